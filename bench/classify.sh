@@ -3,21 +3,27 @@
 #
 # How well `lode classify` tells workloads apart, and whether it finds code that does not belong there.
 #
-#   bench/classify.sh [DIRECTORY]     keeps profiles there and takes those that it has
-#   HOW=sampled bench/classify.sh …   of sampled profiles with inferred executions; after a counted run
-#                                     (the default) in the same directory
+#   bench/classify.sh [DIRECTORY]     makes all profiles and prints the tables; ended and started again,
+#                                     it goes on with the profiles that DIRECTORY has
 #   LODE                              names the lode to use; default: build/src/cli/lode
 #   ONLY='gzip-1 sort'                these workloads alone
+#   HOW='counted sampled'             which profiles: with counted executions, and with those that are
+#                                     inferred from samples; also 'across', the sampled ones against
+#                                     signatures of the counted ones. Default: all three
+#   FREQUENCY                         samples per second; default: 4000, as lode record has it
 #
 # Each workload runs on four inputs (classify_inputs.py). Each input is left out once: signatures are made
 # of the other three, and what was left out is classified. Then the fourth input once more, with a hash
-# loop preloaded (classify_foreign.c) that takes 5 % of the executions.
+# loop (classify_foreign.c) that takes 5 % of the executions. Of Debian's programs there is nothing to
+# link again; the loop is a library that a copy of the program needs (DT_NEEDED, by patchelf), and its
+# constructor runs before main(). Where that cannot be done – no patchelf, a static program – the
+# library is preloaded, and the table says so.
 # The constants of the rule (docs/classify.md) were chosen on the workloads marked "made"; the others
 # were looked at once, afterwards.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 lode=$(realpath "${LODE:-build/src/cli/lode}")
-how=${HOW:-counted}
+hows=${HOW:-counted sampled across}
 plugin=$(dirname "$lode")/../../tools/qemu_plugin/liblode-trace.so
 if [ $# -gt 0 ]; then
 	mkdir -p "$1"
@@ -29,7 +35,7 @@ fi
 cd "$work"
 unset LD_PRELOAD DEBUGINFOD_URLS
 export LC_ALL=C.UTF-8
-mkdir -p input "$how"
+mkdir -p input counted sampled linked
 [ -e input/data.4.json ] || "$here/classify_inputs.py" input
 cc1=$(gcc -print-prog-name=cc1)
 [ -e foreign.so ] || gcc -O2 -fPIC -shared -o foreign.so "$here/classify_foreign.c"
@@ -105,72 +111,148 @@ workload sqlite-read held sqlite3 -init input/read.%N.sql :memory: .quit
 workload sort-n held sort -n input/numbers.%N
 workload openssl-sha512 held openssl dgst -sha512 input/text.%N input/words.%N input/rows.%N input/numbers.%N
 
-# profile NAME N COMMAND…, into $how/NAME.N.lode; FOREIGN: hashes that a preloaded library makes.
+# with_foreign PROGRAM: a copy of it that needs the library; the program itself where that cannot be.
+with_foreign() {
+	local program copy
+	program=$(command -v "$1")
+	copy=$work/linked/$(basename "$program")
+	if [ ! -e "$copy" ]; then
+		cp -L "$program" "$copy.part"
+		if patchelf --add-needed "$work/foreign.so" "$copy.part" 2>log; then
+			mv "$copy.part" "$copy"
+		else
+			rm "$copy.part"
+			copy=$program
+		fi
+	fi
+	echo "$copy"
+}
+
+# profile HOW NAME N COMMAND…, into HOW/NAME.N.lode; FOREIGN: hashes that the library makes.
 profile() {
-	local name=$1 n=$2
-	shift 2
+	local how=$1 name=$2 n=$3 program preload=
+	shift 3
 	[ ! -e "$how/$name.$n.lode" ] || return 0
+	program=$(command -v "$1")
+	if [ -n "${FOREIGN:-}" ]; then
+		program=$(with_foreign "$1")
+		[ "$program" != "$(command -v "$1")" ] || preload=$work/foreign.so
+		if [ -n "$preload" ]; then echo preloaded; else echo linked; fi >"$how/$name.$n.how"
+	fi
 	if [ "$how" = sampled ]; then
-		env ${FOREIGN:+LD_PRELOAD="$work/foreign.so" FOREIGN_HASHES="$FOREIGN"} \
-			"$lode" record -o part.data -- "$@" >/dev/null 2>log </dev/null || true
+		env ${FOREIGN:+FOREIGN_HASHES="$FOREIGN"} ${preload:+LD_PRELOAD="$preload"} \
+			"$lode" record -F "${FREQUENCY:-4000}" -o part.data -- "$program" "${@:2}" >/dev/null 2>log </dev/null || true
 		"$lode" import part.data -o part.lode >>log 2>&1 || { cat log && return 1; }
 		rm -f part.data
 	else
 		rm -rf counts
 		mkdir counts
 		env GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512CD,-AVX512DQ \
-			qemu-x86_64 -cpu max ${FOREIGN:+-E LD_PRELOAD="$work/foreign.so" -E FOREIGN_HASHES="$FOREIGN"} \
-			-plugin "$plugin,counts=$work/counts" -0 "$1" "$(command -v "$1")" "${@:2}" \
+			qemu-x86_64 -cpu max ${FOREIGN:+-E FOREIGN_HASHES="$FOREIGN"} \
+			${preload:+-E LD_PRELOAD="$preload"} \
+			-plugin "$plugin,counts=$work/counts" -0 "$1" "$program" "${@:2}" \
 			>/dev/null 2>log </dev/null || true
 		"$lode" import counts/counts.* -o part.lode >>log 2>&1 || { cat log && return 1; }
 		rm -rf counts
 	fi
 	mv part.lode "$how/$name.$n.lode"
 }
-executions() { sqlite3 -readonly "$how/$1.lode" "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'total_count'"; }
+executions() { sqlite3 -readonly "counted/$1.lode" "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'total_count'"; }
 
-for i in "${!names[@]}"; do
+# The instructions of a hash are those of a thousand more in a program that does nothing.
+FOREIGN=1000 profile counted nothing 1 /bin/true
+FOREIGN=2000 profile counted nothing 2 /bin/true
+hash=$((($(executions nothing.2) - $(executions nothing.1)) / 1000))
+
+# How many hashes are 5 % of what a workload executes is counted, whatever is measured: executions that
+# are inferred from samples are estimates.
+profile_all() {
+	local how=$1 i n name command
+	for i in "${!names[@]}"; do
+		name=${names[i]}
+		for n in 1 2 3 4; do
+			eval "profile $how $name $n ${commands[i]//%N/$n}"
+		done
+		command=${commands[i]//%N/4}
+		eval "profile counted $name 4 $command"
+		FOREIGN=$(($(executions "$name.4") / 19 / hash))
+		eval "profile $how foreign-$name 4 $command"
+		FOREIGN=
+	done
+}
+
+# is_current FILE SOURCE…: it exists, and no source is newer.
+is_current() {
+	local file=$1 source
+	[ -e "$file" ] || return 1
+	for source in "${@:2}"; do [ ! "$source" -nt "$file" ] || return 1; done
+}
+
+# The signatures of HOW, each of three inputs: HOW/known-N are those that leave input N out.
+sign_all() {
+	local how=$1 name n other others signature
+	mkdir -p "$how/signatures"
 	for n in 1 2 3 4; do
-		eval "profile ${names[i]} $n ${commands[i]//%N/$n}"
+		rm -rf "$how/known-$n"
+		mkdir "$how/known-$n"
+		for name in "${names[@]}"; do
+			signature=$how/signatures/$name.$n.sig
+			others=()
+			for other in 1 2 3 4; do [ $other = $n ] || others+=("$how/$name.$other.lode"); done
+			is_current "$signature" "${others[@]}" "$lode" ||
+				"$lode" signature "${others[@]}" --name "$name" -o "$signature"
+			ln "$signature" "$how/known-$n/$name.sig"
+		done
 	done
-done
+}
 
-# How many hashes are 5 %: the instructions of one are those of a thousand more in a program that does
-# nothing. Sampled executions are estimates, so that the numbers are those of the counted runs.
-if [ "$how" = counted ]; then
-	FOREIGN=1000 profile nothing 1 /bin/true
-	FOREIGN=2000 profile nothing 2 /bin/true
-	hash=$((($(executions nothing.2) - $(executions nothing.1)) / 1000))
+# What is left out, and what it is classified as: FROM profiles by the signatures of KNOWN.
+classify_all() {
+	local from=$1 known=$2 out=$3 name n
+	mkdir -p "$out"
 	for name in "${names[@]}"; do
-		echo "$name $(($(executions "$name.4") / 19 / hash))"
-	done >hashes
-fi
-for i in "${!names[@]}"; do
-	FOREIGN=$(awk -v name="${names[i]}" '$1 == name { print $2 }' hashes) \
-		eval "profile foreign-${names[i]} 4 ${commands[i]//%N/4}"
-done
-
-# What is left out, and what it is classified as.
-mkdir -p "classified-$how"
-for n in 1 2 3 4; do
-	known=known-$how/$n
-	mkdir -p "$known"
-	for name in "${names[@]}"; do
-		others=()
-		for other in 1 2 3 4; do [ $other = $n ] || others+=("$how/$name.$other.lode"); done
-		[ -e "$known/$name.sig" ] ||
-			"$lode" signature "${others[@]}" --name "$name" -o "$known/$name.sig"
+		for n in 1 2 3 4; do
+			"$lode" classify "$from/$name.$n.lode" --signatures "$known/known-$n" --format json \
+				>"$out/$name.$n.json"
+		done
+		"$lode" classify "$from/foreign-$name.4.lode" --signatures "$known/known-4" --format json \
+			>"$out/foreign-$name.4.json"
 	done
-	for name in "${names[@]}"; do
-		"$lode" classify "$how/$name.$n.lode" --signatures "$known" --format json \
-			>"classified-$how/$name.$n.json"
-	done
-done
-for name in "${names[@]}"; do
-	"$lode" classify "$how/foreign-$name.4.lode" --signatures "known-$how/4" --format json \
-		>"classified-$how/foreign-$name.4.json"
-done
+}
 
-workloads=()
-for i in "${!names[@]}"; do workloads+=("${names[i]}:${roles[i]}"); done
-"$here/classify_table.py" "classified-$how" "${workloads[@]}"
+# tables CLASSIFIED FROM TITLE
+tables() {
+	local workloads=() i
+	for i in "${!names[@]}"; do
+		workloads+=("${names[i]}:${roles[i]}:$(cat "$2/foreign-${names[i]}.4.how")")
+	done
+	printf '\n== %s\n' "$3"
+	"$here/classify_table.py" "$1" "${workloads[@]}"
+}
+
+for how in $hows; do
+	case $how in
+	counted | sampled)
+		profile_all "$how"
+		sign_all "$how"
+		classify_all "$how" "$how" "classified-$how"
+		;;
+	across)
+		profile_all counted
+		profile_all sampled
+		sign_all counted
+		classify_all sampled counted classified-across
+		;;
+	*)
+		echo "classify.sh: HOW: '$how' is not counted, sampled or across" >&2
+		exit 2
+		;;
+	esac
+done
+for how in $hows; do
+	case $how in
+	counted) tables classified-counted counted "executions counted" ;;
+	sampled) tables classified-sampled sampled "executions inferred from samples" ;;
+	across) tables classified-across sampled "inferred from samples, by signatures of counted ones" ;;
+	esac
+done

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A routine that does not belong to any program: preloaded, it hashes block headers as a miner does
- * (SHA-256 of SHA-256, of changing nonces) before the program begins. FOREIGN_HASHES says how many.
+ * A routine that does not belong to any program: linked to one, it hashes block headers as a miner
+ * does (SHA-256 of SHA-256, of changing nonces) before the program begins. FOREIGN_HASHES says how
+ * many.
  */
 #include <stdint.h>
 #include <stdlib.h>

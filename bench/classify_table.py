@@ -2,15 +2,19 @@
 # SPDX-License-Identifier: MIT
 """The tables of bench/classify.sh, from what `lode classify --format json` said.
 
-    classify_table.py DIRECTORY NAME:ROLE…
+    classify_table.py DIRECTORY NAME:ROLE:HOW…
+
+HOW the foreign routine came into the program: linked or preloaded.
 """
 import collections
 import json
 import sys
 
 directory = sys.argv[1]
-roles = dict(word.split(":") for word in sys.argv[2:])
-names = list(roles)
+words = [word.split(":") for word in sys.argv[2:]]
+names = [name for name, role, how in words]
+roles = {name: role for name, role, how in words}
+hows = {name: how for name, role, how in words}
 
 
 def read(name, n):
@@ -28,7 +32,7 @@ def without(found, name):
 
 
 rows = {}
-print("workload         rule  right known  distance    limit  nearest other      without  rest %        placed %      foreign %  placed  where")
+print("workload         rule  right known  distance    limit  nearest other      without  rest %        placed %      foreign %  placed  how        where")
 for name in names:
     found = [read(name, n) for n in range(1, 5)]
     own = [next(m for m in f["signatures"] if m["signature"] == name) for f in found]
@@ -49,7 +53,7 @@ for name in names:
           f"  {min(m['limit'] for m in own):.2f}-{max(m['limit'] for m in own):.2f}"
           f"  {min(m['distance'] for m in other):.2f} {collections.Counter(m['signature'] for m in other).most_common(1)[0][0]:14s}"
           f" {row['none']}/4   {100 * min(f['rest'] for f in found):5.2f}-{100 * max(f['rest'] for f in found):5.2f}"
-          f"  {100 * row['clean']:6.2f}        {100 * foreign['rest']:6.2f}   {100 * row['foreign']:6.2f}  {place['function'][:20]}")
+          f"  {100 * row['clean']:6.2f}        {100 * foreign['rest']:6.2f}   {100 * row['foreign']:6.2f}  {hows[name]:9s}  {place['function'][:20]}")
 
 print("\nclassified as (rows: what it was)")
 wrong = collections.Counter()

@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* lode classify: which known workloads a profile is, and what of it is none of them. */
 #include "analyses/signatures/capacity.h"
+#include "analyses/signatures/slice_classification.h"
 #include "base/error.h"
 #include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
-#include "ingest/import.h"
-#include "ingest/time_slices.h"
-#include "sources/signature_file.h"
+#include "sources/signature_directory.h"
 #include "store/profile_store.h"
 #include "views/classification_slices.h"
-
-#include <string.h>
 
 static struct {
 	char *signatures, *format, *slices, *elapsed, *processors;
 	gboolean is_over_time, has_capacity;
 } given;
 
-enum { DEFAULT_SLICES = 10, MAX_SLICES = 1000, LEAST_SAMPLES = 50 };
+enum { DEFAULT_SLICES = 10, MAX_SLICES = 1000 };
 
 static const GOptionEntry options[] = {
 	{"signatures", 0, 0, G_OPTION_ARG_FILENAME, &given.signatures,
@@ -39,60 +36,6 @@ static const GOptionEntry options[] = {
 		"text|json|csv"},
 	G_OPTION_ENTRY_NULL,
 };
-
-static int compare_texts(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Paths of the signatures of a directory, in the order of their names. */
-static GPtrArray *list_signatures(const char *directory, GError **error)
-{
-	g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
-	g_autoptr(GError) reason = NULL;
-	g_autoptr(GDir) listing = g_dir_open(directory, 0, &reason);
-	const char *name;
-
-	if (listing == NULL) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "--signatures: %s", reason->message);
-		return NULL;
-	}
-	while ((name = g_dir_read_name(listing)) != NULL)
-		if (g_str_has_suffix(name, ".sig"))
-			g_ptr_array_add(paths, g_build_filename(directory, name, NULL));
-	g_ptr_array_sort(paths, compare_texts);
-	if (paths->len == 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-			"%s: no signature (*.sig); lode signature makes one", directory);
-		return NULL;
-	}
-	return g_steal_pointer(&paths);
-}
-
-static GPtrArray *read_signatures(const char *directory, GError **error)
-{
-	g_autoptr(GPtrArray) paths = list_signatures(directory, error);
-	g_autoptr(GPtrArray)
-		signatures = g_ptr_array_new_with_free_func((GDestroyNotify)lode_signature_free);
-	g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
-
-	for (guint i = 0; paths != NULL && i < paths->len; i++) {
-		const char *path = g_ptr_array_index(paths, i);
-		LodeSignature *signature = lode_signature_file_read(path, error);
-		if (signature == NULL)
-			return NULL;
-		g_ptr_array_add(signatures, signature);
-		const char *other = g_hash_table_lookup(names, signature->name);
-		if (other != NULL) {
-			g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-				"%s: the name '%s' is also that of %s", path, signature->name,
-				other);
-			return NULL;
-		}
-		g_hash_table_insert(names, signature->name, (char *)path);
-	}
-	return paths != NULL ? g_steal_pointer(&signatures) : NULL;
-}
 
 static bool check_together(GError **error)
 {
@@ -129,11 +72,8 @@ static bool parse_numbers(Wanted *out, GError **error)
 			"--processors", given.processors, &out->capacity.processors, error))
 		return false;
 	if (given.has_capacity &&
-		!(out->capacity.elapsed_seconds > 0 && out->capacity.processors > 0)) {
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--elapsed and --processors must be above 0");
-		return false;
-	}
+		!(out->capacity.elapsed_seconds > 0 && out->capacity.processors > 0))
+		return lode_option_refuse(error, "--elapsed and --processors must be above 0");
 	return true;
 }
 
@@ -145,16 +85,11 @@ static bool parse_options(char **arguments, Wanted *out, GError **error)
 	view->profile_path = arguments[0];
 	if (!lode_options_take_one(arguments, given.is_over_time ? "FILE" : "PROFILE.lode", error))
 		return false;
-	if (given.signatures == NULL) {
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--signatures is missing: the directory with the signatures");
+	if (given.signatures == NULL)
+		return lode_option_refuse(
+			error, "--signatures is missing: the directory with the signatures");
+	if (!lode_option_format(given.format, &view->format, error))
 		return false;
-	}
-	if (given.format != NULL && !lode_view_format_from_text(given.format, &view->format)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--format: '%s' is not text, json or csv", given.format);
-		return false;
-	}
 	return check_together(error) && parse_numbers(out, error);
 }
 
@@ -163,29 +98,12 @@ static bool write_over_time(const char *path, const GPtrArray *signatures, const
 {
 	g_autoptr(GArray)
 		slices = lode_time_slices_of(path, (unsigned)wanted->n_slices, progress, error);
-	g_autoptr(GPtrArray)
-		found = g_ptr_array_new_with_free_func((GDestroyNotify)lode_classification_free);
+	g_autoptr(GPtrArray) found = slices != NULL ? lode_classify_slices(path, slices, signatures,
+							      progress, error)
+	                                            : NULL;
 
-	for (guint i = 0; slices != NULL && i < slices->len; i++) {
-		const LodeTimeSlice *slice = &g_array_index(slices, LodeTimeSlice, i);
-		const LodeImportOptions import = {
-			.paths = &path,
-			.n_paths = 1,
-			.begin_ns = slice->begin_ns,
-			.end_ns = slice->end_ns,
-		};
-		g_ptr_array_add(found, NULL);
-		if (slice->n_samples < LEAST_SAMPLES)
-			continue;
-		g_autoptr(LodeProfile) profile = lode_import(&import, progress, error);
-		if (profile == NULL)
-			return false;
-		found->pdata[i] = lode_classify(profile, signatures, progress, error);
-		if (found->pdata[i] == NULL)
-			return false;
-	}
-	return slices != NULL && lode_classification_slices_write(
-					 signatures, slices, found, &wanted->view, stdout, error);
+	return found != NULL && lode_classification_slices_write(
+					signatures, slices, found, &wanted->view, stdout, error);
 }
 
 static bool write_one(const char *path, const GPtrArray *signatures, const Wanted *wanted,
@@ -198,8 +116,10 @@ static bool write_one(const char *path, const GPtrArray *signatures, const Wante
 		return false;
 	g_autoptr(LodeClassification)
 		found = lode_classify(profile, signatures, &screen->progress, error);
-	if (found == NULL)
+	if (found == NULL) {
+		g_prefix_error(error, "%s: ", path);
 		return false;
+	}
 	lode_terminal_progress_hide(screen);
 	if (given.has_capacity && !lode_capacity_find(profile, signatures, found, &wanted->capacity,
 					  &capacity, error))
@@ -214,7 +134,7 @@ static int run(char **arguments, GError **error)
 
 	if (!parse_options(arguments, &wanted, error))
 		return LODE_EXIT_USAGE;
-	g_autoptr(GPtrArray) signatures = read_signatures(given.signatures, error);
+	g_autoptr(GPtrArray) signatures = lode_signature_directory_read(given.signatures, error);
 	if (signatures == NULL)
 		return LODE_EXIT_FAILED;
 	g_auto(LodeTerminalProgress) screen;

@@ -51,20 +51,16 @@ static bool check_name(const char *name, GError **error)
 static bool parse_options(char **arguments, Options *out, GError **error)
 {
 	*out = (Options){.attributes = "kind,mem", .min_support = 1e-4};
-	if (arguments[0] == NULL) {
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"PROFILE.lode is missing: one or more profiles of one workload");
-		return false;
-	}
+	if (arguments[0] == NULL)
+		return lode_option_refuse(
+			error, "PROFILE.lode is missing: one or more profiles of one workload");
 	if (!check_name(given.name, error) ||
 		!lode_option_share("--min-support", given.min_support, &out->min_support, error) ||
 		!lode_option_number("--units", given.units, &out->units, error))
 		return false;
-	if (!(out->min_support >= 1e-9) || (given.units != NULL && !(out->units > 0))) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "%s must be above 0",
+	if (!(out->min_support >= 1e-9) || (given.units != NULL && !(out->units > 0)))
+		return lode_option_refuse(error, "%s must be above 0",
 			given.units != NULL && !(out->units > 0) ? "--units" : "--min-support");
-		return false;
-	}
 	if (given.attributes != NULL)
 		out->attributes = given.attributes;
 	return true;
@@ -78,11 +74,9 @@ static bool check_new(
 
 	if (profile->file.content[0] == '\0')
 		return true;
-	if (other != NULL) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"%s: the same profile as %s: each counts once", path, other);
-		return false;
-	}
+	if (other != NULL)
+		return lode_option_refuse(
+			error, "%s: the same profile as %s: each counts once", path, other);
 	g_hash_table_insert(known, g_strdup(profile->file.content), g_strdup(path));
 	return true;
 }

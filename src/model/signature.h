@@ -26,6 +26,12 @@ typedef struct {
 	double deviation; /* …and the standard deviation; 0 of one profile */
 } LodeSignatureSequence;
 
+/* A file whose code was executed. */
+typedef struct {
+	const char *text; /* "BUILD-ID NAME", without its folder; "-" where there is no build-id */
+	double share;     /* of the executions, the mean over the profiles; > 0 */
+} LodeSignatureFile;
+
 /* A figure that was measured in each profile. */
 typedef struct {
 	double mean, deviation;
@@ -47,6 +53,8 @@ typedef struct {
 			 [LODE_SIGNATURE_LENGTHS]; /* LodeSignatureSequence */
 	/* Supports of all sequences of that length, listed or not. */
 	double totals[LODE_N_SEQUENCE_KINDS][LODE_SIGNATURE_LENGTHS];
+	/* By falling share, then by bytes; no two equal. Empty: files are not known. */
+	GArray *files; /* LodeSignatureFile */
 } LodeSignature;
 
 /* Without sequences; `name` and `attributes` are copied. */
@@ -58,14 +66,26 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSignature, lode_signature_free)
 void lode_signature_add(LodeSignature *self, LodeSequenceKind kind, unsigned length,
 	const char *text, double support, double deviation);
 
-/* Puts the sequences in order. */
+/* Adds a file, the text copied. */
+void lode_signature_add_file(LodeSignature *self, const char *text, double share);
+
+/* The text of a file: the name without its folder, escaped as elements of sequences are; the caller
+ * frees it. `build_id` NULL: it has none. */
+char *lode_signature_file_text(const char *path, const char *build_id);
+
+/* Appends a text in which blanks, plus signs, percent signs and what is not printable ASCII are
+ * written as "%20". */
+void lode_signature_append_escaped(GString *text, const char *name);
+
+/* Puts the sequences and the files in order. */
 void lode_signature_sort(LodeSignature *self);
 
 /* A number with six digits, as files have it. */
 double lode_signature_round(double value);
 
-/* −1, 0 or 1 by falling support, then by bytes. */
+/* −1, 0 or 1 by falling support, then by bytes; likewise of files by share. */
 int lode_signature_sequence_compare(const void *a, const void *b);
+int lode_signature_file_compare(const void *a, const void *b);
 
 /* "opcodes", "attributes"; and back (−1: unknown word). */
 const char *lode_sequence_kind_to_text(LodeSequenceKind kind);

@@ -74,6 +74,12 @@ void lode_signature_file_append(const LodeSignature *self, GString *text)
 	for (unsigned kind = 0; kind < LODE_N_SEQUENCE_KINDS; kind++)
 		for (unsigned length = 1; length <= LODE_SIGNATURE_LENGTHS; length++)
 			append_section(self, kind, length, text);
+	g_string_append_printf(text, "files %u\n", self->files->len);
+	for (guint i = 0; i < self->files->len; i++) {
+		const LodeSignatureFile *one = &LODE_AT(self->files, LodeSignatureFile, i);
+		append_number(text, one->share);
+		g_string_append_printf(text, " %s\n", one->text);
+	}
 	g_string_append(text, "end\n");
 }
 
@@ -82,6 +88,7 @@ void lode_signature_file_append(const LodeSignature *self, GString *text)
 typedef struct {
 	LodeTextLines *lines;
 	const char *line; /* the one we are at; NULL: the file has ended */
+	guint64 version;
 	GError **error;
 } Reader;
 
@@ -216,16 +223,16 @@ static bool read_text(Reader *self, const char *key, char **out_text)
 static bool read_version(Reader *self)
 {
 	const char *value = value_of(self, "lode-signature");
-	guint64 version;
 
-	if (value == NULL || !g_ascii_string_to_unsigned(value, 10, 1, UINT32_MAX, &version, NULL))
-		return fail_expected(self, "'lode-signature 1': not a signature");
-	if (version > LODE_SIGNATURE_VERSION)
+	if (value == NULL ||
+		!g_ascii_string_to_unsigned(value, 10, 1, UINT32_MAX, &self->version, NULL))
+		return fail_expected(self, "'lode-signature 2': not a signature");
+	if (self->version > LODE_SIGNATURE_VERSION)
 		return lode_text_lines_error_at(self->lines, lode_text_lines_number(self->lines),
 			self->error, LODE_ERROR_UNSUPPORTED,
 			"a signature of version %" G_GUINT64_FORMAT
 			", made by a newer lode; this one reads version %d",
-			version, LODE_SIGNATURE_VERSION);
+			self->version, LODE_SIGNATURE_VERSION);
 	return next(self);
 }
 
@@ -339,6 +346,56 @@ static bool read_section(Reader *self, LodeSignature *signature, unsigned kind, 
 	return read_sequences(self, signature, kind, length, n);
 }
 
+/* A line of the files: "0.0731 93ac61ec libc.so.6". */
+static bool read_file(Reader *self, LodeSignature *signature)
+{
+	const GArray *files = signature->files;
+	const char *at = self->line;
+	double share;
+
+	if (!take_number(self, &at, 1, &share))
+		return false;
+	if (!(lode_signature_round(share) > 0))
+		return fail(self, "a share of 0");
+	size_t length = strspn(at, "0123456789abcdef");
+	bool is_named = length > 0 ? at[length] == ' ' : g_str_has_prefix(at, "- ");
+	if (count_elements(at) != 2 || !is_named)
+		return fail(self, "expected a build-id or '-', and a name");
+	lode_signature_add_file(signature, at, share);
+	if (files->len > 1 &&
+		lode_signature_file_compare(&LODE_AT(files, LodeSignatureFile, files->len - 2),
+			&LODE_AT(files, LodeSignatureFile, files->len - 1)) >= 0)
+		return fail(self, "out of order: files come by falling share, then by bytes");
+	return true;
+}
+
+static bool read_files(Reader *self, LodeSignature *signature)
+{
+	g_autoptr(GHashTable) known = g_hash_table_new(g_str_hash, g_str_equal);
+	const char *at = value_of(self, "files");
+	double n;
+
+	if (at == NULL)
+		return fail_expected(self, "the section 'files'");
+	if (!take_number(self, &at, UINT32_MAX, &n) || !take_end(self, at))
+		return false;
+	for (double i = 0; i < n; i++) {
+		if (!next(self))
+			return false;
+		if (self->line == NULL)
+			return fail_expected(self, "a file");
+		if (!g_ascii_isdigit(*self->line))
+			return fail_expected(self, "a file: the section has fewer than it says");
+		if (!read_file(self, signature))
+			return false;
+		const LodeSignatureFile *one = &LODE_AT(
+			signature->files, LodeSignatureFile, signature->files->len - 1);
+		if (!g_hash_table_add(known, (char *)one->text))
+			return fail(self, "'%s' comes a second time", one->text);
+	}
+	return next(self);
+}
+
 static bool read_head(Reader *self, LodeSignature **out_signature)
 {
 	g_autofree char *name = NULL, *attributes = NULL;
@@ -375,6 +432,8 @@ LodeSignature *lode_signature_file_read(const char *path, GError **error)
 		for (unsigned length = 1; length <= LODE_SIGNATURE_LENGTHS; length++)
 			if (!read_section(&self, signature, kind, length))
 				return NULL;
+	if (self.version > 1 && !read_files(&self, signature))
+		return NULL;
 	if (self.line == NULL || strcmp(self.line, "end") != 0) {
 		fail_expected(&self, "'end'");
 		return NULL;

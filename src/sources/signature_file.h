@@ -3,12 +3,15 @@
  * Signatures as text that people can read and keep under version control; docs/formats/signature.md
  * has the grammar.
  *
- *   lode-signature 1
+ *   lode-signature 2
  *   name gzip-9
  *   profiles 3
  *   …
  *   opcodes 2 41 0.98        41 sequences of two opcodes; all of that length have a support of 0.98
  *   0.0731 0.0021 mov add
+ *   …
+ *   files 2
+ *   0.93 93ac61ec5a8eb139 libc.so.6
  *   …
  *   end
  */
@@ -16,7 +19,8 @@
 
 #include "model/signature.h"
 
-#define LODE_SIGNATURE_VERSION 1
+/* Version 1 has no files. */
+#define LODE_SIGNATURE_VERSION 2
 
 /* Errors name file and line: _IO, _CORRUPT (cut, out of order, a number out of range),
  * _UNSUPPORTED (of a newer lode). */

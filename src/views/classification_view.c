@@ -22,9 +22,6 @@ typedef struct {
 
 enum { MAX_TEXT_PLACES = 10, MAX_TEXT_MATCHES = 10 };
 
-/* What is less is as likely chance, docs/classify.md §6. */
-static const double least_rest = 0.02;
-
 static const LodeSignature *signature_of(const View *self, const LodeSignatureMatch *match)
 {
 	return g_ptr_array_index(self->signatures, match->signature);
@@ -37,7 +34,10 @@ static const LodeSignatureMatch *match_at(const View *self, guint i)
 
 const char *lode_classification_verdict(const LodeClassification *found)
 {
-	return found->nearest != LODE_NONE ? "known" : found->is_mixture ? "mixture" : "none";
+	return found->nearest != LODE_NONE ? "known"
+	       : found->is_few             ? "few-samples"
+	       : found->is_mixture         ? "mixture"
+	                                   : "none";
 }
 
 /* --- text --- */
@@ -62,7 +62,11 @@ static void write_verdict(const View *self)
 		return;
 	}
 	if (!self->found->is_mixture) {
-		fputs("none of these; nearest is ", self->out);
+		if (self->found->is_few)
+			fprintf(self->out, "too few samples (%.0f) to say; nearest is ",
+				self->profile->n_samples);
+		else
+			fputs("none of these; nearest is ", self->out);
 		write_name(self, signature_of(self, nearest)->name, LODE_STYLE_PLAIN);
 		fputc('\n', self->out);
 		return;
@@ -142,11 +146,19 @@ static void write_place(const View *self, const LodeUnknownPlace *place)
 	const LodeFunction *function = lode_profile_function(self->profile, place->function);
 	const char *image = lode_profile_image(self->profile, function->image)->path;
 	char share[LODE_NUMBER_SIZE];
+	double error = lode_unknown_place_error(place);
 
 	fprintf(self->out, "  %9s  ", lode_number_format_share(place->executions, share));
+	if (isfinite(error))
+		fprintf(self->out, "± %9s  ", lode_number_format_share(error, share));
 	write_name(self, function->name, LODE_STYLE_NAME);
 	fputs("  ", self->out);
 	write_name(self, image, LODE_STYLE_FAINT);
+	if (place->is_new_file)
+		fputs("  (a file that no signature has)", self->out);
+	if (place->samples >= 0)
+		fprintf(self->out, "  %.0f sample%s", place->samples,
+			round(place->samples) == 1 ? "" : "s");
 	if (place->end > place->address)
 		fprintf(self->out,
 			"  block 0x%" G_GINT64_MODIFIER "x-0x%" G_GINT64_MODIFIER "x (%s)",
@@ -172,11 +184,16 @@ static void write_rest(const View *self)
 	char rest[LODE_NUMBER_SIZE], scattered[LODE_NUMBER_SIZE];
 	const LodeClassification *found = self->found;
 	const GArray *places = found->places;
-	bool is_shown = found->rest_placed >= least_rest;
+	bool is_shown = found->has_rest;
+	const LodeUnknownPlace *first = places->len > 0 ? &LODE_AT(places, LodeUnknownPlace, 0)
+	                                                : NULL;
 
 	fprintf(self->out, "\nin no signature: %s of the executions%s\n",
 		lode_number_format_share(is_shown ? found->rest_placed : found->rest, rest),
 		is_shown ? "" : ", scattered: what inputs of one workload differ by");
+	/* One sample may be a library that is seldom sampled; the person can tell. */
+	if (!is_shown && first != NULL && first->is_new_file)
+		write_place(self, first);
 	if (!is_shown)
 		return;
 	for (guint i = 0; i < MIN(places->len, MAX_TEXT_PLACES); i++)
@@ -187,7 +204,7 @@ static void write_rest(const View *self)
 	fprintf(self->out, "  %9s  scattered over functions that are known\n",
 		lode_number_format_share(MAX(found->rest - found->rest_placed, 0), scattered));
 	g_autofree char *path = lode_shell_word(self->options->profile_path);
-	g_autofree char *subject = place_subject(self, &LODE_AT(places, LodeUnknownPlace, 0));
+	g_autofree char *subject = place_subject(self, first);
 	lode_display_line(self->out, "see: lode annotate %s function %s", path, subject);
 }
 
@@ -325,7 +342,9 @@ static void put_place(const View *self, LodeJsonStream *json, const LodeUnknownP
 	lode_json_member_string(
 		json, "image", lode_profile_image(self->profile, function->image)->path);
 	lode_json_member_number(json, "executions", place->executions);
+	lode_json_member_number(json, "executions_error", lode_unknown_place_error(place));
 	lode_json_member_number(json, "rest", place->rest);
+	lode_json_member_bool(json, "is_new_file", place->is_new_file);
 	lode_json_member_string(json, "block", place->end > place->address ? address : NULL);
 	lode_json_member_string(json, "block_end", place->end > place->address ? end : NULL);
 	lode_json_member_number(json, "block_rest", place->block_rest);
@@ -380,7 +399,7 @@ static void write_json(const View *self)
 		found->nearest != LODE_NONE ? signature_of(self, match_at(self, 0))->name : NULL);
 	lode_json_member_number(&json, "rest", found->rest);
 	lode_json_member_number(&json, "rest_placed", found->rest_placed);
-	lode_json_member_bool(&json, "has_rest", found->rest_placed >= least_rest);
+	lode_json_member_bool(&json, "has_rest", found->has_rest);
 	lode_json_member_number(&json, "executions", found->executions);
 	lode_json_member_number(&json, "covered", found->covered);
 	lode_json_line(&json);

@@ -17,5 +17,6 @@ bool lode_classification_view_write(const LodeProfile *profile, const GPtrArray 
 	const LodeClassification *found, const LodeCapacity *capacity,
 	const LodeClassificationViewOptions *options, FILE *out, GError **error);
 
-/* What the profile is, in a word for programs: "known", "mixture", "none". */
+/* What the profile is, in a word for programs: "known", "mixture", "none",
+ * "few-samples". */
 const char *lode_classification_verdict(const LodeClassification *found);

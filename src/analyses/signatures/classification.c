@@ -21,6 +21,10 @@ static const double most_limit = 0.35;   /* however much: beyond are programs of
 static const double usual_spread = 0.08; /* where no signature is of two profiles */
 static const double unknown_part = 1.0 / 3; /* of a function, in no signature: then it is a place */
 static const double least_place = 0.001;    /* of the executions, for a function to be listed */
+static const double least_rest = 0.02;      /* of the executions, in places that are reported… */
+static const double least_new_samples =
+	2;                             /* …but of a file that no signature has, so many samples */
+static const double least_samples = 5; /* that two standard errors do not take to 0 */
 
 typedef struct {
 	const LodeProfile *profile;
@@ -369,6 +373,8 @@ static int compare_places(const void *a, const void *b)
 {
 	const LodeUnknownPlace *left = a, *right = b;
 
+	if (left->is_new_file != right->is_new_file)
+		return left->is_new_file ? -1 : 1;
 	if (left->executions != right->executions)
 		return left->executions > right->executions ? -1 : 1;
 	return lode_number_order(left->function, right->function);
@@ -401,8 +407,127 @@ static void find_block(const Classifying *self, const Covering *covering, uint32
 	}
 }
 
-/* Functions of which a good part is in no signature: all that they execute is of the rest, as even
- * code that nobody knows moves and adds like any other. */
+/* Whether a signature has a file: by its build-id, and by its name where one of both has none. */
+static bool has_file(const LodeSignature *signature, const char *text)
+{
+	const char *name = strchr(text, ' ');
+
+	for (guint i = 0; i < signature->files->len; i++) {
+		const char *other = LODE_AT(signature->files, LodeSignatureFile, i).text;
+		const char *other_name = strchr(other, ' ');
+		bool by_name = *text == '-' || *other == '-';
+		if (by_name ? strcmp(name, other_name) == 0
+			    : name - text == other_name - other &&
+					strncmp(text, other, (size_t)(name - text)) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Of each image, whether it is a file that no signature has. Signatures without files do not say.
+ */
+static bool *find_new_files(const Classifying *self)
+{
+	const GArray *images = self->profile->images;
+	bool *is_new = g_new0(bool, images->len + 1);
+
+	for (guint j = 0; j < self->signatures->len; j++)
+		if (signature_at(self, j)->files->len == 0)
+			return is_new;
+	for (guint i = 0; i < images->len; i++) {
+		const LodeImage *image = lode_profile_image(self->profile, i);
+		g_autofree char *text = lode_signature_file_text(image->path, image->build_id);
+		is_new[i] = image->kind == LODE_IMAGE_FILE;
+		for (guint j = 0; j < self->signatures->len && is_new[i]; j++)
+			is_new[i] = !has_file(signature_at(self, j), text);
+	}
+	return is_new;
+}
+
+/* Of each function, the samples that its weight is of; NULL: executions are not inferred from
+ * samples. */
+static double *find_samples(const LodeProfile *profile)
+{
+	const LodeEvent *event = profile->weight_event != LODE_NONE
+	                                 ? lode_profile_event(profile, profile->weight_event)
+	                                 : NULL;
+
+	if (profile->frequency != LODE_FREQUENCY_INFERRED || event == NULL || !(event->total > 0) ||
+		!(profile->n_samples > 0))
+		return NULL;
+	double *samples = g_new0(double, profile->functions->len + 1);
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		uint32_t end = LODE_AT(profile->cost_starts, uint32_t, i + 1);
+		for (uint32_t c = LODE_AT(profile->cost_starts, uint32_t, i); c < end; c++) {
+			const LodeCost *cost = &LODE_AT(profile->costs, LodeCost, c);
+			if (cost->event == profile->weight_event)
+				samples[lode_profile_instruction(profile, i)->function] +=
+					cost->value / event->total * profile->n_samples;
+		}
+	}
+	return samples;
+}
+
+/* What is unknown of the functions, before it is decided which are places. */
+static GArray *find_candidates(const Classifying *self, const Covering *covering)
+{
+	const LodeFlowGraph *graph = self->executed->graph;
+	GArray *candidates = g_array_new(FALSE, FALSE, sizeof(LodeUnknownPlace));
+	g_autofree bool *is_new = find_new_files(self);
+	g_autofree double *samples = find_samples(self->profile);
+
+	for (uint32_t g = 0; g < graph->n_graphs; g++) {
+		LodeUnknownPlace place = {.function = graph->graph_functions[g], .graph = g};
+		for (uint32_t v = graph->graph_starts[g]; v < graph->graph_starts[g + 1]; v++) {
+			double part = graph->count[v] / self->executed->total;
+			if (self->executed->symbols[0][v] == 0 || !(part > 0))
+				continue;
+			place.executions += part;
+			if (covering->all[v] > 0)
+				place.rest += part * covering->rest[v] / covering->all[v];
+		}
+		place.samples = samples != NULL ? samples[place.function] : -1;
+		place.is_new_file =
+			is_new[lode_profile_function(self->profile, place.function)->image];
+		if (place.executions > 0)
+			g_array_append_val(candidates, place);
+	}
+	return candidates;
+}
+
+/* What is known of the code of a new file as a whole: other programs' code may be made of the same
+ * sequences, and a new version of a program mostly is. */
+static void judge_new_files(const Classifying *self, GArray *candidates)
+{
+	size_t n = self->profile->images->len;
+	g_autofree double *executions = g_new0(double, n + 1);
+	g_autofree double *rest = g_new0(double, n + 1);
+
+	for (guint i = 0; i < candidates->len; i++) {
+		const LodeUnknownPlace *one = &LODE_AT(candidates, LodeUnknownPlace, i);
+		uint32_t image = lode_profile_function(self->profile, one->function)->image;
+		executions[image] += one->executions;
+		rest[image] += one->rest;
+	}
+	for (guint i = 0; i < candidates->len; i++) {
+		LodeUnknownPlace *one = &LODE_AT(candidates, LodeUnknownPlace, i);
+		uint32_t image = lode_profile_function(self->profile, one->function)->image;
+		one->is_new_file &= rest[image] >= unknown_part * executions[image];
+	}
+}
+
+/* A good part of it is in no signature, and it is more than chance where samples say what was
+ * executed. */
+static bool is_place(const LodeUnknownPlace *one)
+{
+	if (one->is_new_file)
+		return true;
+	return one->executions >= least_place && one->rest >= unknown_part * one->executions &&
+	       (one->samples < 0 || one->samples >= least_samples);
+}
+
+/* All that a place executes is of the rest, as even code that nobody knows moves and adds like any
+ * other. */
 static void find_places(const Classifying *self, const Fit *fit)
 {
 	const LodeFlowGraph *graph = self->executed->graph;
@@ -410,30 +535,34 @@ static void find_places(const Classifying *self, const Fit *fit)
 	g_autofree double *rest = g_new0(double, graph->n_vertices + 1);
 	Covering covering = {fit, all, rest};
 	LodeClassification *result = self->result;
+	double in_new_files = 0, samples_in_new_files = 0;
 
 	lode_executed_sequences_visit(self->executed, LODE_SEQUENCES_OPCODES, cover, &covering);
-	for (uint32_t g = 0; g < graph->n_graphs; g++) {
-		LodeUnknownPlace place = {.function = graph->graph_functions[g]};
-		for (uint32_t v = graph->graph_starts[g]; v < graph->graph_starts[g + 1]; v++) {
-			double part = graph->count[v] / self->executed->total;
-			if (self->executed->symbols[0][v] == 0 || !(part > 0))
-				continue;
-			place.executions += part;
-			if (all[v] > 0)
-				place.rest += part * rest[v] / all[v];
-		}
-		if (place.executions < least_place || place.rest < unknown_part * place.executions)
+	g_autoptr(GArray) candidates = find_candidates(self, &covering);
+	judge_new_files(self, candidates);
+	for (guint i = 0; i < candidates->len; i++) {
+		LodeUnknownPlace place = LODE_AT(candidates, LodeUnknownPlace, i);
+		uint32_t first = graph->graph_starts[place.graph];
+		uint32_t end = graph->graph_starts[place.graph + 1];
+		if (!is_place(&place))
 			continue;
 		result->rest_placed += place.executions;
-		find_block(self, &covering, graph->graph_starts[g], graph->graph_starts[g + 1],
-			&place);
+		if (place.is_new_file) {
+			in_new_files += place.executions;
+			samples_in_new_files += place.samples;
+		}
+		find_block(self, &covering, first, end, &place);
 		g_array_append_val(result->places, place);
-		for (uint32_t v = graph->graph_starts[g]; v < graph->graph_starts[g + 1]; v++)
+		for (uint32_t v = first; v < end; v++)
 			for (unsigned kind = 0; kind < LODE_N_SEQUENCE_KINDS; kind++)
 				self->executed->symbols[kind][v] = 0;
 	}
 	g_array_sort(result->places, compare_places);
 	result->rest_placed = MIN(result->rest_placed, 1);
+	bool is_counted = self->profile->frequency != LODE_FREQUENCY_INFERRED;
+	result->has_rest = result->rest_placed >= least_rest ||
+	                   (is_counted ? in_new_files >= least_place
+				       : samples_in_new_files >= least_new_samples);
 }
 
 /* Shares of what is not at those places, as parts of the whole. */
@@ -512,7 +641,12 @@ static void decide(Classifying *self, const LodeSignatureMatch *matches)
 			nearest = j;
 	}
 	result->nearest = matches[nearest].distance <= matches[nearest].limit ? nearest : LODE_NONE;
-	result->is_mixture = result->nearest == LODE_NONE && n_shares > 1;
+	/* What is not in the samples by chance makes the distance larger, never smaller. */
+	result->is_few = result->nearest == LODE_NONE &&
+	                 self->profile->frequency == LODE_FREQUENCY_INFERRED &&
+	                 self->profile->n_samples > 0 &&
+	                 self->profile->n_samples < LODE_CLASSIFIED_SAMPLES;
+	result->is_mixture = result->nearest == LODE_NONE && !result->is_few && n_shares > 1;
 }
 
 static void match_all(Classifying *self, const LodeProgress *progress)
@@ -598,6 +732,14 @@ LodeClassification *lode_classify(const LodeProfile *profile, const GPtrArray *s
 		return NULL;
 	}
 	return g_steal_pointer(&result);
+}
+
+/* Of k of n samples, √(k·(1 − k/n)); with the share for k/n, and one sample at least. */
+double lode_unknown_place_error(const LodeUnknownPlace *self)
+{
+	return self->samples >= 0 ? self->executions * sqrt((1 - MIN(self->executions, 1)) /
+							       MAX(self->samples, 1))
+	                          : NAN;
 }
 
 const LodeSignatureMatch *lode_classification_match(

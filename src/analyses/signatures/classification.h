@@ -9,7 +9,10 @@
 #include "base/progress.h"
 #include "model/signature.h"
 
-enum { LODE_EVIDENCE_MAX = 5 };
+enum {
+	LODE_EVIDENCE_MAX = 5,
+	LODE_CLASSIFIED_SAMPLES = 50, /* with fewer, no profile is called unknown */
+};
 
 /* A sequence that speaks for a signature or against it. */
 typedef struct {
@@ -32,31 +35,39 @@ typedef struct {
 
 /* A function that executes what no signature has. */
 typedef struct {
-	uint32_t function;
-	uint64_t address, end;   /* its block with most of it; both 0: blocks are not known */
-	double executions;       /* of the function, as a share of all */
-	double rest, block_rest; /* shares of all in sequences that no signature has */
+	uint32_t function, graph; /* in the profile, in the flow graph that is classified */
+	uint64_t address, end;    /* its block with most of it; both 0: blocks are not known */
+	double executions;        /* of the function, as a share of all */
+	double rest, block_rest;  /* shares of all in sequences that no signature has */
+	double samples;   /* that fell into it; −1: executions are not inferred from samples */
+	bool is_new_file; /* its file is in no signature, nor are a third of what that executes */
 } LodeUnknownPlace;
 
 typedef struct {
 	GArray *matches;    /* LodeSignatureMatch, by rising distance */
-	GArray *places;     /* LodeUnknownPlace, by falling executions */
+	GArray *places;     /* LodeUnknownPlace: in new files first, then by falling executions */
 	uint32_t nearest;   /* signature that the profile is; LODE_NONE: none of these, or mixed */
 	bool is_mixture;    /* of two signatures or more */
+	bool is_few;        /* not near to one, but of too few samples to be something else */
 	double rest;        /* share of the executions that no signature explains */
 	double rest_placed; /* of it, executions of `places`; the remainder is scattered */
+	bool has_rest;      /* the places are more than inputs of one workload differ by */
 	double executions;  /* that have opcodes */
 	double covered;     /* their share of all of the profile */
 } LodeClassification;
 
 /*
  * `signatures`: GPtrArray of LodeSignature, at least one, with the same attributes. Errors: _USAGE
- * (no opcodes, attributes that differ), _LIMIT, _CANCELLED. The caller owns the result.
+ * (attributes that differ), _UNSUPPORTED (no opcodes), _LIMIT, _CANCELLED. The caller owns the
+ * result.
  */
 LodeClassification *lode_classify(const LodeProfile *profile, const GPtrArray *signatures,
 	const LodeProgress *progress, GError **error);
 void lode_classification_free(LodeClassification *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeClassification, lode_classification_free)
+
+/* The standard error of a place's executions, by its samples; NAN where they are not inferred. */
+double lode_unknown_place_error(const LodeUnknownPlace *self);
 
 /* The match of a signature. */
 const LodeSignatureMatch *lode_classification_match(

@@ -13,16 +13,6 @@ static bool is_opcode(const char *attribute)
 	return g_str_has_prefix(attribute, "op:");
 }
 
-/* In a file, blanks separate elements and plus signs attributes. */
-static void append_escaped(GString *text, const char *attribute)
-{
-	for (const uint8_t *at = (const uint8_t *)attribute; *at != '\0'; at++)
-		if (*at <= ' ' || *at == '+' || *at == '%' || *at >= 0x7f)
-			g_string_append_printf(text, "%%%02X", *at);
-		else
-			g_string_append_c(text, (char)*at);
-}
-
 /* The symbols of a class of vertices; both 0: it has no opcode. */
 static bool name_class(const LodeFlowGraph *graph, uint32_t c, LodeSymbols *symbols,
 	uint16_t out[2], GError **error)
@@ -38,12 +28,12 @@ static bool name_class(const LodeFlowGraph *graph, uint32_t c, LodeSymbols *symb
 		}
 		if (others->len > 0)
 			g_string_append_c(others, '+');
-		append_escaped(others, name);
+		lode_signature_append_escaped(others, name);
 	}
 	out[0] = out[1] = 0;
 	if (opcode == NULL)
 		return true;
-	append_escaped(mnemonic, opcode);
+	lode_signature_append_escaped(mnemonic, opcode);
 	out[LODE_SEQUENCES_OPCODES] = lode_symbols_add(symbols, mnemonic->str);
 	out[LODE_SEQUENCES_ATTRIBUTES] = lode_symbols_add(
 		symbols, others->len > 0 ? others->str : "-");
@@ -112,7 +102,7 @@ LodeExecutedSequences *lode_executed_sequences_new(
 		return NULL;
 	scale_vertices(self);
 	if (!(self->total > 0) || !isfinite(self->total)) {
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
 			"no instruction with an opcode was executed: there is nothing that would "
 			"characterise the work");
 		return NULL;
@@ -129,6 +119,20 @@ void lode_executed_sequences_free(LodeExecutedSequences *self)
 		g_free(self->symbols[kind]);
 	g_free(self->scales);
 	g_free(self);
+}
+
+void lode_executed_sequences_by_image(
+	const LodeExecutedSequences *self, const LodeProfile *profile, double *shares)
+{
+	const LodeFlowGraph *graph = self->graph;
+
+	for (uint32_t g = 0; g < graph->n_graphs; g++) {
+		const LodeFunction *function = lode_profile_function(
+			profile, graph->graph_functions[g]);
+		for (uint32_t v = graph->graph_starts[g]; v < graph->graph_starts[g + 1]; v++)
+			if (self->symbols[0][v] != 0 && self->scales[v] > 0)
+				shares[function->image] += graph->count[v] / self->total;
+	}
 }
 
 typedef struct {

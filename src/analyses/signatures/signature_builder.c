@@ -16,6 +16,7 @@ struct LodeSignatureBuilder {
 	LodeSymbols *symbols;
 	LodeSequenceTable sums[LODE_N_SEQUENCE_KINDS], squares[LODE_N_SEQUENCE_KINDS];
 	double totals[LODE_N_SEQUENCE_KINDS][LODE_SIGNATURE_LENGTHS];
+	GHashTable *files; /* text → double: the shares, added up */
 	uint32_t n;
 	LodeFrequency frequency;
 	Sums executions, seconds, seconds_per_execution;
@@ -27,6 +28,7 @@ LodeSignatureBuilder *lode_signature_builder_new(const char *attributes)
 
 	self->attributes = g_strdup(attributes);
 	self->symbols = lode_symbols_new();
+	self->files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	return self;
 }
 
@@ -39,6 +41,7 @@ void lode_signature_builder_free(LodeSignatureBuilder *self)
 		lode_sequence_table_clear(&self->squares[kind]);
 	}
 	lode_symbols_free(self->symbols);
+	g_hash_table_unref(self->files);
 	g_free(self->attributes);
 	g_free(self);
 }
@@ -57,6 +60,29 @@ static double deviation_of(double sum, double squares, uint32_t n)
 
 	/* Equal numbers differ by rounding, which would look like a variance. */
 	return variance > 1e-14 * squares ? sqrt(variance) : 0;
+}
+
+static void add_files(LodeSignatureBuilder *self, const LodeProfile *profile,
+	const LodeExecutedSequences *executed)
+{
+	g_autofree double *shares = g_new0(double, profile->images->len + 1);
+
+	lode_executed_sequences_by_image(executed, profile, shares);
+	for (guint i = 0; i < profile->images->len; i++) {
+		const LodeImage *image = lode_profile_image(profile, i);
+		if (image->kind != LODE_IMAGE_FILE || !(shares[i] > 0))
+			continue;
+		char *text = lode_signature_file_text(image->path, image->build_id);
+		double *sum = g_hash_table_lookup(self->files, text);
+		if (sum != NULL) {
+			*sum += shares[i];
+			g_free(text);
+			continue;
+		}
+		sum = g_new(double, 1);
+		*sum = shares[i];
+		g_hash_table_insert(self->files, text, sum);
+	}
 }
 
 bool lode_signature_builder_add(
@@ -91,6 +117,7 @@ bool lode_signature_builder_add(
 			self->totals[kind][i] += totals[i];
 		lode_sequence_table_clear(&supports);
 	}
+	add_files(self, profile, executed);
 	double seconds = profile->user_seconds + profile->system_seconds;
 	add_figure(&self->executions, executed->total);
 	if (seconds > 0 && isfinite(seconds)) {
@@ -139,6 +166,9 @@ static void add_sequences(const LodeSignatureBuilder *self, unsigned kind, LodeS
 LodeSignature *lode_signature_builder_finish(LodeSignatureBuilder *self, const char *name,
 	double min_support, double units, GError **error)
 {
+	GHashTableIter files;
+	gpointer text, share;
+
 	g_assert(self->n > 0);
 	if (units > 0 && self->seconds.n < self->n) {
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
@@ -155,6 +185,9 @@ LodeSignature *lode_signature_builder_finish(LodeSignatureBuilder *self, const c
 	signature->seconds_per_unit = figure_of(&self->seconds, self->n, units);
 	for (unsigned kind = 0; kind < LODE_N_SEQUENCE_KINDS; kind++)
 		add_sequences(self, kind, signature);
+	g_hash_table_iter_init(&files, self->files);
+	while (g_hash_table_iter_next(&files, &text, &share))
+		lode_signature_add_file(signature, text, MIN(*(double *)share / self->n, 1));
 	lode_signature_sort(signature);
 	return signature;
 }

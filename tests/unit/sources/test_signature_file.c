@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char good[] = "lode-signature 1\n"
+static const char good[] = "lode-signature 2\n"
 			   "name gzip, level 9\n"
 			   "profiles 3\n"
 			   "frequency exact\n"
@@ -30,6 +30,9 @@ static const char good[] = "lode-signature 1\n"
 			   "0.25 0.02 kind:load+mem:pointer -\n"
 			   "attributes 3 0 0.8\n"
 			   "attributes 4 0 0.7\n"
+			   "files 2\n"
+			   "0.75 93ac61ec libc.so.6\n"
+			   "0.25 - a%20tool\n"
 			   "end\n";
 
 static LodeSignature *read_text(const char *text, GError **error)
@@ -62,6 +65,9 @@ static void test_round_trip(void)
 	g_assert_cmpint(signature->frequency, ==, LODE_FREQUENCY_EXACT);
 	g_assert_cmpfloat(signature->seconds_per_unit.mean, ==, 0.25);
 	g_assert_cmpuint(signature->sequences[LODE_SEQUENCES_OPCODES][0]->len, ==, 3);
+	g_assert_cmpuint(signature->files->len, ==, 2);
+	g_autofree char *tool = lode_signature_file_text("/usr/bin/a tool", NULL);
+	g_assert_cmpstr(LODE_AT(signature->files, LodeSignatureFile, 1).text, ==, tool);
 	lode_signature_file_append(signature, text);
 	g_autoptr(LodeSignature) second = read_text(text->str, &error);
 	g_assert_no_error(error);
@@ -84,20 +90,37 @@ static void test_what_may_differ(void)
 	g_assert_false(signature->seconds_per_unit.is_known);
 }
 
+/* Files of version 1 say nothing of files. */
+static void test_first_version(void)
+{
+	g_autoptr(GString) text = g_string_new(good);
+	g_autoptr(GError) error = NULL;
+
+	g_string_replace(text, "lode-signature 2", "lode-signature 1", 1);
+	g_string_truncate(text, (gsize)(strstr(text->str, "files 2") - text->str));
+	g_string_append(text, "end\n");
+	g_autoptr(LodeSignature) signature = read_text(text->str, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(signature->sequences[LODE_SEQUENCES_ATTRIBUTES][1]->len, ==, 1);
+	g_assert_cmpuint(signature->files->len, ==, 0);
+}
+
 static void test_faults(void)
 {
 	static const struct {
 		const char *part, *in_its_place, *message;
 	} cases[] = {
-		{"lode-signature 1", "lode-signature 2",
-			"FILE: line 1: a signature of version 2, made by a newer lode; this one "
-			"reads version 1"},
-		{"lode-signature 1",
+		{"lode-signature 2", "lode-signature 3",
+			"FILE: line 1: a signature of version 3, made by a newer lode; this one "
+			"reads version 2"},
+		{"lode-signature 2", "lode-signature 1",
+			"FILE: line 24: 'files 2', expected 'end'"},
+		{"lode-signature 2",
 			"\x7f"
 			"ELF",
 			"FILE: line 1: a control character"},
-		{"lode-signature 1", "hello",
-			"FILE: line 1: 'hello', expected 'lode-signature 1': not a signature"},
+		{"lode-signature 2", "hello",
+			"FILE: line 1: 'hello', expected 'lode-signature 2': not a signature"},
 		{"profiles 3\n", "",
 			"FILE: line 3: 'frequency exact', expected 'profiles' and a number"},
 		{"profiles 3", "profiles 0", "FILE: line 3: profiles must not be 0"},
@@ -129,8 +152,22 @@ static void test_faults(void)
 		{"opcodes 3 0 0.8", "opcodes 3 0 1.8",
 			"FILE: line 16: '1.8', expected a number from 0 to 1.00001"},
 		{"opcodes 3 0 0.8", "opcodes 3 0 0.8 x", "FILE: line 16: 'x' is too much"},
-		{"end\n", "", "FILE: line 23: the file ends, expected 'end': it was cut short"},
-		{"end\n", "end\nname x\n", "FILE: line 25: 'name x', expected nothing after 'end'"},
+		{"end\n", "", "FILE: line 26: the file ends, expected 'end': it was cut short"},
+		{"end\n", "end\nname x\n", "FILE: line 28: 'name x', expected nothing after 'end'"},
+		{"files 2\n", "",
+			"FILE: line 24: '0.75 93ac61ec libc.so.6', expected the section 'files'"},
+		{"files 2", "files 3",
+			"FILE: line 27: 'end', expected a file: the section has fewer than it "
+			"says"},
+		{"files 2", "files 1", "FILE: line 26: '0.25 - a%20tool', expected 'end'"},
+		{"0.75 93ac61ec", "0 93ac61ec", "FILE: line 25: a share of 0"},
+		{"0.75 93ac61ec", "0.75", "FILE: line 25: expected a build-id or '-', and a name"},
+		{"0.75 93ac61ec", "0.75 XY",
+			"FILE: line 25: expected a build-id or '-', and a name"},
+		{"0.75 93ac61ec", "0.15 93ac61ec",
+			"FILE: line 26: out of order: files come by falling share, then by bytes"},
+		{"0.75 93ac61ec libc.so.6", "0.75 - a%20tool",
+			"FILE: line 26: '- a%20tool' comes a second time"},
 		{"opcodes 4 0 0.7\n", "opcodes 4 0 0.7\n0.1 0 a b c d\n",
 			"FILE: line 18: '0.1 0 a b c d', expected the section 'attributes 1'"},
 	};
@@ -161,6 +198,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/signature_file/round_trip", test_round_trip);
 	g_test_add_func("/signature_file/what_may_differ", test_what_may_differ);
+	g_test_add_func("/signature_file/first_version", test_first_version);
 	g_test_add_func("/signature_file/faults", test_faults);
 	g_test_add_func("/signature_file/cut", test_cut);
 	return g_test_run();

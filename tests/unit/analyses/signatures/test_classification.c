@@ -143,6 +143,73 @@ static void test_mixture_with_foreign_part(void)
 	works_clear(&works);
 }
 
+/* What is known of where a small foreign part is: its file, and by how many samples. */
+typedef struct {
+	const char *build_id; /* of its file; NULL: it is in that of the known work */
+	double n_samples;     /* of all; 0: executions are counted */
+	bool has_rest, is_new_file;
+} Foreign;
+
+static LodeProfile *with_foreign(const GString *known, const Foreign *foreign)
+{
+	g_autoptr(GString) text = g_string_new(known->str);
+
+	/* 50 instructions of 7,000 or so have a sample's weight each. */
+	flow_text_append_graph(text, "foreign", "x", 6, 40, 40);
+	LodeProfile *profile = flow_text_read(text->str);
+	LodeImage *image = lode_profile_image(profile, 0);
+	image->kind = LODE_IMAGE_FILE;
+	image->build_id = (char *)"aa";
+	if (foreign->n_samples > 0) {
+		profile->frequency = LODE_FREQUENCY_INFERRED;
+		profile->n_samples = foreign->n_samples;
+	}
+	if (foreign->build_id != NULL) {
+		LodeImage other = *image;
+		other.build_id = (char *)foreign->build_id;
+		g_array_append_val(profile->images, other);
+		for (guint i = 0; i < profile->functions->len; i++)
+			if (strcmp(lode_profile_function(profile, i)->name, "foreign") == 0)
+				lode_profile_function(profile, i)->image = 1;
+	}
+	return profile;
+}
+
+/* One in a hundred executions is too little of what the known program's file may execute, but code
+ * of another file is not chance, unless it is a single sample. */
+static void test_new_file(void)
+{
+	static const Foreign cases[] = {
+		{NULL, 0, false, false},
+		{"bb", 0, true, true},
+		{"bb", 8, true, true},
+		{"bb", 2, false, true},
+		{"aa", 8, false, false},
+	};
+	g_autoptr(GString) known = g_string_new(NULL);
+
+	append_work(known, "p", 1, 4000);
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) first = with_foreign(known, &(Foreign){0});
+		g_autoptr(LodeProfile) profile = with_foreign(known, &cases[i]);
+		/* Of the first only what it shares with the second is signed. */
+		for (guint k = 0; k < first->instructions->len; k++) {
+			LodeInstruction *one = lode_profile_instruction(first, k);
+			if (strcmp(lode_profile_function(first, one->function)->name, "foreign") ==
+				0)
+				one->count = 0;
+		}
+		g_autoptr(GPtrArray) signatures = both(
+			sign("a", 1e-4, first, NULL), sign("again", 1e-4, first, NULL));
+		g_assert_cmpuint(((LodeSignature *)signatures->pdata[0])->files->len, ==, 1);
+		g_autoptr(LodeClassification) found = classify(profile, signatures);
+		g_assert_cmpint(found->has_rest, ==, cases[i].has_rest);
+		bool is_new_file = found->places->len > 0 &&
+		                   LODE_AT(found->places, LodeUnknownPlace, 0).is_new_file;
+		g_assert_cmpint(is_new_file, ==, cases[i].is_new_file);
+	}
+}
+
 /* What has nothing in common with any signature is none of them. */
 static void test_none(void)
 {
@@ -338,6 +405,7 @@ int main(int argc, char **argv)
 	add_random_test("/classification/distance", test_distance,
 		"R02S00000000000000000000000000000071", "R02S00000000000000000000000000000072",
 		NULL);
+	g_test_add_func("/classification/new_file", test_new_file);
 	g_test_add_func("/classification/unlisted", test_unlisted);
 	g_test_add_func("/classification/variances", test_variances);
 	g_test_add_func("/classification/capacity", test_capacity);
