@@ -32,7 +32,7 @@ static void free_profile(void *profile)
 	lode_profile_free(profile);
 }
 
-/* What was merged before keeps its origins; data addresses and call stacks are not read. */
+/* What was merged before keeps its origins; data addresses are not read. */
 static GPtrArray *read_profiles(char **paths, const LodeProgress *progress, GError **error)
 {
 	g_autoptr(GPtrArray) profiles = g_ptr_array_new_with_free_func(free_profile);
@@ -72,6 +72,25 @@ static LodeProfile *merge(
 	return lode_profile_merge(sources, profiles->len, &merging, progress, error);
 }
 
+/* Says why there are no call stacks where some profile had them. */
+static void warn_of_stacks(char **paths, const GPtrArray *profiles, const LodeProfile *merged)
+{
+	const char *without = NULL;
+	bool has_any = false;
+
+	for (guint i = 0; i < profiles->len; i++) {
+		const LodeProfile *profile = profiles->pdata[i];
+		has_any |= profile->stacks != NULL;
+		if (without == NULL && !lode_profile_merge_has_stacks(profile))
+			without = paths[i];
+	}
+	if (!has_any || merged->stacks != NULL)
+		return;
+	lode_display_line(stderr, "lode merge: call stacks are left out: %s%s",
+		without != NULL ? without : "they are not known by origin",
+		without != NULL ? " has none" : "");
+}
+
 static void write_summary(const LodeProfile *profile)
 {
 	char origins[LODE_NUMBER_SIZE], instructions[LODE_NUMBER_SIZE];
@@ -109,6 +128,7 @@ static int run(char **arguments, GError **error)
 		!lode_profile_store_write(given.output, merged, &screen.progress, error))
 		return LODE_EXIT_FAILED;
 	lode_terminal_progress_hide(&screen);
+	warn_of_stacks(arguments, profiles, merged);
 	write_summary(merged);
 	return LODE_EXIT_OK;
 }
@@ -123,8 +143,8 @@ const LodeVerb lode_verb_merge = {
 		       "after its "
 		       "file, which can be\ntaken out again. Instructions have the attribute "
 		       "origin:NAME of "
-		       "those that executed them.\nData addresses, call stacks and mining runs "
-		       "stay in the "
+		       "those that executed them.\nCall stacks are kept if all profiles with "
+		       "samples have them.\nData addresses and mining runs stay in the "
 		       "single profiles.\n"
 		       "\n"
 		       "Examples:\n"

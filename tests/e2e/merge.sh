@@ -49,7 +49,7 @@ is() { [ "$1" = "$2" ] || echo "$3: $1, not $2"; }
 
 count first.lode ./work 1000 || skip "$(tail -n 1 err)"
 count second.lode ./work 30 more
-echo 1..6
+echo 1..9
 
 "$lode" merge first.lode second.lode -o all.lode >out 2>err
 status=$?
@@ -78,6 +78,33 @@ check "an attribute says who executed" "$(status_is 0)" \
 	"$(grep -q 'origin:first' of_first || echo "nothing of first")" \
 	"$(grep -q 'origin:second' of_second || echo "nothing of second")"
 
+"$lode" report all.lode --origin second >of_part 2>err
+status=$?
+"$lode" report all.lode --origin 1 >of_other 2>>err
+"$lode" info part.lode >contents 2>>err
+executions=$(awk '$1 == "executions" { print $2; exit }' contents)
+check "a report is of some origins" "$(status_is 0)" \
+	"$(head -n 1 of_part | grep -q '^\./work 30 more ' || head -n 1 of_part)" \
+	"$(head -n 1 of_other | grep -q '^\./work 1000 ' || head -n 1 of_other)" \
+	"$(grep -q " ${executions:-none} executions" of_part || echo "not $executions")" \
+	"$("$lode" annotate all.lode function only_second --origin second --format csv 2>>err |
+		grep -q ',50,' || echo "no 50 executions")" \
+	"$("$lode" annotate all.lode function shared --origin 1 --format csv 2>>err |
+		grep -q ',1000,' || echo "no 1000 executions")"
+
+"$lode" mine all.lode --origin second --attributes op --min-support 0.001 --name part >out 2>err
+status=$?
+"$lode" mine part.lode --attributes op --min-support 0.001 >>out 2>>err
+for profile in all part; do
+	"$lode" report $profile.lode --all --format csv --limit 100000 2>>err | cut -d, -f2- >of_$profile
+done
+"$lode" info all.lode >contents 2>>err
+"$lode" report all.lode --origin third >none 2>refusal
+check "a run is, and says so" "$(status_is 0)" "$(holds cmp of_all of_part)" \
+	"$(is "$(wc -l <of_part | awk '$1 > 20 { print "many" }')" many sequences)" \
+	"$(grep -q -- '--origin second' contents || echo "lode info does not say so")" \
+	"$(grep -q "no origin has the name, host or number 'third'" refusal || cat refusal)"
+
 count nameless.lode ./nameless 10
 count again.lode ./nameless 20
 "$lode" merge nameless.lode again.lode -o wrong.lode >out 2>err
@@ -91,3 +118,23 @@ cp first.lode copy.lode
 "$lode" merge first.lode copy.lode -o wrong.lode 2>twice
 check "and does it; no run is added twice" "$(status_is 0)" "$(is "$(most right.lode shared)" 30 shared)" \
 	"$(grep -q 'copy.lode: it is the same profile as first.lode' twice || cat twice)"
+
+# folded PROFILE: what its call stacks weigh, and that of those in shared().
+folded() {
+	"$lode" export --format folded "$1" 2>>err |
+		awk '{ all += $NF } /;shared / { own += $NF } END { printf "%.0f %.0f\n", all, own }'
+}
+for i in 1 2; do
+	"$lode" run -g -o "sampled$i.lode" -- ./work 50000000 >out 2>err || sampled=no
+done
+if [ "${sampled:-}" = no ]; then
+	echo "ok 9 # SKIP $(tail -n 1 err)"
+	exit
+fi
+"$lode" merge sampled1.lode sampled2.lode -o sampled.lode >out 2>err
+status=$?
+read -r first first_own < <(folded sampled1.lode)
+read -r second second_own < <(folded sampled2.lode)
+read -r all all_own < <(folded sampled.lode)
+check "call stacks are added" "$(status_is 0)" "$(is "$all" $((first + second)) "all stacks")" \
+	"$(is "$all_own" $((first_own + second_own)) "those in shared()")" "$(holds [ "$all_own" -gt 0 ])"

@@ -72,18 +72,23 @@ static int compare_totals(const void *a, const void *b)
 	return 0;
 }
 
-static void add_up_costs(LodeProfile *merged)
+void lode_origin_rows_add_up_costs(LodeProfile *merged, const bool *is_chosen)
 {
 	GArray *rows = merged->origin_parts->costs;
+	const LodeOriginCost *last = NULL;
 	uint32_t begun = 0;
 
 	g_array_sort(rows, costs_by_instruction);
+	g_array_set_size(merged->costs, 0);
 	g_array_set_size(merged->cost_starts, merged->instructions->len + 1);
 	for (guint i = 0; i < rows->len; i++) {
 		const LodeOriginCost *row = &LODE_AT(rows, LodeOriginCost, i);
-		bool is_same = i > 0 && row[-1].instruction == row->instruction &&
-		               row[-1].event == row->event;
+		bool is_same = last != NULL && last->instruction == row->instruction &&
+		               last->event == row->event;
 		const LodeCost cost = {row->event, row->value};
+		if (is_chosen != NULL && !is_chosen[row->origin])
+			continue;
+		last = row;
 		while (begun <= row->instruction)
 			LODE_AT(merged->cost_starts, uint32_t, begun++) = merged->costs->len;
 		if (is_same)
@@ -165,9 +170,29 @@ void lode_origin_rows_add_up(LodeProfile *merged, GArray *edges)
 {
 	GArray *counts = merged->origin_parts->counts;
 
-	add_up_costs(merged);
+	lode_origin_rows_add_up_costs(merged, NULL);
 	g_array_sort(counts, by_instruction_and_origin);
 	add_up_edges(merged, edges);
+}
+
+void lode_origin_rows_add_missing(LodeProfile *profile)
+{
+	uint32_t weight_event = profile->weight_event;
+	double placed = 0, executed = 0;
+
+	if (weight_event == LODE_NONE)
+		return;
+	for (guint i = 0; i < profile->costs->len; i++)
+		if (LODE_AT(profile->costs, LodeCost, i).event == weight_event)
+			placed += LODE_AT(profile->costs, LodeCost, i).value;
+	for (uint32_t i = 0; i < profile->instructions->len; i++)
+		executed += lode_profile_instruction(profile, i)->count;
+	double weight = lode_profile_event(profile, weight_event)->total - placed;
+	double count = profile->total_count - executed;
+	bool has_costs = lode_event_kind_has_costs(lode_profile_event(profile, weight_event)->kind);
+	if (count > 0.5 || (has_costs && weight > 0.5))
+		lode_profile_add_unresolved(profile, "for reasons that are not known by origin",
+			NULL, MAX(count, 0), has_costs ? MAX(weight, 0) : 0);
 }
 
 void lode_origin_rows_sort(LodeOriginParts *parts)

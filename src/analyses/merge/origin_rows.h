@@ -22,5 +22,13 @@ typedef struct {
  */
 void lode_origin_rows_add_up(LodeProfile *merged, GArray *edges);
 
+/* Fills costs and cost_starts anew from the parts' costs of the chosen origins; NULL: of all. The
+ * rows are then by instruction. */
+void lode_origin_rows_add_up_costs(LodeProfile *merged, const bool *is_chosen);
+
+/* Of a part of a merged profile: what its totals have and its instructions have not is added to
+ * what could not be resolved. */
+void lode_origin_rows_add_missing(LodeProfile *profile);
+
 /* All rows in the order of LodeOriginParts. */
 void lode_origin_rows_sort(LodeOriginParts *parts);

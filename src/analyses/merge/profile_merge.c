@@ -7,6 +7,7 @@
 #include "analyses/merge/profile_merge.h"
 
 #include "analyses/merge/origin_rows.h"
+#include "analyses/merge/stack_rows.h"
 #include "base/error.h"
 
 #include <string.h>
@@ -792,7 +793,6 @@ static void take_unresolved(Merge *self)
 {
 	LodeProfile *merged = self->merged;
 	bool is_whole = true;
-	double placed = 0, executed = 0;
 
 	for (uint32_t i = 0; i < self->n_sources; i++)
 		is_whole &= self->sources[i].is_whole;
@@ -811,20 +811,33 @@ static void take_unresolved(Merge *self)
 			sum->samples += row->samples;
 		}
 	}
-	if (is_whole || merged->weight_event == LODE_NONE)
+	if (!is_whole)
+		lode_origin_rows_add_missing(merged);
+}
+
+bool lode_profile_merge_has_stacks(const LodeProfile *profile)
+{
+	return profile->stacks != NULL || !(profile->n_samples > 0);
+}
+
+/* Stacks have no origin, and those of a part would look like all. */
+static void take_stacks(Merge *self)
+{
+	g_auto(LodeStackRows) rows = {0};
+	bool has_all = true, has_any = false;
+
+	for (uint32_t i = 0; i < self->n_sources; i++) {
+		const Source *source = &self->sources[i];
+		has_any |= source->profile->stacks != NULL;
+		has_all &= source->is_whole && lode_profile_merge_has_stacks(source->profile);
+	}
+	if (!has_all || !has_any)
 		return;
-	for (guint i = 0; i < merged->costs->len; i++)
-		if (LODE_AT(merged->costs, LodeCost, i).event == merged->weight_event)
-			placed += LODE_AT(merged->costs, LodeCost, i).value;
-	for (uint32_t i = 0; i < merged->instructions->len; i++)
-		executed += lode_profile_instruction(merged, i)->count;
-	double weight = lode_profile_event(merged, merged->weight_event)->total - placed;
-	double count = merged->total_count - executed;
-	bool has_costs = lode_event_kind_has_costs(
-		lode_profile_event(merged, merged->weight_event)->kind);
-	if (count > 0.5 || (has_costs && weight > 0.5))
-		lode_profile_add_unresolved(merged, "for reasons that are not known by origin",
-			NULL, MAX(count, 0), has_costs ? MAX(weight, 0) : 0);
+	lode_stack_rows_init(&rows, self->merged);
+	for (uint32_t i = 0; i < self->n_sources; i++)
+		if (self->sources[i].profile->stacks != NULL)
+			lode_stack_rows_add(
+				&rows, self->sources[i].profile->stacks, self->sources[i].events);
 }
 
 /* Adding a run to itself would double it. */
@@ -875,5 +888,6 @@ LodeProfile *lode_profile_merge(const LodeMergeSource *sources, size_t n,
 	name_instructions(&self);
 	lode_origin_rows_sort(self.merged->origin_parts);
 	take_unresolved(&self);
+	take_stacks(&self);
 	return g_steal_pointer(&self.merged);
 }

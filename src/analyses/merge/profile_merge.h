@@ -11,8 +11,10 @@
  *
  * What was derived from executions and is kept by instruction (what it needs, how deep its loop is)
  * is that of the profile which executed the instruction most. Code made at run time, and addresses
- * without a file, are different code in each process, and stay apart. Data addresses and call
- * stacks are not merged.
+ * without a file, are different code in each process, and stay apart.
+ *
+ * The call stacks of samples are kept where each source with samples has them and is taken whole.
+ * Data addresses, which mean something in one process only, are not merged.
  */
 #pragma once
 
@@ -20,7 +22,7 @@
 #include "model/profile.h"
 
 typedef struct {
-	const LodeProfile *profile; /* with its origin_parts, if it was merged itself */
+	const LodeProfile *profile; /* with its stacks, and its origin_parts if it was merged */
 	const char *name;           /* what its origin is called; made unique */
 	const char *path;           /* for messages */
 } LodeMergeSource;
@@ -40,3 +42,6 @@ typedef struct {
  */
 LodeProfile *lode_profile_merge(const LodeMergeSource *sources, size_t n,
 	const LodeMergeOptions *options, const LodeProgress *progress, GError **error);
+
+/* Whether it has the call stacks of its samples, or no samples. */
+bool lode_profile_merge_has_stacks(const LodeProfile *profile);

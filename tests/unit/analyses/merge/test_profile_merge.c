@@ -4,6 +4,7 @@
  * program the merged profile says what the sum of the dictionaries says, and an origin that is
  * taken out again says what its run said.
  */
+#include "analyses/merge/origin_choice.h"
 #include "analyses/merge/profile_merge.h"
 #include "base/error.h"
 #include "store/profile_store.h"
@@ -292,6 +293,63 @@ static void assert_attributes(const LodeProfile *merged, const LodeProfile *run,
 	}
 }
 
+/* Sums without what nobody executed, as instructions keep their numbers. */
+static GHashTable *sums_of_executed(const LodeProfile *profile)
+{
+	GHashTable *sums = sums_of(&profile, 1);
+	GHashTableIter all;
+	void *value;
+
+	g_hash_table_iter_init(&all, sums);
+	while (g_hash_table_iter_next(&all, NULL, &value))
+		if (!(*(double *)value > 0))
+			g_hash_table_iter_remove(&all);
+	return sums;
+}
+
+/* What is left of a merged profile by a choice of origins is what a merged part of it has. */
+static void assert_choice(LodeProfile *merged, const char *words, const char *const *patterns)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeProfile) part = merge(&merged, 1, patterns, &error);
+	g_assert_no_error(error);
+	g_autoptr(LodeProfile) chosen = through_a_file(merged);
+
+	g_assert_true(lode_origin_choice_apply(chosen, words, &error));
+	g_assert_no_error(error);
+	g_assert_cmpuint(chosen->instructions->len, ==, merged->instructions->len);
+	g_autoptr(GHashTable) found = sums_of_executed(chosen);
+	g_autoptr(GHashTable) expected = sums_of_executed(part);
+	assert_same(expected, found);
+	assert_same(found, expected);
+}
+
+static void test_choice(void)
+{
+	LodeProfile *runs[N_RUNS];
+	g_autoptr(GError) error = NULL;
+
+	for (unsigned i = 0; i < N_RUNS; i++)
+		runs[i] = random_run(i);
+	g_autoptr(LodeProfile) merged = merge(runs, N_RUNS, NULL, &error);
+	g_assert_no_error(error);
+	assert_choice(merged, "b-2", (const char *const[]){"b-2", NULL});
+	assert_choice(merged, "b*", (const char *const[]){"b*", NULL});
+	assert_choice(merged, "c,1", (const char *const[]){"a", "c", NULL});
+	assert_choice(merged, "host0", (const char *const[]){"host0", NULL});
+	assert_choice(merged, "*", NULL);
+
+	/* Where a word chooses none, nothing is changed. */
+	g_assert_false(lode_origin_choice_apply(merged, "a,5", &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND);
+	g_clear_error(&error);
+	assert_sums(merged, (const LodeProfile *const *)runs, N_RUNS);
+	g_assert_false(lode_origin_choice_apply(runs[0], "a", &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED);
+	for (unsigned i = 0; i < N_RUNS; i++)
+		lode_profile_free(runs[i]);
+}
+
 static void test_random_runs(void)
 {
 	static const char *const names[] = {"a", "b", "b-2", "c"};
@@ -339,6 +397,101 @@ static void test_random_runs(void)
 			lode_profile_free(two[i]);
 		for (unsigned i = 0; i < N_RUNS; i++)
 			lode_profile_free(runs[i]);
+	}
+}
+
+/* What was sampled, by event, thread and the functions on the stack. */
+static GHashTable *sum_stacks(const LodeProfile *const *profiles, size_t n)
+{
+	GHashTable *sums = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+
+	for (size_t p = 0; p < n; p++) {
+		const LodeStacks *stacks = profiles[p]->stacks;
+		for (guint i = 0; i < stacks->samples->len; i++) {
+			const LodeStackSample *sample = &LODE_AT(
+				stacks->samples, LodeStackSample, i);
+			const LodeStackThread *thread = &LODE_AT(
+				stacks->threads, LodeStackThread, sample->thread);
+			GString *key = g_string_new(NULL);
+			g_string_printf(key, "%s %u",
+				lode_profile_event(profiles[p], sample->event)->name, thread->pid);
+			for (uint32_t at = sample->stack; at != LODE_NONE;) {
+				const LodeStack *stack = &LODE_AT(stacks->stacks, LodeStack, at);
+				const LodeFrame *frame = &LODE_AT(
+					stacks->frames, LodeFrame, stack->frame);
+				g_string_append_printf(key, ";%s:%u%s", frame->function,
+					frame->line, frame->is_inlined ? " inlined" : "");
+				at = stack->outer;
+			}
+			add(sums, g_string_free(key, FALSE), sample->weight);
+		}
+	}
+	return sums;
+}
+
+/* Frames of few functions, so that many stacks of two profiles are equal. */
+static void add_stacks(LodeProfile *profile, uint32_t pid)
+{
+	static const char *const names[] = {"main", "read", "copy"};
+	LodeStacks *stacks = profile->stacks = lode_stacks_new();
+	const LodeStackThread thread = {NULL, pid, pid};
+
+	g_array_append_val(stacks->threads, thread);
+	for (uint32_t i = 0; i < 8; i++) {
+		const LodeFrame frame = {
+			.function = lode_profile_intern(
+				profile, names[random_int_range(0, G_N_ELEMENTS(names))]),
+			.line = i,
+			.is_inlined = random_bit(),
+		};
+		const LodeStack stack = {i, i == 0 || random_bit()
+						    ? LODE_NONE
+						    : (uint32_t)random_int_range(0, (gint32)i)};
+		const LodeStackSample sample = {.weight = i + 1,
+			.event = random_bit() ? 0 : 1,
+			.stack = i == 7 ? LODE_NONE : i};
+		g_array_append_val(stacks->frames, frame);
+		g_array_append_val(stacks->stacks, stack);
+		g_array_append_val(stacks->samples, sample);
+	}
+}
+
+static void test_stacks(void)
+{
+	for (unsigned round = 0; round < random_rounds(20, 500); round++) {
+		g_autoptr(LodeProfile) first = random_run(0);
+		g_autoptr(LodeProfile) second = random_run(1);
+		LodeProfile *both[] = {first, second};
+		g_autoptr(GError) error = NULL;
+		add_stacks(first, 1);
+		add_stacks(second, 2);
+		first->n_samples = second->n_samples = 8;
+		g_autoptr(LodeProfile) merged = merge(both, 2, NULL, &error);
+		g_assert_no_error(error);
+		g_autoptr(LodeProfile) again = through_a_file(merged);
+		const LodeProfile *of_merged[] = {again};
+		g_autoptr(GHashTable) expected = sum_stacks((const LodeProfile *const *)both, 2);
+		g_autoptr(GHashTable) actual = sum_stacks(of_merged, 1);
+		assert_same(expected, actual);
+		for (guint i = 1; i < again->stacks->frames->len; i++)
+			for (guint k = 0; k < i; k++) {
+				const LodeFrame *a = &LODE_AT(again->stacks->frames, LodeFrame, i);
+				const LodeFrame *b = &LODE_AT(again->stacks->frames, LodeFrame, k);
+				g_assert_false(a->function == b->function && a->line == b->line &&
+					       a->is_inlined == b->is_inlined);
+			}
+
+		/* Of a part, and beside samples without stacks, there are none. */
+		const char *const wanted[] = {"a", NULL};
+		g_autoptr(LodeProfile) part = merge(&again, 1, wanted, &error);
+		g_assert_no_error(error);
+		g_assert_null(part->stacks);
+		g_clear_pointer(&second->stacks, lode_stacks_free);
+		g_autoptr(LodeProfile) mixed = merge(both, 2, NULL, &error);
+		g_assert_null(mixed->stacks);
+		second->n_samples = 0;
+		g_autoptr(LodeProfile) counted = merge(both, 2, NULL, &error);
+		g_assert_cmpuint(counted->stacks->samples->len, ==, 8);
 	}
 }
 
@@ -407,6 +560,34 @@ static void test_refusals(void)
 		g_assert_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED);
 		if (!g_pattern_match_simple(cases[i].message, error->message))
 			g_error("said '%s'", error->message);
+	}
+}
+
+/* A profile in which nothing was executed adds nothing, one without attributes none. */
+static void test_little(void)
+{
+	for (unsigned round = 0; round < 10; round++) {
+		g_autoptr(LodeProfile) run = random_run(0);
+		g_autoptr(LodeProfile) bare = random_run(1);
+		g_autoptr(LodeProfile) nothing = lode_profile_new();
+		g_autoptr(GError) error = NULL;
+		LodeProfile *all[] = {run, bare, nothing};
+		add_events(nothing);
+		nothing->weight_event = run->weight_event;
+		nothing->frequency = run->frequency;
+		const uint32_t start = 0;
+		g_array_append_val(nothing->cost_starts, start);
+		for (uint32_t i = 0; i < bare->instructions->len; i++)
+			lode_profile_instruction(bare, i)->attribute_set =
+				lode_profile_attribute_set(bare, NULL, 0);
+		g_autoptr(LodeProfile) merged = merge(all, 3, NULL, &error);
+		g_assert_no_error(error);
+		g_autoptr(LodeProfile) again = through_a_file(merged);
+		assert_sums(again, (const LodeProfile *const *)all, 2);
+		g_assert_cmpuint(again->origins->len, ==, 3);
+		g_autoptr(LodeProfile) alone = merge(&all[2], 1, NULL, &error);
+		g_assert_no_error(error);
+		g_assert_cmpuint(alone->instructions->len, ==, 0);
 	}
 }
 
@@ -491,6 +672,11 @@ int main(int argc, char **argv)
 	add_random_test("/profile_merge/random_runs", test_random_runs,
 		"R02S6b1d5be0c3a5b1f09ad3c4e2f8017a55", "R02S00e1c39a77d2545fb5f3c8846a9e0b12",
 		NULL);
+	add_random_test("/profile_merge/choice", test_choice,
+		"R02S6b1d5be0c3a5b1f09ad3c4e2f8017a55", "R02S00e1c39a77d2545fb5f3c8846a9e0b12",
+		NULL);
+	g_test_add_func("/profile_merge/stacks", test_stacks);
+	g_test_add_func("/profile_merge/little", test_little);
 	g_test_add_func("/profile_merge/refusals", test_refusals);
 	g_test_add_func("/profile_merge/harm", test_harm);
 	g_test_add_func("/profile_merge/no_such_origin", test_no_such_origin);

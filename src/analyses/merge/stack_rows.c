@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/merge/stack_rows.h"
+
+#include "base/hash.h"
+
+/* Strings of one profile: equal ones are one. */
+static guint hash_frame(const void *key)
+{
+	const LodeFrame *frame = key;
+	uint64_t hash = lode_hash_append(frame->address, frame->line);
+
+	hash = lode_hash_append(hash, GPOINTER_TO_SIZE(frame->function));
+	hash = lode_hash_append(hash, GPOINTER_TO_SIZE(frame->image));
+	hash = lode_hash_append(hash, GPOINTER_TO_SIZE(frame->file));
+	return (guint)(lode_hash_append(hash, frame->is_inlined) >> 16);
+}
+
+static gboolean is_same_frame(const void *a, const void *b)
+{
+	const LodeFrame *left = a, *right = b;
+
+	return left->address == right->address && left->line == right->line &&
+	       left->function == right->function && left->image == right->image &&
+	       left->file == right->file && left->is_inlined == right->is_inlined;
+}
+
+static guint hash_stack(const void *key)
+{
+	const LodeStack *stack = key;
+
+	return (guint)(lode_hash_append(stack->frame, stack->outer) >> 16);
+}
+
+static gboolean is_same_stack(const void *a, const void *b)
+{
+	const LodeStack *left = a, *right = b;
+
+	return left->frame == right->frame && left->outer == right->outer;
+}
+
+void lode_stack_rows_init(LodeStackRows *self, LodeProfile *merged)
+{
+	*self = (LodeStackRows){
+		.merged = merged,
+		.frames = g_hash_table_new_full(hash_frame, is_same_frame, g_free, NULL),
+		.stacks = g_hash_table_new_full(hash_stack, is_same_stack, g_free, NULL),
+	};
+	merged->stacks = lode_stacks_new();
+}
+
+void lode_stack_rows_clear(LodeStackRows *self)
+{
+	g_clear_pointer(&self->frames, g_hash_table_unref);
+	g_clear_pointer(&self->stacks, g_hash_table_unref);
+}
+
+/* The number of a row of `size` bytes, which is added when it is new. */
+static uint32_t number_of(GHashTable *known, GArray *rows, const void *row, size_t size)
+{
+	void *number;
+
+	if (g_hash_table_lookup_extended(known, row, NULL, &number))
+		return GPOINTER_TO_UINT(number);
+	g_hash_table_insert(known, g_memdup2(row, size), GUINT_TO_POINTER(rows->len));
+	g_array_append_vals(rows, row, 1);
+	return rows->len - 1;
+}
+
+static uint32_t *add_frames(LodeStackRows *self, const LodeStacks *stacks)
+{
+	uint32_t *numbers = g_new(uint32_t, stacks->frames->len + 1);
+
+	for (guint i = 0; i < stacks->frames->len; i++) {
+		LodeFrame frame = LODE_AT(stacks->frames, LodeFrame, i);
+		frame.function = lode_profile_intern(self->merged, frame.function);
+		frame.image = lode_profile_intern(self->merged, frame.image);
+		frame.file = lode_profile_intern(self->merged, frame.file);
+		numbers[i] = number_of(
+			self->frames, self->merged->stacks->frames, &frame, sizeof(frame));
+	}
+	return numbers;
+}
+
+/* An outer stack stands before those that it called, here and there. */
+static uint32_t *add_stacks(LodeStackRows *self, const LodeStacks *stacks, const uint32_t *frames)
+{
+	uint32_t *numbers = g_new(uint32_t, stacks->stacks->len + 1);
+
+	for (guint i = 0; i < stacks->stacks->len; i++) {
+		LodeStack stack = LODE_AT(stacks->stacks, LodeStack, i);
+		stack.frame = frames[stack.frame];
+		if (stack.outer != LODE_NONE)
+			stack.outer = numbers[stack.outer];
+		numbers[i] = number_of(
+			self->stacks, self->merged->stacks->stacks, &stack, sizeof(stack));
+	}
+	return numbers;
+}
+
+void lode_stack_rows_add(LodeStackRows *self, const LodeStacks *stacks, const uint32_t *events)
+{
+	LodeStacks *merged = self->merged->stacks;
+	uint32_t first_thread = merged->threads->len;
+	g_autofree uint32_t *frames = add_frames(self, stacks);
+	g_autofree uint32_t *numbers = add_stacks(self, stacks, frames);
+
+	for (guint i = 0; i < stacks->threads->len; i++) {
+		LodeStackThread thread = LODE_AT(stacks->threads, LodeStackThread, i);
+		thread.name = lode_profile_intern(self->merged, thread.name);
+		g_array_append_val(merged->threads, thread);
+	}
+	for (guint i = 0; i < stacks->samples->len; i++) {
+		LodeStackSample sample = LODE_AT(stacks->samples, LodeStackSample, i);
+		sample.event = events[sample.event];
+		sample.thread += first_thread;
+		if (sample.stack != LODE_NONE)
+			sample.stack = numbers[sample.stack];
+		g_array_append_val(merged->samples, sample);
+	}
+}
