@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* lode diff: what changed between two profiles, and why. */
-#include "base/error.h"
 #include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
 #include "store/profile_store.h"
 #include "views/comparison.h"
-#include "views/display_text.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { DEFAULT_LIMIT = 10 };
 
@@ -51,71 +48,19 @@ static const GOptionEntry options[] = {
 	G_OPTION_ENTRY_NULL,
 };
 
-static bool usage(GError **error, const char *format, const char *word)
-{
-	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, format, word);
-	return false;
-}
-
-static bool read_kinds(LodeComparisonOptions *out, GError **error)
-{
-	const char *list = given.by != NULL ? given.by : "patterns,functions,lines";
-	g_auto(GStrv) words = g_strsplit(list, ",", -1);
-
-	for (char **word = words; *word != NULL; word++) {
-		int kind = lode_compared_kind_from_text(*word);
-		if (strcmp(*word, "all") == 0)
-			for (int i = 0; i < LODE_N_COMPARED; i++)
-				out->wants[i] = true;
-		else if (kind >= 0)
-			out->wants[kind] = true;
-		else
-			return usage(error,
-				"--by: '%s' is none of patterns, functions, lines, sequences, all",
-				*word);
-	}
-	return true;
-}
-
 static bool read_comparison(LodeComparisonOptions *out, GError **error)
 {
-	const char *normalise = given.normalise != NULL ? given.normalise : "none";
-
-	if (!read_kinds(out, error))
+	if (!lode_comparison_options_read(given.by, given.normalise, out, error)) {
+		g_prefix_error(error, "--by: ");
 		return false;
-	if (given.min_support != NULL &&
-		(!lode_view_share_from_text(given.min_support, &out->min_support) ||
-			!(out->min_support > 0)))
-		return usage(
-			error, "--min-support: '%s' is not a share such as 1%%", given.min_support);
-	if (strcmp(normalise, "executions") == 0) {
-		out->normalisation = LODE_NORMALISE_EXECUTIONS;
-	} else if (strcmp(normalise, "none") != 0) {
-		out->normalisation = LODE_NORMALISE_FUNCTION;
-		out->work_function = normalise;
 	}
+	if (!lode_option_share("--min-support", given.min_support, &out->min_support, error))
+		return false;
+	if (given.min_support != NULL && !(out->min_support > 0))
+		return lode_option_refuse(error, "%s: 0 is too little", "--min-support");
 	out->weight = given.weight;
 	out->images = given.images;
 	out->functions = given.functions;
-	return true;
-}
-
-/* "5", "5%" and "5 %" are five percent. */
-static bool read_percent(double *out_share, GError **error)
-{
-	char *end = NULL;
-	double percent;
-
-	if (given.fail_above == NULL)
-		return true;
-	percent = g_ascii_strtod(given.fail_above, &end);
-	while (*end == ' ')
-		end++;
-	if (end == given.fail_above || (*end != '\0' && strcmp(end, "%") != 0) ||
-		!isfinite(percent) || percent < 0)
-		return usage(
-			error, "--fail-above: '%s' is not a number of percent", given.fail_above);
-	*out_share = percent / 100;
 	return true;
 }
 
@@ -123,14 +68,14 @@ static bool read_view(LodeComparisonViewOptions *out, GError **error)
 {
 	*out = (LodeComparisonViewOptions){
 		.fail_above = NAN, .is_all = given.is_all, .terminal = lode_terminal_of(stdout)};
-	if (given.format != NULL && !lode_view_format_from_text(given.format, &out->format))
-		return usage(error, "--format: '%s' is not text, json or csv", given.format);
+	if (!lode_option_format(given.format, &out->format, error))
+		return false;
 	if (given.limit < -1 || given.limit > UINT32_MAX)
-		return usage(error, "%s takes numbers from 0", "--limit");
+		return lode_option_refuse(error, "%s takes numbers from 0", "--limit");
 	out->limit = given.limit >= 0                ? (uint32_t)given.limit
 	             : out->format == LODE_VIEW_TEXT ? DEFAULT_LIMIT
 	                                             : 0;
-	return read_percent(&out->fail_above, error);
+	return lode_option_percent("--fail-above", given.fail_above, &out->fail_above, error);
 }
 
 /* What was compared, in the order given. */
@@ -174,31 +119,6 @@ static bool compare_all(Compared *self, char **paths, const LodeComparisonOption
 	return true;
 }
 
-/* Says of each row that is slower by more than allowed. Gives how many there are. */
-static unsigned tell_slower(const Compared *self, double share)
-{
-	unsigned n = 0;
-
-	for (guint i = 0; i < self->files->len && !isnan(share); i++) {
-		const LodeComparedFile *file = &g_array_index(self->files, LodeComparedFile, i);
-		const LodeProfile *const both[] = {
-			g_ptr_array_index(self->profiles, 0), file->profile};
-		for (int kind = 0; kind < LODE_N_COMPARED; kind++) {
-			const LodeComparedRows *rows = &file->comparison->kinds[kind];
-			for (guint r = 0; rows->rows != NULL && r < rows->rows->len; r++) {
-				const LodeComparedRow *row = lode_compared_row(rows, r);
-				if (!lode_compared_row_is_slower(file->comparison, row, share))
-					continue;
-				g_autofree char *text = lode_compared_row_text(
-					file->comparison, both, row);
-				lode_display_line(stderr, "lode diff: slower: %s", text);
-				n++;
-			}
-		}
-	}
-	return n;
-}
-
 static int run(char **arguments, GError **error)
 {
 	LodeComparisonOptions comparing = {0};
@@ -206,7 +126,8 @@ static int run(char **arguments, GError **error)
 	g_auto(Compared) compared = {0};
 
 	if (arguments[0] == NULL || arguments[1] == NULL) {
-		usage(error, "diff takes two profiles or more: %s", "BASE.lode NEW.lode");
+		lode_option_refuse(
+			error, "diff takes two profiles or more: %s", "BASE.lode NEW.lode");
 		return LODE_EXIT_USAGE;
 	}
 	if (!read_comparison(&comparing, error) || !read_view(&view, error))
@@ -217,11 +138,14 @@ static int run(char **arguments, GError **error)
 		return LODE_EXIT_FAILED;
 	lode_terminal_progress_hide(&screen);
 	view.base_path = arguments[0];
-	if (!lode_comparison_write(g_ptr_array_index(compared.profiles, 0),
-		    (const LodeComparedFile *)(void *)compared.files->data, compared.files->len,
-		    &view, stdout, error))
+	const LodeProfile *base = g_ptr_array_index(compared.profiles, 0);
+	const LodeComparedFile *files = (const LodeComparedFile *)(void *)compared.files->data;
+	if (!lode_comparison_write(base, files, compared.files->len, &view, stdout, error))
 		return LODE_EXIT_FAILED;
-	return tell_slower(&compared, view.fail_above) > 0 ? LODE_EXIT_SLOWER : LODE_EXIT_OK;
+	if (isnan(view.fail_above) || lode_comparison_write_slower(base, files, compared.files->len,
+					      view.fail_above, "lode diff: slower", stderr) == 0)
+		return LODE_EXIT_OK;
+	return LODE_EXIT_SLOWER;
 }
 
 const LodeVerb lode_verb_diff = {

@@ -26,11 +26,20 @@ typedef struct {
 const char *lode_compared_kind_to_text(LodeComparedKind kind);
 int lode_compared_kind_from_text(const char *text);
 
+/*
+ * Reads what to compare: kinds, separated by commas, or "all" (NULL: patterns, functions and
+ * lines); and by what costs are divided: "none" (or NULL), "executions" or the name of a function,
+ * which is borrowed. The other options stay. Errors: _USAGE (an unknown kind).
+ */
+bool lode_comparison_options_read(
+	const char *kinds, const char *normalise, LodeComparisonOptions *out, GError **error);
+
 /* Writes them to `out`. In JSON and CSV all rows are there, each with whether the samples can tell
  * its change. Errors: _IO. */
 bool lode_comparison_write(const LodeProfile *base, const LodeComparedFile *others, size_t n_others,
 	const LodeComparisonViewOptions *options, FILE *out, GError **error);
 
-/* "function f: 1.20 s → 1.41 s, +17.5 %" of a row, for a message. The caller frees it. */
-char *lode_compared_row_text(const LodeComparison *comparison, const LodeProfile *const profiles[2],
-	const LodeComparedRow *row);
+/* Writes a line "PREFIX: function f: 1.20 s → 1.41 s, +17.5 %" for each row that is slower by more
+ * than `share`. Gives how many there are. */
+unsigned lode_comparison_write_slower(const LodeProfile *base, const LodeComparedFile *others,
+	size_t n_others, double share, const char *prefix, FILE *out);

@@ -91,9 +91,11 @@ check "functions without names are matched by their code" "$(status_is 0)" \
 "$lode" run --count --fast -o shift.lode -- ./same 100000 >out 2>err
 "$lode" run --count --fast -o divide.lode -- ./divide 100000 >out 2>err
 compared shift.lode divide.lode --format json
+division=$(sed -n '/ \/ by /=' "$here/changed_program.c")
 check "a division in place of a shift: each costs more" "$(status_is 0)" \
 	"$(of 'row("functions", "dearly")["is_told"]')" \
 	"$(of 'row("functions", "dearly")["costs_more"] > 2 * row("functions", "dearly")["more_often"]')" \
+	"$(of 'row("lines", "changed_program.c:'"$division"'")["is_told"]')" \
 	"$(of 'any("div" in r["text"] and r["is_told"] for r in rows("places") + rows("patterns"))')"
 compared shift.lode divide.lode --by functions --fail-above 50
 check "slower by more than half: status 3" "$(status_is 3)" "$(grep -q 'slower: function dearly' err || cat err)"

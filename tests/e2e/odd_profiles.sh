@@ -4,7 +4,8 @@
 # What lode says of profiles that have little to say, or say something strange: without samples, with
 # one, all weight in one place, uniform cost, weight where nothing executed, 10^15 executions, weights
 # at both ends of a double. Each with executions as given and as inferred. All views must end well,
-# without NaN or infinity, and the report must say what can be said. Prints TAP.
+# without NaN or infinity, and the report must say what can be said; no verb may take the absence of
+# samples for that of work. Prints TAP.
 #
 #   tests/e2e/odd_profiles.sh LODE
 set -uo pipefail
@@ -73,6 +74,27 @@ look() {
 	esac
 }
 
+# What compares, joins and writes profiles, with even.lode (of uniform cost) as the other.
+look_beyond() {
+	local format
+	for format in callgrind pprof firefox folded flow; do
+		look export x.lode --format $format
+	done
+	look diff even.lode x.lode --by all --all
+	look diff x.lode even.lode --by all --format json
+	look diff x.lode x.lode --by all --all
+	look signature x.lode --name odd -o known/odd.sig
+	look classify x.lode --signatures known --format json
+	rm -f known/odd.sig
+	look memory x.lode
+	rm -f all.lode
+	look merge x.lode even.lode -o all.lode
+	[ ! -e all.lode ] || { look mine all.lode && look report all.lode; }
+	# Has the answers of lode serve.
+	look report x.lode --html x.html
+	[ ! -e x.html ] || ! grep -aEq '[:,[]-?(nan|inf)[],}]' x.html || echo "x.html: not a number"
+}
+
 # odd NAME WEIGHT COUNT SAMPLES GIVEN INFERRED: GIVEN and INFERRED are what the report has to have in
 # it, extended regular expressions. Where tests are to be short, as given and as inferred take turns.
 odd() {
@@ -86,8 +108,8 @@ odd() {
 		make_profile "$how" || { check "$1" "cannot be imported" && continue; }
 		mapfile -t faults < <(
 			look mine x.lode
-			for options in "" "--explain" "--format json" "--format csv" \
-				"--explain --format json" "--all" "--all --format json"; do
+			for options in "--explain" "--explain --format json" "--format csv" "--all" \
+				"--all --format json"; do
 				# shellcheck disable=SC2086
 				look report x.lode $options
 			done
@@ -96,13 +118,12 @@ odd() {
 				echo "the report lacks '$expected':"
 				cat out
 			}
-			for subject in F1 F2 "function f3"; do
-				# shellcheck disable=SC2086
-				look annotate x.lode $subject
-				# shellcheck disable=SC2086
-				look annotate x.lode $subject --format json
-			done
+			look annotate x.lode F1
+			look annotate x.lode F2 --format json
+			look annotate x.lode function f3
+			look annotate x.lode function f3 --format json
 			look info x.lode
+			look_beyond
 		)
 		check "$1, executions $([ "$how" = given ] && echo given || echo inferred)" "${faults[@]}"
 	done
@@ -110,6 +131,10 @@ odd() {
 
 none='No pattern and no place costs more than the rest'
 n_odd=0
+mkdir known
+flow 1000 100 >x.flow
+"$lode" import x.flow -o even.lode >out 2>err
+"$lode" signature even.lode --name even -o known/even.sig >out 2>err
 odd "no weight" 0 100 0 'The profile has no weight' 'The profile has no weight'
 odd "one sample" 'f == 3 && i == 6 ? 50000 : 0' 100 1 'f3 \(6\)' "$none, as far as 1 sample can"
 odd "all in one place" 'f == 3 && i == 6 ? 1e9 : 0' 100 20000 \
@@ -123,4 +148,20 @@ odd "10^15 executions" 'is_div ? 5e6 : 1e5' 1e15 1770 \
 	'costs [1-9].*e-1[0-9] ns.*\+[1-9].*e-09 ns .*F1  ⟪div⟫' 'F1  ⟪div⟫'
 odd "tiny weights" 'is_div ? "5e-300" : "1e-300"' 100 1770 'F1  ⟪div⟫' 'F1  ⟪div⟫'
 odd "huge weights" 'is_div ? "5e300" : "1e300"' 100 1770 'F1  ⟪div⟫' 'F1  ⟪div⟫'
+
+# One sample of what has three thousand in the other recording: where it is not, there may be as much.
+flow 1000 100 >x.flow
+make_profile 3000
+mv x.lode base.lode
+flow 'f == 3 && i == 6 ? 50000 : 0' 100 >x.flow
+make_profile 1
+look diff base.lode x.lode >faults
+mapfile -t faults <faults
+check "diff with a recording of one sample" "${faults[@]}" \
+	"$(grep -q '^30: no change that the samples can tell' out || cat out)"
+flow 'f == 3 && i == 6 ? 50000 : 0' '(i < 6 ? 0 : 100)' >x.flow
+make_profile 1
+"$lode" classify x.lode --signatures known >out 2>err || status=$?
+check "a profile of one sample is of no unknown work" "$(status_is 0)" \
+	"$(head -1 out | grep -q 'too few samples (1) to say' || cat out)"
 echo "1..$number"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/compare/comparison.h"
 
+#include "analyses/compare/comparison_figures.h"
 #include "analyses/compare/function_pairs.h"
+#include "analyses/compare/lone_attributes.h"
 #include "analyses/findings/findings.h"
 #include "analyses/flow_graph/function_filter.h"
 #include "analyses/mine/miner.h"
@@ -10,13 +12,6 @@
 
 #include <math.h>
 #include <string.h>
-
-/* What one comparison may exceed by chance. */
-#define ONE_ALONE 2.0
-#define SLOWER_DEVIATIONS 3.0
-
-/* Counted figures differ when they do by more than rounding. */
-#define ROUNDING 1e-9
 
 /* What explains fewer samples explains none. */
 #define NO_SAMPLES 1e-3
@@ -36,8 +31,6 @@ typedef struct {
 	char *exclude;
 } Work;
 
-static const LodeEstimate unknown = {(double)NAN, (double)NAN};
-
 static bool fail(GError **error, int code, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 static bool fail(GError **error, int code, const char *format, ...)
@@ -51,172 +44,29 @@ static bool fail(GError **error, int code, const char *format, ...)
 	return false;
 }
 
-/* --- figures --- */
-
-double lode_comparison_deviations(size_t n)
+/* The standard error of a weight: that of its samples; 0 where it was counted. What has less than a
+ * sample could as well have had one: a recording of few samples does not say that it took no time.
+ */
+static double weight_error(const Work *self, int side, double weight)
 {
-	double low = 0, high = 40;
-	/* expm1 and log1p: with many rows the chance of each is tiny. */
-	double chance = -expm1(log1p(-erfc(ONE_ALONE / G_SQRT2)) / (double)MAX(n, 1));
+	double unit = self->units[side];
 
-	for (int i = 0; i < 200; i++) {
-		double middle = (low + high) / 2;
-		if (erfc(middle / G_SQRT2) > chance)
-			low = middle;
-		else
-			high = middle;
-	}
-	return high;
+	return sqrt(unit) * sqrt(fmax(weight, unit));
 }
 
-/* Of a value with so much chance in it; where it was counted, none. */
 static LodeEstimate weigh(const Work *self, int side, double weight)
 {
 	double work = self->out->profiles[side].work;
 
-	return (LodeEstimate){weight / work, sqrt(weight * self->units[side]) / work};
+	return (LodeEstimate){weight / work, weight_error(self, side, weight) / work};
 }
 
-static LodeEstimate exactly(const Work *self, int side, double value)
-{
-	return (LodeEstimate){value / self->out->profiles[side].work, 0};
-}
-
-static LodeEstimate difference(LodeEstimate from, LodeEstimate to)
-{
-	return (LodeEstimate){to.value - from.value, hypot(from.error, to.error)};
-}
-
-void lode_compared_row_divide(LodeComparedRow *row)
-{
-	LodeEstimate x0 = row->sides[0].executed, x1 = row->sides[1].executed;
-	LodeEstimate e0 = row->sides[0].each, e1 = row->sides[1].each;
-	double each = (e0.value + e1.value) / 2, executed = (x0.value + x1.value) / 2;
-	LodeEstimate more = difference(x0, x1), dearer = difference(e0, e1);
-
-	row->change = difference(row->sides[0].time, row->sides[1].time);
-	row->more_often = row->costs_more = unknown;
-	if (isnan(x0.value) || isnan(x1.value))
-		return;
-	/* What was not executed has no cost of its own to compare with. */
-	if ((x0.value > 0) != (x1.value > 0)) {
-		row->more_often = row->change;
-		row->costs_more = (LodeEstimate){0, 0};
-	} else if (x0.value > 0 && isfinite(each)) {
-		/* The products' errors, to the first order; the four figures are independent. */
-		row->more_often = (LodeEstimate){
-			more.value * each, hypot(more.error * each, more.value * dearer.error / 2)};
-		row->costs_more = (LodeEstimate){dearer.value * executed,
-			hypot(dearer.error * executed, dearer.value * more.error / 2)};
-	}
-}
-
-static bool exceeds(LodeEstimate change, double scale, double deviations)
-{
-	return !isnan(change.error) &&
-	       fabs(change.value) > fmax(deviations * change.error, ROUNDING * scale);
-}
-
-/* What a time would be at the speed of the other profile. */
-static LodeEstimate at_speed(const LodeSpeed *speed, LodeEstimate time)
-{
-	double spread = hypot(speed->error, speed->scatter) * time.value;
-
-	return (LodeEstimate){
-		speed->factor * time.value, speed->factor * hypot(time.error, spread)};
-}
-
-static LodeEstimate times(LodeEstimate estimate, double factor)
-{
-	return (LodeEstimate){factor * estimate.value, factor * estimate.error};
-}
-
-bool lode_compared_row_is_slower(
-	const LodeComparison *comparison, const LodeComparedRow *row, double share)
-{
-	LodeEstimate before = row->sides[0].time, after = row->sides[1].time;
-	LodeEstimate more = difference(times(before, 1 + share), after);
-	LodeEstimate beside = difference(
-		times(at_speed(&comparison->speed, before), 1 + share), after);
-	double deviations = fmax(SLOWER_DEVIATIONS, comparison->kinds[row->kind].deviations);
-	bool is_kind = row->kind == LODE_COMPARED_PATTERN || row->kind == LODE_COMPARED_PLACE ||
-	               row->kind == LODE_COMPARED_FUNCTION;
-
-	return is_kind && row->is_told && more.value > 0 && beside.value > 0 &&
-	       exceeds(more, after.value, deviations) && exceeds(beside, after.value, deviations);
-}
-
-/* --- the speed of what did not change --- */
-
-typedef struct {
-	double ratio, variance; /* of the logarithms; of chance */
-} Control;
-
-enum { MIN_CONTROLS = 3, MIN_CONTROL_SAMPLES = 20 };
-
-/* The median of a χ² of one degree of freedom, and from where on what lies further out is left
- * out. */
-#define MEDIAN_SQUARE 0.4549
-#define OUTLIER 3.0
-
-static int compare_numbers(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
-static double median_of(GArray *values)
-{
-	g_array_sort(values, compare_numbers);
-	return (g_array_index(values, double, (values->len - 1) / 2) +
-		       g_array_index(values, double, values->len / 2)) /
-	       2;
-}
-
-static double median_square(const GArray *controls, double middle, double scatter)
-{
-	g_autoptr(GArray) squares = g_array_new(FALSE, FALSE, sizeof(double));
-
-	for (guint i = 0; i < controls->len; i++) {
-		const Control *one = &g_array_index(controls, Control, i);
-		double square = (one->ratio - middle) * (one->ratio - middle) /
-		                (one->variance + scatter * scatter);
-		g_array_append_val(squares, square);
-	}
-	return median_of(squares);
-}
-
-/*
- * By medians, so that what runs more often though its code is the same does not count: at first the
- * median, then the scatter at which half of the functions are as near as half of a normal
- * distribution is, then the mean of those near enough, each by its variance.
- */
-static void estimate_speed(const GArray *controls, LodeSpeed *out)
-{
-	g_autoptr(GArray) ratios = g_array_new(FALSE, FALSE, sizeof(double));
-	double low = 0, high = 10, sum = 0, weights = 0;
-
-	for (guint i = 0; i < controls->len; i++)
-		g_array_append_val(ratios, g_array_index(controls, Control, i).ratio);
-	double middle = median_of(ratios);
-	for (int i = 0; i < 60; i++) {
-		double scatter = (low + high) / 2;
-		if (median_square(controls, middle, scatter) > MEDIAN_SQUARE)
-			low = scatter;
-		else
-			high = scatter;
-	}
-	for (guint i = 0; i < controls->len; i++) {
-		const Control *one = &g_array_index(controls, Control, i);
-		double variance = one->variance + high * high;
-		if (fabs(one->ratio - middle) > OUTLIER * sqrt(variance))
-			continue;
-		sum += one->ratio / variance;
-		weights += 1 / variance;
-	}
-	*out = (LodeSpeed){exp(sum / weights), 1 / sqrt(weights), high, controls->len};
-}
+enum {
+	MIN_CONTROLS = 3,
+	MIN_CONTROL_SAMPLES = 20,
+	MIN_CELL_SAMPLES = 5,
+	MIN_FREEDOM = 4,
+};
 
 static void clear_row(void *data)
 {
@@ -232,7 +82,7 @@ static LodeComparedRow *add_row(Work *self, LodeComparedKind kind)
 	GArray *rows = self->out->kinds[kind].rows;
 
 	for (int side = 0; side < 2; side++) {
-		row.sides[side].executed = row.sides[side].each = unknown;
+		row.sides[side].executed = row.sides[side].each = lode_estimate_unknown;
 		row.sides[side].function = row.sides[side].instruction = LODE_NONE;
 	}
 	g_array_append_val(rows, row);
@@ -247,12 +97,12 @@ static void set_side(Work *self, LodeComparedRow *row, int side, double weight, 
 	out->time = weigh(self, side, weight);
 	if (!self->out->is_counted)
 		return;
-	out->executed = exactly(self, side, executions);
+	out->executed = (LodeEstimate){executions / self->out->profiles[side].work, 0};
 	if (executions > 0)
 		out->each = (LodeEstimate){
-			weight / executions, sqrt(weight * self->units[side]) / executions};
+			weight / executions, weight_error(self, side, weight) / executions};
 	else if (weight > 0)
-		out->executed = unknown;
+		out->executed = lode_estimate_unknown;
 	else
 		out->each = (LodeEstimate){0, 0};
 }
@@ -274,18 +124,24 @@ static int compare_rows(const void *a, const void *b)
 	return strcmp(left->text, right->text);
 }
 
-static void finish_rows(LodeComparedRows *self, const LodeSpeed *speed, size_t n_kinds)
+static void finish_rows(LodeComparedRows *self, const LodeComparison *comparison, size_t n_kinds)
 {
+	const LodeSpeed *speed = &comparison->speed;
+
 	/* Each kind has the same part of the chance. */
 	self->deviations = lode_comparison_deviations(self->rows->len * n_kinds);
 	for (guint i = 0; i < self->rows->len; i++) {
 		LodeComparedRow *row = &g_array_index(self->rows, LodeComparedRow, i);
+		for (int side = 0; side < 2 && row->kind != LODE_COMPARED_FUNCTION; side++) {
+			row->sides[side].time.error *= comparison->scatter;
+			row->sides[side].each.error *= comparison->scatter;
+		}
 		lode_compared_row_divide(row);
 		double scale = fmax(row->sides[0].time.value, row->sides[1].time.value);
-		LodeEstimate beside = difference(
-			at_speed(speed, row->sides[0].time), row->sides[1].time);
-		row->is_told = exceeds(row->change, scale, self->deviations) &&
-		               exceeds(beside, scale, self->deviations);
+		LodeEstimate beside = lode_estimate_difference(
+			lode_speed_apply(speed, row->sides[0].time), row->sides[1].time);
+		row->is_told = lode_estimate_exceeds(row->change, scale, self->deviations) &&
+		               lode_estimate_exceeds(beside, scale, self->deviations);
 	}
 	g_array_sort(self->rows, compare_rows);
 }
@@ -342,72 +198,6 @@ static bool find_weight(Work *self, GError **error)
 	self->out->weight = g_strdup(name);
 	self->out->is_counted = self->out->profiles[0].is_counted &&
 	                        self->out->profiles[1].is_counted;
-	return true;
-}
-
-static bool has_namespace(const LodeProfile *profile, const char *name, size_t length)
-{
-	for (guint i = 0; i < profile->attributes->len; i++)
-		if (strncmp(g_ptr_array_index(profile->attributes, i), name, length) == 0)
-			return true;
-	return false;
-}
-
-static bool has_common_attribute(const LodeProfile *const profiles[2])
-{
-	g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
-
-	for (guint i = 0; i < profiles[0]->attributes->len; i++)
-		g_hash_table_add(names, g_ptr_array_index(profiles[0]->attributes, i));
-	for (guint i = 0; i < profiles[1]->attributes->len; i++)
-		if (g_hash_table_contains(names, g_ptr_array_index(profiles[1]->attributes, i)))
-			return true;
-	return false;
-}
-
-static void leave_out(Work *self, char *glob)
-{
-	GPtrArray *all = self->out->left_out;
-
-	for (guint i = 0; i < all->len; i++)
-		if (strcmp(g_ptr_array_index(all, i), glob) == 0) {
-			g_free(glob);
-			return;
-		}
-	g_ptr_array_add(all, glob);
-}
-
-/* What an earlier version of lode did not find yet, or what was recorded in one profile only, would
- * look like a change of the program. */
-static bool find_attributes(Work *self, GError **error)
-{
-	for (int side = 0; side < 2; side++) {
-		const LodeProfile *here = self->profiles[side], *there = self->profiles[1 - side];
-		if (here->attributes->len == 0 || here->frequency == LODE_FREQUENCY_GIVEN)
-			continue;
-		for (guint i = 0; i < here->attributes->len; i++) {
-			const char *name = g_ptr_array_index(here->attributes, i);
-			const char *end = strchr(name, ':');
-			size_t length = end != NULL ? (size_t)(end - name) + 1 : strlen(name);
-			if (strncmp(name, "ev:", 3) == 0) {
-				g_autofree char *event = g_strndup(
-					name + 3, strcspn(name + 3, ":"));
-				if (lode_profile_find_event(there, event) == LODE_NONE)
-					leave_out(self, g_strdup_printf("ev:%s*", event));
-			} else if (!has_namespace(there, name, length)) {
-				leave_out(self, g_strdup_printf("%.*s*", (int)length, name));
-			}
-		}
-	}
-	if (self->profiles[0]->attributes->len > 0 && self->profiles[1]->attributes->len > 0 &&
-		!has_common_attribute(self->profiles))
-		return fail(error, LODE_ERROR_UNSUPPORTED,
-			"the profiles have no attribute in common: they are of different "
-			"architectures, or made with different attributes");
-	g_ptr_array_add(self->out->left_out, NULL);
-	self->exclude = g_strjoinv(",", (char **)self->out->left_out->pdata);
-	g_ptr_array_set_size(self->out->left_out, (gint)self->out->left_out->len - 1);
-	self->parameters.exclude = self->out->left_out->len > 0 ? self->exclude : NULL;
 	return true;
 }
 
@@ -481,7 +271,7 @@ static void weigh_all(Work *self)
 		out->total = totals[side].value;
 		out->total_error = totals[side].error;
 	}
-	self->out->change = difference(totals[0], totals[1]);
+	self->out->change = lode_estimate_difference(totals[0], totals[1]);
 }
 
 /* --- patterns and places --- */
@@ -500,14 +290,37 @@ static void set_finding(
 		finding->time * total / work, finding->time_error * total / work};
 	out->executed = (LodeEstimate){exposure->value / work, exposure->error / work};
 	out->each = (LodeEstimate){finding->each, finding->each_error};
-	/* A fit only comes near to nothing. */
-	if (finding->time * findings->samples < NO_SAMPLES)
+	/* A fit only comes near to nothing, and of that nothing is anywhere. */
+	if (finding->time * findings->samples < NO_SAMPLES) {
 		out->time.value = out->each.value = 0;
+		if (finding->kind == LODE_FINDING_PATTERN)
+			return;
+	}
 	if (finding->n_places == 0)
 		return;
 	out->instruction =
 		g_array_index(findings->places, LodeFindingPlace, finding->first_place).instruction;
 	out->function = lode_profile_instruction(self->profiles[side], out->instruction)->function;
+}
+
+/* A place is known in both profiles, whether or not it has samples there. */
+static void complete_place(const Work *self, LodeComparedRow *row)
+{
+	const uint32_t *counterparts = self->pairs->counterparts;
+	uint32_t base = row->sides[0].instruction, other = row->sides[1].instruction;
+
+	if (base != LODE_NONE && other == LODE_NONE)
+		other = counterparts[base];
+	for (uint32_t i = 0; base == LODE_NONE && i < self->profiles[0]->instructions->len; i++)
+		if (other != LODE_NONE && counterparts[i] == other)
+			base = i;
+	row->sides[0].instruction = base;
+	row->sides[1].instruction = other;
+	for (int side = 0; side < 2; side++)
+		if (row->sides[side].instruction != LODE_NONE)
+			row->sides[side].function = lode_profile_instruction(
+				self->profiles[side], row->sides[side].instruction)
+			                                    ->function;
 }
 
 static LodeMatch match_of(const LodeComparedRow *row)
@@ -537,6 +350,8 @@ static bool compare_findings(Work *self, GError **error)
 							     : LODE_COMPARED_PATTERN);
 		for (int side = 0; side < 2; side++)
 			set_finding(self, row, side, shared, i);
+		if (row->kind == LODE_COMPARED_PLACE)
+			complete_place(self, row);
 		row->text = lode_finding_text(shared->sides[0], finding);
 		row->match = match_of(row);
 	}
@@ -566,7 +381,7 @@ static double weight_of(const Work *self, int side, const LodeFunction *function
 
 static void find_speed(Work *self)
 {
-	g_autoptr(GArray) controls = g_array_new(FALSE, FALSE, sizeof(Control));
+	g_autoptr(GArray) controls = g_array_new(FALSE, FALSE, sizeof(LodeUnchangedFunction));
 	double expected = 0, found = 0;
 	unsigned n_pooled = 0;
 
@@ -592,16 +407,84 @@ static void find_speed(Work *self)
 		n_pooled += samples[0] + samples[1] > 0;
 		if (fmin(samples[0], samples[1]) < MIN_CONTROL_SAMPLES)
 			continue;
-		Control one = {log(weights[1] / weights[0] / executions[1] * executions[0]),
+		LodeUnchangedFunction one = {
+			log(weights[1] / weights[0] / executions[1] * executions[0]),
 			1 / samples[0] + 1 / samples[1]};
 		if (isfinite(one.ratio))
 			g_array_append_val(controls, one);
 	}
 	if (controls->len >= MIN_CONTROLS)
-		estimate_speed(controls, &self->out->speed);
+		lode_speed_estimate(controls, &self->out->speed);
 	else if (fmin(expected, found) >= MIN_CONTROL_SAMPLES)
 		self->out->speed = (LodeSpeed){
 			found / expected, sqrt(1 / expected + 1 / found), 0, n_pooled};
+}
+
+/* The samples of the instructions of one block in both profiles, of which each has enough. */
+typedef struct {
+	double samples[2], squares; /* Σ y, Σ y₁² / (y₀ + y₁) */
+	unsigned n;
+} BlockSamples;
+
+static void add_block_samples(const Work *self, uint32_t base, BlockSamples *blocks)
+{
+	uint32_t block = lode_profile_instruction(self->profiles[0], base)->block;
+	const uint32_t both[2] = {base, self->pairs->counterparts[base]};
+	double samples[2];
+
+	if (block == LODE_NONE || both[1] == LODE_NONE)
+		return;
+	for (int side = 0; side < 2; side++)
+		samples[side] = lode_profile_event_value(
+					self->profiles[side], self->events[side], both[side]) /
+		                self->units[side];
+	double sum = samples[0] + samples[1];
+	if (!(sum >= MIN_CELL_SAMPLES))
+		return;
+	BlockSamples *one = &blocks[block];
+	one->samples[0] += samples[0];
+	one->samples[1] += samples[1];
+	one->squares += samples[1] * samples[1] / sum;
+	one->n++;
+}
+
+/*
+ * By how much more the samples move among the instructions of a block, from one recording to the
+ * next, than chance would have it: which of those that execute together a sample falls on depends
+ * on the state that the processor is in. The root of Pearson's χ² of the samples by instruction and
+ * profile, in all blocks of functions with the same code, by its degrees of freedom (quasi-Poisson:
+ * P. McCullagh, J. A. Nelder, Generalized Linear Models, section 6.2).
+ */
+static double find_scatter(const Work *self)
+{
+	g_autofree BlockSamples *blocks = g_new0(BlockSamples, self->profiles[0]->blocks->len + 1);
+	double squares = 0;
+	unsigned freedom = 0;
+
+	if (!(self->units[0] > 0) || !(self->units[1] > 0))
+		return 1;
+	for (guint i = 0; i < self->pairs->pairs->len; i++) {
+		const LodeFunctionPair *pair = &g_array_index(
+			self->pairs->pairs, LodeFunctionPair, i);
+		if (!pair->is_same_code)
+			continue;
+		const LodeFunction *function = lode_profile_function(
+			self->profiles[0], pair->functions[0]);
+		for (uint32_t k = 0; k < function->n_instructions; k++)
+			add_block_samples(self, function->first_instruction + k, blocks);
+	}
+	for (guint b = 0; b < self->profiles[0]->blocks->len; b++) {
+		const BlockSamples *one = &blocks[b];
+		double all = one->samples[0] + one->samples[1];
+		if (one->n < 2 || !(one->samples[0] > 0) || !(one->samples[1] > 0))
+			continue;
+		/* Σ (y₁ − pm)² / (m p (1 − p)), m = y₀ + y₁ and p the share of profile 1 in all. */
+		squares += (one->squares - one->samples[1] * one->samples[1] / all) * all /
+		           one->samples[0] * all / one->samples[1];
+		freedom += one->n - 1;
+	}
+	double scatter = sqrt(squares / freedom);
+	return freedom >= MIN_FREEDOM && isfinite(scatter) ? fmax(scatter, 1) : 1;
 }
 
 static bool is_wanted(const Work *self, int side, uint32_t function)
@@ -888,7 +771,7 @@ static bool compare_side_sequences(Sequences *self, int side, GError **error)
 			return fail(error, LODE_ERROR_CANCELLED, "stopped");
 		LodeComparedRow row = {.kind = LODE_COMPARED_SEQUENCE};
 		for (int s = 0; s < 2; s++) {
-			row.sides[s].executed = row.sides[s].each = unknown;
+			row.sides[s].executed = row.sides[s].each = lode_estimate_unknown;
 			row.sides[s].function = row.sides[s].instruction = LODE_NONE;
 			bool is_own = s == side || there == 0;
 			if (!set_sequence(self, &row, s, is_own ? run : self->runs[s],
@@ -941,8 +824,13 @@ static bool compare(Work *self, GError **error)
 	bool wants_findings = wants[LODE_COMPARED_PATTERN] || wants[LODE_COMPARED_PLACE];
 	size_t n_kinds = 0;
 
-	if (!find_weight(self, error) || !find_attributes(self, error))
+	/* What not both profiles can have would look like a change of the program. */
+	if (!find_weight(self, error) ||
+		!lode_lone_attributes_find(self->profiles, self->out->left_out, error))
 		return false;
+	if (self->out->left_out->len > 0)
+		self->exclude = g_strjoinv(",", (char **)self->out->left_out->pdata);
+	self->parameters.exclude = self->exclude;
 	self->parameters.weight = self->out->weight;
 	self->parameters.images = self->options->images;
 	self->parameters.functions = self->options->functions;
@@ -956,6 +844,7 @@ static bool compare(Work *self, GError **error)
 		return false;
 	weigh_all(self);
 	find_speed(self);
+	self->out->scatter = find_scatter(self);
 	for (int kind = 0; kind < LODE_N_COMPARED; kind++)
 		if (wants[kind] || (wants_findings && kind <= LODE_COMPARED_PLACE)) {
 			n_kinds++;
@@ -974,7 +863,7 @@ static bool compare(Work *self, GError **error)
 		return false;
 	for (int kind = 0; kind < LODE_N_COMPARED; kind++)
 		if (self->out->kinds[kind].rows != NULL)
-			finish_rows(&self->out->kinds[kind], &self->out->speed, n_kinds);
+			finish_rows(&self->out->kinds[kind], self->out, n_kinds);
 	return true;
 }
 
@@ -984,7 +873,7 @@ LodeComparison *lode_comparison_new(const LodeProfile *const profiles[2],
 	LodeComparison *out = g_new0(LodeComparison, 1);
 	Work self = {.profiles = profiles, .options = options, .progress = progress, .out = out};
 
-	out->left_out = g_ptr_array_new_with_free_func(g_free);
+	out->left_out = g_ptr_array_new_null_terminated(0, g_free, true);
 	lode_mining_parameters_init(&self.parameters);
 	if (!compare(&self, error))
 		g_clear_pointer(&out, lode_comparison_free);

@@ -51,7 +51,9 @@ typedef struct {
 	LodeEstimate executed;
 	/* Weight of one execution; where they were not counted, × the average instruction. */
 	LodeEstimate each;
-	uint32_t function, instruction; /* where it is, or most of it; LODE_NONE: unknown */
+	/* Where it is, or most of it; LODE_NONE: unknown, or nowhere, as of a pattern that costs
+	 * nothing in this profile. */
+	uint32_t function, instruction;
 } LodeComparedSide;
 
 typedef struct {
@@ -114,6 +116,7 @@ typedef struct {
 	LodeComparedProfile profiles[2];
 	LodeEstimate change; /* of the total */
 	LodeSpeed speed;
+	double scatter; /* by which errors of less than functions are multiplied, at least 1 */
 	LodeComparedRows kinds[LODE_N_COMPARED]; /* rows NULL: not wanted */
 	/* Attributes by which nothing was compared, as only one of the profiles has any of the
 	 * kind: char *, such as "needs:*". */
@@ -140,14 +143,3 @@ static inline const LodeComparedRow *lode_compared_row(const LodeComparedRows *s
  * there. */
 bool lode_compared_row_is_slower(
 	const LodeComparison *comparison, const LodeComparedRow *row, double share);
-
-/*
- * How many standard errors a change must exceed when n are looked at, so that with no real change
- * any of them does as seldom as a single one exceeds two (Z. Šidák, "Rectangular Confidence Regions
- * for the Means of Multivariate Normal Distributions", 1967): 2 of one, 3.5 of 100, 4.0 of 1,000.
- */
-double lode_comparison_deviations(size_t n);
-
-/* Divides a change of time into its parts, from both sides' `executed` and `each`; NAN where they
- * are not known. What was never executed in one of them was executed more often, or less. */
-void lode_compared_row_divide(LodeComparedRow *row);

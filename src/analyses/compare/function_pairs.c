@@ -10,7 +10,9 @@
 enum {
 	MAX_ALIKE = 3000,    /* functions of a profile whose code is compared with all others' */
 	MAX_CELLS = 4000000, /* of an alignment of two functions */
-	MAX_NAMESAKES = 64,  /* of one name whose code is compared */
+	MIN_MOVED = 5,
+	MAX_MOVED = 32,     /* instructions of a run that moved; such runs */
+	MAX_NAMESAKES = 64, /* of one name whose code is compared */
 };
 
 typedef struct {
@@ -339,6 +341,8 @@ typedef struct {
 	const LodeFunction *functions[2];
 	const LodeCodeFingerprint *prints[2];
 	uint32_t *counterparts;
+	bool *is_aligned[2]; /* of each of a fingerprint's instructions: with one that executed too
+	                      */
 } Alignment;
 
 static void align_one(Alignment *self, uint32_t i, uint32_t j)
@@ -347,9 +351,11 @@ static void align_one(Alignment *self, uint32_t i, uint32_t j)
 	uint32_t first = instruction_at(
 		profiles[0], self->functions[0], self->prints[0]->addresses[i]);
 
+	uint32_t second = instruction_at(
+		profiles[1], self->functions[1], self->prints[1]->addresses[j]);
 	if (first != LODE_NONE)
-		self->counterparts[first] = instruction_at(
-			profiles[1], self->functions[1], self->prints[1]->addresses[j]);
+		self->counterparts[first] = second;
+	self->is_aligned[0][i] = self->is_aligned[1][j] = first != LODE_NONE && second != LODE_NONE;
 }
 
 /* Of a fingerprint's instructions `first` … `end` − 1 their indices: of all, or of those that are
@@ -408,6 +414,65 @@ static void align_codes(Alignment *self)
 	g_autoptr(GArray) there = list_instructions(self, 1, first, m - last, is_long);
 	if ((uint64_t)here->len * there->len <= MAX_CELLS)
 		align_lists(self, here, there);
+}
+
+/* What executed, but was aligned with nothing or with what did not, such as a copy of a block for
+ * cases that are rare. */
+static GArray *list_left_over(const Alignment *self, int side)
+{
+	g_autoptr(GArray) executed = list_instructions(self, side, 0, self->prints[side]->n, true);
+	GArray *out = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (guint i = 0; i < executed->len; i++) {
+		uint32_t index = g_array_index(executed, uint32_t, i);
+		if (!self->is_aligned[side][index])
+			g_array_append_val(out, index);
+	}
+	return out;
+}
+
+/* Aligns the longest run of equal mnemonics that both have left over; false: none is long enough.
+ */
+static bool align_longest_run(Alignment *self)
+{
+	g_autoptr(GArray) here = list_left_over(self, 0), there = list_left_over(self, 1);
+	const uint32_t *a = (const uint32_t *)(const void *)here->data;
+	const uint32_t *b = (const uint32_t *)(const void *)there->data;
+	g_autofree uint32_t *lengths = g_new0(uint32_t, (size_t)there->len + 1);
+	uint32_t longest = 0, first = 0, second = 0;
+
+	if ((uint64_t)here->len * there->len > MAX_CELLS / MAX_MOVED)
+		return false;
+	for (uint32_t i = 0; i < here->len; i++)
+		/* lengths[j + 1] is of the run that ends with a[i] and b[j], from right to left so
+		 * that lengths[j] is still that of i − 1. */
+		for (uint32_t j = there->len; j-- > 0;) {
+			bool goes_on = i > 0 && j > 0 && a[i] == a[i - 1] + 1 &&
+			               b[j] == b[j - 1] + 1;
+			lengths[j + 1] = self->prints[0]->opcodes[a[i]] !=
+			                                 self->prints[1]->opcodes[b[j]]
+			                         ? 0
+			                         : 1 + (goes_on ? lengths[j] : 0);
+			if (lengths[j + 1] <= longest)
+				continue;
+			longest = lengths[j + 1];
+			first = a[i] + 1 - longest;
+			second = b[j] + 1 - longest;
+		}
+	if (longest < MIN_MOVED)
+		return false;
+	for (uint32_t k = 0; k < longest; k++)
+		align_one(self, first + k, second + k);
+	return true;
+}
+
+/* Compilers move blocks: what the alignment in order has left over is aligned by greedy string
+ * tiling, the longest runs first (M. J. Wise, "String Similarity via Greedy String Tiling and
+ * Running Karp-Rabin Matching", 1993). */
+static void align_moved(Alignment *self)
+{
+	for (unsigned i = 0; i < MAX_MOVED && align_longest_run(self); i++)
+		;
 }
 
 /* The source line of an instruction; NULL: unknown. */
@@ -526,15 +591,21 @@ static void align(Matching *matching, uint32_t first, uint32_t second, uint32_t 
 {
 	Alignment self = {matching,
 		{function_of(matching, 0, first), function_of(matching, 1, second)},
-		{print_of(matching, 0, first), print_of(matching, 1, second)}, counterparts};
+		{print_of(matching, 0, first), print_of(matching, 1, second)}, counterparts,
+		{NULL}};
 
 	if (self.prints[0]->n == 0 || self.prints[1]->n == 0) {
 		align_names(&self);
 		return;
 	}
+	for (int side = 0; side < 2; side++)
+		self.is_aligned[side] = g_new0(bool, self.prints[side]->n);
 	align_codes(&self);
+	align_moved(&self);
 	if (!lode_code_fingerprint_equals(self.prints[0], self.prints[1]) && has_same_lines(&self))
 		align_lines(&self);
+	g_free(self.is_aligned[0]);
+	g_free(self.is_aligned[1]);
 }
 
 /* --- all --- */

@@ -482,11 +482,6 @@ static void add_function(Construction *self, uint32_t index, bool is_mined)
 	}
 }
 
-static bool is_first_of_group(const Construction *self, uint32_t instruction)
-{
-	return instruction == 0 || self->vertices[instruction - 1] != self->vertices[instruction];
-}
-
 /* Inside a group only the way from its end back to its start is an edge. */
 static void add_edge(Construction *self, uint32_t source, uint32_t target, double count)
 {
@@ -497,7 +492,7 @@ static void add_edge(Construction *self, uint32_t source, uint32_t target, doubl
 		return;
 	bool leaves = source + 1 >= n || self->vertices[source + 1] != from;
 	if (self->parameters->granularity != LODE_GRANULARITY_INSTRUCTION && from == to &&
-		!(leaves && is_first_of_group(self, target) &&
+		!(leaves && (target == 0 || self->vertices[target - 1] != self->vertices[target]) &&
 			self->parameters->granularity == LODE_GRANULARITY_BLOCK))
 		return;
 	lode_flow_graph_builder_add_edge(self->builder, from, to, count);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a comparison computes with: figures with their chance, whether a change is told, and the
+ * speed of what did not change.
+ *
+ * Private to analyses/compare/.
+ */
+#pragma once
+
+#include "analyses/compare/comparison.h"
+
+#include <math.h>
+
+/*
+ * How many standard errors a change must exceed when n are looked at, so that with no real change
+ * any of them does as seldom as a single one exceeds two (Z. Šidák, "Rectangular Confidence Regions
+ * for the Means of Multivariate Normal Distributions", 1967): 2 of one, 3.5 of 100, 4.0 of 1,000.
+ */
+double lode_comparison_deviations(size_t n);
+
+/* Divides a change of time into its parts, from both sides' `executed` and `each`; NAN where they
+ * are not known. What was never executed in one of them was executed more often, or less. */
+void lode_compared_row_divide(LodeComparedRow *row);
+
+static const LodeEstimate lode_estimate_unknown = {(double)NAN, (double)NAN};
+
+/* to − from; their errors are independent. */
+LodeEstimate lode_estimate_difference(LodeEstimate from, LodeEstimate to);
+
+/* Whether a change exceeds so many of its standard errors; where it was counted, the rounding of
+ * figures as large as `scale`. False where the error is unknown. */
+bool lode_estimate_exceeds(LodeEstimate change, double scale, double deviations);
+
+/* What a time would be at the speed of the other profile. */
+LodeEstimate lode_speed_apply(const LodeSpeed *speed, LodeEstimate time);
+
+/* A function with the same code in both profiles, sampled in both. */
+typedef struct {
+	double ratio;    /* logarithm of the cost in the other profile by that in the base */
+	double variance; /* its square error, of chance */
+} LodeUnchangedFunction;
+
+/* The speed from at least one LodeUnchangedFunction. */
+void lode_speed_estimate(const GArray *controls, LodeSpeed *out);
