@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Times the inference of counts, in processor time: many small functions, and huge ones of several
- * shapes. The counts of blocks are random, as if counted, or voted from samples; no edge is
+ * shapes. The counts of blocks are random, as if counted, or means of samples; no edge is
  * measured.
  */
 #include "ingest/inference/flow_inference.h"

@@ -16,7 +16,7 @@
 
 typedef struct {
 	double count;  /* measured; negative: unknown */
-	double weight; /* instructions, where their samples voted for the count; 0: counted */
+	double weight; /* instructions, whose samples the count is the mean of; 0: counted */
 	bool is_entry; /* control may come from outside; block 0 always is */
 	bool is_exit;  /* control may leave the function here; a block without edges always does */
 } LodeInferenceBlock;
@@ -46,13 +46,6 @@ typedef struct {
 	bool is_optimal;   /* false: max_work did not suffice; flow is conserved, but not nearest */
 	uint64_t n_joined; /* units added so that no loop runs that was never entered */
 } LodeInferenceResult;
-
-/*
- * A block's count from its samples: each instruction votes, instructions without samples too. The
- * count, in samples, is the one whose vote is the mean of theirs.
- */
-double lode_flow_sample_vote(double samples);
-double lode_flow_voted_samples(double vote);
 
 /*
  * Fills the counts of blocks and edges, whole numbers in units of `unit`. For each block the flow

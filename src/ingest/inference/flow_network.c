@@ -257,9 +257,9 @@ typedef struct {
 
 /*
  * A measured count costs the same for each unit that the flow differs from it. Samples have a heavy
- * tail (few instructions hold most of a loop's, the others none), so that they speak in logarithms,
- * and the farther the flow is away the more the next unit costs; that curve in steps, each as far
- * as all before it:
+ * tail (few instructions hold most of a loop's, the others none), so that their
+ * logarithms are compared, and the farther the flow is away the more the next unit costs; that
+ * curve in steps, each as far as all before it:
  *
  *   flow     0 ─── m/2¹⁶ ─── m/2⁸ ── m/2⁴ ─ m/2² ─ m/2 ─ m ─ 2m ─ 2²m ── 2⁴m ─── 2⁸m ─── ∞
  *   step          5        4       3      2      1     0   0    1     2      3     beyond
@@ -282,21 +282,10 @@ static void add_step(Step *steps, uint32_t *n, int64_t capacity, double cost)
 		steps[(*n)++] = (Step){capacity, (int64_t)round(cost)};
 }
 
-double lode_flow_sample_vote(double samples)
+/* How much more or less weight the samples of a block have than in a block with `flow`. */
+static double logarithm_ratio(const LodeFlowNetwork *self, const LodeFlowArc *arc, double flow)
 {
-	return log1p(samples);
-}
-
-double lode_flow_voted_samples(double vote)
-{
-	return expm1(vote);
-}
-
-/* How much more or less the samples of a block speak than they would for a flow of `flow`. */
-static double vote_ratio(const LodeFlowNetwork *self, const LodeFlowArc *arc, double flow)
-{
-	return lode_flow_sample_vote((double)arc->count / self->sample) /
-	       lode_flow_sample_vote(flow / self->sample);
+	return log1p((double)arc->count / self->sample) / log1p(flow / self->sample);
 }
 
 static uint32_t add_more(const LodeFlowNetwork *self, const LodeFlowArc *arc, Step *steps)
@@ -310,7 +299,7 @@ static uint32_t add_more(const LodeFlowNetwork *self, const LodeFlowArc *arc, St
 		double middle = measured * exp2(step_middles[i]);
 		int64_t next = (int64_t)fmin(
 			round(measured * exp2(step_ends[i])), (double)LODE_FLOW_LIMIT);
-		add_step(steps, &n, next - at, weight * (1 - vote_ratio(self, arc, middle)));
+		add_step(steps, &n, next - at, weight * (1 - logarithm_ratio(self, arc, middle)));
 		at = next;
 	}
 	add_step(steps, &n, LODE_FLOW_LIMIT, weight);
@@ -327,7 +316,7 @@ static uint32_t add_less(const LodeFlowNetwork *self, const LodeFlowArc *arc, St
 	for (unsigned i = 0; i < N_STEPS_LESS && at > 0; i++) {
 		double middle = measured * exp2(-step_middles[i]);
 		int64_t next = (int64_t)round(measured * exp2(-step_ends[i]));
-		double ratio = fmin(vote_ratio(self, arc, middle) - 1, MAX_COST_RATIO);
+		double ratio = fmin(logarithm_ratio(self, arc, middle) - 1, MAX_COST_RATIO);
 		add_step(steps, &n, at - next, weight * ratio);
 		at = next;
 	}

@@ -51,8 +51,7 @@ bool lode_flow_network_init(LodeFlowNetwork *self, const LodeInferenceGraph *gra
 bool lode_flow_network_solve(
 	LodeFlowNetwork *self, uint64_t max_work, bool *out_is_optimal, GError **error);
 
-/* flow_balance.c: of all cheapest flows the one that splits evenly where nothing speaks for more.
- */
+/* flow_balance.c: of all cheapest flows the one that splits evenly where nothing was measured. */
 bool lode_flow_network_balance(LodeFlowNetwork *self, uint64_t max_work, GError **error);
 
 /* flow_paths.c: sends `from_hub[v]` units from the hub to each node v, `to_hub[v]` back from it. */

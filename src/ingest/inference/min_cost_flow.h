@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Minimum-cost flow: nodes that have something to send or need it, arcs with a capacity and a cost
- * per unit. Successive shortest paths: each search finds the node in need that is nearest to one
- * that still has an excess (Dijkstra on reduced costs), and sends what fits along the path. Only
- * what is nearer is looked at; where nearly each path has a length of its own, as in the flow of a
- * function, that is less work than finding the distances from all at once.
+ * per unit. Successive shortest paths: a search finds the node in need that is nearest to one that
+ * still has an excess (Dijkstra on reduced costs), and what fits is sent along the path; most
+ * functions are done by a few short ones. What is left after some work is sent by the primal-dual
+ * method: one search from all that have an excess to all needs, then all that fits along paths of
+ * reduced cost 0 (Dinic's blocking flows), again until nothing is left. Long searches, each for one
+ * path only, would take most of the time of a large function.
  *
- * R. Ahuja, T. Magnanti, J. Orlin: "Network Flows", 1993, chapter 9.7.
+ * R. Ahuja, T. Magnanti, J. Orlin: "Network Flows", 1993, chapters 9.7, 9.8.
  */
 #pragma once
 

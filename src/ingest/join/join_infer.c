@@ -476,14 +476,6 @@ static void begin_scratch(Inference *self)
 	}
 }
 
-static void set_total(LodeProfile *profile, double total)
-{
-	uint32_t event = lode_profile_find_event(profile, "instructions");
-
-	profile->total_count = total;
-	lode_profile_event(profile, event)->total = total;
-}
-
 static void give_codes(Inference *self, GArray *known)
 {
 	for (guint i = 0; i < self->functions->len; i++) {
@@ -513,7 +505,9 @@ LodeRecording *lode_join_infer(LodeProfile *profile, const LodeJoinImages *image
 	if (n_values <= MAX_VALUES && lode_large_array_has_room(sizeof(double), n_values)) {
 		*out_sites = g_array_new(FALSE, FALSE, sizeof(LodeJoinSite));
 		executions = assemble(&inference, *out_sites);
-		set_total(profile, g_array_index(executions->totals, double, 0));
+		uint32_t event = lode_profile_find_event(profile, "instructions");
+		profile->total_count = g_array_index(executions->totals, double, 0);
+		lode_profile_event(profile, event)->total = profile->total_count;
 		account_failed(&inference);
 		give_codes(&inference, known);
 	} else {

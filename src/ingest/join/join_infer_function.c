@@ -3,7 +3,7 @@
  * The evidence of one function becomes a graph of measured counts, the inference makes a flow of
  * it, and the flow is written as rows, jumps and calls:
  *
- *   samples only     a block's count is what its instructions vote for; no edge is measured
+ *   samples only     a block's count is the mean of its instructions'; no edge is measured
  *   branch stacks    a block's count is that of the ranges over its first instruction; edges are
  *                    the recorded branches, and what ranges ran through
  *
@@ -12,6 +12,8 @@
 #include "base/partition_point.h"
 #include "ingest/inference/flow_inference.h"
 #include "ingest/join/join_infer.h"
+
+#include <math.h>
 
 typedef LodeInferenceScratch Scratch;
 typedef LodeInferredEvidence Evidence;
@@ -171,8 +173,9 @@ static double sample_count(const Scratch *self)
 }
 
 /*
- * The instructions of a block vote. Where branches were seen too their counts are to be believed,
- * and the block's own is one among them.
+ * A block's count from the samples of its instructions, also of those without: the geometric mean
+ * of their samples and one more, less one, as one instruction that waits has most of them. Where
+ * branches were seen too their counts are to be believed, and the block's own is one among them.
  */
 static void measure_by_samples(Scratch *self, const Evidence *evidence)
 {
@@ -182,13 +185,12 @@ static void measure_by_samples(Scratch *self, const Evidence *evidence)
 			continue;
 		uint32_t block = instruction_at(self, at)->block;
 		double samples = site_weight(self, &evidence->sites[i]) / self->sample;
-		g_array_index(self->blocks, LodeInferenceBlock, block).count +=
-			lode_flow_sample_vote(samples);
+		g_array_index(self->blocks, LodeInferenceBlock, block).count += log1p(samples);
 	}
 	for (guint i = 0; i < self->blocks->len; i++) {
 		LodeInferenceBlock *block = &g_array_index(self->blocks, LodeInferenceBlock, i);
 		uint32_t n = block_at(self, i)->n;
-		block->count = sample_count(self) * lode_flow_voted_samples(block->count / n);
+		block->count = sample_count(self) * expm1(block->count / n);
 		block->weight = evidence->n_branches == 0 ? n : 0;
 	}
 }

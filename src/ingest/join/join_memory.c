@@ -377,14 +377,6 @@ static int compare_pages(const void *a, const void *b)
 	return (left->start > right->start) - (left->start < right->start);
 }
 
-static void add_pages(Building *self)
-{
-	const GArray *pages = lode_memory_reading_pages(self->reading);
-
-	g_array_append_vals(self->memory->pages, pages->data, pages->len);
-	g_array_sort(self->memory->pages, compare_pages);
-}
-
 bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GError **error)
 {
 	LodeMemoryReading *reading = accesses->reading;
@@ -415,7 +407,9 @@ bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GE
 	memory->has_fixed_addresses = lode_memory_reading_has_fixed_addresses(reading);
 	lode_memory_reading_name_stacks(reading);
 	add_threads(&building);
-	add_pages(&building);
+	const GArray *pages = lode_memory_reading_pages(reading);
+	g_array_append_vals(building.memory->pages, pages->data, pages->len);
+	g_array_sort(building.memory->pages, compare_pages);
 	building.loads = lode_memory_loads_new(reading);
 	add_mappings(&building);
 	find_events(&building);

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { MAX_NODES = 12, N_CASES = 2000, ENOUGH_WORK = 20000 };
+enum { MAX_NODES = 400, N_SMALL_NODES = 12, N_CASES = 2000, ENOUGH_WORK = 20000 };
 
 typedef struct {
 	uint32_t n_nodes;
@@ -15,14 +15,8 @@ typedef struct {
 	int64_t excess[MAX_NODES];
 } Case;
 
-static void case_init(Case *self, GRand *random)
+static void add_arcs(Case *self, GRand *random, uint32_t n_arcs, int32_t largest, int32_t dearest)
 {
-	self->n_nodes = (uint32_t)g_rand_int_range(random, 2, MAX_NODES + 1);
-	self->arcs = g_array_new(FALSE, TRUE, sizeof(NaiveArc));
-	uint32_t n_arcs = (uint32_t)g_rand_int_range(random, 1, 4 * MAX_NODES);
-	int32_t largest = g_rand_boolean(random) ? 5 : 1000000,
-		dearest = g_rand_int_range(random, 1, 40);
-
 	for (uint32_t i = 0; i < n_arcs; i++) {
 		NaiveArc arc = {
 			.source = g_rand_int(random) % self->n_nodes,
@@ -32,11 +26,27 @@ static void case_init(Case *self, GRand *random)
 		};
 		g_array_append_val(self->arcs, arc);
 	}
-	for (uint32_t i = 0; i < 4; i++) {
+}
+
+static void add_supplies(Case *self, GRand *random, uint32_t n_supplies, int32_t largest)
+{
+	for (uint32_t i = 0; i < n_supplies; i++) {
 		int64_t amount = g_rand_int_range(random, 0, largest);
 		self->excess[g_rand_int(random) % self->n_nodes] += amount;
 		self->excess[g_rand_int(random) % self->n_nodes] -= amount;
 	}
+}
+
+static void case_init(Case *self, GRand *random)
+{
+	self->n_nodes = (uint32_t)g_rand_int_range(random, 2, N_SMALL_NODES + 1);
+	self->arcs = g_array_new(FALSE, TRUE, sizeof(NaiveArc));
+	uint32_t n_arcs = (uint32_t)g_rand_int_range(random, 1, 4 * N_SMALL_NODES);
+	int32_t largest = g_rand_boolean(random) ? 5 : 1000000,
+		dearest = g_rand_int_range(random, 1, 40);
+
+	add_arcs(self, random, n_arcs, largest, dearest);
+	add_supplies(self, random, 4, largest);
 }
 
 static LodeMinCostFlow *solver_of(const Case *self)
@@ -127,10 +137,51 @@ static void test_limited(void)
 	g_assert_cmpuint(n_limited, >=, 100);
 }
 
+/*
+ * Networks that take more work than searches one by one are given. That each arc agrees with the
+ * prices proves a flow that sends everything to be the cheapest.
+ */
+static void test_large(void)
+{
+	g_autoptr(GRand) random = g_rand_new_with_seed(soak_seed(98));
+	unsigned n_hard = 0;
+
+	for (unsigned i = 0; i < 40; i++) {
+		Case one = {.n_nodes = MAX_NODES};
+		one.arcs = g_array_new(FALSE, TRUE, sizeof(NaiveArc));
+		int32_t largest = i % 2 == 0 ? 5 : 1000000;
+		add_arcs(&one, random, (2 + i % 5) * MAX_NODES, largest, 1 + (int32_t)i);
+		/* A dear way round, by which everything gets everywhere. */
+		for (uint32_t v = 0; v < MAX_NODES; v++) {
+			NaiveArc way = {.source = v,
+				.target = (v + 1) % MAX_NODES,
+				.capacity = INT64_C(1) << 40,
+				.cost = 50};
+			g_array_append_val(one.arcs, way);
+		}
+		add_supplies(&one, random, MAX_NODES / (1 + i % 3), largest / 2);
+		g_autoptr(LodeMinCostFlow) solver = solver_of(&one);
+		g_autoptr(LodeMinCostFlow) hurried = solver_of(&one);
+		LodeMinCostFlowStatus status = lode_min_cost_flow_solve(solver, UINT64_MAX);
+
+		check_flow(&one, solver);
+		check_prices(&one, solver);
+		g_assert_cmpint(status, ==, LODE_MIN_COST_FLOW_OPTIMAL);
+		for (uint32_t v = 0; v < one.n_nodes; v++)
+			g_assert_cmpint(lode_min_cost_flow_excess(solver, v), ==, 0);
+		n_hard += lode_min_cost_flow_solve(hurried, 1 << 17) == LODE_MIN_COST_FLOW_LIMITED;
+		check_flow(&one, hurried);
+		check_prices(&one, hurried);
+		g_array_unref(one.arcs);
+	}
+	g_assert_cmpuint(n_hard, >=, 5);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/min-cost-flow/random", test_random);
 	g_test_add_func("/min-cost-flow/limited", test_limited);
+	g_test_add_func("/min-cost-flow/large", test_large);
 	return g_test_run();
 }
