@@ -2,8 +2,8 @@
 //
 // Bundles the page:  node build.mjs OUT DEPFILE
 //
-// OUT gets index.html, app.js, layout.js (the worker that lays out graphs), app.css, and
-// licences.txt, the licences of all packages that are in the bundle.
+// OUT gets index.html, early.js (its first questions), app.js, layout.js (the worker that lays out
+// graphs), app.css, and licences.txt, the licences of all packages that are in the bundle.
 import { build } from "esbuild";
 import { readFileSync, writeFileSync, copyFileSync, existsSync, readdirSync } from "node:fs";
 import { dirname, join, resolve, relative } from "node:path";
@@ -46,7 +46,7 @@ const words = {
 const result = await build({
 	plugins: [words],
 	absWorkingDir: here,
-	entryPoints: { app: "src/app.tsx", layout: "src/layout.ts", style: "src/style.css" },
+	entryPoints: { early: "src/early.ts", app: "src/app.tsx", layout: "src/layout.ts", style: "src/style.css" },
 	outdir: out,
 	bundle: true,
 	minify: true,

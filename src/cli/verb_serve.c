@@ -50,24 +50,14 @@ static bool read_options(LodeServerOptions *server, GError **error)
 
 	if (!lode_option_count("--port", given.port, UINT16_MAX, &port, error))
 		return false;
-	if (given.bind != NULL && !is_loopback(given.bind) && !given.is_network_allowed) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+	if (given.bind != NULL && !is_loopback(given.bind) && !given.is_network_allowed)
+		return lode_option_refuse(error,
 			"--bind %s lets other machines connect, unencrypted: add --allow-network "
 			"if that is what you want",
 			given.bind);
-		return false;
-	}
 	*server = (LodeServerOptions){
 		.address = given.bind, .port = (uint16_t)port, .log = log_line};
 	return true;
-}
-
-static bool check_page(GError **error)
-{
-	if (lode_page_is_built())
-		return true;
-	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED, LODE_PAGE_IS_MISSING);
-	return false;
 }
 
 static void close_profile(void *profile)
@@ -122,8 +112,11 @@ static int run(char **arguments, GError **error)
 	}
 	if (!read_options(&server_options, error))
 		return LODE_EXIT_USAGE;
-	if (!check_page(error))
+	if (!lode_page_is_built()) {
+		g_set_error_literal(
+			error, LODE_ERROR, LODE_ERROR_UNSUPPORTED, LODE_PAGE_IS_MISSING);
 		return LODE_EXIT_FAILED;
+	}
 	g_autoptr(GPtrArray) profiles = g_ptr_array_new_with_free_func(close_profile);
 	g_autoptr(GPtrArray) traces = g_ptr_array_new_with_free_func(close_trace);
 	LodeServedFiles files = {.profiles = profiles, .traces = traces};

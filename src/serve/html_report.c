@@ -9,20 +9,30 @@
  */
 #include "serve/html_report.h"
 
+#include "analyses/memory/pivot.h"
+#include "analyses/memory/sample_filter.h"
 #include "base/error.h"
+#include "base/number_order.h"
 #include "serve/page_asset.h"
 #include "serve/query.h"
+#include "views/memory_names.h"
+#include "views/plot/memory_grid.h"
 
 #include <string.h>
 
 enum {
 	MAX_ANSWERS_BYTES = 4500 << 10,
+	AFTER_FUNCTIONS_BYTES = 1300
+	                        << 10, /* of them left for what comes after the functions' code */
 	FINDINGS = 64,
 	FINDING_PLACES = 5,
 	SEQUENCES = 1000,
 	SEQUENCE_CODES = 30, /* whose places are there */
 	FUNCTIONS = 1000,
+	ORDERED = 100,       /* of both, by each of their other columns */
 	FUNCTION_CODES = 60, /* likewise */
+	TYPES = 12,          /* whose members are there */
+	STRETCHES = 8,       /* of addresses */
 };
 
 typedef struct {
@@ -30,14 +40,39 @@ typedef struct {
 	const char *run;
 	const LodeProgress *progress;
 	GString *answers; /* members of the object */
+	size_t bytes;     /* that they take in the file */
+	size_t max_bytes; /* that they may take until now */
 	GString *left_out;
 } Html;
 
 /* Whether it was left out, because it did not fit or the profile has none. */
 typedef enum { ADDED, TOO_LARGE, FAILED } Outcome;
 
-/* Adds the answer to a query with parameters such as "finding=1&limit=5", in which no value needs
- * escapes. */
+/* As it stands between the quotes of a string. */
+static char *json_text(const char *text)
+{
+	g_autoptr(GString) quoted = g_string_new(NULL);
+	LodeJsonStream json;
+
+	lode_json_stream_init_text(&json, quoted);
+	lode_json_string(&json, text);
+	return g_strndup(quoted->str + 1, quoted->len - 2);
+}
+
+enum { ESCAPED_BYTES = 6 }; /* "\u003c", as put_json() writes '<' */
+
+/* What text takes in the file: names of templates have many '<'. */
+static size_t bytes_in_file(const char *text, size_t size)
+{
+	size_t bytes = size;
+
+	for (size_t i = 0; i < size; i++)
+		bytes += text[i] == '<' ? ESCAPED_BYTES - 1 : 0;
+	return bytes;
+}
+
+/* Adds the answer to a query with parameters such as "finding=1&limit=5", whose values are escaped
+ * as in an address. */
 static Outcome add_answer(Html *self, const char *query, const char *parameters)
 {
 	g_auto(LodeServeParameters) given;
@@ -52,7 +87,8 @@ static Outcome add_answer(Html *self, const char *query, const char *parameters)
 		if (equals == NULL)
 			continue;
 		*equals = '\0';
-		lode_serve_parameters_add(&given, words[i], equals + 1);
+		g_autofree char *value = g_uri_unescape_string(equals + 1, NULL);
+		lode_serve_parameters_add(&given, words[i], value);
 	}
 	if (self->run != NULL)
 		lode_serve_parameters_add(&given, "run", self->run);
@@ -62,17 +98,21 @@ static Outcome add_answer(Html *self, const char *query, const char *parameters)
 	bool is_answered = lode_serve_query_run(lode_serve_query_find(query), &given, self->files,
 		self->progress, out, &state, NULL);
 	fclose(out);
-	Outcome outcome = !is_answered                                    ? FAILED
-	                  : self->answers->len + size > MAX_ANSWERS_BYTES ? TOO_LARGE
-	                                                                  : ADDED;
-	if (outcome == ADDED)
+	size_t bytes = is_answered ? bytes_in_file(text, size) : 0;
+	Outcome outcome = !is_answered                            ? FAILED
+	                  : self->bytes + bytes > self->max_bytes ? TOO_LARGE
+	                                                          : ADDED;
+	g_autofree char *name = json_text(parameters);
+	if (outcome == ADDED) {
+		self->bytes += bytes;
 		g_string_append_printf(self->answers, "%s\"/api/%s?%s\":%s",
-			self->answers->len > 0 ? "," : "", query, parameters, text);
+			self->answers->len > 0 ? "," : "", query, name, text);
+	}
 	free(text);
 	return outcome;
 }
 
-/* Adds answers for numbers from `first` until one fails or does not fit; gives how many. */
+/* Adds answers for the first n numbers, without those that fail or do not fit; gives how many. */
 static unsigned add_range(
 	Html *self, const char *query, const char *format_before, const char *after, unsigned n)
 {
@@ -83,18 +123,75 @@ static unsigned add_range(
 		g_autofree char *parameters = g_strdup_printf(
 			"%s%u%s", format_before, first + i, after);
 		lode_progress_report(self->progress, "writing the page", i, n, NULL);
-		Outcome outcome = add_answer(self, query, parameters);
-		if (outcome == TOO_LARGE)
-			break;
-		added += outcome == ADDED;
+		added += add_answer(self, query, parameters) == ADDED;
 	}
 	return added;
 }
 
-/* The types that the page lists, and the members of those that cost most. */
-static void add_types(Html *self)
+/* The types that the page lists, and the members of those that cost most: how many of these. */
+static unsigned add_types(Html *self, const LodeProfile *profile, const GArray *samples)
 {
+	const LodePivotOptions options = {.by = {"type"}, .n_levels = 1, .top = TYPES};
+	g_autoptr(LodePivot) pivot = lode_pivot_new(profile,
+		(const uint32_t *)(const void *)samples->data, samples->len, &options, NULL);
+	unsigned n = 0;
+
 	add_answer(self, "pivot", "sort=weight&top=50&by=type");
+	for (guint i = 0; pivot != NULL && i < pivot->rows->len; i++) {
+		const LodePivotRow *row = &g_array_index(pivot->rows, LodePivotRow, i);
+		if (row->kind != LODE_PIVOT_VALUE || row->key.kind != LODE_VALUE_TEXT)
+			continue;
+		g_autofree char *type = g_uri_escape_string(row->key.text, NULL, FALSE);
+		g_autofree char *parameters = g_strconcat("type=", type, NULL);
+		n += add_answer(self, "layout", parameters) == ADDED;
+	}
+	return n;
+}
+
+static int heaviest_segment_first(const void *a, const void *b)
+{
+	const LodeAddressSegment *left = a, *right = b;
+
+	if (left->weight != right->weight)
+		return left->weight > right->weight ? -1 : 1;
+	return lode_number_order(left->first, right->first);
+}
+
+/* The stretches of addresses that a picture can be zoomed to by their names: how many. */
+static unsigned add_stretches(Html *self, const LodeProfile *profile, const GArray *samples)
+{
+	g_autoptr(LodeMemoryGrid)
+		grid = lode_memory_grid_new(profile, (const uint32_t *)(const void *)samples->data,
+			samples->len, LODE_PAGE_BYTES, self->progress);
+	unsigned n = 0;
+
+	if (grid == NULL)
+		return 0;
+	g_array_sort(grid->axis->segments, heaviest_segment_first);
+	for (guint i = 0; i < MIN(grid->axis->segments->len, STRETCHES); i++) {
+		const LodeAddressSegment *one = &g_array_index(
+			grid->axis->segments, LodeAddressSegment, i);
+		char first[LODE_ADDRESS_TEXT_SIZE], last[LODE_ADDRESS_TEXT_SIZE];
+		g_autofree char *parameters = g_strdup_printf("address=%s-%s",
+			lode_memory_address_text(one->first, first),
+			lode_memory_address_text(one->last, last));
+		n += add_answer(self, "heat", parameters) == ADDED;
+	}
+	return n;
+}
+
+static void add_memory(
+	Html *self, const LodeProfile *profile, unsigned *out_types, unsigned *out_stretches)
+{
+	const LodeSampleFilterOptions options = {.progress = self->progress};
+	g_autoptr(GArray) samples = lode_sample_filter_apply(profile, &options, NULL);
+
+	add_answer(self, "heat", "");
+	add_answer(self, "pivot", "sort=weight&top=50&by=object");
+	add_answer(self, "sharing", "");
+	add_answer(self, "placement", "");
+	*out_types = samples != NULL ? add_types(self, profile, samples) : 0;
+	*out_stretches = samples != NULL ? add_stretches(self, profile, samples) : 0;
 }
 
 typedef struct {
@@ -139,32 +236,79 @@ static unsigned add_functions(Html *self, const LodeProfile *profile)
 	return n;
 }
 
+/* The first `most` rows of a list, or as many as fit: how many that are. */
+static int add_list(Html *self, const char *query, int most)
+{
+	for (int n = most; n >= ORDERED; n /= 2) {
+		g_autofree char *parameters = g_strdup_printf("offset=0&limit=%d", n);
+		Outcome outcome = add_answer(self, query, parameters);
+		if (outcome != TOO_LARGE)
+			return outcome == ADDED ? n : 0;
+	}
+	return 0;
+}
+
+/* The first sequences and functions by the columns that they are not listed by: whether all are
+ * there. */
+static bool add_orders(Html *self)
+{
+	static const struct {
+		const char *query, *sort;
+	} orders[] = {
+		{"sequences", "weight"},
+		{"sequences", "frequency"},
+		{"sequences", "places"},
+		{"sequences", "functions"},
+		{"sequences", "executions"},
+		{"sequences", "sequence"},
+		{"functions", "executions"},
+		{"functions", "calls"},
+		{"functions", "name"},
+		{"functions", "image"},
+	};
+	bool are_added = true;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(orders); i++) {
+		g_autofree char *parameters = g_strdup_printf(
+			"sort=%s&offset=0&limit=%d", orders[i].sort, ORDERED);
+		are_added = add_answer(self, orders[i].query, parameters) == ADDED && are_added;
+	}
+	return are_added;
+}
+
 static void collect(Html *self, const LodeProfile *profile)
 {
 	g_autofree char *places = g_strdup_printf("&limit=%d&context=4", FINDING_PLACES);
-	g_autofree char *sequences = g_strdup_printf("offset=0&limit=%d", SEQUENCES);
-	g_autofree char *functions = g_strdup_printf("offset=0&limit=%d", FUNCTIONS);
 
 	add_answer(self, "profiles", "");
-	add_answer(self, "findings", "");
+	add_answer(self, "findings", "places=2");
+	unsigned n_types = 0, n_stretches = 0;
 	unsigned n_findings = add_range(self, "annotate", "finding=", places, FINDINGS);
-	add_answer(self, "functions", functions);
-	if (profile->memory != NULL) {
-		add_answer(self, "heat", "");
-		add_answer(self, "pivot", "sort=weight&top=50&by=object");
-		add_types(self);
-		add_answer(self, "sharing", "");
-		add_answer(self, "placement", "");
-	}
-	add_answer(self, "sequences", sequences);
+	int n_listed = add_list(self, "functions", FUNCTIONS);
+	if (profile->memory != NULL)
+		add_memory(self, profile, &n_types, &n_stretches);
+	int n_rows = add_list(self, "sequences", SEQUENCES);
+	self->max_bytes = MAX_ANSWERS_BYTES - AFTER_FUNCTIONS_BYTES;
 	unsigned n_functions = add_functions(self, profile);
+	self->max_bytes = MAX_ANSWERS_BYTES;
+	bool has_orders = add_orders(self);
 	unsigned n_sequences = add_range(
 		self, "annotate", "sequence=", "&limit=10&context=3", SEQUENCE_CODES);
 	g_string_append_printf(self->left_out,
-		"This file has the first %d sequences, the first %d functions, the code of %u "
-		"findings (%d places each), of the %u functions that cost most and of %u "
-		"sequences, and no other order or filter.",
-		SEQUENCES, FUNCTIONS, n_findings, FINDING_PLACES, n_functions, n_sequences);
+		"This file has the first %d sequences, the first %d functions, ", n_rows, n_listed);
+	if (has_orders)
+		g_string_append_printf(
+			self->left_out, "the first %d of both by each other column, ", ORDERED);
+	g_string_append_printf(self->left_out,
+		"the code of %u findings (%d places each), of the %u functions that cost most "
+		"(with their control flow) and of %u sequences, ",
+		n_findings, FINDING_PLACES, n_functions, n_sequences);
+	if (profile->memory != NULL)
+		g_string_append_printf(self->left_out,
+			"the members of %u types, %u stretches of addresses by themselves, ",
+			n_types, n_stretches);
+	g_string_append(self->left_out,
+		"and no other order or filter, no comparison and no address trace.");
 }
 
 /* As the policy names a script: "'sha256-…'". */
@@ -264,7 +408,8 @@ bool lode_html_report_write(
 		lode_profile_snapshot_run(snapshot, run, false, progress, error) == NULL)
 		return false;
 	const LodeServedFiles files = {.profiles = profiles, .traces = traces};
-	Html self = {.files = &files, .run = run, .progress = progress};
+	Html self = {
+		.files = &files, .run = run, .progress = progress, .max_bytes = MAX_ANSWERS_BYTES};
 	self.answers = g_string_new(NULL);
 	self.left_out = g_string_new(NULL);
 	collect(&self, lode_profile_snapshot_profile(snapshot));

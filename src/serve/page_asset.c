@@ -10,6 +10,7 @@ static const struct {
 	const char *path, *resource, *type;
 } assets[] = {
 	{"/", "/lode/index.html", "text/html; charset=utf-8"},
+	{"/early.js", "/lode/early.js", "text/javascript; charset=utf-8"},
 	{"/app.js", "/lode/app.js", "text/javascript; charset=utf-8"},
 	{"/layout.js", "/lode/layout.js", "text/javascript; charset=utf-8"},
 	{"/app.css", "/lode/app.css", "text/css; charset=utf-8"},

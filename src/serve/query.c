@@ -74,8 +74,11 @@ bool lode_serve_query_run(const LodeServeQueryKind *kind, const LodeServeParamet
 	const LodeServedFiles *files, const LodeProgress *progress, FILE *out,
 	LodeServedState *out_state, GError **error)
 {
-	LodeServeQuery query = {
-		.parameters = parameters, .files = files, .progress = progress, .out = out};
+	LodeServeQuery query = {.parameters = parameters,
+		.files = files,
+		.progress = progress,
+		.out = out,
+		.out_state = out_state};
 
 	*out_state = LODE_SERVED_CURRENT;
 	if (!read_format(parameters, &query.format, error))

@@ -21,6 +21,7 @@ typedef struct {
 	LodeViewFormat format; /* LODE_VIEW_JSON or LODE_VIEW_CSV */
 	const LodeProgress *progress;
 	FILE *out;
+	LodeServedState *out_state; /* of the last profile that was looked at */
 } LodeServeQuery;
 
 typedef struct {

@@ -5,45 +5,21 @@
 #include "views/comparison.h"
 
 #include <math.h>
-#include <string.h>
 
-/* by=patterns,functions */
-static bool read_kinds(
-	const LodeServeParameters *parameters, LodeComparisonOptions *options, GError **error)
-{
-	const char *list = lode_serve_parameters_text(parameters, "by");
-	g_auto(GStrv) words = g_strsplit(list != NULL ? list : "patterns,functions,lines", ",", -1);
-
-	for (char **word = words; *word != NULL; word++) {
-		int kind = lode_compared_kind_from_text(*word);
-		if (kind < 0) {
-			g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-				"by: '%s' is none of patterns, functions, lines, sequences", *word);
-			return false;
-		}
-		options->wants[kind] = true;
-	}
-	return true;
-}
-
-/* normalise, weight, images, functions */
+/* by, normalise, weight, images, functions */
 static bool read_comparison(
 	const LodeServeParameters *parameters, LodeComparisonOptions *options, GError **error)
 {
-	const char *normalise = lode_serve_parameters_text(parameters, "normalise");
-
 	*options = (LodeComparisonOptions){
 		.weight = lode_serve_parameters_text(parameters, "weight"),
 		.images = lode_serve_parameters_text(parameters, "images"),
 		.functions = lode_serve_parameters_text(parameters, "functions"),
 	};
-	if (g_strcmp0(normalise, "executions") == 0) {
-		options->normalisation = LODE_NORMALISE_EXECUTIONS;
-	} else if (normalise != NULL && strcmp(normalise, "none") != 0) {
-		options->normalisation = LODE_NORMALISE_FUNCTION;
-		options->work_function = normalise;
-	}
-	return read_kinds(parameters, options, error);
+	if (lode_comparison_options_read(lode_serve_parameters_text(parameters, "by"),
+		    lode_serve_parameters_text(parameters, "normalise"), options, error))
+		return true;
+	g_prefix_error(error, "by: ");
+	return false;
 }
 
 static LodeServedProfile *find_base(const LodeServeQuery *query, GError **error)
@@ -65,7 +41,6 @@ bool lode_serve_compare(const LodeServeQuery *query, GError **error)
 	LodeComparisonOptions options;
 	LodeComparisonViewOptions view = {.format = query->format, .fail_above = NAN};
 	uint64_t limit = 0, number = 0;
-	LodeServedState state;
 
 	if (!read_comparison(query->parameters, &options, error) ||
 		!lode_serve_parameters_count(
@@ -77,7 +52,7 @@ bool lode_serve_compare(const LodeServeQuery *query, GError **error)
 	if (served == NULL)
 		return false;
 	g_autoptr(LodeProfileSnapshot)
-		base = lode_served_profile_take(served, query->progress, &state, error);
+		base = lode_served_profile_take(served, query->progress, query->out_state, error);
 	if (base == NULL)
 		return false;
 	const LodeProfile *const both[] = {lode_profile_snapshot_profile(base), query->profile};

@@ -16,12 +16,14 @@
 #include <string.h>
 
 /* All that decides which samples are chosen. */
-static char *describe_filter(const LodeServeParameters *parameters, const char *const *groups)
+static char *describe_filter(
+	const LodeServeParameters *parameters, const char *what, const char *const *groups)
 {
 	static const char *const filters[] = {
 		"where", "event", "thread", "pc", "address", "loads", "stores", "define", NULL};
-	GString *text = g_string_new("samples\n");
+	GString *text = g_string_new(what);
 
+	g_string_append_c(text, '\n');
 	for (guint i = 0; i < parameters->names->len; i++) {
 		const char *name = g_ptr_array_index(parameters->names, i);
 		if (g_strv_contains(filters, name))
@@ -40,7 +42,7 @@ static GArray *choose_samples(
 	const LodeServeQuery *query, const char *const *groups, GError **error)
 {
 	const LodeServeParameters *parameters = query->parameters;
-	g_autofree char *asked = describe_filter(parameters, groups);
+	g_autofree char *asked = describe_filter(parameters, "samples", groups);
 	g_autofree const char **events = lode_serve_parameters_texts(parameters, "event");
 	g_autofree const char **threads = lode_serve_parameters_texts(parameters, "thread");
 	g_autofree const char **definitions = lode_serve_parameters_texts(parameters, "define");
@@ -63,13 +65,19 @@ static GArray *choose_samples(
 			"them");
 		return NULL;
 	}
-	GArray *chosen = lode_profile_snapshot_find_list(query->snapshot, asked);
+	GArray *chosen = lode_profile_snapshot_find(query->snapshot, &lode_kept_list, asked);
 	if (chosen != NULL)
 		return chosen;
 	chosen = lode_sample_filter_apply(query->profile, &options, error);
 	if (chosen != NULL)
-		lode_profile_snapshot_keep_list(query->snapshot, asked, chosen);
+		lode_profile_snapshot_keep(query->snapshot, &lode_kept_list, asked, chosen);
 	return chosen;
+}
+
+static bool fail_stopped(GError **error)
+{
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+	return false;
 }
 
 static bool fail_format(const LodeServeQuery *query, GError **error)
@@ -147,10 +155,9 @@ static bool read_address(const LodeServeParameters *parameters, const char *name
 }
 
 /* first, last, rows; from, to: as `time` in expressions. */
-static bool read_part(const LodeServeQuery *query, LodeMemoryGridPart *out_part, GError **error)
+static bool read_part(const LodeServeParameters *parameters, uint64_t first_ns,
+	LodeMemoryGridPart *out_part, GError **error)
 {
-	const LodeServeParameters *parameters = query->parameters;
-	uint64_t first_ns = lode_sample_first_time(query->profile->memory);
 	uint64_t rows = 128, from = 0, to = G_MAXINT64;
 	LodeMemoryGridPart part;
 
@@ -173,11 +180,54 @@ static bool read_part(const LodeServeQuery *query, LodeMemoryGridPart *out_part,
 	return true;
 }
 
+static void *ref_parts(void *parts)
+{
+	return lode_memory_grid_parts_ref(parts);
+}
+
+static void unref_parts(void *parts)
+{
+	lode_memory_grid_parts_unref(parts);
+}
+
+/* A picture that is moved about asks for many parts of the same samples. */
+static LodeMemoryGridParts *find_parts(const LodeServeQuery *query, GError **error)
+{
+	static const LodeKeptKind kind = {ref_parts, unref_parts};
+	g_autofree char *asked = describe_filter(query->parameters, "parts", NULL);
+	LodeMemoryGridParts *parts = lode_profile_snapshot_find(query->snapshot, &kind, asked);
+
+	if (parts != NULL)
+		return parts;
+	g_autoptr(GArray) chosen = choose_samples(query, NULL, error);
+	if (chosen == NULL)
+		return NULL;
+	parts = lode_memory_grid_parts_new(query->profile, (const uint32_t *)(void *)chosen->data,
+		chosen->len, query->progress);
+	if (parts != NULL)
+		lode_profile_snapshot_keep(query->snapshot, &kind, asked, parts);
+	else
+		fail_stopped(error);
+	return parts;
+}
+
+static bool serve_part(const LodeServeQuery *query, GError **error)
+{
+	LodeMemoryGridPart part;
+	g_autoptr(LodeMemoryGridParts) parts = find_parts(query, error);
+
+	if (parts == NULL)
+		return false;
+	uint64_t first_ns = lode_memory_grid_parts_first_time(parts);
+	return read_part(query->parameters, first_ns, &part, error) &&
+	       lode_memory_heat_write_part(
+		       query->profile, parts, &part, query->progress, query->out, error);
+}
+
 bool lode_serve_heat(const LodeServeQuery *query, GError **error)
 {
 	const char *text = lode_serve_parameters_text(query->parameters, "granularity");
 	uint64_t granularity = LODE_PAGE_BYTES;
-	LodeMemoryGridPart part;
 
 	if (fail_format(query, error))
 		return false;
@@ -187,23 +237,23 @@ bool lode_serve_heat(const LodeServeQuery *query, GError **error)
 			text);
 		return false;
 	}
+	if (lode_serve_parameters_text(query->parameters, "first") != NULL)
+		return serve_part(query, error);
 	g_autoptr(GArray) chosen = choose_samples(query, NULL, error);
 	if (chosen == NULL)
 		return false;
-	const uint32_t *samples = (const uint32_t *)(void *)chosen->data;
-	if (lode_serve_parameters_text(query->parameters, "first") == NULL)
-		return lode_memory_heat_write(
-			query->profile, samples, chosen->len, granularity, query->out, error);
-	return read_part(query, &part, error) &&
-	       lode_memory_heat_write_part(
-		       query->profile, samples, chosen->len, &part, query->out, error);
+	return lode_memory_heat_write(query->profile, (const uint32_t *)(void *)chosen->data,
+		chosen->len, granularity, query->progress, query->out, error);
 }
 
 bool lode_serve_layout(const LodeServeQuery *query, GError **error)
 {
-	const char *type = lode_serve_parameters_text(query->parameters, "type");
+	const LodeTypeLayoutOptions options = {
+		.type = lode_serve_parameters_text(query->parameters, "type"),
+		.progress = query->progress,
+	};
 
-	if (type == NULL) {
+	if (options.type == NULL) {
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, "a type is needed");
 		return false;
 	}
@@ -211,8 +261,8 @@ bool lode_serve_layout(const LodeServeQuery *query, GError **error)
 	if (chosen == NULL)
 		return false;
 	const uint32_t *samples = (const uint32_t *)(void *)chosen->data;
-	g_autoptr(GPtrArray)
-		layouts = lode_type_layout_find(query->profile, samples, chosen->len, type, error);
+	g_autoptr(GPtrArray) layouts = lode_type_layout_find(
+		query->profile, samples, chosen->len, &options, error);
 	if (layouts == NULL)
 		return false;
 	g_auto(LodeMemoryNotes) notes;
@@ -235,7 +285,9 @@ bool lode_serve_sharing(const LodeServeQuery *query, GError **error)
 		query->profile, (const uint32_t *)(void *)found->data, found->len);
 	const uint32_t *samples = (const uint32_t *)(void *)chosen->data;
 	g_autoptr(LodeLineSharing) sharing = lode_line_sharing_new(
-		query->profile, samples, chosen->len, LODE_LINE_BYTES);
+		query->profile, samples, chosen->len, LODE_LINE_BYTES, query->progress);
+	if (sharing == NULL)
+		return fail_stopped(error);
 	g_auto(LodeMemoryNotes) notes;
 	lode_memory_notes_init(&notes, query->profile, samples, chosen->len);
 	LodeMemorySharingOptions view = {.format = query->format,
@@ -306,6 +358,7 @@ bool lode_serve_placement(const LodeServeQuery *query, GError **error)
 	bool is_even = machine == NULL && topology->nodes->len == 1 &&
 	               options.threads_per_memory > 0;
 	options.topology = is_even ? NULL : topology;
+	options.progress = query->progress;
 	g_autoptr(LodePlacementProposal)
 		proposal = lode_placement_proposal_new(query->profile, &options, error);
 	return proposal != NULL &&

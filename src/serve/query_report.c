@@ -10,17 +10,11 @@ static void put_events(LodeJsonStream *json, LodeProfileSnapshot *snapshot)
 {
 	const LodeProfile *profile = snapshot != NULL ? lode_profile_snapshot_profile(snapshot)
 	                                              : NULL;
-	const GArray *samples = profile != NULL && profile->memory != NULL
-	                                ? profile->memory->samples
-	                                : NULL;
-	g_autofree bool *has_samples = g_new0(bool, profile != NULL ? profile->events->len + 1 : 1);
 
-	for (guint i = 0; samples != NULL && i < samples->len; i++)
-		has_samples[LODE_AT(samples, LodeMemorySample, i).event] = true;
 	lode_json_key(json, "events");
 	lode_json_begin(json, '[');
-	for (guint i = 0; samples != NULL && i < profile->events->len; i++)
-		if (has_samples[i])
+	for (guint i = 0; profile != NULL && i < profile->events->len; i++)
+		if (lode_profile_snapshot_has_addresses(snapshot, i))
 			lode_json_string(json, lode_profile_event(profile, i)->name);
 	lode_json_end(json, ']');
 }
@@ -101,6 +95,7 @@ bool lode_serve_findings(const LodeServeQuery *query, GError **error)
 {
 	const LodeMiningRun *run = lode_serve_query_mining(query, false, error);
 	LodeReportOptions options;
+	uint64_t places = 0;
 
 	if (run == NULL)
 		return false;
@@ -113,9 +108,12 @@ bool lode_serve_findings(const LodeServeQuery *query, GError **error)
 		return false;
 	}
 	lode_report_options_init(&options);
+	if (!lode_serve_parameters_count(query->parameters, "places", UINT32_MAX, &places, error))
+		return false;
 	options.format = query->format;
 	options.is_explained = true;
 	options.is_page = true;
+	options.places = (uint32_t)places;
 	return lode_report_write(query->profile, run, &options, query->progress, query->out, error);
 }
 
@@ -191,7 +189,7 @@ static GArray *find_list(const LodeServeQuery *query, const LodeMiningRun *run,
 	LodeReportOptions *options, GError **error)
 {
 	g_autofree char *asked = describe_list(query->parameters);
-	GArray *list = lode_profile_snapshot_find_list(query->snapshot, asked);
+	GArray *list = lode_profile_snapshot_find(query->snapshot, &lode_kept_list, asked);
 
 	if (list != NULL)
 		return list;
@@ -203,7 +201,7 @@ static GArray *find_list(const LodeServeQuery *query, const LodeMiningRun *run,
 	}
 	list = lode_report_choose(run, options, query->progress, error);
 	if (list != NULL)
-		lode_profile_snapshot_keep_list(query->snapshot, asked, list);
+		lode_profile_snapshot_keep(query->snapshot, &lode_kept_list, asked, list);
 	return list;
 }
 

@@ -5,11 +5,13 @@
 #include "analyses/mine/closed.h"
 #include "analyses/mine/miner.h"
 #include "base/error.h"
+#include "serve/turn.h"
+#include "store/run_parameters.h"
 
 #include <errno.h>
 #include <sys/stat.h>
 
-enum { MAX_LISTS = 16 };
+enum { MAX_KEPT = 16 };
 
 /* Which file, and what it held: whoever writes a profile changes one of these. */
 typedef struct {
@@ -25,17 +27,19 @@ struct LodeProfileSnapshot {
 	FileState file;
 	LodeProfile *profile;
 	GPtrArray *runs;    /* LodeRunSummary */
-	GMutex lock;        /* of what follows */
+	bool *are_sampled;  /* [events] */
+	LodeTurn mining;    /* of sequences, and of which are closed */
+	GMutex lock;        /* of what follows; never held while anything is mined */
 	GHashTable *loaded; /* name → LodeMiningRun, as stored */
 	GHashTable *mined;  /* name → LodeMiningRun, mined here */
 	GHashTable *closed; /* LodeMiningRun → bool [sequences] */
-	GHashTable *lists;  /* what was asked for → GArray */
+	GHashTable *kept;   /* what was asked for → Kept */
 };
 
 struct LodeServedProfile {
 	char *path, *name;
 	char *why;                    /* there is none yet */
-	GMutex lock;                  /* held while the file is read */
+	LodeTurn reading;             /* of the file, and of what follows */
 	LodeProfileSnapshot *current; /* NULL: none yet */
 };
 
@@ -88,12 +92,58 @@ void lode_profile_snapshot_unref(LodeProfileSnapshot *self)
 	g_hash_table_unref(self->loaded);
 	g_hash_table_unref(self->mined);
 	g_hash_table_unref(self->closed);
-	g_hash_table_unref(self->lists);
+	g_hash_table_unref(self->kept);
 	g_clear_pointer(&self->runs, g_ptr_array_unref);
+	g_free(self->are_sampled);
 	lode_profile_free(self->profile);
+	lode_turn_clear(&self->mining);
 	g_mutex_clear(&self->lock);
 	g_free(self->path);
 	g_free(self);
+}
+
+typedef struct {
+	const LodeKeptKind *kind;
+	void *what;
+} Kept;
+
+static void kept_free(void *data)
+{
+	Kept *kept = data;
+
+	kept->kind->unref(kept->what);
+	g_free(kept);
+}
+
+static bool *find_sampled_events(const LodeProfile *profile)
+{
+	bool *are_sampled = g_new0(bool, profile->events->len + 1);
+
+	for (guint i = 0; profile->memory != NULL && i < profile->memory->samples->len; i++)
+		are_sampled[LODE_AT(profile->memory->samples, LodeMemorySample, i).event] = true;
+	return are_sampled;
+}
+
+/* A run of a part of a merged profile says nothing of the whole one, which is served. */
+static bool is_of_all(const LodeMiningParameters *parameters)
+{
+	return parameters->origins == NULL;
+}
+
+static void leave_out_parts(GPtrArray *runs)
+{
+	for (guint i = runs->len; i-- > 0;) {
+		const LodeRunSummary *run = g_ptr_array_index(runs, i);
+		LodeMiningRun *like = NULL;
+		LodeMiningParameters normal;
+		lode_mining_parameters_init(&normal);
+		like = lode_mining_run_new(run->name, &normal);
+		lode_run_parameters_from_json(
+			&like->parameters, run->parameters != NULL ? run->parameters : "{}", NULL);
+		if (!is_of_all(&like->parameters))
+			g_ptr_array_remove_index(runs, i);
+		lode_mining_run_free(like);
+	}
 }
 
 static LodeProfileSnapshot *snapshot_new(
@@ -104,20 +154,22 @@ static LodeProfileSnapshot *snapshot_new(
 	FileState after;
 
 	g_atomic_ref_count_init(&self->references);
+	lode_turn_init(&self->mining);
 	g_mutex_init(&self->lock);
 	self->path = g_strdup(path);
 	self->loaded = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_run);
 	self->mined = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_run);
 	self->closed = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-	self->lists = g_hash_table_new_full(
-		g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_array_unref);
+	self->kept = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, kept_free);
 	bool was_found = find_file(path, &self->file);
 	self->profile = lode_profile_store_read_with_memory(path, progress, error);
 	if (self->profile == NULL)
 		return NULL;
+	self->are_sampled = find_sampled_events(self->profile);
 	self->runs = lode_profile_store_list_runs(path, error);
 	if (self->runs == NULL)
 		return NULL;
+	leave_out_parts(self->runs);
 	if (!was_found || !find_file(path, &after) || !is_unchanged(&self->file, &after)) {
 		fail_changed(name, error);
 		return NULL;
@@ -128,6 +180,11 @@ static LodeProfileSnapshot *snapshot_new(
 const LodeProfile *lode_profile_snapshot_profile(const LodeProfileSnapshot *self)
 {
 	return self->profile;
+}
+
+bool lode_profile_snapshot_has_addresses(const LodeProfileSnapshot *self, uint32_t event)
+{
+	return self->are_sampled[event];
 }
 
 GPtrArray *lode_profile_snapshot_runs(const LodeProfileSnapshot *self)
@@ -145,6 +202,12 @@ static LodeMiningRun *load_run(LodeProfileSnapshot *self, const char *name, GErr
 
 	if (run == NULL)
 		return NULL;
+	if (!is_of_all(&run->parameters)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+			"run '%s' is of a part of the profile (--origin); 'lode report' shows it",
+			name);
+		return NULL;
+	}
 	if (!find_file(self->path, &after) || !is_unchanged(&self->file, &after)) {
 		fail_changed(file_name, error);
 		return NULL;
@@ -164,11 +227,37 @@ static LodeMiningRun *mine_run(LodeProfileSnapshot *self, const LodeMiningRun *f
 	return lode_miner_run(graph, &parameters, found->name, progress, error);
 }
 
+/* As stored: read from the file when first asked for. */
+static LodeMiningRun *find_loaded(LodeProfileSnapshot *self, const char *name, GError **error)
+{
+	g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
+	LodeMiningRun *run = g_hash_table_lookup(self->loaded, name);
+
+	if (run != NULL)
+		return run;
+	run = load_run(self, name, error);
+	if (run != NULL)
+		g_hash_table_insert(self->loaded, g_strdup(name), run);
+	return run;
+}
+
+static void *find_made(LodeProfileSnapshot *self, GHashTable *table, const void *key)
+{
+	g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
+
+	return g_hash_table_lookup(table, key);
+}
+
+static void keep_made(LodeProfileSnapshot *self, GHashTable *table, void *key, void *made)
+{
+	g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
+
+	g_hash_table_insert(table, key, made);
+}
+
 const LodeMiningRun *lode_profile_snapshot_run(LodeProfileSnapshot *self, const char *name,
 	bool has_sequences, const LodeProgress *progress, GError **error)
 {
-	g_autoptr(GMutexLocker) locker = NULL;
-
 	if (self->runs->len == 0) {
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"the profile has no mining run yet; 'lode mine' makes one");
@@ -176,57 +265,74 @@ const LodeMiningRun *lode_profile_snapshot_run(LodeProfileSnapshot *self, const 
 	}
 	if (name == NULL)
 		name = ((LodeRunSummary *)g_ptr_array_index(self->runs, self->runs->len - 1))->name;
-	locker = g_mutex_locker_new(&self->lock);
-	LodeMiningRun *run = g_hash_table_lookup(self->loaded, name);
-	if (run == NULL) {
-		run = load_run(self, name, error);
-		if (run == NULL)
-			return NULL;
-		g_hash_table_insert(self->loaded, g_strdup(name), run);
-	}
-	if (!has_sequences || !run->parameters.only_findings)
+	LodeMiningRun *run = find_loaded(self, name, error);
+	if (run == NULL || !has_sequences || !run->parameters.only_findings)
 		return run;
-	LodeMiningRun *mined = g_hash_table_lookup(self->mined, name);
-	if (mined != NULL)
+	LodeMiningRun *mined = find_made(self, self->mined, name);
+	if (mined != NULL || !lode_turn_take(&self->mining, progress, error))
 		return mined;
-	mined = mine_run(self, run, progress, error);
-	if (mined != NULL)
-		g_hash_table_insert(self->mined, g_strdup(name), mined);
+	/* It may have been mined while this waited. */
+	mined = find_made(self, self->mined, name);
+	if (mined == NULL) {
+		mined = mine_run(self, run, progress, error);
+		if (mined != NULL)
+			keep_made(self, self->mined, g_strdup(name), mined);
+	}
+	lode_turn_give(&self->mining);
 	return mined;
 }
 
 const bool *lode_profile_snapshot_closed(LodeProfileSnapshot *self, const LodeMiningRun *run,
 	const LodeProgress *progress, GError **error)
 {
-	g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
-	const bool *known = g_hash_table_lookup(self->closed, run);
+	bool *known = find_made(self, self->closed, run);
 
-	if (known != NULL)
+	if (known != NULL || !lode_turn_take(&self->mining, progress, error))
 		return known;
-	g_autofree bool *is_closed = g_new0(bool, run->sequences->len + 1);
-	if (!lode_closed_mark(run, is_closed, progress, error))
-		return NULL;
-	known = is_closed;
-	g_hash_table_insert(self->closed, (void *)run, g_steal_pointer(&is_closed));
+	known = find_made(self, self->closed, run);
+	if (known == NULL) {
+		g_autofree bool *is_closed = g_new0(bool, run->sequences->len + 1);
+		if (lode_closed_mark(run, is_closed, progress, error)) {
+			known = g_steal_pointer(&is_closed);
+			keep_made(self, self->closed, (void *)run, known);
+		}
+	}
+	lode_turn_give(&self->mining);
 	return known;
 }
 
-GArray *lode_profile_snapshot_find_list(LodeProfileSnapshot *self, const char *asked)
+void *lode_profile_snapshot_find(
+	LodeProfileSnapshot *self, const LodeKeptKind *kind, const char *asked)
 {
 	g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
-	GArray *list = g_hash_table_lookup(self->lists, asked);
+	Kept *kept = g_hash_table_lookup(self->kept, asked);
 
-	return list != NULL ? g_array_ref(list) : NULL;
+	return kept != NULL && kept->kind == kind ? kind->ref(kept->what) : NULL;
 }
 
-void lode_profile_snapshot_keep_list(LodeProfileSnapshot *self, const char *asked, GArray *list)
+void lode_profile_snapshot_keep(
+	LodeProfileSnapshot *self, const LodeKeptKind *kind, const char *asked, void *what)
 {
 	g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
+	Kept *kept = g_new(Kept, 1);
 
-	if (g_hash_table_size(self->lists) >= MAX_LISTS)
-		g_hash_table_remove_all(self->lists);
-	g_hash_table_insert(self->lists, g_strdup(asked), g_array_ref(list));
+	if (g_hash_table_size(self->kept) >= MAX_KEPT)
+		g_hash_table_remove_all(self->kept);
+	*kept = (Kept){kind, kind->ref(what)};
+	g_hash_table_insert(self->kept, g_strdup(asked), kept);
 }
+
+static void *ref_list(void *list)
+{
+	return g_array_ref(list);
+}
+
+static void unref_list(void *list)
+{
+	g_array_unref(list);
+}
+
+const LodeKeptKind lode_kept_list = {ref_list, unref_list};
 
 /* --- a profile --- */
 
@@ -241,7 +347,7 @@ LodeServedProfile *lode_served_profile_open(
 	if (snapshot->runs->len > 0)
 		lode_profile_snapshot_run(snapshot, NULL, false, progress, NULL);
 	LodeServedProfile *self = g_new0(LodeServedProfile, 1);
-	g_mutex_init(&self->lock);
+	lode_turn_init(&self->reading);
 	self->path = g_strdup(path);
 	self->name = g_path_get_basename(path);
 	self->current = g_steal_pointer(&snapshot);
@@ -252,7 +358,7 @@ LodeServedProfile *lode_served_profile_expect(const char *path, const char *why)
 {
 	LodeServedProfile *self = g_new0(LodeServedProfile, 1);
 
-	g_mutex_init(&self->lock);
+	lode_turn_init(&self->reading);
 	self->path = g_strdup(path);
 	self->name = g_path_get_basename(path);
 	self->why = g_strdup(why);
@@ -264,7 +370,7 @@ void lode_served_profile_close(LodeServedProfile *self)
 	if (self == NULL)
 		return;
 	lode_profile_snapshot_unref(self->current);
-	g_mutex_clear(&self->lock);
+	lode_turn_clear(&self->reading);
 	g_free(self->path);
 	g_free(self->name);
 	g_free(self->why);
@@ -276,7 +382,7 @@ const char *lode_served_profile_name(const LodeServedProfile *self)
 	return self->name;
 }
 
-/* With the lock held. */
+/* In its turn. */
 static bool read_again(LodeServedProfile *self, const LodeProgress *progress, GError **error)
 {
 	LodeProfileSnapshot *snapshot = snapshot_new(self->path, progress, error);
@@ -288,13 +394,12 @@ static bool read_again(LodeServedProfile *self, const LodeProgress *progress, GE
 	return true;
 }
 
-LodeProfileSnapshot *lode_served_profile_take(LodeServedProfile *self, const LodeProgress *progress,
+/* In its turn. */
+static LodeProfileSnapshot *take_current(LodeServedProfile *self, const LodeProgress *progress,
 	LodeServedState *out_state, GError **error)
 {
-	g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
 	FileState now;
 
-	*out_state = LODE_SERVED_CURRENT;
 	if (self->current == NULL) {
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_NOT_FOUND, self->why);
 		return NULL;
@@ -319,10 +424,23 @@ LodeProfileSnapshot *lode_served_profile_take(LodeServedProfile *self, const Lod
 	return snapshot_ref(self->current);
 }
 
+LodeProfileSnapshot *lode_served_profile_take(LodeServedProfile *self, const LodeProgress *progress,
+	LodeServedState *out_state, GError **error)
+{
+	*out_state = LODE_SERVED_CURRENT;
+	if (!lode_turn_take(&self->reading, progress, error))
+		return NULL;
+	LodeProfileSnapshot *snapshot = take_current(self, progress, out_state, error);
+	lode_turn_give(&self->reading);
+	return snapshot;
+}
+
 bool lode_served_profile_reload(
 	LodeServedProfile *self, const LodeProgress *progress, GError **error)
 {
-	g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
-
-	return read_again(self, progress, error);
+	if (!lode_turn_take(&self->reading, progress, error))
+		return false;
+	bool is_read = read_again(self, progress, error);
+	lode_turn_give(&self->reading);
+	return is_read;
 }

@@ -38,7 +38,8 @@ typedef enum {
 /*
  * What the file holds; the caller unrefs it. A file that was written to since, as when 'lode mine'
  * adds a run, is read again. One that was replaced or removed gives an error until
- * lode_served_profile_reload(); *out_state says which. Errors: _NOT_FOUND, those of reading.
+ * lode_served_profile_reload(); *out_state says which. Errors: _NOT_FOUND, _CANCELLED, also while
+ * another client has it read, those of reading.
  */
 LodeProfileSnapshot *lode_served_profile_take(LodeServedProfile *self, const LodeProgress *progress,
 	LodeServedState *out_state, GError **error);
@@ -52,13 +53,17 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeProfileSnapshot, lode_profile_snapshot_unref)
 
 const LodeProfile *lode_profile_snapshot_profile(const LodeProfileSnapshot *self);
 
+/* Whether the profile has samples of data addresses of an event. */
+bool lode_profile_snapshot_has_addresses(const LodeProfileSnapshot *self, uint32_t event);
+
 /* GPtrArray of LodeRunSummary, borrowed. */
 GPtrArray *lode_profile_snapshot_runs(const LodeProfileSnapshot *self);
 
 /*
  * A run, valid as long as the snapshot; `name` NULL: the one made last. With `has_sequences` those
- * of a run that has only findings are mined and kept in memory; it has no findings then. Errors:
- * _NOT_FOUND, _CORRUPT, and those of mining.
+ * of a run that has only findings are mined and kept in memory; it has no findings then. While one
+ * client has them mined, others that ask for them wait, and all else goes on. Errors: _NOT_FOUND,
+ * _CORRUPT, _CANCELLED, also while waiting, and those of mining.
  */
 const LodeMiningRun *lode_profile_snapshot_run(LodeProfileSnapshot *self, const char *name,
 	bool has_sequences, const LodeProgress *progress, GError **error);
@@ -68,9 +73,20 @@ const LodeMiningRun *lode_profile_snapshot_run(LodeProfileSnapshot *self, const 
 const bool *lode_profile_snapshot_closed(LodeProfileSnapshot *self, const LodeMiningRun *run,
 	const LodeProgress *progress, GError **error);
 
+/* What is kept: how it is held on to. */
+typedef struct {
+	void *(*ref)(void *what);
+	void (*unref)(void *what);
+} LodeKeptKind;
+
+extern const LodeKeptKind lode_kept_list; /* GArray */
+
 /*
- * Sorted lists of sequences are kept, so that only the first page of one has to wait for it: a few
- * of them, by what was asked for. The caller unrefs what is found; NULL: there is none.
+ * What takes time and will be asked for again is kept, such as sorted lists of sequences, of which
+ * only the first page has to wait then: a few things, by what was asked for. The caller unrefs what
+ * is found; NULL: there is none of this kind.
  */
-GArray *lode_profile_snapshot_find_list(LodeProfileSnapshot *self, const char *asked);
-void lode_profile_snapshot_keep_list(LodeProfileSnapshot *self, const char *asked, GArray *list);
+void *lode_profile_snapshot_find(
+	LodeProfileSnapshot *self, const LodeKeptKind *kind, const char *asked);
+void lode_profile_snapshot_keep(
+	LodeProfileSnapshot *self, const LodeKeptKind *kind, const char *asked, void *what);

@@ -2,6 +2,7 @@
 #include "serve/served_trace.h"
 
 #include "ingest/import.h"
+#include "serve/turn.h"
 #include "traces/rps_format.h"
 #include "traces/trace_reader.h"
 
@@ -10,7 +11,7 @@
 
 struct LodeServedTrace {
 	char *path, *name;
-	GMutex lock;          /* of what follows; held while the profile is used */
+	LodeTurn turn;        /* of what follows; taken while the profile is used */
 	char *simulated;      /* the caches' text; NULL: none yet */
 	LodeProfile *profile; /* with their misses */
 };
@@ -36,7 +37,7 @@ LodeServedTrace *lode_served_trace_open(const char *path, GError **error)
 	LodeServedTrace *self = g_new0(LodeServedTrace, 1);
 	self->path = g_strdup(path);
 	self->name = g_path_get_basename(path);
-	g_mutex_init(&self->lock);
+	lode_turn_init(&self->turn);
 	return self;
 }
 
@@ -45,7 +46,7 @@ void lode_served_trace_close(LodeServedTrace *self)
 	if (self == NULL)
 		return;
 	lode_profile_free(self->profile);
-	g_mutex_clear(&self->lock);
+	lode_turn_clear(&self->turn);
 	g_free(self->simulated);
 	g_free(self->path);
 	g_free(self->name);
@@ -69,12 +70,13 @@ const LodeProfile *lode_served_trace_take_profile(LodeServedTrace *self,
 	const LodeImportOptions options = {.paths = &path, .n_paths = 1, .hierarchy = hierarchy};
 	g_autofree char *text = lode_hierarchy_to_text(hierarchy);
 
-	g_mutex_lock(&self->lock);
+	if (!lode_turn_take(&self->turn, progress, error))
+		return NULL;
 	if (g_strcmp0(text, self->simulated) == 0)
 		return self->profile;
 	LodeProfile *profile = lode_import(&options, progress, error);
 	if (profile == NULL) {
-		g_mutex_unlock(&self->lock);
+		lode_turn_give(&self->turn);
 		return NULL;
 	}
 	lode_profile_free(self->profile);
@@ -86,5 +88,5 @@ const LodeProfile *lode_served_trace_take_profile(LodeServedTrace *self,
 
 void lode_served_trace_give_back(LodeServedTrace *self)
 {
-	g_mutex_unlock(&self->lock);
+	lode_turn_give(&self->turn);
 }

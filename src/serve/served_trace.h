@@ -26,8 +26,8 @@ const char *lode_served_trace_name(const LodeServedTrace *self);
 
 /*
  * Of its simulation, imported: a profile with misses as events, which is valid until it is given
- * back; the one that was made last is kept. Only one is made at a time. Errors: those of
- * lode_import().
+ * back; the one that was made last is kept. One client at a time has it, the others wait. Errors:
+ * _CANCELLED, also while waiting, and those of lode_import().
  */
 const LodeProfile *lode_served_trace_take_profile(LodeServedTrace *self,
 	const LodeHierarchy *hierarchy, const LodeProgress *progress, GError **error);

@@ -3,11 +3,13 @@
 
 #include "analyses/memory/address_histogram.h"
 #include "base/error.h"
+#include "base/late_library.h"
 #include "serve/connection_watch.h"
 #include "serve/page_asset.h"
 #include "serve/query.h"
 #include "serve/request_gate.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <string.h>
@@ -28,6 +30,46 @@ enum {
 	STREAM_WAIT_US = 10 * G_USEC_PER_SEC, /* after which a stream says that it is still there */
 	LOG_PATH_BYTES = 200,
 };
+
+/* Of libmicrohttpd, which brings GnuTLS and 8 more libraries; filled before a server is there. */
+static struct {
+	__typeof__(&MHD_add_response_header) add_response_header;
+	__typeof__(&MHD_create_response_from_buffer) create_response_from_buffer;
+	__typeof__(&MHD_create_response_from_callback) create_response_from_callback;
+	__typeof__(&MHD_destroy_response) destroy_response;
+	__typeof__(&MHD_get_connection_info) get_connection_info;
+	__typeof__(&MHD_get_connection_values) get_connection_values;
+	__typeof__(&MHD_get_connection_values_n) get_connection_values_n;
+	__typeof__(&MHD_lookup_connection_value) lookup_connection_value;
+	__typeof__(&MHD_queue_response) queue_response;
+	__typeof__(&MHD_start_daemon) start_daemon;
+	__typeof__(&MHD_stop_daemon) stop_daemon;
+} mhd;
+
+static bool open_mhd(GError **error)
+{
+	static GMutex lock;
+	static bool is_open;
+	const LodeLateSymbol symbols[] = {
+		{"MHD_add_response_header", &mhd.add_response_header},
+		{"MHD_create_response_from_buffer", &mhd.create_response_from_buffer},
+		{"MHD_create_response_from_callback", &mhd.create_response_from_callback},
+		{"MHD_destroy_response", &mhd.destroy_response},
+		{"MHD_get_connection_info", &mhd.get_connection_info},
+		{"MHD_get_connection_values", &mhd.get_connection_values},
+		{"MHD_get_connection_values_n", &mhd.get_connection_values_n},
+		{"MHD_lookup_connection_value", &mhd.lookup_connection_value},
+		{"MHD_queue_response", &mhd.queue_response},
+		{"MHD_start_daemon", &mhd.start_daemon},
+		{"MHD_stop_daemon", &mhd.stop_daemon},
+	};
+	g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&lock);
+
+	if (!is_open)
+		is_open = lode_late_library_open(
+			"libmicrohttpd.so.12", RTLD_LAZY, symbols, G_N_ELEMENTS(symbols), error);
+	return is_open;
+}
 
 /* So many things a second, and so many more at once after a pause (a token bucket). */
 typedef struct {
@@ -98,8 +140,10 @@ static void log_library(void *data, const char *format, va_list arguments)
 {
 	g_autofree char *line = g_strdup_vprintf(format, arguments);
 
-	/* Browsers open connections that they may not need. */
-	if (strstr(line, "closed by remote side") == NULL)
+	/* Browsers open connections that they may not need; why a request is not answered is said
+	 * where that is known. */
+	if (strstr(line, "closed by remote side") == NULL &&
+		strstr(line, "Application reported internal error") == NULL)
 		log_line(data, g_strchomp(line));
 }
 
@@ -124,9 +168,9 @@ static enum MHD_Result queue(Request *request, unsigned status, struct MHD_Respo
 	if (response == NULL)
 		return MHD_NO;
 	for (size_t i = 0; i < G_N_ELEMENTS(fields); i++)
-		MHD_add_response_header(response, fields[i][0], fields[i][1]);
-	enum MHD_Result result = MHD_queue_response(request->connection, status, response);
-	MHD_destroy_response(response);
+		mhd.add_response_header(response, fields[i][0], fields[i][1]);
+	enum MHD_Result result = mhd.queue_response(request->connection, status, response);
+	mhd.destroy_response(response);
 	return result;
 }
 
@@ -145,14 +189,14 @@ static enum MHD_Result queue_error(
 	lode_json_member_string(&json, "message", message);
 	lode_json_end(&json, '}');
 	lode_json_end(&json, '}');
-	struct MHD_Response *response = MHD_create_response_from_buffer(
+	struct MHD_Response *response = mhd.create_response_from_buffer(
 		text->len, text->str, MHD_RESPMEM_MUST_COPY);
 	g_string_free(text, TRUE);
 	if (response != NULL)
-		MHD_add_response_header(
+		mhd.add_response_header(
 			response, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json; charset=utf-8");
 	if (response != NULL && status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD, POST");
+		mhd.add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD, POST");
 	return queue(request, status, response);
 }
 
@@ -174,17 +218,17 @@ static enum MHD_Result queue_asset(Request *request, GBytes *bytes, const char *
 	gsize size;
 	const void *data = g_bytes_get_data(bytes, &size);
 	const LodeRequestGate *gate = request->server->gate;
-	struct MHD_Response *response = MHD_create_response_from_buffer(
+	struct MHD_Response *response = mhd.create_response_from_buffer(
 		size, (void *)data, MHD_RESPMEM_MUST_COPY);
 
 	if (response == NULL)
 		return MHD_NO;
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+	mhd.add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
 	if (strcmp(request->path, "/") == 0) {
 		g_autofree char *cookie = g_strdup_printf(
 			"%s=%s; Path=/; HttpOnly; SameSite=Strict",
 			lode_request_gate_cookie_name(gate), lode_request_gate_cookie(gate));
-		MHD_add_response_header(response, MHD_HTTP_HEADER_SET_COOKIE, cookie);
+		mhd.add_response_header(response, MHD_HTTP_HEADER_SET_COOKIE, cookie);
 	}
 	return queue(request, MHD_HTTP_OK, response);
 }
@@ -288,6 +332,16 @@ static bool run_query(Request *request, const LodeServeParameters *parameters, F
 	return true;
 }
 
+/* Nobody is there any more to be told. */
+static enum MHD_Result stop(Request *request)
+{
+	g_autofree char *line = g_strdup_printf("stopped %.20s %.*s: whoever asked has gone",
+		request->method, LOG_PATH_BYTES, request->path);
+
+	log_line(request->server, line);
+	return MHD_NO;
+}
+
 static enum MHD_Result queue_query(Request *request, const LodeServeParameters *parameters)
 {
 	g_autoptr(GError) error = NULL;
@@ -297,7 +351,7 @@ static enum MHD_Result queue_query(Request *request, const LodeServeParameters *
 	bool is_csv = g_strcmp0(lode_serve_parameters_text(parameters, "format"), "csv") == 0;
 
 	if (!begin_query(request->server, request->cancellable))
-		return MHD_NO;
+		return stop(request);
 	FILE *out = open_memstream(&text, &size);
 	bool is_answered = out != NULL && run_query(request, parameters, out, &state, &error);
 	if (out != NULL)
@@ -307,21 +361,20 @@ static enum MHD_Result queue_query(Request *request, const LodeServeParameters *
 		return queue_error(request, MHD_HTTP_SERVICE_UNAVAILABLE, "limit", "out of memory");
 	if (!is_answered) {
 		free(text);
-		/* Nobody is there any more to be told. */
 		return g_cancellable_is_cancelled(request->cancellable)
-		               ? MHD_NO
+		               ? stop(request)
 		               : queue_failure(request, state, error);
 	}
-	struct MHD_Response *response = MHD_create_response_from_buffer(
+	struct MHD_Response *response = mhd.create_response_from_buffer(
 		size, text, MHD_RESPMEM_MUST_FREE);
 	if (response == NULL) {
 		free(text);
 		return MHD_NO;
 	}
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+	mhd.add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
 		is_csv ? "text/csv; charset=utf-8" : "application/json; charset=utf-8");
 	if (is_csv)
-		MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_DISPOSITION,
+		mhd.add_response_header(response, MHD_HTTP_HEADER_CONTENT_DISPOSITION,
 			"attachment; filename=\"lode.csv\"");
 	return queue(request, MHD_HTTP_OK, response);
 }
@@ -330,7 +383,7 @@ static enum MHD_Result queue_query(Request *request, const LodeServeParameters *
 
 static LodeWatchedConnection *watched(struct MHD_Connection *connection)
 {
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+	const union MHD_ConnectionInfo *info = mhd.get_connection_info(
 		connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
 	return info != NULL ? info->socket_context : NULL;
@@ -451,13 +504,13 @@ static enum MHD_Result queue_stream(Request *request, const LodeServeParameters 
 		.look = look,
 		.text = g_string_new(NULL)};
 	lode_connection_watch_lift(server->watch, watched(request->connection));
-	struct MHD_Response *response = MHD_create_response_from_callback(
+	struct MHD_Response *response = mhd.create_response_from_callback(
 		MHD_SIZE_UNKNOWN, 64 << 10, read_stream, stream, free_stream);
 	if (response == NULL) {
 		free_stream(stream);
 		return MHD_NO;
 	}
-	MHD_add_response_header(
+	mhd.add_response_header(
 		response, MHD_HTTP_HEADER_CONTENT_TYPE, "text/event-stream; charset=utf-8");
 	return queue(request, MHD_HTTP_OK, response);
 }
@@ -466,7 +519,7 @@ static enum MHD_Result queue_stream(Request *request, const LodeServeParameters 
 
 static const char *header_of(Request *request, const char *name)
 {
-	return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+	return mhd.lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
 static enum MHD_Result count_host(
@@ -509,13 +562,13 @@ static unsigned find_refusal(Request *request, const char **out_reason)
 		.host = header_of(request, MHD_HTTP_HEADER_HOST),
 		.origin = header_of(request, MHD_HTTP_HEADER_ORIGIN),
 		.fetch_site = header_of(request, "Sec-Fetch-Site"),
-		.cookie = MHD_lookup_connection_value(request->connection, MHD_COOKIE_KIND,
+		.cookie = mhd.lookup_connection_value(request->connection, MHD_COOKIE_KIND,
 			lode_request_gate_cookie_name(server->gate)),
-		.token = MHD_lookup_connection_value(
+		.token = mhd.lookup_connection_value(
 			request->connection, MHD_GET_ARGUMENT_KIND, "token"),
 	};
 
-	MHD_get_connection_values(request->connection, MHD_HEADER_KIND, count_host, &asked.n_hosts);
+	mhd.get_connection_values(request->connection, MHD_HEADER_KIND, count_host, &asked.n_hosts);
 	if (!is_post && strcmp(request->method, MHD_HTTP_METHOD_GET) != 0 &&
 		strcmp(request->method, MHD_HTTP_METHOD_HEAD) != 0) {
 		*out_reason = "the method is not GET, HEAD or POST";
@@ -553,7 +606,7 @@ static enum MHD_Result answer_request(Request *request)
 		!request->is_sample)
 		return refuse(request, MHD_HTTP_NOT_FOUND, "there is no such thing");
 	lode_serve_parameters_init(&read.parameters);
-	MHD_get_connection_values_n(
+	mhd.get_connection_values_n(
 		request->connection, MHD_GET_ARGUMENT_KIND, add_parameter, &read);
 	enum MHD_Result result = read.is_too_much
 	                                 ? refuse(request, MHD_HTTP_BAD_REQUEST,
@@ -613,7 +666,7 @@ static void on_connection(void *data, struct MHD_Connection *connection, void **
 	LodeServer *server = data;
 
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-		int socket = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)
+		int socket = mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)
 		                     ->connect_fd;
 		*context = lode_connection_watch_add(server->watch, socket);
 	} else {
@@ -668,7 +721,7 @@ static bool start_daemon(LodeServer *self, GSocket *socket, GError **error)
 	int descriptor = dup(g_socket_get_fd(socket)); /* the daemon closes it */
 
 	if (descriptor >= 0)
-		self->daemon = MHD_start_daemon(
+		self->daemon = mhd.start_daemon(
 			MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION |
 				MHD_USE_POLL | MHD_USE_ITC | MHD_USE_ERROR_LOG,
 			0, NULL, NULL, on_request, self, MHD_OPTION_EXTERNAL_LOGGER, log_library,
@@ -695,6 +748,10 @@ LodeServer *lode_server_start(
 	bool is_remote;
 	uint16_t port;
 
+	if (!open_mhd(error)) {
+		g_prefix_error(error, "there can be no server: ");
+		return NULL;
+	}
 	g_autoptr(GSocket) socket = listen_at(options, &is_remote, error);
 	if (socket == NULL)
 		return NULL;
@@ -725,7 +782,7 @@ void lode_server_stop(LodeServer *self)
 		return;
 	if (self->daemon != NULL) {
 		lode_connection_watch_stop(self->watch);
-		MHD_stop_daemon(self->daemon);
+		mhd.stop_daemon(self->daemon);
 	}
 	lode_connection_watch_free(self->watch);
 	lode_request_gate_free(self->gate);

@@ -4,6 +4,7 @@
 
 #include "base/number_format.h"
 #include "views/display_text.h"
+#include "views/finding_figures.h"
 #include "views/kernel_share.h"
 #include "views/profile_figures.h"
 #include "views/table.h"
@@ -15,6 +16,8 @@ enum { NAME_WIDTH = 48, EXAMPLE_WIDTH = 60, LEAST_PROGRAM_WIDTH = 20 };
 
 /* Of the time in the kernel: a smaller share hides nothing. */
 #define NOTABLE_SHARE 0.01
+
+#define NS_PER_S 1e9
 
 /* The last blank at which the first `width` columns can end; the whole text when it fits. */
 static size_t line_length(const char *text, size_t width)
@@ -139,9 +142,14 @@ static void put_figures_line(
 	                 lode_profile_image(profile, 0)->kind == LODE_IMAGE_GRAPHS;
 	g_autoptr(GString) line = g_string_new(NULL);
 
-	g_string_append_printf(line, "%s %s in %s executions · %s %s, %s %s%s",
-		lode_number_format_count(total, a), event != NULL ? event : "weight",
-		lode_number_format_count(profile->total_count, b),
+	if (strcmp(lode_finding_unit(profile, weight_event), "ns") == 0) {
+		lode_finding_append_amount(line, total / NS_PER_S);
+		g_string_append(line, " s of");
+	} else {
+		g_string_append(line, lode_number_format_count(total, a));
+	}
+	g_string_append_printf(line, " %s in %s executions · %s %s, %s %s%s",
+		event != NULL ? event : "weight", lode_number_format_count(profile->total_count, b),
 		lode_number_format_count(profile->instructions->len, c),
 		is_graphs ? "vertices" : "instructions",
 		lode_number_format_count(profile->functions->len, d),

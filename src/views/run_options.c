@@ -45,6 +45,7 @@ static void add_graph(GString *line, const LodeMiningParameters *self)
 	add_excluded(line, self->exclude);
 	add_text(line, "--images", self->images);
 	add_text(line, "--functions", self->functions);
+	add_text(line, "--origin", self->origins);
 	if (self->granularity != LODE_GRANULARITY_INSTRUCTION)
 		add_text(line, "--granularity", lode_granularity_to_text(self->granularity));
 }

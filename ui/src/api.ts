@@ -3,6 +3,7 @@
 // Questions to lode serve. A question that is no longer of interest is cancelled, and so is the work
 // for it on the other side.
 import { useEffect, useState } from "preact/hooks";
+import type {} from "./early";
 
 export class Failure extends Error {
 	constructor(
@@ -50,7 +51,7 @@ function parse(text: string): unknown {
 /** What a question is about: the same answer holds for any page of a list, and any number of lines. */
 function subject(address: string): string {
 	const [query, rest = ""] = address.split("?", 2);
-	const names = [...new URLSearchParams(rest)].filter(([name]) => !["profile", "run", "offset", "limit", "context", "top"].includes(name));
+	const names = [...new URLSearchParams(rest)].filter(([name]) => !["profile", "run", "offset", "limit", "context", "top", "places"].includes(name));
 	return `${query}?${names.map((one) => one.join("=")).sort().join("&")}`;
 }
 
@@ -95,11 +96,31 @@ async function read<T>(response: Response): Promise<T> {
 	return body as T;
 }
 
+let asked = 0;
+
+/** What waits for the page from outside, a test or a benchmark, reads in `body` how many answers are still to come. */
+function countAsked(by: number): void {
+	asked += by;
+	document.body.dataset.asked = String(asked);
+}
+
 export async function ask<T>(query: string, what: Ask, signal?: AbortSignal): Promise<T> {
-	if (file) return answerOf<T>(query, what);
+	countAsked(1);
+	try {
+		return file ? answerOf<T>(query, what) : await askServer<T>(query, what, signal);
+	} finally {
+		/* When whoever asked has drawn what it got. */
+		setTimeout(() => countAsked(-1));
+	}
+}
+
+async function askServer<T>(query: string, what: Ask, signal?: AbortSignal): Promise<T> {
 	let response: Response;
 	try {
-		response = await fetch(address(query, what), { signal: signal ?? null });
+		const path = address(query, what);
+		const early = window.early?.get(path);
+		window.early?.delete(path);
+		response = await (early ?? fetch(path, { signal: signal ?? null }));
 	} catch (error) {
 		if (signal?.aborted) throw error;
 		throw new Failure("gone", "lode serve does not answer: it has ended, or the connection is lost");
@@ -203,6 +224,7 @@ export interface Finding {
 	each_in_all: number;
 	executed: number | null;
 	places: number;
+	kept: number; /* of them in the profile */
 	functions: number;
 	spread: number;
 	is_spread: boolean;
@@ -327,6 +349,7 @@ export interface Heat extends Head {
 	rows: [string, string][];
 	threads_per_column: number;
 	threads: string[];
+	thread_labels: string[];
 	by_thread: [number, number, number, number, number][];
 	has_time: boolean;
 	steps: number;

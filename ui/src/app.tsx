@@ -20,11 +20,12 @@ interface View {
 	View: (props: { route: Route; profile?: Served["profiles"][number] | undefined; served: Served }) => preact.ComponentChild;
 	isThere?: (served: Served | null) => boolean; /* always, unless given */
 }
+const hasProfile = (served: Served | null) => served?.profiles.length !== 0;
 const allViews: View[] = [
-	{ name: "findings", title: "Findings", View: FindingsView },
-	{ name: "sequences", title: "Sequences", View: SequencesView },
-	{ name: "code", title: "Code", View: CodeView },
-	{ name: "memory", title: "Memory", View: MemoryView },
+	{ name: "findings", title: "Findings", View: FindingsView, isThere: hasProfile },
+	{ name: "sequences", title: "Sequences", View: SequencesView, isThere: hasProfile },
+	{ name: "code", title: "Code", View: CodeView, isThere: hasProfile },
+	{ name: "memory", title: "Memory", View: MemoryView, isThere: hasProfile },
 	{ name: "traces", title: "Traces", View: TracesView, isThere: () => file === null },
 	{ name: "compare", title: "Compare", View: CompareView, isThere: (served) => (served?.profiles.length ?? 0) > 1 },
 	{ name: "live", title: "Live", View: LiveView, isThere: (served) => served?.live != null },
@@ -80,14 +81,20 @@ function App() {
 	const number = Number(route.params.get("profile") ?? 0);
 	const profile = served.data?.profiles.find((one) => one.number === number);
 	const views = allViews.filter((one) => one.isThere?.(served.data) ?? true);
-	/* While a program is recorded there is no profile yet. */
-	const isLive = served.data?.live != null && !location.hash.replace(/^#\/?/, "");
-	const shown = views.find((one) => one.name === "live" && isLive) ?? views.find((one) => one.name === route.view);
+	/* While a program is recorded there is no profile yet, and beside a trace there need not be one. */
+	const isBegin = !location.hash.replace(/^#\/?/, "");
+	const isLive = served.data?.live != null && isBegin;
+	const shown =
+		views.find((one) => one.name === "live" && isLive) ?? views.find((one) => one.name === route.view) ?? (isBegin ? views[0] : undefined);
 
 	useKeys(
 		{
 			...Object.fromEntries(views.map((one, i) => [String(i + 1), () => (location.hash = linkTo(one.name, route))])),
-			"/": () => document.getElementById("search")?.focus(),
+			"/": () => {
+				const field = document.getElementById("search");
+				field?.closest("details")?.setAttribute("open", "");
+				field?.focus();
+			},
 			"?": () => setHelp(true),
 			Escape: () => setHelp(false),
 		});

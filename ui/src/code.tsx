@@ -2,13 +2,18 @@
 //
 // Code: the functions by weight; one of them as source beside disassembly, or as control flow graph.
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { type Annotation, address, type Ask, type CodeLine, type FunctionRow, type Functions, useAnswer } from "./api";
+import { type Annotation, address, type Ask, type CodeLine, type FunctionRow, type Functions, type Head, useAnswer } from "./api";
 import { Disassembly, SourceLines, usePointed } from "./code_table";
 import { baseName, count, element, share, some } from "./format";
 import { FlowGraph, Neighbours } from "./graph";
-import { Empty, Export, Field, Footer, Loading, Problem, useKeys } from "./parts";
+import { Empty, Export, Field, Filters, Footer, Loading, Problem, useKeys, useNarrow } from "./parts";
 import { change, linkTo, type Route } from "./state";
 import { SortTitle, useRows, VirtualTable } from "./virtual";
+
+/** None may be known of where calls are inferred from samples. */
+function calls(n: number, head: Head | null): string {
+	return n === 0 && head?.profile.frequency !== "exact" ? "–" : count(n);
+}
 
 function FunctionList({ route }: { route: Route }) {
 	const get = (name: string) => route.params.get(name);
@@ -25,7 +30,7 @@ function FunctionList({ route }: { route: Route }) {
 	const isReversed = get("reverse") === "1";
 	const set = (name: string) => (value: string) => change(route, { [name]: value }, true);
 	const move = (by: number) => setSelected((at) => Math.max(0, Math.min(rows.total - 1, at + by)));
-	const onSort = (name: string, reversed: boolean) => change(route, { sort: name, reverse: reversed ? "1" : null });
+	const onSort = (name: string, reversed: boolean) => change(route, { sort: name === "weight" ? null : name, reverse: reversed ? "1" : null });
 	const open = (row: FunctionRow) => change(route, { function: String(row.number), at: null });
 	useKeys(
 		{
@@ -38,13 +43,13 @@ function FunctionList({ route }: { route: Route }) {
 				if (row) open(row);
 			},
 		});
-	const isNarrow = innerWidth < 700;
+	const isNarrow = useNarrow();
 	return (
 		<div class="function-list">
-			<form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+			<Filters set={["text", "image"].filter((name) => get(name)).length}>
 				<Field id="search" label="function" value={get("text") ?? ""} placeholder="part of a name" wide onChange={set("text")} />
 				<Field label="image" value={get("image") ?? ""} placeholder="libc" onChange={set("image")} />
-			</form>
+			</Filters>
 			{rows.error && <Problem failure={rows.error} route={route} />}
 			{rows.isLoading && !rows.first && <Loading what="Reading the functions" />}
 			{!rows.error && rows.first && (
@@ -79,7 +84,7 @@ function FunctionList({ route }: { route: Route }) {
 								<>
 									<span role="cell" class="number">{share(row.share)}</span>
 									{!isNarrow && <span role="cell" class="number">{count(row.executions)}</span>}
-									{!isNarrow && <span role="cell" class="number">{count(row.calls)}</span>}
+									{!isNarrow && <span role="cell" class="number">{calls(row.calls, rows.first)}</span>}
 									<span role="cell" class="ellipsis" title={row.name}>
 										<a href={linkTo("code", route, { function: String(row.number) })} onClick={(event) => event.stopPropagation()}>
 											<bdi>{row.name}</bdi>
@@ -137,7 +142,8 @@ function FunctionCode({ route }: { route: Route }) {
 				</span>
 			</h2>
 			<p class="faint">
-				{share(place.share)} of {data.profile.weight_event ?? "the weight"}, {count(place.executions)} calls
+				{share(place.share)} of {data.profile.weight_event ?? "the weight"}
+				{calls(place.executions, data) !== "–" && `, ${some(place.executions, "call")}`}
 			</p>
 			{data.findings && data.findings.length > 0 && (
 				<ul class="explained">
@@ -154,7 +160,7 @@ function FunctionCode({ route }: { route: Route }) {
 				{tab("code", "Code")} {tab("graph", "Control flow")} {tab("calls", "Callers and callees")}{" "}
 				<Export csv={address("annotate", { ...what, format: "csv" })} json={address("annotate", what)} />
 			</p>
-			{pane === "graph" && <FlowGraph route={route} lines={lines} />}
+			{pane === "graph" && <FlowGraph route={route} number={number} lines={lines} onChoose={(block) => change(route, { at: block, pane: null })} />}
 			{pane === "calls" && (
 				<Neighbours route={route} link={(one) => linkTo("code", route, { function: String(one), pane: "calls" })} />
 			)}

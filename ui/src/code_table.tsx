@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Code as a table: disassembly with its figures, and beside it the source lines that it comes from.
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { CodeLine, CodePlace, Head, Source } from "./api";
 import { baseName, count, place as placeOf, share } from "./format";
@@ -127,7 +128,7 @@ export function Disassembly(props: {
 }
 
 /** One place of a finding or a sequence. */
-export function PlaceCode(props: { place: CodePlace; sources: Source[]; head: Head; title: string; link: string }) {
+export function PlaceCode(props: { place: CodePlace; sources: Source[]; head: Head; title: string; link: string; children?: ComponentChildren }) {
 	const { place, head } = props;
 	return (
 		<article class="place">
@@ -145,6 +146,7 @@ export function PlaceCode(props: { place: CodePlace; sources: Source[]; head: He
 				{share(place.share)} of {head.profile.weight_event ?? "the weight"}, {count(place.executions)} executions
 			</p>
 			<Disassembly lines={place.instructions} head={head} interleaved={props.sources} />
+			{props.children}
 		</article>
 	);
 }

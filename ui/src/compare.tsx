@@ -5,7 +5,7 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import { address, type Ask, type Compared, type ComparedRow, type Comparisons, type Served, useAnswer } from "./api";
 import { amount, baseName, count, share, some } from "./format";
-import { Empty, Export, Field, Loading, Problem, saveDrawing } from "./parts";
+import { Empty, Export, Field, Filters, Loading, Problem, saveDrawing, useLineKeys } from "./parts";
 import { change, linkTo, type Route } from "./state";
 
 const kinds = ["patterns", "places", "functions", "lines", "sequences"] as const;
@@ -58,12 +58,12 @@ function Scatter({ rows, unit, names, onChoose }: { rows: ComparedRow[]; unit: s
 					<>
 						<line class="scatter-grid" x1={at(one)} x2={at(one)} y1="10" y2={SIZE - EDGE} />
 						<line class="scatter-grid" y1={SIZE - at(one)} y2={SIZE - at(one)} x1={EDGE} x2={SIZE - 10} />
-						<text class="scatter-mark" x={at(one)} y={SIZE - EDGE + 14} text-anchor="middle">{weight(one, unit)}</text>
+						<text class="scatter-mark" x={at(one)} y={SIZE - EDGE + 14} text-anchor={at(one) > SIZE - 30 ? "end" : "middle"}>{weight(one, unit)}</text>
 						<text class="scatter-mark" x={EDGE - 4} y={SIZE - at(one) + 4} text-anchor="end">{weight(one, unit)}</text>
 					</>
 				))}
 				<line class="scatter-equal" x1={EDGE} y1={SIZE - EDGE} x2={SIZE - 10} y2="10" />
-				<text class="scatter-mark" x={SIZE / 2} y={SIZE - 6} text-anchor="middle">{names[0]}</text>
+				<text class="scatter-mark" x={SIZE / 2} y={SIZE - EDGE + 34} text-anchor="middle">{names[0]}</text>
 				<text class="scatter-mark" x="11" y={SIZE / 2 - 20} text-anchor="middle" transform={`rotate(-90 11 ${SIZE / 2 - 20})`}>{names[1]}</text>
 				{[...shown].reverse().map((row) => (
 					<circle
@@ -91,18 +91,19 @@ function Side(props: { row: ComparedRow; unit: string; isCounted: boolean; hasEa
 	const { time, each } = props.row[props.side];
 	return (
 		<>
-			<td class="number">{weight(time, unit)}</td>
+			<td class={props.side === "base" ? "number optional" : "number"}>{weight(time, unit)}</td>
 			{props.hasEach && <td class="number optional">{each === null ? "–" : isCounted ? `${amount(each)} ${unit}` : `${amount(each)}×`}</td>}
 		</>
 	);
 }
 
-function Rows({ compared, kind, data, route, base, chosen }: { compared: Compared; kind: Kind; data: Comparisons["comparisons"][number]; route: Route; base: string; chosen: string | null }) {
+function Rows({ compared, all, kind, data, route, base, chosen }: { compared: Compared; all: number; kind: Kind; data: Comparisons["comparisons"][number]; route: Route; base: string; chosen: string | null }) {
 	const isAll = route.params.get("all") === "1";
 	const rows = compared.rows.filter((one) => isAll || one.is_told || one.text === chosen).slice(0, 300);
 	const hasParts = rows.some((one) => one.more_often !== null);
 	const hasEach = rows.some((one) => one.base.each !== null || one.new.each !== null);
-	const untold = compared.compared - compared.rows.filter((one) => one.is_told).length;
+	/* Beside those that cost nothing. */
+	const untold = compared.compared - (all - compared.rows.length) - compared.rows.filter((one) => one.is_told).length;
 	if (rows.length === 0)
 		return (
 			<Empty>
@@ -116,10 +117,10 @@ function Rows({ compared, kind, data, route, base, chosen }: { compared: Compare
 					<thead>
 						<tr>
 							<th scope="col" class="number">change</th>
-							<th scope="col" class="number">±</th>
+							<th scope="col" class="number optional">±</th>
 							{hasParts && <th scope="col" class="number optional">more often</th>}
 							{hasParts && <th scope="col" class="number optional">costs more</th>}
-							<th scope="col" class="number">before</th>
+							<th scope="col" class="number optional">before</th>
 							{hasEach && <th scope="col" class="number optional">each</th>}
 							<th scope="col" class="number">now</th>
 							{hasEach && <th scope="col" class="number optional">each</th>}
@@ -132,7 +133,7 @@ function Rows({ compared, kind, data, route, base, chosen }: { compared: Compare
 								<td class={`number ${row.is_told ? ((row.change ?? 0) > 0 ? "slower" : "faster") : "faint"}`}>
 									{signed(row.change, data.unit)} <small>{percent(row)}</small>
 								</td>
-								<td class="number faint">{weight(row.change_error, data.unit)}</td>
+								<td class="number faint optional">{weight(row.change_error, data.unit)}</td>
 								{hasParts && <td class="number optional">{signed(row.more_often, data.unit)}</td>}
 								{hasParts && <td class="number optional">{signed(row.costs_more, data.unit)}</td>}
 								<Side row={row} unit={data.unit} isCounted={data.is_counted} hasEach={hasEach} side="base" />
@@ -176,6 +177,7 @@ export function CompareView({ route, served }: { route: Route; served: Served })
 	const base = get("base") ?? (other ? String(other.number) : null);
 	const kind = (kinds.find((one) => one === get("kind")) ?? "patterns") as Kind;
 	const [chosen, setChosen] = useState<string | null>(null);
+	useLineKeys(".compared tbody a");
 	const what: Ask = {
 		profile: number,
 		base,
@@ -187,7 +189,8 @@ export function CompareView({ route, served }: { route: Route; served: Served })
 	const { data, error, isLoading } = useAnswer<Comparisons>(base === null ? null : "compare", what);
 	const one = data?.comparisons[0];
 	const compared = one?.[kind];
-	const told = useMemo(() => compared?.rows ?? [], [compared]);
+	/* What costs nothing in both was only executed. */
+	const costly = useMemo(() => compared && { ...compared, rows: compared.rows.filter((one) => one.base.time || one.new.time) }, [compared]);
 	if (base === null)
 		return (
 			<Empty>
@@ -197,7 +200,7 @@ export function CompareView({ route, served }: { route: Route; served: Served })
 	const nameOf = (profile: string) => served.profiles.find((each) => String(each.number) === profile)?.name ?? "?";
 	return (
 		<>
-			<form class="filters" onSubmit={(event) => event.preventDefault()}>
+			<Filters set={["functions", "normalise"].filter((name) => get(name)).length}>
 				<label class="field">
 					<span>compared with (before)</span>
 					<select value={base} onChange={(event) => change(route, { base: (event.target as HTMLSelectElement).value })}>
@@ -210,7 +213,7 @@ export function CompareView({ route, served }: { route: Route; served: Served })
 					onChange={(value) => change(route, { functions: value }, true)} />
 				<Field label="divide by" value={get("normalise") ?? ""} placeholder="none" hint="none, executions, or the calls of a function (its name)"
 					onChange={(value) => change(route, { normalise: value }, true)} />
-			</form>
+			</Filters>
 			<p class="tabs">
 				{kinds.map((each) => (
 					<>
@@ -228,18 +231,18 @@ export function CompareView({ route, served }: { route: Route; served: Served })
 					<p>
 						<bdi>{nameOf(base)}</bdi>: {weight(one.base.total, one.unit)}, now <bdi>{nameOf(String(number))}</bdi>: {weight(one.new.total, one.unit)}:{" "}
 						<b>{signed(one.change, one.unit)}</b> ±{weight(one.change_error, one.unit)}
-						{one.base.total > 0 && ` (${one.change > 0 ? "+" : "−"}${share(Math.abs(one.change) / one.base.total)})`}
+						{one.base.total > 0 && ` (${one.change > 0 ? "+" : one.change < 0 ? "−" : ""}${share(Math.abs(one.change) / one.base.total)})`}
 						{one.normalised_by !== "none" && `, divided by ${one.work_function ? `calls of ${one.work_function}` : one.normalised_by}`}.
 						{one.left_out.length > 0 && ` Not compared by ${one.left_out.join(", ")}, which only one of them has.`}
 					</p>
 					{compared ? (
 						<div class="compare-grid">
-							<Scatter rows={told} unit={one.unit} names={[`before: ${nameOf(base)}`, `now: ${nameOf(String(number))}`]} onChoose={(row) => {
+							<Scatter rows={costly!.rows} unit={one.unit} names={[`before: ${nameOf(base)}`, `now: ${nameOf(String(number))}`]} onChoose={(row) => {
 								setChosen(row.text);
 								setTimeout(() => document.querySelector("tr.open[data-row]")?.scrollIntoView({ block: "nearest" }));
 							}} />
 							<div>
-								<Rows compared={compared} kind={kind} data={one} route={route} base={base} chosen={chosen} />
+								<Rows compared={costly!} all={compared.rows.length} kind={kind} data={one} route={route} base={base} chosen={chosen} />
 							</div>
 						</div>
 					) : (

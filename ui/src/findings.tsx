@@ -4,17 +4,22 @@
 import { findings as words } from "words";
 import { type Annotation, address, type Finding, type Findings, useAnswer } from "./api";
 import { PlaceCode } from "./code_table";
+import { PLACES_SHOWN } from "./places_shown";
 import { amount, count, each, pattern, place, share, some } from "./format";
-import { Bar, Empty, Export, Facts, Footer, Loading, Problem, Term, useKeys } from "./parts";
+import { Bar, Empty, Export, Facts, Footer, Loading, Problem, Term, useLineKeys } from "./parts";
+import { FlowAround } from "./graph";
 import { change, linkTo, type Route } from "./state";
 
 const PLACES = 10;
+
+const placeKey = (one: { function_number: number; address: string }) => `${one.function_number}:${one.address}`;
 
 /** The places of a finding, the costliest first, with their code. */
 function Places({ finding, route, all }: { finding: Finding; route: Route; all: Findings }) {
 	const profile = route.params.get("profile");
 	const run = route.params.get("run");
 	const limit = Number(route.params.get("places") ?? PLACES);
+	const flow = route.params.get("flow");
 	const answer = useAnswer<Annotation>("annotate", {
 		profile,
 		run,
@@ -22,7 +27,7 @@ function Places({ finding, route, all }: { finding: Finding; route: Route; all: 
 		limit,
 		context: 4,
 	});
-	const kept = finding.top.length;
+	const kept = finding.kept;
 	return (
 		<section class="detail" aria-label={`Finding ${finding.id}`}>
 			{finding.explanation && (
@@ -51,7 +56,17 @@ function Places({ finding, route, all }: { finding: Finding; route: Route; all: 
 					head={answer.data!}
 					title={`${i + 1}.`}
 					link={linkTo("code", route, { function: String(one.function_number), at: one.address })}
-				/>
+				>
+					<p class="tabs">
+						<button aria-pressed={flow === placeKey(one)} onClick={() => change(route, { flow: flow === placeKey(one) ? null : placeKey(one) }, true)}>
+							Control flow around it
+						</button>
+					</p>
+					{flow === placeKey(one) && (
+						<FlowAround route={route} number={one.function_number} address={one.address}
+							onChoose={(block) => (location.hash = linkTo("code", route, { function: String(one.function_number), at: block }))} />
+					)}
+				</PlaceCode>
 			))}
 			{answer.data && answer.data.places.length < kept && (
 				<button onClick={() => change(route, { places: String(limit + 50) }, true)}>
@@ -85,7 +100,7 @@ function Row(props: { finding: Finding; route: Route; all: Findings; most: numbe
 						class="open-row"
 						aria-expanded={isOpen}
 						data-finding={finding.id}
-						onClick={() => change(route, { open: isOpen ? null : finding.id, places: null })}
+						onClick={() => change(route, { open: isOpen ? null : finding.id, places: null, flow: null })}
 					>
 						<span class="id">{finding.id}</span>{" "}
 						{isHot && first && (
@@ -97,7 +112,7 @@ function Row(props: { finding: Finding; route: Route; all: Findings; most: numbe
 					</button>
 					{!isHot && !isOpen && (
 						<span class="top">
-							{finding.top.slice(0, 2).map((one) => (
+							{finding.top.slice(0, PLACES_SHOWN).map((one) => (
 								<a href={linkTo("code", route, { function: String(one.function_number), at: one.address })}>
 									<bdi>{one.function}</bdi> ({place(one)}) {share(one.time)}
 								</a>
@@ -191,14 +206,9 @@ function Summary({ data }: { data: Findings }) {
 
 export function FindingsView({ route }: { route: Route }) {
 	const what = { profile: route.params.get("profile"), run: route.params.get("run") };
-	const { data, error, isLoading } = useAnswer<Findings>("findings", what);
+	const { data, error, isLoading } = useAnswer<Findings>("findings", { ...what, places: PLACES_SHOWN });
 
-	const step = (by: number) => {
-		const buttons = [...document.querySelectorAll<HTMLElement>("[data-finding]")];
-		const at = buttons.indexOf(document.activeElement as HTMLElement);
-		buttons[at < 0 ? 0 : Math.max(0, Math.min(buttons.length - 1, at + by))]?.focus();
-	};
-	useKeys({ j: () => step(1), k: () => step(-1), ArrowDown: () => step(1), ArrowUp: () => step(-1) });
+	useLineKeys("[data-finding]", true);
 
 	if (error) return <Problem failure={error} route={route} />;
 	if (!data) return isLoading ? <Loading what="Reading the findings" /> : null;

@@ -2,17 +2,19 @@
 //
 // The control flow graph of a function: blocks shaded by weight, edges with their counts.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type CodeLine, file, type Graph, useAnswer } from "./api";
+import { type Annotation, type CodeLine, file, type Graph, useAnswer } from "./api";
 import { count, share } from "./format";
 import type { LayoutAnswer, LayoutRequest } from "./layout";
 import { Empty, Loading, Problem, saveDrawing } from "./parts";
-import { change, type Route } from "./state";
+import type { Route } from "./state";
 
 const MAX_BLOCKS = 600; /* that can be laid out in a moment, and be looked at */
 const LINES = 8; /* of code in a block */
 const LINE_HEIGHT = 13;
 const CHARACTER = 6.1;
 const LOOPS = 90; /* room for a loop beside the last block */
+const COUNTS = 56; /* room for the counts of edges that go back, left of the first block */
+const STEPS_AROUND = 2; /* edges from a place to the blocks around it */
 
 interface Block {
 	index: number;
@@ -31,12 +33,22 @@ function useLayout(request: Omit<LayoutRequest, "id"> | null): LayoutAnswer | nu
 		if (!request) return;
 		worker ??= new Worker(file ? URL.createObjectURL(new Blob([file.layout], { type: "text/javascript" })) : "/layout.js");
 		const id = ++lastId;
+		let isDone = false;
 		const receive = (event: MessageEvent<LayoutAnswer>) => {
-			if (event.data.id === id) setAnswer(event.data);
+			if (event.data.id !== id) return;
+			isDone = true;
+			setAnswer(event.data);
 		};
 		worker.addEventListener("message", receive);
 		worker.postMessage({ id, nodes: request.nodes, edges: request.edges });
-		return () => worker?.removeEventListener("message", receive);
+		return () => {
+			worker?.removeEventListener("message", receive);
+			/* What nobody waits for any more would keep the next graph waiting. */
+			if (!isDone) {
+				worker?.terminate();
+				worker = null;
+			}
+		};
 	}, [request]);
 	return answer;
 }
@@ -62,15 +74,43 @@ function blocksOf(graph: Graph, lines: CodeLine[]): Block[] {
 	});
 }
 
-export function FlowGraph({ route, lines }: { route: Route; lines: CodeLine[] }) {
-	const answer = useAnswer<Graph>("graph", {
-		profile: route.params.get("profile"),
-		function: route.params.get("function"),
-	});
+function blockAt(graph: Graph, address: string): number {
+	const place = BigInt(address);
+	return graph.blocks.findIndex((one) => place >= BigInt(one.address) && place < BigInt(one.end));
+}
+
+/** The blocks that few edges lead to from the one of a place, or from which they lead there. */
+function blocksAround(graph: Graph, address: string): Set<number> {
+	const found = new Set([blockAt(graph, address)]);
+	for (let i = 0; i < STEPS_AROUND; i++)
+		for (const one of [...found])
+			for (const edge of graph.edges)
+				if (edge.count > 0 && (edge.source === one || edge.target === one)) found.add(edge.source).add(edge.target);
+	return found;
+}
+
+/** The control flow around a place. */
+export function FlowAround({ route, number, address, onChoose }: { route: Route; number: number; address: string; onChoose: (block: string) => void }) {
+	const { data, error } = useAnswer<Annotation>("annotate", { profile: route.params.get("profile"), run: route.params.get("run"), function: number });
+	if (error) return <Problem failure={error} route={route} />;
+	if (!data) return <Loading what="Reading the code" />;
+	return <FlowGraph route={route} number={String(number)} lines={data.places[0]?.instructions ?? none} around={address} onChoose={onChoose} />;
+}
+const none: CodeLine[] = [];
+
+export function FlowGraph(props: { route: Route; number: string; lines: CodeLine[]; around?: string; onChoose: (block: string) => void }) {
+	const { route, lines, around } = props;
+	const answer = useAnswer<Graph>("graph", { profile: route.params.get("profile"), function: props.number });
 	const graph = answer.data;
+	const place = useMemo(() => (graph && around ? blockAt(graph, around) : -1), [graph, around]);
 	const [scale, setScale] = useState(1);
 	const box = useRef<HTMLDivElement>(null);
-	const blocks = useMemo(() => (graph ? blocksOf(graph, lines) : []), [graph, lines]);
+	const blocks = useMemo(() => {
+		const all = graph ? blocksOf(graph, lines) : [];
+		if (!graph || !around || place < 0) return all;
+		const near = blocksAround(graph, around);
+		return all.filter((one) => near.has(one.index));
+	}, [graph, lines, around, place]);
 	const request = useMemo(() => {
 		if (!graph || blocks.length === 0 || blocks.length > MAX_BLOCKS) return null;
 		const position = new Map(blocks.map((one, i) => [one.index, i]));
@@ -87,19 +127,20 @@ export function FlowGraph({ route, lines }: { route: Route; lines: CodeLine[] })
 	}, [graph, blocks]);
 	const placed = useLayout(request);
 
-	/* As large as fits, within what can be read, with the block that costs most in sight. */
+	/* As large as fits, within what can be read, with the place, or the block that costs most, in sight. */
 	useEffect(() => {
 		const here = box.current;
 		if (!here || !placed || placed.error || !graph) return;
-		const fitting = Math.max(0.6, Math.min(1, here.clientWidth / (placed.width + LOOPS)));
+		const fitting = Math.max(0.6, Math.min(1, here.clientWidth / (placed.width + LOOPS + COUNTS)));
 		const hottest = blocks.reduce(
 			(best, one, i) => (graph.blocks[one.index]!.share > graph.blocks[blocks[best]!.index]!.share ? i : best),
 			0,
 		);
-		const at = placed.nodes[hottest];
+		const own = blocks.findIndex((one) => one.index === place);
+		const at = placed.nodes[own >= 0 ? own : hottest];
 		setScale(fitting);
 		requestAnimationFrame(() => {
-			here.scrollLeft = (at?.x ?? 0) * fitting - here.clientWidth / 2;
+			here.scrollLeft = (COUNTS + (at?.x ?? 0)) * fitting - here.clientWidth / 2;
 			here.scrollTop = (at?.y ?? 0) * fitting - here.clientHeight / 2;
 		});
 	}, [placed]);
@@ -114,6 +155,7 @@ export function FlowGraph({ route, lines }: { route: Route; lines: CodeLine[] })
 		return <Empty>The graph could not be laid out{placed.error && `: ${placed.error}`}.</Empty>;
 	const most = Math.max(...graph.blocks.map((one) => one.share), 0);
 	const mostEdge = Math.max(...[...request.shown, ...request.loops].map((one) => one.count), 1);
+	const width = COUNTS + placed.width + LOOPS;
 	const strength = (edge: { count: number }) => 0.6 + 2.4 * Math.sqrt(edge.count / mostEdge);
 	return (
 		<figure class="graph">
@@ -121,7 +163,7 @@ export function FlowGraph({ route, lines }: { route: Route; lines: CodeLine[] })
 				<button onClick={() => setScale((one) => Math.min(2, one * 1.25))}>Larger</button>{" "}
 				<button onClick={() => setScale((one) => Math.max(0.2, one / 1.25))}>Smaller</button>{" "}
 				<button
-					onClick={() => setScale(Math.min(1, (box.current?.clientWidth ?? 600) / (placed.width + LOOPS)))}
+					onClick={() => setScale(Math.min(1, (box.current?.clientWidth ?? 600) / width))}
 				>
 					Fit
 				</button>{" "}
@@ -129,9 +171,9 @@ export function FlowGraph({ route, lines }: { route: Route; lines: CodeLine[] })
 			</div>
 			<div class="graph-scroll" ref={box} tabIndex={0} role="region" aria-label="Control flow graph">
 				<svg
-					width={(placed.width + LOOPS) * scale}
+					width={width * scale}
 					height={placed.height * scale}
-					viewBox={`0 0 ${placed.width + LOOPS} ${placed.height}`}
+					viewBox={`${-COUNTS} 0 ${width} ${placed.height}`}
 					role="group"
 					aria-label={`${blocks.length} blocks and ${request.shown.length} edges of ${graph.function}`}
 				>
@@ -142,7 +184,6 @@ export function FlowGraph({ route, lines }: { route: Route; lines: CodeLine[] })
 					</defs>
 					{request.shown.map((edge, i) => {
 						const points = placed.edges[i] ?? [];
-						const middle = points[Math.floor(points.length / 2)];
 						return (
 							<g class={`edge edge-${edge.kind}`}>
 								<polyline
@@ -152,11 +193,6 @@ export function FlowGraph({ route, lines }: { route: Route; lines: CodeLine[] })
 								>
 									<title>{`${edge.kind}: ${count(edge.count)}`}</title>
 								</polyline>
-								{middle && (
-									<text x={middle.x + 4} y={middle.y}>
-										{count(edge.count)}
-									</text>
-								)}
 							</g>
 						);
 					})}
@@ -185,10 +221,10 @@ export function FlowGraph({ route, lines }: { route: Route; lines: CodeLine[] })
 						const at = placed.nodes[i]!;
 						const about = graph.blocks[block.index]!;
 						const shade = most > 0 && about.share > 0 ? Math.max(1, Math.ceil((9 * about.share) / most)) : 0;
-						const go = () => change(route, { at: about.address, pane: null });
+						const go = () => props.onChoose(about.address);
 						return (
 							<g
-								class={`block heat-${shade}`}
+								class={`block heat-${shade}${block.index === place ? " place-block" : ""}`}
 								transform={`translate(${at.x - block.width / 2} ${at.y - block.height / 2})`}
 								tabindex={0}
 								role="link"
@@ -207,11 +243,25 @@ export function FlowGraph({ route, lines }: { route: Route; lines: CodeLine[] })
 							</g>
 						);
 					})}
+					{/* Over the blocks, which would hide those of edges that pass close by. */}
+					{request.shown.map((edge, i) => {
+						const points = placed.edges[i] ?? [];
+						const middle = points[Math.floor(points.length / 2)];
+						const [source, target] = request.edges[i]!;
+						const isBack = placed.nodes[target]!.y < placed.nodes[source]!.y;
+						return (
+							middle && (
+								<text class="edge-count" x={middle.x + (isBack ? -4 : 4)} y={middle.y} text-anchor={isBack ? "end" : "start"}>
+									{count(edge.count)}
+								</text>
+							)
+						);
+					})}
 				</svg>
 			</div>
 			<figcaption class="faint">
-				Blocks that ran, darker with more weight; lines are as wide as they were often taken. A block leads to its
-				code.
+				{place >= 0 ? "The blocks around this place" : "Blocks that ran"}, darker with more weight; lines are as wide as they were often taken. A block
+				leads to its code.
 			</figcaption>
 		</figure>
 	);

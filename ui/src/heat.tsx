@@ -6,7 +6,9 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { file, type Heat } from "./api";
 import { resolver, threadHues } from "./colours";
 import { count, share } from "./format";
-import { savePicture } from "./parts";
+import { Tip } from "./heat_tip";
+import { savePicture, useNarrow } from "./parts";
+import { condition } from "./pivot";
 import { change, type Route } from "./state";
 
 const ROW = 3; /* pixels */
@@ -57,6 +59,7 @@ interface Cell {
 	weight: number;
 	colour: string;
 	title: string;
+	conditions: string[]; /* which samples it is of */
 }
 
 /** From faint to full with the weight, by its root, so that small ones are seen. */
@@ -72,6 +75,7 @@ function Picture(props: {
 	columns: number;
 	axis: Axis;
 	data: Heat;
+	route: Route;
 	onZoom: (columns: [number, number], rows: [number, number]) => void;
 	marks: [number, string][]; /* column → what it is */
 }) {
@@ -173,9 +177,10 @@ function Picture(props: {
 					/>
 				)}
 				{tip && !drag && (
-					<div class="tip" role="tooltip" style={{ left: `${Math.min(tip.x + 12, width - 180)}px`, top: `${tip.y + 14}px` }}>
+					<Tip route={props.route} conditions={tip.cell.conditions} rank={1 + cells.filter((one) => one.weight > tip.cell.weight).length}
+						x={tip.x} y={tip.y} width={width}>
 						{tip.cell.title}
-					</div>
+					</Tip>
 				)}
 			</div>
 			<p class="axis faint">
@@ -192,14 +197,17 @@ function segmentOf(data: Heat, row: number) {
 }
 
 export function HeatMaps({ data, route, isOld }: { data: Heat; route: Route; isOld: boolean }) {
-	const isNarrow = innerWidth < 700;
-	const axis = useMemo(() => axisOf(data, isNarrow), [data]);
+	const isNarrow = useNarrow();
+	const axis = useMemo(() => axisOf(data, isNarrow), [data, isNarrow]);
 	const coloursThreads = route.params.get("colours") === "thread";
 	const columns = Math.ceil(data.threads.length / data.threads_per_column);
 	const where = (row: number) => {
 		const segment = segmentOf(data, row);
-		return `${data.rows[row]![0]}–${data.rows[row]![1]}, ${segment?.name ?? ""}${segment?.objects[0] ? `, ${segment.objects[0]}` : ""}`;
+		return `${data.rows[row]![0]}–${data.rows[row]![1]}, ${segment?.name ?? ""}`;
 	};
+	const inRow = (row: number) => `address in ${data.rows[row]![0]}..${data.rows[row]![1]}`;
+	const span = (data.end - data.begin + 1) / data.steps;
+	const fromStep = (step: number) => Math.floor(data.begin + step * span);
 	const threadName = (column: number) => {
 		const first = data.threads[column * data.threads_per_column] ?? "?";
 		return data.threads_per_column > 1 ? `${first} and ${data.threads_per_column - 1} more` : first;
@@ -215,6 +223,13 @@ export function HeatMaps({ data, route, isOld }: { data: Heat; route: Route; isO
 				weight,
 				colour: mix(kindHues[kinds] ?? "var(--unknown)", weight, most),
 				title: `${threadName(column)}: ${share(load / data.weight)} loads, ${share(store / data.weight)} stores at ${where(row)}`,
+				conditions: [
+					inRow(row),
+					`(${data.thread_labels
+						.slice(column * data.threads_per_column, (column + 1) * data.threads_per_column)
+						.map((one) => condition("thread_label", one))
+						.join(" || ")})`,
+				],
 			};
 		});
 	}, [data]);
@@ -230,6 +245,7 @@ export function HeatMaps({ data, route, isOld }: { data: Heat; route: Route; isO
 				most,
 			),
 			title: `${share(weight / data.weight)}, most by ${threadName(thread)}, at ${where(row)}`,
+			conditions: [inRow(row), `time in ${fromStep(step)}..${fromStep(step + 1) - 1}`],
 		}));
 	}, [data, coloursThreads]);
 
@@ -237,16 +253,15 @@ export function HeatMaps({ data, route, isOld }: { data: Heat; route: Route; isO
 	const zoom = (steps: [number, number] | null, [low, high]: [number, number]) => {
 		const first = data.rows[low]![0];
 		const last = data.rows[high]![1];
-		const span = (data.end - data.begin + 1) / data.steps;
-		const from = steps ? String(Math.floor(data.begin + steps[0] * span)) : route.params.get("from");
+		const from = steps ? String(fromStep(steps[0])) : route.params.get("from");
 		const to = steps ? String(Math.ceil(data.begin + (steps[1] + 1) * span)) : route.params.get("to");
 		const isOne = file === null && data.has_time && segmentOf(data, low) === segmentOf(data, high);
 		change(route, { [isOne ? "map" : "address"]: `${first}-${last}`, from, to });
 	};
-	const span = (data.end - data.begin) * data.time_factor;
+	const length = (data.end - data.begin) * data.time_factor;
 	const marks = [0, 0.25, 0.5, 0.75, 1].map((part): [number, string] => [
 		part * data.steps,
-		(span * part).toFixed(span < 10 ? 1 : 0),
+		(length * part).toFixed(length < 10 ? 1 : 0),
 	]);
 	return (
 		<figure class={isOld ? "heat old" : "heat"}>
@@ -268,11 +283,11 @@ export function HeatMaps({ data, route, isOld }: { data: Heat; route: Route; isO
 						))}
 					</div>
 				)}
-				<Picture title="by thread" cells={threads} columns={Math.max(1, columns)} axis={axis} data={data}
+				<Picture title="by thread" cells={threads} columns={Math.max(1, columns)} axis={axis} data={data} route={route}
 					marks={columns <= 8 ? data.threads.slice(0, 8).map((_, i) => [i, String(i)]) : [[0, "0"], [columns - 1, String(columns - 1)]]}
 					onZoom={(_, rows) => zoom(null, rows)} />
 				{data.has_time ? (
-					<Picture title={data.time_title ?? "over time"} cells={times} columns={data.steps} axis={axis} data={data} marks={marks}
+					<Picture title={data.time_title ?? "over time"} cells={times} columns={data.steps} axis={axis} data={data} route={route} marks={marks}
 						onZoom={(steps, rows) => zoom(steps, rows)} />
 				) : (
 					<p class="empty">The samples have no time.</p>

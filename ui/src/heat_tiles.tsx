@@ -7,11 +7,12 @@
 //
 // Moving draws tiles again at another place, and asks for those that come into sight.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { address, type Ask, ask, type Heat, type Pivot, type Tile, useAnswer } from "./api";
+import { address, type Ask, ask, type Heat, type Tile, useAnswer } from "./api";
 import { resolver, threadHues } from "./colours";
-import { count, share } from "./format";
+import { share } from "./format";
+import { Tip } from "./heat_tip";
 import { filterOf } from "./memory_filter";
-import { savePicture } from "./parts";
+import { savePicture, useNarrow } from "./parts";
 import { change, type Route } from "./state";
 
 export interface View {
@@ -51,6 +52,18 @@ function levelOf(view: View, width: number, height: number): Level {
 function colourOf(css: string): [number, number, number] {
 	const found = /(\d+)[, ]+(\d+)[, ]+(\d+)/.exec(css);
 	return found ? [Number(found[1]), Number(found[2]), Number(found[3])] : [128, 128, 128];
+}
+
+interface Palette {
+	hues: [number, number, number][]; /* unknown, loads, stores, both, threads */
+	plot: string;
+	accent: string;
+}
+
+function paletteOf(element: Element): Palette {
+	const css = resolver(element);
+	const hues = ["var(--unknown)", "var(--load)", "var(--store)", "var(--both)", ...threadHues].map((one) => colourOf(css(one)));
+	return { hues, plot: css("var(--plot)"), accent: css("var(--accent)") };
 }
 
 /** The tiles of one filter: what is there, what is on its way, and what to do when one comes. */
@@ -176,28 +189,6 @@ function labelsOf(tiles: (Tile | null)[], view: View, height: number): Label[] {
 	return labels;
 }
 
-/** What lies in a box: asked for when the pointer rests. */
-function Tip({ route, box, x, y, rank, weight, whole, width }: { route: Route; box: View; x: number; y: number; rank: number; weight: number; whole: number; width: number }) {
-	const where = [
-		route.params.get("where") && `(${route.params.get("where")})`,
-		`address in ${hex(box.first)}..${hex(box.last)}`,
-		`time in ${Math.floor(box.from)}..${Math.floor(box.to)}`,
-	].filter(Boolean).join(" && ");
-	const { data } = useAnswer<Pivot>("pivot", { ...filterOf(route), where, by: "object", by2: "function", by3: "place", sort: "weight", top: "1" });
-	const first = (level: number) => {
-		const row = data?.rows.find((one) => one.level === level && one.kind === "value");
-		return row ? String(row.keys[level]) : null;
-	};
-	return (
-		<div class="tip" role="tooltip" style={{ left: `${Math.min(x + 12, width - 200)}px`, top: `${y + 14}px` }}>
-			{hex(box.first)}–{hex(box.last)}
-			{"\n"}
-			{share(weight / (whole || 1))} of the weight, rank {count(rank)} of those in sight
-			{data && `\nobject ${first(0) ?? "?"}\nfunction ${first(1) ?? "?"}\nline ${first(2) ?? "?"}`}
-		</div>
-	);
-}
-
 function clamp(view: View, end: number): View {
 	const span = Math.min(LONGEST, Math.max(15, Math.round(view.last - view.first)));
 	const time = Math.min(2 * end, Math.max(255, Math.round(view.to - view.from)));
@@ -216,7 +207,7 @@ export function viewOf(route: Route, end: number): View | null {
 }
 
 export function HeatTiles({ route, whole }: { route: Route; whole: Heat }) {
-	const isNarrow = innerWidth < 700;
+	const isNarrow = useNarrow();
 	const height = isNarrow ? 300 : 440;
 	const end = Math.max(256, Math.ceil(whole.end) + 1);
 	const given = viewOf(route, end)!;
@@ -229,6 +220,7 @@ export function HeatTiles({ route, whole }: { route: Route; whole: Heat }) {
 	const drag = useRef<{ x: number; y: number; view: View; isBox: boolean; x1: number; y1: number } | null>(null);
 	const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
 	const frame = useRef(0);
+	const palette = useRef<Palette | null>(null);
 	const coloursThreads = route.params.get("colours") === "thread";
 	const filter = { ...filterOf(route), map: null };
 	const key = address("heat", filter);
@@ -251,9 +243,10 @@ export function HeatTiles({ route, whole }: { route: Route; whole: Heat }) {
 		}
 		drawing.setTransform(ratio, 0, 0, ratio, 0, 0);
 		drawing.imageSmoothingEnabled = false;
-		const css = resolver(box.current);
-		const hues = ["var(--unknown)", "var(--load)", "var(--store)", "var(--both)", ...threadHues].map((one) => colourOf(css(one)));
-		drawing.fillStyle = css("var(--plot)");
+		/* Asking for a style in each frame would have the page laid out in each. */
+		palette.current ??= paletteOf(box.current);
+		const { hues, plot, accent } = palette.current;
+		drawing.fillStyle = plot;
 		drawing.fillRect(0, 0, here.width, height);
 		const level = levelOf(now, here.width, height);
 		const most = here.tiles.most.get(Tiles.nameOf(level)) ?? 1;
@@ -276,7 +269,7 @@ export function HeatTiles({ route, whole }: { route: Route; whole: Heat }) {
 		here.tiles.load(level);
 		const dragged = drag.current;
 		if (dragged?.isBox) {
-			drawing.strokeStyle = css("var(--accent)");
+			drawing.strokeStyle = accent;
 			drawing.strokeRect(Math.min(dragged.x, dragged.x1), Math.min(dragged.y, dragged.y1), Math.abs(dragged.x1 - dragged.x), Math.abs(dragged.y1 - dragged.y));
 		}
 		if (!dragged) redraw((n) => n + 1);
@@ -312,6 +305,7 @@ export function HeatTiles({ route, whole }: { route: Route; whole: Heat }) {
 		if (box.current) observer.observe(box.current);
 		const scheme = matchMedia("(prefers-color-scheme: dark)");
 		const turn = () => {
+			palette.current = null;
 			for (const one of current.current.tiles.kept.values()) one.canvas = null;
 			schedule();
 		};
@@ -457,7 +451,13 @@ export function HeatTiles({ route, whole }: { route: Route; whole: Heat }) {
 							setTip(null);
 						}}
 					/>
-					{tip && <Tip route={route} {...tip} whole={whole.weight} width={width} />}
+					{tip && (
+						<Tip route={route} rank={tip.rank} x={tip.x} y={tip.y} width={width}
+							conditions={[`address in ${hex(tip.box.first)}..${hex(tip.box.last)}`, `time in ${Math.floor(tip.box.from)}..${Math.floor(tip.box.to)}`]}>
+							{hex(tip.box.first)}–{hex(tip.box.last)}
+							{`\n${share(tip.weight / (whole.weight || 1))} of the weight`}
+						</Tip>
+					)}
 				</div>
 			</div>
 			<p class="axis faint" style={isNarrow ? {} : { marginLeft: "calc(210px + 20%)" }}>

@@ -11,6 +11,33 @@ import { change, linkTo, type Route } from "./state";
 
 const ROW = 18;
 
+const CHARACTER = 7; /* pixels */
+const LEVELS = 3; /* lines of names */
+
+/**
+ * Names below a picture, each as near to where its stretch begins as those before it leave room: left, and
+ * on which line. What finds no room is left out.
+ */
+function placeNames(names: { x: number; name: string }[], width: number) {
+	const ends = new Array<number>(LEVELS).fill(0);
+	return names.flatMap((one) => {
+		const text = one.name.slice(one.name.lastIndexOf("/") + 1);
+		const needs = Math.min(width, (text.length + 1) * CHARACTER);
+		const left = Math.max(0, Math.min(one.x, width - needs));
+		const level = ends.findIndex((end) => end <= left);
+		if (level < 0) return [];
+		ends[level] = left + needs;
+		return [{ ...one, text, left, level }];
+	});
+}
+
+/** What the names of memory without a file mean. */
+const words: Record<string, string> = {
+	"[heap]": "the heap of the C library that grows in place",
+	"[anon]": "memory that the program asked the kernel for, without a file: large allocations, other threads' heaps",
+	"[stack]": "the stack of the first thread",
+};
+
 function useStream(query: string, isPaused: boolean): { picture: LivePicture | null; failure: Failure | null } {
 	const [picture, setPicture] = useState<LivePicture | null>(null);
 	const [failure, setFailure] = useState<Failure | null>(null);
@@ -78,7 +105,12 @@ function Histogram({ picture }: { picture: LivePicture }) {
 		drawing.stroke();
 	}, [picture, width]);
 	/* Where each stretch of one mapping begins. */
-	const names = picture.columns.flatMap((one, x) => (x === 0 || picture.columns[x - 1]![2] !== one[2] ? [{ x, name: picture.extents[one[2]] ?? "?" }] : []));
+	const names = placeNames(
+		picture.columns.flatMap((one, x) =>
+			x === 0 || picture.columns[x - 1]![2] !== one[2] ? [{ x: (x * width) / columns, name: picture.extents[one[2]] ?? "?" }] : [],
+		),
+		width,
+	);
 	return (
 		<div class="live-grid">
 			<div class="live-threads">
@@ -96,10 +128,10 @@ function Histogram({ picture }: { picture: LivePicture }) {
 					<canvas ref={canvas} role="img" style={{ width: `${width}px`, height: `${height}px` }}
 						aria-label={`Accesses of ${some(picture.rows.length, "row")} of threads by ${some(picture.columns.length, "stretch")} of addresses`.replace("stretchs", "stretches")} />
 				</div>
-				<p class="axis faint live-names">
-					{names.map((one, i) => (
-						<span style={{ left: `${(100 * one.x) / columns}%`, maxWidth: `${(100 * ((names[i + 1]?.x ?? columns) - one.x)) / columns}%` }} title={one.name}>
-							<bdi>{one.name.slice(one.name.lastIndexOf("/") + 1)}</bdi>
+				<p class="axis faint live-names" style={{ height: `${1.2 * (1 + Math.max(0, ...names.map((one) => one.level)))}rem` }}>
+					{names.map((one) => (
+						<span style={{ left: `${one.left}px`, top: `${1.2 * one.level}rem` }} title={words[one.name] ? `${one.name}: ${words[one.name]}` : one.name}>
+							<bdi>{one.text}</bdi>
 						</span>
 					))}
 				</p>
@@ -180,7 +212,7 @@ export function LiveView({ route, served }: { route: Route; served: Served }) {
 				{picture && <button class="quiet" onClick={() => savePicture(document.querySelector<HTMLCanvasElement>(".live-grid canvas")!, "lode-live.png")}>Save as PNG</button>}
 			</p>
 			{failure && <Problem failure={failure} route={route} />}
-			{isOver && <AfterTheEnd route={route} />}
+			{isOver && (served.profiles.length > 0 ? <AfterTheEnd route={route} /> : <OnlyRecorded />)}
 			{!picture && !failure && <Loading what="Waiting for the first picture" />}
 			{picture && picture.columns.length > 0 && <Histogram picture={picture} />}
 			{picture && (
@@ -222,7 +254,7 @@ export function LiveView({ route, served }: { route: Route; served: Served }) {
 										<th scope="col">from</th>
 										<th scope="col" class="number optional">loads</th>
 										<th scope="col" class="number optional">stores</th>
-										<th scope="col">threads</th>
+										<th scope="col" class="optional">threads</th>
 										<th scope="col">object, function</th>
 									</tr>
 								</thead>
@@ -235,7 +267,7 @@ export function LiveView({ route, served }: { route: Route; served: Served }) {
 											<td class="mono">{one.address}</td>
 											<td class="number optional">{count(one.loads)}</td>
 											<td class="number optional">{count(one.stores)}</td>
-											<td>{one.threads.join(", ")}{one.has_more_threads ? " …" : ""}</td>
+											<td class="optional">{one.threads.join(", ")}{one.has_more_threads ? " …" : ""}</td>
 											<td>
 												<bdi>{one.object ?? "?"}</bdi>, <bdi class="faint">{one.function ?? "?"}</bdi>
 											</td>
@@ -256,12 +288,27 @@ export function LiveView({ route, served }: { route: Route; served: Served }) {
 	);
 }
 
+/** lode record makes no profile. */
+function OnlyRecorded() {
+	return (
+		<p role="status">
+			The program has ended; what was sampled is in the file that <code>lode record</code> named. <code>lode import FILE -o x.lode</code> makes a
+			profile of it, which <code>lode serve x.lode</code> shows.
+		</p>
+	);
+}
+
 /** The profile is made when the program has ended. */
 function AfterTheEnd({ route }: { route: Route }) {
 	const [isThere, setThere] = useState(false);
+	const [failure, setFailure] = useState<Failure | null>(null);
 	useEffect(() => {
 		const timer = setInterval(async () => {
-			const served = await reloadAll().catch(() => null);
+			const served = await reloadAll().catch((error) => {
+				if (error instanceof Failure) setFailure(error);
+				clearInterval(timer);
+				return null;
+			});
 			if (served?.profiles[0] && served.profiles[0].fault === null) {
 				setThere(true);
 				dispatchEvent(new Event("served"));
@@ -270,6 +317,7 @@ function AfterTheEnd({ route }: { route: Route }) {
 		}, 700);
 		return () => clearInterval(timer);
 	}, []);
+	if (failure) return <Problem failure={failure} route={route} />;
 	return isThere ? (
 		<p role="status">
 			The profile is there:{" "}

@@ -7,7 +7,7 @@ import { HeatMaps } from "./heat";
 import { HeatTiles, viewOf } from "./heat_tiles";
 import { filterOf, MemoryFilters, NotesText } from "./memory_filter";
 import { LayoutView, PlacementView, SharingView } from "./memory_tables";
-import { Empty, Export, Footer, Loading, Problem } from "./parts";
+import { Empty, Export, Footer, Loading, Problem, useLineKeys } from "./parts";
 import { attributes, PivotTable } from "./pivot";
 import { change, type Route } from "./state";
 
@@ -85,6 +85,7 @@ const panes: { name: string; title: string; View: (props: { route: Route }) => p
 export function MemoryView({ route, profile }: { route: Route; profile?: Served["profiles"][number] | undefined }) {
 	const name = route.params.get("pane") ?? "heat";
 	const shown = panes.find((one) => one.name === name);
+	useLineKeys(".segment, .pivot .only, .type-list button, .sharing .open-row");
 	if (profile && !profile.has_memory)
 		return (
 			<Empty>

@@ -3,7 +3,7 @@
 // What all views of data addresses have: the filters, and what is said below.
 import type { Ask, Notes } from "./api";
 import { count, share } from "./format";
-import { Field } from "./parts";
+import { Field, Filters } from "./parts";
 import { change, type Route } from "./state";
 
 /** The filters that all views have, as lode memory's options. */
@@ -22,11 +22,11 @@ export function filterOf(route: Route): Ask {
 export function MemoryFilters({ route, events }: { route: Route; events: string[] }) {
 	const get = (name: string) => route.params.get(name);
 	return (
-		<form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+		<Filters set={["where", "address", "event", "loads", "stores"].filter((name) => get(name)).length}>
 			<Field id="search" label="where" value={get("where") ?? ""} placeholder={'function =~ "^parse" && is_store'} wide
 				hint="only samples for which this expression is true (docs/expressions.md)"
 				onChange={(value) => change(route, { where: value }, true)} />
-			<Field label="address or object" value={get("address") ?? ""} placeholder="struct node"
+			<Field label="address or object" value={get("address") ?? ""} placeholder="struct node" wide
 				hint="only accesses to these addresses (MIN-MAX), or to this object, type or variable"
 				onChange={(value) => change(route, { address: value }, true)} />
 			{events.length > 1 && (
@@ -47,7 +47,7 @@ export function MemoryFilters({ route, events }: { route: Route; events: string[
 					only {name}
 				</label>
 			))}
-		</form>
+		</Filters>
 	);
 }
 

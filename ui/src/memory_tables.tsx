@@ -2,11 +2,10 @@
 //
 // Data addresses as tables: types by their members, cache lines that threads share, and what a
 // placement would do. As lode memory --layout, --sharing and lode place.
-import { useState } from "preact/hooks";
 import { address, type Ask, type Layouts, type Pivot, type Placement, type Sharing, useAnswer } from "./api";
 import { baseName, count, share, some } from "./format";
 import { filterOf, NotesText } from "./memory_filter";
-import { Bar, Empty, Export, Field, Footer, Loading, Problem } from "./parts";
+import { Bar, Empty, Export, Field, Filters, Footer, Loading, Problem } from "./parts";
 import { change, type Route } from "./state";
 
 // --- types ---
@@ -64,7 +63,7 @@ export function LayoutView({ route }: { route: Route }) {
 											<th scope="col" class="number">size</th>
 											<th scope="col">member</th>
 											<th scope="col">weight</th>
-											<th scope="col" class="number">samples</th>
+											<th scope="col" class="number optional">samples</th>
 											<th scope="col" class="number optional">loads</th>
 											<th scope="col" class="number optional">stores</th>
 										</tr>
@@ -72,11 +71,13 @@ export function LayoutView({ route }: { route: Route }) {
 									<tbody>
 										{layout.rows.map((row) => (
 											<tr class={`layout-${row.kind}${row.name && row.name === layout.hottest ? " hottest" : ""}${row.is_beside_hottest ? " beside" : ""}`}>
-												<td class="number">
-													{row.kind === "no-member" || row.kind === "line" ? "" : row.bit_size ? `${row.offset}:${row.bit_offset}` : row.offset}
-												</td>
-												<td class="number">{row.kind === "no-member" || row.kind === "line" ? "" : row.bit_size ? `${row.bit_size} bits` : row.size}</td>
-												<td>
+												{row.kind !== "line" && (
+													<>
+														<td class="number">{row.kind === "no-member" ? "" : row.bit_size ? `${row.offset}:${row.bit_offset}` : row.offset}</td>
+														<td class="number">{row.kind === "no-member" ? "" : row.bit_size ? `${row.bit_size} bits` : row.size}</td>
+													</>
+												)}
+												<td colSpan={row.kind === "line" ? 3 : 1}>
 													{row.kind === "line" && `cache line ${row.first_line} (bytes ${64 * (row.first_line ?? 0)}–${64 * (row.first_line ?? 0) + 63})`}
 													{row.kind === "hole" && <span class="faint">(hole)</span>}
 													{row.kind === "padding" && <span class="faint">(padding)</span>}
@@ -91,7 +92,7 @@ export function LayoutView({ route }: { route: Route }) {
 												<td class="share">
 													{row.kind === "member" && <Bar value={row.share} most={1} />} {row.samples > 0 || row.kind === "line" ? share(row.share) : "–"}
 												</td>
-												<td class="number">{count(row.samples)}</td>
+												<td class="number optional">{count(row.samples)}</td>
 												<td class="number optional">{count(row.loads)}</td>
 												<td class="number optional">{count(row.stores)}</td>
 											</tr>
@@ -122,7 +123,7 @@ const kinds: Record<string, string> = {
 export function SharingView({ route }: { route: Route }) {
 	const what: Ask = { ...filterOf(route), top: route.params.get("top") ?? "50" };
 	const { data, error, isLoading } = useAnswer<Sharing>("sharing", what);
-	const [open, setOpen] = useState<string | null>(null);
+	const open = route.params.get("line");
 	if (error) return <Problem failure={error} route={route} />;
 	if (!data) return isLoading ? <Loading what="Looking for shared lines" /> : null;
 	const most = Math.max(...data.lines.map((one) => one.share), 0.001);
@@ -147,7 +148,7 @@ export function SharingView({ route }: { route: Route }) {
 									<th scope="col">line</th>
 									<th scope="col">sharing</th>
 									<th scope="col" class="number">threads</th>
-									<th scope="col" class="number">that store</th>
+									<th scope="col" class="number optional">that store</th>
 									<th scope="col" class="number optional">loads</th>
 									<th scope="col" class="number optional">stores</th>
 									<th scope="col">object</th>
@@ -156,7 +157,7 @@ export function SharingView({ route }: { route: Route }) {
 							<tbody>
 								{data.lines.map((line) => {
 									const key = `${line.pid} ${line.address}`;
-									const first = line.accesses[0];
+									const objects = [...new Set(line.accesses.map((one) => one.object ?? one.mapping ?? "?"))];
 									return (
 										<>
 											<tr class={open === key ? "open" : ""}>
@@ -164,17 +165,18 @@ export function SharingView({ route }: { route: Route }) {
 													<Bar value={line.share} error={line.share_error} most={most} /> {share(line.share)}
 												</td>
 												<td>
-													<button class="open-row mono" aria-expanded={open === key} onClick={() => setOpen(open === key ? null : key)}>
+													<button class="open-row mono" aria-expanded={open === key} onClick={() => change(route, { line: open === key ? null : key })}>
 														{line.address}
 													</button>
 												</td>
 												<td title={kinds[line.sharing]}>{line.sharing}</td>
 												<td class="number">{line.threads}</td>
-												<td class="number">{line.storing}</td>
+												<td class="number optional">{line.storing}</td>
 												<td class="number optional">{count(line.loads)}</td>
 												<td class="number optional">{count(line.stores)}</td>
 												<td>
-													<bdi>{first?.object ?? first?.mapping ?? "?"}</bdi>
+													<bdi>{objects.slice(0, 2).join(", ")}</bdi>
+													{objects.length > 2 && ` and ${objects.length - 2} more`}
 												</td>
 											</tr>
 											{open === key && (
@@ -249,8 +251,8 @@ export function PlacementView({ route }: { route: Route }) {
 	const { data, error, isLoading } = useAnswer<Placement>("placement", what);
 	return (
 		<>
-			<form class="filters" onSubmit={(event) => event.preventDefault()}>
-				<Field label="machine" value={get("machine") ?? ""} placeholder="numa:4 core:8 pu:1"
+			<Filters set={["machine", "threads_per_memory", "policy"].filter((name) => get(name)).length}>
+				<Field id="search" label="machine" value={get("machine") ?? ""} placeholder="numa:4 core:8 pu:1" wide
 					hint="plan for this machine, in place of the one that lode serve runs on" onChange={(value) => change(route, { machine: value }, true)} />
 				<Field label="threads per memory" value={get("threads_per_memory") ?? ""} placeholder="2"
 					hint="at most so many threads on each memory; on a machine with one memory also how many memories to plan for"
@@ -263,7 +265,7 @@ export function PlacementView({ route }: { route: Route }) {
 						))}
 					</select>
 				</label>
-			</form>
+			</Filters>
 			{error && <Problem failure={error} route={route} />}
 			{!data && isLoading && <Loading what="Planning" />}
 			{data && (

@@ -2,7 +2,7 @@
 //
 // What several views have: titles with their meaning, bars, messages, the footer.
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type Failure, file, type Head, reload } from "./api";
 import { count, share, some } from "./format";
 import type { Route } from "./state";
@@ -35,7 +35,9 @@ export function Bar({ value, error = 0, most }: { value: number; error?: number;
 
 export function Problem({ failure, route }: { failure: Failure; route: Route }) {
 	const canReload = failure.code === "replaced" || failure.code === "removed";
-	const again = () => reload(route.params.get("profile") ?? "0").finally(() => location.reload());
+	/* A comparison is of two. */
+	const profiles = [route.params.get("profile") ?? "0", ...route.params.getAll("base")];
+	const again = () => Promise.allSettled(profiles.map(reload)).finally(() => location.reload());
 	return (
 		<div class="problem" role="alert">
 			<strong>{failure.message}</strong>
@@ -163,7 +165,7 @@ export function savePicture(canvas: HTMLCanvasElement, name: string): void {
 	whole.toBlob((content) => content && download(content, name));
 }
 
-const drawn = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-family", "font-size", "font-weight", "text-anchor", "opacity"];
+const drawn = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "paint-order", "font-family", "font-size", "font-weight", "text-anchor", "opacity"];
 
 /** Saves a drawing with the looks that style sheets give it here. */
 export function saveDrawing(svg: SVGSVGElement, name: string): void {
@@ -201,6 +203,44 @@ export function useKeys(keys: Record<string, (event: KeyboardEvent) => void>): v
 	}, []);
 }
 
+/** j and k: from line to line of a view by what can be opened in each. */
+export function useLineKeys(selector: string, hasArrows = false): void {
+	const step = (by: number) => {
+		const lines = [...document.querySelectorAll<HTMLElement>(selector)];
+		const at = lines.indexOf(document.activeElement as HTMLElement);
+		lines[at < 0 ? 0 : Math.max(0, Math.min(lines.length - 1, at + by))]?.focus();
+	};
+	const arrows = { ArrowDown: () => step(1), ArrowUp: () => step(-1) };
+	useKeys({ j: () => step(1), k: () => step(-1), ...(hasArrows ? arrows : {}) });
+}
+
+/** Whether the page is as narrow as a phone's. */
+export function useNarrow(): boolean {
+	const [isNarrow, setNarrow] = useState(innerWidth < 700);
+	useEffect(() => {
+		const measure = () => setNarrow(innerWidth < 700);
+		addEventListener("resize", measure);
+		return () => removeEventListener("resize", measure);
+	}, []);
+	return isNarrow;
+}
+
+/** The fields of a view; on a narrow screen behind a line that says how many of them are set. */
+export function Filters({ set, children }: { set: number; children: ComponentChildren }) {
+	const form = (
+		<form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+			{children}
+		</form>
+	);
+	if (!useNarrow()) return form;
+	return (
+		<details class="fold">
+			<summary>Filters{set > 0 && `, ${set} set`}</summary>
+			{form}
+		</details>
+	);
+}
+
 /** A field that tells what was typed a moment after the last key. */
 export function Field(props: {
 	label: string;
@@ -218,7 +258,7 @@ export function Field(props: {
 	const type = (event: Event) => {
 		const value = (event.target as HTMLInputElement).value;
 		clearTimeout(timer.current);
-		timer.current = setTimeout(() => latest.current(value.trim()), 250);
+		timer.current = setTimeout(() => latest.current(value.trim()), 60);
 	};
 	return (
 		<label class={props.wide ? "field wide" : "field"} title={props.hint}>

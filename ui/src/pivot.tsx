@@ -157,7 +157,7 @@ export function PivotTable({ route }: { route: Route }) {
 		change(route, { where: [where ? `(${where})` : "", ...conditions].filter(Boolean).join(" && ") });
 	};
 	const title = (name: string, text: string) => (
-		<th scope="col" class={name === "key" ? "" : "number"} aria-sort={sort === name ? (name === "key" ? "ascending" : "descending") : "none"}>
+		<th scope="col" class={name === "key" ? "" : name === "weight" ? "number" : "number optional"} aria-sort={sort === name ? (name === "key" ? "ascending" : "descending") : "none"}>
 			<button class="sort" onClick={() => change(route, { sort: name })}>
 				{text}
 				<span aria-hidden="true">{sort === name ? (name === "key" ? " ▲" : " ▼") : ""}</span>
@@ -217,9 +217,9 @@ export function PivotTable({ route }: { route: Route }) {
 											<td class="share">
 												{row.level === 0 && <Bar value={row.share} most={highest} />} {share(row.share)}
 											</td>
-											{!isCrossed && <td class="number">{count(row.samples)}</td>}
-											{!isCrossed && <td class="number">{count(row.loads)}</td>}
-											{!isCrossed && <td class="number">{count(row.stores)}</td>}
+											{!isCrossed && <td class="number optional">{count(row.samples)}</td>}
+											{!isCrossed && <td class="number optional">{count(row.loads)}</td>}
+											{!isCrossed && <td class="number optional">{count(row.stores)}</td>}
 											<td class={row.kind === "value" ? "key" : "key faint"}>
 												<bdi>{nameOf(row)}</bdi>
 												{row.kind === "value" && (

@@ -6,7 +6,7 @@ import { sequences as words } from "words";
 import { type Annotation, address, type Ask, type Sequence, type Sequences, useAnswer } from "./api";
 import { PlaceCode } from "./code_table";
 import { count, points, ratio, sequence as textOf, share, some } from "./format";
-import { Empty, Export, Facts, Field, Footer, Loading, Problem, useKeys } from "./parts";
+import { Empty, Export, Facts, Field, Filters, Footer, Loading, Problem, useKeys, useNarrow } from "./parts";
 import { change, linkTo, type Route } from "./state";
 import { SortTitle, useRows, VirtualTable } from "./virtual";
 
@@ -111,7 +111,9 @@ export function SequencesView({ route }: { route: Route }) {
 	const isInstructions = rows.first?.run?.is_instruction_mode ?? false;
 	const events = Object.keys(rows.first?.sequences[0]?.events ?? {});
 	const chosen = (get("columns") ?? "").split(",").filter(Boolean);
-	const sort = get("sort") ?? (isInstructions ? "count" : "excess");
+	const usual = isInstructions ? "count" : "excess";
+	const sort = get("sort") ?? usual;
+	const onSort = (name: string, reversed: boolean) => change(route, { sort: name === usual ? null : name, reverse: reversed ? "1" : null });
 	const isReversed = get("reverse") === "1";
 	const isRelative = get("baseline") !== null;
 	const open = Number(get("open") ?? 0);
@@ -142,12 +144,12 @@ export function SequencesView({ route }: { route: Route }) {
 			},
 		});
 
-	const isNarrow = innerWidth < 700;
+	const isNarrow = useNarrow();
 	const visible = isNarrow ? columns.filter((one) => one.name === "weight" || one.name === sort) : columns;
 	return (
 		<>
 			{rows.first && <Facts head={rows.first} />}
-			<form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+			<Filters set={["text", "with", "without", "all", "columns", "baseline", ...filters].filter((name) => get(name)).length}>
 				<Field id="search" label="text" value={get("text") ?? ""} placeholder="load mul"
 					hint="only sequences that have each of these words in the name of an attribute" onChange={set("text")} />
 				<Field id="with" label="with" value={get("with") ?? ""} placeholder="load ev:*" wide
@@ -199,7 +201,7 @@ export function SequencesView({ route }: { route: Route }) {
 						</button>
 					</span>
 				)}
-			</form>
+			</Filters>
 			{rows.error && <Problem failure={rows.error} route={route} />}
 			{rows.isLoading && !rows.first && <Loading what="Mining and listing sequences" />}
 			{!rows.error && rows.first && (
@@ -227,8 +229,7 @@ export function SequencesView({ route }: { route: Route }) {
 								<>
 									{visible.map((one) =>
 										one.name ? (
-											<SortTitle name={one.name} title={one.title} text={words[one.title]} sort={sort} isReversed={isReversed}
-												onSort={(name, reversed) => change(route, { sort: name, reverse: reversed ? "1" : null })} />
+											<SortTitle name={one.name} title={one.title} text={words[one.title]} sort={sort} isReversed={isReversed} onSort={onSort} />
 										) : (
 											<span role="columnheader" class="number" title={words[one.title]}>
 												{one.title}
@@ -236,8 +237,7 @@ export function SequencesView({ route }: { route: Route }) {
 										),
 									)}
 									<span role="columnheader" class="number" title={words.id}>id</span>
-									<SortTitle name="sequence" title="sequence" sort={sort} isReversed={isReversed} isText
-										onSort={(name, reversed) => change(route, { sort: name, reverse: reversed ? "1" : null })} />
+									<SortTitle name="sequence" title="sequence" sort={sort} isReversed={isReversed} isText onSort={onSort} />
 								</>
 							}
 							cells={(row) => (

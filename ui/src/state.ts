@@ -53,11 +53,14 @@ export function change(route: Route, changes: Change, replace = false): void {
 }
 
 export function useRoute(): Route {
-	const [route, setRoute] = useState(parse);
+	const read = () => ({ route: parse(), hash: location.hash });
+	const [here, setHere] = useState(read);
 	useEffect(() => {
-		const update = () => setRoute(parse());
+		const update = () => setHere(read());
 		addEventListener("hashchange", update);
 		return () => removeEventListener("hashchange", update);
 	}, []);
-	return route;
+	/* As `asked` (api.ts), for what waits from outside: the address that the page shows, or asks for. */
+	useEffect(() => void (document.body.dataset.shown = here.hash), [here]);
+	return here.route;
 }

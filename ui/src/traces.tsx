@@ -5,7 +5,7 @@
 import { useMemo } from "preact/hooks";
 import { address, type Ask, type Misses, type Served, type TraceResults, useAnswer } from "./api";
 import { amount, count, share, some } from "./format";
-import { Bar, Empty, Export, Field, Loading, Problem } from "./parts";
+import { Bar, Empty, Export, Field, Filters, Loading, Problem } from "./parts";
 import { Plot } from "./plot";
 import { change, linkTo, type Route } from "./state";
 
@@ -121,7 +121,7 @@ function TraceFacts({ data }: { data: TraceResults }) {
 
 function CacheField({ route }: { route: Route }) {
 	return (
-		<form class="filters" onSubmit={(event) => event.preventDefault()}>
+		<Filters set={["cache", "classify"].filter((name) => route.params.get(name)).length}>
 			<Field id="search" label="caches" value={route.params.getAll("cache").join(" ")} placeholder="host" wide
 				hint="a preset (host, cachegrind, skylake-server, zen3, cortex-a72, apple-m1, also with parts: host,cores=4) or a description such as i1=32K:8:64,d1=8K..64K:8:64; several with a space between"
 				onChange={(value) => change(route, { cache: value.split(/\s+/) }, true)} />
@@ -130,7 +130,7 @@ function CacheField({ route }: { route: Route }) {
 					onChange={(event) => change(route, { classify: (event.target as HTMLInputElement).checked ? "1" : null })} />
 				classify misses
 			</label>
-		</form>
+		</Filters>
 	);
 }
 
@@ -176,7 +176,7 @@ function Caches({ route }: { route: Route }) {
 									<th scope="col">cache</th>
 									<th scope="col" class="number">size</th>
 									<th scope="col" class="number optional">ways</th>
-									<th scope="col" class="number">accesses</th>
+									<th scope="col" class="number optional">accesses</th>
 									<th scope="col" class="number">misses</th>
 									<th scope="col" class="number optional">per 1,000 instructions</th>
 									{classes.map((one) => (
@@ -203,7 +203,7 @@ function Caches({ route }: { route: Route }) {
 											</td>
 											<td class="number">{bytes(cache.size_bytes)}</td>
 											<td class="number optional">{cache.ways}</td>
-											<td class="number">{count(sum(cache.accesses))}</td>
+											<td class="number optional">{count(sum(cache.accesses))}</td>
 											<td class="number">{count(sum(cache.misses))}</td>
 											<td class="number optional">{amount(cache.misses_per_1000_instructions)}</td>
 											{classes.map((one) => (

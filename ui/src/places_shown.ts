@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+
+/** Of each finding, while it is closed. */
+export const PLACES_SHOWN = 2;
