@@ -291,11 +291,6 @@ static void quit_picture(LodeLivePicture *self)
 		"lode memory record: the recording goes on; Ctrl-C interrupts the program");
 }
 
-static void ask_for_sampling(LodeLivePicture *self)
-{
-	lode_sampling_switch_ask(&self->sampling, !lode_sampling_switch_is_on(&self->sampling));
-}
-
 static void take_key(LodeLivePicture *self, uint32_t key)
 {
 	switch (lode_live_model_key(&self->model, &self->scene, key)) {
@@ -303,7 +298,8 @@ static void take_key(LodeLivePicture *self, uint32_t key)
 		quit_picture(self);
 		return;
 	case LODE_LIVE_SAMPLE:
-		ask_for_sampling(self);
+		lode_sampling_switch_ask(
+			&self->sampling, !lode_sampling_switch_is_on(&self->sampling));
 		break;
 	case LODE_LIVE_REPAINT:
 		lode_live_terminal_spoil(self->terminal);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One row per view of lode memory: what it is asked for by, and what it shows of the samples that
- * were chosen. A new view is a file memory_view_<name>.c and a row in verb_memory.c.
+ * were chosen. A new view is a file memory_view_<name>.c and a row in memory_view.c.
  */
 #pragma once
 
@@ -39,6 +39,9 @@ extern const LodeMemoryView lode_memory_view_layout;
 extern const LodeMemoryView lode_memory_view_coverage;
 extern const LodeMemoryView lode_memory_view_allocations;
 extern const LodeMemoryView lode_memory_view_sharing;
+
+/* The one that is asked for. Errors: _USAGE (two are). */
+bool lode_memory_view_choose(const LodeMemoryView **out_view, GError **error);
 
 /* Their options, NULL-terminated, for groups of a verb. */
 extern const GOptionEntry lode_memory_histogram_options[];

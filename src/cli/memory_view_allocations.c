@@ -3,7 +3,6 @@
  * called for the accesses. */
 #include "analyses/memory/access_callers.h"
 #include "analyses/memory/allocation_use.h"
-#include "base/error.h"
 #include "cli/memory_view.h"
 #include "cli/option_parser.h"
 #include "views/memory_allocations.h"
@@ -59,12 +58,10 @@ static bool read_options(
 	                               : LODE_ALLOCATION_SORT_PEAK;
 	uint32_t n_callers = 0;
 
-	if (sort < 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+	if (sort < 0)
+		return lode_option_refuse(error,
 			"--sort: '%s' is not peak, most, bytes, blocks, end or weight",
 			input->sort);
-		return false;
-	}
 	if (!read_callers(&n_callers, error))
 		return false;
 	*options = (LodeAllocationUseOptions){
@@ -87,11 +84,8 @@ static bool write_callers(const LodeMemoryViewInput *input, FILE *out, GError **
 	LodeAccessCallersOptions options = {.top = top_of(input),
 		.top_calls = input->format == LODE_VIEW_TEXT ? DEFAULT_TOP_CALLERS : 0};
 
-	if (input->sort != NULL && strcmp(input->sort, "weight") != 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "--sort: '%s' is not weight",
-			input->sort);
-		return false;
-	}
+	if (input->sort != NULL && strcmp(input->sort, "weight") != 0)
+		return lode_option_refuse(error, "--sort: '%s' is not weight", input->sort);
 	if (!read_callers(&options.n_callers, error))
 		return false;
 	g_autoptr(LodeAccessCallers) found = lode_access_callers_new(

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* lode memory --first-touch: who touched pages first, against who uses them. */
-#include "base/error.h"
 #include "cli/memory_view.h"
 #include "cli/memory_view_histogram.h"
+#include "cli/option_parser.h"
 #include "views/first_touch.h"
 
 #include <string.h>
@@ -32,11 +32,9 @@ static bool write_view(const LodeMemoryViewInput *input, FILE *out, GError **err
 	touch.limit = input->top;
 	touch.has_limit = input->has_top;
 	touch.is_by_address = g_strcmp0(input->sort, "address") == 0;
-	if (input->sort != NULL && !touch.is_by_address && strcmp(input->sort, "weight") != 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--sort '%s' is neither weight nor address", input->sort);
-		return false;
-	}
+	if (input->sort != NULL && !touch.is_by_address && strcmp(input->sort, "weight") != 0)
+		return lode_option_refuse(
+			error, "--sort '%s' is neither weight nor address", input->sort);
 	if (!lode_memory_view_granularity(&touch.page_bytes, error))
 		return false;
 	return lode_first_touch_write(

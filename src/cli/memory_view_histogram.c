@@ -3,8 +3,8 @@
 #include "cli/memory_view_histogram.h"
 
 #include "analyses/memory/address_histogram.h"
-#include "base/error.h"
 #include "cli/memory_view.h"
+#include "cli/option_parser.h"
 #include "cli/output_file.h"
 #include "views/memory_histogram.h"
 #include "views/plot/memory_plot.h"
@@ -39,10 +39,9 @@ bool lode_memory_view_granularity(uint64_t *out_bytes, GError **error)
 	if (given.granularity == NULL ||
 		lode_address_granularity_from_text(given.granularity, out_bytes))
 		return true;
-	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+	return lode_option_refuse(error,
 		"--granularity '%s' is not page, line, word or a power of two up to 1024G",
 		given.granularity);
-	return false;
 }
 
 static bool parse_options(
@@ -53,29 +52,22 @@ static bool parse_options(
 	histogram->terminal = input->terminal;
 	histogram->limit = input->top;
 	histogram->has_limit = input->has_top;
-	if (given.by_thread && given.together) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--by-thread and --together exclude each other");
-		return false;
-	}
+	if (given.by_thread && given.together)
+		return lode_option_refuse(error, "--by-thread and --together exclude each other");
 	if (given.by_thread)
 		histogram->scope = LODE_HISTOGRAM_BY_THREAD;
 	if (given.together)
 		histogram->scope = LODE_HISTOGRAM_TOGETHER;
 	if (given.plot_colour != NULL &&
 		(given.plot == NULL || (strcmp(given.plot_colour, "thread") != 0 &&
-					       strcmp(given.plot_colour, "access") != 0))) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+					       strcmp(given.plot_colour, "access") != 0)))
+		return lode_option_refuse(error,
 			given.plot == NULL ? "--plot-colour '%s' is for --plot, which is missing"
 					   : "--plot-colour '%s' is not access or thread",
 			given.plot_colour);
-		return false;
-	}
-	if (input->sort != NULL && !lode_histogram_sort_from_text(input->sort, &histogram->sort)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--sort '%s' is not weight, loads, stores or address", input->sort);
-		return false;
-	}
+	if (input->sort != NULL && !lode_histogram_sort_from_text(input->sort, &histogram->sort))
+		return lode_option_refuse(
+			error, "--sort '%s' is not weight, loads, stores or address", input->sort);
 	return lode_memory_view_granularity(&histogram->granularity, error);
 }
 

@@ -20,8 +20,9 @@ static bool is_wanted(void)
 
 static bool write_view(const LodeMemoryViewInput *input, FILE *out, GError **error)
 {
+	const LodeTypeLayoutOptions options = {.type = type};
 	g_autoptr(GPtrArray) layouts = lode_type_layout_find(
-		input->profile, input->samples, input->n_samples, type, error);
+		input->profile, input->samples, input->n_samples, &options, error);
 
 	if (layouts == NULL) {
 		g_prefix_error(error, "--layout: ");

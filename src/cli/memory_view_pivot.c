@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* lode memory --by A --by2 B: samples in groups. */
 #include "analyses/memory/pivot.h"
-#include "base/error.h"
 #include "cli/memory_view.h"
+#include "cli/option_parser.h"
 #include "views/memory_pivot.h"
 
 enum { DEFAULT_TOP = 20 }; /* on a screen; JSON and CSV have all */
@@ -44,9 +44,8 @@ static bool read_levels(LodePivotOptions *pivot, GError **error)
 		if (i != pivot->n_levels) {
 			g_autofree char *before = i > 1 ? g_strdup_printf("--by%u", i)
 			                                : g_strdup("--by");
-			g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-				"--by%u needs %s before it", i + 1, before);
-			return false;
+			return lode_option_refuse(
+				error, "--by%u needs %s before it", i + 1, before);
 		}
 		pivot->by[pivot->n_levels++] = given.by[i];
 	}
@@ -60,12 +59,10 @@ static bool read_options(const LodeMemoryViewInput *input, LodePivotOptions *piv
 	                               : LODE_PIVOT_SORT_WEIGHT;
 
 	*pivot = (LodePivotOptions){.definitions = input->definitions};
-	if (sort < 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+	if (sort < 0)
+		return lode_option_refuse(error,
 			"--sort: '%s' is not weight, samples, loads, stores, latency or key",
 			input->sort);
-		return false;
-	}
 	if (!read_levels(pivot, error))
 		return false;
 	pivot->sort = (LodePivotSort)sort;

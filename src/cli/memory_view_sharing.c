@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "cli/memory_view.h"
 #include "cli/memory_view_histogram.h"
+#include "cli/option_parser.h"
 #include "views/memory_sharing.h"
 
 enum { DEFAULT_TOP = 10 }; /* on a screen; JSON and CSV have all */
@@ -47,17 +48,15 @@ static bool write_view(const LodeMemoryViewInput *input, FILE *out, GError **err
 	}
 	if (!lode_memory_view_granularity(&line_bytes, error))
 		return false;
-	if (line_bytes < LODE_SHARING_MIN_LINE || line_bytes > LODE_SHARING_MAX_LINE) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+	if (line_bytes < LODE_SHARING_MIN_LINE || line_bytes > LODE_SHARING_MAX_LINE)
+		return lode_option_refuse(error,
 			"--granularity: a cache line of --sharing has %d to %d bytes",
 			LODE_SHARING_MIN_LINE, LODE_SHARING_MAX_LINE);
-		return false;
-	}
 	g_autoptr(GArray)
 		chosen = lode_line_sharing_choose(input->profile, input->samples, input->n_samples);
 	const uint32_t *samples = (const uint32_t *)chosen->data;
-	g_autoptr(LodeLineSharing)
-		sharing = lode_line_sharing_new(input->profile, samples, chosen->len, line_bytes);
+	g_autoptr(LodeLineSharing) sharing = lode_line_sharing_new(
+		input->profile, samples, chosen->len, line_bytes, NULL);
 	g_auto(LodeMemoryNotes) notes;
 	lode_memory_notes_init(&notes, input->profile, samples, chosen->len);
 	view.notes = &notes;

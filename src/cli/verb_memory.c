@@ -50,35 +50,6 @@ static const LodeOptionGroup groups[] = {
 	{NULL, NULL},
 };
 
-static const LodeMemoryView *const views[] = {
-	&lode_memory_view_first_touch,
-	&lode_memory_view_pivot,
-	&lode_memory_view_allocations,
-	&lode_memory_view_sharing,
-	&lode_memory_view_layout,
-	&lode_memory_view_coverage,
-	&lode_memory_view_histogram,
-};
-
-static bool choose_view(const LodeMemoryView **out_view, GError **error)
-{
-	*out_view = NULL;
-	for (size_t i = 0; i < G_N_ELEMENTS(views); i++) {
-		if (!views[i]->is_wanted())
-			continue;
-		if (*out_view != NULL) {
-			g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-				"%s and %s exclude each other", (*out_view)->option,
-				views[i]->option);
-			return false;
-		}
-		*out_view = views[i];
-	}
-	if (*out_view == NULL)
-		*out_view = &lode_memory_view_histogram;
-	return true;
-}
-
 static LodeProfile *read_profile(const char *path, GError **error)
 {
 	g_auto(LodeTerminalProgress) screen;
@@ -98,11 +69,8 @@ static bool read_options(LodeMemoryViewInput *input, GError **error)
 {
 	uint64_t top = 0;
 
-	if (given.format != NULL && !lode_view_format_from_text(given.format, &input->format)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--format: '%s' is not text, json or csv", given.format);
+	if (!lode_option_format(given.format, &input->format, error))
 		return false;
-	}
 	if (!lode_option_count("--top", given.top, UINT32_MAX, &top, error))
 		return false;
 	input->top = (uint32_t)top;
@@ -111,9 +79,8 @@ static bool read_options(LodeMemoryViewInput *input, GError **error)
 	if (given.weight == NULL || strcmp(given.weight, "sampled") == 0 ||
 		strcmp(given.weight, "accesses") == 0 || strcmp(given.weight, "latency") == 0)
 		return true;
-	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-		"--weight: '%s' is not sampled, accesses or latency", given.weight);
-	return false;
+	return lode_option_refuse(
+		error, "--weight: '%s' is not sampled, accesses or latency", given.weight);
 }
 
 /* Accesses in place of time, if they are asked for. */
@@ -167,7 +134,7 @@ static int run(char **arguments, GError **error)
 	const LodeMemoryView *view;
 
 	if (!lode_options_take_one(arguments, "PROFILE.lode", error) ||
-		!choose_view(&view, error) || !read_options(&input, error))
+		!lode_memory_view_choose(&view, error) || !read_options(&input, error))
 		return LODE_EXIT_USAGE;
 	g_autoptr(LodeProfile) profile = read_profile(arguments[0], error);
 	input.profile = profile;

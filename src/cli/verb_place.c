@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* lode place: a placement of threads and pages, made of a profile. */
 #include "analyses/memory/placement_proposal.h"
-#include "base/error.h"
 #include "cli/option_parser.h"
 #include "cli/output_file.h"
 #include "cli/terminal_progress.h"
@@ -50,17 +49,12 @@ static bool read_options(
 		    LODE_PLACEMENT_MAX_THREADS, &threads, error) ||
 		!lode_option_count("--pid", given.pid, G_MAXINT32, &pid, error))
 		return false;
-	if (policy < 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+	if (policy < 0)
+		return lode_option_refuse(error,
 			"--policy: '%s' is not majority, first-touch, round-robin or interleave",
 			given.policy);
+	if (!lode_option_format(given.format, &summary->format, error))
 		return false;
-	}
-	if (given.format != NULL && !lode_view_format_from_text(given.format, &summary->format)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--format: '%s' is not text, json or csv", given.format);
-		return false;
-	}
 	wanted->event = given.event;
 	wanted->pid = (uint32_t)pid;
 	wanted->policy = (LodePlacementPolicy)policy;

@@ -97,8 +97,7 @@ static bool take_late_options(char **after_file, char ***out_program, GError **e
 	if (!wants_help)
 		return true;
 	g_clear_pointer(out_program, g_strfreev);
-	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "--help comes before FILE");
-	return false;
+	return lode_option_refuse(error, "--help comes before FILE");
 }
 
 static int run(char **arguments, GError **error)

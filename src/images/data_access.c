@@ -4,11 +4,6 @@
 #include "images/access_search.h"
 #include "images/forward_emulation.h"
 
-static LodeAddressReason reason_of(LodeStep step)
-{
-	return step == LODE_STEP_LOST ? LODE_REASON_CLOBBERED : LODE_REASON_BLOCKED;
-}
-
 /* What is jumped to by a register or the stack may be another image's: nothing is known of that. */
 static LodeStep step_on(LodeAccessSearch *self, uint64_t *address)
 {
@@ -41,7 +36,8 @@ static void search_forward(LodeAccessSearch *self, unsigned limit, LodeAddressRu
 			break;
 		step = step_on(self, &address);
 		if (step != LODE_STEP_ON) {
-			lode_access_search_fail(self, reason_of(step));
+			lode_access_search_fail(self, step == LODE_STEP_LOST ? LODE_REASON_CLOBBERED
+									     : LODE_REASON_BLOCKED);
 			return;
 		}
 	}

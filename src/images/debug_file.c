@@ -6,6 +6,8 @@
  */
 #include "images/debug_file.h"
 
+#include "base/late_library.h"
+
 #include <elfutils/libdwelf.h>
 #include <string.h>
 #include <unistd.h>
@@ -102,9 +104,7 @@ static LodeElfFile *find_by_link(const LodeElfFile *image, const char *directory
 }
 
 #ifdef LODE_HAVE_DEBUGINFOD
-/* The client library needs curl and, with it, 25 more libraries; linked, they would make up more
- * than half of the time that lode takes to start. So it is opened when a server is to be asked, and
- * stays: what it started cannot be undone. */
+/* The client library needs curl and, with it, 25 more libraries. */
 typedef struct {
 	__typeof__(&debuginfod_begin) begin;
 	__typeof__(&debuginfod_find_debuginfo) find_debuginfo;
@@ -113,14 +113,14 @@ typedef struct {
 
 static bool open_debuginfod(Debuginfod *out)
 {
-	void *library = dlopen("libdebuginfod.so.1", RTLD_LAZY);
+	const LodeLateSymbol symbols[] = {
+		{"debuginfod_begin", &out->begin},
+		{"debuginfod_find_debuginfo", &out->find_debuginfo},
+		{"debuginfod_end", &out->end},
+	};
 
-	if (library == NULL)
-		return false;
-	*(void **)&out->begin = dlsym(library, "debuginfod_begin");
-	*(void **)&out->find_debuginfo = dlsym(library, "debuginfod_find_debuginfo");
-	*(void **)&out->end = dlsym(library, "debuginfod_end");
-	return out->begin != NULL && out->find_debuginfo != NULL && out->end != NULL;
+	return lode_late_library_open(
+		"libdebuginfod.so.1", RTLD_LAZY, symbols, G_N_ELEMENTS(symbols), NULL);
 }
 
 static LodeElfFile *find_by_server(const LodeElfFile *image)

@@ -36,7 +36,8 @@ static void warn(LodeElfFile *self, const char *message)
 		self->warning = message;
 }
 
-/* The path comes from an input: a named pipe would hold us up, where nobody writes into it. */
+/* The path comes from an input: opening a named pipe would wait for a process that writes into it.
+ */
 static bool open_file(LodeElfFile *self, GError **error)
 {
 	struct stat status;

@@ -28,11 +28,6 @@ typedef struct {
 	uint32_t *memory;
 } Nest;
 
-static uint32_t n_edges(const LodeLoopGraph *graph)
-{
-	return graph->offsets[graph->n];
-}
-
 static void nest_init(Nest *nest, const LodeLoopGraph *graph)
 {
 	size_t n = (size_t)graph->n + 2;
@@ -42,7 +37,7 @@ static void nest_init(Nest *nest, const LodeLoopGraph *graph)
 
 	memset(nest, 0, sizeof *nest);
 	nest->graph = graph;
-	nest->memory = g_new0(uint32_t, n * G_N_ELEMENTS(arrays) + n_edges(graph));
+	nest->memory = g_new0(uint32_t, n * G_N_ELEMENTS(arrays) + graph->offsets[graph->n]);
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		*arrays[i] = nest->memory + i * n;
 	nest->in_sources = nest->memory + n * G_N_ELEMENTS(arrays);

@@ -212,13 +212,6 @@ static void add_memory(LodeRegisterUse *self, const LodeFullInstruction *full)
 	self->reads |= self->address;
 }
 
-static void add_call(LodeRegisterUse *self)
-{
-	self->writes = self->results = lode_register_bit(0) | lode_register_bit(LODE_BIT_VECTOR);
-	self->kills = caller_saved();
-	self->changes |= self->kills;
-}
-
 bool lode_register_use_decode(
 	LodeRegisterUse *self, const uint8_t *code, size_t size, uint64_t address)
 {
@@ -258,8 +251,12 @@ bool lode_register_use_decode(
 	if (instruction->meta.category == ZYDIS_CATEGORY_SYSCALL)
 		self->writes = self->kills = self->writes | lode_register_bit(0);
 	self->changes |= self->writes;
-	if (instruction->meta.category == ZYDIS_CATEGORY_CALL)
-		add_call(self);
+	if (instruction->meta.category == ZYDIS_CATEGORY_CALL) {
+		self->writes = self->results = lode_register_bit(0) |
+		                               lode_register_bit(LODE_BIT_VECTOR);
+		self->kills = caller_saved();
+		self->changes |= self->kills;
+	}
 	return true;
 }
 

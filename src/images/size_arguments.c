@@ -320,17 +320,12 @@ static void follow_update(Search *self, const LodeFullInstruction *full)
 	}
 }
 
-static bool is_conditional_move(const LodeFullInstruction *full)
-{
-	return full->instruction.meta.category == ZYDIS_CATEGORY_CMOV;
-}
-
 static void follow(Search *self, const LodeFullInstruction *full)
 {
 	const ZydisDecodedOperand *operands = full->operands;
 	Value first, second;
 
-	if (is_conditional_move(full)) {
+	if (full->instruction.meta.category == ZYDIS_CATEGORY_CMOV) {
 		first = read_operand(self, &operands[0]);
 		second = read_operand(self, &operands[1]);
 		write_operand(self, &operands[0], join(&first, &second));

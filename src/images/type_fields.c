@@ -234,12 +234,6 @@ static void set_bits(Dwarf_Die *die, uint64_t storage, LodeTypeField *field)
 	field->size = (field->bit_offset + n_bits + 7) / 8;
 }
 
-static void add_field(Walk *walk, const LodeTypeField *field)
-{
-	if (walk->fields->len < MAX_FIELDS)
-		g_array_append_vals(walk->fields, field, 1);
-}
-
 /* The element type of nested arrays, and how many of them there are (0: no end is said). */
 static bool peel_arrays(Dwarf_Die *type, uint64_t *out_count, bool *out_is_array)
 {
@@ -300,7 +294,8 @@ static void add_leaf(Walk *walk, Dwarf_Die *die, const Nest *nest, Dwarf_Die *de
 		field.stride = array->stride;
 		field.extent = array->extent;
 	}
-	add_field(walk, &field);
+	if (walk->fields->len < MAX_FIELDS)
+		g_array_append_val(walk->fields, field);
 }
 
 static void visit_member(Walk *walk, Dwarf_Die *die, const Nest *nest)

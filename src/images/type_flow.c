@@ -5,7 +5,7 @@
  * rounds.
  *
  * Where a jump's targets are unknown, what leads to a block may be too: a register that is used as
- * a pointer there is one on all ways to it, so that the known ones speak for the others.
+ * a pointer there is one on all ways to it, so that what the known ones agree in holds for all.
  */
 #include "images/register_types.h"
 

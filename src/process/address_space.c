@@ -482,7 +482,7 @@ static uint32_t version_at(
 	return version;
 }
 
-/* What a process itself mapped there since it was born. Without a birth, nobody else's is there. */
+/* What a process itself mapped there since it began; where no begin is known, all that is there. */
 static const LodeMappedRange *find_own(const LodeAddressSpaces *self, const Space *space,
 	uint64_t address, const Moment *at, const Birth **out_birth, LodeMappedPeriod *out_period)
 {

@@ -179,12 +179,6 @@ static void begin_hierarchy(LodeJsonStream *json, const LodeHierarchy *hierarchy
 	lode_json_begin(json, '[');
 }
 
-static void end_hierarchy(LodeJsonStream *json)
-{
-	lode_json_end(json, ']');
-	lode_json_end(json, '}');
-}
-
 static void put_hierarchies(LodeJsonStream *json, const LodeCacheResults *results)
 {
 	g_autoptr(GArray) rows = cache_rows(results);
@@ -196,7 +190,8 @@ static void put_hierarchies(LodeJsonStream *json, const LodeCacheResults *result
 		begin_hierarchy(json, results->hierarchies[i]);
 		for (; row < rows->len && g_array_index(rows, CacheRow, row).hierarchy == i; row++)
 			put_row(json, results, &g_array_index(rows, CacheRow, row));
-		end_hierarchy(json);
+		lode_json_end(json, ']');
+		lode_json_end(json, '}');
 	}
 	lode_json_end(json, ']');
 }

@@ -27,11 +27,6 @@ static double share_of(const LodeEventGroups *groups, double value)
 	return groups->total > 0 ? value / groups->total : 0;
 }
 
-static double per_execution(const LodeEventGroup *group)
-{
-	return group->executions > 0 ? group->value / group->executions : 0;
-}
-
 /* Executions and events for each, or loads and stores of data. */
 static void append_detail(
 	const Table *self, const LodeEventGroup *group, bool is_first, GString *out)
@@ -40,7 +35,8 @@ static void append_detail(
 
 	if (!self->is_of_data && !is_first) {
 		g_string_append(
-			out, g_ascii_formatd(number, sizeof(number), "%.3f", per_execution(group)));
+			out, g_ascii_formatd(number, sizeof(number), "%.3f",
+				     group->executions > 0 ? group->value / group->executions : 0));
 		return;
 	}
 	double value = is_first ? group->executions : 0;

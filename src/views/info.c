@@ -241,6 +241,7 @@ static char *describe_parameters(const char *json, bool *out_only_findings)
 	g_free((char *)parameters.exclude);
 	g_free((char *)parameters.images);
 	g_free((char *)parameters.functions);
+	g_free((char *)parameters.origins);
 	return text;
 }
 

@@ -2,6 +2,7 @@
 #include "views/memory_heat.h"
 
 #include "analyses/memory/sample_attributes.h"
+#include "base/error.h"
 #include "views/format.h"
 #include "views/memory_names.h"
 #include "views/memory_notes.h"
@@ -10,6 +11,7 @@
 typedef struct {
 	const LodeProfile *profile;
 	const LodeMemoryGrid *grid;
+	const LodeMemoryNotes *notes; /* NULL: of a part, which has no head and no segments */
 	LodeJsonStream json;
 } Heat;
 
@@ -82,6 +84,15 @@ static void put_threads(Heat *self)
 		lode_json_string(json, name);
 	}
 	lode_json_end(json, ']');
+	/* As a filter calls them. */
+	lode_json_key(json, "thread_labels");
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < threads->len; i++) {
+		g_autofree char *label = lode_memory_thread_label(
+			self->profile, g_array_index(threads, uint32_t, i));
+		lode_json_string(json, label);
+	}
+	lode_json_end(json, ']');
 }
 
 /* "by_thread": [[column, row, load, store, unknown], …] */
@@ -145,10 +156,12 @@ static void put_times(Heat *self)
 	bool has_time = grid->begin_ns <= grid->end_ns;
 	LodeGridTimeUnit unit = {NULL, 1};
 
+	lode_json_member_number(json, "steps", LODE_GRID_STEPS);
+	if (self->notes == NULL)
+		return;
 	if (has_time)
 		unit = lode_memory_grid_time_unit(grid);
 	lode_json_member_bool(json, "has_time", has_time);
-	lode_json_member_number(json, "steps", LODE_GRID_STEPS);
 	/* As `time` in expressions. */
 	uint64_t first_ns = lode_sample_first_time(self->profile->memory);
 	lode_json_member_number(json, "begin", has_time ? (double)(grid->begin_ns - first_ns) : 0);
@@ -180,30 +193,28 @@ static void put_names(Heat *self)
 	lode_json_line(json);
 }
 
-/* `notes` NULL: of a part. */
-static void put_document(Heat *self, uint64_t granularity, const LodeMemoryNotes *notes)
+static void put_document(Heat *self, uint64_t granularity)
 {
 	LodeJsonStream *json = &self->json;
 	const LodeMemoryGrid *grid = self->grid;
 
 	lode_json_begin(json, '{');
 	lode_json_line(json);
-	if (notes != NULL) {
+	if (self->notes != NULL) {
 		lode_profile_json_head(json, self->profile);
 		lode_json_line(json);
-		lode_memory_notes_json(notes, json);
+		lode_memory_notes_json(self->notes, json);
 		lode_json_line(json);
+		lode_json_member_number(json, "segments_left_out", grid->axis->n_left_out);
+		lode_json_member_number(json, "weight_left_out", grid->axis->left_out_weight);
+		put_segments(self);
 	} else {
 		put_names(self);
 	}
+	lode_json_line(json);
 	lode_json_member_number(json, "granularity", (double)granularity);
 	lode_json_member_number(json, "samples", (double)grid->n_samples);
 	lode_json_member_number(json, "weight", grid->weight);
-	lode_json_member_number(json, "segments_left_out", grid->axis->n_left_out);
-	lode_json_member_number(json, "weight_left_out", grid->axis->left_out_weight);
-	lode_json_line(json);
-	put_segments(self);
-	lode_json_line(json);
 	put_rows(self);
 	lode_json_line(json);
 	put_threads(self);
@@ -221,29 +232,37 @@ static void put_document(Heat *self, uint64_t granularity, const LodeMemoryNotes
 	lode_json_end(json, '}');
 }
 
+static bool fail_stopped(GError **error)
+{
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+	return false;
+}
+
 bool lode_memory_heat_write(const LodeProfile *profile, const uint32_t *samples, size_t n_samples,
-	uint64_t granularity, FILE *out, GError **error)
+	uint64_t granularity, const LodeProgress *progress, FILE *out, GError **error)
 {
 	g_autoptr(LodeMemoryGrid)
-		grid = lode_memory_grid_new(profile, samples, n_samples, granularity);
-	g_auto(LodeMemoryNotes) notes;
-	Heat heat = {.profile = profile, .grid = grid};
+		grid = lode_memory_grid_new(profile, samples, n_samples, granularity, progress);
+	g_auto(LodeMemoryNotes) notes = {0};
+	Heat heat = {.profile = profile, .grid = grid, .notes = &notes};
 
+	if (grid == NULL)
+		return fail_stopped(error);
 	lode_memory_notes_init(&notes, profile, samples, n_samples);
 	lode_json_stream_init(&heat.json, out);
-	put_document(&heat, granularity, &notes);
+	put_document(&heat, granularity);
 	return lode_view_flush(out, error);
 }
 
-bool lode_memory_heat_write_part(const LodeProfile *profile, const uint32_t *samples,
-	size_t n_samples, const LodeMemoryGridPart *part, FILE *out, GError **error)
+bool lode_memory_heat_write_part(const LodeProfile *profile, const LodeMemoryGridParts *parts,
+	const LodeMemoryGridPart *part, const LodeProgress *progress, FILE *out, GError **error)
 {
-	g_autoptr(LodeMemoryGrid)
-		grid = lode_memory_grid_new_part(profile, samples, n_samples, part);
+	g_autoptr(LodeMemoryGrid) grid = lode_memory_grid_new_part(profile, parts, part, progress);
 	Heat heat = {.profile = profile, .grid = grid};
 
+	if (grid == NULL)
+		return fail_stopped(error);
 	lode_json_stream_init(&heat.json, out);
-	put_document(
-		&heat, LODE_AT(grid->axis->segments, LodeAddressSegment, 0).cells_per_row, NULL);
+	put_document(&heat, LODE_AT(grid->axis->segments, LodeAddressSegment, 0).cells_per_row);
 	return lode_view_flush(out, error);
 }

@@ -25,11 +25,6 @@ void lode_totals_append(
 		g_string_append(out, text);
 }
 
-static double mean_latency(const LodeAccessTotals *totals)
-{
-	return totals->n_latencies > 0 ? lode_access_totals_latency(totals) : (double)NAN;
-}
-
 void lode_totals_put(const LodeAccessTotals *totals, double whole, LodeRowStream *rows)
 {
 	lode_row_number(rows, "samples", (double)totals->n_samples);
@@ -37,7 +32,8 @@ void lode_totals_put(const LodeAccessTotals *totals, double whole, LodeRowStream
 	lode_row_number(rows, "stores", (double)totals->n_stores);
 	lode_row_number(rows, "weight", totals->weight);
 	lode_row_number(rows, "share", lode_share_of(totals->weight, whole));
-	lode_row_number(rows, "mean_latency", mean_latency(totals));
+	lode_row_number(rows, "mean_latency",
+		totals->n_latencies > 0 ? lode_access_totals_latency(totals) : (double)NAN);
 }
 
 const char *lode_totals_weight_text(const LodeMemoryNotes *notes)

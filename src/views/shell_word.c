@@ -13,3 +13,15 @@ char *lode_shell_word(const char *word)
 		return g_strdup(word);
 	return g_shell_quote(word);
 }
+
+char *lode_shell_profile(const char *path, const char *const *origins)
+{
+	g_autofree char *word = lode_shell_word(path != NULL ? path : "PROFILE.lode");
+	GString *out = g_string_new(word);
+
+	for (; origins != NULL && *origins != NULL; origins++) {
+		g_autofree char *origin = lode_shell_word(*origins);
+		g_string_append_printf(out, " --origin %s", origin);
+	}
+	return g_string_free(out, FALSE);
+}

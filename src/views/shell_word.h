@@ -4,3 +4,7 @@
 
 /* A path or name as it is typed into a shell: quoted where it needs to be. The caller frees it. */
 char *lode_shell_word(const char *word);
+
+/* The profile that a verb is given, PROFILE.lode where `path` is NULL, and with it the origins that
+ * were chosen of it: "all.lode --origin web1"; NULL: all. The caller frees it. */
+char *lode_shell_profile(const char *path, const char *const *origins);

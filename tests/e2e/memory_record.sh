@@ -58,36 +58,40 @@ has_stacks() {
 }
 # A mapping that begins where the memory was moved to, of its whole size.
 has_grown() {
-	mappings
 	grep -qE "\[$(value grown)\((0x100000|0x1[0-9a-f]{5})\)" mappings ||
 		echo "no mapping of 1 MB at $(value grown)"
 }
 has_name() {
-	mappings
 	grep -qF "$1" mappings || echo "no $1"
 }
 
 record
 fixed=$(cut -d ' ' -f 1-4 out)
 check "a program" "$(status_is 7)" "$(says ' samples of .*page-faults')" "$(perf_agrees)"
-record -e page-faults -c 1
-twice=$(sqlite3 x.lode 'SELECT count(*) - count(DISTINCT address || time_ns), total(latency) FROM memory_sample')
-check "page faults asked for are recorded once" "$(status_is 7)" "$(is_exactly "$twice" '0|0.0')" \
-	"$(is_at_least "$(faults)" 500 "pages")"
-record
 check "a piece of the stack with each sample" "$(has_stacks)"
 check "the first touch of each page" "$(is_at_least "$(faults)" 500 "pages")"
+mappings
 check "mappings that the kernel does not announce" "$(has_grown)" "$(has_name '[stack]')" \
 	"$(has_name '[heap]')"
 check "a profile" "$([ -s x.lode ] || echo "there is none")" \
 	"$("$lode" info x.lode >/dev/null 2>&1 || echo "it cannot be read")" "$(says "'lode memory x.lode'")"
 
-record
-if grep -q 'cannot be switched off' err; then
+record -e page-faults -c 1
+twice=$(sqlite3 x.lode 'SELECT count(*) - count(DISTINCT address || time_ns), total(latency) FROM memory_sample')
+check "page faults asked for are recorded once" "$(status_is 7)" "$(is_exactly "$twice" '0|0.0')" \
+	"$(is_at_least "$(faults)" 500 "pages")"
+# What the kernel does with its answer is the same under sanitizers.
+if [ -n "${LODE_SHORT_TESTS:-}" ]; then
 	number=$((number + 1))
-	echo "ok $number - the same addresses again # SKIP randomisation cannot be switched off here"
+	echo "ok $number - the same addresses again # SKIP tests are to be short"
 else
-	check "the same addresses again" "$([ "$(cut -d ' ' -f 1-4 out)" = "$fixed" ] || cat out)"
+	record
+	if grep -q 'cannot be switched off' err; then
+		number=$((number + 1))
+		echo "ok $number - the same addresses again # SKIP randomisation cannot be switched off here"
+	else
+		check "the same addresses again" "$([ "$(cut -d ' ' -f 1-4 out)" = "$fixed" ] || cat out)"
+	fi
 fi
 record --randomised
 check "other addresses" "$([ "$(cut -d ' ' -f 1-4 out)" != "$fixed" ] || echo "the same")"

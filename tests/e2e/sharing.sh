@@ -113,23 +113,23 @@ false thread 2 together.misses miss" "$(missed false --quantum 50)")" \
 	"$(simulate false.rps --cache d1=32K:8:64 --sharing >out && echo "with one core")"
 
 # counted CLASS: in the first level of data, by the simulation alone.
+simulate false.rps --cache $caches --classify --quantum 50 --format csv | sed 's/"[^"]*"/quoted/' >classes
 counted() {
-	simulate false.rps --cache $caches --classify --quantum 50 --format csv |
-		sed 's/"[^"]*"/quoted/' |
-		awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-			$at["cache"] == "d1" { print $at[name] }'
+	awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["cache"] == "d1" { print $at[name] }' classes
 }
 # by CLASS VIEW: the sum over places, or over objects.
 by() {
 	simulate false.rps --cache $caches --classify --quantum 50 --by "$2" --event "$1-miss" \
 		--format csv | awk -F, 'NR > 1 { sum += $(NF - 4) } END { print sum + 0 }'
 }
+false_of_objects=$(by false-sharing object)
 check "classes of misses by function" \
 	"$(says "$(counted false_sharing)" "$(by false-sharing function)")" \
-	"$(says "$(counted false_sharing)" "$(by false-sharing object)")" \
+	"$(says "$(counted false_sharing)" "$false_of_objects")" \
 	"$(says "$(counted true_sharing)" "$(by true-sharing object)")" \
 	"$(says "$(counted compulsory)" "$(by compulsory function)")" \
-	"$([ "$(by false-sharing object)" -gt 1000 ] || echo "the threads do not meet")"
+	"$([ "$false_of_objects" -gt 1000 ] || echo "the threads do not meet")"
 
 trace padded
 check "counters in lines of their own never miss, in turns of any length" "$(status_is 0)" \

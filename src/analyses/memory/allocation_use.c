@@ -146,11 +146,6 @@ static void add_path(Builder *self, guint path, GArray *outward)
 	}
 }
 
-static bool is_mapping(const LodeAllocationSite *site)
-{
-	return g_str_has_prefix(site->name, "mmap@");
-}
-
 static void add_sites(Builder *self)
 {
 	const LodeMemory *memory = self->profile->memory;
@@ -172,7 +167,8 @@ static void add_sites(Builder *self)
 	for (guint i = 0; i < memory->paths->len; i++)
 		add_path(self, i, outward);
 	for (guint i = 0; i < memory->sites->len; i++) {
-		bool is_map = is_mapping(&LODE_AT(memory->sites, LodeAllocationSite, i));
+		bool is_map = g_str_has_prefix(
+			LODE_AT(memory->sites, LodeAllocationSite, i).name, "mmap@");
 		add_figures(is_map ? &self->use->mappings : &self->use->heap,
 			&node_at(self, i)->figures);
 	}

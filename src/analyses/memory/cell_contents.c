@@ -41,12 +41,11 @@ static int compare_with_weight(const void *a, const void *b)
 	return order != 0 ? order : (left->weight > right->weight) - (left->weight < right->weight);
 }
 
-static void add_up(GArray *rows)
+/* Adds up the rows that are equal but for their weights, which follow each other. */
+static void join_equal(GArray *rows)
 {
 	guint kept = 0;
 
-	if (rows->len > 0)
-		qsort(rows->data, rows->len, sizeof(Row), compare_with_weight);
 	for (guint i = 0; i < rows->len; i++) {
 		const Row *row = &LODE_AT(rows, Row, i);
 		if (kept > 0 && compare_rows(&LODE_AT(rows, Row, kept - 1), row) == 0)
@@ -55,6 +54,67 @@ static void add_up(GArray *rows)
 			LODE_AT(rows, Row, kept++) = *row;
 	}
 	g_array_set_size(rows, kept);
+}
+
+/* The rows of threads, and those of all threads together, in their order. */
+static void add_up(GArray *rows)
+{
+	guint n = rows->len;
+
+	if (n == 0)
+		return;
+	qsort(rows->data, n, sizeof(Row), compare_rows);
+	g_array_set_size(rows, 2 * n);
+	for (guint i = 0; i < n; i++) {
+		LODE_AT(rows, Row, n + i) = LODE_AT(rows, Row, i);
+		LODE_AT(rows, Row, n + i).thread = LODE_NONE;
+	}
+	qsort(&LODE_AT(rows, Row, n), n, sizeof(Row), compare_with_weight);
+	join_equal(rows);
+}
+
+/* Rows found by what they are of, so that there is one for each and not one for each sample. */
+typedef struct {
+	GArray *rows;
+	guint *slots;  /* a row's index + 1; 0: free */
+	guint n_slots; /* a power of two */
+} RowTable;
+
+static guint find_slot(const RowTable *self, const Row *row)
+{
+	uint64_t hash = row->cell * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
+
+	hash = (hash ^ row->object) * G_GUINT64_CONSTANT(0xbf58476d1ce4e5b9);
+	hash = (hash ^ row->mapping ^ (uint64_t)row->thread << 32) *
+	       G_GUINT64_CONSTANT(0x94d049bb133111eb);
+	guint at = (guint)(hash >> 32) & (self->n_slots - 1);
+	while (self->slots[at] != 0 &&
+		compare_rows(&LODE_AT(self->rows, Row, self->slots[at] - 1), row) != 0)
+		at = (at + 1) & (self->n_slots - 1);
+	return at;
+}
+
+static void make_room(RowTable *self)
+{
+	if (self->rows->len + 1 < self->n_slots / 2)
+		return;
+	self->n_slots = MAX(64, 2 * self->n_slots);
+	g_free(self->slots);
+	self->slots = g_new0(guint, self->n_slots);
+	for (guint i = 0; i < self->rows->len; i++)
+		self->slots[find_slot(self, &LODE_AT(self->rows, Row, i))] = i + 1;
+}
+
+static void add_row(RowTable *self, const Row *row)
+{
+	make_room(self);
+	guint at = find_slot(self, row);
+	if (self->slots[at] != 0) {
+		LODE_AT(self->rows, Row, self->slots[at] - 1).weight += row->weight;
+		return;
+	}
+	g_array_append_val(self->rows, *row);
+	self->slots[at] = self->rows->len;
 }
 
 /* Things that have one name are one thing: objects may differ in what is not shown, such as the
@@ -105,6 +165,7 @@ LodeCellContents *lode_cell_contents_new(
 
 	names_init(&names, memory);
 	self->rows = g_array_new(FALSE, FALSE, sizeof(Row));
+	RowTable table = {.rows = self->rows};
 	for (size_t i = 0; i < n_samples; i++) {
 		const LodeMemorySample *sample = &LODE_AT(
 			memory->samples, LodeMemorySample, samples[i]);
@@ -116,10 +177,9 @@ LodeCellContents *lode_cell_contents_new(
 			row.object = names.objects[row.object];
 		if (row.mapping < memory->mappings->len)
 			row.mapping = names.mappings[row.mapping];
-		g_array_append_val(self->rows, row);
-		row.thread = LODE_NONE;
-		g_array_append_val(self->rows, row);
+		add_row(&table, &row);
 	}
+	g_free(table.slots);
 	add_up(self->rows);
 	return self;
 }

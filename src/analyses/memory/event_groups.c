@@ -131,13 +131,6 @@ static char *thread_name(const LodeProfile *profile, const LodeMemorySample *sam
 		thread->name != NULL ? thread->name : "");
 }
 
-static char *data_name(const Grouping *self, const LodeMemorySample *sample)
-{
-	return self->result->by == LODE_EVENT_BY_THREAD
-	               ? thread_name(self->profile, sample)
-	               : g_strdup(object_name(self->profile, sample));
-}
-
 static void group_data(Grouping *self)
 {
 	const GArray *samples = self->profile->memory->samples;
@@ -147,7 +140,9 @@ static void group_data(Grouping *self)
 
 		if (sample->event != self->result->event)
 			continue;
-		g_autofree char *name = data_name(self, sample);
+		g_autofree char *name = self->result->by == LODE_EVENT_BY_THREAD
+		                                ? thread_name(self->profile, sample)
+		                                : g_strdup(object_name(self->profile, sample));
 		LodeEventGroup *group = group_of(self, name);
 		group->value += sample->weight;
 		if (sample->access == LODE_ACCESS_STORE)

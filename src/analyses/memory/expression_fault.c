@@ -9,56 +9,38 @@
 
 enum { SHOWN_BEFORE = 50, SHOWN_AFTER = 30 }; /* characters */
 
-static unsigned width_of(gunichar character)
+/* Gives the columns that it takes on a screen. */
+static unsigned append_shown(GString *out, gunichar character)
 {
+	bool is_blank = character == '\t' || character == '\n' || character == '\r';
+	/* Marks that turn the direction of the text would move the caret. */
+	bool is_harmless = g_unichar_isprint(character) &&
+	                   g_unichar_type(character) != G_UNICODE_FORMAT;
+
+	if (is_blank || !is_harmless) {
+		g_string_append_c(out, is_blank ? ' ' : '?');
+		return 1;
+	}
+	g_string_append_unichar(out, character);
 	if (g_unichar_iszerowidth(character))
 		return 0;
 	return g_unichar_iswide(character) ? 2 : 1;
 }
 
-static bool is_harmless(gunichar character)
-{
-	/* Marks that turn the direction of the text would move the caret. */
-	return g_unichar_isprint(character) && g_unichar_type(character) != G_UNICODE_FORMAT;
-}
-
-static void append_shown(GString *out, gunichar character)
-{
-	if (character == '\t' || character == '\n' || character == '\r')
-		g_string_append_c(out, ' ');
-	else if (is_harmless(character))
-		g_string_append_unichar(out, character);
-	else
-		g_string_append_c(out, '?');
-}
-
-static unsigned shown_width(gunichar character)
-{
-	return is_harmless(character) ? width_of(character) : 1;
-}
-
-/* Up to n characters back from `at`, not before `text`. */
-static const char *back(const char *text, const char *at, unsigned n)
-{
-	for (; n > 0 && at > text; n--)
-		at = g_utf8_prev_char(at);
-	return at;
-}
-
 static void append_excerpt(GString *out, const char *text, const char *at)
 {
-	const char *from = back(text, at, SHOWN_BEFORE);
+	const char *from = at;
 	unsigned width = 0, n_after = 0;
 
+	for (unsigned n = 0; n < SHOWN_BEFORE && from > text; n++)
+		from = g_utf8_prev_char(from);
 	g_string_append(out, "\n  ");
 	if (from > text) {
 		g_string_append(out, "...");
 		width = 3;
 	}
-	for (; from < at; from = g_utf8_next_char(from)) {
-		append_shown(out, g_utf8_get_char(from));
-		width += shown_width(g_utf8_get_char(from));
-	}
+	for (; from < at; from = g_utf8_next_char(from))
+		width += append_shown(out, g_utf8_get_char(from));
 	for (; *from != '\0' && n_after < SHOWN_AFTER; n_after++) {
 		append_shown(out, g_utf8_get_char(from));
 		from = g_utf8_next_char(from);

@@ -48,6 +48,7 @@ typedef struct {
 	GHashTable *cpus;
 	double squares;                   /* Σ of squared weights, of all samples */
 	uint32_t false_event, true_event; /* of classified misses; LODE_NONE */
+	const LodeProgress *progress;
 } Search;
 
 static const char *const kind_words[LODE_N_SHARING_KINDS] = {"false", "true", "mixed"};
@@ -131,6 +132,12 @@ static bool is_miss_of(const Search *self, const LodeMemorySample *sample)
 	       (sample->event == self->false_event || sample->event == self->true_event);
 }
 
+/* Now and then in a loop. */
+static bool is_stopped(const Search *self, size_t i)
+{
+	return i % 65536 == 0 && lode_progress_is_cancelled(self->progress);
+}
+
 static void collect_uses(
 	Search *self, const LodeProfile *profile, const uint32_t *samples, size_t n_samples)
 {
@@ -138,6 +145,8 @@ static void collect_uses(
 	const GArray *threads = self->memory->threads;
 
 	for (size_t i = 0; i < n_samples; i++) {
+		if (is_stopped(self, i))
+			return;
 		const LodeMemorySample *sample = sample_at(self, samples[i]);
 		if (are_faults[sample->event])
 			continue;
@@ -535,7 +544,10 @@ static void find_lines(Search *self)
 {
 	double squares = 0;
 
+	size_t n = 0;
 	for (size_t first = 0, end; first < self->uses->len; first = end) {
+		if (is_stopped(self, n++))
+			return;
 		const Use *use = &LODE_AT(self->uses, Use, first);
 		for (end = first + 1; end < self->uses->len; end++) {
 			const Use *next = &LODE_AT(self->uses, Use, end);
@@ -567,8 +579,8 @@ static int compare_lines(const void *a, const void *b)
 	return lode_number_order(left->address, right->address);
 }
 
-LodeLineSharing *lode_line_sharing_new(
-	const LodeProfile *profile, const uint32_t *samples, size_t n_samples, uint64_t line_bytes)
+LodeLineSharing *lode_line_sharing_new(const LodeProfile *profile, const uint32_t *samples,
+	size_t n_samples, uint64_t line_bytes, const LodeProgress *progress)
 {
 	LodeLineSharing *result = g_new0(LodeLineSharing, 1);
 	Search self = {
@@ -579,6 +591,7 @@ LodeLineSharing *lode_line_sharing_new(
 		.order = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.longest = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.cpus = g_hash_table_new(NULL, NULL),
+		.progress = progress,
 	};
 
 	g_assert(line_bytes >= LODE_SHARING_MIN_LINE && line_bytes <= LODE_SHARING_MAX_LINE &&
@@ -595,7 +608,10 @@ LodeLineSharing *lode_line_sharing_new(
 	g_array_unref(self.order);
 	g_array_unref(self.longest);
 	g_hash_table_unref(self.cpus);
-	return result;
+	if (!lode_progress_is_cancelled(progress))
+		return result;
+	lode_line_sharing_free(result);
+	return NULL;
 }
 
 void lode_line_sharing_free(LodeLineSharing *self)

@@ -21,6 +21,7 @@
 #pragma once
 
 #include "analyses/memory/access_totals.h"
+#include "base/progress.h"
 
 enum { LODE_SHARING_MIN_LINE = 16, LODE_SHARING_MAX_LINE = 256 };
 
@@ -87,9 +88,9 @@ GArray *lode_line_sharing_choose(
 	const LodeProfile *profile, const uint32_t *samples, size_t n_samples);
 
 /* Of samples so chosen; page faults are left out. `line_bytes` is a
- * power of two in the bounds above. Never NULL. */
-LodeLineSharing *lode_line_sharing_new(
-	const LodeProfile *profile, const uint32_t *samples, size_t n_samples, uint64_t line_bytes);
+ * power of two in the bounds above. NULL: it was stopped. */
+LodeLineSharing *lode_line_sharing_new(const LodeProfile *profile, const uint32_t *samples,
+	size_t n_samples, uint64_t line_bytes, const LodeProgress *progress);
 void lode_line_sharing_free(LodeLineSharing *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeLineSharing, lode_line_sharing_free)
 

@@ -311,20 +311,32 @@ static void fill_first_touches(Maker *self)
 	}
 }
 
-static bool make(Maker *self, const char *event, uint32_t pid, GError **error)
+static bool fail_stopped(GError **error)
+{
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+	return false;
+}
+
+static bool make(
+	Maker *self, const char *event, uint32_t pid, const LodeProgress *progress, GError **error)
 {
 	if (!choose_event(self, event, error) || !choose_process(self, pid, error) ||
 		!count_threads(self, error))
 		return false;
-	for (guint i = 0; i < self->memory->samples->len; i++)
+	for (guint i = 0; i < self->memory->samples->len; i++) {
+		if (i % 65536 == 0 && lode_progress_is_cancelled(progress))
+			return fail_stopped(error);
 		take_sample(self, i);
+	}
 	fill_uses(self);
+	if (lode_progress_is_cancelled(progress))
+		return fail_stopped(error);
 	fill_first_touches(self);
 	return true;
 }
 
-LodePageMatrix *lode_page_matrix_new(
-	const LodeProfile *profile, const char *event, uint32_t pid, GError **error)
+LodePageMatrix *lode_page_matrix_new(const LodeProfile *profile, const char *event, uint32_t pid,
+	const LodeProgress *progress, GError **error)
 {
 	g_autoptr(GArray) touches = g_array_new(FALSE, FALSE, sizeof(Touch));
 	g_autoptr(GArray) faults = g_array_new(FALSE, FALSE, sizeof(Touch));
@@ -339,5 +351,7 @@ LodePageMatrix *lode_page_matrix_new(
 			"the profile has no data addresses; 'lode memory record' records them");
 		return NULL;
 	}
-	return make(&maker, event, pid, error) ? g_steal_pointer(&matrix) : NULL;
+	if (!make(&maker, event, pid, progress, error))
+		return NULL;
+	return g_steal_pointer(&matrix);
 }

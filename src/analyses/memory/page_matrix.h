@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "base/progress.h"
 #include "model/profile.h"
 
 #define LODE_PAGE_SIZE UINT64_C(4096)
@@ -45,10 +46,10 @@ typedef struct {
 /*
  * Of the samples of `event` (NULL: the one with most samples that have an address, page faults left
  * out) in the process `pid` (0: the one with the greatest weight). Errors: _NOT_FOUND where there
- * are none, _LIMIT for more threads than a placement can have.
+ * are none, _LIMIT for more threads than a placement can have, _CANCELLED.
  */
-LodePageMatrix *lode_page_matrix_new(
-	const LodeProfile *profile, const char *event, uint32_t pid, GError **error);
+LodePageMatrix *lode_page_matrix_new(const LodeProfile *profile, const char *event, uint32_t pid,
+	const LodeProgress *progress, GError **error);
 void lode_page_matrix_free(LodePageMatrix *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePageMatrix, lode_page_matrix_free)
 

@@ -162,11 +162,6 @@ static bool add_sample(
 	return true;
 }
 
-static const LodeMemorySample *sample_at(const LodeProfile *profile, uint32_t row)
-{
-	return &LODE_AT(profile->memory->samples, LodeMemorySample, row);
-}
-
 static bool add_samples(LodePivot *self, const LodeProfile *profile, const uint32_t *samples,
 	size_t n_samples, const LodeProgress *progress, GError **error)
 {
@@ -177,7 +172,8 @@ static bool add_samples(LodePivot *self, const LodeProfile *profile, const uint3
 		if (i % LODE_SAMPLES_BETWEEN_LOOKS == 0 &&
 			!lode_sample_work_goes_on(progress, error))
 			return false;
-		if (!add_sample(self, sample_at(profile, row), row, error))
+		if (!add_sample(self, &LODE_AT(profile->memory->samples, LodeMemorySample, row),
+			    row, error))
 			return false;
 	}
 	return true;

@@ -709,12 +709,17 @@ LodePlacementProposal *lode_placement_proposal_new(
 			"runs by itself; 'lode memory record' records those");
 		return NULL;
 	}
-	self->matrix = lode_page_matrix_new(profile, options->event, options->pid, error);
+	self->matrix = lode_page_matrix_new(
+		profile, options->event, options->pid, options->progress, error);
 	if (self->matrix == NULL || !choose_topology(self, options, error))
 		return NULL;
 	placement.topology = self->topology;
 	self->has_fixed_addresses = profile->memory->has_fixed_addresses;
 	for (int i = 0; i < LODE_N_PLACEMENT_POLICIES; i++) {
+		if (lode_progress_is_cancelled(options->progress)) {
+			g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+			return NULL;
+		}
 		placement.policy = (LodePlacementPolicy)i;
 		bool is_chosen = placement.policy == options->policy;
 		self->has_locality[i] = try_policy(

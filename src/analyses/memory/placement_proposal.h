@@ -43,6 +43,7 @@ typedef struct {
 	/* Borrowed; must live as long as the proposal. NULL: as many equal memories as the threads
 	 * need, threads_per_memory on each. */
 	const LodeTopology *topology;
+	const LodeProgress *progress; /* NULL: it cannot be stopped */
 } LodePlacementProposalOptions;
 
 /* What one memory gets. */
@@ -71,7 +72,8 @@ typedef struct {
  * its neighbours or its object. Threads that no sample saw may
  * run anywhere, but for the policies that deal them in turn. Errors: as lode_page_matrix_new();
  * _USAGE where threads_per_memory is too small for the topology; _UNSUPPORTED where the addresses
- * are of an address trace, whose address space the program does not have by itself; _LIMIT.
+ * are of an address trace, whose address space the program does not have by itself; _LIMIT;
+ * _CANCELLED.
  */
 LodePlacementProposal *lode_placement_proposal_new(
 	const LodeProfile *profile, const LodePlacementProposalOptions *options, GError **error);

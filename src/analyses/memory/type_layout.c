@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_NAMES = 8 };
+enum { SHOWN_NAMES = 8, LOOK_EVERY = 1 << 16 };
 
 /* Bits of a type: sizes come from debug information, which may claim anything. */
 __extension__ typedef unsigned __int128 Bits;
@@ -221,7 +221,9 @@ static bool is_wide(const LodeLayoutRow *row, const LodeMemorySample *sample)
 	return row->kind == LODE_LAYOUT_MEMBER && row->bit_size == 0 && sample->size > row->size;
 }
 
-static void add_samples(LodeTypeLayout *self, const LodeMemory *memory, const GArray *samples)
+/* Until it is stopped, of which the caller takes note. */
+static void add_samples(LodeTypeLayout *self, const LodeMemory *memory, const GArray *samples,
+	const LodeProgress *progress)
 {
 	g_autofree guint *rows = index_rows(self, memory);
 	uint32_t first = self->type->first_member, n = self->type->n_members;
@@ -230,6 +232,8 @@ static void add_samples(LodeTypeLayout *self, const LodeMemory *memory, const GA
 		uint32_t number = LODE_AT(samples, uint32_t, i);
 		const LodeMemorySample *sample = &LODE_AT(
 			memory->samples, LodeMemorySample, number);
+		if (i % LOOK_EVERY == 0 && lode_progress_is_cancelled(progress))
+			return;
 		self->all_weight += sample->weight;
 		const LodeDataObject *object = sample->object < memory->objects->len
 		                                       ? &LODE_AT(memory->objects, LodeDataObject,
@@ -287,7 +291,8 @@ static void finish(LodeTypeLayout *self)
 	}
 }
 
-static LodeTypeLayout *new_layout(const LodeMemory *memory, uint32_t number, const GArray *samples)
+static LodeTypeLayout *new_layout(const LodeMemory *memory, uint32_t number, const GArray *samples,
+	const LodeProgress *progress)
 {
 	LodeTypeLayout *self = g_new0(LodeTypeLayout, 1);
 
@@ -296,7 +301,7 @@ static LodeTypeLayout *new_layout(const LodeMemory *memory, uint32_t number, con
 	self->rows = g_array_new(FALSE, TRUE, sizeof(LodeLayoutRow));
 	g_array_set_clear_func(self->rows, clear_row);
 	append_rows(self, memory);
-	add_samples(self, memory, samples);
+	add_samples(self, memory, samples, progress);
 	finish(self);
 	return self;
 }
@@ -325,8 +330,9 @@ static void append_similar(const LodeMemory *memory, const char *name, GString *
 }
 
 GPtrArray *lode_type_layout_find(const LodeProfile *profile, const uint32_t *samples,
-	size_t n_samples, const char *name, GError **error)
+	size_t n_samples, const LodeTypeLayoutOptions *options, GError **error)
 {
+	const char *name = options->type;
 	const LodeMemory *memory = profile->memory;
 	g_autoptr(GPtrArray) layouts = g_ptr_array_new_with_free_func(free_layout);
 	g_autoptr(GArray) accesses = lode_page_faults_exclude(profile, samples, n_samples);
@@ -334,7 +340,12 @@ GPtrArray *lode_type_layout_find(const LodeProfile *profile, const uint32_t *sam
 	for (uint32_t i = 0; i < memory->types->len; i++) {
 		const char *known = type_at(memory, i)->name;
 		if (strcmp(known, name) == 0 || strcmp(without_keyword(known), name) == 0)
-			g_ptr_array_add(layouts, new_layout(memory, i, accesses));
+			g_ptr_array_add(
+				layouts, new_layout(memory, i, accesses, options->progress));
+		if (lode_progress_is_cancelled(options->progress)) {
+			g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+			return NULL;
+		}
 	}
 	if (layouts->len > 0)
 		return g_steal_pointer(&layouts);

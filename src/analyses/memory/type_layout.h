@@ -14,6 +14,7 @@
 #pragma once
 
 #include "analyses/memory/access_totals.h"
+#include "base/progress.h"
 
 typedef enum {
 	LODE_LAYOUT_LINE, /* a cache line begins: what the members that begin in it add up to */
@@ -52,10 +53,15 @@ typedef struct {
 	GArray *rows;           /* LodeLayoutRow */
 } LodeTypeLayout;
 
+typedef struct {
+	const char *type; /* a name, with or without "struct " before it */
+	const LodeProgress *progress;
+} LodeTypeLayoutOptions;
+
 /*
- * The layouts of all types of this name, with or without "struct " before it, as GPtrArray of
- * LodeTypeLayout; the caller unrefs it. `samples` are numbers, ascending. Errors: _NOT_FOUND, with
- * the types that have a similar name.
+ * The layouts of all types of this name, as GPtrArray of LodeTypeLayout; the caller unrefs it.
+ * `samples` are numbers, ascending. Errors: _NOT_FOUND, with the types that have a similar name;
+ * _CANCELLED.
  */
 GPtrArray *lode_type_layout_find(const LodeProfile *profile, const uint32_t *samples,
-	size_t n_samples, const char *name, GError **error);
+	size_t n_samples, const LodeTypeLayoutOptions *options, GError **error);

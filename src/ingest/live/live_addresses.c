@@ -293,9 +293,10 @@ static char *mapping_name(
 	return lode_profile_intern(self->profile, bss);
 }
 
-/* Of operand `number` of what was accessed, as join_memory.c has it of a recording. */
-static const char *object_at(LodeLiveAddresses *self, const LodeSampledCode *code,
-	const LodeResolvedAccess *resolved, uint8_t number)
+/* The mapping and the object of operand `number` of what was accessed, as join_memory.c has them of
+ * a recording. */
+static void name_operand(LodeLiveAddresses *self, const LodeSampledCode *code,
+	const LodeResolvedAccess *resolved, uint8_t number, LodeLiveSample *sample)
 {
 	const LodeDataAccess *access = &resolved->access;
 	const LodeDataOperand *operand = &access->operands[number];
@@ -328,10 +329,12 @@ static const char *object_at(LodeLiveAddresses *self, const LodeSampledCode *cod
 		place.load_image = load->file;
 		place.load_address = operand->address - load->start + load->offset;
 	}
-	layers.mapping = mapping_name(self, find_now(self, resolved, pid, number), load);
+	const LodeMappedRange *range = find_now(self, resolved, pid, number);
+	layers.mapping = mapping_name(self, range, load);
 	lode_object_layers_find(self->layers, &place, &layers);
 	uint32_t object = lode_object_layers_intern(self->layers, &layers);
-	return LODE_AT(self->profile->memory->objects, LodeDataObject, object).name;
+	sample->object = LODE_AT(self->profile->memory->objects, LodeDataObject, object).name;
+	sample->mapping = range != NULL && range->name != NULL ? layers.mapping : NULL;
 }
 
 static void give_access(LodeLiveAddresses *self, const LodeSampledCode *code,
@@ -357,12 +360,10 @@ static void give_access(LodeLiveAddresses *self, const LodeSampledCode *code,
 	sample->function = function_at(self, code->image, access->pc);
 	sample->weight /= MAX(access->n_operands, 1);
 	for (uint8_t i = 0; i < access->n_operands; i++) {
-		const LodeMappedRange *range = find_now(self, resolved, code->record->pid, i);
 		sample->operand = i;
 		sample->access = access->operands[i].access;
 		sample->address = access->operands[i].address;
-		sample->mapping = range->name;
-		sample->object = object_at(self, code, resolved, i);
+		name_operand(self, code, resolved, i, sample);
 		self->options.take(sample, self->options.user_data);
 	}
 }

@@ -68,7 +68,7 @@ typedef struct {
 	double n, n_passed; /* allocations */
 	uint64_t caller;    /* the last that was seen */
 	bool has_callers;   /* two or more, or one that is a wrapper itself */
-} Votes;
+} CallerCount;
 
 struct LodeMemorySites {
 	LodeProfile *profile;
@@ -374,7 +374,7 @@ static bool advance(LodeMemorySites *self, Way *way)
 	return false;
 }
 
-static void vote(LodeMemorySites *self, const Way *way, GHashTable *votes)
+static void count_call(LodeMemorySites *self, const Way *way, GHashTable *callers)
 {
 	Frame *frame = find_frame(self, way->log, way->addresses[way->at]);
 	bool has_caller = way->at + 1 < way->n;
@@ -382,10 +382,10 @@ static void vote(LodeMemorySites *self, const Way *way, GHashTable *votes)
 	/* Whose size it is that is passed in an inlined function cannot be told. */
 	if (frame->function == NULL || frame->n_inlined > 0)
 		return;
-	Votes *of = g_hash_table_lookup(votes, frame->function);
+	CallerCount *of = g_hash_table_lookup(callers, frame->function);
 	if (of == NULL) {
-		of = g_new0(Votes, 1);
-		g_hash_table_insert(votes, (void *)frame->function, of);
+		of = g_new0(CallerCount, 1);
+		g_hash_table_insert(callers, (void *)frame->function, of);
 	}
 	const LodeArgumentMask masks[N_MASKS] = {find_size(self, frame, way->masks)};
 	of->n += (double)way->n_allocations;
@@ -401,12 +401,13 @@ static void vote(LodeMemorySites *self, const Way *way, GHashTable *votes)
 	of->caller = caller->address;
 }
 
-/* The frame of a way whose function most of the votes were for. */
-static bool accept(LodeMemorySites *self, const Way *way, GHashTable *votes)
+/* Whether the function of a way's frame passes the size of most of its allocations. */
+static bool mark_passing(LodeMemorySites *self, const Way *way, GHashTable *callers)
 {
 	Frame *frame = find_frame(self, way->log, way->addresses[way->at]);
-	const Votes *of = frame->function != NULL ? g_hash_table_lookup(votes, frame->function)
-	                                          : NULL;
+	const CallerCount *of = frame->function != NULL
+	                                ? g_hash_table_lookup(callers, frame->function)
+	                                : NULL;
 
 	if (of == NULL || !of->has_callers || 2 * of->n_passed <= of->n ||
 		frame->role != LODE_CALL_OF_PROGRAM || find_size(self, frame, way->masks) == 0)
@@ -422,19 +423,19 @@ static void find_passing(LodeMemorySites *self, GArray *ways)
 	bool is_found = true;
 
 	for (unsigned round = 0; is_found && round < MAX_ROUNDS; round++) {
-		g_autoptr(GHashTable) votes = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+		g_autoptr(GHashTable) callers = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 		guint n = 0;
 		for (guint i = 0; i < ways->len; i++) {
 			Way *way = &g_array_index(ways, Way, i);
 			if (!advance(self, way))
 				continue;
-			vote(self, way, votes);
+			count_call(self, way, callers);
 			g_array_index(ways, Way, n++) = *way;
 		}
 		g_array_set_size(ways, n);
 		is_found = false;
 		for (guint i = 0; i < n; i++)
-			is_found |= accept(self, &g_array_index(ways, Way, i), votes);
+			is_found |= mark_passing(self, &g_array_index(ways, Way, i), callers);
 	}
 }
 

@@ -66,11 +66,6 @@ static void choose_extents(GArray *extents, const LodeLiveTouch *touched, size_t
 	}
 }
 
-static double wish_of(const LodeLiveExtent *extent, uint64_t granularity)
-{
-	return log2(1 + (double)units_of(extent, granularity));
-}
-
 /*
  * The extent with the highest wish for each column that it has; NULL: all are as wide as they can
  * be. Giving it the next column is Adams' method of apportionment: each extent has one column
@@ -83,7 +78,7 @@ static LodeLiveExtent *neediest(GArray *extents, uint64_t granularity)
 
 	for (guint i = 0; i < extents->len; i++) {
 		LodeLiveExtent *extent = &g_array_index(extents, LodeLiveExtent, i);
-		double need = wish_of(extent, granularity) / extent->n;
+		double need = log2(1 + (double)units_of(extent, granularity)) / extent->n;
 		if (extent->n < units_of(extent, granularity) && need > best_need) {
 			best = extent;
 			best_need = need;

@@ -187,14 +187,6 @@ static void draw_keys(const LodeLiveDrawing *self, LodeCellGrid *grid)
 		is_page ? G_N_ELEMENTS(page_keys) : G_N_ELEMENTS(keys));
 }
 
-/* The two lines at the top and the one at the bottom. */
-static void live_draw_bars(const LodeLiveDrawing *self, LodeCellGrid *grid)
-{
-	draw_status(self, grid);
-	draw_choices(self, grid);
-	draw_keys(self, grid);
-}
-
 /* --- pages of text --- */
 
 /* The pages of text: help, and what the program wrote. */
@@ -582,20 +574,16 @@ static void draw_addresses(const LodeLiveDrawing *self, LodeCellGrid *grid)
 	live_draw_ranges(self, grid, y + 1);
 }
 
-static void draw_too_small(const LodeLiveDrawing *self, LodeCellGrid *grid)
-{
-	LodeCellPlace place = place_at(self, 0, 0, grid->width);
-
-	lode_cell_grid_write(grid, &place, "too small: 40x10 at least");
-}
-
 void lode_live_draw(const LodeLiveDrawing *drawing, LodeCellGrid *grid)
 {
 	if (grid->width < LODE_LIVE_MIN_WIDTH || grid->height < LODE_LIVE_MIN_HEIGHT) {
-		draw_too_small(drawing, grid);
+		LodeCellPlace place = place_at(drawing, 0, 0, grid->width);
+		lode_cell_grid_write(grid, &place, "too small: 40x10 at least");
 		return;
 	}
-	live_draw_bars(drawing, grid);
+	draw_status(drawing, grid);
+	draw_choices(drawing, grid);
+	draw_keys(drawing, grid);
 	if (drawing->state->page == LODE_LIVE_SHOWS_ADDRESSES)
 		draw_addresses(drawing, grid);
 	else

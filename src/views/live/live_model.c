@@ -145,19 +145,15 @@ void lode_live_model_scene(
 		&self->state, &room);
 }
 
-static void pause_or_go_on(LodeLiveModel *self)
-{
-	g_clear_pointer(&self->held, lode_live_counts_free);
-	if (self->state.is_paused)
-		self->held = lode_live_counts_copy(self->counts);
-}
-
 LodeLiveWish lode_live_model_key(LodeLiveModel *self, const LodeLiveScene *scene, uint32_t key)
 {
 	LodeLiveWish wish = lode_live_state_key(&self->state, scene, key);
 
-	if (wish == LODE_LIVE_PAUSE)
-		pause_or_go_on(self);
+	if (wish == LODE_LIVE_PAUSE) {
+		g_clear_pointer(&self->held, lode_live_counts_free);
+		if (self->state.is_paused)
+			self->held = lode_live_counts_copy(self->counts);
+	}
 	if (wish == LODE_LIVE_RESET) {
 		lode_live_counts_reset(self->counts);
 		if (self->held != NULL)

@@ -127,11 +127,6 @@ static void set_granularity(LodeLiveState *self, uint64_t granularity)
 	self->first_range = 0;
 }
 
-static void next_granularity(LodeLiveState *self)
-{
-	set_granularity(self, self->granularity == WORD ? PAGE : finer(self->granularity));
-}
-
 /* --- threads --- */
 
 static void tag(LodeLiveState *self)
@@ -140,12 +135,6 @@ static void tag(LodeLiveState *self)
 
 	if (self->thread != UINT32_MAX && !g_hash_table_remove(self->tagged, thread))
 		g_hash_table_add(self->tagged, thread);
-}
-
-static void untag_all(LodeLiveState *self)
-{
-	g_hash_table_remove_all(self->tagged);
-	self->only_tagged = false;
 }
 
 static void filter_threads(LodeLiveState *self)
@@ -232,7 +221,7 @@ static void change_view(LodeLiveState *self, const LodeLiveScene *scene, uint32_
 		zoom_out(self, G_MAXUINT);
 		return;
 	case 'g':
-		next_granularity(self);
+		set_granularity(self, self->granularity == WORD ? PAGE : finer(self->granularity));
 		return;
 	case '<':
 	case '>':
@@ -245,7 +234,8 @@ static void change_view(LodeLiveState *self, const LodeLiveScene *scene, uint32_
 		tag(self);
 		return;
 	case 'u':
-		untag_all(self);
+		g_hash_table_remove_all(self->tagged);
+		self->only_tagged = false;
 		return;
 	case 'f':
 		filter_threads(self);

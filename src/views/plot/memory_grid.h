@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/progress.h"
 #include "views/plot/address_axis.h"
 
 typedef enum {
@@ -41,9 +42,10 @@ typedef struct {
 	double weight;
 } LodeObjectExtent;
 
-/* Of the samples that a histogram counts. */
+/* Of the samples that a histogram counts. NULL: it was stopped. */
 LodeMemoryGrid *lode_memory_grid_new(const LodeProfile *profile, const uint32_t *samples,
-	size_t n_samples, uint64_t granularity);
+	size_t n_samples, uint64_t granularity, const LodeProgress *progress);
+
 /* A part of the picture, to scale: a tile of one that is moved about. */
 typedef struct {
 	uint64_t first, last;      /* addresses of bytes; both belong to it */
@@ -53,9 +55,24 @@ typedef struct {
 
 enum { LODE_GRID_MAX_PART_ROWS = 1024, LODE_GRID_MAX_EXTENTS = 64 };
 
-/* Of those of the samples that lie in the part; but the columns are those of the threads of all. */
-LodeMemoryGrid *lode_memory_grid_new_part(const LodeProfile *profile, const uint32_t *samples,
-	size_t n_samples, const LodeMemoryGridPart *part);
+/* What parts are made of, found once for all of them: the samples that a histogram counts, by time.
+ * It is never changed, and does not hold the profile. NULL: it was stopped. */
+typedef struct LodeMemoryGridParts LodeMemoryGridParts;
+
+LodeMemoryGridParts *lode_memory_grid_parts_new(const LodeProfile *profile, const uint32_t *samples,
+	size_t n_samples, const LodeProgress *progress);
+LodeMemoryGridParts *lode_memory_grid_parts_ref(LodeMemoryGridParts *self);
+void lode_memory_grid_parts_unref(LodeMemoryGridParts *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemoryGridParts, lode_memory_grid_parts_unref)
+
+/* Of all samples of the profile: when `time` in expressions is 0. */
+uint64_t lode_memory_grid_parts_first_time(const LodeMemoryGridParts *self);
+
+/* Of those of the samples that lie in the part; but the columns are those of the threads of all.
+ * It takes time for the samples in its stretch of time only. NULL: it was stopped. */
+LodeMemoryGrid *lode_memory_grid_new_part(const LodeProfile *profile,
+	const LodeMemoryGridParts *parts, const LodeMemoryGridPart *part,
+	const LodeProgress *progress);
 void lode_memory_grid_free(LodeMemoryGrid *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemoryGrid, lode_memory_grid_free)
 

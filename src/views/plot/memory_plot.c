@@ -5,6 +5,7 @@
 #include "base/number_format.h"
 #include "views/memory_names.h"
 #include "views/memory_notes.h"
+#include "views/plot/cairo_library.h"
 #include "views/plot/memory_grid.h"
 #include "views/plot/plot_axis.h"
 
@@ -108,12 +109,6 @@ static LodePlotHue hue_of(uint8_t kinds)
 	return kinds == 1 << LODE_GRID_STORE ? LODE_PLOT_ORANGE : LODE_PLOT_GREY;
 }
 
-/* Which colour a column of threads has over time; the last one is for all that have none. */
-static unsigned category_of(uint32_t column)
-{
-	return MIN(column, LODE_PLOT_CATEGORIES - 1);
-}
-
 static void draw_time_threads(const Plot *self, const LodePlotScale *scale)
 {
 	const LodeMemoryGrid *grid = self->grid;
@@ -127,12 +122,13 @@ static void draw_time_threads(const Plot *self, const LodePlotScale *scale)
 			if (grid->by_time[index] <= 0)
 				continue;
 			LodePlotColour colour = lode_plot_category_colour(
-				category_of(grid->time_columns[index]),
+				MIN(grid->time_columns[index], LODE_PLOT_CATEGORIES - 1),
 				lode_plot_level(scale, grid->by_time[index]));
-			cairo_set_source_rgb(self->cairo, colour.red, colour.green, colour.blue);
-			cairo_rectangle(
+			lode_cairo.set_source_rgb(
+				self->cairo, colour.red, colour.green, colour.blue);
+			lode_cairo.rectangle(
 				self->cairo, self->time_x + step * width, TOP + top, width, height);
-			cairo_fill(self->cairo);
+			lode_cairo.fill(self->cairo);
 		}
 	}
 }
@@ -199,13 +195,13 @@ static void draw_thread_lines(const Plot *self)
 
 	if (column_width < 12)
 		return;
-	cairo_set_source_rgb(self->cairo, 0.85, 0.85, 0.85);
-	cairo_set_line_width(self->cairo, 0.6);
+	lode_cairo.set_source_rgb(self->cairo, 0.85, 0.85, 0.85);
+	lode_cairo.set_line_width(self->cairo, 0.6);
 	for (uint32_t i = 1; i < self->grid->n_columns; i++) {
-		cairo_move_to(self->cairo, LEFT + LABEL_WIDTH + i * column_width, TOP);
-		cairo_rel_line_to(self->cairo, 0, self->grid->axis->height);
+		lode_cairo.move_to(self->cairo, LEFT + LABEL_WIDTH + i * column_width, TOP);
+		lode_cairo.rel_line_to(self->cairo, 0, self->grid->axis->height);
 	}
-	cairo_stroke(self->cairo);
+	lode_cairo.stroke(self->cairo);
 }
 
 static void draw_time_axis(const Plot *self)
@@ -270,9 +266,9 @@ static void draw_thread_legend(const Plot *self, const Weights *weights)
 		g_autofree char *name = is_rest ? g_strdup("other threads")
 		                                : g_strdup_printf("thread %s", label);
 		double left = x + step * (i % 4), line = y + LEGEND_STEP * (i / 4);
-		cairo_set_source_rgb(self->cairo, colour.red, colour.green, colour.blue);
-		cairo_rectangle(self->cairo, left, line - 5, 10, 10);
-		cairo_fill(self->cairo);
+		lode_cairo.set_source_rgb(self->cairo, colour.red, colour.green, colour.blue);
+		lode_cairo.rectangle(self->cairo, left, line - 5, 10, 10);
+		lode_cairo.fill(self->cairo);
 		style.width = step - 20;
 		lode_plot_text(self->cairo, left + 15, line, &style, name);
 	}
@@ -524,8 +520,8 @@ static void draw(const Plot *self)
 bool lode_memory_plot_write(const LodeProfile *profile, const uint32_t *samples, size_t n_samples,
 	const LodeMemoryPlotOptions *options, FILE *out, GError **error)
 {
-	g_autoptr(LodeMemoryGrid)
-		grid = lode_memory_grid_new(profile, samples, n_samples, options->granularity);
+	g_autoptr(LodeMemoryGrid) grid = lode_memory_grid_new(
+		profile, samples, n_samples, options->granularity, NULL);
 	g_auto(LodeMemoryNotes) notes = {0};
 	Plot plot = {
 		.profile = profile,
@@ -538,7 +534,9 @@ bool lode_memory_plot_write(const LodeProfile *profile, const uint32_t *samples,
 	lode_memory_notes_init(&notes, profile, samples, n_samples);
 	lay_out(&plot);
 	g_autoptr(LodePlotCanvas)
-		canvas = lode_plot_canvas_new(options->format, plot.width, plot.height, out);
+		canvas = lode_plot_canvas_new(options->format, plot.width, plot.height, out, error);
+	if (canvas == NULL)
+		return false;
 	plot.cairo = lode_plot_canvas_cairo(canvas);
 	draw(&plot);
 	return lode_plot_canvas_finish(canvas, error);

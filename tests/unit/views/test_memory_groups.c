@@ -105,8 +105,9 @@ static void check_layout(Fixture *self, const char *golden, const char *type, Lo
 	LodeTerminal terminal)
 {
 	g_autoptr(GError) error = NULL;
+	const LodeTypeLayoutOptions what = {.type = type};
 	g_autoptr(GPtrArray) layouts = lode_type_layout_find(
-		self->profile, samples_of(self), self->all->len, type, &error);
+		self->profile, samples_of(self), self->all->len, &what, &error);
 	LodeMemoryLayoutOptions options = {format, terminal, &self->notes};
 	FILE *file = sample_open();
 
@@ -142,8 +143,9 @@ static char *text_of_size(Fixture *self, uint64_t size)
 		type->n_members = 1;
 		type->size = size;
 	}
+	const LodeTypeLayoutOptions what = {.type = "node"};
 	g_autoptr(GPtrArray) layouts = lode_type_layout_find(
-		self->profile, samples_of(self), self->all->len, "node", &error);
+		self->profile, samples_of(self), self->all->len, &what, &error);
 	g_assert_no_error(error);
 	LodeMemoryLayoutOptions options = {LODE_VIEW_TEXT, {0}, &self->notes};
 	g_assert_true(lode_memory_layout_write(self->profile, layouts, &options, file, &error));

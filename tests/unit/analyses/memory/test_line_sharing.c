@@ -54,7 +54,8 @@ static LodeLineSharing *find(const LodeProfile *profile)
 
 	for (guint i = 0; i < profile->memory->samples->len; i++)
 		numbers[i] = i;
-	return lode_line_sharing_new(profile, numbers, profile->memory->samples->len, LINE_BYTES);
+	return lode_line_sharing_new(
+		profile, numbers, profile->memory->samples->len, LINE_BYTES, NULL);
 }
 
 static const LodeSharedLine *line_at(const LodeLineSharing *sharing, guint i)
@@ -296,6 +297,21 @@ static void test_random(void)
 			line_at(sharing, i)->totals.weight);
 }
 
+static void test_stopped(void)
+{
+	g_autoptr(LodeProfile) profile = new_profile();
+	g_autoptr(GCancellable) cancellable = g_cancellable_new();
+	const LodeProgress progress = {.cancellable = cancellable};
+	const uint32_t number = 0;
+
+	add(profile, 0, 0x1000, 8, STORE, 0);
+	g_autoptr(LodeLineSharing)
+		sharing = lode_line_sharing_new(profile, &number, 1, LINE_BYTES, &progress);
+	g_assert_nonnull(sharing);
+	g_cancellable_cancel(cancellable);
+	g_assert_null(lode_line_sharing_new(profile, &number, 1, LINE_BYTES, &progress));
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -305,6 +321,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/line-sharing/reader", test_reader);
 	g_test_add_func("/line-sharing/not-shared", test_not_shared);
 	g_test_add_func("/line-sharing/turns", test_turns);
+	g_test_add_func("/line-sharing/stopped", test_stopped);
 	add_random_test("/line-sharing/random", test_random, "R02S00000000000000000000000000000001",
 		"R02S00000000000000000000000000000002", "R02S00000000000000000000000000000003",
 		"R02S00000000000000000000000000000004", "R02S00000000000000000000000000000005",

@@ -256,7 +256,8 @@ static void test_naive_count(void)
 		uint32_t n_memories = (uint32_t)g_rand_int_range(random, 1, 5);
 		g_autoptr(LodeProfile) profile = sample_profile_random(&options);
 		g_autoptr(LodeTopology) topology = lode_topology_new_even(n_memories, 2);
-		g_autoptr(LodePageMatrix) matrix = lode_page_matrix_new(profile, NULL, 0, NULL);
+		g_autoptr(LodePageMatrix)
+			matrix = lode_page_matrix_new(profile, NULL, 0, NULL, NULL);
 		g_autoptr(LodePlacement) placement = random_placement(random, n_memories);
 		LodePlacementLocality locality = lode_placement_locality(
 			placement, matrix, topology);
@@ -392,6 +393,23 @@ static void test_errors(void)
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_LIMIT);
 }
 
+static void test_stopped(void)
+{
+	g_autoptr(LodeProfile) profile = two_halves();
+	g_autoptr(GCancellable) cancellable = g_cancellable_new();
+	const LodeProgress progress = {.cancellable = cancellable};
+	const LodePlacementProposalOptions options = {.progress = &progress};
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodePlacementProposal)
+		proposal = lode_placement_proposal_new(profile, &options, &error);
+
+	g_assert_no_error(error);
+	g_assert_nonnull(proposal);
+	g_cancellable_cancel(cancellable);
+	g_assert_null(lode_placement_proposal_new(profile, &options, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_CANCELLED);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -407,5 +425,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/placement/naive-count", test_naive_count);
 	g_test_add_func("/placement/random-profiles", test_random_profiles);
 	g_test_add_func("/placement/errors", test_errors);
+	g_test_add_func("/placement/stopped", test_stopped);
 	return g_test_run();
 }

@@ -40,12 +40,13 @@ static LodeMemorySample *hit(LodeProfile *profile, uint32_t member, double weigh
 
 static GPtrArray *find(const LodeProfile *profile, const char *name, GError **error)
 {
+	const LodeTypeLayoutOptions options = {.type = name};
 	g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
 	for (uint32_t i = 0; i < profile->memory->samples->len; i++)
 		g_array_append_val(all, i);
 	return lode_type_layout_find(
-		profile, (const uint32_t *)(void *)all->data, all->len, name, error);
+		profile, (const uint32_t *)(void *)all->data, all->len, &options, error);
 }
 
 /* "kind offset:bit size/bits name weight" of each row. */
@@ -281,6 +282,26 @@ static void test_missing(void)
 	check_missing(profile, "zzzzzzzz", "no type 'zzzzzzzz' was accessed in this profile");
 }
 
+/* Of samples that are being added up, too: the layout would be of a part of them. */
+static void test_stopped(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile_new(1, 1 << 16);
+	g_autoptr(GCancellable) cancellable = g_cancellable_new();
+	const LodeProgress progress = {.cancellable = cancellable};
+	const LodeTypeLayoutOptions options = {"struct own", &progress};
+	g_autoptr(GError) error = NULL;
+	const uint32_t first = 0;
+
+	add_type(profile, "struct own", 16, NULL, 0);
+	hit(profile, LODE_NONE, 1);
+	g_autoptr(GPtrArray) layouts = lode_type_layout_find(profile, &first, 1, &options, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(layouts->len, ==, 1);
+	g_cancellable_cancel(cancellable);
+	g_assert_null(lode_type_layout_find(profile, &first, 1, &options, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_CANCELLED);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -294,5 +315,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/type_layout/several", test_several);
 	g_test_add_func("/type_layout/left_out", test_left_out);
 	g_test_add_func("/type_layout/missing", test_missing);
+	g_test_add_func("/type_layout/stopped", test_stopped);
 	return g_test_run();
 }

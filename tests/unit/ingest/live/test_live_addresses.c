@@ -1,33 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records as a kernel would write them, of this program itself: its mappings are the real ones, its
- * code below is what was sampled, with registers as given here. So the address is known.
+ * Records as a kernel would write them, of this program itself: its mappings are the real ones, the
+ * code in a library of its own is what was sampled, with registers as given here. So the address is
+ * known.
  */
 #include "ingest/live/live_addresses.h"
+
+#include "known_code.h"
 #include "record/perf_existing.h"
 
 #include <asm/perf_regs.h>
 #include <string.h>
 #include <unistd.h>
-
-/* One instruction that loads, one that stores, one that computes first, and one that returns. */
-__asm__(".text\n"
-	".globl known_load, known_store, known_forward, known_return, known_tls, known_copy\n"
-	".type known_load, @function\n"
-	"known_load: mov 16(%rdi), %rax\n.size known_load, .-known_load\n"
-	".type known_store, @function\n"
-	"known_store: mov %rax, (%rdi,%rsi,8)\n.size known_store, .-known_store\n"
-	".type known_forward, @function\n"
-	"known_forward: lea 32(%rdi), %rcx\nadd $8, %rcx\nmov (%rcx), %rax\n"
-	".size known_forward, .-known_forward\n"
-	".type known_return, @function\n"
-	"known_return: ret\n.size known_return, .-known_return\n"
-	".type known_tls, @function\n"
-	"known_tls: mov %fs:0, %rax\n.size known_tls, .-known_tls\n"
-	".type known_copy, @function\n"
-	"known_copy: movsb\n.size known_copy, .-known_copy\n");
-extern const char known_load[], known_store[], known_forward[], known_return[], known_tls[],
-	known_copy[];
 
 enum { SAMPLE_ID = 77, FAULT_ID = 78, OTHER_TID = 4000000 };
 
@@ -158,9 +142,9 @@ static void test_rules(Fixture *self, const void *data)
 {
 	const uint64_t base = (uintptr_t)words;
 	const Sampled all[] = {
-		{.pc = known_load, .rdi = base, .time_ns = 1},
-		{.pc = known_store, .rdi = base, .rsi = 3, .time_ns = 2},
-		{.pc = known_forward, .rdi = base, .time_ns = 3},
+		{.pc = known_code.load, .rdi = base, .time_ns = 1},
+		{.pc = known_code.store, .rdi = base, .rsi = 3, .time_ns = 2},
+		{.pc = known_code.forward, .rdi = base, .time_ns = 3},
 	};
 
 	(void)data;
@@ -177,7 +161,7 @@ static void test_rules(Fixture *self, const void *data)
 	g_assert_cmphex(samples[1].address, ==, base + 24);
 	g_assert_cmpint(samples[2].rule, ==, LODE_RULE_FORWARD);
 	g_assert_cmphex(samples[2].address, ==, base + 40);
-	g_assert_cmphex(samples[2].pc, >, (uintptr_t)known_forward);
+	g_assert_cmphex(samples[2].pc, >, (uintptr_t)known_code.forward);
 	g_assert_nonnull(samples[0].mapping);
 	g_assert_true(lode_live_addresses_is_by_time(self->addresses));
 }
@@ -186,7 +170,8 @@ static void test_rules(Fixture *self, const void *data)
 static void test_two_operands(Fixture *self, const void *data)
 {
 	const uint64_t base = (uintptr_t)words;
-	const Sampled sampled = {.pc = known_copy, .rdi = base, .rsi = base + 100, .time_ns = 1};
+	const Sampled sampled = {
+		.pc = known_code.copy, .rdi = base, .rsi = base + 100, .time_ns = 1};
 
 	(void)data;
 	add_mappings(self);
@@ -202,13 +187,15 @@ static void test_two_operands(Fixture *self, const void *data)
 static void test_reasons(Fixture *self, const void *data)
 {
 	const Sampled all[] = {
-		{.pc = known_store, .rdi = (uintptr_t)constant, .time_ns = 1}, /* is read-only */
-		{.pc = known_load, .rdi = 8, .time_ns = 2},
-		{.pc = known_return, .time_ns = 3},
-		{.pc = known_tls, .time_ns = 4},
+		{.pc = known_code.store,
+			.rdi = (uintptr_t)constant,
+			.time_ns = 1}, /* is read-only */
+		{.pc = known_code.load, .rdi = 8, .time_ns = 2},
+		{.pc = known_code.back, .time_ns = 3},
+		{.pc = known_code.tls, .time_ns = 4},
 		{.pc = (const char *)8, .time_ns = 5},
 		{.pc = (const char *)words, .time_ns = 6},
-		{.pc = known_load, .misc = PERF_RECORD_MISC_KERNEL, .time_ns = 7},
+		{.pc = known_code.load, .misc = PERF_RECORD_MISC_KERNEL, .time_ns = 7},
 	};
 	static const LodeAddressReason reasons[] = {
 		LODE_REASON_INVALID_ADDRESS,
@@ -235,8 +222,9 @@ static void test_reasons(Fixture *self, const void *data)
 /* An address of the hardware's stands; a page's first touch is no access to be counted. */
 static void test_given_addresses(Fixture *self, const void *data)
 {
-	const Sampled known = {.pc = known_return, .address = 0x1234, .time_ns = 1};
-	const Sampled fault = {.pc = known_load, .id = FAULT_ID, .address = 0x1234, .time_ns = 2};
+	const Sampled known = {.pc = known_code.back, .address = 0x1234, .time_ns = 1};
+	const Sampled fault = {
+		.pc = known_code.load, .id = FAULT_ID, .address = 0x1234, .time_ns = 2};
 
 	(void)data;
 	add_mappings(self);
@@ -252,8 +240,8 @@ static void test_given_addresses(Fixture *self, const void *data)
 /* The mappings' records have time 0, and stand behind the sample: another CPU wrote them. */
 static void test_order(Fixture *self, const void *data)
 {
-	const Sampled late = {.pc = known_load, .rdi = (uintptr_t)words, .time_ns = 9};
-	const Sampled early = {.pc = known_load, .rdi = (uintptr_t)(words + 8), .time_ns = 5};
+	const Sampled late = {.pc = known_code.load, .rdi = (uintptr_t)words, .time_ns = 9};
+	const Sampled early = {.pc = known_code.load, .rdi = (uintptr_t)(words + 8), .time_ns = 5};
 
 	(void)data;
 	add_sample(self, &late);
@@ -268,7 +256,7 @@ static void test_order(Fixture *self, const void *data)
 /* While jumps are being read that is the reason; it may be done at once. */
 static void test_not_yet_read(Fixture *self, const void *data)
 {
-	const Sampled sampled = {.pc = known_load, .rdi = (uintptr_t)words, .time_ns = 1};
+	const Sampled sampled = {.pc = known_code.load, .rdi = (uintptr_t)words, .time_ns = 1};
 	const LodeLiveAddressesOptions options = {.take = take, .user_data = self->samples};
 
 	(void)data;
@@ -285,7 +273,7 @@ static void test_not_yet_read(Fixture *self, const void *data)
 
 static void test_ask(Fixture *self, const void *data)
 {
-	const Sampled sampled = {.pc = known_load, .rdi = (uintptr_t)words, .time_ns = 1};
+	const Sampled sampled = {.pc = known_code.load, .rdi = (uintptr_t)words, .time_ns = 1};
 
 	(void)data;
 	add_sample(self, &sampled);
@@ -294,7 +282,7 @@ static void test_ask(Fixture *self, const void *data)
 
 static void test_ask_nobody(Fixture *self, const void *data)
 {
-	const Sampled sampled = {.pc = known_load, .rdi = (uintptr_t)words, .time_ns = 1};
+	const Sampled sampled = {.pc = known_code.load, .rdi = (uintptr_t)words, .time_ns = 1};
 
 	(void)data;
 	add_sample(self, &sampled);
@@ -327,7 +315,7 @@ static void add_task(Fixture *self, uint32_t type, uint32_t tid, uint64_t time_n
 static void test_threads(Fixture *self, const void *data)
 {
 	uint64_t anonymous = (uintptr_t)g_malloc(1 << 20);
-	const Sampled sampled = {.pc = known_load,
+	const Sampled sampled = {.pc = known_code.load,
 		.rdi = anonymous,
 		.rsp = anonymous + 64,
 		.time_ns = 3,
@@ -359,7 +347,7 @@ static void test_threads(Fixture *self, const void *data)
 
 static void test_cut_short(Fixture *self, const void *data)
 {
-	const Sampled sampled = {.pc = known_load, .rdi = (uintptr_t)words, .time_ns = 1};
+	const Sampled sampled = {.pc = known_code.load, .rdi = (uintptr_t)words, .time_ns = 1};
 
 	(void)data;
 	add_mappings(self);

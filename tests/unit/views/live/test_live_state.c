@@ -142,10 +142,11 @@ static void test_random_keys(void)
 		LODE_LIVE_KEY_UP, LODE_LIVE_KEY_DOWN, LODE_LIVE_KEY_LEFT, LODE_LIVE_KEY_RIGHT,
 		LODE_LIVE_KEY_PAGE_UP, LODE_LIVE_KEY_PAGE_DOWN, LODE_LIVE_KEY_HOME,
 		LODE_LIVE_KEY_END, LODE_LIVE_KEY_ENTER, 'x', 0, UINT32_MAX};
+	const unsigned n_keys = random_rounds(3000, 30000);
 	LiveWorld world;
 
 	live_world_init(&world, 80, 24);
-	for (int i = 0; i < 3000; i++) {
+	for (unsigned i = 0; i < n_keys; i++) {
 		world.width = (unsigned)random_int_range(1, 130);
 		world.height = (unsigned)random_int_range(1, 40);
 		live_world_press(&world, keys[random_int_range(0, G_N_ELEMENTS(keys))]);

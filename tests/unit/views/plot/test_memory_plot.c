@@ -42,7 +42,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Picture, picture_clear)
 static LodeMemoryGrid *grid_of(const Picture *self)
 {
 	return lode_memory_grid_new(self->profile, (const uint32_t *)(void *)self->samples->data,
-		self->samples->len, self->granularity);
+		self->samples->len, self->granularity, NULL);
 }
 
 static GBytes *draw(const Picture *self, LodePlotFormat format)

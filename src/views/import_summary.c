@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#include "views/import_summary.h"
+
+#include "base/number_format.h"
+#include "views/display_text.h"
+#include "views/shell_word.h"
+
+static void write_count(FILE *out, double count, const char *one, const char *many)
+{
+	char number[LODE_NUMBER_SIZE];
+
+	fprintf(out, "%s %s, ", lode_number_format_count(count, number), count == 1 ? one : many);
+}
+
+static void write_unresolved(const LodeProfile *profile, const char *path, FILE *out)
+{
+	char share[LODE_NUMBER_SIZE];
+	bool is_sampled = profile->n_samples > 0;
+	const LodeEvent *weight = lode_profile_event(profile, profile->weight_event);
+	double total = is_sampled ? weight->total : profile->total_count, part = 0;
+
+	for (guint i = 0; i < profile->unresolved->len; i++) {
+		const LodeUnresolved *row = &LODE_AT(profile->unresolved, LodeUnresolved, i);
+		part += is_sampled ? row->weight : row->count;
+	}
+	if (profile->unresolved->len == 0)
+		return;
+	g_autofree char *quoted = lode_shell_word(path);
+	lode_number_format_share(total > 0 ? part / total : 0, share);
+	lode_display_line(out, "not everything could be resolved (%s of %s); lode info %s says why",
+		share, is_sampled ? weight->name : "the executions", quoted);
+}
+
+void lode_import_summary_write(const LodeProfile *profile, const char *path, FILE *out)
+{
+	char number[LODE_NUMBER_SIZE];
+
+	lode_display_line(out, "%s: %s (%s, %s frequencies)", path,
+		profile->program != NULL ? profile->program : "unknown program", profile->creator,
+		lode_frequency_to_text(profile->frequency));
+	write_count(out, profile->images->len, "image", "images");
+	write_count(out, profile->functions->len, "function", "functions");
+	write_count(out, profile->instructions->len, "instruction", "instructions");
+	write_count(out, profile->total_count, "execution", "executions");
+	const LodeEvent *weight = lode_profile_event(profile, profile->weight_event);
+	lode_display_line(
+		out, "%s %s", lode_number_format_count(weight->total, number), weight->name);
+	write_unresolved(profile, path, out);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* What `lode import` says about the profile that it made. */
+#pragma once
+
+#include "model/profile.h"
+
+#include <stdio.h>
+
+/* Two lines: what was recorded, and how much of it there is; a third where not all was resolved.
+ * `path` is the profile's. */
+void lode_import_summary_write(const LodeProfile *profile, const char *path, FILE *out);
