@@ -25,14 +25,6 @@ static bool fail(GError **error, const char *what)
 	return false;
 }
 
-/* ".x.lode." — cut where the name would grow too long for a folder. */
-static char *temporary_prefix(const char *path)
-{
-	g_autofree char *name = g_path_get_basename(path);
-
-	return g_strdup_printf(".%.200s.", name);
-}
-
 /* A file that does not exist is free. */
 static bool is_unlocked(const char *path)
 {
@@ -125,7 +117,9 @@ LodeNewFile *lode_new_file_open(const char *path, GError **error)
 	if (self->path == NULL)
 		self->path = g_canonicalize_filename(path, NULL);
 	g_autofree char *folder = g_path_get_dirname(self->path);
-	g_autofree char *prefix = temporary_prefix(self->path);
+	g_autofree char *base = g_path_get_basename(self->path);
+	/* Cut where the name would grow too long for a folder. */
+	g_autofree char *prefix = g_strdup_printf(".%.200s.", base);
 	remove_stale(folder, prefix);
 	g_autofree char *name = g_strdup_printf(
 		"%s%d-%08x" TEMPORARY_SUFFIX, prefix, (int)getpid(), g_random_int());

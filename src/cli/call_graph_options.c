@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/call_graph_options.h"
 
-#include "base/error.h"
 #include "cli/option_parser.h"
 
 #include <string.h>
@@ -9,12 +8,6 @@
 enum { STACK_BYTES = 8192 /* as perf has it */, MAX_STACK_BYTES = 65528 };
 
 LodeCallGraphOptions lode_call_graph_given;
-
-static bool usage(const char *message, GError **error)
-{
-	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, message);
-	return false;
-}
 
 bool lode_call_graph_options_read(
 	bool *out_has_call_chains, uint16_t *out_stack_bytes, GError **error)
@@ -30,11 +23,12 @@ bool lode_call_graph_options_read(
 	if (strcmp(mode, "fp") == 0 && words[1] == NULL)
 		return true;
 	if (strcmp(mode, "dwarf") != 0)
-		return usage("--call-graph: fp, dwarf or dwarf,BYTES is needed", error);
+		return lode_option_refuse(
+			error, "--call-graph: fp, dwarf or dwarf,BYTES is needed");
 	if (!lode_option_count("--call-graph", words[1], MAX_STACK_BYTES, &bytes, error))
 		return false;
 	if (bytes == 0)
-		return usage("--call-graph: 0 bytes are too few", error);
+		return lode_option_refuse(error, "--call-graph: 0 bytes are too few");
 	*out_stack_bytes = (uint16_t)bytes;
 	return true;
 }

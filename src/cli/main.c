@@ -12,6 +12,7 @@
 #include "cli/fatal_faults.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
+#include "cli/mpi_ranks.h"
 #include "cli/option_parser.h"
 #include "cli/verb_table.h"
 #include "views/display_text.h"
@@ -177,7 +178,9 @@ static int fail_unknown_verb(char *const *words)
 static int exit_status_of(const LodeVerb *verb, const GError *error)
 {
 	if (g_error_matches(error, LODE_ERROR, LODE_ERROR_USAGE))
-		return fail_usage(verb->name, error->message);
+		return verb->is_silent != NULL && verb->is_silent()
+		               ? LODE_EXIT_USAGE
+		               : fail_usage(verb->name, error->message);
 	/* The reader of the pipe has had enough: no fault, and nobody to tell. */
 	if (standard_output_is_broken_pipe())
 		return LODE_EXIT_FAILED;
@@ -248,7 +251,7 @@ static int run_option(char **arguments)
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
 		return run_help(arguments + 1);
 	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
-		puts("lode " LODE_VERSION);
+		printf("lode %s\nMPI: %s\n", LODE_VERSION, lode_mpi_is_built() ? "yes" : "no");
 		return LODE_EXIT_OK;
 	}
 	if (strcmp(word, "--completion") == 0)

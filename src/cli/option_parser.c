@@ -119,6 +119,17 @@ bool lode_options_parse(const LodeVerb *verb, char **arguments, bool *out_wants_
 	return true;
 }
 
+bool lode_option_refuse(GError **error, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	g_autofree char *message = g_strdup_vprintf(format, values);
+	va_end(values);
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, message);
+	return false;
+}
+
 static bool refuse(const char *option, const char *text, const char *expected, GError **error)
 {
 	g_set_error(
@@ -144,6 +155,12 @@ static bool scan_number(const char *text, double *out_value, const char **out_en
 	return true;
 }
 
+bool lode_option_format(const char *text, LodeViewFormat *out_format, GError **error)
+{
+	return text == NULL || lode_view_format_from_text(text, out_format) ||
+	       refuse("--format", text, "text, json or csv", error);
+}
+
 bool lode_option_share(const char *option, const char *text, double *out_value, GError **error)
 {
 	const char *expected = "a share between 0 and 1, or 0% and 100%";
@@ -161,6 +178,19 @@ bool lode_option_share(const char *option, const char *text, double *out_value, 
 	if (value > 1)
 		return refuse(option, text, expected, error);
 	*out_value = value;
+	return true;
+}
+
+bool lode_option_percent(const char *option, const char *text, double *out_share, GError **error)
+{
+	const char *end;
+	double value;
+
+	if (text == NULL)
+		return true;
+	if (!scan_number(text, &value, &end) || (*end != '\0' && strcmp(end, "%") != 0))
+		return refuse(option, text, "a number of percent", error);
+	*out_share = value / 100;
 	return true;
 }
 
@@ -206,6 +236,30 @@ bool lode_option_positive(
 	}
 	if (text != NULL)
 		*out_value = value;
+	return true;
+}
+
+bool lode_option_range(const char *option, const char *text, uint32_t *out_least,
+	uint32_t *out_most, GError **error)
+{
+	static const char expected[] = "a range such as 3, 2-4, 2- or -4";
+	guint64 ends[2] = {0, 0};
+
+	if (text == NULL)
+		return true;
+	g_auto(GStrv) parts = g_strsplit(text, "-", 2);
+	size_t n = g_strv_length(parts), n_given = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (*parts[i] == '\0')
+			continue;
+		if (!g_ascii_string_to_unsigned(parts[i], 10, 1, UINT32_MAX, &ends[i], NULL))
+			return refuse(option, text, expected, error);
+		n_given++;
+	}
+	if (n_given == 0)
+		return refuse(option, text, expected, error);
+	*out_least = (uint32_t)ends[0];
+	*out_most = (uint32_t)ends[n - 1];
 	return true;
 }
 

@@ -15,6 +15,18 @@ struct LodeOutputFile {
 	FILE *stream;
 };
 
+bool lode_output_file_spares(const char *path, const char *input, GError **error)
+{
+	struct stat in, out;
+
+	if (stat(input, &in) != 0 || stat(path, &out) != 0 || in.st_dev != out.st_dev ||
+		in.st_ino != out.st_ino)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+		"'%s' is read and written; give -o another name", input);
+	return false;
+}
+
 static bool is_device(const char *path)
 {
 	struct stat status;

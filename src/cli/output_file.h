@@ -11,6 +11,9 @@
 
 typedef struct LodeOutputFile LodeOutputFile;
 
+/* False, with _USAGE: what is written to `path` would replace `input`, which is read. */
+bool lode_output_file_spares(const char *path, const char *input, GError **error);
+
 /* `path` NULL or "-": standard output. Errors: _IO. */
 LodeOutputFile *lode_output_file_open(const char *path, GError **error);
 

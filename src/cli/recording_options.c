@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/recording_options.h"
 
-#include "base/error.h"
 #include "cli/call_graph_options.h"
 #include "cli/option_parser.h"
+#include "cli/simulated_caches.h"
 #include "cli/wrapped_program.h"
+#include "views/display_text.h"
 
 static struct {
 	char *output, *keep_recording, *report, *frequency, *simulate, *branches, *pid, *duration,
 		**events;
 	char **only;
 	gboolean is_alone;
-	gboolean is_counted, is_exact, is_once, is_trace, is_fast, has_kernel, allow_debuginfod;
+	gboolean is_counted, is_exact, is_once, is_trace, has_allocations, is_fast, has_kernel,
+		allow_debuginfod;
 } given;
 
 const GOptionEntry lode_recording_options[] = {
@@ -32,6 +34,10 @@ const GOptionEntry lode_recording_options[] = {
 		"with --trace, --count or --exact: predict branches as processors of today do or "
 		"as callgrind does (default: tage with --trace, else callgrind)",
 		"tage|callgrind"},
+	{"allocations", 0, 0, G_OPTION_ARG_NONE, &given.has_allocations,
+		"with --trace: record what the program allocates, and where, so that misses have "
+		"the names of allocation sites",
+		NULL},
 	{"fast", 0, 0, G_OPTION_ARG_NONE, &given.is_fast,
 		"with --count or --exact: do not simulate caches and branch prediction", NULL},
 	{"no-follow", 0, 0, G_OPTION_ARG_NONE, &given.is_alone,
@@ -67,12 +73,6 @@ const GOptionEntry lode_recording_options[] = {
 	G_OPTION_ENTRY_NULL,
 };
 
-static bool usage(const char *message, GError **error)
-{
-	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, message);
-	return false;
-}
-
 /* What does not go with a kind of recording. */
 static bool check_kind(GError **error)
 {
@@ -83,35 +83,40 @@ static bool check_kind(GError **error)
 	               given.frequency != NULL || given.has_kernel || is_part;
 
 	if (given.is_trace && (samples || given.is_counted || given.is_exact || given.is_fast))
-		return usage("--trace neither samples nor counts alone: it goes without --count, "
-			     "--exact, --fast and the options of sampling",
-			error);
+		return lode_option_refuse(error,
+			"--trace neither samples nor counts alone: it goes without --count, "
+			"--exact, --fast and the options of sampling");
+	if (given.has_allocations && !given.is_trace)
+		return lode_option_refuse(error,
+			"--allocations goes with --trace; 'lode memory record --allocations' "
+			"samples");
 	if (given.is_exact && (samples || given.is_counted))
-		return usage("--exact does not sample: it goes without --count and the options of "
-			     "sampling",
-			error);
+		return lode_option_refuse(error,
+			"--exact does not sample: it goes without --count and the options of "
+			"sampling");
 	if (given.is_alone && (given.only != NULL || given.pid != NULL))
-		return usage("--no-follow cannot be used with --only and --pid", error);
+		return lode_option_refuse(
+			error, "--no-follow cannot be used with --only and --pid");
 	if (given.only != NULL && given.pid != NULL)
-		return usage("--only cannot be used with --pid", error);
+		return lode_option_refuse(error, "--only cannot be used with --pid");
 	if (given.is_counted && given.is_once)
-		return usage("--count runs the program twice: it goes without --once", error);
+		return lode_option_refuse(
+			error, "--count runs the program twice: it goes without --once");
 	if (given.is_counted && (is_part || given.has_kernel))
-		return usage("--count counts whole runs of the program's own code: it goes without "
-			     "--pid, --duration and --kernel",
-			error);
+		return lode_option_refuse(error,
+			"--count counts whole runs of the program's own code: it goes without "
+			"--pid, --duration and --kernel");
 	if (given.is_fast && !given.is_counted && !given.is_exact)
-		return usage("--fast is about counting: it goes with --count or --exact", error);
+		return lode_option_refuse(
+			error, "--fast is about counting: it goes with --count or --exact");
 	if ((given.simulate != NULL || given.branches != NULL) && !given.is_trace &&
 		(given.is_fast || (!given.is_counted && !given.is_exact)))
-		return usage("--simulate and --branches go with --trace, and with --count or "
-			     "--exact but without --fast",
-			error);
-	if (given.branches != NULL && lode_branch_model_from_text(given.branches) < 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--branches: '%s' is not tage or callgrind", given.branches);
-		return false;
-	}
+		return lode_option_refuse(error,
+			"--simulate and --branches go with --trace, and with --count or "
+			"--exact but without --fast");
+	if (given.branches != NULL && lode_branch_model_from_text(given.branches) < 0)
+		return lode_option_refuse(
+			error, "--branches: '%s' is not tage or callgrind", given.branches);
 	return true;
 }
 
@@ -126,6 +131,7 @@ bool lode_recording_options_read(
 		.recording.is_fast = given.is_fast,
 		.recording.is_alone = given.is_alone,
 		.recording.only = (const char *const *)given.only,
+		.recording.has_allocations = given.has_allocations,
 		.recording.has_kernel = given.has_kernel,
 		.recording.events = (const char *const *)given.events,
 		.recording.n_events = given.events != NULL ? g_strv_length(given.events) : 0,
@@ -139,9 +145,9 @@ bool lode_recording_options_read(
 	LodeProgramRecordingOptions *recording = &options.recording;
 
 	if (given.pid == NULL && arguments[0] == NULL)
-		return usage("PROGRAM is missing: lode run -- PROGRAM ARGUMENT…, or lode run -p "
-			     "PID",
-			error);
+		return lode_option_refuse(error,
+			"PROGRAM is missing: lode run -- PROGRAM ARGUMENT…, or lode run -p "
+			"PID");
 	if (!check_kind(error) ||
 		!lode_call_graph_options_read(
 			&recording->has_call_chains, &recording->user_stack_bytes, error) ||
@@ -155,4 +161,20 @@ bool lode_recording_options_read(
 		recording->branches = (LodeBranchModel)lode_branch_model_from_text(given.branches);
 	*out_options = options;
 	return true;
+}
+
+bool lode_recording_options_read_caches(
+	const LodeRecordingOptions *options, LodeHierarchy **out_caches, GError **error)
+{
+	g_autofree char *note = NULL;
+
+	*out_caches = NULL;
+	if (options->recording.kind != LODE_RECORDING_TRACE && options->simulate == NULL)
+		return true;
+	*out_caches = options->simulate != NULL
+	                      ? lode_simulated_caches_read("--simulate", options->simulate, error)
+	                      : lode_simulated_caches_default("--simulate", &note, error);
+	if (note != NULL)
+		lode_display_line(stderr, "lode run: %s", note);
+	return *out_caches != NULL;
 }

@@ -2,6 +2,7 @@
 /* Private to cli/: the options of `lode run` that say what is recorded, how, and where it goes. */
 #pragma once
 
+#include "caches/hierarchy.h"
 #include "record/program_recording.h"
 
 /* For LodeVerb.options. */
@@ -19,3 +20,8 @@ typedef struct {
  * options that do not go together. */
 bool lode_recording_options_read(
 	char **arguments, LodeRecordingOptions *out_options, GError **error);
+
+/* The caches that a trace is replayed through, or that counting simulates: NULL where there are
+ * none. Says so on standard error where they are not this machine's. The caller owns them. */
+bool lode_recording_options_read_caches(
+	const LodeRecordingOptions *options, LodeHierarchy **out_caches, GError **error);

@@ -39,6 +39,9 @@ typedef struct {
 	/* What follows a "--" is another program's; then `arguments` of run() has it, "--" first.
 	 */
 	bool may_wrap;
+	/* Whether another process, with the same command line, says what is wrong with it; may be
+	 * NULL. */
+	bool (*is_silent)(void);
 } LodeVerb;
 
 extern const LodeVerb lode_verb_run;

@@ -96,12 +96,6 @@ static const Format formats[] = {
 	{"folded", write_folded, true, false},
 };
 
-static bool usage(GError **error, const char *message, const char *format)
-{
-	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, message, format);
-	return false;
-}
-
 static bool find_format(const Format **out_format, GError **error)
 {
 	const char *name = given.format != NULL ? given.format : "flow";
@@ -111,12 +105,14 @@ static bool find_format(const Format **out_format, GError **error)
 			continue;
 		*out_format = &formats[i];
 		if (given.weight != NULL && !formats[i].has_weight)
-			return usage(error, "--weight: the format %s has all events", name);
+			return lode_option_refuse(
+				error, "--weight: the format %s has all events", name);
 		if (given.event_rate != NULL && !formats[i].has_event_rate)
-			return usage(error, "--event-rate: the format %s has no attributes", name);
+			return lode_option_refuse(
+				error, "--event-rate: the format %s has no attributes", name);
 		return true;
 	}
-	return usage(
+	return lode_option_refuse(
 		error, "--format: '%s' is none of flow, callgrind, pprof, firefox, folded", name);
 }
 
@@ -135,7 +131,7 @@ static bool find_weight(const LodeProfile *profile, uint32_t *out_event, GError 
 static int run(char **arguments, GError **error)
 {
 	Export self = {.event_rate = 0.01};
-	const Format *format;
+	const Format *format = NULL;
 
 	if (!lode_options_take_one(arguments, "PROFILE.lode", error) ||
 		!find_format(&format, error) ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* lode import: recordings that are there already become a profile. */
 #include "base/error.h"
-#include "base/number_format.h"
 #include "cli/option_parser.h"
+#include "cli/output_file.h"
 #include "cli/simulated_caches.h"
 #include "cli/terminal_progress.h"
 #include "cli/trace_range_options.h"
@@ -10,61 +10,9 @@
 #include "ingest/import.h"
 #include "model/profile.h"
 #include "store/profile_store.h"
-#include "views/display_text.h"
-#include "views/shell_word.h"
+#include "views/import_summary.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
-
-/* --- what was imported --- */
-
-/* What `lode import` says about the profile that it made. */
-
-static void write_count(FILE *out, double count, const char *one, const char *many)
-{
-	char number[LODE_NUMBER_SIZE];
-
-	fprintf(out, "%s %s, ", lode_number_format_count(count, number), count == 1 ? one : many);
-}
-
-static void write_unresolved(const LodeProfile *profile, const char *path, FILE *out)
-{
-	char share[LODE_NUMBER_SIZE];
-	bool is_sampled = profile->n_samples > 0;
-	const LodeEvent *weight = lode_profile_event(profile, profile->weight_event);
-	double total = is_sampled ? weight->total : profile->total_count, part = 0;
-
-	for (guint i = 0; i < profile->unresolved->len; i++) {
-		const LodeUnresolved *row = &LODE_AT(profile->unresolved, LodeUnresolved, i);
-		part += is_sampled ? row->weight : row->count;
-	}
-	if (profile->unresolved->len == 0)
-		return;
-	g_autofree char *quoted = lode_shell_word(path);
-	lode_number_format_share(total > 0 ? part / total : 0, share);
-	lode_display_line(out, "not everything could be resolved (%s of %s); lode info %s says why",
-		share, is_sampled ? weight->name : "the executions", quoted);
-}
-
-/* Two lines: what was recorded, and how much of it there is; a third when something is amiss. */
-static void write_imported(const LodeProfile *profile, const char *path, FILE *out)
-{
-	char number[LODE_NUMBER_SIZE];
-
-	lode_display_line(out, "%s: %s (%s, %s frequencies)", path,
-		profile->program != NULL ? profile->program : "unknown program", profile->creator,
-		lode_frequency_to_text(profile->frequency));
-	write_count(out, profile->images->len, "image", "images");
-	write_count(out, profile->functions->len, "function", "functions");
-	write_count(out, profile->instructions->len, "instruction", "instructions");
-	write_count(out, profile->total_count, "execution", "executions");
-	const LodeEvent *weight = lode_profile_event(profile, profile->weight_event);
-	lode_display_line(
-		out, "%s %s", lode_number_format_count(weight->total, number), weight->name);
-	write_unresolved(profile, path, out);
-}
-
-/* --- the verb --- */
 
 static struct {
 	char *output, *program, *threads, *simulate, *branches;
@@ -126,14 +74,6 @@ static const LodeOptionGroup groups[] = {
 	{NULL, NULL},
 };
 
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat first, second;
-
-	return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-	       first.st_ino == second.st_ino;
-}
-
 static bool check_arguments(char **arguments, GError **error)
 {
 	if (arguments[0] == NULL)
@@ -144,13 +84,9 @@ static bool check_arguments(char **arguments, GError **error)
 			"-o is missing: the profile to write, such as -o x.lode");
 	if (arguments[0] == NULL || given.output == NULL)
 		return false;
-	for (size_t i = 0; arguments[i] != NULL; i++) {
-		if (!is_same_file(arguments[i], given.output))
-			continue;
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"'%s' is read and written; give -o another name", arguments[i]);
-		return false;
-	}
+	for (size_t i = 0; arguments[i] != NULL; i++)
+		if (!lode_output_file_spares(given.output, arguments[i], error))
+			return false;
 	return true;
 }
 
@@ -211,7 +147,7 @@ static int run(char **arguments, GError **error)
 		!lode_profile_store_write(given.output, profile, &screen.progress, error))
 		return LODE_EXIT_FAILED;
 	lode_terminal_progress_hide(&screen);
-	write_imported(profile, given.output, stdout);
+	lode_import_summary_write(profile, given.output, stdout);
 	return lode_whole_trace_check("import", arguments[0], profile, "what is whole was imported")
 	               ? LODE_EXIT_OK
 	               : LODE_EXIT_FAILED;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* lode info: what is in a profile, and how good it is. */
 #include "base/error.h"
+#include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
-#include "cli/verb.h"
 #include "store/profile_store.h"
 #include "views/info.h"
 
@@ -22,11 +22,8 @@ static int run(char **arguments, GError **error)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "info takes one profile");
 		return LODE_EXIT_USAGE;
 	}
-	if (given_format != NULL && !lode_view_format_from_text(given_format, &info.format)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--format: '%s' is not text, json or csv", given_format);
+	if (!lode_option_format(given_format, &info.format, error))
 		return LODE_EXIT_USAGE;
-	}
 	info.profile_path = arguments[0];
 	g_auto(LodeTerminalProgress) screen;
 	lode_terminal_progress_init(&screen);

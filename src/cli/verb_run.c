@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* lode run: the main job in one step. Records a program or a process, imports, mines, reports. */
-#include "base/error.h"
 #include "caches/counted_caches.h"
 #include "cli/interrupt.h"
 #include "cli/mining_options.h"
 #include "cli/output_file.h"
 #include "cli/recorded_profile.h"
 #include "cli/recording_options.h"
-#include "cli/simulated_caches.h"
 #include "cli/terminal_progress.h"
 #include "cli/wrapped_program.h"
 #include "ingest/traced_import.h"
@@ -83,22 +81,6 @@ static bool evaluate(const LodeRecordedProfile *recorded, const LodeRecordedRun 
 	return report(profile, mined, recorded->path, &screen.progress, error);
 }
 
-/* NULL without an error where nothing is simulated. */
-static bool read_caches(LodeHierarchy **out_caches, GError **error)
-{
-	g_autofree char *note = NULL;
-
-	*out_caches = NULL;
-	if (given.recording.kind != LODE_RECORDING_TRACE && given.simulate == NULL)
-		return true;
-	*out_caches = given.simulate != NULL
-	                      ? lode_simulated_caches_read("--simulate", given.simulate, error)
-	                      : lode_simulated_caches_default("--simulate", &note, error);
-	if (note != NULL)
-		lode_display_line(stderr, "lode run: %s", note);
-	return *out_caches != NULL;
-}
-
 static int run_verb(char **arguments, GError **error)
 {
 	g_autoptr(LodeHierarchy) caches = NULL;
@@ -111,7 +93,7 @@ static int run_verb(char **arguments, GError **error)
 		return LODE_EXIT_USAGE;
 	/* What the first screen shows does not need them, and they take longest. */
 	parameters.only_findings = !lode_mining_options_ask_for_sequences();
-	if (!read_caches(&caches, error))
+	if (!lode_recording_options_read_caches(&given, &caches, error))
 		return LODE_EXIT_FAILED;
 	if (recording->kind != LODE_RECORDING_TRACE && caches != NULL) {
 		LodeCountedCaches counted;
@@ -172,7 +154,7 @@ const LodeVerb lode_verb_run = {
 		"spent. Execution counts are inferred from the samples.\n"
 		"\n"
 		"With --count the program then runs a second time in qemu, where every execution "
-		"is counted, about 30 to 100 times slower (10 to 20 times with --fast) and with "
+		"is counted, about 10 to 150 times slower (4 to 60 times with --fast) and with "
 		"the program's output discarded. All other effects of the program happen twice. "
 		"There is no second run if standard input is a pipe or if code "
 		"is generated at run time (node, java). --exact only counts.\n"

@@ -5,6 +5,7 @@
 #include "views/display_text.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 
 static void tell(const char *text, LodeAdvice advice, void *verb)
@@ -21,6 +22,20 @@ static void tell(const char *text, LodeAdvice advice, void *verb)
 LodeNotes lode_wrapped_program_notes(const char *verb)
 {
 	return (LodeNotes){.take = tell, .user_data = (void *)verb};
+}
+
+char **lode_wrapped_program_own_command(char **arguments)
+{
+	g_autoptr(GPtrArray) words = g_ptr_array_new();
+	g_autofree char *text = NULL;
+	gsize size;
+
+	if (!g_file_get_contents("/proc/self/cmdline", &text, &size, NULL) || size == 0)
+		return g_strdupv(arguments);
+	for (const char *at = text; at < text + size; at += strlen(at) + 1)
+		g_ptr_array_add(words, (char *)at);
+	g_ptr_array_add(words, NULL);
+	return g_strdupv((char **)words->pdata);
 }
 
 int lode_wrapped_program_status(int status, int stop_signal)

@@ -9,6 +9,10 @@
 /* "lode VERB: TEXT" on standard error, with the option that helps; the name is borrowed. */
 LodeNotes lode_wrapped_program_notes(const char *verb);
 
+/* What stands in a recording as its command line: all of ours, options too; `arguments` where that
+ * cannot be read. The caller frees it with g_strfreev(). */
+char **lode_wrapped_program_own_command(char **arguments);
+
 /*
  * Our exit status after a program that ended with `status` (as wait() gives it): its own, or the
  * signal that ended it. `stop_signal` 0: none came that was meant for us too.

@@ -28,11 +28,6 @@ static void add(LodeJitRuntime *self, const char *argument)
 	g_ptr_array_add(self->argv, g_strdup(argument));
 }
 
-static bool has_argument(const char *const *argv, const char *argument)
-{
-	return g_strv_contains(argv, argument);
-}
-
 static bool has_option_in(const char *variable, const char *option)
 {
 	const char *text = g_getenv(variable);
@@ -47,7 +42,7 @@ static bool has_option_in(const char *variable, const char *option)
 static void add_node_arguments(LodeJitRuntime *self, const char *const *argv)
 {
 	static const char option[] = "--perf-prof";
-	bool is_users = has_argument(argv, option) || has_option_in("NODE_OPTIONS", option);
+	bool is_users = g_strv_contains(argv, option) || has_option_in("NODE_OPTIONS", option);
 
 	if (!is_users) {
 		g_autoptr(GString) log = g_string_new(self->directory);

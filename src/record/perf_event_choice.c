@@ -2,9 +2,11 @@
 #include "record/perf_event_choice.h"
 
 #include "base/error.h"
+#include "base/late_library.h"
 #include "record/perf_pmu_event.h"
 
 #include <asm/perf_regs.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <perfmon/pfmlib_perf_event.h>
 #include <string.h>
@@ -88,20 +90,44 @@ static bool read_raw(const char *stem, struct perf_event_attr *attr)
 	return true;
 }
 
+/* The tables of events of all processors, which take longer to load than the rest of lode. */
+typedef struct {
+	__typeof__(&pfm_initialize) initialize;
+	__typeof__(&pfm_get_os_event_encoding) get_os_event_encoding;
+	__typeof__(&pfm_strerror) strerror;
+} Pfm;
+
+static bool open_pfm(Pfm *out, GError **error)
+{
+	const LodeLateSymbol symbols[] = {
+		{"pfm_initialize", &out->initialize},
+		{"pfm_get_os_event_encoding", &out->get_os_event_encoding},
+		{"pfm_strerror", &out->strerror},
+	};
+
+	return lode_late_library_open(
+		"libpfm.so.4", RTLD_LAZY, symbols, G_N_ELEMENTS(symbols), error);
+}
+
 static bool read_known(const char *stem, struct perf_event_attr *attr, GError **error)
 {
 	pfm_perf_encode_arg_t encoding = {.attr = attr, .size = sizeof(encoding)};
-	int code = pfm_initialize();
+	Pfm pfm;
 
+	if (!open_pfm(&pfm, error)) {
+		g_prefix_error(error, "the names of events are unknown: ");
+		return false;
+	}
+	int code = pfm.initialize();
 	if (code == PFM_SUCCESS)
-		code = pfm_get_os_event_encoding(
+		code = pfm.get_os_event_encoding(
 			stem, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &encoding);
 	if (code == PFM_SUCCESS)
 		return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 		"event '%s' is unknown on this machine: %s; 'perf list' shows names, such as "
 		"cpu-clock, page-faults, and with a PMU cycles, instructions, branch-misses",
-		stem, pfm_strerror(code));
+		stem, pfm.strerror(code));
 	return false;
 }
 

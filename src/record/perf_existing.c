@@ -205,7 +205,9 @@ static void read_kernel_range(const char *proc, uint64_t out_range[2])
 
 	out_range[0] = out_range[1] = 0;
 	while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
-		if (sscanf(line, "%llx %*c %1023s", &address, name) != 2)
+		/* Few of the hundred thousand lines are worth a closer look. */
+		if (strstr(line, "text\n") == NULL ||
+			sscanf(line, "%llx %*c %1023s", &address, name) != 2)
 			continue;
 		for (int i = 0; i < 2; i++)
 			if (strcmp(name, names[i]) == 0)

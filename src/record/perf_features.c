@@ -421,12 +421,6 @@ static GByteArray *describe_program(const LodePerfFeatureInput *input)
 	return section;
 }
 
-/* One that has no content: that it is there says it all. */
-static void put_flag(GPtrArray *features, unsigned number)
-{
-	features->pdata[number] = g_bytes_new_static("", 0);
-}
-
 static void unref_bytes(void *data)
 {
 	if (data != NULL)
@@ -447,7 +441,8 @@ GPtrArray *lode_perf_features_make(const LodePerfFeatureInput *input)
 	put(features, FEATURE_CLOCKID, clock_resolution());
 	put(features, FEATURE_CLOCK_DATA, clock_data());
 	put(features, FEATURE_LODE, describe_program(input));
+	/* It has no content: that it is there says it all. */
 	if (input->has_branch_stacks)
-		put_flag(features, FEATURE_BRANCH_STACK);
+		features->pdata[FEATURE_BRANCH_STACK] = g_bytes_new_static("", 0);
 	return features;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/perf_kernel.h"
 
+#include "base/descriptor_limit.h"
 #include "base/error.h"
 
 #include <errno.h>
@@ -8,8 +9,6 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-enum { USUAL_DESCRIPTORS = 1024 }; /* most systems' soft limit */
 
 static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu, void *user_data)
 {
@@ -80,24 +79,16 @@ static void refuse_permission(
 			refusal->event, g_strerror(refusal->code), paranoid);
 }
 
-/* What is opened before the number of CPUs and threads is known has only this to say. */
-static void refuse_any_descriptor(const struct rlimit *limit, GError **error)
-{
-	g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
-		"no file can be opened any more: RLIMIT_NOFILE allows %" G_GUINT64_FORMAT
-		"; 'ulimit -n %d' raises it",
-		(guint64)limit->rlim_cur, USUAL_DESCRIPTORS);
-}
-
 static void refuse_descriptors(const LodePerfRefusal *refusal, GError **error)
 {
 	struct rlimit limit = {0, 0};
 
-	getrlimit(RLIMIT_NOFILE, &limit);
+	/* What is opened before the number of CPUs and threads is known. */
 	if (refusal->n_wanted == 0) {
-		refuse_any_descriptor(&limit, error);
+		lode_descriptor_limit_refuse(error);
 		return;
 	}
+	getrlimit(RLIMIT_NOFILE, &limit);
 	g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
 		"%" G_GSIZE_FORMAT
 		" descriptors are needed (one for each event, thread and CPU), and RLIMIT_NOFILE "

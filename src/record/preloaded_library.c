@@ -134,7 +134,7 @@ static const char *obstacle_in(Elf *elf)
 		return NULL;
 	if (gelf_getclass(elf) != ELFCLASS64)
 		return "is a 32-bit program";
-	/* without a dynamic loader nobody reads LD_PRELOAD */
+	/* it is the dynamic loader that reads LD_PRELOAD */
 	if (!has_segment(elf, PT_INTERP))
 		return "is linked statically";
 	return needs_sanitizer(elf) ? "is built with a sanitizer, whose library must come first"

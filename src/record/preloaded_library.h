@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Libraries of ours that a program is run with (LD_PRELOAD), and what speaks against it. */
+/* Libraries of ours that a program is run with (LD_PRELOAD), and what prevents it. */
 #pragma once
 
 #include <glib.h>

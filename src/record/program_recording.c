@@ -17,13 +17,7 @@
 
 enum {
 	FEWEST_SAMPLES = 100, /* of which a share can be told to some percent */
-	/* Of qemu, in processor time, see bench/README.md. */
-	LEAST_SLOWDOWN = 10,
-	MOST_SLOWDOWN = 100,
-	LEAST_FAST_SLOWDOWN = 4, /* without simulation */
-	MOST_FAST_SLOWDOWN = 40,
-	LONG_WAIT_S = 10,
-	FREQUENCY = 10000, /* sequences need more samples than functions do */
+	FREQUENCY = 10000,    /* sequences need more samples than functions do */
 };
 
 typedef struct {
@@ -167,12 +161,6 @@ static void append_all(GPtrArray *to, GPtrArray *from)
 	g_ptr_array_extend_and_steal(to, g_ptr_array_ref(from));
 }
 
-static void note_jit(const Session *self, const char *warning)
-{
-	if (warning != NULL)
-		lode_notes_add(&self->options->notes, "%s", warning);
-}
-
 static bool run_qemu(const Session *self, const char *const *environment, LodeRecordedRun *out_run,
 	GError **error)
 {
@@ -196,7 +184,8 @@ static bool run_qemu(const Session *self, const char *const *environment, LodeRe
 
 	if (counted == NULL)
 		return false;
-	note_jit(self, counted->jit_warning);
+	if (counted->jit_warning != NULL)
+		lode_notes_add(&self->options->notes, "%s", counted->jit_warning);
 	append_all(out_run->recordings, counted->files);
 	append_all(out_run->jit_files, counted->jit_files);
 	out_run->exit_status = counted->exit_status;
@@ -266,29 +255,26 @@ static bool sample_if_allowed(Session *self, GError **error)
 
 static bool count_after_samples(Session *self, GError **error)
 {
+	const LodeProgramRecordingOptions *options = self->options;
 	g_autoptr(GError) cause = NULL;
 
 	if (is_ended_by_signal(self)) {
 		if (self->result->stop_signal == 0)
-			lode_notes_add(&self->options->notes,
+			lode_notes_add(&options->notes,
 				"a signal came, so that the program is not run again to "
 				"count executions");
 		return true;
 	}
-	bool is_fast = self->options->is_fast;
-	double seconds = self->processor_seconds;
-	double most = seconds * (is_fast ? MOST_FAST_SLOWDOWN : MOST_SLOWDOWN);
-	if (most > LONG_WAIT_S)
-		lode_notes_advise(&self->options->notes, LODE_ADVICE_SAMPLE_ONLY,
+	g_autofree char *wait = lode_count_run_wait(self->processor_seconds, !options->is_fast);
+	if (wait != NULL)
+		lode_notes_advise(&options->notes, LODE_ADVICE_SAMPLE_ONLY,
 			"sampled for %.1f s; it now runs again in qemu, to count executions, "
-			"for some %.0f to %.0f s",
-			self->sampled_seconds,
-			seconds * (is_fast ? LEAST_FAST_SLOWDOWN : LEAST_SLOWDOWN), most);
+			"for some %s, or less where it waits for memory",
+			self->sampled_seconds, wait);
 	if (count(self, &cause))
 		return true;
 	if (self->result->recordings->len > 0) {
-		lode_notes_add(
-			&self->options->notes, "executions are not counted: %s", cause->message);
+		lode_notes_add(&options->notes, "executions are not counted: %s", cause->message);
 		return true;
 	}
 	g_propagate_error(error, g_steal_pointer(&cause));
@@ -298,6 +284,7 @@ static bool count_after_samples(Session *self, GError **error)
 static bool trace(Session *self, GError **error)
 {
 	g_autofree char *path = g_build_filename(self->options->directory, "trace.rps", NULL);
+	g_autofree char *logs = g_canonicalize_filename(self->options->directory, NULL);
 	const LodeTraceRecordingOptions options = {
 		.argv = self->options->argv,
 		.output = self->options->taker == NULL ? path : NULL,
@@ -306,6 +293,8 @@ static bool trace(Session *self, GError **error)
 		.way = -1,
 		.is_alone = self->options->is_alone,
 		.only = self->options->only,
+		.has_allocations = self->options->has_allocations,
+		.allocations = logs,
 		.notes = self->options->notes,
 	};
 

@@ -49,6 +49,7 @@ typedef struct {
 	uint64_t frequency; /* samples a second; 0: 10,000, or what the kernel allows */
 	LodeNotes notes;
 	const LodeProgress *progress; /* of the second run; may be NULL */
+	bool has_allocations;         /* of a trace: record what the program allocates, too */
 	const LodeTraceTaker *taker;  /* gets what is traced, which is in no file then; NULL */
 	bool *is_refused;             /* see LodePerfSamplerOptions; may be NULL */
 } LodeProgramRecordingOptions;

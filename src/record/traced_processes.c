@@ -338,10 +338,11 @@ static TracedProcess *find(const LodeTracedProcesses *self, uint32_t number)
 	return number < self->all->len ? self->all->pdata[number] : NULL;
 }
 
-static bool see_references(TracedProcess *process, LodeTraceRingChunk *chunk)
+static bool see_words(const LodeTracedProcesses *self, const TracedProcess *process,
+	const LodeTraceRingChunk *chunk)
 {
-	return lode_trace_intake_add(
-		process->intake, chunk->references, chunk->n, chunk->thread, chunk->tid);
+	return lode_trace_intake_add_words(process->intake, lode_trace_ring_pieces(self->ring),
+		chunk->words, chunk->n, chunk->thread, chunk->tid);
 }
 
 /* All its chunks that ended have been taken. */
@@ -351,7 +352,7 @@ static void end(LodeTracedProcesses *self, TracedProcess *process)
 	process->has_ended = true;
 	while (lode_trace_ring_take_rest(self->ring, process->number, self->rest))
 		if (process->is_recorded && self->rest->event == TRACE_EVENT_NONE)
-			see_references(process, self->rest);
+			see_words(self, process, self->rest);
 	if (process->executed != NULL && self->n_executed++ == 0)
 		self->executed = g_strdup(process->executed);
 	if (!process->is_recorded)
@@ -490,7 +491,7 @@ void lode_traced_processes_see(LodeTracedProcesses *self, LodeTraceRingChunk *ch
 	}
 	if (chunk->event != TRACE_EVENT_NONE)
 		see_event(self, process, chunk);
-	else if (!see_references(process, chunk))
+	else if (!see_words(self, process, chunk))
 		lode_trace_ring_stop_process(self->ring, process->number);
 }
 
@@ -644,12 +645,15 @@ void lode_traced_processes_note(const LodeTracedProcesses *self)
 	note_count(notes, lode_trace_ring_n_untraced_processes(self->ring),
 		"1 process is not traced: there were too many",
 		"processes are not traced: there were too many");
-	note_count(notes, self->n_lost_chunks, "up to 508 references of a process are lost",
-		"times up to 508 references of a process are lost");
+	note_count(notes, self->n_lost_chunks, "a chunk of references of a process is lost",
+		"chunks of references of processes are lost");
 	note_count(notes, n_threads, "1 thread is not traced: too many at a time",
 		"threads are not traced: too many at a time");
 	note_count(notes, self->n_lost_mappings, "1 of the program's mappings dropped: table full",
 		"of the program's mappings dropped: table full");
+	if (lode_code_pieces_have_nonsense(lode_trace_ring_pieces(self->ring)))
+		lode_notes_add(notes, "references are missing: the program wrote into the memory "
+				      "by which lode traces it");
 	if (self->has_too_many_functions)
 		lode_notes_add(notes, "not all functions '%s' are traced: there are too many",
 			options->function);

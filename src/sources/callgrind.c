@@ -112,12 +112,6 @@ typedef struct {
 	LodeCallgrindRows memory;
 } Order;
 
-static bool no_memory(GError **error)
-{
-	g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT, "too many rows to sort");
-	return false;
-}
-
 static unsigned bit_length(uint64_t value)
 {
 	return value == 0 ? 0 : 64 - (unsigned)__builtin_clzll(value);
@@ -126,8 +120,10 @@ static unsigned bit_length(uint64_t value)
 static bool order_init(Order *self, size_t n, GError **error)
 {
 	memset(self, 0, sizeof(*self));
-	if (n >= INT32_MAX)
-		return no_memory(error);
+	if (n >= INT32_MAX) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT, "too many rows to sort");
+		return false;
+	}
 	if (!lode_callgrind_rows_reserve(&self->memory, (n + 1) * 2 * sizeof(uint64_t), error))
 		return false;
 	self->n = n;
@@ -424,13 +420,6 @@ static bool merge_calls(LodeCallgrindRecords *records, GError **error)
 	return true;
 }
 
-/* Sorts and sums the rows into the recording's arrays. */
-static bool merge(LodeCallgrindRecords *records, GError **error)
-{
-	return merge_instructions(records, error) && merge_jumps(records, error) &&
-	       merge_calls(records, error);
-}
-
 /* --- the reader --- */
 
 /* Callgrind writes as `totals:` what it summed while writing, so that any difference is damage. */
@@ -462,7 +451,8 @@ static bool check_totals(const LodeCallgrindRecords *records, GError **error)
 
 static LodeRecording *finish(LodeCallgrindRecords *records, GError **error)
 {
-	if (!merge(records, error) || !check_totals(records, error))
+	if (!merge_instructions(records, error) || !merge_jumps(records, error) ||
+		!merge_calls(records, error) || !check_totals(records, error))
 		return NULL;
 	return g_steal_pointer(&records->recording);
 }

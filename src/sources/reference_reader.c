@@ -54,11 +54,6 @@ typedef struct {
 	KnownSize table[1 << TABLE_BITS];
 } FetchSizes;
 
-static FetchSizes *fetch_sizes_new(void)
-{
-	return g_new0(FetchSizes, 1);
-}
-
 static void fetch_sizes_free(FetchSizes *self)
 {
 	g_free(self);
@@ -299,21 +294,6 @@ static ptrdiff_t read_compressed(CompressedStream *self, char *out, size_t size,
 	return n;
 }
 
-/* Up to `size` bytes: how many; 0 at the end; −1 with an error, which names the offset: _IO,
- * _CORRUPT, _LIMIT. */
-static ptrdiff_t compressed_stream_read(
-	CompressedStream *self, char *out, size_t size, GError **error)
-{
-	return self->decoder != NULL ? read_compressed(self, out, size, error)
-	                             : read_plain(self, out, size, error);
-}
-
-/* Bytes read from the descriptor so far. */
-static uint64_t compressed_stream_bytes(const CompressedStream *self)
-{
-	return self->read_bytes;
-}
-
 /* --- the reader --- */
 
 enum {
@@ -392,8 +372,11 @@ static bool fill(LodeReferenceReader *self, GError **error)
 	if (!make_room(self, error))
 		return false;
 	size_t left = (size_t)(scan->end - scan->at);
-	ptrdiff_t n = compressed_stream_read(
-		self->stream, self->buffer + left, self->capacity - left, error);
+	char *rest = self->buffer + left;
+	size_t n_rest = self->capacity - left;
+	ptrdiff_t n = self->stream->decoder != NULL
+	                      ? read_compressed(self->stream, rest, n_rest, error)
+	                      : read_plain(self->stream, rest, n_rest, error);
 	if (n < 0)
 		return false;
 	scan->end += n;
@@ -448,7 +431,7 @@ LodeReferenceReader *lode_reference_reader_open(
 		return NULL;
 	self->row = lode_reference_form_row(self->form);
 	if (self->row->lacks_sizes)
-		self->sizes = fetch_sizes_new();
+		self->sizes = g_new0(FetchSizes, 1);
 	return g_steal_pointer(&self);
 }
 
@@ -473,7 +456,7 @@ LodeReferenceForm lode_reference_reader_form(const LodeReferenceReader *self)
 
 uint64_t lode_reference_reader_bytes(const LodeReferenceReader *self)
 {
-	return compressed_stream_bytes(self->stream);
+	return self->stream->read_bytes;
 }
 
 /* Takes from the buffer until something came, the end or an error. Gives how many came. */

@@ -121,8 +121,14 @@ LodeProfile *lode_profile_store_read_with_stacks(
 	return read_profile(path, lode_stack_tables_read, progress, error);
 }
 
+static bool read_parts_and_stacks(LodeProfile *profile, LodeDatabase *database, GError **error)
+{
+	return lode_origin_tables_read_parts(profile, database, error) &&
+	       lode_stack_tables_read(profile, database, error);
+}
+
 LodeProfile *lode_profile_store_read_with_origins(
 	const char *path, const LodeProgress *progress, GError **error)
 {
-	return read_profile(path, lode_origin_tables_read_parts, progress, error);
+	return read_profile(path, read_parts_and_stacks, progress, error);
 }

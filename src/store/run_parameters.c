@@ -36,6 +36,7 @@ static const Field fields[] = {
 	FIELD(exclude, FIELD_TEXT),
 	FIELD(images, FIELD_TEXT),
 	FIELD(functions, FIELD_TEXT),
+	FIELD(origins, FIELD_TEXT),
 	FIELD(event_rate, FIELD_NUMBER),
 	FIELD(min_support, FIELD_NUMBER),
 	FIELD(min_differential, FIELD_NUMBER),

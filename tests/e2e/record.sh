@@ -72,39 +72,39 @@ finish() {
 
 echo 1..22
 
-record -F 1000 -e cpu-clock:u -- "$busy" 300
+record -F 1000 -e cpu-clock:u -- "$busy" 150
 check "threads, a child and what it executes are sampled" "$(status_is 5)" "$(perf_agrees)" \
 	"$(says '^lode record: go on with .lode import x.data')" \
 	"$(is_at_least "$(perf script -i x.data -F tid 2>/dev/null | sort -u | wc -l)" 4 threads)" \
 	"$(is_at_least "$(perf script -i x.data -F comm 2>/dev/null | grep -c '^ *sh')" 1 'samples of sh')" \
 	"$(names_functions)"
 
-record -e cpu-clock:u -- "$busy" 100
+record -e cpu-clock:u -- "$busy" 20
 check "an old recording is kept" "$(status_is 5)" "$([ -s x.data.old ] || echo "no x.data.old")" \
 	"$([ -z "$(ls -- *.tmp 2>/dev/null)" ] || echo "a temporary file")"
 
-record -e cpu-clock:u -e page-faults:u -- "$busy" 200
+record -e cpu-clock:u -e page-faults:u -- "$busy" 60
 check "several events" "$(status_is 5)" "$(perf_agrees)" \
 	"$(says ' samples of cpu-clock:u and page-faults:u, ')" \
 	"$(is_at_least "$(perf script -i x.data -F event 2>/dev/null | grep -c page-faults:u)" 3 faults)" \
 	"$(is_at_least "$(perf script -i x.data -F event 2>/dev/null | grep -c cpu-clock:u)" 10 ticks)"
 
-record -e page-faults:u -c 7 -d -- "$busy" 100
+record -e page-faults:u -c 7 -d -- "$busy" 10
 sevenths=$(told)
-record -e page-faults:u -c 1 -d -- "$busy" 100
+record -e page-faults:u -c 1 -d -- "$busy" 10
 check "a period is one: every seventh fault is a seventh of the faults" "$(perf_agrees)" \
 	"$(is_at_most "$((sevenths * 4))" "$(told)" 'faults')" \
 	"$(is_at_least "$((sevenths * 14))" "$(told)" 'faults')" \
 	"$(is_at_least "$(perf script -i x.data -F addr 2>/dev/null | grep -cE '[0-9a-f]{6}')" 10 addresses)"
 
-record -e cpu-clock:u --user-regs -- "$busy" 200
+record -e cpu-clock:u --user-regs -- "$busy" 60
 perf script -i x.data -F ip,uregs 2>/dev/null >registers
 check "user registers, the instruction pointer among them" "$(perf_agrees)" \
 	"$(is_at_least "$(wc -l <registers)" 10 'samples with registers')" \
 	"$(awk '{ ip = $1; sub(/^.* IP:0x/, ""); if ($1 != ip) bad++ } END { if (bad) print bad " differ" }' registers)"
 
 set -m
-"$busy" 60000 >/dev/null &
+"$busy" 60000 calm >/dev/null &
 target=$!
 set +m
 sleep 0.3
@@ -128,7 +128,7 @@ finish
 check "the end of an attached process ends the recording" "$(status_is 0)" "$(perf_agrees)"
 wait $target 2>/dev/null
 
-start -e cpu-clock:u --start-stopped -- "$busy" 2500 alone
+start -e cpu-clock:u --start-stopped -- "$busy" 250 alone calm
 sleep 0.4
 kill -USR1 $pid
 sleep 0.5
@@ -139,7 +139,7 @@ check "started stopped, SIGUSR1 starts and stops" "$(status_is 5)" "$(perf_agree
 	"$(names_functions)"
 
 mkfifo pipe
-start -e cpu-clock:u --control pipe -- "$busy" 2500 alone
+start -e cpu-clock:u --control pipe -- "$busy" 250 alone calm
 sleep 0.4
 echo disable >pipe
 sleep 0.5
@@ -154,18 +154,18 @@ check "a control pipe pauses and stops" "$(status_is 5)" "$(perf_agrees)" \
 	"$(says 'unknown commands on the control pipe.*: 1')" \
 	"$(is_at_least "$whole_before_the_end" 1 'whole before the program has ended')"
 
-record -e cpu-clock:u --delay 400 --duration 0.3 -- "$busy" 20000 alone
+record -e cpu-clock:u --delay 400 --duration 0.3 -- "$busy" 2000 alone calm
 check "delay and duration, which ends the program" "$(status_is 0)" "$(perf_agrees)" \
 	"$(is_at_least "$(told)" 10 samples)" "$(is_at_most "$(span)" 5000 milliseconds)"
 
-start -e cpu-clock:u -- "$busy" 20000 alone
+start -e cpu-clock:u -- "$busy" 2000 alone calm
 sleep 0.5
 kill -INT -- -$pid
 finish
 check "Ctrl-C ends the program, and the file is whole" "$(status_is 130)" "$(perf_agrees)" \
 	"$(is_at_least "$(told)" 10 samples)"
 
-start -e cpu-clock:u -- "$busy" 20000 alone
+start -e cpu-clock:u -- "$busy" 2000 alone calm
 sleep 0.5
 kill -TERM $pid
 finish
@@ -175,7 +175,7 @@ check "SIGTERM is passed on, and the file is whole" "$(status_is 143)" "$(perf_a
 record -e cpu-clock:u -- sh -c 'i=0; while [ $i -lt 50000 ]; do i=$((i + 1)); done; kill -SEGV $$' 2>/dev/null
 check "a crash passes through" "$(status_is 139)" "$(perf_agrees)"
 
-start -e cpu-clock:u -- "$busy" 4000 alone
+start -e cpu-clock:u -- "$busy" 400 alone calm
 sleep 2.6
 kill -KILL $pid
 finish

@@ -31,13 +31,18 @@ static bool is_same_release(const LodePerfInfo *info)
 
 void lode_sampled_kernel_begin(LodeSampledKernel *self, const LodePerfInfo *info, uint64_t text)
 {
-	self->is_ours = false;
-	if (text == 0 || !is_same_release(info))
-		return;
+	self->text = is_same_release(info) ? text : 0;
+}
+
+/* Whether the current recording is of this machine as it runs. */
+static bool has_symbols(LodeSampledKernel *self)
+{
+	if (self->text == 0)
+		return false;
 	if (!self->is_read)
 		self->symbols = lode_kernel_symbols_read("/proc/kallsyms");
 	self->is_read = true;
-	self->is_ours = self->symbols != NULL && lode_kernel_symbols_text(self->symbols) == text;
+	return self->symbols != NULL && lode_kernel_symbols_text(self->symbols) == self->text;
 }
 
 LodeSampledOutcome lode_sampled_kernel_place(
@@ -45,7 +50,7 @@ LodeSampledOutcome lode_sampled_kernel_place(
 {
 	uint64_t start = NO_NAME;
 
-	if (self->is_ours && lode_kernel_symbols_find(self->symbols, address, &start) == NULL)
+	if (has_symbols(self) && lode_kernel_symbols_find(self->symbols, address, &start) == NULL)
 		return LODE_SAMPLED_KERNEL;
 	if (self->object == LODE_NONE) {
 		const LodeRecordedObject object = {
@@ -59,11 +64,12 @@ LodeSampledOutcome lode_sampled_kernel_place(
 	return LODE_SAMPLED_RESOLVED;
 }
 
-const char *lode_sampled_kernel_function(const LodeSampledKernel *self, uint64_t address)
+const char *lode_sampled_kernel_function(LodeSampledKernel *self, uint64_t address)
 {
 	uint64_t start;
-	const char *name = self->is_ours ? lode_kernel_symbols_find(self->symbols, address, &start)
-	                                 : NULL;
+	const char *name = has_symbols(self)
+	                           ? lode_kernel_symbols_find(self->symbols, address, &start)
+	                           : NULL;
 
 	return name != NULL ? name : IMAGE_NAME;
 }

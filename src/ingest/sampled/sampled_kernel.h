@@ -12,9 +12,9 @@
 typedef struct {
 	LodeRecording *recording;   /* borrowed */
 	LodeKernelSymbols *symbols; /* of this machine; NULL: not read or hidden */
-	bool is_read;               /* whether they were tried */
-	bool is_ours;               /* the current recording is of this machine as it runs */
-	uint32_t object;            /* LODE_NONE: no sample is in the kernel */
+	bool is_read;               /* whether they were tried: when a sample is in the kernel */
+	uint64_t text;   /* where the current recording's kernel began; 0: of another machine */
+	uint32_t object; /* LODE_NONE: no sample is in the kernel */
 } LodeSampledKernel;
 
 void lode_sampled_kernel_init(LodeSampledKernel *self, LodeRecording *recording);
@@ -29,7 +29,7 @@ LodeSampledOutcome lode_sampled_kernel_place(
 
 /* The kernel's function at an address of the current recording, or "[kernel]" where that is not
  * known; valid until the kernel is cleared. */
-const char *lode_sampled_kernel_function(const LodeSampledKernel *self, uint64_t address);
+const char *lode_sampled_kernel_function(LodeSampledKernel *self, uint64_t address);
 
 /* Names the functions of the rows, once these are sorted. */
 void lode_sampled_kernel_name_rows(LodeSampledKernel *self);
