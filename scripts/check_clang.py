@@ -17,9 +17,10 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-WITH_VALUE = ("-o", "-MF", "-MQ", "-MT")
+# Outputs; and headers that the build has compiled, in the form of its own compiler.
+WITH_VALUE = ("-o", "-MF", "-MQ", "-MT", "-include", "-include-pch")
 # Options of code generation, of which clang would say that -fsyntax-only leaves them unused.
-DROPPED = ("-MD", "-MMD", "-c", "-pipe")
+DROPPED = ("-MD", "-MMD", "-c", "-pipe", "-fpch-preprocess")
 
 
 def clang_command(words):

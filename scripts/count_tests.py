@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Counts test cases in Meson's testlog.json: each TAP line is a case, and so is each test without any.
 
-Prints the names of what failed, the number of skipped cases where there are some, and last
-"N passed, N failed". Exit status 0 when none failed and at least one passed.
+Prints the names of what failed with what it said, the number of skipped cases where there are some,
+and last "N passed, N failed". Exit status 0 when none failed and at least one passed.
 """
 import json
 import re
@@ -31,6 +31,24 @@ def count(test):
     return passed, failed, skipped
 
 
+LINES = 12  # of what a failed case said, and of what one that crashed said last
+
+
+def said(test):
+    """Each failed case with the lines that explain it; the last lines where no case failed."""
+    output = (test.get("stdout") or "").splitlines()
+    lines = []
+    left = 0
+    for line in output:
+        case = TAP.match(line)
+        if case:
+            left = LINES if case.group(1) and not SKIPPED.search(case.group(2)) else 0
+        if left > 0:
+            lines.append(line)
+            left -= 1
+    return lines or (output + (test.get("stderr") or "").splitlines())[-LINES:]
+
+
 def main(path):
     sums = [0, 0, 0]
     try:
@@ -44,6 +62,8 @@ def main(path):
         sums = [a + b for a, b in zip(sums, counts)]
         if counts[1]:
             print(f"FAILED {test['name']}")
+            for line in said(test):
+                print(f"    {line}")
     if sums[2]:
         print(f"{sums[2]} skipped")
     print(f"{sums[0]} passed, {sums[1]} failed")

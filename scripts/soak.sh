@@ -2,10 +2,14 @@
 # SPDX-License-Identifier: MIT
 #
 # What takes longer than a test run may, or depends on chance: once the truth of data addresses over
-# all kernels and programs, the shares of waits that programs measure themselves, traces of many references, a placement on an emulated machine, and the
-# tests that have a longer form, under the sanitizers too; then the random tests, round after round, with seeds that no run had before.
+# all kernels and programs, the shares of waits that programs measure themselves, traces of many
+# references, a placement on an emulated machine, and the tests that have a longer form, under the
+# sanitizers too; then the random tests, round after round, with seeds that no run had before.
 #
-#   scripts/soak.sh [MINUTES]      for the random tests; until it is interrupted unless given
+#   scripts/soak.sh [MINUTES]          for the random tests; until it is interrupted unless given
+#   scripts/soak.sh --timing [ROUNDS]  instead of all that, the tests that depend on time, processes,
+#                                      threads or sockets (suite "timing"), round after round (20),
+#                                      while four times as many busy loops run as there are processors
 #
 # A seed that fails is printed; it belongs into the list of the test (add_random_test()), or, where
 # the test makes its own generators, LODE_SOAK_SEED=SEED in its environment shows the failure again.
@@ -14,8 +18,14 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 minutes=${1:-}
-if [[ ! $minutes =~ ^[0-9]*$ ]]; then
-	echo "usage: scripts/soak.sh [MINUTES]" >&2
+rounds=0
+if [ "$minutes" = --timing ]; then
+	minutes=
+	rounds=${2:-20}
+	shift
+fi
+if [[ ! $minutes =~ ^[0-9]*$ || ! $rounds =~ ^[0-9]+$ || $# -gt 1 ]]; then
+	echo "usage: scripts/soak.sh [MINUTES | --timing [ROUNDS]]" >&2
 	exit 2
 fi
 scripts/setup.sh --test && scripts/build.sh build || exit 1
@@ -23,7 +33,13 @@ build=$PWD/build
 passed=0
 failed=0
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+loops=()
+# shellcheck disable=SC2317 # called by the trap
+leave() {
+	[ ${#loops[@]} -eq 0 ] || kill "${loops[@]}"
+	rm -f "$log"
+}
+trap leave EXIT
 
 finish() {
 	echo "$passed passed, $failed failed"
@@ -43,9 +59,20 @@ soak() {
 	else
 		failed=$((failed + 1))
 		echo "FAILED $name"
-		tail -n 60 "$log"
+		grep -vE '^ *[0-9]+/[0-9]+ .* (OK|SKIP) ' "$log" | tail -n 200
 	fi
 }
+
+if [ "$rounds" -gt 0 ]; then
+	for ((i = 0; i < 4 * $(nproc); i++)); do
+		while :; do :; done &
+		loops+=($!)
+	done
+	for ((round = 1; round <= rounds; round++)); do
+		soak "tests of time, round $round of $rounds" scripts/run_tests.sh "$build" --suite timing
+	done
+	finish
+fi
 
 truth=$PWD/tests/address_truth
 soak "truth of kernels" "$truth/kernels.sh" "$build/tests/address_truth/trace_truth" "$truth/kernels" short

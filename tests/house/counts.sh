@@ -24,12 +24,20 @@ verdict() {
 	fi
 }
 
-echo "1..6"
+echo "1..7"
 printf '%s\n' '{"name": "a", "result": "OK", "stdout": "1..3\nok 1 x\nok 2 y # SKIP no\nok 3 z\n"}' >"$log"
 verdict "cases of a TAP test" 0 "2 passed, 0 failed"
 
 printf '%s\n' '{"name": "a", "result": "FAIL", "stdout": "1..2\nok 1 x\nnot ok 2 y\n"}' >"$log"
 verdict "a failed case" 1 "1 passed, 1 failed"
+
+printf '%s\n' '{"name": "a", "result": "FAIL", "stdout": "ok 1 x\n# fine\nnot ok 2 y\n# 3, not 4\nok 3 z\n"}' >"$log"
+number=$((number + 1))
+if diff <(printf '%s\n' "FAILED a" "    not ok 2 y" "    # 3, not 4" "2 passed, 1 failed") <(python3 "$count" "$log"); then
+	echo "ok $number - what a failed case said"
+else
+	echo "not ok $number - what a failed case said"
+fi
 
 printf '%s\n' '{"name": "a", "result": "ERROR", "stdout": "1..3\nok 1 x\n"}' >"$log"
 verdict "a crash between cases" 1 "1 passed, 1 failed"

@@ -2,7 +2,8 @@
 /*
  * A program of known accesses: the first thread loads from one array, the second stores to another,
  * for the given seconds. It says where they lie. With a second argument what is stored to is on the
- * heap.
+ * heap. Both sleep most of the time: a picture needs few samples, and what else runs needs the
+ * processors.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -40,10 +41,19 @@ __attribute__((noinline)) static void store_all(volatile uint64_t *words)
 		words[i] = (uint64_t)i;
 }
 
+/* Longer than what is done between two of them. */
+static void rest(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 1500000}, NULL);
+}
+
 static void *store_on(void *words)
 {
-	while (!is_over)
-		store_all(words);
+	while (!is_over) {
+		for (int i = 0; i < 100; i++)
+			store_all(words);
+		rest();
+	}
 	return NULL;
 }
 
@@ -58,9 +68,11 @@ int main(int argc, char **argv)
 	void *words = argc > 2 ? malloc(sizeof(stored)) : stored;
 	if (words == NULL || pthread_create(&thread, NULL, store_on, words) != 0)
 		return 1;
-	while (now() < end)
+	while (now() < end) {
 		for (int i = 0; i < 100; i++)
 			sum += load_all(loaded);
+		rest();
+	}
 	is_over = 1;
 	pthread_join(thread, NULL);
 	fprintf(stderr, "sum %llu\n", (unsigned long long)sum);

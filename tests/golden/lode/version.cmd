@@ -1,1 +1,1 @@
-lode --version
+lode --version | head -n 1

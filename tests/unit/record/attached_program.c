@@ -5,7 +5,8 @@
  *   attached_program kernel     spends most of its time in the kernel, by copying through a pipe
  *   attached_program threads    threads begin all the time, work for some milliseconds, and start
  *                               others
- *   attached_program memory     two threads that count in a table of their own each
+ *   attached_program memory     two threads that count in a table of their own each, and sleep most
+ *                               of the time
  *   attached_program objects    likewise, in words that were allocated and in global structures
  */
 #include <pthread.h>
@@ -96,8 +97,11 @@ static void *count_in(void *table)
 		words[i] = 0;
 	/* What the address is made of outlives the access. */
 	for (;;) {
-		words[at] += 1;
-		at = (at * 5 + 1) % TABLE_WORDS;
+		for (int i = 0; i < 200000; i++) {
+			words[at] += 1;
+			at = (at * 5 + 1) % TABLE_WORDS;
+		}
+		nanosleep(&(struct timespec){.tv_nsec = 4000000}, NULL);
 	}
 	return NULL;
 }
