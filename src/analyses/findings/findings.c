@@ -17,6 +17,9 @@
  * they have in common. */
 #define MIN_PATTERN_PLACES 4.0
 
+/* A candidate that would explain so much of its weight where a chosen cause does is not plain. */
+#define CAUSED_SHARE 0.1
+
 /* All candidates are judged in the first rounds, and then every few; in between those whose score
  * is at least this share of the greatest. */
 enum { FIRST_ROUNDS = 8, ROUNDS_BETWEEN = 8 };
@@ -40,6 +43,7 @@ typedef struct {
 	double *gains; /* of each column, in the model that it was judged in */
 	double *betas; /* of each column: its best one there */
 	double dispersion;
+	bool *is_caused; /* of each sampled vertex: a chosen cause explains it */
 } Part;
 
 typedef struct {
@@ -261,6 +265,15 @@ static int compare_plain(const Choice *self, const LodeCandidate *a, const LodeC
 
 /* --- choose --- */
 
+/* Samples of a sampled vertex that a column would explain at its best β. */
+static double explain(const Part *part, uint32_t column, const LodeFocusVertex *vertex)
+{
+	double more = part->betas[column] * (double)vertex->share *
+	              part->model.vertices[vertex->sampled].inverse;
+
+	return part->seen->sampled_samples[vertex->sampled] * more / (1 + more);
+}
+
 /* How many places explain what a column would explain at its best β: (Σ g)² / Σ g²; in the part
  * that has more. */
 static double places_in_effect(const Choice *self, uint32_t column)
@@ -272,16 +285,30 @@ static double places_in_effect(const Choice *self, uint32_t column)
 		LodeCostTerm term = term_of(self, p, column);
 		double sum = 0, squares = 0;
 		for (size_t i = 0; i < term.n_vertices; i++) {
-			uint32_t k = term.vertices[i].sampled;
-			double more = part->betas[column] * (double)term.vertices[i].share *
-			              part->model.vertices[k].inverse;
-			double explained = part->seen->sampled_samples[k] * more / (1 + more);
+			double explained = explain(part, column, &term.vertices[i]);
 			sum += explained;
 			squares += explained * explained;
 		}
 		most = fmax(most, squares > 0 ? sum * sum / squares : 0);
 	}
 	return most;
+}
+
+/* Whether a column would explain again what a chosen cause does, beside other things. */
+static bool claims_caused(const Choice *self, uint32_t column)
+{
+	double all = 0, caused = 0;
+
+	for (unsigned p = 0; p < self->n_parts; p++) {
+		const Part *part = &self->parts[p];
+		LodeCostTerm term = term_of(self, p, column);
+		for (size_t i = 0; i < term.n_vertices; i++) {
+			double explained = explain(part, column, &term.vertices[i]);
+			all += explained;
+			caused += part->is_caused[term.vertices[i].sampled] ? explained : 0;
+		}
+	}
+	return caused > CAUSED_SHARE * all;
 }
 
 /* Passes over the patterns with a score of at least `least` that are of few places. True where
@@ -321,7 +348,7 @@ static double greatest_cause_score(const Choice *self)
 static uint32_t choose(Choice *self)
 {
 	double least;
-	bool is_of_causes;
+	bool is_of_causes, is_claiming = false;
 	uint32_t chosen = LODE_NONE;
 
 	do {
@@ -338,8 +365,13 @@ static uint32_t choose(Choice *self)
 			self->is_place[one->column] != (one->place != LODE_NONE) ||
 			(is_of_causes && !names_cause(self, one)))
 			continue;
-		if (chosen == LODE_NONE || compare_plain(self, one, candidate_at(self, chosen)) > 0)
+		bool claims = claims_caused(self, one->column);
+		if (chosen == LODE_NONE || (is_claiming && !claims) ||
+			(is_claiming == claims &&
+				compare_plain(self, one, candidate_at(self, chosen)) > 0)) {
 			chosen = i;
+			is_claiming = claims;
+		}
 	}
 	return chosen;
 }
@@ -392,11 +424,13 @@ static double first_beta(const Part *part, const LodeCostTerm *term, uint32_t co
 	                                                        : part->betas[column];
 }
 
-static void add_term(Choice *self, uint32_t column)
+static void add_term(Choice *self, uint32_t column, bool is_of_cause)
 {
 	for (unsigned p = 0; p < self->n_parts; p++) {
 		Part *part = &self->parts[p];
 		LodeCostTerm term = term_of(self, p, column);
+		for (size_t i = 0; i < term.n_vertices && is_of_cause; i++)
+			part->is_caused[term.vertices[i].sampled] = true;
 		term.beta = first_beta(part, &term, column);
 		lode_cost_model_add(&part->model, &term);
 		lode_cost_model_fit(&part->model, ROUGH_FIT, ROUGH_STEPS);
@@ -430,10 +464,10 @@ static bool choose_all(Choice *self, GError **error)
 		}
 		if (chosen == LODE_NONE)
 			return true;
-		uint32_t column = candidate_at(self, chosen)->column;
-		self->is_taken[column] = true;
+		const LodeCandidate *one = candidate_at(self, chosen);
+		self->is_taken[one->column] = true;
 		g_array_append_val(self->chosen, chosen);
-		add_term(self, column);
+		add_term(self, one->column, names_cause(self, one));
 	}
 	return true;
 }
@@ -571,6 +605,7 @@ static void part_init(Part *self, const Choice *choice)
 	self->gains = g_new0(double, n_columns + 1);
 	self->betas = g_new0(double, n_columns + 1);
 	self->dispersion = 1;
+	self->is_caused = g_new0(bool, self->seen->n_sampled + 1);
 	lode_cost_model_init(&self->model, self->seen);
 	self->model.crew = choice->crew;
 }
@@ -580,6 +615,7 @@ static void part_clear(Part *self)
 	lode_cost_model_clear(&self->model);
 	g_free(self->gains);
 	g_free(self->betas);
+	g_free(self->is_caused);
 }
 
 static void describe(const Choice *self, LodeFindings *const *outs)
