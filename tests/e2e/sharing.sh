@@ -40,7 +40,7 @@ says() { [ "$1" = "$2" ] || echo "expected '$1', found '$2'"; }
 
 echo 1..9
 
-record false 40000000
+record false 8000000
 check "two counters in a line" "$(status_is 0)" \
 	"$(says "false 2 2 0+8 thread 1 together.hits hit
 false 2 2 8+8 thread 2 together.misses miss" "$(lines)")" \
@@ -60,7 +60,7 @@ check "lines of another size" "$(says "false 2 2 0+8 thread 1 together.hits hit
 false 2 2 8+8 thread 2 together.misses miss" "$(lines --granularity 16)")" \
 	"$("$lode" memory x.lode --sharing --granularity word >out 2>err && echo "a line of 8 bytes")"
 
-record padded 40000000
+record padded 8000000
 check "the same counters, each in its line" "$(status_is 0)" "$(says "" "$(lines)")"
 
 record true 8000000
@@ -68,7 +68,7 @@ check "one atomic counter" "$(status_is 0)" \
 	"$(says "true 2 2 0+8 thread 1 atomic.total add
 true 2 2 0+8 thread 2 atomic.total add" "$(lines)")"
 
-record handed 40000000
+record handed 400000000
 check "an array that one thread fills, and then the other reads" "$(status_is 0)" \
 	"$("$lode" memory x.lode --sharing --format csv 2>>err | grep -F 'array[]')" \
 	"$("$lode" memory x.lode --sharing 2>>err | grep 'lines\? (.* of weight) that threads used one after the other' >/dev/null || echo "not told")"

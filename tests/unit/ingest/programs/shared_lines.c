@@ -16,13 +16,13 @@
 #include <string.h>
 
 static struct {
-	volatile unsigned long hits, misses;
+	atomic_ulong hits, misses;
 } together __attribute__((aligned(128)));
 
 static struct {
-	volatile unsigned long hits;
+	atomic_ulong hits;
 	char line[120];
-	volatile unsigned long misses;
+	atomic_ulong misses;
 	char another[120];
 } apart __attribute__((aligned(128)));
 
@@ -35,7 +35,8 @@ static volatile unsigned long array[1024] __attribute__((aligned(128)));
 static unsigned long rounds, chunk;
 static pthread_barrier_t barrier;
 
-/* NAME counts in PLACE; the threads wait for each other after each chunk. */
+/* NAME counts in PLACE; the threads wait for each other after each chunk. Atomic, as a plain
+ * addition goes on in the store buffer while another processor has the line. */
 #define COUNT(name, place)                                                                         \
 	static void *name(void *unused)                                                            \
 	{                                                                                          \
