@@ -206,12 +206,17 @@ export function viewOf(route: Route, end: number): View | null {
 	return view.first < view.last && from < to ? clamp(view, end) : null;
 }
 
+const placeOf = (params: (string | null)[]) => params.join(" ");
+
 export function HeatTiles({ route, whole }: { route: Route; whole: Heat }) {
 	const isNarrow = useNarrow();
 	const height = isNarrow ? 300 : 440;
 	const end = Math.max(256, Math.ceil(whole.end) + 1);
 	const given = viewOf(route, end)!;
 	const view = useRef(given);
+	/* The part that the address shows. One that was moved or zoomed on since it was written there stays. */
+	const inAddress = placeOf(["map", "from", "to"].map((one) => route.params.get(one)));
+	const written = useRef(inAddress);
 	const box = useRef<HTMLDivElement>(null);
 	const canvas = useRef<HTMLCanvasElement>(null);
 	const [width, setWidth] = useState(600);
@@ -279,7 +284,9 @@ export function HeatTiles({ route, whole }: { route: Route; whole: Heat }) {
 	};
 	const commit = (replace: boolean) => {
 		const now = view.current;
-		change(route, { map: `${hex(now.first)}-${hex(now.last)}`, from: String(now.from), to: String(now.to) }, replace);
+		const place = { map: `${hex(now.first)}-${hex(now.last)}`, from: String(now.from), to: String(now.to) };
+		written.current = placeOf(Object.values(place));
+		change(route, place, replace);
 	};
 	const commitSoon = () => {
 		clearTimeout(timer.current);
@@ -292,9 +299,11 @@ export function HeatTiles({ route, whole }: { route: Route; whole: Heat }) {
 	};
 
 	useEffect(() => {
+		if (written.current === inAddress) return;
+		written.current = inAddress;
 		view.current = given;
 		schedule();
-	}, [route.params.get("map"), route.params.get("from"), route.params.get("to")]);
+	}, [inAddress]);
 	useEffect(() => {
 		for (const one of tiles.kept.values()) one.canvas = null;
 		schedule();
