@@ -73,10 +73,13 @@ static LodeLivePicture *open_picture(const char *program)
 static LodeLivePage *open_page(const char *profile, const char *program, GError **error)
 {
 	const LodeMemoryRecordingOptions *recording = &given.recording;
+	g_autofree char *sampled = g_build_filename(
+		recording->directory, LODE_MEMORY_RECORDING_SAMPLES, NULL);
 	const LodeLivePageOptions page_options = {
 		.verb = "memory record",
 		.profile = profile,
 		.feed = {.program = program,
+			.recording = sampled,
 			.start_stopped = recording->start_stopped,
 			.charges_next_access = given.charges_next_access,
 			.log_directory = recording->has_allocations ? recording->directory : NULL,

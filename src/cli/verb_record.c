@@ -55,7 +55,9 @@ static int run(char **arguments, GError **error)
 	if (given.serves) {
 		const LodeLivePageOptions page_options = {
 			.verb = "record",
-			.feed = {.program = given.program, .start_stopped = sampler->start_stopped},
+			.feed = {.program = given.program,
+				.recording = sampler->output,
+				.start_stopped = sampler->start_stopped},
 		};
 		page = lode_live_page_open(&page_options, error);
 		if (page == NULL)

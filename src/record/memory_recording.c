@@ -136,7 +136,8 @@ static LodePerfSamplerOptions sampler_options(const Session *self, const char *o
 
 static bool sample(Session *self, const LodeProgress *progress, GError **error)
 {
-	g_autofree char *output = g_build_filename(self->directory, "perf.data", NULL);
+	g_autofree char *output = g_build_filename(
+		self->directory, LODE_MEMORY_RECORDING_SAMPLES, NULL);
 	g_autofree char *pages = g_build_filename(self->directory, "pages.txt", NULL);
 	g_autoptr(LodeJitRuntime) runtime = NULL;
 	LodePerfSamplerOptions sampler = sampler_options(self, output);

@@ -17,6 +17,9 @@
 
 #include <sys/types.h>
 
+/* In the directory of a recording. */
+#define LODE_MEMORY_RECORDING_SAMPLES "perf.data"
+
 typedef struct {
 	pid_t pid;                 /* record this process, which runs already; 0: run argv */
 	const char *const *argv;   /* NULL-terminated; argv[0] is found in PATH. With `pid` it is

@@ -4,6 +4,7 @@
 #include "base/quiet_thread.h"
 #include "record/record_queue.h"
 #include "record/sampling_switch.h"
+#include "serve/live_fit.h"
 #include "views/live/live_json.h"
 
 enum { MAX_QUEUED_BYTES = 16 << 20, LOOK_MS = 100, PICTURE_US = G_USEC_PER_SEC / 2 };
@@ -19,8 +20,10 @@ struct LodeLiveFeed {
 	gint has_begun, is_ending; /* atomic */
 	GMutex lock;               /* of all that follows */
 	GCond changed;
+	LodeLiveFit *fit; /* NULL: there is none */
 	LodeLiveModel model;
-	uint64_t number; /* of the picture, from 1 */
+	LodeLiveFindings *findings; /* NULL: none yet */
+	uint64_t number;            /* of the picture, from 1 */
 	bool is_over;
 };
 
@@ -96,6 +99,18 @@ static void *run(void *data)
 	return NULL;
 }
 
+/* --- the fit's thread --- */
+
+static void take_findings(LodeLiveFindings *findings, void *user_data)
+{
+	LodeLiveFeed *self = user_data;
+
+	g_mutex_lock(&self->lock);
+	lode_live_findings_free(self->findings);
+	self->findings = findings;
+	g_mutex_unlock(&self->lock);
+}
+
 /* --- all --- */
 
 LodeLiveFeed *lode_live_feed_open(const LodeLiveFeedOptions *options)
@@ -116,6 +131,13 @@ LodeLiveFeed *lode_live_feed_open(const LodeLiveFeedOptions *options)
 	lode_record_queue_init(&self->queue, MAX_QUEUED_BYTES);
 	lode_live_model_init(&self->model, &addresses);
 	self->thread = lode_quiet_thread_new("lode-feed", run, self);
+	if (options->recording != NULL) {
+		const LodeImportOptions import = {
+			.charges_next_access = options->charges_next_access,
+			.skipped_frames = options->skipped_frames,
+		};
+		self->fit = lode_live_fit_open(options->recording, &import, take_findings, self);
+	}
 	return self;
 }
 
@@ -128,6 +150,10 @@ void lode_live_feed_end(LodeLiveFeed *self)
 {
 	if (self->thread == NULL)
 		return;
+	g_mutex_lock(&self->lock);
+	LodeLiveFit *fit = g_steal_pointer(&self->fit);
+	g_mutex_unlock(&self->lock);
+	lode_live_fit_close(fit);
 	g_atomic_int_set(&self->is_ending, TRUE);
 	g_thread_join(self->thread);
 	self->thread = NULL;
@@ -139,6 +165,7 @@ void lode_live_feed_close(LodeLiveFeed *self)
 		return;
 	lode_live_feed_end(self);
 	lode_live_model_clear(&self->model);
+	lode_live_findings_free(self->findings);
 	lode_record_queue_clear(&self->queue);
 	g_cond_clear(&self->changed);
 	g_mutex_clear(&self->lock);
@@ -186,6 +213,7 @@ static void put_picture(LodeLiveFeed *self, const LodeLiveLook *look, GString *o
 			.is_sampling = lode_sampling_switch_is_on(&self->sampling),
 			.is_stall_weighted = has_begun &&
 	                                     lode_live_addresses_is_by_time(self->model.addresses)},
+		.findings = self->findings,
 		.is_over = self->is_over,
 	};
 	lode_live_model_status(&self->model, &options.status);
@@ -199,6 +227,8 @@ bool lode_live_feed_next(LodeLiveFeed *self, const LodeLiveLook *look, uint64_t 
 	g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
 	gint64 until_us = g_get_monotonic_time() + wait_us;
 
+	if (self->fit != NULL && g_atomic_int_get(&self->has_begun))
+		lode_live_fit_want(self->fit);
 	while (self->number == *number && !self->is_over && g_get_monotonic_time() < until_us &&
 		!g_cancellable_is_cancelled(cancellable))
 		g_cond_wait_until(&self->changed, &self->lock,

@@ -5,6 +5,7 @@
  *   recorder's thread                      feed's thread           each stream's
  *   records ─▶ bounded queue ────────────▶ addresses ─▶ counts ──▶ picture, as JSON
  *           ◀─ start, stop sampling ───────────────────────────── POST
+ *   perf.data ─▶ import ─▶ fit (live_fit.h) ─────────▶ findings ─▶ in the picture
  *
  * The recorder never waits for it: what the queue has no room for is not shown, and counted. It is
  * all in the recording.
@@ -19,8 +20,9 @@
 typedef struct LodeLiveFeed LodeLiveFeed;
 
 typedef struct {
-	const char *program;       /* its name or command line */
-	bool start_stopped;        /* sampling begins later */
+	const char *program;   /* its name or command line */
+	const char *recording; /* the perf.data file that is written; NULL: no findings. Copied */
+	bool start_stopped;    /* sampling begins later */
 	bool charges_next_access;  /* in place of the access that waited */
 	const char *log_directory; /* where allocation logs are written to; NULL: nowhere */
 	const char *const *skipped_frames;

@@ -707,6 +707,10 @@ await check("live: pictures while a program is recorded, then its profile", asyn
 	const first = await samples();
 	await until("more samples", async () => (await samples()) > first);
 	await other.waitForFunction(() => /walk_nodes|divide_numbers/.test(document.querySelector(".two-tables").innerText));
+	await other.waitForFunction(() => /walk_nodes|divide_numbers/.test(document.querySelector(".live-findings tbody")?.innerText));
+	const fitted = () => other.evaluate(() => Number(/([\d,]+) samples/.exec(document.querySelector(".live-findings").innerText)[1].replaceAll(",", "")));
+	const fits = await fitted();
+	await until("another fit", async () => (await fitted()) > fits);
 	if (pictures) await other.screenshot({ path: join(pictures, "live.png") });
 	expect("axe", await faultsOfAxe(other), []);
 	await other.setViewportSize({ width: 390, height: 800 });

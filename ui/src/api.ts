@@ -490,6 +490,20 @@ export interface LivePicture {
 		function: string | null;
 	}[];
 	functions: { name: string | null; share: number }[];
+	/** Of what was sampled some seconds ago; null: none yet. */
+	findings: {
+		samples: number;
+		explained: number;
+		rows: {
+			text: string;
+			is_spread: boolean;
+			time: number;
+			time_error: number;
+			places: number;
+			functions: number;
+			function: string | null;
+		}[];
+	} | null;
 }
 interface ComparedSide {
 	time: number | null;

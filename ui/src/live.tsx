@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a program does while it is recorded: threads × addresses, the hottest ranges and functions, as
-// the pictures come (server-sent events).
+// What a program does while it is recorded: threads × addresses, the findings so far, the hottest ranges
+// and functions, as the pictures come (server-sent events).
 import { useEffect, useRef, useState } from "preact/hooks";
 import { address, Failure, type LivePicture, reloadAll, type Served, setSampling } from "./api";
 import { resolver } from "./colours";
@@ -140,6 +140,49 @@ function Histogram({ picture }: { picture: LivePicture }) {
 	);
 }
 
+/** What a fit of the samples so far says, every few seconds. */
+function FindingsSoFar({ findings }: { findings: LivePicture["findings"] }) {
+	const rows = findings?.rows ?? [];
+	const most = Math.max(...rows.map((one) => one.time + one.time_error), 0.01);
+	return (
+		<section class="live-findings">
+			<h2>
+				Findings{" "}
+				{findings && <small class="faint">of the first {some(Math.round(findings.samples), "sample")}: {share(findings.explained)} of the time is explained</small>}
+			</h2>
+			{!findings && <Empty>They come some seconds after the first samples.</Empty>}
+			{findings && rows.length === 0 && <Empty>No pattern and no place costs more than the rest, as far as so few samples can tell.</Empty>}
+			{rows.length > 0 && (
+				<table>
+					<thead>
+						<tr>
+							<th scope="col">time</th>
+							<th scope="col" class="number optional">places</th>
+							<th scope="col" class="number optional">functions</th>
+							<th scope="col">pattern, costliest in</th>
+						</tr>
+					</thead>
+					<tbody>
+						{rows.map((one) => (
+							<tr>
+								<td class="share">
+									<Bar value={one.time} error={one.time_error} most={most} />
+									<b>{share(one.time)}</b> <span class="faint">±{(100 * one.time_error).toFixed(1)}</span>
+								</td>
+								<td class="number optional">{count(one.places)}</td>
+								<td class="number optional">{count(one.functions)}</td>
+								<td>
+									<bdi class="pattern">{one.text}</bdi> <bdi class="faint">{one.function ?? ""}</bdi>
+								</td>
+							</tr>
+						))}
+					</tbody>
+				</table>
+			)}
+		</section>
+	);
+}
+
 export function LiveView({ route, served }: { route: Route; served: Served }) {
 	const get = (name: string) => route.params.get(name);
 	const [isPaused, setPaused] = useState(false);
@@ -215,6 +258,7 @@ export function LiveView({ route, served }: { route: Route; served: Served }) {
 			{isOver && (served.profiles.length > 0 ? <AfterTheEnd route={route} /> : <OnlyRecorded />)}
 			{!picture && !failure && <Loading what="Waiting for the first picture" />}
 			{picture && picture.columns.length > 0 && <Histogram picture={picture} />}
+			{picture && <FindingsSoFar findings={picture.findings} />}
 			{picture && (
 				<div class="two-tables">
 					<section>

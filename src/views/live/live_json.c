@@ -186,5 +186,7 @@ void lode_live_json_put(
 	put_rows(json, &scene);
 	put_ranges(json, &scene);
 	put_functions(json, model);
+	lode_json_key(json, "findings");
+	lode_live_findings_put(options->findings, json);
 	lode_json_end(json, '}');
 }

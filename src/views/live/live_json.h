@@ -6,13 +6,15 @@
 #pragma once
 
 #include "base/json_stream.h"
+#include "views/live/live_findings.h"
 #include "views/live/live_model.h"
 
 typedef struct {
 	unsigned width, height;     /* columns and rows of a screen, which say how much there is */
 	const LodeLiveState *state; /* what is looked at; need not be the model's own */
 	LodeLiveStatus status;      /* filled by the caller, and lode_live_model_status() */
-	bool is_over;               /* the program has ended */
+	const LodeLiveFindings *findings; /* NULL: none yet */
+	bool is_over;                     /* the program has ended */
 } LodeLiveJsonOptions;
 
 /* Writes one object. */

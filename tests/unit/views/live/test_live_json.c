@@ -74,6 +74,32 @@ static double sum_of(JsonArray *numbers)
 	return sum;
 }
 
+static void test_findings(void)
+{
+	g_auto(Picture) picture;
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+	g_autoptr(LodeFindings) findings = lode_findings_new();
+
+	picture_init(&picture, 80, 24);
+	g_assert_true(json_object_get_null_member(draw(&picture), "findings"));
+	findings->samples = 120;
+	findings->explained = 0.5;
+	for (int i = 0; i < 20; i++) {
+		const LodeFinding finding = {.time = 0.1, .time_error = 0.01, .places = 7};
+		g_array_append_val(findings->findings, finding);
+	}
+	g_autoptr(LodeLiveFindings) shown = lode_live_findings_new(profile, findings);
+	picture.options.findings = shown;
+	JsonObject *root = json_object_get_object_member(draw(&picture), "findings");
+	g_assert_cmpint(json_object_get_int_member(root, "samples"), ==, 120);
+	/* As many as have room. */
+	g_assert_cmpuint(length_of(root, "rows"), ==, 12);
+	JsonObject *row = object_at(root, "rows", 11);
+	g_assert_cmpfloat(json_object_get_double_member(row, "time"), ==, 0.1);
+	g_assert_cmpint(json_object_get_int_member(row, "places"), ==, 7);
+	g_assert_true(json_object_get_null_member(row, "function"));
+}
+
 static void test_world(void)
 {
 	g_auto(Picture) picture;
@@ -204,6 +230,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/live_json/world", test_world);
+	g_test_add_func("/live_json/findings", test_findings);
 	g_test_add_func("/live_json/ranges", test_ranges);
 	g_test_add_func("/live_json/look", test_look);
 	g_test_add_func("/live_json/functions", test_functions);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* What a live picture shows of findings: their texts outlive the profile they were fitted to. */
+#pragma once
+
+#include "base/json_stream.h"
+#include "model/findings.h"
+#include "model/profile.h"
+
+typedef struct LodeLiveFindings LodeLiveFindings;
+
+/* Of the findings with most time. Never NULL. */
+LodeLiveFindings *lode_live_findings_new(const LodeProfile *profile, const LodeFindings *findings);
+void lode_live_findings_free(LodeLiveFindings *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeLiveFindings, lode_live_findings_free)
+
+/* Writes one object; of NULL, null. */
+void lode_live_findings_put(const LodeLiveFindings *self, LodeJsonStream *json);
