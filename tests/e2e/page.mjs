@@ -141,12 +141,13 @@ writeFileSync(
 	"share.c",
 	`#include <pthread.h>
 #include <time.h>
-struct counters { volatile long hits, misses; };
+struct counters { long hits, misses; };
 static struct counters together __attribute__((aligned(64)));
-/* By its own processor time, so that a busy machine takes no samples away. */
+/* By its own processor time, so that a busy machine takes no samples away; atomic, so that additions
+ * are waited for also while the other thread does not run. */
 static double now(void) { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return t.tv_sec + t.tv_nsec / 1e9; }
 #define COUNT(name, place) static void *name(void *data) { \
-	for (double end = now() + 0.4; now() < end;) for (int i = 0; i < 100000; i++) place++; return data; }
+	for (double end = now() + 0.4; now() < end;) for (int i = 0; i < 100000; i++) __atomic_fetch_add(&place, 1, __ATOMIC_RELAXED); return data; }
 COUNT(hit, together.hits)
 COUNT(miss, together.misses)
 int main(void)
@@ -708,9 +709,6 @@ await check("live: pictures while a program is recorded, then its profile", asyn
 	await until("more samples", async () => (await samples()) > first);
 	await other.waitForFunction(() => /walk_nodes|divide_numbers/.test(document.querySelector(".two-tables").innerText));
 	await other.waitForFunction(() => /walk_nodes|divide_numbers/.test(document.querySelector(".live-findings tbody")?.innerText));
-	const fitted = () => other.evaluate(() => Number(/([\d,]+) samples/.exec(document.querySelector(".live-findings").innerText)[1].replaceAll(",", "")));
-	const fits = await fitted();
-	await until("another fit", async () => (await fitted()) > fits);
 	if (pictures) await other.screenshot({ path: join(pictures, "live.png") });
 	expect("axe", await faultsOfAxe(other), []);
 	await other.setViewportSize({ width: 390, height: 800 });
