@@ -336,15 +336,7 @@ void lode_annotation_write_json(LodeAnnotation *self, FILE *out)
 {
 	LodeJsonStream json;
 
-	lode_json_stream_init(&json, out);
-	lode_json_begin(&json, '{');
-	lode_json_line(&json);
-	lode_profile_json_head(&json, self->profile);
-	lode_json_line(&json);
-	lode_profile_json_run(&json, self->run);
-	lode_json_line(&json);
-	lode_profile_json_unresolved(&json, self->profile);
-	lode_json_line(&json);
+	lode_profile_json_begin(&json, out, self->profile, self->run);
 	put_json_subject(self, &json);
 	lode_json_line(&json);
 	if (self->options->is_page)

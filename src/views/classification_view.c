@@ -387,13 +387,7 @@ static void write_json(const View *self)
 	const LodeClassification *found = self->found;
 	LodeJsonStream json;
 
-	lode_json_stream_init(&json, self->out);
-	lode_json_begin(&json, '{');
-	lode_json_line(&json);
-	lode_profile_json_head(&json, self->profile);
-	lode_json_line(&json);
-	lode_profile_json_unresolved(&json, self->profile);
-	lode_json_line(&json);
+	lode_profile_json_begin(&json, self->out, self->profile, NULL);
 	lode_json_member_string(&json, "verdict", lode_classification_verdict(found));
 	lode_json_member_string(&json, "workload",
 		found->nearest != LODE_NONE ? signature_of(self, match_at(self, 0))->name : NULL);

@@ -502,15 +502,7 @@ static void write_json(const View *self, uint32_t n)
 	bool is_ns = findings->is_counted && strcmp(self->unit, "ns") == 0;
 	LodeJsonStream json;
 
-	lode_json_stream_init(&json, self->out);
-	lode_json_begin(&json, '{');
-	lode_json_line(&json);
-	lode_profile_json_head(&json, self->profile);
-	lode_json_line(&json);
-	lode_profile_json_run(&json, self->run);
-	lode_json_line(&json);
-	lode_profile_json_unresolved(&json, self->profile);
-	lode_json_line(&json);
+	lode_profile_json_begin(&json, self->out, self->profile, self->run);
 	lode_json_member_string(&json, "each_unit",
 		findings->is_counted ? self->unit : "average instructions of the blocks");
 	lode_json_member_number(&json, "base_each", findings->is_counted ? findings->base : NAN);

@@ -153,14 +153,8 @@ bool lode_function_list_write(const LodeProfile *profile, uint32_t weight_event,
 		}
 		return lode_view_flush(out, error);
 	}
-	lode_json_stream_init(&json, out);
+	lode_profile_json_begin(&json, out, profile, NULL);
 	lode_row_stream_init_json(&rows, &json);
-	lode_json_begin(&json, '{');
-	lode_json_line(&json);
-	lode_profile_json_head(&json, profile);
-	lode_json_line(&json);
-	lode_profile_json_unresolved(&json, profile);
-	lode_json_line(&json);
 	lode_json_member_number(&json, "passed", chosen->len);
 	lode_json_member_number(&json, "offset", first);
 	lode_json_key(&json, "functions");

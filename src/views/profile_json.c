@@ -87,3 +87,19 @@ void lode_profile_json_unresolved(LodeJsonStream *json, const LodeProfile *profi
 	}
 	lode_json_end(json, ']');
 }
+
+void lode_profile_json_begin(
+	LodeJsonStream *json, FILE *out, const LodeProfile *profile, const LodeMiningRun *run)
+{
+	lode_json_stream_init(json, out);
+	lode_json_begin(json, '{');
+	lode_json_line(json);
+	lode_profile_json_head(json, profile);
+	lode_json_line(json);
+	if (run != NULL) {
+		lode_profile_json_run(json, run);
+		lode_json_line(json);
+	}
+	lode_profile_json_unresolved(json, profile);
+	lode_json_line(json);
+}

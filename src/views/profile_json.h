@@ -14,3 +14,8 @@ void lode_profile_json_run(LodeJsonStream *json, const LodeMiningRun *run);
 
 /* "unresolved": reason, example, count, weight, share, places. */
 void lode_profile_json_unresolved(LodeJsonStream *json, const LodeProfile *profile);
+
+/* Begins the document on `out` with all of these; "run" where `run` is not NULL. The caller ends
+ * it. */
+void lode_profile_json_begin(
+	LodeJsonStream *json, FILE *out, const LodeProfile *profile, const LodeMiningRun *run);

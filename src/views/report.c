@@ -279,15 +279,7 @@ static void write_rows_json(const LodeProfile *profile, const LodeReportValues *
 	LodeJsonStream json;
 	LodeRowStream rows;
 
-	lode_json_stream_init(&json, out);
-	lode_json_begin(&json, '{');
-	lode_json_line(&json);
-	lode_profile_json_head(&json, profile);
-	lode_json_line(&json);
-	lode_profile_json_run(&json, values->run);
-	lode_json_line(&json);
-	lode_profile_json_unresolved(&json, profile);
-	lode_json_line(&json);
+	lode_profile_json_begin(&json, out, profile, values->run);
 	if (page->is_page) {
 		lode_json_member_number(&json, "passed", (double)page->n_passed);
 		lode_json_member_number(&json, "offset", page->offset);
