@@ -177,10 +177,13 @@ static int fail_unknown_verb(char *const *words)
 
 static int exit_status_of(const LodeVerb *verb, const GError *error)
 {
-	if (g_error_matches(error, LODE_ERROR, LODE_ERROR_USAGE))
-		return verb->is_silent != NULL && verb->is_silent()
-		               ? LODE_EXIT_USAGE
-		               : fail_usage(verb->name, error->message);
+	if (g_error_matches(error, LODE_ERROR, LODE_ERROR_USAGE)) {
+		if (verb->is_silent == NULL || !verb->is_silent())
+			return fail_usage(verb->name, error->message);
+		/* mpirun kills all processes when one fails, also the one that is to say why. */
+		g_usleep(G_USEC_PER_SEC);
+		return LODE_EXIT_USAGE;
+	}
 	/* The reader of the pipe has had enough: no fault, and nobody to tell. */
 	if (standard_output_is_broken_pipe())
 		return LODE_EXIT_FAILED;
