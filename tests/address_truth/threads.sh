@@ -29,7 +29,7 @@ fi
 least() {
 	case $1 in
 	interpreter) echo 0.5 ;;
-	*) echo 0.97 ;;
+	*) echo 0.9 ;;
 	esac
 }
 

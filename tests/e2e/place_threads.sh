@@ -20,7 +20,7 @@ if ! gcc -g -O2 -pthread "$programs/own_and_shared.c" -o both 2>err; then
 fi
 
 echo 1..2
-"$lode" memory record -F 4000 -o both.lode -- ./both 2000000 >out 2>err
+"$lode" memory record -F 4000 -o both.lode -- ./both 10000000 >out 2>err
 status=$?
 "$lode" place both.lode --topology "numa:2 core:4 pu:1" -o place >out 2>>err
 

@@ -68,7 +68,7 @@ check "one atomic counter" "$(status_is 0)" \
 	"$(says "true 2 2 0+8 thread 1 atomic.total add
 true 2 2 0+8 thread 2 atomic.total add" "$(lines)")"
 
-record handed 400000000
+record handed 100000000
 check "an array that one thread fills, and then the other reads" "$(status_is 0)" \
 	"$("$lode" memory x.lode --sharing --format csv 2>>err | grep -F 'array[]')" \
 	"$("$lode" memory x.lode --sharing 2>>err | grep 'lines\? (.* of weight) that threads used one after the other' >/dev/null || echo "not told")"

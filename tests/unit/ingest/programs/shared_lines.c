@@ -31,7 +31,7 @@ static struct {
 	char line[120];
 } atomic __attribute__((aligned(128)));
 
-static volatile unsigned long array[1024] __attribute__((aligned(128)));
+static atomic_ulong array[1024] __attribute__((aligned(128)));
 static unsigned long rounds, chunk;
 static pthread_barrier_t barrier;
 
@@ -69,7 +69,7 @@ static void *sum(void *unused)
 	unsigned long own = 0;
 
 	for (unsigned long i = 0; i < rounds; i++)
-		own += array[i % 1024];
+		own += atomic_load_explicit(&array[i % 1024], memory_order_relaxed);
 	total = own;
 	return unused;
 }
