@@ -136,18 +136,6 @@ static const char *function_file(
 	return kept;
 }
 
-/* What is inlined at its first instruction is of another file. */
-static const char *own_file(const LodeProfile *profile, const LodeFunction *function)
-{
-	for (uint32_t i = 0; i < function->n_instructions; i++) {
-		const LodeLocation *location = location_of(profile,
-			lode_profile_instruction(profile, function->first_instruction + i));
-		if (location != NULL && location->file != NULL && location->inlined == NULL)
-			return location->file;
-	}
-	return NULL;
-}
-
 static void find_files(Callgrind *self)
 {
 	const LodeProfile *profile = self->profile;
@@ -155,7 +143,7 @@ static void find_files(Callgrind *self)
 	for (guint i = 0; i < profile->functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		function_file(self, lode_profile_image(profile, function->image)->path,
-			function->name, own_file(profile, function));
+			function->name, lode_stack_export_function_file(profile, function));
 	}
 }
 

@@ -8,8 +8,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A frame for an instruction, and a stack of it alone. */
-static uint32_t add_instruction(LodeStacks *stacks, const LodeProfile *profile, uint32_t index)
+const char *lode_stack_export_function_file(
+	const LodeProfile *profile, const LodeFunction *function)
+{
+	for (uint32_t i = 0; i < function->n_instructions; i++) {
+		uint32_t at = lode_profile_instruction(profile, function->first_instruction + i)
+		                      ->location;
+		const LodeLocation *location =
+			at != LODE_NONE ? &LODE_AT(profile->locations, LodeLocation, at) : NULL;
+		if (location != NULL && location->file != NULL && location->inlined == NULL)
+			return location->file;
+	}
+	return NULL;
+}
+
+static uint32_t add_stack(LodeStacks *stacks, const LodeFrame *frame, uint32_t outer)
+{
+	const LodeStack stack = {stacks->frames->len, outer};
+
+	g_array_append_val(stacks->frames, *frame);
+	g_array_append_val(stacks->stacks, stack);
+	return stacks->stacks->len - 1;
+}
+
+/* A stack for an instruction alone: what is inlined there is a frame in that of its function, of
+ * which the line of the call is not known. */
+static uint32_t add_instruction(
+	LodeStacks *stacks, const LodeProfile *profile, uint32_t index, const char *function_file)
 {
 	const LodeInstruction *instruction = lode_profile_instruction(profile, index);
 	const LodeFunction *function = lode_profile_function(profile, instruction->function);
@@ -17,28 +42,41 @@ static uint32_t add_instruction(LodeStacks *stacks, const LodeProfile *profile, 
 	                                       ? &LODE_AT(profile->locations, LodeLocation,
 							 instruction->location)
 	                                       : NULL;
-	const LodeFrame frame = {
+	LodeFrame frame = {
 		.function = function->name,
 		.image = lode_profile_image(profile, function->image)->path,
 		.file = location != NULL ? location->file : NULL,
 		.line = location != NULL ? location->line : 0,
 		.address = instruction->address,
 	};
-	const LodeStack stack = {stacks->frames->len, LODE_NONE};
+	uint32_t outer = LODE_NONE;
 
-	g_array_append_val(stacks->frames, frame);
-	g_array_append_val(stacks->stacks, stack);
-	return stacks->stacks->len - 1;
+	if (location != NULL && location->inlined != NULL) {
+		LodeFrame around = frame;
+		around.file = (char *)function_file;
+		around.line = 0;
+		outer = add_stack(stacks, &around, LODE_NONE);
+		frame.function = location->inlined;
+		frame.is_inlined = true;
+	}
+	return add_stack(stacks, &frame, outer);
 }
 
 static LodeStacks *make_stacks(const LodeProfile *profile)
 {
 	LodeStacks *self = lode_stacks_new();
 	const LodeStackThread thread = {profile->program, 0, 0};
+	const LodeFunction *function = NULL;
+	const char *file = NULL;
 
 	g_array_append_val(self->threads, thread);
 	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		const LodeFunction *of = lode_profile_function(
+			profile, lode_profile_instruction(profile, i)->function);
 		uint32_t stack = LODE_NONE;
+		if (of != function)
+			file = lode_stack_export_function_file(profile, of);
+		function = of;
 		for (uint32_t event = 0; event < profile->events->len; event++) {
 			double value = lode_profile_event_value(profile, event, i);
 			bool is_wanted = event == profile->weight_event ||
@@ -47,7 +85,7 @@ static LodeStacks *make_stacks(const LodeProfile *profile)
 			if (!is_wanted || value <= 0)
 				continue;
 			if (stack == LODE_NONE)
-				stack = add_instruction(self, profile, i);
+				stack = add_instruction(self, profile, i, file);
 			const LodeStackSample sample = {
 				.weight = value, .event = event, .stack = stack};
 			g_array_append_val(self->samples, sample);

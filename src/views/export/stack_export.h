@@ -6,7 +6,8 @@
  *                   ├─▶ export ────┼─▶ pprof     go tool pprof
  *   or its costs  ──┘              └─▶ firefox   profiler.firefox.com
  *
- * A profile without call stacks gives stacks of one frame, for each instruction.
+ * A profile without call stacks gives a stack for each instruction: of its function, and of what is
+ * inlined into it there.
  */
 #pragma once
 
@@ -44,6 +45,10 @@ char *lode_stack_export_frame_name(const LodeFrame *frame);
 
 /* The last part of a path. */
 const char *lode_stack_export_file_name(const char *path);
+
+/* The source file of what a function has not inlined; NULL: unknown. */
+const char *lode_stack_export_function_file(
+	const LodeProfile *profile, const LodeFunction *function);
 
 /* Whether values of an event are nanoseconds. */
 bool lode_stack_export_is_time(const LodeProfile *profile, uint32_t event);

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* What other tools are given: a profile without call stacks, and one of sampled stacks. */
+#include "sample_profile.h"
+#include "views/export/callgrind_export.h"
+#include "views/export/stack_export.h"
+
+#include <string.h>
+
+static void set_location(LodeProfile *profile, uint32_t instruction, const char *file,
+	uint32_t line, const char *inlined)
+{
+	lode_profile_instruction(profile, instruction)->location = lode_profile_location(
+		profile, file, line, inlined);
+}
+
+typedef bool (*WriteStacks)(const LodeStackExport *export, FILE *out, GError **error);
+
+static char *write_stacks(const LodeProfile *profile, WriteStacks write)
+{
+	g_auto(LodeStackExport) export = {0};
+	g_autoptr(GError) error = NULL;
+	FILE *file = sample_open();
+
+	g_assert_true(lode_stack_export_init(&export, profile, LODE_NONE, &error));
+	g_assert_true(write(&export, file, &error));
+	g_assert_no_error(error);
+	return sample_close(file);
+}
+
+/* The load of hot() comes from a function of a header, inlined at its first instruction. */
+static void test_inlined_without_stacks(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	g_auto(LodeStackExport) export = {0};
+	g_autoptr(GError) error = NULL;
+
+	set_location(profile, 0, "/nowhere/get.h", 7, "get");
+	g_autofree char *folded = write_stacks(profile, lode_folded_stacks_write);
+	g_assert_cmpstr(folded, ==,
+		"./sample --fast;cold 30\n"
+		"./sample --fast;hot 200\n"
+		"./sample --fast;hot;get 500\n");
+
+	g_assert_true(lode_stack_export_init(&export, profile, LODE_NONE, &error));
+	const LodeStack *stack = &LODE_AT(export.stacks->stacks, LodeStack,
+		LODE_AT(export.stacks->samples, LodeStackSample, 0).stack);
+	const LodeFrame *inner = &LODE_AT(export.stacks->frames, LodeFrame, stack->frame);
+	const LodeFrame *outer = &LODE_AT(export.stacks->frames, LodeFrame,
+		LODE_AT(export.stacks->stacks, LodeStack, stack->outer).frame);
+	g_assert_cmpstr(inner->file, ==, "/nowhere/get.h");
+	g_assert_cmpuint(inner->line, ==, 7);
+	g_assert_true(inner->is_inlined);
+	g_assert_cmpstr(outer->function, ==, "hot");
+	g_assert_cmpstr(outer->file, ==, "/nowhere/sample.c");
+	g_assert_cmpuint(outer->line, ==, 0);
+	g_assert_cmphex(outer->address, ==, 0x1000);
+	g_assert_false(outer->is_inlined);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/views/export/inlined_without_stacks", test_inlined_without_stacks);
+	return g_test_run();
+}
