@@ -18,6 +18,7 @@
 #include "views/format.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef enum { OBJECTS, FILES, FUNCTIONS, N_NAMES } NameKind;
 
@@ -59,6 +60,22 @@ static char *event_name(const LodeEvent *event)
 	return longer;
 }
 
+/* What readers show in menus and titles, so it is short: of what was sampled or is derived the
+ * name, as the description tells how. The caller frees it. */
+static char *event_title(const LodeProfile *profile, uint32_t index)
+{
+	const LodeEvent *event = lode_profile_event(profile, index);
+	char *text = NULL;
+
+	if (event->kind == LODE_EVENT_SAMPLED || event->kind == LODE_EVENT_DERIVED ||
+		event->description == NULL)
+		text = g_strconcat(
+			event->name, lode_stack_export_is_time(profile, index) ? ", ns" : "", NULL);
+	else
+		text = g_strndup(event->description, strcspn(event->description, ";"));
+	return g_strdelimit(text, "\r\n", ' ');
+}
+
 static void write_events(Callgrind *self)
 {
 	GString *list = g_string_new("events:");
@@ -67,9 +84,8 @@ static void write_events(Callgrind *self)
 		const LodeEvent *event = lode_profile_event(
 			self->profile, g_array_index(self->events, uint32_t, i));
 		g_autofree char *name = event_name(event);
-		g_autofree char *text = g_strdup(
-			event->description != NULL ? event->description : event->name);
-		g_strdelimit(text, "\r\n", ' ');
+		g_autofree char *text = event_title(
+			self->profile, g_array_index(self->events, uint32_t, i));
 		fprintf(self->out, "event: %s : %s\n", name, text);
 		g_string_append_printf(list, " %s", name);
 	}

@@ -57,9 +57,37 @@ static void test_inlined_without_stacks(void)
 	g_assert_false(outer->is_inlined);
 }
 
+static char *write_callgrind(const LodeProfile *profile)
+{
+	g_autoptr(GError) error = NULL;
+	FILE *file = sample_open();
+
+	g_assert_true(lode_callgrind_write(profile, file, &error));
+	g_assert_no_error(error);
+	return sample_close(file);
+}
+
+/* KCachegrind has them in a menu and in the status bar. */
+static void test_callgrind_titles(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+
+	lode_profile_add_event(
+		profile, "cpu-clock:cause", "said at length", LODE_EVENT_SAMPLED, NULL, 0);
+	lode_profile_add_event(
+		profile, "misses", "all misses; of any\ncache", LODE_EVENT_RECORDED, NULL, 0);
+	g_autofree char *text = write_callgrind(profile);
+	g_assert_nonnull(strstr(text, "event: cpu_clock_cause : cpu-clock:cause, ns\n"));
+	g_assert_nonnull(strstr(text, "event: misses : all misses\n"));
+	g_assert_nonnull(strstr(text, "event: l1d_miss : first-level misses\n"));
+	g_assert_nonnull(strstr(text, "event: Ir : executions\n"));
+	g_assert_nonnull(strstr(text, "event: cycles : cycles\n"));
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/views/export/inlined_without_stacks", test_inlined_without_stacks);
+	g_test_add_func("/views/export/callgrind_titles", test_callgrind_titles);
 	return g_test_run();
 }
