@@ -304,14 +304,136 @@ static void add_weight(const Callgrind *to, StackCall *call, uint32_t event, dou
 			call->values[i] += weight;
 }
 
+/*
+ * What no stack was sampled with, as executions, is known of functions only. Callers get it as they
+ * get the function's samples: of 90 executions in work(), 60 if 2 of its 3 samples are of calls
+ * from a(). Else a reader would show less for a function with its callees than for it alone.
+ */
+typedef struct {
+	uint32_t event;  /* of the samples */
+	guint n_columns; /* of `costs`: the export's events */
+	GHashTable *ids; /* image and function → number + 1 */
+	uint32_t *
+		of_frame; /* of each frame: its function's number; LODE_NONE: it has no code here */
+	double *costs;    /* function × column; 0 where stacks were sampled with the event */
+	double *samples;  /* of each function: the weight of those in it */
+} Shares;
+
+static char *function_key(const char *image, const char *function)
+{
+	return g_strconcat(image != NULL ? image : "", "\n", function, NULL);
+}
+
+static uint32_t function_number(const Shares *self, const char *image, const char *function)
+{
+	g_autofree char *key = function_key(image, function);
+
+	return GPOINTER_TO_UINT(g_hash_table_lookup(self->ids, key)) - 1;
+}
+
+/* Functions of one name in an image are one to readers. */
+static void sum_functions(Shares *self, const Callgrind *to, const bool *is_sampled)
+{
+	const LodeProfile *profile = to->profile;
+
+	for (guint i = 0; i < profile->functions->len; i++) {
+		const LodeFunction *function = lode_profile_function(profile, i);
+		const char *image = lode_profile_image(profile, function->image)->path;
+		uint32_t number = function_number(self, image, function->name);
+		if (number == LODE_NONE) {
+			number = g_hash_table_size(self->ids);
+			g_hash_table_insert(self->ids, function_key(image, function->name),
+				GUINT_TO_POINTER(number + 1));
+		}
+		double *costs = self->costs + (size_t)number * self->n_columns;
+		for (guint j = 0; j < self->n_columns; j++) {
+			uint32_t event = g_array_index(to->events, uint32_t, j);
+			for (uint32_t k = 0; !is_sampled[event] && k < function->n_instructions;
+				k++)
+				costs[j] += lode_profile_event_value(
+					profile, event, function->first_instruction + k);
+		}
+	}
+}
+
+/* The function that a sample is in; LODE_NONE: none, or the sample is of another event. */
+static uint32_t function_of(
+	const Shares *self, const LodeStacks *stacks, const LodeStackSample *sample)
+{
+	uint32_t stack = sample->event == self->event ? function_stack(stacks, sample->stack)
+	                                              : LODE_NONE;
+
+	return stack != LODE_NONE
+	               ? self->of_frame[g_array_index(stacks->stacks, LodeStack, stack).frame]
+	               : LODE_NONE;
+}
+
+static void init_shares(Shares *self, const LodeStacks *stacks, const Callgrind *to)
+{
+	g_autofree bool *is_sampled = g_new0(bool, MAX(to->profile->events->len, 1));
+	g_auto(LodeStackExport) export = {0};
+	size_t n_functions = MAX(to->profile->functions->len, 1);
+
+	lode_stack_export_init(&export, to->profile, LODE_NONE, NULL);
+	*self = (Shares){
+		.event = export.weight,
+		.n_columns = to->events->len,
+		.ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+		.of_frame = g_new(uint32_t, MAX(stacks->frames->len, 1)),
+		.costs = g_new0(double, n_functions *MAX(to->events->len, 1)),
+		.samples = g_new0(double, n_functions),
+	};
+	for (guint i = 0; i < export.events->len; i++) {
+		uint32_t event = g_array_index(export.events, uint32_t, i);
+		uint32_t cause = lode_profile_event_as_charged(to->profile, event);
+		is_sampled[event] = true;
+		if (cause != LODE_NONE)
+			is_sampled[cause] = true;
+	}
+	sum_functions(self, to, is_sampled);
+	for (guint i = 0; i < stacks->frames->len; i++) {
+		const LodeFrame *frame = &g_array_index(stacks->frames, LodeFrame, i);
+		g_autofree char *name = lode_stack_export_frame_name(frame);
+		self->of_frame[i] = function_number(self, frame->image, name);
+	}
+	for (guint i = 0; i < stacks->samples->len; i++) {
+		const LodeStackSample *sample = &g_array_index(stacks->samples, LodeStackSample, i);
+		uint32_t function = function_of(self, stacks, sample);
+		if (function != LODE_NONE)
+			self->samples[function] += sample->weight;
+	}
+}
+
+static void clear_shares(Shares *self)
+{
+	g_hash_table_unref(self->ids);
+	g_free(self->of_frame);
+	g_free(self->costs);
+	g_free(self->samples);
+}
+
+static void add_share(
+	const Shares *self, StackCall *call, uint32_t function, const LodeStackSample *sample)
+{
+	if (function == LODE_NONE || self->samples[function] <= 0)
+		return;
+	for (guint i = 0; i < self->n_columns; i++)
+		call->values[i] += self->costs[(size_t)function * self->n_columns + i] *
+		                   (sample->weight / self->samples[function]);
+}
+
 /* What moves to the instruction that waited stays in its function, but for a call's first
  * instruction: it counts for both events. */
 static void sum_calls(StackCalls *self, const Callgrind *to)
 {
+	Shares shares;
+
+	init_shares(&shares, self->stacks, to);
 	for (guint i = 0; i < self->stacks->samples->len; i++) {
 		const LodeStackSample *sample = &g_array_index(
 			self->stacks->samples, LodeStackSample, i);
 		uint32_t cause = lode_profile_event_as_charged(to->profile, sample->event);
+		uint32_t function = function_of(&shares, self->stacks, sample);
 		for (uint32_t at = sample->stack; at != LODE_NONE;
 			at = g_array_index(self->stacks->stacks, LodeStack, at).outer) {
 			StackCall *call = self->of[at] != LODE_NONE
@@ -325,8 +447,10 @@ static void sum_calls(StackCalls *self, const Callgrind *to)
 			add_weight(to, call, sample->event, sample->weight);
 			if (cause != LODE_NONE)
 				add_weight(to, call, cause, sample->weight);
+			add_share(&shares, call, function, sample);
 		}
 	}
+	clear_shares(&shares);
 }
 
 static void write_stack_calls(Callgrind *self, const StackCalls *calls)

@@ -84,10 +84,57 @@ static void test_callgrind_titles(void)
 	g_assert_nonnull(strstr(text, "event: cycles : cycles\n"));
 }
 
+static uint32_t add_stack(
+	LodeProfile *profile, const char *function, uint64_t address, uint32_t outer)
+{
+	const LodeFrame frame = {
+		.function = lode_profile_intern(profile, function),
+		.image = lode_profile_intern(profile, "/bin/sample"),
+		.address = address,
+	};
+	const LodeStack stack = {profile->stacks->frames->len, outer};
+
+	g_array_append_val(profile->stacks->frames, frame);
+	g_array_append_val(profile->stacks->stacks, stack);
+	return profile->stacks->stacks->len - 1;
+}
+
+/* Of the 300 executions in hot(), three quarters of the samples are of calls from main(), and a
+ * quarter of those from cold(), which main() calls. */
+static void test_callgrind_shares(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	uint32_t event = lode_profile_add_event(
+		profile, "cpu-clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
+	const LodeStackThread thread = {"sample", 1, 1};
+
+	profile->weight_event = event;
+	profile->stacks = lode_stacks_new();
+	g_array_append_val(profile->stacks->threads, thread);
+	uint32_t main_hot = add_stack(profile, "main", 0x3000, LODE_NONE);
+	uint32_t hot = add_stack(profile, "hot", 0x1000, main_hot);
+	uint32_t main_cold = add_stack(profile, "main", 0x3010, LODE_NONE);
+	uint32_t cold = add_stack(profile, "cold", 0x2006, main_cold);
+	uint32_t cold_hot = add_stack(profile, "hot", 0x1000, cold);
+	const LodeStackSample samples[] = {
+		{.time_ns = 1, .weight = 30, .event = event, .stack = hot},
+		{.time_ns = 2, .weight = 10, .event = event, .stack = cold_hot},
+	};
+	g_array_append_vals(profile->stacks->samples, samples, G_N_ELEMENTS(samples));
+
+	g_autofree char *text = write_callgrind(profile);
+	g_assert_nonnull(strstr(text, "\nevents: cpu_clock Ir l1d_miss\n"));
+	/* From main(), from main() to cold(), and from there. */
+	g_assert_nonnull(strstr(text, "\n0x3000 0 30 225 30\n"));
+	g_assert_nonnull(strstr(text, "\n0x3010 0 10 75 10\n"));
+	g_assert_nonnull(strstr(text, "\n0x2006 0 10 75 10\n"));
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/views/export/inlined_without_stacks", test_inlined_without_stacks);
 	g_test_add_func("/views/export/callgrind_titles", test_callgrind_titles);
+	g_test_add_func("/views/export/callgrind_shares", test_callgrind_shares);
 	return g_test_run();
 }
