@@ -432,6 +432,36 @@ static void write_thread(Firefox *self, uint32_t index, double begin_ns)
 	lode_json_end(json, '}');
 }
 
+static int compare_values(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* Milliseconds between samples, which is what each weighs where that is time; else the usual one,
+ * as a thread is not sampled while it waits. */
+static double find_interval(const LodeStackExport *export)
+{
+	bool is_time = lode_stack_export_is_time(export->profile, export->weight);
+	g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(double));
+
+	for (guint i = 0; export->made == NULL && i < export->stacks->threads->len; i++) {
+		g_autoptr(GPtrArray) samples = list_samples(export, i);
+		for (guint j = 1; j < samples->len; j++) {
+			const LodeStackSample *last = samples->pdata[j - 1];
+			const LodeStackSample *next = samples->pdata[j];
+			double ns = is_time ? next->weight
+			                    : (double)(next->time_ns - last->time_ns);
+			if (ns > 0)
+				g_array_append_val(values, ns);
+		}
+	}
+	g_array_sort(values, compare_values);
+	return values->len > 0 ? g_array_index(values, double, values->len / 2) / (double)NS_PER_MS
+	                       : 1;
+}
+
 static void write_meta(Firefox *self)
 {
 	const LodeProfile *profile = self->export->profile;
@@ -445,7 +475,7 @@ static void write_meta(Firefox *self)
 	lode_json_member_string(
 		json, "product", profile->program != NULL ? profile->program : "lode");
 	lode_json_member_string(json, "importedFrom", "lode");
-	lode_json_member_number(json, "interval", 1);
+	lode_json_member_number(json, "interval", find_interval(self->export));
 	lode_json_member_number(json, "startTime", 0);
 	lode_json_member_number(json, "processType", 0);
 	lode_json_member_number(json, "stackwalk", 1);

@@ -130,11 +130,47 @@ static void test_callgrind_shares(void)
 	g_assert_nonnull(strstr(text, "\n0x2006 0 10 75 10\n"));
 }
 
+/* The profiler tells it with the profile. Samples 2, 40 and 2 ms after each other, of two threads.
+ */
+static void test_firefox_interval(void)
+{
+	static const uint64_t times_ns[] = {0, 2000000, 42000000, 44000000};
+	g_autoptr(LodeProfile) profile = sample_profile();
+	const LodeStackThread threads[] = {{"sample", 1, 1}, {"sample", 1, 2}};
+
+	profile->weight_event = lode_profile_find_event(profile, "l1d-miss");
+	profile->stacks = lode_stacks_new();
+	g_array_append_vals(profile->stacks->threads, threads, G_N_ELEMENTS(threads));
+	uint32_t hot = add_stack(profile, "hot", 0x1000, LODE_NONE);
+	for (size_t i = 0; i < 2 * G_N_ELEMENTS(times_ns); i++) {
+		const LodeStackSample sample = {.time_ns = times_ns[i / 2] + i % 2 * 500000 + 1,
+			.weight = 1,
+			.event = profile->weight_event,
+			.thread = i % 2,
+			.stack = hot};
+		g_array_append_val(profile->stacks->samples, sample);
+	}
+	g_autofree char *text = write_stacks(profile, lode_firefox_profile_write);
+	g_assert_nonnull(strstr(text, "\"interval\":2,"));
+
+	uint32_t clock = lode_profile_add_event(
+		profile, "cpu-clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
+	profile->weight_event = clock;
+	for (guint i = 0; i < profile->stacks->samples->len; i++) {
+		LodeStackSample *sample = &LODE_AT(profile->stacks->samples, LodeStackSample, i);
+		sample->event = clock;
+		sample->weight = 20000000;
+	}
+	g_autofree char *timed = write_stacks(profile, lode_firefox_profile_write);
+	g_assert_nonnull(strstr(timed, "\"interval\":20,"));
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/views/export/inlined_without_stacks", test_inlined_without_stacks);
 	g_test_add_func("/views/export/callgrind_titles", test_callgrind_titles);
 	g_test_add_func("/views/export/callgrind_shares", test_callgrind_shares);
+	g_test_add_func("/views/export/firefox_interval", test_firefox_interval);
 	return g_test_run();
 }
