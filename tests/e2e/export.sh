@@ -45,7 +45,7 @@ tells_ways() {
 	done
 }
 
-echo 1..15
+echo 1..16
 
 "$lode" record -g -F 2000 -o x.data -- ./frames 10000 >out 2>err && "$lode" import x.data -o x.lode >out 2>err
 tells_ways "by frame pointers"
@@ -58,6 +58,23 @@ check "callgrind_annotate finds where the time is" "$(awk '/PROGRAM TOTALS/ { to
 	END { if (!found) print "not in work()" }' annotated)"
 check "inlined functions are frames of their own" \
 	"$(grep -q ';main;inlined;work ' x.folded || echo "no inlined frame")"
+
+# What Go's reader makes of it, which says nanoseconds as a unit too.
+check_pprof() {
+	if ! HOME=$work go tool pprof -unit=ns -cum -nodecount=0 -top x.pprof >top 2>>err; then
+		echo "$(tail -3 err)"
+		return
+	fi
+	awk 'FNR == NR { total += $NF; next } / of .* total/ { gsub("ns", ""); shown = $(NF - 1) }
+		$NF == "work" || $(NF - 1) == "work" { work = $5 + 0 }
+		END { if (shown != total) print "total: " shown ", not " total; if (work < 90) print "work(): " work " %" }' \
+		x.folded top
+}
+if go tool pprof -help 2>&1 | grep -q -e -top; then
+	check "go tool pprof reads the same total, and where the time is" "$(check_pprof)"
+else
+	check "go tool pprof reads the same total # SKIP go is not installed"
+fi
 
 perf record -q -g -e cpu-clock:u -F 2000 -o perf.data ./frames 10000 >out 2>err
 "$lode" import perf.data -o x.lode >out 2>err
