@@ -277,6 +277,9 @@ static void end_query(LodeServer *self)
 	g_cond_signal(&self->has_room);
 }
 
+/* What is asked is in order, but not of such a profile; microhttpd's name depends on its version. */
+enum { UNPROCESSABLE = 422 };
+
 static enum MHD_Result queue_failure(Request *request, LodeServedState state, const GError *error)
 {
 	static const struct {
@@ -285,7 +288,7 @@ static enum MHD_Result queue_failure(Request *request, LodeServedState state, co
 	} answers[] = {
 		[LODE_ERROR_IO] = {MHD_HTTP_INTERNAL_SERVER_ERROR, "io"},
 		[LODE_ERROR_CORRUPT] = {MHD_HTTP_INTERNAL_SERVER_ERROR, "corrupt"},
-		[LODE_ERROR_UNSUPPORTED] = {MHD_HTTP_INTERNAL_SERVER_ERROR, "unsupported"},
+		[LODE_ERROR_UNSUPPORTED] = {UNPROCESSABLE, "unsupported"},
 		[LODE_ERROR_NOT_FOUND] = {MHD_HTTP_NOT_FOUND, "not-found"},
 		[LODE_ERROR_USAGE] = {MHD_HTTP_BAD_REQUEST, "usage"},
 		[LODE_ERROR_LIMIT] = {MHD_HTTP_SERVICE_UNAVAILABLE, "limit"},

@@ -338,6 +338,20 @@ check(
 
 check("Ctrl-C ends it", server.end())
 
+# What nothing weighs can be opened, and not compared.
+pathlib.Path("nothing.flow").write_text("lode-flow 1\ngraph g\nv a 0 1 op:add\n")
+lode("import", "nothing.flow", "-o", "nothing.lode")
+lode("import", FLOW, "-o", "x.lode")
+server = Server("x.lode", "nothing.lode")
+status, _, answer = server.get("/api/compare?base=1")
+check(
+    "a comparison with a profile without weight says why it is refused",
+    expect("status", status, 422),
+    expect("code", json.loads(answer)["error"]["code"], "unsupported"),
+    expect("reason", "nothing to compare" in json.loads(answer)["error"]["message"], True),
+    server.end(),
+)
+
 # --open: a link that counts once.
 os.mkdir("bin")
 opener = pathlib.Path("bin/xdg-open")
