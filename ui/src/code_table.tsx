@@ -127,12 +127,20 @@ export function Disassembly(props: {
 	);
 }
 
-/** One place of a finding or a sequence. */
-export function PlaceCode(props: { place: CodePlace; sources: Source[]; head: Head; title: string; link: string; children?: ComponentChildren }) {
-	const { place, head } = props;
+/** One place of a finding or a sequence; `level` is of its heading. */
+export function PlaceCode(props: {
+	place: CodePlace;
+	sources: Source[];
+	head: Head;
+	title: string;
+	level: "h2" | "h3";
+	link: string;
+	children?: ComponentChildren;
+}) {
+	const { place, head, level: Heading } = props;
 	return (
 		<article class="place">
-			<h3>
+			<Heading>
 				{props.title}{" "}
 				<a href={props.link}>
 					<bdi>{place.function}</bdi>
@@ -140,7 +148,7 @@ export function PlaceCode(props: { place: CodePlace; sources: Source[]; head: He
 				<span class="faint">
 					{placeOf(place)} · <bdi title={place.image}>{baseName(place.image)}</bdi>
 				</span>
-			</h3>
+			</Heading>
 			<p class="faint">
 				{place.time !== undefined && place.time !== null && `${share(place.time)} of the time is explained here; `}
 				{share(place.share)} of {head.profile.weight_event ?? "the weight"}, {count(place.executions)} executions

@@ -55,6 +55,7 @@ function Places({ finding, route, all }: { finding: Finding; route: Route; all: 
 					sources={answer.data!.sources}
 					head={answer.data!}
 					title={`${i + 1}.`}
+					level="h2"
 					link={linkTo("code", route, { function: String(one.function_number), at: one.address })}
 				>
 					<p class="tabs">

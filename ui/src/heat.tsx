@@ -144,12 +144,12 @@ function Picture(props: {
 	};
 	return (
 		<div class="picture">
-			<h3>
+			<h2>
 				{props.title}{" "}
 				<button class="quiet" onClick={() => savePicture(canvas.current!, "lode-memory.png")} aria-label={`Save ‘${props.title}’ as PNG`}>
 					PNG
 				</button>
-			</h3>
+			</h2>
 			<div class="picture-box" ref={box} style={{ height: `${axis.height}px` }}>
 				<canvas
 					ref={canvas}

@@ -84,6 +84,7 @@ function SequenceDetail({ row, route, onClose }: { row: number; route: Route; on
 					sources={answer.data!.sources}
 					head={answer.data!}
 					title={`${i + 1}.`}
+					level="h3"
 					link={linkTo("code", route, { function: String(one.function_number), at: one.address })}
 				/>
 			))}
