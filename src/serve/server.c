@@ -277,7 +277,8 @@ static void end_query(LodeServer *self)
 	g_cond_signal(&self->has_room);
 }
 
-/* What is asked is in order, but not of such a profile; microhttpd's name depends on its version. */
+/* What is asked is in order, but not of such a profile; microhttpd's name depends on its version.
+ */
 enum { UNPROCESSABLE = 422 };
 
 static enum MHD_Result queue_failure(Request *request, LodeServedState state, const GError *error)
