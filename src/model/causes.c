@@ -162,17 +162,79 @@ static double way_weight(const LodeCauseWay *way, const WayUnits *units)
 	return fmax(way->count, 0) * units->execution;
 }
 
+/* The wait for a branch's operands is over when it retires, unless one of them is in memory; what
+ * is left are mispredictions, and these are sampled at its other way as well. */
+static bool is_limited(const LodeCauseWay *way)
+{
+	return way->other != LODE_NONE && !way->can_wait;
+}
+
+/* Can wait, and nothing says for how long. */
+static bool is_waiting(const LodeCauseWay *way)
+{
+	return way->other == LODE_NONE && way->can_wait;
+}
+
+/* What a limited way may wait for, and what any instruction has that executes as often. */
+static double most_of(const LodeCauseWay *way, const WayUnits *units)
+{
+	return way_weight(way, units) + fmax(way->count, 0) * units->execution;
+}
+
+/* Gives limited ways their shares, but no more than is expected of them; returns what remains. */
+static double give_limited(const LodeCauses *self, const LodeCauseWay *ways, size_t n,
+	double weight, double sum, const WayUnits *units, double *out)
+{
+	double rest = weight;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!is_limited(&ways[i]))
+			continue;
+		double part = weight * (way_weight(&ways[i], units) / sum);
+		part = fmin(part, most_of(&ways[i], units));
+		give(self, ways[i].source, part, out);
+		rest -= part;
+	}
+	return fmax(rest, 0);
+}
+
+/* The others' shares; where none is known to have executed, those that can wait are equal. */
+static void give_others(const LodeCauses *self, const LodeCauseWay *ways, size_t n, double weight,
+	const WayUnits *units, double *out)
+{
+	double sum = 0, n_waiting = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		sum += is_limited(&ways[i]) ? 0 : way_weight(&ways[i], units);
+		n_waiting += is_waiting(&ways[i]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		double share = sum > 0 ? way_weight(&ways[i], units) / sum
+		                       : is_waiting(&ways[i]) / n_waiting;
+		if (!is_limited(&ways[i]))
+			give(self, ways[i].source, weight * share, out);
+	}
+}
+
 /* Divides what came to one instruction among its ways. */
 static void divide(const LodeCauses *self, const LodeCauseWay *ways, size_t n, double weight,
 	const WayUnits *units, double *out)
 {
 	double sum = 0;
+	bool has_waiting = false;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		sum += way_weight(&ways[i], units);
+		has_waiting |= is_waiting(&ways[i]);
+	}
 	/* Hostile counts, of which no share can be taken. */
 	if (!(sum > 0) || !isfinite(sum)) {
 		out[ways[0].target] += weight;
+		return;
+	}
+	if (has_waiting) {
+		double rest = give_limited(self, ways, n, weight, sum, units, out);
+		give_others(self, ways, n, rest, units, out);
 		return;
 	}
 	for (size_t i = 0; i < n; i++)

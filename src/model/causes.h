@@ -15,7 +15,8 @@
  *    jump belongs to the compare, which read the memory.
  *
  * Inferred executions follow the samples, and do not say by which of several ways a merge was
- * reached. There each way weighs what the other way of its branch waits, which is for the same.
+ * reached. There each way weighs what the other way of its branch waits, which is for the same. A
+ * branch of registers waits for no more than that where a load, say, leads to the same place.
  *
  * This is the one rule for weight that was sampled late. The import stores its result as an event
  * of its own, NAME:cause, which all analyses and views take like any other.
@@ -48,12 +49,15 @@ typedef struct {
 	uint32_t source, target;
 	/* Where the branch goes otherwise, from nowhere else; LODE_NONE: executions must do. */
 	uint32_t other;
+	/* The source reads memory, divides or the like, so that it can wait for long by itself. */
+	bool can_wait;
 	double count; /* executions */
 } LodeCauseWay;
 
 /*
  * Has the weight that came to an instruction from inside its function divided among these ways, by
- * what was sampled at the other one of each branch, or by their executions. Borrows the ways, which
+ * what was sampled at the other one of each branch, or by their executions; a branch that cannot
+ * wait gets no more than the former where a way without another one can. Borrows the ways, which
  * are sorted by target; of a target there are all, or none. `weight` is the sampled weight that
  * executions were inferred from, so that one of them stands for as much of any event as it has in
  * proportion.

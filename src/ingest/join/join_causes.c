@@ -181,7 +181,7 @@ void lode_join_causes(LodeProfile *profile, const LodeJoinCode *codes, const Lod
 	g_autoptr(LodeCauses) causes = lode_causes_new(profile, marks);
 	g_autoptr(GArray) ways = NULL;
 	if (profile->frequency == LODE_FREQUENCY_INFERRED) {
-		ways = lode_join_ways(profile, codes);
+		ways = lode_join_ways(profile, codes, marks);
 		lode_causes_take_ways(causes, (const LodeCauseWay *)(void *)ways->data, ways->len,
 			inferred_from(profile, events));
 	}

@@ -47,8 +47,8 @@ void lode_join_reroute_resolver(LodeJoinFlow *self);
 void lode_join_traced_flow(LodeJoinFlow *self);
 
 /* The ways by which weight is divided where executions are inferred: LodeCauseWay, by target. The
- * caller unrefs it. */
-GArray *lode_join_ways(const LodeProfile *profile, const LodeJoinCode *codes);
+ * marks are LodeCauseMark sets, one for each instruction. The caller unrefs the result. */
+GArray *lode_join_ways(const LodeProfile *profile, const LodeJoinCode *codes, const uint8_t *marks);
 
 LodeEdgeKind lode_join_flow_jump_kind(const LodeJoinFlow *self, uint32_t source, uint32_t target);
 

@@ -20,6 +20,9 @@ typedef LodeInferredEvidence Evidence;
 
 enum { NOT_FOUND = UINT32_MAX };
 
+/* Times what is usual of a block: then something waited. */
+#define MIN_PEAK 8.0
+
 void lode_inference_scratch_init(Scratch *self, const LodeRecording *recording)
 {
 	*self = (Scratch){.recording = recording};
@@ -172,6 +175,68 @@ static double sample_count(const Scratch *self)
 	return self->sample * (self->branch_scale > 0 ? self->branch_scale : 1);
 }
 
+/* Waits for long, other than for what comes before it. */
+static bool can_wait(const LodeStaticInstruction *own)
+{
+	const uint32_t kinds = 1u << LODE_KIND_LOAD | 1u << LODE_KIND_DIV | 1u << LODE_KIND_ATOMIC |
+	                       1u << LODE_KIND_FENCE;
+
+	return own->decoded.branch == LODE_BRANCH_NONE && (own->decoded.kinds & kinds) != 0;
+}
+
+/* A block without samples that a branch goes around. */
+static bool is_passed(const Scratch *self, uint32_t index)
+{
+	const LodeStaticBlock *before = block_at(self, index - 1), *own = block_at(self, index);
+
+	return own->successors[0] == index + 1 && before->successors[0] == index &&
+	       before->successors[1] == index + 1 &&
+	       last_of(self, before)->decoded.branch == LODE_BRANCH_CONDITIONAL &&
+	       g_array_index(self->blocks, LodeInferenceBlock, index).count == 0;
+}
+
+static uint32_t *count_ways(const Scratch *self)
+{
+	uint32_t *n_ways = g_new0(uint32_t, self->blocks->len + 1);
+
+	for (guint i = 0; i < self->blocks->len; i++) {
+		const LodeStaticBlock *block = block_at(self, i);
+		n_ways[i] += g_array_index(self->blocks, LodeInferenceBlock, i).is_entry;
+		for (size_t j = 0; j < G_N_ELEMENTS(block->successors); j++)
+			if (block->successors[j] != NOT_FOUND)
+				n_ways[block->successors[j]]++;
+	}
+	return n_ways;
+}
+
+/*
+ * Where a branch goes around instructions that have no samples, and then far more was sampled than
+ * after it, what waited was the last of these:
+ *
+ *        jae v ──────▶ v      many samples, and few on what follows
+ *          │           ▲
+ *          ▼           │
+ *          …  load ────┘      no samples
+ *
+ * These samples are then the load's. Until then a block's count is the sum of the logarithms.
+ */
+static void credit_passed_loads(Scratch *self, const double *first_samples)
+{
+	g_autofree uint32_t *n_ways = count_ways(self);
+
+	for (guint i = 1; i + 1 < self->blocks->len; i++) {
+		LodeInferenceBlock *own = &g_array_index(self->blocks, LodeInferenceBlock, i);
+		LodeInferenceBlock *next = own + 1;
+		double samples = first_samples[i + 1];
+		double mean = expm1(next->count / block_at(self, i + 1)->n);
+		if (samples < MIN_PEAK || samples < MIN_PEAK * mean || n_ways[i + 1] != 2 ||
+			!is_passed(self, i) || !can_wait(last_of(self, block_at(self, i))))
+			continue;
+		own->count += log1p(samples);
+		next->count -= log1p(samples);
+	}
+}
+
 /*
  * A block's count from the samples of its instructions, also of those without: the geometric mean
  * of their samples and one more, less one, as one instruction that waits has most of them. Where
@@ -179,6 +244,8 @@ static double sample_count(const Scratch *self)
  */
 static void measure_by_samples(Scratch *self, const Evidence *evidence)
 {
+	g_autofree double *first_samples = g_new0(double, self->blocks->len + 1);
+
 	for (uint32_t i = 0; i < evidence->n_sites; i++) {
 		uint32_t at = lode_control_flow_find(&self->flow, evidence->sites[i].address);
 		if (at == NOT_FOUND)
@@ -186,7 +253,10 @@ static void measure_by_samples(Scratch *self, const Evidence *evidence)
 		uint32_t block = instruction_at(self, at)->block;
 		double samples = site_weight(self, &evidence->sites[i]) / self->sample;
 		g_array_index(self->blocks, LodeInferenceBlock, block).count += log1p(samples);
+		if (at == block_at(self, block)->first)
+			first_samples[block] = samples;
 	}
+	credit_passed_loads(self, first_samples);
 	for (guint i = 0; i < self->blocks->len; i++) {
 		LodeInferenceBlock *block = &g_array_index(self->blocks, LodeInferenceBlock, i);
 		uint32_t n = block_at(self, i)->n;

@@ -20,6 +20,7 @@
 typedef struct {
 	const LodeProfile *profile;
 	const LodeJoinCode *codes;
+	const uint8_t *marks;
 	GArray *ways;     /* LodeCauseWay */
 	uint32_t *n_ways; /* of each instruction: that lead there */
 	bool *is_entered; /* of each instruction: from other functions too */
@@ -36,9 +37,19 @@ static uint32_t find_in_function(const Ways *self, uint32_t function, uint64_t a
 	                                                               : LODE_NONE;
 }
 
+/* A jump waits for what the compare that it retires with reads. */
+static bool can_wait(const Ways *self, uint32_t source)
+{
+	const uint32_t waits = 1u << LODE_KIND_LOAD | 1u << LODE_KIND_DIV | 1u << LODE_KIND_ATOMIC |
+	                       1u << LODE_KIND_FENCE;
+	bool is_pair = (self->marks[source] & LODE_CAUSE_ENDS_A_PAIR) != 0;
+
+	return (self->codes[is_pair ? source - 1 : source].kinds & waits) != 0;
+}
+
 static void add_way(Ways *self, uint32_t source, uint32_t target)
 {
-	const LodeCauseWay way = {source, target, LODE_NONE, 0};
+	const LodeCauseWay way = {source, target, LODE_NONE, can_wait(self, source), 0};
 
 	if (target == LODE_NONE)
 		return;
@@ -84,7 +95,7 @@ static int compare_by_target(const void *a, const void *b)
 static LodeCauseWay *find_way(const Ways *self, size_t n, uint32_t source, uint32_t target)
 {
 	LodeCauseWay *ways = (LodeCauseWay *)(void *)self->ways->data;
-	const LodeCauseWay wanted = {source, target, LODE_NONE, 0};
+	const LodeCauseWay wanted = {.source = source, .target = target};
 	size_t at = LODE_PARTITION_POINT(n, i, compare_by_source(&ways[i], &wanted) < 0);
 
 	return at < n && compare_by_source(&ways[at], &wanted) == 0 ? &ways[at] : NULL;
@@ -170,7 +181,7 @@ static void choose_ways(Ways *self)
 	g_array_set_size(self->ways, kept);
 }
 
-GArray *lode_join_ways(const LodeProfile *profile, const LodeJoinCode *codes)
+GArray *lode_join_ways(const LodeProfile *profile, const LodeJoinCode *codes, const uint8_t *marks)
 {
 	uint32_t n = profile->instructions->len;
 	g_autofree uint32_t *n_ways = g_new0(uint32_t, MAX(n, 1));
@@ -178,6 +189,7 @@ GArray *lode_join_ways(const LodeProfile *profile, const LodeJoinCode *codes)
 	Ways self = {
 		.profile = profile,
 		.codes = codes,
+		.marks = marks,
 		.ways = g_array_new(FALSE, FALSE, sizeof(LodeCauseWay)),
 		.n_ways = n_ways,
 		.is_entered = is_entered,

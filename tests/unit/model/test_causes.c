@@ -76,21 +76,46 @@ static double sampled_at(const LodeCauseWay *way, const double *sampled)
 	return way->other != LODE_NONE ? sampled[way->other] : way->count;
 }
 
+static bool waits(const LodeCauseWay *way)
+{
+	return way->can_wait && way->other == LODE_NONE;
+}
+
 /* All functions are one here, and an execution stands for as much as was sampled. */
 static void divide(
 	const Naive *self, uint32_t target, double weight, const double *sampled, double *charged)
 {
-	double all = 0;
+	double all = 0, free = 0, n_waiting = 0, rest = weight;
 
-	for (size_t i = 0; i < self->n_ways; i++)
-		if (self->ways[i].target == target)
-			all += sampled_at(&self->ways[i], sampled);
+	for (size_t i = 0; i < self->n_ways; i++) {
+		const LodeCauseWay *way = &self->ways[i];
+		if (way->target != target)
+			continue;
+		all += sampled_at(way, sampled);
+		free += way->can_wait || way->other == LODE_NONE ? sampled_at(way, sampled) : 0;
+		n_waiting += waits(way) ? 1 : 0;
+	}
 	if (all <= 0)
 		charged[target] += weight;
-	for (size_t i = 0; all > 0 && i < self->n_ways; i++)
-		if (self->ways[i].target == target)
-			charged[cause_of(self, self->ways[i].source)] +=
-				weight * sampled_at(&self->ways[i], sampled) / all;
+	for (size_t i = 0; all > 0 && i < self->n_ways; i++) {
+		const LodeCauseWay *way = &self->ways[i];
+		double part = weight * sampled_at(way, sampled) / all;
+		if (way->target != target ||
+			(n_waiting > 0 && (way->can_wait || way->other == LODE_NONE)))
+			continue;
+		if (n_waiting > 0)
+			part = MIN(part, sampled_at(way, sampled) + way->count);
+		charged[cause_of(self, way->source)] += part;
+		rest -= part;
+	}
+	for (size_t i = 0; all > 0 && n_waiting > 0 && i < self->n_ways; i++) {
+		const LodeCauseWay *way = &self->ways[i];
+		if (way->target != target || (!way->can_wait && way->other != LODE_NONE))
+			continue;
+		charged[cause_of(self, way->source)] += rest *
+		                                        (free > 0 ? sampled_at(way, sampled) / free
+								  : waits(way) / n_waiting);
+	}
 }
 
 /* Returns what stays of an instruction's weight. */
@@ -180,7 +205,7 @@ static size_t ways_at_random(LodeCauseWay *ways, gint32 n_instructions)
 		ways[i] = (LodeCauseWay){(uint32_t)random_int_range(0, n_instructions),
 			(uint32_t)random_int_range(0, n_instructions),
 			random_bit() ? LODE_NONE : (uint32_t)random_int_range(0, n_instructions),
-			random_int_range(0, 300)};
+			random_bit(), random_bit() ? 0 : random_int_range(0, 300)};
 	qsort(ways, n, sizeof(*ways), compare_targets);
 	return n;
 }
@@ -290,7 +315,8 @@ static void test_marks(void)
 static void test_ways(void)
 {
 	g_autoptr(LodeProfile) profile = lode_profile_new();
-	const LodeCauseWay ways[] = {{1, 0, 2, 0}, {3, 0, 4, 50}, {5, 0, LODE_NONE, 10}};
+	const LodeCauseWay ways[] = {
+		{1, 0, 2, false, 0}, {3, 0, 4, false, 50}, {5, 0, LODE_NONE, false, 10}};
 	const double sampled[] = {1000, 0, 85, 0, 5, 0};
 	double charged[6];
 
@@ -307,6 +333,41 @@ static void test_ways(void)
 	g_assert_cmpfloat_with_epsilon(charged[3], 5 + 1000 * 10 / 110.0, 1e-9);
 	g_assert_cmpfloat_with_epsilon(charged[5], 1000 * 10 / 110.0, 1e-9);
 	check_whole(sampled, charged, 6);
+}
+
+/*
+ * A branch of registers goes around a load, which is inferred as never executed, or once:
+ *   0 branch to 2 ─ 1 load ─ 2 ·
+ */
+static void check_passed_load(double taken, bool reads_memory, double expected)
+{
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+	const LodeCauseWay ways[] = {
+		{0, 2, 1, reads_memory, taken}, {1, 2, LODE_NONE, true, 100 - taken}};
+	const double sampled[] = {0, 0, 1000};
+	double charged[3];
+
+	add_instruction(profile, 100, 100 - taken);
+	add_instruction(profile, 100 - taken, 100 - taken);
+	add_instruction(profile, 100, -1);
+	profile->n_samples = 100;
+	add_edge(profile, 0, 2, LODE_EDGE_TAKEN, taken);
+	g_autoptr(LodeCauses) causes = lode_causes_new(profile, NULL);
+	lode_causes_take_ways(causes, ways, G_N_ELEMENTS(ways), 1000);
+	g_assert_cmpfloat(lode_causes_charge(causes, sampled, charged), ==, 0);
+	g_assert_cmpfloat_with_epsilon(charged[0], expected, 1e-9);
+	check_whole(sampled, charged, 3);
+}
+
+static void test_passed_load(void)
+{
+	/* Half a sample of ten at the branch, and its executions. */
+	check_passed_load(100, false, 105);
+	check_passed_load(90, false, 95);
+	check_passed_load(0, false, 5);
+	/* A compare of memory waits by itself. */
+	check_passed_load(100, true, 1000);
+	check_passed_load(90, true, 1000 * 5 / 15.0);
 }
 
 /* Zero, tiny, huge and infinite counts; flow that is more or less than what executed. */
@@ -383,6 +444,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/causes/unknown-callee", test_unknown_callee);
 	g_test_add_func("/causes/marks", test_marks);
 	g_test_add_func("/causes/ways", test_ways);
+	g_test_add_func("/causes/passed-load", test_passed_load);
 	add_random_test("/causes/hostile", test_hostile, "R02S9a8b7c6d5e4f30211203f4e5d6c7b8a9",
 		"R02S0f1e2d3c4b5a69788796a5b4c3d2e1f0", NULL);
 	g_test_add_func("/causes/nothing", test_nothing);
