@@ -28,10 +28,11 @@ void lode_finding_append_amount(GString *out, double value)
 		g_string_append_printf(out, "%.*f", value >= 10 ? 1 : 2, value);
 }
 
-static bool is_front_end(const char *attribute)
+/* What waits there is sampled at several of the instructions that arrive afterwards. */
+static bool is_spread(const char *attribute)
 {
 	static const char *const names[] = {"kind:branch", "kind:jump", "kind:call", "kind:ret",
-		"kind:indirect", "at:entry", "at:return-point"};
+		"kind:indirect", "kind:fence", "at:entry", "at:return-point"};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
 		if (strcmp(attribute, names[i]) == 0)
@@ -52,7 +53,7 @@ bool lode_finding_is_least(const LodeProfile *profile, uint32_t weight_event,
 		const uint32_t *items = (const uint32_t *)(const void *)findings->items->data +
 		                        element->first_item;
 		for (uint32_t j = 0; j < element->n_items; j++)
-			if (is_front_end(g_ptr_array_index(findings->attributes, items[j])))
+			if (is_spread(g_ptr_array_index(findings->attributes, items[j])))
 				return true;
 	}
 	return false;

@@ -105,8 +105,13 @@ static double least_price(const Choice *self, uint32_t column)
 /* Instructions that take long wherever they are, and loads that wait for stores. */
 static bool is_cause(const char *attribute)
 {
-	return strcmp(attribute, "kind:div") == 0 || strcmp(attribute, "kind:atomic") == 0 ||
-	       g_str_has_prefix(attribute, "op:rep") || strcmp(attribute, "needs:part-store") == 0;
+	static const char *const names[] = {
+		"kind:div", "kind:atomic", "kind:fence", "needs:part-store"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+		if (strcmp(attribute, names[i]) == 0)
+			return true;
+	return g_str_has_prefix(attribute, "op:rep");
 }
 
 static bool names_cause(const Choice *self, const LodeCandidate *candidate)
