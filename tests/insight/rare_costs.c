@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* Planted side by side, each in sixty-four functions of its own: a load that misses, through an
+ * array of indices and after a branch that is always predicted; bytes filled by a string
+ * instruction; a division of real numbers; a full fence; a call through a pointer that goes to one
+ * of eight functions at random. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define EIGHT(F, n) F(n##0) F(n##1) F(n##2) F(n##3) F(n##4) F(n##5) F(n##6) F(n##7)
+#define SIXTY_FOUR(F)                                                                              \
+	EIGHT(F, 1)                                                                                \
+	EIGHT(F, 2)                                                                                \
+	EIGHT(F, 3) EIGHT(F, 4) EIGHT(F, 5) EIGHT(F, 6) EIGHT(F, 7) EIGHT(F, 8)
+
+enum { N_COLUMNS = 1 << 10, N_VALUES = 1 << 21 };
+
+static uint64_t *values;
+static uint32_t columns[N_COLUMNS]; /* stays in the first-level cache */
+static volatile uint32_t row;       /* so that other values are used in each round */
+static volatile uint64_t limit = UINT64_MAX;
+static volatile uint64_t order;
+static uint8_t text[64];
+
+/* Cheap work around what is planted. */
+static inline uint64_t stir(uint64_t x, uint64_t n)
+{
+	x ^= x >> 31;
+	x *= 0xd6e8feb86659fd93u + 2 * n;
+	return x ^ x >> 29;
+}
+
+#define GATHER(n)                                                                                  \
+	__attribute__((noinline)) static uint64_t gather_##n(uint64_t x)                           \
+	{                                                                                          \
+		x = stir(x, n);                                                                    \
+		if (x < limit)                                                                     \
+			x ^= values[columns[x % N_COLUMNS] ^ row];                                 \
+		return stir(x, 3 * n);                                                             \
+	}
+#define BLANK(n)                                                                                   \
+	__attribute__((noinline)) static uint64_t blank_##n(uint64_t x)                            \
+	{                                                                                          \
+		uint8_t *at = text;                                                                \
+		uint64_t size = 20 + (n) % 8;                                                      \
+		x = stir(x, n);                                                                    \
+		__asm__ volatile("rep stosb" : "+D"(at), "+c"(size) : "a"(x) : "memory");          \
+		return stir(x, 5 * n);                                                             \
+	}
+#define SCALE(n)                                                                                   \
+	__attribute__((noinline)) static uint64_t scale_##n(uint64_t x)                            \
+	{                                                                                          \
+		x = stir(x, n);                                                                    \
+		double part = (double)(int64_t)(x >> 40) / (double)(int64_t)(x >> 50 | 1);         \
+		return stir(x ^ (uint64_t)(int64_t)part, 7 * n);                                   \
+	}
+#define PUBLISH(n)                                                                                 \
+	__attribute__((noinline)) static uint64_t publish_##n(uint64_t x)                          \
+	{                                                                                          \
+		x = stir(x, n);                                                                    \
+		order = x;                                                                         \
+		__asm__ volatile("mfence" ::: "memory");                                           \
+		return stir(x, 9 * n);                                                             \
+	}
+
+#define OPERATION(k)                                                                               \
+	__attribute__((noinline)) static uint64_t operation_##k(uint64_t x)                        \
+	{                                                                                          \
+		return (x ^ x >> (k + 20)) * (0xaf251af3b0f025b5u + 2 * k);                        \
+	}
+EIGHT(OPERATION, 1)
+static uint64_t (*volatile operations[8])(uint64_t) = {operation_10, operation_11, operation_12,
+	operation_13, operation_14, operation_15, operation_16, operation_17};
+
+#define DISPATCH(n)                                                                                \
+	__attribute__((noinline)) static uint64_t apply_##n(uint64_t x)                            \
+	{                                                                                          \
+		x = stir(x, n);                                                                    \
+		x ^= operations[x >> 61](x);                                                       \
+		return stir(x, 11 * n);                                                            \
+	}
+
+SIXTY_FOUR(GATHER)
+SIXTY_FOUR(BLANK)
+SIXTY_FOUR(SCALE)
+SIXTY_FOUR(PUBLISH)
+SIXTY_FOUR(DISPATCH)
+
+#define REPEAT(call, count)                                                                        \
+	for (int i = 0; i < (count); i++)                                                          \
+		x += call(x);
+#define CALLS(n)                                                                                   \
+	REPEAT(gather_##n, 5)                                                                      \
+	REPEAT(blank_##n, 40)                                                                      \
+	REPEAT(scale_##n, 40)                                                                      \
+	REPEAT(publish_##n, 20)                                                                    \
+	REPEAT(apply_##n, 20)
+
+int main(void)
+{
+	uint64_t x = 97;
+
+	values = malloc(N_VALUES * sizeof(*values));
+	for (uint64_t i = 0; i < N_VALUES; i++)
+		values[i] = i * 0x9e3779b97f4a7c15u;
+	for (uint64_t i = 0; i < N_COLUMNS; i++)
+		columns[i] = (uint32_t)(i * 0x9e3779b97f4a7c15u >> 32) % N_VALUES;
+	for (uint32_t round = 0; round < 2500; round++) {
+		row = round * 2654435761u % N_VALUES;
+		SIXTY_FOUR(CALLS)
+	}
+	printf("%u\n", (unsigned)(x >> 32));
+	return 0;
+}
