@@ -219,6 +219,24 @@ cause_\name:
 	mov [rsi + rax * 8], rax
 	end store
 
+	/* To a line of one of 8,192 pages, all of which are in the L2 cache. */
+	begin far_store
+	round
+	random_place
+	and eax, 8191
+	imul rax, rax, 4096 + 64
+	cause far_store
+	mov [rsi + rax], r8
+	end far_store
+
+	/* Both wait for the address. */
+	begin visit
+	round
+	cause visit
+	mov [rsi + 8], rax
+	mov rsi, [rsi]
+	end visit
+
 	/* A shift register of maximal length: the bit that decides is known at once. */
 	begin branch
 	mov r13, 0xd800000000000000

@@ -34,12 +34,13 @@ typedef void *Kernel(uint64_t n, void *memory);
 extern Kernel kernel_nothing, kernel_div, kernel_root, kernel_chain, kernel_load, kernel_apart,
 	kernel_compare, kernel_compare_two, kernel_forward, kernel_lock, kernel_exchange,
 	kernel_fence, kernel_copy, kernel_copy_few, kernel_fill, kernel_cpuid, kernel_pause,
-	kernel_clock, kernel_store, kernel_branch, kernel_fused, kernel_jump, kernel_call,
-	kernel_fetch;
+	kernel_clock, kernel_store, kernel_far_store, kernel_visit, kernel_branch, kernel_fused,
+	kernel_jump, kernel_call, kernel_fetch;
 extern const char cause_div[], cause_root[], cause_chain[], cause_load[], cause_apart[],
 	cause_compare[], cause_compare_two[], cause_forward[], cause_lock[], cause_exchange[],
 	cause_fence[], cause_copy[], cause_copy_few[], cause_fill[], cause_cpuid[], cause_pause[],
-	cause_clock[], cause_store[], cause_branch[], cause_fused[], cause_jump[], cause_call[];
+	cause_clock[], cause_store[], cause_far_store[], cause_visit[], cause_branch[],
+	cause_fused[], cause_jump[], cause_call[];
 extern const char targets[], callees[], blocks[], __executable_start[];
 
 /* Instructions at equal distances. */
@@ -82,6 +83,9 @@ static const Row rows[] = {
 	{"pause", kernel_pause, {cause_pause, 0, 1}},
 	{"rdtsc", kernel_clock, {cause_clock, 0, 1}},
 	{"stores to memory", kernel_store, {cause_store, 0, 1}, .is_apart = true},
+	{"store, page walk", kernel_far_store, {cause_far_store, 0, 1}, .step = PAGE + LINE},
+	{"store and load, page walk", kernel_visit, {cause_visit, 4, 2}, .ring = 64 << 20,
+		.step = PAGE + LINE},
 	{"branch, mispredicted", kernel_branch, {cause_branch, 0, 1}, .is_branch = true},
 	{"test and branch, fused", kernel_fused, {cause_fused, 0, 1}, .is_branch = true},
 	{"jump, mispredicted", kernel_jump, {cause_jump, 0, 1}, .is_branch = true,

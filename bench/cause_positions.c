@@ -171,7 +171,7 @@ int main(int n_arguments, char **arguments)
 	Positions counted, inferred;
 
 	if (n_arguments != 12) {
-		printf("%-24s %5s %5s %5s %5s %5s %5s %5s %6s %8s %8s %8s\n",
+		printf("%-26s %5s %5s %5s %5s %5s %5s %5s %6s %8s %8s %8s\n",
 			"samples after the cause", "-2", "-1", "0", "+1", "+2", "+3", "else",
 			"cheap", "sampled", "counted", "inferred");
 		return n_arguments == 1 ? 0 : 2;
@@ -186,7 +186,7 @@ int main(int n_arguments, char **arguments)
 	double cheap = atof(arguments[4]);
 	positions_init(&counted, profiles[0], &arguments[5]);
 	positions_init(&inferred, profiles[1], &arguments[5]);
-	printf("%-24s", arguments[3]);
+	printf("%-26s", arguments[3]);
 	put_distances(&counted);
 	printf(" %6.1f %8.1f %8.1f %8.1f\n", 100 * cheap,
 		right_share(&counted, sampled_event(profiles[0]), cheap),

@@ -26,7 +26,7 @@ import sys
 import tempfile
 
 CALLS = 200 * 40
-ROUNDS = 1000
+ROUNDS = int(os.environ.get("ROUNDS", "1000"))
 TRIALS = 7
 FEW_TRIALS = 4  # where the tolerance is large
 FEW_SAMPLES = 1000
