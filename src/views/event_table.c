@@ -167,6 +167,8 @@ static void write_json(const LodeProfile *profile, const LodeEventGroups *groups
 	lode_json_member_string(&json, "event", lode_profile_event(profile, groups->event)->name);
 	lode_json_member_string(&json, "by", lode_event_by_to_text(groups->by));
 	lode_json_member_number(&json, "total", groups->total);
+	lode_json_member_number(&json, "grouped", groups->grouped);
+	lode_json_member_number(&json, "groups", groups->groups->len);
 	lode_json_key(&json, "rows");
 	lode_json_begin(&json, '[');
 	for (size_t i = 0; i < n_rows(groups, options->top); i++)

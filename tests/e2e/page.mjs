@@ -662,6 +662,7 @@ await check("traces: curves, caches over time, misses by place", async (expect) 
 	await at("#/traces?pane=misses&cache=d1%3D1K%3A8%3A64,l2%3D4K%3A8%3A64&by=object");
 	await page.waitForSelector("tbody .share, .problem");
 	expect("objects", (await texts("tbody bdi")).some((name) => /struct node|numbers/.test(name)), true);
+	expect("what is left", (await texts("footer.quality p")).some((one) => /^(Nothing is unresolved|Without data, .*: [\d.]+ % of all)/.test(one)), true);
 	expect("axe", await faultsOfAxe(), []);
 	await picture("misses");
 	await at("#/traces?pane=caches&cache=%2Fetc%2Fpasswd");

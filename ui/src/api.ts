@@ -461,6 +461,8 @@ export interface Misses {
 	event: string;
 	by: string;
 	total: number;
+	grouped: number;
+	groups: number;
 	rows: { name: string; value: number; share: number; loads: number; stores: number }[];
 }
 export interface LivePicture {

@@ -5,7 +5,7 @@
 import { useMemo } from "preact/hooks";
 import { address, type Ask, type Misses, type Served, type TraceResults, useAnswer } from "./api";
 import { amount, count, share, some } from "./format";
-import { Bar, Empty, Export, Field, Filters, Loading, Problem } from "./parts";
+import { Bar, Empty, Export, Field, Filters, Footer, Loading, Problem } from "./parts";
 import { Plot } from "./plot";
 import { change, linkTo, type Route } from "./state";
 
@@ -225,6 +225,28 @@ function Caches({ route }: { route: Route }) {
 	);
 }
 
+/** What the rows do not show: cut off by their number, or in no group at all. */
+function MissesLeft({ data }: { data: Misses }) {
+	const more = data.groups - data.rows.length;
+	const shown = data.rows.reduce((sum, one) => sum + one.value, 0);
+	const unknown = data.total - data.grouped;
+	const isOfData = data.by === "object" || data.by === "thread";
+	return (
+		<Footer head={null}>
+			{more > 0 && (
+				<p>
+					{count(more)} more: {share((data.grouped - shown) / data.total)}
+				</p>
+			)}
+			<p>
+				{unknown > 0.5
+					? `${isOfData ? "Without data, as fetches have none" : "Unresolved"}: ${share(unknown / data.total)} of all (${count(unknown)}).`
+					: "Nothing is unresolved."}
+			</p>
+		</Footer>
+	);
+}
+
 function MissesBy({ route }: { route: Route }) {
 	const by = route.params.get("by") ?? "object";
 	const caches = route.params.getAll("cache");
@@ -292,6 +314,7 @@ function MissesBy({ route }: { route: Route }) {
 							</table>
 						</div>
 					)}
+					{data.total > 0 && <MissesLeft data={data} />}
 				</>
 			)}
 		</>
