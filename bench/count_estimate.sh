@@ -8,15 +8,10 @@
 #                                             programs take a third of a second alone
 # ONLY='gzip cc1' takes some programs, HOW='caches' one way of counting.
 set -euo pipefail
-lode=$(realpath "${1:-build/src/cli/lode}")
 size=${2:-1}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-export LC_ALL=C
-unset LD_PRELOAD DEBUGINFOD_URLS
-cc1=$(gcc -print-prog-name=cc1)
+# shellcheck source=bench/scratch.sh
+. "$here/scratch.sh" "${1:-}"
 
 # lode finds this one, which writes down what QEMU takes.
 mkdir bin

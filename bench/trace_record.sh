@@ -11,14 +11,9 @@
 # skipped: `lode trace record --skip` of more instructions than there are, which takes them from the
 # plugin and counts them, and writes nothing.
 set -euo pipefail
-lode=$(realpath "${1:-build/src/cli/lode}")
 rounds=${2:-3}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-export LC_ALL=C
-unset LD_PRELOAD DEBUGINFOD_URLS
-cc1=$(gcc -print-prog-name=cc1)
+# shellcheck source=bench/scratch.sh
+. "$(dirname "${BASH_SOURCE[0]}")/scratch.sh" "${1:-}"
 
 head -c 60000 "$cc1" >input
 seq 20000 | shuf --random-source=input >numbers
