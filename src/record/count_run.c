@@ -23,10 +23,10 @@
 enum {
 	POLL_US = G_USEC_PER_SEC,
 	BILLION = 1000 * 1000 * 1000,
-	MOST_BILLIONS = 6, /* that a processor of today executes in a second of most programs */
+	MOST_BILLIONS = 20, /* that a processor of today executes in a second: five in a cycle */
 	LONG_WAIT_S = 10,
 	FIRST_SHARE =
-		500, /* while less than 1 ∕ 500 is done, most of the time is for translation */
+		1500, /* while less than 1 ∕ 1500 is done, most of the time is for translation */
 };
 
 /* ---- how long it takes ---- */

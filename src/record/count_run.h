@@ -48,8 +48,8 @@ char *lode_count_run_wait(double native_seconds, bool has_caches);
 /*
  * What a user is told while `done` instructions have been executed, and `per_second` are: "2.0
  * billion instructions, up to 40 s left". How many there will be is at most what the processor
- * could execute in the time of the program by itself; where that waited for memory it is a
- * fraction. The caller owns it.
+ * could execute in the time of the program by itself; of most programs it is a half to a quarter,
+ * and where they waited for memory a fraction. The caller owns it.
  */
 char *lode_count_run_remaining(double done, double per_second, double native_seconds);
 
