@@ -71,6 +71,8 @@ static uint64_t *fill_line(
 		write_back(core, copy, lode_line_number(victim));
 	if (copy->is_coherent && machine->classifies)
 		lode_miss_classes_regain(copy->classes, line);
+	if (copy->stores != NULL)
+		lode_line_stores_remove(copy->stores, line);
 	return entry;
 }
 
@@ -225,6 +227,20 @@ static LodeMissClass class_of_line(const Request *request, LodeCacheCopy *copy, 
 		bytes_of_line(line, copy->line_shift, access->first, access->last), brings_in);
 }
 
+/* Of a line that misses for sharing, while it is not back. */
+static G_NO_INLINE void name_store(
+	const Request *request, const LodeCacheCopy *copy, uint64_t line, LodeMissClass miss_class)
+{
+	const LodeCacheAccess *access = request->access;
+
+	if (copy->stores == NULL ||
+		(miss_class != LODE_MISS_TRUE_SHARING && miss_class != LODE_MISS_FALSE_SHARING))
+		return;
+	access->miss->has_store = lode_line_stores_find(copy->stores, line,
+		bytes_of_line(line, copy->line_shift, access->first, access->last), miss_class,
+		&access->miss->store);
+}
+
 static void tell_miss(const Request *request, const LodeCacheCopy *copy, LodeMissClass miss_class)
 {
 	const LodeCacheMachine *machine = request->machine;
@@ -247,10 +263,15 @@ static bool ask(const Request *request, LodeCacheCopy *copy, bool marks_dirty)
 	const LodeCacheAccess *access = request->access;
 	uint64_t last = access->last >> copy->line_shift;
 	LodeMissClass first_class = LODE_N_MISS_CLASSES;
+	bool names_stores = request->machine->names_stores;
 	bool is_hit = true;
 
+	if (names_stores)
+		access->miss->has_store = false;
 	for (uint64_t line = access->first >> copy->line_shift;; line++) {
 		LodeMissClass line_class = class_of_line(request, copy, line);
+		if (names_stores && is_hit)
+			name_store(request, copy, line, line_class);
 		bool was_there = use_line(request, copy, line, marks_dirty);
 
 		if (!was_there && is_hit)
@@ -388,12 +409,41 @@ static bool is_owned(const LodeCacheCore *core, uint64_t line)
 	return entry != NULL && (*entry & LODE_LINE_OWNED);
 }
 
+/* Before the line is taken. Apart from that, which happens also where nobody asks by whom. */
+static G_NO_INLINE void note_store(const Request *request, uint64_t line, unsigned shift)
+{
+	const LodeCacheAccess *access = request->access;
+	const LodeCacheMachine *machine = request->machine;
+	uint64_t start = line << shift, end = start | ((UINT64_C(1) << shift) - 1);
+	uint64_t bytes = bytes_of_line(line, shift, access->first, access->last);
+	const LodeCacheStore store = {
+		.instruction = access->instruction,
+		.thread = access->miss->thread,
+		.first = (uint16_t)(MAX(access->first, start) - start),
+		.last = (uint16_t)(MIN(access->last, end) - start),
+	};
+
+	for (unsigned i = 0; i < LODE_HIERARCHY_MAX_CORES; i++) {
+		const LodeCacheCore *other = machine->cores[i];
+
+		if (other == NULL || other == request->core)
+			continue;
+		for (LodeCacheCopy *const *copy = other->data; *copy != NULL; copy++) {
+			if ((*copy)->stores != NULL)
+				lode_line_stores_add((*copy)->stores, line, bytes, &store,
+					lode_cache_sets_find(&(*copy)->sets, line) != NULL);
+		}
+	}
+}
+
 static void take_lines(const Request *request)
 {
 	const LodeCacheAccess *access = request->access;
 	unsigned shift = request->machine->coherent_shift;
 
 	for (uint64_t line = access->first >> shift;; line++) {
+		if (request->machine->names_stores)
+			note_store(request, line, shift);
 		if (request->machine->classifies || !is_owned(request->core, line))
 			take_line(request->machine, request->core, line,
 				bytes_of_line(line, shift, access->first, access->last));

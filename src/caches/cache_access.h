@@ -10,7 +10,8 @@ enum { LODE_ACCESS_MAX_BYTES = 1 << 14 }; /* of a larger reference, so many are 
 /* What a reference needs; all it takes to tell of its misses too. */
 typedef struct {
 	uint64_t first, last; /* bytes; the latter not below the former */
-	uint64_t instruction; /* its address; of data, where some cache is trained by it */
+	uint64_t instruction; /* its address; of data, where some cache is trained by it, or misses
+	                         name stores */
 	LodeReferenceKind kind;
 	LodeCacheMiss *miss; /* its place, filled in but for what a cache knows */
 } LodeCacheAccess;

@@ -42,6 +42,8 @@ void lode_cache_machine_init(LodeCacheMachine *self, const LodeHierarchy *hierar
 		.hierarchy = hierarchy,
 		.number = number,
 		.classifies = options->classifies,
+		.names_stores = options->names_stores && options->classifies &&
+	                        options->on_miss != NULL,
 		.writes_at_once = keeps_stores(hierarchy),
 		.budget = budget,
 		.on_miss = options->on_miss,
@@ -63,6 +65,7 @@ static void free_copy(LodeCacheCopy *copy)
 {
 	lode_cache_sets_clear(&copy->sets);
 	lode_miss_classes_free(copy->classes);
+	lode_line_stores_free(copy->stores);
 	g_free(copy->strides);
 	g_free(copy);
 }
@@ -120,6 +123,11 @@ static LodeCacheCopy *new_copy(LodeCacheMachine *self, unsigned core, unsigned i
 	if (is_whole && self->classifies) {
 		copy->classes = lode_miss_classes_new(cache->n_sets * cache->n_ways, self->budget);
 		is_whole = copy->classes != NULL;
+	}
+	if (is_whole && self->names_stores && copy->is_coherent && cache->level == 1) {
+		copy->stores = lode_line_stores_new(
+			(unsigned)MAX(copy->line_shift, 6) - 6, self->budget);
+		is_whole = copy->stores != NULL;
 	}
 	if (!is_whole)
 		g_clear_pointer(&copy, free_copy);

@@ -12,6 +12,7 @@
 
 #include "caches/cache_sets.h"
 #include "caches/cache_simulation.h"
+#include "caches/line_stores.h"
 #include "caches/miss_classes.h"
 #include "caches/set_stacks.h"
 #include "caches/stride_table.h"
@@ -27,6 +28,7 @@ typedef struct {
 	uint8_t line_shift, index; /* index: in the hierarchy */
 	uint8_t data_level;        /* its place in a core's data path */
 	bool is_coherent;          /* other cores have copies too that hold data */
+	LodeLineStores *stores;    /* NULL: not asked for, or not in the first level of data */
 } LodeCacheCopy;
 
 /* The way of a core's references: NULL after the last one. */
@@ -48,6 +50,7 @@ typedef struct {
 	const LodeHierarchy *hierarchy;
 	uint32_t number; /* of the hierarchy */
 	bool classifies;
+	bool names_stores;      /* what takes lines away */
 	bool has_strides;       /* some cache learns from instructions */
 	bool has_coherence;     /* several cores, and private caches that hold data */
 	bool writes_at_once;    /* the first level keeps all stores, as it looks them up */

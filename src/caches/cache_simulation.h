@@ -35,6 +35,13 @@ typedef struct {
 	uint64_t useful_prefetches; /* of these, hit by a demand access before they went */
 } LodeCacheCounts;
 
+/* A store to a line, by another core than the one that misses it. */
+typedef struct {
+	uint64_t instruction; /* its run-time address; 0: not known */
+	uint16_t thread;
+	uint16_t first, last; /* bytes of the line */
+} LodeCacheStore;
+
 /* A demand miss. Given in program order of its hierarchy. */
 typedef struct {
 	uint32_t hierarchy;
@@ -48,13 +55,18 @@ typedef struct {
 	uint32_t size;
 	uint64_t address;
 	uint64_t reference; /* its number in the trace */
+	/* Of a miss due to sharing in the first level of data, what took the line away, where it
+	 * was asked for: see line_stores.h. */
+	bool has_store;
+	LodeCacheStore store;
 } LodeCacheMiss;
 
 typedef void (*LodeCacheMissFunc)(const LodeCacheMiss *miss, void *user_data);
 
 typedef struct {
-	unsigned threads; /* workers, over which hierarchies are spread; 0: all processors */
-	bool classifies;  /* fill `classes` */
+	unsigned threads;  /* workers, over which hierarchies are spread; 0: all processors */
+	bool classifies;   /* fill `classes` */
+	bool names_stores; /* misses due to sharing name the store; needs the above and on_miss */
 	LodeCacheMissFunc on_miss; /* NULL: none; called by workers, one at a time a hierarchy */
 	void *user_data;
 } LodeCacheSimulationOptions;

@@ -35,6 +35,7 @@ static void place_miss(
 	miss->size = traced_size(frame, at);
 	miss->address = at->address;
 	miss->reference = frame->first_reference + at->reference;
+	miss->has_store = false;
 }
 
 /* Whether it is a hit of a machine whose hits are simple, which is done with then. */
@@ -65,7 +66,7 @@ void lode_filtered_reference_access(const LodeFilteredReference *self, const Lod
 		.kind = self->kind,
 		.miss = &miss};
 
-	if (machine->has_strides)
+	if (machine->has_strides || machine->names_stores)
 		access.instruction = instruction_address(frame, self);
 	if (machine->on_miss != NULL)
 		place_miss(&miss, frame, self);

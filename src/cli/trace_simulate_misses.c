@@ -34,7 +34,8 @@ const GOptionEntry lode_trace_miss_options[] = {
 		"FILE"},
 	{"sharing", 0, 0, G_OPTION_ARG_NONE, &given.sharing,
 		"show the lines that cores take away from each other: misses due to true and "
-		"false sharing by offset, thread, object and code",
+		"false sharing by offset, thread, object and code, and the stores that they "
+		"were due to",
 		NULL},
 	{"branches", 0, 0, G_OPTION_ARG_STRING, &given.branches,
 		"predict branches, as processors of today do or as callgrind does, and show "
@@ -129,6 +130,7 @@ LodeImportOptions lode_trace_misses_import_options(const LodeTraceMisses *wanted
 		.hierarchy = wanted->hierarchy,
 		.threads = wanted->threads,
 		.classifies = wanted->classifies,
+		.names_stores = wanted->shares,
 		.predicts_branches = wanted->predicts_branches,
 		.branches = wanted->branches,
 		.quantum = wanted->quantum,
@@ -289,7 +291,8 @@ static bool write_sharing(
 	LodeMemorySharingOptions view = {.format = wanted->format,
 		.terminal = lode_terminal_of(out),
 		.limit = wanted->top,
-		.are_misses_classified = true};
+		.are_misses_classified = true,
+		.are_stores_named = true};
 
 	for (guint i = 1; i < wanted->hierarchy->caches->len; i++) {
 		const LodeCache *cache = &g_array_index(wanted->hierarchy->caches, LodeCache, i);

@@ -309,6 +309,7 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 		.memory = memory,
 		.threads = options->threads,
 		.classifies = options->classifies,
+		.names_stores = options->names_stores,
 		.predicts_branches = options->predicts_branches,
 		.branches = options->branches,
 		.quantum = options->quantum,

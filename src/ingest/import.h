@@ -26,7 +26,8 @@ typedef struct {
 	/* Through which address traces are replayed; NULL: their counts alone are taken. Borrowed.
 	 */
 	const LodeHierarchy *hierarchy;
-	bool classifies; /* their misses of data in the first level, by why */
+	bool classifies;   /* their misses of data in the first level, by why */
+	bool names_stores; /* and what took the lines away, LodeMemory.line_stores */
 	/* Branches of address traces, by a predictor; false: none. */
 	bool predicts_branches;
 	LodeBranchModel branches;

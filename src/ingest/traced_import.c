@@ -28,6 +28,7 @@ LodeTracedImport *lode_traced_import_new(const LodeImportOptions *options)
 		.memory = self->memory,
 		.threads = options->threads,
 		.classifies = options->classifies,
+		.names_stores = options->names_stores,
 		.predicts_branches = options->predicts_branches,
 		.branches = options->branches,
 		.quantum = options->quantum,

@@ -199,6 +199,17 @@ typedef struct {
 	                 access_pc, has overwritten its own */
 } LodeMemorySample;
 
+/* What took the line of a sample away, a miss due to sharing: a store by another thread, with where
+ * it stored. */
+typedef struct {
+	uint32_t sample;             /* that missed */
+	uint32_t thread;             /* that stored, as below */
+	uint32_t function, location; /* LODE_NONE */
+	uint64_t pc;                 /* run-time; 0: not known */
+	uint16_t first, last;        /* bytes of the line */
+	uint64_t n;                  /* of the sample's misses */
+} LodeLineStore;
+
 /* Pages that were there when the kernel was asked: all of one size, on one node. */
 typedef struct {
 	uint32_t pid;
@@ -224,11 +235,12 @@ typedef struct {
 	GArray *members;          /* LodeDataMember, grouped by type */
 	GArray *objects;          /* LodeDataObject */
 	GArray *samples;          /* LodeMemorySample, in the order of the recording */
-	GArray *pages;            /* LodeMemoryPages, by (pid, time_ns, start) */
-	GArray *access_calls;     /* LodeAccessCall */
-	GArray *access_paths;     /* LodeAccessPathOf each of the samples; none: no call chains were
-	                             recorded */
-	bool has_allocations;     /* allocations were recorded */
+	GArray *line_stores;  /* LodeLineStore, by sample; none: not asked for. Not kept in files */
+	GArray *pages;        /* LodeMemoryPages, by (pid, time_ns, start) */
+	GArray *access_calls; /* LodeAccessCall */
+	GArray *access_paths; /* LodeAccessPathOf each of the samples; none: no call chains were
+	                         recorded */
+	bool has_allocations; /* allocations were recorded */
 	bool is_stall_weighted;   /* timer samples: weights are time, not accesses */
 	bool has_fixed_addresses; /* recorded without address-space randomisation */
 } LodeMemory;

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ACCESSES_SHOWN = 8 }; /* of each line on a screen */
+enum { ACCESSES_SHOWN = 8, STORES_SHOWN = 2 }; /* of each line, and of each access, on a screen */
 
 /* A line changes its thread seldom where it does less than half as often as in a random order, if
  * that is often enough to tell. */
@@ -33,10 +33,12 @@ enum {
 	N_COLUMNS,
 };
 
-/* A line of a screen: a cache line, one of its accesses, or how many more there are. */
+/* A line of a screen: a cache line, one of its accesses, a store that took the line away from it,
+ * or how many more accesses there are. */
 typedef struct {
 	const LodeSharedLine *line;
 	const LodeSharingAccess *access; /* NULL: the line itself, unless there are `n_others` */
+	const LodeSharingStore *store;   /* of the access; NULL: itself */
 	uint32_t n_others;
 	LodeAccessTotals others;
 } Row;
@@ -58,6 +60,12 @@ static const LodeSharingAccess *access_at(
 	const LodeLineSharing *self, const LodeSharedLine *line, uint32_t i)
 {
 	return &LODE_AT(self->accesses, LodeSharingAccess, line->first_access + i);
+}
+
+static const LodeSharingStore *store_at(
+	const LodeLineSharing *self, const LodeSharingAccess *access, uint32_t i)
+{
+	return &LODE_AT(self->stores, LodeSharingStore, access->first_store + i);
 }
 
 static const char *object_of(const LodeProfile *profile, const LodeSharingAccess *access)
@@ -130,6 +138,14 @@ static void append_kind(const LodeSharedLine *line, GString *out)
 				false_share(line->true_weight, line->false_weight), share));
 }
 
+static void append_bytes(uint32_t offset, uint32_t size, GString *out)
+{
+	if (size > 1)
+		g_string_append_printf(out, "bytes %u-%u", offset, offset + size - 1);
+	else
+		g_string_append_printf(out, "byte %u", offset);
+}
+
 static void append_place(const Row *row, GString *out)
 {
 	char address[LODE_ADDRESS_TEXT_SIZE];
@@ -138,11 +154,10 @@ static void append_place(const Row *row, GString *out)
 		return;
 	if (row->access == NULL)
 		g_string_append(out, lode_memory_address_text(row->line->address, address));
-	else if (row->access->size > 1)
-		g_string_append_printf(out, "  bytes %u-%u", row->access->offset,
-			row->access->offset + row->access->size - 1);
+	else if (row->store != NULL)
+		append_bytes(row->store->offset, row->store->size, g_string_append(out, "    "));
 	else
-		g_string_append_printf(out, "  byte %u", row->access->offset);
+		append_bytes(row->access->offset, row->access->size, g_string_append(out, "  "));
 }
 
 /* "2 threads, both store, on 2 CPUs; in [heap]" */
@@ -174,22 +189,37 @@ static void append_line(const Table *self, const LodeSharedLine *line, GString *
 	}
 }
 
+/* "main, a.c:5", or the address. */
+static void append_code(
+	const Table *self, uint32_t function, uint32_t location, uint64_t pc, GString *out)
+{
+	g_autofree char *place = lode_memory_place_text(self->profile, function, location);
+	char address[LODE_ADDRESS_TEXT_SIZE];
+
+	if (strcmp(place, "?") == 0)
+		g_string_append(out, lode_memory_address_text(pc, address));
+	else
+		lode_display_append(out, place, self->options->terminal.is_ascii);
+}
+
+static void append_store(const Table *self, const LodeSharingStore *store, GString *out)
+{
+	g_autofree char *label = lode_memory_thread_label(self->profile, store->thread);
+
+	g_string_append_printf(out, "  due to thread %s, ", label);
+	append_code(self, store->function, store->location, store->pc, out);
+}
+
 static void append_access(const Table *self, const LodeSharingAccess *access, GString *out)
 {
 	bool is_ascii = self->options->terminal.is_ascii;
 	const char *object = object_of(self->profile, access);
 	g_autofree char *label = lode_memory_thread_label(self->profile, access->thread);
-	g_autofree char *place = lode_memory_place_text(
-		self->profile, access->function, access->location);
-	char address[LODE_ADDRESS_TEXT_SIZE];
 
 	g_string_append_printf(out, "thread %s: ", label);
 	lode_display_append(out, object != NULL ? object : "?", is_ascii);
 	g_string_append(out, ", by ");
-	if (strcmp(place, "?") == 0)
-		g_string_append(out, lode_memory_address_text(access->pc, address));
-	else
-		lode_display_append(out, place, is_ascii);
+	append_code(self, access->function, access->location, access->pc, out);
 }
 
 static void append_what(const Table *self, const Row *row, GString *out)
@@ -198,8 +228,30 @@ static void append_what(const Table *self, const Row *row, GString *out)
 		g_string_append_printf(out, "(%u more: JSON and CSV have all)", row->n_others);
 	else if (row->access == NULL)
 		append_line(self, row->line, out);
+	else if (row->store != NULL)
+		append_store(self, row->store, out);
 	else
 		append_access(self, row->access, out);
+}
+
+static LodeStyle store_cell(const Table *self, const Row *row, unsigned column, GString *out)
+{
+	char text[LODE_NUMBER_SIZE];
+
+	switch (self->columns[column]) {
+	case COLUMN_SAMPLES:
+		g_string_append(out, lode_number_format_count((double)row->store->n_misses, text));
+		break;
+	case COLUMN_PLACE:
+		append_place(row, out);
+		break;
+	case COLUMN_WHAT:
+		append_what(self, row, out);
+		break;
+	default:
+		break;
+	}
+	return LODE_STYLE_FAINT;
 }
 
 static LodeStyle sharing_cell(size_t number, unsigned column, GString *out, const void *user_data)
@@ -212,6 +264,8 @@ static LodeStyle sharing_cell(size_t number, unsigned column, GString *out, cons
 	bool is_line = row->access == NULL && row->n_others == 0;
 	char text[LODE_NUMBER_SIZE];
 
+	if (row->store != NULL)
+		return store_cell(self, row, column, out);
 	switch (self->columns[column]) {
 	case COLUMN_WEIGHT:
 		append_share(self, weight_of(row), out);
@@ -252,6 +306,11 @@ static void add_rows(Table *self, const LodeSharedLine *line)
 	for (uint32_t i = 0; i < shown; i++) {
 		row.access = access_at(self->sharing, line, i);
 		g_array_append_val(self->rows, row);
+		for (uint32_t j = 0; j < MIN(row.access->n_stores, STORES_SHOWN); j++) {
+			row.store = store_at(self->sharing, row.access, j);
+			g_array_append_val(self->rows, row);
+		}
+		row.store = NULL;
 	}
 	row.access = NULL;
 	row.n_others = line->n_accesses - shown;
@@ -357,8 +416,12 @@ static void put_evidence(const Table *self, FILE *out)
 		lode_profile_lines_print(terminal, out,
 			"Misses of the first level of data, counted: another core's store had "
 			"taken the line away. false: it wrote other bytes than were needed; true: "
-			"the same. The threads are those that missed; how often depends on the "
-			"interleaving of the threads in the trace (--quantum).");
+			"the same. The threads are those that missed%s; how often depends on the "
+			"interleaving of the threads in the trace (--quantum).",
+			sharing->stores->len > 0
+				? ", and below each those whose stores were the reason (of true "
+				  "sharing, the last to store to these bytes)"
+				: "");
 		return;
 	}
 	if (sharing->lines->len > 0)
@@ -467,6 +530,37 @@ static void put_access(const Table *self, const LodeSharingAccess *access, LodeR
 		self->sharing->has_data_sources);
 }
 
+/* `store` NULL: none is known. */
+static void put_store(const Table *self, const LodeSharingStore *store, LodeRowStream *rows)
+{
+	static const LodeSharingStore no_store = {
+		.thread = LODE_NONE, .function = LODE_NONE, .location = LODE_NONE};
+	const LodeSharingStore *it = store != NULL ? store : &no_store;
+	const LodeProfile *profile = self->profile;
+	const GArray *threads = profile->memory->threads;
+	bool has_thread = it->thread < threads->len;
+	g_autofree char *label = has_thread ? lode_memory_thread_label(profile, it->thread) : NULL;
+	const LodeLocation *location = it->location < profile->locations->len
+	                                       ? &LODE_AT(profile->locations, LodeLocation,
+							 it->location)
+	                                       : NULL;
+	char pc[LODE_ADDRESS_TEXT_SIZE];
+
+	lode_row_number(rows, "offset", store != NULL ? it->offset : (double)NAN);
+	lode_row_number(rows, "bytes", store != NULL ? it->size : (double)NAN);
+	lode_row_text(rows, "thread", label);
+	lode_row_number(rows, "tid",
+		has_thread ? LODE_AT(threads, LodeThread, it->thread).tid : (double)NAN);
+	lode_row_text(rows, "function",
+		it->function < profile->functions->len
+			? lode_profile_function(profile, it->function)->name
+			: NULL);
+	lode_row_text(rows, "file", location != NULL ? location->file : NULL);
+	lode_row_number(rows, "line", location != NULL ? location->line : (double)NAN);
+	lode_row_text(rows, "pc", store != NULL ? lode_memory_address_text(it->pc, pc) : NULL);
+	lode_row_number(rows, "misses", store != NULL ? (double)it->n_misses : (double)NAN);
+}
+
 /* In CSV the columns of the line come first, under names of their own. */
 static void put_csv_row(const Table *self, const LodeSharedLine *line,
 	const LodeSharingAccess *access, LodeRowStream *rows)
@@ -476,6 +570,12 @@ static void put_csv_row(const Table *self, const LodeSharedLine *line,
 	put_line(self, line, rows);
 	lode_row_end_group(rows);
 	put_access(self, access, rows);
+	if (self->options->are_stores_named) {
+		lode_row_begin_group(rows, "due_to", "due_to_");
+		put_store(self, access->n_stores > 0 ? store_at(self->sharing, access, 0) : NULL,
+			rows);
+		lode_row_end_group(rows);
+	}
 	lode_row_end(rows);
 }
 
@@ -519,6 +619,22 @@ static void put_json_totals(
 	lode_json_line(json);
 }
 
+static void put_json_stores(
+	const Table *self, const LodeSharingAccess *access, LodeJsonStream *json)
+{
+	LodeRowStream rows;
+
+	lode_row_stream_init_json(&rows, json);
+	lode_json_key(json, "due_to");
+	lode_json_begin(json, '[');
+	for (uint32_t i = 0; i < access->n_stores; i++) {
+		lode_row_begin(&rows);
+		put_store(self, store_at(self->sharing, access, i), &rows);
+		lode_row_end(&rows);
+	}
+	lode_json_end(json, ']');
+}
+
 static void put_json_line(const Table *self, const LodeSharedLine *line, LodeJsonStream *json)
 {
 	LodeRowStream rows;
@@ -532,6 +648,8 @@ static void put_json_line(const Table *self, const LodeSharedLine *line, LodeJso
 	for (uint32_t i = 0; i < line->n_accesses; i++) {
 		lode_row_begin(&rows);
 		put_access(self, access_at(self->sharing, line, i), &rows);
+		if (self->options->are_stores_named)
+			put_json_stores(self, access_at(self->sharing, line, i), json);
 		lode_row_end(&rows);
 	}
 	lode_json_end(json, ']');

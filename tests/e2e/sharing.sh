@@ -38,7 +38,7 @@ lines() {
 # says EXPECTED FOUND
 says() { [ "$1" = "$2" ] || echo "expected '$1', found '$2'"; }
 
-echo 1..9
+echo 1..11
 
 record false 8000000
 check "two counters in a line" "$(status_is 0)" \
@@ -82,7 +82,9 @@ skip() {
 
 if ! command -v qemu-x86_64 >/dev/null; then
 	skip "misses due to sharing in a trace" "there is no qemu-x86_64"
+	skip "the stores that misses were due to" "there is no qemu-x86_64"
 	skip "classes of misses by function" "there is no qemu-x86_64"
+	skip "one counter of all" "there is no qemu-x86_64"
 	skip "turns of another length" "there is no qemu-x86_64"
 	exit 0
 fi
@@ -112,6 +114,24 @@ check "misses due to sharing in a trace" "$(status_is 0)" \
 false thread 2 together.misses miss" "$(missed false --quantum 50)")" \
 	"$(simulate false.rps --cache d1=32K:8:64 --sharing >out && echo "with one core")"
 
+# Which threads and functions wrote which bytes of the line: OFFSET+BYTES THREAD FUNCTION of the
+# counter's row, and of the store that most of its misses were due to; and whether all were.
+due_to() {
+	simulate "$1.rps" --cache $caches --sharing --format csv "${@:2}" | tr -d '\r' |
+		awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+			$at["object"] ~ /^(together|apart|atomic)/ {
+				print $at["offset"] "+" $at["bytes"], $at["thread"], $at["function"], "due to",
+					$at["due_to_offset"] "+" $at["due_to_bytes"], $at["due_to_thread"],
+					$at["due_to_function"],
+					($at["samples"] == $at["due_to_misses"] ? "always" : "") }' | sort
+}
+check "the stores that misses were due to" \
+	"$(says "0+8 1 hit due to 8+8 2 miss always
+8+8 2 miss due to 0+8 1 hit always" "$(due_to false --quantum 50)")" \
+	"$(simulate false.rps --cache $caches --sharing --quantum 50 | grep -E '^ +[0-9,]+ +bytes 8-15 +due to thread 2, miss shared_lines.c:[0-9]+$' >/dev/null || echo "not in text")" \
+	"$(simulate false.rps --cache $caches --sharing --quantum 50 --format json |
+		grep -F '"due_to":[' >/dev/null || echo "not in JSON")"
+
 # counted CLASS: in the first level of data, by the simulation alone.
 simulate false.rps --cache $caches --classify --quantum 50 --format csv | sed 's/"[^"]*"/quoted/' >classes
 counted() {
@@ -134,3 +154,8 @@ check "classes of misses by function" \
 trace padded
 check "counters in lines of their own never miss, in turns of any length" "$(status_is 0)" \
 	"$(missed padded)" "$(missed padded --quantum 50)" "$(missed padded --quantum 1000)"
+
+trace true
+check "one counter of all" "$(status_is 0)" \
+	"$(says "0+8 1 add due to 0+8 2 add always
+0+8 2 add due to 0+8 1 add always" "$(due_to true --quantum 50)")"

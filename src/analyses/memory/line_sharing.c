@@ -342,10 +342,86 @@ static void add_row(Search *self, LodeSharedLine *line, LodeSharingAccess *acces
 		g_hash_table_add(self->cpus, GUINT_TO_POINTER(sample->cpu));
 }
 
+/* --- what took the line away from them --- */
+
+static int compare_store_places(const void *a, const void *b)
+{
+	const LodeSharingStore *left = a, *right = b;
+	const uint64_t pairs[][2] = {
+		{left->thread, right->thread},
+		{left->offset, right->offset},
+		{left->size, right->size},
+		{left->function, right->function},
+		{left->location, right->location},
+		{left->location == LODE_NONE ? left->pc : 0,
+			right->location == LODE_NONE ? right->pc : 0},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++)
+		if (pairs[i][0] != pairs[i][1])
+			return lode_number_order(pairs[i][0], pairs[i][1]);
+	return 0;
+}
+
+static int compare_store_misses(const void *a, const void *b)
+{
+	const LodeSharingStore *left = a, *right = b;
+
+	if (left->n_misses != right->n_misses)
+		return left->n_misses > right->n_misses ? -1 : 1;
+	return compare_store_places(a, b);
+}
+
+/* Those of a row of misses. */
+static void collect_stores(const Search *self, uint32_t row, GArray *out)
+{
+	const GArray *all = self->memory->line_stores;
+	guint i = LODE_PARTITION_POINT(all->len, j, LODE_AT(all, LodeLineStore, j).sample < row);
+
+	for (; i < all->len && LODE_AT(all, LodeLineStore, i).sample == row; i++) {
+		const LodeLineStore *from = &LODE_AT(all, LodeLineStore, i);
+		const LodeSharingStore store = {
+			.offset = from->first,
+			.size = from->last - from->first + 1u,
+			.thread = from->thread,
+			.function = from->function,
+			.location = from->location,
+			.pc = from->pc,
+			.n_misses = from->n,
+		};
+		g_array_append_val(out, store);
+	}
+}
+
+/* Takes those that were collected for an access; equal ones become one. */
+static void add_stores(Search *self, LodeSharingAccess *access, GArray *collected)
+{
+	GArray *stores = self->result->stores;
+
+	access->first_store = stores->len;
+	g_array_sort(collected, compare_store_places);
+	for (guint i = 0; i < collected->len; i++) {
+		const LodeSharingStore *store = &LODE_AT(collected, LodeSharingStore, i);
+		if (i == 0 || compare_store_places(store - 1, store) != 0) {
+			g_array_append_val(stores, *store);
+			continue;
+		}
+		LodeSharingStore *last = &LODE_AT(stores, LodeSharingStore, stores->len - 1);
+		last->n_misses += store->n_misses;
+		last->pc = MIN(last->pc, store->pc);
+	}
+	access->n_stores = stores->len - access->first_store;
+	if (access->n_stores > 1)
+		qsort(&LODE_AT(stores, LodeSharingStore, access->first_store), access->n_stores,
+			sizeof(LodeSharingStore), compare_store_misses);
+	g_array_set_size(collected, 0);
+}
+
 /* Appends the accesses of the threads that share the line, by thread. */
 static void add_accesses(Search *self, LodeSharedLine *line)
 {
 	g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(PlacedRow));
+	g_autoptr(GArray) stores = g_array_new(FALSE, FALSE, sizeof(LodeSharingStore));
 	GArray *accesses = self->result->accesses;
 
 	for (guint i = 0; i < self->spans->len; i++) {
@@ -362,10 +438,16 @@ static void add_accesses(Search *self, LodeSharedLine *line)
 	line->first_access = accesses->len;
 	for (guint i = 0; i < rows->len; i++) {
 		const PlacedRow *row = &LODE_AT(rows, PlacedRow, i);
+		bool is_last = i + 1 == rows->len ||
+		               compare_places(&row->place, &row[1].place) != 0;
 		if (i == 0 || compare_places(&row[-1].place, &row->place) != 0)
 			g_array_append_val(accesses, row->place);
-		add_row(self, line, &LODE_AT(accesses, LodeSharingAccess, accesses->len - 1),
-			row->row);
+		LodeSharingAccess *access = &LODE_AT(
+			accesses, LodeSharingAccess, accesses->len - 1);
+		add_row(self, line, access, row->row);
+		collect_stores(self, row->row, stores);
+		if (is_last)
+			add_stores(self, access, stores);
 	}
 	line->n_accesses = accesses->len - line->first_access;
 	line->n_cpus = g_hash_table_size(self->cpus);
@@ -600,6 +682,7 @@ LodeLineSharing *lode_line_sharing_new(const LodeProfile *profile, const uint32_
 	result->line_bytes = line_bytes;
 	result->lines = g_array_new(FALSE, FALSE, sizeof(LodeSharedLine));
 	result->accesses = g_array_new(FALSE, FALSE, sizeof(LodeSharingAccess));
+	result->stores = g_array_new(FALSE, FALSE, sizeof(LodeSharingStore));
 	collect_uses(&self, profile, samples, n_samples);
 	find_lines(&self);
 	g_array_sort(result->lines, compare_lines);
@@ -620,5 +703,6 @@ void lode_line_sharing_free(LodeLineSharing *self)
 		return;
 	g_array_unref(self->lines);
 	g_array_unref(self->accesses);
+	g_array_unref(self->stores);
 	g_free(self);
 }

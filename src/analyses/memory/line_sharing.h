@@ -32,6 +32,16 @@ typedef enum {
 	LODE_N_SHARING_KINDS,
 } LodeSharingKind;
 
+/* Stores that took a line away from such accesses, by one thread to one place of it, from one line
+ * of source or by one instruction. */
+typedef struct {
+	uint32_t offset, size;
+	uint32_t thread;
+	uint32_t function, location; /* LODE_NONE */
+	uint64_t pc;                 /* the lowest of the instructions; 0: not known */
+	uint64_t n_misses;           /* that they caused */
+} LodeSharingStore;
+
 /* Accesses by one thread to one place of a line, from one line of source or, where that is unknown,
  * by one instruction. */
 typedef struct {
@@ -46,6 +56,7 @@ typedef struct {
 	 * the weight where no access of another thread conflicts. */
 	double true_weight, false_weight;
 	uint64_t n_modified; /* the processor said: a hit of a line modified in another core */
+	uint32_t first_store, n_stores; /* in LodeLineSharing.stores, those of most misses first */
 } LodeSharingAccess;
 
 typedef struct {
@@ -70,6 +81,7 @@ typedef struct {
 	uint64_t line_bytes;
 	GArray *lines;           /* LodeSharedLine, heaviest first, then by process and address */
 	GArray *accesses;        /* LodeSharingAccess, by line */
+	GArray *stores;          /* LodeSharingStore, by access; none: they were not asked for */
 	LodeAccessTotals total;  /* of all samples, also those without an address */
 	LodeAccessTotals shared; /* of the lines */
 	LodeAccessTotals unresolved;  /* those without the address of the access that they are of */

@@ -310,6 +310,25 @@ static void add_sample(Building *self, const LodeReadAccess *access)
 	g_array_append_val(self->memory->access_paths, path);
 }
 
+static void add_line_store(Building *self, const LodeReadLineStore *from)
+{
+	LodeMemorySample sample = from->access.sample;
+
+	sample.access_function = sample.access_location = LODE_NONE;
+	find_instructions(self, &from->access, &sample);
+	const LodeLineStore store = {
+		.sample = from->row,
+		.thread = self->thread_ids[sample.thread],
+		.function = sample.access_function,
+		.location = sample.access_location,
+		.pc = sample.access_pc,
+		.first = from->first,
+		.last = from->last,
+		.n = from->n,
+	};
+	g_array_append_val(self->memory->line_stores, store);
+}
+
 static int compare_allocations(const void *a, const void *b, void *data)
 {
 	const LodeAllocation *rows = data;
@@ -418,6 +437,9 @@ bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GE
 	for (guint i = 0; i < n; i++)
 		add_sample(&building,
 			&g_array_index(lode_memory_reading_accesses(reading), LodeReadAccess, i));
+	const GArray *stores = lode_memory_reading_line_stores(reading);
+	for (guint i = 0; i < stores->len; i++)
+		add_line_store(&building, &g_array_index(stores, LodeReadLineStore, i));
 	sort_allocations(&building);
 	clear(&building);
 	return true;

@@ -31,6 +31,7 @@ struct LodeMemoryReading {
 	LodeAllocations *logs;
 	GArray *pages;            /* LodeMemoryPages */
 	GArray *accesses;         /* LodeReadAccess */
+	GArray *line_stores;      /* LodeReadLineStore, by row */
 	GArray *ways;             /* LodeReadWay, of those that are ambiguous */
 	GArray *way_rows;         /* LodeReadAccess */
 	const LodeCallTree *tree; /* borrowed; NULL: there are no call chains */
@@ -65,6 +66,7 @@ LodeMemoryReading *lode_memory_reading_new(LodeCodeImages *images)
 	self->logs = lode_allocations_new();
 	self->pages = g_array_new(FALSE, FALSE, sizeof(LodeMemoryPages));
 	self->accesses = g_array_new(FALSE, TRUE, sizeof(LodeReadAccess));
+	self->line_stores = g_array_new(FALSE, FALSE, sizeof(LodeReadLineStore));
 	self->ways = g_array_new(FALSE, FALSE, sizeof(LodeReadWay));
 	self->way_rows = g_array_new(FALSE, FALSE, sizeof(LodeReadAccess));
 	return self;
@@ -81,6 +83,7 @@ void lode_memory_reading_free(LodeMemoryReading *self)
 	lode_name_table_clear(&self->events);
 	lode_allocations_free(self->logs);
 	g_array_unref(self->pages);
+	g_array_unref(self->line_stores);
 	g_array_unref(self->accesses);
 	g_array_unref(self->ways);
 	g_array_unref(self->way_rows);
@@ -470,6 +473,21 @@ void lode_memory_reading_add_traced(
 		note_stack(self, row.sample.mapping, &row, row.sample.address);
 	self->has_addresses = true;
 	append_access(self, &row);
+}
+
+void lode_memory_reading_add_line_store(LodeMemoryReading *self, const LodeReadLineStore *store)
+{
+	LodeReadLineStore added = *store;
+
+	if (self->is_full || self->accesses->len == 0)
+		return;
+	added.row = self->accesses->len - 1;
+	g_array_append_val(self->line_stores, added);
+}
+
+const GArray *lode_memory_reading_line_stores(const LodeMemoryReading *self)
+{
+	return self->line_stores;
 }
 
 void lode_memory_reading_set_fixed_addresses(LodeMemoryReading *self)

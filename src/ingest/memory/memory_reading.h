@@ -36,6 +36,14 @@ typedef struct {
 	uint64_t image_pc, image_access_pc; /* addresses in the image */
 } LodeReadAccess;
 
+/* A store that took away the line of an access, or several that are alike. */
+typedef struct {
+	LodeReadAccess access; /* of the store; only the thread and the code are known */
+	uint32_t row;          /* of the access that missed then */
+	uint16_t first, last;  /* bytes of the line */
+	uint64_t n;            /* of the misses */
+} LodeReadLineStore;
+
 /* One of the ways on which an ambiguous sample may have come, and what is charged then. */
 typedef struct {
 	uint64_t source;        /* the last instruction on it, in the image; 0: a return to there */
@@ -116,6 +124,9 @@ uint32_t lode_memory_reading_event(LodeMemoryReading *self, const char *name);
 void lode_memory_reading_add_traced(
 	LodeMemoryReading *self, uint32_t pid, const LodeReadAccess *access);
 
+/* What took away the line of the row that was added last; its `row` is filled in. */
+void lode_memory_reading_add_line_store(LodeMemoryReading *self, const LodeReadLineStore *store);
+
 /* The recorder laid out the program's memory without anything random. */
 void lode_memory_reading_set_fixed_addresses(LodeMemoryReading *self);
 
@@ -135,6 +146,8 @@ bool lode_memory_reading_has_addresses(const LodeMemoryReading *self);
 
 /* What was read; borrowed. */
 const GArray *lode_memory_reading_accesses(const LodeMemoryReading *self); /* LodeReadAccess */
+const GArray *lode_memory_reading_line_stores(
+	const LodeMemoryReading *self);                          /* LodeReadLineStore */
 bool lode_memory_reading_is_full(const LodeMemoryReading *self); /* accesses are missing */
 const LodeCallTree *lode_memory_reading_call_tree(const LodeMemoryReading *self);
 const GPtrArray *lode_memory_reading_event_names(const LodeMemoryReading *self); /* char * */

@@ -320,6 +320,11 @@ uint32_t lode_traced_counts_find(LodeTracedCounts *self, const LodeTracedPlace *
 	return places_of(self, place->block)[place->instruction];
 }
 
+uint32_t lode_traced_counts_find_address(LodeTracedCounts *self, uint64_t address)
+{
+	return address != 0 ? add_instruction(self, address) : LODE_NONE;
+}
+
 static void end_threads(LodeTracedCounts *self)
 {
 	for (guint i = 0; i < self->threads->len; i++) {

@@ -48,6 +48,10 @@ typedef struct {
 /* The number of the instruction that made it; LODE_NONE: the trace does not say. */
 uint32_t lode_traced_counts_find(LodeTracedCounts *self, const LodeTracedPlace *place);
 
+/* The number of an instruction that was executed, by its run-time address; of code that was mapped
+ * there meanwhile, that of the code now. 0: LODE_NONE. */
+uint32_t lode_traced_counts_find_address(LodeTracedCounts *self, uint64_t address);
+
 /* Counts 1 for an instruction, which may be LODE_NONE: then it is in the total alone. */
 void lode_traced_counts_count(LodeTracedCounts *self, uint32_t instruction, uint32_t column);
 

@@ -8,6 +8,7 @@
 #include "ingest/traced/traced_memory.h"
 
 #include "base/id_cache.h"
+#include "base/partition_point.h"
 #include "images/data_access.h"
 #include "model/profile.h"
 
@@ -17,11 +18,20 @@
 enum { SMALLEST_ROOM = 1024 };
 
 typedef struct {
+	LodeTracedStore store;
+	uint32_t row;
+	uint64_t n;
+} CountedStore;
+
+typedef struct {
 	GArray *rows; /* LodeTracedAccess, one of each group of `interval`, in order */
 	uint64_t interval, seen;
-	uint64_t next;     /* of all that are seen, counted from 0, the next that is kept */
-	GArray *counts;    /* uint64_t, of each row; NULL: rows are a sample */
-	LodeIdCache known; /* rows by what they are of, where they are counted */
+	uint64_t next;            /* of all that are seen, counted from 0, the next that is kept */
+	GArray *counts;           /* uint64_t, of each row; NULL: rows are a sample */
+	LodeIdCache known;        /* rows by what they are of, where they are counted */
+	GArray *stores;           /* CountedStore; NULL: none yet */
+	LodeIdCache known_stores; /* likewise */
+	uint32_t last_row;        /* that was counted last; UINT32_MAX: it was left out */
 	uint64_t n_left_out;
 } Stream;
 
@@ -56,6 +66,10 @@ void lode_traced_memory_free(LodeTracedMemory *self)
 			continue;
 		g_array_unref(self->streams[i].counts);
 		lode_id_cache_clear(&self->streams[i].known);
+		if (self->streams[i].stores == NULL)
+			continue;
+		g_array_unref(self->streams[i].stores);
+		lode_id_cache_clear(&self->streams[i].known_stores);
 	}
 	g_free(self->streams);
 	g_free(self);
@@ -193,6 +207,31 @@ void lode_traced_memory_count(
 	} else {
 		g_array_index(it->counts, uint64_t, slot->id)++;
 	}
+	it->last_row = slot->id;
+}
+
+void lode_traced_memory_count_store(
+	LodeTracedMemory *self, uint32_t stream, const LodeTracedStore *store)
+{
+	Stream *it = &self->streams[stream];
+	const LodeIdKey key = {{(uint64_t)it->last_row << 32 | store->instruction,
+		(uint64_t)store->thread << 32 | (uint64_t)store->first << 16 | store->last, 0}};
+	const CountedStore added = {*store, it->last_row, 0};
+	bool is_new;
+
+	if (it->stores == NULL) {
+		it->stores = g_array_new(FALSE, FALSE, sizeof(CountedStore));
+		lode_id_cache_init(&it->known_stores);
+	}
+	if (it->last_row == UINT32_MAX)
+		return;
+	LodeIdSlot *slot = lode_id_cache_find(&it->known_stores, &key, &is_new);
+	if (is_new)
+		slot->id = it->stores->len < LODE_TRACED_MEMORY_ROWS ? it->stores->len : UINT32_MAX;
+	if (is_new && slot->id != UINT32_MAX)
+		g_array_append_val(it->stores, added);
+	if (slot->id != UINT32_MAX)
+		g_array_index(it->stores, CountedStore, slot->id).n++;
 }
 
 uint64_t lode_traced_memory_left_out(const LodeTracedMemory *self, uint32_t stream)
@@ -362,6 +401,55 @@ static void find_operand(Filling *self, const LodeTracedAccess *access, LodeRead
 	row->is_push = code != NULL && row->has_no_operand && wanted == LODE_ACCESS_STORE;
 }
 
+static void place_row(Filling *self, uint32_t number, LodeReadAccess *row)
+{
+	if (number == LODE_NONE)
+		return;
+	const LodeTracedInstruction *instruction = lode_traced_rows_instruction(
+		self->context->rows, number);
+	row->sample.pc = row->sample.access_pc = instruction->run_time_address;
+	row->image = find_image(self, instruction->object);
+	row->image_pc = row->image_access_pc = instruction->address;
+}
+
+/* Of the row that was added last. */
+static void add_store(Filling *self, const LodeReadAccess *missed, const CountedStore *counted)
+{
+	const LodeTracedAccess access = {
+		.reference = missed->sample.time_ns - self->context->first_time_ns - 1,
+		.thread = counted->store.thread};
+	LodeReadLineStore store = {
+		.access =
+			{
+				.sample = {.thread = find_thread(self, &access)},
+				.image = LODE_NONE,
+			},
+		.first = counted->store.first,
+		.last = counted->store.last,
+		.n = counted->n,
+	};
+
+	place_row(self, counted->store.instruction, &store.access);
+	lode_memory_reading_add_line_store(self->reading, &store);
+}
+
+static int compare_stores(const void *a, const void *b)
+{
+	const CountedStore *left = a, *right = b;
+
+	return (left->row > right->row) - (left->row < right->row);
+}
+
+static void add_stores(Filling *self, const LodeReadAccess *missed, const Stream *stream, guint row)
+{
+	const GArray *stores = stream->stores;
+	guint i = LODE_PARTITION_POINT(
+		stores->len, j, g_array_index(stores, CountedStore, j).row < row);
+
+	for (; i < stores->len && g_array_index(stores, CountedStore, i).row == row; i++)
+		add_store(self, missed, &g_array_index(stores, CountedStore, i));
+}
+
 static void add_row(Filling *self, uint32_t stream, guint number)
 {
 	const Stream *source = &self->memory->streams[stream];
@@ -393,15 +481,11 @@ static void add_row(Filling *self, uint32_t stream, guint number)
 		.image = LODE_NONE,
 	};
 
-	if (access->instruction != LODE_NONE) {
-		const LodeTracedInstruction *instruction = lode_traced_rows_instruction(
-			self->context->rows, access->instruction);
-		row.sample.pc = row.sample.access_pc = instruction->run_time_address;
-		row.image = find_image(self, instruction->object);
-		row.image_pc = row.image_access_pc = instruction->address;
-	}
+	place_row(self, access->instruction, &row);
 	find_operand(self, access, &row);
 	lode_memory_reading_add_traced(self->reading, self->context->pid, &row);
+	if (source->stores != NULL)
+		add_stores(self, &row, source, number);
 }
 
 /* The stream whose next row comes first in the trace; n_streams: there is none. */
@@ -428,6 +512,10 @@ static void add_rows(Filling *self)
 {
 	g_autofree guint *next = g_new0(guint, MAX(self->memory->n_streams, 1));
 	uint32_t stream;
+
+	for (stream = 0; stream < self->memory->n_streams; stream++)
+		if (self->memory->streams[stream].stores != NULL)
+			g_array_sort(self->memory->streams[stream].stores, compare_stores);
 
 	while ((stream = first_stream(self, next)) < self->memory->n_streams)
 		add_row(self, stream, next[stream]++);

@@ -43,6 +43,18 @@ void lode_traced_memory_set_counted(LodeTracedMemory *self, uint32_t stream);
 void lode_traced_memory_count(
 	LodeTracedMemory *self, uint32_t stream, const LodeTracedAccess *access);
 
+/* What took the line of a counted access away. */
+typedef struct {
+	uint32_t instruction; /* of LodeTracedCounts; LODE_NONE */
+	uint16_t thread;
+	uint16_t first, last; /* bytes of the line */
+} LodeTracedStore;
+
+/* Notes it of the access that was counted last; equal ones of equal accesses once, with their
+ * number. Of more than LODE_TRACED_MEMORY_ROWS that differ, later ones are left out. */
+void lode_traced_memory_count_store(
+	LodeTracedMemory *self, uint32_t stream, const LodeTracedStore *store);
+
 /* How many of it were left out. */
 uint64_t lode_traced_memory_left_out(const LodeTracedMemory *self, uint32_t stream);
 

@@ -104,6 +104,18 @@ static void keep_miss(
 		lode_traced_memory_keep(self->memory, stream, &access);
 }
 
+static void keep_store(Trace *self, const LodeCacheStore *from, uint32_t stream)
+{
+	const LodeTracedStore store = {
+		.instruction = lode_traced_counts_find_address(self->counts, from->instruction),
+		.thread = from->thread,
+		.first = from->first,
+		.last = from->last,
+	};
+
+	lode_traced_memory_count_store(self->memory, stream, &store);
+}
+
 static bool is_first_level_data(const Trace *self, const LodeCacheMiss *miss)
 {
 	const LodeCache *cache = &g_array_index(
@@ -134,6 +146,8 @@ static void add_miss(const LodeCacheMiss *miss, void *user_data)
 		self->counts, instruction, reading->misses.class_columns[miss->miss_class]);
 	keep_miss(self, miss, reading->class_streams[miss->miss_class], instruction,
 		is_counted(miss->miss_class));
+	if (is_counted(miss->miss_class) && miss->has_store)
+		keep_store(self, &miss->store, reading->class_streams[miss->miss_class]);
 }
 
 /* An invocation of a block, and the addresses of its slots. */
@@ -393,6 +407,7 @@ static Trace *trace_new(Reading *reading, const LodeTraceDescription *descriptio
 	g_autoptr(Trace) self = g_new0(Trace, 1);
 	const LodeCacheSimulationOptions simulating = {.threads = 1,
 		.classifies = options->classifies,
+		.names_stores = options->names_stores,
 		.on_miss = add_miss,
 		.user_data = self};
 

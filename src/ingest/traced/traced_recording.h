@@ -33,6 +33,7 @@ typedef struct {
 	LodeMemoryReading *memory; /* gets the data addresses */
 	unsigned threads;          /* 0: all processors */
 	bool classifies;           /* misses of data in the first level, by why */
+	bool names_stores;         /* what those due to sharing are due to; with the above */
 	bool predicts_branches;    /* by the model that follows, of which each core has one */
 	LodeBranchModel branches;
 	const LodeTraceRange *range; /* what is read, its warm-up by the caches alone; NULL: all */

@@ -2,7 +2,7 @@
 /* One cache of the naive simulator: its lines and when they were used, searched from end to end. */
 #pragma once
 
-#include "caches/hierarchy.h"
+#include "caches/cache_simulation.h"
 
 typedef struct {
 	uint64_t number;
@@ -16,6 +16,19 @@ typedef struct {
 	uint64_t key, last, distance;
 } NaiveStride;
 
+/* Of a byte, the last store since the line was lost. */
+typedef struct {
+	uint64_t when; /* the same instruction and thread stored to the line last; 0: no store */
+	uint64_t instruction;
+	uint16_t thread;
+} NaiveByte;
+
+typedef struct {
+	LodeCacheStore taken_by;
+	bool is_crowded; /* the last stores were once of more instructions than are kept apart */
+	NaiveByte bytes[];
+} NaiveLost;
+
 typedef struct {
 	const LodeCache *description;
 	NaiveLine *lines; /* set by set */
@@ -23,7 +36,7 @@ typedef struct {
 	uint64_t clock, random;
 	NaiveStride strides[1024];
 	GHashTable *seen;    /* uint64_t */
-	GHashTable *lost;    /* uint64_t → a byte for each byte, 1 where it was written since */
+	GHashTable *lost;    /* uint64_t → NaiveLost */
 	GArray *associative; /* uint64_t: the fully associative LRU cache, newest last */
 } NaiveCache;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "naive_simulator.h"
 
+#include "caches/line_stores.h"
 #include "naive_cache.h"
 
 #include <string.h>
@@ -13,6 +14,9 @@ struct NaiveSimulator {
 	LodeCacheCounts counts[LODE_HIERARCHY_MAX_CACHES];
 	GArray *misses;
 	const NaiveReference *now;
+	uint64_t n_stores;
+	NaiveStoreNamed store; /* of the miss that is looked up */
+	GArray *stores;        /* NaiveStoreNamed, of each miss */
 };
 
 static const LodeCache *cache_at(const NaiveSimulator *self, unsigned index)
@@ -29,6 +33,7 @@ NaiveSimulator *naive_simulator_new(const LodeHierarchy *hierarchy, bool classif
 	self->cores = g_ptr_array_new();
 	self->shared = g_ptr_array_new();
 	self->misses = g_array_new(FALSE, FALSE, sizeof(LodeCacheMiss));
+	self->stores = g_array_new(FALSE, FALSE, sizeof(NaiveStoreNamed));
 	for (unsigned i = 0; i < hierarchy->caches->len; i++) {
 		const LodeCache *cache = cache_at(self, i);
 
@@ -56,6 +61,7 @@ void naive_simulator_free(NaiveSimulator *self)
 	g_ptr_array_unref(self->cores);
 	g_ptr_array_unref(self->shared);
 	g_array_unref(self->misses);
+	g_array_unref(self->stores);
 	g_free(self);
 }
 
@@ -167,20 +173,99 @@ static bool touches_byte(const NaiveReference *now, const LodeCache *cache, uint
 	return start <= last && start + (step - 1) >= first;
 }
 
-static void note_lost(const NaiveReference *now, NaiveCache *cache, uint64_t number, bool was_there)
+/* Where the reference begins and ends in the line. */
+static LodeCacheStore store_of(const NaiveReference *now, uint64_t number, uint64_t n_bytes)
 {
-	uint64_t n_bytes = cache->description->line_bytes;
-	uint8_t *written = g_hash_table_lookup(cache->lost, &number);
+	uint64_t size = CLAMP(now->reference.size, 1, 16384);
+	LodeCacheStore store = {
+		.instruction = now->instruction, .thread = now->reference.thread, .last = 0};
+	bool has_first = false;
 
-	if (written == NULL && !was_there)
-		return;
-	if (written == NULL) {
-		written = g_malloc0(n_bytes);
-		g_hash_table_insert(cache->lost, g_memdup2(&number, sizeof(number)), written);
-	}
 	for (uint64_t i = 0; i < n_bytes; i++) {
-		if (touches_byte(now, cache->description, number * n_bytes + i))
-			written[i] = 1;
+		uint64_t byte = number * n_bytes + i;
+
+		if (byte < now->reference.address || byte - now->reference.address >= size)
+			continue;
+		if (!has_first)
+			store.first = (uint16_t)i;
+		has_first = true;
+		store.last = (uint16_t)i;
+	}
+	return store;
+}
+
+static unsigned count_authors(const NaiveByte *bytes, uint64_t n)
+{
+	unsigned n_authors = 0;
+
+	for (uint64_t i = 0; i < n; i++) {
+		bool is_first = bytes[i].when != 0;
+
+		for (uint64_t j = 0; j < i; j++)
+			is_first &= bytes[j].when == 0 || bytes[j].thread != bytes[i].thread ||
+			            bytes[j].instruction != bytes[i].instruction;
+		n_authors += is_first;
+	}
+	return n_authors;
+}
+
+static void note_lost(NaiveSimulator *self, NaiveCache *cache, uint64_t number, bool was_there)
+{
+	const NaiveReference *now = self->now;
+	uint64_t n_bytes = cache->description->line_bytes;
+	NaiveLost *lost = g_hash_table_lookup(cache->lost, &number);
+
+	if (lost == NULL && !was_there)
+		return;
+	if (lost == NULL) {
+		lost = g_malloc0(sizeof(*lost) + n_bytes * sizeof(NaiveByte));
+		lost->taken_by = store_of(now, number, n_bytes);
+		g_hash_table_insert(cache->lost, g_memdup2(&number, sizeof(number)), lost);
+	}
+	self->n_stores++;
+	for (uint64_t i = 0; i < n_bytes; i++) {
+		NaiveByte *byte = &lost->bytes[i];
+
+		if (touches_byte(now, cache->description, number * n_bytes + i) ||
+			(byte->when != 0 && byte->instruction == now->instruction &&
+				byte->thread == now->reference.thread))
+			*byte = (NaiveByte){
+				self->n_stores, now->instruction, now->reference.thread};
+	}
+	lost->is_crowded |= count_authors(lost->bytes, n_bytes) > LODE_LINE_STORES_MAX;
+}
+
+/* What a miss of the line is due to. */
+static void name_store(
+	NaiveSimulator *self, const NaiveCache *cache, uint64_t number, LodeMissClass miss_class)
+{
+	const NaiveLost *lost = g_hash_table_lookup(cache->lost, &number);
+	uint64_t n_bytes = cache->description->line_bytes;
+	const NaiveByte *last = NULL;
+	LodeCacheStore *store = &self->store.store;
+
+	self->store = (NaiveStoreNamed){0};
+	if (cache->description->level != 1 ||
+		(miss_class != LODE_MISS_TRUE_SHARING && miss_class != LODE_MISS_FALSE_SHARING))
+		return;
+	self->store = (NaiveStoreNamed){lost->taken_by, true, false};
+	if (miss_class == LODE_MISS_FALSE_SHARING)
+		return;
+	self->store.may_be_unknown = lost->is_crowded;
+	for (uint64_t i = 0; i < n_bytes; i++)
+		if (touches_byte(self->now, cache->description, number * n_bytes + i) &&
+			(last == NULL || lost->bytes[i].when > last->when))
+			last = &lost->bytes[i];
+	*store = (LodeCacheStore){last->instruction, last->thread, UINT16_MAX, 0};
+	for (uint64_t i = 0; i < n_bytes; i++) {
+		const NaiveByte *byte = &lost->bytes[i];
+
+		if (byte->when == 0 || byte->thread != last->thread ||
+			byte->instruction != last->instruction ||
+			!touches_byte(self->now, cache->description, number * n_bytes + i))
+			continue;
+		store->first = (uint16_t)MIN(store->first, i);
+		store->last = (uint16_t)MAX(store->last, i);
 	}
 }
 
@@ -198,7 +283,7 @@ static void take_elsewhere(NaiveSimulator *self, const GPtrArray *core, uint64_t
 			if (!is_coherent(self, j))
 				continue;
 			line = naive_cache_find(cache, number);
-			note_lost(self->now, cache, number, line != NULL);
+			note_lost(self, cache, number, line != NULL);
 			if (line == NULL)
 				continue;
 			if (line->is_dirty)
@@ -229,7 +314,7 @@ static bool allocates(const NaiveSimulator *self, const LodeCache *cache)
 
 static LodeMissClass classify(NaiveSimulator *self, NaiveCache *cache, uint64_t line)
 {
-	const uint8_t *written = g_hash_table_lookup(cache->lost, &line);
+	const NaiveLost *lost = g_hash_table_lookup(cache->lost, &line);
 	bool was_seen = g_hash_table_contains(cache->seen, &line);
 	bool was_held = naive_cache_use_associative(
 		cache, line, allocates(self, cache->description));
@@ -239,11 +324,12 @@ static LodeMissClass classify(NaiveSimulator *self, NaiveCache *cache, uint64_t 
 		g_hash_table_add(cache->seen, g_memdup2(&line, sizeof(line)));
 		return LODE_MISS_COMPULSORY;
 	}
-	for (uint64_t i = 0; written != NULL && i < n_bytes; i++) {
-		if (written[i] && touches_byte(self->now, cache->description, line * n_bytes + i))
+	for (uint64_t i = 0; lost != NULL && i < n_bytes; i++) {
+		if (lost->bytes[i].when != 0 &&
+			touches_byte(self->now, cache->description, line * n_bytes + i))
 			return LODE_MISS_TRUE_SHARING;
 	}
-	if (written != NULL)
+	if (lost != NULL)
 		return LODE_MISS_FALSE_SHARING;
 	return was_held ? LODE_MISS_CONFLICT : LODE_MISS_CAPACITY;
 }
@@ -260,6 +346,7 @@ static void tell_miss(NaiveSimulator *self, unsigned index, LodeMissClass miss_c
 		self->counts[index].classes[miss_class]++;
 	}
 	g_array_append_val(self->misses, miss);
+	g_array_append_val(self->stores, self->store);
 }
 
 /* Whether the first level of data keeps all that is stored, so that it is marked at once. */
@@ -299,6 +386,7 @@ static bool look_up(NaiveSimulator *self, GPtrArray *core, unsigned index)
 	LodeMissClass first_class = LODE_N_MISS_CLASSES;
 	bool has_missed = false;
 
+	self->store = (NaiveStoreNamed){0};
 	self->counts[index].accesses[self->now->reference.kind]++;
 	for (uint64_t line = first_line(self->now, line_bytes);
 		line <= last_line(self->now, line_bytes); line++) {
@@ -306,6 +394,8 @@ static bool look_up(NaiveSimulator *self, GPtrArray *core, unsigned index)
 
 		if (self->classifies)
 			line_class = classify(self, g_ptr_array_index(core, index), line);
+		if (!has_missed)
+			name_store(self, g_ptr_array_index(core, index), line, line_class);
 		if (look_up_line(self, core, index, line))
 			continue;
 		if (!has_missed)
@@ -457,6 +547,11 @@ void naive_simulator_access(NaiveSimulator *self, const NaiveReference *referenc
 const LodeCacheCounts *naive_simulator_counts(const NaiveSimulator *self)
 {
 	return self->counts;
+}
+
+const GArray *naive_simulator_stores(const NaiveSimulator *self)
+{
+	return self->stores;
 }
 
 const GArray *naive_simulator_misses(const NaiveSimulator *self)

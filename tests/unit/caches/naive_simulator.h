@@ -14,6 +14,13 @@ typedef struct {
 	LodeCacheMiss miss;   /* its place in the trace */
 } NaiveReference;
 
+/* What a miss is due to. */
+typedef struct {
+	LodeCacheStore store;
+	bool is_known;       /* false: it is not one of sharing in the first level of data */
+	bool may_be_unknown; /* to a simulator that does not keep all */
+} NaiveStoreNamed;
+
 typedef struct NaiveSimulator NaiveSimulator;
 
 NaiveSimulator *naive_simulator_new(const LodeHierarchy *hierarchy, bool classifies);
@@ -27,3 +34,6 @@ const LodeCacheCounts *naive_simulator_counts(const NaiveSimulator *self);
 
 /* LodeCacheMiss, in the order in which they came; borrowed. */
 const GArray *naive_simulator_misses(const NaiveSimulator *self);
+
+/* NaiveStoreNamed, one for each of them; borrowed. */
+const GArray *naive_simulator_stores(const NaiveSimulator *self);

@@ -112,6 +112,7 @@ static LodeCacheSimulation *simulate(
 {
 	LodeCacheSimulationOptions options = {.threads = threads,
 		.classifies = classifies,
+		.names_stores = classifies,
 		.on_miss = self->is_silent ? NULL : note_miss,
 		.user_data = self};
 	g_autoptr(GError) error = NULL;
@@ -154,6 +155,38 @@ static void compare_misses(const Case *self, size_t at, const GArray *expected)
 		g_error("%s: %u misses, naively %u", self->texts[at], misses->len, expected->len);
 }
 
+static bool is_same_store(const LodeCacheMiss *miss, const NaiveStoreNamed *expected)
+{
+	const LodeCacheStore *a = &miss->store, *b = &expected->store;
+
+	if (!miss->has_store || !expected->is_known)
+		return miss->has_store == expected->is_known || expected->may_be_unknown;
+	return a->instruction == b->instruction && a->thread == b->thread && a->first == b->first &&
+	       a->last == b->last;
+}
+
+/* Gives how many were compared. */
+static unsigned compare_stores(const Case *self, size_t at, const NaiveSimulator *naive)
+{
+	const GArray *misses = self->misses[at], *expected = naive_simulator_stores(naive);
+	unsigned n = 0;
+
+	for (guint i = 0; i < misses->len; i++) {
+		const LodeCacheMiss *miss = &g_array_index(misses, LodeCacheMiss, i);
+		const NaiveStoreNamed *named = &g_array_index(expected, NaiveStoreNamed, i);
+
+		if (!is_same_store(miss, named))
+			g_error("%s: miss %u at %" G_GUINT64_FORMAT
+				": %d, thread %u bytes %u-%u, naively %d, thread %u bytes %u-%u",
+				self->texts[at], i, miss->reference, miss->has_store,
+				miss->store.thread, miss->store.first, miss->store.last,
+				named->is_known, named->store.thread, named->store.first,
+				named->store.last);
+		n += miss->has_store;
+	}
+	return n;
+}
+
 static void compare_counts(
 	const Case *self, size_t at, const LodeCacheCounts *counts, const LodeCacheCounts *expected)
 {
@@ -187,8 +220,10 @@ static void check_sums(const Case *self, size_t at, const LodeCacheCounts *count
 	}
 }
 
-static void compare_with_naive(Case *self, const GPtrArray *frames, bool classifies)
+/* Gives how many misses named their stores. */
+static unsigned compare_with_naive(Case *self, const GPtrArray *frames, bool classifies)
 {
+	unsigned n_stores = 0;
 	g_autoptr(LodeCacheSimulation)
 		simulation = simulate(self, frames, 1 + frames->len % 3, classifies);
 
@@ -199,23 +234,29 @@ static void compare_with_naive(Case *self, const GPtrArray *frames, bool classif
 		for (guint j = 0; j < frames->len; j++)
 			run_naive(naive, g_ptr_array_index(frames, j), (uint32_t)i);
 		compare_misses(self, i, naive_simulator_misses(naive));
+		if (classifies)
+			n_stores += compare_stores(self, i, naive);
 		compare_counts(self, i, lode_cache_simulation_counts(simulation, i),
 			naive_simulator_counts(naive));
 		check_sums(self, i, lode_cache_simulation_counts(simulation, i), classifies);
 	}
+	return n_stores;
 }
 
 static void compare_random(bool classifies)
 {
+	unsigned n_stores = 0;
+
 	for (unsigned round = 0; round < random_rounds(25, 80); round++) {
 		g_autoptr(GPtrArray) frames = random_frames(3000);
 		Case now = {0};
 
 		for (unsigned i = 0; i < 4; i++)
 			add_hierarchy(&now, random_hierarchy_text());
-		compare_with_naive(&now, frames, classifies);
+		n_stores += compare_with_naive(&now, frames, classifies);
 		clear_case(&now);
 	}
+	g_assert_true(!classifies || n_stores > 100);
 }
 
 static void test_naive(void)

@@ -106,6 +106,56 @@ static void test_error(void)
 	g_assert_cmpfloat(fabs(sharing->shared_error - sqrt(200 * 0.25)), <, 1e-9);
 }
 
+static void add_store(LodeProfile *profile, uint32_t sample, uint32_t thread, uint16_t first,
+	uint16_t last, uint64_t n)
+{
+	LodeLineStore store = {.sample = sample,
+		.thread = thread,
+		.function = LODE_NONE,
+		.location = LODE_NONE,
+		.pc = 0x1000,
+		.first = first,
+		.last = last,
+		.n = n};
+	g_array_append_val(profile->memory->line_stores, store);
+}
+
+/* Of an access of two samples, equal stores are one, and that of most misses is first. */
+static void test_stores(void)
+{
+	g_autoptr(LodeProfile) profile = new_profile();
+
+	for (uint64_t i = 0; i < 2; i++) {
+		add(profile, 0, 0x1000, 8, STORE, 10 * i);
+		add(profile, 1, 0x1008, 8, STORE, 10 * i + 5);
+	}
+	add_store(profile, 0, 1, 0, 3, 5);
+	add_store(profile, 0, 1, 8, 15, 3);
+	add_store(profile, 2, 1, 8, 15, 4);
+	add_store(profile, 2, 2, 8, 15, 1);
+	add_store(profile, 3, 0, 0, 7, 2);
+	g_autoptr(LodeLineSharing) sharing = find(profile);
+	g_assert_cmpuint(sharing->stores->len, ==, 4);
+	const LodeSharedLine *line = line_at(sharing, 0);
+	for (uint32_t i = 0; i < line->n_accesses; i++) {
+		const LodeSharingAccess *access = &LODE_AT(
+			sharing->accesses, LodeSharingAccess, line->first_access + i);
+		const LodeSharingStore *stores = &LODE_AT(
+			sharing->stores, LodeSharingStore, access->first_store);
+		bool is_first = access->thread == 0;
+		g_assert_cmpuint(access->n_stores, ==, is_first ? 3 : 1);
+		g_assert_cmpuint(stores[0].n_misses, ==, is_first ? 7 : 2);
+		g_assert_cmpuint(stores[0].offset, ==, is_first ? 8 : 0);
+		g_assert_cmpuint(stores[0].size, ==, 8);
+		g_assert_cmpuint(stores[0].thread, ==, is_first ? 1 : 0);
+		if (!is_first)
+			continue;
+		g_assert_cmpuint(stores[1].n_misses, ==, 5);
+		g_assert_cmpuint(stores[1].size, ==, 4);
+		g_assert_cmpuint(stores[2].thread, ==, 2);
+	}
+}
+
 static void test_true(void)
 {
 	g_autoptr(LodeProfile) profile = new_profile();
@@ -317,6 +367,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/line-sharing/false", test_false);
 	g_test_add_func("/line-sharing/true", test_true);
+	g_test_add_func("/line-sharing/stores", test_stores);
 	g_test_add_func("/line-sharing/error", test_error);
 	g_test_add_func("/line-sharing/reader", test_reader);
 	g_test_add_func("/line-sharing/not-shared", test_not_shared);
