@@ -4,6 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Times what any instruction has that executes as often: then something waited. */
+#define MIN_PEAK 8.0
+
 /* What leads to one instruction. */
 typedef struct {
 	double whole;        /* executions, or what flows in, whichever is more; 0: nothing known */
@@ -220,11 +223,12 @@ static void give_others(const LodeCauses *self, const LodeCauseWay *ways, size_t
 static void divide(const LodeCauses *self, const LodeCauseWay *ways, size_t n, double weight,
 	const WayUnits *units, double *out)
 {
-	double sum = 0;
+	double sum = 0, executed = 0;
 	bool has_waiting = false;
 
 	for (size_t i = 0; i < n; i++) {
 		sum += way_weight(&ways[i], units);
+		executed += fmax(ways[i].count, 0) * units->execution;
 		has_waiting |= is_waiting(&ways[i]);
 	}
 	/* Hostile counts, of which no share can be taken. */
@@ -232,7 +236,8 @@ static void divide(const LodeCauses *self, const LodeCauseWay *ways, size_t n, d
 		out[ways[0].target] += weight;
 		return;
 	}
-	if (has_waiting) {
+	/* No more than usual needs no load that waits. */
+	if (has_waiting && weight >= MIN_PEAK * executed) {
 		double rest = give_limited(self, ways, n, weight, sum, units, out);
 		give_others(self, ways, n, rest, units, out);
 		return;

@@ -16,7 +16,8 @@
  *
  * Inferred executions follow the samples, and do not say by which of several ways a merge was
  * reached. There each way weighs what the other way of its branch waits, which is for the same. A
- * branch of registers waits for no more than that where a load, say, leads to the same place.
+ * branch of registers waits for no more than that where a load, say, leads to the same place, and
+ * far more was sampled there than executions explain.
  *
  * This is the one rule for weight that was sampled late. The import stores its result as an event
  * of its own, NAME:cause, which all analyses and views take like any other.
