@@ -47,9 +47,9 @@ tells_ways() {
 
 echo 1..16
 
-"$lode" record -g -F 2000 -o x.data -- ./frames 10000 >out 2>err && "$lode" import x.data -o x.lode >out 2>err
+"$lode" record -g -F 2000 -o x.data -- ./frames 40000 >out 2>err && "$lode" import x.data -o x.lode >out 2>err
 tells_ways "by frame pointers"
-"$lode" run --call-graph dwarf -F 2000 -o x.lode -- ./plain 10000 >out 2>err
+"$lode" run --call-graph dwarf -F 2000 -o x.lode -- ./plain 40000 >out 2>err
 tells_ways "by copies of the stack"
 
 callgrind_annotate --auto=no x.callgrind >annotated 2>>err
@@ -76,7 +76,7 @@ else
 	check "go tool pprof reads the same total # SKIP go is not installed"
 fi
 
-perf record -q -g -e cpu-clock:u -F 2000 -o perf.data ./frames 10000 >out 2>err
+perf record -q -g -e cpu-clock:u -F 2000 -o perf.data ./frames 40000 >out 2>err
 "$lode" import perf.data -o x.lode >out 2>err
 export_as folded
 check "of what perf recorded" "$(status_is 0)" "$(has_shares folded)"
