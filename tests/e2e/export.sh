@@ -62,7 +62,7 @@ check "inlined functions are frames of their own" \
 # What Go's reader makes of it, which says nanoseconds as a unit too.
 check_pprof() {
 	if ! HOME=$work go tool pprof -unit=ns -cum -nodecount=0 -top x.pprof >top 2>>err; then
-		echo "$(tail -3 err)"
+		tail -3 err
 		return
 	fi
 	awk 'FNR == NR { total += $NF; next } / of .* total/ { gsub("ns", ""); shown = $(NF - 1) }
