@@ -202,17 +202,29 @@ static void round_as_cachegrind(Found *cache)
 	cache->size = sets * cache->ways * cache->line;
 }
 
-char *lode_machine_caches_as_cachegrind(const char *xml, GError **error)
+static char *text_of_three(Found found[3])
 {
 	static const char *const names[] = {"i1", "d1", "l2"};
 	g_autoptr(GString) out = g_string_new(NULL);
-	Found found[3];
 
-	if ((xml != NULL || !ask_amd(found)) && !choose_three(xml, found, error))
-		return NULL;
 	for (unsigned i = 0; i < 3; i++) {
 		round_as_cachegrind(&found[i]);
 		append_cache(out, names[i], &found[i]);
 	}
 	return g_string_free(g_steal_pointer(&out), FALSE);
+}
+
+char *lode_machine_caches_first_and_last(const char *xml, GError **error)
+{
+	Found found[3];
+
+	return choose_three(xml, found, error) ? text_of_three(found) : NULL;
+}
+
+char *lode_machine_caches_as_cachegrind(const char *xml, GError **error)
+{
+	Found found[3];
+
+	return xml == NULL && ask_amd(found) ? text_of_three(found)
+	                                     : lode_machine_caches_first_and_last(xml, error);
 }

@@ -261,10 +261,13 @@ static void test_machine(void)
 		"l3=25165824:12:64:shared");
 	check_machine(lode_machine_caches_as_cachegrind, path,
 		"i1=32768:512:64,d1=32768:8:64,l2=23068672:11:64");
+	check_machine(lode_machine_caches_first_and_last, path,
+		"i1=32768:512:64,d1=32768:8:64,l2=23068672:11:64");
 	write_machine(path, one_level, (int[]){0, 8, 8, 0});
 	check_machine(
 		lode_machine_caches_text, path, "d1=32768:8:64:private,l2=1572864:12:64:private");
 	check_machine(lode_machine_caches_as_cachegrind, path, NULL);
+	check_machine(lode_machine_caches_first_and_last, path, NULL);
 	write_machine(path, "core:2 pu:2", (int[]){0, 0, 0, 0});
 	check_machine(lode_machine_caches_text, path, NULL);
 	g_assert_true(g_file_set_contents(path, "not XML", -1, NULL));
@@ -290,6 +293,31 @@ static void test_this_machine(void)
 	g_assert_nonnull(strstr(text, kilobytes));
 }
 
+/* The last level is as large as Linux says, but for what rounding takes. */
+static void test_last_level(void)
+{
+	g_autofree char *size = NULL;
+
+	for (int i = 0; i < 10; i++) {
+		g_autofree char *file = g_strdup_printf(
+			"/sys/devices/system/cpu/cpu0/cache/index%d/size", i);
+		char *next = NULL;
+		if (!g_file_get_contents(file, &next, NULL, NULL))
+			break;
+		g_free(size);
+		size = next;
+	}
+	g_autofree char *text = lode_machine_caches_first_and_last(NULL, NULL);
+	if (size == NULL || text == NULL) {
+		g_test_skip("this machine does not describe its caches");
+		return;
+	}
+	uint64_t bytes = g_ascii_strtoull(size, NULL, 10) << 10;
+	uint64_t found = g_ascii_strtoull(strstr(text, "l2=") + strlen("l2="), NULL, 10);
+	g_assert_cmpuint(found, <=, bytes);
+	g_assert_cmpuint(found, >=, bytes / 2);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -303,5 +331,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/caches/hierarchy/file", test_file);
 	g_test_add_func("/caches/hierarchy/machine", test_machine);
 	g_test_add_func("/caches/hierarchy/this_machine", test_this_machine);
+	g_test_add_func("/caches/hierarchy/last_level", test_last_level);
 	return g_test_run();
 }
