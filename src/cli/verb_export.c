@@ -161,9 +161,9 @@ const LodeVerb lode_verb_export = {
 	.description =
 		"A flow file has the profile's flow graphs; 'lode import' reads it and makes the "
 		"same graphs\nfrom it. Call stacks are there if they were recorded: 'lode run -g', "
-		"'lode record -g',\n'perf record -g'. What KCachegrind shows of calls is exact "
-		"then; "
-		"else it is worked out from\nthe number of calls, as gprof does.\n"
+		"'lode record -g',\n'perf record -g'. What KCachegrind shows of calls comes "
+		"from the\nsamples then; else it is worked out from the number of calls, as "
+		"gprof does.\n"
 		"\n"
 		"Examples:\n"
 		"  lode export x.lode -o x.flow\n"
