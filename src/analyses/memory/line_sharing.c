@@ -293,6 +293,15 @@ static LodeSharingAccess access_of(
 	};
 }
 
+/* By the first pair of different numbers. */
+static int compare_pairs(const uint64_t (*pairs)[2], size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (pairs[i][0] != pairs[i][1])
+			return lode_number_order(pairs[i][0], pairs[i][1]);
+	return 0;
+}
+
 static int compare_places(const LodeSharingAccess *left, const LodeSharingAccess *right)
 {
 	const uint64_t pairs[][2] = {
@@ -307,10 +316,7 @@ static int compare_places(const LodeSharingAccess *left, const LodeSharingAccess
 			right->location == LODE_NONE ? right->pc : 0},
 	};
 
-	for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++)
-		if (pairs[i][0] != pairs[i][1])
-			return lode_number_order(pairs[i][0], pairs[i][1]);
-	return 0;
+	return compare_pairs(pairs, G_N_ELEMENTS(pairs));
 }
 
 typedef struct {
@@ -357,10 +363,7 @@ static int compare_store_places(const void *a, const void *b)
 			right->location == LODE_NONE ? right->pc : 0},
 	};
 
-	for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++)
-		if (pairs[i][0] != pairs[i][1])
-			return lode_number_order(pairs[i][0], pairs[i][1]);
-	return 0;
+	return compare_pairs(pairs, G_N_ELEMENTS(pairs));
 }
 
 static int compare_store_misses(const void *a, const void *b)
