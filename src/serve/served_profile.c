@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "serve/served_profile.h"
 
+#include "analyses/findings/findings.h"
 #include "analyses/flow_graph/flow_graph.h"
 #include "analyses/mine/closed.h"
 #include "analyses/mine/miner.h"
@@ -12,6 +13,9 @@
 #include <sys/stat.h>
 
 enum { MAX_KEPT = 16 };
+
+/* The name that 'lode mine' gives a run. */
+#define FITTED_RUN "main"
 
 /* Which file, and what it held: whoever writes a profile changes one of these. */
 typedef struct {
@@ -26,11 +30,12 @@ struct LodeProfileSnapshot {
 	char *path;
 	FileState file;
 	LodeProfile *profile;
-	GPtrArray *runs;    /* LodeRunSummary */
-	bool *are_sampled;  /* [events] */
-	LodeTurn mining;    /* of sequences, and of which are closed */
-	GMutex lock;        /* of what follows; never held while anything is mined */
-	GHashTable *loaded; /* name → LodeMiningRun, as stored */
+	GPtrArray *runs;   /* LodeRunSummary */
+	bool *are_sampled; /* [events] */
+	LodeTurn mining;   /* of findings, of sequences, and of which are closed */
+	GMutex lock;       /* of what follows; never held while anything is mined */
+	GHashTable
+		*loaded; /* name → LodeMiningRun, as stored; where none is, what was fitted here */
 	GHashTable *mined;  /* name → LodeMiningRun, mined here */
 	GHashTable *closed; /* LodeMiningRun → bool [sequences] */
 	GHashTable *kept;   /* what was asked for → Kept */
@@ -255,17 +260,59 @@ static void keep_made(LodeProfileSnapshot *self, GHashTable *table, void *key, v
 	g_hash_table_insert(table, key, made);
 }
 
+/* What 'lode mine' finds, but for the sequences. */
+static LodeMiningRun *fit_run(
+	LodeProfileSnapshot *self, const LodeProgress *progress, GError **error)
+{
+	LodeMiningParameters parameters;
+
+	lode_mining_parameters_init(&parameters);
+	parameters.min_support = lode_mining_default_support(self->profile, NULL);
+	parameters.only_findings = true;
+	g_autoptr(LodeFindings)
+		findings = lode_findings_fit(self->profile, &parameters, progress, error);
+	if (findings == NULL)
+		return NULL;
+	LodeMiningRun *run = lode_mining_run_new(FITTED_RUN, &parameters);
+	run->findings = g_steal_pointer(&findings);
+	return run;
+}
+
+/* As for a program that was recorded and not yet mined: its findings are one click away. */
+static LodeMiningRun *find_fitted(
+	LodeProfileSnapshot *self, const LodeProgress *progress, GError **error)
+{
+	LodeMiningRun *run = find_made(self, self->loaded, FITTED_RUN);
+
+	if (run != NULL || !lode_turn_take(&self->mining, progress, error))
+		return run;
+	run = find_made(self, self->loaded, FITTED_RUN);
+	if (run == NULL) {
+		run = fit_run(self, progress, error);
+		if (run != NULL)
+			keep_made(self, self->loaded, g_strdup(FITTED_RUN), run);
+	}
+	lode_turn_give(&self->mining);
+	return run;
+}
+
+static LodeMiningRun *find_run(
+	LodeProfileSnapshot *self, const char *name, const LodeProgress *progress, GError **error)
+{
+	if (name == NULL && self->runs->len == 0)
+		return find_fitted(self, progress, error);
+	if (name == NULL)
+		name = ((LodeRunSummary *)g_ptr_array_index(self->runs, self->runs->len - 1))->name;
+	return find_loaded(self, name, error);
+}
+
 const LodeMiningRun *lode_profile_snapshot_run(LodeProfileSnapshot *self, const char *name,
 	bool has_sequences, const LodeProgress *progress, GError **error)
 {
-	if (self->runs->len == 0) {
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-			"the profile has no mining run yet; 'lode mine' makes one");
-		return NULL;
-	}
-	if (name == NULL)
-		name = ((LodeRunSummary *)g_ptr_array_index(self->runs, self->runs->len - 1))->name;
-	LodeMiningRun *run = find_loaded(self, name, error);
+	LodeMiningRun *run = find_run(self, name, progress, error);
+
+	if (run != NULL)
+		name = run->name;
 	if (run == NULL || !has_sequences || !run->parameters.only_findings)
 		return run;
 	LodeMiningRun *mined = find_made(self, self->mined, name);

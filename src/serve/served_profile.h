@@ -60,7 +60,8 @@ bool lode_profile_snapshot_has_addresses(const LodeProfileSnapshot *self, uint32
 GPtrArray *lode_profile_snapshot_runs(const LodeProfileSnapshot *self);
 
 /*
- * A run, valid as long as the snapshot; `name` NULL: the one made last. With `has_sequences` those
+ * A run, valid as long as the snapshot; `name` NULL: the one made last, or where the file has none
+ * what 'lode mine' would find with its defaults, in memory only. With `has_sequences` those
  * of a run that has only findings are mined and kept in memory; it has no findings then. While one
  * client has them mined, others that ask for them wait, and all else goes on. Errors: _NOT_FOUND,
  * _CORRUPT, _CANCELLED, also while waiting, and those of mining.

@@ -14,8 +14,8 @@ declare global {
 const early = new Map<string, Promise<Response>>();
 function start(path: string, answer: () => Promise<Response>): Promise<Response> {
 	const response = answer();
-	/* Whoever asks for it is told; if nobody does, it does not matter. */
-	response.catch(() => {});
+	/* Whoever waits for it is told; whoever asks later asks lode. */
+	response.catch(() => early.delete(path));
 	early.set(path, response);
 	return response;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is served of a profile while one client has its sequences mined. */
+/* What is served of a profile that is not mined, or while one client has it mined. */
 #include "../store/random_profile.h"
 #include "base/error.h"
 #include "serve/served_profile.h"
@@ -116,9 +116,41 @@ static void test_others_go_on(void)
 	remove_folder(folder);
 }
 
+/* Findings come before anybody has mined, once for all who ask, and are stored by nobody. */
+static void test_not_mined(void)
+{
+	char *folder = make_folder();
+	g_autofree char *path = g_build_filename(folder, "x.lode", NULL);
+	g_autoptr(LodeProfile) profile = random_profile_new(1, 20);
+	g_autoptr(GError) error = NULL;
+	LodeServedState state;
+
+	g_assert_true(lode_profile_store_write(path, profile, NULL, NULL));
+	g_autoptr(LodeServedProfile) served = lode_served_profile_open(path, NULL, &error);
+	g_assert_no_error(error);
+	LodeProfileSnapshot *snapshot = lode_served_profile_take(served, NULL, &state, &error);
+	g_assert_no_error(error);
+	const LodeMiningRun *run = lode_profile_snapshot_run(snapshot, NULL, false, NULL, &error);
+	g_assert_no_error(error);
+	g_assert_nonnull(run->findings);
+	g_assert_true(lode_profile_snapshot_run(snapshot, NULL, false, NULL, NULL) == run);
+	const LodeMiningRun *mined = lode_profile_snapshot_run(snapshot, NULL, true, NULL, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(mined->sequences->len, >, 0);
+	g_assert_null(lode_profile_snapshot_run(snapshot, "other", false, NULL, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND);
+	g_clear_error(&error);
+	g_autoptr(GPtrArray) stored = lode_profile_store_list_runs(path, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(stored->len, ==, 0);
+	lode_profile_snapshot_unref(snapshot);
+	remove_folder(folder);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/served_profile/others_go_on", test_others_go_on);
+	g_test_add_func("/served_profile/not_mined", test_not_mined);
 	return g_test_run();
 }
