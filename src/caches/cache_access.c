@@ -239,6 +239,7 @@ static G_NO_INLINE void name_store(
 	access->miss->has_store = lode_line_stores_find(copy->stores, line,
 		bytes_of_line(line, copy->line_shift, access->first, access->last), miss_class,
 		&access->miss->store);
+	access->miss->lost_line = line << copy->line_shift;
 }
 
 static void tell_miss(const Request *request, const LodeCacheCopy *copy, LodeMissClass miss_class)

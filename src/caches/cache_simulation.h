@@ -59,6 +59,7 @@ typedef struct {
 	 * was asked for: see line_stores.h. */
 	bool has_store;
 	LodeCacheStore store;
+	uint64_t lost_line; /* the address of its first byte */
 } LodeCacheMiss;
 
 typedef void (*LodeCacheMissFunc)(const LodeCacheMiss *miss, void *user_data);

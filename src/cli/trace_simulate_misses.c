@@ -291,8 +291,7 @@ static bool write_sharing(
 	LodeMemorySharingOptions view = {.format = wanted->format,
 		.terminal = lode_terminal_of(out),
 		.limit = wanted->top,
-		.are_misses_classified = true,
-		.are_stores_named = true};
+		.are_misses_classified = true};
 
 	for (guint i = 1; i < wanted->hierarchy->caches->len; i++) {
 		const LodeCache *cache = &g_array_index(wanted->hierarchy->caches, LodeCache, i);

@@ -128,6 +128,7 @@ static int run(char **arguments, GError **error)
 		.n_attribute_files = given.attributes != NULL ? g_strv_length(given.attributes) : 0,
 		.hierarchy = hierarchy,
 		.classifies = given.classifies,
+		.names_stores = given.classifies,
 		.predicts_branches = given.branches != NULL,
 		.branches = (LodeBranchModel)branches,
 		.range = lode_trace_range_is_given() ? &range : NULL,

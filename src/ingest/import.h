@@ -27,7 +27,7 @@ typedef struct {
 	 */
 	const LodeHierarchy *hierarchy;
 	bool classifies;   /* their misses of data in the first level, by why */
-	bool names_stores; /* and what took the lines away, LodeMemory.line_stores */
+	bool names_stores; /* and, of those due to sharing, LodeMemory.line_stores */
 	/* Branches of address traces, by a predictor; false: none. */
 	bool predicts_branches;
 	LodeBranchModel branches;

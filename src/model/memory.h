@@ -206,7 +206,8 @@ typedef struct {
 	uint32_t thread;             /* that stored, as below */
 	uint32_t function, location; /* LODE_NONE */
 	uint64_t pc;                 /* run-time; 0: not known */
-	uint16_t first, last;        /* bytes of the line */
+	uint64_t address;            /* of what it stored, in the line */
+	uint32_t size;               /* bytes, 1 or more */
 	uint64_t n;                  /* of the sample's misses */
 } LodeLineStore;
 
@@ -235,12 +236,12 @@ typedef struct {
 	GArray *members;          /* LodeDataMember, grouped by type */
 	GArray *objects;          /* LodeDataObject */
 	GArray *samples;          /* LodeMemorySample, in the order of the recording */
-	GArray *line_stores;  /* LodeLineStore, by sample; none: not asked for. Not kept in files */
-	GArray *pages;        /* LodeMemoryPages, by (pid, time_ns, start) */
-	GArray *access_calls; /* LodeAccessCall */
-	GArray *access_paths; /* LodeAccessPathOf each of the samples; none: no call chains were
-	                         recorded */
-	bool has_allocations; /* allocations were recorded */
+	GArray *line_stores;      /* LodeLineStore, by sample; none: not known */
+	GArray *pages;            /* LodeMemoryPages, by (pid, time_ns, start) */
+	GArray *access_calls;     /* LodeAccessCall */
+	GArray *access_paths;     /* LodeAccessPathOf each of the samples; none: no call chains were
+	                             recorded */
+	bool has_allocations;     /* allocations were recorded */
 	bool is_stall_weighted;   /* timer samples: weights are time, not accesses */
 	bool has_fixed_addresses; /* recorded without address-space randomisation */
 } LodeMemory;

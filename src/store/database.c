@@ -25,6 +25,8 @@ static const char *const additions[] = {
 	,
 #include "store/access_calls_sql.h"
 	,
+#include "store/line_stores_sql.h"
+	,
 #include "store/stacks_sql.h"
 	,
 #include "store/origins_sql.h"

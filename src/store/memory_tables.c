@@ -159,6 +159,19 @@ static const LodeColumn access_path_columns[] = {
 	{"call", AT(LodeAccessPathOf, call), LODE_COLUMN_MAYBE_REFERENCE, LODE_TARGET_ACCESS_CALLS},
 };
 
+static const LodeColumn line_store_columns[] = {
+	{"sample", AT(LodeLineStore, sample), LODE_COLUMN_REFERENCE, LODE_TARGET_SAMPLES},
+	{"thread", AT(LodeLineStore, thread), LODE_COLUMN_REFERENCE, LODE_TARGET_THREADS},
+	{"function", AT(LodeLineStore, function), LODE_COLUMN_MAYBE_REFERENCE,
+		LODE_TARGET_FUNCTIONS},
+	{"location", AT(LodeLineStore, location), LODE_COLUMN_MAYBE_REFERENCE,
+		LODE_TARGET_LOCATIONS},
+	{"pc", AT(LodeLineStore, pc), LODE_COLUMN_BITS, 0},
+	{"address", AT(LodeLineStore, address), LODE_COLUMN_BITS, 0},
+	{"size", AT(LodeLineStore, size), LODE_COLUMN_NUMBER, 0},
+	{"misses", AT(LodeLineStore, n), LODE_COLUMN_BITS, 0},
+};
+
 #define TABLE(name, array, type, columns)                                                          \
 	{                                                                                          \
 		{name, sizeof(type), columns, G_N_ELEMENTS(columns), NULL}, AT(LodeMemory, array), \
@@ -188,6 +201,7 @@ static const Table tables[] = {
 	OPTIONAL_TABLE("memory_pages", pages, LodeMemoryPages, pages_columns),
 	OPTIONAL_TABLE("access_call", access_calls, LodeAccessCall, access_call_columns),
 	OPTIONAL_TABLE("access_path_of", access_paths, LodeAccessPathOf, access_path_columns),
+	OPTIONAL_TABLE("line_store", line_stores, LodeLineStore, line_store_columns),
 };
 
 static GArray *array_of(const LodeMemory *memory, const Table *table)
@@ -295,6 +309,7 @@ static void count_targets(const LodeProfile *profile, size_t out_counts[LODE_N_T
 	out_counts[LODE_TARGET_CALLS] = memory->calls->len;
 	out_counts[LODE_TARGET_PATHS] = memory->paths->len;
 	out_counts[LODE_TARGET_ACCESS_CALLS] = memory->access_calls->len;
+	out_counts[LODE_TARGET_SAMPLES] = memory->samples->len;
 	out_counts[LODE_TARGET_EVENTS] = profile->events->len;
 	out_counts[LODE_TARGET_INSTRUCTIONS] = profile->instructions->len;
 	out_counts[LODE_TARGET_FUNCTIONS] = profile->functions->len;
@@ -381,6 +396,23 @@ static bool check_access_calls(const LodeMemory *memory, GError **error)
 	return true;
 }
 
+/* They stand by sample, and each has its bytes. */
+static bool check_line_stores(const LodeMemory *memory, GError **error)
+{
+	uint32_t sample = 0;
+
+	for (guint i = 0; i < memory->line_stores->len; i++) {
+		const LodeLineStore *store = &LODE_AT(memory->line_stores, LodeLineStore, i);
+		if (store->sample < sample)
+			return lode_row_table_broken(
+				error, "line_store", i, "the one before it is of a later sample");
+		if (store->size == 0)
+			return lode_row_table_broken(error, "line_store", i, "it has no bytes");
+		sample = store->sample;
+	}
+	return true;
+}
+
 bool lode_memory_check(const LodeProfile *profile, GError **error)
 {
 	size_t counts[LODE_N_TARGETS];
@@ -394,5 +426,6 @@ bool lode_memory_check(const LodeProfile *profile, GError **error)
 			return false;
 	}
 	return check_ranges(profile->memory, error) && check_calls(profile->memory, error) &&
-	       check_access_calls(profile->memory, error);
+	       check_access_calls(profile->memory, error) &&
+	       check_line_stores(profile->memory, error);
 }

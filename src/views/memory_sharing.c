@@ -138,15 +138,30 @@ static void append_kind(const LodeSharedLine *line, GString *out)
 				false_share(line->true_weight, line->false_weight), share));
 }
 
-static void append_bytes(uint32_t offset, uint32_t size, GString *out)
+static void append_bytes(uint64_t offset, uint32_t size, GString *out)
 {
 	if (size > 1)
-		g_string_append_printf(out, "bytes %u-%u", offset, offset + size - 1);
+		g_string_append_printf(out, "bytes %" G_GUINT64_FORMAT "-%" G_GUINT64_FORMAT,
+			offset, offset + size - 1);
 	else
-		g_string_append_printf(out, "byte %u", offset);
+		g_string_append_printf(out, "byte %" G_GUINT64_FORMAT, offset);
 }
 
-static void append_place(const Row *row, GString *out)
+/* Of a line that is shorter than those of the cache, the rest has no number. */
+static void append_stored(const Table *self, const Row *row, GString *out)
+{
+	const LodeSharingStore *store = row->store;
+	char address[LODE_ADDRESS_TEXT_SIZE];
+
+	if (store->offset >= 0 && store->offset < (int64_t)self->sharing->line_bytes)
+		append_bytes((uint64_t)store->offset, store->size, out);
+	else
+		g_string_append(
+			out, lode_memory_address_text(
+				     row->line->address + (uint64_t)store->offset, address));
+}
+
+static void append_place(const Table *self, const Row *row, GString *out)
 {
 	char address[LODE_ADDRESS_TEXT_SIZE];
 
@@ -155,7 +170,7 @@ static void append_place(const Row *row, GString *out)
 	if (row->access == NULL)
 		g_string_append(out, lode_memory_address_text(row->line->address, address));
 	else if (row->store != NULL)
-		append_bytes(row->store->offset, row->store->size, g_string_append(out, "    "));
+		append_stored(self, row, g_string_append(out, "    "));
 	else
 		append_bytes(row->access->offset, row->access->size, g_string_append(out, "  "));
 }
@@ -243,7 +258,7 @@ static LodeStyle store_cell(const Table *self, const Row *row, unsigned column, 
 		g_string_append(out, lode_number_format_count((double)row->store->n_misses, text));
 		break;
 	case COLUMN_PLACE:
-		append_place(row, out);
+		append_place(self, row, out);
 		break;
 	case COLUMN_WHAT:
 		append_what(self, row, out);
@@ -285,7 +300,7 @@ static LodeStyle sharing_cell(size_t number, unsigned column, GString *out, cons
 		append_kind(row->line, out);
 		return row->line->kind == LODE_SHARING_TRUE ? LODE_STYLE_PLAIN : LODE_STYLE_ALARM;
 	case COLUMN_PLACE:
-		append_place(row, out);
+		append_place(self, row, out);
 		return is_line ? LODE_STYLE_NAME : LODE_STYLE_FAINT;
 	case COLUMN_WHAT:
 		append_what(self, row, out);
@@ -546,7 +561,7 @@ static void put_store(const Table *self, const LodeSharingStore *store, LodeRowS
 	                                       : NULL;
 	char pc[LODE_ADDRESS_TEXT_SIZE];
 
-	lode_row_number(rows, "offset", store != NULL ? it->offset : (double)NAN);
+	lode_row_number(rows, "offset", store != NULL ? (double)it->offset : (double)NAN);
 	lode_row_number(rows, "bytes", store != NULL ? it->size : (double)NAN);
 	lode_row_text(rows, "thread", label);
 	lode_row_number(rows, "tid",
@@ -570,7 +585,7 @@ static void put_csv_row(const Table *self, const LodeSharedLine *line,
 	put_line(self, line, rows);
 	lode_row_end_group(rows);
 	put_access(self, access, rows);
-	if (self->options->are_stores_named) {
+	if (self->options->are_misses_classified) {
 		lode_row_begin_group(rows, "due_to", "due_to_");
 		put_store(self, access->n_stores > 0 ? store_at(self->sharing, access, 0) : NULL,
 			rows);
@@ -648,7 +663,7 @@ static void put_json_line(const Table *self, const LodeSharedLine *line, LodeJso
 	for (uint32_t i = 0; i < line->n_accesses; i++) {
 		lode_row_begin(&rows);
 		put_access(self, access_at(self->sharing, line, i), &rows);
-		if (self->options->are_stores_named)
+		if (self->options->are_misses_classified)
 			put_json_stores(self, access_at(self->sharing, line, i), json);
 		lode_row_end(&rows);
 	}

@@ -11,11 +11,10 @@ typedef struct {
 	LodeTerminal terminal;
 	uint32_t limit;             /* lines shown; 0: all */
 	bool are_misses_classified; /* it is of a trace's misses due to sharing, be there any */
-	bool are_stores_named;      /* likewise, and of what took the lines away */
 	const LodeMemoryNotes *notes;
 } LodeMemorySharingOptions;
 
-/* CSV has a row for each access, with the columns of its line before its own, and after them those
- * of the store that took the line away most often. Errors: _IO. */
+/* CSV has a row for each access, with the columns of its line before its own, and of misses after
+ * them those of the store that took the line away most often. Errors: _IO. */
 bool lode_memory_sharing_write(const LodeProfile *profile, const LodeLineSharing *sharing,
 	const LodeMemorySharingOptions *options, FILE *out, GError **error);

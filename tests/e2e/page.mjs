@@ -163,6 +163,12 @@ int main(void)
 run(...cc, "-g", "-O1", "-o", "share", "share.c", "-lpthread");
 run(lode, "memory", "record", "-F", "2000", "-o", "share.lode", "--", "./share");
 
+/* Three threads in turn, of which two store to bytes of their own, and one loads those of one. */
+const turns = Array.from({ length: 300 }, (_, i) => i % 3).map((one) => `fetch,${0x1000 + 16 * one},4,${one}\n${one === 2 ? "load" : "store"},${0x8000 + (one === 1 ? 8 : 0)},8,${one}\n`);
+writeFileSync("turns.csv", `kind,address,size,thread\n${turns.join("")}`);
+run(lode, "trace", "pack", "turns.csv", "-o", "turns.rps");
+run(lode, "import", "turns.rps", "--simulate", "d1=1K:2:64,cores=3", "--classify", "-o", "turns.lode");
+
 run(lode, "trace", "record", "-o", "x.rps", "--", "./prog", "short");
 
 async function serve(...words) {
@@ -180,7 +186,7 @@ async function serve(...words) {
 	return { child, link, base: link.split("?")[0] };
 }
 
-const server = await serve("x.lode", "evil.lode", "again.lode", "share.lode", "x.rps");
+const server = await serve("x.lode", "evil.lode", "again.lode", "share.lode", "turns.lode", "x.rps");
 const browser = await playwright.chromium.launch({ executablePath: chromium, args: ["--no-sandbox", "--disable-gpu"] });
 const context = await browser.newContext({ viewport: { width: 1280, height: 850 } });
 context.setDefaultTimeout(60000); /* a busy machine */
@@ -457,6 +463,13 @@ await check("memory: heat maps that zoom, groups in groups", async (expect) => {
 	expect("functions", (await texts(".accesses tbody")).join().match(/hit|miss/g)?.length >= 2, true);
 	expect("axe", await faultsOfAxe(), []);
 	await picture("sharing");
+	await at("#/memory?profile=4&pane=sharing&line=1%200x8000");
+	await page.waitForSelector(".accesses .due-to");
+	const taken = json("memory", "turns.lode", "--sharing").lines[0].accesses.map((one) => [`${one.thread}`, ...one.due_to.map((store) => `${store.misses}: thread ${store.thread}, ? ${store.pc}, bytes ${store.offset}–${store.offset + store.bytes - 1}`)]);
+	expect("what took the line away", taken, [["0", "99: thread 1, ? 0x1010, bytes 8–15"], ["1", "99: thread 0, ? 0x1000, bytes 0–7"], ["2", "99: thread 0, ? 0x1000, bytes 0–7"]]);
+	expect("due to", await page.$$eval(".accesses tbody tr", (all) => all.map((row) => [row.cells[1].innerText.trim(), ...[...row.querySelectorAll(".due-to")].map((one) => one.innerText.trim())])), taken);
+	expect("axe", await faultsOfAxe(), []);
+	await picture("sharing_due_to");
 	await at("#/memory?pane=placement&threads_per_memory=1");
 	await page.waitForSelector(".placement .chosen");
 	const policies = json("place", "x.lode", "--threads-per-memory", "1").policies;

@@ -38,7 +38,7 @@ lines() {
 # says EXPECTED FOUND
 says() { [ "$1" = "$2" ] || echo "expected '$1', found '$2'"; }
 
-echo 1..11
+echo 1..12
 
 record false 8000000
 check "two counters in a line" "$(status_is 0)" \
@@ -83,6 +83,7 @@ skip() {
 if ! command -v qemu-x86_64 >/dev/null; then
 	skip "misses due to sharing in a trace" "there is no qemu-x86_64"
 	skip "the stores that misses were due to" "there is no qemu-x86_64"
+	skip "the stores in a profile" "there is no qemu-x86_64"
 	skip "classes of misses by function" "there is no qemu-x86_64"
 	skip "one counter of all" "there is no qemu-x86_64"
 	skip "turns of another length" "there is no qemu-x86_64"
@@ -131,6 +132,16 @@ check "the stores that misses were due to" \
 	"$(simulate false.rps --cache $caches --sharing --quantum 50 | grep -E '^ +[0-9,]+ +bytes 8-15 +due to thread 2, miss shared_lines.c:[0-9]+$' >/dev/null || echo "not in text")" \
 	"$(simulate false.rps --cache $caches --sharing --quantum 50 --format json |
 		grep -F '"due_to":[' >/dev/null || echo "not in JSON")"
+
+# A profile of the trace has the same, in each form, down to the last digit.
+check "the stores in a profile" \
+	"$("$lode" import false.rps --simulate $caches --classify -o kept.lode >out 2>err || echo "import: $(cat err)")" \
+	"$(for form in text json csv; do
+		simulate false.rps --cache $caches --sharing --format $form >simulated
+		"$lode" memory kept.lode --sharing --format $form >kept 2>>err
+		cmp simulated kept 2>&1
+	done)" \
+	"$(grep -E ',[0-9]+,[0-9]+,[0-9]+,[0-9]+,[^,]+,[^,]*,[0-9]*,0x[0-9a-f]+,[1-9][0-9]*.?$' kept >/dev/null || echo "no store is named")"
 
 # counted CLASS: in the first level of data, by the simulation alone.
 simulate false.rps --cache $caches --classify --quantum 50 --format csv | sed 's/"[^"]*"/quoted/' >classes

@@ -416,6 +416,7 @@ export interface Sharing extends Head {
 			file: string | null;
 			line: number | null;
 			pc: string;
+			due_to?: { offset: number; bytes: number; thread: string; function: string | null; file: string | null; line: number | null; pc: string; misses: number }[]; /* of misses */
 		})[];
 	})[];
 }

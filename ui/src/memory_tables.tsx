@@ -120,6 +120,30 @@ const kinds: Record<string, string> = {
 	mixed: "mixed: both",
 };
 
+const STORES_SHOWN = 3; /* of an access; the exported files have all */
+
+/** The stores that took a line away from an access, those of most misses first. */
+function DueTo({ stores }: { stores: NonNullable<Sharing["lines"][number]["accesses"][number]["due_to"]> }) {
+	return (
+		<>
+			{stores.slice(0, STORES_SHOWN).map((one) => (
+				<div class="due-to">
+					{count(one.misses)}: thread {one.thread}, <Code of={one} />, bytes {one.offset}–{one.offset + one.bytes - 1}
+				</div>
+			))}
+			{stores.length > STORES_SHOWN && <div class="faint">and {count(stores.length - STORES_SHOWN)} more</div>}
+		</>
+	);
+}
+
+function Code({ of }: { of: { function: string | null; file: string | null; line: number | null; pc: string } }) {
+	return (
+		<>
+			<bdi>{of.function ?? "?"}</bdi> <bdi class="faint">{of.file ? `${baseName(of.file)}:${of.line}` : of.pc}</bdi>
+		</>
+	);
+}
+
 export function SharingView({ route }: { route: Route }) {
 	const what: Ask = { ...filterOf(route), top: route.params.get("top") ?? "50" };
 	const { data, error, isLoading } = useAnswer<Sharing>("sharing", what);
@@ -187,11 +211,12 @@ export function SharingView({ route }: { route: Route }) {
 																<tr>
 																	<th scope="col" class="number">bytes</th>
 																	<th scope="col">thread</th>
-																	<th scope="col" class="number">weight</th>
+																	<th scope="col" class="number">{data.is_of_misses ? "misses" : "weight"}</th>
 																	<th scope="col" class="number">loads</th>
 																	<th scope="col" class="number">stores</th>
 																	<th scope="col">object</th>
 																	<th scope="col">where</th>
+																	{data.is_of_misses && <th scope="col" title="the stores that took the line away, by their number of misses">due to</th>}
 																</tr>
 															</thead>
 															<tbody>
@@ -206,9 +231,13 @@ export function SharingView({ route }: { route: Route }) {
 																			<bdi>{one.object ?? one.mapping ?? "?"}</bdi>
 																		</td>
 																		<td>
-																			<bdi>{one.function ?? "?"}</bdi>{" "}
-																			<bdi class="faint">{one.file ? `${baseName(one.file)}:${one.line}` : one.pc}</bdi>
+																			<Code of={one} />
 																		</td>
+																		{data.is_of_misses && (
+																			<td>
+																				<DueTo stores={one.due_to ?? []} />
+																			</td>
+																		)}
 																	</tr>
 																))}
 															</tbody>

@@ -355,7 +355,7 @@ static int compare_store_places(const void *a, const void *b)
 	const LodeSharingStore *left = a, *right = b;
 	const uint64_t pairs[][2] = {
 		{left->thread, right->thread},
-		{left->offset, right->offset},
+		{(uint64_t)left->offset, (uint64_t)right->offset},
 		{left->size, right->size},
 		{left->function, right->function},
 		{left->location, right->location},
@@ -376,7 +376,7 @@ static int compare_store_misses(const void *a, const void *b)
 }
 
 /* Those of a row of misses. */
-static void collect_stores(const Search *self, uint32_t row, GArray *out)
+static void collect_stores(const Search *self, uint64_t line, uint32_t row, GArray *out)
 {
 	const GArray *all = self->memory->line_stores;
 	guint i = LODE_PARTITION_POINT(all->len, j, LODE_AT(all, LodeLineStore, j).sample < row);
@@ -384,8 +384,8 @@ static void collect_stores(const Search *self, uint32_t row, GArray *out)
 	for (; i < all->len && LODE_AT(all, LodeLineStore, i).sample == row; i++) {
 		const LodeLineStore *from = &LODE_AT(all, LodeLineStore, i);
 		const LodeSharingStore store = {
-			.offset = from->first,
-			.size = from->last - from->first + 1u,
+			.offset = (int64_t)(from->address - line),
+			.size = from->size,
 			.thread = from->thread,
 			.function = from->function,
 			.location = from->location,
@@ -448,7 +448,7 @@ static void add_accesses(Search *self, LodeSharedLine *line)
 		LodeSharingAccess *access = &LODE_AT(
 			accesses, LodeSharingAccess, accesses->len - 1);
 		add_row(self, line, access, row->row);
-		collect_stores(self, row->row, stores);
+		collect_stores(self, line->address, row->row, stores);
 		if (is_last)
 			add_stores(self, access, stores);
 	}

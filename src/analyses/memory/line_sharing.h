@@ -35,7 +35,8 @@ typedef enum {
 /* Stores that took a line away from such accesses, by one thread to one place of it, from one line
  * of source or by one instruction. */
 typedef struct {
-	uint32_t offset, size;
+	int64_t offset; /* in the line; outside of one that is shorter than those of the cache */
+	uint32_t size;
 	uint32_t thread;
 	uint32_t function, location; /* LODE_NONE */
 	uint64_t pc;                 /* the lowest of the instructions; 0: not known */
@@ -81,7 +82,7 @@ typedef struct {
 	uint64_t line_bytes;
 	GArray *lines;           /* LodeSharedLine, heaviest first, then by process and address */
 	GArray *accesses;        /* LodeSharingAccess, by line */
-	GArray *stores;          /* LodeSharingStore, by access; none: they were not asked for */
+	GArray *stores;          /* LodeSharingStore, by access; none: not known */
 	LodeAccessTotals total;  /* of all samples, also those without an address */
 	LodeAccessTotals shared; /* of the lines */
 	LodeAccessTotals unresolved;  /* those without the address of the access that they are of */

@@ -322,8 +322,8 @@ static void add_line_store(Building *self, const LodeReadLineStore *from)
 		.function = sample.access_function,
 		.location = sample.access_location,
 		.pc = sample.access_pc,
-		.first = from->first,
-		.last = from->last,
+		.address = from->address,
+		.size = from->size,
 		.n = from->n,
 	};
 	g_array_append_val(self->memory->line_stores, store);

@@ -40,8 +40,9 @@ typedef struct {
 typedef struct {
 	LodeReadAccess access; /* of the store; only the thread and the code are known */
 	uint32_t row;          /* of the access that missed then */
-	uint16_t first, last;  /* bytes of the line */
-	uint64_t n;            /* of the misses */
+	uint32_t size;
+	uint64_t address; /* of what it stored, in the line */
+	uint64_t n;       /* of the misses */
 } LodeReadLineStore;
 
 /* One of the ways on which an ambiguous sample may have come, and what is charged then. */

@@ -214,8 +214,8 @@ void lode_traced_memory_count_store(
 	LodeTracedMemory *self, uint32_t stream, const LodeTracedStore *store)
 {
 	Stream *it = &self->streams[stream];
-	const LodeIdKey key = {{(uint64_t)it->last_row << 32 | store->instruction,
-		(uint64_t)store->thread << 32 | (uint64_t)store->first << 16 | store->last, 0}};
+	const LodeIdKey key = {{(uint64_t)it->last_row << 32 | store->instruction, store->address,
+		(uint64_t)store->thread << 16 | store->size}};
 	const CountedStore added = {*store, it->last_row, 0};
 	bool is_new;
 
@@ -424,8 +424,8 @@ static void add_store(Filling *self, const LodeReadAccess *missed, const Counted
 				.sample = {.thread = find_thread(self, &access)},
 				.image = LODE_NONE,
 			},
-		.first = counted->store.first,
-		.last = counted->store.last,
+		.address = counted->store.address,
+		.size = counted->store.size,
 		.n = counted->n,
 	};
 

@@ -45,9 +45,10 @@ void lode_traced_memory_count(
 
 /* What took the line of a counted access away. */
 typedef struct {
+	uint64_t address;     /* of what it stored, in the line */
 	uint32_t instruction; /* of LodeTracedCounts; LODE_NONE */
 	uint16_t thread;
-	uint16_t first, last; /* bytes of the line */
+	uint16_t size;
 } LodeTracedStore;
 
 /* Notes it of the access that was counted last; equal ones of equal accesses once, with their

@@ -104,13 +104,14 @@ static void keep_miss(
 		lode_traced_memory_keep(self->memory, stream, &access);
 }
 
-static void keep_store(Trace *self, const LodeCacheStore *from, uint32_t stream)
+static void keep_store(Trace *self, const LodeCacheMiss *miss, uint32_t stream)
 {
+	const LodeCacheStore *from = &miss->store;
 	const LodeTracedStore store = {
+		.address = miss->lost_line + from->first,
+		.size = (uint16_t)(from->last - from->first + 1),
 		.instruction = lode_traced_counts_find_address(self->counts, from->instruction),
 		.thread = from->thread,
-		.first = from->first,
-		.last = from->last,
 	};
 
 	lode_traced_memory_count_store(self->memory, stream, &store);
@@ -147,7 +148,7 @@ static void add_miss(const LodeCacheMiss *miss, void *user_data)
 	keep_miss(self, miss, reading->class_streams[miss->miss_class], instruction,
 		is_counted(miss->miss_class));
 	if (is_counted(miss->miss_class) && miss->has_store)
-		keep_store(self, &miss->store, reading->class_streams[miss->miss_class]);
+		keep_store(self, miss, reading->class_streams[miss->miss_class]);
 }
 
 /* An invocation of a block, and the addresses of its slots. */

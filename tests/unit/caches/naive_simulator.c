@@ -248,7 +248,7 @@ static void name_store(
 	if (cache->description->level != 1 ||
 		(miss_class != LODE_MISS_TRUE_SHARING && miss_class != LODE_MISS_FALSE_SHARING))
 		return;
-	self->store = (NaiveStoreNamed){lost->taken_by, true, false};
+	self->store = (NaiveStoreNamed){lost->taken_by, number * n_bytes, true, false};
 	if (miss_class == LODE_MISS_FALSE_SHARING)
 		return;
 	self->store.may_be_unknown = lost->is_crowded;

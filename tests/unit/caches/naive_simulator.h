@@ -17,6 +17,7 @@ typedef struct {
 /* What a miss is due to. */
 typedef struct {
 	LodeCacheStore store;
+	uint64_t lost_line;  /* as of LodeCacheMiss */
 	bool is_known;       /* false: it is not one of sharing in the first level of data */
 	bool may_be_unknown; /* to a simulator that does not keep all */
 } NaiveStoreNamed;

@@ -161,8 +161,8 @@ static bool is_same_store(const LodeCacheMiss *miss, const NaiveStoreNamed *expe
 
 	if (!miss->has_store || !expected->is_known)
 		return miss->has_store == expected->is_known || expected->may_be_unknown;
-	return a->instruction == b->instruction && a->thread == b->thread && a->first == b->first &&
-	       a->last == b->last;
+	return miss->lost_line == expected->lost_line && a->instruction == b->instruction &&
+	       a->thread == b->thread && a->first == b->first && a->last == b->last;
 }
 
 /* Gives how many were compared. */
@@ -177,11 +177,12 @@ static unsigned compare_stores(const Case *self, size_t at, const NaiveSimulator
 
 		if (!is_same_store(miss, named))
 			g_error("%s: miss %u at %" G_GUINT64_FORMAT
-				": %d, thread %u bytes %u-%u, naively %d, thread %u bytes %u-%u",
+				": %d, thread %u bytes %u-%u of 0x%" G_GINT64_MODIFIER
+				"x, naively %d, thread %u bytes %u-%u of 0x%" G_GINT64_MODIFIER "x",
 				self->texts[at], i, miss->reference, miss->has_store,
 				miss->store.thread, miss->store.first, miss->store.last,
-				named->is_known, named->store.thread, named->store.first,
-				named->store.last);
+				miss->lost_line, named->is_known, named->store.thread,
+				named->store.first, named->store.last, named->lost_line);
 		n += miss->has_store;
 	}
 	return n;

@@ -155,6 +155,23 @@ static void add_access_paths(LodeProfile *profile, GRand *rand)
 	}
 }
 
+static void add_line_stores(LodeProfile *profile, GRand *rand)
+{
+	LodeMemory *memory = profile->memory;
+
+	for (uint32_t i = 0; i < 5; i++) {
+		const LodeLineStore store = {.sample = 2 * i + (uint32_t)g_rand_boolean(rand),
+			.thread = random_index(rand, memory->threads),
+			.function = maybe_index(rand, profile->functions),
+			.location = maybe_index(rand, profile->locations),
+			.pc = random_word(rand),
+			.address = random_word(rand),
+			.size = g_rand_int(rand) | 1,
+			.n = random_word(rand)};
+		g_array_append_val(memory->line_stores, store);
+	}
+}
+
 void random_memory_add(LodeProfile *profile, GRand *rand)
 {
 	profile->memory = lode_memory_new();
@@ -166,6 +183,7 @@ void random_memory_add(LodeProfile *profile, GRand *rand)
 	for (int i = 0; i < 40; i++)
 		add_sample(profile, rand);
 	add_access_paths(profile, rand);
+	add_line_stores(profile, rand);
 	for (int i = g_rand_int_range(rand, 0, 4); i > 0; i--) {
 		const LodeMemoryPages pages = {.pid = g_rand_int(rand),
 			.node = g_rand_int(rand),
@@ -355,6 +373,19 @@ void assert_equal_memories(const LodeMemory *a, const LodeMemory *b)
 	for (guint i = 0; i < a->access_paths->len; i++)
 		g_assert_true(LODE_AT(a->access_paths, LodeAccessPathOf, i).call ==
 			      LODE_AT(b->access_paths, LodeAccessPathOf, i).call);
+	assert_same(a, b, line_stores->len);
+	for (guint i = 0; i < a->line_stores->len; i++) {
+		const LodeLineStore *left = &LODE_AT(a->line_stores, LodeLineStore, i);
+		const LodeLineStore *right = &LODE_AT(b->line_stores, LodeLineStore, i);
+		assert_same(left, right, sample);
+		assert_same(left, right, thread);
+		assert_same(left, right, function);
+		assert_same(left, right, location);
+		assert_same(left, right, pc);
+		assert_same(left, right, address);
+		assert_same(left, right, size);
+		assert_same(left, right, n);
+	}
 	compare_places(a, b);
 	compare_allocations(a, b);
 	compare_paths(a, b);

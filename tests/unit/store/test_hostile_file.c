@@ -288,6 +288,16 @@ static const Harm harms[] = {
 	{"INSERT INTO access_call VALUES (1000, NULL, 'x', 1000)", "table 'access_call', row "},
 	{"DELETE FROM access_path_of; INSERT INTO access_path_of VALUES (1, NULL)",
 		"table 'access_path_of', row 2: there are too many or too few"},
+	{"UPDATE line_store SET size = 0 WHERE id = 3",
+		"table 'line_store', row 3: it has no bytes"},
+	{"UPDATE line_store SET size = 1 << 32 WHERE id = 3", "column 'size' is out of range"},
+	{"UPDATE line_store SET sample = 1 WHERE id = 4",
+		"table 'line_store', row 4: the one before it is of a later sample"},
+	{"UPDATE line_store SET sample = 99 WHERE id = 5", "table 'line_store', row 5: "},
+	{"UPDATE line_store SET thread = 99 WHERE id = 2", "table 'line_store', row 2: "},
+	{"UPDATE line_store SET function = 99999 WHERE id = 2", "table 'line_store', row 2: "},
+	{"UPDATE line_store SET location = 99999 WHERE id = 2", "table 'line_store', row 2: "},
+	{"UPDATE line_store SET misses = 'x' WHERE id = 1", "table 'line_store', row 1: "},
 	{"INSERT INTO heap_peak VALUES (2, 1, 1)", "it is one too many"},
 	{"PRAGMA application_id = 7", "not a lode profile, but another SQLite file"},
 };
@@ -300,19 +310,22 @@ static void test_harm(Fixture *fixture, const void *data)
 	assert_fails(fixture->path, LODE_ERROR_CORRUPT, harm->message);
 }
 
-/* As a profile is that was made before lode asked where pages lie, and who called. */
+/* As a profile is that was made before lode asked where pages lie, who called, and what took lines
+ * away. */
 static void test_without_pages(Fixture *fixture, const void *data)
 {
 	g_autoptr(GError) error = NULL;
 
 	(void)data;
 	change(fixture->path,
-		"DROP TABLE memory_pages; DROP TABLE access_path_of; DROP TABLE access_call");
+		"DROP TABLE memory_pages; DROP TABLE access_path_of; DROP TABLE access_call; "
+		"DROP TABLE line_store");
 	g_autoptr(LodeProfile)
 		profile = lode_profile_store_read_with_memory(fixture->path, NULL, &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(profile->memory->pages->len, ==, 0);
 	g_assert_cmpuint(profile->memory->access_paths->len, ==, 0);
+	g_assert_cmpuint(profile->memory->line_stores->len, ==, 0);
 }
 
 static void test_versions(Fixture *fixture, const void *data)

@@ -106,16 +106,16 @@ static void test_error(void)
 	g_assert_cmpfloat(fabs(sharing->shared_error - sqrt(200 * 0.25)), <, 1e-9);
 }
 
-static void add_store(LodeProfile *profile, uint32_t sample, uint32_t thread, uint16_t first,
-	uint16_t last, uint64_t n)
+static void add_store(LodeProfile *profile, uint32_t sample, uint32_t thread, uint64_t address,
+	uint32_t size, uint64_t n)
 {
 	LodeLineStore store = {.sample = sample,
 		.thread = thread,
 		.function = LODE_NONE,
 		.location = LODE_NONE,
 		.pc = 0x1000,
-		.first = first,
-		.last = last,
+		.address = address,
+		.size = size,
 		.n = n};
 	g_array_append_val(profile->memory->line_stores, store);
 }
@@ -129,11 +129,11 @@ static void test_stores(void)
 		add(profile, 0, 0x1000, 8, STORE, 10 * i);
 		add(profile, 1, 0x1008, 8, STORE, 10 * i + 5);
 	}
-	add_store(profile, 0, 1, 0, 3, 5);
-	add_store(profile, 0, 1, 8, 15, 3);
-	add_store(profile, 2, 1, 8, 15, 4);
-	add_store(profile, 2, 2, 8, 15, 1);
-	add_store(profile, 3, 0, 0, 7, 2);
+	add_store(profile, 0, 1, 0x1000, 4, 5);
+	add_store(profile, 0, 1, 0x1008, 8, 3);
+	add_store(profile, 2, 1, 0x1008, 8, 4);
+	add_store(profile, 2, 2, 0xff8, 8, 1);
+	add_store(profile, 3, 0, 0x1000, 8, 2);
 	g_autoptr(LodeLineSharing) sharing = find(profile);
 	g_assert_cmpuint(sharing->stores->len, ==, 4);
 	const LodeSharedLine *line = line_at(sharing, 0);
@@ -145,7 +145,7 @@ static void test_stores(void)
 		bool is_first = access->thread == 0;
 		g_assert_cmpuint(access->n_stores, ==, is_first ? 3 : 1);
 		g_assert_cmpuint(stores[0].n_misses, ==, is_first ? 7 : 2);
-		g_assert_cmpuint(stores[0].offset, ==, is_first ? 8 : 0);
+		g_assert_cmpint(stores[0].offset, ==, is_first ? 8 : 0);
 		g_assert_cmpuint(stores[0].size, ==, 8);
 		g_assert_cmpuint(stores[0].thread, ==, is_first ? 1 : 0);
 		if (!is_first)
@@ -153,6 +153,8 @@ static void test_stores(void)
 		g_assert_cmpuint(stores[1].n_misses, ==, 5);
 		g_assert_cmpuint(stores[1].size, ==, 4);
 		g_assert_cmpuint(stores[2].thread, ==, 2);
+		/* a cache with longer lines lost the line to it */
+		g_assert_cmpint(stores[2].offset, ==, -8);
 	}
 }
 
