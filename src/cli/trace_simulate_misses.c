@@ -152,23 +152,11 @@ static LodeProfile *import(const char *path, const LodeTraceMisses *wanted, GErr
 	return lode_import(&import_options, &screen.progress, error);
 }
 
-static bool has_data(const LodeProfile *profile, uint32_t event)
-{
-	const GArray *samples = profile->memory != NULL ? profile->memory->samples : NULL;
-
-	for (guint i = 0; samples != NULL && i < samples->len; i++)
-		if (LODE_AT(samples, LodeMemorySample, i).event == event)
-			return true;
-	return false;
-}
-
-/* Of an event that is in no row of data, such as that of a second name for one level, nothing can
- * be told by object. */
 static bool is_usable(const LodeProfile *profile, uint32_t event)
 {
-	bool needs_data = given.plot != NULL || lode_event_by_is_of_data((LodeEventBy)chosen_by());
+	LodeEventBy by = given.plot != NULL ? LODE_EVENT_BY_OBJECT : (LodeEventBy)chosen_by();
 
-	return event != LODE_NONE && (!needs_data || has_data(profile, event));
+	return event != LODE_NONE && lode_event_groups_are_known(profile, event, by);
 }
 
 static char *usable_names(const LodeProfile *profile)

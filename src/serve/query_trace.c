@@ -151,8 +151,15 @@ bool lode_serve_trace(const LodeServeQuery *query, GError **error)
 	return lode_cache_results_write(&results, 1, &view, query->out, error);
 }
 
+static bool can_show(const LodeProfile *profile, uint32_t event, LodeEventBy by)
+{
+	return event != LODE_NONE && lode_profile_event(profile, event)->total > 0 &&
+	       lode_event_groups_are_known(profile, event, by);
+}
+
 /* The event that is asked for, or the first that has something. */
-static uint32_t find_event(const LodeServeQuery *query, const LodeProfile *profile, GError **error)
+static uint32_t find_event(
+	const LodeServeQuery *query, const LodeProfile *profile, LodeEventBy by, GError **error)
 {
 	const char *name = lode_serve_parameters_text(query->parameters, "event");
 	const char *const one[] = {name, NULL};
@@ -161,15 +168,16 @@ static uint32_t find_event(const LodeServeQuery *query, const LodeProfile *profi
 
 	for (size_t i = 0; names[i] != NULL; i++) {
 		uint32_t event = lode_profile_find_event(profile, names[i]);
-		if (event != LODE_NONE && lode_profile_event(profile, event)->total > 0)
+		if (can_show(profile, event, by))
 			return event;
 	}
 	for (uint32_t i = 0; i < profile->events->len; i++)
-		if (lode_profile_event(profile, i)->total > 0)
+		if (can_show(profile, i, by))
 			g_string_append_printf(known, "%s%s", known->len > 0 ? ", " : "",
 				lode_profile_event(profile, i)->name);
 	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-		"event: '%s' has nothing to show; there are: %s", names[0], known->str);
+		"event: '%s' has nothing to show by %s; there are: %s", names[0],
+		lode_event_by_to_text(by), known->len > 0 ? known->str : "none");
 	return LODE_NONE;
 }
 
@@ -177,17 +185,18 @@ static bool write_misses(
 	const LodeServeQuery *query, const LodeProfile *profile, LodeEventBy by, GError **error)
 {
 	LodeEventTableOptions view = {.format = query->format};
-	uint32_t event = find_event(query, profile, error);
+	uint32_t event;
 	uint64_t top = 0;
 
-	if (event == LODE_NONE ||
-		!lode_serve_parameters_count(query->parameters, "top", UINT32_MAX, &top, error))
-		return false;
 	if (lode_event_by_is_of_data(by) && profile->memory == NULL) {
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"the trace has no accesses to data");
 		return false;
 	}
+	event = find_event(query, profile, by, error);
+	if (event == LODE_NONE ||
+		!lode_serve_parameters_count(query->parameters, "top", UINT32_MAX, &top, error))
+		return false;
 	view.top = (uint32_t)top;
 	g_autoptr(LodeEventGroups) groups = lode_event_groups_new(profile, event, by);
 	return lode_event_table_write(profile, groups, &view, query->out, error);

@@ -166,6 +166,18 @@ static void clear_group(void *group)
 	g_free(((LodeEventGroup *)group)->name);
 }
 
+bool lode_event_groups_are_known(const LodeProfile *profile, uint32_t event, LodeEventBy by)
+{
+	const GArray *samples = profile->memory != NULL ? profile->memory->samples : NULL;
+
+	if (!lode_event_by_is_of_data(by))
+		return true;
+	for (guint i = 0; samples != NULL && i < samples->len; i++)
+		if (LODE_AT(samples, LodeMemorySample, i).event == event)
+			return true;
+	return false;
+}
+
 LodeEventGroups *lode_event_groups_new(const LodeProfile *profile, uint32_t event, LodeEventBy by)
 {
 	LodeEventGroups *self = g_new0(LodeEventGroups, 1);

@@ -42,6 +42,10 @@ typedef struct {
 	double grouped; /* Σ of the groups */
 } LodeEventGroups;
 
+/* Whether anything can be told of the event so: by data, of one that is in rows of data, which a
+ * second name for the misses of one level is not. */
+bool lode_event_groups_are_known(const LodeProfile *profile, uint32_t event, LodeEventBy by);
+
 /* Of data: the profile has memory. Never NULL. */
 LodeEventGroups *lode_event_groups_new(const LodeProfile *profile, uint32_t event, LodeEventBy by);
 void lode_event_groups_free(LodeEventGroups *self);
