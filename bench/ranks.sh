@@ -4,8 +4,8 @@
 # and what follows from that for more ranks.
 #   bench/ranks.sh PROFILE.lode [MINIMUM [REPETITIONS [BUILD]]]        default: 6%, 3, build-bench
 # Of the repetition that took least: "mining" is seconds by the clock, with waiting for whatever else the machine does; all
-# others are processor time. "whole" is of the rank that took most, from its start to its end; "computed" is between sums, of
-# all ranks and of rank 0, and on processors that are free it is what the search takes.
+# others are processor time. "whole" is of the rank that took most, from its start to its end, spinning while it waits
+# included; "computed" is for the search, of all ranks and of rank 0.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -ge 1 ] || { sed -n 's/^#   //p' "$0" >&2; exit 2; }
@@ -43,7 +43,7 @@ mine() {
 
 for ranks in 1 2 4; do mine $ranks; done
 printf '%-7s %-6s %10s %18s %15s %10s %8s  %s\n' ranks bytes "mining, s" "whole, of longest" "computed, all" "by rank 0" \
-	"MB peak" "exchanged, by number of elements"
+	"MB peak" "exchanged"
 for ranks in 1 2 4; do
 	same=$(cmp -s 1.sum $ranks.sum && echo same || echo DIFFER)
 	awk -v ranks=$ranks -v same="$same" '
@@ -60,32 +60,29 @@ echo
 echo "MPI_Allreduce of two ranks here, the fastest:"
 mpirun -n 2 ./allreduce | tee allreduce.out | awk '{ printf "  %8d doubles  %10.1f µs\n", $1, 1e6 * $2 }'
 
-# The model: a sum over R ranks takes 2 log2 R messages, and each rank sends and receives its numbers twice (R. Rabenseifner,
-# "Optimization of collective reduction operations", 2004); each rank reads all recordings; waves have as many paths on a rank as here, so that D recordings
-# of different code over R ranks take D/R as many sums, and no fewer than one recording does; candidates are those of one.
+# The model: each rank reads all recordings; D recordings of different code take D times as long, in as many tasks as one; R ranks
+# are as many times as fast as docs/ranks.md says; each task is taken by a message to the first rank and back, and what was
+# found is added up in 2 log2 R messages, for which each rank sends and receives its numbers twice (R. Rabenseifner,
+# "Optimization of collective reduction operations", 2004).
 echo
-echo "MODEL, not measured: seconds of D recordings, of different code, over R ranks: reading + computing + sums"
-awk -v repetitions="$repetitions" '
+echo "MODEL, not measured: seconds of D recordings, of different code, over R ranks: reading + computing + messages"
+awk '
 	FILENAME == "allreduce.out" { if ($1 == 1) latency = $2 / 2; largest = $1; seconds = $2; next }
 	/ ranks: / { gsub(/\xc2\xa0/, " "); prepare = $0; sub(/.*after /, "", prepare); prepare += 0; work = $0; sub(/.*computed /, "", work); work += 0
-		for (i = 1; i < NF; i++) if ($(i + 1) == "sums") sums = $i
 		bytes = $3; if ($4 == "kB") bytes *= 1e3; if ($4 == "MB") bytes *= 1e6; if ($4 == "GB") bytes *= 1e9 }
 	END {
 		rate = 2 * largest * 8 / seconds
-		printf "  latency %.1f µs, %.2f GB/s; of a recording %.2f s of reading, %.2f s of computing, %d sums, %.1f MB\n",
-			latency * 1e6, rate / 1e9, prepare, work, sums, bytes / 1e6
+		printf "  latency %.1f µs, %.2f GB/s; of a recording %.2f s of reading, %.2f s of computing, %.1f MB found\n",
+			latency * 1e6, rate / 1e9, prepare, work, bytes / 1e6
 		printf "  %8s", "D \\ R"
-		split("1 2 64 1024", rs); split("1 100 10000", ds)
+		split("1 2 64 1024", rs); split("1 2 25 26", times); split("1 100 10000", ds)
 		for (r = 1; r <= 4; r++) printf " %20d", rs[r]
 		print ""
 		for (d = 1; d <= 3; d++) {
 			printf "  %8d", ds[d]
 			for (r = 1; r <= 4; r++) {
-				share = ds[d] / rs[r]
-				n = sums * (share > 0.5 ? 2 * share : 1)
-				comm = rs[r] == 1 ? 0 : n * 2 * log(rs[r]) / log(2) * latency + 4 * bytes / rate
-				compute = ds[d] * work / rs[r]
-				printf " %20s", sprintf("%.1f+%.1f+%.2f", ds[d] * prepare, compute, comm)
+				told = rs[r] == 1 ? 0 : (6 * log(rs[r]) / log(2) + 2 * 16 * rs[r]) * latency + 4 * bytes / rate
+				printf " %20s", sprintf("%.1f+%.1f+%.2f", ds[d] * prepare, ds[d] * work / times[r], told)
 			}
 			print ""
 		}

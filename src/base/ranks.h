@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes that share one piece of work, each with a part of the data: under MPI its ranks, in
- * tests threads. All run the same code in step, and what each found of its own part is added up,
- * so that all know the whole and decide alike.
+ * Processes that share one piece of work: under MPI its ranks, in tests threads. Each has all data,
+ * takes the next part that no rank has taken from a counter, and what each has found is added up at
+ * the end, so that all have the whole.
  */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LODE_RANKS_LEVELS = 64 };
-
 /* What was exchanged, as each rank counts it. */
 typedef struct {
+	uint64_t n_taken;         /* parts, by this rank */
 	uint64_t n_sums, n_bytes; /* of one rank's numbers */
-	double wait_seconds;      /* from when this rank was ready until it had the sums */
-	/* Of processors, between sums: this rank's, and all ranks'. */
+	double wait_seconds;      /* from when this rank had no more work until it had the sums */
+	/* Of processors, for the search: this rank's, and all ranks'. */
 	double own_work_seconds, work_seconds;
 } LodeRankTraffic;
 
@@ -23,10 +22,15 @@ typedef struct LodeRanks LodeRanks;
 
 struct LodeRanks {
 	unsigned rank, size;
+	unsigned n_threads; /* of all ranks together */
 	/* Adds up `values`, of as many on each rank, number by number; all ranks then have the
 	 * sums, which are the same to the last bit. It does not return where a rank is lost. */
 	void (*sum)(LodeRanks *self, double *values, size_t n);
+	/* Adds to the counter of all ranks, which begins at 0: what it was before. By any thread,
+	 * one at a time. */
+	uint64_t (*count)(LodeRanks *self, uint64_t more);
 	void *user_data;
-	double prepare_seconds; /* of this rank's processors, before the search's first sum */
-	LodeRankTraffic traffic[LODE_RANKS_LEVELS]; /* by level, as the caller of sum() has them */
+	uint64_t first_part;    /* the counter where this search began */
+	double prepare_seconds; /* of this rank's processors, for reading */
+	LodeRankTraffic traffic;
 };

@@ -14,6 +14,7 @@
 #include "views/display_text.h"
 
 #include <string.h>
+#include <time.h>
 
 static struct {
 	char *name, *weight, *attributes, **exclude, *images, *functions, *granularity, *event_rate;
@@ -332,43 +333,40 @@ LodeMiningRun *lode_mining_options_mine_shared(const LodeProfile *profile,
 	if (given.min_support == NULL)
 		adapted.min_support = lode_mining_default_support(profile, parameters->weight);
 	g_autoptr(LodeFlowGraph) efg = lode_flow_graph_build(profile, &adapted, error);
+	ranks->prepare_seconds = (double)clock() / CLOCKS_PER_SEC;
 	if (!lode_mpi_agree(ranks, efg != NULL, efg != NULL ? fingerprint_of(efg) : 0, error))
 		return NULL;
-	/* What levels cost more than tasks pays from two ranks on. */
+	double n_threads = lode_miner_threads(&adapted);
+	ranks->sum(ranks, &n_threads, 1);
+	ranks->n_threads = (unsigned)n_threads;
+	/* The others search meanwhile, and so have more of that. */
+	g_autoptr(GError) unfitted = NULL;
+	g_autoptr(LodeFindings) findings =
+		ranks->rank == 0 ? lode_findings_fit(profile, &adapted, progress, &unfitted) : NULL;
 	g_autoptr(LodeMiningRun) run = lode_miner_run_shared(
 		efg, &adapted, name, ranks->size > 1 ? ranks : NULL, progress, error);
+	if (unfitted != NULL && run != NULL) {
+		g_propagate_error(error, g_steal_pointer(&unfitted));
+		g_clear_pointer(&run, lode_mining_run_free);
+	}
 	if (!lode_mpi_agree(ranks, run != NULL, 0, error))
 		return NULL;
-	if (ranks->rank != 0)
-		return g_steal_pointer(&run);
-	run->findings = lode_findings_fit(profile, &adapted, progress, error);
-	return run->findings != NULL ? g_steal_pointer(&run) : NULL;
+	run->findings = g_steal_pointer(&findings);
+	return g_steal_pointer(&run);
 }
 
 void lode_mining_options_write_traffic(const LodeRanks *ranks, FILE *out)
 {
-	g_autoptr(GString) levels = g_string_new(NULL);
-	LodeRankTraffic all = {0};
+	const LodeRankTraffic *traffic = &ranks->traffic;
+	g_autofree char *size = g_format_size(traffic->n_bytes);
 
-	for (size_t i = 0; i < LODE_RANKS_LEVELS && ranks->traffic[i].n_sums > 0; i++) {
-		const LodeRankTraffic *one = &ranks->traffic[i];
-		g_autofree char *size = g_format_size(one->n_bytes);
-		g_string_append_printf(
-			levels, "%s%s in %" G_GUINT64_FORMAT, i > 0 ? ", " : "", size, one->n_sums);
-		all.n_sums += one->n_sums;
-		all.n_bytes += one->n_bytes;
-		all.wait_seconds += one->wait_seconds;
-		all.own_work_seconds += one->own_work_seconds;
-		all.work_seconds += one->work_seconds;
-	}
-	g_autofree char *size = g_format_size(all.n_bytes);
 	lode_display_line(out,
 		"%u ranks: %s in %" G_GUINT64_FORMAT
-		" sums (by element: %s); they computed %.2f s, rank 0 %.2f s of them after "
-		"%.2f s of reading, and it "
-		"waited %.2f s",
-		ranks->size, size, all.n_sums, levels->str, all.work_seconds, all.own_work_seconds,
-		ranks->prepare_seconds, all.wait_seconds);
+		" sums; they computed %.2f s, rank 0 %.2f s of them in %" G_GUINT64_FORMAT
+		" tasks after %.2f s of reading, and it waited %.2f s",
+		ranks->size, size, traffic->n_sums, traffic->work_seconds,
+		traffic->own_work_seconds, traffic->n_taken, ranks->prepare_seconds,
+		traffic->wait_seconds);
 }
 
 LodeMiningRun *lode_mining_options_mine_rest(const char *path, const LodeProfile *profile,

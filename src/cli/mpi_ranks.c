@@ -49,10 +49,18 @@ typedef struct {
 	__typeof__(&MPI_Allreduce) allreduce;
 	__typeof__(&MPI_Ibarrier) ibarrier;
 	__typeof__(&MPI_Test) test;
+	__typeof__(&MPI_Win_allocate) win_allocate;
+	__typeof__(&MPI_Win_lock_all) win_lock_all;
+	__typeof__(&MPI_Fetch_and_op) fetch_and_op;
+	__typeof__(&MPI_Win_flush) win_flush;
+	__typeof__(&MPI_Win_unlock_all) win_unlock_all;
+	__typeof__(&MPI_Win_free) win_free;
 	__typeof__(&MPI_Finalize) finalize;
 	MPI_Comm world;
-	MPI_Datatype real;
+	MPI_Info no_info;
+	MPI_Datatype real, whole;
 	MPI_Op sum;
+	MPI_Win counter; /* one number, of the first rank */
 } Mpi;
 
 static bool open_library(Mpi *out, GError **error)
@@ -64,10 +72,19 @@ static bool open_library(Mpi *out, GError **error)
 		{"MPI_Allreduce", &out->allreduce},
 		{"MPI_Ibarrier", &out->ibarrier},
 		{"MPI_Test", &out->test},
+		{"MPI_Win_allocate", &out->win_allocate},
+		{"MPI_Win_lock_all", &out->win_lock_all},
+		{"MPI_Fetch_and_op", &out->fetch_and_op},
+		{"MPI_Win_flush", &out->win_flush},
+		{"MPI_Win_unlock_all", &out->win_unlock_all},
+		{"MPI_Win_free", &out->win_free},
 		{"MPI_Finalize", &out->finalize},
-		/* What the macros MPI_COMM_WORLD, MPI_DOUBLE and MPI_SUM are the addresses of. */
+		/* What the macros MPI_COMM_WORLD, MPI_INFO_NULL, MPI_DOUBLE, MPI_UINT64_T and
+	         * MPI_SUM are the addresses of. */
 		{"ompi_mpi_comm_world", &out->world},
+		{"ompi_mpi_info_null", &out->no_info},
 		{"ompi_mpi_double", &out->real},
+		{"ompi_mpi_uint64_t", &out->whole},
 		{"ompi_mpi_op_sum", &out->sum},
 	};
 
@@ -87,6 +104,31 @@ static void add_up(LodeRanks *self, double *values, size_t n)
 			mpi->real, mpi->sum, mpi->world);
 }
 
+static uint64_t count(LodeRanks *self, uint64_t more)
+{
+	const Mpi *mpi = self->user_data;
+	uint64_t before = 0;
+
+	mpi->fetch_and_op(&more, &before, mpi->whole, 0, 0, mpi->sum, mpi->counter);
+	mpi->win_flush(0, mpi->counter);
+	return before;
+}
+
+/* For all ranks, the counter at 0. */
+static void open_counter(Mpi *mpi, int rank)
+{
+	uint64_t *counter;
+
+	mpi->win_allocate(rank == 0 ? sizeof(*counter) : 0, sizeof(*counter), mpi->no_info,
+		mpi->world, &counter, &mpi->counter);
+	if (rank == 0)
+		*counter = 0;
+	mpi->win_lock_all(0, mpi->counter);
+	/* Nobody counts before it is 0. */
+	double nothing = 0;
+	mpi->allreduce(MPI_IN_PLACE, &nothing, 1, mpi->real, mpi->sum, mpi->world);
+}
+
 LodeRanks *lode_mpi_open(GError **error)
 {
 	g_autofree Mpi *mpi = g_new0(Mpi, 1);
@@ -96,13 +138,15 @@ LodeRanks *lode_mpi_open(GError **error)
 		g_prefix_error(error, "cannot use Open MPI: ");
 		return NULL;
 	}
-	mpi->init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
+	mpi->init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
 	mpi->comm_rank(mpi->world, &rank);
 	mpi->comm_size(mpi->world, &size);
+	open_counter(mpi, rank);
 	LodeRanks *self = g_new0(LodeRanks, 1);
 	self->rank = (unsigned)rank;
-	self->size = (unsigned)size;
+	self->size = self->n_threads = (unsigned)size;
 	self->sum = add_up;
+	self->count = count;
 	self->user_data = g_steal_pointer(&mpi);
 	return self;
 }
@@ -123,6 +167,8 @@ void lode_mpi_close(LodeRanks *self)
 			break;
 		g_usleep(step_us);
 	}
+	mpi->win_unlock_all(mpi->counter);
+	mpi->win_free(&mpi->counter);
 	mpi->finalize();
 	g_free(mpi);
 	g_free(self);

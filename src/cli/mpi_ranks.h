@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The ranks that mpirun or srun started, by Open MPI's library, which is opened only then. What a
- * program needs beside lode_ranks' sums: that all know when one of them failed, and that the first
+ * program needs beside LodeRanks: that all know when one of them failed, and that the first
  * one speaks for all.
  */
 #pragma once

@@ -68,7 +68,7 @@ echo 1..11
 
 compare "one rank" 1 --min-support 2%
 compare "two ranks" 2 --min-support 2%
-check "what was exchanged is said" "$(grep -q '^2 ranks: .* in [0-9]* sums (by element: ' out || cat out)"
+check "what was exchanged is said" "$(grep -q '^2 ranks: .* in [0-9]* sums; they computed ' out || cat out)"
 compare "four ranks, gaps and windows" 4 --min-support 10% --gap 1 --window 1 --iterations 4
 compare "three ranks, the best of them, closed" 3 --top 50 --closed --name best
 

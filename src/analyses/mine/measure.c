@@ -87,10 +87,12 @@ void lode_sums_take(LodeSearcher *self)
 	take_firsts(self);
 }
 
-bool lode_support_finish(const LodeSearch *search, LodeSupport *support, double *events)
+/* Turns a pattern's sums into shares of the totals, and says whether they pass. */
+static void finish(const LodeSearch *search, LodePattern *pattern, double *events)
 {
 	const LodeSearchGraph *search_graph = search->graph;
 	const LodeFlowGraph *graph = search_graph->graph;
+	LodeSupport *support = &pattern->support;
 	double frequency = support->frequency;
 
 	support->weight /= search_graph->total_weight;
@@ -99,16 +101,13 @@ bool lode_support_finish(const LodeSearch *search, LodeSupport *support, double 
 		double value = events[e] + search_graph->event_rates[e] * frequency;
 		events[e] = graph->event_totals[e] > 0 ? value / graph->event_totals[e] : 0;
 	}
-	return support->places > 0 && support->functions >= search->parameters->min_functions &&
-	       lode_support_passes(search->parameters, support->weight, support->frequency);
+	pattern->passes = support->places > 0 &&
+	                  support->functions >= search->parameters->min_functions &&
+	                  lode_support_passes(
+				  search->parameters, support->weight, support->frequency);
 }
 
-static void finish(const LodeSearch *search, LodePattern *pattern, double *events)
-{
-	pattern->passes = lode_support_finish(search, &pattern->support, events);
-}
-
-void lode_pattern_sum(LodeSearcher *self, uint32_t depth, LodePattern *pattern)
+void lode_pattern_measure(LodeSearcher *self, uint32_t depth, LodePattern *pattern)
 {
 	const LodeSearch *search = self->search;
 	LodeLevel *level = lode_searcher_level(self, depth);
@@ -124,13 +123,8 @@ void lode_pattern_sum(LodeSearcher *self, uint32_t depth, LodePattern *pattern)
 	else
 		lode_paths_sum(self, depth, pattern);
 	pattern->support = self->taken;
-}
-
-void lode_pattern_measure(LodeSearcher *self, uint32_t depth, LodePattern *pattern)
-{
-	lode_pattern_sum(self, depth, pattern);
-	if (atomic_load_explicit(&self->search->stop, memory_order_relaxed) == 0)
-		finish(self->search, pattern, self->taken_events);
+	if (atomic_load_explicit(&search->stop, memory_order_relaxed) == 0)
+		finish(search, pattern, self->taken_events);
 }
 
 /* Adds a vertex to what was taken for an item; `last_graph` is that of the last one. */

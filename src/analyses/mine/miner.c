@@ -4,11 +4,14 @@
  * task is shared: once its level 1 is filled, each passing pattern of that level is a part of its
  * own. What a part finds does not depend on the worker that searches it; the results are put
  * together in the order of tasks and parts, cut at the limit there, and sorted.
+ *
+ * Ranks share tasks, too. They have no memory in common: a large task is cut into slices, each with
+ * every n-th pattern of its level 1, which each worker that takes one of them fills for itself.
  */
 #include "analyses/mine/miner.h"
 
 #include "analyses/mine/closed.h"
-#include "analyses/mine/level_miner.h"
+#include "analyses/mine/rank_results.h"
 #include "analyses/mine/searcher.h"
 #include "base/error.h"
 #include "base/number_format.h"
@@ -17,6 +20,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* What one worker found in a task, or in a part of it. */
 typedef struct {
@@ -26,7 +30,8 @@ typedef struct {
 } Result;
 
 typedef struct {
-	uint32_t pattern;     /* of the root */
+	uint32_t pattern; /* of the root */
+	uint32_t slice, n_slices;
 	uint64_t size;        /* its candidates: the estimate of its work */
 	GArray *results;      /* Result */
 	uint64_t n_found;     /* sequences in them */
@@ -39,7 +44,8 @@ typedef struct {
 	LodeSearch search;
 	LodeSearcher **workers;
 	unsigned n_workers;
-	Task *tasks; /* by falling size */
+	LodeRanks *ranks; /* NULL: alone */
+	Task *tasks;      /* by falling size */
 	size_t n_tasks;
 	GMutex mutex; /* of what follows, and of the tasks */
 	GCond changed;
@@ -150,21 +156,21 @@ static bool emit(LodeSearcher *self, Emission *emission, uint32_t depth)
 	return true;
 }
 
-bool lode_searcher_report(LodeSearcher *self, uint32_t depth)
+/* Adds the sequences of the current pattern at `depth`, up to one above the limit, to those that
+ * the worker found; false when there is no memory. */
+static bool report(LodeSearcher *self, uint32_t depth)
 {
 	Emission emission = {.support = keep_support(self, depth), .last_depth = depth};
 
 	return emission.support != LODE_NONE && emit(self, &emission, 0);
 }
 
-/* Reports the current pattern at `depth` and fills the level below it; false where there is nothing
- * to search. `size`: the fewest items so far. */
-static bool open_below(LodeSearcher *self, uint32_t depth, uint32_t size)
+/* Fills the level below the current pattern at `depth`; false where there is nothing to search.
+ * `size`: the fewest items so far. */
+static bool fill_below(LodeSearcher *self, uint32_t depth, uint32_t size)
 {
 	const LodeMiningParameters *parameters = self->search->parameters;
 
-	if (!lode_searcher_report(self, depth))
-		return false;
 	if (size >= parameters->iterations ||
 		current_pattern(lode_searcher_level(self, depth))->is_end)
 		return false;
@@ -177,6 +183,16 @@ static bool open_below(LodeSearcher *self, uint32_t depth, uint32_t size)
 	       lode_patterns_find(self, depth + 1, parameters->iterations - size, NULL, 0);
 }
 
+static void search_level(LodeSearcher *self, uint32_t depth, uint32_t size);
+
+/* Reports the current pattern at `depth` and searches below it. `size`: the fewest items above. */
+static void search_pattern(LodeSearcher *self, uint32_t depth, uint32_t size)
+{
+	size += current_pattern(&self->levels[depth])->min_size;
+	if (report(self, depth) && fill_below(self, depth, size))
+		search_level(self, depth + 1, size);
+}
+
 /* Searches below the patterns of the level at `depth`, which the worker has filled. */
 static void search_level(LodeSearcher *self, uint32_t depth, uint32_t size)
 {
@@ -186,11 +202,8 @@ static void search_level(LodeSearcher *self, uint32_t depth, uint32_t size)
 		level->current = i;
 		if (should_stop(self->search) || has_enough(self))
 			return;
-		if (!current_pattern(level)->passes)
-			continue;
-		uint32_t longer = size + current_pattern(level)->min_size;
-		if (open_below(self, depth, longer))
-			search_level(self, depth + 1, longer);
+		if (current_pattern(level)->passes)
+			search_pattern(self, depth, size);
 	}
 }
 
@@ -203,7 +216,8 @@ static bool is_beyond_limit(const Mining *mining, const Task *task, uint32_t par
 {
 	uint64_t found = 0;
 
-	if (mining->n_sequences <= mining->search.parameters->max_sequences)
+	if (mining->ranks != NULL ||
+		mining->n_sequences <= mining->search.parameters->max_sequences)
 		return false;
 	for (const Task *before = mining->tasks; before < task; before++)
 		found += before->n_found;
@@ -231,7 +245,7 @@ enum { SHARED_MEMBERS = 16 };
 /* Whether the parts of a task are worth the memory of its level 1, which goes with them. */
 static bool should_share(const Mining *mining, const LodeLevel *level)
 {
-	return mining->n_workers > 1 && level->members.n >= SHARED_MEMBERS;
+	return mining->ranks == NULL && mining->n_workers > 1 && level->members.n >= SHARED_MEMBERS;
 }
 
 static bool has_part(const Task *task)
@@ -265,30 +279,73 @@ typedef struct {
 	uint32_t part;
 } Work;
 
+/* Fills level 1 below a task, unless the worker has it from another slice. */
+static void fill_task(LodeSearcher *self, const Task *task, uint32_t size)
+{
+	if (self->below == task->pattern)
+		return;
+	if (!fill_below(self, 0, size))
+		self->levels[1].patterns.n = self->levels[1].members.n = 0;
+	self->below = task->pattern;
+}
+
+static void search_slice(LodeSearcher *self, const Task *task, uint32_t size)
+{
+	LodeLevel *level = &self->levels[1];
+	uint32_t n_passing = 0;
+
+	for (uint32_t i = 0; i < level->patterns.n; i++) {
+		level->current = i;
+		if (should_stop(self->search) || has_enough(self))
+			return;
+		if (current_pattern(level)->passes && n_passing++ % task->n_slices == task->slice)
+			search_pattern(self, 1, size);
+	}
+}
+
 /* Searches a task up to its level 1 when that is then shared, to the end otherwise. */
 static void search_task(Mining *mining, LodeSearcher *self, Task *task)
 {
 	uint32_t size = current_pattern(self->root)->min_size;
 
-	if (!open_below(self, 0, size))
+	if (task->slice == 0 && !report(self, 0))
 		return;
+	fill_task(self, task, size);
 	if (should_share(mining, &self->levels[1]))
 		share(mining, self, task);
 	else
-		search_level(self, 1, size);
+		search_slice(self, task, size);
 }
 
 static void search_part(LodeSearcher *self, const Task *task, uint32_t part)
 {
 	LodeLevel own = self->levels[1];
-	uint32_t size = current_pattern(self->root)->min_size;
 
 	self->levels[1] = task->shared;
 	self->levels[1].current = part - 1;
-	size += current_pattern(&self->levels[1])->min_size;
-	if (open_below(self, 1, size))
-		search_level(self, 2, size);
+	search_pattern(self, 1, current_pattern(self->root)->min_size);
 	self->levels[1] = own;
+}
+
+/*
+ * With the mutex held: the next task that no rank has taken. Its number stands for what all have
+ * searched, too.
+ */
+static bool take_from_ranks(Mining *mining, Work *out)
+{
+	LodeRanks *ranks = mining->ranks;
+	uint64_t index;
+
+	if (should_stop(&mining->search) ||
+		mining->n_sequences > mining->search.parameters->max_sequences)
+		return false;
+	index = ranks->count(ranks, 1) - ranks->first_part;
+	mining->n_finished = mining->n_taken = (size_t)MIN(index, mining->n_tasks);
+	if (mining->n_taken == mining->n_tasks)
+		return false;
+	ranks->traffic.n_taken++;
+	*out = (Work){&mining->tasks[index], 0};
+	return true;
 }
 
 /* With the mutex held. Parts come first, so that few levels are shared at a time. */
@@ -296,6 +353,8 @@ static bool take_work(Mining *mining, Work *out)
 {
 	Task *task;
 
+	if (mining->ranks != NULL)
+		return take_from_ranks(mining, out);
 	while (g_queue_is_empty(&mining->shared) && mining->n_taken == mining->n_tasks) {
 		if (mining->n_finished == mining->n_tasks)
 			return false;
@@ -323,6 +382,10 @@ static void settle(Mining *mining, const Work *work, const Result *result)
 	g_array_append_val(task->results, *result);
 	task->n_found += result->end - result->first;
 	mining->n_sequences += result->end - result->first;
+	if (mining->ranks != NULL) {
+		report_progress(mining);
+		return;
+	}
 	if (--task->n_unsettled > 0 || has_part(task))
 		return;
 	lode_level_clear(&mining->search, &task->shared);
@@ -377,6 +440,32 @@ static int compare_tasks(const void *a, const void *b)
 	return (left->pattern > right->pattern) - (left->pattern < right->pattern);
 }
 
+/*
+ * A thread gets so many slices, or more that are smaller, if tasks are as large as estimated: with
+ * fewer, ranks wait for the one that took the last; with more, they fill the same levels for little
+ * work each.
+ */
+enum { SLICES_A_THREAD = 16, MAX_SLICES = 256 };
+
+static void slice_tasks(Mining *mining)
+{
+	GArray *slices = g_array_new(FALSE, TRUE, sizeof(Task));
+	double total = 0;
+
+	for (size_t i = 0; i < mining->n_tasks; i++)
+		total += (double)mining->tasks[i].size;
+	double most = total / SLICES_A_THREAD / mining->ranks->n_threads;
+	for (size_t i = 0; i < mining->n_tasks; i++) {
+		Task task = mining->tasks[i];
+		task.n_slices = (uint32_t)CLAMP(ceil((double)task.size / most), 1, MAX_SLICES);
+		for (task.slice = 0; task.slice < task.n_slices; task.slice++)
+			g_array_append_val(slices, task);
+	}
+	g_free(mining->tasks);
+	mining->n_tasks = slices->len;
+	mining->tasks = (Task *)(void *)g_array_free(slices, FALSE);
+}
+
 static void make_tasks(Mining *mining)
 {
 	const LodeLevel *root = mining->search.root;
@@ -386,7 +475,7 @@ static void make_tasks(Mining *mining)
 		const LodePattern *pattern = &LODE_BUFFER_AT(&root->patterns, LodePattern, i);
 		if (!pattern->passes)
 			continue;
-		Task task = {.pattern = i, .results = g_array_new(FALSE, FALSE, sizeof(Result))};
+		Task task = {.pattern = i, .n_slices = 1};
 		for (uint32_t g = 0; g < pattern->n_groups; g++)
 			task.size += LODE_BUFFER_AT(&root->groups, LodeGroup,
 				LODE_BUFFER_AT(
@@ -395,6 +484,17 @@ static void make_tasks(Mining *mining)
 		mining->tasks[mining->n_tasks++] = task;
 	}
 	qsort(mining->tasks, mining->n_tasks, sizeof(Task), compare_tasks);
+	if (mining->ranks != NULL)
+		slice_tasks(mining);
+	for (size_t i = 0; i < mining->n_tasks; i++)
+		mining->tasks[i].results = g_array_new(FALSE, FALSE, sizeof(Result));
+}
+
+static void free_tasks(Mining *mining)
+{
+	for (size_t i = 0; i < mining->n_tasks; i++)
+		g_array_unref(mining->tasks[i].results);
+	g_free(mining->tasks);
 }
 
 static bool build_root(Mining *mining)
@@ -421,17 +521,34 @@ static void search_all(Mining *mining)
 	}
 }
 
-/* All that the ranks found is then one task, of the first worker. */
-static void search_in_levels(Mining *mining, LodeRanks *ranks)
+/* What the ranks found is then one task, of the first worker. */
+static void gather(Mining *mining)
 {
-	Result result = {0};
+	const uint64_t all = UINT64_C(1) << 32;
+	LodeRanks *ranks = mining->ranks;
+	GArray *results = g_array_new(FALSE, FALSE, sizeof(Result));
 
-	lode_levels_search(&mining->search, mining->workers, mining->n_workers, ranks);
-	mining->n_sequences = result.end = mining->workers[0]->sequences.n;
+	/* Nothing is left to take for the others either. */
+	if (should_stop(&mining->search) ||
+		mining->n_sequences > mining->search.parameters->max_sequences)
+		ranks->count(ranks, all);
+	mining->n_sequences = lode_rank_results_gather(
+		&mining->search, mining->workers, mining->n_workers, ranks);
+	Result result = {.end = mining->workers[0]->sequences.n};
+	g_array_append_val(results, result);
+	free_tasks(mining);
 	mining->tasks = g_new0(Task, 1);
-	mining->tasks->results = g_array_new(FALSE, FALSE, sizeof(Result));
-	g_array_append_val(mining->tasks->results, result);
+	mining->tasks->results = results;
 	mining->n_tasks = 1;
+}
+
+static void search_with_ranks(Mining *mining)
+{
+	clock_t start = clock();
+
+	search_all(mining);
+	mining->ranks->traffic.own_work_seconds += (double)(clock() - start) / CLOCKS_PER_SEC;
+	gather(mining);
 }
 
 /* A found sequence with the front of its codes packed, for sorting. */
@@ -576,7 +693,7 @@ static bool set_stop_error(const LodeSearch *search, GError **error)
 	return true;
 }
 
-static unsigned choose_workers(const LodeMiningParameters *parameters)
+unsigned lode_miner_threads(const LodeMiningParameters *parameters)
 {
 	return parameters->threads != 0 ? MIN(parameters->threads, 256)
 	                                : lode_worker_pool_default_size();
@@ -588,7 +705,8 @@ static LodeMiningRun *mine(const LodeFlowGraph *graph, const LodeMiningParameter
 	g_autoptr(LodeSearchGraph) prepared = lode_search_graph_new(graph, parameters);
 	LodeLevel root = {0};
 	Mining mining = {
-		.n_workers = choose_workers(parameters),
+		.n_workers = lode_miner_threads(parameters),
+		.ranks = ranks,
 		.main_thread = g_thread_self(),
 	};
 	LodeMiningRun *run = NULL;
@@ -602,7 +720,7 @@ static LodeMiningRun *mine(const LodeFlowGraph *graph, const LodeMiningParameter
 	for (unsigned i = 0; i < mining.n_workers; i++)
 		mining.workers[i] = lode_searcher_new(&mining.search);
 	if (ranks != NULL)
-		search_in_levels(&mining, ranks);
+		search_with_ranks(&mining);
 	else
 		search_all(&mining);
 	if (!set_stop_error(&mining.search, error)) {
@@ -612,10 +730,8 @@ static LodeMiningRun *mine(const LodeFlowGraph *graph, const LodeMiningParameter
 	for (unsigned i = 0; i < mining.n_workers; i++)
 		lode_searcher_free(mining.workers[i]);
 	lode_level_clear(&mining.search, &root);
-	for (size_t i = 0; i < mining.n_tasks; i++)
-		g_array_unref(mining.tasks[i].results);
+	free_tasks(&mining);
 	g_free(mining.workers);
-	g_free(mining.tasks);
 	g_mutex_clear(&mining.mutex);
 	g_cond_clear(&mining.changed);
 	return run;

@@ -16,10 +16,14 @@
 LodeMiningRun *lode_miner_run(const LodeFlowGraph *graph, const LodeMiningParameters *parameters,
 	const char *name, const LodeProgress *progress, GError **error);
 
+/* By how many threads that is. */
+unsigned lode_miner_threads(const LodeMiningParameters *parameters);
+
 /*
- * The same by several ranks, each of which calls it with the same graph and parameters, searches
- * its own functions, and gets the same run (docs/ranks.md); where the run is incomplete, the first
- * rank has the whole of it. NULL: no other ranks.
+ * The same by several ranks, each of which calls it with the same graph and parameters, takes its
+ * share of the search, and gets the same run (docs/ranks.md); where the run is incomplete, the
+ * first rank has the whole of it, and the others are not to mine with these ranks again. NULL: no
+ * other ranks.
  */
 LodeMiningRun *lode_miner_run_shared(const LodeFlowGraph *graph,
 	const LodeMiningParameters *parameters, const char *name, LodeRanks *ranks,

@@ -22,11 +22,10 @@ static bool is_start(const LodeSearch *search, uint32_t vertex)
 	const LodeSearchGraph *graph = search->graph;
 
 	return graph->vertex_classes[vertex] != 0 &&
-	       (!graph->is_monotone || graph->vertices[vertex].count > 0) &&
-	       lode_search_has_vertex(search, vertex);
+	       (!graph->is_monotone || graph->vertices[vertex].count > 0);
 }
 
-bool lode_paths_bound_starts(LodeSearcher *self, LodeLevel *root)
+static bool bound_starts(LodeSearcher *self, LodeLevel *root)
 {
 	const LodeSearchGraph *graph = self->search->graph;
 
@@ -44,7 +43,7 @@ bool lode_paths_bound_starts(LodeSearcher *self, LodeLevel *root)
 	return true;
 }
 
-bool lode_paths_fill_starts(LodeSearcher *self, LodeLevel *root)
+static bool fill_starts(LodeSearcher *self, LodeLevel *root)
 {
 	const LodeSearchGraph *graph = self->search->graph;
 
@@ -70,10 +69,10 @@ bool lode_paths_fill_starts(LodeSearcher *self, LodeLevel *root)
 
 bool lode_paths_start(LodeSearcher *self, LodeLevel *root)
 {
-	if (!lode_paths_bound_starts(self, root))
+	if (!bound_starts(self, root))
 		return false;
 	lode_level_want_passing(self, root);
-	return lode_paths_fill_starts(self, root);
+	return fill_starts(self, root);
 }
 
 /* Whether `vertex` is on a path of level `depth`. */
@@ -155,7 +154,7 @@ static void read_edges_ahead(
 							       ->vertices[depth - 1]]]);
 }
 
-bool lode_paths_bound(LodeSearcher *self, uint32_t depth)
+static bool bound_paths(LodeSearcher *self, uint32_t depth)
 {
 	const LodeLevel *above = lode_searcher_level(self, depth - 1);
 	const LodePattern *pattern = &LODE_BUFFER_AT(&above->patterns, LodePattern, above->current);
@@ -175,7 +174,7 @@ bool lode_paths_bound(LodeSearcher *self, uint32_t depth)
 	return true;
 }
 
-bool lode_paths_fill(LodeSearcher *self, uint32_t depth)
+static bool fill_paths(LodeSearcher *self, uint32_t depth)
 {
 	const LodeLevel *above = lode_searcher_level(self, depth - 1);
 	LodeLevel *level = &self->levels[depth];
@@ -193,10 +192,10 @@ bool lode_paths_fill(LodeSearcher *self, uint32_t depth)
 
 bool lode_paths_extend(LodeSearcher *self, uint32_t depth)
 {
-	if (!lode_paths_bound(self, depth))
+	if (!bound_paths(self, depth))
 		return false;
 	lode_level_want_passing(self, &self->levels[depth]);
-	return lode_paths_fill(self, depth);
+	return fill_paths(self, depth);
 }
 
 /* A path with a vertex on it twice adds its count to that vertex once. */

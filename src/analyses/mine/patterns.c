@@ -10,6 +10,24 @@
 
 #include <string.h>
 
+/* What one element can grow to: made by any worker, taken into the level in order. */
+typedef struct {
+	LodeAlternative element; /* size 0: the empty one */
+	LodeBuffer children;     /* LodeChild, by item */
+	LodeBuffer lists;        /* uint32_t: groups */
+} Growth;
+
+/* The elements of a level while they are found. */
+typedef struct {
+	LodeSearcher *self;
+	LodeLevel *level;
+	uint32_t depth;
+	LodeSearcher **workers;
+	unsigned n_workers;
+	uint32_t first_pattern; /* of the batch being measured */
+	Growth *growths;        /* with workers: of a batch of elements */
+} Enumeration;
+
 enum { GROWTH_BATCH = 32 }; /* elements grown ahead at the root */
 
 static LodePattern *pattern_at(const LodeLevel *level, size_t index)
@@ -17,7 +35,7 @@ static LodePattern *pattern_at(const LodeLevel *level, size_t index)
 	return &LODE_BUFFER_AT(&level->patterns, LodePattern, index);
 }
 
-static bool grow_pattern_table(LodeEnumeration *run)
+static bool grow_pattern_table(Enumeration *run)
 {
 	LodeLevel *level = run->level;
 	size_t capacity = MAX(level->table.n * 2, 64);
@@ -41,7 +59,7 @@ static bool grow_pattern_table(LodeEnumeration *run)
  * already the list is dropped again. Lists are ascending, so that equal sets of groups are equal
  * lists. LODE_NONE: no memory.
  */
-static uint32_t intern_pattern(LodeEnumeration *run, uint32_t first)
+static uint32_t intern_pattern(Enumeration *run, uint32_t first)
 {
 	LodeLevel *level = run->level;
 	const uint32_t *lists = level->group_lists.data;
@@ -57,8 +75,8 @@ static uint32_t intern_pattern(LodeEnumeration *run, uint32_t first)
 	for (; slots[at] != LODE_NONE; at = (at + 1) & mask) {
 		const LodePattern *known = pattern_at(level, slots[at]);
 		if (known->hash == hash && known->n_groups == n &&
-			(n == 0 || memcmp(lists + known->first_group, lists + first,
-					   n * sizeof(*lists)) == 0)) {
+			memcmp(lists + known->first_group, lists + first, n * sizeof(*lists)) ==
+				0) {
 			level->group_lists.n = first;
 			return slots[at];
 		}
@@ -76,14 +94,14 @@ static uint32_t intern_pattern(LodeEnumeration *run, uint32_t first)
 	return slots[at];
 }
 
-static bool has_windows(const LodeEnumeration *run)
+static bool has_windows(const Enumeration *run)
 {
 	return run->self->search->parameters->window > 0;
 }
 
 /* Whether the element's own items begin (FIRST) and end (LAST) windows of the class, as flags. */
-static uint32_t element_ends(const LodeEnumeration *run, const LodeAlternative *element,
-	const uint32_t *members, uint32_t n)
+static uint32_t element_ends(
+	const Enumeration *run, const LodeAlternative *element, const uint32_t *members, uint32_t n)
 {
 	const uint32_t *items = run->level->items.data;
 	uint32_t ends = 0, at = 0;
@@ -98,7 +116,7 @@ static uint32_t element_ends(const LodeEnumeration *run, const LodeAlternative *
 
 static const uint32_t both_ends = LODE_MEMBER_FIRST | LODE_MEMBER_LAST;
 
-static int64_t last_item(const LodeEnumeration *run, const LodeAlternative *element)
+static int64_t last_item(const Enumeration *run, const LodeAlternative *element)
 {
 	const uint32_t *items = run->level->items.data;
 
@@ -111,7 +129,7 @@ typedef struct {
 	uint64_t items, after;
 } ElementBits;
 
-static ElementBits bits_of(const LodeEnumeration *run, const LodeAlternative *element)
+static ElementBits bits_of(const Enumeration *run, const LodeAlternative *element)
 {
 	const uint32_t *items = run->level->items.data;
 	int64_t last = last_item(run, element);
@@ -132,9 +150,9 @@ static uint64_t matching_items(const LodeClassBits *class_bits, uint64_t element
 	return items;
 }
 
-/* lode_growth_bound() where items are bits. */
+/* bound_growth() where items are bits. */
 static void bound_growth_bits(
-	LodeEnumeration *run, LodeSearcher *worker, const LodeAlternative *element)
+	Enumeration *run, LodeSearcher *worker, const LodeAlternative *element)
 {
 	const LodeClassBits *class_bits = worker->search->graph->class_bits;
 	const uint32_t *groups = run->level->group_lists.data;
@@ -157,8 +175,11 @@ static void bound_growth_bits(
 	}
 }
 
-/* Members ascend by item, so those after the element's last item are the tail of a class. */
-void lode_growth_bound(LodeEnumeration *run, LodeSearcher *worker, const LodeAlternative *element)
+/*
+ * Sums, by item after the element's last one, the bounds of the groups where the grown element
+ * matches, and counts those that hold it. Members ascend by item, so these are the tail of a class.
+ */
+static void bound_growth(Enumeration *run, LodeSearcher *worker, const LodeAlternative *element)
 {
 	const LodeSearchGraph *graph = worker->search->graph;
 	const uint32_t *groups = run->level->group_lists.data;
@@ -192,7 +213,7 @@ void lode_growth_bound(LodeEnumeration *run, LodeSearcher *worker, const LodeAlt
 
 /* Lays out the lists of the items that may pass; item_groups and item_matching then say where the
  * next group of each goes, LODE_NONE for the others. */
-static bool lay_out_children(LodeEnumeration *run, LodeSearcher *worker, LodeGrowth *growth)
+static bool lay_out_children(Enumeration *run, LodeSearcher *worker, Growth *growth)
 {
 	LodeSearch *search = worker->search;
 	size_t n = 0;
@@ -220,7 +241,7 @@ static bool lay_out_children(LodeEnumeration *run, LodeSearcher *worker, LodeGro
 }
 
 /* fill_children() where items are bits. */
-static void fill_children_bits(LodeEnumeration *run, LodeSearcher *worker, LodeGrowth *growth)
+static void fill_children_bits(Enumeration *run, LodeSearcher *worker, Growth *growth)
 {
 	const LodeClassBits *class_bits = worker->search->graph->class_bits;
 	const LodeAlternative *element = &growth->element;
@@ -243,7 +264,7 @@ static void fill_children_bits(LodeEnumeration *run, LodeSearcher *worker, LodeG
 	}
 }
 
-static void fill_children(LodeEnumeration *run, LodeSearcher *worker, LodeGrowth *growth)
+static void fill_children(Enumeration *run, LodeSearcher *worker, Growth *growth)
 {
 	const LodeSearchGraph *graph = worker->search->graph;
 	const LodeAlternative *element = &growth->element;
@@ -268,7 +289,8 @@ static void fill_children(LodeEnumeration *run, LodeSearcher *worker, LodeGrowth
 	}
 }
 
-bool lode_growth_list(LodeEnumeration *run, LodeSearcher *worker, LodeGrowth *growth)
+/* Lists the children that may pass by these bounds. */
+static bool list_growth(Enumeration *run, LodeSearcher *worker, Growth *growth)
 {
 	if (!lay_out_children(run, worker, growth))
 		return false;
@@ -279,21 +301,19 @@ bool lode_growth_list(LodeEnumeration *run, LodeSearcher *worker, LodeGrowth *gr
 	return true;
 }
 
-static bool grow(LodeEnumeration *run, LodeSearcher *worker, LodeGrowth *growth)
+static bool grow(Enumeration *run, LodeSearcher *worker, Growth *growth)
 {
-	lode_growth_bound(run, worker, &growth->element);
-	return lode_growth_list(run, worker, growth);
+	bound_growth(run, worker, &growth->element);
+	return list_growth(run, worker, growth);
 }
 
-static bool append_groups(LodeEnumeration *run, const uint32_t *groups, uint32_t n)
+static bool append_groups(Enumeration *run, const uint32_t *groups, uint32_t n)
 {
 	LodeBuffer *lists = &run->level->group_lists;
 
 	if (!lode_buffer_has_room(run->self->search, lists, n, sizeof(uint32_t)))
 		return false;
-	/* A rank may have none of what others have; its list is NULL then. */
-	if (n > 0)
-		memcpy(&LODE_BUFFER_AT(lists, uint32_t, lists->n), groups, n * sizeof(uint32_t));
+	memcpy(&LODE_BUFFER_AT(lists, uint32_t, lists->n), groups, n * sizeof(uint32_t));
 	lists->n += n;
 	return true;
 }
@@ -303,7 +323,7 @@ static bool append_groups(LodeEnumeration *run, const uint32_t *groups, uint32_t
  * fills, but is not minimal in, may be minimal for a larger one (docs/mining.md §2): growing starts
  * from the groups that hold the element, while the pattern has those that match it.
  */
-static bool take_child(LodeEnumeration *run, const LodeGrowth *growth, const LodeChild *child)
+static bool take_child(Enumeration *run, const Growth *growth, const LodeChild *child)
 {
 	LodeLevel *level = run->level;
 	LodeSearch *search = run->self->search;
@@ -337,7 +357,7 @@ static bool take_child(LodeEnumeration *run, const LodeGrowth *growth, const Lod
 	return true;
 }
 
-bool lode_growth_take(LodeEnumeration *run, const LodeGrowth *growth)
+static bool take_growth(Enumeration *run, const Growth *growth)
 {
 	for (size_t i = 0; i < growth->children.n; i++)
 		if (!take_child(run, growth, &LODE_BUFFER_AT(&growth->children, LodeChild, i)))
@@ -345,7 +365,7 @@ bool lode_growth_take(LodeEnumeration *run, const LodeGrowth *growth)
 	return true;
 }
 
-static void clear_growth(LodeSearch *search, LodeGrowth *growth)
+static void clear_growth(LodeSearch *search, Growth *growth)
 {
 	lode_buffer_clear(search, &growth->children, sizeof(LodeChild));
 	lode_buffer_clear(search, &growth->lists, sizeof(uint32_t));
@@ -353,7 +373,7 @@ static void clear_growth(LodeSearch *search, LodeGrowth *growth)
 
 static void grow_task(size_t task, unsigned worker, void *user_data)
 {
-	LodeEnumeration *run = user_data;
+	Enumeration *run = user_data;
 
 	if (atomic_load_explicit(&run->self->search->stop, memory_order_relaxed) == 0)
 		grow(run, run->workers[worker], &run->growths[task]);
@@ -364,7 +384,7 @@ static void grow_task(size_t task, unsigned worker, void *user_data)
  * level; what they found is taken into it between batches and in order, so that patterns have the
  * same numbers for any number of workers. A batch bounds the memory of what is not taken yet.
  */
-static bool grow_by_workers(LodeEnumeration *run, size_t first, size_t end)
+static bool grow_by_workers(Enumeration *run, size_t first, size_t end)
 {
 	LodeSearch *search = run->self->search;
 	bool is_ok = true;
@@ -372,13 +392,13 @@ static bool grow_by_workers(LodeEnumeration *run, size_t first, size_t end)
 	while (first < end && is_ok) {
 		size_t n = MIN(end - first, GROWTH_BATCH);
 		for (size_t i = 0; i < n; i++)
-			run->growths[i] = (LodeGrowth){
+			run->growths[i] = (Growth){
 				.element = LODE_BUFFER_AT(
 					&run->level->alternatives, LodeAlternative, first + i)};
 		lode_worker_pool_run(n, run->n_workers, grow_task, run);
 		for (size_t i = 0; i < n; i++) {
 			is_ok = is_ok && atomic_load(&search->stop) == 0 &&
-			        lode_growth_take(run, &run->growths[i]);
+			        take_growth(run, &run->growths[i]);
 			clear_growth(search, &run->growths[i]);
 		}
 		first += n;
@@ -386,24 +406,24 @@ static bool grow_by_workers(LodeEnumeration *run, size_t first, size_t end)
 	return is_ok;
 }
 
-static bool grow_alone(LodeEnumeration *run, size_t first, size_t end)
+static bool grow_alone(Enumeration *run, size_t first, size_t end)
 {
-	LodeGrowth growth = {0};
+	Growth growth = {0};
 	bool is_ok = true;
 
 	growth.children = run->self->growth_children;
 	growth.lists = run->self->growth_lists;
 	for (size_t i = first; i < end && is_ok; i++) {
-		/* A copy, since lode_growth_take() may move the alternatives. */
+		/* A copy, since take_growth() may move the alternatives. */
 		growth.element = LODE_BUFFER_AT(&run->level->alternatives, LodeAlternative, i);
-		is_ok = grow(run, run->self, &growth) && lode_growth_take(run, &growth);
+		is_ok = grow(run, run->self, &growth) && take_growth(run, &growth);
 	}
 	run->self->growth_children = growth.children;
 	run->self->growth_lists = growth.lists;
 	return is_ok;
 }
 
-static bool grow_all(LodeEnumeration *run, size_t first, size_t end)
+static bool grow_all(Enumeration *run, size_t first, size_t end)
 {
 	return run->workers != NULL ? grow_by_workers(run, first, end)
 	                            : grow_alone(run, first, end);
@@ -411,14 +431,14 @@ static bool grow_all(LodeEnumeration *run, size_t first, size_t end)
 
 static void measure_task(size_t task, unsigned worker, void *user_data)
 {
-	LodeEnumeration *run = user_data;
+	Enumeration *run = user_data;
 
 	lode_pattern_measure(run->workers[worker], run->depth,
 		pattern_at(run->level, run->first_pattern + task));
 }
 
 /* The first batch of the root: elements of one item each. */
-static void measure_items(LodeEnumeration *run)
+static void measure_items(Enumeration *run)
 {
 	const LodeLevel *level = run->level;
 	uint32_t n_items = run->self->search->graph->n_items;
@@ -437,7 +457,7 @@ static void measure_items(LodeEnumeration *run)
 	lode_items_measure(run->self, run->level, patterns);
 }
 
-static bool measure_batch(LodeEnumeration *run)
+static bool measure_batch(Enumeration *run)
 {
 	LodeLevel *level = run->level;
 	uint32_t n_events = run->self->search->graph->graph->n_events;
@@ -485,7 +505,9 @@ static void link_alternatives(LodeLevel *level, size_t first)
 	level->alternatives.n = kept;
 }
 
-bool lode_elements_start(LodeEnumeration *run)
+/* All wanted groups of the level as the list of the empty element, the first alternative until it
+ * is replaced. */
+static bool start_elements(Enumeration *run)
 {
 	LodeLevel *level = run->level;
 
@@ -510,13 +532,13 @@ bool lode_elements_start(LodeEnumeration *run)
  * vertex at first. Those of several, far more, are looked at once there are elements that they may
  * grow, and their candidates kept only where such an element may pass.
  */
-static bool needs_longer_windows(const LodeEnumeration *run, uint32_t size)
+static bool needs_longer_windows(const Enumeration *run, uint32_t size)
 {
 	return size == 1 && run->depth > 0 && has_windows(run);
 }
 
 /* Counts, by item, the groups from `first_group` on that have it. */
-static void count_groups(LodeEnumeration *run, size_t first_group)
+static void count_groups(Enumeration *run, size_t first_group)
 {
 	const LodeSearchGraph *graph = run->self->search->graph;
 	uint32_t *counts = run->self->item_groups, n;
@@ -532,7 +554,7 @@ static void count_groups(LodeEnumeration *run, size_t first_group)
 
 /* Makes longer lists of the groups of elements [first, end); item_matching says where the next
  * group of an item goes, LODE_NONE where it is not an element. */
-static bool lay_out_lists(LodeEnumeration *run, size_t first, size_t end)
+static bool lay_out_lists(Enumeration *run, size_t first, size_t end)
 {
 	LodeBuffer *lists = &run->level->group_lists;
 	LodeSearcher *self = run->self;
@@ -546,10 +568,7 @@ static bool lay_out_lists(LodeEnumeration *run, size_t first, size_t end)
 		if (!lode_buffer_has_room(self->search, lists, n, sizeof(uint32_t)))
 			return false;
 		uint32_t *groups = lists->data;
-		/* On a rank that has none of them there may be no list at all. */
-		if (one->n_groups > 0)
-			memcpy(groups + start, groups + one->first_group,
-				one->n_groups * sizeof(uint32_t));
+		memcpy(groups + start, groups + one->first_group, one->n_groups * sizeof(uint32_t));
 		self->item_matching[item] = start + one->n_groups;
 		one->first_group = start;
 		one->n_groups = n;
@@ -558,7 +577,8 @@ static bool lay_out_lists(LodeEnumeration *run, size_t first, size_t end)
 	return true;
 }
 
-bool lode_elements_lengthen(LodeEnumeration *run, size_t first_group, size_t first, size_t end)
+/* Adds the groups from `first_group` on to the lists of elements [first, end), of one item each. */
+static bool lengthen_elements(Enumeration *run, size_t first_group, size_t first, size_t end)
 {
 	const LodeSearchGraph *graph = run->self->search->graph;
 	uint32_t *next = run->self->item_matching, n;
@@ -579,7 +599,8 @@ bool lode_elements_lengthen(LodeEnumeration *run, size_t first_group, size_t fir
 	return true;
 }
 
-void lode_elements_want_groups(LodeLevel *level, size_t first)
+/* Wants the groups that elements from `first` on have. */
+static void want_groups(LodeLevel *level, size_t first)
 {
 	for (size_t i = first; i < level->alternatives.n; i++) {
 		const LodeAlternative *one = &LODE_BUFFER_AT(
@@ -592,7 +613,7 @@ void lode_elements_want_groups(LodeLevel *level, size_t first)
 }
 
 /* The items of elements [first, end), of one item each, as bits; 0 with more items than bits. */
-static uint64_t element_bits(const LodeEnumeration *run, size_t first, size_t end)
+static uint64_t element_bits(const Enumeration *run, size_t first, size_t end)
 {
 	const LodeLevel *level = run->level;
 	uint64_t bits = 0;
@@ -608,23 +629,23 @@ static uint64_t element_bits(const LodeEnumeration *run, size_t first, size_t en
 }
 
 /* Grows the elements [first, end) of one item in windows of any length. */
-static bool grow_in_longer_windows(LodeEnumeration *run, size_t first, size_t end)
+static bool grow_in_longer_windows(Enumeration *run, size_t first, size_t end)
 {
 	size_t first_group = run->level->groups.n;
 
 	if (!lode_windows_bound_longer(run->self, run->depth, element_bits(run, first, end)) ||
-		!lode_elements_lengthen(run, first_group, first, end) || !grow_all(run, first, end))
+		!lengthen_elements(run, first_group, first, end) || !grow_all(run, first, end))
 		return false;
-	lode_elements_want_groups(run->level, end);
+	want_groups(run->level, end);
 	return lode_windows_fill_longer(run->self, run->depth, first_group);
 }
 
-static bool find(LodeEnumeration *run, uint32_t max_size)
+static bool find(Enumeration *run, uint32_t max_size)
 {
 	LodeLevel *level = run->level;
 	size_t first = 0, end = 1;
 
-	if (!lode_elements_start(run) || !grow_all(run, first, end))
+	if (!start_elements(run) || !grow_all(run, first, end))
 		return false;
 	for (uint32_t size = 1;; size++) {
 		if (!measure_batch(run))
@@ -644,13 +665,13 @@ static bool find(LodeEnumeration *run, uint32_t max_size)
 bool lode_patterns_find(LodeSearcher *self, uint32_t depth, uint32_t max_size,
 	LodeSearcher **workers, unsigned n_workers)
 {
-	LodeEnumeration run = {
+	Enumeration run = {
 		.self = self,
 		.level = lode_searcher_level(self, depth),
 		.depth = depth,
 		.workers = workers,
 		.n_workers = n_workers,
-		.growths = workers != NULL ? g_new0(LodeGrowth, GROWTH_BATCH) : NULL,
+		.growths = workers != NULL ? g_new0(Growth, GROWTH_BATCH) : NULL,
 	};
 	bool is_ok = find(&run, max_size);
 

@@ -99,6 +99,7 @@ LodeSearcher *lode_searcher_new(LodeSearch *search)
 
 	self->search = search;
 	self->root = search->root;
+	self->below = LODE_NONE;
 	vertex_sums_init(&self->matched, n);
 	vertex_sums_init(&self->firsts, n);
 	self->graph_stamps = g_new0(uint32_t, graph->graph->n_graphs + 1);
@@ -205,18 +206,13 @@ static bool has_passing_item(const LodeSearcher *self, uint32_t class_id)
 	return false;
 }
 
-void lode_level_want_by_items(LodeSearcher *self, LodeLevel *level)
+void lode_level_want_passing(LodeSearcher *self, LodeLevel *level)
 {
+	lode_level_bound_items(self, level);
 	for (size_t g = 0; g < level->groups.n; g++) {
 		LodeGroup *group = &LODE_BUFFER_AT(&level->groups, LodeGroup, g);
 		group->is_wanted = has_passing_item(self, group->class_id);
 	}
-}
-
-void lode_level_want_passing(LodeSearcher *self, LodeLevel *level)
-{
-	lode_level_bound_items(self, level);
-	lode_level_want_by_items(self, level);
 }
 
 /* Gives each wanted group from `first_group` on its range of the members from `n` on, still empty;

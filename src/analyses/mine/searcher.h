@@ -125,9 +125,8 @@ typedef struct {
 	bool uses_windows; /* or gaps: candidates are LodeWindowPath */
 	size_t memory_limit;
 	atomic_size_t memory_used;
-	atomic_int stop;    /* a LodeErrorCode + 1 */
-	LodeLevel *root;    /* level 0, read by all once it is built */
-	const bool *is_own; /* by graph: the others are another rank's; NULL: all are this one's */
+	atomic_int stop; /* a LodeErrorCode + 1 */
+	LodeLevel *root; /* level 0, read by all once it is built */
 } LodeSearch;
 
 /* Σ counts of a pattern's paths by vertex, and which vertices have any. */
@@ -165,6 +164,7 @@ typedef struct {
 	LodePairs *pairs;  /* while longer windows are looked at; NULL with more than 64 items */
 	LodeLevel *root;   /* level 0: the shared one, or a copy with its own current */
 	LodeLevel *levels; /* [iterations]; [0] unused */
+	uint32_t below;    /* the pattern of the root that level 1 is below; LODE_NONE: of none */
 	LodeBuffer growth_children, growth_lists; /* LodeChild, uint32_t: scratch of patterns.c */
 	LodeBuffer path_table; /* LodePathSlot: paths of the level being made, open addressing */
 	LodeBuffer path_slots; /* uint32_t: where a path was put last when joining repeated ones */
@@ -222,9 +222,7 @@ LodeGroup *lode_level_group_of(LodeSearcher *self, LodeLevel *level, uint32_t cl
 /* Sums the groups' bounds by item, in item_weight and item_count. */
 void lode_level_bound_items(LodeSearcher *self, const LodeLevel *level);
 
-/* Marks the groups that have an item that may pass, by item_weight and item_count, as wanted. */
-void lode_level_want_by_items(LodeSearcher *self, LodeLevel *level);
-/* The same by the level's own groups. */
+/* Marks the groups that have an item that may pass as wanted. */
 void lode_level_want_passing(LodeSearcher *self, LodeLevel *level);
 
 /* Makes room for the candidates, of `size` bytes, and the members of the wanted groups from
@@ -271,25 +269,12 @@ static inline bool lode_search_may_occur(const LodeSearch *search, double weight
 	return count > 0 && lode_search_may_pass(search, weight, count);
 }
 
-/* Whether paths that begin in this vertex's graph are looked for here. */
-static inline bool lode_search_has_vertex(const LodeSearch *search, uint32_t vertex)
-{
-	return search->is_own == NULL || search->is_own[search->graph->vertices[vertex].graph];
-}
-
 /* path_extension.c, window_extension.c: fill a level from a pattern of the one above (depth ≥ 1) or
  * from the graph; measure a pattern of a level. */
 bool lode_paths_start(LodeSearcher *self, LodeLevel *root);
-bool lode_paths_bound_starts(LodeSearcher *self, LodeLevel *root);
-bool lode_paths_fill_starts(LodeSearcher *self, LodeLevel *root);
-bool lode_paths_bound(LodeSearcher *self, uint32_t depth);
-bool lode_paths_fill(LodeSearcher *self, uint32_t depth);
 bool lode_paths_extend(LodeSearcher *self, uint32_t depth);
 void lode_paths_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pattern);
 bool lode_windows_start(LodeSearcher *self, LodeLevel *root);
-bool lode_windows_bound_starts(LodeSearcher *self, LodeLevel *root);
-bool lode_windows_bound(LodeSearcher *self, uint32_t depth, uint32_t max_size);
-bool lode_windows_fill(LodeSearcher *self, LodeLevel *level);
 /* By windows of one vertex, with room for longer ones when `max_size` > 1. */
 bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t max_size);
 void lode_windows_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pattern);
@@ -351,12 +336,6 @@ static inline uint32_t lode_searcher_block_end(const LodeSearcher *self, uint32_
 	return graph->block_ends[graph->vertices[vertex].graph];
 }
 
-/* measure.c: the sums of a pattern, not yet divided by totals, into its support and its events. */
-void lode_pattern_sum(LodeSearcher *self, uint32_t depth, LodePattern *pattern);
-
-/* measure.c: turns such sums into shares of the totals, and says whether they pass. */
-bool lode_support_finish(const LodeSearch *search, LodeSupport *support, double *events);
-
 /* measure.c: the support of a pattern, whether it passes, and its event supports, for which the
  * level has room at pattern->events. */
 void lode_pattern_measure(LodeSearcher *self, uint32_t depth, LodePattern *pattern);
@@ -365,44 +344,6 @@ void lode_pattern_measure(LodeSearcher *self, uint32_t depth, LodePattern *patte
  * vertices, each of which has such a window at all of its executions. `item_patterns`: the pattern
  * of each item, but LODE_NONE where that is another item's too. */
 void lode_items_measure(LodeSearcher *self, LodeLevel *root, const uint32_t *item_patterns);
-
-/* What one element can grow to: made by any worker, taken into the level in order. */
-typedef struct {
-	LodeAlternative element; /* size 0: the empty one */
-	LodeBuffer children;     /* LodeChild, by item */
-	LodeBuffer lists;        /* uint32_t: groups */
-} LodeGrowth;
-
-/* The elements of a level while they are found. */
-typedef struct {
-	LodeSearcher *self;
-	LodeLevel *level;
-	uint32_t depth;
-	LodeSearcher **workers;
-	unsigned n_workers;
-	uint32_t first_pattern; /* of the batch being measured */
-	LodeGrowth *growths;    /* with workers: of a batch of elements */
-} LodeEnumeration;
-
-/*
- * patterns.c, the steps of finding elements. All wanted groups of the level as the list of the
- * empty element, the first alternative until it is replaced.
- */
-bool lode_elements_start(LodeEnumeration *run);
-
-/* Sums, in the worker's item_weight and item_count by item after the element's last one, the bounds
- * of the groups where the grown element matches, and counts those that hold it. */
-void lode_growth_bound(LodeEnumeration *run, LodeSearcher *worker, const LodeAlternative *element);
-
-/* Lists the children that may pass by these bounds; takes them into the level as alternatives. */
-bool lode_growth_list(LodeEnumeration *run, LodeSearcher *worker, LodeGrowth *growth);
-bool lode_growth_take(LodeEnumeration *run, const LodeGrowth *growth);
-
-/* Adds the groups from `first_group` on to the lists of elements [first, end), of one item each. */
-bool lode_elements_lengthen(LodeEnumeration *run, size_t first_group, size_t first, size_t end);
-
-/* Wants the groups that elements from `first` on have. */
-void lode_elements_want_groups(LodeLevel *level, size_t first);
 
 /* patterns.c: finds the elements of a level that pass, of at most `max_size` items, as patterns
  * with alternatives. `workers` (may be NULL) share the measuring of the root. */

@@ -308,7 +308,6 @@ static bool walk_starts(Walk *walk)
 		Step step = {vertex->count, vertex->ratio, hash, v, 1, false};
 		walk->vertices[0] = v;
 		if (class_id != 0 && (!graph->is_monotone || vertex->count > 0) &&
-			lode_search_has_vertex(walk->searcher->search, v) &&
 			!meet_windows(walk, &step, &(Matched){0}, class_id))
 			return false;
 	}
@@ -472,26 +471,16 @@ static bool list_members(LodeSearcher *self, LodeLevel *level, size_t first, siz
 	return true;
 }
 
-bool lode_windows_bound_starts(LodeSearcher *self, LodeLevel *root)
+bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
 {
 	Walk walk = walk_over(self, root, self->search->parameters->window + 1, BOUND_AND_KEEP);
 
 	root->path_size = path_size(walk.longest);
 	root->is_ordered = true;
-	return walk_starts(&walk);
-}
-
-bool lode_windows_fill(LodeSearcher *self, LodeLevel *level)
-{
-	return list_members(self, level, 0, 0);
-}
-
-bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
-{
-	if (!lode_windows_bound_starts(self, root))
+	if (!walk_starts(&walk))
 		return false;
 	lode_level_want_passing(self, root);
-	return lode_windows_fill(self, root);
+	return list_members(self, root, 0, 0);
 }
 
 /*
@@ -598,7 +587,7 @@ static bool match(LodeSearcher *self, const LodeLevel *level, const LodePattern 
 	return !level->may_repeat || join_repeated(self, level);
 }
 
-bool lode_windows_bound(LodeSearcher *self, uint32_t depth, uint32_t max_size)
+bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t max_size)
 {
 	const LodeMiningParameters *parameters = self->search->parameters;
 	const LodeLevel *above = lode_searcher_level(self, depth - 1);
@@ -620,17 +609,10 @@ bool lode_windows_bound(LodeSearcher *self, uint32_t depth, uint32_t max_size)
 	/* Without gaps a path matches in one way only: a window ends with the first vertex that
 	 * completes its element, and the next one begins after it. */
 	level->may_repeat = parameters->gap > 0;
-	return walk_prefixes(&walk, above);
-}
-
-bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t max_size)
-{
-	LodeLevel *level = &self->levels[depth];
-
-	if (!lode_windows_bound(self, depth, max_size))
+	if (!walk_prefixes(&walk, above))
 		return false;
 	lode_level_want_passing(self, level);
-	return lode_windows_fill(self, level);
+	return list_members(self, level, 0, 0);
 }
 
 /* So few are all kept: to look at them again costs more than it saves. */

@@ -10,7 +10,7 @@ typedef struct {
 	GMutex mutex;
 	GCond changed;
 	unsigned n_ranks, n_arrived;
-	uint64_t round;
+	uint64_t round, counter;
 	GArray *sums, *last_sums; /* double */
 } Meeting;
 
@@ -56,6 +56,17 @@ static void sum(LodeRanks *ranks, double *values, size_t n)
 	g_mutex_unlock(&self->mutex);
 }
 
+static uint64_t count(LodeRanks *ranks, uint64_t more)
+{
+	Meeting *self = ranks->user_data;
+
+	g_mutex_lock(&self->mutex);
+	uint64_t before = self->counter;
+	self->counter += more;
+	g_mutex_unlock(&self->mutex);
+	return before;
+}
+
 static void *run_rank(void *data)
 {
 	Rank *self = data;
@@ -78,7 +89,12 @@ LodeMiningRun *thread_ranks_mine(const LodeFlowGraph *graph, const LodeMiningPar
 	g_mutex_init(&meeting.mutex);
 	g_cond_init(&meeting.changed);
 	for (unsigned i = 0; i < n; i++) {
-		all[i] = (Rank){.ranks = {.rank = i, .size = n, .sum = sum, .user_data = &meeting},
+		all[i] = (Rank){.ranks = {.rank = i,
+					.size = n,
+					.n_threads = n * lode_miner_threads(parameters),
+					.sum = sum,
+					.count = count,
+					.user_data = &meeting},
 			.meeting = &meeting,
 			.graph = graph,
 			.parameters = *parameters};
@@ -97,7 +113,7 @@ LodeMiningRun *thread_ranks_mine(const LodeFlowGraph *graph, const LodeMiningPar
 	if (error == NULL || *error == NULL)
 		run = g_steal_pointer(&all[0].run);
 	if (out_traffic != NULL)
-		memcpy(out_traffic, all[0].ranks.traffic, sizeof(all[0].ranks.traffic));
+		*out_traffic = all[0].ranks.traffic;
 	for (unsigned i = 0; i < n; i++) {
 		g_clear_error(&all[i].error);
 		lode_mining_run_free(all[i].run);

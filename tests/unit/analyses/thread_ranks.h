@@ -7,7 +7,7 @@
 /*
  * Mines the graph with `n` ranks. NULL and `error` when a rank failed; otherwise the run of the
  * first rank, and in `out_differs` whether another rank has a different one. `out_traffic`: of the
- * first rank, [LODE_RANKS_LEVELS], may be NULL.
+ * first rank, may be NULL.
  */
 LodeMiningRun *thread_ranks_mine(const LodeFlowGraph *graph, const LodeMiningParameters *parameters,
 	unsigned n, bool *out_differs, LodeRankTraffic *out_traffic, GError **error);

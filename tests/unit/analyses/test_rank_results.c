@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The search of several ranks against that of one process, which has to give the same bits. */
-#include "analyses/mine/level_miner.h"
+#include "analyses/mine/rank_results.h"
 
 #include "analyses/mine/miner.h"
 #include "base/error.h"
@@ -126,50 +126,13 @@ static void test_memory(void)
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_LIMIT);
 }
 
-/* Each graph has one rank, no edge leaves it, and none has much more than its share. */
-static void test_shares(void)
-{
-	enum { N_RANKS = 4 };
-
-	for (uint32_t seed = 1; seed <= 20; seed++) {
-		g_autoptr(RandomCase) random = random_case_new(soak_seed(seed));
-		g_autoptr(RandomCase) repeated = random_case_repeat(random, 16);
-		const LodeFlowGraph *flow = repeated->graph;
-		g_autoptr(LodeSearchGraph)
-			graph = lode_search_graph_new(flow, &repeated->parameters);
-		g_autofree unsigned *owners = g_new0(unsigned, flow->n_graphs + 1);
-		uint32_t n_vertices[N_RANKS] = {0};
-		for (unsigned rank = 0; rank < N_RANKS; rank++) {
-			g_autofree bool *is_own = lode_share_own_graphs(
-				graph, &repeated->parameters, rank, N_RANKS);
-			for (uint32_t g = 0; g < flow->n_graphs; g++)
-				owners[g] += is_own[g] ? rank + 1 : 0;
-			for (uint32_t v = 0; v < flow->n_vertices; v++)
-				n_vertices[rank] += is_own[flow->vertex_graphs[v]] ? 1 : 0;
-		}
-		for (uint32_t g = 0; g < flow->n_graphs; g++) {
-			g_assert_cmpuint(owners[g], >=, 1);
-			g_assert_cmpuint(owners[g], <=, N_RANKS);
-		}
-		for (uint32_t v = 0; v < flow->n_vertices; v++)
-			for (uint32_t i = graph->edge_starts[v]; i < graph->edge_starts[v + 1]; i++)
-				g_assert_cmpuint(owners[flow->vertex_graphs[v]], ==,
-					owners[flow->vertex_graphs[graph->edges[i].target]]);
-		uint32_t sum = 0;
-		for (unsigned rank = 0; rank < N_RANKS; rank++)
-			sum += n_vertices[rank];
-		g_assert_cmpuint(sum, ==, flow->n_vertices);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/level-miner/random-graphs", test_random_graphs);
-	g_test_add_func("/level-miner/large-graphs", test_large_graphs);
-	g_test_add_func("/level-miner/many-items", test_many_items);
-	g_test_add_func("/level-miner/limits", test_limits);
-	g_test_add_func("/level-miner/memory", test_memory);
-	g_test_add_func("/level-miner/shares", test_shares);
+	g_test_add_func("/rank-results/random-graphs", test_random_graphs);
+	g_test_add_func("/rank-results/large-graphs", test_large_graphs);
+	g_test_add_func("/rank-results/many-items", test_many_items);
+	g_test_add_func("/rank-results/limits", test_limits);
+	g_test_add_func("/rank-results/memory", test_memory);
 	return g_test_run();
 }
