@@ -84,6 +84,24 @@ cause_\name:
 	div rcx
 	end div
 
+	begin extend
+	round
+	or rax, r13
+	mov ecx, 3
+	cqo
+	cause extend
+	idiv rcx
+	end extend
+
+	begin clear
+	round
+	or eax, r13d
+	mov ecx, 3
+	xor edx, edx
+	cause clear
+	div ecx
+	end clear
+
 	begin root
 	round
 	mov eax, 3

@@ -31,16 +31,16 @@ uint64_t target_mask = (N_TARGETS - 1) * TARGET_SIZE;
 typedef void *Kernel(uint64_t n, void *memory);
 
 /* Of cause_kernels.S. */
-extern Kernel kernel_nothing, kernel_div, kernel_root, kernel_chain, kernel_load, kernel_apart,
-	kernel_compare, kernel_compare_two, kernel_forward, kernel_lock, kernel_exchange,
-	kernel_fence, kernel_copy, kernel_copy_few, kernel_fill, kernel_cpuid, kernel_pause,
-	kernel_clock, kernel_store, kernel_far_store, kernel_visit, kernel_branch, kernel_fused,
-	kernel_jump, kernel_call, kernel_fetch;
-extern const char cause_div[], cause_root[], cause_chain[], cause_load[], cause_apart[],
-	cause_compare[], cause_compare_two[], cause_forward[], cause_lock[], cause_exchange[],
-	cause_fence[], cause_copy[], cause_copy_few[], cause_fill[], cause_cpuid[], cause_pause[],
-	cause_clock[], cause_store[], cause_far_store[], cause_visit[], cause_branch[],
-	cause_fused[], cause_jump[], cause_call[];
+extern Kernel kernel_nothing, kernel_div, kernel_extend, kernel_clear, kernel_root, kernel_chain,
+	kernel_load, kernel_apart, kernel_compare, kernel_compare_two, kernel_forward, kernel_lock,
+	kernel_exchange, kernel_fence, kernel_copy, kernel_copy_few, kernel_fill, kernel_cpuid,
+	kernel_pause, kernel_clock, kernel_store, kernel_far_store, kernel_visit, kernel_branch,
+	kernel_fused, kernel_jump, kernel_call, kernel_fetch;
+extern const char cause_div[], cause_extend[], cause_clear[], cause_root[], cause_chain[],
+	cause_load[], cause_apart[], cause_compare[], cause_compare_two[], cause_forward[],
+	cause_lock[], cause_exchange[], cause_fence[], cause_copy[], cause_copy_few[], cause_fill[],
+	cause_cpuid[], cause_pause[], cause_clock[], cause_store[], cause_far_store[],
+	cause_visit[], cause_branch[], cause_fused[], cause_jump[], cause_call[];
 extern const char targets[], callees[], blocks[], __executable_start[];
 
 /* Instructions at equal distances. */
@@ -62,6 +62,8 @@ typedef struct {
 
 static const Row rows[] = {
 	{"div", kernel_div, {cause_div, 0, 1}},
+	{"cqo and idiv", kernel_extend, {cause_extend, 0, 1}},
+	{"xor and div, 32 bits", kernel_clear, {cause_clear, 0, 1}},
 	{"square root", kernel_root, {cause_root, 0, 1}},
 	{"chain of 4 additions", kernel_chain, {cause_chain, 12, 4}},
 	{"load, L1 hit", kernel_load, {cause_load, 0, 1}, .ring = 16 << 10, .step = LINE},

@@ -133,6 +133,9 @@ static void give(const LodeCauses *self, uint32_t source, double weight, double 
 {
 	if (source > 0 && has_mark(self, source, LODE_CAUSE_ENDS_A_PAIR))
 		source--;
+	else if (source + 1 < self->profile->instructions->len &&
+		 has_mark(self, source, LODE_CAUSE_PREPARES))
+		source++;
 	out[source] += weight;
 }
 

@@ -9,10 +9,12 @@
  * So the weight of an instruction goes to what ran just before it, in proportion to the executions
  * of the edges that lead to it: those inside its function, calls into an entry, and returns into
  * the instruction after a call, which take the place of the call's own fall-through edge. What no
- * known edge brought stays where it was sampled. Two exceptions, by measurement:
+ * known edge brought stays where it was sampled. Three exceptions, by measurement:
  *  - the weight of a repeated string instruction stays: it is interrupted between its rounds;
  *  - a compare or test of memory and the conditional jump after it retire as one: what falls on the
- *    jump belongs to the compare, which read the memory.
+ *    jump belongs to the compare, which read the memory;
+ *  - what falls on a division right after the instruction that extends or clears the upper half of
+ *    its dividend is the division's own: some processors take both as one.
  *
  * Inferred executions follow the samples, and do not say by which of several ways a merge was
  * reached. There each way weighs what the other way of its branch waits, which is for the same. A
@@ -32,6 +34,7 @@
 typedef enum {
 	LODE_CAUSE_REPEATS = 1,     /* a string instruction with a repeat prefix */
 	LODE_CAUSE_ENDS_A_PAIR = 2, /* a jump that retires with the instruction before it */
+	LODE_CAUSE_PREPARES = 4,    /* cqo and the like: the division after it waits, not this */
 } LodeCauseMark;
 
 /* Where the weight of each instruction came from; the same for all events of a profile. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Seven functions, each of which waits for one instruction between many that are cheap: a division,
- * a load that misses the caches, a compare that misses them and retires with the jump after it, an
- * atomic addition, a string instruction, a call through a pointer that is mispredicted, the first
- * of three tests that all go on with the next round.
+ * Nine functions, each of which waits for one instruction between many that are cheap: a division,
+ * two right after what makes the upper half of their dividends, a load that misses the caches, a
+ * compare that misses them and retires with the jump after it, an atomic addition, a string
+ * instruction, a call through a pointer that is mispredicted, the first of three tests that all go
+ * on with the next round.
  *
  *   waits [DIVIDER]     the argument keeps the compiler from knowing it
  */
@@ -44,6 +45,39 @@ static __attribute__((noinline)) uint64_t divides(uint64_t divider)
 	for (int i = 0; i < DIVISIONS; i++) {
 		CHEAP(a, b, c);
 		value = (value | UINT64_C(1) << 63) / divider;
+		CHEAP(c, a, b);
+	}
+	return value + a + b + c;
+}
+
+/* cqo and idiv. */
+static __attribute__((noinline)) uint64_t halves(int64_t divider)
+{
+	uint64_t a = 1, b = 2, c = 3;
+	int64_t value = INT64_MAX;
+
+	for (int i = 0; i < DIVISIONS; i++) {
+		CHEAP(a, b, c);
+		__asm__ volatile("cqo\n\tidivq %1" : "+a"(value) : "r"(divider) : "rdx", "cc");
+		value |= INT64_C(1) << 62;
+		CHEAP(c, a, b);
+	}
+	return (uint64_t)value + a + b + c;
+}
+
+/* xor and div, of 32 bits. */
+static __attribute__((noinline)) uint64_t parts(uint32_t divider)
+{
+	uint64_t a = 1, b = 2, c = 3;
+	uint32_t value = UINT32_MAX;
+
+	for (int i = 0; i < DIVISIONS; i++) {
+		CHEAP(a, b, c);
+		__asm__ volatile("xorl %%edx, %%edx\n\tdivl %1"
+				 : "+a"(value)
+				 : "r"(divider)
+				 : "rdx", "cc");
+		value |= UINT32_C(1) << 31;
 		CHEAP(c, a, b);
 	}
 	return value + a + b + c;
@@ -194,7 +228,8 @@ int main(int n_arguments, char **arguments)
 	Node *nodes = make_ring();
 	uint64_t words[WORDS];
 	uint64_t sum = divides(divider) + walks(nodes) + searches(nodes, divider) + adds(&shared) +
-	               fills(words) + calls() + probes(nodes, divider % 8, divider % 2);
+	               fills(words) + calls() + probes(nodes, divider % 8, divider % 2) +
+	               halves((int64_t)divider) + parts((uint32_t)divider);
 
 	printf("%llu\n", (unsigned long long)(sum + shared));
 	return 0;

@@ -16,7 +16,7 @@ if ! refusal=$("$lode" record -o trial -e cpu-clock:u -- true 2>&1); then
 	echo "1..0 # SKIP $refusal"
 	exit 0
 fi
-echo 1..12
+echo 1..14
 gcc -O2 -g -o program "$source"
 { "$lode" record -F 5000 -e cpu-clock:u -o x.data -- ./program && "$lode" import -o x.lode x.data &&
 	"$lode" mine x.lode; } >log 2>&1 || sed 's/^/# /' log
@@ -75,3 +75,7 @@ line=$(grep -n '/\* what waits \*/' "$source" | cut -d: -f1)
 check "12 - of several tests that go on with the next round, the one that waits has the time" \
 	"$(is_at_least "$(share $cause "'probes'" \
 		"(SELECT line FROM location l WHERE l.id = i.location) = $line")" 60)"
+check "13 - a division right after cqo has its time" \
+	"$(is_at_least "$(share $cause "'halves'" "$(has op:idiv)")" 60)"
+check "14 - so has one right after the upper half is cleared" \
+	"$(is_at_least "$(share $cause "'parts'" "$(has op:div)")" 60)"

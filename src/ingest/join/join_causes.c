@@ -28,12 +28,13 @@ static bool is_legacy_prefix(uint8_t byte)
 	return false;
 }
 
-/*
- * A compare or test of two operands by its first byte after the prefixes: with an immediate operand
- * beside one in memory it does not fuse with the jump after it (A. Fog, The microarchitecture of
- * Intel, AMD and VIA CPUs, on macro-op fusion).
- */
-static bool is_fusible(const LodeProfile *profile, uint32_t instruction, uint8_t length)
+/* An instruction's code after its legacy prefixes, as far as it is known. */
+typedef struct {
+	uint8_t rex;               /* 0: none */
+	const uint8_t *at, *limit; /* from its opcode on; equal: not known */
+} Opcode;
+
+static Opcode opcode_of(const LodeProfile *profile, uint32_t instruction, uint8_t length)
 {
 	const LodeInstruction *row = lode_profile_instruction(profile, instruction);
 	const LodeFunction *function = lode_profile_function(profile, row->function);
@@ -41,28 +42,74 @@ static bool is_fusible(const LodeProfile *profile, uint32_t instruction, uint8_t
 	gsize size = 0;
 	const uint8_t *code = function->code != NULL ? g_bytes_get_data(function->code, &size)
 	                                             : NULL;
+	Opcode opcode = {0, NULL, NULL};
 
 	if (offset >= size || length > size - offset)
+		return opcode;
+	opcode.at = code + offset;
+	opcode.limit = opcode.at + length;
+	while (opcode.at < opcode.limit && is_legacy_prefix(*opcode.at))
+		opcode.at++;
+	if (opcode.at < opcode.limit && (*opcode.at & 0xf0) == 0x40)
+		opcode.rex = *opcode.at++;
+	return opcode;
+}
+
+/*
+ * A compare or test of two operands by its first byte after the prefixes: with an immediate operand
+ * beside one in memory it does not fuse with the jump after it (A. Fog, The microarchitecture of
+ * Intel, AMD and VIA CPUs, on macro-op fusion).
+ */
+static bool is_fusible(const Opcode *opcode)
+{
+	return opcode->at < opcode->limit &&
+	       ((*opcode->at & 0xfc) == 0x38 || (*opcode->at & 0xfe) == 0x84);
+}
+
+static bool follows(const LodeProfile *profile, const LodeJoinCode *codes, uint32_t index)
+{
+	const LodeInstruction *row = lode_profile_instruction(profile, index);
+
+	if (index == 0)
 		return false;
-	const uint8_t *at = code + offset, *end = at + length;
-	while (at < end && is_legacy_prefix(*at))
-		at++;
-	if (at < end && (*at & 0xf0) == 0x40)
-		at++;
-	return at < end && ((*at & 0xfc) == 0x38 || (*at & 0xfe) == 0x84);
+	const LodeInstruction *before = lode_profile_instruction(profile, index - 1);
+	return before->function == row->function &&
+	       before->address + codes[index - 1].length == row->address;
 }
 
 static bool ends_a_pair(const LodeProfile *profile, const LodeJoinCode *codes, uint32_t index)
 {
-	const LodeInstruction *row = lode_profile_instruction(profile, index);
-
-	if (codes[index].branch != LODE_BRANCH_CONDITIONAL || index == 0 ||
+	if (codes[index].branch != LODE_BRANCH_CONDITIONAL || !follows(profile, codes, index) ||
 		(codes[index - 1].kinds >> LODE_KIND_LOAD & 1) == 0)
 		return false;
-	const LodeInstruction *before = lode_profile_instruction(profile, index - 1);
-	return before->function == row->function &&
-	       before->address + codes[index - 1].length == row->address &&
-	       is_fusible(profile, index - 1, codes[index - 1].length);
+	const Opcode before = opcode_of(profile, index - 1, codes[index - 1].length);
+	return is_fusible(&before);
+}
+
+/* div or idiv by a register, of 16 to 64 bits. */
+static bool is_register_division(const Opcode *opcode)
+{
+	return opcode->limit - opcode->at == 2 && opcode->at[0] == 0xf7 && opcode->at[1] >= 0xf0;
+}
+
+/* cwd, cdq or cqo, or what clears edx: the upper half of a dividend. */
+static bool makes_upper_half(const Opcode *opcode)
+{
+	enum { REX_OTHER_REGISTERS = 5 };
+
+	if (opcode->at < opcode->limit && opcode->at[0] == 0x99)
+		return true;
+	return opcode->limit - opcode->at == 2 && (opcode->at[0] & 0xfd) == 0x31 &&
+	       opcode->at[1] == 0xd2 && (opcode->rex & REX_OTHER_REGISTERS) == 0;
+}
+
+static bool ends_a_division(const LodeProfile *profile, const LodeJoinCode *codes, uint32_t index)
+{
+	if ((codes[index].kinds >> LODE_KIND_DIV & 1) == 0 || !follows(profile, codes, index))
+		return false;
+	const Opcode division = opcode_of(profile, index, codes[index].length);
+	const Opcode before = opcode_of(profile, index - 1, codes[index - 1].length);
+	return is_register_division(&division) && makes_upper_half(&before);
 }
 
 static uint8_t *mark_instructions(const LodeProfile *profile, const LodeJoinCode *codes)
@@ -75,6 +122,8 @@ static uint8_t *mark_instructions(const LodeProfile *profile, const LodeJoinCode
 			marks[i] |= LODE_CAUSE_REPEATS;
 		if (ends_a_pair(profile, codes, i))
 			marks[i] |= LODE_CAUSE_ENDS_A_PAIR;
+		if (ends_a_division(profile, codes, i))
+			marks[i - 1] |= LODE_CAUSE_PREPARES;
 	}
 	return marks;
 }

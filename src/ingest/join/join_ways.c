@@ -37,14 +37,18 @@ static uint32_t find_in_function(const Ways *self, uint32_t function, uint64_t a
 	                                                               : LODE_NONE;
 }
 
-/* A jump waits for what the compare that it retires with reads. */
+/* A jump waits for what the compare that it retires with reads; what prepares a division stands for
+ * it. */
 static bool can_wait(const Ways *self, uint32_t source)
 {
 	const uint32_t waits = 1u << LODE_KIND_LOAD | 1u << LODE_KIND_DIV | 1u << LODE_KIND_ATOMIC |
 	                       1u << LODE_KIND_FENCE;
-	bool is_pair = (self->marks[source] & LODE_CAUSE_ENDS_A_PAIR) != 0;
+	uint8_t marks = self->marks[source];
+	uint32_t waiting = (marks & LODE_CAUSE_ENDS_A_PAIR) != 0 ? source - 1
+	                   : (marks & LODE_CAUSE_PREPARES) != 0  ? source + 1
+	                                                         : source;
 
-	return (self->codes[is_pair ? source - 1 : source].kinds & waits) != 0;
+	return (self->codes[waiting].kinds & waits) != 0;
 }
 
 static void add_way(Ways *self, uint32_t source, uint32_t target)

@@ -59,8 +59,10 @@ typedef struct {
 
 static uint32_t cause_of(const Naive *self, uint32_t source)
 {
-	return (self->marks[source] & LODE_CAUSE_ENDS_A_PAIR) != 0 && source > 0 ? source - 1
-	                                                                         : source;
+	if ((self->marks[source] & LODE_CAUSE_ENDS_A_PAIR) != 0 && source > 0)
+		return source - 1;
+	bool prepares = (self->marks[source] & LODE_CAUSE_PREPARES) != 0;
+	return prepares && source + 1 < self->profile->instructions->len ? source + 1 : source;
 }
 
 static bool has_ways(const Naive *self, uint32_t target)
@@ -182,7 +184,7 @@ static void fill_at_random(LodeProfile *profile, uint8_t *marks, double *sampled
 		bool falls = random_int_range(0, 4) > 0;
 		add_instruction(
 			profile, random_int_range(0, 1000), falls ? random_int_range(0, 1000) : -1);
-		marks[i] = random_int_range(0, 4) == 0 ? (uint8_t)random_int_range(0, 4) : 0;
+		marks[i] = random_int_range(0, 4) == 0 ? (uint8_t)random_int_range(0, 8) : 0;
 		sampled[i] = random_bit() ? 0 : random_int_range(0, 1000);
 	}
 	for (int i = random_int_range(0, 80); i > 0; i--)
@@ -308,6 +310,25 @@ static void test_marks(void)
 	g_assert_cmpfloat(charged[0], ==, 5 + 15);
 	g_assert_cmpfloat(charged[1], ==, 0);
 	g_assert_cmpfloat(charged[2], ==, 70 + 15);
+	check_whole(sampled, charged, 4);
+}
+
+/* 0 load, 1 cqo, 2 division, 3: the load waits for 4, the division for the rest, wherever it was
+ * sampled. */
+static void test_division(void)
+{
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+	const uint8_t marks[] = {0, LODE_CAUSE_PREPARES, 0, 0};
+	const double sampled[] = {0, 4, 50, 30};
+	double charged[4];
+
+	for (int i = 0; i < 4; i++)
+		add_instruction(profile, 10, i < 3 ? 10 : -1);
+	g_autoptr(LodeCauses) causes = lode_causes_new(profile, marks);
+	g_assert_cmpfloat(lode_causes_charge(causes, sampled, charged), ==, 0);
+	g_assert_cmpfloat(charged[0], ==, 4);
+	g_assert_cmpfloat(charged[1], ==, 0);
+	g_assert_cmpfloat(charged[2], ==, 50 + 30);
 	check_whole(sampled, charged, 4);
 }
 
@@ -450,6 +471,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/causes/call", test_call);
 	g_test_add_func("/causes/unknown-callee", test_unknown_callee);
 	g_test_add_func("/causes/marks", test_marks);
+	g_test_add_func("/causes/division", test_division);
 	g_test_add_func("/causes/ways", test_ways);
 	g_test_add_func("/causes/passed-load", test_passed_load);
 	add_random_test("/causes/hostile", test_hostile, "R02S9a8b7c6d5e4f30211203f4e5d6c7b8a9",
