@@ -167,7 +167,7 @@ typedef struct {
 	char *creator; /* "callgrind-3.19.0", "flow file" … */
 	LodeFrequency frequency;
 	uint32_t weight_event; /* default weight */
-	double n_samples;      /* read, also the unresolved; 0: there were none */
+	double n_samples;      /* of that event, also the unresolved; 0: there were none */
 	/* Processor time of what was sampled, in its own code and in the kernel; 0 both: unknown */
 	double user_seconds, system_seconds;
 	bool is_kernel_sampled; /* the time in the kernel too */

@@ -107,7 +107,7 @@ typedef struct {
 	GArray *calls;
 	GArray *ranges;     /* LodeRecordedRange, by (object, first, last); of branch stacks */
 	GArray *unresolved; /* LodeUnresolved: what came to no instruction */
-	double n_samples;
+	double n_samples;   /* of the column that weighs by default, also the unresolved */
 	uint64_t bytes_read;
 } LodeRecording;
 

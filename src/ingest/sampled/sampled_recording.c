@@ -57,6 +57,7 @@ typedef struct {
 	double *weights[LODE_SAMPLED_N_OUTCOMES]; /* of each column */
 	char *examples[LODE_SAMPLED_N_OUTCOMES];
 	double n_lost, n_lost_samples, n_throttled;
+	double *n_samples;   /* of each column */
 	uint64_t n_left_out; /* samples of programs that were not asked for */
 	bool has_branches;
 	uint64_t n_records;
@@ -490,8 +491,9 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 	} else if (outcome == LODE_SAMPLED_KERNEL) {
 		outcome = find_kernel_row(self, record->sample.ip, &row);
 	}
-	if (self->recording->n_samples++ == 0)
+	if (self->recording->pid == 0)
 		self->recording->pid = record->pid;
+	self->n_samples[column]++;
 	g_array_index(self->recording->totals, double, column) += value;
 	if (outcome == LODE_SAMPLED_RESOLVED) {
 		lode_sampled_rows_add(&self->rows, row, column, value);
@@ -516,6 +518,7 @@ static bool read_samples(Reading *self, GError **error)
 	lode_sampled_rows_init(&self->rows, self->recording);
 	for (int i = 0; i < LODE_SAMPLED_N_OUTCOMES; i++)
 		self->weights[i] = g_new0(double, self->recording->events->len);
+	self->n_samples = g_new0(double, self->recording->events->len);
 	for (guint i = 0; i < self->inputs->len; i++) {
 		Input *input = &g_array_index(self->inputs, Input, i);
 		lode_memory_reading_select(self->memory, i);
@@ -530,6 +533,8 @@ static bool read_samples(Reading *self, GError **error)
 	}
 	if (!lode_sampled_rows_finish(&self->rows, error))
 		return false;
+	self->recording->n_samples =
+		self->n_samples[lode_recording_weight_column(self->recording)];
 	lode_sampled_kernel_name_rows(&self->kernel);
 	return true;
 }
@@ -659,6 +664,7 @@ LodeRecording *lode_sampled_recording_read(
 	lode_sampled_kernel_clear(&reading.kernel);
 	g_array_unref(reading.inputs);
 	g_free(reading.known);
+	g_free(reading.n_samples);
 	for (int i = 0; i < LODE_SAMPLED_N_OUTCOMES; i++) {
 		g_free(reading.examples[i]);
 		g_free(reading.weights[i]);
