@@ -84,7 +84,7 @@ typedef struct {
 	GPtrArray *commands; /* char *: command lines of the programs, no two equal */
 	/* Processor time that they took, as far as it is known. */
 	double user_seconds, system_seconds;
-	bool is_kernel_sampled;  /* some event's samples are of the kernel's code too */
+	bool is_kernel_sampled;  /* samples of the event that weighs are of the kernel's code too */
 	GPtrArray *events;       /* char *: columns of `values`; the union over all files */
 	GPtrArray *descriptions; /* char *, of the columns; NULL where there is none, or shorter */
 	GArray *sums;            /* LodeRecordedSum, of exact columns; empty: callgrind's */

@@ -72,7 +72,11 @@ char *lode_kernel_share_text(const LodeProfile *profile)
 	if (share < 0)
 		return g_string_free(text, TRUE);
 	g_string_append_printf(text, "%s of %.*f s of processor time were in the kernel, %s",
-		lode_number_format_share(share, number), total < 100 ? 2 : 0, total,
+		lode_number_format_share(share, number),
+		total < 0.1   ? 4
+		: total < 100 ? 2
+			      : 0,
+		total,
 		profile->is_kernel_sampled ? "sampled too"
 					   : "not sampled; --kernel samples it too");
 	if (profile->is_kernel_sampled)

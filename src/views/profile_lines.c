@@ -14,8 +14,10 @@
 
 enum { NAME_WIDTH = 48, EXAMPLE_WIDTH = 60, LEAST_PROGRAM_WIDTH = 20 };
 
-/* Of the time in the kernel: a smaller share hides nothing. */
+/* Of the time in the kernel: a smaller share hides nothing. Less time than some ticks of the
+ * scheduler may have been counted on the wrong side, all of it. */
 #define NOTABLE_SHARE 0.01
+#define LEAST_SECONDS 0.02
 
 #define NS_PER_S 1e9
 
@@ -168,7 +170,8 @@ static void put_kernel_line(const LodeProfile *profile, const LodeTerminal *term
 {
 	g_autofree char *text = lode_kernel_share_text(profile);
 
-	if (lode_kernel_share(profile) >= NOTABLE_SHARE)
+	if (lode_kernel_share(profile) >= NOTABLE_SHARE &&
+		profile->user_seconds + profile->system_seconds >= LEAST_SECONDS)
 		lode_profile_lines_print(terminal, out, "%s", text);
 }
 

@@ -533,8 +533,7 @@ static bool read_samples(Reading *self, GError **error)
 	}
 	if (!lode_sampled_rows_finish(&self->rows, error))
 		return false;
-	self->recording->n_samples =
-		self->n_samples[lode_recording_weight_column(self->recording)];
+	self->recording->n_samples = self->n_samples[lode_recording_weight_column(self->recording)];
 	lode_sampled_kernel_name_rows(&self->kernel);
 	return true;
 }
@@ -573,19 +572,20 @@ static void account(Reading *self)
 				self->recording, losses[i], NULL, counts[i], 0);
 }
 
-static void describe_program(LodeRecording *recording, const LodePerfData *data)
+static void describe_program(LodeRecording *recording, const Input *input)
 {
-	const LodePerfInfo *info = lode_perf_data_info(data);
+	const LodePerfInfo *info = lode_perf_data_info(input->data);
+	uint32_t weight = lode_recording_weight_column(recording);
 	const char *program = info->program != NULL ? info->program : info->command;
 	size_t n_events;
-	const LodePerfEvent *events = lode_perf_data_events(data, &n_events);
+	const LodePerfEvent *events = lode_perf_data_events(input->data, &n_events);
 
 	if (program != NULL)
 		lode_recording_add_command(recording, program, strlen(program));
 	recording->user_seconds += (double)info->user_ns / 1e9;
 	recording->system_seconds += (double)info->system_ns / 1e9;
 	for (size_t i = 0; i < n_events; i++)
-		recording->is_kernel_sampled |= events[i].has_kernel;
+		recording->is_kernel_sampled |= events[i].has_kernel && input->columns[i] == weight;
 }
 
 static void describe(Reading *self)
@@ -601,7 +601,7 @@ static void describe(Reading *self)
 	if (info->host != NULL)
 		recording->host = g_string_chunk_insert(recording->strings, info->host);
 	for (guint i = 0; i < self->inputs->len; i++)
-		describe_program(recording, g_array_index(self->inputs, Input, i).data);
+		describe_program(recording, &g_array_index(self->inputs, Input, i));
 	recording->frequency = self->has_branches ? LODE_FREQUENCY_SAMPLED
 	                                          : LODE_FREQUENCY_INFERRED;
 }

@@ -297,9 +297,11 @@ static void test_causes(void)
 	}
 }
 
-/* The first event took no sample: the second weighs, also where samples are unresolved. */
+/* The first event took no sample: the second weighs, also where samples are unresolved, and says
+ * whether the kernel's time is in the profile. */
 static void test_unused_event(void)
 {
+	enum { EXCLUDE_KERNEL = 1 << 5 };
 	g_auto(SampledProgram) program;
 	g_auto(SampleFile) file;
 
@@ -307,6 +309,7 @@ static void test_unused_event(void)
 	sample_file_init(&file);
 	sample_file_add_event(&file, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1);
 	add_cpu_clock(&file);
+	file.file.attributes[1].flags |= EXCLUDE_KERNEL;
 	begin(&file, &program);
 	uint64_t entry = sampled_program_function(&program, "wander")->address;
 	add_at(&file, 1, entry + program.bias, 300);
@@ -315,6 +318,7 @@ static void test_unused_event(void)
 	g_assert_cmpstr(
 		lode_profile_event(profile, profile->weight_event)->name, ==, "cpu-clock:cause");
 	check_reason(profile, "sample outside any mapping", 1, 500);
+	g_assert_false(profile->is_kernel_sampled);
 }
 
 /* 'perf record -c N' need not write the period, and what was mapped counts in the file's order. */

@@ -33,6 +33,9 @@ static void test_share(void)
 
 	g_assert_cmpfloat(lode_kernel_share(profile), ==, -1);
 	check(profile, NULL);
+	profile->system_seconds = 0.004;
+	check(profile, "100.0 % of 0.0040 s of processor time were in the kernel, not sampled; "
+		       "--kernel samples it too.");
 	profile->user_seconds = 0.5;
 	profile->system_seconds = 1.5;
 	g_assert_cmpfloat(lode_kernel_share(profile), ==, 0.75);

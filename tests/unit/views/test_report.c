@@ -554,6 +554,22 @@ static void test_head_of_clock(void)
 	g_assert_nonnull(strstr(text, "\n2.50 s of cpu-clock:cause in 350 executions"));
 }
 
+/* The time in the kernel, where there is enough to be divided. */
+static void test_head_of_kernel(void)
+{
+	for (int pass = 0; pass < 2; pass++) {
+		g_autoptr(LodeProfile) profile = sample_profile();
+		LodeTerminal terminal = {0};
+		FILE *file = sample_open();
+		profile->system_seconds = pass == 0 ? 0.004 : 0.4;
+		lode_profile_lines_head(profile, profile->weight_event, &terminal, file);
+		g_autofree char *text = sample_close(file);
+		bool has_line = strstr(text, "100.0 % of 0.40 s of processor time") != NULL;
+		g_assert_true(has_line == (pass == 1));
+		g_assert_true((strstr(text, "in the kernel") != NULL) == (pass == 1));
+	}
+}
+
 static void test_instruction_run(void)
 {
 	g_autoptr(LodeMiningRun) run = sample_run();
@@ -597,6 +613,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/report/least", test_least);
 	g_test_add_func("/views/report/findings-explained", test_findings_explained);
 	g_test_add_func("/views/report/findings-json", test_findings_json);
+	g_test_add_func("/views/report/head-of-kernel", test_head_of_kernel);
 	g_test_add_func("/views/report/no-findings", test_no_findings);
 	g_test_add_func("/views/report/empty-run", test_empty_run);
 	g_test_add_func("/views/report/hostile-names", test_hostile_names);
