@@ -6,7 +6,8 @@
  *   38.7 % ± 0.9 %    +9.7 ns     120        120  F1  ⟪load pointer, address from load⟫
  *                                                     walk_17 (list.c:31) 0.4 %, …
  *   Hot places
- *   12.1 % ± 0.8 %    +3.0 ns                     F3  main (x.c:12): ⟪div⟫
+ *   12.1 % ± 0.8 %    +3.0 ns                     F3  main (x.c:12)  ⟪div⟫
+ *    8.5 % ± 0.7 %    +1.0 ns                     F4  main (x.c:20) 5.1 % and 2 others  ⟪store⟫
  */
 #include "views/finding_report.h"
 
@@ -127,7 +128,11 @@ static void put_text(const Body *self, const LodeFinding *finding, GString *out)
 	g_autofree char *text = lode_finding_text(self->view->findings, finding);
 
 	if (self->is_hot && finding->n_places > 0) {
-		put_place(self->view, place_at(self->view, finding, 0)->instruction, out);
+		const LodeFindingPlace *first = place_at(self->view, finding, 0);
+		put_place(self->view, first->instruction, out);
+		if (finding->places > 1)
+			g_string_append_printf(out, " %.1f %% and %u other%s", 100 * first->time,
+				finding->places - 1, finding->places == 2 ? "" : "s");
 		g_string_append(out, "  ");
 	}
 	g_string_append(out, text);
@@ -309,34 +314,51 @@ static void put_not_executed(const View *self)
 			lode_number_format_share(weight / all, share));
 }
 
-static void put_model(const View *self)
+/* "76.9 % of the time", or of a part of the findings "61.2 % of the time, all 9 findings 76.9 %".
+ */
+static void append_explained(const View *self, uint32_t n_shown, GString *out)
+{
+	const LodeFindings *findings = self->findings;
+	const char *what = !findings->is_counted || strcmp(self->unit, "ns") == 0
+	                           ? "time"
+	                           : lode_profile_event_name(self->profile, self->weight_event);
+	char share[LODE_NUMBER_SIZE];
+	double shown = 0;
+
+	for (uint32_t i = 0; i < n_shown; i++)
+		shown += lode_findings_at(findings, i)->time;
+	if (n_shown == findings->findings->len)
+		shown = findings->explained;
+	g_string_append_printf(out, "%s of the %s", lode_number_format_share(shown, share), what);
+	if (n_shown < findings->findings->len)
+		g_string_append_printf(out, ", all %u findings %s", findings->findings->len,
+			lode_number_format_share(findings->explained, share));
+}
+
+static void put_model(const View *self, uint32_t n_shown)
 {
 	const LodeFindings *findings = self->findings;
 	const LodeTerminal *terminal = &self->options->terminal;
-	g_autoptr(GString) base = g_string_new(NULL);
-	char share[LODE_NUMBER_SIZE], single[LODE_NUMBER_SIZE];
+	g_autoptr(GString) base = g_string_new(NULL), explained = g_string_new(NULL);
+	char single[LODE_NUMBER_SIZE];
 
 	if (findings->findings->len == 0) {
 		put_nothing(self);
 		return;
 	}
 	lode_finding_append_amount(base, findings->base);
-	lode_number_format_share(findings->explained, share);
+	append_explained(self, n_shown, explained);
 	if (findings->is_counted) {
 		lode_profile_lines_print(terminal, self->out,
-			"What is below explains %s of the %s. Where nothing below applies, an "
-			"instruction costs %s %s; 'each' is what comes on top.",
-			share,
-			strcmp(self->unit, "ns") == 0
-				? "time"
-				: lode_profile_event_name(self->profile, self->weight_event),
-			base->str, self->unit);
+			"What is below explains %s. Where no finding applies, an instruction costs "
+			"%s %s; 'each' is what comes on top.",
+			explained->str, base->str, self->unit);
 		return;
 	}
 	lode_profile_lines_print(terminal, self->out,
-		"What is below explains %s of the time; 'each' is in multiples of the average "
-		"instruction around it, as executions were not counted%s%s%s.",
-		share, findings->single >= 0.05 ? " (" : "",
+		"What is below explains %s; 'each' is in multiples of the average instruction "
+		"around it, as executions were not counted%s%s%s.",
+		explained->str, findings->single >= 0.05 ? " (" : "",
 		findings->single >= 0.05 ? lode_number_format_share(findings->single, single) : "",
 		findings->single >= 0.05 ? " is in blocks of one instruction, and taken as average)"
 					 : "");
@@ -395,7 +417,7 @@ static void write_text(const View *self)
 
 	lode_profile_lines_head(
 		self->profile, self->weight_event, &self->options->terminal, self->out);
-	put_model(self);
+	put_model(self, n_shown);
 	put_not_executed(self);
 	put_table(self, patterns, false);
 	put_table(self, hot, true);

@@ -107,6 +107,7 @@ function Row(props: { finding: Finding; route: Route; all: Findings; most: numbe
 						{isHot && first && (
 							<span class="where">
 								<bdi>{first.function}</bdi> ({place(first)}){" "}
+								{finding.places > 1 && `${share(first.time)} and ${some(finding.places - 1, "other")} `}
 							</span>
 						)}
 						<bdi class="pattern">{text}</bdi>

@@ -286,12 +286,17 @@ static LodeMiningRun *run_with_findings(void)
 			.focus = 1,
 			.time = 0.3,
 			.executed = 0.2,
+			.places = 7,
+			.first_place = 1,
+			.n_places = 1,
 			.spread = 1},
 		{.kind = LODE_FINDING_PLACE,
 			.n_elements = 2,
 			.focus = 0,
 			.time = 0.2,
 			.executed = 0.3,
+			.places = 1,
+			.n_places = 1,
 			.spread = 1},
 	};
 
@@ -366,10 +371,15 @@ static void test_findings(void)
 	g_assert_nonnull(strstr(places, "F2"));
 	g_assert_nonnull(strstr(places, "F3"));
 	g_assert_null(strstr(places, "40.0 %"));
+	/* Of several instructions the one that is named has only its own share. */
+	const char *several = strstr(places, " 20.0 % and 6 others  ");
+	g_assert_nonnull(several);
+	g_assert_null(strstr(strchr(several, '\n'), " other"));
 	g_assert_nonnull(strstr(text, "lode annotate x.lode F1"));
 	options.limit = 1;
 	g_autofree char *one = write_report(run, &options);
 	g_assert_null(strstr(one, "Hot places"));
+	g_assert_nonnull(strstr(one, "below explains 40.0 % of the cycles, all 3 findings 90.0 %"));
 	g_assert_nonnull(strstr(one, "all 3 findings"));
 	/* Filters and orders ask for sequences. */
 	options.limit = 0;
