@@ -189,13 +189,15 @@ static void append_text(GString *out, const View *self, const LodeComparedRow *r
 	bool is_finding = row->kind <= LODE_COMPARED_PLACE && instruction != LODE_NONE;
 
 	if (is_finding && row->kind == LODE_COMPARED_PLACE) {
-		lode_finding_append_place(out, self->profiles[side], instruction);
+		lode_finding_append_place(
+			out, self->profiles[side], instruction, self->options->terminal.width == 0);
 		g_string_append(out, "  ");
 	}
 	g_string_append(out, row->text);
 	if (is_finding && row->kind == LODE_COMPARED_PATTERN) {
 		g_string_append(out, side == 0 ? "  most in the base: " : "  most: ");
-		lode_finding_append_place(out, self->profiles[side], instruction);
+		lode_finding_append_place(
+			out, self->profiles[side], instruction, self->options->terminal.width == 0);
 	}
 	if (row->kind == LODE_COMPARED_LINE && row->sides[side].function != LODE_NONE)
 		g_string_append_printf(out, "  %s",

@@ -3,6 +3,7 @@
 
 #include "base/number_format.h"
 #include "model/causes.h"
+#include "views/function_name.h"
 #include "views/profile_figures.h"
 
 #include <string.h>
@@ -73,7 +74,8 @@ void lode_finding_append_each(GString *out, const LodeFindings *findings,
 		g_string_append(out, " ×");
 }
 
-void lode_finding_append_place(GString *out, const LodeProfile *profile, uint32_t instruction)
+void lode_finding_append_place(
+	GString *out, const LodeProfile *profile, uint32_t instruction, bool is_whole)
 {
 	const LodeInstruction *one = lode_profile_instruction(profile, instruction);
 	const LodeFunction *function = lode_profile_function(profile, one->function);
@@ -82,7 +84,10 @@ void lode_finding_append_place(GString *out, const LodeProfile *profile, uint32_
 							 one->location)
 	                                       : NULL;
 
-	g_string_append(out, function->name);
+	g_autofree char *name = is_whole ? g_strdup(function->name)
+	                                 : lode_function_name_short(function->name);
+
+	g_string_append(out, name);
 	if (location != NULL && location->file != NULL && location->line > 0) {
 		g_autofree char *base = g_path_get_basename(location->file);
 		g_string_append_printf(out, " (%s:%u)", base, location->line);

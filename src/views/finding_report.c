@@ -63,9 +63,11 @@ static void put_each(const View *self, const LodeFinding *finding, GString *out)
 		lode_finding_is_least(self->profile, self->weight_event, self->findings, finding));
 }
 
+/* On a pipe names stay whole. */
 static void put_place(const View *self, uint32_t instruction, GString *out)
 {
-	lode_finding_append_place(out, self->profile, instruction);
+	lode_finding_append_place(out, self->profile, instruction,
+		self->options->format != LODE_VIEW_TEXT || self->options->terminal.width == 0);
 }
 
 static const LodeFindingPlace *place_at(const View *self, const LodeFinding *finding, uint32_t i)

@@ -5,6 +5,7 @@
 #include "base/number_format.h"
 #include "views/display_text.h"
 #include "views/finding_figures.h"
+#include "views/function_name.h"
 #include "views/kernel_share.h"
 #include "views/profile_figures.h"
 #include "views/table.h"
@@ -157,8 +158,10 @@ static void put_figures_line(
 		lode_number_format_count(profile->functions->len, d),
 		is_graphs ? "graph" : "function", profile->functions->len == 1 ? "" : "s");
 	if (hottest != LODE_NONE) {
-		g_autofree char *name = name_text(
-			lode_profile_function(profile, hottest)->name, NAME_WIDTH, terminal);
+		const char *whole = lode_profile_function(profile, hottest)->name;
+		g_autofree char *brief = terminal->width != 0 ? lode_function_name_short(whole)
+		                                              : g_strdup(whole);
+		g_autofree char *name = name_text(brief, NAME_WIDTH, terminal);
 		g_string_append_printf(line, " · hottest %s %s (%s)",
 			is_graphs ? "graph" : "function",
 			lode_number_format_share(lode_share_of(hottest_value, total), a), name);

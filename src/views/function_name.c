@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "views/function_name.h"
+
+#include <glib.h>
+#include <string.h>
+
+enum { LONG_NAME = 48, MAX_DEPTH = 256 };
+
+/* What looks like brackets and is none: how many bytes of it begin here. */
+static size_t literal_length(const char *name, const char *at)
+{
+	static const char anonymous[] = "(anonymous namespace)", keyword[] = "operator";
+	size_t n = sizeof(keyword) - 1;
+
+	if (g_str_has_prefix(at, anonymous))
+		return sizeof(anonymous) - 1;
+	if (strncmp(at, keyword, n) != 0 ||
+		(at > name && (g_ascii_isalnum(at[-1]) || at[-1] == '_')))
+		return 0;
+	if (g_str_has_prefix(at + n, "()"))
+		return n + 2;
+	return n + strspn(at + n, "<>=-!+*/%^&|~,");
+}
+
+/* The byte after the bracket that closes the one at `open`; NULL: there is none. */
+static const char *after_closed(const char *name, const char *open)
+{
+	char closers[MAX_DEPTH];
+	unsigned depth = 0;
+
+	for (const char *at = open; *at != '\0'; at++) {
+		size_t literal = literal_length(name, at);
+		if (literal > 0) {
+			at += literal - 1;
+		} else if (*at == '(' || *at == '<') {
+			if (depth == MAX_DEPTH)
+				return NULL;
+			closers[depth++] = *at == '(' ? ')' : '>';
+		} else if (*at == ')' || (*at == '>' && at[-1] != '-')) {
+			if (*at != closers[--depth])
+				return NULL;
+			if (depth == 0)
+				return at + 1;
+		}
+	}
+	return NULL;
+}
+
+char *lode_function_name_short(const char *name)
+{
+	g_autoptr(GString) out = g_string_new(NULL);
+
+	if (strlen(name) <= LONG_NAME)
+		return g_strdup(name);
+	for (const char *at = name; *at != '\0';) {
+		size_t literal = literal_length(name, at);
+		if (literal > 0 || (*at != '(' && *at != '<')) {
+			g_string_append_len(out, at, (gssize)MAX(literal, 1));
+			at += MAX(literal, 1);
+			continue;
+		}
+		const char *end = after_closed(name, at);
+		if (end == NULL)
+			return g_strdup(name);
+		g_string_append_c(out, *at);
+		if (end - at > 2)
+			g_string_append(out, "…");
+		g_string_append_c(out, end[-1]);
+		at = end;
+	}
+	return g_string_free(g_steal_pointer(&out), FALSE);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of functions, as long as there is room for. */
+#pragma once
+
+/*
+ * A long name without its parameters and template arguments, for people:
+ *
+ *   lookups(std::map<int, long, std::less<int>, …> const&, int)    lookups(…)
+ *   std::_Rb_tree<int, …>::_M_erase(…) [clone .isra.0]             std::_Rb_tree<…>::_M_erase(…)
+ * [clone .isra.0]
+ *
+ * A name of up to 48 bytes, or one whose brackets do not match, stays as it is. The caller frees
+ * the result.
+ */
+char *lode_function_name_short(const char *name);
