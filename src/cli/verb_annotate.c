@@ -83,9 +83,12 @@ static bool parse_subject(char **words, LodeAnnotateOptions *annotate, GError **
 	const char *nearest = lode_suggestion(words[0], names);
 	if (nearest != NULL && words[1] != NULL)
 		return lode_option_refuse(error, "'%s': did you mean '%s'?", words[0], nearest);
+	const char *colon = strrchr(words[0], ':');
+	const char *kind = colon != NULL && g_ascii_isdigit(colon[1]) ? "line" : "function";
 	return lode_option_refuse(error,
-		"'%s' is not the id of a sequence (231) or a finding (F3); lode report shows them",
-		words[0]);
+		"'%s' is not the id of a sequence (231) or a finding (F3), which lode report "
+		"shows; or did you mean '%s %s'?",
+		words[0], kind, words[0]);
 }
 
 static bool parse_options(char **words, LodeAnnotateOptions *annotate, GError **error)
