@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "sources/signature_file.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <string.h>
 
 static int compare_texts(const void *a, const void *b)
@@ -15,17 +17,19 @@ static int compare_texts(const void *a, const void *b)
 static GPtrArray *list_signatures(const char *directory, GError **error)
 {
 	g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
-	g_autoptr(GError) reason = NULL;
-	g_autoptr(GDir) listing = g_dir_open(directory, 0, &reason);
-	const char *name;
+	DIR *listing = opendir(directory);
+	const struct dirent *entry;
 
 	if (listing == NULL) {
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_IO, reason->message);
+		int code = errno;
+		g_set_error(
+			error, LODE_ERROR, LODE_ERROR_IO, "%s: %s", directory, g_strerror(code));
 		return NULL;
 	}
-	while ((name = g_dir_read_name(listing)) != NULL)
-		if (g_str_has_suffix(name, ".sig"))
-			g_ptr_array_add(paths, g_build_filename(directory, name, NULL));
+	while ((entry = readdir(listing)) != NULL)
+		if (g_str_has_suffix(entry->d_name, ".sig"))
+			g_ptr_array_add(paths, g_build_filename(directory, entry->d_name, NULL));
+	closedir(listing);
 	g_ptr_array_sort(paths, compare_texts);
 	if (paths->len == 0) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
