@@ -121,6 +121,14 @@ check "so does the end of the process, and the command is ended" "$(status_is 0)
 run run -p 2147483647
 check "no such process" "$(status_is 1)" "$(says 'process 2147483647 does not exist')" "$(left_nothing)"
 
+sleep 60 &
+waiting=$!
+sleep 1
+run run -p "$waiting" --duration 0.5 -o none.lode
+kill "$waiting"
+check "what a process did that only waits is said once" "$(status_is 1)" "$(says 'no sample was taken')" \
+	"$(! grep -q 'too short' err || echo 'says that it ran too short')" "$(left_nothing)"
+
 attach_to kernel
 run run --kernel -p "$target" -o k.lode -- sleep 1
 if [ "$status" -eq 0 ]; then
