@@ -150,7 +150,8 @@ static void append_change(GString *out, const LodeComparison *comparison, LodeEs
 	append_signed(out, comparison, change.value);
 	if (change.error > 0) {
 		g_string_append(out, " ±");
-		append_scaled(out, comparison, change.error, change.value, false);
+		append_scaled(out, comparison, change.error,
+			change.value != 0 ? change.value : change.error, change.value == 0);
 	}
 }
 

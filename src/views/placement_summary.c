@@ -84,9 +84,10 @@ static void note_samples(Summary *self)
 	double all = matrix->weight + matrix->unresolved_weight + matrix->other_weight +
 	             matrix->own_weight;
 
-	note(self, "by %s samples of %s on %s pages%s",
+	note(self, "by %s samples of %s on %s page%s%s",
 		lode_number_format_count((double)matrix->n_samples, samples), matrix->event,
 		lode_number_format_count(matrix->pages->len, pages),
+		matrix->pages->len == 1 ? "" : "s",
 		self->profile->memory->is_stall_weighted
 			? "; timer samples weigh the time that accesses take, not their number"
 			: "");

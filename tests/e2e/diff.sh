@@ -56,7 +56,7 @@ if not eval(sys.argv[1]):
 END
 }
 
-echo 1..10
+echo 1..11
 
 # What the C library does before main() depends on the length of the program's name.
 compared first.lode same.lode --images '/same$'
@@ -109,3 +109,5 @@ check "by samples alone" "$(status_is 0)" "$(of 'row("functions", "often")["is_t
 compared sampled.lode sampled.lode --normalise executions
 check "executions that were not counted cannot be divided by" "$(status_is 1)" \
 	"$(grep -q 'were not counted' err || cat err)"
+compared sampled.lode sampled.lode
+check "the error of no change has a unit" "$(status_is 0)" "$(grep -qE '^In all 0 ±[0-9.]+ (s|ms|µs|ns)\.$' out || cat out)"
