@@ -524,7 +524,10 @@ static Tree *parse(const char *text, const LodeExpressionScope *scope, GError **
 		return g_steal_pointer(&tree);
 	lode_expression_fault(error, text, parser.token.offset,
 		parser.token.kind == LODE_TOKEN_CLOSE ? "no '(' belongs to this ')'"
-						      : "an operator is missing here");
+		: parser.token.kind == LODE_TOKEN_COMMA
+			? "',' is not an operator: conditions are joined by '&&', and a "
+			  "second level of groups is --by2"
+			: "an operator is missing here");
 	return NULL;
 }
 

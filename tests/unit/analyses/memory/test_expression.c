@@ -395,6 +395,8 @@ static void test_errors(Fixture *self, const void *data)
 		{"(1 + 2", "column 7: ')' is missing here\n  (1 + 2\n        ^"},
 		{"1 + 2)", "column 6: no '(' belongs to this ')'\n  1 + 2)\n       ^"},
 		{"1 2", "column 3: an operator is missing here\n  1 2\n    ^"},
+		{"line, size", "column 5: ',' is not an operator: conditions are joined by '&&', "
+			       "and a second level of groups is --by2\n  line, size\n      ^"},
 		{"1 + * 2", "column 5: a value is missing before '*'\n  1 + * 2\n      ^"},
 		{"size in ()", "column 10: a value is missing before ')'\n  size in ()\n"
 			       "           ^"},
