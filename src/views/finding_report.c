@@ -280,9 +280,16 @@ static void put_nothing(const View *self)
 	                  lode_profile_event(self->profile, self->weight_event)->kind ==
 	                          LODE_EVENT_SAMPLED;
 	double samples = self->findings->samples;
+	double weight = lode_profile_event_total(self->profile, self->weight_event);
 	char number[LODE_NUMBER_SIZE];
 
-	if (!(samples > 0))
+	if (!is_sampled && weight > 0 && weight == self->profile->total_count)
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"The weight is the number of executions, so that every instruction costs "
+			"the same: nothing is known of caches, branches or time. valgrind "
+			"simulates them with --cache-sim=yes --branch-sim=yes, and 'lode run "
+			"--count' measures time.");
+	else if (!(samples > 0))
 		lode_profile_lines_print(&self->options->terminal, self->out,
 			"The profile has no weight, so that nothing can be said of costs.");
 	else if (is_sampled)

@@ -474,6 +474,12 @@ static void test_no_findings(void)
 	lode_report_options_init(&options);
 	g_autofree char *text = write_report(run, &options);
 	g_assert_nonnull(strstr(text, "No pattern and no place costs more than the rest"));
+	/* Executions are their own weight, where nothing else was simulated. */
+	g_autoptr(LodeProfile) profile = sample_profile();
+	lode_profile_event(profile, profile->weight_event)->total = profile->total_count;
+	g_autofree char *counted = write_report_of(profile, run, &options);
+	g_assert_null(strstr(counted, "No pattern"));
+	g_assert_nonnull(strstr(counted, "The weight is the number of executions"));
 	run->findings->samples = 0;
 	g_autofree char *none = write_report(run, &options);
 	g_assert_nonnull(strstr(none, "no weight"));
