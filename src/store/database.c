@@ -290,14 +290,16 @@ LodeDatabase *lode_database_create(const char *path, const LodeProgress *progres
 
 static bool check_identity(LodeDatabase *self, GError **error)
 {
-	int64_t id, version;
+	int64_t id, version, pages;
 
 	if (!lode_database_query_integer(self, "PRAGMA application_id", &id, error) ||
-		!lode_database_query_integer(self, "PRAGMA user_version", &version, error))
+		!lode_database_query_integer(self, "PRAGMA user_version", &version, error) ||
+		!lode_database_query_integer(self, "PRAGMA page_count", &pages, error))
 		return false;
 	if (id != LODE_APPLICATION_ID) {
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CORRUPT,
-			"not a lode profile, but another SQLite file");
+			pages == 0 ? "not a lode profile: the file is empty"
+				   : "not a lode profile, but another SQLite file");
 		return false;
 	}
 	if (version > LODE_SCHEMA_VERSION) {

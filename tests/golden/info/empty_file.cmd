@@ -1,0 +1,2 @@
+touch empty.lode
+lode info empty.lode
