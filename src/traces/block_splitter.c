@@ -463,6 +463,7 @@ LodeTraceFrame *lode_block_splitter_take_frame(LodeBlockSplitter *self)
 	                     ? lode_block_dictionary_new()
 	                     : lode_block_dictionary_ref(frame->dictionary);
 	self->frame = lode_trace_frame_new(dictionary);
+	lode_trace_frame_expect(self->frame, frame);
 	self->frame->first_reference = frame->first_reference + frame->n_references;
 	self->frame->first_instruction = frame->first_instruction + frame->n_instructions;
 	return frame;
@@ -475,6 +476,7 @@ void lode_block_splitter_renew_dictionary(LodeBlockSplitter *self)
 
 	g_assert(self->frame->n_invocations == 0 && !is_open(self) && self->chain == 0);
 	self->block_version++;
+	lode_trace_frame_expect(frame, self->frame);
 	frame->first_reference = self->frame->first_reference;
 	frame->first_instruction = self->frame->first_instruction;
 	lode_trace_frame_free(self->frame);

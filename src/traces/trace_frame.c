@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { LARGE_BYTES = 1 << 20 }; /* smaller arrays are grown step by step: frames may be many */
+
 LodeTraceFrame *lode_trace_frame_new(LodeBlockDictionary *dictionary)
 {
 	LodeTraceFrame *self = g_new0(LodeTraceFrame, 1);
@@ -27,23 +29,45 @@ void lode_trace_frame_free(LodeTraceFrame *self)
 	g_free(self);
 }
 
-/* Doubles `room` until `needed` elements of `size` bytes fit. */
-static void *grown(void *array, size_t *room, size_t needed, size_t size)
+void lode_trace_frame_expect(LodeTraceFrame *self, const LodeTraceFrame *before)
 {
-	if (needed <= *room)
+	self->likely_blocks = MAX(before->blocks_room, before->likely_blocks);
+	self->likely_addresses = MAX(before->addresses_room, before->likely_addresses);
+}
+
+/* How much room there is to be. */
+typedef struct {
+	size_t needed, likely; /* elements */
+	size_t size;           /* of each, in bytes */
+} Wanted;
+
+/* Doubles `room` until all that is needed fits, and from some size on until what is likely does.
+ * realloc() would touch what it copies to before huge pages can be asked for. */
+static void *grown(void *array, size_t *room, const Wanted *wanted)
+{
+	size_t n_bytes = *room * wanted->size;
+	void *larger;
+
+	if (wanted->needed <= *room)
 		return array;
-	*room = MAX(*room * 2, MAX(needed, 1024));
-	array = g_realloc_n(array, *room, size);
-	lode_large_array_advise(array, *room * size);
-	return array;
+	*room = MAX(*room * 2, MAX(wanted->needed, 1024));
+	if (n_bytes >= LARGE_BYTES)
+		*room = MAX(*room, wanted->likely);
+	larger = g_malloc_n(*room, wanted->size);
+	lode_large_array_advise(larger, *room * wanted->size);
+	if (n_bytes > 0)
+		memcpy(larger, array, n_bytes);
+	g_free(array);
+	return larger;
 }
 
 static void append_switch(LodeTraceFrame *self, uint16_t thread)
 {
 	size_t n = self->n_switches;
 
-	self->switches = grown(
-		self->switches, &self->switches_room, n + 1, sizeof(LodeTraceSwitch));
+	if (G_UNLIKELY(n == self->switches_room))
+		self->switches = grown(self->switches, &self->switches_room,
+			&(Wanted){n + 1, 0, sizeof(LodeTraceSwitch)});
 	self->switches[n] = (LodeTraceSwitch){(uint32_t)self->n_invocations, thread};
 	self->n_switches = n + 1;
 }
@@ -54,7 +78,8 @@ uint64_t *lode_trace_frame_next_addresses(LodeTraceFrame *self)
 
 	if (G_UNLIKELY(self->addresses_room - self->n_addresses < ROOM))
 		self->addresses = grown(self->addresses, &self->addresses_room,
-			self->n_addresses + ROOM, sizeof(uint64_t));
+			&(Wanted){self->n_addresses + ROOM, self->likely_addresses,
+				sizeof(uint64_t)});
 	return self->addresses + self->n_addresses;
 }
 
@@ -66,7 +91,8 @@ void lode_trace_frame_append_placed(LodeTraceFrame *self, uint32_t id, unsigned 
 	if (self->n_switches == 0 || self->switches[self->n_switches - 1].thread != thread)
 		append_switch(self, thread);
 	if (G_UNLIKELY(n == self->blocks_room))
-		self->blocks = grown(self->blocks, &self->blocks_room, n + 1, sizeof(uint32_t));
+		self->blocks = grown(self->blocks, &self->blocks_room,
+			&(Wanted){n + 1, self->likely_blocks, sizeof(uint32_t)});
 	self->blocks[n] = id;
 	self->n_invocations = n + 1;
 	self->n_addresses += n_slots;

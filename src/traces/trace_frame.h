@@ -43,13 +43,19 @@ typedef struct {
 	uint64_t *addresses;                   /* owned; × n_addresses */
 	LodeTraceSwitch *switches;             /* owned; × n_switches */
 	size_t n_invocations, n_addresses, n_switches;
-	size_t blocks_room, addresses_room, switches_room; /* private */
+	size_t blocks_room, addresses_room, switches_room; /* private, as those below */
+	size_t likely_blocks, likely_addresses;            /* that there will be room for */
 } LodeTraceFrame;
 
 /* Empty; takes a reference of the dictionary. Never NULL. */
 LodeTraceFrame *lode_trace_frame_new(LodeBlockDictionary *dictionary);
 void lode_trace_frame_free(LodeTraceFrame *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceFrame, lode_trace_frame_free)
+
+/* Of an empty frame: it will be about as large as one before it, for which it makes room at once
+ * when it comes to a megabyte: growing step by step copies it, and touches memory, again and again.
+ */
+void lode_trace_frame_expect(LodeTraceFrame *self, const LodeTraceFrame *before);
 
 /* Appends an invocation by a thread; `addresses` are as many as the block has slots. Counts the
  * references and instructions. */
