@@ -561,10 +561,13 @@ for (const scheme of ["light", "dark"]) {
 await page.emulateMedia({ colorScheme: "light" });
 
 await check("each view fits 390 pixels", async (expect) => {
+	/* What is drawn is made narrow after the page is. */
+	const hasWidth = (name) =>
+		until(`${name}: width`, async () => (await page.evaluate(() => document.documentElement.scrollWidth)) === 390);
 	await page.setViewportSize({ width: 390, height: 800 });
 	for (const name of Object.keys(views)) {
 		await go(name);
-		expect(`${name}: width`, await page.evaluate(() => document.documentElement.scrollWidth), 390);
+		await hasWidth(name);
 		const top = (await page.locator(ready[name]).first().boundingBox()).y;
 		/* The code of an open finding, and the members of a type, are below what they are of. */
 		if (name !== "findings" && name !== "types") expect(`${name}: begins at ${top}`, top < 450, true);
@@ -572,7 +575,7 @@ await check("each view fits 390 pixels", async (expect) => {
 	}
 	for (const name of Object.keys(others)) {
 		await go(name);
-		expect(`${name}: width`, await page.evaluate(() => document.documentElement.scrollWidth), 390);
+		await hasWidth(name);
 		await picture(`narrow-${name}`);
 	}
 	for (const name of ["code", "placement", "groups"]) {
@@ -731,7 +734,7 @@ await check("live: pictures while a program is recorded, then its profile", asyn
 	if (pictures) await other.screenshot({ path: join(pictures, "live.png") });
 	expect("axe", await faultsOfAxe(other), []);
 	await other.setViewportSize({ width: 390, height: 800 });
-	expect("width", await other.evaluate(() => document.documentElement.scrollWidth), 390);
+	await other.waitForFunction(() => document.documentElement.scrollWidth === 390);
 	if (pictures) await other.screenshot({ path: join(pictures, "narrow-live.png") });
 	await other.setViewportSize({ width: 1280, height: 850 });
 	await other.click('button:text("Pause the picture")');
