@@ -14,7 +14,7 @@ scripts/build.sh build
 # The interpreter's parser: thousands of functions, and time that is in none of them.
 cat >build/demo.py <<'END_OF_PROGRAM'
 import ast, glob, os
-paths = sorted(glob.glob(os.path.join(os.path.dirname(ast.__file__), "a*.py")))[:5]
+paths = sorted(glob.glob(os.path.join(os.path.dirname(ast.__file__), "*.py")))[:25]
 print(sum(len(ast.dump(ast.parse(open(path).read()))) for path in paths), "characters of syntax")
 END_OF_PROGRAM
 # The same hashes in both runs.
