@@ -287,6 +287,19 @@ static void note_illegal(const LodeCountRun *self, const LodeCountRunOptions *op
 			"AVX-512: build it with -march=x86-64-v3, or record it without counting");
 }
 
+static void fail_uncounted(const LodeCountRunOptions *options, int exit_status, GError **error)
+{
+	if (options->only == NULL) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
+			LODE_QEMU_EMULATOR " ended with status %d and counted nothing",
+			WEXITSTATUS(exit_status));
+		return;
+	}
+	g_autofree char *names = g_strjoinv("', '", (char **)options->only);
+	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+		"no program that was executed has a name like '%s'", names);
+}
+
 LodeCountRun *lode_count_run(const LodeCountRunOptions *options, GError **error)
 {
 	g_autofree char *program = lode_program_check(options->argv[0], "qemu", error);
@@ -317,9 +330,7 @@ LodeCountRun *lode_count_run(const LodeCountRunOptions *options, GError **error)
 	note_illegal(self, options);
 	if (self->files->len > 0 || self->stop_signal != 0)
 		return g_steal_pointer(&self);
-	g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
-		LODE_QEMU_EMULATOR " ended with status %d and counted nothing",
-		WEXITSTATUS(self->exit_status));
+	fail_uncounted(options, self->exit_status, error);
 	return NULL;
 }
 

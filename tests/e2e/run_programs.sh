@@ -38,7 +38,8 @@ ways() {
 	run "$@" --only '*/fir*'
 	check "one of a path: $*" "$(status_is 0)" "$(has first)" "$(has_not a_second_of_a_long_name)"
 	run "$@" --only nothing
-	check "none: $*" "$(status_is 1)" "$([ ! -e x.lode ] || echo 'there is a profile')"
+	check "none: $*" "$(status_is 1)" "$(says "^lode run: no .* a name like 'nothing'$")" \
+		"$([ ! -e x.lode ] || echo 'there is a profile')"
 }
 
 if "$lode" record -o p.data -- true >/dev/null 2>&1; then

@@ -504,7 +504,8 @@ static void describe_streams(Reading *self)
 		LodeRecordedSum *sum = &g_array_index(recording->sums, LodeRecordedSum, i);
 		for (guint j = 0; j < self->stream_names->len; j++) {
 			const StreamSum *kept = &g_array_index(self->intervals, StreamSum, j);
-			if (strcmp(sum->name, self->stream_names->pdata[j]) != 0)
+			bool is_all = kept->interval <= 1 && kept->left_out == 0;
+			if (is_all || strcmp(sum->name, self->stream_names->pdata[j]) != 0)
 				continue;
 			g_autofree char *text = g_strdup_printf(
 				kept->left_out > 0
