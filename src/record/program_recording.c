@@ -134,8 +134,8 @@ static bool sample(Session *self, GError **error)
 	self->was_interrupted = sampled->was_interrupted;
 	if (sampled->note != NULL)
 		lode_notes_add(&self->options->notes, "%s", sampled->note);
-	/* With executions that are counted, few samples are worse than none; alone, all there is,
-	 * and without any there is no profile, which the caller says. */
+	/* Beside counted executions, few samples are worse than none. Without counts even one is
+	 * kept, and of none the caller tells. */
 	bool is_ended = is_ended_by_signal(self);
 	if (sampled->n_samples >= (is_alone || is_ended ? 1 : FEWEST_SAMPLES))
 		g_ptr_array_add(self->result->recordings, g_steal_pointer(&output));

@@ -156,8 +156,8 @@ static bool emit(LodeSearcher *self, Emission *emission, uint32_t depth)
 	return true;
 }
 
-/* Adds the sequences of the current pattern at `depth`, up to one above the limit, to those that
- * the worker found; false when there is no memory. */
+/* Adds the sequences of the current pattern at `depth` to those that the worker found, up to one
+ * more than the limit. False: out of memory. */
 static bool report(LodeSearcher *self, uint32_t depth)
 {
 	Emission emission = {.support = keep_support(self, depth), .last_depth = depth};
