@@ -11,7 +11,6 @@
 #include "views/display_text.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 
 static bool check_output(const char *path, GError **error)
@@ -85,20 +84,6 @@ bool lode_recorded_profile_can_import(const LodeRecordedProfile *self, const Lod
 	return false;
 }
 
-/* Without the name of a recording that is gone when the message is read. */
-static void leave_out_recording(const LodeRecordedProfile *self, GError **error)
-{
-	const LodeRecordingDirectory *directory = self->directory;
-	const char *message = error != NULL ? (*error)->message : "";
-	const char *rest = strstr(message, ": ");
-
-	if (directory->is_kept || !g_str_has_prefix(message, directory->path) || rest == NULL)
-		return;
-	char *shorter = g_strdup(rest + strlen(": "));
-	g_free((*error)->message);
-	(*error)->message = shorter;
-}
-
 LodeProfile *lode_recorded_profile_import(const LodeRecordedProfile *self,
 	const LodeRecordedRun *run, const LodeImportOptions *import, const LodeProgress *progress,
 	GError **error)
@@ -114,7 +99,7 @@ LodeProfile *lode_recorded_profile_import(const LodeRecordedProfile *self,
 	options.program = self->program;
 	LodeProfile *profile = lode_import(&options, progress, error);
 	if (profile == NULL)
-		leave_out_recording(self, error);
+		lode_recording_directory_explain(self->directory, error);
 	return profile;
 }
 

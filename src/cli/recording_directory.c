@@ -159,6 +159,12 @@ LodeRecordingDirectory *lode_recording_directory_open(const char *kept, GError *
 	return NULL;
 }
 
+static void replace_message(GError *error, char *message)
+{
+	g_free(error->message);
+	error->message = message;
+}
+
 void lode_recording_directory_explain(const LodeRecordingDirectory *self, GError **error)
 {
 	static const struct {
@@ -180,10 +186,12 @@ void lode_recording_directory_explain(const LodeRecordingDirectory *self, GError
 		char *message = g_strdup_printf(
 			"the recording cannot be written in '%s' (TMPDIR): %s; %s", g_get_tmp_dir(),
 			reason, causes[i].advice);
-		g_free((*error)->message);
-		(*error)->message = message;
+		replace_message(*error, message);
 		return;
 	}
+	const char *rest = strstr((*error)->message, ": ");
+	if (names_file && rest != NULL && g_str_has_prefix((*error)->message, self->path))
+		replace_message(*error, g_strdup(rest + strlen(": ")));
 }
 
 void lode_recording_directory_close(LodeRecordingDirectory *self)

@@ -21,7 +21,7 @@ void lode_recording_directory_close(LodeRecordingDirectory *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeRecordingDirectory, lode_recording_directory_close)
 
 /*
- * A failure to write a file of a directory that is removed: says instead of the file's name where
- * there is no room, and which option helps. Other errors stay as they are.
+ * A failure to write or to read a file of a directory that is removed: leaves out the file's name,
+ * and says instead where there is no room, and which option helps. Other errors stay as they are.
  */
 void lode_recording_directory_explain(const LodeRecordingDirectory *self, GError **error);

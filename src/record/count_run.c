@@ -295,9 +295,7 @@ static void fail_uncounted(const LodeCountRunOptions *options, int exit_status, 
 			WEXITSTATUS(exit_status));
 		return;
 	}
-	g_autofree char *names = g_strjoinv("', '", (char **)options->only);
-	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-		"no program that was executed has a name like '%s'", names);
+	lode_qemu_program_fail_only(options->only, error);
 }
 
 LodeCountRun *lode_count_run(const LodeCountRunOptions *options, GError **error)

@@ -137,6 +137,14 @@ static char *cpu_fact(char **lines, const char *name)
 }
 
 /* A library looks at the processor's vendor and model for which of several ways is fastest. */
+void lode_qemu_program_fail_only(const char *const *only, GError **error)
+{
+	g_autofree char *names = g_strjoinv("', '", (char **)only);
+
+	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+		"no program that was executed has a name like '%s'", names);
+}
+
 char *lode_qemu_program_cpu(void)
 {
 	g_autofree char *text = NULL;

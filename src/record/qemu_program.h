@@ -29,6 +29,9 @@ typedef struct {
 GPtrArray *lode_qemu_program_line(
 	const LodeQemuProgram *self, GPtrArray **out_environment, GError **error);
 
+/* Sets an error, _NOT_FOUND: of what was executed nothing has a name like one of `only`. */
+void lode_qemu_program_fail_only(const char *const *only, GError **error);
+
 /* The processor that libraries are to see, so that they choose what they choose on this machine as
  * far as QEMU can emulate that: "max,vendor=GenuineIntel,…". The caller owns it. */
 char *lode_qemu_program_cpu(void);

@@ -130,9 +130,7 @@ static LodeTraceRunOutcome trace(Session *self, const char *emulator, GError **e
 	}
 	lode_traced_processes_note(self->processes);
 	if (self->run->options->only != NULL && !lode_traced_processes_have_any(self->processes)) {
-		g_autofree char *names = g_strjoinv("', '", (char **)self->run->options->only);
-		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-			"no program that was executed has a name like '%s'", names);
+		lode_qemu_program_fail_only(self->run->options->only, error);
 		return LODE_TRACE_RUN_FAILED;
 	}
 	return check_functions(self, error) ? LODE_TRACE_RUN_DONE : LODE_TRACE_RUN_FAILED;

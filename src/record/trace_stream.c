@@ -294,9 +294,7 @@ bool lode_streamed_trace_add_words(LodeStreamedTrace *self, LodeCodePieces *piec
 		self->n_in_frame += now.n_references;
 		words += now.n;
 		n -= now.n;
-		taken->n += now.n;
-		taken->n_references += now.n_references;
-		taken->n_instructions += now.n_instructions;
+		lode_words_taken_add(taken, &now);
 		if (n == 0)
 			break;
 		end_frame(self);

@@ -26,6 +26,13 @@ typedef struct {
 	uint64_t n_references, n_instructions;
 } LodeWordsTaken;
 
+static inline void lode_words_taken_add(LodeWordsTaken *self, const LodeWordsTaken *more)
+{
+	self->n += more->n;
+	self->n_references += more->n_references;
+	self->n_instructions += more->n_instructions;
+}
+
 /*
  * Likewise takes words of one thread, see code_words.h, in whole groups, and gives what was taken.
  * Not more than `limit` references; a limit below LODE_GROUP_MAX_REFERENCES takes nothing. Blocks

@@ -461,9 +461,7 @@ bool lode_trace_writer_add_words(LodeTraceWriter *self, LodeCodePieces *pieces,
 		self->n_in_frame += now.n_references;
 		words += now.n;
 		n -= now.n;
-		taken->n += now.n;
-		taken->n_references += now.n_references;
-		taken->n_instructions += now.n_instructions;
+		lode_words_taken_add(taken, &now);
 		if ((n > 0 || is_large(self)) && !describe_and_end_frame(self, error))
 			return false;
 	}
