@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of a process and what it has waited for. */
-static bool read_time(const char *proc, pid_t pid, LodeCpuTime *out_time)
+/* Of a process and what it has waited for; the state as in proc(5). */
+static bool read_status(const char *proc, pid_t pid, LodeCpuTime *out_time, char *out_state)
 {
 	g_autofree char *path = g_strdup_printf("%s/%d/stat", proc, (int)pid);
 	g_autofree char *text = NULL;
@@ -19,14 +19,21 @@ static bool read_time(const char *proc, pid_t pid, LodeCpuTime *out_time)
 	/* The name, in parentheses, may hold any character. */
 	const char *rest = strrchr(text, ')');
 	if (rest == NULL || sscanf(rest + 1,
-				    " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld "
+				    " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld "
 				    "%lld",
-				    &user, &system, &child_user, &child_system) != 4)
+				    out_state, &user, &system, &child_user, &child_system) != 5)
 		return false;
 	uint64_t tick_ns = 1000000000U / (uint64_t)MAX(sysconf(_SC_CLK_TCK), 1);
 	out_time->user_ns = (user + (uint64_t)MAX(child_user, 0)) * tick_ns;
 	out_time->system_ns = (system + (uint64_t)MAX(child_system, 0)) * tick_ns;
 	return true;
+}
+
+static bool read_time(const char *proc, pid_t pid, LodeCpuTime *out_time)
+{
+	char state;
+
+	return read_status(proc, pid, out_time, &state);
 }
 
 static void add_children_of_thread(const char *directory, const char *thread, GArray *processes)
@@ -98,6 +105,23 @@ static uint64_t nanoseconds(const struct timeval *time)
 	return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_usec * 1000;
 }
 
+static void add_to(LodeCpuTime *sum, const LodeCpuTime *time)
+{
+	sum->user_ns += time->user_ns;
+	sum->system_ns += time->system_ns;
+}
+
+bool lode_cpu_meter_add(LodeCpuMeter *self, pid_t pid)
+{
+	LodeCpuTime time;
+	char state;
+
+	if (self->pid == 0 || !read_status(self->proc, pid, &time, &state))
+		return false;
+	add_to(&self->others, &time);
+	return state != 'Z' && state != 'X';
+}
+
 static void add_running_children(LodeCpuMeter *self)
 {
 	g_autoptr(GHashTable) running = descendants(self->proc, self->pid);
@@ -110,8 +134,7 @@ static void add_running_children(LodeCpuMeter *self)
 		if (g_hash_table_contains(self->older, child) ||
 			!read_time(self->proc, GPOINTER_TO_INT(child), &own))
 			continue;
-		self->last.user_ns += own.user_ns;
-		self->last.system_ns += own.system_ns;
+		add_to(&self->last, &own);
 	}
 }
 
@@ -134,6 +157,7 @@ bool lode_cpu_meter_end(LodeCpuMeter *self, const struct rusage *ended, LodeCpuT
 	}
 	out_time->user_ns = passed(self->start.user_ns, self->last.user_ns);
 	out_time->system_ns = passed(self->start.system_ns, self->last.system_ns);
+	add_to(out_time, &self->others);
 	self->pid = 0;
 	return out_time->user_ns + out_time->system_ns > 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How much time of the processors a process took while it was recorded, in user code and in the
- * kernel: its threads, the children that it has waited for, and those that run at the end. From
+ * kernel: its threads, the children that it has waited for, and those that run at the end; of a
+ * process that has ended, others only where they are added. From
  * /proc/PID/stat, in ticks of 10 ms (proc(5)), or better from wait4(2) where the process is ours.
  */
 #pragma once
@@ -20,7 +21,8 @@ typedef struct {
 	const char *proc; /* "/proc" */
 	pid_t pid;        /* 0: not begun */
 	LodeCpuTime start, last;
-	GHashTable *older; /* private: children that ran before */
+	LodeCpuTime others; /* of what was added */
+	GHashTable *older;  /* private: children that ran before */
 } LodeCpuMeter;
 
 /* What counts begins now; `proc` is borrowed. `is_new`: the process has done nothing yet, although
@@ -31,6 +33,12 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeCpuMeter, lode_cpu_meter_clear)
 
 /* Notes how much it is by now, for a process that may end between two calls. */
 void lode_cpu_meter_look(LodeCpuMeter *self);
+
+/*
+ * Adds all that a process took which the one that is metered started and did not wait for. Gives
+ * whether it still runs.
+ */
+bool lode_cpu_meter_add(LodeCpuMeter *self, pid_t pid);
 
 /*
  * How much it was from the beginning to now; `ended`: what wait4(2) said of the process, NULL: it

@@ -448,10 +448,35 @@ static void set_deadlines(Session *self)
 		self->end_at_us = now_us() + (gint64)options->duration_ms * 1000;
 }
 
+/* What the program started and did not wait for: its time counts, and who runs on is told. */
+static void add_left_processes(Session *self)
+{
+	GHashTableIter at;
+	void *pid;
+	unsigned n_running = 0;
+	guint first = G_MAXUINT;
+
+	g_hash_table_iter_init(&at, self->recording.tally.processes);
+	while (g_hash_table_iter_next(&at, &pid, NULL)) {
+		if (!lode_cpu_meter_add(&self->meter, GPOINTER_TO_INT(pid)))
+			continue;
+		n_running++;
+		first = MIN(first, GPOINTER_TO_UINT(pid));
+	}
+	if (n_running > 0)
+		lode_perf_note(self->note,
+			"processes that the program started and that still run are not sampled any "
+			"more: %u, such as %u, which --pid %u samples",
+			n_running, first, first);
+}
+
 static bool finish(Session *self, GError **error)
 {
 	LodeCpuTime cpu_time;
 	bool has_usage = is_program(self) && self->has_program_ended;
+
+	if (has_usage)
+		add_left_processes(self);
 	bool has_time = lode_cpu_meter_end(
 		&self->meter, has_usage ? &self->usage : NULL, &cpu_time);
 	const LodePerfRecordedProgram program = {

@@ -21,6 +21,12 @@ typedef struct {
 	uint64_t id, lost;
 } LostRecord;
 
+/* Of PERF_RECORD_FORK and PERF_RECORD_EXIT. */
+typedef struct {
+	struct perf_event_header header;
+	uint32_t pid, parent, tid, parent_tid;
+} ThreadRecord;
+
 typedef struct {
 	struct perf_event_header header;
 	uint32_t pid, tid;
@@ -33,12 +39,15 @@ typedef struct {
 void lode_perf_tally_init(LodePerfTally *self)
 {
 	*self = (LodePerfTally){
-		.executables = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)};
+		.executables = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+		.processes = g_hash_table_new(NULL, NULL),
+	};
 }
 
 void lode_perf_tally_clear(LodePerfTally *self)
 {
 	g_clear_pointer(&self->executables, g_hash_table_unref);
+	g_clear_pointer(&self->processes, g_hash_table_unref);
 }
 
 void lode_perf_tally_add_executable(LodePerfTally *self, const char *path)
@@ -71,6 +80,21 @@ static void add_mapping(
 		lode_perf_tally_add_executable(self, record.path);
 }
 
+/* A process is taken to end with its first thread, although others of it may go on. */
+static void add_thread(LodePerfTally *self, const LodePerfRing *ring, uint64_t position,
+	const struct perf_event_header *header)
+{
+	ThreadRecord record;
+
+	if (header->size < sizeof(record))
+		return;
+	lode_perf_ring_copy(ring, position, &record, sizeof(record));
+	if (header->type == PERF_RECORD_FORK && record.pid != record.parent)
+		g_hash_table_add(self->processes, GUINT_TO_POINTER(record.pid));
+	else if (header->type == PERF_RECORD_EXIT && record.pid == record.tid)
+		g_hash_table_remove(self->processes, GUINT_TO_POINTER(record.pid));
+}
+
 static void add_record(LodePerfTally *self, const LodePerfRing *ring, uint64_t position,
 	const struct perf_event_header *header)
 {
@@ -79,6 +103,10 @@ static void add_record(LodePerfTally *self, const LodePerfRing *ring, uint64_t p
 	switch (header->type) {
 	case PERF_RECORD_SAMPLE:
 		add_sample(self, ring, position);
+		break;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		add_thread(self, ring, position, header);
 		break;
 	case PERF_RECORD_MMAP2:
 		add_mapping(self, ring, position, header->size);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What went by: the records of a ring are counted before they are written, and the files that were
- * mapped to be executed remembered, so that nobody has to read the recording again for it.
+ * mapped to be executed and the processes that were started remembered, so that nobody has to read
+ * the recording again for it.
  */
 #pragma once
 
@@ -11,6 +12,7 @@ typedef struct {
 	uint64_t n_samples, n_lost, n_throttled;
 	uint64_t first_time_ns, last_time_ns; /* of samples; 0: none */
 	GHashTable *executables;              /* paths, as a set */
+	GHashTable *processes;                /* started, not ended, as a set of their ids */
 } LodePerfTally;
 
 void lode_perf_tally_init(LodePerfTally *self);

@@ -146,14 +146,12 @@ static bool sample(Session *self, GError **error)
 	return true;
 }
 
-static void note_end(const Session *self, const LodeRecordedRun *counted)
+static void note_end(const Session *self, const LodeRecordedRun *run)
 {
-	if (WIFSIGNALED(counted->exit_status) && counted->stop_signal == 0 &&
-		counted->recordings->len > 0)
+	if (WIFSIGNALED(run->exit_status) && run->stop_signal == 0 && run->recordings->len > 0)
 		lode_notes_add(&self->options->notes,
 			"the program was ended by signal %d (%s); mining what it did until then",
-			WTERMSIG(counted->exit_status),
-			g_strsignal(WTERMSIG(counted->exit_status)));
+			WTERMSIG(run->exit_status), g_strsignal(WTERMSIG(run->exit_status)));
 }
 
 static void append_all(GPtrArray *to, GPtrArray *from)
@@ -329,6 +327,9 @@ static bool record(Session *self, GError **error)
 		return false;
 	if (self->kind == LODE_RECORDING_COUNTS)
 		return count(self, error);
+	if (self->kind == LODE_RECORDING_SAMPLES && self->options->pid == 0 &&
+		!self->was_interrupted)
+		note_end(self, self->result);
 	return self->kind != LODE_RECORDING_BOTH || count_after_samples(self, error);
 }
 

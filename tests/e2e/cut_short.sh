@@ -157,12 +157,20 @@ if $can_sample; then
 	check "run: a program that crashes early" "$(status_is 139)" \
 		"$(! grep -q 'too short' err || echo "says that it ran too short")" \
 		"$([ -s x.lode ] || says 'signal 11 .* before anything was recorded')" "$(left_nothing)"
+
+	# shellcheck disable=SC2016
+	status=0
+	"$lode" run -o x.lode --report /dev/null -- sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; kill -BUS $$' \
+		>out 2>err || status=$?
+	check "run: a program that crashes later" "$(status_is 135)" "$(has x.lode)" \
+		"$(says 'ended by signal 7 .*; mining what it did until then')" "$(left_nothing)"
 else
 	for verb in record run "memory record"; do
 		skip "$verb: Ctrl-C twice ends a program that ignores it" "sampling is not allowed here"
 	done
 	skip "record: a third time, whatever it ignores" "sampling is not allowed here"
 	skip "run: a program that crashes early" "sampling is not allowed here"
+	skip "run: a program that crashes later" "sampling is not allowed here"
 fi
 
 # --- what killed processes left ---

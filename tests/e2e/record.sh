@@ -70,7 +70,7 @@ finish() {
 	took=$(($(date +%s%3N) - began))
 }
 
-echo 1..22
+echo 1..23
 
 record -F 1000 -e cpu-clock:u -- "$busy" 150
 check "threads, a child and what it executes are sampled" "$(status_is 5)" "$(perf_agrees)" \
@@ -174,6 +174,17 @@ check "SIGTERM is passed on, and the file is whole" "$(status_is 143)" "$(perf_a
 # shellcheck disable=SC2016
 record -e cpu-clock:u -- sh -c 'i=0; while [ $i -lt 50000 ]; do i=$((i + 1)); done; kill -SEGV $$' 2>/dev/null
 check "a crash passes through" "$(status_is 139)" "$(perf_agrees)"
+
+# The shell ends before the program that it started, which it has not waited for.
+# shellcheck disable=SC2016
+record -F 1000 -e cpu-clock:u -- sh -c '"$1" 60000 alone calm & echo $! >child; "$1" 200 alone calm; exit 0' - "$busy"
+kill "$(<child)"
+"$lode" import x.data -o x.lode >/dev/null 2>&1
+told_seconds() { "$lode" info x.lode --format json | tr , '\n' | sed -nE "s/.*\"$1\": *([0-9.]+).*/\1/p" | head -n 1; }
+check "what runs longer than the program is told, and its time counts" "$(status_is 0)" \
+	"$(says "still run are not sampled any more: 1, such as $(<child), which --pid $(<child) samples")" \
+	"$(awk -v samples="$(told)" -v user="$(told_seconds user_seconds)" 'BEGIN {
+		if (user < 0.8 * samples / 1000) print user " s in " samples " samples of 1 ms" }')"
 
 start -e cpu-clock:u -- "$busy" 400 alone calm
 sleep 2.6

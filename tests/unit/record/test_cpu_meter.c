@@ -110,6 +110,28 @@ static void test_usage(Fixture *self, const void *data)
 	g_assert_cmpuint(time.system_ns, ==, 7000);
 }
 
+/* What was not waited for is added, with what it waited for itself; a zombie does not run. */
+static void test_others(Fixture *self, const void *data)
+{
+	const struct rusage usage = {.ru_utime = {1, 0}, .ru_stime = {2, 0}};
+	g_autofree char *zombie = g_strdup_printf("%s/12/stat", self->proc);
+	g_auto(LodeCpuMeter) meter = {0};
+	LodeCpuTime time;
+
+	(void)data;
+	write_process(self, 11, (const unsigned[]){30, 4, 5, 1}, "");
+	write_process(self, 12, (const unsigned[]){0, 0, 0, 0}, "");
+	g_assert_true(g_file_set_contents(zombie,
+		"12 (x) Z 1 1 1 0 -1 4194560 200 30 1 2 6 7 0 0 20 0 1 0 99 1 2\n", -1, NULL));
+	lode_cpu_meter_begin(&meter, self->proc, 10, true);
+	g_assert_true(lode_cpu_meter_add(&meter, 11));
+	g_assert_false(lode_cpu_meter_add(&meter, 12));
+	g_assert_false(lode_cpu_meter_add(&meter, 13));
+	g_assert_true(lode_cpu_meter_end(&meter, &usage, &time));
+	g_assert_cmpuint(time.user_ns, ==, 1000000000 + ticks(30 + 5 + 6));
+	g_assert_cmpuint(time.system_ns, ==, 2000000000 + ticks(4 + 1 + 7));
+}
+
 static void test_nonsense(Fixture *self, const void *data)
 {
 	g_autofree char *directory = g_strdup_printf("%s/10", self->proc);
@@ -165,6 +187,7 @@ int main(int argc, char **argv)
 	add("children", test_children);
 	add("end", test_end);
 	add("usage", test_usage);
+	add("others", test_others);
 	add("nonsense", test_nonsense);
 	add("ourselves", test_ourselves);
 	return g_test_run();
