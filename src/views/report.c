@@ -10,6 +10,7 @@
 #include "analyses/mine/closed.h"
 #include "base/error.h"
 #include "base/number_format.h"
+#include "base/suggestion.h"
 #include "model/profile.h"
 #include "views/finding_report.h"
 #include "views/profile_figures.h"
@@ -446,6 +447,44 @@ static void put_caption(const Report *self, const char *what)
 	fputc('\n', self->out);
 }
 
+static bool has_match(const LodeMiningRun *run, const char *glob)
+{
+	for (guint a = 0; a < run->attributes->len; a++)
+		if (does_match(glob, g_ptr_array_index(run->attributes, a)))
+			return true;
+	return false;
+}
+
+/* The attribute that was meant, in the form that was given: with or without its namespace. */
+static const char *meant_attribute(const LodeMiningRun *run, const char *glob)
+{
+	g_autoptr(GPtrArray) candidates = g_ptr_array_new();
+	bool is_whole = strchr(glob, ':') != NULL;
+
+	for (guint a = 0; a < run->attributes->len; a++) {
+		const char *name = g_ptr_array_index(run->attributes, a);
+		const char *colon = strchr(name, ':');
+		const char *form = is_whole || colon == NULL ? name : colon + 1;
+		if (does_match(form, name))
+			g_ptr_array_add(candidates, (char *)form);
+	}
+	g_ptr_array_add(candidates, NULL);
+	return lode_suggestion(glob, (const char *const *)candidates->pdata);
+}
+
+static void put_unmatched(const Report *self, const char *const *globs, const char *option)
+{
+	for (; globs != NULL && *globs != NULL; globs++) {
+		if (has_match(self->run, *globs))
+			continue;
+		const char *nearest = meant_attribute(self->run, *globs);
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"%s: no sequence of this run has an attribute '%s'%s%s%s", option, *globs,
+			nearest != NULL ? "; did you mean '" : ".", nearest != NULL ? nearest : "",
+			nearest != NULL ? "'?" : "");
+	}
+}
+
 static void put_nothing(const Report *self)
 {
 	const LodeMiningParameters *parameters = &self->run->parameters;
@@ -539,6 +578,8 @@ static void write_list_text(const Report *self, const GArray *indices)
 	} else {
 		put_nothing(self);
 	}
+	put_unmatched(self, self->options->with, "--with");
+	put_unmatched(self, self->options->without, "--without");
 	put_footer(self, first_id, is_closed_only || indices->len < self->n_eligible);
 }
 
