@@ -127,8 +127,8 @@ typedef struct {
 /* What the header and the features say. Strings may be NULL, arrays may be empty. */
 typedef struct {
 	const char *host, *os_release, *version, *architecture, *cpu_description, *cpu_id;
-	const char *command;         /* of the recorder; quoted as a shell would */
-	const char *program;         /* what was recorded, likewise; only lode says */
+	const char *command; /* of the recorder; quoted as a shell would */
+	const char *program; /* what was recorded, likewise; of lode's and perf's command lines */
 	uint64_t user_ns, system_ns; /* processor time of the program; 0 both: unknown */
 	uint32_t n_cpus_online, n_cpus_available;
 	uint64_t total_memory_kib;

@@ -12,6 +12,7 @@
  * The order of the magic's bytes tells that of the numbers, except before perf 3.4, where the size
  * must. Linux: tools/perf/Documentation/perf.data-file-format.txt.
  */
+#include "sources/perf_command_line.h"
 #include "sources/perf_data_reader.h"
 
 #include <string.h>
@@ -55,17 +56,33 @@ static void append_word(GString *command, const char *word)
 	g_string_append(command, quoted);
 }
 
+static char *join_words(const GPtrArray *words, guint first)
+{
+	GString *command = g_string_new(NULL);
+
+	for (guint i = first; i < words->len; i++)
+		append_word(command, words->pdata[i]);
+	return g_string_free(command, FALSE);
+}
+
 static void read_command_line(LodePerfData *self, LodeByteCursor *cursor)
 {
-	g_autoptr(GString) command = g_string_new(NULL);
+	g_autoptr(GPtrArray) words = g_ptr_array_new();
 
 	for (uint32_t n = lode_byte_cursor_u32(cursor); n > 0 && !cursor->is_overrun; n--) {
 		const char *word = read_text(self, cursor);
 		if (word != NULL)
-			append_word(command, word);
+			g_ptr_array_add(words, (char *)word);
 	}
-	if (!cursor->is_overrun)
-		self->info.command = g_string_chunk_insert(self->strings, command->str);
+	if (cursor->is_overrun)
+		return;
+	g_autofree char *command = join_words(words, 0);
+	self->info.command = g_string_chunk_insert(self->strings, command);
+	guint first = lode_perf_command_line_program((const char *const *)words->pdata, words->len);
+	if (first == 0 || self->info.program != NULL)
+		return;
+	g_autofree char *program = join_words(words, first);
+	self->info.program = g_string_chunk_insert(self->strings, program);
 }
 
 static bool read_time(const char *text, const char *name, uint64_t *out_time_ns)

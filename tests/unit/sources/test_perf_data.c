@@ -738,6 +738,46 @@ static void test_features(void)
 	}
 }
 
+/* The program in a recorder's command line, as a shell would quote both; NULL: none is known. */
+static void check_program(const char *line, const char *program)
+{
+	PerfDataFile parts;
+	g_auto(GStrv) words = NULL;
+	int n_words;
+
+	g_assert_true(g_shell_parse_argv(line, &n_words, &words, NULL));
+	perf_data_file_init(&parts, false, false);
+	add_attribute(&parts, COMMON, 0);
+	PerfDataWriter *out = perf_data_file_feature(&parts, 11);
+	put32(out, (uint32_t)n_words);
+	for (int i = 0; i < n_words; i++)
+		put_counted_text(out, words[i]);
+	put_sample(&parts.data, 1);
+	g_autoptr(LodePerfData) file = open_file(&parts);
+	g_assert_nonnull(next(file));
+	g_assert_cmpstr(lode_perf_data_info(file)->command, ==, line);
+	g_assert_cmpstr(lode_perf_data_info(file)->program, ==, program);
+	perf_data_file_clear(&parts);
+}
+
+static void test_programs(void)
+{
+	check_program("/usr/bin/perf record -o x -- ./a -p 1", "./a -p 1");
+	check_program("perf record ./a b", "./a b");
+	check_program(
+		"perf record -g -F 99 -ecycles:u --call-graph dwarf 'a b' -- c", "'a b' -- c");
+	check_program(
+		"/opt/perf_6.1 record -gF max --event=cycles --intr-regs --switch-output=9 a", "a");
+	check_program("perf record -I -z --count 5 --no-inherit -b a -e", "a -e");
+	check_program("perf record -p 4711 sleep 10", NULL);
+	check_program("perf record -ga -- sleep 10", NULL);
+	check_program("perf record --pid=4711 -- sleep 10", NULL);
+	check_program("perf record -e cycles --", NULL);
+	check_program("perf record -e", NULL);
+	check_program("perf stat record a", NULL);
+	check_program("simpleperf record a", NULL);
+}
+
 static void check_name(const PerfDataAttribute *attribute, const char *name)
 {
 	PerfDataFile parts;
@@ -886,6 +926,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/perf-data/older", test_older);
 	g_test_add_func("/perf-data/payloads", test_payloads);
 	g_test_add_func("/perf-data/features", test_features);
+	g_test_add_func("/perf-data/programs", test_programs);
 	g_test_add_func("/perf-data/names", test_names);
 	g_test_add_func("/perf-data/late", test_late);
 	g_test_add_func("/perf-data/damage", test_damage);
