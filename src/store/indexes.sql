@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Made after the rows, which is faster than keeping them while rows come.
+-- Made after the rows, which is faster than keeping them while rows come. Those on tables that are
+-- written as pages are filled by profile_tables.c, which lists them.
 
 CREATE INDEX function_by_name ON function (name);
 CREATE INDEX block_by_function ON block (function);

@@ -3,9 +3,11 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "store/file_record.h"
 #include "store/row_source.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const access_words[] = {"none", "load", "store", "modify"};
@@ -233,6 +235,193 @@ bool lode_row_table_insert(const LodeRowTable *self, const void *rows, size_t n,
 
 	database->content = lode_hash_append(database->content, n);
 	return lode_row_source_insert(&source, database, error);
+}
+
+static bool is_text(LodeColumnKind kind)
+{
+	return kind == LODE_COLUMN_TEXT || kind == LODE_COLUMN_MAYBE_TEXT;
+}
+
+static bool is_short(const LodeColumn *column, const void *row)
+{
+	if (column->kind == LODE_COLUMN_MAYBE_BYTES)
+		return false;
+	const char *text = is_text(column->kind) ? value_at(column, row).text : NULL;
+	return text == NULL ||
+	       strnlen(text, LODE_FILE_RECORD_LONGEST_TEXT + 1) <= LODE_FILE_RECORD_LONGEST_TEXT;
+}
+
+bool lode_row_table_is_short(const LodeRowTable *self, const void *rows, size_t n)
+{
+	g_assert(self->n_columns < LODE_FILE_RECORD_MOST_COLUMNS);
+	for (size_t k = 0; k < self->n_columns; k++) {
+		const LodeColumn *column = &self->columns[k];
+		if (!is_text(column->kind) && column->kind != LODE_COLUMN_MAYBE_BYTES)
+			continue;
+		for (size_t i = 0; i < n; i++)
+			if (!is_short(column, (const char *)rows + i * self->row_size))
+				return false;
+	}
+	return true;
+}
+
+void lode_row_table_hash(
+	const LodeRowTable *self, const void *rows, size_t n, LodeDatabase *database)
+{
+	uint64_t content = lode_hash_append(database->content, n);
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < self->n_columns; k++) {
+			const LodeColumn *column = &self->columns[k];
+			Value value = value_at(column, (const char *)rows + i * self->row_size);
+			if (is_text(column->kind))
+				content = hash_bytes(content, value.text,
+					value.text != NULL ? strlen(value.text) : 0);
+			else
+				content = lode_hash_append(content, value.bits);
+		}
+	database->content = content;
+}
+
+static void put_column(const LodeColumn *column, const void *row, LodeFileRecord *record)
+{
+	Value value = value_at(column, row);
+	const char *text = NULL;
+
+	switch (column->kind) {
+	case LODE_COLUMN_AMOUNT:
+	case LODE_COLUMN_REAL:
+		lode_file_record_put_real(record, value.real);
+		return;
+	case LODE_COLUMN_MAYBE_AMOUNT:
+		if (value.real >= 0) {
+			lode_file_record_put_real(record, value.real);
+			return;
+		}
+		break;
+	case LODE_COLUMN_END_TIME:
+		if (value.bits == UINT64_MAX)
+			break;
+		G_GNUC_FALLTHROUGH;
+	case LODE_COLUMN_BITS:
+	case LODE_COLUMN_SIZE:
+		lode_file_record_put_integer(record, (int64_t)value.bits);
+		return;
+	case LODE_COLUMN_MAYBE_NUMBER:
+		if (value.number == UINT32_MAX)
+			break;
+		G_GNUC_FALLTHROUGH;
+	case LODE_COLUMN_NUMBER:
+		lode_file_record_put_integer(record, value.number);
+		return;
+	case LODE_COLUMN_REFERENCE:
+	case LODE_COLUMN_MAYBE_REFERENCE:
+		if (value.number == UINT32_MAX)
+			break;
+		lode_file_record_put_integer(record, (int64_t)value.number + 1);
+		return;
+	case LODE_COLUMN_FLAG:
+	case LODE_COLUMN_SMALL:
+		lode_file_record_put_integer(record, value.small);
+		return;
+	case LODE_COLUMN_WORD:
+		text = word_to_text((LodeWords)column->of, value.number);
+		break;
+	case LODE_COLUMN_SMALL_WORD:
+		text = word_to_text((LodeWords)column->of, value.small);
+		break;
+	case LODE_COLUMN_TEXT:
+	case LODE_COLUMN_MAYBE_TEXT:
+		text = value.text;
+		break;
+	case LODE_COLUMN_MAYBE_BYTES:
+		g_assert_not_reached();
+	}
+	if (text != NULL)
+		lode_file_record_put_text(record, text);
+	else
+		lode_file_record_put_null(record);
+}
+
+static bool check_cancelled(const LodeProgress *progress, GError **error)
+{
+	if (!lode_progress_is_cancelled(progress))
+		return true;
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "cancelled");
+	return false;
+}
+
+enum { ROWS_BETWEEN_LOOKS = 1 << 16 };
+
+bool lode_row_table_write(const LodeRowTable *self, const GArray *rows, LodeTreeWriter *writer,
+	uint32_t root, const LodeProgress *progress, GError **error)
+{
+	LodeFileRecord record;
+	const uint8_t *bytes;
+
+	lode_tree_writer_begin(writer, root, self->key != NULL);
+	for (guint i = 0; i < rows->len; i++) {
+		if (i % ROWS_BETWEEN_LOOKS == 0 && !check_cancelled(progress, error))
+			return false;
+		lode_file_record_begin(&record);
+		if (self->key == NULL) /* the row's number stands outside */
+			lode_file_record_put_null(&record);
+		for (size_t k = 0; k < self->n_columns; k++)
+			put_column(&self->columns[k], rows->data + i * self->row_size, &record);
+		size_t size = lode_file_record_end(&record, &bytes);
+		lode_tree_writer_add(writer, (uint64_t)i + 1, bytes, size);
+	}
+	return lode_tree_writer_end(writer, error);
+}
+
+/* What a row is found by: its value, and its number or what else its key has. */
+typedef struct {
+	uint32_t value, id;
+} IndexEntry;
+
+static int compare_entries(const void *a, const void *b)
+{
+	const IndexEntry *left = a, *right = b;
+
+	if (left->value != right->value)
+		return left->value < right->value ? -1 : 1;
+	return left->id < right->id ? -1 : left->id > right->id;
+}
+
+static IndexEntry *list_entries(const LodeRowTable *self, size_t column, const GArray *rows)
+{
+	IndexEntry *entries = g_new(IndexEntry, MAX(rows->len, 1));
+	bool is_sorted = true;
+
+	for (guint i = 0; i < rows->len; i++) {
+		const char *row = rows->data + i * self->row_size;
+		uint32_t id = self->key != NULL ? value_at(&self->columns[0], row).number : i;
+		entries[i] = (IndexEntry){value_at(&self->columns[column], row).number, id};
+		is_sorted = is_sorted &&
+		            (i == 0 || compare_entries(&entries[i - 1], &entries[i]) < 0);
+	}
+	if (!is_sorted)
+		qsort(entries, rows->len, sizeof(IndexEntry), compare_entries);
+	return entries;
+}
+
+bool lode_row_table_write_index(const LodeRowTable *self, size_t column, const GArray *rows,
+	LodeTreeWriter *writer, uint32_t root, GError **error)
+{
+	g_autofree IndexEntry *entries = list_entries(self, column, rows);
+	LodeFileRecord record;
+	const uint8_t *bytes;
+
+	g_assert(self->columns[column].kind == LODE_COLUMN_REFERENCE);
+	lode_tree_writer_begin(writer, root, true);
+	for (guint i = 0; i < rows->len; i++) {
+		lode_file_record_begin(&record);
+		lode_file_record_put_integer(&record, (int64_t)entries[i].value + 1);
+		lode_file_record_put_integer(&record, (int64_t)entries[i].id + 1);
+		size_t size = lode_file_record_end(&record, &bytes);
+		lode_tree_writer_add(writer, 0, bytes, size);
+	}
+	return lode_tree_writer_end(writer, error);
 }
 
 void lode_column_take(
