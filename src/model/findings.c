@@ -95,6 +95,7 @@ static const struct {
 	{"needs:", "needs ", true},
 	{"address:", "address from ", true},
 	{"chain:", "chain of ", true},
+	{"at:", "at ", true},
 	{"ev:", "", true},
 };
 

@@ -48,14 +48,26 @@ static bool is_of(const Description *self, uint32_t attribute, const char *name_
 	return g_str_has_prefix(self->fitted->seen->graph->attribute_names[attribute], name_space);
 }
 
+/* Where an instruction's operands come from. */
+static bool is_of_operands(const Description *self, uint32_t attribute)
+{
+	return is_of(self, attribute, "needs:") || is_of(self, attribute, "address:") ||
+	       is_of(self, attribute, "chain:");
+}
+
 /*
  * Whether an attribute can say what another one says. What was measured is not implied by what the
- * code is. A mnemonic is rarer than what it is of, or not, by what else ran: one lock cmpxchg while
- * the program starts, and "atomic" would say less than lock xadd. So it hides nothing.
+ * code is, nor what an instruction does by where its operands come from, nor that a call is
+ * indirect by any: that all calls of a small program are, and load their address, is chance. A
+ * mnemonic is rarer than what it is of, or not, by what else ran: one lock cmpxchg while the
+ * program starts, and "atomic" would say less than lock xadd. So it hides nothing.
  */
 static bool can_hide(const Description *self, uint32_t sign, uint32_t attribute)
 {
-	return !is_of(self, sign, "op:") &&
+	const char *name = self->fitted->seen->graph->attribute_names[attribute];
+
+	return !is_of(self, sign, "op:") && strcmp(name, "kind:indirect") != 0 &&
+	       (!is_of_operands(self, sign) || is_of_operands(self, attribute)) &&
 	       (!is_of(self, attribute, "ev:") || is_of(self, sign, "ev:"));
 }
 
@@ -72,8 +84,10 @@ static void describe_element(Description *self, double whole, const uint32_t *ow
 			g_array_append_val(common, own[i]);
 	guint n_chosen = common->len;
 	for (uint32_t a = 0; a < graph->n_attributes; a++) {
-		/* Where code lies says nothing of what it waits for: only what was chosen does. */
-		bool is_left_out = is_of(self, a, "loop:") || is_of(self, a, "at:");
+		/* Where code lies says nothing of what it waits for: only what was chosen does, and
+		 * a function's entry, where the processor waits for the call's target. */
+		bool is_entry = strcmp(graph->attribute_names[a], "at:entry") == 0;
+		bool is_left_out = is_of(self, a, "loop:") || (is_of(self, a, "at:") && !is_entry);
 		for (size_t i = 0; i < n_own; i++)
 			is_left_out |= own[i] == a;
 		if (!is_left_out && whole > 0 && self->weights[a] >= COMMON_SHARE * whole)

@@ -62,6 +62,7 @@ static void test_text(void)
 		{{"kind:jump", "kind:indirect", "op:jmp"}, "⟪jmp indirect⟫"},
 		{{"kind:atomic", "op:lock_xadd"}, "⟪lock_xadd atomic⟫"},
 		{{"kind:branch"}, "⟪branch⟫"},
+		{{"op:push", "at:entry"}, "⟪push, at entry⟫"},
 		{{NULL}, "⟪·⟫"},
 	};
 

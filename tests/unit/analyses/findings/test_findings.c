@@ -161,6 +161,42 @@ static void test_name(void)
 	}
 }
 
+/* The name of the first finding where all divisions have these attributes. */
+static char *name_of_divisions(const char *const *names)
+{
+	static const char *const division[] = {"op:div", "kind:div", NULL};
+	const PlantedCosts costs = {
+		.seed = soak_seed(11), .n_functions = 60, .base = 0.0005, .div = 0.01};
+	PlantedProfile planted = planted_profile_new(&costs);
+	g_autoptr(LodeProfile) profile = planted.profile;
+	uint32_t from = set_of(profile, division), to = set_of(profile, names);
+
+	for (guint i = 0; i < profile->instructions->len; i++) {
+		LodeInstruction *one = lode_profile_instruction(profile, i);
+		if (one->attribute_set == from)
+			one->attribute_set = to;
+	}
+	g_autoptr(LodeFindings) findings = fit(profile, 0);
+	return lode_finding_text(findings, lode_findings_at(findings, 0));
+}
+
+/* Where code lies says nothing of its cost, but that a call leads there; and what an instruction
+ * does is not left out for where its operands come from. */
+static void test_common(void)
+{
+	static const char *const entries[] = {"op:push", "at:entry", "loop:1", NULL};
+	static const char *const heads[] = {"op:push", "at:loop-head", "loop:1", NULL};
+	static const char *const calls[] = {
+		"op:call", "kind:call", "kind:indirect", "address:load", NULL};
+	g_autofree char *entry = name_of_divisions(entries);
+	g_autofree char *head = name_of_divisions(heads);
+	g_autofree char *call = name_of_divisions(calls);
+
+	g_assert_cmpstr(entry, ==, "⟪push, at entry⟫");
+	g_assert_cmpstr(head, ==, "⟪push⟫");
+	g_assert_cmpstr(call, ==, "⟪call indirect, address from load⟫");
+}
+
 static void assert_same(const LodeFindings *a, const LodeFindings *b)
 {
 	g_assert_cmpuint(a->findings->len, ==, b->findings->len);
@@ -447,6 +483,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/findings/uniform", test_uniform);
 	g_test_add_func("/findings/start-up", test_start_up);
 	g_test_add_func("/findings/name", test_name);
+	g_test_add_func("/findings/common", test_common);
 	g_test_add_func("/findings/threads", test_threads);
 	g_test_add_func("/findings/odd", test_odd);
 	g_test_add_func("/findings/shared", test_shared);
