@@ -275,8 +275,7 @@ LodeDatabase *lode_database_create(const char *path, const LodeProgress *progres
 		"PRAGMA application_id = %d; PRAGMA user_version = %d", LODE_APPLICATION_ID,
 		LODE_SCHEMA_VERSION);
 	if (!lode_database_execute(self,
-		    "PRAGMA page_size = 16384; PRAGMA auto_vacuum = NONE; PRAGMA encoding = "
-		    "'UTF-8';"
+		    "PRAGMA page_size = 16384; PRAGMA encoding = 'UTF-8';"
 		    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
 		    "PRAGMA locking_mode = EXCLUSIVE; PRAGMA secure_delete = OFF; BEGIN",
 		    error) ||

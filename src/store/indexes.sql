@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Made after the rows, which is faster than keeping them while rows come. Those on tables that are
--- written as pages are filled by profile_tables.c, which lists them.
+-- Made after the rows, which is faster than keeping them while rows come.
 
 CREATE INDEX function_by_name ON function (name);
 CREATE INDEX block_by_function ON block (function);

@@ -11,26 +11,21 @@
 #include <errno.h>
 #include <unistd.h>
 
-static bool make_database(const char *path, LodeProfile *profile, LodeProfileTables *tables,
-	const LodeProgress *progress, GError **error)
-{
-	g_autoptr(LodeDatabase) database = lode_database_create(path, progress, error);
-
-	return database != NULL && lode_profile_tables_insert(tables, database, error) &&
-	       lode_database_add_event_columns(database, profile->events->len, error) &&
-	       lode_profile_tables_add_indexes(tables, database, error) &&
-	       lode_database_identify(database, path, &profile->file, error) &&
-	       lode_database_execute(database, "COMMIT", error);
-}
+static const char indexes_sql[] =
+#include "store/indexes_sql.h"
+	;
 
 /* Fills the temporary file; it is closed when this returns. */
 static bool write_file(
 	const char *path, LodeProfile *profile, const LodeProgress *progress, GError **error)
 {
-	g_autoptr(LodeProfileTables) tables = lode_profile_tables_new(profile);
+	g_autoptr(LodeDatabase) database = lode_database_create(path, progress, error);
 
-	return make_database(path, profile, tables, progress, error) &&
-	       lode_profile_tables_write_pages(tables, path, progress, error);
+	return database != NULL && lode_profile_tables_insert(profile, database, error) &&
+	       lode_database_add_event_columns(database, profile->events->len, error) &&
+	       lode_database_execute(database, indexes_sql, error) &&
+	       lode_database_identify(database, path, &profile->file, error) &&
+	       lode_database_execute(database, "COMMIT", error);
 }
 
 /*

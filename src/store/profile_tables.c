@@ -7,9 +7,6 @@
  *   costs, by instruction ─▶ cost    locations' files and functions ─▶ string
  *
  * Those are written from, and read into, rows that live only meanwhile.
- *
- * A table whose texts are all short, so that each row fits a page, is written as pages of the file
- * itself; one that holds code or long names (function) goes through SQLite.
  */
 #include "store/profile_tables.h"
 
@@ -199,25 +196,6 @@ static const LodeRowTable tables[N_TABLES] = {
 	[UNRESOLVED] = TABLE("unresolved", LodeUnresolved, unresolved_columns, NULL),
 };
 
-static const char indexes_sql[] =
-#include "store/indexes_sql.h"
-	;
-
-/* The indexes of indexes.sql on tables that may be written as pages: on one column each. Each
- * of these columns is a reference. */
-enum { N_INDEXES = 5 };
-static const struct {
-	const char *name;
-	int table;
-	size_t column;
-} indexes[N_INDEXES] = {
-	{"block_by_function", BLOCKS, 0},
-	{"instruction_by_function", INSTRUCTIONS, 0},
-	{"attribute_set_by_attribute", MEMBERS, 1},
-	{"edge_by_source", EDGES, 0},
-	{"edge_by_target", EDGES, 1},
-};
-
 /* The rows of each table: the profile's own array, or one made for the file. */
 typedef struct {
 	GArray *of[N_TABLES];
@@ -351,64 +329,15 @@ static bool insert_content(LodeDatabase *database, GError **error)
 	return lode_database_execute(database, sql, error);
 }
 
-struct LodeProfileTables {
-	const LodeProfile *profile;
-	Rows rows;
-	uint32_t roots[N_TABLES]; /* of those that are written as pages; else 0 */
-	uint32_t index_roots[N_INDEXES];
-};
-
-LodeProfileTables *lode_profile_tables_new(const LodeProfile *profile)
+bool lode_profile_tables_insert(const LodeProfile *profile, LodeDatabase *database, GError **error)
 {
-	LodeProfileTables *self = g_new0(LodeProfileTables, 1);
+	g_auto(Rows) rows;
 
-	self->profile = profile;
-	rows_init(&self->rows, profile);
-	list_terms(&self->rows, profile);
-	list_attributes(&self->rows, profile);
-	list_locations(&self->rows, profile);
-	list_costs(&self->rows, profile);
-	return self;
-}
-
-void lode_profile_tables_free(LodeProfileTables *self)
-{
-	if (self == NULL)
-		return;
-	rows_clear(&self->rows);
-	g_free(self);
-}
-
-static bool find_root(LodeDatabase *database, const char *name, uint32_t *out_root, GError **error)
-{
-	g_autofree char *sql = g_strdup_printf(
-		"SELECT rootpage FROM sqlite_schema WHERE name = '%s'", name);
-	int64_t root;
-
-	if (!lode_database_query_integer(database, sql, &root, error))
-		return false;
-	*out_root = (uint32_t)root;
-	return true;
-}
-
-/* Those that are written as pages count for the content where they would have been inserted. */
-static bool insert_or_hash(
-	LodeProfileTables *self, int table, LodeDatabase *database, GError **error)
-{
-	const LodeRowTable *form = &tables[table];
-	const GArray *rows = self->rows.of[table];
-
-	if (!lode_row_table_is_short(form, rows->data, rows->len))
-		return lode_row_table_insert(form, rows->data, rows->len, database, error);
-	lode_row_table_hash(form, rows->data, rows->len, database);
-	database->rows_done += rows->len;
-	return find_root(database, form->name, &self->roots[table], error);
-}
-
-bool lode_profile_tables_insert(LodeProfileTables *self, LodeDatabase *database, GError **error)
-{
-	const LodeProfile *profile = self->profile;
-
+	rows_init(&rows, profile);
+	list_terms(&rows, profile);
+	list_attributes(&rows, profile);
+	list_locations(&rows, profile);
+	list_costs(&rows, profile);
 	database->stage = "writing the profile";
 	database->rows_total = G_N_ELEMENTS(facts) + lode_origin_tables_count(profile);
 	if (profile->memory != NULL)
@@ -416,11 +345,12 @@ bool lode_profile_tables_insert(LodeProfileTables *self, LodeDatabase *database,
 	if (profile->stacks != NULL)
 		database->rows_total += lode_stack_tables_count(profile->stacks);
 	for (int i = 0; i < N_TABLES; i++)
-		database->rows_total += self->rows.of[i]->len;
+		database->rows_total += rows.of[i]->len;
 	if (!insert_facts(profile, database, error))
 		return false;
 	for (int i = 0; i < N_TABLES; i++)
-		if (!insert_or_hash(self, i, database, error))
+		if (!lode_row_table_insert(
+			    &tables[i], rows.of[i]->data, rows.of[i]->len, database, error))
 			return false;
 	return (profile->memory == NULL ||
 		       lode_memory_tables_insert(profile->memory, database, error)) &&
@@ -428,42 +358,6 @@ bool lode_profile_tables_insert(LodeProfileTables *self, LodeDatabase *database,
 		       lode_stack_tables_insert(profile->stacks, database, error)) &&
 	       lode_origin_tables_insert(profile, database, error) &&
 	       insert_content(database, error);
-}
-
-bool lode_profile_tables_add_indexes(
-	LodeProfileTables *self, LodeDatabase *database, GError **error)
-{
-	if (!lode_database_execute(database, indexes_sql, error))
-		return false;
-	for (int i = 0; i < N_INDEXES; i++)
-		if (!find_root(database, indexes[i].name, &self->index_roots[i], error))
-			return false;
-	return true;
-}
-
-static bool write_trees(LodeProfileTables *self, LodeTreeWriter *writer,
-	const LodeProgress *progress, GError **error)
-{
-	for (int i = 0; i < N_TABLES; i++)
-		if (self->roots[i] != 0 && !lode_row_table_write(&tables[i], self->rows.of[i],
-						   writer, self->roots[i], progress, error))
-			return false;
-	for (int i = 0; i < N_INDEXES; i++) {
-		int table = indexes[i].table;
-		if (self->roots[table] != 0 &&
-			!lode_row_table_write_index(&tables[table], indexes[i].column,
-				self->rows.of[table], writer, self->index_roots[i], error))
-			return false;
-	}
-	return lode_tree_writer_finish(writer, error);
-}
-
-bool lode_profile_tables_write_pages(
-	LodeProfileTables *self, const char *path, const LodeProgress *progress, GError **error)
-{
-	g_autoptr(LodeTreeWriter) writer = lode_tree_writer_open(path, error);
-
-	return writer != NULL && write_trees(self, writer, progress, error);
 }
 
 static void take_fact(LodeProfile *profile, LodeRowReader *rows, bool *seen)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Rows for a table, taken from arrays in memory. They enter by INSERT … SELECT from a virtual table
- * over the arrays, which is faster than binding and stepping row by row. Most of a profile's rows
- * are written as pages instead, see tree_writer.h; bench/store_rows.c times both.
+ * over the arrays, which is faster than binding and stepping row by row; bench/store_rows.c times
+ * it.
  */
 #pragma once
 

@@ -11,7 +11,6 @@
 
 #include "model/profile.h"
 #include "store/row_reader.h"
-#include "store/tree_writer.h"
 
 typedef enum {
 	LODE_COLUMN_AMOUNT,       /* double, finite and ≥ 0 */
@@ -95,21 +94,6 @@ typedef struct {
 /* Inserts all rows, in the order of the key. They must have passed lode_row_table_check(). */
 bool lode_row_table_insert(const LodeRowTable *self, const void *rows, size_t n,
 	LodeDatabase *database, GError **error);
-
-/*
- * The same in two steps, for rows that are many and short: the hash of the content as inserting
- * leaves it, and, when the file is closed, the rows as pages of the table's tree, which begins at
- * page `root`. The columns stand in the schema in the table's order. _CANCELLED.
- */
-bool lode_row_table_is_short(const LodeRowTable *self, const void *rows, size_t n);
-void lode_row_table_hash(
-	const LodeRowTable *self, const void *rows, size_t n, LodeDatabase *database);
-bool lode_row_table_write(const LodeRowTable *self, const GArray *rows, LodeTreeWriter *writer,
-	uint32_t root, const LodeProgress *progress, GError **error);
-
-/* Writes the index on column `column` of such a table. */
-bool lode_row_table_write_index(const LodeRowTable *self, size_t column, const GArray *rows,
-	LodeTreeWriter *writer, uint32_t root, GError **error);
 
 /* Appends the table's rows to `rows`; their texts belong to `profile`. Whether referred rows exist
  * is for lode_row_table_check(). */

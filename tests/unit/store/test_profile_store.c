@@ -7,7 +7,6 @@
 
 #include <glib/gstdio.h>
 #include <math.h>
-#include <sqlite3.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -41,34 +40,6 @@ static void test_round_trip(void)
 		assert_holds(path, profile);
 	}
 	g_assert_cmpuint(count_files(folder), ==, 1);
-	remove_folder(folder);
-}
-
-/* Also where names are too long for rows of one page, and in indexes. */
-static void test_sound_file(void)
-{
-	char *folder = make_folder();
-	g_autofree char *path = g_build_filename(folder, "x.lode", NULL);
-	g_autofree char *long_name = g_strnfill(20000, 'x');
-
-	for (guint32 seed = 0; seed < 24; seed++) {
-		g_autoptr(LodeProfile) profile = random_profile_new(soak_seed(seed), 1 << seed / 2);
-		if (seed % 2 == 1 && profile->instructions->len > 0)
-			lode_profile_instruction(profile, profile->instructions->len / 2)->name =
-				lode_profile_intern(profile, long_name);
-		write_profile(path, profile);
-		assert_holds(path, profile);
-		sqlite3 *handle;
-		sqlite3_stmt *statement;
-		g_assert_cmpint(sqlite3_open(path, &handle), ==, SQLITE_OK);
-		g_assert_cmpint(
-			sqlite3_prepare_v2(handle, "PRAGMA integrity_check", -1, &statement, NULL),
-			==, SQLITE_OK);
-		g_assert_cmpint(sqlite3_step(statement), ==, SQLITE_ROW);
-		g_assert_cmpstr((const char *)sqlite3_column_text(statement, 0), ==, "ok");
-		sqlite3_finalize(statement);
-		sqlite3_close(handle);
-	}
 	remove_folder(folder);
 }
 
@@ -309,7 +280,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/profile_store/same_bytes", test_same_bytes);
 	g_test_add_func("/profile_store/link_and_mode_are_kept", test_link_and_mode_are_kept);
 	g_test_add_func("/profile_store/refused_places", test_refused_places);
-	g_test_add_func("/profile_store/sound_file", test_sound_file);
 	g_test_add_func("/profile_store/cancelled", test_cancelled);
 	g_test_add_func("/profile_store/progress", test_progress);
 	g_test_add_func("/profile_store/broken_profile", test_broken_profile);
