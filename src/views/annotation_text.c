@@ -334,10 +334,14 @@ static void put_place_figures(const LodeAnnotation *self, const Place *place, GS
 			share);
 	else
 		g_string_append_printf(out, "%s of %s", share, event);
-	if (place->executions > 0 || self->options->subject != LODE_ANNOTATE_FUNCTION)
+	bool is_function = self->options->subject == LODE_ANNOTATE_FUNCTION;
+	/* Inferred calls stay far below the executions of what they call. */
+	bool has_calls = place->executions > 0 &&
+	                 self->profile->frequency != LODE_FREQUENCY_INFERRED;
+	if (!is_function || has_calls)
 		g_string_append_printf(out, ", %s %s",
 			lode_number_format_count(place->executions, executions),
-			self->options->subject == LODE_ANNOTATE_FUNCTION ? "calls" : "executions");
+			is_function ? "calls" : "executions");
 }
 
 /* "; memory: 1,234 samples, 3.2 % without an address": what its shares are of. */

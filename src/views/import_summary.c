@@ -41,7 +41,8 @@ void lode_import_summary_write(const LodeProfile *profile, const char *path, FIL
 	write_count(out, profile->images->len, "image", "images");
 	write_count(out, profile->functions->len, "function", "functions");
 	write_count(out, profile->instructions->len, "instruction", "instructions");
-	write_count(out, profile->total_count, "execution", "executions");
+	if (profile->frequency != LODE_FREQUENCY_INFERRED)
+		write_count(out, profile->total_count, "execution", "executions");
 	const LodeEvent *weight = lode_profile_event(profile, profile->weight_event);
 	lode_display_line(
 		out, "%s %s", lode_number_format_count(weight->total, number), weight->name);

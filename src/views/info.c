@@ -36,7 +36,10 @@ static void add_contents(GArray *rows, const LodeProfile *profile)
 		lode_fact_rows_add_text(rows, "profile", "kernel", kernel);
 	if (profile->n_samples > 0)
 		lode_fact_rows_add_number(rows, "contents", "samples", profile->n_samples);
-	lode_fact_rows_add_number(rows, "contents", "executions", profile->total_count);
+	LodeFactRow *executions = lode_fact_rows_add_number(
+		rows, "contents", "executions", profile->total_count);
+	if (profile->frequency == LODE_FREQUENCY_INFERRED)
+		executions->detail = g_strdup("inferred from the samples, to no known scale");
 	lode_fact_rows_add_number(rows, "contents", "images", profile->images->len);
 	lode_fact_rows_add_number(rows, "contents", "functions", profile->functions->len);
 	lode_fact_rows_add_number(rows, "contents", "blocks", profile->blocks->len);

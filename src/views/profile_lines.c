@@ -151,8 +151,12 @@ static void put_figures_line(
 	} else {
 		g_string_append(line, lode_number_format_count(total, a));
 	}
-	g_string_append_printf(line, " %s in %s executions · %s %s, %s %s%s",
-		event != NULL ? event : "weight", lode_number_format_count(profile->total_count, b),
+	g_string_append_printf(line, " %s", event != NULL ? event : "weight");
+	/* Inferred, they say how often one instruction ran compared with another, no more. */
+	if (profile->frequency != LODE_FREQUENCY_INFERRED)
+		g_string_append_printf(line, " in %s executions",
+			lode_number_format_count(profile->total_count, b));
+	g_string_append_printf(line, " · %s %s, %s %s%s",
 		lode_number_format_count(profile->instructions->len, c),
 		is_graphs ? "vertices" : "instructions",
 		lode_number_format_count(profile->functions->len, d),
@@ -191,8 +195,9 @@ void lode_profile_lines_inferred(
 {
 	if (profile->frequency == LODE_FREQUENCY_INFERRED)
 		lode_profile_lines_print(terminal, out,
-			"Executions are inferred: weights are measured, frequency, excess and cost "
-			"are approximate.");
+			"Executions are inferred, to no known scale: they say how often one "
+			"instruction ran compared with another. Weights are measured, frequency, "
+			"excess and cost are approximate.");
 }
 
 static void put_reason(const LodeProfile *profile, const LodeUnresolved *row,

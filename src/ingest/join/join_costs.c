@@ -263,8 +263,11 @@ bool lode_join_events(
 	*out = (LodeJoinEvents){column, g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		g_array_new(FALSE, FALSE, sizeof(LodeJoinCause))};
 	profile->total_count = g_array_index(recording->totals, double, column);
+	bool is_inferred = recording->frequency == LODE_FREQUENCY_INFERRED;
 	LodeEventTerm count = {lode_profile_add_event(profile, "instructions",
-				       "instructions executed", LODE_EVENT_COUNT, NULL, 0),
+				       is_inferred ? "inferred executions, to no known scale"
+						   : "instructions executed",
+				       LODE_EVENT_COUNT, NULL, 0),
 		1};
 	lode_profile_event(profile, count.event)->total = profile->total_count;
 	g_array_append_val(once, count);

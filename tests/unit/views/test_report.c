@@ -243,6 +243,20 @@ static void test_baseline(void)
 	g_assert_nonnull(strstr(shown, "-60.0 pt"));
 }
 
+/* Executions that samples stand for are no number of times. */
+static void test_inferred(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	g_autoptr(LodeMiningRun) run = sample_run();
+	LodeReportOptions options = all_options();
+
+	profile->frequency = LODE_FREQUENCY_INFERRED;
+	g_autofree char *text = write_report_of(profile, run, &options);
+	g_assert_null(strstr(text, "350 executions"));
+	g_assert_nonnull(strstr(text, "750 cycles · 6 instructions, 2 functions"));
+	g_assert_nonnull(strstr(text, "to no known scale"));
+}
+
 static void test_list(void)
 {
 	g_autoptr(LodeMiningRun) run = sample_run();
@@ -624,6 +638,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/report/json", test_json);
 	g_test_add_func("/views/report/csv", test_csv);
 	g_test_add_func("/views/report/baseline", test_baseline);
+	g_test_add_func("/views/report/inferred", test_inferred);
 	g_test_add_func("/views/report/list", test_list);
 	g_test_add_func("/views/report/findings", test_findings);
 	g_test_add_func("/views/report/least", test_least);
