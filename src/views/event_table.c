@@ -138,6 +138,10 @@ static void write_text(const LodeProfile *profile, const LodeEventGroups *groups
 	else
 		lode_table_write(&table, &options->terminal, out);
 	write_rest(&self, table.n_rows, out);
+	if (groups->groups->len > 0 && !is_of_data && groups->by != LODE_EVENT_BY_INSTRUCTION)
+		lode_profile_lines_print(&options->terminal, out,
+			"executions: those of each %s's most executed instruction",
+			lode_event_by_to_text(groups->by));
 	write_classes(profile, &options->terminal, out);
 }
 
