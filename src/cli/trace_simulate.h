@@ -106,7 +106,7 @@ void lode_trace_work_clear(LodeTraceWork *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeTraceWork, lode_trace_work_clear)
 
 /* What comes out of it (trace_simulate_results.c). `output` NULL: standard output, or, of a program
- * whose output is there and is no terminal, standard error. Errors: _IO. */
+ * whose output is there and is not a terminal, standard error. Errors: _IO. */
 bool lode_trace_results_write(const LodeCacheResults *results, size_t n_results,
 	LodeViewFormat format, const char *output, GError **error);
 

@@ -88,7 +88,7 @@ static bool open_files(char **paths, LodeServedFiles *files, GError **error)
 	return true;
 }
 
-/* A browser that cannot be started is no reason to stop: the address has been printed. */
+/* A browser that cannot be started is not a reason to stop: the address has been printed. */
 static void open_browser(const LodeServer *server)
 {
 	g_autofree char *link = lode_server_link(server, true);

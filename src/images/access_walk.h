@@ -21,7 +21,7 @@ const LodeStaticInstruction *lode_access_walk_at(const LodeAccessWalk *self, uin
 /* The number of the instruction that always runs before another; UINT32_MAX: several may. */
 uint32_t lode_access_walk_before(LodeAccessWalk *self, uint32_t number);
 
-/* Whether the instruction above, which ends there, runs on into this one: it is no jump, and no
+/* Whether the instruction above, which ends there, runs on into this one: it is not a jump, and no
  * filling that nothing leads to. */
 bool lode_access_walk_falls_into(const LodeAccessWalk *self, uint32_t number);
 

@@ -407,7 +407,7 @@ bool lode_data_types_find_allocated(LodeDataTypes *self, const LodeAllocatedPlac
 
 	if (length == 0 || place->offset >= place->allocated)
 		return false;
-	/* A structure with more behind it, or one of which this is the base, need not recur. */
+	/* A structure with more after it, or one of which this is the base, need not recur. */
 	found.offset = (int64_t)(place->offset % length);
 	if (place->offset >= length && (place->allocated % length != 0 ||
 					       !lode_data_place_is_whole(&context, &found, size)))

@@ -78,7 +78,7 @@ bool lode_data_types_find_thread_local(
 
 /* What lies in memory that was allocated, of `allocated` bytes, at an offset: the type is what the
  * result of the call that returns to `return_address` is taken for there. A type that need not fill
- * the memory is not said of what lies behind the first. `flow` as for lode_data_types_find(). */
+ * the memory is not said of what lies after the first. `flow` as for lode_data_types_find(). */
 typedef struct {
 	uint64_t return_address;
 	uint64_t allocated, offset;

@@ -247,8 +247,8 @@ static LodeArgumentMask find_given(const Search *self)
 	return product.kind == VALUE_ARGUMENTS && product.shift == 0 ? product.arguments : 0;
 }
 
-/* A function behind a pointer that is given the size and gives back a number is taken to round it
- * up, as sqlite's do; what any other gives is not known. */
+/* A function called through a pointer that is given the size and gives back a number is taken to
+ * round it up, as sqlite's do; what any other gives is not known. */
 static void call(Search *self, const LodeFullInstruction *full)
 {
 	static const uint8_t lost[] = {1, 2, 6, 7, 8, 9, 10, 11};

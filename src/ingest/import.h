@@ -35,8 +35,8 @@ typedef struct {
 	const LodeTraceRange *range; /* which references of an address trace; NULL: all. Borrowed */
 	const char *function;        /* what is done inside it, of an address trace; NULL: all */
 	const char *program; /* the command line, when the caller knows it better; may be NULL */
-	const char *const *skipped_frames; /* globs of functions and libraries that are no site of
-	                                      an allocation; NULL-terminated, or NULL */
+	const char *const *skipped_frames; /* globs of functions and libraries that are not the site
+	                                      of an allocation; NULL-terminated, or NULL */
 	bool allow_debuginfod;
 	/* Of samples, only those of programs of these names, see sampled/sampled_programs.h; of the
 	 * program itself. */

@@ -8,7 +8,7 @@
  *   allocation logs: %fs       ─┘
  *
  * An address that the processor or the kernel gave beats the rules of images/data_access.h. What is
- * lode's own in the program is no access of the program's.
+ * lode's own in the program is not an access of the program's.
  */
 #pragma once
 

@@ -49,7 +49,7 @@ uint32_t lode_code_images_add(LodeCodeImages *self, const char *path, const char
 /* Opens all that are not, by as many workers; 0: as many as there are processors. */
 void lode_code_images_open_all(LodeCodeImages *self, unsigned n_workers);
 
-/* An image, opened; that it cannot be opened is no error. Valid as long as the images. */
+/* An image, opened; that it cannot be opened is not an error. Valid as long as the images. */
 LodeCodeImage *lode_code_images_at(LodeCodeImages *self, uint32_t image);
 
 /* The path of an image, which need not be opened for this. */

@@ -160,7 +160,7 @@ void lode_perf_kernel_refuse(
 		break;
 	case EBUSY:
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
-			"'%s': the PMU is in use by somebody else: %s", refusal->event,
+			"'%s': the PMU is in use by another program: %s", refusal->event,
 			g_strerror(refusal->code));
 		break;
 	default:

@@ -532,7 +532,7 @@ void lode_traced_processes_tend(LodeTracedProcesses *self)
 	report(self);
 }
 
-/* Removes a trace of an earlier recording. False: it does not exist, or is no packed trace. */
+/* Removes a trace of an earlier recording. False: it does not exist, or is not a packed trace. */
 static bool remove_stale(const char *path)
 {
 	char start[START_BYTES];

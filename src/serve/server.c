@@ -608,7 +608,7 @@ static enum MHD_Result answer_request(Request *request)
 		return queue_asset(request, asset, type);
 	if (request->query == NULL && !request->is_reload && !request->is_live &&
 		!request->is_sample)
-		return refuse(request, MHD_HTTP_NOT_FOUND, "there is no such thing");
+		return refuse(request, MHD_HTTP_NOT_FOUND, "nothing is served at this address");
 	lode_serve_parameters_init(&read.parameters);
 	mhd.get_connection_values_n(
 		request->connection, MHD_GET_ARGUMENT_KIND, add_parameter, &read);

@@ -6,9 +6,9 @@
  *   2 401ab70                              i 401ab70 3
  *   1 1fff000718                           w 1fff000718 8
  *
- * Labels are 0 or r, read; 1 or w, write; 2 or i, fetch of an instruction. Others are no references
- * and passed over: 3 or m, of unknown kind; 4 or c, copy back; 5 or v, invalidate. All numbers are
- * hexadecimal, with 0x in front or not.
+ * Labels are 0 or r, read; 1 or w, write; 2 or i, fetch of an instruction. Others are not
+ * references and passed over: 3 or m, of unknown kind; 4 or c, copy back; 5 or v, invalidate. All
+ * numbers are hexadecimal, with 0x in front or not.
  */
 #include "sources/reference_form.h"
 

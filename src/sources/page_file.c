@@ -25,7 +25,7 @@ typedef struct {
 	GArray *rows;
 } Reading;
 
-/* False: it is no number of this base, below the limit. */
+/* False: it is not a number of this base, below the limit. */
 static bool read_number(const char **text, int base, uint64_t most, uint64_t *out_number)
 {
 	char *end = NULL;

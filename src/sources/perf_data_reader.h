@@ -25,7 +25,7 @@ enum {
 typedef struct {
 	uint64_t sample_type, read_format, branch_sample_type;
 	unsigned n_user_registers, n_interrupt_registers;
-	unsigned trailer_size; /* bytes at the end of records that are no samples; 0: none */
+	unsigned trailer_size; /* bytes at the end of records that are not samples; 0: none */
 	bool is_named;         /* by the file, not by us */
 } LodePerfLayout;
 

@@ -29,7 +29,7 @@ typedef struct {
 	/* What the forms remember, each what it needs. */
 	uint16_t thread;
 	bool has_header, has_threads;
-	uint64_t n_passed_over;  /* records that are no reference */
+	uint64_t n_passed_over;  /* records that are not references */
 	uint64_t n_remarks;      /* lines with more on them than the form reads */
 	uint64_t n_instructions; /* by the tool's own count; 0: not told */
 	char *command, *version; /* of the tool; NULL: not told */

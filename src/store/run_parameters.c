@@ -206,6 +206,6 @@ bool lode_run_parameters_from_json(
 	lode_json_cursor_clear(&cursor);
 	if (has_sense && !is_done)
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CORRUPT,
-			"its parameters are no flat JSON object");
+			"its parameters are not a flat JSON object");
 	return has_sense && is_done;
 }

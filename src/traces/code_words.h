@@ -87,7 +87,7 @@ static inline LodeReferenceKind lode_word_kind(uint64_t word)
 	return (LodeReferenceKind)(word >> 62);
 }
 
-/* An access: a reference that is no fetch. */
+/* An access: a reference that is not a fetch. */
 static inline bool lode_word_is_access(uint64_t word)
 {
 	return lode_word_tag(word) == LODE_WORD_REFERENCE && word >> 62 != LODE_REFERENCE_FETCH;

@@ -47,7 +47,8 @@ static void add_edge(Graph *self, uint32_t source, uint32_t target, LodeEdgeKind
 
 	if (edge.source == LODE_NONE || edge.target == LODE_NONE)
 		return;
-	/* The next instruction of the same block is no edge, a jump to the block's begin is one. */
+	/* The next instruction of the same block is not an edge, a jump to the block's begin is
+	 * one. */
 	if (edge.source == edge.target &&
 		(kind == LODE_EDGE_FALL_THROUGH || kind == LODE_EDGE_REPEAT))
 		return;

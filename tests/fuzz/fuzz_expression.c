@@ -74,7 +74,7 @@ static void check_message(const GError *error)
 	guint n = g_strv_length(lines);
 
 	if (!g_utf8_validate(error->message, -1, NULL))
-		g_error("a message that is no UTF-8");
+		g_error("a message that is not UTF-8");
 	/* Only a column has an excerpt, and that one line with one mark. */
 	if (n != 1 && (n != 3 || !g_str_has_suffix(lines[2], "^")))
 		g_error("a message of %u lines", n);

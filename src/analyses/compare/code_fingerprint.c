@@ -72,10 +72,10 @@ double lode_code_fingerprint_likeness(const LodeCodeFingerprint *a, const LodeCo
 
 	for (size_t i = 0, j = 0; i < n && j < m;) {
 		common += a->grams[i] == b->grams[j];
-		bool is_first_behind = a->grams[i] <= b->grams[j];
-		bool is_second_behind = b->grams[j] <= a->grams[i];
-		i += is_first_behind;
-		j += is_second_behind;
+		bool is_first_next = a->grams[i] <= b->grams[j];
+		bool is_second_next = b->grams[j] <= a->grams[i];
+		i += is_first_next;
+		j += is_second_next;
 	}
 	return n > 0 && m > 0 ? (double)common / (double)(n + m - common) : 0;
 }

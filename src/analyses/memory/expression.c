@@ -497,7 +497,7 @@ static bool check_text(const char *text, GError **error)
 
 	if (!g_utf8_validate(text, -1, &end)) {
 		g_autofree char *good = g_strndup(text, (size_t)(end - text));
-		lode_expression_fault(error, good, strlen(good), "the bytes here are no UTF-8");
+		lode_expression_fault(error, good, strlen(good), "the bytes here are not UTF-8");
 		return false;
 	}
 	if (length > LODE_EXPRESSION_MAX_BYTES) {

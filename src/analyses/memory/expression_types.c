@@ -195,7 +195,7 @@ static bool check_operands(
 	return true;
 }
 
-/* The difference of two addresses, and a part of one, are no addresses. */
+/* The difference of two addresses, and a part of one, are not addresses. */
 static bool is_address(const LodeExpressionNode *node)
 {
 	const LodeExpressionNode *left = node->operands[0], *right = node->operands[1];

@@ -426,7 +426,7 @@ void lode_thread_groups_find(const LodeThreadGraph *graph, uint32_t *out_memorie
 		.joined = joined,
 		.farther = distances,
 		.is_locked = is_locked,
-		/* Sums of the same numbers in another order are no gain. */
+		/* Sums of the same numbers in another order are not a gain. */
 		.epsilon = largest(graph) * 1e-9,
 	};
 

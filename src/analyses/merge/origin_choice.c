@@ -101,7 +101,7 @@ static void take_calls(LodeProfile *profile, const double *entries)
 	}
 }
 
-/* Edges that none of them took are no edges. */
+/* Edges that none of them took are not edges. */
 static void take_edges(LodeProfile *profile, const bool *is_chosen)
 {
 	const GArray *rows = profile->origin_parts->edges;

@@ -39,10 +39,11 @@ typedef struct {
 	                     nowhere */
 	gint64 patience_us; /* to wait for the branch targets of an image; negative: until they are
 	                       read */
-	bool charges_next_access;          /* in place of the access that a timer waited for */
-	const char *log_directory;         /* where allocation logs are written to; NULL: nowhere */
-	gint64 log_interval_us;            /* these are read again not sooner */
-	const char *const *skipped_frames; /* that are no site of an allocation, as globs; NULL */
+	bool charges_next_access;  /* in place of the access that a timer waited for */
+	const char *log_directory; /* where allocation logs are written to; NULL: nowhere */
+	gint64 log_interval_us;    /* these are read again not sooner */
+	const char *const
+		*skipped_frames; /* that are not the site of an allocation, as globs; NULL */
 } LodeLiveAddressesOptions;
 
 /* The options' strings live on. */

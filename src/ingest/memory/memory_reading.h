@@ -131,8 +131,8 @@ void lode_memory_reading_add_line_store(LodeMemoryReading *self, const LodeReadL
 /* The recorder laid out the program's memory without anything random. */
 void lode_memory_reading_set_fixed_addresses(LodeMemoryReading *self);
 
-/* Functions and libraries, as globs, that are no site of an allocation; NULL-terminated, borrowed,
- * or NULL. */
+/* Functions and libraries, as globs, that are not the site of an allocation; NULL-terminated,
+ * borrowed, or NULL. */
 void lode_memory_reading_skip_frames(LodeMemoryReading *self, const char *const *globs);
 const char *const *lode_memory_reading_skipped_frames(const LodeMemoryReading *self);
 

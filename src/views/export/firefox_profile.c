@@ -292,7 +292,7 @@ static void write_frames(Firefox *self)
 	begin_column(self, "address");
 	for (guint i = 0; i < n; i++) {
 		const LodeFrame *frame = used_frame(self, i);
-		/* A number of JavaScript's; beyond it is no code. */
+		/* A number of JavaScript's; larger ones are not addresses of code. */
 		lode_json_number(
 			&self->json, frame->image != NULL && frame->address < UINT64_C(1) << 53
 					     ? (double)frame->address

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What separates frames or lines is no part of a name. */
+/* What separates frames or lines is not part of a name. */
 static void append_name(GString *line, const char *name)
 {
 	gsize from = line->len;

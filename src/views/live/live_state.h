@@ -9,7 +9,7 @@
 
 #include "views/live/live_scene.h"
 
-/* Keys that are no character. Others are as Unicode has them. */
+/* Keys that are not characters. Others are as Unicode has them. */
 enum {
 	LODE_LIVE_KEY_UP = 0x110000,
 	LODE_LIVE_KEY_DOWN,

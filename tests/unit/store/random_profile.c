@@ -20,7 +20,7 @@ static double random_amount(GRand *rand)
 	}
 }
 
-/* Text with what SQL and JSON find special, and bytes that are no UTF-8. */
+/* Text with what SQL and JSON find special, and bytes that are not UTF-8. */
 static char *random_text(LodeProfile *profile, GRand *rand)
 {
 	static const char *const parts[] = {

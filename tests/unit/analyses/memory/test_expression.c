@@ -442,7 +442,7 @@ static void test_errors(Fixture *self, const void *data)
 				     "  '?[31m' == 3\n          ^"},
 		{"'\u202e' ==\t3", "column 5: '==' compares text with a number\n"
 				   "  '?' == 3\n      ^"},
-		{"'\xff'", "column 2: the bytes here are no UTF-8\n  '\n   ^"},
+		{"'\xff'", "column 2: the bytes here are not UTF-8\n  '\n   ^"},
 	};
 
 	(void)data;

@@ -31,7 +31,7 @@ static void test_strange_text(void)
 	LodeCellPlace place = {.width = 20};
 
 	lode_cell_grid_init(&grid, 20, 2);
-	/* An escape code, a byte that is no UTF-8, a wide character, a combining one. */
+	/* An escape code, a byte that is not UTF-8, a wide character, a combining one. */
 	lode_cell_grid_write(&grid, &place,
 		"a\033[2J\xff"
 		"b\xe4\xb8\xad"
