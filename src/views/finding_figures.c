@@ -8,6 +8,10 @@
 
 #include <string.h>
 
+/* No instruction takes a millisecond, but one that repeats or enters the kernel; cpuid in a virtual
+ * machine takes a tenth. */
+#define UNLIKELY_NS 1e6
+
 const char *lode_finding_unit(const LodeProfile *profile, uint32_t weight_event)
 {
 	const char *name = lode_profile_event_name(profile, weight_event);
@@ -58,6 +62,26 @@ bool lode_finding_is_least(const LodeProfile *profile, uint32_t weight_event,
 				return true;
 	}
 	return false;
+}
+
+bool lode_finding_is_miscounted(
+	const LodeFindings *findings, const LodeFinding *finding, const char *unit)
+{
+	if (!findings->is_counted || strcmp(unit, "ns") != 0 || finding->each < UNLIKELY_NS ||
+		finding->focus >= finding->n_elements)
+		return false;
+	const LodeFindingElement *focus = &g_array_index(
+		findings->elements, LodeFindingElement, finding->first_element + finding->focus);
+	const uint32_t *items = (const uint32_t *)(const void *)findings->items->data +
+	                        focus->first_item;
+	/* These may take as long as they like. */
+	for (uint32_t i = 0; i < focus->n_items; i++) {
+		const char *name = g_ptr_array_index(findings->attributes, items[i]);
+		if (strcmp(name, "kind:string") == 0 || strcmp(name, "kind:syscall") == 0 ||
+			strcmp(name, "kind:kernel") == 0)
+			return false;
+	}
+	return true;
 }
 
 void lode_finding_append_each(GString *out, const LodeFindings *findings,

@@ -20,6 +20,13 @@ void lode_finding_append_amount(GString *out, double value);
 bool lode_finding_is_least(const LodeProfile *profile, uint32_t weight_event,
 	const LodeFindings *findings, const LodeFinding *finding);
 
+/*
+ * Whether `each` is more than an instruction can take, so that the sampled run executed it far more
+ * often than the one that counted: what waits in a loop for a thread, for example.
+ */
+bool lode_finding_is_miscounted(
+	const LodeFindings *findings, const LodeFinding *finding, const char *unit);
+
 /* "+9.7 ns", or "8.25 ×" where executions were not counted; "≥ 9.7 ns" where that is the least. */
 void lode_finding_append_each(GString *out, const LodeFindings *findings,
 	const LodeFinding *finding, const char *unit, bool is_least);

@@ -138,6 +138,8 @@ static void put_text(const Body *self, const LodeFinding *finding, GString *out)
 		g_string_append(out, "  ");
 	}
 	g_string_append(out, text);
+	if (lode_finding_is_miscounted(self->view->findings, finding, self->view->unit))
+		g_string_append(out, "; ran more often when it was sampled");
 }
 
 static LodeStyle finding_cell(size_t row, unsigned column, GString *out, const void *user_data)

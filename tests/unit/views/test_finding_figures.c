@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#include "views/finding_figures.h"
+
+/* A finding ⟨before⟩ → ⟪focus⟫ that costs so much each. */
+static bool is_miscounted(
+	const char *before, const char *focus, double each, const char *unit, bool is_counted)
+{
+	g_autoptr(LodeFindings) findings = lode_findings_new();
+	const uint32_t ids[] = {0, 1};
+	const LodeFindingElement elements[] = {{0, 1}, {1, 1}};
+	const LodeFinding finding = {.focus = 1, .n_elements = 2, .each = each};
+
+	g_ptr_array_add(findings->attributes, g_strdup(before));
+	g_ptr_array_add(findings->attributes, g_strdup(focus));
+	g_array_append_vals(findings->items, ids, 2);
+	g_array_append_vals(findings->elements, elements, 2);
+	findings->is_counted = is_counted;
+	return lode_finding_is_miscounted(findings, &finding, unit);
+}
+
+/* What waits in a loop for another thread may wait once in the run that counts. */
+static void test_miscounted(void)
+{
+	g_assert_true(is_miscounted("op:mov", "op:test", 19.3e6, "ns", true));
+	g_assert_true(is_miscounted("kind:syscall", "op:test", 2e6, "ns", true));
+	g_assert_false(is_miscounted("op:mov", "kind:load", 600, "ns", true));
+	g_assert_false(is_miscounted("op:mov", "op:cpuid", 1e5, "ns", true));
+	g_assert_false(is_miscounted("op:mov", "kind:string", 19.3e6, "ns", true));
+	g_assert_false(is_miscounted("op:mov", "kind:syscall", 19.3e6, "ns", true));
+	g_assert_false(is_miscounted("op:mov", "op:test", 19.3e6, "cycles", true));
+	g_assert_false(is_miscounted("op:mov", "op:test", 19.3e6, "ns", false));
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/finding-figures/miscounted", test_miscounted);
+	return g_test_run();
+}
