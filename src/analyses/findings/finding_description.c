@@ -71,6 +71,28 @@ static bool can_hide(const Description *self, uint32_t sign, uint32_t attribute)
 	       (!is_of(self, attribute, "ev:") || is_of(self, sign, "ev:"));
 }
 
+static bool is_common(const Description *self, double whole, uint32_t attribute)
+{
+	return whole > 0 && self->weights[attribute] >= COMMON_SHARE * whole;
+}
+
+/*
+ * Where code lies says nothing of what it waits for, but for a function's entry: there the
+ * processor waits for the call's target, if it does not come by a jump back to it.
+ */
+static bool is_only_place(const Description *self, double whole, uint32_t attribute)
+{
+	const LodeFlowGraph *graph = self->fitted->seen->graph;
+
+	if (strcmp(graph->attribute_names[attribute], "at:entry") != 0)
+		return is_of(self, attribute, "loop:") || is_of(self, attribute, "at:");
+	for (uint32_t a = 0; a < graph->n_attributes; a++)
+		if (strcmp(graph->attribute_names[a], "at:loop-head") == 0 &&
+			is_common(self, whole, a))
+			return true;
+	return false;
+}
+
 /* The element of a position from `weights`, the weight by attribute out of `whole`, and what was
  * chosen for it. Most telling first, and without what those before imply. */
 static void describe_element(Description *self, double whole, const uint32_t *own, size_t n_own)
@@ -84,13 +106,10 @@ static void describe_element(Description *self, double whole, const uint32_t *ow
 			g_array_append_val(common, own[i]);
 	guint n_chosen = common->len;
 	for (uint32_t a = 0; a < graph->n_attributes; a++) {
-		/* Where code lies says nothing of what it waits for: only what was chosen does, and
-		 * a function's entry, where the processor waits for the call's target. */
-		bool is_entry = strcmp(graph->attribute_names[a], "at:entry") == 0;
-		bool is_left_out = is_of(self, a, "loop:") || (is_of(self, a, "at:") && !is_entry);
+		bool is_left_out = is_only_place(self, whole, a);
 		for (size_t i = 0; i < n_own; i++)
 			is_left_out |= own[i] == a;
-		if (!is_left_out && whole > 0 && self->weights[a] >= COMMON_SHARE * whole)
+		if (!is_left_out && is_common(self, whole, a))
 			g_array_append_val(common, a);
 	}
 	for (guint i = 0; i < common->len; i++) {

@@ -186,14 +186,17 @@ static void test_common(void)
 {
 	static const char *const entries[] = {"op:push", "at:entry", "loop:1", NULL};
 	static const char *const heads[] = {"op:push", "at:loop-head", "loop:1", NULL};
+	static const char *const rounds[] = {"op:push", "at:entry", "at:loop-head", "loop:1", NULL};
 	static const char *const calls[] = {
 		"op:call", "kind:call", "kind:indirect", "address:load", NULL};
 	g_autofree char *entry = name_of_divisions(entries);
 	g_autofree char *head = name_of_divisions(heads);
+	g_autofree char *round = name_of_divisions(rounds);
 	g_autofree char *call = name_of_divisions(calls);
 
 	g_assert_cmpstr(entry, ==, "⟪push, at entry⟫");
 	g_assert_cmpstr(head, ==, "⟪push⟫");
+	g_assert_cmpstr(round, ==, "⟪push⟫");
 	g_assert_cmpstr(call, ==, "⟪call indirect, address from load⟫");
 }
 
