@@ -197,7 +197,7 @@ int main(int argc, char **argv)
 			error != NULL ? error->message : "cannot be opened");
 		return 1;
 	}
-	measure(&totals, reader, is_thorough ? LODE_CODEC_THOROUGH : LODE_CODEC_FAST);
+	measure(&totals, reader, is_thorough ? LODE_CODEC_THOROUGH : LODE_CODEC_QUICK);
 	print(&totals);
 	close(descriptor);
 	return 0;

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <zstd.h>
 
+#define NO_SYMBOL UINT32_MAX
+
 enum {
 	FAR_SYMBOL = 255, /* the excess over it is in the far stream */
 	FORM_BYTES = 0,
@@ -187,15 +189,29 @@ static void encode_flow(const LodeBlockFlow *flow, LodeFrameStreams *out)
 	}
 }
 
+/* The first two edges of a block, which are most that it has. */
+typedef struct {
+	uint32_t to[2], edges[2];
+} KnownEdges;
+
+/* In place of an edge, where a step takes none; the numbers of edges follow. */
+enum { NO_EDGE, GUESSED, FIRST_EDGE };
+
 /* What is made of the sequence before it is written. */
 typedef struct {
 	const LodeTraceFrame *frame;
 	LodeBlockFlow *flow;
 	FlowEdges edges;
 	uint32_t *edge_of; /* by invocation, that of the step to it; NO_EDGE, GUESSED */
+	KnownEdges *known; /* by block */
 } SequenceWriter;
 
-static const uint32_t NO_EDGE = UINT32_MAX, GUESSED = UINT32_MAX - 1;
+/* Of each block that may be a return, as most of them are. */
+static void guess_all(LodeBlockFlow *flow)
+{
+	for (uint32_t i = 0; i < flow->layout->n_blocks; i++)
+		flow->nodes[i].is_guessed = flow->layout->blocks[i].is_return;
+}
 
 /* Whether the return stack is right at all, of each block that may be a return. */
 static void try_guesses(SequenceWriter *self)
@@ -205,8 +221,7 @@ static void try_guesses(SequenceWriter *self)
 	g_autofree bool *was_right = g_new0(bool, layout->n_blocks + 1U);
 	LodeThreadRun run;
 
-	for (uint32_t i = 0; i < layout->n_blocks; i++)
-		flow->nodes[i].is_guessed = layout->blocks[i].is_return;
+	guess_all(flow);
 	for (size_t k = 0; lode_thread_run_at(self->frame, k, &run); k++) {
 		LodeThreadFlow *thread = lode_block_flow_thread(flow, run.thread);
 
@@ -228,6 +243,27 @@ static void try_guesses(SequenceWriter *self)
 	lode_block_flow_rewind(flow);
 }
 
+static uint32_t count_edge(SequenceWriter *self, uint32_t from, uint32_t to)
+{
+	KnownEdges *known = &self->known[from];
+	bool is_second = known->to[1] == to;
+	uint32_t edge = known->edges[is_second];
+
+	if (G_LIKELY(is_second || known->to[0] == to)) {
+		self->edges.edges[edge].count++;
+		return edge;
+	}
+	edge = flow_edges_add(&self->edges, from, to);
+	for (unsigned i = 0; i < G_N_ELEMENTS(known->to); i++) {
+		if (known->to[i] != UINT32_MAX)
+			continue;
+		known->to[i] = to;
+		known->edges[i] = edge;
+		break;
+	}
+	return edge;
+}
+
 /* The edge that the step takes, counted. A step that the return stack predicts takes none: callers
  * differ, and an edge for each would give the return as many targets. */
 static uint32_t find_edge(SequenceWriter *self, LodeThreadFlow *thread, uint32_t next)
@@ -242,7 +278,7 @@ static uint32_t find_edge(SequenceWriter *self, LodeThreadFlow *thread, uint32_t
 	is_right = self->flow->nodes[last].is_guessed &&
 	           lode_block_flow_guess(self->flow, thread) == next;
 	lode_block_flow_advance(self->flow, thread, next);
-	return is_right ? GUESSED : flow_edges_add(&self->edges, last, next);
+	return is_right ? GUESSED : FIRST_EDGE + count_edge(self, last, next);
 }
 
 static void find_edges(SequenceWriter *self)
@@ -257,30 +293,40 @@ static void find_edges(SequenceWriter *self)
 	}
 }
 
+/* By what a step takes: its symbol; NO_SYMBOL: it has none. */
+static uint32_t *find_symbols(const SequenceWriter *self)
+{
+	uint32_t *symbols = g_new(uint32_t, self->edges.n + (size_t)FIRST_EDGE);
+
+	symbols[NO_EDGE] = NO_SYMBOL;
+	symbols[GUESSED] = 0;
+	for (uint32_t i = 0; i < self->edges.n; i++) {
+		const FlowEdge *edge = &self->edges.edges[i];
+		const LodeFlowNode *node = &self->flow->nodes[edge->from];
+
+		symbols[FIRST_EDGE + i] = node->n_edges == 1 && !node->is_guessed
+		                                  ? NO_SYMBOL
+		                                  : edge->rank + node->is_guessed;
+	}
+	return symbols;
+}
+
 /* One symbol for each step that is not certain. */
 static GByteArray *choices(const SequenceWriter *self, LodeFrameStreams *out)
 {
 	GByteArray *far = out->streams[LODE_STREAM_SEQUENCE_FAR];
 	GByteArray *result = g_byte_array_sized_new((guint)self->frame->n_invocations + 1);
+	g_autofree uint32_t *symbols = find_symbols(self);
 	uint8_t *at = result->data;
 
 	for (size_t i = 0; i < self->frame->n_invocations; i++) {
-		uint32_t edge = self->edge_of[i];
-		const LodeFlowNode *node;
-		uint32_t symbol = 0;
+		uint32_t symbol = symbols[self->edge_of[i]];
 
-		if (edge == NO_EDGE) {
+		*at = (uint8_t)MIN(symbol, FAR_SYMBOL);
+		at += symbol != NO_SYMBOL;
+		if (G_UNLIKELY(self->edge_of[i] == NO_EDGE))
 			lode_varint_append(far, self->frame->blocks[i]);
-			continue;
-		}
-		if (edge != GUESSED) {
-			node = &self->flow->nodes[self->edges.edges[edge].from];
-			if (node->n_edges == 1 && !node->is_guessed)
-				continue;
-			symbol = self->edges.edges[edge].rank + node->is_guessed;
-		}
-		*at++ = (uint8_t)MIN(symbol, FAR_SYMBOL);
-		if (symbol >= FAR_SYMBOL)
+		else if (G_UNLIKELY(symbol >= FAR_SYMBOL && symbol != NO_SYMBOL))
 			lode_varint_append(far, symbol - FAR_SYMBOL);
 	}
 	g_byte_array_set_size(result, (guint)(at - result->data));
@@ -320,7 +366,7 @@ static void split_runs(const GByteArray *symbols, GByteArray *runs, GByteArray *
  * regular the runs are, and no count of symbols tells that. */
 static void append_choices(const GByteArray *symbols, LodeCodecEffort effort, LodeFrameStreams *out)
 {
-	int level = effort == LODE_CODEC_FAST ? FAST_TRIAL_LEVEL : THOROUGH_TRIAL_LEVEL;
+	int level = effort == LODE_CODEC_THOROUGH ? THOROUGH_TRIAL_LEVEL : FAST_TRIAL_LEVEL;
 	g_autoptr(GByteArray) runs = g_byte_array_new();
 	g_autoptr(GByteArray) others = g_byte_array_new();
 	GByteArray *choice = out->streams[LODE_STREAM_SEQUENCE_CHOICE];
@@ -336,8 +382,9 @@ static void append_choices(const GByteArray *symbols, LodeCodecEffort effort, Lo
 		g_byte_array_append(out->streams[LODE_STREAM_SEQUENCE_RUN], runs->data, runs->len);
 }
 
-/* The frame is walked through three times: whether to trust the return stack at a block, which
- * edges there are, and which of them each step takes, as ranks are known only when all are counted.
+/* The frame is walked through three times, quickly twice: whether to trust the return stack at a
+ * block, which edges there are, and which of them each step takes, as ranks are known only when all
+ * are counted.
  */
 void lode_block_sequence_encode(const LodeTraceFrame *frame, const LodeFrameLayout *layout,
 	LodeCodecEffort effort, LodeFrameStreams *out)
@@ -351,7 +398,12 @@ void lode_block_sequence_encode(const LodeTraceFrame *frame, const LodeFrameLayo
 	lode_block_flow_init(&flow, layout);
 	flow_edges_init(&writer.edges);
 	writer.edge_of = g_new(uint32_t, frame->n_invocations + 1);
-	try_guesses(&writer);
+	writer.known = g_new(KnownEdges, layout->n_blocks + 1U);
+	memset(writer.known, 0xff, layout->n_blocks * sizeof(KnownEdges));
+	if (effort == LODE_CODEC_QUICK)
+		guess_all(&flow);
+	else
+		try_guesses(&writer);
 	find_edges(&writer);
 	flow_edges_list(&writer.edges, &flow);
 	encode_flow(&flow, out);
@@ -359,6 +411,7 @@ void lode_block_sequence_encode(const LodeTraceFrame *frame, const LodeFrameLayo
 	append_choices(symbols, effort, out);
 	flow_edges_clear(&writer.edges);
 	g_free(writer.edge_of);
+	g_free(writer.known);
 }
 
 /* --- reading --- */

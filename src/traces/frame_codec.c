@@ -116,7 +116,10 @@ static void encode_slots(const LodeTraceFrame *frame, const LodeFrameLayout *lay
 
 	lode_slot_predictor_init(&predictor, layout->n_slots, frame, layout->n_addresses);
 	lode_slot_trial(&predictor, frame, layout, effort);
-	lode_slot_columns_encode(&predictor, frame, layout, out);
+	if (effort == LODE_CODEC_QUICK)
+		lode_slot_columns_encode_residuals(&predictor, frame, layout, out);
+	else
+		lode_slot_columns_encode(&predictor, frame, layout, out);
 }
 
 /* Of the streams of slots alone, the others are the same. */
@@ -163,7 +166,7 @@ void lode_frame_codec_encode(
 	lode_frame_layout_count(&layout, frame->blocks, frame->n_invocations);
 	lode_block_streams_encode(frame, out);
 	lode_block_sequence_encode(frame, &layout, effort, out);
-	if (effort == LODE_CODEC_FAST)
+	if (effort != LODE_CODEC_THOROUGH)
 		encode_slots(frame, &layout, effort, out);
 	else
 		encode_slots_better(frame, &layout, out);

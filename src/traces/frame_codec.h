@@ -34,8 +34,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeFrameStreams, lode_frame_streams_clear)
 
 /* How hard to look for the best representation; the reader need not know. */
 typedef enum {
-	LODE_CODEC_FAST,
-	LODE_CODEC_THOROUGH,
+	LODE_CODEC_QUICK,    /* all is known of a sample alone */
+	LODE_CODEC_FAST,     /* the second attempt of thorough */
+	LODE_CODEC_THOROUGH, /* two attempts; what packs better */
 } LodeCodecEffort;
 
 /* Appends the frame to the streams, which are empty. May run beside the splitter that adds to the

@@ -153,7 +153,7 @@ static bool is_hopeless(const LodeFramePacking *self)
 
 void lode_frame_packing_encode(LodeFramePacking *self)
 {
-	LodeCodecEffort effort = self->options.level == LODE_TRACE_LEVEL_FAST ? LODE_CODEC_FAST
+	LodeCodecEffort effort = self->options.level == LODE_TRACE_LEVEL_FAST ? LODE_CODEC_QUICK
 	                                                                      : LODE_CODEC_THOROUGH;
 
 	if (is_hopeless(self))

@@ -2,10 +2,7 @@
 #include "traces/frame_sample.h"
 
 enum {
-	EVERY = 1 << 16,    /* of so many invocations … */
-	IN_A_ROW = 1 << 13, /* … so many are sampled */
-	FIRST = 48,         /* of each block, of other invocations */
-	FOLLOWED = 4,       /* in front of a sampled one */
+	FOLLOWED = 4, /* in front of a sampled one */
 };
 
 static void append_stretch(LodeFrameSample *self, const LodeFrameStretch *stretch)
@@ -46,8 +43,8 @@ static void take(LodeFrameSample *self, const LodeTraceFrame *frame, const LodeF
 	self->is_sampled[at] = 1;
 }
 
-static void take_some(
-	LodeFrameSample *self, const LodeTraceFrame *frame, const LodeFrameLayout *layout)
+static void take_some(LodeFrameSample *self, const LodeTraceFrame *frame,
+	const LodeFrameLayout *layout, const LodeFrameSampleSize *size)
 {
 	g_autofree uint8_t *n_seen = g_new0(uint8_t, layout->n_blocks + 1U);
 	uint32_t address = 0;
@@ -59,9 +56,9 @@ static void take_some(
 			(uint32_t)run.first, (uint32_t)run.first, address, run.thread};
 		for (uint32_t i = (uint32_t)run.first; i < run.end; i++) {
 			uint32_t block = frame->blocks[i];
-			bool is_first = n_seen[block] < FIRST;
+			bool is_first = n_seen[block] < size->first;
 			n_seen[block] += is_first;
-			if (is_first || i % EVERY < IN_A_ROW)
+			if (is_first || i % LODE_FRAME_SAMPLE_EVERY < size->in_a_row)
 				take(self, frame, layout, &run, &open, i, address);
 			address += layout->blocks[block].n_slots;
 		}
@@ -71,14 +68,14 @@ static void take_some(
 }
 
 void lode_frame_sample_init(LodeFrameSample *self, const LodeTraceFrame *frame,
-	const LodeFrameLayout *layout, bool is_whole)
+	const LodeFrameLayout *layout, const LodeFrameSampleSize *size)
 {
 	self->stretches = g_array_new(FALSE, FALSE, sizeof(LodeFrameStretch));
 	self->is_sampled = NULL;
-	if (is_whole)
+	if (size == NULL)
 		take_all(self, frame, layout);
 	else
-		take_some(self, frame, layout);
+		take_some(self, frame, layout, size);
 }
 
 void lode_frame_sample_clear(LodeFrameSample *self)

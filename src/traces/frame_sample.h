@@ -25,9 +25,16 @@ typedef struct {
 	uint8_t *is_sampled; /* owned; by invocation, the others are only followed; NULL: all are */
 } LodeFrameSample;
 
-/* With `is_whole` all invocations. */
+typedef struct {
+	uint32_t in_a_row; /* of LODE_FRAME_SAMPLE_EVERY invocations */
+	uint8_t first;     /* of each block, of the others */
+} LodeFrameSampleSize;
+
+enum { LODE_FRAME_SAMPLE_EVERY = 1 << 16 };
+
+/* Without a size all invocations. */
 void lode_frame_sample_init(LodeFrameSample *self, const LodeTraceFrame *frame,
-	const LodeFrameLayout *layout, bool is_whole);
+	const LodeFrameLayout *layout, const LodeFrameSampleSize *size);
 void lode_frame_sample_clear(LodeFrameSample *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeFrameSample, lode_frame_sample_clear)
 

@@ -6,6 +6,7 @@
 #include "traces/slot_columns.h"
 
 #include "base/large_array.h"
+#include "traces/slot_residuals.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -338,6 +339,82 @@ void lode_slot_columns_encode(LodeSlotPredictor *predictor, const LodeTraceFrame
 	append_columns(writer, predictor, layout);
 	g_free(writer->differences);
 	g_free(writer->columns);
+}
+
+/* ---- of residuals that are not 0 ---- */
+
+/* The symbols are those of zeros already. */
+static uint8_t *write_symbols_at(ColumnWriter *self, const uint64_t *zigzags,
+	const uint32_t *numbers, size_t n, uint8_t *symbols, uint8_t *extra)
+{
+	unsigned n_table = self->n_table;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t zigzag = zigzags[i];
+		uint32_t place = n_table > 0 && zigzag >= COLUMN_EXTRA - COLUMN_MAX_TABLE
+		                         ? find_watched(self, zigzag)->count
+		                         : 0;
+
+		if (place > 0)
+			symbols[numbers[i]] = (uint8_t)(place - 1);
+		else if (zigzag < COLUMN_EXTRA - n_table)
+			symbols[numbers[i]] = (uint8_t)(n_table + zigzag);
+		else
+			symbols[numbers[i]] = write_extra(
+				&extra, zigzag - (COLUMN_EXTRA - n_table));
+	}
+	return extra;
+}
+
+static void append_residuals(ColumnWriter *self, LodeSlotClass slot_class,
+	const LodeSlotResiduals *residuals, uint32_t slot, uint32_t n_invocations)
+{
+	GByteArray *symbols = self->out->streams[LODE_STREAM_COLUMN + 2 * slot_class];
+	GByteArray *extra = self->out->streams[LODE_STREAM_COLUMN + 2 * slot_class + 1];
+	uint32_t first = residuals->first[slot], end = residuals->first[slot + 1];
+	guint at = symbols->len;
+
+	g_byte_array_set_size(symbols, at + n_invocations);
+	memset(symbols->data + at, (int)self->n_table, n_invocations);
+	for (uint32_t i = first; i < end; i += SLICE) {
+		guint start = extra->len, n_now = MIN(end - i, SLICE);
+
+		g_byte_array_set_size(extra, start + n_now * MAX_EXTRA_BYTES);
+		const uint8_t *extra_end = write_symbols_at(self, residuals->zigzags + i,
+			residuals->numbers + i, n_now, symbols->data + at, extra->data + start);
+		g_byte_array_set_size(extra, (guint)(extra_end - extra->data));
+	}
+}
+
+void lode_slot_columns_encode_residuals(LodeSlotPredictor *predictor, const LodeTraceFrame *frame,
+	const LodeFrameLayout *layout, LodeFrameStreams *out)
+{
+	g_autofree ColumnWriter *writer = g_new0(ColumnWriter, 1);
+	g_auto(LodeSlotResiduals) residuals = {0};
+
+	writer->out = out;
+	if (!lode_slot_residuals_init(&residuals, predictor, frame, layout)) {
+		lode_slot_columns_encode(predictor, frame, layout, out);
+		return;
+	}
+	for (uint32_t i = 0; i < layout->n_blocks; i++) {
+		const LodeFrameBlock *block = &layout->blocks[i];
+
+		for (unsigned k = 0; block->n_invocations > 0 && k < block->n_slots; k++) {
+			uint32_t slot = block->first_slot + k;
+			const LodeSlotState *state = &predictor->slots[slot];
+
+			make_table(writer, residuals.zigzags + residuals.first[slot],
+				lode_slot_residuals_count(&residuals, slot));
+			append_class(writer, state, slot);
+			if (state->slot_class == LODE_SLOT_GLOBAL)
+				continue;
+			append_table(writer);
+			index_table(writer);
+			append_residuals(writer, (LodeSlotClass)state->slot_class, &residuals, slot,
+				block->n_invocations);
+		}
+	}
 }
 
 /* --- reading: all columns are measured first; then one walk through the invocations takes the next

@@ -17,6 +17,10 @@
 void lode_slot_columns_encode(LodeSlotPredictor *predictor, const LodeTraceFrame *frame,
 	const LodeFrameLayout *layout, LodeFrameStreams *out);
 
+/* Likewise, quickly, of slots of which the trial has seen a sample: see slot_residuals.h. */
+void lode_slot_columns_encode_residuals(LodeSlotPredictor *predictor, const LodeTraceFrame *frame,
+	const LodeFrameLayout *layout, LodeFrameStreams *out);
+
 /* Fills in the addresses of a frame that has its blocks. Errors: _CORRUPT. */
 bool lode_slot_columns_decode(const LodeFrameStreams *streams, const LodeFrameLayout *layout,
 	LodeTraceFrame *frame, GError **error);

@@ -39,7 +39,11 @@ enum {
 	RACE_EVERY = 8,        /* sampled accesses */
 	FEW_VALUES = 12,       /* too few for a table to learn from */
 	FEW_STACK_VALUES = 16,
+	QUICK_CONTENT_BITS =
+		14, /* of the tables of contents: what the cache holds, as few are sampled */
 };
+
+static const LodeFrameSampleSize FAST_SAMPLE = {1 << 13, 48}, QUICK_SAMPLE = {1 << 12, 16};
 
 /* Costs are in eighths of a bit. The values are those with which the traces of programs became
  * smallest. */
@@ -60,7 +64,9 @@ enum {
  * added. */
 static const struct {
 	unsigned recent, other;
-} FAR_COSTS[] = {[LODE_CODEC_FAST] = {84, 88}, [LODE_CODEC_THOROUGH] = {80, 80}};
+} FAR_COSTS[] = {[LODE_CODEC_QUICK] = {84, 88},
+	[LODE_CODEC_FAST] = {84, 88},
+	[LODE_CODEC_THOROUGH] = {80, 80}};
 
 typedef struct {
 	uint64_t constant;
@@ -80,7 +86,7 @@ typedef struct {
 
 typedef struct {
 	uint64_t first, best_cost;
-	uint32_t n_stack, n_total, n_sampled;
+	uint32_t n_stack, n_total, n_noted, n_sampled;
 	bool is_begun, is_global, is_load;
 } SlotNotes;
 
@@ -149,31 +155,44 @@ static void note_call(StackTop *stack, uint64_t address)
 
 /* Pass 1. A call is taken to be a block that ends with a store and is followed by a block
  * elsewhere: what it stores is the return address, at the top of the stack. */
-static void note_globals(Trial *self)
+static void note_stretch(Trial *self, const LodeFrameStretch *stretch, StackTop *stack)
 {
 	const LodeTraceFrame *frame = self->frame;
-	g_autofree StackTop *stacks = g_new0(StackTop, self->predictor->n_threads + 1U);
-	const uint64_t *address = frame->addresses;
-	LodeThreadRun run;
+	const uint64_t *address = frame->addresses + stretch->address;
 
-	for (size_t k = 0; lode_thread_run_at(frame, k, &run); k++) {
-		StackTop *stack = &stacks[run.thread];
+	for (uint32_t i = stretch->first; i < stretch->end; i++) {
+		const LodeFrameBlock *block = &self->layout->blocks[frame->blocks[i]];
+		SlotNotes *notes = &self->notes[block->first_slot];
 
-		for (size_t i = run.first; i < run.end; i++) {
-			const LodeFrameBlock *block = &self->layout->blocks[frame->blocks[i]];
-			SlotNotes *notes = &self->notes[block->first_slot];
-
-			for (unsigned s = 0; s < block->n_slots; s++, notes++, address++) {
-				if (!notes->is_begun)
-					notes->first = *address;
-				notes->is_begun = true;
-				notes->is_global &= *address == notes->first;
-				notes->n_stack += is_near(*address, stack->top);
-			}
-			if (block->is_call && i + 1 < run.end &&
-				self->layout->blocks[frame->blocks[i + 1]].address != block->end)
-				note_call(stack, address[-1]);
+		for (unsigned s = 0; s < block->n_slots; s++, notes++, address++) {
+			if (!notes->is_begun)
+				notes->first = *address;
+			notes->is_begun = true;
+			notes->is_global &= *address == notes->first;
+			notes->n_stack += is_near(*address, stack->top);
+			notes->n_noted++;
 		}
+		if (block->is_call && i + 1 < stretch->end &&
+			self->layout->blocks[frame->blocks[i + 1]].address != block->end)
+			note_call(stack, address[-1]);
+	}
+}
+
+/* Of the whole frame, or quickly of what is sampled. */
+static void note_globals(Trial *self)
+{
+	g_autofree StackTop *stacks = g_new0(StackTop, self->predictor->n_threads + 1U);
+	g_auto(LodeFrameSample) whole = {0};
+	const GArray *stretches = self->sample.stretches;
+
+	if (self->effort == LODE_CODEC_FAST) {
+		lode_frame_sample_init(&whole, self->frame, self->layout, NULL);
+		stretches = whole.stretches;
+	}
+	for (guint i = 0; i < stretches->len; i++) {
+		const LodeFrameStretch *stretch = &g_array_index(stretches, LodeFrameStretch, i);
+
+		note_stretch(self, stretch, &stacks[stretch->thread]);
 	}
 }
 
@@ -186,8 +205,11 @@ static void note_stack(Trial *self)
 		LodeSlotState *state = &self->predictor->slots[i];
 
 		state->constant = notes->first;
-		state->is_stack = notes->n_stack > notes->n_total / 2;
+		state->is_stack = notes->n_stack > notes->n_noted / 2;
 		notes->is_global &= !state->is_stack || notes->n_total > FEW_STACK_VALUES;
+		/* It is compared with its one address then, and no more. */
+		if (notes->is_global && self->effort == LODE_CODEC_QUICK)
+			state->is_stack = false;
 		notes->best_cost = UINT64_MAX;
 		self->progress[i].is_global = notes->is_global;
 	}
@@ -356,7 +378,7 @@ static bool is_repeated(Candidate *candidate, uint64_t residual)
 /* The fast effort leaves out look-ups that seldom change a cost. */
 static unsigned cost_of(Trial *self, Candidate *candidate, uint32_t key, uint64_t residual)
 {
-	bool is_fast = self->effort == LODE_CODEC_FAST;
+	bool is_fast = self->effort != LODE_CODEC_THOROUGH;
 	uint64_t zigzag = lode_zigzag(residual);
 	uint32_t hash = hash_residual(residual ^ key) | 1; /* 0: an empty entry */
 	bool is_far = zigzag >= SMALL, is_recent = false;
@@ -456,7 +478,7 @@ static void try_access(Trial *self, uint32_t slot, uint64_t address, const LodeT
 		prefetch_candidates(self, slot, set, place);
 	for (unsigned i = 0; i < set->n_candidates; i++)
 		try_candidate(self, slot, address, &set->candidates[i], place, is_counted);
-	if (is_counted && self->effort == LODE_CODEC_FAST && progress->n % RACE_EVERY == 0)
+	if (is_counted && self->effort != LODE_CODEC_THOROUGH && progress->n % RACE_EVERY == 0)
 		drop_worst(notes, set);
 }
 
@@ -550,6 +572,14 @@ static void run_passes(Trial *self)
 		g_free(self->tables[i]);
 }
 
+/* Of which only the sample is known to be. */
+static void expect_globals(Trial *self)
+{
+	for (uint32_t i = 0; i < self->predictor->n_slots; i++)
+		if (self->notes[i].is_global)
+			self->predictor->slots[i].slot_class = LODE_SLOT_UNASSIGNED;
+}
+
 void lode_slot_trial(LodeSlotPredictor *predictor, const LodeTraceFrame *frame,
 	const LodeFrameLayout *layout, LodeCodecEffort effort)
 {
@@ -557,17 +587,29 @@ void lode_slot_trial(LodeSlotPredictor *predictor, const LodeTraceFrame *frame,
 
 	trial.notes = g_new0(SlotNotes, predictor->n_slots + 1U);
 	trial.sets = g_array_new(FALSE, FALSE, sizeof(CandidateSet));
-	trial.recent_bits = effort == LODE_CODEC_FAST ? FAST_RECENT_BITS : RECENT_BITS;
+	trial.recent_bits = effort == LODE_CODEC_THOROUGH ? RECENT_BITS : FAST_RECENT_BITS;
 	trial.successors = g_new(uint32_t, (size_t)1 << trial.recent_bits);
 	trial.recent = g_new(uint32_t, (size_t)1 << trial.recent_bits);
 	trial.progress = g_new0(SlotProgress, predictor->n_slots + 1U);
 	trial.partners = lode_slot_partners_new(predictor->n_slots);
-	lode_frame_sample_init(&trial.sample, frame, layout, effort == LODE_CODEC_THOROUGH);
+	lode_frame_sample_init(&trial.sample, frame, layout,
+		effort == LODE_CODEC_THOROUGH ? NULL
+		: effort == LODE_CODEC_FAST   ? &FAST_SAMPLE
+					      : &QUICK_SAMPLE);
 	begin_notes(&trial);
 	note_globals(&trial);
 	note_stack(&trial);
 	find_partners(&trial);
-	run_passes(&trial);
+	if (effort == LODE_CODEC_QUICK) {
+		uint8_t content_bits = predictor->content_bits;
+
+		predictor->content_bits = MIN(content_bits, QUICK_CONTENT_BITS);
+		run_passes(&trial);
+		predictor->content_bits = content_bits;
+		expect_globals(&trial);
+	} else {
+		run_passes(&trial);
+	}
 	lode_frame_sample_clear(&trial.sample);
 	g_array_unref(trial.sets);
 	g_free(trial.notes);

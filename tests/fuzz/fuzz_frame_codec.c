@@ -59,7 +59,7 @@ static void check_again(const LodeTraceFrame *frame, const LodeFrameHead *head)
 	g_autoptr(LodeTraceFrame) again = NULL;
 
 	lode_frame_streams_init(&streams);
-	lode_frame_codec_encode(frame, LODE_CODEC_FAST, &streams);
+	lode_frame_codec_encode(frame, LODE_CODEC_QUICK, &streams);
 	if (!lode_frame_codec_decode_blocks(&streams, head, dictionary, NULL))
 		g_error("its blocks are not decoded again");
 	again = lode_frame_codec_decode(&streams, head, dictionary, NULL);

@@ -224,7 +224,8 @@ static void check_frame(const LodeTraceFrame *frame, LodeBlockDictionary *dictio
 	LodeFrameHead head = lode_frame_head_of(frame);
 
 	lode_frame_streams_init(&streams);
-	lode_frame_codec_encode(frame, (LodeCodecEffort)random_below(2), &streams);
+	lode_frame_codec_encode(
+		frame, (LodeCodecEffort)random_below(LODE_CODEC_THOROUGH + 1), &streams);
 	g_assert_true(lode_frame_codec_decode_blocks(&streams, &head, dictionary, &error));
 	again = lode_frame_codec_decode(&streams, &head, dictionary, &error);
 	g_assert_no_error(error);
@@ -302,6 +303,50 @@ static void test_is_small(void)
 			n_other += stream->data[k] != (k > 0 ? stream->data[k - 1] : 0);
 	}
 	g_assert_cmpuint(n_other, <, 40);
+}
+
+/* The addresses of a slot of a class that begins with such a letter. */
+static uint64_t n_of_class(const LodeTraceFrame *frame, const LodeFrameStreams *streams, char first)
+{
+	LodeFrameHead head = lode_frame_head_of(frame);
+	g_autoptr(GArray)
+		counts = lode_frame_codec_count_classes(streams, &head, frame->dictionary, NULL);
+
+	for (guint i = 0; i < counts->len; i++) {
+		const LodeSlotClassCount *count = &g_array_index(counts, LodeSlotClassCount, i);
+
+		if (count->name[0] == first)
+			return count->n_references;
+	}
+	return 0;
+}
+
+/* Quickly, a slot is seen in a sample alone; what it does between is coded all the same. */
+static void test_between_samples(void)
+{
+	enum { N = 30000, ODD = 20000 };
+	g_autoptr(LodeBlockSplitter) splitter = lode_block_splitter_new();
+	g_autoptr(LodeTraceFrame) frame = NULL;
+	g_autoptr(LodeTraceFrame) again = NULL;
+	g_autoptr(GArray) references = g_array_new(FALSE, FALSE, sizeof(LodeReference));
+	g_auto(LodeFrameStreams) streams = {0};
+
+	for (unsigned i = 0; i < N; i++) {
+		add(references, 0x1000, 4, LODE_REFERENCE_FETCH, 0);
+		add(references, 0x20000, 8, LODE_REFERENCE_LOAD, 0);
+		add(references, i == ODD ? 0x90000 : 0x40000, 8, LODE_REFERENCE_STORE, 0);
+	}
+	lode_block_splitter_add(
+		splitter, (const LodeReference *)(void *)references->data, references->len);
+	frame = lode_block_splitter_take_frame(splitter);
+	lode_frame_streams_init(&streams);
+	lode_frame_codec_encode(frame, LODE_CODEC_QUICK, &streams);
+	LodeFrameHead head = lode_frame_head_of(frame);
+	again = lode_frame_codec_decode(&streams, &head, frame->dictionary, NULL);
+	g_assert_nonnull(again);
+	check_same(frame, again);
+	g_assert_cmpuint(n_of_class(frame, &streams, 'g'), ==, N);
+	g_assert_cmpuint(n_of_class(frame, &streams, 'u'), ==, N);
 }
 
 static void add_byte(LodeFrameStreams *streams, const char *name, uint8_t byte)
@@ -392,6 +437,7 @@ int main(int argc, char **argv)
 		"R02S00000000000000000000000000000001", "R02S00000000000000000000000000000002",
 		NULL);
 	g_test_add_func("/traces/frame_codec/is_small", test_is_small);
+	g_test_add_func("/traces/frame_codec/between_samples", test_between_samples);
 	g_test_add_func("/traces/frame_codec/long_lists", test_long_lists);
 	g_test_add_func("/traces/frame_codec/long_table", test_long_table);
 	return g_test_run();

@@ -3,7 +3,7 @@
 #include "seeds.h"
 #include "traces/frame_sample.h"
 
-enum { N_BLOCKS = 3000, N_INVOCATIONS = 150000, EVERY = 1 << 16, IN_A_ROW = 1 << 13, FIRST = 48 };
+enum { N_BLOCKS = 3000, N_INVOCATIONS = 150000 };
 
 /* Blocks without slots too, most of them rare. */
 static void add_blocks(LodeBlockDictionary *dictionary)
@@ -43,19 +43,21 @@ static LodeTraceFrame *random_frame(void)
 	return frame;
 }
 
-static void check(const LodeTraceFrame *frame, const LodeFrameLayout *layout, bool is_whole)
+static void check(
+	const LodeTraceFrame *frame, const LodeFrameLayout *layout, const LodeFrameSampleSize *size)
 {
 	g_auto(LodeFrameSample) sample = {0};
 	g_autofree uint32_t *n_seen = g_new0(uint32_t, N_BLOCKS);
 	uint32_t address = 0, n_stretch = 0;
 	size_t n_switch = 0;
 
-	lode_frame_sample_init(&sample, frame, layout, is_whole);
+	lode_frame_sample_init(&sample, frame, layout, size);
 	for (uint32_t i = 0; i < frame->n_invocations; i++) {
 		const LodeFrameStretch *stretch = &g_array_index(
 			sample.stretches, LodeFrameStretch, n_stretch);
 		uint32_t block = frame->blocks[i];
-		bool is_wanted = is_whole || n_seen[block]++ < FIRST || i % EVERY < IN_A_ROW;
+		bool is_wanted = size == NULL || n_seen[block]++ < size->first ||
+		                 i % LODE_FRAME_SAMPLE_EVERY < size->in_a_row;
 		bool is_inside = n_stretch < sample.stretches->len && i >= stretch->first;
 
 		n_switch += n_switch < frame->n_switches &&
@@ -79,8 +81,9 @@ static void test_random(void)
 
 	lode_frame_layout_init(&layout, frame->dictionary, frame->n_blocks);
 	lode_frame_layout_count(&layout, frame->blocks, frame->n_invocations);
-	check(frame, &layout, true);
-	check(frame, &layout, false);
+	check(frame, &layout, NULL);
+	check(frame, &layout, &(LodeFrameSampleSize){1 << 13, 48});
+	check(frame, &layout, &(LodeFrameSampleSize){1 << 12, 1});
 }
 
 int main(int argc, char **argv)
