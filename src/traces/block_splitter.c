@@ -15,6 +15,7 @@ enum { EXPECTED_BITS = 13 };
 
 struct LodeBlockSplitter {
 	LodeTraceFrame *frame;
+	LodeFrameSpares *spares;               /* a reference; NULL: none */
 	uint32_t expected[1 << EXPECTED_BITS]; /* the block that came last after an address
 	                                          another block, by a hash of both; id + 1 */
 	uint32_t last_block;
@@ -47,12 +48,19 @@ LodeBlockSplitter *lode_block_splitter_new(void)
 	return self;
 }
 
+void lode_block_splitter_use_spares(LodeBlockSplitter *self, LodeFrameSpares *spares)
+{
+	self->spares = lode_frame_spares_ref(spares);
+	lode_trace_frame_use_spares(self->frame, spares);
+}
+
 void lode_block_splitter_free(LodeBlockSplitter *self)
 {
 	if (self == NULL)
 		return;
 	lode_trace_frame_free(self->frame);
 	lode_block_chains_clear(&self->chains);
+	lode_frame_spares_unref(self->spares);
 	g_free(self);
 }
 
@@ -209,27 +217,25 @@ static size_t add_expected(LodeBlockSplitter *self, const LodeReference *referen
 
 /* ---- words ---- */
 
-static uint32_t block_of_chain(LodeBlockSplitter *self, LodeBlockChain *chain)
+static void find_block(LodeBlockSplitter *self, LodeBlockChain *chain)
 {
 	LodeTraceBlock block;
 
-	if (chain->block_version == self->block_version)
-		return chain->block;
 	lode_block_chains_block(&self->chains, self->chain, self->sizes, self->slots, &block);
 	chain->block = find_or_add(self, &block);
 	chain->block_version = self->block_version;
-	return chain->block;
 }
 
-static void end_chain(LodeBlockSplitter *self)
+static inline void end_chain(LodeBlockSplitter *self)
 {
 	if (self->chain == 0)
 		return;
 	LodeBlockChain *chain = lode_block_chains_at(&self->chains, self->chain);
-	uint32_t id = block_of_chain(self, chain);
+	if (G_UNLIKELY(chain->block_version != self->block_version))
+		find_block(self, chain);
 	lode_trace_frame_append_placed(
-		self->frame, id, chain->n_instructions, chain->n_slots, self->thread);
-	self->last_block = id;
+		self->frame, chain->block, chain->n_instructions, chain->n_slots, self->thread);
+	self->last_block = chain->block;
 	self->chain = 0;
 }
 
@@ -245,10 +251,11 @@ static uint32_t begin_chain(LodeBlockSplitter *self, uint32_t use)
 }
 
 /* Makes room for the blocks of a chain that begins. False: the frame is full. */
-static bool prepare_chain(LodeBlockSplitter *self, uint16_t thread)
+static inline bool prepare_chain(LodeBlockSplitter *self, uint16_t thread)
 {
 	end_chain(self);
-	end_block(self);
+	if (G_UNLIKELY(is_open(self)))
+		end_block(self);
 	if (is_full(self))
 		return false;
 	lode_trace_frame_next_addresses(self->frame);
@@ -463,6 +470,7 @@ LodeTraceFrame *lode_block_splitter_take_frame(LodeBlockSplitter *self)
 	                     ? lode_block_dictionary_new()
 	                     : lode_block_dictionary_ref(frame->dictionary);
 	self->frame = lode_trace_frame_new(dictionary);
+	lode_trace_frame_use_spares(self->frame, self->spares);
 	lode_trace_frame_expect(self->frame, frame);
 	self->frame->first_reference = frame->first_reference + frame->n_references;
 	self->frame->first_instruction = frame->first_instruction + frame->n_instructions;
@@ -476,11 +484,17 @@ void lode_block_splitter_renew_dictionary(LodeBlockSplitter *self)
 
 	g_assert(self->frame->n_invocations == 0 && !is_open(self) && self->chain == 0);
 	self->block_version++;
+	lode_trace_frame_use_spares(frame, self->spares);
 	lode_trace_frame_expect(frame, self->frame);
 	frame->first_reference = self->frame->first_reference;
 	frame->first_instruction = self->frame->first_instruction;
 	lode_trace_frame_free(self->frame);
 	self->frame = frame;
+}
+
+uint32_t lode_block_splitter_n_blocks(const LodeBlockSplitter *self)
+{
+	return lode_block_dictionary_size(self->frame->dictionary);
 }
 
 size_t lode_block_splitter_frame_bytes(const LodeBlockSplitter *self)

@@ -15,6 +15,9 @@ LodeBlockSplitter *lode_block_splitter_new(void);
 void lode_block_splitter_free(LodeBlockSplitter *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeBlockSplitter, lode_block_splitter_free)
 
+/* Before all else: its frames use them, and it keeps a reference. */
+void lode_block_splitter_use_spares(LodeBlockSplitter *self, LodeFrameSpares *spares);
+
 /*
  * Takes references until a frame is full; gives how many of the `n` were taken. When fewer than
  * `n` were, lode_block_splitter_take_frame() must be called before more are added.
@@ -48,6 +51,9 @@ LodeTraceFrame *lode_block_splitter_take_frame(LodeBlockSplitter *self);
 
 /* The next blocks go into a new dictionary; right after lode_block_splitter_take_frame(). */
 void lode_block_splitter_renew_dictionary(LodeBlockSplitter *self);
+
+/* Blocks of the dictionary. */
+uint32_t lode_block_splitter_n_blocks(const LodeBlockSplitter *self);
 
 /* Memory that the frame takes, and its dictionary. */
 size_t lode_block_splitter_frame_bytes(const LodeBlockSplitter *self);

@@ -6,7 +6,72 @@
 
 #include <string.h>
 
-enum { LARGE_BYTES = 1 << 20 }; /* smaller arrays are grown step by step: frames may be many */
+enum {
+	LARGE_BYTES = 1 << 20, /* smaller arrays are grown step by step: frames may be many */
+	MAX_SPARES = 4,
+	MAX_SPARE_BYTES = 96 << 20, /* of all */
+};
+
+typedef struct {
+	uint32_t *blocks;
+	uint64_t *addresses;
+	size_t blocks_room, addresses_room;
+	size_t n_bytes; /* that were used */
+} Arrays;
+
+struct LodeFrameSpares {
+	gatomicrefcount n_references;
+	GMutex lock;
+	Arrays arrays[MAX_SPARES];
+	unsigned n;
+	size_t n_bytes; /* of them */
+};
+
+LodeFrameSpares *lode_frame_spares_new(void)
+{
+	LodeFrameSpares *self = g_new0(LodeFrameSpares, 1);
+
+	g_atomic_ref_count_init(&self->n_references);
+	g_mutex_init(&self->lock);
+	return self;
+}
+
+LodeFrameSpares *lode_frame_spares_ref(LodeFrameSpares *self)
+{
+	g_atomic_ref_count_inc(&self->n_references);
+	return self;
+}
+
+static void arrays_free(Arrays *arrays)
+{
+	g_free(arrays->blocks);
+	g_free(arrays->addresses);
+}
+
+void lode_frame_spares_unref(LodeFrameSpares *self)
+{
+	if (self == NULL || !g_atomic_ref_count_dec(&self->n_references))
+		return;
+	for (unsigned i = 0; i < self->n; i++)
+		arrays_free(&self->arrays[i]);
+	g_mutex_clear(&self->lock);
+	g_free(self);
+}
+
+/* Small ones are had for nothing. */
+static void give_back(LodeFrameSpares *self, Arrays arrays)
+{
+	if (self != NULL && arrays.n_bytes >= LARGE_BYTES) {
+		g_mutex_lock(&self->lock);
+		if (self->n < MAX_SPARES && self->n_bytes + arrays.n_bytes <= MAX_SPARE_BYTES) {
+			self->n_bytes += arrays.n_bytes;
+			self->arrays[self->n++] = arrays;
+			arrays = (Arrays){0};
+		}
+		g_mutex_unlock(&self->lock);
+	}
+	arrays_free(&arrays);
+}
 
 LodeTraceFrame *lode_trace_frame_new(LodeBlockDictionary *dictionary)
 {
@@ -23,10 +88,31 @@ void lode_trace_frame_free(LodeTraceFrame *self)
 	if (self == NULL)
 		return;
 	lode_block_dictionary_unref(self->dictionary);
-	g_free(self->blocks);
-	g_free(self->addresses);
+	give_back(self->spares,
+		(Arrays){self->blocks, self->addresses, self->blocks_room, self->addresses_room,
+			self->n_invocations * sizeof(*self->blocks) +
+				self->n_addresses * sizeof(*self->addresses)});
+	lode_frame_spares_unref(self->spares);
 	g_free(self->switches);
 	g_free(self);
+}
+
+void lode_trace_frame_use_spares(LodeTraceFrame *self, LodeFrameSpares *spares)
+{
+	Arrays arrays = {0};
+
+	if (spares == NULL)
+		return;
+	self->spares = lode_frame_spares_ref(spares);
+	g_mutex_lock(&spares->lock);
+	if (spares->n > 0)
+		arrays = spares->arrays[--spares->n];
+	spares->n_bytes -= arrays.n_bytes;
+	g_mutex_unlock(&spares->lock);
+	self->blocks = arrays.blocks;
+	self->addresses = arrays.addresses;
+	self->blocks_room = arrays.blocks_room;
+	self->addresses_room = arrays.addresses_room;
 }
 
 void lode_trace_frame_expect(LodeTraceFrame *self, const LodeTraceFrame *before)
@@ -61,7 +147,7 @@ static void *grown(void *array, size_t *room, const Wanted *wanted)
 	return larger;
 }
 
-static void append_switch(LodeTraceFrame *self, uint16_t thread)
+void lode_trace_frame_append_switch(LodeTraceFrame *self, uint16_t thread)
 {
 	size_t n = self->n_switches;
 
@@ -72,33 +158,16 @@ static void append_switch(LodeTraceFrame *self, uint16_t thread)
 	self->n_switches = n + 1;
 }
 
-uint64_t *lode_trace_frame_next_addresses(LodeTraceFrame *self)
+void lode_trace_frame_grow_addresses(LodeTraceFrame *self, size_t n_more)
 {
-	enum { ROOM = 2 * LODE_BLOCK_MAX_SLOTS };
-
-	if (G_UNLIKELY(self->addresses_room - self->n_addresses < ROOM))
-		self->addresses = grown(self->addresses, &self->addresses_room,
-			&(Wanted){self->n_addresses + ROOM, self->likely_addresses,
-				sizeof(uint64_t)});
-	return self->addresses + self->n_addresses;
+	self->addresses = grown(self->addresses, &self->addresses_room,
+		&(Wanted){self->n_addresses + n_more, self->likely_addresses, sizeof(uint64_t)});
 }
 
-void lode_trace_frame_append_placed(LodeTraceFrame *self, uint32_t id, unsigned n_instructions,
-	unsigned n_slots, uint16_t thread)
+void lode_trace_frame_grow_blocks(LodeTraceFrame *self)
 {
-	size_t n = self->n_invocations;
-
-	if (self->n_switches == 0 || self->switches[self->n_switches - 1].thread != thread)
-		append_switch(self, thread);
-	if (G_UNLIKELY(n == self->blocks_room))
-		self->blocks = grown(self->blocks, &self->blocks_room,
-			&(Wanted){n + 1, self->likely_blocks, sizeof(uint32_t)});
-	self->blocks[n] = id;
-	self->n_invocations = n + 1;
-	self->n_addresses += n_slots;
-	self->n_blocks = MAX(self->n_blocks, id + 1);
-	self->n_instructions += n_instructions;
-	self->n_references += (uint64_t)n_instructions + n_slots;
+	self->blocks = grown(self->blocks, &self->blocks_room,
+		&(Wanted){self->n_invocations + 1, self->likely_blocks, sizeof(uint32_t)});
 }
 
 void lode_trace_frame_append(
@@ -109,15 +178,6 @@ void lode_trace_frame_append(
 	memcpy(lode_trace_frame_next_addresses(self), addresses,
 		block->n_slots * sizeof(*addresses));
 	lode_trace_frame_append_placed(self, id, block->n_instructions, block->n_slots, thread);
-}
-
-bool lode_trace_frame_is_full(const LodeTraceFrame *self)
-{
-	return self->n_references + LODE_BLOCK_MAX_INSTRUCTIONS + LODE_BLOCK_MAX_SLOTS >
-	               LODE_FRAME_MAX_REFERENCES ||
-	       self->n_invocations >= LODE_FRAME_MAX_INVOCATIONS ||
-	       self->n_addresses + LODE_BLOCK_MAX_SLOTS > LODE_FRAME_MAX_ADDRESSES ||
-	       self->n_switches >= LODE_FRAME_MAX_SWITCHES;
 }
 
 bool lode_trace_frame_is_nearly_full(

@@ -26,6 +26,15 @@ enum {
 	LODE_FRAME_MAX_SWITCHES = 1 << 20,
 };
 
+/* Arrays of frames that are done with, which later ones use: memory from the system is cleared page
+ * by page, which costs as much as filling it. Shared by threads. */
+typedef struct LodeFrameSpares LodeFrameSpares;
+
+LodeFrameSpares *lode_frame_spares_new(void);
+LodeFrameSpares *lode_frame_spares_ref(LodeFrameSpares *self);
+void lode_frame_spares_unref(LodeFrameSpares *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeFrameSpares, lode_frame_spares_unref)
+
 typedef struct {
 	uint32_t invocation; /* ascending; the first is 0 */
 	uint16_t thread;
@@ -45,12 +54,16 @@ typedef struct {
 	size_t n_invocations, n_addresses, n_switches;
 	size_t blocks_room, addresses_room, switches_room; /* private, as those below */
 	size_t likely_blocks, likely_addresses;            /* that there will be room for */
+	LodeFrameSpares *spares;                           /* a reference; NULL: none */
 } LodeTraceFrame;
 
 /* Empty; takes a reference of the dictionary. Never NULL. */
 LodeTraceFrame *lode_trace_frame_new(LodeBlockDictionary *dictionary);
 void lode_trace_frame_free(LodeTraceFrame *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceFrame, lode_trace_frame_free)
+
+/* Of an empty frame: takes arrays that are there, and gives its own back in the end. NULL: not. */
+void lode_trace_frame_use_spares(LodeTraceFrame *self, LodeFrameSpares *spares);
 
 /* Of an empty frame: it will be about as large as one before it, for which it makes room at once
  * when it comes to a megabyte: growing step by step copies it, and touches memory, again and again.
@@ -62,16 +75,50 @@ void lode_trace_frame_expect(LodeTraceFrame *self, const LodeTraceFrame *before)
 void lode_trace_frame_append(
 	LodeTraceFrame *self, uint32_t block, uint16_t thread, const uint64_t *addresses);
 
+/* Of the three below, which are done for each block. */
+void lode_trace_frame_grow_addresses(LodeTraceFrame *self, size_t n_more);
+void lode_trace_frame_grow_blocks(LodeTraceFrame *self);
+void lode_trace_frame_append_switch(LodeTraceFrame *self, uint16_t thread);
+
 /* The place of the addresses of the block that is appended next, of any; there is room for two. */
-uint64_t *lode_trace_frame_next_addresses(LodeTraceFrame *self);
+static inline uint64_t *lode_trace_frame_next_addresses(LodeTraceFrame *self)
+{
+	enum { ROOM = 2 * LODE_BLOCK_MAX_SLOTS };
+
+	if (G_UNLIKELY(self->addresses_room - self->n_addresses < ROOM))
+		lode_trace_frame_grow_addresses(self, ROOM);
+	return self->addresses + self->n_addresses;
+}
 
 /* Appends an invocation of a block, which has the number `id`, whose addresses stand there already.
  */
-void lode_trace_frame_append_placed(LodeTraceFrame *self, uint32_t id, unsigned n_instructions,
-	unsigned n_slots, uint16_t thread);
+static inline void lode_trace_frame_append_placed(LodeTraceFrame *self, uint32_t id,
+	unsigned n_instructions, unsigned n_slots, uint16_t thread)
+{
+	size_t n = self->n_invocations;
+
+	if (G_UNLIKELY(
+		    self->n_switches == 0 || self->switches[self->n_switches - 1].thread != thread))
+		lode_trace_frame_append_switch(self, thread);
+	if (G_UNLIKELY(n == self->blocks_room))
+		lode_trace_frame_grow_blocks(self);
+	self->blocks[n] = id;
+	self->n_invocations = n + 1;
+	self->n_addresses += n_slots;
+	self->n_blocks = MAX(self->n_blocks, id + 1);
+	self->n_instructions += n_instructions;
+	self->n_references += (uint64_t)n_instructions + n_slots;
+}
 
 /* Whether another block would pass a bound. */
-bool lode_trace_frame_is_full(const LodeTraceFrame *self);
+static inline bool lode_trace_frame_is_full(const LodeTraceFrame *self)
+{
+	return self->n_references + LODE_BLOCK_MAX_INSTRUCTIONS + LODE_BLOCK_MAX_SLOTS >
+	               LODE_FRAME_MAX_REFERENCES ||
+	       self->n_invocations >= LODE_FRAME_MAX_INVOCATIONS ||
+	       self->n_addresses + LODE_BLOCK_MAX_SLOTS > LODE_FRAME_MAX_ADDRESSES ||
+	       self->n_switches >= LODE_FRAME_MAX_SWITCHES;
+}
 
 /* Whether so many more blocks with so many references might pass one. */
 bool lode_trace_frame_is_nearly_full(

@@ -25,11 +25,16 @@
 /* A frame with a new block for so many references or fewer is mostly new code. */
 enum { MOSTLY_NEW_REFERENCES = 64 };
 
+/* What a fast frame may have: small ones stay in the processor's caches and use each other's
+ * memory; but each says of the blocks what the one before said. */
+enum { FAST_REFERENCES = 8 << 20, FAST_BLOCK_REFERENCES = 512 };
+
 /* Parts of a group's memory: frames in work, open ones with their dictionaries, one of these. */
 enum { QUEUE_PART = 2, OPEN_PART = 4, FRAME_PART = 8, LEAST_PART = 256 };
 
 struct LodeTraceWriterGroup {
 	LodePackingQueue *queue;
+	LodeFrameSpares *spares;
 	size_t max_bytes;
 	GMutex lock;        /* of what follows */
 	GPtrArray *writers; /* LodeTraceWriter, that may be appended to */
@@ -163,6 +168,7 @@ LodeTraceWriterGroup *lode_trace_writer_group_new(unsigned threads, size_t max_b
 		.max_bytes = self->max_bytes / QUEUE_PART,
 	};
 	self->queue = lode_packing_queue_new(&queue);
+	self->spares = lode_frame_spares_new();
 	return self;
 }
 
@@ -171,6 +177,7 @@ void lode_trace_writer_group_free(LodeTraceWriterGroup *self)
 	if (self == NULL)
 		return;
 	lode_packing_queue_free(self->queue);
+	lode_frame_spares_unref(self->spares);
 	g_ptr_array_unref(self->writers);
 	g_mutex_clear(&self->lock);
 	g_free(self);
@@ -181,6 +188,8 @@ static void join_group(LodeTraceWriter *self, const LodeTraceWriterOptions *opti
 	self->has_own_group = options->group == NULL;
 	self->group = self->has_own_group ? lode_trace_writer_group_new(options->threads, 0)
 	                                  : options->group;
+	self->splitter = lode_block_splitter_new();
+	lode_block_splitter_use_spares(self->splitter, self->group->spares);
 	g_mutex_lock(&self->group->lock);
 	g_ptr_array_add(self->group->writers, self);
 	g_mutex_unlock(&self->group->lock);
@@ -207,7 +216,6 @@ LodeTraceWriter *lode_trace_writer_open(
 	self->frame_references = options->frame_references > 0 ? options->frame_references
 	                                                       : UINT64_MAX;
 	self->index = g_byte_array_new();
-	self->splitter = lode_block_splitter_new();
 	self->file = lode_new_file_open(path, error);
 	if (self->file == NULL || !write_header(self, error)) {
 		g_prefix_error(error, "%s: ", path);
@@ -406,19 +414,30 @@ static bool describe_and_end_frame(LodeTraceWriter *self, GError **error)
 	return check(self, error);
 }
 
+/* How many references more the frame may have. */
+static uint64_t room_in_frame(const LodeTraceWriter *self)
+{
+	uint64_t most = self->frame_references;
+
+	if (self->level == LODE_TRACE_LEVEL_FAST)
+		most = MIN(most, FAST_REFERENCES + FAST_BLOCK_REFERENCES *
+							   (uint64_t)lode_block_splitter_n_blocks(
+								   self->splitter));
+	return most - self->n_in_frame;
+}
+
 bool lode_trace_writer_add(
 	LodeTraceWriter *self, const LodeReference *references, size_t n, GError **error)
 {
 	while (n > 0) {
-		size_t some = (size_t)MIN(n, self->frame_references - self->n_in_frame);
+		size_t some = (size_t)MIN(n, room_in_frame(self));
 		size_t taken = lode_block_splitter_add(self->splitter, references, some);
 
 		self->n_references += taken;
 		self->n_in_frame += taken;
 		references += taken;
 		n -= taken;
-		if ((taken < some || self->n_in_frame == self->frame_references ||
-			    is_large(self)) &&
+		if ((taken < some || room_in_frame(self) == 0 || is_large(self)) &&
 			!describe_and_end_frame(self, error))
 			return false;
 	}
@@ -454,8 +473,8 @@ bool lode_trace_writer_add_words(LodeTraceWriter *self, LodeCodePieces *pieces,
 	if (self->frame_references < LODE_GROUP_MAX_REFERENCES)
 		return add_as_references(self, pieces, words, n, thread, taken, error);
 	while (n > 0) {
-		LodeWordsTaken now = lode_block_splitter_add_words(self->splitter, pieces, words, n,
-			thread, self->frame_references - self->n_in_frame);
+		LodeWordsTaken now = lode_block_splitter_add_words(
+			self->splitter, pieces, words, n, thread, room_in_frame(self));
 
 		self->n_references += now.n_references;
 		self->n_in_frame += now.n_references;
