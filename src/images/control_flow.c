@@ -34,6 +34,7 @@ void lode_control_flow_init(LodeControlFlow *self)
 	self->blocks = g_array_new(FALSE, FALSE, sizeof(LodeStaticBlock));
 	self->hints = g_array_new(FALSE, FALSE, sizeof(LodeFlowHint));
 	self->undecoded_bytes = 0;
+	self->cache = lode_decode_cache_new();
 }
 
 void lode_control_flow_clear(LodeControlFlow *self)
@@ -41,6 +42,7 @@ void lode_control_flow_clear(LodeControlFlow *self)
 	g_clear_pointer(&self->instructions, g_array_unref);
 	g_clear_pointer(&self->blocks, g_array_unref);
 	g_clear_pointer(&self->hints, g_array_unref);
+	g_clear_pointer(&self->cache, lode_decode_cache_free);
 }
 
 static LodeStaticInstruction *instruction_at(const LodeControlFlow *flow, size_t i)
@@ -407,6 +409,7 @@ void lode_control_flow_build(LodeControlFlow *self, const uint8_t *code, size_t 
 
 	reset(self);
 	lode_instruction_decoder_init(&build.decoder);
+	build.decoder.cache = self->cache;
 	lode_instruction_decoder_begin(&build.decoder, code, size, address);
 	build.starts = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	collect_starts(&build);

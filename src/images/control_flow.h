@@ -43,6 +43,7 @@ typedef struct {
 	GArray *hints;        /* LodeFlowHint inside the function, sorted; further edges of the last
 	                         instruction of a block */
 	uint64_t undecoded_bytes;
+	LodeDecodeCache *cache; /* kept from one build to the next */
 } LodeControlFlow;
 
 /* The buffers are kept between calls: init once, build for each function, clear at the end. */

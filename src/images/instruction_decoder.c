@@ -5,6 +5,8 @@
  */
 #include "images/instruction_decoder.h"
 
+#include "base/hash.h"
+#include "images/code_key.h"
 #include "images/instruction_kinds.h"
 
 #include <Zydis/Zydis.h>
@@ -180,7 +182,7 @@ static void add_operands(const LodeInstructionDecoder *self, const ZydisDecoderC
 	lode_instruction_add_operands(instruction, operands, n, self->rbp_is_frame, decoded);
 }
 
-bool lode_instruction_decoder_decode(LodeInstructionDecoder *self, const uint8_t *code, size_t size,
+static bool decode_by_zydis(LodeInstructionDecoder *self, const uint8_t *code, size_t size,
 	uint64_t address, LodeDecodedInstruction *out_instruction)
 {
 	ZydisDecodedInstruction instruction;
@@ -199,6 +201,98 @@ bool lode_instruction_decoder_decode(LodeInstructionDecoder *self, const uint8_t
 	decoded.kinds = lode_instruction_kinds(&instruction, decoded.branch);
 	add_operands(self, &context, &instruction, &decoded);
 	*out_instruction = decoded;
+	return true;
+}
+
+/* The first bytes say how long an instruction is, nearly always: which are its own is looked up by
+ * them, and what is known of those by all of its own. */
+typedef struct {
+	LodeCodeKey key; /* all 0: empty */
+	LodeDecodedInstruction decoded;
+	bool rbp_is_frame;
+} CacheSlot;
+
+enum { LENGTH_BITS = 14, CACHE_BITS = 13 }; /* in all 16 KiB and 480 KiB */
+
+struct LodeDecodeCache {
+	uint8_t lengths[1 << LENGTH_BITS];
+	CacheSlot slots[1 << CACHE_BITS];
+};
+
+LodeDecodeCache *lode_decode_cache_new(void)
+{
+	return g_new0(LodeDecodeCache, 1);
+}
+
+void lode_decode_cache_free(LodeDecodeCache *self)
+{
+	g_free(self);
+}
+
+/* Three bytes have opcode and ModRM, after a prefix of most; where 0f follows one it takes four. */
+static uint8_t *length_of(LodeDecodeCache *self, const uint8_t *code)
+{
+	uint32_t start;
+
+	memcpy(&start, code, sizeof(start));
+	start = GUINT32_FROM_LE(start);
+	if ((start & 0xff00) != 0x0f00)
+		start &= 0xffffff;
+	return &self->lengths[lode_hash_slot(start, LENGTH_BITS)];
+}
+
+static CacheSlot *slot_of(LodeDecodeCache *self, LodeCodeKey key)
+{
+	return &self->slots[lode_hash_slot(
+		lode_hash_append(key.words[0], key.words[1]), CACHE_BITS)];
+}
+
+/* Where a call, jump or branch goes stands in its last bytes, where they are not in the key. */
+static void set_own_target(
+	const uint8_t *code, uint64_t address, LodeDecodedInstruction *instruction)
+{
+	size_t n = lode_code_key_jump_bytes(code, instruction->length);
+	int32_t distance;
+
+	if (n == 1) {
+		distance = (int8_t)code[1];
+	} else {
+		memcpy(&distance, code + instruction->length - sizeof(distance), sizeof(distance));
+		distance = GINT32_FROM_LE(distance);
+	}
+	instruction->target = address + instruction->length + (uint64_t)(int64_t)distance;
+}
+
+/* What has a target elsewhere than in the key's way is not remembered. */
+static bool is_cacheable(const uint8_t *code, const LodeDecodedInstruction *instruction)
+{
+	return !instruction->has_target || lode_code_key_jump_bytes(code, instruction->length) > 0;
+}
+
+bool lode_instruction_decoder_decode(LodeInstructionDecoder *self, const uint8_t *code, size_t size,
+	uint64_t address, LodeDecodedInstruction *out_instruction)
+{
+	if (self->cache == NULL || size < LODE_CODE_KEY_SIZE)
+		return decode_by_zydis(self, code, size, address, out_instruction);
+	uint8_t *length = length_of(self->cache, code);
+	if (*length > 0) {
+		LodeCodeKey key = lode_code_key(code, *length, size);
+		const CacheSlot *slot = slot_of(self->cache, key);
+		if (slot->key.words[0] == key.words[0] && slot->key.words[1] == key.words[1] &&
+			slot->rbp_is_frame == self->rbp_is_frame) {
+			*out_instruction = slot->decoded;
+			if (out_instruction->has_target)
+				set_own_target(code, address, out_instruction);
+			return true;
+		}
+	}
+	if (!decode_by_zydis(self, code, size, address, out_instruction))
+		return false;
+	*length = out_instruction->length;
+	if (is_cacheable(code, out_instruction)) {
+		LodeCodeKey key = lode_code_key(code, *length, size);
+		*slot_of(self->cache, key) = (CacheSlot){key, *out_instruction, self->rbp_is_frame};
+	}
 	return true;
 }
 

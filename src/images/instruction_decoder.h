@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * x86-64 instructions: length, control flow, and the attributes op, kind and mem. A decoder is a
- * value on the caller's stack; it allocates nothing. Decoding by Zydis.
+ * value on the caller's stack, which may borrow a cache. Decoding by Zydis.
  */
 #pragma once
 
@@ -65,10 +65,16 @@ typedef struct {
 	uint64_t target;   /* its virtual address */
 } LodeDecodedInstruction;
 
-/* How far a function keeps rbp as its frame base: set by lode_instruction_decoder_begin(). */
+/* Remembers what was decoded; for one thread. */
+typedef struct LodeDecodeCache LodeDecodeCache;
+LodeDecodeCache *lode_decode_cache_new(void);
+void lode_decode_cache_free(LodeDecodeCache *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeDecodeCache, lode_decode_cache_free)
+
 typedef struct {
-	uint64_t storage[64]; /* ZydisDecoder and state */
-	bool rbp_is_frame;
+	uint64_t storage[64];   /* ZydisDecoder and state */
+	bool rbp_is_frame;      /* how far a function keeps it so: set by …_begin() */
+	LodeDecodeCache *cache; /* borrowed; NULL until it is set */
 } LodeInstructionDecoder;
 
 void lode_instruction_decoder_init(LodeInstructionDecoder *self);

@@ -2,6 +2,7 @@
 #include "images/register_use.h"
 
 #include "base/hash.h"
+#include "images/code_key.h"
 #include "images/full_instruction.h"
 #include "images/instruction_kinds.h"
 #include "images/memory_operands.h"
@@ -260,13 +261,8 @@ bool lode_register_use_decode(
 	return true;
 }
 
-/* The bytes of an instruction without those that say how far it jumps, and its length. */
 typedef struct {
-	uint64_t words[2];
-} CodeKey;
-
-typedef struct {
-	CodeKey key; /* all 0: empty */
+	LodeCodeKey key; /* all 0: empty */
 	LodeRegisterUse use;
 	bool is_known;
 } CodeSlot;
@@ -287,37 +283,12 @@ void lode_register_use_cache_free(LodeRegisterUseCache *self)
 	g_free(self);
 }
 
-/* Bytes at the end of a call, jump or branch that say where it goes, where it is written in the
- * usual way. */
-static size_t jump_bytes(const uint8_t *code, size_t length)
-{
-	bool is_short = code[0] == 0xeb || (code[0] & 0xf0) == 0x70;
-	bool is_long = code[0] == 0xe8 || code[0] == 0xe9;
-
-	if (length == 2)
-		return is_short ? 1 : 0;
-	if (length == 5)
-		return is_long ? 4 : 0;
-	return length == 6 && code[0] == 0x0f && (code[1] & 0xf0) == 0x80 ? 4 : 0;
-}
-
-static CodeKey key_of(const uint8_t *code, size_t length)
-{
-	uint8_t bytes[16] = {0};
-	CodeKey key;
-
-	memcpy(bytes, code, length - jump_bytes(code, length));
-	bytes[15] = (uint8_t)length;
-	memcpy(key.words, bytes, sizeof bytes);
-	return key;
-}
-
 bool lode_register_use_cache_decode(LodeRegisterUseCache *self, LodeRegisterUse *out,
 	const uint8_t *code, size_t length, uint64_t address)
 {
-	if (length == 0 || length > 15)
+	if (length == 0 || length > LODE_CODE_KEY_LONGEST)
 		return lode_register_use_decode(out, code, length, address);
-	CodeKey key = key_of(code, length);
+	LodeCodeKey key = lode_code_key(code, length, length);
 	CodeSlot *slot = &self->slots[lode_hash_slot(
 		lode_hash_append(key.words[0], key.words[1]), SLOT_BITS)];
 	if (slot->key.words[0] != key.words[0] || slot->key.words[1] != key.words[1]) {

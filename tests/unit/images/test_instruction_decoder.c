@@ -281,6 +281,48 @@ static void test_random_bytes(void)
 	g_assert_cmpuint(n_decoded, >, 10000);
 }
 
+/* Random code of few different bytes, so that most of it was met before at other addresses, or with
+ * and without a frame in rbp. */
+static void test_cache(void)
+{
+	static const uint8_t usual[] = {0x48, 0x89, 0x8b, 0x05, 0x44, 0x24, 0x0f, 0x84, 0xe8, 0xe9,
+		0xeb, 0x75, 0x66, 0x45, 0x25, 0x3d, 0xff, 0x83, 0xc0, 0x00, 0xf2, 0xe3};
+	g_autoptr(LodeDecodeCache) cache = lode_decode_cache_new();
+	LodeInstructionDecoder plain, caching;
+	unsigned n_decoded = 0, n_targets = 0;
+
+	lode_instruction_decoder_init(&plain);
+	lode_instruction_decoder_init(&caching);
+	caching.cache = cache;
+	for (int i = 0; i < 300000; i++) {
+		uint8_t code[20];
+		size_t n = i % 8 == 0 ? (size_t)random_int_range(1, sizeof(code)) : sizeof(code);
+		uint64_t address = (uint64_t)random_int_range(0, 1 << 30) << i % 20;
+		LodeDecodedInstruction known = {0}, cached = {0};
+
+		for (size_t k = 0; k < sizeof(code); k++)
+			code[k] = usual[random_int_range(0, G_N_ELEMENTS(usual))];
+		plain.rbp_is_frame = caching.rbp_is_frame = i % 2 == 0;
+		bool is_known = lode_instruction_decoder_decode(&plain, code, n, address, &known);
+		g_assert_cmpint(
+			lode_instruction_decoder_decode(&caching, code, n, address, &cached), ==,
+			is_known);
+		g_assert_cmpuint(cached.length, ==, known.length);
+		g_assert_cmpint(cached.branch, ==, known.branch);
+		g_assert_cmpint(cached.is_repeat, ==, known.is_repeat);
+		g_assert_cmpuint(cached.mnemonic, ==, known.mnemonic);
+		g_assert_cmpuint(cached.prefix, ==, known.prefix);
+		g_assert_cmpuint(cached.kinds, ==, known.kinds);
+		g_assert_cmpuint(cached.memory, ==, known.memory);
+		g_assert_cmpint(cached.has_target, ==, known.has_target);
+		g_assert_cmphex(cached.target, ==, known.target);
+		n_decoded += is_known;
+		n_targets += known.has_target;
+	}
+	g_assert_cmpuint(n_decoded, >, 200000);
+	g_assert_cmpuint(n_targets, >, 20000);
+}
+
 /* One line of objdump: "  3500:\tmov …"; false for others. */
 static bool parse_line(const char *line, uint64_t *out_address, const char **out_text)
 {
@@ -347,6 +389,9 @@ int main(int argc, char **argv)
 	g_test_add_func("/images/instruction_decoder/text", test_text);
 	add_random_test("/images/instruction_decoder/random_bytes", test_random_bytes,
 		"R02S00000000000000000000000000000001", "R02S00000000000000000000000000000002",
+		NULL);
+	add_random_test("/images/instruction_decoder/cache", test_cache,
+		"R02S00000000000000000000000000000003", "R02S00000000000000000000000000000004",
 		NULL);
 	g_test_add_func("/images/instruction_decoder/objdump", test_objdump);
 	return g_test_run();
