@@ -22,10 +22,11 @@ typedef struct {
 
 struct LodeDependenceSearch {
 	const LodeDependenceGraph *graph;
-	GArray *level, *next; /* Front */
-	GArray *slots;        /* uint32_t × nodes: 1 + place of a node in `next`; else 0 */
-	GArray *main_ways;    /* LodeDependenceWay × nodes: where most executions came from */
-	GArray *depths;       /* uint32_t × nodes: length of the chain; 0: not known yet */
+	Front *level, *next; /* room for each node */
+	uint32_t n_level, n_next, room;
+	GArray *slots;     /* uint32_t × nodes: 1 + place of a node in `next`; else 0 */
+	GArray *main_ways; /* LodeDependenceWay × nodes: where most executions came from */
+	GArray *depths;    /* uint32_t × nodes: length of the chain; 0: not known yet */
 };
 
 /* What is looked for on the way back. */
@@ -60,8 +61,6 @@ LodeDependenceSearch *lode_dependence_search_new(void)
 {
 	LodeDependenceSearch *self = g_new0(LodeDependenceSearch, 1);
 
-	self->level = g_array_new(FALSE, FALSE, sizeof(Front));
-	self->next = g_array_new(FALSE, FALSE, sizeof(Front));
 	self->slots = g_array_new(FALSE, TRUE, sizeof(uint32_t));
 	self->main_ways = g_array_new(FALSE, FALSE, sizeof(LodeDependenceWay));
 	self->depths = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -72,8 +71,8 @@ void lode_dependence_search_free(LodeDependenceSearch *self)
 {
 	if (self == NULL)
 		return;
-	g_array_unref(self->level);
-	g_array_unref(self->next);
+	g_free(self->level);
+	g_free(self->next);
 	g_array_unref(self->slots);
 	g_array_unref(self->main_ways);
 	g_array_unref(self->depths);
@@ -134,24 +133,23 @@ static void step_back(LodeDependenceSearch *self)
 	const LodeDependenceGraph *graph = self->graph;
 	uint32_t *slots = (uint32_t *)(void *)self->slots->data;
 
-	g_array_set_size(self->next, 0);
-	for (guint i = 0; i < self->level->len; i++) {
-		const Front *front = &g_array_index(self->level, Front, i);
+	self->n_next = 0;
+	for (uint32_t i = 0; i < self->n_level; i++) {
+		const Front *front = &self->level[i];
 		uint32_t end = graph->first_ways[front->node + 1];
 		for (uint32_t w = graph->first_ways[front->node]; w < end; w++) {
 			const LodeDependenceWay *way = &graph->ways[w];
-			Front one = {way->source, front->share * way->share};
+			double share = front->share * way->share;
 			if (slots[way->source] > 0) {
-				g_array_index(self->next, Front, slots[way->source] - 1).share +=
-					one.share;
+				self->next[slots[way->source] - 1].share += share;
 				continue;
 			}
-			g_array_append_val(self->next, one);
-			slots[way->source] = self->next->len;
+			self->next[self->n_next++] = (Front){way->source, share};
+			slots[way->source] = self->n_next;
 		}
 	}
-	for (guint i = 0; i < self->next->len; i++)
-		slots[g_array_index(self->next, Front, i).node] = 0;
+	for (uint32_t i = 0; i < self->n_next; i++)
+		slots[self->next[i].node] = 0;
 }
 
 /* Adds to `shares` in how many of the executions of `start` what is asked for was made by what,
@@ -161,25 +159,25 @@ static void follow(
 {
 	double left = start.share, best = 0;
 
-	g_array_set_size(self->level, 0);
-	g_array_append_val(self->level, start);
+	self->level[0] = start;
+	self->n_level = 1;
 	/* Nothing can come to a half any more. */
 	while (distance++ < LODE_NEED_DISTANCE && best + left >= HALF) {
-		guint kept = 0;
+		uint32_t kept = 0;
 		step_back(self);
 		left = 0;
-		for (guint i = 0; i < self->next->len; i++) {
-			Front front = g_array_index(self->next, Front, i);
+		for (uint32_t i = 0; i < self->n_next; i++) {
+			Front front = self->next[i];
 			if (!visit(query, &self->graph->nodes[front.node], front.share, shares) ||
 				front.share * LODE_NEED_SMALLEST_WAY < 1)
 				continue;
 			left += front.share;
-			g_array_index(self->next, Front, kept++) = front;
+			self->next[kept++] = front;
 		}
-		g_array_set_size(self->next, kept);
-		GArray *swapped = self->level;
+		Front *swapped = self->level;
 		self->level = self->next;
 		self->next = swapped;
+		self->n_level = kept;
 		if (kept == 0)
 			return;
 		for (unsigned i = 0; i < LODE_N_NEEDS; i++)
@@ -258,13 +256,13 @@ static void find_main_ways(LodeDependenceSearch *self)
 {
 	const LodeDependenceGraph *graph = self->graph;
 
-	g_array_set_size(self->main_ways, 0);
+	g_array_set_size(self->main_ways, graph->n);
 	for (uint32_t i = 0; i < graph->n; i++) {
 		LodeDependenceWay most = {0, 0};
 		for (uint32_t w = graph->first_ways[i]; w < graph->first_ways[i + 1]; w++)
 			if (graph->ways[w].share > most.share)
 				most = graph->ways[w];
-		g_array_append_val(self->main_ways, most);
+		g_array_index(self->main_ways, LodeDependenceWay, i) = most;
 	}
 }
 
@@ -312,6 +310,11 @@ void lode_dependence_search_run(
 	LodeDependenceSearch *self, const LodeDependenceGraph *graph, LodeDependence *out)
 {
 	self->graph = graph;
+	if (self->room < graph->n) {
+		self->room = MAX(graph->n, 2 * self->room);
+		self->level = g_renew(Front, self->level, self->room);
+		self->next = g_renew(Front, self->next, self->room);
+	}
 	if (self->slots->len < graph->n)
 		g_array_set_size(self->slots, graph->n);
 	g_array_set_size(self->depths, graph->n);
