@@ -433,11 +433,15 @@ static bool find_place(void *data, uint64_t address, LodeSampledPlaceOf *out_cod
 static void add_context(Reading *self, Input *input, const LodePerfRecord *record, uint32_t row,
 	const char *kernel_function, double value)
 {
-	PlaceQuestion question = {self, input, record};
 	size_t n_events;
+	const LodePerfEvent *event = &lode_perf_data_events(input->data, &n_events)[record->event];
+
+	if (!input->has_data && !lode_call_chain_is_recorded(event))
+		return;
+	PlaceQuestion question = {self, input, record};
 	LodeSampledAccess access = {
 		.record = record,
-		.event = &lode_perf_data_events(input->data, &n_events)[record->event],
+		.event = event,
 		.event_name = self->recording->events->pdata[input->columns[record->event]],
 		.time_ns = sample_time(input, record),
 		.weight = value,
@@ -445,9 +449,6 @@ static void add_context(Reading *self, Input *input, const LodePerfRecord *recor
 		.place = find_place,
 		.data = &question,
 	};
-
-	if (!input->has_data && !lode_call_chain_is_recorded(access.event))
-		return;
 	if (row != LODE_NONE)
 		describe_place(self, &g_array_index(self->rows.places, LodeSampledPlace, row),
 			&access.code);
