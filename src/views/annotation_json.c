@@ -183,12 +183,14 @@ static void put_json_finding(const LodeAnnotation *self, LodeJsonStream *json)
 	const LodeFinding *finding = self->finding;
 	const LodeFindings *findings = self->run->findings;
 	g_autofree char *id = g_strdup_printf("F%u", self->found.index + 1);
+	g_autofree char *text = lode_finding_text(findings, finding);
 
 	lode_json_member_string(json, "id", id);
 	lode_json_member_string(json, "kind", lode_finding_kind_to_text(finding->kind));
 	lode_json_key(json, "finding");
 	lode_finding_json(findings, finding, json);
 	lode_json_member_number(json, "focus", finding->focus + 1);
+	lode_json_member_string(json, "pattern", text);
 	lode_json_member_number(json, "time", finding->time);
 	lode_json_member_number(json, "time_error", finding->time_error);
 	lode_json_member_number(json, "each", finding->each);
@@ -228,11 +230,13 @@ static void put_json_subject(const LodeAnnotation *self, LodeJsonStream *json)
 		g_autofree char *id = g_strdup_printf("F%u", i + 1);
 		if (!(g_array_index(explained, double, i) > 0))
 			continue;
+		g_autofree char *text = lode_finding_text(self->run->findings, finding);
 		lode_json_begin(json, '{');
 		lode_json_member_string(json, "id", id);
 		lode_json_key(json, "finding");
 		lode_finding_json(self->run->findings, finding, json);
 		lode_json_member_number(json, "focus", finding->focus + 1);
+		lode_json_member_string(json, "pattern", text);
 		lode_json_member_number(json, "time", g_array_index(explained, double, i));
 		lode_json_end(json, '}');
 	}

@@ -475,6 +475,7 @@ static void put_json_finding(const View *self, LodeJsonStream *json, uint32_t in
 	const LodeFinding *finding = lode_findings_at(self->findings, index);
 	bool is_ns = self->findings->is_counted && strcmp(self->unit, "ns") == 0;
 	g_autofree char *id = g_strdup_printf("F%u", index + 1);
+	g_autofree char *text = lode_finding_text(self->findings, finding);
 	uint32_t other;
 
 	lode_json_line(json);
@@ -501,6 +502,7 @@ static void put_json_finding(const View *self, LodeJsonStream *json, uint32_t in
 		if (self->options->places > 0)
 			n_places = MIN(n_places, self->options->places);
 	}
+	lode_json_member_string(json, "pattern", text);
 	lode_json_key(json, "context");
 	put_elements(self, json, finding, 0, finding->focus);
 	lode_json_key(json, "focus");

@@ -265,6 +265,7 @@ await check("the first view asks each of its questions once, and others not its"
 await check("findings are those of lode report, and open by mouse and address", async (expect) => {
 	const known = json("report", "x.lode").findings;
 	expect("ids", (await texts(".findings .id")).sort(), known.map((one) => one.id).sort());
+	expect("patterns", (await texts(".findings .pattern")).sort(), known.map((one) => one.pattern).sort());
 	await page.click('[data-finding="F1"]');
 	await page.waitForSelector(".detail .code");
 	expect("hash", await hash(), "#/findings?open=F1");

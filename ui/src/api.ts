@@ -228,9 +228,8 @@ export interface Finding {
 	functions: number;
 	spread: number;
 	is_spread: boolean;
-	context: string[][];
-	focus: string[];
-	following: string[][];
+	/** As lode report shows it. */
+	pattern: string;
 	top: Place[];
 	explanation: string | null;
 	remedy: string | null;
@@ -312,7 +311,7 @@ export interface Source {
 export interface Annotation extends Head {
 	sources: Source[];
 	places: CodePlace[];
-	findings?: { id: string; finding: string[][]; focus: number; time: number }[];
+	findings?: { id: string; pattern: string; time: number }[];
 }
 export interface Graph extends Head {
 	function: string;

@@ -4,7 +4,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type Annotation, address, type Ask, type CodeLine, type FunctionRow, type Functions, type Head, useAnswer } from "./api";
 import { Disassembly, SourceLines, usePointed } from "./code_table";
-import { baseName, count, element, share, some } from "./format";
+import { baseName, count, share, some } from "./format";
 import { FlowGraph, Neighbours } from "./graph";
 import { Empty, Export, Field, Filters, Footer, Loading, Problem, useKeys, useNarrow } from "./parts";
 import { change, linkTo, type Route } from "./state";
@@ -150,8 +150,7 @@ function FunctionCode({ route }: { route: Route }) {
 					{data.findings.map((one) => (
 						<li>
 							<a href={linkTo("findings", route, { open: one.id })}>{one.id}</a>{" "}
-							<bdi>{one.finding.map((part, i) => element(part, i + 1 === one.focus)).join(" → ")}</bdi> explains{" "}
-							{share(one.time)} here
+							<bdi>{one.pattern}</bdi> explains {share(one.time)} here
 						</li>
 					))}
 				</ul>

@@ -5,7 +5,7 @@ import { findings as words } from "words";
 import { type Annotation, address, type Finding, type Findings, useAnswer } from "./api";
 import { PlaceCode } from "./code_table";
 import { PLACES_SHOWN } from "./places_shown";
-import { amount, count, each, pattern, place, share, some } from "./format";
+import { amount, count, each, place, share, some } from "./format";
 import { Bar, Empty, Export, Facts, Footer, Loading, Problem, Term, useLineKeys } from "./parts";
 import { FlowAround } from "./graph";
 import { change, linkTo, type Route } from "./state";
@@ -82,7 +82,6 @@ function Row(props: { finding: Finding; route: Route; all: Findings; most: numbe
 	const { finding, route, all, most, isHot } = props;
 	const isOpen = route.params.get("open") === finding.id;
 	const isCounted = all.base_each !== null;
-	const text = pattern(finding.context, finding.focus, finding.following);
 	const first = finding.top[0];
 	const columns = 3 + (isCounted ? 1 : 0) + (isHot ? 0 : 2);
 	return (
@@ -110,7 +109,7 @@ function Row(props: { finding: Finding; route: Route; all: Findings; most: numbe
 								{finding.places > 1 && `${share(first.time)} and ${some(finding.places - 1, "other")} `}
 							</span>
 						)}
-						<bdi class="pattern">{text}</bdi>
+						<bdi class="pattern">{finding.pattern}</bdi>
 					</button>
 					{!isHot && !isOpen && (
 						<span class="top">

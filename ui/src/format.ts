@@ -44,25 +44,18 @@ export function baseName(path: string): string {
 }
 
 /** "kind:load" → "load", where that leaves no doubt. */
-export function attribute(name: string): string {
+function attribute(name: string): string {
 	const plain = /^(?:op|kind|mem|ev):(.+)$/.exec(name);
 	if (plain) return plain[1]!;
 	return name.replace(/^(needs|address):/, (_, word) => (word === "address" ? "address from " : "needs "));
 }
 
-export function element(attributes: string[], isFocus = false): string {
-	const [open, close] = isFocus ? ["⟪", "⟫"] : ["⟨", "⟩"];
-	return open + (attributes.length > 0 ? attributes.map(attribute).join(", ") : "·") + close;
-}
-
-export function pattern(context: string[][], focus: string[], following: string[][]): string {
-	return [...context.map((one) => element(one)), element(focus, true), ...following.map((one) => element(one))].join(
-		" → ",
-	);
+function element(attributes: string[]): string {
+	return `⟨${attributes.length > 0 ? attributes.map(attribute).join(", ") : "·"}⟩`;
 }
 
 export function sequence(elements: string[][]): string {
-	return elements.map((one) => element(one)).join(" → ");
+	return elements.map(element).join(" → ");
 }
 
 export function place(one: { file: string | null; line: number; address: string }): string {
