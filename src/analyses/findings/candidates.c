@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdatomic.h>
+#include <string.h>
 
 /* So many samples, and this share of all, or there is nothing to be learned. */
 #define MIN_SAMPLES 10.0
@@ -63,6 +64,17 @@ typedef struct {
 	GArray *touched;  /* uint32_t */
 	float *after_shares;
 } View;
+
+bool lode_attribute_is_cause(const char *attribute)
+{
+	static const char *const names[] = {
+		"kind:div", "kind:atomic", "kind:fence", "needs:part-store"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+		if (strcmp(attribute, names[i]) == 0)
+			return true;
+	return g_str_has_prefix(attribute, "op:rep");
+}
 
 static void passed_clear(Passed *self)
 {

@@ -21,6 +21,10 @@
 #include "analyses/findings/observations.h"
 #include "base/progress.h"
 
+/* Whether an attribute names a cause of its own cost: instructions that take long wherever they
+ * are, and loads that wait for stores. */
+bool lode_attribute_is_cause(const char *attribute);
+
 /* A sampled vertex (LodeObservations.sampled) that is a pattern's focus in `share` of its
  * executions. */
 typedef struct {

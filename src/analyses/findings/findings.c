@@ -102,18 +102,6 @@ static double least_price(const Choice *self, uint32_t column)
 	return price;
 }
 
-/* Instructions that take long wherever they are, and loads that wait for stores. */
-static bool is_cause(const char *attribute)
-{
-	static const char *const names[] = {
-		"kind:div", "kind:atomic", "kind:fence", "needs:part-store"};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-		if (strcmp(attribute, names[i]) == 0)
-			return true;
-	return g_str_has_prefix(attribute, "op:rep");
-}
-
 static bool names_cause(const Choice *self, const LodeCandidate *candidate)
 {
 	const LodeFlowGraph *graph = self->seen->graph;
@@ -140,7 +128,7 @@ static void find_causes(Choice *self)
 
 	self->is_cause = g_new0(bool, n_attributes + 1);
 	for (uint32_t a = 0; a < n_attributes; a++)
-		self->is_cause[a] = is_cause(self->seen->graph->attribute_names[a]);
+		self->is_cause[a] = lode_attribute_is_cause(self->seen->graph->attribute_names[a]);
 	self->cause_prices = g_new(double, n_columns + 1);
 	for (size_t c = 0; c < n_columns; c++)
 		self->cause_prices[c] = HUGE_VAL;
