@@ -146,25 +146,27 @@ static uint8_t write_extra(uint8_t **at, uint64_t value)
 	return (uint8_t)(COLUMN_EXTRA + n);
 }
 
+/* The symbol of a difference; its extra bytes, if any, are written at `*extra`. */
+static inline uint8_t symbol_of(ColumnWriter *self, uint64_t zigzag, uint8_t **extra)
+{
+	unsigned n_table = self->n_table;
+	uint32_t place = n_table > 0 && zigzag >= COLUMN_EXTRA - COLUMN_MAX_TABLE
+	                         ? find_watched(self, zigzag)->count
+	                         : 0;
+
+	if (place > 0)
+		return (uint8_t)(place - 1);
+	if (zigzag < COLUMN_EXTRA - n_table)
+		return (uint8_t)(n_table + zigzag);
+	return write_extra(extra, zigzag - (COLUMN_EXTRA - n_table));
+}
+
 /* Writes the symbols of `n` differences; gives where extra bytes end that begin at `extra`. */
 static uint8_t *write_symbols(
 	ColumnWriter *self, const uint64_t *zigzags, size_t n, uint8_t *symbols, uint8_t *extra)
 {
-	unsigned n_table = self->n_table;
-
-	for (size_t i = 0; i < n; i++) {
-		uint64_t zigzag = zigzags[i];
-		uint32_t place = n_table > 0 && zigzag >= COLUMN_EXTRA - COLUMN_MAX_TABLE
-		                         ? find_watched(self, zigzag)->count
-		                         : 0;
-
-		if (place > 0)
-			symbols[i] = (uint8_t)(place - 1);
-		else if (zigzag < COLUMN_EXTRA - n_table)
-			symbols[i] = (uint8_t)(n_table + zigzag);
-		else
-			symbols[i] = write_extra(&extra, zigzag - (COLUMN_EXTRA - n_table));
-	}
+	for (size_t i = 0; i < n; i++)
+		symbols[i] = symbol_of(self, zigzags[i], &extra);
 	return extra;
 }
 
@@ -347,22 +349,8 @@ void lode_slot_columns_encode(LodeSlotPredictor *predictor, const LodeTraceFrame
 static uint8_t *write_symbols_at(ColumnWriter *self, const uint64_t *zigzags,
 	const uint32_t *numbers, size_t n, uint8_t *symbols, uint8_t *extra)
 {
-	unsigned n_table = self->n_table;
-
-	for (size_t i = 0; i < n; i++) {
-		uint64_t zigzag = zigzags[i];
-		uint32_t place = n_table > 0 && zigzag >= COLUMN_EXTRA - COLUMN_MAX_TABLE
-		                         ? find_watched(self, zigzag)->count
-		                         : 0;
-
-		if (place > 0)
-			symbols[numbers[i]] = (uint8_t)(place - 1);
-		else if (zigzag < COLUMN_EXTRA - n_table)
-			symbols[numbers[i]] = (uint8_t)(n_table + zigzag);
-		else
-			symbols[numbers[i]] = write_extra(
-				&extra, zigzag - (COLUMN_EXTRA - n_table));
-	}
+	for (size_t i = 0; i < n; i++)
+		symbols[numbers[i]] = symbol_of(self, zigzags[i], &extra);
 	return extra;
 }
 
