@@ -153,6 +153,9 @@ typedef struct {
 	double samples; /* or lost records, branch-stack entries…; 0: no such thing is concerned */
 } LodeUnresolved;
 
+/* The reason of samples that a counting run has nothing for. */
+#define LODE_UNRESOLVED_UNCOUNTED "sampled where the counting run executed nothing"
+
 /* Which file a profile was read from or written to, so that its results go into that one. */
 typedef struct {
 	uint64_t device, inode; /* 0: none */

@@ -375,19 +375,34 @@ static void put_model(const View *self, uint32_t n_shown)
 					 : "");
 }
 
+/* From this share of the weight on, what was sampled and not counted is more than chance. */
+#define MUCH_UNCOUNTED 0.1
+
 /* One line: the whole account is in `lode info`. */
 static void put_unresolved(const View *self)
 {
-	double share = 0;
-	char number[LODE_NUMBER_SIZE];
+	const LodeTerminal *terminal = &self->options->terminal;
+	double share = 0, uncounted = 0;
+	char all[LODE_NUMBER_SIZE], part[LODE_NUMBER_SIZE];
 
-	for (guint i = 0; i < self->profile->unresolved->len; i++)
-		share += lode_profile_unresolved_share(
-			self->profile, &LODE_AT(self->profile->unresolved, LodeUnresolved, i));
-	if (share >= 0.0005)
-		lode_profile_lines_print(&self->options->terminal, self->out,
-			"Unresolved: %s of the weight; lode info says why.",
-			lode_number_format_share(share, number));
+	for (guint i = 0; i < self->profile->unresolved->len; i++) {
+		const LodeUnresolved *row = &LODE_AT(self->profile->unresolved, LodeUnresolved, i);
+		double its = lode_profile_unresolved_share(self->profile, row);
+		share += its;
+		uncounted += strcmp(row->reason, LODE_UNRESOLVED_UNCOUNTED) == 0 ? its : 0;
+	}
+	if (share < 0.0005)
+		return;
+	lode_number_format_share(share, all);
+	if (uncounted >= MUCH_UNCOUNTED)
+		lode_profile_lines_print(terminal, self->out,
+			"Unresolved: %s of the weight, %s as the counting run did not execute what "
+			"was sampled: the program did something else the second time, as make does "
+			"when all is built. Sampled without counting it runs once.",
+			all, lode_number_format_share(uncounted, part));
+	else
+		lode_profile_lines_print(terminal, self->out,
+			"Unresolved: %s of the weight; lode info says why.", all);
 }
 
 static void put_next(const View *self, uint32_t n_shown)

@@ -57,6 +57,17 @@ fi
 if command -v qemu-x86_64 >/dev/null; then
 	ways 1 --exact --fast
 	ways 1 --trace
+	if "$lode" record -o p.data -- true >/dev/null 2>&1; then
+		# As make, which builds in the first run only.
+		cat >once <<-'END'
+			#!/bin/sh
+			[ -e done ] || { : >done; ./first burn 60; }
+		END
+		chmod +x once
+		"$lode" run --count --fast -o x.lode --report report -- ./once >out 2>err
+		check "a program that does its work once" \
+			"$(grep -q 'the counting run did not execute what was sampled' report || cat report)"
+	fi
 	run 1 --exact --fast --no-follow
 	check "the program itself, counted" "$(status_is 0)" "$(has_not first)" "$(has_not a_second_of_a_long_name)"
 fi

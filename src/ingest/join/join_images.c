@@ -234,8 +234,7 @@ static void leave_out(Joining *self, const LodeJoinSite *site)
 	g_autofree char *example = g_strdup_printf(
 		"0x%" G_GINT64_MODIFIER "x in %s", site->address, path);
 
-	lode_profile_add_unresolved(self->profile,
-		"sampled where the counting run executed nothing", example, 0,
+	lode_profile_add_unresolved(self->profile, LODE_UNRESOLVED_UNCOUNTED, example, 0,
 		recording->values[sample->first_value + lode_recording_weight_column(recording)]);
 }
 

@@ -15,8 +15,7 @@ double sum_of_event(const LodeProfile *profile, uint32_t event)
 /* Reasons with places are of instructions, but for samples that no counted one takes. */
 static bool is_of_no_instruction(const LodeUnresolved *row)
 {
-	return row->places == 0 ||
-	       strcmp(row->reason, "sampled where the counting run executed nothing") == 0;
+	return row->places == 0 || strcmp(row->reason, LODE_UNRESOLVED_UNCOUNTED) == 0;
 }
 
 void check_weight_is_whole(const LodeProfile *profile)
