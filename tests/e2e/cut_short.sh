@@ -158,8 +158,8 @@ if $can_sample; then
 		"$(! grep -q 'too short' err || echo "says that it ran too short")" \
 		"$([ -s x.lode ] || says 'signal 11 .* before anything was recorded')" "$(left_nothing)"
 
-	# shellcheck disable=SC2016
 	status=0
+	# shellcheck disable=SC2016
 	"$lode" run -o x.lode --report /dev/null -- sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; kill -BUS $$' \
 		>out 2>err || status=$?
 	check "run: a program that crashes later" "$(status_is 135)" "$(has x.lode)" \
