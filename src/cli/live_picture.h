@@ -18,13 +18,12 @@
 typedef struct LodeLivePicture LodeLivePicture;
 
 typedef struct {
-	const char *directory;    /* for the file of the program's output; must exist */
-	const char *program;      /* its name or command line */
-	bool start_stopped;       /* sampling begins later */
-	bool charges_next_access; /* in place of the access that waited */
-	bool has_allocations;     /* their logs are written to the directory */
-	const char *const
-		*skipped_frames; /* that are not the site of an allocation, as globs; NULL */
+	const char *directory;             /* for the file of the program's output; must exist */
+	const char *program;               /* its name or command line */
+	bool start_stopped;                /* sampling begins later */
+	bool charges_next_access;          /* in place of the access that waited */
+	bool has_allocations;              /* their logs are written to the directory */
+	const char *const *skipped_frames; /* globs: not sites of allocations; NULL: none */
 } LodeLivePictureOptions;
 
 /*

@@ -21,7 +21,8 @@ void lode_recording_directory_close(LodeRecordingDirectory *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeRecordingDirectory, lode_recording_directory_close)
 
 /*
- * A failure to write or to read a file of a directory that is removed: leaves out the file's name,
- * and says instead where there is no room, and which option helps. Other errors stay as they are.
+ * Shortens the message of a failure in a directory that will be removed: the file's name means
+ * nothing to the user and is left out. Where the disk or a limit is full, the message names TMPDIR
+ * and the option that helps. Other messages are not changed.
  */
 void lode_recording_directory_explain(const LodeRecordingDirectory *self, GError **error);

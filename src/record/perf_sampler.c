@@ -465,9 +465,9 @@ static void add_left_processes(Session *self)
 	}
 	if (n_running > 0)
 		lode_perf_note(self->note,
-			"processes that the program started and that still run are not sampled any "
-			"more: %u, such as %u, which --pid %u samples",
-			n_running, first, first);
+			"processes that the program started still run and are no longer sampled: "
+			"%u, such as process %u",
+			n_running, first);
 }
 
 static bool finish(Session *self, GError **error)

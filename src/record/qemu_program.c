@@ -136,7 +136,6 @@ static char *cpu_fact(char **lines, const char *name)
 	return NULL;
 }
 
-/* A library looks at the processor's vendor and model for which of several ways is fastest. */
 void lode_qemu_program_fail_only(const char *const *only, GError **error)
 {
 	g_autofree char *names = g_strjoinv("', '", (char **)only);
@@ -145,6 +144,7 @@ void lode_qemu_program_fail_only(const char *const *only, GError **error)
 		"no program that was executed has a name like '%s'", names);
 }
 
+/* A library looks at the processor's vendor and model for which of several ways is fastest. */
 char *lode_qemu_program_cpu(void)
 {
 	g_autofree char *text = NULL;

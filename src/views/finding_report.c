@@ -288,9 +288,10 @@ static void put_nothing(const View *self)
 	if (!is_sampled && weight > 0 && weight == self->profile->total_count)
 		lode_profile_lines_print(&self->options->terminal, self->out,
 			"The weight is the number of executions, so that every instruction costs "
-			"the same: nothing is known of caches, branches or time. valgrind "
-			"simulates them with --cache-sim=yes --branch-sim=yes, and 'lode run "
-			"--count' measures time.");
+			"the same: nothing is known of caches, branches or time. 'lode run "
+			"--exact' without --fast simulates caches and branch prediction, as "
+			"callgrind does with --cache-sim=yes --branch-sim=yes; 'lode run --count' "
+			"measures time too.");
 	else if (!(samples > 0))
 		lode_profile_lines_print(&self->options->terminal, self->out,
 			"The profile has no weight, so that nothing can be said of costs.");
@@ -396,9 +397,10 @@ static void put_unresolved(const View *self)
 	lode_number_format_share(share, all);
 	if (uncounted >= MUCH_UNCOUNTED)
 		lode_profile_lines_print(terminal, self->out,
-			"Unresolved: %s of the weight, %s as the counting run did not execute what "
-			"was sampled: the program did something else the second time, as make does "
-			"when all is built. Sampled without counting it runs once.",
+			"Unresolved: %s of the weight, of which %s was sampled in code that the "
+			"counting run did not execute: the program did something else the second "
+			"time, as make does when everything is built. Without --count it runs "
+			"once.",
 			all, lode_number_format_share(uncounted, part));
 	else
 		lode_profile_lines_print(terminal, self->out,

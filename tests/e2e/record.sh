@@ -182,7 +182,7 @@ kill "$(<child)"
 "$lode" import x.data -o x.lode >/dev/null 2>&1
 told_seconds() { "$lode" info x.lode --format json | tr , '\n' | sed -nE "s/.*\"$1\": *([0-9.]+).*/\1/p" | head -n 1; }
 check "what runs longer than the program is told, and its time counts" "$(status_is 0)" \
-	"$(says "still run are not sampled any more: 1, such as $(<child), which --pid $(<child) samples")" \
+	"$(says "still run and are no longer sampled: 1, such as process $(<child)$")" \
 	"$(awk -v samples="$(told)" -v user="$(told_seconds user_seconds)" 'BEGIN {
 		if (user < 0.8 * samples / 1000) print user " s in " samples " samples of 1 ms" }')"
 

@@ -66,7 +66,7 @@ if command -v qemu-x86_64 >/dev/null; then
 		chmod +x once
 		"$lode" run --count --fast -o x.lode --report report -- ./once >out 2>err
 		check "a program that does its work once" \
-			"$(grep -q 'the counting run did not execute what was sampled' report || cat report)"
+			"$(grep -q 'code that the counting run did not execute' report || cat report)"
 	fi
 	run 1 --exact --fast --no-follow
 	check "the program itself, counted" "$(status_is 0)" "$(has_not first)" "$(has_not a_second_of_a_long_name)"
