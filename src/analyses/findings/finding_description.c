@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What so much of a finding's weight has in common is shown with it; of what names a cause less,
- * as a few places that cost as much by chance must not hide it. */
+/* What so much of a finding's weight has in common is shown with it. */
 #define COMMON_SHARE 0.95
-#define COMMON_CAUSE_SHARE 0.8
 
 /* A place or function counts when the finding explains this many samples there, or this share of
  * what it explains in the average place: weight that was counted is thin. */
@@ -76,7 +74,7 @@ static bool can_hide(const Description *self, uint32_t sign, uint32_t attribute)
 static bool is_common(const Description *self, double whole, uint32_t attribute)
 {
 	const char *name = self->fitted->seen->graph->attribute_names[attribute];
-	double share = lode_attribute_is_cause(name) ? COMMON_CAUSE_SHARE : COMMON_SHARE;
+	double share = lode_attribute_is_cause(name) ? LODE_COMMON_CAUSE_SHARE : COMMON_SHARE;
 
 	return whole > 0 && self->weights[attribute] >= share * whole;
 }

@@ -533,36 +533,112 @@ static void fit_finally(Choice *self)
 		lode_cost_model_fit(&self->parts[p].model, FINAL_FIT, FINAL_STEPS);
 }
 
+/* Adds up what a term explains, and what of it on the vertices in `marks`, of each sampled one. */
+static void explain_marked(
+	const Part *part, const LodeCostTerm *term, const bool *marks, double *all, double *marked)
+{
+	for (size_t i = 0; i < term->n_vertices; i++) {
+		uint32_t v = term->vertices[i].sampled;
+		double explained = part->seen->sampled_samples[v] * term->beta *
+		                   (double)term->vertices[i].share *
+		                   part->model.vertices[v].inverse;
+		*all += explained;
+		*marked += marks[v] ? explained : 0;
+	}
+}
+
+/*
+ * Where the chosen candidate at `index` names a cause, and the models are fitted without it: the
+ * other one, by its index, that names none and explains what it does where the cause would, but for
+ * a few places. LODE_NONE: there is none.
+ */
+static guint stand_in_of(const Choice *self, guint index)
+{
+	const LodeCandidate *cause = candidate_at(
+		self, g_array_index(self->chosen, uint32_t, index));
+	double all[LODE_FINDING_MAX] = {0}, marked[LODE_FINDING_MAX] = {0};
+
+	if (!names_cause(self, cause))
+		return LODE_NONE;
+	for (unsigned p = 0; p < self->n_parts; p++) {
+		const Part *part = &self->parts[p];
+		LodeCostTerm term = term_of(self, p, cause->column);
+		g_autofree bool *marks = g_new0(bool, part->seen->n_sampled + 1);
+		for (size_t i = 0; i < term.n_vertices; i++)
+			marks[term.vertices[i].sampled] = true;
+		for (guint j = 0, t = 0; j < self->chosen->len; j++)
+			if (j != index)
+				explain_marked(part, lode_cost_model_term(&part->model, t++), marks,
+					&all[j], &marked[j]);
+	}
+	for (guint j = 0; j < self->chosen->len; j++) {
+		const LodeCandidate *one = candidate_at(
+			self, g_array_index(self->chosen, uint32_t, j));
+		if (marked[j] > 0 && marked[j] >= LODE_COMMON_CAUSE_SHARE * all[j] &&
+			!names_cause(self, one))
+			return j;
+	}
+	return LODE_NONE;
+}
+
+static void find_errors(const Choice *self, LodeCostError **errors)
+{
+	for (unsigned p = 0; p < self->n_parts; p++) {
+		g_free(errors[p]);
+		errors[p] = lode_cost_model_errors(&self->parts[p].model);
+	}
+}
+
+/* Which term goes where that at `index` is tried: itself, what stands in for it, or LODE_NONE where
+ * it is worth its price. The models are then without it. */
+static guint drop_at(Choice *self, guint index)
+{
+	double price =
+		(double)candidate_at(self, g_array_index(self->chosen, uint32_t, index))->price;
+	GArray *terms[LODE_FITTED_MAX_PARTS] = {NULL};
+	guint dropped = LODE_NONE;
+
+	for (unsigned p = 0; p < self->n_parts; p++)
+		terms[p] = g_array_copy(self->parts[p].model.terms);
+	if (lose(self, index, price) < price) {
+		guint stand_in = stand_in_of(self, index);
+		dropped = stand_in == LODE_NONE ? index : stand_in;
+	}
+	for (unsigned p = 0; p < self->n_parts; p++) {
+		LodeCostModel *model = &self->parts[p].model;
+		if (dropped != index) {
+			g_array_set_size(model->terms, 0);
+			g_array_append_vals(model->terms, terms[p]->data, terms[p]->len);
+			lode_cost_model_fit(model, ROUGH_FIT, 2);
+		}
+		g_array_unref(terms[p]);
+	}
+	if (dropped != index && dropped != LODE_NONE)
+		lose(self, dropped, price);
+	if (dropped != LODE_NONE)
+		g_array_remove_index(self->chosen, dropped);
+	return dropped;
+}
+
 /*
  * Removes what is not worth its price beside the others: by how much better they explain the
- * samples with it than when they are fitted without.
+ * samples with it than when they are fitted without. Of a cause and what it has in common with a
+ * few places that cost as much by chance, the cause stays.
  */
 static void drop(Choice *self)
 {
 	LodeCostError *errors[LODE_FITTED_MAX_PARTS] = {NULL};
-	GArray *terms[LODE_FITTED_MAX_PARTS] = {NULL};
 
 	fit_finally(self);
-	for (unsigned p = 0; p < self->n_parts; p++)
-		errors[p] = lode_cost_model_errors(&self->parts[p].model);
+	find_errors(self, errors);
 	for (guint j = self->chosen->len; j-- > 0;) {
-		double price =
-			(double)candidate_at(self, g_array_index(self->chosen, uint32_t, j))->price;
 		if (is_plainly_worth(self, j, errors))
 			continue;
-		for (unsigned p = 0; p < self->n_parts; p++)
-			terms[p] = g_array_copy(self->parts[p].model.terms);
-		bool is_dropped = lose(self, j, price) < price;
-		if (is_dropped)
-			g_array_remove_index(self->chosen, j);
-		for (unsigned p = 0; p < self->n_parts; p++) {
-			LodeCostModel *model = &self->parts[p].model;
-			if (!is_dropped) {
-				g_array_set_size(model->terms, 0);
-				g_array_append_vals(model->terms, terms[p]->data, terms[p]->len);
-				lode_cost_model_fit(model, ROUGH_FIT, 2);
-			}
-			g_array_unref(terms[p]);
+		guint dropped = drop_at(self, j);
+		if (dropped != LODE_NONE && dropped != j) {
+			fit_finally(self);
+			find_errors(self, errors);
+			j = self->chosen->len;
 		}
 	}
 	fit_finally(self);

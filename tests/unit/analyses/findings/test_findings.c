@@ -162,8 +162,8 @@ static void test_name(void)
 }
 
 /* The name of the first finding where divisions have these attributes, but of each ten so many only
- * that they are global, and one of four mnemonics. */
-static char *name_of_some(const char *const *names, unsigned n_others)
+ * that they are global, and one of four mnemonics; and its places among those of all divisions. */
+static char *name_of_some(const char *const *names, unsigned n_others, double *out_share)
 {
 	static const char *const division[] = {"op:div", "kind:div", NULL};
 	static const char *const others[] = {"op:mov", "op:movsd", "op:add", "op:sub"};
@@ -183,26 +183,34 @@ static char *name_of_some(const char *const *names, unsigned n_others)
 		n++;
 	}
 	g_autoptr(LodeFindings) findings = fit(profile, 0);
+	*out_share = (double)lode_findings_at(findings, 0)->places / n;
 	return lode_finding_text(findings, lode_findings_at(findings, 0));
 }
 
 static char *name_of_divisions(const char *const *names)
 {
-	return name_of_some(names, 0);
+	double share;
+
+	return name_of_some(names, 0, &share);
 }
 
-/* A few places that cost as much do not hide what is known to be slow; many do, and it is the cause
- * of nothing then. */
+/* A few places that cost as much do not hide what is known to be slow, and are not counted as its
+ * own; many do hide it, and it is the cause of nothing then. */
 static void test_cause(void)
 {
 	static const char *const fill[] = {"op:rep_stosb", "kind:string", "mem:global", NULL};
 	static const char *const move[] = {"op:movsx", "kind:move", "mem:global", NULL};
-	g_autofree char *most = name_of_some(fill, 1);
-	g_autofree char *half = name_of_some(fill, 5);
-	g_autofree char *other = name_of_some(move, 1);
+	double most_places, half_places, other_places;
+	g_autofree char *most = name_of_some(fill, 1, &most_places);
+	g_autofree char *half = name_of_some(fill, 5, &half_places);
+	g_autofree char *other = name_of_some(move, 1, &other_places);
 
-	g_test_message("%s, %s, %s", most, half, other);
+	g_test_message(
+		"%s %g, %s %g, %s %g", most, most_places, half, half_places, other, other_places);
 	g_assert_nonnull(strstr(most, "rep_stosb"));
+	g_assert_cmpfloat(most_places, <, 0.93);
+	g_assert_cmpfloat(half_places, >, 0.97);
+	g_assert_cmpfloat(other_places, >, 0.97);
 	g_assert_cmpstr(half, ==, "⟪global⟫");
 	g_assert_cmpstr(other, ==, "⟪global⟫");
 }
