@@ -508,6 +508,8 @@ static void put_json_finding(const View *self, LodeJsonStream *json, uint32_t in
 	lode_json_member_number(
 		json, "each_in_all", lode_finding_each_in_all(self->findings, index, &other));
 	lode_json_member_number(json, "each_ns", is_ns ? finding->each : NAN);
+	lode_json_member_bool(json, "ran_more_often_when_sampled",
+		lode_finding_is_miscounted(self->findings, finding, self->unit));
 	lode_json_member_number(json, "executed", finding->executed >= 0 ? finding->executed : NAN);
 	lode_json_member_number(json, "places", finding->places);
 	lode_json_member_number(json, "functions", finding->functions);

@@ -266,6 +266,9 @@ await check("findings are those of lode report, and open by mouse and address", 
 	const known = json("report", "x.lode").findings;
 	expect("ids", (await texts(".findings .id")).sort(), known.map((one) => one.id).sort());
 	expect("patterns", (await texts(".findings .pattern")).sort(), known.map((one) => one.pattern).sort());
+	const report = run(lode, "report", "x.lode", "--limit", "100").toString();
+	const each = [...report.matchAll(/^ *[0-9.]+ % ±[0-9.]+ +((?:≥ )?\+?[0-9.,]+ [^ ]+) .*?(F[0-9]+) /gm)];
+	expect("each", (await texts(".findings tr:has(.id)")).map((row) => row.match(/((?:≥ )?\+?[0-9.,]+ [^\s%]+)[^]*?(F[0-9]+)/)?.slice(1, 3).join(" ")).sort(), each.map((one) => one.slice(1, 3).join(" ")).sort());
 	await page.click('[data-finding="F1"]');
 	await page.waitForSelector(".detail .code");
 	expect("hash", await hash(), "#/findings?open=F1");

@@ -221,7 +221,9 @@ export interface Finding {
 	time_error: number;
 	each: number;
 	each_error: number;
+	each_is_least: boolean;
 	each_in_all: number;
+	ran_more_often_when_sampled: boolean;
 	executed: number | null;
 	places: number;
 	kept: number; /* of them in the profile */

@@ -42,6 +42,7 @@ function Places({ finding, route, all }: { finding: Finding; route: Route; all: 
 				{Math.abs(finding.each_in_all - finding.each) > 0.25 * Math.abs(finding.each) &&
 					`With the other findings at its places an execution costs ${each(
 						finding.each_in_all,
+						finding.each_is_least,
 						all.base_each !== null,
 						all.each_unit,
 					)}.`}
@@ -91,7 +92,7 @@ function Row(props: { finding: Finding; route: Route; all: Findings; most: numbe
 					<Bar value={finding.time} error={finding.time_error} most={most} />
 					<b>{share(finding.time)}</b> <span class="faint">±{(100 * finding.time_error).toFixed(1)}</span>
 				</td>
-				<td class="number">{each(finding.each, isCounted, all.each_unit)}</td>
+				<td class="number">{each(finding.each, finding.each_is_least, isCounted, all.each_unit)}</td>
 				{isCounted && <td class="number optional">{share(finding.executed)}</td>}
 				{!isHot && <td class="number optional">{count(finding.places)}</td>}
 				{!isHot && <td class="number optional">{count(finding.functions)}</td>}
@@ -110,6 +111,7 @@ function Row(props: { finding: Finding; route: Route; all: Findings; most: numbe
 							</span>
 						)}
 						<bdi class="pattern">{finding.pattern}</bdi>
+						{finding.ran_more_often_when_sampled && "; ran more often when it was sampled"}
 					</button>
 					{!isHot && !isOpen && (
 						<span class="top">

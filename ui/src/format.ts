@@ -34,9 +34,10 @@ export function amount(value: number): string {
 	return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);
 }
 
-export function each(value: number, isCounted: boolean, unit: string): string {
-	const sign = value < 0 ? "−" : "+";
-	return isCounted ? `${sign}${amount(Math.abs(value))} ${unit}` : `${sign}${amount(Math.abs(value))}×`;
+/** What an execution costs, as lode report shows it; "≥": where that is a lower bound. */
+export function each(value: number, isLeast: boolean, isCounted: boolean, unit: string): string {
+	const sign = isLeast ? "≥ " : isCounted ? "+" : "";
+	return `${sign}${amount(value)} ${isCounted ? unit : "×"}`;
 }
 
 export function baseName(path: string): string {

@@ -61,7 +61,7 @@ static const struct {
 	{"function not in the instruction cache", "! at:entry ev:l1i-miss"},
 	{"code not in the instruction cache", "! ev:l1i-miss"},
 	{"function entry", "! at:entry"},
-	{"load", "! at:entry kind:load"},
+	{"function entry", "! at:entry kind:load"},
 	{NULL, "! at:loop-head"},
 	{"entry of a linkage table", "! op:jmp kind:jump kind:indirect mem:global"},
 	{"jump through a table", "! op:jmp kind:jump kind:indirect mem:indexed"},
