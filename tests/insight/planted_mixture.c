@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "planted_calls.h"
+
 #define TEN(F, n) F(n##0) F(n##1) F(n##2) F(n##3) F(n##4) F(n##5) F(n##6) F(n##7) F(n##8) F(n##9)
 #define SIXTY(F) TEN(F, 1) TEN(F, 2) TEN(F, 3) TEN(F, 4) TEN(F, 5) TEN(F, 6)
 
@@ -19,14 +21,6 @@ typedef struct record {
 static Record *at;
 static int divisors[64];
 static uint8_t message[16];
-
-/* Cheap work around what is planted. */
-static inline uint64_t stir(uint64_t x, uint64_t n)
-{
-	x ^= x >> 31;
-	x *= 0xd6e8feb86659fd93u + 2 * n;
-	return x ^ x >> 29;
-}
 
 #define DIVIDE(n)                                                                                  \
 	__attribute__((noinline)) static uint64_t ratio_##n(uint64_t x)                            \
@@ -55,23 +49,6 @@ static inline uint64_t stir(uint64_t x, uint64_t n)
 		x = stir(x, n);                                                                    \
 		here->seen = x;                                                                    \
 		return stir(x, 7 * n);                                                             \
-	}
-
-#define OPERATION(k)                                                                               \
-	__attribute__((noinline)) static uint64_t operation_##k(uint64_t x)                        \
-	{                                                                                          \
-		return (x ^ x >> (k + 20)) * (0xaf251af3b0f025b5u + 2 * k);                        \
-	}
-TEN(OPERATION, 1)
-static uint64_t (*volatile operations[8])(uint64_t) = {operation_10, operation_11, operation_12,
-	operation_13, operation_14, operation_15, operation_16, operation_17};
-
-#define DISPATCH(n)                                                                                \
-	__attribute__((noinline)) static uint64_t apply_##n(uint64_t x)                            \
-	{                                                                                          \
-		x = stir(x, n);                                                                    \
-		x ^= operations[x >> 61](x);                                                       \
-		return stir(x, 9 * n);                                                             \
 	}
 
 SIXTY(DIVIDE)
