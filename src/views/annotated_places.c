@@ -4,6 +4,7 @@
 #include "analyses/findings/finding_matches.h"
 #include "base/error.h"
 #include "base/suggestion.h"
+#include "views/function_name.h"
 #include "views/profile_figures.h"
 #include "views/report_values.h"
 
@@ -267,6 +268,8 @@ typedef struct {
 	double weight;
 } Named;
 
+typedef bool (*Test)(const LodeFunction *function, const char *text);
+
 static int compare_named(const void *a, const void *b)
 {
 	const Named *left = a, *right = b;
@@ -282,14 +285,76 @@ static bool has_name(const LodeFunction *function, const char *name)
 	       (function->symbol != NULL && strcmp(function->symbol, name) == 0);
 }
 
+static bool has_short_name(const LodeFunction *function, const char *name)
+{
+	g_autofree char *brief = lode_function_name_short(function->name);
+
+	return strcmp(brief, name) == 0;
+}
+
+static bool is_of_word(char c)
+{
+	return g_ascii_isalnum(c) || c == '_';
+}
+
+/* What stands between a module or package and its procedures in names as linked by gfortran, GNAT
+   and Free Pascal. */
+static bool ends_qualifier(const char *name, const char *at)
+{
+	static const char *const ends[] = {"_MOD_", "__", "$_"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
+		size_t length = strlen(ends[i]);
+		if ((size_t)(at - name) > length &&
+			g_ascii_strncasecmp(at - length, ends[i], length) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool has_word_in(const char *name, const char *word)
+{
+	size_t length = strlen(word);
+
+	if (length == 0)
+		return false;
+	for (const char *at = strstr(name, word); at != NULL; at = strstr(at + 1, word))
+		if (!is_of_word(at[length]) &&
+			(at == name || !is_of_word(at[-1]) || ends_qualifier(name, at)))
+			return true;
+	return false;
+}
+
+/* "step" is one of work::step(int) and __grids_MOD_step, not of step_2. */
+static bool has_word(const LodeFunction *function, const char *word)
+{
+	return has_word_in(function->name, word);
+}
+
 static bool has_part(const LodeFunction *function, const char *part)
 {
 	return strstr(function->name, part) != NULL;
 }
 
+/* Compilers of Fortran, Ada and Pascal write names in one case, whatever the source has. */
+static bool has_word_in_any_case(const LodeFunction *function, const char *word)
+{
+	g_autofree char *name = g_ascii_strdown(function->name, -1);
+	g_autofree char *wanted = g_ascii_strdown(word, -1);
+
+	return has_word_in(name, wanted);
+}
+
+static bool has_part_in_any_case(const LodeFunction *function, const char *part)
+{
+	g_autofree char *name = g_ascii_strdown(function->name, -1);
+	g_autofree char *wanted = g_ascii_strdown(part, -1);
+
+	return strstr(name, wanted) != NULL;
+}
+
 /* The functions that pass the test, the costliest first. */
-static GArray *functions_with(const LodeAnnotatedPlaces *self,
-	bool (*test)(const LodeFunction *, const char *), const char *text)
+static GArray *functions_with(const LodeAnnotatedPlaces *self, Test test, const char *text)
 {
 	GArray *found = g_array_new(FALSE, FALSE, sizeof(Named));
 
@@ -331,15 +396,17 @@ static void refuse_several(
 	for (guint i = 0; i < found->len && i < MAX_LISTED; i++) {
 		const LodeFunction *function = lode_profile_function(
 			self->profile, g_array_index(found, Named, i).function);
-		bool needs_address = is_same_name;
-		for (guint j = 0; j < found->len && !needs_address; j++)
-			needs_address = j != i &&
-			                strcmp(function->name,
-						lode_profile_function(self->profile,
-							g_array_index(found, Named, j).function)
-							->name) == 0;
-		g_string_append_printf(list, "%s'%s", i > 0 ? ", " : "", function->name);
-		if (needs_address)
+		g_autofree char *brief = lode_function_name_short(function->name);
+		guint n_same = 0, n_brief = 0;
+		for (guint j = 0; j < found->len; j++) {
+			const LodeFunction *other = lode_profile_function(
+				self->profile, g_array_index(found, Named, j).function);
+			n_same += strcmp(other->name, function->name) == 0;
+			n_brief += has_short_name(other, brief);
+		}
+		g_string_append_printf(
+			list, "%s'%s", i > 0 ? ", " : "", n_brief == 1 ? brief : function->name);
+		if (is_same_name || n_same > 1)
 			g_string_append_printf(
 				list, "@0x%" G_GINT64_MODIFIER "x", function->address);
 		g_string_append_c(list, '\'');
@@ -405,23 +472,29 @@ static bool find_function(LodeAnnotatedPlaces *self, GError **error)
 
 	if (self->options->function != LODE_NONE)
 		return find_numbered_function(self, error);
-	g_autoptr(GArray) same = functions_with(self, has_name, name);
+	static const Test tests[] = {has_name, has_short_name, has_word, has_part,
+		has_word_in_any_case, has_part_in_any_case};
 	g_autoptr(GArray) addressed = functions_at_address(self, name);
-	g_autoptr(GArray) partial = functions_with(self, has_part, name);
+	g_autoptr(GArray) found = functions_with(self, tests[0], name);
+	bool is_same = found->len > 0, is_addressed = !is_same && addressed->len > 0;
 	double total = total_weight(self);
-	const GArray *found = same;
 
+	/* The strictest test that some function passes. */
+	for (size_t i = 1; i < G_N_ELEMENTS(tests) && found->len == 0 && !is_addressed; i++) {
+		g_array_unref(found);
+		found = functions_with(self, tests[i], name);
+	}
 	/* Two images may have the same function at the same address: then both are shown. */
-	if (same->len == 0 && addressed->len > 0)
-		found = addressed;
-	else if (same->len == 0)
-		found = partial;
+	if (is_addressed) {
+		g_array_unref(found);
+		found = g_array_ref(addressed);
+	}
 	if (found->len == 0) {
 		refuse_unknown_function(self, error);
 		return false;
 	}
-	if (found->len > 1 && found != addressed) {
-		refuse_several(self, found, found == same, error);
+	if (found->len > 1 && !is_addressed) {
+		refuse_several(self, found, is_same, error);
 		return false;
 	}
 	for (guint i = 0; i < found->len; i++) {

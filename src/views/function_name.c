@@ -6,6 +6,9 @@
 
 enum { LONG_NAME = 48, MAX_DEPTH = 256 };
 
+/* What is in brackets and no longer stays: "visit<66>", "find<int>". */
+enum { LONG_ARGUMENTS = 8 };
+
 /* What looks like brackets and is none: how many bytes of it begin here. */
 static size_t literal_length(const char *name, const char *at)
 {
@@ -62,10 +65,10 @@ char *lode_function_name_short(const char *name)
 		const char *end = after_closed(name, at);
 		if (end == NULL)
 			return g_strdup(name);
-		g_string_append_c(out, *at);
-		if (end - at > 2)
-			g_string_append(out, "…");
-		g_string_append_c(out, end[-1]);
+		if (end - at <= LONG_ARGUMENTS + 2)
+			g_string_append_len(out, at, end - at);
+		else
+			g_string_append_printf(out, "%c…%c", *at, end[-1]);
 		at = end;
 	}
 	return g_string_free(g_steal_pointer(&out), FALSE);

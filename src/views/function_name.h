@@ -3,9 +3,10 @@
 #pragma once
 
 /*
- * A long name without its parameters and template arguments, for people:
+ * A long name without its parameters and template arguments, but short ones, for people:
  *
  *   lookups(std::map<int, long, std::less<int>, …> const&, int)    lookups(…)
+ *   int visit<66>(std::vector<int, …> const&, unsigned)            int visit<66>(…)
  *   std::_Rb_tree<int, …>::_M_erase(…) [clone .isra.0]             std::_Rb_tree<…>::_M_erase(…)
  * [clone .isra.0]
  *

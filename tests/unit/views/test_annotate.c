@@ -327,6 +327,32 @@ static void test_function(void)
 	g_assert_nonnull(strstr(hot, "\nF1         100     100"));
 }
 
+/* Gives two functions the names, and annotates `wanted`: the first function has to be shown. */
+static void check_names(const char *first, const char *second, const char *wanted)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	LodeAnnotateOptions options = subject_of(LODE_ANNOTATE_FUNCTION, wanted, 0, LODE_VIEW_TEXT);
+
+	lode_profile_function(profile, 0)->name = lode_profile_intern(profile, first);
+	lode_profile_function(profile, 1)->name = lode_profile_intern(profile, second);
+	g_autofree char *text = annotate_with_findings(profile, &options, -1);
+	g_autofree char *heading = g_strdup_printf("\n1. %s ", first);
+	g_assert_nonnull(strstr(text, heading));
+}
+
+/* What a user of another language than C would type. */
+static void test_names_of_languages(void)
+{
+	check_names("work::step(int)", "work::step_back(int)", "step");
+	check_names("Means.mean3(int[], int)", "Means.mean30(int[], int)", "Means.mean3");
+	check_names("__grids_MOD_walk3", "__grids_MOD_walk30", "walk3");
+	check_names("means__mean_1.1.constprop.0", "means__mean_10.10.constprop.0", "mean_1");
+	check_names("P$MEANS_$$_MEAN1$LONGINT", "P$MEANS_$$_MEAN10$LONGINT", "Mean1");
+	check_names("std::_Rb_tree<int, long, std::less<int> >::find(int const&) const",
+		"std::_Rb_tree<int, long, std::less<int> >::find(int const&)",
+		"std::_Rb_tree<…>::find(…) const");
+}
+
 static void test_function_names(void)
 {
 	g_autoptr(LodeProfile) profile = sample_profile();
@@ -338,6 +364,8 @@ static void test_function_names(void)
 	g_assert_cmpstr(
 		several, ==, "2 functions have 'o' in their names; type one of 'hot', 'cold'");
 	g_assert_cmpstr(unknown, ==, "no function 'cols' in the profile; did you mean 'cold'?");
+	options.name = "HOT";
+	g_free(annotate_with_findings(profile, &options, -1));
 	lode_profile_function(profile, 1)->name = lode_profile_function(profile, 0)->name;
 	options.name = "hot";
 	g_autofree char *same = annotate_with_findings(profile, &options, LODE_ERROR_USAGE);
@@ -554,6 +582,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/annotate/no-finding", test_no_finding);
 	g_test_add_func("/views/annotate/function", test_function);
 	g_test_add_func("/views/annotate/function-names", test_function_names);
+	g_test_add_func("/views/annotate/names-of-languages", test_names_of_languages);
 	g_test_add_func("/views/annotate/line", test_line);
 	g_test_add_func("/views/annotate/unknown-line", test_unknown_line);
 	g_test_add_func("/views/annotate/bare-profile", test_bare_profile);

@@ -22,11 +22,13 @@ static void test_names(void)
 	check("std::_Rb_tree<int, long>::_M_erase(std::_Rb_tree_node<long>*) [clone .isra.0]",
 		"std::_Rb_tree<…>::_M_erase(…) [clone .isra.0]");
 	check("(anonymous namespace)::Table<int>::find(std::vector<int> const&) const",
-		"(anonymous namespace)::Table<…>::find(…) const");
+		"(anonymous namespace)::Table<int>::find(…) const");
 	check("std::function<int (std::vector<int>)>::operator()(std::vector<int>) const",
 		"std::function<…>::operator()(…) const");
+	check("int visit<66>(std::vector<int, std::allocator<int> > const&, unsigned)",
+		"int visit<66>(…)");
 	check("std::ostream& operator<< <char>(std::ostream&, std::basic_string<char> const&)",
-		"std::ostream& operator<< <…>(…)");
+		"std::ostream& operator<< <char>(…)");
 	check("void apply<decltype(std::declval<Value>()->size())>(Value&&, unsigned int)",
 		"void apply<…>(…)");
 	check("a_long_name_of_a_method_without_any_parameters_at_all()",
