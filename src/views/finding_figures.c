@@ -108,6 +108,7 @@ void lode_finding_append_place(
 							 one->location)
 	                                       : NULL;
 
+	g_autofree char *library = lode_function_library(profile, function);
 	g_autofree char *name = is_whole ? g_strdup(function->name)
 	                                 : lode_function_name_short(function->name);
 
@@ -118,7 +119,8 @@ void lode_finding_append_place(
 	} else if (one->name != NULL) {
 		g_string_append_printf(out, " (%s)", one->name);
 	} else {
-		g_string_append_printf(out, " (0x%" G_GINT64_MODIFIER "x)", one->address);
+		g_string_append_printf(out, " (%s%s0x%" G_GINT64_MODIFIER "x)",
+			library != NULL ? library : "", library != NULL ? ":" : "", one->address);
 	}
 }
 

@@ -73,3 +73,16 @@ char *lode_function_name_short(const char *name)
 	}
 	return g_string_free(g_steal_pointer(&out), FALSE);
 }
+
+char *lode_function_library(const LodeProfile *profile, const LodeFunction *function)
+{
+	const LodeImage *image = lode_profile_image(profile, function->image);
+
+	if (function->source != LODE_FUNCTION_UNWIND || image->kind != LODE_IMAGE_FILE)
+		return NULL;
+	char *base = g_path_get_basename(image->path);
+	if (g_str_has_suffix(base, ".so") || strstr(base, ".so.") != NULL)
+		return base;
+	g_free(base);
+	return NULL;
+}

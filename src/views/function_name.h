@@ -2,6 +2,8 @@
 /* Names of functions, as long as there is room for. */
 #pragma once
 
+#include "model/profile.h"
+
 /*
  * A long name without its parameters and template arguments, but short ones, for people:
  *
@@ -14,3 +16,9 @@
  * the result.
  */
 char *lode_function_name_short(const char *name);
+
+/*
+ * "libgcc_s.so.1", where a function has no name but its address, and is in a shared library: the
+ * address alone would say nothing. NULL elsewhere. The caller frees the result.
+ */
+char *lode_function_library(const LodeProfile *profile, const LodeFunction *function);

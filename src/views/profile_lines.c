@@ -162,13 +162,16 @@ static void put_figures_line(
 		lode_number_format_count(profile->functions->len, d),
 		is_graphs ? "graph" : "function", profile->functions->len == 1 ? "" : "s");
 	if (hottest != LODE_NONE) {
-		const char *whole = lode_profile_function(profile, hottest)->name;
+		const LodeFunction *function = lode_profile_function(profile, hottest);
+		const char *whole = function->name;
+		g_autofree char *library = lode_function_library(profile, function);
 		g_autofree char *brief = terminal->width != 0 ? lode_function_name_short(whole)
 		                                              : g_strdup(whole);
 		g_autofree char *name = name_text(brief, NAME_WIDTH, terminal);
-		g_string_append_printf(line, " · hottest %s %s (%s)",
+		g_string_append_printf(line, " · hottest %s %s (%s%s%s)",
 			is_graphs ? "graph" : "function",
-			lode_number_format_share(lode_share_of(hottest_value, total), a), name);
+			lode_number_format_share(lode_share_of(hottest_value, total), a), name,
+			library != NULL ? " in " : "", library != NULL ? library : "");
 	}
 	lode_profile_lines_print(terminal, out, "%s", line->str);
 }

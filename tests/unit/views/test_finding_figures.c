@@ -31,9 +31,34 @@ static void test_miscounted(void)
 	g_assert_false(is_miscounted("op:mov", "op:test", 19.3e6, "ns", false));
 }
 
+static void check_place(const char *path, LodeFunctionSource source, const char *expected)
+{
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+	g_autoptr(GString) out = g_string_new(NULL);
+	LodeImage image = {.kind = LODE_IMAGE_FILE};
+	LodeFunction function = {.source = source};
+	LodeInstruction one = {.address = 0x154bb, .location = LODE_NONE};
+
+	image.path = lode_profile_intern(profile, path);
+	function.name = lode_profile_intern(profile, "fn_154a0");
+	g_array_append_val(profile->images, image);
+	g_array_append_val(profile->functions, function);
+	g_array_append_val(profile->instructions, one);
+	lode_finding_append_place(out, profile, 0, false);
+	g_assert_cmpstr(out->str, ==, expected);
+}
+
+static void test_places(void)
+{
+	check_place("/bin/gzip", LODE_FUNCTION_UNWIND, "fn_154a0 (0x154bb)");
+	check_place("/lib/libgcc_s.so.1", LODE_FUNCTION_SYMBOL, "fn_154a0 (0x154bb)");
+	check_place("/lib/libgcc_s.so.1", LODE_FUNCTION_UNWIND, "fn_154a0 (libgcc_s.so.1:0x154bb)");
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/finding-figures/miscounted", test_miscounted);
+	g_test_add_func("/finding-figures/places", test_places);
 	return g_test_run();
 }

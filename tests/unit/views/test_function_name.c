@@ -36,6 +36,28 @@ static void test_names(void)
 	check("my_operator<std::vector<int, std::allocator<int> >, true>()", "my_operator<…>()");
 }
 
+static void check_library(const char *path, LodeFunctionSource source, const char *expected)
+{
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+	LodeImage image = {.kind = LODE_IMAGE_FILE};
+	LodeFunction function = {.source = source};
+
+	image.path = lode_profile_intern(profile, path);
+	g_array_append_val(profile->images, image);
+	g_autofree char *library = lode_function_library(profile, &function);
+	g_assert_cmpstr(library, ==, expected);
+}
+
+/* Where the address alone would not say whose function it is. */
+static void test_libraries(void)
+{
+	check_library("/lib/libgcc_s.so.1", LODE_FUNCTION_UNWIND, "libgcc_s.so.1");
+	check_library("/usr/lib/app/plugin.so", LODE_FUNCTION_UNWIND, "plugin.so");
+	check_library("/lib/libgcc_s.so.1", LODE_FUNCTION_SYMBOL, NULL);
+	check_library("/usr/bin/python3.11", LODE_FUNCTION_UNWIND, NULL);
+	check_library("/opt/x.source/tool", LODE_FUNCTION_UNWIND, NULL);
+}
+
 /* Brackets that do not match are none. */
 static void test_unmatched(void)
 {
@@ -55,6 +77,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/function-name/names", test_names);
+	g_test_add_func("/function-name/libraries", test_libraries);
 	g_test_add_func("/function-name/unmatched", test_unmatched);
 	return g_test_run();
 }

@@ -257,6 +257,22 @@ static void test_inferred(void)
 	g_assert_nonnull(strstr(text, "to no known scale"));
 }
 
+/* The address of a function without a symbol says nothing without its library. */
+static void test_hottest_in_a_library(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	g_autoptr(LodeMiningRun) run = sample_run();
+	LodeReportOptions options = all_options();
+	LodeFunction *hot = lode_profile_function(profile, 0);
+
+	lode_profile_image(profile, hot->image)->path = lode_profile_intern(
+		profile, "/lib/libgcc_s.so.1");
+	hot->name = lode_profile_intern(profile, "fn_1000");
+	hot->source = LODE_FUNCTION_UNWIND;
+	g_autofree char *text = write_report_of(profile, run, &options);
+	g_assert_nonnull(strstr(text, "hottest function 93.3 % (fn_1000 in libgcc_s.so.1)"));
+}
+
 static void test_list(void)
 {
 	g_autoptr(LodeMiningRun) run = sample_run();
@@ -639,6 +655,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/report/csv", test_csv);
 	g_test_add_func("/views/report/baseline", test_baseline);
 	g_test_add_func("/views/report/inferred", test_inferred);
+	g_test_add_func("/views/report/hottest-in-a-library", test_hottest_in_a_library);
 	g_test_add_func("/views/report/list", test_list);
 	g_test_add_func("/views/report/findings", test_findings);
 	g_test_add_func("/views/report/least", test_least);
