@@ -501,8 +501,9 @@ static bool build_root(Mining *mining)
 {
 	LodeSearcher *self = mining->workers[0];
 	LodeLevel *root = mining->search.root;
-	bool is_ok = mining->search.uses_windows ? lode_windows_start(self, root)
-	                                         : lode_paths_start(self, root);
+	bool is_ok = mining->search.uses_windows
+	                     ? lode_windows_start(mining->workers, mining->n_workers, root)
+	                     : lode_paths_start(self, root);
 
 	if (!is_ok || !lode_patterns_find(self, 0, mining->search.parameters->iterations,
 			      mining->workers, mining->n_workers))
@@ -702,10 +703,11 @@ unsigned lode_miner_threads(const LodeMiningParameters *parameters)
 static LodeMiningRun *mine(const LodeFlowGraph *graph, const LodeMiningParameters *parameters,
 	const char *name, LodeRanks *ranks, const LodeProgress *progress, GError **error)
 {
-	g_autoptr(LodeSearchGraph) prepared = lode_search_graph_new(graph, parameters);
+	unsigned n_workers = lode_miner_threads(parameters);
+	g_autoptr(LodeSearchGraph) prepared = lode_search_graph_new(graph, parameters, n_workers);
 	LodeLevel root = {0};
 	Mining mining = {
-		.n_workers = lode_miner_threads(parameters),
+		.n_workers = n_workers,
 		.ranks = ranks,
 		.main_thread = g_thread_self(),
 	};

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/large_array.h"
+#include "base/worker_pool.h"
 
 #include <float.h>
 #include <math.h>
@@ -34,39 +35,115 @@ LodeGrid lode_grid_for(double total)
 	return (LodeGrid){ldexp(1, exponent - 52), ldexp(1, exponent)};
 }
 
+/*
+ * Threads share the work in chunks of so many vertices or classes in a row. How a graph is cut does
+ * not depend on the number of threads, and what was found in chunks is put together in their order.
+ */
+enum { CHUNK_ITEMS = 1 << 13 };
+
+static size_t count_chunks(uint32_t n)
+{
+	return ((size_t)n + CHUNK_ITEMS - 1) / CHUNK_ITEMS;
+}
+
+static uint32_t chunk_start(uint32_t n, size_t chunk)
+{
+	return (uint32_t)MIN(chunk * CHUNK_ITEMS, n);
+}
+
 typedef struct {
 	double weight, count;
-	uint32_t functions, last_graph;
+	uint32_t functions, first_graph, last_graph;
 } SingleSupport;
 
-/* The support of each attribute alone: every vertex that has it, at its full count. */
-static SingleSupport *measure_singles(const LodeFlowGraph *graph)
-{
-	SingleSupport *singles = g_new0(SingleSupport, graph->n_attributes + 1);
+/* What some vertices in a row add up to. */
+typedef struct {
+	SingleSupport *singles; /* [n_attributes] */
+	double weight, count;
+} Part;
 
-	for (uint32_t i = 0; i < graph->n_attributes; i++)
-		singles[i].last_graph = LODE_NONE;
-	for (uint32_t v = 0; v < graph->n_vertices; v++) {
-		uint32_t class_id = graph->attribute_classes[v];
-		if (!(graph->count[v] > 0))
-			continue;
-		for (uint32_t i = graph->class_starts[class_id];
-			i < graph->class_starts[class_id + 1]; i++) {
-			SingleSupport *single = &singles[graph->class_members[i]];
-			single->weight += graph->weight[v];
-			single->count += graph->count[v];
-			single->functions += single->last_graph != graph->vertex_graphs[v];
-			single->last_graph = graph->vertex_graphs[v];
-		}
+typedef struct {
+	const LodeFlowGraph *graph;
+	size_t n_parts;
+	Part *parts;
+} PartSums;
+
+static void sum_vertex(const LodeFlowGraph *graph, uint32_t v, Part *part)
+{
+	uint32_t class_id = graph->attribute_classes[v], own_graph = graph->vertex_graphs[v];
+
+	part->weight += graph->weight[v];
+	part->count += graph->count[v];
+	if (!(graph->count[v] > 0))
+		return;
+	for (uint32_t i = graph->class_starts[class_id]; i < graph->class_starts[class_id + 1];
+		i++) {
+		SingleSupport *single = &part->singles[graph->class_members[i]];
+		single->weight += graph->weight[v];
+		single->count += graph->count[v];
+		if (single->functions == 0)
+			single->first_graph = own_graph;
+		single->functions += single->functions == 0 || single->last_graph != own_graph;
+		single->last_graph = own_graph;
 	}
-	return singles;
+}
+
+static void sum_part(size_t task, unsigned worker, void *user_data)
+{
+	PartSums *self = user_data;
+	const LodeFlowGraph *graph = self->graph;
+	Part *part = &self->parts[task];
+	uint64_t n = graph->n_vertices;
+
+	(void)worker;
+	part->singles = g_new0(SingleSupport, graph->n_attributes + 1);
+	for (uint64_t v = task * n / self->n_parts; v < (task + 1) * n / self->n_parts; v++)
+		sum_vertex(graph, (uint32_t)v, part);
+}
+
+/* Adds the vertices after those summed up so far. */
+static void add_part(const LodeFlowGraph *graph, Part *sum, const Part *part)
+{
+	sum->weight += part->weight;
+	sum->count += part->count;
+	for (uint32_t i = 0; i < graph->n_attributes; i++) {
+		const SingleSupport *more = &part->singles[i];
+		SingleSupport *single = &sum->singles[i];
+		if (more->functions == 0)
+			continue;
+		single->weight += more->weight;
+		single->count += more->count;
+		/* The graph that one part ends in may be the one that the other begins in. */
+		bool is_same = single->functions > 0 && single->last_graph == more->first_graph;
+		single->functions += more->functions - is_same;
+		single->last_graph = more->last_graph;
+	}
+}
+
+/* The totals, and the support of each attribute alone: every vertex that has it, at its full count.
+ * Each part has memory for every attribute: there are fewer parts where attributes are many. */
+static Part sum_vertices(const LodeFlowGraph *graph, unsigned n_workers)
+{
+	uint32_t most = graph->n_vertices / (4 * graph->n_attributes + 1);
+	PartSums sums = {.graph = graph};
+
+	sums.n_parts = CLAMP(most, 1, MAX(count_chunks(graph->n_vertices), 1));
+	sums.parts = g_new0(Part, sums.n_parts);
+	lode_worker_pool_run(sums.n_parts, n_workers, sum_part, &sums);
+	Part sum = sums.parts[0];
+	for (size_t i = 1; i < sums.n_parts; i++) {
+		add_part(graph, &sum, &sums.parts[i]);
+		g_free(sums.parts[i].singles);
+	}
+	g_free(sums.parts);
+	return sum;
 }
 
 /* Fills item_attributes; gives attribute → item, LODE_NONE where it does not pass. */
-static uint32_t *choose_items(LodeSearchGraph *self, const LodeMiningParameters *parameters)
+static uint32_t *choose_items(
+	LodeSearchGraph *self, const LodeMiningParameters *parameters, const SingleSupport *singles)
 {
 	const LodeFlowGraph *graph = self->graph;
-	g_autofree SingleSupport *singles = measure_singles(graph);
 	uint32_t *items = g_new(uint32_t, graph->n_attributes + 1);
 
 	self->item_attributes = g_new(uint32_t, graph->n_attributes + 1);
@@ -82,6 +159,27 @@ static uint32_t *choose_items(LodeSearchGraph *self, const LodeMiningParameters 
 	return items;
 }
 
+static void class_set_init(LodeClassSet *self)
+{
+	uint32_t zero = 0;
+
+	*self = (LodeClassSet){
+		.starts = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		/* With room: its data are never NULL, to which not even 0 may be added. */
+		.members = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), 1),
+		.hashes = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+	};
+	g_array_append_val(self->starts, zero);
+}
+
+static void class_set_clear(LodeClassSet *self)
+{
+	g_array_unref(self->starts);
+	g_array_unref(self->members);
+	g_array_unref(self->hashes);
+	g_free(self->table);
+}
+
 static uint64_t hash_members(const uint32_t *members, uint32_t n)
 {
 	uint64_t hash = n;
@@ -91,96 +189,140 @@ static uint64_t hash_members(const uint32_t *members, uint32_t n)
 	return hash;
 }
 
-static void grow_class_table(LodeSearchGraph *self)
+static void grow_class_table(LodeClassSet *self)
 {
 	size_t size = MAX(self->table_size * 2, 1024);
-	const uint64_t *hashes = (const uint64_t *)(void *)self->class_hashes->data;
+	const uint64_t *hashes = (const uint64_t *)(void *)self->hashes->data;
 
-	self->class_table = g_renew(uint32_t, self->class_table, size);
-	memset(self->class_table, 0xff, size * sizeof(uint32_t));
+	self->table = g_renew(uint32_t, self->table, size);
+	memset(self->table, 0xff, size * sizeof(uint32_t));
 	self->table_size = size;
-	for (uint32_t i = 0; i < self->n_classes; i++) {
+	for (uint32_t i = 0; i < self->n; i++) {
 		size_t at = hashes[i] & (size - 1);
-		while (self->class_table[at] != LODE_NONE)
+		while (self->table[at] != LODE_NONE)
 			at = (at + 1) & (size - 1);
-		self->class_table[at] = i;
+		self->table[at] = i;
 	}
 }
 
 /* The class with these members, made when new. */
-static uint32_t intern_class(LodeSearchGraph *self, const uint32_t *members, uint32_t n)
+static uint32_t intern_class(LodeClassSet *self, const uint32_t *members, uint32_t n)
 {
 	uint64_t hash = hash_members(members, n);
 
-	if ((size_t)(self->n_classes + 1) * 2 > self->table_size)
+	if ((size_t)(self->n + 1) * 2 > self->table_size)
 		grow_class_table(self);
 	size_t mask = self->table_size - 1, at = hash & mask;
-	for (; self->class_table[at] != LODE_NONE; at = (at + 1) & mask) {
-		uint32_t known = self->class_table[at], n_known;
-		if (g_array_index(self->class_hashes, uint64_t, known) != hash)
+	for (; self->table[at] != LODE_NONE; at = (at + 1) & mask) {
+		uint32_t known = self->table[at], n_known;
+		if (g_array_index(self->hashes, uint64_t, known) != hash)
 			continue;
-		const uint32_t *same = lode_search_graph_class(self, known, &n_known);
+		const uint32_t *same = lode_class_set_members(self, known, &n_known);
 		if (n_known == n && (n == 0 || memcmp(same, members, n * sizeof(uint32_t)) == 0))
 			return known;
 	}
-	self->class_table[at] = self->n_classes;
-	g_array_append_val(self->class_hashes, hash);
+	self->table[at] = self->n;
+	g_array_append_val(self->hashes, hash);
 	if (n > 0)
-		g_array_append_vals(self->class_members, members, n);
-	guint end = self->class_members->len;
-	g_array_append_val(self->class_starts, end);
-	return self->n_classes++;
+		g_array_append_vals(self->members, members, n);
+	guint end = self->members->len;
+	g_array_append_val(self->starts, end);
+	return self->n++;
 }
 
-/* Projects the graph's attribute classes onto the items; class 0 is the empty one. */
-static void project_classes(LodeSearchGraph *self, const uint32_t *items)
-{
-	const LodeFlowGraph *graph = self->graph;
-	g_autofree uint32_t *members = g_new(uint32_t, self->n_items + 1);
-	g_autofree uint32_t *projected = g_new0(uint32_t, graph->n_classes + 1);
+/* A chunk of the graph's attribute classes, projected onto the items. */
+typedef struct {
+	LodeClassSet classes;
+	uint32_t *numbers; /* of its classes in the search graph */
+} ProjectedChunk;
 
-	intern_class(self, members, 0);
-	for (uint32_t i = 0; i < graph->n_classes; i++) {
+/* What the threads that prepare a graph read, and the chunks that they fill. */
+typedef struct {
+	LodeSearchGraph *graph;
+	const uint32_t *items; /* attribute → item */
+	ProjectedChunk *projected_chunks;
+	uint32_t *projected; /* [graph's classes]: number in its chunk */
+	bool needs_items;
+	struct EdgeChunk *edge_chunks;
+} Preparation;
+
+static void project_chunk(size_t task, unsigned worker, void *user_data)
+{
+	const Preparation *self = user_data;
+	const LodeFlowGraph *graph = self->graph->graph;
+	LodeClassSet *classes = &self->projected_chunks[task].classes;
+	g_autofree uint32_t *members = g_new(uint32_t, self->graph->n_items + 1);
+	uint32_t end = chunk_start(graph->n_classes, task + 1);
+
+	(void)worker;
+	class_set_init(classes);
+	for (uint32_t i = chunk_start(graph->n_classes, task); i < end; i++) {
 		uint32_t n = 0;
 		for (uint32_t j = graph->class_starts[i]; j < graph->class_starts[i + 1]; j++) {
-			uint32_t item = items[graph->class_members[j]];
+			uint32_t item = self->items[graph->class_members[j]];
 			if (item != LODE_NONE)
 				members[n++] = item | LODE_MEMBER_FIRST | LODE_MEMBER_LAST;
 		}
-		projected[i] = intern_class(self, members, n);
+		self->projected[i] = intern_class(classes, members, n);
 	}
-	self->n_vertex_classes = self->n_classes;
-	self->vertex_classes = g_new(uint32_t, graph->n_vertices + 1);
-	for (uint32_t v = 0; v < graph->n_vertices; v++)
-		self->vertex_classes[v] = projected[graph->attribute_classes[v]];
 }
 
-/* What is filtered out is in the totals, but a total of a hostile file may be too small. */
-static void prepare_grids(LodeSearchGraph *self)
+/* Numbers the classes of a chunk as the graph does. */
+static void number_classes(LodeSearchGraph *self, ProjectedChunk *chunk)
 {
-	const LodeFlowGraph *graph = self->graph;
-	double count = 0, weight = 0;
-
-	for (uint32_t v = 0; v < graph->n_vertices; v++) {
-		count += graph->count[v];
-		weight += graph->weight[v];
+	chunk->numbers = g_new(uint32_t, chunk->classes.n + 1);
+	for (uint32_t i = 0; i < chunk->classes.n; i++) {
+		uint32_t n;
+		const uint32_t *members = lode_class_set_members(&chunk->classes, i, &n);
+		chunk->numbers[i] = intern_class(&self->classes, members, n);
 	}
-	self->count_grid = lode_grid_for(fmax(count, self->total_count));
-	self->weight_grid = lode_grid_for(fmax(weight, self->total_weight));
+	class_set_clear(&chunk->classes);
 }
 
-static void prepare_vertices(LodeSearchGraph *self)
+static void prepare_vertices(size_t task, unsigned worker, void *user_data)
 {
+	const Preparation *preparation = user_data;
+	const LodeSearchGraph *self = preparation->graph;
 	const LodeFlowGraph *graph = self->graph;
+	uint32_t end = chunk_start(graph->n_vertices, task + 1);
 
-	self->vertices = g_new0(LodeSearchVertex, graph->n_vertices + 1);
-	lode_large_array_advise(self->vertices, (graph->n_vertices + 1) * sizeof(LodeSearchVertex));
-	for (uint32_t v = 0; v < graph->n_vertices; v++) {
+	(void)worker;
+	for (uint32_t v = chunk_start(graph->n_vertices, task); v < end; v++) {
+		uint32_t class_id = graph->attribute_classes[v];
 		double count = lode_grid_round_count(self->count_grid, graph->count[v]);
-		self->vertices[v].count = count;
-		self->vertices[v].ratio = count > 0 ? graph->weight[v] / count : 0;
-		self->vertices[v].graph = graph->vertex_graphs[v];
+		self->vertex_classes[v] = preparation->projected_chunks[class_id / CHUNK_ITEMS]
+		                                  .numbers[preparation->projected[class_id]];
+		self->vertices[v] = (LodeSearchVertex){
+			.count = count,
+			.ratio = count > 0 ? graph->weight[v] / count : 0,
+			.graph = graph->vertex_graphs[v],
+		};
 	}
+}
+
+/* Fills vertex_classes and, but for events, vertices; class 0 is the empty one. */
+static void classify_vertices(LodeSearchGraph *self, Preparation *preparation, unsigned n_workers)
+{
+	const LodeFlowGraph *graph = self->graph;
+	size_t n_chunks = count_chunks(graph->n_classes);
+	g_autofree uint32_t *projected = g_new(uint32_t, graph->n_classes + 1);
+	g_autofree ProjectedChunk *chunks = g_new0(ProjectedChunk, n_chunks + 1);
+
+	preparation->projected = projected;
+	preparation->projected_chunks = chunks;
+	lode_worker_pool_run(n_chunks, n_workers, project_chunk, preparation);
+	intern_class(&self->classes, NULL, 0);
+	for (size_t i = 0; i < n_chunks; i++)
+		number_classes(self, &chunks[i]);
+	self->n_vertex_classes = self->classes.n;
+	self->vertex_classes = g_new(uint32_t, graph->n_vertices + 1);
+	self->vertices = g_new(LodeSearchVertex, graph->n_vertices + 1);
+	lode_large_array_advise(self->vertices, (graph->n_vertices + 1) * sizeof(LodeSearchVertex));
+	self->vertices[graph->n_vertices] = (LodeSearchVertex){0};
+	lode_worker_pool_run(
+		count_chunks(graph->n_vertices), n_workers, prepare_vertices, preparation);
+	for (size_t i = 0; i < n_chunks; i++)
+		g_free(chunks[i].numbers);
 }
 
 /* Writes the vertex's value of each event into the row, 0 for those it does not have. */
@@ -281,52 +423,83 @@ static bool is_useful(
 	return self->flow == LODE_FLOW_DEFINITE || factor > 0;
 }
 
-static void prepare_edges(LodeSearchGraph *self, bool needs_items)
+/* The edges of a chunk of vertices: whether any makes counts rise, or leaves its graph. */
+typedef struct EdgeChunk {
+	uint32_t n;
+	bool has_rising, has_leaving;
+} EdgeChunk;
+
+/* Puts the useful edges of a chunk of vertices where the first of its edges is in the graph. */
+static EdgeChunk prepare_edges(LodeSearchGraph *self, size_t chunk, bool needs_items)
 {
 	const LodeFlowGraph *graph = self->graph;
-	uint32_t n = 0;
+	uint32_t first = chunk_start(graph->n_vertices, chunk);
+	uint32_t end = chunk_start(graph->n_vertices, chunk + 1);
+	uint32_t n = graph->edge_starts[first];
+	EdgeChunk out = {0};
 
-	self->is_monotone = true;
-	self->edge_starts = g_new(uint32_t, graph->n_vertices + 1);
-	self->edges = g_new(LodeSearchEdge, graph->n_edges + 1);
-	lode_large_array_advise(self->edges, (graph->n_edges + 1) * sizeof(LodeSearchEdge));
-	for (uint32_t v = 0; v < graph->n_vertices; v++) {
+	for (uint32_t v = first; v < end; v++) {
 		self->edge_starts[v] = n;
 		for (uint32_t i = graph->edge_starts[v]; i < graph->edge_starts[v + 1]; i++) {
 			uint32_t target = graph->edge_targets[i];
 			double factor = edge_factor(self, v, i);
-			if (self->flow == LODE_FLOW_DEFINITE && factor > 0)
-				self->is_monotone = false;
-			if (is_useful(self, factor, self->vertex_classes[target], needs_items))
-				self->edges[n++] = (LodeSearchEdge){
-					.factor = factor,
-					.ratio = self->vertices[target].ratio,
-					.target = target,
-					.vertex_class = self->vertex_classes[target],
-				};
+			out.has_rising |= self->flow == LODE_FLOW_DEFINITE && factor > 0;
+			if (!is_useful(self, factor, self->vertex_classes[target], needs_items))
+				continue;
+			/* Calls and returns may be edges, too. */
+			out.has_leaving |= graph->vertex_graphs[target] != graph->vertex_graphs[v];
+			self->edges[n++] = (LodeSearchEdge){
+				.factor = factor,
+				.ratio = self->vertices[target].ratio,
+				.target = target,
+				.vertex_class = self->vertex_classes[target],
+			};
 		}
 	}
-	self->edge_starts[graph->n_vertices] = n;
+	out.n = n - graph->edge_starts[first];
+	return out;
 }
 
-/* Whether edges stay in their graphs: calls and returns may be edges, too. */
-static bool has_separate_graphs(const LodeSearchGraph *self)
+/* Events are one task, the first, since each vertex says where its own begin. */
+static void prepare_edges_or_events(size_t task, unsigned worker, void *user_data)
 {
-	const uint32_t *graphs = self->graph->vertex_graphs;
-	bool is_separate = true;
+	const Preparation *self = user_data;
 
-	for (uint32_t v = 0; v < self->graph->n_vertices; v++)
-		for (uint32_t i = self->edge_starts[v]; i < self->edge_starts[v + 1]; i++)
-			is_separate &= graphs[self->edges[i].target] == graphs[v];
-	return is_separate;
+	(void)worker;
+	if (task == 0)
+		prepare_events(self->graph);
+	else
+		self->edge_chunks[task - 1] = prepare_edges(
+			self->graph, task - 1, self->needs_items);
+}
+
+/* Closes the gaps that edges left out leave between chunks. */
+static void join_edges(LodeSearchGraph *self, const EdgeChunk *chunks)
+{
+	const LodeFlowGraph *graph = self->graph;
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < count_chunks(graph->n_vertices); i++) {
+		uint32_t first = chunk_start(graph->n_vertices, i);
+		uint32_t left_out = graph->edge_starts[first] - n;
+		memmove(self->edges + n, self->edges + graph->edge_starts[first],
+			left_out > 0 ? chunks[i].n * sizeof(LodeSearchEdge) : 0);
+		for (uint32_t v = first; left_out > 0 && v < chunk_start(graph->n_vertices, i + 1);
+			v++)
+			self->edge_starts[v] -= left_out;
+		n += chunks[i].n;
+	}
+	self->edge_starts[graph->n_vertices] = n;
+	if (n < graph->n_edges)
+		self->edges = g_renew(LodeSearchEdge, self->edges, n + 1);
 }
 
 enum { BLOCK_VERTICES = 4096 };
 
-static void prepare_blocks(LodeSearchGraph *self)
+static void prepare_blocks(LodeSearchGraph *self, bool has_separate_graphs)
 {
 	const LodeFlowGraph *graph = self->graph;
-	uint32_t most = has_separate_graphs(self) ? BLOCK_VERTICES : graph->n_vertices;
+	uint32_t most = has_separate_graphs ? BLOCK_VERTICES : graph->n_vertices;
 	uint32_t end = graph->n_vertices, block_end = end;
 
 	/* From the last graph on, so that each knows the end of its block. */
@@ -337,6 +510,28 @@ static void prepare_blocks(LodeSearchGraph *self)
 		self->block_ends[g] = block_end;
 		end = graph->graph_starts[g];
 	}
+}
+
+static void prepare_edges_and_events(
+	LodeSearchGraph *self, Preparation *preparation, unsigned n_workers)
+{
+	const LodeFlowGraph *graph = self->graph;
+	size_t n_chunks = count_chunks(graph->n_vertices);
+	g_autofree EdgeChunk *chunks = g_new0(EdgeChunk, n_chunks + 1);
+	bool has_separate_graphs = true;
+
+	self->edge_starts = g_new(uint32_t, graph->n_vertices + 1);
+	self->edges = g_new(LodeSearchEdge, graph->n_edges + 1);
+	lode_large_array_advise(self->edges, (graph->n_edges + 1) * sizeof(LodeSearchEdge));
+	preparation->edge_chunks = chunks;
+	lode_worker_pool_run(n_chunks + 1, n_workers, prepare_edges_or_events, preparation);
+	join_edges(self, chunks);
+	self->is_monotone = true;
+	for (size_t i = 0; i < n_chunks; i++) {
+		self->is_monotone &= !chunks[i].has_rising;
+		has_separate_graphs &= !chunks[i].has_leaving;
+	}
+	prepare_blocks(self, has_separate_graphs);
 }
 
 /* A set of members as counts: on how many vertices of the window an item is, and on which end. */
@@ -418,7 +613,7 @@ static uint32_t classify_list(
 		has_first |= (members[i] & LODE_MEMBER_FIRST) != 0;
 		has_last |= (members[i] & LODE_MEMBER_LAST) != 0;
 	}
-	return has_first && has_last ? intern_class(self, members, n) : 0;
+	return has_first && has_last ? intern_class(&self->classes, members, n) : 0;
 }
 
 /* Where the list that is one vertex longer is, or would be. */
@@ -527,8 +722,8 @@ static void prepare_class_bits(LodeSearchGraph *self)
 
 	if (self->n_items > 64)
 		return;
-	self->class_bits = g_new0(LodeClassBits, self->n_classes + 1);
-	for (uint32_t class_id = 0; class_id < self->n_classes; class_id++) {
+	self->class_bits = g_new0(LodeClassBits, self->classes.n + 1);
+	for (uint32_t class_id = 0; class_id < self->classes.n; class_id++) {
 		const uint32_t *members = lode_search_graph_class(self, class_id, &n);
 		LodeClassBits *bits = &self->class_bits[class_id];
 		for (uint32_t i = 0; i < n; i++) {
@@ -541,31 +736,31 @@ static void prepare_class_bits(LodeSearchGraph *self)
 }
 
 LodeSearchGraph *lode_search_graph_new(
-	const LodeFlowGraph *graph, const LodeMiningParameters *parameters)
+	const LodeFlowGraph *graph, const LodeMiningParameters *parameters, unsigned n_workers)
 {
 	LodeSearchGraph *self = g_new0(LodeSearchGraph, 1);
-	uint32_t zero = 0;
+	Part sum = sum_vertices(graph, n_workers);
 
 	self->graph = graph;
 	self->flow = parameters->flow;
 	self->total_weight = graph->total_weight > 0 ? graph->total_weight : 1;
 	self->total_count = graph->total_count > 0 ? graph->total_count : 1;
-	self->class_starts = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	g_array_append_val(self->class_starts, zero);
-	/* With room: its data are never NULL, to which not even 0 may be added. */
-	self->class_members = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), 1);
-	self->class_hashes = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	/* What is filtered out is in the totals, but a total of a hostile file may be too small. */
+	self->count_grid = lode_grid_for(fmax(sum.count, self->total_count));
+	self->weight_grid = lode_grid_for(fmax(sum.weight, self->total_weight));
+	class_set_init(&self->classes);
 	self->lists = g_array_new(FALSE, FALSE, sizeof(WindowList));
-	g_autofree uint32_t *items = choose_items(self, parameters);
-	project_classes(self, items);
-	prepare_grids(self);
-	prepare_vertices(self);
-	prepare_events(self);
-	prepare_edges(self, parameters->gap == 0 && parameters->window == 0);
-	prepare_blocks(self);
-	if (parameters->window > 0) {
+	g_autofree uint32_t *items = choose_items(self, parameters, sum.singles);
+	g_free(sum.singles);
+	Preparation preparation = {
+		.graph = self,
+		.items = items,
+		.needs_items = parameters->gap == 0 && parameters->window == 0,
+	};
+	classify_vertices(self, &preparation, n_workers);
+	prepare_edges_and_events(self, &preparation, n_workers);
+	if (parameters->window > 0)
 		prepare_windows(self, parameters->window);
-	}
 	prepare_class_bits(self);
 	return self;
 }
@@ -583,11 +778,8 @@ void lode_search_graph_free(LodeSearchGraph *self)
 	g_free(self->vertex_classes);
 	g_free(self->edge_starts);
 	g_free(self->edges);
-	g_array_unref(self->class_starts);
-	g_array_unref(self->class_members);
-	g_array_unref(self->class_hashes);
+	class_set_clear(&self->classes);
 	g_free(self->class_bits);
-	g_free(self->class_table);
 	g_array_unref(self->lists);
 	g_free(self->list_slots);
 	g_free(self);

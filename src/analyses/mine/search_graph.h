@@ -87,6 +87,16 @@ typedef struct {
 	uint64_t items, firsts, lasts;
 } LodeClassBits;
 
+/* Sets of members, each with a number, in the order they were met. */
+typedef struct {
+	uint32_t n;
+	GArray *starts;  /* uint32_t [n + 1] into members */
+	GArray *members; /* uint32_t, ascending by item */
+	GArray *hashes;  /* private: uint64_t [n] */
+	uint32_t *table; /* private: by hash, open addressing */
+	size_t table_size;
+} LodeClassSet;
+
 /*
  * A block is some graphs in a row with so few vertices that their sums and what else is known of
  * them stay in the caches. No path leaves it.
@@ -109,15 +119,10 @@ typedef struct {
 	uint32_t *edge_starts;
 	LodeSearchEdge *edges;
 	uint32_t n_vertex_classes;
-	uint32_t n_classes;        /* with those of longer windows */
-	GArray *class_starts;      /* uint32_t [n_classes + 1] into class_members */
-	GArray *class_members;     /* uint32_t, ascending by item */
-	LodeClassBits *class_bits; /* [n_classes]; NULL with more items */
-	GArray *class_hashes;      /* private: uint64_t [n_classes] */
-	uint32_t *class_table;     /* private: classes by hash, open addressing */
-	size_t table_size;
-	GArray *lists;            /* private: windows as lists of vertex classes */
-	LodeListSlot *list_slots; /* private: longer lists, open addressing */
+	LodeClassSet classes;      /* with those of longer windows */
+	LodeClassBits *class_bits; /* [classes.n]; NULL with more items */
+	GArray *lists;             /* private: windows as lists of vertex classes */
+	LodeListSlot *list_slots;  /* private: longer lists, open addressing */
 	size_t n_list_slots;
 	double total_weight, total_count;
 } LodeSearchGraph;
@@ -125,9 +130,10 @@ typedef struct {
 /* Whether supports pass the thresholds (docs/mining.md §4, without the number of functions). */
 bool lode_support_passes(const LodeMiningParameters *parameters, double weight, double frequency);
 
-/* Prepares a graph; never fails. The graph must outlive it. */
+/* Prepares a graph, by as many threads; what it gives is the same for any number. Never fails. The
+ * graph must outlive it. */
 LodeSearchGraph *lode_search_graph_new(
-	const LodeFlowGraph *graph, const LodeMiningParameters *parameters);
+	const LodeFlowGraph *graph, const LodeMiningParameters *parameters, unsigned n_workers);
 void lode_search_graph_free(LodeSearchGraph *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSearchGraph, lode_search_graph_free)
 
@@ -141,14 +147,21 @@ uint32_t lode_search_graph_longer_list(
 /* Of a list of two classes or more. */
 uint32_t lode_search_graph_list_class(const LodeSearchGraph *self, uint32_t list);
 
-/* The members of a class and how many. */
+/* The members of a class of a set and how many. */
+static inline const uint32_t *lode_class_set_members(
+	const LodeClassSet *self, uint32_t class_id, uint32_t *out_n)
+{
+	const uint32_t *starts = (const uint32_t *)(const void *)self->starts->data;
+
+	*out_n = starts[class_id + 1] - starts[class_id];
+	return (const uint32_t *)(const void *)self->members->data + starts[class_id];
+}
+
+/* The same of a class of the graph. */
 static inline const uint32_t *lode_search_graph_class(
 	const LodeSearchGraph *self, uint32_t class_id, uint32_t *out_n)
 {
-	const uint32_t *starts = (const uint32_t *)(const void *)self->class_starts->data;
-
-	*out_n = starts[class_id + 1] - starts[class_id];
-	return (const uint32_t *)(const void *)self->class_members->data + starts[class_id];
+	return lode_class_set_members(&self->classes, class_id, out_n);
 }
 
 /* The count of a path one edge longer, a multiple of the counts' grid. */

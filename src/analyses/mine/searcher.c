@@ -103,7 +103,7 @@ LodeSearcher *lode_searcher_new(LodeSearch *search)
 	vertex_sums_init(&self->matched, n);
 	vertex_sums_init(&self->firsts, n);
 	self->graph_stamps = g_new0(uint32_t, graph->graph->n_graphs + 1);
-	self->class_groups = g_new0(uint32_t, graph->n_classes + 1);
+	self->class_groups = g_new0(uint32_t, graph->classes.n + 1);
 	self->item_weight = g_new0(double, graph->n_items + 1);
 	self->item_count = g_new0(double, graph->n_items + 1);
 	self->item_groups = g_new0(uint32_t, graph->n_items + 1);

@@ -44,7 +44,7 @@ typedef struct {
 	uint64_t matched;   /* bit i: position i lies in a window */
 	uint32_t hash;      /* of its vertices */
 	uint32_t same;      /* the first member of the level with the same vertices */
-	uint32_t group;     /* of its last window */
+	uint32_t group;     /* of its last window, until members are listed */
 	uint8_t length;     /* in vertices, at most 64 */
 	uint8_t n_matched;  /* positions */
 	bool has_back_edge; /* an edge on it goes to the same or an earlier vertex */
@@ -274,7 +274,7 @@ static inline bool lode_search_may_occur(const LodeSearch *search, double weight
 bool lode_paths_start(LodeSearcher *self, LodeLevel *root);
 bool lode_paths_extend(LodeSearcher *self, uint32_t depth);
 void lode_paths_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pattern);
-bool lode_windows_start(LodeSearcher *self, LodeLevel *root);
+bool lode_windows_start(LodeSearcher **workers, unsigned n_workers, LodeLevel *root);
 /* By windows of one vertex, with room for longer ones when `max_size` > 1. */
 bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t max_size);
 void lode_windows_sum(LodeSearcher *self, uint32_t depth, const LodePattern *pattern);

@@ -9,6 +9,7 @@
 #include "analyses/mine/searcher.h"
 
 #include "base/hash.h"
+#include "base/worker_pool.h"
 
 #include <string.h>
 
@@ -48,6 +49,7 @@ typedef struct {
 
 /* What becomes of the candidates that a walk meets. */
 typedef enum {
+	COUNT,          /* only counted */
 	BOUND_AND_KEEP, /* added to their groups' bounds, and kept */
 	BOUND,          /* added to the bounds only */
 	BOUND_PAIRS,    /* added to the bounds of pairs */
@@ -62,6 +64,7 @@ typedef struct {
 	uint32_t longest; /* vertices of the windows looked for */
 	Purpose purpose;
 	bool is_hashed;        /* the level has room for equal paths */
+	size_t n_met;          /* with purpose COUNT */
 	uint32_t vertices[64]; /* of the path so far */
 } Walk;
 
@@ -187,7 +190,7 @@ static LodeGroup *meet_class(const Walk *walk, uint32_t class_id)
  * match. That docs/mining.md §3 cuts the sum of a vertex off at its executions only lowers a
  * support.
  */
-static inline bool meet_window(const Walk *walk, const Step *step, const Window *window)
+static inline bool meet_window(Walk *walk, const Step *step, const Window *window)
 {
 	LodeLevel *level = walk->level;
 	LodeGroup *group;
@@ -196,6 +199,10 @@ static inline bool meet_window(const Walk *walk, const Step *step, const Window 
 		return true;
 	if (walk->purpose == BOUND_PAIRS) {
 		bound_pairs(walk, step, window);
+		return true;
+	}
+	if (walk->purpose == COUNT) {
+		walk->n_met++;
 		return true;
 	}
 	uint32_t known = walk->searcher->class_groups[window->class_id];
@@ -296,11 +303,12 @@ static bool walk_from(Walk *walk, const Step *step, const Matched *matched, uint
 	return true;
 }
 
-static bool walk_starts(Walk *walk)
+/* The windows that begin with vertices [first, end). */
+static bool walk_starts(Walk *walk, uint32_t first, uint32_t end)
 {
 	const LodeSearchGraph *graph = walk->searcher->search->graph;
 
-	for (uint32_t v = 0; v < graph->graph->n_vertices; v++) {
+	for (uint32_t v = first; v < end; v++) {
 		const LodeSearchVertex *vertex = &graph->vertices[v];
 		uint32_t class_id = graph->vertex_classes[v];
 		/* Not v itself: a vertex and the next one would cancel each other out. */
@@ -471,16 +479,158 @@ static bool list_members(LodeSearcher *self, LodeLevel *level, size_t first, siz
 	return true;
 }
 
-bool lode_windows_start(LodeSearcher *self, LodeLevel *root)
+/*
+ * Threads share the root in chunks of some vertices in a row. Candidates are counted first, so that
+ * each chunk can put its own where they belong; each has groups of its own, which are put together
+ * in order. So all is as one thread makes it, but for the rounding of the groups' bounds.
+ */
+enum { CHUNKS_A_THREAD = 4, LEAST_CHUNK = 1 << 12 };
+
+typedef struct {
+	uint32_t first_vertex, end_vertex;
+	size_t first, end; /* of its candidates */
+	LodeLevel own;     /* its groups, and the candidates and members of the root */
+	bool is_ok;
+} RootChunk;
+
+typedef struct {
+	LodeSearcher **workers;
+	LodeLevel *root;
+	RootChunk *chunks;
+	size_t n_chunks;
+} RootStart;
+
+static void count_chunk(size_t task, unsigned worker, void *user_data)
 {
+	const RootStart *start = user_data;
+	LodeSearcher *self = start->workers[worker];
+	RootChunk *chunk = &start->chunks[task];
+	Walk walk = walk_over(self, &chunk->own, self->search->parameters->window + 1, COUNT);
+
+	walk_starts(&walk, chunk->first_vertex, chunk->end_vertex);
+	chunk->end = walk.n_met;
+}
+
+static void keep_chunk(size_t task, unsigned worker, void *user_data)
+{
+	const RootStart *start = user_data;
+	LodeSearcher *self = start->workers[worker];
+	RootChunk *chunk = &start->chunks[task];
+	Walk walk = walk_over(
+		self, &chunk->own, self->search->parameters->window + 1, BOUND_AND_KEEP);
+
+	chunk->own.path_size = start->root->path_size;
+	chunk->own.candidates = start->root->candidates;
+	chunk->own.candidates.n = chunk->first;
+	chunk->is_ok = walk_starts(&walk, chunk->first_vertex, chunk->end_vertex);
+	lode_level_finish(self, &chunk->own, 0);
+}
+
+static void list_chunk(size_t task, unsigned worker, void *user_data)
+{
+	const RootStart *start = user_data;
+	RootChunk *chunk = &start->chunks[task];
+	LodeGroup *groups = chunk->own.groups.data;
+
+	(void)worker;
+	chunk->own.members = start->root->members;
+	for (size_t i = chunk->first; i < chunk->end; i++) {
+		LodeGroup *group = &groups[path_at(&chunk->own, i)->group];
+		if (group->is_wanted)
+			lode_level_add_member(&chunk->own, group, i);
+	}
+}
+
+/* Counts the candidates of each chunk, and makes room for all. */
+static bool make_room_for_chunks(RootStart *start, unsigned n_workers)
+{
+	LodeLevel *root = start->root;
+
+	lode_worker_pool_run(start->n_chunks, n_workers, count_chunk, start);
+	for (size_t i = 0; i < start->n_chunks; i++) {
+		start->chunks[i].first = root->candidates.n;
+		root->candidates.n = start->chunks[i].end += root->candidates.n;
+	}
+	return lode_buffer_reserve(start->workers[0]->search, &root->candidates,
+		root->candidates.n * root->path_size, 1);
+}
+
+/* Adds the groups of a chunk to those of the root; `first` is then how many members are before. */
+static bool join_groups(LodeSearcher *self, LodeLevel *root, LodeLevel *chunk)
+{
+	for (size_t g = 0; g < chunk->groups.n; g++) {
+		LodeGroup *own = &LODE_BUFFER_AT(&chunk->groups, LodeGroup, g);
+		LodeGroup *group = lode_level_group_of(self, root, own->class_id);
+		if (group == NULL)
+			return false;
+		own->first = group->n;
+		group->n += own->n;
+		group->bound_weight += own->bound_weight;
+		group->bound_count += own->bound_count;
+	}
+	return true;
+}
+
+/* Says where the members of a chunk go. */
+static void place_members(LodeSearcher *self, LodeLevel *root, LodeLevel *chunk)
+{
+	for (size_t g = 0; g < chunk->groups.n; g++) {
+		LodeGroup *own = &LODE_BUFFER_AT(&chunk->groups, LodeGroup, g);
+		LodeGroup *group = lode_level_wanted_group(self, root, own->class_id);
+		own->is_wanted = group != NULL;
+		if (group == NULL)
+			continue;
+		own->first += group->first;
+		group->n += own->n;
+		own->n = 0;
+	}
+}
+
+static bool start_by_chunks(RootStart *start, unsigned n_workers)
+{
+	LodeSearcher *self = start->workers[0];
+	bool is_ok = make_room_for_chunks(start, n_workers);
+
+	if (is_ok)
+		lode_worker_pool_run(start->n_chunks, n_workers, keep_chunk, start);
+	for (size_t i = 0; i < start->n_chunks && is_ok; i++)
+		is_ok = start->chunks[i].is_ok &&
+		        join_groups(self, start->root, &start->chunks[i].own);
+	lode_level_want_passing(self, start->root);
+	is_ok = is_ok && lode_level_make_room(self, start->root, 0, 0);
+	for (size_t i = 0; i < start->n_chunks && is_ok; i++)
+		place_members(self, start->root, &start->chunks[i].own);
+	lode_level_finish(self, start->root, 0);
+	if (is_ok)
+		lode_worker_pool_run(start->n_chunks, n_workers, list_chunk, start);
+	return is_ok;
+}
+
+bool lode_windows_start(LodeSearcher **workers, unsigned n_workers, LodeLevel *root)
+{
+	LodeSearcher *self = workers[0];
+	uint32_t n_vertices = self->search->graph->graph->n_vertices;
+	size_t n = MIN((size_t)CHUNKS_A_THREAD * n_workers, n_vertices / LEAST_CHUNK);
 	Walk walk = walk_over(self, root, self->search->parameters->window + 1, BOUND_AND_KEEP);
 
 	root->path_size = path_size(walk.longest);
 	root->is_ordered = true;
-	if (!walk_starts(&walk))
-		return false;
-	lode_level_want_passing(self, root);
-	return list_members(self, root, 0, 0);
+	if (n_workers == 1 || n < 2) {
+		if (!walk_starts(&walk, 0, n_vertices))
+			return false;
+		lode_level_want_passing(self, root);
+		return list_members(self, root, 0, 0);
+	}
+	g_autofree RootChunk *chunks = g_new0(RootChunk, n);
+	for (size_t i = 0; i < n; i++) {
+		chunks[i].first_vertex = (uint32_t)(i * n_vertices / n);
+		chunks[i].end_vertex = (uint32_t)((i + 1) * n_vertices / n);
+	}
+	RootStart start = {.workers = workers, .root = root, .chunks = chunks, .n_chunks = n};
+	bool is_ok = start_by_chunks(&start, n_workers);
+	for (size_t i = 0; i < n; i++)
+		lode_buffer_clear(self->search, &chunks[i].own.groups, sizeof(LodeGroup));
+	return is_ok;
 }
 
 /*

@@ -143,8 +143,8 @@ static bool check_repeated(const RandomCase *random, uint64_t *total)
 	return difference == NULL && check_threads(repeated, actual);
 }
 
-/* Of large levels the miner orders, bounds and keeps candidates in other ways than of small ones.
- */
+/* Of large levels the miner orders, bounds and keeps candidates in other ways than of small ones,
+ * and threads prepare large graphs in pieces. */
 static void test_large_graphs(void)
 {
 	const uint32_t n_cases = random_rounds(40, 200);
@@ -312,6 +312,36 @@ static void test_many_items(void)
 	g_assert_cmpuint(total, >, n_cases);
 }
 
+/* With more sets of attributes than one thread prepares at a time, whether the further ones pass or
+ * not. */
+static void test_many_classes(void)
+{
+	enum { N_FURTHER = 9000, N_CASES = 8 };
+	uint64_t total = 0;
+
+	for (uint32_t seed = 6000; seed < 6000 + N_CASES; seed++) {
+		g_autoptr(RandomCase) random = new_case_for_top(seed);
+		guint n_further = seed % 2 == 0 ? N_FURTHER : 0;
+		random->parameters.min_functions = 1;
+		random->parameters.iterations = n_further > 0 ? 1 : 2;
+		random->parameters.min_support = n_further > 0 ? 0 : 0.01;
+		g_autoptr(RandomCase) widened = random_case_widen(random, N_FURTHER);
+		g_autoptr(LodeMiningRun)
+			expected = naive_miner_run(random->graph, &random->parameters);
+		g_autoptr(LodeMiningRun) actual = mine(widened, 1);
+		if (actual == NULL || random->graph->total_count == 0)
+			continue;
+		g_autofree char *difference = run_difference_of_part(actual, expected);
+		if (difference != NULL)
+			random_case_fail(random, "%s", difference);
+		g_assert_cmpuint(actual->sequences->len, ==, expected->sequences->len + n_further);
+		if (!check_threads(widened, actual))
+			return;
+		total += expected->sequences->len;
+	}
+	g_assert_cmpuint(total, >, N_CASES);
+}
+
 static void test_top(void)
 {
 	const uint32_t n_cases = random_rounds(60, 60);
@@ -449,6 +479,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/miner/order-of-vertices", test_order_of_vertices);
 	g_test_add_func("/miner/large-graphs", test_large_graphs);
 	g_test_add_func("/miner/many-items", test_many_items);
+	g_test_add_func("/miner/many-classes", test_many_classes);
 	g_test_add_func("/miner/textbook", test_textbook);
 	g_test_add_func("/miner/default-memory", test_default_memory);
 	g_test_add_func("/miner/top", test_top);
