@@ -11,13 +11,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static bool is_program_here(const char *name)
+{
+	return g_file_test(name, G_FILE_TEST_IS_REGULAR) && access(name, X_OK) == 0;
+}
+
 char *lode_program_find(const char *program, GError **error)
 {
 	char *path = g_find_program_in_path(program);
 
 	if (path != NULL)
 		return path;
-	if (strchr(program, '/') == NULL)
+	if (strchr(program, '/') == NULL && is_program_here(program))
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"program '%s' is not in PATH; did you mean './%s'?", program, program);
+	else if (strchr(program, '/') == NULL)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND, "program '%s' is not in PATH",
 			program);
 	else if (g_file_test(program, G_FILE_TEST_IS_DIR))

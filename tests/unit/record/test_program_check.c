@@ -106,6 +106,20 @@ static void test_not_found(Fixture *self, const void *data)
 	check_refused(self->file, LODE_ERROR_NOT_FOUND, "'/there/is/no/interpreter'");
 }
 
+/* As one who comes from a system where the folder is searched too would type it. */
+static void test_not_in_path(Fixture *self, const void *data)
+{
+	(void)data;
+	g_autofree char *before = g_get_current_dir();
+	g_autofree char *name = g_path_get_basename(self->file);
+	g_autofree char *meant = g_strdup_printf("did you mean './%s'?", name);
+
+	make_elf(self, ELFCLASS64, EM_X86_64, 0755);
+	g_assert_cmpint(g_chdir(self->directory), ==, 0);
+	check_refused(name, LODE_ERROR_NOT_FOUND, meant);
+	g_assert_cmpint(g_chdir(before), ==, 0);
+}
+
 static void test_unsupported(Fixture *self, const void *data)
 {
 	(void)data;
@@ -148,6 +162,8 @@ int main(int argc, char **argv)
 	g_test_add(
 		"/record/program-check/accepted", Fixture, NULL, set_up, test_accepted, tear_down);
 	g_test_add("/record/program-check/not-found", Fixture, NULL, set_up, test_not_found,
+		tear_down);
+	g_test_add("/record/program-check/not-in-path", Fixture, NULL, set_up, test_not_in_path,
 		tear_down);
 	g_test_add("/record/program-check/not-executable", Fixture, NULL, set_up,
 		test_not_executable, tear_down);
