@@ -33,6 +33,8 @@ char *lode_number_format_share(double share, char buffer[LODE_NUMBER_SIZE])
 
 	if (size < 5e-7)
 		g_strlcpy(buffer, "0 %", LODE_NUMBER_SIZE);
+	else if (size < 1e-4)
+		g_snprintf(buffer, LODE_NUMBER_SIZE, "%.4f %%", percent);
 	else if (size < 0.1)
 		g_snprintf(buffer, LODE_NUMBER_SIZE, "%.2g %%", percent);
 	else
