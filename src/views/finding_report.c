@@ -447,8 +447,11 @@ static void write_text(const View *self)
 		self->profile, self->weight_event, &self->options->terminal, self->out);
 	put_model(self, n_shown);
 	put_not_executed(self);
-	put_table(self, patterns, false);
-	put_table(self, hot, true);
+	/* The costliest finding is on top, whatever its kind. */
+	bool is_hot_first = n_shown > 0 &&
+	                    !lode_finding_is_spread(lode_findings_at(self->findings, 0));
+	put_table(self, is_hot_first ? hot : patterns, is_hot_first);
+	put_table(self, is_hot_first ? patterns : hot, !is_hot_first);
 	put_next(self, n_shown);
 }
 

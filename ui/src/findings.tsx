@@ -217,13 +217,16 @@ export function FindingsView({ route }: { route: Route }) {
 	if (!data) return isLoading ? <Loading what="Reading the findings" /> : null;
 	/* A run of instruction sequences has none, and the server then gives its sequences. */
 	if (!data.findings) return <Empty>This run has no findings; its sequences are in the next view.</Empty>;
+	/* The costliest finding is on top, whatever its kind. */
+	const isHotFirst = data.findings[0]?.is_spread === false;
 	const most = Math.max(...data.findings.map((one) => one.time + one.time_error), 0.01);
 	return (
 		<>
 			<Facts head={data} />
 			<Summary data={data} />
-			<Table rows={data.findings.filter((one) => one.is_spread)} route={route} all={data} most={most} isHot={false} />
-			<Table rows={data.findings.filter((one) => !one.is_spread)} route={route} all={data} most={most} isHot />
+			{(isHotFirst ? [true, false] : [false, true]).map((isHot) => (
+				<Table key={isHot} rows={data.findings.filter((one) => one.is_spread !== isHot)} route={route} all={data} most={most} isHot={isHot} />
+			))}
 			<Export csv={address("findings", { ...what, format: "csv" })} json={address("findings", what)} />
 			<Footer head={data}>
 				<p>

@@ -398,6 +398,7 @@ static void test_findings(void)
 	/* What is in one function is a place, whatever it was found as. */
 	const char *places = strstr(text, "Hot places");
 	g_assert_nonnull(places);
+	g_assert_true(strstr(text, "Patterns") < places);
 	g_assert_nonnull(strstr(places, "F2"));
 	g_assert_nonnull(strstr(places, "F3"));
 	g_assert_null(strstr(places, "40.0 %"));
@@ -417,6 +418,22 @@ static void test_findings(void)
 	g_autofree char *filtered = write_report(run, &options);
 	g_assert_null(strstr(filtered, "Patterns"));
 	g_assert_nonnull(strstr(filtered, "sequences"));
+}
+
+/* The costliest finding is on top, whatever its kind. */
+static void test_hot_first(void)
+{
+	g_autoptr(LodeMiningRun) run = run_with_findings();
+	LodeReportOptions options;
+
+	lode_report_options_init(&options);
+	lode_findings_at(run->findings, 0)->spread = 1;
+	lode_findings_at(run->findings, 1)->spread = 10;
+	g_autofree char *text = write_report(run, &options);
+	const char *places = strstr(text, "Hot places"), *patterns = strstr(text, "Patterns");
+	const char *first = strstr(text, " F1 "), *second = strstr(text, " F2 ");
+	g_assert_nonnull(places);
+	g_assert_true(places < first && first < patterns && patterns < second);
 }
 
 /* Texts stand below their finding, wrapped, and once; the others say where. */
@@ -658,6 +675,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/report/hottest-in-a-library", test_hottest_in_a_library);
 	g_test_add_func("/views/report/list", test_list);
 	g_test_add_func("/views/report/findings", test_findings);
+	g_test_add_func("/views/report/hot-first", test_hot_first);
 	g_test_add_func("/views/report/least", test_least);
 	g_test_add_func("/views/report/findings-explained", test_findings_explained);
 	g_test_add_func("/views/report/findings-json", test_findings_json);
