@@ -26,7 +26,7 @@ fi
 i1=4096,2,32 d1=8192,4,64 ll=65536,8,64
 hierarchy=i1=4K:2:32,d1=8K:4:64,l2=64K:8:64
 export LC_ALL=C
-seq 1 1000 | sort -R --random-source=/dev/zero >numbers
+seq 1 300 | sort -R --random-source=/dev/zero >numbers
 
 # run_cachegrind NAME PROGRAM…: "Ir I1mr ILmr Dr D1mr DLmr Dw D1mw DLmw" into NAME.cachegrind
 run_cachegrind() {
