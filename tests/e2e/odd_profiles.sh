@@ -74,15 +74,22 @@ look() {
 	esac
 }
 
+# in_ways WAY…: a view in each of these ways. Where tests are to be short in one, with each profile
+# but one in the next, so that each way sees executions as given and as inferred.
+in_ways() {
+	local way ways=("$@")
+	[ -z "${LODE_SHORT_TESTS:-}" ] || ways=("${ways[n_odd / 2 % $#]}")
+	for way in "${ways[@]}"; do
+		# shellcheck disable=SC2086 # words
+		look $way
+	done
+}
+
 # What compares, joins and writes profiles, with even.lode (of uniform cost) as the other.
 look_beyond() {
-	local format
-	for format in callgrind pprof firefox folded flow; do
-		look export x.lode --format $format
-	done
-	look diff even.lode x.lode --by all --all
-	look diff x.lode even.lode --by all --format json
-	look diff x.lode x.lode --by all --all
+	in_ways "export x.lode --format "{callgrind,pprof,firefox,folded,flow}
+	in_ways "diff even.lode x.lode --by all --all" "diff x.lode even.lode --by all --format json" \
+		"diff x.lode x.lode --by all --all"
 	look signature x.lode --name odd -o known/odd.sig
 	look classify x.lode --signatures known --format json
 	rm -f known/odd.sig
@@ -108,20 +115,13 @@ odd() {
 		make_profile "$how" || { check "$1" "cannot be imported" && continue; }
 		mapfile -t faults < <(
 			look mine x.lode
-			for options in "--explain" "--explain --format json" "--format csv" "--all" \
-				"--all --format json"; do
-				# shellcheck disable=SC2086
-				look report x.lode $options
-			done
+			in_ways "report x.lode --"{explain,"explain --format json","format csv",all,"all --format json"}
 			look report x.lode
 			tr '\n' ' ' <out | grep -Eq -- "$expected" || {
 				echo "the report lacks '$expected':"
 				cat out
 			}
-			look annotate x.lode F1
-			look annotate x.lode F2 --format json
-			look annotate x.lode function f3
-			look annotate x.lode function f3 --format json
+			in_ways "annotate x.lode "{F1,"F2 --format json","function f3","function f3 --format json"}
 			look info x.lode
 			look_beyond
 		)
