@@ -122,7 +122,7 @@ static void *count(void *place)
 		for (int i = 0; i < 100000; i++)
 			counter++;
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	} while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < 400);
+	} while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < 150);
 	*(void **)place = (void *)&counter;
 	return NULL;
 }
@@ -156,7 +156,7 @@ if cc -O1 -o own_counter own_counter.c -pthread 2>err; then
 		"$(is_at_least 3 "$("$lode" memory x.lode --where 'reason == "tls"' --by reason --format csv 2>/dev/null | grep -c tls)" "reasons tls")"
 fi
 
-cc -static -o still -x c - <<<'int main(void) { for (volatile int i = 0; i < 100000000; i++) ; return 0; }' 2>/dev/null &&
+cc -static -o still -x c - <<<'int main(void) { for (volatile int i = 0; i < 20000000; i++) ; return 0; }' 2>/dev/null &&
 	program=(./still) && record --allocations &&
 	check "a static program" "$(status_is 0)" "$(says "still' is linked statically")"
 

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { PAGE = 4096, N_PAGES = 500, GROWN = 1 << 20, WORK_MS = 400 };
+enum { PAGE = 4096, N_PAGES = 500, GROWN = 1 << 20, WORK_MS = 120 };
 
 static void *map(size_t size)
 {
