@@ -268,7 +268,7 @@ typedef struct {
 	double weight;
 } Named;
 
-typedef bool (*Test)(const LodeFunction *function, const char *text);
+typedef bool (*NameTest)(const LodeFunction *function, const char *text);
 
 static int compare_named(const void *a, const void *b)
 {
@@ -297,8 +297,8 @@ static bool is_of_word(char c)
 	return g_ascii_isalnum(c) || c == '_';
 }
 
-/* What stands between a module or package and its procedures in names as linked by gfortran, GNAT
-   and Free Pascal. */
+/* Whether what is before `at` ends as gfortran, GNAT and Free Pascal end the name of a module or
+ * package before that of its procedure. */
 static bool ends_qualifier(const char *name, const char *at)
 {
 	static const char *const ends[] = {"_MOD_", "__", "$_"};
@@ -354,7 +354,7 @@ static bool has_part_in_any_case(const LodeFunction *function, const char *part)
 }
 
 /* The functions that pass the test, the costliest first. */
-static GArray *functions_with(const LodeAnnotatedPlaces *self, Test test, const char *text)
+static GArray *functions_with(const LodeAnnotatedPlaces *self, NameTest test, const char *text)
 {
 	GArray *found = g_array_new(FALSE, FALSE, sizeof(Named));
 
@@ -472,7 +472,7 @@ static bool find_function(LodeAnnotatedPlaces *self, GError **error)
 
 	if (self->options->function != LODE_NONE)
 		return find_numbered_function(self, error);
-	static const Test tests[] = {has_name, has_short_name, has_word, has_part,
+	static const NameTest tests[] = {has_name, has_short_name, has_word, has_part,
 		has_word_in_any_case, has_part_in_any_case};
 	g_autoptr(GArray) addressed = functions_at_address(self, name);
 	g_autoptr(GArray) found = functions_with(self, tests[0], name);

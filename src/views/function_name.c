@@ -6,8 +6,8 @@
 
 enum { LONG_NAME = 48, MAX_DEPTH = 256 };
 
-/* What is in brackets and no longer stays: "visit<66>", "find<int>". */
-enum { LONG_ARGUMENTS = 8 };
+/* So many bytes between brackets are kept, as in "visit<66>" and "find<int>"; more become "…". */
+enum { MAX_KEPT_ARGUMENTS = 8 };
 
 /* What looks like brackets and is none: how many bytes of it begin here. */
 static size_t literal_length(const char *name, const char *at)
@@ -65,7 +65,7 @@ char *lode_function_name_short(const char *name)
 		const char *end = after_closed(name, at);
 		if (end == NULL)
 			return g_strdup(name);
-		if (end - at <= LONG_ARGUMENTS + 2)
+		if (end - at <= MAX_KEPT_ARGUMENTS + 2)
 			g_string_append_len(out, at, end - at);
 		else
 			g_string_append_printf(out, "%c…%c", *at, end[-1]);

@@ -5,7 +5,7 @@
 #include "model/profile.h"
 
 /*
- * A long name without its parameters and template arguments, but short ones, for people:
+ * A long name without its parameters and template arguments, except short ones, for people:
  *
  *   lookups(std::map<int, long, std::less<int>, …> const&, int)    lookups(…)
  *   int visit<66>(std::vector<int, …> const&, unsigned)            int visit<66>(…)
@@ -18,7 +18,7 @@
 char *lode_function_name_short(const char *name);
 
 /*
- * "libgcc_s.so.1", where a function has no name but its address, and is in a shared library: the
- * address alone would say nothing. NULL elsewhere. The caller frees the result.
+ * The file name of the shared library, as "libgcc_s.so.1", of a function that is only known by its
+ * address; NULL for any other function. The caller frees the result.
  */
 char *lode_function_library(const LodeProfile *profile, const LodeFunction *function);

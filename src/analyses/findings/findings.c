@@ -589,8 +589,8 @@ static void find_errors(const Choice *self, LodeCostError **errors)
 	}
 }
 
-/* Which term goes where that at `index` is tried: itself, what stands in for it, or LODE_NONE where
- * it is worth its price. The models are then without it. */
+/* Tries the term at `index`. Removes it where it is not worth its price, or what stands in for it
+ * instead, and returns the index of what was removed; LODE_NONE: nothing was. */
 static guint drop_at(Choice *self, guint index)
 {
 	double price =

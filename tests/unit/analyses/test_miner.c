@@ -287,6 +287,25 @@ static RandomCase *new_case_for_top(uint32_t seed)
 	return random;
 }
 
+/* Mines a case with further items; checks what it has of the naive miner's sequences of the case,
+ * and that it has `n_more` beside them. Adds the number of those to `total`. NULL where there is
+ * nothing to mine. */
+static LodeMiningRun *mine_widened(
+	const RandomCase *random, const RandomCase *widened, guint n_more, uint64_t *total)
+{
+	g_autoptr(LodeMiningRun) expected = naive_miner_run(random->graph, &random->parameters);
+	g_autoptr(LodeMiningRun) actual = mine(widened, 1);
+
+	if (actual == NULL || random->graph->total_count == 0)
+		return NULL;
+	g_autofree char *difference = run_difference_of_part(actual, expected);
+	if (difference != NULL)
+		random_case_fail(random, "%s", difference);
+	g_assert_cmpuint(actual->sequences->len, ==, expected->sequences->len + n_more);
+	*total += expected->sequences->len;
+	return g_steal_pointer(&actual);
+}
+
 /* With more items than a word has bits, which are more than the naive miner can do. */
 static void test_many_items(void)
 {
@@ -298,16 +317,7 @@ static void test_many_items(void)
 		g_autoptr(RandomCase) random = new_case_for_top(seed);
 		random->parameters.min_functions = 1;
 		g_autoptr(RandomCase) widened = random_case_widen(random, N_FURTHER);
-		g_autoptr(LodeMiningRun)
-			expected = naive_miner_run(random->graph, &random->parameters);
-		g_autoptr(LodeMiningRun) actual = mine(widened, 1);
-		if (actual == NULL || random->graph->total_count == 0)
-			continue;
-		g_autofree char *difference = run_difference_of_part(actual, expected);
-		if (difference != NULL)
-			random_case_fail(random, "%s", difference);
-		g_assert_cmpuint(actual->sequences->len, ==, expected->sequences->len + N_FURTHER);
-		total += expected->sequences->len;
+		lode_mining_run_free(mine_widened(random, widened, N_FURTHER, &total));
 	}
 	g_assert_cmpuint(total, >, n_cases);
 }
@@ -321,23 +331,14 @@ static void test_many_classes(void)
 
 	for (uint32_t seed = 6000; seed < 6000 + N_CASES; seed++) {
 		g_autoptr(RandomCase) random = new_case_for_top(seed);
-		guint n_further = seed % 2 == 0 ? N_FURTHER : 0;
+		guint n_passing = seed % 2 == 0 ? N_FURTHER : 0;
 		random->parameters.min_functions = 1;
-		random->parameters.iterations = n_further > 0 ? 1 : 2;
-		random->parameters.min_support = n_further > 0 ? 0 : 0.01;
+		random->parameters.iterations = n_passing > 0 ? 1 : 2;
+		random->parameters.min_support = n_passing > 0 ? 0 : 0.01;
 		g_autoptr(RandomCase) widened = random_case_widen(random, N_FURTHER);
-		g_autoptr(LodeMiningRun)
-			expected = naive_miner_run(random->graph, &random->parameters);
-		g_autoptr(LodeMiningRun) actual = mine(widened, 1);
-		if (actual == NULL || random->graph->total_count == 0)
-			continue;
-		g_autofree char *difference = run_difference_of_part(actual, expected);
-		if (difference != NULL)
-			random_case_fail(random, "%s", difference);
-		g_assert_cmpuint(actual->sequences->len, ==, expected->sequences->len + n_further);
-		if (!check_threads(widened, actual))
+		g_autoptr(LodeMiningRun) actual = mine_widened(random, widened, n_passing, &total);
+		if (actual != NULL && !check_threads(widened, actual))
 			return;
-		total += expected->sequences->len;
 	}
 	g_assert_cmpuint(total, >, N_CASES);
 }

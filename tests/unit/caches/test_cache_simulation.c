@@ -531,8 +531,8 @@ static void test_too_large(void)
 	const LodeHierarchy *equal[] = {one, one, one};
 	g_autoptr(GError) error = NULL;
 
-	/* with MALLOC_PERTURB_ in the environment, as Meson's tests have it, calloc() writes zeros
-	 * over memory that is zero, here 5 GB */
+	/* Meson sets MALLOC_PERTURB_ for tests, with which calloc() would write over all of the
+	 * memory, here 5 GB. */
 	mallopt(M_PERTURB, 0);
 	g_assert_null(lode_cache_simulation_new(hierarchies, 3, NULL, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_LIMIT);
