@@ -95,6 +95,11 @@ typedef struct {
 	const char *path;
 	const uint8_t *build_id; /* NULL: none in the record */
 	size_t build_id_size;
+	/* Of the file; false where the record has a build-id in their place, and of MMAP. A file
+	 * that is none, as anonymous memory, has inode 0. */
+	bool has_inode;
+	uint32_t device_major, device_minor;
+	uint64_t inode, inode_generation;
 } LodePerfMapping;
 
 typedef enum {

@@ -283,8 +283,6 @@ LodePerfParse lode_perf_data_parse_sample(
 
 /* --- mappings, processes, losses --- */
 
-enum { KERNEL_MMAP_IDENTITY_BYTES = 24 }; /* device, inode, generation; or the build-id */
-
 /* Of the record's event, which the trailer names: all events have its id at the same place. */
 static uint32_t find_trailer_event(LodePerfData *self, const LodeByteCursor *payload)
 {
@@ -348,6 +346,15 @@ static void read_build_id(LodePerfMapping *mapping, LodeByteCursor *cursor)
 		mapping->build_id = NULL;
 }
 
+static void read_inode(LodePerfMapping *mapping, LodeByteCursor *cursor)
+{
+	mapping->has_inode = true;
+	mapping->device_major = lode_byte_cursor_u32(cursor);
+	mapping->device_minor = lode_byte_cursor_u32(cursor);
+	mapping->inode = lode_byte_cursor_u64(cursor);
+	mapping->inode_generation = lode_byte_cursor_u64(cursor);
+}
+
 static void read_mapping(LodePerfRawRecord *raw, LodePerfRecord *out)
 {
 	LodeByteCursor *cursor = &raw->payload;
@@ -365,7 +372,7 @@ static void read_mapping(LodePerfRawRecord *raw, LodePerfRecord *out)
 		if (raw->misc & LODE_PERF_MISC_MMAP_BUILD_ID)
 			read_build_id(mapping, cursor);
 		else
-			lode_byte_cursor_skip(cursor, KERNEL_MMAP_IDENTITY_BYTES);
+			read_inode(mapping, cursor);
 		mapping->protection = lode_byte_cursor_u32(cursor);
 		lode_byte_cursor_skip(cursor, 4);
 	}

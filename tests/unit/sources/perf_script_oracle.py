@@ -38,7 +38,7 @@ RECORD = re.compile(TIME + r"(?:(?P<rest>PERF_RECORD_.*))$")
 SAMPLE = re.compile(TIME + r"(?P<period>\d+)\s+(?P<event>.+?):\s(?P<rest>.*)$")
 MAPPING = re.compile(r"PERF_RECORD_MMAP2? (?P<pid>-?\d+)/(?P<tid>-?\d+): "
                      r"\[(?P<start>\w+)\((?P<size>\w+)\) @ (?P<offset>\w+)"
-                     r"(?: [\w:]+ \d+ \d+| <(?P<build_id>\w*)>)?\]: "
+                     r"(?: (?P<inode>[\w:]+ \d+ \d+)| <(?P<build_id>\w*)>)?\]: "
                      r"(?P<protection>\S+) (?P<path>.*)$")
 COMMAND = re.compile(r"PERF_RECORD_COMM(?P<exec> exec)?: (?P<name>.*):(?P<pid>-?\d+)/(?P<tid>-?\d+)$")
 TASK = re.compile(r"PERF_RECORD_(?P<kind>FORK|EXIT)\((?P<pid>-?\d+):(?P<tid>-?\d+)\):"
@@ -142,7 +142,7 @@ def wanted(dump, names):
             # perf script prints no times where the record has none, and shows x alone for MMAP.
             yield ("mapping", time, fields["pid"], fields["tid"], fields["start"], fields["size"],
                    fields["offset"], str(int(fields["protection"])), fields["build_id"],
-                   fields["path"])
+                   fields.get("inode", ""), fields["path"])
         elif kind == "comm":
             yield ("comm", time, fields["pid"], fields["tid"], fields["exec"], fields["name"])
         elif kind in ("fork", "exit"):
@@ -160,7 +160,8 @@ def parsed_record(match):
             bits = 5 if "x" in found["protection"] else 1
         return ("mapping", time, found["pid"], found["tid"],
                 *(f"{int(found[name], 16):x}" for name in ("start", "size", "offset")),
-                str(bits), found["build_id"] or "", found["path"])
+                str(bits), found["build_id"] or "",
+                (found["inode"] or "").replace(" ", "/"), found["path"])
     if found := COMMAND.match(rest):
         return ("comm", time, found["pid"], found["tid"], str(int(bool(found["exec"]))),
                 found["name"])

@@ -295,9 +295,16 @@ static void put_mapping(PerfDataWriter *data, bool has_build_id)
 	put64(data, 0x400000);
 	put64(data, 0x2000);
 	put64(data, 0x1000);
-	put8(data, 4);
-	for (uint8_t i = 1; i < 24; i++)
-		put8(data, i);
+	if (has_build_id) {
+		put8(data, 4);
+		for (uint8_t i = 1; i < 24; i++)
+			put8(data, i);
+	} else {
+		put32(data, 0x103);
+		put32(data, 5);
+		put64(data, UINT64_C(0x100000007));
+		put64(data, 9);
+	}
 	put32(data, PROT_READ | PROT_WRITE);
 	put32(data, 2);
 	put_text(data, "/bin/a b");
@@ -369,9 +376,17 @@ static void check_kernel_records(LodePerfData *file)
 	g_assert_cmphex(record->mapping.offset, ==, 0x1000);
 	g_assert_cmpuint(record->mapping.protection, ==, PROT_READ | PROT_WRITE);
 	g_assert_cmpuint(record->pid, ==, 7);
-	check_mapping(next(file), "/bin/a b", false);
+	g_assert_false(record->mapping.has_inode);
+	record = next(file);
+	check_mapping(record, "/bin/a b", false);
+	g_assert_true(record->mapping.has_inode);
+	g_assert_cmpuint(record->mapping.device_major, ==, 0x103);
+	g_assert_cmpuint(record->mapping.device_minor, ==, 5);
+	g_assert_cmpuint(record->mapping.inode, ==, UINT64_C(0x100000007));
+	g_assert_cmpuint(record->mapping.inode_generation, ==, 9);
 	record = next(file);
 	check_mapping(record, "[kernel]", false);
+	g_assert_false(record->mapping.has_inode);
 	g_assert_cmpuint(record->pid, ==, UINT32_MAX);
 	g_assert_cmpuint(record->mapping.protection, ==, PROT_READ | PROT_EXEC);
 	record = next(file);
