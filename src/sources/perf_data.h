@@ -95,6 +95,7 @@ typedef struct {
 	const char *path;
 	const uint8_t *build_id; /* NULL: none in the record */
 	size_t build_id_size;
+	bool is_build_id_padded; /* as in LodePerfBuildId */
 	/* Of the file; false where the record has a build-id in their place, and of MMAP. A file
 	 * that is none, as anonymous memory, has inode 0. */
 	bool has_inode;
@@ -152,8 +153,12 @@ typedef struct {
 
 typedef struct {
 	const char *path;
-	const char *build_id; /* hex */
-	uint32_t pid;         /* UINT32_MAX: any (the kernel's, −1 in the file) */
+	const char *build_id; /* hex, of 1 to 20 bytes */
+	/* Its size was not recorded, but 20 bytes with zeros after the id: how many of the zeros
+	 * belong to it is a guess. It is the id of a file when the two are equal without the zero
+	 * bytes that end either. */
+	bool is_padded;
+	uint32_t pid; /* UINT32_MAX: any (the kernel's, −1 in the file) */
 	LodePerfMode mode;
 } LodePerfBuildId;
 

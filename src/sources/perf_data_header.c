@@ -179,14 +179,19 @@ static void read_clock_data(LodePerfData *self, LodeByteCursor *cursor)
 		self->info.clock_id = (int32_t)clock_id;
 }
 
-/* Old perf gives 20 bytes always, and ids of 16 bytes are followed by zeros then. */
-static unsigned count_build_id_bytes(uint16_t misc, const uint8_t *build_id)
+/* Zeros fill it up. Those that end an id by chance are seldom as many as the sizes differ that
+ * linkers make: 8 (lld's own), 16 (MD5, UUID), 20 (SHA-1). */
+size_t lode_perf_data_guess_build_id_size(const uint8_t *build_id)
 {
-	static const uint8_t zeros[4];
+	static const size_t usual[] = {8, 16};
+	size_t size = LODE_PERF_BUILD_ID_BYTES;
 
-	if (misc & LODE_PERF_MISC_BUILD_ID_SIZE)
-		return MIN(build_id[LODE_PERF_BUILD_ID_BYTES], LODE_PERF_BUILD_ID_BYTES);
-	return memcmp(build_id + 16, zeros, 4) == 0 ? 16 : LODE_PERF_BUILD_ID_BYTES;
+	while (size > 0 && build_id[size - 1] == 0)
+		size--;
+	for (size_t i = 0; i < G_N_ELEMENTS(usual); i++)
+		if (size > 0 && size <= usual[i])
+			return usual[i];
+	return size > 0 ? LODE_PERF_BUILD_ID_BYTES : 0;
 }
 
 bool lode_perf_data_read_build_id(LodePerfData *self, uint16_t misc, LodeByteCursor *cursor)
@@ -199,8 +204,14 @@ bool lode_perf_data_read_build_id(LodePerfData *self, uint16_t misc, LodeByteCur
 
 	if (cursor->is_overrun || strnlen(path, size) == size)
 		return false;
-	for (unsigned i = 0; i < count_build_id_bytes(misc, build_id); i++)
-		g_snprintf(hex + (size_t)2 * i, 3, "%02x", build_id[i]);
+	entry.is_padded = (misc & LODE_PERF_MISC_BUILD_ID_SIZE) == 0;
+	size_t n_bytes = entry.is_padded ? lode_perf_data_guess_build_id_size(build_id)
+	                                 : MIN(build_id[LODE_PERF_BUILD_ID_BYTES],
+						   LODE_PERF_BUILD_ID_BYTES);
+	if (n_bytes == 0)
+		return true;
+	for (size_t i = 0; i < n_bytes; i++)
+		g_snprintf(hex + 2 * i, 3, "%02x", build_id[i]);
 	entry.mode = (LodePerfMode)MIN(
 		misc & PERF_RECORD_MISC_CPUMODE_MASK, LODE_PERF_MODE_GUEST_USER);
 	entry.build_id = g_string_chunk_insert(self->strings, hex);

@@ -119,6 +119,8 @@ void lode_perf_data_make_names(LodePerfData *self, uint32_t first);
 
 /* One feature's bytes; damage is counted. */
 void lode_perf_data_read_feature(LodePerfData *self, uint64_t feature, LodeByteCursor cursor);
+/* How many of the 20 bytes are a build-id whose size was not recorded; 0: none is there. */
+size_t lode_perf_data_guess_build_id_size(const uint8_t *build_id);
 /* One entry of the build-id table, after its record header. */
 bool lode_perf_data_read_build_id(LodePerfData *self, uint16_t misc, LodeByteCursor *cursor);
 

@@ -341,7 +341,11 @@ static void read_build_id(LodePerfMapping *mapping, LodeByteCursor *cursor)
 
 	lode_byte_cursor_skip(cursor, 3);
 	mapping->build_id = lode_byte_cursor_bytes(cursor, LODE_PERF_BUILD_ID_BYTES);
-	mapping->build_id_size = MIN(size, LODE_PERF_BUILD_ID_BYTES);
+	if (mapping->build_id == NULL)
+		return;
+	mapping->is_build_id_padded = size == 0;
+	mapping->build_id_size = size > 0 ? MIN(size, LODE_PERF_BUILD_ID_BYTES)
+	                                  : lode_perf_data_guess_build_id_size(mapping->build_id);
 	if (mapping->build_id_size == 0)
 		mapping->build_id = NULL;
 }

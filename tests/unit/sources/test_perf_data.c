@@ -735,6 +735,97 @@ static void check_features(LodePerfData *file)
 	g_assert_cmpuint(info->n_damaged_features, ==, 1);
 }
 
+/* A build-id of `size` bytes 0x91, 0x92 … of which the last `n_zeros` are 0, in 20 bytes. */
+static void put_build_id(PerfDataWriter *out, size_t size, size_t n_zeros)
+{
+	for (size_t i = 0; i < 20; i++)
+		put8(out, i < size - n_zeros ? (uint8_t)(0x91 + i) : 0);
+}
+
+static void put_mapping_with_build_id(PerfDataWriter *data, size_t size, bool has_size)
+{
+	begin_record(data, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | 1 << 14);
+	put32(data, 7);
+	put32(data, 8);
+	for (int i = 0; i < 3; i++)
+		put64(data, 0x1000);
+	put32(data, has_size ? (uint32_t)size : 0);
+	put_build_id(data, size, 0);
+	put32(data, PROT_READ | PROT_EXEC);
+	put32(data, 2);
+	put_text(data, "/bin/a");
+	end_record(data);
+}
+
+static void check_build_id(
+	const char *build_id, size_t n_bytes, size_t size, size_t n_zeros, bool is_padded)
+{
+	static const char hex[] = "9192939495969798999a9b9c9d9e9fa0a1a2a3a4";
+	size_t n_own = size - n_zeros;
+
+	g_assert_cmpuint(n_bytes, <=, 20);
+	if (!is_padded)
+		g_assert_cmpuint(n_bytes, ==, size);
+	else if (n_zeros < 4 && (size == 8 || size == 16 || size == 20))
+		g_assert_cmpuint(n_bytes, ==, size);
+	g_assert_cmpuint(n_bytes, >=, n_own);
+	g_assert_true(strncmp(build_id, hex, 2 * n_own) == 0);
+	g_assert_cmpuint(strspn(build_id + 2 * n_own, "0"), ==, 2 * (n_bytes - n_own));
+}
+
+static void check_header_build_id(size_t size, size_t n_zeros, bool has_size)
+{
+	PerfDataFile parts;
+
+	perf_data_file_init(&parts, false, false);
+	add_attribute(&parts, COMMON, 0);
+	PerfDataWriter *out = perf_data_file_feature(&parts, 2);
+	begin_record(out, 0, (uint16_t)(PERF_RECORD_MISC_USER | (has_size ? 1 << 15 : 0)));
+	put32(out, UINT32_MAX);
+	put_build_id(out, size, n_zeros);
+	put32(out, has_size ? (uint32_t)size : 0);
+	put_text(out, "/bin/a");
+	end_record(out);
+	put_sample(&parts.data, 1);
+	g_autoptr(LodePerfData) file = open_file(&parts);
+	const LodePerfInfo *info = lode_perf_data_info(file);
+	if (!has_size && size == n_zeros) {
+		g_assert_cmpuint(info->build_ids->len, ==, 0);
+	} else {
+		g_assert_cmpuint(info->build_ids->len, ==, 1);
+		const LodePerfBuildId *entry = &g_array_index(info->build_ids, LodePerfBuildId, 0);
+		g_assert_cmpint(entry->is_padded, ==, !has_size);
+		check_build_id(
+			entry->build_id, strlen(entry->build_id) / 2, size, n_zeros, !has_size);
+	}
+	g_assert_cmpuint(info->n_damaged_features, ==, 0);
+	perf_data_file_clear(&parts);
+}
+
+/* Of each length, with its size and without, and with zeros at its own end. */
+static void test_build_ids(void)
+{
+	for (size_t size = 1; size <= 20; size++)
+		for (size_t n_zeros = 0; n_zeros <= size; n_zeros++)
+			for (int has_size = 0; has_size < 2; has_size++)
+				check_header_build_id(size, n_zeros, has_size != 0);
+	PerfDataFile parts;
+	perf_data_file_init(&parts, false, false);
+	add_attribute(&parts, COMMON, 0);
+	for (size_t i = 0; i < 40; i++)
+		put_mapping_with_build_id(&parts.data, 1 + i / 2, i % 2 != 0);
+	g_autoptr(LodePerfData) file = open_file(&parts);
+	for (size_t i = 0; i < 40; i++) {
+		const LodePerfMapping *mapping = &next(file)->mapping;
+		g_autoptr(GString) hex = g_string_new(NULL);
+		for (size_t j = 0; j < mapping->build_id_size; j++)
+			g_string_append_printf(hex, "%02x", mapping->build_id[j]);
+		g_assert_cmpint(mapping->is_build_id_padded, ==, i % 2 == 0);
+		check_build_id(hex->str, mapping->build_id_size, 1 + i / 2, 0, i % 2 == 0);
+	}
+	perf_data_file_clear(&parts);
+}
+
 /* In the header, in that of a big-endian machine with long of 32 bits, in a pipe. */
 static void test_features(void)
 {
@@ -941,6 +1032,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/perf-data/older", test_older);
 	g_test_add_func("/perf-data/payloads", test_payloads);
 	g_test_add_func("/perf-data/features", test_features);
+	g_test_add_func("/perf-data/build-ids", test_build_ids);
 	g_test_add_func("/perf-data/programs", test_programs);
 	g_test_add_func("/perf-data/names", test_names);
 	g_test_add_func("/perf-data/late", test_late);
