@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "process/call_chain.h"
 
-#include "model/profile.h"
-
 #include <linux/perf_event.h>
 
 bool lode_call_chain_is_recorded(const LodePerfEvent *event)
@@ -36,20 +34,19 @@ static bool unwind(const LodeCallChainContext *context, const LodeSampledCode *s
 	return false;
 }
 
-/* What the kernel has found by frame pointers: without its own calls, and without the sampled
- * address itself. */
-static void find_recorded(const LodePerfSample *sample, GArray *out_returns)
+void lode_call_chain_find_returns(
+	const LodePerfSample *sample, uint64_t context, GArray *out_returns)
 {
-	bool is_user = false, is_first = true;
+	bool is_wanted = false, is_first = true;
 
 	for (size_t i = 0; i < sample->n_callchain && out_returns->len < LODE_MAX_CALLERS; i++) {
 		uint64_t address = sample->callchain[i];
 		if (address >= (uint64_t)PERF_CONTEXT_MAX) {
-			is_user = address == (uint64_t)PERF_CONTEXT_USER;
+			is_wanted = address == context;
 			is_first = true;
 			continue;
 		}
-		if (is_user && !is_first)
+		if (is_wanted && !is_first)
 			g_array_append_val(out_returns, address);
 		is_first = false;
 	}
@@ -104,7 +101,9 @@ void lode_call_chain_find(const LodeCallChainContext *context, const LodeSampled
 	bool is_whole = has_stack && unwind(context, sampled, registers, returns);
 
 	if (!is_whole) {
-		find_recorded(&sampled->record->sample, recorded);
+		/* The kernel's word, by frame pointers. */
+		lode_call_chain_find_returns(
+			&sampled->record->sample, (uint64_t)PERF_CONTEXT_USER, recorded);
 		guint from = find_rest(returns, recorded);
 		g_array_append_vals(
 			returns, &g_array_index(recorded, uint64_t, from), recorded->len - from);

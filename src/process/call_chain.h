@@ -13,12 +13,17 @@
  */
 #pragma once
 
+#include "model/profile.h"
 #include "process/access_resolver.h"
 
 typedef struct {
 	uint32_t image;   /* of the images; LODE_NONE: in none that is known */
 	uint64_t address; /* in it, inside the calling instruction; without an image run-time */
 } LodeCaller;
+
+/* Stands for an image where the address is the number of a kernel's function, as whoever adds it
+ * numbers them. */
+enum { LODE_CALLER_IN_KERNEL = LODE_NONE - 1 };
 
 /* All borrowed. */
 typedef struct {
@@ -32,6 +37,14 @@ enum { LODE_MAX_CALLERS = 1024 }; /* of a chain; what leads there is left out */
 
 /* Whether samples of an event tell of their callers. */
 bool lode_call_chain_is_recorded(const LodePerfEvent *event);
+
+/*
+ * Appends the return addresses (uint64_t) of a recorded chain that lie in one context
+ * (PERF_CONTEXT_KERNEL, PERF_CONTEXT_USER), the innermost first, without the sampled address
+ * itself.
+ */
+void lode_call_chain_find_returns(
+	const LodePerfSample *sample, uint64_t context, GArray *out_returns);
 
 /* Appends the callers of a sample of user code (LodeCaller), the innermost first; none where
  * nothing is known. `registers` are those of the sample; known 0: none. */

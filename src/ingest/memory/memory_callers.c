@@ -16,7 +16,7 @@ struct LodeMemoryCallers {
 	LodeCodeNames *names;
 	LodeIdCache call_ids; /* outer, function, place → row */
 	GArray *depths;       /* uint16_t of each row */
-	uint32_t *rows;       /* of each of the reading's calls */
+	uint32_t *rows;       /* of each of the reading's calls; LODE_NONE: in the kernel */
 };
 
 /* What accesses; of a sample that no access is charged with, what was sampled. */
@@ -79,8 +79,11 @@ LodeMemoryCallers *lode_memory_callers_new(LodeProfile *profile, LodeMemoryReadi
 	self->names = lode_code_names_new(lode_memory_reading_images(reading));
 	self->depths = g_array_new(FALSE, FALSE, sizeof(uint16_t));
 	lode_id_cache_init(&self->call_ids);
-	for (guint i = 0; i < tree->calls->len; i++)
-		lode_code_names_add(self->names, &g_array_index(tree->calls, LodeCall, i).code);
+	for (guint i = 0; i < tree->calls->len; i++) {
+		const LodeCall *call = &g_array_index(tree->calls, LodeCall, i);
+		if (call->code.image != LODE_CALLER_IN_KERNEL)
+			lode_code_names_add(self->names, &call->code);
+	}
 	for (guint i = 0; i < accesses->len; i++) {
 		const LodeCaller code = code_of(&g_array_index(accesses, LodeReadAccess, i));
 		lode_code_names_add(self->names, &code);
@@ -89,9 +92,13 @@ LodeMemoryCallers *lode_memory_callers_new(LodeProfile *profile, LodeMemoryReadi
 	self->rows = g_new(uint32_t, MAX(tree->calls->len, 1));
 	for (guint i = 0; i < tree->calls->len; i++) {
 		const LodeCall *call = &g_array_index(tree->calls, LodeCall, i);
-		self->rows[i] = add_calls(self,
-			call->outer != LODE_NONE ? self->rows[call->outer] : LODE_NONE,
-			&call->code);
+		/* No access of user code is called by the kernel's. */
+		self->rows[i] = call->code.image == LODE_CALLER_IN_KERNEL
+		                        ? LODE_NONE
+		                        : add_calls(self,
+						  call->outer != LODE_NONE ? self->rows[call->outer]
+									   : LODE_NONE,
+						  &call->code);
 	}
 	return self;
 }

@@ -2,7 +2,9 @@
 #include "ingest/sampled/sampled_kernel.h"
 
 #include "base/name_table.h"
+#include "process/call_chain.h"
 
+#include <linux/perf_event.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -64,14 +66,30 @@ LodeSampledOutcome lode_sampled_kernel_place(
 	return LODE_SAMPLED_RESOLVED;
 }
 
-const char *lode_sampled_kernel_function(LodeSampledKernel *self, uint64_t address)
+static void add_function(LodeSampledKernel *self, uint64_t address, GPtrArray *out_functions)
 {
+	static const char unknown[] = IMAGE_NAME;
 	uint64_t start;
 	const char *name = has_symbols(self)
 	                           ? lode_kernel_symbols_find(self->symbols, address, &start)
 	                           : NULL;
+	bool follows_unknown = out_functions->len > 0 &&
+	                       out_functions->pdata[out_functions->len - 1] == unknown;
 
-	return name != NULL ? name : IMAGE_NAME;
+	if (name != NULL || !follows_unknown)
+		g_ptr_array_add(out_functions, (char *)(name != NULL ? name : unknown));
+}
+
+void lode_sampled_kernel_functions(
+	LodeSampledKernel *self, const LodePerfSample *sample, GPtrArray *out_functions)
+{
+	g_autoptr(GArray) returns = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+
+	g_ptr_array_set_size(out_functions, 0);
+	lode_call_chain_find_returns(sample, (uint64_t)PERF_CONTEXT_KERNEL, returns);
+	add_function(self, sample->ip, out_functions);
+	for (guint i = 0; i < returns->len; i++)
+		add_function(self, g_array_index(returns, uint64_t, i) - 1, out_functions);
 }
 
 void lode_sampled_kernel_name_rows(LodeSampledKernel *self)

@@ -27,9 +27,13 @@ void lode_sampled_kernel_begin(LodeSampledKernel *self, const LodePerfInfo *info
 LodeSampledOutcome lode_sampled_kernel_place(
 	LodeSampledKernel *self, uint64_t address, LodeSampledPlace *out_place);
 
-/* The kernel's function at an address of the current recording, or "[kernel]" where that is not
- * known; valid until the kernel is cleared. */
-const char *lode_sampled_kernel_function(LodeSampledKernel *self, uint64_t address);
+/*
+ * The function in which a sample of the current recording was and, of a call chain, those that
+ * called it in the kernel, the innermost first (const char *, valid until the kernel is cleared).
+ * "[kernel]" stands for all that follow each other and are not known.
+ */
+void lode_sampled_kernel_functions(
+	LodeSampledKernel *self, const LodePerfSample *sample, GPtrArray *out_functions);
 
 /* Names the functions of the rows, once these are sorted. */
 void lode_sampled_kernel_name_rows(LodeSampledKernel *self);

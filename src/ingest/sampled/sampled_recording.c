@@ -61,6 +61,7 @@ typedef struct {
 	uint64_t n_left_out; /* samples of programs that were not asked for */
 	bool has_branches;
 	uint64_t n_records;
+	GPtrArray *kernel_functions; /* const char *, of the sample at hand */
 } Reading;
 
 static void input_clear(void *data)
@@ -428,10 +429,9 @@ static bool find_place(void *data, uint64_t address, LodeSampledPlaceOf *out_cod
 	return outcome != LODE_SAMPLED_UNMAPPED;
 }
 
-/* What else a sample tells than its place: the calls that led there, and the data it accessed.
- * `kernel_function` NULL: it is not in the kernel. */
-static void add_context(Reading *self, Input *input, const LodePerfRecord *record, uint32_t row,
-	const char *kernel_function, double value)
+/* What else a sample tells than its place: the calls that led there, and the data it accessed. */
+static void add_context(
+	Reading *self, Input *input, const LodePerfRecord *record, uint32_t row, double value)
 {
 	size_t n_events;
 	const LodePerfEvent *event = &lode_perf_data_events(input->data, &n_events)[record->event];
@@ -452,7 +452,12 @@ static void add_context(Reading *self, Input *input, const LodePerfRecord *recor
 	if (row != LODE_NONE)
 		describe_place(self, &g_array_index(self->rows.places, LodeSampledPlace, row),
 			&access.code);
-	access.caller = lode_sampled_stacks_add(self->options->stacks, &access, kernel_function);
+	g_ptr_array_set_size(self->kernel_functions, 0);
+	if (record->mode == LODE_PERF_MODE_KERNEL)
+		lode_sampled_kernel_functions(
+			&self->kernel, &record->sample, self->kernel_functions);
+	access.caller = lode_sampled_stacks_add(
+		self->options->stacks, &access, self->kernel_functions);
 	if (input->has_data)
 		lode_memory_reading_add(self->memory, &access);
 }
@@ -506,11 +511,7 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 								  "x in process %" G_GUINT32_FORMAT,
 				record->sample.ip, record->pid);
 	}
-	add_context(self, input, record, user_row,
-		record->mode == LODE_PERF_MODE_KERNEL
-			? lode_sampled_kernel_function(&self->kernel, record->sample.ip)
-			: NULL,
-		value);
+	add_context(self, input, record, user_row, value);
 	add_branches(self, input, record);
 }
 
@@ -655,6 +656,7 @@ LodeRecording *lode_sampled_recording_read(
 	g_ptr_array_add(recording->events, g_string_chunk_insert(recording->strings, count_column));
 	g_array_append_val(recording->totals, zero);
 	reading.known = g_new(KnownRow, KNOWN_ROWS);
+	reading.kernel_functions = g_ptr_array_new();
 	reading.inputs = g_array_new(FALSE, FALSE, sizeof(Input));
 	g_array_set_clear_func(reading.inputs, input_clear);
 	lode_sampled_files_init(&reading.files, recording, options->jit);
@@ -664,6 +666,7 @@ LodeRecording *lode_sampled_recording_read(
 	lode_sampled_files_clear(&reading.files);
 	lode_sampled_kernel_clear(&reading.kernel);
 	g_array_unref(reading.inputs);
+	g_ptr_array_unref(reading.kernel_functions);
 	g_free(reading.known);
 	g_free(reading.n_samples);
 	for (int i = 0; i < LODE_SAMPLED_N_OUTCOMES; i++) {

@@ -7,9 +7,6 @@
 #include <asm/perf_regs.h>
 #include <linux/perf_event.h>
 
-/* Stands for an image where an address is the number of a kernel function. */
-enum { KERNEL_IMAGE = LODE_NONE - 1 };
-
 struct LodeSampledStacks {
 	LodeCodeImages *images; /* borrowed */
 	LodeThreads *threads;   /* likewise */
@@ -100,8 +97,8 @@ static bool find_code(
 	return address != 0 && place(&question, address, out_code);
 }
 
-uint32_t lode_sampled_stacks_add(
-	LodeSampledStacks *self, const LodeSampledAccess *sampled, const char *kernel_function)
+uint32_t lode_sampled_stacks_add(LodeSampledStacks *self, const LodeSampledAccess *sampled,
+	const GPtrArray *kernel_functions)
 {
 	const LodePerfRecord *record = sampled->record;
 	Question question = {self, sampled};
@@ -124,9 +121,9 @@ uint32_t lode_sampled_stacks_add(
 		caller = lode_call_tree_add_chain(&self->tree, self->chain);
 		innermost = lode_call_tree_add(&self->tree, caller, &code);
 	}
-	if (kernel_function != NULL) {
-		const LodeCaller kernel = {KERNEL_IMAGE,
-			lode_name_table_add(&self->kernel_functions, kernel_function)};
+	for (guint i = kernel_functions->len; i-- > 0;) {
+		const LodeCaller kernel = {LODE_CALLER_IN_KERNEL,
+			lode_name_table_add(&self->kernel_functions, kernel_functions->pdata[i])};
 		innermost = lode_call_tree_add(&self->tree, innermost, &kernel);
 	}
 	const LodeStackSample sample = {
@@ -229,7 +226,7 @@ static uint32_t add_code(Naming *self, const LodeCaller *code, uint32_t outer)
 
 static uint32_t add_call(Naming *self, const LodeCall *call, uint32_t outer)
 {
-	if (call->code.image != KERNEL_IMAGE)
+	if (call->code.image != LODE_CALLER_IN_KERNEL)
 		return add_code(self, &call->code, outer);
 	const LodeFrame frame = {
 		.function = self->stacks->kernel_functions.names->pdata[call->code.address],
@@ -267,7 +264,7 @@ static void name_all(Naming *self)
 
 	for (guint i = 0; i < calls->len; i++) {
 		const LodeCall *call = &g_array_index(calls, LodeCall, i);
-		if (call->code.image != KERNEL_IMAGE)
+		if (call->code.image != LODE_CALLER_IN_KERNEL)
 			lode_code_names_add(self->names, &call->code);
 	}
 	lode_code_names_find(self->names);

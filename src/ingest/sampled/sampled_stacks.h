@@ -3,10 +3,11 @@
  * The call stacks of samples, where the recording has them (perf record -g), and what they become
  * in the profile:
  *
- *   sample ─▶ kernel function ◀ user code ◀ caller ◀ caller …      a way through the call tree
- *                                  │ inlined functions, lines
- *                                  ▼
- *                               frames, stacks
+ *   sample ─▶ kernel function ◀ kernel function … ◀ user code ◀ caller …    a way through the
+ *                                                      │                      call tree
+ *                                                      │ inlined functions, lines
+ *                                                      ▼
+ *                                                   frames, stacks
  *
  * Private to ingest/.
  */
@@ -22,12 +23,12 @@ void lode_sampled_stacks_free(LodeSampledStacks *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSampledStacks, lode_sampled_stacks_free)
 
 /*
- * Adds a sample, if its event has call chains. `kernel_function` is where it was, if that is in the
- * kernel, else NULL. Returns the caller of the sampled user code in the call tree; LODE_NONE: not
- * known.
+ * Adds a sample, if its event has call chains. `kernel_functions` (const char *) are where it was
+ * in the kernel and what called that there, the innermost first; none: it was not in the kernel.
+ * Returns the caller of the sampled user code in the call tree; LODE_NONE: not known.
  */
-uint32_t lode_sampled_stacks_add(
-	LodeSampledStacks *self, const LodeSampledAccess *sample, const char *kernel_function);
+uint32_t lode_sampled_stacks_add(LodeSampledStacks *self, const LodeSampledAccess *sample,
+	const GPtrArray *kernel_functions);
 
 /* NULL: no sample had a call chain. */
 const LodeCallTree *lode_sampled_stacks_tree(const LodeSampledStacks *self);

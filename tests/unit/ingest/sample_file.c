@@ -112,6 +112,11 @@ void sample_file_map_data(
 	put_mapping(self, pid, time_ns, map, PERF_RECORD_MISC_USER | MISC_DATA);
 }
 
+void sample_file_map_kernel(SampleFile *self, const LodePerfMapping *map)
+{
+	put_mapping(self, UINT32_MAX, 0, map, PERF_RECORD_MISC_KERNEL);
+}
+
 static void put_command(
 	SampleFile *self, const uint32_t ids[2], uint64_t time_ns, uint16_t misc, const char *name)
 {

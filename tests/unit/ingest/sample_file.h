@@ -33,6 +33,8 @@ void sample_file_map(SampleFile *self, uint32_t pid, uint64_t time_ns, const Lod
 /* Of memory that is not executable, MAP_PRIVATE, as with --data. */
 void sample_file_map_data(
 	SampleFile *self, uint32_t pid, uint64_t time_ns, const LodePerfMapping *map);
+/* The kernel's own, without a process. */
+void sample_file_map_kernel(SampleFile *self, const LodePerfMapping *map);
 void sample_file_exec(SampleFile *self, uint32_t pid, uint64_t time_ns);
 void sample_file_fork(SampleFile *self, uint32_t pid, uint32_t parent_pid, uint64_t time_ns);
 

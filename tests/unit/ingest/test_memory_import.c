@@ -473,6 +473,46 @@ static void test_callers(void)
 	g_assert_cmpuint(strlen(deep), ==, strlen("load_here") + 1024 * strlen(" < nothing"));
 }
 
+/* What the kernel called in itself is no caller of user code. */
+static void test_callers_in_kernel(void)
+{
+	const uint64_t kernel = UINT64_C(0xffffffff81000000);
+	g_auto(Scene) scene;
+
+	scene_init_empty(&scene);
+	scene.file.has_chains = true;
+	add_timer(&scene);
+	begin(&scene, PID);
+	uint64_t here = code_at(&scene, "load_here", 0), one = code_at(&scene, "nothing", 8);
+	const uint64_t chains[][7] = {
+		{PERF_CONTEXT_KERNEL, kernel, kernel + 64, kernel + 128, PERF_CONTEXT_USER, here,
+			one},
+		{PERF_CONTEXT_KERNEL, kernel, kernel + 64, kernel + 128},
+		{PERF_CONTEXT_HV, kernel, PERF_CONTEXT_KERNEL, kernel, PERF_CONTEXT_USER, here,
+			one},
+		{PERF_CONTEXT_GUEST, kernel, PERF_CONTEXT_GUEST_KERNEL, kernel,
+			PERF_CONTEXT_GUEST_USER, here, one},
+		{PERF_CONTEXT_USER, here, one},
+	};
+	const size_t lengths[] = {7, 4, 7, 7, 3};
+	const uint16_t modes[] = {PERF_RECORD_MISC_KERNEL, PERF_RECORD_MISC_KERNEL,
+		PERF_RECORD_MISC_HYPERVISOR, PERF_RECORD_MISC_GUEST_KERNEL, PERF_RECORD_MISC_USER};
+	Sample sample = sample_at(&scene, "load_here", 0);
+	sample.registers[SAMPLE_DI] = HEAP;
+	for (size_t i = 0; i < G_N_ELEMENTS(chains); i++) {
+		sample.mode = modes[i];
+		sample.ip = modes[i] == PERF_RECORD_MISC_USER ? here : kernel;
+		sample.chain = chains[i];
+		sample.n_chain = lengths[i];
+		sample_file_add(&scene.file, &sample);
+	}
+	g_autoptr(LodeProfile) profile = import(&scene);
+	g_assert_cmpuint(profile->memory->samples->len, ==, G_N_ELEMENTS(chains));
+	for (guint i = 0; i + 1 < G_N_ELEMENTS(chains); i++)
+		check_path(profile, i, "-");
+	check_path(profile, G_N_ELEMENTS(chains) - 1, "load_here < nothing");
+}
+
 /* One row for each operand, which share the weight. */
 static void test_two_operands(void)
 {
@@ -1307,6 +1347,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/memory_import/waited", test_waited);
 	g_test_add_func("/memory_import/ways", test_ways);
 	g_test_add_func("/memory_import/callers", test_callers);
+	g_test_add_func("/memory_import/callers-in-kernel", test_callers_in_kernel);
 	g_test_add_func("/memory_import/branch_stacks", test_branch_stacks);
 	g_test_add_func("/memory_import/partly_sampled", test_partly_sampled_registers);
 	g_test_add_func("/memory_import/reasons", test_reasons);

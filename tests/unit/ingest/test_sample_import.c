@@ -10,11 +10,13 @@
 #include "sample_file.h"
 #include "sampled_program.h"
 #include "seeds.h"
+#include "sources/kernel_symbols.h"
 #include "store/profile_store.h"
 
 #include <glib/gstdio.h>
 #include <linux/perf_event.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 enum { PID = 7 };
 
@@ -319,6 +321,146 @@ static void test_unused_event(void)
 		lode_profile_event(profile, profile->weight_event)->name, ==, "cpu-clock:cause");
 	check_reason(profile, "sample outside any mapping", 1, 500);
 	g_assert_false(profile->is_kernel_sampled);
+}
+
+/* "nothing;main;read": the functions of a sample's stack, the outermost first. */
+static char *stack_text(const LodeProfile *profile, guint sample)
+{
+	const LodeStacks *stacks = profile->stacks;
+	uint32_t at = g_array_index(stacks->samples, LodeStackSample, sample).stack;
+	GString *text = g_string_new(NULL);
+
+	while (at != LODE_NONE) {
+		const LodeStack *stack = &g_array_index(stacks->stacks, LodeStack, at);
+		const LodeFrame *frame = &g_array_index(stacks->frames, LodeFrame, stack->frame);
+		at = stack->outer;
+		g_string_prepend(text, frame->function);
+		if (at != LODE_NONE)
+			g_string_prepend_c(text, ';');
+	}
+	return g_string_free(text, FALSE);
+}
+
+static void add_kernel_sample(SampleFile *file, uint16_t mode, const uint64_t *chain, size_t n)
+{
+	const Sample sample = {.mode = mode,
+		.pid = PID,
+		.time_ns = 100,
+		.ip = chain[1],
+		.period = 1000,
+		.chain = chain,
+		.n_chain = n};
+
+	sample_file_add(file, &sample);
+}
+
+/* Samples in four functions of the kernel that begin at `kernel` and each other's end. */
+static void add_kernel_samples(
+	SampleFile *file, const SampledProgram *program, const uint64_t kernel[4])
+{
+	uint64_t entry = sampled_program_function(program, "wander")->address + program->bias;
+	const uint64_t called[] = {PERF_CONTEXT_KERNEL, kernel[2] + 1, kernel[1] + 1,
+		/* A call that is its function's last instruction. */
+		kernel[1], kernel[0] + 1, PERF_CONTEXT_USER, entry};
+	const uint64_t kernel_thread[] = {PERF_CONTEXT_KERNEL, kernel[2] + 1, kernel[0] + 1};
+	const uint64_t guest[] = {PERF_CONTEXT_GUEST_KERNEL, kernel[2] + 1, kernel[0] + 1};
+	const uint64_t hypervisor[] = {PERF_CONTEXT_HV, kernel[2] + 1, PERF_CONTEXT_KERNEL,
+		kernel[1] + 1, kernel[0] + 1, PERF_CONTEXT_USER, entry};
+
+	add_kernel_sample(file, PERF_RECORD_MISC_KERNEL, called, G_N_ELEMENTS(called));
+	add_kernel_sample(
+		file, PERF_RECORD_MISC_KERNEL, kernel_thread, G_N_ELEMENTS(kernel_thread));
+	add_kernel_sample(file, PERF_RECORD_MISC_GUEST_KERNEL, guest, G_N_ELEMENTS(guest));
+	add_kernel_sample(file, PERF_RECORD_MISC_HYPERVISOR, hypervisor, G_N_ELEMENTS(hypervisor));
+}
+
+static void check_stack(const LodeProfile *profile, guint sample, const char *expected)
+{
+	g_autofree char *found = stack_text(profile, sample);
+
+	g_assert_cmpstr(found, ==, expected);
+}
+
+/* Of a kernel whose functions are not known, all is one. */
+static void test_unknown_kernel_chain(void)
+{
+	const uint64_t kernel[] = {
+		0xffffffff81000000, 0xffffffff81000100, 0xffffffff81000200, 0xffffffff81000300};
+	g_auto(SampledProgram) program;
+	g_auto(SampleFile) file;
+
+	sampled_program_open(&program, PROGRAM_BRANCHES);
+	sample_file_init(&file);
+	file.has_branches = false;
+	file.has_chains = true;
+	add_cpu_clock(&file);
+	begin(&file, &program);
+	add_kernel_samples(&file, &program, kernel);
+	g_autoptr(LodeProfile) profile = import(&file);
+	check_stack(profile, 0, "wander;[kernel]");
+	check_stack(profile, 1, "[kernel]");
+	check_stack(profile, 2, "");
+	check_stack(profile, 3, "wander");
+}
+
+/* Four functions of the running kernel that follow each other; false: it hides them. */
+static bool find_kernel_functions(
+	const LodeKernelSymbols *symbols, uint64_t out_starts[4], const char *out_names[4])
+{
+	unsigned n = 0;
+	uint64_t start;
+
+	if (symbols == NULL)
+		return false;
+	uint64_t at = lode_kernel_symbols_text(symbols);
+	for (unsigned i = 0; i < 1 << 16 && n < 4; i++, at += 16) {
+		const char *name = lode_kernel_symbols_find(symbols, at, &start);
+		if (name != NULL && start == at && (n == 0 || start - out_starts[n - 1] > 16)) {
+			out_starts[n] = start;
+			out_names[n++] = name;
+		}
+	}
+	return n == 4;
+}
+
+/* Each function on the way is a frame, as perf script has them. */
+static void test_kernel_chain(void)
+{
+	enum { FEATURE_OS_RELEASE = 4 };
+	g_autoptr(LodeKernelSymbols) symbols = lode_kernel_symbols_read("/proc/kallsyms");
+	g_auto(SampledProgram) program;
+	g_auto(SampleFile) file;
+	struct utsname own;
+	uint64_t starts[4], start;
+	const char *names[4];
+
+	if (!find_kernel_functions(symbols, starts, names)) {
+		g_test_skip("the kernel's symbols cannot be read");
+		return;
+	}
+	const LodePerfMapping text = {.start = lode_kernel_symbols_text(symbols),
+		.size = 1 << 24,
+		.offset = lode_kernel_symbols_text(symbols),
+		.path = "[kernel.kallsyms]_text"};
+	sampled_program_open(&program, PROGRAM_BRANCHES);
+	sample_file_init(&file);
+	file.has_branches = false;
+	file.has_chains = true;
+	g_assert_cmpint(uname(&own), ==, 0);
+	put_counted_text(perf_data_file_feature(&file.file, FEATURE_OS_RELEASE), own.release);
+	add_cpu_clock(&file);
+	sample_file_map_kernel(&file, &text);
+	begin(&file, &program);
+	add_kernel_samples(&file, &program, starts);
+	g_autoptr(LodeProfile) profile = import(&file);
+	const char *last_of_first = lode_kernel_symbols_find(symbols, starts[1] - 1, &start);
+	g_autofree char *called = g_strjoin(";", "wander", names[0],
+		last_of_first != NULL ? last_of_first : "[kernel]", names[1], names[2], NULL);
+	check_stack(profile, 0, called);
+	g_autofree char *kernel_thread = g_strjoin(";", names[0], names[2], NULL);
+	check_stack(profile, 1, kernel_thread);
+	check_stack(profile, 2, "");
+	check_stack(profile, 3, "wander");
 }
 
 /* 'perf record -c N' need not write the period, and what was mapped counts in the file's order. */
@@ -705,6 +847,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/sample-import/event-names", test_event_names);
 	g_test_add_func("/sample-import/causes", test_causes);
 	g_test_add_func("/sample-import/unused-event", test_unused_event);
+	g_test_add_func("/sample-import/unknown-kernel-chain", test_unknown_kernel_chain);
+	g_test_add_func("/sample-import/kernel-chain", test_kernel_chain);
 	g_test_add_func("/sample-import/no-times", test_no_times);
 	g_test_add_func("/sample-import/build-id", test_build_id);
 	g_test_add_func("/sample-import/missing-file", test_missing_file);
