@@ -2,7 +2,7 @@
 /*
  * $TMPDIR/lode-run-PID-XXXXXX is locked as long as its process lives, so that one that a killed
  * process has left can be told from one in use, by the next run, which removes it. So are the
- * copies of store/private_copy.h, lode-read-PID-XXXXXX, which are removed likewise.
+ * folders of base/private_folder.h, lode-read-PID-XXXXXX, which are removed likewise.
  */
 #include "cli/recording_directory.h"
 

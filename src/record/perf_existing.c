@@ -2,6 +2,7 @@
 #include "record/perf_existing.h"
 
 #include "base/error.h"
+#include "base/maps_line.h"
 
 #include <limits.h>
 #include <linux/perf_event.h>
@@ -94,37 +95,13 @@ static void add_fork(const Writer *self)
 	add_record(self, PERF_RECORD_FORK, PERF_RECORD_MISC_USER, body);
 }
 
-typedef struct {
-	uint64_t start, end, offset, inode;
-	unsigned major, minor;
-	char access[5]; /* "r-xp" */
-	int path;       /* where it begins in the line */
-} MapsLine;
-
-static bool read_line(const char *line, MapsLine *out_map)
-{
-	MapsLine map = {.path = 0};
-	unsigned long long start, end, offset, inode;
-
-	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, map.access, &offset,
-		    &map.major, &map.minor, &inode, &map.path) < 7 ||
-		end <= start)
-		return false;
-	map.start = start;
-	map.end = end;
-	map.offset = offset;
-	map.inode = inode;
-	*out_map = map;
-	return true;
-}
-
 static uint32_t protection(const char *access)
 {
 	return (uint32_t)((access[0] == 'r' ? PROT_READ : 0) | (access[1] == 'w' ? PROT_WRITE : 0) |
 			  (access[2] == 'x' ? PROT_EXEC : 0));
 }
 
-static void add_mapping(const Writer *self, const MapsLine *map, const char *path)
+static void add_mapping(const Writer *self, const LodeMapsLine *map, const char *path)
 {
 	GByteArray *body = g_byte_array_new();
 	bool is_code = map->access[2] == 'x';
@@ -134,8 +111,8 @@ static void add_mapping(const Writer *self, const MapsLine *map, const char *pat
 	add_u64(body, map->start);
 	add_u64(body, map->end - map->start);
 	add_u64(body, map->offset);
-	add_u32(body, map->major);
-	add_u32(body, map->minor);
+	add_u32(body, map->device_major);
+	add_u32(body, map->device_minor);
 	add_u64(body, map->inode);
 	add_u64(body, 0);
 	add_u32(body, protection(map->access));
@@ -151,10 +128,10 @@ static void add_mapping(const Writer *self, const MapsLine *map, const char *pat
 
 static void add_line(const Writer *self, char *line)
 {
-	MapsLine map;
+	LodeMapsLine map;
 
 	/* the size of a record has 16 bits; the kernel names no longer paths either */
-	if (!read_line(line, &map) || strlen(line + map.path) > PATH_MAX)
+	if (!lode_maps_line_read(line, &map) || strlen(line + map.path) > PATH_MAX)
 		return;
 	if (self->wanted->is_wanted != NULL && !self->wanted->is_wanted(map.start, map.end,
 						       line + map.path, self->wanted->filter_data))

@@ -395,6 +395,7 @@ static LodePerfData *new_reader(const char *path)
 	self->strings = g_string_chunk_new(4096);
 	self->info.clock_id = -1;
 	self->info.build_ids = g_array_new(FALSE, TRUE, sizeof(LodePerfBuildId));
+	self->info.files = g_array_new(FALSE, TRUE, sizeof(LodePerfFile));
 	self->info.numa_nodes = g_array_new(FALSE, TRUE, sizeof(LodePerfNumaNode));
 	self->info.core_siblings = g_ptr_array_new();
 	self->info.thread_siblings = g_ptr_array_new();
@@ -420,6 +421,7 @@ void lode_perf_data_close(LodePerfData *self)
 	g_ptr_array_unref(self->info.thread_siblings);
 	g_ptr_array_unref(self->info.core_siblings);
 	g_array_unref(self->info.numa_nodes);
+	g_array_unref(self->info.files);
 	g_array_unref(self->info.build_ids);
 	g_string_chunk_free(self->strings);
 	g_hash_table_unref(self->tracepoint_names);

@@ -10,6 +10,9 @@
  * of AUXTRACE is passed over. What a newer perf added (longer attributes, unknown record types and
  * features) is skipped and counted.
  *
+ * A recording of lode's may keep copies of files that are nowhere else, see
+ * docs/formats/recorded-files.md.
+ *
  * Formats: linux/perf_event.h and tools/perf/Documentation/perf.data-file-format.txt of Linux.
  */
 #pragma once
@@ -96,11 +99,12 @@ typedef struct {
 	const uint8_t *build_id; /* NULL: none in the record */
 	size_t build_id_size;
 	bool is_build_id_padded; /* as in LodePerfBuildId */
-	/* Of the file; false where the record has a build-id in their place, and of MMAP. A file
-	 * that is none, as anonymous memory, has inode 0. */
-	bool has_inode;
+	/* The file as the kernel knows it; 0 all: not in the record, or not of a file. The device
+	 * is that of the kernel's memory (/proc/PID/maps), which for btrfs and overlayfs is not
+	 * that of stat(2). */
 	uint32_t device_major, device_minor;
-	uint64_t inode, inode_generation;
+	uint64_t inode;
+	uint64_t generation; /* of the inode; 0: not recorded */
 } LodePerfMapping;
 
 typedef enum {
@@ -139,8 +143,9 @@ typedef struct {
 	uint32_t n_cpus_online, n_cpus_available;
 	uint64_t total_memory_kib;
 	int32_t clock_id; /* CLOCK_…; −1: not recorded (perf's own clock) */
-	bool is_pipe, is_swapped, is_truncated;     /* truncated: data.size 0 after a crash */
-	GArray *build_ids;                          /* LodePerfBuildId */
+	bool is_pipe, is_swapped, is_truncated; /* truncated: data.size 0 after a crash */
+	GArray *build_ids;                      /* LodePerfBuildId */
+	GArray *files; /* LodePerfFile; of lode's recordings: those that were mapped to execute */
 	GArray *numa_nodes;                         /* LodePerfNumaNode */
 	GPtrArray *core_siblings, *thread_siblings; /* const char *: lists of CPUs, "0-3,8" */
 	uint64_t n_unknown_records, n_unknown_features;
@@ -161,6 +166,21 @@ typedef struct {
 	uint32_t pid; /* UINT32_MAX: any (the kernel's, −1 in the file) */
 	LodePerfMode mode;
 } LodePerfBuildId;
+
+/*
+ * A file as it was when it was recorded. Path, device, inode and generation are those of the
+ * records of its mappings, so that it is found by them also where one path was several files; the
+ * generation may be 0 where the records have one. "[vdso]" is one of them.
+ */
+typedef struct {
+	const char *path;
+	const char *build_id; /* hex; NULL: none */
+	uint32_t device_major, device_minor;
+	uint64_t inode, generation;
+	uint64_t size;                         /* bytes of the file */
+	uint64_t content_offset, content_size; /* of the copy, compressed, in the recording; 0: it
+	                                          has none */
+} LodePerfFile;
 
 typedef struct {
 	uint32_t node;
@@ -214,6 +234,14 @@ void lode_perf_data_add(LodePerfData *self, const struct perf_event_attr *attr, 
  * record goes or the next is read. Errors: _CORRUPT. */
 LodePerfNext lode_perf_data_parse(LodePerfData *self, const void *record, size_t size,
 	LodePerfRecord *out_record, GError **error);
+
+/*
+ * Writes the copy of a file that the recording keeps, one of info's `files` with content, to a new
+ * file. Not for several threads at once. Errors: _IO, _CORRUPT, _LIMIT (more than 1 GiB of one
+ * recording, more than 512 MiB at once); nothing is left then.
+ */
+bool lode_perf_data_unpack(
+	LodePerfData *self, const LodePerfFile *file, const char *path, GError **error);
 
 /* How far it is, for progress: bytes of the file. */
 uint64_t lode_perf_data_position(const LodePerfData *self);

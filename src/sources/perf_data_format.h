@@ -40,10 +40,25 @@ enum { /* bits of the header's feature map, and numbers of FEATURE records */
 	LODE_PERF_FEATURE_NUMA_TOPOLOGY = 14,
 	LODE_PERF_FEATURE_PMU_MAPPINGS = 16,
 	LODE_PERF_FEATURE_CLOCK_DATA = 29,
-	LODE_PERF_FEATURE_LAST_KNOWN = 31, /* PMU_CAPS */
-	LODE_PERF_FEATURE_LODE = 255,      /* of lode's own, see record/perf_features.h */
+	LODE_PERF_FEATURE_LAST_KNOWN = 31,  /* PMU_CAPS */
+	LODE_PERF_FEATURE_LODE_FILES = 254, /* of lode's own, see docs/formats/recorded-files.md */
+	LODE_PERF_FEATURE_LODE = 255,       /* likewise, see record/perf_features.h */
 	LODE_PERF_FEATURE_BITS = 256,
 };
+
+/*
+ * The section of recorded files, docs/formats/recorded-files.md. The limits are those of a
+ * recording, and what a reader accepts.
+ */
+enum {
+	LODE_PERF_FILES_VERSION = 1,
+	LODE_PERF_FILES_HEAD_BYTES = 16,  /* before the entries */
+	LODE_PERF_FILES_ENTRY_BYTES = 64, /* of an entry before its build-id */
+	LODE_PERF_FILES_MAX_BUILD_ID = 64,
+	LODE_PERF_FILES_MAX_INDEX_BYTES = 64 << 20,
+};
+#define LODE_PERF_FILES_MAX_BYTES_EACH (UINT64_C(512) << 20)
+#define LODE_PERF_FILES_MAX_BYTES (UINT64_C(1) << 30) /* of all that are kept, not compressed */
 
 enum { /* kinds of EVENT_UPDATE */
 	LODE_PERF_UPDATE_NAME = 2,

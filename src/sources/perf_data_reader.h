@@ -7,6 +7,7 @@
  *   perf_data_header.c      magic, sections, attributes; features: host, CPUs, build-ids, …
  *   perf_data_events.c      attributes → events, ids → events, names of events without one
  *   perf_data_records.c     samples, mappings, processes, losses
+ *   perf_data_files.c       the files that a recording keeps copies of
  */
 #pragma once
 
@@ -84,6 +85,8 @@ struct LodePerfData {
 	GStringChunk *strings;
 	LodePerfInfo info;
 
+	uint64_t unpacked_bytes; /* of the files that are kept */
+
 	size_t record_size; /* of a LodePerfRecord */
 	uint64_t *scratch;  /* of one record: arrays that must be swapped or aligned */
 	size_t n_scratch;   /* words in use */
@@ -123,6 +126,10 @@ void lode_perf_data_read_feature(LodePerfData *self, uint64_t feature, LodeByteC
 size_t lode_perf_data_guess_build_id_size(const uint8_t *build_id);
 /* One entry of the build-id table, after its record header. */
 bool lode_perf_data_read_build_id(LodePerfData *self, uint16_t misc, LodeByteCursor *cursor);
+
+/* The entries of the section of recorded files; damage is counted, and ends them. Errors: _IO,
+ * _LIMIT. */
+bool lode_perf_data_read_files(LodePerfData *self, uint64_t offset, uint64_t size, GError **error);
 
 /* Splits a record off the front of `left` bytes; a size of 0 stands for a record not all there. */
 size_t lode_perf_data_split_record(

@@ -350,13 +350,12 @@ static void read_build_id(LodePerfMapping *mapping, LodeByteCursor *cursor)
 		mapping->build_id = NULL;
 }
 
-static void read_inode(LodePerfMapping *mapping, LodeByteCursor *cursor)
+static void read_identity(LodePerfMapping *mapping, LodeByteCursor *cursor)
 {
-	mapping->has_inode = true;
 	mapping->device_major = lode_byte_cursor_u32(cursor);
 	mapping->device_minor = lode_byte_cursor_u32(cursor);
 	mapping->inode = lode_byte_cursor_u64(cursor);
-	mapping->inode_generation = lode_byte_cursor_u64(cursor);
+	mapping->generation = lode_byte_cursor_u64(cursor);
 }
 
 static void read_mapping(LodePerfRawRecord *raw, LodePerfRecord *out)
@@ -376,7 +375,7 @@ static void read_mapping(LodePerfRawRecord *raw, LodePerfRecord *out)
 		if (raw->misc & LODE_PERF_MISC_MMAP_BUILD_ID)
 			read_build_id(mapping, cursor);
 		else
-			read_inode(mapping, cursor);
+			read_identity(mapping, cursor);
 		mapping->protection = lode_byte_cursor_u32(cursor);
 		lode_byte_cursor_skip(cursor, 4);
 	}

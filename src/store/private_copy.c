@@ -2,26 +2,22 @@
 #include "store/private_copy.h"
 
 #include "base/error.h"
-#include "base/temporary_path.h"
 #include "store/guarded_vfs.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 /* Where SQLite's shared lock lies: https://www.sqlite.org/lockingv3.html, os.h SHARED_FIRST. */
 enum { SHARED_LOCK_START = 0x40000002, SHARED_LOCK_LENGTH = 510 };
-enum { FOLDER_FLAGS = O_RDONLY | O_DIRECTORY | O_CLOEXEC };
 enum { LOCK_TRIES = 50, LOCK_INTERVAL_US = 100000, COPY_SIZE = 1 << 20 };
+
+#define REASON "a write to it was interrupted, and a copy in which to undo that cannot be made: "
 
 static bool fail(GError **error, const char *what)
 {
-	g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
-		"a write to it was interrupted, and a copy in which to undo that cannot be made: "
-		"%s: %s",
-		what, g_strerror(errno));
+	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, REASON "%s: %s", what, g_strerror(errno));
 	return false;
 }
 
@@ -130,22 +126,16 @@ static bool copy_both(LodePrivateCopy *self, const char *path, GError **error)
 
 LodePrivateCopy *lode_private_copy_new(const char *path, GError **error)
 {
-	g_autofree char *name = g_strdup_printf("lode-read-%d-XXXXXX", (int)getpid());
-	g_autofree char *folder = g_build_filename(g_get_tmp_dir(), name, NULL);
+	g_autoptr(LodePrivateFolder) folder = lode_private_folder_new(error);
 
-	if (g_mkdtemp(folder) == NULL) {
-		fail(error, g_get_tmp_dir());
+	if (folder == NULL) {
+		g_prefix_error(error, REASON);
 		return NULL;
 	}
 	g_autoptr(LodePrivateCopy) self = g_new0(LodePrivateCopy, 1);
-	self->path = g_build_filename(folder, "copy.lode", NULL);
-	self->journal_path = g_build_filename(folder, "copy.lode-journal", NULL);
+	self->path = g_build_filename(folder->path, "copy.lode", NULL);
+	self->journal_path = g_build_filename(folder->path, "copy.lode-journal", NULL);
 	self->folder = g_steal_pointer(&folder);
-	lode_temporary_path_add(self->folder);
-	/* By its name and the lock the next recording tells one that a killed process has left. */
-	self->lock = open(self->folder, FOLDER_FLAGS);
-	if (self->lock >= 0)
-		flock(self->lock, LOCK_EX | LOCK_NB);
 	if (!copy_both(self, path, error))
 		return NULL;
 	return g_steal_pointer(&self);
@@ -155,14 +145,8 @@ void lode_private_copy_free(LodePrivateCopy *self)
 {
 	if (self == NULL)
 		return;
-	unlink(self->path);
-	unlink(self->journal_path);
-	rmdir(self->folder);
-	lode_temporary_path_forget(self->folder);
-	if (self->lock >= 0)
-		close(self->lock);
+	lode_private_folder_free(self->folder);
 	g_free(self->path);
 	g_free(self->journal_path);
-	g_free(self->folder);
 	g_free(self);
 }

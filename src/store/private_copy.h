@@ -6,11 +6,11 @@
  */
 #pragma once
 
-#include <glib.h>
+#include "base/private_folder.h"
 
 typedef struct {
-	char *folder, *path, *journal_path;
-	int lock; /* held on the folder; −1: none */
+	LodePrivateFolder *folder;
+	char *path, *journal_path;
 } LodePrivateCopy;
 
 /*

@@ -7,9 +7,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Compressed data may unpack to more than is worth waiting for. */
-enum { MAX_RECORDS = 20000 };
+enum { MAX_RECORDS = 20000, MAX_KEPT = 4, MAX_KEPT_BYTES = 1 << 20 };
 
 typedef struct {
 	uint64_t n, sum;
@@ -119,6 +120,31 @@ static void check_info(LodePerfData *file)
 		fail("behind the end");
 }
 
+/* What a file claims to be is what is written, or nothing is. */
+static void check_kept_files(LodePerfData *file)
+{
+	const GArray *files = lode_perf_data_info(file)->files;
+	g_autofree char *path = g_strdup_printf(
+		"%s/fuzz-perf-data-%d", g_get_tmp_dir(), (int)getpid());
+	struct stat status;
+
+	for (guint i = 0; i < MIN(files->len, MAX_KEPT); i++) {
+		const LodePerfFile *kept = &g_array_index(files, LodePerfFile, i);
+		g_autoptr(GError) error = NULL;
+		if (kept->build_id != NULL && strlen(kept->build_id) > 128)
+			fail("a build-id of wrong length");
+		if (kept->content_size == 0 || kept->size > MAX_KEPT_BYTES)
+			continue;
+		bool is_whole = lode_perf_data_unpack(file, kept, path, &error);
+		bool is_there = stat(path, &status) == 0;
+		if (is_whole != (error == NULL) || is_whole != is_there ||
+			(is_whole && (uint64_t)status.st_size != kept->size))
+			fail("a copy that is not as it says");
+		if (is_there)
+			unlink(path);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	g_autoptr(GError) error = NULL;
@@ -131,5 +157,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	Reading first = read_all(file);
 	check_info(file);
 	check_second_reading(file, &first);
+	check_kept_files(file);
 	return 0;
 }

@@ -97,9 +97,9 @@ static void print_mapping(const LodePerfRecord *record)
 		mapping->offset, mapping->protection);
 	for (size_t i = 0; i < mapping->build_id_size; i++)
 		printf("%02x", mapping->build_id[i]);
-	if (mapping->has_inode)
+	if (mapping->inode != 0)
 		printf(" inode=%02x:%02x/%" PRIu64 "/%" PRIu64, mapping->device_major,
-			mapping->device_minor, mapping->inode, mapping->inode_generation);
+			mapping->device_minor, mapping->inode, mapping->generation);
 	printf(" path=%s\n", mapping->path);
 }
 

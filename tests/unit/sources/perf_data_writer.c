@@ -167,18 +167,18 @@ static void put_pipe(PerfDataFile *self, PerfDataWriter *out)
 
 static void put_feature_map(PerfDataFile *self, PerfDataWriter *out)
 {
-	uint64_t map = 0;
+	uint64_t map[4] = {0};
 
 	for (unsigned i = 0; i < G_N_ELEMENTS(self->features); i++)
-		map |= (uint64_t)(self->features[i].bytes != NULL) << i;
-	if (self->has_long_of_32_bits) {
-		put32(out, (uint32_t)map);
-		put32(out, (uint32_t)(map >> 32));
-	} else {
-		put64(out, map);
+		map[i / 64] |= (uint64_t)(self->features[i].bytes != NULL) << i % 64;
+	for (unsigned i = 0; i < G_N_ELEMENTS(map); i++) {
+		if (self->has_long_of_32_bits) {
+			put32(out, (uint32_t)map[i]);
+			put32(out, (uint32_t)(map[i] >> 32));
+		} else {
+			put64(out, map[i]);
+		}
 	}
-	for (unsigned i = 1; i < 4; i++)
-		put64(out, 0);
 }
 
 static void put_feature_sections(PerfDataFile *self, PerfDataWriter *out)

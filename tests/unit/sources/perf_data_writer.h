@@ -27,7 +27,7 @@ typedef struct {
 	PerfDataAttribute attributes[3];
 	unsigned n_attributes;
 	PerfDataWriter data;
-	PerfDataWriter features[40]; /* by number; bytes NULL: not there */
+	PerfDataWriter features[256]; /* by number; bytes NULL: not there */
 } PerfDataFile;
 
 void perf_data_file_init(PerfDataFile *self, bool is_big_endian, bool is_pipe);

@@ -4,6 +4,7 @@
 #include "perf_data_writer.h"
 #include "sources/perf_data.h"
 
+#include <glib/gstdio.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -376,17 +377,17 @@ static void check_kernel_records(LodePerfData *file)
 	g_assert_cmphex(record->mapping.offset, ==, 0x1000);
 	g_assert_cmpuint(record->mapping.protection, ==, PROT_READ | PROT_WRITE);
 	g_assert_cmpuint(record->pid, ==, 7);
-	g_assert_false(record->mapping.has_inode);
+	g_assert_cmpuint(record->mapping.inode, ==, 0);
 	record = next(file);
 	check_mapping(record, "/bin/a b", false);
-	g_assert_true(record->mapping.has_inode);
+	g_assert_cmpuint(record->mapping.inode, !=, 0);
 	g_assert_cmpuint(record->mapping.device_major, ==, 0x103);
 	g_assert_cmpuint(record->mapping.device_minor, ==, 5);
 	g_assert_cmpuint(record->mapping.inode, ==, UINT64_C(0x100000007));
-	g_assert_cmpuint(record->mapping.inode_generation, ==, 9);
+	g_assert_cmpuint(record->mapping.generation, ==, 9);
 	record = next(file);
 	check_mapping(record, "[kernel]", false);
-	g_assert_false(record->mapping.has_inode);
+	g_assert_cmpuint(record->mapping.inode, ==, 0);
 	g_assert_cmpuint(record->pid, ==, UINT32_MAX);
 	g_assert_cmpuint(record->mapping.protection, ==, PROT_READ | PROT_EXEC);
 	record = next(file);
@@ -844,6 +845,189 @@ static void test_features(void)
 	}
 }
 
+/* --- files that are kept --- */
+
+enum { FEATURE_FILES = 254, CONTENT_BYTES = 300000 };
+
+/* What the files of a section are made of, for variants that are damaged. */
+typedef struct {
+	uint32_t version, n_entries, build_id_size, entry_bytes;
+	uint64_t index_bytes, size, content_offset, content_bytes;
+	const char *damage; /* what unpacking says; NULL: nothing */
+	unsigned n_files;
+} KeptFile;
+
+static void fill_content(char *content)
+{
+	for (size_t i = 0; i < CONTENT_BYTES; i++)
+		content[i] = (char)(i * i >> 7);
+}
+
+static size_t put_kept_file(PerfDataFile *parts, const KeptFile *kept)
+{
+	PerfDataWriter *out = perf_data_file_feature(parts, FEATURE_FILES);
+	g_autofree char *content = g_malloc(CONTENT_BYTES);
+	g_autofree char *compressed = g_malloc(ZSTD_compressBound(CONTENT_BYTES));
+
+	fill_content(content);
+	size_t n = ZSTD_compress(
+		compressed, ZSTD_compressBound(CONTENT_BYTES), content, CONTENT_BYTES, 1);
+	put32(out, kept->version);
+	put32(out, kept->n_entries);
+	put64(out, kept->index_bytes);
+	put32(out, kept->entry_bytes);
+	put32(out, kept->build_id_size);
+	put32(out, 8);
+	put32(out, 3);
+	put64(out, 4711);
+	put64(out, UINT64_C(0x123456789));
+	put64(out, kept->size);
+	put64(out, kept->content_offset);
+	put64(out, kept->content_bytes == UINT64_MAX ? n : kept->content_bytes);
+	put64(out, 0);
+	put32(out, 1);
+	put_text(out, "/bin/a (deleted)");
+	while (out->bytes->len < 16 + 104)
+		put8(out, 0xee);
+	/* an entry without content or build-id, of a kernel's page */
+	put32(out, 72);
+	for (unsigned i = 0; i < 15; i++)
+		put32(out, 0);
+	put_text(out, "[vdso]");
+	g_byte_array_append(out->bytes, (const uint8_t *)compressed, (guint)n);
+	return n;
+}
+
+static const KeptFile whole_file = {1, 2, 4, 104, 176, CONTENT_BYTES, 192, UINT64_MAX, NULL, 2};
+
+static char *path_in(const char *folder)
+{
+	return g_build_filename(folder, "copy", NULL);
+}
+
+static void check_kept_file(LodePerfData *file, const KeptFile *kept)
+{
+	const LodePerfInfo *info = lode_perf_data_info(file);
+	g_autoptr(GError) error = NULL;
+	g_autofree char *folder = g_dir_make_tmp(NULL, NULL);
+	g_autofree char *path = path_in(folder);
+	g_autofree char *expected = g_malloc(CONTENT_BYTES);
+	g_autofree char *content = NULL;
+	gsize size;
+
+	g_assert_cmpuint(info->files->len, ==, kept->n_files);
+	g_assert_cmpuint(
+		info->n_damaged_features + info->n_unknown_features, ==, kept->n_files < 2);
+	for (guint i = 0; i < kept->n_files; i++) {
+		const LodePerfFile *entry = &g_array_index(info->files, LodePerfFile, i);
+		if (i == 1) {
+			g_assert_cmpstr(entry->path, ==, "[vdso]");
+			g_assert_null(entry->build_id);
+			g_assert_cmpuint(entry->content_size, ==, 0);
+			continue;
+		}
+		g_assert_cmpstr(entry->path, ==, "/bin/a (deleted)");
+		g_assert_cmpuint(strlen(entry->build_id), ==, 8);
+		g_assert_cmpuint(entry->device_major, ==, 8);
+		g_assert_cmpuint(entry->device_minor, ==, 3);
+		g_assert_cmpuint(entry->inode, ==, 4711);
+		g_assert_cmpuint(entry->generation, ==, UINT64_C(0x123456789));
+		bool is_whole = lode_perf_data_unpack(file, entry, path, &error);
+		g_assert_cmpint(is_whole, ==, kept->damage == NULL);
+		if (is_whole) {
+			g_assert_true(g_file_get_contents(path, &content, &size, NULL));
+			g_assert_cmpint(g_unlink(path), ==, 0);
+			fill_content(expected);
+			g_assert_cmpuint(size, ==, CONTENT_BYTES);
+			g_assert_true(memcmp(content, expected, CONTENT_BYTES) == 0);
+		} else {
+			g_assert_nonnull(strstr(error->message, kept->damage));
+			g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
+		}
+	}
+	g_assert_cmpint(g_rmdir(folder), ==, 0);
+}
+
+static void check_kept_variant(const KeptFile *kept, bool is_big_endian)
+{
+	PerfDataFile parts;
+
+	perf_data_file_init(&parts, is_big_endian, false);
+	add_attribute(&parts, COMMON, 0);
+	put_features(&parts);
+	g_clear_pointer(&parts.features[9].bytes, g_byte_array_unref);
+	put_kept_file(&parts, kept);
+	put_sample(&parts.data, 1);
+	g_autoptr(LodePerfData) file = open_file(&parts);
+	g_assert_nonnull(next(file));
+	g_assert_null(next(file));
+	check_kept_file(file, kept);
+	perf_data_file_clear(&parts);
+}
+
+static void test_kept_files(void)
+{
+	KeptFile kept;
+
+	check_kept_variant(&whole_file, false);
+	check_kept_variant(&whole_file, true);
+	/* the index: of another version, longer than the section, shorter than its entries */
+	kept = whole_file, kept.version = 2, kept.n_files = 0;
+	check_kept_variant(&kept, false);
+	kept = whole_file, kept.index_bytes = UINT64_MAX - 4, kept.n_files = 0;
+	check_kept_variant(&kept, false);
+	kept = whole_file, kept.index_bytes = 120, kept.n_files = 1;
+	check_kept_variant(&kept, false);
+	kept = whole_file, kept.entry_bytes = UINT32_MAX, kept.n_files = 0;
+	check_kept_variant(&kept, false);
+	kept = whole_file, kept.entry_bytes = 8, kept.n_files = 0;
+	check_kept_variant(&kept, false);
+	kept = whole_file, kept.build_id_size = 65, kept.n_files = 0;
+	check_kept_variant(&kept, false);
+	/* the content: outside the section, cut short, longer or shorter than is said */
+	kept = whole_file, kept.content_offset = UINT64_MAX, kept.n_files = 0;
+	check_kept_variant(&kept, false);
+	kept = whole_file, kept.content_bytes = 1 << 30, kept.n_files = 0;
+	check_kept_variant(&kept, false);
+	kept = whole_file, kept.content_bytes = 100,
+	kept.damage = "the copy of a file is cut short";
+	check_kept_variant(&kept, false);
+	kept = whole_file, kept.content_offset = 100, kept.damage = "the copy of a file is damaged";
+	check_kept_variant(&kept, false);
+	kept = whole_file, kept.size--, kept.damage = "the copy of a file is damaged";
+	check_kept_variant(&kept, false);
+	kept = whole_file, kept.size++, kept.damage = "the copy of a file is cut short";
+	check_kept_variant(&kept, false);
+	kept = whole_file, kept.size = UINT64_C(1) << 40;
+	kept.damage = "the copies of files are larger than a recording keeps";
+	check_kept_variant(&kept, false);
+}
+
+/* A small copy that claims to be large cannot be unpacked again and again. */
+static void test_kept_limit(void)
+{
+	KeptFile kept = whole_file;
+	PerfDataFile parts;
+
+	kept.size = UINT64_C(512) << 20;
+	perf_data_file_init(&parts, false, false);
+	add_attribute(&parts, COMMON, 0);
+	put_kept_file(&parts, &kept);
+	put_sample(&parts.data, 1);
+	g_autoptr(LodePerfData) file = open_file(&parts);
+	g_autofree char *folder = g_dir_make_tmp(NULL, NULL);
+	g_autofree char *path = path_in(folder);
+	const LodePerfFile *entry = &g_array_index(
+		lode_perf_data_info(file)->files, LodePerfFile, 0);
+	for (int i = 0; i < 3; i++) {
+		g_autoptr(GError) error = NULL;
+		g_assert_false(lode_perf_data_unpack(file, entry, path, &error));
+		g_assert_cmpint(error->code, ==, i < 2 ? LODE_ERROR_CORRUPT : LODE_ERROR_LIMIT);
+	}
+	g_assert_cmpint(g_rmdir(folder), ==, 0);
+	perf_data_file_clear(&parts);
+}
+
 /* The program in a recorder's command line, as a shell would quote both; NULL: none is known. */
 static void check_program(const char *line, const char *program)
 {
@@ -1033,6 +1217,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/perf-data/payloads", test_payloads);
 	g_test_add_func("/perf-data/features", test_features);
 	g_test_add_func("/perf-data/build-ids", test_build_ids);
+	g_test_add_func("/perf-data/kept-files", test_kept_files);
+	g_test_add_func("/perf-data/kept-limit", test_kept_limit);
 	g_test_add_func("/perf-data/programs", test_programs);
 	g_test_add_func("/perf-data/names", test_names);
 	g_test_add_func("/perf-data/late", test_late);

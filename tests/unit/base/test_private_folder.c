@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/private_folder.h"
+
+#include <glib/gstdio.h>
+
+static void test_removal(void)
+{
+	g_autoptr(GError) error = NULL;
+	LodePrivateFolder *folder = lode_private_folder_new(&error);
+	GStatBuf status;
+
+	g_assert_no_error(error);
+	g_autofree char *path = g_strdup(folder->path);
+	g_autofree char *file = lode_private_folder_next(folder, "a");
+	g_assert_true(g_file_set_contents(file, "a", 1, NULL));
+	g_assert_cmpint(g_stat(path, &status), ==, 0);
+	g_assert_cmpuint(status.st_mode & 0777, ==, 0700);
+	lode_private_folder_free(folder);
+	g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
+}
+
+static void test_names(void)
+{
+	g_autoptr(LodePrivateFolder) folder = lode_private_folder_new(NULL);
+	g_autofree char *first = lode_private_folder_next(folder, "/a/libx.so.1");
+	g_autofree char *second = lode_private_folder_next(folder, "/memfd:b c/../\xff (deleted)");
+	g_autofree char *expected = g_build_filename(folder->path, "1-libx.so.1", NULL);
+	g_autofree char *parent = g_path_get_dirname(second);
+
+	g_assert_cmpstr(first, ==, expected);
+	g_assert_cmpstr(parent, ==, folder->path);
+	g_assert_true(g_str_has_suffix(second, "/2-___deleted_"));
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/private-folder/removal", test_removal);
+	g_test_add_func("/private-folder/names", test_names);
+	return g_test_run();
+}
