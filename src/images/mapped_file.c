@@ -46,27 +46,44 @@ static bool has_devices_of_its_own(int descriptor)
 	       (status.f_type == BTRFS_SUPER_MAGIC || status.f_type == OVERLAYFS_SUPER_MAGIC);
 }
 
-static bool is_file(const LodeMappedFile *mapped, int descriptor)
+static LodeMappedFileMatch match_open(const LodeMappedFile *mapped, int descriptor)
 {
 	struct stat status;
 	long generation = 0;
 
-	if (mapped->inode == 0 || fstat(descriptor, &status) != 0 || status.st_ino != mapped->inode)
-		return false;
-	if ((major(status.st_dev) != mapped->device_major ||
-		    minor(status.st_dev) != mapped->device_minor) &&
-		!has_devices_of_its_own(descriptor))
-		return false;
+	if (mapped->inode == 0 || fstat(descriptor, &status) != 0)
+		return LODE_MAPPED_FILE_OTHER_DEVICE;
+	bool is_same_device = major(status.st_dev) == mapped->device_major &&
+	                      minor(status.st_dev) == mapped->device_minor;
+	if (!is_same_device && !has_devices_of_its_own(descriptor))
+		return LODE_MAPPED_FILE_OTHER_DEVICE;
+	if (status.st_ino != mapped->inode)
+		return is_same_device ? LODE_MAPPED_FILE_OTHER_INODE
+		                      : LODE_MAPPED_FILE_OTHER_DEVICE;
 	/* An inode is used again for another file, which then has another generation. */
-	return mapped->generation == 0 || ioctl(descriptor, FS_IOC_GETVERSION, &generation) != 0 ||
-	       (uint32_t)generation == (uint32_t)mapped->generation;
+	if (mapped->generation != 0 && ioctl(descriptor, FS_IOC_GETVERSION, &generation) == 0 &&
+		(uint32_t)generation != (uint32_t)mapped->generation)
+		return LODE_MAPPED_FILE_OTHER_INODE;
+	return LODE_MAPPED_FILE_SAME;
+}
+
+LodeMappedFileMatch lode_mapped_file_match(const LodeMappedFile *mapped, const char *path)
+{
+	int descriptor = open_regular(path);
+	LodeMappedFileMatch match = LODE_MAPPED_FILE_OTHER_DEVICE;
+
+	if (descriptor < 0)
+		return match;
+	match = match_open(mapped, descriptor);
+	close(descriptor);
+	return match;
 }
 
 static int open_if_same(const LodeMappedFile *mapped, const char *path)
 {
 	int descriptor = open_regular(path);
 
-	if (descriptor < 0 || is_file(mapped, descriptor))
+	if (descriptor < 0 || match_open(mapped, descriptor) == LODE_MAPPED_FILE_SAME)
 		return descriptor;
 	close(descriptor);
 	return -1;

@@ -25,6 +25,15 @@ typedef struct {
 	const char *path;           /* as the kernel writes it: "/a/b", "/a/b (deleted)" */
 } LodeMappedFile;
 
+typedef enum {
+	LODE_MAPPED_FILE_SAME,
+	LODE_MAPPED_FILE_OTHER_INODE,  /* another file of the same file system */
+	LODE_MAPPED_FILE_OTHER_DEVICE, /* of another one, as it is numbered now; or no file */
+} LodeMappedFileMatch;
+
+/* Whether the file at a path is the mapped one, by device, inode and generation. */
+LodeMappedFileMatch lode_mapped_file_match(const LodeMappedFile *mapped, const char *path);
+
 /*
  * Opens it to be read; the caller closes the descriptor. −1: it cannot be found, or is not a
  * regular file. *out_path is where it was found, which opens it again as long as the process runs

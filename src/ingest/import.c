@@ -68,6 +68,7 @@ static bool detect_format(const char *path, Format *out_format, GError **error)
 /* The recordings by what they are; paths are borrowed. */
 typedef struct {
 	GPtrArray *callgrind, *counts, *perf, *allocations, *pages, *traces;
+	GPtrArray *binaries; /* files, folders and archives of them */
 	const char *flow_file;
 	bool passes_over_damaged_logs;
 } Inputs;
@@ -76,6 +77,10 @@ static bool sort_input(Inputs *self, const char *path, GError **error)
 {
 	Format format;
 
+	if (lode_image_files_is_source(path)) {
+		g_ptr_array_add(self->binaries, (void *)path);
+		return true;
+	}
 	if (!detect_format(path, &format, error))
 		return false;
 	switch (format) {
@@ -123,7 +128,8 @@ static bool check_alone(const Inputs *self, const LodeImportOptions *options, GE
 			"of traces, give those that are wanted");
 		return false;
 	}
-	size_t n_alone = self->flow_file != NULL ? 1 : self->traces->len;
+	size_t n_alone = self->binaries->len +
+	                 (self->flow_file != NULL ? 1 : self->traces->len);
 	const char *alone = self->flow_file != NULL ? self->flow_file
 	                    : self->traces->len > 0 ? self->traces->pdata[0]
 	                                            : NULL;
@@ -158,6 +164,13 @@ static bool sort_inputs(Inputs *self, const LodeImportOptions *options, GError *
 	for (size_t i = 0; i < options->n_paths; i++)
 		if (!sort_input(self, options->paths[i], error))
 			return false;
+	if (self->binaries->len == options->n_paths) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"%s: binaries, folders and archives are given beside a recording, and none "
+			"is given",
+			options->paths[0]);
+		return false;
+	}
 	if (self->allocations->len > 0 && self->perf->len == 0) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"%s: an allocation log is only imported with the perf.data of the same "
@@ -191,6 +204,20 @@ static LodeJitCodeSet *read_jit_files(const LodeImportOptions *options, GError *
 	return g_steal_pointer(&jit);
 }
 
+static LodeImageFiles *find_files(
+	const Inputs *inputs, const LodeImportOptions *options, GError **error)
+{
+	g_autoptr(LodeImageFiles) files = lode_image_files_new(options->allow_debuginfod);
+
+	for (size_t i = 0; i < options->n_roots; i++)
+		if (!lode_image_files_add_root(files, options->roots[i], error))
+			return NULL;
+	for (guint i = 0; i < inputs->binaries->len; i++)
+		if (!lode_image_files_give(files, inputs->binaries->pdata[i], error))
+			return NULL;
+	return g_steal_pointer(&files);
+}
+
 static LodeLoadMapSet *read_load_maps(const LodeImportOptions *options, GError **error)
 {
 	g_autoptr(LodeLoadMapSet) maps = lode_load_map_set_new();
@@ -208,9 +235,9 @@ static bool read_allocations(const Inputs *inputs, LodeMemoryReading *memory, GE
 		LodeAllocationLog *log = lode_allocation_log_read(
 			inputs->allocations->pdata[i], &why);
 		if (log != NULL) {
-			lode_memory_reading_take_log(memory, log);
+			lode_allocations_take(memory->logs, log);
 		} else if (inputs->passes_over_damaged_logs) {
-			lode_allocations_pass_over(lode_memory_reading_logs(memory), why);
+			lode_allocations_pass_over(memory->logs, why);
 		} else {
 			g_propagate_error(error, g_steal_pointer(&why));
 			return false;
@@ -223,13 +250,13 @@ static bool read_pages(const Inputs *inputs, LodeMemoryReading *memory, GError *
 {
 	for (guint i = 0; i < inputs->pages->len; i++)
 		if (!lode_page_file_read(
-			    inputs->pages->pdata[i], lode_memory_reading_pages(memory), error))
+			    inputs->pages->pdata[i], memory->pages, error))
 			return false;
 	return true;
 }
 
 static LodeRecording *read_samples(const Inputs *inputs, const LodeImportOptions *options,
-	LodeJitCodeSet *jit, LodeMemoryReading *memory, LodeSampledStacks *stacks,
+	LodeMemoryReading *memory, LodeSampledStacks *stacks,
 	const LodeProgress *progress, GError **error)
 {
 	if (!read_allocations(inputs, memory, error) || !read_pages(inputs, memory, error))
@@ -237,7 +264,6 @@ static LodeRecording *read_samples(const Inputs *inputs, const LodeImportOptions
 	const LodeSampledRecordingOptions reading = {
 		.paths = (const char *const *)inputs->perf->pdata,
 		.n_paths = inputs->perf->len,
-		.jit = jit,
 		.memory = memory,
 		.stacks = stacks,
 		.only = options->only,
@@ -248,7 +274,7 @@ static LodeRecording *read_samples(const Inputs *inputs, const LodeImportOptions
 	LodeRecording *samples = lode_sampled_recording_read(&reading, progress, error);
 	if (samples == NULL)
 		return NULL;
-	lode_memory_reading_set_call_tree(memory, lode_sampled_stacks_tree(stacks));
+	memory->tree = lode_sampled_stacks_tree(stacks);
 	lode_memory_reading_account(memory, samples);
 	lode_sampled_stacks_account(stacks, samples);
 	return samples;
@@ -268,9 +294,19 @@ static void add_origin(LodeProfile *profile, const LodeRecording *recording, con
 	origin.pid = recording->pid;
 	if (origin.pid == 0 && recording->pids->len > 0)
 		origin.pid = g_array_index(recording->pids, uint32_t, 0);
-	if (stat(path, &status) == 0 && status.st_mtime > 0)
+	if (path != NULL && stat(path, &status) == 0 && status.st_mtime > 0)
 		origin.recorded_at = (uint64_t)status.st_mtime;
 	g_array_append_val(profile->origins, origin);
+}
+
+static const char *first_recording(const Inputs *self)
+{
+	const GPtrArray *lists[] = {self->perf, self->counts, self->callgrind, self->traces};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(lists); i++)
+		if (lists[i]->len > 0)
+			return lists[i]->pdata[0];
+	return NULL;
 }
 
 static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOptions *options,
@@ -278,19 +314,23 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 {
 	g_autoptr(LodeJitCodeSet) jit = read_jit_files(options, error);
 	g_autoptr(LodeLoadMapSet) maps = jit != NULL ? read_load_maps(options, error) : NULL;
-	g_autoptr(LodeCodeImages) images = lode_code_images_new(options->allow_debuginfod);
-	g_autoptr(LodeMemoryReading) memory = lode_memory_reading_new(images);
-	g_autoptr(LodeSampledStacks)
-		stacks = lode_sampled_stacks_new(images, lode_memory_reading_threads(memory));
-	lode_memory_reading_skip_frames(memory, options->skipped_frames);
+	g_autoptr(LodeImageFiles) files = maps != NULL ? find_files(inputs, options, error) : NULL;
+	g_autoptr(LodeCodeImages) images = lode_code_images_new(files, options->allow_debuginfod);
+	const LodePlacesOptions placing = {.images = images, .jit = jit};
+	g_autoptr(LodePlaces) places = lode_places_new(&placing);
+	const LodeMemoryReadingOptions reading = {
+		.places = places,
+		.charges_next_access = options->charges_next_access,
+		.skipped_frames = options->skipped_frames,
+	};
+	g_autoptr(LodeMemoryReading) memory = lode_memory_reading_new(&reading);
+	g_autoptr(LodeSampledStacks) stacks = lode_sampled_stacks_new(places, &memory->threads);
 	g_autoptr(LodeRecording) samples = NULL;
 	g_autoptr(LodeRecording) counts = NULL;
 
-	if (maps == NULL)
+	if (files == NULL)
 		return NULL;
-	if (options->charges_next_access)
-		lode_memory_reading_set_next_access(memory);
-	if (inputs->perf->len > 0 && (samples = read_samples(inputs, options, jit, memory, stacks,
+	if (inputs->perf->len > 0 && (samples = read_samples(inputs, options, memory, stacks,
 					      progress, error)) == NULL)
 		return NULL;
 	if (inputs->callgrind->len > 0 &&
@@ -299,7 +339,7 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 		return NULL;
 	if (inputs->counts->len > 0 &&
 		(counts = lode_counted_recording_read((const char *const *)inputs->counts->pdata,
-			 inputs->counts->len, jit, progress, error)) == NULL)
+			 inputs->counts->len, images, jit, progress, error)) == NULL)
 		return NULL;
 	const LodeTracedRecordingOptions trace = {
 		.paths = (const char *const *)inputs->traces->pdata,
@@ -324,7 +364,7 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 	const LodeJoinContext context = {
 		.load_maps = maps,
 		.jit = jit,
-		.memory_reading = lode_memory_reading_has_addresses(memory) ? memory : NULL,
+		.memory_reading = memory->has_addresses ? memory : NULL,
 		.stacks = samples != NULL ? stacks : NULL,
 		.program = options->program,
 		.code_images = images,
@@ -333,7 +373,7 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 	LodeRecording *recording = counts != NULL ? counts : samples;
 	LodeProfile *profile = lode_join_recording(recording, &context, progress, error);
 	if (profile != NULL)
-		add_origin(profile, samples != NULL ? samples : counts, options->paths[0]);
+		add_origin(profile, samples != NULL ? samples : counts, first_recording(inputs));
 	return profile;
 }
 
@@ -380,6 +420,7 @@ LodeProfile *lode_import(
 		.allocations = g_ptr_array_new(),
 		.pages = g_ptr_array_new(),
 		.traces = g_ptr_array_new(),
+		.binaries = g_ptr_array_new(),
 		.passes_over_damaged_logs = options->passes_over_damaged_logs};
 	g_autoptr(LodeProfile) profile = import_inputs(&inputs, options, progress, error);
 
@@ -389,6 +430,7 @@ LodeProfile *lode_import(
 	g_ptr_array_unref(inputs.allocations);
 	g_ptr_array_unref(inputs.pages);
 	g_ptr_array_unref(inputs.traces);
+	g_ptr_array_unref(inputs.binaries);
 	if (profile == NULL || !apply_attribute_files(profile, options, progress, error))
 		return NULL;
 	return g_steal_pointer(&profile);

@@ -14,8 +14,10 @@
 #include "traces/trace_reader.h"
 
 typedef struct {
-	const char *const *paths; /* recordings */
+	const char *const *paths; /* recordings, and binaries, folders and archives of them */
 	size_t n_paths;
+	const char *const *roots; /* folders with the recorded machine's files at their paths */
+	size_t n_roots;
 	const char *const *maps; /* load maps of the same processes; see sources/load_map.h */
 	size_t n_maps;
 	const char *const *jit_files; /* jitdumps and perf maps of the same processes */

@@ -9,6 +9,7 @@ struct LodeTracedImport {
 	LodeJitCodeSet *jit;
 	LodeLoadMapSet *maps; /* none: traces have their mappings */
 	LodeCodeImages *images;
+	LodePlaces *places;
 	LodeMemoryReading *memory;
 	LodeLiveTraces *traces;
 };
@@ -20,8 +21,11 @@ LodeTracedImport *lode_traced_import_new(const LodeImportOptions *options)
 	self->options = options;
 	self->jit = lode_jit_code_set_new();
 	self->maps = lode_load_map_set_new();
-	self->images = lode_code_images_new(options->allow_debuginfod);
-	self->memory = lode_memory_reading_new(self->images);
+	self->images = lode_code_images_new(NULL, options->allow_debuginfod);
+	const LodePlacesOptions placing = {.images = self->images};
+	self->places = lode_places_new(&placing);
+	const LodeMemoryReadingOptions reading = {.places = self->places};
+	self->memory = lode_memory_reading_new(&reading);
 	const LodeTracedRecordingOptions trace = {
 		.hierarchy = options->hierarchy,
 		.jit = self->jit,
@@ -45,6 +49,7 @@ void lode_traced_import_free(LodeTracedImport *self)
 		return;
 	lode_live_traces_free(self->traces);
 	lode_memory_reading_free(self->memory);
+	lode_places_free(self->places);
 	lode_code_images_free(self->images);
 	lode_load_map_set_free(self->maps);
 	lode_jit_code_set_free(self->jit);
@@ -76,8 +81,7 @@ LodeProfile *lode_traced_import_finish(
 	const LodeJoinContext context = {
 		.load_maps = self->maps,
 		.jit = self->jit,
-		.memory_reading = lode_memory_reading_has_addresses(self->memory) ? self->memory
-	                                                                          : NULL,
+		.memory_reading = self->memory->has_addresses ? self->memory : NULL,
 		.program = options->program,
 		.code_images = self->images,
 		.threads = options->threads,

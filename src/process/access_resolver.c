@@ -26,12 +26,9 @@ static bool find_mapping(const Question *self, uint64_t address, LodeMappedRange
 {
 	const LodeAccessResolver *resolver = self->resolver;
 	uint32_t pid = self->sampled->record->pid;
-	const LodeMappedRange *found = lode_address_spaces_find(
-		resolver->spaces, pid, address, self->sampled->time_ns, NULL);
+	const LodeMappedRange *found = lode_places_find_mapping(
+		resolver->places, pid, self->sampled->time_ns, address);
 
-	if (found == NULL && resolver->ask != NULL && resolver->ask(resolver->data, pid))
-		found = lode_address_spaces_find(
-			resolver->spaces, pid, address, self->sampled->time_ns, NULL);
 	if (found != NULL)
 		*out_range = *found;
 	return found != NULL;
@@ -118,8 +115,9 @@ static void add_thread_pointer(const Question *self, LodeUserRegisters *register
 
 	if (logs == NULL)
 		return;
-	LodeAddressSpaceBirth birth = lode_address_spaces_find_birth(
-		self->resolver->spaces, sampled->record->pid, sampled->time_ns);
+	const LodePlaces *places = self->resolver->places;
+	LodeAddressSpaceBirth birth = lode_places_find_birth(
+		places, lode_places_selected(places), sampled->record->pid, sampled->time_ns);
 	uint32_t log = lode_allocations_find(
 		logs, sampled->record->pid, birth.time_ns, sampled->time_ns);
 	registers->has_fs_base = log != LODE_NONE && lode_allocations_find_thread_pointer(logs, log,
@@ -155,7 +153,7 @@ static void choose_by_branches(Question *self, LodeDataAccess *access)
 	const LodeSampledCode *sampled = self->sampled;
 	const LodePerfSample *sample = &sampled->record->sample;
 	LodeResolvedAccess *out = self->out;
-	uint64_t bias = sample->ip - sampled->image_pc;
+	uint64_t bias = sample->ip - sampled->place.address;
 
 	if (sample->n_branches == 0)
 		return;
@@ -193,12 +191,12 @@ static LodeDataAccess apply_rules(Question *self)
 		return access;
 	}
 	self->out->question = (LodeDataAccessQuestion){
-		.pc = sampled->image_pc,
-		.bias = sample->ip - sampled->image_pc,
+		.pc = sampled->place.address,
+		.bias = sample->ip - sampled->place.address,
 		.registers = registers,
 		.stack = sample->stack,
 		.stack_size = sample->stack_size,
-		.flow = lode_code_image_flow(self->image, sampled->image_pc),
+		.flow = lode_code_image_flow(self->image, sampled->place.address),
 		.targets = targets,
 		.is_trigger_before = is_trigger_before(sampled->event),
 		.is_exact = is_exact(sampled),
@@ -235,7 +233,7 @@ static void prefer_hardware(const LodeSampledCode *sampled, LodeDataAccess *acce
 	if ((operation & PERF_MEM_OP_STORE) != 0)
 		operand.access |= LODE_ACCESS_STORE;
 	*access = (LodeDataAccess){.rule = LODE_RULE_HARDWARE,
-		.pc = sampled->image_pc,
+		.pc = sampled->place.address,
 		.operands = {operand},
 		.n_operands = 1};
 }
@@ -283,8 +281,9 @@ void lode_access_resolver_find(const LodeAccessResolver *self, const LodeSampled
 	LodeDataAccess *access = &out_access->access;
 	Question question = {.resolver = self,
 		.sampled = sampled,
-		.image = sampled->image != LODE_NONE
-	                         ? lode_code_images_at(self->images, sampled->image)
+		.image = sampled->place.image != LODE_NONE
+	                         ? lode_code_images_at(lode_places_images(self->places),
+					   sampled->place.image)
 	                         : NULL,
 		.out = out_access};
 

@@ -13,20 +13,14 @@
 #pragma once
 
 #include "images/data_access.h"
-#include "process/address_space.h"
 #include "process/allocations.h"
-#include "process/code_images.h"
+#include "process/places.h"
 #include "sources/perf_data.h"
 
 /* All borrowed. */
 typedef struct {
-	LodeAddressSpaces *spaces;
-	LodeCodeImages *images;
+	LodePlaces *places;
 	LodeAllocations *allocations; /* NULL: thread pointers are not known */
-	/* Called where nothing is known to lie, which may be asked for elsewhere; true: look again.
-	 * NULL: what is known is all. */
-	bool (*ask)(void *data, uint32_t pid);
-	void *data;
 	/* For how long to wait for all branch targets of an image; then samples in it have no
 	 * address until they are read. Negative: as long as it takes. */
 	gint64 patience_us;
@@ -36,9 +30,8 @@ typedef struct {
 typedef struct {
 	const LodePerfRecord *record; /* a sample */
 	const LodePerfEvent *event;
-	uint64_t time_ns; /* LODE_TIME_NOW: the spaces know the present only */
-	uint32_t image;   /* of the images; LODE_NONE: the sample lies in none */
-	uint64_t image_pc;
+	uint64_t time_ns; /* LODE_TIME_NOW: the places know the present only */
+	LodePlace place;  /* image LODE_NONE: the sample lies in none */
 } LodeSampledCode;
 
 typedef struct {

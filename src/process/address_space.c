@@ -14,6 +14,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum {
 	/* Ranges that a mapping covers, on average beside the first million: of all processes. */
@@ -482,9 +483,39 @@ static uint32_t version_at(
 	return version;
 }
 
+/* The newest version from `version` on down its chain that may be executed; 0: none. Code that lies
+ * under data was there before: of thousands that lie on each other, some are looked at. */
+static uint32_t find_executable(const LodeAddressSpaces *self, uint32_t version)
+{
+	enum { MAX_STEPS = 256 };
+
+	for (unsigned i = 0; version >= FIRST_VERSION && i < MAX_STEPS; i++) {
+		const Version *row = &g_array_index(self->versions, Version, version);
+		if ((mapping_at(self, row->mapping)->range.protection & PROT_EXEC) != 0)
+			return version;
+		version = row->before;
+	}
+	return 0;
+}
+
+/* What was found of a process at a moment. */
+typedef struct {
+	const LodeMappedRange *range, *under;
+	const Birth *birth; /* of its address space then; NULL: none is known */
+	LodeMappedPeriod period;
+} Found;
+
+static const LodeMappedRange *range_of(
+	const LodeAddressSpaces *self, uint32_t version, const Birth *birth)
+{
+	if (version < FIRST_VERSION || (birth != NULL && !is_after(self, version, &birth->moment)))
+		return NULL;
+	return &mapping_at(self, g_array_index(self->versions, Version, version).mapping)->range;
+}
+
 /* What a process itself mapped there since it began; where no begin is known, all that is there. */
-static const LodeMappedRange *find_own(const LodeAddressSpaces *self, const Space *space,
-	uint64_t address, const Moment *at, const Birth **out_birth, LodeMappedPeriod *out_period)
+static void find_own(const LodeAddressSpaces *self, const Space *space, uint64_t address,
+	const Moment *at, bool wants_code, Found *out)
 {
 	const LodeLiveRange *range = lode_live_ranges_find(space->now, address);
 	guint n_births = count_births(space, at);
@@ -493,43 +524,73 @@ static const LodeMappedRange *find_own(const LodeAddressSpaces *self, const Spac
 	uint32_t next = 0;
 	uint32_t version = range != NULL ? version_at(self, range->owner, at, &next) : 0;
 
-	*out_birth = version != FORGOTTEN ? birth : NULL;
-	if (version < FIRST_VERSION || (birth != NULL && !is_after(self, version, &birth->moment)))
-		return NULL;
-	out_period->begin_ns = moment_of(self, version)->time_ns;
-	out_period->end_ns = next != 0 ? moment_of(self, next)->time_ns : UINT64_MAX;
+	*out = (Found){.birth = version != FORGOTTEN ? birth : NULL};
+	if (wants_code)
+		version = find_executable(self, version);
+	out->range = range_of(self, version, birth);
+	if (out->range == NULL)
+		return;
+	if (wants_code) {
+		uint32_t before = g_array_index(self->versions, Version, version).before;
+		out->under = range_of(self, find_executable(self, before), birth);
+	}
+	out->period.begin_ns = moment_of(self, version)->time_ns;
+	out->period.end_ns = next != 0 ? moment_of(self, next)->time_ns : UINT64_MAX;
 	if (n_births < space->births->len)
-		out_period->end_ns = MIN(out_period->end_ns,
+		out->period.end_ns = MIN(out->period.end_ns,
 			g_array_index(space->births, Birth, n_births).moment.time_ns);
-	return &mapping_at(self, g_array_index(self->versions, Version, version).mapping)->range;
+}
+
+static const LodeMappedRange *find(LodeAddressSpaces *self, uint32_t pid, uint64_t address,
+	uint64_t time_ns, bool wants_code, Found *out)
+{
+	Moment moment = {time_ns, UINT32_MAX};
+
+	*out = (Found){NULL};
+	for (unsigned i = 0; i < MAX_ANCESTORS; i++) {
+		const Space *space = find_space(self, pid);
+		if (space == NULL)
+			return NULL;
+		if (!self->has_history) {
+			const LodeMappedRange *now = find_now(self, space, address);
+			return now == NULL || (wants_code && (now->protection & PROT_EXEC) == 0)
+			               ? NULL
+			               : now;
+		}
+		find_own(self, space, address, &moment, wants_code, out);
+		/* What an ancestor had says nothing of the times in this process. */
+		if (i > 0)
+			out->period = (LodeMappedPeriod){0, 0};
+		if (out->range != NULL || out->birth == NULL || out->birth->parent == UINT32_MAX)
+			return out->range;
+		pid = out->birth->parent;
+		moment = out->birth->moment;
+	}
+	return NULL;
 }
 
 const LodeMappedRange *lode_address_spaces_find(LodeAddressSpaces *self, uint32_t pid,
 	uint64_t address, uint64_t time_ns, LodeMappedPeriod *out_period)
 {
-	Moment moment = {time_ns, UINT32_MAX};
-	const Birth *birth;
+	Found found;
+	const LodeMappedRange *range = find(self, pid, address, time_ns, false, &found);
 
-	for (unsigned i = 0; i < MAX_ANCESTORS; i++) {
-		const Space *space = find_space(self, pid);
-		LodeMappedPeriod period = {0, 0};
-		if (space == NULL)
-			return NULL;
-		if (!self->has_history)
-			return find_now(self, space, address);
-		const LodeMappedRange *own = find_own(
-			self, space, address, &moment, &birth, &period);
-		/* What an ancestor had says nothing of the times in this process. */
-		if (own != NULL && i == 0 && out_period != NULL)
-			*out_period = period;
-		if (own != NULL)
-			return own;
-		if (birth == NULL || birth->parent == UINT32_MAX)
-			return NULL;
-		pid = birth->parent;
-		moment = birth->moment;
-	}
-	return NULL;
+	if (out_period != NULL && found.period.end_ns > 0)
+		*out_period = found.period;
+	return range;
+}
+
+const LodeMappedRange *lode_address_spaces_find_code(LodeAddressSpaces *self, uint32_t pid,
+	uint64_t address, uint64_t time_ns, LodeMappedPeriod *out_period,
+	const LodeMappedRange **out_under)
+{
+	Found found;
+	const LodeMappedRange *range = find(self, pid, address, time_ns, true, &found);
+
+	if (out_period != NULL && found.period.end_ns > 0)
+		*out_period = found.period;
+	*out_under = found.under;
+	return range;
 }
 
 LodeAddressSpaceBirth lode_address_spaces_find_birth(

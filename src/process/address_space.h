@@ -89,6 +89,12 @@ LodeAddressSpaceBirth lode_address_spaces_find_birth(
 const LodeMappedRange *lode_address_spaces_find(LodeAddressSpaces *self, uint32_t pid,
 	uint64_t address, uint64_t time_ns, LodeMappedPeriod *out_period);
 
+/* Likewise the newest mapping there that may be executed. `out_under` is the one before it that may,
+ * NULL where there is none, and of the present always. */
+const LodeMappedRange *lode_address_spaces_find_code(LodeAddressSpaces *self, uint32_t pid,
+	uint64_t address, uint64_t time_ns, LodeMappedPeriod *out_period,
+	const LodeMappedRange **out_under);
+
 /* Of the present: calls the anonymous mapping that holds a stack pointer the stack of that thread
  * of its process. */
 void lode_address_spaces_set_stack(

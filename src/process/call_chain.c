@@ -9,25 +9,26 @@ bool lode_call_chain_is_recorded(const LodePerfEvent *event)
 }
 
 /* Return addresses by the unwind tables; whether they reach the thread's first function. */
-static bool unwind(const LodeCallChainContext *context, const LodeSampledCode *sampled,
+static bool unwind(LodePlaces *places, const LodeSampledCode *sampled,
 	const LodeUserRegisters *sampled_registers, GArray *out_returns)
 {
 	const LodePerfSample *sample = &sampled->record->sample;
 	LodeUserRegisters registers = *sampled_registers;
 	const LodeStackDump dump = {
 		sample->stack, sample->stack_size, registers.values[LODE_REGISTER_RSP]};
-	LodeCaller at = {sampled->image, sampled->image_pc};
+	LodePlace at = sampled->place;
 
 	while (at.image != LODE_NONE && out_returns->len < LODE_MAX_CALLERS) {
 		LodeStackFrames *frames = lode_code_image_frames(
-			lode_code_images_at(context->images, at.image));
+			lode_code_images_at(lode_places_images(places), at.image));
 		uint64_t back;
 		LodeFrameStep step = frames != NULL ? lode_stack_frames_step(frames, at.address,
 							      &dump, &registers, &back)
 		                                    : LODE_FRAME_LOST;
 		if (step != LODE_FRAME_CALLED)
 			return step == LODE_FRAME_OUTERMOST;
-		if (!context->place(context->data, back - 1, &at))
+		if (lode_places_find(places, sampled->record->pid, sampled->time_ns, back - 1,
+			    &at) == LODE_PLACE_UNMAPPED)
 			return false;
 		g_array_append_val(out_returns, back);
 	}
@@ -91,14 +92,14 @@ static guint find_rest(const GArray *inner, const GArray *outer)
 	return best;
 }
 
-void lode_call_chain_find(const LodeCallChainContext *context, const LodeSampledCode *sampled,
+void lode_call_chain_find(LodePlaces *places, const LodeSampledCode *sampled,
 	const LodeUserRegisters *registers, GArray *out_callers)
 {
 	g_autoptr(GArray) returns = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	g_autoptr(GArray) recorded = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	bool has_stack = sampled->record->sample.stack_size > 0 &&
 	                 (registers->known >> LODE_REGISTER_RSP & 1) != 0;
-	bool is_whole = has_stack && unwind(context, sampled, registers, returns);
+	bool is_whole = has_stack && unwind(places, sampled, registers, returns);
 
 	if (!is_whole) {
 		/* The kernel's word, by frame pointers. */
@@ -109,8 +110,9 @@ void lode_call_chain_find(const LodeCallChainContext *context, const LodeSampled
 			returns, &g_array_index(recorded, uint64_t, from), recorded->len - from);
 	}
 	for (guint i = 0; i < MIN(returns->len, LODE_MAX_CALLERS); i++) {
-		LodeCaller caller;
-		if (!context->place(context->data, return_at(returns, i) - 1, &caller))
+		LodePlace caller;
+		if (lode_places_find(places, sampled->record->pid, sampled->time_ns,
+			    return_at(returns, i) - 1, &caller) == LODE_PLACE_UNMAPPED)
 			return;
 		g_array_append_val(out_callers, caller);
 	}

@@ -16,22 +16,8 @@
 #include "model/profile.h"
 #include "process/access_resolver.h"
 
-typedef struct {
-	uint32_t image;   /* of the images; LODE_NONE: in none that is known */
-	uint64_t address; /* in it, inside the calling instruction; without an image run-time */
-} LodeCaller;
-
-/* Stands for an image where the address is the number of a kernel's function, as whoever adds it
- * numbers them. */
+/* Stands for an image where a place is a function of the kernel, and the address its number. */
 enum { LODE_CALLER_IN_KERNEL = LODE_NONE - 1 };
-
-/* All borrowed. */
-typedef struct {
-	LodeCodeImages *images;
-	/* Where a run-time address lies at the time of the sample; false: no code is there. */
-	bool (*place)(void *data, uint64_t address, LodeCaller *out_place);
-	void *data;
-} LodeCallChainContext;
 
 enum { LODE_MAX_CALLERS = 1024 }; /* of a chain; what leads there is left out */
 
@@ -46,7 +32,7 @@ bool lode_call_chain_is_recorded(const LodePerfEvent *event);
 void lode_call_chain_find_returns(
 	const LodePerfSample *sample, uint64_t context, GArray *out_returns);
 
-/* Appends the callers of a sample of user code (LodeCaller), the innermost first; none where
- * nothing is known. `registers` are those of the sample; known 0: none. */
-void lode_call_chain_find(const LodeCallChainContext *context, const LodeSampledCode *sampled,
+/* Appends the callers of a sample of user code (LodePlace), the innermost first, each inside the
+ * calling instruction; none where nothing is known. `registers` are those of the sample; known 0: none. */
+void lode_call_chain_find(LodePlaces *places, const LodeSampledCode *sampled,
 	const LodeUserRegisters *registers, GArray *out_callers);

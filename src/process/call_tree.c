@@ -18,7 +18,7 @@ void lode_call_tree_clear(LodeCallTree *self)
 	lode_id_cache_clear(&self->ids);
 }
 
-uint32_t lode_call_tree_add(LodeCallTree *self, uint32_t outer, const LodeCaller *code)
+uint32_t lode_call_tree_add(LodeCallTree *self, uint32_t outer, const LodePlace *code)
 {
 	const LodeCall added = {*code, outer};
 	const LodeIdKey key = {{(uint64_t)outer << 32 | code->image, code->address, 0}};
@@ -41,7 +41,7 @@ uint32_t lode_call_tree_add_chain(LodeCallTree *self, const GArray *chain)
 	uint32_t outer = LODE_NONE;
 
 	for (guint i = chain->len; i-- > 0;) {
-		outer = lode_call_tree_add(self, outer, &g_array_index(chain, LodeCaller, i));
+		outer = lode_call_tree_add(self, outer, &g_array_index(chain, LodePlace, i));
 		if (outer == LODE_NONE)
 			break;
 	}

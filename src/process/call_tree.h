@@ -6,7 +6,7 @@
 #include "process/call_chain.h"
 
 typedef struct {
-	LodeCaller code;
+	LodePlace code;
 	uint32_t outer; /* the call that led there, an index before it; LODE_NONE */
 } LodeCall;
 
@@ -20,8 +20,8 @@ void lode_call_tree_init(LodeCallTree *self);
 void lode_call_tree_clear(LodeCallTree *self);
 
 /* The call at `code` that `outer` led to; LODE_NONE: there is no room. */
-uint32_t lode_call_tree_add(LodeCallTree *self, uint32_t outer, const LodeCaller *code);
+uint32_t lode_call_tree_add(LodeCallTree *self, uint32_t outer, const LodePlace *code);
 
-/* The innermost call of a chain (LodeCaller, the innermost first); LODE_NONE: it is empty, or there
+/* The innermost call of a chain (LodePlace, the innermost first); LODE_NONE: it is empty, or there
  * is no room. */
 uint32_t lode_call_tree_add_chain(LodeCallTree *self, const GArray *chain);

@@ -95,6 +95,7 @@ struct LodeChampsimInstructions {
 	const LodeTraceDescription *description;
 	uint64_t first_reference;
 	LodeCodeImages *images;
+	LodePlaces *places; /* time is the number of the reference */
 	GHashTable *known; /* uint64_t address → LodeReferenceInstruction, while mappings stay */
 	uint64_t next_change;
 };
@@ -106,7 +107,16 @@ LodeChampsimInstructions *lode_champsim_instructions_new(
 
 	self->description = description;
 	self->first_reference = first_reference;
-	self->images = lode_code_images_new(false);
+	self->images = lode_code_images_new(NULL, false);
+	const LodePlacesOptions placing = {.images = self->images};
+	self->places = lode_places_new(&placing);
+	lode_places_begin(self->places);
+	for (guint i = 0; i < description->mappings->len; i++) {
+		const LodeTraceMapping *mapping = &g_array_index(
+			description->mappings, LodeTraceMapping, i);
+		lode_places_note_traced(self->places, 0, mapping, mapping->first_reference);
+	}
+	lode_places_freeze(self->places, NULL, NULL);
 	self->known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
 	return self;
 }
@@ -115,6 +125,7 @@ void lode_champsim_instructions_free(LodeChampsimInstructions *self)
 {
 	if (self == NULL)
 		return;
+	lode_places_free(self->places);
 	lode_code_images_free(self->images);
 	g_hash_table_unref(self->known);
 	g_free(self);
@@ -146,26 +157,13 @@ static void follow_changes(LodeChampsimInstructions *self, uint64_t reference)
 static const uint8_t *code_at(
 	LodeChampsimInstructions *self, uint64_t address, uint64_t reference, size_t *out_n)
 {
-	const GArray *mappings = self->description->mappings;
-	const LodeTraceMapping *found = NULL;
-	uint64_t in_image;
+	LodePlace place;
 
-	for (guint i = 0; i < mappings->len; i++) {
-		const LodeTraceMapping *mapping = &g_array_index(mappings, LodeTraceMapping, i);
-
-		if (mapping->first_reference <= reference && mapping->start <= address &&
-			address < mapping->end)
-			found = mapping;
-	}
-	if (found == NULL || found->path == NULL || found->path[0] != '/')
+	if (lode_places_find_at(self->places, 0, reference, LODE_JIT_TIME_UNKNOWN, address, &place) !=
+		LODE_PLACE_FOUND)
 		return NULL;
-	uint32_t number = lode_code_images_add(self->images, found->path, found->build_id);
-	LodeCodeImage *image = lode_code_images_at(self->images, number);
-	g_autofree char *why_not = lode_code_image_why_not(image, found->build_id);
-	if (why_not != NULL ||
-		!lode_code_image_place(image, address - found->start + found->offset, &in_image))
-		return NULL;
-	return lode_code_image_bytes(image, in_image, out_n);
+	return lode_code_image_bytes(
+		lode_code_images_at(self->images, place.image), place.address, out_n);
 }
 
 bool lode_champsim_instructions_find(

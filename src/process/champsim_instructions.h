@@ -16,7 +16,7 @@
  */
 #pragma once
 
-#include "process/code_images.h"
+#include "process/places.h"
 #include "sources/reference_file.h"
 
 enum {

@@ -7,11 +7,16 @@
 #include "model/profile.h"
 #include "sources/load_map_segments.h"
 
+#include <errno.h>
 #include <string.h>
 
 struct LodeCodeImages {
-	GPtrArray *images; /* LodeCodeImage */
-	GHashTable *ids;   /* path → index + 1 */
+	LodeImageFiles *files; /* borrowed, or `own_files` */
+	LodeImageFiles *own_files;
+	GPtrArray *images;       /* LodeCodeImage */
+	GHashTable *by_path;     /* path → GArray of uint32_t: images */
+	GHashTable *by_build_id; /* likewise */
+	GStringChunk *strings;   /* of identities */
 	bool allow_debuginfod;
 };
 
@@ -32,17 +37,28 @@ static void free_image(void *data)
 	lode_stack_frames_free(self->frames);
 	lode_binary_image_close(self->binary);
 	g_free(self->error);
-	g_free(self->build_id);
+	g_free(self->note);
+	g_free(self->file);
 	g_free(self->path);
 	g_free(self);
 }
 
-LodeCodeImages *lode_code_images_new(bool allow_debuginfod)
+static void list_free(void *data)
+{
+	g_array_unref(data);
+}
+
+LodeCodeImages *lode_code_images_new(LodeImageFiles *files, bool allow_debuginfod)
 {
 	LodeCodeImages *self = g_new0(LodeCodeImages, 1);
 
+	if (files == NULL)
+		files = self->own_files = lode_image_files_new(false);
+	self->files = files;
 	self->images = g_ptr_array_new_with_free_func(free_image);
-	self->ids = g_hash_table_new(g_str_hash, g_str_equal);
+	self->by_path = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, list_free);
+	self->by_build_id = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, list_free);
+	self->strings = g_string_chunk_new(4096);
 	self->allow_debuginfod = allow_debuginfod;
 	return self;
 }
@@ -51,62 +67,166 @@ void lode_code_images_free(LodeCodeImages *self)
 {
 	if (self == NULL)
 		return;
-	g_hash_table_unref(self->ids);
+	g_hash_table_unref(self->by_path);
+	g_hash_table_unref(self->by_build_id);
 	g_ptr_array_unref(self->images);
+	g_string_chunk_free(self->strings);
+	lode_image_files_free(self->own_files);
 	g_free(self);
 }
 
-uint32_t lode_code_images_add(LodeCodeImages *self, const char *path, const char *build_id)
+static LodeCodeImage *image_at(const LodeCodeImages *self, uint32_t image)
 {
-	uint32_t found = lode_code_images_find(self, path);
-	LodeCodeImage *image = found != LODE_NONE ? self->images->pdata[found]
-	                                          : g_new0(LodeCodeImage, 1);
+	return self->images->pdata[image];
+}
 
-	if (image->build_id == NULL && !image->is_opened)
-		image->build_id = g_strdup(build_id);
-	if (found != LODE_NONE)
-		return found;
+static void add_to_list(GHashTable *lists, const char *key, uint32_t image)
+{
+	GArray *list = g_hash_table_lookup(lists, key);
+
+	if (list == NULL) {
+		list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		g_hash_table_insert(lists, (char *)key, list);
+	}
+	g_array_append_val(list, image);
+}
+
+static uint32_t add_image(LodeCodeImages *self, LodeImageKind kind, const char *path)
+{
+	LodeCodeImage *image = g_new0(LodeCodeImage, 1);
+
+	image->kind = kind;
 	image->path = g_strdup(path);
+	image->identity.path = image->path;
 	g_ptr_array_add(self->images, image);
-	g_hash_table_insert(self->ids, image->path, GUINT_TO_POINTER(self->images->len));
+	add_to_list(self->by_path, image->path, self->images->len - 1);
 	return self->images->len - 1;
 }
 
-char *lode_code_image_why_not(const LodeCodeImage *self, const char *build_id)
+/* Takes what is new of an identity. */
+static void complete(LodeCodeImages *self, uint32_t number, const LodeImageIdentity *identity)
 {
-	const char *now = self->binary != NULL ? lode_binary_image_build_id(self->binary) : NULL;
+	LodeCodeImage *image = image_at(self, number);
+	LodeImageIdentity *known = &image->identity;
 
-	if (build_id == NULL || now == NULL || strcmp(build_id, now) == 0)
-		return g_strdup(self->error);
-	return g_strdup_printf("%s: not the file that was recorded: its build-id is %s, it was %s",
-		self->path, now, build_id);
+	if (image->is_looked_for)
+		return;
+	if (known->build_id == NULL && identity->build_id != NULL) {
+		known->build_id = g_string_chunk_insert_const(self->strings, identity->build_id);
+		known->is_build_id_padded = identity->is_build_id_padded;
+		add_to_list(self->by_build_id, known->build_id, number);
+	}
+	if (known->inode == 0) {
+		known->device_major = identity->device_major;
+		known->device_minor = identity->device_minor;
+		known->inode = identity->inode;
+		known->generation = identity->generation;
+	}
+	if (known->host == NULL && identity->host != NULL)
+		known->host = g_string_chunk_insert_const(self->strings, identity->host);
+	if (known->recorded_ns == 0)
+		known->recorded_ns = identity->recorded_ns;
+	known->has_no_build_id |= identity->has_no_build_id;
 }
 
-static void open_image(LodeCodeImage *self, bool allow_debuginfod)
+/* The first image of a list that the identity is of; LODE_NONE. */
+static uint32_t find_same(const LodeCodeImages *self, GHashTable *lists, const char *key,
+	const LodeImageIdentity *identity)
 {
-	const LodeBinaryImageOptions options = {.allow_debuginfod = allow_debuginfod};
+	const GArray *list = key != NULL ? g_hash_table_lookup(lists, key) : NULL;
+
+	for (guint i = 0; list != NULL && i < list->len; i++) {
+		uint32_t image = g_array_index(list, uint32_t, i);
+		const LodeCodeImage *known = image_at(self, image);
+		if (known->kind == LODE_IMAGE_FILE &&
+			lode_image_identity_is_same(&known->identity, identity))
+			return image;
+	}
+	return LODE_NONE;
+}
+
+uint32_t lode_code_images_add(LodeCodeImages *self, const LodeImageIdentity *identity)
+{
+	uint32_t image = find_same(self, self->by_path, identity->path, identity);
+
+	if (image == LODE_NONE)
+		image = find_same(self, self->by_build_id, identity->build_id, identity);
+	if (image == LODE_NONE)
+		image = add_image(self, LODE_IMAGE_FILE, identity->path);
+	complete(self, image, identity);
+	return image;
+}
+
+uint32_t lode_code_images_add_kind(LodeCodeImages *self, LodeImageKind kind, const char *path)
+{
+	const GArray *list = g_hash_table_lookup(self->by_path, path);
+
+	for (guint i = 0; list != NULL && i < list->len; i++) {
+		uint32_t image = g_array_index(list, uint32_t, i);
+		if (image_at(self, image)->kind == kind)
+			return image;
+	}
+	return add_image(self, kind, path);
+}
+
+static void look_for(LodeCodeImages *self, LodeCodeImage *image)
+{
+	LodeFoundImageFile found = {NULL};
+
+	if (image->is_looked_for)
+		return;
+	image->is_looked_for = true;
+	if (image->kind == LODE_IMAGE_JIT)
+		image->file = g_strdup(image->path);
+	if (image->kind != LODE_IMAGE_FILE || image->file != NULL)
+		return;
+	lode_image_files_find(self->files, &image->identity, &found);
+	image->file = g_steal_pointer(&found.path);
+	image->note = g_steal_pointer(&found.note);
+	image->error = g_steal_pointer(&found.why_not);
+	if (image->file == NULL && image->error == NULL)
+		image->error = g_strdup_printf("%s: %s", image->path, g_strerror(ENOENT));
+}
+
+void lode_code_images_set_file(LodeCodeImages *self, uint32_t image, const char *file)
+{
+	LodeCodeImage *known = image_at(self, image);
+
+	if (!known->is_looked_for && known->file == NULL)
+		known->file = g_strdup(file);
+}
+
+const char *lode_code_image_build_id(const LodeCodeImage *self)
+{
+	return self->binary != NULL ? lode_binary_image_build_id(self->binary)
+	                            : self->identity.build_id;
+}
+
+static void open_image(LodeCodeImages *self, LodeCodeImage *image)
+{
+	const LodeBinaryImageOptions options = {.allow_debuginfod = self->allow_debuginfod};
 	g_autoptr(GError) error = NULL;
 
-	if (self->is_opened)
+	if (image->is_opened)
 		return;
-	self->is_opened = true;
-	self->binary = lode_binary_image_open(self->path, &options, &error);
-	if (self->binary == NULL)
-		self->error = g_strdup(error->message);
+	look_for(self, image);
+	image->is_opened = true;
+	if (image->file == NULL)
+		return;
+	image->binary = lode_binary_image_open(image->file, &options, &error);
+	if (image->binary == NULL)
+		image->error = g_strdup(error->message);
 	else
-		self->error = lode_code_image_why_not(self, self->build_id);
-	if (self->error != NULL)
-		g_clear_pointer(&self->binary, lode_binary_image_close);
-	else
-		self->functions = lode_binary_image_functions(self->binary, &self->n_functions);
+		image->functions = lode_binary_image_functions(
+			image->binary, &image->n_functions);
 }
 
 static void open_task(size_t task, unsigned worker, void *user_data)
 {
-	const LodeCodeImages *self = user_data;
+	LodeCodeImages *self = user_data;
 
 	(void)worker;
-	open_image(self->images->pdata[task], self->allow_debuginfod);
+	open_image(self, image_at(self, (uint32_t)task));
 }
 
 void lode_code_images_open_all(LodeCodeImages *self, unsigned n_workers)
@@ -117,15 +237,20 @@ void lode_code_images_open_all(LodeCodeImages *self, unsigned n_workers)
 
 LodeCodeImage *lode_code_images_at(LodeCodeImages *self, uint32_t image)
 {
-	LodeCodeImage *found = self->images->pdata[image];
+	LodeCodeImage *found = image_at(self, image);
 
-	open_image(found, self->allow_debuginfod);
+	open_image(self, found);
 	return found;
 }
 
-const char *lode_code_images_path(const LodeCodeImages *self, uint32_t image)
+LodeImageFiles *lode_code_images_files(const LodeCodeImages *self)
 {
-	return ((const LodeCodeImage *)self->images->pdata[image])->path;
+	return self->files;
+}
+
+const LodeCodeImage *lode_code_images_peek(const LodeCodeImages *self, uint32_t image)
+{
+	return image_at(self, image);
 }
 
 uint32_t lode_code_images_count(const LodeCodeImages *self)
@@ -133,21 +258,40 @@ uint32_t lode_code_images_count(const LodeCodeImages *self)
 	return self->images->len;
 }
 
-uint32_t lode_code_images_find(const LodeCodeImages *self, const char *path)
+uint32_t lode_code_images_object_of(
+	const LodeCodeImages *self, LodeRecording *recording, uint32_t image)
 {
-	void *found = g_hash_table_lookup(self->ids, path);
+	GArray *by_image = recording->image_objects;
+	const uint32_t none = LODE_NONE;
 
-	return found != NULL ? GPOINTER_TO_UINT(found) - 1 : LODE_NONE;
+	while (by_image->len <= image)
+		g_array_append_val(by_image, none);
+	uint32_t *object = &g_array_index(by_image, uint32_t, image);
+	if (*object == LODE_NONE) {
+		const LodeRecordedObject added = {
+			.path = g_string_chunk_insert(
+				recording->strings, image_at(self, image)->path),
+			.image = image,
+		};
+		*object = recording->objects->len;
+		g_array_append_val(recording->objects, added);
+	}
+	return *object;
 }
 
-/* LodeLoadMapSegment; empty where the file cannot be read. */
-static const GArray *segments_of(LodeCodeImage *self)
+/* LodeLoadMapSegment; empty where there is no file, or it cannot be read. */
+static const GArray *segments_of(LodeCodeImages *self, uint32_t number)
 {
-	if (self->segments == NULL)
-		self->segments = lode_load_map_segments_read_all(self->path, NULL);
-	if (self->segments == NULL)
-		self->segments = g_array_new(FALSE, FALSE, sizeof(LodeLoadMapSegment));
-	return self->segments;
+	LodeCodeImage *image = image_at(self, number);
+
+	if (image->segments != NULL)
+		return image->segments;
+	look_for(self, image);
+	if (image->kind == LODE_IMAGE_FILE && image->file != NULL)
+		image->segments = lode_load_map_segments_read_all(image->file, NULL);
+	if (image->segments == NULL)
+		image->segments = g_array_new(FALSE, FALSE, sizeof(LodeLoadMapSegment));
+	return image->segments;
 }
 
 static bool find_bias(const GArray *segments, const LodeMappedRange *mapped, uint64_t *out_bias)
@@ -165,7 +309,7 @@ static bool find_bias(const GArray *segments, const LodeMappedRange *mapped, uin
 bool lode_code_images_find_load(
 	LodeCodeImages *self, uint32_t image, const LodeMappedRange *mapped, LodeCodeLoad *out_load)
 {
-	const GArray *segments = segments_of(self->images->pdata[image]);
+	const GArray *segments = segments_of(self, image);
 	LodeCodeLoad load = {.low = UINT64_MAX};
 
 	if (!find_bias(segments, mapped, &load.bias))
@@ -179,9 +323,10 @@ bool lode_code_images_find_load(
 	return load.low < load.high;
 }
 
-bool lode_code_image_place(LodeCodeImage *self, uint64_t offset, uint64_t *out_address)
+bool lode_code_images_place(
+	LodeCodeImages *self, uint32_t image, uint64_t offset, uint64_t *out_address)
 {
-	const GArray *segments = segments_of(self);
+	const GArray *segments = segments_of(self, image);
 
 	for (guint i = 0; i < segments->len; i++) {
 		const LodeLoadMapSegment *segment = &g_array_index(segments, LodeLoadMapSegment, i);
@@ -191,6 +336,18 @@ bool lode_code_image_place(LodeCodeImage *self, uint64_t offset, uint64_t *out_a
 		return true;
 	}
 	return false;
+}
+
+bool lode_code_images_has_address(LodeCodeImages *self, uint32_t image, uint64_t address)
+{
+	const GArray *segments = segments_of(self, image);
+
+	for (guint i = 0; i < segments->len; i++) {
+		const LodeLoadMapSegment *segment = &g_array_index(segments, LodeLoadMapSegment, i);
+		if (address - segment->address < segment->size_bytes)
+			return true;
+	}
+	return segments->len == 0;
 }
 
 const uint8_t *lode_code_image_bytes(const LodeCodeImage *self, uint64_t address, size_t *out_n)
@@ -245,7 +402,7 @@ static void read_targets(LodeCodeImage *self)
 {
 	lode_branch_targets_init(&self->targets);
 	self->has_targets = true;
-	if (!lode_branch_targets_read(&self->targets, self->path, NULL))
+	if (!lode_branch_targets_read(&self->targets, self->file, NULL))
 		add_function_targets(self);
 }
 
@@ -313,7 +470,7 @@ char *lode_code_images_place_text(const LodeCodeImages *self, uint32_t image, ui
 	if (image == LODE_NONE)
 		return g_strdup("?");
 	g_autofree char *name = g_path_get_basename(
-		has_line ? file : lode_code_images_path(self, image));
+		has_line ? file : image_at(self, image)->path);
 	return has_line ? g_strdup_printf("%s:%" G_GUINT32_FORMAT, name, line)
 	                : g_strdup_printf("%s+0x%" G_GINT64_MODIFIER "x", name, address);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The binaries that ran, each opened once, when something of it is first asked for:
+ * The images that ran, each opened once, when something of it is first asked for. An image is what
+ * it is, not where it lay: two builds at one path are two images, one build at two paths is one.
  *
- *   path, build-id ──▶ functions, bytes
- *                  ├─▶ segments: offset in the file → address in the image
- *                  ├─▶ control flow of each function
- *                  ├─▶ branch targets of the whole image
- *                  ├─▶ types of the debug information
- *                  └─▶ frames by the unwind table
+ *   identity ──▶ file ──▶ functions, bytes
+ *                    ├─▶ segments: offset in the file → address in the image
+ *                    ├─▶ control flow of each function
+ *                    ├─▶ branch targets of the whole image
+ *                    ├─▶ types of the debug information
+ *                    └─▶ frames by the unwind table
  */
 #pragma once
 
@@ -16,15 +17,21 @@
 #include "images/control_flow.h"
 #include "images/data_types.h"
 #include "images/stack_frames.h"
+#include "model/profile.h"
 #include "process/address_space.h"
+#include "process/image_files.h"
+#include "sources/recording.h"
 
 typedef struct LodeCodeImages LodeCodeImages;
 
 typedef struct {
-	char *path;
-	char *build_id;          /* of the file that ran; NULL: any will do */
-	LodeBinaryImage *binary; /* NULL: cannot be opened, or is not the one that ran */
-	char *error;             /* then why */
+	LodeImageKind kind;
+	char *path;                /* as the process had it */
+	LodeImageIdentity identity; /* its strings are the images'; of files */
+	char *file;                /* where the image was found; NULL: nowhere */
+	char *note;                /* see LodeFoundImageFile */
+	LodeBinaryImage *binary;   /* NULL: not found, or cannot be opened */
+	char *error;               /* then why */
 	const LodeBinaryFunction *functions;
 	size_t n_functions;
 	/* Private: what is made when it is asked for. */
@@ -35,16 +42,24 @@ typedef struct {
 	LodeStackFrames *frames;   /* NULL: no unwind table, or not asked for yet */
 	GThread *target_reader;    /* that reads `targets` */
 	gint are_targets_read;     /* atomic, where there is a reader */
-	bool is_opened, has_targets, has_looked_for_types, has_looked_for_frames;
+	bool is_looked_for, is_opened, has_targets, has_looked_for_types, has_looked_for_frames;
 } LodeCodeImage;
 
-LodeCodeImages *lode_code_images_new(bool allow_debuginfod);
+/* `files` is borrowed: where they are looked for. NULL: only at their paths. */
+LodeCodeImages *lode_code_images_new(LodeImageFiles *files, bool allow_debuginfod);
 void lode_code_images_free(LodeCodeImages *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCodeImages, lode_code_images_free)
 
-/* The number of an image, which is not opened yet. Of one path, the first `build_id` that is not
- * NULL counts, until it is opened. */
-uint32_t lode_code_images_add(LodeCodeImages *self, const char *path, const char *build_id);
+/* The number of the image of a file, which is not opened yet; what the identity tells beyond what
+ * was known of the image is kept, until it is looked for. */
+uint32_t lode_code_images_add(LodeCodeImages *self, const LodeImageIdentity *identity);
+
+/* Likewise of another kind, by its path: code made at run time, or the kernel, which no file has.
+ */
+uint32_t lode_code_images_add_kind(LodeCodeImages *self, LodeImageKind kind, const char *path);
+
+/* Where an image lies that only a running process shows; before it is looked for. */
+void lode_code_images_set_file(LodeCodeImages *self, uint32_t image, const char *file);
 
 /* Opens all that are not, by as many workers; 0: as many as there are processors. */
 void lode_code_images_open_all(LodeCodeImages *self, unsigned n_workers);
@@ -52,17 +67,20 @@ void lode_code_images_open_all(LodeCodeImages *self, unsigned n_workers);
 /* An image, opened; that it cannot be opened is not an error. Valid as long as the images. */
 LodeCodeImage *lode_code_images_at(LodeCodeImages *self, uint32_t image);
 
-/* The path of an image, which need not be opened for this. */
-const char *lode_code_images_path(const LodeCodeImages *self, uint32_t image);
+/* Where files are looked for; borrowed. */
+LodeImageFiles *lode_code_images_files(const LodeCodeImages *self);
+
+/* An image as it is known; it need not be opened for this. */
+const LodeCodeImage *lode_code_images_peek(const LodeCodeImages *self, uint32_t image);
 
 uint32_t lode_code_images_count(const LodeCodeImages *self);
 
-/* The image of a path that was added, or LODE_NONE. */
-uint32_t lode_code_images_find(const LodeCodeImages *self, const char *path);
+/* The image's build-id in hex: the file's, or what was recorded; NULL: not known. */
+const char *lode_code_image_build_id(const LodeCodeImage *self);
 
-/* Why an opened image is not the file of that build-id, which may be NULL, or cannot be opened;
- * NULL: it is. The caller frees it. */
-char *lode_code_image_why_not(const LodeCodeImage *self, const char *build_id);
+/* The object of an image among those of a recording, added when it is new. */
+uint32_t lode_code_images_object_of(
+	const LodeCodeImages *self, LodeRecording *recording, uint32_t image);
 
 /* Where an image lies as a whole: run-time addresses [low, high), `bias` above those of the image.
  */
@@ -76,8 +94,12 @@ bool lode_code_images_find_load(LodeCodeImages *self, uint32_t image, const Lode
 	LodeCodeLoad *out_load);
 
 /* Turns an offset in the file into an address in the image; false: nothing of the file is loaded
- * from there. */
-bool lode_code_image_place(LodeCodeImage *self, uint64_t offset, uint64_t *out_address);
+ * from there, or there is no file. The image need not be opened for this. */
+bool lode_code_images_place(
+	LodeCodeImages *self, uint32_t image, uint64_t offset, uint64_t *out_address);
+
+/* Whether an address is one of the image's, by its segments; also where there is no file. */
+bool lode_code_images_has_address(LodeCodeImages *self, uint32_t image, uint64_t address);
 
 /* A place in code for people: "parse.c:120", without a line "libfoo.so+0x1234", without an image
  * (LODE_NONE) "?". `file` may be NULL. The caller frees it. */

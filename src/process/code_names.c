@@ -39,7 +39,7 @@ void lode_code_names_free(LodeCodeNames *self)
 	g_free(self);
 }
 
-uint32_t lode_code_names_add(LodeCodeNames *self, const LodeCaller *code)
+uint32_t lode_code_names_add(LodeCodeNames *self, const LodePlace *code)
 {
 	const LodeIdKey key = {{code->image, code->address, 0}};
 	const Place place = {.name.code = *code};
@@ -55,8 +55,8 @@ uint32_t lode_code_names_add(LodeCodeNames *self, const LodeCaller *code)
 
 static int compare_places(const void *a, const void *b)
 {
-	const LodeCaller *left = &(*(const Place *const *)a)->name.code;
-	const LodeCaller *right = &(*(const Place *const *)b)->name.code;
+	const LodePlace *left = &(*(const Place *const *)a)->name.code;
+	const LodePlace *right = &(*(const Place *const *)b)->name.code;
 
 	if (left->image != right->image)
 		return left->image < right->image ? -1 : 1;

@@ -11,7 +11,7 @@ typedef struct LodeCodeNames LodeCodeNames;
 
 /* Strings are the images'. */
 typedef struct {
-	LodeCaller code;
+	LodePlace code;
 	const char *function; /* NULL: unknown */
 	LodeBinaryLocation location;
 	const LodeInlinedCall *inlined; /* the innermost first */
@@ -24,7 +24,7 @@ void lode_code_names_free(LodeCodeNames *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCodeNames, lode_code_names_free)
 
 /* The number of a place, added when new. */
-uint32_t lode_code_names_add(LodeCodeNames *self, const LodeCaller *code);
+uint32_t lode_code_names_add(LodeCodeNames *self, const LodePlace *code);
 
 /* Names all places; none may be added afterwards. */
 void lode_code_names_find(LodeCodeNames *self);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* One file: a dump or a map, the other is NULL. */
 typedef struct {
@@ -18,10 +19,19 @@ typedef struct {
 	LodeJitdump *dump;
 	LodePerfMap *map;
 	uint32_t pids[2]; /* of the header and of the name; a container has its own numbers */
+	GArray *owners;   /* uint32_t: processes that have it mapped */
+	bool is_used;     /* a process of a recording has it */
 } CodeFile;
+
+typedef struct {
+	char *path;
+	uint64_t device, inode;
+	uint32_t pid;
+} Mapping;
 
 struct LodeJitCodeSet {
 	GPtrArray *files; /* CodeFile, as added */
+	GArray *mappings; /* Mapping, not settled */
 };
 
 static void file_free(void *data)
@@ -30,9 +40,15 @@ static void file_free(void *data)
 
 	lode_jitdump_close(self->dump);
 	lode_perf_map_free(self->map);
+	g_array_unref(self->owners);
 	g_free(self->path);
 	free(self->real_path);
 	g_free(self);
+}
+
+static void mapping_clear(void *data)
+{
+	g_free(((Mapping *)data)->path);
 }
 
 LodeJitCodeSet *lode_jit_code_set_new(void)
@@ -40,6 +56,8 @@ LodeJitCodeSet *lode_jit_code_set_new(void)
 	LodeJitCodeSet *self = g_new0(LodeJitCodeSet, 1);
 
 	self->files = g_ptr_array_new_with_free_func(file_free);
+	self->mappings = g_array_new(FALSE, FALSE, sizeof(Mapping));
+	g_array_set_clear_func(self->mappings, mapping_clear);
 	return self;
 }
 
@@ -48,6 +66,7 @@ void lode_jit_code_set_free(LodeJitCodeSet *self)
 	if (self == NULL)
 		return;
 	g_ptr_array_unref(self->files);
+	g_array_unref(self->mappings);
 	g_free(self);
 }
 
@@ -118,6 +137,7 @@ bool lode_jit_code_set_add(LodeJitCodeSet *self, const char *path, GError **erro
 	bool is_known, is_read;
 
 	file->path = g_strdup(path);
+	file->owners = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	file->real_path = realpath(path, NULL);
 	is_known = file->real_path != NULL && has_file(self, file->real_path);
 	is_read = !is_known && open_file(file, error);
@@ -133,9 +153,13 @@ unsigned lode_jit_code_set_n_files(const LodeJitCodeSet *self)
 	return self->files->len;
 }
 
+/* What a process has mapped is its own; the numbers of others may be those of a namespace. */
 static bool is_of(const CodeFile *self, uint32_t pid)
 {
-	return self->pids[0] == pid || self->pids[1] == pid;
+	for (guint i = 0; i < self->owners->len; i++)
+		if (g_array_index(self->owners, uint32_t, i) == pid)
+			return true;
+	return self->owners->len == 0 && (self->pids[0] == pid || self->pids[1] == pid);
 }
 
 bool lode_jit_code_set_has_pid(const LodeJitCodeSet *self, uint32_t pid)
@@ -146,33 +170,136 @@ bool lode_jit_code_set_has_pid(const LodeJitCodeSet *self, uint32_t pid)
 	return false;
 }
 
-static bool find_in_dump(
+void lode_jit_code_set_note_mapping(LodeJitCodeSet *self, uint32_t pid, const char *path,
+	uint64_t device, uint64_t inode)
+{
+	const Mapping mapping = {g_strdup(path), device, inode, pid};
+
+	g_array_append_val(self->mappings, mapping);
+}
+
+static bool has_same_name(const char *a, const char *b)
+{
+	g_autofree char *name_a = g_path_get_basename(a);
+	g_autofree char *name_b = g_path_get_basename(b);
+
+	return strcmp(name_a, name_b) == 0;
+}
+
+static bool is_mapped_file(const CodeFile *file, const Mapping *mapping)
+{
+	g_autofree char *real_path = NULL;
+	char *found = realpath(mapping->path, NULL);
+	struct stat status;
+
+	real_path = g_strdup(found);
+	free(found);
+	if (mapping->inode != 0 && stat(file->path, &status) == 0 &&
+		status.st_dev == mapping->device)
+		return status.st_ino == mapping->inode;
+	return file->real_path != NULL && g_strcmp0(file->real_path, real_path) == 0;
+}
+
+/* Whether the mappings of files of this name are all of one file. */
+static bool is_only_one(const LodeJitCodeSet *self, const Mapping *mapping)
+{
+	for (guint i = 0; i < self->mappings->len; i++) {
+		const Mapping *other = &g_array_index(self->mappings, Mapping, i);
+		if (has_same_name(other->path, mapping->path) &&
+			(other->inode != mapping->inode || other->device != mapping->device ||
+				strcmp(other->path, mapping->path) != 0))
+			return false;
+	}
+	return true;
+}
+
+static CodeFile *find_mapped(const LodeJitCodeSet *self, const Mapping *mapping)
+{
+	CodeFile *named = NULL;
+	unsigned n_named = 0;
+
+	for (guint i = 0; i < self->files->len; i++) {
+		CodeFile *file = g_ptr_array_index(self->files, i);
+		if (file->dump == NULL)
+			continue;
+		if (is_mapped_file(file, mapping))
+			return file;
+		if (has_same_name(file->path, mapping->path)) {
+			named = file;
+			n_named++;
+		}
+	}
+	return n_named == 1 && is_only_one(self, mapping) ? named : NULL;
+}
+
+void lode_jit_code_set_settle(LodeJitCodeSet *self)
+{
+	for (guint i = 0; i < self->mappings->len; i++) {
+		const Mapping *mapping = &g_array_index(self->mappings, Mapping, i);
+		CodeFile *file = find_mapped(self, mapping);
+		if (file == NULL)
+			continue;
+		file->is_used = true;
+		if (file->owners->len == 0 || !is_of(file, mapping->pid))
+			g_array_append_val(file->owners, mapping->pid);
+	}
+	g_array_set_size(self->mappings, 0);
+}
+
+void lode_jit_code_set_see_pid(LodeJitCodeSet *self, uint32_t pid)
+{
+	for (guint i = 0; i < self->files->len; i++) {
+		CodeFile *file = g_ptr_array_index(self->files, i);
+		file->is_used |= is_of(file, pid);
+	}
+}
+
+const char *lode_jit_code_set_find_unused(const LodeJitCodeSet *self, uint32_t *out_pid)
+{
+	for (guint i = 0; i < self->files->len; i++) {
+		const CodeFile *file = g_ptr_array_index(self->files, i);
+		if (file->is_used)
+			continue;
+		*out_pid = file->pids[0];
+		return file->path;
+	}
+	return NULL;
+}
+
+static LodeJitOutcome find_in_dump(
 	const CodeFile *file, uint64_t address, uint64_t time_ns, LodeJitPlace *out_place)
 {
-	const LodeJitPlacement *placement;
+	const LodeJitPlacement *placement, *first;
+	bool is_unknown = time_ns == LODE_JIT_TIME_UNKNOWN || file->dump->is_arch_clock;
 
 	/* Times of the processor's counter cannot be compared with anyone else's. */
-	if (file->dump->is_arch_clock)
-		time_ns = UINT64_MAX;
+	if (is_unknown)
+		time_ns = LODE_JIT_TIME_LAST;
 	placement = lode_jitdump_find(file->dump, address, time_ns);
 	if (placement == NULL)
 		placement = lode_jitdump_find_next(file->dump, address, time_ns);
 	if (placement == NULL)
-		return false;
-	*out_place = (LodeJitPlace){
-		file->path, lode_jitdump_image_address(file->dump, placement, address)};
-	return true;
+		return LODE_JIT_NONE;
+	first = is_unknown ? lode_jitdump_find_next(file->dump, address, 0) : NULL;
+	if (first != NULL && first->unit != placement->unit)
+		return LODE_JIT_AMBIGUOUS;
+	out_place->path = file->path;
+	out_place->address = lode_jitdump_image_address(file->dump, placement, address);
+	return LODE_JIT_FOUND;
 }
 
-bool lode_jit_code_set_find(const LodeJitCodeSet *self, uint32_t pid, uint64_t address,
+LodeJitOutcome lode_jit_code_set_find(const LodeJitCodeSet *self, uint32_t pid, uint64_t address,
 	uint64_t time_ns, LodeJitPlace *out_place)
 {
 	for (guint i = 0; i < self->files->len; i++) {
 		const CodeFile *file = g_ptr_array_index(self->files, i);
-
-		if (file->dump != NULL && is_of(file, pid) &&
-			find_in_dump(file, address, time_ns, out_place))
-			return true;
+		LodeJitOutcome outcome = file->dump != NULL && is_of(file, pid)
+		                                 ? find_in_dump(file, address, time_ns, out_place)
+		                                 : LODE_JIT_NONE;
+		if (outcome == LODE_JIT_FOUND)
+			out_place->file = i;
+		if (outcome != LODE_JIT_NONE)
+			return outcome;
 	}
 	for (guint i = 0; i < self->files->len; i++) {
 		const CodeFile *file = g_ptr_array_index(self->files, i);
@@ -180,8 +307,8 @@ bool lode_jit_code_set_find(const LodeJitCodeSet *self, uint32_t pid, uint64_t a
 		if (file->map == NULL || !is_of(file, pid) ||
 			lode_perf_map_find(file->map, address) == NULL)
 			continue;
-		*out_place = (LodeJitPlace){file->path, address};
-		return true;
+		*out_place = (LodeJitPlace){file->path, address, i};
+		return LODE_JIT_FOUND;
 	}
-	return false;
+	return LODE_JIT_NONE;
 }

@@ -13,6 +13,7 @@ LodeRecording *lode_recording_new(void)
 	self->events = g_ptr_array_new();
 	self->totals = g_array_new(FALSE, TRUE, sizeof(double));
 	self->objects = g_array_new(FALSE, TRUE, sizeof(LodeRecordedObject));
+	self->image_objects = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->pids = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->names = g_ptr_array_new();
 	self->commands = g_ptr_array_new();
@@ -41,6 +42,7 @@ void lode_recording_free(LodeRecording *self)
 	g_clear_pointer(&self->events, g_ptr_array_unref);
 	g_clear_pointer(&self->totals, g_array_unref);
 	g_clear_pointer(&self->objects, g_array_unref);
+	g_clear_pointer(&self->image_objects, g_array_unref);
 	g_clear_pointer(&self->pids, g_array_unref);
 	g_clear_pointer(&self->names, g_ptr_array_unref);
 	g_clear_pointer(&self->commands, g_ptr_array_unref);

@@ -10,10 +10,8 @@
 
 typedef struct {
 	char *path;     /* "???" for what valgrind could not name */
-	char *build_id; /* hex, of the file as it was then; NULL: unknown */
+	uint32_t image; /* of the import's code images; LODE_NONE: told of by its path alone */
 	uint32_t pid;   /* whose run-time addresses it has, where "???"; else 0 */
-	bool is_jit;    /* code made at run time, in a jitdump or perf map */
-	bool is_kernel; /* of the kernel: rows are functions, by the names that they have */
 } LodeRecordedObject;
 
 /* One executed instruction. Sorted by (object, address), each once. */
@@ -94,6 +92,7 @@ typedef struct {
 	                            address of what came after the instruction that waited */
 	GArray *totals;   /* double × events, summed from the files' own summary/totals lines */
 	GArray *objects;  /* LodeRecordedObject */
+	GArray *image_objects; /* uint32_t × code images: their objects; LODE_NONE */
 	GArray *pids;     /* uint32_t: the processes, each once */
 	GPtrArray *names; /* char *: functions and files, no two equal */
 	GHashTable *known_commands; /* private: the same as `commands` */

@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *path = fuzz_file(data, size);
 	g_autoptr(LodeRecording) recording = lode_callgrind_read(&path, 1, NULL, &error);
 	g_autoptr(LodeJitCodeSet) jit = lode_jit_code_set_new();
-	g_autoptr(LodeCodeImages) images = lode_code_images_new(false);
+	g_autoptr(LodeCodeImages) images = lode_code_images_new(NULL, false);
 	const LodeJoinContext context = {
 		.load_maps = maps, .jit = jit, .code_images = images, .threads = 1};
 

@@ -148,7 +148,7 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 
 	if (!begin(&steps, "naming data objects", error))
 		return NULL;
-	lode_join_objects(profile, context->memory_reading, codes, &objects);
+	lode_join_objects(profile, context->memory_reading, &images, codes, &objects);
 
 	if (!begin(&steps, "naming attributes", error))
 		return NULL;

@@ -77,15 +77,17 @@ uint32_t lode_join_find_event(const LodeProfile *profile, const LodeRecording *r
 typedef struct {
 	const LodeJoinContext *context;
 	unsigned n_workers;
-	GHashTable *ids;            /* interned path → image + 1 */
+	GArray *code_images;        /* uint32_t: the code image of each; LODE_NONE: none */
+	GArray *images_of_code;     /* uint32_t: the image of each code image; LODE_NONE */
 	GArray *object_images;      /* uint32_t: image of each object; LODE_NONE for "???" */
 	GArray *unknown_images;     /* uint32_t × objects: for addresses no map explains */
-	GPtrArray *segments;        /* GArray of LodeLoadMapSegment of each object, NULL where they
-	                               are not known; empty when no code was made at run time */
 	LodeBinaryImage **binaries; /* of each image, borrowed; NULL where there is no file */
-	char **open_errors;         /* why not */
+	const char **open_errors;   /* why not; likewise */
 	size_t n;
 } LodeJoinImages;
+
+/* The profile's image of a code image, which may be LODE_NONE; LODE_NONE: nothing of it ran. */
+uint32_t lode_join_image_of(const LodeJoinImages *self, uint32_t code_image);
 
 /* An executed instruction of the recording, and where it lies. Sorted by (image, address, row). */
 typedef struct {
@@ -110,13 +112,9 @@ GArray *lode_join_images(LodeProfile *profile, const LodeRecording *recording,
 void lode_join_images_clear(LodeJoinImages *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeJoinImages, lode_join_images_clear)
 
-typedef struct {
-	uint32_t image;
-	uint64_t address;
-} LodeJoinPlace;
-
-/* Where an address of an object of the recording lies; image LODE_NONE when nothing tells. */
-LodeJoinPlace lode_join_place(const LodeJoinImages *self, const LodeRecording *recording,
+/* Where an address of an object of the recording lies, in an image of the profile; LODE_NONE when
+ * nothing tells. */
+LodePlace lode_join_place(const LodeJoinImages *self, const LodeRecording *recording,
 	uint32_t object, uint64_t address);
 
 /* A recording as if executions had been counted, with its sites; the caller owns both. It refers to
@@ -205,8 +203,8 @@ typedef struct {
 
 /* Asks the debug information what each instruction accesses; begins profile->memory. Does nothing
  * without a reading. */
-void lode_join_objects(LodeProfile *profile, LodeMemoryReading *reading, const LodeJoinCode *codes,
-	LodeJoinObjects *out);
+void lode_join_objects(LodeProfile *profile, LodeMemoryReading *reading,
+	const LodeJoinImages *images, const LodeJoinCode *codes, LodeJoinObjects *out);
 void lode_join_objects_clear(LodeJoinObjects *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeJoinObjects, lode_join_objects_clear)
 

@@ -6,7 +6,6 @@
 #include "base/large_array.h"
 #include "base/worker_pool.h"
 #include "ingest/join/join.h"
-#include "sources/load_map_segments.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +17,25 @@ typedef struct {
 	LodeJoinImages *images;
 } Joining;
 
-/* Where code lies that is not in the file of its object. */
-typedef struct {
-	LodeJitPlace place;
-	LodeImageKind kind;
-} Elsewhere;
-
 static const LodeRecordedObject *object_at(const LodeRecording *recording, uint32_t object)
 {
 	return &g_array_index(recording->objects, LodeRecordedObject, object);
+}
+
+static LodeCodeImages *code_images(const LodeJoinImages *self)
+{
+	return self->context->code_images;
+}
+
+/* The code image of an object; LODE_NONE: "???". One that is told of by its path alone is the first
+ * of that path. */
+static uint32_t code_image_of(const LodeJoinImages *self, const LodeRecordedObject *object)
+{
+	const LodeImageIdentity identity = {.path = object->path};
+
+	if (object->image != LODE_NONE || strcmp(object->path, "???") == 0)
+		return object->image;
+	return lode_code_images_add(code_images(self), &identity);
 }
 
 static uint32_t image_of(const LodeJoinImages *self, uint32_t object)
@@ -34,17 +43,35 @@ static uint32_t image_of(const LodeJoinImages *self, uint32_t object)
 	return g_array_index(self->object_images, uint32_t, object);
 }
 
-static uint32_t add_image(Joining *self, const char *path, LodeImageKind kind)
+uint32_t lode_join_image_of(const LodeJoinImages *self, uint32_t code_image)
 {
-	void *found = g_hash_table_lookup(self->images->ids, path);
+	return code_image < self->images_of_code->len
+	               ? g_array_index(self->images_of_code, uint32_t, code_image)
+	               : LODE_NONE;
+}
 
-	if (found != NULL)
-		return GPOINTER_TO_UINT(found) - 1;
-	LodeImage image = {.path = lode_profile_intern(self->profile, path), .kind = kind};
+static uint32_t add_row(Joining *self, const char *path, LodeImageKind kind, uint32_t code_image)
+{
+	const LodeImage image = {.path = lode_profile_intern(self->profile, path), .kind = kind};
+
 	g_array_append_val(self->profile->images, image);
-	g_hash_table_insert(
-		self->images->ids, image.path, GUINT_TO_POINTER(self->profile->images->len));
+	g_array_append_val(self->images->code_images, code_image);
 	return self->profile->images->len - 1;
+}
+
+static uint32_t add_image(Joining *self, uint32_t code_image)
+{
+	const LodeCodeImage *code = lode_code_images_peek(code_images(self->images), code_image);
+	GArray *by_code = self->images->images_of_code;
+	uint32_t found = lode_join_image_of(self->images, code_image);
+	const uint32_t none = LODE_NONE;
+
+	if (found != LODE_NONE)
+		return found;
+	while (by_code->len <= code_image)
+		g_array_append_val(by_code, none);
+	return g_array_index(by_code, uint32_t, code_image) = add_row(
+		       self, code->path, code->kind, code_image);
 }
 
 static void add_object_images(Joining *self)
@@ -52,99 +79,84 @@ static void add_object_images(Joining *self)
 	uint32_t none = LODE_NONE;
 
 	for (guint i = 0; i < self->recording->objects->len; i++) {
-		const LodeRecordedObject *object = object_at(self->recording, i);
-		LodeImageKind kind = object->is_kernel ? LODE_IMAGE_KERNEL
-		                     : object->is_jit  ? LODE_IMAGE_JIT
-		                                       : LODE_IMAGE_FILE;
-		uint32_t image = strcmp(object->path, "???") == 0
-		                         ? LODE_NONE
-		                         : add_image(self, object->path, kind);
+		uint32_t code = code_image_of(self->images, object_at(self->recording, i));
+		uint32_t image = code != LODE_NONE ? add_image(self, code) : LODE_NONE;
 		g_array_append_val(self->images->object_images, image);
 		g_array_append_val(self->images->unknown_images, none);
 	}
 }
 
-/* They only serve to tell code that was made at run time from that of files. */
-static void read_segments(Joining *self)
+static bool find_jit_code(
+	const LodeJoinImages *self, uint32_t pid, uint64_t address, LodePlace *out_place)
 {
-	if (lode_jit_code_set_n_files(self->images->context->jit) == 0)
-		return;
-	for (guint i = 0; i < self->recording->objects->len; i++) {
-		const LodeRecordedObject *object = object_at(self->recording, i);
-		GArray *segments = object->is_jit || strcmp(object->path, "???") == 0
-		                           ? NULL
-		                           : lode_load_map_segments_read(object->path, NULL);
-		g_ptr_array_add(self->images->segments, segments);
-	}
+	LodeJitPlace place;
+
+	if (lode_jit_code_set_find(self->context->jit, pid, address, LODE_JIT_TIME_LAST, &place) !=
+		LODE_JIT_FOUND)
+		return false;
+	*out_place = (LodePlace){lode_code_images_add_kind(code_images(self), LODE_IMAGE_JIT,
+					 place.path),
+		place.address};
+	return true;
 }
 
 /* What lay at a run-time address: a mapped file, or code that was made there. */
 static bool find_mapping(
-	const LodeJoinContext *context, uint32_t pid, uint64_t address, Elsewhere *out)
+	const LodeJoinImages *self, uint32_t pid, uint64_t address, LodePlace *out_place)
 {
-	const LodeLoadMapEntry *entry = lode_load_map_set_find(context->load_maps, pid, address);
+	const LodeLoadMapEntry *entry = lode_load_map_set_find(
+		self->context->load_maps, pid, address);
 
-	out->kind = entry != NULL ? LODE_IMAGE_FILE : LODE_IMAGE_JIT;
 	if (entry == NULL)
-		return lode_jit_code_set_find(context->jit, pid, address, UINT64_MAX, &out->place);
-	out->place = (LodeJitPlace){entry->path, address - entry->bias};
+		return find_jit_code(self, pid, address, out_place);
+	const LodeImageIdentity identity = {.path = entry->path};
+	*out_place = (LodePlace){
+		lode_code_images_add(code_images(self), &identity), address - entry->bias};
 	return true;
-}
-
-static bool is_in_segments(const GArray *segments, uint64_t address)
-{
-	for (guint i = 0; i < segments->len; i++) {
-		const LodeLoadMapSegment *segment = &g_array_index(segments, LodeLoadMapSegment, i);
-		if (address - segment->address < segment->size_bytes)
-			return true;
-	}
-	return false;
 }
 
 /* Callgrind gives code without symbols that was jumped to, not called, to the object of the
  * function that jumped: an address outside its file is then a run-time address. */
-static bool find_stray_code(const LodeJoinImages *self, const GArray *pids, uint32_t object,
-	uint64_t address, Elsewhere *out)
+static bool find_stray_code(const LodeJoinImages *self, const GArray *pids, uint32_t image,
+	uint64_t address, LodePlace *out_place)
 {
-	const GArray *segments = object < self->segments->len
-	                                 ? g_ptr_array_index(self->segments, object)
-	                                 : NULL;
+	uint32_t code = g_array_index(self->code_images, uint32_t, image);
 
-	out->kind = LODE_IMAGE_JIT;
-	if (segments == NULL || is_in_segments(segments, address))
+	if (lode_jit_code_set_n_files(self->context->jit) == 0 ||
+		lode_code_images_peek(code_images(self), code)->kind != LODE_IMAGE_FILE ||
+		lode_code_images_has_address(code_images(self), code, address))
 		return false;
 	for (guint i = 0; i < pids->len; i++)
-		if (lode_jit_code_set_find(self->context->jit, g_array_index(pids, uint32_t, i),
-			    address, UINT64_MAX, &out->place))
+		if (find_jit_code(self, g_array_index(pids, uint32_t, i), address, out_place))
 			return true;
 	return false;
 }
 
+/* Code that is not in the file of its object. */
 static bool find_elsewhere(const LodeJoinImages *self, const LodeRecording *recording,
-	uint32_t object, uint64_t address, Elsewhere *out)
+	uint32_t object, uint64_t address, LodePlace *out_place)
 {
-	uint32_t pid = object_at(recording, object)->pid;
+	uint32_t image = image_of(self, object);
 
-	if (image_of(self, object) == LODE_NONE)
-		return find_mapping(self->context, pid, address, out);
-	return find_stray_code(self, recording->pids, object, address, out);
+	if (image == LODE_NONE)
+		return find_mapping(self, object_at(recording, object)->pid, address, out_place);
+	return find_stray_code(self, recording->pids, image, address, out_place);
 }
 
-LodeJoinPlace lode_join_place(const LodeJoinImages *self, const LodeRecording *recording,
+LodePlace lode_join_place(const LodeJoinImages *self, const LodeRecording *recording,
 	uint32_t object, uint64_t address)
 {
 	uint32_t image = image_of(self, object);
-	Elsewhere elsewhere;
+	LodePlace elsewhere;
 
 	if (find_elsewhere(self, recording, object, address, &elsewhere)) {
-		void *found = g_hash_table_lookup(self->ids, elsewhere.place.path);
-		if (found != NULL)
-			return (LodeJoinPlace){
-				GPOINTER_TO_UINT(found) - 1, elsewhere.place.address};
+		uint32_t found = lode_join_image_of(self, elsewhere.image);
+		if (found != LODE_NONE)
+			return (LodePlace){found, elsewhere.address};
 	} else if (image != LODE_NONE) {
-		return (LodeJoinPlace){image, address};
+		return (LodePlace){image, address};
 	}
-	return (LodeJoinPlace){g_array_index(self->unknown_images, uint32_t, object), address};
+	return (LodePlace){g_array_index(self->unknown_images, uint32_t, object), address};
 }
 
 static void add_unknown_image(Joining *self, uint32_t object)
@@ -155,17 +167,22 @@ static void add_unknown_image(Joining *self, uint32_t object)
 						  object_at(self->recording, object)->pid)
 	                                : g_strdup("???");
 
+	/* Objects of one process share it. */
+	for (guint i = 0; i < self->images->code_images->len && *unknown == LODE_NONE; i++)
+		if (g_array_index(self->images->code_images, uint32_t, i) == LODE_NONE &&
+			strcmp(lode_profile_image(self->profile, i)->path, path) == 0)
+			*unknown = i;
 	if (*unknown == LODE_NONE)
-		*unknown = add_image(self, path, LODE_IMAGE_UNRESOLVED);
+		*unknown = add_row(self, path, LODE_IMAGE_UNRESOLVED, LODE_NONE);
 }
 
 /* Images of the load map get a row only when something of them ran. */
 static void add_mapped_image(Joining *self, uint32_t object, uint64_t address)
 {
-	Elsewhere elsewhere;
+	LodePlace elsewhere;
 
 	if (find_elsewhere(self->images, self->recording, object, address, &elsewhere))
-		add_image(self, elsewhere.place.path, elsewhere.kind);
+		add_image(self, elsewhere.image);
 	else if (image_of(self->images, object) == LODE_NONE)
 		add_unknown_image(self, object);
 }
@@ -214,7 +231,7 @@ static GArray *place_sites(Joining *self)
 			rows, LodeRecordedInstruction, i);
 		uint32_t image = image_of(self->images, row->object);
 		add_mapped_image(self, row->object, row->address);
-		LodeJoinPlace place = lode_join_place(
+		LodePlace place = lode_join_place(
 			self->images, self->recording, row->object, row->address);
 		LodeJoinSite site = {place.address, place.image, i};
 		bool is_sorted = image == place.image && image != LODE_NONE &&
@@ -261,84 +278,24 @@ static void join_samples(Joining *self, GArray *sites)
 	g_array_set_size(sites, kept);
 }
 
-static const char *known_build_id(const Joining *self, uint32_t image)
-{
-	if (self->images->binaries[image] != NULL)
-		return lode_binary_image_build_id(self->images->binaries[image]);
-	for (guint i = 0; i < self->recording->objects->len; i++)
-		if (image_of(self->images, i) == image)
-			return object_at(self->recording, i)->build_id;
-	return NULL;
-}
-
-static bool is_opened(const LodeImage *image)
-{
-	return image->kind == LODE_IMAGE_FILE || image->kind == LODE_IMAGE_JIT;
-}
-
-/* With what the recording knows of each file, so that one that was replaced since is told. */
-static void add_code_images(Joining *self)
-{
-	LodeCodeImages *code = self->images->context->code_images;
-
-	for (guint i = 0; i < self->recording->objects->len; i++) {
-		const LodeRecordedObject *object = object_at(self->recording, i);
-		if (image_of(self->images, i) != LODE_NONE && !object->is_kernel)
-			lode_code_images_add(code, object->path, object->build_id);
-	}
-	for (uint32_t i = 0; i < self->images->n; i++)
-		if (is_opened(lode_profile_image(self->profile, i)))
-			lode_code_images_add(
-				code, lode_profile_image(self->profile, i)->path, NULL);
-}
-
-/* A path of two recordings may have been two files. */
-static void check_build_ids(Joining *self)
-{
-	LodeJoinImages *images = self->images;
-	LodeCodeImages *code = images->context->code_images;
-
-	for (guint i = 0; i < self->recording->objects->len; i++) {
-		const LodeRecordedObject *object = object_at(self->recording, i);
-		uint32_t image = image_of(images, i);
-		if (image == LODE_NONE || images->binaries[image] == NULL)
-			continue;
-		images->open_errors[image] = lode_code_image_why_not(
-			lode_code_images_at(code, lode_code_images_find(code, object->path)),
-			object->build_id);
-		if (images->open_errors[image] != NULL)
-			images->binaries[image] = NULL;
-	}
-}
-
 static void open_images(Joining *self)
 {
 	LodeJoinImages *images = self->images;
-	LodeCodeImages *code = images->context->code_images;
 
 	images->n = self->profile->images->len;
 	images->binaries = g_new0(LodeBinaryImage *, MAX(images->n, 1));
-	images->open_errors = g_new0(char *, MAX(images->n, 1));
-	add_code_images(self);
-	lode_code_images_open_all(code, images->n_workers);
+	images->open_errors = g_new0(const char *, MAX(images->n, 1));
+	lode_code_images_open_all(code_images(images), images->n_workers);
 	for (uint32_t i = 0; i < images->n; i++) {
-		const LodeImage *image = lode_profile_image(self->profile, i);
-		if (!is_opened(image))
+		uint32_t code = g_array_index(images->code_images, uint32_t, i);
+		if (code == LODE_NONE)
 			continue;
-		LodeCodeImage *opened = lode_code_images_at(
-			code, lode_code_images_find(code, image->path));
+		const LodeCodeImage *opened = lode_code_images_at(code_images(images), code);
 		images->binaries[i] = opened->binary;
-		images->open_errors[i] = g_strdup(opened->error);
-	}
-	check_build_ids(self);
-	for (uint32_t i = 0; i < images->n; i++)
+		images->open_errors[i] = opened->error;
 		lode_profile_image(self->profile, i)->build_id = lode_profile_intern(
-			self->profile, known_build_id(self, i));
-}
-
-static void free_segments(void *data)
-{
-	g_clear_pointer((GArray **)&data, g_array_unref);
+			self->profile, lode_code_image_build_id(opened));
+	}
 }
 
 GArray *lode_join_images(LodeProfile *profile, const LodeRecording *recording,
@@ -350,13 +307,12 @@ GArray *lode_join_images(LodeProfile *profile, const LodeRecording *recording,
 		.context = context,
 		.n_workers = context->threads != 0 ? context->threads
 	                                           : lode_worker_pool_default_size(),
-		.ids = g_hash_table_new(g_str_hash, g_str_equal),
+		.code_images = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		.images_of_code = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.object_images = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.unknown_images = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-		.segments = g_ptr_array_new_with_free_func(free_segments),
 	};
 	add_object_images(&joining);
-	read_segments(&joining);
 	GArray *sites = place_sites(&joining);
 	join_samples(&joining, sites);
 	open_images(&joining);
@@ -365,12 +321,10 @@ GArray *lode_join_images(LodeProfile *profile, const LodeRecording *recording,
 
 void lode_join_images_clear(LodeJoinImages *self)
 {
-	for (size_t i = 0; i < self->n; i++)
-		g_free(self->open_errors[i]);
 	g_clear_pointer(&self->binaries, g_free);
 	g_clear_pointer(&self->open_errors, g_free);
-	g_clear_pointer(&self->ids, g_hash_table_unref);
+	g_clear_pointer(&self->code_images, g_array_unref);
+	g_clear_pointer(&self->images_of_code, g_array_unref);
 	g_clear_pointer(&self->object_images, g_array_unref);
 	g_clear_pointer(&self->unknown_images, g_array_unref);
-	g_clear_pointer(&self->segments, g_ptr_array_unref);
 }

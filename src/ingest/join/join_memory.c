@@ -28,7 +28,6 @@ typedef struct {
 	LodeObjectLayers *layers;
 	uint32_t *mapping_ids; /* of the reading's; LODE_NONE: no sample is in it */
 	uint32_t *thread_ids;  /* likewise */
-	GArray *image_ids;     /* of the reading's images: the profile's; LODE_NONE */
 	GArray *event_ids;     /* of the reading's names: the profile's events */
 } Building;
 
@@ -46,7 +45,7 @@ static int compare_threads(const void *a, const void *b, void *data)
 
 static void add_threads(Building *self)
 {
-	LodeThreads *source = lode_memory_reading_threads(self->reading);
+	LodeThreads *source = &self->reading->threads;
 	guint n = source->threads->len;
 	g_autofree uint32_t *order = g_new(uint32_t, MAX(n, 1));
 
@@ -67,7 +66,7 @@ static void add_threads(Building *self)
 
 static int compare_mappings(const void *a, const void *b, void *data)
 {
-	const LodeReadMapping *rows = data;
+	const LodePlacedMapping *rows = data;
 	const LodeMemoryMapping *left = &rows[*(const uint32_t *)a].mapping;
 	const LodeMemoryMapping *right = &rows[*(const uint32_t *)b].mapping;
 
@@ -90,22 +89,22 @@ static char *stack_name(Building *self, uint32_t thread)
 static char *anonymous_name(Building *self, uint32_t index)
 {
 	const LodeMemoryMapping *mapping = &LODE_AT(
-		lode_memory_reading_mappings(self->reading), LodeReadMapping, index)
+		lode_places_mappings(self->reading->options.places), LodePlacedMapping, index)
 	                                            .mapping;
 	uint32_t image;
 	uint64_t address;
 
 	if (!lode_memory_loads_find(self->loads, index, mapping->start, &image, &address))
 		return lode_profile_intern(self->profile, mapping->name);
-	const char *path = lode_code_images_path(lode_memory_reading_images(self->reading), image);
+	const char *path = lode_code_images_peek(lode_places_images(self->reading->options.places), image)->path;
 	g_autofree char *name = g_strconcat(path, " [bss]", NULL);
 	return lode_profile_intern(self->profile, name);
 }
 
 static char *mapping_name(Building *self, uint32_t index)
 {
-	const LodeReadMapping *row = &LODE_AT(
-		lode_memory_reading_mappings(self->reading), LodeReadMapping, index);
+	const LodePlacedMapping *row = &LODE_AT(
+		lode_places_mappings(self->reading->options.places), LodePlacedMapping, index);
 
 	if (row->stack_of != LODE_NONE)
 		return stack_name(self, row->stack_of);
@@ -117,8 +116,8 @@ static char *mapping_name(Building *self, uint32_t index)
 /* Those that a sample fell into: a process has hundreds, of which few say anything. */
 static void add_mappings(Building *self)
 {
-	const GArray *rows = lode_memory_reading_mappings(self->reading);
-	const GArray *accesses = lode_memory_reading_accesses(self->reading);
+	const GArray *rows = lode_places_mappings(self->reading->options.places);
+	const GArray *accesses = self->reading->accesses;
 	g_autoptr(GArray) used = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
 	self->mapping_ids = g_new(uint32_t, MAX(rows->len, 1));
@@ -135,7 +134,7 @@ static void add_mappings(Building *self)
 			rows->data);
 	for (guint i = 0; i < used->len; i++) {
 		uint32_t index = g_array_index(used, uint32_t, i);
-		LodeMemoryMapping mapping = LODE_AT(rows, LodeReadMapping, index).mapping;
+		LodeMemoryMapping mapping = LODE_AT(rows, LodePlacedMapping, index).mapping;
 		mapping.name = mapping_name(self, index);
 		self->mapping_ids[index] = i;
 		g_array_append_val(self->memory->mappings, mapping);
@@ -144,7 +143,7 @@ static void add_mappings(Building *self)
 
 static void find_events(Building *self)
 {
-	const GPtrArray *names = lode_memory_reading_event_names(self->reading);
+	const GPtrArray *names = self->reading->events.names;
 
 	for (guint i = 0; i < names->len; i++) {
 		uint32_t event = lode_join_find_event(self->profile, self->accesses->recording,
@@ -153,28 +152,11 @@ static void find_events(Building *self)
 	}
 }
 
-static uint32_t profile_image(Building *self, uint32_t image)
-{
-	LodeCodeImages *images = lode_memory_reading_images(self->reading);
-	const uint32_t unknown = LODE_NONE - 1;
-
-	while (self->image_ids->len <= image)
-		g_array_append_val(self->image_ids, unknown);
-	uint32_t *id = &g_array_index(self->image_ids, uint32_t, image);
-	if (*id != unknown)
-		return *id;
-	void *found = g_hash_table_lookup(
-		self->accesses->images->ids, lode_code_images_path(images, image));
-	*id = found != NULL ? GPOINTER_TO_UINT(found) - 1 : LODE_NONE;
-	return *id;
-}
-
 static void find_instructions(
 	Building *self, const LodeReadAccess *access, LodeMemorySample *sample)
 {
 	const LodeProfile *profile = self->profile;
-	uint32_t image = access->image != LODE_NONE ? profile_image(self, access->image)
-	                                            : LODE_NONE;
+	uint32_t image = lode_join_image_of(self->accesses->images, access->image);
 
 	sample->instruction = lode_join_find(self->profile, image, access->image_pc);
 	if (sample->access_pc == 0)
@@ -381,7 +363,6 @@ static void clear(Building *self)
 	lode_memory_loads_free(self->loads);
 	g_free(self->mapping_ids);
 	g_free(self->thread_ids);
-	g_array_unref(self->image_ids);
 	g_array_unref(self->event_ids);
 }
 
@@ -404,8 +385,8 @@ bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GE
 	if (reading == NULL)
 		return true;
 	lode_join_waiting(profile, accesses);
-	guint n = lode_memory_reading_accesses(reading)->len;
-	if (lode_memory_reading_is_full(reading) ||
+	guint n = reading->accesses->len;
+	if (reading->is_full ||
 		!lode_large_array_has_room(sizeof(LodeMemorySample), n)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
 			"not enough memory for %u sampled accesses or more", n);
@@ -417,16 +398,15 @@ bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GE
 		.memory = memory,
 		.accesses = accesses,
 		.reading = reading,
-		.image_ids = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.event_ids = g_array_new(FALSE, FALSE, sizeof(uint32_t))};
 	building.layers = lode_object_layers_new(
-		memory, accesses->objects->known, lode_memory_reading_images(reading));
-	memory->has_allocations = lode_allocations_all(lode_memory_reading_logs(reading))->len > 0;
-	memory->is_stall_weighted = lode_memory_reading_is_stall_weighted(reading);
-	memory->has_fixed_addresses = lode_memory_reading_has_fixed_addresses(reading);
+		memory, accesses->objects->known, lode_places_images(reading->options.places));
+	memory->has_allocations = lode_allocations_all(reading->logs)->len > 0;
+	memory->is_stall_weighted = reading->is_stall_weighted;
+	memory->has_fixed_addresses = reading->has_fixed_addresses;
 	lode_memory_reading_name_stacks(reading);
 	add_threads(&building);
-	const GArray *pages = lode_memory_reading_pages(reading);
+	const GArray *pages = reading->pages;
 	g_array_append_vals(building.memory->pages, pages->data, pages->len);
 	g_array_sort(building.memory->pages, compare_pages);
 	building.loads = lode_memory_loads_new(reading);
@@ -436,8 +416,8 @@ bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GE
 	building.callers = lode_memory_callers_new(profile, reading);
 	for (guint i = 0; i < n; i++)
 		add_sample(&building,
-			&g_array_index(lode_memory_reading_accesses(reading), LodeReadAccess, i));
-	const GArray *stores = lode_memory_reading_line_stores(reading);
+			&g_array_index(reading->accesses, LodeReadAccess, i));
+	const GArray *stores = reading->line_stores;
 	for (guint i = 0; i < stores->len; i++)
 		add_line_store(&building, &g_array_index(stores, LodeReadLineStore, i));
 	sort_allocations(&building);

@@ -46,22 +46,21 @@ static void account_broken_types(Finding *self)
 	}
 }
 
-void lode_join_objects(LodeProfile *profile, LodeMemoryReading *reading, const LodeJoinCode *codes,
-	LodeJoinObjects *out)
+void lode_join_objects(LodeProfile *profile, LodeMemoryReading *reading,
+	const LodeJoinImages *images, const LodeJoinCode *codes, LodeJoinObjects *out)
 {
 	Finding finding = {.profile = profile, .codes = codes, .objects = out};
 
 	out->operands = g_array_new(FALSE, TRUE, sizeof(LodeJoinOperands));
 	if (reading == NULL)
 		return;
-	finding.images = lode_memory_reading_images(reading);
+	finding.images = lode_places_images(reading->options.places);
 	profile->memory = lode_memory_new();
 	out->known = lode_memory_objects_new(profile, profile->memory, finding.images);
 	g_array_set_size(out->operands, profile->instructions->len);
 	for (guint i = 0; i < profile->functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
-		uint32_t image = lode_code_images_find(
-			finding.images, lode_profile_image(profile, function->image)->path);
+		uint32_t image = g_array_index(images->code_images, uint32_t, function->image);
 		for (uint32_t j = 0; image != LODE_NONE && j < function->n_instructions; j++)
 			find_operands(&finding, function->first_instruction + j, image);
 	}

@@ -18,7 +18,7 @@ static uint32_t find_end(const Joining *self, uint32_t object, uint64_t address)
 {
 	if (object == LODE_NONE)
 		return LODE_NONE;
-	LodeJoinPlace place = lode_join_place(self->images, self->recording, object, address);
+	LodePlace place = lode_join_place(self->images, self->recording, object, address);
 
 	return lode_join_find(self->profile, place.image, place.address);
 }

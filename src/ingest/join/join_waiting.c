@@ -17,16 +17,6 @@ typedef struct {
  * not have most of the time all the same. Measured in docs/data-addresses.md, section 3. */
 static const double NEARLY_ALL = 0.99;
 
-static uint32_t image_of(const Choosing *self, uint32_t image)
-{
-	LodeCodeImages *images = lode_memory_reading_images(self->accesses->reading);
-	void *found = image != LODE_NONE ? g_hash_table_lookup(self->accesses->images->ids,
-						   lode_code_images_path(images, image))
-	                                 : NULL;
-
-	return found != NULL ? GPOINTER_TO_UINT(found) - 1 : LODE_NONE;
-}
-
 static void *edge_key(uint32_t source, uint32_t target)
 {
 	return GSIZE_TO_POINTER((guint64)target << 32 | source);
@@ -69,7 +59,7 @@ static double count_of(const Choosing *self, uint32_t source, uint32_t target)
 static uint32_t choose(const LodeReadAccess *row, const LodeReadWay *ways, void *data)
 {
 	const Choosing *self = data;
-	uint32_t image = image_of(self, row->image), best = 0;
+	uint32_t image = lode_join_image_of(self->accesses->images, row->image), best = 0;
 	uint32_t target = lode_join_find(self->profile, image, row->image_pc);
 	double sum = 0, most = 0;
 

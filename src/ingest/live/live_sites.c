@@ -15,6 +15,7 @@ struct LodeLiveSites {
 	GArray *records;      /* LodePerfRecord; their texts are in `texts` */
 	GStringChunk *texts;  /* also names of sites */
 	LodeProfile *profile; /* that the sites are of; NULL: not read yet */
+	LodePlaces *places; /* over time, of what is told of so far */
 	LodeMemoryReading *reading;
 	LodeMemoryLoads *loads;
 	LodeMemorySites *sites;
@@ -36,6 +37,7 @@ static void forget(LodeLiveSites *self)
 	g_clear_pointer(&self->sites, lode_memory_sites_free);
 	g_clear_pointer(&self->loads, lode_memory_loads_free);
 	g_clear_pointer(&self->reading, lode_memory_reading_free);
+	g_clear_pointer(&self->places, lode_places_free);
 	g_clear_pointer(&self->profile, lode_profile_free);
 }
 
@@ -75,20 +77,27 @@ static void take_logs(LodeLiveSites *self)
 		if (g_str_has_prefix(name, "allocations-") && g_str_has_suffix(name, ".log"))
 			log = lode_allocation_log_read(path, NULL);
 		if (log != NULL)
-			lode_memory_reading_take_log(self->reading, log);
+			lode_allocations_take(self->reading->logs, log);
 	}
 }
 
 static void read_again(LodeLiveSites *self)
 {
 	forget(self);
-	self->reading = lode_memory_reading_new(self->images);
-	lode_memory_reading_skip_frames(self->reading, self->options->skipped_frames);
+	const LodePlacesOptions placing = {.images = self->images};
+	self->places = lode_places_new(&placing);
+	const LodeMemoryReadingOptions reading = {
+		.places = self->places,
+		.skipped_frames = self->options->skipped_frames,
+	};
+	self->reading = lode_memory_reading_new(&reading);
 	lode_memory_reading_select(self->reading, 0);
 	for (guint i = 0; i < self->records->len; i++) {
 		const LodePerfRecord *record = &LODE_AT(self->records, LodePerfRecord, i);
+		lode_places_note(self->places, record, record->time_ns);
 		lode_memory_reading_note(self->reading, record, record->time_ns);
 	}
+	lode_places_freeze(self->places, NULL, NULL);
 	lode_memory_reading_freeze(self->reading, NULL);
 	take_logs(self);
 	self->profile = lode_profile_new();
@@ -112,7 +121,7 @@ void lode_live_sites_refresh(LodeLiveSites *self)
 
 LodeAllocations *lode_live_sites_logs(LodeLiveSites *self)
 {
-	return self->reading != NULL ? lode_memory_reading_logs(self->reading) : NULL;
+	return self->reading != NULL ? self->reading->logs : NULL;
 }
 
 /* Of a log that is being written, what is not freed yet seems to end with the last record. */

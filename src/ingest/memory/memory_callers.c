@@ -20,9 +20,9 @@ struct LodeMemoryCallers {
 };
 
 /* What accesses; of a sample that no access is charged with, what was sampled. */
-static LodeCaller code_of(const LodeReadAccess *access)
+static LodePlace code_of(const LodeReadAccess *access)
 {
-	return (LodeCaller){access->image,
+	return (LodePlace){access->image,
 		access->image_access_pc != 0 ? access->image_access_pc : access->image_pc};
 }
 
@@ -46,11 +46,11 @@ static uint32_t add_call(LodeMemoryCallers *self, uint32_t outer, const LodeAcce
 }
 
 /* The function first, then what is inlined into it, the innermost last. */
-static uint32_t add_calls(LodeMemoryCallers *self, uint32_t outer, const LodeCaller *code)
+static uint32_t add_calls(LodeMemoryCallers *self, uint32_t outer, const LodePlace *code)
 {
 	const LodeCodeName *name = lode_code_names_at(
 		self->names, lode_code_names_add(self->names, code));
-	LodeCodeImages *images = lode_memory_reading_images(self->reading);
+	LodeCodeImages *images = lode_places_images(self->reading->options.places);
 
 	for (uint32_t i = name->n_inlined + 1; i-- > 0;) {
 		const char *function = i < name->n_inlined ? name->inlined[i].function
@@ -67,8 +67,8 @@ static uint32_t add_calls(LodeMemoryCallers *self, uint32_t outer, const LodeCal
 
 LodeMemoryCallers *lode_memory_callers_new(LodeProfile *profile, LodeMemoryReading *reading)
 {
-	const LodeCallTree *tree = lode_memory_reading_call_tree(reading);
-	const GArray *accesses = lode_memory_reading_accesses(reading);
+	const LodeCallTree *tree = reading->tree;
+	const GArray *accesses = reading->accesses;
 	LodeMemoryCallers *self;
 
 	if (tree == NULL)
@@ -76,7 +76,7 @@ LodeMemoryCallers *lode_memory_callers_new(LodeProfile *profile, LodeMemoryReadi
 	self = g_new0(LodeMemoryCallers, 1);
 	self->profile = profile;
 	self->reading = reading;
-	self->names = lode_code_names_new(lode_memory_reading_images(reading));
+	self->names = lode_code_names_new(lode_places_images(reading->options.places));
 	self->depths = g_array_new(FALSE, FALSE, sizeof(uint16_t));
 	lode_id_cache_init(&self->call_ids);
 	for (guint i = 0; i < tree->calls->len; i++) {
@@ -85,7 +85,7 @@ LodeMemoryCallers *lode_memory_callers_new(LodeProfile *profile, LodeMemoryReadi
 			lode_code_names_add(self->names, &call->code);
 	}
 	for (guint i = 0; i < accesses->len; i++) {
-		const LodeCaller code = code_of(&g_array_index(accesses, LodeReadAccess, i));
+		const LodePlace code = code_of(&g_array_index(accesses, LodeReadAccess, i));
 		lode_code_names_add(self->names, &code);
 	}
 	lode_code_names_find(self->names);
@@ -116,7 +116,7 @@ void lode_memory_callers_free(LodeMemoryCallers *self)
 
 uint32_t lode_memory_callers_add(LodeMemoryCallers *self, const LodeReadAccess *access)
 {
-	const LodeCaller code = code_of(access);
+	const LodePlace code = code_of(access);
 
 	if (access->image == LODE_NONE)
 		return LODE_NONE;

@@ -28,9 +28,10 @@ static void free_array(void *data)
 	g_array_unref(data);
 }
 
-static void add_load(LodeMemoryLoads *self, GArray *loads, const LodeReadMapping *mapping)
+static void add_load(
+	LodeMemoryLoads *self, GArray *loads, const LodePlacedMapping *mapping, uint32_t image)
 {
-	LodeCodeImages *images = lode_memory_reading_images(self->reading);
+	LodeCodeImages *images = lode_places_images(self->reading->options.places);
 	const LodeMappedRange mapped = {
 		.start = mapping->mapping.start,
 		.end = mapping->mapping.end,
@@ -40,7 +41,7 @@ static void add_load(LodeMemoryLoads *self, GArray *loads, const LodeReadMapping
 	Load load = {
 		.begin_ns = mapping->mapping.begin_ns,
 		.path = mapping->mapping.name,
-		.image = lode_code_images_add(images, mapping->mapping.name, NULL),
+		.image = image,
 	};
 
 	if (!lode_code_images_find_load(images, load.image, &mapped, &place))
@@ -72,9 +73,9 @@ static void sort_loads(GArray *loads)
 	}
 }
 
-static GArray *loads_of(LodeMemoryLoads *self, const LodeReadMapping *mapping)
+static GArray *loads_of(LodeMemoryLoads *self, const LodePlacedMapping *mapping)
 {
-	void *key = GSIZE_TO_POINTER((gsize)mapping->input << 32 | mapping->mapping.pid);
+	void *key = GSIZE_TO_POINTER((gsize)mapping->recording << 32 | mapping->mapping.pid);
 	GArray *loads = g_hash_table_lookup(self->processes, key);
 
 	if (loads != NULL)
@@ -86,15 +87,17 @@ static GArray *loads_of(LodeMemoryLoads *self, const LodeReadMapping *mapping)
 
 static void read_loads(LodeMemoryLoads *self)
 {
-	const GArray *mappings = lode_memory_reading_mappings(self->reading);
+	const GArray *mappings = lode_places_mappings(self->reading->options.places);
 	GHashTableIter iterator;
 	void *loads;
 
 	for (guint i = 0; i < mappings->len; i++) {
-		const LodeReadMapping *mapping = &g_array_index(mappings, LodeReadMapping, i);
-		if ((mapping->mapping.protection & PROT_EXEC) != 0 &&
-			mapping->mapping.name[0] == '/' && mapping->mapping.name[1] != '/')
-			add_load(self, loads_of(self, mapping), mapping);
+		const LodePlacedMapping *mapping = &g_array_index(mappings, LodePlacedMapping, i);
+		uint32_t image = (mapping->mapping.protection & PROT_EXEC) != 0
+		                         ? lode_places_image_of(self->reading->options.places, i)
+		                         : LODE_NONE;
+		if (image != LODE_NONE)
+			add_load(self, loads_of(self, mapping), mapping, image);
 	}
 	g_hash_table_iter_init(&iterator, self->processes);
 	while (g_hash_table_iter_next(&iterator, NULL, &loads))
@@ -155,8 +158,8 @@ static Load *find_load(GArray *loads, const LodeMemoryMapping *mapping, uint64_t
 bool lode_memory_loads_find(LodeMemoryLoads *self, uint32_t mapping, uint64_t address,
 	uint32_t *out_image, uint64_t *out_image_address)
 {
-	const LodeReadMapping *place = &g_array_index(
-		lode_memory_reading_mappings(self->reading), LodeReadMapping, mapping);
+	const LodePlacedMapping *place = &g_array_index(
+		lode_places_mappings(self->reading->options.places), LodePlacedMapping, mapping);
 	Load *load = find_load(loads_of(self, place), &place->mapping, address);
 
 	if (load == NULL)

@@ -16,51 +16,26 @@
 enum { MAX_CPUS = 1 << 16, MAX_NODES = 1 << 10 };
 
 typedef struct {
-	LodeAddressSpaces *spaces; /* of all mappings; a file is an index of `mappings` */
-	GArray *cpu_nodes;         /* uint32_t × CPUs */
-	GHashTable *lost_stacks;   /* pid → mapping + 1 */
+	GArray *cpu_nodes;       /* uint32_t × CPUs */
+	GHashTable *lost_stacks; /* pid → mapping + 1 */
 } Input;
-
-struct LodeMemoryReading {
-	LodeCodeImages *images; /* borrowed */
-	LodeThreads threads;
-	GArray *inputs;   /* Input */
-	GArray *mappings; /* LodeReadMapping */
-	LodeThreadStacks *stacks;
-	LodeNameTable events;
-	LodeAllocations *logs;
-	GArray *pages;            /* LodeMemoryPages */
-	GArray *accesses;         /* LodeReadAccess */
-	GArray *line_stores;      /* LodeReadLineStore, by row */
-	GArray *ways;             /* LodeReadWay, of those that are ambiguous */
-	GArray *way_rows;         /* LodeReadAccess */
-	const LodeCallTree *tree; /* borrowed; NULL: there are no call chains */
-	uint64_t n_forgetting;
-	uint32_t input;
-	bool wants_next;
-	bool has_addresses, is_stall_weighted, has_fixed_addresses;
-	bool is_full;                      /* an access was left out */
-	const char *const *skipped_frames; /* borrowed; NULL: none */
-};
 
 static void clear_input(void *data)
 {
 	Input *self = data;
 
-	lode_address_spaces_free(self->spaces);
 	g_array_unref(self->cpu_nodes);
 	g_hash_table_unref(self->lost_stacks);
 }
 
-LodeMemoryReading *lode_memory_reading_new(LodeCodeImages *images)
+LodeMemoryReading *lode_memory_reading_new(const LodeMemoryReadingOptions *options)
 {
 	LodeMemoryReading *self = g_new0(LodeMemoryReading, 1);
 
-	self->images = images;
+	self->options = *options;
 	lode_threads_init(&self->threads, 0);
 	self->inputs = g_array_new(FALSE, TRUE, sizeof(Input));
 	g_array_set_clear_func(self->inputs, clear_input);
-	self->mappings = g_array_new(FALSE, TRUE, sizeof(LodeReadMapping));
 	self->stacks = lode_thread_stacks_new();
 	lode_name_table_init(&self->events);
 	self->logs = lode_allocations_new();
@@ -78,7 +53,6 @@ void lode_memory_reading_free(LodeMemoryReading *self)
 		return;
 	lode_threads_clear(&self->threads);
 	g_array_unref(self->inputs);
-	g_array_unref(self->mappings);
 	lode_thread_stacks_free(self->stacks);
 	lode_name_table_clear(&self->events);
 	lode_allocations_free(self->logs);
@@ -90,19 +64,25 @@ void lode_memory_reading_free(LodeMemoryReading *self)
 	g_free(self);
 }
 
-void lode_memory_reading_select(LodeMemoryReading *self, uint32_t input)
+void lode_memory_reading_select(LodeMemoryReading *self, uint32_t recording)
 {
-	self->input = input;
-	while (self->inputs->len <= input) {
-		Input added = {lode_address_spaces_new(),
-			g_array_new(FALSE, FALSE, sizeof(uint32_t)), g_hash_table_new(NULL, NULL)};
+	self->input = recording;
+	lode_places_select(self->options.places, recording);
+	while (self->inputs->len <= recording) {
+		Input added = {g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+			g_hash_table_new(NULL, NULL)};
 		g_array_append_val(self->inputs, added);
 	}
 }
 
-static LodeMemoryMapping *mapping_at(LodeMemoryReading *self, uint32_t index)
+static GArray *mappings_of(const LodeMemoryReading *self)
 {
-	return &LODE_AT(self->mappings, LodeReadMapping, index).mapping;
+	return lode_places_mappings(self->options.places);
+}
+
+static LodeMemoryMapping *mapping_at(const LodeMemoryReading *self, uint32_t index)
+{
+	return &LODE_AT(mappings_of(self), LodePlacedMapping, index).mapping;
 }
 
 static Input *selected(const LodeMemoryReading *self)
@@ -110,63 +90,20 @@ static Input *selected(const LodeMemoryReading *self)
 	return &g_array_index(self->inputs, Input, self->input);
 }
 
-/* Where programs and stacks begin when nothing is random. */
-static bool is_fixed_place(const LodeMemoryMapping *mapping)
+bool lode_memory_reading_is_fixed(uint64_t start, uint64_t end)
 {
 	static const uint64_t program = UINT64_C(0x555555554000), stack = UINT64_C(0x7ffffffff000);
 
-	return mapping->start == program || mapping->end == stack;
-}
-
-static void add_mapping(LodeMemoryReading *self, const LodePerfRecord *record, uint64_t time_ns)
-{
-	const LodePerfMapping *source = &record->mapping;
-	LodeAddressSpaces *spaces = selected(self)->spaces;
-	const LodeMappedRange range = {
-		.start = source->start,
-		.end = source->start + MIN(source->size, UINT64_MAX - source->start),
-		.file = self->mappings->len,
-		.protection = source->protection,
-		.name = lode_address_spaces_name(spaces, source->path),
-	};
-	const LodeReadMapping mapping = {{record->pid, range.protection, range.start, range.end,
-						 time_ns, (char *)range.name},
-		source->offset, self->input, LODE_NONE};
-
-	if (record->pid == UINT32_MAX || record->mode == LODE_PERF_MODE_KERNEL ||
-		self->mappings->len == LODE_NONE - 1)
-		return;
-	self->has_fixed_addresses |= is_fixed_place(&mapping.mapping);
-	g_array_append_val(self->mappings, mapping);
-	lode_address_spaces_map(spaces, record->pid, time_ns, &range);
+	return start == program || end == stack;
 }
 
 void lode_memory_reading_note(
 	LodeMemoryReading *self, const LodePerfRecord *record, uint64_t time_ns)
 {
 	lode_threads_note(&self->threads, record, time_ns);
-	switch (record->kind) {
-	case LODE_PERF_MAPPING:
-		add_mapping(self, record, time_ns);
-		break;
-	case LODE_PERF_COMMAND:
-		if (record->is_exec)
-			lode_address_spaces_exec(selected(self)->spaces, record->pid, time_ns);
-		break;
-	case LODE_PERF_FORK:
-		lode_address_spaces_fork(
-			selected(self)->spaces, record->pid, record->parent_pid, time_ns);
-		break;
-	default:
-		break;
-	}
-}
-
-void lode_memory_reading_limit(
-	LodeMemoryReading *self, uint32_t pid, uint64_t begin_ns, uint64_t end_ns)
-{
-	lode_address_spaces_exec(selected(self)->spaces, pid, begin_ns);
-	lode_address_spaces_exec(selected(self)->spaces, pid, end_ns);
+	if (record->kind == LODE_PERF_MAPPING && record->mode != LODE_PERF_MODE_KERNEL)
+		self->has_fixed_addresses |= lode_memory_reading_is_fixed(record->mapping.start,
+			record->mapping.start + record->mapping.size);
 }
 
 /* "0-3,8": adds CPUs to a node. */
@@ -200,14 +137,13 @@ void lode_memory_reading_freeze(LodeMemoryReading *self, const LodePerfInfo *inf
 		add_cpus(input->cpu_nodes, node->cpus, node->node);
 	}
 	lode_threads_freeze(&self->threads);
-	self->n_forgetting += lode_address_spaces_freeze(input->spaces);
 }
 
 static uint32_t find_mapping(
 	const LodeMemoryReading *self, uint32_t pid, uint64_t address, uint64_t time_ns)
 {
-	const LodeMappedRange *range = lode_address_spaces_find(
-		selected(self)->spaces, pid, address, time_ns, NULL);
+	const LodeMappedRange *range = lode_places_find_mapping(
+		self->options.places, pid, time_ns, address);
 
 	return range != NULL ? range->file : LODE_NONE;
 }
@@ -217,13 +153,18 @@ static uint32_t lost_stack(LodeMemoryReading *self, uint32_t pid, const LodeMapp
 {
 	GHashTable *lost_stacks = selected(self)->lost_stacks;
 	guint found = GPOINTER_TO_UINT(g_hash_table_lookup(lost_stacks, GUINT_TO_POINTER(pid)));
-	const LodeReadMapping added = {
-		{pid, place->protection, place->start, place->end, 0, (char *)place->name}, 0,
-		self->input, LODE_NONE};
+	const LodePlacedMapping added = {
+		.mapping = {pid, place->protection, place->start, place->end, 0,
+			(char *)place->name},
+		.recording = self->input,
+		.file = LODE_NONE,
+		.stack_of = LODE_NONE,
+	};
+	GArray *mappings = mappings_of(self);
 
 	if (found == 0) {
-		g_array_append_val(self->mappings, added);
-		found = self->mappings->len;
+		g_array_append_val(mappings, added);
+		found = mappings->len;
 		g_hash_table_insert(lost_stacks, GUINT_TO_POINTER(pid), GUINT_TO_POINTER(found));
 	}
 	LodeMemoryMapping *mapping = mapping_at(self, found - 1);
@@ -271,12 +212,6 @@ static uint64_t latency_of(const LodeSampledAccess *sampled)
 	                                                                      : weight;
 }
 
-static uint32_t image_of(LodeMemoryReading *self, const LodeSampledPlaceOf *code)
-{
-	return code->path != NULL ? lode_code_images_add(self->images, code->path, code->build_id)
-	                          : LODE_NONE;
-}
-
 static LodeReadAccess new_row(LodeMemoryReading *self, const LodeSampledAccess *sampled)
 {
 	const LodePerfRecord *record = sampled->record;
@@ -303,11 +238,11 @@ static LodeReadAccess new_row(LodeMemoryReading *self, const LodeSampledAccess *
 				.cpu = sample->cpu,
 				.node = node_of(self, sample->cpu),
 			},
-		.image = image_of(self, &sampled->code),
+		.image = sampled->place.image,
 		.input = self->input,
 		.caller = sampled->caller,
 		.base_mapping = LODE_NONE,
-		.image_pc = sampled->code.image_pc,
+		.image_pc = sampled->place.address,
 	};
 }
 
@@ -361,7 +296,10 @@ static LodeReadAccess operand_row(LodeMemoryReading *self, uint32_t pid, const L
 	added.sample.is_unverified = access->is_unverified;
 	/* registers and stack are not kept */
 	added.frame = lode_resolved_access_frame(resolved,
-		row->image != LODE_NONE ? lode_code_images_at(self->images, row->image) : NULL,
+		row->image != LODE_NONE
+			? lode_code_images_at(
+				  lode_places_images(self->options.places), row->image)
+			: NULL,
 		added.image_access_pc, operand->address);
 	return added;
 }
@@ -395,14 +333,13 @@ void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *s
 	const LodePerfRecord *record = sampled->record;
 	LodeReadAccess row = new_row(self, sampled);
 	const LodeAccessResolver resolver = {
-		.spaces = selected(self)->spaces,
-		.images = self->images,
+		.places = self->options.places,
 		.allocations = self->logs,
 		.patience_us = -1,
-		.wants_next = self->wants_next,
+		.wants_next = self->options.charges_next_access,
 	};
 	const LodeSampledCode code = {
-		record, sampled->event, sampled->time_ns, row.image, row.image_pc};
+		record, sampled->event, sampled->time_ns, sampled->place};
 	LodeResolvedAccess resolved;
 
 	/* Also of a program that nothing can be said of: its samples have their reason. */
@@ -427,11 +364,6 @@ void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *s
 	charge(self, record->pid, &row, &resolved.access, 0);
 	add_ways(self, record->pid, &row, &resolved);
 	append_access(self, &row);
-}
-
-void lode_memory_reading_set_next_access(LodeMemoryReading *self)
-{
-	self->wants_next = true;
 }
 
 void lode_memory_reading_settle(LodeMemoryReading *self,
@@ -485,21 +417,6 @@ void lode_memory_reading_add_line_store(LodeMemoryReading *self, const LodeReadL
 	g_array_append_val(self->line_stores, added);
 }
 
-const GArray *lode_memory_reading_line_stores(const LodeMemoryReading *self)
-{
-	return self->line_stores;
-}
-
-void lode_memory_reading_set_fixed_addresses(LodeMemoryReading *self)
-{
-	self->has_fixed_addresses = true;
-}
-
-void lode_memory_reading_take_log(LodeMemoryReading *self, LodeAllocationLog *log)
-{
-	lode_allocations_take(self->logs, log);
-}
-
 void lode_memory_reading_account(const LodeMemoryReading *self, LodeRecording *recording)
 {
 	lode_allocations_account(self->logs, recording);
@@ -507,129 +424,60 @@ void lode_memory_reading_account(const LodeMemoryReading *self, LodeRecording *r
 		lode_recording_add_unresolved(recording,
 			"events of threads that were too many to be told apart", NULL,
 			(double)self->threads.n_merged, 0);
-	if (self->n_forgetting > 0)
+	uint64_t n_forgetting = lode_places_n_forgetting(self->options.places);
+	if (n_forgetting > 0)
 		lode_recording_add_unresolved(recording, lode_address_spaces_why_forgotten, NULL,
-			(double)self->n_forgetting, 0);
-}
-
-bool lode_memory_reading_has_addresses(const LodeMemoryReading *self)
-{
-	return self->has_addresses;
-}
-
-const GArray *lode_memory_reading_accesses(const LodeMemoryReading *self)
-{
-	return self->accesses;
-}
-
-void lode_memory_reading_set_call_tree(LodeMemoryReading *self, const LodeCallTree *tree)
-{
-	self->tree = tree;
-}
-
-const LodeCallTree *lode_memory_reading_call_tree(const LodeMemoryReading *self)
-{
-	return self->tree;
-}
-
-bool lode_memory_reading_is_full(const LodeMemoryReading *self)
-{
-	return self->is_full;
-}
-
-const GPtrArray *lode_memory_reading_event_names(const LodeMemoryReading *self)
-{
-	return self->events.names;
-}
-
-const GArray *lode_memory_reading_mappings(const LodeMemoryReading *self)
-{
-	return self->mappings;
-}
-
-LodeAllocations *lode_memory_reading_logs(LodeMemoryReading *self)
-{
-	return self->logs;
-}
-
-GArray *lode_memory_reading_pages(LodeMemoryReading *self)
-{
-	return self->pages;
-}
-
-LodeCodeImages *lode_memory_reading_images(LodeMemoryReading *self)
-{
-	return self->images;
-}
-
-LodeThreads *lode_memory_reading_threads(LodeMemoryReading *self)
-{
-	return &self->threads;
-}
-
-bool lode_memory_reading_is_stall_weighted(const LodeMemoryReading *self)
-{
-	return self->is_stall_weighted;
-}
-
-bool lode_memory_reading_has_fixed_addresses(const LodeMemoryReading *self)
-{
-	return self->has_fixed_addresses;
+			(double)n_forgetting, 0);
 }
 
 uint32_t lode_memory_reading_find_mapping(
 	LodeMemoryReading *self, uint32_t pid, uint64_t address, uint64_t time_ns)
 {
 	for (guint i = 0; i < self->inputs->len; i++) {
-		LodeAddressSpaces *spaces = g_array_index(self->inputs, Input, i).spaces;
-		const LodeAddressSpaceBirth birth = lode_address_spaces_find_birth(
-			spaces, pid, time_ns);
-		const LodeMappedRange *range = lode_address_spaces_find(
-			spaces, pid, address, birth.end_ns - 1, NULL);
+		const LodeAddressSpaceBirth birth = lode_places_find_birth(
+			self->options.places, i, pid, time_ns);
+		lode_places_select(self->options.places, i);
+		const LodeMappedRange *range = lode_places_find_mapping(
+			self->options.places, pid, birth.end_ns - 1, address);
 		if (range != NULL)
 			return range->file;
 	}
 	return LODE_NONE;
 }
 
-LodeAddressSpaceBirth lode_memory_reading_find_birth(
-	LodeMemoryReading *self, uint32_t input, uint32_t pid, uint64_t time_ns)
-{
-	return lode_address_spaces_find_birth(
-		g_array_index(self->inputs, Input, input).spaces, pid, time_ns);
-}
-
 static LodeStackMapping stack_mapping(void *data, uint32_t mapping, uint64_t time_ns)
 {
 	LodeMemoryReading *self = data;
-	const LodeReadMapping *row = &LODE_AT(self->mappings, LodeReadMapping, mapping);
-	const LodeMappedRange *below = lode_address_spaces_find(
-		g_array_index(self->inputs, Input, row->input).spaces, row->mapping.pid,
-		row->mapping.start - 1, time_ns, NULL);
+	const LodePlacedMapping *row = &LODE_AT(mappings_of(self), LodePlacedMapping, mapping);
+
+	lode_places_select(self->options.places, row->recording);
+	const LodeMappedRange *below = lode_places_find_mapping(
+		self->options.places, row->mapping.pid, time_ns, row->mapping.start - 1);
 
 	return (LodeStackMapping){row->mapping.start, row->mapping.end,
-		below != NULL && below->file < self->mappings->len && below->protection == 0};
+		below != NULL && below->protection == 0};
 }
 
 /* A mapping for each owner after its first; their numbers, in the order of the owners. */
 static uint32_t *split_mappings(LodeMemoryReading *self, const GArray *owners)
 {
 	uint32_t *rows = g_new(uint32_t, MAX(owners->len, 1));
+	GArray *mappings = mappings_of(self);
 
 	for (guint i = 0; i < owners->len; i++) {
 		const LodeThreadStack *owner = &g_array_index(owners, LodeThreadStack, i);
-		LodeReadMapping mapping = LODE_AT(self->mappings, LodeReadMapping, owner->mapping);
+		LodePlacedMapping mapping = LODE_AT(mappings, LodePlacedMapping, owner->mapping);
 		bool is_first = i == 0 ||
 		                owner->mapping !=
 		                        g_array_index(owners, LodeThreadStack, i - 1).mapping;
 
 		mapping.stack_of = owner->thread;
-		rows[i] = is_first ? owner->mapping : self->mappings->len;
+		rows[i] = is_first ? owner->mapping : mappings->len;
 		if (is_first) {
-			LODE_AT(self->mappings, LodeReadMapping, owner->mapping) = mapping;
+			LODE_AT(mappings, LodePlacedMapping, owner->mapping) = mapping;
 		} else {
 			mapping.mapping.begin_ns = owner->since_ns;
-			g_array_append_val(self->mappings, mapping);
+			g_array_append_val(mappings, mapping);
 		}
 	}
 	return rows;
@@ -653,23 +501,14 @@ void lode_memory_reading_name_stacks(LodeMemoryReading *self)
 {
 	g_autoptr(GArray) owners = lode_thread_stacks_find(
 		self->stacks, self->threads.threads, stack_mapping, self);
-	guint n_mappings = self->mappings->len;
+	const GArray *mappings = mappings_of(self);
+	guint n_mappings = mappings->len;
 	g_autofree uint32_t *rows = split_mappings(self, owners);
 
-	for (guint i = 0; i < self->accesses->len && self->mappings->len > n_mappings; i++) {
+	for (guint i = 0; i < self->accesses->len && mappings->len > n_mappings; i++) {
 		LodeReadAccess *access = &LODE_AT(self->accesses, LodeReadAccess, i);
 
 		find_owner(owners, rows, access->sample.time_ns, &access->sample.mapping);
 		find_owner(owners, rows, access->sample.time_ns, &access->base_mapping);
 	}
-}
-
-void lode_memory_reading_skip_frames(LodeMemoryReading *self, const char *const *globs)
-{
-	self->skipped_frames = globs;
-}
-
-const char *const *lode_memory_reading_skipped_frames(const LodeMemoryReading *self)
-{
-	return self->skipped_frames;
 }

@@ -3,7 +3,7 @@
  * The data side of perf.data, read beside the samples' places: threads, all mappings, and for each
  * sample the data address that it is charged to.
  *
- *   first pass:  mappings, forks, execs ─▶ address spaces over time, threads
+ *   first pass:  forks, execs ─▶ threads
  *   second pass: sample ─▶ registers ─▶ rule ─▶ address ─▶ validated ─▶ LodeReadAccess
  *
  * What the addresses are of is worked out when the recording is joined; see join_memory.c.
@@ -11,10 +11,10 @@
  */
 #pragma once
 
-#include "process/address_space.h"
+#include "base/name_table.h"
 #include "process/allocations.h"
 #include "process/call_tree.h"
-#include "process/code_images.h"
+#include "process/places.h"
 #include "process/threads.h"
 #include "sources/allocation_log.h"
 #include "sources/perf_data.h"
@@ -52,41 +52,54 @@ typedef struct {
 } LodeReadWay;
 
 typedef struct {
-	LodeMemoryMapping mapping; /* names are the reading's */
-	uint64_t offset;           /* of its start in the file */
+	LodePlaces *places; /* borrowed: of the recordings; a sample's mapping is one of theirs */
+	bool charges_next_access; /* in place of the access that a timer waited for */
+	/* Functions and libraries, as globs, that are not the site of an allocation;
+	 * NULL-terminated, borrowed, or NULL. */
+	const char *const *skipped_frames;
+} LodeMemoryReadingOptions;
+
+/* Others read it, only this module writes it, but for what says so. */
+typedef struct {
+	LodeMemoryReadingOptions options;
+	LodeThreads threads;
+	LodeNameTable events;     /* their names in the profile, by LodeMemorySample.event */
+	LodeAllocations *logs;    /* all of them are taken before the second pass */
+	GArray *pages;            /* LodeMemoryPages, for the caller to fill */
+	GArray *accesses;         /* LodeReadAccess */
+	GArray *line_stores;      /* LodeReadLineStore, by row */
+	const LodeCallTree *tree; /* for the caller to set: what the callers of samples are of,
+	                             borrowed; NULL: no call chains were recorded */
+	bool has_addresses;       /* a sample had registers or an address: else there is nothing to
+	                             tell */
+	bool is_stall_weighted;
+	/* For the caller to set too: the program's memory was laid out without anything random. */
+	bool has_fixed_addresses;
+	bool is_full; /* accesses are missing */
+	/* Private. */
+	GArray *inputs; /* what is known of each recording */
+	struct LodeThreadStacks *stacks;
+	GArray *ways;     /* LodeReadWay, of those that are ambiguous */
+	GArray *way_rows; /* LodeReadAccess */
 	uint32_t input;
-	uint32_t stack_of; /* the reading's number of the thread whose stack it is; LODE_NONE */
-} LodeReadMapping;
+} LodeMemoryReading;
 
-typedef struct LodeMemoryReading LodeMemoryReading;
-
-/* Borrows the images, where those that samples lie in are added. */
-LodeMemoryReading *lode_memory_reading_new(LodeCodeImages *images);
+LodeMemoryReading *lode_memory_reading_new(const LodeMemoryReadingOptions *options);
 void lode_memory_reading_free(LodeMemoryReading *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemoryReading, lode_memory_reading_free)
 
-/* Begins a recording: what follows is of this one, until another number comes. They count from 0.
- */
-void lode_memory_reading_select(LodeMemoryReading *self, uint32_t input);
+/* What follows is of this recording, of which the places tell; they count from 0. */
+void lode_memory_reading_select(LodeMemoryReading *self, uint32_t recording);
 
-/* The first pass: any record but samples. */
+/* The first pass: what happened to threads. */
 void lode_memory_reading_note(
 	LodeMemoryReading *self, const LodePerfRecord *record, uint64_t time_ns);
 
-/* Of the selected recording a process is known from `begin_ns` to `end_ns`: nothing is mapped
- * outside. Before its mappings. */
-void lode_memory_reading_limit(
-	LodeMemoryReading *self, uint32_t pid, uint64_t begin_ns, uint64_t end_ns);
+/* Whether a mapping lies where programs or stacks begin when nothing is random. */
+bool lode_memory_reading_is_fixed(uint64_t start, uint64_t end);
 
-/* Ends the first pass of the selected recording; `info` may be NULL. */
+/* Ends the first pass of the selected recording, after the places; `info` may be NULL. */
 void lode_memory_reading_freeze(LodeMemoryReading *self, const LodePerfInfo *info);
-
-/* A place in code, as the sampled files know it. */
-typedef struct {
-	const char *path;     /* of the image; NULL: it lies in none */
-	const char *build_id; /* may be NULL */
-	uint64_t image_pc;
-} LodeSampledPlaceOf;
 
 /* A sample of the second pass, and what is known of its place. */
 typedef struct {
@@ -95,20 +108,11 @@ typedef struct {
 	const char *event_name; /* in the profile */
 	uint64_t time_ns;
 	double weight;
-	LodeSampledPlaceOf code;
+	LodePlace place;
 	uint32_t caller; /* of the call tree: what called the sampled code; LODE_NONE: not known */
-	/* Where another run-time address of the process lies then; false: no code is there. */
-	bool (*place)(void *data, uint64_t address, LodeSampledPlaceOf *out_code);
-	void *data;
 } LodeSampledAccess;
 
 void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *access);
-
-/* The tree that the callers of samples are of; borrowed. NULL: none are recorded. */
-void lode_memory_reading_set_call_tree(LodeMemoryReading *self, const LodeCallTree *tree);
-
-/* Charge samples to the next access, not to the one that waited; before the second pass. */
-void lode_memory_reading_set_next_access(LodeMemoryReading *self);
 
 /*
  * Replaces ambiguous rows by those of one of their ways: `choose` gives its number among
@@ -128,37 +132,8 @@ void lode_memory_reading_add_traced(
 /* What took away the line of the row that was added last; its `row` is filled in. */
 void lode_memory_reading_add_line_store(LodeMemoryReading *self, const LodeReadLineStore *store);
 
-/* The recorder laid out the program's memory without anything random. */
-void lode_memory_reading_set_fixed_addresses(LodeMemoryReading *self);
-
-/* Functions and libraries, as globs, that are not the site of an allocation; NULL-terminated,
- * borrowed, or NULL. */
-void lode_memory_reading_skip_frames(LodeMemoryReading *self, const char *const *globs);
-const char *const *lode_memory_reading_skipped_frames(const LodeMemoryReading *self);
-
-/* Takes an allocation log over; all of them before the second pass. */
-void lode_memory_reading_take_log(LodeMemoryReading *self, LodeAllocationLog *log);
-
 /* What could not be told, as unresolved: of the logs, and threads that are too many. */
 void lode_memory_reading_account(const LodeMemoryReading *self, LodeRecording *recording);
-
-/* Whether any sample had registers or a data address: else there is nothing to tell. */
-bool lode_memory_reading_has_addresses(const LodeMemoryReading *self);
-
-/* What was read; borrowed. */
-const GArray *lode_memory_reading_accesses(const LodeMemoryReading *self); /* LodeReadAccess */
-const GArray *lode_memory_reading_line_stores(
-	const LodeMemoryReading *self);                          /* LodeReadLineStore */
-bool lode_memory_reading_is_full(const LodeMemoryReading *self); /* accesses are missing */
-const LodeCallTree *lode_memory_reading_call_tree(const LodeMemoryReading *self);
-const GPtrArray *lode_memory_reading_event_names(const LodeMemoryReading *self); /* char * */
-const GArray *lode_memory_reading_mappings(const LodeMemoryReading *self); /* LodeReadMapping */
-LodeAllocations *lode_memory_reading_logs(LodeMemoryReading *self);
-GArray *lode_memory_reading_pages(LodeMemoryReading *self); /* LodeMemoryPages, to be filled */
-LodeCodeImages *lode_memory_reading_images(LodeMemoryReading *self);
-LodeThreads *lode_memory_reading_threads(LodeMemoryReading *self);
-bool lode_memory_reading_is_stall_weighted(const LodeMemoryReading *self);
-bool lode_memory_reading_has_fixed_addresses(const LodeMemoryReading *self);
 
 /* The mapping that an address was in, in any of the recordings, at the end of the program that a
  * process ran at that time; LODE_NONE. */
@@ -168,7 +143,3 @@ uint32_t lode_memory_reading_find_mapping(
 /* Says which mappings are stacks of which threads, once all accesses are there: a mapping that one
  * thread after the other had as its stack becomes one mapping for each. */
 void lode_memory_reading_name_stacks(LodeMemoryReading *self);
-
-/* How the address space of a process in a recording came about. */
-LodeAddressSpaceBirth lode_memory_reading_find_birth(
-	LodeMemoryReading *self, uint32_t input, uint32_t pid, uint64_t time_ns);

@@ -169,7 +169,7 @@ static void place_frame(LodeMemorySites *self, Frame *frame, LodeMemoryLoads *lo
 					    &frame->image, &frame->image_address))
 		return;
 	frame->function = lode_code_image_function(
-		lode_code_images_at(lode_memory_reading_images(reading), frame->image),
+		lode_code_images_at(lode_places_images(reading->options.places), frame->image),
 		frame->image_address);
 }
 
@@ -201,7 +201,7 @@ static const char *image_name(LodeMemorySites *self, const Frame *frame)
 	if (frame->image == LODE_NONE)
 		return "";
 	const char *path =
-		lode_code_images_at(lode_memory_reading_images(self->reading), frame->image)->path;
+		lode_code_images_at(lode_places_images(self->reading->options.places), frame->image)->path;
 	const char *slash = strrchr(path, '/');
 
 	return slash != NULL ? slash + 1 : path;
@@ -233,7 +233,7 @@ static LodeCallRole role_of(LodeMemorySites *self, const char *function, const c
 
 static void name_frames(LodeMemorySites *self, LodeMemoryLoads *loads)
 {
-	LodeCodeImages *images = lode_memory_reading_images(self->reading);
+	LodeCodeImages *images = lode_places_images(self->reading->options.places);
 	g_autofree Frame **placed = g_new(Frame *, MAX(self->frames->len, 1));
 	guint n = 0, end;
 
@@ -314,7 +314,7 @@ static LodeArgumentMask find_size(
 {
 	LodeCodeImage *image = frame->image != LODE_NONE
 	                               ? lode_code_images_at(
-						 lode_memory_reading_images(self->reading),
+						 lode_places_images(self->reading->options.places),
 						 frame->image)
 	                               : NULL;
 	size_t n = 0;
@@ -458,7 +458,7 @@ static uint32_t add_call(
 	LodeMemorySites *self, uint32_t inner, const Frame *frame, const Call *call)
 {
 	g_autofree char *place = lode_code_images_place_text(
-		lode_memory_reading_images(self->reading), frame->image, frame->image_address,
+		lode_places_images(self->reading->options.places), frame->image, frame->image_address,
 		call->file, call->line);
 	LodeAllocationCall row = {
 		.function = lode_profile_intern(self->profile, call->function),
@@ -653,14 +653,14 @@ static void account(const LodeMemorySites *self, bool has_peaks, GArray *unresol
 
 static LodeMemorySites *sites_new(LodeProfile *profile, LodeMemoryReading *reading)
 {
-	const GPtrArray *logs = lode_allocations_all(lode_memory_reading_logs(reading));
+	const GPtrArray *logs = lode_allocations_all(reading->logs);
 	LodeMemorySites *self = g_new0(LodeMemorySites, 1);
 
 	self->profile = profile;
 	self->reading = reading;
 	self->n_logs = logs->len;
 	self->allocating_calls = g_array_new(FALSE, TRUE, sizeof(LodeAllocatingCall));
-	self->names = lode_allocator_names_new(lode_memory_reading_skipped_frames(reading));
+	self->names = lode_allocator_names_new(reading->options.skipped_frames);
 	self->frames = g_array_new(FALSE, TRUE, sizeof(Frame));
 	self->inlined = g_array_new(FALSE, FALSE, sizeof(LodeInlinedCall));
 	self->roles = g_hash_table_new(g_str_hash, g_str_equal);
@@ -760,7 +760,7 @@ static uint32_t add_allocation(
 	const LodeAllocation allocation = {
 		.pid = pid,
 		.site = LODE_AT(memory->paths, LodeAllocationPath, of.path).site,
-		.thread = lode_threads_look_up(lode_memory_reading_threads(self->reading), pid,
+		.thread = lode_threads_look_up(&self->reading->threads, pid,
 			logged->tid, logged->begin_ns),
 		.address = logged->address,
 		.size = logged->size,
@@ -781,10 +781,10 @@ static bool is_given_back(LodeMemorySites *self, const LodeMemoryPlace *heirs, u
 	const LodeLoggedAllocation *found, uint64_t address)
 {
 	for (unsigned i = 0; i < n; i++) {
-		uint32_t log = lode_allocations_find(lode_memory_reading_logs(self->reading),
+		uint32_t log = lode_allocations_find(self->reading->logs,
 			heirs[i].pid,
-			lode_memory_reading_find_birth(
-				self->reading, heirs[i].input, heirs[i].pid, heirs[i].time_ns)
+			lode_places_find_birth(
+				self->reading->options.places, heirs[i].input, heirs[i].pid, heirs[i].time_ns)
 				.time_ns,
 			heirs[i].time_ns);
 		if (log != LODE_NONE && lode_allocation_log_has_given_back(self->logs[log].log,
@@ -799,12 +799,12 @@ uint32_t lode_memory_sites_find(
 	LodeMemorySites *self, const LodeMemoryPlace *place, uint64_t address)
 {
 	enum { MAX_ANCESTORS = 64 }; /* hostile files have long chains */
-	LodeAllocations *logs = lode_memory_reading_logs(self->reading);
+	LodeAllocations *logs = self->reading->logs;
 	LodeMemoryPlace line[MAX_ANCESTORS], at = *place;
 
 	for (unsigned i = 0; i < MAX_ANCESTORS; i++) {
-		const LodeAddressSpaceBirth birth = lode_memory_reading_find_birth(
-			self->reading, at.input, at.pid, at.time_ns);
+		const LodeAddressSpaceBirth birth = lode_places_find_birth(
+			self->reading->options.places, at.input, at.pid, at.time_ns);
 		uint32_t log = lode_allocations_find(logs, at.pid, birth.time_ns, at.time_ns);
 		const LodeLoggedAllocation *found =
 			log != LODE_NONE
@@ -878,10 +878,10 @@ uint32_t lode_memory_sites_find_ongoing(LodeMemorySites *self, const LodeMemoryP
 	if (image == LODE_NONE ||
 		!lode_allocator_names_is_runtime(self->names, image_name(self, &code)))
 		return LODE_NONE;
-	const LodeAddressSpaceBirth birth = lode_memory_reading_find_birth(
-		self->reading, place->input, place->pid, place->time_ns);
+	const LodeAddressSpaceBirth birth = lode_places_find_birth(
+		self->reading->options.places, place->input, place->pid, place->time_ns);
 	uint32_t log = lode_allocations_find(
-		lode_memory_reading_logs(self->reading), place->pid, birth.time_ns, place->time_ns);
+		self->reading->logs, place->pid, birth.time_ns, place->time_ns);
 	const LodeLoggedAllocation *next = log != LODE_NONE
 	                                           ? find_next(self, log, tid, place->time_ns)
 	                                           : NULL;

@@ -13,9 +13,10 @@
 /* The address of all code whose functions are not known. */
 enum { NO_NAME = 0 };
 
-void lode_sampled_kernel_init(LodeSampledKernel *self, LodeRecording *recording)
+void lode_sampled_kernel_init(
+	LodeSampledKernel *self, LodeRecording *recording, LodeCodeImages *images)
 {
-	*self = (LodeSampledKernel){.recording = recording, .object = LODE_NONE};
+	*self = (LodeSampledKernel){.recording = recording, .images = images, .image = LODE_NONE};
 }
 
 void lode_sampled_kernel_clear(LodeSampledKernel *self)
@@ -47,23 +48,18 @@ static bool has_symbols(LodeSampledKernel *self)
 	return self->symbols != NULL && lode_kernel_symbols_text(self->symbols) == self->text;
 }
 
-LodeSampledOutcome lode_sampled_kernel_place(
-	LodeSampledKernel *self, uint64_t address, LodeSampledPlace *out_place)
+LodePlaceOutcome lode_sampled_kernel_place(
+	LodeSampledKernel *self, uint64_t address, LodePlace *out_place)
 {
 	uint64_t start = NO_NAME;
 
 	if (has_symbols(self) && lode_kernel_symbols_find(self->symbols, address, &start) == NULL)
-		return LODE_SAMPLED_KERNEL;
-	if (self->object == LODE_NONE) {
-		const LodeRecordedObject object = {
-			.path = g_string_chunk_insert(self->recording->strings, IMAGE_NAME),
-			.is_kernel = true,
-		};
-		self->object = self->recording->objects->len;
-		g_array_append_val(self->recording->objects, object);
-	}
-	*out_place = (LodeSampledPlace){self->object, start};
-	return LODE_SAMPLED_RESOLVED;
+		return LODE_PLACE_KERNEL;
+	if (self->image == LODE_NONE)
+		self->image = lode_code_images_add_kind(
+			self->images, LODE_IMAGE_KERNEL, IMAGE_NAME);
+	*out_place = (LodePlace){self->image, start};
+	return LODE_PLACE_FOUND;
 }
 
 static void add_function(LodeSampledKernel *self, uint64_t address, GPtrArray *out_functions)
@@ -99,11 +95,14 @@ void lode_sampled_kernel_name_rows(LodeSampledKernel *self)
 	LodeNameTable names;
 
 	lode_name_table_init(&names);
-	for (guint i = 0; self->object != LODE_NONE && i < recording->instructions->len; i++) {
+	uint32_t object = self->image != LODE_NONE ? lode_code_images_object_of(self->images,
+							     recording, self->image)
+	                                           : LODE_NONE;
+	for (guint i = 0; object != LODE_NONE && i < recording->instructions->len; i++) {
 		LodeRecordedInstruction *row = &g_array_index(
 			recording->instructions, LodeRecordedInstruction, i);
 		uint64_t start;
-		if (row->object != self->object)
+		if (row->object != object)
 			continue;
 		const char *name = row->address != NO_NAME ? lode_kernel_symbols_find(self->symbols,
 								     row->address, &start)

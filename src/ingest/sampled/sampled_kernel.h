@@ -6,26 +6,28 @@
  */
 #pragma once
 
-#include "ingest/sampled/sampled_files.h"
+#include "process/places.h"
 #include "sources/kernel_symbols.h"
 
 typedef struct {
-	LodeRecording *recording;   /* borrowed */
+	LodeRecording *recording;   /* borrowed, as the images */
+	LodeCodeImages *images;
 	LodeKernelSymbols *symbols; /* of this machine; NULL: not read or hidden */
 	bool is_read;               /* whether they were tried: when a sample is in the kernel */
 	uint64_t text;   /* where the current recording's kernel began; 0: of another machine */
-	uint32_t object; /* LODE_NONE: no sample is in the kernel */
+	uint32_t image;  /* LODE_NONE: no sample is in the kernel */
 } LodeSampledKernel;
 
-void lode_sampled_kernel_init(LodeSampledKernel *self, LodeRecording *recording);
+void lode_sampled_kernel_init(
+	LodeSampledKernel *self, LodeRecording *recording, LodeCodeImages *images);
 void lode_sampled_kernel_clear(LodeSampledKernel *self);
 
 /* Begins a recording, which was made where the kernel's code began at `text`; 0: unknown. */
 void lode_sampled_kernel_begin(LodeSampledKernel *self, const LodePerfInfo *info, uint64_t text);
 
 /* Where a sample in the kernel belongs. */
-LodeSampledOutcome lode_sampled_kernel_place(
-	LodeSampledKernel *self, uint64_t address, LodeSampledPlace *out_place);
+LodePlaceOutcome lode_sampled_kernel_place(
+	LodeSampledKernel *self, uint64_t address, LodePlace *out_place);
 
 /*
  * The function in which a sample of the current recording was and, of a call chain, those that

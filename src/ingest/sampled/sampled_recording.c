@@ -12,9 +12,9 @@
 #include "ingest/sampled/sampled_recording.h"
 
 #include "base/error.h"
-#include "ingest/sampled/sampled_files.h"
 #include "ingest/sampled/sampled_kernel.h"
 #include "ingest/sampled/sampled_programs.h"
+#include "ingest/sampled/sampled_rows.h"
 
 #include <string.h>
 #include <time.h>
@@ -22,12 +22,11 @@
 typedef struct {
 	const char *path;
 	LodePerfData *data;
-	LodeAddressSpaces *spaces;
 	uint32_t *columns; /* of each event */
 	double *periods;   /* likewise: of a sample that does not say its own; 0: it does */
 	size_t n_events;
 	bool has_data; /* samples have registers or data addresses */
-	bool knows_times, has_times, has_jit_times;
+	bool knows_times, has_times;
 	uint64_t kernel_text;          /* where the kernel's code began; 0: unknown */
 	uint64_t sequence;             /* stands for the time where none is recorded */
 	LodeSampledPrograms *programs; /* NULL: all are asked for */
@@ -45,17 +44,16 @@ enum { KNOWN_ROWS = 1 << 14 };
 typedef struct {
 	const LodeSampledRecordingOptions *options;
 	LodeRecording *recording;
-	LodeJitCodeSet *jit;
+	LodePlaces *places;
 	LodeMemoryReading *memory;
 	const LodeProgress *progress;
-	LodeSampledFiles files;
 	LodeSampledKernel kernel;
 	LodeSampledRows rows;
 	GArray *inputs;  /* Input */
 	KnownRow *known; /* KNOWN_ROWS of them, by a hash of the address */
-	double counts[LODE_SAMPLED_N_OUTCOMES];
-	double *weights[LODE_SAMPLED_N_OUTCOMES]; /* of each column */
-	char *examples[LODE_SAMPLED_N_OUTCOMES];
+	double counts[LODE_PLACE_N_OUTCOMES];
+	double *weights[LODE_PLACE_N_OUTCOMES]; /* of each column */
+	char *examples[LODE_PLACE_N_OUTCOMES];
 	double n_lost, n_lost_samples, n_throttled;
 	double *n_samples;   /* of each column */
 	uint64_t n_left_out; /* samples of programs that were not asked for */
@@ -69,7 +67,6 @@ static void input_clear(void *data)
 	Input *self = data;
 
 	lode_perf_data_close(self->data);
-	lode_address_spaces_free(self->spaces);
 	lode_sampled_programs_free(self->programs);
 	g_free(self->columns);
 	g_free(self->periods);
@@ -159,30 +156,6 @@ static uint64_t time_of(Input *input, const LodePerfRecord *record)
 	return input->has_times ? record->time_ns : ++input->sequence;
 }
 
-/* Old files do not say. */
-static bool is_of_user(LodePerfMode mode)
-{
-	return mode == LODE_PERF_MODE_USER || mode == LODE_PERF_MODE_UNKNOWN;
-}
-
-static void add_mapping(Reading *self, Input *input, const LodePerfRecord *record, uint64_t time_ns)
-{
-	enum { PROTECTION_EXECUTE = 4 };
-	const LodePerfMapping *mapping = &record->mapping;
-
-	if ((mapping->protection & PROTECTION_EXECUTE) == 0 || !is_of_user(record->mode) ||
-		record->pid == UINT32_MAX)
-		return;
-	const LodeMappedRange range = {
-		.start = mapping->start,
-		.end = mapping->size <= UINT64_MAX - mapping->start ? mapping->start + mapping->size
-	                                                            : UINT64_MAX,
-		.offset = mapping->offset,
-		.file = lode_sampled_files_add(&self->files, record->pid, mapping),
-	};
-	lode_address_spaces_map(input->spaces, record->pid, time_ns, &range);
-}
-
 /* perf and lode write the address of the first symbol in place of an offset. */
 static void note_kernel(Input *input, const LodePerfMapping *mapping)
 {
@@ -195,21 +168,14 @@ static void note_record(Reading *self, Input *input, const LodePerfRecord *recor
 {
 	uint64_t time_ns = time_of(input, record);
 
+	lode_places_note(self->places, record, time_ns);
 	lode_memory_reading_note(self->memory, record, time_ns);
 	if (input->programs != NULL)
 		lode_sampled_programs_note(input->programs, record, time_ns);
 	switch (record->kind) {
 	case LODE_PERF_MAPPING:
-		add_mapping(self, input, record, time_ns);
 		if (record->mode == LODE_PERF_MODE_KERNEL)
 			note_kernel(input, &record->mapping);
-		break;
-	case LODE_PERF_COMMAND:
-		if (record->is_exec)
-			lode_address_spaces_exec(input->spaces, record->pid, time_ns);
-		break;
-	case LODE_PERF_FORK:
-		lode_address_spaces_fork(input->spaces, record->pid, record->parent_pid, time_ns);
 		break;
 	case LODE_PERF_LOST:
 		self->n_lost += (double)record->value;
@@ -296,40 +262,39 @@ static bool read_mappings(Reading *self, const char *path, GError **error)
 
 	if (input.data == NULL)
 		return false;
-	input.spaces = lode_address_spaces_new();
 	if (self->options->only != NULL || self->options->is_alone)
 		input.programs = lode_sampled_programs_new(
 			self->options->only, self->options->is_alone);
 	g_array_append_val(self->inputs, input);
-	lode_memory_reading_select(self->memory, self->inputs->len - 1);
+	lode_memory_reading_select(self->memory, lode_places_begin(self->places));
 	Input *kept = &g_array_index(self->inputs, Input, self->inputs->len - 1);
 	if (!for_each_record(self, kept, note_record, "reading mappings", error))
 		return false;
-	if (!add_events(self, kept, error))
+	if (!add_events(self, kept, error) ||
+		!lode_image_files_add_copies(
+			lode_code_images_files(lode_places_images(self->places)), kept->data,
+			error))
 		return false;
 	if (kept->programs != NULL)
 		lode_sampled_programs_freeze(kept->programs);
 	const LodePerfInfo *info = lode_perf_data_info(kept->data);
-	kept->has_jit_times = kept->has_times && info->clock_id == CLOCK_MONOTONIC;
-	lode_sampled_files_set_build_ids(&self->files, info);
-	/* Of all mappings, those of code too, the memory counts what is too many. */
-	lode_address_spaces_freeze(kept->spaces);
+	lode_places_freeze(self->places, kept->data, path);
 	lode_memory_reading_freeze(self->memory, info);
 	return true;
 }
 
-static LodeSampledOutcome outcome_of_mode(LodePerfMode mode)
+static LodePlaceOutcome outcome_of_mode(LodePerfMode mode)
 {
 	switch (mode) {
 	case LODE_PERF_MODE_KERNEL:
-		return LODE_SAMPLED_KERNEL;
+		return LODE_PLACE_KERNEL;
 	case LODE_PERF_MODE_HYPERVISOR:
-		return LODE_SAMPLED_HYPERVISOR;
+		return LODE_PLACE_HYPERVISOR;
 	case LODE_PERF_MODE_GUEST_KERNEL:
 	case LODE_PERF_MODE_GUEST_USER:
-		return LODE_SAMPLED_GUEST;
+		return LODE_PLACE_GUEST;
 	default:
-		return LODE_SAMPLED_RESOLVED;
+		return LODE_PLACE_FOUND;
 	}
 }
 
@@ -338,41 +303,33 @@ static uint64_t sample_time(const Input *input, const LodePerfRecord *record)
 	return input->has_times ? record->time_ns : input->sequence;
 }
 
-static LodeSampledOutcome place_address(Reading *self, Input *input, const LodePerfRecord *record,
-	uint64_t address, LodeSampledPlace *out_place)
+static LodePlaceOutcome place_address(Reading *self, Input *input, const LodePerfRecord *record,
+	uint64_t address, LodePlace *out_place)
 {
-	const LodeMappedRange *range = lode_address_spaces_find(
-		input->spaces, record->pid, address, sample_time(input, record), NULL);
-
-	return lode_sampled_files_place(&self->files, range, record->pid,
-		input->has_jit_times ? record->time_ns : UINT64_MAX, address, out_place);
+	return lode_places_find(
+		self->places, record->pid, sample_time(input, record), address, out_place);
 }
 
 /* Most samples repeat an address, so that the search is skipped as long as its mapping lasts. Code
  * made at run time comes and goes without the mapping changing: it is searched each time. */
-static LodeSampledOutcome find_row(
+static LodePlaceOutcome find_row(
 	Reading *self, Input *input, const LodePerfRecord *record, uint32_t *out_row)
 {
 	uint64_t ip = record->sample.ip, time_ns = sample_time(input, record);
 	KnownRow *known = &self->known[(ip ^ ip >> 14 ^ record->pid) % KNOWN_ROWS];
-	LodeMappedPeriod period = {0, 0};
-	LodeSampledPlace place;
+	LodePlace place;
 
 	if (known->ip == ip && known->pid == record->pid && time_ns >= known->period.begin_ns &&
 		time_ns < known->period.end_ns) {
 		*out_row = known->row;
-		return LODE_SAMPLED_RESOLVED;
+		return LODE_PLACE_FOUND;
 	}
-	const LodeMappedRange *range = lode_address_spaces_find(
-		input->spaces, record->pid, ip, time_ns, &period);
-	LodeSampledOutcome outcome = lode_sampled_files_place(&self->files, range, record->pid,
-		input->has_jit_times ? record->time_ns : UINT64_MAX, ip, &place);
-	if (outcome != LODE_SAMPLED_RESOLVED)
+	LodePlaceOutcome outcome = place_address(self, input, record, ip, &place);
+	if (outcome != LODE_PLACE_FOUND)
 		return outcome;
 	*out_row = lode_sampled_rows_find(&self->rows, &place);
-	if (!g_array_index(self->recording->objects, LodeRecordedObject, place.object).is_jit)
-		*known = (KnownRow){ip, period, record->pid, *out_row};
-	return LODE_SAMPLED_RESOLVED;
+	*known = (KnownRow){ip, lode_places_period(self->places), record->pid, *out_row};
+	return LODE_PLACE_FOUND;
 }
 
 /* A stack is newest first: what ran between two branches is from the older one's target to the
@@ -380,15 +337,15 @@ static LodeSampledOutcome find_row(
 static void add_branches(Reading *self, Input *input, const LodePerfRecord *record)
 {
 	const LodePerfSample *sample = &record->sample;
-	LodeSampledPlace newer_source, source, target;
+	LodePlace newer_source, source, target;
 	bool has_newer = false;
 
 	for (size_t i = 0; i < sample->n_branches; i++) {
 		const LodePerfBranch *branch = &sample->branches[i];
 		bool has_source = place_address(self, input, record, branch->source, &source) ==
-		                  LODE_SAMPLED_RESOLVED;
+		                  LODE_PLACE_FOUND;
 		bool has_target = place_address(self, input, record, branch->target, &target) ==
-		                  LODE_SAMPLED_RESOLVED;
+		                  LODE_PLACE_FOUND;
 		if (has_source && has_target)
 			lode_sampled_rows_add_branch(&self->rows, &source, &target);
 		if (i > 0)
@@ -402,33 +359,6 @@ static void add_branches(Reading *self, Input *input, const LodePerfRecord *reco
 	self->has_branches |= sample->n_branches > 0;
 }
 
-static void describe_place(
-	const Reading *self, const LodeSampledPlace *place, LodeSampledPlaceOf *out_code)
-{
-	const LodeRecordedObject *object = &g_array_index(
-		self->recording->objects, LodeRecordedObject, place->object);
-
-	*out_code = (LodeSampledPlaceOf){object->path, object->build_id, place->address};
-}
-
-typedef struct {
-	Reading *reading;
-	Input *input;
-	const LodePerfRecord *record;
-} PlaceQuestion;
-
-static bool find_place(void *data, uint64_t address, LodeSampledPlaceOf *out_code)
-{
-	const PlaceQuestion *self = data;
-	LodeSampledPlace place;
-	LodeSampledOutcome outcome = place_address(
-		self->reading, self->input, self->record, address, &place);
-
-	if (outcome == LODE_SAMPLED_RESOLVED)
-		describe_place(self->reading, &place, out_code);
-	return outcome != LODE_SAMPLED_UNMAPPED;
-}
-
 /* What else a sample tells than its place: the calls that led there, and the data it accessed. */
 static void add_context(
 	Reading *self, Input *input, const LodePerfRecord *record, uint32_t row, double value)
@@ -438,20 +368,17 @@ static void add_context(
 
 	if (!input->has_data && !lode_call_chain_is_recorded(event))
 		return;
-	PlaceQuestion question = {self, input, record};
 	LodeSampledAccess access = {
 		.record = record,
 		.event = event,
 		.event_name = self->recording->events->pdata[input->columns[record->event]],
 		.time_ns = sample_time(input, record),
 		.weight = value,
+		.place = {LODE_NONE, record->sample.ip},
 		.caller = LODE_NONE,
-		.place = find_place,
-		.data = &question,
 	};
 	if (row != LODE_NONE)
-		describe_place(self, &g_array_index(self->rows.places, LodeSampledPlace, row),
-			&access.code);
+		access.place = g_array_index(self->rows.places, LodePlace, row);
 	g_ptr_array_set_size(self->kernel_functions, 0);
 	if (record->mode == LODE_PERF_MODE_KERNEL)
 		lode_sampled_kernel_functions(
@@ -462,12 +389,12 @@ static void add_context(
 		lode_memory_reading_add(self->memory, &access);
 }
 
-static LodeSampledOutcome find_kernel_row(Reading *self, uint64_t ip, uint32_t *out_row)
+static LodePlaceOutcome find_kernel_row(Reading *self, uint64_t ip, uint32_t *out_row)
 {
-	LodeSampledPlace place;
-	LodeSampledOutcome outcome = lode_sampled_kernel_place(&self->kernel, ip, &place);
+	LodePlace place;
+	LodePlaceOutcome outcome = lode_sampled_kernel_place(&self->kernel, ip, &place);
 
-	if (outcome == LODE_SAMPLED_RESOLVED)
+	if (outcome == LODE_PLACE_FOUND)
 		*out_row = lode_sampled_rows_find(&self->rows, &place);
 	return outcome;
 }
@@ -489,19 +416,19 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 	double fixed = input->periods[record->event];
 	double value = fixed > 0 ? fixed : (double)record->sample.period;
 	uint32_t row = LODE_NONE, user_row = LODE_NONE;
-	LodeSampledOutcome outcome = outcome_of_mode(record->mode);
+	LodePlaceOutcome outcome = outcome_of_mode(record->mode);
 
-	if (outcome == LODE_SAMPLED_RESOLVED) {
+	if (outcome == LODE_PLACE_FOUND) {
 		outcome = find_row(self, input, record, &user_row);
 		row = user_row;
-	} else if (outcome == LODE_SAMPLED_KERNEL) {
+	} else if (outcome == LODE_PLACE_KERNEL) {
 		outcome = find_kernel_row(self, record->sample.ip, &row);
 	}
 	if (self->recording->pid == 0)
 		self->recording->pid = record->pid;
 	self->n_samples[column]++;
 	g_array_index(self->recording->totals, double, column) += value;
-	if (outcome == LODE_SAMPLED_RESOLVED) {
+	if (outcome == LODE_PLACE_FOUND) {
 		lode_sampled_rows_add(&self->rows, row, column, value);
 	} else {
 		self->counts[outcome]++;
@@ -517,8 +444,9 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 
 static bool read_samples(Reading *self, GError **error)
 {
-	lode_sampled_rows_init(&self->rows, self->recording);
-	for (int i = 0; i < LODE_SAMPLED_N_OUTCOMES; i++)
+	lode_sampled_rows_init(
+		&self->rows, self->recording, lode_places_images(self->places));
+	for (int i = 0; i < LODE_PLACE_N_OUTCOMES; i++)
 		self->weights[i] = g_new0(double, self->recording->events->len);
 	self->n_samples = g_new0(double, self->recording->events->len);
 	for (guint i = 0; i < self->inputs->len; i++) {
@@ -563,10 +491,10 @@ static void account(Reading *self)
 	const double counts[] = {self->n_lost, self->n_lost_samples, self->n_throttled};
 	uint32_t column = lode_recording_weight_column(self->recording);
 
-	for (int i = 1; i < LODE_SAMPLED_N_OUTCOMES; i++)
+	for (int i = 1; i < LODE_PLACE_N_OUTCOMES; i++)
 		if (self->counts[i] > 0)
 			lode_recording_add_unresolved(self->recording,
-				lode_sampled_outcome_reason((LodeSampledOutcome)i),
+				lode_place_outcome_reason((LodePlaceOutcome)i),
 				self->examples[i], self->counts[i], self->weights[i][column]);
 	for (size_t i = 0; i < G_N_ELEMENTS(losses); i++)
 		if (counts[i] > 0)
@@ -647,7 +575,7 @@ LodeRecording *lode_sampled_recording_read(
 	static const char count_column[] = "Ir";
 	Reading reading = {.options = options,
 		.recording = lode_recording_new(),
-		.jit = options->jit,
+		.places = options->memory->options.places,
 		.memory = options->memory,
 		.progress = progress};
 	LodeRecording *recording = reading.recording;
@@ -659,17 +587,16 @@ LodeRecording *lode_sampled_recording_read(
 	reading.kernel_functions = g_ptr_array_new();
 	reading.inputs = g_array_new(FALSE, FALSE, sizeof(Input));
 	g_array_set_clear_func(reading.inputs, input_clear);
-	lode_sampled_files_init(&reading.files, recording, options->jit);
-	lode_sampled_kernel_init(&reading.kernel, recording);
+	lode_sampled_kernel_init(
+		&reading.kernel, recording, lode_places_images(reading.places));
 	bool is_read = read_all(&reading, options->paths, options->n_paths, error);
 	lode_sampled_rows_clear(&reading.rows);
-	lode_sampled_files_clear(&reading.files);
 	lode_sampled_kernel_clear(&reading.kernel);
 	g_array_unref(reading.inputs);
 	g_ptr_array_unref(reading.kernel_functions);
 	g_free(reading.known);
 	g_free(reading.n_samples);
-	for (int i = 0; i < LODE_SAMPLED_N_OUTCOMES; i++) {
+	for (int i = 0; i < LODE_PLACE_N_OUTCOMES; i++) {
 		g_free(reading.examples[i]);
 		g_free(reading.weights[i]);
 	}

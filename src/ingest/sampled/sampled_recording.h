@@ -14,22 +14,19 @@
 #include "base/progress.h"
 #include "ingest/memory/memory_reading.h"
 #include "ingest/sampled/sampled_stacks.h"
-#include "sources/jit_code_set.h"
 #include "sources/recording.h"
 
 /*
  * Reads the files in order into one recording, whose frequency is sampled when there are branch
- * stacks and inferred (to be inferred) when not. What jitdumps and perf maps the recorded
- * processes left where perf would look for them is added to `jit`, and the data that the samples
- * accessed to `memory`, the call stacks to `stacks`. Samples of programs that are not asked for
+ * stacks and inferred (to be inferred) when not. The data that the samples accessed
+ * is added to `memory`, the call stacks to `stacks`. Samples of programs that are not asked for
  * (sampled_programs.h: `only`, `is_alone`) are left out. Errors name the file; _NOT_FOUND: those
  * were all.
  */
 typedef struct {
 	const char *const *paths;
 	size_t n_paths;
-	LodeJitCodeSet *jit;
-	LodeMemoryReading *memory;
+	LodeMemoryReading *memory; /* its places are those of the recordings, none begun yet */
 	LodeSampledStacks *stacks;
 	const char *const *only; /* NULL: all */
 	bool is_alone;

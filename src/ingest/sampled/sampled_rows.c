@@ -21,20 +21,28 @@ enum {
 };
 
 typedef struct {
-	LodeSampledPlace first;
+	uint64_t address;
+	uint32_t object;
 	double count;
 } NewestRange;
 
-void lode_sampled_rows_init(LodeSampledRows *self, LodeRecording *recording)
+static uint32_t object_of(const LodeSampledRows *self, const LodePlace *place)
+{
+	return lode_code_images_object_of(self->images, self->recording, place->image);
+}
+
+void lode_sampled_rows_init(
+	LodeSampledRows *self, LodeRecording *recording, const LodeCodeImages *images)
 {
 	*self = (LodeSampledRows){.recording = recording,
+		.images = images,
 		.n_columns = recording->events->len,
 		.max_spans = MAX_SPANS};
 	lode_id_cache_init(&self->rows);
 	lode_id_cache_init(&self->branches);
 	lode_id_cache_init(&self->ranges);
 	lode_id_cache_init(&self->newest);
-	self->places = g_array_new(FALSE, FALSE, sizeof(LodeSampledPlace));
+	self->places = g_array_new(FALSE, FALSE, sizeof(LodePlace));
 	self->values = g_array_new(FALSE, TRUE, sizeof(double));
 	self->newest_ranges = g_array_new(FALSE, FALSE, sizeof(NewestRange));
 	recording->jumps = g_array_new(FALSE, FALSE, sizeof(LodeRecordedJump));
@@ -66,30 +74,32 @@ static uint32_t find_row(
 	return slot->id;
 }
 
-uint32_t lode_sampled_rows_find(LodeSampledRows *self, const LodeSampledPlace *place)
+uint32_t lode_sampled_rows_find(LodeSampledRows *self, const LodePlace *place)
 {
-	const LodeIdKey key = {{place->address, place->object, 0}};
+	const LodeIdKey key = {{place->address, place->image, 0}};
 	guint n_rows = self->places->len;
 
 	self->is_full |= (uint64_t)(n_rows + 1) * self->n_columns > MAX_VALUES;
 	if (self->is_full)
 		return LODE_NONE;
 	uint32_t row = find_row(&self->rows, &key, self->places, place);
-	if (row == n_rows)
+	if (row == n_rows) {
 		g_array_set_size(self->values, self->values->len + self->n_columns);
+		object_of(self, place); /* in the order of the samples */
+	}
 	return row;
 }
 
 void lode_sampled_rows_add_branch(
-	LodeSampledRows *self, const LodeSampledPlace *source, const LodeSampledPlace *target)
+	LodeSampledRows *self, const LodePlace *source, const LodePlace *target)
 {
 	const LodeIdKey key = {{source->address, target->address,
-		(uint64_t)source->object << 32 | target->object}};
+		(uint64_t)source->image << 32 | target->image}};
 	const LodeRecordedJump jump = {
 		.source = source->address,
 		.target = target->address,
-		.object = source->object,
-		.target_object = target->object,
+		.object = object_of(self, source),
+		.target_object = object_of(self, target),
 		.target_function = LODE_NONE,
 	};
 	GArray *jumps = self->recording->jumps;
@@ -115,21 +125,22 @@ static void add_range(LodeSampledRows *self, const LodeRecordedRange *range, dou
 }
 
 void lode_sampled_rows_add_range(
-	LodeSampledRows *self, const LodeSampledPlace *first, const LodeSampledPlace *last)
+	LodeSampledRows *self, const LodePlace *first, const LodePlace *last)
 {
-	if (first == NULL || last == NULL || first->object != last->object ||
+	if (first == NULL || last == NULL || first->image != last->image ||
 		last->address < first->address || last->address - first->address > LONGEST_RANGE) {
 		self->n_broken++;
 		return;
 	}
-	const LodeRecordedRange range = {first->address, last->address, first->object, 0};
+	const LodeRecordedRange range = {
+		first->address, last->address, object_of(self, first), 0};
 	add_range(self, &range, 1);
 }
 
-void lode_sampled_rows_add_newest(LodeSampledRows *self, const LodeSampledPlace *first)
+void lode_sampled_rows_add_newest(LodeSampledRows *self, const LodePlace *first)
 {
-	const LodeIdKey key = {{first->address, first->object, 0}};
-	const NewestRange newest = {.first = *first};
+	const LodeIdKey key = {{first->address, first->image, 0}};
+	const NewestRange newest = {first->address, object_of(self, first), 0};
 
 	self->is_full |= self->newest_ranges->len >= self->max_spans;
 	if (self->is_full)
@@ -153,10 +164,9 @@ static int compare_newest(const void *a, const void *b)
 {
 	const NewestRange *left = a, *right = b;
 
-	if (left->first.object != right->first.object)
-		return left->first.object < right->first.object ? -1 : 1;
-	return (left->first.address > right->first.address) -
-	       (left->first.address < right->first.address);
+	if (left->object != right->object)
+		return left->object < right->object ? -1 : 1;
+	return (left->address > right->address) - (left->address < right->address);
 }
 
 /* Shares out over the ranges [begin, end), which all begin where it does. */
@@ -185,7 +195,7 @@ static void estimate_newest(LodeSampledRows *self)
 
 	for (guint i = 0; i < self->newest_ranges->len; i++) {
 		const NewestRange *newest = &g_array_index(self->newest_ranges, NewestRange, i);
-		const LodeRecordedRange first = {newest->first.address, 0, newest->first.object, 0};
+		const LodeRecordedRange first = {newest->address, 0, newest->object, 0};
 		while (at < ranges->len &&
 			compare_ranges(&g_array_index(ranges, LodeRecordedRange, at), &first) < 0)
 			at++;
@@ -203,18 +213,17 @@ static void estimate_newest(LodeSampledRows *self)
 
 /* A place and the row that it was. */
 typedef struct {
-	LodeSampledPlace place;
-	uint32_t row;
+	uint64_t address;
+	uint32_t object, row;
 } SortedRow;
 
 static int compare_rows(const void *a, const void *b)
 {
 	const SortedRow *left = a, *right = b;
 
-	if (left->place.object != right->place.object)
-		return left->place.object < right->place.object ? -1 : 1;
-	return (left->place.address > right->place.address) -
-	       (left->place.address < right->place.address);
+	if (left->object != right->object)
+		return left->object < right->object ? -1 : 1;
+	return (left->address > right->address) - (left->address < right->address);
 }
 
 static void sort_rows(LodeSampledRows *self)
@@ -223,8 +232,10 @@ static void sort_rows(LodeSampledRows *self)
 	guint n = self->places->len;
 	g_autofree SortedRow *order = g_new(SortedRow, MAX(n, 1));
 
-	for (guint i = 0; i < n; i++)
-		order[i] = (SortedRow){g_array_index(self->places, LodeSampledPlace, i), i};
+	for (guint i = 0; i < n; i++) {
+		const LodePlace *place = &g_array_index(self->places, LodePlace, i);
+		order[i] = (SortedRow){place->address, object_of(self, place), i};
+	}
 	qsort(order, n, sizeof(SortedRow), compare_rows);
 	recording->instructions = g_array_sized_new(
 		FALSE, FALSE, sizeof(LodeRecordedInstruction), n);
@@ -232,8 +243,8 @@ static void sort_rows(LodeSampledRows *self)
 	for (guint i = 0; i < n; i++) {
 		size_t from = (size_t)order[i].row * self->n_columns;
 		const LodeRecordedInstruction instruction = {
-			.address = order[i].place.address,
-			.object = order[i].place.object,
+			.address = order[i].address,
+			.object = order[i].object,
 			.function = LODE_NONE,
 			.file = LODE_NONE,
 			.first_value = i * self->n_columns,

@@ -3,17 +3,13 @@
 #pragma once
 
 #include "base/id_cache.h"
-#include "sources/recording.h"
+#include "process/places.h"
 
 typedef struct {
-	uint32_t object;
-	uint64_t address; /* in the image's file */
-} LodeSampledPlace;
-
-typedef struct {
-	LodeRecording *recording; /* borrowed */
+	LodeRecording *recording; /* borrowed, as the images */
+	const LodeCodeImages *images;
 	LodeIdCache rows, branches, ranges, newest;
-	GArray *places;        /* LodeSampledPlace of each row */
+	GArray *places;        /* LodePlace of each row */
 	GArray *values;        /* double × rows × columns */
 	GArray *newest_ranges; /* NewestRange: branch targets whose range the sample cut off */
 	uint32_t n_columns;
@@ -23,11 +19,12 @@ typedef struct {
 } LodeSampledRows;
 
 /* The recording's events must be complete. */
-void lode_sampled_rows_init(LodeSampledRows *self, LodeRecording *recording);
+void lode_sampled_rows_init(
+	LodeSampledRows *self, LodeRecording *recording, const LodeCodeImages *images);
 void lode_sampled_rows_clear(LodeSampledRows *self);
 
 /* The row of a place, added when new; LODE_NONE: it was left out, see is_full. */
-uint32_t lode_sampled_rows_find(LodeSampledRows *self, const LodeSampledPlace *place);
+uint32_t lode_sampled_rows_find(LodeSampledRows *self, const LodePlace *place);
 
 static inline void lode_sampled_rows_add(
 	LodeSampledRows *self, uint32_t row, uint32_t column, double value)
@@ -39,15 +36,15 @@ static inline void lode_sampled_rows_add(
 
 /* A taken branch; counts once. */
 void lode_sampled_rows_add_branch(
-	LodeSampledRows *self, const LodeSampledPlace *source, const LodeSampledPlace *target);
+	LodeSampledRows *self, const LodePlace *source, const LodePlace *target);
 
 /* What ran between two branches: from the older one's target to the newer one's source; NULL for an
  * end whose place is unknown. Broken when these cannot belong together; then it is only counted. */
 void lode_sampled_rows_add_range(
-	LodeSampledRows *self, const LodeSampledPlace *first, const LodeSampledPlace *last);
+	LodeSampledRows *self, const LodePlace *first, const LodePlace *last);
 
 /* What ran since the newest branch: where it ends is not recorded. */
-void lode_sampled_rows_add_newest(LodeSampledRows *self, const LodeSampledPlace *first);
+void lode_sampled_rows_add_newest(LodeSampledRows *self, const LodePlace *first);
 
 /*
  * Sorts everything into the recording. A newest range is taken to end where ranges that begin at

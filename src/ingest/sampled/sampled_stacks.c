@@ -8,24 +8,24 @@
 #include <linux/perf_event.h>
 
 struct LodeSampledStacks {
-	LodeCodeImages *images; /* borrowed */
+	LodePlaces *places;    /* borrowed */
 	LodeThreads *threads;   /* likewise */
 	LodeCallTree tree;      /* of callers, and of what was sampled */
 	GArray *samples;        /* LodeStackSample: a stack is a call of the tree */
-	GArray *chain;          /* LodeCaller, of the sample at hand */
+	GArray *chain;          /* LodePlace, of the sample at hand */
 	LodeNameTable kernel_functions, events;
 	bool has_chains;
 };
 
-LodeSampledStacks *lode_sampled_stacks_new(LodeCodeImages *images, LodeThreads *threads)
+LodeSampledStacks *lode_sampled_stacks_new(LodePlaces *places, LodeThreads *threads)
 {
 	LodeSampledStacks *self = g_new0(LodeSampledStacks, 1);
 
-	self->images = images;
+	self->places = places;
 	self->threads = threads;
 	lode_call_tree_init(&self->tree);
 	self->samples = g_array_new(FALSE, TRUE, sizeof(LodeStackSample));
-	self->chain = g_array_new(FALSE, FALSE, sizeof(LodeCaller));
+	self->chain = g_array_new(FALSE, FALSE, sizeof(LodePlace));
 	lode_name_table_init(&self->kernel_functions);
 	lode_name_table_init(&self->events);
 	return self;
@@ -41,31 +41,6 @@ void lode_sampled_stacks_free(LodeSampledStacks *self)
 	lode_name_table_clear(&self->kernel_functions);
 	lode_name_table_clear(&self->events);
 	g_free(self);
-}
-
-static LodeCaller caller_of(
-	LodeSampledStacks *self, const LodeSampledPlaceOf *code, uint64_t run_time_address)
-{
-	if (code->path == NULL)
-		return (LodeCaller){LODE_NONE, run_time_address};
-	return (LodeCaller){
-		lode_code_images_add(self->images, code->path, code->build_id), code->image_pc};
-}
-
-typedef struct {
-	LodeSampledStacks *stacks;
-	const LodeSampledAccess *sample;
-} Question;
-
-static bool place(void *data, uint64_t address, LodeCaller *out_place)
-{
-	const Question *self = data;
-	LodeSampledPlaceOf code = {0};
-
-	if (!self->sample->place(self->sample->data, address, &code))
-		return false;
-	*out_place = caller_of(self->stacks, &code, address);
-	return true;
 }
 
 /* Where the program was when it entered the kernel; 0: not known. */
@@ -84,27 +59,26 @@ static uint64_t user_address(const LodeSampledAccess *sampled)
 
 /* The code in user mode that a sample is of; false: none is known. */
 static bool find_code(
-	LodeSampledStacks *self, const LodeSampledAccess *sampled, LodeCaller *out_code)
+	LodeSampledStacks *self, const LodeSampledAccess *sampled, LodePlace *out_code)
 {
-	Question question = {self, sampled};
 	uint64_t address;
 
 	if (sampled->record->mode == LODE_PERF_MODE_USER) {
-		*out_code = caller_of(self, &sampled->code, sampled->record->sample.ip);
+		*out_code = sampled->place;
 		return true;
 	}
 	address = user_address(sampled);
-	return address != 0 && place(&question, address, out_code);
+	return address != 0 &&
+	       lode_places_find(self->places, sampled->record->pid, sampled->time_ns, address,
+		       out_code) != LODE_PLACE_UNMAPPED;
 }
 
 uint32_t lode_sampled_stacks_add(LodeSampledStacks *self, const LodeSampledAccess *sampled,
 	const GPtrArray *kernel_functions)
 {
 	const LodePerfRecord *record = sampled->record;
-	Question question = {self, sampled};
-	const LodeCallChainContext context = {self->images, place, &question};
 	LodeUserRegisters registers = {0};
-	LodeCaller code;
+	LodePlace code;
 	uint32_t caller = LODE_NONE, innermost = LODE_NONE;
 
 	if (!lode_call_chain_is_recorded(sampled->event))
@@ -115,14 +89,14 @@ uint32_t lode_sampled_stacks_add(LodeSampledStacks *self, const LodeSampledAcces
 			record->sample.user_abi, record->sample.user_registers);
 	if (find_code(self, sampled, &code)) {
 		const LodeSampledCode from = {
-			record, sampled->event, sampled->time_ns, code.image, code.address};
+			record, sampled->event, sampled->time_ns, code};
 		g_array_set_size(self->chain, 0);
-		lode_call_chain_find(&context, &from, &registers, self->chain);
+		lode_call_chain_find(self->places, &from, &registers, self->chain);
 		caller = lode_call_tree_add_chain(&self->tree, self->chain);
 		innermost = lode_call_tree_add(&self->tree, caller, &code);
 	}
 	for (guint i = kernel_functions->len; i-- > 0;) {
-		const LodeCaller kernel = {LODE_CALLER_IN_KERNEL,
+		const LodePlace kernel = {LODE_CALLER_IN_KERNEL,
 			lode_name_table_add(&self->kernel_functions, kernel_functions->pdata[i])};
 		innermost = lode_call_tree_add(&self->tree, innermost, &kernel);
 	}
@@ -168,7 +142,7 @@ typedef struct {
 } Naming;
 
 static uint32_t add_frame(
-	Naming *self, const LodeCaller *code, uint32_t level, const LodeFrame *frame)
+	Naming *self, const LodePlace *code, uint32_t level, const LodeFrame *frame)
 {
 	const LodeIdKey key = {{code->image, code->address, level}};
 	bool is_new;
@@ -205,14 +179,16 @@ static uint32_t add_stack(Naming *self, uint32_t frame, uint32_t outer)
 }
 
 /* The function first, then what is inlined into it, the innermost last. */
-static uint32_t add_code(Naming *self, const LodeCaller *code, uint32_t outer)
+static uint32_t add_code(Naming *self, const LodePlace *code, uint32_t outer)
 {
 	const LodeCodeName *name = lode_code_names_at(
 		self->names, lode_code_names_add(self->names, code));
 	LodeFrame frame = {.address = code->address};
 
 	if (code->image != LODE_NONE)
-		frame.image = (char *)lode_code_images_path(self->stacks->images, code->image);
+		frame.image = lode_code_images_peek(
+			lode_places_images(self->stacks->places), code->image)
+				      ->path;
 	for (uint32_t i = name->n_inlined + 1; i-- > 0;) {
 		frame.is_inlined = i < name->n_inlined;
 		frame.function = (char *)(frame.is_inlined ? name->inlined[i].function
@@ -290,7 +266,7 @@ LodeStacks *lode_sampled_stacks_name(LodeSampledStacks *self, LodeProfile *profi
 		.stacks = self,
 		.profile = profile,
 		.out = lode_stacks_new(),
-		.names = lode_code_names_new(self->images),
+		.names = lode_code_names_new(lode_places_images(self->places)),
 		.depths = g_array_new(FALSE, FALSE, sizeof(uint16_t)),
 	};
 	lode_id_cache_init(&naming.frame_ids);

@@ -17,8 +17,8 @@
 
 typedef struct LodeSampledStacks LodeSampledStacks;
 
-/* Borrows both; images that code lies in are added. */
-LodeSampledStacks *lode_sampled_stacks_new(LodeCodeImages *images, LodeThreads *threads);
+/* Borrows both. */
+LodeSampledStacks *lode_sampled_stacks_new(LodePlaces *places, LodeThreads *threads);
 void lode_sampled_stacks_free(LodeSampledStacks *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSampledStacks, lode_sampled_stacks_free)
 

@@ -32,7 +32,7 @@ typedef struct {
 
 typedef struct {
 	LodeRecording *recording;
-	LodeSampledFiles files;
+	LodeTracedPlacesOptions placing;
 	LodeTracedRows rows;
 	LodeInstructionDecoder decoder;
 	uint64_t n_lost_blocks, n_lost_threads, n_lost_records, n_late, n_lost_mappings;
@@ -120,9 +120,8 @@ static void add_code(Reading *self, const LodeCountBlock *block)
 
 	decode_last(self, block, &code);
 	for (unsigned i = 0; i < code.n; i++) {
-		const LodeSampledPlace place = lode_traced_places_find_at(
+		const LodeTracedInstruction instruction = lode_traced_places_find_at(
 			self->process, address, block->time, block->time_ns);
-		const LodeTracedInstruction instruction = {address, place.address, place.object};
 		/* Translated, but not executed. */
 		uint32_t number = block->count > 0
 		                          ? lode_traced_rows_find(&self->rows, &instruction)
@@ -314,7 +313,7 @@ static bool add_process(Reading *self, GError **error)
 {
 	g_autoptr(LodeTraceDescription) description = describe_mappings(self);
 	g_autoptr(LodeTracedPlaces) process = lode_traced_places_new_process(
-		description, self->file->pid, &self->files);
+		description, self->file->pid, &self->placing);
 	guint next_interruption = 0;
 
 	self->process = process;
@@ -424,7 +423,8 @@ static void free_file(gpointer file)
 }
 
 LodeRecording *lode_counted_recording_read(const char *const *paths, size_t n_paths,
-	LodeJitCodeSet *jit, const LodeProgress *progress, GError **error)
+	LodeCodeImages *images, LodeJitCodeSet *jit, const LodeProgress *progress,
+	GError **error)
 {
 	static const char count_column[] = "Ir", creator[] = "qemu-x86_64";
 	g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(free_file);
@@ -451,13 +451,12 @@ LodeRecording *lode_counted_recording_read(const char *const *paths, size_t n_pa
 		for (guint j = 0; j < file->event_names->len; j++)
 			add_event(recording, file->event_names->pdata[j]);
 	}
-	lode_sampled_files_init(&reading.files, recording, jit);
+	reading.placing = (LodeTracedPlacesOptions){recording, images, jit};
 	lode_traced_rows_init(&reading.rows, recording);
 	lode_instruction_decoder_init(&reading.decoder);
 	reading.codes = g_array_new(FALSE, FALSE, sizeof(Code));
 	reading.places = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	bool is_read = read_files(&reading, files, progress, error);
-	lode_sampled_files_clear(&reading.files);
 	lode_traced_rows_clear(&reading.rows);
 	g_array_unref(reading.codes);
 	g_array_unref(reading.places);

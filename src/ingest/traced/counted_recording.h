@@ -10,10 +10,12 @@
 #pragma once
 
 #include "base/progress.h"
+#include "process/code_images.h"
 #include "sources/jit_code_set.h"
 #include "sources/recording.h"
 
 /* The caller owns the result. Errors: those of lode_count_file_read(), _LIMIT, _NOT_FOUND where
  * nothing was executed. */
 LodeRecording *lode_counted_recording_read(const char *const *paths, size_t n_paths,
-	LodeJitCodeSet *jit, const LodeProgress *progress, GError **error);
+	LodeCodeImages *images, LodeJitCodeSet *jit, const LodeProgress *progress,
+	GError **error);

@@ -183,11 +183,10 @@ static const uint8_t *code_of(LodeTracedBranches *self, uint32_t instruction, si
 	const LodeRecordedObject *object = &g_array_index(
 		sums->recording->objects, LodeRecordedObject, place->object);
 
-	if (strcmp(object->path, "???") == 0)
+	if (object->image == LODE_NONE)
 		return NULL;
-	uint32_t image = lode_code_images_add(sums->images, object->path, object->build_id);
 	const uint8_t *code = lode_code_image_bytes(
-		lode_code_images_at(sums->images, image), place->address, out_n);
+		lode_code_images_at(sums->images, object->image), place->address, out_n);
 	if (code == NULL && sums->unknown == NULL)
 		sums->unknown = g_strdup(object->path);
 	return code;

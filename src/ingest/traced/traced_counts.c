@@ -85,9 +85,8 @@ void lode_traced_counts_free(LodeTracedCounts *self)
 
 static uint32_t add_instruction(LodeTracedCounts *self, uint64_t run_time_address)
 {
-	const LodeSampledPlace place = lode_traced_places_find(
+	const LodeTracedInstruction instruction = lode_traced_places_find(
 		self->places, run_time_address, self->now);
-	const LodeTracedInstruction instruction = {run_time_address, place.address, place.object};
 
 	return lode_traced_rows_find(self->rows, &instruction);
 }

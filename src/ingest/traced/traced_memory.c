@@ -261,10 +261,7 @@ typedef struct {
 	LodeMemoryReading *reading;
 	uint32_t *events; /* of each stream */
 	GArray *threads;  /* uint32_t: the reading's number of each; LODE_NONE */
-	GArray *images;   /* uint32_t × objects: the reading's; ASK: not asked for yet */
 } Filling;
-
-enum { ASK = LODE_NONE - 1 };
 
 /* Where it is not told which thread of the system one is, its number makes one up. */
 static uint32_t tid_of(const Filling *self, uint16_t thread)
@@ -282,12 +279,10 @@ static void note_mappings(const Filling *self)
 
 	for (guint i = 0; i < mappings->len; i++) {
 		const LodeTraceMapping *mapping = &g_array_index(mappings, LodeTraceMapping, i);
-		const LodePerfRecord record = {.kind = LODE_PERF_MAPPING,
-			.mode = LODE_PERF_MODE_USER,
-			.pid = self->context->pid,
-			.mapping = lode_traced_places_mapping(mapping)};
-		lode_memory_reading_note(self->reading, &record,
+		lode_places_note_traced(self->reading->options.places, self->context->pid, mapping,
 			self->context->first_time_ns + mapping->first_reference);
+		self->reading->has_fixed_addresses |= lode_memory_reading_is_fixed(
+			mapping->start, mapping->end);
 	}
 }
 
@@ -335,28 +330,15 @@ static uint32_t find_thread(Filling *self, const LodeTracedAccess *access)
 		g_array_append_val(self->threads, unknown);
 	uint32_t *thread = &g_array_index(self->threads, uint32_t, access->thread);
 	if (*thread == LODE_NONE)
-		*thread = lode_threads_find(lode_memory_reading_threads(self->reading),
+		*thread = lode_threads_find(&self->reading->threads,
 			self->context->pid, tid_of(self, access->thread),
 			self->context->first_time_ns + access->reference + 1);
 	return *thread;
 }
 
-static uint32_t find_image(Filling *self, uint32_t object)
+static uint32_t find_image(const Filling *self, uint32_t object)
 {
-	const uint32_t ask = ASK;
-
-	while (self->images->len <= object)
-		g_array_append_val(self->images, ask);
-	uint32_t *image = &g_array_index(self->images, uint32_t, object);
-	if (*image != ASK)
-		return *image;
-	const LodeRecordedObject *row = &g_array_index(
-		self->context->recording->objects, LodeRecordedObject, object);
-	*image = strcmp(row->path, "???") == 0
-	                 ? LODE_NONE
-	                 : lode_code_images_add(lode_memory_reading_images(self->reading),
-				   row->path, row->build_id);
-	return *image;
+	return g_array_index(self->context->recording->objects, LodeRecordedObject, object).image;
 }
 
 static uint8_t access_of(LodeReferenceKind kind)
@@ -372,7 +354,7 @@ static const uint8_t *code_of(Filling *self, const LodeReadAccess *row, size_t *
 	if (row->image == LODE_NONE)
 		return NULL;
 	const LodeCodeImage *image = lode_code_images_at(
-		lode_memory_reading_images(self->reading), row->image);
+		lode_places_images(self->reading->options.places), row->image);
 	return image->binary != NULL
 	               ? lode_binary_image_bytes(image->binary, row->image_access_pc, out_size)
 	               : NULL;
@@ -530,21 +512,20 @@ void lode_traced_memory_finish(const LodeTracedMemory *self, const LodeTracedMem
 	lode_memory_reading_select(reading, context->input);
 	/* The process may have been, and may become, a different program. */
 	if (context->is_one_of_many)
-		lode_memory_reading_limit(
-			reading, context->pid, context->first_time_ns, context->end_time_ns);
+		lode_places_limit(
+			reading->options.places, context->pid, context->first_time_ns, context->end_time_ns);
 	note_mappings(&filling);
 	note_threads(&filling);
 	/* It lays out the program's memory by itself. */
 	if (tool != NULL && g_str_has_prefix(tool, "qemu"))
-		lode_memory_reading_set_fixed_addresses(reading);
+		reading->has_fixed_addresses = true;
+	lode_places_freeze(reading->options.places, NULL, NULL);
 	lode_memory_reading_freeze(reading, NULL);
 	filling.events = g_new(uint32_t, MAX(self->n_streams, 1));
 	filling.threads = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	filling.images = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	for (uint32_t i = 0; i < self->n_streams; i++)
 		filling.events[i] = lode_memory_reading_event(reading, context->stream_names[i]);
 	add_rows(&filling);
 	g_free(filling.events);
 	g_array_unref(filling.threads);
-	g_array_unref(filling.images);
 }

@@ -7,30 +7,22 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum {
-	MAX_BUILD_ID = 64, /* bytes; those of SHA-1 are 20 */
-	PID_UNKNOWN = 1,
-};
+enum { PID_UNKNOWN = 1 };
 
 struct LodeTracedPlaces {
-	LodeRecording *recording;
-	LodeAddressSpaces *spaces; /* of all times; live, of the present */
-	LodeSampledFiles *files;   /* borrowed */
-	LodeLiveRanges *code;      /* while mappings are added: what may be executed */
-	GArray *changes;           /* uint64_t: references, ascending */
+	LodeTracedPlacesOptions options;
+	LodePlaces *places;
+	LodeLiveRanges *code; /* while mappings are added: what may be executed */
+	GHashTable *owners;   /* path and build-id → the owner of ranges of that code */
+	GArray *changes;      /* uint64_t: references, ascending */
 	uint32_t pid;
 	uint32_t unnamed; /* the object "???"; LODE_NONE: not added yet */
 
 	/* Live; else NULL. */
 	const LodeTraceDescription *description; /* borrowed */
-	GQueue *pending;                         /* Pending, whose time has not come yet */
-	guint n_seen;                            /* of its mappings */
+	/* Of its mappings: seen, and mapped because their time has come. */
+	guint n_seen, n_mapped;
 };
-
-typedef struct {
-	LodeMappedRange range;
-	uint64_t first_reference;
-} Pending;
 
 uint32_t lode_traced_places_find_pid(const LodeTraceDescription *description)
 {
@@ -39,56 +31,6 @@ uint32_t lode_traced_places_find_pid(const LodeTraceDescription *description)
 	                       : 0;
 
 	return tid != 0 ? tid : PID_UNKNOWN;
-}
-
-/* The bytes that a hexadecimal text stands for; 0 where it is none. */
-static size_t parse_build_id(const char *text, uint8_t *out_bytes)
-{
-	size_t n = text != NULL ? strlen(text) / 2 : 0;
-
-	if (n > MAX_BUILD_ID || (text != NULL && strlen(text) % 2 != 0))
-		return 0;
-	for (size_t i = 0; i < n; i++) {
-		int high = g_ascii_xdigit_value(text[2 * i]);
-		int low = g_ascii_xdigit_value(text[2 * i + 1]);
-		if (high < 0 || low < 0)
-			return 0;
-		out_bytes[i] = (uint8_t)(high << 4 | low);
-	}
-	return n;
-}
-
-LodePerfMapping lode_traced_places_mapping(const LodeTraceMapping *mapping)
-{
-	const char *path = mapping->path != NULL ? mapping->path : "";
-
-	return (LodePerfMapping){
-		.start = mapping->start,
-		.size = mapping->end > mapping->start ? mapping->end - mapping->start : 0,
-		.offset = mapping->offset,
-		.protection = mapping->protection,
-		.path = strcmp(path, "[anon]") == 0 ? "" : path,
-	};
-}
-
-static LodeMappedRange range_of(LodeTracedPlaces *self, const LodeTraceMapping *mapping)
-{
-	LodePerfMapping added = lode_traced_places_mapping(mapping);
-	uint8_t build_id[MAX_BUILD_ID];
-
-	added.build_id_size = parse_build_id(mapping->build_id, build_id);
-	if (added.build_id_size > 0)
-		added.build_id = build_id;
-	/* Code may be made in any memory of no file. */
-	if (added.path[0] == '[' && strcmp(added.path, "[vdso]") != 0 &&
-		strcmp(added.path, "[vsyscall]") != 0)
-		added.path = "";
-	return (LodeMappedRange){
-		.start = added.start,
-		.end = added.start + added.size,
-		.offset = added.offset,
-		.file = lode_sampled_files_add(self->files, self->pid, &added),
-	};
 }
 
 /* Whether code takes the place of other code, rather than being told of once more. */
@@ -102,18 +44,33 @@ static bool is_change(const LodeLiveRange *range, const GArray *ended)
 	return false;
 }
 
-static void note_code(LodeTracedPlaces *self, const LodeTraceMapping *mapping, uint32_t file)
+static uint32_t owner_of(LodeTracedPlaces *self, const LodeTraceMapping *mapping)
 {
-	g_autoptr(GArray) ended = g_array_new(FALSE, FALSE, sizeof(LodeLiveRange));
-	const LodeLiveRange range = {
+	g_autofree char *key = g_strconcat(
+		mapping->path != NULL ? mapping->path : "", "\n", mapping->build_id, NULL);
+	guint owner = GPOINTER_TO_UINT(g_hash_table_lookup(self->owners, key));
+
+	if (owner == 0) {
+		owner = g_hash_table_size(self->owners) + 1;
+		g_hash_table_insert(
+			self->owners, g_steal_pointer(&key), GUINT_TO_POINTER(owner));
+	}
+	return owner;
+}
+
+static void note_code(LodeTracedPlaces *self, const LodeTraceMapping *mapping)
+{
+	g_autoptr(GArray) ended = NULL;
+	LodeLiveRange range = {
 		.start = mapping->start,
 		.end = mapping->end,
 		.origin = mapping->start - mapping->offset,
-		.owner = file,
 	};
 
 	if ((mapping->protection & PROT_EXEC) == 0 || mapping->start >= mapping->end)
 		return;
+	ended = g_array_new(FALSE, FALSE, sizeof(LodeLiveRange));
+	range.owner = owner_of(self, mapping);
 	lode_live_ranges_put(self->code, &range, ended);
 	if (is_change(&range, ended))
 		g_array_append_val(self->changes, mapping->first_reference);
@@ -126,52 +83,53 @@ static int compare_references(const void *a, const void *b)
 	return (*left > *right) - (*left < *right);
 }
 
-static void add_mappings(LodeTracedPlaces *self, const GArray *mappings)
-{
-	for (guint i = 0; i < mappings->len; i++) {
-		const LodeTraceMapping *mapping = &g_array_index(mappings, LodeTraceMapping, i);
-		const LodeMappedRange range = range_of(self, mapping);
-		lode_address_spaces_map(self->spaces, self->pid, mapping->first_reference, &range);
-		note_code(self, mapping, range.file);
-	}
-	uint64_t n_forgetting = lode_address_spaces_freeze(self->spaces);
-	if (n_forgetting > 0)
-		lode_recording_add_unresolved(self->recording, lode_address_spaces_why_forgotten,
-			NULL, (double)n_forgetting, 0);
-	g_array_sort(self->changes, compare_references);
-}
-
-static LodeTracedPlaces *places_new(LodeSampledFiles *files, uint32_t pid)
+static LodeTracedPlaces *places_new(
+	const LodeTracedPlacesOptions *options, uint32_t pid, bool is_live)
 {
 	LodeTracedPlaces *self = g_new0(LodeTracedPlaces, 1);
+	const LodePlacesOptions placing = {
+		.images = options->images,
+		.jit = is_live ? NULL : options->jit,
+		.is_live = is_live,
+	};
 
-	self->recording = files->recording;
-	self->files = files;
+	self->options = *options;
+	self->places = lode_places_new(&placing);
 	self->code = lode_live_ranges_new();
+	self->owners = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	self->changes = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	self->pid = pid;
 	self->unnamed = LODE_NONE;
 	return self;
 }
 
-LodeTracedPlaces *lode_traced_places_new_process(
-	const LodeTraceDescription *description, uint32_t pid, LodeSampledFiles *files)
+LodeTracedPlaces *lode_traced_places_new_process(const LodeTraceDescription *description,
+	uint32_t pid, const LodeTracedPlacesOptions *options)
 {
-	LodeTracedPlaces *self = places_new(files, pid);
+	LodeTracedPlaces *self = places_new(options, pid, false);
+	const GArray *mappings = description->mappings;
 
-	self->spaces = lode_address_spaces_new();
-	add_mappings(self, description->mappings);
+	lode_places_begin(self->places);
+	for (guint i = 0; i < mappings->len; i++) {
+		const LodeTraceMapping *mapping = &g_array_index(mappings, LodeTraceMapping, i);
+		lode_places_note_traced(self->places, pid, mapping, mapping->first_reference);
+		note_code(self, mapping);
+	}
+	lode_places_freeze(self->places, NULL, NULL);
+	uint64_t n_forgetting = lode_places_n_forgetting(self->places);
+	if (n_forgetting > 0)
+		lode_recording_add_unresolved(options->recording,
+			lode_address_spaces_why_forgotten, NULL, (double)n_forgetting, 0);
+	g_array_sort(self->changes, compare_references);
 	return self;
 }
 
-LodeTracedPlaces *lode_traced_places_new_live(
-	const LodeTraceDescription *description, uint32_t pid, LodeSampledFiles *files)
+LodeTracedPlaces *lode_traced_places_new_live(const LodeTraceDescription *description,
+	uint32_t pid, const LodeTracedPlacesOptions *options)
 {
-	LodeTracedPlaces *self = places_new(files, pid);
+	LodeTracedPlaces *self = places_new(options, pid, true);
 
-	self->spaces = lode_address_spaces_new_live();
 	self->description = description;
-	self->pending = g_queue_new();
 	return self;
 }
 
@@ -180,14 +138,8 @@ void lode_traced_places_see(LodeTracedPlaces *self)
 	const GArray *mappings = self->description != NULL ? self->description->mappings : NULL;
 	guint n_changes = self->changes->len;
 
-	for (; mappings != NULL && self->n_seen < mappings->len; self->n_seen++) {
-		const LodeTraceMapping *mapping = &g_array_index(
-			mappings, LodeTraceMapping, self->n_seen);
-		Pending *pending = g_new(Pending, 1);
-		*pending = (Pending){range_of(self, mapping), mapping->first_reference};
-		g_queue_push_tail(self->pending, pending);
-		note_code(self, mapping, pending->range.file);
-	}
+	for (; mappings != NULL && self->n_seen < mappings->len; self->n_seen++)
+		note_code(self, &g_array_index(mappings, LodeTraceMapping, self->n_seen));
 	if (self->changes->len > n_changes)
 		g_array_sort(self->changes, compare_references);
 }
@@ -195,12 +147,12 @@ void lode_traced_places_see(LodeTracedPlaces *self)
 /* What is mapped up to a reference lies there from then on. */
 static void advance(LodeTracedPlaces *self, uint64_t reference)
 {
-	const Pending *first;
-
-	while ((first = g_queue_peek_head(self->pending)) != NULL &&
-		first->first_reference <= reference) {
-		g_autofree Pending *due = g_queue_pop_head(self->pending);
-		lode_address_spaces_map(self->spaces, self->pid, 0, &due->range);
+	for (; self->n_mapped < self->n_seen; self->n_mapped++) {
+		const LodeTraceMapping *mapping = &g_array_index(
+			self->description->mappings, LodeTraceMapping, self->n_mapped);
+		if (mapping->first_reference > reference)
+			break;
+		lode_places_note_traced(self->places, self->pid, mapping, 0);
 	}
 }
 
@@ -208,11 +160,10 @@ void lode_traced_places_free(LodeTracedPlaces *self)
 {
 	if (self == NULL)
 		return;
-	lode_address_spaces_free(self->spaces);
+	lode_places_free(self->places);
 	lode_live_ranges_free(self->code);
+	g_hash_table_unref(self->owners);
 	g_array_unref(self->changes);
-	if (self->pending != NULL)
-		g_queue_free_full(self->pending, g_free);
 	g_free(self);
 }
 
@@ -225,8 +176,8 @@ uint32_t lode_traced_places_pid(const LodeTracedPlaces *self)
 static uint32_t unnamed_object(LodeTracedPlaces *self)
 {
 	static char path[] = "???";
-	GArray *objects = self->recording->objects;
-	const LodeRecordedObject added = {.path = path, .pid = self->pid};
+	GArray *objects = self->options.recording->objects;
+	const LodeRecordedObject added = {.path = path, .image = LODE_NONE, .pid = self->pid};
 
 	for (guint i = 0; i < objects->len && self->unnamed == LODE_NONE; i++) {
 		const LodeRecordedObject *object = &g_array_index(objects, LodeRecordedObject, i);
@@ -240,26 +191,24 @@ static uint32_t unnamed_object(LodeTracedPlaces *self)
 	return self->unnamed;
 }
 
-LodeSampledPlace lode_traced_places_find_at(
+LodeTracedInstruction lode_traced_places_find_at(
 	LodeTracedPlaces *self, uint64_t address, uint64_t reference, uint64_t time_ns)
 {
-	LodeSampledPlace place;
+	LodePlace place;
 
-	if (self->pending != NULL)
-		advance(self, reference);
-	const LodeMappedRange *range = lode_address_spaces_find(
-		self->spaces, self->pid, address, reference, NULL);
-
-	if (lode_sampled_files_place(self->files, range, self->pid, time_ns, address, &place) ==
-		LODE_SAMPLED_RESOLVED)
-		return place;
-	return (LodeSampledPlace){unnamed_object(self), address};
+	advance(self, reference);
+	if (lode_places_find_at(self->places, self->pid, reference, time_ns, address, &place) !=
+		LODE_PLACE_FOUND)
+		return (LodeTracedInstruction){address, address, unnamed_object(self)};
+	return (LodeTracedInstruction){address, place.address,
+		lode_code_images_object_of(
+			self->options.images, self->options.recording, place.image)};
 }
 
-LodeSampledPlace lode_traced_places_find(
+LodeTracedInstruction lode_traced_places_find(
 	LodeTracedPlaces *self, uint64_t address, uint64_t reference)
 {
-	return lode_traced_places_find_at(self, address, reference, UINT64_MAX);
+	return lode_traced_places_find_at(self, address, reference, LODE_JIT_TIME_LAST);
 }
 
 uint64_t lode_traced_places_next_change(const LodeTracedPlaces *self, uint64_t reference)

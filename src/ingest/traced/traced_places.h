@@ -5,22 +5,28 @@
  */
 #pragma once
 
-#include "ingest/sampled/sampled_files.h"
-#include "traces/trace_description.h"
+#include "ingest/traced/traced_rows.h"
+#include "process/places.h"
 
 typedef struct LodeTracedPlaces LodeTracedPlaces;
 
 /* The process that a trace is of; 1 where it does not know. */
 uint32_t lode_traced_places_find_pid(const LodeTraceDescription *description);
 
-/* Borrows all; objects are added to the recording of `files`, which is that of all processes. */
-LodeTracedPlaces *lode_traced_places_new_process(
-	const LodeTraceDescription *description, uint32_t pid, LodeSampledFiles *files);
+/* All borrowed. */
+typedef struct {
+	LodeRecording *recording; /* of all processes: objects are added to it */
+	LodeCodeImages *images;
+	LodeJitCodeSet *jit;
+} LodeTracedPlacesOptions;
+
+LodeTracedPlaces *lode_traced_places_new_process(const LodeTraceDescription *description,
+	uint32_t pid, const LodeTracedPlacesOptions *options);
 
 /* Of a process that runs still: its description gets mappings, which are known once they are seen.
  * Code made at run time is not looked for. References are asked for in ascending order. */
-LodeTracedPlaces *lode_traced_places_new_live(
-	const LodeTraceDescription *description, uint32_t pid, LodeSampledFiles *files);
+LodeTracedPlaces *lode_traced_places_new_live(const LodeTraceDescription *description,
+	uint32_t pid, const LodeTracedPlacesOptions *options);
 
 /* Takes what the description has got meanwhile: of a live one, before each frame. */
 void lode_traced_places_see(LodeTracedPlaces *self);
@@ -29,17 +35,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTracedPlaces, lode_traced_places_free)
 
 uint32_t lode_traced_places_pid(const LodeTracedPlaces *self);
 
-/* Of an address in no file, the object "???" and the address itself. */
-LodeSampledPlace lode_traced_places_find(
+/* An address in no file is in the object "???", by the address itself. */
+LodeTracedInstruction lode_traced_places_find(
 	LodeTracedPlaces *self, uint64_t address, uint64_t reference);
 
 /* Likewise, where it is known what time it was, for code made at run time. */
-LodeSampledPlace lode_traced_places_find_at(
+LodeTracedInstruction lode_traced_places_find_at(
 	LodeTracedPlaces *self, uint64_t address, uint64_t reference, uint64_t time_ns);
 
 /* The first reference after this one at which other code may lie where some lay before, so that
  * what was found of the same addresses holds no more; UINT64_MAX: there is none. */
 uint64_t lode_traced_places_next_change(const LodeTracedPlaces *self, uint64_t reference);
-
-/* The mapping as other recordings tell of it; its texts are borrowed. */
-LodePerfMapping lode_traced_places_mapping(const LodeTraceMapping *mapping);

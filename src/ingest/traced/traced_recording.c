@@ -33,7 +33,8 @@ typedef struct {
 typedef struct {
 	LodeTracedRecordingOptions options;
 	LodeRecording *recording;
-	LodeSampledFiles files;
+	LodeTracedPlacesOptions placing;
+	bool is_live; /* programs run still: code made at run time is looked for at the end */
 	LodeTracedRows rows;
 	LodeTracedMisses misses;
 	LodeTracedBranchSums branches;
@@ -362,9 +363,10 @@ static void reading_init(Reading *self, const LodeTracedRecordingOptions *option
 			.n_cores = options->hierarchy != NULL ? options->hierarchy->n_cores : 1,
 		};
 		lode_traced_branch_sums_init(&self->branches, &predicting, self->recording,
-			lode_memory_reading_images(options->memory));
+			lode_places_images(options->memory->options.places));
 	}
-	lode_sampled_files_init(&self->files, self->recording, options->jit);
+	self->placing = (LodeTracedPlacesOptions){self->recording,
+		lode_places_images(options->memory->options.places), options->jit};
 	lode_traced_rows_init(&self->rows, self->recording);
 }
 
@@ -372,7 +374,6 @@ static void reading_clear(Reading *self)
 {
 	lode_traced_branch_sums_clear(&self->branches);
 	lode_traced_rows_clear(&self->rows);
-	lode_sampled_files_clear(&self->files);
 	g_clear_pointer(&self->stream_names, g_ptr_array_unref);
 	g_clear_pointer(&self->intervals, g_array_unref);
 	g_clear_pointer(&self->recording, lode_recording_free);
@@ -414,9 +415,9 @@ static Trace *trace_new(Reading *reading, const LodeTraceDescription *descriptio
 
 	self->reading = reading;
 	self->description = description;
-	self->places = reading->files.is_live
-	                       ? lode_traced_places_new_live(description, pid, &reading->files)
-	                       : lode_traced_places_new_process(description, pid, &reading->files);
+	self->places = reading->is_live
+	                       ? lode_traced_places_new_live(description, pid, &reading->placing)
+	                       : lode_traced_places_new_process(description, pid, &reading->placing);
 	add_pid(reading->recording, pid);
 	self->counts = lode_traced_counts_new(self->places, &reading->rows);
 	if (options->predicts_branches)
@@ -469,9 +470,9 @@ static void take_allocations(const Trace *self, const char *path)
 	g_autoptr(LodeAllocationLog)
 		log = lode_allocation_log_read_traced(path, reading->first_time_ns, &why);
 	if (log == NULL)
-		lode_allocations_pass_over(lode_memory_reading_logs(reading->options.memory), why);
+		lode_allocations_pass_over(reading->options.memory->logs, why);
 	else if (lode_allocation_log_pid(log) == lode_traced_places_pid(self->places))
-		lode_memory_reading_take_log(reading->options.memory, g_steal_pointer(&log));
+		lode_allocations_take(reading->options.memory->logs, g_steal_pointer(&log));
 }
 
 /* Gives what is kept of addresses; one trace after the other, after its end. */
@@ -521,7 +522,7 @@ static void describe_streams(Reading *self)
 /* After all traces. */
 static LodeRecording *reading_finish(Reading *self, GError **error)
 {
-	lode_allocations_account(lode_memory_reading_logs(self->options.memory), self->recording);
+	lode_allocations_account(self->options.memory->logs, self->recording);
 	describe_streams(self);
 	lode_traced_branch_sums_finish(&self->branches);
 	return lode_traced_rows_write(&self->rows, error) ? g_steal_pointer(&self->recording)
@@ -757,7 +758,7 @@ LodeLiveTraces *lode_live_traces_new(const LodeTracedRecordingOptions *options)
 
 	G_STATIC_ASSERT(offsetof(LodeLiveTraces, reading) == 0);
 	reading_init(&self->reading, options);
-	self->reading.files.is_live = true;
+	self->reading.is_live = true;
 	self->taker = (LodeTraceTaker){begin_live, take_live, end_live, self};
 	self->traces = g_ptr_array_new_with_free_func(live_trace_free);
 	self->ended = g_array_new(FALSE, FALSE, sizeof(Trace *));
@@ -778,31 +779,34 @@ unsigned lode_live_traces_n(const LodeLiveTraces *self)
 /* Runtimes write what code they made while they run, and the last of it at their end. */
 static void find_code(LodeLiveTraces *self)
 {
-	LodeSampledFiles *files = &self->reading.files;
+	const LodeTracedPlacesOptions *placing = &self->reading.placing;
+	const LodePlacesOptions options = {.images = placing->images, .jit = placing->jit};
+	g_autoptr(LodePlaces) places = lode_places_new(&options);
 	const LodeTracedRows *rows = &self->reading.rows;
 
-	files->is_live = false;
+	/* Only what tells of code: nothing is looked up by these mappings. */
+	lode_places_begin(places);
 	for (guint i = 0; i < self->ended->len; i++) {
 		const Trace *trace = g_array_index(self->ended, Trace *, i);
 		const GArray *mappings = trace->description->mappings;
-		for (guint j = 0; j < mappings->len; j++) {
-			const LodePerfMapping mapping = lode_traced_places_mapping(
-				&g_array_index(mappings, LodeTraceMapping, j));
-			lode_sampled_files_find_code(
-				files, lode_traced_places_pid(trace->places), &mapping);
-		}
+		for (guint j = 0; j < mappings->len; j++)
+			lode_places_note_traced(places, lode_traced_places_pid(trace->places),
+				&g_array_index(mappings, LodeTraceMapping, j), 0);
 	}
+	lode_places_freeze(places, NULL, NULL);
+	lode_places_select(places, lode_places_begin(places));
 	for (guint i = 0; i < rows->instructions->len; i++) {
 		LodeTracedInstruction *instruction = &g_array_index(
 			rows->instructions, LodeTracedInstruction, i);
 		const LodeRecordedObject *object = &g_array_index(
 			self->reading.recording->objects, LodeRecordedObject, instruction->object);
-		LodeSampledPlace place;
-		if (strcmp(object->path, "???") != 0 ||
-			lode_sampled_files_place(files, NULL, object->pid, UINT64_MAX,
-				instruction->run_time_address, &place) != LODE_SAMPLED_RESOLVED)
+		LodePlace place;
+		if (object->image != LODE_NONE ||
+			lode_places_find_at(places, object->pid, 0, LODE_JIT_TIME_LAST,
+				instruction->run_time_address, &place) != LODE_PLACE_FOUND)
 			continue;
-		instruction->object = place.object;
+		instruction->object = lode_code_images_object_of(
+			placing->images, self->reading.recording, place.image);
 		instruction->address = place.address;
 	}
 }

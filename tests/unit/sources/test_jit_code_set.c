@@ -63,7 +63,7 @@ static int byte_at(const Fixture *self, uint32_t pid, uint64_t address, uint64_t
 	g_autofree char *contents = NULL;
 	size_t size;
 
-	if (!lode_jit_code_set_find(self->set, pid, address, time_ns, &place)) {
+	if (lode_jit_code_set_find(self->set, pid, address, time_ns, &place) != LODE_JIT_FOUND) {
 		g_assert_null(place.path);
 		g_assert_cmpuint(place.address, ==, 77);
 		return -1;
@@ -90,10 +90,12 @@ static void test_find(Fixture *self, const void *data)
 	g_assert_cmpint(byte_at(self, 7, 0x1000, 15), ==, -1);
 	g_assert_cmpint(byte_at(self, 600, 0x1010, 15), ==, -1);
 	/* the map is asked after the dump */
-	g_assert_true(lode_jit_code_set_find(self->set, 500, 0x1015, 15, &place));
+	g_assert_cmpint(lode_jit_code_set_find(self->set, 500, 0x1015, 15, &place), ==,
+		LODE_JIT_FOUND);
 	g_assert_cmpstr(place.path, ==, self->map);
 	g_assert_cmphex(place.address, ==, 0x1015);
-	g_assert_false(lode_jit_code_set_find(self->set, 5, 0x1015, 15, &place));
+	g_assert_cmpint(lode_jit_code_set_find(self->set, 5, 0x1015, 15, &place), ==,
+		LODE_JIT_NONE);
 }
 
 static void test_arch_clock(Fixture *self, const void *data)

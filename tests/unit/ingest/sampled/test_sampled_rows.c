@@ -18,12 +18,21 @@ typedef struct {
 	double broken, estimated, unknown;
 } Naive;
 
-static LodeSampledPlace place_of(unsigned number)
+static LodeCodeImages *new_images(void)
+{
+	LodeCodeImages *images = lode_code_images_new(NULL, false);
+
+	for (char name[] = "/a"; name[1] < 'a' + OBJECTS; name[1]++)
+		lode_code_images_add(images, &(LodeImageIdentity){.path = name});
+	return images;
+}
+
+static LodePlace place_of(unsigned number)
 {
 	unsigned address = number % ADDRESSES;
 
 	/* The last address is far from the others. */
-	return (LodeSampledPlace){
+	return (LodePlace){
 		number / ADDRESSES, 0x1000 + 4 * address + (address == ADDRESSES - 1 ? FAR : 0)};
 }
 
@@ -45,15 +54,15 @@ static unsigned random_place(GRand *rand)
 
 static bool is_broken(unsigned first, unsigned last)
 {
-	LodeSampledPlace from = place_of(first), to = place_of(last);
+	LodePlace from = place_of(first), to = place_of(last);
 
-	return from.object != to.object || to.address < from.address ||
+	return from.image != to.image || to.address < from.address ||
 	       to.address - from.address > FAR / 2;
 }
 
 static void add_range(LodeSampledRows *rows, Naive *naive, unsigned first, unsigned last)
 {
-	const LodeSampledPlace from = place_of(first), to = place_of(last);
+	const LodePlace from = place_of(first), to = place_of(last);
 
 	lode_sampled_rows_add_range(rows, &from, &to);
 	if (is_broken(first, last))
@@ -70,7 +79,7 @@ static void add_stack(LodeSampledRows *rows, Naive *naive, GRand *rand)
 
 	for (int i = 0; i < n; i++) {
 		unsigned source = random_place(rand), target = random_place(rand);
-		const LodeSampledPlace from = place_of(source), to = place_of(target);
+		const LodePlace from = place_of(source), to = place_of(target);
 		lode_sampled_rows_add_branch(rows, &from, &to);
 		naive->branches[source][target]++;
 		if (i == 0) {
@@ -86,7 +95,7 @@ static void add_stack(LodeSampledRows *rows, Naive *naive, GRand *rand)
 static void add_sample(LodeSampledRows *rows, Naive *naive, GRand *rand)
 {
 	unsigned number = random_place(rand);
-	const LodeSampledPlace place = place_of(number);
+	const LodePlace place = place_of(number);
 	uint32_t column = (uint32_t)g_rand_int_range(rand, 1, COLUMNS);
 	double value = g_rand_int_range(rand, 0, 1000);
 
@@ -185,13 +194,16 @@ static double accounted(const LodeRecording *recording, const char *word)
 static void check_case(GRand *rand)
 {
 	g_autoptr(LodeRecording) recording = lode_recording_new();
+	g_autoptr(LodeCodeImages) images = new_images();
 	g_autoptr(GError) error = NULL;
 	LodeSampledRows rows;
 	Naive naive = {0};
 
 	for (unsigned i = 0; i < COLUMNS; i++)
 		g_ptr_array_add(recording->events, (char *)"event");
-	lode_sampled_rows_init(&rows, recording);
+	lode_sampled_rows_init(&rows, recording, images);
+	for (uint32_t i = 0; i < OBJECTS; i++)
+		g_assert_cmpuint(lode_code_images_object_of(images, recording, i), ==, i);
 	for (int n = g_rand_int_range(rand, 0, 60); n > 0; n--) {
 		add_stack(&rows, &naive, rand);
 		add_sample(&rows, &naive, rand);
@@ -220,12 +232,13 @@ static void test_random(void)
 static void test_proportion(void)
 {
 	g_autoptr(LodeRecording) recording = lode_recording_new();
-	const LodeSampledPlace first = place_of(0), near = place_of(1), far = place_of(5);
-	const LodeSampledPlace elsewhere = place_of(2);
+	g_autoptr(LodeCodeImages) images = new_images();
+	const LodePlace first = place_of(0), near = place_of(1), far = place_of(5);
+	const LodePlace elsewhere = place_of(2);
 	LodeSampledRows rows;
 
 	g_ptr_array_add(recording->events, (char *)"event");
-	lode_sampled_rows_init(&rows, recording);
+	lode_sampled_rows_init(&rows, recording, images);
 	lode_sampled_rows_add_range(&rows, &first, &near);
 	for (int i = 0; i < 3; i++)
 		lode_sampled_rows_add_range(&rows, &first, &far);
@@ -258,13 +271,14 @@ static void test_too_many_spans(void)
 {
 	for (unsigned n = 2; n <= 4; n++) {
 		g_autoptr(LodeRecording) recording = new_recording();
+		g_autoptr(LodeCodeImages) images = new_images();
 		g_autoptr(GError) error = NULL;
 		LodeSampledRows rows;
 
-		lode_sampled_rows_init(&rows, recording);
+		lode_sampled_rows_init(&rows, recording, images);
 		rows.max_spans = 3;
 		for (unsigned i = 0; i < n; i++) {
-			const LodeSampledPlace from = place_of(0), to = place_of(i);
+			const LodePlace from = place_of(0), to = place_of(i);
 			lode_sampled_rows_add_branch(&rows, &from, &to);
 			lode_sampled_rows_add_range(&rows, &from, &to);
 		}
