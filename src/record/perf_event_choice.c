@@ -205,7 +205,7 @@ static void set_wishes(struct perf_event_attr *attr, const LodePerfSamplerOption
 	}
 	if (options->has_call_chains) {
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-		attr->exclude_callchain_kernel = 1;
+		attr->exclude_callchain_kernel = attr->exclude_kernel;
 	}
 	if (options->has_user_registers) {
 		attr->sample_type |= PERF_SAMPLE_REGS_USER;
@@ -365,6 +365,7 @@ static bool concede_kernel(const Chooser *self, struct perf_event_attr *attr)
 		return false;
 	attr->exclude_kernel = 1;
 	attr->exclude_hv = 1;
+	attr->exclude_callchain_kernel = (attr->sample_type & PERF_SAMPLE_CALLCHAIN) != 0;
 	attr->branch_sample_type &= ~(uint64_t)PERF_SAMPLE_BRANCH_KERNEL;
 	if (strstr(self->note->str, ONLY_USER_CODE) == NULL)
 		lode_perf_note(self->note,

@@ -200,6 +200,28 @@ static void test_kernel_code(void)
 	g_assert_cmpstr(note, ==, "only user code is sampled (kernel.perf_event_paranoid is 2)");
 }
 
+/* Calls inside the kernel belong to chains of samples there, and to no others. */
+static void test_kernel_chains(void)
+{
+	const char *const events[] = {"cpu-clock", "page-faults:u"};
+	const Judge judges[] = {judge_no_pmu, judge_pmu};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(judges); i++) {
+		const LodePerfSamplerOptions options = {
+			.events = events, .n_events = 2, .has_call_chains = true};
+		g_autoptr(GError) error = NULL;
+		g_autofree char *note = NULL;
+		g_autoptr(GPtrArray) choices = choose(judges[i], &options, &note, &error, NULL);
+		g_assert_no_error(error);
+		const LodePerfChoice *second = choices->pdata[1];
+		g_assert_cmpint(
+			first_of(choices)->exclude_kernel, ==, judges[i] == judge_pmu ? 1 : 0);
+		g_assert_cmpint(first_of(choices)->exclude_callchain_kernel, ==,
+			judges[i] == judge_pmu ? 1 : 0);
+		g_assert_cmpint(second->attr.exclude_callchain_kernel, ==, 1);
+	}
+}
+
 /* Mappings are told by an event that nobody stops. */
 static void test_tracking(void)
 {
@@ -322,6 +344,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/record/perf-event-choice/old-kernel", test_old_kernel);
 	g_test_add_func("/record/perf-event-choice/stack", test_stack);
 	g_test_add_func("/record/perf-event-choice/kernel-code", test_kernel_code);
+	g_test_add_func("/record/perf-event-choice/kernel-chains", test_kernel_chains);
 	g_test_add_func("/record/perf-event-choice/tracking", test_tracking);
 	g_test_add_func("/record/perf-event-choice/refusals", test_refusals);
 	g_test_add_func("/record/perf-event-choice/paranoid", test_paranoid);
