@@ -37,6 +37,7 @@ typedef struct {
 	bool is_frequency;
 	uint8_t precise;
 	bool has_time, has_period, has_kernel; /* kernel: its code is sampled too */
+	bool is_inherited; /* each thread that was started meanwhile has a counter of its own */
 } LodePerfEvent;
 
 /*
@@ -91,6 +92,13 @@ typedef struct {
 	const uint64_t *read_values; /* PERF_SAMPLE_READ as it stands, in words */
 	size_t n_read_values;
 } LodePerfSample;
+
+/* What a counter had counted when a sample was taken. */
+typedef struct {
+	uint64_t value;
+	uint64_t id;    /* of the counter; 0: not recorded */
+	uint32_t event; /* UINT32_MAX: the recording does not describe it */
+} LodePerfCount;
 
 typedef struct {
 	uint64_t start, size, offset; /* run-time addresses [start, start + size), of the file */
@@ -213,6 +221,14 @@ const LodePerfInfo *lode_perf_data_info(const LodePerfData *self);
  * the next call. After an error, the reader can only be closed or rewound.
  */
 LodePerfNext lode_perf_data_next(LodePerfData *self, LodePerfRecord *out_record, GError **error);
+
+/*
+ * Appends the counts (LodePerfCount) that a sample has, by PERF_SAMPLE_READ: of its own event, or
+ * of all that are counted as a group with it. Without ids those of a group are of its event and
+ * those after it.
+ */
+void lode_perf_data_read_counts(
+	LodePerfData *self, const LodePerfRecord *record, GArray *out_counts);
 
 /* Whether samples are passed over, which is much faster than to look at them. */
 void lode_perf_data_pass_over_samples(LodePerfData *self, bool is_wanted);

@@ -79,6 +79,7 @@ enum {
 #define LODE_PERF_FORMAT_LOST (UINT64_C(1) << 4)
 
 /* Bits of the attribute's flags, as a little-endian machine has them. */
+#define LODE_PERF_FLAG_INHERIT (UINT64_C(1) << 1)
 #define LODE_PERF_FLAG_EXCLUDE_USER (UINT64_C(1) << 4)
 #define LODE_PERF_FLAG_EXCLUDE_KERNEL (UINT64_C(1) << 5)
 #define LODE_PERF_FLAG_EXCLUDE_HYPERVISOR (UINT64_C(1) << 6)

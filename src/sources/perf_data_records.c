@@ -104,6 +104,36 @@ static void read_counts(
 	out->n_read_values = out->read_values != NULL ? n : 0;
 }
 
+/*
+ *   one counter   value │ enabled │ running │ id │ lost             each but the value as asked for
+ *   a group       n │ enabled │ running │ value │ id │ lost │ value │ id │ lost …
+ */
+void lode_perf_data_read_counts(
+	LodePerfData *self, const LodePerfRecord *record, GArray *out_counts)
+{
+	const LodePerfSample *sample = &record->sample;
+	const uint64_t *words = sample->read_values;
+	uint64_t format = g_array_index(self->layouts, LodePerfLayout, record->event).read_format;
+	bool is_group = (format & PERF_FORMAT_GROUP) != 0, has_id = (format & PERF_FORMAT_ID) != 0;
+	bool has_lost = (format & LODE_PERF_FORMAT_LOST) != 0;
+	size_t n_times = (format & PERF_FORMAT_TOTAL_TIME_ENABLED ? 1 : 0) +
+	                 (format & PERF_FORMAT_TOTAL_TIME_RUNNING ? 1 : 0);
+	size_t n_of_one = (size_t)1 + has_id + has_lost;
+	size_t n = sample->n_read_values == 0 ? 0 : is_group ? words[0] : 1;
+
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t *value = is_group ? words + 1 + n_times + i * n_of_one : words;
+		LodePerfCount count = {.value = *value, .event = record->event + (uint32_t)i};
+		if (has_id)
+			count.id = value[is_group ? 1 : 1 + n_times];
+		if (has_id && !lode_perf_data_find_id(self, count.id, &count.event))
+			count.event = UINT32_MAX;
+		if (count.event >= self->events->len)
+			count.event = UINT32_MAX;
+		g_array_append_val(out_counts, count);
+	}
+}
+
 static void read_raw(LodeByteCursor *cursor, LodePerfSample *out)
 {
 	uint32_t size = lode_byte_cursor_u32(cursor);

@@ -62,6 +62,14 @@ static void add_record(Reading *reading, const LodePerfRecord *record, LodePerfD
 		if (record->event >= n_events)
 			fail("a sample of no event");
 		add_sample(reading, &record->sample, &events[record->event]);
+		g_autoptr(GArray) counts = g_array_new(FALSE, FALSE, sizeof(LodePerfCount));
+		lode_perf_data_read_counts(file, record, counts);
+		for (guint i = 0; i < counts->len; i++) {
+			const LodePerfCount *count = &g_array_index(counts, LodePerfCount, i);
+			if (count->event != UINT32_MAX && count->event >= n_events)
+				fail("a count of no event");
+			add_bytes(reading, &count->value, sizeof(count->value));
+		}
 	}
 	if (record->kind == LODE_PERF_COMMAND)
 		add_bytes(reading, record->text, strlen(record->text));

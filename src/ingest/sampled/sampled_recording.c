@@ -12,6 +12,7 @@
 #include "ingest/sampled/sampled_recording.h"
 
 #include "base/error.h"
+#include "ingest/sampled/sampled_counts.h"
 #include "ingest/sampled/sampled_kernel.h"
 #include "ingest/sampled/sampled_programs.h"
 #include "ingest/sampled/sampled_rows.h"
@@ -25,6 +26,7 @@ typedef struct {
 	uint32_t *columns; /* of each event */
 	double *periods;   /* likewise: of a sample that does not say its own; 0: it does */
 	size_t n_events;
+	LodeSampledCounts counts;
 	bool has_data; /* samples have registers or data addresses */
 	bool knows_times, has_times;
 	uint64_t kernel_text;          /* where the kernel's code began; 0: unknown */
@@ -68,6 +70,7 @@ static void input_clear(void *data)
 
 	lode_perf_data_close(self->data);
 	lode_sampled_programs_free(self->programs);
+	lode_sampled_counts_clear(&self->counts);
 	g_free(self->columns);
 	g_free(self->periods);
 }
@@ -82,10 +85,13 @@ static char *event_name(const char *name)
 	return is_modifier ? g_strndup(name, (size_t)(colon - name)) : g_strdup(name);
 }
 
-static char *event_description(const LodePerfEvent *event, const char *name)
+static char *event_description(
+	const LodePerfEvent *event, const LodePerfEvent *leader, const char *name)
 {
 	const char *unit = g_str_has_suffix(name, "-clock") ? " ns" : "";
 
+	if (leader != event)
+		return g_strdup_printf("counted from sample to sample of %s", leader->name);
 	if (event->is_frequency)
 		return g_strdup_printf("sampled %" G_GUINT64_FORMAT " times a second%s",
 			event->period_or_frequency, unit[0] != '\0' ? "; in nanoseconds" : "");
@@ -104,10 +110,12 @@ static uint32_t find_column(const LodeRecording *recording, const char *name)
 }
 
 /* Addresses that are exact and those that are late do not go together: the second kind of an event
- * keeps its modifiers in its name. */
-static uint32_t add_column(LodeRecording *recording, const LodePerfEvent *event)
+ * keeps its modifiers in its name. What is counted at the samples of another event, `leader`, has
+ * their addresses. */
+static uint32_t add_column(
+	LodeRecording *recording, const LodePerfEvent *event, const LodePerfEvent *leader)
 {
-	bool is_late = lode_perf_event_is_late(event);
+	bool is_late = lode_perf_event_is_late(leader);
 	g_autofree char *name = event_name(event->name);
 	uint32_t known = find_column(recording, name);
 
@@ -119,7 +127,7 @@ static uint32_t add_column(LodeRecording *recording, const LodePerfEvent *event)
 	}
 	if (known != LODE_NONE)
 		return known;
-	g_autofree char *description = event_description(event, name);
+	g_autofree char *description = event_description(event, leader, name);
 	double zero = 0;
 	g_ptr_array_add(recording->events, g_string_chunk_insert(recording->strings, name));
 	g_ptr_array_set_size(recording->descriptions, (gint)recording->events->len);
@@ -243,7 +251,8 @@ static bool add_events(Reading *self, Input *input, GError **error)
 	input->columns = g_new(uint32_t, MAX(input->n_events, 1));
 	input->periods = g_new(double, MAX(input->n_events, 1));
 	for (size_t i = 0; i < input->n_events; i++) {
-		input->columns[i] = add_column(self->recording, &events[i]);
+		input->columns[i] = add_column(self->recording, &events[i],
+			&events[lode_sampled_counts_leader(events, i)]);
 		input->periods[i] = fixed_period(&events[i]);
 		input->has_data |= events[i].user_registers != 0 ||
 		                   (events[i].sample_type & SAMPLE_ADDRESS) != 0;
@@ -262,6 +271,7 @@ static bool read_mappings(Reading *self, const char *path, GError **error)
 
 	if (input.data == NULL)
 		return false;
+	lode_sampled_counts_init(&input.counts);
 	if (self->options->only != NULL || self->options->is_alone)
 		input.programs = lode_sampled_programs_new(
 			self->options->only, self->options->is_alone);
@@ -359,9 +369,15 @@ static void add_branches(Reading *self, Input *input, const LodePerfRecord *reco
 	self->has_branches |= sample->n_branches > 0;
 }
 
+/* What a sample stands for, of one event. */
+typedef struct {
+	uint32_t column;
+	double value;
+} Weight;
+
 /* What else a sample tells than its place: the calls that led there, and the data it accessed. */
-static void add_context(
-	Reading *self, Input *input, const LodePerfRecord *record, uint32_t row, double value)
+static void add_context(Reading *self, Input *input, const LodePerfRecord *record, uint32_t row,
+	const Weight *weight)
 {
 	size_t n_events;
 	const LodePerfEvent *event = &lode_perf_data_events(input->data, &n_events)[record->event];
@@ -371,9 +387,9 @@ static void add_context(
 	LodeSampledAccess access = {
 		.record = record,
 		.event = event,
-		.event_name = self->recording->events->pdata[input->columns[record->event]],
+		.event_name = self->recording->events->pdata[weight->column],
 		.time_ns = sample_time(input, record),
-		.weight = value,
+		.weight = weight->value,
 		.place = {LODE_NONE, record->sample.ip},
 		.caller = LODE_NONE,
 	};
@@ -399,22 +415,9 @@ static LodePlaceOutcome find_kernel_row(Reading *self, uint64_t ip, uint32_t *ou
 	return outcome;
 }
 
-static void add_sample(Reading *self, Input *input, const LodePerfRecord *record)
+static void add_weight(
+	Reading *self, Input *input, const LodePerfRecord *record, const Weight *weight)
 {
-	time_of(input, record);
-	if (record->kind != LODE_PERF_SAMPLE)
-		return;
-	if (self->options->end_ns > 0 && (record->time_ns < self->options->begin_ns ||
-						 record->time_ns >= self->options->end_ns))
-		return;
-	if (input->programs != NULL && !lode_sampled_programs_are_wanted(input->programs,
-					       record->pid, sample_time(input, record))) {
-		self->n_left_out++;
-		return;
-	}
-	uint32_t column = input->columns[record->event];
-	double fixed = input->periods[record->event];
-	double value = fixed > 0 ? fixed : (double)record->sample.period;
 	uint32_t row = LODE_NONE, user_row = LODE_NONE;
 	LodePlaceOutcome outcome = outcome_of_mode(record->mode);
 
@@ -424,21 +427,59 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 	} else if (outcome == LODE_PLACE_KERNEL) {
 		outcome = find_kernel_row(self, record->sample.ip, &row);
 	}
-	if (self->recording->pid == 0)
-		self->recording->pid = record->pid;
-	self->n_samples[column]++;
-	g_array_index(self->recording->totals, double, column) += value;
+	self->n_samples[weight->column]++;
+	g_array_index(self->recording->totals, double, weight->column) += weight->value;
 	if (outcome == LODE_PLACE_FOUND) {
-		lode_sampled_rows_add(&self->rows, row, column, value);
+		lode_sampled_rows_add(&self->rows, row, weight->column, weight->value);
 	} else {
 		self->counts[outcome]++;
-		self->weights[outcome][column] += value;
+		self->weights[outcome][weight->column] += weight->value;
 		if (self->examples[outcome] == NULL)
 			self->examples[outcome] = g_strdup_printf("0x%" G_GINT64_MODIFIER
 								  "x in process %" G_GUINT32_FORMAT,
 				record->sample.ip, record->pid);
 	}
-	add_context(self, input, record, user_row, value);
+	add_context(self, input, record, user_row, weight);
+}
+
+static bool is_asked_for(Reading *self, Input *input, const LodePerfRecord *record)
+{
+	if (self->options->end_ns > 0 && (record->time_ns < self->options->begin_ns ||
+						 record->time_ns >= self->options->end_ns))
+		return false;
+	if (input->programs == NULL || lode_sampled_programs_are_wanted(input->programs,
+					       record->pid, sample_time(input, record)))
+		return true;
+	self->n_left_out++;
+	return false;
+}
+
+static void add_sample(Reading *self, Input *input, const LodePerfRecord *record)
+{
+	size_t n_events;
+	const LodePerfEvent *events = lode_perf_data_events(input->data, &n_events);
+
+	time_of(input, record);
+	if (record->kind != LODE_PERF_SAMPLE)
+		return;
+	/* Counters also go on at samples that were not asked for. */
+	const GArray *counts = lode_sampled_counts_take(
+		&input->counts, input->data, &events[record->event], record);
+	if (!is_asked_for(self, input, record))
+		return;
+	if (self->recording->pid == 0)
+		self->recording->pid = record->pid;
+	for (guint i = 0; counts != NULL && i < counts->len; i++) {
+		const LodePerfCount *count = &g_array_index(counts, LodePerfCount, i);
+		const Weight weight = {input->columns[count->event], (double)count->value};
+		add_weight(self, input, record, &weight);
+	}
+	if (counts == NULL) {
+		double fixed = input->periods[record->event];
+		const Weight weight = {input->columns[record->event],
+			fixed > 0 ? fixed : (double)record->sample.period};
+		add_weight(self, input, record, &weight);
+	}
 	add_branches(self, input, record);
 }
 
@@ -478,6 +519,14 @@ static void account_files(Reading *self)
 			lode_recording_add_unresolved(self->recording,
 				"sample of an event that the recording does not describe",
 				input->path, (double)info->n_unknown_ids, 0);
+		if (input->counts.n_left_out > 0)
+			lode_recording_add_unresolved(self->recording,
+				"count of an event that the recording does not describe",
+				input->path, (double)input->counts.n_left_out, 0);
+		if (input->counts.n_untracked > 0)
+			lode_recording_add_unresolved(self->recording,
+				"count of more counters than are kept", input->path,
+				(double)input->counts.n_untracked, 0);
 		if (info->is_truncated)
 			lode_recording_add_unresolved(
 				self->recording, "recording that is cut short", input->path, 1, 0);

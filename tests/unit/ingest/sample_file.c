@@ -25,12 +25,18 @@ static uint64_t sample_type(const SampleFile *self)
 	return PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 	       (self->has_times ? PERF_SAMPLE_TIME : 0) |
 	       (self->has_periods ? PERF_SAMPLE_PERIOD : 0) |
+	       (self->has_counts ? PERF_SAMPLE_READ : 0) |
 	       (self->has_chains ? PERF_SAMPLE_CALLCHAIN : 0) |
 	       (self->has_branches ? PERF_SAMPLE_BRANCH_STACK : 0) |
 	       (self->has_cpus ? PERF_SAMPLE_CPU : 0) |
 	       (self->has_registers ? PERF_SAMPLE_REGS_USER : 0) |
 	       (self->has_addresses ? PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC
 				    : 0);
+}
+
+uint64_t sample_file_id(unsigned event, unsigned counter)
+{
+	return FIRST_ID + 2 * event + counter;
 }
 
 void sample_file_add_event(SampleFile *self, uint32_t type, uint64_t config, uint64_t period)
@@ -43,10 +49,11 @@ void sample_file_add_event(SampleFile *self, uint32_t type, uint64_t config, uin
 		.config = config,
 		.period = period,
 		.sample_type = sample_type(self),
+		.read_format = self->read_format,
 		.user_registers = self->has_registers ? self->register_mask : 0,
 		.flags = SAMPLE_ID_ALL,
 		.branch_sample_type = PERF_SAMPLE_BRANCH_ANY,
-		.ids = {FIRST_ID + 2 * event, FIRST_ID + 2 * event + 1},
+		.ids = {sample_file_id(event, 0), sample_file_id(event, 1)},
 		.n_ids = 2,
 	};
 }
@@ -201,7 +208,7 @@ void sample_file_add(SampleFile *self, const Sample *sample)
 	PerfDataWriter *data = &self->file.data;
 
 	begin_record(data, PERF_RECORD_SAMPLE, sample->mode);
-	put64(data, FIRST_ID + 2 * sample->event);
+	put64(data, sample_file_id(sample->event, sample->counter));
 	put64(data, sample->ip);
 	put32(data, sample->pid);
 	put32(data, sample->tid != 0 ? sample->tid : sample->pid);
@@ -212,6 +219,8 @@ void sample_file_add(SampleFile *self, const Sample *sample)
 	put_cpu(self, sample->cpu);
 	if (self->has_periods)
 		put64(data, sample->period);
+	for (size_t i = 0; self->has_counts && i < sample->n_read; i++)
+		put64(data, sample->read[i]);
 	if (self->has_chains)
 		put64(data, sample->n_chain);
 	for (size_t i = 0; self->has_chains && i < sample->n_chain; i++)

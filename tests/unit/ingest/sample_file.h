@@ -12,6 +12,8 @@ typedef struct {
 	bool has_times, has_periods, has_branches;
 	bool has_cpus, has_addresses, has_registers; /* addresses: with latency and data source */
 	bool has_chains;
+	bool has_counts; /* PERF_SAMPLE_READ, as read_format says */
+	uint64_t read_format;
 	uint64_t register_mask; /* which registers samples have, of SAMPLE_REGISTERS */
 } SampleFile;
 
@@ -24,6 +26,9 @@ enum { SAMPLE_AX, SAMPLE_BX, SAMPLE_CX, SAMPLE_DX, SAMPLE_SI, SAMPLE_DI, SAMPLE_
 void sample_file_init(SampleFile *self);
 void sample_file_clear(SampleFile *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SampleFile, sample_file_clear)
+
+/* The id of an event's counter, 0 or 1. */
+uint64_t sample_file_id(unsigned event, unsigned counter);
 
 /* Events are numbered from 0. Without frequency: `period` is fixed. */
 void sample_file_add_event(SampleFile *self, uint32_t type, uint64_t config, uint64_t period);
@@ -53,6 +58,9 @@ typedef struct {
 	uint32_t pid, tid; /* tid 0: the first thread's */
 	uint64_t time_ns, ip, period;
 	uint32_t cpu;
+	unsigned counter;     /* 0 or 1: which of the event's ids */
+	const uint64_t *read; /* the words of PERF_SAMPLE_READ */
+	size_t n_read;
 	uint64_t address, latency, data_source;
 	uint64_t abi; /* PERF_SAMPLE_REGS_ABI_; NONE: without registers */
 	uint64_t registers[SAMPLE_N_REGISTERS];

@@ -323,6 +323,139 @@ static void test_unused_event(void)
 	g_assert_false(profile->is_kernel_sampled);
 }
 
+enum { FORMAT_LOST = 1 << 4, GROUP_EVENTS = 3, INHERIT = 1 << 1 };
+
+/* A sample in which the counters of a group, or of its first event alone, stand at `values`. */
+typedef struct {
+	uint64_t read_format, ip;
+	unsigned counter; /* of each event's ids */
+	uint32_t tid;
+	bool has_unknown_id; /* in place of the last event's */
+} CountedAt;
+
+static void add_counts(SampleFile *file, const CountedAt *at, const uint64_t *values)
+{
+	uint64_t words[3 + 3 * GROUP_EVENTS];
+	size_t n = 0;
+	bool is_group = (at->read_format & PERF_FORMAT_GROUP) != 0;
+
+	if (is_group)
+		words[n++] = GROUP_EVENTS;
+	else
+		words[n++] = values[0];
+	if ((at->read_format & PERF_FORMAT_TOTAL_TIME_ENABLED) != 0)
+		words[n++] = 999999;
+	if ((at->read_format & PERF_FORMAT_TOTAL_TIME_RUNNING) != 0)
+		words[n++] = 888888;
+	for (unsigned i = 0; i < (is_group ? GROUP_EVENTS : 1); i++) {
+		bool is_unknown = at->has_unknown_id && i == GROUP_EVENTS - 1;
+		if (is_group)
+			words[n++] = values[i];
+		if ((at->read_format & PERF_FORMAT_ID) != 0)
+			words[n++] = is_unknown ? 4711 : sample_file_id(i, at->counter);
+		if ((at->read_format & FORMAT_LOST) != 0)
+			words[n++] = 777777;
+	}
+	const Sample sample = {.mode = PERF_RECORD_MISC_USER,
+		.pid = PID,
+		.tid = at->tid,
+		.time_ns = 100,
+		.ip = at->ip,
+		.period = 1000,
+		.counter = at->counter,
+		.read = words,
+		.n_read = n};
+	sample_file_add(file, &sample);
+}
+
+static void init_group(SampleFile *file, const SampledProgram *program, uint64_t read_format)
+{
+	sample_file_init(file);
+	file->has_branches = false;
+	file->has_counts = true;
+	file->read_format = read_format;
+	add_cpu_clock(file);
+	sample_file_add_event(file, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0);
+	sample_file_add_event(file, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 0);
+	begin(file, program);
+}
+
+/* Each counter goes on from its own last value, whatever other counters of the event do. */
+static void check_group(uint64_t read_format, bool is_inherited)
+{
+	g_auto(SampledProgram) program;
+	g_auto(SampleFile) file;
+	bool is_group = (read_format & PERF_FORMAT_GROUP) != 0;
+
+	sampled_program_open(&program, PROGRAM_BRANCHES);
+	uint64_t wander = sampled_program_function(&program, "wander")->address;
+	init_group(&file, &program, read_format);
+	for (unsigned i = 0; i < GROUP_EVENTS; i++)
+		file.file.attributes[i].flags |= is_inherited ? INHERIT : 0;
+	CountedAt at = {.read_format = read_format, .ip = wander + program.bias};
+	add_counts(&file, &at, (const uint64_t[]){1000, 7, 0});
+	at.counter = 1;
+	add_counts(&file, &at, (const uint64_t[]){500, 100, 1});
+	at.counter = 0;
+	add_counts(&file, &at, (const uint64_t[]){2000, 7, 1});
+	/* Of a started thread when these have their own counts, and else of the first. */
+	at.tid = PID + 1;
+	add_counts(&file, &at, (const uint64_t[]){2100, 9, 2});
+	at.tid = 0;
+	add_counts(&file, &at, (const uint64_t[]){3001, 12, 2});
+	/* It was reset. */
+	add_counts(&file, &at, (const uint64_t[]){1000, 5, 1});
+	g_autoptr(LodeProfile) profile = import(&file);
+	double thread = is_inherited ? 2100 : 0;
+	g_assert_cmpfloat(event_total(profile, "cpu-clock"), ==, 500 + 3001 + 1000 + thread);
+	g_assert_cmpfloat(
+		event_at(profile, "cpu-clock", "wander", wander), ==, 500 + 3001 + 1000 + thread);
+	thread = is_inherited ? 9 : 0;
+	g_assert_cmpfloat(
+		event_total(profile, "page-faults"), ==, is_group ? 100 + 12 + 5 + thread : 0);
+	thread = is_inherited ? 2 : 0;
+	g_assert_cmpfloat(
+		event_total(profile, "context-switches"), ==, is_group ? 1 + 2 + 1 + thread : 0);
+	g_assert_cmpfloat(profile->n_samples, ==, 6);
+}
+
+static void test_groups(void)
+{
+	const uint64_t parts[] = {PERF_FORMAT_ID, FORMAT_LOST, PERF_FORMAT_TOTAL_TIME_ENABLED,
+		PERF_FORMAT_TOTAL_TIME_RUNNING, PERF_FORMAT_GROUP};
+
+	for (unsigned i = 0; i < 1 << G_N_ELEMENTS(parts); i++) {
+		uint64_t read_format = 0;
+		for (unsigned j = 0; j < G_N_ELEMENTS(parts); j++)
+			read_format |= i >> j & 1 ? parts[j] : 0;
+		check_group(read_format, false);
+		check_group(read_format, true);
+	}
+}
+
+/* What is counted has the place of the sample, and moves with it to what waited; a count of an
+ * unknown event is said. */
+static void test_group_of_unknown(void)
+{
+	const uint64_t read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+	g_auto(SampledProgram) program;
+	g_auto(SampleFile) file;
+
+	sampled_program_open(&program, PROGRAM_BRANCHES);
+	uint64_t wander = sampled_program_function(&program, "wander")->address;
+	init_group(&file, &program, read_format);
+	CountedAt at = {
+		.read_format = read_format, .ip = wander + program.bias, .has_unknown_id = true};
+	add_counts(&file, &at, (const uint64_t[]){1000, 7, 0});
+	at.ip = 0x1000;
+	add_counts(&file, &at, (const uint64_t[]){2000, 9, 0});
+	g_autoptr(LodeProfile) profile = import(&file);
+	check_reason(profile, "count of an event that the recording does not describe", 2, 0);
+	g_assert_cmpfloat(event_total(profile, "page-faults"), ==, 9);
+	g_assert_cmpfloat(event_at(profile, "page-faults", "wander", wander), ==, 7);
+	g_assert_cmpuint(lode_profile_find_event(profile, "page-faults:cause"), !=, LODE_NONE);
+}
+
 /* "nothing;main;read": the functions of a sample's stack, the outermost first. */
 static char *stack_text(const LodeProfile *profile, guint sample)
 {
@@ -847,6 +980,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/sample-import/event-names", test_event_names);
 	g_test_add_func("/sample-import/causes", test_causes);
 	g_test_add_func("/sample-import/unused-event", test_unused_event);
+	g_test_add_func("/sample-import/groups", test_groups);
+	g_test_add_func("/sample-import/group-of-unknown", test_group_of_unknown);
 	g_test_add_func("/sample-import/unknown-kernel-chain", test_unknown_kernel_chain);
 	g_test_add_func("/sample-import/kernel-chain", test_kernel_chain);
 	g_test_add_func("/sample-import/no-times", test_no_times);
