@@ -34,12 +34,16 @@ typedef enum {
 static bool detect_format(const char *path, Format *out_format, GError **error)
 {
 	char start[512];
-	struct stat status;
+	struct stat status = {0};
 
 	/* It is read twice, and a pipe would keep us waiting for its writer. */
 	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: not a regular file", path);
 		return false;
+	}
+	if (S_ISDIR(status.st_mode)) {
+		*out_format = FORMAT_PERF; /* whose reader says what is wrong with it */
+		return true;
 	}
 	FILE *file = fopen(path, "rbe");
 	if (file == NULL) {
@@ -110,6 +114,14 @@ static bool sort_input(Inputs *self, const char *path, GError **error)
 		g_ptr_array_add(self->traces, (void *)path);
 		return true;
 	default:
+		if (lode_perf_data_is_part(path)) {
+			g_autofree char *directory = g_path_get_dirname(path);
+			g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+				"%s: part of a directory that perf record --threads wrote; give "
+				"the directory '%s'",
+				path, directory);
+			return false;
+		}
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
 			"%s: neither perf.data, a counts file, callgrind output, a packed address "
 			"trace, a flow file nor an allocation log",

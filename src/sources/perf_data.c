@@ -5,6 +5,8 @@
  */
 #include "sources/perf_data_reader.h"
 
+#include <glib/gstdio.h>
+#include <sys/stat.h>
 #include <zstd.h>
 
 /* --- records inside records --- */
@@ -364,26 +366,167 @@ bool lode_perf_data_is_format(const char *data, size_t size)
 	return false;
 }
 
-static bool open_file(LodePerfData *self, GError **error)
+/* --- the files of a recording --- */
+
+/*
+ * perf record --threads writes a directory: "data" has the header and what was there before, and
+ * each thread of perf its own records in "data.0", "data.1" … They are read one after the other, as
+ * the buffers of CPUs in one file are: records come in no order of time anyway.
+ */
+
+static const char part_prefix[] = "data.";
+
+static void clear_part(void *data)
 {
-	if (g_file_test(self->path, G_FILE_TEST_IS_DIR)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
-			"%s: a directory, as perf record --threads writes; give a file",
-			self->path);
+	g_free(((LodePerfPart *)data)->path);
+}
+
+static int64_t number_of_part(const char *name)
+{
+	guint64 number;
+
+	if (!g_str_has_prefix(name, part_prefix) ||
+		!g_ascii_string_to_unsigned(
+			name + strlen(part_prefix), 10, 0, UINT32_MAX, &number, NULL))
+		return -1;
+	return (int64_t)number;
+}
+
+static gint compare_parts(gconstpointer a, gconstpointer b)
+{
+	g_autofree char *left = g_path_get_basename(((const LodePerfPart *)a)->path);
+	g_autofree char *right = g_path_get_basename(((const LodePerfPart *)b)->path);
+	int64_t left_number = number_of_part(left), right_number = number_of_part(right);
+
+	return (left_number > right_number) - (left_number < right_number);
+}
+
+/* Those of records alone, after the one with the header. */
+static bool find_parts(LodePerfData *self, const char *directory, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+	g_autoptr(GDir) names = g_dir_open(directory, 0, &why);
+	g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(LodePerfPart));
+	const char *name;
+
+	if (names == NULL) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: %s", directory, why->message);
 		return false;
 	}
-	self->file = lode_input_file_open(self->path, error);
-	if (self->file == NULL)
-		return false;
-	self->size = self->file->size;
+	while ((name = g_dir_read_name(names)) != NULL) {
+		LodePerfPart part = {.path = g_build_filename(directory, name, NULL)};
+		GStatBuf status;
+		bool is_part = number_of_part(name) >= 0 && g_stat(part.path, &status) == 0 &&
+		               S_ISREG(status.st_mode);
+		if (is_part) {
+			part.size = (uint64_t)status.st_size;
+			g_array_append_val(found, part);
+		} else {
+			g_free(part.path);
+		}
+	}
+	g_array_sort(found, compare_parts);
+	g_array_append_vals(self->parts, found->data, found->len);
 	return true;
 }
 
-static LodePerfData *new_reader(const char *path)
+static void begin_header_part(LodePerfData *self)
+{
+	if (self->file != self->header_file)
+		lode_input_file_close(self->file);
+	self->file = self->header_file;
+	self->part = 0;
+	self->path = g_array_index(self->parts, LodePerfPart, 0).path;
+	self->size = self->file->size;
+	self->data_start = self->records_start;
+	self->data_end = self->records_end;
+	self->passed_bytes = 0;
+	self->window_size = 0;
+}
+
+/* Each has a stream of compressed records of its own. */
+static bool begin_next_part(LodePerfData *self, GError **error)
+{
+	const LodePerfPart *part = &g_array_index(self->parts, LodePerfPart, self->part + 1);
+	LodeInputFile *file = lode_input_file_open(part->path, error);
+
+	if (file == NULL)
+		return false;
+	self->passed_bytes += self->size;
+	if (self->file != self->header_file)
+		lode_input_file_close(self->file);
+	self->part++;
+	self->file = file;
+	self->path = part->path;
+	self->size = file->size;
+	self->at = self->data_start = 0;
+	self->data_end = file->size;
+	self->window_size = 0;
+	rewind_decompressor(self);
+	return true;
+}
+
+bool lode_perf_data_is_part(const char *path)
+{
+	g_autofree char *name = g_path_get_basename(path);
+	g_autofree char *directory = g_path_get_dirname(path);
+	g_autofree char *header = g_build_filename(directory, "data", NULL);
+	char magic[8];
+
+	if (number_of_part(name) < 0)
+		return false;
+	g_autoptr(LodeInputFile) file = lode_input_file_open(header, NULL);
+	return file != NULL && file->size >= sizeof(magic) &&
+	       lode_input_file_read(file, 0, magic, sizeof(magic), NULL) &&
+	       lode_perf_data_is_format(magic, sizeof(magic));
+}
+
+static bool open_files(LodePerfData *self, const char *path, GError **error)
+{
+	bool is_directory = g_file_test(path, G_FILE_TEST_IS_DIR);
+	LodePerfPart header = {
+		.path = is_directory ? g_build_filename(path, "data", NULL) : g_strdup(path)};
+
+	g_array_append_val(self->parts, header);
+	self->path = header.path;
+	if (is_directory && !g_file_test(header.path, G_FILE_TEST_EXISTS)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+			"%s: a directory without a file 'data': not one of perf record --threads",
+			path);
+		return false;
+	}
+	self->file = self->header_file = lode_input_file_open(header.path, error);
+	if (self->file == NULL)
+		return false;
+	self->size = self->file->size;
+	if (!lode_perf_data_read_header(self, error) ||
+		(is_directory && !find_parts(self, path, error)))
+		return false;
+	self->records_start = self->data_start;
+	self->records_end = self->data_end;
+	if (!self->is_divided || self->parts->len > 1)
+		return true;
+	if (is_directory) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"%s: its files data.0, data.1 …, where perf record --threads writes the "
+			"samples, are missing",
+			path);
+		return false;
+	}
+	g_autofree char *directory = g_path_get_dirname(path);
+	g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+		"%s: part of a directory that perf record --threads wrote, without the samples; "
+		"give the directory '%s'",
+		path, directory);
+	return false;
+}
+
+static LodePerfData *new_reader(void)
 {
 	LodePerfData *self = g_new0(LodePerfData, 1);
 
-	self->path = g_strdup(path);
+	self->parts = g_array_new(FALSE, FALSE, sizeof(LodePerfPart));
+	g_array_set_clear_func(self->parts, clear_part);
 	self->record_size = sizeof(LodePerfRecord);
 	self->events = g_array_new(FALSE, TRUE, sizeof(LodePerfEvent));
 	self->layouts = g_array_new(FALSE, TRUE, sizeof(LodePerfLayout));
@@ -404,9 +547,9 @@ static LodePerfData *new_reader(const char *path)
 
 LodePerfData *lode_perf_data_open(const char *path, GError **error)
 {
-	g_autoptr(LodePerfData) self = new_reader(path);
+	g_autoptr(LodePerfData) self = new_reader();
 
-	if (!open_file(self, error) || !lode_perf_data_read_header(self, error))
+	if (!open_files(self, path, error))
 		return NULL;
 	lode_perf_data_rewind(self);
 	return g_steal_pointer(&self);
@@ -431,8 +574,10 @@ void lode_perf_data_close(LodePerfData *self)
 	g_array_unref(self->layouts);
 	g_array_unref(self->events);
 	g_free(self->window);
-	lode_input_file_close(self->file);
-	g_free(self->path);
+	if (self->file != self->header_file)
+		lode_input_file_close(self->file);
+	lode_input_file_close(self->header_file);
+	g_array_unref(self->parts);
 	g_free(self);
 }
 
@@ -449,16 +594,22 @@ const LodePerfInfo *lode_perf_data_info(const LodePerfData *self)
 
 uint64_t lode_perf_data_position(const LodePerfData *self)
 {
-	return self->at;
+	return self->passed_bytes + self->at;
 }
 
 uint64_t lode_perf_data_size(const LodePerfData *self)
 {
-	return self->size;
+	uint64_t size = self->header_file != NULL ? self->header_file->size : 0;
+
+	for (guint i = 1; i < self->parts->len; i++)
+		size += g_array_index(self->parts, LodePerfPart, i).size;
+	return size;
 }
 
 void lode_perf_data_rewind(LodePerfData *self)
 {
+	if (self->header_file != NULL)
+		begin_header_part(self);
 	self->at = self->data_start;
 	self->n_read = 0;
 	/* A reading before may have passed over samples without looking at them. */
@@ -559,6 +710,9 @@ static LodePerfNext take_record(LodePerfData *self, LodePerfRawRecord *out_raw, 
 		next = take_decompressed(self, out_raw, error);
 	if (next == LODE_PERF_NEXT_END)
 		next = take_from_file(self, out_raw, error);
+	while (next == LODE_PERF_NEXT_END && self->part + 1 < self->parts->len)
+		next = begin_next_part(self, error) ? take_from_file(self, out_raw, error)
+		                                    : LODE_PERF_NEXT_ERROR;
 	if (next == LODE_PERF_NEXT_RECORD) {
 		out_raw->is_first_reading = self->n_read >= self->n_seen;
 		self->n_read++;
@@ -601,8 +755,11 @@ LodePerfNext lode_perf_data_next(LodePerfData *self, LodePerfRecord *out_record,
 
 LodePerfData *lode_perf_data_new(const char *name)
 {
-	LodePerfData *self = new_reader(name);
+	LodePerfData *self = new_reader();
+	const LodePerfPart part = {.path = g_strdup(name)};
 
+	g_array_append_val(self->parts, part);
+	self->path = part.path;
 	self->is_big_endian = G_BYTE_ORDER == G_BIG_ENDIAN;
 	return self;
 }

@@ -199,8 +199,9 @@ typedef struct {
 typedef enum { LODE_PERF_NEXT_RECORD, LODE_PERF_NEXT_END, LODE_PERF_NEXT_ERROR } LodePerfNext;
 
 /*
- * Opens a file and reads its header. Errors name file and offset: _IO, _CORRUPT, _UNSUPPORTED (the
- * format before perf 2.6.31's), _LIMIT.
+ * Opens a file, or a directory as of perf record --threads, and reads the header. Errors name file
+ * and offset: _IO, _CORRUPT, _UNSUPPORTED (the format before perf 2.6.31's; a file of a directory,
+ * then which to give), _LIMIT.
  */
 LodePerfData *lode_perf_data_open(const char *path, GError **error);
 void lode_perf_data_close(LodePerfData *self);
@@ -208,6 +209,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePerfData, lode_perf_data_close)
 
 /* Whether the first bytes of a file look like perf.data. */
 bool lode_perf_data_is_format(const char *data, size_t size);
+
+/* Whether a file has records of a directory that perf record --threads wrote, without a header. */
+bool lode_perf_data_is_part(const char *path);
 
 /*
  * Borrowed; in pipe mode events and features come between records and are complete at the end. Then
@@ -259,6 +263,6 @@ LodePerfNext lode_perf_data_parse(LodePerfData *self, const void *record, size_t
 bool lode_perf_data_unpack(
 	LodePerfData *self, const LodePerfFile *file, const char *path, GError **error);
 
-/* How far it is, for progress: bytes of the file. */
+/* How far it is, for progress: bytes of the file or files. */
 uint64_t lode_perf_data_position(const LodePerfData *self);
 uint64_t lode_perf_data_size(const LodePerfData *self);

@@ -39,6 +39,7 @@ enum { /* bits of the header's feature map, and numbers of FEATURE records */
 	LODE_PERF_FEATURE_CPU_TOPOLOGY = 13,
 	LODE_PERF_FEATURE_NUMA_TOPOLOGY = 14,
 	LODE_PERF_FEATURE_PMU_MAPPINGS = 16,
+	LODE_PERF_FEATURE_DIRECTORY = 24,
 	LODE_PERF_FEATURE_CLOCK_DATA = 29,
 	LODE_PERF_FEATURE_LAST_KNOWN = 31,  /* PMU_CAPS */
 	LODE_PERF_FEATURE_LODE_FILES = 254, /* of lode's own, see docs/formats/recorded-files.md */

@@ -283,6 +283,10 @@ static void read_known_feature(LodePerfData *self, uint64_t feature, LodeByteCur
 	case LODE_PERF_FEATURE_PMU_MAPPINGS:
 		read_pmu_mappings(self, cursor);
 		return;
+	case LODE_PERF_FEATURE_DIRECTORY:
+		/* Version 0 has all records beside the header (perf record --kcore). */
+		self->is_divided = lode_byte_cursor_u64(cursor) > 0;
+		return;
 	case LODE_PERF_FEATURE_CLOCK_DATA:
 		read_clock_data(self, cursor);
 		return;

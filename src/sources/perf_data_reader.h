@@ -57,10 +57,22 @@ typedef struct {
 	uint32_t event;
 } LodePerfIdEntry;
 
-struct LodePerfData {
+/* A file with records. */
+typedef struct {
 	char *path;
-	LodeInputFile *file; /* NULL: records are handed in */
 	uint64_t size;
+} LodePerfPart;
+
+struct LodePerfData {
+	GArray *parts; /* LodePerfPart: the file with the header; of a directory, those of records
+	                  alone after it */
+	guint part;    /* that is read */
+	const char *path;                    /* its own */
+	LodeInputFile *file;                 /* likewise; NULL: records are handed in */
+	LodeInputFile *header_file;          /* of the first part */
+	uint64_t records_start, records_end; /* likewise */
+	uint64_t passed_bytes;               /* of the parts before */
+	uint64_t size;                       /* of the part */
 	uint64_t data_start, data_end;
 	uint64_t at;     /* the next record of the file */
 	uint8_t *window; /* the file's bytes from window_start on; NULL: none read yet */
@@ -78,6 +90,7 @@ struct LodePerfData {
 	LodePerfIdEntry id_cache[LODE_PERF_ID_CACHE];
 	int id_word, trailer_id_word; /* where the id stands, in words from the start or the end;
 	                                 −1: nowhere */
+	bool is_divided;              /* its records are in other files */
 	bool is_ambiguous;            /* the events' records cannot be told apart */
 
 	GHashTable *pmu_names;        /* type → name */

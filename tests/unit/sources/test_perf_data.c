@@ -678,6 +678,116 @@ static void test_payloads(void)
 	perf_data_file_clear(&parts);
 }
 
+enum { FEATURE_DIRECTORY = 24 };
+
+/* A directory as of perf record --threads, of samples 1, 2, 3 …; removed by remove_directory(). */
+static char *make_directory(uint64_t version, unsigned n_parts)
+{
+	char *directory = g_dir_make_tmp("lode-XXXXXX", NULL);
+	/* In the order of their numbers; between them one that is empty, and one of perf's own. */
+	static const char *const names[] = {"data.2", "data.9", "data.10"};
+	g_autofree char *header_path = g_build_filename(directory, "data", NULL);
+	g_autofree char *other_path = g_build_filename(directory, "data.x", NULL);
+	PerfDataFile header;
+
+	perf_data_file_init(&header, false, false);
+	add_attribute(&header, COMMON, 0);
+	put64(perf_data_file_feature(&header, FEATURE_DIRECTORY), version);
+	put_sample(&header.data, 1);
+	g_autoptr(GByteArray) bytes = perf_data_file_finish(&header);
+	g_assert_true(
+		g_file_set_contents(header_path, (const char *)bytes->data, bytes->len, NULL));
+	g_assert_true(g_file_set_contents(other_path, "no records", -1, NULL));
+	perf_data_file_clear(&header);
+	for (unsigned i = 0; i < n_parts; i++) {
+		g_autofree char *path = g_build_filename(directory, names[i], NULL);
+		PerfDataFile part;
+		perf_data_file_init(&part, false, false);
+		if (i != 1) {
+			put_sample(&part.data, 2 + 2 * i);
+			PerfDataWriter inner = {g_byte_array_new(), false, 0};
+			put_sample(&inner, 3 + 2 * i);
+			put_compressed(&part.data, inner.bytes, COMPRESSED, ZSTD_e_flush);
+			g_byte_array_unref(inner.bytes);
+		}
+		g_assert_true(g_file_set_contents(
+			path, (const char *)part.data.bytes->data, part.data.bytes->len, NULL));
+		perf_data_file_clear(&part);
+	}
+	return directory;
+}
+
+static void remove_directory(char *directory)
+{
+	static const char *const names[] = {"data", "data.2", "data.9", "data.10", "data.x"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_autofree char *path = g_build_filename(directory, names[i], NULL);
+		g_unlink(path);
+	}
+	g_assert_cmpint(g_rmdir(directory), ==, 0);
+	g_free(directory);
+}
+
+static void test_directory(void)
+{
+	char *directory = make_directory(1, 3);
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodePerfData) file = lode_perf_data_open(directory, &error);
+
+	g_assert_no_error(error);
+	for (int pass = 0; pass < 2; pass++) {
+		static const uint64_t expected[] = {1, 2, 3, 6, 7};
+		for (size_t i = 0; i < G_N_ELEMENTS(expected); i++)
+			g_assert_cmpuint(next(file)->sample.ip, ==, expected[i]);
+		g_assert_cmpuint(lode_perf_data_position(file), <=, lode_perf_data_size(file));
+		if (pass == 0)
+			g_assert_null(next(file));
+		lode_perf_data_rewind(file);
+	}
+	remove_directory(directory);
+}
+
+/* Files of a directory that were given alone, and directories that are not whole. */
+static void test_part_of_directory(void)
+{
+	char *directory = make_directory(1, 3), *alone = make_directory(1, 0);
+	char *single = make_directory(0, 0), *empty = g_dir_make_tmp("lode-XXXXXX", NULL);
+	g_autofree char *header = g_build_filename(directory, "data", NULL);
+	g_autofree char *part = g_build_filename(directory, "data.9", NULL);
+	g_autofree char *cut = g_build_filename(directory, "data.10", NULL);
+	g_autofree char *give = g_strdup_printf("give the directory '%s'", directory);
+	const char *const wrong[] = {header, alone, empty};
+	const char *const why[] = {give, "data.0, data.1 …", "without a file 'data'"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+		g_autoptr(GError) error = NULL;
+		g_assert_null(lode_perf_data_open(wrong[i], &error));
+		g_assert_nonnull(strstr(error->message, why[i]));
+		g_assert_true(g_str_has_prefix(error->message, wrong[i]));
+	}
+	g_assert_true(lode_perf_data_is_part(part));
+	g_assert_false(lode_perf_data_is_part(header));
+	g_autoptr(LodePerfData) whole = lode_perf_data_open(single, NULL);
+	g_assert_cmpuint(next(whole)->sample.ip, ==, 1);
+	g_assert_null(next(whole));
+	/* An error is in the part, and at its offset. */
+	g_assert_true(g_file_set_contents(cut, "0123456789ab", -1, NULL));
+	g_autoptr(LodePerfData) file = lode_perf_data_open(directory, NULL);
+	g_autoptr(GError) error = NULL;
+	g_autofree char *where = g_strconcat(cut, ": at offset 0: ", NULL);
+	LodePerfRecord record;
+	LodePerfNext got = LODE_PERF_NEXT_RECORD;
+	while (got == LODE_PERF_NEXT_RECORD)
+		got = lode_perf_data_next(file, &record, &error);
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
+	g_assert_true(g_str_has_prefix(error->message, where));
+	remove_directory(directory);
+	remove_directory(alone);
+	remove_directory(single);
+	remove_directory(empty);
+}
+
 static void put_features(PerfDataFile *parts)
 {
 	PerfDataWriter *out = perf_data_file_feature(parts, 2);
@@ -1215,6 +1325,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/perf-data/newer", test_newer);
 	g_test_add_func("/perf-data/older", test_older);
 	g_test_add_func("/perf-data/payloads", test_payloads);
+	g_test_add_func("/perf-data/directory", test_directory);
+	g_test_add_func("/perf-data/part-of-directory", test_part_of_directory);
 	g_test_add_func("/perf-data/features", test_features);
 	g_test_add_func("/perf-data/build-ids", test_build_ids);
 	g_test_add_func("/perf-data/kept-files", test_kept_files);
