@@ -11,7 +11,7 @@ set -euo pipefail
 
 build_packages=(
 	meson ninja-build pkg-config gcc libc6-dev qemu-user
-	libglib2.0-dev libjson-glib-dev libsqlite3-dev libzstd-dev liblzma-dev zlib1g-dev libprotobuf-c-dev protobuf-c-compiler
+	libglib2.0-dev libjson-glib-dev libsqlite3-dev libzstd-dev liblzma-dev zlib1g-dev libbz2-dev libprotobuf-c-dev protobuf-c-compiler
 	libelf-dev libdw-dev libarchive-dev libdebuginfod-dev libiberty-dev libzydis-dev libpfm4-dev
 	libcairo2-dev libhwloc-dev libncurses-dev libmicrohttpd-dev
 	libopenmpi-dev openmpi-bin

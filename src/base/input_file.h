@@ -24,6 +24,17 @@ LodeInputFile *lode_input_file_open(const char *path, GError **error);
 void lode_input_file_close(LodeInputFile *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeInputFile, lode_input_file_close)
 
+/*
+ * The same, and of a file that is compressed (gzip, xz, zstd, bzip2) what it holds, unpacked to a
+ * file without a name in the directory for temporary files. That is limited by how large the
+ * compressed file is. Errors: also _CORRUPT, _LIMIT; they say how to decompress it first.
+ */
+LodeInputFile *lode_input_file_open_unpacked(const char *path, GError **error);
+
+/* The first bytes of what a file holds, unpacked, fewer only if it has fewer. Errors as above. */
+bool lode_input_file_read_start(
+	const char *path, void *out, size_t size, size_t *out_n, GError **error);
+
 /* Exactly `size` bytes from `offset` on. Errors: _IO. */
 bool lode_input_file_read(
 	const LodeInputFile *self, uint64_t offset, void *out, size_t size, GError **error);

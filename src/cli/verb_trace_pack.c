@@ -163,7 +163,7 @@ const LodeVerb lode_verb_trace_pack = {
 	.summary = "pack an address trace of another tool",
 	.description =
 		"FILE is the text of valgrind's lackey, a trace of Dinero III (din) or IV "
-		"(xdin), of ChampSim, or CSV, plain or compressed by gzip, xz or zstd; - is "
+		"(xdin), of ChampSim, or CSV, plain or compressed by gzip, xz, zstd or bzip2; - is "
 		"standard input. The packed trace contains the same references in the same "
 		"order; lode-trace-pack(1) says which parts of each form are not references.\n"
 		"\n"

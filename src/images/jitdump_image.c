@@ -3,7 +3,9 @@
 #include "images/image_variant.h"
 
 #include "base/error.h"
+#include "base/input_file.h"
 #include "base/partition_point.h"
+#include "base/stream_decoder.h"
 #include "sources/jitdump.h"
 
 #include <elf.h>
@@ -15,8 +17,13 @@ typedef struct {
 
 static bool is_jitdump(const char *path, const char *head, size_t head_size)
 {
-	(void)path;
-	return lode_jitdump_is_format(head, head_size);
+	char start[8];
+	size_t n;
+
+	if (lode_stream_decoder_find((const uint8_t *)head, head_size) == NULL)
+		return lode_jitdump_is_format(head, head_size);
+	return lode_input_file_read_start(path, start, sizeof(start), &n, NULL) &&
+	       lode_jitdump_is_format(start, n);
 }
 
 static GArray *functions_of(const LodeJitdump *dump)

@@ -3,6 +3,7 @@
 #include "ingest/import.h"
 
 #include "base/error.h"
+#include "base/input_file.h"
 #include "ingest/join/join.h"
 #include "ingest/sampled/sampled_recording.h"
 #include "ingest/traced/counted_recording.h"
@@ -15,8 +16,6 @@
 #include "sources/perf_data.h"
 #include "traces/trace_reader.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -34,30 +33,15 @@ typedef enum {
 static bool detect_format(const char *path, Format *out_format, GError **error)
 {
 	char start[512];
-	struct stat status = {0};
+	size_t size;
+	struct stat status;
 
-	/* It is read twice, and a pipe would keep us waiting for its writer. */
-	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: not a regular file", path);
-		return false;
-	}
-	if (S_ISDIR(status.st_mode)) {
+	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
 		*out_format = FORMAT_PERF; /* whose reader says what is wrong with it */
 		return true;
 	}
-	FILE *file = fopen(path, "rbe");
-	if (file == NULL) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: cannot open: %s", path,
-			g_strerror(errno));
+	if (!lode_input_file_read_start(path, start, sizeof(start), &size, error))
 		return false;
-	}
-	size_t size = fread(start, 1, sizeof(start), file);
-	bool is_broken = ferror(file) != 0;
-	fclose(file);
-	if (is_broken) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: cannot read", path);
-		return false;
-	}
 	*out_format = lode_callgrind_is_format(start, size)        ? FORMAT_CALLGRIND
 	              : lode_count_file_is_format(start, size)     ? FORMAT_COUNTS
 	              : lode_perf_data_is_format(start, size)      ? FORMAT_PERF

@@ -3,13 +3,9 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/input_file.h"
 #include "base/partition_point.h"
 #include "sources/allocation_log_reader.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* --- which block held an address --- */
 
@@ -444,25 +440,6 @@ static bool read_open(LodeAllocationLog *self, int descriptor, uint64_t size,
 	return true;
 }
 
-static bool read_path(
-	LodeAllocationLog *self, const char *path, uint64_t first_time_ns, GError **error)
-{
-	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat status;
-	bool is_read = false;
-
-	if (descriptor < 0 || fstat(descriptor, &status) != 0)
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_IO, g_strerror(errno));
-	else if (!S_ISREG(status.st_mode))
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_IO, "is not a regular file");
-	else
-		is_read = read_open(
-			self, descriptor, (uint64_t)status.st_size, first_time_ns, error);
-	if (descriptor >= 0)
-		close(descriptor);
-	return is_read;
-}
-
 LodeAllocationLog *lode_allocation_log_read(const char *path, GError **error)
 {
 	return lode_allocation_log_read_traced(path, 0, error);
@@ -472,8 +449,11 @@ LodeAllocationLog *lode_allocation_log_read_traced(
 	const char *path, uint64_t first_time_ns, GError **error)
 {
 	g_autoptr(LodeAllocationLog) self = log_new();
+	g_autoptr(LodeInputFile) file = lode_input_file_open_unpacked(path, error);
 
-	if (read_path(self, path, first_time_ns, error))
+	if (file == NULL)
+		return NULL;
+	if (read_open(self, file->fd, file->size, first_time_ns, error))
 		return g_steal_pointer(&self);
 	g_prefix_error(error, "%s: ", path);
 	return NULL;

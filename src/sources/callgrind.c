@@ -465,7 +465,7 @@ static GPtrArray *open_files(
 	size_t size = 0;
 
 	for (size_t i = 0; i < n_paths; i++) {
-		LodeInputFile *file = lode_input_file_open(paths[i], error);
+		LodeInputFile *file = lode_input_file_open_unpacked(paths[i], error);
 		if (file == NULL)
 			return NULL;
 		g_ptr_array_add(files, file);

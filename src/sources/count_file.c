@@ -512,7 +512,7 @@ void lode_count_file_free(LodeCountFile *self)
 
 LodeCountFile *lode_count_file_read(const char *path, GError **error)
 {
-	g_autoptr(LodeInputFile) file = lode_input_file_open(path, error);
+	g_autoptr(LodeInputFile) file = lode_input_file_open_unpacked(path, error);
 	g_autofree CountHeader *header = g_new0(CountHeader, 1);
 	g_autoptr(LodeCountFile) result = count_file_new();
 	Reading reading = {.result = result, .file = file, .header = header};

@@ -669,9 +669,6 @@ bool lode_flow_file_is_format(const char *data, size_t size)
 	static const char word[] = "lode-flow";
 	size_t length = strlen(word);
 
-	/* of the formats that are told apart by their first bytes, only this is read compressed */
-	if (lode_text_lines_is_compressed(data, size))
-		return true;
 	return size > length && memcmp(data, word, length) == 0 &&
 	       (data[length] == ' ' || data[length] == '\t');
 }

@@ -5,6 +5,7 @@
 #include "sources/jit_code_set.h"
 
 #include "base/error.h"
+#include "base/input_file.h"
 #include "sources/jitdump.h"
 #include "sources/perf_map.h"
 
@@ -73,7 +74,6 @@ void lode_jit_code_set_free(LodeJitCodeSet *self)
 bool lode_jit_code_set_is_file(const char *path)
 {
 	char head[4];
-	FILE *file;
 	size_t n;
 
 	/* A named pipe would hold us up. */
@@ -81,12 +81,8 @@ bool lode_jit_code_set_is_file(const char *path)
 		return false;
 	if (lode_perf_map_is_name(path))
 		return true;
-	file = fopen(path, "re");
-	if (file == NULL)
-		return false;
-	n = fread(head, 1, sizeof head, file);
-	fclose(file);
-	return lode_jitdump_is_format(head, n);
+	return lode_input_file_read_start(path, head, sizeof(head), &n, NULL) &&
+	       lode_jitdump_is_format(head, n);
 }
 
 /* The number in jit-NUMBER.dump; 0: it has another name. */
@@ -96,8 +92,9 @@ static uint32_t pid_in_name(const char *path)
 	unsigned pid;
 	int length = 0;
 
+	/* A compressor may have added to it. */
 	if (sscanf(name, "jit-%9u.dump%n", &pid, &length) != 1 || length == 0 ||
-		name[length] != '\0')
+		(name[length] != '\0' && name[length] != '.'))
 		return 0;
 	return pid;
 }

@@ -645,7 +645,7 @@ static LodeJitdump *dump_new(const char *path)
 
 static bool load_file(LodeJitdump *self, GError **error)
 {
-	g_autoptr(LodeInputFile) file = lode_input_file_open(self->path, error);
+	g_autoptr(LodeInputFile) file = lode_input_file_open_unpacked(self->path, error);
 
 	if (file == NULL)
 		return false;

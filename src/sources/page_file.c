@@ -2,8 +2,8 @@
 #include "sources/page_file.h"
 
 #include "base/error.h"
+#include "sources/text_lines.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* More than a recorder writes in a day; more nodes than Linux has (MAX_NUMNODES). */
@@ -70,49 +70,36 @@ static bool read_row(Reading *self, const char *text)
 	return true;
 }
 
-static bool read_lines(Reading *self, const char *path, FILE *file, GError **error)
+/* One is over a screen's width only where it is none of ours. */
+static bool read_line(Reading *self, uint64_t number, const char *line, size_t length)
 {
-	char line[MAX_LINE];
-
-	for (unsigned number = 1; fgets(line, sizeof(line), file) != NULL; number++) {
-		bool is_whole = strpbrk(line, "\r\n") != NULL || feof(file);
-		line[strcspn(line, "\r\n")] = '\0';
-		bool is_read = number == 1       ? strcmp(line, FIRST_LINE) == 0
-		               : line[0] == '#'  ? true
-		               : line[0] == '\0' ? true
-		               : g_str_has_prefix(line, "time ")
-		                       ? read_look(self, line + strlen("time"))
-		                       : read_row(self, line);
-		if (!is_whole || !is_read) {
-			g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
-				"%s: line %u: neither 'time NANOSECONDS PROCESS' nor 'START END "
-				"KILOBYTES NODE'",
-				path, number);
-			return false;
-		}
-		if (self->rows->len > MAX_ROWS) {
-			g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
-				"%s: line %u: more than %d ranges of pages", path, number,
-				MAX_ROWS);
-			return false;
-		}
-	}
-	if (!ferror(file))
+	if (length >= MAX_LINE || strlen(line) != length)
+		return false;
+	if (number == 1)
+		return strcmp(line, FIRST_LINE) == 0;
+	if (line[0] == '#' || line[0] == '\0')
 		return true;
-	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: cannot read", path);
-	return false;
+	return g_str_has_prefix(line, "time ") ? read_look(self, line + strlen("time"))
+	                                       : read_row(self, line);
 }
 
 bool lode_page_file_read(const char *path, GArray *out_pages, GError **error)
 {
+	g_autoptr(LodeTextLines) lines = lode_text_lines_open(path, 0, NULL, error);
 	Reading reading = {.rows = out_pages};
-	FILE *file = fopen(path, "rbe");
+	const char *line;
+	size_t length;
+	int found = -1;
 
-	if (file == NULL) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: cannot open", path);
-		return false;
+	while (lines != NULL && (found = lode_text_lines_next(lines, &line, &length, error)) > 0) {
+		uint64_t number = lode_text_lines_number(lines);
+		if (!read_line(&reading, number, line, length))
+			return lode_text_lines_error_at(lines, number, error, LODE_ERROR_CORRUPT,
+				"neither 'time NANOSECONDS PROCESS' nor 'START END KILOBYTES "
+				"NODE'");
+		if (out_pages->len > MAX_ROWS)
+			return lode_text_lines_error_at(lines, number, error, LODE_ERROR_LIMIT,
+				"more than %d ranges of pages", MAX_ROWS);
 	}
-	bool is_read = read_lines(&reading, path, file, error);
-	fclose(file);
-	return is_read;
+	return found == 0;
 }

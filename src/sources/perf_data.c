@@ -448,7 +448,7 @@ static void begin_header_part(LodePerfData *self)
 static bool begin_next_part(LodePerfData *self, GError **error)
 {
 	const LodePerfPart *part = &g_array_index(self->parts, LodePerfPart, self->part + 1);
-	LodeInputFile *file = lode_input_file_open(part->path, error);
+	LodeInputFile *file = lode_input_file_open_unpacked(part->path, error);
 
 	if (file == NULL)
 		return false;
@@ -472,13 +472,11 @@ bool lode_perf_data_is_part(const char *path)
 	g_autofree char *directory = g_path_get_dirname(path);
 	g_autofree char *header = g_build_filename(directory, "data", NULL);
 	char magic[8];
+	size_t n;
 
-	if (number_of_part(name) < 0)
-		return false;
-	g_autoptr(LodeInputFile) file = lode_input_file_open(header, NULL);
-	return file != NULL && file->size >= sizeof(magic) &&
-	       lode_input_file_read(file, 0, magic, sizeof(magic), NULL) &&
-	       lode_perf_data_is_format(magic, sizeof(magic));
+	return number_of_part(name) >= 0 &&
+	       lode_input_file_read_start(header, magic, sizeof(magic), &n, NULL) &&
+	       lode_perf_data_is_format(magic, n);
 }
 
 static bool open_files(LodePerfData *self, const char *path, GError **error)
@@ -495,7 +493,7 @@ static bool open_files(LodePerfData *self, const char *path, GError **error)
 			path);
 		return false;
 	}
-	self->file = self->header_file = lode_input_file_open(header.path, error);
+	self->file = self->header_file = lode_input_file_open_unpacked(header.path, error);
 	if (self->file == NULL)
 		return false;
 	self->size = self->file->size;

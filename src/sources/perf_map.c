@@ -24,7 +24,20 @@ typedef struct {
 	GPtrArray *names; /* of the lines, borrowed from the map; the owners of the ranges */
 } Reader;
 
-/* The number in perf-NUMBER.map; false for another name or a number that is no PID. */
+static bool is_suffix(const char *text)
+{
+	static const char *const compressed[] = {"", ".gz", ".xz", ".zst", ".bz2"};
+
+	if (!g_str_has_prefix(text, NAME_SUFFIX))
+		return false;
+	for (size_t i = 0; i < G_N_ELEMENTS(compressed); i++)
+		if (strcmp(text + strlen(NAME_SUFFIX), compressed[i]) == 0)
+			return true;
+	return false;
+}
+
+/* The number in perf-NUMBER.map, or in that with a compressor's suffix; false for another name or a
+ * number that is no PID. */
 static bool pid_of(const char *path, uint32_t *out_pid)
 {
 	g_autofree char *name = g_path_get_basename(path);
@@ -34,7 +47,7 @@ static bool pid_of(const char *path, uint32_t *out_pid)
 	if (!g_str_has_prefix(name, NAME_PREFIX) || !g_ascii_isdigit(name[strlen(NAME_PREFIX)]))
 		return false;
 	pid = g_ascii_strtoull(name + strlen(NAME_PREFIX), &end, 10);
-	if (strcmp(end, NAME_SUFFIX) != 0 || pid > UINT32_MAX)
+	if (!is_suffix(end) || pid > UINT32_MAX)
 		return false;
 	*out_pid = (uint32_t)pid;
 	return true;

@@ -30,7 +30,7 @@ LodePerfMap *lode_perf_map_read(const char *path, GError **error);
 void lode_perf_map_free(LodePerfMap *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePerfMap, lode_perf_map_free)
 
-/* By the file's name, perf-PID.map: the text itself has no mark. */
+/* By the file's name, perf-PID.map, also perf-PID.map.gz…: the text itself has no mark. */
 bool lode_perf_map_is_name(const char *path);
 
 /* The entry that holds a run-time address, or NULL. */

@@ -8,7 +8,7 @@
  *   champsim   64-byte records, one an instruction (input_instr of ChampSim)
  *   csv        kind,address,size,thread with a header line
  *
- * compressed by gzip, xz or zstd, or not, from a file or a pipe. What each keeps and loses:
+ * compressed by gzip, xz, zstd or bzip2, or not, from a file or a pipe. What each keeps and loses:
  * docs/formats/reference-forms.md.
  */
 #pragma once

@@ -7,19 +7,17 @@
  */
 #include "sources/reference_form.h"
 
+#include "base/compressed_stream.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "sources/stream_decoder.h"
+#include "base/stream_decoder.h"
 #include "traces/reference.h"
 
-#include <errno.h>
 #include <glib.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <unistd.h>
 
 /* --- sizes of instructions --- */
 
@@ -125,175 +123,6 @@ static size_t fetch_sizes_take(FetchSizes *self, LodeReference *out, size_t room
 	return n;
 }
 
-/* --- compressed input --- */
-
-/*
- * A descriptor read as plain bytes, whether they come plain or compressed by gzip, xz or zstd,
- * which their magic number tells. Several compressed members after each other are one stream.
- * Pipes and slow writers work: what is there is given. No decompressor gets more than 128 MiB.
- */
-
-enum { INPUT_SIZE = 1 << 16 };
-
-typedef struct {
-	int descriptor;
-	char *name;
-	uint64_t read_bytes;
-	const LodeStreamDecoder *decoder; /* NULL: plain */
-	void *state;                      /* of the decoder */
-	uint8_t *input;
-	size_t start, end;   /* of what is unread in `input` */
-	bool is_at_end;      /* nothing comes after `input` */
-	bool is_member_open; /* the input must not end here */
-} CompressedStream;
-
-/* As read(2), but waits where the descriptor would not, and goes on after signals. */
-static ssize_t read_waiting(int descriptor, void *out, size_t size)
-{
-	struct pollfd wanted = {.fd = descriptor, .events = POLLIN};
-	ssize_t n;
-
-	while ((n = read(descriptor, out, size)) < 0) {
-		if (errno == EAGAIN)
-			poll(&wanted, 1, -1);
-		else if (errno != EINTR)
-			return n;
-	}
-	return n;
-}
-
-static ptrdiff_t read_bytes(CompressedStream *self, void *out, size_t size, GError **error)
-{
-	ssize_t n = read_waiting(self->descriptor, out, size);
-
-	if (n < 0)
-		g_set_error(
-			error, LODE_ERROR, LODE_ERROR_IO, "%s: %s", self->name, g_strerror(errno));
-	else
-		self->read_bytes += (uint64_t)n;
-	return n;
-}
-
-/* Appends what is there. */
-static bool fill_stream(CompressedStream *self, GError **error)
-{
-	if (self->start == self->end)
-		self->start = self->end = 0;
-	ptrdiff_t n = read_bytes(self, self->input + self->end, INPUT_SIZE - self->end, error);
-	if (n < 0)
-		return false;
-	self->end += (size_t)n;
-	self->is_at_end = n == 0;
-	return true;
-}
-
-static bool start_decoder(CompressedStream *self, GError **error)
-{
-	self->decoder = lode_stream_decoder_find(self->input, self->end);
-	if (self->decoder == NULL)
-		return true;
-	self->state = self->decoder->open();
-	if (self->state == NULL)
-		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
-			"%s: not enough memory to decompress it", self->name);
-	return self->state != NULL;
-}
-
-static void compressed_stream_close(CompressedStream *self)
-{
-	if (self == NULL)
-		return;
-	if (self->state != NULL)
-		self->decoder->close(self->state);
-	g_free(self->input);
-	g_free(self->name);
-	g_free(self);
-}
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(CompressedStream, compressed_stream_close)
-
-/* The descriptor stays the caller's; `name` is for messages. Reads the first bytes. Errors: _IO,
- * _LIMIT. */
-static CompressedStream *compressed_stream_open(int descriptor, const char *name, GError **error)
-{
-	g_autoptr(CompressedStream) self = g_new0(CompressedStream, 1);
-
-	self->descriptor = descriptor;
-	self->name = g_strdup(name);
-	self->input = g_malloc(INPUT_SIZE);
-	while (self->end < LODE_STREAM_MAGIC_SIZE && !self->is_at_end)
-		if (!fill_stream(self, error))
-			return NULL;
-	return start_decoder(self, error) ? g_steal_pointer(&self) : NULL;
-}
-
-static ptrdiff_t read_plain(CompressedStream *self, char *out, size_t size, GError **error)
-{
-	size_t n = MIN(size, self->end - self->start);
-
-	if (n == 0)
-		return self->is_at_end ? 0 : read_bytes(self, out, size, error);
-	memcpy(out, self->input + self->start, n);
-	self->start += n;
-	return (ptrdiff_t)n;
-}
-
-static ptrdiff_t fail(
-	const CompressedStream *self, LodeStreamOutcome outcome, const char *why, GError **error)
-{
-	uint64_t offset = self->read_bytes - (self->end - self->start);
-
-	if (outcome == LODE_STREAM_TOO_LARGE)
-		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
-			"%s: offset %" G_GUINT64_FORMAT ": decompressing needs more than %d MiB; "
-			"decompress it first with '%s -d'",
-			self->name, offset, LODE_STREAM_MAX_MEMORY >> 20, self->decoder->name);
-	else
-		g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
-			"%s: offset %" G_GUINT64_FORMAT ": %s data: %s", self->name, offset,
-			self->decoder->name, why);
-	return -1;
-}
-
-/* One step; gives what it made, or −1. Sets *out_is_stuck where it neither took nor made any. */
-static ptrdiff_t decode(
-	CompressedStream *self, char *out, size_t size, bool *out_is_stuck, GError **error)
-{
-	const char *why = "broken data";
-	size_t n_in = self->end - self->start;
-	LodeStreamStep step = {
-		.in = self->input + self->start,
-		.in_size = n_in,
-		.out = (uint8_t *)out,
-		.out_size = size,
-		.is_last_input = self->is_at_end,
-	};
-	LodeStreamOutcome outcome = self->decoder->step(self->state, &step, &why);
-
-	self->start = self->end - step.in_size;
-	if (outcome == LODE_STREAM_BROKEN || outcome == LODE_STREAM_TOO_LARGE)
-		return fail(self, outcome, why, error);
-	self->is_member_open = outcome != LODE_STREAM_BETWEEN_MEMBERS;
-	*out_is_stuck = step.in_size == n_in && step.out_size == size;
-	return (ptrdiff_t)(size - step.out_size);
-}
-
-static ptrdiff_t read_compressed(CompressedStream *self, char *out, size_t size, GError **error)
-{
-	bool is_stuck = false;
-	ptrdiff_t n = 0;
-
-	while (n == 0) {
-		if (self->start == self->end && !self->is_at_end && !fill_stream(self, error))
-			return -1;
-		if (self->start == self->end && self->is_at_end && !self->is_member_open)
-			return 0;
-		if (is_stuck && (self->is_at_end || self->start != self->end))
-			return fail(self, LODE_STREAM_BROKEN, "ends early", error);
-		n = decode(self, out, size, &is_stuck, error);
-	}
-	return n;
-}
-
 /* --- the reader --- */
 
 enum {
@@ -307,7 +136,7 @@ struct LodeReferenceReader {
 	LodeReferenceForm form;
 	const LodeReferenceFormRow *row;
 	char *name;
-	CompressedStream *stream;
+	LodeCompressedStream *stream;
 	FetchSizes *sizes; /* NULL: the form has them */
 	char *buffer;
 	size_t capacity; /* of the buffer, without the slack after it */
@@ -374,9 +203,7 @@ static bool fill(LodeReferenceReader *self, GError **error)
 	size_t left = (size_t)(scan->end - scan->at);
 	char *rest = self->buffer + left;
 	size_t n_rest = self->capacity - left;
-	ptrdiff_t n = self->stream->decoder != NULL
-	                      ? read_compressed(self->stream, rest, n_rest, error)
-	                      : read_plain(self->stream, rest, n_rest, error);
+	ptrdiff_t n = lode_compressed_stream_read(self->stream, rest, n_rest, error);
 	if (n < 0)
 		return false;
 	scan->end += n;
@@ -403,7 +230,7 @@ static bool detect(LodeReferenceReader *self, GError **error)
 	}
 	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
 		"%s: its first bytes are of no known form of address traces "
-		"(" LODE_REFERENCE_FORM_WORDS ", plain or compressed by gzip, xz or zstd)",
+		"(" LODE_REFERENCE_FORM_WORDS ", plain or compressed by gzip, xz, zstd or bzip2)",
 		self->name);
 	return false;
 }
@@ -414,7 +241,7 @@ LodeReferenceReader *lode_reference_reader_open(
 	g_autoptr(LodeReferenceReader) self = g_new0(LodeReferenceReader, 1);
 
 	self->name = g_strdup(name);
-	self->stream = compressed_stream_open(descriptor, name, error);
+	self->stream = lode_compressed_stream_open(descriptor, name, LODE_STREAM_MAX_MEMORY, error);
 	if (self->stream == NULL)
 		return NULL;
 	self->capacity = BUFFER_SIZE;
@@ -439,7 +266,7 @@ void lode_reference_reader_close(LodeReferenceReader *self)
 {
 	if (self == NULL)
 		return;
-	compressed_stream_close(self->stream);
+	lode_compressed_stream_close(self->stream);
 	fetch_sizes_free(self->sizes);
 	g_clear_error(&self->failure);
 	g_free(self->scan.command);
@@ -456,7 +283,7 @@ LodeReferenceForm lode_reference_reader_form(const LodeReferenceReader *self)
 
 uint64_t lode_reference_reader_bytes(const LodeReferenceReader *self)
 {
-	return self->stream->read_bytes;
+	return lode_compressed_stream_position(self->stream);
 }
 
 /* Takes from the buffer until something came, the end or an error. Gives how many came. */

@@ -5,7 +5,9 @@
  */
 #include "sources/text_lines.h"
 
+#include "base/compressed_stream.h"
 #include "base/error.h"
+#include "base/stream_decoder.h"
 #include "sources/memory_budget.h"
 
 #include <errno.h>
@@ -13,12 +15,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zstd.h>
-#include <zstd_errors.h>
 
 enum {
 	BLOCK_SIZE = 1 << 18,
-	WINDOW_LOG_MAX = 27, /* 128 MiB: what `zstd` itself accepts without --long */
 	REPORT_INTERVAL_US = 100000,
 };
 
@@ -29,7 +28,7 @@ struct LodeTextLines {
 	gint64 reported_us;
 	int fd;
 	uint64_t size_bytes; /* of the file; 0: unknown */
-	uint64_t read_bytes, text_bytes, limit_bytes;
+	uint64_t text_bytes, limit_bytes;
 	uint64_t number;
 	bool is_terminated;
 	bool is_at_end; /* nothing more will come into the buffer */
@@ -37,87 +36,8 @@ struct LodeTextLines {
 	char *buffer; /* capacity + 1 bytes, for the NUL after a last line */
 	size_t capacity, start, end;
 
-	ZSTD_DStream *decompressor; /* NULL: plain */
-	ZSTD_inBuffer input;
-	char *input_data;
-	bool is_frame_open;
+	LodeCompressedStream *stream;
 };
-
-bool lode_text_lines_is_compressed(const char *data, size_t size)
-{
-	const uint8_t *bytes = (const uint8_t *)data;
-
-	if (size < 4)
-		return false;
-	uint32_t magic = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-	                 (uint32_t)bytes[3] << 24;
-	return magic == ZSTD_MAGICNUMBER ||
-	       (magic & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START;
-}
-
-static bool set_io_error(const LodeTextLines *self, GError **error, int number)
-{
-	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: %s", self->path, g_strerror(number));
-	return false;
-}
-
-/* Reads up to `size` bytes of the file; 0 at its end, −1 with an error. */
-static ssize_t read_block(LodeTextLines *self, char *data, size_t size, GError **error)
-{
-	ssize_t n;
-
-	do
-		n = read(self->fd, data, size);
-	while (n < 0 && errno == EINTR);
-	if (n < 0)
-		set_io_error(self, error, errno);
-	else
-		self->read_bytes += (uint64_t)n;
-	return n;
-}
-
-/* Largest window for which a quarter of the memory is enough. */
-static int window_log_max(void)
-{
-	uint64_t quarter = lode_memory_budget_available() / 4;
-	int window_log = 10;
-
-	while (window_log < WINDOW_LOG_MAX && UINT64_C(2) << window_log <= quarter)
-		window_log++;
-	return window_log;
-}
-
-static bool start_decompressor(LodeTextLines *self, GError **error)
-{
-	self->decompressor = ZSTD_createDStream();
-	self->input_data = g_try_malloc(BLOCK_SIZE);
-	if (self->decompressor == NULL || self->input_data == NULL) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
-			"%s: not enough memory to decompress it", self->path);
-		return false;
-	}
-	ZSTD_DCtx_setParameter(self->decompressor, ZSTD_d_windowLogMax, window_log_max());
-	memcpy(self->input_data, self->buffer, self->end);
-	self->input = (ZSTD_inBuffer){.src = self->input_data, .size = self->end};
-	self->end = 0;
-	return true;
-}
-
-/* The first block decides whether the file is compressed. */
-static bool read_first_block(LodeTextLines *self, GError **error)
-{
-	ssize_t n = 1;
-
-	while (n > 0 && self->end < 4) {
-		n = read_block(self, self->buffer + self->end, self->capacity - self->end, error);
-		if (n < 0)
-			return false;
-		self->end += (size_t)n;
-	}
-	if (lode_text_lines_is_compressed(self->buffer, self->end))
-		return start_decompressor(self, error);
-	return true;
-}
 
 LodeTextLines *lode_text_lines_new(int fd, const char *path, uint64_t limit_bytes,
 	const LodeProgress *progress, GError **error)
@@ -133,14 +53,15 @@ LodeTextLines *lode_text_lines_new(int fd, const char *path, uint64_t limit_byte
 	self->capacity = BLOCK_SIZE;
 	self->fd = fd;
 	if (fstat(self->fd, &status) != 0) {
-		set_io_error(self, error, errno);
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: %s", path, g_strerror(errno));
 		return NULL;
 	}
 	self->size_bytes = S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
 	self->buffer = g_malloc(self->capacity + 1);
-	if (!read_first_block(self, error))
-		return NULL;
-	return g_steal_pointer(&self);
+	/* A quarter of the memory is for the decompressor. */
+	self->stream = lode_compressed_stream_open(self->fd, path,
+		MIN(lode_memory_budget_available() / 4, LODE_STREAM_MAX_MEMORY), error);
+	return self->stream != NULL ? g_steal_pointer(&self) : NULL;
 }
 
 LodeTextLines *lode_text_lines_open(
@@ -161,8 +82,7 @@ void lode_text_lines_close(LodeTextLines *self)
 		return;
 	if (self->fd >= 0)
 		close(self->fd);
-	ZSTD_freeDStream(self->decompressor);
-	g_free(self->input_data);
+	lode_compressed_stream_close(self->stream);
 	g_free(self->buffer);
 	g_free(self->stage);
 	g_free(self->path);
@@ -182,81 +102,31 @@ static bool report_progress(LodeTextLines *self, GError **error)
 	if (self->progress == NULL || now - self->reported_us < REPORT_INTERVAL_US)
 		return true;
 	self->reported_us = now;
-	lode_progress_report(self->progress, self->stage, (double)self->read_bytes,
-		(double)self->size_bytes, NULL);
+	lode_progress_report(self->progress, self->stage,
+		(double)lode_compressed_stream_position(self->stream), (double)self->size_bytes,
+		NULL);
 	return true;
 }
 
-/* Reads compressed bytes when none are left; leaves none at the end of the file. */
-static bool refill_input(LodeTextLines *self, GError **error)
+/* Appends to the buffer; sets is_at_end when there is no more. */
+static bool fill_buffer(LodeTextLines *self, GError **error)
 {
-	if (self->input.pos < self->input.size)
-		return true;
-	ssize_t n = read_block(self, self->input_data, BLOCK_SIZE, error);
+	ptrdiff_t n = lode_compressed_stream_read(
+		self->stream, self->buffer + self->end, self->capacity - self->end, error);
+
 	if (n < 0)
 		return false;
-	self->input = (ZSTD_inBuffer){.src = self->input_data, .size = (size_t)n};
-	return true;
-}
-
-static bool set_zstd_error(const LodeTextLines *self, size_t result, GError **error)
-{
-	if (ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge)
-		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
-			"%s: decompressing it needs a window of more than %d KiB; decompress it "
-			"first with 'zstd -d --long=31'",
-			self->path, 1 << (window_log_max() - 10));
-	else
-		g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
-			"%s: compressed data is broken before offset %" G_GUINT64_FORMAT ": %s",
-			self->path, self->read_bytes, ZSTD_getErrorName(result));
-	return false;
-}
-
-/* Appends decompressed bytes to the buffer; sets is_at_end when there are no more. */
-static bool fill_compressed(LodeTextLines *self, GError **error)
-{
-	ZSTD_outBuffer output = {.dst = self->buffer, .size = self->capacity, .pos = self->end};
-
-	while (output.pos == self->end) {
-		if (!refill_input(self, error))
-			return false;
-		if (self->input.size == 0 && !self->is_frame_open) {
-			self->is_at_end = true;
-			return true;
-		}
-		/* Without input a decompressor may still hold output that had no room before. */
-		size_t result = ZSTD_decompressStream(self->decompressor, &output, &self->input);
-		if (ZSTD_isError(result))
-			return set_zstd_error(self, result, error);
-		self->is_frame_open = result != 0;
-		if (self->input.size == 0 && output.pos == self->end && self->is_frame_open) {
-			g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
-				"%s: compressed data ends early, at offset %" G_GUINT64_FORMAT,
-				self->path, self->read_bytes);
-			return false;
-		}
-	}
-	self->text_bytes += output.pos - self->end;
-	self->end = output.pos;
-	if (self->text_bytes <= self->limit_bytes)
+	self->end += (size_t)n;
+	self->is_at_end = n == 0;
+	self->text_bytes += (uint64_t)n;
+	if (lode_compressed_stream_command(self->stream) == NULL ||
+		self->text_bytes <= self->limit_bytes)
 		return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
 		"%s: decompresses to more than %" G_GUINT64_FORMAT
 		" bytes, the memory that is available",
 		self->path, self->limit_bytes);
 	return false;
-}
-
-static bool fill_plain(LodeTextLines *self, GError **error)
-{
-	ssize_t n = read_block(self, self->buffer + self->end, self->capacity - self->end, error);
-
-	if (n < 0)
-		return false;
-	self->end += (size_t)n;
-	self->is_at_end = n == 0;
-	return true;
 }
 
 static bool set_length_error(const LodeTextLines *self, uint64_t number, GError **error)
@@ -291,7 +161,7 @@ static bool fill(LodeTextLines *self, GError **error)
 {
 	if (!report_progress(self, error) || !make_room(self, error))
 		return false;
-	return self->decompressor != NULL ? fill_compressed(self, error) : fill_plain(self, error);
+	return fill_buffer(self, error);
 }
 
 int lode_text_lines_next(

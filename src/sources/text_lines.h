@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lines of a text file, plain or compressed by zstd (known by its magic number, whatever the
- * file is called), with bounds on all that a hostile file could blow up: the decompressor's window,
- * the decompressed size, the length of a line.
+ * The lines of a text file, plain or compressed as base/compressed_stream.h reads it, with bounds
+ * on all that a hostile file could blow up: the decompressor's window, the decompressed size, the
+ * length of a line.
  *
- *   file ──read──▶ [input] ──zstd──▶ [buffer: …rest of a line | line | line | part of a li…]
+ *   file ──stream──▶ [buffer: …rest of a line | line | line | part of a li…]
  */
 #pragma once
 
@@ -48,6 +48,3 @@ bool lode_text_lines_is_terminated(const LodeTextLines *self);
 /* Sets `error` to "PATH: line NUMBER: MESSAGE". Gives false, for the caller to return. */
 bool lode_text_lines_error_at(const LodeTextLines *self, uint64_t number, GError **error, int code,
 	const char *format, ...) G_GNUC_PRINTF(5, 6);
-
-/* Whether these first bytes of a file are of zstd. */
-bool lode_text_lines_is_compressed(const char *data, size_t size);

@@ -12,10 +12,8 @@
 #include "traces/rps_format.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <lzma.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static bool fail(GError **error, LodeErrorCode code, const char *what)
@@ -41,7 +39,7 @@ static bool read_into(
 	const LodeRpsFile *self, uint64_t offset, uint8_t *out, uint64_t size, GError **error)
 {
 	while (size > 0) {
-		ssize_t n = pread(self->descriptor, out, size, (off_t)offset);
+		ssize_t n = pread(self->file->fd, out, size, (off_t)offset);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -375,19 +373,6 @@ static void read_contents(LodeRpsFile *self)
 
 /* --- the file --- */
 
-static bool open_file(LodeRpsFile *self, GError **error)
-{
-	struct stat status;
-
-	self->descriptor = open(self->path, O_RDONLY | O_CLOEXEC);
-	if (self->descriptor < 0 || fstat(self->descriptor, &status) != 0)
-		return fail(error, LODE_ERROR_IO, g_strerror(errno));
-	if (!S_ISREG(status.st_mode))
-		return fail(error, LODE_ERROR_IO, "not a regular file");
-	self->size = (uint64_t)status.st_size;
-	return true;
-}
-
 static bool check_header(const LodeRpsFile *self, GError **error)
 {
 	uint8_t header[LODE_RPS_HEADER_BYTES];
@@ -418,7 +403,11 @@ LodeRpsFile *lode_rps_file_open(const char *path, GError **error)
 	self->path = g_strdup(path);
 	self->frames = entries_new();
 	self->description = lode_trace_description_new();
-	if (!open_file(self, error) || !check_header(self, error)) {
+	self->file = lode_input_file_open_unpacked(path, error);
+	if (self->file == NULL)
+		return NULL;
+	self->size = self->file->size;
+	if (!check_header(self, error)) {
 		g_prefix_error(error, "%s: ", path);
 		return NULL;
 	}
@@ -430,8 +419,7 @@ void lode_rps_file_close(LodeRpsFile *self)
 {
 	if (self == NULL)
 		return;
-	if (self->descriptor >= 0)
-		close(self->descriptor);
+	lode_input_file_close(self->file);
 	g_array_unref(self->frames);
 	lode_trace_description_free(self->description);
 	g_free(self->damage);

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "base/input_file.h"
 #include "traces/rps_frame.h"
 #include "traces/rps_section.h"
 #include "traces/trace_description.h"
@@ -17,7 +18,7 @@ typedef struct {
 
 typedef struct {
 	char *path;
-	int descriptor;
+	LodeInputFile *file; /* unpacked */
 	uint64_t size;
 	GArray *frames;                    /* LodeRpsEntry */
 	LodeTraceDescription *description; /* the last one that is whole; empty without */

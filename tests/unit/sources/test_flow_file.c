@@ -324,7 +324,6 @@ static void test_is_format(void)
 {
 	g_assert_true(lode_flow_file_is_format("lode-flow 1\n", 12));
 	g_assert_true(lode_flow_file_is_format("lode-flow 2\n", 12));
-	g_assert_true(lode_flow_file_is_format("\x28\xb5\x2f\xfd\0\0", 6));
 	g_assert_false(lode_flow_file_is_format("lode-flows 1", 12));
 	g_assert_false(lode_flow_file_is_format("lode-fl", 7));
 	g_assert_false(lode_flow_file_is_format("", 0));
@@ -673,7 +672,7 @@ static void test_window(void)
 	g_assert_nonnull(small);
 	g_assert_null(read_window(29, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_LIMIT);
-	g_assert_nonnull(strstr(error->message, "window"));
+	g_assert_nonnull(strstr(error->message, "memory"));
 }
 
 /* 64 MiB of empty lines in a few kilobytes. */

@@ -146,7 +146,9 @@ static void test_names(void)
 	g_assert_true(lode_perf_map_is_name("perf-0.map"));
 	g_assert_false(lode_perf_map_is_name("perf-.map"));
 	g_assert_false(lode_perf_map_is_name("perf--1.map"));
-	g_assert_false(lode_perf_map_is_name("perf-12.map.zst"));
+	g_assert_true(lode_perf_map_is_name("perf-12.map.zst"));
+	g_assert_false(lode_perf_map_is_name("perf-12.map.old"));
+	g_assert_false(lode_perf_map_is_name("perf-12.zst"));
 	g_assert_false(lode_perf_map_is_name("perf-99999999999.map"));
 	g_assert_false(lode_perf_map_is_name("/perf-12.map/data"));
 }

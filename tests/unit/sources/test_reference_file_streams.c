@@ -11,7 +11,7 @@
 
 enum { N_LINES = 30000, N_LINES_BROKEN = 2000 };
 
-static const char *const compressors[] = {"gzip", "xz", "zstd"};
+static const char *const compressors[] = {"gzip", "xz", "zstd", "bzip2"};
 
 static int descriptor_of(const void *data, size_t size)
 {

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What zstd itself takes unless it is told otherwise. */
 enum { LODE_STREAM_MAGIC_SIZE = 6, LODE_STREAM_MAX_MEMORY = 128 << 20 };
 
 typedef struct {
@@ -27,10 +28,10 @@ typedef enum {
 } LodeStreamOutcome;
 
 typedef struct {
-	const char *name; /* "gzip" */
-	uint8_t magic[LODE_STREAM_MAGIC_SIZE];
-	uint8_t magic_size;
-	void *(*open)(void); /* NULL: no memory */
+	const char *name;    /* "gzip" */
+	const char *command; /* that decompresses a file of it */
+	/* NULL: no memory; of bytes it may take at most `max_memory`. */
+	void *(*open)(uint64_t max_memory);
 	/* Moves `in` and `out` along. A broken stream says why in *out_why, static. */
 	LodeStreamOutcome (*step)(void *state, LodeStreamStep *step, const char **out_why);
 	void (*close)(void *state);

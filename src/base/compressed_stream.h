@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A descriptor read as plain bytes, whether they come plain or compressed by gzip, xz, zstd or
+ * bzip2, which their first bytes tell. Several compressed members after each other are one stream.
+ * Pipes and slow writers work: what is there is given.
+ */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct LodeCompressedStream LodeCompressedStream;
+
+/* The descriptor stays the caller's; `name` is for messages. Reads the first bytes. A decompressor
+ * that needs more than `max_memory` fails. Errors: _IO, _LIMIT. */
+LodeCompressedStream *lode_compressed_stream_open(
+	int descriptor, const char *name, uint64_t max_memory, GError **error);
+void lode_compressed_stream_close(LodeCompressedStream *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCompressedStream, lode_compressed_stream_close)
+
+/* Reads what is there, at least a byte; 0 at the end, −1 with an error that names the input and the
+ * offset in it: _IO, _CORRUPT, _LIMIT. */
+ptrdiff_t lode_compressed_stream_read(
+	LodeCompressedStream *self, void *out, size_t size, GError **error);
+
+/* How many bytes of the descriptor were read. */
+uint64_t lode_compressed_stream_position(const LodeCompressedStream *self);
+
+/* The command that decompresses such a file, "gzip -d"; NULL: it is plain. */
+const char *lode_compressed_stream_command(const LodeCompressedStream *self);
