@@ -305,8 +305,11 @@ static bool read_outside(LodePerfData *self, LodePerfRawRecord *raw, GError **er
 			"a record inside compressed data that cannot stand there", error);
 	if (raw->type == LODE_PERF_RECORD_AUXTRACE)
 		return pass_trace(self, raw, error);
-	if (raw->type == LODE_PERF_RECORD_TRACING_DATA)
-		return pass_payload(self, raw, lode_byte_cursor_u32(&raw->payload), error);
+	if (raw->type == LODE_PERF_RECORD_TRACING_DATA) {
+		uint32_t size = lode_byte_cursor_u32(&raw->payload);
+		bool is_in_record = lode_byte_cursor_left(&raw->payload) >= size;
+		return is_in_record || pass_payload(self, raw, size, error);
+	}
 	return decompress(self, raw, error);
 }
 
@@ -624,6 +627,8 @@ size_t lode_perf_data_split_record(
 	out_raw->type = lode_byte_cursor_u32(&cursor);
 	out_raw->misc = lode_byte_cursor_u16(&cursor);
 	size_t size = lode_byte_cursor_u16(&cursor);
+	if (G_UNLIKELY(out_raw->type >= LODE_PERF_RECORD_FIRST_OF_SIMPLEPERF))
+		size |= (size_t)out_raw->misc << 16;
 	if (cursor.is_overrun || (size > left && size >= LODE_PERF_RECORD_HEADER_BYTES))
 		return 0;
 	if (size >= LODE_PERF_RECORD_HEADER_BYTES)
@@ -676,6 +681,26 @@ static bool move_window(LodePerfData *self, GError **error)
 	return true;
 }
 
+/* A record of simpleperf at `at` that is longer than the window, of which only the header is looked
+ * at. Gives its size; 0: it is none. */
+static size_t split_long_record(const LodePerfData *self, LodePerfRawRecord *out_raw)
+{
+	uint64_t start = self->at - self->window_start;
+	LodeByteCursor header;
+
+	lode_byte_cursor_init(
+		&header, self->window + start, self->window_size - start, self->is_swapped);
+	out_raw->type = lode_byte_cursor_u32(&header);
+	out_raw->misc = lode_byte_cursor_u16(&header);
+	size_t size = (size_t)out_raw->misc << 16 | lode_byte_cursor_u16(&header);
+	if (header.is_overrun || out_raw->type < LODE_PERF_RECORD_FIRST_OF_SIMPLEPERF ||
+		size < LODE_PERF_RECORD_HEADER_BYTES || size > self->data_end - self->at)
+		return 0;
+	header.end = header.at;
+	out_raw->payload = header;
+	return size;
+}
+
 static LodePerfNext take_from_file(LodePerfData *self, LodePerfRawRecord *out_raw, GError **error)
 {
 	size_t size = split_window(self, out_raw);
@@ -684,6 +709,8 @@ static LodePerfNext take_from_file(LodePerfData *self, LodePerfRawRecord *out_ra
 		if (!move_window(self, error))
 			return LODE_PERF_NEXT_ERROR;
 		size = split_window(self, out_raw);
+		if (G_UNLIKELY(size == 0))
+			size = split_long_record(self, out_raw);
 	}
 	if (G_UNLIKELY(size == 0))
 		return end_file(self, error);

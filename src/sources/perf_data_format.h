@@ -12,7 +12,8 @@ enum { /* record types of perf itself */
 	LODE_PERF_RECORD_FIRST_OF_PERF = 64,
 	LODE_PERF_RECORD_HEADER_ATTR = 64,
 	LODE_PERF_RECORD_EVENT_TYPE = 65,
-	LODE_PERF_RECORD_TRACING_DATA = 66, /* its payload follows the record */
+	LODE_PERF_RECORD_TRACING_DATA = 66, /* its payload follows the record; of old simpleperf it
+	                                       is in the record */
 	LODE_PERF_RECORD_BUILD_ID = 67,
 	LODE_PERF_RECORD_AUXTRACE = 71, /* its payload follows the record */
 	LODE_PERF_RECORD_EVENT_UPDATE = 78,
@@ -21,6 +22,9 @@ enum { /* record types of perf itself */
 	LODE_PERF_RECORD_COMPRESSED2 = 83,
 	LODE_PERF_RECORD_LAST_KNOWN = 83,
 	LODE_PERF_RECORD_LAST_OF_KERNEL = 21, /* AUX_OUTPUT_HW_ID */
+	/* From here on of Android's simpleperf: the upper half of a size stands in place of misc.
+	 */
+	LODE_PERF_RECORD_FIRST_OF_SIMPLEPERF = 32768,
 };
 
 enum { /* bits of the header's feature map, and numbers of FEATURE records */

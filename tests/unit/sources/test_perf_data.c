@@ -678,6 +678,44 @@ static void test_payloads(void)
 	perf_data_file_clear(&parts);
 }
 
+/* A record of simpleperf: the upper half of its size stands in place of misc. */
+static void put_long_record(PerfDataWriter *data, uint32_t size)
+{
+	put32(data, 32769);
+	put16(data, (uint16_t)(size >> 16));
+	put16(data, (uint16_t)size);
+	for (uint32_t i = 8; i < size; i++)
+		put8(data, 0xff);
+}
+
+/* Android's simpleperf: a description of tracepoints inside its record, as it wrote once, and
+ * records of its own that may be longer than the reader's window. */
+static void test_simpleperf(void)
+{
+	for (int i = 0; i < 2; i++) {
+		PerfDataFile parts;
+		perf_data_file_init(&parts, i == 1, false);
+		add_attribute(&parts, COMMON, 0);
+		begin_record(&parts.data, 66, 0);
+		put32(&parts.data, 40);
+		for (int j = 0; j < 11; j++) /* filled up */
+			put32(&parts.data, UINT32_MAX);
+		end_record(&parts.data);
+		put_sample(&parts.data, 1);
+		put_long_record(&parts.data, 64);
+		put_long_record(&parts.data, 70000);
+		put_sample(&parts.data, 2);
+		put_long_record(&parts.data, 3 << 18);
+		put_sample(&parts.data, 3);
+		g_autoptr(LodePerfData) file = open_file(&parts);
+		for (uint64_t j = 1; j <= 3; j++)
+			g_assert_cmpuint(next(file)->sample.ip, ==, j);
+		g_assert_null(next(file));
+		g_assert_cmpuint(lode_perf_data_info(file)->n_unknown_records, ==, 3);
+		perf_data_file_clear(&parts);
+	}
+}
+
 enum { FEATURE_DIRECTORY = 24 };
 
 /* A directory as of perf record --threads, of samples 1, 2, 3 …; removed by remove_directory(). */
@@ -1325,6 +1363,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/perf-data/newer", test_newer);
 	g_test_add_func("/perf-data/older", test_older);
 	g_test_add_func("/perf-data/payloads", test_payloads);
+	g_test_add_func("/perf-data/simpleperf", test_simpleperf);
 	g_test_add_func("/perf-data/directory", test_directory);
 	g_test_add_func("/perf-data/part-of-directory", test_part_of_directory);
 	g_test_add_func("/perf-data/features", test_features);
