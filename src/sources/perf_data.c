@@ -244,6 +244,17 @@ static void read_feature_record(LodePerfData *self, LodeByteCursor *cursor)
 		lode_perf_data_read_feature(self, feature, *cursor);
 }
 
+/* By the numbers of perf's enum auxtrace_type. */
+static void read_trace_kind(LodePerfData *self, LodeByteCursor *cursor)
+{
+	static const char *const traces[] = {"a hardware trace", "an Intel PT trace",
+		"an Intel BTS trace", "a CoreSight trace", "an Arm SPE trace",
+		"a CPU-measurement trace of s390", "a HiSilicon PTT trace"};
+	uint32_t kind = lode_byte_cursor_u32(cursor);
+
+	self->info.aux_trace = traces[kind < G_N_ELEMENTS(traces) ? kind : 0];
+}
+
 /* What a second reading does not need again. */
 static void read_once(LodePerfData *self, LodePerfRawRecord *raw)
 {
@@ -262,6 +273,9 @@ static void read_once(LodePerfData *self, LodePerfRawRecord *raw)
 		return;
 	case LODE_PERF_RECORD_BUILD_ID:
 		read_build_id_record(self, raw);
+		return;
+	case LODE_PERF_RECORD_AUXTRACE_INFO:
+		read_trace_kind(self, cursor);
 		return;
 	case LODE_PERF_RECORD_FEATURE:
 		read_feature_record(self, cursor);
@@ -294,6 +308,8 @@ static bool pass_trace(LodePerfData *self, LodePerfRawRecord *raw, GError **erro
 
 	if (raw->is_first_reading)
 		self->info.aux_bytes += MIN(size, self->data_end - self->at);
+	if (self->info.aux_trace == NULL)
+		self->info.aux_trace = "a hardware trace";
 	return pass_payload(self, raw, size, error);
 }
 

@@ -160,7 +160,10 @@ typedef struct {
 	uint64_t n_damaged_features; /* left out: they end before their own counts say */
 	uint64_t n_unknown_ids;      /* samples left out since the last rewind: their event stands
 	                                nowhere */
-	uint64_t aux_bytes;          /* of AUXTRACE, passed over */
+	/* A trace that the processor made, with its article, "an Intel PT trace"; NULL: none. It is
+	 * passed over. */
+	const char *aux_trace;
+	uint64_t aux_bytes; /* of it */
 	uint64_t compressed_bytes, decompressed_bytes;
 } LodePerfInfo;
 

@@ -15,6 +15,7 @@ enum { /* record types of perf itself */
 	LODE_PERF_RECORD_TRACING_DATA = 66, /* its payload follows the record; of old simpleperf it
 	                                       is in the record */
 	LODE_PERF_RECORD_BUILD_ID = 67,
+	LODE_PERF_RECORD_AUXTRACE_INFO = 70,
 	LODE_PERF_RECORD_AUXTRACE = 71, /* its payload follows the record */
 	LODE_PERF_RECORD_EVENT_UPDATE = 78,
 	LODE_PERF_RECORD_FEATURE = 80,

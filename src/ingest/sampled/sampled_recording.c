@@ -27,7 +27,8 @@ typedef struct {
 	double *periods;   /* likewise: of a sample that does not say its own; 0: it does */
 	size_t n_events;
 	LodeSampledCounts counts;
-	bool has_data; /* samples have registers or data addresses */
+	uint64_t n_samples; /* also those that were not asked for */
+	bool has_data;      /* samples have registers or data addresses */
 	bool knows_times, has_times;
 	uint64_t kernel_text;          /* where the kernel's code began; 0: unknown */
 	uint64_t sequence;             /* stands for the time where none is recorded */
@@ -462,6 +463,7 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 	time_of(input, record);
 	if (record->kind != LODE_PERF_SAMPLE)
 		return;
+	input->n_samples++;
 	/* Counters also go on at samples that were not asked for. */
 	const GArray *counts = lode_sampled_counts_take(
 		&input->counts, input->data, &events[record->event], record);
@@ -519,6 +521,11 @@ static void account_files(Reading *self)
 			lode_recording_add_unresolved(self->recording,
 				"sample of an event that the recording does not describe",
 				input->path, (double)info->n_unknown_ids, 0);
+		if (info->aux_trace != NULL) {
+			g_autofree char *reason = g_strconcat(
+				strchr(info->aux_trace, ' ') + 1, " that is not decoded", NULL);
+			lode_recording_add_unresolved(self->recording, reason, input->path, 1, 0);
+		}
 		if (input->counts.n_left_out > 0)
 			lode_recording_add_unresolved(self->recording,
 				"count of an event that the recording does not describe",
@@ -585,10 +592,29 @@ static void describe(Reading *self)
 	                                          : LODE_FREQUENCY_INFERRED;
 }
 
+/* A trace that the processor made is no recording that lode reads, and without it there must be
+ * samples. */
+static bool is_more_than_trace(const Input *input, GError **error)
+{
+	const LodePerfInfo *info = lode_perf_data_info(input->data);
+
+	if (input->n_samples > 0 || info->aux_trace == NULL)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+		"%s: it holds no samples, but %s (%" G_GUINT64_FORMAT
+		" bytes), which lode does not decode; 'perf inject --itrace=i1000i -i %s -o FILE' "
+		"makes samples of it",
+		input->path, info->aux_trace, info->aux_bytes, input->path);
+	return false;
+}
+
 static bool has_wanted(const Reading *self, GError **error)
 {
 	const LodeSampledRecordingOptions *options = self->options;
 
+	for (guint i = 0; i < self->inputs->len; i++)
+		if (!is_more_than_trace(&g_array_index(self->inputs, Input, i), error))
+			return false;
 	if (self->n_left_out == 0 || self->recording->n_samples > 0)
 		return true;
 	g_autofree char *names = options->only != NULL ? g_strjoinv("', '", (char **)options->only)

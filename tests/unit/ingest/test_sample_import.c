@@ -596,6 +596,60 @@ static void test_kernel_chain(void)
 	check_stack(profile, 3, "wander");
 }
 
+/* A trace of the processor's, as perf writes it: what kind it is, a record, and its bytes. */
+static void put_trace(PerfDataWriter *data, uint32_t kind, bool has_kind)
+{
+	enum { AUXTRACE_INFO = 70, AUXTRACE = 71, TRACE_BYTES = 96 };
+
+	if (has_kind) {
+		begin_record(data, AUXTRACE_INFO, 0);
+		put32(data, kind);
+		put32(data, 0);
+		end_record(data);
+	}
+	begin_record(data, AUXTRACE, 0);
+	put64(data, TRACE_BYTES);
+	for (int i = 0; i < 4; i++)
+		put64(data, 0);
+	end_record(data);
+	for (int i = 0; i < TRACE_BYTES; i++)
+		put8(data, 0xff);
+}
+
+/* Alone it is no recording; beside samples it is said. */
+static void test_hardware_trace(void)
+{
+	static const char *const names[] = {"a hardware trace", "an Intel PT trace",
+		"an Intel BTS trace", "a CoreSight trace", "an Arm SPE trace",
+		"a CPU-measurement trace of s390", "a HiSilicon PTT trace", "a hardware trace",
+		"a hardware trace"};
+
+	for (uint32_t kind = 0; kind < G_N_ELEMENTS(names); kind++) {
+		for (int has_samples = 0; has_samples < 2; has_samples++) {
+			g_auto(SampleFile) file;
+			g_autoptr(GError) error = NULL;
+			SampleFile *files[] = {&file};
+			sample_file_init(&file);
+			add_cpu_clock(&file);
+			put_trace(&file.file.data, kind, kind + 1 < G_N_ELEMENTS(names));
+			if (has_samples != 0)
+				add_at(&file, 0, 0x1000, 1000);
+			g_autoptr(LodeProfile) profile = import_files(files, 1, &error);
+			if (has_samples == 0) {
+				g_assert_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED);
+				g_assert_nonnull(strstr(error->message, names[kind]));
+				g_assert_nonnull(strstr(error->message, "(96 bytes)"));
+				g_assert_nonnull(strstr(error->message, "perf inject --itrace"));
+				continue;
+			}
+			g_assert_no_error(error);
+			g_autofree char *reason = g_strconcat(
+				strchr(names[kind], ' ') + 1, " that is not decoded", NULL);
+			check_reason(profile, reason, 1, 0);
+		}
+	}
+}
+
 /* 'perf record -c N' need not write the period, and what was mapped counts in the file's order. */
 static void check_bare(bool is_pipe)
 {
@@ -984,6 +1038,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/sample-import/group-of-unknown", test_group_of_unknown);
 	g_test_add_func("/sample-import/unknown-kernel-chain", test_unknown_kernel_chain);
 	g_test_add_func("/sample-import/kernel-chain", test_kernel_chain);
+	g_test_add_func("/sample-import/hardware-trace", test_hardware_trace);
 	g_test_add_func("/sample-import/no-times", test_no_times);
 	g_test_add_func("/sample-import/build-id", test_build_id);
 	g_test_add_func("/sample-import/missing-file", test_missing_file);
