@@ -517,11 +517,23 @@ static uint32_t find_column(LodeRecording *recording, const char *name, size_t s
 	return NO_INDEX;
 }
 
+/* Before valgrind 3.6, the last level was always called the second. */
+static void rename_old_event(const char **name, size_t size)
+{
+	static const char *const names[][2] = {
+		{"I2mr", "ILmr"}, {"D2mr", "DLmr"}, {"D2mw", "DLmw"}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+		if (size == strlen(names[i][0]) && memcmp(*name, names[i][0], size) == 0)
+			*name = names[i][1];
+}
+
 static bool add_event(Scanner *self, const char *name, size_t size)
 {
 	LodeRecording *recording = self->records->recording;
-	uint32_t column = find_column(recording, name, size);
 
+	rename_old_event(&name, size);
+	uint32_t column = find_column(recording, name, size);
 	if (memchr(name, '\0', size) != NULL || !g_utf8_validate(name, (gssize)size, NULL))
 		return corrupt(self, "an event's name is not text");
 	for (unsigned i = 0; i < self->n_events; i++)

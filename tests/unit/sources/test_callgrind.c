@@ -142,6 +142,26 @@ static void test_files(void)
 	g_rmdir(directory);
 }
 
+/* valgrind before 3.6; and a file of it beside one of a newer valgrind. */
+static void test_old_events(void)
+{
+	g_autoptr(GError) error = NULL;
+	const char text[] = "version: 1\npositions: instr line\nevents: Ir I2mr D2mr D2mw\n"
+			    "ob=x\nfn=f\n0x10 1 5 1 2 3\n\nsummary: 5 1 2 3\n"
+			    "events: Ir ILmr\nob=x\nfn=f\n0x10 1 2 4\n\nsummary: 2 4\n";
+	g_autoptr(LodeRecording)
+		recording = lode_callgrind_read_text("x", text, strlen(text), &error);
+	static const char *const names[] = {"Ir", "ILmr", "DLmr", "DLmw"};
+	static const double totals[] = {7, 5, 2, 3};
+
+	g_assert_no_error(error);
+	g_assert_cmpuint(recording->events->len, ==, G_N_ELEMENTS(names));
+	for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_assert_cmpstr(recording->events->pdata[i], ==, names[i]);
+		g_assert_cmpfloat(g_array_index(recording->totals, double, i), ==, totals[i]);
+	}
+}
+
 static void test_plain_names(void)
 {
 	g_autoptr(LodeRecording) recording = read_text(
@@ -352,6 +372,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/callgrind/transfers", test_transfers);
 	g_test_add_func("/callgrind/parts", test_parts);
 	g_test_add_func("/callgrind/files", test_files);
+	g_test_add_func("/callgrind/old-events", test_old_events);
 	g_test_add_func("/callgrind/plain-names", test_plain_names);
 	g_test_add_func("/callgrind/damage", test_damage);
 	g_test_add_func("/callgrind/missing-file", test_missing_file);
