@@ -27,6 +27,8 @@ typedef enum {
 	FORMAT_ALLOCATIONS,
 	FORMAT_PAGES,
 	FORMAT_TRACE,
+	FORMAT_BINARIES, /* one, a folder of them, an archive */
+	FORMAT_EMPTY,
 	FORMAT_UNKNOWN,
 } Format;
 
@@ -37,7 +39,9 @@ static bool detect_format(const char *path, Format *out_format, GError **error)
 	struct stat status;
 
 	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
-		*out_format = FORMAT_PERF; /* whose reader says what is wrong with it */
+		g_autofree char *data = g_build_filename(path, "data", NULL);
+		*out_format = g_file_test(data, G_FILE_TEST_IS_REGULAR) ? FORMAT_PERF
+		                                                        : FORMAT_BINARIES;
 		return true;
 	}
 	if (!lode_input_file_read_start(path, start, sizeof(start), &size, error))
@@ -49,13 +53,15 @@ static bool detect_format(const char *path, Format *out_format, GError **error)
 	              : lode_allocation_log_is_format(start, size) ? FORMAT_ALLOCATIONS
 	              : lode_page_file_is_format(start, size)      ? FORMAT_PAGES
 	              : lode_trace_reader_is_format(start, size)   ? FORMAT_TRACE
+	              : lode_image_files_is_format(start, size)    ? FORMAT_BINARIES
+	              : size == 0                                  ? FORMAT_EMPTY
 	                                                           : FORMAT_UNKNOWN;
 	return true;
 }
 
 /* The recordings by what they are; paths are borrowed. */
 typedef struct {
-	GPtrArray *callgrind, *counts, *perf, *allocations, *pages, *traces;
+	GPtrArray *callgrind, *counts, *perf, *allocations, *pages, *traces, *empty;
 	GPtrArray *binaries; /* files, folders and archives of them */
 	const char *flow_file;
 	bool passes_over_damaged_logs;
@@ -65,10 +71,6 @@ static bool sort_input(Inputs *self, const char *path, GError **error)
 {
 	Format format;
 
-	if (lode_image_files_is_source(path)) {
-		g_ptr_array_add(self->binaries, (void *)path);
-		return true;
-	}
 	if (!detect_format(path, &format, error))
 		return false;
 	switch (format) {
@@ -97,6 +99,12 @@ static bool sort_input(Inputs *self, const char *path, GError **error)
 		}
 		g_ptr_array_add(self->traces, (void *)path);
 		return true;
+	case FORMAT_BINARIES:
+		g_ptr_array_add(self->binaries, (void *)path);
+		return true;
+	case FORMAT_EMPTY:
+		g_ptr_array_add(self->empty, (void *)path);
+		return true;
 	default:
 		if (lode_perf_data_is_part(path)) {
 			g_autofree char *directory = g_path_get_dirname(path);
@@ -112,6 +120,41 @@ static bool sort_input(Inputs *self, const char *path, GError **error)
 			path);
 		return false;
 	}
+}
+
+/* "callgrind.out.77-01", "callgrind.out.77.1-01" beside "callgrind.out.77", also compressed. */
+static bool is_of_thread(const char *path, const char *empty)
+{
+	static const char *const suffixes[] = {".gz", ".xz", ".zst", ".bz2"};
+	size_t length = strlen(empty);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++)
+		if (g_str_has_suffix(empty, suffixes[i]))
+			length = strlen(empty) - strlen(suffixes[i]);
+	return strncmp(path, empty, length) == 0 && (path[length] == '-' || path[length] == '.');
+}
+
+/* Where callgrind writes a file for each thread, it leaves the one of the process empty. */
+static bool check_empty(const Inputs *self, GError **error)
+{
+	for (guint i = 0; i < self->empty->len; i++) {
+		const char *empty = self->empty->pdata[i];
+		bool has_threads = false;
+		for (guint j = 0; j < self->callgrind->len; j++)
+			has_threads |= is_of_thread(self->callgrind->pdata[j], empty);
+		if (has_threads)
+			continue;
+		g_autofree char *first = g_strconcat(empty, "-01", NULL);
+		bool is_callgrind = g_file_test(first, G_FILE_TEST_EXISTS);
+		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+			"%s: the file is empty%s%s%s", empty,
+			is_callgrind ? ", as callgrind --separate-threads=yes leaves it; give '"
+				     : "",
+			is_callgrind ? first : "",
+			is_callgrind ? "' and those of the other threads" : "");
+		return false;
+	}
+	return true;
 }
 
 /* What stands for a whole recording by itself. */
@@ -167,6 +210,8 @@ static bool sort_inputs(Inputs *self, const LodeImportOptions *options, GError *
 			options->paths[0]);
 		return false;
 	}
+	if (!check_empty(self, error))
+		return false;
 	if (self->allocations->len > 0 && self->perf->len == 0) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"%s: an allocation log is only imported with the perf.data of the same "
@@ -416,6 +461,7 @@ LodeProfile *lode_import(
 		.allocations = g_ptr_array_new(),
 		.pages = g_ptr_array_new(),
 		.traces = g_ptr_array_new(),
+		.empty = g_ptr_array_new(),
 		.binaries = g_ptr_array_new(),
 		.passes_over_damaged_logs = options->passes_over_damaged_logs};
 	g_autoptr(LodeProfile) profile = import_inputs(&inputs, options, progress, error);
@@ -426,6 +472,7 @@ LodeProfile *lode_import(
 	g_ptr_array_unref(inputs.allocations);
 	g_ptr_array_unref(inputs.pages);
 	g_ptr_array_unref(inputs.traces);
+	g_ptr_array_unref(inputs.empty);
 	g_ptr_array_unref(inputs.binaries);
 	if (profile == NULL || !apply_attribute_files(profile, options, progress, error))
 		return NULL;

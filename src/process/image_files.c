@@ -5,9 +5,8 @@
 #include "images/elf_file.h"
 #include "images/mapped_file.h"
 #include "images/vdso_image.h"
+#include "process/image_archive.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,7 +16,6 @@ enum {
 	MAX_DEPTH = 64,      /* of folders in a folder */
 	MAX_FILES = 1 << 20, /* that are looked at in all that is given */
 };
-#define MAX_UNPACKED_BYTES (UINT64_C(16) << 30)
 
 /* A binary that was given, or that a recording has kept. */
 typedef struct {
@@ -35,7 +33,7 @@ struct LodeImageFiles {
 	LodePrivateFolder *folder; /* NULL: nothing was unpacked */
 	GMutex lock;               /* of the folder, and of what follows */
 	char *vdso;                /* NULL: not written yet */
-	uint64_t n_looked_at, unpacked_bytes;
+	uint64_t n_looked_at;
 	bool allow_debuginfod;
 };
 
@@ -247,111 +245,27 @@ static bool open_folder(LodeImageFiles *self, GError **error)
 	return self->folder != NULL;
 }
 
-static struct archive *open_archive(const char *path)
-{
-	struct archive *archive = archive_read_new();
-
-	archive_read_support_filter_all(archive);
-	archive_read_support_format_tar(archive);
-	if (archive_read_open_filename(archive, path, 1 << 16) == ARCHIVE_OK)
-		return archive;
-	archive_read_free(archive);
-	return NULL;
-}
-
-static bool is_archive(const char *path)
-{
-	struct archive *archive = open_archive(path);
-	struct archive_entry *entry;
-	bool is_one = archive != NULL && archive_read_next_header(archive, &entry) == ARCHIVE_OK;
-
-	if (archive != NULL)
-		archive_read_free(archive);
-	return is_one;
-}
-
-static bool set_damaged(struct archive *archive, const char *path, GError **error)
-{
-	const char *why = archive_error_string(archive);
-
-	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "%s: at byte %" G_GINT64_FORMAT ": %s",
-		path, (gint64)archive_filter_bytes(archive, -1),
-		why != NULL ? why : "not an archive");
-	return false;
-}
-
-/* Writes the entry at hand, if it is an ELF file; *out_path NULL: it is not. */
-static bool unpack_entry(LodeImageFiles *self, struct archive *archive, const char *name,
-	const char *path, char **out_path, GError **error)
-{
-	g_autofree char *unpacked = NULL;
-	const void *block;
-	int descriptor = -1, status;
-	bool is_written = true;
-	int64_t offset;
-	size_t size;
-
-	*out_path = NULL;
-	while ((status = archive_read_data_block(archive, &block, &size, &offset)) == ARCHIVE_OK) {
-		self->unpacked_bytes += size;
-		if (self->unpacked_bytes > MAX_UNPACKED_BYTES) {
-			g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
-				"%s: more than %d GiB when unpacked", path,
-				(int)(MAX_UNPACKED_BYTES >> 30));
-			is_written = false;
-			break;
-		}
-		if (descriptor < 0) {
-			if (offset != 0 || size < 4 || memcmp(block, "\177ELF", 4) != 0)
-				return true;
-			unpacked = lode_private_folder_next(self->folder, name);
-			descriptor = open(unpacked, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		}
-		if (descriptor < 0 || pwrite(descriptor, block, size, offset) != (ssize_t)size) {
-			g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: cannot be unpacked: %s",
-				path, g_strerror(errno));
-			is_written = false;
-			break;
-		}
-	}
-	if (descriptor >= 0)
-		close(descriptor);
-	if (is_written && status != ARCHIVE_EOF)
-		is_written = set_damaged(archive, path, error);
-	if (is_written)
-		*out_path = g_steal_pointer(&unpacked);
-	return is_written;
-}
-
 /* Neither names nor links of an archive lead anywhere: a file counts by its own build-id. */
 static bool add_archive(LodeImageFiles *self, const char *path, GError **error)
 {
-	struct archive *archive = open_archive(path);
-	struct archive_entry *entry;
-	int status = ARCHIVE_FATAL;
-	bool is_read = archive != NULL && open_folder(self, error);
+	g_autoptr(LodeImageArchive) archive = lode_image_archive_open(path, error);
+	const char *name;
+	char *unpacked;
+	int found = -1;
 
-	while (is_read && (status = archive_read_next_header(archive, &entry)) == ARCHIVE_OK) {
-		const char *name = archive_entry_pathname(entry);
-		g_autofree char *unpacked = NULL;
-		if (++self->n_looked_at > MAX_FILES)
-			is_read = set_too_many(path, error);
-		else if (name != NULL && archive_entry_filetype(entry) == AE_IFREG)
-			is_read = unpack_entry(self, archive, name, path, &unpacked, error);
-		if (unpacked == NULL)
-			continue;
+	if (archive == NULL || !open_folder(self, error))
+		return false;
+	while ((found = lode_image_archive_next(archive, self->folder, &name, &unpacked, error)) >
+		0) {
 		/* perf's cache has a file as its original path, then its build-id, then "elf". */
 		bool is_cached = g_str_has_suffix(name, "/elf") || g_str_has_suffix(name, "/vdso");
 		g_autofree char *folder = g_path_get_dirname(name);
 		g_autofree char *original = g_path_get_dirname(folder);
 		if (!add_binary(self, unpacked, is_cached ? original : name))
 			unlink(unpacked);
+		g_free(unpacked);
 	}
-	if (is_read && status != ARCHIVE_EOF)
-		is_read = set_damaged(archive, path, error);
-	if (archive != NULL)
-		archive_read_free(archive);
-	return is_read;
+	return found == 0;
 }
 
 bool lode_image_files_add_root(LodeImageFiles *self, const char *folder, GError **error)
@@ -364,11 +278,10 @@ bool lode_image_files_add_root(LodeImageFiles *self, const char *folder, GError 
 	return true;
 }
 
-bool lode_image_files_is_source(const char *path)
+bool lode_image_files_is_format(const char *data, size_t size)
 {
-	if (g_file_test(path, G_FILE_TEST_IS_DIR))
-		return true;
-	return g_file_test(path, G_FILE_TEST_IS_REGULAR) && (is_elf(path) || is_archive(path));
+	return (size >= 4 && memcmp(data, "\177ELF", 4) == 0) ||
+	       lode_image_archive_is_format(data, size);
 }
 
 bool lode_image_files_give(LodeImageFiles *self, const char *path, GError **error)

@@ -52,8 +52,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeImageFiles, lode_image_files_free)
 /* A folder with the recorded machine's files at their paths. Errors: _IO. */
 bool lode_image_files_add_root(LodeImageFiles *self, const char *folder, GError **error);
 
-/* Whether a file is what can be given: a binary, a folder, an archive. */
-bool lode_image_files_is_source(const char *path);
+/* Whether the first bytes of a file, unpacked, are those of a binary or an archive. */
+bool lode_image_files_is_format(const char *data, size_t size);
 
 /*
  * A binary, a folder with binaries, at any depth, or an archive of them, such as 'perf archive'
