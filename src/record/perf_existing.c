@@ -122,8 +122,18 @@ static void add_mapping(const Writer *self, const LodeMapsLine *map, const char 
 	add_record(self, PERF_RECORD_MMAP2,
 		(uint16_t)(PERF_RECORD_MISC_USER | (is_code ? 0 : PERF_RECORD_MISC_MMAP_DATA)),
 		body);
-	if (is_code && self->wanted->found != NULL)
-		self->wanted->found(path, self->wanted->user_data);
+	if (!is_code || self->wanted->found == NULL)
+		return;
+	const LodeMappedFile mapped = {
+		.pid = self->wanted->pid,
+		.start = map->start,
+		.end = map->end,
+		.device_major = map->device_major,
+		.device_minor = map->device_minor,
+		.inode = map->inode,
+		.path = path,
+	};
+	self->wanted->found(&mapped, self->wanted->user_data);
 }
 
 static void add_line(const Writer *self, char *line)

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include "images/mapped_file.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,7 +20,8 @@ typedef struct {
 	uint64_t sample_type; /* of the events: what stands after each record */
 	bool has_data;        /* also mappings that are not executable */
 	const char *proc;     /* "/proc" */
-	void (*found)(const char *path, void *user_data); /* a mapping that is executable */
+	/* A mapping that is executable, of a file or not. */
+	void (*found)(const LodeMappedFile *mapped, void *user_data);
 	void *user_data;
 	uint64_t time_ns; /* of the records of mappings */
 	/* Whether a mapping is wanted; NULL: all are. */

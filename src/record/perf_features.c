@@ -3,12 +3,9 @@
 
 #include "record/perf_event_choice.h"
 
-#include <elfutils/libdwelf.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -61,57 +58,31 @@ typedef struct {
 	uint8_t build_id[MAX_BUILD_ID], size, reserved[3];
 } Entry;
 
-/* False: not an ELF file, or one without. A named pipe must not hold us up. */
-static bool read_build_id(const char *path, Entry *entry)
-{
-	struct stat status;
-	const void *bytes;
-	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	ssize_t size = -1;
-
-	if (descriptor < 0)
-		return false;
-	if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)) {
-		Elf *elf = elf_begin(descriptor, ELF_C_READ_MMAP, NULL);
-		size = elf != NULL ? dwelf_elf_gnu_build_id(elf, &bytes) : -1;
-		if (size > 0) {
-			entry->size = (uint8_t)MIN(size, MAX_BUILD_ID);
-			memcpy(entry->build_id, bytes, entry->size);
-		}
-		elf_end(elf);
-	}
-	close(descriptor);
-	return size > 0;
-}
-
-static void add_file(GByteArray *section, const char *path)
+/* The build-id table: entries of the files that have a GNU build-id, by path; may be empty. */
+static GByteArray *perf_build_ids_make(LodeKeptFiles *files)
 {
 	static const guint8 zeros[PATH_ALIGNMENT];
-	guint length = (guint)strlen(path);
-	guint padded = (length + PATH_ALIGNMENT) / PATH_ALIGNMENT * PATH_ALIGNMENT;
-	Entry entry = {
-		.header = {RECORD_BUILD_ID, PERF_RECORD_MISC_USER | MISC_BUILD_ID_SIZE,
-			(uint16_t)(sizeof(entry) + padded)},
-		.pid = -1,
-	};
-
-	if (!read_build_id(path, &entry))
-		return;
-	g_byte_array_append(section, (const guint8 *)&entry, sizeof(entry));
-	g_byte_array_append(section, (const guint8 *)path, length);
-	g_byte_array_append(section, zeros, padded - length);
-}
-
-/* The build-id table: entries of the files that have a GNU build-id, by path; may be empty. */
-static GByteArray *perf_build_ids_make(const GHashTable *paths)
-{
 	GByteArray *section = g_byte_array_new();
-	g_autoptr(GList) keys = g_hash_table_get_keys((GHashTable *)paths);
+	const GPtrArray *list = lode_kept_files_list(files);
 
-	elf_version(EV_CURRENT);
-	keys = g_list_sort(keys, (GCompareFunc)strcmp);
-	for (const GList *at = keys; at != NULL; at = at->next)
-		add_file(section, at->data);
+	for (guint i = 0; i < list->len; i++) {
+		const LodeKeptFile *file = list->pdata[i];
+		const char *path = file->mapped.path;
+		guint length = (guint)strlen(path);
+		guint padded = (length + PATH_ALIGNMENT) / PATH_ALIGNMENT * PATH_ALIGNMENT;
+		Entry entry = {
+			.header = {RECORD_BUILD_ID, PERF_RECORD_MISC_USER | MISC_BUILD_ID_SIZE,
+				(uint16_t)(sizeof(entry) + padded)},
+			.pid = -1,
+			.size = (uint8_t)MIN(file->build_id_size, MAX_BUILD_ID),
+		};
+		if (file->build_id_size == 0)
+			continue;
+		memcpy(entry.build_id, file->build_id, entry.size);
+		g_byte_array_append(section, (const guint8 *)&entry, sizeof(entry));
+		g_byte_array_append(section, (const guint8 *)path, length);
+		g_byte_array_append(section, zeros, padded - length);
+	}
 	return section;
 }
 
@@ -434,7 +405,7 @@ GPtrArray *lode_perf_features_make(const LodePerfFeatureInput *input)
 	g_ptr_array_set_size(features, N_FEATURES);
 	put_machine(features);
 	put_text(features, FEATURE_VERSION, "lode " LODE_VERSION);
-	put(features, FEATURE_BUILD_ID, perf_build_ids_make(input->tally->executables));
+	put(features, FEATURE_BUILD_ID, perf_build_ids_make(input->tally->files));
 	put(features, FEATURE_CMDLINE, command_line(input->command));
 	put(features, FEATURE_EVENT_DESC, describe_events(input->choices));
 	put(features, FEATURE_SAMPLE_TIME, sample_times(input->tally));

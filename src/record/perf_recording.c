@@ -111,9 +111,9 @@ static void seal(LodePerfRecording *self)
 		lode_perf_writer_seal(self->writer, &self->write_error);
 }
 
-static void remember_executable(const char *path, void *user_data)
+static void remember_file(const LodeMappedFile *mapped, void *user_data)
 {
-	lode_perf_tally_add_executable(user_data, path);
+	lode_kept_files_add(user_data, mapped);
 }
 
 void lode_perf_recording_follow(LodePerfRecording *self, pid_t pid)
@@ -122,8 +122,8 @@ void lode_perf_recording_follow(LodePerfRecording *self, pid_t pid)
 	const LodePerfExisting wanted = {
 		.sample_type = first->attr.sample_type,
 		.proc = "/proc",
-		.found = remember_executable,
-		.user_data = &self->tally,
+		.found = remember_file,
+		.user_data = self->tally.files,
 	};
 
 	if (!self->follows_mappings)
@@ -226,8 +226,8 @@ void lode_perf_recording_add_process(LodePerfRecording *self, pid_t pid, bool ha
 		.sample_type = first->attr.sample_type,
 		.has_data = has_data,
 		.proc = "/proc",
-		.found = remember_executable,
-		.user_data = &self->tally,
+		.found = remember_file,
+		.user_data = self->tally.files,
 	};
 	g_autoptr(GByteArray) records = lode_perf_existing_records(&wanted);
 
@@ -276,8 +276,8 @@ bool lode_perf_recording_finish(
 	lode_perf_recording_drain(self);
 	write_lost(self);
 	g_autoptr(GPtrArray) features = lode_perf_features_make(&input);
-	lode_perf_writer_finish(
-		self->writer, features, self->write_error == NULL ? &self->write_error : NULL);
+	lode_perf_writer_finish(self->writer, features, self->tally.files,
+		self->write_error == NULL ? &self->write_error : NULL);
 	g_clear_pointer(&self->events, lode_perf_event_set_close);
 	if (self->pages != NULL)
 		lode_page_survey_close(g_steal_pointer(&self->pages),

@@ -30,8 +30,9 @@
 /* What is in the rings is written at least this often. */
 enum { ROUND_MS = 250 };
 
-/* And this often where programs that start are to be looked at before they end. */
-enum { FOLLOWING_ROUND_MS = 10 };
+/* And this often where programs that start are to be looked at before they end; also for some time
+ * after something new was executed, as what is in a container can be read only while it runs. */
+enum { SHORT_ROUND_MS = 10, SHORT_ROUNDS_US = 500 * 1000 };
 
 static const int caught_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD};
 
@@ -51,6 +52,7 @@ typedef struct {
 	sigset_t signals, old_mask;
 	struct sigaction child_action;
 	gint64 enable_at_us, end_at_us; /* 0: never */
+	gint64 short_rounds_end_us;
 	LodeStopRequests requests;
 	LodeRunningProcess running; /* what is attached to */
 	LodeCpuMeter meter;
@@ -233,8 +235,9 @@ static bool has_rings_left(const Session *self)
 
 static int timeout_ms(const Session *self)
 {
-	int round_ms = self->options->follows_mappings ? FOLLOWING_ROUND_MS : ROUND_MS;
-	gint64 until_us = now_us() + (gint64)round_ms * 1000;
+	gint64 now = now_us();
+	bool is_short = self->options->follows_mappings || now < self->short_rounds_end_us;
+	gint64 until_us = now + (gint64)(is_short ? SHORT_ROUND_MS : ROUND_MS) * 1000;
 
 	if (self->enable_at_us != 0)
 		until_us = MIN(until_us, self->enable_at_us);
@@ -266,7 +269,11 @@ static void end_round(Session *self)
 {
 	const LodePerfObserver *observer = self->options->observer;
 
+	guint n_files = lode_kept_files_count(self->recording.tally.files);
+
 	lode_perf_recording_drain(&self->recording);
+	if (lode_kept_files_count(self->recording.tally.files) > n_files)
+		self->short_rounds_end_us = now_us() + SHORT_ROUNDS_US;
 	if (!is_program(self))
 		lode_cpu_meter_look(&self->meter);
 	if (observer != NULL && observer->round != NULL)
@@ -523,12 +530,19 @@ static LodePerfSampling *result_of(Session *self)
 {
 	LodePerfSampling *result = g_new0(LodePerfSampling, 1);
 	int status = exit_status(self);
+	const char *too_large;
 
 	if (self->n_unknown_controls > 0)
 		lode_perf_note(self->note,
 			"unknown commands on the control pipe (enable, disable and stop are "
 			"known): %u",
 			self->n_unknown_controls);
+	unsigned n_too_large = lode_kept_files_too_large(self->recording.tally.files, &too_large);
+	if (n_too_large > 0)
+		lode_perf_note(self->note,
+			"files that lie nowhere else and are too large to be kept in the "
+			"recording: %u, such as '%s'",
+			n_too_large, too_large);
 	result->n_samples = self->recording.tally.n_samples;
 	result->n_lost = self->recording.tally.n_lost;
 	result->n_throttled = self->recording.tally.n_throttled;
@@ -554,6 +568,7 @@ static LodePerfSampling *record(Session *self, const LodePerfKernel *kernel, GEr
 	lode_perf_recording_add_kernel(&self->recording);
 	set_deadlines(self);
 	set_up_waits(self);
+	self->short_rounds_end_us = now_us() + SHORT_ROUNDS_US;
 	while (!self->is_over)
 		wait_once(self);
 	return finish(self, error) ? result_of(self) : NULL;

@@ -31,7 +31,8 @@ typedef struct {
 	struct perf_event_header header;
 	uint32_t pid, tid;
 	uint64_t address, size, offset;
-	uint64_t device, inode, generation;
+	uint32_t device_major, device_minor;
+	uint64_t inode, generation;
 	uint32_t protection, flags;
 	char path[PATH_MAX];
 } MappingRecord;
@@ -39,22 +40,15 @@ typedef struct {
 void lode_perf_tally_init(LodePerfTally *self)
 {
 	*self = (LodePerfTally){
-		.executables = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+		.files = lode_kept_files_new(),
 		.processes = g_hash_table_new(NULL, NULL),
 	};
 }
 
 void lode_perf_tally_clear(LodePerfTally *self)
 {
-	g_clear_pointer(&self->executables, g_hash_table_unref);
+	g_clear_pointer(&self->files, lode_kept_files_free);
 	g_clear_pointer(&self->processes, g_hash_table_unref);
-}
-
-void lode_perf_tally_add_executable(LodePerfTally *self, const char *path)
-{
-	/* "//anon" and "[vdso]" are the kernel's names for what does not come from a file */
-	if (path[0] == '/' && path[1] != '/' && !g_hash_table_contains(self->executables, path))
-		g_hash_table_add(self->executables, g_strdup(path));
 }
 
 static void add_sample(LodePerfTally *self, const LodePerfRing *ring, uint64_t position)
@@ -76,8 +70,19 @@ static void add_mapping(
 
 	lode_perf_ring_copy(ring, position, &record, MIN(size, sizeof(record)));
 	record.path[sizeof(record.path) - 1] = '\0';
-	if (size > offsetof(MappingRecord, path) && (record.protection & PROT_EXEC) != 0)
-		lode_perf_tally_add_executable(self, record.path);
+	if (size <= offsetof(MappingRecord, path) || (record.protection & PROT_EXEC) == 0)
+		return;
+	const LodeMappedFile mapped = {
+		.pid = (pid_t)record.pid,
+		.start = record.address,
+		.end = record.address + record.size,
+		.device_major = record.device_major,
+		.device_minor = record.device_minor,
+		.inode = record.inode,
+		.generation = record.generation,
+		.path = record.path,
+	};
+	lode_kept_files_add(self->files, &mapped);
 }
 
 /* A process is taken to end with its first thread, although others of it may go on. */

@@ -6,12 +6,13 @@
  */
 #pragma once
 
+#include "record/kept_files.h"
 #include "record/perf_ring.h"
 
 typedef struct {
 	uint64_t n_samples, n_lost, n_throttled;
 	uint64_t first_time_ns, last_time_ns; /* of samples; 0: none */
-	GHashTable *executables;              /* paths, as a set */
+	LodeKeptFiles *files;                 /* that were mapped to be executed */
 	GHashTable *processes;                /* started, not ended, as a set of their ids */
 } LodePerfTally;
 
@@ -21,6 +22,3 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodePerfTally, lode_perf_tally_clear)
 
 /* Every record between tail and head. Samples must begin with identifier, ip, tid, time. */
 void lode_perf_tally_add(LodePerfTally *self, const LodePerfRing *ring);
-
-/* Remembers a file that was mapped to be executed. */
-void lode_perf_tally_add_executable(LodePerfTally *self, const char *path);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/temporary_path.h"
 #include "record/perf_event_choice.h"
+#include "sources/perf_data_format.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -177,42 +178,81 @@ bool lode_perf_writer_seal(LodePerfWriter *self, GError **error)
 	return write_at(self, &self->header, sizeof(self->header), 0) || fail(self, error);
 }
 
-static bool write_features(LodePerfWriter *self, const GPtrArray *features, GError **error)
+/* Copies of files may be large: they go from one file to the other. */
+static bool write_files(
+	LodePerfWriter *self, LodeKeptFiles *files, Section *out_section, GError **error)
 {
-	g_autoptr(GArray) table = g_array_new(FALSE, TRUE, sizeof(Section));
-	uint64_t at = self->end;
+	Section section = {.offset = self->end};
+	g_autoptr(GError) cause = NULL;
 
-	for (guint i = 0; i < features->len; i++)
-		if (features->pdata[i] != NULL)
-			at += sizeof(Section);
-	for (guint i = 0; i < features->len; i++) {
-		if (features->pdata[i] == NULL)
-			continue;
-		const Section section = {at, g_bytes_get_size(features->pdata[i])};
-		g_array_append_val(table, section);
-		at += section.size;
-		self->header.features[i / 64] |= UINT64_C(1) << i % 64;
-	}
-	if (!append(self, table->data, table->len * sizeof(Section), error))
+	if (!lode_kept_files_write(
+		    files, self->descriptor, section.offset, &section.size, &cause)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: %s", self->path, cause->message);
 		return false;
-	for (guint i = 0; i < features->len; i++) {
-		size_t size;
-		const void *data = features->pdata[i] != NULL
-		                           ? g_bytes_get_data(features->pdata[i], &size)
-		                           : NULL;
-		if (data != NULL && !append(self, data, size, error))
-			return false;
 	}
+	self->end += section.size;
+	if (section.size > 0)
+		*out_section = section;
 	return true;
 }
 
-bool lode_perf_writer_finish(LodePerfWriter *self, const GPtrArray *features, GError **error)
+/* Each where its number says; what could not be written has an offset of 0. */
+static bool write_sections(LodePerfWriter *self, const GPtrArray *features, LodeKeptFiles *files,
+	Section *sections, GError **error)
+{
+	for (guint i = 0; i < features->len; i++) {
+		size_t size;
+		const void *data;
+		if (features->pdata[i] == NULL)
+			continue;
+		data = g_bytes_get_data(features->pdata[i], &size);
+		const Section section = {self->end, size};
+		if (!append(self, data, size, error))
+			return false;
+		sections[i] = section;
+	}
+	return files == NULL ||
+	       write_files(self, files, &sections[LODE_PERF_FEATURE_LODE_FILES], error);
+}
+
+/* Only what was written has a bit: one whose section is missing would make the whole file
+ * unreadable. */
+static bool write_features(
+	LodePerfWriter *self, const GPtrArray *features, LodeKeptFiles *files, GError **error)
+{
+	Section sections[LODE_PERF_FEATURE_BITS] = {0}, table[LODE_PERF_FEATURE_BITS] = {0};
+	uint64_t table_start = self->end;
+	size_t n = files != NULL;
+	GError *cause = NULL;
+
+	for (guint i = 0; i < features->len; i++)
+		n += features->pdata[i] != NULL;
+	if (!append(self, table, n * sizeof(Section), error))
+		return false;
+	if (!write_sections(self, features, files, sections, &cause)) {
+		int is_cut = ftruncate(self->descriptor, (off_t)self->end);
+		(void)is_cut;
+		g_propagate_error(error, cause);
+	}
+	n = 0;
+	for (unsigned i = 0; i < LODE_PERF_FEATURE_BITS; i++) {
+		if (sections[i].offset == 0)
+			continue;
+		table[n++] = sections[i];
+		self->header.features[i / 64] |= UINT64_C(1) << i % 64;
+	}
+	if (!write_at(self, table, n * sizeof(Section), table_start)) {
+		memset(self->header.features, 0, sizeof(self->header.features));
+		return cause == NULL ? fail(self, error) : false;
+	}
+	return cause == NULL;
+}
+
+bool lode_perf_writer_finish(
+	LodePerfWriter *self, const GPtrArray *features, LodeKeptFiles *files, GError **error)
 {
 	self->header.data.size = self->end - self->header.data.offset;
-	bool has_features = write_features(self, features, error);
-	/* a bit whose section is missing would make the whole file unreadable */
-	if (!has_features)
-		memset(self->header.features, 0, sizeof(self->header.features));
+	bool has_features = write_features(self, features, files, error);
 	if (write_at(self, &self->header, sizeof(self->header), 0))
 		return has_features;
 	return has_features ? fail(self, error) : false;

@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include "record/kept_files.h"
 #include "record/perf_ring.h"
 
 typedef struct LodePerfWriter LodePerfWriter;
@@ -40,9 +41,10 @@ bool lode_perf_writer_add_ring(LodePerfWriter *self, const LodePerfRing *ring, G
 bool lode_perf_writer_seal(LodePerfWriter *self, GError **error);
 
 /*
- * Ends the file with features: GBytes by number, NULL where there is none. A full disk leaves the
- * records readable.
+ * Ends the file with features: GBytes by number, NULL where there is none; and with the section of
+ * the files that were executed, unless that is NULL. A full disk leaves the records readable.
  */
-bool lode_perf_writer_finish(LodePerfWriter *self, const GPtrArray *features, GError **error);
+bool lode_perf_writer_finish(
+	LodePerfWriter *self, const GPtrArray *features, LodeKeptFiles *files, GError **error);
 
 uint64_t lode_perf_writer_size(const LodePerfWriter *self);

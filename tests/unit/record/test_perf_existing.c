@@ -31,9 +31,10 @@ static void write_file(const Fixture *self, const char *folder, const char *name
 	g_assert_true(g_file_set_contents(path, text, -1, NULL));
 }
 
-static void found(const char *path, void *user_data)
+static void found(const LodeMappedFile *mapped, void *user_data)
 {
-	g_ptr_array_add(user_data, g_strdup(path));
+	g_assert_cmpint(mapped->pid, ==, 77);
+	g_ptr_array_add(user_data, g_strdup(mapped->path));
 }
 
 static void set_up(Fixture *self, const void *data)

@@ -59,7 +59,9 @@ static void put_mapping(Fixture *self, const char *path, uint32_t protection)
 {
 	guint8 body[64 + 256] = {0};
 	size_t length = strlen(path);
+	const uint64_t inode = 4711;
 
+	memcpy(body + 40, &inode, sizeof(inode));
 	memcpy(body + 56, &protection, sizeof(protection));
 	memcpy(body + 64, path, length);
 	put(self, PERF_RECORD_MMAP2, body, 64 + (length + 8) / 8 * 8);
@@ -103,9 +105,12 @@ static void test_tally(Fixture *self, const void *data)
 	g_assert_cmpuint(tally.n_throttled, ==, N_ROUNDS);
 	g_assert_cmpuint(tally.first_time_ns, ==, 1000);
 	g_assert_cmpuint(tally.last_time_ns, ==, 1000 + N_ROUNDS - 1);
-	g_assert_cmpuint(g_hash_table_size(tally.executables), ==, 4);
-	g_assert_true(
-		g_hash_table_contains(tally.executables, "/usr/lib/a-file-of-some-length-3.so"));
+	const GPtrArray *files = lode_kept_files_list(tally.files);
+	g_assert_cmpuint(files->len, ==, 4);
+	const LodeKeptFile *last = files->pdata[3];
+	g_assert_cmpstr(last->mapped.path, ==, "/usr/lib/a-file-of-some-length-3.so");
+	g_assert_cmpuint(last->mapped.inode, ==, 4711);
+	g_assert_false(last->is_found);
 }
 
 static void test_written(Fixture *self, const void *data)
@@ -127,7 +132,7 @@ static void test_written(Fixture *self, const void *data)
 		g_assert_true(lode_perf_writer_add_ring(writer, &self->ring, &error));
 		lode_perf_ring_release(&self->ring);
 	}
-	g_assert_true(lode_perf_writer_finish(writer, features, &error));
+	g_assert_true(lode_perf_writer_finish(writer, features, NULL, &error));
 	g_assert_no_error(error);
 	g_assert_true(g_file_get_contents(path, &text, &size, NULL));
 	g_assert_true(g_str_has_prefix(text, "PERFILE2"));
