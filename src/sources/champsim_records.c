@@ -41,9 +41,66 @@ static uint64_t read_u64(const char *at)
 }
 
 /* No text has such bytes at the place of the flags. */
+static bool has_flags(const char *at)
+{
+	return (uint8_t)at[BRANCH] <= 1 && (uint8_t)at[TAKEN] <= GOES_ON;
+}
+
+/* Processors have 57 bits of an address at most, the highest of which is repeated above. */
+static bool is_address(uint64_t address)
+{
+	enum { SIGN_BIT = 56 };
+	uint64_t top = address >> SIGN_BIT;
+
+	return top == 0 || top == UINT8_MAX;
+}
+
+/* How many accesses a record has in a field of so many; −1: not as the field is filled, from its
+ * beginning and with addresses. */
+static int count_accesses(const char *at, unsigned n)
+{
+	unsigned n_accesses = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t address = read_u64(at + i * sizeof(address));
+		if (address == 0)
+			continue;
+		if (i != n_accesses || !is_address(address))
+			return -1;
+		n_accesses++;
+	}
+	return (int)n_accesses;
+}
+
+/* Whether a record with right flags is one that no tracer writes. */
+static bool is_odd(const char *at)
+{
+	uint64_t instruction = read_u64(at);
+	int n_stores = count_accesses(at + STORES, N_STORES);
+	int n_loads = count_accesses(at + LOADS, N_LOADS);
+
+	if (n_stores < 0 || n_loads < 0)
+		return true;
+	if (instruction != 0)
+		return !is_address(instruction);
+	/* One of ours, which only has accesses. */
+	return n_stores + n_loads == 0 || read_u64(at + BRANCH) != 0;
+}
+
+/* Records have no mark. Flags are always right in ours; of the rest, a few may be otherwise, as
+ * where a program went wrong. */
 static bool is_form(const char *data, size_t size)
 {
-	return size >= RECORD_SIZE && (uint8_t)data[BRANCH] <= 1 && (uint8_t)data[TAKEN] <= GOES_ON;
+	enum { ODD = 16 }; /* one in so many records */
+	size_t n = MIN(size, LODE_REFERENCE_CHECKED) / RECORD_SIZE, n_odd = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *at = data + i * RECORD_SIZE;
+		if (!has_flags(at))
+			return false;
+		n_odd += is_odd(at);
+	}
+	return n > 0 && n_odd <= n / ODD;
 }
 
 static void add_accesses(
@@ -60,6 +117,14 @@ static bool scan(LodeReferenceScan *self, GError **error)
 {
 	while (self->room - self->n >= MAX_REFERENCES && self->end - self->at >= RECORD_SIZE) {
 		uint64_t instruction = read_u64(self->at);
+		if (!has_flags(self->at)) {
+			g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
+				"%s: record at offset %" G_GUINT64_FORMAT
+				": not one of ChampSim: its flags of branches are %u and %u",
+				self->name, self->offset, (uint8_t)self->at[BRANCH],
+				(uint8_t)self->at[TAKEN]);
+			return false;
+		}
 		if (instruction != 0 && self->at[TAKEN] != GOES_ON)
 			lode_reference_scan_add(self, LODE_REFERENCE_FETCH, instruction, 0);
 		add_accesses(self, self->at + LOADS, N_LOADS, LODE_REFERENCE_LOAD);
@@ -199,6 +264,7 @@ const LodeReferenceFormRow lode_champsim_records = {
 	.losses = losses,
 	.write = write_reference,
 	.finish = finish,
+	.n_checked = LODE_REFERENCE_CHECKED,
 	.lacks_sizes = true,
 	.lacks_threads = true,
 	.splits_modifies = true,

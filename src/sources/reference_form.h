@@ -8,8 +8,9 @@
 #include "sources/reference_file.h"
 
 enum {
-	LODE_REFERENCE_SLACK = 64,    /* bytes readable after the end of a scan */
-	LODE_REFERENCE_MAX_LINE = 64, /* bytes that one reference takes when written, at most */
+	LODE_REFERENCE_SLACK = 64,        /* bytes readable after the end of a scan */
+	LODE_REFERENCE_CHECKED = 1 << 16, /* bytes by which a form without a mark is told */
+	LODE_REFERENCE_MAX_LINE = 64,     /* bytes that one reference takes when written, at most */
 };
 
 /*
@@ -58,6 +59,7 @@ typedef struct LodeReferenceFormRow {
 	const char *name;
 	/* Whether these may be the first bytes, more than none, of an input. */
 	bool (*is_form)(const char *data, size_t size);
+	size_t n_checked; /* how many it looks at, if there are as many; 0: a few suffice */
 	/* Takes records until those of one more may not fit, or no whole record is left. */
 	bool (*scan)(LodeReferenceScan *scan, GError **error);
 	/* NULL: nothing is lost. */

@@ -212,20 +212,34 @@ static bool fill(LodeReferenceReader *self, GError **error)
 	return true;
 }
 
-static bool detect(LodeReferenceReader *self, GError **error)
+/* At least so many bytes, if there are as many. */
+static bool fill_up(LodeReferenceReader *self, size_t size, GError **error)
 {
-	LodeReferenceScan *scan = &self->scan;
+	const LodeReferenceScan *scan = &self->scan;
 
-	while (!scan->is_last && scan->end - scan->at < DETECTED_SIZE)
+	while (!scan->is_last && (size_t)(scan->end - scan->at) < size)
 		if (!fill(self, error))
 			return false;
+	return true;
+}
+
+static bool detect(LodeReferenceReader *self, GError **error)
+{
+	const LodeReferenceScan *scan = &self->scan;
+
+	if (!fill_up(self, DETECTED_SIZE, error))
+		return false;
 	self->form = LODE_REFERENCE_FORM_LACKEY;
 	if (scan->at == scan->end)
 		return true;
 	for (int i = 0; i < LODE_N_REFERENCE_FORMS; i++) {
+		const LodeReferenceFormRow *row = lode_reference_form_row((LodeReferenceForm)i);
 		self->form = (LodeReferenceForm)i;
-		if (lode_reference_form_row(self->form)
-				->is_form(scan->at, (size_t)(scan->end - scan->at)))
+		/* Text need not be waited for. */
+		bool is_binary = memchr(scan->at, '\0', (size_t)(scan->end - scan->at)) != NULL;
+		if (is_binary && !fill_up(self, row->n_checked, error))
+			return false;
+		if (row->is_form(scan->at, (size_t)(scan->end - scan->at)))
 			return true;
 	}
 	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,

@@ -4,6 +4,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	g_autoptr(GArray) told = fuzz_read_references(data, size, -1);
+
 	fuzz_round_trip(data, size, LODE_REFERENCE_FORM_CHAMPSIM);
 	return 0;
 }

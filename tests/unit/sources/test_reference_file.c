@@ -267,7 +267,9 @@ static void test_champsim(void)
 		{1, 0, 0, LOAD}, {2, 0, 0, LOAD}, {0x401ab73, 0, 0, FETCH}, {1, 0, 0, LOAD},
 		{1, 0, 0, STORE}, {0x500000, 0, 0, FETCH}};
 	GError *error = NULL;
-	g_autoptr(GArray) all = read_bytes(records, sizeof(records), -1, &error);
+	/* Two of them leave out places for accesses, as no tracer does. */
+	g_autoptr(GArray)
+		all = read_bytes(records, sizeof(records), LODE_REFERENCE_FORM_CHAMPSIM, &error);
 	size_t size;
 	g_autofree char *written = write_all(all, LODE_REFERENCE_FORM_CHAMPSIM, &size);
 	g_autoptr(GArray) again = read_bytes(written, size, -1, &error);
@@ -336,6 +338,116 @@ static void test_champsim_magic(void)
 	g_assert_no_error(error);
 	g_assert_cmpuint(all->len, ==, 1);
 	g_assert_cmphex(g_array_index(all, LodeReference, 0).address, ==, 0x408b1f);
+}
+
+enum { N_TRACED = 5000 };
+
+/* A loop that loads and stores, and at its end an instruction of the kernel. */
+static ChampSimRecord *traced_records(void)
+{
+	ChampSimRecord *records = g_new0(ChampSimRecord, N_TRACED);
+
+	for (size_t i = 0; i < N_TRACED; i++) {
+		records[i].ip = 0x400000 + 4 * (i % 50);
+		if (i % 50 == 49)
+			records[i].is_branch = records[i].branch_taken = 1;
+		records[i].source_registers[0] = (uint8_t)(i % 17);
+		if (i % 3 == 0)
+			records[i].source_memory[0] = 0x7fff0000 + 8 * i;
+		if (i % 9 == 0)
+			records[i].source_memory[1] = UINT64_C(0xffff888000000000) + i;
+		if (i % 7 == 0)
+			records[i].destination_memory[0] = 0x900000 + 64 * i;
+	}
+	records[N_TRACED - 1].ip = UINT64_C(0xffffffff81000000);
+	return records;
+}
+
+static void assert_is_champsim(const void *bytes, size_t size, bool is_form)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GArray) all = read_bytes(bytes, size, -1, &error);
+
+	if (is_form) {
+		g_assert_no_error(error);
+		g_assert_cmpuint(all->len, >=, size / sizeof(ChampSimRecord));
+		return;
+	}
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
+	g_assert_nonnull(strstr(error->message, "of no known form of address traces"));
+	g_assert_cmpuint(all->len, ==, 0);
+}
+
+/* The form of CloudSuite's traces, packed, or with the gaps that its struct has in memory. */
+static GByteArray *cloudsuite_records(bool has_gaps, uint8_t address_space)
+{
+	GByteArray *bytes = g_byte_array_new();
+	static const uint8_t zeros[8];
+
+	for (uint64_t i = 0; i < 1000; i++) {
+		const uint64_t ip = 0x400000 + 4 * (i % 50);
+		const uint64_t accesses[8] = {
+			i % 7 == 0 ? 0x7000 + 8 * i : 0, 0, 0, 0, i % 3 == 0 ? 0x9000 + 64 * i : 0};
+		const uint8_t end[] = {address_space, 0};
+		g_byte_array_append(bytes, (const uint8_t *)&ip, sizeof(ip));
+		g_byte_array_append(bytes, zeros, 8); /* flags, registers */
+		g_byte_array_append(bytes, zeros, has_gaps ? 8 : 2);
+		g_byte_array_append(bytes, (const uint8_t *)accesses, sizeof(accesses));
+		g_byte_array_append(bytes, end, sizeof(end));
+		g_byte_array_append(bytes, zeros, has_gaps ? 6 : 4);
+	}
+	return bytes;
+}
+
+/* By many records, as a single one may look like ChampSim's by chance. */
+static void test_champsim_detection(void)
+{
+	g_autofree ChampSimRecord *records = traced_records();
+	const size_t sizes[] = {1, 2, 3, 100, 1024, N_TRACED};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++)
+		assert_is_champsim(records, sizes[i] * sizeof(ChampSimRecord), true);
+	/* The first ones do not decide alone, in either way. */
+	records[0].source_memory[0] = 0;
+	records[0].source_memory[3] = 8;
+	assert_is_champsim(records, N_TRACED * sizeof(ChampSimRecord), true);
+	records[1000].is_branch = 2;
+	assert_is_champsim(records, N_TRACED * sizeof(ChampSimRecord), false);
+	for (int i = 0; i < 4; i++) {
+		g_autoptr(GByteArray) other = cloudsuite_records((i & 1) != 0, i / 2 == 0);
+		assert_is_champsim(other->data, other->len, false);
+	}
+	g_autofree uint8_t *zeros = g_malloc0(1 << 17);
+	assert_is_champsim(zeros, 1 << 17, false);
+	g_autofree double *numbers = g_new0(double, 4096);
+	for (int i = 0; i < 4096; i++)
+		numbers[i] = i;
+	assert_is_champsim(numbers, 4096 * sizeof(double), false);
+	GRand *rand = g_rand_new_with_seed(1);
+	for (int i = 0; i < 1 << 17; i++)
+		zeros[i] = (uint8_t)g_rand_int(rand);
+	g_rand_free(rand);
+	for (size_t size = 64; size <= 1 << 17; size *= 2)
+		assert_is_champsim(zeros, size, false);
+}
+
+/* After the records that were looked at, and where the form was given. */
+static void test_champsim_damage(void)
+{
+	g_autofree ChampSimRecord *records = traced_records();
+
+	records[3000].branch_taken = 3;
+	for (int form = -1; form <= LODE_REFERENCE_FORM_CHAMPSIM;
+		form += 1 + LODE_REFERENCE_FORM_CHAMPSIM) {
+		g_autoptr(GError) error = NULL;
+		g_autoptr(GArray)
+			all = read_bytes(records, N_TRACED * sizeof(ChampSimRecord), form, &error);
+		g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
+		g_assert_true(g_str_has_prefix(error->message,
+			"x: record at offset 192000: not one of ChampSim: its flags of branches "
+			"are 0 and 3"));
+		g_assert_cmpuint(all->len, >=, 3000);
+	}
 }
 
 static void test_champsim_spill(void)
@@ -513,8 +625,10 @@ static void test_random_without_threads(void)
 	for (unsigned seed = 0; seed < 20; seed++) {
 		g_autoptr(GArray) all = random_references(seed, 1 + seed * 2000);
 		for (guint i = 0; i < all->len; i++) {
-			g_array_index(all, LodeReference, i).address |= 1;
-			g_array_index(all, LodeReference, i).thread = 0;
+			/* As a processor has them, by which champsim is told. */
+			LodeReference *reference = &g_array_index(all, LodeReference, i);
+			reference->address = (uint64_t)((int64_t)reference->address << 7 >> 7) | 1;
+			reference->thread = 0;
 		}
 		for (size_t i = 0; i < G_N_ELEMENTS(forms); i++) {
 			GError *error = NULL;
@@ -542,6 +656,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/reference_file/champsim", test_champsim);
 	g_test_add_func("/reference_file/champsim_branches", test_champsim_branches);
 	g_test_add_func("/reference_file/champsim_magic", test_champsim_magic);
+	g_test_add_func("/reference_file/champsim_detection", test_champsim_detection);
+	g_test_add_func("/reference_file/champsim_damage", test_champsim_damage);
 	g_test_add_func("/reference_file/champsim_spill", test_champsim_spill);
 	g_test_add_func("/reference_file/champsim_no_place", test_champsim_no_place);
 	g_test_add_func("/reference_file/writer_losses", test_writer_losses);
