@@ -336,8 +336,8 @@ static void read_events(const LodeFlowGraph *graph, uint32_t vertex, double *row
 /*
  * The rate that more than half of the vertices have, where there is one (R. S. Boyer, J S. Moore,
  * "MJRTY: a fast majority vote algorithm", 1991); another where there is none, which only makes
- * more values differ. A rate above the average is not used: hot vertices would differ from it by
- * more than there is in all, and the difference of large numbers is not exact.
+ * more values differ. A rate above the average is not used: times a count that is rounded up to a
+ * multiple of the grid it could be more than there is in all.
  */
 static void find_event_rates(LodeSearchGraph *self, double *row)
 {
@@ -376,15 +376,16 @@ static void prepare_events(LodeSearchGraph *self)
 			continue;
 		read_events(graph, v, row);
 		for (uint32_t e = 0; e < graph->n_events; e++) {
-			LodeEventValue one = {row[e] - self->event_rates[e] * graph->count[v], e};
-			if (one.value != 0)
-				g_array_append_val(values, one);
-			sums[e] += fabs(one.value);
+			LodeEventValue one = {row[e], e};
+			if (row[e] == self->event_rates[e] * graph->count[v])
+				continue;
+			g_array_append_val(values, one);
+			sums[e] += row[e];
 		}
 	}
 	self->event_grids = g_new(LodeGrid, graph->n_events + 1);
 	for (uint32_t e = 0; e < graph->n_events; e++)
-		self->event_grids[e] = lode_grid_for(2 * sums[e]);
+		self->event_grids[e] = lode_grid_for(sums[e]);
 	self->vertices[graph->n_vertices].first_event = values->len;
 	self->event_values = (LodeEventValue *)(void *)g_array_free(
 		g_steal_pointer(&values), FALSE);

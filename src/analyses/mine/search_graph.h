@@ -25,7 +25,7 @@ typedef struct {
 	double shift; /* above the total: adding it and taking it away again leaves a multiple */
 } LodeGrid;
 
-/* For terms from 0 on that sum up to at most `total`, or from −total/2 on. */
+/* For terms from 0 on that sum up to at most `total`. */
 LodeGrid lode_grid_for(double total);
 
 static inline double lode_grid_round(LodeGrid self, double term)
@@ -51,10 +51,11 @@ typedef struct {
 
 /*
  * Most vertices have the same rate of an event, 0 or 1 say: the support of an event is that rate
- * times the support of the executions, and what the values of few vertices differ by.
+ * times the executions of these vertices, and the values of the few others. Both are sums of terms
+ * from 0 on. (Differences from the rate would cancel, and leave rounding errors of either sign.)
  */
 typedef struct {
-	double value; /* E(v) − event_rates[event]·n(v) */
+	double value; /* E(v), where it is not event_rates[event]·n(v) */
 	uint32_t event;
 } LodeEventValue;
 

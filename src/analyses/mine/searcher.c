@@ -102,6 +102,7 @@ LodeSearcher *lode_searcher_new(LodeSearch *search)
 	self->below = LODE_NONE;
 	vertex_sums_init(&self->matched, n);
 	vertex_sums_init(&self->firsts, n);
+	self->taken_counts = g_new(double, graph->graph->n_events + 1);
 	self->graph_stamps = g_new0(uint32_t, graph->graph->n_graphs + 1);
 	self->class_groups = g_new0(uint32_t, graph->classes.n + 1);
 	self->item_weight = g_new0(double, graph->n_items + 1);
@@ -137,6 +138,7 @@ void lode_searcher_free(LodeSearcher *self)
 	lode_buffer_clear(search, &self->sequences, sizeof(LodeFound));
 	vertex_sums_clear(&self->matched);
 	vertex_sums_clear(&self->firsts);
+	g_free(self->taken_counts);
 	g_free(self->graph_stamps);
 	g_free(self->class_groups);
 	g_free(self->item_weight);

@@ -154,7 +154,8 @@ typedef struct {
 	LodeVertexSums matched; /* of the paths that match the vertex… */
 	LodeVertexSums firsts;  /* …and of those that start there */
 	LodeSupport taken;      /* of the blocks that are summed up, not yet divided by totals */
-	double *taken_events;   /* [n_events], likewise; of the pattern's level */
+	double *taken_events;   /* [n_events], likewise, of vertices with a value of their own… */
+	double *taken_counts;   /* …and the executions of these */
 	uint32_t *graph_stamps; /* [n_graphs] */
 	uint32_t stamp;
 	uint32_t *class_groups; /* [n_classes] class → group + 1 of the level being made, 0: none

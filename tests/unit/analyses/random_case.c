@@ -15,6 +15,7 @@ static const char *const event_names[] = {"misses", "branches", "cycles"};
 /* One graph before it is handed to the builder. */
 typedef struct {
 	GRand *random;
+	bool is_rounded; /* weights and events are thirds and tenths */
 	uint32_t n;
 	double count[MAX_VERTICES];
 	bool has_edge[MAX_VERTICES][MAX_VERTICES];
@@ -78,6 +79,16 @@ static double draw_weight(GRand *random, double count)
 	return count * costs[g_rand_int_range(random, 0, G_N_ELEMENTS(costs))];
 }
 
+/* The weight of a vertex, and its events. */
+static double draw_rounded(GRand *random, double count, double *events)
+{
+	static const double rates[] = {1.0 / 3, 0.1, 0.1, 0.7, 7.0 / 3, 0};
+
+	for (size_t e = 0; e < G_N_ELEMENTS(event_names); e++)
+		events[e] = count * rates[g_rand_int_range(random, 0, G_N_ELEMENTS(rates))];
+	return count * rates[g_rand_int_range(random, 0, G_N_ELEMENTS(rates))];
+}
+
 static void add_draft(LodeFlowGraphBuilder *builder, const Draft *self, uint32_t n_attributes)
 {
 	double density = g_rand_double_range(self->random, 0.15, 0.6);
@@ -97,6 +108,8 @@ static void add_draft(LodeFlowGraphBuilder *builder, const Draft *self, uint32_t
 				events[e] = g_rand_int_range(self->random, 1, 9) * 0.5;
 		double weight = is_flat ? self->count[i] * 2
 		                        : draw_weight(self->random, self->count[i]);
+		if (self->is_rounded)
+			weight = draw_rounded(self->random, self->count[i], events);
 		ids[i] = lode_flow_graph_builder_add_vertex(
 			builder, weight, self->count[i], attributes, n, events);
 	}
@@ -117,7 +130,7 @@ static void add_edges_between(LodeFlowGraphBuilder *builder, GRand *random, uint
 			g_rand_int_range(random, 0, 4));
 }
 
-static LodeFlowGraph *draw_graph(GRand *random)
+static LodeFlowGraph *draw_graph(GRand *random, bool is_rounded)
 {
 	LodeFlowGraphBuilder *builder = lode_flow_graph_builder_new(
 		event_names, G_N_ELEMENTS(event_names));
@@ -128,7 +141,7 @@ static LodeFlowGraph *draw_graph(GRand *random)
 	uint32_t n_vertices = 0;
 
 	for (uint32_t i = 0; i < n_graphs; i++) {
-		Draft draft = {.random = random};
+		Draft draft = {.random = random, .is_rounded = is_rounded};
 		draft.n = (uint32_t)g_rand_int_range(random, 1, MAX_VERTICES + 1);
 		lode_flow_graph_builder_add_graph(builder, i);
 		draw_edges(&draft, density);
@@ -171,16 +184,26 @@ static void draw_parameters(GRand *random, const LodeFlowGraph *graph, LodeMinin
 		out->iterations--;
 }
 
-RandomCase *random_case_new(uint32_t seed)
+static RandomCase *draw_case(uint32_t seed, bool is_rounded)
 {
 	RandomCase *self = g_new0(RandomCase, 1);
 	GRand *random = g_rand_new_with_seed(seed);
 
 	self->seed = seed;
-	self->graph = draw_graph(random);
+	self->graph = draw_graph(random, is_rounded);
 	draw_parameters(random, self->graph, &self->parameters);
 	g_rand_free(random);
 	return self;
+}
+
+RandomCase *random_case_new(uint32_t seed)
+{
+	return draw_case(seed, false);
+}
+
+RandomCase *random_case_new_rounded(uint32_t seed)
+{
+	return draw_case(seed, true);
 }
 
 RandomCase *random_case_new_paths(uint32_t seed)

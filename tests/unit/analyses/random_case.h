@@ -17,6 +17,10 @@ typedef struct {
  * of the flow miner. */
 RandomCase *random_case_new(uint32_t seed);
 
+/* The same, with weights and events that no binary fraction is, and no rate of an event that most
+ * vertices have: sums are rounded. */
+RandomCase *random_case_new_rounded(uint32_t seed);
+
 /* Sequences of item sets: paths with every count 1, τm = 0, window 0. */
 RandomCase *random_case_new_paths(uint32_t seed);
 

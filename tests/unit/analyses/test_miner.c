@@ -11,8 +11,10 @@
 #include "random_case.h"
 #include "run_comparison.h"
 #include "seeds.h"
+#include "store/profile_store.h"
 #include "textbook_miner.h"
 
+#include <glib/gstdio.h>
 #include <math.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -114,6 +116,58 @@ static void test_order_of_vertices(void)
 		}
 		total += one->sequences->len;
 	}
+	g_assert_cmpuint(total, >, n_cases);
+}
+
+/* NULL or what is not a share. */
+static const char *find_no_share(const LodeMiningRun *run)
+{
+	for (guint i = 0; i < run->sequences->len; i++) {
+		const LodeSequence *one = &g_array_index(run->sequences, LodeSequence, i);
+		if (!(one->weight >= 0 && one->weight <= 1))
+			return "weight";
+		if (!(one->frequency >= 0 && one->frequency <= 1))
+			return "frequency";
+		if (!(one->executions >= 0))
+			return "executions";
+	}
+	for (guint i = 0; i < run->event_supports->len; i++) {
+		double support = g_array_index(run->event_supports, double, i);
+		if (!(support >= 0 && support <= 1))
+			return "an event";
+	}
+	return NULL;
+}
+
+/* Supports are between 0 and 1 also where the sums that they are made of are rounded, and the store
+ * takes them. */
+static void test_rounded_sums(void)
+{
+	const uint32_t n_cases = random_rounds(400, 4000);
+	g_autofree char *folder = g_dir_make_tmp("lode-miner-XXXXXX", NULL);
+	g_autofree char *path = g_build_filename(folder, "x.lode", NULL);
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+	g_autoptr(GError) error = NULL;
+	uint64_t total = 0;
+
+	g_assert_true(lode_profile_store_write(path, profile, NULL, NULL));
+	for (uint32_t seed = 8000; seed < 8000 + n_cases; seed++) {
+		g_autoptr(RandomCase) random = random_case_new_rounded(soak_seed(seed));
+		g_autoptr(LodeMiningRun) run = mine(random, 1);
+		const char *wrong = run != NULL ? find_no_share(run) : NULL;
+		if (wrong != NULL)
+			random_case_fail(random, "%s is not between 0 and 1", wrong);
+		if (run == NULL || wrong != NULL)
+			break;
+		if (seed % 20 == 0 &&
+			!lode_profile_store_add_run(path, profile, run, NULL, &error)) {
+			random_case_fail(random, "the run is not stored: %s", error->message);
+			break;
+		}
+		total += run->sequences->len;
+	}
+	g_unlink(path);
+	g_rmdir(folder);
 	g_assert_cmpuint(total, >, n_cases);
 }
 
@@ -478,6 +532,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/miner/random-graphs", test_random_graphs);
 	g_test_add_func("/miner/order-of-vertices", test_order_of_vertices);
+	g_test_add_func("/miner/rounded-sums", test_rounded_sums);
 	g_test_add_func("/miner/large-graphs", test_large_graphs);
 	g_test_add_func("/miner/many-items", test_many_items);
 	g_test_add_func("/miner/many-classes", test_many_classes);
