@@ -3,9 +3,10 @@
  * To compare all pairs of a million sequences would take hours. For --closed only those of the same
  * supports need to be compared: so the sequences are sorted by these first. Of those, nearly all
  * that are not closed lack a single item of another: they are found in a hash table by what is left
- * of each sequence without each of its items. For --maximal, what is contained in a sequence is
- * contained in a maximal one. The rest is compared, from the largest on, with the closed or maximal
- * ones that have its rarest attribute.
+ * of each sequence without each of its items. The rest is compared, from the largest on, with the
+ * closed ones that have its rarest attribute. For --maximal the parts of each sequence are looked
+ * up in the tree of all prefixes: there are few ways down that leave out few of its items. What is
+ * part of one for which that takes too long is compared with it.
  */
 #include "analyses/mine/closed.h"
 
@@ -63,6 +64,11 @@ uint64_t lode_sequence_signature(const uint32_t *items, uint32_t n)
 		signature |= UINT64_C(1) << lode_hash_slot(LODE_ITEM_ATTRIBUTE(items[i]), 6);
 	return signature;
 }
+
+enum {
+	MAX_ITEMS = 64,         /* of a mined sequence */
+	MAX_LOOK_UPS = 1 << 18, /* for one sequence; nearly none needs as many */
+};
 
 typedef struct {
 	double weight, frequency;
@@ -357,12 +363,172 @@ bool lode_closed_mark(
 	return true;
 }
 
-/* In canonical order a sequence's extension by one item, if any, comes right after it. */
-static bool has_extension(const LodeMiningRun *run, uint32_t index)
+/* --- sequences by their prefixes --- */
+
+/* A child of a node, by its parent and the item after that; node 0: the slot is free. */
+typedef struct {
+	uint64_t key;
+	uint32_t node;
+} ChildSlot;
+
+/* The sequences of a run as a tree: a node for each prefix. Node 0 is the root. */
+typedef struct {
+	GArray *sequences; /* uint32_t: of a node, LODE_NONE where it is only a prefix */
+	ChildSlot *slots;  /* open addressing, at most half full */
+	unsigned bits;
+} PrefixTree;
+
+static void prefix_tree_clear(PrefixTree *self)
 {
-	return index + 1 < run->sequences->len &&
-	       g_array_index(run->sequences, LodeSequence, index + 1).n_items >
-	               g_array_index(run->sequences, LodeSequence, index).n_items;
+	g_clear_pointer(&self->sequences, g_array_unref);
+	g_clear_pointer(&self->slots, g_free);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PrefixTree, prefix_tree_clear)
+
+/* The slot of a child, or the free one where it would be. */
+static ChildSlot *child_slot(const PrefixTree *self, uint64_t key)
+{
+	uint64_t slot = lode_hash_slot(key ^ key >> 29, self->bits);
+
+	while (self->slots[slot].node != 0 && self->slots[slot].key != key)
+		slot = (slot + 1) & (((uint64_t)1 << self->bits) - 1);
+	return &self->slots[slot];
+}
+
+/* The node of the sequence one item longer; 0: none begins so. */
+static uint32_t prefix_tree_child(const PrefixTree *self, uint32_t node, uint32_t item)
+{
+	return child_slot(self, (uint64_t)node << 32 | item)->node;
+}
+
+static void grow_children(PrefixTree *self)
+{
+	PrefixTree larger = {self->sequences, NULL, self->bits + 1};
+
+	larger.slots = g_new0(ChildSlot, (size_t)1 << larger.bits);
+	for (size_t i = 0; i < (size_t)1 << self->bits; i++)
+		if (self->slots[i].node != 0)
+			*child_slot(&larger, self->slots[i].key) = self->slots[i];
+	g_free(self->slots);
+	*self = larger;
+}
+
+static uint32_t add_child(PrefixTree *self, uint32_t node, uint32_t item)
+{
+	uint32_t known = prefix_tree_child(self, node, item), none = LODE_NONE;
+
+	if (known != 0)
+		return known;
+	if ((size_t)self->sequences->len * 2 >= (size_t)1 << self->bits)
+		grow_children(self);
+	uint64_t key = (uint64_t)node << 32 | item;
+	*child_slot(self, key) = (ChildSlot){key, self->sequences->len};
+	g_array_append_val(self->sequences, none);
+	return self->sequences->len - 1;
+}
+
+/* In canonical order a sequence comes after its prefixes, and shares one with that before it. */
+static void prefix_tree_fill(PrefixTree *self, const LodeMiningRun *run)
+{
+	uint32_t path[MAX_ITEMS + 1] = {0}, n_last = 0;
+	const uint32_t *last = NULL;
+	uint32_t none = LODE_NONE;
+
+	self->bits = 10;
+	self->slots = g_new0(ChildSlot, (size_t)1 << self->bits);
+	self->sequences = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_array_append_val(self->sequences, none);
+	for (uint32_t i = 0; i < run->sequences->len; i++) {
+		const uint32_t *items = lode_mining_run_items(run, i);
+		uint32_t n = g_array_index(run->sequences, LodeSequence, i).n_items, same_items = 0;
+		g_assert(n <= MAX_ITEMS);
+		while (same_items < MIN(n, n_last) && items[same_items] == last[same_items])
+			same_items++;
+		for (uint32_t k = same_items; k < n; k++)
+			path[k + 1] = add_child(self, path[k], items[k]);
+		g_array_index(self->sequences, uint32_t, path[n]) = i;
+		last = items;
+		n_last = n;
+	}
+}
+
+/* --- maximal ones --- */
+
+/* A search for the reported parts of a sequence. */
+typedef struct {
+	const PrefixTree *tree;
+	bool *is_part; /* of each sequence of the run */
+	const uint32_t *items;
+	uint32_t elements[MAX_ITEMS]; /* the number of an item's element */
+	uint32_t n_items;
+	int n_left; /* items that may still be looked up */
+} PartSearch;
+
+/* What is kept of the items so far: a node of the tree, and the element of its last item. */
+typedef struct {
+	uint32_t node, element;
+} Kept;
+
+/* Keeps an item too; node 0: no sequence begins so. An item whose element lost those before it
+ * begins the element. */
+static Kept keep_item(PartSearch *self, Kept kept, uint32_t at)
+{
+	bool is_start = self->elements[at] != kept.element;
+	uint32_t item = LODE_ITEM_ATTRIBUTE(self->items[at]) | (is_start ? LODE_ITEM_START : 0);
+
+	self->n_left--;
+	return (Kept){prefix_tree_child(self->tree, kept.node, item), self->elements[at]};
+}
+
+/*
+ * Marks parts of the sequence that have what is kept, and of the items from `first` on, lack as few
+ * as they can: what is contained in a marked part is marked when it is that one's turn. False where
+ * there is more to look up than may be.
+ */
+static bool mark_parts(PartSearch *self, Kept kept, uint32_t first)
+{
+	Kept path[MAX_ITEMS + 1];
+	uint32_t n = self->n_items, end = first;
+
+	if (self->n_left <= 0)
+		return false;
+	path[first] = kept;
+	for (; end < n; end++) {
+		path[end + 1] = keep_item(self, path[end], end);
+		if (path[end + 1].node == 0)
+			break;
+	}
+	uint32_t whole = end == n ? g_array_index(self->tree->sequences, uint32_t, path[n].node)
+	                          : LODE_NONE;
+	if (whole != LODE_NONE) {
+		self->is_part[whole] = true;
+		return true;
+	}
+	/* The first item left out is at most that which cannot be kept. */
+	for (uint32_t without = first; without < n && without <= end; without++)
+		if (!mark_parts(self, path[without], without + 1))
+			return false;
+	return true;
+}
+
+/* Marks the parts of a sequence; false as above. */
+static bool mark_parts_of(PartSearch *self, const Ranked *one)
+{
+	Kept kept = {0, LODE_NONE};
+
+	self->items = one->items;
+	self->n_items = one->n_items;
+	self->n_left = MAX_LOOK_UPS;
+	for (uint32_t i = 0, element = 0; i < one->n_items; i++) {
+		element += (one->items[i] & LODE_ITEM_START) != 0;
+		self->elements[i] = element;
+	}
+	for (uint32_t without = 0; without < one->n_items; without++) {
+		if (!mark_parts(self, kept, without + 1))
+			return false;
+		kept = keep_item(self, kept, without);
+	}
+	return true;
 }
 
 static bool is_in_none(const GArray *candidates, const Ranked *all, const Ranked *one)
@@ -378,22 +544,24 @@ bool lode_maximal_mark(const LodeMiningRun *run, bool *out_is_maximal, const Lod
 {
 	uint32_t n = run->sequences->len;
 	g_autofree Ranked *all = g_new(Ranked, n + 1);
-	g_auto(Having) maximal;
+	g_autofree bool *is_part = g_new0(bool, n + 1);
+	g_auto(PrefixTree) tree = {0};
+	g_auto(Having) compared;
+	PartSearch search = {.tree = &tree, .is_part = is_part};
 
-	having_init(&maximal);
-	for (uint32_t i = 0; i < n; i++) {
+	having_init(&compared);
+	for (uint32_t i = 0; i < n; i++)
 		all[i] = rank(run, i);
-		out_is_maximal[i] = !has_extension(run, i);
-	}
 	qsort(all, n, sizeof(Ranked), compare_by_size);
+	prefix_tree_fill(&tree, run);
 	for (uint32_t i = 0; i < n; i++) {
-		bool *is_maximal = &out_is_maximal[all[i].index];
 		if (!go_on(progress, i, n, error))
 			return false;
-		*is_maximal = *is_maximal &&
-		              is_in_none(having_rarest(&maximal, &all[i]), all, &all[i]);
-		if (*is_maximal)
-			having_add(&maximal, all, i);
+		/* What is contained in such a one is contained in what that one is in. */
+		bool is_compared = !is_in_none(having_rarest(&compared, &all[i]), all, &all[i]);
+		out_is_maximal[all[i].index] = !is_part[all[i].index] && !is_compared;
+		if (!is_compared && !mark_parts_of(&search, &all[i]))
+			having_add(&compared, all, i);
 	}
 	return true;
 }

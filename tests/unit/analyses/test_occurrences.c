@@ -193,6 +193,156 @@ static void test_closed_drift(void)
 	g_assert_cmpuint(n_dropped, >, n_cases / 3);
 }
 
+/* A run of sequences, each a text: an attribute a letter, elements apart by commas. */
+static LodeMiningRun *run_of_texts(GPtrArray *texts)
+{
+	LodeMiningParameters parameters;
+
+	lode_mining_parameters_init(&parameters);
+	LodeMiningRun *run = lode_mining_run_new("texts", &parameters);
+	for (char letter = 'a'; letter <= 'z'; letter++)
+		g_ptr_array_add(run->attributes, g_strdup_printf("%c", letter));
+	for (guint i = 0; i < texts->len; i++) {
+		LodeSequence sequence = {.first_item = run->items->len};
+		uint32_t start = LODE_ITEM_START;
+		for (const char *at = g_ptr_array_index(texts, i); *at != '\0'; at++) {
+			uint32_t item = (uint32_t)(*at - 'a') | start;
+			start = *at == ',' ? LODE_ITEM_START : 0;
+			if (*at != ',')
+				g_array_append_val(run->items, item);
+		}
+		sequence.n_items = run->items->len - (guint)sequence.first_item;
+		g_array_append_val(run->sequences, sequence);
+	}
+	return run;
+}
+
+/* Canonical order: a letter in the same element is before a comma. */
+static int compare_texts(const void *a, const void *b)
+{
+	const char *left = *(const char *const *)a, *right = *(const char *const *)b;
+
+	while (*left != '\0' && *left == *right) {
+		left++;
+		right++;
+	}
+	/* '\0' is least, ',' is after all letters. */
+	int a_rank = *left == ',' ? 'z' + 1 : *left, b_rank = *right == ',' ? 'z' + 1 : *right;
+	return a_rank - b_rank;
+}
+
+/* A few letters, ascending inside an element. */
+static char *draw_text(GRand *random, uint32_t n_letters)
+{
+	GString *text = g_string_new(NULL);
+	int n = g_rand_int_range(random, 1, 7);
+
+	for (int i = 0; i < n; i++) {
+		int letter = g_rand_int_range(random, 0, (gint32)n_letters);
+		if (i > 0 && (letter <= text->str[text->len - 1] - 'a' || g_rand_boolean(random)))
+			g_string_append_c(text, ',');
+		g_string_append_c(text, (char)('a' + letter));
+	}
+	return g_string_free(text, FALSE);
+}
+
+/* Also where prefixes are missing, as where a run was cut at its limit. */
+static void test_maximal_of_texts(void)
+{
+	const uint32_t n_cases = random_rounds(200, 2000);
+	guint n_dropped = 0, n_kept = 0;
+
+	for (uint32_t seed = 9000; seed < 9000 + n_cases; seed++) {
+		GRand *random = g_rand_new_with_seed(soak_seed(seed));
+		g_autoptr(GHashTable) drawn = g_hash_table_new(g_str_hash, g_str_equal);
+		g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+		uint32_t n_letters = (uint32_t)g_rand_int_range(random, 1, 6);
+		for (int i = g_rand_int_range(random, 1, 60); i > 0; i--) {
+			g_autofree char *text = draw_text(random, n_letters);
+			if (g_hash_table_contains(drawn, text))
+				continue;
+			g_hash_table_add(drawn, text);
+			g_ptr_array_add(texts, g_steal_pointer(&text));
+		}
+		g_ptr_array_sort(texts, compare_texts);
+		g_autoptr(LodeMiningRun) run = run_of_texts(texts);
+		g_autofree bool *expected = g_new0(bool, texts->len);
+		g_autofree bool *actual = g_new0(bool, texts->len);
+		naive_maximal_mark(run, expected);
+		g_assert_true(lode_maximal_mark(run, actual, NULL, NULL));
+		for (guint i = 0; i < texts->len; i++) {
+			if (expected[i] != actual[i])
+				g_test_message("seed %u: %s", seed,
+					(const char *)g_ptr_array_index(texts, i));
+			g_assert_cmpint(actual[i], ==, expected[i]);
+			n_kept += expected[i];
+			n_dropped += !expected[i];
+		}
+		g_rand_free(random);
+	}
+	g_assert_cmpuint(n_kept, >, n_cases);
+	g_assert_cmpuint(n_dropped, >, n_cases);
+}
+
+/* Adds all texts of `n_letters` elements a to d with e at two or one of the places between. */
+static void add_words(GPtrArray *texts, uint32_t n_letters, bool has_two)
+{
+	for (uint32_t word = 0; word < UINT32_C(1) << 2 * n_letters; word++)
+		for (uint32_t first = 0; first <= n_letters; first++)
+			for (uint32_t second = has_two ? first : n_letters; second <= n_letters;
+				second++) {
+				GString *text = g_string_new(NULL);
+				for (uint32_t i = 0; i <= n_letters; i++) {
+					g_string_append(text, i == first ? "e," : "");
+					g_string_append(text, has_two && i == second ? "e," : "");
+					if (i < n_letters)
+						g_string_append_printf(
+							text, "%c,", 'a' + (word >> 2 * i & 3));
+				}
+				g_ptr_array_add(texts, g_string_free(text, FALSE));
+			}
+}
+
+/* Sequences that have the same attributes, and none of which is part of another: to compare all
+ * pairs would take minutes. */
+static void test_maximal_of_many(void)
+{
+	g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+
+	add_words(texts, 7, false);
+	add_words(texts, 5, true);
+	g_ptr_array_sort(texts, compare_texts);
+	g_autoptr(LodeMiningRun) run = run_of_texts(texts);
+	g_autofree bool *marks = g_new0(bool, texts->len);
+	g_assert_true(lode_maximal_mark(run, marks, NULL, NULL));
+	for (guint i = 0; i < texts->len; i++)
+		g_assert_true(marks[i]);
+}
+
+/* Nearly all of its parts begin as one sequence does, and are none: there are too many to look at
+ * all of them. */
+static void test_maximal_of_one_letter(void)
+{
+	g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+	bool marks[4];
+
+	g_ptr_array_add(texts, g_strdup("a,b"));
+	g_ptr_array_add(texts, g_strdup("a,a,b"));
+	g_ptr_array_add(texts, g_strdup("a,a,a,b,b"));
+	GString *longest = g_string_new(NULL);
+	for (int i = 0; i < 60; i++)
+		g_string_append(longest, "a,");
+	g_string_append(longest, "b");
+	g_ptr_array_add(texts, g_string_free(longest, FALSE));
+	g_ptr_array_sort(texts, compare_texts);
+	g_autoptr(LodeMiningRun) run = run_of_texts(texts);
+	g_assert_true(lode_maximal_mark(run, marks, NULL, NULL));
+	for (guint i = 0; i < texts->len; i++) {
+		const char *text = g_ptr_array_index(texts, i);
+		g_assert_cmpint(marks[i], ==, strlen(text) > 5);
+	}
+}
+
 /* It can be stopped: a run that was cut at its limit may take minutes. */
 static void test_marks_stopped(void)
 {
@@ -225,5 +375,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/closed/random-graphs", test_closed_and_maximal);
 	g_test_add_func("/closed/drift", test_closed_drift);
 	g_test_add_func("/closed/stopped", test_marks_stopped);
+	g_test_add_func("/maximal/texts", test_maximal_of_texts);
+	g_test_add_func("/maximal/many", test_maximal_of_many);
+	g_test_add_func("/maximal/one-letter", test_maximal_of_one_letter);
 	return g_test_run();
 }
