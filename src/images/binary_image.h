@@ -3,6 +3,7 @@
  * A file with code as lode needs it: functions with bounds, bytes by address, source lines.
  *
  *   ELF file     .symtab / .dynsym / separate debug file ─┐
+ *                .gnu_debugdata (where no .symtab is)    ─┤
  *                .eh_frame (where no symbol covers)      ─┼─▶ functions, sorted, not overlapping
  *                .debug_line, .debug_info                ─┴─▶ file:line, inlined function
  *   jitdump      a function is a unit of code, also one that was never placed; its address is where

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -299,22 +300,55 @@ static void read_build_id(LodeElfFile *self)
 	self->build_id = g_string_free(text, FALSE);
 }
 
-LodeElfFile *lode_elf_file_open(const char *path, GError **error)
+static LodeElfFile *new_file(const char *path)
 {
-	g_autoptr(LodeElfFile) self = g_new0(LodeElfFile, 1);
+	LodeElfFile *self = g_new0(LodeElfFile, 1);
 
 	self->path = g_strdup(path);
+	self->fd = -1;
 	self->sections = g_array_new(FALSE, FALSE, sizeof(LodeElfSection));
 	self->executable = g_array_new(FALSE, FALSE, sizeof(LodeElfRange));
-	if (!open_file(self, error) || !check_header(self, error)) {
-		g_prefix_error(error, "%s: ", path);
-		return NULL;
-	}
+	return self;
+}
+
+static bool read_file(LodeElfFile *self, GError **error)
+{
+	if (!check_header(self, error))
+		return false;
 	read_segments(self);
 	read_sections(self);
 	find_executable(self);
 	read_build_id(self);
-	return g_steal_pointer(&self);
+	return true;
+}
+
+LodeElfFile *lode_elf_file_open(const char *path, GError **error)
+{
+	g_autoptr(LodeElfFile) self = new_file(path);
+
+	if (open_file(self, error) && read_file(self, error))
+		return g_steal_pointer(&self);
+	g_prefix_error(error, "%s: ", path);
+	return NULL;
+}
+
+LodeElfFile *lode_elf_file_open_bytes(
+	const char *name, const uint8_t *bytes, size_t n, GError **error)
+{
+	g_autoptr(LodeElfFile) self = new_file(name);
+
+	self->fd = memfd_create("lode-elf", MFD_CLOEXEC);
+	for (ssize_t written; self->size < n && self->fd >= 0; self->size += (uint64_t)written) {
+		written = write(self->fd, bytes + self->size, n - self->size);
+		if (written <= 0)
+			break;
+	}
+	if (self->fd < 0 || self->size < n)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s", g_strerror(errno));
+	else if (read_file(self, error))
+		return g_steal_pointer(&self);
+	g_prefix_error(error, "%s: ", name);
+	return NULL;
 }
 
 void lode_elf_file_close(LodeElfFile *self)

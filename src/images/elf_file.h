@@ -54,6 +54,9 @@ typedef struct {
 
 /* Errors: _IO, _CORRUPT (with offset), _UNSUPPORTED (not ELF, not x86-64, not linked). */
 LodeElfFile *lode_elf_file_open(const char *path, GError **error);
+/* The same for a file in memory, which is copied; `name` is its path in messages. */
+LodeElfFile *lode_elf_file_open_bytes(
+	const char *name, const uint8_t *bytes, size_t n, GError **error);
 void lode_elf_file_close(LodeElfFile *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeElfFile, lode_elf_file_close)
 

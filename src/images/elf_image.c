@@ -9,6 +9,7 @@
 #include "images/demangled_name.h"
 #include "images/elf_file.h"
 #include "images/instruction_decoder.h"
+#include "images/packed_symbols.h"
 #include "images/source_lines.h"
 #include "images/symbol_table.h"
 #include "images/unwind_functions.h"
@@ -302,16 +303,23 @@ static void warn(LodeElfImage *self, const char *message)
 		self->image.warning = g_strdup_printf("%s: %s", self->file->path, message);
 }
 
+static bool has_symbol_table(const LodeElfFile *file)
+{
+	return lode_elf_file_find_type(file, SHT_SYMTAB) != NULL;
+}
+
 static void read_symbols(LodeElfImage *self, GArray *symbols)
 {
-	/* .symtab has what .dynsym has, and the local symbols too */
-	uint32_t type = lode_elf_file_find_type(self->file, SHT_SYMTAB) != NULL ? SHT_SYMTAB
-	                                                                        : SHT_DYNSYM;
+	/* .symtab has what .dynsym has, and the local symbols too; .gnu_debugdata has not */
+	uint32_t type = has_symbol_table(self->file) ? SHT_SYMTAB : SHT_DYNSYM;
 
 	if (!lode_symbol_table_read(self->file, type, symbols))
 		warn(self, "the symbol table is broken");
 	if (self->debug != NULL && !lode_symbol_table_read(self->debug, SHT_SYMTAB, symbols))
 		warn(self, "the symbol table of the separate debug file is broken");
+	if (self->packed_symbols != NULL &&
+		!lode_symbol_table_read(self->packed_symbols, SHT_SYMTAB, symbols))
+		warn(self, "the symbol table in .gnu_debugdata is broken");
 	lode_symbol_table_sort(symbols);
 	lode_symbol_table_add_plt(self->file, symbols, self->names);
 }
@@ -330,7 +338,7 @@ static void read_functions(LodeElfImage *self)
 /* Whether a separate file could add anything. */
 static bool is_stripped(const LodeElfFile *file)
 {
-	return lode_elf_file_find_type(file, SHT_SYMTAB) == NULL || !lode_source_lines_exist(file);
+	return !has_symbol_table(file) || !lode_source_lines_exist(file);
 }
 
 static bool is_elf(const char *path, const char *head, size_t head_size)
@@ -343,6 +351,7 @@ static LodeBinaryImage *open_elf(
 	const char *path, const LodeBinaryImageOptions *options, GError **error)
 {
 	LodeElfFile *file = lode_elf_file_open(path, error);
+	const char *warning = NULL;
 	LodeElfImage *self;
 
 	if (file == NULL)
@@ -358,6 +367,10 @@ static LodeBinaryImage *open_elf(
 	warn(self, file->warning);
 	if (self->debug != NULL)
 		warn(self, self->debug->warning);
+	if (!has_symbol_table(file) && (self->debug == NULL || !has_symbol_table(self->debug))) {
+		self->packed_symbols = lode_packed_symbols_open(file, &warning);
+		warn(self, warning);
+	}
 	read_functions(self);
 	return &self->image;
 }
@@ -374,6 +387,7 @@ static void close_elf(LodeBinaryImage *image)
 		dwarf_cfi_end(self->unwind);
 	lode_thread_block_free(self->thread_block);
 	g_string_chunk_free(self->names);
+	lode_elf_file_close(self->packed_symbols);
 	lode_elf_file_close(self->debug);
 	lode_elf_file_close(self->file);
 	g_free(self->debug_directory);

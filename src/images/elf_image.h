@@ -16,7 +16,8 @@ typedef enum {
 typedef struct {
 	LodeBinaryImage image;
 	LodeElfFile *file;
-	LodeElfFile *debug; /* the separate debug file; NULL: none */
+	LodeElfFile *debug;          /* the separate debug file; NULL: none */
+	LodeElfFile *packed_symbols; /* of .gnu_debugdata; NULL: none, or .symtab says more */
 	GStringChunk *names;
 	char *debug_directory;
 	struct LodeSourceLines *lines; /* opened by the first look-up */

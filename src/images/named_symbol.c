@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "images/debug_file.h"
 #include "images/elf_file.h"
+#include "images/packed_symbols.h"
 
 typedef struct {
 	const char *name;
@@ -64,6 +65,7 @@ bool lode_named_symbol_functions(
 {
 	const LodeBinaryImageOptions options = {0};
 	const Wanted wanted = {name, STT_FUNC};
+	const char *warning;
 	g_autoptr(LodeElfFile) file = lode_elf_file_open(path, error);
 
 	if (file == NULL)
@@ -73,6 +75,9 @@ bool lode_named_symbol_functions(
 	add_functions(&wanted, file, SHT_DYNSYM, file, out_offsets);
 	if (debug_file != NULL)
 		add_functions(&wanted, debug_file, SHT_SYMTAB, file, out_offsets);
+	g_autoptr(LodeElfFile) packed = lode_packed_symbols_open(file, &warning);
+	if (packed != NULL)
+		add_functions(&wanted, packed, SHT_SYMTAB, file, out_offsets);
 	return true;
 }
 

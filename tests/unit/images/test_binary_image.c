@@ -7,6 +7,7 @@
 #include "tool_output.h"
 
 #include <elf.h>
+#include <lzma.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -270,6 +271,66 @@ static void check_separate_debug_file(const void *compiler_and_options)
 		g_assert_cmpstr(function->name, ==, name);
 		g_assert_null(function->symbol);
 		g_assert_false(lode_binary_image_has_lines(image));
+	}
+	tool_directory_remove(directory);
+}
+
+/* Adds `size` bytes as .gnu_debugdata to the program, packed as xz does. */
+static void add_packed_section(const char *directory, const char *data, size_t size)
+{
+	size_t room = lzma_stream_buffer_bound(size), n = 0;
+	g_autofree uint8_t *packed = g_malloc(room);
+	g_autofree char *path = g_build_filename(directory, "packed", NULL);
+	g_autofree char *command = g_strdup_printf(
+		"objcopy --remove-section .gnu_debugdata --add-section .gnu_debugdata=%s "
+		"%s/program",
+		path, directory);
+
+	g_assert_cmpint(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, NULL, (const uint8_t *)data,
+				size, packed, &n, room),
+		==, LZMA_OK);
+	g_assert_true(g_file_set_contents(path, (const char *)packed, (gssize)n, NULL));
+	g_assert_true(tool_run(command));
+}
+
+/* As distributions strip: .dynsym stays, the other functions' symbols are in .gnu_debugdata. */
+static void test_packed_symbols(void)
+{
+	char *directory = tool_directory();
+	g_autofree char *path = g_build_filename(directory, "program", NULL);
+	g_autofree char *symbols = g_build_filename(directory, "symbols", NULL);
+	g_autofree char *commands = g_strdup_printf(
+		"sh -c 'cd %s && objcopy --only-keep-debug program debug && "
+		"objcopy -S --keep-symbol=sum --keep-symbol=main debug symbols && strip program'",
+		directory);
+	g_autofree char *output = NULL, *data = NULL, *zeros = g_malloc0(64 << 20);
+	size_t size;
+
+	if (!tool_compile(directory, "cc -O1 -Wl,--export-dynamic-symbol=_ZN3foo3barEi")) {
+		g_test_skip("no cc");
+		tool_directory_remove(directory);
+		return;
+	}
+	output = tool_output("nm %s", path);
+	g_assert_true(tool_run(commands));
+	g_assert_true(g_file_get_contents(symbols, &data, &size, NULL));
+	add_packed_section(directory, data, size);
+	{
+		g_autoptr(LodeBinaryImage) image = open_image(path, "/nonexistent");
+
+		check_order(image);
+		g_assert_cmphex(find_named(image, "sum")->address, ==, address_of(output, "sum"));
+		g_assert_cmphex(find_named(image, "main")->address, ==, address_of(output, "main"));
+		g_assert_nonnull(find_named(image, "foo::bar(int)"));
+		g_assert_null(lode_binary_image_warning(image));
+	}
+	for (int i = 0; i < 2; i++) { /* an ELF file cut short; what unpacks to far too much */
+		add_packed_section(directory, i == 0 ? data : zeros, i == 0 ? 40 : 64 << 20);
+		g_autoptr(LodeBinaryImage) image = open_image(path, "/nonexistent");
+
+		g_assert_null(find_named(image, "sum"));
+		g_assert_nonnull(find_named(image, "foo::bar(int)"));
+		g_assert_nonnull(strstr(lode_binary_image_warning(image), ".gnu_debugdata"));
 	}
 	tool_directory_remove(directory);
 }
@@ -633,6 +694,7 @@ int main(int argc, char **argv)
 		"cc -g -O1 -Wl,--build-id=sha1", check_separate_debug_file);
 	g_test_add_data_func("/images/binary_image/debug_file_by_checksum",
 		"cc -g -O1 -Wl,--build-id=none", check_separate_debug_file);
+	g_test_add_func("/images/binary_image/packed_symbols", test_packed_symbols);
 #ifdef LODE_HAVE_DEBUGINFOD
 	g_test_add_func("/images/binary_image/debuginfod", test_debuginfod);
 #endif
