@@ -64,6 +64,11 @@ const char *lode_binary_image_warning(const LodeBinaryImage *self)
 	return self->warning;
 }
 
+const char *lode_binary_image_undecoded(const LodeBinaryImage *self)
+{
+	return self->undecoded;
+}
+
 bool lode_binary_image_has_lines(const LodeBinaryImage *self)
 {
 	return self->variant->has_lines(self);

@@ -52,7 +52,7 @@ typedef struct {
 
 /*
  * Opens an image. Errors: _IO, _CORRUPT (with offset or line), _UNSUPPORTED (a file of a
- * different kind, not x86-64), _LIMIT. Debug information that is broken is not an error, nor is a
+ * different kind), _LIMIT. Debug information that is broken is not an error, nor is a
  * jitdump that is cut short: lode_binary_image_warning() says what.
  */
 LodeBinaryImage *lode_binary_image_open(
@@ -62,13 +62,17 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeBinaryImage, lode_binary_image_close)
 
 const char *lode_binary_image_build_id(const LodeBinaryImage *self); /* hex; NULL: none */
 const char *lode_binary_image_warning(const LodeBinaryImage *self);  /* NULL: none */
-bool lode_binary_image_has_lines(const LodeBinaryImage *self);       /* any line table */
+/* The name of the machine that the code is of ("AArch64"), where that is not x86-64 and lode does
+ * not decode it: functions and lines are known, bytes are not given. NULL: it is decoded. */
+const char *lode_binary_image_undecoded(const LodeBinaryImage *self);
+bool lode_binary_image_has_lines(const LodeBinaryImage *self); /* any line table */
 
 /* Functions sorted by address, none overlapping another; borrowed. */
 const LodeBinaryFunction *lode_binary_image_functions(const LodeBinaryImage *self, size_t *out_n);
 
 /* Bytes at an address, up to the end of their section or segment, of a jitdump's their unit
- * (*out_n); NULL outside executable contents. Borrowed from the file. */
+ * (*out_n); NULL outside executable contents, and where code is not decoded. Borrowed from the
+ * file. */
 const uint8_t *lode_binary_image_bytes(
 	const LodeBinaryImage *self, uint64_t address, size_t *out_n);
 

@@ -367,6 +367,8 @@ bool lode_branch_targets_read(LodeBranchTargets *self, const char *path, GError 
 
 	if (file == NULL)
 		return false;
+	if (file->undecoded != NULL)
+		return true;
 	for (guint i = 0; i < file->executable->len; i++) {
 		const LodeElfRange *range = &g_array_index(file->executable, LodeElfRange, i);
 

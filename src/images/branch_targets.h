@@ -36,7 +36,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeBranchTargets, lode_branch_targets_clear)
 
 /*
  * Reads all of an ELF file: code, relocations, tables. For an image, once: some ten million
- * instructions a second. Errors: those of opening it.
+ * instructions a second. Of another machine's file there are none. Errors: those of opening it.
  */
 bool lode_branch_targets_read(LodeBranchTargets *self, const char *path, GError **error);
 

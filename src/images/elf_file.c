@@ -56,48 +56,102 @@ static bool open_file(LodeElfFile *self, GError **error)
 	return true;
 }
 
-/* Before libelf sees the file: it takes files of any machine, and the number of sections, for each
- * of which it allocates some hundred bytes, as the file has it. */
+/* Machines that recordings come from, by name. */
+static char *undecoded_machine(unsigned machine, bool is_32)
+{
+	static const struct {
+		unsigned machine;
+		const char *name, *name_of_32; /* by the class, where they differ */
+	} names[] = {
+		{EM_X86_64, "big-endian x86-64", "x86-64 with 32-bit pointers"},
+		{EM_386, "32-bit x86", NULL},
+		{EM_AARCH64, "AArch64", "AArch64 with 32-bit pointers"},
+		{EM_ARM, "ARM", NULL},
+		{EM_PPC64, "64-bit PowerPC", NULL},
+		{EM_PPC, "PowerPC", NULL},
+		{EM_S390, "64-bit S/390", "S/390"},
+		{EM_RISCV, "64-bit RISC-V", "32-bit RISC-V"},
+		{EM_MIPS, "64-bit MIPS", "MIPS"},
+		{EM_LOONGARCH, "LoongArch", NULL},
+		{EM_SPARCV9, "64-bit SPARC", NULL},
+		{EM_SPARC, "SPARC", NULL},
+		{EM_SPARC32PLUS, "SPARC", NULL},
+		{EM_ALPHA, "Alpha", NULL},
+		{EM_IA_64, "Itanium", NULL},
+		{EM_PARISC, "PA-RISC", NULL},
+		{EM_68K, "68000", NULL},
+		{EM_SH, "SuperH", NULL},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		if (names[i].machine != machine)
+			continue;
+		return g_strdup(
+			is_32 && names[i].name_of_32 != NULL ? names[i].name_of_32 : names[i].name);
+	}
+	return g_strdup_printf("ELF machine %u", machine);
+}
+
+/* A field of a structure that files of 32 and of 64 bits have. */
+#define FIELD(bytes, type, field)                                                                  \
+	(self->is_32 ? lode_elf_file_number(self, (bytes) + offsetof(Elf32_##type, field),         \
+			       sizeof(((Elf32_##type *)NULL)->field))                              \
+		     : lode_elf_file_number(self, (bytes) + offsetof(Elf64_##type, field),         \
+			       sizeof(((Elf64_##type *)NULL)->field)))
+
+uint64_t lode_elf_file_number(const LodeElfFile *self, const uint8_t *bytes, size_t n)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < n; i++)
+		value = value << 8 | bytes[self->is_big_endian ? i : n - 1 - i];
+	return value;
+}
+
+/* Before libelf sees the file: it allocates some hundred bytes for each section, of which there are
+ * as many as the file has it. */
 static bool check_header(LodeElfFile *self, GError **error)
 {
-	Elf64_Ehdr header = {0};
-	ssize_t n = pread(self->fd, &header, sizeof header, 0);
+	uint8_t header[sizeof(Elf64_Ehdr)] = {0}, first[sizeof(Elf64_Shdr)] = {0};
+	ssize_t n = pread(self->fd, header, sizeof header, 0);
 
-	if (n < SELFMAG || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
+	if (n < SELFMAG || memcmp(header, ELFMAG, SELFMAG) != 0) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED, "not an ELF file");
 		return false;
 	}
-	if (n < (ssize_t)sizeof header) {
+	self->is_32 = header[EI_CLASS] == ELFCLASS32;
+	self->is_big_endian = header[EI_DATA] == ELFDATA2MSB;
+	if (n < (ssize_t)(self->is_32 ? sizeof(Elf32_Ehdr) : sizeof(Elf64_Ehdr))) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
 			"offset %zd: the ELF header is cut short", n);
 		return false;
 	}
-	if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
-		header.e_machine != EM_X86_64) {
+	unsigned type = (unsigned)lode_elf_file_number(
+		self, header + offsetof(Elf64_Ehdr, e_type), sizeof(Elf64_Half));
+	if (type != ET_EXEC && type != ET_DYN) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
-			"not an x86-64 program (ELF machine %u)", header.e_machine);
+			"not a linked program or library (ELF type %u)", type);
 		return false;
 	}
-	if (header.e_type != ET_EXEC && header.e_type != ET_DYN) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
-			"not a linked program or library (ELF type %u)", header.e_type);
-		return false;
-	}
-	self->is_fixed = header.e_type == ET_EXEC;
-	Elf64_Shdr first = {0};
-	if (header.e_shnum == 0 && header.e_shoff != 0 &&
-		(pread(self->fd, &first, sizeof first, (off_t)header.e_shoff) !=
-				(ssize_t)sizeof first ||
-			first.sh_size > MAX_SECTIONS)) {
+	self->is_fixed = type == ET_EXEC;
+	self->machine = (unsigned)lode_elf_file_number(
+		self, header + offsetof(Elf64_Ehdr, e_machine), sizeof(Elf64_Half));
+	if (self->machine != EM_X86_64 || self->is_32 || self->is_big_endian)
+		self->undecoded = undecoded_machine(self->machine, self->is_32);
+	uint64_t sections = FIELD(header, Ehdr, e_shoff);
+	size_t size = self->is_32 ? sizeof(Elf32_Shdr) : sizeof(Elf64_Shdr);
+	if (FIELD(header, Ehdr, e_shnum) == 0 && sections != 0 &&
+		(pread(self->fd, first, size, (off_t)sections) != (ssize_t)size ||
+			FIELD(first, Shdr, sh_size) > MAX_SECTIONS)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
 			"offset %" G_GUINT64_FORMAT ": the section header table is cut short",
-			header.e_shoff);
+			sections);
 		return false;
 	}
 	elf_version(EV_CURRENT);
 	self->elf = elf_begin(
 		self->fd, self->size > MAX_READ_BYTES ? ELF_C_READ_MMAP : ELF_C_READ, NULL);
-	if (self->elf == NULL || elf64_getehdr(self->elf) == NULL) {
+	if (self->elf == NULL || gelf_getehdr(self->elf, &(GElf_Ehdr){0}) == NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "not a readable ELF file: %s",
 			elf_errmsg(-1));
 		return false;
@@ -108,20 +162,24 @@ static bool check_header(LodeElfFile *self, GError **error)
 static void read_segments(LodeElfFile *self)
 {
 	uint64_t start = UINT64_MAX, end = 0;
+	GElf_Ehdr header;
 	size_t n;
 
-	if (elf64_getehdr(self->elf)->e_phoff == 0)
+	if (gelf_getehdr(self->elf, &header) == NULL || header.e_phoff == 0)
 		return;
-	if (elf_getphdrnum(self->elf, &n) != 0 || elf64_getphdr(self->elf) == NULL) {
+	if (elf_getphdrnum(self->elf, &n) != 0 ||
+		gelf_getphdr(self->elf, 0, &(GElf_Phdr){0}) == NULL) {
 		warn(self, "the program header table lies outside the file");
 		return;
 	}
-	self->segments = elf64_getphdr(self->elf);
+	/* libelf has seen to it that they are in the file */
+	self->segments = g_new0(Elf64_Phdr, n);
 	self->n_segments = n;
 	for (size_t i = 0; i < n; i++) {
-		const Elf64_Phdr *segment = &self->segments[i];
+		Elf64_Phdr *segment = &self->segments[i];
 
-		if (segment->p_type != PT_LOAD || segment->p_filesz == 0 ||
+		if (gelf_getphdr(self->elf, (int)i, segment) == NULL ||
+			segment->p_type != PT_LOAD || segment->p_filesz == 0 ||
 			!is_within(self, segment->p_offset, segment->p_filesz))
 			continue;
 		start = MIN(start, segment->p_offset);
@@ -135,23 +193,17 @@ static void read_segments(LodeElfFile *self)
  * way of GNU: "ZLIB" and the size with the highest byte first. */
 static uint64_t expanded_size(const LodeElfFile *self, const char *name, const Elf64_Shdr *header)
 {
-	union {
-		Elf64_Chdr header;
-		struct {
-			char magic[4];
-			uint8_t size[8];
-		} gnu;
-	} start = {0};
+	uint8_t start[sizeof(Elf64_Chdr)] = {0};
 	uint64_t size = 0;
 
 	if (!(header->sh_flags & SHF_COMPRESSED) && !g_str_has_prefix(name, ".zdebug"))
 		return 0;
-	if (pread(self->fd, &start, MIN(sizeof start, header->sh_size), (off_t)header->sh_offset) <=
+	if (pread(self->fd, start, MIN(sizeof start, header->sh_size), (off_t)header->sh_offset) <=
 		0)
 		return 0;
 	if (header->sh_flags & SHF_COMPRESSED)
-		return start.header.ch_size;
-	memcpy(&size, start.gnu.size, sizeof size);
+		return FIELD(start, Chdr, ch_size);
+	memcpy(&size, start + strlen("ZLIB"), sizeof size);
 	return GUINT64_FROM_BE(size);
 }
 
@@ -159,14 +211,14 @@ static uint64_t expanded_size(const LodeElfFile *self, const char *name, const E
 static size_t find_names(const LodeElfFile *self)
 {
 	size_t index;
-	Elf_Scn *section;
-	const Elf64_Shdr *header;
+	GElf_Shdr header;
 
 	if (elf_getshdrstrndx(self->elf, &index) != 0)
 		return 0;
-	section = elf_getscn(self->elf, index);
-	header = section != NULL ? elf64_getshdr(section) : NULL;
-	return header != NULL && !(header->sh_flags & SHF_COMPRESSED) ? index : 0;
+	return gelf_getshdr(elf_getscn(self->elf, index), &header) != NULL &&
+	                       !(header.sh_flags & SHF_COMPRESSED)
+	               ? index
+	               : 0;
 }
 
 static void read_sections(LodeElfFile *self)
@@ -178,7 +230,7 @@ static void read_sections(LodeElfFile *self)
 		n = 0;
 	for (size_t i = 0; i < n; i++) {
 		Elf_Scn *place = elf_getscn(self->elf, i);
-		const Elf64_Shdr *header = place != NULL ? elf64_getshdr(place) : NULL;
+		GElf_Shdr shape, *header = gelf_getshdr(place, &shape);
 		const char *name = NULL;
 
 		if (header == NULL) {
@@ -308,6 +360,7 @@ static LodeElfFile *new_file(const char *path)
 	self->fd = -1;
 	self->sections = g_array_new(FALSE, FALSE, sizeof(LodeElfSection));
 	self->executable = g_array_new(FALSE, FALSE, sizeof(LodeElfRange));
+	self->converted = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	return self;
 }
 
@@ -357,6 +410,9 @@ void lode_elf_file_close(LodeElfFile *self)
 		return;
 	g_array_unref(self->sections);
 	g_array_unref(self->executable);
+	g_hash_table_unref(self->converted);
+	g_free(self->segments);
+	g_free(self->undecoded);
 	elf_end(self->elf);
 	if (self->fd >= 0)
 		close(self->fd);
@@ -394,6 +450,23 @@ const uint8_t *lode_elf_section_bytes(const LodeElfSection *section)
 	return data != NULL && data->d_size >= section->size ? data->d_buf : NULL;
 }
 
+/* Symbols in the form of 64-bit files of this machine's byte order; NULL: they cannot be read. */
+static const Elf64_Sym *convert_symbols(
+	const LodeElfFile *self, const LodeElfSection *table, size_t n)
+{
+	Elf64_Sym *known = g_hash_table_lookup(self->converted, table);
+	Elf_Data *data = known == NULL ? elf_getdata(table->place, NULL) : NULL;
+	g_autofree Elf64_Sym *symbols = data != NULL ? g_try_new(Elf64_Sym, n) : NULL;
+
+	if (symbols == NULL)
+		return known;
+	for (size_t i = 0; i < n; i++)
+		if (gelf_getsym(data, (int)i, &symbols[i]) == NULL)
+			return NULL;
+	g_hash_table_insert(self->converted, (void *)table, symbols);
+	return g_steal_pointer(&symbols);
+}
+
 bool lode_elf_file_symbols(
 	const LodeElfFile *self, const LodeElfSection *table, LodeElfSymbols *out_symbols)
 {
@@ -401,12 +474,15 @@ bool lode_elf_file_symbols(
 	                                        ? &g_array_index(self->sections, LodeElfSection,
 							  table->link)
 	                                        : NULL;
-	LodeElfSymbols symbols = {.n = table->size / sizeof(Elf64_Sym)};
+	size_t entry_size = self->is_32 ? sizeof(Elf32_Sym) : sizeof(Elf64_Sym);
+	LodeElfSymbols symbols = {.n = table->size / entry_size};
 
-	if (table->entry_size != sizeof(Elf64_Sym) || (table->flags & SHF_COMPRESSED) ||
-		strings == NULL || strings->type != SHT_STRTAB)
+	if (table->entry_size != entry_size || (table->flags & SHF_COMPRESSED) || strings == NULL ||
+		strings->type != SHT_STRTAB)
 		return false;
-	symbols.all = (const Elf64_Sym *)(const void *)lode_elf_section_bytes(table);
+	symbols.all = self->is_32 || self->is_big_endian
+	                      ? convert_symbols(self, table, symbols.n)
+	                      : (const Elf64_Sym *)(const void *)lode_elf_section_bytes(table);
 	symbols.names = (const char *)lode_elf_section_bytes(strings);
 	if (symbols.all == NULL || symbols.names == NULL)
 		return false;

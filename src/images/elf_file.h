@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An ELF file by libelf. One handle serves symbols, code and unwind tables. It reads and does not
- * map, so that what is cut off the file meanwhile is an error of a read, but for files that are
- * very large.
+ * An ELF file of any machine by libelf. One handle serves symbols, code and unwind tables. It reads
+ * and does not map, so that what is cut off the file meanwhile is an error of a read, but for files
+ * that are very large.
  *
  * libelf keeps each table inside the file. What it does not ask is asked here: whether sections and
  * segments lie in the file, and what compressed sections grow to, before libdw unpacks them.
  */
 #pragma once
 
+#include <gelf.h>
 #include <glib.h>
 #include <libelf.h>
 #include <stdbool.h>
@@ -40,7 +41,10 @@ typedef struct {
 	int fd;
 	Elf *elf; /* open as long as the file */
 	uint64_t size;
-	const Elf64_Phdr *segments; /* NULL: none */
+	unsigned machine; /* EM_… */
+	bool is_32, is_big_endian;
+	char *undecoded;      /* the machine's name, where its code is not decoded; NULL: x86-64 */
+	Elf64_Phdr *segments; /* also of files of 32 bits; NULL: none */
 	size_t n_segments;
 	uint64_t loaded_start, loaded_size; /* of the file: from the first to the last PT_LOAD */
 	GArray *sections;                   /* LodeElfSection */
@@ -50,9 +54,10 @@ typedef struct {
 	const char *warning; /* what is broken but can be done without; static; NULL: nothing */
 	bool is_fixed;       /* it is loaded at the addresses that it names (ET_EXEC) */
 	bool has_compressed_bomb; /* compressed sections claim an absurd size: keep libdw away */
+	GHashTable *converted; /* LodeElfSection → its symbols, where the file has another form */
 } LodeElfFile;
 
-/* Errors: _IO, _CORRUPT (with offset), _UNSUPPORTED (not ELF, not x86-64, not linked). */
+/* Any machine's. Errors: _IO, _CORRUPT (with offset), _UNSUPPORTED (not ELF, not linked). */
 LodeElfFile *lode_elf_file_open(const char *path, GError **error);
 /* The same for a file in memory, which is copied; `name` is its path in messages. */
 LodeElfFile *lode_elf_file_open_bytes(
@@ -74,6 +79,9 @@ bool lode_elf_file_symbols(
 
 /* The name of a symbol; NULL: it lies outside the string table. */
 const char *lode_elf_symbol_name(const LodeElfSymbols *symbols, const Elf64_Sym *symbol);
+
+/* A number of `n` bytes, at most 8, in the file's byte order. */
+uint64_t lode_elf_file_number(const LodeElfFile *self, const uint8_t *bytes, size_t n);
 
 /* The executable range an address is in; NULL: none. */
 const LodeElfRange *lode_elf_file_find_range(const LodeElfFile *self, uint64_t address);

@@ -194,8 +194,9 @@ static bool is_padding(const Table *table, uint64_t address, uint64_t end)
 {
 	const LodeElfRange *code = lode_elf_file_find_range(table->file, address);
 
-	return count_padding(code->bytes + (address - code->address), end - address) ==
-	       end - address;
+	return table->file->undecoded == NULL &&
+	       count_padding(code->bytes + (address - code->address), end - address) ==
+	               end - address;
 }
 
 static void add_unwind(Table *table)
@@ -225,7 +226,7 @@ static void add_unwind(Table *table)
 
 static void add_gap(Table *table, const LodeElfRange *code, uint64_t address, uint64_t end)
 {
-	if (address < end)
+	if (address < end && table->file->undecoded == NULL)
 		address += count_padding(code->bytes + (address - code->address), end - address);
 	add_function(table, address, end, NULL);
 }
@@ -313,15 +314,17 @@ static void read_symbols(LodeElfImage *self, GArray *symbols)
 	/* .symtab has what .dynsym has, and the local symbols too; .gnu_debugdata has not */
 	uint32_t type = has_symbol_table(self->file) ? SHT_SYMTAB : SHT_DYNSYM;
 
-	if (!lode_symbol_table_read(self->file, type, symbols))
+	if (!lode_symbol_table_read(self->file, type, self->file, symbols))
 		warn(self, "the symbol table is broken");
-	if (self->debug != NULL && !lode_symbol_table_read(self->debug, SHT_SYMTAB, symbols))
+	if (self->debug != NULL &&
+		!lode_symbol_table_read(self->debug, SHT_SYMTAB, self->file, symbols))
 		warn(self, "the symbol table of the separate debug file is broken");
 	if (self->packed_symbols != NULL &&
-		!lode_symbol_table_read(self->packed_symbols, SHT_SYMTAB, symbols))
+		!lode_symbol_table_read(self->packed_symbols, SHT_SYMTAB, self->file, symbols))
 		warn(self, "the symbol table in .gnu_debugdata is broken");
 	lode_symbol_table_sort(symbols);
-	lode_symbol_table_add_plt(self->file, symbols, self->names);
+	if (self->file->undecoded == NULL)
+		lode_symbol_table_add_plt(self->file, symbols, self->names);
 }
 
 static void read_functions(LodeElfImage *self)
@@ -359,6 +362,7 @@ static LodeBinaryImage *open_elf(
 	self = g_new0(LodeElfImage, 1);
 	self->file = file;
 	self->image.build_id = file->build_id;
+	self->image.undecoded = file->undecoded;
 	self->names = g_string_chunk_new(1 << 16);
 	if (options != NULL)
 		self->debug_directory = g_strdup(options->debug_directory);
@@ -414,7 +418,7 @@ static const uint8_t *bytes_at(const LodeBinaryImage *image, uint64_t address, s
 	const LodeElfRange *range = lode_elf_file_find_range(self->file, address);
 	uint64_t offset;
 
-	if (range == NULL)
+	if (range == NULL || self->file->undecoded != NULL)
 		return NULL;
 	offset = address - range->address;
 	*out_n = (size_t)(range->size - offset);
@@ -436,7 +440,8 @@ LodeDebugInfo *lode_elf_image_debug_info(LodeElfImage *self)
 
 Dwarf_CFI *lode_elf_image_unwind(LodeElfImage *self)
 {
-	if (self->is_unwind_tried || self->file->has_compressed_bomb)
+	if (self->is_unwind_tried || self->file->has_compressed_bomb ||
+		self->file->undecoded != NULL)
 		return self->unwind;
 	self->is_unwind_tried = true;
 	self->unwind = dwarf_getcfi_elf(self->file->elf);
@@ -445,7 +450,7 @@ Dwarf_CFI *lode_elf_image_unwind(LodeElfImage *self)
 
 const LodeThreadBlock *lode_elf_image_thread_block(LodeElfImage *self)
 {
-	if (!self->is_thread_block_tried)
+	if (!self->is_thread_block_tried && self->file->undecoded == NULL)
 		self->thread_block = lode_thread_block_new(self->file);
 	self->is_thread_block_tried = true;
 	return self->thread_block;

@@ -43,8 +43,9 @@ bool lode_elf_image_find_data_symbol(LodeElfImage *self, LodeDataSymbolKind kind
 	LodeDataSymbol *out_symbol, const char **out_linked);
 
 /* The unwind table .eh_frame of the image itself, opened by the first call; NULL: none, or it
- * cannot be read. Borrowed. */
+ * cannot be read, or is of another machine's registers. Borrowed. */
 Dwarf_CFI *lode_elf_image_unwind(LodeElfImage *self);
 
-/* The thread-local variables' block, read by the first call; NULL: none. Borrowed. */
+/* The thread-local variables' block, read by the first call; NULL: none, or another machine's.
+ * Borrowed. */
 const LodeThreadBlock *lode_elf_image_thread_block(LodeElfImage *self);

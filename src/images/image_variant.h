@@ -24,9 +24,10 @@ typedef struct {
 /* The first member of each variant's own struct. */
 struct LodeBinaryImage {
 	const LodeImageVariant *variant;
-	GArray *functions;    /* LodeBinaryFunction; owned */
-	const char *build_id; /* borrowed from the variant; NULL: none */
-	char *warning;        /* owned; NULL: none */
+	GArray *functions;     /* LodeBinaryFunction; owned */
+	const char *build_id;  /* borrowed from the variant; NULL: none */
+	const char *undecoded; /* as lode_binary_image_undecoded(); borrowed likewise */
+	char *warning;         /* owned; NULL: none */
 };
 
 extern const LodeImageVariant lode_image_elf, lode_image_jitdump, lode_image_perf_map;

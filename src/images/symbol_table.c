@@ -25,9 +25,34 @@ static bool rank_of(const Elf64_Sym *symbol, LodeSymbolRank *out_rank)
 	return true;
 }
 
-bool lode_symbol_table_read(const LodeElfFile *file, uint32_t type, GArray *out_symbols)
+/*
+ * Where a symbol's code lies. ARM and MIPS mark code of short instructions by an odd address; the
+ * first ABI of 64-bit PowerPC has symbols for the descriptors of functions, whose first word is the
+ * address. A debug file has no bytes of .opd, so that it is read from the image.
+ */
+static uint64_t code_address(const LodeElfFile *image, const LodeElfSection *descriptors,
+	const LodeElfFile *file, const Elf64_Sym *symbol)
+{
+	uint64_t offset;
+
+	if (file->machine == EM_ARM || file->machine == EM_MIPS)
+		return symbol->st_value & ~UINT64_C(1);
+	if (descriptors == NULL)
+		return symbol->st_value;
+	offset = symbol->st_value - descriptors->address;
+	const uint8_t *bytes = lode_elf_section_bytes(descriptors);
+	return bytes != NULL && offset < descriptors->size && descriptors->size - offset >= 8
+	               ? lode_elf_file_number(image, bytes + offset, 8)
+	               : symbol->st_value;
+}
+
+bool lode_symbol_table_read(
+	const LodeElfFile *file, uint32_t type, const LodeElfFile *image, GArray *out_symbols)
 {
 	const LodeElfSection *table = lode_elf_file_find_type(file, type);
+	const LodeElfSection *descriptors = image->machine == EM_PPC64
+	                                            ? lode_elf_file_find_section(image, ".opd")
+	                                            : NULL;
 	LodeElfSymbols symbols;
 
 	if (table == NULL)
@@ -36,7 +61,8 @@ bool lode_symbol_table_read(const LodeElfFile *file, uint32_t type, GArray *out_
 		return false;
 	for (size_t i = 1; i < symbols.n; i++) {
 		const Elf64_Sym *raw = &symbols.all[i];
-		LodeSymbol symbol = {.address = raw->st_value, .size = raw->st_size};
+		LodeSymbol symbol = {.address = code_address(image, descriptors, file, raw),
+			.size = raw->st_size};
 
 		if (!rank_of(raw, &symbol.rank))
 			continue;

@@ -20,8 +20,10 @@ typedef struct {
 } LodeSymbol;
 
 /* Appends the function symbols of the first table of that type (SHT_SYMTAB or SHT_DYNSYM) to
- * `out_symbols` (LodeSymbol). False when the table is broken. */
-bool lode_symbol_table_read(const LodeElfFile *file, uint32_t type, GArray *out_symbols);
+ * `out_symbols` (LodeSymbol). The file is the image or has symbols of its code. False when the
+ * table is broken. */
+bool lode_symbol_table_read(
+	const LodeElfFile *file, uint32_t type, const LodeElfFile *image, GArray *out_symbols);
 
 /* By address, best symbol of an address first. */
 void lode_symbol_table_sort(GArray *symbols);

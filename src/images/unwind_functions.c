@@ -23,6 +23,7 @@ enum {
 
 /* A reader that stays inside [data, data + size): once it overran, all it gives is 0. */
 typedef struct {
+	const LodeElfFile *file; /* numbers are in its byte order */
 	const uint8_t *data;
 	uint64_t address; /* virtual address of data[0] */
 	size_t size, offset;
@@ -37,15 +38,12 @@ typedef struct {
 
 static uint64_t read_fixed(Cursor *cursor, size_t n)
 {
-	uint64_t value = 0;
-
 	if (cursor->has_overrun || n > cursor->size - cursor->offset) {
 		cursor->has_overrun = true;
 		return 0;
 	}
-	memcpy(&value, cursor->data + cursor->offset, n);
 	cursor->offset += n;
-	return value;
+	return lode_elf_file_number(cursor->file, cursor->data + cursor->offset - n, n);
 }
 
 static uint64_t read_leb128(Cursor *cursor, bool is_signed)
@@ -69,6 +67,7 @@ static uint64_t read_format(Cursor *cursor, uint8_t format)
 {
 	switch (format) {
 	case FORMAT_POINTER:
+		return read_fixed(cursor, cursor->file->is_32 ? 4 : 8);
 	case FORMAT_U64:
 	case FORMAT_S64:
 		return read_fixed(cursor, 8);
@@ -99,7 +98,7 @@ static uint64_t read_pointer(Cursor *cursor, uint8_t encoding)
 	case BASE_ABSOLUTE:
 		return value;
 	case BASE_PLACE:
-		return place + value;
+		return cursor->file->is_32 ? (uint32_t)(place + value) : place + value;
 	default:
 		cursor->has_overrun = true;
 		return 0;
@@ -224,7 +223,7 @@ static bool read_table(Cursor table, GArray *out_ranges)
 static bool find_by_segment(const LodeElfFile *file, Cursor *table)
 {
 	for (size_t i = 0; i < file->n_segments; i++) {
-		Cursor header = {.address = file->segments[i].p_vaddr};
+		Cursor header = {.file = file, .address = file->segments[i].p_vaddr};
 		uint8_t encoding;
 
 		if (file->segments[i].p_type != PT_GNU_EH_FRAME)
@@ -246,7 +245,7 @@ static bool find_by_segment(const LodeElfFile *file, Cursor *table)
 bool lode_unwind_functions_read(const LodeElfFile *file, GArray *out_ranges)
 {
 	const LodeElfSection *section = lode_elf_file_find_section(file, ".eh_frame");
-	Cursor table = {0};
+	Cursor table = {.file = file};
 
 	if (section != NULL && !(section->flags & SHF_COMPRESSED)) {
 		table.data = lode_elf_section_bytes(section);

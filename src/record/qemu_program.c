@@ -188,7 +188,7 @@ char *lode_qemu_program_obstacle(const char *path)
 	enum { GNU_PROPERTY = 0x6474e553, LEVEL_4 = 8 };
 	g_autoptr(LodeElfFile) file = lode_elf_file_open(path, NULL);
 
-	for (size_t i = 0; file != NULL && i < file->n_segments; i++) {
+	for (size_t i = 0; file != NULL && file->undecoded == NULL && i < file->n_segments; i++) {
 		const Elf64_Phdr *segment = &file->segments[i];
 		size_t n = 0;
 		if (segment->p_type != GNU_PROPERTY)

@@ -49,14 +49,16 @@ uint64_t lode_trace_mappings_n_lost(const LodeTraceMappings *self)
 	return self->n_lost;
 }
 
-/* A device or a pipe is not to be opened. */
+/* A device or a pipe is not to be opened, and another machine's program is only read. */
 static LodeElfFile *open_image(const char *path)
 {
+	g_autoptr(LodeElfFile) file = NULL;
 	struct stat status;
 
 	if (path[0] != '/' || stat(path, &status) != 0 || !S_ISREG(status.st_mode))
 		return NULL;
-	return lode_elf_file_open(path, NULL);
+	file = lode_elf_file_open(path, NULL);
+	return file != NULL && file->undecoded == NULL ? g_steal_pointer(&file) : NULL;
 }
 
 static char *build_id_of(LodeTraceMappings *self, const char *path)

@@ -78,7 +78,7 @@ bool lode_finding_is_miscounted(
 	for (uint32_t i = 0; i < focus->n_items; i++) {
 		const char *name = g_ptr_array_index(findings->attributes, items[i]);
 		if (strcmp(name, "kind:string") == 0 || strcmp(name, "kind:syscall") == 0 ||
-			strcmp(name, "kind:kernel") == 0)
+			strcmp(name, "kind:kernel") == 0 || strcmp(name, "kind:not-decoded") == 0)
 			return false;
 	}
 	return true;

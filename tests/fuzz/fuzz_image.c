@@ -42,7 +42,8 @@ static void check_functions(const LodeBinaryImage *image)
 		const uint8_t *bytes = lode_binary_image_bytes(
 			image, functions[i].address, &n_bytes);
 
-		g_assert(functions[i].size > 0 && bytes != NULL && functions[i].size <= n_bytes);
+		g_assert((bytes == NULL) == (lode_binary_image_undecoded(image) != NULL));
+		g_assert(functions[i].size > 0 && (bytes == NULL || functions[i].size <= n_bytes));
 		g_assert(i == 0 ||
 			 functions[i - 1].address + functions[i - 1].size <= functions[i].address);
 		g_assert(g_utf8_validate(functions[i].name, -1, NULL));
@@ -78,7 +79,8 @@ static void walk_functions(LodeBinaryImage *image)
 		const uint8_t *bytes = lode_binary_image_bytes(
 			image, functions[i].address, &n_bytes);
 
-		build_flow(&flow, bytes, size, functions[i].address);
+		if (bytes != NULL)
+			build_flow(&flow, bytes, size, functions[i].address);
 		for (size_t k = 0; k < ADDRESSES_PER_FUNCTION; k++)
 			addresses[n_addresses++] = functions[i].address +
 			                           k * size / ADDRESSES_PER_FUNCTION;

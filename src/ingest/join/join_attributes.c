@@ -205,11 +205,11 @@ static LodeBinaryLocation recorded_location(const LodeJoinRows *rows, uint32_t i
 	return found;
 }
 
-/* Its instructions are not known: one stands for each function. */
-static uint32_t kernel_set(Naming *self)
+/* Its instructions are not known: `kind` alone says why. */
+static uint32_t unknown_set(Naming *self, const char *kind)
 {
 	self->n_ids = 0;
-	add_attribute(self, "kind", "kernel");
+	add_attribute(self, "kind", kind);
 	return lode_profile_attribute_set(self->profile, self->ids, self->n_ids);
 }
 
@@ -219,8 +219,12 @@ static void name_image(Naming *self, uint32_t image, uint32_t first, uint32_t n)
 	LodeBinaryImage *binary = self->images->binaries[image];
 	g_autofree LodeBinaryLocation *found = g_new0(LodeBinaryLocation, n);
 	bool has_lines = binary != NULL && lode_binary_image_has_lines(binary);
-	bool is_kernel = lode_profile_image(self->profile, image)->kind == LODE_IMAGE_KERNEL;
+	const char *unknown = NULL;
 
+	if (lode_profile_image(self->profile, image)->kind == LODE_IMAGE_KERNEL)
+		unknown = "kernel";
+	else if (binary != NULL && lode_binary_image_undecoded(binary) != NULL)
+		unknown = "not-decoded";
 	if (has_lines) {
 		g_autofree uint64_t *addresses = g_new(uint64_t, n);
 		for (uint32_t i = 0; i < n; i++)
@@ -231,9 +235,9 @@ static void name_image(Naming *self, uint32_t image, uint32_t first, uint32_t n)
 		if (!has_lines)
 			found[i] = recorded_location(self->rows, first + i);
 		instructions[i].location = location(self, &found[i]);
-		instructions[i].attribute_set = is_kernel ? kernel_set(self)
-		                                          : attribute_set(self, first + i,
-								    found[i].inlined);
+		instructions[i].attribute_set = unknown != NULL ? unknown_set(self, unknown)
+		                                                : attribute_set(self, first + i,
+									  found[i].inlined);
 	}
 }
 
@@ -270,8 +274,14 @@ static const char *unresolved_reason(
 		return NULL;
 	if (kind == LODE_IMAGE_UNRESOLVED)
 		return "address outside any known image";
-	if (self->images->binaries[function->image] == NULL)
+	const LodeBinaryImage *binary = self->images->binaries[function->image];
+	if (binary == NULL)
 		return "no image file";
+	if (lode_binary_image_undecoded(binary) != NULL) {
+		g_autofree char *reason = g_strconcat(
+			"not decoded: ", lode_binary_image_undecoded(binary), NULL);
+		return lode_profile_intern(self->profile, reason);
+	}
 	if (function->code == NULL)
 		return "no code at this address of the image";
 	if (code->length == 0)

@@ -140,6 +140,25 @@ static const LodeInferredSpan *spans_from(const GArray *spans, uint32_t at)
 	return spans->len > 0 ? &g_array_index(spans, LodeInferredSpan, at) : NULL;
 }
 
+/* Where code is not decoded, one place stands for a function, as in the kernel. */
+static bool is_undecoded(const Inference *self, uint32_t image)
+{
+	const LodeBinaryImage *binary = self->images->binaries[image];
+
+	return lode_profile_image(self->profile, image)->kind == LODE_IMAGE_KERNEL ||
+	       (binary != NULL && lode_binary_image_undecoded(binary) != NULL);
+}
+
+static void take_undecoded(
+	Inference *self, Cursor *cursor, uint32_t image, const LodeBinaryFunction *function)
+{
+	skip_to(self, cursor, image, function->address);
+	guint begin = self->stray->len;
+	skip_to(self, cursor, image, function->address + function->size);
+	for (guint i = begin; i < self->stray->len; i++)
+		g_array_index(self->stray, LodeJoinSite, i).address = function->address;
+}
+
 static void take_function(
 	Inference *self, Cursor *cursor, uint32_t image, const LodeBinaryFunction *function)
 {
@@ -178,8 +197,11 @@ static void collect_functions(Inference *self)
 		                                              ? lode_binary_image_functions(
 									images->binaries[i], &n)
 		                                              : NULL;
-		for (size_t j = 0; j < n; j++)
+		bool is_decoded = !is_undecoded(self, i);
+		for (size_t j = 0; j < n && is_decoded; j++)
 			take_function(self, &cursor, i, &functions[j]);
+		for (size_t j = 0; j < n && !is_decoded; j++)
+			take_undecoded(self, &cursor, i, &functions[j]);
 		skip_to(self, &cursor, i, UINT64_MAX);
 	}
 	if (cursor.site < self->sites->len)
@@ -321,16 +343,14 @@ static double weight_of(const Inference *self, uint32_t row)
 }
 
 /*
- * Outside any function nothing is known but the samples: as many executions as weight. The kernel's
- * functions have as many as the program's own code has for its weight, `per_weight`, so that they
- * are neither dearer nor cheaper than that.
+ * Outside any function nothing is known but the samples: as many executions as weight. Functions of
+ * the kernel, and of code that is not decoded, have as many as the program's decoded code has for
+ * its weight, `per_weight`, so that they are neither dearer nor cheaper than that.
  */
 static LodeInferredRow stray_row(const Inference *self, const LodeJoinSite *site, double per_weight)
 {
-	bool is_kernel = lode_profile_image(self->profile, site->image)->kind == LODE_IMAGE_KERNEL;
-
 	return (LodeInferredRow){site->address, site->row,
-		weight_of(self, site->row) * (is_kernel ? per_weight : 1)};
+		weight_of(self, site->row) * (is_undecoded(self, site->image) ? per_weight : 1)};
 }
 
 static LodeRecording *recording_like(const LodeRecording *samples, size_t n_rows)

@@ -465,8 +465,65 @@ static void test_errors(void)
 	write_and_fail(path, &header, 20, LODE_ERROR_CORRUPT);
 	write_and_fail(path, &header, sizeof header, LODE_ERROR_UNSUPPORTED);
 	header.e_type = ET_EXEC;
-	header.e_machine = EM_AARCH64;
+	header.e_ident[EI_DATA] = ELFDATA2MSB;
 	write_and_fail(path, &header, sizeof header, LODE_ERROR_UNSUPPORTED);
+	tool_directory_remove(directory);
+}
+
+/* Of other machines functions and lines are known, and code is not given out as if it were
+ * x86-64's. */
+static void check_machine(const char *directory, const char *target, const char *machine)
+{
+	g_autofree char *path = g_build_filename(directory, "program", NULL);
+	g_autofree char *compiler = g_strdup_printf(
+		"clang --target=%s -g -O1 -ffreestanding -nostdlib -fuse-ld=lld -static -fno-pic "
+		"-Wl,-e,main",
+		target);
+	LodeBinaryLocation location;
+	size_t n;
+
+	if (!tool_compile(directory, compiler)) {
+		g_test_message("no clang for %s", target);
+		return;
+	}
+	g_autoptr(LodeBinaryImage) image = open_image(path, "/nonexistent");
+	const LodeBinaryFunction *function = find_named(image, "sum");
+	g_assert_cmpstr(lode_binary_image_undecoded(image), ==, machine);
+	g_assert_null(lode_binary_image_warning(image));
+	g_assert_nonnull(find_named(image, "foo::bar(int)"));
+	g_assert_nonnull(function);
+	g_assert_cmpuint(function->size, >=, 16);
+	g_assert_cmpuint(function->address % 2, ==, 0);
+	g_assert_null(lode_binary_image_bytes(image, function->address, &n));
+	uint64_t address = function->address + function->size / 2 / 4 * 4;
+	lode_binary_image_locate(image, &address, 1, &location);
+	g_assert_true(g_str_has_suffix(location.file, "program.c"));
+	g_assert_cmpuint(location.line, >, 0);
+}
+
+static void test_other_machines(void)
+{
+	static const struct {
+		const char *target, *machine;
+	} machines[] = {
+		{"aarch64-linux-gnu", "AArch64"},
+		{"aarch64_be-linux-gnu", "AArch64"},
+		{"armv7-linux-gnueabihf", "ARM"},
+		{"thumbv7-linux-gnueabihf", "ARM"},
+		{"powerpc-linux-gnu", "PowerPC"},
+		{"powerpc64-linux-gnu", "64-bit PowerPC"},
+		{"powerpc64le-linux-gnu", "64-bit PowerPC"},
+		{"mips-linux-gnu", "MIPS"},
+		{"mips64-linux-gnuabi64", "64-bit MIPS"},
+		{"riscv64-linux-gnu -mno-relax", "64-bit RISC-V"},
+		{"riscv32-linux-gnu -mno-relax", "32-bit RISC-V"},
+		{"i386-linux-gnu", "32-bit x86"},
+		{"x86_64-linux-gnux32", "x86-64 with 32-bit pointers"},
+	};
+	char *directory = tool_directory();
+
+	for (size_t i = 0; i < G_N_ELEMENTS(machines); i++)
+		check_machine(directory, machines[i].target, machines[i].machine);
 	tool_directory_remove(directory);
 }
 
@@ -701,6 +758,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/images/binary_image/assembly", test_assembly);
 	g_test_add_func("/images/binary_image/named_pipes", test_named_pipes);
 	g_test_add_func("/images/binary_image/errors", test_errors);
+	g_test_add_func("/images/binary_image/other_machines", test_other_machines);
 	add_random_test("/images/binary_image/damaged", test_damaged,
 		"R02S00000000000000000000000000000001", "R02S00000000000000000000000000000002",
 		NULL);

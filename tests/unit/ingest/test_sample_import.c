@@ -734,6 +734,39 @@ static void test_missing_file(void)
 	g_assert_cmpuint(find_unresolved(profile, "no image file")->places, ==, 2);
 }
 
+/* Where code is not decoded, one place stands for a function, beside decoded code too. */
+static void test_other_machine(void)
+{
+	g_auto(SampledProgram) program;
+	g_auto(SampleFile) file;
+
+	sampled_program_open(&program, PROGRAM_OF_MIPS);
+	uint64_t first = sampled_program_function(&program, "first")->address;
+	uint64_t second = sampled_program_function(&program, "second")->address;
+	sample_file_init(&file);
+	file.has_branches = false;
+	add_cpu_clock(&file);
+	sample_file_map(&file, PID, 2, &program.mapping);
+	for (uint64_t i = 0; i < 9; i++)
+		add_at(&file, 0, first + program.bias + 4 * (i % 4), 1000);
+	add_at(&file, 0, second + program.bias + 8, 1000);
+	g_autoptr(LodeProfile) profile = import(&file);
+	g_assert_cmpuint(profile->functions->len, ==, 2);
+	g_assert_cmpuint(profile->instructions->len, ==, 2);
+	g_assert_cmpfloat(event_at(profile, "cpu-clock", "first", first), ==, 9000);
+	g_assert_cmpfloat(event_at(profile, "cpu-clock", "second", second), ==, 1000);
+	check_reason(profile, "not decoded: MIPS", 0, 10000);
+	const LodeInstruction *row = lode_profile_instruction(
+		profile, find_instruction(profile, "first", first));
+	g_assert_cmpuint(row->location, !=, LODE_NONE);
+	const LodeAttributeSet *set = &LODE_AT(
+		profile->attribute_sets, LodeAttributeSet, row->attribute_set);
+	g_assert_cmpuint(set->n, ==, 1);
+	g_assert_cmpstr(g_ptr_array_index(profile->attributes,
+				LODE_AT(profile->set_members, uint32_t, set->first)),
+		==, "kind:not-decoded");
+}
+
 /* Of two processes with the same number, at two places, in two files. */
 static void test_two_files(void)
 {
@@ -1042,6 +1075,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/sample-import/no-times", test_no_times);
 	g_test_add_func("/sample-import/build-id", test_build_id);
 	g_test_add_func("/sample-import/missing-file", test_missing_file);
+	g_test_add_func("/sample-import/other-machine", test_other_machine);
 	g_test_add_func("/sample-import/two-files", test_two_files);
 	g_test_add_func("/sample-import/build-ids-of-two-files", test_build_ids_of_two_files);
 	g_test_add_func("/sample-import/no-event", test_no_event);
