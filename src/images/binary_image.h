@@ -5,6 +5,7 @@
  *   ELF file     .symtab / .dynsym / separate debug file ─┐
  *                .gnu_debugdata (where no .symtab is)    ─┤
  *                .eh_frame (where no symbol covers)      ─┼─▶ functions, sorted, not overlapping
+ *                .gopclntab (where symbols or lines lack) ┤
  *                .debug_line, .debug_info                ─┴─▶ file:line, inlined function
  *   jitdump      a function is a unit of code, also one that was never placed; its address is where
  *                its bytes stand in the dump, so that units that lay at one place in memory, one

@@ -8,6 +8,7 @@
 #include "images/debug_file.h"
 #include "images/demangled_name.h"
 #include "images/elf_file.h"
+#include "images/go_functions.h"
 #include "images/instruction_decoder.h"
 #include "images/packed_symbols.h"
 #include "images/source_lines.h"
@@ -309,7 +310,7 @@ static bool has_symbol_table(const LodeElfFile *file)
 	return lode_elf_file_find_type(file, SHT_SYMTAB) != NULL;
 }
 
-static void read_symbols(LodeElfImage *self, GArray *symbols)
+static void read_symbols(LodeElfImage *self, bool has_symbols, GArray *symbols)
 {
 	/* .symtab has what .dynsym has, and the local symbols too; .gnu_debugdata has not */
 	uint32_t type = has_symbol_table(self->file) ? SHT_SYMTAB : SHT_DYNSYM;
@@ -322,17 +323,19 @@ static void read_symbols(LodeElfImage *self, GArray *symbols)
 	if (self->packed_symbols != NULL &&
 		!lode_symbol_table_read(self->packed_symbols, SHT_SYMTAB, self->file, symbols))
 		warn(self, "the symbol table in .gnu_debugdata is broken");
+	if (self->go != NULL && !has_symbols)
+		lode_go_functions_add(self->go, symbols);
 	lode_symbol_table_sort(symbols);
 	if (self->file->undecoded == NULL)
 		lode_symbol_table_add_plt(self->file, symbols, self->names);
 }
 
-static void read_functions(LodeElfImage *self)
+static void read_functions(LodeElfImage *self, bool has_symbols)
 {
 	g_autoptr(GArray) symbols = g_array_new(FALSE, FALSE, sizeof(LodeSymbol));
 	g_autoptr(GArray) unwind = g_array_new(FALSE, FALSE, sizeof(LodeUnwindRange));
 
-	read_symbols(self, symbols);
+	read_symbols(self, has_symbols, symbols);
 	if (!lode_unwind_functions_read(self->file, unwind))
 		warn(self, "the unwind table .eh_frame is broken");
 	self->image.functions = build_function_table(self->file, symbols, unwind, self->names);
@@ -342,6 +345,16 @@ static void read_functions(LodeElfImage *self)
 static bool is_stripped(const LodeElfFile *file)
 {
 	return !has_symbol_table(file) || !lode_source_lines_exist(file);
+}
+
+/* The file that line tables are read from; NULL: none has any. */
+static const LodeElfFile *file_with_lines(const LodeElfImage *self)
+{
+	if (lode_source_lines_exist(self->file))
+		return self->file;
+	if (self->debug != NULL && lode_source_lines_exist(self->debug))
+		return self->debug;
+	return NULL;
 }
 
 static bool is_elf(const char *path, const char *head, size_t head_size)
@@ -371,11 +384,14 @@ static LodeBinaryImage *open_elf(
 	warn(self, file->warning);
 	if (self->debug != NULL)
 		warn(self, self->debug->warning);
-	if (!has_symbol_table(file) && (self->debug == NULL || !has_symbol_table(self->debug))) {
+	bool has_symbols = has_symbol_table(file) ||
+	                   (self->debug != NULL && has_symbol_table(self->debug));
+	if (!has_symbols)
 		self->packed_symbols = lode_packed_symbols_open(file, &warning);
-		warn(self, warning);
-	}
-	read_functions(self);
+	if (!has_symbols || file_with_lines(self) == NULL)
+		self->go = lode_go_functions_open(file);
+	warn(self, warning);
+	read_functions(self, has_symbols);
 	return &self->image;
 }
 
@@ -391,25 +407,18 @@ static void close_elf(LodeBinaryImage *image)
 		dwarf_cfi_end(self->unwind);
 	lode_thread_block_free(self->thread_block);
 	g_string_chunk_free(self->names);
+	lode_go_functions_free(self->go);
 	lode_elf_file_close(self->packed_symbols);
 	lode_elf_file_close(self->debug);
 	lode_elf_file_close(self->file);
 	g_free(self->debug_directory);
 }
 
-/* The file that line tables are read from; NULL: none has any. */
-static const LodeElfFile *file_with_lines(const LodeElfImage *self)
-{
-	if (lode_source_lines_exist(self->file))
-		return self->file;
-	if (self->debug != NULL && lode_source_lines_exist(self->debug))
-		return self->debug;
-	return NULL;
-}
-
 static bool has_lines(const LodeBinaryImage *image)
 {
-	return file_with_lines((const LodeElfImage *)image) != NULL;
+	const LodeElfImage *self = (const LodeElfImage *)image;
+
+	return file_with_lines(self) != NULL || self->go != NULL;
 }
 
 static const uint8_t *bytes_at(const LodeBinaryImage *image, uint64_t address, size_t *out_n)
@@ -474,6 +483,10 @@ static void locate(LodeBinaryImage *image, const uint64_t *addresses, size_t n,
 	if (lines != NULL) {
 		lode_source_lines_locate(lines, addresses, n, out_locations, calls);
 		warn(self, lode_source_lines_warning(lines));
+		return;
+	}
+	if (self->go != NULL) {
+		lode_go_functions_locate(self->go, addresses, n, out_locations);
 		return;
 	}
 	for (size_t i = 0; i < n; i++)

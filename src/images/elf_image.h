@@ -18,6 +18,7 @@ typedef struct {
 	LodeElfFile *file;
 	LodeElfFile *debug;          /* the separate debug file; NULL: none */
 	LodeElfFile *packed_symbols; /* of .gnu_debugdata; NULL: none, or .symtab says more */
+	struct LodeGoFunctions *go;  /* where symbols or lines are missing; NULL: none */
 	GStringChunk *names;
 	char *debug_directory;
 	struct LodeSourceLines *lines; /* opened by the first look-up */
