@@ -8,6 +8,7 @@
 #include "images/debug_file.h"
 #include "images/demangled_name.h"
 #include "images/elf_file.h"
+#include "images/function_starts.h"
 #include "images/go_functions.h"
 #include "images/instruction_decoder.h"
 #include "images/packed_symbols.h"
@@ -22,7 +23,7 @@
 /*
  * All functions of an image, sorted and disjoint.
  *
- *   symbols (best one of an address) ─▶ unwind ranges no symbol covers ─▶ code nothing covers
+ *   symbols (best one of an address) ─▶ unwind ranges no symbol covers ─▶ code nothing covers, cut
  */
 
 /*
@@ -225,14 +226,18 @@ static void add_unwind(Table *table)
 	sort_functions(table);
 }
 
-static void add_gap(Table *table, const LodeElfRange *code, uint64_t address, uint64_t end)
+/* Without the padding at its beginning. */
+static void add_gap(
+	const Table *table, const LodeElfRange *code, uint64_t address, uint64_t end, GArray *gaps)
 {
 	if (address < end && table->file->undecoded == NULL)
 		address += count_padding(code->bytes + (address - code->address), end - address);
-	add_function(table, address, end, NULL);
+	const LodeUnnamedCode gap = {address, end - address};
+	if (address < end)
+		g_array_append_val(gaps, gap);
 }
 
-static void add_gaps(Table *table)
+static void find_gaps(Table *table, GArray *gaps)
 {
 	guint n = table->functions->len, next = 0;
 
@@ -244,10 +249,31 @@ static void add_gaps(Table *table)
 			uint64_t address = function_at(table, next)->address;
 			uint64_t size = function_at(table, next)->size;
 
-			add_gap(table, code, covered, address);
+			add_gap(table, code, covered, address, gaps);
 			covered = address + size;
 		}
-		add_gap(table, code, covered, end);
+		add_gap(table, code, covered, end, gaps);
+	}
+}
+
+static void add_gaps(Table *table)
+{
+	g_autoptr(GArray) gaps = g_array_new(FALSE, FALSE, sizeof(LodeUnnamedCode));
+	g_autoptr(GArray) starts = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	guint next = 0;
+
+	find_gaps(table, gaps);
+	if (table->file->undecoded == NULL)
+		lode_function_starts_find(table->file, gaps, starts);
+	for (guint i = 0; i < gaps->len; i++) {
+		const LodeUnnamedCode *gap = &g_array_index(gaps, LodeUnnamedCode, i);
+		uint64_t begin = gap->address, end = gap->address + gap->size;
+
+		for (; next < starts->len && g_array_index(starts, uint64_t, next) < end; next++) {
+			add_function(table, begin, g_array_index(starts, uint64_t, next), NULL);
+			begin = g_array_index(starts, uint64_t, next);
+		}
+		add_function(table, begin, end, NULL);
 	}
 	sort_functions(table);
 }

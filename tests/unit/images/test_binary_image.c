@@ -434,6 +434,74 @@ static void write_and_fail(const char *path, const void *data, size_t n, int cod
 }
 
 /* A recording may name pipes as what was mapped; nobody writes into these. */
+/*
+ * Functions that are called, that only a pointer leads to, and that end in a jump to another one.
+ * Loops are padded inside, and begin by a jump over their body.
+ */
+static const char UNNAMED_PROGRAM[] =
+	"volatile int numbers[64];\n"
+	"__attribute__((noinline)) int first(int n)\n"
+	"{\n"
+	"	int sum = 0;\n"
+	"	for (int i = 0; i < n; i++)\n"
+	"		for (int k = n; k > i; k -= 3)\n"
+	"			sum += numbers[(i ^ k) & 63] > 7 ? numbers[k & 63] : i;\n"
+	"	return sum;\n"
+	"}\n"
+	"__attribute__((noinline)) int second(int n) { return first(n & 7) + numbers[n & 63]; }\n"
+	"__attribute__((noinline)) int third(int n) { numbers[1] = n; return second(n + 1); }\n"
+	"__attribute__((noinline)) int fourth(int n)\n"
+	"{\n"
+	"	while (numbers[n & 63] != 0) {\n"
+	"		if (numbers[0] == n)\n"
+	"			return 5;\n"
+	"		n = numbers[n & 63] * 3;\n"
+	"	}\n"
+	"	return n;\n"
+	"}\n"
+	"int (*volatile pointer)(int) = fourth;\n"
+	"int start(int n) { return pointer(n) + third(n) + second(n); }\n";
+
+/* Without symbols and unwind table functions begin where nm finds them in the unstripped file. */
+static void test_unnamed_code(void)
+{
+	static const char *const options[] = {"-O1", "-O2", "-O2 -fcf-protection=none", "-O3",
+		"-Os -fcf-protection=none", "-O2 -fno-omit-frame-pointer -fpie -pie"};
+	static const char *const names[] = {"first", "second", "third", "fourth", "start"};
+	char *directory = tool_directory();
+	g_autofree char *source = g_build_filename(directory, "p.c", NULL);
+	g_autofree char *path = g_build_filename(directory, "p", NULL);
+	g_autofree char *strip = g_strdup_printf("strip %s", path);
+
+	g_assert_true(g_file_set_contents(source, UNNAMED_PROGRAM, -1, NULL));
+	for (size_t i = 0; i < G_N_ELEMENTS(options); i++) {
+		g_autofree char *command = g_strdup_printf(
+			"gcc -nostdlib -fno-asynchronous-unwind-tables -Wl,-e,start %s -o %s %s",
+			options[i], path, source);
+		if (!tool_run(command)) {
+			g_test_skip("no gcc");
+			break;
+		}
+		g_autofree char *output = tool_output("nm %s", path);
+		g_assert_true(tool_run(strip));
+		g_autoptr(LodeBinaryImage) image = open_image(path, "/nonexistent");
+		size_t n;
+		lode_binary_image_functions(image, &n);
+		check_order(image);
+		/* a function that only a pointer leads to is not found where nothing is padded */
+		bool is_dense = strstr(options[i], "-Os") != NULL;
+		for (size_t k = 0; k < G_N_ELEMENTS(names); k++) {
+			uint64_t address = address_of(output, names[k]);
+			g_autofree char *name = g_strdup_printf(
+				"fn_%" G_GINT64_MODIFIER "x", address);
+			if (!is_dense || k != 3)
+				g_assert_cmphex(find_named(image, name)->address, ==, address);
+		}
+		g_assert_cmpuint(n, <=, G_N_ELEMENTS(names));
+	}
+	tool_directory_remove(directory);
+}
+
 static void test_named_pipes(void)
 {
 	static const char *const names[] = {"program", "perf-7.map", "jit-7.dump"};
@@ -756,6 +824,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/images/binary_image/debuginfod", test_debuginfod);
 #endif
 	g_test_add_func("/images/binary_image/assembly", test_assembly);
+	g_test_add_func("/images/binary_image/unnamed_code", test_unnamed_code);
 	g_test_add_func("/images/binary_image/named_pipes", test_named_pipes);
 	g_test_add_func("/images/binary_image/errors", test_errors);
 	g_test_add_func("/images/binary_image/other_machines", test_other_machines);
