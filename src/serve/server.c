@@ -11,6 +11,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <microhttpd.h>
 #include <string.h>
 #include <unistd.h>
@@ -722,7 +723,9 @@ static char *find_host(GSocket *socket, uint16_t *out_port)
 
 static bool start_daemon(LodeServer *self, GSocket *socket, GError **error)
 {
-	int descriptor = dup(g_socket_get_fd(socket)); /* the daemon closes it */
+	/* The daemon closes it; a program that is recorded meanwhile must not have it, as it could
+	 * answer in our place and read the token. */
+	int descriptor = fcntl(g_socket_get_fd(socket), F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 
 	if (descriptor >= 0)
 		self->daemon = mhd.start_daemon(
