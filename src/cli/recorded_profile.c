@@ -11,6 +11,7 @@
 #include "views/display_text.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 
 static bool check_output(const char *path, GError **error)
@@ -84,11 +85,23 @@ bool lode_recorded_profile_can_import(const LodeRecordedProfile *self, const Lod
 	return false;
 }
 
+/* The folder that will be removed means nothing to the user. */
+static void tell_jit_fault(const LodeRecordedProfile *self, const char *fault)
+{
+	size_t length = strlen(self->directory->path);
+	bool is_named = !self->directory->is_kept &&
+	                g_str_has_prefix(fault, self->directory->path) && fault[length] == '/';
+
+	lode_display_line(stderr, "lode %s: %s; the code that it describes is not known",
+		self->verb, is_named ? fault + length + 1 : fault);
+}
+
 LodeProfile *lode_recorded_profile_import(const LodeRecordedProfile *self,
 	const LodeRecordedRun *run, const LodeImportOptions *import, const LodeProgress *progress,
 	GError **error)
 {
 	LodeImportOptions options = *import;
+	g_autoptr(GPtrArray) jit_faults = g_ptr_array_new_with_free_func(g_free);
 
 	options.paths = (const char *const *)run->recordings->pdata;
 	options.n_paths = run->recordings->len;
@@ -96,10 +109,15 @@ LodeProfile *lode_recorded_profile_import(const LodeRecordedProfile *self,
 	options.n_maps = run->maps->len;
 	options.jit_files = (const char *const *)run->jit_files->pdata;
 	options.n_jit_files = run->jit_files->len;
+	options.jit_faults = jit_faults;
 	options.program = self->program;
 	LodeProfile *profile = lode_import(&options, progress, error);
 	if (profile == NULL)
 		lode_recording_directory_explain(self->directory, error);
+	if (jit_faults->len > 0)
+		lode_progress_end(progress);
+	for (guint i = 0; i < jit_faults->len; i++)
+		tell_jit_fault(self, jit_faults->pdata[i]);
 	return profile;
 }
 

@@ -239,9 +239,16 @@ static LodeJitCodeSet *read_jit_files(const LodeImportOptions *options, GError *
 {
 	g_autoptr(LodeJitCodeSet) jit = lode_jit_code_set_new();
 
-	for (size_t i = 0; i < options->n_jit_files; i++)
-		if (!lode_jit_code_set_add(jit, options->jit_files[i], error))
+	for (size_t i = 0; i < options->n_jit_files; i++) {
+		g_autoptr(GError) why = NULL;
+		if (lode_jit_code_set_add(jit, options->jit_files[i], &why))
+			continue;
+		if (options->jit_faults == NULL) {
+			g_propagate_error(error, g_steal_pointer(&why));
 			return NULL;
+		}
+		g_ptr_array_add(options->jit_faults, g_strdup(why->message));
+	}
 	return g_steal_pointer(&jit);
 }
 

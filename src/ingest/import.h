@@ -22,6 +22,9 @@ typedef struct {
 	size_t n_maps;
 	const char *const *jit_files; /* jitdumps and perf maps of the same processes */
 	size_t n_jit_files;
+	/* Takes what is wrong with those that cannot be read (char *), whose code is unresolved;
+	 * NULL: that is an error. */
+	GPtrArray *jit_faults;
 	const char *const
 		*attribute_files; /* CSV with a user's attributes; see docs/attributes.md */
 	size_t n_attribute_files;

@@ -185,14 +185,12 @@ static bool collect_files(LodeCountRun *self, const char *directory, GError **er
 /* "counts.PID.N" */
 static void collect_jit_files(LodeCountRun *self, LodeJitRuntime *runtime)
 {
-	g_autoptr(GArray) pids = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-
 	for (guint i = 0; i < self->files->len; i++) {
 		g_autofree char *name = g_path_get_basename(self->files->pdata[i]);
-		uint32_t pid = (uint32_t)g_ascii_strtoull(name + strlen(FILE_PREFIX), NULL, 10);
-		g_array_append_val(pids, pid);
+		lode_jit_runtime_add_process(
+			runtime, (uint32_t)g_ascii_strtoull(name + strlen(FILE_PREFIX), NULL, 10));
 	}
-	lode_jit_runtime_collect(runtime, pids, self->jit_files);
+	lode_jit_runtime_collect(runtime, self->jit_files);
 	self->jit_warning = g_strdup(runtime->warning);
 }
 

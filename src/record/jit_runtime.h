@@ -2,16 +2,22 @@
 /*
  * Programs that compile while they run, and how each is made to write down what it compiles.
  *
- *   node     writes jit-PID.dump itself (--perf-prof), into its current directory always
+ *   node     writes jit-PID.dump itself (--perf-prof): into the directory that we name where it has
+ *            --perf-prof-path (from 21 on), else into its current directory
  *   java     has an agent of ours write it, into the directory that we name
  *
  * They are known by the program's name after all symbolic links; a script that starts one of them
  * is not looked into.
+ *
+ * In its current directory a dump lies beside files of others, such as the dumps of another run. So
+ * only those of processes that were recorded are taken, and from there at once: no name is left
+ * that would stay if we were killed.
  */
 #pragma once
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef struct {
 	const char *name; /* "Node.js"; NULL: none is known, the arguments are as they were */
@@ -20,21 +26,32 @@ typedef struct {
 
 	char *directory, *start_directory; /* private: where dumps go, where the program starts */
 	GHashTable *old_dumps;             /* private: name → its time, before the program ran */
-	bool is_dump_moved;                /* private */
+	GHashTable *processes;             /* private: recorded ones, as a set of their ids */
+	GHashTable *held; /* private: path that a dump will have → descriptor; it has none now */
+	bool are_dumps_ours; /* private: nobody else asked for them */
 } LodeJitRuntime;
 
 /*
  * What to run in place of `argv`, which is copied, so that dumps come to lie in `directory`. Never
- * NULL; a program that does not exist is not a runtime.
+ * NULL; a program that does not exist is not a runtime. Node.js is asked which options it has.
  */
 LodeJitRuntime *lode_jit_runtime_prepare(const char *const *argv, const char *directory);
 void lode_jit_runtime_free(LodeJitRuntime *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeJitRuntime, lode_jit_runtime_free)
 
+/* A process that is recorded. */
+void lode_jit_runtime_add_process(LodeJitRuntime *self, uint32_t pid);
+
 /*
- * After the program has ended: moves the dumps that it left in its current directory, unless it was
- * the user who asked for them, and appends the paths of all to `out_files` (char *, sorted). `pids`
- * (uint32_t) are the processes that were recorded; NULL takes every dump that is new. What cannot
+ * A recorded process has mapped a file to be executed, as each that writes a dump does with it. If
+ * it is its dump, and the user has not asked for it, it loses its name there.
+ */
+void lode_jit_runtime_add_mapping(LodeJitRuntime *self, uint32_t pid, const char *path);
+
+/*
+ * After the program has ended: moves the dumps that recorded processes left in its current
+ * directory, unless it was the user who asked for them, and appends the paths of all to `out_files`
+ * (char *, sorted). Files of other processes, and what is not a dump, stay as they are. What cannot
  * be moved is used where it is.
  */
-void lode_jit_runtime_collect(LodeJitRuntime *self, const GArray *pids, GPtrArray *out_files);
+void lode_jit_runtime_collect(LodeJitRuntime *self, GPtrArray *out_files);

@@ -148,12 +148,13 @@ static bool sample(Session *self, const LodeProgress *progress, GError **error)
 	if (sampler.pid == 0) {
 		runtime = lode_jit_runtime_prepare(self->options->argv, self->directory);
 		sampler.argv = (const char *const *)runtime->argv->pdata;
+		sampler.runtime = runtime;
 	}
 	self->result->sampling = lode_perf_sampler_run(&sampler, progress, error);
 	if (self->result->sampling == NULL)
 		return false;
 	if (runtime != NULL)
-		lode_jit_runtime_collect(runtime, NULL, self->result->run.jit_files);
+		lode_jit_runtime_collect(runtime, self->result->run.jit_files);
 	if (runtime != NULL && runtime->warning != NULL)
 		lode_notes_add(&self->options->notes, "%s", runtime->warning);
 	if (self->result->sampling->note != NULL)

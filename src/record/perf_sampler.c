@@ -414,6 +414,8 @@ static bool start_program(Session *self, const LodePerfKernel *kernel, GError **
 		return false;
 	if (self->options->has_started != NULL)
 		*self->options->has_started = true;
+	if (self->options->runtime != NULL)
+		lode_jit_runtime_add_process(self->options->runtime, (uint32_t)self->program.pid);
 	if (!lode_perf_recording_begin(&self->recording, error))
 		return false;
 	self->is_enabled = !self->options->start_stopped && self->options->delay_ms == 0;
@@ -605,6 +607,7 @@ LodePerfSampling *lode_perf_sampler_run(
 	lode_progress_end(progress);
 	lode_perf_recording_init(&session.recording);
 	session.recording.observer = options->observer;
+	session.recording.tally.runtime = options->runtime;
 	session.recording.follows_mappings = options->follows_mappings;
 	session.recording.page_output = options->page_output;
 	block_signals(&session);

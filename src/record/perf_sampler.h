@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/progress.h"
+#include "record/jit_runtime.h"
 #include "record/notes.h"
 #include "record/perf_observer.h"
 
@@ -53,6 +54,7 @@ typedef struct {
 	unsigned delay_ms;                /* before sampling starts */
 	unsigned duration_ms;             /* then the program is ended by SIGTERM; 0: its own end */
 	const LodePerfObserver *observer; /* is told of each record as it is written; NULL */
+	LodeJitRuntime *runtime;          /* is told of processes and their mappings; NULL */
 	bool *has_started;                /* set to true when the program is let go; may be NULL */
 	bool *is_refused; /* set to true when the kernel does not let us sample; may be NULL */
 	const char *const

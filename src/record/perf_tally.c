@@ -83,6 +83,8 @@ static void add_mapping(
 		.path = record.path,
 	};
 	lode_kept_files_add(self->files, &mapped);
+	if (self->runtime != NULL)
+		lode_jit_runtime_add_mapping(self->runtime, record.pid, record.path);
 }
 
 /* A process is taken to end with its first thread, although others of it may go on. */
@@ -94,9 +96,11 @@ static void add_thread(LodePerfTally *self, const LodePerfRing *ring, uint64_t p
 	if (header->size < sizeof(record))
 		return;
 	lode_perf_ring_copy(ring, position, &record, sizeof(record));
-	if (header->type == PERF_RECORD_FORK && record.pid != record.parent)
+	if (header->type == PERF_RECORD_FORK && record.pid != record.parent) {
 		g_hash_table_add(self->processes, GUINT_TO_POINTER(record.pid));
-	else if (header->type == PERF_RECORD_EXIT && record.pid == record.tid)
+		if (self->runtime != NULL)
+			lode_jit_runtime_add_process(self->runtime, record.pid);
+	} else if (header->type == PERF_RECORD_EXIT && record.pid == record.tid)
 		g_hash_table_remove(self->processes, GUINT_TO_POINTER(record.pid));
 }
 

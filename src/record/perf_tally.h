@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "record/jit_runtime.h"
 #include "record/kept_files.h"
 #include "record/perf_ring.h"
 
@@ -14,6 +15,7 @@ typedef struct {
 	uint64_t first_time_ns, last_time_ns; /* of samples; 0: none */
 	LodeKeptFiles *files;                 /* that were mapped to be executed */
 	GHashTable *processes;                /* started, not ended, as a set of their ids */
+	LodeJitRuntime *runtime;              /* is told of processes and mappings; NULL */
 } LodePerfTally;
 
 void lode_perf_tally_init(LodePerfTally *self);

@@ -114,6 +114,7 @@ static bool sample(Session *self, GError **error)
 		.output = output,
 		.has_started = &self->has_started,
 		.is_refused = &self->is_refused,
+		.runtime = runtime,
 		.command = options->argv,
 		.notes = options->notes,
 	};
@@ -124,7 +125,7 @@ static bool sample(Session *self, GError **error)
 	if (sampled == NULL)
 		return false;
 	if (runtime != NULL)
-		lode_jit_runtime_collect(runtime, NULL, self->result->jit_files);
+		lode_jit_runtime_collect(runtime, self->result->jit_files);
 	if (runtime != NULL && runtime->warning != NULL)
 		lode_notes_add(&self->options->notes, "%s", runtime->warning);
 	self->sampled_seconds = (double)(g_get_monotonic_time() - start_us) / G_USEC_PER_SEC;

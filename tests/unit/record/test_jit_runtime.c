@@ -111,7 +111,8 @@ static void test_node_arguments(Fixture *self, const void *data)
 	check_argv(own, "runner --perf-prof a.js");
 	g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free);
 	write_file("jit-12.dump", "");
-	lode_jit_runtime_collect(own, NULL, files);
+	lode_jit_runtime_add_mapping(own, 12, "jit-12.dump");
+	lode_jit_runtime_collect(own, files);
 	g_assert_cmpuint(files->len, ==, 1);
 	g_assert_true(g_file_test("jit-12.dump", G_FILE_TEST_EXISTS));
 }
@@ -138,32 +139,97 @@ static void test_java_arguments(Fixture *self, const void *data)
 		g_setenv("LODE_JVM_AGENT", old_agent, TRUE);
 }
 
+/* Where it says that it can write elsewhere, it is told where. */
+static void test_node_directory(Fixture *self, const void *data)
+{
+	g_auto(GStrv) parts = g_strsplit(self->recording, "%", -1);
+	g_autofree char *escaped = g_strjoinv("%%", parts);
+	g_autofree char *expected = g_strdup_printf(
+		"runner --perf-prof --logfile=%s/v8.log --perf-prof-path=%s a.js", escaped,
+		self->recording);
+
+	(void)data;
+	make_program(self, "node", "runner");
+	write_file(
+		"node", "#!/bin/sh\n[ \"$*\" != --v8-options ] || echo '  --perf-prof-path (x)'\n");
+	g_assert_cmpint(g_chmod("node", 0755), ==, 0);
+	g_autoptr(LodeJitRuntime) runtime = prepare(self, "runner a.js");
+	check_argv(runtime, expected);
+}
+
+static void write_dump(const char *name, uint32_t pid)
+{
+	uint32_t header[10] = {0x4a695444, 1, sizeof(header), 62, 0, pid};
+
+	g_assert_true(g_file_set_contents(name, (const char *)header, sizeof(header), NULL));
+}
+
+static bool is_here(const char *name)
+{
+	return g_file_test(name, G_FILE_TEST_EXISTS);
+}
+
 /* New dumps of the processes that were recorded are moved; all others stay. */
 static void test_collect(Fixture *self, const void *data)
 {
+	static const uint32_t recorded[] = {11, 12, 13, 15};
 	g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free);
-	g_autoptr(GArray) pids = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	const uint32_t recorded[] = {11, 12, 13};
 
 	(void)data;
-	g_array_append_vals(pids, recorded, G_N_ELEMENTS(recorded));
 	make_program(self, "node", "runner");
-	write_file("jit-11.dump", "old");
+	write_dump("jit-11.dump", 11);
 	g_autoptr(LodeJitRuntime) runtime = prepare(self, "node a.js");
-	write_file("jit-12.dump", "new");
-	write_file("jit-14.dump", "of another process");
+	write_dump("jit-12.dump", 12);
+	write_dump("jit-14.dump", 14);
+	write_dump("jit-15.dump", 16); /* as of a process in a container */
 	write_file("jit-12.dump.txt", "no dump");
 	g_assert_cmpint(symlink("/etc/passwd", "jit-13.dump"), ==, 0);
-	lode_jit_runtime_collect(runtime, pids, files);
+	for (size_t i = 0; i < G_N_ELEMENTS(recorded); i++)
+		lode_jit_runtime_add_process(runtime, recorded[i]);
+	lode_jit_runtime_collect(runtime, files);
 	g_autofree char *moved = g_build_filename(self->recording, "jit-12.dump", NULL);
 	g_assert_cmpuint(files->len, ==, 1);
 	g_assert_cmpstr(files->pdata[0], ==, moved);
 	g_assert_true(g_file_test(moved, G_FILE_TEST_IS_REGULAR));
-	g_assert_false(g_file_test("jit-12.dump", G_FILE_TEST_EXISTS));
-	g_assert_true(g_file_test("jit-11.dump", G_FILE_TEST_EXISTS));
-	g_assert_true(g_file_test("jit-13.dump", G_FILE_TEST_EXISTS));
-	g_assert_true(g_file_test("jit-14.dump", G_FILE_TEST_EXISTS));
-	g_assert_true(g_file_test("jit-12.dump.txt", G_FILE_TEST_EXISTS));
+	g_assert_false(is_here("jit-12.dump"));
+	g_assert_true(is_here("jit-11.dump"));
+	g_assert_true(is_here("jit-13.dump"));
+	g_assert_true(is_here("jit-14.dump"));
+	g_assert_true(is_here("jit-15.dump"));
+	g_assert_true(is_here("jit-12.dump.txt"));
+	g_assert_nonnull(strstr(runtime->warning, "jit-15.dump is not used"));
+}
+
+/* A dump goes when it is mapped, also where the process has gone to; its program may be replaced by
+ * one that makes another. Only the process of that number has it. */
+static void test_mapped(Fixture *self, const void *data)
+{
+	g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free);
+	g_autofree char *here = realpath(self->directory, NULL);
+	g_autofree char *path = g_build_filename(here, "jit-12.dump", NULL);
+	g_autofree char *below = g_build_filename(here, "below", NULL);
+	g_autofree char *other = g_build_filename(below, "jit-13.dump", NULL);
+	g_autofree char *last = g_build_filename(self->recording, "jit-12.dump.2", NULL);
+
+	(void)data;
+	make_program(self, "node", "runner");
+	g_assert_cmpint(g_mkdir(below, 0700), ==, 0);
+	g_autoptr(LodeJitRuntime) runtime = prepare(self, "node a.js");
+	write_dump(path, 12);
+	write_dump(other, 13);
+	lode_jit_runtime_add_mapping(runtime, 11, path);
+	g_assert_true(is_here(path));
+	lode_jit_runtime_add_mapping(runtime, 12, "/nowhere/jit-12.dump");
+	lode_jit_runtime_add_mapping(runtime, 12, path);
+	g_assert_false(is_here(path));
+	lode_jit_runtime_add_mapping(runtime, 13, other);
+	g_assert_false(is_here(other));
+	write_dump(path, 12);
+	lode_jit_runtime_add_mapping(runtime, 12, path);
+	lode_jit_runtime_collect(runtime, files);
+	g_assert_cmpuint(files->len, ==, 3);
+	g_assert_cmpstr(files->pdata[1], ==, last);
+	g_assert_null(runtime->warning);
 }
 
 static unsigned count_files(const char *directory)
@@ -304,7 +370,9 @@ int main(int argc, char **argv)
 	ADD("other_program", test_other_program);
 	ADD("node_arguments", test_node_arguments);
 	ADD("java_arguments", test_java_arguments);
+	ADD("node-directory", test_node_directory);
 	ADD("collect", test_collect);
+	ADD("mapped", test_mapped);
 	ADD("node", test_node);
 	ADD("java", test_java);
 	return g_test_run();
