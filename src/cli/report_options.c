@@ -3,9 +3,10 @@
 
 #include "cli/chosen_origins.h"
 #include "cli/option_parser.h"
+#include "cli/shown_source.h"
 
 static struct {
-	char *format, *sort, *size, *text, *html;
+	char *format, *sort, *size, *text, *html, **source;
 	char *min_weight, *max_weight, *min_frequency, *max_frequency;
 	char *min_maximal, *max_maximal, *min_differential, *max_differential;
 	char **with, **without, **origins;
@@ -64,6 +65,8 @@ const GOptionEntry lode_report_option_table[] = {
 		"write the page of lode serve as one file that opens without it: findings, the "
 		"first sequences and functions, code, data addresses",
 		"FILE"},
+	{"source", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.source,
+		"with --html: " LODE_SOURCE_HELP, "DIR"},
 	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "output format (default: text)",
 		"text|json|csv"},
 	{NULL},
@@ -105,7 +108,8 @@ static bool check_html(const LodeReportOptions *report, GError **error)
 		       error, "--html writes a whole page: it cannot be used with other options");
 }
 
-bool lode_report_options_read(LodeReportOptions *report, const char **out_html, GError **error)
+bool lode_report_options_read(LodeReportOptions *report, const char **out_html,
+	const char *const **out_source, GError **error)
 {
 	lode_report_options_init(report);
 	report->terminal = lode_terminal_of(stdout);
@@ -125,6 +129,11 @@ bool lode_report_options_read(LodeReportOptions *report, const char **out_html, 
 	report->limit = (uint32_t)given.limit;
 	report->baseline = (uint64_t)given.baseline;
 	*out_html = given.html;
+	*out_source = (const char *const *)given.source;
+	if (given.source != NULL && given.html == NULL)
+		return lode_option_refuse(error, "--source needs --html");
+	if (!lode_shown_source_check(given.source, error))
+		return false;
 	return parse_ranges(report, error) &&
 	       lode_option_range(
 		       "--size", given.size, &report->min_size, &report->max_size, error) &&

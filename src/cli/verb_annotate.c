@@ -5,6 +5,7 @@
 #include "base/suggestion.h"
 #include "cli/chosen_origins.h"
 #include "cli/option_parser.h"
+#include "cli/shown_source.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
 #include "store/profile_store.h"
@@ -13,7 +14,7 @@
 #include <string.h>
 
 static struct {
-	char *run, *format, **origins;
+	char *run, *format, **origins, **source;
 	char *file; /* of `line FILE:LINE` */
 	gint64 limit, context;
 	gboolean shows_sampled;
@@ -26,6 +27,7 @@ static const GOptionEntry options[] = {
 	{"context", 0, 0, G_OPTION_ARG_INT64, &given.context,
 		"instructions to show before and after the matched ones (default: 3)", "N"},
 	{"origin", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.origins, LODE_ORIGIN_HELP, "NAME|N"},
+	{"source", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.source, LODE_SOURCE_HELP, "DIR"},
 	{"sampled", 0, 0, G_OPTION_ARG_NONE, &given.shows_sampled,
 		"show the weight also where it was sampled, beside the instruction that waited",
 		NULL},
@@ -99,7 +101,8 @@ static bool parse_options(char **words, LodeAnnotateOptions *annotate, GError **
 	annotate->origins = (const char *const *)given.origins;
 	annotate->shows_sampled = given.shows_sampled;
 	if (!parse_subject(words, annotate, error) ||
-		!lode_option_format(given.format, &annotate->format, error))
+		!lode_option_format(given.format, &annotate->format, error) ||
+		!lode_shown_source_check(given.source, error))
 		return false;
 	if (given.limit < 0 || given.limit > UINT32_MAX || given.context < -1 ||
 		given.context > UINT32_MAX)
@@ -150,11 +153,13 @@ static bool choose_origins(LodeProfile **profile, LodeMiningRun **run, const cha
 
 static int run(char **arguments, GError **error)
 {
+	const LodeSourceAccess source = {.folders = (const char *const *)given.source};
 	LodeAnnotateOptions annotate;
 
 	if (!parse_options(arguments[0] != NULL ? arguments + 1 : arguments, &annotate, error))
 		return LODE_EXIT_USAGE;
 	annotate.profile_path = arguments[0];
+	annotate.source = &source;
 	g_auto(LodeTerminalProgress) screen;
 	lode_terminal_progress_init(&screen);
 	g_autofree char *origins = lode_chosen_origins_join(annotate.origins);
@@ -176,9 +181,10 @@ const LodeVerb lode_verb_annotate = {
 	.arguments = "PROFILE.lode F3 | ID | function NAME | line FILE:LINE",
 	.summary = "show the code of a finding, sequence, function or line",
 	.description =
-		"Shows code with its source lines, where the source files exist, and the events of "
-		"each instruction: the places of a finding (F3) or of a sequence (231), the "
-		"costliest first, a whole function, or the instructions of a source line.\n"
+		"Shows code with its source lines, where the source files are below the folder in "
+		"which it was compiled or one of --source, and the events of each instruction: the "
+		"places of a finding (F3) or of a sequence (231), the costliest first, a whole "
+		"function, or the instructions of a source line.\n"
 		"\n"
 		"Instructions that match have a mark; where there are several elements, the number "
 		"of the one that they match. Of a finding, the mark is on the instruction that is "

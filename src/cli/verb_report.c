@@ -5,22 +5,31 @@
 #include "cli/mining_options.h"
 #include "cli/output_file.h"
 #include "cli/report_options.h"
+#include "cli/shown_source.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
 #include "serve/html_report.h"
 #include "store/profile_store.h"
 
-static int write_html(char **arguments, const char *path, GError **error)
+static int write_html(
+	char **arguments, const char *path, const char *const *folders, GError **error)
 {
+	g_autoptr(GHashTable) shown = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GHashTable)
+		refused = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	const LodeSourceAccess source = {folders, shown, refused};
+	const LodeHtmlReportOptions options = {arguments[0], arguments[1], &source};
 	g_auto(LodeTerminalProgress) screen;
 
 	lode_terminal_progress_init(&screen);
 	g_autoptr(LodeOutputFile) file = lode_output_file_open(path, error);
 	if (file == NULL ||
-		!lode_html_report_write(arguments[0], arguments[1], &screen.progress,
-			lode_output_file_stream(file), error) ||
+		!lode_html_report_write(
+			&options, &screen.progress, lode_output_file_stream(file), error) ||
 		!lode_output_file_commit(file, error))
 		return LODE_EXIT_FAILED;
+	lode_terminal_progress_hide(&screen);
+	lode_shown_source_tell(path, &source);
 	return LODE_EXIT_OK;
 }
 
@@ -48,6 +57,7 @@ static bool choose_origins(LodeProfile **profile, LodeMiningRun **run, const cha
 static int run(char **arguments, GError **error)
 {
 	LodeReportOptions report;
+	const char *const *source;
 	const char *html;
 
 	if (arguments[0] == NULL || (arguments[1] != NULL && arguments[2] != NULL)) {
@@ -55,10 +65,10 @@ static int run(char **arguments, GError **error)
 			"report takes a profile and perhaps the name of a run");
 		return LODE_EXIT_USAGE;
 	}
-	if (!lode_report_options_read(&report, &html, error))
+	if (!lode_report_options_read(&report, &html, &source, error))
 		return LODE_EXIT_USAGE;
 	if (html != NULL)
-		return write_html(arguments, html, error);
+		return write_html(arguments, html, source, error);
 	report.profile_path = arguments[0];
 	report.names_run = arguments[1] != NULL;
 	g_auto(LodeTerminalProgress) screen;

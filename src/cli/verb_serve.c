@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "cli/interrupt.h"
 #include "cli/option_parser.h"
+#include "cli/shown_source.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
 #include "serve/page_asset.h"
@@ -13,7 +14,7 @@
 #include <string.h>
 
 static struct {
-	char *port, *bind;
+	char *port, *bind, **source;
 	gboolean is_network_allowed, opens;
 } given;
 
@@ -22,6 +23,7 @@ static const GOptionEntry options[] = {
 		"listen at this port (default: any that is free)", "N"},
 	{"open", 0, 0, G_OPTION_ARG_NONE, &given.opens,
 		"open the page in the browser that xdg-open starts", NULL},
+	{"source", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.source, LODE_SOURCE_HELP, "DIR"},
 	{"bind", 0, 0, G_OPTION_ARG_STRING, &given.bind,
 		"listen at this numeric address (default: 127.0.0.1); any but this machine's own "
 		"loopback needs --allow-network",
@@ -55,6 +57,8 @@ static bool read_options(LodeServerOptions *server, GError **error)
 			"--bind %s lets other machines connect, unencrypted: add --allow-network "
 			"if that is what you want",
 			given.bind);
+	if (!lode_shown_source_check(given.source, error))
+		return false;
 	*server = (LodeServerOptions){
 		.address = given.bind, .port = (uint16_t)port, .log = log_line};
 	return true;
@@ -119,7 +123,8 @@ static int run(char **arguments, GError **error)
 	}
 	g_autoptr(GPtrArray) profiles = g_ptr_array_new_with_free_func(close_profile);
 	g_autoptr(GPtrArray) traces = g_ptr_array_new_with_free_func(close_trace);
-	LodeServedFiles files = {.profiles = profiles, .traces = traces};
+	const LodeSourceAccess source = {.folders = (const char *const *)given.source};
+	LodeServedFiles files = {.profiles = profiles, .traces = traces, .source = &source};
 	if (!open_files(arguments, &files, error))
 		return LODE_EXIT_FAILED;
 	g_autoptr(LodeServer) server = lode_server_start(&files, &server_options, error);

@@ -38,6 +38,7 @@ enum {
 typedef struct {
 	const LodeServedFiles *files; /* one profile */
 	const char *run;
+	const LodeSourceAccess *source;
 	const LodeProgress *progress;
 	GString *answers; /* members of the object */
 	size_t bytes;     /* that they take in the file */
@@ -71,16 +72,37 @@ static size_t bytes_in_file(const char *text, size_t size)
 	return bytes;
 }
 
+static GHashTable *new_table(void)
+{
+	return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+}
+
+static void add_all(GHashTable *to, GHashTable *from)
+{
+	GHashTableIter at;
+	gpointer name, value;
+
+	g_hash_table_iter_init(&at, from);
+	while (g_hash_table_iter_next(&at, &name, &value))
+		g_hash_table_insert(to, g_strdup(name), value);
+}
+
 /* Adds the answer to a query with parameters such as "finding=1&limit=5", whose values are escaped
  * as in an address. */
 static Outcome add_answer(Html *self, const char *query, const char *parameters)
 {
 	g_auto(LodeServeParameters) given;
 	g_auto(GStrv) words = g_strsplit(parameters, "&", -1);
+	g_autoptr(GHashTable) shown = new_table();
+	g_autoptr(GHashTable) refused = new_table();
+	const LodeSourceAccess source = {self->source->folders, shown, refused};
+	LodeServedFiles files = *self->files;
 	LodeServedState state;
 	char *text = NULL;
 	size_t size = 0;
 
+	/* of an answer that is not added there is no source */
+	files.source = &source;
 	lode_serve_parameters_init(&given);
 	for (size_t i = 0; words[i] != NULL; i++) {
 		char *equals = strchr(words[i], '=');
@@ -95,8 +117,8 @@ static Outcome add_answer(Html *self, const char *query, const char *parameters)
 	FILE *out = open_memstream(&text, &size);
 	if (out == NULL)
 		return FAILED;
-	bool is_answered = lode_serve_query_run(lode_serve_query_find(query), &given, self->files,
-		self->progress, out, &state, NULL);
+	bool is_answered = lode_serve_query_run(
+		lode_serve_query_find(query), &given, &files, self->progress, out, &state, NULL);
 	fclose(out);
 	size_t bytes = is_answered ? bytes_in_file(text, size) : 0;
 	Outcome outcome = !is_answered                            ? FAILED
@@ -105,6 +127,8 @@ static Outcome add_answer(Html *self, const char *query, const char *parameters)
 	g_autofree char *name = json_text(parameters);
 	if (outcome == ADDED) {
 		self->bytes += bytes;
+		add_all(self->source->shown, shown);
+		add_all(self->source->refused, refused);
 		g_string_append_printf(self->answers, "%s\"/api/%s?%s\":%s",
 			self->answers->len > 0 ? "," : "", query, name, text);
 	}
@@ -369,6 +393,13 @@ static void put_page(const Html *self, FILE *out)
 	lode_json_stream_init_text(&json, rest);
 	lode_json_begin(&json, '{');
 	lode_json_member_string(&json, "left_out", self->left_out->str);
+	g_autoptr(GList) sources = g_list_sort(
+		g_hash_table_get_keys(self->source->shown), (GCompareFunc)strcmp);
+	lode_json_key(&json, "sources");
+	lode_json_begin(&json, '[');
+	for (GList *at = sources; at != NULL; at = at->next)
+		lode_json_string(&json, at->data);
+	lode_json_end(&json, ']');
 	g_autofree char *layout_string = g_strndup(layout_text, layout_size);
 	lode_json_member_string(&json, "layout", layout_string);
 	g_autofree char *licences_string = g_strndup(licences_text, licences_size);
@@ -386,8 +417,8 @@ static void close_profile(void *profile)
 	lode_served_profile_close(profile);
 }
 
-bool lode_html_report_write(
-	const char *path, const char *run, const LodeProgress *progress, FILE *out, GError **error)
+bool lode_html_report_write(const LodeHtmlReportOptions *options, const LodeProgress *progress,
+	FILE *out, GError **error)
 {
 	LodeServedState state;
 
@@ -396,7 +427,7 @@ bool lode_html_report_write(
 			error, LODE_ERROR, LODE_ERROR_UNSUPPORTED, LODE_PAGE_IS_MISSING);
 		return false;
 	}
-	LodeServedProfile *served = lode_served_profile_open(path, progress, error);
+	LodeServedProfile *served = lode_served_profile_open(options->path, progress, error);
 	if (served == NULL)
 		return false;
 	g_autoptr(GPtrArray) profiles = g_ptr_array_new_with_free_func(close_profile);
@@ -405,14 +436,25 @@ bool lode_html_report_write(
 	g_autoptr(LodeProfileSnapshot)
 		snapshot = lode_served_profile_take(served, progress, &state, error);
 	if (snapshot == NULL ||
-		lode_profile_snapshot_run(snapshot, run, false, progress, error) == NULL)
+		lode_profile_snapshot_run(snapshot, options->run, false, progress, error) == NULL)
 		return false;
 	const LodeServedFiles files = {.profiles = profiles, .traces = traces};
 	Html self = {
-		.files = &files, .run = run, .progress = progress, .max_bytes = MAX_ANSWERS_BYTES};
+		.files = &files,
+		.run = options->run,
+		.source = options->source,
+		.progress = progress,
+		.max_bytes = MAX_ANSWERS_BYTES,
+	};
 	self.answers = g_string_new(NULL);
 	self.left_out = g_string_new(NULL);
 	collect(&self, lode_profile_snapshot_profile(snapshot));
+	/* what one place may not show, another may */
+	GHashTableIter at;
+	gpointer name;
+	g_hash_table_iter_init(&at, options->source->shown);
+	while (g_hash_table_iter_next(&at, &name, NULL))
+		g_hash_table_remove(options->source->refused, name);
 	bool is_whole = !lode_progress_is_cancelled(progress);
 	lode_progress_end(progress);
 	if (is_whole)

@@ -7,12 +7,21 @@
 
 #include "base/progress.h"
 #include "store/profile_store.h"
+#include "views/source_text.h"
 
 #include <stdio.h>
 
+typedef struct {
+	const char *path; /* of the profile */
+	const char *run;  /* NULL: the run made last */
+	/* Which source files may be in the file. Its tables, which must be there, take which ones
+	 * are, and which ones are not. */
+	const LodeSourceAccess *source;
+} LodeHtmlReportOptions;
+
 /*
- * Writes the profile at `path` to `out`; `run` NULL: the run made last. What did not fit is said in
- * the file. Errors: _UNSUPPORTED (lode was built without the page), those of reading, _IO.
+ * Writes a profile to `out`. What did not fit is said in the file. Errors: _UNSUPPORTED (lode was
+ * built without the page), those of reading, _IO.
  */
-bool lode_html_report_write(
-	const char *path, const char *run, const LodeProgress *progress, FILE *out, GError **error);
+bool lode_html_report_write(const LodeHtmlReportOptions *options, const LodeProgress *progress,
+	FILE *out, GError **error);

@@ -107,6 +107,7 @@ bool lode_serve_annotate(const LodeServeQuery *query, GError **error)
 	options.limit = (uint32_t)limit;
 	options.context = (uint32_t)context;
 	options.is_page = true;
+	options.source = query->files->source;
 	const LodeMiningRun *run = find_run(query, &options, &own, error);
 	if (run == NULL)
 		return false;

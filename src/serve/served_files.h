@@ -5,9 +5,11 @@
 #include "serve/live_feed.h"
 #include "serve/served_profile.h"
 #include "serve/served_trace.h"
+#include "views/source_text.h"
 
 typedef struct {
-	GPtrArray *profiles; /* LodeServedProfile */
-	GPtrArray *traces;   /* LodeServedTrace */
-	LodeLiveFeed *live;  /* NULL: nothing is recorded */
+	GPtrArray *profiles;            /* LodeServedProfile */
+	GPtrArray *traces;              /* LodeServedTrace */
+	LodeLiveFeed *live;             /* NULL: nothing is recorded */
+	const LodeSourceAccess *source; /* which source files may be shown; NULL: no folders */
 } LodeServedFiles;

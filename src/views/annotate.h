@@ -8,6 +8,7 @@
 #include "model/mining_run.h"
 #include "model/profile.h"
 #include "views/format.h"
+#include "views/source_text.h"
 
 typedef enum {
 	LODE_ANNOTATE_SEQUENCE,
@@ -24,13 +25,14 @@ typedef struct {
 	bool names_run;             /* the hints name the run: it is not the one made last */
 	bool has_no_run;            /* the run is none that the profile has, and empty */
 	LodeAnnotateSubject subject;
-	uint64_t id;        /* of the sequence or finding, from 1 */
-	const char *name;   /* of the function, or the path of the source file, whole or its end */
-	uint32_t function;  /* instead of its name, its number in the profile; LODE_NONE */
-	uint32_t line;      /* of the source file */
-	uint32_t limit;     /* places; 0: the view's default (text 10, JSON and CSV all) */
-	uint32_t context;   /* instructions before and after the matched ones */
-	bool shows_sampled; /* text: also the weight where it was sampled */
+	uint64_t id;       /* of the sequence or finding, from 1 */
+	const char *name;  /* of the function, or the path of the source file, whole or its end */
+	uint32_t function; /* instead of its name, its number in the profile; LODE_NONE */
+	uint32_t line;     /* of the source file */
+	uint32_t limit;    /* places; 0: the view's default (text 10, JSON and CSV all) */
+	uint32_t context;  /* instructions before and after the matched ones */
+	const LodeSourceAccess *source; /* which source files may be shown; NULL: no folders */
+	bool shows_sampled;             /* text: also the weight where it was sampled */
 	/* JSON for the page of lode serve: also the lines of source files that the shown code comes
 	 * from ("sources"), and the functions' numbers. */
 	bool is_page;

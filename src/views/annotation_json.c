@@ -256,11 +256,24 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* File → GArray of uint32_t: lines that shown instructions come from, in any order. */
-static GHashTable *used_lines(LodeAnnotation *self)
+/* Of a file. */
+typedef struct {
+	GArray *numbers;  /* uint32_t: lines that shown instructions come from, in any order */
+	const char *path; /* NULL: it may not be shown */
+} UsedLines;
+
+static void free_used(void *data)
 {
-	GHashTable *used = g_hash_table_new_full(
-		g_str_hash, g_str_equal, NULL, (GDestroyNotify)g_array_unref);
+	UsedLines *self = data;
+
+	g_array_unref(self->numbers);
+	g_free(self);
+}
+
+/* By the names of the profile. */
+static GHashTable *used_lines(LodeAnnotation *self, LodeSourceText *sources)
+{
+	GHashTable *all = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_used);
 
 	for (guint i = 0; i < self->found.n_shown; i++) {
 		const Place *place = lode_annotated_places_at(&self->found, i);
@@ -268,24 +281,28 @@ static GHashTable *used_lines(LodeAnnotation *self)
 		g_autoptr(GArray) lines = lode_annotation_lines(self, place);
 		for (guint j = 0; j < lines->len; j++) {
 			uint32_t line = g_array_index(lines, LodeAnnotationLine, j).line;
-			const LodeLocation *location = lode_annotation_location(self->profile,
-				LODE_AT(code->lines, LodeCodeLine, line).instruction);
+			uint32_t id = LODE_AT(code->lines, LodeCodeLine, line).instruction;
+			const LodeLocation *location = lode_annotation_location(self->profile, id);
 			if (location == NULL || location->file == NULL || location->line == 0)
 				continue;
-			GArray *numbers = g_hash_table_lookup(used, location->file);
-			if (numbers == NULL) {
-				numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-				g_hash_table_insert(used, location->file, numbers);
+			UsedLines *used = g_hash_table_lookup(all, location->file);
+			if (used == NULL) {
+				used = g_new0(UsedLines, 1);
+				used->numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+				g_hash_table_insert(all, location->file, used);
 			}
-			g_array_append_val(numbers, location->line);
+			if (used->path == NULL)
+				used->path = lode_source_text_admit(
+					sources, lode_profile_instruction(self->profile, id));
+			g_array_append_val(used->numbers, location->line);
 		}
 	}
-	return used;
+	return all;
 }
 
 /* [[12, "x = table[i];"], …]: the lines and what is around them. */
 static void put_source_lines(
-	LodeJsonStream *json, LodeSourceText *sources, const char *file, GArray *numbers)
+	LodeJsonStream *json, LodeSourceText *sources, const char *path, GArray *numbers)
 {
 	uint64_t next = 1;
 
@@ -297,7 +314,7 @@ static void put_source_lines(
 			first = next;
 		for (uint64_t at = MAX(first, next); at <= line + SOURCE_CONTEXT; at++) {
 			const char *text = at <= UINT32_MAX ? lode_source_text_line(
-								      sources, file, (uint32_t)at)
+								      sources, path, (uint32_t)at)
 			                                    : NULL;
 			if (text == NULL)
 				break;
@@ -313,8 +330,9 @@ static void put_source_lines(
 
 static void put_sources(LodeAnnotation *self, LodeJsonStream *json)
 {
-	g_autoptr(GHashTable) used = used_lines(self);
-	g_autoptr(LodeSourceText) sources = lode_source_text_new();
+	g_autoptr(LodeSourceText)
+		sources = lode_source_text_new(self->profile, self->options->source);
+	g_autoptr(GHashTable) used = used_lines(self, sources);
 	guint n;
 	g_autofree char **files = (char **)g_hash_table_get_keys_as_array(used, &n);
 
@@ -328,7 +346,9 @@ static void put_sources(LodeAnnotation *self, LodeJsonStream *json)
 		lode_json_member_string(json, "file", files[i]);
 		lode_json_key(json, "lines");
 		lode_json_begin(json, '[');
-		put_source_lines(json, sources, files[i], g_hash_table_lookup(used, files[i]));
+		const UsedLines *lines = g_hash_table_lookup(used, files[i]);
+		if (lines->path != NULL)
+			put_source_lines(json, sources, lines->path, lines->numbers);
 		lode_json_end(json, ']');
 		lode_json_end(json, '}');
 	}

@@ -189,7 +189,9 @@ static LodeStyle put_source(const PlaceTable *self, const Row *row, GString *out
 	g_autofree char *base = g_path_get_basename(location->file);
 	lode_display_append(out, base, is_ascii);
 	g_string_append_printf(out, ":%u", location->line);
-	const char *text = lode_source_text_line(self->sources, location->file, location->line);
+	const char *path = lode_source_text_admit(self->sources, row->instruction);
+	const char *text = path != NULL ? lode_source_text_line(self->sources, path, location->line)
+	                                : NULL;
 	if (text != NULL) {
 		g_string_append(out, "  ");
 		lode_display_append(out, text, is_ascii);
@@ -548,19 +550,31 @@ static void put_rest(const LodeAnnotation *self, FILE *out)
 		options->names_run ? run : "", n);
 }
 
-static void put_footer(const LodeAnnotation *self, FILE *out)
+static void put_footer(const LodeAnnotation *self, const LodeSourceAccess *access, FILE *out)
 {
 	const LodeTerminal *terminal = &self->options->terminal;
+	g_autoptr(GPtrArray) refusals = lode_source_access_refusals(access);
 
 	fputc('\n', out);
 	put_rest(self, out);
+	for (guint i = 0; i < refusals->len; i++) {
+		const char *line = refusals->pdata[i];
+		lode_profile_lines_print(
+			terminal, out, "%c%s.", g_ascii_toupper(line[0]), line + 1);
+	}
 	lode_profile_lines_incomplete(self->run, terminal, out);
 	lode_profile_lines_unresolved(self->profile, terminal, out);
 }
 
 void lode_annotation_write_text(LodeAnnotation *self, FILE *out)
 {
-	g_autoptr(LodeSourceText) sources = lode_source_text_new();
+	g_autoptr(GHashTable)
+		refused = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	const LodeSourceAccess access = {
+		.folders = self->options->source != NULL ? self->options->source->folders : NULL,
+		.refused = refused,
+	};
+	g_autoptr(LodeSourceText) sources = lode_source_text_new(self->profile, &access);
 
 	lode_profile_lines_head(
 		self->profile, self->found.weight_event, &self->options->terminal, out);
@@ -574,5 +588,5 @@ void lode_annotation_write_text(LodeAnnotation *self, FILE *out)
 		put_margin_lines(self, out);
 	for (guint i = 0; i < self->found.n_shown; i++)
 		put_place(self, sources, i, out);
-	put_footer(self, out);
+	put_footer(self, &access, out);
 }

@@ -1,17 +1,57 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of source files as they are on this machine, read when first asked for. */
+/*
+ * Lines of source files as they are on this machine, read when first asked for.
+ *
+ * A profile may be somebody else's, and what shows source may be sent to somebody else, so that a
+ * profile or a binary must not be able to have any file shown. Lines are given only of
+ *
+ *   a regular file of this user or of root
+ *   that the binary on this machine, with the build-id that was recorded, names for this code
+ *   and that lies below    the folder where that code was compiled, or
+ *                          a folder of the toolchain, or
+ *                          a folder that the user has named
+ *   and, but for the toolchain's, has the name of a source file, and is not in a hidden folder
+ * there.
+ *
+ * Code without a build-id (made at run time, recorded without) has source below the third alone.
+ * Where files really lie counts, after all links.
+ */
 #pragma once
 
-#include <glib.h>
-#include <stdint.h>
+#include "model/profile.h"
 
 typedef struct LodeSourceText LodeSourceText;
 
-LodeSourceText *lode_source_text_new(void);
+/* Why a file that could be read is not shown, the worst first. */
+typedef enum {
+	LODE_SOURCE_NOT_NAMED, /* by a binary with the recorded build-id that is still there */
+	LODE_SOURCE_OUTSIDE,   /* of all those folders */
+	LODE_SOURCE_ODD_NAME,  /* not of a source file, or in a hidden folder */
+	LODE_N_SOURCE_REFUSALS,
+} LodeSourceRefusal;
+
+typedef struct {
+	const char *const *folders; /* that the user has named; NULL-terminated, or NULL */
+	/* What became of files, by where they lie; each NULL: nobody asks. The caller makes them,
+	 * with g_free() for the keys. */
+	GHashTable *shown;   /* a set: those of which lines were given */
+	GHashTable *refused; /* → GINT_TO_POINTER(LodeSourceRefusal) */
+} LodeSourceAccess;
+
+/* For code of `profile`, which is borrowed, as `access` is (NULL: no folders). */
+LodeSourceText *lode_source_text_new(const LodeProfile *profile, const LodeSourceAccess *access);
 void lode_source_text_free(LodeSourceText *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSourceText, lode_source_text_free)
 
-/* A line (from 1) of a file, without its end, tabs as blanks; NULL when there is no such regular
- * file or line, or the file is very large. Of a line of more than 4096 bytes what comes first, and
- * "…". Borrowed, valid while `self` lives. */
-const char *lode_source_text_line(LodeSourceText *self, const char *file, uint32_t line);
+/* The path of the file that an instruction comes from, if lines of it may be shown; else NULL.
+ * Borrowed, valid while `self` lives. */
+const char *lode_source_text_admit(LodeSourceText *self, const LodeInstruction *instruction);
+
+/* A line (from 1) of a file whose path lode_source_text_admit() has given, without its end, tabs as
+ * blanks; NULL when there is no such line, or the file is very large. Of a line of more than 4096
+ * bytes what comes first, and "…". Borrowed, valid while `self` lives. */
+const char *lode_source_text_line(LodeSourceText *self, const char *path, uint32_t line);
+
+/* What was refused and why, one line for each reason (char *), for `refused` that is not NULL. The
+ * caller unrefs them. */
+GPtrArray *lode_source_access_refusals(const LodeSourceAccess *self);

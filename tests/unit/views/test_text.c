@@ -8,6 +8,7 @@
 
 #include <glib/gstdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void test_format_words(void)
 {
@@ -153,37 +154,109 @@ static void test_shell_word(void)
 	g_assert_cmpstr(option, ==, "'-x'");
 }
 
-static void test_source_text(void)
+/* A file below a named folder, of code that no binary is of. */
+typedef struct {
+	char *path;
+	LodeProfile *profile;
+	const char *folders[2];
+	LodeSourceAccess access;
+	LodeSourceText *sources;
+} Source;
+
+static const char *admit(Source *self, const char *file)
 {
-	g_autofree char *path = NULL;
-	int descriptor = g_file_open_tmp("source-XXXXXX.c", &path, NULL);
-	g_autoptr(LodeSourceText) sources = lode_source_text_new();
+	lode_profile_instruction(self->profile, 0)->location = lode_profile_location(
+		self->profile, file, 1, NULL);
+	return lode_source_text_admit(self->sources, lode_profile_instruction(self->profile, 0));
+}
+
+static void source_init(Source *self)
+{
+	const LodeImage image = {.path = "x", .kind = LODE_IMAGE_FILE};
+	const LodeFunction function = {.name = "f", .n_instructions = 1};
+	const LodeInstruction instruction = {0};
+	int descriptor = g_file_open_tmp("source-XXXXXX.c", &self->path, NULL);
 
 	g_assert_cmpint(descriptor, >=, 0);
-	g_assert_true(g_file_set_contents(path, "one\r\n\ttwo\nthree", -1, NULL));
-	g_assert_cmpstr(lode_source_text_line(sources, path, 1), ==, "one");
-	g_assert_cmpstr(lode_source_text_line(sources, path, 2), ==, "        two");
-	g_assert_cmpstr(lode_source_text_line(sources, path, 3), ==, "three");
-	g_assert_null(lode_source_text_line(sources, path, 0));
-	g_assert_null(lode_source_text_line(sources, path, 4));
-	g_assert_null(lode_source_text_line(sources, "/nowhere/x.c", 1));
-	g_assert_null(lode_source_text_line(sources, "/dev/zero", 1));
-	/* A file without a size, of which reading gives something, or waits, as from /proc/kmsg. */
-	g_assert_null(lode_source_text_line(sources, "/proc/version", 1));
 	g_close(descriptor, NULL);
-	g_unlink(path);
+	self->profile = lode_profile_new();
+	g_array_append_val(self->profile->images, image);
+	g_array_append_val(self->profile->functions, function);
+	g_array_append_val(self->profile->instructions, instruction);
+	self->folders[0] = g_get_tmp_dir();
+	self->folders[1] = NULL;
+	self->access = (LodeSourceAccess){.folders = self->folders};
+	self->sources = lode_source_text_new(self->profile, &self->access);
+}
+
+static void source_clear(Source *self)
+{
+	g_unlink(self->path);
+	g_free(self->path);
+	lode_source_text_free(self->sources);
+	lode_profile_free(self->profile);
+}
+
+static void test_source_text(void)
+{
+	Source source;
+
+	source_init(&source);
+	g_assert_true(g_file_set_contents(source.path, "one\r\n\ttwo\nthree", -1, NULL));
+	g_assert_null(lode_source_text_line(source.sources, source.path, 1));
+	const char *path = admit(&source, source.path);
+	g_assert_cmpstr(path, ==, source.path);
+	g_assert_cmpstr(lode_source_text_line(source.sources, path, 1), ==, "one");
+	g_assert_cmpstr(lode_source_text_line(source.sources, path, 2), ==, "        two");
+	g_assert_cmpstr(lode_source_text_line(source.sources, path, 3), ==, "three");
+	g_assert_null(lode_source_text_line(source.sources, path, 0));
+	g_assert_null(lode_source_text_line(source.sources, path, 4));
+	g_assert_null(admit(&source, "/nowhere/x.c"));
+	g_assert_null(admit(&source, "/dev/zero"));
+	/* A file without a size, of which reading gives something, or waits, as from /proc/kmsg. */
+	g_assert_null(admit(&source, "/proc/version"));
+	g_assert_null(admit(&source, NULL));
+	g_autofree char *base = g_path_get_basename(source.path);
+	g_assert_nonnull(admit(&source, base));
+	source_clear(&source);
+}
+
+/* What lies elsewhere, by its name or by a link, and what has another name. */
+static void test_refused_source(void)
+{
+	static const char *const links[] = {"/etc/passwd", "/proc/self/environ"};
+	Source source;
+
+	source_init(&source);
+	g_assert_true(g_file_set_contents(source.path, "one\n", -1, NULL));
+	source.access.refused = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autofree char *odd = g_strconcat(source.path, ".key", NULL);
+	g_assert_cmpint(g_rename(source.path, odd), ==, 0);
+	g_assert_null(admit(&source, odd));
+	for (size_t i = 0; i < G_N_ELEMENTS(links); i++) {
+		g_autofree char *linked = g_strdup_printf("%s.%zu.c", source.path, i);
+		g_assert_cmpint(symlink(links[i], linked), ==, 0);
+		g_assert_null(admit(&source, linked));
+		g_unlink(linked);
+	}
+	g_autoptr(GPtrArray) lines = lode_source_access_refusals(&source.access);
+	g_assert_cmpuint(lines->len, ==, 2);
+	g_assert_true(g_str_has_prefix(lines->pdata[0], "source of "));
+	g_assert_nonnull(strstr(lines->pdata[0], "/etc/passwd, which is outside the folder"));
+	g_assert_nonnull(strstr(lines->pdata[1], "which has not the name of a source file"));
+	g_hash_table_unref(source.access.refused);
+	g_unlink(odd);
+	source_clear(&source);
 }
 
 /* Lines are found in any order, in files of very many and of very long ones. */
 static void test_large_source(void)
 {
-	g_autofree char *path = NULL;
-	int descriptor = g_file_open_tmp("source-XXXXXX.c", &path, NULL);
-	g_autoptr(LodeSourceText) sources = lode_source_text_new();
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_autofree char *shown = NULL;
+	Source source;
 
-	g_assert_cmpint(descriptor, >=, 0);
+	source_init(&source);
 	for (int i = 0; i < 5000; i++)
 		g_string_append(text, "ä");
 	g_string_append(text, "\n");
@@ -191,23 +264,23 @@ static void test_large_source(void)
 		g_string_append_printf(text, i % 3 == 0 ? "\n" : "%d\n", i);
 	for (int i = 0; i < 1000000; i++)
 		g_string_append_c(text, '\n');
-	g_assert_true(g_file_set_contents(path, text->str, (gssize)text->len, NULL));
+	g_assert_true(g_file_set_contents(source.path, text->str, (gssize)text->len, NULL));
+	const char *path = admit(&source, source.path);
 	for (uint32_t line = 1000; line >= 2; line--) {
 		g_autofree char *number = g_strdup_printf("%u", line);
-		g_assert_cmpstr(lode_source_text_line(sources, path, line), ==,
+		g_assert_cmpstr(lode_source_text_line(source.sources, path, line), ==,
 			line % 3 == 0 ? "" : number);
 	}
-	const char *same = lode_source_text_line(sources, path, 64);
-	g_assert_true(lode_source_text_line(sources, path, 64) == same);
-	g_assert_cmpstr(lode_source_text_line(sources, path, 1001000), ==, "");
-	g_assert_null(lode_source_text_line(sources, path, 1001001));
-	g_assert_null(lode_source_text_line(sources, path, UINT32_MAX));
+	const char *same = lode_source_text_line(source.sources, path, 64);
+	g_assert_true(lode_source_text_line(source.sources, path, 64) == same);
+	g_assert_cmpstr(lode_source_text_line(source.sources, path, 1001000), ==, "");
+	g_assert_null(lode_source_text_line(source.sources, path, 1001001));
+	g_assert_null(lode_source_text_line(source.sources, path, UINT32_MAX));
 	shown = g_strndup(text->str, 4096);
-	const char *first = lode_source_text_line(sources, path, 1);
+	const char *first = lode_source_text_line(source.sources, path, 1);
 	g_assert_true(g_str_has_prefix(first, shown));
 	g_assert_cmpstr(first + 4096, ==, "…");
-	g_close(descriptor, NULL);
-	g_unlink(path);
+	source_clear(&source);
 }
 
 int main(int argc, char **argv)
@@ -224,6 +297,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/text/shorten", test_shorten);
 	g_test_add_func("/views/text/shell-word", test_shell_word);
 	g_test_add_func("/views/text/source-text", test_source_text);
+	g_test_add_func("/views/text/refused-source", test_refused_source);
 	g_test_add_func("/views/text/large-source", test_large_source);
 	return g_test_run();
 }
