@@ -50,7 +50,8 @@ def lode(*words):
     n_runs += 1
     for name, output in (("stdout", done.stdout), ("stderr", done.stderr)):
         # A flow file has names as they are: by its form, anything but control characters.
-        harm = harm_in(output, "Cc" if words[0] == "export" else "Cc Cf Zl Zp")
+        is_flow = words[0] == "export" and "--format" not in words
+        harm = harm_in(output, "Cc" if is_flow else "Cc Cf Zl Zp")
         if harm is None and re.search(rb"(?m)^lode: forged", output):
             harm = "a line that the recording made"
         if harm is not None:
@@ -86,6 +87,8 @@ def views(profile, forms=("text", "json", "csv")):
     lode("memory", profile, "--layout", "node")
     lode("memory", profile, "--where", "nothing = 1")
     lode("export", profile)
+    for form in "callgrind", "folded", "firefox":
+        lode("export", profile, "--format", form)
     lode("export", profile, "--weight", "no such event")
     lode("report", profile, "--sort", "event:none" + LINE_BREAK.decode())
     lode("report", profile, "no such run")

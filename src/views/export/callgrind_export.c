@@ -41,9 +41,8 @@ static void write_name(Callgrind *self, const char *tag, NameKind kind, const ch
 	fprintf(self->out, "%s=(%u)%s", tag, number + 1, number < n_known ? "\n" : " ");
 	if (number < n_known)
 		return;
-	for (const char *at = text; *at != '\0'; at++)
-		putc(g_ascii_iscntrl(*at) ? '?' : *at, self->out);
-	putc('\n', self->out);
+	g_autofree char *harmless = lode_stack_export_text(text);
+	fprintf(self->out, "%s\n", harmless);
 }
 
 /* A name of letters and digits. Executions have callgrind's name, by which readers know them; the
@@ -84,8 +83,9 @@ static void write_events(Callgrind *self)
 		const LodeEvent *event = lode_profile_event(
 			self->profile, g_array_index(self->events, uint32_t, i));
 		g_autofree char *name = event_name(event);
-		g_autofree char *text = event_title(
+		g_autofree char *title = event_title(
 			self->profile, g_array_index(self->events, uint32_t, i));
+		g_autofree char *text = lode_stack_export_text(title);
 		fprintf(self->out, "event: %s : %s\n", name, text);
 		g_string_append_printf(list, " %s", name);
 	}
@@ -95,10 +95,9 @@ static void write_events(Callgrind *self)
 
 static void write_head(Callgrind *self)
 {
-	g_autofree char *command = g_strdup(
+	g_autofree char *command = lode_stack_export_text(
 		self->profile->program != NULL ? self->profile->program : "???");
 
-	g_strdelimit(command, "\r\n", ' ');
 	fprintf(self->out, "# callgrind format\nversion: 1\ncreator: lode-" LODE_VERSION "\n");
 	fprintf(self->out, "cmd: %s\npositions: instr line\n", command);
 	write_events(self);

@@ -7,18 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What separates frames or lines is not part of a name. */
+/* What separates frames is not part of a name. */
 static void append_name(GString *line, const char *name)
 {
-	gsize from = line->len;
+	g_autofree char *text = lode_stack_export_text(name);
 
-	g_string_append(line, name);
-	for (gsize i = from; i < line->len; i++) {
-		if (line->str[i] == ';')
-			line->str[i] = ':';
-		else if (g_ascii_iscntrl(line->str[i]))
-			line->str[i] = '?';
-	}
+	g_string_append(line, g_strdelimit(text, ";", ':'));
 }
 
 static char *stack_text(const LodeStackExport *self, const LodeStackSum *sum)

@@ -30,9 +30,9 @@ typedef struct {
 
 static int64_t string_id(Pprof *self, const char *text)
 {
-	g_autofree char *valid = g_utf8_make_valid(text != NULL ? text : "", -1);
+	g_autofree char *harmless = lode_stack_export_text(text != NULL ? text : "");
 
-	return lode_name_table_add(&self->strings, valid);
+	return lode_name_table_add(&self->strings, harmless);
 }
 
 static void *keep(Pprof *self, void *array)

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "model/causes.h"
+#include "views/display_text.h"
 #include "views/finding_figures.h"
 
 #include <stdlib.h>
@@ -224,6 +225,14 @@ GArray *lode_stack_export_sums(const LodeStackExport *self, double **out_values)
 		values[columns[order[i]->event]] += order[i]->weight;
 	}
 	return sums;
+}
+
+char *lode_stack_export_text(const char *text)
+{
+	GString *harmless = g_string_new(NULL);
+
+	lode_display_append_whole(harmless, text, strlen(text));
+	return g_string_free(harmless, FALSE);
 }
 
 const char *lode_stack_export_file_name(const char *path)

@@ -43,6 +43,10 @@ GArray *lode_stack_export_sums(const LodeStackExport *self, double **out_values)
 /* What a frame is called: its function, or its place. The caller frees it. */
 char *lode_stack_export_frame_name(const LodeFrame *frame);
 
+/* A name as it is written into a file that may be shown on a terminal: harmless, and whole, see
+ * views/display_text.h. The caller frees it. */
+char *lode_stack_export_text(const char *text);
+
 /* The last part of a path. */
 const char *lode_stack_export_file_name(const char *path);
 

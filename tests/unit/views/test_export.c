@@ -67,6 +67,32 @@ static char *write_callgrind(const LodeProfile *profile)
 	return sample_close(file);
 }
 
+/* What a terminal acts upon, or that is a line or a frame of its own. */
+static void test_harmless(void)
+{
+	static const char name[] = "a\x1b[31m;b\n\xc2\x9b"
+				   "c\xe2\x80\xae"
+				   "d\xff";
+	g_autoptr(LodeProfile) profile = sample_profile();
+
+	lode_profile_function(profile, 0)->name = lode_profile_intern(profile, name);
+	profile->program = lode_profile_intern(profile, name);
+	lode_profile_event(profile, 0)->description = lode_profile_intern(profile, name);
+	g_autofree char *folded = write_stacks(profile, lode_folded_stacks_write);
+	g_autofree char *callgrind = write_callgrind(profile);
+	g_assert_nonnull(strstr(folded, "a\\x1b[31m:b\\x0a\\u{9b}c\\u{202e}d\\xff;a\\x1b[31m:"
+	                                "b\\x0a\\u{9b}c\\u{202e}d\\xff "));
+	g_assert_nonnull(strstr(callgrind, "fn=(1) a\\x1b[31m;b\\x0a\\u{9b}c\\u{202e}d\\xff\n"));
+	g_assert_nonnull(strstr(callgrind, "cmd: a\\x1b[31m;b\\x0a\\u{9b}c\\u{202e}d\\xff\n"));
+	const char *const texts[] = {folded, callgrind};
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+		g_assert_true(g_utf8_validate(texts[i], -1, NULL));
+		g_assert_null(strchr(texts[i], '\x1b'));
+		g_assert_null(strstr(texts[i], "\xc2\x9b"));
+		g_assert_null(strstr(texts[i], "\xe2\x80\xae"));
+	}
+}
+
 /* KCachegrind has them in a menu and in the status bar. */
 static void test_callgrind_titles(void)
 {
@@ -169,6 +195,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/views/export/inlined_without_stacks", test_inlined_without_stacks);
+	g_test_add_func("/views/export/harmless", test_harmless);
 	g_test_add_func("/views/export/callgrind_titles", test_callgrind_titles);
 	g_test_add_func("/views/export/callgrind_shares", test_callgrind_shares);
 	g_test_add_func("/views/export/firefox_interval", test_firefox_interval);
