@@ -2,33 +2,24 @@
 #include "base/private_folder.h"
 
 #include "base/error.h"
-#include "base/temporary_path.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <glib/gstdio.h>
-#include <sys/file.h>
-#include <unistd.h>
+#include <string.h>
 
-enum { FOLDER_FLAGS = O_RDONLY | O_DIRECTORY | O_CLOEXEC };
 enum { MAX_NAME = 64 }; /* of what is taken of a file's name */
 
 LodePrivateFolder *lode_private_folder_new(GError **error)
 {
-	g_autofree char *name = g_strdup_printf("lode-read-%d-XXXXXX", (int)getpid());
-	g_autofree char *path = g_build_filename(g_get_tmp_dir(), name, NULL);
+	LodeRunFolder *folder = lode_run_folder_make(g_get_tmp_dir(), "lode-read");
 
-	if (g_mkdtemp(path) == NULL) {
+	if (folder == NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: %s", g_get_tmp_dir(),
 			g_strerror(errno));
 		return NULL;
 	}
 	LodePrivateFolder *self = g_new0(LodePrivateFolder, 1);
-	self->path = g_steal_pointer(&path);
-	lode_temporary_path_add(self->path);
-	self->lock = open(self->path, FOLDER_FLAGS);
-	if (self->lock >= 0)
-		flock(self->lock, LOCK_EX | LOCK_NB);
+	self->folder = folder;
+	self->path = folder->path;
 	return self;
 }
 
@@ -48,16 +39,6 @@ void lode_private_folder_free(LodePrivateFolder *self)
 {
 	if (self == NULL)
 		return;
-	g_autoptr(GDir) listing = g_dir_open(self->path, 0, NULL);
-	const char *name;
-	while (listing != NULL && (name = g_dir_read_name(listing)) != NULL) {
-		g_autofree char *file = g_build_filename(self->path, name, NULL);
-		g_unlink(file);
-	}
-	g_rmdir(self->path);
-	lode_temporary_path_forget(self->path);
-	if (self->lock >= 0)
-		close(self->lock);
-	g_free(self->path);
+	lode_run_folder_remove(self->folder);
 	g_free(self);
 }

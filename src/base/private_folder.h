@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A temporary folder for this process alone: $TMPDIR/lode-read-PID-XXXXXX. It holds files and no
- * folders, and is removed with them; the next recording removes one that a killed process has left,
- * which it tells by the name and by the lock that is held on the folder
- * (cli/recording_directory.h).
+ * A temporary folder for what this process unpacks: $TMPDIR/lode-read-PID-XXXXXX, a folder of a run
+ * (base/run_folder.h).
  */
 #pragma once
 
-#include <glib.h>
+#include "base/run_folder.h"
 
 typedef struct {
-	char *path;
-	int lock;         /* held on the folder; −1: none */
+	LodeRunFolder *folder;
+	const char *path; /* the folder's */
 	unsigned n_files; /* that have a name from lode_private_folder_next() */
 } LodePrivateFolder;
 

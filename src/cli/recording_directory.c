@@ -1,112 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * $TMPDIR/lode-run-PID-XXXXXX is locked as long as its process lives, so that one that a killed
- * process has left can be told from one in use, by the next run, which removes it. So are the
- * folders of base/private_folder.h, lode-read-PID-XXXXXX, which are removed likewise.
- */
 #include "cli/recording_directory.h"
 
 #include "base/error.h"
-#include "base/temporary_path.h"
 #include "cli/interrupt.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#define PREFIX "lode-run-"
-#define COPY_PREFIX "lode-read-"
+#define NAME "lode-run"
 
-enum { FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
-
-/* Takes the descriptor. Flat: recording makes no directories. */
-static void empty(int descriptor)
+/* So are the copies of store/private_copy.h, which are removed likewise. */
+static bool is_ours(const char *name)
 {
-	DIR *listing = fdopendir(descriptor);
-
-	if (listing == NULL) {
-		close(descriptor);
-		return;
-	}
-	for (struct dirent *entry; (entry = readdir(listing)) != NULL;)
-		unlinkat(descriptor, entry->d_name, 0);
-	closedir(listing);
-}
-
-/* The process id in the name: 0 where it is not a name of ours. */
-static pid_t maker_of(const char *name)
-{
-	size_t length = g_str_has_prefix(name, PREFIX)        ? strlen(PREFIX)
-	                : g_str_has_prefix(name, COPY_PREFIX) ? strlen(COPY_PREFIX)
-	                                                      : 0;
-	char *end;
-
-	if (length == 0 || !g_ascii_isdigit(name[length]))
-		return 0;
-	guint64 pid = g_ascii_strtoull(name + length, &end, 10);
-	return *end == '-' && pid <= G_MAXINT ? (pid_t)pid : 0;
-}
-
-/*
- * Both its process and its lock must be gone: in another container the id may be anybody's, and a
- * directory is not locked yet when it was just made. In a shared /tmp anybody may make a directory
- * or a link of that name, so it must be ours, and is opened without following.
- */
-static void remove_if_stale(int parent, const char *name)
-{
-	pid_t maker = maker_of(name);
-	struct stat status;
-
-	if (maker == 0 || kill(maker, 0) == 0 || errno != ESRCH)
-		return;
-	int descriptor = openat(parent, name, FLAGS);
-	if (descriptor < 0)
-		return;
-	if (fstat(descriptor, &status) != 0 || status.st_uid != geteuid() ||
-		flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-		close(descriptor);
-		return;
-	}
-	empty(descriptor);
-	unlinkat(parent, name, AT_REMOVEDIR);
-}
-
-static void remove_stale(const char *parent_path)
-{
-	int parent = open(parent_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	g_autoptr(GDir) listing = parent >= 0 ? g_dir_open(parent_path, 0, NULL) : NULL;
-	const char *name;
-
-	while (listing != NULL && (name = g_dir_read_name(listing)) != NULL)
-		remove_if_stale(parent, name);
-	if (parent >= 0)
-		close(parent);
+	return strcmp(name, NAME) == 0 || strcmp(name, "lode-read") == 0;
 }
 
 static bool make_temporary(LodeRecordingDirectory *self, GError **error)
 {
-	g_autofree char *name = g_strdup_printf(PREFIX "%d-XXXXXX", (int)getpid());
-
-	remove_stale(g_get_tmp_dir());
-	self->path = g_build_filename(g_get_tmp_dir(), name, NULL);
+	lode_run_folder_remove_stale(g_get_tmp_dir(), is_ours);
 	/* Handlers first, so that nothing can end us between making and removing. */
 	lode_interrupt_cancellable();
-	if (g_mkdtemp(self->path) == NULL) {
+	self->temporary = lode_run_folder_make(g_get_tmp_dir(), NAME);
+	if (self->temporary == NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
 			"cannot make a directory for the recording in '%s' (TMPDIR): %s",
 			g_get_tmp_dir(), g_strerror(errno));
 		return false;
 	}
-	lode_temporary_path_add(self->path);
-	self->lock = open(self->path, FLAGS);
-	/* Where there are no locks, the process id alone has to do. */
-	if (self->lock >= 0)
-		flock(self->lock, LOCK_EX | LOCK_NB);
+	self->path = g_strdup(self->temporary->path);
 	return true;
 }
 
@@ -150,7 +71,6 @@ LodeRecordingDirectory *lode_recording_directory_open(const char *kept, GError *
 {
 	LodeRecordingDirectory *self = g_new0(LodeRecordingDirectory, 1);
 
-	self->lock = -1;
 	bool is_made = kept != NULL ? make_kept(self, kept, error) : make_temporary(self, error);
 	if (is_made)
 		return self;
@@ -198,12 +118,7 @@ void lode_recording_directory_close(LodeRecordingDirectory *self)
 {
 	if (self == NULL)
 		return;
-	if (!self->is_kept) {
-		if (self->lock >= 0)
-			empty(self->lock);
-		rmdir(self->path);
-		lode_temporary_path_forget(self->path);
-	}
+	lode_run_folder_remove(self->temporary);
 	g_free(self->path);
 	g_free(self);
 }

@@ -2,12 +2,11 @@
 /* Private to cli/: where a recording's files are while they are made; removed when we end. */
 #pragma once
 
-#include <glib.h>
-#include <stdbool.h>
+#include "base/run_folder.h"
 
 typedef struct {
 	char *path;
-	int lock; /* the directory's descriptor, locked; −1: none */
+	LodeRunFolder *temporary; /* NULL: it is kept */
 	bool is_kept;
 } LodeRecordingDirectory;
 

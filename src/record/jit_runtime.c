@@ -16,7 +16,11 @@
 #define AGENT LODE_OWN_LIBRARY("jvm-agent")
 #define V8_LOG "v8.log"
 
-enum { PROBE_S = 10, HEADER_PID_OFFSET = 20 };
+enum {
+	PROBE_S = 10,
+	HEADER_PID_OFFSET = 20,
+	DUMP_MODE = 0600, /* as of the recordings beside it */
+};
 
 /* A kind of program; a new one is a new row. */
 typedef struct {
@@ -254,6 +258,7 @@ static void take(LodeJitRuntime *self, const char *path, const char *name)
 	if (descriptor < 0)
 		return;
 	g_autofree char *target = free_path(self, name);
+	fchmod(descriptor, DUMP_MODE);
 	if (g_rename(path, target) != 0 && g_unlink(path) == 0)
 		g_hash_table_insert(
 			self->held, g_steal_pointer(&target), GINT_TO_POINTER(descriptor));
@@ -310,6 +315,7 @@ static char *move_dump(const LodeJitRuntime *self, const char *name)
 	if (!self->are_dumps_ours ||
 		!g_file_move(from, to, G_FILE_COPY_NOFOLLOW_SYMLINKS, NULL, NULL, NULL, NULL))
 		return g_steal_pointer(&source);
+	g_chmod(target, DUMP_MODE);
 	return g_steal_pointer(&target);
 }
 
@@ -367,8 +373,11 @@ static void collect_in_place(LodeJitRuntime *self, GPtrArray *out_files)
 		g_autofree char *path = g_build_filename(self->directory, name, NULL);
 		if (self->are_dumps_ours && is_log(name))
 			g_unlink(path);
-		else if (is_recorded_dump(self, name))
-			g_ptr_array_add(out_files, g_steal_pointer(&path));
+		if (!is_recorded_dump(self, name))
+			continue;
+		if (self->are_dumps_ours)
+			g_chmod(path, DUMP_MODE);
+		g_ptr_array_add(out_files, g_steal_pointer(&path));
 	}
 }
 

@@ -4,6 +4,7 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -43,7 +44,8 @@ bool lode_page_survey_has_nodes(const char *sys)
 
 LodePageSurvey *lode_page_survey_open(const char *path, const char *proc, GError **error)
 {
-	FILE *file = fopen(path, "wbe");
+	int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	FILE *file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
 
 	if (file == NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: cannot write: %s", path,

@@ -288,7 +288,7 @@ static bool trace(Session *self, GError **error)
 		.argv = self->options->argv,
 		.output = self->options->taker == NULL ? path : NULL,
 		.taker = self->options->taker,
-		.writer = {.level = LODE_TRACE_LEVEL_FAST},
+		.writer = {.level = LODE_TRACE_LEVEL_FAST, .is_private = true},
 		.way = -1,
 		.is_alone = self->options->is_alone,
 		.only = self->options->only,

@@ -2,6 +2,7 @@
 #include "record/trace_recording.h"
 
 #include "base/error.h"
+#include "base/run_folder.h"
 #include "record/program_check.h"
 #include "record/trace_run.h"
 
@@ -238,51 +239,46 @@ static LodeTraceRecording *run(
 	return recorded;
 }
 
-/* On the disk of the trace, next to which the logs go from there. */
-static char *make_log_folder(const char *path, GError **error)
-{
-	g_autofree char *directory = g_path_get_dirname(path);
-	g_autofree char *name = g_path_get_basename(path);
-	g_autofree char *absolute = g_canonicalize_filename(directory, NULL);
-	g_autofree char *folder = g_strdup_printf("%s/.%s.allocations-XXXXXX", absolute, name);
+#define LOGS ".allocations"
 
-	if (g_mkdtemp(folder) != NULL)
-		return g_steal_pointer(&folder);
-	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: cannot write there: %s", directory,
-		g_strerror(errno));
-	return NULL;
+/* ".x.rps.allocations" */
+static bool is_log_folder(const char *name)
+{
+	return name[0] == '.' && g_str_has_suffix(name, LOGS);
 }
 
-/* With the logs of processes of which nothing was traced. */
-static void remove_log_folder(const char *folder)
+/* On the disk of the trace, next to which the logs go from there. In the end it has those of
+ * processes of which nothing was traced. */
+static LodeRunFolder *make_log_folder(const char *path, GError **error)
 {
-	g_autoptr(GDir) listing = g_dir_open(folder, 0, NULL);
-	const char *name;
+	g_autofree char *directory = g_path_get_dirname(path);
+	g_autofree char *absolute = g_canonicalize_filename(directory, NULL);
+	g_autofree char *base = g_path_get_basename(path);
+	g_autofree char *name = g_strdup_printf(".%s" LOGS, base);
 
-	while (listing != NULL && (name = g_dir_read_name(listing)) != NULL) {
-		g_autofree char *file = g_build_filename(folder, name, NULL);
-		g_unlink(file);
-	}
-	g_rmdir(folder);
+	lode_run_folder_remove_stale(absolute, is_log_folder);
+	LodeRunFolder *folder = lode_run_folder_make(absolute, name);
+	if (folder == NULL)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: cannot write there: %s",
+			directory, g_strerror(errno));
+	return folder;
 }
 
 LodeTraceRecording *lode_trace_recording_run(
 	const LodeTraceRecordingOptions *options, const LodeProgress *progress, GError **error)
 {
 	LodeTraceRecordingOptions given = *options;
-	g_autofree char *folder = NULL;
+	g_autoptr(LodeRunFolder) folder = NULL;
 
 	if (!given.has_allocations)
 		given.allocations = NULL;
 	else if (given.allocations == NULL) {
-		given.allocations = folder = make_log_folder(given.output, error);
+		folder = make_log_folder(given.output, error);
 		if (folder == NULL)
 			return NULL;
+		given.allocations = folder->path;
 	}
-	LodeTraceRecording *recorded = run(&given, progress, error);
-	if (folder != NULL)
-		remove_log_folder(folder);
-	return recorded;
+	return run(&given, progress, error);
 }
 
 void lode_trace_recording_free(LodeTraceRecording *self)

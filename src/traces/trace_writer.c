@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <lzma.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A frame with a new block for so many references or fewer is mostly new code. */
@@ -217,6 +218,8 @@ LodeTraceWriter *lode_trace_writer_open(
 	                                                       : UINT64_MAX;
 	self->index = g_byte_array_new();
 	self->file = lode_new_file_open(path, error);
+	if (self->file != NULL && options->is_private)
+		fchmod(self->file->descriptor, 0600);
 	if (self->file == NULL || !write_header(self, error)) {
 		g_prefix_error(error, "%s: ", path);
 		return NULL;

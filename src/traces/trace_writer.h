@@ -48,6 +48,7 @@ typedef struct {
 	unsigned threads;            /* workers; 0: all processors */
 	uint64_t frame_references;   /* a frame has at most so many; 0: as many as memory allows */
 	LodeTraceWriterGroup *group; /* borrowed, with its threads; NULL: one of its own */
+	bool is_private;             /* nobody but this user may read the file */
 } LodeTraceWriterOptions;
 
 typedef struct LodeTraceWriter LodeTraceWriter;

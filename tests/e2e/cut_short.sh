@@ -200,4 +200,58 @@ check "run: directories of killed processes go, others stay" "$(status_is 0)" \
 	"$([ -e aside/kept ] || echo "followed a link")"
 kill "$holder"
 
+# started NAME: waits for a program that makes this file when it runs
+started() {
+	local i
+	for ((i = 0; i < 6000; i++)); do
+		[ ! -e "$1" ] || break
+		sleep 0.01
+	done
+}
+folders() { compgen -G '.*.allocations-*'; }
+
+# The first trace goes on while the second is killed; the third tells them apart.
+# shellcheck disable=SC2016
+waiting='touch "$1"; until [ -e go ]; do sleep 0.05; done'
+rm -f go
+"$lode" trace record --allocations -o first.rps -- sh -c "$waiting" sh first >/dev/null 2>&1 &
+first=$!
+"$lode" trace record --allocations -o second.rps -- sh -c "$waiting" sh second >/dev/null 2>&1 &
+second=$!
+started first
+started second
+kill -9 "$second"
+wait "$second" 2>/dev/null
+left=$(folders | wc -l)
+status=0
+"$lode" trace record --allocations -o third.rps -- true >out 2>err || status=$?
+check "trace record: the folder of a killed one goes, that of one that runs stays" "$(status_is 0)" \
+	"$([ "$left" -eq 2 ] || echo "there were $left folders, not 2")" \
+	"$([ "$(folders)" = "$(compgen -G '.first.rps.allocations-*')" ] || echo "there are $(folders)")"
+touch go
+status=0
+wait "$first" || status=$?
+check "and in the end there is none" "$(status_is 0)" "$(folders | sed 's/^/left /')" "$(has first.rps)"
+rm -f ./*.rps ./*.log
+
+# --- what is kept ---
+
+others_may_read() { find "$1" -type f -perm /077 | sed 's/^/others may read or write /'; }
+keep() {
+	local what=$1
+	shift
+	rm -rf kept
+	status=0
+	"$lode" "$@" --keep-recording kept -o x.lode -- true >out 2>err || status=$?
+	check "$what: what is kept is for its user alone" "$(status_is 0)" "$(others_may_read kept)" \
+		"$([ -n "$(ls kept)" ] || echo "nothing is kept")"
+}
+keep "run --exact" run --exact --fast
+keep "run --trace" run --trace --allocations
+if $can_sample; then
+	keep "memory record" memory record --allocations --page-nodes
+else
+	skip "memory record: what is kept is for its user alone" "sampling is not allowed here"
+fi
+
 echo "1..$number"

@@ -127,7 +127,7 @@ static bool open_file(const char *directory)
 	if (length < 0 || (size_t)length >= sizeof path)
 		errno = ENAMETOOLONG;
 	else
-		writer.fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+		writer.fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (writer.fd < 0) {
 		fprintf(stderr, "lode: the JVM agent cannot make its dump in '%s': %s\n", directory,
 			strerror(errno));

@@ -71,7 +71,7 @@ static int create(void)
 	errno = EEXIST;
 	for (unsigned i = 0; i < MAX_TRIES && descriptor < 0 && errno == EEXIST; i++) {
 		snprintf(path, sizeof(path), "%s/counts.%u.%u", folder, (unsigned)getpid(), i);
-		descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	}
 	if (descriptor >= 0 && fstat(descriptor, &identity) == 0)
 		return descriptor;

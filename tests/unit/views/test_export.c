@@ -81,7 +81,7 @@ static void test_harmless(void)
 	g_autofree char *folded = write_stacks(profile, lode_folded_stacks_write);
 	g_autofree char *callgrind = write_callgrind(profile);
 	g_assert_nonnull(strstr(folded, "a\\x1b[31m:b\\x0a\\u{9b}c\\u{202e}d\\xff;a\\x1b[31m:"
-	                                "b\\x0a\\u{9b}c\\u{202e}d\\xff "));
+					"b\\x0a\\u{9b}c\\u{202e}d\\xff "));
 	g_assert_nonnull(strstr(callgrind, "fn=(1) a\\x1b[31m;b\\x0a\\u{9b}c\\u{202e}d\\xff\n"));
 	g_assert_nonnull(strstr(callgrind, "cmd: a\\x1b[31m;b\\x0a\\u{9b}c\\u{202e}d\\xff\n"));
 	const char *const texts[] = {folded, callgrind};
