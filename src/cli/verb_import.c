@@ -16,7 +16,7 @@
 
 static struct {
 	char *output, *program, *threads, *simulate, *branches;
-	char **maps, **jit_files, **attributes, **skipped_frames, **only;
+	char **roots, **maps, **jit_files, **attributes, **skipped_frames, **only;
 	gboolean is_alone;
 	gboolean allow_debuginfod, classifies, charges_next_access;
 } given;
@@ -24,6 +24,10 @@ static struct {
 static const GOptionEntry options[] = {
 	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
 		"the profile to write; an existing one is replaced", "FILE"},
+	{"symfs", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.roots,
+		"a folder with the files of the machine or container that was recorded, at their "
+		"paths; may be repeated",
+		"DIR"},
 	{"map", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.maps,
 		"addresses of the images in memory: /proc/PID/maps, or the log of valgrind -v "
 		"-v -v; may be repeated",
@@ -61,7 +65,8 @@ static const GOptionEntry options[] = {
 		"character; may be repeated",
 		"GLOB"},
 	{"debuginfod", 0, 0, G_OPTION_ARG_NONE, &given.allow_debuginfod,
-		"fetch missing debug information from the servers in DEBUGINFOD_URLS", NULL},
+		"fetch missing binaries and debug information from the servers in DEBUGINFOD_URLS",
+		NULL},
 	{"program", 0, 0, G_OPTION_ARG_STRING, &given.program,
 		"the command line to store in the profile (default: as recorded)", "TEXT"},
 	{"threads", 0, 0, G_OPTION_ARG_STRING, &given.threads,
@@ -120,6 +125,9 @@ static int run(char **arguments, GError **error)
 	const LodeImportOptions import = {
 		.paths = (const char *const *)arguments,
 		.n_paths = g_strv_length(arguments),
+		.roots = (const char *const *)given.roots,
+		.n_roots = given.roots != NULL ? g_strv_length(given.roots) : 0,
+		.checks_jit_files = true,
 		.maps = (const char *const *)given.maps,
 		.n_maps = given.maps != NULL ? g_strv_length(given.maps) : 0,
 		.jit_files = (const char *const *)given.jit_files,
@@ -174,12 +182,18 @@ const LodeVerb lode_verb_import = {
 		"skylake-server, zen3, cortex-a72, apple-m1), optionally followed by parts, as "
 		"in host,cores=4 for threads on four cores, or by a description.\n"
 		"\n"
-		"The binaries should have the same paths as when they were recorded. Jitdumps "
-		"that a recorded process had mapped, and perf maps in /tmp, are found "
-		"automatically.\n"
+		"Binaries are taken if they are those that were recorded: by build-id, else by "
+		"device, inode and time. They are looked for among the FILEs, which may be "
+		"binaries, folders that hold some, and archives of 'perf archive'; below "
+		"--symfs; in the recording, where 'lode record' keeps what lies at no path; at "
+		"their own paths; in ~/.debug and /usr/lib/debug. 'lode info' lists those that "
+		"were not found. Jitdumps that a recorded process had mapped, and perf maps in "
+		"/tmp, are found automatically.\n"
 		"\n"
 		"Examples:\n"
 		"  lode import perf.data -o x.lode\n"
+		"  lode import perf.data --symfs /mnt/rootfs -o x.lode\n"
+		"  lode import perf.data perf.data.tar.bz2 ./build -o x.lode\n"
 		"  lode import perf.data callgrind.out.* -o x.lode\n"
 		"  lode import callgrind.out.17 --map valgrind.17.log -o x.lode\n"
 		"  lode import x.rps --simulate host -o x.lode\n"

@@ -49,6 +49,7 @@ typedef struct {
 typedef struct {
 	bool allow_debuginfod;       /* ask the servers in DEBUGINFOD_URLS */
 	const char *debug_directory; /* NULL: /usr/lib/debug */
+	const char *debug_file;      /* looked at first, and taken if its build-id is the image's */
 } LodeBinaryImageOptions;
 
 /*

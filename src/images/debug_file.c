@@ -160,8 +160,14 @@ LodeElfFile *lode_debug_file_find(const LodeElfFile *image, const LodeBinaryImag
 	const char *directory = options != NULL && options->debug_directory != NULL
 	                                ? options->debug_directory
 	                                : DEFAULT_DEBUG_DIRECTORY;
-	LodeElfFile *file = find_by_build_id(image, directory);
+	LodeElfFile *file = options != NULL && options->debug_file != NULL
+	                            ? open_quietly(options->debug_file)
+	                            : NULL;
 
+	if (file != NULL && g_strcmp0(file->build_id, image->build_id) != 0)
+		g_clear_pointer(&file, lode_elf_file_close);
+	if (file == NULL)
+		file = find_by_build_id(image, directory);
 	if (file == NULL)
 		file = find_by_link(image, directory);
 	if (file == NULL && options != NULL && options->allow_debuginfod)

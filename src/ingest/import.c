@@ -357,6 +357,26 @@ static const char *first_recording(const Inputs *self)
 	return NULL;
 }
 
+/* A dump or map that was given by hand and is of no process would explain nothing, silently. */
+static bool check_jit_files(LodeJitCodeSet *jit, const LodeRecording *counts,
+	const LodeImportOptions *options, GError **error)
+{
+	const GArray *pids = counts != NULL ? counts->pids : NULL;
+	const char *path;
+	uint32_t pid;
+
+	for (guint i = 0; pids != NULL && i < pids->len; i++)
+		lode_jit_code_set_see_pid(jit, g_array_index(pids, uint32_t, i));
+	path = options->checks_jit_files ? lode_jit_code_set_find_unused(jit, &pid) : NULL;
+	if (path == NULL)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+		"%s: of process %" G_GUINT32_FORMAT
+		", which is not in the recording, nor is a mapping of this file",
+		path, pid);
+	return false;
+}
+
 static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOptions *options,
 	const LodeProgress *progress, GError **error)
 {
@@ -406,6 +426,8 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 	};
 	if (inputs->traces->len > 0 &&
 		(counts = lode_traced_recording_read(&trace, progress, error)) == NULL)
+		return NULL;
+	if (!check_jit_files(jit, counts, options, error))
 		return NULL;
 	if (samples != NULL && counts != NULL)
 		lode_recording_add_samples(counts, samples);

@@ -22,6 +22,7 @@ typedef struct {
 	size_t n_maps;
 	const char *const *jit_files; /* jitdumps and perf maps of the same processes */
 	size_t n_jit_files;
+	bool checks_jit_files; /* one that is of no recorded process is an error */
 	/* Takes what is wrong with those that cannot be read (char *), whose code is unresolved;
 	 * NULL: that is an error. */
 	GPtrArray *jit_faults;

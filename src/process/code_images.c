@@ -38,6 +38,7 @@ static void free_image(void *data)
 	lode_binary_image_close(self->binary);
 	g_free(self->error);
 	g_free(self->note);
+	g_free(self->debug);
 	g_free(self->file);
 	g_free(self->path);
 	g_free(self);
@@ -183,6 +184,7 @@ static void look_for(LodeCodeImages *self, LodeCodeImage *image)
 	lode_image_files_find(self->files, &image->identity, &found);
 	image->file = g_steal_pointer(&found.path);
 	image->note = g_steal_pointer(&found.note);
+	image->debug = g_steal_pointer(&found.debug);
 	image->error = g_steal_pointer(&found.why_not);
 	if (image->file == NULL && image->error == NULL)
 		image->error = g_strdup_printf("%s: %s", image->path, g_strerror(ENOENT));
@@ -204,12 +206,15 @@ const char *lode_code_image_build_id(const LodeCodeImage *self)
 
 static void open_image(LodeCodeImages *self, LodeCodeImage *image)
 {
-	const LodeBinaryImageOptions options = {.allow_debuginfod = self->allow_debuginfod};
 	g_autoptr(GError) error = NULL;
 
 	if (image->is_opened)
 		return;
 	look_for(self, image);
+	const LodeBinaryImageOptions options = {
+		.allow_debuginfod = self->allow_debuginfod,
+		.debug_file = image->debug,
+	};
 	image->is_opened = true;
 	if (image->file == NULL)
 		return;

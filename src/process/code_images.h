@@ -29,7 +29,7 @@ typedef struct {
 	char *path;                /* as the process had it */
 	LodeImageIdentity identity; /* its strings are the images'; of files */
 	char *file;                /* where the image was found; NULL: nowhere */
-	char *note;                /* see LodeFoundImageFile */
+	char *note, *debug;        /* see LodeFoundImageFile */
 	LodeBinaryImage *binary;   /* NULL: not found, or cannot be opened */
 	char *error;               /* then why */
 	const LodeBinaryFunction *functions;

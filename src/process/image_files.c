@@ -29,7 +29,8 @@ typedef struct {
 struct LodeImageFiles {
 	GPtrArray *roots; /* char * */
 	GPtrArray *given; /* Given */
-	GHashTable *by_build_id, *by_name; /* → GPtrArray of Given, borrowed */
+	GHashTable *by_name;     /* → GPtrArray of Given, borrowed */
+	GHashTable *debug_files; /* build-id → path, of those without code */
 	LodePrivateFolder *folder; /* NULL: nothing was unpacked */
 	GMutex lock;               /* of the folder, and of what follows */
 	char *vdso;                /* NULL: not written yet */
@@ -59,7 +60,7 @@ LodeImageFiles *lode_image_files_new(bool allow_debuginfod)
 
 	self->roots = g_ptr_array_new_with_free_func(g_free);
 	self->given = g_ptr_array_new_with_free_func(given_free);
-	self->by_build_id = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, list_free);
+	self->debug_files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	self->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, list_free);
 	g_mutex_init(&self->lock);
 	self->allow_debuginfod = allow_debuginfod;
@@ -70,7 +71,7 @@ void lode_image_files_free(LodeImageFiles *self)
 {
 	if (self == NULL)
 		return;
-	g_hash_table_unref(self->by_build_id);
+	g_hash_table_unref(self->debug_files);
 	g_hash_table_unref(self->by_name);
 	g_ptr_array_unref(self->given);
 	g_ptr_array_unref(self->roots);
@@ -85,6 +86,7 @@ void lode_found_image_file_clear(LodeFoundImageFile *self)
 	g_clear_pointer(&self->path, g_free);
 	g_clear_pointer(&self->why_not, g_free);
 	g_clear_pointer(&self->note, g_free);
+	g_clear_pointer(&self->debug, g_free);
 }
 
 /* --- identities --- */
@@ -160,8 +162,6 @@ static void add_to_list(GHashTable *lists, char *key, Given *given)
 static void add_given(LodeImageFiles *self, Given *given)
 {
 	g_ptr_array_add(self->given, given);
-	if (given->build_id != NULL)
-		add_to_list(self->by_build_id, given->build_id, given);
 	if (given->mapped_path == NULL)
 		add_to_list(self->by_name, given->name, given);
 }
@@ -177,12 +177,17 @@ static bool is_elf(const char *path)
 	return is_read && memcmp(head, "\177ELF", 4) == 0;
 }
 
-/* A separate debug file has no code: it is found by its own ways. */
+/* A separate debug file has no code, and serves the binary of its build-id. */
 static bool add_binary(LodeImageFiles *self, const char *path, const char *name)
 {
 	g_autoptr(LodeElfFile) file = lode_elf_file_open(path, NULL);
 	Given *given;
 
+	if (file != NULL && file->executable->len == 0 && file->build_id != NULL) {
+		g_hash_table_insert(
+			self->debug_files, g_strdup(file->build_id), g_strdup(path));
+		return true;
+	}
 	if (file == NULL || file->executable->len == 0)
 		return false;
 	given = g_new0(Given, 1);
@@ -406,14 +411,14 @@ static bool check_without_build_id(const LodeImageIdentity *identity, const char
 
 	if (stat(path, &status) != 0)
 		return false;
-	if (identity->recorded_ns != 0 && changed_ns(&status) > identity->recorded_ns)
+	bool is_newer = identity->recorded_ns != 0 && changed_ns(&status) > identity->recorded_ns;
+	if (match == LODE_MAPPED_FILE_SAME && !is_newer)
+		return true;
+	if (match == LODE_MAPPED_FILE_SAME)
 		out->why_not = g_strdup_printf(
 			"%s: not the file that was recorded: it was changed after the recording",
 			path);
-	else if (match == LODE_MAPPED_FILE_SAME)
-		return true;
-	else if (match == LODE_MAPPED_FILE_OTHER_INODE ||
-		 (identity->inode != 0 && is_own_host))
+	else if (match == LODE_MAPPED_FILE_OTHER_INODE || (identity->inode != 0 && is_own_host))
 		out->why_not = g_strdup_printf("%s: not the file that was recorded: its inode is "
 					       "%" G_GUINT64_FORMAT ", it was %" G_GUINT64_FORMAT,
 			path, (guint64)status.st_ino, identity->inode);
@@ -425,10 +430,12 @@ static bool check_without_build_id(const LodeImageIdentity *identity, const char
 			path, host);
 	if (out->why_not != NULL)
 		return false;
-	if (identity->inode != 0)
-		out->note = g_strdup_printf("%s: taken by its name: no build-id was recorded, and "
-					    "its device and inode are others",
-			path);
+	if (identity->inode != 0 || is_newer)
+		out->note = g_strdup_printf("%s: taken by its name: no build-id was recorded, "
+					    "and %s",
+			path,
+			is_newer ? "it was changed after the recording"
+				 : "its device and inode are others");
 	return true;
 }
 
@@ -554,6 +561,41 @@ static bool find_vdso(
 	return out->path != NULL;
 }
 
+static bool find_debug_below(const char *folder, const char *build_id, const char *end, char **out)
+{
+	g_autofree char *path = g_strdup_printf(
+		"%s/.build-id/%.2s/%s%s", folder, build_id, build_id + 2, end);
+
+	if (!g_file_test(path, G_FILE_TEST_IS_REGULAR))
+		return false;
+	*out = g_steal_pointer(&path);
+	return true;
+}
+
+/* What lies in /usr/lib/debug is found without our help. */
+static void find_debug(
+	const LodeImageFiles *self, const LodeImageIdentity *identity, LodeFoundImageFile *out)
+{
+	g_autofree char *own = g_build_filename(g_get_home_dir(), ".debug", NULL);
+	g_autoptr(LodeElfFile) file = NULL;
+	const char *build_id = identity->is_build_id_padded ? NULL : identity->build_id;
+
+	if (build_id == NULL && (self->roots->len > 0 || g_hash_table_size(self->debug_files) > 0))
+		file = lode_elf_file_open(out->path, NULL);
+	if (file != NULL)
+		build_id = file->build_id;
+	if (build_id == NULL || strlen(build_id) < 4)
+		return;
+	out->debug = g_strdup(g_hash_table_lookup(self->debug_files, build_id));
+	for (guint i = 0; i < self->roots->len && out->debug == NULL; i++) {
+		g_autofree char *folder = g_build_filename(
+			self->roots->pdata[i], "usr/lib/debug", NULL);
+		find_debug_below(folder, build_id, ".debug", &out->debug);
+	}
+	if (out->debug == NULL)
+		find_debug_below(own, build_id, "/debug", &out->debug);
+}
+
 void lode_image_files_find(
 	LodeImageFiles *self, const LodeImageIdentity *identity, LodeFoundImageFile *out)
 {
@@ -562,4 +604,6 @@ void lode_image_files_find(
 		find_at_path(identity, out) || find_by_build_id(identity, out) ||
 		find_vdso(self, identity, out) || find_by_name(self, identity, out))
 		g_clear_pointer(&out->why_not, g_free);
+	if (out->path != NULL)
+		find_debug(self, identity, out);
 }

@@ -69,6 +69,8 @@ typedef struct {
 	char *path;    /* NULL: not found */
 	char *why_not; /* then why; NULL: nothing lies at the path */
 	char *note;    /* how far it is known to be the recorded file; NULL: it is */
+	char *debug;   /* the separate debug file, among what is given, below --symfs, in ~/.debug;
+	                  NULL: none there */
 } LodeFoundImageFile;
 
 /* `out` is the caller's to clear. For several threads at once. */

@@ -348,6 +348,21 @@ static void account_broken_debug_information(LodeProfile *profile, const LodeJoi
 	}
 }
 
+/* No execution is lost by it either, but names may be those of another build. */
+static void account_notes(LodeProfile *profile, const LodeJoinImages *images)
+{
+	for (guint i = 0; i < images->code_images->len; i++) {
+		uint32_t code = g_array_index(images->code_images, uint32_t, i);
+		const char *note = code != LODE_NONE
+		                           ? lode_code_images_peek(images->context->code_images, code)
+		                                     ->note
+		                           : NULL;
+		if (note != NULL && images->binaries[i] != NULL)
+			lode_profile_add_unresolved(
+				profile, "file not known to be the recorded one", note, 0, 0);
+	}
+}
+
 void lode_join_account(LodeProfile *profile, const LodeRecording *recorded,
 	const LodeJoinImages *images, const LodeJoinCode *codes)
 {
@@ -356,6 +371,7 @@ void lode_join_account(LodeProfile *profile, const LodeRecording *recorded,
 	account_unresolved(&accounting);
 	account_unplaced(profile, recorded->unresolved);
 	account_broken_debug_information(profile, images);
+	account_notes(profile, images);
 }
 
 void lode_join_attributes(LodeProfile *profile, const LodeJoinImages *images,
