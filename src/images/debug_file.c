@@ -16,9 +16,14 @@
 #include <dlfcn.h>
 #include <elfutils/debuginfod.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
 #endif
 
 enum { BLOCK_BYTES = 1 << 16 };
+
+/* Debug information of the largest programs, such as browsers, has somewhat less. */
+#define MAX_ANSWER_BYTES (UINT64_C(2) << 30)
 
 #define DEFAULT_DEBUG_DIRECTORY "/usr/lib/debug"
 
@@ -107,6 +112,7 @@ static LodeElfFile *find_by_link(const LodeElfFile *image, const char *directory
 /* The client library needs curl and, with it, 25 more libraries. */
 typedef struct {
 	__typeof__(&debuginfod_begin) begin;
+	__typeof__(&debuginfod_set_progressfn) set_progress;
 	__typeof__(&debuginfod_find_debuginfo) find_debuginfo;
 	__typeof__(&debuginfod_end) end;
 } Debuginfod;
@@ -115,12 +121,43 @@ static bool open_debuginfod(Debuginfod *out)
 {
 	const LodeLateSymbol symbols[] = {
 		{"debuginfod_begin", &out->begin},
+		{"debuginfod_set_progressfn", &out->set_progress},
 		{"debuginfod_find_debuginfo", &out->find_debuginfo},
 		{"debuginfod_end", &out->end},
 	};
 
 	return lode_late_library_open(
 		"libdebuginfod.so.1", RTLD_LAZY, symbols, G_N_ELEMENTS(symbols), NULL);
+}
+
+static guint64 most_bytes(void)
+{
+	const char *given = g_getenv(DEBUGINFOD_MAXSIZE_ENV_VAR);
+	guint64 most = given != NULL ? g_ascii_strtoull(given, NULL, 10) : 0;
+
+	return most > 0 ? MIN(most, MAX_ANSWER_BYTES) : MAX_ANSWER_BYTES;
+}
+
+/* The client itself has a limit only where it is told one, and only of answers that say how large
+ * they are. Nonzero ends the answer, of which nothing is kept. */
+static int is_too_large(debuginfod_client *client, long done, long whole)
+{
+	(void)client;
+	return MAX(done, whole) > 0 && (guint64)MAX(done, whole) > most_bytes();
+}
+
+/* What came all at once is in the client's cache by now; what has been there for longer is not
+ * ours to judge. */
+static bool is_kept(const char *path, int descriptor, time_t asked)
+{
+	struct stat status;
+
+	if (fstat(descriptor, &status) == 0 && (guint64)status.st_size <= most_bytes())
+		return true;
+	bool is_new = status.st_ctim.tv_sec >= asked;
+	if (is_new)
+		unlink(path);
+	return !is_new;
 }
 
 static LodeElfFile *find_by_server(const LodeElfFile *image)
@@ -137,10 +174,13 @@ static LodeElfFile *find_by_server(const LodeElfFile *image)
 	client = debuginfod.begin();
 	if (client == NULL)
 		return NULL;
+	debuginfod.set_progress(client, is_too_large);
+	time_t asked = time(NULL) - 1; /* times of files are rounded down */
 	/* length 0: the build-id is given as hexadecimal text */
 	fd = debuginfod.find_debuginfo(client, (const unsigned char *)image->build_id, 0, &path);
 	if (fd >= 0) {
-		file = open_quietly(path);
+		if (is_kept(path, fd, asked))
+			file = open_quietly(path);
 		free(path);
 		close(fd);
 	}
