@@ -105,9 +105,8 @@ void lode_call_chain_find(LodePlaces *places, const LodeSampledCode *sampled,
 		/* The kernel's word, by frame pointers. */
 		lode_call_chain_find_returns(
 			&sampled->record->sample, (uint64_t)PERF_CONTEXT_USER, recorded);
-		guint from = find_rest(returns, recorded);
-		g_array_append_vals(
-			returns, &g_array_index(recorded, uint64_t, from), recorded->len - from);
+		for (guint i = find_rest(returns, recorded); i < recorded->len; i++)
+			g_array_append_val(returns, g_array_index(recorded, uint64_t, i));
 	}
 	for (guint i = 0; i < MIN(returns->len, LODE_MAX_CALLERS); i++) {
 		LodePlace caller;

@@ -627,7 +627,8 @@ static void test_random_without_threads(void)
 		for (guint i = 0; i < all->len; i++) {
 			/* As a processor has them, by which champsim is told. */
 			LodeReference *reference = &g_array_index(all, LodeReference, i);
-			reference->address = (uint64_t)((int64_t)reference->address << 7 >> 7) | 1;
+			reference->address = (uint64_t)((int64_t)(reference->address << 7) >> 7) |
+			                     1;
 			reference->thread = 0;
 		}
 		for (size_t i = 0; i < G_N_ELEMENTS(forms); i++) {
