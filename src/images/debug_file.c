@@ -108,12 +108,15 @@ static LodeElfFile *find_by_link(const LodeElfFile *image, const char *directory
 	return file;
 }
 
+typedef enum { WANTS_DEBUG_FILE, WANTS_BINARY } Wanted;
+
 #ifdef LODE_HAVE_DEBUGINFOD
 /* The client library needs curl and, with it, 25 more libraries. */
 typedef struct {
 	__typeof__(&debuginfod_begin) begin;
 	__typeof__(&debuginfod_set_progressfn) set_progress;
 	__typeof__(&debuginfod_find_debuginfo) find_debuginfo;
+	__typeof__(&debuginfod_find_executable) find_executable;
 	__typeof__(&debuginfod_end) end;
 } Debuginfod;
 
@@ -123,6 +126,7 @@ static bool open_debuginfod(Debuginfod *out)
 		{"debuginfod_begin", &out->begin},
 		{"debuginfod_set_progressfn", &out->set_progress},
 		{"debuginfod_find_debuginfo", &out->find_debuginfo},
+		{"debuginfod_find_executable", &out->find_executable},
 		{"debuginfod_end", &out->end},
 	};
 
@@ -160,15 +164,16 @@ static bool is_kept(const char *path, int descriptor, time_t asked)
 	return !is_new;
 }
 
-static LodeElfFile *find_by_server(const LodeElfFile *image)
+/* The path in the client's cache; NULL: nothing, or nothing within the limit. */
+static char *fetch(const char *build_id, Wanted wanted)
 {
-	LodeElfFile *file = NULL;
+	const unsigned char *text = (const unsigned char *)build_id;
 	debuginfod_client *client;
 	Debuginfod debuginfod;
-	char *path = NULL;
+	char *path = NULL, *kept = NULL;
 	int fd;
 
-	if (image->build_id == NULL || g_getenv(DEBUGINFOD_URLS_ENV_VAR) == NULL ||
+	if (build_id == NULL || g_getenv(DEBUGINFOD_URLS_ENV_VAR) == NULL ||
 		!open_debuginfod(&debuginfod))
 		return NULL;
 	client = debuginfod.begin();
@@ -177,23 +182,37 @@ static LodeElfFile *find_by_server(const LodeElfFile *image)
 	debuginfod.set_progress(client, is_too_large);
 	time_t asked = time(NULL) - 1; /* times of files are rounded down */
 	/* length 0: the build-id is given as hexadecimal text */
-	fd = debuginfod.find_debuginfo(client, (const unsigned char *)image->build_id, 0, &path);
+	fd = wanted == WANTS_BINARY ? debuginfod.find_executable(client, text, 0, &path)
+	                            : debuginfod.find_debuginfo(client, text, 0, &path);
 	if (fd >= 0) {
 		if (is_kept(path, fd, asked))
-			file = open_quietly(path);
+			kept = g_strdup(path);
 		free(path);
 		close(fd);
 	}
 	debuginfod.end(client);
-	return file;
+	return kept;
 }
 #else
-static LodeElfFile *find_by_server(const LodeElfFile *image)
+static char *fetch(const char *build_id, Wanted wanted)
 {
-	(void)image;
+	(void)build_id;
+	(void)wanted;
 	return NULL;
 }
 #endif
+
+char *lode_debug_file_fetch_binary(const char *build_id)
+{
+	return fetch(build_id, WANTS_BINARY);
+}
+
+static LodeElfFile *find_by_server(const LodeElfFile *image)
+{
+	g_autofree char *path = fetch(image->build_id, WANTS_DEBUG_FILE);
+
+	return path != NULL ? open_quietly(path) : NULL;
+}
 
 LodeElfFile *lode_debug_file_find(const LodeElfFile *image, const LodeBinaryImageOptions *options)
 {

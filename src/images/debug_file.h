@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to images/: the separate file that holds a stripped image's symbols and debug
+/* The separate file that holds a stripped image's symbols and debug
  * information. */
 #pragma once
 
@@ -12,3 +12,7 @@
  * that does not belong to the image (other build-id, other checksum) is passed over. NULL: none.
  */
 LodeElfFile *lode_debug_file_find(const LodeElfFile *image, const LodeBinaryImageOptions *options);
+
+/* The binary of a build-id from the servers in DEBUGINFOD_URLS, in their client's cache; NULL: they
+ * have none. The caller frees the path. */
+char *lode_debug_file_fetch_binary(const char *build_id);

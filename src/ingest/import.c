@@ -205,8 +205,8 @@ static bool sort_inputs(Inputs *self, const LodeImportOptions *options, GError *
 			return false;
 	if (self->binaries->len == options->n_paths) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"%s: binaries, folders and archives are given beside a recording, and none "
-			"is given",
+			"%s: not a recording: binaries, and folders and archives of them, are given "
+			"beside one; a directory of perf record --threads has a file 'data'",
 			options->paths[0]);
 		return false;
 	}

@@ -108,7 +108,7 @@ LodeChampsimInstructions *lode_champsim_instructions_new(
 	self->description = description;
 	self->first_reference = first_reference;
 	self->images = lode_code_images_new(NULL, false);
-	const LodePlacesOptions placing = {.images = self->images};
+	const LodePlacesOptions placing = {.images = self->images, .is_for_code = true};
 	self->places = lode_places_new(&placing);
 	lode_places_begin(self->places);
 	for (guint i = 0; i < description->mappings->len; i++) {

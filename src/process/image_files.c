@@ -2,6 +2,7 @@
 #include "process/image_files.h"
 
 #include "base/error.h"
+#include "images/debug_file.h"
 #include "images/elf_file.h"
 #include "images/mapped_file.h"
 #include "images/vdso_image.h"
@@ -596,13 +597,29 @@ static void find_debug(
 		find_debug_below(own, build_id, "/debug", &out->debug);
 }
 
+static bool find_by_server(
+	const LodeImageFiles *self, const LodeImageIdentity *identity, LodeFoundImageFile *out)
+{
+	/* How many of the zeros at its end belong to a padded one is a guess. */
+	g_autofree char *path = self->allow_debuginfod && !identity->is_build_id_padded
+	                                ? lode_debug_file_fetch_binary(identity->build_id)
+	                                : NULL;
+	g_autoptr(LodeElfFile) file = path != NULL ? lode_elf_file_open(path, NULL) : NULL;
+
+	/* A server may answer anything. */
+	if (file != NULL && lode_image_identity_has_build_id(identity, file->build_id))
+		out->path = g_steal_pointer(&path);
+	return out->path != NULL;
+}
+
 void lode_image_files_find(
 	LodeImageFiles *self, const LodeImageIdentity *identity, LodeFoundImageFile *out)
 {
 	*out = (LodeFoundImageFile){NULL};
 	if (find_given(self, identity, out) || find_in_roots(self, identity, out) ||
 		find_at_path(identity, out) || find_by_build_id(identity, out) ||
-		find_vdso(self, identity, out) || find_by_name(self, identity, out))
+		find_vdso(self, identity, out) || find_by_name(self, identity, out) ||
+		find_by_server(self, identity, out))
 		g_clear_pointer(&out->why_not, g_free);
 	if (out->path != NULL)
 		find_debug(self, identity, out);

@@ -363,6 +363,37 @@ static void take_load(LodePlaces *self, uint32_t pid, const LodeMappedRange *map
 	lode_address_spaces_map(self->loads, pid, LODE_TIME_NOW, &whole);
 }
 
+#define HUGE_PAGE_BYTES (UINT64_C(2) << 20)
+
+/*
+ * Whether anonymous memory over a file's text is a copy of it: of the whole mapping, or of its huge
+ * pages. A library that was unmapped leaves its place to any memory, which hardly has such bounds.
+ */
+static bool is_copy(const LodeMappedRange *copy, const LodeMappedRange *text)
+{
+	bool is_whole = copy->start == text->start && copy->end == text->end;
+	bool has_huge_bounds = (copy->start % HUGE_PAGE_BYTES == 0 || copy->start == text->start) &&
+	                       (copy->end % HUGE_PAGE_BYTES == 0 || copy->end == text->end);
+	bool is_around = copy->start >= text->start - text->start % HUGE_PAGE_BYTES &&
+	                 copy->end <= text->end + HUGE_PAGE_BYTES;
+
+	return is_whole || (has_huge_bounds && is_around);
+}
+
+/* Live: what lay under a mapping is forgotten, so that a copy is told when it is made. */
+static void take_copy(LodePlaces *self, uint32_t pid, LodeMappedRange *range)
+{
+	const LodeMappedRange *text = lode_address_spaces_find(
+		selected(self)->spaces, pid, range->start, LODE_TIME_NOW, NULL);
+
+	if (text == NULL || file_at(self, range->file)->kind != FILE_ANONYMOUS ||
+		file_at(self, text->file)->kind != FILE_IMAGE || !is_copy(range, text))
+		return;
+	range->offset = text->offset + (range->start - text->start);
+	range->file = text->file;
+	range->name = text->name;
+}
+
 static void add_mapping(LodePlaces *self, const LodePerfRecord *record, uint64_t time)
 {
 	const LodePerfMapping *source = &record->mapping;
@@ -377,7 +408,7 @@ static void add_mapping(LodePlaces *self, const LodePerfRecord *record, uint64_t
 	bool is_code = (source->protection & PROT_EXEC) != 0;
 
 	if (record->pid == UINT32_MAX || !is_of_user(record->mode) ||
-		self->mappings->len == LODE_NONE - 1)
+		(self->options.is_for_code && !is_code) || self->mappings->len == LODE_NONE - 1)
 		return;
 	range.name = lode_address_spaces_name(spaces, source->path);
 	range.file = add_file(self, source);
@@ -385,6 +416,8 @@ static void add_mapping(LodePlaces *self, const LodePerfRecord *record, uint64_t
 		find_code(self, record->pid, source);
 	if (self->options.is_live) {
 		File *file = file_at(self, range.file);
+		if (is_code && !self->options.is_for_code)
+			take_copy(self, record->pid, &range);
 		if (is_code && file->kind == FILE_IMAGE) {
 			find_running_file(self, record->pid, source, image_of(self, file));
 			take_load(self, record->pid, &range, file->image);
@@ -595,23 +628,6 @@ void lode_places_freeze(LodePlaces *self, LodePerfData *data, const char *path)
 
 /* --- where an address lies --- */
 
-#define HUGE_PAGE_BYTES (UINT64_C(2) << 20)
-
-/*
- * Whether anonymous memory over a file's text is a copy of it: of the whole mapping, or of its huge
- * pages. A library that was unmapped leaves its place to any memory, which hardly has such bounds.
- */
-static bool is_copy(const LodeMappedRange *copy, const LodeMappedRange *text)
-{
-	bool is_whole = copy->start == text->start && copy->end == text->end;
-	bool has_huge_bounds = (copy->start % HUGE_PAGE_BYTES == 0 || copy->start == text->start) &&
-	                       (copy->end % HUGE_PAGE_BYTES == 0 || copy->end == text->end);
-	bool is_around = copy->start >= text->start - text->start % HUGE_PAGE_BYTES &&
-	                 copy->end <= text->end + HUGE_PAGE_BYTES;
-
-	return is_whole || (has_huge_bounds && is_around);
-}
-
 static LodePlaceOutcome find_in_file(LodePlaces *self, File *file, const LodeMappedRange *range,
 	uint64_t address, LodePlace *out_place)
 {
@@ -653,7 +669,8 @@ LodePlaceOutcome lode_places_find_at(LodePlaces *self, uint32_t pid, uint64_t ti
 	LodePlaceOutcome outcome = find_jit_code(self, pid, code_time_ns, address, out_place);
 	if (outcome != LODE_PLACE_NO_CODE)
 		return outcome;
-	if (text != NULL && text->kind == FILE_IMAGE && is_copy(range, under))
+	if (text != NULL && text->kind == FILE_IMAGE && !self->options.is_for_code &&
+		is_copy(range, under))
 		return find_in_file(self, text, under, address, out_place);
 	return file == NULL ? LODE_PLACE_UNMAPPED : LODE_PLACE_NO_CODE;
 }

@@ -55,8 +55,10 @@ typedef struct {
 	LodeCodeImages *images; /* where those that are found are added */
 	LodeJitCodeSet *jit;    /* where code made at run time is looked up, and added when it is
 	                           found; NULL: nowhere */
-	/* Of what runs: only the present is known. */
-	bool is_live;
+	bool is_live;     /* of what runs: only the present is known */
+	/* Of a trace, which tells of all mappings: memory that may not be executed is ignored, and
+	 * none taken for a copy of a file's text. */
+	bool is_for_code;
 	const char *proc; /* where processes lead to their files, "/proc"; NULL: nowhere */
 	/* Called where nothing is known to lie, which may be asked for elsewhere, and noted; true:
 	 * look again. NULL: what is known is all. */

@@ -3,6 +3,7 @@
 
 #include "base/number_format.h"
 #include "views/display_text.h"
+#include "views/missing_files.h"
 #include "views/shell_word.h"
 
 static void write_count(FILE *out, double count, const char *one, const char *many)
@@ -31,6 +32,31 @@ static void write_unresolved(const LodeProfile *profile, const char *path, FILE 
 		share, is_sampled ? weight->name : "the executions", quoted);
 }
 
+static void write_missing(const LodeProfile *profile, FILE *out)
+{
+	enum { SHOWN = 3 };
+	g_autoptr(GArray) files = lode_missing_files_new(profile);
+	double share = 0;
+	char number[LODE_NUMBER_SIZE];
+
+	for (guint i = 0; i < files->len; i++)
+		share += g_array_index(files, LodeMissingFile, i).share;
+	if (files->len == 0)
+		return;
+	lode_display_line(out, "%s in files that were not found:",
+		lode_number_format_share(share, number));
+	for (guint i = 0; i < MIN(files->len, SHOWN); i++) {
+		const LodeMissingFile *file = &g_array_index(files, LodeMissingFile, i);
+		const LodeImage *image = lode_profile_image(profile, file->image);
+		lode_display_line(out, "  %s %s, build id %s",
+			lode_number_format_share(file->share, number), image->path,
+			image->build_id != NULL ? image->build_id : "not known");
+	}
+	if (files->len > SHOWN)
+		lode_display_line(out, "  and %u more", files->len - SHOWN);
+	lode_display_line(out, "%s", lode_missing_files_remedy);
+}
+
 void lode_import_summary_write(const LodeProfile *profile, const char *path, FILE *out)
 {
 	char number[LODE_NUMBER_SIZE];
@@ -46,5 +72,6 @@ void lode_import_summary_write(const LodeProfile *profile, const char *path, FIL
 	const LodeEvent *weight = lode_profile_event(profile, profile->weight_event);
 	lode_display_line(
 		out, "%s %s", lode_number_format_count(weight->total, number), weight->name);
+	write_missing(profile, out);
 	write_unresolved(profile, path, out);
 }

@@ -10,6 +10,7 @@
 #include "store/run_parameters.h"
 #include "views/fact_rows.h"
 #include "views/kernel_share.h"
+#include "views/missing_files.h"
 #include "views/profile_figures.h"
 #include "views/profile_json.h"
 #include "views/profile_lines.h"
@@ -164,6 +165,23 @@ static void add_images(GArray *rows, const LodeProfile *profile)
 	}
 }
 
+/* Each with what it must be to be found. */
+static void add_missing_files(GArray *rows, const LodeProfile *profile)
+{
+	g_autoptr(GArray) files = lode_missing_files_new(profile);
+
+	for (guint i = 0; i < files->len; i++) {
+		const LodeMissingFile *file = &g_array_index(files, LodeMissingFile, i);
+		const LodeImage *image = lode_profile_image(profile, file->image);
+		LodeFactRow *row = lode_fact_rows_add(rows, "missing file", image->path);
+		row->number = file->value;
+		row->share = file->share;
+		row->detail = image->build_id != NULL
+		                      ? g_strdup_printf("build id %s", image->build_id)
+		                      : g_strdup("no build id is known");
+	}
+}
+
 static void add_coverage(GArray *rows, const char *kind, const char *word,
 	const LodeAccessTotals *totals, double whole)
 {
@@ -275,6 +293,7 @@ static GArray *info_rows(const LodeProfile *profile, const GPtrArray *runs)
 	add_quality(rows, profile);
 	add_events(rows, profile);
 	add_images(rows, profile);
+	add_missing_files(rows, profile);
 	add_data_addresses(rows, profile);
 	add_wrappers(rows, profile);
 	add_unresolved(rows, profile);
@@ -289,6 +308,7 @@ static const LodeFactTitle titles[] = {
 	{"quality", "Quality"},
 	{"event", "Events"},
 	{"image", "Images, by share of weight"},
+	{"missing file", "Files not found, by share of weight"},
 	{"data address", "Data addresses, samples with share of weight"},
 	{"wrapper", "Wrappers around allocators, by blocks allocated through them"},
 	{"unresolved", "Unresolved, by reason, with share of weight"},
@@ -301,6 +321,10 @@ static void write_text(const LodeProfile *profile, const GArray *rows, const GPt
 {
 	lode_fact_rows_write_text(rows, titles, &options->terminal, out);
 	fputc('\n', out);
+	g_autoptr(GArray) missing = lode_missing_files_new(profile);
+	if (missing->len > 0)
+		lode_profile_lines_print(
+			&options->terminal, out, "%s", lode_missing_files_remedy);
 	if (profile->unresolved->len == 0)
 		lode_profile_lines_unresolved(profile, &options->terminal, out);
 	if (runs == NULL || runs->len == 0)
@@ -394,6 +418,9 @@ static void write_json(
 	lode_json_line(&json);
 	lode_json_key(&json, "images");
 	put_json_rows(&json, rows, "image");
+	lode_json_line(&json);
+	lode_json_key(&json, "missing_files");
+	put_json_rows(&json, rows, "missing file");
 	lode_json_line(&json);
 	if (profile->memory != NULL) {
 		lode_json_key(&json, "data_addresses");

@@ -91,6 +91,7 @@ static LodeTracedPlaces *places_new(
 		.images = options->images,
 		.jit = is_live ? NULL : options->jit,
 		.is_live = is_live,
+		.is_for_code = true,
 	};
 
 	self->options = *options;

@@ -120,8 +120,12 @@ static void test_errors(void)
 	assert_fails(RECORDING("1", "3"), flow, LODE_ERROR_USAGE, "cannot be imported with other");
 	assert_fails(flow, flow, LODE_ERROR_USAGE, "cannot be imported with other");
 	assert_fails("\x7f"
-		     "ELF",
+		     "EFL",
 		flow, LODE_ERROR_UNSUPPORTED, "a: neither perf.data");
+	/* A binary, which says where the code of a recording is. */
+	assert_fails("\x7f"
+		     "ELF",
+		RECORDING("1", "3"), LODE_ERROR_CORRUPT, "a: ");
 	assert_fails(RECORDING("1", "3"), "version: 1\nevents: Dr\npositions: line\nob=a\n1 1\n",
 		LODE_ERROR_UNSUPPORTED, "b: line 5: no instruction addresses");
 	assert_fails("version: 1\npositions: instr\nevents: Dr\nob=a\n1 1\nsummary: 1\n",

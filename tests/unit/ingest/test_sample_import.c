@@ -20,7 +20,8 @@
 
 enum { PID = 7 };
 
-static const LodePerfMapping vdso = {.start = 0x7fff00000000, .size = 0x2000, .path = "[vdso]"};
+static const LodePerfMapping vsyscall = {
+	.start = 0x7fff00000000, .size = 0x2000, .path = "[vsyscall]"};
 static const LodePerfMapping heap = {.start = 0x7ff000000000, .size = 0x2000, .path = "//anon"};
 
 static void add_cpu_clock(SampleFile *file)
@@ -32,7 +33,7 @@ static void begin(SampleFile *file, const SampledProgram *program)
 {
 	sample_file_exec(file, PID, 1);
 	sample_file_map(file, PID, 2, &program->mapping);
-	sample_file_map(file, PID, 3, &vdso);
+	sample_file_map(file, PID, 3, &vsyscall);
 	sample_file_map(file, PID, 4, &heap);
 }
 
@@ -154,7 +155,7 @@ static void test_reasons(void)
 	add_outside(&file, PERF_RECORD_MISC_GUEST_USER, entry + program.bias, 40);
 	add_outside(&file, PERF_RECORD_MISC_USER, 0x1000, 50);
 	add_outside(&file, PERF_RECORD_MISC_USER, heap.start + 16, 60);
-	add_outside(&file, PERF_RECORD_MISC_USER, vdso.start + 16, 70);
+	add_outside(&file, PERF_RECORD_MISC_USER, vsyscall.start + 16, 70);
 	sample_file_lose(&file, PERF_RECORD_LOST, 3);
 	sample_file_lose(&file, PERF_RECORD_LOST, 4);
 	sample_file_lose(&file, PERF_RECORD_LOST_SAMPLES, 11);

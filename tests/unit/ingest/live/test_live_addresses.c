@@ -11,6 +11,7 @@
 
 #include <asm/perf_regs.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { SAMPLE_ID = 77, FAULT_ID = 78, OTHER_TID = 4000000 };
@@ -322,7 +323,10 @@ static void add_task(Fixture *self, uint32_t type, uint32_t tid, uint64_t time_n
 
 static void test_threads(Fixture *self, const void *data)
 {
-	uint64_t anonymous = (uintptr_t)g_malloc(1 << 20);
+	/* Not by malloc(), which may take it from the heap. */
+	void *memory = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	g_assert_true(memory != MAP_FAILED);
+	uint64_t anonymous = (uintptr_t)memory;
 	const Sampled sampled = {.pc = known_code.load,
 		.rdi = anonymous,
 		.rsp = anonymous + 64,
@@ -337,7 +341,7 @@ static void test_threads(Fixture *self, const void *data)
 	add_task(self, PERF_RECORD_EXIT, OTHER_TID, 4);
 	add_task(self, PERF_RECORD_FORK, OTHER_TID, 5);
 	const LodeLiveSample *samples = give(self, 1);
-	g_free((void *)(uintptr_t)anonymous);
+	munmap(memory, 1 << 20);
 	const GArray *all = lode_live_addresses_threads(self->addresses);
 	g_assert_cmpuint(all->len, ==, 3);
 	threads = (const LodeThread *)all->data;
