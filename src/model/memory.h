@@ -9,9 +9,10 @@
  *                    │ rule or reason           ├─ allocation site
  *                    └ time, CPU, node          └─ mapping        (always answers)
  *
- * A sample whose address could not be found has a reason in place of a rule, and no object. An
- * instruction with two memory operands (string instructions) gives two rows, which share its
- * weight.
+ * A sample whose address could not be found has a reason in place of a rule. It has an object where
+ * the access that it is charged to tells which, by its operand or by the base of that, although the
+ * element is not known. An instruction with two memory operands (string instructions) gives two
+ * rows, which share its weight.
  */
 #pragma once
 

@@ -61,14 +61,20 @@ static void check_counts(const LodeProfile *profile)
 			fail("an edge to nowhere");
 }
 
+/* Where the access that waited is known but not its address, its object may be: by its operand, or
+ * by the base of that. */
 static void check_sample(const LodeMemorySample *sample)
 {
 	bool has_address = sample->rule != LODE_RULE_NONE;
 
-	if (has_address != (sample->object != LODE_NONE) ||
-		has_address != (sample->reason == LODE_REASON_NONE))
-		fail("an address without an object, or neither an address nor a reason");
-	if (!has_address && (sample->address != 0 || sample->mapping != LODE_NONE))
+	if (has_address != (sample->reason == LODE_REASON_NONE))
+		fail("neither an address nor a reason, or both");
+	if (has_address && sample->object == LODE_NONE)
+		fail("an address without an object");
+	if (!has_address && sample->object != LODE_NONE && sample->access_pc == 0)
+		fail("an object of no access");
+	if (!has_address && (sample->address != 0 || sample->mapping != LODE_NONE ||
+				    sample->allocation != LODE_NONE))
 		fail("a place without an address");
 }
 
