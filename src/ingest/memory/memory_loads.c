@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Images of one process do not lie inside each other, but those of programs that it executed one
+ * after the other do, and a hostile recording has any number of them at one address. Which is meant
+ * depends on the time: so they are in a segment tree (J. L. Bentley, "Solutions to Klee's rectangle
+ * problems", 1977), in each of whose nodes they are in the order of time. A look-up takes the
+ * square of the logarithm of their number.
+ */
 #include "ingest/memory/memory_loads.h"
 
 #include "base/hash.h"
@@ -11,25 +18,185 @@
 
 typedef struct {
 	uint64_t low, high; /* run-time addresses [low, high) */
-	uint64_t reach;     /* the highest `high` of this and all before it */
 	uint64_t bias;
 	uint64_t begin_ns;
 	const char *path; /* the reading's */
 	uint32_t image;
 } Load;
 
+/* Leaf i, which is node n_leaves + i, is the addresses between bounds i and i + 1; nodes 2i and
+ * 2i + 1 are the halves of node i. */
+typedef struct {
+	GArray *loads;  /* Load, by begin_ns */
+	GArray *bounds; /* uint64_t: where loads begin and end, ascending, each once */
+	uint32_t n_leaves;
+	GArray **nodes; /* uint32_t: the loads that lie in all of a node, and not in all of the one
+	                   above, ascending; NULL: none */
+} LoadTree;
+
+typedef struct {
+	LoadTree *all;
+	GHashTable *of_path; /* path → LoadTree */
+} Process;
+
 struct LodeMemoryLoads {
 	LodeMemoryReading *reading;
-	GHashTable *processes; /* input and pid → GArray of Load, by low */
+	GHashTable *processes; /* input and pid → Process */
 };
 
-static void free_array(void *data)
+static LoadTree *load_tree_new(void)
 {
-	g_array_unref(data);
+	LoadTree *self = g_new0(LoadTree, 1);
+
+	self->loads = g_array_new(FALSE, FALSE, sizeof(Load));
+	self->bounds = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	return self;
+}
+
+static void load_tree_free(void *data)
+{
+	LoadTree *self = data;
+
+	for (uint32_t i = 0; i < 2 * self->n_leaves; i++)
+		g_clear_pointer(&self->nodes[i], g_array_unref);
+	g_array_unref(self->loads);
+	g_array_unref(self->bounds);
+	g_free(self->nodes);
+	g_free(self);
+}
+
+static int compare_loads(const void *a, const void *b)
+{
+	const Load *left = a, *right = b;
+
+	if (left->begin_ns != right->begin_ns)
+		return left->begin_ns < right->begin_ns ? -1 : 1;
+	return (left->low > right->low) - (left->low < right->low);
+}
+
+static int compare_bounds(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+static void find_bounds(LoadTree *self)
+{
+	guint n = 0;
+
+	for (guint i = 0; i < self->loads->len; i++) {
+		const Load *load = &g_array_index(self->loads, Load, i);
+		g_array_append_val(self->bounds, load->low);
+		g_array_append_val(self->bounds, load->high);
+	}
+	g_array_sort(self->bounds, compare_bounds);
+	for (guint i = 0; i < self->bounds->len; i++) {
+		uint64_t bound = g_array_index(self->bounds, uint64_t, i);
+		if (n == 0 || g_array_index(self->bounds, uint64_t, n - 1) != bound)
+			g_array_index(self->bounds, uint64_t, n++) = bound;
+	}
+	g_array_set_size(self->bounds, n);
+}
+
+/* How many bounds are at or below an address. */
+static uint32_t count_bounds(const LoadTree *self, uint64_t address)
+{
+	return LODE_PARTITION_POINT(
+		self->bounds->len, i, g_array_index(self->bounds, uint64_t, i) <= address);
+}
+
+static void add_to_node(LoadTree *self, uint32_t node, uint32_t load)
+{
+	if (self->nodes[node] == NULL)
+		self->nodes[node] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_array_append_val(self->nodes[node], load);
+}
+
+/* Puts the loads into the nodes that they are made of, from the leaves up. */
+static void load_tree_freeze(LoadTree *self)
+{
+	g_array_sort(self->loads, compare_loads);
+	find_bounds(self);
+	self->n_leaves = self->bounds->len > 0 ? self->bounds->len - 1 : 0;
+	self->nodes = g_new0(GArray *, 2 * self->n_leaves + 1);
+	for (guint i = 0; i < self->loads->len; i++) {
+		const Load *load = &g_array_index(self->loads, Load, i);
+		uint32_t begin = count_bounds(self, load->low) - 1 + self->n_leaves;
+		uint32_t end = count_bounds(self, load->high) - 1 + self->n_leaves;
+		for (; begin < end; begin /= 2, end /= 2) {
+			if (begin % 2 == 1)
+				add_to_node(self, begin++, i);
+			if (end % 2 == 1)
+				add_to_node(self, --end, i);
+		}
+	}
+}
+
+/* The load that holds an address and began last until that time; where none had begun, the one that
+ * began first after it. NULL: none holds it. */
+static const Load *load_tree_find(const LoadTree *self, uint64_t address, uint64_t time_ns)
+{
+	uint32_t leaf = count_bounds(self, address), before = LODE_NONE, after = LODE_NONE;
+
+	if (leaf == 0 || leaf > self->n_leaves)
+		return NULL;
+	for (uint32_t node = leaf - 1 + self->n_leaves; node > 0; node /= 2) {
+		const GArray *own = self->nodes[node];
+		guint n = own != NULL ? own->len : 0;
+		guint at = LODE_PARTITION_POINT(n, i,
+			g_array_index(self->loads, Load, g_array_index(own, uint32_t, i))
+					.begin_ns <= time_ns);
+		uint32_t last = at > 0 ? g_array_index(own, uint32_t, at - 1) : LODE_NONE;
+		uint32_t next = at < n ? g_array_index(own, uint32_t, at) : LODE_NONE;
+		if (last != LODE_NONE && (before == LODE_NONE || last > before))
+			before = last;
+		after = MIN(after, next);
+	}
+	uint32_t found = before != LODE_NONE ? before : after;
+	return found != LODE_NONE ? &g_array_index(self->loads, Load, found) : NULL;
+}
+
+static void process_free(void *data)
+{
+	Process *self = data;
+
+	load_tree_free(self->all);
+	g_hash_table_unref(self->of_path);
+	g_free(self);
+}
+
+static void *process_key(const LodePlacedMapping *mapping)
+{
+	return GSIZE_TO_POINTER((gsize)mapping->recording << 32 | mapping->mapping.pid);
+}
+
+static Process *process_of(LodeMemoryLoads *self, const LodePlacedMapping *mapping)
+{
+	Process *process = g_hash_table_lookup(self->processes, process_key(mapping));
+
+	if (process != NULL)
+		return process;
+	process = g_new0(Process, 1);
+	process->all = load_tree_new();
+	process->of_path = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, load_tree_free);
+	g_hash_table_insert(self->processes, process_key(mapping), process);
+	return process;
+}
+
+static void process_freeze(Process *self)
+{
+	GHashTableIter iterator;
+	void *of_path;
+
+	load_tree_freeze(self->all);
+	g_hash_table_iter_init(&iterator, self->of_path);
+	while (g_hash_table_iter_next(&iterator, NULL, &of_path))
+		load_tree_freeze(of_path);
 }
 
 static void add_load(
-	LodeMemoryLoads *self, GArray *loads, const LodePlacedMapping *mapping, uint32_t image)
+	LodeMemoryLoads *self, Process *process, const LodePlacedMapping *mapping, uint32_t image)
 {
 	LodeCodeImages *images = lode_places_images(self->reading->options.places);
 	const LodeMappedRange mapped = {
@@ -37,6 +204,8 @@ static void add_load(
 		.end = mapping->mapping.end,
 		.offset = mapping->offset,
 	};
+	LoadTree *of_path = g_hash_table_lookup(process->of_path, mapping->mapping.name);
+	GArray *loads = process->all->loads;
 	LodeCodeLoad place;
 	Load load = {
 		.begin_ns = mapping->mapping.begin_ns,
@@ -51,45 +220,21 @@ static void add_load(
 	load.bias = place.bias;
 	/* A plugin that comes and goes lies where it lay. */
 	const Load *last = loads->len > 0 ? &g_array_index(loads, Load, loads->len - 1) : NULL;
-	if (last == NULL || last->path != load.path || last->bias != load.bias)
-		g_array_append_val(loads, load);
-}
-
-static int compare_loads(const void *a, const void *b)
-{
-	const Load *left = a, *right = b;
-
-	return (left->low > right->low) - (left->low < right->low);
-}
-
-static void sort_loads(GArray *loads)
-{
-	uint64_t reach = 0;
-
-	g_array_sort(loads, compare_loads);
-	for (guint i = 0; i < loads->len; i++) {
-		Load *load = &g_array_index(loads, Load, i);
-		load->reach = reach = MAX(reach, load->high);
+	if (last != NULL && last->path == load.path && last->bias == load.bias)
+		return;
+	if (of_path == NULL) {
+		of_path = load_tree_new();
+		g_hash_table_insert(process->of_path, (char *)load.path, of_path);
 	}
-}
-
-static GArray *loads_of(LodeMemoryLoads *self, const LodePlacedMapping *mapping)
-{
-	void *key = GSIZE_TO_POINTER((gsize)mapping->recording << 32 | mapping->mapping.pid);
-	GArray *loads = g_hash_table_lookup(self->processes, key);
-
-	if (loads != NULL)
-		return loads;
-	loads = g_array_new(FALSE, FALSE, sizeof(Load));
-	g_hash_table_insert(self->processes, key, loads);
-	return loads;
+	g_array_append_val(loads, load);
+	g_array_append_val(of_path->loads, load);
 }
 
 static void read_loads(LodeMemoryLoads *self)
 {
 	const GArray *mappings = lode_places_mappings(self->reading->options.places);
 	GHashTableIter iterator;
-	void *loads;
+	void *process;
 
 	for (guint i = 0; i < mappings->len; i++) {
 		const LodePlacedMapping *mapping = &g_array_index(mappings, LodePlacedMapping, i);
@@ -97,11 +242,11 @@ static void read_loads(LodeMemoryLoads *self)
 		                         ? lode_places_image_of(self->reading->options.places, i)
 		                         : LODE_NONE;
 		if (image != LODE_NONE)
-			add_load(self, loads_of(self, mapping), mapping, image);
+			add_load(self, process_of(self, mapping), mapping, image);
 	}
 	g_hash_table_iter_init(&iterator, self->processes);
-	while (g_hash_table_iter_next(&iterator, NULL, &loads))
-		sort_loads(loads);
+	while (g_hash_table_iter_next(&iterator, NULL, &process))
+		process_freeze(process);
 }
 
 LodeMemoryLoads *lode_memory_loads_new(LodeMemoryReading *reading)
@@ -109,7 +254,7 @@ LodeMemoryLoads *lode_memory_loads_new(LodeMemoryReading *reading)
 	LodeMemoryLoads *self = g_new0(LodeMemoryLoads, 1);
 
 	self->reading = reading;
-	self->processes = g_hash_table_new_full(lode_hash_pair, g_direct_equal, NULL, free_array);
+	self->processes = g_hash_table_new_full(lode_hash_pair, g_direct_equal, NULL, process_free);
 	read_loads(self);
 	return self;
 }
@@ -122,46 +267,20 @@ void lode_memory_loads_free(LodeMemoryLoads *self)
 	g_free(self);
 }
 
-/*
- * Images of one process do not lie inside each other, but those of two programs that it executes
- * one after the other do. A file's own mapping knows its image by its name; what is of no file
- * (.bss) is of the image that was there last when it was mapped.
- */
-static bool is_better(const Load *load, const Load *best, const LodeMemoryMapping *mapping)
-{
-	if (mapping->name[0] == '/' && strcmp(load->path, mapping->name) != 0)
-		return false;
-	if (best == NULL)
-		return true;
-	bool is_before = load->begin_ns <= mapping->begin_ns;
-	bool is_best_before = best->begin_ns <= mapping->begin_ns;
-	if (is_before != is_best_before)
-		return is_before;
-	return is_before ? load->begin_ns > best->begin_ns : load->begin_ns < best->begin_ns;
-}
-
-static Load *find_load(GArray *loads, const LodeMemoryMapping *mapping, uint64_t address)
-{
-	Load *rows = (Load *)loads->data, *best = NULL;
-	guint n = LODE_PARTITION_POINT(loads->len, i, rows[i].low <= address);
-
-	/* Images overlap where a process ran one program after another; `reach` says when none of
-	 * those before can hold the address. */
-	for (; n > 0 && rows[n - 1].reach > address; n--) {
-		Load *load = &rows[n - 1];
-		if (address < load->high && is_better(load, best, mapping))
-			best = load;
-	}
-	return best;
-}
-
+/* A file's own mapping knows its image by its name; what is of no file (.bss) is of the image that
+ * was there last when it was mapped. */
 bool lode_memory_loads_find(LodeMemoryLoads *self, uint32_t mapping, uint64_t address,
 	uint32_t *out_image, uint64_t *out_image_address)
 {
 	const LodePlacedMapping *place = &g_array_index(
 		lode_places_mappings(self->reading->options.places), LodePlacedMapping, mapping);
-	Load *load = find_load(loads_of(self, place), &place->mapping, address);
+	const Process *process = g_hash_table_lookup(self->processes, process_key(place));
+	const LoadTree *tree = process != NULL ? process->all : NULL;
 
+	if (tree != NULL && place->mapping.name[0] == '/')
+		tree = g_hash_table_lookup(process->of_path, place->mapping.name);
+	const Load *load = tree != NULL ? load_tree_find(tree, address, place->mapping.begin_ns)
+	                                : NULL;
 	if (load == NULL)
 		return false;
 	*out_image = load->image;

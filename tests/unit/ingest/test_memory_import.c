@@ -699,6 +699,30 @@ static void test_executed_again(void)
 	g_assert_cmpstr(mapping_of(profile, 0), ==, scene.program.path);
 }
 
+/* The same again and again: to look through all programs that lay at an address, for each sample,
+ * would take minutes. */
+static void test_executed_often(void)
+{
+	enum { TIMES = 100000 };
+	g_auto(Scene) scene;
+
+	scene_init(&scene);
+	g_autoptr(GArray) segments = lode_load_map_segments_read_all(scene.program.path, NULL);
+	const LodeLoadMapSegment *last = &g_array_index(
+		segments, LodeLoadMapSegment, segments->len - 1);
+	uint64_t data = last->address + scene.program.bias + last->size_bytes - 8;
+	LodePerfMapping other = scene.program.mapping;
+	other.path = PROGRAM_BRANCHES;
+	for (unsigned i = 0; i < TIMES; i++) {
+		sample_file_map(&scene.file, PID, scene.time_ns++, &other);
+		sample_file_map(&scene.file, PID, scene.time_ns++, &scene.program.mapping);
+		add_load(&scene, PID, 0, data);
+	}
+	g_autoptr(LodeProfile) profile = import(&scene);
+	for (unsigned i = 0; i < TIMES; i++)
+		g_assert_cmpstr(object_of(profile, i)->variable, ==, "cleared");
+}
+
 static void test_threads(void)
 {
 	g_auto(Scene) scene;
@@ -1356,6 +1380,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/memory_import/mappings_in_time", test_mappings_in_time);
 	g_test_add_func("/memory_import/variables", test_variables);
 	g_test_add_func("/memory_import/executed_again", test_executed_again);
+	g_test_add_func("/memory_import/executed_often", test_executed_often);
 	g_test_add_func("/memory_import/threads", test_threads);
 	g_test_add_func("/memory_import/thread_stacks", test_thread_stacks);
 	g_test_add_func("/memory_import/reused_stacks", test_reused_stacks);
