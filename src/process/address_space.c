@@ -446,7 +446,7 @@ static int compare_mappings(const void *a, const void *b, void *data)
 		&mapping_at(self, *(const uint32_t *)b)->moment);
 }
 
-uint64_t lode_address_spaces_freeze(LodeAddressSpaces *self)
+uint64_t lode_address_spaces_freeze(LodeAddressSpaces *self, const LodeProgress *progress)
 {
 	guint n = self->mappings->len;
 	g_autofree uint32_t *order = g_new(uint32_t, MAX(n, 1));
@@ -460,7 +460,7 @@ uint64_t lode_address_spaces_freeze(LodeAddressSpaces *self)
 		order[i] = i;
 	if (n > 1)
 		g_qsort_with_data(order, (gint)n, sizeof(uint32_t), compare_mappings, self);
-	for (guint i = 0; i < n; i++)
+	for (guint i = 0; i < n && !lode_progress_is_cancelled(progress); i++)
 		cover(self, order[i]);
 	return self->n_forgetting;
 }

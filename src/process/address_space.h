@@ -16,6 +16,8 @@
  */
 #pragma once
 
+#include "base/progress.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,9 +61,10 @@ const char *lode_address_spaces_name(LodeAddressSpaces *self, const char *path);
 /*
  * Of a history, to be called once, before anything is looked up. Mappings that overlap each other
  * so often that no real program can have made them are there, but what lay there earlier is
- * forgotten: nothing is found for those times. How many mappings that is so for.
+ * forgotten: nothing is found for those times. How many mappings that is so for. When it is
+ * cancelled it ends early, and what is found then is wrong.
  */
-uint64_t lode_address_spaces_freeze(LodeAddressSpaces *self);
+uint64_t lode_address_spaces_freeze(LodeAddressSpaces *self, const LodeProgress *progress);
 
 /* What these are accounted for under. */
 extern const char lode_address_spaces_why_forgotten[];

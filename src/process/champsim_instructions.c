@@ -116,7 +116,7 @@ LodeChampsimInstructions *lode_champsim_instructions_new(
 			description->mappings, LodeTraceMapping, i);
 		lode_places_note_traced(self->places, 0, mapping, mapping->first_reference);
 	}
-	lode_places_freeze(self->places, NULL, NULL);
+	lode_places_freeze(self->places, NULL, NULL, NULL);
 	self->known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
 	return self;
 }

@@ -226,18 +226,27 @@ static void open_image(LodeCodeImages *self, LodeCodeImage *image)
 			image->binary, &image->n_functions);
 }
 
+typedef struct {
+	LodeCodeImages *images;
+	const LodeProgress *progress;
+} Opening;
+
 static void open_task(size_t task, unsigned worker, void *user_data)
 {
-	LodeCodeImages *self = user_data;
+	const Opening *self = user_data;
 
 	(void)worker;
-	open_image(self, image_at(self, (uint32_t)task));
+	if (!lode_progress_is_cancelled(self->progress))
+		open_image(self->images, image_at(self->images, (uint32_t)task));
 }
 
-void lode_code_images_open_all(LodeCodeImages *self, unsigned n_workers)
+void lode_code_images_open_all(
+	LodeCodeImages *self, unsigned n_workers, const LodeProgress *progress)
 {
+	Opening opening = {self, progress};
+
 	lode_worker_pool_run(self->images->len,
-		n_workers != 0 ? n_workers : lode_worker_pool_default_size(), open_task, self);
+		n_workers != 0 ? n_workers : lode_worker_pool_default_size(), open_task, &opening);
 }
 
 LodeCodeImage *lode_code_images_at(LodeCodeImages *self, uint32_t image)

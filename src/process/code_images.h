@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include "base/progress.h"
 #include "images/binary_image.h"
 #include "images/branch_targets.h"
 #include "images/control_flow.h"
@@ -61,8 +62,10 @@ uint32_t lode_code_images_add_kind(LodeCodeImages *self, LodeImageKind kind, con
 /* Where an image lies that only a running process shows; before it is looked for. */
 void lode_code_images_set_file(LodeCodeImages *self, uint32_t image, const char *file);
 
-/* Opens all that are not, by as many workers; 0: as many as there are processors. */
-void lode_code_images_open_all(LodeCodeImages *self, unsigned n_workers);
+/* Opens all that are not, by as many workers; 0: as many as there are processors. When it is
+ * cancelled, some are not. */
+void lode_code_images_open_all(
+	LodeCodeImages *self, unsigned n_workers, const LodeProgress *progress);
 
 /* An image, opened; that it cannot be opened is not an error. Valid as long as the images. */
 LodeCodeImage *lode_code_images_at(LodeCodeImages *self, uint32_t image);

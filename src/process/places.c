@@ -613,7 +613,8 @@ static bool has_times(LodePerfData *data)
 	return false;
 }
 
-void lode_places_freeze(LodePlaces *self, LodePerfData *data, const char *path)
+void lode_places_freeze(LodePlaces *self, LodePerfData *data, const char *path,
+	const LodeProgress *progress)
 {
 	if (data != NULL) {
 		const LodePerfInfo *info = lode_perf_data_info(data);
@@ -623,7 +624,7 @@ void lode_places_freeze(LodePlaces *self, LodePerfData *data, const char *path)
 	}
 	if (self->options.jit != NULL)
 		lode_jit_code_set_settle(self->options.jit);
-	self->n_forgetting += lode_address_spaces_freeze(selected(self)->spaces);
+	self->n_forgetting += lode_address_spaces_freeze(selected(self)->spaces, progress);
 }
 
 /* --- where an address lies --- */

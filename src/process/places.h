@@ -14,6 +14,7 @@
  */
 #pragma once
 
+#include "base/progress.h"
 #include "model/memory.h"
 #include "process/address_space.h"
 #include "process/code_images.h"
@@ -96,9 +97,10 @@ void lode_places_limit(LodePlaces *self, uint32_t pid, uint64_t begin, uint64_t 
 /*
  * Ends a recording, before anything is looked up; none for live places. `data`, which may be NULL,
  * is where it stands in: its own list of files, and its host and end, complete what the mappings
- * tell of their files.
+ * tell of their files. Cancelled, the recording is of no use.
  */
-void lode_places_freeze(LodePlaces *self, LodePerfData *data, const char *path);
+void lode_places_freeze(LodePlaces *self, LodePerfData *data, const char *path,
+	const LodeProgress *progress);
 
 /* How many mappings overlap so often that what lay there before is not known, of all recordings;
  * see lode_address_spaces_why_forgotten. */

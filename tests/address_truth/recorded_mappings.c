@@ -57,7 +57,7 @@ bool recorded_mappings_read(RecordedMappings *self, LodePerfData *data, GError *
 	while ((next = lode_perf_data_next(data, &record, error)) == LODE_PERF_NEXT_RECORD)
 		add_record(self, &record);
 	lode_perf_data_rewind(data);
-	lode_address_spaces_freeze(self->spaces);
+	lode_address_spaces_freeze(self->spaces, NULL);
 	return next == LODE_PERF_NEXT_END;
 }
 

@@ -106,7 +106,7 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 
 	if (!begin(&steps, "opening images", error))
 		return NULL;
-	sites = lode_join_images(profile, recorded, context, &images);
+	sites = lode_join_images(profile, recorded, context, progress, &images);
 
 	if (!begin(&steps, "working out executions", error))
 		return NULL;
@@ -156,7 +156,7 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 	lode_join_account(profile, recorded, &images, codes);
 
 	const LodeJoinAccesses accesses = {
-		context->memory_reading, recording, &events, &images, &objects};
+		context->memory_reading, recording, &events, &images, &objects, progress};
 	if (!begin(&steps, "joining data addresses", error) ||
 		!lode_join_memory(profile, &accesses, error))
 		return NULL;

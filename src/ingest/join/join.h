@@ -105,10 +105,11 @@ typedef struct {
 	const GArray *sites; /* LodeJoinSite */
 } LodeJoinPlaced;
 
-/* Names the images that ran, opens them, and gives the sites of the recording's rows; the caller
- * owns both. Samples where a counting run executed nothing get none, and are accounted for. */
+/* Names the images that ran, opens them, unless it is cancelled, and gives the sites of the
+ * recording's rows; the caller owns both. Samples where a counting run executed nothing get none,
+ * and are accounted for. */
 GArray *lode_join_images(LodeProfile *profile, const LodeRecording *recording,
-	const LodeJoinContext *context, LodeJoinImages *out);
+	const LodeJoinContext *context, const LodeProgress *progress, LodeJoinImages *out);
 void lode_join_images_clear(LodeJoinImages *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeJoinImages, lode_join_images_clear)
 
@@ -223,13 +224,14 @@ typedef struct {
 	const LodeJoinEvents *events; /* of the recording */
 	const LodeJoinImages *images;
 	const LodeJoinObjects *objects;
+	const LodeProgress *progress;
 } LodeJoinAccesses;
 
 /* Charges samples of which several instructions may have waited, where nearly all executions take
  * one way. */
 void lode_join_waiting(const LodeProfile *profile, const LodeJoinAccesses *accesses);
 
-/* Adds threads, mappings and samples to profile->memory. Errors: _LIMIT. */
+/* Adds threads, mappings and samples to profile->memory. Errors: _LIMIT, _CANCELLED. */
 bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GError **error);
 
 /* Names the call stacks of the samples, for profile->stacks; `stacks` may be NULL. */

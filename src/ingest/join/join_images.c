@@ -15,6 +15,7 @@ typedef struct {
 	LodeProfile *profile;
 	const LodeRecording *recording;
 	LodeJoinImages *images;
+	const LodeProgress *progress;
 } Joining;
 
 static const LodeRecordedObject *object_at(const LodeRecording *recording, uint32_t object)
@@ -285,7 +286,10 @@ static void open_images(Joining *self)
 	images->n = self->profile->images->len;
 	images->binaries = g_new0(LodeBinaryImage *, MAX(images->n, 1));
 	images->open_errors = g_new0(const char *, MAX(images->n, 1));
-	lode_code_images_open_all(code_images(images), images->n_workers);
+	lode_code_images_open_all(code_images(images), images->n_workers, self->progress);
+	/* The next step says so. */
+	if (lode_progress_is_cancelled(self->progress))
+		return;
 	for (uint32_t i = 0; i < images->n; i++) {
 		uint32_t code = g_array_index(images->code_images, uint32_t, i);
 		if (code == LODE_NONE)
@@ -299,9 +303,9 @@ static void open_images(Joining *self)
 }
 
 GArray *lode_join_images(LodeProfile *profile, const LodeRecording *recording,
-	const LodeJoinContext *context, LodeJoinImages *out)
+	const LodeJoinContext *context, const LodeProgress *progress, LodeJoinImages *out)
 {
-	Joining joining = {profile, recording, out};
+	Joining joining = {profile, recording, out, progress};
 
 	*out = (LodeJoinImages){
 		.context = context,

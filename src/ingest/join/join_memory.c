@@ -377,6 +377,23 @@ static int compare_pages(const void *a, const void *b)
 	return (left->start > right->start) - (left->start < right->start);
 }
 
+/* Where there are many samples, each takes longer than other work of a step. */
+static bool add_samples(Building *self, GError **error)
+{
+	enum { SAMPLES_BETWEEN = 1 << 12 };
+	const GArray *accesses = self->reading->accesses;
+
+	for (guint i = 0; i < accesses->len; i++) {
+		if (i % SAMPLES_BETWEEN == 0 &&
+			lode_progress_is_cancelled(self->accesses->progress)) {
+			g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+			return false;
+		}
+		add_sample(self, &g_array_index(accesses, LodeReadAccess, i));
+	}
+	return true;
+}
+
 bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GError **error)
 {
 	LodeMemoryReading *reading = accesses->reading;
@@ -414,9 +431,10 @@ bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GE
 	find_events(&building);
 	building.sites = lode_memory_sites_new(profile, reading, building.loads);
 	building.callers = lode_memory_callers_new(profile, reading);
-	for (guint i = 0; i < n; i++)
-		add_sample(&building,
-			&g_array_index(reading->accesses, LodeReadAccess, i));
+	if (!add_samples(&building, error)) {
+		clear(&building);
+		return false;
+	}
 	const GArray *stores = reading->line_stores;
 	for (guint i = 0; i < stores->len; i++)
 		add_line_store(&building, &g_array_index(stores, LodeReadLineStore, i));

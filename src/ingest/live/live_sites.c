@@ -97,7 +97,7 @@ static void read_again(LodeLiveSites *self)
 		lode_places_note(self->places, record, record->time_ns);
 		lode_memory_reading_note(self->reading, record, record->time_ns);
 	}
-	lode_places_freeze(self->places, NULL, NULL);
+	lode_places_freeze(self->places, NULL, NULL, NULL);
 	lode_memory_reading_freeze(self->reading, NULL);
 	take_logs(self);
 	self->profile = lode_profile_new();

@@ -200,6 +200,14 @@ static void note_record(Reading *self, Input *input, const LodePerfRecord *recor
 	}
 }
 
+static bool is_stopped(const Reading *self, GError **error)
+{
+	if (!lode_progress_is_cancelled(self->progress))
+		return false;
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+	return true;
+}
+
 static bool go_on(Reading *self, const Input *input, const char *stage, GError **error)
 {
 	enum { RECORDS_BETWEEN = 1 << 12 };
@@ -208,10 +216,7 @@ static bool go_on(Reading *self, const Input *input, const char *stage, GError *
 		return true;
 	lode_progress_report(self->progress, stage, (double)lode_perf_data_position(input->data),
 		(double)lode_perf_data_size(input->data), input->path);
-	if (!lode_progress_is_cancelled(self->progress))
-		return true;
-	g_set_error(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
-	return false;
+	return !is_stopped(self, error);
 }
 
 typedef void (*RecordFunc)(Reading *self, Input *input, const LodePerfRecord *record);
@@ -289,9 +294,9 @@ static bool read_mappings(Reading *self, const char *path, GError **error)
 	if (kept->programs != NULL)
 		lode_sampled_programs_freeze(kept->programs);
 	const LodePerfInfo *info = lode_perf_data_info(kept->data);
-	lode_places_freeze(self->places, kept->data, path);
+	lode_places_freeze(self->places, kept->data, path, self->progress);
 	lode_memory_reading_freeze(self->memory, info);
-	return true;
+	return !is_stopped(self, error);
 }
 
 static LodePlaceOutcome outcome_of_mode(LodePerfMode mode)

@@ -519,7 +519,7 @@ void lode_traced_memory_finish(const LodeTracedMemory *self, const LodeTracedMem
 	/* It lays out the program's memory by itself. */
 	if (tool != NULL && g_str_has_prefix(tool, "qemu"))
 		reading->has_fixed_addresses = true;
-	lode_places_freeze(reading->options.places, NULL, NULL);
+	lode_places_freeze(reading->options.places, NULL, NULL, NULL);
 	lode_memory_reading_freeze(reading, NULL);
 	filling.events = g_new(uint32_t, MAX(self->n_streams, 1));
 	filling.threads = g_array_new(FALSE, FALSE, sizeof(uint32_t));

@@ -116,7 +116,7 @@ LodeTracedPlaces *lode_traced_places_new_process(const LodeTraceDescription *des
 		lode_places_note_traced(self->places, pid, mapping, mapping->first_reference);
 		note_code(self, mapping);
 	}
-	lode_places_freeze(self->places, NULL, NULL);
+	lode_places_freeze(self->places, NULL, NULL, NULL);
 	uint64_t n_forgetting = lode_places_n_forgetting(self->places);
 	if (n_forgetting > 0)
 		lode_recording_add_unresolved(options->recording,

@@ -793,7 +793,7 @@ static void find_code(LodeLiveTraces *self)
 			lode_places_note_traced(places, lode_traced_places_pid(trace->places),
 				&g_array_index(mappings, LodeTraceMapping, j), 0);
 	}
-	lode_places_freeze(places, NULL, NULL);
+	lode_places_freeze(places, NULL, NULL, NULL);
 	lode_places_select(places, lode_places_begin(places));
 	for (guint i = 0; i < rows->instructions->len; i++) {
 		LodeTracedInstruction *instruction = &g_array_index(

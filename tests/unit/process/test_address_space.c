@@ -128,7 +128,7 @@ static void check_case(GRand *rand)
 		apply(spaces, &events[i]);
 	}
 	qsort(events, n, sizeof(Event), compare_events);
-	g_assert_cmpuint(lode_address_spaces_freeze(spaces), ==, 0);
+	g_assert_cmpuint(lode_address_spaces_freeze(spaces, NULL), ==, 0);
 	for (unsigned i = 0; i < QUERIES; i++)
 		check_query(spaces, events, n, rand);
 }
@@ -150,7 +150,7 @@ static void test_equal_times(void)
 	lode_address_spaces_map(spaces, 1, 5, &early);
 	lode_address_spaces_fork(spaces, 2, 1, 5);
 	lode_address_spaces_map(spaces, 1, 5, &late);
-	g_assert_cmpuint(lode_address_spaces_freeze(spaces), ==, 0);
+	g_assert_cmpuint(lode_address_spaces_freeze(spaces, NULL), ==, 0);
 	g_assert_cmpuint(lode_address_spaces_find(spaces, 1, 3, 5, NULL)->file, ==, 2);
 	g_assert_cmpuint(lode_address_spaces_find(spaces, 2, 3, 5, NULL)->file, ==, 1);
 	g_assert_null(lode_address_spaces_find(spaces, 2, 3, 4, NULL));
@@ -165,7 +165,7 @@ static void test_circle(void)
 	for (uint64_t i = 0; i < 100000; i++)
 		lode_address_spaces_fork(spaces, i % 2 == 0, i % 2, i / 4);
 	lode_address_spaces_map(spaces, 1, 50000, &range);
-	g_assert_cmpuint(lode_address_spaces_freeze(spaces), ==, 0);
+	g_assert_cmpuint(lode_address_spaces_freeze(spaces, NULL), ==, 0);
 	for (uint64_t i = 0; i < 50000; i++)
 		g_assert_null(lode_address_spaces_find(spaces, i % 2, 5, i, NULL));
 	g_assert_nonnull(lode_address_spaces_find(spaces, 1, 5, 50000, NULL));
@@ -182,7 +182,7 @@ static void test_ends(void)
 	lode_address_spaces_map(spaces, 1, 0, &empty);
 	lode_address_spaces_map(spaces, 1, 0, &backward);
 	lode_address_spaces_map(spaces, 2, 0, &empty);
-	g_assert_cmpuint(lode_address_spaces_freeze(spaces), ==, 0);
+	g_assert_cmpuint(lode_address_spaces_freeze(spaces, NULL), ==, 0);
 	g_assert_null(lode_address_spaces_find(spaces, 1, UINT64_MAX - 6, 9, NULL));
 	g_assert_cmpuint(
 		lode_address_spaces_find(spaces, 1, UINT64_MAX - 5, 9, NULL)->offset, ==, 7);
@@ -190,6 +190,22 @@ static void test_ends(void)
 	g_assert_null(lode_address_spaces_find(spaces, 1, UINT64_MAX, 9, NULL));
 	g_assert_null(lode_address_spaces_find(spaces, 1, 20, 9, NULL));
 	g_assert_null(lode_address_spaces_find(spaces, 2, 20, 9, NULL));
+}
+
+/* A user need not wait for a recording of very many mappings. */
+static void test_stopped(void)
+{
+	g_autoptr(LodeAddressSpaces) spaces = lode_address_spaces_new();
+	g_autoptr(GCancellable) cancellable = g_cancellable_new();
+	const LodeProgress progress = {.cancellable = cancellable};
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		const LodeMappedRange range = {i, i + 1, 0, i};
+		lode_address_spaces_map(spaces, 1, i, &range);
+	}
+	g_cancellable_cancel(cancellable);
+	lode_address_spaces_freeze(spaces, &progress);
+	g_assert_null(lode_address_spaces_find(spaces, 1, 999, 1000, NULL));
 }
 
 /* Each overlaps all others: the pieces grow as their square. Some of what lay there is forgotten,
@@ -208,7 +224,7 @@ static void test_too_many_overlaps(void)
 		const LodeMappedRange range = {i, N + i, 0, i};
 		lode_address_spaces_map(spaces, 1, i + 1, &range);
 	}
-	g_assert_cmpuint(lode_address_spaces_freeze(spaces), >, 0);
+	g_assert_cmpuint(lode_address_spaces_freeze(spaces, NULL), >, 0);
 	for (unsigned i = 0; i < 1000; i++) {
 		uint32_t address = (uint32_t)g_rand_int_range(rand, 0, N);
 		uint32_t time_ns = (uint32_t)g_rand_int_range(rand, 1, N + 1);
@@ -312,7 +328,7 @@ static void test_growing_heap(void)
 			start, start + i * step, 0, (uint32_t)i, PROT_READ | PROT_WRITE, "[heap]"};
 		lode_address_spaces_map(spaces, 1, i, &range);
 	}
-	g_assert_cmpuint(lode_address_spaces_freeze(spaces), ==, 0);
+	g_assert_cmpuint(lode_address_spaces_freeze(spaces, NULL), ==, 0);
 	g_assert_null(lode_address_spaces_find(spaces, 1, start + 5 * step, 5, NULL));
 	g_assert_cmpuint(
 		lode_address_spaces_find(spaces, 1, start + 5 * step, 6, NULL)->file, ==, 6);
@@ -329,7 +345,7 @@ static void test_mapped_again(void)
 		const LodeMappedRange range = {0x1000, 0x2000, 0, i, PROT_READ, "//anon"};
 		lode_address_spaces_map(spaces, 1, i, &range);
 	}
-	g_assert_cmpuint(lode_address_spaces_freeze(spaces), ==, 0);
+	g_assert_cmpuint(lode_address_spaces_freeze(spaces, NULL), ==, 0);
 	for (uint32_t i = 0; i < N; i++) {
 		LodeMappedPeriod period;
 		g_assert_cmpuint(
@@ -346,6 +362,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/address-space/equal-times", test_equal_times);
 	g_test_add_func("/address-space/circle", test_circle);
 	g_test_add_func("/address-space/ends", test_ends);
+	g_test_add_func("/address-space/stopped", test_stopped);
 	g_test_add_func("/address-space/too-many-overlaps", test_too_many_overlaps);
 	g_test_add_func("/address-space/growing-heap", test_growing_heap);
 	g_test_add_func("/address-space/mapped-again", test_mapped_again);
