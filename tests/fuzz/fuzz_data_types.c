@@ -59,6 +59,8 @@ static void ask(LodeBinaryImage *image, LodeDataTypes *types)
 		const uint8_t *bytes = lode_binary_image_bytes(
 			image, functions[i].address, &n_bytes);
 
+		if (bytes == NULL) /* another machine's */
+			continue;
 		lode_control_flow_build(&flow, bytes, (size_t)MIN(functions[i].size, MAX_CODE),
 			functions[i].address, NULL);
 		ask_function(types, i % 4 == 3 ? NULL : &flow, &flow);
