@@ -273,7 +273,7 @@ static Function *describe(LodeDataTypes *self, uint64_t address, const LodeContr
 
 	*out_context = (LodeFunctionContext){
 		.types = self->table, .image = self->image, .frames = self->unwind};
-	if (range != NULL && lode_debug_info_unit_die(range->unit, &unit))
+	if (range != NULL && lode_debug_info_unit_die(self->info, range->unit, &unit))
 		out_context->unit = lode_type_table_unit(self->table, unit.cu);
 	if (out_context->unit != NULL)
 		described = lode_unit_index_find_function(out_context->unit, address);

@@ -10,6 +10,7 @@
 
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
+#include <string.h>
 
 enum {
 	MAX_UNITS = 4 * 1000 * 1000,
@@ -39,8 +40,8 @@ static void set_supplement(LodeDebugInfo *self, const char *directory)
 		dwarf_setalt(self->dwarf, self->supplement);
 }
 
-LodeDebugInfo *lode_debug_info_open(
-	const LodeElfFile *file, const char *debug_directory, const char **out_warning)
+LodeDebugInfo *lode_debug_info_open(const LodeElfFile *file, const LodeElfFile *image,
+	const char *debug_directory, const char **out_warning)
 {
 	g_autoptr(LodeDebugInfo) self = g_new0(LodeDebugInfo, 1);
 
@@ -53,6 +54,8 @@ LodeDebugInfo *lode_debug_info_open(
 		*out_warning = "the debug information cannot be read";
 		return NULL;
 	}
+	self->path = g_strdup(file->path);
+	self->image_path = g_strdup(image->path);
 	set_supplement(self, debug_directory);
 	return g_steal_pointer(&self);
 }
@@ -62,6 +65,9 @@ void lode_debug_info_close(LodeDebugInfo *self)
 	if (self == NULL)
 		return;
 	g_clear_pointer(&self->ranges, g_array_unref);
+	lode_split_package_close(self->package);
+	g_free(self->path);
+	g_free(self->image_path);
 	dwarf_end(self->dwarf);
 	dwarf_end(self->supplement);
 	lode_elf_file_close(self->supplement_file);
@@ -124,17 +130,42 @@ const LodeUnitRange *lode_debug_info_find(LodeDebugInfo *self, uint64_t address)
 	return low > 0 && address < ranges[low - 1].high ? &ranges[low - 1] : NULL;
 }
 
-bool lode_debug_info_unit_die(Dwarf_CU *unit, Dwarf_Die *out_die)
+/* Where gdb looks, too: p.dwp of the program p, p.debug.dwp or p.dwp of p.debug. */
+static void open_package(LodeDebugInfo *self)
+{
+	const char *end = g_str_has_suffix(self->path, ".debug") ? strrchr(self->path, '.') : NULL;
+	g_autofree char *whole = g_strconcat(self->path, ".dwp", NULL);
+	g_autofree char *of_image = g_strconcat(self->image_path, ".dwp", NULL);
+	g_autofree char *plain = end != NULL ? g_strndup(self->path, (gsize)(end - self->path))
+	                                     : NULL;
+	g_autofree char *without = plain != NULL ? g_strconcat(plain, ".dwp", NULL) : NULL;
+	const char *const paths[] = {of_image, whole, without};
+
+	self->is_package_tried = true;
+	for (size_t i = 0; i < G_N_ELEMENTS(paths) && self->package == NULL; i++)
+		if (paths[i] != NULL)
+			self->package = lode_split_package_open(
+				paths[i], self->dwarf, &self->warning);
+}
+
+bool lode_debug_info_unit_die(LodeDebugInfo *self, Dwarf_CU *unit, Dwarf_Die *out_die)
 {
 	Dwarf_Die die, split;
 	uint8_t type = 0;
+	uint64_t id = 0;
 
-	if (dwarf_cu_info(unit, NULL, &type, &die, NULL, NULL, NULL, NULL) != 0)
+	if (dwarf_cu_info(unit, NULL, &type, &die, NULL, &id, NULL, NULL) != 0)
 		return false;
 	if (type == DW_UT_skeleton &&
 		dwarf_cu_info(unit, NULL, NULL, NULL, &split, NULL, NULL, NULL) == 0 &&
-		dwarf_tag(&split) == DW_TAG_compile_unit)
+		dwarf_tag(&split) == DW_TAG_compile_unit) {
 		die = split;
+	} else if (type == DW_UT_skeleton) {
+		if (!self->is_package_tried)
+			open_package(self);
+		if (self->package != NULL && lode_split_package_unit(self->package, id, &split))
+			die = split;
+	}
 	*out_die = die;
 	return true;
 }

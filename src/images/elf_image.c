@@ -468,7 +468,7 @@ LodeDebugInfo *lode_elf_image_debug_info(LodeElfImage *self)
 	if (self->is_info_tried || file == NULL)
 		return self->info;
 	self->is_info_tried = true;
-	self->info = lode_debug_info_open(file, self->debug_directory, &warning);
+	self->info = lode_debug_info_open(file, self->file, self->debug_directory, &warning);
 	warn(self, warning);
 	return self->info;
 }

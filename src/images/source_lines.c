@@ -240,19 +240,15 @@ static void sweep(const Walk *walk, LodeBinaryLocation *locations, Dwarf_Files *
 
 /*
  * Sets `inlined` of the locations whose address (ascending) lies in an inlined function of that
- * unit; of nested ones the innermost. All of them are appended to `calls` (LodeInlinedCall, with
- * the address's index among these), the innermost first; NULL: not wanted. Names are kept in
- * `names`.
+ * unit, which numbers `files` (NULL: unknown); of nested ones the innermost. All of them are
+ * appended to `calls` (LodeInlinedCall, with the address's index among these), the innermost first;
+ * NULL: not wanted. Names are kept in `names`.
  */
-static void find_inlined_functions(Dwarf_Die *unit, const uint64_t *addresses, size_t n,
-	LodeBinaryLocation *locations, GArray *calls, GStringChunk *names)
+static void find_inlined_functions(Dwarf_Die *unit, Dwarf_Files *files, const uint64_t *addresses,
+	size_t n, LodeBinaryLocation *locations, GArray *calls, GStringChunk *names)
 {
 	Walk walk = {.addresses = addresses, .n = n};
-	Dwarf_Files *files = NULL;
-	size_t n_files;
 
-	if (dwarf_getsrcfiles(unit, &files, &n_files) != 0)
-		files = NULL;
 	walk.ranges = g_array_new(FALSE, FALSE, sizeof(InlinedRange));
 	walk_unit(&walk, unit);
 	if (walk.ranges->len > 1)
@@ -328,9 +324,10 @@ static void locate_line(
 static void locate_in_unit(LodeSourceLines *self, Dwarf_CU *unit, const uint64_t *addresses,
 	size_t n, LodeBinaryLocation *locations, GArray *calls)
 {
+	Dwarf_Files *files = NULL;
 	Dwarf_Lines *lines;
-	Dwarf_Die die;
-	size_t n_lines;
+	Dwarf_Die die, tree;
+	size_t n_lines, n_files;
 
 	if (dwarf_cu_info(unit, NULL, NULL, &die, NULL, NULL, NULL, NULL) != 0)
 		return;
@@ -338,8 +335,13 @@ static void locate_in_unit(LodeSourceLines *self, Dwarf_CU *unit, const uint64_t
 		self->warning = "a line table of the debug information is broken";
 	for (size_t i = 0; i < n; i++)
 		locate_line(self, &die, addresses[i], &locations[i]);
-	if (lode_debug_info_unit_die(unit, &die))
-		find_inlined_functions(&die, addresses, n, locations, calls, self->names);
+	if (!lode_debug_info_unit_die(self->info, unit, &tree))
+		return;
+	/* a unit of a package has no table of its own */
+	if (dwarf_getsrcfiles(&tree, &files, &n_files) != 0 &&
+		dwarf_getsrcfiles(&die, &files, &n_files) != 0)
+		files = NULL;
+	find_inlined_functions(&tree, files, addresses, n, locations, calls, self->names);
 }
 
 /* How many of the addresses, from the first on, are in the same unit. */

@@ -444,7 +444,7 @@ static void read_units(LodeTypeTable *self)
 
 		if (dwarf_get_units(self->info->dwarf, unit, &unit, NULL, NULL, NULL, NULL) != 0)
 			break;
-		if (lode_debug_info_unit_die(unit, &die))
+		if (lode_debug_info_unit_die(self->info, unit, &die))
 			lode_unit_index_visit(&die, keep_die, self);
 	}
 	sort_variables(self);
@@ -461,7 +461,7 @@ static void read_locals(LodeTypeTable *self)
 
 		if (dwarf_get_units(self->info->dwarf, unit, &unit, NULL, NULL, NULL, NULL) != 0)
 			break;
-		if (lode_debug_info_unit_die(unit, &die))
+		if (lode_debug_info_unit_die(self->info, unit, &die))
 			n_left -= MIN(n_left,
 				lode_unit_index_visit_locals(&die, n_left, keep_local, self));
 	}

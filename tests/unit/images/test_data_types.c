@@ -6,6 +6,7 @@
 #include "images/data_types.h"
 #include "model/profile.h"
 
+#include "package_file.h"
 #include "tool_output.h"
 
 #include <Zydis/Zydis.h>
@@ -215,6 +216,16 @@ typedef struct {
 	LodeControlFlow flow;
 } Fixture;
 
+/* With -gsplit-dwarf the types are in a package beside the program, and nowhere else. */
+static bool compile_split(const char *directory, const char *command, const char *source)
+{
+	g_autofree char *full = g_strdup_printf("sh -c 'cd %s && %s -w -c -o program.o %s && "
+						"%s -o program program.o'",
+		directory, command, source, command);
+
+	return tool_run(full) && package_make(directory);
+}
+
 static bool compile(const char *directory, const char *command, const char *name, const char *text)
 {
 	g_autofree char *source = g_build_filename(directory, name, NULL);
@@ -222,7 +233,8 @@ static bool compile(const char *directory, const char *command, const char *name
 		"%s -w -o %s/program %s", command, directory, source);
 
 	g_assert_true(g_file_set_contents(source, text, -1, NULL));
-	return tool_run(full);
+	return strstr(command, "-gsplit-dwarf") != NULL ? compile_split(directory, command, source)
+	                                                : tool_run(full);
 }
 
 static void open_program(Fixture *fixture, const char *directory)
@@ -567,6 +579,14 @@ static const Build BUILDS[] = {
 	{"clang -g -O2", true},
 	{"clang -g -O1 -gdwarf-4", true},
 	{"clang -g -O2 -no-pie -fno-pie", true},
+	{"gcc -O2 -gsplit-dwarf -gdwarf-5", true},
+	{"gcc -O0 -gsplit-dwarf -gdwarf-5", false},
+	{"gcc -O2 -gsplit-dwarf -gdwarf-4", true},
+	{"clang -O2 -gsplit-dwarf -gdwarf-4 -fdebug-types-section", true},
+	{"clang -O2 -gsplit-dwarf -gdwarf-5", true},
+	{"clang -O1 -gsplit-dwarf -gdwarf-5 -fdebug-types-section", true},
+	{"clang -O2 -gsplit-dwarf -gdwarf-4", true},
+	{"clang -O0 -gsplit-dwarf -gdwarf-4", false},
 };
 
 static const Build BUILDS_THREADS[] = {
@@ -589,6 +609,9 @@ static const Build BUILDS_CPLUSPLUS[] = {
 	{"g++ -g -O2 -gdwarf-4", true},
 	{"clang++ -g -O2", true},
 	{"clang++ -g -O0", false},
+	{"g++ -O2 -gsplit-dwarf -gdwarf-5", true},
+	{"g++ -O2 -gsplit-dwarf -gdwarf-4", true},
+	{"clang++ -O2 -gsplit-dwarf -gdwarf-5", true},
 };
 
 static void add_builds(

@@ -2,6 +2,7 @@
 /* Lines and inlined functions of every instruction-like address against addr2line. */
 #include "images/binary_image.h"
 
+#include "package_file.h"
 #include "tool_output.h"
 
 enum { MAX_ADDRESSES = 400 };
@@ -121,6 +122,67 @@ static void check_compiler(const void *compiler_and_options)
 	tool_directory_remove(directory);
 }
 
+static void check_same(const Sample *sample, const Sample *other)
+{
+	g_assert_cmpuint(sample->n, ==, other->n);
+	for (size_t i = 0; i < sample->n; i++) {
+		const LodeBinaryLocation *x = &sample->locations[i], *y = &other->locations[i];
+
+		g_assert_cmpuint(x->line, ==, y->line);
+		g_assert_cmpstr(x->inlined, ==, y->inlined);
+		g_assert_cmpuint(x->caller_line, ==, y->caller_line);
+		g_assert_cmpstr(x->caller_file, ==, y->caller_file);
+	}
+}
+
+static void locate_again(const char *path, const Sample *sample)
+{
+	g_autoptr(LodeBinaryImage) image = lode_binary_image_open(path, NULL, NULL);
+	Sample other;
+
+	take_sample(image, 1, &other);
+	g_assert_null(lode_binary_image_warning(image));
+	check_same(sample, &other);
+}
+
+/* A package says what the .dwo file said, beside the program and beside its debug file. */
+static void check_package(const void *compiler_and_options)
+{
+	char *directory = tool_directory();
+	g_autofree char *path = g_build_filename(directory, "program", NULL);
+	g_autofree char *options = g_strdup_printf(
+		"sh -c 'cd %s && %s -gsplit-dwarf -c -o program.o program.c && %s -no-pie -o "
+		"program program.o' --",
+		directory, (const char *)compiler_and_options, (const char *)compiler_and_options);
+	g_autofree char *strip = g_strdup_printf(
+		"sh -c 'cd %s && objcopy --only-keep-debug program p.debug && strip program && "
+		"objcopy --add-gnu-debuglink=p.debug program && mv program.dwp p.debug.dwp'",
+		directory);
+	g_autofree char *rename = g_strdup_printf(
+		"sh -c 'cd %s && mv p.debug.dwp p.dwp'", directory);
+
+	if (!tool_compile(directory, options)) {
+		g_test_skip("no such compiler");
+	} else {
+		g_autoptr(LodeBinaryImage) image = lode_binary_image_open(path, NULL, NULL);
+		Sample sample;
+		guint n_inlined = 0;
+
+		take_sample(image, 1, &sample);
+		for (size_t i = 0; i < sample.n; i++)
+			n_inlined += g_strcmp0(sample.locations[i].inlined, "square") == 0 &&
+			             sample.locations[i].caller_line > 0;
+		g_assert_cmpuint(n_inlined, >, 5);
+		g_assert_true(package_make(directory));
+		locate_again(path, &sample);
+		g_assert_true(tool_run(strip));
+		locate_again(path, &sample);
+		g_assert_true(tool_run(rename));
+		locate_again(path, &sample);
+	}
+	tool_directory_remove(directory);
+}
+
 static void test_libc(void)
 {
 	const char *path = "/lib/x86_64-linux-gnu/libc.so.6";
@@ -168,6 +230,17 @@ int main(int argc, char **argv)
 		"/images/source_lines/compressed", "gcc -g -gz=zlib -O2", check_compiler);
 	g_test_add_data_func(
 		"/images/source_lines/clang", "clang -g -gdwarf-4 -O2", check_compiler);
+	g_test_add_data_func(
+		"/images/source_lines/package_gcc_4", "gcc -O2 -gdwarf-4", check_package);
+	g_test_add_data_func(
+		"/images/source_lines/package_gcc_5", "gcc -O2 -gdwarf-5", check_package);
+	g_test_add_data_func("/images/source_lines/package_sections",
+		"gcc -O2 -gdwarf-4 -ffunction-sections -freorder-blocks-and-partition",
+		check_package);
+	g_test_add_data_func(
+		"/images/source_lines/package_clang_4", "clang -O2 -gdwarf-4", check_package);
+	g_test_add_data_func(
+		"/images/source_lines/package_clang_5", "clang -O2 -gdwarf-5", check_package);
 	g_test_add_func("/images/source_lines/libc", test_libc);
 	g_test_add_func("/images/source_lines/without_lines", test_without_lines);
 	return g_test_run();
