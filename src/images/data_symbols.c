@@ -56,7 +56,7 @@ static void read_table(
 
 static size_t count_underscores(const char *name)
 {
-	return g_str_has_prefix(name, "_Z") ? 0 : strspn(name, "_");
+	return lode_is_mangled_name(name) ? 0 : strspn(name, "_");
 }
 
 /* The name that a look-up finds first stands last. */

@@ -2,6 +2,8 @@
 /* Reads .symtab and .dynsym as they stand in the file: some millions of symbols a second. */
 #include "images/symbol_table.h"
 
+#include "images/demangled_name.h"
+
 #include <string.h>
 
 static bool rank_of(const Elf64_Sym *symbol, LodeSymbolRank *out_rank)
@@ -79,7 +81,7 @@ bool lode_symbol_table_read(
  * does too, but not for that reason. */
 static size_t count_underscores(const char *symbol)
 {
-	return g_str_has_prefix(symbol, "_Z") ? 0 : strspn(symbol, "_");
+	return lode_is_mangled_name(symbol) ? 0 : strspn(symbol, "_");
 }
 
 static bool is_function(LodeSymbolRank rank)
