@@ -275,6 +275,43 @@ static void check_separate_debug_file(const void *compiler_and_options)
 	tool_directory_remove(directory);
 }
 
+/* By build-id in a debug directory, as distributions install it; with dwz, what two debug files
+ * have in common is in a third one, which is found likewise. */
+static void check_debug_directory(const void *common)
+{
+	const bool has_common = common != NULL;
+	char *directory = tool_directory();
+	g_autofree char *path = g_build_filename(directory, "program", NULL);
+	g_autofree char *split = g_strdup_printf(
+		"sh -c 'cd %s && cp program other && mkdir -p .build-id/01 && "
+		"objcopy --only-keep-debug program p.debug && cp p.debug o.debug && "
+		"strip program%s && mv p.debug .build-id/01/23456789abcdef.debug'",
+		directory, has_common ? " && dwz -m common p.debug o.debug" : "");
+	g_autofree char *move = g_strdup_printf(
+		"sh -c 'cd %s && id=$(readelf -n common | sed -n s/.*Build.ID:.//p) && "
+		"d=.build-id/$(echo $id | cut -c1-2) && mkdir -p $d && "
+		"mv common $d/$(echo $id | cut -c3-).debug'",
+		directory);
+
+	if (!tool_compile(directory, "cc -g -O1 -Wl,--build-id=0x0123456789abcdef") ||
+		!tool_run(split)) {
+		g_test_skip("no cc, objcopy or dwz");
+	} else {
+		g_assert_true(!has_common || tool_run(move));
+		g_autoptr(LodeBinaryImage) image = open_image(path, directory);
+		uint64_t address = find_named(image, "sum")->address;
+		LodeBinaryLocation location;
+
+		g_assert_true(lode_binary_image_has_lines(image));
+		lode_binary_image_locate(image, &address, 1, &location);
+		g_assert_true(g_str_has_suffix(location.file, "program.c"));
+		g_assert_cmpuint(location.line, >=, 6);
+		g_assert_cmpuint(location.line, <=, 11);
+		g_assert_null(lode_binary_image_warning(image));
+	}
+	tool_directory_remove(directory);
+}
+
 /* Adds `size` bytes as .gnu_debugdata to the program, packed as xz does. */
 static void add_packed_section(const char *directory, const char *data, size_t size)
 {
@@ -819,6 +856,9 @@ int main(int argc, char **argv)
 		"cc -g -O1 -Wl,--build-id=sha1", check_separate_debug_file);
 	g_test_add_data_func("/images/binary_image/debug_file_by_checksum",
 		"cc -g -O1 -Wl,--build-id=none", check_separate_debug_file);
+	g_test_add_data_func("/images/binary_image/debug_directory", NULL, check_debug_directory);
+	g_test_add_data_func(
+		"/images/binary_image/debug_directory_dwz", "dwz", check_debug_directory);
 	g_test_add_func("/images/binary_image/packed_symbols", test_packed_symbols);
 #ifdef LODE_HAVE_DEBUGINFOD
 	g_test_add_func("/images/binary_image/debuginfod", test_debuginfod);
