@@ -47,6 +47,18 @@ check "what comes after a fault counts once" "$(holds is_touch)"
 is_call() { [[ "$(counts interrupted call)" =~ ^(60000 )+60000$ ]]; }
 check "threads lose no counts to each other" "$(holds is_call)"
 
+cc -O1 -g -o rewriting "$sources/rewriting.c" 2>err
+count rewriting ./rewriting
+check "a program that writes into its own code" "$(status_is 0)" \
+	"$(holds has_whole_flow rewriting)"
+is_rewriting() { [[ "$(counts rewriting "$1")" =~ ^($2)$ ]]; }
+check "an instruction that is begun anew counts once" \
+	"$(holds is_rewriting first '1( 900)+ 1')" "$(holds is_rewriting middle '1( 900)+ 1')" \
+	"$(holds is_rewriting twice '1( 900)+ 1 1')" "$(holds is_rewriting returning '900( 900)+')" \
+	"$(holds is_rewriting indirect '1 1( 900)+ 1')" \
+	"$(holds is_rewriting calling '1 1 1 1( 900)+ 1 1 900')" \
+	"$(holds is_rewriting atomic '1( 900)+ 1')"
+
 # shellcheck disable=SC2016
 count forks sh -c 'f() { i=0; while [ $i -lt 500 ]; do i=$((i+1)); done; }; f; (f); (f; exec sh -c "kill -9 \$\$")'
 check "forked processes and executed programs are counted, killed ones too" \

@@ -5,6 +5,7 @@
  *   to a successor of its last instruction    at its end
  *   inside the block itself                   before the instruction there, which the emulator then
  *                                             began anew; nothing happened in between
+ *   to an instruction of the block, alone     likewise, though its end may go there too
  *   to a handler that came back inside it     at the instruction there, which faulted
  *   anywhere else                             at its end: the kernel did it
  */
@@ -230,16 +231,26 @@ static uint64_t add_interruptions(Reading *self, const LodeCountExit *exit, guin
 	return exit->count - left;
 }
 
+/* An instruction that is begun anew is a block of its own. One that others follow in a block is
+ * that in no other case; and no call calls itself. */
+static bool is_begun_anew(const Reading *self, const LodeCountExit *exit, uint32_t at)
+{
+	const Code *code = code_at(self, exit->source);
+
+	return block_at(self, exit->target)->n_instructions == 1 &&
+	       (at + 1 < code->n || code->last.branch == LODE_BRANCH_INDIRECT_CALL);
+}
+
 static void add_exit(Reading *self, const LodeCountExit *exit, guint *next_interruption)
 {
 	uint64_t target = block_at(self, exit->target)->address;
 	uint64_t count = exit->count - add_interruptions(self, exit, next_interruption);
-	bool is_anew = exit->source != 0 && !is_successor(code_at(self, exit->source), target);
-	uint32_t at = is_anew ? instruction_at(self, exit->source, target) : LODE_NONE;
+	uint32_t at = exit->source != 0 ? instruction_at(self, exit->source, target) : LODE_NONE;
 
 	if (count == 0)
 		return;
-	if (at != LODE_NONE)
+	if (at != LODE_NONE && (is_begun_anew(self, exit, at) ||
+				       !is_successor(code_at(self, exit->source), target)))
 		take_back(self, exit->source, at, count);
 	else
 		lode_traced_rows_add_transfer(&self->rows, last_place(self, exit->source),
