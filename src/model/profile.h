@@ -156,6 +156,11 @@ typedef struct {
 /* The reason of samples that a counting run has nothing for. */
 #define LODE_UNRESOLVED_UNCOUNTED "sampled where the counting run executed nothing"
 
+/* The reason of faults after which a block counts to its end, so many times. */
+#define LODE_UNRESOLVED_LEFT_HANDLER                                                               \
+	"faults whose handler did not return (siglongjmp): the rest of the block counts as "       \
+	"executed"
+
 /* Which file a profile was read from or written to, so that its results go into that one. */
 typedef struct {
 	uint64_t device, inode; /* 0: none */

@@ -22,6 +22,7 @@ typedef struct {
 	uint32_t n_segments;
 	uint64_t n_log_bytes;
 	LodeIdCache exit_ids, interruption_ids;
+	LodeIdCache fault_ids; /* source, handler → index in its faults */
 } Reading;
 
 static uint64_t segment_offset(uint32_t segment)
@@ -355,6 +356,25 @@ static void add_interruption(Reading *self, const CountTarget *target)
 	found->count = sum_of(found->count, target->count);
 }
 
+static void add_fault(Reading *self, const CountTarget *target)
+{
+	GArray *faults = self->result->faults;
+	const LodeIdKey key = {{(uint64_t)target->source << 32 | target->handler, 0, 0}};
+	bool is_new;
+
+	if (target->count == 0 || !is_block(self, target->source) ||
+		!is_block(self, target->handler) || faults->len == MAX_EXITS)
+		return;
+	LodeIdSlot *slot = lode_id_cache_find(&self->fault_ids, &key, &is_new);
+	if (is_new) {
+		const LodeCountFault added = {target->source, target->handler, 0};
+		slot->id = faults->len;
+		g_array_append_val(faults, added);
+	}
+	LodeCountFault *found = &g_array_index(faults, LodeCountFault, slot->id);
+	found->count = sum_of(found->count, target->count);
+}
+
 static void add_exits(Reading *self, const uint8_t *bytes, uint64_t first)
 {
 	for (uint32_t i = 0; i < COUNT_SEGMENT_BYTES / sizeof(CountExits); i++) {
@@ -394,6 +414,8 @@ static bool add_targets(Reading *self, uint32_t owner, GError **error)
 			break;
 		if (target.kind == COUNT_TARGET_EXIT)
 			add_exit(self, target.source, target.target, target.count);
+		else if (target.kind == COUNT_TARGET_FAULT)
+			add_fault(self, &target);
 		else
 			add_interruption(self, &target);
 	}
@@ -478,6 +500,15 @@ static int compare_interruptions(const void *a, const void *b)
 	return left->is_fault - right->is_fault;
 }
 
+static int compare_faults(const void *a, const void *b)
+{
+	const LodeCountFault *left = a, *right = b;
+
+	if (left->source != right->source)
+		return left->source < right->source ? -1 : 1;
+	return (left->handler > right->handler) - (left->handler < right->handler);
+}
+
 static LodeCountFile *count_file_new(void)
 {
 	LodeCountFile *self = g_new0(LodeCountFile, 1);
@@ -488,6 +519,7 @@ static LodeCountFile *count_file_new(void)
 	self->blocks = g_array_new(FALSE, FALSE, sizeof(LodeCountBlock));
 	self->exits = g_array_new(FALSE, FALSE, sizeof(LodeCountExit));
 	self->interruptions = g_array_new(FALSE, FALSE, sizeof(LodeCountInterruption));
+	self->faults = g_array_new(FALSE, FALSE, sizeof(LodeCountFault));
 	self->event_names = g_ptr_array_new();
 	self->strings = g_string_chunk_new(256);
 	g_array_append_val(self->blocks, outside);
@@ -503,6 +535,7 @@ void lode_count_file_free(LodeCountFile *self)
 	g_array_unref(self->blocks);
 	g_array_unref(self->exits);
 	g_array_unref(self->interruptions);
+	g_array_unref(self->faults);
 	g_ptr_array_unref(self->event_names);
 	g_string_chunk_free(self->strings);
 	g_free(self->events);
@@ -521,14 +554,17 @@ LodeCountFile *lode_count_file_read(const char *path, GError **error)
 		return NULL;
 	lode_id_cache_init(&reading.exit_ids);
 	lode_id_cache_init(&reading.interruption_ids);
+	lode_id_cache_init(&reading.fault_ids);
 	bool is_read = read_header(&reading, error) && load_log(&reading, error) &&
 	               read_log(&reading, error) && read_counts(&reading, error);
 	lode_id_cache_clear(&reading.exit_ids);
 	lode_id_cache_clear(&reading.interruption_ids);
+	lode_id_cache_clear(&reading.fault_ids);
 	if (!is_read)
 		return NULL;
 	g_array_sort(result->exits, compare_exits);
 	g_array_sort(result->interruptions, compare_interruptions);
+	g_array_sort(result->faults, compare_faults);
 	return g_steal_pointer(&result);
 }
 

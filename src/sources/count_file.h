@@ -45,6 +45,12 @@ typedef struct {
 	uint64_t count;
 } LodeCountInterruption;
 
+/* A handler of a signal that instructions raise began after `source` or inside it. */
+typedef struct {
+	uint32_t source, handler;
+	uint64_t count;
+} LodeCountFault;
+
 typedef struct {
 	uint32_t pid, parent_pid;
 	uint64_t start_ns;
@@ -55,6 +61,7 @@ typedef struct {
 	GArray *blocks;         /* LodeCountBlock; the first is block 0, which is nothing */
 	GArray *exits;          /* LodeCountExit, by source and target */
 	GArray *interruptions;  /* LodeCountInterruption, by source */
+	GArray *faults;         /* LodeCountFault, by source and handler */
 	GPtrArray *event_names; /* const char * */
 	const char *caches;     /* that the events are of, as the plugin is given them… */
 	const char *branches;   /* …and the predictor; NULL: not told */

@@ -95,6 +95,9 @@ typedef enum {
 	 * which is counted as an exit too, and when the handler returned on to `target`. */
 	COUNT_TARGET_RESUMED,
 	COUNT_TARGET_FAULTED, /* likewise, of a signal that instructions raise: SIGSEGV, SIGFPE… */
+	/* Such a handler began after or inside `source`, whether it returns or not; `target` is
+	 * `handler`. */
+	COUNT_TARGET_FAULT,
 } CountTargetKind;
 
 typedef struct {

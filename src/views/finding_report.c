@@ -379,6 +379,25 @@ static void put_model(const View *self, uint32_t n_shown)
 /* From this share of the weight on, what was sampled and not counted is more than chance. */
 #define MUCH_UNCOUNTED 0.1
 
+/* Their executions are in no share. */
+static void put_left_handlers(const View *self)
+{
+	char times[LODE_NUMBER_SIZE];
+
+	for (guint i = 0; i < self->profile->unresolved->len; i++) {
+		const LodeUnresolved *row = &LODE_AT(self->profile->unresolved, LodeUnresolved, i);
+		if (strcmp(row->reason, LODE_UNRESOLVED_LEFT_HANDLER) != 0)
+			continue;
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"Counts: %s %s, and the handler did not return (siglongjmp): which "
+			"instruction it was is not known, and those after it in its block count as "
+			"executed.",
+			lode_number_format_count(row->samples, times),
+			row->samples == 1 ? "time an instruction faulted"
+					  : "times an instruction faulted");
+	}
+}
+
 /* One line: the whole account is in `lode info`. */
 static void put_unresolved(const View *self)
 {
@@ -418,6 +437,7 @@ static void put_next(const View *self, uint32_t n_shown)
 
 	fputc('\n', self->out);
 	put_unresolved(self);
+	put_left_handlers(self);
 	if (n > n_shown)
 		lode_profile_lines_print(terminal, self->out,
 			"Next:  lode report %s --limit %u   all %u findings", path, n, n);

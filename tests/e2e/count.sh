@@ -59,6 +59,15 @@ check "an instruction that is begun anew counts once" \
 	"$(holds is_rewriting calling '1 1 1 1( 900)+ 1 1 900')" \
 	"$(holds is_rewriting atomic '1( 900)+ 1')"
 
+cc -O1 -g -o left "$sources/left.c"
+"$lode" run --exact -o left.lode -- ./left >out 2>err
+status=$?
+check "what a handler that does not return leaves unknown is told" "$(status_is 0)" \
+	"$(holds grep -q '^Counts: 10 times .*did not return' err)" \
+	"$(holds grep -q 'did not return.* 10 times' <("$lode" info left.lode))"
+check "not where only the last instruction of a block can have faulted" \
+	"$(! "$lode" info interrupted.lode | grep 'did not return')"
+
 # shellcheck disable=SC2016
 count forks sh -c 'f() { i=0; while [ $i -lt 500 ]; do i=$((i+1)); done; }; f; (f); (f; exec sh -c "kill -9 \$\$")'
 check "forked processes and executed programs are counted, killed ones too" \

@@ -328,6 +328,19 @@ static void end_handler(Counter *self, uint32_t resumed)
 	count_target(self, &target);
 }
 
+/* Those that come back are counted again when they do: the others are what is left. */
+static void count_fault(Counter *self, const Interruption *begun)
+{
+	const CountTarget fault = {
+		.source = begun->block,
+		.target = begun->handler,
+		.handler = begun->handler,
+		.kind = COUNT_TARGET_FAULT,
+	};
+
+	count_target(self, &fault);
+}
+
 static void go_elsewhere(Counter *self, uint32_t block)
 {
 	uint32_t source = last_block(self);
@@ -349,6 +362,8 @@ static void go_elsewhere(Counter *self, uint32_t block)
 	}
 	if (block_kinds[block] != 0)
 		begin_handler(self, &begun);
+	if (begun.is_fault && begun.handler == block)
+		count_fault(self, &begun);
 	count_exit(self, source, block);
 }
 

@@ -37,6 +37,7 @@ typedef struct {
 	LodeTracedRows rows;
 	LodeInstructionDecoder decoder;
 	uint64_t n_lost_blocks, n_lost_threads, n_lost_records, n_late, n_lost_mappings;
+	uint64_t n_left_handlers; /* that did not return to where something had faulted */
 
 	/* Of the process at hand. */
 	uint32_t columns[COUNT_FILE_MAX_EVENTS]; /* of the rows, by column of its events */
@@ -257,6 +258,50 @@ static void add_exit(Reading *self, const LodeCountExit *exit, guint *next_inter
 			place_at(self, exit->target, 0), count);
 }
 
+/* Whether an instruction before the last may have faulted: one that accesses memory, or divides. */
+static bool may_fault_early(Reading *self, uint32_t block)
+{
+	const uint32_t faulting = 1U << LODE_KIND_LOAD | 1U << LODE_KIND_STORE |
+	                          1U << LODE_KIND_DIV;
+	const LodeCountBlock *code = block_at(self, block);
+	LodeDecodedInstruction instruction;
+	uint64_t at = 0;
+
+	for (unsigned i = 0; i + 1 < code_at(self, block)->n; i++) {
+		if (!lode_instruction_decoder_decode(&self->decoder, code->bytes + at,
+			    code->n_bytes - at, code->address + at, &instruction) ||
+			(instruction.kinds & faulting) != 0 || instruction.memory != 0)
+			return true;
+		at += code->sizes[i];
+	}
+	return false;
+}
+
+/* Handlers that a program left by siglongjmp(), or ended in. */
+static void count_left_handlers(Reading *self)
+{
+	const GArray *faults = self->file->faults, *returns = self->file->interruptions;
+	guint next = 0;
+
+	for (guint i = 0; i < faults->len; i++) {
+		const LodeCountFault *fault = &g_array_index(faults, LodeCountFault, i);
+		uint64_t n_returned = 0;
+		for (; next < returns->len; next++) {
+			const LodeCountInterruption *row = &g_array_index(
+				returns, LodeCountInterruption, next);
+			if (row->source > fault->source ||
+				(row->source == fault->source && row->handler > fault->handler))
+				break;
+			if (row->source == fault->source && row->handler == fault->handler &&
+				row->is_fault)
+				n_returned += MIN(row->count, UINT64_MAX - n_returned);
+		}
+		if (fault->source != 0 && fault->count > n_returned &&
+			may_fault_early(self, fault->source))
+			self->n_left_handlers += fault->count - n_returned;
+	}
+}
+
 /* What came to a block and did not go on: threads that ended there. */
 static void add_ends(Reading *self)
 {
@@ -332,6 +377,7 @@ static bool add_process(Reading *self, GError **error)
 	for (guint i = 0; i < self->file->exits->len; i++)
 		add_exit(self, &g_array_index(self->file->exits, LodeCountExit, i),
 			&next_interruption);
+	count_left_handlers(self);
 	add_ends(self);
 	self->process = NULL;
 	return lode_traced_rows_check(&self->rows, error);
@@ -378,6 +424,7 @@ static void account(Reading *self)
 		{"threads that are not counted: too many at a time", self->n_lost_threads},
 		{"records of code or mappings for which there was no room",
 			self->n_lost_records + self->n_lost_mappings},
+		{LODE_UNRESOLVED_LEFT_HANDLER, self->n_left_handlers},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)

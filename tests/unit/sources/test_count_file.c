@@ -103,6 +103,11 @@ static File *make_file(void)
 			.handler = 3,
 			.count = 2,
 			.kind = COUNT_TARGET_FAULTED};
+		targets[2] = (CountTarget){.source = 2,
+			.target = 3,
+			.handler = 3,
+			.count = 5,
+			.kind = COUNT_TARGET_FAULT};
 	}
 	return self;
 }
@@ -155,6 +160,11 @@ static void test_counts(void)
 		read->interruptions, LodeCountInterruption, 0);
 	g_assert_cmpuint(row->count, ==, 4);
 	g_assert_true(row->is_fault);
+	g_assert_cmpuint(read->faults->len, ==, 1);
+	const LodeCountFault *fault = &g_array_index(read->faults, LodeCountFault, 0);
+	g_assert_cmpuint(fault->source, ==, 2);
+	g_assert_cmpuint(fault->handler, ==, 3);
+	g_assert_cmpuint(fault->count, ==, 10);
 	g_assert_null(read->events);
 }
 
