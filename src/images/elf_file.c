@@ -338,13 +338,36 @@ static void find_executable(LodeElfFile *self)
 	g_array_set_size(self->executable, n);
 }
 
+/* GNU ld does not pad an id whose length is no multiple of 4, so that libelf takes the note for
+ * broken. The kernel, and so perf, reads it. */
+static const uint8_t *find_unpadded_id(const LodeElfFile *self, ssize_t *out_n)
+{
+	enum { HEADER_BYTES = 12, NAME_BYTES = 4 };
+	const LodeElfSection *section = lode_elf_file_find_section(self, ".note.gnu.build-id");
+	const uint8_t *note = section != NULL && section->size >= HEADER_BYTES + NAME_BYTES
+	                              ? lode_elf_section_bytes(section)
+	                              : NULL;
+
+	if (note == NULL || lode_elf_file_number(self, note, 4) != NAME_BYTES ||
+		lode_elf_file_number(self, note + 8, 4) != NT_GNU_BUILD_ID ||
+		memcmp(note + HEADER_BYTES, "GNU", NAME_BYTES) != 0)
+		return NULL;
+	uint64_t n = lode_elf_file_number(self, note + 4, 4);
+	if (n > section->size - HEADER_BYTES - NAME_BYTES)
+		return NULL;
+	*out_n = (ssize_t)n;
+	return note + HEADER_BYTES + NAME_BYTES;
+}
+
 static void read_build_id(LodeElfFile *self)
 {
 	const void *id;
 	ssize_t n = dwelf_elf_gnu_build_id(self->elf, &id);
 	GString *text;
 
-	if (n < 2 || n > MAX_BUILD_ID)
+	if (n <= 0)
+		id = find_unpadded_id(self, &n);
+	if (n < 1 || n > MAX_BUILD_ID)
 		return;
 	text = g_string_sized_new((size_t)n * 2);
 	for (ssize_t i = 0; i < n; i++)

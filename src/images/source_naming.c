@@ -51,8 +51,9 @@ LodeSourceNaming *lode_source_naming_open(const char *path, const char *build_id
 		self->separate = lode_debug_file_find(self->file, &local);
 		with_lines = self->separate;
 	}
-	self->info = with_lines != NULL ? lode_debug_info_open(with_lines, self->file, NULL, &warning)
-	                                : NULL;
+	self->info = with_lines != NULL
+	                     ? lode_debug_info_open(with_lines, self->file, NULL, &warning)
+	                     : NULL;
 	self->units = g_hash_table_new_full(NULL, NULL, NULL, unit_free);
 	return self->info != NULL ? g_steal_pointer(&self) : NULL;
 }

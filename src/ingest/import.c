@@ -167,8 +167,7 @@ static bool check_alone(const Inputs *self, const LodeImportOptions *options, GE
 			"of traces, give those that are wanted");
 		return false;
 	}
-	size_t n_alone = self->binaries->len +
-	                 (self->flow_file != NULL ? 1 : self->traces->len);
+	size_t n_alone = self->binaries->len + (self->flow_file != NULL ? 1 : self->traces->len);
 	const char *alone = self->flow_file != NULL ? self->flow_file
 	                    : self->traces->len > 0 ? self->traces->pdata[0]
 	                                            : NULL;
@@ -205,7 +204,8 @@ static bool sort_inputs(Inputs *self, const LodeImportOptions *options, GError *
 			return false;
 	if (self->binaries->len == options->n_paths) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"%s: not a recording: binaries, and folders and archives of them, are given "
+			"%s: not a recording: binaries, and folders and archives of them, are "
+			"given "
 			"beside one; a directory of perf record --threads has a file 'data'",
 			options->paths[0]);
 		return false;
@@ -297,15 +297,14 @@ static bool read_allocations(const Inputs *inputs, LodeMemoryReading *memory, GE
 static bool read_pages(const Inputs *inputs, LodeMemoryReading *memory, GError **error)
 {
 	for (guint i = 0; i < inputs->pages->len; i++)
-		if (!lode_page_file_read(
-			    inputs->pages->pdata[i], memory->pages, error))
+		if (!lode_page_file_read(inputs->pages->pdata[i], memory->pages, error))
 			return false;
 	return true;
 }
 
 static LodeRecording *read_samples(const Inputs *inputs, const LodeImportOptions *options,
-	LodeMemoryReading *memory, LodeSampledStacks *stacks,
-	const LodeProgress *progress, GError **error)
+	LodeMemoryReading *memory, LodeSampledStacks *stacks, const LodeProgress *progress,
+	GError **error)
 {
 	if (!read_allocations(inputs, memory, error) || !read_pages(inputs, memory, error))
 		return NULL;
@@ -398,8 +397,8 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 
 	if (files == NULL)
 		return NULL;
-	if (inputs->perf->len > 0 && (samples = read_samples(inputs, options, memory, stacks,
-					      progress, error)) == NULL)
+	if (inputs->perf->len > 0 &&
+		(samples = read_samples(inputs, options, memory, stacks, progress, error)) == NULL)
 		return NULL;
 	if (inputs->callgrind->len > 0 &&
 		(counts = lode_callgrind_read((const char *const *)inputs->callgrind->pdata,

@@ -282,8 +282,8 @@ void lode_access_resolver_find(const LodeAccessResolver *self, const LodeSampled
 	Question question = {.resolver = self,
 		.sampled = sampled,
 		.image = sampled->place.image != LODE_NONE
-	                         ? lode_code_images_at(lode_places_images(self->places),
-					   sampled->place.image)
+	                         ? lode_code_images_at(
+					   lode_places_images(self->places), sampled->place.image)
 	                         : NULL,
 		.out = out_access};
 

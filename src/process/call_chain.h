@@ -33,6 +33,7 @@ void lode_call_chain_find_returns(
 	const LodePerfSample *sample, uint64_t context, GArray *out_returns);
 
 /* Appends the callers of a sample of user code (LodePlace), the innermost first, each inside the
- * calling instruction; none where nothing is known. `registers` are those of the sample; known 0: none. */
+ * calling instruction; none where nothing is known. `registers` are those of the sample; known 0:
+ * none. */
 void lode_call_chain_find(LodePlaces *places, const LodeSampledCode *sampled,
 	const LodeUserRegisters *registers, GArray *out_callers);

@@ -96,7 +96,7 @@ struct LodeChampsimInstructions {
 	uint64_t first_reference;
 	LodeCodeImages *images;
 	LodePlaces *places; /* time is the number of the reference */
-	GHashTable *known; /* uint64_t address → LodeReferenceInstruction, while mappings stay */
+	GHashTable *known;  /* uint64_t address → LodeReferenceInstruction, while mappings stay */
 	uint64_t next_change;
 };
 
@@ -159,8 +159,8 @@ static const uint8_t *code_at(
 {
 	LodePlace place;
 
-	if (lode_places_find_at(self->places, 0, reference, LODE_JIT_TIME_UNKNOWN, address, &place) !=
-		LODE_PLACE_FOUND)
+	if (lode_places_find_at(self->places, 0, reference, LODE_JIT_TIME_UNKNOWN, address,
+		    &place) != LODE_PLACE_FOUND)
 		return NULL;
 	return lode_code_image_bytes(
 		lode_code_images_at(self->images, place.image), place.address, out_n);

@@ -222,8 +222,7 @@ static void open_image(LodeCodeImages *self, LodeCodeImage *image)
 	if (image->binary == NULL)
 		image->error = g_strdup(error->message);
 	else
-		image->functions = lode_binary_image_functions(
-			image->binary, &image->n_functions);
+		image->functions = lode_binary_image_functions(image->binary, &image->n_functions);
 }
 
 typedef struct {
@@ -483,8 +482,7 @@ char *lode_code_images_place_text(const LodeCodeImages *self, uint32_t image, ui
 
 	if (image == LODE_NONE)
 		return g_strdup("?");
-	g_autofree char *name = g_path_get_basename(
-		has_line ? file : image_at(self, image)->path);
+	g_autofree char *name = g_path_get_basename(has_line ? file : image_at(self, image)->path);
 	return has_line ? g_strdup_printf("%s:%" G_GUINT32_FORMAT, name, line)
 	                : g_strdup_printf("%s+0x%" G_GINT64_MODIFIER "x", name, address);
 }

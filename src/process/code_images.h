@@ -27,12 +27,12 @@ typedef struct LodeCodeImages LodeCodeImages;
 
 typedef struct {
 	LodeImageKind kind;
-	char *path;                /* as the process had it */
+	char *path;                 /* as the process had it */
 	LodeImageIdentity identity; /* its strings are the images'; of files */
-	char *file;                /* where the image was found; NULL: nowhere */
-	char *note, *debug;        /* see LodeFoundImageFile */
-	LodeBinaryImage *binary;   /* NULL: not found, or cannot be opened */
-	char *error;               /* then why */
+	char *file;                 /* where the image was found; NULL: nowhere */
+	char *note, *debug;         /* see LodeFoundImageFile */
+	LodeBinaryImage *binary;    /* NULL: not found, or cannot be opened */
+	char *error;                /* then why */
 	const LodeBinaryFunction *functions;
 	size_t n_functions;
 	/* Private: what is made when it is asked for. */

@@ -89,8 +89,7 @@ LodeImageArchive *lode_image_archive_open(const char *path, GError **error)
 	self->archive = self->library.read_new();
 	self->library.support_format_tar(self->archive);
 	if (lseek(self->file->fd, 0, SEEK_SET) == 0 &&
-		self->library.open_fd(self->archive, self->file->fd, BLOCK_BYTES) ==
-			ARCHIVE_OK)
+		self->library.open_fd(self->archive, self->file->fd, BLOCK_BYTES) == ARCHIVE_OK)
 		return g_steal_pointer(&self);
 	set_damaged(self, error);
 	return NULL;

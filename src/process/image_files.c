@@ -21,17 +21,17 @@ enum {
 /* A binary that was given, or that a recording has kept. */
 typedef struct {
 	char *path;
-	char *name;        /* the last part of the path that it has by itself */
-	char *build_id;    /* NULL: none */
-	char *mapped_path; /* of a copy: what it was a copy of; else NULL */
+	char *name;                 /* the last part of the path that it has by itself */
+	char *build_id;             /* NULL: none */
+	char *mapped_path;          /* of a copy: what it was a copy of; else NULL */
 	LodeImageIdentity identity; /* likewise; its path is mapped_path */
 } Given;
 
 struct LodeImageFiles {
-	GPtrArray *roots; /* char * */
-	GPtrArray *given; /* Given */
-	GHashTable *by_name;     /* → GPtrArray of Given, borrowed */
-	GHashTable *debug_files; /* build-id → path, of those without code */
+	GPtrArray *roots;          /* char * */
+	GPtrArray *given;          /* Given */
+	GHashTable *by_name;       /* → GPtrArray of Given, borrowed */
+	GHashTable *debug_files;   /* build-id → path, of those without code */
 	LodePrivateFolder *folder; /* NULL: nothing was unpacked */
 	GMutex lock;               /* of the folder, and of what follows */
 	char *vdso;                /* NULL: not written yet */
@@ -185,8 +185,7 @@ static bool add_binary(LodeImageFiles *self, const char *path, const char *name)
 	Given *given;
 
 	if (file != NULL && file->executable->len == 0 && file->build_id != NULL) {
-		g_hash_table_insert(
-			self->debug_files, g_strdup(file->build_id), g_strdup(path));
+		g_hash_table_insert(self->debug_files, g_strdup(file->build_id), g_strdup(path));
 		return true;
 	}
 	if (file == NULL || file->executable->len == 0)
@@ -440,8 +439,7 @@ static bool check_without_build_id(const LodeImageIdentity *identity, const char
 	return true;
 }
 
-static bool check_file(
-	const LodeImageIdentity *identity, const char *path, LodeFoundImageFile *out)
+static bool check_file(const LodeImageIdentity *identity, const char *path, LodeFoundImageFile *out)
 {
 	g_autoptr(GError) error = NULL;
 	g_autoptr(LodeElfFile) file = NULL;
@@ -528,10 +526,10 @@ static bool find_by_build_id(const LodeImageIdentity *identity, LodeFoundImageFi
 				g_autofree char *path = g_strdup_printf("%s/.build-id/%.2s/%.*s%s",
 					folders[i], identity->build_id, (int)(n - 2),
 					identity->build_id + 2, ends[j]);
-				g_autoptr(LodeElfFile) file =
-					g_file_test(path, G_FILE_TEST_IS_REGULAR)
-						? lode_elf_file_open(path, NULL)
-						: NULL;
+				g_autoptr(LodeElfFile)
+					file = g_file_test(path, G_FILE_TEST_IS_REGULAR)
+				                       ? lode_elf_file_open(path, NULL)
+				                       : NULL;
 				if (file == NULL || file->executable->len == 0 ||
 					!lode_image_identity_has_build_id(identity, file->build_id))
 					continue;
@@ -552,7 +550,7 @@ static bool find_vdso(
 		return false;
 	now = lode_vdso_image_build_id();
 	if (identity->build_id != NULL ? !lode_image_identity_has_build_id(identity, now)
-	                               : g_strcmp0(identity->host, g_get_host_name()) != 0)
+				       : g_strcmp0(identity->host, g_get_host_name()) != 0)
 		return false;
 	g_mutex_lock(&self->lock);
 	if (self->vdso == NULL && open_folder(self, NULL))

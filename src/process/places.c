@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A mapping tells a path, an offset in the file, and what else is known of the file; a profile wants
- * an address as the file's own program headers have it. Anonymous memory is code that was made at
- * run time, which only a jitdump or a perf map explains, or a copy of a file's text: some programs
- * move their text to huge pages.
+ * A mapping tells a path, an offset in the file, and what else is known of the file; a profile
+ * wants an address as the file's own program headers have it. Anonymous memory is code that was
+ * made at run time, which only a jitdump or a perf map explains, or a copy of a file's text: some
+ * programs move their text to huge pages.
  */
 #include "process/places.h"
 
@@ -39,10 +39,10 @@ struct LodePlaces {
 	LodePlacesOptions options;
 	GArray *recordings; /* Recording */
 	uint32_t selected;
-	GArray *files;             /* File */
-	GHashTable *file_ids;      /* what a record says of a file → index + 1, of one recording */
-	GArray *mappings;          /* LodePlacedMapping; live: none */
-	GArray *jit_images;        /* uint32_t × files of the set of code: image, LODE_NONE */
+	GArray *files;        /* File */
+	GHashTable *file_ids; /* what a record says of a file → index + 1, of one recording */
+	GArray *mappings;     /* LodePlacedMapping; live: none */
+	GArray *jit_images;   /* uint32_t × files of the set of code: image, LODE_NONE */
 	GHashTable *perf_map_pids; /* processes whose perf map was looked for */
 	GStringChunk *strings;
 	LodeAddressSpaces *loads; /* live: where images lie as a whole; files are the images */
@@ -90,7 +90,7 @@ uint32_t lode_places_begin(LodePlaces *self)
 {
 	const Recording added = {
 		.spaces = self->options.is_live ? lode_address_spaces_new_live()
-		                                : lode_address_spaces_new(),
+	                                        : lode_address_spaces_new(),
 	};
 
 	g_array_append_val(self->recordings, added);
@@ -204,7 +204,7 @@ static uint32_t add_file(LodePlaces *self, const LodePerfMapping *mapping)
 					     self->strings, mapping->path),
 				.build_id = build_id != NULL ? g_string_chunk_insert_const(
 								       self->strings, build_id)
-				                             : NULL,
+		                                             : NULL,
 				.is_build_id_padded = mapping->is_build_id_padded,
 				.device_major = mapping->device_major,
 				.device_minor = mapping->device_minor,
@@ -216,8 +216,8 @@ static uint32_t add_file(LodePlaces *self, const LodePerfMapping *mapping)
 		};
 		file.kind = kind_of(&file.identity);
 		g_array_append_val(self->files, file);
-		g_hash_table_insert(self->file_ids, g_steal_pointer(&key),
-			GUINT_TO_POINTER(self->files->len));
+		g_hash_table_insert(
+			self->file_ids, g_steal_pointer(&key), GUINT_TO_POINTER(self->files->len));
 	}
 	g_free(key);
 	return id;
@@ -231,10 +231,10 @@ static File *file_at(const LodePlaces *self, uint32_t file)
 /* The file that a mapped range is of; NULL: none is known. */
 static File *file_of(const LodePlaces *self, const LodeMappedRange *range)
 {
-	uint32_t file = self->options.is_live || range->file == LODE_NONE
-	                        ? range->file
-	                        : g_array_index(self->mappings, LodePlacedMapping, range->file)
-	                                  .file;
+	uint32_t file =
+		self->options.is_live || range->file == LODE_NONE
+			? range->file
+			: g_array_index(self->mappings, LodePlacedMapping, range->file).file;
 
 	return file != LODE_NONE ? file_at(self, file) : NULL;
 }
@@ -285,8 +285,8 @@ static void find_code(LodePlaces *self, uint32_t pid, const LodePerfMapping *map
 		add_jit_file(self, map);
 }
 
-static LodePlaceOutcome find_jit_code(LodePlaces *self, uint32_t pid, uint64_t time_ns,
-	uint64_t address, LodePlace *out_place)
+static LodePlaceOutcome find_jit_code(
+	LodePlaces *self, uint32_t pid, uint64_t time_ns, uint64_t address, LodePlace *out_place)
 {
 	const uint32_t none = LODE_NONE;
 	LodeJitPlace place;
@@ -594,9 +594,9 @@ static void complete_files(LodePlaces *self, const LodePerfInfo *info, const cha
 				self->strings, row->build_id);
 			file->identity.is_build_id_padded = row->is_padded;
 		} else {
-			file->identity.has_no_build_id =
-				knows_build_ids &&
-				!g_hash_table_contains(table, file->identity.path);
+			file->identity.has_no_build_id = knows_build_ids &&
+			                                 !g_hash_table_contains(
+								 table, file->identity.path);
 		}
 		file->kind = kind_of(&file->identity);
 	}
@@ -613,8 +613,8 @@ static bool has_times(LodePerfData *data)
 	return false;
 }
 
-void lode_places_freeze(LodePlaces *self, LodePerfData *data, const char *path,
-	const LodeProgress *progress)
+void lode_places_freeze(
+	LodePlaces *self, LodePerfData *data, const char *path, const LodeProgress *progress)
 {
 	if (data != NULL) {
 		const LodePerfInfo *info = lode_perf_data_info(data);

@@ -6,8 +6,8 @@
  *                                        │ (process, time, address)
  *                                        ▼
  *                                     mapping ─▶ what it is of ─┬─ a file ─▶ image, address in it
- *                                                               ├─ code made at run time ─▶ likewise
- *                                                               └─ nothing known: an outcome
+ *                                                               ├─ code made at run time ─▶
+ * likewise └─ nothing known: an outcome
  *
  * Several recordings are several worlds: each has its own processes and times. Time is the
  * recording's: nanoseconds, numbers of samples or of references.
@@ -56,7 +56,7 @@ typedef struct {
 	LodeCodeImages *images; /* where those that are found are added */
 	LodeJitCodeSet *jit;    /* where code made at run time is looked up, and added when it is
 	                           found; NULL: nowhere */
-	bool is_live;     /* of what runs: only the present is known */
+	bool is_live;           /* of what runs: only the present is known */
 	/* Of a trace, which tells of all mappings: memory that may not be executed is ignored, and
 	 * none taken for a copy of a file's text. */
 	bool is_for_code;
@@ -93,14 +93,13 @@ void lode_places_note_traced(
 /* A process is known from `begin` to `end`: nothing is mapped outside. Before its mappings. */
 void lode_places_limit(LodePlaces *self, uint32_t pid, uint64_t begin, uint64_t end);
 
-
 /*
  * Ends a recording, before anything is looked up; none for live places. `data`, which may be NULL,
  * is where it stands in: its own list of files, and its host and end, complete what the mappings
  * tell of their files. Cancelled, the recording is of no use.
  */
-void lode_places_freeze(LodePlaces *self, LodePerfData *data, const char *path,
-	const LodeProgress *progress);
+void lode_places_freeze(
+	LodePlaces *self, LodePerfData *data, const char *path, const LodeProgress *progress);
 
 /* How many mappings overlap so often that what lay there before is not known, of all recordings;
  * see lode_address_spaces_why_forgotten. */
@@ -132,8 +131,7 @@ uint32_t lode_places_image_of(LodePlaces *self, uint32_t mapping);
 
 /* Live: the image that data at an address is of, also where it is of no file (.bss). The caller may
  * not be sure that the address is valid. */
-bool lode_places_find_data(
-	LodePlaces *self, uint32_t pid, uint64_t address, LodePlace *out_place);
+bool lode_places_find_data(LodePlaces *self, uint32_t pid, uint64_t address, LodePlace *out_place);
 
 /* How the address space of a process in a recording came about that it had at that time. */
 LodeAddressSpaceBirth lode_places_find_birth(

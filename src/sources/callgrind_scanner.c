@@ -390,8 +390,7 @@ static uint32_t intern_object(Scanner *self, const char *text, size_t size)
 {
 	LodeCallgrindRecords *records = self->records;
 	GStringChunk *strings = records->recording->strings;
-	LodeRecordedObject object = {
-		.path = copy_name(records, text, size), .image = LODE_NONE};
+	LodeRecordedObject object = {.path = copy_name(records, text, size), .image = LODE_NONE};
 	GArray *objects = records->recording->objects;
 	char *key = object.path;
 

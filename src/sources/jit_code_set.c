@@ -167,8 +167,8 @@ bool lode_jit_code_set_has_pid(const LodeJitCodeSet *self, uint32_t pid)
 	return false;
 }
 
-void lode_jit_code_set_note_mapping(LodeJitCodeSet *self, uint32_t pid, const char *path,
-	uint64_t device, uint64_t inode)
+void lode_jit_code_set_note_mapping(
+	LodeJitCodeSet *self, uint32_t pid, const char *path, uint64_t device, uint64_t inode)
 {
 	const Mapping mapping = {g_strdup(path), device, inode, pid};
 

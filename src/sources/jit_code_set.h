@@ -23,7 +23,7 @@ typedef struct {
 } LodeJitPlace;
 
 typedef enum {
-	LODE_JIT_NONE,      /* nothing that the set knows */
+	LODE_JIT_NONE, /* nothing that the set knows */
 	LODE_JIT_FOUND,
 	LODE_JIT_AMBIGUOUS, /* several lay there, one after the other, and the time is not known */
 } LodeJitOutcome;
@@ -56,8 +56,8 @@ bool lode_jit_code_set_has_pid(const LodeJitCodeSet *self, uint32_t pid);
  * namespace of its own. `path` is as the process has it; device and inode are those of the file,
  * inode 0: not known. Takes effect with lode_jit_code_set_settle().
  */
-void lode_jit_code_set_note_mapping(LodeJitCodeSet *self, uint32_t pid, const char *path,
-	uint64_t device, uint64_t inode);
+void lode_jit_code_set_note_mapping(
+	LodeJitCodeSet *self, uint32_t pid, const char *path, uint64_t device, uint64_t inode);
 
 /* Gives dumps to the processes that were noted: by inode or path, else by their name alone, if only
  * one dump and one mapped file have it. */

@@ -90,11 +90,11 @@ typedef struct {
 	uint32_t n_sampled;      /* the last so many columns are sampled */
 	GArray *late_columns;    /* uint32_t: sampled columns, ascending, whose samples have the
 	                            address of what came after the instruction that waited */
-	GArray *totals;   /* double × events, summed from the files' own summary/totals lines */
-	GArray *objects;  /* LodeRecordedObject */
-	GArray *image_objects; /* uint32_t × code images: their objects; LODE_NONE */
-	GArray *pids;     /* uint32_t: the processes, each once */
-	GPtrArray *names; /* char *: functions and files, no two equal */
+	GArray *totals;  /* double × events, summed from the files' own summary/totals lines */
+	GArray *objects; /* LodeRecordedObject */
+	GArray *image_objects;      /* uint32_t × code images: their objects; LODE_NONE */
+	GArray *pids;               /* uint32_t: the processes, each once */
+	GPtrArray *names;           /* char *: functions and files, no two equal */
 	GHashTable *known_commands; /* private: the same as `commands` */
 	/* Rows from here on are samples to be joined with the counted ones before; LODE_NONE: none.
 	 */

@@ -43,8 +43,8 @@ static void write_missing(const LodeProfile *profile, FILE *out)
 		share += g_array_index(files, LodeMissingFile, i).share;
 	if (files->len == 0)
 		return;
-	lode_display_line(out, "%s in files that were not found:",
-		lode_number_format_share(share, number));
+	lode_display_line(
+		out, "%s in files that were not found:", lode_number_format_share(share, number));
 	for (guint i = 0; i < MIN(files->len, SHOWN); i++) {
 		const LodeMissingFile *file = &g_array_index(files, LodeMissingFile, i);
 		const LodeImage *image = lode_profile_image(profile, file->image);

@@ -323,8 +323,7 @@ static void write_text(const LodeProfile *profile, const GArray *rows, const GPt
 	fputc('\n', out);
 	g_autoptr(GArray) missing = lode_missing_files_new(profile);
 	if (missing->len > 0)
-		lode_profile_lines_print(
-			&options->terminal, out, "%s", lode_missing_files_remedy);
+		lode_profile_lines_print(&options->terminal, out, "%s", lode_missing_files_remedy);
 	if (profile->unresolved->len == 0)
 		lode_profile_lines_unresolved(profile, &options->terminal, out);
 	if (runs == NULL || runs->len == 0)

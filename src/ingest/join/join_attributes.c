@@ -353,10 +353,10 @@ static void account_notes(LodeProfile *profile, const LodeJoinImages *images)
 {
 	for (guint i = 0; i < images->code_images->len; i++) {
 		uint32_t code = g_array_index(images->code_images, uint32_t, i);
-		const char *note = code != LODE_NONE
-		                           ? lode_code_images_peek(images->context->code_images, code)
-		                                     ->note
-		                           : NULL;
+		const char *note =
+			code != LODE_NONE
+				? lode_code_images_peek(images->context->code_images, code)->note
+				: NULL;
 		if (note != NULL && images->binaries[i] != NULL)
 			lode_profile_add_unresolved(
 				profile, "file not known to be the recorded one", note, 0, 0);

@@ -95,8 +95,8 @@ static bool find_jit_code(
 	if (lode_jit_code_set_find(self->context->jit, pid, address, LODE_JIT_TIME_LAST, &place) !=
 		LODE_JIT_FOUND)
 		return false;
-	*out_place = (LodePlace){lode_code_images_add_kind(code_images(self), LODE_IMAGE_JIT,
-					 place.path),
+	*out_place = (LodePlace){
+		lode_code_images_add_kind(code_images(self), LODE_IMAGE_JIT, place.path),
 		place.address};
 	return true;
 }

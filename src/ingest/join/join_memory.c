@@ -96,7 +96,9 @@ static char *anonymous_name(Building *self, uint32_t index)
 
 	if (!lode_memory_loads_find(self->loads, index, mapping->start, &image, &address))
 		return lode_profile_intern(self->profile, mapping->name);
-	const char *path = lode_code_images_peek(lode_places_images(self->reading->options.places), image)->path;
+	const char *path = lode_code_images_peek(
+		lode_places_images(self->reading->options.places), image)
+	                           ->path;
 	g_autofree char *name = g_strconcat(path, " [bss]", NULL);
 	return lode_profile_intern(self->profile, name);
 }
@@ -403,8 +405,7 @@ bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GE
 		return true;
 	lode_join_waiting(profile, accesses);
 	guint n = reading->accesses->len;
-	if (reading->is_full ||
-		!lode_large_array_has_room(sizeof(LodeMemorySample), n)) {
+	if (reading->is_full || !lode_large_array_has_room(sizeof(LodeMemorySample), n)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
 			"not enough memory for %u sampled accesses or more", n);
 		return false;

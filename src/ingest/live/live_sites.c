@@ -15,7 +15,7 @@ struct LodeLiveSites {
 	GArray *records;      /* LodePerfRecord; their texts are in `texts` */
 	GStringChunk *texts;  /* also names of sites */
 	LodeProfile *profile; /* that the sites are of; NULL: not read yet */
-	LodePlaces *places; /* over time, of what is told of so far */
+	LodePlaces *places;   /* over time, of what is told of so far */
 	LodeMemoryReading *reading;
 	LodeMemoryLoads *loads;
 	LodeMemorySites *sites;

@@ -69,8 +69,8 @@ void lode_memory_reading_select(LodeMemoryReading *self, uint32_t recording)
 	self->input = recording;
 	lode_places_select(self->options.places, recording);
 	while (self->inputs->len <= recording) {
-		Input added = {g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-			g_hash_table_new(NULL, NULL)};
+		Input added = {
+			g_array_new(FALSE, FALSE, sizeof(uint32_t)), g_hash_table_new(NULL, NULL)};
 		g_array_append_val(self->inputs, added);
 	}
 }
@@ -102,8 +102,8 @@ void lode_memory_reading_note(
 {
 	lode_threads_note(&self->threads, record, time_ns);
 	if (record->kind == LODE_PERF_MAPPING && record->mode != LODE_PERF_MODE_KERNEL)
-		self->has_fixed_addresses |= lode_memory_reading_is_fixed(record->mapping.start,
-			record->mapping.start + record->mapping.size);
+		self->has_fixed_addresses |= lode_memory_reading_is_fixed(
+			record->mapping.start, record->mapping.start + record->mapping.size);
 }
 
 /* "0-3,8": adds CPUs to a node. */
@@ -297,8 +297,7 @@ static LodeReadAccess operand_row(LodeMemoryReading *self, uint32_t pid, const L
 	/* registers and stack are not kept */
 	added.frame = lode_resolved_access_frame(resolved,
 		row->image != LODE_NONE
-			? lode_code_images_at(
-				  lode_places_images(self->options.places), row->image)
+			? lode_code_images_at(lode_places_images(self->options.places), row->image)
 			: NULL,
 		added.image_access_pc, operand->address);
 	return added;
@@ -338,8 +337,7 @@ void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *s
 		.patience_us = -1,
 		.wants_next = self->options.charges_next_access,
 	};
-	const LodeSampledCode code = {
-		record, sampled->event, sampled->time_ns, sampled->place};
+	const LodeSampledCode code = {record, sampled->event, sampled->time_ns, sampled->place};
 	LodeResolvedAccess resolved;
 
 	/* Also of a program that nothing can be said of: its samples have their reason. */
@@ -454,8 +452,8 @@ static LodeStackMapping stack_mapping(void *data, uint32_t mapping, uint64_t tim
 	const LodeMappedRange *below = lode_places_find_mapping(
 		self->options.places, row->mapping.pid, time_ns, row->mapping.start - 1);
 
-	return (LodeStackMapping){row->mapping.start, row->mapping.end,
-		below != NULL && below->protection == 0};
+	return (LodeStackMapping){
+		row->mapping.start, row->mapping.end, below != NULL && below->protection == 0};
 }
 
 /* A mapping for each owner after its first; their numbers, in the order of the owners. */

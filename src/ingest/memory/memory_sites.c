@@ -200,8 +200,9 @@ static const char *image_name(LodeMemorySites *self, const Frame *frame)
 {
 	if (frame->image == LODE_NONE)
 		return "";
-	const char *path =
-		lode_code_images_at(lode_places_images(self->reading->options.places), frame->image)->path;
+	const char *path = lode_code_images_at(
+		lode_places_images(self->reading->options.places), frame->image)
+	                           ->path;
 	const char *slash = strrchr(path, '/');
 
 	return slash != NULL ? slash + 1 : path;
@@ -458,8 +459,8 @@ static uint32_t add_call(
 	LodeMemorySites *self, uint32_t inner, const Frame *frame, const Call *call)
 {
 	g_autofree char *place = lode_code_images_place_text(
-		lode_places_images(self->reading->options.places), frame->image, frame->image_address,
-		call->file, call->line);
+		lode_places_images(self->reading->options.places), frame->image,
+		frame->image_address, call->file, call->line);
 	LodeAllocationCall row = {
 		.function = lode_profile_intern(self->profile, call->function),
 		.place = lode_profile_intern(self->profile, place),
@@ -760,8 +761,8 @@ static uint32_t add_allocation(
 	const LodeAllocation allocation = {
 		.pid = pid,
 		.site = LODE_AT(memory->paths, LodeAllocationPath, of.path).site,
-		.thread = lode_threads_look_up(&self->reading->threads, pid,
-			logged->tid, logged->begin_ns),
+		.thread = lode_threads_look_up(
+			&self->reading->threads, pid, logged->tid, logged->begin_ns),
 		.address = logged->address,
 		.size = logged->size,
 		.begin_ns = logged->begin_ns,
@@ -781,10 +782,9 @@ static bool is_given_back(LodeMemorySites *self, const LodeMemoryPlace *heirs, u
 	const LodeLoggedAllocation *found, uint64_t address)
 {
 	for (unsigned i = 0; i < n; i++) {
-		uint32_t log = lode_allocations_find(self->reading->logs,
-			heirs[i].pid,
-			lode_places_find_birth(
-				self->reading->options.places, heirs[i].input, heirs[i].pid, heirs[i].time_ns)
+		uint32_t log = lode_allocations_find(self->reading->logs, heirs[i].pid,
+			lode_places_find_birth(self->reading->options.places, heirs[i].input,
+				heirs[i].pid, heirs[i].time_ns)
 				.time_ns,
 			heirs[i].time_ns);
 		if (log != LODE_NONE && lode_allocation_log_has_given_back(self->logs[log].log,

@@ -95,9 +95,9 @@ void lode_sampled_kernel_name_rows(LodeSampledKernel *self)
 	LodeNameTable names;
 
 	lode_name_table_init(&names);
-	uint32_t object = self->image != LODE_NONE ? lode_code_images_object_of(self->images,
-							     recording, self->image)
-	                                           : LODE_NONE;
+	uint32_t object = self->image != LODE_NONE
+	                          ? lode_code_images_object_of(self->images, recording, self->image)
+	                          : LODE_NONE;
 	for (guint i = 0; object != LODE_NONE && i < recording->instructions->len; i++) {
 		LodeRecordedInstruction *row = &g_array_index(
 			recording->instructions, LodeRecordedInstruction, i);

@@ -10,12 +10,12 @@
 #include "sources/kernel_symbols.h"
 
 typedef struct {
-	LodeRecording *recording;   /* borrowed, as the images */
+	LodeRecording *recording; /* borrowed, as the images */
 	LodeCodeImages *images;
 	LodeKernelSymbols *symbols; /* of this machine; NULL: not read or hidden */
 	bool is_read;               /* whether they were tried: when a sample is in the kernel */
-	uint64_t text;   /* where the current recording's kernel began; 0: of another machine */
-	uint32_t image;  /* LODE_NONE: no sample is in the kernel */
+	uint64_t text;  /* where the current recording's kernel began; 0: of another machine */
+	uint32_t image; /* LODE_NONE: no sample is in the kernel */
 } LodeSampledKernel;
 
 void lode_sampled_kernel_init(

@@ -492,8 +492,7 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 
 static bool read_samples(Reading *self, GError **error)
 {
-	lode_sampled_rows_init(
-		&self->rows, self->recording, lode_places_images(self->places));
+	lode_sampled_rows_init(&self->rows, self->recording, lode_places_images(self->places));
 	for (int i = 0; i < LODE_PLACE_N_OUTCOMES; i++)
 		self->weights[i] = g_new0(double, self->recording->events->len);
 	self->n_samples = g_new0(double, self->recording->events->len);
@@ -555,8 +554,8 @@ static void account(Reading *self)
 	for (int i = 1; i < LODE_PLACE_N_OUTCOMES; i++)
 		if (self->counts[i] > 0)
 			lode_recording_add_unresolved(self->recording,
-				lode_place_outcome_reason((LodePlaceOutcome)i),
-				self->examples[i], self->counts[i], self->weights[i][column]);
+				lode_place_outcome_reason((LodePlaceOutcome)i), self->examples[i],
+				self->counts[i], self->weights[i][column]);
 	for (size_t i = 0; i < G_N_ELEMENTS(losses); i++)
 		if (counts[i] > 0)
 			lode_recording_add_unresolved(
@@ -667,8 +666,7 @@ LodeRecording *lode_sampled_recording_read(
 	reading.kernel_functions = g_ptr_array_new();
 	reading.inputs = g_array_new(FALSE, FALSE, sizeof(Input));
 	g_array_set_clear_func(reading.inputs, input_clear);
-	lode_sampled_kernel_init(
-		&reading.kernel, recording, lode_places_images(reading.places));
+	lode_sampled_kernel_init(&reading.kernel, recording, lode_places_images(reading.places));
 	bool is_read = read_all(&reading, options->paths, options->n_paths, error);
 	lode_sampled_rows_clear(&reading.rows);
 	lode_sampled_kernel_clear(&reading.kernel);

@@ -93,8 +93,8 @@ uint32_t lode_sampled_rows_find(LodeSampledRows *self, const LodePlace *place)
 void lode_sampled_rows_add_branch(
 	LodeSampledRows *self, const LodePlace *source, const LodePlace *target)
 {
-	const LodeIdKey key = {{source->address, target->address,
-		(uint64_t)source->image << 32 | target->image}};
+	const LodeIdKey key = {
+		{source->address, target->address, (uint64_t)source->image << 32 | target->image}};
 	const LodeRecordedJump jump = {
 		.source = source->address,
 		.target = target->address,
@@ -132,8 +132,7 @@ void lode_sampled_rows_add_range(
 		self->n_broken++;
 		return;
 	}
-	const LodeRecordedRange range = {
-		first->address, last->address, object_of(self, first), 0};
+	const LodeRecordedRange range = {first->address, last->address, object_of(self, first), 0};
 	add_range(self, &range, 1);
 }
 

@@ -8,11 +8,11 @@
 #include <linux/perf_event.h>
 
 struct LodeSampledStacks {
-	LodePlaces *places;    /* borrowed */
-	LodeThreads *threads;   /* likewise */
-	LodeCallTree tree;      /* of callers, and of what was sampled */
-	GArray *samples;        /* LodeStackSample: a stack is a call of the tree */
-	GArray *chain;          /* LodePlace, of the sample at hand */
+	LodePlaces *places;   /* borrowed */
+	LodeThreads *threads; /* likewise */
+	LodeCallTree tree;    /* of callers, and of what was sampled */
+	GArray *samples;      /* LodeStackSample: a stack is a call of the tree */
+	GArray *chain;        /* LodePlace, of the sample at hand */
 	LodeNameTable kernel_functions, events;
 	bool has_chains;
 };
@@ -68,9 +68,8 @@ static bool find_code(
 		return true;
 	}
 	address = user_address(sampled);
-	return address != 0 &&
-	       lode_places_find(self->places, sampled->record->pid, sampled->time_ns, address,
-		       out_code) != LODE_PLACE_UNMAPPED;
+	return address != 0 && lode_places_find(self->places, sampled->record->pid,
+				       sampled->time_ns, address, out_code) != LODE_PLACE_UNMAPPED;
 }
 
 uint32_t lode_sampled_stacks_add(LodeSampledStacks *self, const LodeSampledAccess *sampled,
@@ -88,8 +87,7 @@ uint32_t lode_sampled_stacks_add(LodeSampledStacks *self, const LodeSampledAcces
 		lode_user_registers_from_perf(&registers, sampled->event->user_registers,
 			record->sample.user_abi, record->sample.user_registers);
 	if (find_code(self, sampled, &code)) {
-		const LodeSampledCode from = {
-			record, sampled->event, sampled->time_ns, code};
+		const LodeSampledCode from = {record, sampled->event, sampled->time_ns, code};
 		g_array_set_size(self->chain, 0);
 		lode_call_chain_find(self->places, &from, &registers, self->chain);
 		caller = lode_call_tree_add_chain(&self->tree, self->chain);
@@ -188,7 +186,7 @@ static uint32_t add_code(Naming *self, const LodePlace *code, uint32_t outer)
 	if (code->image != LODE_NONE)
 		frame.image = lode_code_images_peek(
 			lode_places_images(self->stacks->places), code->image)
-				      ->path;
+		                      ->path;
 	for (uint32_t i = name->n_inlined + 1; i-- > 0;) {
 		frame.is_inlined = i < name->n_inlined;
 		frame.function = (char *)(frame.is_inlined ? name->inlined[i].function

@@ -481,8 +481,7 @@ static void free_file(gpointer file)
 }
 
 LodeRecording *lode_counted_recording_read(const char *const *paths, size_t n_paths,
-	LodeCodeImages *images, LodeJitCodeSet *jit, const LodeProgress *progress,
-	GError **error)
+	LodeCodeImages *images, LodeJitCodeSet *jit, const LodeProgress *progress, GError **error)
 {
 	static const char count_column[] = "Ir", creator[] = "qemu-x86_64";
 	g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(free_file);

@@ -17,5 +17,4 @@
 /* The caller owns the result. Errors: those of lode_count_file_read(), _LIMIT, _NOT_FOUND where
  * nothing was executed. */
 LodeRecording *lode_counted_recording_read(const char *const *paths, size_t n_paths,
-	LodeCodeImages *images, LodeJitCodeSet *jit, const LodeProgress *progress,
-	GError **error);
+	LodeCodeImages *images, LodeJitCodeSet *jit, const LodeProgress *progress, GError **error);

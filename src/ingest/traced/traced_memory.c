@@ -330,8 +330,8 @@ static uint32_t find_thread(Filling *self, const LodeTracedAccess *access)
 		g_array_append_val(self->threads, unknown);
 	uint32_t *thread = &g_array_index(self->threads, uint32_t, access->thread);
 	if (*thread == LODE_NONE)
-		*thread = lode_threads_find(&self->reading->threads,
-			self->context->pid, tid_of(self, access->thread),
+		*thread = lode_threads_find(&self->reading->threads, self->context->pid,
+			tid_of(self, access->thread),
 			self->context->first_time_ns + access->reference + 1);
 	return *thread;
 }
@@ -512,8 +512,8 @@ void lode_traced_memory_finish(const LodeTracedMemory *self, const LodeTracedMem
 	lode_memory_reading_select(reading, context->input);
 	/* The process may have been, and may become, a different program. */
 	if (context->is_one_of_many)
-		lode_places_limit(
-			reading->options.places, context->pid, context->first_time_ns, context->end_time_ns);
+		lode_places_limit(reading->options.places, context->pid, context->first_time_ns,
+			context->end_time_ns);
 	note_mappings(&filling);
 	note_threads(&filling);
 	/* It lays out the program's memory by itself. */

@@ -52,8 +52,7 @@ static uint32_t owner_of(LodeTracedPlaces *self, const LodeTraceMapping *mapping
 
 	if (owner == 0) {
 		owner = g_hash_table_size(self->owners) + 1;
-		g_hash_table_insert(
-			self->owners, g_steal_pointer(&key), GUINT_TO_POINTER(owner));
+		g_hash_table_insert(self->owners, g_steal_pointer(&key), GUINT_TO_POINTER(owner));
 	}
 	return owner;
 }
@@ -119,14 +118,14 @@ LodeTracedPlaces *lode_traced_places_new_process(const LodeTraceDescription *des
 	lode_places_freeze(self->places, NULL, NULL, NULL);
 	uint64_t n_forgetting = lode_places_n_forgetting(self->places);
 	if (n_forgetting > 0)
-		lode_recording_add_unresolved(options->recording,
-			lode_address_spaces_why_forgotten, NULL, (double)n_forgetting, 0);
+		lode_recording_add_unresolved(options->recording, lode_address_spaces_why_forgotten,
+			NULL, (double)n_forgetting, 0);
 	g_array_sort(self->changes, compare_references);
 	return self;
 }
 
-LodeTracedPlaces *lode_traced_places_new_live(const LodeTraceDescription *description,
-	uint32_t pid, const LodeTracedPlacesOptions *options)
+LodeTracedPlaces *lode_traced_places_new_live(const LodeTraceDescription *description, uint32_t pid,
+	const LodeTracedPlacesOptions *options)
 {
 	LodeTracedPlaces *self = places_new(options, pid, true);
 

@@ -25,8 +25,8 @@ LodeTracedPlaces *lode_traced_places_new_process(const LodeTraceDescription *des
 
 /* Of a process that runs still: its description gets mappings, which are known once they are seen.
  * Code made at run time is not looked for. References are asked for in ascending order. */
-LodeTracedPlaces *lode_traced_places_new_live(const LodeTraceDescription *description,
-	uint32_t pid, const LodeTracedPlacesOptions *options);
+LodeTracedPlaces *lode_traced_places_new_live(const LodeTraceDescription *description, uint32_t pid,
+	const LodeTracedPlacesOptions *options);
 
 /* Takes what the description has got meanwhile: of a live one, before each frame. */
 void lode_traced_places_see(LodeTracedPlaces *self);

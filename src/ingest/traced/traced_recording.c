@@ -365,8 +365,8 @@ static void reading_init(Reading *self, const LodeTracedRecordingOptions *option
 		lode_traced_branch_sums_init(&self->branches, &predicting, self->recording,
 			lode_places_images(options->memory->options.places));
 	}
-	self->placing = (LodeTracedPlacesOptions){self->recording,
-		lode_places_images(options->memory->options.places), options->jit};
+	self->placing = (LodeTracedPlacesOptions){
+		self->recording, lode_places_images(options->memory->options.places), options->jit};
 	lode_traced_rows_init(&self->rows, self->recording);
 }
 
@@ -417,7 +417,8 @@ static Trace *trace_new(Reading *reading, const LodeTraceDescription *descriptio
 	self->description = description;
 	self->places = reading->is_live
 	                       ? lode_traced_places_new_live(description, pid, &reading->placing)
-	                       : lode_traced_places_new_process(description, pid, &reading->placing);
+	                       : lode_traced_places_new_process(
+					 description, pid, &reading->placing);
 	add_pid(reading->recording, pid);
 	self->counts = lode_traced_counts_new(self->places, &reading->rows);
 	if (options->predicts_branches)

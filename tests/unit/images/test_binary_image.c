@@ -221,6 +221,26 @@ static void test_libc(void)
 	g_assert_false(lode_binary_image_has_lines(image));
 }
 
+/* GNU ld pads none of them. */
+static void test_build_id_lengths(void)
+{
+	static const char digits[] = "0123456789abcdef0123456789abcdef01234567";
+	char *directory = tool_directory();
+
+	for (int n = 1; n <= 20; n++) {
+		g_autofree char *id = g_strndup(digits, 2 * (size_t)n);
+		g_autofree char *command = g_strconcat("cc -Wl,--build-id=0x", id, NULL);
+		if (!tool_compile(directory, command)) {
+			g_test_skip("no compiler");
+			break;
+		}
+		g_autofree char *path = g_build_filename(directory, "program", NULL);
+		g_autoptr(LodeBinaryImage) image = open_image(path, "/nonexistent");
+		g_assert_cmpstr(lode_binary_image_build_id(image), ==, id);
+	}
+	tool_directory_remove(directory);
+}
+
 /* Where `name` begins by nm's listing of the unstripped program. */
 static uint64_t address_of(const char *nm_output, const char *name)
 {
@@ -852,6 +872,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/images/binary_image/compiler", test_compiler);
 	g_test_add_func("/images/binary_image/aliases", test_aliases);
 	g_test_add_func("/images/binary_image/libc", test_libc);
+	g_test_add_func("/images/binary_image/build_id_lengths", test_build_id_lengths);
 	g_test_add_data_func("/images/binary_image/debug_file_by_build_id",
 		"cc -g -O1 -Wl,--build-id=sha1", check_separate_debug_file);
 	g_test_add_data_func("/images/binary_image/debug_file_by_checksum",

@@ -46,8 +46,7 @@ static void tear_down(Fixture *self, const void *data)
 }
 
 /* Whether the file is taken; `text` is in the note, or in why it is not. NULL: there is none. */
-static void check(
-	Fixture *self, const LodeImageIdentity *identity, bool is_taken, const char *text)
+static void check(Fixture *self, const LodeImageIdentity *identity, bool is_taken, const char *text)
 {
 	LodeFoundImageFile found;
 
@@ -72,7 +71,8 @@ static void test_build_id(Fixture *self, const void *data)
 		NULL);
 	check(self, &(LodeImageIdentity){.path = self->file, .build_id = other}, false,
 		"not the file that was recorded: its build-id is");
-	check(self, &(LodeImageIdentity){.path = self->file, .build_id = padded}, false, "build-id");
+	check(self, &(LodeImageIdentity){.path = self->file, .build_id = padded}, false,
+		"build-id");
 	check(self,
 		&(LodeImageIdentity){
 			.path = self->file, .build_id = padded, .is_build_id_padded = true},

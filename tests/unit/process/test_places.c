@@ -179,7 +179,8 @@ typedef struct {
 static char *naive_text(const Event *events, unsigned n, uint32_t pid, uint64_t page)
 {
 	for (unsigned i = n; i-- > 0 && !(events[i].kind == 3 && events[i].pid == pid);)
-		if (events[i].kind < 3 && events[i].pid == pid && page - events[i].first < events[i].n)
+		if (events[i].kind < 3 && events[i].pid == pid &&
+			page - events[i].first < events[i].n)
 			return g_strdup_printf("%s+%" G_GINT64_MODIFIER "x", events[i].path,
 				(page - events[i].first) * PAGE);
 	return g_strdup(unmapped);

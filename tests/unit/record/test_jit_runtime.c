@@ -275,8 +275,7 @@ static void check_recording(const LodeCountRun *run, const char *function)
 	g_assert_true(lode_jit_code_set_add(set, run->jit_files->pdata[0], &error));
 	g_assert_no_error(error);
 	g_autoptr(LodeRecording) recording = lode_counted_recording_read(
-		(const char *const *)run->files->pdata, run->files->len, images, set, NULL,
-		&error);
+		(const char *const *)run->files->pdata, run->files->len, images, set, NULL, &error);
 	g_assert_no_error(error);
 	double share = share_in_dumps(recording, images);
 	g_test_message(

@@ -151,6 +151,12 @@ def wanted(dump, names):
             yield (kind, time, fields["value"])
 
 
+def inode_of(text):
+    """As the dump has it; memory that is of no file has inode 0, which the dump leaves out."""
+    words = text.split()
+    return "" if len(words) < 2 or words[1] == "0" else "/".join(words)
+
+
 def parsed_record(match):
     time, rest = in_nanoseconds(match["time"]), match["rest"]
     if found := MAPPING.match(rest):
@@ -161,7 +167,7 @@ def parsed_record(match):
         return ("mapping", time, found["pid"], found["tid"],
                 *(f"{int(found[name], 16):x}" for name in ("start", "size", "offset")),
                 str(bits), found["build_id"] or "",
-                (found["inode"] or "").replace(" ", "/"), found["path"])
+                inode_of(found["inode"] or ""), found["path"])
     if found := COMMAND.match(rest):
         return ("comm", time, found["pid"], found["tid"], str(int(bool(found["exec"]))),
                 found["name"])

@@ -90,18 +90,58 @@ static void test_find(Fixture *self, const void *data)
 	g_assert_cmpint(byte_at(self, 7, 0x1000, 15), ==, -1);
 	g_assert_cmpint(byte_at(self, 600, 0x1010, 15), ==, -1);
 	/* the map is asked after the dump */
-	g_assert_cmpint(lode_jit_code_set_find(self->set, 500, 0x1015, 15, &place), ==,
-		LODE_JIT_FOUND);
+	g_assert_cmpint(
+		lode_jit_code_set_find(self->set, 500, 0x1015, 15, &place), ==, LODE_JIT_FOUND);
 	g_assert_cmpstr(place.path, ==, self->map);
 	g_assert_cmphex(place.address, ==, 0x1015);
-	g_assert_cmpint(lode_jit_code_set_find(self->set, 5, 0x1015, 15, &place), ==,
-		LODE_JIT_NONE);
+	g_assert_cmpint(
+		lode_jit_code_set_find(self->set, 5, 0x1015, 15, &place), ==, LODE_JIT_NONE);
 }
 
 static void test_arch_clock(Fixture *self, const void *data)
 {
 	(void)data;
 	g_assert_cmpint(byte_at(self, 600, 0x1000, 1), ==, 3);
+}
+
+/* Without a time, what alone ever lay there. */
+static void test_unknown_time(Fixture *self, const void *data)
+{
+	LodeJitPlace place = {NULL, 77, 0};
+
+	(void)data;
+	g_assert_cmpint(lode_jit_code_set_find(self->set, 5, 0x1000, LODE_JIT_TIME_UNKNOWN, &place),
+		==, LODE_JIT_AMBIGUOUS);
+	g_assert_null(place.path);
+	g_assert_cmpint(byte_at(self, 5, 0x1008, LODE_JIT_TIME_UNKNOWN), ==, 1);
+	g_assert_cmpint(byte_at(self, 600, 0x1000, LODE_JIT_TIME_UNKNOWN), ==, 3);
+}
+
+/* In a namespace a process has a number of its own, and a dump is its that it has mapped. */
+static void test_namespaces(Fixture *self, const void *data)
+{
+	struct stat first;
+	uint32_t pid;
+
+	(void)data;
+	g_assert_cmpint(stat(self->first, &first), ==, 0);
+	g_assert_nonnull(lode_jit_code_set_find_unused(self->set, &pid));
+	lode_jit_code_set_note_mapping(
+		self->set, 7001, "/app/jit-500.dump", first.st_dev, first.st_ino);
+	lode_jit_code_set_note_mapping(self->set, 7002, "/app/other.dump", 0, 0);
+	lode_jit_code_set_settle(self->set);
+	g_assert_cmpint(byte_at(self, 7001, 0x1000, 25), ==, 2);
+	g_assert_cmpint(byte_at(self, 7002, 0x1000, 25), ==, 3);
+	g_assert_cmpint(byte_at(self, 5, 0x1000, 25), ==, -1);
+	g_assert_cmpstr(lode_jit_code_set_find_unused(self->set, &pid), ==, self->map);
+	g_assert_cmpuint(pid, ==, 500);
+	lode_jit_code_set_see_pid(self->set, 500);
+	g_assert_null(lode_jit_code_set_find_unused(self->set, &pid));
+	/* Of several files of one name, none says which of them the dump is. */
+	lode_jit_code_set_note_mapping(self->set, 8001, "/a/other.dump", 0, 0);
+	lode_jit_code_set_note_mapping(self->set, 8002, "/b/other.dump", 0, 0);
+	lode_jit_code_set_settle(self->set);
+	g_assert_cmpint(byte_at(self, 8001, 0x1000, 25), ==, -1);
 }
 
 static void test_count(Fixture *self, const void *data)
@@ -157,6 +197,8 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	ADD("find", NULL, test_find);
 	ADD("arch_clock", "arch", test_arch_clock);
+	ADD("unknown_time", NULL, test_unknown_time);
+	ADD("namespaces", NULL, test_namespaces);
 	ADD("count", NULL, test_count);
 	ADD("added_again", NULL, test_added_again);
 	ADD("named_pipe", NULL, test_named_pipe);

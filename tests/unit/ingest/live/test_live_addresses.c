@@ -324,7 +324,8 @@ static void add_task(Fixture *self, uint32_t type, uint32_t tid, uint64_t time_n
 static void test_threads(Fixture *self, const void *data)
 {
 	/* Not by malloc(), which may take it from the heap. */
-	void *memory = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *memory = mmap(
+		NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	g_assert_true(memory != MAP_FAILED);
 	uint64_t anonymous = (uintptr_t)memory;
 	const Sampled sampled = {.pc = known_code.load,
