@@ -307,6 +307,8 @@ bool lode_streamed_trace_add_words(LodeStreamedTrace *self, LodeCodePieces *piec
 void lode_streamed_trace_end(LodeStreamedTrace *self)
 {
 	end_frame(self);
+	/* Before the end is given: with many processes, most of their memory. */
+	g_clear_pointer(&self->splitter, lode_block_splitter_free);
 	give(self, NULL);
 }
 
