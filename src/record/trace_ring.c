@@ -226,6 +226,13 @@ static void give_back(LodeTraceRing *self, uint32_t index)
 	sem_post(&self->shared->n_free);
 }
 
+/* One that its thread, which has ended, had open. */
+static void give_back_open(LodeTraceRing *self, uint32_t index)
+{
+	atomic_fetch_sub(&self->shared->n_open, 1);
+	give_back(self, index);
+}
+
 bool lode_trace_ring_next(LodeTraceRing *self, LodeTraceRingChunk *out_chunk)
 {
 	uint32_t index;
@@ -267,13 +274,13 @@ bool lode_trace_ring_take_rest(LodeTraceRing *self, uint32_t process, LodeTraceR
 		uint32_t state = atomic_load(&chunk->state);
 		if (state == taken || (state == open && atomic_load(&chunk->n) == 0 &&
 					      chunk->event == TRACE_EVENT_NONE))
-			give_back(self, i);
+			give_back_open(self, i);
 		else if (state == open && (first == NULL || chunk->opened < first->opened))
 			first = chunk;
 	}
 	if (first == NULL)
 		return false;
 	copy(first, out_chunk);
-	give_back(self, (uint32_t)(first - self->shared->chunks));
+	give_back_open(self, (uint32_t)(first - self->shared->chunks));
 	return true;
 }

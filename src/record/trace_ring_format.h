@@ -10,6 +10,9 @@
  * in front of a system call or a locked instruction of a program with several threads, so that what
  * one thread wrote before it let another one go is in front of what that one reads.
  *
+ * Where many threads of all processes have a chunk, one that makes a system call ends its own and
+ * has none until it goes on: it may wait there for others, which need one.
+ *
  * All processes that are traced share the memory, so that it is bounded however many there are. A
  * new program in a process is a new process here: its addresses mean something else.
  *
@@ -24,11 +27,12 @@
 #include <semaphore.h>
 #include <stdint.h>
 
-#define TRACE_RING_MAGIC UINT64_C(0x3430474e4952544c) /* "LTRING04" */
+#define TRACE_RING_MAGIC UINT64_C(0x3530474e4952544c) /* "LTRING05" */
 
 enum {
 	TRACE_RING_CHUNKS = 2048,
-	TRACE_PAGE_BYTES = 4096, /* what a mapping is aligned to */
+	TRACE_RING_MANY_OPEN = TRACE_RING_CHUNKS / 4, /* from here on one who may wait has none */
+	TRACE_PAGE_BYTES = 4096,                      /* what a mapping is aligned to */
 	TRACE_CHUNK_BYTES = 8192,
 	TRACE_CHUNK_HEADER_BYTES = 64,
 	TRACE_CHUNK_WORDS = (TRACE_CHUNK_BYTES - TRACE_CHUNK_HEADER_BYTES) / (int)sizeof(uint64_t),
@@ -116,6 +120,7 @@ typedef struct {
 	_Atomic uint64_t next_stamp, next_opened;
 	_Atomic uint64_t next_free; /* where to look for a free chunk: this % n, and on */
 	_Atomic uint64_t n_read;    /* stamps that lode is done with */
+	_Atomic int32_t n_open;     /* chunks that threads have; about so many */
 	_Atomic uint32_t n_untraced_threads, n_untraced_processes;
 	_Atomic uint32_t n_processes;
 	_Atomic uint32_t n_code_units;             /* of `code`; may be more than there are */

@@ -690,8 +690,7 @@ static void on_system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, u
 		recorder_next_chunk(recorder);
 	follow_before_call(number, recorder->arguments, guest_base);
 	guest_mappings_before_call(number, recorder->arguments);
-	if (recorder_has_threads())
-		recorder_next_chunk(recorder);
+	recorder_rest(recorder);
 }
 
 static void on_system_call_end(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)

@@ -38,6 +38,8 @@ static bool follows_forks;
 static uint64_t functions[TRACE_RING_MAX_FUNCTIONS];
 static uint32_t n_functions, n_functions_seen; /* of ours; of all in the ring */
 static TraceChunk nowhere;
+/* Of a thread that has none: it is full, so that nothing is written to it. */
+static TraceChunk resting = {.n = TRACE_CHUNK_WORDS};
 static Recorder nobody = {.chunk = &nowhere, .most = TRACE_CHUNK_WORDS, .is_shared = true};
 static atomic_bool has_threads;
 atomic_bool recorder_has_ended;
@@ -315,6 +317,7 @@ static void open_chunk(Recorder *self, TraceEventKind event)
 	TraceChunk *chunk = take_free();
 
 	if (chunk != &nowhere) {
+		atomic_fetch_add(&ring->n_open, 1);
 		chunk->process = process;
 		chunk->thread = self->thread;
 		chunk->tid = self->tid;
@@ -340,10 +343,11 @@ static uint64_t end_chunk(Recorder *self)
 {
 	TraceChunk *chunk = self->chunk;
 
-	if (chunk == &nowhere) {
+	if (chunk == &nowhere)
 		recorder_set_n(self, 0);
+	if (chunk == &nowhere || chunk == &resting)
 		return 0;
-	}
+	atomic_fetch_sub(&ring->n_open, 1);
 	/* Counted last: who is killed before that has done nothing, and the chunk is still open. */
 	lock();
 	uint64_t stamp = atomic_load(&ring->next_stamp);
@@ -360,6 +364,29 @@ void recorder_next_chunk(Recorder *self)
 		return;
 	end_chunk(self);
 	open_chunk(self, TRACE_EVENT_NONE);
+}
+
+void recorder_rest(Recorder *self)
+{
+	TraceChunk *chunk = self->chunk;
+
+	if (atomic_load(&ring->n_open) < TRACE_RING_MANY_OPEN) {
+		if (recorder_has_threads())
+			recorder_next_chunk(self);
+		return;
+	}
+	if (chunk == &nowhere || chunk == &resting)
+		return;
+	if (recorder_n(self) > 0) {
+		end_chunk(self);
+	} else {
+		atomic_fetch_sub(&ring->n_open, 1);
+		atomic_store(&chunk->state, TRACE_CHUNK_FREE);
+		sem_post(&ring->n_free);
+	}
+	self->chunk = &resting;
+	self->instruction = RECORDER_NO_INSTRUCTION;
+	self->last = 0;
 }
 
 static void wait_until_read(uint64_t stamp)

@@ -70,6 +70,12 @@ void recorder_end(void);
 /* The open chunk ends here, and another one begins. */
 void recorder_next_chunk(Recorder *self);
 
+/*
+ * The calling thread is about to make a system call, in which it may wait: where several threads
+ * take turns, its chunk ends, and where many have one, it has none until it writes again.
+ */
+void recorder_rest(Recorder *self);
+
 /* Whether nobody reads what is written any more. */
 static inline bool recorder_is_off(void)
 {

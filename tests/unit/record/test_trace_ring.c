@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { N_WAITING = TRACE_RING_CHUNKS + 100, NO_MORE_PROCESSES = 77 };
 enum { N_THREADS = 4, N_EACH = 400 * 1000, N_SMALL = 50 * 1000, STEP = 8 };
 
 static void *append_numbers(void *first)
@@ -77,6 +78,34 @@ static void fork_and_kill(void)
 }
 
 /* Dies with a chunk that is not full. */
+/* More processes at a time than there are chunks, each of which waits until all have begun. */
+static void begin_many_and_wait(void)
+{
+	int gate[2];
+	char byte;
+
+	if (pipe(gate) != 0)
+		_exit(1);
+	for (int i = 0; i < N_WAITING; i++) {
+		pid_t child = fork();
+		if (child < 0)
+			_exit(NO_MORE_PROCESSES);
+		if (child > 0)
+			continue;
+		close(gate[1]);
+		recorder_append(recorder_current(), 0, 1, LODE_REFERENCE_LOAD);
+		recorder_rest(recorder_current());
+		if (read(gate[0], &byte, 1) != 0)
+			_exit(1);
+		recorder_append(recorder_current(), 1, 1, LODE_REFERENCE_LOAD);
+		recorder_end();
+		_exit(0);
+	}
+	close(gate[1]);
+	for (int i = 0; i < N_WAITING; i++)
+		wait(NULL);
+}
+
 static void append_and_die(void)
 {
 	Recorder *recorder = recorder_current();
@@ -290,6 +319,22 @@ static void test_killed_children(void)
 	}
 }
 
+static void test_many_waiting(void)
+{
+	g_autoptr(LodeTraceRing) ring = lode_trace_ring_new(NULL);
+	g_autoptr(GArray) counts = g_array_new(FALSE, TRUE, sizeof(uint64_t));
+
+	int status = read_all(ring, start(ring, begin_many_and_wait), see_any, counts);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NO_MORE_PROCESSES) {
+		g_test_skip("so many processes are not allowed");
+		return;
+	}
+	g_assert_cmpint(status, ==, 0);
+	g_assert_cmpuint(counts->len, ==, 1 + N_WAITING);
+	for (uint32_t i = 1; i < counts->len; i++)
+		g_assert_cmpuint(g_array_index(counts, uint64_t, i), ==, 2);
+}
+
 /* Memory that a program has overwritten: nothing of it is believed. */
 static void test_nonsense(void)
 {
@@ -330,6 +375,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/trace_ring/events_and_fork", test_events_and_fork);
 	g_test_add_func("/trace_ring/not_followed", test_not_followed);
 	g_test_add_func("/trace_ring/killed_children", test_killed_children);
+	g_test_add_func("/trace_ring/many_waiting", test_many_waiting);
 	g_test_add_func("/trace_ring/nonsense", test_nonsense);
 	g_test_add_func("/trace_ring/far_stamp", test_far_stamp);
 	g_test_add_func("/trace_ring/stopped", test_stopped);
