@@ -2,7 +2,9 @@
 #include "cli/help.h"
 
 #include "cli/verb_table.h"
+#include "views/display_text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Columns: fixed, so that help reads the same in a pipe, a terminal and the tests. */
@@ -87,7 +89,30 @@ static void write_description(FILE *out, const char *text)
 	g_string_free(paragraph, TRUE);
 }
 
-void lode_help_write_verb(const LodeVerb *verb, FILE *out)
+/* Text that is made first: of signs that the charset lacks others stand in, line by line. */
+typedef struct {
+	char *text;
+	size_t size;
+	FILE *stream;
+} Page;
+
+static FILE *page_begin(Page *self)
+{
+	*self = (Page){.stream = open_memstream(&self->text, &self->size)};
+	return self->stream;
+}
+
+static void page_put(Page *self, FILE *out)
+{
+	fclose(self->stream);
+	g_auto(GStrv) lines = g_strsplit(self->text, "\n", -1);
+	/* After the last line break comes an empty one. */
+	for (size_t i = 0; lines[i] != NULL && lines[i + 1] != NULL; i++)
+		lode_display_line(out, "%s", lines[i]);
+	free(self->text);
+}
+
+static void write_verb(const LodeVerb *verb, FILE *out)
 {
 	static const GOptionEntry help[] = {
 		{"help", 'h', 0, G_OPTION_ARG_NONE, NULL, "show this help and exit", NULL},
@@ -108,11 +133,20 @@ void lode_help_write_verb(const LodeVerb *verb, FILE *out)
 	}
 }
 
+void lode_help_write_verb(const LodeVerb *verb, FILE *out)
+{
+	Page page;
+
+	write_verb(verb, page_begin(&page));
+	page_put(&page, out);
+}
+
 void lode_help_write_verbs(const char *first_word, FILE *out)
 {
 	g_autofree char *beginning = g_strconcat(first_word, " ", NULL);
 
-	fprintf(out, "Usage: lode %s VERB [OPTION…] [ARGUMENT…]\n\nVerbs:\n", first_word);
+	lode_display_line(out, "Usage: lode %s VERB [OPTION…] [ARGUMENT…]", first_word);
+	fputs("\nVerbs:\n", out);
 	for (size_t i = 0; lode_verbs[i] != NULL; i++)
 		if (g_str_has_prefix(lode_verbs[i]->name, beginning))
 			fprintf(out, "  %-15s %s\n", lode_verbs[i]->name, lode_verbs[i]->summary);
@@ -121,8 +155,8 @@ void lode_help_write_verbs(const char *first_word, FILE *out)
 
 void lode_help_write_overview(FILE *out)
 {
-	fputs("Usage: lode VERB [OPTION…] [ARGUMENT…]\n\n"
-	      "Mines profiles for the code patterns that cost most.\n\n"
+	lode_display_line(out, "Usage: lode VERB [OPTION…] [ARGUMENT…]");
+	fputs("\nMines profiles for the code patterns that cost most.\n\n"
 	      "Verbs, from recording to viewing:\n",
 		out);
 	for (size_t i = 0; lode_verbs[i] != NULL; i++)

@@ -80,6 +80,7 @@ static void test_harmless(void)
 	assert_display("a\xff\xc3", false, "a\\xff\\xc3");
 	assert_display("⟨load⟩ → ⟨add⟩", true, "<load> -> <add>");
 	assert_display("é 2.0×", true, "\\u{e9} 2.0x");
+	assert_display("−1.5 µs ±2 ⟪a ≥ 1⟫…", true, "-1.5 us +-2 <<a >= 1>>...");
 	assert_display("a\xe2\x80\xa8"
 		       "b",
 		false, "a\\u{2028}b");
