@@ -109,13 +109,62 @@ static bool open_pfm(Pfm *out, GError **error)
 		"libpfm.so.4", RTLD_LAZY, symbols, G_N_ELEMENTS(symbols), error);
 }
 
+/* Those that the kernel itself numbers, under the names that perf has for them. */
+static bool read_generic(const char *stem, struct perf_event_attr *attr)
+{
+	static const struct {
+		const char *name;
+		uint32_t type;
+		uint64_t config;
+	} events[] = {
+		{"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+		{"cpu-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+		{"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
+		{"cache-references", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES},
+		{"cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
+		{"branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
+		{"branch-instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
+		{"branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES},
+		{"bus-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BUS_CYCLES},
+		{"ref-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES},
+		{"stalled-cycles-frontend", PERF_TYPE_HARDWARE,
+			PERF_COUNT_HW_STALLED_CYCLES_FRONTEND},
+		{"stalled-cycles-backend", PERF_TYPE_HARDWARE,
+			PERF_COUNT_HW_STALLED_CYCLES_BACKEND},
+		{"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK},
+		{"task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
+		{"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
+		{"faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
+		{"minor-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN},
+		{"major-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ},
+		{"context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
+		{"cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS},
+		{"alignment-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_ALIGNMENT_FAULTS},
+		{"emulation-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_EMULATION_FAULTS},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(events); i++) {
+		if (g_ascii_strcasecmp(events[i].name, stem) != 0)
+			continue;
+		attr->type = events[i].type;
+		attr->config = events[i].config;
+		attr->exclude_hv = 1;
+		return true;
+	}
+	return false;
+}
+
 static bool read_known(const char *stem, struct perf_event_attr *attr, GError **error)
 {
 	pfm_perf_encode_arg_t encoding = {.attr = attr, .size = sizeof(encoding)};
 	Pfm pfm;
 
-	if (!open_pfm(&pfm, error)) {
-		g_prefix_error(error, "the names of events are unknown: ");
+	g_autoptr(GError) missing = NULL;
+	if (!open_pfm(&pfm, &missing)) {
+		if (read_generic(stem, attr))
+			return true;
+		g_propagate_prefixed_error(error, g_steal_pointer(&missing),
+			"event '%s' is unknown without its library: ", stem);
 		return false;
 	}
 	int code = pfm.initialize();

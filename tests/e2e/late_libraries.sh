@@ -26,7 +26,7 @@ broken() {
 }
 says() { grep -q "$1" err || echo "does not say: $1"; }
 
-echo 1..5
+echo 1..6
 
 check "the libraries of plots, of the server and of events are not linked" \
 	"$(ldd "$lode" | grep -E 'cairo|X11|fontconfig|microhttpd|gnutls|pfm')"
@@ -42,6 +42,14 @@ check "a plot" "$(status_is 1)" "$(says '^lode trace simulate: .*cannot draw: .*
 broken serve "$trace"
 check "the server" "$(status_is 1)" "$(says '^lode serve: .*libmicrohttpd.so.12')"
 
-broken record -o x.data -e cycles -- true
-check "the name of an event" "$(status_is 1)" "$(says '^lode record: .*libpfm.so.4')" \
+broken record -o x.data -e uops_issued.any -- true
+check "the name of a processor's event" "$(status_is 1)" "$(says '^lode record: .*libpfm.so.4')" \
 	"$([ ! -e x.data ] || echo "there is a recording")"
+
+# Whether events may be opened is the machine's to say.
+for events in "" "-e cycles,cpu-clock,page-faults"; do
+	# shellcheck disable=SC2086
+	broken record -o x.data $events -- true
+	grep 'libpfm' err
+done >named
+check "events that the kernel itself knows" "$(cat named)"
