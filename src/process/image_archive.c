@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/input_file.h"
 #include "base/late_library.h"
+#include "base/write_at.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -115,7 +116,7 @@ static bool write_block(LodeImageArchive *self, int descriptor, const void *bloc
 			self->path, (int)(MAX_UNPACKED_BYTES >> 30));
 		return false;
 	}
-	if (descriptor >= 0 && pwrite(descriptor, block, size, offset) == (ssize_t)size)
+	if (descriptor >= 0 && lode_write_at(descriptor, block, size, (uint64_t)offset))
 		return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: cannot be unpacked: %s", self->path,
 		g_strerror(errno));

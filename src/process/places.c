@@ -602,24 +602,13 @@ static void complete_files(LodePlaces *self, const LodePerfInfo *info, const cha
 	}
 }
 
-static bool has_times(LodePerfData *data)
-{
-	size_t n;
-	const LodePerfEvent *events = lode_perf_data_events(data, &n);
-
-	for (size_t i = 0; i < n; i++)
-		if (events[i].has_time)
-			return true;
-	return false;
-}
-
 void lode_places_freeze(
 	LodePlaces *self, LodePerfData *data, const char *path, const LodeProgress *progress)
 {
 	if (data != NULL) {
 		const LodePerfInfo *info = lode_perf_data_info(data);
 		complete_files(self, info, path);
-		selected(self)->has_code_times = has_times(data) &&
+		selected(self)->has_code_times = lode_perf_data_has_times(data) &&
 		                                 info->clock_id == CLOCK_MONOTONIC;
 	}
 	if (self->options.jit != NULL)

@@ -2,6 +2,7 @@
 #include "record/kept_files.h"
 
 #include "base/error.h"
+#include "base/write_at.h"
 #include "images/vdso_image.h"
 #include "sources/perf_data_format.h"
 
@@ -267,20 +268,6 @@ typedef struct {
 	LodeKeptFiles *files;
 } Section;
 
-static bool write_bytes(Section *self, const void *bytes, size_t size, uint64_t at)
-{
-	for (size_t done = 0; done < size;) {
-		ssize_t n = pwrite(self->descriptor, (const char *)bytes + done, size - done,
-			(off_t)(at + done));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return false;
-		done += (size_t)n;
-	}
-	return true;
-}
-
 static bool compress_block(Section *self, size_t size, ZSTD_EndDirective directive)
 {
 	ZSTD_inBuffer input = {self->input, size, 0};
@@ -293,7 +280,7 @@ static bool compress_block(Section *self, size_t size, ZSTD_EndDirective directi
 			errno = ENOMEM;
 			return false;
 		}
-		if (!write_bytes(self, self->output, output.pos, self->end))
+		if (!lode_write_at(self->descriptor, self->output, output.pos, self->end))
 			return false;
 		self->end += output.pos;
 	}
@@ -446,7 +433,7 @@ static bool write_section(Section *self)
 	put_u64(index, index_bytes);
 	for (guint i = 0; i < entries->len; i++)
 		put_entry(index, &g_array_index(entries, Entry, i));
-	return write_bytes(self, index->data, index->len, self->start);
+	return lode_write_at(self->descriptor, index->data, index->len, self->start);
 }
 
 unsigned lode_kept_files_too_large(const LodeKeptFiles *self, const char **out_path)

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/temporary_path.h"
+#include "base/write_at.h"
 #include "record/perf_event_choice.h"
 #include "sources/perf_data_format.h"
 
@@ -44,23 +45,9 @@ static bool fail(const LodePerfWriter *self, GError **error)
 	return false;
 }
 
-static bool write_at(LodePerfWriter *self, const void *data, size_t size, uint64_t offset)
-{
-	for (size_t done = 0; done < size;) {
-		ssize_t n = pwrite(self->descriptor, (const char *)data + done, size - done,
-			(off_t)(offset + done));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return false;
-		done += (size_t)n;
-	}
-	return true;
-}
-
 static bool append(LodePerfWriter *self, const void *data, size_t size, GError **error)
 {
-	if (!write_at(self, data, size, self->end))
+	if (!lode_write_at(self->descriptor, data, size, self->end))
 		return fail(self, error);
 	self->end += size;
 	return true;
@@ -175,7 +162,8 @@ bool lode_perf_writer_add_ring(LodePerfWriter *self, const LodePerfRing *ring, G
 bool lode_perf_writer_seal(LodePerfWriter *self, GError **error)
 {
 	self->header.data.size = self->end - self->header.data.offset;
-	return write_at(self, &self->header, sizeof(self->header), 0) || fail(self, error);
+	return lode_write_at(self->descriptor, &self->header, sizeof(self->header), 0) ||
+	       fail(self, error);
 }
 
 /* Copies of files may be large: they go from one file to the other. */
@@ -241,7 +229,7 @@ static bool write_features(
 		table[n++] = sections[i];
 		self->header.features[i / 64] |= UINT64_C(1) << i % 64;
 	}
-	if (!write_at(self, table, n * sizeof(Section), table_start)) {
+	if (!lode_write_at(self->descriptor, table, n * sizeof(Section), table_start)) {
 		memset(self->header.features, 0, sizeof(self->header.features));
 		return cause == NULL ? fail(self, error) : false;
 	}
@@ -253,7 +241,7 @@ bool lode_perf_writer_finish(
 {
 	self->header.data.size = self->end - self->header.data.offset;
 	bool has_features = write_features(self, features, files, error);
-	if (write_at(self, &self->header, sizeof(self->header), 0))
+	if (lode_write_at(self->descriptor, &self->header, sizeof(self->header), 0))
 		return has_features;
 	return has_features ? fail(self, error) : false;
 }

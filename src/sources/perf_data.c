@@ -609,6 +609,17 @@ const LodePerfInfo *lode_perf_data_info(const LodePerfData *self)
 	return &self->info;
 }
 
+bool lode_perf_data_has_times(const LodePerfData *self)
+{
+	size_t n;
+	const LodePerfEvent *events = lode_perf_data_events(self, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (events[i].has_time)
+			return true;
+	return false;
+}
+
 uint64_t lode_perf_data_position(const LodePerfData *self)
 {
 	return self->passed_bytes + self->at;

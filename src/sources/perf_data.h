@@ -223,6 +223,9 @@ bool lode_perf_data_is_part(const char *path);
 const LodePerfEvent *lode_perf_data_events(const LodePerfData *self, size_t *out_n);
 const LodePerfInfo *lode_perf_data_info(const LodePerfData *self);
 
+/* Whether any event's records have times. */
+bool lode_perf_data_has_times(const LodePerfData *self);
+
 /*
  * The next record that concerns a user; others are passed over. What it points to is valid until
  * the next call. After an error, the reader can only be closed or rewound.

@@ -142,22 +142,11 @@ static uint32_t add_column(
 	return column;
 }
 
-static bool any_has_time(const LodePerfData *data)
-{
-	size_t n;
-	const LodePerfEvent *events = lode_perf_data_events(data, &n);
-
-	for (size_t i = 0; i < n; i++)
-		if (events[i].has_time)
-			return true;
-	return false;
-}
-
 /* To be called once for each record. In pipe mode, events come just before the first. */
 static uint64_t time_of(Input *input, const LodePerfRecord *record)
 {
 	if (!input->knows_times) {
-		input->has_times = any_has_time(input->data);
+		input->has_times = lode_perf_data_has_times(input->data);
 		/* Without times, samples count as time. */
 		lode_perf_data_pass_over_samples(input->data, input->has_times);
 	}
