@@ -269,10 +269,27 @@ static bool is_jitdump_name(const char *path)
 	return g_str_has_prefix(name, "jit-") && g_str_has_suffix(name, ".dump");
 }
 
+static LodeMappedFile mapped_file_of(uint32_t pid, const LodePerfMapping *mapping)
+{
+	return (LodeMappedFile){
+		.pid = (pid_t)pid,
+		.start = mapping->start,
+		.end = mapping->start + mapping->size,
+		.device_major = mapping->device_major,
+		.device_minor = mapping->device_minor,
+		.inode = mapping->inode,
+		.generation = mapping->generation,
+		.path = mapping->path,
+	};
+}
+
 static void find_code(LodePlaces *self, uint32_t pid, const LodePerfMapping *mapping)
 {
 	if (is_jitdump_name(mapping->path)) {
-		add_jit_file(self, mapping->path);
+		const LodeMappedFile mapped = mapped_file_of(pid, mapping);
+		/* A later process of this number may have left its own. */
+		if (lode_mapped_file_match(&mapped, mapping->path) != LODE_MAPPED_FILE_OTHER_INODE)
+			add_jit_file(self, mapping->path);
 		lode_jit_code_set_note_mapping(self->options.jit, pid, mapping->path,
 			makedev(mapping->device_major, mapping->device_minor), mapping->inode);
 		return;
@@ -324,16 +341,7 @@ static void find_running_file(
 	LodePlaces *self, uint32_t pid, const LodePerfMapping *mapping, uint32_t image)
 {
 	g_autofree char *path = NULL;
-	const LodeMappedFile mapped = {
-		.pid = (pid_t)pid,
-		.start = mapping->start,
-		.end = mapping->start + mapping->size,
-		.device_major = mapping->device_major,
-		.device_minor = mapping->device_minor,
-		.inode = mapping->inode,
-		.generation = mapping->generation,
-		.path = mapping->path,
-	};
+	const LodeMappedFile mapped = mapped_file_of(pid, mapping);
 	int descriptor;
 
 	if (self->options.proc == NULL || mapping->inode == 0 ||
@@ -538,8 +546,7 @@ static bool take_listed(LodePlaces *self, File *file, const LodePerfInfo *info)
 			file->identity.build_id = g_string_chunk_insert_const(
 				self->strings, row->build_id);
 		file->identity.has_no_build_id = row->build_id == NULL;
-		if (row->content_size > 0)
-			file->kind = FILE_IMAGE;
+		file->kind = row->content_size > 0 ? FILE_IMAGE : kind_of(&file->identity);
 		return true;
 	}
 	return false;

@@ -115,6 +115,22 @@ import id.data
 check "perf's cache of build-ids" "$(status_is 0)" "$(names right_)"
 rm -r home/.debug
 
+# A server that is a folder; libdebuginfod reads file: addresses.
+if [ -e /usr/lib/x86_64-linux-gnu/libdebuginfod.so.1 ]; then
+	export DEBUGINFOD_URLS=file://$work/server DEBUGINFOD_CACHE_PATH=$work/fetched
+	mkdir -p "server/buildid/$id"
+	cp kept/other_name "server/buildid/$id/executable"
+	import id.data
+	check "servers are not asked by themselves" "$(status_is 0)" "$(names_none right_)"
+	import id.data --debuginfod
+	check "a binary from a server" "$(status_is 0)" "$(names right_)"
+	rm -rf fetched
+	cp /bin/true "server/buildid/$id/executable"
+	import id.data --debuginfod
+	check "another binary from a server" "$(status_is 0)" "$(info_says 'Files not found')"
+	unset DEBUGINFOD_URLS
+fi
+
 # Symbols in a file of their own, beside the stripped program.
 objcopy --only-keep-debug kept/other_name elsewhere/deep/symbols
 strip -o elsewhere/stripped kept/other_name

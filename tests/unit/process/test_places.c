@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Where addresses lie, by a few processes and by random ones against a plain list. */
+#include "../sources/jitdump_bytes.h"
 #include "process/places.h"
 #include "seeds.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 enum { PID = 7, CHILD = 8, PAGE = 4096, MEBIBYTE = 1 << 20 };
 
@@ -166,6 +170,46 @@ static void test_builds(Fixture *self, const void *data)
 	g_assert_cmpuint(places[0].image, ==, places[2].image);
 }
 
+/* A dump that a later process of the same number wrote over is not the recorded one. */
+static void test_dump_of_another(void)
+{
+	g_autofree char *folder = g_dir_make_tmp("lode-test-XXXXXX", NULL);
+	g_autofree char *path = g_build_filename(folder, "jit-7.dump", NULL);
+	JitdumpBytes bytes = jitdump_begin(false, 7, 0);
+	struct stat status;
+
+	put_load(&bytes, &(JitdumpLoad){10, 0x1000, 16, 1, "made", 1});
+	g_autofree char *made = jitdump_end(&bytes);
+	g_assert_cmpint(g_rename(made, path), ==, 0);
+	g_assert_cmpint(stat(path, &status), ==, 0);
+	for (unsigned is_other = 0; is_other < 2; is_other++) {
+		g_autoptr(LodeCodeImages) images = lode_code_images_new(NULL, false);
+		g_autoptr(LodeJitCodeSet) jit = lode_jit_code_set_new();
+		const LodePlacesOptions options = {.images = images, .jit = jit};
+		g_autoptr(LodePlaces) places = lode_places_new(&options);
+		const LodePerfRecord record = {
+			.kind = LODE_PERF_MAPPING,
+			.mode = LODE_PERF_MODE_USER,
+			.pid = 4711,
+			.mapping = {.start = 0x8000,
+				.size = PAGE,
+				.protection = PROT_EXEC,
+				.path = path,
+				.device_major = major(status.st_dev),
+				.device_minor = minor(status.st_dev),
+				.inode = status.st_ino + is_other},
+		};
+		LodePlace place;
+		lode_places_begin(places);
+		lode_places_note(places, &record, 1);
+		lode_places_freeze(places, NULL, NULL, NULL);
+		g_assert_cmpint(lode_places_find(places, 4711, 2, 0x1008, &place), ==,
+			is_other ? LODE_PLACE_UNMAPPED : LODE_PLACE_FOUND);
+	}
+	g_unlink(path);
+	g_rmdir(folder);
+}
+
 enum { EVENTS = 60, PAGES = 12 };
 
 typedef struct {
@@ -239,6 +283,7 @@ int main(int argc, char **argv)
 	g_test_add("/places/copies", Fixture, NULL, set_up, test_copies, tear_down);
 	g_test_add("/places/copies-now", Fixture, "live", set_up, test_copies, tear_down);
 	g_test_add("/places/builds", Fixture, NULL, set_up, test_builds, tear_down);
+	g_test_add_func("/places/dump-of-another", test_dump_of_another);
 	g_test_add_func("/places/random", test_random);
 	return g_test_run();
 }
