@@ -512,7 +512,7 @@ void lode_places_note_traced(
 			.path = mapping->path != NULL ? mapping->path : ""},
 	};
 
-	record.mapping.build_id_size = parse_build_id(
+	record.mapping.build_id_size = (uint8_t)parse_build_id(
 		mapping->build_id, build_id, sizeof(build_id));
 	if (record.mapping.build_id_size > 0)
 		record.mapping.build_id = build_id;

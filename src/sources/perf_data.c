@@ -760,11 +760,13 @@ static LodePerfNext take_record(LodePerfData *self, LodePerfRawRecord *out_raw, 
 	self->n_seen = MAX(self->n_seen, self->n_read);
 	if (self->decompressor != NULL)
 		next = take_decompressed(self, out_raw, error);
-	if (next == LODE_PERF_NEXT_END)
+	while (next == LODE_PERF_NEXT_END) {
 		next = take_from_file(self, out_raw, error);
-	while (next == LODE_PERF_NEXT_END && self->part + 1 < self->parts->len)
-		next = begin_next_part(self, error) ? take_from_file(self, out_raw, error)
-		                                    : LODE_PERF_NEXT_ERROR;
+		if (next != LODE_PERF_NEXT_END || self->part + 1 == self->parts->len)
+			break;
+		if (!begin_next_part(self, error))
+			return LODE_PERF_NEXT_ERROR;
+	}
 	if (next == LODE_PERF_NEXT_RECORD) {
 		out_raw->is_first_reading = self->n_read >= self->n_seen;
 		self->n_read++;

@@ -103,10 +103,10 @@ typedef struct {
 typedef struct {
 	uint64_t start, size, offset; /* run-time addresses [start, start + size), of the file */
 	uint32_t protection; /* PROT_…; of MMAP, which has none: executable unless data */
+	uint8_t build_id_size;
+	bool is_build_id_padded; /* as in LodePerfBuildId */
 	const char *path;
 	const uint8_t *build_id; /* NULL: none in the record */
-	size_t build_id_size;
-	bool is_build_id_padded; /* as in LodePerfBuildId */
 	/* The file as the kernel knows it; 0 all: not in the record, or not of a file. The device
 	 * is that of the kernel's memory (/proc/PID/maps), which for btrfs and overlayfs is not
 	 * that of stat(2). */

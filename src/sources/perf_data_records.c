@@ -374,8 +374,9 @@ static void read_build_id(LodePerfMapping *mapping, LodeByteCursor *cursor)
 	if (mapping->build_id == NULL)
 		return;
 	mapping->is_build_id_padded = size == 0;
-	mapping->build_id_size = size > 0 ? MIN(size, LODE_PERF_BUILD_ID_BYTES)
-	                                  : lode_perf_data_guess_build_id_size(mapping->build_id);
+	mapping->build_id_size = (uint8_t)(size > 0 ? MIN(size, LODE_PERF_BUILD_ID_BYTES)
+						    : lode_perf_data_guess_build_id_size(
+							      mapping->build_id));
 	if (mapping->build_id_size == 0)
 		mapping->build_id = NULL;
 }

@@ -459,21 +459,23 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 		return;
 	input->n_samples++;
 	/* Counters also go on at samples that were not asked for. */
-	const GArray *counts = lode_sampled_counts_take(
-		&input->counts, input->data, &events[record->event], record);
+	const GArray *counts = record->sample.n_read_values > 0
+	                               ? lode_sampled_counts_take(&input->counts, input->data,
+						 &events[record->event], record)
+	                               : NULL;
 	if (!is_asked_for(self, input, record))
 		return;
 	if (self->recording->pid == 0)
 		self->recording->pid = record->pid;
-	for (guint i = 0; counts != NULL && i < counts->len; i++) {
-		const LodePerfCount *count = &g_array_index(counts, LodePerfCount, i);
-		const Weight weight = {input->columns[count->event], (double)count->value};
-		add_weight(self, input, record, &weight);
-	}
-	if (counts == NULL) {
+	guint n_weights = counts != NULL ? counts->len : 1;
+	for (guint i = 0; i < n_weights; i++) {
 		double fixed = input->periods[record->event];
-		const Weight weight = {input->columns[record->event],
+		Weight weight = {input->columns[record->event],
 			fixed > 0 ? fixed : (double)record->sample.period};
+		if (counts != NULL) {
+			const LodePerfCount *count = &g_array_index(counts, LodePerfCount, i);
+			weight = (Weight){input->columns[count->event], (double)count->value};
+		}
 		add_weight(self, input, record, &weight);
 	}
 	add_branches(self, input, record);
