@@ -59,7 +59,7 @@ uint32_t lode_code_images_add(LodeCodeImages *self, const LodeImageIdentity *ide
  */
 uint32_t lode_code_images_add_kind(LodeCodeImages *self, LodeImageKind kind, const char *path);
 
-/* Where an image lies that only a running process shows; before it is looked for. */
+/* Where the file of an image lies, as a running process shows; before it is looked for. */
 void lode_code_images_set_file(LodeCodeImages *self, uint32_t image, const char *file);
 
 /* Opens all that are not, by as many workers; 0: as many as there are processors. When it is

@@ -336,7 +336,7 @@ static bool is_of_user(LodePerfMode mode)
 	return mode == LODE_PERF_MODE_USER || mode == LODE_PERF_MODE_UNKNOWN;
 }
 
-/* What is in no file that can be found by its path is found by the process, while it runs. */
+/* The process leads to its file while it runs, also where that is not at its path. */
 static void find_running_file(
 	LodePlaces *self, uint32_t pid, const LodePerfMapping *mapping, uint32_t image)
 {
@@ -351,8 +351,7 @@ static void find_running_file(
 	if (descriptor < 0)
 		return;
 	close(descriptor);
-	if (strcmp(path, mapping->path) != 0)
-		lode_code_images_set_file(self->options.images, image, path);
+	lode_code_images_set_file(self->options.images, image, path);
 }
 
 /* Variables that begin as zeros are in memory of no file. */
