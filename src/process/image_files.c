@@ -8,9 +8,12 @@
 #include "images/vdso_image.h"
 #include "process/image_archive.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
@@ -470,15 +473,43 @@ static char *path_of(const LodeImageIdentity *identity)
 	return g_strndup(identity->path, n);
 }
 
+/* A path of the recorded machine, as links lead there: those that begin with "/" stay below the
+ * root. NULL: there is no file. */
+static char *path_in_root(const char *root, const char *path)
+{
+	const struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT,
+	};
+	int folder = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), descriptor = -1;
+	g_autofree char *link = NULL;
+	char *found = NULL;
+
+	if (folder >= 0)
+		descriptor = (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
+	if (descriptor >= 0) {
+		link = g_strdup_printf("/proc/self/fd/%d", descriptor);
+		found = g_file_read_link(link, NULL);
+		close(descriptor);
+	} else if (errno == ENOSYS) {
+		found = g_build_filename(root, path, NULL);
+	}
+	if (folder >= 0)
+		close(folder);
+	return found;
+}
+
 static bool find_in_roots(
 	const LodeImageFiles *self, const LodeImageIdentity *identity, LodeFoundImageFile *out)
 {
 	g_autofree char *recorded = path_of(identity);
 
 	for (guint i = 0; i < self->roots->len; i++) {
-		g_autofree char *path = g_build_filename(self->roots->pdata[i], recorded, NULL);
-		g_autoptr(GError) error = NULL;
-		g_autoptr(LodeElfFile) file = lode_elf_file_open(path, &error);
+		g_autofree char *path = path_in_root(self->roots->pdata[i], recorded);
+		g_autoptr(LodeElfFile)
+			file = path != NULL && g_file_test(path, G_FILE_TEST_IS_REGULAR)
+		                       ? lode_elf_file_open(path, NULL)
+		                       : NULL;
 		if (file == NULL)
 			continue;
 		if (identity->build_id != NULL &&
@@ -587,9 +618,9 @@ static void find_debug(
 		return;
 	out->debug = g_strdup(g_hash_table_lookup(self->debug_files, build_id));
 	for (guint i = 0; i < self->roots->len && out->debug == NULL; i++) {
-		g_autofree char *folder = g_build_filename(
-			self->roots->pdata[i], "usr/lib/debug", NULL);
-		find_debug_below(folder, build_id, ".debug", &out->debug);
+		g_autofree char *folder = path_in_root(self->roots->pdata[i], "usr/lib/debug");
+		if (folder != NULL)
+			find_debug_below(folder, build_id, ".debug", &out->debug);
 	}
 	if (out->debug == NULL)
 		find_debug_below(own, build_id, "/debug", &out->debug);
@@ -602,7 +633,9 @@ static bool find_by_server(
 	g_autofree char *path = self->allow_debuginfod && !identity->is_build_id_padded
 	                                ? lode_debug_file_fetch_binary(identity->build_id)
 	                                : NULL;
-	g_autoptr(LodeElfFile) file = path != NULL ? lode_elf_file_open(path, NULL) : NULL;
+	g_autoptr(LodeElfFile) file = path != NULL && g_file_test(path, G_FILE_TEST_IS_REGULAR)
+	                                      ? lode_elf_file_open(path, NULL)
+	                                      : NULL;
 
 	/* A server may answer anything. */
 	if (file != NULL && lode_image_identity_has_build_id(identity, file->build_id))

@@ -28,7 +28,7 @@ typedef struct {
 	const char *path;        /* as the process had it */
 	const char *build_id;    /* hex; NULL: not known */
 	bool is_build_id_padded; /* see LodePerfBuildId.is_padded */
-	bool has_no_build_id;    /* the recording says that the file has none */
+	bool has_no_build_id;    /* the recording has those of others, and none of this file */
 	uint32_t device_major, device_minor;
 	uint64_t inode, generation; /* inode 0: not known; generation 0: likewise */
 	const char *host;           /* where it was recorded; NULL: not known */

@@ -85,6 +85,11 @@ check "a program that is gone is listed with its build-id" "$(status_is 0)" "$(n
 
 import id.data --symfs root
 check "--symfs" "$(status_is 0)" "$(names right_)"
+mkdir -p linked"$work" linked/elsewhere
+ln -s /elsewhere linked"$work"/bin
+cp kept/other_name linked/elsewhere/work
+import id.data --symfs linked
+check "--symfs with a link from its root on" "$(status_is 0)" "$(names right_)"
 import id.data kept/other_name
 check "a binary that is given, whatever its name" "$(status_is 0)" "$(names right_)"
 cp kept/other_name elsewhere/deep/
