@@ -56,7 +56,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size -= sizeof n_program;
 	n_program = (uint32_t)MIN(n_program, size);
 	g_autofree char *program = write_file("program", data, n_program);
-	g_autofree char *package = write_file("program.dwp", data + n_program, size - n_program);
+	G_GNUC_UNUSED g_autofree char *package = write_file(
+		"program.dwp", data + n_program, size - n_program);
 	g_autoptr(LodeBinaryImage) image = lode_binary_image_open(program, &options, NULL);
 	if (image == NULL)
 		return 0;
