@@ -40,8 +40,10 @@ static bool detect_format(const char *path, Format *out_format, GError **error)
 
 	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
 		g_autofree char *data = g_build_filename(path, "data", NULL);
-		*out_format = g_file_test(data, G_FILE_TEST_IS_REGULAR) ? FORMAT_PERF
-		                                                        : FORMAT_BINARIES;
+		*out_format = lode_input_file_read_start(data, start, sizeof(start), &size, NULL) &&
+		                              lode_perf_data_is_format(start, size)
+		                      ? FORMAT_PERF
+		                      : FORMAT_BINARIES;
 		return true;
 	}
 	if (!lode_input_file_read_start(path, start, sizeof(start), &size, error))
@@ -449,9 +451,13 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 static LodeProfile *import_flow_file(const Inputs *inputs, const LodeImportOptions *options,
 	const LodeProgress *progress, GError **error)
 {
-	if (options->n_maps > 0 || options->n_jit_files > 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "a flow file has no %s",
-			options->n_maps > 0 ? "load map" : "code made at run time");
+	const char *not_had = options->n_maps > 0        ? "load map"
+	                      : options->n_jit_files > 0 ? "code made at run time"
+	                      : inputs->binaries->len > 0 || options->n_roots > 0 ? "binaries"
+	                                                                          : NULL;
+
+	if (not_had != NULL) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "a flow file has no %s", not_had);
 		return NULL;
 	}
 	return lode_flow_file_read(inputs->flow_file, progress, error);

@@ -65,6 +65,12 @@ static bool open_library(Library *out, GError **error)
 		"libarchive.so.13", RTLD_LAZY, symbols, G_N_ELEMENTS(symbols), error);
 }
 
+/* A warning is of names or attributes that this locale or system has not got. */
+static bool is_usable(int status)
+{
+	return status == ARCHIVE_OK || status == ARCHIVE_WARN;
+}
+
 static void set_damaged(const LodeImageArchive *self, GError **error)
 {
 	const char *why = self->library.error_string(self->archive);
@@ -135,8 +141,8 @@ static bool unpack(LodeImageArchive *self, LodePrivateFolder *folder, const char
 	size_t size;
 
 	while (is_elf && is_written &&
-		(status = self->library.data_block(self->archive, &block, &size, &offset)) ==
-			ARCHIVE_OK) {
+		is_usable(
+			status = self->library.data_block(self->archive, &block, &size, &offset))) {
 		if (path == NULL) {
 			is_elf = offset == 0 && size >= 4 && memcmp(block, "\177ELF", 4) == 0;
 			if (!is_elf)
@@ -164,15 +170,17 @@ int lode_image_archive_next(LodeImageArchive *self, LodePrivateFolder *folder,
 	int status;
 
 	*out_path = NULL;
-	while ((status = self->library.next_header(self->archive, &entry)) == ARCHIVE_OK) {
+	while (is_usable(status = self->library.next_header(self->archive, &entry))) {
 		const char *name = self->library.pathname(entry);
 		if (++self->n_entries > MAX_ENTRIES) {
 			g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT, "%s: more than %d files",
 				self->path, MAX_ENTRIES);
 			return -1;
 		}
-		if (name == NULL || self->library.filetype(entry) != AE_IFREG)
+		if (self->library.filetype(entry) != AE_IFREG)
 			continue;
+		if (name == NULL)
+			name = "unnamed";
 		if (!unpack(self, folder, name, out_path, error))
 			return -1;
 		*out_name = name;

@@ -2,6 +2,7 @@
 #include "process/image_files.h"
 
 #include "base/error.h"
+#include "base/input_file.h"
 #include "images/debug_file.h"
 #include "images/elf_file.h"
 #include "images/mapped_file.h"
@@ -31,9 +32,10 @@ typedef struct {
 } Given;
 
 struct LodeImageFiles {
-	GPtrArray *roots;          /* char * */
-	GPtrArray *given;          /* Given */
-	GHashTable *by_name;       /* → GPtrArray of Given, borrowed */
+	GPtrArray *roots; /* char * */
+	GPtrArray *given; /* Given */
+	/* → GPtrArray of Given, borrowed; by_build_id without zeros at the end, copies by path. */
+	GHashTable *by_build_id, *by_name, *copies;
 	GHashTable *debug_files;   /* build-id → path, of those without code */
 	LodePrivateFolder *folder; /* NULL: nothing was unpacked */
 	GMutex lock;               /* of the folder, and of what follows */
@@ -65,7 +67,9 @@ LodeImageFiles *lode_image_files_new(bool allow_debuginfod)
 	self->roots = g_ptr_array_new_with_free_func(g_free);
 	self->given = g_ptr_array_new_with_free_func(given_free);
 	self->debug_files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-	self->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, list_free);
+	self->by_build_id = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, list_free);
+	self->copies = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, list_free);
+	self->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, list_free);
 	g_mutex_init(&self->lock);
 	self->allow_debuginfod = allow_debuginfod;
 	return self;
@@ -76,6 +80,8 @@ void lode_image_files_free(LodeImageFiles *self)
 	if (self == NULL)
 		return;
 	g_hash_table_unref(self->debug_files);
+	g_hash_table_unref(self->by_build_id);
+	g_hash_table_unref(self->copies);
 	g_hash_table_unref(self->by_name);
 	g_ptr_array_unref(self->given);
 	g_ptr_array_unref(self->roots);
@@ -103,6 +109,12 @@ static size_t length_without_zeros(const char *build_id)
 	while (n >= 2 && build_id[n - 1] == '0' && build_id[n - 2] == '0')
 		n -= 2;
 	return n;
+}
+
+/* The build-id as a key: the zeros at the end of a padded one may not belong to it. */
+static char *key_of(const char *build_id)
+{
+	return g_strndup(build_id, length_without_zeros(build_id));
 }
 
 static bool is_same_build_id(const char *a, const char *b, bool is_padded)
@@ -146,27 +158,37 @@ bool lode_image_identity_is_same(const LodeImageIdentity *self, const LodeImageI
 		return false;
 	if (self->inode != 0 && other->inode != 0)
 		return is_same_inode(self, other);
+	/* One is known by its build-id, the other by its inode: the files that are found tell. */
+	if ((self->build_id != NULL && other->inode != 0) ||
+		(other->build_id != NULL && self->inode != 0))
+		return false;
 	return !(self->build_id != NULL && other->has_no_build_id) &&
 	       !(other->build_id != NULL && self->has_no_build_id);
 }
 
 /* --- what is given --- */
 
-static void add_to_list(GHashTable *lists, char *key, Given *given)
+static void add_to_list(GHashTable *lists, const char *key, Given *given)
 {
 	GPtrArray *list = g_hash_table_lookup(lists, key);
 
 	if (list == NULL) {
 		list = g_ptr_array_new();
-		g_hash_table_insert(lists, key, list);
+		g_hash_table_insert(lists, g_strdup(key), list);
 	}
 	g_ptr_array_add(list, given);
 }
 
 static void add_given(LodeImageFiles *self, Given *given)
 {
+	g_autofree char *key = given->build_id != NULL ? key_of(given->build_id) : NULL;
+
 	g_ptr_array_add(self->given, given);
-	if (given->mapped_path == NULL)
+	if (key != NULL)
+		add_to_list(self->by_build_id, key, given);
+	if (given->mapped_path != NULL)
+		add_to_list(self->copies, given->mapped_path, given);
+	else
 		add_to_list(self->by_name, given->name, given);
 }
 
@@ -292,10 +314,24 @@ bool lode_image_files_is_format(const char *data, size_t size)
 	       lode_image_archive_is_format(data, size);
 }
 
+static bool is_packed_binary(const char *path)
+{
+	char head[4];
+	size_t n;
+
+	return lode_input_file_read_start(path, head, sizeof(head), &n, NULL) &&
+	       n == sizeof(head) && memcmp(head, "\177ELF", 4) == 0;
+}
+
 bool lode_image_files_give(LodeImageFiles *self, const char *path, GError **error)
 {
 	if (g_file_test(path, G_FILE_TEST_IS_DIR))
 		return add_folder(self, path, 0, error);
+	if (!is_elf(path) && is_packed_binary(path)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+			"%s: a compressed binary: decompress it first", path);
+		return false;
+	}
 	if (!is_elf(path))
 		return add_archive(self, path, error);
 	g_autoptr(LodeElfFile) file = lode_elf_file_open(path, error);
@@ -340,17 +376,22 @@ bool lode_image_files_add_copies(LodeImageFiles *self, LodePerfData *data, GErro
 
 /* --- what is found --- */
 
-static bool find_given(
-	const LodeImageFiles *self, const LodeImageIdentity *identity, LodeFoundImageFile *out)
+/* Among what was given, or among the copies in a recording, which are known by inode too. */
+static bool find_given(const LodeImageFiles *self, const LodeImageIdentity *identity,
+	bool wants_copies, LodeFoundImageFile *out)
 {
-	for (guint i = 0; i < self->given->len; i++) {
-		const Given *given = self->given->pdata[i];
+	g_autofree char *key = identity->build_id != NULL ? key_of(identity->build_id)
+	                                                  : g_strdup(identity->path);
+	const GPtrArray *list = g_hash_table_lookup(
+		identity->build_id != NULL ? self->by_build_id : self->copies, key);
+
+	for (guint i = 0; list != NULL && i < list->len; i++) {
+		const Given *given = list->pdata[i];
 		bool is_it = identity->build_id != NULL
 		                     ? lode_image_identity_has_build_id(identity, given->build_id)
-		                     : given->mapped_path != NULL && identity->inode != 0 &&
-		                               strcmp(given->mapped_path, identity->path) == 0 &&
+		                     : identity->inode != 0 &&
 		                               is_same_inode(&given->identity, identity);
-		if (!is_it)
+		if (!is_it || (given->mapped_path != NULL) != wants_copies)
 			continue;
 		out->path = g_strdup(given->path);
 		return true;
@@ -358,7 +399,7 @@ static bool find_given(
 	return false;
 }
 
-/* Files that have this name, and not a different build-id. */
+/* Files that have this name, where no build-id was recorded. */
 static bool find_by_name(
 	const LodeImageFiles *self, const LodeImageIdentity *identity, LodeFoundImageFile *out)
 {
@@ -367,7 +408,14 @@ static bool find_by_name(
 
 	if (list == NULL || identity->build_id != NULL)
 		return false;
-	const Given *given = list->pdata[0];
+	const Given *given = NULL;
+	for (guint i = 0; i < list->len && given == NULL; i++) {
+		const Given *one = list->pdata[i];
+		if (!identity->has_no_build_id || one->build_id == NULL)
+			given = one;
+	}
+	if (given == NULL)
+		return false;
 	out->path = g_strdup(given->path);
 	out->note = g_strdup_printf("%s: taken by its name for %s, whose build-id is not recorded",
 		given->path, identity->path);
@@ -451,9 +499,11 @@ static bool check_file(const LodeImageIdentity *identity, const char *path, Lode
 		return false;
 	file = lode_elf_file_open(path, &error);
 	if (file == NULL) {
+		g_free(out->why_not);
 		out->why_not = g_strdup(error->message);
 		return false;
 	}
+	g_clear_pointer(&out->why_not, g_free);
 	if (identity->build_id == NULL)
 		return check_without_build_id(identity, path, file->build_id, out);
 	if (lode_image_identity_has_build_id(identity, file->build_id))
@@ -481,17 +531,22 @@ static char *path_in_root(const char *root, const char *path)
 		.flags = O_PATH | O_CLOEXEC,
 		.resolve = RESOLVE_IN_ROOT,
 	};
+	enum { MAX_TRIES = 64 };
 	int folder = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), descriptor = -1;
 	g_autofree char *link = NULL;
 	char *found = NULL;
 
-	if (folder >= 0)
+	/* EAGAIN: something was renamed while ".." was followed. */
+	for (unsigned i = 0; folder >= 0 && i < MAX_TRIES; i++) {
 		descriptor = (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
+		if (descriptor >= 0 || errno != EAGAIN)
+			break;
+	}
 	if (descriptor >= 0) {
 		link = g_strdup_printf("/proc/self/fd/%d", descriptor);
 		found = g_file_read_link(link, NULL);
 		close(descriptor);
-	} else if (errno == ENOSYS) {
+	} else if (errno == ENOSYS || errno == EPERM) {
 		found = g_build_filename(root, path, NULL);
 	}
 	if (folder >= 0)
@@ -512,8 +567,9 @@ static bool find_in_roots(
 		                       : NULL;
 		if (file == NULL)
 			continue;
-		if (identity->build_id != NULL &&
-			!lode_image_identity_has_build_id(identity, file->build_id)) {
+		if (identity->build_id != NULL
+				? !lode_image_identity_has_build_id(identity, file->build_id)
+				: identity->has_no_build_id && file->build_id != NULL) {
 			g_free(out->why_not);
 			out->why_not = mismatch_text(identity, path, file->build_id);
 			continue;
@@ -647,10 +703,10 @@ void lode_image_files_find(
 	LodeImageFiles *self, const LodeImageIdentity *identity, LodeFoundImageFile *out)
 {
 	*out = (LodeFoundImageFile){NULL};
-	if (find_given(self, identity, out) || find_in_roots(self, identity, out) ||
-		find_at_path(identity, out) || find_by_build_id(identity, out) ||
-		find_vdso(self, identity, out) || find_by_name(self, identity, out) ||
-		find_by_server(self, identity, out))
+	if (find_given(self, identity, false, out) || find_in_roots(self, identity, out) ||
+		find_given(self, identity, true, out) || find_at_path(identity, out) ||
+		find_by_build_id(identity, out) || find_vdso(self, identity, out) ||
+		find_by_name(self, identity, out) || find_by_server(self, identity, out))
 		g_clear_pointer(&out->why_not, g_free);
 	if (out->path != NULL)
 		find_debug(self, identity, out);

@@ -9,6 +9,8 @@
 
 #include "images/mapped_file.h"
 
+#include <elf.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -169,11 +171,26 @@ static bool is_anonymous(const char *path)
 	return path[0] == '\0' || strstr(path, "/libhugetlbfs.tmp.") != NULL;
 }
 
+static bool is_elf(const char *path)
+{
+	char head[4] = "";
+	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool is_read = descriptor >= 0 && read(descriptor, head, sizeof(head)) == sizeof(head);
+
+	if (descriptor >= 0)
+		close(descriptor);
+	return is_read && memcmp(head, ELFMAG, SELFMAG) == 0;
+}
+
 static FileKind kind_of(const LodeImageIdentity *identity)
 {
 	/* A program can be run from memory, as by fexecve(3) of a memfd. */
 	if (is_anonymous(identity->path))
-		return identity->build_id != NULL ? FILE_IMAGE : FILE_ANONYMOUS;
+		return identity->build_id != NULL ||
+		                       (g_str_has_prefix(identity->path, "/dev/shm/") &&
+					       is_elf(identity->path))
+		               ? FILE_IMAGE
+		               : FILE_ANONYMOUS;
 	return identity->path[0] == '[' && strcmp(identity->path, "[vdso]") != 0 ? FILE_SPECIAL
 	                                                                         : FILE_IMAGE;
 }
@@ -187,8 +204,14 @@ static char *hex_text(const uint8_t *bytes, size_t n)
 	return g_string_free(text, FALSE);
 }
 
-static uint32_t add_file(LodePlaces *self, const LodePerfMapping *mapping)
+static uint32_t add_file(LodePlaces *self, const LodePerfMapping *source)
 {
+	LodePerfMapping plain = *source, *mapping = &plain;
+
+	/* Each mapping of shared memory has an inode of its own, of which live places would grow.
+	 */
+	if (self->options.is_live && is_anonymous(source->path) && source->build_id == NULL)
+		plain.device_major = plain.device_minor = 0, plain.inode = plain.generation = 0;
 	g_autofree char *build_id = mapping->build_id != NULL
 	                                    ? hex_text(mapping->build_id, mapping->build_id_size)
 	                                    : NULL;
@@ -251,6 +274,13 @@ uint32_t lode_places_image_of(LodePlaces *self, uint32_t mapping)
 	uint32_t file = g_array_index(self->mappings, LodePlacedMapping, mapping).file;
 
 	return file != LODE_NONE ? image_of(self, file_at(self, file)) : LODE_NONE;
+}
+
+uint32_t lode_places_known_image_of(const LodePlaces *self, uint32_t mapping)
+{
+	uint32_t file = g_array_index(self->mappings, LodePlacedMapping, mapping).file;
+
+	return file != LODE_NONE ? file_at(self, file)->image : LODE_NONE;
 }
 
 /* --- code made at run time --- */
@@ -344,14 +374,19 @@ static void find_running_file(
 	const LodeMappedFile mapped = mapped_file_of(pid, mapping);
 	int descriptor;
 
-	if (self->options.proc == NULL || mapping->inode == 0 ||
-		lode_code_images_peek(self->options.images, image)->file != NULL)
+	const LodeCodeImage *known = lode_code_images_peek(self->options.images, image);
+
+	if (self->options.proc == NULL || mapping->inode == 0 || known->file != NULL ||
+		known->is_looked_for)
 		return;
 	descriptor = lode_mapped_file_open(&mapped, &path);
 	if (descriptor < 0)
 		return;
 	close(descriptor);
 	lode_code_images_set_file(self->options.images, image, path);
+	/* A path by way of the process is good as long as that lives. */
+	if (strcmp(path, mapping->path) != 0)
+		lode_code_images_at(self->options.images, image);
 }
 
 /* Variables that begin as zeros are in memory of no file. */
@@ -393,7 +428,8 @@ static void take_copy(LodePlaces *self, uint32_t pid, LodeMappedRange *range)
 	const LodeMappedRange *text = lode_address_spaces_find(
 		selected(self)->spaces, pid, range->start, LODE_TIME_NOW, NULL);
 
-	if (text == NULL || file_at(self, range->file)->kind != FILE_ANONYMOUS ||
+	if (text == NULL || (text->protection & PROT_EXEC) == 0 ||
+		file_at(self, range->file)->kind != FILE_ANONYMOUS ||
 		file_at(self, text->file)->kind != FILE_IMAGE || !is_copy(range, text))
 		return;
 	range->offset = text->offset + (range->start - text->start);
@@ -534,11 +570,37 @@ static bool is_listed_as(const LodeImageIdentity *identity, const LodePerfFile *
 	       (identity->generation == row->generation || row->generation == 0);
 }
 
-/* lode's own list, which knows all that were mapped. */
-static bool take_listed(LodePlaces *self, File *file, const LodePerfInfo *info)
+static void free_array(void *data)
 {
+	g_array_unref(data);
+}
+
+/* The rows of lode's own list, by path: GArray of uint32_t. */
+static GHashTable *read_list(const LodePerfInfo *info)
+{
+	GHashTable *by_path = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_array);
+
 	for (guint i = 0; i < info->files->len; i++) {
-		const LodePerfFile *row = &g_array_index(info->files, LodePerfFile, i);
+		const char *path = g_array_index(info->files, LodePerfFile, i).path;
+		GArray *rows = g_hash_table_lookup(by_path, path);
+		if (rows == NULL) {
+			rows = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+			g_hash_table_insert(by_path, (char *)path, rows);
+		}
+		g_array_append_val(rows, i);
+	}
+	return by_path;
+}
+
+/* It knows all files that were mapped to be executed: one without a build-id in it has none. */
+static bool take_listed(LodePlaces *self, File *file, GHashTable *list, const LodePerfInfo *info)
+{
+	enum { MAX_OF_PATH = 256 };
+	const GArray *rows = g_hash_table_lookup(list, file->identity.path);
+
+	for (guint i = 0; rows != NULL && i < MIN(rows->len, MAX_OF_PATH); i++) {
+		const LodePerfFile *row = &g_array_index(
+			info->files, LodePerfFile, g_array_index(rows, uint32_t, i));
 		if (!is_listed_as(&file->identity, row))
 			continue;
 		if (row->build_id != NULL)
@@ -558,10 +620,14 @@ static GHashTable *read_table(const LodePerfInfo *info)
 
 	for (guint i = 0; i < info->build_ids->len; i++) {
 		LodePerfBuildId *row = &g_array_index(info->build_ids, LodePerfBuildId, i);
-		const LodePerfBuildId *known = g_hash_table_lookup(by_path, row->path);
-		if (known == NULL)
+		void *known = NULL;
+		if (row->mode == LODE_PERF_MODE_GUEST_KERNEL ||
+			row->mode == LODE_PERF_MODE_GUEST_USER)
+			continue;
+		if (!g_hash_table_lookup_extended(by_path, row->path, NULL, &known))
 			g_hash_table_insert(by_path, (char *)row->path, row);
-		else if (strcmp(known->build_id, row->build_id) != 0)
+		else if (known != NULL &&
+			 strcmp(((LodePerfBuildId *)known)->build_id, row->build_id) != 0)
 			g_hash_table_insert(by_path, (char *)row->path, NULL);
 	}
 	return by_path;
@@ -569,9 +635,11 @@ static GHashTable *read_table(const LodePerfInfo *info)
 
 static int64_t written_ns(const char *path)
 {
+	g_autofree char *inside = path != NULL ? g_build_filename(path, "data", NULL) : NULL;
 	struct stat status;
 
-	if (path == NULL || stat(path, &status) != 0)
+	/* The time of a directory is that of its last entry's beginning. */
+	if (path == NULL || (stat(inside, &status) != 0 && stat(path, &status) != 0))
 		return 0;
 	return (int64_t)status.st_mtim.tv_sec * G_GINT64_CONSTANT(1000000000) +
 	       status.st_mtim.tv_nsec;
@@ -580,11 +648,11 @@ static int64_t written_ns(const char *path)
 static void complete_files(LodePlaces *self, const LodePerfInfo *info, const char *path)
 {
 	g_autoptr(GHashTable) table = read_table(info);
+	g_autoptr(GHashTable) list = read_list(info);
 	int64_t recorded_ns = written_ns(path);
 	const char *host = info->host != NULL
 	                           ? g_string_chunk_insert_const(self->strings, info->host)
 	                           : NULL;
-	bool knows_build_ids = info->build_ids->len > 0;
 
 	for (guint i = 0; i < self->files->len; i++) {
 		File *file = file_at(self, i);
@@ -592,17 +660,13 @@ static void complete_files(LodePlaces *self, const LodePerfInfo *info, const cha
 			continue;
 		file->identity.host = host;
 		file->identity.recorded_ns = recorded_ns;
-		if (file->identity.build_id != NULL || take_listed(self, file, info))
+		if (file->identity.build_id != NULL || take_listed(self, file, list, info))
 			continue;
 		const LodePerfBuildId *row = g_hash_table_lookup(table, file->identity.path);
 		if (row != NULL) {
 			file->identity.build_id = g_string_chunk_insert_const(
 				self->strings, row->build_id);
 			file->identity.is_build_id_padded = row->is_padded;
-		} else {
-			file->identity.has_no_build_id = knows_build_ids &&
-			                                 !g_hash_table_contains(
-								 table, file->identity.path);
 		}
 		file->kind = kind_of(&file->identity);
 	}
@@ -710,7 +774,7 @@ const char *lode_place_outcome_reason(LodePlaceOutcome outcome)
 		[LODE_PLACE_NO_CODE] =
 			"sample in code made at run time that no jitdump or perf map knows",
 		[LODE_PLACE_OTHER_CLOCK] = "sample in replaced JIT code, not by the jitdump's "
-	                                   "clock (perf record -k mono)",
+					   "clock (perf record -k mono)",
 		[LODE_PLACE_SPECIAL] = "sample in the kernel's pages of a process",
 	};
 

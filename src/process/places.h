@@ -2,12 +2,12 @@
 /*
  * What lies at a run-time address: the one answer for recordings, traces and what runs.
  *
- *   mappings, execs, forks, exits ─▶ address spaces, over time or of the present
+ *   mappings, execs, forks, exits ─▶ address spaces, over time or now
  *                                        │ (process, time, address)
  *                                        ▼
- *                                     mapping ─▶ what it is of ─┬─ a file ─▶ image, address in it
- *                                                               ├─ code made at run time ─▶
- * likewise └─ nothing known: an outcome
+ *                                     mapping ─┬─ of a file ─▶ image, address in it
+ *                                              ├─ made at run time ─▶ image, address
+ *                                              └─ nothing known ─▶ outcome
  *
  * Several recordings are several worlds: each has its own processes and times. Time is the
  * recording's: nanoseconds, numbers of samples or of references.
@@ -128,6 +128,9 @@ GArray *lode_places_mappings(const LodePlaces *self);
 
 /* The image of the file that a mapping is of; LODE_NONE: of none that has one. */
 uint32_t lode_places_image_of(LodePlaces *self, uint32_t mapping);
+
+/* Likewise, if it was asked for already; else LODE_NONE. */
+uint32_t lode_places_known_image_of(const LodePlaces *self, uint32_t mapping);
 
 /* Live: the image that data at an address is of, also where it is of no file (.bss). The caller may
  * not be sure that the address is valid. */

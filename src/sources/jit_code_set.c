@@ -19,9 +19,9 @@ typedef struct {
 	char *path, *real_path;
 	LodeJitdump *dump;
 	LodePerfMap *map;
-	uint32_t pids[2]; /* of the header and of the name; a container has its own numbers */
-	GArray *owners;   /* uint32_t: processes that have it mapped */
-	bool is_used;     /* a process of a recording has it */
+	uint32_t pids[2];   /* of the header and of the name; a container has its own numbers */
+	GHashTable *owners; /* processes that have it mapped, as a set of their ids */
+	bool is_used;       /* a process of a recording has it */
 } CodeFile;
 
 typedef struct {
@@ -41,7 +41,7 @@ static void file_free(void *data)
 
 	lode_jitdump_close(self->dump);
 	lode_perf_map_free(self->map);
-	g_array_unref(self->owners);
+	g_hash_table_unref(self->owners);
 	g_free(self->path);
 	free(self->real_path);
 	g_free(self);
@@ -134,7 +134,7 @@ bool lode_jit_code_set_add(LodeJitCodeSet *self, const char *path, GError **erro
 	bool is_known, is_read;
 
 	file->path = g_strdup(path);
-	file->owners = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	file->owners = g_hash_table_new(NULL, NULL);
 	file->real_path = realpath(path, NULL);
 	is_known = file->real_path != NULL && has_file(self, file->real_path);
 	is_read = !is_known && open_file(file, error);
@@ -153,10 +153,9 @@ unsigned lode_jit_code_set_n_files(const LodeJitCodeSet *self)
 /* What a process has mapped is its own; the numbers of others may be those of a namespace. */
 static bool is_of(const CodeFile *self, uint32_t pid)
 {
-	for (guint i = 0; i < self->owners->len; i++)
-		if (g_array_index(self->owners, uint32_t, i) == pid)
-			return true;
-	return self->owners->len == 0 && (self->pids[0] == pid || self->pids[1] == pid);
+	if (g_hash_table_size(self->owners) > 0)
+		return g_hash_table_contains(self->owners, GUINT_TO_POINTER(pid));
+	return self->pids[0] == pid || self->pids[1] == pid;
 }
 
 bool lode_jit_code_set_has_pid(const LodeJitCodeSet *self, uint32_t pid)
@@ -175,70 +174,75 @@ void lode_jit_code_set_note_mapping(
 	g_array_append_val(self->mappings, mapping);
 }
 
-static bool has_same_name(const char *a, const char *b)
+/* Of a name, the first mapping, or NULL where mappings of it are of several files. */
+static GHashTable *find_names(const LodeJitCodeSet *self)
 {
-	g_autofree char *name_a = g_path_get_basename(a);
-	g_autofree char *name_b = g_path_get_basename(b);
+	GHashTable *names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
-	return strcmp(name_a, name_b) == 0;
+	for (guint i = 0; i < self->mappings->len; i++) {
+		Mapping *mapping = &g_array_index(self->mappings, Mapping, i);
+		char *name = g_path_get_basename(mapping->path);
+		void *first = NULL;
+		bool is_new = !g_hash_table_lookup_extended(names, name, NULL, &first);
+		const Mapping *known = first;
+		bool is_other = known != NULL && (known->inode != mapping->inode ||
+							 known->device != mapping->device ||
+							 strcmp(known->path, mapping->path) != 0);
+		if (is_new || is_other)
+			g_hash_table_replace(names, name, is_new ? mapping : NULL);
+		else
+			g_free(name);
+	}
+	return names;
 }
 
-static bool is_mapped_file(const CodeFile *file, const Mapping *mapping)
+static bool is_mapped_file(const CodeFile *file, const Mapping *mapping, const char *real_path)
 {
-	g_autofree char *real_path = NULL;
-	char *found = realpath(mapping->path, NULL);
 	struct stat status;
 
-	real_path = g_strdup(found);
-	free(found);
 	if (mapping->inode != 0 && stat(file->path, &status) == 0 &&
 		status.st_dev == mapping->device)
 		return status.st_ino == mapping->inode;
 	return file->real_path != NULL && g_strcmp0(file->real_path, real_path) == 0;
 }
 
-/* Whether the mappings of files of this name are all of one file. */
-static bool is_only_one(const LodeJitCodeSet *self, const Mapping *mapping)
+/* By inode or path, else by the name alone, if only one dump and one mapped file have it. */
+static CodeFile *find_mapped(const LodeJitCodeSet *self, const Mapping *mapping, GHashTable *names)
 {
-	for (guint i = 0; i < self->mappings->len; i++) {
-		const Mapping *other = &g_array_index(self->mappings, Mapping, i);
-		if (has_same_name(other->path, mapping->path) &&
-			(other->inode != mapping->inode || other->device != mapping->device ||
-				strcmp(other->path, mapping->path) != 0))
-			return false;
-	}
-	return true;
-}
-
-static CodeFile *find_mapped(const LodeJitCodeSet *self, const Mapping *mapping)
-{
-	CodeFile *named = NULL;
+	g_autofree char *name = g_path_get_basename(mapping->path);
+	char *real_path = realpath(mapping->path, NULL);
+	CodeFile *named = NULL, *found = NULL;
 	unsigned n_named = 0;
 
-	for (guint i = 0; i < self->files->len; i++) {
+	for (guint i = 0; i < self->files->len && found == NULL; i++) {
 		CodeFile *file = g_ptr_array_index(self->files, i);
+		g_autofree char *own_name = g_path_get_basename(file->path);
 		if (file->dump == NULL)
 			continue;
-		if (is_mapped_file(file, mapping))
-			return file;
-		if (has_same_name(file->path, mapping->path)) {
+		if (is_mapped_file(file, mapping, real_path))
+			found = file;
+		if (strcmp(own_name, name) == 0) {
 			named = file;
 			n_named++;
 		}
 	}
-	return n_named == 1 && is_only_one(self, mapping) ? named : NULL;
+	free(real_path);
+	if (found == NULL && n_named == 1 && g_hash_table_lookup(names, name) != NULL)
+		found = named;
+	return found;
 }
 
 void lode_jit_code_set_settle(LodeJitCodeSet *self)
 {
+	g_autoptr(GHashTable) names = find_names(self);
+
 	for (guint i = 0; i < self->mappings->len; i++) {
 		const Mapping *mapping = &g_array_index(self->mappings, Mapping, i);
-		CodeFile *file = find_mapped(self, mapping);
+		CodeFile *file = find_mapped(self, mapping, names);
 		if (file == NULL)
 			continue;
 		file->is_used = true;
-		if (file->owners->len == 0 || !is_of(file, mapping->pid))
-			g_array_append_val(file->owners, mapping->pid);
+		g_hash_table_add(file->owners, GUINT_TO_POINTER(mapping->pid));
 	}
 	g_array_set_size(self->mappings, 0);
 }
@@ -288,16 +292,26 @@ static LodeJitOutcome find_in_dump(
 LodeJitOutcome lode_jit_code_set_find(const LodeJitCodeSet *self, uint32_t pid, uint64_t address,
 	uint64_t time_ns, LodeJitPlace *out_place)
 {
+	LodeJitOutcome in_dumps = LODE_JIT_NONE;
+	LodeJitPlace place;
+
 	for (guint i = 0; i < self->files->len; i++) {
 		const CodeFile *file = g_ptr_array_index(self->files, i);
 		LodeJitOutcome outcome = file->dump != NULL && is_of(file, pid)
-		                                 ? find_in_dump(file, address, time_ns, out_place)
+		                                 ? find_in_dump(file, address, time_ns, &place)
 		                                 : LODE_JIT_NONE;
-		if (outcome == LODE_JIT_FOUND)
-			out_place->file = i;
-		if (outcome != LODE_JIT_NONE)
-			return outcome;
+		if (outcome == LODE_JIT_NONE)
+			continue;
+		/* Of two recordings, of containers, two processes may have one number. */
+		if (in_dumps != LODE_JIT_NONE)
+			return LODE_JIT_AMBIGUOUS;
+		in_dumps = outcome;
+		place.file = i;
 	}
+	if (in_dumps == LODE_JIT_FOUND)
+		*out_place = place;
+	if (in_dumps != LODE_JIT_NONE)
+		return in_dumps;
 	for (guint i = 0; i < self->files->len; i++) {
 		const CodeFile *file = g_ptr_array_index(self->files, i);
 

@@ -25,7 +25,8 @@ typedef struct {
 typedef enum {
 	LODE_JIT_NONE, /* nothing that the set knows */
 	LODE_JIT_FOUND,
-	LODE_JIT_AMBIGUOUS, /* several lay there, one after the other, and the time is not known */
+	LODE_JIT_AMBIGUOUS, /* several lay there, one after the other, and the time is not known; or
+	                       two dumps of the process know the address */
 } LodeJitOutcome;
 
 /* In place of a time: the last that lay there; not known. */

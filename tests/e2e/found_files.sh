@@ -110,9 +110,9 @@ import id.data cut.tar.bz2
 check "an archive that is cut short" "$(status_is 1)" "$(says '^lode import: cut.tar.bz2: ')" "$(holds [ ! -e x.lode ])"
 mkdir -p hostile/d
 cp kept/other_name hostile/d/elf
-tar -cf hostile.tar -P --transform 's,^hostile/d/elf,../../../outside/elf,' hostile/d/elf
+tar -cf hostile.tar -P --transform 's,^hostile/d/elf,../outside/elf,' hostile/d/elf
 import id.data hostile.tar
-check "names in an archive lead nowhere" "$(status_is 0)" "$(names right_)" "$(holds [ ! -e ../outside ])"
+check "names in an archive lead nowhere" "$(status_is 0)" "$(names right_)" "$(holds [ ! -e ../outside ])" "$(holds [ ! -e "${TMPDIR:-/tmp}/outside" ])"
 
 mkdir home/.debug
 cp -r cache/. home/.debug/
@@ -157,7 +157,7 @@ import id.data --symfs / bin/work
 check "a build without build-id that is given" "$(status_is 0)" "$(names_none wrong_)"
 
 # Two builds at one path, in two recordings: each has its own half.
-mkdir first second
+mkdir second
 record second.data "$work/bin/work"
 mv bin/work second/
 import id.data second.data kept second
@@ -185,6 +185,12 @@ program fresh wrong -Wl,--build-id=none
 cat fresh >bin/none
 import none.data
 check "no build-id, written over" "$(status_is 0)" "$(names_none wrong_)" "$(info_says 'changed after')"
+import none.data fresh
+check "no build-id, another one that is given" "$(status_is 0)" "$(names_none wrong_)"
+mkdir with_id
+program with_id/none wrong
+import none.data with_id
+check "no build-id, one with an id that is given" "$(status_is 0)" "$(names_none wrong_)"
 program kept/none right -Wl,--build-id=none
 import none.data kept/none
 check "no build-id, given by name" "$(status_is 0)" "$(names right_)" "$(info_says 'taken by its name')"

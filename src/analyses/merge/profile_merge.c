@@ -227,6 +227,15 @@ static void count_instructions(Source *self)
 	}
 }
 
+/* Two images of one profile are two, also where the path is all that is known of them. */
+static bool is_taken(const Source *source, uint32_t image)
+{
+	for (guint i = 0; i < source->profile->images->len; i++)
+		if (source->images[i] == image)
+			return true;
+	return false;
+}
+
 /* Code that is the same in two runs has the same build-id. */
 static bool find_image(Merge *self, const Source *source, const LodeImage *image,
 	uint32_t *out_image, GError **error)
@@ -249,7 +258,8 @@ static bool find_image(Merge *self, const Source *source, const LodeImage *image
 		                       ? strcmp(image->build_id, known->build_id) == 0
 		                       : image->build_id == known->build_id &&
 		                                 strcmp(image->path, known->path) == 0;
-		if (is_same && known->kind == image->kind) {
+		if (is_same && known->kind == image->kind &&
+			(image->build_id != NULL || !is_taken(source, i))) {
 			*out_image = i;
 			return true;
 		}

@@ -220,7 +220,8 @@ static GArray *merge_sites(const GArray *named, GArray *unnamed)
 }
 
 /* Rows come sorted by object, and images were added in that order, so that of a million rows only
- * those of "???" have to be sorted, and samples that are joined. */
+ * those of "???" have to be sorted, samples that are joined, and what is of an image that an
+ * earlier object has too. */
 static GArray *place_sites(Joining *self)
 {
 	const GArray *rows = self->recording->instructions;
@@ -236,7 +237,11 @@ static GArray *place_sites(Joining *self)
 			self->images, self->recording, row->object, row->address);
 		LodeJoinSite site = {place.address, place.image, i};
 		bool is_sorted = image == place.image && image != LODE_NONE &&
-		                 i < self->recording->first_sample_row;
+		                 i < self->recording->first_sample_row &&
+		                 (named->len == 0 ||
+					 lode_join_compare_sites(&g_array_index(named, LodeJoinSite,
+									 named->len - 1),
+						 &site) < 0);
 		g_array_append_val(*(is_sorted ? &named : &unnamed), site);
 	}
 	return merge_sites(named, unnamed);

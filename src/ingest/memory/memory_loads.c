@@ -20,7 +20,6 @@ typedef struct {
 	uint64_t low, high; /* run-time addresses [low, high) */
 	uint64_t bias;
 	uint64_t begin_ns;
-	const char *path; /* the reading's */
 	uint32_t image;
 } Load;
 
@@ -36,7 +35,7 @@ typedef struct {
 
 typedef struct {
 	LoadTree *all;
-	GHashTable *of_path; /* path → LoadTree */
+	GHashTable *of_image; /* image + 1 → LoadTree */
 } Process;
 
 struct LodeMemoryLoads {
@@ -162,7 +161,7 @@ static void process_free(void *data)
 	Process *self = data;
 
 	load_tree_free(self->all);
-	g_hash_table_unref(self->of_path);
+	g_hash_table_unref(self->of_image);
 	g_free(self);
 }
 
@@ -179,7 +178,7 @@ static Process *process_of(LodeMemoryLoads *self, const LodePlacedMapping *mappi
 		return process;
 	process = g_new0(Process, 1);
 	process->all = load_tree_new();
-	process->of_path = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, load_tree_free);
+	process->of_image = g_hash_table_new_full(NULL, NULL, NULL, load_tree_free);
 	g_hash_table_insert(self->processes, process_key(mapping), process);
 	return process;
 }
@@ -187,12 +186,12 @@ static Process *process_of(LodeMemoryLoads *self, const LodePlacedMapping *mappi
 static void process_freeze(Process *self)
 {
 	GHashTableIter iterator;
-	void *of_path;
+	void *of_image;
 
 	load_tree_freeze(self->all);
-	g_hash_table_iter_init(&iterator, self->of_path);
-	while (g_hash_table_iter_next(&iterator, NULL, &of_path))
-		load_tree_freeze(of_path);
+	g_hash_table_iter_init(&iterator, self->of_image);
+	while (g_hash_table_iter_next(&iterator, NULL, &of_image))
+		load_tree_freeze(of_image);
 }
 
 static void add_load(
@@ -204,12 +203,11 @@ static void add_load(
 		.end = mapping->mapping.end,
 		.offset = mapping->offset,
 	};
-	LoadTree *of_path = g_hash_table_lookup(process->of_path, mapping->mapping.name);
+	LoadTree *of_image = g_hash_table_lookup(process->of_image, GUINT_TO_POINTER(image + 1));
 	GArray *loads = process->all->loads;
 	LodeCodeLoad place;
 	Load load = {
 		.begin_ns = mapping->mapping.begin_ns,
-		.path = mapping->mapping.name,
 		.image = image,
 	};
 
@@ -220,14 +218,14 @@ static void add_load(
 	load.bias = place.bias;
 	/* A plugin that comes and goes lies where it lay. */
 	const Load *last = loads->len > 0 ? &g_array_index(loads, Load, loads->len - 1) : NULL;
-	if (last != NULL && last->path == load.path && last->bias == load.bias)
+	if (last != NULL && last->image == load.image && last->bias == load.bias)
 		return;
-	if (of_path == NULL) {
-		of_path = load_tree_new();
-		g_hash_table_insert(process->of_path, (char *)load.path, of_path);
+	if (of_image == NULL) {
+		of_image = load_tree_new();
+		g_hash_table_insert(process->of_image, GUINT_TO_POINTER(image + 1), of_image);
 	}
 	g_array_append_val(loads, load);
-	g_array_append_val(of_path->loads, load);
+	g_array_append_val(of_image->loads, load);
 }
 
 static void read_loads(LodeMemoryLoads *self)
@@ -267,7 +265,7 @@ void lode_memory_loads_free(LodeMemoryLoads *self)
 	g_free(self);
 }
 
-/* A file's own mapping knows its image by its name; what is of no file (.bss) is of the image that
+/* A file's own mapping knows its image; what is of no file (.bss) is of the image that
  * was there last when it was mapped. */
 bool lode_memory_loads_find(LodeMemoryLoads *self, uint32_t mapping, uint64_t address,
 	uint32_t *out_image, uint64_t *out_image_address)
@@ -277,8 +275,9 @@ bool lode_memory_loads_find(LodeMemoryLoads *self, uint32_t mapping, uint64_t ad
 	const Process *process = g_hash_table_lookup(self->processes, process_key(place));
 	const LoadTree *tree = process != NULL ? process->all : NULL;
 
-	if (tree != NULL && place->mapping.name[0] == '/')
-		tree = g_hash_table_lookup(process->of_path, place->mapping.name);
+	uint32_t image = lode_places_known_image_of(self->reading->options.places, mapping);
+	if (tree != NULL && image != LODE_NONE)
+		tree = g_hash_table_lookup(process->of_image, GUINT_TO_POINTER(image + 1));
 	const Load *load = tree != NULL ? load_tree_find(tree, address, place->mapping.begin_ns)
 	                                : NULL;
 	if (load == NULL)

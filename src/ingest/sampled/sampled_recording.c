@@ -3,9 +3,8 @@
  * perf.data is read twice, because perf writes the buffers of CPUs one after another: a mapping may
  * come after the samples that lie in it, with an earlier time.
  *
- *   first pass    mappings, forks, execs ─▶ address spaces over time; events ─▶ columns
- *   second pass   sample ─▶ address space at its time ─▶ file, address ─▶ row; branch stacks
- * likewise
+ *   first pass    mappings, forks, execs ─▶ places over time; events ─▶ columns
+ *   second pass   sample ─▶ place at its time ─▶ row; branch stacks likewise
  *
  * What comes to no row is counted by its outcome, with its weight: totals include all samples.
  */

@@ -41,14 +41,20 @@ static void *keep(Pprof *self, void *array)
 	return array;
 }
 
+/* NULL too where the path was several builds: a location does not say of which it is. */
 static const char *find_build_id(const LodeProfile *profile, const char *path)
 {
+	const LodeImage *found = NULL;
+
 	for (guint i = 0; i < profile->images->len; i++) {
 		const LodeImage *image = lode_profile_image(profile, i);
-		if (g_strcmp0(image->path, path) == 0)
-			return image->build_id;
+		if (g_strcmp0(image->path, path) != 0)
+			continue;
+		if (found != NULL && g_strcmp0(found->build_id, image->build_id) != 0)
+			return NULL;
+		found = image;
 	}
-	return NULL;
+	return found != NULL ? found->build_id : NULL;
 }
 
 static uint64_t mapping_id(Pprof *self, const char *path)

@@ -210,6 +210,25 @@ static void test_dump_of_another(void)
 	g_rmdir(folder);
 }
 
+/* Of the present: only text is copied, not what data lay there. */
+static void test_no_copy_of_data(Fixture *self, const void *data)
+{
+	LodePerfRecord record = {
+		.kind = LODE_PERF_MAPPING,
+		.mode = LODE_PERF_MODE_USER,
+		.pid = PID,
+		.mapping = {.start = 0x10000,
+			.size = PAGE,
+			.protection = PROT_READ,
+			.path = "/none/d"},
+	};
+
+	(void)data;
+	lode_places_note(self->places, &record, ++self->time);
+	map(self, PID, 0x10000, PAGE, "//anon");
+	check(self, PID, LODE_TIME_NOW, 0x10010, no_code);
+}
+
 enum { EVENTS = 60, PAGES = 12 };
 
 typedef struct {
@@ -282,6 +301,8 @@ int main(int argc, char **argv)
 	g_test_add("/places/history", Fixture, NULL, set_up, test_history, tear_down);
 	g_test_add("/places/copies", Fixture, NULL, set_up, test_copies, tear_down);
 	g_test_add("/places/copies-now", Fixture, "live", set_up, test_copies, tear_down);
+	g_test_add("/places/no-copy-of-data", Fixture, "live", set_up, test_no_copy_of_data,
+		tear_down);
 	g_test_add("/places/builds", Fixture, NULL, set_up, test_builds, tear_down);
 	g_test_add_func("/places/dump-of-another", test_dump_of_another);
 	g_test_add_func("/places/random", test_random);
