@@ -773,8 +773,8 @@ const char *lode_place_outcome_reason(LodePlaceOutcome outcome)
 		[LODE_PLACE_UNMAPPED] = "sample outside any mapping",
 		[LODE_PLACE_NO_CODE] =
 			"sample in code made at run time that no jitdump or perf map knows",
-		[LODE_PLACE_OTHER_CLOCK] = "sample in replaced JIT code, not by the jitdump's "
-					   "clock (perf record -k mono)",
+		[LODE_PLACE_OTHER_CLOCK] =
+			"sample in replaced JIT code, not by the jitdump's clock (perf -k mono)",
 		[LODE_PLACE_SPECIAL] = "sample in the kernel's pages of a process",
 	};
 
