@@ -27,7 +27,8 @@ static void add_segments(GArray *segments, Elf *elf, uint32_t flags)
 		LodeLoadMapSegment segment = {.address = header.p_vaddr,
 			.size_bytes = header.p_memsz,
 			.offset = header.p_offset,
-			.file_size_bytes = MIN(header.p_filesz, header.p_memsz)};
+			.file_size_bytes = MIN(header.p_filesz, header.p_memsz),
+			.is_executable = (header.p_flags & PF_X) != 0};
 		g_array_append_val(segments, segment);
 	}
 }

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct {
 	uint64_t address, size_bytes;     /* virtual, as in the file */
 	uint64_t offset, file_size_bytes; /* where its bytes are */
+	bool is_executable;
 } LodeLoadMapSegment;
 
 /* The executable PT_LOAD segments as an array of LodeLoadMapSegment, never empty. The caller owns
