@@ -513,6 +513,24 @@ static const LodeMappedRange *range_of(
 	return &mapping_at(self, g_array_index(self->versions, Version, version).mapping)->range;
 }
 
+/* What lies under a mapping and all others of its name. */
+static const LodeMappedRange *find_under(
+	const LodeAddressSpaces *self, uint32_t version, const Birth *birth)
+{
+	enum { MAX_STEPS = 256 };
+	const char *name = range_of(self, version, birth)->name;
+	const LodeMappedRange *under = NULL;
+
+	for (unsigned i = 0; i < MAX_STEPS && (under == NULL || under->name == name); i++) {
+		version = g_array_index(self->versions, Version, version).before;
+		version = find_executable(self, version);
+		under = range_of(self, version, birth);
+		if (under == NULL)
+			return NULL;
+	}
+	return under;
+}
+
 /* What a process itself mapped there since it began; where no begin is known, all that is there. */
 static void find_own(const LodeAddressSpaces *self, const Space *space, uint64_t address,
 	const Moment *at, bool wants_code, Found *out)
@@ -530,10 +548,8 @@ static void find_own(const LodeAddressSpaces *self, const Space *space, uint64_t
 	out->range = range_of(self, version, birth);
 	if (out->range == NULL)
 		return;
-	if (wants_code) {
-		uint32_t before = g_array_index(self->versions, Version, version).before;
-		out->under = range_of(self, find_executable(self, before), birth);
-	}
+	if (wants_code)
+		out->under = find_under(self, version, birth);
 	out->period.begin_ns = moment_of(self, version)->time_ns;
 	out->period.end_ns = next != 0 ? moment_of(self, next)->time_ns : UINT64_MAX;
 	if (n_births < space->births->len)

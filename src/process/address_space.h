@@ -92,8 +92,8 @@ LodeAddressSpaceBirth lode_address_spaces_find_birth(
 const LodeMappedRange *lode_address_spaces_find(LodeAddressSpaces *self, uint32_t pid,
 	uint64_t address, uint64_t time_ns, LodeMappedPeriod *out_period);
 
-/* Likewise the newest mapping there that may be executed. `out_under` is the one before it that
- * may, NULL where there is none, and of the present always. */
+/* Likewise the newest mapping there that may be executed. `out_under` is the one of another
+ * name that did before, NULL where there is none, and of the present always. */
 const LodeMappedRange *lode_address_spaces_find_code(LodeAddressSpaces *self, uint32_t pid,
 	uint64_t address, uint64_t time_ns, LodeMappedPeriod *out_period,
 	const LodeMappedRange **out_under);

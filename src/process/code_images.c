@@ -128,6 +128,7 @@ static void complete(LodeCodeImages *self, uint32_t number, const LodeImageIdent
 	if (known->recorded_ns == 0)
 		known->recorded_ns = identity->recorded_ns;
 	known->has_no_build_id |= identity->has_no_build_id;
+	known->has_other_builds |= identity->has_other_builds;
 }
 
 /* The first image of a list that the identity is of; LODE_NONE. */
@@ -329,11 +330,14 @@ static const GArray *segments_of(LodeCodeImages *self, uint32_t number)
 	return image->segments;
 }
 
+/* By the code, which is what is mapped: lld puts the ends of several segments into one page of the
+ * file, each at an address of its own. */
 static bool find_bias(const GArray *segments, const LodeMappedRange *mapped, uint64_t *out_bias)
 {
 	for (guint i = 0; i < segments->len; i++) {
 		const LodeLoadMapSegment *segment = &g_array_index(segments, LodeLoadMapSegment, i);
-		if (segment->offset - mapped->offset >= mapped->end - mapped->start)
+		if (!segment->is_executable ||
+			segment->offset - mapped->offset >= mapped->end - mapped->start)
 			continue;
 		*out_bias = mapped->start + (segment->offset - mapped->offset) - segment->address;
 		return true;

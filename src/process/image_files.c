@@ -399,14 +399,26 @@ static bool find_given(const LodeImageFiles *self, const LodeImageIdentity *iden
 	return false;
 }
 
+/* A file that was removed while it ran has this after its path. */
+static char *path_of(const LodeImageIdentity *identity)
+{
+	static const char suffix[] = " (deleted)";
+	size_t n = strlen(identity->path);
+
+	if (g_str_has_suffix(identity->path, suffix))
+		n -= sizeof(suffix) - 1;
+	return g_strndup(identity->path, n);
+}
+
 /* Files that have this name, where no build-id was recorded. */
 static bool find_by_name(
 	const LodeImageFiles *self, const LodeImageIdentity *identity, LodeFoundImageFile *out)
 {
-	g_autofree char *name = g_path_get_basename(identity->path);
+	g_autofree char *path = path_of(identity);
+	g_autofree char *name = g_path_get_basename(path);
 	const GPtrArray *list = g_hash_table_lookup(self->by_name, name);
 
-	if (list == NULL || identity->build_id != NULL)
+	if (list == NULL || identity->build_id != NULL || identity->has_other_builds)
 		return false;
 	const Given *given = NULL;
 	for (guint i = 0; i < list->len && given == NULL; i++) {
@@ -431,6 +443,13 @@ static char *mismatch_text(const LodeImageIdentity *identity, const char *path, 
 {
 	return g_strdup_printf("%s: not the file that was recorded: its build-id is %s, it was %s",
 		path, text_or_none(now), text_or_none(identity->build_id));
+}
+
+static char *several_builds_text(const char *path)
+{
+	return g_strdup_printf("%s: not known to be the file that was recorded: the recording has "
+			       "several builds of this path",
+		path);
 }
 
 static int64_t changed_ns(const struct stat *status)
@@ -465,7 +484,7 @@ static bool check_without_build_id(const LodeImageIdentity *identity, const char
 	bool is_newer = identity->recorded_ns != 0 && changed_ns(&status) > identity->recorded_ns;
 	if (match == LODE_MAPPED_FILE_SAME && !is_newer)
 		return true;
-	if (match == LODE_MAPPED_FILE_SAME)
+	if (match == LODE_MAPPED_FILE_SAME || (identity->inode == 0 && is_newer))
 		out->why_not = g_strdup_printf(
 			"%s: not the file that was recorded: it was changed after the recording",
 			path);
@@ -475,6 +494,8 @@ static bool check_without_build_id(const LodeImageIdentity *identity, const char
 			path, (guint64)status.st_ino, identity->inode);
 	else if (identity->has_no_build_id && now != NULL)
 		out->why_not = mismatch_text(identity, path, now);
+	else if (identity->has_other_builds)
+		out->why_not = several_builds_text(path);
 	else if (host != NULL && !is_own_host)
 		out->why_not = g_strdup_printf("%s: not known to be the file that was recorded, "
 					       "without a build-id, on %s",
@@ -510,17 +531,6 @@ static bool check_file(const LodeImageIdentity *identity, const char *path, Lode
 		return true;
 	out->why_not = mismatch_text(identity, path, file->build_id);
 	return false;
-}
-
-/* A file that was removed while it ran has this after its path. */
-static char *path_of(const LodeImageIdentity *identity)
-{
-	static const char suffix[] = " (deleted)";
-	size_t n = strlen(identity->path);
-
-	if (g_str_has_suffix(identity->path, suffix))
-		n -= sizeof(suffix) - 1;
-	return g_strndup(identity->path, n);
 }
 
 /* A path of the recorded machine, as links lead there: those that begin with "/" stay below the
@@ -567,11 +577,14 @@ static bool find_in_roots(
 		                       : NULL;
 		if (file == NULL)
 			continue;
-		if (identity->build_id != NULL
-				? !lode_image_identity_has_build_id(identity, file->build_id)
-				: identity->has_no_build_id && file->build_id != NULL) {
+		bool is_unsure = identity->build_id == NULL && identity->has_other_builds;
+		if (is_unsure || (identity->build_id != NULL ? !lode_image_identity_has_build_id(
+								       identity, file->build_id)
+							     : identity->has_no_build_id &&
+								       file->build_id != NULL)) {
 			g_free(out->why_not);
-			out->why_not = mismatch_text(identity, path, file->build_id);
+			out->why_not = is_unsure ? several_builds_text(path)
+			                         : mismatch_text(identity, path, file->build_id);
 			continue;
 		}
 		if (identity->build_id == NULL)

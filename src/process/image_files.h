@@ -29,6 +29,8 @@ typedef struct {
 	const char *build_id;    /* hex; NULL: not known */
 	bool is_build_id_padded; /* see LodePerfBuildId.is_padded */
 	bool has_no_build_id;    /* the recording has those of others, and none of this file */
+	bool has_other_builds;   /* the path was several files, and which had which build-id is not
+	                            known: only the inode tells */
 	uint32_t device_major, device_minor;
 	uint64_t inode, generation; /* inode 0: not known; generation 0: likewise */
 	const char *host;           /* where it was recorded; NULL: not known */

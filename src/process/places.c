@@ -34,7 +34,8 @@ typedef struct {
 
 typedef struct {
 	LodeAddressSpaces *spaces;
-	bool has_code_times; /* its clock is that of jitdumps */
+	GHashTable *dump_times; /* pid → GArray of uint64_t: when it mapped jitdumps */
+	bool has_code_times;    /* its clock is that of jitdumps */
 } Recording;
 
 struct LodePlaces {
@@ -75,8 +76,11 @@ void lode_places_free(LodePlaces *self)
 {
 	if (self == NULL)
 		return;
-	for (guint i = 0; i < self->recordings->len; i++)
-		lode_address_spaces_free(g_array_index(self->recordings, Recording, i).spaces);
+	for (guint i = 0; i < self->recordings->len; i++) {
+		const Recording *recording = &g_array_index(self->recordings, Recording, i);
+		lode_address_spaces_free(recording->spaces);
+		g_hash_table_unref(recording->dump_times);
+	}
 	g_array_unref(self->recordings);
 	g_array_unref(self->files);
 	g_hash_table_unref(self->file_ids);
@@ -88,11 +92,17 @@ void lode_places_free(LodePlaces *self)
 	g_free(self);
 }
 
+static void free_array(void *data)
+{
+	g_array_unref(data);
+}
+
 uint32_t lode_places_begin(LodePlaces *self)
 {
 	const Recording added = {
 		.spaces = self->options.is_live ? lode_address_spaces_new_live()
 	                                        : lode_address_spaces_new(),
+		.dump_times = g_hash_table_new_full(NULL, NULL, NULL, free_array),
 	};
 
 	g_array_append_val(self->recordings, added);
@@ -313,9 +323,36 @@ static LodeMappedFile mapped_file_of(uint32_t pid, const LodePerfMapping *mappin
 	};
 }
 
-static void find_code(LodePlaces *self, uint32_t pid, const LodePerfMapping *mapping)
+static void note_dump_time(LodePlaces *self, uint32_t pid, uint64_t time)
+{
+	GHashTable *dump_times = selected(self)->dump_times;
+	GArray *times = g_hash_table_lookup(dump_times, GUINT_TO_POINTER(pid));
+
+	if (times == NULL) {
+		times = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+		g_hash_table_insert(dump_times, GUINT_TO_POINTER(pid), times);
+	}
+	g_array_append_val(times, time);
+}
+
+/* A program that is executed leaves the last one's code behind. */
+static bool has_left_dumps(const LodePlaces *self, uint32_t pid, const LodeAddressSpaceBirth *birth)
+{
+	const GArray *times = g_hash_table_lookup(
+		selected(self)->dump_times, GUINT_TO_POINTER(pid));
+
+	for (guint i = 0; times != NULL && i < times->len; i++) {
+		uint64_t time = g_array_index(times, uint64_t, i);
+		if (time >= birth->time_ns && time <= birth->end_ns)
+			return false;
+	}
+	return times != NULL;
+}
+
+static void find_code(LodePlaces *self, uint32_t pid, const LodePerfMapping *mapping, uint64_t time)
 {
 	if (is_jitdump_name(mapping->path)) {
+		note_dump_time(self, pid, time);
 		const LodeMappedFile mapped = mapped_file_of(pid, mapping);
 		/* A later process of this number may have left its own. */
 		if (lode_mapped_file_match(&mapped, mapping->path) != LODE_MAPPED_FILE_OTHER_INODE)
@@ -332,15 +369,38 @@ static void find_code(LodePlaces *self, uint32_t pid, const LodePerfMapping *map
 		add_jit_file(self, map);
 }
 
-static LodePlaceOutcome find_jit_code(
-	LodePlaces *self, uint32_t pid, uint64_t time_ns, uint64_t address, LodePlace *out_place)
+/* The process's own code, or what an ancestor had made when it forked. */
+static LodeJitOutcome find_in_dumps(LodePlaces *self, uint32_t pid, uint64_t time,
+	uint64_t code_time_ns, uint64_t address, LodeJitPlace *out_place)
+{
+	enum { MAX_ANCESTORS = 64 };
+	LodeJitOutcome outcome = LODE_JIT_NONE;
+
+	for (unsigned i = 0; i < MAX_ANCESTORS && outcome == LODE_JIT_NONE; i++) {
+		const LodeAddressSpaceBirth birth = lode_address_spaces_find_birth(
+			selected(self)->spaces, pid, time);
+		if (!has_left_dumps(self, pid, &birth))
+			outcome = lode_jit_code_set_find(
+				self->options.jit, pid, address, code_time_ns, out_place);
+		if (birth.parent == UINT32_MAX)
+			break;
+		pid = birth.parent;
+		time = birth.time_ns;
+		if (code_time_ns != LODE_JIT_TIME_UNKNOWN)
+			code_time_ns = time;
+	}
+	return outcome;
+}
+
+static LodePlaceOutcome find_jit_code(LodePlaces *self, uint32_t pid, uint64_t time,
+	uint64_t code_time_ns, uint64_t address, LodePlace *out_place)
 {
 	const uint32_t none = LODE_NONE;
 	LodeJitPlace place;
 
 	if (self->options.jit == NULL)
 		return LODE_PLACE_NO_CODE;
-	switch (lode_jit_code_set_find(self->options.jit, pid, address, time_ns, &place)) {
+	switch (find_in_dumps(self, pid, time, code_time_ns, address, &place)) {
 	case LODE_JIT_AMBIGUOUS:
 		return LODE_PLACE_OTHER_CLOCK;
 	case LODE_JIT_FOUND:
@@ -456,7 +516,7 @@ static void add_mapping(LodePlaces *self, const LodePerfRecord *record, uint64_t
 	range.name = lode_address_spaces_name(spaces, source->path);
 	range.file = add_file(self, source);
 	if (is_code && self->options.jit != NULL)
-		find_code(self, record->pid, source);
+		find_code(self, record->pid, source, time);
 	if (self->options.is_live) {
 		File *file = file_at(self, range.file);
 		if (is_code && !self->options.is_for_code)
@@ -570,11 +630,6 @@ static bool is_listed_as(const LodeImageIdentity *identity, const LodePerfFile *
 	       (identity->generation == row->generation || row->generation == 0);
 }
 
-static void free_array(void *data)
-{
-	g_array_unref(data);
-}
-
 /* The rows of lode's own list, by path: GArray of uint32_t. */
 static GHashTable *read_list(const LodePerfInfo *info)
 {
@@ -613,24 +668,64 @@ static bool take_listed(LodePlaces *self, File *file, GHashTable *list, const Lo
 	return false;
 }
 
-/* perf's table, by path: where a path was several files, it does not say which is which. */
+/* What perf's table has of a path, and what was mapped of it. */
+typedef struct {
+	const LodePerfBuildId *row;
+	const LodeImageIdentity *first; /* that was mapped; NULL: none */
+	bool has_other_ids, has_other_files;
+	bool was_replaced; /* perf looks when it ends: an id is of the last of its files */
+} TableRow;
+
 static GHashTable *read_table(const LodePerfInfo *info)
 {
-	GHashTable *by_path = g_hash_table_new(g_str_hash, g_str_equal);
+	GHashTable *by_path = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
 
 	for (guint i = 0; i < info->build_ids->len; i++) {
-		LodePerfBuildId *row = &g_array_index(info->build_ids, LodePerfBuildId, i);
-		void *known = NULL;
+		const LodePerfBuildId *row = &g_array_index(info->build_ids, LodePerfBuildId, i);
+		TableRow *known = g_hash_table_lookup(by_path, row->path);
 		if (row->mode == LODE_PERF_MODE_GUEST_KERNEL ||
 			row->mode == LODE_PERF_MODE_GUEST_USER)
 			continue;
-		if (!g_hash_table_lookup_extended(by_path, row->path, NULL, &known))
-			g_hash_table_insert(by_path, (char *)row->path, row);
-		else if (known != NULL &&
-			 strcmp(((LodePerfBuildId *)known)->build_id, row->build_id) != 0)
-			g_hash_table_insert(by_path, (char *)row->path, NULL);
+		if (known != NULL) {
+			known->has_other_ids |= strcmp(known->row->build_id, row->build_id) != 0;
+			continue;
+		}
+		known = g_new0(TableRow, 1);
+		known->row = row;
+		g_hash_table_insert(by_path, (char *)row->path, known);
 	}
 	return by_path;
+}
+
+/* One path on one device: a file that took another's place. Containers have devices of their own,
+ * with files that are often the same. */
+static void note_mapped_file(TableRow *row, const LodeImageIdentity *identity)
+{
+	const LodeImageIdentity *first = row->first;
+
+	if (first == NULL) {
+		row->first = identity;
+		return;
+	}
+	bool is_on_same_device = first->device_major == identity->device_major &&
+	                         first->device_minor == identity->device_minor;
+	row->has_other_files = true;
+	row->was_replaced |= is_on_same_device && first->inode != 0 && identity->inode != 0;
+}
+
+static void take_from_table(LodePlaces *self, File *file, const TableRow *row)
+{
+	LodeImageIdentity *identity = &file->identity;
+
+	if (row->has_other_ids || row->was_replaced) {
+		identity->has_other_builds = true;
+		/* A file that was overwritten where it lies. */
+		if (!row->has_other_files)
+			identity->inode = 0;
+		return;
+	}
+	identity->build_id = g_string_chunk_insert_const(self->strings, row->row->build_id);
+	identity->is_build_id_padded = row->row->is_padded;
 }
 
 static int64_t written_ns(const char *path)
@@ -649,6 +744,7 @@ static void complete_files(LodePlaces *self, const LodePerfInfo *info, const cha
 {
 	g_autoptr(GHashTable) table = read_table(info);
 	g_autoptr(GHashTable) list = read_list(info);
+	g_autoptr(GPtrArray) of_table = g_ptr_array_new(); /* File */
 	int64_t recorded_ns = written_ns(path);
 	const char *host = info->host != NULL
 	                           ? g_string_chunk_insert_const(self->strings, info->host)
@@ -662,12 +758,15 @@ static void complete_files(LodePlaces *self, const LodePerfInfo *info, const cha
 		file->identity.recorded_ns = recorded_ns;
 		if (file->identity.build_id != NULL || take_listed(self, file, list, info))
 			continue;
-		const LodePerfBuildId *row = g_hash_table_lookup(table, file->identity.path);
-		if (row != NULL) {
-			file->identity.build_id = g_string_chunk_insert_const(
-				self->strings, row->build_id);
-			file->identity.is_build_id_padded = row->is_padded;
-		}
+		TableRow *row = g_hash_table_lookup(table, file->identity.path);
+		if (row == NULL)
+			continue;
+		note_mapped_file(row, &file->identity);
+		g_ptr_array_add(of_table, file);
+	}
+	for (guint i = 0; i < of_table->len; i++) {
+		File *file = of_table->pdata[i];
+		take_from_table(self, file, g_hash_table_lookup(table, file->identity.path));
 		file->kind = kind_of(&file->identity);
 	}
 }
@@ -726,7 +825,7 @@ LodePlaceOutcome lode_places_find_at(LodePlaces *self, uint32_t pid, uint64_t ti
 		self->period = period;
 		return find_in_file(self, file, range, address, out_place);
 	}
-	LodePlaceOutcome outcome = find_jit_code(self, pid, code_time_ns, address, out_place);
+	LodePlaceOutcome outcome = find_jit_code(self, pid, time, code_time_ns, address, out_place);
 	if (outcome != LODE_PLACE_NO_CODE)
 		return outcome;
 	if (text != NULL && text->kind == FILE_IMAGE && !self->options.is_for_code &&

@@ -90,11 +90,16 @@ static void put_mapping(
 	put64(data, map->start);
 	put64(data, map->size);
 	put64(data, map->offset);
-	put8(data, map->build_id != NULL ? BUILD_ID_BYTES : 0);
-	for (unsigned i = 1; i < 4; i++)
-		put8(data, 0);
-	for (unsigned i = 0; i < BUILD_ID_BYTES; i++)
-		put8(data, map->build_id != NULL ? map->build_id[i] : 0);
+	if (map->build_id != NULL) {
+		put32(data, BUILD_ID_BYTES);
+		for (unsigned i = 0; i < BUILD_ID_BYTES; i++)
+			put8(data, map->build_id[i]);
+	} else {
+		put32(data, map->device_major);
+		put32(data, map->device_minor);
+		put64(data, map->inode);
+		put64(data, map->generation);
+	}
 	put32(data, map->protection);
 	put32(data, MAP_PRIVATE);
 	put_text(data, map->path);

@@ -16,6 +16,8 @@
 #include <glib/gstdio.h>
 #include <linux/perf_event.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/utsname.h>
 
 enum { PID = 7 };
@@ -797,6 +799,73 @@ static void test_two_files(void)
 	sample_file_clear(&files[1]);
 }
 
+/* perf's table of build-ids has rows of the program: its own id where nothing is added to it. */
+static void put_table(
+	SampleFile *file, const SampledProgram *program, const uint8_t *added, unsigned n)
+{
+	PerfDataWriter *table = perf_data_file_feature(&file->file, 2);
+
+	for (unsigned i = 0; i < n; i++) {
+		begin_record(table, 0, PERF_RECORD_MISC_USER);
+		put32(table, UINT32_MAX);
+		for (unsigned j = 0; j < 20; j++)
+			put8(table, (uint8_t)(program->build_id[j] + added[i]));
+		put32(table, 0);
+		put_text(table, program->path);
+		end_record(table);
+	}
+}
+
+/* A program that was built again while it was recorded: perf looks at its path when it ends, so
+ * that only the inode tells which of its mappings are of the file that lies there. */
+static void test_several_builds(void)
+{
+	enum { DISTANCE = 0x10000000 };
+	/* What the table has, and of two mappings, the first with the file's inode, which resolve.
+	 */
+	static const struct {
+		uint8_t ids[4];
+		unsigned n_ids, n_mappings, n_resolved;
+		unsigned other_device;
+	} rows[] = {
+		{{0}, 1, 1, 1, 0},
+		{{0}, 1, 2, 1, 0},
+		{{0}, 1, 2, 2, 1},
+		{{1, 2}, 2, 1, 0, 0},
+		{{0, 1, 0}, 3, 1, 0, 0},
+		{{0, 1}, 2, 2, 1, 0},
+		{{1, 2, 0}, 3, 2, 1, 0},
+	};
+	g_auto(SampledProgram) program;
+	struct stat status;
+
+	sampled_program_open(&program, PROGRAM_BRANCHES);
+	g_assert_cmpint(stat(program.path, &status), ==, 0);
+	uint64_t entry = sampled_program_function(&program, "wander")->address + program.bias;
+	for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+		SampleFile file, *one = &file;
+		g_autoptr(GError) error = NULL;
+		sample_file_init(&file);
+		add_cpu_clock(&file);
+		for (unsigned j = 0; j < rows[i].n_mappings; j++) {
+			LodePerfMapping mapping = program.mapping;
+			mapping.start += j * DISTANCE;
+			mapping.device_major = major(status.st_dev) + j * rows[i].other_device;
+			mapping.device_minor = minor(status.st_dev);
+			mapping.inode = status.st_ino + j;
+			sample_file_map(&file, PID, 2, &mapping);
+			add_at(&file, 0, entry + j * DISTANCE, 1000);
+		}
+		put_table(&file, &program, rows[i].ids, rows[i].n_ids);
+		g_autoptr(LodeProfile) profile = import_files(&one, 1, &error);
+		g_assert_no_error(error);
+		const LodeUnresolved *lost = find_unresolved(profile, "no image file");
+		unsigned n_lost = rows[i].n_mappings - rows[i].n_resolved;
+		g_assert_cmpfloat(lost != NULL ? lost->weight : 0, ==, 1000.0 * n_lost);
+		sample_file_clear(&file);
+	}
+}
+
 /* What the first file's build-id table says of a path is not said of the second's. */
 static void test_build_ids_of_two_files(void)
 {
@@ -811,14 +880,8 @@ static void test_build_ids_of_two_files(void)
 		add_cpu_clock(&files[i]);
 		sample_file_map(&files[i], PID, 2, &program.mapping);
 		add_at(&files[i], 0, entry + program.bias, 1000);
-		PerfDataWriter *table = perf_data_file_feature(&files[i].file, 2);
-		begin_record(table, 0, PERF_RECORD_MISC_USER);
-		put32(table, UINT32_MAX);
-		for (unsigned j = 0; j < 20; j++)
-			put8(table, (uint8_t)(program.build_id[j] + i));
-		put32(table, 0);
-		put_text(table, program.path);
-		end_record(table);
+		const uint8_t added = (uint8_t)i;
+		put_table(&files[i], &program, &added, 1);
 	}
 	g_autoptr(LodeProfile) profile = import_files(both, 2, &error);
 	g_assert_no_error(error);
@@ -1079,6 +1142,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/sample-import/other-machine", test_other_machine);
 	g_test_add_func("/sample-import/two-files", test_two_files);
 	g_test_add_func("/sample-import/build-ids-of-two-files", test_build_ids_of_two_files);
+	g_test_add_func("/sample-import/several-builds", test_several_builds);
 	g_test_add_func("/sample-import/no-event", test_no_event);
 	g_test_add_func("/sample-import/whole-stack", test_whole_stack);
 	g_test_add_func("/sample-import/short-stacks", test_short_stacks);

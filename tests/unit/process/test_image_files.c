@@ -128,13 +128,35 @@ static void test_path_alone(Fixture *self, const void *data)
 	(void)data;
 	check(self, &identity, true, NULL);
 	identity.recorded_ns = 1;
-	check(self, &identity, true, "changed after the recording");
+	check(self, &identity, false, "changed after the recording");
 	/* Removed while it ran: what lies there now is another file. */
 	g_autofree char *deleted = g_strconcat(self->file, " (deleted)", NULL);
 	identity.path = deleted;
 	check(self, &identity, false, NULL);
 	identity.build_id = self->build_id;
 	check(self, &identity, true, NULL);
+}
+
+/* Where a path was several files, the inode alone tells which of them lies there. */
+static void test_other_builds(Fixture *self, const void *data)
+{
+	LodeImageIdentity identity = identity_of(self);
+
+	(void)data;
+	identity.has_other_builds = true;
+	check(self, &identity, true, NULL);
+	identity.device_minor ^= 1;
+	check(self, &identity, false, "several builds of this path");
+	identity.inode = 0;
+	check(self, &identity, false, "several builds of this path");
+	g_assert_true(lode_image_files_give(self->files, self->file, NULL));
+	check(self, &identity, false, "several builds of this path");
+	identity.has_other_builds = false;
+	check(self, &identity, true, NULL);
+	g_assert_true(lode_image_files_add_root(self->files, "/", NULL));
+	check(self, &identity, true, "taken by its name");
+	identity.has_other_builds = true;
+	check(self, &identity, false, "several builds of this path");
 }
 
 static void test_given(Fixture *self, const void *data)
@@ -147,6 +169,8 @@ static void test_given(Fixture *self, const void *data)
 	g_assert_true(lode_image_files_give(self->files, self->folder, &error));
 	check(self, &identity, true, NULL);
 	identity = (LodeImageIdentity){.path = "/gone/program"};
+	check(self, &identity, true, "taken by its name");
+	identity.path = "/gone/program (deleted)";
 	check(self, &identity, true, "taken by its name");
 	identity.build_id = "00112233";
 	check(self, &identity, false, NULL);
@@ -194,7 +218,7 @@ int main(int argc, char **argv)
 		void (*run)(Fixture *, const void *);
 	} tests[] = {{"build-id", test_build_id}, {"inode", test_inode},
 		{"other-device", test_other_device}, {"path-alone", test_path_alone},
-		{"given", test_given}};
+		{"other-builds", test_other_builds}, {"given", test_given}};
 
 	g_test_init(&argc, &argv, NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(tests); i++) {

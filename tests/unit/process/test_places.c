@@ -127,7 +127,9 @@ static void test_copies(Fixture *self, const void *data)
 
 	for (uint32_t i = 0; i < G_N_ELEMENTS(rows); i++) {
 		map(self, PID + i, text, end - text, "/none/text");
-		map(self, PID + i, rows[i].start, rows[i].end - rows[i].start, "//anon");
+		/* It may be written first, and made executable then. */
+		for (unsigned n = 0; n <= i % 2; n++)
+			map(self, PID + i, rows[i].start, rows[i].end - rows[i].start, "//anon");
 	}
 	if (data == NULL)
 		lode_places_freeze(self->places, NULL, NULL, NULL);
@@ -206,6 +208,41 @@ static void test_dump_of_another(void)
 		g_assert_cmpint(lode_places_find(places, 4711, 2, 0x1008, &place), ==,
 			is_other ? LODE_PLACE_UNMAPPED : LODE_PLACE_FOUND);
 	}
+	g_unlink(path);
+	g_rmdir(folder);
+}
+
+/* What a process has made it has until it executes another program; what it forks has it too. */
+static void test_dumps_in_time(Fixture *self, const void *data)
+{
+	g_autofree char *folder = g_dir_make_tmp("lode-test-XXXXXX", NULL);
+	g_autofree char *path = g_build_filename(folder, "jit-7.dump", NULL);
+	JitdumpBytes bytes = jitdump_begin(false, PID, 0);
+	g_autoptr(LodeJitCodeSet) jit = lode_jit_code_set_new();
+	const LodePlacesOptions options = {.images = self->images, .jit = jit};
+
+	(void)data;
+	put_load(&bytes, &(JitdumpLoad){10, 0x1000, 16, 1, "made", 1});
+	g_autofree char *written = jitdump_end(&bytes);
+	g_assert_cmpint(g_rename(written, path), ==, 0);
+	lode_places_free(self->places);
+	self->places = lode_places_new(&options);
+	lode_places_begin(self->places);
+	map(self, PID, 0x8000, PAGE, path); /* 1 */
+	map(self, PID, 0x1000, PAGE, "//anon");
+	tell(self, LODE_PERF_FORK, CHILD, PID); /* 3 */
+	tell(self, LODE_PERF_COMMAND, PID, 0);
+	map(self, PID, 0x1000, PAGE, "//anon"); /* 5 */
+	map(self, CHILD, 0x2000, PAGE, "//anon");
+	tell(self, LODE_PERF_COMMAND, CHILD, 0); /* 7 */
+	map(self, CHILD, 0x1000, PAGE, "//anon");
+	lode_places_freeze(self->places, NULL, NULL, NULL);
+	g_autofree char *made = text_at(self, PID, 3, 0x1008);
+	g_assert_true(g_str_has_prefix(made, path));
+	check(self, PID, 5, 0x1008, no_code);
+	check(self, CHILD, 6, 0x1008, made);
+	check(self, CHILD, 6, 0x2008, no_code);
+	check(self, CHILD, 8, 0x1008, no_code);
 	g_unlink(path);
 	g_rmdir(folder);
 }
@@ -305,6 +342,7 @@ int main(int argc, char **argv)
 		tear_down);
 	g_test_add("/places/builds", Fixture, NULL, set_up, test_builds, tear_down);
 	g_test_add_func("/places/dump-of-another", test_dump_of_another);
+	g_test_add("/places/dumps-in-time", Fixture, NULL, set_up, test_dumps_in_time, tear_down);
 	g_test_add_func("/places/random", test_random);
 	return g_test_run();
 }
