@@ -61,6 +61,47 @@ static bool detect_format(const char *path, Format *out_format, GError **error)
 	return true;
 }
 
+/* What a file is packed by that is not read, or is packed again; NULL: nothing known. */
+static const char *find_packer(const char *path)
+{
+	static const struct {
+		const char *name, *magic;
+		size_t size;
+	} packers[] = {{"zip", "PK\3\4", 4}, {"lz4", "\4\"M\x18", 4}, {"7-Zip", "7z\xbc\xaf", 4},
+		{"lzma", "]\0\0", 3}, {"gzip", "\x1f\x8b", 2}, {"xz", "\3757zXZ", 5},
+		{"zstd", "\x28\xb5\x2f\xfd", 4}, {"bzip2", "BZh", 3}};
+	char start[8];
+	size_t n;
+
+	if (!lode_input_file_read_start(path, start, sizeof(start), &n, NULL))
+		return NULL;
+	for (size_t i = 0; i < G_N_ELEMENTS(packers); i++)
+		if (n >= packers[i].size && memcmp(start, packers[i].magic, packers[i].size) == 0)
+			return packers[i].name;
+	return NULL;
+}
+
+static bool set_unknown_format(const char *path, GError **error)
+{
+	const char *packer = find_packer(path);
+	g_autofree char *directory = g_path_get_dirname(path);
+
+	if (lode_perf_data_is_part(path))
+		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+			"%s: part of a directory that perf record --threads wrote; give "
+			"the directory '%s'",
+			path, directory);
+	else if (packer != NULL)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+			"%s: compressed by %s: decompress it first", path, packer);
+	else
+		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+			"%s: neither perf.data, a counts file, callgrind output, a packed address "
+			"trace, a flow file nor an allocation log",
+			path);
+	return false;
+}
+
 /* The recordings by what they are; paths are borrowed. */
 typedef struct {
 	GPtrArray *callgrind, *counts, *perf, *allocations, *pages, *traces, *empty;
@@ -108,19 +149,7 @@ static bool sort_input(Inputs *self, const char *path, GError **error)
 		g_ptr_array_add(self->empty, (void *)path);
 		return true;
 	default:
-		if (lode_perf_data_is_part(path)) {
-			g_autofree char *directory = g_path_get_dirname(path);
-			g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
-				"%s: part of a directory that perf record --threads wrote; give "
-				"the directory '%s'",
-				path, directory);
-			return false;
-		}
-		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
-			"%s: neither perf.data, a counts file, callgrind output, a packed address "
-			"trace, a flow file nor an allocation log",
-			path);
-		return false;
+		return set_unknown_format(path, error);
 	}
 }
 

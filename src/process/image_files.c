@@ -166,6 +166,16 @@ bool lode_image_identity_is_same(const LodeImageIdentity *self, const LodeImageI
 	       !(other->build_id != NULL && self->has_no_build_id);
 }
 
+char *lode_image_files_path_of(const char *mapped)
+{
+	static const char suffix[] = " (deleted)";
+	size_t n = strlen(mapped);
+
+	if (g_str_has_suffix(mapped, suffix))
+		n -= sizeof(suffix) - 1;
+	return g_strndup(mapped, n);
+}
+
 /* --- what is given --- */
 
 static void add_to_list(GHashTable *lists, const char *key, Given *given)
@@ -399,22 +409,11 @@ static bool find_given(const LodeImageFiles *self, const LodeImageIdentity *iden
 	return false;
 }
 
-/* A file that was removed while it ran has this after its path. */
-static char *path_of(const LodeImageIdentity *identity)
-{
-	static const char suffix[] = " (deleted)";
-	size_t n = strlen(identity->path);
-
-	if (g_str_has_suffix(identity->path, suffix))
-		n -= sizeof(suffix) - 1;
-	return g_strndup(identity->path, n);
-}
-
 /* Files that have this name, where no build-id was recorded. */
 static bool find_by_name(
 	const LodeImageFiles *self, const LodeImageIdentity *identity, LodeFoundImageFile *out)
 {
-	g_autofree char *path = path_of(identity);
+	g_autofree char *path = lode_image_files_path_of(identity->path);
 	g_autofree char *name = g_path_get_basename(path);
 	const GPtrArray *list = g_hash_table_lookup(self->by_name, name);
 
@@ -564,10 +563,21 @@ static char *path_in_root(const char *root, const char *path)
 	return found;
 }
 
+char *lode_image_files_find_below_roots(const LodeImageFiles *self, const char *path)
+{
+	for (guint i = 0; i < self->roots->len; i++) {
+		char *found = path_in_root(self->roots->pdata[i], path);
+		if (found != NULL && g_file_test(found, G_FILE_TEST_IS_REGULAR))
+			return found;
+		g_free(found);
+	}
+	return NULL;
+}
+
 static bool find_in_roots(
 	const LodeImageFiles *self, const LodeImageIdentity *identity, LodeFoundImageFile *out)
 {
-	g_autofree char *recorded = path_of(identity);
+	g_autofree char *recorded = lode_image_files_path_of(identity->path);
 
 	for (guint i = 0; i < self->roots->len; i++) {
 		g_autofree char *path = path_in_root(self->roots->pdata[i], recorded);
@@ -598,7 +608,7 @@ static bool find_in_roots(
 
 static bool find_at_path(const LodeImageIdentity *identity, LodeFoundImageFile *out)
 {
-	g_autofree char *path = path_of(identity);
+	g_autofree char *path = lode_image_files_path_of(identity->path);
 	bool is_deleted = strcmp(path, identity->path) != 0;
 
 	/* What lies there now is known to be the same by its build-id alone. */
@@ -650,8 +660,11 @@ static bool find_vdso(
 		return false;
 	now = lode_vdso_image_build_id();
 	if (identity->build_id != NULL ? !lode_image_identity_has_build_id(identity, now)
-				       : g_strcmp0(identity->host, g_get_host_name()) != 0)
+				       : g_strcmp0(identity->host, g_get_host_name()) != 0) {
+		g_free(out->why_not);
+		out->why_not = g_strdup("[vdso]: not known to be that of this kernel");
 		return false;
+	}
 	g_mutex_lock(&self->lock);
 	if (self->vdso == NULL && open_folder(self, NULL))
 		self->vdso = lode_vdso_image_write(self->folder, NULL);

@@ -44,6 +44,10 @@ bool lode_image_identity_is_same(const LodeImageIdentity *self, const LodeImageI
  * recorded. */
 bool lode_image_identity_has_build_id(const LodeImageIdentity *self, const char *build_id);
 
+/* A path without the " (deleted)" that the kernel adds to one that was removed while it was mapped.
+ * The caller frees it. */
+char *lode_image_files_path_of(const char *mapped);
+
 typedef struct LodeImageFiles LodeImageFiles;
 
 /* Without anything given. `allow_debuginfod`: servers are asked. */
@@ -53,6 +57,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeImageFiles, lode_image_files_free)
 
 /* A folder with the recorded machine's files at their paths. Errors: _IO. */
 bool lode_image_files_add_root(LodeImageFiles *self, const char *folder, GError **error);
+
+/* What lies at a recorded path below the first root that has it; NULL: nothing. The caller frees
+ * it. */
+char *lode_image_files_find_below_roots(const LodeImageFiles *self, const char *path);
 
 /* Whether the first bytes of a file, unpacked, are those of a binary or an archive. */
 bool lode_image_files_is_format(const char *data, size_t size);

@@ -7,6 +7,7 @@
  */
 #include "process/places.h"
 
+#include "base/partition_point.h"
 #include "images/mapped_file.h"
 
 #include <elf.h>
@@ -34,7 +35,7 @@ typedef struct {
 
 typedef struct {
 	LodeAddressSpaces *spaces;
-	GHashTable *dump_times; /* pid → GArray of uint64_t: when it mapped jitdumps */
+	GHashTable *dump_times; /* pid → GArray of uint64_t, sorted: when it mapped jitdumps */
 	bool has_code_times;    /* its clock is that of jitdumps */
 } Recording;
 
@@ -335,29 +336,62 @@ static void note_dump_time(LodePlaces *self, uint32_t pid, uint64_t time)
 	g_array_append_val(times, time);
 }
 
+static int compare_times(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+static void sort_dump_times(GHashTable *dump_times)
+{
+	GHashTableIter iterator;
+	void *times;
+
+	g_hash_table_iter_init(&iterator, dump_times);
+	while (g_hash_table_iter_next(&iterator, NULL, &times))
+		g_array_sort(times, compare_times);
+}
+
 /* A program that is executed leaves the last one's code behind. */
 static bool has_left_dumps(const LodePlaces *self, uint32_t pid, const LodeAddressSpaceBirth *birth)
 {
 	const GArray *times = g_hash_table_lookup(
 		selected(self)->dump_times, GUINT_TO_POINTER(pid));
 
-	for (guint i = 0; times != NULL && i < times->len; i++) {
-		uint64_t time = g_array_index(times, uint64_t, i);
-		if (time >= birth->time_ns && time <= birth->end_ns)
-			return false;
-	}
-	return times != NULL;
+	if (times == NULL)
+		return false;
+	guint first = LODE_PARTITION_POINT(
+		times->len, i, g_array_index(times, uint64_t, i) < birth->time_ns);
+	return first == times->len || g_array_index(times, uint64_t, first) > birth->end_ns;
+}
+
+/* Below a root of the recorded machine, else at its path. */
+static void add_dump(
+	LodePlaces *self, uint32_t pid, const LodePerfMapping *mapping, const char *path)
+{
+	const LodeImageFiles *files = lode_code_images_files(self->options.images);
+	g_autofree char *below = files != NULL ? lode_image_files_find_below_roots(files, path)
+	                                       : NULL;
+	const LodeMappedFile mapped = mapped_file_of(pid, mapping);
+	bool is_removed = strcmp(path, mapping->path) != 0;
+
+	/* A later process of this number may have left its own. */
+	if (below != NULL)
+		add_jit_file(self, below);
+	else if (!is_removed &&
+		 lode_mapped_file_match(&mapped, path) != LODE_MAPPED_FILE_OTHER_INODE)
+		add_jit_file(self, path);
 }
 
 static void find_code(LodePlaces *self, uint32_t pid, const LodePerfMapping *mapping, uint64_t time)
 {
-	if (is_jitdump_name(mapping->path)) {
+	g_autofree char *path = lode_image_files_path_of(mapping->path);
+
+	if (is_jitdump_name(path)) {
 		note_dump_time(self, pid, time);
-		const LodeMappedFile mapped = mapped_file_of(pid, mapping);
-		/* A later process of this number may have left its own. */
-		if (lode_mapped_file_match(&mapped, mapping->path) != LODE_MAPPED_FILE_OTHER_INODE)
-			add_jit_file(self, mapping->path);
-		lode_jit_code_set_note_mapping(self->options.jit, pid, mapping->path,
+		add_dump(self, pid, mapping, path);
+		lode_jit_code_set_note_mapping(self->options.jit, pid, path,
 			makedev(mapping->device_major, mapping->device_minor), mapping->inode);
 		return;
 	}
@@ -782,6 +816,7 @@ void lode_places_freeze(
 	}
 	if (self->options.jit != NULL)
 		lode_jit_code_set_settle(self->options.jit);
+	sort_dump_times(selected(self)->dump_times);
 	self->n_forgetting += lode_address_spaces_freeze(selected(self)->spaces, progress);
 }
 

@@ -445,6 +445,17 @@ static bool find_parts(LodePerfData *self, const char *directory, GError **error
 		}
 	}
 	g_array_sort(found, compare_parts);
+	for (guint i = 0; i < found->len; i++) {
+		g_autofree char *own = g_path_get_basename(
+			g_array_index(found, LodePerfPart, i).path);
+		if (number_of_part(own) == i)
+			continue;
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"%s: its file data.%u is missing, with a part of the samples", directory,
+			i);
+		g_array_set_clear_func(found, clear_part);
+		return false;
+	}
 	g_array_append_vals(self->parts, found->data, found->len);
 	return true;
 }

@@ -27,6 +27,10 @@ static void write_unresolved(const LodeProfile *profile, const char *path, FILE 
 	if (profile->unresolved->len == 0)
 		return;
 	g_autofree char *quoted = lode_shell_word(path);
+	if (part <= 0) {
+		lode_display_line(out, "not everything is certain; lode info %s says why", quoted);
+		return;
+	}
 	lode_number_format_share(total > 0 ? part / total : 0, share);
 	lode_display_line(out, "not everything could be resolved (%s of %s); lode info %s says why",
 		share, is_sampled ? weight->name : "the executions", quoted);

@@ -100,6 +100,10 @@ printf 'xxxxxxxx' | dd of=bad.xz bs=1 seek=300 conv=notrunc status=none
 refused "one that is damaged" bad.xz 'xz data: .'
 echo hello | gzip -c >hello.gz
 refused "one that is no recording" hello.gz 'neither perf.data'
+python3 -c 'import zipfile; zipfile.ZipFile("p.zip", "w").write("perf.data")'
+refused "a zip archive" p.zip 'compressed by zip: decompress it first'
+gzip -c perf.data | xz -c >twice.xz
+refused "one that is compressed twice" twice.xz 'compressed by gzip: decompress it first'
 # As a recording begins, and then zeros: 200 MB.
 { cat perf.data; head -c 200000000 /dev/zero; } | zstd -q -c >bomb.zst
 refused "one that grows without bound" bomb.zst 'decompresses to more than 512 times its size; .*zstd -d'

@@ -203,4 +203,33 @@ printf '0 10 f\n' >perf-4194304.map
 import id.data kept --jit perf-4194304.map
 check "--jit of no recorded process" "$(status_is 1)" "$(says 'process 4194304')"
 
+# What lies behind the samples, such as the build-ids, is lost where a disk was full.
+program bin/short right
+record short.data "$work/bin/short"
+python3 - short.data <<'PY'
+import os, struct, sys
+with open(sys.argv[1], "rb") as file:
+    offset, size = struct.unpack("<QQ", file.read(56)[40:])
+os.truncate(sys.argv[1], offset + size)
+PY
+import short.data
+check "a recording without what follows its samples" "$(status_is 0)" "$(says 'not everything is certain')" \
+	"$(info_says 'missing or damaged')"
+
+# A program that is built again while perf records: one that lies there has its part.
+if command -v perf >/dev/null && perf record -q -e cpu-clock:u -o perf.data true >/dev/null 2>&1; then
+	mkdir again
+	for name in first second third; do program "again/$name" $name; done
+	cat >again.sh <<'SH'
+for name in first second third; do
+	cp again/$name again/p && again/p && mv again/p again/p.$name
+done
+mv again/p.third again/p
+SH
+	perf record -q -e cpu-clock:u -F 1000 -o perf.data bash again.sh >/dev/null 2>err
+	import perf.data
+	check "the last of several builds" "$(status_is 0)" "$(names_none first_)" "$(names_none second_)" \
+		"$(holds [ "$(share third_)" -gt 20 ] && holds [ "$(share third_)" -lt 45 ])" "$(info_says 'inode')"
+fi
+
 echo "1..$number"

@@ -531,6 +531,10 @@ static void account_files(Reading *self)
 		if (info->is_truncated)
 			lode_recording_add_unresolved(
 				self->recording, "recording that is cut short", input->path, 1, 0);
+		else if (info->n_damaged_features > 0)
+			lode_recording_add_unresolved(self->recording,
+				"part of the recording's description that is missing or damaged",
+				input->path, (double)info->n_damaged_features, 0);
 	}
 }
 

@@ -716,14 +716,13 @@ static void test_simpleperf(void)
 	}
 }
 
-enum { FEATURE_DIRECTORY = 24 };
+enum { FEATURE_DIRECTORY = 24, N_PARTS = 11 };
 
-/* A directory as of perf record --threads, of samples 1, 2, 3 …; removed by remove_directory(). */
+/* A directory as of perf record --threads, with files data.0 … of which data.2 and data.10 have the
+ * samples 2, 3 and 6, 7; removed by remove_directory(). */
 static char *make_directory(uint64_t version, unsigned n_parts)
 {
 	char *directory = g_dir_make_tmp("lode-XXXXXX", NULL);
-	/* In the order of their numbers; between them one that is empty, and one of perf's own. */
-	static const char *const names[] = {"data.2", "data.9", "data.10"};
 	g_autofree char *header_path = g_build_filename(directory, "data", NULL);
 	g_autofree char *other_path = g_build_filename(directory, "data.x", NULL);
 	PerfDataFile header;
@@ -738,13 +737,14 @@ static char *make_directory(uint64_t version, unsigned n_parts)
 	g_assert_true(g_file_set_contents(other_path, "no records", -1, NULL));
 	perf_data_file_clear(&header);
 	for (unsigned i = 0; i < n_parts; i++) {
-		g_autofree char *path = g_build_filename(directory, names[i], NULL);
+		g_autofree char *path = g_strdup_printf("%s/data.%u", directory, i);
 		PerfDataFile part;
 		perf_data_file_init(&part, false, false);
-		if (i != 1) {
-			put_sample(&part.data, 2 + 2 * i);
+		if (i == 2 || i == 10) {
+			uint64_t first = i == 2 ? 2 : 6;
+			put_sample(&part.data, first);
 			PerfDataWriter inner = {g_byte_array_new(), false, 0};
-			put_sample(&inner, 3 + 2 * i);
+			put_sample(&inner, first + 1);
 			put_compressed(&part.data, inner.bytes, COMPRESSED, ZSTD_e_flush);
 			g_byte_array_unref(inner.bytes);
 		}
@@ -757,10 +757,12 @@ static char *make_directory(uint64_t version, unsigned n_parts)
 
 static void remove_directory(char *directory)
 {
-	static const char *const names[] = {"data", "data.2", "data.9", "data.10", "data.x"};
+	static const char *const names[] = {"data", "data.x"};
 
-	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
-		g_autofree char *path = g_build_filename(directory, names[i], NULL);
+	for (unsigned i = 0; i < N_PARTS + G_N_ELEMENTS(names); i++) {
+		g_autofree char *part = g_strdup_printf("data.%u", i);
+		g_autofree char *path = g_build_filename(
+			directory, i < N_PARTS ? part : names[i - N_PARTS], NULL);
 		g_unlink(path);
 	}
 	g_assert_cmpint(g_rmdir(directory), ==, 0);
@@ -769,7 +771,7 @@ static void remove_directory(char *directory)
 
 static void test_directory(void)
 {
-	char *directory = make_directory(1, 3);
+	char *directory = make_directory(1, N_PARTS);
 	g_autoptr(GError) error = NULL;
 	g_autoptr(LodePerfData) file = lode_perf_data_open(directory, &error);
 
@@ -789,14 +791,19 @@ static void test_directory(void)
 /* Files of a directory that were given alone, and directories that are not whole. */
 static void test_part_of_directory(void)
 {
-	char *directory = make_directory(1, 3), *alone = make_directory(1, 0);
+	char *directory = make_directory(1, N_PARTS), *alone = make_directory(1, 0);
 	char *single = make_directory(0, 0), *empty = g_dir_make_tmp("lode-XXXXXX", NULL);
 	g_autofree char *header = g_build_filename(directory, "data", NULL);
 	g_autofree char *part = g_build_filename(directory, "data.9", NULL);
 	g_autofree char *cut = g_build_filename(directory, "data.10", NULL);
+	char *broken = make_directory(1, 3);
+	g_autofree char *missing = g_build_filename(broken, "data.1", NULL);
 	g_autofree char *give = g_strdup_printf("give the directory '%s'", directory);
-	const char *const wrong[] = {header, alone, empty};
-	const char *const why[] = {give, "data.0, data.1 …", "without a file 'data'"};
+	const char *const wrong[] = {header, alone, empty, broken};
+	const char *const why[] = {
+		give, "data.0, data.1 …", "without a file 'data'", "file data.1 is missing"};
+
+	g_assert_cmpint(g_unlink(missing), ==, 0);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
 		g_autoptr(GError) error = NULL;
@@ -822,6 +829,7 @@ static void test_part_of_directory(void)
 	g_assert_true(g_str_has_prefix(error->message, where));
 	remove_directory(directory);
 	remove_directory(alone);
+	remove_directory(broken);
 	remove_directory(single);
 	remove_directory(empty);
 }
