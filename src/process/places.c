@@ -373,15 +373,13 @@ static void add_dump(
 	const LodeImageFiles *files = lode_code_images_files(self->options.images);
 	g_autofree char *below = files != NULL ? lode_image_files_find_below_roots(files, path)
 	                                       : NULL;
+	const char *found = below != NULL ? below : path;
 	const LodeMappedFile mapped = mapped_file_of(pid, mapping);
-	bool is_removed = strcmp(path, mapping->path) != 0;
+	bool is_removed = below == NULL && strcmp(path, mapping->path) != 0;
 
 	/* A later process of this number may have left its own. */
-	if (below != NULL)
-		add_jit_file(self, below);
-	else if (!is_removed &&
-		 lode_mapped_file_match(&mapped, path) != LODE_MAPPED_FILE_OTHER_INODE)
-		add_jit_file(self, path);
+	if (!is_removed && lode_mapped_file_match(&mapped, found) != LODE_MAPPED_FILE_OTHER_INODE)
+		add_jit_file(self, found);
 }
 
 static void find_code(LodePlaces *self, uint32_t pid, const LodePerfMapping *mapping, uint64_t time)

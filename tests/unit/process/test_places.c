@@ -247,6 +247,35 @@ static void test_dumps_in_time(Fixture *self, const void *data)
 	g_rmdir(folder);
 }
 
+/* Of a container whose root was given. */
+static void test_dump_below_root(void)
+{
+	g_autofree char *folder = g_dir_make_tmp("lode-test-XXXXXX", NULL);
+	g_autofree char *path = g_build_filename(folder, "jit-7.dump", NULL);
+	g_autoptr(LodeImageFiles) files = lode_image_files_new(false);
+	JitdumpBytes bytes = jitdump_begin(false, 7, 0);
+
+	put_load(&bytes, &(JitdumpLoad){10, 0x1000, 16, 1, "made", 1});
+	g_autofree char *made = jitdump_end(&bytes);
+	g_assert_cmpint(g_rename(made, path), ==, 0);
+	g_assert_true(lode_image_files_add_root(files, folder, NULL));
+	for (unsigned is_elsewhere = 0; is_elsewhere < 2; is_elsewhere++) {
+		g_autoptr(LodeJitCodeSet) jit = lode_jit_code_set_new();
+		Fixture self = {.images = lode_code_images_new(files, false)};
+		const LodePlacesOptions options = {.images = self.images, .jit = jit};
+		self.places = lode_places_new(&options);
+		lode_places_begin(self.places);
+		map(&self, 4711, 0x8000, PAGE,
+			is_elsewhere != 0 ? "/none/jit-7.dump" : "/jit-7.dump (deleted)");
+		lode_places_freeze(self.places, NULL, NULL, NULL);
+		g_autofree char *found = text_at(&self, 4711, 2, 0x1008);
+		g_assert_cmpint(g_str_has_prefix(found, path), ==, is_elsewhere == 0);
+		tear_down(&self, NULL);
+	}
+	g_unlink(path);
+	g_rmdir(folder);
+}
+
 /* Of the present: only text is copied, not what data lay there. */
 static void test_no_copy_of_data(Fixture *self, const void *data)
 {
@@ -342,6 +371,7 @@ int main(int argc, char **argv)
 		tear_down);
 	g_test_add("/places/builds", Fixture, NULL, set_up, test_builds, tear_down);
 	g_test_add_func("/places/dump-of-another", test_dump_of_another);
+	g_test_add_func("/places/dump-below-root", test_dump_below_root);
 	g_test_add("/places/dumps-in-time", Fixture, NULL, set_up, test_dumps_in_time, tear_down);
 	g_test_add_func("/places/random", test_random);
 	return g_test_run();
