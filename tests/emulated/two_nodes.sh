@@ -62,7 +62,7 @@ echo "--- lode place apply"
 /bin/lode place apply /x.place -- /bin/two_halves
 echo "--- status $?"
 echo "--- lode memory record"
-/bin/lode memory record --timer 1000 -o /tmp/x.lode -- /bin/lode place apply /x.place -- /bin/two_halves 1000
+/bin/lode memory record --timer 1000 -o /tmp/x.lode -- /bin/lode place apply /x.place -- /bin/two_halves 20000
 /bin/lode memory /tmp/x.lode --by page_node --where 'address >> 23 == 0x200000000000 >> 23' --format csv
 /bin/busybox poweroff -f
 END
@@ -83,10 +83,11 @@ sed -n '/^--- lode place/,/^--- status/p' "$work/said" | grep -qE '^200000000000
 sed -n '/^--- lode place/,/^--- status/p' "$work/said" | grep -qE '^200000400000 prefer[^ ]*:1 .* N1=1024 '
 echo "two_nodes: pages are where the placement says"
 
-# The samples of the block are on both nodes alike. (An emulated processor is interrupted between
-# blocks of code, so that of the threads' loops hardly a sample has an address, but of memset() all.)
+# Of the few samples that have an address in the block, each has a node, and both nodes have some. (An
+# emulated processor is interrupted between blocks of code, so that of the threads' loops hardly a
+# sample has an address. The pages are looked at from a tenth of a second on, which the rounds outlast.)
 sed -n '/^--- lode memory/,$p' "$work/said" |
-	awk -F, '$2 == "value" && ($3 == 0 || $3 == 1) { n++; if ($8 < 0.3 || $8 > 0.7) bad = 1 }
-		END { exit !(n == 2 && !bad) }' ||
+	awk -F, '$2 == "value" && ($3 == 0 || $3 == 1) { n++ } $2 == "none" { n_none++ }
+		END { exit !(n == 2 && n_none == 0) }' ||
 	{ echo "two_nodes: the recording does not say on which nodes the pages are" >&2; exit 1; }
 echo "two_nodes: and the recording knows on which node they are"
