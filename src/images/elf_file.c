@@ -6,6 +6,7 @@
 #include "images/elf_file.h"
 
 #include "base/error.h"
+#include "base/hex_text.h"
 #include "base/partition_point.h"
 
 #include <elfutils/libdwelf.h>
@@ -363,16 +364,22 @@ static void read_build_id(LodeElfFile *self)
 {
 	const void *id;
 	ssize_t n = dwelf_elf_gnu_build_id(self->elf, &id);
-	GString *text;
 
 	if (n <= 0)
 		id = find_unpadded_id(self, &n);
-	if (n < 1 || n > MAX_BUILD_ID)
-		return;
-	text = g_string_sized_new((size_t)n * 2);
-	for (ssize_t i = 0; i < n; i++)
-		g_string_append_printf(text, "%02x", ((const uint8_t *)id)[i]);
-	self->build_id = g_string_free(text, FALSE);
+	if (n >= 1 && n <= MAX_BUILD_ID)
+		self->build_id = lode_hex_text(id, (size_t)n);
+}
+
+bool lode_elf_file_is_at(const char *path)
+{
+	char head[SELFMAG] = "";
+	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool is_read = descriptor >= 0 && read(descriptor, head, sizeof(head)) == sizeof(head);
+
+	if (descriptor >= 0)
+		close(descriptor);
+	return is_read && memcmp(head, ELFMAG, SELFMAG) == 0;
 }
 
 static LodeElfFile *new_file(const char *path)

@@ -57,6 +57,9 @@ typedef struct {
 	GHashTable *converted; /* LodeElfSection → its symbols, where the file has another form */
 } LodeElfFile;
 
+/* Whether a file begins as an ELF file does. Waits for no pipe. */
+bool lode_elf_file_is_at(const char *path);
+
 /* Any machine's. Errors: _IO, _CORRUPT (with offset), _UNSUPPORTED (not ELF, not linked). */
 LodeElfFile *lode_elf_file_open(const char *path, GError **error);
 /* The same for a file in memory, which is copied; `name` is its path in messages. */

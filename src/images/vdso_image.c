@@ -2,6 +2,7 @@
 #include "images/vdso_image.h"
 
 #include "base/error.h"
+#include "base/hex_text.h"
 
 #include <elfutils/libdwelf.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ const uint8_t *lode_vdso_image_bytes(size_t *out_size)
 
 char *lode_vdso_image_build_id(void)
 {
-	GString *hex = NULL;
+	char *hex = NULL;
 	const void *id;
 	size_t size;
 	const uint8_t *bytes = lode_vdso_image_bytes(&size);
@@ -38,12 +39,10 @@ char *lode_vdso_image_build_id(void)
 	/* libelf does not write what it is given to read */
 	Elf *elf = bytes != NULL ? elf_memory((char *)bytes, size) : NULL;
 	ssize_t n = elf != NULL ? dwelf_elf_gnu_build_id(elf, &id) : -1;
-	for (ssize_t i = 0; i < n; i++) {
-		hex = hex != NULL ? hex : g_string_new(NULL);
-		g_string_append_printf(hex, "%02x", ((const uint8_t *)id)[i]);
-	}
+	if (n > 0)
+		hex = lode_hex_text(id, (size_t)n);
 	elf_end(elf);
-	return hex != NULL ? g_string_free(hex, FALSE) : NULL;
+	return hex;
 }
 
 char *lode_vdso_image_write(LodePrivateFolder *folder, GError **error)

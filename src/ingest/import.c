@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/input_file.h"
+#include "base/stream_decoder.h"
 #include "ingest/join/join.h"
 #include "ingest/sampled/sampled_recording.h"
 #include "ingest/traced/counted_recording.h"
@@ -61,29 +62,31 @@ static bool detect_format(const char *path, Format *out_format, GError **error)
 	return true;
 }
 
-/* What a file is packed by that is not read, or is packed again; NULL: nothing known. */
-static const char *find_packer(const char *path)
+/* What a file is compressed by that is not read, or once more; NULL: nothing known. */
+static const char *find_compressor(const char *path)
 {
 	static const struct {
 		const char *name, *magic;
 		size_t size;
-	} packers[] = {{"zip", "PK\3\4", 4}, {"lz4", "\4\"M\x18", 4}, {"7-Zip", "7z\xbc\xaf", 4},
-		{"lzma", "]\0\0", 3}, {"gzip", "\x1f\x8b", 2}, {"xz", "\3757zXZ", 5},
-		{"zstd", "\x28\xb5\x2f\xfd", 4}, {"bzip2", "BZh", 3}};
-	char start[8];
+	} unread[] = {{"zip", "PK\3\4", 4}, {"lz4", "\4\"M\x18", 4}, {"7-Zip", "7z\xbc\xaf", 4},
+		{"lzma", "]\0\0", 3}};
+	char start[LODE_STREAM_MAGIC_SIZE];
 	size_t n;
 
 	if (!lode_input_file_read_start(path, start, sizeof(start), &n, NULL))
 		return NULL;
-	for (size_t i = 0; i < G_N_ELEMENTS(packers); i++)
-		if (n >= packers[i].size && memcmp(start, packers[i].magic, packers[i].size) == 0)
-			return packers[i].name;
+	const LodeStreamDecoder *decoder = lode_stream_decoder_find((const uint8_t *)start, n);
+	if (decoder != NULL)
+		return decoder->name;
+	for (size_t i = 0; i < G_N_ELEMENTS(unread); i++)
+		if (n >= unread[i].size && memcmp(start, unread[i].magic, unread[i].size) == 0)
+			return unread[i].name;
 	return NULL;
 }
 
 static bool set_unknown_format(const char *path, GError **error)
 {
-	const char *packer = find_packer(path);
+	const char *compressor = find_compressor(path);
 	g_autofree char *directory = g_path_get_dirname(path);
 
 	if (lode_perf_data_is_part(path))
@@ -91,9 +94,9 @@ static bool set_unknown_format(const char *path, GError **error)
 			"%s: part of a directory that perf record --threads wrote; give "
 			"the directory '%s'",
 			path, directory);
-	else if (packer != NULL)
+	else if (compressor != NULL)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
-			"%s: compressed by %s: decompress it first", path, packer);
+			"%s: compressed by %s: decompress it first", path, compressor);
 	else
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
 			"%s: neither perf.data, a counts file, callgrind output, a packed address "

@@ -202,17 +202,6 @@ static void add_given(LodeImageFiles *self, Given *given)
 		add_to_list(self->by_name, given->name, given);
 }
 
-static bool is_elf(const char *path)
-{
-	char head[4] = "";
-	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool is_read = descriptor >= 0 && read(descriptor, head, sizeof(head)) == sizeof(head);
-
-	if (descriptor >= 0)
-		close(descriptor);
-	return is_read && memcmp(head, "\177ELF", 4) == 0;
-}
-
 /* A separate debug file has no code, and serves the binary of its build-id. */
 static bool add_binary(LodeImageFiles *self, const char *path, const char *name)
 {
@@ -272,7 +261,7 @@ static bool add_folder(LodeImageFiles *self, const char *path, unsigned depth, G
 		if (S_ISDIR(status.st_mode) && depth < MAX_DEPTH &&
 			!add_folder(self, inside, depth + 1, error))
 			return false;
-		if (S_ISREG(status.st_mode) && is_elf(inside))
+		if (S_ISREG(status.st_mode) && lode_elf_file_is_at(inside))
 			add_binary(self, inside, names->pdata[i]);
 	}
 	return true;
@@ -337,12 +326,12 @@ bool lode_image_files_give(LodeImageFiles *self, const char *path, GError **erro
 {
 	if (g_file_test(path, G_FILE_TEST_IS_DIR))
 		return add_folder(self, path, 0, error);
-	if (!is_elf(path) && is_packed_binary(path)) {
+	if (!lode_elf_file_is_at(path) && is_packed_binary(path)) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
 			"%s: a compressed binary: decompress it first", path);
 		return false;
 	}
-	if (!is_elf(path))
+	if (!lode_elf_file_is_at(path))
 		return add_archive(self, path, error);
 	g_autoptr(LodeElfFile) file = lode_elf_file_open(path, error);
 	if (file == NULL)

@@ -7,10 +7,11 @@
  */
 #include "process/places.h"
 
+#include "base/hex_text.h"
 #include "base/partition_point.h"
+#include "images/elf_file.h"
 #include "images/mapped_file.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -182,37 +183,17 @@ static bool is_anonymous(const char *path)
 	return path[0] == '\0' || strstr(path, "/libhugetlbfs.tmp.") != NULL;
 }
 
-static bool is_elf(const char *path)
-{
-	char head[4] = "";
-	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool is_read = descriptor >= 0 && read(descriptor, head, sizeof(head)) == sizeof(head);
-
-	if (descriptor >= 0)
-		close(descriptor);
-	return is_read && memcmp(head, ELFMAG, SELFMAG) == 0;
-}
-
 static FileKind kind_of(const LodeImageIdentity *identity)
 {
 	/* A program can be run from memory, as by fexecve(3) of a memfd. */
 	if (is_anonymous(identity->path))
 		return identity->build_id != NULL ||
 		                       (g_str_has_prefix(identity->path, "/dev/shm/") &&
-					       is_elf(identity->path))
+					       lode_elf_file_is_at(identity->path))
 		               ? FILE_IMAGE
 		               : FILE_ANONYMOUS;
 	return identity->path[0] == '[' && strcmp(identity->path, "[vdso]") != 0 ? FILE_SPECIAL
 	                                                                         : FILE_IMAGE;
-}
-
-static char *hex_text(const uint8_t *bytes, size_t n)
-{
-	GString *text = g_string_sized_new(2 * n);
-
-	for (size_t i = 0; i < n; i++)
-		g_string_append_printf(text, "%02x", bytes[i]);
-	return g_string_free(text, FALSE);
 }
 
 static uint32_t add_file(LodePlaces *self, const LodePerfMapping *source)
@@ -223,9 +204,9 @@ static uint32_t add_file(LodePlaces *self, const LodePerfMapping *source)
 	 */
 	if (self->options.is_live && is_anonymous(source->path) && source->build_id == NULL)
 		plain.device_major = plain.device_minor = 0, plain.inode = plain.generation = 0;
-	g_autofree char *build_id = mapping->build_id != NULL
-	                                    ? hex_text(mapping->build_id, mapping->build_id_size)
-	                                    : NULL;
+	g_autofree char *build_id = mapping->build_id != NULL ? lode_hex_text(mapping->build_id,
+									mapping->build_id_size)
+	                                                      : NULL;
 	char *key = g_strdup_printf("%s\n%s\n%x %x %" G_GINT64_MODIFIER "x %" G_GINT64_MODIFIER "x",
 		mapping->path, build_id != NULL ? build_id : "", mapping->device_major,
 		mapping->device_minor, mapping->inode, mapping->generation);

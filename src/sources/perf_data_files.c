@@ -6,6 +6,7 @@
  *
  * Only the entries are read with the header; a content is unpacked when it is asked for.
  */
+#include "base/hex_text.h"
 #include "sources/perf_data_reader.h"
 
 #include <errno.h>
@@ -13,15 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 #include <zstd.h>
-
-static char *hex_of(const uint8_t *bytes, size_t n)
-{
-	GString *hex = g_string_sized_new(2 * n);
-
-	for (size_t i = 0; i < n; i++)
-		g_string_append_printf(hex, "%02x", bytes[i]);
-	return g_string_free(hex, FALSE);
-}
 
 /* `section`: where it begins in the file, and how long it is. */
 static void read_entry(LodePerfData *self, const uint64_t section[2], LodeByteCursor *cursor)
@@ -49,7 +41,7 @@ static void read_entry(LodePerfData *self, const uint64_t section[2], LodeByteCu
 	else
 		file.content_offset = 0;
 	if (build_id_size > 0) {
-		g_autofree char *hex = hex_of(build_id, build_id_size);
+		g_autofree char *hex = lode_hex_text(build_id, build_id_size);
 		file.build_id = g_string_chunk_insert(self->strings, hex);
 	}
 	/* As it stands, like those of mappings, with which it is compared. */
