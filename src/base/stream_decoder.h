@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What zstd itself takes unless it is told otherwise. */
+/* The memory limit is the default of the zstd command. */
 enum { LODE_STREAM_MAGIC_SIZE = 6, LODE_STREAM_MAX_MEMORY = 128 << 20 };
 
 typedef struct {

@@ -85,7 +85,7 @@ bool lode_recorded_profile_can_import(const LodeRecordedProfile *self, const Lod
 	return false;
 }
 
-/* The folder that will be removed means nothing to the user. */
+/* Leaves out the temporary folder of the path: it is removed when lode ends. */
 static void tell_jit_fault(const LodeRecordedProfile *self, const char *fault)
 {
 	size_t length = strlen(self->directory->path);

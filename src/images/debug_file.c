@@ -150,8 +150,8 @@ static int is_too_large(debuginfod_client *client, long done, long whole)
 	return MAX(done, whole) > 0 && (guint64)MAX(done, whole) > most_bytes();
 }
 
-/* What came all at once is in the client's cache by now; what has been there for longer is not
- * ours to judge. */
+/* Only a file that this request has just put into the client's cache is checked for its size, not
+ * one that was there before. */
 static bool is_kept(const char *path, int descriptor, time_t asked)
 {
 	struct stat status;

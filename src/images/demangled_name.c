@@ -51,7 +51,7 @@ bool lode_is_mangled_name(const char *symbol)
 
 /* --- D --- */
 
-/* What is read from a place of a symbol on (D's ABI, "Name Mangling"). */
+/* How the text at a position in a mangled name may be read (D's ABI, "Name Mangling"). */
 typedef struct {
 	bool is_end;  /* an identifier may end before it */
 	bool is_type; /* a function's type may begin here, after its name */

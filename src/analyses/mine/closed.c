@@ -464,7 +464,7 @@ typedef struct {
 	int n_left; /* items that may still be looked up */
 } PartSearch;
 
-/* What is kept of the items so far: a node of the tree, and the element of its last item. */
+/* A prefix of the items that has a node in the tree, and the element that its last item is in. */
 typedef struct {
 	uint32_t node, element;
 } Kept;
@@ -557,7 +557,8 @@ bool lode_maximal_mark(const LodeMiningRun *run, bool *out_is_maximal, const Lod
 	for (uint32_t i = 0; i < n; i++) {
 		if (!go_on(progress, i, n, error))
 			return false;
-		/* What is contained in such a one is contained in what that one is in. */
+		/* Containment is transitive: the parts of a sequence that is itself a part are
+		 * marked by the sequence that contains it. */
 		bool is_compared = !is_in_none(having_rarest(&compared, &all[i]), all, &all[i]);
 		out_is_maximal[all[i].index] = !is_part[all[i].index] && !is_compared;
 		if (!is_compared && !mark_parts_of(&search, &all[i]))

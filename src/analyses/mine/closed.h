@@ -21,7 +21,7 @@ uint64_t lode_sequence_signature(const uint32_t *items, uint32_t n);
 bool lode_closed_mark(const LodeMiningRun *run, bool *out_is_closed, const LodeProgress *progress,
 	GError **error);
 
-/* is_maximal[i]: there is no reported proper super-sequence. The run is in canonical order. Errors:
- * _CANCELLED. */
+/* out_is_maximal[i]: no other reported sequence contains sequence i. The run must be in canonical
+ * order. Errors: _CANCELLED. */
 bool lode_maximal_mark(const LodeMiningRun *run, bool *out_is_maximal, const LodeProgress *progress,
 	GError **error);
