@@ -10,11 +10,6 @@
 
 #include <string.h>
 
-static bool is_hidden(const GOptionEntry *option)
-{
-	return (option->flags & G_OPTION_FLAG_HIDDEN) != 0;
-}
-
 static bool is_file(const char *value)
 {
 	return strcmp(value, "FILE") == 0 || strcmp(value, "FIFO") == 0 ||
@@ -34,16 +29,16 @@ static bool takes_profiles(const LodeVerb *verb)
 	return g_str_has_prefix(verb->arguments, "PROFILE");
 }
 
-static void write_bash_values(const GOptionEntry *option, FILE *out)
+static void write_bash_values(const LodeParameter *option, FILE *out)
 {
-	const char *value = lode_option_value(option);
+	const char *value = option->value;
 	g_autofree char *words = value != NULL ? words_of(value) : NULL;
 
-	if (value == NULL || is_hidden(option))
+	if (option->kind == LODE_PARAMETER_FLAG || option->audience == LODE_PARAMETER_FOR_PAGE)
 		return;
-	fprintf(out, "\t--%s", option->long_name);
-	if (option->short_name != 0)
-		fprintf(out, " | -%c", option->short_name);
+	fprintf(out, "\t--%s", option->name);
+	if (option->letter != 0)
+		fprintf(out, " | -%c", option->letter);
 	if (words != NULL)
 		fprintf(out, ") _lode_words '%s'; return ;;\n", words);
 	else if (is_file(value))
@@ -92,18 +87,19 @@ static char *second_words(const LodeVerb *verb)
 
 static void write_bash_verb(const LodeVerb *verb, FILE *out)
 {
-	const GOptionEntry *option;
+	g_autofree LodeParameterGroup *groups = lode_verb_groups(verb);
+	const LodeParameter *option;
 
 	g_autofree char *name = lode_verb_name(verb, '_');
 	g_autofree char *words = second_words(verb);
 
 	fprintf(out, "_lode_%s()\n{\n\tcase $previous in\n", name);
-	for (size_t i = 0; (option = lode_verb_option(verb, i)) != NULL; i++)
+	for (size_t i = 0; (option = lode_parameter_row(groups, i)) != NULL; i++)
 		write_bash_values(option, out);
 	fputs("\tesac\n\tif [[ $current == -* ]]; then\n\t\t_lode_words '", out);
-	for (size_t i = 0; (option = lode_verb_option(verb, i)) != NULL; i++)
-		if (!is_hidden(option))
-			fprintf(out, "%s--%s", i > 0 ? " " : "", option->long_name);
+	for (size_t i = 0; (option = lode_parameter_row(groups, i)) != NULL; i++)
+		if (option->audience != LODE_PARAMETER_FOR_PAGE)
+			fprintf(out, "%s--%s", i > 0 ? " " : "", option->name);
 	fprintf(out, "'\n\telse\n\t\t%s\n",
 		verb->is_wrapper       ? "_lode_program"
 		: takes_profiles(verb) ? "_lode_profiles"
@@ -201,22 +197,21 @@ static void write_zsh_value(const char *value, FILE *out)
 		fputc(' ', out);
 }
 
-static void write_zsh_option(const GOptionEntry *option, FILE *out)
+static void write_zsh_option(const LodeParameter *option, FILE *out)
 {
-	const char *value = lode_option_value(option);
-	g_autofree char *description = zsh_text(
-		option->description != NULL ? option->description : "");
-	bool is_repeatable = option->arg == G_OPTION_ARG_STRING_ARRAY ||
-	                     option->arg == G_OPTION_ARG_FILENAME_ARRAY;
+	const char *value = option->kind != LODE_PARAMETER_FLAG ? option->value : NULL;
+	g_autofree char *description = zsh_text(option->summary);
+	bool is_repeatable = option->kind == LODE_PARAMETER_TEXTS ||
+	                     option->kind == LODE_PARAMETER_FILES;
 
-	if (option->short_name != 0) {
-		fprintf(out, " \\\n\t\t'%s-%c%s[%s]", is_repeatable ? "*" : "", option->short_name,
+	if (option->letter != 0) {
+		fprintf(out, " \\\n\t\t'%s-%c%s[%s]", is_repeatable ? "*" : "", option->letter,
 			value != NULL ? "+" : "", description);
 		if (value != NULL)
 			write_zsh_value(value, out);
 		fputc('\'', out);
 	}
-	fprintf(out, " \\\n\t\t'%s--%s%s[%s]", is_repeatable ? "*" : "", option->long_name,
+	fprintf(out, " \\\n\t\t'%s--%s%s[%s]", is_repeatable ? "*" : "", option->name,
 		value != NULL ? "=" : "", description);
 	if (value != NULL)
 		write_zsh_value(value, out);
@@ -225,13 +220,14 @@ static void write_zsh_option(const GOptionEntry *option, FILE *out)
 
 static void write_zsh_verb(const LodeVerb *verb, FILE *out)
 {
-	const GOptionEntry *option;
+	g_autofree LodeParameterGroup *groups = lode_verb_groups(verb);
+	const LodeParameter *option;
 
 	g_autofree char *name = lode_verb_name(verb, '_');
 
 	fprintf(out, "_lode_%s() {\n\t_arguments", name);
-	for (size_t i = 0; (option = lode_verb_option(verb, i)) != NULL; i++)
-		if (!is_hidden(option))
+	for (size_t i = 0; (option = lode_parameter_row(groups, i)) != NULL; i++)
+		if (option->audience != LODE_PARAMETER_FOR_PAGE)
 			write_zsh_option(option, out);
 	fprintf(out, " \\\n\t\t%s\n}\n\n",
 		verb->is_wrapper       ? "'(-)1:program:_command_names -e' '*::argument:_normal'"

@@ -32,17 +32,16 @@ static void write_wrapped(FILE *out, const char *text, size_t column, size_t ind
 	fputc('\n', out);
 }
 
-static void write_option(FILE *out, const GOptionEntry *option)
+static void write_option(FILE *out, const LodeParameter *option)
 {
-	const char *value = lode_option_value(option);
 	GString *left = g_string_new(NULL);
 
-	if (option->short_name != 0)
-		g_string_printf(left, "  -%c, --%s", option->short_name, option->long_name);
+	if (option->letter != 0)
+		g_string_printf(left, "  -%c, --%s", option->letter, option->name);
 	else
-		g_string_printf(left, "      --%s", option->long_name);
-	if (value != NULL)
-		g_string_append_printf(left, "=%s", value);
+		g_string_printf(left, "      --%s", option->name);
+	if (option->kind != LODE_PARAMETER_FLAG)
+		g_string_append_printf(left, "=%s", option->value);
 	fputs(left->str, out);
 	size_t width = (size_t)g_utf8_strlen(left->str, -1);
 	if (width + 2 > NAME_COLUMN) {
@@ -50,19 +49,23 @@ static void write_option(FILE *out, const GOptionEntry *option)
 		width = 0;
 	}
 	fprintf(out, "%*s", (int)(NAME_COLUMN - width), "");
-	write_wrapped(out, option->description != NULL ? option->description : "", NAME_COLUMN,
-		NAME_COLUMN);
+	write_wrapped(out, option->summary, NAME_COLUMN, NAME_COLUMN);
 	g_string_free(left, TRUE);
 }
 
-static void write_options(FILE *out, const char *title, const GOptionEntry *options)
+/* A group may be for the page alone. */
+static void write_options(FILE *out, const LodeParameterGroup *group)
 {
-	if (options == NULL || options[0].long_name == NULL)
-		return;
-	fprintf(out, "\n%s:\n", title);
-	for (size_t i = 0; options[i].long_name != NULL; i++)
-		if ((options[i].flags & G_OPTION_FLAG_HIDDEN) == 0)
-			write_option(out, &options[i]);
+	bool has_title = false;
+
+	for (const LodeParameter *row = group->rows; row->name != NULL; row++) {
+		if (row->audience == LODE_PARAMETER_FOR_PAGE)
+			continue;
+		if (!has_title)
+			fprintf(out, "\n%s:\n", group->title);
+		has_title = true;
+		write_option(out, row);
+	}
 }
 
 /* Lines that follow each other are one paragraph; those that begin with a space stand as they are.
@@ -114,19 +117,14 @@ static void page_put(Page *self, FILE *out)
 
 static void write_verb(const LodeVerb *verb, FILE *out)
 {
-	static const GOptionEntry help[] = {
-		{"help", 'h', 0, G_OPTION_ARG_NONE, NULL, "show this help and exit", NULL},
-		G_OPTION_ENTRY_NULL,
-	};
+	g_autofree LodeParameterGroup *groups = lode_verb_groups(verb);
 
 	fprintf(out, "Usage: lode %s [OPTION…] %s\n\n", verb->name, verb->arguments);
 	g_autofree char *first = g_utf8_strup(verb->summary, 1);
 	g_autofree char *summary = g_strconcat(first, verb->summary + 1, ".", NULL);
 	write_wrapped(out, summary, 0, 0);
-	write_options(out, "Options", verb->options);
-	for (size_t i = 0; verb->groups != NULL && verb->groups[i].title != NULL; i++)
-		write_options(out, verb->groups[i].title, verb->groups[i].options);
-	write_options(out, "Help", help);
+	for (const LodeParameterGroup *group = groups; group->title != NULL; group++)
+		write_options(out, group);
 	if (verb->description != NULL) {
 		fputc('\n', out);
 		write_description(out, verb->description);

@@ -198,17 +198,33 @@ static int exit_status_of(const LodeVerb *verb, const GError *error)
 
 static int run_verb(const LodeVerb *verb, char **arguments)
 {
+	const LodeParameterLine line = {verb->groups, verb->is_wrapper, verb->may_wrap};
+	g_auto(LodeParameterPairs) pairs;
+	g_autoptr(GPtrArray) lists = NULL;
+	g_autofree void *options = g_malloc0(verb->size);
 	g_autoptr(GError) error = NULL;
 	g_auto(GStrv) rest = NULL;
 	bool wants_help = false;
 
-	if (!lode_options_parse(verb, arguments, &wants_help, &rest, &error))
+	lode_parameter_pairs_init(&pairs);
+	if (verb->old_run != NULL ? !lode_options_parse(verb, arguments, &wants_help, &rest, &error)
+				  : !lode_parameter_line_split(
+					    &line, arguments, &pairs, &wants_help, &rest, &error))
 		return exit_status_of(verb, error);
 	if (wants_help) {
 		lode_help_write_verb(verb, stdout);
 		return LODE_EXIT_OK;
 	}
-	int status = verb->run(rest, &error);
+	if (verb->old_run != NULL) {
+		int old = verb->old_run(rest, &error);
+		return error != NULL ? exit_status_of(verb, error) : old;
+	}
+	if (verb->init != NULL)
+		verb->init(options);
+	if (!lode_parameters_fill(
+		    verb->groups, &pairs, LODE_PARAMETER_FOR_TERMINAL, options, &lists, &error))
+		return exit_status_of(verb, error);
+	int status = verb->run(options, rest, &error);
 	return error != NULL ? exit_status_of(verb, error) : status;
 }
 

@@ -14,11 +14,11 @@
 static const char *suggest_option(const LodeVerb *verb, const char *name)
 {
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
-	const GOptionEntry *option;
+	const LodeParameterGroup *groups = lode_verb_groups(verb);
+	const LodeParameter *option;
 
-	for (size_t i = 0; (option = lode_verb_option(verb, i)) != NULL; i++)
-		if ((option->flags & G_OPTION_FLAG_HIDDEN) == 0)
-			g_ptr_array_add(names, (void *)option->long_name);
+	for (size_t i = 0; (option = lode_parameter_row(groups, i)) != NULL; i++)
+		g_ptr_array_add(names, (void *)option->name);
 	g_ptr_array_add(names, NULL);
 	return lode_suggestion(name, (const char *const *)names->pdata);
 }
@@ -49,10 +49,10 @@ static GOptionContext *make_context(const LodeVerb *verb, const GOptionEntry *he
 	g_option_context_set_help_enabled(context, FALSE);
 	g_option_context_set_strict_posix(context, verb->is_wrapper);
 	g_option_context_add_main_entries(context, help, NULL);
-	if (verb->options != NULL)
-		g_option_context_add_main_entries(context, verb->options, NULL);
-	for (size_t i = 0; verb->groups != NULL && verb->groups[i].title != NULL; i++)
-		g_option_context_add_main_entries(context, verb->groups[i].options, NULL);
+	if (verb->old_options != NULL)
+		g_option_context_add_main_entries(context, verb->old_options, NULL);
+	for (size_t i = 0; verb->old_groups != NULL && verb->old_groups[i].title != NULL; i++)
+		g_option_context_add_main_entries(context, verb->old_groups[i].options, NULL);
 	return context;
 }
 

@@ -3,8 +3,8 @@
 
 #include "cli/call_graph_options.h"
 #include "cli/option_parser.h"
-#include "cli/simulated_caches.h"
 #include "cli/wrapped_program.h"
+#include "questions/simulated_caches.h"
 #include "views/display_text.h"
 
 static struct {

@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "caches/hierarchy_sweep.h"
 #include "cli/option_parser.h"
-#include "cli/simulated_caches.h"
 #include "cli/trace_simulate.h"
+#include "questions/simulated_caches.h"
 
 static struct {
 	char **caches, *quantum;

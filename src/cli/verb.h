@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include "base/parameter.h"
+
 #include <glib.h>
 #include <stdbool.h>
 
@@ -23,18 +25,22 @@ typedef struct {
 } LodeOptionGroup;
 
 typedef struct {
-	const char *name;            /* "mine" */
-	const char *arguments;       /* "PROFILE.lode" */
-	const char *summary;         /* one line, lower case, no full stop */
-	const char *description;     /* paragraphs after the options; examples at the end */
-	const GOptionEntry *options; /* NULL-terminated; targets are statics of the verb's file */
+	const char *name;        /* "mine" */
+	const char *arguments;   /* "PROFILE.lode" */
+	const char *summary;     /* one line, lower case, no full stop */
+	const char *description; /* paragraphs after the options; examples at the end */
+	const GOptionEntry *old_options;
+	int (*old_run)(char **arguments, GError **error);
+	const LodeOptionGroup *old_groups;
+	const LodeParameterGroup *groups; /* its options */
+	size_t size;                      /* of the struct that they fill */
+	void (*init)(void *options);      /* what holds unless given; NULL: zeroes */
 	/*
-	 * Options are parsed already; `arguments` has the rest, NULL-terminated. Returns the exit
-	 * status; when it sets `error`, main() prints it and the status is that of the error (usage
-	 * 2, else 1).
+	 * `options` is filled; `arguments` has the rest of the line, NULL-terminated. Returns the
+	 * exit status; when it sets `error`, main() prints it and the status is that of the error
+	 * (usage 2, else 1).
 	 */
-	int (*run)(char **arguments, GError **error);
-	const LodeOptionGroup *groups; /* further options; may be NULL */
+	int (*run)(void *options, char **arguments, GError **error);
 	bool is_wrapper; /* options end at the first argument: what follows is another program's */
 	/* What follows a "--" is another program's; then `arguments` of run() has it, "--" first.
 	 */

@@ -204,6 +204,6 @@ const LodeVerb lode_verb_annotate = {
 		"  lode annotate x.lode line list.c:31\n"
 		"  lode annotate all.lode F1 --origin web1\n"
 		"  lode annotate x.lode 231 --limit 100 --format csv",
-	.options = options,
-	.run = run,
+	.old_options = options,
+	.old_run = run,
 };

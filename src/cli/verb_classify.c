@@ -166,6 +166,6 @@ const LodeVerb lode_verb_classify = {
 		"  lode classify x.lode --signatures known\n"
 		"  lode classify x.data --signatures known --over-time --slices 20\n"
 		"  lode classify x.lode --signatures known --capacity --elapsed 60",
-	.options = options,
-	.run = run,
+	.old_options = options,
+	.old_run = run,
 };

@@ -167,6 +167,6 @@ const LodeVerb lode_verb_diff = {
 		"  lode diff O2.lode O3.lode clang.lode --by functions\n"
 		"  lode diff old.lode new.lode --normalise handle_request\n"
 		"  lode diff old.lode new.lode --fail-above 5   status 3 for a CI job",
-	.options = options,
-	.run = run,
+	.old_options = options,
+	.old_run = run,
 };

@@ -171,6 +171,6 @@ const LodeVerb lode_verb_export = {
 		"  lode export x.lode --format callgrind -o callgrind.out.x\n"
 		"  lode export x.lode --format pprof -o x.pb.gz\n"
 		"  lode export x.lode --format folded | flamegraph.pl >x.svg",
-	.options = options,
-	.run = run,
+	.old_options = options,
+	.old_run = run,
 };

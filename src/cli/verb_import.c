@@ -3,12 +3,12 @@
 #include "base/error.h"
 #include "cli/option_parser.h"
 #include "cli/output_file.h"
-#include "cli/simulated_caches.h"
 #include "cli/terminal_progress.h"
 #include "cli/trace_range_options.h"
 #include "cli/whole_trace.h"
 #include "ingest/import.h"
 #include "model/profile.h"
+#include "questions/simulated_caches.h"
 #include "store/profile_store.h"
 #include "views/import_summary.h"
 
@@ -198,7 +198,7 @@ const LodeVerb lode_verb_import = {
 		"  lode import callgrind.out.17 --map valgrind.17.log -o x.lode\n"
 		"  lode import x.rps --simulate host -o x.lode\n"
 		"  lode import graphs.flow -o graphs.lode",
-	.options = options,
-	.run = run,
-	.groups = groups,
+	.old_options = options,
+	.old_run = run,
+	.old_groups = groups,
 };

@@ -50,6 +50,6 @@ const LodeVerb lode_verb_info = {
 		"\n"
 		"Example:\n"
 		"  lode info x.lode --format json",
-	.options = options,
-	.run = run,
+	.old_options = options,
+	.old_run = run,
 };

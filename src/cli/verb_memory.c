@@ -169,7 +169,7 @@ const LodeVerb lode_verb_memory = {
 		"  lode memory x.lode --layout 'struct node'\n"
 		"  lode memory x.lode --sharing                     false sharing of cache lines\n"
 		"  lode memory x.lode --first-touch",
-	.options = options,
-	.run = run,
-	.groups = groups,
+	.old_options = options,
+	.old_run = run,
+	.old_groups = groups,
 };

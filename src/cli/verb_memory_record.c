@@ -195,7 +195,7 @@ const LodeVerb lode_verb_memory_record = {
 		"  lode memory record --timer 250 --no-page-faults -- ./program\n"
 		"  lode memory record --live --keep-recording kept -- ./program\n"
 		"  lode memory record -p 4711 -- sleep 10",
-	.options = lode_memory_recording_options,
-	.run = run,
+	.old_options = lode_memory_recording_options,
+	.old_run = run,
 	.is_wrapper = true,
 };

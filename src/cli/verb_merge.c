@@ -151,6 +151,6 @@ const LodeVerb lode_verb_merge = {
 		       "  lode merge web1.lode web2.lode db.lode -o all.lode\n"
 		       "  lode mine all.lode --attributes op,kind,mem,ev,origin\n"
 		       "  lode merge all.lode --origin 'web*' -o web.lode",
-	.options = options,
-	.run = run,
+	.old_options = options,
+	.old_run = run,
 };

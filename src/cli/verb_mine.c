@@ -148,8 +148,8 @@ const LodeVerb lode_verb_mine = {
 		"  lode mine all.lode --origin 'web*' --name web     a part of a merged profile\n"
 		"  lode mine x.lode --instructions --min-count 100 --name opcodes\n"
 		"  mpirun -n 8 lode mine x.lode                      shared by eight processes",
-	.run = run,
-	.options = options,
-	.groups = lode_mining_groups,
+	.old_run = run,
+	.old_options = options,
+	.old_groups = lode_mining_groups,
 	.is_silent = is_other_rank,
 };

@@ -134,6 +134,6 @@ const LodeVerb lode_verb_place = {
 		"  lode place x.lode -o x.place\n"
 		"  lode place x.lode --topology \"numa:4 core:8 pu:1\"\n"
 		"  lode place x.lode --threads-per-memory 2 -o x.place",
-	.options = options,
-	.run = run,
+	.old_options = options,
+	.old_run = run,
 };

@@ -134,7 +134,7 @@ const LodeVerb lode_verb_place_apply = {
 		"\n"
 		"Examples:\n"
 		"  lode place apply x.place -- ./program argument",
-	.options = options,
-	.run = run,
+	.old_options = options,
+	.old_run = run,
 	.is_wrapper = true,
 };

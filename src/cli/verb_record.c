@@ -106,7 +106,7 @@ const LodeVerb lode_verb_record = {
 		"  lode record -e page-faults -c 1 -d -- ./program\n"
 		"  lode record -p 4711 -- sleep 10\n"
 		"  lode record -p 4711 --duration 10",
-	.options = lode_sampler_options,
-	.run = run,
+	.old_options = lode_sampler_options,
+	.old_run = run,
 	.is_wrapper = true,
 };

@@ -116,6 +116,6 @@ const LodeVerb lode_verb_report = {
 		"  lode report x.lode --all --sort places --format csv\n"
 		"  lode report all.lode --origin web1\n"
 		"  lode report x.lode --html x.html",
-	.options = lode_report_option_table,
-	.run = run,
+	.old_options = lode_report_option_table,
+	.old_run = run,
 };

@@ -187,8 +187,8 @@ const LodeVerb lode_verb_run = {
 		"  lode run --exact --fast -o x.lode -- python3 script.py\n"
 		"  lode run --trace -o x.lode -- ./program argument\n"
 		"  lode run --report x.txt --gap 1 -- gzip -c file >file.gz",
-	.options = lode_recording_options,
-	.run = run_verb,
-	.groups = lode_mining_groups,
+	.old_options = lode_recording_options,
+	.old_run = run_verb,
+	.old_groups = lode_mining_groups,
 	.is_wrapper = true,
 };

@@ -161,6 +161,6 @@ const LodeVerb lode_verb_serve = {
 		"  lode serve x.lode --open\n"
 		"  lode serve before.lode after.lode --port 8123\n"
 		"  lode serve x.lode x.rps",
-	.options = options,
-	.run = run,
+	.old_options = options,
+	.old_run = run,
 };

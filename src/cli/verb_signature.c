@@ -142,6 +142,6 @@ const LodeVerb lode_verb_signature = {
 		"Examples:\n"
 		"  lode signature gzip1.lode gzip2.lode gzip3.lode --name gzip -o known/gzip.sig\n"
 		"  lode signature load.lode --name server --units 5000 -o known/server.sig",
-	.options = options,
-	.run = run,
+	.old_options = options,
+	.old_run = run,
 };

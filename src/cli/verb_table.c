@@ -59,36 +59,45 @@ char *lode_verb_name(const LodeVerb *self, char separator)
 	return g_strdelimit(g_strdup(self->name), " ", separator);
 }
 
-/* The n-th of a table, or NULL with the table's length taken off *n. */
-static const GOptionEntry *take(const GOptionEntry *options, size_t *n)
+/* TEMPORARY: a table of GOption as one of parameters. */
+static const LodeParameter *convert(const GOptionEntry *options)
 {
-	for (size_t i = 0; options != NULL && options[i].long_name != NULL; i++, (*n)--)
-		if (*n == 0)
-			return &options[i];
-	return NULL;
+	GArray *rows = g_array_new(TRUE, TRUE, sizeof(LodeParameter));
+
+	for (; options != NULL && options->long_name != NULL; options++) {
+		bool is_list = options->arg == G_OPTION_ARG_STRING_ARRAY ||
+		               options->arg == G_OPTION_ARG_FILENAME_ARRAY;
+		LodeParameter row = {.name = options->long_name,
+			.letter = options->short_name,
+			.kind = options->arg == G_OPTION_ARG_NONE ? LODE_PARAMETER_FLAG
+		                : is_list                         ? LODE_PARAMETER_TEXTS
+		                                                  : LODE_PARAMETER_TEXT,
+			.value = options->arg_description,
+			.summary = options->description};
+		g_array_append_val(rows, row);
+	}
+	return (const LodeParameter *)(void *)g_array_free(rows, FALSE);
 }
 
-const GOptionEntry *lode_verb_option(const LodeVerb *self, size_t n)
+LodeParameterGroup *lode_verb_groups(const LodeVerb *self)
 {
-	static const GOptionEntry help[] = {
-		{"help", 'h', 0, G_OPTION_ARG_NONE, NULL, "show this help and exit", NULL},
-		G_OPTION_ENTRY_NULL,
+	static const LodeParameter help[] = {
+		{"help", 'h', .kind = LODE_PARAMETER_FLAG, .summary = "show this help and exit"},
+		{NULL},
 	};
-	const GOptionEntry *option = take(self->options, &n);
+	const LodeParameterGroup last = {"Help", help, 0};
+	GArray *groups = g_array_new(TRUE, TRUE, sizeof(LodeParameterGroup));
 
-	for (size_t i = 0; option == NULL && self->groups != NULL && self->groups[i].title != NULL;
-		i++)
-		option = take(self->groups[i].options, &n);
-	return option != NULL ? option : take(help, &n);
-}
-
-const char *lode_option_value(const GOptionEntry *option)
-{
-	bool takes_none = option->arg == G_OPTION_ARG_NONE ||
-	                  (option->arg == G_OPTION_ARG_CALLBACK &&
-				  (option->flags & G_OPTION_FLAG_NO_ARG) != 0);
-
-	if (takes_none)
-		return NULL;
-	return option->arg_description != NULL ? option->arg_description : "VALUE";
+	if (self->old_options != NULL) {
+		LodeParameterGroup group = {"Options", convert(self->old_options), 0};
+		g_array_append_val(groups, group);
+	}
+	for (const LodeOptionGroup *at = self->old_groups; at != NULL && at->title != NULL; at++) {
+		LodeParameterGroup group = {at->title, convert(at->options), 0};
+		g_array_append_val(groups, group);
+	}
+	for (const LodeParameterGroup *at = self->groups; at != NULL && at->title != NULL; at++)
+		g_array_append_val(groups, *at);
+	g_array_append_val(groups, last);
+	return (LodeParameterGroup *)(void *)g_array_free(groups, FALSE);
 }

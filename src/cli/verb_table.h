@@ -17,8 +17,6 @@ const LodeVerb *lode_verb_find(char *const *words, size_t *out_n_words);
  */
 char *lode_verb_name(const LodeVerb *self, char separator);
 
-/* The verb's n-th option through all its groups, --help last; NULL after the last. */
-const GOptionEntry *lode_verb_option(const LodeVerb *self, size_t n);
-
-/* What stands after "--gap=" in help: "NUMBER", "FILE", "text|json|csv"; NULL: takes no value. */
-const char *lode_option_value(const GOptionEntry *option);
+/* The verb's options under their headings, --help last; those for the page alone are among them.
+ * The caller frees the list with g_free(). */
+LodeParameterGroup *lode_verb_groups(const LodeVerb *self);

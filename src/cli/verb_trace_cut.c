@@ -102,7 +102,7 @@ const LodeVerb lode_verb_trace_cut = {
 		"\n"
 		"Examples:\n"
 		"  lode trace cut x.rps --from 1000000 --count 500000 -o y.rps",
-	.options = options,
-	.run = run,
-	.groups = groups,
+	.old_options = options,
+	.old_run = run,
+	.old_groups = groups,
 };

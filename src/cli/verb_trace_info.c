@@ -108,7 +108,7 @@ const LodeVerb lode_verb_trace_info = {
 		"  lode trace info x.rps\n"
 		"  lode trace info x.rps --quick --format json\n"
 		"  lode trace info x.rps --verify",
-	.options = options,
-	.run = run,
-	.groups = groups,
+	.old_options = options,
+	.old_run = run,
+	.old_groups = groups,
 };

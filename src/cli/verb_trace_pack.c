@@ -171,6 +171,6 @@ const LodeVerb lode_verb_trace_pack = {
 		"  lode trace pack trace.din.gz -o x.rps\n"
 		"  valgrind --tool=lackey --trace-mem=yes --log-fd=9 ls 9>&1 >/dev/null |\n"
 		"    lode trace pack - -o ls.rps --level fast",
-	.options = options,
-	.run = run,
+	.old_options = options,
+	.old_run = run,
 };

@@ -172,7 +172,7 @@ const LodeVerb lode_verb_trace_record = {
 		"  lode trace record --only cc1 -o cc1.rps -- make\n"
 		"  lode trace record --function compute -- ./program\n"
 		"  lode trace record --with lackey -- ./program",
-	.options = options,
-	.run = run,
+	.old_options = options,
+	.old_run = run,
 	.is_wrapper = true,
 };

@@ -174,8 +174,8 @@ const LodeVerb lode_verb_trace_simulate = {
 		"  lode trace simulate -- ./program argument\n"
 		"  lode trace simulate --by function -- ./program argument\n"
 		"  lode trace simulate --only cc1 -o x.txt -- make",
-	.options = options,
-	.run = run,
-	.groups = groups,
+	.old_options = options,
+	.old_run = run,
+	.old_groups = groups,
 	.may_wrap = true,
 };

@@ -112,7 +112,7 @@ const LodeVerb lode_verb_trace_unpack = {
 		"  lode trace unpack x.rps | less\n"
 		"  lode trace unpack x.rps --from 1000000 --count 500\n"
 		"  lode trace unpack x.rps --form din | dineroIV -informat d -l1-dsize 32K …",
-	.options = options,
-	.run = run,
-	.groups = groups,
+	.old_options = options,
+	.old_run = run,
+	.old_groups = groups,
 };

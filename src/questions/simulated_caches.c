@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/simulated_caches.h"
+#include "questions/simulated_caches.h"
 
 #include "base/error.h"
 
