@@ -4,7 +4,6 @@
 #pragma once
 
 #include "base/progress.h"
-#include "model/mining_run.h"
 #include "model/profile.h"
 
 #define LODE_ORIGIN_HELP                                                                           \
@@ -20,10 +19,3 @@ char *lode_chosen_origins_join(const char *const *words);
 LodeProfile *lode_chosen_origins_read(const char *path, const char *origins,
 	LodeProfile *(*read)(const char *, const LodeProgress *, GError **),
 	const LodeProgress *progress, GError **error);
-
-/*
- * What the parameters of a run find in a profile of other origins; with `has_sequences` the
- * sequences, too. It is not stored; the caller frees it. Errors: as lode_mining_options_mine().
- */
-LodeMiningRun *lode_chosen_origins_mine(const LodeProfile *profile, const LodeMiningRun *like,
-	const char *origins, bool has_sequences, const LodeProgress *progress, GError **error);

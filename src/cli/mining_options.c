@@ -3,13 +3,13 @@
 
 #include "analyses/findings/findings.h"
 #include "analyses/flow_graph/flow_graph.h"
-#include "analyses/mine/instruction_miner.h"
 #include "analyses/mine/miner.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/number_format.h"
 #include "cli/mpi_ranks.h"
 #include "cli/option_parser.h"
+#include "questions/mining.h"
 #include "store/profile_store.h"
 #include "views/display_text.h"
 
@@ -268,38 +268,6 @@ bool lode_mining_options_read(LodeMiningParameters *out_parameters, GError **err
 	return true;
 }
 
-static LodeMiningRun *mine_sequences(const LodeProfile *profile,
-	const LodeMiningParameters *parameters, const char *name, const LodeProgress *progress,
-	GError **error)
-{
-	g_autoptr(LodeFlowGraph) efg = lode_flow_graph_build(profile, parameters, error);
-
-	return efg != NULL ? lode_miner_run(efg, parameters, name, progress, error) : NULL;
-}
-
-LodeMiningRun *lode_mining_options_mine_as(const LodeProfile *profile,
-	const LodeMiningParameters *parameters, const char *name, const LodeProgress *progress,
-	GError **error)
-{
-	if (parameters->is_instruction_mode)
-		return lode_instruction_miner_run(profile, parameters, name, progress, error);
-	gint64 start_us = g_get_monotonic_time();
-	g_autoptr(LodeFindings) findings = lode_findings_fit(profile, parameters, progress, error);
-	if (findings == NULL)
-		return NULL;
-	double seconds = (double)(g_get_monotonic_time() - start_us) / 1e6;
-	LodeMiningRun *run = NULL;
-	if (parameters->only_findings) {
-		run = lode_mining_run_new(name, parameters);
-		run->seconds = seconds;
-	} else {
-		run = mine_sequences(profile, parameters, name, progress, error);
-	}
-	if (run != NULL)
-		run->findings = g_steal_pointer(&findings);
-	return run;
-}
-
 LodeMiningRun *lode_mining_options_mine(const LodeProfile *profile,
 	const LodeMiningParameters *parameters, const LodeProgress *progress, GError **error)
 {
@@ -308,7 +276,7 @@ LodeMiningRun *lode_mining_options_mine(const LodeProfile *profile,
 
 	if (given.min_support == NULL)
 		adapted.min_support = lode_mining_default_support(profile, parameters->weight);
-	return lode_mining_options_mine_as(profile, &adapted, name, progress, error);
+	return lode_mine(profile, &adapted, name, progress, error);
 }
 
 /* Whether it is the same graph on all ranks. */
@@ -377,7 +345,7 @@ LodeMiningRun *lode_mining_options_mine_rest(const char *path, const LodeProfile
 
 	parameters.only_findings = false;
 	g_autoptr(LodeMiningRun)
-		mined = mine_sequences(profile, &parameters, run->name, progress, error);
+		mined = lode_mine_sequences(profile, &parameters, run->name, progress, error);
 	if (mined == NULL)
 		return NULL;
 	mined->findings = g_steal_pointer(&run->findings);

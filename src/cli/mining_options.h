@@ -28,11 +28,6 @@ bool lode_mining_options_ask_for_sequences(void);
 LodeMiningRun *lode_mining_options_mine(const LodeProfile *profile,
 	const LodeMiningParameters *parameters, const LodeProgress *progress, GError **error);
 
-/* The same without options: findings, and sequences where the parameters want them. */
-LodeMiningRun *lode_mining_options_mine_as(const LodeProfile *profile,
-	const LodeMiningParameters *parameters, const char *name, const LodeProgress *progress,
-	GError **error);
-
 /*
  * The same by several ranks, which all call it. The first one gets the run; another gets one that
  * is not to be stored. NULL without an error: another rank has the error.

@@ -8,6 +8,7 @@
 #include "cli/shown_source.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
+#include "questions/mining.h"
 #include "store/profile_store.h"
 #include "views/annotate.h"
 
@@ -144,7 +145,7 @@ static bool choose_origins(LodeProfile **profile, LodeMiningRun **run, const cha
 	}
 	if (origins == NULL || annotate->has_no_run)
 		return true;
-	LodeMiningRun *mined = lode_chosen_origins_mine(*profile, *run, origins,
+	LodeMiningRun *mined = lode_mine_origins(*profile, *run, origins,
 		annotate->subject == LODE_ANNOTATE_SEQUENCE, progress, error);
 	lode_mining_run_free(*run);
 	*run = mined;

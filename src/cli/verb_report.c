@@ -8,6 +8,7 @@
 #include "cli/shown_source.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
+#include "questions/mining.h"
 #include "serve/html_report.h"
 #include "store/profile_store.h"
 
@@ -47,7 +48,7 @@ static bool choose_origins(LodeProfile **profile, LodeMiningRun **run, const cha
 		return *profile != NULL;
 	}
 	bool has_sequences = !report->is_explained && lode_report_lists_sequences(*run, report);
-	LodeMiningRun *mined = lode_chosen_origins_mine(
+	LodeMiningRun *mined = lode_mine_origins(
 		*profile, *run, origins, has_sequences, progress, error);
 	lode_mining_run_free(*run);
 	*run = mined;

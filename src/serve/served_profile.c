@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "serve/served_profile.h"
 
-#include "analyses/findings/findings.h"
-#include "analyses/flow_graph/flow_graph.h"
 #include "analyses/mine/closed.h"
-#include "analyses/mine/miner.h"
 #include "base/error.h"
+#include "questions/mining.h"
 #include "serve/turn.h"
 #include "store/run_parameters.h"
 
@@ -226,10 +224,7 @@ static LodeMiningRun *mine_run(LodeProfileSnapshot *self, const LodeMiningRun *f
 	LodeMiningParameters parameters = found->parameters;
 
 	parameters.only_findings = false;
-	g_autoptr(LodeFlowGraph) graph = lode_flow_graph_build(self->profile, &parameters, error);
-	if (graph == NULL)
-		return NULL;
-	return lode_miner_run(graph, &parameters, found->name, progress, error);
+	return lode_mine_sequences(self->profile, &parameters, found->name, progress, error);
 }
 
 /* As stored: read from the file when first asked for. */
@@ -260,24 +255,6 @@ static void keep_made(LodeProfileSnapshot *self, GHashTable *table, void *key, v
 	g_hash_table_insert(table, key, made);
 }
 
-/* What 'lode mine' finds, but for the sequences. */
-static LodeMiningRun *fit_run(
-	LodeProfileSnapshot *self, const LodeProgress *progress, GError **error)
-{
-	LodeMiningParameters parameters;
-
-	lode_mining_parameters_init(&parameters);
-	parameters.min_support = lode_mining_default_support(self->profile, NULL);
-	parameters.only_findings = true;
-	g_autoptr(LodeFindings)
-		findings = lode_findings_fit(self->profile, &parameters, progress, error);
-	if (findings == NULL)
-		return NULL;
-	LodeMiningRun *run = lode_mining_run_new(FITTED_RUN, &parameters);
-	run->findings = g_steal_pointer(&findings);
-	return run;
-}
-
 /* As for a program that was recorded and not yet mined: its findings are one click away. */
 static LodeMiningRun *find_fitted(
 	LodeProfileSnapshot *self, const LodeProgress *progress, GError **error)
@@ -288,7 +265,7 @@ static LodeMiningRun *find_fitted(
 		return run;
 	run = find_made(self, self->loaded, FITTED_RUN);
 	if (run == NULL) {
-		run = fit_run(self, progress, error);
+		run = lode_mine_by_default(self->profile, FITTED_RUN, progress, error);
 		if (run != NULL)
 			keep_made(self, self->loaded, g_strdup(FITTED_RUN), run);
 	}

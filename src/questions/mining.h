@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The mining of a profile: findings, sequences, or both. */
+#pragma once
+
+#include "base/progress.h"
+#include "model/mining_run.h"
+#include "model/profile.h"
+
+/* Findings, and sequences unless the parameters want findings alone. The caller owns the run.
+ * Errors: _USAGE, _CANCELLED, those of the miner. */
+LodeMiningRun *lode_mine(const LodeProfile *profile, const LodeMiningParameters *parameters,
+	const char *name, const LodeProgress *progress, GError **error);
+
+/* Sequences alone. Likewise. */
+LodeMiningRun *lode_mine_sequences(const LodeProfile *profile,
+	const LodeMiningParameters *parameters, const char *name, const LodeProgress *progress,
+	GError **error);
+
+/* Findings by the defaults of 'lode mine', as a run of this name. Likewise. */
+LodeMiningRun *lode_mine_by_default(
+	const LodeProfile *profile, const char *name, const LodeProgress *progress, GError **error);
+
+/*
+ * What the parameters of a run find in a profile of other origins; with `has_sequences` the
+ * sequences, too. Likewise.
+ */
+LodeMiningRun *lode_mine_origins(const LodeProfile *profile, const LodeMiningRun *like,
+	const char *origins, bool has_sequences, const LodeProgress *progress, GError **error);
