@@ -176,8 +176,8 @@ const clickSort = (name) => timed(`() => document.querySelector('[data-sort="${n
 const columns = { weight: [], frequency: [], places: [] };
 for (let i = 0; i < ROUNDS; i++) for (const name of Object.keys(columns)) columns[name].push(await clickSort(name));
 for (const [name, times] of Object.entries(columns)) print(`sort by ${name}`, times, "200");
-print("  of it the server's, an order", await serverTime((i) => `/api/sequences?all=1&limit=100&sort=weight&max_size=${100 + i}`));
-print("  of it the server's, known", await serverTime(() => "/api/sequences?all=1&limit=100&sort=weight"));
+print("  of it the server's, an order", await serverTime((i) => `/api/report?all=1&limit=100&sort=weight&size=1-${100 + i}`));
+print("  of it the server's, known", await serverTime(() => "/api/report?all=1&limit=100&sort=weight"));
 const type = (id, value) =>
 	timed(`() => { const field = document.getElementById("${id}"); field.value = "${value}"; field.dispatchEvent(new Event("input", { bubbles: true })); field.dispatchEvent(new Event("change", { bubbles: true })); }`, hasOtherRows);
 for (const [name, id, words] of [["filter by attribute", "with", ["kind:1", "kind:2", "kind:3", "kind:4", "kind:5"]], ["filter by text", "search", ["kind:6", "kind:7", "opcode:1", "opcode:2", "kind:3"]]]) {

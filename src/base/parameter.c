@@ -76,7 +76,14 @@ static bool is_list(const LodeParameter *row)
 
 static bool is_for(const LodeParameter *row, LodeParameterAudience audience)
 {
-	return row->audience == LODE_PARAMETER_FOR_ALL || row->audience == audience;
+	return row->audience == LODE_PARAMETER_FOR_ALL ||
+	       row->audience == LODE_PARAMETER_FOR_WORDS || row->audience == audience;
+}
+
+bool lode_parameter_is_option(const LodeParameter *row)
+{
+	return row->audience == LODE_PARAMETER_FOR_ALL ||
+	       row->audience == LODE_PARAMETER_FOR_TERMINAL;
 }
 
 /* Before a name in a message: an option has dashes. */
@@ -93,7 +100,8 @@ static bool refuse_unknown(const LodeParameterGroup *groups, const char *name,
 	const LodeParameter *row;
 
 	for (size_t i = 0; (row = lode_parameter_row(groups, i)) != NULL; i++)
-		if (is_for(row, audience))
+		if (audience == LODE_PARAMETER_FOR_PAGE ? is_for(row, audience)
+							: lode_parameter_is_option(row))
 			g_ptr_array_add(names, (void *)row->name);
 	if (audience == LODE_PARAMETER_FOR_TERMINAL)
 		g_ptr_array_add(names, (void *)"help");
@@ -121,7 +129,7 @@ static gboolean take_option(const char *name, const char *value, void *user_data
 	for (size_t i = 0; (row = lode_parameter_row(self->groups, i)) != NULL; i++) {
 		bool is_it = g_str_has_prefix(name, "--") ? strcmp(name + 2, row->name) == 0
 		                                          : name[1] == row->letter;
-		if (!is_it || row->audience == LODE_PARAMETER_FOR_PAGE)
+		if (!is_it || !lode_parameter_is_option(row))
 			continue;
 		lode_parameter_pairs_add(
 			self->pairs, row->name, row->kind == LODE_PARAMETER_FLAG ? "1" : value);
@@ -147,7 +155,7 @@ static GOptionContext *make_context(const LodeParameterLine *self, Line *line, g
 			: is_file                        ? G_OPTION_FLAG_FILENAME
 							 : 0,
 			G_OPTION_ARG_CALLBACK, (void *)take_option, NULL, NULL};
-		if (row->audience != LODE_PARAMETER_FOR_PAGE)
+		if (lode_parameter_is_option(row))
 			g_array_append_val(entries, entry);
 	}
 	g_option_context_set_help_enabled(context, FALSE);
@@ -354,12 +362,11 @@ static bool read_number(const LodeParameter *row, const char *text, void *field)
 	return true;
 }
 
-static bool read_size(const LodeParameter *row, const char *text, void *field)
+bool lode_size_from_text(const char *text, uint64_t *out_bytes)
 {
 	const char *end;
 	double value;
 
-	(void)row;
 	if (!scan_number(text, &value, &end))
 		return false;
 	unsigned shift = lode_byte_size_shift(*end);
@@ -369,8 +376,14 @@ static bool read_size(const LodeParameter *row, const char *text, void *field)
 	}
 	if ((*end != '\0' && strcmp(end, "B") != 0) || value < 1 || value >= 0x1p63)
 		return false;
-	*(uint64_t *)field = (uint64_t)value;
+	*out_bytes = (uint64_t)value;
 	return true;
+}
+
+static bool read_size(const LodeParameter *row, const char *text, void *field)
+{
+	(void)row;
+	return lode_size_from_text(text, field);
 }
 
 static bool read_seconds(const LodeParameter *row, const char *text, void *field)
@@ -594,4 +607,16 @@ bool lode_parameters_fill(const LodeParameterGroup *groups, const LodeParameterP
 				return false;
 	*out_lists = g_steal_pointer(&lists);
 	return true;
+}
+
+char *lode_parameters_undash(const LodeParameterGroup *groups, const char *message)
+{
+	GString *text = g_string_new(message);
+	const LodeParameter *row;
+
+	for (size_t i = 0; (row = lode_parameter_row(groups, i)) != NULL; i++) {
+		g_autofree char *option = g_strconcat("--", row->name, NULL);
+		g_string_replace(text, option, row->name, 0);
+	}
+	return g_string_free(text, FALSE);
 }

@@ -38,6 +38,7 @@ typedef enum {
 	LODE_PARAMETER_FOR_ALL,
 	LODE_PARAMETER_FOR_TERMINAL, /* files, threads, screens: not in addresses */
 	LODE_PARAMETER_FOR_PAGE,     /* in addresses alone */
+	LODE_PARAMETER_FOR_WORDS, /* on a command line without a name, as lode report x.lode RUN */
 } LodeParameterAudience;
 
 typedef struct {
@@ -118,6 +119,9 @@ const char *lode_parameter_pairs_text(const LodeParameterPairs *self, const char
 const LodeParameter *lode_parameter_row(const LodeParameterGroup *groups, size_t n);
 const LodeParameter *lode_parameter_find(const LodeParameterGroup *groups, const char *name);
 
+/* Whether it has a name on a command line. */
+bool lode_parameter_is_option(const LodeParameter *row);
+
 /* How a command line is taken apart. */
 typedef struct {
 	const LodeParameterGroup *groups;
@@ -142,6 +146,13 @@ bool lode_parameter_line_split(const LodeParameterLine *self, char **arguments,
  */
 bool lode_parameters_fill(const LodeParameterGroup *groups, const LodeParameterPairs *pairs,
 	LodeParameterAudience audience, void *target, GPtrArray **out_lists, GError **error);
+
+/* A message about options ("--top") as one about parameters of an address ("top"). The caller frees
+ * it. */
+char *lode_parameters_undash(const LodeParameterGroup *groups, const char *message);
+
+/* Bytes as in a SIZE; false for other text. */
+bool lode_size_from_text(const char *text, uint64_t *out_bytes);
 
 /* Gives false, and a _USAGE with this message. */
 bool lode_parameter_refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);

@@ -34,7 +34,7 @@ static void write_bash_values(const LodeParameter *option, FILE *out)
 	const char *value = option->value;
 	g_autofree char *words = value != NULL ? words_of(value) : NULL;
 
-	if (option->kind == LODE_PARAMETER_FLAG || option->audience == LODE_PARAMETER_FOR_PAGE)
+	if (option->kind == LODE_PARAMETER_FLAG || !lode_parameter_is_option(option))
 		return;
 	fprintf(out, "\t--%s", option->name);
 	if (option->letter != 0)
@@ -98,7 +98,7 @@ static void write_bash_verb(const LodeVerb *verb, FILE *out)
 		write_bash_values(option, out);
 	fputs("\tesac\n\tif [[ $current == -* ]]; then\n\t\t_lode_words '", out);
 	for (size_t i = 0; (option = lode_parameter_row(groups, i)) != NULL; i++)
-		if (option->audience != LODE_PARAMETER_FOR_PAGE)
+		if (lode_parameter_is_option(option))
 			fprintf(out, "%s--%s", i > 0 ? " " : "", option->name);
 	fprintf(out, "'\n\telse\n\t\t%s\n",
 		verb->is_wrapper       ? "_lode_program"
@@ -227,7 +227,7 @@ static void write_zsh_verb(const LodeVerb *verb, FILE *out)
 
 	fprintf(out, "_lode_%s() {\n\t_arguments", name);
 	for (size_t i = 0; (option = lode_parameter_row(groups, i)) != NULL; i++)
-		if (option->audience != LODE_PARAMETER_FOR_PAGE)
+		if (lode_parameter_is_option(option))
 			write_zsh_option(option, out);
 	fprintf(out, " \\\n\t\t%s\n}\n\n",
 		verb->is_wrapper       ? "'(-)1:program:_command_names -e' '*::argument:_normal'"

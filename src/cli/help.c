@@ -59,7 +59,7 @@ static void write_options(FILE *out, const LodeParameterGroup *group)
 	bool has_title = false;
 
 	for (const LodeParameter *row = group->rows; row->name != NULL; row++) {
-		if (row->audience == LODE_PARAMETER_FOR_PAGE)
+		if (!lode_parameter_is_option(row))
 			continue;
 		if (!has_title)
 			fprintf(out, "\n%s:\n", group->title);

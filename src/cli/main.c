@@ -14,7 +14,11 @@
 #include "cli/interrupt.h"
 #include "cli/mpi_ranks.h"
 #include "cli/option_parser.h"
+#include "cli/report_page.h"
+#include "cli/terminal_asker.h"
+#include "cli/trace_simulate_program.h"
 #include "cli/verb_table.h"
+#include "questions/questions.h"
 #include "views/display_text.h"
 
 #include <errno.h>
@@ -196,6 +200,35 @@ static int exit_status_of(const LodeVerb *verb, const GError *error)
 	return LODE_EXIT_FAILED;
 }
 
+/* The words after the file become parameters; what is left are files. */
+static bool take_words(
+	const LodeVerb *verb, char **words, LodeParameterPairs *pairs, GError **error)
+{
+	char **after = words[0] != NULL ? words + 1 : words;
+
+	if (verb->take_words == NULL)
+		return true;
+	if (!verb->take_words(after, pairs, error))
+		return false;
+	for (; *after != NULL; after++)
+		g_clear_pointer(after, g_free);
+	return true;
+}
+
+/* An answer, or what the command line alone does with the options of a question. */
+static int answer(const LodeVerb *question, void *options, char **arguments, GError **error)
+{
+	bool is_program = arguments[0] != NULL && strcmp(arguments[0], "--") == 0;
+
+	if (question == &lode_question_trace_simulate && is_program)
+		return lode_trace_simulate_program(options, arguments, error);
+	if (question == &lode_question_report && ((LodeReportQuestion *)options)->html != NULL)
+		return lode_options_take_one(arguments, "PROFILE.lode", error)
+		               ? lode_report_page_write(options, arguments[0], error)
+		               : LODE_EXIT_USAGE;
+	return lode_terminal_ask(question, options, arguments, error);
+}
+
 static int run_verb(const LodeVerb *verb, char **arguments)
 {
 	const LodeParameterLine line = {verb->groups, verb->is_wrapper, verb->may_wrap};
@@ -221,10 +254,12 @@ static int run_verb(const LodeVerb *verb, char **arguments)
 	}
 	if (verb->init != NULL)
 		verb->init(options);
-	if (!lode_parameters_fill(
-		    verb->groups, &pairs, LODE_PARAMETER_FOR_TERMINAL, options, &lists, &error))
+	if (!take_words(verb, rest, &pairs, &error) ||
+		!lode_parameters_fill(
+			verb->groups, &pairs, LODE_PARAMETER_FOR_TERMINAL, options, &lists, &error))
 		return exit_status_of(verb, error);
-	int status = verb->run(options, rest, &error);
+	int status = verb->answer != NULL ? answer(verb, options, rest, &error)
+	                                  : verb->run(options, rest, &error);
 	return error != NULL ? exit_status_of(verb, error) : status;
 }
 

@@ -1,57 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /* lode trace simulate -- PROGRAM: the references of a program through caches, while it runs. */
+#include "cli/trace_simulate_program.h"
+
 #include "base/error.h"
 #include "cli/recording_directory.h"
 #include "cli/terminal_progress.h"
-#include "cli/trace_range_options.h"
-#include "cli/trace_simulate.h"
 #include "cli/wrapped_program.h"
 #include "ingest/traced_import.h"
 #include "record/trace_recording.h"
 #include "views/display_text.h"
 
-static struct {
-	char **only;
-	gboolean is_alone, has_allocations;
-} given;
+#include <unistd.h>
 
-const GOptionEntry lode_trace_program_options[] = {
-	{"no-follow", 0, 0, G_OPTION_ARG_NONE, &given.is_alone,
-		"simulate PROGRAM alone, not the programs and processes that it starts", NULL},
-	{"only", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.only,
-		"simulate only programs with such a name, such as 'cc1*' (with a slash: such a "
-		"path); others run, and what they start is followed",
-		"GLOB"},
-	{"allocations", 0, 0, G_OPTION_ARG_NONE, &given.has_allocations,
-		"name blocks of the heap after where PROGRAM allocated them, in --by object and "
-		"--sharing",
-		NULL},
-	G_OPTION_ENTRY_NULL,
-};
-
-bool lode_trace_program_check(char **arguments, bool *out_is_program, GError **error)
+static bool check_options(char **arguments, const LodeSimulateOptions *options, GError **error)
 {
-	const char *fault = NULL;
-
-	*out_is_program = arguments[0] != NULL && g_str_equal(arguments[0], "--");
-	if (*out_is_program && arguments[1] == NULL)
-		fault = "PROGRAM is missing: lode trace simulate -- PROGRAM ARGUMENT…";
-	else if (given.only != NULL && given.is_alone)
-		fault = "--only cannot be used with --no-follow";
-	else if (!*out_is_program && (given.only != NULL || given.is_alone))
-		fault = "--only and --no-follow are for a program, after '--'; of a trace's "
-			"processes each has a file";
-	else if (!*out_is_program && given.has_allocations)
-		fault = "--allocations is for a program, after '--'; a trace has what 'lode trace "
-			"record --allocations' recorded";
-	else if (given.has_allocations && !lode_trace_misses_are_wanted())
-		fault = "--allocations is for --by, --sharing and --plot-objects";
-	else if (*out_is_program && lode_trace_range_function() != NULL &&
-		 lode_trace_range_is_given())
-		fault = "--function of a program cannot be used with --from, --count and --warm-up";
-	if (fault != NULL)
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, fault);
-	return fault == NULL;
+	if (arguments[1] == NULL)
+		return lode_parameter_refuse(
+			error, "PROGRAM is missing: lode trace simulate -- PROGRAM ARGUMENT…");
+	return options->selection.function == NULL ||
+	       (!options->selection.has_first && !options->selection.has_warm_up &&
+		       options->selection.range.count == UINT64_MAX) ||
+	       lode_parameter_refuse(error,
+		       "--function of a program cannot be used with --from, --count and --warm-up");
 }
 
 /* A process, or a program that took its place. */
@@ -63,8 +33,10 @@ typedef struct {
 } Process;
 
 typedef struct {
-	const LodeTraceWork *work;
+	LodeAsking asking;
+	const LodeSimulation *simulation;
 	GPtrArray *processes; /* Process, as they began */
+	LodeTerminalProgress *screen;
 } Session;
 
 static void process_free(void *data)
@@ -80,7 +52,7 @@ static void *begin(const LodeTraceDescription *description, void *user_data, GEr
 {
 	Session *self = user_data;
 	LodeTraceReplay *replay = lode_trace_replay_new(
-		&self->work->replay, &self->work->range, error);
+		&self->simulation->replay, &self->simulation->options->selection.range, error);
 
 	if (replay == NULL)
 		return NULL;
@@ -110,26 +82,38 @@ static bool end(void *trace, GError **error)
 static bool nothing_simulated(const Session *self, GError **error)
 {
 	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-		"the program ended before reference %" G_GUINT64_FORMAT, self->work->range.first);
+		"the program ended before reference %" G_GUINT64_FORMAT,
+		self->simulation->options->selection.range.first);
 	return false;
 }
 
-/* Of all processes together. */
-static bool write_misses(const Session *self, LodeTracedImport *import, GError **error)
+/* What a program writes to a file or a pipe is data, which results must not follow. */
+static FILE *begin_results(Session *self, GError **error)
 {
-	g_auto(LodeTerminalProgress) screen;
+	FILE *out = lode_asking_begin(&self->asking, self->simulation->options->output, error);
 
-	if (lode_traced_import_n_traces(import) == 0)
-		return nothing_simulated(self, error);
-	lode_terminal_progress_init(&screen);
-	g_autoptr(LodeProfile) profile = lode_traced_import_finish(import, &screen.progress, error);
-	lode_terminal_progress_hide(&screen);
-	return profile != NULL && lode_trace_misses_write(profile, &self->work->misses, error);
+	if (out != stdout || isatty(STDOUT_FILENO) == 1)
+		return out;
+	self->asking.terminal = lode_terminal_of(stderr);
+	return stderr;
 }
 
-static bool write_results(const Session *self, const LodeTraceProgram *program, GError **error)
+/* All processes together. */
+static bool write_places(Session *self, LodeTracedImport *import, GError **error)
 {
-	const LodeTraceReplayOptions *replay = &self->work->replay;
+	if (lode_traced_import_n_traces(import) == 0)
+		return nothing_simulated(self, error);
+	g_autoptr(LodeProfile)
+		profile = lode_traced_import_finish(import, self->asking.progress, error);
+	FILE *out = profile != NULL ? begin_results(self, error) : NULL;
+	return out != NULL &&
+	       lode_simulation_write_places(self->simulation, profile, &self->asking, out, error) &&
+	       lode_asking_end(&self->asking, error);
+}
+
+static bool write_results(Session *self, GError **error)
+{
+	const LodeTraceReplayOptions *replay = &self->simulation->replay;
 	guint n = self->processes->len;
 	g_autofree LodeCacheResults *results = g_new0(LodeCacheResults, MAX(n, 1));
 	unsigned n_threads = 0;
@@ -148,8 +132,12 @@ static bool write_results(const Session *self, const LodeTraceProgram *program, 
 			.process = i + 1,
 		};
 	}
-	lode_trace_results_tell_cores(replay, n_threads);
-	return lode_trace_results_write(results, n, program->format, program->output, error);
+	lode_simulation_note_cores(self->simulation, n_threads, &self->asking);
+	FILE *out = begin_results(self, error);
+	return out != NULL &&
+	       lode_simulation_write_results(
+		       self->simulation, results, n, &self->asking.terminal, out, error) &&
+	       lode_asking_end(&self->asking, error);
 }
 
 static void tell(const char *text, LodeAdvice advice, void *user_data)
@@ -161,41 +149,64 @@ static void tell(const char *text, LodeAdvice advice, void *user_data)
 	lode_display_line(stderr, "lode trace simulate: %s", text);
 }
 
-int lode_trace_program_simulate(
-	const LodeTraceProgram *program, const LodeTraceWork *work, GError **error)
+static void note(LodeAsking *asking, const char *text)
 {
-	g_autoptr(GPtrArray) processes = g_ptr_array_new_with_free_func(process_free);
-	Session session = {work, processes};
+	(void)asking;
+	lode_display_line(stderr, "lode trace simulate: %s", text);
+}
+
+static int simulate(Session *self, char **argv, GError **error)
+{
+	const LodeSimulateOptions *options = self->simulation->options;
+	const LodeTraceTaker replaying = {begin, take, end, self};
 	g_autoptr(LodeRecordingDirectory)
-		logs = given.has_allocations ? lode_recording_directory_open(NULL, error) : NULL;
-	const LodeTraceTaker replaying = {begin, take, end, &session};
-	const LodeImportOptions importing = lode_trace_misses_import_options(&work->misses);
+		logs = options->has_allocations ? lode_recording_directory_open(NULL, error) : NULL;
 	g_autoptr(LodeTracedImport)
-		import = lode_trace_misses_are_wanted() ? lode_traced_import_new(&importing) : NULL;
-	g_auto(LodeTerminalProgress) screen;
+		import = self->simulation->has_places
+	                         ? lode_traced_import_new(&self->simulation->import)
+	                         : NULL;
 	const LodeTraceRecordingOptions recording = {
-		.argv = program->argv,
+		.argv = (const char *const *)argv,
 		.taker = import != NULL ? lode_traced_import_taker(import) : &replaying,
-		.range = &work->range,
+		.range = &options->selection.range,
 		/* Turns are cut where a frame ends. */
-		.frame_references = work->replay.quantum > 0 ? UINT64_MAX : 0,
+		.frame_references = options->quantum > 0 ? UINT64_MAX : 0,
 		.way = -1,
-		.function = lode_trace_range_function(),
-		.is_alone = given.is_alone,
-		.only = (const char *const *)given.only,
+		.function = options->selection.function,
+		.is_alone = options->is_alone,
+		.only = options->only,
 		.has_allocations = logs != NULL,
 		.allocations = logs != NULL ? logs->path : NULL,
-		.notes = {.take = tell, .user_data = &screen},
+		.notes = {.take = tell, .user_data = self->screen},
 	};
 
-	lode_terminal_progress_init(&screen);
-	if (given.has_allocations && logs == NULL)
+	if (options->has_allocations && logs == NULL)
 		return LODE_EXIT_FAILED;
 	g_autoptr(LodeTraceRecording)
-		recorded = lode_trace_recording_run(&recording, &screen.progress, error);
-	lode_terminal_progress_hide(&screen);
-	if (recorded == NULL || !(import != NULL ? write_misses(&session, import, error)
-						 : write_results(&session, program, error)))
+		recorded = lode_trace_recording_run(&recording, self->asking.progress, error);
+	lode_terminal_progress_hide(self->screen);
+	if (recorded == NULL ||
+		!(import != NULL ? write_places(self, import, error) : write_results(self, error)))
 		return LODE_EXIT_FAILED;
 	return lode_wrapped_program_status(recorded->exit_status, recorded->stop_signal);
+}
+
+int lode_trace_simulate_program(LodeSimulateOptions *options, char **arguments, GError **error)
+{
+	static const LodeAsker asker = {.note = note};
+	g_autoptr(GPtrArray) processes = g_ptr_array_new_with_free_func(process_free);
+	g_auto(LodeTerminalProgress) screen;
+	g_auto(LodeSimulation) simulation = {0};
+	Session session = {.asking = {.asker = &asker, .progress = &screen.progress},
+		.simulation = &simulation,
+		.processes = processes,
+		.screen = &screen};
+
+	lode_terminal_progress_init(&screen);
+	if (!check_options(arguments, options, error) ||
+		!lode_simulation_init(&simulation, options, &session.asking, error))
+		return LODE_EXIT_FAILED;
+	int status = simulate(&session, arguments + 1, error);
+	lode_output_file_close(session.asking.file);
+	return status;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* lode export: a profile in the formats of other tools. */
 #include "base/error.h"
+#include "base/output_file.h"
 #include "cli/option_parser.h"
-#include "cli/output_file.h"
 #include "cli/terminal_progress.h"
 #include "sources/flow_file.h"
 #include "store/profile_store.h"

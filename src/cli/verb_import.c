@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* lode import: recordings that are there already become a profile. */
 #include "base/error.h"
+#include "base/output_file.h"
 #include "cli/option_parser.h"
-#include "cli/output_file.h"
 #include "cli/terminal_progress.h"
 #include "cli/trace_range_options.h"
 #include "cli/whole_trace.h"

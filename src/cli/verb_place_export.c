@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* lode place export: a placement in the words of other tools. */
 #include "base/error.h"
+#include "base/output_file.h"
 #include "cli/option_parser.h"
-#include "cli/output_file.h"
 #include "sources/placement_file.h"
 #include "views/placement_export.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* lode run: the main job in one step. Records a program or a process, imports, mines, reports. */
+#include "base/output_file.h"
 #include "caches/counted_caches.h"
 #include "cli/interrupt.h"
 #include "cli/mining_options.h"
-#include "cli/output_file.h"
 #include "cli/recorded_profile.h"
 #include "cli/recording_options.h"
 #include "cli/terminal_progress.h"

@@ -3,9 +3,10 @@
 #include "base/error.h"
 #include "cli/interrupt.h"
 #include "cli/option_parser.h"
-#include "cli/shown_source.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
+#include "questions/asking.h"
+#include "questions/rows.h"
 #include "serve/page_asset.h"
 #include "serve/server.h"
 #include "views/display_text.h"
@@ -23,7 +24,7 @@ static const GOptionEntry options[] = {
 		"listen at this port (default: any that is free)", "N"},
 	{"open", 0, 0, G_OPTION_ARG_NONE, &given.opens,
 		"open the page in the browser that xdg-open starts", NULL},
-	{"source", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.source, LODE_SOURCE_HELP, "DIR"},
+	{"source", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.source, LODE_SOURCE_SUMMARY, "DIR"},
 	{"bind", 0, 0, G_OPTION_ARG_STRING, &given.bind,
 		"listen at this numeric address (default: 127.0.0.1); any but this machine's own "
 		"loopback needs --allow-network",
@@ -57,7 +58,7 @@ static bool read_options(LodeServerOptions *server, GError **error)
 			"--bind %s lets other machines connect, unencrypted: add --allow-network "
 			"if that is what you want",
 			given.bind);
-	if (!lode_shown_source_check(given.source, error))
+	if (!lode_source_folders_check((const char *const *)given.source, error))
 		return false;
 	*server = (LodeServerOptions){
 		.address = given.bind, .port = (uint16_t)port, .log = log_line};

@@ -2,8 +2,8 @@
 /* lode signature: what characterises the work of some profiles, as a text file. */
 #include "analyses/signatures/signature_builder.h"
 #include "base/error.h"
+#include "base/output_file.h"
 #include "cli/option_parser.h"
-#include "cli/output_file.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
 #include "sources/signature_file.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/verb_table.h"
 
+#include "questions/questions.h"
+
 #include <string.h>
 
 const LodeVerb *const lode_verbs[] = {
@@ -12,22 +14,22 @@ const LodeVerb *const lode_verbs[] = {
 	&lode_verb_trace_unpack,
 	&lode_verb_trace_cut,
 	&lode_verb_trace_info,
-	&lode_verb_trace_simulate,
+	&lode_question_trace_simulate,
 	&lode_verb_import,
 	&lode_verb_export,
 	&lode_verb_merge,
 	&lode_verb_mine,
-	&lode_verb_report,
-	&lode_verb_annotate,
-	&lode_verb_diff,
-	&lode_verb_memory,
-	&lode_verb_place,
+	&lode_question_report,
+	&lode_question_annotate,
+	&lode_question_diff,
+	&lode_question_memory,
+	&lode_question_place,
 	&lode_verb_place_apply,
 	&lode_verb_place_export,
 	&lode_verb_signature,
 	&lode_verb_classify,
 	&lode_verb_serve,
-	&lode_verb_info,
+	&lode_question_info,
 	NULL,
 };
 

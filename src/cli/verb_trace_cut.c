@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* lode trace cut: a part of a packed trace as a trace of its own. */
 #include "base/number_format.h"
+#include "base/output_file.h"
 #include "cli/option_parser.h"
-#include "cli/output_file.h"
 #include "cli/terminal_progress.h"
 #include "cli/trace_range_options.h"
 #include "sources/trace_conversion.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lode trace unpack: a packed address trace in the form of another tool. */
+#include "base/output_file.h"
 #include "cli/option_parser.h"
-#include "cli/output_file.h"
 #include "cli/terminal_progress.h"
 #include "cli/trace_range_options.h"
 #include "process/champsim_instructions.h"

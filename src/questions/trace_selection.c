@@ -27,7 +27,9 @@ const LodeParameter lode_trace_selection_warm_rows[] = {WARM_ROWS("from"), {NULL
 const LodeParameter lode_trace_selection_sample_rows[] = {
 	WARM_ROWS("from every"),
 	{"every", LODE_COUNT(LodeTraceSelection, range.every), .least = 1, .value = "N",
-		.needs = "length", .excludes = "function",
+		.needs = "length",
+		.excludes = "function curve line plot-curve plot-reuse by branches sharing "
+			    "plot-objects",
 		.summary = "with --length: simulate a sample, a window of every N references"},
 	{"length", LODE_COUNT(LodeTraceSelection, range.length), .least = 1, .value = "N",
 		.needs = "every", .summary = "references of a window of the sample"},

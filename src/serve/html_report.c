@@ -2,7 +2,7 @@
 /*
  * The file:
  *
- *   style, answers (JSON: {"/api/findings?…": {…}, …}), the script of the page, the worker's text
+ *   style, answers (JSON: {"/api/report?…": {…}, …}), the script of the page, the worker's text
  *
  * Everything from the profile is in the JSON, whose '<' are escaped, so that nothing in it can end
  * its element. A policy in the file lets only its own script and style act, known by their hashes.
@@ -91,7 +91,7 @@ static void add_all(GHashTable *to, GHashTable *from)
  * as in an address. */
 static Outcome add_answer(Html *self, const char *query, const char *parameters)
 {
-	g_auto(LodeServeParameters) given;
+	g_auto(LodeParameterPairs) given;
 	g_auto(GStrv) words = g_strsplit(parameters, "&", -1);
 	g_autoptr(GHashTable) shown = new_table();
 	g_autoptr(GHashTable) refused = new_table();
@@ -103,22 +103,22 @@ static Outcome add_answer(Html *self, const char *query, const char *parameters)
 
 	/* of an answer that is not added there is no source */
 	files.source = &source;
-	lode_serve_parameters_init(&given);
+	lode_parameter_pairs_init(&given);
 	for (size_t i = 0; words[i] != NULL; i++) {
 		char *equals = strchr(words[i], '=');
 		if (equals == NULL)
 			continue;
 		*equals = '\0';
 		g_autofree char *value = g_uri_unescape_string(equals + 1, NULL);
-		lode_serve_parameters_add(&given, words[i], value);
+		lode_parameter_pairs_add(&given, words[i], value);
 	}
-	if (self->run != NULL)
-		lode_serve_parameters_add(&given, "run", self->run);
+	if (self->run != NULL && lode_page_query_has_run(query))
+		lode_parameter_pairs_add(&given, "run", self->run);
 	FILE *out = open_memstream(&text, &size);
 	if (out == NULL)
 		return FAILED;
-	bool is_answered = lode_serve_query_run(
-		lode_serve_query_find(query), &given, &files, self->progress, out, &state, NULL);
+	bool is_answered = lode_page_query_run(
+		query, &given, &files, self->progress, out, &state, NULL);
 	fclose(out);
 	size_t bytes = is_answered ? bytes_in_file(text, size) : 0;
 	Outcome outcome = !is_answered                            ? FAILED
@@ -140,12 +140,11 @@ static Outcome add_answer(Html *self, const char *query, const char *parameters)
 static unsigned add_range(
 	Html *self, const char *query, const char *format_before, const char *after, unsigned n)
 {
-	unsigned first = strcmp(format_before, "function=") == 0 ? 0 : 1;
 	unsigned added = 0;
 
 	for (unsigned i = 0; i < n && !lode_progress_is_cancelled(self->progress); i++) {
 		g_autofree char *parameters = g_strdup_printf(
-			"%s%u%s", format_before, first + i, after);
+			"%s%u%s", format_before, 1 + i, after);
 		lode_progress_report(self->progress, "writing the page", i, n, NULL);
 		added += add_answer(self, query, parameters) == ADDED;
 	}
@@ -160,14 +159,14 @@ static unsigned add_types(Html *self, const LodeProfile *profile, const GArray *
 		(const uint32_t *)(const void *)samples->data, samples->len, &options, NULL);
 	unsigned n = 0;
 
-	add_answer(self, "pivot", "sort=weight&top=50&by=type");
+	add_answer(self, "memory", "sort=weight&top=50&by=type");
 	for (guint i = 0; pivot != NULL && i < pivot->rows->len; i++) {
 		const LodePivotRow *row = &g_array_index(pivot->rows, LodePivotRow, i);
 		if (row->kind != LODE_PIVOT_VALUE || row->key.kind != LODE_VALUE_TEXT)
 			continue;
 		g_autofree char *type = g_uri_escape_string(row->key.text, NULL, FALSE);
-		g_autofree char *parameters = g_strconcat("type=", type, NULL);
-		n += add_answer(self, "layout", parameters) == ADDED;
+		g_autofree char *parameters = g_strconcat("layout=", type, NULL);
+		n += add_answer(self, "memory", parameters) == ADDED;
 	}
 	return n;
 }
@@ -211,9 +210,9 @@ static void add_memory(
 	g_autoptr(GArray) samples = lode_sample_filter_apply(profile, &options, NULL);
 
 	add_answer(self, "heat", "");
-	add_answer(self, "pivot", "sort=weight&top=50&by=object");
-	add_answer(self, "sharing", "");
-	add_answer(self, "placement", "");
+	add_answer(self, "memory", "sort=weight&top=50&by=object");
+	add_answer(self, "memory", "sharing=1");
+	add_answer(self, "place", "");
 	*out_types = samples != NULL ? add_types(self, profile, samples) : 0;
 	*out_stretches = samples != NULL ? add_stretches(self, profile, samples) : 0;
 }
@@ -250,7 +249,7 @@ static unsigned add_functions(Html *self, const LodeProfile *profile)
 	g_array_sort(weighed, heaviest_first);
 	for (guint i = 0; i < MIN(weighed->len, FUNCTION_CODES); i++) {
 		g_autofree char *parameters = g_strdup_printf(
-			"function=%u", g_array_index(weighed, Weighed, i).function);
+			"function-number=%u", g_array_index(weighed, Weighed, i).function);
 		if (lode_progress_is_cancelled(self->progress) ||
 			add_answer(self, "annotate", parameters) == TOO_LARGE ||
 			add_answer(self, "graph", parameters) == TOO_LARGE)
@@ -261,10 +260,10 @@ static unsigned add_functions(Html *self, const LodeProfile *profile)
 }
 
 /* The first `most` rows of a list, or as many as fit: how many that are. */
-static int add_list(Html *self, const char *query, int most)
+static int add_list(Html *self, const char *query, const char *before, int most)
 {
 	for (int n = most; n >= ORDERED; n /= 2) {
-		g_autofree char *parameters = g_strdup_printf("offset=0&limit=%d", n);
+		g_autofree char *parameters = g_strdup_printf("%soffset=0&limit=%d", before, n);
 		Outcome outcome = add_answer(self, query, parameters);
 		if (outcome != TOO_LARGE)
 			return outcome == ADDED ? n : 0;
@@ -277,24 +276,24 @@ static int add_list(Html *self, const char *query, int most)
 static bool add_orders(Html *self)
 {
 	static const struct {
-		const char *query, *sort;
+		const char *query, *before, *sort;
 	} orders[] = {
-		{"sequences", "weight"},
-		{"sequences", "frequency"},
-		{"sequences", "places"},
-		{"sequences", "functions"},
-		{"sequences", "executions"},
-		{"sequences", "sequence"},
-		{"functions", "executions"},
-		{"functions", "calls"},
-		{"functions", "name"},
-		{"functions", "image"},
+		{"report", "sequences=1&", "weight"},
+		{"report", "sequences=1&", "frequency"},
+		{"report", "sequences=1&", "places"},
+		{"report", "sequences=1&", "functions"},
+		{"report", "sequences=1&", "executions"},
+		{"report", "sequences=1&", "sequence"},
+		{"functions", "", "executions"},
+		{"functions", "", "calls"},
+		{"functions", "", "name"},
+		{"functions", "", "image"},
 	};
 	bool are_added = true;
 
 	for (size_t i = 0; i < G_N_ELEMENTS(orders); i++) {
 		g_autofree char *parameters = g_strdup_printf(
-			"sort=%s&offset=0&limit=%d", orders[i].sort, ORDERED);
+			"%ssort=%s&offset=0&limit=%d", orders[i].before, orders[i].sort, ORDERED);
 		are_added = add_answer(self, orders[i].query, parameters) == ADDED && are_added;
 	}
 	return are_added;
@@ -305,13 +304,13 @@ static void collect(Html *self, const LodeProfile *profile)
 	g_autofree char *places = g_strdup_printf("&limit=%d&context=4", FINDING_PLACES);
 
 	add_answer(self, "profiles", "");
-	add_answer(self, "findings", "places=2");
+	add_answer(self, "report", "explain=1&places=2");
 	unsigned n_types = 0, n_stretches = 0;
 	unsigned n_findings = add_range(self, "annotate", "finding=", places, FINDINGS);
-	int n_listed = add_list(self, "functions", FUNCTIONS);
+	int n_listed = add_list(self, "functions", "", FUNCTIONS);
 	if (profile->memory != NULL)
 		add_memory(self, profile, &n_types, &n_stretches);
-	int n_rows = add_list(self, "sequences", SEQUENCES);
+	int n_rows = add_list(self, "report", "sequences=1&", SEQUENCES);
 	self->max_bytes = MAX_ANSWERS_BYTES - AFTER_FUNCTIONS_BYTES;
 	unsigned n_functions = add_functions(self, profile);
 	self->max_bytes = MAX_ANSWERS_BYTES;

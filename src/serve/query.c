@@ -2,97 +2,333 @@
 #include "serve/query.h"
 
 #include "base/error.h"
+#include "questions/questions.h"
 
 #include <string.h>
 
-static const LodeServeQueryKind kinds[] = {
-	{"profiles", lode_serve_profiles, true},
-	{"info", lode_serve_info, false},
-	{"findings", lode_serve_findings, false},
-	{"sequences", lode_serve_sequences, false},
-	{"functions", lode_serve_functions, false},
-	{"annotate", lode_serve_annotate, false},
-	{"graph", lode_serve_graph, false},
-	{"pivot", lode_serve_pivot, false},
-	{"heat", lode_serve_heat, false},
-	{"layout", lode_serve_layout, false},
-	{"sharing", lode_serve_sharing, false},
-	{"placement", lode_serve_placement, false},
-	{"compare", lode_serve_compare, false},
-	{"trace", lode_serve_trace, true},
-	{"misses", lode_serve_misses, true},
+static const char profile_list[] = "profiles";
+
+/* --- which files are meant --- */
+
+typedef struct {
+	uint32_t profile, base, trace;
+} Numbers;
+
+static const LodeParameter profile_rows[] = {
+	{"profile", LODE_COUNT(Numbers, profile), .value = "N", .summary = "its number"},
+	{NULL},
 };
 
-const LodeServeQueryKind *lode_serve_query_find(const char *name)
+static const LodeParameter both_rows[] = {
+	{"profile", LODE_COUNT(Numbers, profile), .value = "N", .summary = "the new one's number"},
+	{"base", LODE_COUNT(Numbers, base), .value = "N", .summary = "the base's number"},
+	{NULL},
+};
+
+static const LodeParameter trace_rows[] = {
+	{"trace", LODE_COUNT(Numbers, trace), .value = "N", .summary = "its number"},
+	{NULL},
+};
+
+/* A list is asked for again when something may have changed. */
+static const LodeParameter list_rows[] = {
+	{"again", LODE_COUNT(Numbers, profile), .value = "N", .summary = "any number"},
+	{NULL},
+};
+
+static const LodeParameterGroup profile_groups[] = {{"Files", profile_rows, 0}, {NULL}};
+static const LodeParameterGroup both_groups[] = {{"Files", both_rows, 0}, {NULL}};
+static const LodeParameterGroup trace_groups[] = {{"Files", trace_rows, 0}, {NULL}};
+static const LodeParameterGroup list_groups[] = {{"List", list_rows, 0}, {NULL}};
+
+static const LodeParameterGroup *groups_of(const LodeVerb *question)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-		if (strcmp(kinds[i].name, name) == 0)
-			return &kinds[i];
+	return question->takes_trace  ? trace_groups
+	       : question->takes_many ? both_groups
+	                              : profile_groups;
+}
+
+static bool read_numbers(const LodeParameterGroup *groups, const LodeParameterPairs *given,
+	Numbers *numbers, GError **error)
+{
+	g_autoptr(GPtrArray) lists = NULL;
+
+	return lode_parameters_fill(groups, given, LODE_PARAMETER_FOR_PAGE, numbers, &lists, error);
+}
+
+static void *find_file(const GPtrArray *files, const char *kind, uint32_t number, GError **error)
+{
+	if (number < files->len)
+		return files->pdata[number];
+	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND, "no %s %u: %u are served", kind,
+		number, files->len);
 	return NULL;
 }
 
-LodeServedProfile *lode_serve_query_profile(
-	const LodeServeParameters *parameters, const GPtrArray *profiles, GError **error)
+LodeServedProfile *lode_page_query_profile(
+	const LodeParameterPairs *given, const GPtrArray *profiles, GError **error)
 {
-	uint64_t number = 0;
+	Numbers numbers = {0};
 
-	if (!lode_serve_parameters_count(parameters, "profile", UINT32_MAX, &number, error))
-		return NULL;
-	if (number < profiles->len)
-		return g_ptr_array_index(profiles, number);
-	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-		"no profile %" G_GUINT64_FORMAT ": %u are served", number, profiles->len);
-	return NULL;
+	return read_numbers(profile_groups, given, &numbers, error)
+	               ? find_file(profiles, "profile", numbers.profile, error)
+	               : NULL;
 }
 
-const LodeMiningRun *lode_serve_query_mining(
-	const LodeServeQuery *self, bool has_sequences, GError **error)
+/* Those that say which files, and all others. */
+static void divide(const LodeParameterGroup *of_files, const LodeParameterPairs *given,
+	LodeParameterPairs *files, LodeParameterPairs *others)
 {
-	const char *name = lode_serve_parameters_text(self->parameters, "run");
-
-	return lode_profile_snapshot_run(
-		self->snapshot, name, has_sequences, self->progress, error);
-}
-
-static bool read_format(
-	const LodeServeParameters *parameters, LodeViewFormat *out_format, GError **error)
-{
-	const char *text = lode_serve_parameters_text(parameters, "format");
-	LodeViewFormat format = LODE_VIEW_JSON;
-
-	if (text != NULL &&
-		(!lode_view_format_from_text(text, &format) || format == LODE_VIEW_TEXT)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "format: '%s' is not json or csv",
-			text);
-		return false;
+	for (guint i = 0; i < given->names->len; i++) {
+		const char *name = given->names->pdata[i];
+		lode_parameter_pairs_add(
+			lode_parameter_find(of_files, name) != NULL ? files : others, name,
+			given->values->pdata[i]);
 	}
-	*out_format = format;
+}
+
+/* --- the asker --- */
+
+enum { MAX_FILES = 2 };
+
+/* What an answer uses is held on to until it is there. */
+typedef struct {
+	LodeAsking asking;
+	const char *names[MAX_FILES + 1], *paths[MAX_FILES + 1];
+	LodeProfileSnapshot *snapshots[MAX_FILES];
+	LodeProfilePart *part;
+	LodeServedTrace *trace;
+	bool has_taken_trace;
+	LodeMiningRun *empty_run;
+} Query;
+
+static void query_clear(Query *self)
+{
+	for (unsigned i = 0; i < MAX_FILES; i++)
+		g_clear_pointer(&self->snapshots[i], lode_profile_snapshot_unref);
+	g_clear_pointer(&self->part, lode_profile_part_unref);
+	g_clear_pointer(&self->empty_run, lode_mining_run_free);
+	if (self->has_taken_trace)
+		lode_served_trace_give_back(self->trace);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Query, query_clear)
+
+static Query *query_of(LodeAsking *asking)
+{
+	return (Query *)(void *)((char *)asking - offsetof(Query, asking));
+}
+
+static bool find_part(
+	Query *self, LodeProfileSnapshot *snapshot, const LodeProfileChoice *choice, GError **error)
+{
+	g_clear_pointer(&self->part, lode_profile_part_unref);
+	self->part = lode_profile_snapshot_part(snapshot, choice, self->asking.progress, error);
+	return self->part != NULL;
+}
+
+static const LodeProfile *give_profile(
+	LodeAsking *asking, unsigned n, const LodeProfileChoice *choice, GError **error)
+{
+	Query *self = query_of(asking);
+	LodeProfileSnapshot *snapshot = self->snapshots[n];
+
+	if (choice->origins == NULL && choice->weight == NULL)
+		return lode_profile_snapshot_profile(snapshot);
+	return find_part(self, snapshot, choice, error) ? lode_profile_part_profile(self->part)
+	                                                : NULL;
+}
+
+/* Before anything is mined, code can be shown. */
+static bool give_none(Query *self, LodeMined *out_mined)
+{
+	LodeMiningParameters none;
+
+	lode_mining_parameters_init(&none);
+	self->empty_run = lode_mining_run_new("none", &none);
+	*out_mined = (LodeMined){
+		lode_profile_snapshot_profile(self->snapshots[0]), self->empty_run, true};
 	return true;
 }
 
-bool lode_serve_query_run(const LodeServeQueryKind *kind, const LodeServeParameters *parameters,
+static bool give_mined(
+	LodeAsking *asking, const LodeRunChoice *choice, LodeMined *out_mined, GError **error)
+{
+	Query *self = query_of(asking);
+	LodeProfileSnapshot *snapshot = self->snapshots[0];
+	const LodeProgress *progress = asking->progress;
+	bool is_first = choice->run == NULL && lode_profile_snapshot_runs(snapshot)->len == 0;
+
+	if (choice->can_lack_run && is_first && choice->profile.origins == NULL)
+		return give_none(self, out_mined);
+	const LodeMiningRun *run = lode_profile_snapshot_run(
+		snapshot, choice->run, false, progress, error);
+	if (run == NULL)
+		return false;
+	bool has_sequences = choice->wants_sequences(run, choice->options);
+	LodeProfileChoice part = choice->profile;
+	if (part.origins == NULL)
+		part.origins = run->parameters.origins;
+	if (part.origins == NULL) {
+		run = lode_profile_snapshot_run(
+			snapshot, choice->run, has_sequences, progress, error);
+		*out_mined = (LodeMined){lode_profile_snapshot_profile(snapshot), run, false};
+		return run != NULL;
+	}
+	if (!find_part(self, snapshot, &part, error))
+		return false;
+	run = lode_profile_part_run(
+		self->part, run, choice->profile.origins, has_sequences, progress, error);
+	*out_mined = (LodeMined){lode_profile_part_profile(self->part), run, false};
+	return run != NULL;
+}
+
+static GPtrArray *give_runs(LodeAsking *asking, GError **error)
+{
+	(void)error;
+	return lode_profile_snapshot_runs(query_of(asking)->snapshots[0]);
+}
+
+/* What only chooses among the misses needs no other simulation. */
+static const LodeProfile *give_trace(
+	LodeAsking *asking, const LodeImportOptions *options, GError **error)
+{
+	static const char *const of_view[] = {"by", "event", "top", "format", NULL};
+	Query *self = query_of(asking);
+	g_autofree char *key = lode_asking_key(asking, "trace", of_view, true);
+	const LodeProfile *profile = lode_served_trace_take_profile(
+		self->trace, options, key, asking->progress, error);
+
+	self->has_taken_trace = profile != NULL;
+	return profile;
+}
+
+static void *find_kept(LodeAsking *asking, const LodeKeptKind *kind, const char *key)
+{
+	LodeProfileSnapshot *snapshot = query_of(asking)->snapshots[0];
+
+	return snapshot != NULL ? lode_profile_snapshot_find(snapshot, kind, key) : NULL;
+}
+
+static void keep(LodeAsking *asking, const LodeKeptKind *kind, const char *key, void *what)
+{
+	LodeProfileSnapshot *snapshot = query_of(asking)->snapshots[0];
+
+	if (snapshot != NULL)
+		lode_profile_snapshot_keep(snapshot, kind, key, what);
+}
+
+/* Notes are for who sits at a terminal; JSON has members for them. */
+static void note(LodeAsking *asking, const char *text)
+{
+	(void)asking;
+	(void)text;
+}
+
+static const LodeAsker asker = {
+	give_profile, give_mined, give_runs, give_trace, find_kept, keep, note};
+
+static bool take_profile(Query *self, unsigned n, const LodeServedFiles *files, uint32_t number,
+	LodeServedState *out_state, GError **error)
+{
+	LodeServedProfile *served = find_file(files->profiles, "profile", number, error);
+
+	if (served == NULL)
+		return false;
+	self->names[n] = self->paths[n] = lode_served_profile_name(served);
+	self->snapshots[n] = lode_served_profile_take(
+		served, self->asking.progress, out_state, error);
+	return self->snapshots[n] != NULL;
+}
+
+static bool take_files(Query *self, const LodeVerb *question, const LodeParameterPairs *given,
+	const LodeServedFiles *files, LodeServedState *out_state, GError **error)
+{
+	Numbers numbers = {0};
+
+	if (!read_numbers(groups_of(question), given, &numbers, error))
+		return false;
+	if (question->takes_many)
+		return take_profile(self, 0, files, numbers.base, out_state, error) &&
+		       take_profile(self, 1, files, numbers.profile, out_state, error);
+	if (!question->takes_trace)
+		return take_profile(self, 0, files, numbers.profile, out_state, error);
+	self->trace = find_file(files->traces, "trace", numbers.trace, error);
+	if (self->trace == NULL)
+		return false;
+	self->names[0] = lode_served_trace_name(self->trace);
+	self->paths[0] = lode_served_trace_path(self->trace);
+	return true;
+}
+
+/* JSON unless CSV is asked for. */
+static bool choose_format(LodeParameterPairs *given, GError **error)
+{
+	const char *format = lode_parameter_pairs_text(given, "format");
+
+	if (format == NULL)
+		lode_parameter_pairs_add(given, "format", "json");
+	return g_strcmp0(format, "text") != 0 ||
+	       lode_parameter_refuse(error, "format: 'text' is not json or csv");
+}
+
+static bool ask(Query *self, const LodeVerb *question, const LodeParameterPairs *given,
+	const LodeServedFiles *files, LodeServedState *out_state, GError **error)
+{
+	g_auto(LodeParameterPairs) of_files;
+	g_auto(LodeParameterPairs) others;
+	g_autoptr(GPtrArray) lists = NULL;
+	g_autofree void *options = g_malloc0(question->size);
+
+	lode_parameter_pairs_init(&of_files);
+	lode_parameter_pairs_init(&others);
+	divide(groups_of(question), given, &of_files, &others);
+	if (question->init != NULL)
+		question->init(options);
+	if (!choose_format(&others, error) ||
+		!lode_parameters_fill(question->groups, &others, LODE_PARAMETER_FOR_PAGE, options,
+			&lists, error) ||
+		!take_files(self, question, &of_files, files, out_state, error))
+		return false;
+	self->asking.given = &others;
+	return question->answer(&self->asking, options, error);
+}
+
+bool lode_page_query_exists(const char *name)
+{
+	return strcmp(name, profile_list) == 0 || lode_question_find(name) != NULL;
+}
+
+bool lode_page_query_has_run(const char *name)
+{
+	const LodeVerb *question = lode_question_find(name);
+
+	return question != NULL && lode_parameter_find(question->groups, "run") != NULL;
+}
+
+bool lode_page_query_run(const char *name, const LodeParameterPairs *given,
 	const LodeServedFiles *files, const LodeProgress *progress, FILE *out,
 	LodeServedState *out_state, GError **error)
 {
-	LodeServeQuery query = {.parameters = parameters,
-		.files = files,
-		.progress = progress,
-		.out = out,
-		.out_state = out_state};
+	const LodeVerb *question = lode_question_find(name);
+	g_auto(Query) self = {.asking = {.asker = &asker,
+				      .source = files->source,
+				      .progress = progress,
+				      .is_page = true,
+				      .out = out}};
+	GError *fault = NULL;
+	Numbers none;
 
 	*out_state = LODE_SERVED_CURRENT;
-	if (!read_format(parameters, &query.format, error))
-		return false;
-	if (kind->is_of_all)
-		return kind->answer(&query, error);
-	LodeServedProfile *served = lode_serve_query_profile(parameters, files->profiles, error);
-	if (served == NULL)
-		return false;
-	g_autoptr(LodeProfileSnapshot)
-		snapshot = lode_served_profile_take(served, progress, out_state, error);
-	if (snapshot == NULL)
-		return false;
-	query.snapshot = snapshot;
-	query.profile = lode_profile_snapshot_profile(snapshot);
-	return kind->answer(&query, error);
+	if (strcmp(name, profile_list) == 0)
+		return read_numbers(list_groups, given, &none, error) &&
+		       lode_profile_list_write(files, progress, out, error);
+	self.asking.names = self.names;
+	self.asking.paths = self.paths;
+	if (ask(&self, question, given, files, out_state, &fault))
+		return true;
+	/* Messages have the names of options; here they are without dashes. */
+	g_autofree char *message = lode_parameters_undash(question->groups, fault->message);
+	g_set_error_literal(error, fault->domain, fault->code, message);
+	g_error_free(fault);
+	return false;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "serve/served_profile.h"
 
-#include "analyses/mine/closed.h"
 #include "base/error.h"
 #include "questions/mining.h"
 #include "serve/turn.h"
@@ -30,13 +29,12 @@ struct LodeProfileSnapshot {
 	LodeProfile *profile;
 	GPtrArray *runs;   /* LodeRunSummary */
 	bool *are_sampled; /* [events] */
-	LodeTurn mining;   /* of findings, of sequences, and of which are closed */
+	LodeTurn mining;   /* of findings and of sequences */
 	GMutex lock;       /* of what follows; never held while anything is mined */
 	GHashTable
 		*loaded; /* name → LodeMiningRun, as stored; where none is, what was fitted here */
-	GHashTable *mined;  /* name → LodeMiningRun, mined here */
-	GHashTable *closed; /* LodeMiningRun → bool [sequences] */
-	GHashTable *kept;   /* what was asked for → Kept */
+	GHashTable *mined; /* name → LodeMiningRun, mined here */
+	GHashTable *kept;  /* what was asked for → Kept */
 };
 
 struct LodeServedProfile {
@@ -94,7 +92,6 @@ void lode_profile_snapshot_unref(LodeProfileSnapshot *self)
 		return;
 	g_hash_table_unref(self->loaded);
 	g_hash_table_unref(self->mined);
-	g_hash_table_unref(self->closed);
 	g_hash_table_unref(self->kept);
 	g_clear_pointer(&self->runs, g_ptr_array_unref);
 	g_free(self->are_sampled);
@@ -162,7 +159,6 @@ static LodeProfileSnapshot *snapshot_new(
 	self->path = g_strdup(path);
 	self->loaded = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_run);
 	self->mined = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_run);
-	self->closed = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	self->kept = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, kept_free);
 	bool was_found = find_file(path, &self->file);
 	self->profile = lode_profile_store_read_with_memory(path, progress, error);
@@ -205,12 +201,6 @@ static LodeMiningRun *load_run(LodeProfileSnapshot *self, const char *name, GErr
 
 	if (run == NULL)
 		return NULL;
-	if (!is_of_all(&run->parameters)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
-			"run '%s' is of a part of the profile (--origin); 'lode report' shows it",
-			name);
-		return NULL;
-	}
 	if (!find_file(self->path, &after) || !is_unchanged(&self->file, &after)) {
 		fail_changed(file_name, error);
 		return NULL;
@@ -306,25 +296,6 @@ const LodeMiningRun *lode_profile_snapshot_run(LodeProfileSnapshot *self, const 
 	return mined;
 }
 
-const bool *lode_profile_snapshot_closed(LodeProfileSnapshot *self, const LodeMiningRun *run,
-	const LodeProgress *progress, GError **error)
-{
-	bool *known = find_made(self, self->closed, run);
-
-	if (known != NULL || !lode_turn_take(&self->mining, progress, error))
-		return known;
-	known = find_made(self, self->closed, run);
-	if (known == NULL) {
-		g_autofree bool *is_closed = g_new0(bool, run->sequences->len + 1);
-		if (lode_closed_mark(run, is_closed, progress, error)) {
-			known = g_steal_pointer(&is_closed);
-			keep_made(self, self->closed, (void *)run, known);
-		}
-	}
-	lode_turn_give(&self->mining);
-	return known;
-}
-
 void *lode_profile_snapshot_find(
 	LodeProfileSnapshot *self, const LodeKeptKind *kind, const char *asked)
 {
@@ -346,17 +317,105 @@ void lode_profile_snapshot_keep(
 	g_hash_table_insert(self->kept, g_strdup(asked), kept);
 }
 
-static void *ref_list(void *list)
+/* --- a part of a profile --- */
+
+struct LodeProfilePart {
+	gatomicrefcount references;
+	LodeProfile *profile;
+	LodeTurn mining;
+	GHashTable *runs; /* name and what was wanted → LodeMiningRun; in their turn */
+};
+
+static void *part_ref(void *part)
 {
-	return g_array_ref(list);
+	g_atomic_ref_count_inc(&((LodeProfilePart *)part)->references);
+	return part;
 }
 
-static void unref_list(void *list)
+void lode_profile_part_unref(LodeProfilePart *self)
 {
-	g_array_unref(list);
+	if (!g_atomic_ref_count_dec(&self->references))
+		return;
+	lode_profile_free(self->profile);
+	lode_turn_clear(&self->mining);
+	g_hash_table_unref(self->runs);
+	g_free(self);
 }
 
-const LodeKeptKind lode_kept_list = {ref_list, unref_list};
+static void part_unref(void *part)
+{
+	lode_profile_part_unref(part);
+}
+
+LodeProfilePart *lode_profile_snapshot_part(LodeProfileSnapshot *self,
+	const LodeProfileChoice *choice, const LodeProgress *progress, GError **error)
+{
+	static const LodeKeptKind kind = {part_ref, part_unref};
+	g_autofree char *key = g_strdup_printf("part %s\n%s",
+		choice->origins != NULL ? choice->origins : "",
+		choice->weight != NULL ? choice->weight : "");
+	LodeProfileChoice whole = *choice;
+	g_autofree char *note = NULL;
+	FileState after;
+
+	LodeProfilePart *part = lode_profile_snapshot_find(self, &kind, key);
+	if (part != NULL)
+		return part;
+	whole.has_memory = true;
+	g_autoptr(LodeProfile)
+		profile = lode_profile_choice_read(&whole, self->path, progress, &note, error);
+	if (profile == NULL)
+		return NULL;
+	if (!find_file(self->path, &after) || !is_unchanged(&self->file, &after)) {
+		g_autofree char *name = g_path_get_basename(self->path);
+		fail_changed(name, error);
+		return NULL;
+	}
+	part = g_new0(LodeProfilePart, 1);
+	g_atomic_ref_count_init(&part->references);
+	lode_turn_init(&part->mining);
+	part->profile = g_steal_pointer(&profile);
+	part->runs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_run);
+	lode_profile_snapshot_keep(self, &kind, key, part);
+	return part;
+}
+
+const LodeProfile *lode_profile_part_profile(const LodeProfilePart *self)
+{
+	return self->profile;
+}
+
+static LodeMiningRun *mine_part(LodeProfilePart *self, const LodeMiningRun *like,
+	const char *origins, bool has_sequences, const LodeProgress *progress, GError **error)
+{
+	LodeMiningParameters parameters = like->parameters;
+
+	if (origins != NULL)
+		return lode_mine_origins(
+			self->profile, like, origins, has_sequences, progress, error);
+	parameters.only_findings = false;
+	return lode_mine_sequences(self->profile, &parameters, like->name, progress, error);
+}
+
+const LodeMiningRun *lode_profile_part_run(LodeProfilePart *self, const LodeMiningRun *like,
+	const char *origins, bool has_sequences, const LodeProgress *progress, GError **error)
+{
+	g_autofree char *key = g_strdup_printf(
+		"%s%s", has_sequences ? "sequences " : "findings ", like->name);
+
+	if (origins == NULL && !(has_sequences && like->parameters.only_findings))
+		return like;
+	if (!lode_turn_take(&self->mining, progress, error))
+		return NULL;
+	LodeMiningRun *run = g_hash_table_lookup(self->runs, key);
+	if (run == NULL) {
+		run = mine_part(self, like, origins, has_sequences, progress, error);
+		if (run != NULL)
+			g_hash_table_insert(self->runs, g_steal_pointer(&key), run);
+	}
+	lode_turn_give(&self->mining);
+	return run;
+}
 
 /* --- a profile --- */
 

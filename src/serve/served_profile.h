@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "base/progress.h"
+#include "questions/asking.h"
 #include "store/profile_store.h"
 
 typedef struct LodeServedProfile LodeServedProfile;
@@ -69,19 +69,6 @@ GPtrArray *lode_profile_snapshot_runs(const LodeProfileSnapshot *self);
 const LodeMiningRun *lode_profile_snapshot_run(LodeProfileSnapshot *self, const char *name,
 	bool has_sequences, const LodeProgress *progress, GError **error);
 
-/* Which sequences of a run of the snapshot are closed, found when first asked for: valid as long as
- * the snapshot. NULL: _CANCELLED. */
-const bool *lode_profile_snapshot_closed(LodeProfileSnapshot *self, const LodeMiningRun *run,
-	const LodeProgress *progress, GError **error);
-
-/* What is kept: how it is held on to. */
-typedef struct {
-	void *(*ref)(void *what);
-	void (*unref)(void *what);
-} LodeKeptKind;
-
-extern const LodeKeptKind lode_kept_list; /* GArray */
-
 /*
  * What takes time and will be asked for again is kept, such as sorted lists of sequences, of which
  * only the first page has to wait then: a few things, by what was asked for. The caller unrefs what
@@ -91,3 +78,24 @@ void *lode_profile_snapshot_find(
 	LodeProfileSnapshot *self, const LodeKeptKind *kind, const char *asked);
 void lode_profile_snapshot_keep(
 	LodeProfileSnapshot *self, const LodeKeptKind *kind, const char *asked, void *what);
+
+/*
+ * A part of a profile, or one with other weights, and what was mined in it. It is kept, too; the
+ * caller unrefs it. Errors: those of lode_profile_choice_read(), and as lode_served_profile_take()
+ * where the file has changed.
+ */
+typedef struct LodeProfilePart LodeProfilePart;
+
+LodeProfilePart *lode_profile_snapshot_part(LodeProfileSnapshot *self,
+	const LodeProfileChoice *choice, const LodeProgress *progress, GError **error);
+void lode_profile_part_unref(LodeProfilePart *self);
+
+const LodeProfile *lode_profile_part_profile(const LodeProfilePart *self);
+
+/*
+ * A run of the part, valid as long as it: `like` itself, if that was made of these origins, or what
+ * its parameters find here (`origins` not NULL); with its sequences where they are wanted. Errors:
+ * those of mining.
+ */
+const LodeMiningRun *lode_profile_part_run(LodeProfilePart *self, const LodeMiningRun *like,
+	const char *origins, bool has_sequences, const LodeProgress *progress, GError **error);

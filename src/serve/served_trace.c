@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "serve/served_trace.h"
 
-#include "ingest/import.h"
 #include "serve/turn.h"
 #include "traces/rps_format.h"
 #include "traces/trace_reader.h"
@@ -12,7 +11,7 @@
 struct LodeServedTrace {
 	char *path, *name;
 	LodeTurn turn;        /* of what follows; taken while the profile is used */
-	char *simulated;      /* the caches' text; NULL: none yet */
+	char *simulated;      /* what was asked for; NULL: nothing yet */
 	LodeProfile *profile; /* with their misses */
 };
 
@@ -64,17 +63,19 @@ const char *lode_served_trace_name(const LodeServedTrace *self)
 }
 
 const LodeProfile *lode_served_trace_take_profile(LodeServedTrace *self,
-	const LodeHierarchy *hierarchy, const LodeProgress *progress, GError **error)
+	const LodeImportOptions *options, const char *key, const LodeProgress *progress,
+	GError **error)
 {
 	const char *path = self->path;
-	const LodeImportOptions options = {.paths = &path, .n_paths = 1, .hierarchy = hierarchy};
-	g_autofree char *text = lode_hierarchy_to_text(hierarchy);
+	LodeImportOptions import = *options;
 
+	import.paths = &path;
+	import.n_paths = 1;
 	if (!lode_turn_take(&self->turn, progress, error))
 		return NULL;
-	if (g_strcmp0(text, self->simulated) == 0)
+	if (g_strcmp0(key, self->simulated) == 0)
 		return self->profile;
-	LodeProfile *profile = lode_import(&options, progress, error);
+	LodeProfile *profile = lode_import(&import, progress, error);
 	if (profile == NULL) {
 		lode_turn_give(&self->turn);
 		return NULL;
@@ -82,7 +83,7 @@ const LodeProfile *lode_served_trace_take_profile(LodeServedTrace *self,
 	lode_profile_free(self->profile);
 	self->profile = profile;
 	g_free(self->simulated);
-	self->simulated = g_steal_pointer(&text);
+	self->simulated = g_strdup(key);
 	return profile;
 }
 

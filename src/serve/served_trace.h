@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/progress.h"
-#include "caches/hierarchy.h"
+#include "ingest/import.h"
 #include "model/profile.h"
 
 typedef struct LodeServedTrace LodeServedTrace;
@@ -30,5 +30,6 @@ const char *lode_served_trace_name(const LodeServedTrace *self);
  * _CANCELLED, also while waiting, and those of lode_import().
  */
 const LodeProfile *lode_served_trace_take_profile(LodeServedTrace *self,
-	const LodeHierarchy *hierarchy, const LodeProgress *progress, GError **error);
+	const LodeImportOptions *options, const char *key, const LodeProgress *progress,
+	GError **error);
 void lode_served_trace_give_back(LodeServedTrace *self);

@@ -4,6 +4,7 @@
 #include "analyses/memory/address_histogram.h"
 #include "base/error.h"
 #include "base/late_library.h"
+#include "questions/memory_samples.h"
 #include "serve/connection_watch.h"
 #include "serve/page_asset.h"
 #include "serve/query.h"
@@ -97,7 +98,7 @@ typedef struct {
 	struct MHD_Connection *connection;
 	const char *path, *method;
 	GCancellable *cancellable;
-	const LodeServeQueryKind *query;
+	const char *query; /* its name, in the path; NULL: none */
 	bool is_reload;
 	bool is_live;   /* the stream of pictures */
 	bool is_sample; /* to start or stop sampling */
@@ -237,7 +238,7 @@ static enum MHD_Result queue_asset(Request *request, GBytes *bytes, const char *
 /* --- queries --- */
 
 typedef struct {
-	LodeServeParameters parameters;
+	LodeParameterPairs parameters;
 	bool is_too_much;
 } ReadParameters;
 
@@ -253,7 +254,7 @@ static enum MHD_Result add_parameter(void *data, enum MHD_ValueKind kind, const 
 		read->is_too_much = true;
 		return MHD_NO;
 	}
-	lode_serve_parameters_add(&read->parameters, name, value);
+	lode_parameter_pairs_add(&read->parameters, name, value);
 	return MHD_YES;
 }
 
@@ -315,7 +316,23 @@ static enum MHD_Result queue_failure(Request *request, LodeServedState state, co
 	return queue_error(request, status, code, error->message);
 }
 
-static bool run_query(Request *request, const LodeServeParameters *parameters, FILE *out,
+typedef struct {
+	bool is_on;
+} Switch;
+
+/* Whether sampling is on. */
+static bool read_switch(const LodeParameterPairs *parameters, Switch *out, GError **error)
+{
+	static const LodeParameter rows[] = {
+		{"on", LODE_FLAG(Switch, is_on), .summary = "sample from now on"}, {NULL}};
+	static const LodeParameterGroup groups[] = {{"Sampling", rows, 0}, {NULL}};
+	g_autoptr(GPtrArray) lists = NULL;
+
+	return lode_parameters_fill(
+		groups, parameters, LODE_PARAMETER_FOR_PAGE, out, &lists, error);
+}
+
+static bool run_query(Request *request, const LodeParameterPairs *parameters, FILE *out,
 	LodeServedState *out_state, GError **error)
 {
 	const LodeServedFiles *files = request->server->files;
@@ -323,14 +340,17 @@ static bool run_query(Request *request, const LodeServeParameters *parameters, F
 
 	*out_state = LODE_SERVED_CURRENT;
 	if (request->is_sample) {
-		lode_live_feed_sample(files->live, lode_serve_parameters_flag(parameters, "on"));
+		Switch sample = {0};
+		if (!read_switch(parameters, &sample, error))
+			return false;
+		lode_live_feed_sample(files->live, sample.is_on);
 		fputs("{}\n", out);
 		return true;
 	}
 	if (!request->is_reload)
-		return lode_serve_query_run(
+		return lode_page_query_run(
 			request->query, parameters, files, &progress, out, out_state, error);
-	LodeServedProfile *served = lode_serve_query_profile(parameters, files->profiles, error);
+	LodeServedProfile *served = lode_page_query_profile(parameters, files->profiles, error);
 	if (served == NULL || !lode_served_profile_reload(served, &progress, error))
 		return false;
 	fputs("{}\n", out);
@@ -347,13 +367,13 @@ static enum MHD_Result stop(Request *request)
 	return MHD_NO;
 }
 
-static enum MHD_Result queue_query(Request *request, const LodeServeParameters *parameters)
+static enum MHD_Result queue_query(Request *request, const LodeParameterPairs *parameters)
 {
 	g_autoptr(GError) error = NULL;
 	LodeServedState state;
 	char *text = NULL;
 	size_t size = 0;
-	bool is_csv = g_strcmp0(lode_serve_parameters_text(parameters, "format"), "csv") == 0;
+	bool is_csv = g_strcmp0(lode_parameter_pairs_text(parameters, "format"), "csv") == 0;
 
 	if (!begin_query(request->server, request->cancellable))
 		return stop(request);
@@ -452,33 +472,36 @@ static ssize_t read_stream(void *data, uint64_t position, char *buffer, size_t s
 	return (ssize_t)n;
 }
 
-/* granularity, measure, thread. Errors: _USAGE. */
-static bool read_look(const LodeServeParameters *parameters, LodeLiveLook *look, GError **error)
-{
-	static const char *const measures[] = {"weight", "loads", "stores"};
-	const char *granularity = lode_serve_parameters_text(parameters, "granularity");
-	const char *measure = lode_serve_parameters_text(parameters, "measure");
-	uint64_t thread = G_MAXINT32;
+typedef struct {
+	LodeLiveLook look;
+	const char *granularity;
+	uint32_t thread;
+	bool has_thread;
+} Look;
 
-	*look = (LodeLiveLook){.granularity = LODE_PAGE_BYTES, .thread = -1};
-	if (!lode_serve_parameters_count(parameters, "thread", G_MAXINT32 - 1, &thread, error))
+static const LodeParameter look_rows[] = {
+	LODE_GRANULARITY_ROW(Look, granularity),
+	{"measure", LODE_WORD(Look, look.measure), .value = "weight|loads|stores",
+		.summary = "what is shown"},
+	{"thread", LODE_COUNT(Look, thread), .most = G_MAXINT32 - 1, .value = "N",
+		.given = offsetof(Look, has_thread), .summary = "only this thread"},
+	{NULL},
+};
+
+static const LodeParameterGroup look_groups[] = {{"Look", look_rows, 0}, {NULL}};
+
+static bool read_look(const LodeParameterPairs *parameters, LodeLiveLook *out_look, GError **error)
+{
+	Look self = {.look.granularity = LODE_PAGE_BYTES};
+	g_autoptr(GPtrArray) lists = NULL;
+
+	if (!lode_parameters_fill(
+		    look_groups, parameters, LODE_PARAMETER_FOR_PAGE, &self, &lists, error) ||
+		!lode_memory_granularity_read(self.granularity, &self.look.granularity, error))
 		return false;
-	if (thread != G_MAXINT32)
-		look->thread = (int)thread;
-	if (granularity != NULL &&
-		!lode_address_granularity_from_text(granularity, &look->granularity)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"granularity: '%s' is not page, line, word or a power of two", granularity);
-		return false;
-	}
-	while (measure != NULL && look->measure < (int)G_N_ELEMENTS(measures) &&
-		strcmp(measure, measures[look->measure]) != 0)
-		look->measure++;
-	if (look->measure < (int)G_N_ELEMENTS(measures))
-		return true;
-	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-		"measure: '%s' is not weight, loads or stores", measure);
-	return false;
+	self.look.thread = self.has_thread ? (int)self.thread : -1;
+	*out_look = self.look;
+	return true;
 }
 
 static bool begin_stream(LodeServer *self)
@@ -491,7 +514,7 @@ static bool begin_stream(LodeServer *self)
 	return true;
 }
 
-static enum MHD_Result queue_stream(Request *request, const LodeServeParameters *parameters)
+static enum MHD_Result queue_stream(Request *request, const LodeParameterPairs *parameters)
 {
 	g_autoptr(GError) error = NULL;
 	LodeServer *server = request->server;
@@ -551,7 +574,8 @@ static LodeGateKind find_target(Request *request)
 	request->is_reload = strcmp(request->path, "/api/reload") == 0;
 	request->is_live = is_recording && strcmp(request->path, "/api/live") == 0;
 	request->is_sample = is_recording && strcmp(request->path, "/api/sample") == 0;
-	request->query = lode_serve_query_find(request->path + sizeof(prefix) - 1);
+	const char *name = request->path + sizeof(prefix) - 1;
+	request->query = lode_page_query_exists(name) ? name : NULL;
 	return LODE_GATE_GUARDED;
 }
 
@@ -610,7 +634,7 @@ static enum MHD_Result answer_request(Request *request)
 	if (request->query == NULL && !request->is_reload && !request->is_live &&
 		!request->is_sample)
 		return refuse(request, MHD_HTTP_NOT_FOUND, "nothing is served at this address");
-	lode_serve_parameters_init(&read.parameters);
+	lode_parameter_pairs_init(&read.parameters);
 	mhd.get_connection_values_n(
 		request->connection, MHD_GET_ARGUMENT_KIND, add_parameter, &read);
 	enum MHD_Result result = read.is_too_much
@@ -618,7 +642,7 @@ static enum MHD_Result answer_request(Request *request)
 						   "too many parameters, or a byte of zero")
 	                         : request->is_live ? queue_stream(request, &read.parameters)
 	                                            : queue_query(request, &read.parameters);
-	lode_serve_parameters_clear(&read.parameters);
+	lode_parameter_pairs_clear(&read.parameters);
 	return result;
 }
 

@@ -115,7 +115,7 @@ static void write_table(const LodeProfile *profile, const LodeMemoryCoverage *co
 }
 
 static void write_text(const LodeProfile *profile, const GArray *coverage,
-	const LodeMemoryCoverageOptions *options, FILE *out)
+	const LodeMemoryViewOptions *options, FILE *out)
 {
 	lode_profile_lines_print(&options->terminal, out,
 		"%s · coverage of data addresses and data objects",
@@ -168,7 +168,7 @@ static void put_json_event(
 }
 
 static void write_json(const LodeProfile *profile, const GArray *coverage,
-	const LodeMemoryCoverageOptions *options, FILE *out)
+	const LodeMemoryViewOptions *options, FILE *out)
 {
 	LodeJsonStream json;
 
@@ -200,7 +200,7 @@ static void write_csv(const LodeProfile *profile, const GArray *coverage, FILE *
 }
 
 bool lode_memory_coverage_write(const LodeProfile *profile, const GArray *coverage,
-	const LodeMemoryCoverageOptions *options, FILE *out, GError **error)
+	const LodeMemoryViewOptions *options, FILE *out, GError **error)
 {
 	switch (options->format) {
 	case LODE_VIEW_TEXT:

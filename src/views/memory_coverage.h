@@ -3,14 +3,7 @@
 #pragma once
 
 #include "model/profile.h"
-#include "views/format.h"
-#include "views/memory_notes.h"
-
-typedef struct {
-	LodeViewFormat format;
-	LodeTerminal terminal;
-	const LodeMemoryNotes *notes;
-} LodeMemoryCoverageOptions;
+#include "views/memory_view_options.h"
 
 /*
  * `coverage` is what lode_memory_coverage_new() gives. CSV has the columns event,section,name and
@@ -18,4 +11,4 @@ typedef struct {
  * first layer that answered) and "known" (by any). Errors: _IO.
  */
 bool lode_memory_coverage_write(const LodeProfile *profile, const GArray *coverage,
-	const LodeMemoryCoverageOptions *options, FILE *out, GError **error);
+	const LodeMemoryViewOptions *options, FILE *out, GError **error);

@@ -179,8 +179,8 @@ static char *holes_text(const LodeTypeLayout *layout)
 	return g_strdup_printf("%" G_GUINT64_FORMAT " of them in holes", layout->hole_bytes);
 }
 
-static void put_head(const LodeTypeLayout *layout, const LodeMemoryLayoutOptions *options,
-	guint number, FILE *out)
+static void put_head(
+	const LodeTypeLayout *layout, const LodeMemoryViewOptions *options, guint number, FILE *out)
 {
 	char share[LODE_NUMBER_SIZE], samples[LODE_NUMBER_SIZE];
 	g_autofree char *ordinal = number > 0 ? g_strdup_printf(" (%u)", number) : g_strdup("");
@@ -269,8 +269,8 @@ static bool has_wide(const LodeTypeLayout *layout)
 	return false;
 }
 
-static void put_layout(const LodeTypeLayout *layout, const LodeMemoryLayoutOptions *options,
-	guint number, FILE *out)
+static void put_layout(
+	const LodeTypeLayout *layout, const LodeMemoryViewOptions *options, guint number, FILE *out)
 {
 	Table self = {.layout = layout, .terminal = &options->terminal};
 
@@ -295,7 +295,7 @@ static void put_layout(const LodeTypeLayout *layout, const LodeMemoryLayoutOptio
 }
 
 static void write_text(const LodeProfile *profile, const GPtrArray *layouts,
-	const LodeMemoryLayoutOptions *options, FILE *out)
+	const LodeMemoryViewOptions *options, FILE *out)
 {
 	lode_profile_lines_print(&options->terminal, out, "%s · layout · weight: %s",
 		profile->program != NULL ? profile->program : "?",
@@ -381,7 +381,7 @@ static void put_json_layout(const LodeTypeLayout *layout, LodeJsonStream *json)
 }
 
 static void write_json(const LodeProfile *profile, const GPtrArray *layouts,
-	const LodeMemoryLayoutOptions *options, FILE *out)
+	const LodeMemoryViewOptions *options, FILE *out)
 {
 	LodeJsonStream json;
 
@@ -448,7 +448,7 @@ static void write_csv(const GPtrArray *layouts, FILE *out)
 }
 
 bool lode_memory_layout_write(const LodeProfile *profile, const GPtrArray *layouts,
-	const LodeMemoryLayoutOptions *options, FILE *out, GError **error)
+	const LodeMemoryViewOptions *options, FILE *out, GError **error)
 {
 	switch (options->format) {
 	case LODE_VIEW_TEXT:

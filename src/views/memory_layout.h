@@ -3,15 +3,8 @@
 #pragma once
 
 #include "analyses/memory/type_layout.h"
-#include "views/format.h"
-#include "views/memory_notes.h"
-
-typedef struct {
-	LodeViewFormat format;
-	LodeTerminal terminal;
-	const LodeMemoryNotes *notes;
-} LodeMemoryLayoutOptions;
+#include "views/memory_view_options.h"
 
 /* `layouts` is what lode_type_layout_find() gives. Errors: _IO. */
 bool lode_memory_layout_write(const LodeProfile *profile, const GPtrArray *layouts,
-	const LodeMemoryLayoutOptions *options, FILE *out, GError **error);
+	const LodeMemoryViewOptions *options, FILE *out, GError **error);

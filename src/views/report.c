@@ -147,9 +147,9 @@ static bool is_inside(double value, const LodeReportRange *range)
 
 static bool has_supports(const LodeSequence *sequence, const LodeReportOptions *options)
 {
-	uint32_t max_size = options->max_size != 0 ? options->max_size : UINT32_MAX;
+	uint32_t max_size = options->size[1] != 0 ? options->size[1] : UINT32_MAX;
 
-	return sequence->n_items >= options->min_size && sequence->n_items <= max_size &&
+	return sequence->n_items >= options->size[0] && sequence->n_items <= max_size &&
 	       sequence->functions >= options->min_functions &&
 	       is_inside(sequence->weight, &options->weight) &&
 	       is_inside(sequence->frequency, &options->frequency) &&
@@ -334,9 +334,8 @@ bool lode_report_lists_sequences(const LodeMiningRun *run, const LodeReportOptio
 	lode_report_options_init(&plain);
 	return run->findings == NULL || options->show_all || options->is_reversed ||
 	       options->baseline != 0 || options->sort != NULL || options->with != NULL ||
-	       options->without != NULL || options->text != NULL || options->min_size != 0 ||
-	       options->max_size != 0 || options->min_functions != 0 ||
-	       options->percent_limit > 0 ||
+	       options->without != NULL || options->text != NULL || options->size[0] != 0 ||
+	       options->size[1] != 0 || options->min_functions != 0 || options->percent_limit > 0 ||
 	       memcmp(&options->weight, &plain.weight, sizeof(plain.weight)) != 0 ||
 	       memcmp(&options->frequency, &plain.frequency, sizeof(plain.weight)) != 0 ||
 	       memcmp(&options->maximal, &plain.maximal, sizeof(plain.weight)) != 0 ||

@@ -24,9 +24,9 @@ typedef struct {
 	uint32_t limit; /* findings or sequences; 0: the view's default (findings as text: what fits
 	                 * a screen, closed list as text 50, else all) */
 	LodeReportRange weight, frequency, maximal, differential;
-	uint32_t min_size, max_size; /* max 0: unlimited */
-	uint32_t min_functions;      /* that have it */
-	const char *const *with;     /* globs, NULL-terminated; NULL: none */
+	uint32_t size[2];        /* attributes, at least and at most; most 0: unlimited */
+	uint32_t min_functions;  /* that have it */
+	const char *const *with; /* globs, NULL-terminated; NULL: none */
 	const char *const *without;
 	const char *text;  /* words: each is part of the name of an attribute, in any case; NULL */
 	uint64_t baseline; /* sequence id; 0: none */

@@ -474,7 +474,7 @@ await check("memory: heat maps that zoom, groups in groups", async (expect) => {
 	expect("due to", await page.$$eval(".accesses tbody tr", (all) => all.map((row) => [row.cells[1].innerText.trim(), ...[...row.querySelectorAll(".due-to")].map((one) => one.innerText.trim())])), taken);
 	expect("axe", await faultsOfAxe(), []);
 	await picture("sharing_due_to");
-	await at("#/memory?pane=placement&threads_per_memory=1");
+	await at("#/memory?pane=placement&threads=1");
 	await page.waitForSelector(".placement .chosen");
 	const policies = json("place", "x.lode", "--threads-per-memory", "1").policies;
 	expect("policies", (await texts(".placement .chosen .share"))[0]?.trim(), `${(100 * policies.find((one) => one.is_chosen).share).toFixed(1)} %`);
@@ -528,7 +528,7 @@ const views = {
 	groups: "#/memory?pane=pivot&by=object&by=function",
 	columns: "#/memory?pane=pivot&by=object&column=function",
 	types: "#/memory?pane=layout",
-	placement: "#/memory?pane=placement&threads_per_memory=1",
+	placement: "#/memory?pane=placement&threads=1",
 	sharing: "#/memory?pane=sharing",
 	curves: "#/traces",
 };

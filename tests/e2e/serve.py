@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 import unicodedata
+import urllib.parse
 
 LODE, FLOW = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 WAIT = 60  # seconds, for what a busy machine may take long for
@@ -90,7 +91,7 @@ class Server:
         return self.get(path, **how)[0]
 
     def serves(self):
-        status, _, body = self.get("/api/findings")
+        status, _, body = self.get("/api/report")
         if status == 200 and "findings" in json.loads(body):
             return None
         return f"it no longer serves: status {status}"
@@ -129,8 +130,8 @@ check(
 shown = {}
 faults = []
 for query, member in (
-    ("profiles", "profiles"), ("info", "runs"), ("findings", "findings"), ("sequences?limit=2", "sequences"),
-    ("functions?limit=1", "functions"), ("annotate?function=0", "places"), ("graph?function=0", "blocks"),
+    ("profiles", "profiles"), ("info", "runs"), ("report", "findings"), ("report?sequences=1&limit=2", "sequences"),
+    ("functions?limit=1", "functions"), ("annotate?function-number=0", "places"), ("graph?function-number=0", "blocks"),
     ("annotate?sequence=1", "places"),
 ):
     status, headers, body = server.get(f"/api/{query}")
@@ -143,9 +144,9 @@ whole = json.loads(subprocess.run(
     [LODE, "report", "x.lode", "--all", "--sort", "places", "--format", "json"], capture_output=True, check=True,
 ).stdout)["sequences"]
 step = len(whole) // 7 + 1
-pages = [json.loads(server.get(f"/api/sequences?all=1&sort=places&limit={step}&offset={at}")[2]) for at in range(0, len(whole), step)]
+pages = [json.loads(server.get(f"/api/report?all=1&sort=places&limit={step}&offset={at}")[2]) for at in range(0, len(whole), step)]
 paged = [row for page in pages for row in page["sequences"]]
-status, headers, csv = server.get("/api/sequences?all=1&sort=places&format=csv")
+status, headers, csv = server.get("/api/report?all=1&sort=places&format=csv")
 table = subprocess.run(
     [LODE, "report", "x.lode", "--all", "--sort", "places", "--format", "csv"], capture_output=True, check=True,
 ).stdout
@@ -161,18 +162,18 @@ check(
 check(
     "without the right token or cookie there is nothing",
     *(expect(f"{path} {cookie}", server.status(path, cookie=cookie), 403)
-      for path in ("/", "/?token=", f"/?token={'0' * 32}", "/api/findings", f"/api/findings?token={server.token}", "/api/profiles")
+      for path in ("/", "/?token=", f"/?token={'0' * 32}", "/api/report", f"/api/report?token={server.token}", "/api/profiles")
       for cookie in (None, server.cookie.split("=")[0] + "=" + "0" * 32, "lode-1=" + server.cookie.split("=")[1])),
 )
 
 evil = ("evil.example", f"evil.example:{server.port}", f"127.0.0.1:{server.port + 1}", "127.0.0.1", "10.0.0.1:" + str(server.port),
         f"127.0.0.1.evil.example:{server.port}", f"localhost.:{server.port}", f"127.0.0.1:{server.port}@evil", ":", "[::1", f"0x7f.1:{server.port}")
-request = f"GET /api/findings HTTP/1.1\r\nCookie: {server.cookie}\r\n"
+request = f"GET /api/report HTTP/1.1\r\nCookie: {server.cookie}\r\n"
 check(
     "another Host is refused (DNS rebinding)",
-    *(expect(host, server.status("/api/findings", host=host), 403, 400) for host in evil),
+    *(expect(host, server.status("/api/report", host=host), 403, 400) for host in evil),
     *(expect(host, server.status("/app.js", host=host), 403, 400) for host in evil[:3]),
-    *(expect(host, server.status("/api/findings", host=host), 200) for host in (server.host, f"localhost:{server.port}", f"[::1]:{server.port}")),
+    *(expect(host, server.status("/api/report", host=host), 200) for host in (server.host, f"localhost:{server.port}", f"[::1]:{server.port}")),
     expect("no Host", b" 200 " in server.raw(request.encode() + b"Connection: close\r\n\r\n")[:20], False),
     expect("two", b" 200 " in server.raw((request + f"Host: {server.host}\r\nHost: {server.host}\r\nConnection: close\r\n\r\n").encode())[:20], False),
 )
@@ -180,10 +181,10 @@ check(
 own = f"http://{server.host}"
 check(
     "another page's requests are refused",
-    *(expect(origin, server.status("/api/findings", Origin=origin), 403)
+    *(expect(origin, server.status("/api/report", Origin=origin), 403)
       for origin in ("http://evil.example", "null", f"https://{server.host}", f"http://localhost:{server.port}", own + ".evil.example", "")),
-    *(expect(site, server.status("/api/findings", Sec_Fetch_Site=site), 403) for site in ("cross-site", "same-site")),
-    expect("its own", server.status("/api/findings", Origin=own, Sec_Fetch_Site="same-origin"), 200),
+    *(expect(site, server.status("/api/report", Sec_Fetch_Site=site), 403) for site in ("cross-site", "same-site")),
+    expect("its own", server.status("/api/report", Origin=own, Sec_Fetch_Site="same-origin"), 200),
     expect("a link from elsewhere", server.status(f"/?token={server.token}", cookie=None, Sec_Fetch_Site="cross-site"), 200),
     expect("POST without Origin", server.status("/api/reload", method="POST"), 403),
     expect("POST of another", server.status("/api/reload", method="POST", Origin="http://evil.example"), 403),
@@ -192,24 +193,24 @@ check(
 
 faults = []
 for path in ("/../../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/etc/passwd", "//etc/passwd", "/api/../../etc/passwd", "/api//etc/passwd",
-             "/api/x.lode", "/x.lode", "/app.js/..", "/api/findings/", "/api/", "/index.html", "/lode/app.js"):
+             "/api/x.lode", "/x.lode", "/app.js/..", "/api/report/", "/api/", "/index.html", "/lode/app.js"):
     status, _, body = server.get(path)
     faults += [expect(path, status, 404), b"root:" in body and f"{path} gives a file"]
 for path in ("info?profile=../../etc/passwd", "info?profile=2", "info?profile=-1", "info?profile=99999999999999999999", "annotate?function=/etc/passwd",
-             "annotate?line=1&file=/etc/passwd", "annotate", "annotate?finding=1&sequence=1", "sequences?limit=x", "sequences?with=" + "&with=".join("*" * 70),
-             "sequences?sort=%00", "functions?sort=evil", "info?format=text", "annotate?sequence=99999999", "heat?granularity=0", "pivot?by=(",
-             "placement?topology=/etc/passwd", "trace?cache=/etc/passwd", "misses?trace=0&cache=/etc/passwd", "compare?base=7",
-             "compare?by=evil", "live", "sample", "heat?first=0x1", "sequences?text=" + "a+" * 70):
+             "annotate?line=/etc/passwd:1", "annotate", "annotate?finding=1&sequence=1", "report?limit=x", "report?with=" + "&with=".join("*" * 70),
+             "report?sort=%00", "functions?sort=evil", "info?format=text", "annotate?sequence=99999999", "heat?granularity=0", "memory?by=(",
+             "place?topology=/etc/passwd", "trace-simulate?cache=/etc/passwd", "trace-simulate?trace=0&by=line&cache=/etc/passwd", "diff?base=7",
+             "diff?by=evil", "report?html=/tmp/x", "report?evil=1", "memory?output=/tmp/x", "live", "sample", "heat?first=0x1", "report?text=" + "a+" * 70):
     status, _, body = server.get("/api/" + path)
     faults += [expect(path, status, 400, 404), "error" not in json.loads(body) and f"{path}: no error"]
 check("no address leads to a file, and wrong parameters are errors", *faults)
 
 check(
     "other methods are refused",
-    *(expect(method, server.status("/api/findings", method=method), 405) for method in ("PUT", "DELETE", "OPTIONS", "PATCH", "PROPFIND", "TRACE", "X" * 60)),
-    expect("POST", server.status("/api/findings", method="POST", Origin=own), 405),
+    *(expect(method, server.status("/api/report", method=method), 405) for method in ("PUT", "DELETE", "OPTIONS", "PATCH", "PROPFIND", "TRACE", "X" * 60)),
+    expect("POST", server.status("/api/report", method="POST", Origin=own), 405),
     expect("GET", server.status("/api/reload"), 405),
-    expect("HEAD", server.get("/api/findings", method="HEAD")[0::2], (200, b"")),
+    expect("HEAD", server.get("/api/report", method="HEAD")[0::2], (200, b"")),
 )
 
 faults = []
@@ -269,7 +270,7 @@ def many_bad(_):
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=WAIT)
     n = 0
     for i in range(100):
-        connection.request("GET", f"/api/findings?{i}", headers={"Host": "evil.example"})
+        connection.request("GET", f"/api/report?{i}", headers={"Host": "evil.example"})
         answer = connection.getresponse()
         answer.read()
         n += answer.status == 403
@@ -293,7 +294,7 @@ slow = []
 for i in range(300):
     try:
         one = socket.create_connection(("127.0.0.1", server.port), timeout=5)
-        one.sendall(b"GET /api/findings HTTP/1.1\r\nHost: ")
+        one.sendall(b"GET /api/report HTTP/1.1\r\nHost: ")
         slow.append(one)
     except OSError:
         break
@@ -306,7 +307,7 @@ check("300 requests that never end (slow loris) leave it serving", fault, expect
 # Answers that nobody reads, and clients that go in the middle.
 for i in range(20):
     one = socket.create_connection(("127.0.0.1", server.port), timeout=WAIT)
-    one.sendall(f"GET /api/sequences?all=1&reverse={i % 2} HTTP/1.1\r\nHost: {server.host}\r\nCookie: {server.cookie}\r\n\r\n".encode())
+    one.sendall(f"GET /api/report?all=1&reverse={i % 2} HTTP/1.1\r\nHost: {server.host}\r\nCookie: {server.cookie}\r\n\r\n".encode())
     one.close()
 check("clients that go in the middle leave it serving", server.serves())
 
@@ -315,12 +316,12 @@ lode("mine", "x.lode", "--name", "more", "--min-support", "0.5")
 after = json.loads(server.get("/api/profiles")[2])["profiles"][0]["runs"]
 shutil.copy("other.lode", "new.lode")
 os.rename("new.lode", "x.lode")
-replaced = server.get("/api/findings")
+replaced = server.get("/api/report")
 listed = json.loads(server.get("/api/profiles")[2])["profiles"]
 reloaded = server.status("/api/reload", method="POST", Origin=own)
 back = server.serves()
 os.remove("x.lode")
-removed = server.get("/api/findings")
+removed = server.get("/api/report")
 pathlib.Path("x.lode").write_text("not a profile")
 garbled = server.get("/api/reload", method="POST", Origin=own)
 os.remove("x.lode")
@@ -333,7 +334,7 @@ check(
     expect("reload", reloaded, 200), back,
     expect("removed", (removed[0], json.loads(removed[2])["error"]["code"]), (410, "removed")),
     expect("what is no profile", garbled[0], 500),
-    expect("the other profile", server.status("/api/findings?profile=1"), 200),
+    expect("the other profile", server.status("/api/report?profile=1"), 200),
 )
 
 check("Ctrl-C ends it", server.end())
@@ -343,7 +344,7 @@ pathlib.Path("nothing.flow").write_text("lode-flow 1\ngraph g\nv a 0 1 op:add\n"
 lode("import", "nothing.flow", "-o", "nothing.lode")
 lode("import", FLOW, "-o", "x.lode")
 server = Server("x.lode", "nothing.lode")
-status, _, answer = server.get("/api/compare?base=1")
+status, _, answer = server.get("/api/diff?base=1")
 check(
     "a comparison with a profile without weight says why it is refused",
     expect("status", status, 422),
@@ -351,6 +352,65 @@ check(
     expect("reason", "nothing to compare" in json.loads(answer)["error"]["message"], True),
     server.end(),
 )
+
+# The same question, asked in the terminal and by an address: the same options, and of wrong ones the same words.
+FOR_TERMINAL = {
+    "report": {"html", "source"}, "annotate": {"source"}, "diff": set(), "memory": {"output", "plot", "plot-colour"}, "place": {"output"}, "info": set(),
+    "trace simulate": {"threads", "output", "jit", "plot-objects", "plot-curve", "plot-reuse", "plot-times", "no-follow", "only", "allocations"},
+}
+SUBJECTS = {"sequence": lambda value: [value], "finding": lambda value: ["F" + value], "function": lambda value: ["function", value],
+            "line": lambda value: ["line", value]}
+WRONG = {
+    "report": ["limit=x", "limit=-1", "min-weight=2", "size=0-1", "size=x", "sort=evil", "baseline=x", "baseline=999999", "percent-limit=x", "min-weigh=1%",
+               "explain=1&all=1", "min-functions=1.5", "origin=evil"],
+    "annotate": ["sequence=99999999", "finding=99999", "finding=1&context=x", "finding=1&limit=-1", "function=no such", "line=x", "line=x.c:0",
+                 "finding=1&contxt=3", "finding=1&run=evil"],
+    "memory": ["top=x", "sort=evil", "granularity=0", "sharing=1&granularity=8", "by=object&sharing=1", "by2=object", "by=(", "by=object&sort=evil",
+               "first-touch=1&by=line", "layout=x&coverage=1", "layout=evil", "weight=evil", "weight=latency", "callers=1000", "by-thread=1&together=1",
+               "by-thread=1&coverage=1", "where=evil ==", "alocations=1", "allocations=1", "define=x", "thread=evil"],
+    "place": ["policy=evil", "threads-per-memory=x", "pid=-1", "polcy=majority", "event=evil"],
+    "info": ["formt=json", "format=xml"],
+    "diff": ["by=evil", "limit=x", "fail-above=x", "min-support=0", "min-support=2", "weight=evil", "normalise=evil"],
+    "trace simulate": ["cache=evil", "cache=d1=1K:2:63", "curve=evil", "line=63", "quantum=0", "over-time=0", "over-time=5&every=10&length=5", "every=10",
+                       "every=10&length=20", "warm-up=5", "sharing=1&by=line", "branches=evil", "branches=tage&sharing=1", "event=x", "top=5", "by=evil",
+                       "by=object&event=evil", "sharing=1", "from=x", "classfy=1", "curve=data&by=line"],
+}
+pathlib.Path("t.csv").write_text("kind,address,size\n" + "".join(f"fetch,{0x1000 + 4 * (i % 8)},4\nload,{0x8000 + 8 * i},8\n" for i in range(2000)))
+lode("trace", "pack", "t.csv", "-o", "t.rps")
+lode("import", "t.rps", "--simulate", "d1=1K:2:64", "-o", "memory.lode")
+lode("import", FLOW, "-o", "x.lode")
+lode("mine", "x.lode", "--min-support", "0.001")
+server = Server("x.lode", "memory.lode", "t.rps")
+faults = []
+wordings = []
+for verb, of_terminal in FOR_TERMINAL.items():
+    help_text = subprocess.run([LODE, *verb.split(), "--help"], capture_output=True, check=True, text=True).stdout
+    takes_value = dict(re.findall(r"^  (?:-\w, |    )--([a-z0-9-]+)(=?)", help_text, re.M))
+    del takes_value["help"]
+    of_page = "profile=1&" if verb in ("memory", "place") else "base=0&profile=1&" if verb == "diff" else ""
+    files = {"memory": ["memory.lode"], "place": ["memory.lode"], "diff": ["x.lode", "memory.lode"], "trace simulate": ["t.rps"]}.get(verb, ["x.lode"])
+    address = f"/api/{verb.replace(' ', '-')}?{of_page}"
+    for option in takes_value:
+        message = json.loads(server.get(f"{address}{option}=")[2]).get("error", {}).get("message", "")
+        faults.append(expect(f"{verb} --{option} is of the page: {message}", "unknown option" in message, option in of_terminal))
+    for case in WRONG[verb]:
+        options, subject = [], []
+        for name, value in (one.split("=", 1) for one in case.split("&")):
+            if verb == "annotate" and name in SUBJECTS:
+                subject = SUBJECTS[name](value)
+            else:
+                options.append(f"--{name}" if takes_value.get(name, "=") == "" or value == "1" and name not in takes_value else f"--{name}={value}")
+        ran = subprocess.run([LODE, *verb.split(), *files, *subject, *options], capture_output=True, text=True)
+        said = ran.stderr.removeprefix(f"lode {verb}: ").split("\nTry ")[0].strip()
+        query = "&".join(f"{name}={urllib.parse.quote(value)}" for name, value in (one.split("=", 1) for one in case.split("&")))
+        status, _, body = server.get(address + query)
+        answered = json.loads(body).get("error", {}).get("message", f"no error, but status {status}")
+        bare = lambda text: re.sub(r"--(?=[a-z])", "", re.sub(r"\s+", " ", text)).strip()
+        wordings.append(expect(f"{verb} {case}", bare(said), bare(answered)))
+        wordings.append(expect(f"status of {verb} {case}", ran.returncode in (1, 2) and status in (400, 404, 422), True))
+check("the page has every option of the command line, but for files of this machine", *faults)
+check("wrong options have the same words in the terminal and in the page", *wordings)
+check("Ctrl-C ends that server, too", server.end())
 
 # --open: a link that counts once.
 os.mkdir("bin")

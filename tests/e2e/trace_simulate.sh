@@ -81,7 +81,7 @@ check "what is read is said" "$(grep -q "\"of these, read\",$(wc -l <f.txt)," in
 simulate x.rps --function nowhere
 check "a function that no image has" "$(status_is 1)" "$(says "has a function 'nowhere'")"
 simulate x.rps --function outer --every 100 --length 10
-check "no sample of a function" "$(status_is 2)" "$(says 'exclude each other')"
+check "no sample of a function" "$(status_is 2)" "$(says '--every cannot be used with --function')"
 simulate --function outer --count 10 -- "$static"
 check "a function and a part of a program" "$(status_is 2)" "$(says '--count')"
 simulate --cache "$caches" -- sh -c 'echo text; exit 3'

@@ -76,12 +76,13 @@ function answerOf<T>(query: string, what: Ask): T {
 	const known = file!.answers.get(subject(address(query, what)));
 	if (known === undefined)
 		throw new Failure("left-out", `This is not in the file. ${file!.left_out} lode serve shows everything.`);
-	if (query !== "sequences" && query !== "functions") return known as T;
 	/* A page of a list, of which there are only the rows that are here. */
 	const list = known as Record<string, unknown> & { passed: number };
-	const rows = list[query] as unknown[];
+	const name = query === "functions" ? query : what.sequences ? "sequences" : null;
+	if (name === null) return known as T;
+	const rows = list[name] as unknown[];
 	const first = Number(what.offset ?? 0);
-	return { ...list, passed: rows.length, offset: first, [query]: rows.slice(first, first + Number(what.limit ?? rows.length)) } as T;
+	return { ...list, passed: rows.length, offset: first, [name]: rows.slice(first, first + Number(what.limit ?? rows.length)) } as T;
 }
 
 async function read<T>(response: Response): Promise<T> {

@@ -110,7 +110,7 @@ function FunctionCode({ route }: { route: Route }) {
 	const number = route.params.get("function")!;
 	const at = route.params.get("at");
 	const pane = route.params.get("pane") ?? "code";
-	const what = { profile: route.params.get("profile"), run: route.params.get("run"), function: number };
+	const what = { profile: route.params.get("profile"), run: route.params.get("run"), "function-number": number };
 	const { data, error, isLoading } = useAnswer<Annotation>("annotate", what);
 	const [pointed, setPointed] = usePointed();
 	const place = data?.places[0];

@@ -186,7 +186,7 @@ export function CompareView({ route, served }: { route: Route; served: Served })
 		functions: get("functions"),
 		limit: 1000,
 	};
-	const { data, error, isLoading } = useAnswer<Comparisons>(base === null ? null : "compare", what);
+	const { data, error, isLoading } = useAnswer<Comparisons>(base === null ? null : "diff", what);
 	const one = data?.comparisons[0];
 	const compared = one?.[kind];
 	/* What costs nothing in both was only executed. */
@@ -222,7 +222,7 @@ export function CompareView({ route, served }: { route: Route; served: Served })
 						</button>{" "}
 					</>
 				))}
-				<Export csv={address("compare", { ...what, format: "csv" })} json={address("compare", what)} />
+				<Export csv={address("diff", { ...what, format: "csv" })} json={address("diff", what)} />
 			</p>
 			{error && <Problem failure={error} route={route} />}
 			{!data && isLoading && <Loading what="Comparing the profiles" />}

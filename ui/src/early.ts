@@ -26,8 +26,9 @@ if (view === "" || view === "findings") {
 	const known = new URLSearchParams(query);
 	const asked = new URLSearchParams();
 	for (const name of ["profile", "run"]) if (known.get(name)) asked.set(name, known.get(name)!);
+	asked.set("explain", "1");
 	asked.set("places", String(PLACES_SHOWN));
-	const path = `/api/findings?${asked}`;
+	const path = `/api/report?${asked}`;
 	/* While a program is recorded there are none yet, or no profile: the page begins with another view. */
 	const hasOther = async () => {
 		const served = (await (await profiles).clone().json()) as Served;

@@ -208,8 +208,8 @@ function Summary({ data }: { data: Findings }) {
 }
 
 export function FindingsView({ route }: { route: Route }) {
-	const what = { profile: route.params.get("profile"), run: route.params.get("run") };
-	const { data, error, isLoading } = useAnswer<Findings>("findings", { ...what, places: PLACES_SHOWN });
+	const what = { profile: route.params.get("profile"), run: route.params.get("run"), explain: "1" };
+	const { data, error, isLoading } = useAnswer<Findings>("report", { ...what, places: PLACES_SHOWN });
 
 	useLineKeys("[data-finding]", true);
 
@@ -227,7 +227,7 @@ export function FindingsView({ route }: { route: Route }) {
 			{(isHotFirst ? [true, false] : [false, true]).map((isHot) => (
 				<Table key={isHot} rows={data.findings.filter((one) => one.is_spread !== isHot)} route={route} all={data} most={most} isHot={isHot} />
 			))}
-			<Export csv={address("findings", { ...what, format: "csv" })} json={address("findings", what)} />
+			<Export csv={address("report", { ...what, format: "csv" })} json={address("report", what)} />
 			<Footer head={data}>
 				<p>
 					The numbers after ± are standard errors: the findings rest on {count(data.samples)} samples.

@@ -91,7 +91,7 @@ function blocksAround(graph: Graph, address: string): Set<number> {
 
 /** The control flow around a place. */
 export function FlowAround({ route, number, address, onChoose }: { route: Route; number: number; address: string; onChoose: (block: string) => void }) {
-	const { data, error } = useAnswer<Annotation>("annotate", { profile: route.params.get("profile"), run: route.params.get("run"), function: number });
+	const { data, error } = useAnswer<Annotation>("annotate", { profile: route.params.get("profile"), run: route.params.get("run"), "function-number": number });
 	if (error) return <Problem failure={error} route={route} />;
 	if (!data) return <Loading what="Reading the code" />;
 	return <FlowGraph route={route} number={String(number)} lines={data.places[0]?.instructions ?? none} around={address} onChoose={onChoose} />;
@@ -100,7 +100,7 @@ const none: CodeLine[] = [];
 
 export function FlowGraph(props: { route: Route; number: string; lines: CodeLine[]; around?: string; onChoose: (block: string) => void }) {
 	const { route, lines, around } = props;
-	const answer = useAnswer<Graph>("graph", { profile: route.params.get("profile"), function: props.number });
+	const answer = useAnswer<Graph>("graph", { profile: route.params.get("profile"), "function-number": props.number });
 	const graph = answer.data;
 	const place = useMemo(() => (graph && around ? blockAt(graph, around) : -1), [graph, around]);
 	const [scale, setScale] = useState(1);
@@ -271,7 +271,7 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 export function Neighbours({ route, link }: { route: Route; link: (number: number) => string }) {
 	const { data } = useAnswer<Graph>("graph", {
 		profile: route.params.get("profile"),
-		function: route.params.get("function"),
+		"function-number": route.params.get("function"),
 	});
 	if (!data) return null;
 	const list = (title: string, all: number, rows: { number: number; name: string; count: number }[]) => (

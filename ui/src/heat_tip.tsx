@@ -28,7 +28,7 @@ export function Tip(props: {
 		return () => clearTimeout(timer);
 	}, [where]);
 	const isThere = rested === where;
-	const { data, isLoading } = useAnswer<Pivot>(isThere ? "pivot" : null, { ...filterOf(route), where, by: "object", by2: "function", by3: "place", sort: "weight", top: "1" });
+	const { data, isLoading } = useAnswer<Pivot>(isThere ? "memory" : null, { ...filterOf(route), where, by: "object", by2: "function", by3: "place", sort: "weight", top: "1" });
 	const first = (level: number) => {
 		const row = data?.rows.find((one) => one.level === level && one.kind === "value");
 		return row ? String(row.keys[level]) : null;

@@ -11,11 +11,11 @@ import { change, type Route } from "./state";
 // --- types ---
 
 export function LayoutView({ route }: { route: Route }) {
-	const types = useAnswer<Pivot>("pivot", { ...filterOf(route), sort: "weight", top: "50", by: "type" });
+	const types = useAnswer<Pivot>("memory", { ...filterOf(route), sort: "weight", top: "50", by: "type" });
 	const known = (types.data?.rows ?? []).filter((one) => one.kind === "value");
 	const chosen = route.params.get("type") ?? (known[0] ? String(known[0].keys[0]) : null);
-	const what: Ask = { ...filterOf(route), type: chosen };
-	const { data, error, isLoading } = useAnswer<Layouts>(chosen === null ? null : "layout", what);
+	const what: Ask = { ...filterOf(route), layout: chosen };
+	const { data, error, isLoading } = useAnswer<Layouts>(chosen === null ? null : "memory", what);
 	const problem = types.error ?? error;
 	const most = Math.max(...known.map((one) => one.share), 0.001);
 	if (problem) return <Problem failure={problem} route={route} />;
@@ -53,7 +53,7 @@ export function LayoutView({ route }: { route: Route }) {
 								{some(layout.size, "byte")}
 								{layout.holes > 0 && `, ${layout.holes} of them in holes`}; {share(layout.share)} of the weight.{" "}
 								{layout.untyped_share > 0 && `${share(layout.untyped_share)} is of no known type, some of which may be to this one. `}
-								<Export csv={address("layout", { ...what, format: "csv" })} json={address("layout", what)} />
+								<Export csv={address("memory", { ...what, format: "csv" })} json={address("memory", what)} />
 							</p>
 							<div class="scroll" tabIndex={0} role="region" aria-label={`Members of ${layout.type}`}>
 								<table class="layout">
@@ -145,8 +145,8 @@ function Code({ of }: { of: { function: string | null; file: string | null; line
 }
 
 export function SharingView({ route }: { route: Route }) {
-	const what: Ask = { ...filterOf(route), top: route.params.get("top") ?? "50" };
-	const { data, error, isLoading } = useAnswer<Sharing>("sharing", what);
+	const what: Ask = { ...filterOf(route), sharing: "1", top: route.params.get("top") ?? "50" };
+	const { data, error, isLoading } = useAnswer<Sharing>("memory", what);
 	const open = route.params.get("line");
 	if (error) return <Problem failure={error} route={route} />;
 	if (!data) return isLoading ? <Loading what="Looking for shared lines" /> : null;
@@ -162,7 +162,7 @@ export function SharingView({ route }: { route: Route }) {
 					<p class="caption">
 						{some(data.n_lines, "cache line")} that threads share, with {share(data.shared.share)} of the{" "}
 						{data.is_of_misses ? "misses" : "weight"}{" "}
-						<Export csv={address("sharing", { ...what, format: "csv" })} json={address("sharing", what)} />
+						<Export csv={address("memory", { ...what, format: "csv" })} json={address("memory", what)} />
 					</p>
 					<div class="scroll" tabIndex={0} role="region" aria-label="Shared cache lines">
 						<table class="sharing">
@@ -275,17 +275,17 @@ export function PlacementView({ route }: { route: Route }) {
 		event: get("event"),
 		policy: get("policy"),
 		topology: get("machine"),
-		threads_per_memory: get("threads_per_memory"),
+		"threads-per-memory": get("threads"),
 	};
-	const { data, error, isLoading } = useAnswer<Placement>("placement", what);
+	const { data, error, isLoading } = useAnswer<Placement>("place", what);
 	return (
 		<>
-			<Filters set={["machine", "threads_per_memory", "policy"].filter((name) => get(name)).length}>
+			<Filters set={["machine", "threads", "policy"].filter((name) => get(name)).length}>
 				<Field id="search" label="machine" value={get("machine") ?? ""} placeholder="numa:4 core:8 pu:1" wide
 					hint="plan for this machine, in place of the one that lode serve runs on" onChange={(value) => change(route, { machine: value }, true)} />
-				<Field label="threads per memory" value={get("threads_per_memory") ?? ""} placeholder="2"
+				<Field label="threads per memory" value={get("threads") ?? ""} placeholder="2"
 					hint="at most so many threads on each memory; on a machine with one memory also how many memories to plan for"
-					onChange={(value) => change(route, { threads_per_memory: value }, true)} />
+					onChange={(value) => change(route, { threads: value }, true)} />
 				<label class="field">
 					<span>policy</span>
 					<select value={get("policy") ?? "majority"} onChange={(event) => change(route, { policy: (event.target as HTMLSelectElement).value })}>
@@ -302,7 +302,7 @@ export function PlacementView({ route }: { route: Route }) {
 					<p>
 						{data.topology}: {some(data.threads, "thread")} of process {data.process} on {some(data.memories.length, "memory").replace("memorys", "memories")}, by{" "}
 						{some(data.samples, "sample")} of {data.event}.{" "}
-						<Export csv={address("placement", { ...what, format: "csv" })} json={address("placement", what)} />
+						<Export csv={address("place", { ...what, format: "csv" })} json={address("place", what)} />
 					</p>
 					<div class="scroll" tabIndex={0} role="region" aria-label="Policies">
 					<table class="placement">

@@ -143,8 +143,8 @@ export function PivotTable({ route }: { route: Route }) {
 		top: route.params.get("top") ?? ROWS,
 		...Object.fromEntries(asked.map((one, i) => [i === 0 ? "by" : `by${i + 1}`, one])),
 	};
-	const { data, error, isLoading } = useAnswer<Pivot>("pivot", what);
-	const columns = useAnswer<Pivot>(column ? "pivot" : null, { ...filterOf(route), sort: "weight", top: String(COLUMNS), by: column });
+	const { data, error, isLoading } = useAnswer<Pivot>("memory", what);
+	const columns = useAnswer<Pivot>(column ? "memory" : null, { ...filterOf(route), sort: "weight", top: String(COLUMNS), by: column });
 	const heads = column && columns.data ? columns.data.rows.filter((one) => one.kind !== "others") : [];
 	const isCrossed = column !== null && data !== null && data.by.length === asked.length && columns.data !== null;
 	const rows: Crossed[] = !data ? [] : isCrossed ? cross(data.rows, shown.length, heads) : data.rows.map((row) => ({ row, cells: null, rest: 0 }));
@@ -189,7 +189,7 @@ export function PivotTable({ route }: { route: Route }) {
 			{data && (
 				<>
 					<p class="caption">
-						<Export csv={address("pivot", { ...what, format: "csv" })} json={address("pivot", what)} />
+						<Export csv={address("memory", { ...what, format: "csv" })} json={address("memory", what)} />
 					</p>
 					{rows.length === 0 ? (
 						<Empty>No sample passes this filter.</Empty>

@@ -10,7 +10,8 @@ import { Empty, Export, Facts, Field, Filters, Footer, Loading, Problem, useKeys
 import { change, linkTo, type Route } from "./state";
 import { SortTitle, useRows, VirtualTable } from "./virtual";
 
-const filters = ["min_weight", "max_weight", "min_frequency", "max_frequency", "min_size", "max_size", "min_functions"];
+const filters = ["min-weight", "max-weight", "min-frequency", "max-frequency", "min-functions"];
+const sizes = ["least", "most"];
 
 interface Column {
 	name: string; /* by which the server sorts; "": it does not */
@@ -99,6 +100,7 @@ export function SequencesView({ route }: { route: Route }) {
 	const what: Ask = {
 		profile: get("profile"),
 		run: get("run"),
+		sequences: "1",
 		sort: get("sort"),
 		reverse: get("reverse"),
 		all: get("all"),
@@ -106,9 +108,10 @@ export function SequencesView({ route }: { route: Route }) {
 		with: (get("with") ?? "").split(/\s+/),
 		without: (get("without") ?? "").split(/\s+/),
 		baseline: get("baseline"),
+		size: get("least") || get("most") ? `${get("least") ?? ""}-${get("most") ?? ""}` : null,
 		...Object.fromEntries(filters.map((name) => [name, get(name)])),
 	};
-	const rows = useRows<Sequences, Sequence>("sequences", what, (answer) => answer.sequences);
+	const rows = useRows<Sequences, Sequence>("report", what, (answer) => answer.sequences);
 	const isInstructions = rows.first?.run?.is_instruction_mode ?? false;
 	const events = Object.keys(rows.first?.sequences[0]?.events ?? {});
 	const chosen = (get("columns") ?? "").split(",").filter(Boolean);
@@ -150,7 +153,7 @@ export function SequencesView({ route }: { route: Route }) {
 	return (
 		<>
 			{rows.first && <Facts head={rows.first} />}
-			<Filters set={["text", "with", "without", "all", "columns", "baseline", ...filters].filter((name) => get(name)).length}>
+			<Filters set={["text", "with", "without", "all", "columns", "baseline", ...sizes, ...filters].filter((name) => get(name)).length}>
 				<Field id="search" label="text" value={get("text") ?? ""} placeholder="load mul"
 					hint="only sequences that have each of these words in the name of an attribute" onChange={set("text")} />
 				<Field id="with" label="with" value={get("with") ?? ""} placeholder="load ev:*" wide
@@ -158,15 +161,15 @@ export function SequencesView({ route }: { route: Route }) {
 				<Field label="without" value={get("without") ?? ""} placeholder="branch" wide
 					hint="only sequences without any attribute that matches one of these globs" onChange={set("without")} />
 				{!isInstructions && (
-					<Field label="weight from" value={get("min_weight") ?? ""} placeholder="2%" hint={words.weight ?? ""} onChange={set("min_weight")} />
+					<Field label="weight from" value={get("min-weight") ?? ""} placeholder="2%" hint={words.weight ?? ""} onChange={set("min-weight")} />
 				)}
 				{!isInstructions && (
-					<Field label="frequency up to" value={get("max_frequency") ?? ""} placeholder="100%" hint={words.frequency ?? ""} onChange={set("max_frequency")} />
+					<Field label="frequency up to" value={get("max-frequency") ?? ""} placeholder="100%" hint={words.frequency ?? ""} onChange={set("max-frequency")} />
 				)}
-				<Field label="attributes from" value={get("min_size") ?? ""} placeholder="1" hint="only sequences of at least so many attributes" onChange={set("min_size")} />
-				<Field label="to" value={get("max_size") ?? ""} placeholder="any" hint="only sequences of at most so many attributes" onChange={set("max_size")} />
+				<Field label="attributes from" value={get("least") ?? ""} placeholder="1" hint="only sequences of at least so many attributes" onChange={set("least")} />
+				<Field label="to" value={get("most") ?? ""} placeholder="any" hint="only sequences of at most so many attributes" onChange={set("most")} />
 				{!isInstructions && (
-					<Field label="functions from" value={get("min_functions") ?? ""} placeholder="1" hint="only sequences that so many functions have" onChange={set("min_functions")} />
+					<Field label="functions from" value={get("min-functions") ?? ""} placeholder="1" hint="only sequences that so many functions have" onChange={set("min-functions")} />
 				)}
 				{!isInstructions && (
 					<label class="check" title="also those that a longer one repeats with the same supports">
@@ -211,7 +214,7 @@ export function SequencesView({ route }: { route: Route }) {
 						{rows.isLoading ? "Sorting…" : some(rows.total, "sequence")}
 						{rows.first.run && ` of the ${count(rows.first.run.sequences)} in run ‘${rows.first.run.name}’`}
 						{isRelative && "; supports are differences, in percentage points"}{" "}
-						<Export csv={address("sequences", { ...what, format: "csv" })} json={address("sequences", what)} />
+						<Export csv={address("report", { ...what, format: "csv" })} json={address("report", what)} />
 					</p>
 					{rows.total === 0 && !rows.isLoading ? (
 						<Empty>No sequence passes these filters. Take one away, or mine with a lower --min-support.</Empty>
@@ -222,7 +225,7 @@ export function SequencesView({ route }: { route: Route }) {
 							row={rows.row}
 							see={rows.see}
 							selected={selected}
-							scrollKey={address("sequences", what)}
+							scrollKey={address("report", what)}
 							columns={`${visible.map((one) => one.width).join(" ")} ${isNarrow ? "3.4rem" : "4.5rem"} minmax(${isNarrow ? 8 : 16}rem, 1fr)`}
 							onSelect={setSelected}
 							onOpen={(row) => change(route, { open: String(row.id) })}

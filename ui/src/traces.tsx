@@ -25,7 +25,7 @@ function Curves({ route }: { route: Route }) {
 	const of = route.params.get("of") ?? "data";
 	const line = route.params.get("line") ?? "64";
 	const what: Ask = { trace: route.params.get("trace"), curve: of === "both" ? ["data", "instructions"] : [of], line };
-	const { data, error, isLoading } = useAnswer<TraceResults>("trace", what);
+	const { data, error, isLoading } = useAnswer<TraceResults>("trace-simulate", what);
 	const plotted = useMemo(() => {
 		const curves = data?.curves ?? [];
 		const x = [...new Set(curves.flatMap((one) => one.points.map((point) => point.bytes)))].filter((one) => one > 0).sort((a, b) => a - b);
@@ -65,7 +65,7 @@ function Curves({ route }: { route: Route }) {
 						))}
 					</select>
 				</label>{" "}
-				<Export csv={address("trace", { ...what, format: "csv" })} json={address("trace", what)} />
+				<Export csv={address("trace-simulate", { ...what, format: "csv" })} json={address("trace-simulate", what)} />
 			</p>
 			{error && <Problem failure={error} route={route} />}
 			{!data && isLoading && <Loading what="Replaying the trace" />}
@@ -138,11 +138,11 @@ function Caches({ route }: { route: Route }) {
 	const caches = route.params.getAll("cache");
 	const what: Ask = {
 		trace: route.params.get("trace"),
-		cache: caches.length > 0 ? caches : ["host"],
+		cache: caches,
 		classify: route.params.get("classify"),
-		over_time: STRETCHES,
+		"over-time": STRETCHES,
 	};
-	const { data, error, isLoading } = useAnswer<TraceResults>("trace", what);
+	const { data, error, isLoading } = useAnswer<TraceResults>("trace-simulate", what);
 	const times = useMemo(() => {
 		const all = data?.times ?? [];
 		const x = all.map((one) => one.first_reference);
@@ -166,7 +166,7 @@ function Caches({ route }: { route: Route }) {
 			{data && (
 				<>
 					<p class="caption">
-						<Export csv={address("trace", { ...what, over_time: null, format: "csv" })} json={address("trace", what)} />
+						<Export csv={address("trace-simulate", { ...what, "over-time": null, format: "csv" })} json={address("trace-simulate", what)} />
 					</p>
 					<div class="scroll" tabIndex={0} role="region" aria-label="Caches">
 						<table class={isLoading ? "old" : ""}>
@@ -257,7 +257,7 @@ function MissesBy({ route }: { route: Route }) {
 		event: route.params.get("event"),
 		top: route.params.get("top") ?? "50",
 	};
-	const { data, error, isLoading } = useAnswer<Misses>("misses", what);
+	const { data, error, isLoading } = useAnswer<Misses>("trace-simulate", what);
 	const most = Math.max(...(data?.rows ?? []).map((one) => one.share), 0.001);
 	return (
 		<>
@@ -280,7 +280,7 @@ function MissesBy({ route }: { route: Route }) {
 				<>
 					<p class="caption">
 						{count(data.total)} {data.event} by {data.by}{" "}
-						<Export csv={address("misses", { ...what, format: "csv" })} json={address("misses", what)} />
+						<Export csv={address("trace-simulate", { ...what, format: "csv" })} json={address("trace-simulate", what)} />
 					</p>
 					{data.rows.length === 0 ? (
 						<Empty>There are no {data.event}.</Empty>

@@ -65,32 +65,36 @@ static void test_profile(void)
 	g_autofree char *path = write_trace();
 	g_autoptr(GError) error = NULL;
 	g_autoptr(LodeServedTrace) trace = lode_served_trace_open(path, &error);
-	g_autoptr(LodeHierarchy) small = caches("d1=1K:2:64"), large = caches("d1=8K:2:64");
+	g_autoptr(LodeHierarchy) one = caches("d1=1K:2:64"), other = caches("d1=8K:2:64");
+	const LodeImportOptions small = {.hierarchy = one}, large = {.hierarchy = other};
 	g_autoptr(GCancellable) cancellable = g_cancellable_new();
 	const LodeProgress progress = {.cancellable = cancellable};
 
-	const LodeProfile *first = lode_served_trace_take_profile(trace, small, NULL, &error);
+	const LodeProfile *first = lode_served_trace_take_profile(
+		trace, &small, "small", NULL, &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(first->events->len, >, 0);
 	lode_served_trace_give_back(trace);
-	g_assert_true(lode_served_trace_take_profile(trace, small, NULL, &error) == first);
+	g_assert_true(
+		lode_served_trace_take_profile(trace, &small, "small", NULL, &error) == first);
 	lode_served_trace_give_back(trace);
 
 	g_cancellable_cancel(cancellable);
-	g_assert_null(lode_served_trace_take_profile(trace, large, &progress, &error));
+	g_assert_null(lode_served_trace_take_profile(trace, &large, "large", &progress, &error));
 	g_assert_nonnull(error);
 	g_clear_error(&error);
-	g_assert_true(lode_served_trace_take_profile(trace, small, NULL, &error) == first);
+	g_assert_true(
+		lode_served_trace_take_profile(trace, &small, "small", NULL, &error) == first);
 	lode_served_trace_give_back(trace);
 
-	g_assert_nonnull(lode_served_trace_take_profile(trace, large, NULL, &error));
+	g_assert_nonnull(lode_served_trace_take_profile(trace, &large, "large", NULL, &error));
 	g_assert_no_error(error);
 	lode_served_trace_give_back(trace);
 	lode_remove_trace(path);
 	/* What is kept does not need the file. */
-	g_assert_nonnull(lode_served_trace_take_profile(trace, large, NULL, &error));
+	g_assert_nonnull(lode_served_trace_take_profile(trace, &large, "large", NULL, &error));
 	lode_served_trace_give_back(trace);
-	g_assert_null(lode_served_trace_take_profile(trace, small, NULL, &error));
+	g_assert_null(lode_served_trace_take_profile(trace, &small, "small", NULL, &error));
 	g_assert_nonnull(error);
 }
 
@@ -105,14 +109,15 @@ static void test_waiting(void)
 {
 	g_autofree char *path = write_trace();
 	g_autoptr(LodeServedTrace) trace = lode_served_trace_open(path, NULL);
-	g_autoptr(LodeHierarchy) small = caches("d1=1K:2:64");
+	g_autoptr(LodeHierarchy) hierarchy = caches("d1=1K:2:64");
+	const LodeImportOptions small = {.hierarchy = hierarchy};
 	g_autoptr(GCancellable) cancellable = g_cancellable_new();
 	const LodeProgress progress = {.cancellable = cancellable};
 	g_autoptr(GError) error = NULL;
 
-	g_assert_nonnull(lode_served_trace_take_profile(trace, small, NULL, &error));
+	g_assert_nonnull(lode_served_trace_take_profile(trace, &small, "small", NULL, &error));
 	GThread *stopper = g_thread_new("stop", stop, cancellable);
-	g_assert_null(lode_served_trace_take_profile(trace, small, &progress, &error));
+	g_assert_null(lode_served_trace_take_profile(trace, &small, "small", &progress, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_CANCELLED);
 	g_thread_join(stopper);
 	lode_served_trace_give_back(trace);

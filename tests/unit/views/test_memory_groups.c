@@ -108,7 +108,7 @@ static void check_layout(Fixture *self, const char *golden, const char *type, Lo
 	const LodeTypeLayoutOptions what = {.type = type};
 	g_autoptr(GPtrArray) layouts = lode_type_layout_find(
 		self->profile, samples_of(self), self->all->len, &what, &error);
-	LodeMemoryLayoutOptions options = {format, terminal, &self->notes};
+	LodeMemoryViewOptions options = {format, terminal, &self->notes};
 	FILE *file = sample_open();
 
 	g_assert_no_error(error);
@@ -147,7 +147,7 @@ static char *text_of_size(Fixture *self, uint64_t size)
 	g_autoptr(GPtrArray) layouts = lode_type_layout_find(
 		self->profile, samples_of(self), self->all->len, &what, &error);
 	g_assert_no_error(error);
-	LodeMemoryLayoutOptions options = {LODE_VIEW_TEXT, {0}, &self->notes};
+	LodeMemoryViewOptions options = {LODE_VIEW_TEXT, {0}, &self->notes};
 	g_assert_true(lode_memory_layout_write(self->profile, layouts, &options, file, &error));
 	return sample_close(file);
 }
@@ -182,7 +182,7 @@ static void check_coverage(Fixture *self, const char *golden, LodeViewFormat for
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GArray) coverage = lode_memory_coverage_new(
 		self->profile, samples_of(self), self->all->len);
-	LodeMemoryCoverageOptions options = {.format = format, .notes = &self->notes};
+	LodeMemoryViewOptions options = {.format = format, .notes = &self->notes};
 	FILE *file = sample_open();
 
 	g_assert_true(lode_memory_coverage_write(self->profile, coverage, &options, file, &error));

@@ -96,10 +96,10 @@ static void test_filters(void)
 	options.without = both;
 	assert_ids(&options, "1");
 	options = all_options();
-	options.min_size = 2;
-	options.max_size = 2;
+	options.size[0] = 2;
+	options.size[1] = 2;
 	assert_ids(&options, "2 3");
-	options.max_size = 0;
+	options.size[1] = 0;
 	assert_ids(&options, "4 2 3");
 	options = all_options();
 	options.weight.min = 0.65;

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/terminal_asker.h"
+
+#include "base/error.h"
+#include "cli/mining_options.h"
+#include "cli/option_parser.h"
+#include "cli/terminal_progress.h"
+#include "questions/mining.h"
+#include "store/profile_store.h"
+#include "views/display_text.h"
+
+#include <string.h>
+
+/* What an answer uses lives until it is there. */
+typedef struct {
+	LodeAsking asking;
+	const char *verb;
+	LodeTerminalProgress *screen;
+	GPtrArray *profiles; /* LodeProfile, by the file's number; NULL: not read */
+	LodeMiningRun *run;
+	GPtrArray *runs;
+} Terminal;
+
+static Terminal *terminal_of(LodeAsking *asking)
+{
+	return (Terminal *)(void *)((char *)asking - offsetof(Terminal, asking));
+}
+
+static LodeProfile *read_profile(
+	Terminal *self, unsigned n, const LodeProfileChoice *choice, GError **error)
+{
+	g_autofree char *note = NULL;
+	LodeProfile *profile = lode_profile_choice_read(
+		choice, self->asking.paths[n], self->asking.progress, &note, error);
+
+	if (note != NULL)
+		lode_asking_note(&self->asking, "%s", note);
+	return profile;
+}
+
+static void set_profile(Terminal *self, unsigned n, LodeProfile *profile)
+{
+	if (self->profiles->len <= n)
+		g_ptr_array_set_size(self->profiles, (int)n + 1);
+	lode_profile_free(self->profiles->pdata[n]);
+	self->profiles->pdata[n] = profile;
+}
+
+static const LodeProfile *give_profile(
+	LodeAsking *asking, unsigned n, const LodeProfileChoice *choice, GError **error)
+{
+	Terminal *self = terminal_of(asking);
+	LodeProfile *profile = read_profile(self, n, choice, error);
+
+	if (profile != NULL)
+		set_profile(self, n, profile);
+	return profile;
+}
+
+/* A run is of the origins that it was made of. */
+static bool read_run(
+	Terminal *self, const LodeRunChoice *choice, bool *out_has_none, GError **error)
+{
+	g_autoptr(GError) missing = NULL;
+	LodeMiningParameters none;
+
+	*out_has_none = false;
+	self->run = lode_profile_store_read_run(self->asking.paths[0], choice->run, &missing);
+	if (self->run != NULL)
+		return true;
+	*out_has_none = choice->can_lack_run && choice->run == NULL &&
+	                g_error_matches(missing, LODE_ERROR, LODE_ERROR_NOT_FOUND);
+	if (!*out_has_none) {
+		g_propagate_error(error, g_steal_pointer(&missing));
+		return false;
+	}
+	lode_mining_parameters_init(&none);
+	self->run = lode_mining_run_new("none", &none);
+	return true;
+}
+
+/* The run as it is wanted, for that which was made; NULL: an error. */
+static LodeMiningRun *make_run(Terminal *self, const LodeRunChoice *choice, GError **error)
+{
+	bool has_sequences = choice->wants_sequences(self->run, choice->options);
+	const LodeProfile *profile = self->profiles->pdata[0];
+	const char *origins = choice->profile.origins;
+
+	/* Others than it was made of are mined in its way, and not stored. */
+	if (origins != NULL)
+		return lode_mine_origins(
+			profile, self->run, origins, has_sequences, self->asking.progress, error);
+	return lode_mining_options_mine_rest(
+		self->asking.paths[0], profile, self->run, self->asking.progress, error);
+}
+
+static bool give_mined(
+	LodeAsking *asking, const LodeRunChoice *choice, LodeMined *out_mined, GError **error)
+{
+	Terminal *self = terminal_of(asking);
+	bool has_none;
+
+	if (give_profile(asking, 0, &choice->profile, error) == NULL ||
+		!read_run(self, choice, &has_none, error))
+		return false;
+	if (choice->profile.origins == NULL && self->run->parameters.origins != NULL) {
+		LodeProfileChoice part = choice->profile;
+		part.origins = self->run->parameters.origins;
+		if (give_profile(asking, 0, &part, error) == NULL)
+			return false;
+	}
+	bool is_unmined = self->run->parameters.only_findings &&
+	                  choice->wants_sequences(self->run, choice->options);
+	if (!has_none && (choice->profile.origins != NULL || is_unmined)) {
+		LodeMiningRun *made = make_run(self, choice, error);
+		if (made == NULL)
+			return false;
+		lode_mining_run_free(self->run);
+		self->run = made;
+	}
+	*out_mined = (LodeMined){self->profiles->pdata[0], self->run, has_none};
+	return true;
+}
+
+static GPtrArray *give_runs(LodeAsking *asking, GError **error)
+{
+	Terminal *self = terminal_of(asking);
+
+	if (self->runs == NULL)
+		self->runs = lode_profile_store_list_runs(asking->paths[0], error);
+	return self->runs;
+}
+
+static const LodeProfile *give_trace(
+	LodeAsking *asking, const LodeImportOptions *options, GError **error)
+{
+	LodeImportOptions import = *options;
+
+	import.paths = asking->paths;
+	import.n_paths = 1;
+	LodeProfile *profile = lode_import(&import, asking->progress, error);
+	if (profile != NULL)
+		set_profile(terminal_of(asking), 0, profile);
+	return profile;
+}
+
+/* One question is asked, so that nothing is asked for again. */
+static void *find_kept(LodeAsking *asking, const LodeKeptKind *kind, const char *key)
+{
+	(void)asking;
+	(void)kind;
+	(void)key;
+	return NULL;
+}
+
+static void keep(LodeAsking *asking, const LodeKeptKind *kind, const char *key, void *what)
+{
+	(void)asking;
+	(void)kind;
+	(void)key;
+	(void)what;
+}
+
+static void note(LodeAsking *asking, const char *text)
+{
+	Terminal *self = terminal_of(asking);
+
+	lode_terminal_progress_hide(self->screen);
+	lode_display_line(stderr, "lode %s: %s", self->verb, text);
+}
+
+static const LodeAsker asker = {
+	give_profile, give_mined, give_runs, give_trace, find_kept, keep, note};
+
+/* "PROFILE.lode" of "PROFILE.lode [RUN]" */
+static bool check_files(const LodeVerb *question, char **arguments, GError **error)
+{
+	g_autofree char *what = g_strndup(question->arguments, strcspn(question->arguments, " "));
+
+	return question->takes_many || lode_options_take_one(arguments, what, error);
+}
+
+static void terminal_clear(Terminal *self)
+{
+	lode_output_file_close(self->asking.file);
+	g_clear_pointer(&self->profiles, g_ptr_array_unref);
+	g_clear_pointer(&self->run, lode_mining_run_free);
+	g_clear_pointer(&self->runs, g_ptr_array_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Terminal, terminal_clear)
+
+int lode_terminal_ask(const LodeVerb *question, void *options, char **arguments, GError **error)
+{
+	g_auto(LodeTerminalProgress) screen;
+	g_auto(Terminal) self = {
+		.asking = {.asker = &asker,
+			.paths = (const char *const *)arguments,
+			.names = (const char *const *)arguments},
+		.verb = question->name,
+		.screen = &screen,
+		.profiles = g_ptr_array_new_with_free_func((GDestroyNotify)lode_profile_free),
+	};
+
+	lode_terminal_progress_init(&screen);
+	self.asking.progress = &screen.progress;
+	if (!check_files(question, arguments, error))
+		return LODE_EXIT_USAGE;
+	return question->answer(&self.asking, options, error) ? self.asking.status
+	                                                      : LODE_EXIT_FAILED;
+}

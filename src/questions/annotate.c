@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* Code: the places of a sequence or a finding, a function or a source line. */
+#include "views/annotate.h"
+
+#include "base/error.h"
+#include "base/suggestion.h"
+#include "questions/questions.h"
+#include "questions/rows.h"
+
+#include <string.h>
+
+typedef struct {
+	LodeAnnotateOptions annotate;
+	const char *run, *line;
+	const char *const *source;
+	uint64_t sequence, finding;
+	uint32_t number; /* of the function */
+	bool has_finding, has_sequence, has_number;
+} Options;
+
+static const LodeParameter rows[] = {
+	{"run", LODE_TEXT(Options, run), .value = "NAME",
+		.summary = "the mining run (default: the last one)"},
+	{"limit", LODE_COUNT(Options, annotate.limit), .value = "N",
+		.summary = "show at most N places"},
+	{"context", LODE_COUNT(Options, annotate.context), .value = "N",
+		.summary = "instructions to show before and after the matched ones (default: 3)"},
+	{"origin", LODE_TEXTS(Options, annotate.origins), .value = "NAME|N",
+		.summary = LODE_ORIGIN_SUMMARY},
+	{"source", LODE_FILES(Options, source), .value = "DIR",
+		.audience = LODE_PARAMETER_FOR_TERMINAL, .summary = LODE_SOURCE_SUMMARY},
+	{"sampled", LODE_FLAG(Options, annotate.shows_sampled),
+		.summary = "show the weight also where it was sampled, beside the instruction that "
+			   "waited"},
+	LODE_FORMAT_ROW(Options, annotate.format),
+	{NULL},
+};
+
+#define SUBJECT .audience = LODE_PARAMETER_FOR_WORDS, .value = "SUBJECT"
+
+static const LodeParameter subjects[] = {
+	{"finding", LODE_COUNT(Options, finding), SUBJECT, .given = offsetof(Options, has_finding),
+		.excludes = "sequence function function-number line",
+		.summary = "the places of this finding: 3 is F3"},
+	{"sequence", LODE_COUNT(Options, sequence), SUBJECT,
+		.given = offsetof(Options, has_sequence),
+		.excludes = "function function-number line",
+		.summary = "the places of this sequence"},
+	{"function", LODE_TEXT(Options, annotate.name), SUBJECT, .excludes = "function-number line",
+		.summary = "the function of this name"},
+	{"function-number", LODE_COUNT(Options, number), .most = UINT32_MAX - 1,
+		.given = offsetof(Options, has_number), .audience = LODE_PARAMETER_FOR_PAGE,
+		.value = "N", .excludes = "line",
+		.summary = "the function that has this number in the profile"},
+	{"line", LODE_TEXT(Options, line), SUBJECT,
+		.summary = "the instructions of this source line: list.c:31"},
+	{NULL},
+};
+
+static const LodeParameterGroup groups[] = {{"Options", rows, 0}, {"Subject", subjects, 0}, {NULL}};
+
+static void init(void *options)
+{
+	lode_annotate_options_init(&((Options *)options)->annotate);
+}
+
+/* "231", "F3", "function NAME" or "line FILE:LINE". */
+static bool take_words(char **words, LodeParameterPairs *pairs, GError **error)
+{
+	static const char *const names[] = {"function", "line", NULL};
+	bool is_name = words[0] != NULL && g_strv_contains(names, words[0]);
+
+	if (words[0] == NULL || (words[1] == NULL && is_name) ||
+		(words[1] != NULL && words[2] != NULL))
+		return lode_parameter_refuse(error,
+			"annotate takes a profile and one of: the id of a finding (F3) or of a "
+			"sequence (231), function NAME, line FILE:LINE");
+	if (is_name) {
+		lode_parameter_pairs_add(pairs, words[0], words[1]);
+		return true;
+	}
+	bool is_finding = words[0][0] == 'F' || words[0][0] == 'f';
+	if (words[1] == NULL && g_ascii_string_to_unsigned(words[0] + is_finding, 10,
+					is_finding ? 0 : 1, G_MAXUINT64, NULL, NULL)) {
+		lode_parameter_pairs_add(
+			pairs, is_finding ? "finding" : "sequence", words[0] + is_finding);
+		return true;
+	}
+	const char *nearest = lode_suggestion(words[0], names);
+	if (nearest != NULL && words[1] != NULL)
+		return lode_parameter_refuse(error, "'%s': did you mean '%s'?", words[0], nearest);
+	const char *colon = strrchr(words[0], ':');
+	const char *kind = colon != NULL && g_ascii_isdigit(colon[1]) ? "line" : "function";
+	return lode_parameter_refuse(error,
+		"'%s' is not the id of a sequence (231) or a finding (F3), which lode report "
+		"shows; or did you mean '%s %s'?",
+		words[0], kind, words[0]);
+}
+
+/* "list.c:31"; the number is after the last colon. */
+static bool read_line(Options *self, char **out_file, GError **error)
+{
+	const char *colon = strrchr(self->line, ':');
+	guint64 number;
+
+	if (colon == NULL || colon == self->line ||
+		!g_ascii_string_to_unsigned(colon + 1, 10, 1, UINT32_MAX - 1, &number, NULL))
+		return lode_parameter_refuse(
+			error, "'%s' is not a source line, such as 'list.c:31'", self->line);
+	*out_file = g_strndup(self->line, (gsize)(colon - self->line));
+	self->annotate.subject = LODE_ANNOTATE_LINE;
+	self->annotate.name = *out_file;
+	self->annotate.line = (uint32_t)number;
+	return true;
+}
+
+static bool read_subject(Options *self, char **out_file, GError **error)
+{
+	LodeAnnotateOptions *annotate = &self->annotate;
+
+	annotate->id = self->has_finding ? self->finding : self->sequence;
+	annotate->subject = self->has_finding    ? LODE_ANNOTATE_FINDING
+	                    : self->has_sequence ? LODE_ANNOTATE_SEQUENCE
+	                                         : LODE_ANNOTATE_FUNCTION;
+	if (self->has_number)
+		annotate->function = self->number;
+	if (self->line != NULL)
+		return read_line(self, out_file, error);
+	return self->has_finding || self->has_sequence || self->has_number ||
+	       annotate->name != NULL ||
+	       lode_parameter_refuse(error, "one of finding, sequence, function or line is needed");
+}
+
+static bool wants_sequences(const LodeMiningRun *run, const void *options)
+{
+	(void)run;
+	return ((const Options *)options)->annotate.subject == LODE_ANNOTATE_SEQUENCE;
+}
+
+static bool answer(LodeAsking *asking, void *options, GError **error)
+{
+	Options *self = options;
+	LodeAnnotateOptions *annotate = &self->annotate;
+	g_autofree char *origins = annotate->origins != NULL
+	                                   ? g_strjoinv(",", (char **)annotate->origins)
+	                                   : NULL;
+	const LodeSourceAccess own = {.folders = self->source};
+	g_autofree char *file = NULL;
+	LodeMined mined;
+
+	if (!read_subject(self, &file, error) || !lode_source_folders_check(self->source, error))
+		return false;
+	const LodeRunChoice choice = {.profile = {.has_memory = true, .origins = origins},
+		.run = self->run,
+		.wants_sequences = wants_sequences,
+		.options = self,
+		.can_lack_run = annotate->subject >= LODE_ANNOTATE_FUNCTION};
+	if (!asking->asker->mined(asking, &choice, &mined, error))
+		return false;
+	FILE *out = lode_asking_begin(asking, NULL, error);
+	if (out == NULL)
+		return false;
+	annotate->terminal = asking->terminal;
+	annotate->profile_path = asking->names[0];
+	annotate->names_run = self->run != NULL;
+	annotate->has_no_run = mined.has_no_run;
+	annotate->source = asking->is_page ? asking->source : &own;
+	annotate->is_page = asking->is_page;
+	return lode_annotate_write(
+		       mined.profile, mined.run, annotate, asking->progress, out, error) &&
+	       lode_asking_end(asking, error);
+}
+
+const LodeVerb lode_question_annotate = {
+	.name = "annotate",
+	.arguments = "PROFILE.lode F3 | ID | function NAME | line FILE:LINE",
+	.summary = "show the code of a finding, sequence, function or line",
+	.description =
+		"Shows code with its source lines, where the source files are below the folder in "
+		"which it was compiled or one of --source, and the events of each instruction: the "
+		"places of a finding (F3) or of a sequence (231), the costliest first, a whole "
+		"function, or the instructions of a source line.\n"
+		"\n"
+		"Instructions that match have a mark; where there are several elements, the number "
+		"of the one that they match. Of a finding, the mark is on the instruction that is "
+		"charged. In a function and around a line, the margin names the findings that "
+		"explain time of an instruction.\n"
+		"\n"
+		"Of a profile with data addresses (lode memory record), each load and store has "
+		"beside it its share of the function's sampled memory time, its samples, the "
+		"object and member with most of them, and the range of addresses.\n"
+		"\n"
+		"A function is named by its whole name, or by a part of it that no other one has. "
+		"A source file is named by its path, or by the end of it.\n"
+		"\n"
+		"Examples:\n"
+		"  lode annotate x.lode F1\n"
+		"  lode annotate x.lode function lookup\n"
+		"  lode annotate x.lode line list.c:31\n"
+		"  lode annotate all.lode F1 --origin web1\n"
+		"  lode annotate x.lode 231 --limit 100 --format csv",
+	.groups = groups,
+	.size = sizeof(Options),
+	.init = init,
+	.take_words = take_words,
+	.answer = answer,
+};

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include "questions/asking.h"
+
+#include "analyses/memory/access_weights.h"
+#include "analyses/merge/origin_choice.h"
+#include "base/error.h"
+#include "base/number_format.h"
+#include "store/profile_store.h"
+
+#include <string.h>
+
+static void *ref_list(void *list)
+{
+	return g_array_ref(list);
+}
+
+static void unref_list(void *list)
+{
+	g_array_unref(list);
+}
+
+const LodeKeptKind lode_kept_list = {ref_list, unref_list};
+
+FILE *lode_asking_begin(LodeAsking *self, const char *path, GError **error)
+{
+	if (self->is_page)
+		return self->out;
+	self->file = lode_output_file_open(path, error);
+	if (self->file == NULL)
+		return NULL;
+	lode_progress_end(self->progress);
+	self->out = lode_output_file_stream(self->file);
+	self->terminal = lode_terminal_of(self->out);
+	return self->out;
+}
+
+bool lode_asking_end(LodeAsking *self, GError **error)
+{
+	return self->is_page || lode_output_file_commit(self->file, error);
+}
+
+bool lode_asking_write_file(
+	const char *path, LodeAskedWrite write, const void *what, GError **error)
+{
+	g_autoptr(LodeOutputFile) file = lode_output_file_open(path, error);
+
+	if (file == NULL)
+		return false;
+	if (!write(what, lode_output_file_stream(file), error)) {
+		g_prefix_error(error, "%s: ", path);
+		return false;
+	}
+	return lode_output_file_commit(file, error);
+}
+
+void lode_asking_note(LodeAsking *self, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	g_autofree char *text = g_strdup_vprintf(format, values);
+	va_end(values);
+	self->asker->note(self, text);
+}
+
+const LodeProfile *lode_asking_memory(
+	LodeAsking *self, const LodeProfileChoice *choice, GError **error)
+{
+	const LodeProfile *profile = self->asker->profile(self, 0, choice, error);
+
+	if (profile == NULL || profile->memory != NULL)
+		return profile;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+		"%s: no data addresses were recorded; 'lode memory record -- PROGRAM' records them",
+		self->names[0]);
+	return NULL;
+}
+
+bool lode_asking_fail_stopped(GError **error)
+{
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+	return false;
+}
+
+bool lode_source_folders_check(const char *const *folders, GError **error)
+{
+	for (; folders != NULL && *folders != NULL; folders++)
+		if (!g_file_test(*folders, G_FILE_TEST_IS_DIR))
+			return lode_parameter_refuse(
+				error, "--source: '%s' is not a folder", *folders);
+	return true;
+}
+
+char *lode_asking_key(
+	const LodeAsking *self, const char *what, const char *const *names, bool are_others)
+{
+	GString *key = g_string_new(what);
+
+	for (guint i = 0; self->given != NULL && i < self->given->names->len; i++) {
+		const char *name = self->given->names->pdata[i];
+		if (g_strv_contains(names, name) != are_others)
+			g_string_append_printf(
+				key, "\n%s=%s", name, (const char *)self->given->values->pdata[i]);
+	}
+	return g_string_free(key, FALSE);
+}
+
+static LodeProfile *read_origins(const LodeProfileChoice *self, const char *path,
+	const LodeProgress *progress, GError **error)
+{
+	if (self->origins == NULL)
+		return (self->has_memory ? lode_profile_store_read_with_memory
+					 : lode_profile_store_read)(path, progress, error);
+	g_autoptr(LodeProfile)
+		profile = lode_profile_store_read_with_origins(path, progress, error);
+	if (profile == NULL)
+		return NULL;
+	if (lode_origin_choice_apply(profile, self->origins, error))
+		return g_steal_pointer(&profile);
+	g_prefix_error(error, "%s: ", path);
+	return NULL;
+}
+
+/* Executed accesses in place of time. */
+static bool weigh_accesses(LodeProfile *profile, char **out_note, GError **error)
+{
+	LodeAccessWeights weights;
+	char share[LODE_NUMBER_SIZE];
+
+	if (!lode_access_weights_apply(profile, &weights, error))
+		return false;
+	if (weights.unsampled > 0)
+		*out_note = g_strdup_printf(
+			"note: %s of the accesses are by instructions without a "
+			"sample; they are in no row",
+			lode_number_format_share(weights.unsampled / weights.accesses, share));
+	return true;
+}
+
+LodeProfile *lode_profile_choice_read(const LodeProfileChoice *self, const char *path,
+	const LodeProgress *progress, char **out_note, GError **error)
+{
+	g_autoptr(LodeProfile) profile = read_origins(self, path, progress, error);
+
+	*out_note = NULL;
+	if (profile == NULL)
+		return NULL;
+	if (self->weight == NULL || profile->memory == NULL)
+		return g_steal_pointer(&profile);
+	bool is_weighed = strcmp(self->weight, "latency") == 0
+	                          ? lode_latency_weights_apply(profile, error)
+	                          : weigh_accesses(profile, out_note, error);
+	if (is_weighed)
+		return g_steal_pointer(&profile);
+	g_prefix_error(error, "--weight %s: ", self->weight);
+	return NULL;
+}

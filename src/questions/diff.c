@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* What changed between profiles, and why. */
+#include "base/error.h"
+#include "questions/questions.h"
+#include "questions/rows.h"
+#include "views/comparison.h"
+
+#include <math.h>
+
+enum { DEFAULT_LIMIT = 10 };
+
+typedef struct {
+	LodeComparisonOptions comparing;
+	LodeComparisonViewOptions view;
+	const char *by, *normalise;
+	bool has_limit, has_min_support, has_fail_above;
+} Options;
+
+static const LodeParameter rows[] = {
+	{"by", LODE_TEXT(Options, by), .value = "LIST",
+		.summary = "what to compare, separated by commas: patterns, functions, lines, "
+			   "sequences, all (default: patterns,functions,lines)"},
+	{"normalise", LODE_TEXT(Options, normalise), .value = "none|executions|FUNCTION",
+		.summary = "divide costs by nothing (none, the default), by executed instructions "
+			   "(executions), or by the calls of a function (its name)"},
+	{"fail-above", LODE_PERCENT(Options, view.fail_above), .value = "PERCENT",
+		.given = offsetof(Options, has_fail_above),
+		.summary = "exit with status 3 when a pattern, place or function got slower by "
+			   "more, beyond 3 standard errors"},
+	{"weight", LODE_TEXT(Options, comparing.weight), .value = "EVENT",
+		.summary = "the event that is compared (default: the base's, see 'lode info')"},
+	{"images", LODE_TEXT(Options, comparing.images), .value = "REGEX",
+		.summary = "only functions of images whose path matches"},
+	{"functions", LODE_TEXT(Options, comparing.functions), .value = "REGEX",
+		.summary = "only functions whose name matches"},
+	{"min-support", LODE_SHARE(Options, comparing.min_support), .value = "SHARE",
+		.given = offsetof(Options, has_min_support),
+		.summary = "sequences: least share of the weight or the executions in one of the "
+			   "profiles (default: as 'lode mine')"},
+	{"limit", LODE_COUNT(Options, view.limit), .value = "N",
+		.given = offsetof(Options, has_limit),
+		.summary = "rows of each kind (default: 10 in text, else all; 0: all)"},
+	{"all", LODE_FLAG(Options, view.is_all),
+		.summary = "list in text what did not change, too"},
+	LODE_FORMAT_ROW(Options, view.format),
+	{NULL},
+};
+
+static const LodeParameterGroup groups[] = {{"Options", rows, 0}, {NULL}};
+
+static bool check_options(Options *self, GError **error)
+{
+	if (!lode_comparison_options_read(self->by, self->normalise, &self->comparing, error)) {
+		g_prefix_error(error, "--by: ");
+		return false;
+	}
+	if (self->has_min_support && !(self->comparing.min_support > 0))
+		return lode_parameter_refuse(error, "--min-support: 0 is too little");
+	if (!self->has_fail_above)
+		self->view.fail_above = NAN;
+	if (!self->has_limit && self->view.format == LODE_VIEW_TEXT)
+		self->view.limit = DEFAULT_LIMIT;
+	return true;
+}
+
+/* What was compared, in the order given. */
+typedef struct {
+	const LodeProfile *base;
+	GPtrArray *comparisons; /* LodeComparison */
+	GArray *files;          /* LodeComparedFile */
+} Compared;
+
+static void compared_clear(Compared *self)
+{
+	g_clear_pointer(&self->files, g_array_unref);
+	g_clear_pointer(&self->comparisons, g_ptr_array_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Compared, compared_clear)
+
+static bool compare_all(
+	Compared *self, LodeAsking *asking, const LodeComparisonOptions *comparing, GError **error)
+{
+	const LodeProfileChoice choice = {.has_memory = false};
+
+	self->comparisons = g_ptr_array_new_with_free_func((GDestroyNotify)lode_comparison_free);
+	self->files = g_array_new(FALSE, FALSE, sizeof(LodeComparedFile));
+	for (unsigned i = 0; asking->paths[i] != NULL; i++) {
+		const LodeProfile *profile = asking->asker->profile(asking, i, &choice, error);
+		if (profile == NULL)
+			return false;
+		if (i == 0) {
+			self->base = profile;
+			continue;
+		}
+		const LodeProfile *const both[] = {self->base, profile};
+		LodeComparison *comparison = lode_comparison_new(
+			both, comparing, asking->progress, error);
+		if (comparison == NULL) {
+			g_prefix_error(error, "%s and %s: ", asking->names[0], asking->names[i]);
+			return false;
+		}
+		LodeComparedFile file = {profile, asking->names[i], comparison};
+		g_ptr_array_add(self->comparisons, comparison);
+		g_array_append_val(self->files, file);
+	}
+	return true;
+}
+
+/* --fail-above: one line for each row that is slower. */
+static void tell_slower(LodeAsking *asking, const Compared *compared, double share)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *lines = open_memstream(&text, &size);
+	const LodeComparedFile *files = (const LodeComparedFile *)(void *)compared->files->data;
+
+	if (lode_comparison_write_slower(
+		    compared->base, files, compared->files->len, share, "slower", lines) > 0)
+		asking->status = LODE_EXIT_SLOWER;
+	fclose(lines);
+	g_auto(GStrv) each = g_strsplit(text, "\n", -1);
+	for (size_t i = 0; each[i] != NULL && *each[i] != '\0'; i++)
+		lode_asking_note(asking, "%s", each[i]);
+	free(text);
+}
+
+static bool answer(LodeAsking *asking, void *options, GError **error)
+{
+	Options *self = options;
+	g_auto(Compared) compared = {0};
+
+	if (asking->paths[0] == NULL || asking->paths[1] == NULL)
+		return lode_parameter_refuse(
+			error, "diff takes two profiles or more: BASE.lode NEW.lode");
+	if (!check_options(self, error) || !compare_all(&compared, asking, &self->comparing, error))
+		return false;
+	FILE *out = lode_asking_begin(asking, NULL, error);
+	if (out == NULL)
+		return false;
+	self->view.terminal = asking->terminal;
+	self->view.base_path = asking->names[0];
+	const LodeComparedFile *files = (const LodeComparedFile *)(void *)compared.files->data;
+	if (!lode_comparison_write(
+		    compared.base, files, compared.files->len, &self->view, out, error))
+		return false;
+	if (self->has_fail_above)
+		tell_slower(asking, &compared, self->view.fail_above);
+	return lode_asking_end(asking, error);
+}
+
+const LodeVerb lode_question_diff = {
+	.name = "diff",
+	.takes_many = true,
+	.arguments = "BASE.lode NEW.lode [MORE.lode…]",
+	.summary = "compare profiles: what got slower or faster, and why",
+	.description =
+		"Fits the findings of both profiles with the same patterns and shows for each what "
+		"it\ncosts in both, and how much of the change is due to being executed more often "
+		"and how\nmuch to each execution costing more; and likewise functions and source "
+		"lines, and with\n--by also mined sequences. What chance in the samples explains "
+		"is not listed.\n"
+		"Further profiles are compared with the base, too.\n"
+		"\n"
+		"Functions are matched by name, and those that were renamed by their code.\n"
+		"\n"
+		"Examples:\n"
+		"  lode diff old.lode new.lode\n"
+		"  lode diff O2.lode O3.lode clang.lode --by functions\n"
+		"  lode diff old.lode new.lode --normalise handle_request\n"
+		"  lode diff old.lode new.lode --fail-above 5   status 3 for a CI job",
+	.groups = groups,
+	.size = sizeof(Options),
+	.answer = answer,
+};

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions of a profile, sorted, searched, and part after part. */
+#include "views/function_list.h"
+
+#include "questions/questions.h"
+#include "questions/rows.h"
+
+typedef LodeFunctionListOptions Options;
+
+static const LodeParameter rows[] = {
+	{"sort", LODE_WORD(Options, order), .value = "weight|executions|calls|name|image",
+		.read = lode_function_order_from_text, .summary = "the order of rows"},
+	{"reverse", LODE_FLAG(Options, is_reversed), .summary = "reverse the order"},
+	{"text", LODE_TEXT(Options, text), .value = "TEXT",
+		.summary = "only functions that have this in their names"},
+	{"image", LODE_TEXT(Options, image), .value = "TEXT",
+		.summary = "only functions of images that have this in their paths"},
+	{"offset", LODE_COUNT(Options, offset), .value = "N",
+		.summary = "leave out the first N functions"},
+	{"limit", LODE_COUNT(Options, limit), .value = "N", .summary = "at most N functions"},
+	LODE_FORMAT_ROW(Options, format),
+	{NULL},
+};
+
+static const LodeParameterGroup groups[] = {{"Options", rows, 0}, {NULL}};
+
+static bool answer(LodeAsking *asking, void *options, GError **error)
+{
+	const LodeProfile *profile = asking->asker->profile(
+		asking, 0, &(const LodeProfileChoice){.has_memory = true}, error);
+	FILE *out = profile != NULL ? lode_asking_begin(asking, NULL, error) : NULL;
+
+	return out != NULL &&
+	       lode_function_list_write(profile, profile->weight_event, options, out, error) &&
+	       lode_asking_end(asking, error);
+}
+
+const LodeVerb lode_question_functions = {
+	.name = "functions",
+	.summary = "list functions by what they cost",
+	.groups = groups,
+	.size = sizeof(Options),
+	.answer = answer,
+};

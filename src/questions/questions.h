@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* The questions that can be asked, a file each: those of verbs, and those of the page alone. */
+#pragma once
+
+#include "questions/verb.h"
+
+extern const LodeVerb lode_question_report;
+extern const LodeVerb lode_question_annotate;
+extern const LodeVerb lode_question_diff;
+extern const LodeVerb lode_question_memory;
+extern const LodeVerb lode_question_place;
+extern const LodeVerb lode_question_trace_simulate;
+extern const LodeVerb lode_question_info;
+extern const LodeVerb lode_question_functions;
+extern const LodeVerb lode_question_graph;
+extern const LodeVerb lode_question_heat;
+
+/* All of them, NULL-terminated. */
+extern const LodeVerb *const lode_questions[];
+
+/* The one of this name, in which '-' stands for a space; NULL: there is none. */
+const LodeVerb *lode_question_find(const char *name);

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* What costs most: the findings of a mining run, or the list of its sequences. */
+#include "questions/report.h"
+
+#include "analyses/mine/closed.h"
+#include "base/error.h"
+#include "questions/questions.h"
+#include "questions/rows.h"
+#include "views/report.h"
+
+typedef LodeReportQuestion Options;
+
+static const LodeParameter rows[] = {
+	{"explain", LODE_FLAG(Options, report.is_explained),
+		.summary = "say below each finding what the pattern usually means, what people do "
+			   "about it, and where that is written"},
+	{"sort", LODE_TEXT(Options, report.sort), .value = "KEY",
+		.summary = "sort by excess (the default), weight, frequency, maximal, "
+			   "differential, places, functions, executions, event:NAME or sequence; "
+			   "runs of instruction sequences also by count"},
+	{"reverse", LODE_FLAG(Options, report.is_reversed), .summary = "reverse the order"},
+	{"all", LODE_FLAG(Options, report.show_all),
+		.summary = "show every mined sequence, not only the closed ones"},
+	{"limit", LODE_COUNT(Options, report.limit), .value = "N",
+		.summary = "show at most N findings or sequences"},
+	{"with", LODE_TEXTS(Options, report.with), .value = "GLOB",
+		.summary = "only sequences with an attribute that matches; may be repeated: all "
+			   "must match"},
+	{"without", LODE_TEXTS(Options, report.without), .value = "GLOB",
+		.summary = "only sequences without any attribute that matches; may be repeated"},
+	{"text", LODE_TEXT(Options, report.text), .value = "WORDS",
+		.summary = "only sequences that have each of these words in the name of an "
+			   "attribute"},
+	{"size", LODE_RANGE(Options, report.size), .value = "N-M",
+		.summary = "only sequences of this many attributes"},
+	{"min-weight", LODE_SHARE(Options, report.weight.min), .value = "SHARE",
+		.summary = "minimum weight support, such as 2% or 0.02"},
+	{"max-weight", LODE_SHARE(Options, report.weight.max), .value = "SHARE",
+		.summary = "maximum weight support"},
+	{"min-frequency", LODE_SHARE(Options, report.frequency.min), .value = "SHARE",
+		.summary = "minimum frequency support"},
+	{"max-frequency", LODE_SHARE(Options, report.frequency.max), .value = "SHARE",
+		.summary = "maximum frequency support"},
+	{"min-maximal", LODE_SHARE(Options, report.maximal.min), .value = "SHARE",
+		.summary = "minimum of the maximal support"},
+	{"max-maximal", LODE_SHARE(Options, report.maximal.max), .value = "SHARE",
+		.summary = "maximum of the maximal support"},
+	{"min-differential", LODE_SHARE(Options, report.differential.min), .value = "SHARE",
+		.summary = "minimum differential support"},
+	{"max-differential", LODE_SHARE(Options, report.differential.max), .value = "SHARE",
+		.summary = "maximum differential support"},
+	{"min-functions", LODE_COUNT(Options, report.min_functions), .value = "N",
+		.summary = "only sequences that at least N functions have"},
+	{"baseline", LODE_COUNT(Options, report.baseline), .value = "ID",
+		.summary = "show by how many points supports differ from those of sequence ID"},
+	{"percent-limit", LODE_NUMBER(Options, report.percent_limit), .value = "PERCENT",
+		.summary = "leave out lines whose sort key is below this percentage"},
+	{"origin", LODE_TEXTS(Options, report.origins), .value = "NAME|N",
+		.summary = LODE_ORIGIN_SUMMARY},
+	{"html", LODE_FILE(Options, html), .value = "FILE", .excludes = "*",
+		.audience = LODE_PARAMETER_FOR_TERMINAL,
+		.summary = "write the page of lode serve as one file that opens without it: "
+			   "findings, the first sequences and functions, code, data addresses"},
+	{"source", LODE_FILES(Options, source), .value = "DIR", .needs = "html",
+		.audience = LODE_PARAMETER_FOR_TERMINAL,
+		.summary = "with --html: " LODE_SOURCE_SUMMARY},
+	LODE_FORMAT_ROW(Options, report.format),
+	{NULL},
+};
+
+static const LodeParameter others[] = {
+	{"run", LODE_TEXT(Options, run), .value = "NAME", .audience = LODE_PARAMETER_FOR_WORDS,
+		.summary = "the mining run (default: the last one)"},
+	{"sequences", LODE_FLAG(Options, lists_sequences), .audience = LODE_PARAMETER_FOR_PAGE,
+		.summary = "list the sequences of a run that has findings"},
+	{"offset", LODE_COUNT(Options, report.offset), .value = "N",
+		.audience = LODE_PARAMETER_FOR_PAGE, .summary = "leave out the first N sequences"},
+	{"places", LODE_COUNT(Options, report.places), .value = "N",
+		.audience = LODE_PARAMETER_FOR_PAGE, .summary = "at most N places of each finding"},
+	{NULL},
+};
+
+static const LodeParameterGroup groups[] = {{"Options", rows, 0}, {"Page", others, 0}, {NULL}};
+
+static void init(void *options)
+{
+	lode_report_options_init(&((Options *)options)->report);
+}
+
+static bool wants_sequences(const LodeMiningRun *run, const void *options)
+{
+	const Options *self = options;
+
+	return !self->report.is_explained &&
+	       (self->lists_sequences || lode_report_lists_sequences(run, &self->report));
+}
+
+static bool take_words(char **words, LodeParameterPairs *pairs, GError **error)
+{
+	if (words[0] != NULL && words[1] != NULL)
+		return lode_parameter_refuse(
+			error, "report takes a profile and perhaps the name of a run");
+	if (words[0] != NULL)
+		lode_parameter_pairs_add(pairs, "run", words[0]);
+	return true;
+}
+
+/* The page shows part after part of a list, and has the whole of it kept. */
+static GArray *find_list(
+	LodeAsking *asking, const LodeMiningRun *run, LodeReportOptions *report, GError **error)
+{
+	static const char *const of_part[] = {"offset", "limit", "format", "baseline", NULL};
+	g_autofree char *key = lode_asking_key(asking, "report", of_part, true);
+	g_autofree char *closed_key = g_strconcat("closed ", run->name, NULL);
+	GArray *list = asking->asker->find(asking, &lode_kept_list, key);
+
+	if (list != NULL)
+		return list;
+	g_autoptr(GArray) closed = NULL;
+	if (!report->show_all && !run->parameters.is_instruction_mode) {
+		closed = asking->asker->find(asking, &lode_kept_list, closed_key);
+		if (closed == NULL) {
+			closed = g_array_new(FALSE, TRUE, sizeof(bool));
+			g_array_set_size(closed, run->sequences->len + 1);
+			if (!lode_closed_mark(
+				    run, (bool *)(void *)closed->data, asking->progress, error))
+				return NULL;
+			asking->asker->keep(asking, &lode_kept_list, closed_key, closed);
+		}
+		report->is_closed = (const bool *)(void *)closed->data;
+	}
+	list = lode_report_choose(run, report, asking->progress, error);
+	if (list != NULL)
+		asking->asker->keep(asking, &lode_kept_list, key, list);
+	report->is_closed = NULL;
+	return list;
+}
+
+static bool write_report(
+	LodeAsking *asking, const LodeMined *mined, LodeReportOptions *report, GError **error)
+{
+	FILE *out = lode_asking_begin(asking, NULL, error);
+
+	if (out == NULL)
+		return false;
+	report->terminal = asking->terminal;
+	return lode_report_write(
+		       mined->profile, mined->run, report, asking->progress, out, error) &&
+	       lode_asking_end(asking, error);
+}
+
+static bool answer(LodeAsking *asking, void *options, GError **error)
+{
+	Options *self = options;
+	LodeReportOptions *report = &self->report;
+	g_autofree char *origins = report->origins != NULL
+	                                   ? g_strjoinv(",", (char **)report->origins)
+	                                   : NULL;
+	const LodeRunChoice choice = {.profile.origins = origins,
+		.run = self->run,
+		.wants_sequences = wants_sequences,
+		.options = self};
+	g_autoptr(GArray) list = NULL;
+	LodeMined mined;
+
+	if (!asking->asker->mined(asking, &choice, &mined, error))
+		return false;
+	bool lists = wants_sequences(mined.run, self);
+	if (lists && self->lists_sequences && report->sort == NULL)
+		report->sort = mined.run->parameters.is_instruction_mode ? "count" : "excess";
+	report->profile_path = asking->names[0];
+	report->names_run = self->run != NULL;
+	report->is_page = asking->is_page;
+	if (lists && asking->is_page) {
+		list = find_list(asking, mined.run, report, error);
+		if (list == NULL)
+			return false;
+		report->sequences = list;
+	}
+	return write_report(asking, &mined, report, error);
+}
+
+const LodeVerb lode_question_report = {
+	.name = "report",
+	.arguments = "PROFILE.lode [RUN]",
+	.summary = "show the patterns that cost most",
+	.description =
+		"Without options, shows the findings of the run: the patterns that explain the "
+		"cost, what an execution of each costs, and the hottest places. With --all, "
+		"--sort, --reverse, --baseline or a filter, lists the mined sequences. After "
+		"'lode run' the first list takes longer: it mines them.\n"
+		"\n"
+		"Examples:\n"
+		"  lode report x.lode\n"
+		"  lode report x.lode --explain\n"
+		"  lode report x.lode --with 'ev:*' --size 2-\n"
+		"  lode report x.lode --all --sort places --format csv\n"
+		"  lode report all.lode --origin web1\n"
+		"  lode report x.lode --html x.html",
+	.groups = groups,
+	.size = sizeof(Options),
+	.init = init,
+	.take_words = take_words,
+	.answer = answer,
+};

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of parameters that several verbs have. */
+#pragma once
+
+#include "base/parameter.h"
+
+/* clang-format off */
+#define LODE_FORMAT_ROW(type, field) \
+	{"format", LODE_WORD(type, field), .value = "text|json|csv", \
+		.summary = "output format (default: text)"}
+/* clang-format on */
+
+#define LODE_ORIGIN_SUMMARY                                                                        \
+	"of a merged profile, only what the origins gave whose name or host matches, or that "     \
+	"have this number in 'lode info'; may be repeated"
+
+#define LODE_SOURCE_SUMMARY                                                                        \
+	"also show source files below this folder; without it only those below the folders "       \
+	"where the recorded programs were compiled, and the toolchain's; may be repeated"
