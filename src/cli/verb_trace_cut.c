@@ -4,7 +4,7 @@
 #include "base/output_file.h"
 #include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
-#include "cli/trace_range_options.h"
+#include "questions/trace_selection.h"
 #include "sources/trace_conversion.h"
 #include "views/display_text.h"
 
@@ -12,49 +12,34 @@
 
 enum { MAX_THREADS = 1024 };
 
-static struct {
-	char *output, *level, *threads;
-} given;
+typedef struct {
+	LodeTraceSelection part;
+	LodeTraceWriterOptions writing;
+	const char *output;
+} Options;
 
-static const GOptionEntry options[] = {
-	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
-		"the packed trace to write; an existing one is replaced", "FILE"},
-	{"level", 0, 0, G_OPTION_ARG_STRING, &given.level, "compression level (default: default)",
-		"fast|default|small"},
-	{"threads", 0, 0, G_OPTION_ARG_STRING, &given.threads,
-		"the number of threads (default: all processors)", "N"},
-	G_OPTION_ENTRY_NULL,
+static const LodeParameter rows[] = {
+	{"output", 'o', LODE_FILE(Options, output), .value = "FILE",
+		.summary = "the packed trace to write; an existing one is replaced"},
+	{"level", LODE_WORD(Options, writing.level), .value = "fast|default|small",
+		.standard = "default", .summary = "compression level (default: default)"},
+	{"threads", LODE_COUNT(Options, writing.threads), .most = MAX_THREADS, .value = "N",
+		.summary = "the number of threads (default: all processors)"},
+	{NULL},
 };
 
-static const LodeOptionGroup groups[] = {
-	{"Part of the trace", lode_trace_range_options},
-	{NULL, NULL},
+static const LodeParameterGroup groups[] = {
+	{"Options", rows, 0},
+	{"Part of the trace", lode_trace_selection_rows, offsetof(Options, part)},
+	{NULL},
 };
 
-static bool read_options(const char *path, LodeTraceReaderOptions *reading,
-	LodeTraceWriterOptions *writing, LodeTraceRange *range, GError **error)
+static void init(void *options)
 {
-	int level = given.level != NULL ? lode_trace_level_from_text(given.level)
-	                                : LODE_TRACE_LEVEL_DEFAULT;
-	uint64_t threads = 0;
-
-	if (given.output == NULL)
-		return lode_option_refuse(
-			error, "-o is missing: the trace to write, such as -o y.rps");
-	if (level < 0)
-		return lode_option_refuse(
-			error, "--level: '%s' is not " LODE_TRACE_LEVEL_WORDS, given.level);
-	if (!lode_output_file_spares(given.output, path, error) ||
-		!lode_trace_range_read(range, error) ||
-		!lode_option_count("--threads", given.threads, MAX_THREADS, &threads, error))
-		return false;
-	*reading = (LodeTraceReaderOptions){.threads = (unsigned)threads, .range = range};
-	*writing = (LodeTraceWriterOptions){
-		.threads = (unsigned)threads, .level = (LodeTraceLevel)level};
-	return true;
+	lode_trace_selection_init(&((Options *)options)->part);
 }
 
-static bool cut(LodeTraceReader *reader, LodeTraceWriter *writer, GError **error)
+static bool cut(LodeTraceReader *reader, LodeTraceWriter *writer, const char *name, GError **error)
 {
 	char references[LODE_NUMBER_SIZE], bytes[LODE_NUMBER_SIZE];
 	g_autoptr(GError) damage = NULL;
@@ -64,7 +49,7 @@ static bool cut(LodeTraceReader *reader, LodeTraceWriter *writer, GError **error
 	if (!lode_trace_conversion_cut(reader, writer, &screen.progress, &damage, error))
 		return false;
 	lode_terminal_progress_hide(&screen);
-	lode_display_line(stdout, "%s: %s references in %s bytes", given.output,
+	lode_display_line(stdout, "%s: %s references in %s bytes", name,
 		lode_number_format_count((double)lode_trace_writer_references(writer), references),
 		lode_number_format_count((double)lode_trace_writer_bytes(writer), bytes));
 	bool is_whole = damage == NULL;
@@ -73,20 +58,28 @@ static bool cut(LodeTraceReader *reader, LodeTraceWriter *writer, GError **error
 	return is_whole;
 }
 
-static int run(char **arguments, GError **error)
+static int run(void *options, char **arguments, GError **error)
 {
-	LodeTraceReaderOptions reading;
-	LodeTraceWriterOptions writing;
-	LodeTraceRange range;
+	Options *given = options;
 
-	if (!lode_options_take_one(arguments, "TRACE.rps", error) ||
-		!read_options(arguments[0], &reading, &writing, &range, error))
+	if (!lode_options_take_one(arguments, "TRACE.rps", error))
 		return LODE_EXIT_USAGE;
-	g_autoptr(LodeTraceReader) reader = lode_trace_range_open(arguments[0], &reading, error);
+	if (given->output == NULL) {
+		lode_parameter_refuse(error, "-o is missing: the trace to write, such as -o y.rps");
+		return LODE_EXIT_USAGE;
+	}
+	if (!lode_output_file_spares(given->output, arguments[0], error) ||
+		!lode_trace_selection_check(&given->part, error))
+		return LODE_EXIT_USAGE;
+	const LodeTraceReaderOptions reading = {given->writing.threads, &given->part.range};
+	g_autoptr(LodeTraceReader)
+		reader = lode_trace_selection_open(&given->part, arguments[0], &reading, error);
 	if (reader == NULL)
 		return LODE_EXIT_FAILED;
-	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(given.output, &writing, error);
-	return writer != NULL && cut(reader, writer, error) ? LODE_EXIT_OK : LODE_EXIT_FAILED;
+	g_autoptr(LodeTraceWriter)
+		writer = lode_trace_writer_open(given->output, &given->writing, error);
+	return writer != NULL && cut(reader, writer, given->output, error) ? LODE_EXIT_OK
+	                                                                   : LODE_EXIT_FAILED;
 }
 
 const LodeVerb lode_verb_trace_cut = {
@@ -102,7 +95,8 @@ const LodeVerb lode_verb_trace_cut = {
 		"\n"
 		"Examples:\n"
 		"  lode trace cut x.rps --from 1000000 --count 500000 -o y.rps",
-	.old_options = options,
-	.old_run = run,
-	.old_groups = groups,
+	.groups = groups,
+	.size = sizeof(Options),
+	.init = init,
+	.run = run,
 };

@@ -4,45 +4,37 @@
 #include "base/number_format.h"
 #include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
-#include "cli/trace_range_options.h"
+#include "questions/trace_selection.h"
 #include "views/display_text.h"
 #include "views/trace_info.h"
 
 #include <stdio.h>
 
-static struct {
-	char *format;
-	gboolean is_quick, is_verdict;
-} given;
+typedef struct {
+	LodeTraceSelection part;
+	LodeTraceInfoOptions view;
+	bool is_quick, is_verdict;
+} Options;
 
-static const GOptionEntry options[] = {
-	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format, "output format (default: text)",
-		"text|json|csv"},
-	{"quick", 0, 0, G_OPTION_ARG_NONE, &given.is_quick,
-		"show only what is known without decoding all references", NULL},
-	{"verify", 0, 0, G_OPTION_ARG_NONE, &given.is_verdict,
-		"decode everything, and report only whether the trace is whole", NULL},
-	G_OPTION_ENTRY_NULL,
+static const LodeParameter rows[] = {
+	{"format", LODE_WORD(Options, view.format), .value = "text|json|csv",
+		.summary = "output format (default: text)"},
+	{"quick", LODE_FLAG(Options, is_quick), .excludes = "verify from count function",
+		.summary = "show only what is known without decoding all references"},
+	{"verify", LODE_FLAG(Options, is_verdict), .excludes = "from count function",
+		.summary = "decode everything, and report only whether the trace is whole"},
+	{NULL},
 };
 
-static const LodeOptionGroup groups[] = {
-	{"Part of the trace", lode_trace_range_options},
-	{NULL, NULL},
+static const LodeParameterGroup groups[] = {
+	{"Options", rows, 0},
+	{"Part of the trace", lode_trace_selection_rows, offsetof(Options, part)},
+	{NULL},
 };
 
-static bool read_options(LodeTraceInfoOptions *info, LodeTraceRange *range, GError **error)
+static void init(void *options)
 {
-	if (!lode_option_format(given.format, &info->format, error))
-		return false;
-	if (given.is_quick && given.is_verdict)
-		return lode_option_refuse(error, "--quick and --verify exclude each other");
-	if ((lode_trace_range_is_given() || lode_trace_range_function() != NULL) &&
-		(given.is_quick || given.is_verdict))
-		return lode_option_refuse(error,
-			"--from, --count and --function need the references of that part decoded: "
-			"without "
-			"--quick and --verify");
-	return lode_trace_range_read(range, error);
+	lode_trace_selection_init(&((Options *)options)->part);
 }
 
 static void write_verdict(const LodeTraceSummary *summary, const char *path)
@@ -56,35 +48,37 @@ static void write_verdict(const LodeTraceSummary *summary, const char *path)
 		summary->n_frames == 1 ? "" : "s");
 }
 
-static LodeTraceSummary *summarise(LodeTraceReader *reader, const char *path, GError **error)
+static LodeTraceSummary *summarise(
+	LodeTraceReader *reader, const char *path, bool is_quick, GError **error)
 {
 	g_auto(LodeTerminalProgress) screen;
 
 	lode_terminal_progress_init(&screen);
-	return lode_trace_summary_new(reader, path, !given.is_quick, &screen.progress, error);
+	return lode_trace_summary_new(reader, path, !is_quick, &screen.progress, error);
 }
 
-static int run(char **arguments, GError **error)
+static int run(void *options, char **arguments, GError **error)
 {
-	LodeTraceInfoOptions info = {.terminal = lode_terminal_of(stdout)};
-
-	LodeTraceRange range;
+	Options *given = options;
 
 	if (!lode_options_take_one(arguments, "TRACE.rps", error) ||
-		!read_options(&info, &range, error))
+		!lode_trace_selection_check(&given->part, error))
 		return LODE_EXIT_USAGE;
-	info.path = arguments[0];
-	const LodeTraceReaderOptions reading = {.range = &range};
-	g_autoptr(LodeTraceReader) reader = lode_trace_range_open(arguments[0], &reading, error);
+	given->view.terminal = lode_terminal_of(stdout);
+	given->view.path = arguments[0];
+	const LodeTraceReaderOptions reading = {.range = &given->part.range};
+	g_autoptr(LodeTraceReader)
+		reader = lode_trace_selection_open(&given->part, arguments[0], &reading, error);
 	if (reader == NULL)
 		return LODE_EXIT_FAILED;
-	g_autoptr(LodeTraceSummary) summary = summarise(reader, arguments[0], error);
+	g_autoptr(LodeTraceSummary)
+		summary = summarise(reader, arguments[0], given->is_quick, error);
 	if (summary == NULL)
 		return LODE_EXIT_FAILED;
-	if (given.is_verdict)
+	if (given->is_verdict)
 		write_verdict(summary, arguments[0]);
-	else if (!lode_trace_info_write(
-			 summary, lode_trace_reader_description(reader), &info, stdout, error))
+	else if (!lode_trace_info_write(summary, lode_trace_reader_description(reader),
+			 &given->view, stdout, error))
 		return LODE_EXIT_FAILED;
 	if (summary->damage == NULL)
 		return LODE_EXIT_OK;
@@ -108,7 +102,8 @@ const LodeVerb lode_verb_trace_info = {
 		"  lode trace info x.rps\n"
 		"  lode trace info x.rps --quick --format json\n"
 		"  lode trace info x.rps --verify",
-	.old_options = options,
-	.old_run = run,
-	.old_groups = groups,
+	.groups = groups,
+	.size = sizeof(Options),
+	.init = init,
+	.run = run,
 };

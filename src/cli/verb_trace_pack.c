@@ -16,60 +16,39 @@
 
 enum { MAX_THREADS = 1024 };
 
-static struct {
-	char *output, *form, *level, *threads, *command;
-	gboolean is_verbose;
-} given;
+typedef struct {
+	LodeTraceWriterOptions writing;
+	const char *output, *command;
+	int form; /* LodeReferenceForm; −1: recognised */
+	bool is_verbose;
+} Options;
 
-static const GOptionEntry options[] = {
-	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
-		"the packed trace to write; an existing one is replaced", "FILE"},
-	{"form", 0, 0, G_OPTION_ARG_STRING, &given.form,
-		"the form of the trace (default: recognised by its first bytes)",
-		LODE_REFERENCE_FORM_WORDS},
-	{"level", 0, 0, G_OPTION_ARG_STRING, &given.level, "compression level (default: default)",
-		"fast|default|small"},
-	{"threads", 0, 0, G_OPTION_ARG_STRING, &given.threads,
-		"the number of threads (default: all processors)", "N"},
-	{"command", 0, 0, G_OPTION_ARG_STRING, &given.command,
-		"the command line to store in the trace (default: as recorded)", "TEXT"},
-	{"verbose", 'v', 0, G_OPTION_ARG_NONE, &given.is_verbose,
-		"also print the form and the speed", NULL},
-	G_OPTION_ENTRY_NULL,
+static const LodeParameter rows[] = {
+	{"output", 'o', LODE_FILE(Options, output), .value = "FILE",
+		.summary = "the packed trace to write; an existing one is replaced"},
+	{"form", LODE_WORD(Options, form), .value = LODE_REFERENCE_FORM_WORDS,
+		.summary = "the form of the trace (default: recognised by its first bytes)"},
+	{"level", LODE_WORD(Options, writing.level), .value = "fast|default|small",
+		.standard = "default", .summary = "compression level (default: default)"},
+	{"threads", LODE_COUNT(Options, writing.threads), .most = MAX_THREADS, .value = "N",
+		.summary = "the number of threads (default: all processors)"},
+	{"command", LODE_TEXT(Options, command), .value = "TEXT",
+		.summary = "the command line to store in the trace (default: as recorded)"},
+	{"verbose", 'v', LODE_FLAG(Options, is_verbose),
+		.summary = "also print the form and the speed"},
+	{NULL},
 };
 
-static bool read_level(LodeTraceLevel *out_level, GError **error)
+static const LodeParameterGroup groups[] = {{"Options", rows, 0}, {NULL}};
+
+static void init(void *options)
 {
-	int level = given.level != NULL ? lode_trace_level_from_text(given.level)
-	                                : LODE_TRACE_LEVEL_DEFAULT;
-
-	if (level < 0)
-		return lode_option_refuse(
-			error, "--level: '%s' is not " LODE_TRACE_LEVEL_WORDS, given.level);
-	*out_level = (LodeTraceLevel)level;
-	return true;
-}
-
-static bool read_options(LodeTraceWriterOptions *writing, int *out_form, GError **error)
-{
-	uint64_t threads = 0;
-
-	if (given.output == NULL)
-		return lode_option_refuse(
-			error, "-o is missing: the trace to write, such as -o x.rps");
-	*out_form = given.form != NULL ? lode_reference_form_from_text(given.form) : -1;
-	if (given.form != NULL && *out_form < 0)
-		return lode_option_refuse(
-			error, "--form: '%s' is not " LODE_REFERENCE_FORM_WORDS, given.form);
-	if (!read_level(&writing->level, error) ||
-		!lode_option_count("--threads", given.threads, MAX_THREADS, &threads, error))
-		return false;
-	writing->threads = (unsigned)threads;
-	return true;
+	((Options *)options)->form = -1;
 }
 
 /* −1 with an error. */
-static int open_input(const char *path, struct stat *out_status, GError **error)
+static int open_input(
+	const char *path, const char *written, struct stat *out_status, GError **error)
 {
 	bool is_standard = strcmp(path, "-") == 0;
 	int descriptor = is_standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
@@ -77,10 +56,10 @@ static int open_input(const char *path, struct stat *out_status, GError **error)
 
 	if (descriptor < 0 || fstat(descriptor, out_status) != 0) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: %s", path, g_strerror(errno));
-	} else if (stat(given.output, &output) == 0 && output.st_dev == out_status->st_dev &&
+	} else if (stat(written, &output) == 0 && output.st_dev == out_status->st_dev &&
 		   output.st_ino == out_status->st_ino) {
-		lode_option_refuse(
-			error, "'%s' is read and written; give -o another name", given.output);
+		lode_parameter_refuse(
+			error, "'%s' is read and written; give -o another name", written);
 	} else {
 		return descriptor;
 	}
@@ -89,7 +68,8 @@ static int open_input(const char *path, struct stat *out_status, GError **error)
 	return -1;
 }
 
-static void tell(const LodeReferenceReader *reader, const LodeTraceWriter *writer, gint64 start_us)
+static void tell(const LodeReferenceReader *reader, const LodeTraceWriter *writer,
+	const Options *given, gint64 start_us)
 {
 	double n = (double)lode_trace_writer_references(writer);
 	double size = (double)lode_trace_writer_bytes(writer);
@@ -100,10 +80,10 @@ static void tell(const LodeReferenceReader *reader, const LodeTraceWriter *write
 	g_autofree char *bits = n > 0 ? g_strdup_printf(", %.4f bits per reference", 8 * size / n)
 	                              : g_strdup("");
 
-	lode_display_line(stdout, "%s: %s references in %s bytes%s", given.output,
+	lode_display_line(stdout, "%s: %s references in %s bytes%s", given->output,
 		lode_number_format_count(n, references), lode_number_format_count(size, bytes),
 		bits);
-	if (given.is_verbose)
+	if (given->is_verbose)
 		lode_display_line(stdout, "form %s, %.1f s, %.1f million references per second",
 			lode_reference_form_to_text(lode_reference_reader_form(reader)), seconds,
 			seconds > 0 ? n / seconds / 1e6 : 0);
@@ -111,47 +91,50 @@ static void tell(const LodeReferenceReader *reader, const LodeTraceWriter *write
 		lode_display_line(stderr, "lode trace pack: left out: %s", losses);
 }
 
-static bool pack(LodeReferenceReader *reader, uint64_t size_bytes,
-	const LodeTraceWriterOptions *writing, GError **error)
+static bool pack(
+	LodeReferenceReader *reader, uint64_t size_bytes, const Options *given, GError **error)
 {
 	g_autoptr(LodeTraceDescription) description = lode_trace_description_new();
 	gint64 start_us = g_get_monotonic_time();
 	g_auto(LodeTerminalProgress) screen;
 
 	lode_terminal_progress_init(&screen);
-	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(given.output, writing, error);
+	g_autoptr(LodeTraceWriter)
+		writer = lode_trace_writer_open(given->output, &given->writing, error);
 	if (writer == NULL ||
 		!lode_trace_conversion_pack(reader, size_bytes, writer, &screen.progress, error))
 		return false;
 	lode_reference_reader_describe(reader, description);
-	if (given.command != NULL)
-		description->command = lode_trace_description_intern(description, given.command);
+	if (given->command != NULL)
+		description->command = lode_trace_description_intern(description, given->command);
 	description->build = lode_trace_description_intern(description, "lode " LODE_VERSION);
 	if (!lode_trace_writer_finish(writer, description, error))
 		return false;
 	lode_terminal_progress_hide(&screen);
-	tell(reader, writer, start_us);
+	tell(reader, writer, given, start_us);
 	return true;
 }
 
-static int run(char **arguments, GError **error)
+static int run(void *options, char **arguments, GError **error)
 {
-	LodeTraceWriterOptions writing = {0};
+	const Options *given = options;
 	struct stat status;
-	int form = 0;
 
-	if (!lode_options_take_one(arguments, "FILE (- for standard input)", error) ||
-		!read_options(&writing, &form, error))
+	if (!lode_options_take_one(arguments, "FILE (- for standard input)", error))
 		return LODE_EXIT_USAGE;
+	if (given->output == NULL) {
+		lode_parameter_refuse(error, "-o is missing: the trace to write, such as -o x.rps");
+		return LODE_EXIT_USAGE;
+	}
 	const char *path = arguments[0], *name = strcmp(path, "-") == 0 ? "standard input" : path;
-	int descriptor = open_input(path, &status, error);
+	int descriptor = open_input(path, given->output, &status, error);
 	if (descriptor < 0)
 		return LODE_EXIT_FAILED;
 	g_autoptr(LodeReferenceReader)
-		reader = lode_reference_reader_open(descriptor, name, form, error);
+		reader = lode_reference_reader_open(descriptor, name, given->form, error);
 	bool is_packed = reader != NULL &&
-	                 pack(reader, S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0,
-				 &writing, error);
+	                 pack(reader, S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0, given,
+				 error);
 	if (descriptor != STDIN_FILENO)
 		close(descriptor);
 	return is_packed ? LODE_EXIT_OK : LODE_EXIT_FAILED;
@@ -171,6 +154,8 @@ const LodeVerb lode_verb_trace_pack = {
 		"  lode trace pack trace.din.gz -o x.rps\n"
 		"  valgrind --tool=lackey --trace-mem=yes --log-fd=9 ls 9>&1 >/dev/null |\n"
 		"    lode trace pack - -o ls.rps --level fast",
-	.old_options = options,
-	.old_run = run,
+	.groups = groups,
+	.size = sizeof(Options),
+	.init = init,
+	.run = run,
 };

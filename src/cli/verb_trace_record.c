@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* lode trace record: runs a program and writes the trace of its references. */
 #include "cli/interrupt.h"
-#include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
+#include "cli/verb.h"
 #include "cli/wrapped_program.h"
 #include "record/trace_recording.h"
 #include "views/display_text.h"
@@ -12,44 +12,46 @@
 
 enum { MAX_THREADS = 1024 };
 
-static struct {
-	char *output, *level, *instructions, *skip, *function, *way, *threads;
-	char **only;
-	gboolean is_alone, has_allocations;
-} given;
+typedef struct {
+	LodeTraceRecordingOptions recording;
+	const char *level, *way;
+} Options;
 
-static const GOptionEntry options[] = {
-	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
-		"the trace to write; an existing one is replaced (default: PROGRAM.rps)", "FILE"},
-	{"level", 0, 0, G_OPTION_ARG_STRING, &given.level,
-		"compression level: " LODE_TRACE_LEVEL_WORDS, "LEVEL"},
-	{"instructions", 'n', 0, G_OPTION_ARG_STRING, &given.instructions,
-		"record N instructions of each process, of all its threads together; then it "
-		"continues untraced",
-		"N"},
-	{"skip", 0, 0, G_OPTION_ARG_STRING, &given.skip,
-		"leave out the first N instructions of each process, of all its threads together",
-		"N"},
-	{"function", 0, 0, G_OPTION_ARG_STRING, &given.function,
-		"record only while this function runs, including functions that it calls", "NAME"},
-	{"no-follow", 0, 0, G_OPTION_ARG_NONE, &given.is_alone,
-		"trace the program alone, not the programs and processes that it starts", NULL},
-	{"only", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.only,
-		"trace only programs with such a name, such as 'cc1*' (with a slash: such a path); "
-		"others run, and what they start is followed",
-		"GLOB"},
-	{"allocations", 0, 0, G_OPTION_ARG_NONE, &given.has_allocations,
-		"record what the program allocates, and where, into FILE.allocations, by a library "
-		"that it is run with (qemu only)",
-		NULL},
-	{"with", 0, 0, G_OPTION_ARG_STRING, &given.way,
-		"the tool that runs the program: qemu or lackey (default: qemu, or lackey "
-		"where qemu cannot be used)",
-		"TOOL"},
-	{"threads", 0, 0, G_OPTION_ARG_STRING, &given.threads,
-		"the number of threads that compress (default: all processors)", "N"},
-	G_OPTION_ENTRY_NULL,
+static const LodeParameter rows[] = {
+	{"output", 'o', LODE_FILE(Options, recording.output), .value = "FILE",
+		.summary =
+			"the trace to write; an existing one is replaced (default: PROGRAM.rps)"},
+	{"level", LODE_TEXT(Options, level), .value = "LEVEL", .standard = "default",
+		.summary = "compression level: " LODE_TRACE_LEVEL_WORDS},
+	{"instructions", 'n', LODE_COUNT(Options, recording.limit), .least = 1, .most = G_MAXINT64,
+		.value = "N",
+		.summary = "record N instructions of each process, of all its threads together; "
+			   "then it continues untraced"},
+	{"skip", LODE_COUNT(Options, recording.skip), .most = G_MAXINT64, .value = "N",
+		.summary = "leave out the first N instructions of each process, of all its threads "
+			   "together"},
+	{"function", LODE_TEXT(Options, recording.function), .value = "NAME",
+		.summary = "record only while this function runs, including functions that it "
+			   "calls"},
+	{"no-follow", LODE_FLAG(Options, recording.is_alone),
+		.summary =
+			"trace the program alone, not the programs and processes that it starts"},
+	{"only", LODE_TEXTS(Options, recording.only), .value = "GLOB", .excludes = "no-follow",
+		.summary = "trace only programs with such a name, such as 'cc1*' (with a slash: "
+			   "such a path); others run, and what they start is followed"},
+	{"allocations", LODE_FLAG(Options, recording.has_allocations),
+		.summary = "record what the program allocates, and where, into FILE.allocations, "
+			   "by a library that it is run with (qemu only)"},
+	{"with", LODE_TEXT(Options, way), .value = "TOOL",
+		.summary = "the tool that runs the program: qemu or lackey (default: qemu, or "
+			   "lackey where qemu cannot be used)"},
+	{"threads", LODE_COUNT(Options, recording.writer.threads), .most = MAX_THREADS,
+		.value = "N",
+		.summary = "the number of threads that compress (default: all processors)"},
+	{NULL},
 };
+
+static const LodeParameterGroup groups[] = {{"Options", rows, 0}, {NULL}};
 
 static void tell(const char *text, LodeAdvice advice, void *user_data)
 {
@@ -60,84 +62,59 @@ static void tell(const char *text, LodeAdvice advice, void *user_data)
 	lode_display_line(stderr, "lode trace record: %s", text);
 }
 
-static bool read_level(LodeTraceLevel *out_level, GError **error)
+static bool check(Options *self, GError **error)
 {
-	int level = given.level != NULL ? lode_trace_level_from_text(given.level)
-	                                : LODE_TRACE_LEVEL_DEFAULT;
+	LodeTraceRecordingOptions *recording = &self->recording;
+	int level = lode_trace_level_from_text(self->level);
 
+	recording->way = self->way != NULL ? lode_trace_way_from_text(self->way) : -1;
 	if (level < 0)
-		return lode_option_refuse(
-			error, "--level: '%s' is not " LODE_TRACE_LEVEL_WORDS, given.level);
-	*out_level = (LodeTraceLevel)level;
-	return true;
-}
-
-static bool read_way(int *out_way, GError **error)
-{
-	*out_way = given.way != NULL ? lode_trace_way_from_text(given.way) : -1;
-	if (given.way == NULL || *out_way >= 0)
+		return lode_parameter_refuse(
+			error, "--level: '%s' is not " LODE_TRACE_LEVEL_WORDS, self->level);
+	if (self->way != NULL && recording->way < 0)
+		return lode_parameter_refuse(
+			error, "--with: '%s' is not qemu or lackey", self->way);
+	recording->writer.level = (LodeTraceLevel)level;
+	if (recording->way != LODE_TRACE_WAY_LACKEY)
 		return true;
-	return lode_option_refuse(error, "--with: '%s' is not qemu or lackey", given.way);
-}
-
-static bool read_options(LodeTraceRecordingOptions *self, GError **error)
-{
-	uint64_t threads = 0;
-
-	if (!read_level(&self->writer.level, error) || !read_way(&self->way, error) ||
-		!lode_option_count(
-			"--instructions", given.instructions, G_MAXINT64, &self->limit, error) ||
-		!lode_option_count("--skip", given.skip, G_MAXINT64, &self->skip, error) ||
-		!lode_option_count("--threads", given.threads, MAX_THREADS, &threads, error))
-		return false;
-	if (given.instructions != NULL && self->limit == 0)
-		return lode_option_refuse(error, "--instructions: 0 is too little");
-	if (self->function != NULL && self->way == LODE_TRACE_WAY_LACKEY)
-		return lode_option_refuse(
+	if (recording->function != NULL)
+		return lode_parameter_refuse(
 			error, "--function: only qemu can trace a function alone");
-	if (self->function != NULL && *self->function == '\0')
-		return lode_option_refuse(error, "--function: the name is empty");
-	if (given.only != NULL && given.is_alone)
-		return lode_option_refuse(error, "--only cannot be used with --no-follow");
-	if (given.only != NULL && self->way == LODE_TRACE_WAY_LACKEY)
-		return lode_option_refuse(error, "--only: lackey traces the program alone");
-	if (given.has_allocations && self->way == LODE_TRACE_WAY_LACKEY)
-		return lode_option_refuse(
+	if (recording->only != NULL)
+		return lode_parameter_refuse(error, "--only: lackey traces the program alone");
+	if (recording->has_allocations)
+		return lode_parameter_refuse(
 			error, "--allocations: only qemu can record them with a trace");
-	self->is_alone = given.is_alone;
-	self->has_allocations = given.has_allocations;
-	self->only = (const char *const *)given.only;
-	self->writer.threads = (unsigned)threads;
 	return true;
 }
 
-static int run(char **arguments, GError **error)
+static int run(void *options, char **arguments, GError **error)
 {
+	Options *given = options;
+	LodeTraceRecordingOptions *recording = &given->recording;
 	g_auto(LodeTerminalProgress) screen;
-	LodeTraceRecordingOptions recording = {
-		.argv = (const char *const *)arguments,
-		.function = given.function,
-		.notes = {.take = tell, .user_data = &screen},
-	};
+	g_autofree char *usual = NULL;
 
 	lode_terminal_progress_init(&screen);
 	if (arguments[0] == NULL) {
-		lode_option_refuse(
+		lode_parameter_refuse(
 			error, "PROGRAM is missing: lode trace record -- PROGRAM ARGUMENT…");
 		return LODE_EXIT_USAGE;
 	}
-	if (!read_options(&recording, error))
+	if (!check(given, error))
 		return LODE_EXIT_USAGE;
-	g_autofree char *name = g_path_get_basename(arguments[0]);
-	g_autofree char *path = given.output != NULL ? g_strdup(given.output)
-	                                             : g_strconcat(name, ".rps", NULL);
-	recording.output = path;
+	if (recording->output == NULL) {
+		g_autofree char *name = g_path_get_basename(arguments[0]);
+		recording->output = usual = g_strconcat(name, ".rps", NULL);
+	}
+	recording->argv = (const char *const *)arguments;
+	recording->notes = (LodeNotes){.take = tell, .user_data = &screen};
 	g_autoptr(LodeTraceRecording)
-		recorded = lode_trace_recording_run(&recording, &screen.progress, error);
+		recorded = lode_trace_recording_run(recording, &screen.progress, error);
 	lode_terminal_progress_hide(&screen);
 	if (recorded == NULL)
 		return LODE_EXIT_FAILED;
-	lode_trace_recording_summary_write(recorded, "trace record", path, stderr);
+	lode_trace_recording_summary_write(recorded, "trace record", recording->output, stderr);
 	return lode_wrapped_program_status(recorded->exit_status, recorded->stop_signal);
 }
 
@@ -172,7 +149,8 @@ const LodeVerb lode_verb_trace_record = {
 		"  lode trace record --only cc1 -o cc1.rps -- make\n"
 		"  lode trace record --function compute -- ./program\n"
 		"  lode trace record --with lackey -- ./program",
-	.old_options = options,
-	.old_run = run,
+	.groups = groups,
+	.size = sizeof(Options),
+	.run = run,
 	.is_wrapper = true,
 };

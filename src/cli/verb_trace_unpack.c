@@ -3,8 +3,8 @@
 #include "base/output_file.h"
 #include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
-#include "cli/trace_range_options.h"
 #include "process/champsim_instructions.h"
+#include "questions/trace_selection.h"
 #include "sources/trace_conversion.h"
 #include "views/display_text.h"
 
@@ -12,58 +12,48 @@
 
 enum { MAX_THREADS = 1024 };
 
-static struct {
-	char *output, *form, *threads;
-} given;
+typedef struct {
+	LodeTraceSelection part;
+	LodeTraceReaderOptions reading;
+	const char *output;
+	LodeReferenceForm form;
+} Options;
 
-static const GOptionEntry options[] = {
-	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
-		"the file to write (default: standard output)", "FILE"},
-	{"form", 0, 0, G_OPTION_ARG_STRING, &given.form, "the form to write (default: lackey)",
-		LODE_REFERENCE_FORM_WORDS},
-	{"threads", 0, 0, G_OPTION_ARG_STRING, &given.threads,
-		"the number of threads (default: all processors)", "N"},
-	G_OPTION_ENTRY_NULL,
+static const LodeParameter rows[] = {
+	{"output", 'o', LODE_FILE(Options, output), .value = "FILE",
+		.summary = "the file to write (default: standard output)"},
+	{"form", LODE_WORD(Options, form), .value = LODE_REFERENCE_FORM_WORDS,
+		.summary = "the form to write (default: lackey)"},
+	{"threads", LODE_COUNT(Options, reading.threads), .most = MAX_THREADS, .value = "N",
+		.summary = "the number of threads (default: all processors)"},
+	{NULL},
 };
 
-static const LodeOptionGroup groups[] = {
-	{"Part of the trace", lode_trace_range_options},
-	{NULL, NULL},
+static const LodeParameterGroup groups[] = {
+	{"Options", rows, 0},
+	{"Part of the trace", lode_trace_selection_rows, offsetof(Options, part)},
+	{NULL},
 };
 
-static bool read_options(LodeTraceReaderOptions *reading, LodeTraceRange *range,
-	LodeReferenceForm *out_form, GError **error)
+static void init(void *options)
 {
-	int form = given.form != NULL ? lode_reference_form_from_text(given.form)
-	                              : LODE_REFERENCE_FORM_LACKEY;
-	uint64_t threads = 0;
-
-	if (form < 0)
-		return lode_option_refuse(
-			error, "--form: '%s' is not " LODE_REFERENCE_FORM_WORDS, given.form);
-	*out_form = (LodeReferenceForm)form;
-	if (!lode_trace_range_read(range, error) ||
-		!lode_option_count("--threads", given.threads, MAX_THREADS, &threads, error))
-		return false;
-	reading->threads = (unsigned)threads;
-	reading->range = range;
-	return true;
+	lode_trace_selection_init(&((Options *)options)->part);
 }
 
 /* What was in front of damage is kept, under its name too. */
-static bool unpack(LodeTraceReader *reader, LodeReferenceForm form, const LodeProgress *progress,
-	GError **error)
+static bool unpack(
+	LodeTraceReader *reader, const Options *given, const LodeProgress *progress, GError **error)
 {
-	g_autoptr(LodeOutputFile) output = lode_output_file_open(given.output, error);
+	g_autoptr(LodeOutputFile) output = lode_output_file_open(given->output, error);
 	g_autoptr(GError) damage = NULL;
 
 	if (output == NULL)
 		return false;
 	g_autoptr(LodeReferenceWriter)
-		writer = lode_reference_writer_new(form, lode_output_file_stream(output));
+		writer = lode_reference_writer_new(given->form, lode_output_file_stream(output));
 	g_autoptr(LodeChampsimInstructions) instructions = lode_champsim_instructions_new(
 		lode_trace_reader_description(reader), lode_trace_reader_range(reader).first);
-	if (form == LODE_REFERENCE_FORM_CHAMPSIM)
+	if (given->form == LODE_REFERENCE_FORM_CHAMPSIM)
 		lode_reference_writer_set_instructions(
 			writer, lode_champsim_instructions_find, instructions);
 	if (!lode_trace_conversion_unpack(reader, writer, progress, &damage, error) ||
@@ -72,26 +62,26 @@ static bool unpack(LodeTraceReader *reader, LodeReferenceForm form, const LodePr
 	g_autofree char *losses = lode_reference_writer_losses(writer);
 	if (losses != NULL)
 		lode_display_line(stderr, "lode trace unpack: %s: %s",
-			lode_reference_form_to_text(form), losses);
+			lode_reference_form_to_text(given->form), losses);
 	bool is_whole = damage == NULL;
 	if (!is_whole)
 		g_propagate_error(error, g_steal_pointer(&damage));
 	return is_whole;
 }
 
-static int run(char **arguments, GError **error)
+static int run(void *options, char **arguments, GError **error)
 {
-	LodeTraceReaderOptions reading = {0};
-	LodeTraceRange range;
-	LodeReferenceForm form = LODE_REFERENCE_FORM_LACKEY;
+	Options *given = options;
 
 	if (!lode_options_take_one(arguments, "TRACE.rps", error) ||
-		!read_options(&reading, &range, &form, error))
+		!lode_trace_selection_check(&given->part, error))
 		return LODE_EXIT_USAGE;
+	given->reading.range = &given->part.range;
 	g_auto(LodeTerminalProgress) screen;
 	lode_terminal_progress_init(&screen);
-	g_autoptr(LodeTraceReader) reader = lode_trace_range_open(arguments[0], &reading, error);
-	bool is_whole = reader != NULL && unpack(reader, form, &screen.progress, error);
+	g_autoptr(LodeTraceReader) reader = lode_trace_selection_open(
+		&given->part, arguments[0], &given->reading, error);
+	bool is_whole = reader != NULL && unpack(reader, given, &screen.progress, error);
 	lode_terminal_progress_hide(&screen);
 	return is_whole ? LODE_EXIT_OK : LODE_EXIT_FAILED;
 }
@@ -112,7 +102,8 @@ const LodeVerb lode_verb_trace_unpack = {
 		"  lode trace unpack x.rps | less\n"
 		"  lode trace unpack x.rps --from 1000000 --count 500\n"
 		"  lode trace unpack x.rps --form din | dineroIV -informat d -l1-dsize 32K …",
-	.old_options = options,
-	.old_run = run,
-	.old_groups = groups,
+	.groups = groups,
+	.size = sizeof(Options),
+	.init = init,
+	.run = run,
 };

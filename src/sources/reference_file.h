@@ -30,12 +30,11 @@ typedef enum {
 	LODE_N_REFERENCE_FORMS,
 } LodeReferenceForm;
 
-/* As values of an option. */
+/* As values of an option, in that order. */
 #define LODE_REFERENCE_FORM_WORDS "lackey|din|xdin|champsim|csv"
 
-/* "lackey", "din", "xdin", "champsim", "csv"; −1 for an unknown word. */
+/* "lackey", "din", "xdin", "champsim", "csv". */
 const char *lode_reference_form_to_text(LodeReferenceForm value);
-int lode_reference_form_from_text(const char *text);
 
 typedef struct LodeReferenceReader LodeReferenceReader;
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sources/reference_form.h"
 
-#include <string.h>
-
 static const LodeReferenceFormRow *const forms[LODE_N_REFERENCE_FORMS] = {
 	[LODE_REFERENCE_FORM_LACKEY] = &lode_lackey_text,
 	[LODE_REFERENCE_FORM_DIN] = &lode_din_text,
@@ -19,12 +17,4 @@ const LodeReferenceFormRow *lode_reference_form_row(LodeReferenceForm form)
 const char *lode_reference_form_to_text(LodeReferenceForm value)
 {
 	return forms[value]->name;
-}
-
-int lode_reference_form_from_text(const char *text)
-{
-	for (int i = 0; i < LODE_N_REFERENCE_FORMS; i++)
-		if (strcmp(forms[i]->name, text) == 0)
-			return i;
-	return -1;
 }
