@@ -3,41 +3,39 @@
 #include "analyses/signatures/signature_builder.h"
 #include "base/error.h"
 #include "base/output_file.h"
-#include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
 #include "sources/signature_file.h"
 #include "store/profile_store.h"
 
-static struct {
-	char *name, *output, *min_support, *attributes, *units;
-} given;
+typedef struct {
+	const char *name, *output, *attributes;
+	double min_support, units;
+	bool has_units;
+} Options;
 
-static const GOptionEntry options[] = {
-	{"name", 0, 0, G_OPTION_ARG_STRING, &given.name, "the name of the workload", "NAME"},
-	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
-		"the signature to write; an existing one is replaced (default: NAME.sig)", "FILE"},
-	{"min-support", 0, 0, G_OPTION_ARG_STRING, &given.min_support,
-		"list sequences with this share of the executions or more (default: 0.01%)",
-		"SHARE"},
-	{"attributes", 0, 0, G_OPTION_ARG_STRING, &given.attributes,
-		"namespaces of the attributes in sequences of attributes (default: kind,mem)",
-		"LIST"},
-	{"units", 0, 0, G_OPTION_ARG_STRING, &given.units,
-		"units of work that each of the profiles did, such as requests: for 'lode classify "
-		"--capacity'",
-		"N"},
-	G_OPTION_ENTRY_NULL,
+static const LodeParameter rows[] = {
+	{"name", LODE_TEXT(Options, name), .value = "NAME", .summary = "the name of the workload"},
+	{"output", 'o', LODE_FILE(Options, output), .value = "FILE",
+		.summary = "the signature to write; an existing one is replaced (default: "
+			   "NAME.sig)"},
+	{"min-support", LODE_SHARE(Options, min_support), .value = "SHARE", .standard = "0.0001",
+		.summary = "list sequences with this share of the executions or more (default: "
+			   "0.01%)"},
+	{"attributes", LODE_TEXT(Options, attributes), .value = "LIST", .standard = "kind,mem",
+		.summary = "namespaces of the attributes in sequences of attributes (default: "
+			   "kind,mem)"},
+	{"units", LODE_NUMBER(Options, units), .given = offsetof(Options, has_units), .value = "N",
+		.summary = "units of work that each of the profiles did, such as requests: for "
+			   "'lode classify --capacity'"},
+	{NULL},
 };
 
-typedef struct {
-	const char *attributes;
-	double min_support, units;
-} Options;
+static const LodeParameterGroup groups[] = {{"Options", rows, 0}, {NULL}};
 
 static bool check_name(const char *name, GError **error)
 {
-	bool is_clean = name != NULL && *name != '\0' && g_utf8_validate(name, -1, NULL);
+	bool is_clean = name != NULL && g_utf8_validate(name, -1, NULL);
 
 	for (const char *at = name; is_clean && *at != '\0'; at++)
 		is_clean = !g_ascii_iscntrl(*at);
@@ -48,21 +46,17 @@ static bool check_name(const char *name, GError **error)
 	return is_clean;
 }
 
-static bool parse_options(char **arguments, Options *out, GError **error)
+static bool check(const Options *self, char *const *paths, GError **error)
 {
-	*out = (Options){.attributes = "kind,mem", .min_support = 1e-4};
-	if (arguments[0] == NULL)
-		return lode_option_refuse(
+	if (paths[0] == NULL)
+		return lode_parameter_refuse(
 			error, "PROFILE.lode is missing: one or more profiles of one workload");
-	if (!check_name(given.name, error) ||
-		!lode_option_share("--min-support", given.min_support, &out->min_support, error) ||
-		!lode_option_number("--units", given.units, &out->units, error))
+	if (!check_name(self->name, error))
 		return false;
-	if (!(out->min_support >= 1e-9) || (given.units != NULL && !(out->units > 0)))
-		return lode_option_refuse(error, "%s must be above 0",
-			given.units != NULL && !(out->units > 0) ? "--units" : "--min-support");
-	if (given.attributes != NULL)
-		out->attributes = given.attributes;
+	if (self->has_units && !(self->units > 0))
+		return lode_parameter_refuse(error, "--units must be above 0");
+	if (!(self->min_support >= 1e-9))
+		return lode_parameter_refuse(error, "--min-support must be above 0");
 	return true;
 }
 
@@ -75,16 +69,16 @@ static bool check_new(
 	if (profile->file.content[0] == '\0')
 		return true;
 	if (other != NULL)
-		return lode_option_refuse(
+		return lode_parameter_refuse(
 			error, "%s: the same profile as %s: each counts once", path, other);
 	g_hash_table_insert(known, g_strdup(profile->file.content), g_strdup(path));
 	return true;
 }
 
 static LodeSignature *build(
-	char **paths, const Options *wanted, const LodeProgress *progress, GError **error)
+	char **paths, const Options *given, const LodeProgress *progress, GError **error)
 {
-	g_autoptr(LodeSignatureBuilder) builder = lode_signature_builder_new(wanted->attributes);
+	g_autoptr(LodeSignatureBuilder) builder = lode_signature_builder_new(given->attributes);
 	g_autoptr(GHashTable)
 		known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 
@@ -98,23 +92,23 @@ static LodeSignature *build(
 		}
 	}
 	return lode_signature_builder_finish(
-		builder, given.name, wanted->min_support, wanted->units, error);
+		builder, given->name, given->min_support, given->units, error);
 }
 
-static int run(char **arguments, GError **error)
+static int run(void *options, char **arguments, GError **error)
 {
-	Options wanted;
+	const Options *given = options;
 
-	if (!parse_options(arguments, &wanted, error))
+	if (!check(given, arguments, error))
 		return LODE_EXIT_USAGE;
 	g_auto(LodeTerminalProgress) screen;
 	lode_terminal_progress_init(&screen);
-	g_autoptr(LodeSignature) signature = build(arguments, &wanted, &screen.progress, error);
+	g_autoptr(LodeSignature) signature = build(arguments, given, &screen.progress, error);
 	if (signature == NULL)
 		return LODE_EXIT_FAILED;
-	g_autofree char *usual = g_strdelimit(g_strconcat(given.name, ".sig", NULL), "/ ", '-');
+	g_autofree char *usual = g_strdelimit(g_strconcat(given->name, ".sig", NULL), "/ ", '-');
 	g_autoptr(LodeOutputFile)
-		file = lode_output_file_open(given.output != NULL ? given.output : usual, error);
+		file = lode_output_file_open(given->output != NULL ? given->output : usual, error);
 	g_autoptr(GString) text = g_string_new(NULL);
 	if (file == NULL)
 		return LODE_EXIT_FAILED;
@@ -142,6 +136,7 @@ const LodeVerb lode_verb_signature = {
 		"Examples:\n"
 		"  lode signature gzip1.lode gzip2.lode gzip3.lode --name gzip -o known/gzip.sig\n"
 		"  lode signature load.lode --name server --units 5000 -o known/server.sig",
-	.old_options = options,
-	.old_run = run,
+	.groups = groups,
+	.size = sizeof(Options),
+	.run = run,
 };
