@@ -11,27 +11,30 @@
 
 #include <string.h>
 
-static struct {
-	char *output, *format, *weight, *event_rate;
-} given;
+typedef struct {
+	const char *output, *format, *weight;
+	double event_rate;
+	bool has_event_rate;
+} Options;
 
-static const GOptionEntry options[] = {
-	{"format", 0, 0, G_OPTION_ARG_STRING, &given.format,
-		"flow: a flow file (default); callgrind: for KCachegrind; pprof: for 'go tool "
-		"pprof'; firefox: for profiler.firefox.com; folded: call stacks for flame graphs",
-		"FORMAT"},
-	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
-		"the file to write (default: standard output)", "FILE"},
-	{"weight", 0, 0, G_OPTION_ARG_STRING, &given.weight,
-		"flow, firefox, folded: the event that becomes the weight; pprof: the one that is "
-		"shown first (default: the profile's, see 'lode info')",
-		"EVENT"},
-	{"event-rate", 0, 0, G_OPTION_ARG_STRING, &given.event_rate,
-		"flow: an instruction gets ev:EVENT from this many events per execution (default: "
-		"0.01)",
-		"RATE"},
-	G_OPTION_ENTRY_NULL,
+static const LodeParameter rows[] = {
+	{"format", LODE_TEXT(Options, format), .value = "FORMAT", .standard = "flow",
+		.summary = "flow: a flow file (default); callgrind: for KCachegrind; pprof: for "
+			   "'go tool pprof'; firefox: for profiler.firefox.com; folded: call "
+			   "stacks for flame graphs"},
+	{"output", 'o', LODE_FILE(Options, output), .value = "FILE",
+		.summary = "the file to write (default: standard output)"},
+	{"weight", LODE_TEXT(Options, weight), .value = "EVENT",
+		.summary = "flow, firefox, folded: the event that becomes the weight; pprof: the "
+			   "one that is shown first (default: the profile's, see 'lode info')"},
+	{"event-rate", LODE_NUMBER(Options, event_rate), .given = offsetof(Options, has_event_rate),
+		.value = "RATE", .standard = "0.01",
+		.summary = "flow: an instruction gets ev:EVENT from this many events per "
+			   "execution (default: 0.01)"},
+	{NULL},
 };
+
+static const LodeParameterGroup groups[] = {{"Options", rows, 0}, {NULL}};
 
 /* What is given with the formats' functions; `weight` LODE_NONE: none was asked for. */
 typedef struct {
@@ -96,54 +99,57 @@ static const Format formats[] = {
 	{"folded", write_folded, true, false},
 };
 
-static bool find_format(const Format **out_format, GError **error)
+static const Format *find_format(const Options *given, GError **error)
 {
-	const char *name = given.format != NULL ? given.format : "flow";
+	const Format *found = NULL;
 
-	for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
-		if (strcmp(formats[i].name, name) != 0)
-			continue;
-		*out_format = &formats[i];
-		if (given.weight != NULL && !formats[i].has_weight)
-			return lode_option_refuse(
-				error, "--weight: the format %s has all events", name);
-		if (given.event_rate != NULL && !formats[i].has_event_rate)
-			return lode_option_refuse(
-				error, "--event-rate: the format %s has no attributes", name);
-		return true;
-	}
-	return lode_option_refuse(
-		error, "--format: '%s' is none of flow, callgrind, pprof, firefox, folded", name);
+	for (size_t i = 0; i < G_N_ELEMENTS(formats); i++)
+		if (strcmp(formats[i].name, given->format) == 0)
+			found = &formats[i];
+	if (found == NULL)
+		lode_parameter_refuse(error,
+			"--format: '%s' is none of flow, callgrind, pprof, firefox, folded",
+			given->format);
+	else if (given->weight != NULL && !found->has_weight)
+		lode_parameter_refuse(error, "--weight: the format %s has all events", found->name);
+	else if (given->has_event_rate && !found->has_event_rate)
+		lode_parameter_refuse(
+			error, "--event-rate: the format %s has no attributes", found->name);
+	else
+		return found;
+	return NULL;
 }
 
-static bool find_weight(const LodeProfile *profile, uint32_t *out_event, GError **error)
+static bool find_weight(
+	const LodeProfile *profile, const char *name, uint32_t *out_event, GError **error)
 {
 	*out_event = LODE_NONE;
-	if (given.weight == NULL)
+	if (name == NULL)
 		return true;
-	*out_event = lode_profile_find_event(profile, given.weight);
+	*out_event = lode_profile_find_event(profile, name);
 	if (*out_event == LODE_NONE)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-			"the profile has no event '%s'; 'lode info' lists them", given.weight);
+			"the profile has no event '%s'; 'lode info' lists them", name);
 	return *out_event != LODE_NONE;
 }
 
-static int run(char **arguments, GError **error)
+static int run(void *options, char **arguments, GError **error)
 {
-	Export self = {.event_rate = 0.01};
-	const Format *format = NULL;
+	const Options *given = options;
+	Export self = {.event_rate = given->event_rate};
 
-	if (!lode_options_take_one(arguments, "PROFILE.lode", error) ||
-		!find_format(&format, error) ||
-		!lode_option_number("--event-rate", given.event_rate, &self.event_rate, error))
+	if (!lode_options_take_one(arguments, "PROFILE.lode", error))
+		return LODE_EXIT_USAGE;
+	const Format *format = find_format(given, error);
+	if (format == NULL)
 		return LODE_EXIT_USAGE;
 	g_auto(LodeTerminalProgress) screen;
 	lode_terminal_progress_init(&screen);
 	g_autoptr(LodeProfile) profile = lode_profile_store_read_with_stacks(
 		arguments[0], &screen.progress, error);
-	if (profile == NULL || !find_weight(profile, &self.weight, error))
+	if (profile == NULL || !find_weight(profile, given->weight, &self.weight, error))
 		return LODE_EXIT_FAILED;
-	g_autoptr(LodeOutputFile) output = lode_output_file_open(given.output, error);
+	g_autoptr(LodeOutputFile) output = lode_output_file_open(given->output, error);
 	if (output == NULL)
 		return LODE_EXIT_FAILED;
 	lode_terminal_progress_hide(&screen);
@@ -171,6 +177,7 @@ const LodeVerb lode_verb_export = {
 		"  lode export x.lode --format callgrind -o callgrind.out.x\n"
 		"  lode export x.lode --format pprof -o x.pb.gz\n"
 		"  lode export x.lode --format folded | flamegraph.pl >x.svg",
-	.old_options = options,
-	.old_run = run,
+	.groups = groups,
+	.size = sizeof(Options),
+	.run = run,
 };
