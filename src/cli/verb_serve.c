@@ -2,7 +2,6 @@
 /* lode serve: profiles in a browser. */
 #include "base/error.h"
 #include "cli/interrupt.h"
-#include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
 #include "questions/asking.h"
@@ -14,25 +13,30 @@
 #include <errno.h>
 #include <string.h>
 
-static struct {
-	char *port, *bind, **source;
-	gboolean is_network_allowed, opens;
-} given;
+typedef struct {
+	LodeSourceAccess source;
+	const char *bind;
+	uint32_t port;
+	bool is_network_allowed, opens;
+} Options;
 
-static const GOptionEntry options[] = {
-	{"port", 0, 0, G_OPTION_ARG_STRING, &given.port,
-		"listen at this port (default: any that is free)", "N"},
-	{"open", 0, 0, G_OPTION_ARG_NONE, &given.opens,
-		"open the page in the browser that xdg-open starts", NULL},
-	{"source", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.source, LODE_SOURCE_SUMMARY, "DIR"},
-	{"bind", 0, 0, G_OPTION_ARG_STRING, &given.bind,
-		"listen at this numeric address (default: 127.0.0.1); any but this machine's own "
-		"loopback needs --allow-network",
-		"ADDRESS"},
-	{"allow-network", 0, 0, G_OPTION_ARG_NONE, &given.is_network_allowed,
-		"let other machines connect, which send and receive everything unencrypted", NULL},
-	G_OPTION_ENTRY_NULL,
+static const LodeParameter rows[] = {
+	{"port", LODE_COUNT(Options, port), .most = UINT16_MAX, .value = "N",
+		.summary = "listen at this port (default: any that is free)"},
+	{"open", LODE_FLAG(Options, opens),
+		.summary = "open the page in the browser that xdg-open starts"},
+	{"source", LODE_FILES(Options, source.folders), .value = "DIR",
+		.summary = LODE_SOURCE_SUMMARY},
+	{"bind", LODE_TEXT(Options, bind), .value = "ADDRESS",
+		.summary = "listen at this numeric address (default: 127.0.0.1); any but this "
+			   "machine's own loopback needs --allow-network"},
+	{"allow-network", LODE_FLAG(Options, is_network_allowed),
+		.summary = "let other machines connect, which send and receive everything "
+			   "unencrypted"},
+	{NULL},
 };
+
+static const LodeParameterGroup groups[] = {{"Options", rows, 0}, {NULL}};
 
 static void log_line(const char *line, void *user_data)
 {
@@ -47,22 +51,17 @@ static bool is_loopback(const char *text)
 	return address == NULL || g_inet_address_get_is_loopback(address);
 }
 
-static bool read_options(LodeServerOptions *server, GError **error)
+static bool check(const Options *self, char *const *paths, GError **error)
 {
-	uint64_t port = 0;
-
-	if (!lode_option_count("--port", given.port, UINT16_MAX, &port, error))
-		return false;
-	if (given.bind != NULL && !is_loopback(given.bind) && !given.is_network_allowed)
-		return lode_option_refuse(error,
+	if (paths[0] == NULL)
+		return lode_parameter_refuse(
+			error, "serve takes profiles and address traces: PROFILE.lode… TRACE.rps…");
+	if (self->bind != NULL && !is_loopback(self->bind) && !self->is_network_allowed)
+		return lode_parameter_refuse(error,
 			"--bind %s lets other machines connect, unencrypted: add --allow-network "
 			"if that is what you want",
-			given.bind);
-	if (!lode_source_folders_check((const char *const *)given.source, error))
-		return false;
-	*server = (LodeServerOptions){
-		.address = given.bind, .port = (uint16_t)port, .log = log_line};
-	return true;
+			self->bind);
+	return lode_source_folders_check(self->source.folders, error);
 }
 
 static void close_profile(void *profile)
@@ -106,16 +105,11 @@ static void open_browser(const LodeServer *server)
 		lode_display_line(stderr, "lode serve: --open: %s", error->message);
 }
 
-static int run(char **arguments, GError **error)
+static int run(void *options, char **arguments, GError **error)
 {
-	LodeServerOptions server_options;
+	const Options *given = options;
 
-	if (arguments[0] == NULL) {
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"serve takes profiles and address traces: PROFILE.lode… TRACE.rps…");
-		return LODE_EXIT_USAGE;
-	}
-	if (!read_options(&server_options, error))
+	if (!check(given, arguments, error))
 		return LODE_EXIT_USAGE;
 	if (!lode_page_is_built()) {
 		g_set_error_literal(
@@ -124,8 +118,9 @@ static int run(char **arguments, GError **error)
 	}
 	g_autoptr(GPtrArray) profiles = g_ptr_array_new_with_free_func(close_profile);
 	g_autoptr(GPtrArray) traces = g_ptr_array_new_with_free_func(close_trace);
-	const LodeSourceAccess source = {.folders = (const char *const *)given.source};
-	LodeServedFiles files = {.profiles = profiles, .traces = traces, .source = &source};
+	LodeServedFiles files = {.profiles = profiles, .traces = traces, .source = &given->source};
+	const LodeServerOptions server_options = {
+		.address = given->bind, .port = (uint16_t)given->port, .log = log_line};
 	if (!open_files(arguments, &files, error))
 		return LODE_EXIT_FAILED;
 	g_autoptr(LodeServer) server = lode_server_start(&files, &server_options, error);
@@ -138,7 +133,7 @@ static int run(char **arguments, GError **error)
 			g_strerror(errno));
 		return LODE_EXIT_FAILED;
 	}
-	if (given.opens)
+	if (given->opens)
 		open_browser(server);
 	lode_interrupt_wait();
 	return LODE_EXIT_OK;
@@ -162,6 +157,7 @@ const LodeVerb lode_verb_serve = {
 		"  lode serve x.lode --open\n"
 		"  lode serve before.lode after.lode --port 8123\n"
 		"  lode serve x.lode x.rps",
-	.old_options = options,
-	.old_run = run,
+	.groups = groups,
+	.size = sizeof(Options),
+	.run = run,
 };
