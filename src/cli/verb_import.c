@@ -4,159 +4,134 @@
 #include "base/output_file.h"
 #include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
-#include "cli/trace_range_options.h"
 #include "cli/whole_trace.h"
 #include "ingest/import.h"
 #include "model/profile.h"
 #include "questions/simulated_caches.h"
+#include "questions/trace_selection.h"
 #include "store/profile_store.h"
 #include "views/import_summary.h"
 
 #include <stdio.h>
 
-static struct {
-	char *output, *program, *threads, *simulate, *branches;
-	char **roots, **maps, **jit_files, **attributes, **skipped_frames, **only;
-	gboolean is_alone;
-	gboolean allow_debuginfod, classifies, charges_next_access;
-} given;
+typedef struct {
+	LodeImportOptions import;
+	LodeTraceSelection part;
+	const char *output, *simulate;
+} Options;
 
-static const GOptionEntry options[] = {
-	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
-		"the profile to write; an existing one is replaced", "FILE"},
-	{"symfs", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.roots,
-		"a folder with the files of the machine or container that was recorded, at their "
-		"paths; may be repeated",
-		"DIR"},
-	{"map", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.maps,
-		"addresses of the images in memory: /proc/PID/maps, or the log of valgrind -v "
-		"-v -v; may be repeated",
-		"FILE"},
-	{"jit", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.jit_files,
-		"code generated at run time: a jitdump (jit-PID.dump) or a perf map "
-		"(perf-PID.map); may be repeated",
-		"FILE"},
-	{"attributes", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given.attributes,
-		"a CSV file with your own attributes; may be repeated", "FILE"},
-	{"simulate", 0, 0, G_OPTION_ARG_STRING, &given.simulate,
-		"replay the address trace through these caches: a description such as "
-		"d1=32K:8:64,l2=1M:16:64, or a preset such as host",
-		"CACHES"},
-	{"classify", 0, 0, G_OPTION_ARG_NONE, &given.classifies,
-		"with --simulate: classify the data misses of the first level, as events such as "
-		"false-sharing-miss",
-		NULL},
-	{"branches", 0, 0, G_OPTION_ARG_STRING, &given.branches,
-		"predict the branches of the address trace, as processors of today do or as "
-		"callgrind does: the event branch-miss",
-		"tage|callgrind"},
-	{"only", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.only,
-		"only samples of programs with such a name, such as 'cc1*' (with a slash: such a "
-		"path); may be repeated",
-		"GLOB"},
-	{"no-follow", 0, 0, G_OPTION_ARG_NONE, &given.is_alone,
-		"only samples of the program itself, not of those that it started", NULL},
-	{"next-access", 0, 0, G_OPTION_ARG_NONE, &given.charges_next_access,
-		"charge timer samples to the next access, in place of the one that was waited for",
-		NULL},
-	{"skip-frame", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.skipped_frames,
-		"name no allocation after a function or library of this name, but after its "
-		"caller: a wrapper around an allocator; * and ? stand for any text and "
-		"character; may be repeated",
-		"GLOB"},
-	{"debuginfod", 0, 0, G_OPTION_ARG_NONE, &given.allow_debuginfod,
-		"fetch missing binaries and debug information from the servers in DEBUGINFOD_URLS",
-		NULL},
-	{"program", 0, 0, G_OPTION_ARG_STRING, &given.program,
-		"the command line to store in the profile (default: as recorded)", "TEXT"},
-	{"threads", 0, 0, G_OPTION_ARG_STRING, &given.threads,
-		"the number of threads (default: all processors)", "N"},
-	G_OPTION_ENTRY_NULL,
+static const LodeParameter rows[] = {
+	{"output", 'o', LODE_FILE(Options, output), .value = "FILE",
+		.summary = "the profile to write; an existing one is replaced"},
+	{"symfs", LODE_FILES(Options, import.roots), .value = "DIR",
+		.summary = "a folder with the files of the machine or container that was "
+			   "recorded, at their paths; may be repeated"},
+	{"map", LODE_FILES(Options, import.maps), .value = "FILE",
+		.summary = "addresses of the images in memory: /proc/PID/maps, or the log of "
+			   "valgrind -v -v -v; may be repeated"},
+	{"jit", LODE_FILES(Options, import.jit_files), .value = "FILE",
+		.summary = "code generated at run time: a jitdump (jit-PID.dump) or a perf map "
+			   "(perf-PID.map); may be repeated"},
+	{"attributes", LODE_FILES(Options, import.attribute_files), .value = "FILE",
+		.summary = "a CSV file with your own attributes; may be repeated"},
+	{"simulate", LODE_TEXT(Options, simulate), .value = "CACHES",
+		.summary = "replay the address trace through these caches: a description such as "
+			   "d1=32K:8:64,l2=1M:16:64, or a preset such as host"},
+	{"classify", LODE_FLAG(Options, import.classifies), .needs = "simulate",
+		.summary = "with --simulate: classify the data misses of the first level, as "
+			   "events such as false-sharing-miss"},
+	{"branches", LODE_WORD(Options, import.branches), .value = "tage|callgrind",
+		.read = lode_branch_model_from_text,
+		.given = offsetof(Options, import.predicts_branches),
+		.summary = "predict the branches of the address trace, as processors of today do "
+			   "or as callgrind does: the event branch-miss"},
+	{"only", LODE_TEXTS(Options, import.only), .value = "GLOB",
+		.summary = "only samples of programs with such a name, such as 'cc1*' (with a "
+			   "slash: such a path); may be repeated"},
+	{"no-follow", LODE_FLAG(Options, import.is_alone),
+		.summary = "only samples of the program itself, not of those that it started"},
+	{"next-access", LODE_FLAG(Options, import.charges_next_access),
+		.summary = "charge timer samples to the next access, in place of the one that was "
+			   "waited for"},
+	{"skip-frame", LODE_TEXTS(Options, import.skipped_frames), .value = "GLOB",
+		.summary = "name no allocation after a function or library of this name, but "
+			   "after its caller: a wrapper around an allocator; * and ? stand for any "
+			   "text and character; may be repeated"},
+	{"debuginfod", LODE_FLAG(Options, import.allow_debuginfod),
+		.summary = "fetch missing binaries and debug information from the servers in "
+			   "DEBUGINFOD_URLS"},
+	{"program", LODE_TEXT(Options, import.program), .value = "TEXT",
+		.summary = "the command line to store in the profile (default: as recorded)"},
+	{"threads", LODE_COUNT(Options, import.threads), .most = G_MAXINT, .value = "N",
+		.summary = "the number of threads (default: all processors)"},
+	{NULL},
 };
 
-static const LodeOptionGroup groups[] = {
-	{"Part of an address trace", lode_trace_warm_range_options},
-	{NULL, NULL},
+static const LodeParameterGroup groups[] = {
+	{"Options", rows, 0},
+	{"Part of an address trace", lode_trace_selection_warm_rows, offsetof(Options, part)},
+	{NULL},
 };
 
-static bool check_arguments(char **arguments, GError **error)
+static void init(void *options)
+{
+	lode_trace_selection_init(&((Options *)options)->part);
+}
+
+static size_t length(const char *const *list)
+{
+	return list != NULL ? g_strv_length((char **)list) : 0;
+}
+
+static bool check_arguments(const Options *given, char **arguments, GError **error)
 {
 	if (arguments[0] == NULL)
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"FILE is missing: a recording to import");
-	else if (given.output == NULL)
+	else if (given->output == NULL)
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"-o is missing: the profile to write, such as -o x.lode");
-	if (arguments[0] == NULL || given.output == NULL)
+	if (arguments[0] == NULL || given->output == NULL)
 		return false;
 	for (size_t i = 0; arguments[i] != NULL; i++)
-		if (!lode_output_file_spares(given.output, arguments[i], error))
+		if (!lode_output_file_spares(given->output, arguments[i], error))
 			return false;
 	return true;
 }
 
-static int run(char **arguments, GError **error)
+static int run(void *options, char **arguments, GError **error)
 {
-	int branches = given.branches != NULL ? lode_branch_model_from_text(given.branches) : 0;
-	uint64_t threads = 0;
+	Options *given = options;
+	LodeImportOptions *import = &given->import;
 
-	if (branches < 0) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--branches: '%s' is not tage or callgrind", given.branches);
+	if (!check_arguments(given, arguments, error) ||
+		!lode_trace_selection_check(&given->part, error))
 		return LODE_EXIT_USAGE;
-	}
-	if (given.classifies && given.simulate == NULL) {
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE,
-			"--classify needs --simulate: the caches whose misses it classifies");
-		return LODE_EXIT_USAGE;
-	}
-	if (!check_arguments(arguments, error) ||
-		!lode_option_count("--threads", given.threads, G_MAXINT, &threads, error))
-		return LODE_EXIT_USAGE;
-	LodeTraceRange range;
-	if (!lode_trace_range_read(&range, error))
-		return LODE_EXIT_USAGE;
-	g_autoptr(LodeHierarchy) hierarchy = given.simulate != NULL
+	g_autoptr(LodeHierarchy) hierarchy = given->simulate != NULL
 	                                             ? lode_simulated_caches_read(
-							       "--simulate", given.simulate, error)
+							       "--simulate", given->simulate, error)
 	                                             : NULL;
-	if (given.simulate != NULL && hierarchy == NULL)
+	if (given->simulate != NULL && hierarchy == NULL)
 		return LODE_EXIT_FAILED;
-	const LodeImportOptions import = {
-		.paths = (const char *const *)arguments,
-		.n_paths = g_strv_length(arguments),
-		.roots = (const char *const *)given.roots,
-		.n_roots = given.roots != NULL ? g_strv_length(given.roots) : 0,
-		.checks_jit_files = true,
-		.maps = (const char *const *)given.maps,
-		.n_maps = given.maps != NULL ? g_strv_length(given.maps) : 0,
-		.jit_files = (const char *const *)given.jit_files,
-		.n_jit_files = given.jit_files != NULL ? g_strv_length(given.jit_files) : 0,
-		.attribute_files = (const char *const *)given.attributes,
-		.n_attribute_files = given.attributes != NULL ? g_strv_length(given.attributes) : 0,
-		.hierarchy = hierarchy,
-		.classifies = given.classifies,
-		.names_stores = given.classifies,
-		.predicts_branches = given.branches != NULL,
-		.branches = (LodeBranchModel)branches,
-		.range = lode_trace_range_is_given() ? &range : NULL,
-		.function = lode_trace_range_function(),
-		.program = given.program,
-		.only = (const char *const *)given.only,
-		.is_alone = given.is_alone,
-		.skipped_frames = (const char *const *)given.skipped_frames,
-		.allow_debuginfod = given.allow_debuginfod,
-		.charges_next_access = given.charges_next_access,
-		.threads = (unsigned)threads,
-	};
+	import->paths = (const char *const *)arguments;
+	import->n_paths = length(import->paths);
+	import->n_roots = length(import->roots);
+	import->n_maps = length(import->maps);
+	import->n_jit_files = length(import->jit_files);
+	import->n_attribute_files = length(import->attribute_files);
+	import->checks_jit_files = true;
+	import->hierarchy = hierarchy;
+	import->names_stores = import->classifies;
+	import->range = given->part.is_part ? &given->part.range : NULL;
+	import->function = given->part.function;
 	g_auto(LodeTerminalProgress) screen;
 	lode_terminal_progress_init(&screen);
-	g_autoptr(LodeProfile) profile = lode_import(&import, &screen.progress, error);
+	g_autoptr(LodeProfile) profile = lode_import(import, &screen.progress, error);
 	if (profile == NULL ||
-		!lode_profile_store_write(given.output, profile, &screen.progress, error))
+		!lode_profile_store_write(given->output, profile, &screen.progress, error))
 		return LODE_EXIT_FAILED;
 	lode_terminal_progress_hide(&screen);
-	lode_import_summary_write(profile, given.output, stdout);
+	lode_import_summary_write(profile, given->output, stdout);
 	return lode_whole_trace_check("import", arguments[0], profile, "what is whole was imported")
 	               ? LODE_EXIT_OK
 	               : LODE_EXIT_FAILED;
@@ -198,7 +173,8 @@ const LodeVerb lode_verb_import = {
 		"  lode import callgrind.out.17 --map valgrind.17.log -o x.lode\n"
 		"  lode import x.rps --simulate host -o x.lode\n"
 		"  lode import graphs.flow -o graphs.lode",
-	.old_options = options,
-	.old_run = run,
-	.old_groups = groups,
+	.groups = groups,
+	.size = sizeof(Options),
+	.init = init,
+	.run = run,
 };

@@ -11,21 +11,23 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct {
-	char *output, **origins;
-	gboolean same_paths;
-} given;
+typedef struct {
+	LodeMergeOptions merging;
+	const char *output;
+} Options;
 
-static const GOptionEntry options[] = {
-	{"output", 'o', 0, G_OPTION_ARG_FILENAME, &given.output,
-		"the profile to write; an existing one is replaced", "FILE"},
-	{"origin", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.origins,
-		"take only origins whose name or host matches, such as 'web*'; may be repeated",
-		"GLOB"},
-	{"same-paths", 0, 0, G_OPTION_ARG_NONE, &given.same_paths,
-		"take files without a build-id for the same where their paths are", NULL},
-	G_OPTION_ENTRY_NULL,
+static const LodeParameter rows[] = {
+	{"output", 'o', LODE_FILE(Options, output), .value = "FILE",
+		.summary = "the profile to write; an existing one is replaced"},
+	{"origin", LODE_TEXTS(Options, merging.origins), .value = "GLOB",
+		.summary = "take only origins whose name or host matches, such as 'web*'; may be "
+			   "repeated"},
+	{"same-paths", LODE_FLAG(Options, merging.same_paths),
+		.summary = "take files without a build-id for the same where their paths are"},
+	{NULL},
 };
+
+static const LodeParameterGroup groups[] = {{"Options", rows, 0}, {NULL}};
 
 static void free_profile(void *profile)
 {
@@ -57,11 +59,9 @@ static char *origin_name(const char *path)
 	return name;
 }
 
-static LodeProfile *merge(
-	char **paths, const GPtrArray *profiles, const LodeProgress *progress, GError **error)
+static LodeProfile *merge(char **paths, const GPtrArray *profiles, const LodeMergeOptions *merging,
+	const LodeProgress *progress, GError **error)
 {
-	const LodeMergeOptions merging = {
-		.same_paths = given.same_paths, .origins = (const char *const *)given.origins};
 	g_autofree LodeMergeSource *sources = g_new(LodeMergeSource, profiles->len);
 	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
 
@@ -69,7 +69,7 @@ static LodeProfile *merge(
 		g_ptr_array_add(names, origin_name(paths[i]));
 		sources[i] = (LodeMergeSource){profiles->pdata[i], names->pdata[i], paths[i]};
 	}
-	return lode_profile_merge(sources, profiles->len, &merging, progress, error);
+	return lode_profile_merge(sources, profiles->len, merging, progress, error);
 }
 
 /* Says why there are no call stacks where some profile had them. */
@@ -91,21 +91,21 @@ static void warn_of_stacks(char **paths, const GPtrArray *profiles, const LodePr
 		without != NULL ? " has none" : "");
 }
 
-static void write_summary(const LodeProfile *profile)
+static void write_summary(const LodeProfile *profile, const char *path)
 {
 	char origins[LODE_NUMBER_SIZE], instructions[LODE_NUMBER_SIZE];
 
-	lode_display_line(stdout, "%s: %s instruction%s, %s origin%s", given.output,
+	lode_display_line(stdout, "%s: %s instruction%s, %s origin%s", path,
 		lode_number_format_count(profile->instructions->len, instructions),
 		profile->instructions->len == 1 ? "" : "s",
 		lode_number_format_count(profile->origins->len, origins),
 		profile->origins->len == 1 ? "" : "s");
 }
 
-static bool check_usage(char **arguments, GError **error)
+static bool check_usage(const Options *given, char **arguments, GError **error)
 {
 	const char *message = arguments[0] == NULL ? "merge takes profiles"
-	                      : given.output == NULL
+	                      : given->output == NULL
 	                              ? "-o is missing: the profile to write, such as -o all.lode"
 	                              : NULL;
 
@@ -114,22 +114,25 @@ static bool check_usage(char **arguments, GError **error)
 	return message == NULL;
 }
 
-static int run(char **arguments, GError **error)
+static int run(void *options, char **arguments, GError **error)
 {
-	if (!check_usage(arguments, error))
+	const Options *given = options;
+
+	if (!check_usage(given, arguments, error))
 		return LODE_EXIT_USAGE;
 	g_auto(LodeTerminalProgress) screen;
 	lode_terminal_progress_init(&screen);
 	g_autoptr(GPtrArray) profiles = read_profiles(arguments, &screen.progress, error);
 	if (profiles == NULL)
 		return LODE_EXIT_FAILED;
-	g_autoptr(LodeProfile) merged = merge(arguments, profiles, &screen.progress, error);
+	g_autoptr(LodeProfile)
+		merged = merge(arguments, profiles, &given->merging, &screen.progress, error);
 	if (merged == NULL ||
-		!lode_profile_store_write(given.output, merged, &screen.progress, error))
+		!lode_profile_store_write(given->output, merged, &screen.progress, error))
 		return LODE_EXIT_FAILED;
 	lode_terminal_progress_hide(&screen);
 	warn_of_stacks(arguments, profiles, merged);
-	write_summary(merged);
+	write_summary(merged, given->output);
 	return LODE_EXIT_OK;
 }
 
@@ -151,6 +154,7 @@ const LodeVerb lode_verb_merge = {
 		       "  lode merge web1.lode web2.lode db.lode -o all.lode\n"
 		       "  lode mine all.lode --attributes op,kind,mem,ev,origin\n"
 		       "  lode merge all.lode --origin 'web*' -o web.lode",
-	.old_options = options,
-	.old_run = run,
+	.groups = groups,
+	.size = sizeof(Options),
+	.run = run,
 };
