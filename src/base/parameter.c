@@ -568,8 +568,9 @@ static bool fill_row(const Filling *self, const LodeParameter *row, char *part, 
 {
 	const char *text = row->standard;
 
-	if (row->given > 0)
-		*(bool *)(part + row->given) = is_given(self, row->name);
+	/* Several rows may have the same. */
+	if (row->given > 0 && is_given(self, row->name))
+		*(bool *)(part + row->given) = true;
 	if (is_list(row))
 		return fill_list(self, row, part + row->offset, error);
 	for (guint i = 0; i < self->pairs->names->len; i++)

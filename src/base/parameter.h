@@ -47,7 +47,7 @@ typedef struct {
 	LodeParameterKind kind;
 	uint8_t bytes;        /* of the field */
 	size_t offset;        /* of the field: see the macros below */
-	size_t given;         /* offset of a bool: whether it was given; 0: nobody asks */
+	size_t given;         /* offset of a bool: set where it is given; 0: nobody asks */
 	uint64_t least, most; /* of a COUNT; most 0: what the field can hold */
 	const char *value;    /* "FILE"; of a WORD "text|json|csv" */
 	const char *standard; /* the value where none is given; NULL: the field stays as it is */

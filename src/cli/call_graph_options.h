@@ -3,30 +3,22 @@
  */
 #pragma once
 
-#include <glib.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/parameter.h"
 
-/* The targets of the two entries below. */
-typedef struct {
-	gboolean has_call_chains;
-	char *mode;
-} LodeCallGraphOptions;
+/* clang-format off */
+/* Two rows for a struct: its bool `chains` and its text `mode`; `what` is "sample", "access". */
+#define LODE_CALL_GRAPH_ROWS(type, chains, mode, what, where) \
+	{"call-chains", 'g', LODE_FLAG(type, chains), \
+		.summary = "record the calls that lead to each " what ", by frame pointers; " where}, \
+	{"call-graph", LODE_TEXT(type, mode), .value = "fp|dwarf[,BYTES]", \
+		.summary = "record them by frame pointers (fp, as -g), or by copying BYTES of the " \
+			"stack with each sample (dwarf, default: 8192), for programs without " \
+			"frame pointers"}
+/* clang-format on */
 
-extern LodeCallGraphOptions lode_call_graph_given;
-
-/* Two entries of a table of GOptionEntry; `what` is "sample", "access". */
-#define LODE_CALL_GRAPH_ENTRIES(what, where)                                                       \
-	{"call-chains", 'g', 0, G_OPTION_ARG_NONE, &lode_call_graph_given.has_call_chains,         \
-		"record the calls that lead to each " what ", by frame pointers; " where, NULL},   \
-	{                                                                                          \
-		"call-graph", 0, 0, G_OPTION_ARG_STRING, &lode_call_graph_given.mode,              \
-			"record them by frame pointers (fp, as -g), or by copying BYTES of the "   \
-			"stack with each sample (dwarf, default: 8192), for programs without "     \
-			"frame pointers",                                                          \
-			"fp|dwarf[,BYTES]"                                                         \
-	}
-
-/* Leaves *out_stack_bytes as it is unless the stack is to be copied. Errors: _USAGE. */
-bool lode_call_graph_options_read(
-	bool *out_has_call_chains, uint16_t *out_stack_bytes, GError **error);
+/*
+ * What --call-graph adds to --call-chains; `mode` NULL: nothing. Leaves *stack_bytes as it is
+ * unless the stack is to be copied. Errors: _USAGE.
+ */
+bool lode_call_graph_read(
+	const char *mode, bool *has_call_chains, uint16_t *stack_bytes, GError **error);

@@ -179,10 +179,10 @@ static int fail_unknown_verb(char *const *words)
 	return fail_unknown("verb", words[0], (const char *const *)names->pdata);
 }
 
-static int exit_status_of(const LodeVerb *verb, const GError *error)
+static int exit_status_of(const LodeVerb *verb, const void *options, const GError *error)
 {
 	if (g_error_matches(error, LODE_ERROR, LODE_ERROR_USAGE)) {
-		if (verb->is_silent == NULL || !verb->is_silent())
+		if (verb->is_silent == NULL || !verb->is_silent(options))
 			return fail_usage(verb->name, error->message);
 		/* mpirun kills all processes when one fails, also the one that is to say why. */
 		g_usleep(G_USEC_PER_SEC);
@@ -243,24 +243,24 @@ static int run_verb(const LodeVerb *verb, char **arguments)
 	if (verb->old_run != NULL ? !lode_options_parse(verb, arguments, &wants_help, &rest, &error)
 				  : !lode_parameter_line_split(
 					    &line, arguments, &pairs, &wants_help, &rest, &error))
-		return exit_status_of(verb, error);
+		return exit_status_of(verb, options, error);
 	if (wants_help) {
 		lode_help_write_verb(verb, stdout);
 		return LODE_EXIT_OK;
 	}
 	if (verb->old_run != NULL) {
 		int old = verb->old_run(rest, &error);
-		return error != NULL ? exit_status_of(verb, error) : old;
+		return error != NULL ? exit_status_of(verb, options, error) : old;
 	}
 	if (verb->init != NULL)
 		verb->init(options);
 	if (!take_words(verb, rest, &pairs, &error) ||
 		!lode_parameters_fill(
 			verb->groups, &pairs, LODE_PARAMETER_FOR_TERMINAL, options, &lists, &error))
-		return exit_status_of(verb, error);
+		return exit_status_of(verb, options, error);
 	int status = verb->answer != NULL ? answer(verb, options, rest, &error)
 	                                  : verb->run(options, rest, &error);
-	return error != NULL ? exit_status_of(verb, error) : status;
+	return error != NULL ? exit_status_of(verb, options, error) : status;
 }
 
 /* False: no verb begins so. */

@@ -2,23 +2,22 @@
 /* Private to cli/: the options of `lode memory record`. */
 #pragma once
 
+#include "base/parameter.h"
 #include "record/memory_recording.h"
 
-#include <glib.h>
-
-/* For LodeVerb.options. */
-extern const GOptionEntry lode_memory_recording_options[];
-
-/* What the options say; strings are borrowed from them and NULL where nothing was given. */
+/* Strings are NULL where nothing was given. */
 typedef struct {
 	LodeMemoryRecordingOptions recording; /* but for directory and sampler */
+	uint64_t timer_us;                    /* 0: none */
+	const char *call_graph;
 	const char *output, *keep_recording;
-	const char *const *skipped_frames; /* NULL-terminated; NULL */
+	const char *const *skipped_frames;
 	bool allow_debuginfod, charges_next_access;
 	bool is_live, serves; /* at most one of them */
 } LodeMemoryRecordOptions;
 
-/* To be called once they are parsed; `arguments` is what is to be run. Errors: _USAGE, also for
- * options that do not go together. */
-bool lode_memory_recording_options_read(
-	char **arguments, LodeMemoryRecordOptions *out_options, GError **error);
+extern const LodeParameter lode_memory_recording_rows[];
+
+/* What follows from the rows' values; `arguments` is what is to be run. Errors: _USAGE. */
+bool lode_memory_recording_options_complete(
+	LodeMemoryRecordOptions *self, char **arguments, GError **error);

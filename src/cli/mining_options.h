@@ -2,39 +2,51 @@
 /* The options that say how to mine, shared by `lode mine` and `lode run`, and the mining itself. */
 #pragma once
 
+#include "base/parameter.h"
 #include "base/progress.h"
 #include "base/ranks.h"
-#include "cli/verb.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
 
 #include <stdio.h>
 
-/* For LodeVerb.groups. */
-extern const LodeOptionGroup lode_mining_groups[];
+typedef struct {
+	/* min_support below 0: what the profile's samples allow. `exclude` is not set. */
+	LodeMiningParameters parameters;
+	const char *name; /* of the run */
+	const char *const *exclude;
+	/* One that says which sequences to mine is given; options on what is mined, such as
+	 * --weight, are of the findings too. */
+	bool asks_for_sequences;
+} LodeMiningOptions;
 
-/*
- * What the options say, once they are parsed; strings are borrowed from them. Errors: _USAGE, also
- * for options that do not go together.
- */
-bool lode_mining_options_read(LodeMiningParameters *out_parameters, GError **error);
+/* Rows for a LodeMiningOptions, which lode_mining_options_init() has set. */
+extern const LodeParameter lode_mining_threshold_rows[], lode_mining_shape_rows[],
+	lode_mining_graph_rows[], lode_mining_instruction_rows[], lode_mining_work_rows[];
 
-/* Whether any of them says which sequences to mine; options on what is mined, such as --weight,
- * are of the findings too. */
-bool lode_mining_options_ask_for_sequences(void);
+/* clang-format off */
+/* Their groups, for the field of a verb's struct. */
+#define LODE_MINING_GROUPS(type, field) \
+	{"What is reported", lode_mining_threshold_rows, offsetof(type, field)}, \
+	{"What a sequence is", lode_mining_shape_rows, offsetof(type, field)}, \
+	{"What is mined", lode_mining_graph_rows, offsetof(type, field)}, \
+	{"Instruction sequences", lode_mining_instruction_rows, offsetof(type, field)}, \
+	{"The run", lode_mining_work_rows, offsetof(type, field)}
+/* clang-format on */
 
-/* Mines `profile` by these parameters; the run has the name that the options give. The caller owns
- * it, and stores it. */
-LodeMiningRun *lode_mining_options_mine(const LodeProfile *profile,
-	const LodeMiningParameters *parameters, const LodeProgress *progress, GError **error);
+/* The defaults. */
+void lode_mining_options_init(LodeMiningOptions *self);
+
+/* Mines `profile` so. The caller owns the run, and stores it. */
+LodeMiningRun *lode_mining_options_mine(const LodeMiningOptions *self, const LodeProfile *profile,
+	const LodeProgress *progress, GError **error);
 
 /*
  * The same by several ranks, which all call it. The first one gets the run; another gets one that
  * is not to be stored. NULL without an error: another rank has the error.
  */
-LodeMiningRun *lode_mining_options_mine_shared(const LodeProfile *profile,
-	const LodeMiningParameters *parameters, LodeRanks *ranks, const LodeProgress *progress,
-	GError **error);
+LodeMiningRun *lode_mining_options_mine_shared(const LodeMiningOptions *self,
+	const LodeProfile *profile, LodeRanks *ranks, const LodeProgress *progress, GError **error);
 
 /* One line on what ranks told each other. */
 void lode_mining_options_write_traffic(const LodeRanks *ranks, FILE *out);

@@ -15,25 +15,28 @@
 
 #include <stdio.h>
 
-static LodeMemoryRecordOptions given;
+typedef LodeMemoryRecordOptions Options;
+
+static const LodeParameterGroup groups[] = {{"Options", lode_memory_recording_rows, 0}, {NULL}};
 
 /* What is missing of the allocations; shares of samples are for lode info. */
-static void tell_unresolved(const LodeProfile *profile)
+static void tell_unresolved(const Options *given, const LodeProfile *profile)
 {
 	for (guint i = 0; i < profile->unresolved->len; i++) {
 		const LodeUnresolved *row = &LODE_AT(profile->unresolved, LodeUnresolved, i);
-		if (given.recording.has_allocations && g_str_has_prefix(row->reason, "allocation"))
+		if (given->recording.has_allocations && g_str_has_prefix(row->reason, "allocation"))
 			lode_display_line(stderr, "lode memory record: %s (%.0f; %s)", row->reason,
 				row->samples, row->example);
 	}
 }
 
-static bool import(const LodeRecordedProfile *recorded, const LodeRecordedRun *run, GError **error)
+static bool import(const Options *given, const LodeRecordedProfile *recorded,
+	const LodeRecordedRun *run, GError **error)
 {
 	const LodeImportOptions import_options = {
-		.skipped_frames = given.skipped_frames,
-		.allow_debuginfod = given.allow_debuginfod,
-		.charges_next_access = given.charges_next_access,
+		.skipped_frames = given->skipped_frames,
+		.allow_debuginfod = given->allow_debuginfod,
+		.charges_next_access = given->charges_next_access,
 		.passes_over_damaged_logs = true,
 	};
 	g_auto(LodeTerminalProgress) screen;
@@ -45,20 +48,20 @@ static bool import(const LodeRecordedProfile *recorded, const LodeRecordedRun *r
 						     &screen.progress, error);
 	lode_terminal_progress_hide(&screen);
 	if (is_written)
-		tell_unresolved(profile);
+		tell_unresolved(given, profile);
 	return is_written;
 }
 
 /* NULL where there can be no picture: recording goes on without it. */
-static LodeLivePicture *open_picture(const char *program)
+static LodeLivePicture *open_picture(const Options *given, const char *program)
 {
 	const LodeLivePictureOptions picture_options = {
-		.directory = given.recording.directory,
+		.directory = given->recording.directory,
 		.program = program,
-		.start_stopped = given.recording.start_stopped,
-		.charges_next_access = given.charges_next_access,
-		.has_allocations = given.recording.has_allocations,
-		.skipped_frames = given.skipped_frames,
+		.start_stopped = given->recording.start_stopped,
+		.charges_next_access = given->charges_next_access,
+		.has_allocations = given->recording.has_allocations,
+		.skipped_frames = given->skipped_frames,
 	};
 	g_autoptr(GError) why = NULL;
 	LodeLivePicture *picture = lode_live_picture_open(&picture_options, &why);
@@ -70,9 +73,10 @@ static LodeLivePicture *open_picture(const char *program)
 	return picture;
 }
 
-static LodeLivePage *open_page(const char *profile, const char *program, GError **error)
+static LodeLivePage *open_page(
+	const Options *given, const char *profile, const char *program, GError **error)
 {
-	const LodeMemoryRecordingOptions *recording = &given.recording;
+	const LodeMemoryRecordingOptions *recording = &given->recording;
 	g_autofree char *sampled = g_build_filename(
 		recording->directory, LODE_MEMORY_RECORDING_SAMPLES, NULL);
 	const LodeLivePageOptions page_options = {
@@ -81,36 +85,39 @@ static LodeLivePage *open_page(const char *profile, const char *program, GError 
 		.feed = {.program = program,
 			.recording = sampled,
 			.start_stopped = recording->start_stopped,
-			.charges_next_access = given.charges_next_access,
+			.charges_next_access = given->charges_next_access,
 			.log_directory = recording->has_allocations ? recording->directory : NULL,
-			.skipped_frames = given.skipped_frames},
+			.skipped_frames = given->skipped_frames},
 	};
 
 	return lode_live_page_open(&page_options, error);
 }
 
 /* The picture is gone, and what the program wrote is shown, when this returns. */
-static LodeMemoryRecording *record_program(const char *program, LodeLivePage *page, GError **error)
+static LodeMemoryRecording *record_program(
+	Options *given, const char *program, LodeLivePage *page, GError **error)
 {
 	LodePerfSamplerOptions sampler = {0};
-	g_autoptr(LodeLivePicture) picture = given.is_live ? open_picture(program) : NULL;
+	g_autoptr(LodeLivePicture) picture = given->is_live ? open_picture(given, program) : NULL;
 
 	if (picture != NULL)
 		sampler.observer = lode_live_picture_observer(picture);
 	if (page != NULL)
 		sampler.observer = lode_live_page_observer(page);
 	if (sampler.observer != NULL)
-		given.recording.sampler = &sampler;
-	LodeMemoryRecording *recorded = lode_memory_recording_run(&given.recording, NULL, error);
-	given.recording.sampler = NULL;
+		given->recording.sampler = &sampler;
+	LodeMemoryRecording *recorded = lode_memory_recording_run(&given->recording, NULL, error);
+	given->recording.sampler = NULL;
 	if (page != NULL)
 		lode_live_page_end(page);
 	return recorded;
 }
 
-static int run(char **arguments, GError **error)
+static int run(void *options, char **arguments, GError **error)
 {
-	if (!lode_memory_recording_options_read(arguments, &given, error))
+	Options *given = options;
+
+	if (!lode_memory_recording_options_complete(given, arguments, error))
 		return LODE_EXIT_USAGE;
 	/* Signals that come when the recording is done must not end us before the profile is there.
 	 */
@@ -118,19 +125,19 @@ static int run(char **arguments, GError **error)
 	const LodeRecordedProfileOptions profile_options = {
 		.verb = "memory record",
 		.command = arguments,
-		.pid = given.recording.pid,
-		.output = given.output,
-		.keep_recording = given.keep_recording,
+		.pid = given->recording.pid,
+		.output = given->output,
+		.keep_recording = given->keep_recording,
 	};
 	g_auto(LodeRecordedProfile) recorded = {0};
 	if (!lode_recorded_profile_open(&recorded, &profile_options, error))
 		return LODE_EXIT_FAILED;
-	given.recording.directory = recorded.directory->path;
-	const char *program = given.recording.pid != 0 ? recorded.program : arguments[0];
+	given->recording.directory = recorded.directory->path;
+	const char *program = given->recording.pid != 0 ? recorded.program : arguments[0];
 	g_autoptr(LodeLivePage) page = NULL;
-	if (given.serves && (page = open_page(recorded.path, program, error)) == NULL)
+	if (given->serves && (page = open_page(given, recorded.path, program, error)) == NULL)
 		return LODE_EXIT_FAILED;
-	g_autoptr(LodeMemoryRecording) done = record_program(program, page, error);
+	g_autoptr(LodeMemoryRecording) done = record_program(given, program, page, error);
 	if (done == NULL) {
 		lode_recording_directory_explain(recorded.directory, error);
 		return LODE_EXIT_FAILED;
@@ -139,7 +146,7 @@ static int run(char **arguments, GError **error)
 	if (!lode_recorded_profile_can_import(&recorded, &done->run, done->sampling->n_samples == 0,
 		    "a higher --frequency takes more samples", &status, error))
 		return status;
-	if (!import(&recorded, &done->run, error))
+	if (!import(given, &recorded, &done->run, error))
 		return LODE_EXIT_FAILED;
 	lode_sampling_summary_write(done->sampling, "memory record", NULL, stderr);
 	g_autofree char *word = lode_shell_word(recorded.path);
@@ -195,7 +202,8 @@ const LodeVerb lode_verb_memory_record = {
 		"  lode memory record --timer 250 --no-page-faults -- ./program\n"
 		"  lode memory record --live --keep-recording kept -- ./program\n"
 		"  lode memory record -p 4711 -- sleep 10",
-	.old_options = lode_memory_recording_options,
-	.old_run = run,
+	.groups = groups,
+	.size = sizeof(Options),
+	.run = run,
 	.is_wrapper = true,
 };

@@ -13,20 +13,33 @@
 #include <stdio.h>
 #include <string.h>
 
-static gboolean uses_ranks, is_alone;
-static char **given_origins;
+typedef struct {
+	LodeMiningOptions mining;
+	const char *const *origins;
+	bool uses_ranks, is_alone;
+} Options;
 
-static const GOptionEntry options[] = {
-	{"origin", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given_origins, LODE_ORIGIN_HELP, "NAME|N"},
-	{"mpi", 0, 0, G_OPTION_ARG_NONE, &uses_ranks,
-		"share the work with the other ranks that mpirun or srun started (default: when "
-		"they did)",
-		NULL},
-	{"no-mpi", 0, 0, G_OPTION_ARG_NONE, &is_alone,
-		"mine alone, also where they did: each of their processes a profile of its own",
-		NULL},
-	G_OPTION_ENTRY_NULL,
+static const LodeParameter rows[] = {
+	{"origin", LODE_TEXTS(Options, origins), .value = "NAME|N", .summary = LODE_ORIGIN_HELP},
+	{"mpi", LODE_FLAG(Options, uses_ranks), .excludes = "no-mpi",
+		.summary = "share the work with the other ranks that mpirun or srun started "
+			   "(default: when they did)"},
+	{"no-mpi", LODE_FLAG(Options, is_alone),
+		.summary = "mine alone, also where they did: each of their processes a profile of "
+			   "its own"},
+	{NULL},
 };
+
+static const LodeParameterGroup groups[] = {
+	{"Options", rows, 0},
+	LODE_MINING_GROUPS(Options, mining),
+	{NULL},
+};
+
+static void init(void *options)
+{
+	lode_mining_options_init(&((Options *)options)->mining);
+}
 
 static bool store(const char *path, const LodeProfile *profile, const LodeMiningRun *run,
 	const LodeRanks *ranks, LodeTerminalProgress *screen, GError **error)
@@ -46,22 +59,21 @@ static bool store(const char *path, const LodeProfile *profile, const LodeMining
 	return true;
 }
 
-static int mine(
-	const char *path, const LodeMiningParameters *parameters, LodeRanks *ranks, GError **error)
+static int mine(const char *path, const LodeMiningOptions *mining, LodeRanks *ranks, GError **error)
 {
 	g_auto(LodeTerminalProgress) screen;
 	lode_terminal_progress_init(&screen);
 	if (ranks != NULL && ranks->rank != 0)
 		screen.progress.report = NULL;
 	g_autoptr(LodeProfile) profile = lode_chosen_origins_read(
-		path, parameters->origins, lode_profile_store_read, &screen.progress, error);
+		path, mining->parameters.origins, lode_profile_store_read, &screen.progress, error);
 	if (ranks != NULL ? !lode_mpi_agree(ranks, profile != NULL, 0, error) : profile == NULL)
 		return LODE_EXIT_FAILED;
-	g_autoptr(LodeMiningRun)
-		mined = ranks != NULL ? lode_mining_options_mine_shared(
-						profile, parameters, ranks, &screen.progress, error)
-	                              : lode_mining_options_mine(
-						profile, parameters, &screen.progress, error);
+	g_autoptr(LodeMiningRun) mined = ranks != NULL
+	                                         ? lode_mining_options_mine_shared(mining, profile,
+							   ranks, &screen.progress, error)
+	                                         : lode_mining_options_mine(mining, profile,
+							   &screen.progress, error);
 	if (mined == NULL)
 		return LODE_EXIT_FAILED;
 	/* One rank writes, once all agree. */
@@ -71,61 +83,55 @@ static int mine(
 }
 
 /* What all ranks find alike, one says. */
-static bool is_other_rank(void)
+static bool is_other_rank(const void *options)
 {
-	return !is_alone && lode_mpi_place().rank > 0;
+	const Options *given = options;
+
+	return !given->is_alone && lode_mpi_place().rank > 0;
 }
 
-static int run_shared(const char *path, const LodeMiningParameters *parameters, GError **error)
+static int run_shared(const char *path, const LodeMiningOptions *mining, GError **error)
 {
 	LodeRanks *ranks = lode_mpi_open(error);
 
 	if (ranks == NULL)
 		return LODE_EXIT_FAILED;
-	int status = mine(path, parameters, ranks, error);
+	int status = mine(path, mining, ranks, error);
 	lode_mpi_close(ranks);
 	return status;
 }
 
 /* Without MPI the first of the processes does the work, which is what was asked for, only later. */
-static int run_unshared(const char *path, const LodeMiningParameters *parameters, GError **error)
+static int run_unshared(const char *path, const Options *given, GError **error)
 {
-	if (is_other_rank())
+	if (is_other_rank(given))
 		return LODE_EXIT_OK;
 	lode_display_line(stderr,
 		"lode mine: this build has no MPI: the first of the processes mines alone "
 		"(--no-mpi lets each mine a profile of its own)");
-	return mine(path, parameters, NULL, error);
+	return mine(path, &given->mining, NULL, error);
 }
 
-static bool check_usage(const LodeMiningParameters *parameters, bool is_shared, GError **error)
+static int run(void *options, char **arguments, GError **error)
 {
-	const char *message = uses_ranks && is_alone ? "--mpi and --no-mpi cannot be used together"
-	                      : is_shared && parameters->is_instruction_mode
-	                              ? "--instructions is counted by one process: start lode "
-	                                "without mpirun or srun, or with --no-mpi"
-	                              : NULL;
+	Options *given = options;
+	bool is_shared = given->uses_ranks || (!given->is_alone && lode_mpi_place().size != 1);
 
-	if (message != NULL)
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_USAGE, message);
-	return message == NULL;
-}
-
-static int run(char **arguments, GError **error)
-{
-	LodeMiningParameters parameters;
-	bool is_shared = uses_ranks || (!is_alone && lode_mpi_place().size != 1);
-
-	if (!lode_options_take_one(arguments, "PROFILE.lode", error) ||
-		!lode_mining_options_read(&parameters, error) ||
-		!check_usage(&parameters, is_shared, error))
+	if (!lode_options_take_one(arguments, "PROFILE.lode", error))
 		return LODE_EXIT_USAGE;
-	g_autofree char *origins = lode_chosen_origins_join((const char *const *)given_origins);
-	parameters.origins = origins;
+	if (is_shared && given->mining.parameters.is_instruction_mode) {
+		lode_parameter_refuse(error,
+			"--instructions is counted by one process: start lode without mpirun or "
+			"srun, or with --no-mpi");
+		return LODE_EXIT_USAGE;
+	}
+	g_autofree char *origins = lode_chosen_origins_join(given->origins);
+	given->mining.parameters.origins = origins;
 	if (!is_shared)
-		return mine(arguments[0], &parameters, NULL, error);
-	return uses_ranks || lode_mpi_is_built() ? run_shared(arguments[0], &parameters, error)
-	                                         : run_unshared(arguments[0], &parameters, error);
+		return mine(arguments[0], &given->mining, NULL, error);
+	return given->uses_ranks || lode_mpi_is_built()
+	               ? run_shared(arguments[0], &given->mining, error)
+	               : run_unshared(arguments[0], given, error);
 }
 
 const LodeVerb lode_verb_mine = {
@@ -148,8 +154,9 @@ const LodeVerb lode_verb_mine = {
 		"  lode mine all.lode --origin 'web*' --name web     a part of a merged profile\n"
 		"  lode mine x.lode --instructions --min-count 100 --name opcodes\n"
 		"  mpirun -n 8 lode mine x.lode                      shared by eight processes",
-	.old_run = run,
-	.old_options = options,
-	.old_groups = lode_mining_groups,
+	.groups = groups,
+	.size = sizeof(Options),
+	.init = init,
+	.run = run,
 	.is_silent = is_other_rank,
 };

@@ -1,18 +1,96 @@
 /* SPDX-License-Identifier: MIT */
 /* lode record: samples a program into a perf.data file. */
 #include "base/error.h"
+#include "cli/call_graph_options.h"
 #include "cli/interrupt.h"
 #include "cli/live_page.h"
-#include "cli/sampler_options.h"
 #include "cli/verb.h"
 #include "cli/wrapped_program.h"
+#include "record/perf_sampler.h"
 #include "views/display_text.h"
 #include "views/sampling_summary.h"
 #include "views/shell_word.h"
 
 #include <stdio.h>
 
-static LodeSamplerOptions given;
+enum { MAX_PAGES = 1 << 20, MAX_MS = 1000 * 1000 * 1000 };
+
+typedef struct {
+	LodePerfSamplerOptions sampler;
+	const char *call_graph;
+	bool serves;
+} Options;
+
+static const LodeParameter rows[] = {
+	{"event", 'e', LODE_TEXTS(Options, sampler.events), .value = "EVENT",
+		.summary = "what to sample, such as cycles:u or page-faults; may be repeated "
+			   "(default: cycles:u as precise as possible, or cpu-clock:u where there "
+			   "is no PMU)"},
+	{"frequency", 'F', LODE_COUNT(Options, sampler.frequency), .least = 1, .most = G_MAXUINT32,
+		.value = "HZ", .excludes = "period",
+		.summary = "samples per second (default: 4000)"},
+	{"period", 'c', LODE_COUNT(Options, sampler.period), .least = 1, .most = G_MAXINT64,
+		.value = "N",
+		.summary = "take a sample every N events; for cpu-clock, nanoseconds"},
+	{"branches", 'b', LODE_FLAG(Options, sampler.has_branch_stacks),
+		.summary = "record the last taken branches with each sample; needs a PMU"},
+	LODE_CALL_GRAPH_ROWS(Options, sampler.has_call_chains, call_graph, "sample",
+		"'lode export' has formats that show them"),
+	{"data", 'd', LODE_FLAG(Options, sampler.has_data_addresses),
+		.summary = "record data addresses, data sources and data mappings"},
+	{"user-regs", LODE_FLAG(Options, sampler.has_user_registers),
+		.summary = "record the program's registers with each sample"},
+	{"pid", 'p', LODE_COUNT(Options, sampler.pid), .least = 1, .most = G_MAXINT32,
+		.value = "PID",
+		.summary = "sample this process until it ends, until Ctrl-C, or for as long as "
+			   "PROGRAM runs, which is not sampled: -p 4711 -- sleep 10"},
+	{"output", 'o', LODE_FILE(Options, sampler.output), .value = "FILE",
+		.standard = "perf.data",
+		.summary = "the recording to write; an existing one is renamed to FILE.old "
+			   "(default: perf.data)"},
+	{"start-stopped", LODE_FLAG(Options, sampler.start_stopped), .excludes = "delay",
+		.summary = "do not sample until SIGUSR1; each further one stops or starts "
+			   "sampling"},
+	{"control", LODE_FILE(Options, sampler.control_fifo), .value = "FIFO",
+		.summary = "a named pipe to read commands from: enable, disable, stop"},
+	{"delay", LODE_COUNT(Options, sampler.delay_ms), .least = 1, .most = MAX_MS, .value = "MS",
+		.summary = "start sampling after this many milliseconds"},
+	{"duration", LODE_SECONDS(Options, sampler.duration_ms), .value = "SECONDS",
+		.summary = "sample for this long, then end the program (not with --pid)"},
+	{"kernel", LODE_FLAG(Options, sampler.has_kernel),
+		.summary = "sample the kernel's code too, where that is allowed"},
+	{"serve", LODE_FLAG(Options, serves),
+		.summary = "show in a browser which functions run, and with --user-regs which "
+			   "addresses they access, while the program runs; the address is "
+			   "printed"},
+	{"buffer", LODE_COUNT(Options, sampler.buffer_pages), .least = 1, .most = MAX_PAGES,
+		.value = "PAGES",
+		.summary = "pages of each CPU's buffer, a power of two (default: 128, or what the "
+			   "kernel allows)"},
+	{NULL},
+};
+
+static const LodeParameterGroup groups[] = {{"Options", rows, 0}, {NULL}};
+
+static bool complete(Options *self, char **arguments, GError **error)
+{
+	LodePerfSamplerOptions *sampler = &self->sampler;
+
+	if ((sampler->buffer_pages & (sampler->buffer_pages - 1)) != 0)
+		return lode_parameter_refuse(
+			error, "--buffer: the number of pages must be a power of two");
+	if (sampler->pid == 0 && arguments[0] == NULL)
+		return lode_parameter_refuse(error,
+			"PROGRAM is missing: lode record -- PROGRAM ARGUMENT…, or "
+			"lode record -p PID");
+	if (!lode_call_graph_read(
+		    self->call_graph, &sampler->has_call_chains, &sampler->user_stack_bytes, error))
+		return false;
+	sampler->has_user_registers |= sampler->user_stack_bytes > 0;
+	sampler->argv = (const char *const *)arguments;
+	sampler->notes = lode_wrapped_program_notes("record");
+	return true;
+}
 
 static void tell(const LodePerfSampling *sampled, const char *output)
 {
@@ -39,23 +117,25 @@ static void advise(const LodePerfSamplerOptions *sampler, GError *failed)
 		lode_wrapped_program_advise(failed, "'lode run --exact' counts every branch");
 }
 
-static int run(char **arguments, GError **error)
+static int run(void *options, char **arguments, GError **error)
 {
-	LodePerfSamplerOptions *sampler = &given.sampler;
+	Options *given = options;
+	LodePerfSamplerOptions *sampler = &given->sampler;
 	g_auto(GStrv) command = lode_wrapped_program_own_command(arguments);
 	bool is_refused = false;
 
-	if (!lode_sampler_options_read(arguments, &given, error))
+	if (!complete(given, arguments, error))
 		return LODE_EXIT_USAGE;
 	sampler->command = (const char *const *)command;
 	sampler->is_refused = &is_refused;
 	/* Signals that come when the recording is done must not end us before we say so. */
 	lode_interrupt_cancellable();
 	g_autoptr(LodeLivePage) page = NULL;
-	if (given.serves) {
+	g_autofree char *pid = g_strdup_printf("%d", sampler->pid);
+	if (given->serves) {
 		const LodeLivePageOptions page_options = {
 			.verb = "record",
-			.feed = {.program = given.program,
+			.feed = {.program = arguments[0] != NULL ? arguments[0] : pid,
 				.recording = sampler->output,
 				.start_stopped = sampler->start_stopped},
 		};
@@ -106,7 +186,8 @@ const LodeVerb lode_verb_record = {
 		"  lode record -e page-faults -c 1 -d -- ./program\n"
 		"  lode record -p 4711 -- sleep 10\n"
 		"  lode record -p 4711 --duration 10",
-	.old_options = lode_sampler_options,
-	.old_run = run,
+	.groups = groups,
+	.size = sizeof(Options),
+	.run = run,
 	.is_wrapper = true,
 };

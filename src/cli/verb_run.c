@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* lode run: the main job in one step. Records a program or a process, imports, mines, reports. */
 #include "base/output_file.h"
-#include "caches/counted_caches.h"
 #include "cli/interrupt.h"
 #include "cli/mining_options.h"
 #include "cli/recorded_profile.h"
 #include "cli/recording_options.h"
 #include "cli/terminal_progress.h"
+#include "cli/verb.h"
 #include "cli/wrapped_program.h"
 #include "ingest/traced_import.h"
 #include "record/program_recording.h"
@@ -17,14 +17,29 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static LodeRecordingOptions given;
+typedef struct {
+	LodeRecordingOptions recording;
+	LodeMiningOptions mining;
+} Options;
 
-static bool report(const LodeProfile *profile, const LodeMiningRun *mined, const char *path,
-	const LodeProgress *progress, GError **error)
+static const LodeParameterGroup groups[] = {
+	{"Options", lode_recording_rows, offsetof(Options, recording)},
+	LODE_MINING_GROUPS(Options, mining),
+	{NULL},
+};
+
+static void init(void *options)
+{
+	lode_mining_options_init(&((Options *)options)->mining);
+}
+
+/* `file` NULL: standard output, or standard error. */
+static bool report(const char *file, const LodeProfile *profile, const LodeMiningRun *mined,
+	const char *path, const LodeProgress *progress, GError **error)
 {
 	/* What the program writes to a file or a pipe is data, which the report must not follow. */
-	bool is_data = given.report == NULL && isatty(STDOUT_FILENO) == 0;
-	g_autoptr(LodeOutputFile) output = lode_output_file_open(given.report, error);
+	bool is_data = file == NULL && isatty(STDOUT_FILENO) == 0;
+	g_autoptr(LodeOutputFile) output = lode_output_file_open(file, error);
 	LodeReportOptions report_options;
 
 	if (output == NULL)
@@ -37,28 +52,28 @@ static bool report(const LodeProfile *profile, const LodeMiningRun *mined, const
 	       lode_output_file_commit(output, error);
 }
 
-static LodeImportOptions import_options(const LodeRecordedProfile *recorded,
-	const LodeHierarchy *caches, const LodeMiningParameters *parameters)
+static LodeImportOptions import_options(const Options *given, const LodeRecordedProfile *recorded)
 {
-	bool is_trace = given.recording.kind == LODE_RECORDING_TRACE;
+	const LodeProgramRecordingOptions *recording = &given->recording.recording;
+	bool is_trace = recording->kind == LODE_RECORDING_TRACE;
 
 	return (LodeImportOptions){
-		.hierarchy = is_trace ? caches : NULL,
-		.only = given.recording.only,
-		.is_alone = given.recording.is_alone,
+		.hierarchy = is_trace ? recording->caches : NULL,
+		.only = recording->only,
+		.is_alone = recording->is_alone,
 		.is_recorded_so = true,
 		.predicts_branches = is_trace,
-		.branches = given.recording.branches,
+		.branches = recording->branches,
 		.program = recorded->program,
-		.allow_debuginfod = given.allow_debuginfod,
-		.threads = parameters->threads,
+		.allow_debuginfod = given->recording.allow_debuginfod,
+		.threads = given->mining.parameters.threads,
 	};
 }
 
 /* `live`: of a trace that is in no file; else NULL. */
-static bool evaluate(const LodeRecordedProfile *recorded, const LodeRecordedRun *run,
-	LodeTracedImport *live, const LodeImportOptions *import,
-	const LodeMiningParameters *parameters, GError **error)
+static bool evaluate(const Options *given, const LodeRecordedProfile *recorded,
+	const LodeRecordedRun *run, LodeTracedImport *live, const LodeImportOptions *import,
+	GError **error)
 {
 	g_auto(LodeTerminalProgress) screen;
 
@@ -71,57 +86,47 @@ static bool evaluate(const LodeRecordedProfile *recorded, const LodeRecordedRun 
 		return false;
 	LodeProfileWriting *writing = lode_profile_writing_begin(recorded, profile);
 	g_autoptr(LodeMiningRun)
-		mined = lode_mining_options_mine(profile, parameters, &screen.progress, error);
+		mined = lode_mining_options_mine(&given->mining, profile, &screen.progress, error);
 	if (!lode_profile_writing_end(writing, mined != NULL ? error : NULL) || mined == NULL ||
 		!lode_profile_store_add_run(
 			recorded->path, profile, mined, &screen.progress, error))
 		return false;
 	lode_terminal_progress_hide(&screen);
 	lode_mining_options_warn(mined, "run");
-	return report(profile, mined, recorded->path, &screen.progress, error);
+	return report(
+		given->recording.report, profile, mined, recorded->path, &screen.progress, error);
 }
 
-static int run_verb(char **arguments, GError **error)
+static int run_verb(void *options, char **arguments, GError **error)
 {
 	g_autoptr(LodeHierarchy) caches = NULL;
-	LodeProgramRecordingOptions *recording = &given.recording;
-	LodeMiningParameters parameters;
+	Options *given = options;
+	LodeProgramRecordingOptions *recording = &given->recording.recording;
 	bool is_refused = false;
 
-	if (!lode_recording_options_read(arguments, &given, error) ||
-		!lode_mining_options_read(&parameters, error))
+	if (!lode_recording_options_complete(&given->recording, arguments, error))
 		return LODE_EXIT_USAGE;
 	/* What the first screen shows does not need them, and they take longest. */
-	parameters.only_findings = !lode_mining_options_ask_for_sequences();
-	if (!lode_recording_options_read_caches(&given, &caches, error))
+	given->mining.parameters.only_findings = !given->mining.asks_for_sequences;
+	if (!lode_recording_options_read_caches(&given->recording, &caches, error))
 		return LODE_EXIT_FAILED;
-	if (recording->kind != LODE_RECORDING_TRACE && caches != NULL) {
-		LodeCountedCaches counted;
-		/* Before the program runs, at full speed perhaps. */
-		if (!lode_counted_caches_init(&counted, caches, error)) {
-			g_prefix_error(error, "--simulate: ");
-			return LODE_EXIT_USAGE;
-		}
-		recording->caches = caches;
-	}
 	/* Signals that come when the recording is done must not end us before the report. */
 	lode_interrupt_cancellable();
 	const LodeRecordedProfileOptions profile_options = {
 		.verb = "run",
 		.command = arguments,
 		.pid = recording->pid,
-		.output = given.output,
-		.keep_recording = given.keep_recording,
+		.output = given->recording.output,
+		.keep_recording = given->recording.keep_recording,
 	};
 	g_auto(LodeRecordedProfile) recorded = {0};
 	if (!lode_recorded_profile_open(&recorded, &profile_options, error))
 		return LODE_EXIT_FAILED;
 	recording->is_refused = &is_refused;
-	recording->argv = (const char *const *)arguments;
 	recording->directory = recorded.directory->path;
-	const LodeImportOptions import = import_options(&recorded, caches, &parameters);
+	const LodeImportOptions import = import_options(given, &recorded);
 	g_autoptr(LodeTracedImport) live = NULL;
-	if (recording->kind == LODE_RECORDING_TRACE && given.keep_recording == NULL) {
+	if (recording->kind == LODE_RECORDING_TRACE && given->recording.keep_recording == NULL) {
 		live = lode_traced_import_new(&import);
 		recording->taker = lode_traced_import_taker(live);
 	}
@@ -140,7 +145,7 @@ static int run_verb(char **arguments, GError **error)
 	                             : run.recordings->len == 0;
 	bool can_import = lode_recorded_profile_can_import(
 		&recorded, &run, is_empty, "--exact counts its executions instead", &status, error);
-	if (can_import && !evaluate(&recorded, &run, live, &import, &parameters, error))
+	if (can_import && !evaluate(given, &recorded, &run, live, &import, error))
 		return LODE_EXIT_FAILED;
 	return status;
 }
@@ -187,8 +192,9 @@ const LodeVerb lode_verb_run = {
 		"  lode run --exact --fast -o x.lode -- python3 script.py\n"
 		"  lode run --trace -o x.lode -- ./program argument\n"
 		"  lode run --report x.txt --gap 1 -- gzip -c file >file.gz",
-	.old_options = lode_recording_options,
-	.old_run = run_verb,
-	.old_groups = lode_mining_groups,
+	.groups = groups,
+	.size = sizeof(Options),
+	.init = init,
+	.run = run_verb,
 	.is_wrapper = true,
 };

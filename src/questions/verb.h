@@ -47,8 +47,8 @@ typedef struct {
 	bool is_wrapper;  /* options end at the first argument: what follows is another program's */
 	bool may_wrap;    /* what follows a "--" is another program's, and stays in `arguments` */
 	/* Whether another process, with the same command line, says what is wrong with it; may be
-	 * NULL. */
-	bool (*is_silent)(void);
+	 * NULL. The options are filled as far as that went. */
+	bool (*is_silent)(const void *options);
 	/* TEMPORARY */
 	const GOptionEntry *old_options;
 	int (*old_run)(char **arguments, GError **error);

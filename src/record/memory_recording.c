@@ -92,8 +92,8 @@ static bool prepare_allocations(Session *self, GError **error)
 /* A fault is not recorded twice. */
 static bool samples_page_faults(const LodeMemoryRecordingOptions *options)
 {
-	for (size_t i = 0; i < options->n_events; i++)
-		if (strstr(options->events[i], "page-faults") != NULL)
+	for (const char *const *at = options->events; at != NULL && *at != NULL; at++)
+		if (strstr(*at, "page-faults") != NULL)
 			return true;
 	return false;
 }
@@ -101,7 +101,7 @@ static bool samples_page_faults(const LodeMemoryRecordingOptions *options)
 /* What only the caller knows (an observer, a control pipe) stays as it is given. */
 static LodePerfSamplerOptions sampler_options(const Session *self, const char *output)
 {
-	static const char *const page_faults[] = {"page-faults"};
+	static const char *const page_faults[] = {"page-faults", NULL};
 	const LodeMemoryRecordingOptions *options = self->options;
 	LodePerfSamplerOptions sampler = {0};
 
@@ -110,15 +110,12 @@ static LodePerfSamplerOptions sampler_options(const Session *self, const char *o
 	sampler.pid = options->pid;
 	sampler.duration_ms = options->duration_ms;
 	sampler.events = options->events;
-	sampler.n_events = options->n_events;
 	sampler.frequency = options->frequency;
 	sampler.period = options->period;
 	if (options->frequency == 0 && options->period == 0)
 		sampler.frequency = default_frequency();
-	sampler.exact_events = page_faults;
-	sampler.n_exact_events = options->has_no_page_faults || samples_page_faults(options)
-	                                 ? 0
-	                                 : G_N_ELEMENTS(page_faults);
+	if (!options->has_no_page_faults && !samples_page_faults(options))
+		sampler.exact_events = page_faults;
 	sampler.has_user_registers = true;
 	sampler.user_stack_bytes = MAX(options->user_stack_bytes, STACK_BYTES);
 	sampler.has_call_chains = options->has_call_chains;

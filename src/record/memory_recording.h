@@ -21,13 +21,12 @@
 #define LODE_MEMORY_RECORDING_SAMPLES "perf.data"
 
 typedef struct {
-	pid_t pid;                 /* record this process, which runs already; 0: run argv */
-	const char *const *argv;   /* NULL-terminated; argv[0] is found in PATH. With `pid` it is
-	                              what ends the recording when it ends, and may be empty */
-	unsigned duration_ms;      /* end the recording after this time; 0: do not */
-	const char *directory;     /* where the files go; must exist */
-	const char *const *events; /* to be sampled; 0: as lode_perf_sampler_run() chooses */
-	size_t n_events;
+	pid_t pid;                  /* record this process, which runs already; 0: run argv */
+	const char *const *argv;    /* NULL-terminated; argv[0] is found in PATH. With `pid` it is
+	                               what ends the recording when it ends, and may be empty */
+	unsigned duration_ms;       /* end the recording after this time; 0: do not */
+	const char *directory;      /* where the files go; must exist */
+	const char *const *events;  /* to be sampled; see LodePerfSamplerOptions */
 	uint64_t frequency, period; /* 0 both: 10,000 a second, or what the kernel allows */
 	bool has_allocations;
 	bool has_call_chains;      /* the calls that lead to each sample, by frame pointers */

@@ -517,12 +517,12 @@ static bool is_stoppable(const LodePerfSamplerOptions *options)
 
 /* The names in "cycles:u,cpu/event=1,umask=2/,page-faults", where commas in slashes separate none.
  */
-static GPtrArray *names_in(const char *const *texts, size_t n)
+static GPtrArray *names_in(const char *const *texts)
 {
 	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
 
-	for (size_t i = 0; i < n; i++) {
-		const char *start = texts[i], *at = start;
+	for (; texts != NULL && *texts != NULL; texts++) {
+		const char *start = *texts, *at = start;
 		for (bool is_inside = false; *at != '\0'; at++) {
 			is_inside ^= *at == '/';
 			if (*at != ',' || is_inside)
@@ -564,8 +564,8 @@ GPtrArray *lode_perf_choices_make(const LodePerfKernel *kernel,
 	const Chooser chooser = {kernel, options, note, false},
 		      exact = {kernel, options, note, true};
 	g_autoptr(GPtrArray) choices = g_ptr_array_new_with_free_func(choice_free);
-	g_autoptr(GPtrArray) names = names_in(options->events, options->n_events);
-	g_autoptr(GPtrArray) exact_names = names_in(options->exact_events, options->n_exact_events);
+	g_autoptr(GPtrArray) names = names_in(options->events);
+	g_autoptr(GPtrArray) exact_names = names_in(options->exact_events);
 
 	if (!check_frequency(kernel, options, error))
 		return NULL;

@@ -19,15 +19,15 @@
 #include <sys/types.h>
 
 typedef struct {
-	const char *const *events; /* "cycles", "cpu-clock:u,page-faults", "cpu/event=0x3c/pp",
-	                              libpfm4's names with modifiers; the first leads */
-	size_t n_events;    /* 0: cycles:u at the highest precise level, or where there is no PMU
-	                       cpu-clock:u */
+	/* "cycles", "cpu-clock:u,page-faults", "cpu/event=0x3c/pp", libpfm4's names with modifiers;
+	 * the first leads. NULL-terminated; NULL: cycles:u at the highest precise level, or where
+	 * there is no PMU cpu-clock:u. */
+	const char *const *events;
 	uint64_t frequency; /* samples a second; 0: by period */
 	uint64_t period;    /* events a sample (cpu-clock: nanoseconds); 0: by frequency */
-	/* Further events, of which each one is a sample, whatever the rate is: "page-faults". */
+	/* Further events, of which each one is a sample, whatever the rate is: "page-faults";
+	 * NULL-terminated, or NULL. */
 	const char *const *exact_events;
-	size_t n_exact_events;
 	bool has_kernel;        /* the kernel's code too, or else an error; events that have
 	                           modifiers are sampled as these say */
 	bool has_branch_stacks; /* -b */

@@ -107,7 +107,6 @@ static bool sample(Session *self, GError **error)
 		.has_user_registers = options->user_stack_bytes > 0,
 		.user_stack_bytes = options->user_stack_bytes,
 		.events = options->events,
-		.n_events = options->n_events,
 		.frequency = options->frequency > 0 ? options->frequency : default_frequency(),
 		.argv = runtime != NULL ? (const char *const *)runtime->argv->pdata : options->argv,
 		.environment = is_alone ? NULL : (const char *const *)native,
@@ -227,7 +226,7 @@ static bool can_go_without_samples(const Session *self, const GError *cause)
 {
 	bool is_refused = self->is_refused ||
 	                  (g_error_matches(cause, LODE_ERROR, LODE_ERROR_UNSUPPORTED) &&
-				  self->options->n_events == 0);
+				  self->options->events == NULL);
 
 	return is_refused && self->kind == LODE_RECORDING_BOTH && !self->has_started;
 }

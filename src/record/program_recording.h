@@ -45,8 +45,7 @@ typedef struct {
 	const LodeHierarchy *caches; /* else of these, see count_run.h; NULL: this machine's */
 	LodeBranchModel branches;
 	const char *const *events; /* to be sampled; see LodePerfSamplerOptions */
-	size_t n_events;
-	uint64_t frequency; /* samples a second; 0: 10,000, or what the kernel allows */
+	uint64_t frequency;        /* samples a second; 0: 10,000, or what the kernel allows */
 	LodeNotes notes;
 	const LodeProgress *progress; /* of the second run; may be NULL */
 	bool has_allocations;         /* of a trace: record what the program allocates, too */

@@ -10,7 +10,7 @@ typedef enum { COLOUR_RED, COLOUR_GREEN, COLOUR_BLUE } Colour;
 typedef struct {
 	uint64_t big;
 	uint32_t small;
-	bool has_small, is_flag;
+	bool has_small, has_share, is_flag;
 	const char *text;
 	const char *const *list;
 	double share, percent, number;
@@ -33,8 +33,10 @@ static const LodeParameter rows[] = {
 	{"flag", LODE_FLAG(Part, is_flag), .excludes = "text", .summary = "flag"},
 	{"text", LODE_TEXT(Part, text), .value = "TEXT", .summary = "text"},
 	{"list", LODE_TEXTS(Part, list), .value = "TEXT", .needs = "text flag", .summary = "list"},
-	{"share", LODE_SHARE(Part, share), .value = "SHARE", .summary = "share"},
-	{"percent", LODE_PERCENT(Part, percent), .value = "PERCENT", .summary = "percent"},
+	{"share", LODE_SHARE(Part, share), .given = offsetof(Part, has_share), .value = "SHARE",
+		.summary = "share"},
+	{"percent", LODE_PERCENT(Part, percent), .given = offsetof(Part, has_share),
+		.value = "PERCENT", .summary = "percent"},
 	{"number", LODE_NUMBER(Part, number), .value = "N", .summary = "number"},
 	{"size", LODE_SIZE(Part, size), .value = "SIZE", .summary = "size"},
 	{"address", LODE_ADDRESS(Part, address), .value = "ADDRESS", .summary = "address"},
@@ -156,6 +158,7 @@ static void test_values(void)
 	g_assert_true(none.is_right);
 	g_assert_cmpuint(none.whole.part.small, ==, 3);
 	g_assert_false(none.whole.part.has_small);
+	g_assert_false(none.whole.part.has_share);
 	g_assert_null(none.whole.part.list);
 }
 
@@ -228,7 +231,7 @@ static void test_faults(void)
 
 static void test_together(void)
 {
-	g_auto(Asked) both, alone, empty, foreign;
+	g_auto(Asked) both, alone, empty, foreign, shared;
 
 	ask_line(&both, "--flag --text x");
 	g_assert_cmpstr(both.error->message, ==, "--flag cannot be used with --text");
@@ -238,6 +241,9 @@ static void test_together(void)
 	g_assert_cmpstr(empty.error->message, ==, "--text: the value is empty");
 	ask_address(&foreign, "screen=x");
 	g_assert_cmpstr(foreign.error->message, ==, "unknown option 'screen'");
+	/* One flag of two rows. */
+	ask_line(&shared, "--share 1");
+	g_assert_true(shared.whole.part.has_share);
 }
 
 int main(int argc, char **argv)

@@ -103,11 +103,10 @@ static void test_recordings_of_perf(void)
 /* False where it is not allowed. */
 static bool record(const char *output, const char *const *command)
 {
-	const char *const event = "cpu-clock:u";
+	const char *const events[] = {"cpu-clock:u", NULL};
 	bool is_refused = false;
 	const LodePerfSamplerOptions options = {
-		.events = &event,
-		.n_events = 1,
+		.events = events,
 		.frequency = 5000,
 		.argv = command,
 		.command = command,

@@ -168,9 +168,8 @@ static void check_samples(void)
 
 static void test_births(void)
 {
-	const char *const names[] = {"cpu-clock:u"};
-	LodePerfSamplerOptions options = {
-		.events = names, .n_events = 1, .period = PERIOD_NS, .pid = getpid()};
+	const char *const names[] = {"cpu-clock:u", NULL};
+	LodePerfSamplerOptions options = {.events = names, .period = PERIOD_NS, .pid = getpid()};
 	g_autoptr(GString) note = g_string_new(NULL);
 	g_autoptr(GError) error = NULL;
 	bool has_doubles = false;

@@ -156,12 +156,11 @@ static void test_old_kernel(void)
 
 static void check_stack(Judge judge, uint32_t stack_bytes)
 {
-	static const char *const faults[] = {"page-faults:u"};
+	static const char *const faults[] = {"page-faults:u", NULL};
 	const LodePerfSamplerOptions options = {.has_user_registers = true,
 		.has_data_addresses = true,
 		.user_stack_bytes = 250,
-		.exact_events = faults,
-		.n_exact_events = 1};
+		.exact_events = faults};
 	g_autoptr(GError) error = NULL;
 	g_autofree char *note = NULL;
 	g_autoptr(GPtrArray) choices = choose(judge, &options, &note, &error, NULL);
@@ -184,8 +183,8 @@ static void test_stack(void)
 
 static void test_kernel_code(void)
 {
-	const char *const events[] = {"instructions,cycles:p", "branch-misses:u"};
-	const LodePerfSamplerOptions options = {.events = events, .n_events = 2};
+	const char *const events[] = {"instructions,cycles:p", "branch-misses:u", NULL};
+	const LodePerfSamplerOptions options = {.events = events};
 	g_autoptr(GError) error = NULL;
 	g_autofree char *note = NULL;
 	g_autoptr(GPtrArray) choices = choose(judge_pmu, &options, &note, &error, NULL);
@@ -203,12 +202,11 @@ static void test_kernel_code(void)
 /* Calls inside the kernel belong to chains of samples there, and to no others. */
 static void test_kernel_chains(void)
 {
-	const char *const events[] = {"cpu-clock", "page-faults:u"};
+	const char *const events[] = {"cpu-clock", "page-faults:u", NULL};
 	const Judge judges[] = {judge_no_pmu, judge_pmu};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(judges); i++) {
-		const LodePerfSamplerOptions options = {
-			.events = events, .n_events = 2, .has_call_chains = true};
+		const LodePerfSamplerOptions options = {.events = events, .has_call_chains = true};
 		g_autoptr(GError) error = NULL;
 		g_autofree char *note = NULL;
 		g_autoptr(GPtrArray) choices = choose(judges[i], &options, &note, &error, NULL);
@@ -225,9 +223,8 @@ static void test_kernel_chains(void)
 /* Mappings are told by an event that nobody stops. */
 static void test_tracking(void)
 {
-	const char *const events[] = {"cpu-clock:u"};
-	const LodePerfSamplerOptions options = {
-		.events = events, .n_events = 1, .start_stopped = true};
+	const char *const events[] = {"cpu-clock:u", NULL};
+	const LodePerfSamplerOptions options = {.events = events, .start_stopped = true};
 	g_autoptr(GError) error = NULL;
 	g_autofree char *note = NULL;
 	g_autoptr(GPtrArray) choices = choose(judge_no_pmu, &options, &note, &error, NULL);
@@ -255,15 +252,13 @@ static void check_refusal(
 
 static void test_refusals(void)
 {
-	const char *const cycles[] = {"cycles:u"}, *const precise[] = {"cycles:uppp"};
-	const char *const unknown[] = {"cycels"}, *const clock[] = {"cpu-clock:u"};
+	const char *const cycles[] = {"cycles:u", NULL}, *const precise[] = {"cycles:uppp", NULL};
+	const char *const unknown[] = {"cycels", NULL}, *const clock[] = {"cpu-clock:u", NULL};
 	const LodePerfSamplerOptions plain = {0}, with_branches = {.has_branch_stacks = true},
-				     by_cycles = {.events = cycles, .n_events = 1},
-				     by_precise = {.events = precise, .n_events = 1},
-				     by_unknown = {.events = unknown, .n_events = 1},
-				     by_clock = {.events = clock,
-					     .n_events = 1,
-					     .has_branch_stacks = true},
+				     by_cycles = {.events = cycles},
+				     by_precise = {.events = precise},
+				     by_unknown = {.events = unknown},
+				     by_clock = {.events = clock, .has_branch_stacks = true},
 				     too_often = {.frequency = 100001};
 
 	check_refusal(judge_no_pmu, &by_cycles, LODE_ERROR_NOT_FOUND, "'cpu-clock:u' is sampled");

@@ -48,14 +48,13 @@ static int sealed_file(void)
 static void check_refusal(
 	FakeKernel *fake, LodePerfSamplerOptions *options, int code, const char *words)
 {
-	const char *const events[] = {"cpu-clock:u"};
+	const char *const events[] = {"cpu-clock:u", NULL};
 	g_autoptr(GString) note = g_string_new(NULL);
 	g_autoptr(GArray) threads = g_array_new(FALSE, FALSE, sizeof(pid_t));
 	g_autoptr(GError) error = NULL;
 	pid_t ourselves = getpid();
 
 	options->events = events;
-	options->n_events = 1;
 	g_array_append_val(threads, ourselves);
 	g_autoptr(GPtrArray) choices = lode_perf_choices_make(&fake->kernel, options, note, &error);
 	g_assert_no_error(error);

@@ -60,10 +60,9 @@ static LodePerfSampling *record(const char *output)
 {
 	static const char *const program[] = {
 		"/bin/sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done", NULL};
-	static const char *const events[] = {"cpu-clock:u"};
+	static const char *const events[] = {"cpu-clock:u", NULL};
 	const LodePerfSamplerOptions options = {
 		.events = events,
-		.n_events = 1,
 		.frequency = 5000,
 		.argv = program,
 		.output = output,
