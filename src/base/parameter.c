@@ -69,6 +69,14 @@ bool lode_parameter_refuse(GError **error, const char *format, ...)
 	return false;
 }
 
+bool lode_parameter_take_one(char *const *arguments, const char *what, GError **error)
+{
+	if (arguments[0] == NULL)
+		return lode_parameter_refuse(error, "%s is missing", what);
+	return arguments[1] == NULL ||
+	       lode_parameter_refuse(error, "one %s, not also '%s'", what, arguments[1]);
+}
+
 static bool is_list(const LodeParameter *row)
 {
 	return row->kind == LODE_PARAMETER_TEXTS || row->kind == LODE_PARAMETER_FILES;

@@ -154,5 +154,9 @@ char *lode_parameters_undash(const LodeParameterGroup *groups, const char *messa
 /* Bytes as in a SIZE; false for other text. */
 bool lode_size_from_text(const char *text, uint64_t *out_bytes);
 
+/* Whether there is exactly one argument (NULL-terminated); else _USAGE says what is missing
+ * ("PROFILE.lode"), or is too much. */
+bool lode_parameter_take_one(char *const *arguments, const char *what, GError **error);
+
 /* Gives false, and a _USAGE with this message. */
 bool lode_parameter_refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);

@@ -13,7 +13,6 @@
 #include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/mpi_ranks.h"
-#include "cli/option_parser.h"
 #include "cli/report_page.h"
 #include "cli/terminal_asker.h"
 #include "cli/trace_simulate_program.h"
@@ -223,7 +222,7 @@ static int answer(const LodeVerb *question, void *options, char **arguments, GEr
 	if (question == &lode_question_trace_simulate && is_program)
 		return lode_trace_simulate_program(options, arguments, error);
 	if (question == &lode_question_report && ((LodeReportQuestion *)options)->html != NULL)
-		return lode_options_take_one(arguments, "PROFILE.lode", error)
+		return lode_parameter_take_one(arguments, "PROFILE.lode", error)
 		               ? lode_report_page_write(options, arguments[0], error)
 		               : LODE_EXIT_USAGE;
 	return lode_terminal_ask(question, options, arguments, error);
@@ -240,17 +239,11 @@ static int run_verb(const LodeVerb *verb, char **arguments)
 	bool wants_help = false;
 
 	lode_parameter_pairs_init(&pairs);
-	if (verb->old_run != NULL ? !lode_options_parse(verb, arguments, &wants_help, &rest, &error)
-				  : !lode_parameter_line_split(
-					    &line, arguments, &pairs, &wants_help, &rest, &error))
+	if (!lode_parameter_line_split(&line, arguments, &pairs, &wants_help, &rest, &error))
 		return exit_status_of(verb, options, error);
 	if (wants_help) {
 		lode_help_write_verb(verb, stdout);
 		return LODE_EXIT_OK;
-	}
-	if (verb->old_run != NULL) {
-		int old = verb->old_run(rest, &error);
-		return error != NULL ? exit_status_of(verb, options, error) : old;
 	}
 	if (verb->init != NULL)
 		verb->init(options);

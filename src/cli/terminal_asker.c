@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "cli/mining_options.h"
-#include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
 #include "questions/mining.h"
 #include "store/profile_store.h"
@@ -177,7 +176,7 @@ static bool check_files(const LodeVerb *question, char **arguments, GError **err
 {
 	g_autofree char *what = g_strndup(question->arguments, strcspn(question->arguments, " "));
 
-	return question->takes_many || lode_options_take_one(arguments, what, error);
+	return question->takes_many || lode_parameter_take_one(arguments, what, error);
 }
 
 static void terminal_clear(Terminal *self)

@@ -4,12 +4,6 @@
 
 #include "questions/verb.h"
 
-/* Options under a heading of their own. */
-typedef struct LodeOptionGroup {
-	const char *title;           /* "Mining"; NULL ends the list */
-	const GOptionEntry *options; /* NULL-terminated */
-} LodeOptionGroup;
-
 extern const LodeVerb lode_verb_run;
 extern const LodeVerb lode_verb_record;
 extern const LodeVerb lode_verb_memory_record;

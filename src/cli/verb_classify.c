@@ -3,7 +3,6 @@
 #include "analyses/signatures/capacity.h"
 #include "analyses/signatures/slice_classification.h"
 #include "base/error.h"
-#include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
 #include "sources/signature_directory.h"
@@ -48,7 +47,8 @@ static void init(void *options)
 
 static bool check(const Options *self, char **arguments, GError **error)
 {
-	if (!lode_options_take_one(arguments, self->is_over_time ? "FILE" : "PROFILE.lode", error))
+	if (!lode_parameter_take_one(
+		    arguments, self->is_over_time ? "FILE" : "PROFILE.lode", error))
 		return false;
 	if (self->signatures == NULL)
 		return lode_parameter_refuse(

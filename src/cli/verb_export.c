@@ -2,8 +2,8 @@
 /* lode export: a profile in the formats of other tools. */
 #include "base/error.h"
 #include "base/output_file.h"
-#include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
+#include "cli/verb.h"
 #include "sources/flow_file.h"
 #include "store/profile_store.h"
 #include "views/export/callgrind_export.h"
@@ -138,7 +138,7 @@ static int run(void *options, char **arguments, GError **error)
 	const Options *given = options;
 	Export self = {.event_rate = given->event_rate};
 
-	if (!lode_options_take_one(arguments, "PROFILE.lode", error))
+	if (!lode_parameter_take_one(arguments, "PROFILE.lode", error))
 		return LODE_EXIT_USAGE;
 	const Format *format = find_format(given, error);
 	if (format == NULL)

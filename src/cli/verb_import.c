@@ -2,14 +2,15 @@
 /* lode import: recordings that are there already become a profile. */
 #include "base/error.h"
 #include "base/output_file.h"
-#include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
-#include "cli/whole_trace.h"
+#include "cli/verb.h"
 #include "ingest/import.h"
+#include "ingest/traced/traced_recording.h"
 #include "model/profile.h"
 #include "questions/simulated_caches.h"
 #include "questions/trace_selection.h"
 #include "store/profile_store.h"
+#include "views/display_text.h"
 #include "views/import_summary.h"
 
 #include <stdio.h>
@@ -132,9 +133,13 @@ static int run(void *options, char **arguments, GError **error)
 		return LODE_EXIT_FAILED;
 	lode_terminal_progress_hide(&screen);
 	lode_import_summary_write(profile, given->output, stdout);
-	return lode_whole_trace_check("import", arguments[0], profile, "what is whole was imported")
-	               ? LODE_EXIT_OK
-	               : LODE_EXIT_FAILED;
+	const char *damage = lode_traced_damage(profile);
+	if (damage == NULL)
+		return LODE_EXIT_OK;
+	bool is_named = g_str_has_prefix(damage, arguments[0]);
+	lode_display_line(stderr, "lode import: warning: %s%s%s; what is whole was imported",
+		is_named ? "" : arguments[0], is_named ? "" : ": ", damage);
+	return LODE_EXIT_FAILED;
 }
 
 const LodeVerb lode_verb_import = {

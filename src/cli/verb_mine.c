@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* lode mine: finds the sequences of a profile that cost most and keeps them in it as a run. */
 #include "base/error.h"
-#include "cli/chosen_origins.h"
 #include "cli/mining_options.h"
 #include "cli/mpi_ranks.h"
-#include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
+#include "cli/verb.h"
+#include "questions/rows.h"
 #include "store/profile_store.h"
 #include "views/display_text.h"
 #include "views/shell_word.h"
@@ -20,7 +20,7 @@ typedef struct {
 } Options;
 
 static const LodeParameter rows[] = {
-	{"origin", LODE_TEXTS(Options, origins), .value = "NAME|N", .summary = LODE_ORIGIN_HELP},
+	{"origin", LODE_TEXTS(Options, origins), .value = "NAME|N", .summary = LODE_ORIGIN_SUMMARY},
 	{"mpi", LODE_FLAG(Options, uses_ranks), .excludes = "no-mpi",
 		.summary = "share the work with the other ranks that mpirun or srun started "
 			   "(default: when they did)"},
@@ -65,8 +65,10 @@ static int mine(const char *path, const LodeMiningOptions *mining, LodeRanks *ra
 	lode_terminal_progress_init(&screen);
 	if (ranks != NULL && ranks->rank != 0)
 		screen.progress.report = NULL;
-	g_autoptr(LodeProfile) profile = lode_chosen_origins_read(
-		path, mining->parameters.origins, lode_profile_store_read, &screen.progress, error);
+	const LodeProfileChoice choice = {.origins = mining->parameters.origins};
+	g_autofree char *note = NULL;
+	g_autoptr(LodeProfile)
+		profile = lode_profile_choice_read(&choice, path, &screen.progress, &note, error);
 	if (ranks != NULL ? !lode_mpi_agree(ranks, profile != NULL, 0, error) : profile == NULL)
 		return LODE_EXIT_FAILED;
 	g_autoptr(LodeMiningRun) mined = ranks != NULL
@@ -117,7 +119,7 @@ static int run(void *options, char **arguments, GError **error)
 	Options *given = options;
 	bool is_shared = given->uses_ranks || (!given->is_alone && lode_mpi_place().size != 1);
 
-	if (!lode_options_take_one(arguments, "PROFILE.lode", error))
+	if (!lode_parameter_take_one(arguments, "PROFILE.lode", error))
 		return LODE_EXIT_USAGE;
 	if (is_shared && given->mining.parameters.is_instruction_mode) {
 		lode_parameter_refuse(error,
@@ -125,7 +127,8 @@ static int run(void *options, char **arguments, GError **error)
 			"srun, or with --no-mpi");
 		return LODE_EXIT_USAGE;
 	}
-	g_autofree char *origins = lode_chosen_origins_join(given->origins);
+	g_autofree char *origins = given->origins != NULL ? g_strjoinv(",", (char **)given->origins)
+	                                                  : NULL;
 	given->mining.parameters.origins = origins;
 	if (!is_shared)
 		return mine(arguments[0], &given->mining, NULL, error);

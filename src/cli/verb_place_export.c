@@ -2,7 +2,7 @@
 /* lode place export: a placement in the words of other tools. */
 #include "base/error.h"
 #include "base/output_file.h"
-#include "cli/option_parser.h"
+#include "cli/verb.h"
 #include "sources/placement_file.h"
 #include "views/placement_export.h"
 
@@ -40,7 +40,7 @@ static int run(void *options, char **arguments, GError **error)
 {
 	const Options *given = options;
 
-	if (!lode_options_take_one(arguments, "FILE", error))
+	if (!lode_parameter_take_one(arguments, "FILE", error))
 		return LODE_EXIT_USAGE;
 	if (given->form == NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,

@@ -61,26 +61,6 @@ char *lode_verb_name(const LodeVerb *self, char separator)
 	return g_strdelimit(g_strdup(self->name), " ", separator);
 }
 
-/* TEMPORARY: a table of GOption as one of parameters. */
-static const LodeParameter *convert(const GOptionEntry *options)
-{
-	GArray *rows = g_array_new(TRUE, TRUE, sizeof(LodeParameter));
-
-	for (; options != NULL && options->long_name != NULL; options++) {
-		bool is_list = options->arg == G_OPTION_ARG_STRING_ARRAY ||
-		               options->arg == G_OPTION_ARG_FILENAME_ARRAY;
-		LodeParameter row = {.name = options->long_name,
-			.letter = options->short_name,
-			.kind = options->arg == G_OPTION_ARG_NONE ? LODE_PARAMETER_FLAG
-		                : is_list                         ? LODE_PARAMETER_TEXTS
-		                                                  : LODE_PARAMETER_TEXT,
-			.value = options->arg_description,
-			.summary = options->description};
-		g_array_append_val(rows, row);
-	}
-	return (const LodeParameter *)(void *)g_array_free(rows, FALSE);
-}
-
 LodeParameterGroup *lode_verb_groups(const LodeVerb *self)
 {
 	static const LodeParameter help[] = {
@@ -90,14 +70,6 @@ LodeParameterGroup *lode_verb_groups(const LodeVerb *self)
 	const LodeParameterGroup last = {"Help", help, 0};
 	GArray *groups = g_array_new(TRUE, TRUE, sizeof(LodeParameterGroup));
 
-	if (self->old_options != NULL) {
-		LodeParameterGroup group = {"Options", convert(self->old_options), 0};
-		g_array_append_val(groups, group);
-	}
-	for (const LodeOptionGroup *at = self->old_groups; at != NULL && at->title != NULL; at++) {
-		LodeParameterGroup group = {at->title, convert(at->options), 0};
-		g_array_append_val(groups, group);
-	}
 	for (const LodeParameterGroup *at = self->groups; at != NULL && at->title != NULL; at++)
 		g_array_append_val(groups, *at);
 	g_array_append_val(groups, last);

@@ -2,8 +2,8 @@
 /* lode trace cut: a part of a packed trace as a trace of its own. */
 #include "base/number_format.h"
 #include "base/output_file.h"
-#include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
+#include "cli/verb.h"
 #include "questions/trace_selection.h"
 #include "sources/trace_conversion.h"
 #include "views/display_text.h"
@@ -62,7 +62,7 @@ static int run(void *options, char **arguments, GError **error)
 {
 	Options *given = options;
 
-	if (!lode_options_take_one(arguments, "TRACE.rps", error))
+	if (!lode_parameter_take_one(arguments, "TRACE.rps", error))
 		return LODE_EXIT_USAGE;
 	if (given->output == NULL) {
 		lode_parameter_refuse(error, "-o is missing: the trace to write, such as -o y.rps");

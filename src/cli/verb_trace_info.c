@@ -2,8 +2,8 @@
 /* lode trace info: what is in a packed address trace, and whether it is whole. */
 #include "base/error.h"
 #include "base/number_format.h"
-#include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
+#include "cli/verb.h"
 #include "questions/trace_selection.h"
 #include "views/display_text.h"
 #include "views/trace_info.h"
@@ -61,7 +61,7 @@ static int run(void *options, char **arguments, GError **error)
 {
 	Options *given = options;
 
-	if (!lode_options_take_one(arguments, "TRACE.rps", error) ||
+	if (!lode_parameter_take_one(arguments, "TRACE.rps", error) ||
 		!lode_trace_selection_check(&given->part, error))
 		return LODE_EXIT_USAGE;
 	given->view.terminal = lode_terminal_of(stdout);

@@ -2,8 +2,8 @@
 /* lode trace pack: an address trace in another tool's form becomes a packed one. */
 #include "base/error.h"
 #include "base/number_format.h"
-#include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
+#include "cli/verb.h"
 #include "sources/trace_conversion.h"
 #include "views/display_text.h"
 
@@ -120,7 +120,7 @@ static int run(void *options, char **arguments, GError **error)
 	const Options *given = options;
 	struct stat status;
 
-	if (!lode_options_take_one(arguments, "FILE (- for standard input)", error))
+	if (!lode_parameter_take_one(arguments, "FILE (- for standard input)", error))
 		return LODE_EXIT_USAGE;
 	if (given->output == NULL) {
 		lode_parameter_refuse(error, "-o is missing: the trace to write, such as -o x.rps");

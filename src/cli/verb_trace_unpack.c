@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* lode trace unpack: a packed address trace in the form of another tool. */
 #include "base/output_file.h"
-#include "cli/option_parser.h"
 #include "cli/terminal_progress.h"
+#include "cli/verb.h"
 #include "process/champsim_instructions.h"
 #include "questions/trace_selection.h"
 #include "sources/trace_conversion.h"
@@ -73,7 +73,7 @@ static int run(void *options, char **arguments, GError **error)
 {
 	Options *given = options;
 
-	if (!lode_options_take_one(arguments, "TRACE.rps", error) ||
+	if (!lode_parameter_take_one(arguments, "TRACE.rps", error) ||
 		!lode_trace_selection_check(&given->part, error))
 		return LODE_EXIT_USAGE;
 	given->reading.range = &given->part.range;

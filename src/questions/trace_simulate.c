@@ -698,11 +698,9 @@ static bool answer_places(LodeAsking *asking, LodeSimulation *simulation, GError
 	if (out == NULL || !lode_simulation_write_places(simulation, profile, asking, out, error) ||
 		!lode_asking_end(asking, error))
 		return false;
-	for (guint i = 0; i < profile->unresolved->len; i++) {
-		const LodeUnresolved *row = &LODE_AT(profile->unresolved, LodeUnresolved, i);
-		if (strcmp(row->reason, LODE_TRACED_DAMAGE) == 0)
-			note_damage(asking, row->example, "these are of what is whole");
-	}
+	const char *damage = lode_traced_damage(profile);
+	if (damage != NULL)
+		note_damage(asking, damage, "these are of what is whole");
 	return true;
 }
 

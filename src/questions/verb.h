@@ -49,8 +49,4 @@ typedef struct {
 	/* Whether another process, with the same command line, says what is wrong with it; may be
 	 * NULL. The options are filled as far as that went. */
 	bool (*is_silent)(const void *options);
-	/* TEMPORARY */
-	const GOptionEntry *old_options;
-	int (*old_run)(char **arguments, GError **error);
-	const struct LodeOptionGroup *old_groups;
 } LodeVerb;

@@ -838,3 +838,13 @@ void lode_live_traces_free(LodeLiveTraces *self)
 	reading_clear(&self->reading);
 	g_free(self);
 }
+
+const char *lode_traced_damage(const LodeProfile *profile)
+{
+	for (guint i = 0; i < profile->unresolved->len; i++) {
+		const LodeUnresolved *row = &LODE_AT(profile->unresolved, LodeUnresolved, i);
+		if (strcmp(row->reason, LODE_TRACED_DAMAGE) == 0)
+			return row->example;
+	}
+	return NULL;
+}

@@ -21,6 +21,9 @@
 /* The reason under which a profile accounts for what is wrong with the file. */
 #define LODE_TRACED_DAMAGE "the trace is not whole"
 
+/* What is wrong with the file that a profile was made of, borrowed; NULL: it is whole. */
+const char *lode_traced_damage(const LodeProfile *profile);
+
 /* Of how many executions it is not known whether they were branches, where these are predicted. */
 #define LODE_TRACED_NO_CODE "branches are not predicted: no image of the code"
 
