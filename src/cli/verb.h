@@ -11,7 +11,6 @@ extern const LodeVerb lode_verb_trace_record;
 extern const LodeVerb lode_verb_trace_pack;
 extern const LodeVerb lode_verb_trace_unpack;
 extern const LodeVerb lode_verb_trace_cut;
-extern const LodeVerb lode_verb_trace_info;
 extern const LodeVerb lode_verb_import;
 extern const LodeVerb lode_verb_export;
 extern const LodeVerb lode_verb_merge;

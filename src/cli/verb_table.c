@@ -13,7 +13,7 @@ const LodeVerb *const lode_verbs[] = {
 	&lode_verb_trace_pack,
 	&lode_verb_trace_unpack,
 	&lode_verb_trace_cut,
-	&lode_verb_trace_info,
+	&lode_question_trace_info,
 	&lode_question_trace_simulate,
 	&lode_verb_import,
 	&lode_verb_export,

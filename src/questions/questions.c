@@ -9,6 +9,7 @@ const LodeVerb *const lode_questions[] = {
 	&lode_question_diff,
 	&lode_question_memory,
 	&lode_question_place,
+	&lode_question_trace_info,
 	&lode_question_trace_simulate,
 	&lode_question_info,
 	&lode_question_functions,

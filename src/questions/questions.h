@@ -9,6 +9,7 @@ extern const LodeVerb lode_question_annotate;
 extern const LodeVerb lode_question_diff;
 extern const LodeVerb lode_question_memory;
 extern const LodeVerb lode_question_place;
+extern const LodeVerb lode_question_trace_info;
 extern const LodeVerb lode_question_trace_simulate;
 extern const LodeVerb lode_question_info;
 extern const LodeVerb lode_question_functions;

@@ -356,6 +356,7 @@ check(
 # The same question, asked in the terminal and by an address: the same options, and of wrong ones the same words.
 FOR_TERMINAL = {
     "report": {"html", "source"}, "annotate": {"source"}, "diff": set(), "memory": {"output", "plot", "plot-colour"}, "place": {"output"}, "info": set(),
+    "trace info": {"verify"},
     "trace simulate": {"threads", "output", "jit", "plot-objects", "plot-curve", "plot-reuse", "plot-times", "no-follow", "only", "allocations"},
 }
 SUBJECTS = {"sequence": lambda value: [value], "finding": lambda value: ["F" + value], "function": lambda value: ["function", value],
@@ -371,6 +372,7 @@ WRONG = {
     "place": ["policy=evil", "threads-per-memory=x", "pid=-1", "polcy=majority", "event=evil"],
     "info": ["formt=json", "format=xml"],
     "diff": ["by=evil", "limit=x", "fail-above=x", "min-support=0", "min-support=2", "weight=evil", "normalise=evil"],
+    "trace info": ["format=xml", "quick=1&from=5", "count=x", "function=nowhere", "quik=1"],
     "trace simulate": ["cache=evil", "cache=d1=1K:2:63", "curve=evil", "line=63", "quantum=0", "over-time=0", "over-time=5&every=10&length=5", "every=10",
                        "every=10&length=20", "warm-up=5", "sharing=1&by=line", "branches=evil", "branches=tage&sharing=1", "event=x", "top=5", "by=evil",
                        "by=object&event=evil", "sharing=1", "from=x", "classfy=1", "curve=data&by=line"],
@@ -388,7 +390,7 @@ for verb, of_terminal in FOR_TERMINAL.items():
     takes_value = dict(re.findall(r"^  (?:-\w, |    )--([a-z0-9-]+)(=?)", help_text, re.M))
     del takes_value["help"]
     of_page = "profile=1&" if verb in ("memory", "place") else "base=0&profile=1&" if verb == "diff" else ""
-    files = {"memory": ["memory.lode"], "place": ["memory.lode"], "diff": ["x.lode", "memory.lode"], "trace simulate": ["t.rps"]}.get(verb, ["x.lode"])
+    files = {"memory": ["memory.lode"], "place": ["memory.lode"], "diff": ["x.lode", "memory.lode"], "trace info": ["t.rps"], "trace simulate": ["t.rps"]}.get(verb, ["x.lode"])
     address = f"/api/{verb.replace(' ', '-')}?{of_page}"
     for option in takes_value:
         message = json.loads(server.get(f"{address}{option}=")[2]).get("error", {}).get("message", "")

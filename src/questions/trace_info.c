@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* lode trace info: what is in a packed address trace, and whether it is whole. */
+/* What is in a packed address trace, and whether it is whole. */
+#include "views/trace_info.h"
 #include "base/error.h"
 #include "base/number_format.h"
-#include "cli/terminal_progress.h"
-#include "cli/verb.h"
+#include "questions/questions.h"
+#include "questions/rows.h"
 #include "questions/trace_selection.h"
 #include "views/display_text.h"
-#include "views/trace_info.h"
 
 #include <stdio.h>
 
@@ -17,11 +17,11 @@ typedef struct {
 } Options;
 
 static const LodeParameter rows[] = {
-	{"format", LODE_WORD(Options, view.format), .value = "text|json|csv",
-		.summary = "output format (default: text)"},
+	LODE_FORMAT_ROW(Options, view.format),
 	{"quick", LODE_FLAG(Options, is_quick), .excludes = "verify from count function",
 		.summary = "show only what is known without decoding all references"},
 	{"verify", LODE_FLAG(Options, is_verdict), .excludes = "from count function",
+		.audience = LODE_PARAMETER_FOR_TERMINAL,
 		.summary = "decode everything, and report only whether the trace is whole"},
 	{NULL},
 };
@@ -37,56 +37,50 @@ static void init(void *options)
 	lode_trace_selection_init(&((Options *)options)->part);
 }
 
-static void write_verdict(const LodeTraceSummary *summary, const char *path)
+static void write_verdict(const LodeTraceSummary *summary, const char *path, FILE *out)
 {
 	char references[LODE_NUMBER_SIZE], frames[LODE_NUMBER_SIZE];
 
-	lode_display_line(stdout, "%s: %s: %s references in %s frame%s", path,
+	lode_display_line(out, "%s: %s: %s references in %s frame%s", path,
 		summary->damage != NULL ? "damaged" : "whole",
 		lode_number_format_count((double)summary->n_decoded, references),
 		lode_number_format_count((double)summary->n_frames, frames),
 		summary->n_frames == 1 ? "" : "s");
 }
 
-static LodeTraceSummary *summarise(
-	LodeTraceReader *reader, const char *path, bool is_quick, GError **error)
+static bool answer(LodeAsking *asking, void *options, GError **error)
 {
-	g_auto(LodeTerminalProgress) screen;
+	Options *self = options;
+	const LodeTraceReaderOptions reading = {.range = &self->part.range};
 
-	lode_terminal_progress_init(&screen);
-	return lode_trace_summary_new(reader, path, !is_quick, &screen.progress, error);
-}
-
-static int run(void *options, char **arguments, GError **error)
-{
-	Options *given = options;
-
-	if (!lode_parameter_take_one(arguments, "TRACE.rps", error) ||
-		!lode_trace_selection_check(&given->part, error))
-		return LODE_EXIT_USAGE;
-	given->view.terminal = lode_terminal_of(stdout);
-	given->view.path = arguments[0];
-	const LodeTraceReaderOptions reading = {.range = &given->part.range};
+	if (!lode_trace_selection_check(&self->part, error))
+		return false;
 	g_autoptr(LodeTraceReader)
-		reader = lode_trace_selection_open(&given->part, arguments[0], &reading, error);
-	if (reader == NULL)
-		return LODE_EXIT_FAILED;
+		reader = lode_trace_selection_open(&self->part, asking->paths[0], &reading, error);
 	g_autoptr(LodeTraceSummary)
-		summary = summarise(reader, arguments[0], given->is_quick, error);
-	if (summary == NULL)
-		return LODE_EXIT_FAILED;
-	if (given->is_verdict)
-		write_verdict(summary, arguments[0]);
-	else if (!lode_trace_info_write(summary, lode_trace_reader_description(reader),
-			 &given->view, stdout, error))
-		return LODE_EXIT_FAILED;
-	if (summary->damage == NULL)
-		return LODE_EXIT_OK;
+		summary = reader != NULL ? lode_trace_summary_new(reader, asking->paths[0],
+						   !self->is_quick, asking->progress, error)
+	                                 : NULL;
+	FILE *out = summary != NULL ? lode_asking_begin(asking, NULL, error) : NULL;
+	if (out == NULL)
+		return false;
+	self->view.terminal = asking->terminal;
+	self->view.path = asking->names[0];
+	if (self->is_verdict)
+		write_verdict(summary, asking->names[0], out);
+	else if (!lode_trace_info_write(
+			 summary, lode_trace_reader_description(reader), &self->view, out, error))
+		return false;
+	if (!lode_asking_end(asking, error))
+		return false;
+	/* The page has it in the answer. */
+	if (summary->damage == NULL || asking->is_page)
+		return true;
 	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CORRUPT, summary->damage);
-	return LODE_EXIT_FAILED;
+	return false;
 }
 
-const LodeVerb lode_verb_trace_info = {
+const LodeVerb lode_question_trace_info = {
 	.name = "trace info",
 	.arguments = "TRACE.rps",
 	.summary = "show the contents of a packed address trace",
@@ -105,5 +99,6 @@ const LodeVerb lode_verb_trace_info = {
 	.groups = groups,
 	.size = sizeof(Options),
 	.init = init,
-	.run = run,
+	.answer = answer,
+	.takes_trace = true,
 };
