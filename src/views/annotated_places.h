@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `lode annotate` shows, whatever it was asked for: places, each a range of code in one
+ * The places that `lode annotate` shows, for each kind of argument: each a range of code in one
  * function, with the instructions in it that match.
  *
  *   sequence   a place for each occurrence, the instructions of its elements match
@@ -68,6 +68,6 @@ static inline const LodeAnnotatedPlace *lode_annotated_places_at(
 const LodeFindingMark *lode_annotated_places_marks(
 	const LodeAnnotatedPlaces *self, uint32_t instruction, uint32_t *out_n);
 
-/* What the findings explain in a function, or of a line in all its places: double for each of the
- * run's findings, 0 where none of it is here. The caller unrefs it. */
+/* The weight that the findings explain in a function, or in all places of a line: a double for each
+ * of the run's findings, 0 for those that explain nothing here. The caller unrefs it. */
 GArray *lode_annotated_places_explained(const LodeAnnotatedPlaces *self);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the forms of `lode annotate` share: the places, the lines of code of each, and what is known
- * of an instruction's data.
+ * The part that the forms of `lode annotate` share: the places, the lines of code of each, and the
+ * known data of an instruction.
  *
  * Private to views/.
  */
@@ -35,7 +35,8 @@ bool lode_annotation_init(LodeAnnotation *self, const LodeProfile *profile,
 void lode_annotation_clear(LodeAnnotation *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeAnnotation, lode_annotation_clear)
 
-/* Of the event that places are ordered by; "weight" where the profile has none. Borrowed. */
+/* The name of the event that places are ordered by; "weight" where the profile has none. Borrowed.
+ */
 const char *lode_annotation_event_name(const LodeAnnotation *self);
 
 /* The code of a function, read when it is first asked for. Borrowed from the annotation. */
@@ -53,7 +54,8 @@ void lode_annotation_append_marks(const LodeAnnotation *self, uint32_t instructi
 /* Where an instruction comes from. NULL: not known, or LODE_NONE. Borrowed from the profile. */
 const LodeLocation *lode_annotation_location(const LodeProfile *profile, uint32_t instruction);
 
-/* What an instruction accessed. NULL: no sample is charged to it, or it never executed. Borrowed.
+/* The data that an instruction accessed. NULL: no sample is charged to it, or it never executed.
+ * Borrowed.
  */
 const LodeInstructionDatum *lode_annotation_datum(const LodeAnnotation *self, uint32_t instruction);
 

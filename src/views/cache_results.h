@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a replayed trace told: misses of caches, and misses by size and reuse from stack distances.
+/* The results of a replayed trace: misses of caches, and misses by size and reuse from stack
+ * distances.
  */
 #pragma once
 

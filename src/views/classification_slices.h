@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `lode classify --over-time` shows: a row for each slice of a recording. */
+/* The view of `lode classify --over-time`: a row for each slice of a recording. */
 #pragma once
 
 #include "views/classification_view.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What `lode classify` shows: the workload or the mixture, signatures by distance, the evidence,
- * and where the rest is, capacity. */
+/* The view of `lode classify`: the workload or the mixture, signatures by distance, the evidence,
+ * the places of the rest, and capacity. */
 #pragma once
 
 #include "analyses/signatures/capacity.h"
@@ -17,6 +17,5 @@ bool lode_classification_view_write(const LodeProfile *profile, const GPtrArray 
 	const LodeClassification *found, const LodeCapacity *capacity,
 	const LodeClassificationViewOptions *options, FILE *out, GError **error);
 
-/* What the profile is, in a word for programs: "known", "mixture", "none",
- * "few-samples". */
+/* The result in a word for programs: "known", "mixture", "none", "few-samples". */
 const char *lode_classification_verdict(const LodeClassification *found);

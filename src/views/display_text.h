@@ -10,8 +10,9 @@
 
 /*
  * Appends `text`, harmless; with `is_ascii` every other character is escaped too, but the signs
- * that lode itself writes become <, >, ->, x and so on. Of more than 4,096 bytes, the first and the
- * last are shown, and how many were left out between them; JSON and CSV have names whole.
+ * that lode itself writes become <, >, ->, x and so on. In a text of more than 4,096 bytes, the
+ * first and the last are shown, and the number of bytes left out between them; JSON and CSV have
+ * whole names.
  */
 void lode_display_append(GString *out, const char *text, bool is_ascii);
 

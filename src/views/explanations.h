@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a pattern of findings usually means, what people do about it, and where that is written. The
- * rules and texts are in explanations.ini, which says how a rule is written.
+ * Explanations of patterns: what a pattern usually means, what people do about it, and where that
+ * is written. The rules and texts are in explanations.ini, which says how a rule is written.
  */
 #pragma once
 

@@ -31,8 +31,8 @@ bool lode_finding_is_miscounted(
 void lode_finding_append_each(GString *out, const LodeFindings *findings,
 	const LodeFinding *finding, const char *unit, bool is_least);
 
-/* "function (file.c:12)", or the address, or a vertex's name, where no line is known. Of a long
- * name of a function without parameters, unless it is to be whole. */
+/* "function (file.c:12)", or the address, or a vertex's name, where no line is known. A long name
+ * of a function is shown without parameters, unless it is to be whole. */
 void lode_finding_append_place(
 	GString *out, const LodeProfile *profile, uint32_t instruction, bool is_whole);
 

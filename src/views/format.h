@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all views share: the output formats, what the terminal can show, and shares as typed. */
+/* Types that all views share: the output formats, the terminal's abilities, and shares as typed. */
 #pragma once
 
 #include <glib.h>
@@ -21,8 +21,8 @@ typedef struct {
 /* "text", "json", "csv"; false for another word. */
 bool lode_view_format_from_text(const char *text, LodeViewFormat *out_format);
 
-/* What `out` is: a terminal's width, and colour unless NO_COLOR is set or TERM is dumb; plain
- * otherwise. The charset is that of the locale, so setlocale() comes first. */
+/* The abilities of `out`: a terminal's width, and colour unless NO_COLOR is set or TERM is dumb;
+ * plain otherwise. The charset is that of the locale, so setlocale() comes first. */
 LodeTerminal lode_terminal_of(FILE *out);
 
 /* A share as people type it: "2%" or "2 %" is 0.02, and so is "0.02". False for anything else. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `lode import` says about the profile that it made. */
+/* The summary of `lode import` about the profile that it made. */
 #pragma once
 
 #include "model/profile.h"

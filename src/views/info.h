@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is in a profile, and how good it is. */
+/* The contents and the quality of a profile. */
 #pragma once
 
 #include "model/profile.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What share of a recorded program's processor time was in the kernel. */
+/* The share of a recorded program's processor time that was in the kernel. */
 #pragma once
 
 #include "model/profile.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What share of the samples got an address, by which rule, and what lies there by which layer. */
+/* The share of the samples that have an address, by rule, and that have a name, by layer. */
 #pragma once
 
 #include "model/profile.h"

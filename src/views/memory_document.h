@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What views of data addresses that are one table have in common:
+ * The common part of views of data addresses that are one table:
  *
  *   text   title, what has an address, lines, the table, notes
  *   JSON   the profile, members, the notes, more members, "rows"
@@ -15,7 +15,7 @@
 
 typedef struct LodeMemoryDocument LodeMemoryDocument;
 
-/* Those that may be NULL say nothing then. */
+/* Members that may be NULL are left out then. */
 typedef struct {
 	/* Above the table. May be NULL. */
 	void (*write_lines)(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands below every view of data addresses: what the weights mean, how many samples have no
+ * The notes below every view of data addresses: what the weights mean, how many samples have no
  * address and why, and how many the filters left out.
  */
 #pragma once
@@ -39,8 +39,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeMemoryNotes, lode_memory_notes_clear)
 /* Samples with an address, by any rule. */
 uint64_t lode_memory_notes_resolved(const LodeMemoryNotes *self);
 
-/* What stands first in a text view of pages, lines or objects: what share of the weight has an
- * address, and where the rest is. */
+/* Writes the first lines of a text view of pages, lines or objects: the share of the weight that
+ * has an address, and where the rest is. */
 void lode_memory_notes_head(const LodeMemoryNotes *self, const LodeTerminal *terminal, FILE *out);
 
 /* The footer of a text view, wrapped to the terminal. */

@@ -23,5 +23,6 @@ void lode_totals_append(
  * row that is begun, or members of an open object of JSON. */
 void lode_totals_put(const LodeAccessTotals *totals, double whole, LodeRowStream *rows);
 
-/* What is added up: the names of the events, "page faults" where there is nothing else, "none". */
+/* The name of the weight: the names of the events, "page faults" where there is nothing else,
+ * "none". */
 const char *lode_totals_weight_text(const LodeMemoryNotes *notes);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A placement in the words of other tools. What they have no word for stands there as a comment. */
+/* A placement in the form of other tools. Parts that they cannot express are written as comments.
+ */
 #pragma once
 
 #include "model/placement.h"

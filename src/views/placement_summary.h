@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a placement made of a profile puts where, and what share of accesses becomes local. */
+/* The summary of a placement made of a profile: where threads and pages go, and the share of
+ * accesses that becomes local. */
 #pragma once
 
 #include "analyses/memory/placement_proposal.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands above and below every text view: the profile in two lines, and what is not in it. */
+/* The lines above and below every text view: the profile in two lines, and the unresolved part. */
 #pragma once
 
 #include "model/mining_run.h"

@@ -36,7 +36,8 @@ typedef struct {
 	 * places which function they are in. */
 	bool is_page;
 	uint32_t places; /* of each finding, in JSON for the page; 0: all that the profile has */
-	/* What a caller that shows page after page has found before, borrowed; NULL: it is found:
+	/* Results that a caller which shows page after page has kept, borrowed; NULL: they are
+	 * computed:
 	 */
 	const bool *is_closed;   /* [sequences] lode_closed_mark() */
 	const GArray *sequences; /* lode_report_choose() */

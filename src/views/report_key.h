@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a report is sorted by, and the value of it for each sequence. */
+/* The keys by which a report is sorted, and their value for each sequence. */
 #pragma once
 
 #include "model/mining_run.h"

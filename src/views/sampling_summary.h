@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* Each line begins with "lode VERB: ". `path` is the recording, of which the size is told; NULL: it
- * is not kept. */
+/* Each line begins with "lode VERB: ". `path` is the recording, whose size is shown; NULL: it is
+ * not kept. */
 void lode_sampling_summary_write(
 	const LodePerfSampling *sampled, const char *verb, const char *path, FILE *out);

@@ -32,9 +32,9 @@ typedef enum {
 
 typedef struct {
 	const char *const *folders; /* that the user has named; NULL-terminated, or NULL */
-	/* What became of files, by where they lie; each NULL: nobody asks. The caller makes them,
-	 * with g_free() for the keys. */
-	GHashTable *shown;   /* a set: those of which lines were given */
+	/* Files that were shown and refused, by path; each may be NULL. The caller makes them, with
+	 * g_free() for the keys. */
+	GHashTable *shown;   /* a set: files whose lines were given */
 	GHashTable *refused; /* → GINT_TO_POINTER(LodeSourceRefusal) */
 } LodeSourceAccess;
 
@@ -48,10 +48,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSourceText, lode_source_text_free)
 const char *lode_source_text_admit(LodeSourceText *self, const LodeInstruction *instruction);
 
 /* A line (from 1) of a file whose path lode_source_text_admit() has given, without its end, tabs as
- * blanks; NULL when there is no such line, or the file is very large. Of a line of more than 4096
- * bytes what comes first, and "…". Borrowed, valid while `self` lives. */
+ * blanks; NULL when there is no such line, or the file is very large. A line of more than 4096
+ * bytes is cut there and ends with "…". Borrowed, valid while `self` lives. */
 const char *lode_source_text_line(LodeSourceText *self, const char *path, uint32_t line);
 
-/* What was refused and why, one line for each reason (char *), for `refused` that is not NULL. The
- * caller unrefs them. */
+/* The refused files with the reason, one line for each reason (char *), for `refused` that is not
+ * NULL. The caller unrefs them. */
 GPtrArray *lode_source_access_refusals(const LodeSourceAccess *self);

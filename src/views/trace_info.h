@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is in a packed address trace, and whether it is whole. */
+/* The contents of a packed address trace, and whether it is whole. */
 #pragma once
 
 #include "traces/trace_summary.h"

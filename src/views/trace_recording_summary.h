@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was recorded of a program's references, in a few lines for the one who recorded it. */
+/* The summary of a trace that was recorded, in a few lines. */
 #pragma once
 
 #include "record/trace_recording.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What calls cost with all that they lead to, where only the number of calls is known: what a
- * function costs with its callees is shared out among its callers by how often they call it.
+ * Inclusive costs of calls, where only the number of calls is known: the inclusive cost of a
+ * function is divided among its callers by how often they call it.
  *
  *   main ──30 calls──▶ a ─┐
  *                         ├─▶ work, 90 s:  60 s for the 40 calls of a, 30 s for the 20 of b
  *   main ──20 calls──▶ b ─┘
  *
- * That is an estimate: it takes calls of a function for equally dear. Functions that call each
- * other in a cycle are taken together, and calls inside it cost nothing of their own. Susan L.
+ * This is an estimate: it assumes that all calls of a function cost the same. Functions that call
+ * each other in a cycle are taken together, and calls inside it cost nothing of their own. Susan L.
  * Graham, Peter B. Kessler, Marshall K. McKusick, "gprof: A Call Graph Execution Profiler", 1982,
  * section 4.
  */

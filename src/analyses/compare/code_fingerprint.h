@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a function is known by when its name has changed: the instructions' mnemonics in the order
- * of the code, without operands, which change with every address and register.
+ * The fingerprint of a function's code, by which it is found when its name has changed: the
+ * instructions' mnemonics in the order of the code, without operands, which change with every
+ * address and register.
  *
  * Two functions are as alike as the share of runs of three mnemonics that they have in common, of
  * all that one of them has, each as often as it occurs (weighted Jaccard similarity; n-grams of
@@ -19,7 +20,8 @@ typedef struct {
 	uint64_t *grams;     /* [n − 2]: of three opcodes each, ascending */
 } LodeCodeFingerprint;
 
-/* Of a function's bytes; without instructions where they are unknown. The caller clears it. */
+/* Makes the fingerprint of a function's bytes; it has no instructions where they are unknown. The
+ * caller clears it. */
 void lode_code_fingerprint_init(LodeCodeFingerprint *self, const LodeFunction *function);
 void lode_code_fingerprint_clear(LodeCodeFingerprint *self);
 

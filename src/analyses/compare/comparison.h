@@ -25,7 +25,7 @@ typedef enum {
 	LODE_N_COMPARED,
 } LodeComparedKind;
 
-/* By which work costs are divided before they are compared. */
+/* The unit of work by which costs are divided before they are compared. */
 typedef enum {
 	LODE_NORMALISE_NONE,
 	LODE_NORMALISE_EXECUTIONS, /* of instructions, in the whole profile */
@@ -139,7 +139,7 @@ static inline const LodeComparedRow *lode_compared_row(const LodeComparedRows *s
 }
 
 /* Whether a pattern, place or function costs more than 1 + `share` times what it did in the base,
- * beyond three standard errors and the speed of what did not change. What is new has cost nothing
- * there. */
+ * beyond three standard errors and the speed of the code that did not change. A new row has cost
+ * nothing there. */
 bool lode_compared_row_is_slower(
 	const LodeComparison *comparison, const LodeComparedRow *row, double share);

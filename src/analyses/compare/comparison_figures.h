@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a comparison computes with: figures with their chance, whether a change is told, and the
- * speed of what did not change.
+ * The figures of a comparison: values with their standard errors, whether a change is significant,
+ * and the speed of the code that did not change.
  *
  * Private to analyses/compare/.
  */
@@ -19,7 +19,8 @@
 double lode_comparison_deviations(size_t n);
 
 /* Divides a change of time into its parts, from both sides' `executed` and `each`; NAN where they
- * are not known. What was never executed in one of them was executed more often, or less. */
+ * are not known. The change of code that never executed in one of them is one of executions alone.
+ */
 void lode_compared_row_divide(LodeComparedRow *row);
 
 static const LodeEstimate lode_estimate_unknown = {(double)NAN, (double)NAN};
@@ -31,7 +32,7 @@ LodeEstimate lode_estimate_difference(LodeEstimate from, LodeEstimate to);
  * figures as large as `scale`. False where the error is unknown. */
 bool lode_estimate_exceeds(LodeEstimate change, double scale, double deviations);
 
-/* What a time would be at the speed of the other profile. */
+/* A time as it would be at the speed of the other profile. */
 LodeEstimate lode_speed_apply(const LodeSpeed *speed, LodeEstimate time);
 
 /* A function with the same code in both profiles, sampled in both. */

@@ -5,14 +5,14 @@
  * In this order, each with what is left over by those before:
  *
  *   1. same address in a file of the same build-id;
- *   2. same name in an image of the same file name, without what follows ".so";
- *   3. same name, where each profile has it once: the program may be called differently;
- *   4. the same without what compilers append (".constprop.0"), likewise;
+ *   2. same name in an image of the same file name, without the part after ".so"; 3. same name,
+ * where each profile has it once: the program may be called differently;
+ *   4. the same without the compilers' suffixes (".constprop.0"), likewise;
  *   5. same mnemonics at the same address, where each profile has them there once;
  *   6. same mnemonics, where each profile has them once, at least LODE_PAIR_MIN_EQUAL of them;
  *   7. alike by their code (code_fingerprint.h): at least LODE_PAIR_LIKENESS, in functions of at
  *      least LODE_PAIR_MIN_INSTRUCTIONS, and by LODE_PAIR_MARGIN more than to any other that is
- *      left. What is as near to two is left without a partner, as either could be wrong.
+ *      left. A function that is as near to two has no partner, as either could be wrong.
  *
  * Names that were made from addresses do not count as names.
  */

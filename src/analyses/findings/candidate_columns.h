@@ -12,7 +12,7 @@
 #include "analyses/findings/candidates.h"
 
 enum {
-	/* Of vertices; each has a sum per candidate. */
+	/* Chunks of vertices; each has a sum per candidate. */
 	LODE_MEMBERSHIP_CHUNKS = 16,
 	LODE_CANDIDATE_PARTS = 2, /* profiles */
 };
@@ -27,8 +27,8 @@ typedef struct {
 	LodeFocusBlock block;
 } LodeBlockMembership;
 
-/* What the vertices of a chunk are members of. Plain arrays: they are long, and each row is added
- * by itself. */
+/* The memberships of a chunk's vertices. Plain arrays: they are long, and each row is added by
+ * itself. */
 typedef struct {
 	LodeMembership *members;     /* by vertex */
 	LodeBlockMembership *blocks; /* by block */
@@ -62,7 +62,7 @@ static inline void lode_membership_chunk_add_block(
 	self->block_places[one.candidate]++;
 }
 
-/* What the chunks found, by candidate. */
+/* The results of the chunks, by candidate. */
 typedef struct {
 	size_t *member_starts, *block_starts; /* [candidates + 1] */
 	LodeFocusVertex *members;

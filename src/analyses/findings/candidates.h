@@ -8,8 +8,8 @@
  * candidate when enough samples lie on its vertices for something to be learned from them. Single
  * instructions are candidates likewise.
  *
- * Of a candidate's vertices only those with samples are kept one by one. The others count through
- * sums alone: of a block where executions were not counted, of all where they were.
+ * Only the vertices of a candidate that have samples are kept one by one. The others count through
+ * sums alone: by block where executions were not counted, in total where they were.
  *
  * Where the observations are of two profiles, a candidate is one in both, and a place is the same
  * instruction in both. A column's vertices and blocks are then those of the first part and, from
@@ -38,7 +38,7 @@ typedef struct {
 	float share;
 } LodeFocusBlock;
 
-/* Attributes of the graph; LODE_NONE: none. Those of the focus ascend. */
+/* Attributes of the graph; LODE_NONE: none. The attributes of the focus ascend. */
 typedef struct {
 	uint32_t focus[2], before[2], after;
 	uint32_t place;  /* the sampled vertex that is the place; LODE_NONE in a pattern */

@@ -31,8 +31,8 @@ typedef struct {
 	double beta;
 } LodeCostTerm;
 
-/* What judging a candidate reads of a vertex and of a block, side by side: it reads them in no
- * order. */
+/* The values of a vertex and of a block that scoring a candidate reads, side by side: they are read
+ * in no order. */
 typedef struct {
 	double samples, inverse; /* y(u); 1 / r(u), 0 where that is 0 */
 } LodeRatedVertex;
@@ -110,9 +110,9 @@ double lode_cost_model_explained(const LodeCostModel *self, size_t index);
 double lode_cost_model_dispersion(const LodeCostModel *self);
 
 /*
- * What an execution in the focus of a term costs, in executions of the average instruction around
- * it: β over the mean rate of the blocks that it lies in, each as often as it executes there. The
- * rate of a block's base alone is not a measure: out of order, most instructions cost nothing.
+ * The cost of an execution in the focus of a term, in executions of the average instruction around
+ * it: β over the mean rate of its blocks, weighted by its executions there. The rate of a block's
+ * base alone is not a measure: out of order, most instructions cost nothing.
  */
 double lode_cost_model_ratio(const LodeCostModel *self, size_t index);
 

@@ -13,8 +13,8 @@
 
 enum { LODE_FITTED_MAX_PARTS = 2 };
 
-/* What names a cause is shown where it is of so much of a finding's weight: a few places that cost
- * as much by chance must not hide it. */
+/* An attribute that names a cause is shown when this share of a finding's weight has it: a few
+ * places that cost as much by chance must not hide it. */
 #define LODE_COMMON_CAUSE_SHARE 0.8
 
 /* Candidates that were chosen, and the models of the samples of one or two profiles, in which each

@@ -14,11 +14,11 @@
 #include "model/profile.h"
 
 /*
- * Fits the findings of a profile. Of the parameters, the weight, the attributes, the excludes, the
- * event rate, the images and the functions count; vertices are instructions, and calls and returns
- * are followed, whatever else they say. A profile without weight has none. The result does not
- * depend on the number of threads; the caller owns it. Errors: _NOT_FOUND, _USAGE (as
- * lode_flow_graph_build()), _CANCELLED.
+ * Fits the findings of a profile. The parameters used are the weight, the attributes, the excludes,
+ * the event rate, the images and the functions; vertices are always instructions, and calls and
+ * returns are followed. A profile without weight has none. The result does not depend on the number
+ * of threads; the caller owns it. Errors: _NOT_FOUND, _USAGE (as lode_flow_graph_build()),
+ * _CANCELLED.
  */
 LodeFindings *lode_findings_fit(const LodeProfile *profile, const LodeMiningParameters *parameters,
 	const LodeProgress *progress, GError **error);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the model of findings explains: samples on vertices, how often each executed, and from where
- * it was reached. Private to analyses/findings/.
+ * The data that the model of findings explains: samples on vertices, how often each executed, and
+ * from where it was reached. Private to analyses/findings/.
  *
- * Those of two profiles can be joined: the vertices of the second part come after those of the
- * first, and all are of the joined graph.
+ * The observations of two profiles can be joined: the vertices of the second part come after those
+ * of the first, and all are of the joined graph.
  *
  * Where executions were counted, the vertices that executed are one group. Where they were not, all
- * instructions of a basic block executed equally often, but nobody knows how often: each block is a
- * group of its own, and blocks without samples are left out, as they say nothing.
+ * instructions of a basic block executed equally often, but this number is unknown: each block is a
+ * group of its own, and blocks without samples are left out, as they carry no information.
  */
 #pragma once
 
@@ -55,10 +55,10 @@ LodeObservations *lode_observations_new(
 void lode_observations_free(LodeObservations *self);
 
 /*
- * Those of two profiles as one. The parts, each of its own profile's graph, are of the joined graph
- * (lode_flow_graph_join()) afterwards, as is the result. Both are counted, or neither.
- * `counterparts`: the instruction of the second profile that is the same, of each of the first, or
- * LODE_NONE; NULL: of all. The caller frees the result.
+ * Joins the observations of two profiles. The parts, each of its own profile's graph, are of the
+ * joined graph (lode_flow_graph_join()) afterwards, as is the result. Both are counted, or neither.
+ * `counterparts`: for each instruction of the first profile the same one of the second, or
+ * LODE_NONE; NULL: none has one. The caller frees the result.
  */
 LodeObservations *lode_observations_join(LodeObservations *const parts[2],
 	const LodeFlowGraph *joined, const uint32_t *counterparts);

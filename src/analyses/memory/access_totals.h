@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is counted of a group of memory samples. */
+/* The totals of a group of memory samples. */
 #pragma once
 
 #include "model/profile.h"

@@ -28,11 +28,11 @@ bool lode_access_weights_apply(
 	LodeProfile *profile, LodeAccessWeights *out_weights, GError **error);
 
 /*
- * Latency in place of how often: where the processor measured how long each sampled access took,
- * the sum of that says where time was lost to memory.
+ * Weighs samples by latency instead of by number: where the processor measured how long each
+ * sampled access took, the sum shows where time was lost to memory.
  *
- * Gives each sample its latency times what it stands for (its weight, which is then an event's
- * count), and makes them samples of an event "latency", in cycles. Those without a latency weigh
- * nothing. The profile has memory. Errors: _NOT_FOUND: no sample has a latency.
+ * Each sample gets its latency times its weight (an event's count), and becomes a sample of an
+ * event "latency", in cycles. Samples without a latency get weight 0. The profile has memory.
+ * Errors: _NOT_FOUND: no sample has a latency.
  */
 bool lode_latency_weights_apply(LodeProfile *profile, GError **error);

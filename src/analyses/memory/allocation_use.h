@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was allocated where: bytes, blocks, peak, what was live at the end, and the time that was
- * spent waiting for it; of each site, and of the calls that lead there.
+ * Allocations by site, and by the calls that lead there: bytes, blocks, peak, live bytes at the
+ * end, and the time spent waiting for the memory.
  *
  *   site           malloc@list.c:12     3 MiB
  *     its callers    fill  list.c:40    2 MiB    level 1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lies in a stretch of addresses: the data objects that the samples there were of, by weight.
+ * The contents of a range of addresses: the data objects of the samples there, by weight.
  *
  *   (thread, cell, object) ─▶ weight        sorted, so that a stretch is a range of rows
  */
@@ -16,7 +16,7 @@ typedef struct {
 	double weight;
 } LodeContent;
 
-/* Of the samples that a histogram counts; `granularity` as there. */
+/* Made of the samples that a histogram counts; `granularity` as there. */
 LodeCellContents *lode_cell_contents_new(const LodeProfile *profile, const uint32_t *samples,
 	size_t n_samples, uint64_t granularity);
 void lode_cell_contents_free(LodeCellContents *self);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the processor said of an access, in words: perf_event_open(2)'s PERF_SAMPLE_DATA_SRC.
+ * The processor's description of an access, in words: perf_event_open(2)'s PERF_SAMPLE_DATA_SRC.
  * Private to analyses/memory/.
  */
 #pragma once
@@ -12,7 +12,8 @@
  * "PMEM", "CXL", "I/O", "uncached", "any cache", or "L1 miss" and the like; NULL: not said. */
 const char *lode_data_source_level(uint64_t data_source);
 
-/* What other caches had: "none", "hit", "miss", "hit modified", "forward", "peer"; NULL: not said.
+/* The result of snooping other caches: "none", "hit", "miss", "hit modified", "forward", "peer";
+ * NULL: unknown.
  */
 const char *lode_data_source_snoop(uint64_t data_source);
 

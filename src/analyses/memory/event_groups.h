@@ -46,7 +46,7 @@ typedef struct {
  * second name for the misses of one level is not. */
 bool lode_event_groups_are_known(const LodeProfile *profile, uint32_t event, LodeEventBy by);
 
-/* Of data: the profile has memory. Never NULL. */
+/* By data, the profile must have memory. Never NULL. */
 LodeEventGroups *lode_event_groups_new(const LodeProfile *profile, uint32_t event, LodeEventBy by);
 void lode_event_groups_free(LodeEventGroups *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeEventGroups, lode_event_groups_free)

@@ -35,7 +35,7 @@ LodeExpression *lode_expression_new(
 void lode_expression_free(LodeExpression *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeExpression, lode_expression_free)
 
-/* Of the values that are not none. */
+/* The kind of the values that are not none. */
 LodeValueKind lode_expression_kind(const LodeExpression *self);
 /* Whether its whole numbers are shown as addresses. */
 bool lode_expression_is_hex(const LodeExpression *self);

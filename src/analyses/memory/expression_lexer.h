@@ -61,5 +61,5 @@ bool lode_expression_number_from_text(const char *text, LodeValue *out_value);
 /* The sign itself ("&&"); "a name", "a number", "text", "the end" of the others. */
 const char *lode_expression_token_text(LodeTokenKind kind);
 
-/* What a string token stands for, its quotes gone; free with g_free(). */
+/* The text of a string token, without its quotes; free with g_free(). */
 char *lode_expression_token_string(const char *text, const LodeToken *token);

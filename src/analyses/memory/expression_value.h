@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an expression over samples works with: whole numbers, fractions, text, conditions, and
- * "none", which a sample has where nothing was recorded or nothing is known.
+ * The values of expressions over samples: whole numbers, fractions, text, conditions, and "none",
+ * which a sample has where nothing was recorded or nothing is known.
  */
 #pragma once
 

@@ -31,7 +31,7 @@ typedef struct {
 	uint32_t object, mapping;    /* LODE_NONE */
 } LodePageTouch;
 
-/* What a thread did on a page from its first touch on. */
+/* The accesses of a thread to a page from its first touch on. */
 typedef struct {
 	uint32_t thread;
 	uint64_t n_accesses;
@@ -64,10 +64,10 @@ typedef struct {
 	GArray *objects;   /* LodeTouchedObject, most weight of others first */
 	uint64_t n_faults; /* with an address, on these pages */
 	uint64_t n_early;  /* accesses before the first fault of their page: in neither sum */
-	/* Of pages with a known first toucher: */
+	/* Pages with a known first toucher: */
 	uint64_t n_touched, n_accesses, n_by_others;
 	double weight, weight_by_others;
-	/* Of the others: */
+	/* The other pages: */
 	uint64_t n_untouched, n_untouched_accesses;
 	double untouched_weight;
 } LodeFirstTouch;

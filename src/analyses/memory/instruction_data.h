@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each instruction accessed, by the samples that are charged to it: for code with its data
- * beside it, as perf annotate --data-type and Oracle's Performance Analyzer show it.
+ * The data that each instruction accessed, by the samples that are charged to it: for code with its
+ * data beside it, as perf annotate --data-type and Oracle's Performance Analyzer show it.
  *
  *   instruction ── samples, loads, stores ── objects, heaviest first
  *              └── from the lowest to the highest address
@@ -31,8 +31,8 @@ typedef struct {
 	double *unresolved;          /* weight without an address, of each function */
 } LodeInstructionData;
 
-/* Of all samples but page faults; of a trace's misses, those of one event. The profile has memory.
- * Never NULL. */
+/* Made of all samples except page faults; of a trace's misses, those of one event. The profile has
+ * memory. Never NULL. */
 LodeInstructionData *lode_instruction_data_new(const LodeProfile *profile);
 void lode_instruction_data_free(LodeInstructionData *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeInstructionData, lode_instruction_data_free)

@@ -6,17 +6,18 @@
  *   line 0x…080   bytes  0 … 7   thread 1  loads, stores   counters.hits     ─┐ disjoint bytes:
  *                 bytes  8 … 15  thread 2  loads, stores   counters.misses   ─┘ false sharing
  *
- * What C. Lameter, J. Olsa, D. Zickus: perf-c2c(1) shows from loads that hit a modified line in
- * another core, here from any samples with addresses. True and false sharing as in J. Torrellas,
- * M. S. Lam, J. L. Hennessy, "False sharing and spatial locality in multiprocessor caches",
- * IEEE Transactions on Computers 43(6), 1994: by whether the bytes are used by both.
+ * perf-c2c(1) (C. Lameter, J. Olsa, D. Zickus) shows them from loads that hit a modified line in
+ * another core; here any samples with addresses suffice. True and false sharing as in J. Torrellas,
+ * M. S. Lam, J. L. Hennessy, "False sharing and spatial locality in multiprocessor caches", IEEE
+ * Transactions on Computers 43(6), 1994: by whether the bytes are used by both.
  *
- * Of an address trace whose misses were classified, the misses that other cores' stores caused
- * take the place of all that: they are counted, not estimated, and need no second thread to be
- * seen.
+ * For an address trace whose misses were classified, the misses that other cores' stores caused are
+ * used instead: they are counted, not estimated, and show sharing without a second thread's
+ * samples.
  *
  * An access counts in the line of its first byte. Threads that used a line one after the other (one
- * filled a table, another read it) do not share it: of those that do, the times of use overlap.
+ * filled a table, another read it) do not share it: the times of use of threads that share a line
+ * overlap.
  */
 #pragma once
 
@@ -94,13 +95,13 @@ typedef struct {
 	                      stores count too; nothing is consecutive, and no error */
 } LodeLineSharing;
 
-/* Of the samples whose numbers are given, ascending, those that it can be told from: of a trace,
- * the classified misses that other cores caused, or else those of one event; of samples, all. The
+/* Chooses from samples, given by ascending numbers, those that show sharing: in a trace, the
+ * classified misses that other cores caused, or else the misses of one event; otherwise all. The
  * caller unrefs the GArray of uint32_t. */
 GArray *lode_line_sharing_choose(
 	const LodeProfile *profile, const uint32_t *samples, size_t n_samples);
 
-/* Of samples so chosen; page faults are left out. `line_bytes` is a
+/* Made of samples that lode_line_sharing_choose() gave; page faults are left out. `line_bytes` is a
  * power of two in the bounds above. NULL: it was stopped. */
 LodeLineSharing *lode_line_sharing_new(const LodeProfile *profile, const uint32_t *samples,
 	size_t n_samples, uint64_t line_bytes, const LodeProgress *progress);

@@ -44,9 +44,9 @@ typedef struct {
 } LodePageMatrix;
 
 /*
- * Of the samples of `event` (NULL: the one with most samples that have an address, page faults left
- * out) in the process `pid` (0: the one with the greatest weight). Errors: _NOT_FOUND where there
- * are none, _LIMIT for more threads than a placement can have, _CANCELLED.
+ * Made of the samples of `event` (NULL: the one with most samples that have an address, page faults
+ * left out) in the process `pid` (0: the one with the greatest weight). Errors: _NOT_FOUND where
+ * there are none, _LIMIT for more threads than a placement can have, _CANCELLED.
  */
 LodePageMatrix *lode_page_matrix_new(const LodeProfile *profile, const char *event, uint32_t pid,
 	const LodeProgress *progress, GError **error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a placement would do to the accesses that were sampled: the share of them that would be
- * local, and how far they would be on average.
+ * The effect that a placement would have on the sampled accesses: the share of them that would be
+ * local, and their mean distance.
  */
 #pragma once
 

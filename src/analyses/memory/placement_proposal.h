@@ -15,10 +15,10 @@ typedef enum {
 	/* Threads grouped by what they share; each page where its accesses come from, neighbours
 	 * together; pages that all use alike, and much, interleaved. */
 	LODE_PLACEMENT_MAJORITY,
-	/* What happens without any: threads dealt to the memories in turn, each page where it was
-	 * touched first. */
+	/* The state without a placement: threads assigned to the memories in turn, each page where
+	   it was touched first. */
 	LODE_PLACEMENT_FIRST_TOUCH,
-	/* Threads dealt in turn, all pages interleaved. */
+	/* Threads assigned in turn, all pages interleaved. */
 	LODE_PLACEMENT_ROUND_ROBIN,
 	/* Threads grouped as by majority, all pages interleaved. */
 	LODE_PLACEMENT_INTERLEAVED,
@@ -46,7 +46,7 @@ typedef struct {
 	const LodeProgress *progress; /* NULL: it cannot be stopped */
 } LodePlacementProposalOptions;
 
-/* What one memory gets. */
+/* The threads and pages of one memory. */
 typedef struct {
 	GArray *threads;  /* uint32_t, ascending */
 	double accesses;  /* weight of these threads' accesses */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What can be asked of a memory sample by name: "function", "address", "type"… One table; the
+ * The attributes of a memory sample, by name: "function", "address", "type"… One table; the
  * expression language, pivots and the documentation follow it.
  */
 #pragma once
@@ -10,7 +10,7 @@
 
 enum { LODE_SAMPLE_PAGE_BYTES = 4096, LODE_SAMPLE_LINE_BYTES = 64 };
 
-/* What is computed once for a profile, so that each sample is only looked up. */
+/* Tables computed once for a profile, so that each sample is only looked up. */
 typedef struct LodeSampleAttributes LodeSampleAttributes;
 
 typedef struct {

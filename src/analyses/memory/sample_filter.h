@@ -16,8 +16,9 @@ typedef struct {
 	const char *address;     /* "MIN-MAX", or the name of an object; NULL */
 	bool loads_only, stores_only;
 	const char *const *definitions; /* "NAME=EXPRESSION"; NULL-terminated, or NULL */
-	/* What the samples will be grouped by; NULL-terminated, or NULL. Unless `events` are given,
-	 * or these or `where` ask for the event, simulated misses are those of one event. */
+	/* The attributes by which the samples will be grouped; NULL-terminated, or NULL. Unless
+	 * `events` are given, or these or `where` ask for the event, simulated misses are those of
+	 * one event. */
 	const char *const *groups;
 	const LodeProgress *progress; /* to stop by; NULL: it cannot be stopped */
 } LodeSampleFilterOptions;

@@ -14,6 +14,6 @@ const char *const *lode_simulated_events_classes(void);
 #define LODE_FALSE_SHARING_MISS "false-sharing-miss"
 #define LODE_TRUE_SHARING_MISS "true-sharing-miss"
 
-/* Which one is meant where none is named; LODE_NONE: the samples are of no trace, or all of one
- * event. The profile has memory. */
+/* The event used where none is named; LODE_NONE: the samples are of no trace, or all of one event.
+ * The profile has memory. */
 uint32_t lode_simulated_events_default(const LodeProfile *profile);

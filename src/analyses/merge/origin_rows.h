@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What origins gave, as rows with the numbers of the merged profile, added up in that profile.
+ * The contributions of origins, as rows with the numbers of the merged profile, added up in that
+ * profile.
  *
  * Private to analyses/merge/.
  */
@@ -26,8 +27,8 @@ void lode_origin_rows_add_up(LodeProfile *merged, GArray *edges);
  * rows are then by instruction. */
 void lode_origin_rows_add_up_costs(LodeProfile *merged, const bool *is_chosen);
 
-/* Of a part of a merged profile: what its totals have and its instructions have not is added to
- * what could not be resolved. */
+/* For a part of a merged profile: the excess of its totals over its instructions is added as
+ * unresolved. */
 void lode_origin_rows_add_missing(LodeProfile *profile);
 
 /* All rows in the order of LodeOriginParts. */

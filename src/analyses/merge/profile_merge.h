@@ -6,12 +6,12 @@
  *   b.lode ─┼─▶ one profile               └─ function (by address)
  *   c.lode ─┘     └─ origins a, b, c          └─ instruction (by address)
  *
- * Each profile stays as an origin with what it gave, so that a part can be taken out again, and
+ * Each profile stays as an origin with its contribution, so that a part can be taken out again, and
  * each instruction gets the attribute origin:NAME of those that executed it.
  *
- * What was derived from executions and is kept by instruction (what it needs, how deep its loop is)
- * is that of the profile which executed the instruction most. Code made at run time, and addresses
- * without a file, are different code in each process, and stay apart.
+ * Attributes that were derived from executions and are kept by instruction (its needs, its loop
+ * depth) are those of the profile which executed the instruction most. Code made at run time, and
+ * addresses without a file, are different code in each process, and stay apart.
  *
  * The call stacks of samples are kept where each source with samples has them and is taken whole.
  * Data addresses, which mean something in one process only, are not merged.

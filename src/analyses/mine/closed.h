@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which sequences of a run are not repeated by a longer one (docs/mining.md §6). */
+/* Finds the closed sequences of a run: those that no longer one repeats (docs/mining.md §6). */
 #pragma once
 
 #include "base/progress.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What several ranks have found, each in its own tasks, brought together: docs/ranks.md.
+ * Combines the results of several ranks, each from its own tasks: docs/ranks.md.
  * Private to analyses/mine/.
  */
 #pragma once

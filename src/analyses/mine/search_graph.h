@@ -41,7 +41,7 @@ static inline double lode_grid_round_count(LodeGrid self, double count)
 	return rounded > 0 || !(count > 0) ? rounded : self.unit;
 }
 
-/* What turning sums into supports reads of a vertex. */
+/* The values of a vertex that turning sums into supports reads. */
 typedef struct {
 	double count;         /* n(v), as a multiple of the counts' grid */
 	double ratio;         /* W(v)/n(v); 0 where n(v) = 0 */
@@ -145,7 +145,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSearchGraph, lode_search_graph_free)
  */
 uint32_t lode_search_graph_longer_list(
 	const LodeSearchGraph *self, uint32_t list, uint32_t vertex_class);
-/* Of a list of two classes or more. */
+/* The class of a list of two classes or more. */
 uint32_t lode_search_graph_list_class(const LodeSearchGraph *self, uint32_t list);
 
 /* The members of a class of a set and how many. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one worker of the miner carries down the depth-first search.
+ * The state of one worker of the miner in the depth-first search.
  *
  *   level 0   every place where a first element can be          ┐ a level: candidates (paths that
  *   level 1   …paths from one pattern of level 0, one element   │ end in a place for the level's
@@ -291,8 +291,8 @@ bool lode_windows_bound_longer(LodeSearcher *self, uint32_t depth, uint64_t elem
 bool lode_windows_fill_longer(LodeSearcher *self, uint32_t depth, size_t first_group);
 
 /*
- * What is read in an order that is known ahead but jumps is asked for this many items before it is
- * needed, so that many reads wait for memory at the same time.
+ * Reads at scattered addresses that are known ahead are prefetched this many items early, so that
+ * many reads wait for memory at the same time.
  */
 enum { LODE_READ_AHEAD = 16 };
 
@@ -325,8 +325,8 @@ bool lode_windows_bound_next(LodeSearcher *self, const LodeGroup *group);
  * windows. */
 void lode_root_mark_ends(LodeLevel *root, LodeSearcher **workers, unsigned n_workers);
 
-/* measure.c: adds what `matched` and `firsts` hold to `taken`, and empties them. To be called for
- * each block once all of its paths are in. */
+/* measure.c: adds `matched` and `firsts` to `taken`, and empties them. The caller calls it for each
+ * block when all of its paths are in. */
 void lode_sums_take(LodeSearcher *self);
 
 /* The vertex after the block of `vertex`. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What shares of known distributions make up an observed one: the shares of a mixture of
- * multinomials with known components, by maximum likelihood.
+ * The shares of a mixture of multinomials with known components, by maximum likelihood: how much of
+ * each known distribution makes up an observed one.
  *
  *   maximise  Σs observed(s)·log( Σj share(j)·expected(j, s) + share(rest)·unknown ),  shares ≥ 0,
  * Σ 1

@@ -30,7 +30,7 @@ bool lode_stack_export_init(
 void lode_stack_export_clear(LodeStackExport *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeStackExport, lode_stack_export_clear)
 
-/* What all samples of a thread at one stack have together. */
+/* The sums of all samples of a thread at one stack. */
 typedef struct {
 	uint32_t thread, stack; /* stack LODE_NONE: unknown */
 	const double *values;   /* of each of the export's events */
@@ -40,7 +40,7 @@ typedef struct {
  * both. */
 GArray *lode_stack_export_sums(const LodeStackExport *self, double **out_values);
 
-/* What a frame is called: its function, or its place. The caller frees it. */
+/* The name of a frame: its function, or its place. The caller frees it. */
 char *lode_stack_export_frame_name(const LodeFrame *frame);
 
 /* A name as it is written into a file that may be shown on a terminal: harmless, and whole, see

@@ -35,7 +35,7 @@ void lode_cell_grid_init(LodeCellGrid *self, unsigned width, unsigned height);
 void lode_cell_grid_clear(LodeCellGrid *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeCellGrid, lode_cell_grid_clear)
 
-/* What lies outside is left out. */
+/* Characters outside of the grid are left out. */
 void lode_cell_grid_put(
 	LodeCellGrid *self, unsigned x, unsigned y, gunichar character, LodeCellStyle style);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Addresses as columns of a picture. What was accessed lies in a few places far apart; the gaps
+ * Addresses as columns of a picture. Accessed addresses lie in a few ranges far apart; the gaps
  * between them become one column each:
  *
  *   addresses  ──▓▓▓▓────────────────▓▓────────────────────────▓▓▓▓▓▓▓▓▓▓▓──

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a live picture counts: accesses by (thread, address ÷ unit).
+ * The counts of a live picture: accesses by (thread, address ÷ unit).
  *
  * It differs from LodeAddressHistogram in that it may run for days: when the cells become too many
  * the unit doubles and neighbours become one, so that memory and the time to draw stay bounded; it
- * gives cells in no order, as only some of them are drawn; and a cell knows what lies there and
- * which function accesses it most (by majority vote: exact where one has more than half).
+ * gives cells in no order, as only some of them are drawn; and a cell has the object there and the
+ * function that accesses it most (by majority vote: exact where one has more than half).
  */
 #pragma once
 

@@ -40,7 +40,7 @@ typedef struct {
 	LodeTerminal terminal; /* its width is the grid's */
 } LodeLiveDrawing;
 
-/* What there is room for on a screen of this size. */
+/* The numbers of rows and columns on a screen of this size. */
 LodeLiveRoom lode_live_room(unsigned width, unsigned height, unsigned n_threads);
 
 /* Draws on a blank grid. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a live picture shows of findings: their texts outlive the profile they were fitted to. */
+/* The findings that a live picture shows: their texts outlive the profile they were fitted to. */
 #pragma once
 
 #include "base/json_stream.h"
@@ -8,7 +8,7 @@
 
 typedef struct LodeLiveFindings LodeLiveFindings;
 
-/* Of the findings with most time. Never NULL. */
+/* Copies the findings with most time. Never NULL. */
 LodeLiveFindings *lode_live_findings_new(const LodeProfile *profile, const LodeFindings *findings);
 void lode_live_findings_free(LodeLiveFindings *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeLiveFindings, lode_live_findings_free)

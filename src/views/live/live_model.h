@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a live picture knows: samples as they come, counted, with the threads they are of; and what
- * the keys change of it. It belongs to the picture's thread.
+ * The state of a live picture: samples as they come, counted, with their threads, and the user's
+ * choices. It belongs to the picture's thread.
  */
 #pragma once
 

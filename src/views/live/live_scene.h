@@ -13,7 +13,7 @@
 
 typedef struct LodeLiveState LodeLiveState;
 
-/* What an intensity and a share are of. */
+/* The measure of an intensity and a share. */
 typedef enum {
 	LODE_LIVE_WEIGHT, /* loads and stores, by weight */
 	LODE_LIVE_LOADS,

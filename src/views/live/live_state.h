@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the user has chosen to see of a live picture, and what keys do to it.
+ * The user's choices in a live picture, and the keys that change them.
  *
  *   key ─▶ lode_live_state_key() ─▶ the state has changed, and maybe something is asked for that
  *                                   is not the state's: stop sampling, quit …

@@ -40,7 +40,7 @@ typedef struct {
 /* `cells` are of all threads, by address. */
 LodeAddressAxis *lode_address_axis_new(const LodeProfile *profile, const LodeHistogramCell *cells,
 	size_t n_cells, const LodeCellContents *contents, uint64_t granularity);
-/* Of a part, to scale, that nothing is cut out of: one segment from `first` to `last`, of at most
+/* The axis of a part, to scale and without gaps: one segment from `first` to `last`, of at most
  * `n_rows` rows, without names. Only for rows: it has no place on a picture. */
 LodeAddressAxis *lode_address_axis_new_part(uint64_t first, uint64_t last, uint32_t n_rows);
 void lode_address_axis_free(LodeAddressAxis *self);

@@ -30,7 +30,7 @@ unsigned lode_curve_sheet_n_curves(const LodeCurveSheet *self);
 /* Borrowed from the results. */
 const LodeMissCurve *lode_curve_sheet_curve(const LodeCurveSheet *self, guint index);
 
-/* What is drawn next has the colour that the legend gives this curve. */
+/* Sets the colour of the next drawing to that of this curve in the legend. */
 void lode_curve_sheet_set_colour(const LodeCurveSheet *self, guint index);
 
 /* `remark` follows what is said of the trace. */

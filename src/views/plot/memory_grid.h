@@ -42,7 +42,7 @@ typedef struct {
 	double weight;
 } LodeObjectExtent;
 
-/* Of the samples that a histogram counts. NULL: it was stopped. */
+/* Made of the samples that a histogram counts. NULL: it was stopped. */
 LodeMemoryGrid *lode_memory_grid_new(const LodeProfile *profile, const uint32_t *samples,
 	size_t n_samples, uint64_t granularity, const LodeProgress *progress);
 
@@ -55,8 +55,8 @@ typedef struct {
 
 enum { LODE_GRID_MAX_PART_ROWS = 1024, LODE_GRID_MAX_EXTENTS = 64 };
 
-/* What parts are made of, found once for all of them: the samples that a histogram counts, by time.
- * It is never changed, and does not hold the profile. NULL: it was stopped. */
+/* The data that parts are made of, found once for all of them: the samples that a histogram counts,
+ * by time. It is never changed, and does not hold the profile. NULL: it was stopped. */
 typedef struct LodeMemoryGridParts LodeMemoryGridParts;
 
 LodeMemoryGridParts *lode_memory_grid_parts_new(const LodeProfile *profile, const uint32_t *samples,
@@ -65,18 +65,18 @@ LodeMemoryGridParts *lode_memory_grid_parts_ref(LodeMemoryGridParts *self);
 void lode_memory_grid_parts_unref(LodeMemoryGridParts *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemoryGridParts, lode_memory_grid_parts_unref)
 
-/* Of all samples of the profile: when `time` in expressions is 0. */
+/* The time of the profile's first sample, at which `time` in expressions is 0. */
 uint64_t lode_memory_grid_parts_first_time(const LodeMemoryGridParts *self);
 
-/* Of those of the samples that lie in the part; but the columns are those of the threads of all.
- * It takes time for the samples in its stretch of time only. NULL: it was stopped. */
+/* Made of the samples that lie in the part, with columns for the threads of all samples. It takes
+ * time for the samples in its range of time only. NULL: it was stopped. */
 LodeMemoryGrid *lode_memory_grid_new_part(const LodeProfile *profile,
 	const LodeMemoryGridParts *parts, const LodeMemoryGridPart *part,
 	const LodeProgress *progress);
 void lode_memory_grid_free(LodeMemoryGrid *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemoryGrid, lode_memory_grid_free)
 
-/* What the axis of time is called, and what makes its numbers short. */
+/* The title of the axis of time, and the unit that makes its numbers short. */
 typedef struct {
 	const char *title;
 	double factor;

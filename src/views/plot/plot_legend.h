@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands around a panel: the sheet's title with a line of facts, and the names of series. */
+/* The text around a panel: the sheet's title with a line of facts, and the names of series. */
 #pragma once
 
 #include "views/plot/plot_canvas.h"
