@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to images/: carries registers over one instruction, backward: what they held before it,
- * from what they hold after it. What it writes is lost, except where that can be computed back
- * (add, sub, inc, dec, neg, not, xor, lea, products with an odd number, push, pop, xchg, bswap,
- * rotations, steps of string instructions), and a register that was lost later comes back where
- * this instruction copied it.
+ * Private to images/: carries registers over one instruction, backward: their values before it,
+ * from their values after it. Registers that it writes are lost, except where their old value can
+ * be computed back (add, sub, inc, dec, neg, not, xor, lea, products with an odd number, push, pop,
+ * xchg, bswap, rotations, steps of string instructions), and a register that was lost later comes
+ * back where this instruction copied it.
  */
 #pragma once
 

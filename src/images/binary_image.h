@@ -12,7 +12,7 @@
  *                after the other, stay apart; lines are those of the dump. No build-id.
  *   perf map     functions at run-time addresses; neither bytes nor lines nor build-id.
  *
- * The file says itself which one it is; a perf map is told by its name, perf-PID.map.
+ * The content tells the kind of a file; a perf map is recognised by its name, perf-PID.map.
  */
 #pragma once
 

@@ -35,8 +35,9 @@ void lode_branch_targets_clear(LodeBranchTargets *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeBranchTargets, lode_branch_targets_clear)
 
 /*
- * Reads all of an ELF file: code, relocations, tables. For an image, once: some ten million
- * instructions a second. Of another machine's file there are none. Errors: those of opening it.
+ * Reads all of an ELF file: code, relocations, tables. Called once for an image: it takes a second
+ * for some ten million instructions. A file of a different machine has none. Errors: those of
+ * opening it.
  */
 bool lode_branch_targets_read(LodeBranchTargets *self, const char *path, GError **error);
 

@@ -14,7 +14,7 @@ typedef struct {
 	uint64_t source, target; /* instruction addresses */
 } LodeFlowHint;
 
-/* What a recording shows of a function; all borrowed. */
+/* The flow of a function that a recording shows; all borrowed. */
 typedef struct {
 	const LodeFlowHint *hints; /* jumps that were seen, sorted by (source, target) */
 	size_t n_hints;

@@ -118,14 +118,14 @@ typedef struct {
 	void *data; /* of both */
 } LodeDataAccessContext;
 
-/* Never fails: what cannot be said has a reason. Allocates nothing. */
+/* Never fails: an answer without an address has a reason. Allocates nothing. */
 void lode_data_access_find(const LodeDataAccessContext *context,
 	const LodeDataAccessQuestion *question, LodeDataAccess *out_access);
 
 /*
- * What may have waited, where the answer is LODE_REASON_AMBIGUOUS: who knows how often each way is
- * taken can choose. The way from the instruction above is the first. How many there are; 0: not all
- * are known.
+ * The ways of which one may have waited, where the answer is LODE_REASON_AMBIGUOUS: a caller that
+ * knows the executions of each way can choose. The way from the instruction above is the first.
+ * Returns their number; 0: not all are known.
  */
 unsigned lode_data_access_ways(const LodeDataAccessContext *context,
 	const LodeDataAccessQuestion *question, LodeDataWay out_ways[LODE_MAX_DATA_WAYS]);

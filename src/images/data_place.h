@@ -77,22 +77,22 @@ typedef struct {
 	const char *variable;    /* borrowed; NULL: none */
 } LodeDataPlace;
 
-/* What `operand` of the instruction at `address` lies in, before it runs. */
+/* The object in which `operand` of the instruction at `address` lies, before it runs. */
 bool lode_data_place_find(const LodeFunctionContext *context, uint64_t address,
 	const LodeRegisterTypes *state, const LodeMemoryOperand *operand, LodeDataPlace *out_place);
 
 /* The pointer that is read from there; NONE where it is none. */
 LodeHeldValue lode_data_place_load(const LodeFunctionContext *context, const LodeDataPlace *place);
 
-/* What the call that returns to `after` returns: by its call site, else by its target (0: unknown).
- * LODE_NO_TYPE. */
+/* The type that the call which returns to `after` returns: by its call site, else by its target (0:
+ * unknown). LODE_NO_TYPE: unknown. */
 uint32_t lode_data_place_call_type(
 	const LodeFunctionContext *context, uint64_t after, uint64_t target);
 
 /* The variable at an address of the image. */
 bool lode_data_place_static(
 	const LodeFunctionContext *context, uint64_t address, LodeDataPlace *out_place);
-/* What lies so many bytes from the thread pointer, in the image's thread-local block; NONE. */
+/* The value so many bytes from the thread pointer, in the image's thread-local block; or NONE. */
 LodeHeldValue lode_held_value_of_thread(const LodeFunctionContext *context, int64_t displacement);
 
 /* The variable at an offset in the image's thread-local block. */
@@ -112,8 +112,9 @@ bool lode_data_place_is_whole(
 bool lode_data_place_frame(const LodeFunctionContext *context, uint64_t address,
 	const LodeRegisterTypes *state, int64_t offset, LodeDataPlace *out_place);
 
-/* The field of a structure at an offset that suits an access best; NULL: none. Of several in a
- * union: begins there and has that size; else begins there; else covers it; of these the first. */
+/* The field of a structure at an offset that suits an access best; NULL: none. The order among
+ * several in a union: one that begins there and has that size; one that begins there; one that
+ * covers it; the first of equals. */
 const LodeTypeField *lode_data_place_field(
 	LodeTypeTable *types, uint32_t type, int64_t offset, uint32_t size);
 

@@ -7,8 +7,8 @@
 
 typedef struct LodeDataSymbols LodeDataSymbols;
 
-/* Those of one kind of the image's .symtab, else .dynsym, and of its separate debug file. Names are
- * interned in the image's, which must outlive the result, as must its files. */
+/* The symbols of one kind in the image's .symtab, else .dynsym, and in its separate debug file.
+ * Names are interned in the image's, which must outlive the result, as must its files. */
 LodeDataSymbols *lode_data_symbols_new(const LodeElfImage *image, LodeDataSymbolKind kind);
 void lode_data_symbols_free(LodeDataSymbols *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeDataSymbols, lode_data_symbols_free)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the debug information of an image says of data: the type and member that a memory operand
+ * Names of data from an image's debug information: the type and member that a memory operand
  * accesses, and the variable at an address.
  *
  *   operand of an instruction ──▶ base register holds a T *   ──▶ member of T at the displacement
@@ -8,9 +8,9 @@
  *                             ──▶ rip-relative, absolute      ──▶ global variable, and its member
  *                             ──▶ anything else: follow the register back in straight code
  *
- * Following back means: what each block's predecessors agree on, carried through moves, pointer
- * arithmetic, loads of members that are pointers, calls by what they return, and spills. Where the
- * debug information and the code leave a choice:
+ * Following back means: the facts on which each block's predecessors agree, carried through moves,
+ * pointer arithmetic, loads of members that are pointers, calls by what they return, and spills.
+ * Where the debug information and the code leave a choice:
  *
  *   - variables of functions inlined into each other share a register: the one whose type has a
  *     member of the access's size at that place, else one that covers it;
@@ -60,9 +60,9 @@ void lode_data_types_free(LodeDataTypes *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeDataTypes, lode_data_types_free)
 
 /*
- * What operand `operand` (Zydis's number) of the instruction at `address` accesses. `flow` is the
- * control flow of its function, which straight code is followed back in; may be NULL. False when
- * nothing is known.
+ * The data that operand `operand` (Zydis's number) of the instruction at `address` accesses. `flow`
+ * is the control flow of its function, in which straight code is followed back; may be NULL. False
+ * if nothing is known.
  */
 bool lode_data_types_find(LodeDataTypes *self, uint64_t address, uint8_t operand,
 	const LodeControlFlow *flow, LodeDataReference *out_reference);
@@ -76,9 +76,9 @@ bool lode_data_types_find_static(
 bool lode_data_types_find_thread_local(
 	LodeDataTypes *self, uint64_t offset, uint32_t size, LodeDataReference *out_reference);
 
-/* What lies in memory that was allocated, of `allocated` bytes, at an offset: the type is what the
- * result of the call that returns to `return_address` is taken for there. A type that need not fill
- * the memory is not said of what lies after the first. `flow` as for lode_data_types_find(). */
+/* The data at an offset in an allocated block of `allocated` bytes: the type is that which the code
+ * after the call that returns to `return_address` gives its result. Beyond the first element the
+ * type is given only if elements fill the block. `flow` as for lode_data_types_find(). */
 typedef struct {
 	uint64_t return_address;
 	uint64_t allocated, offset;
@@ -105,9 +105,9 @@ bool lode_data_types_find_frame(LodeDataTypes *self, const LodeDataAccessQuestio
 bool lode_data_types_find_local(LodeDataTypes *self, const LodeFramePlace *place, uint32_t size,
 	const LodeControlFlow *flow, LodeDataReference *out_reference);
 
-/* What lies so many bytes from the thread pointer (the base of fs), as an offset in the image's
- * block of thread-local variables. False: outside of it, or the image is a library, whose block may
- * be anywhere. */
+/* Converts a distance from the thread pointer (the base of fs) to an offset in the image's block of
+ * thread-local variables. False: outside of it, or the image is a library, whose block may be
+ * anywhere. */
 bool lode_binary_image_thread_local_offset(
 	LodeBinaryImage *image, int64_t from_thread_pointer, uint64_t *out_offset);
 
@@ -125,7 +125,7 @@ const GArray *lode_data_types_members(const LodeDataTypes *self); /* LodeDataMem
 /* A type by its name ("struct node", "node"), with its members, for layouts; LODE_NONE. */
 uint32_t lode_data_types_find_name(LodeDataTypes *self, const char *name);
 
-/* What is wrong with the debug information, a static phrase; NULL: nothing. */
+/* The fault in the debug information, a static phrase; NULL: none. */
 const char *lode_data_types_warning(const LodeDataTypes *self);
 
 /*

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An ELF file of any machine by libelf. One handle serves symbols, code and unwind tables. It reads
- * and does not map, so that what is cut off the file meanwhile is an error of a read, but for files
- * that are very large.
+ * and does not map, except very large files, so that truncation of the file meanwhile is a read
+ * error.
  *
- * libelf keeps each table inside the file. What it does not ask is asked here: whether sections and
- * segments lie in the file, and what compressed sections grow to, before libdw unpacks them.
+ * libelf keeps each table inside the file. Further checks are here: whether sections and segments
+ * lie in the file, and the uncompressed size of compressed sections, before libdw unpacks them.
  */
 #pragma once
 

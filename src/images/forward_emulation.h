@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to images/: carries registers over one instruction, forward. What an instruction writes
- * is first forgotten, by Zydis' account of its operands, hidden ones too; then what can be computed
- * is written. So an instruction that is not known here makes unknown what it writes, no more. One
- * that writes memory in a way not known here makes the stack unknown, all of it.
+ * Private to images/: carries registers over one instruction, forward. The operands that an
+ * instruction writes, hidden ones too, first become unknown, as Zydis lists them; then results that
+ * can be computed are written. So an instruction that is not known here only makes its results
+ * unknown. One that writes memory in a way not known here makes the whole stack unknown.
  */
 #pragma once
 

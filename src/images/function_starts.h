@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to images/: where functions begin in code that no symbol and no unwind table tells of. */
+/* Private to images/: finds where functions begin in code without symbols and unwind tables. */
 #pragma once
 
 #include "images/elf_file.h"

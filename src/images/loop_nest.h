@@ -27,7 +27,7 @@ typedef struct {
 
 /*
  * Fills `out_vertices` (n of them). `roots` are where control may come from outside, the first is
- * the entry; one already reached from an earlier root is passed over. What no root reaches is
+ * the entry; a root already reached from an earlier one is skipped. The unreachable part is
  * analysed on its own, so that it has loops too, but never changes the reachable part.
  */
 void lode_loop_nest_find(const LodeLoopGraph *graph, const uint32_t *roots, size_t n_roots,

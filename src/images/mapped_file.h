@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* A mapping as PERF_RECORD_MMAP2 or /proc/PID/maps tells of it. */
+/* A mapping as in PERF_RECORD_MMAP2 or /proc/PID/maps. */
 typedef struct {
 	pid_t pid;
 	uint64_t start, end;

@@ -24,7 +24,7 @@ bool lode_full_instruction_repetitions(
 bool lode_full_instruction_effective_address(const LodeFullInstruction *self,
 	const LodeRegisterState *state, uint8_t operand, uint64_t *out_address);
 
-/* What an operand in memory is, without its address. */
+/* The description of an operand in memory, without its address. */
 LodeDataOperand lode_full_instruction_operand(const LodeFullInstruction *self, uint8_t operand);
 
 /* Where an access goes, with `state` as before the instruction: REASON_NONE, or TLS, VECTOR_INDEX,

@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 /*
- * Appends where in the file (uint64_t, offsets) the functions of that name stand: static ones of
- * several sources are several. What only chooses a function when the program is loaded (an indirect
- * function) is left out. A stripped file without a separate debug file has only those that it
- * offers to others. Errors: those of opening the file.
+ * Appends the offsets in the file (uint64_t) of the functions of that name: static functions of
+ * several sources are several. A resolver that chooses a function when the program is loaded (an
+ * indirect function) is left out. A stripped file without a separate debug file has only its
+ * exported functions. Errors: those of opening the file.
  */
 bool lode_named_symbol_functions(
 	const char *path, const char *name, GArray *out_offsets, GError **error);

@@ -35,8 +35,8 @@ bool lode_register_types_meet(const LodeFunctionContext *context, LodeRegisterTy
 /* States at the beginnings of all blocks; free with g_array_unref(). NULL: too large a function. */
 GArray *lode_register_types_flow(const LodeFunctionContext *context, const LodeControlFlow *flow);
 
-/* What is known before the instruction at an address. `flow` and `states` may be NULL: then only
- * what the debug information says there. */
+/* The types known before the instruction at an address. `flow` and `states` may be NULL: then only
+ * those of the debug information there. */
 void lode_register_types_at(const LodeFunctionContext *context, const LodeControlFlow *flow,
 	const GArray *states, uint64_t address, LodeRegisterTypes *out_state);
 

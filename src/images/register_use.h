@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which registers an instruction reads and writes, for whoever asks where a value comes from.
+ * The registers that an instruction reads and writes, to find where a value comes from.
  *
  * A register is a bit of a mask: a general or vector register with all its parts, the flags, the
  * whole x87 stack (which MMX shares), or a mask register. A write that leaves a part of its
  * register as it was (of al or ax, of the low element of an xmm register, one under a condition)
- * reads that register too. What makes its result the same whatever its operands are (xor eax, eax;
- * pcmpeqd xmm0, xmm0) reads nothing. Push, pop, leave, call and ret neither read nor write rsp
+ * reads that register too. An instruction whose result does not depend on its operands (xor eax,
+ * eax; pcmpeqd xmm0, xmm0) reads nothing. Push, pop, leave, call and ret neither read nor write rsp
  * here, but change it.
  */
 #pragma once

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which arguments of a function make up the size that it asks an allocator for: told by its code,
- * as a function that passes a size on is a wrapper around the allocator.
+ * Finds in its code which arguments of a function make up the size that it passes to an allocator:
+ * a function that passes a size on is a wrapper around the allocator.
  *
  *   void *xmalloc(size_t size)                   rdi of malloc comes from rdi
  *   void *pool_get(struct pool *p, size_t n)     rdi of malloc is rsi + 16, rounded up
@@ -23,9 +23,9 @@
 typedef uint8_t LodeArgumentMask;
 
 /*
- * How the call that `return_address` − 1 lies in is given its size: `wanted` says in which
- * registers, of which all must be known (of calloc, the number and the size). The function's own
- * arguments that it is made of; 0: it is not made of these alone, or that cannot be told.
+ * Returns the function's own arguments that make up the size in the call in which `return_address`
+ * − 1 lies; 0: it is not made of these alone, or unknown. `wanted` has the registers of the size,
+ * all of which must be known (for calloc, the number and the size).
  */
 LodeArgumentMask lode_size_arguments_find(const uint8_t *code, size_t size, uint64_t address,
 	uint64_t return_address, LodeArgumentMask wanted);

@@ -21,7 +21,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSourceLines, lode_source_lines_free)
 /* Whether the file holds a line table at all. */
 bool lode_source_lines_exist(const LodeElfFile *file);
 
-/* What was found broken so far, a static phrase; NULL: nothing. */
+/* The fault found so far, a static phrase; NULL: none. */
 const char *lode_source_lines_warning(const LodeSourceLines *self);
 
 /* As lode_binary_image_locate_calls(); every output is set; `calls` NULL: not wanted. */

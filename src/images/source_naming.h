@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which source files a binary on this machine names, and in which folder they were compiled: what
- * somebody else's profile says of sources is believed as far as the recorded binary says it too.
+ * The source files that a binary on this machine names, and the folder in which they were compiled:
+ * a profile's sources are trusted only as far as the recorded binary names them too.
  */
 #pragma once
 

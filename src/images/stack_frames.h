@@ -15,8 +15,7 @@
 
 typedef struct LodeStackFrames LodeStackFrames;
 
-/* Borrows the image. What the unwind table says of a pc is kept. NULL: its kind has no unwind
- * table. */
+/* Borrows the image. The rules of a pc are cached. NULL: its kind has no unwind table. */
 LodeStackFrames *lode_stack_frames_new(LodeBinaryImage *image);
 void lode_stack_frames_free(LodeStackFrames *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeStackFrames, lode_stack_frames_free)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to images/: what lies on a thread's stack, as far as it is known: a dump of the sampled
- * moment and over it what has been written since.
+ * Private to images/: the known content of a thread's stack: a dump of the sampled moment, and
+ * later writes over it.
  *
  *   lower                    sampled rsp                                      higher
  *   ── writes of push, call ──┼── the dump, with writes over it ──┼── not known ──
  *
  * A write that may have gone anywhere makes all of it unknown.
  *
- * It may also be followed from a point before the dump on, up to it: then each write between is
- * expected first, the latest one first. What is still expected to be written over is not known from
- * the dump; everything else in it is, also after a write to an unknown address.
+ * Code may also be followed from a point before the dump up to the dump. Then all writes in between
+ * are announced first, the latest one first. Bytes that are still to be overwritten are not known
+ * from the dump; all others are, also after a write to an unknown address.
  */
 #pragma once
 

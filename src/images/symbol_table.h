@@ -15,7 +15,8 @@ typedef enum {
 
 typedef struct {
 	uint64_t address, size; /* size 0: unknown */
-	const char *symbol;     /* as linked, borrowed from the file; NULL: a PLT entry of nobody */
+	const char
+		*symbol; /* as linked, borrowed from the file; NULL: a PLT entry without a target */
 	LodeSymbolRank rank;
 } LodeSymbol;
 

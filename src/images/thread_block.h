@@ -25,13 +25,13 @@ LodeThreadBlock *lode_thread_block_new(const LodeElfFile *file);
 void lode_thread_block_free(LodeThreadBlock *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeThreadBlock, lode_thread_block_free)
 
-/* What lies so many bytes from the thread pointer, as an offset in the block; false: outside, or
- * not an executable's block, which alone has a fixed place. */
+/* Converts a distance from the thread pointer to an offset in the block; false: outside, or not an
+ * executable's block, which alone has a fixed place. */
 bool lode_thread_block_at_pointer(
 	const LodeThreadBlock *self, int64_t displacement, uint64_t *out_offset);
 
-/* What a slot of the global offset table is: an offset from the thread pointer, or the first word
- * of what __tls_get_addr is given, or of a descriptor, which gives an offset from the thread
+/* The kind of a slot of the global offset table: an offset from the thread pointer, or the first
+ * word of the argument of __tls_get_addr, or of a descriptor, which gives an offset from the thread
  * pointer.
  */
 typedef enum {

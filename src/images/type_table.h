@@ -58,13 +58,13 @@ const LodeUnitIndex *lode_type_table_unit(LodeTypeTable *self, Dwarf_CU *unit);
 
 /* The number of the type that is `die`; always the same for one DIE. */
 uint32_t lode_type_table_add(LodeTypeTable *self, Dwarf_Die *die);
-/* Of the type that a variable, parameter, member or function is said to have; LODE_NO_TYPE: none.
+/* Adds the type of a variable, parameter, member or function; LODE_NO_TYPE: none.
  */
 uint32_t lode_type_table_add_type_of(LodeTypeTable *self, Dwarf_Die *die);
 
 /* Valid until the next type is added. */
 const LodeType *lode_type_table_get(const LodeTypeTable *self, uint32_t type);
-/* What a pointer points to, what an array is of; LODE_NO_TYPE: nothing known (void). */
+/* The type that a pointer points to, or of an array's elements; LODE_NO_TYPE: unknown (void). */
 uint32_t lode_type_table_target(LodeTypeTable *self, uint32_t type);
 /* LodeTypeField by offset, of one offset as declared; NULL where it is not a structure, or
  * nowhere complete. Declarations are completed from other units. */
@@ -76,7 +76,7 @@ uint32_t lode_type_table_element(LodeTypeTable *self, uint32_t type);
 /* A complete structure or class by its qualified name, without "struct "; LODE_NO_TYPE. */
 uint32_t lode_type_table_find_name(LodeTypeTable *self, const char *name);
 
-/* Which variables lode_type_table_find_variable() looks among. */
+/* The variables that lode_type_table_find_variable() searches. */
 typedef enum {
 	LODE_VARIABLES_OF_UNITS,     /* at addresses of the image, declared outside of functions */
 	LODE_VARIABLES_OF_FUNCTIONS, /* declared inside of them: static ones, common blocks */

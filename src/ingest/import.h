@@ -44,11 +44,11 @@ typedef struct {
 	const char *const *skipped_frames; /* globs of functions and libraries that are not the site
 	                                      of an allocation; NULL-terminated, or NULL */
 	bool allow_debuginfod;
-	/* Of samples, only those of programs of these names, see sampled/sampled_programs.h; of the
+	/* Keeps only samples of programs of these names, see sampled/sampled_programs.h; or of the
 	 * program itself. */
 	const char *const *only; /* NULL: all */
 	bool is_alone;
-	/* Of samples, only those taken in [begin, end) by the recording's clock; end 0: all. */
+	/* Keeps only samples taken in [begin, end) by the recording's clock; end 0: all. */
 	uint64_t begin_ns, end_ns;
 	bool is_recorded_so;           /* counts and traces have no others */
 	bool charges_next_access;      /* in place of the access that a timer waited for */

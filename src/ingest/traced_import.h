@@ -10,13 +10,13 @@
 
 typedef struct LodeTracedImport LodeTracedImport;
 
-/* Of the options those of traces, which are borrowed to the end; paths are not looked at, and
- * `function` is for the recorder. */
+/* Uses the options of traces, which are borrowed to the end; paths are ignored, and `function` is
+ * for the recorder. */
 LodeTracedImport *lode_traced_import_new(const LodeImportOptions *options);
 void lode_traced_import_free(LodeTracedImport *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTracedImport, lode_traced_import_free)
 
-/* What takes the frames; borrowed. */
+/* The receiver of the frames; borrowed. */
 const LodeTraceTaker *lode_traced_import_taker(const LodeTracedImport *self);
 
 /* How many traces have ended, once the recorder has. */

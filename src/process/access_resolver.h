@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a sample to the access that it is charged to, in one place for recordings and for what runs:
+ * From a sample to the access that it is charged to, in one place for recordings and for running
+ * processes:
  *
  *   sample + event + registers ─┐
  *   mappings at that time      ─┤
  *   code, flow, branch targets ─┼─▶ rule ─▶ access, its addresses validated, and what lies there
  *   allocation logs: %fs       ─┘
  *
- * An address that the processor or the kernel gave beats the rules of images/data_access.h. What is
- * lode's own in the program is not an access of the program's.
+ * An address that the processor or the kernel gave beats the rules of images/data_access.h.
+ * Accesses by lode's own libraries in the program are not accesses of the program.
  */
 #pragma once
 
@@ -36,10 +37,11 @@ typedef struct {
 
 typedef struct {
 	LodeDataAccess access;
-	/* What each operand lies in; `end` 0: nothing known. The file number LODE_NONE with
-	 * "[stack]" is a stack that no mapping told of, as far as it is known to reach. */
+	/* The mapping of each operand; `end` 0: unknown. The file number LODE_NONE with "[stack]"
+	 * is a stack without a known mapping, as far as it is known to reach. */
 	LodeMappedRange places[LODE_MAX_DATA_OPERANDS];
-	/* Of an ambiguous sample what may have waited, if all of it is known, and where it lies. */
+	/* For an ambiguous sample the candidates that may have waited, if all of them are known,
+	 * and their mappings. */
 	LodeDataWay ways[LODE_MAX_DATA_WAYS];
 	LodeMappedRange way_places[LODE_MAX_DATA_WAYS][LODE_MAX_DATA_OPERANDS];
 	unsigned n_ways;
@@ -53,13 +55,14 @@ typedef struct {
 void lode_access_resolver_find(const LodeAccessResolver *self, const LodeSampledCode *sampled,
 	LodeResolvedAccess *out_access);
 
-/* What registers and the dumped stack tell of where an address lies. */
+/* The frame of an address, from registers and the dumped stack. */
 typedef struct {
 	bool has_frame;
 	LodeFramePlace frame; /* of the stack that the address is in, of a function of the image */
 	int64_t from_thread_pointer; /* of the address; 0: not known */
 } LodeAccessedFrame;
 
-/* Of an address that an instruction of the sampled image (NULL: it lies in none) accesses. */
+/* The frame of an address that an instruction of the sampled image (NULL: it lies in none)
+ * accesses. */
 LodeAccessedFrame lode_resolved_access_frame(
 	const LodeResolvedAccess *self, LodeCodeImage *image, uint64_t access_pc, uint64_t address);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lay where, when, in which process: the mappings of all processes, as records tell of them.
+ * The mappings of all processes over time, from records.
  *
  *   mappings, execs, forks, exits, in the order of time
  *        │
  *        ▼
  *   what is mapped now: ranges by address ──▶ each with what lay there before, newest first
  *
- * With a history, events may come in any order: they are kept, brought into the order of time when
- * all are there, and then anything can be asked for any time. Without one, events are applied at
- * once and only the present is known, in memory for what is mapped now.
+ * With a history, events may come in any order: they are kept, sorted by time when all are there,
+ * and then any time can be looked up. Without one, events are applied at once and only the present
+ * is known, in memory proportional to the current mappings.
  *
- * A mapping covers what was there before. An exec empties an address space; a forked process has
- * what its parent had at that time until it maps something else there.
+ * A mapping covers earlier ones. An exec empties an address space; a forked process has its
+ * parent's mappings of that time until it maps over them.
  */
 #pragma once
 
@@ -42,9 +42,9 @@ void lode_address_spaces_free(LodeAddressSpaces *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeAddressSpaces, lode_address_spaces_free)
 
 /*
- * What happened; at equal times in the order of the calls. The present takes no notice of times.
- * Empty ranges are ignored; memory of no file ("", "//anon") becomes "[anon]". "[heap]" and
- * "[stack]" that are told of again, larger, stay what they were, and only the rest is new.
+ * Add an event; events of equal times keep the order of the calls. Without a history, times are
+ * ignored. Empty ranges are ignored; memory of no file ("", "//anon") becomes "[anon]". When
+ * "[heap]" and "[stack]" are reported again, larger, only the additional part is new.
  */
 void lode_address_spaces_map(
 	LodeAddressSpaces *self, uint32_t pid, uint64_t time_ns, const LodeMappedRange *range);
@@ -59,14 +59,13 @@ void lode_address_spaces_exit(LodeAddressSpaces *self, uint32_t pid);
 const char *lode_address_spaces_name(LodeAddressSpaces *self, const char *path);
 
 /*
- * Of a history, to be called once, before anything is looked up. Mappings that overlap each other
- * so often that no real program can have made them are there, but what lay there earlier is
- * forgotten: nothing is found for those times. How many mappings that is so for. When it is
- * cancelled it ends early, and what is found then is wrong.
+ * Ends a history; called once, before anything is looked up. Where mappings overlap each other more
+ * often than in any real program, earlier mappings are forgotten: nothing is found for those times.
+ * Gives the number of such mappings. If it is cancelled it ends early, and look-ups are wrong.
  */
 uint64_t lode_address_spaces_freeze(LodeAddressSpaces *self, const LodeProgress *progress);
 
-/* What these are accounted for under. */
+/* The reason under which these are accounted for. */
 extern const char lode_address_spaces_why_forgotten[];
 
 typedef struct {
@@ -74,7 +73,7 @@ typedef struct {
 } LodeMappedPeriod;
 
 typedef struct {
-	uint64_t time_ns; /* 0: before anything is told of */
+	uint64_t time_ns; /* 0: before the first event */
 	uint64_t end_ns;  /* when the next one came about; UINT64_MAX: none did */
 	uint32_t parent;  /* that it was a copy of; UINT32_MAX: none, it was empty */
 } LodeAddressSpaceBirth;
@@ -84,8 +83,8 @@ LodeAddressSpaceBirth lode_address_spaces_find_birth(
 	LodeAddressSpaces *self, uint32_t pid, uint64_t time_ns);
 
 /*
- * What lay at an address at that time, or NULL: of a history the mapping as it came about, valid as
- * long as the spaces; of the present what is left of it there, valid until the next call.
+ * The mapping at an address at that time, or NULL. With a history it is the mapping as it was made,
+ * valid as long as the spaces; without one the part of it that is left, valid until the next call.
  * `out_period`, which may be NULL, is for how long a look-up gives the same, at least; untouched
  * when that cannot be told, as always without a history.
  */
@@ -98,10 +97,10 @@ const LodeMappedRange *lode_address_spaces_find_code(LodeAddressSpaces *self, ui
 	uint64_t address, uint64_t time_ns, LodeMappedPeriod *out_period,
 	const LodeMappedRange **out_under);
 
-/* Of the present: calls the anonymous mapping that holds a stack pointer the stack of that thread
- * of its process. */
+/* Without a history: names the anonymous mapping that holds a stack pointer the stack of that
+ * thread of its process. */
 void lode_address_spaces_set_stack(
 	LodeAddressSpaces *self, uint32_t pid, uint64_t pointer, uint32_t ordinal);
 
-/* Of the present: how often anything changed; what was found before is stale when this differs. */
+/* Without a history: the number of changes; earlier results are stale when this differs. */
 uint64_t lode_address_spaces_generation(const LodeAddressSpaces *self);

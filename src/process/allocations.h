@@ -20,7 +20,7 @@ void lode_allocations_take(LodeAllocations *self, LodeAllocationLog *log);
 /* Instead of one that cannot be read: what is wrong with it is accounted for. */
 void lode_allocations_pass_over(LodeAllocations *self, const GError *why);
 
-/* What the logs lack, and logs that were skipped, as unresolved. */
+/* Adds missing records of the logs, and skipped logs, to the recording as unresolved. */
 void lode_allocations_account(const LodeAllocations *self, LodeRecording *recording);
 
 /* All of them, LodeAllocationLog, in the order in which they were taken; borrowed. */
@@ -30,6 +30,6 @@ const GPtrArray *lode_allocations_all(const LodeAllocations *self);
 uint32_t lode_allocations_find(
 	LodeAllocations *self, uint32_t pid, uint64_t since_ns, uint64_t time_ns);
 
-/* What the thread pointer of a thread of this log was at that time. */
+/* The thread pointer of a thread of this log at that time. */
 bool lode_allocations_find_thread_pointer(
 	LodeAllocations *self, uint32_t log, uint32_t tid, uint64_t time_ns, uint64_t *out_pointer);

@@ -21,7 +21,7 @@ enum { LODE_CALLER_IN_KERNEL = LODE_NONE - 1 };
 
 enum { LODE_MAX_CALLERS = 1024 }; /* of a chain; what leads there is left out */
 
-/* Whether samples of an event tell of their callers. */
+/* Whether samples of an event have their callers. */
 bool lode_call_chain_is_recorded(const LodePerfEvent *event);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What ChampSim's records say of an instruction beside its addresses: whether it branches, and its
- * registers, from which ChampSim derives of what kind a branch is:
+ * The fields of ChampSim's records beside addresses: whether an instruction branches, and its
+ * registers, from which ChampSim derives the kind of a branch:
  *
  *   kind             writes     reads
  *   direct jump      ip         –
@@ -32,7 +32,7 @@ enum {
 bool lode_champsim_instruction_decode(
 	LodeReferenceInstruction *out, const uint8_t *code, size_t size, uint64_t address);
 
-/* Of the code of a trace, by its mappings. */
+/* The instructions of a trace's code, by its mappings. */
 typedef struct LodeChampsimInstructions LodeChampsimInstructions;
 
 /* Borrows the description; references are numbered from `first_reference`. */

@@ -59,8 +59,8 @@ uint32_t lode_code_images_add(LodeCodeImages *self, const LodeImageIdentity *ide
  */
 uint32_t lode_code_images_add_kind(LodeCodeImages *self, LodeImageKind kind, const char *path);
 
-/* The first image of the same path that was found to be the same file, often itself: a recording
- * may tell of one file by its build-id, another by its inode. */
+/* The first image of the same path that was found to be the same file, often itself: one recording
+ * may identify a file by its build-id, another by its inode. */
 uint32_t lode_code_images_same_file(LodeCodeImages *self, uint32_t image);
 
 /* Where the file of an image lies, as a running process shows; before it is looked for. */

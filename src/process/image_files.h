@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a recording knows of a file that was mapped. Strings are borrowed. */
+/* The data of a mapped file in a recording. Strings are borrowed. */
 typedef struct {
 	const char *path;        /* as the process had it */
 	const char *build_id;    /* hex; NULL: not known */
@@ -58,8 +58,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeImageFiles, lode_image_files_free)
 /* A folder with the recorded machine's files at their paths. Errors: _IO. */
 bool lode_image_files_add_root(LodeImageFiles *self, const char *folder, GError **error);
 
-/* What lies at a recorded path below the first root that has it; NULL: nothing. The caller frees
- * it. */
+/* The file at a recorded path below the first root that has one; NULL: none. The caller frees it.
+ */
 char *lode_image_files_find_below_roots(const LodeImageFiles *self, const char *path);
 
 /* Whether the first bytes of a file, unpacked, are those of a binary or an archive. */

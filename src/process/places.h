@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lies at a run-time address: the one answer for recordings, traces and what runs.
+ * Resolves run-time addresses, for recordings, traces and running processes.
  *
  *   mappings, execs, forks, exits ─▶ address spaces, over time or now
  *                                        │ (process, time, address)
@@ -9,7 +9,7 @@
  *                                              ├─ made at run time ─▶ image, address
  *                                              └─ nothing known ─▶ outcome
  *
- * Several recordings are several worlds: each has its own processes and times. Time is the
+ * Several recordings are independent: each has its own processes and times. Time is the
  * recording's: nanoseconds, numbers of samples or of references.
  */
 #pragma once
@@ -40,7 +40,7 @@ typedef enum {
 	LODE_PLACE_N_OUTCOMES,
 } LodePlaceOutcome;
 
-/* A mapping as a recording told of it. */
+/* A mapping as it was recorded. */
 typedef struct {
 	LodeMemoryMapping mapping; /* the name is the places' */
 	uint64_t offset;           /* of its start in the file */
@@ -57,8 +57,8 @@ typedef struct {
 	LodeJitCodeSet *jit;    /* where code made at run time is looked up, and added when it is
 	                           found; NULL: nowhere */
 	bool is_live;           /* of what runs: only the present is known */
-	/* Of a trace, which tells of all mappings: memory that may not be executed is ignored, and
-	 * none taken for a copy of a file's text. */
+	/* For a trace, which has all mappings: memory that may not be executed is ignored, and none
+	 * is taken for a copy of a file's text. */
 	bool is_for_code;
 	const char *proc; /* where processes lead to their files, "/proc"; NULL: nowhere */
 	/* Called where nothing is known to lie, which may be asked for elsewhere, and noted; true:
@@ -75,14 +75,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePlaces, lode_places_free)
  * Live places have the one. */
 uint32_t lode_places_begin(LodePlaces *self);
 
-/* What follows is of this recording, which is begun if it is not. */
+/* Selects the recording of all later calls, and begins it if it is new. */
 void lode_places_select(LodePlaces *self, uint32_t recording);
 uint32_t lode_places_selected(const LodePlaces *self);
 
 /*
- * What happened, in any order; live, in its own. Records that say nothing of memory are ignored,
- * and mappings of the kernel. A mapped jitdump, and the perf map of a process with executable
- * memory of no file, are added to the set of code, when they are there.
+ * Adds a record; in any order, live places in the order of time. Records that do not concern memory
+ * are ignored, and mappings of the kernel. A mapped jitdump, and the perf map of a process with
+ * executable memory of no file, are added to the set of code, when they are there.
  */
 void lode_places_note(LodePlaces *self, const LodePerfRecord *record, uint64_t time);
 
@@ -95,8 +95,8 @@ void lode_places_limit(LodePlaces *self, uint32_t pid, uint64_t begin, uint64_t 
 
 /*
  * Ends a recording, before anything is looked up; none for live places. `data`, which may be NULL,
- * is where it stands in: its own list of files, and its host and end, complete what the mappings
- * tell of their files. Cancelled, the recording is of no use.
+ * is where it stands in: its own list of files, and its host and end, complete the mappings' data
+ * of their files. If it is cancelled, the recording cannot be used.
  */
 void lode_places_freeze(
 	LodePlaces *self, LodePerfData *data, const char *path, const LodeProgress *progress);
@@ -118,7 +118,7 @@ LodePlaceOutcome lode_places_find(
  * code made at run time. */
 LodeMappedPeriod lode_places_period(const LodePlaces *self);
 
-/* What is mapped at a run-time address, code or not; `file` is the number of the mapping. NULL:
+/* The mapping at a run-time address, of code or not; `file` is the number of the mapping. NULL:
  * nothing. Valid until the next call. */
 const LodeMappedRange *lode_places_find_mapping(
 	LodePlaces *self, uint32_t pid, uint64_t time, uint64_t address);

@@ -27,7 +27,7 @@ typedef struct {
 	uint64_t since_ns; /* until the next of the same mapping; the first one's is 0 */
 } LodeThreadStack;
 
-/* What is asked of the caller about a mapping that may be a stack. */
+/* A mapping that may be a stack, as the caller describes it. */
 typedef struct {
 	uint64_t start, end;
 	bool has_guard; /* below it nothing may be accessed, by a mapping of its own */

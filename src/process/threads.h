@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The threads of all processes. What happened is applied as it is told, or kept and applied in the
- * order of time when all is there.
+ * The threads of all processes. Events are applied at once, or kept and applied in the order of
+ * time when all are there.
  */
 #pragma once
 

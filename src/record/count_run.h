@@ -38,18 +38,18 @@ typedef struct {
 } LodeCountRun;
 
 /*
- * What a user is told before a program is counted that takes so many seconds of processor time by
- * itself: "4 to 60 s". How many instructions these are is not known, nor how long qemu takes for
- * each: the range is that of the programs of bench/count_estimate.sh, and wider; one that waits for
+ * The estimate shown before a program is counted that takes so many seconds of processor time by
+ * itself: "4 to 60 s". Neither the number of its instructions nor qemu's time for each is known:
+ * the range is wider than that of the programs of bench/count_estimate.sh. A program that waits for
  * memory most of the time is counted sooner. NULL: it is not long. The caller owns it.
  */
 char *lode_count_run_wait(double native_seconds, bool has_caches);
 
 /*
- * What a user is told while `done` instructions have been executed, and `per_second` are: "2.0
- * billion instructions, up to 40 s left". How many there will be is at most what the processor
- * could execute in the time of the program by itself; of most programs it is a half to a quarter,
- * and where they waited for memory a fraction. The caller owns it.
+ * The text shown after `done` instructions, at `per_second` instructions a second: "2.0 billion
+ * instructions, up to 40 s left". The total is at most what the processor could execute in the
+ * program's own time; most programs execute a half to a quarter of that, programs that wait for
+ * memory a fraction. The caller owns it.
  */
 char *lode_count_run_remaining(double done, double per_second, double native_seconds);
 

@@ -25,7 +25,7 @@ typedef struct {
 	GHashTable *older;  /* private: children that ran before */
 } LodeCpuMeter;
 
-/* What counts begins now; `proc` is borrowed. `is_new`: the process has done nothing yet, although
+/* Begins the measurement; `proc` is borrowed. `is_new`: the process has done nothing yet, although
  * it was forked before. */
 void lode_cpu_meter_begin(LodeCpuMeter *self, const char *proc, pid_t pid, bool is_new);
 void lode_cpu_meter_clear(LodeCpuMeter *self);

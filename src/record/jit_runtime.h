@@ -28,12 +28,13 @@ typedef struct {
 	GHashTable *old_dumps;             /* private: name → its time, before the program ran */
 	GHashTable *processes;             /* private: recorded ones, as a set of their ids */
 	GHashTable *held; /* private: path that a dump will have → descriptor; it has none now */
-	bool are_dumps_ours; /* private: nobody else asked for them */
+	bool are_dumps_ours; /* private: not requested by the user */
 } LodeJitRuntime;
 
 /*
- * What to run in place of `argv`, which is copied, so that dumps come to lie in `directory`. Never
- * NULL; a program that does not exist is not a runtime. Node.js is asked which options it has.
+ * The command to run in place of `argv`, which is copied, so that dumps are written to `directory`.
+ * Never NULL; a program that does not exist is not a runtime. Node.js is run once to list its
+ * options.
  */
 LodeJitRuntime *lode_jit_runtime_prepare(const char *const *argv, const char *directory);
 void lode_jit_runtime_free(LodeJitRuntime *self);
@@ -50,8 +51,8 @@ void lode_jit_runtime_add_mapping(LodeJitRuntime *self, uint32_t pid, const char
 
 /*
  * After the program has ended: moves the dumps that recorded processes left in its current
- * directory, unless it was the user who asked for them, and appends the paths of all to `out_files`
- * (char *, sorted). Files of other processes, and what is not a dump, stay as they are. What cannot
- * be moved is used where it is.
+ * directory, unless the user requested them, and appends the paths of all to `out_files` (char *,
+ * sorted). Files of other processes, and files that are not dumps, stay as they are. A dump that
+ * cannot be moved is used where it is.
  */
 void lode_jit_runtime_collect(LodeJitRuntime *self, GPtrArray *out_files);

@@ -38,7 +38,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeKeptFiles, lode_kept_files_free)
 /* An executable mapping, as it is seen. Copies the path. */
 void lode_kept_files_add(LodeKeptFiles *self, const LodeMappedFile *mapped);
 
-/* LodeKeptFile *, by path and then by what the kernel says of the file. */
+/* LodeKeptFile *, by path and then by the kernel's identity of the file. */
 const GPtrArray *lode_kept_files_list(LodeKeptFiles *self);
 
 /* How many there are: it grows when something new is executed. */

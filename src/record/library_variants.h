@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two runs of one program take the same way through its libraries only when these choose the same
- * variants of their functions. glibc chooses by what the processor can do, and QEMU's can do
- * less: no AVX-512. So the native run is told to do without, and the counted one is
- * given the thresholds that the native one has (from which size on memcpy uses `rep movsb`…).
+ * Two runs of one program execute the same code of its libraries only when these choose the same
+ * variants of their functions. glibc chooses by the processor's features, and QEMU's processor has
+ * fewer: no AVX-512. So the native run does not use it, and the counted run gets the thresholds of
+ * the native one (the size from which memcpy uses `rep movsb`…).
  *
  * glibc manual, "Tunables": hwcaps, x86_rep_movsb_threshold and others, in GLIBC_TUNABLES.
  */

@@ -49,9 +49,9 @@ typedef struct {
 } LodeMemoryRecording;
 
 /*
- * Runs and waits. What cannot be had (a static program's allocations, fixed addresses in a
- * container) is noted, and the rest recorded. Errors as lode_perf_sampler_run(); _NOT_FOUND where
- * the preloaded library is not installed.
+ * Runs and waits. Parts that are not available (a static program's allocations, fixed addresses in
+ * a container) are noted, and the rest is recorded. Errors as lode_perf_sampler_run(); _NOT_FOUND
+ * where the preloaded library is not installed.
  */
 LodeMemoryRecording *lode_memory_recording_run(
 	const LodeMemoryRecordingOptions *options, const LodeProgress *progress, GError **error);

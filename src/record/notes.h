@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What a person should know while a recording goes on: told by the library, shown by its caller. */
+/* Notes for the user during a recording: made by the library, shown by its caller. */
 #pragma once
 
 #include <glib.h>
 
-/* What would help, which the caller knows how to ask for. */
+/* The remedy, whose option the caller knows. */
 typedef enum {
 	LODE_ADVICE_NONE,
 	LODE_ADVICE_RAISE_FREQUENCY,
@@ -12,7 +12,7 @@ typedef enum {
 } LodeAdvice;
 
 typedef struct {
-	/* NULL: nobody listens */
+	/* NULL: notes are dropped */
 	void (*take)(const char *text, LodeAdvice advice, void *user_data);
 	void *user_data;
 } LodeNotes;

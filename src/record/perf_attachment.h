@@ -17,7 +17,7 @@
 
 /*
  * Opens the events for all threads of a process, and begins them, except those that are stopped
- * while others tell of threads. *out_has_doubles: threads may be sampled twice, by what they
+ * while other events report threads. *out_has_doubles: threads may be sampled twice, by what they
  * inherited and by what was opened for them (record/perf_sources.h). Errors as
  * lode_perf_event_set_open(), and _NOT_FOUND when there is no such process.
  */

@@ -16,7 +16,7 @@ typedef struct {
 	struct perf_event_attr attr;
 	char *name;       /* as it was accepted: "cycles:upp" */
 	GArray *ids;      /* uint64_t, of each descriptor */
-	bool is_tracking; /* tells of mappings only, and is never stopped */
+	bool is_tracking; /* reports mappings only, and is never stopped */
 } LodePerfChoice;
 
 /*
@@ -29,8 +29,8 @@ bool lode_perf_choice_read_name(const LodePerfKernel *kernel, const char *name,
 
 /*
  * The events of the options, LodePerfChoice, as far as the kernel accepts them; the first (or the
- * tracking event, which is the last) tells of mappings. Appends to `note` what was conceded. The
- * caller owns the array. Errors: those of lode_perf_kernel_refuse(), and _USAGE.
+ * tracking event, which is the last) reports mappings. Appends to `note` how they differ from the
+ * options. The caller owns the array. Errors: those of lode_perf_kernel_refuse(), and _USAGE.
  */
 GPtrArray *lode_perf_choices_make(const LodePerfKernel *kernel,
 	const LodePerfSamplerOptions *options, GString *note, GError **error);

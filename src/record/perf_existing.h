@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was there before the recording, from /proc, as the records that the kernel would have
- * written: a process with its threads, names and mappings; the kernel and its modules.
+ * The state before the recording, from /proc, as the records that the kernel would have written: a
+ * process with its threads, names and mappings; the kernel and its modules.
  */
 #pragma once
 

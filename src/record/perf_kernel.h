@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of the kernel decides whether and how a program can be sampled: perf_event_open(2) and the
- * settings that bound it. Both are called through a table, so that tests can be a machine that has
- * a PMU or forbids everything.
+ * The part of the kernel that decides whether and how a program can be sampled: perf_event_open(2)
+ * and the settings that bound it. Both are called through a table, so that tests can simulate a
+ * machine that has a PMU or forbids everything.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ extern const LodePerfKernel lode_perf_kernel;
 /* The value of "perf_event_paranoid"; `otherwise` where it cannot be read. */
 int64_t lode_perf_kernel_setting(const LodePerfKernel *self, const char *name, int64_t otherwise);
 
-/* What is to be opened, for the message when it cannot be. */
+/* The event to open, for the message if it cannot be opened. */
 typedef struct {
 	const struct perf_event_attr *attr;
 	const char *event; /* "cycles:u" */

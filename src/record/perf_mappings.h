@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mappings that the kernel does not announce: the stack that a program finds when it starts, what
- * grows by mremap(2). What it does announce goes by; now and then the lists of the processes in
- * /proc are compared with it, and records are made for what is new.
+ * Mappings that the kernel does not announce: the initial stack of a program, and mappings that
+ * grow by mremap(2). The announced mappings are remembered; at intervals the lists of the processes
+ * in /proc are compared with them, and records are made for new mappings.
  *
  *   records of the rings ─▶ known ranges of each process ─┐
  *                          /proc/PID/maps ────────────────┴─▶ records of what is not known
  *
- * That something was unmapped is not told: what lies there no more is still taken to be mapped, by
- * us and by whoever reads the recording, until something else lies there.
+ * The kernel does not announce unmapping: a removed mapping counts as mapped, here and for readers
+ * of the recording, until a new one covers it.
  */
 #pragma once
 
@@ -34,9 +34,9 @@ void lode_perf_mappings_list(const LodePerfMappings *self, GArray *out_pids);
 void lode_perf_mappings_see(LodePerfMappings *self, const struct perf_event_header *record);
 
 /*
- * Looks at processes that execute a new program, and at all when so much time has gone by that it
- * costs next to nothing. Appends records, whose times are those of the look before: no mapping is
- * told later than it was there. True when all were looked at: what comes later is later than the
- * look before this one.
+ * Reads the mappings of processes that execute a new program, and of all processes at intervals so
+ * long that the cost is negligible. Appends records, whose times are those of the previous reading:
+ * no record is later than its mapping. True when all were read: later records are later than the
+ * reading before this one.
  */
 bool lode_perf_mappings_look(LodePerfMappings *self, uint64_t now_ns, GByteArray *out_records);

@@ -15,15 +15,15 @@
 typedef struct {
 	const char *name; /* as it was opened: "cpu-clock:u" */
 	const struct perf_event_attr *attr;
-	const uint64_t *ids; /* what PERF_SAMPLE_IDENTIFIER says of it */
+	const uint64_t *ids; /* its values of PERF_SAMPLE_IDENTIFIER */
 	size_t n_ids;
 	bool is_tracking; /* gives no samples */
 } LodePerfObservedEvent;
 
-/* Each may be NULL. What they are given is valid during the call. */
+/* Each may be NULL. Their arguments are valid during the call. */
 typedef struct {
-	/* Before the first record. All events have the same trailer after records that are no
-	 * samples, and PERF_SAMPLE_IDENTIFIER in front of samples. */
+	/* Before the first record. All events have the same trailer after records that are not
+	 * samples, and PERF_SAMPLE_IDENTIFIER before samples. */
 	void (*begin)(const LodePerfObservedEvent *events, size_t n_events, void *user_data);
 	/* Whole and aligned: a struct perf_event_header and its body. In the order of each CPU. */
 	void (*record)(const void *record, size_t size, void *user_data);

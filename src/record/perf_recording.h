@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What goes from the rings, and from /proc, into the file. A failure to write is kept until the
- * end, while the rings are still emptied.
+ * Copies records from the rings, and from /proc, into the file. A failure to write is kept until
+ * the end, while the rings are still emptied.
  */
 #pragma once
 
@@ -18,11 +18,11 @@ typedef struct {
 	LodePerfEventSet *events;
 	LodePerfWriter *writer;
 	LodePerfTally tally;
-	const LodePerfObserver *observer; /* NULL: nobody */
+	const LodePerfObserver *observer; /* may be NULL */
 	bool follows_mappings;            /* as in LodePerfSamplerOptions */
 	LodePerfMappings *mappings;       /* NULL: the kernel's word is enough */
 	const char *page_output;          /* as in LodePerfSamplerOptions */
-	LodePageSurvey *pages;            /* NULL: nobody asks for it */
+	LodePageSurvey *pages;            /* NULL: not wanted */
 	LodePerfSources *sources;         /* NULL: no thread is sampled twice */
 	GByteArray *kernel;               /* records of its mappings; NULL: not sampled */
 	GByteArray *unwrapped;            /* a record of a ring's end and start, for the observer */
@@ -56,7 +56,7 @@ void lode_perf_recording_add_kernel(LodePerfRecording *self);
 /* Adds the threads and mappings of a process that ran before. */
 void lode_perf_recording_add_process(LodePerfRecording *self, pid_t pid, bool has_data);
 
-/* What the end of the file says of what was recorded; all borrowed. */
+/* The inputs for the description at the end of the file; all borrowed. */
 typedef struct {
 	const LodePerfSamplerOptions *options;
 	const char *const *program;  /* its command line, NULL-terminated */

@@ -33,7 +33,7 @@ typedef struct {
 	bool has_branch_stacks; /* -b */
 	bool has_call_chains;   /* by frame pointers, of the program's own calls */
 	bool has_user_registers;
-	/* What lies on the stack above the stack pointer, so many bytes; 0: none. Rounded up to a
+	/* The number of bytes of the stack above the stack pointer; 0: none. Rounded up to a
 	 * multiple of 8, and left out where the kernel has no dumps. */
 	uint16_t user_stack_bytes;
 	bool has_data_addresses; /* addr, data source, weight; and data mappings */
@@ -53,8 +53,8 @@ typedef struct {
 	const char *control_fifo;         /* lines enable, disable, stop; NULL: none */
 	unsigned delay_ms;                /* before sampling starts */
 	unsigned duration_ms;             /* then the program is ended by SIGTERM; 0: its own end */
-	const LodePerfObserver *observer; /* is told of each record as it is written; NULL */
-	LodeJitRuntime *runtime;          /* is told of processes and their mappings; NULL */
+	const LodePerfObserver *observer; /* gets each record as it is written; may be NULL */
+	LodeJitRuntime *runtime;          /* gets processes and their mappings; may be NULL */
 	bool *has_started;                /* set to true when the program is let go; may be NULL */
 	bool *is_refused; /* set to true when the kernel does not let us sample; may be NULL */
 	const char *const

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to record/: the descriptors that samples come from. A thread that began while its process
- * was attached to may have the same event twice on a CPU: inherited from the thread that started
- * it, and opened for it. Of each thread, event and CPU the samples of one descriptor are taken, the
- * one that is seen first, and the others are doubles.
+ * Private to record/: the descriptors that give samples. A thread that began while its process was
+ * attached to may have the same event twice on a CPU: inherited from the thread that started it,
+ * and opened for it. For each thread, event and CPU only the samples of one descriptor are kept,
+ * the one that is seen first; the others are doubles.
  */
 #pragma once
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What went by: the records of a ring are counted before they are written, and the files that were
- * mapped to be executed and the processes that were started remembered, so that nobody has to read
- * the recording again for it.
+ * Counts the records of a ring before they are written, and remembers the executable mapped files
+ * and the started processes, so that the recording need not be read again for them.
  */
 #pragma once
 
@@ -15,7 +14,7 @@ typedef struct {
 	uint64_t first_time_ns, last_time_ns; /* of samples; 0: none */
 	LodeKeptFiles *files;                 /* that were mapped to be executed */
 	GHashTable *processes;                /* started, not ended, as a set of their ids */
-	LodeJitRuntime *runtime;              /* is told of processes and mappings; NULL */
+	LodeJitRuntime *runtime;              /* gets processes and mappings; may be NULL */
 } LodePerfTally;
 
 void lode_perf_tally_init(LodePerfTally *self);

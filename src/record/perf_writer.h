@@ -5,9 +5,9 @@
  *   header │ ids of each event │ attributes │ records … │ table of features │ features
  *   └─ says how far the records go; kept up to date, as perf reads none where it says 0
  *
- * The file is written in place of its own name, not under another until it is whole: a recording
- * cannot be repeated, so that after a crash its records must be there and found. What stood there
- * before is kept as NAME.old, as perf does.
+ * The file is written under its final name from the start: a recording cannot be repeated, so that
+ * after a crash its records must be there and found. An earlier file is kept as NAME.old, as perf
+ * does.
  *
  * Format: tools/perf/Documentation/perf.data-file-format.txt of Linux.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lode tells the library that it preloads to apply a placement, and what that answers: one
+ * The orders of lode to the library that it preloads to apply a placement, and the answers: one
  * file that both map. Plain C without any library, as the preloaded one is nothing else.
  *
  *   │ header, with counters │ threads │ masks │ pieces │ objects │ names │

@@ -16,8 +16,8 @@ char *lode_preloaded_library_find(const char *folder, const char *name, GError *
 /* Likewise of a library that is loaded by other means, whatever its path. */
 char *lode_preloaded_library_locate(const char *folder, const char *name, GError **error);
 
-/* An environment like `environment` (NULL: ours) with the library in front of those that are
- * preloaded already; the caller frees it by g_strfreev(). */
+/* An environment like `environment` (NULL: ours) with the library before those that are preloaded
+ * already; the caller frees it by g_strfreev(). */
 char **lode_preloaded_library_environment(const char *const *environment, const char *library);
 
 /*

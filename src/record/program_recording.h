@@ -29,8 +29,8 @@ typedef enum {
 
 typedef struct {
 	const char *const *argv; /* NULL-terminated; argv[0] is found in PATH */
-	/* Of samples only: a process to attach to, for as long as argv runs, which may be empty; 0:
-	 * none. */
+	/* For sampling only: a process to attach to, for as long as argv runs, which may be empty;
+	 * 0: none. */
 	pid_t pid;
 	unsigned duration_ms;  /* likewise: of the recording; 0: to the program's end */
 	const char *directory; /* where recordings and logs go; must exist */
@@ -54,13 +54,12 @@ typedef struct {
 } LodeProgramRecordingOptions;
 
 /*
- * Runs and waits. Of two runs, the first has our standard input and output; the second reads the
- * same input again and its output is discarded. Where standard input cannot be read twice, the
- * program was ended by a signal, or its code is made at run time and so is different in each run,
- * there is one run only. The caller clears `out_run`. A program that a signal ended before anything
- * could be recorded leaves no recordings, which is not an error. Errors: what
- * lode_perf_sampler_run() and lode_count_run() say, when nothing else can be
- * done instead.
+ * Runs and waits. If there are two runs, the first has our standard input and output; the second
+ * reads the same input again and its output is discarded. Where standard input cannot be read
+ * twice, the program was ended by a signal, or its code is made at run time and so is different in
+ * each run, there is one run only. The caller clears `out_run`. A program that a signal ended
+ * before anything could be recorded leaves no recordings, which is not an error. Errors: those of
+ * lode_perf_sampler_run() and lode_count_run(), if there is no alternative.
  */
 bool lode_program_recording_run(
 	const LodeProgramRecordingOptions *options, LodeRecordedRun *out_run, GError **error);

@@ -19,8 +19,8 @@ typedef struct {
 	const char *plugin_value;  /* a path */
 	const char *more_options;  /* of the plugin: "caches=…"; NULL: none */
 	const char *const *environment; /* of the program; NULL: ours */
-	/* What it forks and executes, see tools/qemu_plugin/follow.h. */
-	bool is_alone;           /* is left alone */
+	/* How its forks and executed programs are treated, see tools/qemu_plugin/follow.h. */
+	bool is_alone;           /* they are not recorded */
 	const char *const *only; /* record only programs of these names; NULL: all */
 } LodeQemuProgram;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every way of recording a program gives: files to import, and how the program ended. */
+/* The result of every way of recording a program: files to import, and how the program ended. */
 #pragma once
 
 #include <glib.h>

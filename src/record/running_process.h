@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process that runs already is called, by /proc. */
+/* The name of a process that runs already, by /proc. */
 #pragma once
 
 #include <glib.h>

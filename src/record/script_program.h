@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is run in place of a script: the interpreter that its first line names.
+ * The program that is run in place of a script: the interpreter that its first line names.
  */
 #pragma once
 

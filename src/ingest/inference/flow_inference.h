@@ -51,8 +51,9 @@ typedef struct {
  * Fills the counts of blocks and edges, whole numbers in units of `unit`. For each block the flow
  * in (and from outside, where it is an entry) equals its count equals the flow out (and to the
  * outside, where it is an exit). A block that no exit can be reached from may be left anywhere.
- * What no flow can reach gets 0. Input that already is such a flow stays as it is. Deterministic.
- * The model: docs/inference.md. Errors: _LIMIT when the graph or a count is too large.
+ * Blocks and edges that no flow can reach get 0. Input that already is such a flow stays as it is.
+ * Deterministic. The model: docs/inference.md. Errors: _LIMIT when the graph or a count is too
+ * large.
  */
 bool lode_flow_inference_solve(const LodeInferenceGraph *graph, const LodeInferenceOptions *options,
 	LodeInferenceResult *out, GError **error);

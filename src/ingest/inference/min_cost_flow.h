@@ -2,11 +2,11 @@
 /*
  * Minimum-cost flow: nodes that have something to send or need it, arcs with a capacity and a cost
  * per unit. Successive shortest paths: a search finds the node in need that is nearest to one that
- * still has an excess (Dijkstra on reduced costs), and what fits is sent along the path; most
- * functions are done by a few short ones. What is left after some work is sent by the primal-dual
- * method: one search from all that have an excess to all needs, then all that fits along paths of
- * reduced cost 0 (Dinic's blocking flows), again until nothing is left. Long searches, each for one
- * path only, would take most of the time of a large function.
+ * still has an excess (Dijkstra on reduced costs), and as much flow as fits is sent along the path;
+ * most functions need a few short paths. After a bound of work the remaining flow is sent by the
+ * primal-dual method: one search from all nodes with an excess to all needs, then blocking flows
+ * along paths of reduced cost 0 (Dinic), repeated until no excess is left. Long searches, each for
+ * one path only, would take most of the time of a large function.
  *
  * R. Ahuja, T. Magnanti, J. Orlin: "Network Flows", 1993, chapters 9.7, 9.8.
  */
@@ -49,8 +49,9 @@ LodeMinCostFlowStatus lode_min_cost_flow_solve(LodeMinCostFlow *self, uint64_t m
 
 int64_t lode_min_cost_flow_sent(const LodeMinCostFlow *self, uint32_t arc);
 
-/* Of an optimal flow: above 0 where every optimal flow leaves the arc empty, below 0 where full. */
+/* The reduced cost of an arc in an optimal flow: above 0 where every optimal flow leaves the arc
+ * empty, below 0 where full. */
 int64_t lode_min_cost_flow_reduced_cost(const LodeMinCostFlow *self, uint32_t arc);
 
-/* What a node has still to send (or needs, when negative); 0 everywhere when optimal. */
+/* The flow that a node has still to send (or needs, when negative); 0 everywhere when optimal. */
 int64_t lode_min_cost_flow_excess(const LodeMinCostFlow *self, uint32_t node);

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What may have made a value. */
+/* The kinds of instruction that may have made a value. */
 typedef enum {
 	LODE_NEED_LOAD,
 	LODE_NEED_LOAD_POINTER,
@@ -63,7 +63,7 @@ typedef struct {
 	const LodeDependenceWay *ways;
 } LodeDependenceGraph;
 
-/* What was found for one instruction. */
+/* The result for one instruction. */
 typedef struct {
 	uint16_t needs;   /* bits of LodeNeed that hold in half of its executions */
 	uint16_t address; /* likewise, of the registers that its addresses are made of */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What decoding says of one function, as far as it executed: of each instruction a code and its
- * block, and the blocks that these lie in. Private to ingest/join/.
+ * The decoded code of one function, as far as it executed: the code and the block of each
+ * instruction, and these blocks. Private to ingest/join/.
  *
- * Where executions are inferred, functions are decoded for that; what was found is kept, so that
- * the step that decodes has it.
+ * Where executions are inferred, functions are decoded for the inference; the result is kept for
+ * the step that decodes.
  */
 #pragma once
 
@@ -30,8 +30,8 @@ typedef struct {
 /* An empty array of LodeJoinFunctionCode, which are cleared with it. */
 GArray *lode_join_function_codes_new(void);
 
-/* Takes what the control flow says of n instructions, whose addresses ascend. What linear decoding
- * skipped (a jump after a prefix) is decoded alone. */
+/* Takes the code of n instructions, whose addresses ascend, from the control flow. An instruction
+ * that linear decoding skipped (a jump after a prefix) is decoded alone. */
 void lode_join_function_code_take(LodeJoinFunctionCode *self, const LodeControlFlow *flow,
 	const LodeJoinFunctionBytes *bytes, const uint64_t *addresses, uint32_t n);
 void lode_join_function_code_clear(LodeJoinFunctionCode *self);
@@ -39,7 +39,7 @@ void lode_join_function_code_clear(LodeJoinFunctionCode *self);
 /* Moves all but the function that it is of; what is left in `from` is not decoded. */
 void lode_join_function_code_move(LodeJoinFunctionCode *self, LodeJoinFunctionCode *from);
 
-/* Those of `known`, a GArray of LodeJoinFunctionCode by (image, address), for the same instructions
- * of the function; NULL: there are none. */
+/* The code in `known`, a GArray of LodeJoinFunctionCode by (image, address), for the same
+ * instructions of the function; NULL: there is none. */
 LodeJoinFunctionCode *lode_join_function_code_find(
 	GArray *known, const LodeProfile *profile, const LodeFunction *function);

@@ -35,7 +35,7 @@
 #include "sources/load_map_set.h"
 #include "sources/recording.h"
 
-/* What a recording is joined with; all borrowed. */
+/* The inputs with which a recording is joined; all borrowed. */
 typedef struct {
 	const LodeLoadMapSet *load_maps;
 	const LodeJitCodeSet *jit;
@@ -68,8 +68,8 @@ bool lode_join_events(
 void lode_join_events_clear(LodeJoinEvents *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeJoinEvents, lode_join_events_clear)
 
-/* The event of a sampled column by the column's name; a counted one may have the same. Those of a
- * trace are named as they are in the profile. Where there is none, the profile's weight. */
+/* The event of a sampled column by the column's name; a counted one may have the same. Columns of a
+ * trace are named as they are in the profile. Without such an event, the profile's weight. */
 uint32_t lode_join_find_event(const LodeProfile *profile, const LodeRecording *recording,
 	const LodeJoinEvents *events, const char *name);
 
@@ -152,12 +152,12 @@ typedef struct {
 	double count;
 } LodeJoinTransfer;
 
-/* LodeJoinTransfer; the caller owns them. What leaves from no known instruction is accounted for.
+/* LodeJoinTransfer; the caller owns them. Transfers from no known instruction are accounted for.
  */
 GArray *lode_join_transfers(
 	LodeProfile *profile, const LodeJoinImages *images, const LodeRecording *recording);
 
-/* What the decoder and the control flow say of an executed instruction. */
+/* The code of an executed instruction, from the decoder and the control flow. */
 typedef struct {
 	uint64_t target; /* of a direct branch; else 0 */
 	uint32_t kinds;
@@ -192,7 +192,8 @@ void lode_join_causes(
 /* Finds what each instruction's operands come from, by the edges and costs. */
 void lode_join_dependences(LodeProfile *profile, unsigned n_workers, LodeJoinCode *codes);
 
-/* What the operands of an instruction access: numbers of LodeMemoryObjects; 0: unknown. */
+/* The objects that the operands of an instruction access: numbers of LodeMemoryObjects; 0: unknown.
+ */
 typedef struct {
 	uint32_t numbers[2];
 } LodeJoinOperands;
@@ -217,7 +218,7 @@ void lode_join_attributes(LodeProfile *profile, const LodeJoinImages *images,
 void lode_join_account(LodeProfile *profile, const LodeRecording *recorded,
 	const LodeJoinImages *images, const LodeJoinCode *codes);
 
-/* What the accesses of a reading are joined with; borrowed. */
+/* The inputs with which the accesses of a reading are joined; borrowed. */
 typedef struct {
 	LodeMemoryReading *reading;
 	const LodeRecording *recording;

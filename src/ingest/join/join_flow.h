@@ -27,19 +27,19 @@ uint32_t lode_join_flow_following(const LodeJoinFlow *self, uint32_t index);
 void lode_join_flow_add_edge(
 	LodeJoinFlow *self, uint32_t source, uint32_t target, LodeEdgeKind kind, double count);
 
-/* What an instruction executed more often than is known to flow into it; 0 when not. */
+/* The executions of an instruction above its known inflow; 0 if there are none. */
 double lode_join_flow_lack(const LodeJoinFlow *self, uint32_t index);
 
 /*
- * What callgrind never writes, by rule; each only where the counts of both ends agree. Gives the
- * number of returns that left a callee but never arrived, or the other way.
+ * Adds transfers that callgrind never writes, by rule; each only where the counts of both ends
+ * agree. Gives the number of returns that left a callee but never arrived, or the other way.
  */
 double lode_join_unwritten(LodeJoinFlow *self);
 
 /*
  * Gives the dynamic linker's resolver its own jumps back: callgrind takes it off its call stack
- * first, and so writes the jump to what was resolved as a call by the resolver's caller. To be
- * called before transfers are added; leaves them out of order.
+ * first, and so writes the jump to the resolved function as a call by the resolver's caller. The
+ * caller calls it before transfers are added; it leaves them out of order.
  */
 void lode_join_reroute_resolver(LodeJoinFlow *self);
 

@@ -17,7 +17,7 @@ typedef struct {
 	double count;
 } LodeInferredSpan;
 
-/* What is known of one function; borrowed. Sorted by address; all lie in it or begin in it. */
+/* The known data of one function; borrowed. Sorted by address; all lie in it or begin in it. */
 typedef struct {
 	uint32_t image;
 	const LodeBinaryFunction *function;

@@ -35,8 +35,7 @@ typedef struct {
 typedef struct {
 	void (*take)(const LodeLiveSample *sample, void *user_data);
 	void *user_data;
-	const char *proc; /* where processes tell of mappings that no record told of: "/proc"; NULL:
-	                     nowhere */
+	const char *proc;   /* "/proc", for mappings that no record announced; NULL: none */
 	gint64 patience_us; /* to wait for the branch targets of an image; negative: until they are
 	                       read */
 	bool charges_next_access;  /* in place of the access that a timer waited for */
@@ -56,7 +55,7 @@ void lode_live_addresses_add_event(LodeLiveAddresses *self, const LodePerfObserv
 
 /*
  * Takes whole records, one after the other, and gives samples in the order of time; between calls
- * that is the order of the calls. What cannot be read is passed over and counted.
+ * that is the order of the calls. Records that cannot be read are skipped and counted.
  */
 void lode_live_addresses_add(LodeLiveAddresses *self, const void *records, size_t size);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a running program has allocated what it accesses. Its allocation logs grow meanwhile: they
- * are read again from time to time, as an import reads them, with what was mapped until then. What
- * was allocated since has no site yet. Private to ingest/live/.
+ * The allocation sites of the memory that a running program accesses. Its allocation logs grow
+ * meanwhile: they are read again from time to time, as an import reads them, with the mappings
+ * until then. Blocks allocated since then have no site yet. Private to ingest/live/.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeLiveSites, lode_live_sites_free)
 /* A mapping, a fork, an exec or an exit; others are ignored. */
 void lode_live_sites_note(LodeLiveSites *self, const LodePerfRecord *record);
 
-/* Reads the logs again if it is time to. What was found before is no longer valid. */
+/* Reads the logs again if it is time to. Earlier results are no longer valid. */
 void lode_live_sites_refresh(LodeLiveSites *self);
 
 /* As they were read last; NULL: not yet. */

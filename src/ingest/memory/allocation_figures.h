@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each way to allocate had at the peak, at the end, and for how long; what each site had at
- * most. All processes are on one axis of time. Private to ingest/.
+ * The figures of allocations: for each path the bytes at the peak, at the end, and the lifetimes;
+ * for each site its own peak. All processes are on one axis of time. Private to ingest/.
  */
 #pragma once
 
 #include "model/profile.h"
 #include "sources/allocation_log.h"
 
-/* Which path an allocation of a log took. */
+/* The path of an allocation of a log. */
 typedef struct {
 	const LodeAllocationLog *log;
 	const GArray *stack_paths;                 /* uint32_t of each of its stacks */

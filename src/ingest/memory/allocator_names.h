@@ -22,6 +22,6 @@ bool lode_allocator_names_is_allocator(const LodeAllocatorNames *self, const cha
 /* A library of a C or C++ or Rust implementation, or of an allocator: its name without a path. */
 bool lode_allocator_names_is_runtime(const LodeAllocatorNames *self, const char *library);
 
-/* What the user wants to be skipped; `function` NULL: unknown. */
+/* Whether the user's globs skip it; `function` NULL: unknown. */
 bool lode_allocator_names_is_skipped(
 	const LodeAllocatorNames *self, const char *function, const char *library);

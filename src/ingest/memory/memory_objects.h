@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which data object an instruction's operand is to, by the debug information: asked once for each,
- * and brought into the profile's own lists of types and members. Private to ingest/.
+ * The data object that an instruction's operand accesses, by the debug information: found once for
+ * each, and added to the profile's own lists of types and members. Private to ingest/.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 typedef struct LodeMemoryObjects LodeMemoryObjects;
 
-/* What debug information and symbols say. Texts are the profile's. */
+/* An object from debug information and symbols. Texts are the profile's. */
 typedef struct {
 	char *name;      /* "struct node.next"; NULL: nothing is known */
 	char *type_name; /* "struct node", where `name` is of a member of it; else NULL */

@@ -88,7 +88,7 @@ LodeMemoryReading *lode_memory_reading_new(const LodeMemoryReadingOptions *optio
 void lode_memory_reading_free(LodeMemoryReading *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemoryReading, lode_memory_reading_free)
 
-/* What follows is of this recording, of which the places tell; they count from 0. */
+/* Rows added from now on are of this recording, which the places know; recordings count from 0. */
 void lode_memory_reading_select(LodeMemoryReading *self, uint32_t recording);
 
 /* The first pass: what happened to threads. */
@@ -129,10 +129,10 @@ uint32_t lode_memory_reading_event(LodeMemoryReading *self, const char *name);
 void lode_memory_reading_add_traced(
 	LodeMemoryReading *self, uint32_t pid, const LodeReadAccess *access);
 
-/* What took away the line of the row that was added last; its `row` is filled in. */
+/* Adds the store that took away the line of the row that was added last; its `row` is filled in. */
 void lode_memory_reading_add_line_store(LodeMemoryReading *self, const LodeReadLineStore *store);
 
-/* What could not be told, as unresolved: of the logs, and threads that are too many. */
+/* Adds to the recording as unresolved: the faults of the logs, and threads beyond the limit. */
 void lode_memory_reading_account(const LodeMemoryReading *self, LodeRecording *recording);
 
 /* The mapping that an address was in, in any of the recordings, at the end of the program that a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is accessed, by all layers. The first that knows gives the name:
+ * The accessed object, by all layers. The first that has one gives the name:
  *
  *   type        the debug information says what the operand is to, or    "struct node.next"
  *               what the variable at the address is
@@ -32,7 +32,7 @@ typedef struct {
 	char *mapping;           /* equal texts are one pointer */
 } LodeLayers;
 
-/* What the address itself tells of. */
+/* The names found by the address itself. */
 typedef struct {
 	uint64_t address;
 	uint32_t size;

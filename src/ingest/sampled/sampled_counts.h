@@ -28,9 +28,10 @@ void lode_sampled_counts_init(LodeSampledCounts *self);
 void lode_sampled_counts_clear(LodeSampledCounts *self);
 
 /*
- * What a sample stands for, by event: LodePerfCount whose value is what its event counted since
- * its last sample, and never 0; `event` is the sample's. Valid until the next call. To be called
- * for each sample of the recording in the file's order. NULL: it has no counts, but a period.
+ * The counts of a sample, by event: LodePerfCount whose value is the count of its event since the
+ * last sample, never 0; `event` is the sample's. Valid until the next call. The caller calls it for
+ * each sample of the recording in the file's order. NULL: the sample has a period instead of
+ * counts.
  */
 const GArray *lode_sampled_counts_take(LodeSampledCounts *self, LodePerfData *data,
 	const LodePerfEvent *event, const LodePerfRecord *record);

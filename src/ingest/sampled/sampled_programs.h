@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which samples are of programs that are asked for: what each process executed, and when, from the
- * records that come with the samples. Private to ingest/sampled/.
+ * Selects the samples of chosen programs: the programs that each process executed, and when, are
+ * known from the records that come with the samples. Private to ingest/sampled/.
  */
 #pragma once
 

@@ -38,12 +38,13 @@ static inline void lode_sampled_rows_add(
 void lode_sampled_rows_add_branch(
 	LodeSampledRows *self, const LodePlace *source, const LodePlace *target);
 
-/* What ran between two branches: from the older one's target to the newer one's source; NULL for an
- * end whose place is unknown. Broken when these cannot belong together; then it is only counted. */
+/* Adds the code that ran between two branches: from the older one's target to the newer one's
+ * source; NULL for an end whose place is unknown. Broken when these cannot belong together; then it
+ * is only counted. */
 void lode_sampled_rows_add_range(
 	LodeSampledRows *self, const LodePlace *first, const LodePlace *last);
 
-/* What ran since the newest branch: where it ends is not recorded. */
+/* Adds the code that ran since the newest branch; its end is not recorded. */
 void lode_sampled_rows_add_newest(LodeSampledRows *self, const LodePlace *first);
 
 /*

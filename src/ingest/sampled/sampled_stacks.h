@@ -33,10 +33,10 @@ uint32_t lode_sampled_stacks_add(LodeSampledStacks *self, const LodeSampledAcces
 /* NULL: no sample had a call chain. */
 const LodeCallTree *lode_sampled_stacks_tree(const LodeSampledStacks *self);
 
-/* What the samples became, named; a sample's event is an index of the names. NULL: no sample had a
- * call chain. Strings are copied to `profile`; the caller frees the rest. */
+/* The stacks of the samples, with names; a sample's event is an index of the names. NULL: no sample
+ * had a call chain. Strings are copied to `profile`; the caller frees the rest. */
 LodeStacks *lode_sampled_stacks_name(LodeSampledStacks *self, LodeProfile *profile);
 const GPtrArray *lode_sampled_stacks_event_names(const LodeSampledStacks *self); /* char * */
 
-/* What could not be told, as unresolved. */
+/* Adds the stacks that could not be found to the recording as unresolved. */
 void lode_sampled_stacks_account(const LodeSampledStacks *self, LodeRecording *recording);

@@ -14,7 +14,7 @@ typedef struct {
 	uint32_t n_cores; /* thread t is on core t mod n; 0: each on its own */
 } LodeTracedBranchesOptions;
 
-/* Of all traces. */
+/* Shared by all traces. */
 typedef struct {
 	LodeTracedBranchesOptions options;
 	LodeRecording *recording; /* borrowed, as the images */
@@ -32,7 +32,7 @@ void lode_traced_branch_sums_clear(LodeTracedBranchSums *self);
 /* Accounts for code of which no image is known. */
 void lode_traced_branch_sums_finish(LodeTracedBranchSums *self);
 
-/* Of one trace, whose cores have seen nothing before. Borrows both. */
+/* For one trace, whose cores begin with empty predictors. Borrows both. */
 typedef struct LodeTracedBranches LodeTracedBranches;
 
 LodeTracedBranches *lode_traced_branches_new(

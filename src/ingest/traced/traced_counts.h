@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the frames of an address trace add up to: executions and data references of each
- * instruction, and how often control went from one to another.
+ * The sums of an address trace's frames: executions and data references of each instruction, and
+ * transfers of control between instructions.
  *
  *   invocations ─▶ counts by block, by pair of blocks of one thread ──fold──▶ by instruction
  *
@@ -25,7 +25,7 @@ enum {
 	LODE_TRACED_N_COLUMNS,
 };
 
-/* Of one trace, into rows that others share. Borrows both. */
+/* Counts one trace, into rows that other traces share. Borrows both. */
 LodeTracedCounts *lode_traced_counts_new(LodeTracedPlaces *places, LodeTracedRows *rows);
 void lode_traced_counts_free(LodeTracedCounts *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTracedCounts, lode_traced_counts_free)

@@ -35,24 +35,24 @@ typedef struct {
 	uint8_t ordinal; /* among the references of this kind by its instruction */
 } LodeTracedAccess;
 
-/* A stream of which all are kept, equal ones once with their number; it takes no room from others.
- * Of more than LODE_TRACED_MEMORY_ROWS that differ, those that come up later are left out. */
+/* Makes it a stream whose accesses are all kept, equal ones once with their number, without using
+ * the room of others. After LODE_TRACED_MEMORY_ROWS different ones, further ones are left out. */
 void lode_traced_memory_set_counted(LodeTracedMemory *self, uint32_t stream);
 
 /* Adds to a stream of this kind; `reference` does not tell accesses apart. */
 void lode_traced_memory_count(
 	LodeTracedMemory *self, uint32_t stream, const LodeTracedAccess *access);
 
-/* What took the line of a counted access away. */
+/* The store that took the line of a counted access away. */
 typedef struct {
-	uint64_t address;     /* of what it stored, in the line */
+	uint64_t address;     /* of the stored bytes, in the line */
 	uint32_t instruction; /* of LodeTracedCounts; LODE_NONE */
 	uint16_t thread;
 	uint16_t size;
 } LodeTracedStore;
 
-/* Notes it of the access that was counted last; equal ones of equal accesses once, with their
- * number. Of more than LODE_TRACED_MEMORY_ROWS that differ, later ones are left out. */
+/* Adds it to the access that was counted last; equal stores of equal accesses are kept once, with
+ * their number. After LODE_TRACED_MEMORY_ROWS different ones, further ones are left out. */
 void lode_traced_memory_count_store(
 	LodeTracedMemory *self, uint32_t stream, const LodeTracedStore *store);
 
@@ -73,10 +73,10 @@ void lode_traced_memory_keep(
 uint64_t lode_traced_memory_interval(const LodeTracedMemory *self, uint32_t stream);
 uint64_t lode_traced_memory_seen(const LodeTracedMemory *self, uint32_t stream);
 
-/* What was kept of it so far, LodeTracedAccess in their order; borrowed until more is. */
+/* The accesses kept so far, LodeTracedAccess in their order; borrowed until more are added. */
 const GArray *lode_traced_memory_rows(const LodeTracedMemory *self, uint32_t stream);
 
-/* What the rows are read with. */
+/* The inputs with which the rows are read. */
 typedef struct {
 	const LodeTraceDescription *description;
 	const LodeTracedRows *rows; /* of the instructions */

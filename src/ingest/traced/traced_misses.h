@@ -15,11 +15,11 @@
 #define LODE_TRACED_ACCESSES "accesses"
 
 typedef struct {
-	/* Of each cache and kind of reference; LODE_NONE: none. */
+	/* The column of each cache and kind of reference; LODE_NONE: none. */
 	uint32_t columns[LODE_HIERARCHY_MAX_CACHES][LODE_N_REFERENCE_KINDS];
-	/* Of each cache, the sum in recording->sums that its misses of data are in. */
+	/* For each cache, the sum in recording->sums of its misses of data. */
 	uint32_t sums[LODE_HIERARCHY_MAX_CACHES];
-	/* Of each class of misses of data in the first level, a column and a sum; LODE_NONE: they
+	/* For each class of misses of data in the first level, a column and a sum; LODE_NONE: they
 	 * are not classified. */
 	uint32_t class_columns[LODE_N_MISS_CLASSES], class_sums[LODE_N_MISS_CLASSES];
 } LodeTracedMisses;

@@ -23,8 +23,8 @@ typedef struct {
 LodeTracedPlaces *lode_traced_places_new_process(const LodeTraceDescription *description,
 	uint32_t pid, const LodeTracedPlacesOptions *options);
 
-/* Of a process that runs still: its description gets mappings, which are known once they are seen.
- * Code made at run time is not looked for. References are asked for in ascending order. */
+/* For a process that still runs: its description gets mappings as they are seen. Code made at run
+ * time is not searched. References are looked up in ascending order. */
 LodeTracedPlaces *lode_traced_places_new_live(const LodeTraceDescription *description, uint32_t pid,
 	const LodeTracedPlacesOptions *options);
 

@@ -24,7 +24,8 @@
 /* What is wrong with the file that a profile was made of, borrowed; NULL: it is whole. */
 const char *lode_traced_damage(const LodeProfile *profile);
 
-/* Of how many executions it is not known whether they were branches, where these are predicted. */
+/* The reason for executions of unknown code, which may be branches, where branches are predicted.
+ */
 #define LODE_TRACED_NO_CODE "branches are not predicted: no image of the code"
 
 typedef struct {
@@ -58,13 +59,13 @@ LodeRecording *lode_traced_recording_read(
  */
 typedef struct LodeLiveTraces LodeLiveTraces;
 
-/* `paths` is not looked at, and `function` is for the recorder: it is only named here. What the
- * options point to is borrowed until the end; files may be added to `jit` until then. */
+/* `paths` is ignored, and `function` is for the recorder: it is only named here. The options'
+ * pointers are borrowed until the end; files may be added to `jit` until then. */
 LodeLiveTraces *lode_live_traces_new(const LodeTracedRecordingOptions *options);
 void lode_live_traces_free(LodeLiveTraces *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeLiveTraces, lode_live_traces_free)
 
-/* What takes the frames; borrowed. */
+/* The receiver of the frames; borrowed. */
 const LodeTraceTaker *lode_live_traces_taker(const LodeLiveTraces *self);
 
 /* How many traces have ended. */
