@@ -15,6 +15,6 @@ GArray *lode_large_array_new(size_t element_size, size_t n);
 /* Asks for huge pages below memory that was not touched yet. */
 void lode_large_array_advise(void *data, size_t size);
 
-/* Whether memory for `n` elements can be had now. To be asked where an input says how many: GLib
- * ends the program when it gets none. */
+/* Whether memory for `n` elements is available now. Callers ask where an input gives the number:
+ * GLib ends the program when it gets no memory. */
 bool lode_large_array_has_room(size_t element_size, size_t n);

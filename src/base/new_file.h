@@ -4,8 +4,8 @@
  *
  *   .x.lode.4711-8f3a29c1.tmp  ── sync, rename, sync the folder ──▶  x.lode
  *
- * The temporary file is locked while it is made, so that one left by a killed process can be told
- * from one that is being written, and is removed by the next who writes the same name.
+ * The temporary file is locked while it is made, so that a file left by a killed process can be
+ * distinguished from one that is being written; the next writer of the same name removes it.
  */
 #pragma once
 

@@ -9,12 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What was exchanged, as each rank counts it. */
+/* The exchanged data, as each rank counts it. */
 typedef struct {
 	uint64_t n_taken;         /* parts, by this rank */
 	uint64_t n_sums, n_bytes; /* of one rank's numbers */
 	double wait_seconds;      /* from when this rank had no more work until it had the sums */
-	/* Of processors, for the search: this rank's, and all ranks'. */
+	/* Processor seconds of the search: this rank's, and all ranks'. */
 	double own_work_seconds, work_seconds;
 } LodeRankTraffic;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A folder for the files of a run: PARENT/NAME-PID-XXXXXX. It is locked as long as its process
- * lives, so that one that a killed process has left can be told from one in use, by the next run,
- * which removes it. It holds no folders.
+ * lives, so that the next run can distinguish a folder left by a killed process from one in use,
+ * and removes it. It holds no folders.
  */
 #pragma once
 

@@ -30,7 +30,7 @@ LodeWorkerCrew *lode_worker_crew_new(unsigned n_workers);
 void lode_worker_crew_free(LodeWorkerCrew *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeWorkerCrew, lode_worker_crew_free)
 
-/* As lode_worker_pool_run(); one round at a time. What takes part too late for a task is not waited
- * for, so that short rounds do not depend on when other threads get a processor. NULL: the calling
- * thread alone. */
+/* As lode_worker_pool_run(); one round at a time. A thread that joins too late for a task is not
+ * waited for, so that short rounds do not depend on when other threads get a processor. NULL: the
+ * calling thread alone. */
 void lode_worker_crew_run(LodeWorkerCrew *self, size_t n_tasks, LodeTaskFunc func, void *user_data);

@@ -6,15 +6,16 @@
  *      mov rax, [rsi]     ◀── waited: charged            cpu-clock:cause
  *      add r8, 1          ◀── would have been next: sampled    cpu-clock
  *
- * So the weight of an instruction goes to what ran just before it, in proportion to the executions
- * of the edges that lead to it: those inside its function, calls into an entry, and returns into
- * the instruction after a call, which take the place of the call's own fall-through edge. What no
- * known edge brought stays where it was sampled. Three exceptions, by measurement:
+ * So the weight of an instruction goes to the instructions that ran just before it, in proportion
+ * to the executions of the edges that lead to it: those inside its function, calls into an entry,
+ * and returns into the instruction after a call, which take the place of the call's own
+ * fall-through edge. Weight without a known incoming edge stays where it was sampled. Three
+ * exceptions, by measurement:
  *  - the weight of a repeated string instruction stays: it is interrupted between its rounds;
- *  - a compare or test of memory and the conditional jump after it retire as one: what falls on the
- *    jump belongs to the compare, which read the memory;
- *  - what falls on a division right after the instruction that extends or clears the upper half of
- *    its dividend is the division's own: some processors take both as one.
+ *  - a compare or test of memory and the conditional jump after it retire as one: samples on the
+ * jump belong to the compare, which read the memory;
+ *  - samples on a division right after the instruction that extends or clears the upper half of its
+ * dividend are the division's own: some processors take both as one.
  *
  * Inferred executions follow the samples, and do not say by which of several ways a merge was
  * reached. There each way weighs what the other way of its branch waits, which is for the same. A
@@ -30,7 +31,7 @@
 
 #define LODE_CAUSE_SUFFIX ":cause"
 
-/* What is special about an instruction; a set of these bits. */
+/* The special properties of an instruction; a set of these bits. */
 typedef enum {
 	LODE_CAUSE_REPEATS = 1,     /* a string instruction with a repeat prefix */
 	LODE_CAUSE_ENDS_A_PAIR = 2, /* a jump that retires with the instruction before it */

@@ -7,7 +7,7 @@
 
 enum { LODE_N_EVENT_GRADES = 3 };
 
-/* What follows the event's name: "", ":10", ":50". */
+/* The suffix of the event's name: "", ":10", ":50". */
 const char *lode_event_grade_suffix(unsigned grade);
 
 /* The events per execution that it takes; `first_rate` is that of grade 0. Infinite where a grade

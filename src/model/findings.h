@@ -76,10 +76,10 @@ static inline LodeFinding *lode_findings_at(const LodeFindings *self, size_t ind
 bool lode_finding_is_spread(const LodeFinding *self);
 
 /*
- * What an execution costs above the base where the finding is charged, by all findings together:
- * its `each` and what others say of the same instructions, as ⟪load⟫ does of each ⟪load, miss⟫.
- * Puts the one that adds most into out_other, LODE_NONE where none adds anything. Seen are the
- * places that a profile keeps.
+ * The cost of an execution above the base where the finding is charged, by all findings together:
+ * its `each` and that of others at the same instructions, as ⟪load⟫ at each ⟪load, miss⟫. Puts the
+ * one that adds most into out_other, LODE_NONE if none adds anything. Only the places that a
+ * profile keeps count.
  */
 double lode_finding_each_in_all(const LodeFindings *self, uint32_t index, uint32_t *out_other);
 

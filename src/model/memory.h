@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a recording knows of data: which thread accessed which address, at which instruction, and
- * what lay there.
+ * The data accesses of a recording: which thread accessed which address, at which instruction, and
+ * the object there.
  *
  *   thread ──┐                                  ┌─ type, member   (DWARF at the instruction)
  *   event  ──┤                                  ├─ variable       (by address, or on the stack)
@@ -9,9 +9,9 @@
  *                    │ rule or reason           ├─ allocation site
  *                    └ time, CPU, node          └─ mapping        (always answers)
  *
- * A sample whose address could not be found has a reason in place of a rule. It has an object where
- * the access that it is charged to tells which, by its operand or by the base of that, although the
- * element is not known. An instruction with two memory operands (string instructions) gives two
+ * A sample whose address could not be found has a reason in place of a rule. It may still have an
+ * object, from the operand of the access that it is charged to or from the operand's base, although
+ * the element is not known. An instruction with two memory operands (string instructions) gives two
  * rows, which share its weight.
  */
 #pragma once
@@ -97,7 +97,7 @@ typedef struct {
 	LodeCallRole role;
 } LodeAllocationCall;
 
-/* What was allocated by one way of calls. */
+/* The allocations by one path of calls. */
 typedef struct {
 	uint32_t site;
 	uint32_t call; /* the outermost that is known; LODE_NONE: none is */
@@ -163,7 +163,8 @@ typedef enum {
 	LODE_N_LAYERS,
 } LodeObjectLayer;
 
-/* What all layers say of an access; the first that answers gives the name. No two equal. */
+/* The names of an access by all layers; the first layer that has one gives the name. No two are
+ * equal. */
 typedef struct {
 	char *name; /* "struct node.next", "int counts[]", "malloc@parse.c:120", "[stack]" */
 	LodeObjectLayer layer;
@@ -200,8 +201,8 @@ typedef struct {
 	                 access_pc, has overwritten its own */
 } LodeMemorySample;
 
-/* What took the line of a sample away, a miss due to sharing: a store by another thread, with where
- * it stored. */
+/* The store that took the line of a sample away, a miss due to sharing: its thread, and where it
+ * stored. */
 typedef struct {
 	uint32_t sample;             /* that missed */
 	uint32_t thread;             /* that stored, as below */

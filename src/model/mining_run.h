@@ -33,7 +33,8 @@ typedef enum {
 	LODE_GRANULARITY_FUNCTION,
 } LodeGranularity;
 
-/* What to mine; docs/mining.md defines the terms. Strings are borrowed until the run copies them.
+/* The parameters of mining; docs/mining.md defines the terms. Strings are borrowed until the run
+ * copies them.
  */
 typedef struct {
 	const char *weight;      /* event name; NULL: the profile's default */
@@ -95,8 +96,8 @@ void lode_mining_parameters_init(LodeMiningParameters *self);
 
 /*
  * The default of min_support for a profile that is mined by `weight` (NULL: its own): 1 %, and
- * where that event was sampled the share of ten samples, when it is more. What fewer samples say of
- * a sequence is chance.
+ * where that event was sampled the share of ten samples, when it is more. Fewer samples of a
+ * sequence are chance.
  */
 double lode_mining_default_support(const LodeProfile *profile, const char *weight);
 

@@ -41,7 +41,7 @@ typedef struct {
 	double value; /* the event's total */
 } LodeOriginTotal;
 
-/* What each origin gave; rows by origin, then by what they are of. */
+/* The contributions of each origin; rows by origin, then by instruction, event or edge. */
 typedef struct {
 	GArray *counts; /* LodeOriginCount; of instructions that it executed or that cost it */
 	GArray *costs;  /* LodeOriginCost */

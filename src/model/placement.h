@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which thread should run where, and which memory its pages should be in: what a placement file
- * says. The syntax is that of IRIX dplace(5); docs/formats/placement.md.
+ * A placement: which thread should run where, and which memory its pages should be in. The syntax
+ * is that of IRIX dplace(5); docs/formats/placement.md.
  */
 #pragma once
 
 #include "model/profile.h"
 
-/* What a placement may hold; whoever reads one from outside keeps to it. */
+/* The limits of a placement; readers of placement files enforce them. */
 enum {
 	LODE_PLACEMENT_MAX_MEMORIES = 1024, /* as many NUMA nodes as Linux can have */
 	LODE_PLACEMENT_MAX_THREADS = 1 << 16,

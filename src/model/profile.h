@@ -143,7 +143,7 @@ typedef struct {
 	uint32_t first, n; /* a range of LodeProfile.set_members */
 } LodeAttributeSet;
 
-/* What could not be resolved, by reason; nothing is dropped silently. */
+/* Unresolved executions, weight and samples, by reason; nothing is dropped silently. */
 typedef struct {
 	char *reason;  /* "no image file", "no function bounds", "bytes do not decode" … */
 	char *example; /* one instance, for the person; may be NULL */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of a profile characterises the work, not the run: how large a part of the executions each
- * frequent sequence of instructions has; docs/classify.md. Made by analyses/signatures, kept in
+ * The part of a profile that characterises the work, not the run: the share of the executions of
+ * each frequent sequence of instructions; docs/classify.md. Made by analyses/signatures, kept in
  * text files by sources/signature_file.
  *
  *   kind         an element is                           a sequence, as text
@@ -48,7 +48,7 @@ typedef struct {
 	char *attributes;                          /* namespaces, "kind,mem" */
 	LodeSignatureFigure seconds_per_execution; /* processor time */
 	LodeSignatureFigure seconds_per_unit; /* of work, where it is known how much was done */
-	/* Of a kind and a length less 1: by falling support, then by bytes; no two equal. */
+	/* By kind and by length less 1; sorted by falling support, then by bytes; no two equal. */
 	GArray *sequences[LODE_N_SEQUENCE_KINDS]
 			 [LODE_SIGNATURE_LENGTHS]; /* LodeSignatureSequence */
 	/* Supports of all sequences of that length, listed or not. */

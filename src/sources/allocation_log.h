@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the preloaded recorder wrote of a process: allocations, with the calls that led to them, and
- * threads. The layout is in docs/formats/allocation-log.md; times are of CLOCK_MONOTONIC.
+ * The log that the preloaded recorder wrote of a process: allocations, with the calls that led to
+ * them, and threads. The layout is in docs/formats/allocation-log.md; times are of CLOCK_MONOTONIC.
  *
  * A log that ends early (the process was killed) is read as far as it is whole: that is not an
- * error, but the summary says so. Where records are missing, what was never freed ends with the
- * last one.
+ * error, but the summary says so. Where records are missing, blocks that were never freed end with
+ * the last record.
  */
 #pragma once
 
@@ -43,7 +43,7 @@ typedef struct LodeAllocationLog LodeAllocationLog;
 /* Errors name file and offset: _IO, _CORRUPT, _UNSUPPORTED (another version), _LIMIT. */
 LodeAllocationLog *lode_allocation_log_read(const char *path, GError **error);
 
-/* Of a trace: the times in it are references, which come after so many others. */
+/* Reads the log of a trace: its times are references, which come after so many others. */
 LodeAllocationLog *lode_allocation_log_read_traced(
 	const char *path, uint64_t first_time_ns, GError **error);
 void lode_allocation_log_free(LodeAllocationLog *self);
@@ -65,9 +65,8 @@ typedef struct {
 
 /*
  * A process that executes another program has a log for each, and so have two processes of one
- * number: of several with one pid the last that began before a sample is the sample's. What was
- * allocated before a fork stands in the log of the parent; what the child gave back of it, in the
- * child's.
+ * number: the log of a sample is the last one of its pid that began before it. Blocks allocated
+ * before a fork are in the log of the parent; the child's frees of them are in the child's.
  */
 const LodeAllocationLogSummary *lode_allocation_log_summary(const LodeAllocationLog *self);
 uint32_t lode_allocation_log_pid(const LodeAllocationLog *self);

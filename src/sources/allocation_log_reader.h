@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the allocation log's reader share. */
+/* The declarations that the files of the allocation log's reader share. */
 #pragma once
 
 #include "sources/allocation_log.h"

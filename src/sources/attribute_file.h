@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a compiler or a person knows about code, as a CSV file (RFC 4180) of attributes, in one of
- * two forms that its first line chooses:
+ * Attributes of code from a compiler or a person, as a CSV file (RFC 4180), in one of two forms
+ * that its first line chooses:
  *
  *   image,symbol,offset,attribute          file,line,attribute
  *   libz.so.1,inflate,0x1c,ir:phi          src/inflate.c,120,phase:vectorised

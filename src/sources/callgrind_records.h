@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands between the text of callgrind files and a recording: flat arrays in the order of the
- * files, one row for each line that counts. Private to sources/.
+ * The intermediate form between the text of callgrind files and a recording: flat arrays in the
+ * order of the files, one row for each line that counts. Private to sources/.
  *
  *   text ──scanner──▶ LodeCallgrindRecords ──merge──▶ LodeRecording
  */

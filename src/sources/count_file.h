@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the plugin in QEMU has counted in one process: a file of sources/count_file_format.h, read
- * whole and added up over all threads. The process may still be running. What the file says is
- * checked, not believed: all numbers of blocks are those of blocks.
+ * The counts of the plugin in QEMU for one process: a file of sources/count_file_format.h, read
+ * whole and added up over all threads. The process may still be running. The file is not trusted:
+ * all numbers of blocks are checked.
  */
 #pragma once
 

@@ -13,8 +13,8 @@
  *     events   n_events × uint64_t         ┘   for each instruction
  *
  * An array is its segments by their sequence, without gaps between them; a segment that is missing
- * is all zeros. What an owner counts no other thread writes, so that all counts are exact; those of
- * all owners are to be added up.
+ * is all zeros. No other thread writes the counts of an owner, so that all counts are exact;
+ * readers add up those of all owners.
  *
  * Blocks are numbered from 1 in the order of their records, the instructions of all blocks from 0
  * likewise. Block 0 is outside: control comes from there where a thread begins. A block was
@@ -66,8 +66,8 @@ typedef struct {
 	_Atomic uint32_t n_lost_records;
 	uint32_t is_forked; /* the log begins with that of the process that it was forked from */
 
-	/* What is counted for each instruction beside its executions: the columns of a row of the
-	 * events, in this order. An event may be 0 in all rows. */
+	/* The events counted for each instruction besides its executions: the columns of a row of
+	 * the events, in this order. An event may be 0 in all rows. */
 	uint32_t n_events;
 	char event_names[COUNT_FILE_MAX_EVENTS][COUNT_EVENT_NAME_BYTES];
 
@@ -80,8 +80,8 @@ enum {
 	                     COUNT_SEGMENT_BYTES,
 };
 
-/* Of a block: the first two blocks that control went on to, and how often; 0: none yet. The others
- * are in the targets. */
+/* The exits of a block: the first two blocks that control went on to, and how often; 0: none yet.
+ * Further ones are in the targets. */
 typedef struct {
 	uint64_t counts[2];
 	uint32_t targets[2];
@@ -95,8 +95,8 @@ typedef enum {
 	 * which is counted as an exit too, and when the handler returned on to `target`. */
 	COUNT_TARGET_RESUMED,
 	COUNT_TARGET_FAULTED, /* likewise, of a signal that instructions raise: SIGSEGV, SIGFPE… */
-	/* Such a handler began after or inside `source`, whether it returns or not; `target` is
-	 * `handler`. */
+	/* A handler of a signal that instructions raise began after or inside `source`, whether it
+	 * returns or not; `target` is `handler`. */
 	COUNT_TARGET_FAULT,
 } CountTargetKind;
 
@@ -135,7 +135,7 @@ typedef struct {
 
 /*
  * One translation of a piece of code. The same code may be in several blocks, which may overlap.
- * What is in a block was mapped by the mappings before it in the log. Its last instruction may be
+ * The mappings before it in the log say which file its code is from. Its last instruction may be
  * cut short: it is on the next page and not executed as a part of this block.
  */
 typedef struct {
@@ -146,8 +146,8 @@ typedef struct {
 	uint16_t n_bytes;
 } CountBlock;
 
-/* What each execution of an instruction brings about: it is not in the events, which hold what
- * depends. */
+/* A constant count of an event for each execution of an instruction: the arrays of events have only
+ * counts that vary. */
 typedef struct {
 	uint16_t instruction; /* of the block, from 0 */
 	uint8_t event;        /* which column of the events */

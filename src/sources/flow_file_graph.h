@@ -8,7 +8,7 @@
 #include "model/profile.h"
 #include "sources/flow_file_names.h"
 
-/* What closing found wrong; the reader words it. */
+/* The fault found when a graph is closed; the reader words the message. */
 typedef enum {
 	LODE_FLOW_FAULT_NONE,
 	LODE_FLOW_FAULT_EDGE_TWICE,   /* names: its ends */

@@ -72,9 +72,10 @@ void lode_jit_code_set_see_pid(LodeJitCodeSet *self, uint32_t pid);
 const char *lode_jit_code_set_find_unused(const LodeJitCodeSet *self, uint32_t *out_pid);
 
 /*
- * What lay at a run-time address of a process at that time, on the dump's clock. Where nothing did,
- * what came there next: virtual machines report code after it has begun to run. A dump with times
- * of the processor's counter is looked up without time. The output is untouched unless it is found.
+ * Finds the code at a run-time address of a process at that time, on the dump's clock. If there was
+ * none, finds the next code there: virtual machines report code after it has begun to run. A dump
+ * with times of the processor's counter is looked up without time. The output is untouched unless
+ * it is found.
  */
 LodeJitOutcome lode_jit_code_set_find(const LodeJitCodeSet *self, uint32_t pid, uint64_t address,
 	uint64_t time_ns, LodeJitPlace *out_place);

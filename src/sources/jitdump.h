@@ -74,13 +74,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeJitdump, lode_jitdump_close)
 
 bool lode_jitdump_is_format(const char *data, size_t size);
 
-/* What lay at a run-time address at that time; UINT64_MAX: what lay there last. NULL: nothing.
- * Where code was put over other code, the newest that had begun is meant. */
+/* The code at a run-time address at that time; UINT64_MAX: the last code there. NULL: none. Where
+ * code replaced other code, the newest that had begun is given. */
 const LodeJitPlacement *lode_jitdump_find(
 	const LodeJitdump *self, uint64_t address, uint64_t time_ns);
 
-/* What came to lie there first after that time; NULL: nothing. A virtual machine may report code a
- * little after it has begun to run. */
+/* The first code there after that time; NULL: none. A virtual machine may report code a little
+ * after it has begun to run. */
 const LodeJitPlacement *lode_jitdump_find_next(
 	const LodeJitdump *self, uint64_t address, uint64_t time_ns);
 

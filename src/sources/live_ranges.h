@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lies where in memory right now, while things are put over each other: of two that overlap
- * the newer one is there, and what sticks out of the older one stays.
+ * The current ranges of memory, while ranges are put over each other: where two overlap, the newer
+ * one counts, and the uncovered parts of the older one stay.
  *
  *   put A        |AAAAAAAAAAAA|
  *   put B            |BBB|

@@ -42,10 +42,10 @@ void lode_load_map_free(LodeLoadMap *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeLoadMap, lode_load_map_free)
 
 /*
- * Adds the entries of a file in either form. Of entries that overlap the last stays, whole: what
- * was there before was unmapped, or replaced by an exec in the same process. An image that cannot
- * be read any more (deleted, not an ELF file) is not an error, but stands in `skipped`. Errors name
- * file and line: _IO, _CORRUPT (neither form), _LIMIT.
+ * Adds the entries of a file in either form. If entries overlap, only the last one stays: earlier
+ * ones were unmapped, or replaced by an exec in the same process. An image that cannot be read any
+ * more (deleted, not an ELF file) is not an error, but is listed in `skipped`. Errors name file and
+ * line: _IO, _CORRUPT (neither form), _LIMIT.
  */
 bool lode_load_map_read(LodeLoadMap *self, const char *path, GError **error);
 

@@ -19,11 +19,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeLoadMapSet, lode_load_map_set_free)
 bool lode_load_map_set_read(LodeLoadMapSet *self, const char *path, GError **error);
 
 /*
- * What lay at `address` in process `pid` (the `pid:` line of a callgrind dump), or NULL. A process
- * forked without exec has what its parent had; when the parent's log is missing, or was begun
- * anew by an exec, what another process of the same program had. When no map is of the process,
- * those without a PID
- * (/proc/PID/maps) are asked, and the only map, when there is just one.
+ * The entry at `address` in process `pid` (the `pid:` line of a callgrind dump), or NULL. A process
+ * forked without exec has its parent's entries; if the parent's log is missing, or was begun anew
+ * by an exec, those of another process of the same program. If no map is of the process, maps
+ * without a PID (/proc/PID/maps) are searched, and the only map, if there is just one.
  */
 const LodeLoadMapEntry *lode_load_map_set_find(
 	const LodeLoadMapSet *self, uint32_t pid, uint64_t address);

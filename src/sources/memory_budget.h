@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How much memory an input may make us use. What an input claims, or decompresses to, is charged
- * before it is allocated, so that a hostile file ends in an error and not in the system's
- * out-of-memory killer.
+ * The memory that an input may make us use. Sizes that an input claims, or decompresses to, are
+ * charged before they are allocated, so that a hostile file ends in an error and not in the
+ * system's out-of-memory killer.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ typedef struct {
  * of RLIMIT_AS, the smallest. */
 uint64_t lode_memory_budget_available(void);
 
-/* What RLIMIT_AS leaves; UINT64_MAX where it is not set. */
+/* The rest of RLIMIT_AS; UINT64_MAX where it is not set. */
 uint64_t lode_memory_budget_address_space(void);
 
 /* Charges `bytes`; false, and nothing charged, when the limit would be passed. */

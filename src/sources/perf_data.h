@@ -5,10 +5,10 @@
  *
  *   header ─▶ events (attributes, ids) ─▶ features ─▶ records: samples, mappings, processes, losses
  *
- * Records come in the order of the file, which is not that of time; run-time addresses stay as
- * they are. Compressed records (COMPRESSED, COMPRESSED2) come out as what they hold; the payload
- * of AUXTRACE is passed over. What a newer perf added (longer attributes, unknown record types and
- * features) is skipped and counted.
+ * Records come in the order of the file, which is not that of time; run-time addresses stay as they
+ * are. Compressed records (COMPRESSED, COMPRESSED2) are unpacked; the payload of AUXTRACE is
+ * skipped. Additions of a newer perf (longer attributes, unknown record types and features) are
+ * skipped and counted.
  *
  * A recording of lode's may keep copies of files that are nowhere else, see
  * docs/formats/recorded-files.md.
@@ -68,7 +68,7 @@ typedef struct {
 
 enum { LODE_PERF_MAX_REGISTERS = 64 };
 
-/* What a sample does not have is 0, NULL, or LODE_NONE-like UINT32_MAX for cpu. */
+/* Fields that a sample does not have are 0, NULL, or LODE_NONE-like UINT32_MAX for cpu. */
 typedef struct {
 	uint64_t ip, address, id, stream_id, period;
 	uint64_t
@@ -93,7 +93,7 @@ typedef struct {
 	size_t n_read_values;
 } LodePerfSample;
 
-/* What a counter had counted when a sample was taken. */
+/* The value of a counter when a sample was taken. */
 typedef struct {
 	uint64_t value;
 	uint64_t id;    /* of the counter; 0: not recorded */
@@ -142,7 +142,7 @@ typedef struct {
 	LodePerfMapping mapping;
 } LodePerfRecord;
 
-/* What the header and the features say. Strings may be NULL, arrays may be empty. */
+/* The content of the header and the features. Strings may be NULL, arrays may be empty. */
 typedef struct {
 	const char *host, *os_release, *version, *architecture, *cpu_description, *cpu_id;
 	const char *command; /* of the recorder; quoted as a shell would */
@@ -227,8 +227,8 @@ const LodePerfInfo *lode_perf_data_info(const LodePerfData *self);
 bool lode_perf_data_has_times(const LodePerfData *self);
 
 /*
- * The next record that concerns a user; others are passed over. What it points to is valid until
- * the next call. After an error, the reader can only be closed or rewound.
+ * The next record that concerns a user; others are skipped. Its pointers are valid until the next
+ * call. After an error, the reader can only be closed or rewound.
  */
 LodePerfNext lode_perf_data_next(LodePerfData *self, LodePerfRecord *out_record, GError **error);
 
@@ -256,8 +256,8 @@ LodePerfData *lode_perf_data_new(const char *name);
 void lode_perf_data_add(LodePerfData *self, const struct perf_event_attr *attr, const char *name,
 	const uint64_t *ids, size_t n_ids);
 
-/* Reads one whole record; END: it does not concern the user. What comes out is valid until the
- * record goes or the next is read. Errors: _CORRUPT. */
+/* Reads one whole record; END: it does not concern the user. The result is valid as long as the
+ * record, until the next one is read. Errors: _CORRUPT. */
 LodePerfNext lode_perf_data_parse(LodePerfData *self, const void *record, size_t size,
 	LodePerfRecord *out_record, GError **error);
 

@@ -79,9 +79,9 @@ enum {
 	LODE_PERF_ATTRIBUTE_MIN_BYTES = PERF_ATTR_SIZE_VER0,
 };
 
-/* Of branch_sample_type; Linux 6.8. */
+/* A bit of branch_sample_type; Linux 6.8. */
 #define LODE_PERF_BRANCH_COUNTERS (UINT64_C(1) << 19)
-/* Of read_format; Linux 6.0. */
+/* A bit of read_format; Linux 6.0. */
 #define LODE_PERF_FORMAT_LOST (UINT64_C(1) << 4)
 
 /* Bits of the attribute's flags, as a little-endian machine has them. */

@@ -22,7 +22,7 @@ enum {
 	LODE_PERF_WINDOW_BYTES = 1 << 18, /* several of the longest records */
 };
 
-/* What parsing needs to know of an event. */
+/* The layout of an event's samples, for parsing. */
 typedef struct {
 	uint64_t sample_type, read_format, branch_sample_type;
 	unsigned n_user_registers, n_interrupt_registers;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A perf map (/tmp/perf-PID.map): names of code made at run time, without bytes and times, one
- * `START SIZE NAME` a line, in hex. Of lines that overlap the last one stays, and of the others
- * what sticks out of it. Code of no bytes is left out; a last line that is cut short ends the map.
+ * `START SIZE NAME` a line, in hex. If lines overlap, the last one counts, and the uncovered parts
+ * of the others stay. Code of no bytes is left out; a last line that is cut short ends the map.
  *
  * Format: tools/perf/Documentation/jit-interface.txt of Linux.
  */

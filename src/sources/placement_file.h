@@ -13,8 +13,8 @@
 #include "model/placement.h"
 
 /*
- * Reads a placement. What dplace would have done and Linux cannot be told (page sizes, policies,
- * devices to be near to) is accepted, and named in `ignored` (char *, "line 3: policy data
+ * Reads a placement. Commands of dplace without an equivalent in Linux (page sizes, policies,
+ * devices to be near to) are accepted, and named in `ignored` (char *, "line 3: policy data
  * default"; may be NULL). Variables are of the environment. Errors name file, line and column: _IO,
  * _CORRUPT, _LIMIT.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is left of any recording once its own format is gone: the instructions that executed, with
- * event values by object and address, and the jumps and calls between them. Addresses are as the
- * recording tool wrote them; joining them with binaries is ingest's work.
+ * The common form of all recordings: the instructions that executed, with event values by object
+ * and address, and the jumps and calls between them. Addresses are as the recording tool wrote
+ * them; joining them with binaries is ingest's work.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 typedef struct {
 	char *path;     /* "???" for what valgrind could not name */
-	uint32_t image; /* of the import's code images; LODE_NONE: told of by its path alone */
+	uint32_t image; /* of the import's code images; LODE_NONE: only its path is known */
 	uint32_t pid;   /* whose run-time addresses it has, where "???"; else 0 */
 } LodeRecordedObject;
 
@@ -28,9 +28,9 @@ typedef struct {
 /*
  * Jumps with equal ends are merged. Sorted by (object, source, target object, target).
  *
- * Of a trace it is any two instructions that one thread executed one after the other and that do
- * not stand one after the other in a block, be it a jump, a call, a return, or the work of the
- * kernel. An object of LODE_NONE: a thread began at the target, or ended at the source.
+ * In a trace it is any two instructions that one thread executed one after the other and that are
+ * not adjacent in a block: a jump, a call, a return, or a transfer by the kernel. An object of
+ * LODE_NONE: a thread began at the target, or ended at the source.
  */
 typedef struct {
 	uint64_t source, target;

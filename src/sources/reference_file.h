@@ -8,8 +8,8 @@
  *   champsim   64-byte records, one an instruction (input_instr of ChampSim)
  *   csv        kind,address,size,thread with a header line
  *
- * compressed by gzip, xz, zstd or bzip2, or not, from a file or a pipe. What each keeps and loses:
- * docs/formats/reference-forms.md.
+ * compressed by gzip, xz, zstd or bzip2, or not, from a file or a pipe.
+ * docs/formats/reference-forms.md says what each keeps and loses.
  */
 #pragma once
 
@@ -39,9 +39,9 @@ const char *lode_reference_form_to_text(LodeReferenceForm value);
 typedef struct LodeReferenceReader LodeReferenceReader;
 
 /*
- * Reads from a descriptor, which stays the caller's; `name` is for messages. A form of −1 is told
- * from the first bytes, after decompression; an input without any is an empty trace. Errors: _IO,
- * _CORRUPT (no known form, broken compressed data), _LIMIT.
+ * Reads from a descriptor, which stays the caller's; `name` is for messages. A form of −1 is
+ * recognised by the first bytes, after decompression; an input without any is an empty trace.
+ * Errors: _IO, _CORRUPT (no known form, broken compressed data), _LIMIT.
  */
 LodeReferenceReader *lode_reference_reader_open(
 	int descriptor, const char *name, int form, GError **error);
@@ -54,9 +54,9 @@ LodeReferenceForm lode_reference_reader_form(const LodeReferenceReader *self);
 uint64_t lode_reference_reader_bytes(const LodeReferenceReader *self);
 
 /*
- * Up to `room` references: how many, at least those that have come; 0 at the end; −1 with an error
- * that names line or offset: _IO, _CORRUPT, _UNSUPPORTED, _LIMIT. Those in front of the place that
- * is broken are given first.
+ * Reads up to `room` references and returns their number, at least those that have arrived; 0 at
+ * the end; −1 with an error that names line or offset: _IO, _CORRUPT, _UNSUPPORTED, _LIMIT.
+ * References before the broken place are given first.
  */
 ptrdiff_t lode_reference_reader_next(
 	LodeReferenceReader *self, LodeReference *out, size_t room, GError **error);
@@ -70,7 +70,7 @@ char *lode_reference_reader_losses(const LodeReferenceReader *self);
 
 typedef struct LodeReferenceWriter LodeReferenceWriter;
 
-/* What champsim's form says of an instruction, see process/champsim_instructions.h. */
+/* The fields of an instruction in champsim's form, see process/champsim_instructions.h. */
 typedef struct {
 	bool is_branch, is_conditional;
 	bool is_unknown;
@@ -78,7 +78,8 @@ typedef struct {
 	uint64_t target;             /* of a direct branch; 0: none */
 } LodeReferenceInstruction;
 
-/* Of the fetch that comes after `n_before` references of the writer. False: it is not known. */
+/* Gives the instruction of the fetch that comes after `n_before` references of the writer. False:
+ * it is not known. */
 typedef bool (*LodeReferenceInstructionFunc)(
 	uint64_t address, uint64_t n_before, LodeReferenceInstruction *out, void *user_data);
 
@@ -87,7 +88,7 @@ LodeReferenceWriter *lode_reference_writer_new(LodeReferenceForm form, FILE *out
 void lode_reference_writer_free(LodeReferenceWriter *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeReferenceWriter, lode_reference_writer_free)
 
-/* Has instructions asked for; in front of the first reference. Only champsim's form does. */
+/* Sets the source of instructions; before the first reference. Only champsim's form uses it. */
 void lode_reference_writer_set_instructions(
 	LodeReferenceWriter *self, LodeReferenceInstructionFunc func, void *user_data);
 
@@ -98,6 +99,7 @@ bool lode_reference_writer_add(
 /* Writes what is held back, and flushes `out`. */
 bool lode_reference_writer_finish(LodeReferenceWriter *self, GError **error);
 
-/* What of the references the form has no place for, in words; NULL: nothing. The caller frees it.
+/* The parts of the references that the form cannot represent, in words; NULL: none. The caller
+ * frees it.
  */
 char *lode_reference_writer_losses(const LodeReferenceWriter *self);

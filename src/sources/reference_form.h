@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a form of address traces is to the reader and the writer: a row of one table. Only for
+ * A form of address traces for the reader and the writer: a row of one table. Only for
  * sources/reference_*.c and the files of the forms.
  */
 #pragma once
@@ -9,7 +9,7 @@
 
 enum {
 	LODE_REFERENCE_SLACK = 64,        /* bytes readable after the end of a scan */
-	LODE_REFERENCE_CHECKED = 1 << 16, /* bytes by which a form without a mark is told */
+	LODE_REFERENCE_CHECKED = 1 << 16, /* bytes by which a form without a mark is recognised */
 	LODE_REFERENCE_MAX_LINE = 64,     /* bytes that one reference takes when written, at most */
 };
 
@@ -27,7 +27,7 @@ typedef struct {
 	uint64_t offset;    /* of the record at `at` in the decompressed input; binary forms */
 	LodeReference *out; /* `n` are there, `room` find place */
 	size_t n, room;
-	/* What the forms remember, each what it needs. */
+	/* The state of the forms; each uses its own part. */
 	uint16_t thread;
 	bool has_header, has_threads;
 	uint64_t n_passed_over;  /* records that are not references */
@@ -45,7 +45,7 @@ struct LodeReferenceWriter {
 	uint16_t thread;
 	bool has_header;
 	uint64_t n_modifies, n_of_other_threads, n_repeated;
-	/* Of champsim: the instruction that is open. */
+	/* For champsim: the current instruction. */
 	uint64_t instruction, loads[4], stores[2];
 	unsigned n_loads, n_stores;
 	bool is_open, goes_on;

@@ -61,7 +61,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(sqlite3_stmt, sqlite3_finalize)
 bool lode_database_query_integer(
 	LodeDatabase *self, const char *sql, int64_t *out_value, GError **error);
 
-/* Gives the table `sequence` its columns event_1 … event_n, where it has not got them. */
+/* Adds the columns event_1 … event_n to the table `sequence`, if they are missing. */
 bool lode_database_add_event_columns(LodeDatabase *self, size_t n, GError **error);
 
 /* Sets `error` from the last failure of SQLite; gives false. */

@@ -14,7 +14,7 @@
  * those of the profile. _CORRUPT with the finding (from 1); NULL has nothing to check. */
 bool lode_finding_tables_check(const LodeFindings *findings, size_t n_instructions, GError **error);
 
-/* Removes those of the run of this name, makes the tables where the profile has not got them. */
+/* Removes the findings of the run of this name, and makes the tables if they are missing. */
 bool lode_finding_tables_prepare(LodeDatabase *database, const char *name, GError **error);
 
 /* Inserts those of a checked run, which has `id` in the file. */

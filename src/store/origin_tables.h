@@ -12,7 +12,7 @@
 /* Rows that lode_origin_tables_insert() writes, for progress. */
 double lode_origin_tables_count(const LodeProfile *profile);
 
-/* What passed lode_origin_tables_check(). */
+/* Inserts origins that passed lode_origin_tables_check(). */
 bool lode_origin_tables_insert(const LodeProfile *profile, LodeDatabase *database, GError **error);
 
 /* Appends to profile->origins, which stay empty in profiles that have no such table. */

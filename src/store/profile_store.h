@@ -39,7 +39,7 @@ LodeProfile *lode_profile_store_read_with_stacks(
 LodeProfile *lode_profile_store_read_with_origins(
 	const char *path, const LodeProgress *progress, GError **error);
 
-/* What `lode info` needs without loading everything. */
+/* The data that `lode info` needs, without loading the whole profile. */
 typedef struct {
 	char *name;
 	char *weight;     /* event name */

@@ -32,7 +32,7 @@ typedef enum {
 	LODE_COLUMN_SMALL_WORD,  /* the same in a uint8_t */
 } LodeColumnKind;
 
-/* What a reference is to. */
+/* The table that a reference refers to. */
 typedef enum {
 	LODE_TARGET_THREADS,
 	LODE_TARGET_MAPPINGS,

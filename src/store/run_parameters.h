@@ -4,7 +4,8 @@
 
 #include "model/mining_run.h"
 
-/* The caller frees the text. What does not change the result (threads, memory) is not in it. */
+/* The caller frees the text. Parameters that do not change the result (threads, memory) are not in
+ * it. */
 char *lode_run_parameters_to_json(const LodeMiningParameters *parameters);
 
 /* Overwrites the fields that `text` names. Strings are new and owned by the caller, those that
