@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a simulation needs of each block, side by side, so that it need not look into the dictionary
- * for every invocation, and the walk through the invocations of a frame. Private to caches/.
+ * The data of each block that a simulation needs, side by side, so that it need not look into the
+ * dictionary for every invocation, and the iteration over the invocations of a frame.
+ * Private to caches/.
  */
 #pragma once
 
@@ -37,7 +38,7 @@ static inline const LodeBlockPlan *lode_block_plans_at(const LodeBlockPlans *sel
 	return &g_array_index(self->plans, LodeBlockPlan, block);
 }
 
-/* Of a fetch or data reference of `size` bytes: the last byte that is looked up, from the first. */
+/* The last byte that is looked up for a fetch or data reference of `size` bytes, from the first. */
 uint16_t lode_access_extent(uint32_t size);
 
 /* Where a simulation is in a frame; it counts what it walked over. */

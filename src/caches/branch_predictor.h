@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Branch predictors: what a processor would have guessed of each branch before it is known where it
- * goes. Returns are not asked about: a return stack is taken to be right. Plain C without any
- * library, as the plugin that counts in QEMU is nothing else.
+ * Branch predictors: a processor's prediction of each branch before its outcome is known. Returns
+ * are not predicted: a return stack is assumed to be right. Plain C without any library, as the
+ * plugin that counts in QEMU is nothing else.
  *
  * LODE_BRANCHES_CALLGRIND is that of cachegrind and callgrind. A conditional branch: one of 16,384
  * counters of 0 … 3, by the last 7 outcomes (× 128) and the low 7 bits of its address; 2 and 3 say

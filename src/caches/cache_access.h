@@ -7,7 +7,7 @@
 
 enum { LODE_ACCESS_MAX_BYTES = 1 << 14 }; /* of a larger reference, so many are looked up */
 
-/* What a reference needs; all it takes to tell of its misses too. */
+/* The data of a reference, including that which its misses report. */
 typedef struct {
 	uint64_t first, last; /* bytes; the latter not below the former */
 	uint64_t instruction; /* its address; of data, where some cache is trained by it, or misses

@@ -34,7 +34,7 @@ typedef struct {
 /* The way of a core's references: NULL after the last one. */
 typedef LodeCacheCopy *LodeCachePath[LODE_HIERARCHY_MAX_CACHES + 1];
 
-/* What gets the misses of a machine's last level, and what that writes back. One core each. */
+/* The machines that get the misses and the write-backs of a machine's last level. One core each. */
 typedef struct {
 	GPtrArray *machines; /* borrowed LodeCacheMachine; NULL: none */
 	GPtrArray *stacks;   /* borrowed LodeSetStacks; NULL: none */

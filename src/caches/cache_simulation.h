@@ -24,7 +24,7 @@ typedef enum {
 	LODE_N_MISS_CLASSES,
 } LodeMissClass;
 
-/* Of one cache, over all its copies (one for each core where it is private). */
+/* The counts of one cache, over all its copies (one for each core where it is private). */
 typedef struct {
 	uint64_t accesses[LODE_N_REFERENCE_KINDS]; /* demand, by what the program did */
 	uint64_t misses[LODE_N_REFERENCE_KINDS];
@@ -55,8 +55,8 @@ typedef struct {
 	uint32_t size;
 	uint64_t address;
 	uint64_t reference; /* its number in the trace */
-	/* Of a miss due to sharing in the first level of data, what took the line away, where it
-	 * was asked for: see line_stores.h. */
+	/* For a miss due to sharing in the first level of data, the store that took the line away,
+	 * if requested: see line_stores.h. */
 	bool has_store;
 	LodeCacheStore store;
 	uint64_t lost_line; /* the address of its first byte */
@@ -72,8 +72,8 @@ typedef struct {
 	void *user_data;
 } LodeCacheSimulationOptions;
 
-/* Of all hierarchies and their workers. What cannot be foreseen are the lines that `classifies` has
- * to remember, 22 to 43 bytes for each line that a cache ever saw. */
+/* The memory of all hierarchies and their workers. The lines that `classifies` has to remember
+ * cannot be foreseen, 22 to 43 bytes for each line that a cache ever looked up. */
 #define LODE_CACHE_SIMULATION_MAX_BYTES (UINT64_C(4) << 30)
 
 typedef struct LodeCacheSimulation LodeCacheSimulation;
@@ -89,7 +89,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCacheSimulation, lode_cache_simulation_free)
 bool lode_cache_simulation_replay(
 	LodeCacheSimulation *self, const LodeTraceFrame *frame, GError **error);
 
-/* What is replayed while this is off changes what is in the caches, and no count. On at first. */
+/* References that are replayed while this is off change the contents of the caches, and no count.
+ * On at first. */
 void lode_cache_simulation_set_counting(LodeCacheSimulation *self, bool is_counting);
 
 /* Nothing more will be replayed: counts stay, and what takes memory goes. */

@@ -8,8 +8,8 @@
 #include "caches/hierarchy.h"
 
 /*
- * Reads what follows the `=`. `part` is the whole, for messages. What the cache holds is left
- * to lode_hierarchy_read_text() where its name does not say it. Errors: _USAGE, _LIMIT.
+ * Reads the text after the `=`. `part` is the whole, for messages. If the name does not say which
+ * kinds of reference the cache holds, lode_hierarchy_read_text() decides. Errors: _USAGE, _LIMIT.
  */
 bool lode_cache_read_text(LodeCache *out_cache, const char *name, const char *value,
 	const char *part, GError **error);

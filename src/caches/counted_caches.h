@@ -17,7 +17,7 @@ typedef struct {
 bool lode_counted_caches_init(
 	LodeCountedCaches *self, const LodeHierarchy *hierarchy, GError **error);
 
-/* What follows "caches=" in the plugin's argument. False: it is no such text. */
+/* Parses the text after "caches=" in the plugin's argument. False: it is malformed. */
 bool lode_counted_caches_parse(LodeCountedCaches *self, const char *text);
 
 /* As a description, "i1=32K:8:64,d1=48K:12:64,l2=104M:26:64"; the caller owns it. */

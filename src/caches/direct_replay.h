@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Replays straight into the first level of one machine, where that is of the usual kind: for code
- * and data apart, LRU of few ways, write-back, nothing prefetched, no TLBs and one core. Of a block
- * or a data reference whose lines were used last in their sets only these sets' first words are
- * looked at; other hits are done with in the first level; only misses go the way of all references.
+ * and data apart, LRU of few ways, write-back, nothing prefetched, no TLBs and one core. For a
+ * block or a data reference whose lines were used last in their sets, only these sets' first words
+ * are read; other hits end in the first level; only misses are handled like all references.
  * Private to caches/.
  */
 #pragma once

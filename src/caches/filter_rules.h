@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of a hierarchy decides which references may be left out before it is asked.
+ * The properties of a hierarchy that decide which references may be filtered out before it.
  * Private to caches/.
  */
 #pragma once

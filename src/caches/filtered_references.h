@@ -4,7 +4,7 @@
 
 #include "caches/cache_core.h"
 
-/* Enough to look it up and to tell of a miss. */
+/* The data needed to look it up and to report a miss. */
 typedef struct {
 	uint64_t address;
 	uint32_t reference, invocation; /* from the beginning of the frame */
@@ -14,7 +14,7 @@ typedef struct {
 	uint8_t parts;             /* LODE_ACCESS_… bits: which lookups it takes */
 } LodeFilteredReference;
 
-/* Looks it up, level by level, and tells of its misses. */
+/* Looks it up, level by level, and reports its misses. */
 void lode_filtered_reference_access(const LodeFilteredReference *self, const LodeTraceFrame *frame,
 	LodeCacheMachine *machine, LodeCacheCore *core);
 

@@ -36,8 +36,8 @@ void lode_line_stack_clear(LodeLineStack *self);
 /* Uses a line that is not where lode_line_stack_use() looks first. */
 void lode_line_stack_use_far(LodeLineStack *self, uint64_t line, uint64_t hash);
 
-/* Uses a line: counts the depth at which it was and puts it on top. Who
- * calls sees to it that the lines stay few enough. */
+/* Uses a line: counts the depth at which it was and puts it on top. The caller keeps the number of
+ * lines below the limit. */
 static inline void lode_line_stack_use(LodeLineStack *self, uint64_t line)
 {
 	uint64_t hash = lode_near_lines_hash(line);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Of the lines that a copy of a cache lost to other cores: which store took each away, and who
- * stored last to which of its bytes since. So a miss due to sharing names the store that caused it.
+ * The lines that a copy of a cache lost to other cores: the store that took each away, and the last
+ * stores to its bytes since then. So a miss due to sharing names the store that caused it.
  *
  *   line 0x…080   taken by   thread 2, bytes 8 … 15
  *                 since      thread 2, instruction 0x…1189: bytes 8 … 15
@@ -14,7 +14,7 @@
 #include "caches/cache_simulation.h"
 #include "caches/line_map.h"
 
-/* Of so many instructions of threads, the last ones that stored, it is known where they did. */
+/* The number of instructions by thread, the last ones that stored, whose stored bytes are known. */
 enum { LODE_LINE_STORES_MAX = 6 };
 
 typedef struct LodeLineStores LodeLineStores;
@@ -34,10 +34,10 @@ void lode_line_stores_add(LodeLineStores *self, uint64_t line, uint64_t bytes,
 void lode_line_stores_remove(LodeLineStores *self, uint64_t line);
 
 /*
- * What a miss of these bytes is due to. Of false sharing, the store that took the line away. Of
- * true sharing, of the instructions by threads that were the last to store to one of these bytes,
- * the one that stored to the line last, with those of the bytes: false where that is not known any
- * more.
+ * Finds the store that a miss of these bytes is due to. For false sharing, the store that took the
+ * line away. For true sharing, among the instructions by thread that were the last to store to one
+ * of these bytes, the one that stored to the line last, with its part of the bytes. False if it is
+ * not known any more.
  */
 bool lode_line_stores_find(const LodeLineStores *self, uint64_t line, uint64_t bytes,
 	LodeMissClass miss_class, LodeCacheStore *out_store);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stack distances say of caches: misses by size, and how far apart the uses of a line are.
- * Both are of fully associative LRU caches, exact.
+ * Results of stack distances: misses by cache size, and the distances between uses of a line. Both
+ * are exact, for fully associative LRU caches.
  */
 #pragma once
 
@@ -33,7 +33,7 @@ typedef struct {
 /* Never NULL; without accesses there are no points. */
 LodeMissCurve *lode_miss_curve_new(LodeStackDistances *distances);
 
-/* Of the uses of one thread; points are those of all. */
+/* The curve of the uses of one thread; its points are those of all threads. */
 LodeMissCurve *lode_miss_curve_new_thread(LodeStackDistances *distances, unsigned thread);
 void lode_miss_curve_free(LodeMissCurve *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMissCurve, lode_miss_curve_free)

@@ -45,7 +45,7 @@ static inline bool lode_recency_tree_is_full(const LodeRecencyTree *self)
 /* Marks the next moment and gives its number. Must not be full. */
 uint32_t lode_recency_tree_mark(LodeRecencyTree *self);
 
-/* Of a marked moment. */
+/* Unmarks a marked moment. */
 void lode_recency_tree_unmark(LodeRecencyTree *self, uint32_t moment);
 
 /* How many moments after this one are marked. */

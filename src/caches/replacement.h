@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which line of a set goes: the state of a policy lies in words in front of the set's lines, all
- * zero in an empty set unless the policy says otherwise.
+ * Chooses the line of a set that is replaced: the state of a policy lies in words before the set's
+ * lines, all zero in an empty set unless the policy says otherwise.
  *
- * Ways that hold no line are taken first: the lowest one. Private to caches/.
+ * Empty ways are filled first, the lowest one first. Private to caches/.
  */
 #pragma once
 

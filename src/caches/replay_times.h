@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Misses over time: what each stretch of a replay adds to the counts of caches, and to stack
- * distances. Of a trace stretches are as long as the number that is wanted allows; of a program,
- * whose length is not known, they begin short, and whenever there are twice as many, each two
- * become one.
+ * distances. For a trace, the wanted number of stretches gives their length. For a program, whose
+ * length is not known, stretches begin short, and whenever there are twice as many, each two become
+ * one.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ typedef struct {
 	size_t n_hierarchies, n_distances;
 } LodeReplayTimesOptions;
 
-/* What the options point to is borrowed. */
+/* The options' pointers are borrowed. */
 LodeReplayTimes *lode_replay_times_new(const LodeReplayTimesOptions *options);
 void lode_replay_times_free(LodeReplayTimes *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeReplayTimes, lode_replay_times_free)
@@ -54,5 +54,5 @@ const LodeCacheCounts *lode_replay_times_counts(
 const LodeReplayReuses *lode_replay_times_reuses(
 	const LodeReplayTimes *self, guint time, size_t distance);
 
-/* Of a stretch, the misses in a cache of 2^bin lines. */
+/* The misses of a stretch in a cache of 2^bin lines. */
 uint64_t lode_replay_reuses_misses(const LodeReplayReuses *self, unsigned bin);

@@ -7,8 +7,8 @@
  *   line    c   a   d   b             ways, hits in all others, and puts the line on top
  *
  * Source: R. Mattson, J. Gecsei, D. Slutz, I. Traiger, "Evaluation techniques for storage
- * hierarchies", IBM Systems Journal 9(2), 1970 (inclusion). Of what was written each line notes the
- * least number of ways with which it is still dirty: fewer have written it back since.
+ * hierarchies", IBM Systems Journal 9(2), 1970 (inclusion). Each written line notes the least
+ * number of ways with which it is still dirty: caches of fewer ways have written it back since.
  *
  * Caches that write back and allocate, without a prefetcher and for one core. Private to caches/.
  */
@@ -56,5 +56,5 @@ void lode_set_stacks_write(LodeSetStacks *self, uint64_t first, uint64_t last);
 /* Counts what was written back since the lines were used; before counts are read or set. */
 void lode_set_stacks_settle(LodeSetStacks *self);
 
-/* Of the cache of so many ways; settled. */
+/* The counts of the cache of so many ways, after settling. */
 void lode_set_stacks_read(const LodeSetStacks *self, unsigned n_ways, LodeCacheCounts *out_counts);

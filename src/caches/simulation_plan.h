@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of several hierarchies is simulated once. Caches that never see each other's references are
- * apart (an i1 and a d1 without a common level after them, TLBs), each level is apart from those
- * after it, which get its misses, and equal ones are one:
+ * The parts of several hierarchies that are simulated once. Caches that never get each other's
+ * references are separate (an i1 and a d1 without a common level after them, TLBs), each level is
+ * separate from later ones, which get its misses, and equal parts are one:
  *
  *   i1=A,d1=X    i1=A,d1=Y    i1=B,d1=Y,l2=P    i1=B,d1=Y,l2=Q
  *
@@ -44,7 +44,7 @@ typedef struct {
 } LodeSimulationPlan;
 
 typedef struct {
-	bool is_whole; /* nothing is shared: misses are told in the order of each hierarchy */
+	bool is_whole; /* nothing is shared: misses are reported in the order of each hierarchy */
 	bool classifies;
 } LodeSimulationPlanOptions;
 

@@ -4,7 +4,7 @@
  *
  *   frame ──▶ slices ──▶ cache simulation (its own workers), stack distances (one each)
  *
- * Slices are short, so that the user is told how far it is, and can stop it.
+ * Slices are short, so that progress is shown often, and the user can stop it.
  */
 #pragma once
 
@@ -38,7 +38,7 @@ typedef struct {
 	char *damage; /* why these are not all: what is wrong with the file; NULL: they are */
 } LodeTraceReplay;
 
-/* What the options point to is borrowed as long as the result lives. Errors: _LIMIT (memory). */
+/* The options' pointers are borrowed as long as the result lives. Errors: _LIMIT (memory). */
 LodeTraceReplay *lode_trace_replay_new(
 	const LodeTraceReplayOptions *options, const LodeTraceRange *range, GError **error);
 
@@ -56,8 +56,8 @@ void lode_trace_replay_finish(LodeTraceReplay *self);
 LodeTraceReplay *lode_trace_replay_run(LodeTraceReader *reader,
 	const LodeTraceReplayOptions *options, const LodeProgress *progress, GError **error);
 
-/* How far the miss ratio of a cache may be from that of all windows that there could be, see
- * window_sums.h: half of a 95 % interval, NAN where it cannot be told; 0 without a sample. */
+/* The error of a cache's miss ratio, compared with all possible windows, see window_sums.h: half of
+ * a 95 % interval, NAN if it cannot be computed; 0 without a sample. */
 double lode_trace_replay_ratio_error(const LodeTraceReplay *self, size_t hierarchy, size_t cache);
 void lode_trace_replay_free(LodeTraceReplay *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceReplay, lode_trace_replay_free)

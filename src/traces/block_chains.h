@@ -26,8 +26,8 @@ typedef struct {
 enum { LODE_CHAIN_LIKELY = 2 };
 
 typedef struct {
-	/* What came after it lately: the word of a piece of code, and the chain that it leads to,
-	 * which goes on with this one or, as it begins a block, has nothing before it. */
+	/* The latest successors: the word of a piece of code, and the chain that it leads to, which
+	 * continues this one or, if it begins a block, has no piece before it. */
 	uint64_t likely_words[LODE_CHAIN_LIKELY];
 	uint32_t likely[LODE_CHAIN_LIKELY]; /* 0: none */
 
@@ -57,8 +57,8 @@ void lode_block_chains_clear(LodeBlockChains *self);
 /* Whether they should be cleared, as there are very many. */
 bool lode_block_chains_are_full(const LodeBlockChains *self);
 
-/* What a group of words says that a piece has done; 0: not what is usual, or with too many accesses
- * for a block. */
+/* The use of a piece that a group of words describes; 0: an unusual one, or one with too many
+ * accesses for a block. */
 uint32_t lode_block_chains_find_use(LodeBlockChains *self, const LodeWordGroup *group);
 
 /* The number of the chain that continues `chain` by one use of a piece, or begins with it if

@@ -78,6 +78,6 @@ uint32_t lode_block_dictionary_find_or_add(LodeBlockDictionary *self, const Lode
 
 /*
  * Gives the blocks from `first` on, which no other thread knows yet, ids in the order of their
- * addresses. What was block first + i is block result[i] then; the caller frees the result.
+ * addresses. Block first + i becomes block result[i]; the caller frees the result.
  */
 uint32_t *lode_block_dictionary_sort(LodeBlockDictionary *self, uint32_t first);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Recovers blocks from references: a block ends where the next fetch does not follow, where another
- * thread goes on, or at its greatest length. What comes out as frames is the same references in the
- * same order.
+ * thread continues, or at its greatest length. The frames have the same references in the same
+ * order.
  */
 #pragma once
 

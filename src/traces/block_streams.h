@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * New blocks of a frame as streams. Blocks come by address, so that they overlap much: one is the
- * tail of another, or takes up where it ends. What is known of the instruction at an address is
- * not written again. Private to traces/.
+ * New blocks of a frame as streams. Blocks are sorted by address, so that they overlap much: one is
+ * the tail of another, or begins where it ends. An instruction that is known at an address is not
+ * written again. Private to traces/.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pieces of code that a traced program tells once, and groups of words that say how one was
- * executed: see code_words.h. What the program has written is not trusted; a piece is copied when
- * its number first comes up, and stays as it was then.
+ * The pieces of code that a traced program describes once, and groups of words that say how one was
+ * executed: see code_words.h. The program's words are not trusted; a piece is copied when its
+ * number first occurs, and stays as it was then.
  */
 #pragma once
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a program that is traced tells what it does: in words of eight bytes. Code is told of once,
- * and then by its number; a reference is told in one word. Plain C, for the plugin in QEMU too.
+ * The words of eight bytes in which a traced program reports its execution. Code is described once,
+ * and then named by its number; a reference is one word. Plain C, for the plugin in QEMU too.
  *
  *   reference   size 12 bits at 50   kind 2 bits at 62   tag 2 bits at 48   address 48 bits
  *   code        number, in the lowest 32 bits
  *   take back   the last instruction was begun anew: its fetch and its references are none
  *
  * A piece of code is executed from its first instruction on, as far as the first that accesses
- * memory; after each access that is expected, as far as the next. What comes after the last one
- * that is expected belongs to its last instruction:
+ * memory; after each access that is expected, as far as the next. Accesses after the last expected
+ * one belong to its last instruction:
  *
  *   mov (%rsi),%rax   add %rax,%rbx   mov %rbx,(%rdi)   cmp %rbx,%rdx   movups (%rdi),%xmm0
  *   ─ code 17 ─────▶  ─ load … ─────────────────────▶  ─ store … ──────────────────▶  load …

@@ -44,7 +44,7 @@ typedef enum {
 void lode_frame_codec_encode(
 	const LodeTraceFrame *frame, LodeCodecEffort effort, LodeFrameStreams *out);
 
-/* What a reader knows of a frame before it decodes it: from the index; checked against the streams.
+/* The data of a frame before it is decoded: from the index; checked against the streams.
  */
 typedef struct {
 	uint64_t first_reference, first_instruction, n_references, n_instructions;
@@ -60,8 +60,8 @@ size_t lode_frame_head_bytes(const LodeFrameHead *head);
 size_t lode_frame_head_block_bytes(const LodeFrameHead *head);
 
 /*
- * Adds the new blocks of a frame to its dictionary, which has those of the frames before. To be
- * done for all frames in their order; the rest of decoding may be done in any. Errors: _CORRUPT.
+ * Adds the new blocks of a frame to its dictionary, which has those of the frames before. Done for
+ * all frames in their order; the rest of decoding may be done in any order. Errors: _CORRUPT.
  */
 bool lode_frame_codec_decode_blocks(const LodeFrameStreams *streams, const LodeFrameHead *head,
 	LodeBlockDictionary *dictionary, GError **error);
@@ -74,8 +74,8 @@ LodeTraceFrame *lode_frame_codec_decode(const LodeFrameStreams *streams, const L
 	LodeBlockDictionary *dictionary, GError **error);
 
 /*
- * What became of a frame, for `lode trace info`: slots (a block's slots count once each) and data
- * references by the class that they were given. */
+ * The statistics of a frame, for `lode trace info`: slots (a block's slots count once each) and
+ * data references by their class. */
 typedef struct {
 	const char *name; /* "global", "local", "unassigned", "stride" … */
 	uint64_t n_slots, n_references;

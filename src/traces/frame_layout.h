@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What coding and decoding of a frame ask of its blocks again and again, close together in memory:
+ * The data of a frame's blocks that coding and decoding read most, close together in memory:
  *
  *   block 17   400510…400523   3 slots from 41 on   invoked 1500 times
  *
@@ -27,7 +27,7 @@ typedef struct {
 	uint64_t n_addresses; /* of all invocations */
 } LodeFrameLayout;
 
-/* Of the first `n_blocks` blocks, without invocations. */
+/* Makes the layout of the first `n_blocks` blocks, without invocations. */
 void lode_frame_layout_init(
 	LodeFrameLayout *self, const LodeBlockDictionary *dictionary, uint32_t n_blocks);
 void lode_frame_layout_clear(LodeFrameLayout *self);

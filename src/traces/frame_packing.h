@@ -47,8 +47,8 @@ size_t lode_frame_packing_pack_piece(LodeFramePacking *self, unsigned piece);
 /* Tries the plain form where the codec did badly, and makes the head. */
 void lode_frame_packing_finish(LodeFramePacking *self);
 
-/* Of the finished frame: borrowed; whether the new blocks are not in it; the bytes of the section
- * in order, GByteArray each, borrowed. */
+/* The finished frame: its summary, borrowed; whether the new blocks are not in it; the bytes of the
+ * section in order, GByteArray each, borrowed. */
 const LodeRpsSummary *lode_frame_packing_summary(const LodeFramePacking *self);
 bool lode_frame_packing_has_dropped_dictionary(const LodeFramePacking *self);
 const GPtrArray *lode_frame_packing_section(const LodeFramePacking *self);

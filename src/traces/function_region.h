@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Of the frames of a trace, what threads do inside a function: from its first instruction to the
- * return of the call that led there, with all that it calls meanwhile. A trace has no registers;
- * calls and returns are told by where control goes and what the last instruction accessed:
+ * Selects from the frames of a trace the references of threads inside a function: from its first
+ * instruction to the return of the call that led there, with all that it calls. A trace has no
+ * registers; calls and returns are recognised by the transfer of control and the accesses of the
+ * last instruction:
  *
  *   stores 8 bytes at S, goes elsewhere   a call: S has the address after it, R
  *   loads 8 bytes at S, goes to R         its return; calls whose S is lower are over too

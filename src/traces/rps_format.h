@@ -6,8 +6,8 @@
  *
  *   section:  type │ head bytes │ body bytes │ checksum │ head │ body
  *
- * The head of a section is small and covered by the checksum in front of it; its body is pieces,
- * each with a checksum of its own, which the head holds.
+ * The head of a section is small and covered by the checksum before it; its body is pieces, each
+ * with a checksum of its own in the head.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ enum {
 	LODE_RPS_INDEX = 0x58444e49,       /* INDX */
 };
 
-/* What a reader allocates at most for what a file claims. */
+/* The most that a reader allocates for sizes that a file claims. */
 enum {
 	LODE_RPS_MAX_HEAD_BYTES = 1 << 20,
 	LODE_RPS_MAX_CODED_BYTES = 192 << 20,  /* of a frame's streams, decompressed */

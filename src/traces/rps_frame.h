@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The head of a frame's section: what is in the frame, and where its streams stand in the body.
+ * The head of a frame's section: the frame's summary, and where its streams are in the body.
  *
  *   streams   0      1    2     7        9       of the codec, those that are not empty
  *   pieces   ╰─────────╯ ╰─╯ ╰─────────────╯     compressed together, small ones
  *   body     │ piece 0  │ 1 │ piece 2      │
  *
- * The dictionary's streams have pieces of their own, in front of all others, so that they can be
- * read alone. The index has the summary once more.
+ * The dictionary's streams have pieces of their own, before all others, so that they can be read
+ * alone. The index has the summary once more.
  */
 #pragma once
 
@@ -71,7 +71,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeRpsFrame, lode_rps_frame_clear)
 /* Whether a stream holds new blocks of the dictionary. */
 bool lode_rps_frame_is_dictionary_stream(unsigned stream);
 
-/* Of all streams that are in memory at once when the frame is decoded. */
+/* The bytes of all streams that are in memory at once when the frame is decoded. */
 uint64_t lode_rps_frame_stream_bytes(const LodeRpsFrame *self);
 
 /* Appends the head of the section: the summary, streams and pieces. */

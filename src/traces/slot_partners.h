@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which slots move together: how often one was as far from another as it was the last time.
- * Private to traces/.
+ * Finds slots whose addresses move together: how often the distance of two was the same as the last
+ * time. Private to traces/.
  */
 #pragma once
 

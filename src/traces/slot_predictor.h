@@ -83,7 +83,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeSlotPredictor, lode_slot_predictor_clear)
 /* Forgets all addresses; classes, constants and bases stay. */
 void lode_slot_predictor_rewind(LodeSlotPredictor *self);
 
-/* Of the format: a reader computes the same places as the writer. */
+/* A part of the format: a reader computes the same places as the writer. */
 static inline uint32_t lode_slot_hash(uint64_t address, uint32_t slot, unsigned bits)
 {
 	uint64_t key = address * LODE_HASH_MULTIPLIER ^ slot * UINT64_C(0xc2b2ae3d27d4eb4f);
@@ -102,8 +102,7 @@ static inline uint64_t lode_slot_history(const LodeThreadPlace *place, LodeSlotC
 	return result;
 }
 
-/* What an address is guessed from: a base and a distance, which is learned where it lies in a
- * table. */
+/* The prediction of an address: a base and a distance, which is learned if it is in a table. */
 typedef struct {
 	uint64_t base, distance;
 	uint64_t *learned; /* NULL: nothing is */
@@ -160,7 +159,7 @@ G_ALWAYS_INLINE static inline LodeSlotGuess lode_slot_predictor_guess(
 		self, slot, (LodeSlotClass)state->slot_class, state->base, state->constant, place);
 }
 
-/* What is written of an address. */
+/* The difference that is written for an address. */
 static inline uint64_t lode_slot_guess_difference(
 	const LodeSlotGuess *guess, bool is_absolute, uint64_t constant, uint64_t address)
 {

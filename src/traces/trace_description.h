@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What names an address trace: the program, what made it, and what was mapped where. */
+/* The description of an address trace: the program, the tool that made it, and the mappings. */
 #pragma once
 
 #include <glib.h>

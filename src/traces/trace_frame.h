@@ -62,11 +62,12 @@ LodeTraceFrame *lode_trace_frame_new(LodeBlockDictionary *dictionary);
 void lode_trace_frame_free(LodeTraceFrame *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceFrame, lode_trace_frame_free)
 
-/* Of an empty frame: takes arrays that are there, and gives its own back in the end. NULL: not. */
+/* Makes an empty frame take existing arrays, and give its own back in the end. NULL: it does not.
+ */
 void lode_trace_frame_use_spares(LodeTraceFrame *self, LodeFrameSpares *spares);
 
-/* Of an empty frame: it will be about as large as one before it, for which it makes room at once
- * when it comes to a megabyte: growing step by step copies it, and touches memory, again and again.
+/* Makes an empty frame expect the size of one before it: it makes room for that at once when it
+ * reaches a megabyte, as growing step by step copies it, and touches new memory, each time.
  */
 void lode_trace_frame_expect(LodeTraceFrame *self, const LodeTraceFrame *before);
 
@@ -75,7 +76,7 @@ void lode_trace_frame_expect(LodeTraceFrame *self, const LodeTraceFrame *before)
 void lode_trace_frame_append(
 	LodeTraceFrame *self, uint32_t block, uint16_t thread, const uint64_t *addresses);
 
-/* Of the three below, which are done for each block. */
+/* The out-of-line parts of the three functions below, which run for each block. */
 void lode_trace_frame_grow_addresses(LodeTraceFrame *self, size_t n_more);
 void lode_trace_frame_grow_blocks(LodeTraceFrame *self);
 void lode_trace_frame_append_switch(LodeTraceFrame *self, uint16_t thread);

@@ -26,20 +26,20 @@ LodeTraceReader *lode_trace_reader_open(
 void lode_trace_reader_close(LodeTraceReader *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceReader, lode_trace_reader_close)
 
-/* Of what is read, gives only what threads do inside functions that begin at these addresses
- * (uint64_t), see function_region.h. Before the first frame; not with a sample. */
+/* Gives only references of threads inside functions that begin at these addresses (uint64_t), see
+ * function_region.h. Before the first frame; not with a sample. */
 void lode_trace_reader_set_functions(LodeTraceReader *self, const GArray *addresses);
 
-/* Of a mapping's first reference, its number among those that were given so far. */
+/* Converts a mapping's first reference to its number among those that were given so far. */
 uint64_t lode_trace_reader_n_given_before(const LodeTraceReader *self, uint64_t reference);
 
 /* Borrowed. */
 const LodeTraceDescription *lode_trace_reader_description(const LodeTraceReader *self);
 
-/* What is read: with a count and a warm-up that the trace has. */
+/* The range that is read: with a count and a warm-up that the trace has. */
 LodeTraceRange lode_trace_reader_range(const LodeTraceReader *self);
 
-/* Of the whole file, by its index, or by its frames when there is none. */
+/* The numbers of the whole file, by its index, or by its frames if there is none. */
 uint64_t lode_trace_reader_n_references(const LodeTraceReader *self);
 uint64_t lode_trace_reader_n_instructions(const LodeTraceReader *self);
 uint64_t lode_trace_reader_n_frames(const LodeTraceReader *self);
@@ -57,7 +57,7 @@ bool lode_trace_reader_is_whole(const LodeTraceReader *self, GError **error);
  */
 int lode_trace_reader_next(LodeTraceReader *self, const LodeTraceFrame **out_frame, GError **error);
 
-/* What the file has of a frame, for `lode trace info`. */
+/* A frame in the file, for `lode trace info`. */
 typedef struct {
 	uint64_t offset, bytes; /* in the file */
 	bool is_plain;          /* references compressed as they are, without the codec */

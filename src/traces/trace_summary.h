@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is in a packed trace: references by kind, structure, and where its bytes are. */
+/* The contents of a packed trace: references by kind, structure, and where its bytes are. */
 #pragma once
 
 #include "base/progress.h"
@@ -16,7 +16,7 @@ typedef struct {
 	uint64_t stream_bytes[LODE_FRAME_MAX_STREAMS];        /* before compression */
 	uint64_t stream_packed_bytes[LODE_FRAME_MAX_STREAMS]; /* in the file */
 	GArray *classes;                                      /* LodeSlotClassCount */
-	/* Of the references that were decoded: none where that was not asked for. */
+	/* The decoded references; none if decoding was not requested. */
 	uint64_t n_decoded, n_by_kind[LODE_N_REFERENCE_KINDS];
 	GArray *n_by_thread;  /* uint64_t */
 	uint16_t last_thread; /* of the last one */
