@@ -118,7 +118,7 @@ static void find_cycles(Search *self)
 			search_from(self, i);
 }
 
-/* What each cycle costs by itself. */
+/* The own cost of each cycle. */
 static double *own_costs(const Search *self, uint32_t event)
 {
 	const LodeProfile *profile = self->profile;

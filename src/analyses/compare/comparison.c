@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What explains fewer samples explains none. */
+/* Terms that explain fewer samples than this explain none. */
 #define NO_SAMPLES 1e-3
 
 enum { MAX_SEQUENCES = 2000 }; /* of each profile, the heaviest ones */
@@ -44,8 +44,9 @@ static bool fail(GError **error, int code, const char *format, ...)
 	return false;
 }
 
-/* The standard error of a weight: that of its samples; 0 where it was counted. What has less than a
- * sample could as well have had one: a recording of few samples does not say that it took no time.
+/* The standard error of a weight: that of its samples; 0 where it was counted. A row with less than
+ * a sample could as well have had one: a recording of few samples does not show that it took no
+ * time.
  */
 static double weight_error(const Work *self, int side, double weight)
 {
@@ -544,8 +545,8 @@ static GHashTable *count_files(const LodeProfile *profile, GHashTable *out_paths
 	return counts;
 }
 
-/* What files are compared by: their path where both profiles have it; their name where each has
- * one such file, as programs are built in different directories. */
+/* The keys by which files are matched: their path where both profiles have it; their name where
+ * each has one such file, as programs are built in different directories. */
 typedef struct {
 	GHashTable *paths[2], *counts[2];
 } Files;
@@ -574,8 +575,8 @@ static bool has_lines(const LodeProfile *profile, uint32_t function)
 	return false;
 }
 
-/* Of each function of a side whether its lines take part: not where only one of the two that are
- * the same has any, as of programs built without. The caller frees the array. */
+/* For each function of a side, whether its lines take part: not where only one of the two matching
+ * functions has any, as in a program built without them. The caller frees the array. */
 static bool *choose_functions(const Work *self, int side)
 {
 	bool *out = g_new0(bool, self->profiles[side]->functions->len + 1);
@@ -695,7 +696,7 @@ static int compare_falling(const void *a, const void *b)
 	return (left < right) - (left > right);
 }
 
-/* From which support on there are MAX_SEQUENCES. */
+/* The support from which on there are MAX_SEQUENCES. */
 static double least_support(const LodeMiningRun *run)
 {
 	g_autoptr(GArray) weights = g_array_new(FALSE, FALSE, sizeof(double));
@@ -778,8 +779,8 @@ static bool compare_side_sequences(Sequences *self, int side, GError **error)
 				    is_own ? i : there - 1, error))
 				return false;
 		}
-		/* How often one instruction came after another was inferred from the samples, each
-		 * time a little differently: nobody knows by how much. */
+		/* The frequency of one instruction after another was inferred from the samples,
+		 * each time a little differently; the error is unknown. */
 		const uint32_t *items = lode_mining_run_items(run, i);
 		uint32_t n = g_array_index(run->sequences, LodeSequence, i).n_items;
 		if (!work->out->is_counted && lode_sequence_element_end(items, n, 0) < n)
@@ -801,7 +802,7 @@ static bool compare_sequences(Work *work, GError **error)
 		self.parameters.min_support = fmax(
 			lode_mining_default_support(work->profiles[0], work->out->weight),
 			lode_mining_default_support(work->profiles[1], work->out->weight));
-	/* Of sequences with the same support those that say most. */
+	/* Among sequences with the same support, those that no longer one repeats. */
 	self.parameters.only_closed = true;
 	lode_progress_report(work->progress, "mining", 0, 0, NULL);
 	for (int side = 0; side < 2 && is_done; side++)
@@ -824,7 +825,7 @@ static bool compare(Work *self, GError **error)
 	bool wants_findings = wants[LODE_COMPARED_PATTERN] || wants[LODE_COMPARED_PLACE];
 	size_t n_kinds = 0;
 
-	/* What not both profiles can have would look like a change of the program. */
+	/* Attributes that only one profile can have would look like a change of the program. */
 	if (!find_weight(self, error) ||
 		!lode_lone_attributes_find(self->profiles, self->out->left_out, error))
 		return false;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* What one comparison may exceed by chance. */
+/* The deviations that a single comparison may reach by chance. */
 #define ONE_ALONE 2.0
 #define SLOWER_DEVIATIONS 3.0
 
@@ -43,7 +43,7 @@ void lode_compared_row_divide(LodeComparedRow *row)
 	row->more_often = row->costs_more = lode_estimate_unknown;
 	if (isnan(x0.value) || isnan(x1.value))
 		return;
-	/* What was not executed has no cost of its own to compare with. */
+	/* Code that was not executed has no cost of its own to compare with. */
 	if ((x0.value > 0) != (x1.value > 0)) {
 		row->more_often = row->change;
 		row->costs_more = (LodeEstimate){0, 0};

@@ -56,7 +56,7 @@ static void pair(Matching *self, uint32_t first, uint32_t second, double likenes
 
 /* --- by address and by name --- */
 
-/* What a function is known by in a step; NULL: it takes no part. The caller frees it. */
+/* The key of a function in a step; NULL: it takes no part. The caller frees it. */
 typedef char *(*KeyFunc)(Matching *self, unsigned side, uint32_t function);
 
 static char *address_key(Matching *self, unsigned side, uint32_t function)
@@ -141,7 +141,7 @@ static char *plain_name_key(Matching *self, unsigned side, uint32_t function)
 
 	for (size_t i = 0; name != NULL && i < G_N_ELEMENTS(appended); i++) {
 		char *end = strstr(name, appended[i]);
-		/* What was split off is not the function itself. */
+		/* A part that was split off is not the function itself. */
 		if (end != NULL && strcmp(appended[i], ".cold") == 0)
 			g_clear_pointer(&name, g_free);
 		else if (end != NULL)
@@ -358,8 +358,8 @@ static void align_one(Alignment *self, uint32_t i, uint32_t j)
 	self->is_aligned[0][i] = self->is_aligned[1][j] = first != LODE_NONE && second != LODE_NONE;
 }
 
-/* Of a fingerprint's instructions `first` … `end` − 1 their indices: of all, or of those that are
- * in the profile, which executed. */
+/* The indices of a fingerprint's instructions `first` … `end` − 1: of all, or of those in the
+ * profile, which executed. */
 static GArray *list_instructions(
 	const Alignment *self, int side, uint32_t first, uint32_t end, bool is_executed)
 {
@@ -416,8 +416,8 @@ static void align_codes(Alignment *self)
 		align_lists(self, here, there);
 }
 
-/* What executed, but was aligned with nothing or with what did not, such as a copy of a block for
- * cases that are rare. */
+/* Lists instructions that executed, but were aligned with none or with one that did not execute,
+ * such as a copy of a block for rare cases. */
 static GArray *list_left_over(const Alignment *self, int side)
 {
 	g_autoptr(GArray) executed = list_instructions(self, side, 0, self->prints[side]->n, true);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Candidates are found level by level, as in Apriori (R. Agrawal, R. Srikant 1994): a pattern has
- * no more samples than its focus alone and than its context alone, so that only what passes alone
- * is combined. What passes is few, so that all combinations are cells of plain tables.
+ * no more samples than its focus alone and than its context alone, so that only attributes that
+ * pass alone are combined. These are few, so that all combinations are cells of plain tables.
  */
 #include "analyses/findings/candidates.h"
 
@@ -17,7 +17,7 @@
 #define MIN_SAMPLES 10.0
 #define MIN_SAMPLE_SHARE 0.01
 
-/* What is before in less than this share of the executions is not context. */
+/* A vertex that comes before in less than this share of the executions is not context. */
 #define MIN_CONTEXT_SHARE 0.01F
 
 enum {
@@ -41,7 +41,7 @@ typedef struct {
 	Passed singles[N_ROLES]; /* keys: attributes of the graph */
 	Passed pairs;            /* keys: a × n + b, focus numbers a < b */
 	Passed contexts;  /* keys: a × (n1 + 1) + b; a: number before that + 1, 0 none; b: number
-	                     before + 1, 0 any. Those of one element come first. */
+	                     before + 1, 0 any. Contexts of one element come first. */
 	uint32_t n_short; /* contexts of one element */
 	/* Cells: samples at first, then candidate + 1; 0: too few. */
 	double *focus_cells, *pair_cells, *context_cells, *after_cells, *long_cells, *deep_cells;
@@ -49,7 +49,7 @@ typedef struct {
 	double *bits; /* of each attribute of the graph */
 } Search;
 
-/* What a vertex and those around it have, as numbers. */
+/* The attributes of a vertex and its neighbours, as numbers. */
 typedef struct {
 	uint32_t number;
 	float share;
@@ -153,7 +153,7 @@ static void add_share(float *shares, GArray *touched, uint32_t key, float share)
 	shares[key] += share;
 }
 
-/* What lies two steps before is reached from `own` in `share` of its executions. */
+/* Adds the vertices two steps before; they lead to `own` in `share` of its executions. */
 static void look_before_that(
 	const Search *self, View *view, LodeNeighbour reached, const uint32_t *before, uint32_t n)
 {
@@ -536,7 +536,7 @@ static void add_places(Search *self, double needed)
 
 /* --- their vertices --- */
 
-/* What a worker looks with. */
+/* The scratch memory of a worker. */
 typedef struct {
 	View view;
 	float *shares;   /* [candidates]: of the block that is looked at; all 0 between blocks */

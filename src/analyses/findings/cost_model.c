@@ -69,8 +69,8 @@ static double sum_logs(
 
 /* --- passes over all vertices and blocks --- */
 
-/* What a pass makes: r(u) and Σ r(u) of the blocks from the terms; from these what the next EM step
- * needs; the likelihood. */
+/* The outputs of a pass: r(u) and Σ r(u) of the blocks from the terms; from these the sums of the
+ * next EM step; the likelihood. */
 enum { MAKES_RATES = 1, MAKES_SUMS = 2, MAKES_LIKELIHOOD = 4, MAKES_ALL = 7 };
 
 typedef struct {
@@ -78,7 +78,7 @@ typedef struct {
 	unsigned makes;
 } Pass;
 
-/* What a part adds, before that to each term. */
+/* The sums of a part, before those of each term. */
 enum { RATIO_SUM, LIKELIHOOD, N_OWN_SUMS };
 
 static double *sums_of(GArray *sums, const LodeCostModel *self, size_t part)
@@ -94,7 +94,7 @@ static const size_t *starts_of(const LodeCostModel *self, size_t term, size_t pa
 	return (const size_t *)(const void *)self->part_starts->data + term * n + part;
 }
 
-/* Of one term in one part: what the vertices `from` up to `to` add to their rates… */
+/* One term in one part: the vertices `from` up to `to` add to their rates… */
 static void add_vertices(
 	const LodeFocusVertex *from, const LodeFocusVertex *to, double beta, double *restrict rates)
 {
@@ -261,8 +261,8 @@ static size_t count_entries(const LodeCostModel *self)
 	return n;
 }
 
-/* The parts are the same for any number of threads, and are added up in their order. Of `sums`, the
- * terms' share of the vertices comes first, and then of the blocks. */
+/* The parts are the same for any number of threads, and are added up in their order. In `sums`, the
+ * terms' share of the vertices comes first, and then that of the blocks. */
 static void make(LodeCostModel *self, unsigned makes)
 {
 
@@ -439,9 +439,9 @@ static Slope side_slope(const Side *side, double beta)
 	return (Slope){add_lanes(slope), add_lanes(fall)};
 }
 
-/* Of one more term at β: the slope of the log-likelihood's growth, by how much it falls with β, and
- * by how much that of the concave part does, so that a step of slope / concave_fall does not
- * overshoot. */
+/* The growth of the log-likelihood by one more term at β: its slope, by how much the slope falls
+ * with β, and by how much that of the concave part falls, so that a step of slope / concave_fall
+ * does not overshoot. */
 typedef struct {
 	double slope, fall, concave_fall;
 } Growth;
@@ -519,8 +519,8 @@ typedef struct {
 	double *logs, *steps, *weights;
 } Position;
 
-/* From the sums of the last pass. The largest relative change of what explains something: a term
- * that is on its way to nothing shrinks by the same factor in each step, and matters to nobody. */
+/* From the sums of the last pass. The largest relative change of terms that explain something: a
+ * term that goes to 0 shrinks by the same factor in each step, and does not matter. */
 static double look_around(LodeCostModel *self, Position *out)
 {
 	const double *explained = sums_of(self->sums, self, 0) + N_OWN_SUMS;
@@ -700,8 +700,8 @@ LodeExposure lode_cost_model_exposure(const LodeCostModel *self, size_t index)
 
 /*
  * Pearson's χ² by its degrees of freedom, over 1 + the mean of (y − μ) / μ (Fletcher 2012): one
- * sample on code that executed once, where 10⁻⁶ are expected, would else outweigh all others. Of
- * χ², what the vertices without samples add is what is expected there; to the mean each adds −1.
+ * sample on code that executed once, where 10⁻⁶ are expected, would else outweigh all others.
+ * Vertices without samples add the samples expected there to χ²; to the mean each adds −1.
  */
 double lode_cost_model_dispersion(const LodeCostModel *self)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What so much of a finding's weight has in common is shown with it. */
+/* Attributes that this share of a finding's weight has in common are shown with it. */
 #define COMMON_SHARE 0.95
 
 /* A place or function counts when the finding explains this many samples there, or this share of
@@ -56,11 +56,11 @@ static bool is_of_operands(const Description *self, uint32_t attribute)
 }
 
 /*
- * Whether an attribute can say what another one says. What was measured is not implied by what the
- * code is, nor what an instruction does by where its operands come from, nor that a call is
- * indirect by any: that all calls of a small program are, and load their address, is chance. A
- * mnemonic is rarer than what it is of, or not, by what else ran: one lock cmpxchg while the
- * program starts, and "atomic" would say less than lock xadd. So it hides nothing.
+ * Whether an attribute can imply another one. A measured event is not implied by attributes of the
+ * code, nor the kind of an instruction by the source of its operands, nor that a call is indirect
+ * by any attribute: it is chance that all calls of a small program are, and load their address. A
+ * mnemonic may be rarer than its kind or not, by what else ran: with one lock cmpxchg while the
+ * program starts, "atomic" would say less than lock xadd. So a mnemonic hides nothing.
  */
 static bool can_hide(const Description *self, uint32_t sign, uint32_t attribute)
 {
@@ -117,7 +117,7 @@ static void describe_element(Description *self, double whole, const uint32_t *ow
 	}
 	for (guint i = 0; i < common->len; i++) {
 		uint32_t a = g_array_index(common, uint32_t, i);
-		/* What was chosen stays, and so does the mnemonic, which people know best. */
+		/* Chosen attributes stay, and so does the mnemonic, which people know best. */
 		bool is_needed = i < n_chosen || is_of(self, a, "op:");
 		for (guint j = 0; j < common->len && !is_needed; j++) {
 			uint32_t b = g_array_index(common, uint32_t, j);
@@ -312,7 +312,7 @@ static void find_places(const LodeCostModel *self, LodeFindings *out, LodeFindin
 	finding->spread = squares > 0 ? sum * sum / squares : 0;
 }
 
-/* What term `index` explains of one part. `finding` has its elements. */
+/* The weight that term `index` explains in one part. `finding` has its elements. */
 static void describe_part(const LodeCostModel *self, LodeFindings *out, LodeFinding finding,
 	guint index, const LodeCostError *error)
 {

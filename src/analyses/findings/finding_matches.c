@@ -15,7 +15,7 @@
 /* Edges that are looked at: a second's work. */
 #define MAX_STEPS UINT64_C(100000000)
 
-/* What comes before or after in less than this share of the executions is not context. */
+/* A vertex that comes before or after in less than this share of the executions is not context. */
 #define MIN_SHARE 0.01
 
 typedef struct {

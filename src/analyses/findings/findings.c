@@ -28,7 +28,7 @@ enum { FIRST_ROUNDS = 8, ROUNDS_BETWEEN = 8 };
 /* A loss of so many times the price after a coarse fit is above it after a fine one. */
 #define FAR_MORE 1.5
 
-/* Of the base: where the β begins of a term that explains nothing of a part as yet. */
+/* The first β of a term that explains nothing in a part as yet, as a share of the base. */
 #define FIRST_BETA 1e-3
 
 #define COARSE_FIT 2e-2
@@ -140,7 +140,7 @@ static void find_causes(Choice *self)
 	}
 }
 
-/* Of all parts: each by its own scatter. */
+/* The gain in all parts, each by its own scatter. */
 static double gain_of(const Choice *self, size_t column)
 {
 	double gain = 0;
@@ -197,9 +197,9 @@ static double greatest_score(const Choice *self, bool is_judged)
 	return best;
 }
 
-/* From which score on a candidate is the equal of the best. Twice a gain is a noncentral χ², so
- * that the variance of a gain is about twice the gain. Small scores are bounded: theirs are all
- * alike. */
+/* The score from which on a candidate is the equal of the best. Twice a gain is a noncentral χ², so
+ * that the variance of a gain is about twice the gain. The deviation is bounded for small scores,
+ * where all would be equal. */
 static double least_equal(double best)
 {
 	return best - fmax(EQUAL_SCORE * best, fmin(EQUAL_DEVIATIONS * sqrt(2 * best), best / 2));
@@ -238,7 +238,7 @@ static int rank_of(const Choice *self, uint32_t attribute)
 	for (int i = 0; i < (int)G_N_ELEMENTS(rising); i++)
 		if (g_str_has_prefix(name, rising[i]))
 			return i;
-	/* What the user said tells most. */
+	/* The user's own attributes tell most. */
 	return (int)G_N_ELEMENTS(rising);
 }
 
@@ -333,10 +333,10 @@ static double greatest_cause_score(const Choice *self)
 }
 
 /*
- * The best candidate by the scores, LODE_NONE where none is above its price. What two causes have
- * in common by chance, such as that both load, can explain more than either: they are chosen first,
- * and it has what is left. Where it is the cause of both, they are not worth their price beside it,
- * and are dropped.
+ * The best candidate by the scores, LODE_NONE where none is above its price. An attribute that two
+ * causes share by chance, such as that both load, can explain more than either: the causes are
+ * chosen first, and the attribute gets the rest. If it is the cause of both, they are not worth
+ * their price beside it, and are dropped.
  */
 static uint32_t choose(Choice *self)
 {
@@ -384,8 +384,8 @@ static uint32_t best_of_part(const Choice *self, const Part *part)
 /*
  * Where no candidate is above its price, one that explains most of the scatter may hide itself: the
  * dispersion is then taken of the model with the candidate of greatest gain, as an F test does, and
- * as drop() judges it later. Each part has its own: in the gain of both, a part's large scatter
- * hides what is dear there alone.
+ * as drop() judges it later. Each part has its own candidate: in the gain of both, a part's large
+ * scatter hides a cost that exists there alone.
  */
 static void judge_beside_the_best(Choice *self)
 {
@@ -509,9 +509,9 @@ static void begin_anew(Choice *self, Part *part, size_t without)
 	}
 }
 
-/* By how much less the samples are explained without a term, beside their scatter; it is removed.
- * What is far more than its price after a coarse fit is not fitted any further, as the loss becomes
- * little less. */
+/* By how much less the samples are explained without a term, beside their scatter; it is removed. A
+ * loss far above the price after a coarse fit is not fitted any further, as it becomes little less.
+ */
 static double lose(Choice *self, size_t index, double price)
 {
 	double with[LODE_FITTED_MAX_PARTS], dispersions[LODE_FITTED_MAX_PARTS];
@@ -621,9 +621,9 @@ static guint drop_at(Choice *self, guint index)
 }
 
 /*
- * Removes what is not worth its price beside the others: by how much better they explain the
- * samples with it than when they are fitted without. Of a cause and what it has in common with a
- * few places that cost as much by chance, the cause stays.
+ * Removes terms that are not worth their price beside the others: by how much better all explain
+ * the samples with the term than when they are fitted without it. Between a cause and an attribute
+ * that it shares with a few places that cost as much by chance, the cause stays.
  */
 static void drop(Choice *self)
 {
@@ -757,7 +757,7 @@ static bool choose_and_describe(
 	return is_done;
 }
 
-/* What is fitted, whatever the parameters say. */
+/* The parameters of the fit; some are fixed, whatever the caller's say. */
 static LodeMiningParameters own_parameters(const LodeMiningParameters *parameters)
 {
 	LodeMiningParameters own = *parameters;

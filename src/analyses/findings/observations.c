@@ -7,7 +7,7 @@
 /* Weight that was not sampled has no chance in it to judge by; it is taken as so many samples. */
 #define SAMPLES_OF_COUNTED_WEIGHT 20000.0
 
-/* What comes before in less than this share of the executions is not looked at. */
+/* A vertex that comes before in less than this share of the executions is ignored. */
 #define MIN_SHARE 0.01
 
 static double weight_of_a_sample(

@@ -27,7 +27,7 @@ typedef struct {
 } AttributeFilter;
 
 static const char default_namespaces[] = "op,kind,mem,ev,at,loop,obj,needs,address,chain,user";
-/* Of these there are so many that each multiplies the number of sequences. */
+/* These are so many that each multiplies the number of sequences. */
 static const char default_excludes[] = "needs:load-*,address:load-*,chain:2";
 static const char *const own_namespaces[] = {"op", "kind", "mem", "ev", "at", "loop", "inl", "obj",
 	"needs", "address", "chain", "user", NULL};
@@ -144,7 +144,7 @@ typedef struct {
 	uint32_t n_slots;
 } Construction;
 
-/* What one unit of a stored event adds to a slot. */
+/* The factor by which a stored event adds to a slot. */
 typedef struct {
 	uint32_t slot;
 	double factor;
@@ -161,8 +161,8 @@ static bool is_plain_count(const LodeProfile *profile, const LodeEvent *event)
 	return !lode_event_kind_has_costs(event->kind);
 }
 
-/* Of an event as sampled and as charged, one column: the weight's own twin, and else the sampled
- * one, would say the same thing twice. */
+/* An event as sampled and as charged gets one column: the weight's own twin, and otherwise the
+ * sampled one, would repeat it. */
 static bool is_told_twice(const Construction *self, uint32_t event)
 {
 	const LodeProfile *profile = self->profile;
@@ -216,7 +216,7 @@ static int compare_values(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* What one sample of an event stands for, or more: the median of the instructions that have any. 0:
+/* The value of one sample of an event, or more: the median of the instructions that have any. 0:
  * there is none. */
 static double typical_value(const LodeProfile *profile, uint32_t event)
 {
@@ -425,7 +425,7 @@ static void add_group(Construction *self, uint32_t first, uint32_t n, double cou
 		self->vertices[i] = vertex;
 }
 
-/* What is filtered out still counts in the totals: supports are shares of the whole profile
+/* Filtered vertices still count in the totals: supports are shares of the whole profile
  * (docs/mining.md §1). */
 static void add_totals(Construction *self, uint32_t first, uint32_t n, double count)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each sample walks from its object over the access outward, along a tree of nodes that are told
- * apart by function and place. Then the tree is written out, the heaviest first.
+ * Each sample walks from its object over the access outward, along a tree whose nodes differ by
+ * function and place. Then the tree is written out, the heaviest first.
  */
 #include "analyses/memory/access_callers.h"
 

@@ -8,7 +8,7 @@
 
 enum { N_OPERANDS = 2 };
 
-/* Of one instruction and operand. */
+/* The sums of one instruction and operand. */
 typedef struct {
 	double resolved, unresolved; /* weight with an address, and without */
 } Sampled;

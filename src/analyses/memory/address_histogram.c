@@ -26,7 +26,7 @@ static const struct {
 
 static const uint64_t maximum_granularity = UINT64_C(1) << 40;
 
-/* The tag spares a look at cells, which are far in memory, of other keys. */
+/* The tag avoids reading cells of other keys, which are far in memory. */
 typedef struct {
 	uint32_t cell; /* + 1; 0: free */
 	uint32_t tag;

@@ -135,7 +135,7 @@ static void add_path(Builder *self, guint path, GArray *outward)
 	g_array_set_size(outward, 0);
 	for (uint32_t i = row->call; i != site_call; i = call_at(memory, i)->inner)
 		g_array_append_val(outward, i);
-	/* What calls main(), or a thread's function, says nothing. */
+	/* Callers of main(), or of a thread's function, carry no information. */
 	while (outward->len > 0 &&
 		call_at(memory, g_array_index(outward, uint32_t, 0))->role == LODE_CALL_IN_RUNTIME)
 		g_array_remove_index(outward, 0);
@@ -174,7 +174,7 @@ static void add_sites(Builder *self)
 	}
 }
 
-/* What was waited for, by path, or by site where there are no paths. */
+/* Adds the weight of the samples by path, or by site where there are no paths. */
 static void weigh(Builder *self, const uint32_t *samples, size_t n_samples)
 {
 	const LodeMemory *memory = self->profile->memory;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What lies in a stretch of addresses, by weight of the samples there. */
+/* The contents of a range of addresses, by weight of the samples there. */
 #include "analyses/memory/cell_contents.h"
 
 #include "analyses/memory/page_faults.h"

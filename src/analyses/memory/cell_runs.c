@@ -20,7 +20,7 @@ typedef struct {
 	bool is_hot;
 } Finder;
 
-/* What two contents must share to be one thing: a type's members are one, two variables are not. */
+/* Whether two contents belong together: a type's members do, two variables do not. */
 static bool is_kin(const Finder *self, const LodeContent *left, const LodeContent *right)
 {
 	const GArray *objects = self->profile->memory->objects;

@@ -39,7 +39,7 @@ static void add_sample(LodeMemoryCoverage *self, const LodeMemory *memory, uint3
 		lode_access_totals_add(&self->unnamed, sample, row);
 }
 
-/* Those with samples; page faults only when there are no others. */
+/* The events with samples; page faults only when there are no others. */
 static GArray *choose_events(const LodeProfile *profile, const LodeMemoryCoverage *events)
 {
 	g_autofree bool *are_faults = lode_page_faults_events(profile);

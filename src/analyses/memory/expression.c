@@ -414,7 +414,7 @@ static bool parse_items(Parser *self, LodeExpressionNode *node, GError **error)
 	return !is_list || expect(self, LODE_TOKEN_CLOSE, error);
 }
 
-/* C takes a < b < c for (a < b) < c, which nobody means. */
+/* C reads a < b < c as (a < b) < c, which is never meant. */
 static bool check_chain(const Parser *self, unsigned level, GError **error)
 {
 	bool is_comparison = next_is_word(self, "in") ||
@@ -439,7 +439,8 @@ static bool parse_right(Parser *self, const Infix *infix, LodeExpressionNode *no
 	return node->operands[1] != NULL;
 }
 
-/* What binds at least as tight as `least`; operators of one level from the left. */
+/* Parses operators that bind at least as tightly as `least`; operators of one level from the left.
+ */
 static LodeExpressionNode *parse_infix(Parser *self, unsigned least, GError **error)
 {
 	LodeExpressionNode *left = parse_unary(self, error);

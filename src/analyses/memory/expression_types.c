@@ -10,7 +10,7 @@
 typedef enum { TAKES_NUMBERS, TAKES_INTEGERS, TAKES_CONDITIONS, TAKES_TEXT, TAKES_ANY } Takes;
 typedef enum { GIVES_NUMBER, GIVES_INTEGER, GIVES_CONDITION, GIVES_TEXT } Gives;
 
-/* What all operands must be; comparisons look at their pairs besides. */
+/* The types that all operands must have; comparisons also check their pairs. */
 static const struct {
 	Takes takes;
 	Gives gives;

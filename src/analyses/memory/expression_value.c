@@ -19,7 +19,8 @@ double lode_value_to_double(const LodeValue *self)
 	return self->kind == LODE_VALUE_INTEGER ? (double)self->integer : self->real;
 }
 
-/* Of what is never compared by value with another: numbers share one. */
+/* The order of values of different kinds, which are never compared by value; numbers share a rank.
+ */
 static int rank(LodeValueKind kind)
 {
 	static const int ranks[] = {

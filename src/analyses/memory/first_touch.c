@@ -125,7 +125,7 @@ static void add_to_object(Builder *self, const LodePageTouch *page, const Row *r
 		sum->weight_by_others += row->weight;
 }
 
-/* Accesses of one thread, n rows. Those before the first fault were of what lay there before. */
+/* Accesses of one thread, n rows. Accesses before the first fault were to an earlier mapping. */
 static void add_user(Builder *self, LodePageTouch *page, const Row *rows, size_t n)
 {
 	uint64_t n_accesses = 0;
@@ -264,8 +264,8 @@ static bool are_joined(const Merger *self, const LodePageTouch *left, const Lode
 	       left->thread == right->thread;
 }
 
-/* The end of the pages from `first` on that one thread uses most. A page that nobody accessed, as
- * far as samples tell, goes along. */
+/* The end of the pages from `first` on that one thread uses most. A page without sampled accesses
+ * goes along. */
 static guint end_of_run(const Merger *self, guint first)
 {
 	uint32_t user = page_at(self, first)->main_user;

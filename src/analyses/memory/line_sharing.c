@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The uses of a line are sorted by thread; lines of two threads or more are looked at one by one.
- * What an access may have waited for is the weight of other threads' accesses that conflict with
- * it, which running sums over the bytes of the line give without comparing all pairs.
+ * The uses of a line are sorted by thread; lines of two threads or more are examined one by one. An
+ * access may have waited for other threads' accesses that conflict with it; running sums over the
+ * bytes of the line give their weight without comparing all pairs.
  */
 #include "analyses/memory/line_sharing.h"
 
@@ -375,7 +375,7 @@ static int compare_store_misses(const void *a, const void *b)
 	return compare_store_places(a, b);
 }
 
-/* Those of a row of misses. */
+/* Collects the stores of a row of misses. */
 static void collect_stores(const Search *self, uint64_t line, uint32_t row, GArray *out)
 {
 	const GArray *all = self->memory->line_stores;
@@ -532,8 +532,8 @@ static LodeSharingKind kind_of(const LodeSharedLine *line)
 	return line->true_weight >= mostly * conflicts ? LODE_SHARING_TRUE : LODE_SHARING_MIXED;
 }
 
-/* Of a sum of `weight`, whose samples' squared weights add up to `squares`: each sample fell into
- * it by chance, as its share of all says. */
+/* The error of a sum of `weight`, whose samples' squared weights add up to `squares`: each sample
+ * fell into it by chance, with the probability of its share. */
 static double error_of(const Search *self, double weight, double squares)
 {
 	double share = self->result->total.weight > 0 ? weight / self->result->total.weight : 0;
@@ -551,8 +551,8 @@ static int compare_times(const void *a, const void *b, void *user_data)
 	return by_time != 0 ? by_time : lode_number_order(left->row, right->row);
 }
 
-/* Of n samples, n_t of each thread t, two neighbours are of different threads with the probability
- * 1 - Σ n_t (n_t - 1) / (n (n - 1)) in a random order. */
+/* Among n samples, n_t of each thread t, two neighbours are of different threads with the
+ * probability 1 - Σ n_t (n_t - 1) / (n (n - 1)) in a random order. */
 static void count_turns(Search *self, LodeSharedLine *line)
 {
 	g_autoptr(GArray) uses = g_array_new(FALSE, FALSE, sizeof(Use));

@@ -87,7 +87,7 @@ static bool is_fault(const Maker *self, uint32_t event)
 	return event < self->profile->events->len && self->are_faults[event];
 }
 
-/* Of most samples with an address; of equals the first. */
+/* The event with most samples that have an address; of equals the first. */
 static uint32_t busiest_event(const Maker *self)
 {
 	g_autofree uint64_t *counts = g_new0(uint64_t, self->profile->events->len + 1);
@@ -156,7 +156,7 @@ static bool choose_process(Maker *self, uint32_t pid, GError **error)
 	g_autofree void **pids = g_hash_table_get_keys_as_array(weights, &n);
 	const double *best = pid != 0 ? g_hash_table_lookup(weights, GUINT_TO_POINTER(pid)) : NULL;
 
-	/* Of equal weights the lowest number, not what the hash table gives first. */
+	/* With equal weights the lowest number, not the first of the hash table. */
 	qsort(pids, n, sizeof(*pids), compare_pids);
 	self->matrix->pid = pid;
 	for (guint i = 0; pid == 0 && i < n; i++) {

@@ -21,8 +21,8 @@ typedef struct {
 /* The graph of so many is 32 MiB. */
 enum { MAX_GROUPED = 2048, THREADS_PER_MEMORY = 2 };
 
-/* Of all weight: threads that share less are not kept together for it, but spread evenly. Then
- * those with less than such a part of the mean weight are not counted. */
+/* The share of all weight below which threads are not kept together, but spread evenly. Threads
+ * with less than such a part of the mean weight are not counted then. */
 #define LITTLE_SHARED 0.1
 #define LIGHT_THREAD 0.1
 
@@ -57,7 +57,7 @@ static bool check_room(const Options *options, uint32_t n_active, GError **error
 	return false;
 }
 
-/* Of so many threads, by the processors. */
+/* A memory's share of so many threads, by its processors. */
 static uint32_t fair_part(const Options *options, uint32_t memory, uint32_t n_threads)
 {
 	const LodeTopology *topology = options->topology;
@@ -94,7 +94,7 @@ static int compare_numbers(const void *a, const void *b)
 	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
 }
 
-/* Those with at least so much weight. */
+/* Chooses the threads with at least so much weight. */
 static void choose_threads(Grouping *self, double least)
 {
 	const LodePageMatrix *matrix = self->matrix;
@@ -195,9 +195,9 @@ static void group(Grouping *self, LodePlacement *placement, const double *distan
 	}
 }
 
-/* Those that were sampled by what they share, at most so many on each memory as `options` say. Of
- * more than some thousand threads, the ones with least accesses follow where room is. Errors:
- * _USAGE. */
+/* Places the sampled threads by the weight that they share, at most as many on each memory as
+ * `options` say. If there are more than some thousand threads, those with least accesses follow
+ * where there is room. Errors: _USAGE. */
 static bool group_threads(LodePlacement *placement, const LodePageMatrix *matrix,
 	const Options *options, GError **error)
 {
@@ -237,8 +237,8 @@ static bool group_threads(LodePlacement *placement, const LodePageMatrix *matrix
 /* A page is shared when its best memory has at most this more than an even share of it. */
 #define EVEN_MARGIN 0.1
 
-/* What a page's neighbours say of it counts as so many samples; so many used pages on either side
- * are asked. */
+/* The weight of a page's neighbours counts as so many samples; so many used pages on either side
+ * are its neighbours. */
 enum { PRIOR_SAMPLES = 3, NEIGHBOURS = 8 };
 
 typedef struct {
@@ -278,7 +278,7 @@ int lode_placement_policy_from_text(const char *text)
 	return -1;
 }
 
-/* What the page's accesses cost when it is on that memory. */
+/* The cost of the page's accesses when it is on that memory. */
 static double cost_on(const Maker *self, const double *weights, uint32_t memory)
 {
 	double cost = 0;
@@ -361,9 +361,9 @@ static double add_scaled(double *to, const double *from, uint32_t n, double scal
 	return sum;
 }
 
-/* Of the used pages around a page that are of its mapping, none for more than PRIOR_SAMPLES: a hot
- * one is no better a guess for its neighbours than any. Where they say too little, of its object.
- * Gives the sum. */
+/* Weighs the used pages around a page that are of its mapping, none for more than PRIOR_SAMPLES: a
+ * hot page predicts its neighbours no better than any. If these have too little weight, the pages
+ * of its object. Gives the sum. */
 static double weigh_neighbours(const Maker *self, guint page, double *weights)
 {
 	const LodeUsedPage *own = lode_page_matrix_page(self->matrix, page);
@@ -423,7 +423,7 @@ static void choose_places(Maker *self)
 	}
 }
 
-/* What lies between two pages belongs to them when they are of one mapping. */
+/* Pages between two pages belong to them if they are of one mapping. */
 static bool are_neighbours(const Maker *self, const LodeUsedPage *a, const LodeUsedPage *b)
 {
 	const GArray *mappings = self->profile->memory->mappings;

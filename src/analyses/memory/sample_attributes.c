@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What takes long to make of a profile, as labels and names of places, is made once; an attribute
- * of a sample is then a look-up. References by number are checked in each, as a profile is a file.
+ * Values that take long to make, such as labels and names of places, are made once for a profile;
+ * an attribute of a sample is then a look-up. References by number are checked in each, as a
+ * profile is a file.
  */
 #include "analyses/memory/sample_attributes.h"
 
@@ -245,7 +246,7 @@ static LodeValue get_sampled_pc(Self self, Sample sample)
 	return number_unless_zero(sample->pc);
 }
 
-/* Of the access; of the sampled instruction where no access was found. */
+/* The accessing instruction; the sampled one where no access was found. */
 static const LodeInstruction *instruction_of(Self self, Sample sample)
 {
 	uint32_t index = sample->access_instruction;
@@ -595,7 +596,7 @@ static LodeValue get_locked(Self self, Sample sample)
 	               : lode_value_none();
 }
 
-/* Of one look at the pages of a process, the rows that end after an address; NULL: none holds it.
+/* Finds in one reading of the pages of a process the row that holds an address; NULL: none does.
  */
 static const LodeMemoryPages *find_in_look(Self self, const PageLook *look, uint64_t address)
 {
@@ -607,8 +608,8 @@ static const LodeMemoryPages *find_in_look(Self self, const PageLook *look, uint
 	return row != NULL && address < row->end ? row : NULL;
 }
 
-/* By the last look before the access, else by the first one after it: pages that nobody had touched
- * were on no node. */
+/* By the last reading before the access, else by the first one after it: untouched pages were on no
+ * node. */
 static const LodeMemoryPages *pages_of(Self self, Sample sample)
 {
 	const LodeThread *thread = thread_of(self, sample);

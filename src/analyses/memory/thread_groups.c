@@ -65,7 +65,7 @@ static double far(const Search *self, uint32_t a, uint32_t b)
 	return self->farther[(size_t)a * self->graph->n_memories + b];
 }
 
-/* What the thread would cost on that memory. */
+/* The cost of the thread on that memory. */
 static double cost_on(const Search *self, uint32_t thread, uint32_t memory)
 {
 	const double *joined = self->joined + (size_t)thread * self->graph->n_memories;

@@ -57,7 +57,7 @@ static Bits member_end(const LodeDataMember *member)
 	return member_begin(member) + size;
 }
 
-/* Of the last one in an array of structures. */
+/* The end of the last one in an array of structures. */
 static Bits last_end(const LodeDataMember *member)
 {
 	const uint64_t limit = UINT64_C(1) << 48;

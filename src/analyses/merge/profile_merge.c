@@ -35,7 +35,8 @@ typedef struct {
 	uint32_t source, instruction;
 } InstructionPart;
 
-/* Whose attributes and location an instruction has: that which executed it most. */
+/* The source that gives an instruction its attributes and location: the one that executed it most.
+ */
 typedef struct {
 	uint32_t source, instruction;
 } Likeness;
@@ -463,7 +464,7 @@ static const LodeFunction *function_of(const Merge *self, const FunctionPart *pa
 	return lode_profile_function(self->sources[part->source].profile, part->function);
 }
 
-/* Of a source that is taken in part: by the share of the entry's executions. */
+/* The calls of a source that is taken in part: by the share of the entry's executions. */
 static double calls_of(const Source *source, const LodeFunction *function)
 {
 	if (source->is_whole || function->n_instructions == 0)
@@ -598,7 +599,8 @@ static void cut_blocks(GArray *blocks)
 			continue;
 		}
 		if (last != NULL && last->end > block.address) {
-			/* What it covered of this one it covers no more. */
+			/* This block takes over the end of the last one, which ends where this one
+			 * begins. */
 			block.end = MAX(block.end, last->end);
 			last->end = block.address;
 		}

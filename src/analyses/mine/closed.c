@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * To compare all pairs of a million sequences would take hours. For --closed only those of the same
- * supports need to be compared: so the sequences are sorted by these first. Of those, nearly all
- * that are not closed lack a single item of another: they are found in a hash table by what is left
- * of each sequence without each of its items. The rest is compared, from the largest on, with the
+ * Comparing all pairs of a million sequences would take hours. For --closed only sequences of the
+ * same supports need to be compared: so the sequences are sorted by these first. Among those,
+ * nearly all that are not closed lack a single item of another: they are found in a hash table of
+ * each sequence without each of its items. The rest is compared, from the largest on, with the
  * closed ones that have its rarest attribute. For --maximal the parts of each sequence are looked
- * up in the tree of all prefixes: there are few ways down that leave out few of its items. What is
- * part of one for which that takes too long is compared with it.
+ * up in the tree of all prefixes: there are few ways down that leave out few of its items. Where
+ * that takes too long for a sequence, others are compared with it.
  */
 #include "analyses/mine/closed.h"
 
@@ -254,8 +254,8 @@ static void item_table_fill(ItemTable *self, const Ranked *all, uint32_t n)
 	}
 }
 
-/* What is left without item `without`; an element that loses its first item begins with the next.
- * An element that had only this one is gone. */
+/* The sequence without item `without`: an element that loses its first item begins with the next,
+ * and an element that had only this one is removed. */
 static void leave_out(const Ranked *one, uint32_t without, uint32_t *out_items)
 {
 	uint32_t n = 0;

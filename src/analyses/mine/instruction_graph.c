@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Functions with code are decoded, as instructions that never executed are in sequences too; given
- * graphs have no code, and their vertices stand as they are. What was recorded adds what decoding
- * cannot know: the targets of indirect jumps and calls.
+ * graphs have no code, and their vertices stand as they are. The recording adds the targets of
+ * indirect jumps and calls, which decoding cannot know.
  */
 #include "analyses/mine/instruction_graph.h"
 

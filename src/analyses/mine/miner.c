@@ -2,7 +2,7 @@
 /*
  * The depth-first search over levels, in tasks: one for each passing pattern of the root. A large
  * task is shared: once its level 1 is filled, each passing pattern of that level is a part of its
- * own. What a part finds does not depend on the worker that searches it; the results are put
+ * own. The result of a part does not depend on the worker that searches it; the results are put
  * together in the order of tasks and parts, cut at the limit there, and sorted.
  *
  * Ranks share tasks, too. They have no memory in common: a large task is cut into slices, each with
@@ -22,7 +22,7 @@
 #include <string.h>
 #include <time.h>
 
-/* What one worker found in a task, or in a part of it. */
+/* The result of one worker in a task, or in a part of it. */
 typedef struct {
 	uint32_t part; /* 0: the task itself; 1 + pattern of its level 1 */
 	unsigned worker;
@@ -36,7 +36,7 @@ typedef struct {
 	GArray *results;      /* Result */
 	uint64_t n_found;     /* sequences in them */
 	LodeLevel shared;     /* level 1, while its parts are searched */
-	uint32_t next_part;   /* the pattern of `shared` that nobody has taken yet */
+	uint32_t next_part;   /* the next pattern of `shared` to take */
 	uint32_t n_unsettled; /* parts that are waiting or searched */
 } Task;
 
@@ -208,9 +208,9 @@ static void search_level(LodeSearcher *self, uint32_t depth, uint32_t size)
 }
 
 /*
- * Whether the parts before this one have found all that the limit lets through. What this one would
- * find is then cut off when the results are put together, whichever end first: so skipping it does
- * not make the result depend on the number of threads.
+ * Whether the parts before this one have found as many as the limit allows. The result of this part
+ * is then cut off when the results are put together, whichever end first: so skipping it does not
+ * make the result depend on the number of threads.
  */
 static bool is_beyond_limit(const Mining *mining, const Task *task, uint32_t part)
 {
@@ -522,7 +522,7 @@ static void search_all(Mining *mining)
 	}
 }
 
-/* What the ranks found is then one task, of the first worker. */
+/* The results of the ranks are then one task, of the first worker. */
 static void gather(Mining *mining)
 {
 	const uint64_t all = UINT64_C(1) << 32;
@@ -810,8 +810,8 @@ static bool filter_run(LodeMiningRun *run, const LodeProgress *progress, GError 
 
 /*
  * The highest minimum support at which each sequence would be reported: the least maximal support
- * among itself, its prefixes, and its attributes alone (docs/mining.md §4). What passes by its
- * differential support passes at any minimum: 2 stands for that.
+ * among itself, its prefixes, and its attributes alone (docs/mining.md §4). A sequence that passes
+ * by its differential support passes at any minimum: 2 stands for that.
  */
 static double *find_entry_supports(const LodeMiningRun *run)
 {

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* What one element can grow to: made by any worker, taken into the level in order. */
+/* The elements that one element can grow to: made by any worker, added to the level in order. */
 typedef struct {
 	LodeAlternative element; /* size 0: the empty one */
 	LodeBuffer children;     /* LodeChild, by item */
@@ -140,7 +140,7 @@ static ElementBits bits_of(const Enumeration *run, const LodeAlternative *elemen
 	return bits;
 }
 
-/* Of `items`, those with which the element is minimal in windows of the class. */
+/* The `items` with which the element is minimal in windows of the class. */
 static uint64_t matching_items(const LodeClassBits *class_bits, uint64_t element, uint64_t items)
 {
 	if ((class_bits->firsts & element) == 0)

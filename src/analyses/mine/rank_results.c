@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Of what a rank, or all of them, found: how many sequences, codes and supports. */
+/* The sizes of a result, of a rank or of all: the numbers of sequences, codes and supports. */
 enum { SEQUENCES, CODES, SUPPORTS, N_SIZES };
 
 /* A sequence is written as its number of codes and its support, before the codes of all. */
@@ -14,7 +14,7 @@ enum { CODES_OF, SUPPORT_OF, N_SEQUENCE };
 /* A support, before the supports of events. */
 enum { WEIGHT, FREQUENCY, EXECUTIONS, PLACES, FUNCTIONS, N_SUPPORT };
 
-/* What ranks say of themselves, before the sizes of each; the first one says the counter. */
+/* The state of the ranks, before the sizes of each; the first rank gives the counter. */
 enum { IS_CANCELLED, IS_STOPPED, WORK, COUNTER, N_ASIDE };
 
 typedef struct {

@@ -2,8 +2,8 @@
 /*
  * Which patterns of the root nothing can follow, found for all of them in one walk. A candidate of
  * the root is in many patterns, as its window has many elements, and most of those end there: so
- * what follows the candidates of one group is bounded once, by item, and added to every pattern
- * that has the group.
+ * the items that may follow the candidates of one group are bounded once, by item, and added to
+ * every pattern that has the group.
  *
  *   group ──▶ bound of each item that may come next ──▶ [pattern × item]
  */

@@ -56,7 +56,7 @@ typedef struct {
 	uint32_t functions, first_graph, last_graph;
 } SingleSupport;
 
-/* What some vertices in a row add up to. */
+/* The sums of some vertices in a row. */
 typedef struct {
 	SingleSupport *singles; /* [n_attributes] */
 	double weight, count;
@@ -236,7 +236,7 @@ typedef struct {
 	uint32_t *numbers; /* of its classes in the search graph */
 } ProjectedChunk;
 
-/* What the threads that prepare a graph read, and the chunks that they fill. */
+/* The inputs of the threads that prepare a graph, and the chunks that they fill. */
 typedef struct {
 	LodeSearchGraph *graph;
 	const uint32_t *items; /* attribute → item */
@@ -746,7 +746,7 @@ LodeSearchGraph *lode_search_graph_new(
 	self->flow = parameters->flow;
 	self->total_weight = graph->total_weight > 0 ? graph->total_weight : 1;
 	self->total_count = graph->total_count > 0 ? graph->total_count : 1;
-	/* What is filtered out is in the totals, but a total of a hostile file may be too small. */
+	/* The totals include filtered vertices, but a total of a hostile file may be too small. */
 	self->count_grid = lode_grid_for(fmax(sum.count, self->total_count));
 	self->weight_grid = lode_grid_for(fmax(sum.weight, self->total_weight));
 	class_set_init(&self->classes);

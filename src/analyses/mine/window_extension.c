@@ -47,7 +47,7 @@ typedef struct {
 	bool has_back_edge;
 } Step;
 
-/* What becomes of the candidates that a walk meets. */
+/* The treatment of the candidates that a walk meets. */
 typedef enum {
 	COUNT,          /* only counted */
 	BOUND_AND_KEEP, /* added to their groups' bounds, and kept */
@@ -77,7 +77,7 @@ static Walk walk_over(LodeSearcher *searcher, LodeLevel *level, uint32_t longest
 		.is_hashed = searcher->search->parameters->gap > 0};
 }
 
-/* What is matched on a path. */
+/* The matched positions of a path. */
 typedef struct {
 	uint64_t positions; /* bits */
 	double ratio;       /* Σ W/n over them */
@@ -343,7 +343,7 @@ static Step step_at(Walk *walk, const LodeWindowPath *path)
 		path->count, 0, path->hash, last_vertex(path), path->length, path->has_back_edge};
 }
 
-/* What is matched on a path when those positions are, its own and others. */
+/* The matched positions of a path when those positions are matched, its own and others. */
 static Matched matched_on(
 	const LodeSearchGraph *graph, const LodeWindowPath *path, uint64_t positions)
 {
@@ -895,7 +895,7 @@ static bool is_matched_later(const LodeWindowPath *path, uint64_t matched, uint3
 	return false;
 }
 
-/* What is matched on a path with a count. */
+/* Adds the matched vertices of a path with a count. */
 static inline void sum_path(LodeVertexSums *sums, const LodeWindowPath *path, uint64_t matched)
 {
 	bool is_whole = matched == UINT64_MAX >> (64 - path->length);

@@ -79,7 +79,7 @@ bool lode_capacity_find(const LodeProfile *profile, const GPtrArray *signatures,
 		sum += row.share;
 		known += match->share;
 	}
-	/* What is not known takes the time that the others take on average. */
+	/* The unknown part takes the mean time of the others. */
 	LodeCapacityRow rest = {.signature = LODE_NONE, .share = MAX(1 - known, 0)};
 	rest.share *= known > 0 ? sum / known : 1;
 	sum += rest.share;

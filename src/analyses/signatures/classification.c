@@ -110,8 +110,8 @@ static double spread_of(const LodeSignature *signature)
 }
 
 /*
- * Few profiles say little of their variance: that of all signatures together counts as two more. Of
- * a single profile it is all that there is.
+ * A few profiles estimate their variance poorly: that of all signatures together counts as two
+ * more. For a single profile it is the only one.
  */
 static void set_limits(const Classifying *self, LodeSignatureMatch *matches)
 {
@@ -250,7 +250,8 @@ static void fit_clear(Fit *self)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Fit, fit_clear)
 
-/* What a signature does not list has together what it leaves, however much the estimates add up to.
+/* Sequences that a signature does not list share its remainder, whatever the sum of the estimates
+ * is.
  */
 static void expect(const Classifying *self, unsigned kind, unsigned length, guint j,
 	const GArray *sequences, double *out_expected)
@@ -309,8 +310,9 @@ static void fit_init(Fit *self, const Classifying *classifying, unsigned kind,
 }
 
 /*
- * Components with less than `least_part` are left out, the least first, and what they had is fitted
- * anew. Those that a rough fit gives next to nothing go at once: of many signatures, most.
+ * Components with less than `least_part` are left out, the least first, and the rest is fitted
+ * anew. Components to which a rough fit gives next to nothing are left out at once: with many
+ * signatures, most.
  */
 static void fit_shares(Fit *self, double least_part)
 {
@@ -424,7 +426,7 @@ static bool has_file(const LodeSignature *signature, const char *text)
 	return false;
 }
 
-/* Of each image, whether it is a file that no signature has. Signatures without files do not say.
+/* For each image, whether it is a file that no signature has. Signatures without files are ignored.
  */
 static bool *find_new_files(const Classifying *self)
 {
@@ -444,7 +446,7 @@ static bool *find_new_files(const Classifying *self)
 	return is_new;
 }
 
-/* Of each function, the samples that its weight is of; NULL: executions are not inferred from
+/* For each function, the number of samples in its weight; NULL: executions are not inferred from
  * samples. */
 static double *find_samples(const LodeProfile *profile)
 {
@@ -468,7 +470,7 @@ static double *find_samples(const LodeProfile *profile)
 	return samples;
 }
 
-/* What is unknown of the functions, before it is decided which are places. */
+/* The unknown part of each function, before it is decided which are places. */
 static GArray *find_candidates(const Classifying *self, const Covering *covering)
 {
 	const LodeFlowGraph *graph = self->executed->graph;
@@ -495,7 +497,7 @@ static GArray *find_candidates(const Classifying *self, const Covering *covering
 	return candidates;
 }
 
-/* What is known of the code of a new file as a whole: other programs' code may be made of the same
+/* The known part of a new file's code as a whole: other programs' code may be made of the same
  * sequences, and a new version of a program mostly is. */
 static void judge_new_files(const Classifying *self, GArray *candidates)
 {
@@ -526,8 +528,7 @@ static bool is_place(const LodeUnknownPlace *one)
 	       (one->samples < 0 || one->samples >= least_samples);
 }
 
-/* All that a place executes is of the rest, as even code that nobody knows moves and adds like any
- * other. */
+/* All executions of a place are of the rest, as even unknown code moves and adds like any other. */
 static void find_places(const Classifying *self, const Fit *fit)
 {
 	const LodeFlowGraph *graph = self->executed->graph;
@@ -641,7 +642,7 @@ static void decide(Classifying *self, const LodeSignatureMatch *matches)
 			nearest = j;
 	}
 	result->nearest = matches[nearest].distance <= matches[nearest].limit ? nearest : LODE_NONE;
-	/* What is not in the samples by chance makes the distance larger, never smaller. */
+	/* Sequences missing from the samples by chance make the distance larger, never smaller. */
 	result->is_few = result->nearest == LODE_NONE &&
 	                 self->profile->frequency == LODE_FREQUENCY_INFERRED &&
 	                 self->profile->n_samples > 0 &&
@@ -734,7 +735,7 @@ LodeClassification *lode_classify(const LodeProfile *profile, const GPtrArray *s
 	return g_steal_pointer(&result);
 }
 
-/* Of k of n samples, √(k·(1 − k/n)); with the share for k/n, and one sample at least. */
+/* The error of k of n samples, √(k·(1 − k/n)); with the share for k/n, and one sample at least. */
 double lode_unknown_place_error(const LodeUnknownPlace *self)
 {
 	return self->samples >= 0 ? self->executions * sqrt((1 - MIN(self->executions, 1)) /

@@ -65,7 +65,7 @@ void lode_mixture_fit(
 		find_growth(self, out_shares, quotients, growth);
 		for (size_t j = 0; j <= n; j++) {
 			growth[j] *= out_shares[j];
-			/* What has next to nothing is on its way to 0, which it never reaches. */
+			/* A share of next to nothing goes to 0, which it never reaches. */
 			if (growth[j] < 1e-12)
 				growth[j] = 0;
 			sum += growth[j];

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Of a figure over the profiles. */
+/* The sums of a figure over the profiles. */
 typedef struct {
 	double sum, squares;
 	uint32_t n;

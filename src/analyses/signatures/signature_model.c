@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 
-/* Of a symbol that the signature lacks. */
+/* The support of a symbol that the signature lacks. */
 static const double unheard = 1e-9;
 
 bool lode_signature_model_init(LodeSignatureModel *self, const LodeSignature *signature,
