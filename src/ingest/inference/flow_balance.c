@@ -158,7 +158,7 @@ static double fit_node(Balance *self, uint32_t v, bool is_forward)
 	return scale_to(self, &in, out.fixed + sum_free(self, &out) - in.fixed);
 }
 
-/* What enters from outside, evenly over the entries. */
+/* Shares the flow from outside evenly over the entries. */
 static void share_entries(Balance *self)
 {
 	const NodeSide entries = side_of(self, self->network->hub, false);

@@ -323,8 +323,8 @@ static uint32_t add_less(const LodeFlowNetwork *self, const LodeFlowArc *arc, St
 	return n;
 }
 
-/* What more or less flow than measured costs, from the measured count outwards, each step dearer
- * than the one before. */
+/* The cost of more or less flow than measured, from the measured count outwards; each step costs
+ * more than the one before. */
 typedef struct {
 	Step more[MAX_STEPS], less[MAX_STEPS];
 	uint32_t n_more, n_less;
@@ -391,7 +391,7 @@ static void take_flow(
 	}
 }
 
-/* What the solver did not get done goes by the shortest ways to the hub and from it. */
+/* The flow that the solver left goes by the shortest paths to the hub and from it. */
 static bool send_rest(LodeFlowNetwork *self, const LodeMinCostFlow *solver, GError **error)
 {
 	g_autofree int64_t *from_hub = g_try_new0(int64_t, self->n_nodes);

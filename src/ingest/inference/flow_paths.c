@@ -22,7 +22,7 @@ static void trees_clear(Trees *self)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Trees, trees_clear)
 
-/* What a search of one tree needs. */
+/* The state of a search of one tree. */
 typedef struct {
 	const LodeFlowNetwork *network;
 	bool is_forward;

@@ -18,8 +18,7 @@ typedef struct {
 	int64_t residual, cost;
 } HalfArc;
 
-/* Of what a search has found, what is looked at next; out of date where the node was found nearer
- * since. */
+/* An entry of a search's queue; out of date if its node was found nearer since. */
 typedef struct {
 	int64_t distance;
 	uint32_t node;
@@ -53,8 +52,8 @@ struct LodeMinCostFlow {
 #define NO_LEVEL UINT32_MAX
 #define DEAD_END (UINT32_MAX - 1) /* all that leads down from here is full */
 
-/* Looks at an arc after which all nodes search together. Of what a function of 40 blocks takes,
- * most is below; one of 20,000 blocks takes a tenth of what searches one by one take. */
+/* Visits of an arc after which all nodes search together. Most functions of 40 blocks need fewer;
+ * one of 20,000 blocks takes a tenth of the time of searches one by one. */
 enum { WORK_ONE_BY_ONE = 1 << 16 };
 
 void lode_min_cost_flow_free(LodeMinCostFlow *self)

@@ -29,7 +29,7 @@ struct LodeDependenceSearch {
 	GArray *depths;    /* uint32_t × nodes: length of the chain; 0: not known yet */
 };
 
-/* What is looked for on the way back. */
+/* The target of a search backward. */
 typedef struct {
 	LodeRegisterMask bit;        /* a register, or … */
 	const LodeMemoryUse *memory; /* … what is loaded; NULL: a register */

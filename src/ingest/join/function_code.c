@@ -66,8 +66,7 @@ static uint64_t block_end(const LodeControlFlow *flow, const LodeStaticBlock *bl
 	return last->address + last->decoded.length;
 }
 
-/* Of the blocks only those are kept that an instruction lies in; most functions have many that
- * never execute. */
+/* Only blocks with an instruction are kept; most functions have many that never execute. */
 static void keep_blocks(LodeJoinFunctionCode *self, const LodeControlFlow *flow)
 {
 	g_autofree uint32_t *numbers = g_new0(uint32_t, flow->blocks->len + 1);

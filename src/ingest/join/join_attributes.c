@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each executed instruction is and where it comes from: attributes op, kind, mem, at, loop,
- * needs, address, chain and inl, and source locations. Then the account of what could not be
- * resolved.
+ * The attributes and the source location of each executed instruction: op, kind, mem, at, loop,
+ * needs, address, chain and inl. Then the account of unresolved executions.
  */
 #include "base/id_cache.h"
 #include "ingest/join/dependence_search.h"
@@ -189,7 +188,7 @@ static uint32_t location(Naming *self, const LodeBinaryLocation *found)
 	return slot->id;
 }
 
-/* What valgrind itself knew of the line. */
+/* The line that valgrind recorded. */
 static LodeBinaryLocation recorded_location(const LodeJoinRows *rows, uint32_t instruction)
 {
 	const LodeRecording *recording = rows->recording;
@@ -258,7 +257,7 @@ static void name_images(Naming *self)
 	}
 }
 
-/* What it takes to say why something is not resolved. */
+/* The inputs for the reasons of unresolved executions. */
 typedef struct {
 	LodeProfile *profile;
 	const LodeJoinImages *images;
@@ -324,7 +323,7 @@ static void account_unresolved(Accounting *self)
 	}
 }
 
-/* What the recording's reader could not place. */
+/* Accounts for rows that the recording's reader could not place. */
 static void account_unplaced(LodeProfile *profile, const GArray *rows)
 {
 	for (guint i = 0; i < rows->len; i++) {

@@ -14,7 +14,7 @@ typedef struct {
 	const char *name, *description;
 } EventText;
 
-/* What callgrind calls them, in its own order. */
+/* callgrind's names, in its own order. */
 static const EventText texts[] = {
 	{"Dr", "data reads"},
 	{"Dw", "data writes"},
@@ -98,7 +98,7 @@ static char *column_name(const Naming *self, uint32_t column)
 	return name;
 }
 
-/* What every instruction takes some of says nothing as an attribute. */
+/* An event that every instruction has carries no information as an attribute. */
 static bool is_time(const char *name)
 {
 	static const char *const times[] = {"cpu-clock", "task-clock", "cycles", "cpu-cycles",

@@ -72,7 +72,7 @@ static void collect_hints(const Decoding *self, size_t index, Scratch *scratch)
 	}
 }
 
-/* What executed is an instruction, whatever linear decoding makes of the bytes before it. */
+/* An executed address begins an instruction, however linear decoding reads the bytes before it. */
 static void collect_leaders(const Decoding *self, const LodeFunction *function, Scratch *scratch)
 {
 	uint32_t first = function->first_instruction;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each executed instruction waits for: who made the registers that it reads, those of its
- * address, what it loads, and how long the chain is that it ends. Functions are taken one by one,
- * on all workers; each task writes only its own function's codes.
+ * The dependences of each executed instruction: the instructions that made the registers that it
+ * reads, those of its address, and the value that it loads, and the length of the chain that it
+ * ends. Functions are taken one by one, on all workers; each task writes only its own function's
+ * codes.
  */
 #include "base/partition_point.h"
 #include "base/worker_pool.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How often each edge was passed, and whether what flows into each instruction is what executed.
+ * The executions of each edge, and whether the inflow of each instruction equals its executions.
  *
  * Callgrind writes taken jumps and calls; all else follows from the counts n by rule:
  *  - a plain instruction flows on n times, less the jumps it is written with (repeats of itself);
@@ -190,7 +190,7 @@ static void add_plain_flow(Flow *self)
 	}
 }
 
-/* What flows on after calls and system calls: what the next instruction still lacks. */
+/* Adds the flow after calls and system calls: the flow that the next instruction still lacks. */
 static void add_returns(Flow *self)
 {
 	for (uint32_t i = 0; i < self->n; i++) {
@@ -253,7 +253,7 @@ static int compare_edges(const void *a, const void *b)
 	return (left->kind > right->kind) - (left->kind < right->kind);
 }
 
-/* One edge for each (source, target, kind): several rows of a recording may tell of it. */
+/* Merges to one edge for each (source, target, kind): several rows of a recording may have it. */
 static void sort_edges(LodeProfile *profile)
 {
 	GArray *edges = profile->edges;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recording's objects → images, opened; and every executed instruction's place in them. What
- * callgrind could not name ("???") has run-time addresses, which the load map resolves.
+ * The recording's objects → images, opened; and every executed instruction's place in them. Code
+ * that callgrind could not name ("???") has run-time addresses, which the load map resolves.
  */
 #include "base/large_array.h"
 #include "base/worker_pool.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is made into images and sites, and where they go. */
+/* The inputs and outputs of making images and sites. */
 typedef struct {
 	LodeProfile *profile;
 	const LodeRecording *recording;
@@ -28,8 +28,8 @@ static LodeCodeImages *code_images(const LodeJoinImages *self)
 	return self->context->code_images;
 }
 
-/* The code image of an object; LODE_NONE: "???". One that is told of by its path alone is the first
- * of that path. */
+/* The code image of an object; LODE_NONE: "???". An object known by its path alone is the first of
+ * that path. */
 static uint32_t code_image_of(const LodeJoinImages *self, const LodeRecordedObject *object)
 {
 	const LodeImageIdentity identity = {.path = object->path};
@@ -101,7 +101,7 @@ static bool find_jit_code(
 	return true;
 }
 
-/* What lay at a run-time address: a mapped file, or code that was made there. */
+/* Finds the code at a run-time address: a mapped file, or code that was made there. */
 static bool find_mapping(
 	const LodeJoinImages *self, uint32_t pid, uint64_t address, LodePlace *out_place)
 {
@@ -264,7 +264,7 @@ static void leave_out(Joining *self, const LodeJoinSite *site)
 /*
  * Counted and sampled rows become one profile where they have the same address: sites are sorted by
  * address, then row, and rows of samples come after all that were counted, so that the samples of
- * an instruction follow its count. What follows no count is left out.
+ * an instruction follow its count. Samples without a count are left out.
  */
 static void join_samples(Joining *self, GArray *sites)
 {

@@ -215,7 +215,7 @@ static void keep_code(const LodeInferenceScratch *scratch, const uint8_t *code, 
 	g_autofree uint64_t *addresses = g_new(uint64_t, MAX(result->rows->len, 1));
 	uint32_t n = 0;
 
-	/* Of several samples at one place each has a row. */
+	/* Several samples at one place have a row each. */
 	for (guint i = 0; i < result->rows->len; i++) {
 		uint64_t address = g_array_index(result->rows, LodeInferredRow, i).address;
 		if (n == 0 || addresses[n - 1] != address)
@@ -345,7 +345,7 @@ static double weight_of(const Inference *self, uint32_t row)
 /*
  * Outside any function nothing is known but the samples: as many executions as weight. Functions of
  * the kernel, and of code that is not decoded, have as many as the program's decoded code has for
- * its weight, `per_weight`, so that they are neither dearer nor cheaper than that.
+ * its weight, `per_weight`, so that they have its mean cost.
  */
 static LodeInferredRow stray_row(const Inference *self, const LodeJoinSite *site, double per_weight)
 {
@@ -373,7 +373,7 @@ static LodeRecording *recording_like(const LodeRecording *samples, size_t n_rows
 	return self;
 }
 
-/* Such a function keeps what was measured; its flow is not conserved. */
+/* A function whose inference failed keeps its measured counts; its flow is not conserved. */
 static void account_failed(const Inference *self)
 {
 	for (guint i = 0; i < self->functions->len; i++) {
@@ -477,7 +477,7 @@ static double sample_weight(const LodeRecording *recording, uint32_t column)
 	return total > 0 && recording->n_samples > 0 ? total / recording->n_samples : 1;
 }
 
-/* What all workers need to know of the samples. */
+/* Data of the samples that all workers need. */
 static void begin_scratch(Inference *self)
 {
 	enum { UNIT_PARTS = 256 };

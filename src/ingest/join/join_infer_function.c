@@ -169,7 +169,7 @@ static double site_weight(const Scratch *self, const LodeJoinSite *site)
 	return self->recording->values[row->first_value + self->weight_column];
 }
 
-/* What one sample stands for in executions. */
+/* The executions that one sample stands for. */
 static double sample_count(const Scratch *self)
 {
 	return self->sample * (self->branch_scale > 0 ? self->branch_scale : 1);
@@ -289,7 +289,7 @@ static bool can_leave(const Evidence *evidence, const LodeStaticInstruction *las
 	}
 }
 
-/* What a call returns to is reached from the call, not from outside. */
+/* The return point of a call is reached from the call, not from outside. */
 static void mark_entries(Scratch *self, const Evidence *evidence)
 {
 	for (uint32_t i = 0; i < evidence->n_entries; i++) {
@@ -309,7 +309,7 @@ static void describe_blocks(Scratch *self, const Evidence *evidence)
 	for (guint i = 0; i < self->flow.blocks->len; i++) {
 		const LodeStaticBlock *block = block_at(self, i);
 		const LodeInferenceBlock described = {
-			/* What only an unseen indirect jump can reach comes from outside. */
+			/* Only an unseen indirect jump can reach it: entered from outside. */
 			.is_entry = i == 0 || !block->is_reachable,
 			.is_exit = can_leave(evidence, last_of(self, block)),
 		};
@@ -388,7 +388,7 @@ static void describe_edges(Scratch *self, const Evidence *evidence)
 	}
 }
 
-/* What was there is not kept. */
+/* The old content is not kept. */
 static void reserve(double **array, size_t *room, size_t n)
 {
 	if (n <= *room)

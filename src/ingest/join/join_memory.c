@@ -115,7 +115,7 @@ static char *mapping_name(Building *self, uint32_t index)
 	return lode_profile_intern(self->profile, row->mapping.name);
 }
 
-/* Those that a sample fell into: a process has hundreds, of which few say anything. */
+/* Adds the mappings with a sample: a process has hundreds, most of them without. */
 static void add_mappings(Building *self)
 {
 	const GArray *rows = lode_places_mappings(self->reading->options.places);
@@ -208,7 +208,7 @@ static uint32_t site_of(const Building *self, uint32_t allocation)
 	               : LODE_AT(self->memory->allocations, LodeAllocation, allocation).site;
 }
 
-/* What the address itself tells, which must be that of the access that is charged. */
+/* The names by the address itself, which must be that of the charged access. */
 static void find_layers(Building *self, const LodeReadAccess *access,
 	const LodeMemorySample *sample, LodeLayers *layers)
 {
@@ -236,8 +236,8 @@ static void find_layers(Building *self, const LodeReadAccess *access,
 		layers->site = find_ongoing_site(self, access, sample);
 }
 
-/* What a base that has survived tells where the address is lost. A stack has many variables, of
- * which it need not be in the right one. */
+/* The names by a surviving base where the address is lost. A stack has many variables, and the base
+ * need not be in the right one. */
 static void find_layers_of_base(Building *self, const LodeReadAccess *access,
 	const LodeMemorySample *sample, LodeLayers *layers)
 {

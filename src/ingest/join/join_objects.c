@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which data objects the executed instructions access, where data addresses were recorded: each
- * operand is asked of the debug information once, for the attribute obj and for the samples.
+ * The data objects that executed instructions access, where data addresses were recorded: each
+ * operand is looked up in the debug information once, for the attribute obj and for the samples.
  */
 #include "ingest/join/join.h"
 
@@ -31,7 +31,7 @@ static void find_operands(Finding *self, uint32_t instruction, uint32_t image)
 	}
 }
 
-/* Types may be missing by it. What the source lines found broken is told with them. */
+/* Types may be missing because of it. Faults of the source lines are reported with them. */
 static void account_broken_types(Finding *self)
 {
 	for (uint32_t i = 0; i < lode_code_images_count(self->images); i++) {

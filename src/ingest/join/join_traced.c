@@ -77,7 +77,7 @@ static void add_jump(Flow *self, const LodeJoinTransfer *transfer)
 	add_edge(self, transfer, is_long ? LODE_EDGE_RETURN : kind);
 }
 
-/* What a direct branch cannot have done itself. */
+/* Whether a direct branch cannot have made this transfer itself. */
 static bool is_interrupted(const Flow *self, const LodeJoinTransfer *transfer)
 {
 	const LodeJoinCode *code = &self->codes[transfer->source];

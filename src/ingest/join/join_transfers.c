@@ -23,7 +23,7 @@ static uint32_t find_end(const Joining *self, uint32_t object, uint64_t address)
 	return lode_join_find(self->profile, place.image, place.address);
 }
 
-/* What a trace does not say of a change of control, its instruction does. */
+/* The instruction tells the kind of a change of control, which a trace does not have. */
 static LodeBranch branch_at(
 	const Joining *self, LodeInstructionDecoder *decoder, uint32_t instruction)
 {

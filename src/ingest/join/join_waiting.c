@@ -33,7 +33,7 @@ static void add_count(Choosing *self, uint32_t source, uint32_t target, double c
 	*sum += MAX(count, 0);
 }
 
-/* Those that return from a call have one source: where they come from is not asked. */
+/* Return edges have one common source: where they come from does not matter. */
 static void count_edges(Choosing *self)
 {
 	const LodeProfile *profile = self->profile;

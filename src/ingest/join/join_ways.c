@@ -147,7 +147,7 @@ static bool is_measure(const Ways *self, uint32_t source, uint32_t other)
 	       self->codes[other].loop_depth >= self->codes[source].loop_depth;
 }
 
-/* Of a branch both ways are neighbours. */
+/* Both ways of a branch are neighbours. */
 static void pair_ways(Ways *self)
 {
 	LodeCauseWay *ways = (LodeCauseWay *)(void *)self->ways->data;
