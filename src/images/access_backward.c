@@ -88,8 +88,8 @@ bool lode_access_walk_falls_into(const LodeAccessWalk *walk, uint32_t number)
 }
 
 /* Whether something leads in between instruction `before` and the end of the step to `i`, which
- * follows it. What data is guessed to lead to counts where an instruction begins and an indirect
- * jump may go there. */
+ * follows it. A target guessed from data counts if an instruction begins there and an indirect jump
+ * may go there. */
 static bool has_target(LodeAccessWalk *walk, uint32_t before, uint32_t i)
 {
 	uint64_t address = instruction_at(walk->flow, i)->address;

@@ -4,7 +4,7 @@
 #include "images/backward_undoing.h"
 #include "images/forward_emulation.h"
 
-/* What conditions and results are compared by. */
+/* The flags by which conditions and results are compared. */
 #define COMPARED_FLAGS                                                                             \
 	((uint64_t)(ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_ZF | ZYDIS_CPUFLAG_SF |    \
 		    ZYDIS_CPUFLAG_OF))

@@ -45,7 +45,8 @@ static void add_way(Ways *self, uint64_t source, uint32_t number)
 		self->ways[self->n++] = (Way){source, number};
 }
 
-/* What runs on into an instruction. One may begin inside another (after a lock prefix). */
+/* Adds the instructions that fall through to an instruction. One may begin inside another (after a
+ * lock prefix). */
 static void add_from_above(Ways *self, uint32_t i)
 {
 	uint64_t address = lode_access_walk_at(&self->walk, i)->address;
@@ -121,7 +122,7 @@ static void add_indirect_jumps(Ways *self)
 	}
 }
 
-/* Those of the image that name the sampled address: jumps, calls, tables. */
+/* Adds the jumps, calls and tables of the image that lead to the sampled address. */
 static void add_from_elsewhere(Ways *self, uint64_t address)
 {
 	const LodeBranchTargets *targets = self->walk.targets;
@@ -170,9 +171,9 @@ static void add_jumps_at_ends(Ways *self)
 }
 
 /*
- * A function is entered by a call that the stack tells of: the one before the address to which it
- * returns. `call [memory]` is an access. Through a procedure linkage table or a jump at the end of
- * another function nothing tells what came last.
+ * A function is entered by the call before the return address on the stack. `call [memory]` is an
+ * access. Through a procedure linkage table or a jump at the end of another function the last
+ * instruction is unknown.
  */
 static void add_callers(Ways *self)
 {

@@ -17,7 +17,7 @@
 
 enum { NO_BLOCK = UINT32_MAX };
 
-/* What one build works on. */
+/* The state of one build. */
 typedef struct {
 	LodeControlFlow *flow;
 	LodeInstructionDecoder decoder;

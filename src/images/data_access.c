@@ -4,7 +4,7 @@
 #include "images/access_search.h"
 #include "images/forward_emulation.h"
 
-/* What is jumped to by a register or the stack may be another image's: nothing is known of that. */
+/* The target of a jump by a register or the stack may be in another image, which is unknown. */
 static LodeStep step_on(LodeAccessSearch *self, uint64_t *address)
 {
 	LodeStep step = lode_forward_emulate(&self->full, &self->state, &self->stack, address);

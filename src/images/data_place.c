@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several things may be known of one operand: variables of functions that were inlined into each
- * other share a register. What suits the access best is taken, of equals the first.
+ * One operand may have several candidates: variables of functions that were inlined into each other
+ * share a register. The one that suits the access best is taken, the first of equals.
  */
 #include "images/data_place.h"
 
@@ -477,8 +477,9 @@ static bool find_in_list(const LodeFunctionContext *context, LodeVariableList li
 }
 
 /* Whether debug information may declare the variable of a symbol inside a function: "count.0",
- * "main.count", a static local of C++, a common block of Fortran. What compilers make themselves,
- * tables of virtual functions and the like, is not looked for: functions are long to read. */
+ * "main.count", a static local of C++, a common block of Fortran. Symbols that compilers make
+ * themselves, such as tables of virtual functions, are not searched: reading functions takes long.
+ */
 static bool is_maybe_local(const char *linked)
 {
 	size_t length = strlen(linked);
@@ -612,7 +613,7 @@ static bool place_of_variable(const LodeFunctionContext *context, const Moment *
 	return lode_data_place_static(context, (uint64_t)at->offset, out_place);
 }
 
-/* What lies at a value plus a displacement, and an index if there is one. */
+/* The place at a value plus a displacement, and an index if there is one. */
 static bool place_of_value(const LodeFunctionContext *context, uint64_t address,
 	const LodeRegisterTypes *state, const LodeMemoryOperand *operand,
 	const LodeHeldValue *value, LodeDataPlace *out_place)

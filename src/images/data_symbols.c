@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorted by address; symbols that overlap (aliases, parts of an object) are told apart when asked.
+ * Sorted by address; symbols that overlap (aliases, parts of an object) are separated at look-up.
  */
 #include "images/data_symbols.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was found of a function is kept until too much is: questions come sorted by function.
+ * Results for functions are kept up to a limit: queries come sorted by function.
  */
 #include "images/data_types.h"
 
@@ -237,7 +237,7 @@ static LodeDataReference reference_of(
 	return reference;
 }
 
-/* What is kept of the function at an address; made when it is new. */
+/* The kept results for the function at an address; made when it is new. */
 static Function *find_function(LodeDataTypes *self, uint64_t key, const LodeUnitFunction *described)
 {
 	Function *function = g_hash_table_lookup(self->functions, &key);
@@ -260,7 +260,7 @@ static Function *find_function(LodeDataTypes *self, uint64_t key, const LodeUnit
 	return function;
 }
 
-/* What is known of the function that an address is in. */
+/* The description of the function that an address is in. */
 static Function *describe(LodeDataTypes *self, uint64_t address, const LodeControlFlow *flow,
 	LodeFunctionContext *out_context)
 {
@@ -320,7 +320,7 @@ bool lode_data_types_find(LodeDataTypes *self, uint64_t address, uint8_t operand
 	return out_reference->type != LODE_NONE || out_reference->variable != NULL;
 }
 
-/* What was found in a variable, as an answer. */
+/* Makes the answer for an access inside a variable. */
 static bool settle(LodeDataTypes *self, const LodeFunctionContext *context, LodeDataPlace *place,
 	uint32_t size, LodeDataReference *out_reference)
 {

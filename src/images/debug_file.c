@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The places are those of gdb's manual, "Debugging Information in Separate Files".
- * dwfl_standard_find_debuginfo() knows them too, but it asks the servers in DEBUGINFOD_URLS by
- * itself when it finds nothing, and lode goes to the network only when it is told to.
+ * dwfl_standard_find_debuginfo() knows them too, but it contacts the servers in DEBUGINFOD_URLS by
+ * itself when it finds nothing, and lode uses the network only with --debuginfod.
  */
 #include "images/debug_file.h"
 
@@ -55,7 +55,7 @@ static LodeElfFile *find_by_build_id(const LodeElfFile *image, const char *direc
 	return g_steal_pointer(&file);
 }
 
-/* Of the whole file, as .gnu_debuglink wants it. */
+/* The checksum of the whole file, as in .gnu_debuglink. */
 static bool has_checksum(const LodeElfFile *file, GElf_Word checksum)
 {
 	g_autofree uint8_t *block = g_malloc(BLOCK_BYTES);
@@ -142,8 +142,8 @@ static guint64 most_bytes(void)
 	return most > 0 ? MIN(most, MAX_ANSWER_BYTES) : MAX_ANSWER_BYTES;
 }
 
-/* The client itself has a limit only where it is told one, and only of answers that say how large
- * they are. Nonzero ends the answer, of which nothing is kept. */
+/* The client itself has a limit only if it is set, and only for answers that state their size.
+ * Nonzero ends the answer, which is discarded. */
 static int is_too_large(debuginfod_client *client, long done, long whole)
 {
 	(void)client;

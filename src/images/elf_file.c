@@ -21,7 +21,7 @@ enum {
 	MAX_SECTIONS = 1 << 20,
 	MAX_BUILD_ID = 64,
 	MAX_READ_BYTES = 256 << 20, /* larger files are mapped */
-	/* What compressed sections may grow to: debug information shrinks to a half or a quarter.
+	/* The limits of uncompressed sections: debug information shrinks to a half or a quarter.
 	 */
 	FREE_BYTES = 16 << 20,
 	MAX_EXPANSION = 16, /* times the file's size */
@@ -190,8 +190,8 @@ static void read_segments(LodeElfFile *self)
 	self->loaded_size = end > start ? end - start : 0;
 }
 
-/* What a section grows to when it is unpacked, as it claims itself; by SHF_COMPRESSED, or the older
- * way of GNU: "ZLIB" and the size with the highest byte first. */
+/* The uncompressed size that a section claims; by SHF_COMPRESSED, or the older form of GNU: "ZLIB"
+ * and the size with the highest byte first. */
 static uint64_t expanded_size(const LodeElfFile *self, const char *name, const Elf64_Shdr *header)
 {
 	uint8_t start[sizeof(Elf64_Chdr)] = {0};
@@ -280,8 +280,8 @@ static void add_range(LodeElfFile *self, LodeElfRange range)
 		g_array_append_val(self->executable, range);
 }
 
-/* Of a PT_LOAD segment that is within the file. One piece is read for all, which libelf keeps: they
- * may overlap, and be many. */
+/* The bytes of a PT_LOAD segment that is within the file. One piece is read for all segments, which
+ * libelf keeps: they may overlap, and be many. */
 static const uint8_t *segment_bytes(const LodeElfFile *self, const Elf64_Phdr *segment)
 {
 	const Elf_Data *data = elf_getdata_rawchunk(
@@ -516,7 +516,7 @@ bool lode_elf_file_symbols(
 	symbols.names = (const char *)lode_elf_section_bytes(strings);
 	if (symbols.all == NULL || symbols.names == NULL)
 		return false;
-	/* What is mapped lies as it does in the file. */
+	/* A mapped section is aligned as in the file. */
 	if ((uintptr_t)symbols.all % _Alignof(Elf64_Sym) != 0)
 		return false;
 	const char *last = memrchr(symbols.names, '\0', strings->size);

@@ -18,7 +18,7 @@ static int64_t sign_extended(uint64_t value, unsigned bits)
 	return (int64_t)(value << (64 - bits)) >> (64 - bits);
 }
 
-/* Of the size of the operand; an immediate: of `width`, to which it is extended. */
+/* Reads as many bytes as the operand has; an immediate is extended to `width`. */
 static bool read_operand(const LodeFullInstruction *full, const LodeRegisterState *state,
 	unsigned i, unsigned width, uint64_t *out_value)
 {
@@ -176,7 +176,7 @@ static void set_if(
 		put(before, state, full->operands[0].reg.value, holds);
 }
 
-/* What push and call write there; false: not known. */
+/* The value that push and call write; false: unknown. */
 static bool pushed_value(
 	const LodeFullInstruction *full, const LodeRegisterState *before, uint64_t *out_value)
 {

@@ -105,7 +105,7 @@ static uint64_t entry_of(const LodeGoFunctions *self, uint64_t i)
 	return self->text + number_at(self, at, self->entry);
 }
 
-/* Where the record of a function begins, behind its address. */
+/* The offset in a function's record after the address with which it begins. */
 static uint64_t record_of(const LodeGoFunctions *self, uint64_t i)
 {
 	uint64_t at = self->functions + (2 * i + 1) * self->entry;
@@ -121,7 +121,7 @@ static uint64_t field_of(const LodeGoFunctions *self, uint64_t i, unsigned field
 	return number_at(self, record_of(self, i) + 4 * field, 4);
 }
 
-/* What the loader writes into the table, by relocations of that many bytes. */
+/* Adds the words that the loader writes into the table, by relocations of that many bytes. */
 static void add_relocations(LodeGoFunctions *self, const uint8_t *bytes, uint64_t n_bytes)
 {
 	const size_t word = self->word, size = 3 * word;

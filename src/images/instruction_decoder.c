@@ -263,7 +263,7 @@ static void set_own_target(
 	instruction->target = address + instruction->length + (uint64_t)(int64_t)distance;
 }
 
-/* What has a target elsewhere than in the key's way is not remembered. */
+/* An instruction whose target is not determined by the key is not cached. */
 static bool is_cacheable(const uint8_t *code, const LodeDecodedInstruction *instruction)
 {
 	return !instruction->has_target || lode_code_key_jump_bytes(code, instruction->length) > 0;

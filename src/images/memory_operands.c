@@ -108,7 +108,7 @@ static bool add_bit_offset(
 	return true;
 }
 
-/* What an instruction adds to the address of its operand besides what the operand says. */
+/* Adds an instruction's own offset to the address of its operand. */
 static bool add_peculiarity(
 	const LodeFullInstruction *self, const LodeRegisterState *state, uint64_t *address)
 {

@@ -273,8 +273,8 @@ static bool frame_slot(
 	       INT32_MIN < *out_offset && *out_offset < INT32_MAX;
 }
 
-/* What finds thread-local variables: fs:0 is the thread pointer itself (System V ABI for x86-64,
- * 3.4.6), and a slot of the global offset table holds an offset from it. */
+/* Loads that lead to thread-local variables: fs:0 is the thread pointer itself (System V ABI for
+ * x86-64, 3.4.6), and a slot of the global offset table holds an offset from it. */
 static LodeHeldValue load_thread(
 	const LodeFunctionContext *context, const LodeMemoryOperand *memory)
 {
@@ -311,7 +311,7 @@ static LodeHeldValue load(const LodeFunctionContext *context, const LodeRegister
 	return value;
 }
 
-/* What an operand that is read stands for. */
+/* The value of an operand that is read. */
 static LodeHeldValue read_operand(const LodeFunctionContext *context,
 	const LodeRegisterTypes *state, const LodeFullInstruction *full, int i)
 {
@@ -372,7 +372,8 @@ static LodeHeldValue read_address(const LodeFunctionContext *context,
 	return moved(context, value, memory.displacement);
 }
 
-/* A counter or a pointer, by a constant. What begins at 0 and goes by 24 stays a multiple of 24. */
+/* A counter or a pointer plus a constant. A counter that begins at 0 and goes by 24 stays a
+ * multiple of 24. */
 static LodeHeldValue stepped(const LodeFunctionContext *context, LodeHeldValue value, int64_t by)
 {
 	if (by == INT64_MIN || is_address(&value) || value.kind == LODE_HELD_VALUE_THREAD_POINTER)
@@ -461,7 +462,7 @@ static int64_t immediate_of(const LodeFullInstruction *full, int i)
 	return operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? operand->imm.value.s : 0;
 }
 
-/* What the first operand holds afterwards, where that can be said. */
+/* The value of the first operand after the instruction, if known. */
 static LodeHeldValue result_of(const LodeFunctionContext *context, const LodeRegisterTypes *state,
 	const LodeFullInstruction *full)
 {

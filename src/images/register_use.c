@@ -109,7 +109,7 @@ static bool is_string(const ZydisDecodedInstruction *instruction)
 	       instruction->meta.category == ZYDIS_CATEGORY_IOSTRINGOP;
 }
 
-/* Those whose result is 0, or all ones, when both sources are the same register. */
+/* Whether the result is 0, or all ones, when both sources are the same register. */
 static bool ignores_equal_sources(ZydisMnemonic mnemonic)
 {
 	switch (mnemonic) {
@@ -162,7 +162,7 @@ static bool has_constant_result(const LodeFullInstruction *full)
 	       last[0].reg.value == last[-1].reg.value && last[0].size >= WHOLE_GENERAL_BITS;
 }
 
-/* What stands between the brackets, accessed or (lea, prefetch) not. */
+/* The registers between the brackets, of an access or (lea, prefetch) of none. */
 static LodeRegisterMask memory_registers(const ZydisDecodedOperand *operand)
 {
 	return register_mask(operand->mem.base) | register_mask(operand->mem.index);

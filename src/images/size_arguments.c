@@ -19,7 +19,7 @@ enum {
 static const uint8_t argument_registers[N_ARGUMENTS] = {7, 6, 2, 1, 8, 9};
 
 /*
- * What is known of a value. Where ways join, the worse of two holds:
+ * The known kind of a value. Where paths join, the worse of two holds:
  *
  *        nothing came yet
  *   constant    address of the stack
@@ -234,7 +234,7 @@ static Value *top_of_stack(Search *self)
 	               : NULL;
 }
 
-/* What the registers hold in which it is given. */
+/* The values of the registers in which the size is passed. */
 static LodeArgumentMask find_given(const Search *self)
 {
 	Value product = {.kind = VALUE_NONE};
@@ -393,7 +393,7 @@ static void join_at(Search *self, uint64_t target)
 	join_state(there, &self->state, &self->is_changed);
 }
 
-/* What follows is reached from here, or only by jumps. */
+/* The next instruction is reached from here, or only by jumps. */
 static void leave(Search *self, const LodeFullInstruction *full)
 {
 	const ZydisDecodedInstruction *instruction = &full->instruction;

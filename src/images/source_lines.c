@@ -157,7 +157,7 @@ static InlinedRange *innermost(const GArray *ranges, GArray *stack, uint64_t add
 	return NULL;
 }
 
-/* Those that hold the address stand on the stack from the outermost on. */
+/* The ranges that hold the address are on the stack, the outermost first. */
 static InlinedRange *outermost(const GArray *ranges, const GArray *stack, uint64_t address)
 {
 	for (guint i = 0; i < stack->len && i < MAX_LOOK_BACK; i++) {

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Of a compile unit. */
+/* The files of a compile unit. */
 typedef struct {
 	GHashTable *files; /* the paths that it names, as a set */
 	const char *folder;

@@ -43,7 +43,7 @@ enum {
 	TYPE_HEADER_5 = 24,
 };
 
-/* What an index has columns for; those of DWARF 4 and 5 differ. */
+/* The parts that an index has columns for; the columns of DWARF 4 and 5 differ. */
 typedef enum {
 	PART_INFO,
 	PART_TYPES, /* DWARF 4 */
@@ -268,7 +268,7 @@ static const uint8_t *find_id(
 	return NULL;
 }
 
-/* What a table gets for a root. */
+/* The entries of a table for a root. */
 typedef struct {
 	uint64_t code;
 	const Constant *constants;

@@ -57,7 +57,7 @@ void lode_stack_frames_free(LodeStackFrames *self)
 	g_free(self);
 }
 
-/* What libdw says of a column: nothing (as in the caller), "undefined", or where it is saved. */
+/* Reads libdw's rule of a column: none (as in the caller), "undefined", or where it is saved. */
 static void read_column(Dwarf_Frame *frame, int dwarf_number, Row *row, int column)
 {
 	Dwarf_Op memory[3], *ops;

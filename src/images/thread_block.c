@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Of a block, and of its alignment: more is a broken file. */
+/* The limit of a block, and of its alignment: more is a broken file. */
 #define MAX_SIZE (UINT64_C(1) << 31)
 
 typedef struct {

@@ -37,7 +37,8 @@ static uint64_t address_of(const LodeControlFlow *flow, uint32_t instruction)
 	return g_array_index(flow->instructions, LodeStaticInstruction, instruction).address;
 }
 
-/* What stands at a block's beginning whatever came before: the frame, variables in registers. */
+/* Adds the types at a block's beginning that hold on every path: the frame, variables in registers.
+ */
 static void learn_at_block(
 	const LodeFunctionContext *context, LodeRegisterTypes *state, uint64_t address)
 {

@@ -62,7 +62,7 @@ static bool detect_format(const char *path, Format *out_format, GError **error)
 	return true;
 }
 
-/* What a file is compressed by that is not read, or once more; NULL: nothing known. */
+/* The unsupported or second compression of a file; NULL: none is known. */
 static const char *find_compressor(const char *path)
 {
 	static const struct {
@@ -191,7 +191,7 @@ static bool check_empty(const Inputs *self, GError **error)
 	return true;
 }
 
-/* What stands for a whole recording by itself. */
+/* Checks files that are a whole recording by themselves. */
 static bool check_alone(const Inputs *self, const LodeImportOptions *options, GError **error)
 {
 	if ((options->only != NULL || options->is_alone) && self->perf->len == 0 &&

@@ -10,7 +10,7 @@
 
 enum {
 	RED_ZONE = 128,        /* below the stack pointer, by the System V ABI */
-	STACK_LIMIT = 8 << 20, /* of a stack that no mapping tells of */
+	STACK_LIMIT = 8 << 20, /* of a stack without a known mapping */
 	PAGE_SIZE = 4096,
 };
 
@@ -35,8 +35,8 @@ static bool find_mapping(const Question *self, uint64_t address, LodeMappedRange
 }
 
 /*
- * The kernel does not tell of the stack that an exec makes, only of its growth: where the stack
- * pointer is in no mapping, what lies above it up to the next mapping must be that stack.
+ * The kernel does not announce the stack that an exec makes, only its growth: where the stack
+ * pointer is in no mapping, the memory above it up to the next mapping must be that stack.
  */
 static bool find_in_lost_stack(const Question *self, uint64_t address, LodeMappedRange *out_range)
 {
@@ -96,8 +96,8 @@ static bool is_trigger_before(const LodePerfEvent *event)
 	return is_counter && event->precise < 2;
 }
 
-/* What the kernel itself notices happens at the sampled instruction; so does what the processor
- * reports precisely, or with an address. */
+/* Events of the kernel happen at the sampled instruction; so do events that the processor reports
+ * precisely, or with an address. */
 static bool is_exact(const LodeSampledCode *sampled)
 {
 	const LodePerfEvent *event = sampled->event;
@@ -125,7 +125,7 @@ static void add_thread_pointer(const Question *self, LodeUserRegisters *register
 							     &registers->fs_base);
 }
 
-/* Of a sample that lies in no image. */
+/* The reason for a sample that lies in no image. */
 static LodeAddressReason reason_outside(const Question *self)
 {
 	const LodePerfRecord *record = self->sampled->record;
@@ -245,7 +245,8 @@ static void find_places(
 		find_place(self, access->operands[i].address, &out_places[i]);
 }
 
-/* What lode has programs run with, and what the dynamic linker does to it: not the program's. */
+/* Whether it is of a library that lode preloads, or of the dynamic linker's work on it: not of the
+ * program. */
 static bool is_of_recorder(const Question *self)
 {
 	const char *name = self->out->access.n_operands > 0 ? self->out->places[0].name : NULL;

@@ -29,7 +29,7 @@ typedef struct {
 	uint32_t order;
 } Moment;
 
-/* Of the present, ranges of equal kind (name, protection, file) share one. */
+/* Without a history, ranges of equal kind (name, protection, file) share one. */
 typedef struct {
 	Moment moment;
 	uint32_t pid;
@@ -178,7 +178,7 @@ const char *lode_address_spaces_name(LodeAddressSpaces *self, const char *path)
 
 /* --- the present --- */
 
-/* A stack that grew, or was told of again, is still that thread's. */
+/* A stack that grew, or was reported again, still belongs to that thread. */
 static const char *name_now(
 	LodeAddressSpaces *self, const Space *space, const LodeMappedRange *range)
 {
@@ -355,7 +355,7 @@ static guint count_births(const Space *self, const Moment *moment)
 		compare_moments(&g_array_index(self->births, Birth, i).moment, moment) <= 0);
 }
 
-/* The heap and the first stack are told of again each time they grow. Other memory at the same
+/* The heap and the first stack are reported again each time they grow. Other memory at the same
  * place may have been unmapped in between. */
 static bool is_growing(const LodeMappedRange *range)
 {
@@ -372,7 +372,7 @@ static bool is_grown_from(const Space *space, const Mapping *mapping, const Mapp
 	       count_births(space, &old->moment) == count_births(space, &mapping->moment);
 }
 
-/* What of a mapping is new: of one that has grown the rest. */
+/* The new part of a mapping: if it has grown, the additional part. */
 static void find_new_part(const LodeAddressSpaces *self, Space *space, uint32_t index,
 	uint64_t *out_start, uint64_t *out_end)
 {
@@ -498,7 +498,7 @@ static uint32_t find_executable(const LodeAddressSpaces *self, uint32_t version)
 	return 0;
 }
 
-/* What was found of a process at a moment. */
+/* The result for a process at a moment. */
 typedef struct {
 	const LodeMappedRange *range, *under;
 	const Birth *birth; /* of its address space then; NULL: none is known */
@@ -513,7 +513,7 @@ static const LodeMappedRange *range_of(
 	return &mapping_at(self, g_array_index(self->versions, Version, version).mapping)->range;
 }
 
-/* What lies under a mapping and all others of its name. */
+/* The mapping under a mapping and all others of its name. */
 static const LodeMappedRange *find_under(
 	const LodeAddressSpaces *self, uint32_t version, const Birth *birth)
 {
@@ -531,7 +531,8 @@ static const LodeMappedRange *find_under(
 	return under;
 }
 
-/* What a process itself mapped there since it began; where no begin is known, all that is there. */
+/* The mappings there that a process itself made since it began; all of them if its begin is
+ * unknown. */
 static void find_own(const LodeAddressSpaces *self, const Space *space, uint64_t address,
 	const Moment *at, bool wants_code, Found *out)
 {
@@ -574,7 +575,7 @@ static const LodeMappedRange *find(LodeAddressSpaces *self, uint32_t pid, uint64
 			               : now;
 		}
 		find_own(self, space, address, &moment, wants_code, out);
-		/* What an ancestor had says nothing of the times in this process. */
+		/* A mapping of an ancestor has no times in this process. */
 		if (i > 0)
 			out->period = (LodeMappedPeriod){0, 0};
 		if (out->range != NULL || out->birth == NULL || out->birth->parent == UINT32_MAX)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which log is asked of a process at a time: a process that executes another program begins a new
- * log under the same number, so that logs, and their threads, are sorted by owner and beginning.
+ * Selects the log of a process at a time: a process that executes another program begins a new log
+ * under the same number, so that logs, and their threads, are sorted by owner and beginning.
  */
 #include "process/allocations.h"
 

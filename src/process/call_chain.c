@@ -70,9 +70,9 @@ static guint common_run(const GArray *inner, guint end, const GArray *outer, gui
 }
 
 /*
- * From where on `outer` goes on after `inner`, which is exact: after the longest run that ends
- * `inner`. One that shares only what `inner` has further in stops before its end, and has nothing
- * to add; one that shares nothing comes further out, as of a library without frame pointers.
+ * The index from which `outer` continues `inner`, which is exact: after the longest run that ends
+ * `inner`. A chain that shares only inner parts of `inner` stops before its end, and has nothing to
+ * add; one that shares nothing comes further out, as in a library without frame pointers.
  */
 static guint find_rest(const GArray *inner, const GArray *outer)
 {

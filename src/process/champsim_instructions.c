@@ -35,7 +35,7 @@ static void add(uint8_t *registers, unsigned room, LodeRegisterMask mask)
 			registers[n++] = number_of(bit);
 }
 
-/* What tells its kind comes first. */
+/* The registers that tell its kind come first. */
 static void describe_branch(
 	LodeReferenceInstruction *out, LodeBranch branch, const LodeRegisterUse *use)
 {

@@ -135,7 +135,7 @@ static void complete(LodeCodeImages *self, uint32_t number, const LodeImageIdent
 static uint32_t find_same(const LodeCodeImages *self, GHashTable *lists, const char *key,
 	const LodeImageIdentity *identity)
 {
-	/* Of hostile lists the end is not looked at, which makes images of their own. */
+	/* The end of a hostile list is not searched, which makes images of their own. */
 	enum { MAX_LOOKED_AT = 256 };
 	const GArray *list = key != NULL ? g_hash_table_lookup(lists, key) : NULL;
 

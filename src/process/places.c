@@ -45,7 +45,7 @@ struct LodePlaces {
 	GArray *recordings; /* Recording */
 	uint32_t selected;
 	GArray *files;        /* File */
-	GHashTable *file_ids; /* what a record says of a file → index + 1, of one recording */
+	GHashTable *file_ids; /* a file's identity in a record → index + 1, of one recording */
 	GArray *mappings;     /* LodePlacedMapping; live: none */
 	GArray *jit_images;   /* uint32_t × files of the set of code: image, LODE_NONE */
 	GHashTable *perf_map_pids; /* processes whose perf map was looked for */
@@ -334,7 +334,7 @@ static void sort_dump_times(GHashTable *dump_times)
 		g_array_sort(times, compare_times);
 }
 
-/* A program that is executed leaves the last one's code behind. */
+/* A program that is executed discards the code of the last one. */
 static bool has_left_dumps(const LodePlaces *self, uint32_t pid, const LodeAddressSpaceBirth *birth)
 {
 	const GArray *times = g_hash_table_lookup(
@@ -495,7 +495,7 @@ static bool is_copy(const LodeMappedRange *copy, const LodeMappedRange *text)
 	return is_whole || (has_huge_bounds && is_around);
 }
 
-/* Live: what lay under a mapping is forgotten, so that a copy is told when it is made. */
+/* Live: earlier mappings are forgotten, so that a copy is recognised when it is made. */
 static void take_copy(LodePlaces *self, uint32_t pid, LodeMappedRange *range)
 {
 	const LodeMappedRange *text = lode_address_spaces_find(
@@ -681,7 +681,7 @@ static bool take_listed(LodePlaces *self, File *file, GHashTable *list, const Lo
 	return false;
 }
 
-/* What perf's table has of a path, and what was mapped of it. */
+/* The entries of a path in perf's table, and its mapped files. */
 typedef struct {
 	const LodePerfBuildId *row;
 	const LodeImageIdentity *first; /* that was mapped; NULL: none */

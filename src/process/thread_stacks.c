@@ -4,10 +4,11 @@
 #include "base/hash.h"
 #include "model/profile.h"
 
-/* The kernel tells of a thread's end a moment after its stack is free for a new one. */
+/* The kernel reports a thread's end a moment after its stack is free for a new one. */
 #define MAX_LATE_NS (UINT64_C(20) * 1000 * 1000)
 
-/* What a thread library and its first function keep above the first stack pointer that is seen. */
+/* The bytes that a thread library and its first function keep above the first sampled stack
+ * pointer. */
 enum { NEAR_END = 256 << 10, NEAR_END_SHARE = 8 };
 
 /* Where the stack pointer of one thread was in one mapping. */

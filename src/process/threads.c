@@ -199,7 +199,7 @@ uint32_t lode_threads_find(LodeThreads *self, uint32_t pid, uint32_t tid, uint64
 
 	if (found == LODE_NONE)
 		return add_thread(self, pid, tid, time_ns);
-	/* Nothing may tell of its beginning, but here it was. */
+	/* No record may have its beginning, but here it existed. */
 	LodeThread *thread = &LODE_AT(self->threads, LodeThread, found);
 	thread->begin_ns = MIN(thread->begin_ns, time_ns);
 	return found;

@@ -27,7 +27,7 @@ static bool is_ignored(int signal)
 	return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-/* What is ignored (nohup, a script's background job) stays so; blocking would make it arrive. */
+/* Ignored signals (nohup, a script's background job) stay so; blocking would make them arrive. */
 static void waited_signals(sigset_t *out_set)
 {
 	sigemptyset(out_set);

@@ -31,7 +31,7 @@ enum {
 
 /* ---- how long it takes ---- */
 
-/* Of qemu, in processor time; bench/README.md has those of programs. */
+/* The factors of qemu, in processor time; bench/README.md has those of programs. */
 typedef struct {
 	double least, most;
 } Slowdown;
@@ -57,7 +57,7 @@ typedef struct {
 	GCond has_ended_cond;
 	bool has_ended;
 
-	/* Of the last report. */
+	/* The state at the last report. */
 	double last_done; /* instructions */
 	gint64 last_us;
 } Watch;
@@ -152,7 +152,7 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* In which something was executed. */
+/* Whether it is a counts file in which something was executed. */
 static bool is_counts(const char *path)
 {
 	char start[512] = "";
@@ -216,7 +216,7 @@ static LodeHierarchy *usual_caches(void)
 	return lode_hierarchy_parse(found != NULL ? found : usual, NULL);
 }
 
-/* Of the plugin; "" where this machine's are of no use. */
+/* The options of the plugin; "" where this machine's caches cannot be used. */
 static char *simulation_options(const LodeCountRunOptions *options, GError **error)
 {
 	g_autoptr(LodeHierarchy) usual = options->caches == NULL ? usual_caches() : NULL;

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of a process and what it has waited for; the state as in proc(5). */
+/* Reads the time of a process and of the children that it has waited for; the state as in proc(5).
+ */
 static bool read_status(const char *proc, pid_t pid, LodeCpuTime *out_time, char *out_state)
 {
 	g_autofree char *path = g_strdup_printf("%s/%d/stat", proc, (int)pid);

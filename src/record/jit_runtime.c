@@ -236,7 +236,7 @@ static int open_own(const char *path)
 	return -1;
 }
 
-/* Of a process that becomes another program, each has one, of the same name. */
+/* If a process executes another program, each program has a dump, of the same name. */
 static char *free_path(const LodeJitRuntime *self, const char *name)
 {
 	char *path = g_build_filename(self->directory, name, NULL);
@@ -347,7 +347,7 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* V8's own logs, which nobody asked for. */
+/* Whether it is a log of V8's own, which was not requested. */
 static bool is_log(const char *name)
 {
 	return g_str_has_prefix(name, "isolate-") && g_str_has_suffix(name, V8_LOG);
@@ -381,7 +381,7 @@ static void collect_in_place(LodeJitRuntime *self, GPtrArray *out_files)
 	}
 }
 
-/* Those whose mapping was not recorded, and those that the user asked for. */
+/* Collects the dumps whose mapping was not recorded, and those that the user requested. */
 static void collect_left(LodeJitRuntime *self, GPtrArray *out_files)
 {
 	g_autoptr(GDir) listing = g_dir_open(self->start_directory, 0, NULL);

@@ -253,7 +253,7 @@ guint lode_kept_files_count(const LodeKeptFiles *self)
 
 /* --- the section --- */
 
-/* What is written of one file. */
+/* The written data of one file. */
 typedef struct {
 	const LodeKeptFile *file;
 	uint64_t size, offset, n_bytes; /* of the file; of its content, in the section */
@@ -410,7 +410,7 @@ static bool write_section(Section *self)
 	for (guint i = 0; i < files->len; i++) {
 		Entry entry = {.file = files->pdata[i]};
 		struct stat status = entry.file->status;
-		/* what tells of code made at run time has grown since */
+		/* jitdumps and perf maps have grown since */
 		if (entry.file->descriptor >= 0)
 			fstat(entry.file->descriptor, &status);
 		entry.size = (uint64_t)status.st_size;

@@ -112,7 +112,7 @@ static void see_other_line(Session *self, char *line, char *line_feed)
 	self->is_overlong = false;
 }
 
-/* Of whole lines; moves *at to after the last of them. False: nobody reads any more. */
+/* Sorts whole lines; moves *at to after the last of them. False: the reader has ended. */
 static bool sort_lines(Session *self, char **at, char *end)
 {
 	char *references = *at; /* not passed on yet; they reach up to the line */
@@ -157,7 +157,7 @@ static gpointer pump(gpointer data)
 	return NULL;
 }
 
-/* Reads on where nobody wants it any more, as the program would stop otherwise. */
+/* Reads on when the lines are no longer wanted, as the program would stop otherwise. */
 static gpointer read_references(gpointer data)
 {
 	Session *self = data;

@@ -6,8 +6,8 @@
 #define VARIABLE "GLIBC_TUNABLES"
 #define LINKER "/lib64/ld-linux-x86-64.so.2"
 
-/* What glibc 2.36 looks at and QEMU 7.2 does not have; a name that glibc does not know is
- * passed over. */
+/* The features that glibc 2.36 checks and QEMU 7.2 does not have; glibc ignores a name that it does
+ * not know. */
 static const char mask[] = "-AVX512F,-AVX512VL,-AVX512BW,-AVX512CD,-AVX512DQ,-RTM";
 
 #define HWCAPS "glibc.cpu.hwcaps="

@@ -98,7 +98,7 @@ static bool samples_page_faults(const LodeMemoryRecordingOptions *options)
 	return false;
 }
 
-/* What only the caller knows (an observer, a control pipe) stays as it is given. */
+/* Options that only the caller knows (an observer, a control pipe) stay as they are. */
 static LodePerfSamplerOptions sampler_options(const Session *self, const char *output)
 {
 	static const char *const page_faults[] = {"page-faults", NULL};

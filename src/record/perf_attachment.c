@@ -73,12 +73,12 @@ static void cover_births(Attachment *self)
 	}
 }
 
-/* What is listed and not covered; NULL: the process has ended. */
+/* The threads that are listed and not covered; NULL: the process has ended. */
 static GArray *uncovered_threads(Attachment *self)
 {
 	g_autoptr(GArray) threads = lode_perf_existing_threads(self->pid, NULL);
 
-	/* What began before the list was made told of it before this. */
+	/* Threads that began before the list was made have reported it by now. */
 	cover_births(self);
 	for (guint i = threads != NULL ? threads->len : 0; i-- > 0;)
 		if (is_covered(self, (uint32_t)g_array_index(threads, pid_t, i)))
@@ -96,7 +96,7 @@ static bool follow_births(Attachment *self, GString *note, bool *out_has_doubles
 		if (!lode_perf_event_set_add(self->events, threads, error))
 			return false;
 		lode_perf_event_set_begin(self->events);
-		/* What they started before that is not covered by it. */
+		/* Threads that they started before that are not covered by it. */
 		cover_births(self);
 		cover(self, threads);
 	}

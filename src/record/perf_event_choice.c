@@ -109,7 +109,8 @@ static bool open_pfm(Pfm *out, GError **error)
 		"libpfm.so.4", RTLD_LAZY, symbols, G_N_ELEMENTS(symbols), error);
 }
 
-/* Those that the kernel itself numbers, under the names that perf has for them. */
+/* Reads the generic events that the kernel itself numbers, under the names that perf has for them.
+ */
 static bool read_generic(const char *stem, struct perf_event_attr *attr)
 {
 	static const struct {
@@ -201,7 +202,7 @@ bool lode_perf_choice_read_name(const LodePerfKernel *kernel, const char *name,
 	return true;
 }
 
-/* What every event has. Inherited, so that threads and children are followed. */
+/* Sets the attributes of every event. Inherited, so that threads and children are followed. */
 static void set_basics(struct perf_event_attr *attr)
 {
 	attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
@@ -307,7 +308,7 @@ static int probe(const LodePerfKernel *kernel, const struct perf_event_attr *att
 	return 0;
 }
 
-/* What older kernels do not know, newest first: it can go without loss to the samples. */
+/* Removes attributes that older kernels do not know, newest first: the samples do not change. */
 static void leave_out(struct perf_event_attr *attr, unsigned level)
 {
 	if (level >= 1)
@@ -472,7 +473,7 @@ static LodePerfChoice *choose_default(const Chooser *self, GError **error)
 	return choose(self, timer, &code, error);
 }
 
-/* Stopped events tell of no mappings, so that one that never stops has to. */
+/* Stopped events report no mappings, so that one event never stops. */
 static LodePerfChoice *tracking_choice(const Chooser *self)
 {
 	struct perf_event_attr attr = {

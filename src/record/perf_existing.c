@@ -37,7 +37,8 @@ static void add_text(GByteArray *bytes, const char *text)
 	g_byte_array_append(bytes, zeros, 8 - length % 8);
 }
 
-/* What sample_id_all puts after each record; an id of 0 is nobody's, and so the first event's. */
+/* Adds the fields that sample_id_all puts after each record; an id of 0 is of no event, and so
+ * counts as the first event's. */
 static void add_sample_id(const Writer *self, GByteArray *body)
 {
 	uint64_t type = self->wanted->sample_type;

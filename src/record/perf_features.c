@@ -88,7 +88,7 @@ static GByteArray *perf_build_ids_make(LodeKeptFiles *files)
 
 /* --- the machine --- */
 
-/* What /proc and /sys say of the machine, for the feature sections. */
+/* The machine's description from /proc and /sys, for the feature sections. */
 
 #define CPU_FOLDER "/sys/devices/system/cpu/cpu"
 #define NODE_FOLDER "/sys/devices/system/node/"

@@ -39,7 +39,8 @@ int64_t lode_perf_kernel_setting(const LodePerfKernel *self, const char *name, i
 	"'sudo sysctl kernel.perf_event_paranoid=1' allows it, and so does the capability "        \
 	"CAP_PERFMON"
 
-/* Above this nobody without privileges may sample; above 2 by patches of Debian and Android. */
+/* Above this, users without privileges may not sample; values above 2 are patches of Debian and
+ * Android. */
 enum { PARANOID_USER_CODE = 2 };
 
 static void refuse_permission(
@@ -83,7 +84,7 @@ static void refuse_descriptors(const LodePerfRefusal *refusal, GError **error)
 {
 	struct rlimit limit = {0, 0};
 
-	/* What is opened before the number of CPUs and threads is known. */
+	/* Descriptors opened before the number of CPUs and threads is known. */
 	if (refusal->n_wanted == 0) {
 		lode_descriptor_limit_refuse(error);
 		return;

@@ -14,7 +14,7 @@ typedef struct {
 	LodeLiveRanges *known;
 	uint64_t since_ns; /* what is new came after this */
 	bool is_due;
-	bool has_heap; /* its name was told: the kernel announces it before it has one */
+	bool has_heap; /* its name is recorded: the kernel announces it before it has one */
 } Process;
 
 struct LodePerfMappings {
@@ -23,7 +23,7 @@ struct LodePerfMappings {
 	gint64 next_us;        /* when all are looked at */
 };
 
-/* What stands in records in front of the trailer. */
+/* The part of records before the trailer. */
 typedef struct {
 	struct perf_event_header header;
 	uint32_t pid, tid; /* of a fork: the child, the parent */

@@ -4,7 +4,8 @@
 #include "record/perf_existing.h"
 #include "record/perf_features.h"
 
-/* What was written counts at least this often: so much can be lost in a crash of ours. */
+/* The header counts the written records at least this often: so much can be lost if lode crashes.
+ */
 enum { SEAL_US = G_USEC_PER_SEC };
 
 enum { RECORD_FINISHED_ROUND = 68 }; /* perf's number; perf sorts by time what lies between two */
@@ -234,7 +235,7 @@ void lode_perf_recording_add_process(LodePerfRecording *self, pid_t pid, bool ha
 	write_records(self, records->data, records->len);
 }
 
-/* What the kernel lost after the last record that says so, as one more. */
+/* Writes the records that the kernel lost after its last report, as one more report. */
 static void write_lost(LodePerfRecording *self)
 {
 	uint64_t lost = 0;

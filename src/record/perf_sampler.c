@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What is in the rings is written at least this often. */
+/* The rings are written to the file at least this often. */
 enum { ROUND_MS = 250 };
 
 /* And this often where programs that start are to be looked at before they end; also for some time
@@ -39,7 +39,7 @@ static const int caught_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, 
 /* So long the command that timed an attached recording may take to end. */
 enum { COMMAND_END_MS = 2000 };
 
-/* What poll() waits for; the rings come after these. */
+/* The descriptors that poll() waits for; the rings come after these. */
 enum { WAIT_SIGNALS, WAIT_CONTROL, WAIT_PROCESS, N_WAITS };
 
 typedef struct {
@@ -68,7 +68,7 @@ static gint64 now_us(void)
 	return g_get_monotonic_time();
 }
 
-/* What is recorded was started by us. */
+/* Whether lode started the recorded program. */
 static bool is_program(const Session *self)
 {
 	return self->options->pid == 0;
@@ -89,7 +89,7 @@ static bool is_ignored(int signal)
 	return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-/* What is ignored (nohup, a script's background job) stays so; blocking would make it arrive. */
+/* Ignored signals (nohup, a script's background job) stay so; blocking would make them arrive. */
 static void block_signals(Session *self)
 {
 	const struct sigaction default_action = {.sa_handler = SIG_DFL};
@@ -438,7 +438,7 @@ static bool attach(Session *self, const LodePerfKernel *kernel, GError **error)
 		(path != NULL && !lode_perf_program_release(&self->program, path, error)) ||
 		!lode_perf_recording_begin(&self->recording, error))
 		return false;
-	/* Linux 5.3 and later; poll() passes over −1, and the rings' ends tell of the process's */
+	/* Linux 5.3 and later; poll() ignores −1, and the rings end with the process */
 	self->process = (int)syscall(SYS_pidfd_open, self->options->pid, 0);
 	if (!self->options->start_stopped && self->options->delay_ms == 0)
 		switch_sampling(self, true);
@@ -457,7 +457,8 @@ static void set_deadlines(Session *self)
 		self->end_at_us = now_us() + (gint64)options->duration_ms * 1000;
 }
 
-/* What the program started and did not wait for: its time counts, and who runs on is told. */
+/* Adds processes that the program started and did not wait for: their time counts, and those that
+ * still run are reported. */
 static void add_left_processes(Session *self)
 {
 	GHashTableIter at;
@@ -518,8 +519,8 @@ static bool is_killed_by(const Session *self, int signal)
 	return WIFSIGNALED(self->status) && WTERMSIG(self->status) == signal;
 }
 
-/* A program that ends of its own accord when it is told to has a status; a command that Ctrl-C
- * ended told us the time. */
+/* A program that handles the signal and exits has a status; a command that Ctrl-C ended gave the
+ * time. */
 static int exit_status(const Session *self)
 {
 	bool is_ours = is_program(self) ? self->was_ended_by_us && is_killed_by(self, SIGTERM)

@@ -21,7 +21,7 @@ typedef struct {
 	uint64_t id, lost;
 } LostRecord;
 
-/* Of PERF_RECORD_FORK and PERF_RECORD_EXIT. */
+/* The layout of PERF_RECORD_FORK and PERF_RECORD_EXIT. */
 typedef struct {
 	struct perf_event_header header;
 	uint32_t pid, parent, tid, parent_tid;

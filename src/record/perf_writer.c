@@ -72,7 +72,7 @@ LodePerfWriter *lode_perf_writer_open(const char *path, GError **error)
 		return NULL;
 	}
 	self->temporary = g_strdup_printf("%s.%d-%08x.tmp", path, getpid(), g_random_int());
-	/* What a program does is its user's affair: as perf, for nobody else to read. */
+	/* Recordings are private: readable by their user alone, as perf's. */
 	self->descriptor = open(self->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (self->descriptor < 0) {
 		fail(self, error);

@@ -264,8 +264,8 @@ static GByteArray *put_together(Writer *self)
 }
 
 /*
- * The orders for the program at `path`, as bytes; the caller unrefs them. What nothing can be done
- * for is added to `notes`. Errors: _UNSUPPORTED, _LIMIT.
+ * The orders for the program at `path`, as bytes; the caller unrefs them. Orders that cannot be
+ * followed are added to `notes`. Errors: _UNSUPPORTED, _LIMIT.
  */
 static GByteArray *make_orders(
 	const LodePlacementRunOptions *options, const char *path, GPtrArray *notes, GError **error)
@@ -355,7 +355,8 @@ static void G_GNUC_PRINTF(2, 3) note(LodePlacementRun *self, const char *format,
 	va_end(arguments);
 }
 
-/* What the program's library could not find. Offsets are our own: it may have written anywhere. */
+/* Notes objects that the program's library could not find. Offsets are our own: it may have written
+ * anywhere. */
 static void note_objects(
 	LodePlacementRun *self, const PlacementOrders *orders, const GByteArray *written)
 {

@@ -127,7 +127,7 @@ static bool needs_sanitizer(Elf *elf)
 	return false;
 }
 
-/* What is not an ELF file is a script, whose interpreter is one. */
+/* A file that is not ELF is a script, whose interpreter is ELF. */
 static const char *obstacle_in(Elf *elf)
 {
 	if (elf_kind(elf) != ELF_K_ELF)

@@ -86,8 +86,8 @@ static bool has_segments(const char *path, const Elf64_Ehdr *header)
 }
 
 /*
- * What the kernel does not execute is left to a shell by execvp(3), which QEMU does
- * likewise: then it is the shell that would be recorded.
+ * execvp(3) runs a file that the kernel does not execute by a shell, and so does QEMU: then the
+ * shell would be recorded.
  */
 static bool check_format(const char *path, GError **error)
 {
@@ -114,7 +114,7 @@ static bool check_format(const char *path, GError **error)
 	       unsupported(path, "it is not a whole ELF program", error);
 }
 
-/* Of a script that of its interpreter. */
+/* For a script, checks its interpreter. */
 static bool check_executed(const char *path, GError **error)
 {
 	const char *const argv[] = {path, NULL};

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum {
-	FEWEST_SAMPLES = 100, /* of which a share can be told to some percent */
+	FEWEST_SAMPLES = 100, /* from which a share is known to some percent */
 	FREQUENCY = 10000,    /* sequences need more samples than functions do */
 };
 
@@ -68,7 +68,7 @@ static uint64_t allowed_frequency(void)
 	return g_ascii_strtoull(text, NULL, 10);
 }
 
-/* Of processes that have ended and were waited for. */
+/* The time of processes that have ended and were waited for. */
 static double children_seconds(void)
 {
 	struct rusage usage;
@@ -220,8 +220,8 @@ static bool count(Session *self, GError **error)
 	return true;
 }
 
-/* Sampling may be forbidden, or not be there, where counting never is. What is wrong with events
- * that were asked for is for the user to know. */
+/* Sampling may be forbidden or unavailable where counting never is. Faults of events that the user
+ * chose are reported. */
 static bool can_go_without_samples(const Session *self, const GError *cause)
 {
 	bool is_refused = self->is_refused ||

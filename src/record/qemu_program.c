@@ -45,7 +45,7 @@ static bool is_wanted(const char *path, const char *const *only)
 	return false;
 }
 
-/* What the plugin is told, see tools/qemu_plugin/follow.h. */
+/* The plugin's argument, see tools/qemu_plugin/follow.h. */
 static char *plugin_text(const LodeQemuProgram *self, const char *plugin, const GPtrArray *program)
 {
 	GString *text = g_string_new(NULL);

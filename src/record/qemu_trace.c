@@ -97,7 +97,7 @@ static bool run_program(
 	GThread *reader = lode_quiet_thread_new("ring", empty_ring, self);
 	bool is_started = lode_child_run(&child, &self->run->end, error);
 
-	/* What still runs goes on untraced. */
+	/* Processes that still run continue untraced. */
 	lode_trace_ring_stop(self->ring);
 	lode_trace_ring_end(self->ring);
 	g_thread_join(reader);

@@ -35,7 +35,7 @@ typedef struct {
 	uint64_t end_stamp; /* chunks with lower ones may be its */
 	char *path;         /* its file, or a name where there are none; NULL: the run's own */
 
-	/* Those of the run where it has no file of its own. */
+	/* Borrowed from the run if the process has no file of its own. */
 	LodeTraceWriter *writer; /* NULL: closed, or in its place… */
 	LodeStreamedTrace *streamed;
 	LodeTraceDescription *description;
@@ -136,7 +136,7 @@ static bool traced_process_open(
 	return true;
 }
 
-/* Ends its file, which is left out where nothing is in it. What went wrong is in `error`. */
+/* Ends its file, which is removed if it is empty. The error is in `error`. */
 static void traced_process_finish(TracedProcess *self, const LodeTraceRecordingOptions *options)
 {
 	if (self->path == NULL || (self->writer == NULL && self->streamed == NULL))
@@ -155,7 +155,7 @@ static void traced_process_finish(TracedProcess *self, const LodeTraceRecordingO
 
 /* ---- its allocation log ---- */
 
-/* Of the header: how many bytes of it are used; the rest is a hole. */
+/* The header's number of used bytes of the file; the rest is a hole. */
 enum { LOG_USED_OFFSET = 32 };
 
 /* A process that becomes a different program has a log for each, by number; a program one. */
@@ -180,8 +180,8 @@ static void open_log(TracedProcess *self, const char *directory, uint64_t number
 	self->description->allocations = lode_trace_description_intern(self->description, path);
 }
 
-/* What comes after has later numbers: the time is that of the next reference, and one more, so that
- * it is after that of the last one. */
+/* Later references have later numbers: the time is that of the next reference plus one, so that it
+ * is after that of the last one. */
 static void see_tick(TracedProcess *self, const char *directory, const TraceEvent *event)
 {
 	uint64_t time = lode_trace_intake_n_references(self->intake) + 1;

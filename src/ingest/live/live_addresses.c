@@ -81,7 +81,7 @@ static bool may_ask(LodeLiveAddresses *self, uint32_t pid)
 	return true;
 }
 
-/* No record tells of a stack that grows, nor of what mremap() moves. */
+/* No record announces a stack that grows, nor memory moved by mremap(). */
 static void ask_for_mappings(LodeLiveAddresses *self, uint32_t pid)
 {
 	size_t n_events;
@@ -183,7 +183,7 @@ uint64_t lode_live_addresses_n_unreadable(const LodeLiveAddresses *self)
 
 /* --- samples --- */
 
-/* Most samples come from few places, so a direct-mapped cache saves most searches. What it holds is
+/* Most samples come from few places, so a direct-mapped cache saves most searches. Its entries are
  * valid while no mapping of any process has changed. */
 static LodePlace find_code(LodeLiveAddresses *self, uint32_t pid, uint64_t pc)
 {
@@ -208,7 +208,8 @@ static const char *function_at(LodeLiveAddresses *self, uint32_t image, uint64_t
 	return function != NULL ? function->name : NULL;
 }
 
-/* What an operand lies in: not the answer's, which may have been made before a stack had its name.
+/* The mapping of an operand: not that of the answer, which may have been made before a stack had
+ * its name.
  */
 static const LodeMappedRange *find_now(
 	LodeLiveAddresses *self, const LodeResolvedAccess *resolved, uint32_t pid, uint8_t number)

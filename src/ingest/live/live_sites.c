@@ -15,7 +15,7 @@ struct LodeLiveSites {
 	GArray *records;      /* LodePerfRecord; their texts are in `texts` */
 	GStringChunk *texts;  /* also names of sites */
 	LodeProfile *profile; /* that the sites are of; NULL: not read yet */
-	LodePlaces *places;   /* over time, of what is told of so far */
+	LodePlaces *places;   /* over time, of the events so far */
 	LodeMemoryReading *reading;
 	LodeMemoryLoads *loads;
 	LodeMemorySites *sites;
@@ -124,7 +124,7 @@ LodeAllocations *lode_live_sites_logs(LodeLiveSites *self)
 	return self->reading != NULL ? self->reading->logs : NULL;
 }
 
-/* Of a log that is being written, what is not freed yet seems to end with the last record. */
+/* In a log that is being written, blocks not yet freed seem to end with the last record. */
 static uint64_t last_of(LodeLiveSites *self, uint32_t pid, uint64_t time_ns)
 {
 	const GPtrArray *logs = lode_allocations_all(lode_live_sites_logs(self));

@@ -41,7 +41,7 @@ static uint64_t to_bytes(double value)
 	return value <= 0 ? 0 : value >= 0x1p64 ? UINT64_MAX : (uint64_t)value;
 }
 
-/* What needs no order in time. */
+/* Adds the figures that need no order in time. */
 static void add_life(LodeAllocationPath *path, const LodeLoggedAllocation *allocation, bool is_kept)
 {
 	if (allocation->stack == UINT32_MAX) {
@@ -59,7 +59,7 @@ static void add_life(LodeAllocationPath *path, const LodeLoggedAllocation *alloc
 static void add_change(Figures *self, const LodeLoggedAllocation *allocation, uint32_t path,
 	uint64_t time_ns, bool is_end)
 {
-	/* What lives for no time at all must not end before it begins. */
+	/* A block with a lifetime of 0 must not end before it begins. */
 	if (self->changes == NULL || allocation->begin_ns == allocation->end_ns)
 		return;
 	self->changes[self->n++] = (Change){
@@ -71,7 +71,7 @@ static void add_change(Figures *self, const LodeLoggedAllocation *allocation, ui
 	};
 }
 
-/* What was never freed is gone with its process. */
+/* Blocks that were never freed end with their process. */
 static void add_log(Figures *self, const LodeLogPaths *paths)
 {
 	uint64_t last_ns = lode_allocation_log_summary(paths->log)->last_ns;

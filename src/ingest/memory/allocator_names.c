@@ -7,7 +7,7 @@ struct LodeAllocatorNames {
 	GPtrArray *functions, *libraries, *skipped; /* GPatternSpec */
 };
 
-/* Globs. What is named like the C library's functions is taken to do what they do. */
+/* Globs. A function named like one of the C library's is assumed to do the same. */
 static const char *const functions[] = {
 	/* C */
 	"malloc",

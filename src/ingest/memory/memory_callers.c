@@ -19,7 +19,7 @@ struct LodeMemoryCallers {
 	uint32_t *rows;       /* of each of the reading's calls; LODE_NONE: in the kernel */
 };
 
-/* What accesses; of a sample that no access is charged with, what was sampled. */
+/* The accessing code; the sampled code if no access is charged. */
 static LodePlace code_of(const LodeReadAccess *access)
 {
 	return (LodePlace){access->image,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Images of one process do not lie inside each other, but those of programs that it executed one
- * after the other do, and a hostile recording has any number of them at one address. Which is meant
- * depends on the time: so they are in a segment tree (J. L. Bentley, "Solutions to Klee's rectangle
- * problems", 1977), in each of whose nodes they are in the order of time. A look-up takes the
+ * after the other do, and a hostile recording has any number of them at one address. The time
+ * decides between them: so they are in a segment tree (J. L. Bentley, "Solutions to Klee's
+ * rectangle problems", 1977), whose nodes have them in the order of time. A look-up takes the
  * square of the logarithm of their number.
  */
 #include "ingest/memory/memory_loads.h"

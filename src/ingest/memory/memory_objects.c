@@ -137,7 +137,7 @@ static LodeOperandObject describe(LodeMemoryObjects *self, uint32_t image,
 	return object;
 }
 
-/* What is asked for. */
+/* The kind of a query. */
 typedef enum {
 	OF_OPERAND,
 	OF_STATIC,

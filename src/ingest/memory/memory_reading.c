@@ -12,7 +12,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-/* Of Linux, and more than there are. */
+/* Limits of Linux, above the numbers of real machines. */
 enum { MAX_CPUS = 1 << 16, MAX_NODES = 1 << 10 };
 
 typedef struct {

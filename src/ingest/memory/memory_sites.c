@@ -63,7 +63,7 @@ typedef struct {
 		masks[N_MASKS]; /* where what was skipped may take its size; all 0: nowhere */
 } Way;
 
-/* Of a function that calls what was skipped. */
+/* The calls by a function of skipped functions. */
 typedef struct {
 	double n, n_passed; /* allocations */
 	uint64_t caller;    /* the last that was seen */
@@ -309,7 +309,7 @@ static bool is_skipped(LodeMemorySites *self, const Frame *frame)
 
 /* --- functions that pass a size on --- */
 
-/* Which of the function's arguments make up the size that it asks for here. */
+/* The function's arguments that make up the size of the call here. */
 static LodeArgumentMask find_size(
 	LodeMemorySites *self, Frame *frame, const LodeArgumentMask *masks)
 {
@@ -380,7 +380,7 @@ static void count_call(LodeMemorySites *self, const Way *way, GHashTable *caller
 	Frame *frame = find_frame(self, way->log, way->addresses[way->at]);
 	bool has_caller = way->at + 1 < way->n;
 
-	/* Whose size it is that is passed in an inlined function cannot be told. */
+	/* The source of a size that an inlined function passes is unknown. */
 	if (frame->function == NULL || frame->n_inlined > 0)
 		return;
 	CallerCount *of = g_hash_table_lookup(callers, frame->function);
@@ -794,7 +794,7 @@ static bool is_given_back(LodeMemorySites *self, const LodeMemoryPlace *heirs, u
 	return false;
 }
 
-/* What was allocated before a fork stands in the log of the parent. */
+/* Blocks allocated before a fork are in the log of the parent. */
 uint32_t lode_memory_sites_find(
 	LodeMemorySites *self, const LodeMemoryPlace *place, uint64_t address)
 {
@@ -871,7 +871,7 @@ static const LodeLoggedAllocation *find_next(
 uint32_t lode_memory_sites_find_ongoing(LodeMemorySites *self, const LodeMemoryPlace *place,
 	uint32_t tid, uint32_t image, uint64_t address)
 {
-	/* What an allocator keeps lies beside its blocks, and it may have to align them. */
+	/* An allocator's own data lies beside its blocks, and it may have to align them. */
 	const uint64_t nearby = UINT64_C(1) << 16;
 	const Frame code = {.image = image};
 

@@ -104,7 +104,7 @@ static uint32_t find_variable(LodeObjectLayers *self, const LodeDataPlace *place
 	return number;
 }
 
-/* What the block at the address was allocated as. */
+/* The allocation of the block at the address. */
 static uint32_t find_allocated(LodeObjectLayers *self, const LodeDataPlace *place)
 {
 	const LodeAllocation *allocation = place->allocation;
@@ -183,7 +183,7 @@ static LodeDataObject make_object(const LodeObjectLayers *self, const LodeLayers
 	return object;
 }
 
-/* Of one variable, one instruction may say the name and another not, so that different layers give
+/* One instruction may give the name of a variable and another not, so that different layers give
  * equal objects. */
 static uint32_t add_object(LodeObjectLayers *self, const LodeLayers *layers)
 {

@@ -109,9 +109,8 @@ static uint32_t find_column(const LodeRecording *recording, const char *name)
 	return LODE_NONE;
 }
 
-/* Addresses that are exact and those that are late do not go together: the second kind of an event
- * keeps its modifiers in its name. What is counted at the samples of another event, `leader`, has
- * their addresses. */
+/* Exact and late addresses are not added up: the second kind of an event keeps its modifiers in its
+ * name. An event that is counted at the samples of another event, `leader`, has their addresses. */
 static uint32_t add_column(
 	LodeRecording *recording, const LodePerfEvent *event, const LodePerfEvent *leader)
 {
@@ -141,7 +140,7 @@ static uint32_t add_column(
 	return column;
 }
 
-/* To be called once for each record. In pipe mode, events come just before the first. */
+/* Called once for each record. In pipe mode, events come just before the first. */
 static uint64_t time_of(Input *input, const LodePerfRecord *record)
 {
 	if (!input->knows_times) {
@@ -363,13 +362,14 @@ static void add_branches(Reading *self, Input *input, const LodePerfRecord *reco
 	self->has_branches |= sample->n_branches > 0;
 }
 
-/* What a sample stands for, of one event. */
+/* The value of a sample for one event. */
 typedef struct {
 	uint32_t column;
 	double value;
 } Weight;
 
-/* What else a sample tells than its place: the calls that led there, and the data it accessed. */
+/* Adds the data of a sample besides its place: the calls that led there, and the data it accessed.
+ */
 static void add_context(Reading *self, Input *input, const LodePerfRecord *record, uint32_t row,
 	const Weight *weight)
 {
@@ -505,7 +505,7 @@ static bool read_samples(Reading *self, GError **error)
 	return true;
 }
 
-/* What the reader left out, and what is missing. */
+/* Accounts for skipped and missing parts of the files. */
 static void account_files(Reading *self)
 {
 	for (guint i = 0; i < self->inputs->len; i++) {

@@ -209,7 +209,7 @@ static uint32_t add_call(Naming *self, const LodeCall *call, uint32_t outer)
 	return add_stack(self, add_frame(self, &call->code, 0, &frame), outer);
 }
 
-/* Those that have samples, in the order of the first. */
+/* Adds the threads that have samples, in the order of their first. */
 static void add_threads(Naming *self)
 {
 	const GArray *all = self->stacks->threads->threads;

@@ -39,7 +39,7 @@ typedef struct {
 	uint64_t n_lost_blocks, n_lost_threads, n_lost_records, n_late, n_lost_mappings;
 	uint64_t n_left_handlers; /* that did not return to where something had faulted */
 
-	/* Of the process at hand. */
+	/* The current process. */
 	uint32_t columns[COUNT_FILE_MAX_EVENTS]; /* of the rows, by column of its events */
 	const LodeCountFile *file;
 	LodeTracedPlaces *process;
@@ -175,7 +175,7 @@ static uint32_t instruction_at(const Reading *self, uint32_t block, uint64_t add
 
 typedef void (*CountFunc)(LodeTracedRows *rows, uint32_t instruction, uint32_t column, uint64_t n);
 
-/* What `count` executions of a block, from its instruction `n` on, brought about for certain. */
+/* Adds the constant events of `count` executions of a block, from its instruction `n` on. */
 static void count_fixed_events(
 	Reading *self, uint32_t block, uint32_t n, uint64_t count, CountFunc add)
 {
@@ -302,7 +302,7 @@ static void count_left_handlers(Reading *self)
 	}
 }
 
-/* What came to a block and did not go on: threads that ended there. */
+/* Adds executions that came to a block and did not go on: threads that ended there. */
 static void add_ends(Reading *self)
 {
 	g_autofree uint64_t *left = g_new0(uint64_t, self->file->blocks->len);
@@ -454,7 +454,8 @@ static bool read_files(
 	return lode_traced_rows_write(&self->rows, error);
 }
 
-/* What the events are of: all files of a recording have the same. The caller owns it. */
+/* The simulated caches and predictor: all files of a recording have the same. The caller owns it.
+ */
 static char *simulated_text(const LodeCountFile *file)
 {
 	LodeCountedCaches caches;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Of each block a list is made, once, of the branches in it. One in its middle went on to the next
- * instruction; where the last one went is known when its thread goes on:
+ * Each block has a list of its branches, made once. A branch in its middle went on to the next
+ * instruction; the target of the last one is known when its thread continues:
  *
  *   400510  test   …
  *   400513  je 400540       in the middle: not taken
  *   400515  jmp *%rax       last: to the first instruction of the thread's next block
  *
- * Where something else came next, neither what follows nor the target (a signal), the branch is not
- * counted, since nothing says where it went.
+ * If neither the next instruction nor the target came next (a signal), the branch is not counted,
+ * since its outcome is unknown.
  */
 #include "ingest/traced/traced_branches.h"
 

@@ -226,7 +226,7 @@ static Thread *thread_at(LodeTracedCounts *self, uint16_t thread)
 	return &g_array_index(self->threads, Thread, thread);
 }
 
-/* What comes without a fetch is of the instruction that the thread executed last. */
+/* A reference without a fetch belongs to the instruction that the thread executed last. */
 static void add_stray(LodeTracedCounts *self, const Thread *thread, const LodeTracedPlace *place)
 {
 	const LodeTraceBlock *code = code_of(self, place->block);

@@ -254,7 +254,7 @@ const GArray *lode_traced_memory_rows(const LodeTracedMemory *self, uint32_t str
 	return self->streams[stream].rows;
 }
 
-/* What has to be known of each thread and instruction, asked for once. */
+/* The data of each thread and instruction, found once. */
 typedef struct {
 	const LodeTracedMemory *memory;
 	const LodeTracedMemoryContext *context;
@@ -360,8 +360,9 @@ static const uint8_t *code_of(Filling *self, const LodeReadAccess *row, size_t *
 	               : NULL;
 }
 
-/* The operand that an access of the trace is to: of those that access likewise, in their order.
- * What is wider than a reference may be comes in pieces, of which the last operand has the rest. */
+/* The operand of an access of the trace: among operands of the same kind of access, in their order.
+ * An access wider than a reference may be comes in pieces, of which the last operand has the rest.
+ */
 static void find_operand(Filling *self, const LodeTracedAccess *access, LodeReadAccess *row)
 {
 	LodeDataOperand operands[LODE_MAX_DATA_OPERANDS];
@@ -394,7 +395,7 @@ static void place_row(Filling *self, uint32_t number, LodeReadAccess *row)
 	row->image_pc = row->image_access_pc = instruction->address;
 }
 
-/* Of the row that was added last. */
+/* Adds the store of the row that was added last. */
 static void add_store(Filling *self, const LodeReadAccess *missed, const CountedStore *counted)
 {
 	const LodeTracedAccess access = {

@@ -20,7 +20,7 @@ struct LodeTracedPlaces {
 
 	/* Live; else NULL. */
 	const LodeTraceDescription *description; /* borrowed */
-	/* Of its mappings: seen, and mapped because their time has come. */
+	/* Numbers of its mappings: those seen, and those mapped because their time has come. */
 	guint n_seen, n_mapped;
 };
 
@@ -33,7 +33,7 @@ uint32_t lode_traced_places_find_pid(const LodeTraceDescription *description)
 	return tid != 0 ? tid : PID_UNKNOWN;
 }
 
-/* Whether code takes the place of other code, rather than being told of once more. */
+/* Whether code replaces other code, rather than being reported again. */
 static bool is_change(const LodeLiveRange *range, const GArray *ended)
 {
 	for (guint i = 0; i < ended->len; i++) {
@@ -144,7 +144,7 @@ void lode_traced_places_see(LodeTracedPlaces *self)
 		g_array_sort(self->changes, compare_references);
 }
 
-/* What is mapped up to a reference lies there from then on. */
+/* Applies the mappings up to a reference. */
 static void advance(LodeTracedPlaces *self, uint64_t reference)
 {
 	for (; self->n_mapped < self->n_seen; self->n_mapped++) {
@@ -172,7 +172,7 @@ uint32_t lode_traced_places_pid(const LodeTracedPlaces *self)
 	return self->pid;
 }
 
-/* Of a process, which may have become several programs, there is one. */
+/* There is one for a process, which may have executed several programs. */
 static uint32_t unnamed_object(LodeTracedPlaces *self)
 {
 	static char path[] = "???";

@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Of all traces. */
+/* Shared by all traces. */
 typedef struct {
 	uint64_t interval; /* the longest: 1 of so many is kept */
 	uint64_t left_out;
@@ -321,7 +321,7 @@ static char *part_text(const LodeTraceRange *range, uint64_t n_references)
 		lode_number_format_count((double)(begin + count - MIN(count, 1)), last));
 }
 
-/* What made the trace, and what it was replayed through. */
+/* Names the tool that made the trace, and the caches through which it was replayed. */
 static void name_recording(
 	Reading *self, const LodeTraceDescription *description, uint64_t n_references)
 {
@@ -343,7 +343,7 @@ static void name_recording(
 			recording, description->command, strlen(description->command));
 }
 
-/* What all traces share. */
+/* Makes the part that all traces share. */
 static void reading_init(Reading *self, const LodeTracedRecordingOptions *options)
 {
 	*self = (Reading){
@@ -444,7 +444,7 @@ static void trace_end(Trace *self)
 	g_clear_pointer(&self->counts, lode_traced_counts_free);
 }
 
-/* Of what a trace has of each stream. */
+/* Adds up the streams of a trace. */
 static void sum_streams(const Trace *self)
 {
 	const Reading *reading = self->reading;
@@ -460,7 +460,7 @@ static void sum_streams(const Trace *self)
 	}
 }
 
-/* Timed as the trace is. What is wrong with the log takes nothing from the trace. */
+/* Its times are those of the trace. A fault of the log does not affect the trace. */
 static void take_allocations(const Trace *self, const char *path)
 {
 	Reading *reading = self->reading;
@@ -532,7 +532,8 @@ static LodeRecording *reading_finish(Reading *self, GError **error)
 
 /* ---- of files ---- */
 
-/* Of several traces one at least must know it: a shell has not what it starts has. */
+/* At least one of several traces must have it: a shell has not the functions of the programs that
+ * it starts. */
 static bool choose_function(Reading *self, LodeTraceReader *reader, bool is_last, GError **error)
 {
 	g_autoptr(GError) why = NULL;
@@ -551,7 +552,7 @@ static bool choose_function(Reading *self, LodeTraceReader *reader, bool is_last
 	return false;
 }
 
-/* Of a file that is cut inside its first frame, nothing can be told. */
+/* A file that is cut inside its first frame has no frames. */
 static bool has_frames(const LodeTraceReader *reader, const char *path, GError **error)
 {
 	const char *damage = lode_trace_reader_damage(reader);
@@ -563,7 +564,7 @@ static bool has_frames(const LodeTraceReader *reader, const char *path, GError *
 	return false;
 }
 
-/* What is wrong with a frame takes nothing from those before it. */
+/* A damaged frame does not affect those before it. */
 static bool end_at_damage(const Trace *self, GError *damage, GError **error)
 {
 	bool is_partial = damage->code == LODE_ERROR_CORRUPT && self->n_references > 0;
@@ -608,7 +609,7 @@ static bool read_frames(
 	return true;
 }
 
-/* Of all traces; of one alone nobody asks: 0. */
+/* The references of all traces; for a single one they are not needed: 0. */
 static bool sum_references(
 	const LodeTracedRecordingOptions *options, uint64_t *out_n, GError **error)
 {
@@ -651,7 +652,7 @@ static bool read_trace(
 		return false;
 	trace->n_references = n_references;
 	trace_end(trace);
-	/* What is read of a function has numbers of its own. */
+	/* The references inside a function have numbers of their own. */
 	g_autofree char *log = g_strconcat(trace->path, LODE_TRACE_LOG_SUFFIX, NULL);
 	if (options->function == NULL)
 		take_allocations(trace, log);
@@ -785,7 +786,7 @@ static void find_code(LodeLiveTraces *self)
 	g_autoptr(LodePlaces) places = lode_places_new(&options);
 	const LodeTracedRows *rows = &self->reading.rows;
 
-	/* Only what tells of code: nothing is looked up by these mappings. */
+	/* Only records of code: nothing is looked up by these mappings. */
 	lode_places_begin(places);
 	for (guint i = 0; i < self->ended->len; i++) {
 		const Trace *trace = g_array_index(self->ended, Trace *, i);
