@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of recordings, copies of user stacks shrink most, to a hundredth. A file of zeros shrinks to a
+/* In recordings, copies of user stacks shrink most, to a hundredth. A file of zeros shrinks to a
  * thousandth or less, and is no recording. */
 enum {
 	MAX_EXPANSION = 512,

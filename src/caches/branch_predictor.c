@@ -100,7 +100,7 @@ static uint64_t mask_of(unsigned n_bits)
 	return n_bits >= 64 ? UINT64_MAX : (UINT64_C(1) << n_bits) - 1;
 }
 
-/* Of the address and the last bits of the history. */
+/* A hash of the address and the last bits of the history. */
 static uint64_t hash_of(const Tage *self, uint64_t address, unsigned n_bits)
 {
 	uint64_t hash = (self->recent & mask_of(n_bits)) * UINT64_C(0x9e3779b97f4a7c15);

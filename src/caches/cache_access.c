@@ -168,7 +168,7 @@ static uint64_t bytes_of_line(uint64_t line, unsigned line_shift, uint64_t first
 
 /* --- a reference asks the levels --- */
 
-/* What a level is asked. */
+/* The request to a level. */
 typedef struct {
 	LodeCacheMachine *machine;
 	LodeCacheCore *core;
@@ -227,7 +227,7 @@ static LodeMissClass class_of_line(const Request *request, LodeCacheCopy *copy, 
 		bytes_of_line(line, copy->line_shift, access->first, access->last), brings_in);
 }
 
-/* Of a line that misses for sharing, while it is not back. */
+/* Names the store for a line that misses by sharing, before the line is filled again. */
 static G_NO_INLINE void name_store(
 	const Request *request, const LodeCacheCopy *copy, uint64_t line, LodeMissClass miss_class)
 {
@@ -410,7 +410,8 @@ static bool is_owned(const LodeCacheCore *core, uint64_t line)
 	return entry != NULL && (*entry & LODE_LINE_OWNED);
 }
 
-/* Before the line is taken. Apart from that, which happens also where nobody asks by whom. */
+/* Called before the line is taken. A function of its own, as lines are taken also where the store
+ * is not wanted. */
 static G_NO_INLINE void note_store(const Request *request, uint64_t line, unsigned shift)
 {
 	const LodeCacheAccess *access = request->access;

@@ -7,7 +7,7 @@ static bool is_private_data(const LodeCache *cache)
 	return !cache->is_tlb && !cache->is_shared && (cache->holds & LODE_CACHE_DATA) != 0;
 }
 
-/* What the first level of data looks like decides where stores end. */
+/* Whether stores end in the first level of data. */
 static bool keeps_stores(const LodeHierarchy *hierarchy)
 {
 	for (guint i = 0; i < hierarchy->caches->len; i++) {

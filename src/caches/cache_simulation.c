@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of the hierarchies is simulated once is dealt to workers, with all that follows it. A worker
- * walks through a frame in pieces that stay in its own processor's cache, and takes each piece
- * through all that it has:
+ * The parts of the hierarchies that are simulated once are assigned to workers, with all later
+ * levels. A worker goes through a frame in pieces that stay in its own processor's cache, and takes
+ * each piece through all its parts:
  *
  *   piece ──▶ filter of one shape ──▶ machines and stacks of that shape, one after the other
  */
@@ -18,7 +18,8 @@
 
 enum { PIECE_INVOCATIONS = 2048 };
 
-/* What one filter serves; or one machine of the usual kind, which is quicker without. */
+/* The machines of one filter; or one machine of the usual kind, which is faster without a filter.
+ */
 typedef struct {
 	LodeFilterRules rules;
 	LodeReferenceFilter *filter;
@@ -193,7 +194,7 @@ LodeCacheSimulation *lode_cache_simulation_new(const LodeHierarchy *const *hiera
 	return g_steal_pointer(&self);
 }
 
-/* Of all that takes memory. */
+/* Frees the parts that take memory. */
 static void clear_simulated(LodeCacheSimulation *self)
 {
 	for (size_t i = 0; i < self->n_simulated; i++) {
@@ -215,7 +216,8 @@ void lode_cache_simulation_free(LodeCacheSimulation *self)
 	g_free(self);
 }
 
-/* Those of the first level, which most references never reach for being left out. */
+/* Counts the accesses of the first level, which most references never reach because they are
+ * filtered out. */
 static void count_accesses(LodeCacheMachine *machine, const uint64_t *totals)
 {
 	for (guint i = 0; i < machine->hierarchy->caches->len; i++) {

@@ -236,7 +236,7 @@ static bool read_option(LodeCache *cache, const char *option, const char *part, 
 	return false;
 }
 
-/* What an option asks for and this cache cannot do. */
+/* Why this cache cannot have one of its options; NULL: it can. */
 static const char *contradiction(const LodeCache *cache)
 {
 	if (cache->replacement == LODE_REPLACEMENT_PLRU && !is_power_of_two(cache->n_ways))

@@ -6,8 +6,8 @@
 #include "caches/cache_access.h"
 #include "caches/filtered_references.h"
 
-/* What is asked of a cache of the first level for every reference: close together, and no store
- * into the cache can be taken for a store into this. */
+/* The fields of a first-level cache that every reference needs: close together, and no store into
+ * the cache can alias this. */
 typedef struct {
 	uint64_t *words;
 	uint64_t set_mask;

@@ -51,7 +51,7 @@ static void add_invocation(LodeTraceFrame *slice)
 	slice->n_references += (uint64_t)block->n_instructions + block->n_slots;
 }
 
-/* Those between the first and the end, and at the first the thread that goes on. */
+/* Adds the switches between the first and the end, and at the first the thread that continues. */
 static void add_switches(LodeFrameSlices *self, size_t first, size_t end)
 {
 	const LodeTraceFrame *frame = self->frame;

@@ -96,7 +96,7 @@ static gint by_place(gconstpointer a, gconstpointer b)
 	return x->holds - y->holds;
 }
 
-/* What the caches of a level hold together. */
+/* The kinds of reference that the caches of a level hold together. */
 static unsigned held(const LodeHierarchy *self, bool is_tlb, unsigned level)
 {
 	unsigned holds = 0;

@@ -20,7 +20,7 @@ static bool is_power_of_two(uint64_t n)
 	return n != 0 && (n & (n - 1)) == 0;
 }
 
-/* Of a large one only what is used is ever touched. At least one number. */
+/* Only the used part of a large one is ever touched. At least one number. */
 static uint64_t *make_numbers(uint64_t n)
 {
 	void *place = mmap(NULL, (n > 0 ? n : 1) * sizeof(uint64_t), PROT_READ | PROT_WRITE,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stack distances say of caches. */
+/* Miss curves from stack distances. */
 #include "caches/miss_curve.h"
 
 #include <string.h>

@@ -12,10 +12,10 @@ enum { MAX_PER_INVOCATION = LODE_BLOCK_MAX_INSTRUCTIONS + LODE_BLOCK_MAX_SLOTS }
 /* No line has this number: lines have 16 bytes at least. */
 #define NO_LINE UINT64_MAX
 
-/* Of lines of one kind, for each set of lines that could share a set with each other: the one that
- * was used last, by the end of its number, of as many bits as the shape says. `written` are those
- * among them to which a store changes nothing either, `begun` those of which another use still
- * counts. */
+/* For lines of one kind, and for each set of lines that could share a set with each other: the one
+ * that was used last, by the low bits of its number, as many as the shape has. `written` are those
+ * among them that a store does not change either, `begun` those of which another use still counts.
+ */
 typedef struct {
 	uint64_t used[LODE_FILTER_MAX_ENTRIES], written[LODE_FILTER_MAX_ENTRIES],
 		begun[LODE_FILTER_MAX_ENTRIES];
@@ -33,7 +33,7 @@ static inline bool used_lines_has(
 	}
 }
 
-/* What a reference does to the lines that it uses. */
+/* The effect of a reference on the lines that it uses. */
 typedef struct {
 	bool brings; /* they are there afterwards */
 	bool writes; /* and keep what was written */
@@ -226,7 +226,7 @@ static inline bool repeats(
 	       (address + slot->extent) >> shape->shift == line;
 }
 
-/* Which lookups the reference takes; those left out change nothing. */
+/* The lookups that the reference needs; the others would change nothing. */
 static inline unsigned needed_parts(
 	const LodeReferenceFilter *self, uint64_t address, const LodePlanSlot *slot)
 {

@@ -9,7 +9,7 @@ typedef struct {
 	LodeSimulationPlan *plan;
 	const LodeSimulationPlanOptions *options;
 	GHashTable *by_text; /* char * → number + 1 */
-	/* Of the hierarchy at hand. */
+	/* The current hierarchy. */
 	const LodeHierarchy *hierarchy;
 	LodePlannedPlace *places;
 } Planning;

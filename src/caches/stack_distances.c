@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From frames to uses of lines. What of a block is the same in all its invocations is worked out
- * once: which lines its fetches use between two data references, and how often these are the line
- * that was used just before.
+ * From frames to uses of lines. The part of a block that is the same in all its invocations is
+ * computed once: the lines that its fetches use between two data references, and how often these
+ * are the line that was used just before.
  */
 #include "caches/stack_distances.h"
 
@@ -18,7 +18,7 @@ typedef struct {
 	uint32_t size; /* of fetches: uses of a line that was just used; of data: bytes − 1 */
 } Step;
 
-/* What a thread has counted. */
+/* The counts of a thread. */
 typedef struct {
 	uint64_t *histogram; /* of the one that runs, the stack's */
 	size_t room;
@@ -70,7 +70,7 @@ static Part *part_at(const LodeStackDistances *self, unsigned thread)
 	return &g_array_index(self->parts, Part, thread);
 }
 
-/* What the thread that runs has counted is its. */
+/* Adds the counts so far to the thread that runs. */
 static void settle(LodeStackDistances *self)
 {
 	if (self->parts == NULL || self->parts->len <= self->thread)

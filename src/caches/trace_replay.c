@@ -231,7 +231,7 @@ LodeTraceReplay *lode_trace_replay_run(LodeTraceReader *reader,
 	while ((more = lode_trace_reader_next(reader, &frame, &damage)) > 0)
 		if (!lode_trace_replay_take(self, frame, progress, error))
 			return NULL;
-	/* What cannot be read ends the trace, but takes nothing from what was read. */
+	/* A damaged part ends the trace, but does not affect the part before it. */
 	self->damage = g_strdup(more < 0 ? damage->message : lode_trace_reader_damage(reader));
 	lode_trace_replay_finish(self);
 	return g_steal_pointer(&self);

@@ -7,7 +7,7 @@
 /* Times what any instruction has that executes as often: then something waited. */
 #define MIN_PEAK 8.0
 
-/* What leads to one instruction. */
+/* The edges and ways that lead to one instruction. */
 typedef struct {
 	double whole;        /* executions, or what flows in, whichever is more; 0: nothing known */
 	double fall_through; /* share of the fall-through edges' executions that counts */
@@ -109,7 +109,7 @@ void lode_causes_take_ways(LodeCauses *self, const LodeCauseWay *ways, size_t n,
 		self->has_ways[ways[i].target] = true;
 }
 
-/* What a way stands for is not an edge to be followed as well. */
+/* Whether a way stands for this edge, which then is not followed as well. */
 static bool is_in_ways(const LodeCauses *self, const LodeEdge *edge)
 {
 	if (self->has_ways == NULL || !self->has_ways[edge->target] ||
@@ -154,7 +154,7 @@ static void move(const LodeCauses *self, const LodeEdge *edge, const double *sam
 		give(self, edge->source, sampled[edge->target] * share, out);
 }
 
-/* What the units of a way's evidence are in the event that is charged. */
+/* The units of a way's evidence in the event that is charged. */
 typedef struct {
 	const double *sampled;
 	double execution;   /* what one stands for */
@@ -181,7 +181,8 @@ static bool is_waiting(const LodeCauseWay *way)
 	return way->other == LODE_NONE && way->can_wait;
 }
 
-/* What a limited way may wait for, and what any instruction has that executes as often. */
+/* The greatest weight of a limited way: its own evidence, and that of any instruction that executes
+ * as often. */
 static double most_of(const LodeCauseWay *way, const WayUnits *units)
 {
 	return way_weight(way, units) + fmax(way->count, 0) * units->execution;

@@ -83,8 +83,8 @@ int lode_finding_kind_from_text(const char *text)
 	return -1;
 }
 
-/* What stands before an attribute's value on the screen, and whether a comma separates it from what
- * it follows: "load pointer, address from load". */
+/* The text before an attribute's value on the screen, and whether a comma separates it from the one
+ * before: "load pointer, address from load". */
 static const struct {
 	const char *name_space, *words;
 	bool is_clause;

@@ -51,7 +51,7 @@ void lode_memory_free(LodeMemory *self)
 	g_free(self);
 }
 
-/* A trace is imported by itself, so that one row tells of all. */
+/* A trace is imported by itself, so that one row suffices. */
 bool lode_memory_is_traced(const LodeMemory *self)
 {
 	for (guint i = 0; i < self->samples->len; i++)

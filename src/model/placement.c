@@ -9,7 +9,7 @@ static void clear_range(void *data)
 	g_free(range->note);
 }
 
-/* Of each thread: nothing was said. */
+/* No memory for each thread. */
 static GArray *unplaced(uint32_t n)
 {
 	GArray *array = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), n);

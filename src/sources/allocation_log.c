@@ -11,8 +11,8 @@
 
 /*
  * Which of many ranges of addresses, each there for a time, held an address at some time. A range
- * is cut into blocks of 2^k bytes that lie at multiples of 2^k; what was in one block follows one
- * another in time, so that it is found by bisection:
+ * is cut into blocks of 2^k bytes that lie at multiples of 2^k; ranges in one block follow one
+ * another in time, so that one is found by bisection:
  *
  *   level 5  │       B       │       C       │
  *   level 4  │ A │   │   │   │   │   │ A │ D │      B is 32 bytes, A and D are 16
@@ -499,7 +499,7 @@ static bool holds(const LodeLoggedAllocation *self, uint64_t address, uint64_t t
 	return address >= self->address && address - self->address < self->size && is_there;
 }
 
-/* Of several the one that began last. */
+/* The one that began last, if there are several. */
 static const LodeLoggedAllocation *find_in(const LodeAllocationLog *self,
 	const LodeAllocationIndex *index, uint64_t address, uint64_t time_ns)
 {

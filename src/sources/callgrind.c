@@ -97,7 +97,7 @@ enum {
 	PREFETCH = 16, /* rows ahead */
 };
 
-/* What rows are sorted by: an address in an object. */
+/* The key by which rows are sorted: an address in an object. */
 typedef struct {
 	uint64_t address;
 	uint32_t object;

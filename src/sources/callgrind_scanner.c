@@ -313,7 +313,7 @@ static bool scan_call_source(Scanner *self)
 	return true;
 }
 
-/* What must have come before the first position. */
+/* Checks the lines that must have come before the first position. */
 static bool check_header(Scanner *self)
 {
 	if (self->n_events == 0)
@@ -385,7 +385,7 @@ static uint32_t intern_name(LodeCallgrindRecords *records, const char *text, siz
 	return records->recording->names->len - 1;
 }
 
-/* What has no name has addresses of its process, so that each process has its own. */
+/* An object without a name has run-time addresses, so that each process has its own. */
 static uint32_t intern_object(Scanner *self, const char *text, size_t size)
 {
 	LodeCallgrindRecords *records = self->records;

@@ -84,7 +84,7 @@ bool lode_flow_file_graph_add_vertex(
 	return true;
 }
 
-/* Of two faults the one further up in the file. */
+/* Keeps the one of two faults that is further up in the file. */
 static void note_fault(LodeFlowFault *fault, LodeFlowFault found)
 {
 	if (fault->kind == LODE_FLOW_FAULT_NONE || found.line < fault->line)

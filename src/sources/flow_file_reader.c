@@ -177,7 +177,7 @@ enum {
 	MAX_LISTS = 1 << 18,
 	/* Bytes of an attribute's or event's name: each sequence that is mined repeats them. */
 	MAX_NAME = 4096,
-	/* What records cost in memory: arrays may be twice as large as what is in them. */
+	/* The memory of records: arrays may be twice as large as their content. */
 	VERTEX_BYTES = 2 * (sizeof(LodeInstruction) + sizeof(LodeCost) + sizeof(LodeBlock) +
 				   sizeof(LodeFlowFileName) + 10 * sizeof(uint64_t)),
 	EDGE_BYTES = 2 * (sizeof(LodeEdge) + sizeof(LodeFlowFileEdge)),

@@ -150,7 +150,8 @@ unsigned lode_jit_code_set_n_files(const LodeJitCodeSet *self)
 	return self->files->len;
 }
 
-/* What a process has mapped is its own; the numbers of others may be those of a namespace. */
+/* A dump that a process has mapped is its own; the process numbers in others may be those of a
+ * namespace. */
 static bool is_of(const CodeFile *self, uint32_t pid)
 {
 	if (g_hash_table_size(self->owners) > 0)
@@ -174,7 +175,7 @@ void lode_jit_code_set_note_mapping(
 	g_array_append_val(self->mappings, mapping);
 }
 
-/* Of a name, the first mapping, or NULL where mappings of it are of several files. */
+/* The first mapping of each name, or NULL if mappings of it are of several files. */
 static GHashTable *find_names(const LodeJitCodeSet *self)
 {
 	GHashTable *names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -302,7 +303,7 @@ LodeJitOutcome lode_jit_code_set_find(const LodeJitCodeSet *self, uint32_t pid, 
 		                                 : LODE_JIT_NONE;
 		if (outcome == LODE_JIT_NONE)
 			continue;
-		/* Of two recordings, of containers, two processes may have one number. */
+		/* In two recordings, of containers, two processes may have one number. */
 		if (in_dumps != LODE_JIT_NONE)
 			return LODE_JIT_AMBIGUOUS;
 		in_dumps = outcome;

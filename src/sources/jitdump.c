@@ -46,7 +46,7 @@ static bool is_of_v8(const LodeJitUnit *unit)
 	return g_str_has_prefix(unit->name, "JS:");
 }
 
-/* What is to be taken off the addresses of these lines. */
+/* The number to subtract from the addresses of these lines. */
 static uint64_t line_bias(const LodeJitUnit *unit, GArray *lines, guint first)
 {
 	if (!is_of_v8(unit))
@@ -231,7 +231,7 @@ typedef struct {
 typedef struct {
 	LodeJitdump *dump;
 	GArray *events; /* JitEvent */
-	/* What stands before the load that it belongs to; size 0: nothing. */
+	/* Records before the load that they belong to; size 0: none. */
 	uint64_t lines_offset, lines_size;
 	uint64_t unwinding_size;
 } JitdumpReader;

@@ -9,9 +9,9 @@
  *   ==lode== thread 1                  ours: from here on it is thread 1
  *   I  0401c000,5
  *
- * lackey does not tell threads apart. What it writes to the same descriptor as other valgrind
- * output begins with "==PID==", "--PID--" or "**PID**"; so does our line, which other readers of
- * lackey's text therefore pass over.
+ * lackey does not distinguish threads. Other output of valgrind to the same descriptor begins with
+ * "==PID==", "--PID--" or "**PID**"; so does our line, which other readers of lackey's text
+ * therefore pass over.
  */
 #include "sources/reference_form.h"
 
@@ -20,7 +20,7 @@
 static const char thread_mark[] = "==lode== thread ";
 
 enum {
-	HEAD = 3,        /* of a reference's line, in front of the address */
+	HEAD = 3,        /* of a reference's line, before the address */
 	MIN_DIGITS = 8,  /* that lackey pads an address to */
 	MAX_DIGITS = 16, /* of an address */
 	FAST_LINE = 48,  /* more than the longest line that scan_fast() takes */
@@ -76,7 +76,7 @@ static bool is_form(const char *data, size_t size)
 	       (size >= HEAD && has_head(data, kind_index(data)));
 }
 
-/* What follows "==4711== TEXT" in a line of chatter; NULL: the line has a different text. */
+/* The rest of a line of chatter after "==4711== TEXT"; NULL: the line has a different text. */
 static const char *rest_after(const char *line, size_t length, const char *text, size_t *out_rest)
 {
 	const char *end = line + length;

@@ -18,7 +18,7 @@ bool lode_page_file_is_format(const char *data, size_t size)
 	return size > n && memcmp(data, FIRST_LINE, n) == 0 && (data[n] == '\n' || data[n] == '\r');
 }
 
-/* What is at hand while lines are read. */
+/* The state while lines are read. */
 typedef struct {
 	LodeMemoryPages look; /* its time and process */
 	bool has_time;

@@ -255,7 +255,7 @@ static void read_trace_kind(LodePerfData *self, LodeByteCursor *cursor)
 	self->info.aux_trace = traces[kind < G_N_ELEMENTS(traces) ? kind : 0];
 }
 
-/* What a second reading does not need again. */
+/* Reads the parts that a second reading does not need again. */
 static void read_once(LodePerfData *self, LodePerfRawRecord *raw)
 {
 	LodeByteCursor *cursor = &raw->payload;
@@ -420,7 +420,7 @@ static gint compare_parts(gconstpointer a, gconstpointer b)
 	return (left_number > right_number) - (left_number < right_number);
 }
 
-/* Those of records alone, after the one with the header. */
+/* Finds the files of records alone, after the one with the header. */
 static bool find_parts(LodePerfData *self, const char *directory, GError **error)
 {
 	g_autoptr(GError) why = NULL;
@@ -843,7 +843,7 @@ void lode_perf_data_add(LodePerfData *self, const struct perf_event_attr *attr, 
 		lode_perf_data_add_id(self, ids[i], event);
 }
 
-/* What perf itself would write stands for parts of a file, of which there is none. */
+/* Record types that perf itself writes refer to parts of a file, and there is no file here. */
 LodePerfNext lode_perf_data_parse(LodePerfData *self, const void *record, size_t size,
 	LodePerfRecord *out_record, GError **error)
 {

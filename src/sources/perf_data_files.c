@@ -120,7 +120,7 @@ static bool write_out(const LodePerfData *self, Unpacking *unpacking, size_t siz
 	return true;
 }
 
-/* What one block of the content unpacks to. */
+/* Unpacks one block of the content. */
 static bool unpack_block(
 	const LodePerfData *self, Unpacking *unpacking, size_t size, GError **error)
 {

@@ -20,9 +20,9 @@
 /* --- features: host, CPUs, build-ids, … --- */
 
 /*
- * What perf wrote about the machine and the run. A text is a length, and as many bytes with NULs
- * after the text. A feature that ends before its counts say is left out from there on and counted:
- * no sample depends on it.
+ * The features: perf's description of the machine and the run. A text is a length, and as many
+ * bytes with NULs after the text. A feature that ends before its counts say is left out from there
+ * on and counted: no sample depends on it.
  */
 
 static const char *read_text(LodePerfData *self, LodeByteCursor *cursor)
@@ -179,8 +179,8 @@ static void read_clock_data(LodePerfData *self, LodeByteCursor *cursor)
 		self->info.clock_id = (int32_t)clock_id;
 }
 
-/* Zeros fill it up. Those that end an id by chance are seldom as many as the sizes differ that
- * linkers make: 8 (lld's own), 16 (MD5, UUID), 20 (SHA-1). */
+/* Zeros pad it. An id seldom ends by chance in as many zeros as the linkers' sizes differ by: 8
+ * (lld's own), 16 (MD5, UUID), 20 (SHA-1). */
 size_t lode_perf_data_guess_build_id_size(const uint8_t *build_id)
 {
 	static const size_t usual[] = {8, 16};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of the kernel other than samples (perf_event_open(2)). After their own fields stands,
- * when the event has sample_id_all, what a sample would say of itself:
+ * Records of the kernel other than samples (perf_event_open(2)). After their own fields, if the
+ * event has sample_id_all, they have the identifying fields of a sample:
  *
  *   own fields, texts with NUL and padding │ pid tid │ time │ id │ stream │ cpu │ identifier
  */
@@ -150,7 +150,7 @@ static const uint64_t *read_registers(
 	return *out_abi != PERF_SAMPLE_REGS_ABI_NONE ? read_words(self, cursor, n, false) : NULL;
 }
 
-/* What was asked for is there, and at its end how much of it is the stack. */
+/* The requested number of bytes is there, and then how many of them are the stack. */
 static void read_stack(LodeByteCursor *cursor, LodePerfSample *out)
 {
 	uint64_t size = lode_byte_cursor_u64(cursor);
@@ -186,7 +186,7 @@ static void read_middle(LodePerfData *self, const LodePerfLayout *layout, LodeBy
 		read_stack(cursor, out);
 }
 
-/* From the weight on. What a newer kernel put after these is not looked at. */
+/* Reads the fields from the weight on. Fields that a newer kernel put after these are ignored. */
 static void read_end(LodePerfData *self, const LodePerfLayout *layout, LodeByteCursor *cursor,
 	LodePerfSample *out)
 {
@@ -270,8 +270,8 @@ static inline LodePerfParse find_event(
 static inline void clear_record(
 	const LodePerfData *self, const LodePerfRawRecord *raw, uint32_t event, LodePerfRecord *out)
 {
-	/* Of a size that the compiler sees it makes a loop that took half the time of all parsing;
-	 * the C library knows a better one. */
+	/* With a constant size the compiler makes a loop that took half the time of all parsing;
+	 * the C library's is faster. */
 	memset(out, 0, self->record_size);
 	out->kind = LODE_PERF_SAMPLE;
 	out->mode = (LodePerfMode)MIN(
@@ -313,7 +313,7 @@ LodePerfParse lode_perf_data_parse_sample(
 
 /* --- mappings, processes, losses --- */
 
-/* Of the record's event, which the trailer names: all events have its id at the same place. */
+/* The record's event, which the trailer names: all events have its id at the same place. */
 static uint32_t find_trailer_event(LodePerfData *self, const LodeByteCursor *payload)
 {
 	uint32_t event = 0;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What could end a line, or hurt a terminal, becomes a blank. */
+/* Characters that could end a line, or control a terminal, become blanks. */
 static void append_comment(GString *text, const char *comment)
 {
 	for (; *comment != '\0'; comment++)

@@ -141,7 +141,7 @@ struct LodeReferenceReader {
 	char *buffer;
 	size_t capacity; /* of the buffer, without the slack after it */
 	LodeReferenceScan scan;
-	GError *failure; /* to be told when what stands in front of it was given */
+	GError *failure; /* reported after the references before it */
 };
 
 bool lode_reference_scan_line(LodeReferenceScan *self, const char **out_line, size_t *out_length)

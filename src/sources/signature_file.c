@@ -104,7 +104,7 @@ static bool G_GNUC_PRINTF(2, 3) fail(Reader *self, const char *format, ...)
 		self->lines, MAX(number, 1), self->error, LODE_ERROR_CORRUPT, "%s", message);
 }
 
-/* What stands there, short enough for a message. */
+/* The current line, short enough for a message. */
 static char *shown_line(const Reader *self)
 {
 	return g_utf8_make_valid(self->line, (gssize)strnlen(self->line, 40));

@@ -59,7 +59,7 @@ static bool add_frame(
 	return true;
 }
 
-/* What is wrong with the trace goes to `out_damage`: what is before it was added. */
+/* The trace's damage goes to `out_damage`; the references before it were added. */
 static bool add_trace(LodeTraceReader *in, AddFunc add, void *out, Reporting *reporting,
 	GError **out_damage, GError **error)
 {

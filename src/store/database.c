@@ -48,8 +48,8 @@ static int look_up_from_work(void *data)
 	return lode_progress_is_cancelled(self->progress);
 }
 
-/* What is not named here is the fault of what the file holds: so is a page that it refers to and
- * does not have (SHORT_READ). */
+/* Other codes are faults of the file's content, also a page that it refers to and does not have
+ * (SHORT_READ). */
 static int error_code_of(int result)
 {
 	switch (result & 0xff) {
@@ -269,7 +269,7 @@ LodeDatabase *lode_database_create(const char *path, const LodeProgress *progres
 
 	if (!open_database(self, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, progress, error))
 		return NULL;
-	/* A defensive connection insists on a journal; this file is new and nobody else's. */
+	/* A defensive connection insists on a journal; this file is new and private. */
 	sqlite3_db_config(self->handle, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
 	g_autofree char *identity = g_strdup_printf(
 		"PRAGMA application_id = %d; PRAGMA user_version = %d", LODE_APPLICATION_ID,
@@ -318,8 +318,8 @@ static bool check_identity(LodeDatabase *self, GError **error)
 	return true;
 }
 
-/* Comments say nothing of what a table is: one that was reworded since must not make the profiles
- * before it unreadable. What stands in quotes stays, as SQLite sees it. */
+/* Comments do not change a table: a comment that was reworded must not make earlier profiles
+ * unreadable. Quoted text stays, as SQLite reads it. */
 static char *without_comments(const char *sql)
 {
 	GString *text = g_string_new(NULL);
@@ -379,7 +379,7 @@ static bool check_table(
 	return false;
 }
 
-/* What becomes of the text of table `sequence` when columns for events are added. */
+/* The text of table `sequence` after columns for events are added. */
 static char *add_event_columns_to_text(const char *sql, int64_t n)
 {
 	static const char last_column[] = "count REAL NOT NULL";
@@ -482,7 +482,7 @@ static bool open_existing(LodeDatabase *self, const char *path, int flags,
 	       check_is_whole(self, path, error) && check_tables(self, error);
 }
 
-/* A profile in WAL mode (its user switched it on) that nobody has open has no log. */
+/* A profile in WAL mode (its user switched it on) that no process has open has no log. */
 static bool is_log_empty(const LodeDatabase *self)
 {
 	g_autofree char *journal = g_strconcat(self->files.path, "-journal", NULL);
@@ -501,7 +501,8 @@ static LodeDatabase *open_immutable(const char *path, const LodeProgress *progre
 	return g_steal_pointer(&self);
 }
 
-/* What a killed writer left half done is undone in a copy, whose name goes as soon as it is open.
+/* An interrupted write of a killed process is rolled back in a copy, whose name is removed as soon
+ * as it is open.
  */
 static LodeDatabase *open_copy(const char *path, const LodeProgress *progress, GError **error)
 {

@@ -28,7 +28,7 @@ static bool is_amount(double value)
 	return isfinite(value) && value >= 0;
 }
 
-/* What is wrong with one; NULL: nothing. */
+/* The fault of a finding; NULL: none. */
 static const char *find_fault(
 	const LodeFindings *self, const LodeFinding *finding, size_t n_instructions)
 {

@@ -61,7 +61,7 @@ static bool read_code_unit(LodeJsonCursor *self, gunichar *out_unit)
 	return true;
 }
 
-/* What follows "\u"; two units where the first is half of a pair. */
+/* Reads the digits after "\u"; two units if the first is half of a pair. */
 static void read_unicode(LodeJsonCursor *self)
 {
 	gunichar unit, low;

@@ -378,7 +378,7 @@ static bool check_calls(const LodeMemory *memory, GError **error)
 	return true;
 }
 
-/* What called a call stands before it, so that each way outward ends. */
+/* The caller of a call comes before it, so that each way outward ends. */
 static bool check_access_calls(const LodeMemory *memory, GError **error)
 {
 	g_autofree uint16_t *depths = g_new(uint16_t, MAX(memory->access_calls->len, 1));

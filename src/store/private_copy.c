@@ -21,8 +21,8 @@ static bool fail(GError **error, const char *what)
 	return false;
 }
 
-/* Of the open file description: the process would lose an ordinary lock as soon as it closes any
- * descriptor of the file, SQLite's for instance (fcntl(2)). */
+/* A lock of the open file description: the process would lose an ordinary lock as soon as it closes
+ * any descriptor of the file, SQLite's for instance (fcntl(2)). */
 static bool lock_shared(int descriptor, GError **error)
 {
 	struct flock lock = {

@@ -56,7 +56,7 @@ static bool put_in_place(LodeNewFile *file, GError **error)
 		g_propagate_error(error, local_error);
 		return false;
 	}
-	/* What was to be rolled back is, by locking; what is left is of no use. */
+	/* Locking has rolled back the interrupted write; the rest of the journal is useless. */
 	bool done = unlink(journal) == 0 || errno == ENOENT;
 	if (!done)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "cannot remove '%s': %s", journal,
@@ -86,7 +86,7 @@ bool lode_profile_store_write(
 	return done;
 }
 
-/* What is read beside the profile itself. */
+/* Reads the parts besides the profile itself. */
 typedef bool (*ReadMore)(LodeProfile *profile, LodeDatabase *database, GError **error);
 
 static LodeProfile *read_profile(

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Most tables are an array of the profile as it stands. What a row holds as a list or shares with
- * others is a table of its own:
+ * Most tables are an array of the profile unchanged. Lists of a row, and values that rows share,
+ * are tables of their own:
  *
  *   events' terms ─▶ event_term      sets' members ─▶ attribute_set_member
  *   costs, by instruction ─▶ cost    locations' files and functions ─▶ string
  *
- * Those are written from, and read into, rows that live only meanwhile.
+ * These are written from, and read into, temporary rows.
  */
 #include "store/profile_tables.h"
 
@@ -41,7 +41,7 @@ typedef struct {
 
 #define AT(type, field) offsetof(type, field)
 
-/* The keys of table `meta`, as columns of the profile, by bytes. Those that profiles of lode 0.1.0
+/* The keys of table `meta`, as columns of the profile, by bytes. Keys that profiles of lode 0.1.0
  * need not have are 0 there. */
 static const LodeColumn facts[] = {
 	{"creator", AT(LodeProfile, creator), LODE_COLUMN_MAYBE_TEXT, 0},
@@ -539,7 +539,7 @@ bool lode_profile_tables_read(LodeProfile *profile, LodeDatabase *database, GErr
 	       lode_origin_tables_read(profile, database, error);
 }
 
-/* What model/profile.h says beyond single values. */
+/* Checks the rules of model/profile.h beyond single values. */
 
 static bool check_event(const LodeProfile *profile, guint index, GError **error)
 {

@@ -95,7 +95,7 @@ static Value value_at(const LodeColumn *column, const void *row)
 	const char *place = (const char *)row + column->offset;
 	Value value = {.bits = 0};
 
-	/* Of known sizes, so that each is one load. */
+	/* The sizes are constant, so that each is one load. */
 	switch (size_of(column->kind)) {
 	case sizeof(uint8_t):
 		memcpy(&value, place, sizeof(uint8_t));

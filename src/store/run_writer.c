@@ -146,7 +146,7 @@ static bool check_size_of_names(const LodeMiningRun *run, GError **error)
 	return false;
 }
 
-/* What could be written but not read is refused. */
+/* Refuses runs that could be written but not read. */
 static bool check_run(const LodeMiningRun *run, GError **error)
 {
 	if (run->events->len > LODE_DATABASE_MAX_EVENTS) {

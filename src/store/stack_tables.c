@@ -96,7 +96,7 @@ bool lode_stack_tables_read(LodeProfile *profile, LodeDatabase *database, GError
 	return lode_stack_tables_check(profile, error);
 }
 
-/* What is further out stands before, so that each way outward ends. */
+/* Outer stacks come before inner ones, so that each way outward ends. */
 static bool check_depths(const LodeStacks *stacks, GError **error)
 {
 	g_autofree uint16_t *depths = g_new(uint16_t, MAX(stacks->stacks->len, 1));

@@ -161,8 +161,8 @@ static void grow_table(LodeBlockDictionary *self)
 	g_free(hashes);
 }
 
-/* Chunks never move and are never freed alone: pointers into them stay valid. Of no bytes too it
- * is not NULL, to which not even 0 may be added. */
+/* Chunks never move and are never freed alone: pointers into them stay valid. It is not NULL for no
+ * bytes either, since not even 0 may be added to NULL. */
 static void *copy_bytes(LodeBlockDictionary *self, const void *bytes, size_t size)
 {
 	uint8_t *copy;

@@ -197,7 +197,7 @@ typedef struct {
 /* In place of an edge, where a step takes none; the numbers of edges follow. */
 enum { NO_EDGE, GUESSED, FIRST_EDGE };
 
-/* What is made of the sequence before it is written. */
+/* The intermediate form of the sequence before it is written. */
 typedef struct {
 	const LodeTraceFrame *frame;
 	LodeBlockFlow *flow;
@@ -206,7 +206,7 @@ typedef struct {
 	KnownEdges *known; /* by block */
 } SequenceWriter;
 
-/* Of each block that may be a return, as most of them are. */
+/* Guesses for each block that may be a return, as most of them are. */
 static void guess_all(LodeBlockFlow *flow)
 {
 	for (uint32_t i = 0; i < flow->layout->n_blocks; i++)

@@ -2,7 +2,7 @@
 /*
  * Recovers blocks from references. A program repeats itself: after a block and at an address, the
  * block that came there last comes again most of the time, and is only compared. Where the program
- * tells of pieces of code, they are only counted off.
+ * describes pieces of code, they are only counted.
  */
 #include "traces/block_splitter.h"
 
@@ -30,7 +30,7 @@ struct LodeBlockSplitter {
 	LodeTraceSlot slots[LODE_BLOCK_MAX_SLOTS];
 	uint64_t addresses[LODE_BLOCK_MAX_SLOTS];
 
-	/* Of words, see block_chains.h. Its addresses stand in the frame already. */
+	/* For words, see block_chains.h. Its addresses are in the frame already. */
 	LodeBlockChains chains;
 	uint32_t chain;         /* that is open; 0: none. Never beside an open block */
 	uint32_t block_version; /* changes when numbers of blocks do */
@@ -338,7 +338,7 @@ static inline bool add_likely_group(LodeBlockSplitter *self, const uint64_t *wor
 	return true;
 }
 
-/* Of which no part may be left over: what is left of a group cannot be told in words. */
+/* Adds a whole group: a part of a group cannot be expressed in words. */
 static bool add_references(
 	LodeBlockSplitter *self, const LodeWordGroup *group, uint16_t thread, LodeWordsTaken *taken)
 {

@@ -74,7 +74,7 @@ static void grow(KnownInstructions *self)
 	g_free(old);
 }
 
-/* Of a block that stays as it is; what a later one says replaces it. */
+/* Adds the instructions of a block that does not change; a later block replaces them. */
 static void known_instructions_add(KnownInstructions *self, const LodeTraceBlock *block)
 {
 	uint64_t address = block->address;
@@ -101,7 +101,8 @@ static void known_instructions_add(KnownInstructions *self, const LodeTraceBlock
 
 /* --- blocks --- */
 
-/* Of an instruction's accesses: none, one of a kind, or more than one, whose kinds follow. */
+/* The codes of an instruction's accesses: none, one of a kind, or more than one, whose kinds
+ * follow. */
 enum { NO_ACCESS, SEVERAL_ACCESSES = LODE_N_REFERENCE_KINDS };
 
 /* The number of instructions until one that ended a block before; 0: not all of them are known. */

@@ -45,7 +45,7 @@ void lode_code_pieces_unref(LodeCodePieces *self)
 	g_free(self);
 }
 
-/* Of a copy. */
+/* Whether a copied piece is valid. */
 static bool is_valid(const LodeToldCode *told, const uint8_t *bytes)
 {
 	const uint8_t *accessing = bytes, *kinds = bytes + told->n_accesses;

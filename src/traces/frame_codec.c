@@ -12,7 +12,7 @@
 
 #include <zstd.h>
 
-/* Of zstd, where two ways to code a frame are compared. */
+/* The level of zstd with which two ways to code a frame are compared. */
 enum { TRIAL_LEVEL = 6 };
 
 enum { BLOCK_BYTES = 128 }; /* about, of a dictionary */
@@ -122,7 +122,7 @@ static void encode_slots(const LodeTraceFrame *frame, const LodeFrameLayout *lay
 		lode_slot_columns_encode(&predictor, frame, layout, out);
 }
 
-/* Of the streams of slots alone, the others are the same. */
+/* The packed size of the streams of slots alone; the others are the same. */
 static size_t packed_bytes(const LodeFrameStreams *streams)
 {
 	size_t bytes = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What coding and decoding of a frame ask of its blocks. */
+/* The data of a frame's blocks that coding and decoding read most. */
 #include "traces/frame_layout.h"
 
 static LodeFrameBlock summary(const LodeTraceBlock *block)

@@ -79,7 +79,7 @@ void lode_frame_packing_free(LodeFramePacking *self)
 	g_free(self);
 }
 
-/* Of the frame as it is. */
+/* The memory of the frame. */
 static size_t frame_bytes(const LodeFramePacking *self)
 {
 	return lode_frame_head_bytes(&self->rps.summary.head);
@@ -245,7 +245,7 @@ size_t lode_frame_packing_pack_piece(LodeFramePacking *self, unsigned number)
 	return place->packed_bytes;
 }
 
-/* Of pieces from … up to. */
+/* The packed bytes of pieces from … up to. */
 static uint64_t packed_bytes(const LodeFramePacking *self, unsigned from, unsigned to)
 {
 	uint64_t bytes = 0;

@@ -55,8 +55,8 @@ static void append_whole(Cutting *self, uint32_t id, const uint64_t *addresses)
 	step(self, block);
 }
 
-/* What is wanted of a block, which comes to up to two: data references whose fetch was cut off are
- * a block without instructions. */
+/* The selected part of a block, which may be two blocks: data references whose fetch was cut off
+ * are a block without instructions. */
 typedef struct {
 	LodeTraceBlock block;
 	uint32_t sizes[LODE_BLOCK_MAX_INSTRUCTIONS];

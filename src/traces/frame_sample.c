@@ -2,7 +2,7 @@
 #include "traces/frame_sample.h"
 
 enum {
-	FOLLOWED = 4, /* in front of a sampled one */
+	FOLLOWED = 4, /* before a sampled one */
 };
 
 static void append_stretch(LodeFrameSample *self, const LodeFrameStretch *stretch)

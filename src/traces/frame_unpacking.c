@@ -21,7 +21,7 @@ static bool fail(GError **error, const char *what)
 	return false;
 }
 
-/* Whether the index tells of this very frame. */
+/* Whether the index describes this frame. */
 static bool is_as_listed(const LodeRpsSummary *a, const LodeRpsSummary *b)
 {
 	g_autoptr(GByteArray) bytes_a = g_byte_array_new();
@@ -111,7 +111,7 @@ static bool unpack_piece(
 	return true;
 }
 
-/* Pieces from … up to, in front of which are `first` streams. */
+/* Unpacks pieces from … up to, before which there are `first` streams. */
 static bool unpack_pieces(LodeFrameUnpacking *self, unsigned from, unsigned to, GError **error)
 {
 	unsigned first = 0;

@@ -129,7 +129,7 @@ static void see_call(Thread *self)
 	g_array_append_val(self->calls, call);
 }
 
-/* What loads and goes on elsewhere may be an indirect jump: a return finds what its call left. */
+/* An instruction that loads and jumps may be an indirect jump: a return finds its call's entry. */
 static void see_return(Thread *self, uint64_t target)
 {
 	guint n = self->calls->len;

@@ -136,7 +136,7 @@ static bool is_oldest_of_owner(const LodePackingQueue *self, const Job *job)
 
 typedef void (*Work)(LodePackingQueue *self, Job *job, size_t memory);
 
-/* What is next for a job, and the memory that it takes; NULL: nothing. */
+/* The next step of a job, and the memory that it takes; NULL: none. */
 static Work work_for(const LodePackingQueue *self, const Job *job, size_t *memory)
 {
 	*memory = 0;

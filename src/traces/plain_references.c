@@ -23,7 +23,7 @@ void lode_plain_references_clear(LodePlainReferences *self)
 	g_clear_pointer(&self->words, g_byte_array_unref);
 }
 
-/* What a code stands for. */
+/* The size and kind that a code stands for. */
 typedef struct {
 	uint32_t size;
 	uint8_t kind, top;

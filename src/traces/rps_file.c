@@ -162,8 +162,8 @@ static void check_description(LodeRpsFile *self, uint64_t offset)
 		note_damage(self, "description", offset, error);
 }
 
-/* The last one that is whole is taken; of those in front of it only the checksums are looked at, as
- * there may be many, and large ones. */
+/* The last whole description is taken; only the checksums of those before it are read, as they may
+ * be many and large. */
 static void read_descriptions(LodeRpsFile *self, const GArray *offsets)
 {
 	bool is_taken = false;

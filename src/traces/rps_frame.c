@@ -77,7 +77,7 @@ static void decode_threads(LodeByteCursor *cursor, LodeRpsSummary *out)
 		cursor->is_overrun = true;
 }
 
-/* What holds of the numbers of any frame. */
+/* Whether the numbers satisfy the rules of every frame. */
 static bool is_sensible(const LodeFrameHead *head)
 {
 	return head->first_new_block <= head->n_blocks && head->n_references > 0 &&

@@ -46,8 +46,8 @@ typedef struct {
 	Difference table[WATCHED];
 	unsigned n_table;
 	LodeFrameStreams *out;
-	/* Of those written to the address stream; elsewhere, stack: the two are far apart, and
-	 * differences across would be large. */
+	/* The last addresses written to the address stream, elsewhere and on the stack: the two are
+	 * far apart, and differences across would be large. */
 	uint64_t last_addresses[2];
 	uint64_t *differences; /* of all columns, one after the other */
 	uint64_t **columns;    /* by slot: where the next difference goes */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What guesses of addresses are made from. */
+/* The state from which addresses are predicted. */
 #include "traces/slot_predictor.h"
 
 #include <string.h>

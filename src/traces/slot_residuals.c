@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Most slots are simple: one address, or the last one, is predicted, and nothing else depends on
- * theirs. Those of a block are compared in a loop of their own; the others go through the
- * predictor.
+ * theirs. The simple slots of a block are compared in a loop of their own; the others go through
+ * the predictor.
  */
 #include "traces/slot_residuals.h"
 

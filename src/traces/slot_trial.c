@@ -178,7 +178,7 @@ static void note_stretch(Trial *self, const LodeFrameStretch *stretch, StackTop 
 	}
 }
 
-/* Of the whole frame, or quickly of what is sampled. */
+/* Notes them for the whole frame, or, when fast, for the sample. */
 static void note_globals(Trial *self)
 {
 	g_autofree StackTop *stacks = g_new0(StackTop, self->predictor->n_threads + 1U);
@@ -572,7 +572,7 @@ static void run_passes(Trial *self)
 		g_free(self->tables[i]);
 }
 
-/* Of which only the sample is known to be. */
+/* Expects global slots, which are known to be so for the sample only. */
 static void expect_globals(Trial *self)
 {
 	for (uint32_t i = 0; i < self->predictor->n_slots; i++)

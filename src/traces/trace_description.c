@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What names an address trace. */
+/* The description of an address trace. */
 #include "traces/trace_description.h"
 
 LodeTraceDescription *lode_trace_description_new(void)

@@ -20,7 +20,7 @@
 
 #include <string.h>
 
-/* Of frames that are being decoded, are ready or in use. */
+/* The memory of frames that are being decoded, are ready or in use. */
 enum { MAX_BYTES = 384 << 20 };
 
 typedef struct {
@@ -62,8 +62,8 @@ static void job_free(Job *job)
 	g_free(job);
 }
 
-/* What a frame takes while it is decoded: itself, its streams about as much again, its new blocks
- * and its part of the file. */
+/* The memory of a frame while it is decoded: itself, its streams about as much again, its new
+ * blocks and its part of the file. */
 static size_t decoding_bytes(const LodeRpsEntry *entry)
 {
 	const LodeFrameHead *head = &entry->summary.head;
@@ -71,7 +71,7 @@ static size_t decoding_bytes(const LodeRpsEntry *entry)
 	return 2 * lode_frame_head_bytes(head) + lode_frame_head_block_bytes(head) + entry->bytes;
 }
 
-/* What its streams take beyond that. */
+/* The memory of its streams beyond that. */
 static size_t more_bytes(const LodeFrameUnpacking *unpacking)
 {
 	size_t expected = lode_frame_head_bytes(&unpacking->rps.summary.head);
@@ -198,7 +198,7 @@ static uint64_t find_frame(const LodeRpsFile *file, uint64_t reference)
 	return LODE_PARTITION_POINT((uint64_t)file->frames->len, i, ends_by(file, i, reference));
 }
 
-/* Of what is asked for, what there is. */
+/* Sets the existing part of the requested range. */
 static bool set_range(LodeTraceReader *self, const LodeTraceRange *asked, GError **error)
 {
 	uint64_t n = lode_trace_reader_n_references(self);
