@@ -63,7 +63,7 @@ static int compare_places(const void *a, const void *b)
 	return (left->address > right->address) - (left->address < right->address);
 }
 
-/* Those of one image. */
+/* Names the places of one image. */
 static void name_places(LodeCodeNames *self, LodeCodeImage *image, Place **places, guint n)
 {
 	g_autofree uint64_t *addresses = g_new(uint64_t, n);

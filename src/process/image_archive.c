@@ -65,7 +65,7 @@ static bool open_library(Library *out, GError **error)
 		"libarchive.so.13", RTLD_LAZY, symbols, G_N_ELEMENTS(symbols), error);
 }
 
-/* A warning is of names or attributes that this locale or system has not got. */
+/* Warnings are about names or attributes that this locale or system does not have. */
 static bool is_usable(int status)
 {
 	return status == ARCHIVE_OK || status == ARCHIVE_WARN;

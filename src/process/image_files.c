@@ -147,7 +147,7 @@ static bool has_same_name(const char *a, const char *b)
 	return strcmp(name_a, name_b) == 0;
 }
 
-/* Linkers can be told to give each program the same build-id: the name must be the same too. */
+/* Linker options can give each program the same build-id: the name must be the same too. */
 bool lode_image_identity_is_same(const LodeImageIdentity *self, const LodeImageIdentity *other)
 {
 	if (self->build_id != NULL && other->build_id != NULL)
@@ -600,7 +600,7 @@ static bool find_at_path(const LodeImageIdentity *identity, LodeFoundImageFile *
 	g_autofree char *path = lode_image_files_path_of(identity->path);
 	bool is_deleted = strcmp(path, identity->path) != 0;
 
-	/* What lies there now is known to be the same by its build-id alone. */
+	/* The file there now is known to be the same by its build-id alone. */
 	if (path[0] == '[' || (is_deleted && identity->build_id == NULL) ||
 		!check_file(identity, path, out))
 		return false;
@@ -638,7 +638,7 @@ static bool find_by_build_id(const LodeImageIdentity *identity, LodeFoundImageFi
 	return false;
 }
 
-/* That of this kernel is the recorded one by its build-id, or if nothing tells otherwise on the
+/* The vDSO of this kernel is the recorded one if it has its build-id, or, without one, on the
  * machine that recorded. */
 static bool find_vdso(
 	LodeImageFiles *self, const LodeImageIdentity *identity, LodeFoundImageFile *out)
@@ -673,7 +673,7 @@ static bool find_debug_below(const char *folder, const char *build_id, const cha
 	return true;
 }
 
-/* What lies in /usr/lib/debug is found without our help. */
+/* Files in /usr/lib/debug are found without this. */
 static void find_debug(
 	const LodeImageFiles *self, const LodeImageIdentity *identity, LodeFoundImageFile *out)
 {

@@ -26,7 +26,7 @@ typedef enum {
 	FILE_SPECIAL,
 } FileKind;
 
-/* What a mapping is of. */
+/* The file of a mapping. */
 typedef struct {
 	LodeImageIdentity identity; /* its strings are the places' */
 	FileKind kind;
@@ -633,7 +633,7 @@ void lode_places_limit(LodePlaces *self, uint32_t pid, uint64_t begin, uint64_t 
 	lode_address_spaces_exec(selected(self)->spaces, pid, end);
 }
 
-/* --- what a recording says of its files --- */
+/* --- files as a recording lists them --- */
 
 static bool is_listed_as(const LodeImageIdentity *identity, const LodePerfFile *row)
 {

@@ -34,7 +34,7 @@ int64_t lode_perf_kernel_setting(const LodePerfKernel *self, const char *name, i
 	return end != text ? value : otherwise;
 }
 
-/* What the kernel's own code takes; the capability is of Linux 5.8. */
+/* The remedy to sample the kernel's own code; the capability is of Linux 5.8. */
 #define KERNEL_ALLOWED_BY                                                                          \
 	"'sudo sysctl kernel.perf_event_paranoid=1' allows it, and so does the capability "        \
 	"CAP_PERFMON"

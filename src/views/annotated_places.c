@@ -32,7 +32,7 @@ static double function_weight(const LodeAnnotatedPlaces *self, uint32_t function
 	return weight;
 }
 
-/* What is resolved, as supports and findings have it. */
+/* The resolved weight, on which supports and findings are based. */
 static double total_weight(const LodeAnnotatedPlaces *self)
 {
 	double weight = 0;

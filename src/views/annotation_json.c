@@ -202,7 +202,7 @@ static void put_json_finding(const LodeAnnotation *self, LodeJsonStream *json)
 	lode_json_member_number(json, "functions", finding->functions);
 }
 
-/* What was asked for: the members of a sequence, of a finding, or the name with the findings that
+/* Writes the subject: the members of a sequence, of a finding, or the name with the findings that
  * are here. */
 static void put_json_subject(const LodeAnnotation *self, LodeJsonStream *json)
 {
@@ -256,7 +256,7 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Of a file. */
+/* The lines of a file. */
 typedef struct {
 	GArray *numbers;  /* uint32_t: lines that shown instructions come from, in any order */
 	const char *path; /* NULL: it may not be shown */

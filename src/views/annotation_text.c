@@ -469,7 +469,8 @@ static void put_finding_lines(const LodeAnnotation *self, FILE *out)
 		lode_number_format_count(finding->functions, functions));
 }
 
-/* What the margin says: the findings that are here, and how much of the weight each explains. */
+/* Writes the legend of the margin: the findings that are here, and the share of the weight that
+ * each explains. */
 static void put_margin_lines(const LodeAnnotation *self, FILE *out)
 {
 	const LodeTerminal *terminal = &self->options->terminal;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a replayed trace told, as text, JSON and CSV. */
+/* The results of a replayed trace, as text, JSON and CSV. */
 #include "views/cache_results.h"
 
 #include "base/json_stream.h"
@@ -37,7 +37,7 @@ static void clear_row(void *row)
 	g_free(((CacheRow *)row)->description);
 }
 
-/* What comes after "d1=" in a text of parts between commas. */
+/* The text after "d1=" in parts between commas. */
 static char *find_description(const char *text, const char *name)
 {
 	g_auto(GStrv) parts = g_strsplit_set(text, ",\n", -1);
@@ -94,7 +94,7 @@ static uint64_t all_misses(const LodeCacheCounts *counts)
 	return sum_kinds(counts->misses);
 }
 
-/* Of all accesses, 0 … 1; 0 without any. */
+/* The share of all accesses, 0 … 1; 0 without any. */
 static double miss_ratio(const LodeCacheCounts *counts)
 {
 	uint64_t accesses = all_accesses(counts);
@@ -607,7 +607,7 @@ static void write_caches(const LodeCacheResults *results, const LodeTerminal *te
 	g_array_unref(self.rows);
 }
 
-/* "1  host: i1=32K:8:64,…"; those of one cache are told by their row. */
+/* "1 host: i1=32K:8:64,…"; hierarchies of one cache are described by their row. */
 static void write_hierarchies(
 	const LodeCacheResults *results, const LodeTerminal *terminal, FILE *out)
 {

@@ -49,7 +49,7 @@ static void append_place(GString *out, const LodeReplayTime *time, unsigned colu
 typedef struct {
 	const LodeReplayTimes *times;
 	size_t distance;
-	/* Of each column after the places: a cache, or a size. */
+	/* The columns after the places: a cache, or a size. */
 	struct {
 		size_t hierarchy, cache;
 		unsigned bin;

@@ -18,10 +18,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Of changes of more times the base, that has next to nothing of, no percentage is given. */
+/* Changes of more times the base, which has next to nothing of it, get no percentage. */
 #define MAX_CHANGE 100.0
 
-/* How much the times of functions that did not change must differ to be told. */
+/* The difference between the times of unchanged functions from which on it is shown. */
 #define SCATTER_MATTERS 0.02
 
 typedef struct {
@@ -162,8 +162,8 @@ static void append_percent(GString *out, double change, double before)
 			out, "%s%.1f %%", change < 0 ? "−" : "+", fabs(100 * change / before));
 }
 
-/* Of patterns where executions were counted, what comes on top of the base; of patterns where they
- * were not, × the average around; else weight by executed instruction. */
+/* For patterns where executions were counted, the cost above the base; for patterns where they were
+ * not, × the average around; else weight by executed instruction. */
 static void append_each(GString *out, const LodeComparison *comparison, const LodeComparedRow *row)
 {
 	bool is_relative = row->kind <= LODE_COMPARED_PLACE && !comparison->is_counted;
@@ -181,8 +181,8 @@ static void append_each(GString *out, const LodeComparison *comparison, const Lo
 	g_string_append_printf(out, " %s", is_relative ? "×" : unit_of(comparison));
 }
 
-/* What a row is about: its text, with where it is, and what became of its name. What costs nothing
- * any more is nowhere in the new profile: where it was says the base. */
+/* The subject of a row: its text, with its place, and its earlier name. A row that costs nothing
+ * any more has no place in the new profile, so that the place in the base is given. */
 static void append_text(GString *out, const View *self, const LodeComparedRow *row)
 {
 	int side = row->sides[1].instruction != LODE_NONE ? 1 : 0;

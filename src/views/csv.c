@@ -32,8 +32,8 @@ static bool is_number(const char *text)
 }
 
 /*
- * What a spreadsheet would compute instead of show: OWASP's list under "CSV Injection", with the
- * full-width signs that some spreadsheets take for the same.
+ * Whether a spreadsheet would compute the text instead of showing it: OWASP's list under "CSV
+ * Injection", with the full-width signs that some spreadsheets treat alike.
  */
 static bool is_formula(const char *text)
 {

@@ -73,7 +73,7 @@ static size_t n_rows(const LodeEventGroups *groups, uint32_t top)
 	return top > 0 ? MIN(top, groups->groups->len) : groups->groups->len;
 }
 
-/* What no row shows: cut off by --top, or in no group at all. */
+/* Writes the remainder that no row shows: cut off by --top, or in no group. */
 static void write_rest(const Table *self, size_t n, FILE *out)
 {
 	const LodeEventGroups *groups = self->groups;

@@ -13,7 +13,7 @@ static const char builtin_rules[] =
 #include "views/explanations_ini.h"
 	;
 
-/* What a rule asks of the charged instruction, and of one element before and after it. */
+/* The conditions of a rule on the charged instruction, and on one element before and after it. */
 enum { BEFORE, FOCUS, AFTER, N_POSITIONS };
 static const char *const position_keys[] = {
 	[BEFORE] = "before", [FOCUS] = "focus", [AFTER] = "after"};

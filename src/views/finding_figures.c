@@ -33,7 +33,7 @@ void lode_finding_append_amount(GString *out, double value)
 		g_string_append_printf(out, "%.*f", value >= 10 ? 1 : 2, value);
 }
 
-/* What waits there is sampled at several of the instructions that arrive afterwards. */
+/* Whether its waits are sampled at several of the instructions that arrive afterwards. */
 static bool is_spread(const char *attribute)
 {
 	static const char *const names[] = {"kind:branch", "kind:jump", "kind:call", "kind:ret",

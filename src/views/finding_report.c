@@ -31,7 +31,7 @@ enum { BODY_LINES = 11, TOP_PLACES = 2 };
 /* Where other findings add so much of its own cost to that of a finding, it is said. */
 #define OTHERS_MATTER 0.25
 
-/* From which share of the weight on it is said that it lies where nothing executed. */
+/* The share of the weight in code that did not execute from which on the report warns. */
 #define NOT_EXECUTED_MATTERS 0.005
 
 /* Before an explanation: it stands apart from the columns. */
@@ -275,7 +275,7 @@ static uint32_t choose_lines(const View *self, GArray *patterns, GArray *hot)
 
 /* --- sentences --- */
 
-/* Of counted weight there are no samples: it is as good as it is (LodeFindings.samples). */
+/* Counted weight has no samples: more cannot help (LodeFindings.samples). */
 static void put_nothing(const View *self)
 {
 	bool is_sampled = self->weight_event < self->profile->events->len &&

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What all views share: words for formats, the terminal, shares as typed, the last flush. */
+/* Functions that all views share: words for formats, the terminal, shares as typed, the last flush.
+ */
 #include "views/format.h"
 
 #include "base/error.h"

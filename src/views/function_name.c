@@ -9,7 +9,7 @@ enum { LONG_NAME = 48, MAX_DEPTH = 256 };
 /* So many bytes between brackets are kept, as in "visit<66>" and "find<int>"; more become "…". */
 enum { MAX_KEPT_ARGUMENTS = 8 };
 
-/* What looks like brackets and is none: how many bytes of it begin here. */
+/* The length of text at `at` that has brackets which are part of a name; 0: none. */
 static size_t literal_length(const char *name, const char *at)
 {
 	static const char anonymous[] = "(anonymous namespace)", keyword[] = "operator";

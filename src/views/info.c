@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is in a profile, and how good it is: rows of facts as text or CSV, and a JSON document. */
+/* The contents and the quality of a profile: rows of facts as text or CSV, and a JSON document. */
 #include "views/info.h"
 
 #include "analyses/memory/allocation_use.h"

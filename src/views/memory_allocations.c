@@ -156,7 +156,7 @@ static LodeStyle cell(size_t number, unsigned column, GString *out, const void *
 	}
 }
 
-/* What was skipped to get to the site, where callers are shown. */
+/* Writes the calls that were skipped to get to the site, where callers are shown. */
 static void write_skipped(
 	size_t number, const LodeTerminal *terminal, FILE *out, const void *user_data)
 {

@@ -195,7 +195,8 @@ static void put_head(
 			lode_share_of(layout->total.weight, layout->all_weight), share));
 }
 
-/* What the table leaves out: accesses to other types, and those of which no type is known. */
+/* Writes the part that the table leaves out: accesses to other types, and those without a known
+ * type. */
 static void put_left_out(const LodeTypeLayout *layout, const LodeTerminal *terminal, FILE *out)
 {
 	double others = layout->all_weight - layout->total.weight - layout->untyped_weight;

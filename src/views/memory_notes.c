@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the weights of a memory view mean, and what is not in it. */
+/* Notes on a memory view: the meaning of its weights, and the part that is not in it. */
 #include "views/memory_notes.h"
 
 #include "analyses/memory/page_faults.h"

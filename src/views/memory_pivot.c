@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a pivot found, in three forms. */
+/* The result of a pivot, in three forms. */
 #include "views/memory_pivot.h"
 
 #include "views/display_text.h"

@@ -85,7 +85,7 @@ static const char *mapping_of(const LodeProfile *profile, const LodeSharingAcces
 	               : NULL;
 }
 
-/* Of what conflicts, the share that was to other bytes. */
+/* The share of the conflicting weight that was to other bytes. */
 static double false_share(double true_weight, double false_weight)
 {
 	return lode_share_of(false_weight, true_weight + false_weight);
@@ -147,7 +147,7 @@ static void append_bytes(uint64_t offset, uint32_t size, GString *out)
 		g_string_append_printf(out, "byte %" G_GUINT64_FORMAT, offset);
 }
 
-/* Of a line that is shorter than those of the cache, the rest has no number. */
+/* If a line is shorter than those of the cache, bytes outside of it have no number. */
 static void append_stored(const Table *self, const Row *row, GString *out)
 {
 	const LodeSharingStore *store = row->store;
@@ -419,7 +419,7 @@ static void put_nothing(const Table *self, FILE *out)
 		lode_number_format_count((double)n, number), n == 1 ? "" : "s");
 }
 
-/* What the figures rest on. */
+/* Writes the basis of the figures. */
 static void put_evidence(const Table *self, FILE *out)
 {
 	const LodeTerminal *terminal = &self->options->terminal;

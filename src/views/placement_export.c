@@ -17,7 +17,7 @@ static uint32_t node_of(const Export *self, uint32_t memory)
 	return lode_topology_node(self->topology, memory)->node;
 }
 
-/* The nodes of all memories that a thread runs on (or of all, where none is told), "0,1". */
+/* The nodes of all memories that a thread runs on (or of all, if no thread is placed), "0,1". */
 static char *used_nodes(const Export *self, bool of_threads)
 {
 	GString *text = g_string_new(NULL);

@@ -51,7 +51,7 @@ static char *threads_text(const GArray *threads)
 	return g_string_free(text, FALSE);
 }
 
-/* What each policy means, in the words of the table. */
+/* The meaning of each policy, as text for the table. */
 static const char *policy_meaning(LodePlacementPolicy policy)
 {
 	static const char *const meanings[LODE_N_PLACEMENT_POLICIES] = {

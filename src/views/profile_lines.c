@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands above and below every text view. */
+/* The lines above and below every text view. */
 #include "views/profile_lines.h"
 
 #include "base/number_format.h"
@@ -15,8 +15,8 @@
 
 enum { NAME_WIDTH = 48, EXAMPLE_WIDTH = 60, LEAST_PROGRAM_WIDTH = 20 };
 
-/* Of the time in the kernel: a smaller share hides nothing. Less time than some ticks of the
- * scheduler may have been counted on the wrong side, all of it. */
+/* The share of time in the kernel from which on it is shown: a smaller one hides nothing. Times
+ * below some ticks of the scheduler may be counted wholly on the wrong side. */
 #define NOTABLE_SHARE 0.01
 #define LEAST_SECONDS 0.02
 
@@ -42,7 +42,7 @@ static void put_paragraph(const LodeTerminal *terminal, unsigned indent, FILE *o
 {
 	g_autofree char *text = lode_display_text(raw, terminal->is_ascii);
 	const char *rest = text;
-	/* What is left of a very narrow terminal still holds a word. */
+	/* A very narrow terminal still has room for a word. */
 	size_t width = terminal->width > 2 * indent ? terminal->width - indent : terminal->width;
 
 	while (width > 0 && lode_display_width(rest) > width) {

@@ -51,8 +51,8 @@ static void clear_matches(AttributeMatches *self)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AttributeMatches, clear_matches)
 
-/* By the whole name or by the value alone: ev:branch-miss, branch-miss. What an instruction waits
- * for is not what it is: load does not match needs:load. */
+/* By the whole name or by the value alone: ev:branch-miss, branch-miss. An attribute of what an
+ * instruction waits for does not match its kind: load does not match needs:load. */
 static bool does_match(const char *glob, const char *attribute)
 {
 	bool is_of_another = g_str_has_prefix(attribute, "needs:") ||

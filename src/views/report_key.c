@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a report is sorted by. */
+/* The keys by which a report is sorted. */
 #include "views/report_key.h"
 
 #include "base/error.h"

@@ -120,7 +120,7 @@ static void choose_columns(List *list)
 	}
 	if (!run->parameters.is_instruction_mode)
 		add_graph_columns(list);
-	/* What the user sorts by stays, however narrow the terminal. */
+	/* The column of the sort key stays, however narrow the terminal. */
 	for (unsigned i = 0; i < list->n_columns; i++)
 		if (list->cells[i] == (int)list->key.kind)
 			list->columns[i].dropped = 0;

@@ -40,7 +40,7 @@ typedef struct {
 	SourceFile *file; /* NULL: not admitted so far */
 } NamedFile;
 
-/* Of an image. */
+/* The sources of an image. */
 typedef struct {
 	LodeSourceNaming *naming; /* NULL: its binary is not there */
 } ImageNaming;
@@ -198,7 +198,7 @@ static LodeInputFile *open_own(const char *path, char **out_place)
 	return g_steal_pointer(&input);
 }
 
-/* What of a path comes after a folder and a slash; NULL: it is not below it. */
+/* The part of a path after a folder and a slash; NULL: it is not below it. */
 static const char *part_below(const char *path, const char *folder)
 {
 	size_t length = strlen(folder);
@@ -208,7 +208,7 @@ static const char *part_below(const char *path, const char *folder)
 	return strncmp(path, folder, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
 }
 
-/* These are written by nobody who has secrets, and some headers of C++ have no suffix. */
+/* The toolchain's folders hold no secrets, and some headers of C++ have no suffix. */
 static bool is_of_toolchain(const char *place)
 {
 	static const char *const starts[] = {"/usr/include/", "/usr/local/include/",
@@ -247,8 +247,8 @@ static bool is_hidden(const char *part)
 }
 
 /*
- * Anybody can call a folder the one that something was compiled in. Of one that holds the user's
- * home, only what is in it directly counts.
+ * A program can name any folder as the one where it was compiled. If that holds the user's home,
+ * only files directly in it count.
  */
 static const char *part_of_compiled(LodeSourceText *self, const char *place, const char *folder)
 {
@@ -372,7 +372,7 @@ static const char *admit_file(
 		note_refusal(self, named->place, (LodeSourceRefusal)refusal);
 		return NULL;
 	}
-	/* What is read is what was judged. */
+	/* The file that is read must be the one that was checked. */
 	input = open_own(named->path, &place);
 	if (input == NULL || strcmp(place, named->place) != 0 ||
 		(named->file = read_file(self, input)) == NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is in a packed trace: rows of facts as text or CSV, and a JSON document. */
+/* The contents of a packed trace: rows of facts as text or CSV, and a JSON document. */
 #include "views/trace_info.h"
 
 #include "base/json_stream.h"

@@ -42,8 +42,8 @@ typedef struct {
 	double grouped; /* Σ of the groups */
 } LodeEventGroups;
 
-/* Whether anything can be told of the event so: by data, of one that is in rows of data, which a
- * second name for the misses of one level is not. */
+/* Whether the event can be grouped this way: by data, if rows of data have it, which do not have a
+ * second name for the misses of one level. */
 bool lode_event_groups_are_known(const LodeProfile *profile, uint32_t event, LodeEventBy by);
 
 /* By data, the profile must have memory. Never NULL. */

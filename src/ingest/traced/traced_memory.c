@@ -97,9 +97,9 @@ static uint64_t choose_in(const Stream *self, uint64_t group)
 	return group * self->interval + mix(group ^ self->interval << 32) % self->interval;
 }
 
-/* Of two groups that follow each other the access of either stays: one of a group twice as long.
- * That of the last one is still to come: in an odd number of rows its pair is the last row, else it
- * is the first of the next pair. */
+/* The access of one of two successive groups stays, as that of a group twice as long. The access of
+ * the last group is still to come: in an odd number of rows its pair is the last row, else it is
+ * the first of the next pair. */
 static void halve(Stream *self)
 {
 	guint n = self->rows->len / 2;

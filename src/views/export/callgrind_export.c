@@ -59,8 +59,8 @@ static char *event_name(const LodeEvent *event)
 	return longer;
 }
 
-/* What readers show in menus and titles, so it is short: of what was sampled or is derived the
- * name, as the description tells how. The caller frees it. */
+/* The title of an event, which readers show in menus and titles, so it is short: for sampled and
+ * derived events the name, as the description says how they were made. The caller frees it. */
 static char *event_title(const LodeProfile *profile, uint32_t index)
 {
 	const LodeEvent *event = lode_profile_event(profile, index);
@@ -219,7 +219,7 @@ static void write_function(Callgrind *self, const LodeFunction *function, double
 			has_cost = has_cost || values[j] >= 0.5;
 			self->totals[j] += round(values[j]);
 		}
-		/* What is inlined is of another file. */
+		/* Inlined code is of another file. */
 		if (g_strcmp0(of, file) != 0)
 			write_name(self, "fi", FILES, of);
 		file = of;
@@ -304,9 +304,10 @@ static void add_weight(const Callgrind *to, StackCall *call, uint32_t event, dou
 }
 
 /*
- * What no stack was sampled with, as executions, is known of functions only. Callers get it as they
- * get the function's samples: of 90 executions in work(), 60 if 2 of its 3 samples are of calls
- * from a(). Else a reader would show less for a function with its callees than for it alone.
+ * Events without stacks, such as executions, are known by function only. Callers get a share of
+ * them in proportion to the function's samples: 60 of 90 executions in work(), if 2 of its 3
+ * samples are of calls from a(). Otherwise a reader would show less for a function with its callees
+ * than for it alone.
  */
 typedef struct {
 	uint32_t event;  /* of the samples */
@@ -421,8 +422,8 @@ static void add_share(
 		                   (sample->weight / self->samples[function]);
 }
 
-/* What moves to the instruction that waited stays in its function, but for a call's first
- * instruction: it counts for both events. */
+/* Weight that moves to the instruction that waited stays in its function, except from the first
+ * instruction of a call's target: it counts for both events. */
 static void sum_calls(StackCalls *self, const Callgrind *to)
 {
 	Shares shares;

@@ -208,7 +208,7 @@ static int compare_times(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Those of a thread by their times. */
+/* Lists the samples of a thread by their times. */
 static GPtrArray *list_samples(const LodeStackExport *export, uint32_t thread)
 {
 	GPtrArray *list = g_ptr_array_new();

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What separates frames is not part of a name. */
+/* Separators of frames cannot be part of a name. */
 static void append_name(GString *line, const char *name)
 {
 	g_autofree char *text = lode_stack_export_text(name);

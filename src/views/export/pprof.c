@@ -41,7 +41,7 @@ static void *keep(Pprof *self, void *array)
 	return array;
 }
 
-/* NULL too where the path was several builds: a location does not say of which it is. */
+/* NULL also if the path had several builds: a location does not say which one. */
 static const char *find_build_id(const LodeProfile *profile, const char *path)
 {
 	const LodeImage *found = NULL;

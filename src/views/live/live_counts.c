@@ -70,7 +70,7 @@ static void add_cell(LodeLiveCounts *self, const LodeLiveCell *added)
 	cell->n_loads += added->n_loads;
 	cell->n_stores += added->n_stores;
 	cell->weight += added->weight;
-	/* What lies there now counts: memory is mapped anew. */
+	/* The current mapping counts: memory may be mapped anew. */
 	cell->mapping = added->mapping;
 	lode_live_vote(&cell->function, &cell->votes, added->function, added->votes);
 	lode_live_vote(&cell->object, &cell->object_votes, added->object, added->object_votes);

@@ -8,7 +8,7 @@
 
 /* --- bars --- */
 
-/* What stands above and below the picture, and how its figures are written. */
+/* The text above and below the picture, and the form of its figures. */
 
 enum { NARROW = 60, SEGMENT_GAP = 2, PROGRAM_PART = 4 };
 
@@ -58,7 +58,7 @@ static char *live_count(uint64_t count, char buffer[LODE_NUMBER_SIZE])
 	return buffer;
 }
 
-/* Of a path its last part; the caller frees it. */
+/* The last part of a path; the caller frees it. */
 static char *live_mapping_name(const char *mapping)
 {
 	if (mapping == NULL)
@@ -72,7 +72,7 @@ typedef struct {
 	LodeCellStyle style;
 } Segment;
 
-/* Those that do not fit are left out. */
+/* Segments that do not fit are left out. */
 static void write_segments(const LodeLiveDrawing *self, LodeCellGrid *grid, unsigned y,
 	const Segment *segments, size_t n)
 {
@@ -230,7 +230,7 @@ static GStrv lines_of(const LodeLiveDrawing *self)
 	g_autofree char *text = g_strdup(is_help ? help : output);
 
 	g_strdelimit(text, "\t\r", ' ');
-	/* What follows the last line's end is not a line. */
+	/* The empty text after the last line's end is not a line. */
 	if (g_str_has_suffix(text, "\n"))
 		text[strlen(text) - 1] = '\0';
 	return g_strsplit(text, "\n", -1);
@@ -273,7 +273,7 @@ static void live_draw_text(const LodeLiveDrawing *self, LodeCellGrid *grid)
 
 /* The table of the hottest ranges. */
 
-/* What comes after them takes what is left. */
+/* Later columns take the remaining width. */
 enum {
 	ADDRESS_WIDTH = 12,
 	SHARE_WIDTH = 6,

@@ -4,7 +4,7 @@
 /* A rate over less jumps about. The picture may stand still for a moment when code is first seen.
  */
 enum { RATE_US = G_USEC_PER_SEC, PATIENCE_US = 100 * 1000 };
-/* What was allocated since has no name yet. */
+/* Blocks allocated since then have no name yet. */
 enum { LOG_INTERVAL_US = G_USEC_PER_SEC };
 
 static void clear_thread(void *data)

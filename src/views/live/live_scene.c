@@ -3,7 +3,7 @@
 
 #include "views/live/live_state.h"
 
-/* Of more threads, the others are seen in the row of all only. */
+/* Further threads appear only in the row of all. */
 enum { MAX_ROWS = 1000 };
 
 static double measure_of(const LodeLiveCell *cell, LodeLiveMeasure measure)
@@ -18,7 +18,7 @@ static double measure_of(const LodeLiveCell *cell, LodeLiveMeasure measure)
 	}
 }
 
-/* What a script starts is many processes that never come to be sampled. */
+/* A script starts many processes that are never sampled. */
 static bool is_seen_thread(const LodeLiveScene *self, const LodeLiveState *state, uint32_t thread)
 {
 	if (thread >= self->known_threads->len ||

@@ -151,8 +151,8 @@ static char *name_segment(const Finder *self, size_t start, size_t end)
 	return others > 0 ? g_strdup_printf("%s and %u more", name, others) : g_strdup(name);
 }
 
-/* The heaviest objects with their shares. What mappings are named for says nothing that the
- * segment's name does not. */
+/* The heaviest objects with their shares. Objects named after their mapping add nothing to the
+ * segment's name. */
 static GPtrArray *name_objects(const Finder *self, const LodeAddressSegment *segment)
 {
 	g_autoptr(GArray) contents = lode_cell_contents_between(

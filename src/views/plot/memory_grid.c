@@ -259,7 +259,7 @@ static void find_time_columns(
 	}
 }
 
-/* Those in the part, and no others. */
+/* Keeps only the samples in the part. */
 static GArray *keep_part(
 	const LodeProfile *profile, const GArray *by_time, const LodeMemoryGridPart *part)
 {
@@ -393,7 +393,7 @@ void lode_memory_grid_free(LodeMemoryGrid *self)
 	g_free(self);
 }
 
-/* Of each kind from small to large, ended by an empty title. */
+/* The units of each kind from small to large, ended by an empty title. */
 static const LodeGridTimeUnit clock_units[] = {
 	{"time since the first sample, ns", 1},
 	{"time since the first sample, µs", 1e-3},

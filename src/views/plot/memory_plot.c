@@ -469,7 +469,7 @@ static char *left_out_text(const Plot *self)
 		lode_number_format_share(axis->left_out_weight / self->notes->weight, share));
 }
 
-/* What the picture does not show. */
+/* Draws the notes on the part that the picture does not show. */
 static void draw_notes(const Plot *self)
 {
 	LodePlotTextStyle style = {.size = 9.5, .grey = 0.35, .width = LABEL_WIDTH - 10};

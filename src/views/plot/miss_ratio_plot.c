@@ -37,7 +37,7 @@ static double size_of(const LodeMissCurve *curve, const LodeMissPoint *point)
 
 static double first_size(const LodeMissCurve *curve)
 {
-	/* Of a thread too, the footprint of all. */
+	/* The footprint of all threads, also for a single one. */
 	uint64_t n_lines = curve->points->len > 0 ? g_array_index(curve->points, LodeMissPoint,
 							    curve->points->len - 1)
 	                                                    .n_lines

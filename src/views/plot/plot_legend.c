@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands around a panel. */
+/* The text around a panel. */
 #include "views/plot/plot_legend.h"
 
 #include "views/plot/cairo_library.h"
