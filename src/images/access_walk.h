@@ -28,5 +28,5 @@ bool lode_access_walk_falls_into(const LodeAccessWalk *self, uint32_t number);
 /* Whether registers after an instruction follow from those before, if it led there. */
 bool lode_access_is_opaque(const LodeFullInstruction *full, const LodeDecodedInstruction *decoded);
 
-/* Whether jumps that are not seen may lead into what was walked, from an instruction on. */
+/* Whether unseen jumps may lead into the walked code, from an instruction on. */
 bool lode_access_walk_is_unverified(const LodeAccessWalk *self, uint32_t number);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes of an x86-64 instruction as a key: most instructions of a program are written with the
- * same bytes as one before, and what was found out of those can be had again. Bytes that say how
- * far a call, jump or branch goes, where it is written in the usual way, are left out. No
- * instruction is the beginning of another one: bytes that begin with those of an instruction are
- * that instruction. Private to images/.
+ * The bytes of an x86-64 instruction as a key: most instructions of a program have the same bytes
+ * as an earlier one, whose results can be reused. Bytes that say how far a call, jump or branch
+ * goes, where it is written in the usual way, are left out. No instruction is the beginning of
+ * another one: bytes that begin with those of an instruction are that instruction.
+ * Private to images/.
  */
 #pragma once
 

@@ -8,8 +8,8 @@
  * if it may be one of several that differ, it is ambiguous, unless registers, flags and the stack
  * contradict all but one. Its address is found by one of two rules:
  *
- *   backward   the registers of the operand are unchanged, or what changed them can be undone
- *   recomputed they are computed again as the code did, from what is unchanged (access_path.h)
+ *   backward   the registers of the operand are unchanged, or the changes can be undone
+ *   recomputed they are computed again as the code did, from unchanged registers (access_path.h)
  *
  * The rules for one that is not charged to what waited, tried in order (wants_next; for the
  * overflow of a counter backward is first and the others are not tried; for an exact sample at-pc
@@ -66,7 +66,7 @@ typedef struct {
 	const LodeBranchTargets *targets; /* of the image; NULL: unknown, then what other functions
 	                                     jump to is not seen, and no block is left upwards */
 	bool is_trigger_before;           /* a counter's event: backward first */
-	bool is_exact;                    /* what was sampled is what caused the event */
+	bool is_exact;                    /* the sampled instruction caused the event */
 	bool wants_next; /* the next access, as dprof has it: the three rules in their order,
 	                    whatever waited */
 } LodeDataAccessQuestion;
@@ -104,7 +104,7 @@ typedef struct {
 /* One of the instructions that may have run just before a sample. */
 typedef struct {
 	uint64_t source;       /* the last instruction on this way, in the image */
-	LodeDataAccess access; /* what is charged if the thread came this way */
+	LodeDataAccess access; /* the charged access if the thread came this way */
 } LodeDataWay;
 
 enum { LODE_MAX_DATA_WAYS = 6 };

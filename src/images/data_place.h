@@ -18,9 +18,9 @@ typedef enum {
 	LODE_HELD_VALUE_NONE,
 	LODE_HELD_VALUE_ZERO,           /* a null pointer, which agrees with every pointer */
 	LODE_HELD_VALUE_MULTIPLE,       /* of `offset` */
-	LODE_HELD_VALUE_RETURNED,       /* what the call that is asked about returned */
+	LODE_HELD_VALUE_RETURNED,       /* the result of the call in question */
 	LODE_HELD_VALUE_THREAD_POINTER, /* fs:0, plus any multiple of `offset` unless that is 0 */
-	LODE_HELD_VALUE_THREAD_OFFSET,  /* what is `offset` bytes in the image's thread-local block,
+	LODE_HELD_VALUE_THREAD_OFFSET,  /* the place at `offset` in the image's thread-local block,
 	                                   as an offset from the thread pointer */
 	LODE_HELD_VALUE_POINTER,        /* to `type`, plus `offset` bytes */
 	LODE_HELD_VALUE_ADDRESS,        /* `offset`, in the image */
@@ -30,7 +30,7 @@ typedef enum {
 
 typedef struct {
 	uint8_t kind;    /* LodeHeldValueKind */
-	bool is_element; /* plus any number of whole elements of what is there */
+	bool is_element; /* plus any number of whole elements */
 	uint32_t type;
 	int64_t offset;
 } LodeHeldValue;

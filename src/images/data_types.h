@@ -94,9 +94,8 @@ typedef struct {
 	bool is_caller;
 } LodeFramePlace;
 
-/* The frame that a run-time address lies in, as far as registers and stack of the question tell: of
- * the sampled function or of those that called it, inside the image. False: in none that is
- * known. */
+/* The frame of a run-time address, by the registers and the stack of the question: that of the
+ * sampled function or of a caller, inside the image. False: in no known frame. */
 bool lode_data_types_find_frame(LodeDataTypes *self, const LodeDataAccessQuestion *question,
 	uint64_t address, LodeFramePlace *out_place);
 

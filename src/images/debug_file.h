@@ -10,7 +10,7 @@
  * Looks, in this order, at the file that the options name, by build-id under the debug directory,
  * by .gnu_debuglink beside the image and in the debug directory, and, when the options allow it, at
  * the debuginfod servers. A file that does not belong to the image (other build-id, other checksum)
- * is passed over. NULL: none.
+ * is skipped. NULL: none.
  */
 LodeElfFile *lode_debug_file_find(const LodeElfFile *image, const LodeBinaryImageOptions *options);
 

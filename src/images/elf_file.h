@@ -51,7 +51,7 @@ typedef struct {
 	GArray *executable;  /* LodeElfRange by address, disjoint; sections, or segments where none
 	                      */
 	char *build_id;      /* hex; NULL: none */
-	const char *warning; /* what is broken but can be done without; static; NULL: nothing */
+	const char *warning; /* a fault that does not prevent its use; static; NULL: none */
 	bool is_fixed;       /* it is loaded at the addresses that it names (ET_EXEC) */
 	bool has_compressed_bomb; /* compressed sections claim an absurd size: keep libdw away */
 	GHashTable *converted; /* LodeElfSection → its symbols, where the file has another form */

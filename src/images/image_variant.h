@@ -8,7 +8,7 @@
 #include "images/binary_image.h"
 
 typedef struct {
-	/* By the first bytes or the name; the kinds are asked in the order of their rows. */
+	/* By the first bytes or the name; the kinds are tried in the order of their rows. */
 	bool (*is_file)(const char *path, const char *head, size_t head_size);
 	/* As lode_binary_image_open(). Sets functions, and build_id and warning where there are. */
 	LodeBinaryImage *(*open)(

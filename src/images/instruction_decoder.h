@@ -65,7 +65,7 @@ typedef struct {
 	uint64_t target;   /* its virtual address */
 } LodeDecodedInstruction;
 
-/* Remembers what was decoded; for one thread. */
+/* Caches decoded instructions; for one thread. */
 typedef struct LodeDecodeCache LodeDecodeCache;
 LodeDecodeCache *lode_decode_cache_new(void);
 void lode_decode_cache_free(LodeDecodeCache *self);

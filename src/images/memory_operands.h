@@ -35,7 +35,7 @@ LodeAddressReason lode_full_instruction_locate(const LodeFullInstruction *self,
 /*
  * The part of an operand's address that is known to lie in the object it is an element of, where
  * the whole is not known: a base beside a lost index, or the displacement that is a symbol. False:
- * none, or registers of which nothing tells which one is the base.
+ * none, or registers among which the base is unknown.
  */
 bool lode_full_instruction_locate_base(const LodeFullInstruction *self,
 	const LodeRegisterState *state, uint8_t operand, uint64_t *out_base);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to images/: what instructions do to what is known of the registers, and what is known at
+ * Private to images/: the effect of instructions on the known types of registers, and the types at
  * each block of a function.
  *
  *   entry: stack pointer, parameters ──▶ block ──▶ …
@@ -40,8 +40,8 @@ GArray *lode_register_types_flow(const LodeFunctionContext *context, const LodeC
 void lode_register_types_at(const LodeFunctionContext *context, const LodeControlFlow *flow,
 	const GArray *states, uint64_t address, LodeRegisterTypes *out_state);
 
-/* The type that the result of the call which returns to an address is a pointer to, by what is done
- * with it in the straight code that follows: a variable of a pointer type holds it, or it is stored
- * where such a pointer lies. LODE_NO_TYPE. */
+/* The type that the result of the call which returns to an address is a pointer to, by its use in
+ * the straight code that follows: a variable of a pointer type holds it, or it is stored where such
+ * a pointer lies. LODE_NO_TYPE. */
 uint32_t lode_register_types_returned(const LodeFunctionContext *context,
 	const LodeControlFlow *flow, const GArray *states, uint64_t return_address);

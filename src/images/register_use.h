@@ -48,8 +48,8 @@ typedef struct {
 	LodeRegisterMask writes;
 	LodeRegisterMask kills;   /* those of which nothing older can be read afterwards; after a
 	                             call all that a callee need not preserve (System V) */
-	LodeRegisterMask results; /* of `writes`: what it computes; not the pointers and the counter
-	                             that a string instruction moves on */
+	LodeRegisterMask results; /* of `writes`: the computed ones; not the pointers and the
+	                             counter that a string instruction advances */
 	LodeRegisterMask changes; /* whatever may be different afterwards */
 	LodeMemoryUse memory;
 } LodeRegisterUse;
@@ -59,8 +59,8 @@ bool lode_register_use_decode(
 	LodeRegisterUse *self, const uint8_t *code, size_t size, uint64_t address);
 
 /*
- * Remembers what was decoded: most instructions of a program are written with the same bytes as one
- * before. For one thread.
+ * Caches decoded instructions: most instructions of a program have the same bytes as an earlier
+ * one. For one thread.
  */
 typedef struct LodeRegisterUseCache LodeRegisterUseCache;
 LodeRegisterUseCache *lode_register_use_cache_new(void);

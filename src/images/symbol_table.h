@@ -31,7 +31,8 @@ void lode_symbol_table_sort(GArray *symbols);
 
 /*
  * Appends an entry for each slot of .plt, .plt.got and .plt.sec to `symbols` (sorted), named
- * "name@plt" where the relocation of the slot it jumps through tells. Names are kept in `names`.
+ * "name@plt" by the relocation of the slot it jumps through, if there is one. Names are kept in
+ * `names`.
  */
 void lode_symbol_table_add_plt(const LodeElfFile *file, GArray *symbols, GStringChunk *names);
 

@@ -11,8 +11,8 @@ GArray *lode_type_fields_read(LodeTypeTable *types, Dwarf_Die *die, GStringChunk
 /* Bytes of a type by its DIE, elements of an array through all dimensions; 0: unknown. */
 uint64_t lode_type_size_of(Dwarf_Die *die);
 uint64_t lode_type_count_elements(Dwarf_Die *array);
-/* Whether an array is found by a pointer at the beginning of what is said to be it: those that are
- * allocated in Fortran, and parameters of any shape. */
+/* Whether the described object is a descriptor that begins with a pointer to the array: allocated
+ * arrays in Fortran, and parameters of any shape. */
 bool lode_type_is_descriptor(Dwarf_Die *die);
 /* Looks through typedefs and qualifiers; false when they do not end, or at no type. */
 bool lode_type_peel(Dwarf_Die *die, Dwarf_Die *out_die);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to images/: types of the debug information, read when they are asked for, and the units
- * that they are in.
+ * Private to images/: types of the debug information, read at the first use, and their units.
  *
  *   DIE ──▶ number of a type ──▶ kind, size, name, target (of a pointer or array)
  *                            ──▶ fields (of a structure): nested ones by path, by offset
@@ -17,7 +16,7 @@
 #define LODE_NO_TYPE UINT32_MAX
 
 typedef enum {
-	LODE_TYPE_OTHER, /* functions, void, what is broken */
+	LODE_TYPE_OTHER, /* functions, void, damaged types */
 	LODE_TYPE_SCALAR,
 	LODE_TYPE_POINTER, /* and references */
 	LODE_TYPE_ARRAY,
@@ -85,7 +84,7 @@ typedef enum {
 } LodeVariableList;
 
 /* The variable that some unit defines around an address, and where it begins; of several the one
- * that begins last. NULL: none. Borrowed. Functions are read, in all units, at the first question
- * about what they declare. */
+ * that begins last. NULL: none. Borrowed. Functions are read, in all units, at the first search of
+ * their variables. */
 const Dwarf_Die *lode_type_table_find_variable(
 	LodeTypeTable *self, LodeVariableList list, uint64_t address, uint64_t *out_begin);

@@ -3,7 +3,7 @@
  * Private to images/: what stands at the outside of one unit of the debug information: functions by
  * address and name, variables by address and name, types by name, and the scopes of names.
  *
- * Functions are not entered; what is declared in one belongs to function_variables.h.
+ * Functions are not entered; declarations inside them belong to function_variables.h.
  */
 #pragma once
 

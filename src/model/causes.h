@@ -60,12 +60,11 @@ typedef struct {
 } LodeCauseWay;
 
 /*
- * Has the weight that came to an instruction from inside its function divided among these ways, by
- * what was sampled at the other one of each branch, or by their executions; a branch that cannot
- * wait gets no more than the former where a way without another one can. Borrows the ways, which
- * are sorted by target; of a target there are all, or none. `weight` is the sampled weight that
- * executions were inferred from, so that one of them stands for as much of any event as it has in
- * proportion.
+ * Divides the weight that came to an instruction from inside its function among these ways, by the
+ * samples at the other way of each branch, or by their executions; a branch that cannot wait gets
+ * no more than the former if a way without another one can. Borrows the ways, which are sorted by
+ * target; of a target there are all, or none. `weight` is the sampled weight that executions were
+ * inferred from, so that one of them stands for as much of any event as it has in proportion.
  */
 void lode_causes_take_ways(LodeCauses *self, const LodeCauseWay *ways, size_t n, double weight);
 

@@ -3,7 +3,7 @@
  * Findings: what an execution of each pattern costs above the base, and where. Made by
  * analyses/findings, kept by the store with a mining run, shown by the views.
  *
- *   finding ── elements ── attributes      ⟨store⟩ → ⟪load, miss⟫: the focus is what is charged
+ *   finding ── elements ── attributes      ⟨store⟩ → ⟪load, miss⟫: the focus is charged
  *           └─ places (instruction, time)  by time, falling
  */
 #pragma once
@@ -53,8 +53,8 @@ typedef struct {
 	double single;  /* share of the weight in blocks of one instruction, where not counted: what
 	                   lies there says nothing of its own cost */
 	double samples; /* all weight, in samples */
-	double least_share; /* above 0: patterns with a smaller share of the samples were not looked
-	                       at, as they have too many places to keep; not stored */
+	double least_share;    /* above 0: patterns with a smaller share of the samples were not
+	                          examined, as they have too many places to keep; not stored */
 	GPtrArray *attributes; /* char *: names, owned */
 	GArray *findings;      /* LodeFinding, by time, falling */
 	GArray *elements;      /* LodeFindingElement */

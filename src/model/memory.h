@@ -93,7 +93,8 @@ enum { LODE_ALLOCATION_MAX_DEPTH = 4096 }; /* calls in a path, those inlined too
 typedef struct {
 	char *function; /* that makes the call; NULL: unknown */
 	char *place;    /* in it: "parse.c:120"; "libfoo.so+0x1234" where there are no lines; "?" */
-	uint32_t inner; /* what it calls, a row before it; LODE_NONE: the allocator itself */
+	uint32_t
+		inner; /* the call that it makes, an earlier row; LODE_NONE: the allocator itself */
 	LodeCallRole role;
 } LodeAllocationCall;
 
@@ -208,7 +209,7 @@ typedef struct {
 	uint32_t thread;             /* that stored, as below */
 	uint32_t function, location; /* LODE_NONE */
 	uint64_t pc;                 /* run-time; 0: not known */
-	uint64_t address;            /* of what it stored, in the line */
+	uint64_t address;            /* of the stored bytes, in the line */
 	uint32_t size;               /* bytes, 1 or more */
 	uint64_t n;                  /* of the sample's misses */
 } LodeLineStore;

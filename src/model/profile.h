@@ -6,9 +6,9 @@
  *          │            │                         ├─ attribute set ── attributes
  *          │            └─ edge (source → target) └─ location (file:line, inlined from)
  *
- * Whatever made a recording, this is what it becomes; the store writes and reads it whole and every
- * analysis starts from it. Instructions are sorted by function and, inside one, by address; what
- * never executed is not here (its bytes are in LodeFunction.code).
+ * Every recording becomes a profile; the store writes and reads it whole and every analysis starts
+ * from it. Instructions are sorted by function and, inside one, by address; what never executed is
+ * not here (its bytes are in LodeFunction.code).
  *
  * In a profile made from a flow file a function is a graph, an instruction a vertex, and names
  * stand in place of addresses.
@@ -176,7 +176,8 @@ typedef struct {
 	LodeFrequency frequency;
 	uint32_t weight_event; /* default weight */
 	double n_samples;      /* of that event, also the unresolved; 0: there were none */
-	/* Processor time of what was sampled, in its own code and in the kernel; 0 both: unknown */
+	/* Processor time of the sampled programs, in their own code and in the kernel; 0 both:
+	 * unknown */
 	double user_seconds, system_seconds;
 	bool is_kernel_sampled; /* the time in the kernel too */
 	double total_count;     /* Σ of executions, also the unresolved */

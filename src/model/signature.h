@@ -73,8 +73,8 @@ void lode_signature_add_file(LodeSignature *self, const char *text, double share
  * frees it. `build_id` NULL: it has none. */
 char *lode_signature_file_text(const char *path, const char *build_id);
 
-/* Appends a text in which blanks, plus signs, percent signs and what is not printable ASCII are
- * written as "%20". */
+/* Appends a text in which blanks, plus signs, percent signs and bytes that are not printable ASCII
+ * are written as "%20". */
 void lode_signature_append_escaped(GString *text, const char *name);
 
 /* Puts the sequences and the files in order. */

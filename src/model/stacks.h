@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The call stacks of samples. Stacks that begin alike, at main(), share what is outermost:
+ * The call stacks of samples. Stacks that begin alike, at main(), share their outer part:
  *
  *   sample ──▶ stack ── frame     copy   buffer.c:40
  *                │ outer

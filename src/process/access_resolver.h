@@ -45,10 +45,11 @@ typedef struct {
 	LodeDataWay ways[LODE_MAX_DATA_WAYS];
 	LodeMappedRange way_places[LODE_MAX_DATA_WAYS][LODE_MAX_DATA_OPERANDS];
 	unsigned n_ways;
-	LodeUserRegisters registers;     /* known 0: none */
-	LodeDataAccessQuestion question; /* as it was asked; without registers: it was not, as these
-	                                    or the image are missing. Refers to what was given, and
-	                                    to this struct, which must not be moved. */
+	LodeUserRegisters registers; /* known 0: none */
+	LodeDataAccessQuestion
+		question; /* the question as it was asked; without registers: it was not asked, as
+	                     these or the image are missing. Refers to the arguments, and to this
+	                     struct, which must not be moved. */
 } LodeResolvedAccess;
 
 /* Never fails: what cannot be said has a reason. */

@@ -74,19 +74,19 @@ typedef struct {
 
 typedef struct {
 	uint64_t time_ns; /* 0: before the first event */
-	uint64_t end_ns;  /* when the next one came about; UINT64_MAX: none did */
+	uint64_t end_ns;  /* when the next one began; UINT64_MAX: none did */
 	uint32_t parent;  /* that it was a copy of; UINT32_MAX: none, it was empty */
 } LodeAddressSpaceBirth;
 
-/* How the address space came about that a process had at that time: by its last exec or fork. */
+/* The origin of the address space that a process had at that time: its last exec or fork. */
 LodeAddressSpaceBirth lode_address_spaces_find_birth(
 	LodeAddressSpaces *self, uint32_t pid, uint64_t time_ns);
 
 /*
  * The mapping at an address at that time, or NULL. With a history it is the mapping as it was made,
  * valid as long as the spaces; without one the part of it that is left, valid until the next call.
- * `out_period`, which may be NULL, is for how long a look-up gives the same, at least; untouched
- * when that cannot be told, as always without a history.
+ * `out_period`, which may be NULL, is the time for which a look-up gives the same, at least;
+ * untouched if that is unknown, as always without a history.
  */
 const LodeMappedRange *lode_address_spaces_find(LodeAddressSpaces *self, uint32_t pid,
 	uint64_t address, uint64_t time_ns, LodeMappedPeriod *out_period);

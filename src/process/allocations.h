@@ -17,7 +17,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeAllocations, lode_allocations_free)
 /* Takes it over. */
 void lode_allocations_take(LodeAllocations *self, LodeAllocationLog *log);
 
-/* Instead of one that cannot be read: what is wrong with it is accounted for. */
+/* Called instead of adding a log that cannot be read: its fault is accounted for. */
 void lode_allocations_pass_over(LodeAllocations *self, const GError *why);
 
 /* Adds missing records of the logs, and skipped logs, to the recording as unresolved. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The images that ran, each opened once, when something of it is first asked for. An image is what
- * it is, not where it lay: two builds at one path are two images, one build at two paths is one.
+ * The images that ran, each opened once, at its first use. An image is identified by its content,
+ * not by its path: two builds at one path are two images, one build at two paths is one.
  *
  *   identity ──▶ file ──▶ functions, bytes
  *                    ├─▶ segments: offset in the file → address in the image
@@ -35,12 +35,12 @@ typedef struct {
 	char *error;                /* then why */
 	const LodeBinaryFunction *functions;
 	size_t n_functions;
-	/* Private: what is made when it is asked for. */
-	LodeControlFlow *flows;    /* of each function; without instructions until asked for */
-	GArray *segments;          /* LodeLoadMapSegment; NULL: not asked for yet */
-	LodeBranchTargets targets; /* once asked for */
-	LodeDataTypes *types;      /* NULL: no debug information, or not asked for yet */
-	LodeStackFrames *frames;   /* NULL: no unwind table, or not asked for yet */
+	/* Private: made at the first use. */
+	LodeControlFlow *flows;    /* of each function; without instructions until the first use */
+	GArray *segments;          /* LodeLoadMapSegment; NULL: not used yet */
+	LodeBranchTargets targets; /* read at the first use */
+	LodeDataTypes *types;      /* NULL: no debug information, or not used yet */
+	LodeStackFrames *frames;   /* NULL: no unwind table, or not used yet */
 	GThread *target_reader;    /* that reads `targets` */
 	gint are_targets_read;     /* atomic, where there is a reader */
 	bool is_looked_for, is_opened, has_targets, has_looked_for_types, has_looked_for_frames;
@@ -51,8 +51,8 @@ LodeCodeImages *lode_code_images_new(LodeImageFiles *files, bool allow_debuginfo
 void lode_code_images_free(LodeCodeImages *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCodeImages, lode_code_images_free)
 
-/* The number of the image of a file, which is not opened yet; what the identity tells beyond what
- * was known of the image is kept, until it is looked for. */
+/* The number of the image of a file, which is not opened yet; additional data of the identity is
+ * added to the image, until its file is searched. */
 uint32_t lode_code_images_add(LodeCodeImages *self, const LodeImageIdentity *identity);
 
 /* Likewise of another kind, by its path: code made at run time, or the kernel, which no file has.
@@ -82,7 +82,7 @@ const LodeCodeImage *lode_code_images_peek(const LodeCodeImages *self, uint32_t 
 
 uint32_t lode_code_images_count(const LodeCodeImages *self);
 
-/* The image's build-id in hex: the file's, or what was recorded; NULL: not known. */
+/* The image's build-id in hex: the file's, or the recorded one; NULL: unknown. */
 const char *lode_code_image_build_id(const LodeCodeImage *self);
 
 /* The object of an image among those of a recording, added when it is new. */

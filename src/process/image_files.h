@@ -9,7 +9,7 @@
  *   PATH itself
  *   ~/.debug, /usr/lib/debug, /usr/lib   .build-id/xx/yyyy…, as perf and distributions have it
  *   the vDSO of this kernel
- *   what was given, by name              where no build-id was recorded
+ *   given files, by name where no build-id was recorded
  *   servers in DEBUGINFOD_URLS           when the user allows it
  *
  * The build-id decides. Without one, device, inode and time of change decide, as far as they can be
@@ -29,15 +29,15 @@ typedef struct {
 	const char *build_id;    /* hex; NULL: not known */
 	bool is_build_id_padded; /* see LodePerfBuildId.is_padded */
 	bool has_no_build_id;    /* the recording has those of others, and none of this file */
-	bool has_other_builds;   /* the path was several files, and which had which build-id is not
-	                            known: only the inode tells */
+	bool has_other_builds;   /* the path was several files, and their build-ids cannot be
+	                            assigned: only the inode decides */
 	uint32_t device_major, device_minor;
 	uint64_t inode, generation; /* inode 0: not known; generation 0: likewise */
 	const char *host;           /* where it was recorded; NULL: not known */
 	int64_t recorded_ns;        /* since 1970: when the recording was written; 0: not known */
 } LodeImageIdentity;
 
-/* Whether two descriptions are of one file; of what neither tells, yes. */
+/* Whether two descriptions are of one file; unknown fields count as equal. */
 bool lode_image_identity_is_same(const LodeImageIdentity *self, const LodeImageIdentity *other);
 
 /* Whether a file's build-id, NULL for none, is the recorded one; false too where none was
@@ -50,7 +50,7 @@ char *lode_image_files_path_of(const char *mapped);
 
 typedef struct LodeImageFiles LodeImageFiles;
 
-/* Without anything given. `allow_debuginfod`: servers are asked. */
+/* Without given files. `allow_debuginfod`: servers are contacted. */
 LodeImageFiles *lode_image_files_new(bool allow_debuginfod);
 void lode_image_files_free(LodeImageFiles *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeImageFiles, lode_image_files_free)
@@ -79,7 +79,7 @@ typedef struct {
 	char *path;    /* NULL: not found */
 	char *why_not; /* then why; NULL: nothing lies at the path */
 	char *note;    /* how far it is known to be the recorded file; NULL: it is */
-	char *debug;   /* the separate debug file, among what is given, below --symfs, in ~/.debug;
+	char *debug;   /* the separate debug file, among given files, below --symfs, in ~/.debug;
 	                  NULL: none there */
 } LodeFoundImageFile;
 

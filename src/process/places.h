@@ -61,8 +61,8 @@ typedef struct {
 	 * is taken for a copy of a file's text. */
 	bool is_for_code;
 	const char *proc; /* where processes lead to their files, "/proc"; NULL: nowhere */
-	/* Called where nothing is known to lie, which may be asked for elsewhere, and noted; true:
-	 * look again. NULL: what is known is all. */
+	/* Called for addresses without a known mapping, which may find one elsewhere and note it;
+	 * true: look again. NULL: all mappings are known. */
 	bool (*ask)(void *data, uint32_t pid);
 	void *data;
 } LodePlacesOptions;
@@ -129,18 +129,18 @@ GArray *lode_places_mappings(const LodePlaces *self);
 /* The image of the file that a mapping is of; LODE_NONE: of none that has one. */
 uint32_t lode_places_image_of(LodePlaces *self, uint32_t mapping);
 
-/* Likewise, if it was asked for already; else LODE_NONE. */
+/* Likewise, if it was found already; else LODE_NONE. */
 uint32_t lode_places_known_image_of(const LodePlaces *self, uint32_t mapping);
 
 /* Live: the image that data at an address is of, also where it is of no file (.bss). The caller may
  * not be sure that the address is valid. */
 bool lode_places_find_data(LodePlaces *self, uint32_t pid, uint64_t address, LodePlace *out_place);
 
-/* How the address space of a process in a recording came about that it had at that time. */
+/* The origin of the address space that a process in a recording had at that time. */
 LodeAddressSpaceBirth lode_places_find_birth(
 	const LodePlaces *self, uint32_t recording, uint32_t pid, uint64_t time);
 
-/* How often anything changed, of live places: what was found before is stale when this differs. */
+/* The number of changes of live places: earlier results are stale when this differs. */
 uint64_t lode_places_generation(const LodePlaces *self);
 
 /* Live: calls the anonymous mapping that holds a stack pointer the stack of that thread. */

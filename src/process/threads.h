@@ -30,7 +30,7 @@ void lode_threads_clear(LodeThreads *self);
 void lode_threads_apply(LodeThreads *self, const LodePerfRecord *record, uint64_t time_ns);
 void lode_threads_note(LodeThreads *self, const LodePerfRecord *record, uint64_t time_ns);
 
-/* Applies what was noted, before threads are looked up; again when more was noted. */
+/* Applies the noted events, before threads are looked up; again when more were noted. */
 void lode_threads_freeze(LodeThreads *self);
 
 /* The thread that had these ids at that time; one that nothing was said of is added. */

@@ -21,7 +21,7 @@ typedef struct {
 	const char *const *environment; /* NULL: ours */
 	bool is_silent; /* its output and error go nowhere, and it gets no terminal as input */
 	bool has_fixed_addresses; /* without address-space randomisation, where that is allowed */
-	LodeNotes notes;          /* told when Ctrl-C is not enough to end it */
+	LodeNotes notes;          /* gets a note when Ctrl-C is not enough to end it */
 } LodeChildOptions;
 
 /*

@@ -20,9 +20,9 @@ typedef struct {
 	bool has_caches;         /* misses of caches and mispredicted branches too, simulated… */
 	const LodeHierarchy *caches; /* …of these; NULL: this machine's, as callgrind takes them */
 	LodeBranchModel branches;    /* …and by this predictor */
-	bool is_alone;               /* not what it forks and executes */
-	const char *const *only;     /* only programs of these names, see follow.h; NULL: all */
-	bool is_silent;              /* what the program writes was seen already: it is discarded */
+	bool is_alone;           /* without the processes and programs that it forks and executes */
+	const char *const *only; /* only programs of these names, see follow.h; NULL: all */
+	bool is_silent;          /* what the program writes was seen already: it is discarded */
 	LodeNotes notes;
 	const char *const *environment; /* of the program; NULL: ours */
 	double native_seconds; /* of processor time that the program takes by itself; 0: unknown */
@@ -31,7 +31,7 @@ typedef struct {
 
 typedef struct {
 	GPtrArray *files;     /* char *: counts files, in the order of their names */
-	GPtrArray *jit_files; /* char *: jitdumps of what it compiled, see jit_runtime.h */
+	GPtrArray *jit_files; /* char *: jitdumps of code that it compiled, see jit_runtime.h */
 	char *jit_warning;    /* what of that stays unknown; NULL: nothing */
 	int exit_status;      /* of the program, as wait() gives it */
 	int stop_signal;      /* came meanwhile and is meant for us too, see child.h; 0: none */

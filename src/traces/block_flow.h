@@ -36,7 +36,7 @@ void lode_block_flow_init(LodeBlockFlow *self, const LodeFrameLayout *layout);
 void lode_block_flow_clear(LodeBlockFlow *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeBlockFlow, lode_block_flow_clear)
 
-/* Forgets what was learned of the threads and of where returns went. */
+/* Forgets the learned state of the threads and the targets of returns. */
 void lode_block_flow_rewind(LodeBlockFlow *self);
 
 LodeThreadFlow *lode_block_flow_thread(LodeBlockFlow *self, uint16_t thread);

@@ -37,9 +37,10 @@ static inline void lode_words_taken_add(LodeWordsTaken *self, const LodeWordsTak
 }
 
 /*
- * Likewise takes words of one thread, see code_words.h, in whole groups, and gives what was taken.
- * Not more than `limit` references; a limit below LODE_GROUP_MAX_REFERENCES takes nothing. Blocks
- * may begin and end elsewhere than those of the same references. `pieces` are always the same.
+ * Likewise takes words of one thread, see code_words.h, in whole groups, and gives the number
+ * taken. Not more than `limit` references; a limit below LODE_GROUP_MAX_REFERENCES takes nothing.
+ * Blocks may begin and end elsewhere than those of the same references. `pieces` are always the
+ * same.
  */
 LodeWordsTaken lode_block_splitter_add_words(LodeBlockSplitter *self, LodeCodePieces *pieces,
 	const uint64_t *words, size_t n, uint16_t thread, uint64_t limit);

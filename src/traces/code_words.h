@@ -34,7 +34,7 @@ enum {
 	LODE_CODE_UNIT_BYTES = 16, /* by which pieces of code are numbered */
 };
 
-/* A piece of code as the program tells it, at its number of units in memory that is shared. */
+/* A piece of code as the program describes it, at its number of units in shared memory. */
 typedef struct {
 	uint64_t address;
 	uint8_t n_instructions; /* 1 … LODE_CODE_MAX_INSTRUCTIONS */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The invocations of a frame by which predictors are selected: all of them, or of every so many in
- * a row some, and the first ones of each block. In front of what is sampled stand a few invocations
- * more, by which a predictor learns where the program is.
+ * a row some, and the first ones of each block. A few further invocations precede each sampled
+ * part, by which a predictor learns the program's state.
  *
  *   invocations   ████████················▒▒█·····▒▒█·······████████·····
  *                 in a row                 first of a block  in a row

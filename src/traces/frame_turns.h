@@ -7,7 +7,7 @@
  *   quantum    AABBAABBAABBAABBAABBAABB    │ AACCAACC        a stretch at a time
  *
  * Each thread's own order stays, and stretches of the recorded order follow each other, so that
- * what was far apart stays apart. Inside a stretch what threads waited for (a lock, a barrier) is
+ * references that were far apart stay apart. Inside a stretch the order by locks and barriers is
  * not kept. One that begins with a thread goes on in the order in which they came up in it.
  */
 #pragma once

@@ -25,9 +25,10 @@ void lode_function_region_free(LodeFunctionRegion *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeFunctionRegion, lode_function_region_free)
 
 /*
- * Appends what a frame has of the function, as frames. Each begins with the number that its first
- * reference has in the trace; those after it are numbered without what was left out. Frames of a
- * trace in their order, without gaps. All that come out have one dictionary, until that is full.
+ * Appends the function's references in a frame, as frames. Each begins with the number that its
+ * first reference has in the trace; later ones are numbered without the references left out. Frames
+ * of a trace are given in their order, without gaps. All resulting frames have one dictionary,
+ * until that is full.
  */
 void lode_function_region_take(
 	LodeFunctionRegion *self, const LodeTraceFrame *frame, GPtrArray *out);

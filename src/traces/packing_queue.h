@@ -15,8 +15,8 @@
 
 typedef struct LodePackingQueue LodePackingQueue;
 
-/* Takes what is ready, in order, never two of an owner at once, in any thread: a finished frame, or
- * bytes of another section; the other is NULL. Both are borrowed. */
+/* Takes finished parts, in order, never two of an owner at once, in any thread: a frame, or bytes
+ * of another section; the other is NULL. Both are borrowed. */
 typedef void (*LodePackingSink)(
 	const LodeFramePacking *frame, const GByteArray *section, void *user_data);
 

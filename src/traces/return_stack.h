@@ -4,8 +4,8 @@
  *
  *   call ──▶ callee … return ──▶ the block after the call
  *
- * For each thread a ring of the blocks that called and were not returned to; what is pushed out of
- * it is only not predicted any more. Private to traces/.
+ * For each thread a ring of the blocks that called and were not returned to; a call that is pushed
+ * out of it is not predicted any more. Private to traces/.
  */
 #pragma once
 
@@ -31,8 +31,8 @@ static inline uint32_t lode_return_stack_last(const LodeReturnStack *self)
 	return self->n > 0 ? self->calls[(self->top - 1) % LODE_RETURN_STACK_SIZE] : UINT32_MAX;
 }
 
-/* A return to an address: takes the call before it, and what was called since; gives that
- * call's block, or UINT32_MAX when it is not one of the last ones, which stay. */
+/* A return to an address: removes the call before it, and later calls; gives that call's block, or
+ * UINT32_MAX when it is not one of the last ones, which stay. */
 static inline uint32_t lode_return_stack_pop(
 	LodeReturnStack *self, const LodeFrameBlock *blocks, uint64_t address)
 {

@@ -22,7 +22,7 @@ typedef struct {
 	uint64_t size;
 	GArray *frames;                    /* LodeRpsEntry */
 	LodeTraceDescription *description; /* the last one that is whole; empty without */
-	char *damage;                      /* what is not whole; NULL: nothing was found */
+	char *damage;                      /* the damaged part; NULL: none was found */
 } LodeRpsFile;
 
 /* Errors: _IO, _CORRUPT (no such file), _UNSUPPORTED. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The addresses of a frame as streams: of each slot its class with what belongs to it, and a column
- * of the differences to what was predicted; columns of a class follow each other.
+ * The addresses of a frame as streams: for each slot its class with its parameters, and a column of
+ * the differences to the predictions; columns of a class follow each other.
  *
  *   column of a slot:   symbols   0 0 0 2 0 243 0 …     one for each invocation
  *                       extra     …         a b c       bytes of those that need more

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Predicts the address of a slot, in program order, from the addresses before it in the frame; what
- * is written is the residual. The same for coding and decoding. Private to traces/.
+ * Predicts the address of a slot, in program order, from the addresses before it in the frame; the
+ * residual is written. The same for coding and decoding. Private to traces/.
  *
  *   global      the one address that it has in the whole frame
  *   near        an address that it often has

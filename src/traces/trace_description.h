@@ -23,7 +23,7 @@ typedef struct {
 	char *name;   /* NULL: not known */
 } LodeTraceThread;
 
-/* A figure of the tool that made the trace, to be compared with what is in it. */
+/* A figure of the tool that made the trace, to be compared with the trace's content. */
 typedef struct {
 	char *name; /* "instructions" */
 	uint64_t value;

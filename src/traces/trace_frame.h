@@ -7,7 +7,7 @@
  *                                                 many for an invocation as its block has slots
  *   switches   (0, thread 0) (2, thread 1) …      from that invocation on it is that thread
  *
- * It is what is packed and what comes out of a packed trace: simulations work on it directly.
+ * Frames are packed, and unpacked from a trace: simulations work on them directly.
  */
 #pragma once
 

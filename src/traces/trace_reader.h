@@ -3,7 +3,7 @@
  * Reads a packed address trace (.rps), in order or from any reference on, in bounded memory. Frames
  * are decoded by workers ahead of the reader; a reader itself is for one thread.
  *
- * A file that was cut short is read up to its last whole frame, and says so; damage is found by
+ * A truncated file is read up to its last whole frame, and this is reported; damage is found by
  * checksums and reported with file and offset.
  */
 #pragma once
@@ -67,8 +67,7 @@ typedef struct {
 	                                                         are packed together share that */
 } LodeTraceFrameInfo;
 
-/* Frame 0 … n−1 by the index; its streams are looked at, so that it may fail. Errors: _IO,
- * _CORRUPT.
+/* Frame 0 … n−1 by the index; its streams are read, so that it may fail. Errors: _IO, _CORRUPT.
  */
 bool lode_trace_reader_frame_info(
 	LodeTraceReader *self, uint64_t frame, LodeTraceFrameInfo *out_info, GError **error);

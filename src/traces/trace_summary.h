@@ -24,9 +24,9 @@ typedef struct {
 } LodeTraceSummary;
 
 /*
- * By the index and the heads of the frames, and with `is_decoded` by all that is in them, which
- * checks every byte. The reader reads `path`. Damage ends what it is found in and is not an error.
- * Errors: _CANCELLED.
+ * Made from the index and the heads of the frames, and with `is_decoded` from their whole content,
+ * which checks every byte. The reader reads `path`. Damage ends the part in which it is found, and
+ * is not an error. Errors: _CANCELLED.
  */
 LodeTraceSummary *lode_trace_summary_new(LodeTraceReader *reader, const char *path, bool is_decoded,
 	const LodeProgress *progress, GError **error);

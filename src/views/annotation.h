@@ -39,7 +39,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeAnnotation, lode_annotation_clear)
  */
 const char *lode_annotation_event_name(const LodeAnnotation *self);
 
-/* The code of a function, read when it is first asked for. Borrowed from the annotation. */
+/* The code of a function, read at the first use. Borrowed from the annotation. */
 const LodeCodeLines *lode_annotation_code(LodeAnnotation *self, uint32_t function);
 
 /* The lines to show for a place: GArray of LodeAnnotationLine, the caller unrefs it. */

@@ -12,7 +12,7 @@ typedef struct {
 	const char *profile_path;
 } LodeClassificationViewOptions;
 
-/* `signatures` as they were classified by; `capacity` NULL: not asked for. Errors: _IO. */
+/* `signatures` as they were classified by; `capacity` NULL: not wanted. Errors: _IO. */
 bool lode_classification_view_write(const LodeProfile *profile, const GPtrArray *signatures,
 	const LodeClassification *found, const LodeCapacity *capacity,
 	const LodeClassificationViewOptions *options, FILE *out, GError **error);

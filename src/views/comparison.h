@@ -9,7 +9,7 @@
 typedef struct {
 	LodeViewFormat format;
 	uint32_t limit;    /* rows of each kind; 0: all */
-	bool is_all;       /* text: what the samples cannot tell is listed too */
+	bool is_all;       /* text: insignificant changes are listed too */
 	double fail_above; /* rows slower by more than this share are marked; NAN: none */
 	const char *base_path;
 	LodeTerminal terminal;
@@ -34,8 +34,8 @@ int lode_compared_kind_from_text(const char *text);
 bool lode_comparison_options_read(
 	const char *kinds, const char *normalise, LodeComparisonOptions *out, GError **error);
 
-/* Writes them to `out`. In JSON and CSV all rows are there, each with whether the samples can tell
- * its change. Errors: _IO. */
+/* Writes them to `out`. JSON and CSV have all rows, each with whether its change is significant.
+ * Errors: _IO. */
 bool lode_comparison_write(const LodeProfile *base, const LodeComparedFile *others, size_t n_others,
 	const LodeComparisonViewOptions *options, FILE *out, GError **error);
 

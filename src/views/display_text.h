@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names from a profile are bytes that anybody may have chosen. Before they reach a terminal, what
- * is not printable (control and escape codes, text direction marks, bytes that are not UTF-8)
- * becomes \xNN or \u{N}.
+ * Names from a profile are untrusted bytes. Before they reach a terminal, unprintable characters
+ * (control and escape codes, text direction marks, bytes that are not UTF-8) become \xNN or \u{N}.
  */
 #pragma once
 

@@ -36,7 +36,7 @@ LodeFactRow *lode_fact_rows_add_number(
 	GArray *self, const char *section, const char *name, double number);
 
 /* Writes a table for each run of rows of one section; `titles` end with an empty one. Nothing is
- * shortened: command lines, paths and what is wrong are there to be read. */
+ * shortened: command lines, paths and faults are shown whole. */
 void lode_fact_rows_write_text(
 	const GArray *self, const LodeFactTitle *titles, const LodeTerminal *terminal, FILE *out);
 

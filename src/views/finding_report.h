@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The first screen: what was recorded, the patterns that cost most, and the hottest single places;
- * the same facts as JSON and CSV.
- * Private to views/. */
+/* The first screen: the recording, the patterns that cost most, and the hottest single places; the
+ * same facts as JSON and CSV. Private to views/. */
 #pragma once
 
 #include "views/report.h"

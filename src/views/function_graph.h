@@ -10,7 +10,7 @@
 
 /*
  * Writes to `out`. Addresses are text, as those of lode annotate. Callers and callees are the
- * costliest hundred, by count, falling; how many there are is said. Errors: _NOT_FOUND (no such
+ * costliest hundred, by count, falling, with their number in all. Errors: _NOT_FOUND (no such
  * function), _IO.
  */
 bool lode_function_graph_write(const LodeProfile *profile, uint32_t weight_event, uint64_t function,

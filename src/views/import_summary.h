@@ -6,6 +6,6 @@
 
 #include <stdio.h>
 
-/* Two lines: what was recorded, and how much of it there is; a third where not all was resolved.
- * `path` is the profile's. */
+/* Two lines: the recording, and its size; a third if not all was resolved. `path` is the profile's.
+ */
 void lode_import_summary_write(const LodeProfile *profile, const char *path, FILE *out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The members that every JSON document of a profile has: what it is, and what is not in it. */
+/* The members that every JSON document of a profile has: its description, and the unresolved part.
+ */
 #pragma once
 
 #include "base/json_stream.h"

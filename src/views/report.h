@@ -48,8 +48,7 @@ typedef struct {
 /* The defaults: the findings as plain text, nothing filtered. */
 void lode_report_options_init(LodeReportOptions *self);
 
-/* Whether something is asked for that only a list of sequences can show, or the run has no
- * findings. */
+/* Whether an option needs a list of sequences, or the run has no findings. */
 bool lode_report_lists_sequences(const LodeMiningRun *run, const LodeReportOptions *options);
 
 /*
@@ -61,10 +60,9 @@ GArray *lode_report_choose(const LodeMiningRun *run, const LodeReportOptions *op
 	const LodeProgress *progress, GError **error);
 
 /*
- * Writes the report to `out`: the findings where the run has them and no order, filter or baseline
- * is asked for; otherwise the list of sequences, of closed ones unless show_all. From
- * supports those of the baseline are taken where there is one. A key that is not a share takes no
- * percent_limit.
+ * Writes the report to `out`: the findings where the run has them and there is no order, filter or
+ * baseline; otherwise the list of sequences, of closed ones unless show_all. From supports those of
+ * the baseline are taken where there is one. A key that is not a share takes no percent_limit.
  * Errors: _IO (write), _USAGE (sort key, glob, percent limit, findings to be explained where none
  * are shown), _NOT_FOUND (baseline).
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Words of the commands that a view tells its reader to type. */
+/* Words of the commands that a view suggests. */
 #pragma once
 
 /* A path or name as it is typed into a shell: quoted where it needs to be. The caller frees it. */

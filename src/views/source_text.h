@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines of source files as they are on this machine, read when first asked for.
+ * Lines of source files on this machine, read at the first use.
  *
- * A profile may be somebody else's, and what shows source may be sent to somebody else, so that a
+ * A profile may come from somebody else, and the output may be sent to somebody else, so that a
  * profile or a binary must not be able to have any file shown. Lines are given only of
  *
  *   a regular file of this user or of root
@@ -10,8 +10,7 @@
  *   and that lies below    the folder where that code was compiled, or
  *                          a folder of the toolchain, or
  *                          a folder that the user has named
- *   and, but for the toolchain's, has the name of a source file, and is not in a hidden folder
- * there.
+ *   and, except for the toolchain's, has the name of a source file and is in no hidden folder
  *
  * Code without a build-id (made at run time, recorded without) has source below the third alone.
  * Where files really lie counts, after all links.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Aligned columns for a terminal or a pipe. Cells are asked for twice, once to measure and once to
- * write, so that no row is kept. The last column takes what is left: on a terminal it is shortened,
- * and when it would get too little, the columns that matter least are left out.
+ * Aligned columns for a terminal or a pipe. Cells are made twice, once to measure and once to
+ * write, so that no row is kept. The last column takes the remaining width: on a terminal it is
+ * shortened, and when it would get too little, the columns that matter least are left out.
  */
 #pragma once
 

@@ -6,8 +6,8 @@
  *                   ├─▶ export ────┼─▶ pprof     go tool pprof
  *   or its costs  ──┘              └─▶ firefox   profiler.firefox.com
  *
- * A profile without call stacks gives a stack for each instruction: of its function, and of what is
- * inlined into it there.
+ * A profile without call stacks gives a stack for each instruction: of its function, and of
+ * functions inlined there.
  */
 #pragma once
 

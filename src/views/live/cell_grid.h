@@ -45,7 +45,7 @@ typedef struct {
 	bool is_ascii;
 } LodeCellPlace;
 
-/* Writes a text that may be anyone's: what is not printable, or not one column wide, becomes '?'.
+/* Writes an untrusted text: a character that is not printable, or not one column wide, becomes '?'.
  * Gives the columns that it took. */
 unsigned lode_cell_grid_write(LodeCellGrid *self, const LodeCellPlace *place, const char *text);
 

@@ -34,7 +34,7 @@ typedef struct {
 
 typedef struct {
 	uint64_t granularity;
-	uint64_t start, end; /* what is looked at; 0 and UINT64_MAX: all */
+	uint64_t start, end; /* the shown range; 0 and UINT64_MAX: all */
 	unsigned n_places;   /* columns and gaps that there is room for, at least 1 */
 } LodeLiveColumnOptions;
 

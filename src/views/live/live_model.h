@@ -34,7 +34,7 @@ void lode_live_model_add(LodeLiveModel *self, const void *records, size_t size);
 void lode_live_model_scene(
 	LodeLiveModel *self, LodeLiveScene *scene, unsigned width, unsigned height);
 
-/* A key; what is the model's own to do is done. */
+/* Handles a key, as far as it concerns the model. */
 LodeLiveWish lode_live_model_key(LodeLiveModel *self, const LodeLiveScene *scene, uint32_t key);
 
 /* The figures of the status, as of now. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The numbers of a live picture: what is counted, as far as the user wants to see it, by columns of
- * addresses and by hottest ranges. How they look is the drawing's.
+ * The numbers of a live picture: the counts that the user has chosen to see, by columns of
+ * addresses and by hottest ranges. The drawing formats them.
  *
  *   counts ─ chosen threads, zoom, loads or stores ─┬─▶ rows: threads × columns
  *                                                   └─▶ ranges, hottest first
@@ -57,8 +57,8 @@ typedef struct {
 	GArray *ranges;        /* LodeHotRange, hottest first */
 	GArray *known_threads; /* LodeLiveThread; borrowed */
 	uint64_t granularity;  /* the state's, or coarser where the counts are */
-	double total;          /* of what is counted, by the measure */
-	double seen;           /* of what is looked at */
+	double total;          /* of all counts, by the measure */
+	double seen;           /* of the shown range */
 	double hottest;        /* of all columns and threads, the row of all left out */
 	LodeLiveZoom zoom;
 	unsigned n_visible_rows, n_visible_ranges; /* room for so many */

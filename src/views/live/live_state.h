@@ -2,8 +2,8 @@
 /*
  * The user's choices in a live picture, and the keys that change them.
  *
- *   key ─▶ lode_live_state_key() ─▶ the state has changed, and maybe something is asked for that
- *                                   is not the state's: stop sampling, quit …
+ *   key ─▶ lode_live_state_key() ─▶ the state has changed, or an action outside of it is wanted:
+ * stop sampling, quit …
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sheet of a picture of curves: on top the program, what is said of its trace, and a legend
- * that names the curves; below, a panel whose vertical axis is a share of accesses.
+ * The sheet of a picture of curves: on top the program, the facts of its trace, and a legend that
+ * names the curves; below, a panel whose vertical axis is a share of accesses.
  */
 #pragma once
 
@@ -33,7 +33,7 @@ const LodeMissCurve *lode_curve_sheet_curve(const LodeCurveSheet *self, guint in
 /* Sets the colour of the next drawing to that of this curve in the legend. */
 void lode_curve_sheet_set_colour(const LodeCurveSheet *self, guint index);
 
-/* `remark` follows what is said of the trace. */
+/* `remark` follows the facts of the trace. */
 void lode_curve_sheet_titles(const LodeCurveSheet *self, const char *remark);
 
 /* The vertical axis, in percent; the panel's frame is lode_curve_sheet_frame(). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Miss ratio by cache size, a line for each curve; where caches were simulated too, their sizes as
- * lines across, and their own misses as dots: what is above the curve is the price of
+ * lines across, and their own misses as dots: the distance above the curve is the cost of
  * associativity.
  *
  *    %│╲      l1    l2

@@ -45,7 +45,7 @@ typedef struct {
 	double size; /* of the letters */
 	double grey; /* 0: black */
 	LodePlotAnchor anchor;
-	double width; /* what is longer is shortened in the middle; 0: as long as it is */
+	double width; /* longer text is shortened in the middle; 0: it is not */
 	double angle; /* radians, clockwise */
 	bool is_bold;
 } LodePlotTextStyle;
