@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A descriptor read as plain bytes, whether they come plain or compressed by gzip, xz, zstd or
- * bzip2, which their first bytes tell. Several compressed members after each other are one stream.
- * Pipes and slow writers work: what is there is given.
+ * A descriptor read as plain bytes, whether they are plain or compressed by gzip, xz, zstd or
+ * bzip2, which the first bytes show. Several compressed members after each other are one stream.
+ * Pipes and slow writers work: available bytes are given at once.
  */
 #pragma once
 
@@ -20,8 +20,8 @@ LodeCompressedStream *lode_compressed_stream_open(
 void lode_compressed_stream_close(LodeCompressedStream *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCompressedStream, lode_compressed_stream_close)
 
-/* Reads what is there, at least a byte; 0 at the end, −1 with an error that names the input and the
- * offset in it: _IO, _CORRUPT, _LIMIT. */
+/* Reads the available bytes, at least one; 0 at the end, −1 with an error that names the input and
+ * the offset in it: _IO, _CORRUPT, _LIMIT. */
 ptrdiff_t lode_compressed_stream_read(
 	LodeCompressedStream *self, void *out, size_t size, GError **error);
 

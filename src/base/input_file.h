@@ -25,9 +25,9 @@ void lode_input_file_close(LodeInputFile *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeInputFile, lode_input_file_close)
 
 /*
- * The same, and of a file that is compressed (gzip, xz, zstd, bzip2) what it holds, unpacked to a
- * file without a name in the directory for temporary files. That is limited by how large the
- * compressed file is. Errors: also _CORRUPT, _LIMIT; they say how to decompress it first.
+ * The same, but a compressed file (gzip, xz, zstd, bzip2) is unpacked to a file without a name in
+ * the directory for temporary files. Its size is limited by that of the compressed file. Errors:
+ * also _CORRUPT, _LIMIT; they say how to decompress it first.
  */
 LodeInputFile *lode_input_file_open_unpacked(const char *path, GError **error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Binary search in what is sorted by any key: how many elements come before the point that a
- * condition names.
+ * Binary search in elements sorted by any key: the number of elements before the point that a
+ * condition defines.
  *
  *   condition   true true true │ false false
  *                              └ partition point, here 3

@@ -22,6 +22,6 @@ LodePrivateFolder *lode_private_folder_new(GError **error);
  */
 char *lode_private_folder_next(LodePrivateFolder *self, const char *name);
 
-/* Removes the folder and its files; whoever has them open keeps them. */
+/* Removes the folder and its files; open files stay usable. */
 void lode_private_folder_free(LodePrivateFolder *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePrivateFolder, lode_private_folder_free)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long work tells its caller where it is, and how the caller stops it. Library code never
- * prints: cli/ passes a callback that draws a line on the terminal after two seconds.
+ * Progress and cancellation of long work. Library code never prints: cli/ passes a callback that
+ * draws a line on the terminal after two seconds.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
  * Called from the thread that started the work, at most some ten times a second. `stage` is a
  * static or caller-lived phrase ("reading callgrind.out", "iteration 3"), `done` and `total` are in
  * units of the stage (total 0: unknown), `detail` may be NULL. `stage` NULL: the work is about to
- * print, what was drawn has to go.
+ * print, the drawn line must be removed.
  */
 typedef void (*LodeProgressFunc)(
 	const char *stage, double done, double total, const char *detail, void *user_data);

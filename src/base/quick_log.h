@@ -6,10 +6,10 @@
 #include <string.h>
 
 /*
- * As log(), within 4e-15 of it or of 1: x = 2^e · m with m around 1, and log m by the series of
- * 2 artanh((m − 1) / (m + 1)), whose argument is at most 0.172. x must be at least DBL_MIN; what is
- * not finite gives NaN. Without a branch and a conversion of integers, so that a compiler can make
- * several at once.
+ * As log(), within 4e-15 of it or of 1: x = 2^e · m with m around 1, and log m by the series of 2
+ * artanh((m − 1) / (m + 1)), whose argument is at most 0.172. x must be at least DBL_MIN; an x that
+ * is not finite gives NaN. Without a branch and a conversion of integers, so that a compiler can
+ * make several at once.
  */
 static inline double lode_quick_log_of_normal(double x)
 {

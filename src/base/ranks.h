@@ -26,8 +26,8 @@ struct LodeRanks {
 	/* Adds up `values`, of as many on each rank, number by number; all ranks then have the
 	 * sums, which are the same to the last bit. It does not return where a rank is lost. */
 	void (*sum)(LodeRanks *self, double *values, size_t n);
-	/* Adds to the counter of all ranks, which begins at 0: what it was before. By any thread,
-	 * one at a time. */
+	/* Adds to the counter of all ranks, which begins at 0, and returns its value before. By any
+	 * thread, one at a time. */
 	uint64_t (*count)(LodeRanks *self, uint64_t more);
 	void *user_data;
 	uint64_t first_part;    /* the counter where this search began */

@@ -41,7 +41,7 @@ static inline const LodeBlockPlan *lode_block_plans_at(const LodeBlockPlans *sel
 /* The last byte that is looked up for a fetch or data reference of `size` bytes, from the first. */
 uint16_t lode_access_extent(uint32_t size);
 
-/* Where a simulation is in a frame; it counts what it walked over. */
+/* The position of a simulation in a frame; it counts the references passed. */
 typedef struct {
 	const LodeTraceFrame *frame;
 	const LodeBlockPlans *plans;

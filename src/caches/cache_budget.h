@@ -35,7 +35,8 @@ static inline void lode_cache_budget_give_back(LodeCacheBudget *self, size_t byt
 	atomic_fetch_add(&self->left, bytes);
 }
 
-/* The system had not what was taken: it goes back, and the budget counts as spent. */
+/* The system did not have the memory that was charged: the charge is undone, and the budget counts
+ * as spent. */
 static inline void lode_cache_budget_refuse(LodeCacheBudget *self, size_t bytes)
 {
 	lode_cache_budget_give_back(self, bytes);

@@ -69,13 +69,13 @@ typedef struct {
 } LodeHierarchy;
 
 /*
- * Reads a description: a preset's name, also followed by parts ("host,cores=4"), a path (with a
- * '/' or an existing file), or the text itself. Errors: _USAGE (with the part that is wrong and
- * what is right), _IO, _LIMIT.
+ * Reads a description: a preset's name, also followed by parts ("host,cores=4"), a path (with a '/'
+ * or an existing file), or the text itself. Errors: _USAGE (with the wrong part and the expected
+ * form), _IO, _LIMIT.
  */
 LodeHierarchy *lode_hierarchy_parse(const char *text, GError **error);
 
-/* Likewise for whoever may not name files: a preset, also followed by parts, or the text. */
+/* Likewise without file names: a preset, also followed by parts, or the text. */
 LodeHierarchy *lode_hierarchy_parse_words(const char *text, GError **error);
 void lode_hierarchy_free(LodeHierarchy *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeHierarchy, lode_hierarchy_free)

@@ -21,8 +21,8 @@ char *lode_machine_caches_text(const char *xml, GError **error);
 char *lode_machine_caches_first_and_last(const char *xml, GError **error);
 
 /*
- * The three that cachegrind 3.19 would choose, which are those but on AMD's processors: there it
- * goes by CPUID functions that know neither today's associativities nor which cores share a cache,
- * so that 32 MiB of 16 ways may become 256 MiB of one. Errors as above.
+ * The three that cachegrind 3.19 would choose. They are the same except on AMD's processors: there
+ * it uses CPUID functions that know neither today's associativities nor the sharing of a cache by
+ * cores, so that 32 MiB of 16 ways may become 256 MiB of one. Errors as above.
  */
 char *lode_machine_caches_as_cachegrind(const char *xml, GError **error);

@@ -23,8 +23,8 @@ void lode_reference_filter_free(LodeReferenceFilter *self);
 void lode_reference_filter_begin(
 	LodeReferenceFilter *self, const LodeTraceFrame *frame, const LodeBlockPlans *plans);
 
-/* Goes on by up to so many invocations; what is left of them, valid until the next call. False:
- * the frame is at its end. */
+/* Advances by up to so many invocations and gives their remaining references, valid until the next
+ * call. False: the frame is at its end. */
 bool lode_reference_filter_next(LodeReferenceFilter *self, size_t n_invocations,
 	const LodeFilteredReference **out_references, size_t *out_n);
 

@@ -42,7 +42,7 @@ uint64_t lode_replay_times_left(const LodeReplayTimes *self);
 void lode_replay_times_add(LodeReplayTimes *self, const LodeTraceFrame *frame,
 	const LodeCacheSimulation *simulation, LodeStackDistances *const *distances);
 
-/* Ends what is open. */
+/* Ends the open stretch. */
 void lode_replay_times_finish(LodeReplayTimes *self, const LodeCacheSimulation *simulation,
 	LodeStackDistances *const *distances);
 

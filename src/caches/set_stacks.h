@@ -46,14 +46,14 @@ bool lode_set_stacks_init(LodeSetStacks *self, const LodeCache *cache, LodeCache
 void lode_set_stacks_clear(LodeSetStacks *self);
 
 /* A reference to bytes [first, last], which is not counted as an access. `marks_dirty`: the write
- * of it ends here. Kinds that the caches do not hold are passed over. */
+ * of it ends here. Kinds that the caches do not hold are ignored. */
 void lode_set_stacks_access(LodeSetStacks *self, LodeReferenceKind kind, uint64_t first,
 	uint64_t last, bool marks_dirty);
 
 /* Bytes [first, last] come from a cache before it: what holds them is dirty. Not a use. */
 void lode_set_stacks_write(LodeSetStacks *self, uint64_t first, uint64_t last);
 
-/* Counts what was written back since the lines were used; before counts are read or set. */
+/* Counts the write-backs since the lines were used; before counts are read or set. */
 void lode_set_stacks_settle(LodeSetStacks *self);
 
 /* The counts of the cache of so many ways, after settling. */

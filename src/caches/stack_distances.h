@@ -52,8 +52,8 @@ uint64_t lode_stack_distances_n_lines(const LodeStackDistances *self); /* = firs
  */
 const uint64_t *lode_stack_distances_histogram(LodeStackDistances *self, size_t *out_n);
 
-/* By thread: the same of the uses of one thread of all those that use the lines, threads up to the
- * highest that was replayed. Σ of all threads is what is above. */
+/* By thread: the same for the uses by one thread of lines that all use, for threads up to the
+ * highest that was replayed. The sums over all threads are the values above. */
 typedef struct {
 	uint64_t n_accesses, n_first; /* first: of lines that none had used */
 	const uint64_t *histogram;    /* × n; borrowed until more is replayed */

@@ -35,7 +35,7 @@ typedef struct {
 	uint64_t n_windows;                    /* of a range with `every`, that were replayed */
 	LodeWindowSums *window_sums;           /* private: MAX_CACHES for each hierarchy */
 	LodeTraceRange range;                  /* that was asked for */
-	char *damage; /* why these are not all: what is wrong with the file; NULL: they are */
+	char *damage; /* why these are not all: the fault of the file; NULL: they are */
 } LodeTraceReplay;
 
 /* The options' pointers are borrowed as long as the result lives. Errors: _LIMIT (memory). */

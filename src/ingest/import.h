@@ -23,8 +23,8 @@ typedef struct {
 	const char *const *jit_files; /* jitdumps and perf maps of the same processes */
 	size_t n_jit_files;
 	bool checks_jit_files; /* one that is of no recorded process is an error */
-	/* Takes what is wrong with those that cannot be read (char *), whose code is unresolved;
-	 * NULL: that is an error. */
+	/* Takes the faults of files that cannot be read (char *), whose code is unresolved; NULL:
+	 * that is an error. */
 	GPtrArray *jit_faults;
 	const char *const
 		*attribute_files; /* CSV with a user's attributes; see docs/attributes.md */
@@ -39,7 +39,7 @@ typedef struct {
 	LodeBranchModel branches;
 	uint64_t quantum;            /* instructions after which threads take turns; 0: as traced */
 	const LodeTraceRange *range; /* which references of an address trace; NULL: all. Borrowed */
-	const char *function;        /* what is done inside it, of an address trace; NULL: all */
+	const char *function;        /* the references inside it, of an address trace; NULL: all */
 	const char *program; /* the command line, when the caller knows it better; may be NULL */
 	const char *const *skipped_frames; /* globs of functions and libraries that are not the site
 	                                      of an allocation; NULL-terminated, or NULL */

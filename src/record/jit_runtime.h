@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs that compile while they run, and how each is made to write down what it compiles.
+ * Programs that compile while they run, and how each is made to write its compiled code to a dump.
  *
  *   node     writes jit-PID.dump itself (--perf-prof): into the directory that we name where it has
  *            --perf-prof-path (from 21 on), else into its current directory
@@ -44,8 +44,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeJitRuntime, lode_jit_runtime_free)
 void lode_jit_runtime_add_process(LodeJitRuntime *self, uint32_t pid);
 
 /*
- * A recorded process has mapped a file to be executed, as each that writes a dump does with it. If
- * it is its dump, and the user has not asked for it, it loses its name there.
+ * A recorded process has mapped an executable file, as each writer of a dump does with its dump. If
+ * it is its dump, and the user has not requested it, its name there is removed.
  */
 void lode_jit_runtime_add_mapping(LodeJitRuntime *self, uint32_t pid, const char *path);
 

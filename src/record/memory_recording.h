@@ -7,8 +7,8 @@
  *                                    └─▶ allocations-PID.log   by a preloaded library
  *
  * Address-space randomisation is switched off, so that the addresses are the same in the next run,
- * which a placement is applied to. A process that runs already keeps its addresses; what it had
- * mapped is read from /proc, and what it had allocated is not known.
+ * which a placement is applied to. A process that runs already keeps its addresses; its mappings
+ * are read from /proc, and its allocations are unknown.
  */
 #pragma once
 

@@ -32,5 +32,5 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePageSurvey, lode_page_survey_free)
  * where that would take more than a fiftieth of the time. */
 bool lode_page_survey_is_due(const LodePageSurvey *self);
 
-/* Looks at these processes (pid_t); one that has ended is passed over. */
+/* Surveys the pages of these processes (pid_t); one that has ended is skipped. */
 void lode_page_survey_look(LodePageSurvey *self, const GArray *pids, uint64_t now_ns);

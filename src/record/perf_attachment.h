@@ -8,7 +8,7 @@
  *                        ▲                     └─▶ none: done                     │
  *                        └────────────────────────────────────────────────────────┘
  *
- * The kernel's record of a thread that begins (PERF_RECORD_FORK) tells which need none: those whose
+ * The kernel's record of a thread that begins (PERF_RECORD_FORK) shows which need none: those whose
  * creator had all events.
  */
 #pragma once
@@ -17,8 +17,8 @@
 
 /*
  * Opens the events for all threads of a process, and begins them, except those that are stopped
- * while other events report threads. *out_has_doubles: threads may be sampled twice, by what they
- * inherited and by what was opened for them (record/perf_sources.h). Errors as
+ * while other events report threads. *out_has_doubles: threads may be sampled twice, by inherited
+ * events and by those opened for them (record/perf_sources.h). Errors as
  * lode_perf_event_set_open(), and _NOT_FOUND when there is no such process.
  */
 LodePerfEventSet *lode_perf_attachment_open(const LodePerfKernel *kernel, GPtrArray *choices,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A named pipe on which whoever likes starts and stops the sampling: one word a line. */
+/* A named pipe by which other processes start and stop the sampling: one word a line. */
 #pragma once
 
 #include <glib.h>

@@ -41,8 +41,8 @@ typedef struct {
 /*
  * Opens everything, disabled, for the threads. Raises the soft limit of descriptors when need be,
  * until it is closed. `pages` 0: as many as allowed, at most 128, or 1024 where each event is a
- * sample. Notes what was conceded. Errors:
- * those of lode_perf_kernel_refuse(), and _IO that names kernel.perf_event_mlock_kb.
+ * sample. Notes the differences from the options. Errors: those of lode_perf_kernel_refuse(), and
+ * _IO that names kernel.perf_event_mlock_kb.
  */
 LodePerfEventSet *lode_perf_event_set_open(const LodePerfKernel *kernel, GPtrArray *choices,
 	const GArray *threads, size_t pages, GString *note, GError **error);

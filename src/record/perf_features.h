@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The feature sections of perf.data: what the machine is, what was asked for, which build the
- * mapped files are. Each is bytes; their numbers are perf's.
+ * The feature sections of perf.data: the machine, the recorded events, the build-ids of mapped
+ * files. Each is bytes; their numbers are perf's.
  *
- * One more is lode's own, and passed over by perf, which reads no feature after the last that it
+ * One more is lode's own, and ignored by perf, which reads no feature after the last that it
  * knows: texts like "user-ns=1200000", then "--" and the words of the program that was recorded.
  *
  * Format: tools/perf/Documentation/perf.data-file-format.txt of Linux.

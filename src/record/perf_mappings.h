@@ -24,13 +24,14 @@ LodePerfMappings *lode_perf_mappings_new(const LodePerfExisting *wanted);
 void lode_perf_mappings_free(LodePerfMappings *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePerfMappings, lode_perf_mappings_free)
 
-/* A process that has begun to execute a program: it is looked at next. */
+/* A process that has begun to execute a program: its mappings are read next. */
 void lode_perf_mappings_add(LodePerfMappings *self, pid_t pid, uint64_t time_ns);
 
 /* Adds the processes (pid_t) that are known. */
 void lode_perf_mappings_list(const LodePerfMappings *self, GArray *out_pids);
 
-/* A record of a ring: mappings are known from now on, new processes and programs are looked at. */
+/* A record of a ring: its mapping is known from now on, the mappings of new processes and programs
+ * are read. */
 void lode_perf_mappings_see(LodePerfMappings *self, const struct perf_event_header *record);
 
 /*

@@ -27,8 +27,8 @@ typedef struct {
 	void (*begin)(const LodePerfObservedEvent *events, size_t n_events, void *user_data);
 	/* Whole and aligned: a struct perf_event_header and its body. In the order of each CPU. */
 	void (*record)(const void *record, size_t size, void *user_data);
-	/* The rings are empty, at least four times a second. Says whether sampling is to go on:
-	 * `is_sampling` as it is, or what is wanted in its place. */
+	/* The rings are empty, at least four times a second. Returns whether sampling is to go on:
+	 * `is_sampling` unchanged, or the wanted state. */
 	bool (*round)(bool is_sampling, void *user_data);
 	void *user_data;
 } LodePerfObserver;

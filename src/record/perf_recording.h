@@ -37,12 +37,12 @@ void lode_perf_recording_clear(LodePerfRecording *self);
  * program, and of those that it starts. */
 void lode_perf_recording_follow(LodePerfRecording *self, pid_t pid);
 
-/* Gives the file its name and tells the observer of the events. */
+/* Gives the file its name and the events to the observer. */
 bool lode_perf_recording_begin(LodePerfRecording *self, GError **error);
 
 /*
- * Writes what is in the rings, one round: nothing older than the round before it can come after
- * it, and readers may sort up to there.
+ * Writes the content of the rings, one round: no record after it is older than the round before it,
+ * and readers may sort up to there.
  */
 void lode_perf_recording_drain(LodePerfRecording *self);
 
@@ -50,7 +50,7 @@ void lode_perf_recording_drain(LodePerfRecording *self);
  * long, so do it before the program runs. */
 void lode_perf_recording_read_kernel(LodePerfRecording *self);
 
-/* Adds what was read. */
+/* Adds the records that were read. */
 void lode_perf_recording_add_kernel(LodePerfRecording *self);
 
 /* Adds the threads and mappings of a process that ran before. */

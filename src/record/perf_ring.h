@@ -32,5 +32,5 @@ const void *lode_perf_ring_at(const LodePerfRing *self, uint64_t position, size_
 /* Copies bytes of [position, head) that may wrap. */
 void lode_perf_ring_copy(const LodePerfRing *self, uint64_t position, void *to, size_t size);
 
-/* Gives what was read back to the kernel. */
+/* Returns the space of the read records to the kernel. */
 void lode_perf_ring_release(LodePerfRing *self);

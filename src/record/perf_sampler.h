@@ -59,25 +59,25 @@ typedef struct {
 	bool *is_refused; /* set to true when the kernel does not let us sample; may be NULL */
 	const char *const
 		*command; /* what stands in the file as the command line; NULL-terminated */
-	LodeNotes notes;  /* told when Ctrl-C is not enough to end the program */
+	LodeNotes notes;  /* get a note when Ctrl-C is not enough to end the program */
 } LodePerfSamplerOptions;
 
 typedef struct {
 	uint64_t n_samples, n_lost, n_throttled, bytes_written;
-	char *event; /* as they were opened: "cpu-clock:u", "cycles:upp and page-faults:u" */
-	char *note;  /* what the machine could not do and what was done instead; NULL: nothing */
-	int exit_status;      /* of argv, as wait() gives it; 0 when there was none or when we
-	                         ended it, as the time was up */
-	int stop_signal;      /* as LodeChildEnd.stop_signal */
+	char *event;     /* as they were opened: "cpu-clock:u", "cycles:upp and page-faults:u" */
+	char *note;      /* features that the machine lacks, and their replacement; NULL: none */
+	int exit_status; /* of argv, as wait() gives it; 0 when there was none or when we
+	                    ended it, as the time was up */
+	int stop_signal; /* as LodeChildEnd.stop_signal */
 	bool was_interrupted; /* Ctrl-C came, whatever the program made of it */
 } LodePerfSampling;
 
 /*
  * Runs or attaches and waits for the end: of the program, of the duration, Ctrl-C, `stop`. The file
- * is whole then, whatever ended it; on failure there is none, unless writing failed on the way:
- * what was written until then can be read. Errors: _NOT_FOUND (no such program, process or event),
- * _IO with the exact setting when the kernel forbids it (kernel.perf_event_paranoid,
- * perf_event_mlock_kb, perf_event_max_sample_rate, RLIMIT_NOFILE) and what still works, _USAGE.
+ * is whole then, whatever ended it; on failure there is none, unless writing failed on the way: the
+ * part until then can be read. Errors: _NOT_FOUND (no such program, process or event), _IO with the
+ * exact setting when the kernel forbids it (kernel.perf_event_paranoid, perf_event_mlock_kb,
+ * perf_event_max_sample_rate, RLIMIT_NOFILE) and what still works, _USAGE.
  */
 LodePerfSampling *lode_perf_sampler_run(
 	const LodePerfSamplerOptions *options, const LodeProgress *progress, GError **error);

@@ -11,7 +11,7 @@
 
 typedef struct LodePerfSources LodePerfSources;
 
-/* Copies what it needs of the descriptors. */
+/* Copies the needed data of the descriptors. */
 LodePerfSources *lode_perf_sources_new(const LodePerfEventSet *events);
 void lode_perf_sources_free(LodePerfSources *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePerfSources, lode_perf_sources_free)

@@ -19,8 +19,8 @@
 typedef struct LodePerfWriter LodePerfWriter;
 
 /*
- * Makes the file under a temporary name beside its place. Errors: _IO; refuses to replace what is
- * no regular file.
+ * Makes the file under a temporary name beside its place. Errors: _IO; refuses to replace a file
+ * that is not regular.
  */
 LodePerfWriter *lode_perf_writer_open(const char *path, GError **error);
 
@@ -37,7 +37,7 @@ bool lode_perf_writer_add(LodePerfWriter *self, const void *records, size_t size
 /* Appends all that can be read of a ring. */
 bool lode_perf_writer_add_ring(LodePerfWriter *self, const LodePerfRing *ring, GError **error);
 
-/* Makes what was appended count. */
+/* Makes the header count the appended records. */
 bool lode_perf_writer_seal(LodePerfWriter *self, GError **error);
 
 /*

@@ -5,8 +5,8 @@
  *   placement + topology ──▶ orders (a file) ──▶ the program: sched_setaffinity(), mbind()
  *                              └──────────────◀── what could be done
  *
- * Only the process that is started, and what it executes in its own place, is placed; what it forks
- * runs where lode itself may.
+ * Only the started process, and programs that replace it by exec, are placed; processes that it
+ * forks run where lode itself may.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ typedef struct {
 	const LodeTopology *topology;
 	bool is_strict;     /* a page is not put elsewhere when its memory is full */
 	bool is_randomised; /* leave address-space randomisation as it is */
-	LodeNotes notes;    /* told when Ctrl-C is not enough to end the program */
+	LodeNotes notes;    /* gets a note when Ctrl-C is not enough to end the program */
 } LodePlacementRunOptions;
 
 typedef struct {
@@ -32,10 +32,9 @@ typedef struct {
 } LodePlacementRun;
 
 /*
- * Runs and waits. On a machine of one memory threads run on its processors and nothing is said of
- * pages: a note says so. Errors, before anything is started: _UNSUPPORTED where the placement asks
- * for more memories or processors than there are, _NOT_FOUND (the program; the library), _IO,
- * _LIMIT.
+ * Runs and waits. On a machine of one memory threads run on its processors and pages are not bound:
+ * a note says so. Errors, before anything is started: _UNSUPPORTED where the placement asks for
+ * more memories or processors than there are, _NOT_FOUND (the program; the library), _IO, _LIMIT.
  */
 LodePlacementRun *lode_placement_run(const LodePlacementRunOptions *options, GError **error);
 void lode_placement_run_free(LodePlacementRun *self);

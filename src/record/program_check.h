@@ -14,7 +14,7 @@ char *lode_program_find(const char *program, GError **error);
 /*
  * As lode_program_find(). Errors: also _UNSUPPORTED when it cannot be recorded (set-user-ID,
  * another architecture), with the reason, and _NOT_FOUND for a script whose interpreter is not
- * there. A script is fine: what it executes is recorded too.
- * `tool` is what is to run the program, as messages name it.
+ * there. A script is allowed: programs that it executes are recorded too. `tool` runs the program,
+ * as messages name it.
  */
 char *lode_program_check(const char *program, const char *tool, GError **error);

@@ -35,7 +35,7 @@ typedef struct {
 	unsigned duration_ms;  /* likewise: of the recording; 0: to the program's end */
 	const char *directory; /* where recordings and logs go; must exist */
 	LodeRecordingKind kind;
-	bool is_alone;             /* not what it executes, nor processes that it makes… */
+	bool is_alone; /* without programs that it executes and processes that it forks… */
 	const char *const *only;   /* …or only programs of these names; NULL: all. Samples are of
 	                              all: the import leaves them out */
 	bool has_kernel;           /* sample the kernel's code too */
@@ -49,7 +49,7 @@ typedef struct {
 	LodeNotes notes;
 	const LodeProgress *progress; /* of the second run; may be NULL */
 	bool has_allocations;         /* of a trace: record what the program allocates, too */
-	const LodeTraceTaker *taker;  /* gets what is traced, which is in no file then; NULL */
+	const LodeTraceTaker *taker;  /* gets the frames, which are in no file then; may be NULL */
 	bool *is_refused;             /* see LodePerfSamplerOptions; may be NULL */
 } LodeProgramRecordingOptions;
 

@@ -29,11 +29,11 @@ typedef struct {
 GPtrArray *lode_qemu_program_line(
 	const LodeQemuProgram *self, GPtrArray **out_environment, GError **error);
 
-/* Sets an error, _NOT_FOUND: of what was executed nothing has a name like one of `only`. */
+/* Sets an error, _NOT_FOUND: no executed program has a name like one of `only`. */
 void lode_qemu_program_fail_only(const char *const *only, GError **error);
 
-/* The processor that libraries are to see, so that they choose what they choose on this machine as
- * far as QEMU can emulate that: "max,vendor=GenuineIntel,…". The caller owns it. */
+/* The processor that libraries see, so that they choose the same variants as on this machine, as
+ * far as QEMU can emulate it: "max,vendor=GenuineIntel,…". The caller owns it. */
 char *lode_qemu_program_cpu(void);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records on their way from one thread to a slower one: whoever puts never waits, and what does not
- * fit in is left out and counted.
+ * Records on their way from one thread to a slower one: the producer never waits, and records that
+ * do not fit are dropped and counted.
  */
 #pragma once
 

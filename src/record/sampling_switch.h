@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether samples are taken, which another thread than the recorder's may ask to change: what it
- * asks holds from the recorder's next round on.
+ * Whether samples are taken. Threads other than the recorder may request a change, which holds from
+ * the recorder's next round on.
  */
 #pragma once
 

@@ -16,7 +16,7 @@ typedef struct {
 } LodeMemoryNode;
 
 typedef struct {
-	char *description; /* "this machine", or what was given */
+	char *description; /* "this machine", or the given description */
 	bool is_described; /* not this machine as it is */
 	GArray *nodes;     /* LodeMemoryNode; the m-th is memory m of a placement */
 	double *distances; /* n × n, row by row: from the processors of one to the memory of the

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Private to record/: all processes of a traced program, from the chunks of the ring to their
- * files. A process has ended when the kernel says so and all its chunks are read; a thread of ours
- * then ends its file, while others go on.
+ * files. A process has ended when the kernel reports it and all its chunks are read; a thread of
+ * ours then ends its file, while others go on.
  */
 #pragma once
 
@@ -30,5 +30,5 @@ bool lode_traced_processes_have_started(const LodeTracedProcesses *self);
 bool lode_traced_processes_have_any(const LodeTracedProcesses *self);
 unsigned lode_traced_processes_n_functions(const LodeTracedProcesses *self);
 
-/* Says what is not traced. */
+/* Notes the processes and programs that are not traced. */
 void lode_traced_processes_note(const LodeTracedProcesses *self);

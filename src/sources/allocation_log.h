@@ -80,8 +80,8 @@ const LodeLoggedAllocation *lode_allocation_log_allocations(
 const LodeLoggedAllocation *lode_allocation_log_find(
 	const LodeAllocationLog *self, uint64_t address, uint64_t time_ns);
 
-/* Whether this process, a child, had given back by then what it had at `address` from the time
- * before it was forked: `inherited`, of the log of an ancestor. */
+/* Whether this process, a child, had freed by then the block at `address` from the time before it
+ * was forked: `inherited`, of the log of an ancestor. */
 bool lode_allocation_log_has_given_back(const LodeAllocationLog *self,
 	const LodeLoggedAllocation *inherited, uint64_t address, uint64_t time_ns);
 

@@ -17,7 +17,8 @@ struct LodeAllocationLog {
 	LodeAllocationIndex *blocks; /* of the heap */
 	LodeAllocationIndex *maps;
 	GHashTable *given_back; /* address of a block that is not of this log → time of its free */
-	LodeLiveRanges *replaced; /* what was unmapped or mapped over first by which, its owner: */
+	LodeLiveRanges *replaced; /* ranges that were first unmapped or mapped over, and the owner
+	                             that did it: */
 	GArray *replaced_ns;      /* uint64_t, when */
 };
 

@@ -42,7 +42,7 @@ typedef struct {
 /*
  * Reads an attribute file, plain or zstd-compressed. Fields must be UTF-8 without control
  * characters, quoted ones end on their line. Offsets and lines are decimal, or hexadecimal with 0x;
- * lines without any text are passed over. Errors name file and line: _IO, _CORRUPT, _LIMIT.
+ * empty lines are skipped. Errors name file and line: _IO, _CORRUPT, _LIMIT.
  */
 LodeAttributeFile *lode_attribute_file_read(
 	const char *path, const LodeProgress *progress, GError **error);

@@ -85,6 +85,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCountFile, lode_count_file_free)
 
 /*
  * How many instructions a process has executed so far, by a file that is still written to: fast
- * enough to be asked for each second. 0 where nothing can be read. Counts each block to its end.
+ * enough to be called each second. 0 if nothing can be read. Counts each block to its end.
  */
 uint64_t lode_count_file_progress(const char *path);

@@ -3,9 +3,9 @@
  * The flow file: any execution flow graph as text, see docs/formats/flow-file.md (version 1).
  *
  * Where the format leaves a choice, the reader takes it so: lines may end in CR LF, and lines
- * without a field are passed over; numbers may have an exponent but no sign; names are UTF-8
- * without control characters; `event` may stand anywhere, once; a second value of one event on one
- * vertex is an error, and so is a further event with the weight's name.
+ * without a field are skipped; numbers may have an exponent but no sign; names are UTF-8 without
+ * control characters; `event` may stand anywhere, once; a second value of one event on one vertex
+ * is an error, and so is a further event with the weight's name.
  *
  * The writer's names are single fields: in them white space, control characters and what is not
  * UTF-8 become %20, %09 …, an empty name becomes "?". The reader takes names as they stand, so that

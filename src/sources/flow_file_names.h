@@ -31,7 +31,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeFlowFileNames, lode_flow_file_names_clear)
 /* The number of these bytes, which are copied when new: then it is the number of names before. */
 uint32_t lode_flow_file_names_add(LodeFlowFileNames *self, const char *text, uint32_t length);
 
-/* Forgets all names, in time by their number; what was copied stays in `strings`. */
+/* Forgets all names, in time proportional to their number; copies stay in `strings`. */
 void lode_flow_file_names_reset(LodeFlowFileNames *self);
 
 static inline const char *lode_flow_file_names_text(const LodeFlowFileNames *self, uint32_t number)

@@ -43,8 +43,8 @@ bool lode_jit_code_set_is_file(const char *path);
 
 /*
  * Adds a jitdump or perf map. Errors as lode_jitdump_open() and lode_perf_map_read() give them;
- * what was added before stays. One that is there already, by whatever path, is not read again. A
- * file whose name does not say perf-PID.map is read as a jitdump.
+ * earlier files stay. One that is there already, by whatever path, is not read again. A file whose
+ * name does not say perf-PID.map is read as a jitdump.
  */
 bool lode_jit_code_set_add(LodeJitCodeSet *self, const char *path, GError **error);
 

@@ -5,7 +5,7 @@
  *   ffffffff81000000 T _text
  *   ffffffffc0a1d040 t nft_lookup  [nf_tables]
  *
- * To whoever may not see the addresses (kernel.kptr_restrict) they are all 0.
+ * Without the right to see addresses (kernel.kptr_restrict) they are all 0.
  */
 #pragma once
 

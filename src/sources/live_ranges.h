@@ -27,8 +27,9 @@ void lode_live_ranges_free(LodeLiveRanges *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeLiveRanges, lode_live_ranges_free)
 
 /*
- * Puts a range over what is there. Ranges that it overlaps are appended to `ended` (LodeLiveRange;
- * NULL: not wanted) as they were; their rests begin anew with the same `since` as the new one.
+ * Puts a range over the existing ones. Ranges that it overlaps are appended to `ended`
+ * (LodeLiveRange; NULL: not wanted) as they were; their rests begin anew with the same `since` as
+ * the new one.
  */
 void lode_live_ranges_put(LodeLiveRanges *self, const LodeLiveRange *range, GArray *ended);
 

@@ -161,7 +161,7 @@ typedef struct {
 	uint64_t n_unknown_ids;      /* samples left out since the last rewind: their event stands
 	                                nowhere */
 	/* A trace that the processor made, with its article, "an Intel PT trace"; NULL: none. It is
-	 * passed over. */
+	 * skipped. */
 	const char *aux_trace;
 	uint64_t aux_bytes; /* of it */
 	uint64_t compressed_bytes, decompressed_bytes;
@@ -240,7 +240,7 @@ LodePerfNext lode_perf_data_next(LodePerfData *self, LodePerfRecord *out_record,
 void lode_perf_data_read_counts(
 	LodePerfData *self, const LodePerfRecord *record, GArray *out_counts);
 
-/* Whether samples are passed over, which is much faster than to look at them. */
+/* Whether samples are skipped, which is much faster than to read them. */
 void lode_perf_data_pass_over_samples(LodePerfData *self, bool is_wanted);
 
 /* Back to the first record. The events and features stay. */

@@ -30,8 +30,8 @@ typedef struct {
 	bool is_named;         /* by the file, not by us */
 } LodePerfLayout;
 
-/* One perf_event_attr in the machine's own order; what is longer or shorter in the file is cut or
- * zero. */
+/* One perf_event_attr in the machine's own order; a longer one in the file is cut, a shorter one
+ * filled with zeros. */
 typedef struct {
 	uint32_t type, size;
 	uint64_t config, period, sample_type, read_format, flags;

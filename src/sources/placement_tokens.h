@@ -47,8 +47,8 @@ bool lode_placement_tokens_next(LodePlacementTokens *self, GError **error);
 /* Likewise, but all up to the next blank is one token of kind NAME, unless it is in quotes. */
 bool lode_placement_tokens_next_name(LodePlacementTokens *self, GError **error);
 
-/* Goes to the command's end, whatever stands before it. Gives what was passed over, the token we
- * were at included; the caller frees it. NULL with an error. */
+/* Skips to the command's end. Gives the skipped text, including the current token; the caller frees
+ * it. NULL with an error. */
 char *lode_placement_tokens_skip_command(LodePlacementTokens *self, GError **error);
 
 /* Sets "PATH: line 3, column 7: MESSAGE", the place being the token's; gives false. */

@@ -134,7 +134,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeRecording, lode_recording_free)
 
 /*
  * Adds the samples of another recording to this one, whose executions were counted: columns, rows,
- * objects and what is unresolved. Jumps and ranges of the samples are left out, since counts are
+ * objects and the unresolved part. Jumps and ranges of the samples are left out, since counts are
  * better. Strings stay in `samples`, which must live as long.
  */
 void lode_recording_add_samples(LodeRecording *self, const LodeRecording *samples);

@@ -61,11 +61,11 @@ uint64_t lode_reference_reader_bytes(const LodeReferenceReader *self);
 ptrdiff_t lode_reference_reader_next(
 	LodeReferenceReader *self, LodeReference *out, size_t room, GError **error);
 
-/* At the end: tool, command and totals as far as the form tells them. */
+/* At the end: tool, command and totals as far as the form has them. */
 void lode_reference_reader_describe(
 	const LodeReferenceReader *self, LodeTraceDescription *description);
 
-/* At the end: what was there beside references, in words; NULL: nothing. The caller frees it. */
+/* At the end: the parts that were not references, in words; NULL: none. The caller frees it. */
 char *lode_reference_reader_losses(const LodeReferenceReader *self);
 
 typedef struct LodeReferenceWriter LodeReferenceWriter;
@@ -96,7 +96,7 @@ void lode_reference_writer_set_instructions(
 bool lode_reference_writer_add(
 	LodeReferenceWriter *self, const LodeReference *references, size_t n, GError **error);
 
-/* Writes what is held back, and flushes `out`. */
+/* Writes buffered references, and flushes `out`. */
 bool lode_reference_writer_finish(LodeReferenceWriter *self, GError **error);
 
 /* The parts of the references that the form cannot represent, in words; NULL: none. The caller

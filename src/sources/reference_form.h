@@ -32,8 +32,8 @@ typedef struct {
 	bool has_header, has_threads;
 	uint64_t n_passed_over;  /* records that are not references */
 	uint64_t n_remarks;      /* lines with more on them than the form reads */
-	uint64_t n_instructions; /* by the tool's own count; 0: not told */
-	char *command, *version; /* of the tool; NULL: not told */
+	uint64_t n_instructions; /* by the tool's own count; 0: unknown */
+	char *command, *version; /* of the tool; NULL: unknown */
 } LodeReferenceScan;
 
 /* Where references become bytes of a form. */
@@ -107,7 +107,7 @@ bool lode_reference_decimal(const char **at, const char *end, uint64_t max, uint
 /* Value of a hexadecimal digit; 16: it is none. */
 extern const uint8_t lode_reference_hex_digits[256];
 
-/* Write a number; give the place after it. Hexadecimal, of at least `width` digits; what is
- * written are 16 bytes, whatever their number. */
+/* Write a number; give the place after it. Hexadecimal, of at least `width` digits; always writes
+ * 16 bytes, whatever their number. */
 char *lode_reference_put_hex(char *at, uint64_t value, unsigned width);
 char *lode_reference_put_decimal(char *at, uint64_t value);

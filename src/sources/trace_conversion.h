@@ -15,9 +15,9 @@ bool lode_trace_conversion_pack(LodeReferenceReader *in, uint64_t size_bytes, Lo
 	const LodeProgress *progress, GError **error);
 
 /*
- * Writes what `in` reads and finishes `out`. Where the trace is damaged, what is before the damage
- * is written, and *out_damage says what is wrong: it is the caller's, and NULL before. Errors:
- * those of both but _CORRUPT; _CANCELLED.
+ * Writes what `in` reads and finishes `out`. If the trace is damaged, the part before the damage is
+ * written, and *out_damage describes it: it is the caller's, and NULL before. Errors: those of both
+ * but _CORRUPT; _CANCELLED.
  */
 bool lode_trace_conversion_unpack(LodeTraceReader *in, LodeReferenceWriter *out,
 	const LodeProgress *progress, GError **out_damage, GError **error);

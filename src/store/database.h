@@ -22,7 +22,7 @@ typedef struct {
 	sqlite3 *handle;
 	LodeGuardedVfs files;
 	const LodeProgress *progress; /* borrowed; may be NULL */
-	const char *stage;            /* what is reported as being done */
+	const char *stage;            /* the reported stage */
 	double rows_done, rows_total; /* in this stage */
 	gint64 reported_us;           /* when it was last reported */
 	uint64_t content;             /* hash of the values written so far */
@@ -31,8 +31,8 @@ typedef struct {
 /* Makes the tables in an empty file that is to be renamed later: no journal, no syncing. */
 LodeDatabase *lode_database_create(const char *path, const LodeProgress *progress, GError **error);
 
-/* Opens a profile to read it, and writes nothing beside it: where a killed writer left something
- * half done, it is undone in a temporary copy, which is what is opened. */
+/* Opens a profile to read it, and writes nothing beside it: if a killed writer left an interrupted
+ * write, that is rolled back in a temporary copy, which is opened instead. */
 LodeDatabase *lode_database_open(const char *path, const LodeProgress *progress, GError **error);
 
 /* Opens a profile to add to it, with a rollback journal; undoes first what a killed writer left
@@ -46,7 +46,7 @@ LodeDatabase *lode_database_open_exclusive(const char *path, GError **error);
 void lode_database_close(LodeDatabase *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeDatabase, lode_database_close)
 
-/* Says which file the database is, `path` being what it was opened by. */
+/* Identifies the database's file; `path` is the one by which it was opened. */
 bool lode_database_identify(
 	LodeDatabase *self, const char *path, LodeProfileFile *out_file, GError **error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The findings of a run as rows of the tables run_findings, finding and finding_place. They are
- * checked before they are written and after they have been read, so that what was written can be
+ * checked before they are written and after they have been read, so that every written run can be
  * read. Private to store/.
  */
 #pragma once

@@ -20,6 +20,6 @@ typedef struct {
  */
 LodePrivateCopy *lode_private_copy_new(const char *path, GError **error);
 
-/* Removes the files and the folder; whoever has them open keeps them. */
+/* Removes the files and the folder; open files stay usable. */
 void lode_private_copy_free(LodePrivateCopy *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePrivateCopy, lode_private_copy_free)

@@ -13,8 +13,8 @@ bool lode_profile_tables_read(LodeProfile *profile, LodeDatabase *database, GErr
 
 /*
  * The rules that model/profile.h sets for a profile's arrays: references inside bounds, ranges that
- * follow each other, sorted orders, numbers that are numbers. The writer asks before it writes and
- * the reader after it has read, so that what was written can be read. _CORRUPT with table and row
- * (from 1) of the first broken rule.
+ * follow each other, sorted orders, numbers that are numbers. The writer checks before it writes
+ * and the reader after it has read, so that every written profile can be read. _CORRUPT with table
+ * and row (from 1) of the first broken rule.
  */
 bool lode_profile_check(const LodeProfile *profile, GError **error);

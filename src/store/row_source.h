@@ -13,7 +13,7 @@ typedef struct {
 	const char *columns; /* "id,name": their names, in the order of `column` */
 	size_t n_rows;
 	/* Gives column `column` of row `row` by a sqlite3_result_…(); texts are static or last
-	 * until the next row. Rows are asked for in ascending order, their columns likewise. */
+	 * until the next row. Rows are requested in ascending order, their columns likewise. */
 	void (*column)(void *data, size_t row, int column, sqlite3_context *out);
 	void *data; /* passed to column */
 } LodeRowSource;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A table whose rows are structs in an array. One list of columns says where a value is in the
- * struct, what kind it has and what it may refer to; writing, reading and checking go by it:
+ * struct, its kind and the table it may refer to; writing, reading and checking use it:
  *
  *   {"latency", offsetof(LodeMemorySample, latency), LODE_COLUMN_BITS, 0}
  *
@@ -105,7 +105,7 @@ bool lode_row_table_read(const LodeRowTable *self, LodeProfile *profile, GArray 
 bool lode_row_table_check(const LodeRowTable *self, const void *rows, size_t n,
 	const size_t counts[LODE_N_TARGETS], GError **error);
 
-/* _CORRUPT with table and row (from 1), and what is wrong with it; always false. */
+/* Sets _CORRUPT with table and row (from 1), and the fault; always false. */
 bool lode_row_table_broken(GError **error, const char *table, size_t index, const char *what);
 
 /* One value, for tables that have another form: its result in a query that writes, and from

@@ -63,7 +63,7 @@ typedef struct {
 	LodeComparedSide sides[2];
 	LodeEstimate change;                 /* of the time */
 	LodeEstimate more_often, costs_more; /* its parts */
-	bool is_told;                        /* the samples can tell that it changed */
+	bool is_told;                        /* the change is significant */
 	char *text;                          /* the pattern, the function's name, "file.c:12" */
 	char *old_text;                      /* of the base, where it differs; else NULL */
 } LodeComparedRow;
@@ -87,9 +87,9 @@ typedef struct {
 /*
  * How much longer code takes that did not change. No two runs of a program take equally long, as
  * others use the machine; more samples do not make that less. So functions with the same code in
- * both profiles tell which changes are of the code: those that differ from the factor of these by
- * more than they do themselves. Where executions were counted it is of what each costs, and so of
- * the machine's speed; else it may be as well that all of the program has more to do.
+ * both profiles show which changes are of the code: those that differ from their common factor by
+ * more than these functions do themselves. Where executions were counted it is of what each costs,
+ * and so of the machine's speed; else it may be as well that all of the program has more to do.
  */
 typedef struct {
 	double factor, error; /* the error is of its logarithm */

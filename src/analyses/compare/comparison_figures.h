@@ -12,9 +12,10 @@
 #include <math.h>
 
 /*
- * How many standard errors a change must exceed when n are looked at, so that with no real change
- * any of them does as seldom as a single one exceeds two (Z. Šidák, "Rectangular Confidence Regions
- * for the Means of Multivariate Normal Distributions", 1967): 2 of one, 3.5 of 100, 4.0 of 1,000.
+ * The number of standard errors that a change must exceed when n are compared, so that with no real
+ * change any of them does as seldom as a single one exceeds two (Z. Šidák, "Rectangular Confidence
+ * Regions for the Means of Multivariate Normal Distributions", 1967): 2 of one, 3.5 of 100, 4.0 of
+ * 1,000.
  */
 double lode_comparison_deviations(size_t n);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attributes that only one of two profiles can have: what an earlier version of lode did not find
- * yet, or what was recorded in one only.
+ * Attributes that only one of two profiles can have: those that an earlier version of lode did not
+ * find, or events recorded in one only.
  *
  * Private to analyses/compare/.
  */

@@ -56,7 +56,7 @@ typedef struct {
 	GArray *part_sums;   /* double: what each part adds to `sums` */
 	GArray *sums;        /* double: of the terms, for the next step; of the present rates… */
 	double ratio_sum;    /* …as is Σ y(u) / r(u)… */
-	double likelihood;   /* …and this, where it was asked for */
+	double likelihood;   /* …and this, if requested */
 } LodeCostModel;
 
 /* Without terms. */

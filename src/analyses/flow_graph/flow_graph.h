@@ -65,5 +65,5 @@ uint32_t lode_flow_graph_builder_add_vertex(LodeFlowGraphBuilder *self, double w
 	const char *const *attributes, size_t n_attributes, const double *events);
 void lode_flow_graph_builder_add_edge(
 	LodeFlowGraphBuilder *self, uint32_t source, uint32_t target, double count);
-/* Totals are those of what was added. Frees the builder. */
+/* Totals are the sums of the added values. Frees the builder. */
 LodeFlowGraph *lode_flow_graph_builder_finish(LodeFlowGraphBuilder *self);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The builder's quick entrances, for whoever knows attribute classes already.
+/* The builder's fast functions, for callers that know attribute classes already.
  * Private to analyses/flow_graph/. */
 #pragma once
 
@@ -15,6 +15,6 @@ uint32_t lode_flow_graph_builder_add_classed(LodeFlowGraphBuilder *self, double 
 	double count, uint32_t attribute_class, uint32_t instruction);
 void lode_flow_graph_builder_add_event(LodeFlowGraphBuilder *self, uint32_t event, double value);
 
-/* Adds to the totals what is in the profile but filtered out of the graph. */
+/* Adds to the totals the parts of the profile that are filtered out of the graph. */
 void lode_flow_graph_builder_add_totals(
 	LodeFlowGraphBuilder *self, double weight, double count, const double *events);

@@ -35,7 +35,8 @@ typedef struct {
 } LodeAccessCallersOptions;
 
 typedef struct {
-	GArray *rows; /* LodeAccessCallersRow, the heaviest first, callers below what they call */
+	GArray *rows; /* LodeAccessCallersRow, the heaviest first, callers below the called function
+	               */
 	double weight;
 	double weight_without; /* of samples whose callers are not known */
 } LodeAccessCallers;

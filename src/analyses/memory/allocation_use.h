@@ -55,7 +55,7 @@ typedef struct {
 } LodeAllocationUseOptions;
 
 typedef struct {
-	GArray *rows; /* LodeAllocationUseRow, callers below what they call */
+	GArray *rows; /* LodeAllocationUseRow, callers below the called function */
 	LodeAllocationFigures heap, mappings;
 	LodeAllocationPeak peak; /* of the heap, or of the mappings if there is no heap */
 	uint64_t begin_ns;       /* of the recording's first known time, to count from */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How much of what was sampled got a data address, by which rule, and which layer could say what
- * lies there. Weights of different events mean different things, so each event is counted alone.
+ * The share of the samples that have a data address, by rule, and a name, by layer. Weights of
+ * different events mean different things, so each event is counted alone.
  */
 #pragma once
 

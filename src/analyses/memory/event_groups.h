@@ -38,7 +38,7 @@ typedef struct {
 	LodeEventBy by;
 	uint32_t event;
 	GArray *groups; /* LodeEventGroup, largest value first, then by name; none is 0 */
-	double total;   /* of the event, what is in no group included */
+	double total;   /* of the event, including the part in no group */
 	double grouped; /* Σ of the groups */
 } LodeEventGroups;
 

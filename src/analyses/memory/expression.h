@@ -3,7 +3,7 @@
  * The language that chooses and groups memory samples: docs/expressions.md.
  *
  *   function =~ "^parse" && latency > 100         which samples
- *   address >> 12                                 what they are grouped by
+ *   address >> 12 how they are grouped
  *
  * Text becomes a typed tree, the tree a flat program for a stack machine, which then runs for each
  * sample.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Says what is wrong with an expression, and where. Private to analyses/memory/. */
+/* Errors of expressions, with their place. Private to analyses/memory/. */
 #pragma once
 
 #include <glib.h>
@@ -8,7 +8,7 @@
 /*
  * Sets _USAGE with three lines: "column 5: MESSAGE", the expression, a caret below its byte
  * `offset`. Columns are counted in characters, from 1; of a long expression only the neighbourhood
- * is shown, and what is not printable is shown as "?".
+ * is shown, and unprintable characters are shown as "?".
  */
 void lode_expression_fault(GError **error, const char *text, size_t offset, const char *format, ...)
 	G_GNUC_PRINTF(4, 5);

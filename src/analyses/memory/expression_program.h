@@ -5,5 +5,5 @@
 #include "analyses/memory/expression.h"
 #include "analyses/memory/expression_tree.h"
 
-/* Copies what it needs of the tree. NULL when the stack would not do. */
+/* Copies the needed parts of the tree. NULL if the stack would be too small. */
 LodeExpression *lode_expression_compile(const LodeExpressionNode *root);

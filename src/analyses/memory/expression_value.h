@@ -55,7 +55,7 @@ static inline LodeValue lode_value_of_boolean(bool truth)
 	return (LodeValue){.kind = LODE_VALUE_BOOLEAN, .truth = truth};
 }
 
-/* None for what is not finite. */
+/* None if it is not finite. */
 LodeValue lode_value_of_real(double real);
 
 /* Whole numbers and fractions as a double. */

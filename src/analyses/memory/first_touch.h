@@ -44,8 +44,8 @@ typedef struct {
 	double weight, weight_by_others; /* than the first toucher of each page */
 } LodeTouchedObject;
 
-/* Neighbouring pages of one mapping with the same first toucher, and the same main user as far as
- * so few accesses a page tell. */
+/* Neighbouring pages of one mapping with the same first toucher, and the same main user as far as a
+ * few accesses a page can show. */
 typedef struct {
 	uint64_t first, last;         /* the first and last byte */
 	uint32_t first_page, n_pages; /* in pages */
@@ -73,7 +73,7 @@ typedef struct {
 } LodeFirstTouch;
 
 /*
- * Pages of the samples whose numbers are given, ascending. All faults of the profile tell who was
+ * Pages of the samples whose numbers are given, ascending. All faults of the profile decide who was
  * first, whatever was chosen; `page_bytes` is a power of two.
  */
 LodeFirstTouch *lode_first_touch_new(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samples of page faults: complete and free of any bias, but not accesses. They tell who touched a
- * page first; everything that counts accesses leaves them out.
+ * Samples of page faults: complete and free of any bias, but not accesses. They show which thread
+ * touched a page first; everything that counts accesses leaves them out.
  */
 #pragma once
 

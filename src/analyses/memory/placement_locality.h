@@ -19,7 +19,7 @@ typedef struct {
 /*
  * A page that no range holds is where its first toucher runs. An interleaved page is on each memory
  * by an equal share, and so is a thread that may run anywhere and the page that it touched first.
- * Objects are passed over: where they lie is known only when the program runs.
+ * Objects are ignored: their addresses are known only when the program runs.
  */
 LodePlacementLocality lode_placement_locality(
 	const LodePlacement *placement, const LodePageMatrix *matrix, const LodeTopology *topology);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A placement made of what a recording saw of threads and pages, and what it and the naive ones
- * would do to the sampled accesses: threads that share pages go onto one memory, and each page to
- * the threads that use it most.
+ * A placement made from a recording's threads and pages, and the effect of it and of naive ones on
+ * the sampled accesses: threads that share pages go onto one memory, and each page to the threads
+ * that use it most.
  */
 #pragma once
 
@@ -12,8 +12,8 @@
 #include "record/topology.h"
 
 typedef enum {
-	/* Threads grouped by what they share; each page where its accesses come from, neighbours
-	 * together; pages that all use alike, and much, interleaved. */
+	/* Threads grouped by shared pages; each page where its accesses come from, neighbours
+	   together; pages that all use alike, and much, interleaved. */
 	LODE_PLACEMENT_MAJORITY,
 	/* The state without a placement: threads assigned to the memories in turn, each page where
 	   it was touched first. */

@@ -23,8 +23,8 @@ typedef struct {
 	const double *distances; /* n_memories², 1 at home; NULL: all others are equally far */
 } LodeThreadGraph;
 
-/* Σ over pairs of threads of what they share × how much farther than home their memories are from
- * each other. */
+/* Σ over pairs of threads of their shared weight × the additional distance between their memories.
+ */
 double lode_thread_groups_cost(const LodeThreadGraph *graph, const uint32_t *memories);
 
 /* Fills the memory of each thread. The same graph gives the same groups. */

@@ -37,7 +37,7 @@ typedef struct {
 
 /*
  * The profile of all sources, which are not changed; the caller frees it. Errors: _UNSUPPORTED: an
- * image cannot be told apart, events or weights differ, or some are given flow graphs and some
+ * image cannot be identified, events or weights differ, or some are given flow graphs and some
  * programs; the message names the source. _NOT_FOUND: no origin matches. _CANCELLED.
  */
 LodeProfile *lode_profile_merge(const LodeMergeSource *sources, size_t n,

@@ -131,7 +131,7 @@ typedef struct {
 /* Whether supports pass the thresholds (docs/mining.md §4, without the number of functions). */
 bool lode_support_passes(const LodeMiningParameters *parameters, double weight, double frequency);
 
-/* Prepares a graph, by as many threads; what it gives is the same for any number. Never fails. The
+/* Prepares a graph, by as many threads; the result is the same for any number. Never fails. The
  * graph must outlive it. */
 LodeSearchGraph *lode_search_graph_new(
 	const LodeFlowGraph *graph, const LodeMiningParameters *parameters, unsigned n_workers);

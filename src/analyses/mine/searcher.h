@@ -57,7 +57,7 @@ typedef struct {
 	uint32_t hash, path;
 } LodePathSlot;
 
-/* A path of a pattern, once, with what is matched on it in any way. */
+/* A path of a pattern, once, with the positions matched in any way. */
 typedef struct {
 	uint64_t matched;
 	uint32_t candidate;
@@ -296,8 +296,8 @@ bool lode_windows_fill_longer(LodeSearcher *self, uint32_t depth, size_t first_g
  */
 enum { LODE_READ_AHEAD = 16 };
 
-/* Asks for what is at the address. gcc takes a function that does nothing else for one without
- * effect, and leaves out the calls of it, unless there is something volatile in it. */
+/* Prefetches the memory at the address. gcc treats a function that does nothing else as one without
+ * effect, and leaves out its calls, unless it contains something volatile. */
 static inline void lode_prefetch(const void *address)
 {
 	__builtin_prefetch(address);

@@ -18,9 +18,9 @@ bool lode_signature_builder_add(
 	LodeSignatureBuilder *self, const LodeProfile *profile, GError **error);
 
 /*
- * The signature of what was added, at least one profile: sequences whose mean support is
- * `min_support` or more. `units`: of work that each profile did; 0: not known. Errors: _USAGE
- * (units, but a profile without processor time).
+ * The signature of the added profiles, at least one: sequences whose mean support is `min_support`
+ * or more. `units`: of work that each profile did; 0: not known. Errors: _USAGE (units, but a
+ * profile without processor time).
  */
 LodeSignature *lode_signature_builder_finish(LodeSignatureBuilder *self, const char *name,
 	double min_support, double units, GError **error);

@@ -21,7 +21,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeSignatureModel, lode_signature_model_clear)
 /*
  * The support of a sequence. One that is not listed is made of its parts as a Markov chain would:
  * s(abcd) = s(abc)·s(bcd)/s(bc), and so on down to single symbols; it is at most min_support, below
- * which nothing is listed. Sums over unlisted sequences may be above what is left for them.
+ * which nothing is listed. Sums over unlisted sequences may exceed their remainder.
  */
 double lode_signature_model_support(
 	const LodeSignatureModel *self, LodeSequenceKind kind, uint64_t key);

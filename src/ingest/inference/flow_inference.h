@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Completes and repairs the execution counts of one function, so that flow is conserved: of all
- * flows through its control flow graph the one nearest to what was measured, found as a flow of
+ * Completes and repairs the execution counts of one function, so that flow is conserved: among all
+ * flows through its control flow graph the one nearest to the measured counts, found as a flow of
  * minimum cost.
  *
  * Levin, Newman, Haber: "Complementing missing and inaccurate profiling using a minimum cost

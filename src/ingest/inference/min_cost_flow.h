@@ -26,7 +26,8 @@ typedef struct {
 typedef enum {
 	LODE_MIN_COST_FLOW_OPTIMAL,
 	LODE_MIN_COST_FLOW_INFEASIBLE, /* some of what nodes need cannot get there */
-	LODE_MIN_COST_FLOW_LIMITED,    /* stopped early: what was sent is valid, but not all was */
+	LODE_MIN_COST_FLOW_LIMITED, /* stopped early: the flow sent so far is valid, but incomplete
+	                             */
 } LodeMinCostFlowStatus;
 
 /* NULL where the memory does not suffice. */

@@ -36,7 +36,7 @@ void lode_join_function_code_take(LodeJoinFunctionCode *self, const LodeControlF
 	const LodeJoinFunctionBytes *bytes, const uint64_t *addresses, uint32_t n);
 void lode_join_function_code_clear(LodeJoinFunctionCode *self);
 
-/* Moves all but the function that it is of; what is left in `from` is not decoded. */
+/* Moves all fields except its function; afterwards `from` counts as not decoded. */
 void lode_join_function_code_move(LodeJoinFunctionCode *self, LodeJoinFunctionCode *from);
 
 /* The code in `known`, a GArray of LodeJoinFunctionCode by (image, address), for the same

@@ -113,13 +113,13 @@ GArray *lode_join_images(LodeProfile *profile, const LodeRecording *recording,
 void lode_join_images_clear(LodeJoinImages *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeJoinImages, lode_join_images_clear)
 
-/* Where an address of an object of the recording lies, in an image of the profile; LODE_NONE when
- * nothing tells. */
+/* The place of an address of the recording's object in an image of the profile; LODE_NONE if
+ * unknown. */
 LodePlace lode_join_place(const LodeJoinImages *self, const LodeRecording *recording,
 	uint32_t object, uint64_t address);
 
 /* A recording as if executions had been counted, with its sites; the caller owns both. It refers to
- * the names of the one that has the samples. Appends what was decoded to `known`, for
+ * the names of the one that has the samples. Appends the decoded code to `known`, for
  * lode_join_decode(). Errors: _LIMIT. */
 LodeRecording *lode_join_infer(LodeProfile *profile, const LodeJoinImages *images,
 	const LodeJoinPlaced *samples, GArray *known, GArray **out_sites, GError **error);
@@ -173,7 +173,7 @@ typedef struct {
 } LodeJoinCode;
 
 /* One for each instruction; the caller frees them. Adds the blocks that executed, and the
- * functions' bytes. Takes from `known` (LodeJoinFunctionCode, by image and address) what is there.
+ * functions' bytes. Takes existing code from `known` (LodeJoinFunctionCode, by image and address).
  */
 LodeJoinCode *lode_join_decode(
 	LodeProfile *profile, const LodeJoinImages *images, const GArray *transfers, GArray *known);

@@ -44,7 +44,7 @@ typedef struct {
 	GArray *calls;             /* LodeInferredSpan */
 	LodeJoinFunctionCode code; /* of the rows' instructions, where no branch was recorded: those
 	                              that were inferred add nothing that decoding did not know */
-	bool has_failed;           /* too large to be inferred: rows have what was measured */
+	bool has_failed;           /* too large to be inferred: rows have the measured counts */
 } LodeInferredFunction;
 
 typedef struct {

@@ -5,9 +5,9 @@
  *   records as the kernel writes them ─▶ mappings, threads
  *                                     └▶ samples ─ registers, code ─▶ thread, address, access
  *
- * By the same rules as an import later, and with the same names; but code that is in no file has no
- * addresses, nor has that of a large file while its branch targets are being read, and what was
- * just allocated has no site yet. Not for several threads at once.
+ * By the same rules as an import later, and with the same names; but samples in code without a file
+ * have no addresses, nor have those in a large file while its branch targets are being read, and
+ * new blocks have no site yet. Not for several threads at once.
  */
 #pragma once
 

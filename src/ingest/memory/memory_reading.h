@@ -29,7 +29,7 @@ typedef struct {
 	uint8_t operand;         /* the decoder's number of it */
 	bool has_no_operand;     /* that the access is to */
 	bool is_push;            /* a store that no operand shows: of a call, or push */
-	uint64_t base; /* somewhere in what is accessed, where the address is lost; 0: unknown */
+	uint64_t base; /* somewhere in the accessed object, where the address is lost; 0: unknown */
 	uint32_t base_mapping; /* as sample.mapping */
 	LodeAccessedFrame frame;
 	uint32_t first_way, n_ways;         /* of an ambiguous one; n_ways 0: not all are known */
@@ -41,11 +41,11 @@ typedef struct {
 	LodeReadAccess access; /* of the store; only the thread and the code are known */
 	uint32_t row;          /* of the access that missed then */
 	uint32_t size;
-	uint64_t address; /* of what it stored, in the line */
+	uint64_t address; /* of the stored bytes, in the line */
 	uint64_t n;       /* of the misses */
 } LodeReadLineStore;
 
-/* One of the ways on which an ambiguous sample may have come, and what is charged then. */
+/* One of the ways on which an ambiguous sample may have come, and the access charged then. */
 typedef struct {
 	uint64_t source;        /* the last instruction on it, in the image; 0: a return to there */
 	uint32_t first, n_rows; /* of the way's rows */
@@ -59,7 +59,7 @@ typedef struct {
 	const char *const *skipped_frames;
 } LodeMemoryReadingOptions;
 
-/* Others read it, only this module writes it, but for what says so. */
+/* Others read it; only this module writes it, except where noted. */
 typedef struct {
 	LodeMemoryReadingOptions options;
 	LodeThreads threads;
@@ -70,14 +70,13 @@ typedef struct {
 	GArray *line_stores;      /* LodeReadLineStore, by row */
 	const LodeCallTree *tree; /* for the caller to set: what the callers of samples are of,
 	                             borrowed; NULL: no call chains were recorded */
-	bool has_addresses;       /* a sample had registers or an address: else there is nothing to
-	                             tell */
+	bool has_addresses; /* a sample had registers or an address: otherwise nothing is stored */
 	bool is_stall_weighted;
 	/* For the caller to set too: the program's memory was laid out without anything random. */
 	bool has_fixed_addresses;
 	bool is_full; /* accesses are missing */
 	/* Private. */
-	GArray *inputs; /* what is known of each recording */
+	GArray *inputs; /* the data of each recording */
 	struct LodeThreadStacks *stacks;
 	GArray *ways;     /* LodeReadWay, of those that are ambiguous */
 	GArray *way_rows; /* LodeReadAccess */
@@ -101,7 +100,7 @@ bool lode_memory_reading_is_fixed(uint64_t start, uint64_t end);
 /* Ends the first pass of the selected recording, after the places; `info` may be NULL. */
 void lode_memory_reading_freeze(LodeMemoryReading *self, const LodePerfInfo *info);
 
-/* A sample of the second pass, and what is known of its place. */
+/* A sample of the second pass, and its place as far as known. */
 typedef struct {
 	const LodePerfRecord *record;
 	const LodePerfEvent *event;

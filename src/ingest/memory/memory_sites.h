@@ -9,8 +9,8 @@ typedef struct LodeMemorySites LodeMemorySites;
 
 /*
  * Names all stacks of all logs and adds their sites to profile->memory. A site is named after the
- * innermost call that is not an allocator's own or a wrapper around one, told by its name
- * ("xmalloc", "operator new").
+ * innermost call that is not an allocator's own or a wrapper around one, by its name ("xmalloc",
+ * "operator new").
  */
 LodeMemorySites *lode_memory_sites_new(
 	LodeProfile *profile, LodeMemoryReading *reading, LodeMemoryLoads *loads);
@@ -42,6 +42,6 @@ typedef struct {
 	uint64_t return_address; /* in it; 0: not known */
 } LodeAllocatingCall;
 
-/* The call at the site of an allocation, as lode_memory_sites_find() gives it. NULL: not known, or
- * what returns there need not be what was allocated. */
+/* The call at the site of an allocation, as lode_memory_sites_find() gives it. NULL: unknown, or
+ * the value returned there need not be the block. */
 const LodeAllocatingCall *lode_memory_sites_call(const LodeMemorySites *self, uint32_t allocation);

@@ -6,7 +6,7 @@
  *               what the variable at the address is
  *   variable    a symbol of the image is at the address                  "table"
  *   allocation  an allocation log has the block                          "malloc@list.c:12"
- *   mapping     always answers, be it with what is not known             "[heap]", "[unknown]"
+ *   mapping     always has a name, also for unknown memory             "[heap]", "[unknown]"
  *
  * Private to ingest/.
  */

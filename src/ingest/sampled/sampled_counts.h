@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events that samples do not stand for but carry the counts of (perf record -e '{a,b}:S'). A
- * counter goes on from sample to sample, so that what it has counted since the one before is of
- * this one:
+ * Events whose counts samples carry (perf record -e '{a,b}:S'). A counter goes on from sample to
+ * sample, so that its count since the previous sample belongs to this one:
  *
  *   sample of a    a 1000 b 7       a 2000 b 7       a 3001 b 12
  *   a              1000             1000             1001

@@ -20,13 +20,13 @@ LodeSampledPrograms *lode_sampled_programs_new(const char *const *only, bool is_
 void lode_sampled_programs_free(LodeSampledPrograms *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSampledPrograms, lode_sampled_programs_free)
 
-/* Any record, in any order; what does not matter is passed over. Its texts are copied. */
+/* Any record, in any order; irrelevant ones are skipped. Its texts are copied. */
 void lode_sampled_programs_note(
 	LodeSampledPrograms *self, const LodePerfRecord *record, uint64_t time_ns);
 
 /* Once all is noted. */
 void lode_sampled_programs_freeze(LodeSampledPrograms *self);
 
-/* Whether what the process executed then was asked for; one that nothing was said of was not. */
+/* Whether the program that the process executed then was chosen; an unknown program was not. */
 bool lode_sampled_programs_are_wanted(
 	const LodeSampledPrograms *self, uint32_t pid, uint64_t time_ns);

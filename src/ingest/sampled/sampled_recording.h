@@ -18,10 +18,10 @@
 
 /*
  * Reads the files in order into one recording, whose frequency is sampled when there are branch
- * stacks and inferred (to be inferred) when not. The data that the samples accessed
- * is added to `memory`, the call stacks to `stacks`. Samples of programs that are not asked for
- * (sampled_programs.h: `only`, `is_alone`) are left out. Errors name the file; _NOT_FOUND: those
- * were all.
+ * stacks and inferred (to be inferred) when not. The data that the samples accessed is added to
+ * `memory`, the call stacks to `stacks`. Samples of programs that were not chosen
+ * (sampled_programs.h: `only`, `is_alone`) are left out. Errors name the file; _NOT_FOUND: none is
+ * left.
  */
 typedef struct {
 	const char *const *paths;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The call stacks of samples, where the recording has them (perf record -g), and what they become
- * in the profile:
+ * The call stacks of samples, where the recording has them (perf record -g), and their form in the
+ * profile:
  *
  *   sample ─▶ kernel function ◀ kernel function … ◀ user code ◀ caller …    a way through the
  *                                                      │                      call tree

@@ -19,8 +19,8 @@ LodeTracedMemory *lode_traced_memory_new(uint32_t n_streams);
 void lode_traced_memory_free(LodeTracedMemory *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTracedMemory, lode_traced_memory_free)
 
-/* Where several traces are read, each has its share of the room, from 0 to 1; what is kept already
- * beyond it is thinned out, but for what is counted. */
+/* Where several traces are read, each has its share of the room, from 0 to 1; accesses already kept
+ * beyond it are thinned out, except counted ones. */
 void lode_traced_memory_set_share(LodeTracedMemory *self, double share);
 
 /* How many rows are kept, but for those that are counted. */

@@ -43,6 +43,6 @@ LodeTracedInstruction lode_traced_places_find(
 LodeTracedInstruction lode_traced_places_find_at(
 	LodeTracedPlaces *self, uint64_t address, uint64_t reference, uint64_t time_ns);
 
-/* The first reference after this one at which other code may lie where some lay before, so that
- * what was found of the same addresses holds no more; UINT64_MAX: there is none. */
+/* The first reference after this one at which code may be replaced by other code, so that earlier
+ * results for the same addresses are invalid; UINT64_MAX: there is none. */
 uint64_t lode_traced_places_next_change(const LodeTracedPlaces *self, uint64_t reference);

@@ -18,7 +18,7 @@
 #include "traces/trace_reader.h"
 #include "traces/trace_taker.h"
 
-/* The reason under which a profile accounts for what is wrong with the file. */
+/* The reason under which a profile accounts for a damaged file. */
 #define LODE_TRACED_DAMAGE "the trace is not whole"
 
 /* What is wrong with the file that a profile was made of, borrowed; NULL: it is whole. */
@@ -40,10 +40,11 @@ typedef struct {
 	bool names_stores;         /* what those due to sharing are due to; with the above */
 	bool predicts_branches;    /* by the model that follows, of which each core has one */
 	LodeBranchModel branches;
-	const LodeTraceRange *range; /* what is read, its warm-up by the caches alone; NULL: all */
-	const char *function;        /* of that, what threads do inside it; NULL: all */
-	uint64_t quantum; /* the caches see threads take turns of so many instructions; 0: as in
-	                     the trace */
+	const LodeTraceRange
+		*range; /* the range that is read, its warm-up by the caches alone; NULL: all */
+	const char *function; /* of that, the references inside it; NULL: all */
+	uint64_t quantum;     /* the caches see threads take turns of so many instructions; 0: as in
+	                         the trace */
 } LodeTracedRecordingOptions;
 
 /* The caller owns the result. Errors: those of lode_trace_reader_open() and _next(), _LIMIT,

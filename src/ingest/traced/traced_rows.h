@@ -46,7 +46,7 @@ const LodeTracedInstruction *lode_traced_rows_instruction(
 /* Adds to a column of an instruction, and to its total; of LODE_NONE to the total alone. */
 void lode_traced_rows_add(LodeTracedRows *self, uint32_t instruction, uint32_t column, uint64_t n);
 
-/* Takes back what was added; of more than there is, what there is. */
+/* Subtracts an added count, at most all of it. */
 void lode_traced_rows_take(LodeTracedRows *self, uint32_t instruction, uint32_t column, uint64_t n);
 
 /* Executions of `target` right after `source`, both instructions. */
