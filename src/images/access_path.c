@@ -214,7 +214,7 @@ static bool do_again(const LodePathStep *step, LodeRegisterState *state, LodeSta
 	return (went != LODE_STEP_ON && went != LODE_STEP_COMPUTED) || next == step->next;
 }
 
-/* A result whose input was in memory still tells zero, sign and parity. False: the flags are not
+/* A result whose input was in memory still gives zero, sign and parity. False: the flags are not
  * those of this result. */
 static bool has_flags_of_result(const LodeFullInstruction *full, const LodeRegisterState *after)
 {

@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-/* To tell ways apart; mostly one or two instructions suffice. */
+/* The steps that distinguish ways; mostly one or two instructions suffice. */
 enum { EVIDENCE_STEPS = 8, MAX_CALL_BYTES = 8 };
 
 typedef struct {
@@ -161,7 +161,7 @@ static bool is_held(const Ways *self)
 	return false;
 }
 
-/* Nothing tells whether a function that was called ended with one of these, which are few. */
+/* It is unknown whether a called function ended with one of these, which are few. */
 static void add_jumps_at_ends(Ways *self)
 {
 	const GArray *jumps = self->walk.targets != NULL ? self->walk.targets->memory_jumps : NULL;
@@ -215,8 +215,8 @@ static void add_callers(Ways *self)
 	self->walk.has_ignored = true; /* a function in between may have jumped here */
 }
 
-/* Where symbols are stripped, a function may begin in the middle of what was taken for one: endbr64
- * stands where calls through a register or memory lead, also those of other images. */
+/* Where symbols are stripped, a function may begin in the middle of an assumed one: endbr64 is at
+ * the targets of calls through a register or memory, also from other images. */
 static bool is_entry(const Ways *self, uint32_t i, uint64_t address)
 {
 	LodeAccessSearch *search = self->walk.search;
@@ -293,7 +293,7 @@ static void locate(LodeAccessPath *path, unsigned step)
 	search->full = path->steps[step].full;
 	search->state = path->before[step];
 	lode_access_search_take(search, LODE_RULE_BACKWARD);
-	/* it waited in its last rounds, and what is computed again is where the first one was */
+	/* it waited in its last rounds, and the computed address is that of the first one */
 	if (lode_full_instruction_is_repeated(&path->steps[step].full))
 		return;
 	for (unsigned n = 4; search->found.reason == LODE_REASON_CLOBBERED && path->n > step &&

@@ -93,7 +93,7 @@ static void undo_alone(
 	lode_register_state_write(before, register_of(full, 0), value);
 }
 
-/* The copy tells what the source held; to itself it changes nothing. */
+/* The copy gives the value of the source; a copy to itself changes nothing. */
 static void undo_move(
 	const LodeFullInstruction *full, const LodeRegisterState *after, LodeRegisterState *before)
 {
@@ -181,7 +181,7 @@ static void undo_stack(const LodeFullInstruction *full, const LodeRegisterState 
 {
 	uint64_t pointer, bytes = lode_full_instruction_stack_bytes(full);
 
-	/* after pop rsp nothing tells where it popped from */
+	/* after pop rsp the address that it popped from is unknown */
 	if (bytes == 0 || (!is_push && is_explicit_stack_pointer(full)))
 		return;
 	if (lode_register_state_read(after, ZYDIS_REGISTER_RSP, &pointer))

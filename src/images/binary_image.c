@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* A perf map has no mark of its own, so that it is asked for last. */
+/* A perf map has no mark of its own, so that it is tried last. */
 static const LodeImageVariant *const variants[] = {
 	&lode_image_elf,
 	&lode_image_jitdump,
@@ -29,7 +29,7 @@ static const LodeImageVariant *variant_of(const char *path)
 	for (size_t i = 0; is_regular && i < G_N_ELEMENTS(variants); i++)
 		if (variants[i]->is_file(path, head, n))
 			return variants[i];
-	/* its open() says what is wrong: the file is of a different kind, or does not exist */
+	/* its open() reports the fault: the file is of a different kind, or does not exist */
 	return variants[0];
 }
 

@@ -143,7 +143,7 @@ static void add_from_labels(Search *search, const LodeBranchTarget *taken, uint6
 
 		if (label->source > taken->source + NEAR_BYTES)
 			return;
-		/* counted first: how many there are tells whether this is a table at all */
+		/* counted first: their number decides whether this is a table at all */
 		n = read_distances(search, &table);
 		if (n < MIN_DISTANCES || n > MAX_DISTANCES)
 			continue;

@@ -172,7 +172,7 @@ static void add_skipped_prefixes(Build *build)
 			decoded->branch == LODE_BRANCH_CALL ||
 			lode_control_flow_find(flow, target) != UINT32_MAX)
 			continue;
-		/* a prefix is one byte, and a single one is what is jumped over (lock) */
+		/* a prefix is one byte, and only a single one is jumped over (lock) */
 		before = lode_control_flow_find(flow, target - 1);
 		if (before == UINT32_MAX ||
 			!is_prefix_skipped(build, instruction_at(flow, before), target))

@@ -131,7 +131,7 @@ static int suitability(const LodeTypeField *field, uint64_t offset, uint32_t siz
 		return 0;
 	if (field->stride > 0)
 		inside %= field->stride;
-	/* the member is the array itself: what is accessed is one of its elements */
+	/* the member is the array itself: one of its elements is accessed */
 	if (field->stride > 0 && field->extent == field->size)
 		length = field->stride;
 	if (inside >= length && field->extent != UINT64_MAX)
@@ -294,7 +294,7 @@ static Fit settle(
 		place->type = element;
 		place->is_element = true;
 		place->offset = wrap(place->offset, size);
-		/* the index chooses the element: what is left is an offset inside of one */
+		/* the index chooses the element: the rest is an offset inside of one */
 		if (!stride->has_index || is_multiple(stride, size))
 			stride = &NO_STRIDE;
 	}
@@ -314,7 +314,7 @@ static bool is_at(const LodeVariablePlace *place, uint64_t address)
 	return place->low <= address && address < place->high;
 }
 
-/* A variable that begins `inside` bytes before what is accessed. */
+/* A variable that begins `inside` bytes before the accessed address. */
 static bool take_variable(const LodeFunctionContext *context, const LodeVariablePlace *variable,
 	int64_t inside, LodeDataPlace *out_place)
 {
@@ -341,8 +341,8 @@ static bool is_better(const LodeVariablePlace *variable, const LodeVariablePlace
 	return variable->depth > best->depth;
 }
 
-/* When a variable is asked for. One that has no home is where an instruction stores it only after
- * that; a home is of the scope that the instruction is in. */
+/* The moment for which a variable is searched. One without a home is in its place only after an
+ * instruction stores it there; a home is of the scope that the instruction is in. */
 typedef struct {
 	uint64_t address, valid_from;
 } Moment;
@@ -591,7 +591,7 @@ bool lode_data_place_is_whole(
 	return field != NULL && suitability(field, (uint64_t)place->offset, size) == 3;
 }
 
-/* Whether an index can walk along what was found. */
+/* Whether an index can run along the found object. */
 static bool is_walkable(const LodeFunctionContext *context, const LodeDataPlace *place)
 {
 	LodeTypeKind kind;
@@ -731,7 +731,7 @@ static Fit find_by_register(const LodeFunctionContext *context, uint64_t address
 static Fit find_by_address(const LodeFunctionContext *context, const LodeRegisterTypes *state,
 	const LodeMemoryOperand *operand, LodeDataPlace *out_place)
 {
-	/* table(%rax): what is encoded as the base is the index */
+	/* table(%rax): the register encoded as the base is the index */
 	int index = operand->index >= 0 ? operand->index : operand->base;
 	Stride stride = stride_of(state, index, operand->index >= 0 ? operand->scale : 1);
 	LodeDataPlace place;
@@ -783,7 +783,7 @@ bool lode_data_place_find(const LodeFunctionContext *context, uint64_t address,
 		       find_by_thread(context, address, state, operand, out_place) != FIT_NONE;
 	if (operand->base >= 0)
 		fit = find_by_register(context, address, state, operand, out_place);
-	/* with a scale of 1 the encoding does not tell which of the two is the pointer */
+	/* with a scale of 1 the encoding does not show which of the two is the pointer */
 	if (fit == FIT_NONE && operand->index >= 0 && operand->scale == 1) {
 		swapped.base = operand->index;
 		swapped.index = operand->base;

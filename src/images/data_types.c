@@ -25,7 +25,7 @@ struct LodeDataTypes {
 	LodeDebugInfo *info; /* NULL: none */
 	LodeTypeTable *table;
 	Dwarf_CFI *unwind;       /* of .eh_frame; owned */
-	LodeStackFrames *frames; /* NULL: not asked for yet */
+	LodeStackFrames *frames; /* NULL: not used yet */
 	GHashTable *functions;   /* address → Function */
 	GHashTable *returned;    /* return address → type of the table + 1 */
 	uint64_t n_kept;
@@ -375,7 +375,7 @@ bool lode_data_types_find_local(LodeDataTypes *self, const LodeFramePlace *frame
 	       settle(self, &context, &place, size, out_reference);
 }
 
-/* The type of what is allocated, asked once for each call. */
+/* The type of the allocated block, found once for each call. */
 static uint32_t returned_type(
 	LodeDataTypes *self, uint64_t return_address, const LodeControlFlow *flow)
 {
@@ -387,7 +387,7 @@ static uint32_t returned_type(
 
 	if (g_hash_table_lookup_extended(self->returned, &return_address, NULL, &known))
 		return GPOINTER_TO_UINT(known) - 1;
-	/* the call is in its function, what it returns to need not be */
+	/* the call is in its function, its return address need not be */
 	function = describe(self, return_address - 1, flow, &context);
 	find_state(self, &context, function, return_address, flow, &state);
 	type = lode_register_types_returned(&context, flow, function->states, return_address);

@@ -15,7 +15,7 @@
 enum {
 	MAX_SYMBOL = 4096, /* the demangler's stack is proportional to it */
 	MAX_NAME = 16384,
-	MAX_D_SYMBOL = 1024,  /* what is to be done before grows with its square */
+	MAX_D_SYMBOL = 1024,  /* the work before that grows with its square */
 	MAX_D_WORK = 1 << 20, /* characters read, at worst */
 };
 

@@ -111,7 +111,7 @@ static uint64_t next_unwind(const Table *table, uint64_t address, uint64_t limit
 	return low < table->n_unwind ? MIN(table->unwind[low].address, limit) : limit;
 }
 
-/* Drops what is not in code and all but the best symbol of an address. */
+/* Drops symbols outside of code and all but the best symbol of an address. */
 static void clean_symbols(const Table *table, GArray *symbols)
 {
 	guint n = 0;

@@ -34,8 +34,8 @@ static bool read_operand(const LodeFullInstruction *full, const LodeRegisterStat
 	return true;
 }
 
-/* Writes over what was there before the instruction, all of which it has made unknown: the bytes
- * that a small register leaves alone are as well known as they were. */
+/* Writes over the register's value before the instruction, which has been made unknown: the bytes
+ * that a small register leaves alone are as well known as before. */
 static void put(const LodeRegisterState *before, LodeRegisterState *state, ZydisRegister name,
 	uint64_t value)
 {
@@ -217,7 +217,7 @@ static void take_flags(LodeRegisterState *state, uint64_t value)
 	write_flags(state, &result);
 }
 
-/* A register popped is written after rsp has moved on; pop rsp leaves what it popped. */
+/* A popped register is written after rsp has advanced; pop rsp leaves the popped value. */
 static void pop(const LodeFullInstruction *full, const LodeRegisterState *before,
 	LodeRegisterState *state, const LodeStackMemory *stack)
 {
@@ -525,7 +525,7 @@ static LodeStep go_back(const LodeFullInstruction *full, const LodeRegisterState
 	return LODE_STEP_COMPUTED;
 }
 
-/* Whether memory is written by what is not an access, and is neither push nor call. */
+/* Whether an instruction writes memory without an access operand, and is neither push nor call. */
 static bool writes_anywhere(const LodeFullInstruction *full)
 {
 	const ZydisDecodedInstruction *instruction = &full->instruction;

@@ -52,12 +52,12 @@ struct LodeGoFunctions {
 	const LodeElfFile *file;
 	const uint8_t *bytes;
 	uint64_t size, address;
-	GHashTable *relocated; /* address of a word → what is put there; NULL: nothing */
+	GHashTable *relocated; /* address of a word → the value put there; NULL: none */
 	Version version;
 	uint8_t quantum, word, entry; /* bytes: of a word, of a number in the list of functions */
 	uint64_t n, text;
 	uint64_t names, units, files, values, functions, records; /* in the table */
-	/* of the function that was looked at last */
+	/* of the function of the last look-up */
 	uint64_t current, last_address;
 	Value file_value, line_value;
 	GStringChunk *strings;
@@ -372,7 +372,7 @@ static void begin_value(LodeGoFunctions *self, unsigned field, Value *out_value)
 	};
 }
 
-/* The value at an address, not before those that were asked for; false: none. */
+/* The value at an address, not below that of an earlier call; false: none. */
 static bool follow_value(const LodeGoFunctions *self, Value *value, uint64_t address)
 {
 	while (!value->has_ended && value->end <= address) {

@@ -204,8 +204,8 @@ static bool decode_by_zydis(LodeInstructionDecoder *self, const uint8_t *code, s
 	return true;
 }
 
-/* The first bytes say how long an instruction is, nearly always: which are its own is looked up by
- * them, and what is known of those by all of its own. */
+/* The first bytes nearly always determine the length of an instruction: they give the number of its
+ * own bytes, and these give the decoded instruction. */
 typedef struct {
 	LodeCodeKey key; /* all 0: empty */
 	LodeDecodedInstruction decoded;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xz packs a gigabyte of zeros into some hundred kilobytes, so that what is unpacked ends at a
- * multiple of what is packed. Symbols become about a fifth.
+ * xz packs a gigabyte of zeros into some hundred kilobytes, so that the unpacked size is limited to
+ * a multiple of the packed one. Symbols become about a fifth.
  */
 #include "images/packed_symbols.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A register that an instruction writes and that is not followed here is forgotten: Zydis tells all
- * that are written, hidden operands too.
+ * A register that an instruction writes and that is not followed here becomes unknown: Zydis lists
+ * all that are written, hidden operands too.
  */
 #include "images/register_types.h"
 
@@ -325,7 +325,7 @@ static LodeHeldValue read_operand(const LodeFunctionContext *context,
 	}
 	if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operand->imm.value.u == 0)
 		return (LodeHeldValue){.kind = LODE_HELD_VALUE_ZERO};
-	/* perhaps a variable's address: whether one lies there is asked when it is used */
+	/* perhaps a variable's address: whether one lies there is checked when it is used */
 	if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operand->imm.value.u < INT32_MAX &&
 		context->image->file->is_fixed)
 		return (LodeHeldValue){

@@ -244,7 +244,7 @@ bool lode_register_use_decode(
 	if (is_string(instruction)) /* not all of the pointers are among the operands */
 		self->writes |= self->address;
 	self->kills = self->results = self->writes;
-	/* A load of the x87 stack leaves what was on it. */
+	/* A load to the x87 stack keeps its old values. */
 	if ((self->reads & x87) == 0)
 		self->kills &= ~x87;
 	if (is_string(instruction))

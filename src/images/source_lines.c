@@ -170,7 +170,7 @@ static InlinedRange *outermost(const GArray *ranges, const GArray *stack, uint64
 	return NULL;
 }
 
-/* Where an inlined function is called; line 0: not told. */
+/* Where an inlined function is called; line 0: unknown. */
 static void find_call(Dwarf_Die *inlined, Dwarf_Files *files, GStringChunk *names,
 	const char **out_file, uint32_t *out_line)
 {

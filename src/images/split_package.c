@@ -17,7 +17,7 @@
  *     which a whole unit does not have; in DWARF 4 those of the attribute with the id, which moves
  *     into the table.
  *   - Offsets of lists that count from the unit's part of a section are raised by where that part
- *     begins, when the unit is first asked for.
+ *     begins, at the first use of the unit.
  */
 #include "images/split_package.h"
 

@@ -18,7 +18,7 @@ enum {
 };
 
 typedef enum {
-	RULE_SAME,  /* as in the caller, which is also what is taken for registers without a rule */
+	RULE_SAME,  /* as in the caller, which is also assumed for registers without a rule */
 	RULE_SAVED, /* at the CFA plus `offset` */
 	RULE_LOST,
 } Rule;

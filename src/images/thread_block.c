@@ -72,7 +72,7 @@ static void add_slot(LodeThreadBlock *self, const LodeElfSymbols *symbols, const
 	if (type == R_X86_64_TLSDESC) {
 		slot.kind = LODE_THREAD_SLOT_DESCRIPTOR;
 	} else if (type != R_X86_64_TPOFF64) {
-		/* The second word of the two tells the offset, when it is the symbol's; it counts
+		/* The second word of the two has the offset, when it is the symbol's; it counts
 		 * from 0 when it is not relocated. */
 		slot.kind = LODE_THREAD_SLOT_MODULE;
 		if (type == R_X86_64_DTPOFF64)

@@ -124,7 +124,7 @@ static int64_t default_lower_bound(Dwarf_Die *range)
 	}
 }
 
-/* The elements of an array; 0: no end is said. */
+/* The elements of an array; 0: without a known end. */
 static uint64_t count_of(Dwarf_Die *range)
 {
 	uint64_t count = 0, first, last;
@@ -234,7 +234,7 @@ static void set_bits(Dwarf_Die *die, uint64_t storage, LodeTypeField *field)
 	field->size = (field->bit_offset + n_bits + 7) / 8;
 }
 
-/* The element type of nested arrays, and how many of them there are (0: no end is said). */
+/* The element type of nested arrays, and their number (0: without a known end). */
 static bool peel_arrays(Dwarf_Die *type, uint64_t *out_count, bool *out_is_array)
 {
 	*out_count = 1;
@@ -337,7 +337,7 @@ static void visit_member(Walk *walk, Dwarf_Die *die, const Nest *nest)
 
 static bool is_member(Dwarf_Die *die)
 {
-	/* where a virtual base lies is said by the object's vtable, not by its type */
+	/* the place of a virtual base is in the object's vtable, not in its type */
 	if (dwarf_tag(die) == DW_TAG_inheritance)
 		return !dwarf_hasattr(die, DW_AT_virtuality);
 	/* static members of classes, in DWARF 4 */

@@ -193,7 +193,7 @@ void lode_register_types_at(const LodeFunctionContext *context, const LodeContro
 	run_to(context, flow, block_at(flow, block)->first, i, out_state);
 }
 
-/* What a register that holds the result is said to be by a variable. */
+/* The pointed-to type of a variable whose register holds the result. */
 static uint32_t pointed_by_variable(
 	const LodeFunctionContext *context, const LodeRegisterTypes *state, uint64_t address)
 {
@@ -219,7 +219,7 @@ static uint32_t pointed_by_variable(
 	return LODE_NO_TYPE;
 }
 
-/* What the place that the result is stored to is said to hold. */
+/* The pointed-to type of the place where the result is stored. */
 static uint32_t pointed_by_store(const LodeFunctionContext *context, const LodeRegisterTypes *state,
 	const LodeFullInstruction *full)
 {

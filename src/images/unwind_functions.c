@@ -31,7 +31,7 @@ typedef struct {
 } Cursor;
 
 typedef struct {
-	size_t offset; /* of the CIE; 0 is taken by the first one, so is_known tells */
+	size_t offset; /* of the CIE; 0 is that of the first one, so is_known is needed */
 	bool is_known;
 	uint8_t encoding;
 } Frame;

@@ -16,7 +16,7 @@ const uint8_t *lode_vdso_image_bytes(size_t *out_size)
 	unsigned long start, end;
 	char line[512];
 
-	/* Its own header would tell a size too, but not how much of that is mapped. */
+	/* Its own header has a size too, but not how much of that is mapped. */
 	while (maps != NULL && bytes == NULL && fgets(line, sizeof(line), maps) != NULL) {
 		if (sscanf(line, "%lx-%lx", &start, &end) != 2 || start != address)
 			continue;
@@ -36,7 +36,7 @@ char *lode_vdso_image_build_id(void)
 	const uint8_t *bytes = lode_vdso_image_bytes(&size);
 
 	elf_version(EV_CURRENT);
-	/* libelf does not write what it is given to read */
+	/* libelf does not write to memory that it only reads */
 	Elf *elf = bytes != NULL ? elf_memory((char *)bytes, size) : NULL;
 	ssize_t n = elf != NULL ? dwelf_elf_gnu_build_id(elf, &id) : -1;
 	if (n > 0)

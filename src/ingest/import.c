@@ -105,7 +105,7 @@ static bool set_unknown_format(const char *path, GError **error)
 	return false;
 }
 
-/* The recordings by what they are; paths are borrowed. */
+/* The recordings by kind; paths are borrowed. */
 typedef struct {
 	GPtrArray *callgrind, *counts, *perf, *allocations, *pages, *traces, *empty;
 	GPtrArray *binaries; /* files, folders and archives of them */

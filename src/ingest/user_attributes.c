@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Rows → (instruction, attribute) pairs → new attribute sets. Places are looked up by image and
- * symbol; lines by a table of the rows of each line number, so that each location is asked once.
+ * symbol; lines by a table of the rows of each line number, so that each location is looked up
+ * once.
  */
 #include "ingest/user_attributes.h"
 

@@ -107,7 +107,7 @@ static bool is_exact(const LodeSampledCode *sampled)
 		       !lode_perf_event_is_time(event->type, event->config));
 }
 
-/* A sample's registers have no %fs base; the thread itself may have told it. */
+/* A sample's registers have no %fs base; the allocation log may have it. */
 static void add_thread_pointer(const Question *self, LodeUserRegisters *registers)
 {
 	const LodeSampledCode *sampled = self->sampled;

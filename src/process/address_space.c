@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each process has a tree of disjoint ranges: what is mapped there now. With a history, the owner
- * of a range is a version, which knows the one that it covered: a chain, newest first, that ranges
- * share when a mapping cuts them in two. Each version also knows one further down the chain, chosen
- * as in E. W. Myers, "An applicative random-access stack", Information Processing Letters 17
- * (1983), so that a time is found in logarithmically many steps however often memory was mapped
- * anew.
+ * Each process has a tree of disjoint ranges: its current mappings. With a history, the owner of a
+ * range is a version, which knows the one that it covered: a chain, newest first, that ranges share
+ * when a mapping cuts them in two. Each version also knows one further down the chain, chosen as in
+ * E. W. Myers, "An applicative random-access stack", Information Processing Letters 17 (1983), so
+ * that a time is found in logarithmically many steps however often memory was mapped anew.
  */
 #include "process/address_space.h"
 
@@ -483,8 +482,8 @@ static uint32_t version_at(
 	return version;
 }
 
-/* The newest version from `version` on down its chain that may be executed; 0: none. Code that lies
- * under data was there before: of thousands that lie on each other, some are looked at. */
+/* The newest version from `version` on down its chain that may be executed; 0: none. Code under
+ * data was there earlier: if thousands are stacked, only some are searched. */
 static uint32_t find_executable(const LodeAddressSpaces *self, uint32_t version)
 {
 	enum { MAX_STEPS = 256 };

@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* A log or a thread, and what it is looked for by. */
+/* A log or a thread, and its search key. */
 typedef struct {
 	uint32_t owner, id; /* of a log: its process, 0; of a thread: its log, its number */
 	uint64_t begin_ns;

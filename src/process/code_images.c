@@ -104,7 +104,7 @@ static uint32_t add_image(LodeCodeImages *self, LodeImageKind kind, const char *
 	return self->images->len - 1;
 }
 
-/* Takes what is new of an identity. */
+/* Adds the new data of an identity. */
 static void complete(LodeCodeImages *self, uint32_t number, const LodeImageIdentity *identity)
 {
 	LodeCodeImage *image = image_at(self, number);
@@ -330,8 +330,8 @@ static const GArray *segments_of(LodeCodeImages *self, uint32_t number)
 	return image->segments;
 }
 
-/* By the code, which is what is mapped: lld puts the ends of several segments into one page of the
- * file, each at an address of its own. */
+/* By the code, which is mapped: lld puts the ends of several segments into one page of the file,
+ * each at an address of its own. */
 static bool find_bias(const GArray *segments, const LodeMappedRange *mapped, uint64_t *out_bias)
 {
 	for (guint i = 0; i < segments->len; i++) {

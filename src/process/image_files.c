@@ -19,7 +19,7 @@
 
 enum {
 	MAX_DEPTH = 64,      /* of folders in a folder */
-	MAX_FILES = 1 << 20, /* that are looked at in all that is given */
+	MAX_FILES = 1 << 20, /* that are examined in all given files */
 };
 
 /* A binary that was given, or that a recording has kept. */
@@ -27,7 +27,7 @@ typedef struct {
 	char *path;
 	char *name;                 /* the last part of the path that it has by itself */
 	char *build_id;             /* NULL: none */
-	char *mapped_path;          /* of a copy: what it was a copy of; else NULL */
+	char *mapped_path;          /* of a copy: the path of its original; else NULL */
 	LodeImageIdentity identity; /* likewise; its path is mapped_path */
 } Given;
 
@@ -158,7 +158,7 @@ bool lode_image_identity_is_same(const LodeImageIdentity *self, const LodeImageI
 		return false;
 	if (self->inode != 0 && other->inode != 0)
 		return is_same_inode(self, other);
-	/* One is known by its build-id, the other by its inode: the files that are found tell. */
+	/* One is known by its build-id, the other by its inode: the found files decide. */
 	if ((self->build_id != NULL && other->inode != 0) ||
 		(other->build_id != NULL && self->inode != 0))
 		return false;
@@ -176,7 +176,7 @@ char *lode_image_files_path_of(const char *mapped)
 	return g_strndup(mapped, n);
 }
 
-/* --- what is given --- */
+/* --- given files --- */
 
 static void add_to_list(GHashTable *lists, const char *key, Given *given)
 {
@@ -373,9 +373,9 @@ bool lode_image_files_add_copies(LodeImageFiles *self, LodePerfData *data, GErro
 	return true;
 }
 
-/* --- what is found --- */
+/* --- finding --- */
 
-/* Among what was given, or among the copies in a recording, which are known by inode too. */
+/* Among the given files, or among the copies in a recording, which are known by inode too. */
 static bool find_given(const LodeImageFiles *self, const LodeImageIdentity *identity,
 	bool wants_copies, LodeFoundImageFile *out)
 {

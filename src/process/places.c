@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A mapping tells a path, an offset in the file, and what else is known of the file; a profile
- * wants an address as the file's own program headers have it. Anonymous memory is code that was
- * made at run time, which only a jitdump or a perf map explains, or a copy of a file's text: some
- * programs move their text to huge pages.
+ * A mapping has a path, an offset in the file, and the identity of the file; a profile wants an
+ * address as the file's own program headers have it. Anonymous memory is code that was made at run
+ * time, which only a jitdump or a perf map explains, or a copy of a file's text: some programs move
+ * their text to huge pages.
  */
 #include "process/places.h"
 

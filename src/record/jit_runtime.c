@@ -100,7 +100,7 @@ static char *find_agent(void)
 	return access(given, R_OK) == 0 ? g_canonicalize_filename(given, NULL) : NULL;
 }
 
-/* Arguments, since of options in the environment the virtual machine tells on standard error. */
+/* Arguments, since the virtual machine reports options from the environment on standard error. */
 static void add_java_arguments(LodeJitRuntime *self, const char *const *argv)
 {
 	g_autofree char *agent = find_agent();
@@ -281,8 +281,8 @@ void lode_jit_runtime_add_mapping(LodeJitRuntime *self, uint32_t pid, const char
 		take(self, path, slash + 1);
 }
 
-/* Whether a file in the current directory is what a recorded process of ours wrote: a new one, of
- * which the header says so too. It is empty where nothing there may be mapped to be executed. */
+/* Whether a file in the current directory was written by a recorded process: a new one, whose
+ * header agrees. It is empty where no file there may be mapped executable. */
 static bool is_own_dump(LodeJitRuntime *self, const char *name, uint32_t pid)
 {
 	g_autofree char *now = time_of(self->start_directory, name);

@@ -157,7 +157,7 @@ static int open_file(LodeKeptFiles *self, const LodeMappedFile *mapped)
 			self->guide = mapped->pid;
 		return descriptor;
 	}
-	/* what it has mapped at these addresses may be another file */
+	/* its mapping at these addresses may be of a different file */
 	guided.start = guided.end = 0;
 	guided.pid = self->guide;
 	return self->guide != 0 ? lode_mapped_file_open(&guided, NULL) : -1;

@@ -5,8 +5,8 @@
  *   valgrind ─pipe─▶ a thread that takes out all but references ─pipe─▶ reader ─▶ intake
  *                          └───────load addresses, queue────────────────┴─▶ mappings
  *
- * Valgrind sends both to one place, and what it says has lines without "--PID--" in front.
- * Its references have no threads: valgrind runs one at a time, and lackey does not say which.
+ * Valgrind sends both to one place, and its messages have lines without "--PID--" before them. Its
+ * references have no threads: valgrind runs one at a time, and lackey does not say which.
  */
 #include "base/error.h"
 #include "base/quiet_thread.h"
@@ -30,7 +30,7 @@ typedef struct {
 
 typedef struct {
 	LodeTraceRun *run;
-	LodeTraceMappings *mappings;    /* the reader's, as is what it describes */
+	LodeTraceMappings *mappings;    /* the reader's, as are its parts */
 	GAsyncQueue *images;            /* Image, for the reader */
 	int from_tool[2], to_reader[2]; /* pipes; −1: closed */
 	char *image;                    /* whose addresses come next */

@@ -165,9 +165,9 @@ static bool sample(Session *self, const LodeProgress *progress, GError **error)
 }
 
 /*
- * A log is as large as it could have become. It is cut down to what was used, unless a process that
- * outlives the recording writes to it still, which must not find its pages gone: then there is no
- * lease to be had on the file.
+ * A log is as large as it could have become. It is truncated to the used part, unless a process
+ * that outlives the recording still writes to it and must keep its pages: then no lease on the file
+ * is granted.
  */
 static void trim(const char *path)
 {

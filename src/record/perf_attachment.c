@@ -16,7 +16,7 @@ typedef struct {
 	pid_t pid;
 	GHashTable *covered; /* threads that have all events, and so give them to those they start
 	                      */
-	uint64_t *seen;      /* of each ring: how far its records were looked at */
+	uint64_t *seen;      /* of each ring: how far its records were examined */
 } Attachment;
 
 static bool is_covered(const Attachment *self, uint32_t tid)
@@ -31,7 +31,7 @@ static void cover(Attachment *self, const GArray *threads)
 			self->covered, GUINT_TO_POINTER((guint)g_array_index(threads, pid_t, i)));
 }
 
-/* The births in a ring that were not looked at yet; the records stay in it. */
+/* The births in a ring that were not examined yet; the records stay in it. */
 static void take_births(Attachment *self, unsigned cpu, GArray *births)
 {
 	LodePerfRing *ring = &g_array_index(self->events->cpus, LodePerfCpu, cpu).ring;

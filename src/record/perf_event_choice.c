@@ -232,7 +232,8 @@ static void set_rate(struct perf_event_attr *attr, const LodePerfKernel *kernel,
 		kernel, "perf_event_max_sample_rate", DEFAULT_FREQUENCY);
 
 	attr->freq = options->period == 0;
-	/* Where the period is fixed, a software event that tells it would be sampled each time. */
+	/* Where the period is fixed, a software event that records it would be sampled each time.
+	 */
 	if (attr->freq)
 		attr->sample_type |= PERF_SAMPLE_PERIOD;
 	if (options->period > 0)
@@ -277,7 +278,7 @@ static void leave_out_stack(struct perf_event_attr *attr)
 	attr->sample_stack_user = 0;
 }
 
-/* Each tells its address, and there are many: half as long, fewer are lost in a burst. */
+/* Each has its address, and there are many: at half the size, fewer are lost in a burst. */
 static void leave_out_registers(struct perf_event_attr *attr)
 {
 	attr->sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_CALLCHAIN);
@@ -353,7 +354,7 @@ static int settle(const LodePerfKernel *kernel, struct perf_event_attr *attr, bo
 	return code;
 }
 
-/* Architectures without dumps of the stack say so by ENOSYS. */
+/* Architectures without dumps of the stack give ENOSYS. */
 static int settle_with_stack(
 	const LodePerfKernel *kernel, struct perf_event_attr *attr, bool max_precise)
 {

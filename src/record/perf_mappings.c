@@ -5,14 +5,14 @@
 
 #include <string.h>
 
-/* All are looked at this often, and less often where that would take more than a fiftieth of the
- * time. */
+/* All are read this often, and less often where that would take more than a fiftieth of the time.
+ */
 enum { INTERVAL_US = 25 * 1000, COST_FACTOR = 50 };
 
 typedef struct {
 	pid_t pid;
 	LodeLiveRanges *known;
-	uint64_t since_ns; /* what is new came after this */
+	uint64_t since_ns; /* new mappings came after this */
 	bool is_due;
 	bool has_heap; /* its name is recorded: the kernel announces it before it has one */
 } Process;
@@ -20,7 +20,7 @@ typedef struct {
 struct LodePerfMappings {
 	LodePerfExisting wanted;
 	GHashTable *processes; /* pid → Process */
-	gint64 next_us;        /* when all are looked at */
+	gint64 next_us;        /* when all are read next */
 };
 
 /* The part of records before the trailer. */

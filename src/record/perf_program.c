@@ -29,7 +29,8 @@ bool lode_perf_program_fix_addresses(void)
 	return now >= 0 && personality((unsigned long)now | ADDR_NO_RANDOMIZE) >= 0;
 }
 
-/* Only what is safe between fork() and execve() in a process of several threads. */
+/* Calls only functions that are safe between fork() and execve() in a process of several threads.
+ */
 _Noreturn static void wait_and_execute(const LodePerfCommand *command, const Pipes *pipes)
 {
 	char byte;

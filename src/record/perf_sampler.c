@@ -30,8 +30,8 @@
 /* The rings are written to the file at least this often. */
 enum { ROUND_MS = 250 };
 
-/* And this often where programs that start are to be looked at before they end; also for some time
- * after something new was executed, as what is in a container can be read only while it runs. */
+/* And this often where started programs must be examined before they end; also for some time after
+ * a new file was executed, as files in a container can be read only while it runs. */
 enum { SHORT_ROUND_MS = 10, SHORT_ROUNDS_US = 500 * 1000 };
 
 static const int caught_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD};
@@ -54,7 +54,7 @@ typedef struct {
 	gint64 enable_at_us, end_at_us; /* 0: never */
 	gint64 short_rounds_end_us;
 	LodeStopRequests requests;
-	LodeRunningProcess running; /* what is attached to */
+	LodeRunningProcess running; /* the attached process */
 	LodeCpuMeter meter;
 	struct rusage usage; /* of the program, when it has ended */
 	int signal_descriptor, process;
@@ -289,7 +289,7 @@ static void wait_once(Session *self)
 	take_signals(self);
 	take_controls(self);
 	take_deadlines(self);
-	/* emptied before it is seen that threads ended: what they wrote last is kept */
+	/* emptied before the ends of threads are seen: their last records are kept */
 	end_round(self);
 	take_ring_ends(self);
 	self->is_over |= self->has_program_ended || waits[WAIT_PROCESS].revents != 0 ||
@@ -302,7 +302,7 @@ static bool is_command_running(const Session *self)
 	return self->program.pid > 0 && !self->has_program_ended;
 }
 
-/* Ctrl-C is often repeated until something ends by it; SIGTERM tells servers to end. */
+/* Ctrl-C is often repeated until the program ends; SIGTERM ends servers. */
 static void end_command(Session *self)
 {
 	if (!is_command_running(self) || (is_program(self) && !self->is_time_up))

@@ -121,7 +121,7 @@ static bool move_in_place(LodePerfWriter *self, GError **error)
 
 	if (rename(self->path, old) != 0 && errno != ENOENT)
 		return fail(self, error);
-	/* the descriptor stays open: what is still to come is written under the new name */
+	/* the descriptor stays open: later records are written under the new name */
 	if (rename(self->temporary, self->path) != 0)
 		return fail(self, error);
 	lode_temporary_path_forget(self->temporary);
@@ -203,8 +203,8 @@ static bool write_sections(LodePerfWriter *self, const GPtrArray *features, Lode
 	       write_files(self, files, &sections[LODE_PERF_FEATURE_LODE_FILES], error);
 }
 
-/* Only what was written has a bit: one whose section is missing would make the whole file
- * unreadable. */
+/* Only written features have a bit: a bit without its section would make the whole file unreadable.
+ */
 static bool write_features(
 	LodePerfWriter *self, const GPtrArray *features, LodeKeptFiles *files, GError **error)
 {

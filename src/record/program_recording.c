@@ -27,7 +27,7 @@ typedef struct {
 	off_t input_start;        /* of standard input; −1: it has no position */
 	double sampled_seconds;   /* elapsed */
 	double processor_seconds; /* of the sampled run, in the program */
-	bool has_started;         /* the sampled run: what it did is done */
+	bool has_started;         /* the sampled run, whose effects cannot be undone */
 	bool is_refused;          /* sampling, by the kernel */
 	bool was_interrupted;
 } Session;
@@ -135,7 +135,7 @@ static bool sample(Session *self, GError **error)
 	if (sampled->note != NULL)
 		lode_notes_add(&self->options->notes, "%s", sampled->note);
 	/* Beside counted executions, few samples are worse than none. Without counts even one is
-	 * kept, and of none the caller tells. */
+	 * kept, and the caller reports if there are none. */
 	bool is_ended = is_ended_by_signal(self);
 	if (sampled->n_samples >= (is_alone || is_ended ? 1 : FEWEST_SAMPLES))
 		g_ptr_array_add(self->result->recordings, g_steal_pointer(&output));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Traces a program in QEMU's user-mode emulation, with a plugin of ours that writes what it sees
- * into memory that we share (trace_ring_format.h). One thread of ours empties it while this one
+ * Traces a program in QEMU's user-mode emulation, with a plugin of ours that writes executions and
+ * accesses into shared memory (trace_ring_format.h). One thread of ours empties it while this one
  * waits for the program.
  */
 #include "base/error.h"
@@ -25,7 +25,7 @@ static gpointer empty_ring(gpointer data)
 	Session *self = data;
 
 	for (;;) {
-		/* asked first: what was queued before the end is then found after the question */
+		/* checked first: records queued before the end are then found afterwards */
 		bool has_ended = lode_trace_ring_has_ended(self->ring);
 		if (lode_trace_ring_next(self->ring, &self->chunk))
 			lode_traced_processes_see(self->processes, &self->chunk);

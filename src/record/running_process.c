@@ -33,7 +33,7 @@ static char *own_name(pid_t pid, GError **error)
 	return g_strchomp(name);
 }
 
-/* A process may write there what it likes: one text in place of arguments, and NULs after it. */
+/* A process may overwrite it: one text in place of arguments, and NULs after it. */
 static char **read_command(pid_t pid, const char *name)
 {
 	g_autofree char *path = g_strdup_printf("/proc/%d/cmdline", (int)pid);

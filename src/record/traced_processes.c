@@ -43,7 +43,7 @@ typedef struct {
 	LodeTraceMappings *mappings;
 
 	void *code;     /* g_malloc()ed, what `mappings` gives back of it */
-	char *executed; /* what it is about to become without us; NULL: nothing */
+	char *executed; /* the program that it is about to execute untraced; NULL: none */
 	uint64_t n_bytes;
 	GError *error; /* of its file */
 
@@ -372,7 +372,7 @@ static void end(LodeTracedProcesses *self, TracedProcess *process)
 	g_async_queue_push(self->finishing, process);
 }
 
-/* The first has the file that was asked for. */
+/* The first has the file that the options name. */
 static bool open_file(LodeTracedProcesses *self, TracedProcess *process, const char *command)
 {
 	LodeTraceRun *run = self->run;
@@ -525,7 +525,7 @@ void lode_traced_processes_tend(LodeTracedProcesses *self)
 			if (lode_trace_ring_n_read(self->ring) >= process->end_stamp)
 				end(self, process);
 		} else if (!traced_process_is_alive(process)) {
-			/* asked for after its end */
+			/* requested after its end */
 			process->end_stamp = lode_trace_ring_n_stamped(self->ring);
 		}
 	}

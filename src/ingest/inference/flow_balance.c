@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cheapest flows are many where nothing was measured, and a solver gives one at a corner: all of
- * it through one side. Here what is free is spread: split evenly at each node, then scaled to what
- * is given at both ends until both agree (iterative proportional fitting; its limit is the flow
+ * Cheapest flows are many where nothing was measured, and a solver gives one at a corner: all of it
+ * through one side. Here the free flow is spread: split evenly at each node, then scaled to the
+ * fixed sums at both ends until both agree (iterative proportional fitting; its limit is the flow
  * nearest to the even one in relative entropy), rounded, and made whole again by a small flow.
  *
  * W. E. Deming, F. F. Stephan: "On a least squares adjustment of a sampled frequency table when the
@@ -15,12 +15,12 @@
 
 enum { MAX_ROUNDS = 30 };
 
-static const double tolerance = 1e-3; /* of a sum; what is missed is repaired */
+static const double tolerance = 1e-3; /* of a sum; the rest is repaired */
 
 typedef struct {
 	LodeFlowNetwork *network;
 	double *share;                /* of each free arc */
-	double *fixed_in, *fixed_out; /* node → sum of what is not free */
+	double *fixed_in, *fixed_out; /* node → sum of the fixed flow */
 	uint32_t *n_in, *n_out;       /* node → number of free arcs */
 	uint32_t *in, *out;           /* the free arcs of a node at in_starts, out_starts of it */
 } Balance;
@@ -74,7 +74,7 @@ static void count_free(Balance *self)
 	}
 }
 
-/* A loop of unknown counts only has no natural number of rounds: it keeps what it has. */
+/* A loop of unknown counts only has no natural number of rounds: it keeps its flow. */
 static void fix_unknown_loops(Balance *self)
 {
 	LodeFlowNetwork *network = self->network;

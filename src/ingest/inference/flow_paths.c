@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Flow along trees of shortest paths from the hub and back to it, where an arc that has flow costs
- * nothing and one without costs a step: what is sent there passes as few blocks as possible that
- * would otherwise not have run.
+ * nothing and one without costs a step: the flow passes as few blocks as possible that would
+ * otherwise not have run.
  */
 #include "ingest/inference/flow_network.h"
 
@@ -190,7 +190,7 @@ static bool joining_init(Joining *self, uint32_t n, GError **error)
 	return lode_flow_network_no_memory(error);
 }
 
-/* One unit from the hub through node v and back; what it passes is reached then. */
+/* One unit from the hub through node v and back; the nodes on its way are reached then. */
 static void join_node(const LodeFlowNetwork *self, const Trees *trees, Joining *join, uint32_t v)
 {
 	join->from_hub[v]++;

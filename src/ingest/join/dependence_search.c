@@ -32,7 +32,7 @@ struct LodeDependenceSearch {
 /* The target of a search backward. */
 typedef struct {
 	LodeRegisterMask bit;        /* a register, or … */
-	const LodeMemoryUse *memory; /* … what is loaded; NULL: a register */
+	const LodeMemoryUse *memory; /* … the loaded operand; NULL: a register */
 } Query;
 
 static const char *const names[LODE_N_NEEDS] = {
@@ -152,8 +152,8 @@ static void step_back(LodeDependenceSearch *self)
 		slots[self->next[i].node] = 0;
 }
 
-/* Adds to `shares` in how many of the executions of `start` what is asked for was made by what,
- * beginning `distance` instructions before. */
+/* Adds to `shares`, by kind of maker, in how many of the executions of `start` the queried value
+ * was made, beginning `distance` instructions before. */
 static void follow(
 	LodeDependenceSearch *self, Front start, int distance, const Query *query, double *shares)
 {
@@ -275,8 +275,8 @@ static bool is_start(const LodeDependenceNode *of, const LodeDependenceNode *at)
 
 /*
  * How many instructions depend on each other, each on one before it, up to this one: 1 and the
- * longest chain up to one of those that made what it reads. Loops that are not natural ones may
- * lead back here: then the instruction is as if alone.
+ * longest chain up to one of the makers of its inputs. Loops that are not natural ones may lead
+ * back here: then the instruction counts alone.
  */
 static uint32_t chain_depth(LodeDependenceSearch *self, uint32_t node, int turns)
 {

@@ -74,7 +74,7 @@ typedef struct {
 	unsigned n_begun;
 } Steps;
 
-/* Says what is done next; an error when the user asked to stop. */
+/* Reports the next step; an error if the user has cancelled. */
 static bool begin(Steps *self, const char *stage, GError **error)
 {
 	lode_progress_report(self->progress, stage, self->n_begun++, N_STEPS, NULL);

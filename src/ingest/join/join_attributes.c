@@ -133,7 +133,7 @@ static void add_objects(Naming *self, const LodeJoinOperands *operands)
 	}
 }
 
-/* One number for what is accessed, 0 for nothing: pairs are few. */
+/* One number for the accessed objects, 0 for none: pairs are few. */
 static uint32_t object_pair(Naming *self, const LodeJoinOperands *operands)
 {
 	const LodeIdKey key = {{operands->numbers[0], operands->numbers[1], 0}};

@@ -82,8 +82,8 @@ static bool is_reserved(const char *name)
 	       strcmp(name, "estimated-cycles") == 0;
 }
 
-/* Executions are one event already, so that samples of them need another name; so does what was
- * counted too. */
+/* Executions are one event already, so that samples of them need a different name; so do sampled
+ * events that were counted too. */
 static char *column_name(const Naming *self, uint32_t column)
 {
 	bool is_sampled = is_sampled_column(self->recording, column);
@@ -110,7 +110,7 @@ static bool is_time(const char *name)
 	return strstr(name, "cycles") != NULL || strstr(name, "CYCLES") != NULL;
 }
 
-/* The same weight at the instructions that waited, of which the attribute tells. An event of the
+/* The same weight at the instructions that waited, which get the attribute. An event of the
  * recording may have the name already; then there is none. */
 static void add_cause(Naming *self, uint32_t sampled)
 {

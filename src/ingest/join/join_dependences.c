@@ -132,7 +132,7 @@ static void add_nodes(const Finding *self, const LodeFunction *function, Scratch
 	}
 }
 
-/* The edges of a function, in the profile's order: calls and what is inside of it. */
+/* The edges of a function, in the profile's order: calls and edges inside of it. */
 typedef struct {
 	const LodeProfile *profile;
 	uint32_t first, n; /* instructions */

@@ -220,8 +220,8 @@ static GArray *merge_sites(const GArray *named, GArray *unnamed)
 }
 
 /* Rows come sorted by object, and images were added in that order, so that of a million rows only
- * those of "???" have to be sorted, samples that are joined, and what is of an image that an
- * earlier object has too. */
+ * those of "???" have to be sorted, joined samples, and rows of an image that an earlier object has
+ * too. */
 static GArray *place_sites(Joining *self)
 {
 	const GArray *rows = self->recording->instructions;
@@ -292,7 +292,7 @@ static void open_images(Joining *self)
 	images->binaries = g_new0(LodeBinaryImage *, MAX(images->n, 1));
 	images->open_errors = g_new0(const char *, MAX(images->n, 1));
 	lode_code_images_open_all(code_images(images), images->n_workers, self->progress);
-	/* The next step says so. */
+	/* The next step reports it. */
 	if (lode_progress_is_cancelled(self->progress))
 		return;
 	for (uint32_t i = 0; i < images->n; i++) {

@@ -20,7 +20,7 @@ typedef LodeInferredEvidence Evidence;
 
 enum { NOT_FOUND = UINT32_MAX };
 
-/* Times what is usual of a block: then something waited. */
+/* Times the usual weight of a block: above it an instruction waited. */
 #define MIN_PEAK 8.0
 
 void lode_inference_scratch_init(Scratch *self, const LodeRecording *recording)
@@ -89,7 +89,7 @@ static void collect_leaders(Scratch *self, const Evidence *evidence)
 	g_array_sort(self->leaders, compare_addresses);
 }
 
-/* Calls and returns do not end a block: what they lead to inside is not an edge of it. */
+/* Calls and returns do not end a block: their targets inside are not edges of it. */
 static bool is_jump(Scratch *self, const Evidence *evidence, const LodeInferredSpan *branch)
 {
 	uint64_t offset = branch->first - evidence->function->address;
@@ -414,7 +414,7 @@ static bool infer(Scratch *self)
 	return lode_flow_inference_solve(&graph, &options, &result, NULL);
 }
 
-/* Both ascend; what is sampled inside an instruction, or where nothing decodes, stands alone. */
+/* Both ascend; a sample inside an instruction, or where nothing decodes, has a row of its own. */
 static void emit_rows(const Scratch *self, const Evidence *evidence, GArray *rows)
 {
 	uint32_t at = 0, site = 0;
@@ -499,8 +499,7 @@ void lode_join_infer_function(Scratch *self, const Evidence *evidence, const uin
 	else
 		measure_by_samples(self, evidence);
 	describe_edges(self, evidence);
-	/* Too large a graph: what was measured is all that can be said, though it conserves no
-	 * flow. */
+	/* Too large a graph: only the measured counts are known, which do not conserve flow. */
 	if (self->blocks->len == 0 || !infer(self)) {
 		reserve(&self->block_counts, &self->blocks_room, self->blocks->len);
 		for (guint i = 0; i < self->blocks->len; i++)

@@ -4,7 +4,7 @@
  * instructions, and what lay at its address, by all layers (object_layers.h).
  *
  * Rows are put into an order that does not depend on the order of reading: threads by process,
- * mappings and allocations by when they came about.
+ * mappings and allocations by their beginning.
  */
 #include "base/error.h"
 #include "base/large_array.h"
@@ -178,7 +178,7 @@ static uint32_t find_allocation(Building *self, const LodeReadAccess *access,
 	const LodeMemoryPlace place = {
 		.input = access->input,
 		.pid = LODE_AT(self->memory->threads, LodeThread, sample->thread).pid,
-		/* Where no times are recorded, what was there last. */
+		/* Where no times are recorded, the last one there. */
 		.time_ns = sample->time_ns != 0 ? sample->time_ns : UINT64_MAX,
 	};
 

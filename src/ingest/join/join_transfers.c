@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Recorded jumps and calls → transfers between executed instructions. Callgrind says which of the
- * two each is; a trace only says that control changed, and its instruction tells what by.
+ * two each is; a trace only has the change of control, and its instruction gives the kind.
  */
 #include "ingest/join/join.h"
 

@@ -61,7 +61,7 @@ static void add_way(Ways *self, uint32_t source, uint32_t target)
 	self->n_ways[target]++;
 }
 
-/* By the code: also what is inferred as never taken. */
+/* By the code: also ways that are inferred as never taken. */
 static void add_ways_from(Ways *self, uint32_t source)
 {
 	const LodeInstruction *row = lode_profile_instruction(self->profile, source);

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 enum { CODE_CACHE = 4096, MAX_THREADS = 65536 };
-/* A process is not asked for its mappings more often. */
+/* The mappings of a process are not read more often. */
 enum { ASK_AGAIN_US = G_USEC_PER_SEC / 4 };
 
 /* Where code that was sampled was found to lie. */
@@ -36,12 +36,12 @@ struct LodeLiveAddresses {
 	LodeMemoryObjects *known;
 	LodeObjectLayers *layers;
 	GHashTable *site_ids; /* name → index + 1, of the profile's memory */
-	GHashTable *asked_us; /* pid → gint64 *: when it was asked for its mappings */
+	GHashTable *asked_us; /* pid → gint64 *: when its mappings were read */
 	GArray *order;        /* RecordPlace, of one call */
 	KnownCode cache[CODE_CACHE];
 	uint64_t n_unreadable;
 	bool is_by_time;
-	bool are_sites_fresh; /* looked at for the records at hand */
+	bool are_sites_fresh; /* read for the current records */
 };
 
 /* --- records, one by one --- */
@@ -118,7 +118,7 @@ LodeLiveAddresses *lode_live_addresses_new(const LodeLiveAddressesOptions *optio
 
 	self->options = *options;
 	self->reader = lode_perf_data_new("live");
-	/* Nothing is asked of servers: the program runs on meanwhile. */
+	/* No servers are contacted: the program runs on meanwhile. */
 	self->images = lode_code_images_new(NULL, false);
 	const LodePlacesOptions placing = {
 		.images = self->images,
@@ -248,8 +248,8 @@ static char *mapping_name(
 	return lode_profile_intern(self->profile, bss);
 }
 
-/* The mapping and the object of operand `number` of what was accessed, as join_memory.c has them of
- * a recording. */
+/* The mapping and the object of operand `number` of an access, as join_memory.c finds them for a
+ * recording. */
 static void name_operand(LodeLiveAddresses *self, const LodeSampledCode *code,
 	const LodeResolvedAccess *resolved, uint8_t number, LodeLiveSample *sample)
 {

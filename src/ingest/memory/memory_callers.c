@@ -45,7 +45,7 @@ static uint32_t add_call(LodeMemoryCallers *self, uint32_t outer, const LodeAcce
 	return slot->id;
 }
 
-/* The function first, then what is inlined into it, the innermost last. */
+/* The function first, then the functions inlined into it, the innermost last. */
 static uint32_t add_calls(LodeMemoryCallers *self, uint32_t outer, const LodePlace *code)
 {
 	const LodeCodeName *name = lode_code_names_at(

@@ -265,8 +265,8 @@ void lode_memory_loads_free(LodeMemoryLoads *self)
 	g_free(self);
 }
 
-/* A file's own mapping knows its image; what is of no file (.bss) is of the image that
- * was there last when it was mapped. */
+/* A file's own mapping knows its image; memory of no file (.bss) is of the last image there when it
+ * was mapped. */
 bool lode_memory_loads_find(LodeMemoryLoads *self, uint32_t mapping, uint64_t address,
 	uint32_t *out_image, uint64_t *out_image_address)
 {

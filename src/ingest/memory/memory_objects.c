@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers are cached by what is asked, as (image, address, operand), since millions of samples ask
- * of some thousand operands; equal answers get one number, and equal types of several images one
- * row.
+ * Answers are cached by (image, address, operand), since millions of samples are of some thousand
+ * operands; equal answers get one number, and equal types of several images one row.
  */
 #include "ingest/memory/memory_objects.h"
 

@@ -148,7 +148,7 @@ static uint32_t find_mapping(
 	return range != NULL ? range->file : LODE_NONE;
 }
 
-/* One for each process, which grows by what is found of it. */
+/* One for each process, which grows as more of it is found. */
 static uint32_t lost_stack(LodeMemoryReading *self, uint32_t pid, const LodeMappedRange *place)
 {
 	GHashTable *lost_stacks = selected(self)->lost_stacks;

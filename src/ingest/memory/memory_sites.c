@@ -9,8 +9,8 @@
  *   roles                       passes-size        program            program               program
  *   site                                           malloc@list.h:7
  *
- * Which functions pass a size on is found from the allocator outward: of those that call what was
- * skipped so far, each is asked whether most of its allocations have a size that its callers gave.
+ * Which functions pass a size on is found from the allocator outward: each caller of a function
+ * skipped so far is tested: whether most of its allocations have a size that its callers gave.
  *
  * An allocation becomes a row only when a sample fell into it.
  */
@@ -59,8 +59,8 @@ typedef struct {
 	size_t n, at;
 	uint64_t n_allocations;
 	uint32_t log;
-	LodeArgumentMask
-		masks[N_MASKS]; /* where what was skipped may take its size; all 0: nowhere */
+	LodeArgumentMask masks[N_MASKS]; /* the registers in which the skipped function may take its
+	                                    size; all 0: none */
 } Way;
 
 /* The calls by a function of skipped functions. */
@@ -86,8 +86,8 @@ struct LodeMemorySites {
 	uint64_t n_left_out; /* stacks */
 	unsigned n_searches;
 	GHashTable *allocation_ids; /* LodeLoggedAllocation → index + 1 */
-	GArray **by_thread; /* of each log, once asked for: uint32_t, its allocations by thread and
-	                       begin */
+	GArray **by_thread; /* of each log, made at the first use: uint32_t, its allocations by
+	                       thread and begin */
 };
 
 static const char *const kind_names[LODE_N_ALLOCATION_KINDS] = {
@@ -338,7 +338,7 @@ static LodeArgumentMask find_size(
 }
 
 /* Where an allocator of the list takes its size, if its code does not tell. Methods have other
- * arguments, and what containers allocate is a number of things. */
+ * arguments, and containers take a number of elements. */
 static void guess_masks(const char *function, LodeArgumentMask *out_masks)
 {
 	static const struct {
@@ -357,8 +357,8 @@ static void guess_masks(const char *function, LodeArgumentMask *out_masks)
 		}
 }
 
-/* Outward over all that is skipped as things are. False: nothing is left, or what was skipped last
- * is not given a size. */
+/* Goes outward over all functions that are skipped so far. False: none is left, or the last skipped
+ * function is not given a size. */
 static bool advance(LodeMemorySites *self, Way *way)
 {
 	for (; way->at < way->n; way->at++) {
@@ -734,7 +734,7 @@ void lode_memory_sites_free(LodeMemorySites *self)
 
 /* --- allocations that samples fell into --- */
 
-/* LODE_NONE: of what was left out. */
+/* LODE_NONE: of a call left out. */
 static LodeAllocatingCall find_call(
 	LodeMemorySites *self, guint index, const LodeLoggedAllocation *logged)
 {

@@ -127,7 +127,7 @@ void lode_object_layers_find(
 	/* looked up only now: objects that are added move the others */
 	const LodeOperandObject *operand = object_at(self, layers->operand_object);
 	const LodeOperandObject *found = object_at(self, layers->place_object);
-	/* of two arrays on the stack an index may belong to either: the address tells */
+	/* an index may belong to either of two arrays on the stack: the address decides */
 	if (operand != NULL && operand->variable != NULL && place->frame.has_frame &&
 		found != NULL && found->variable != NULL &&
 		strcmp(found->variable, operand->variable) != 0)

@@ -26,12 +26,12 @@ typedef struct {
 	double *periods;   /* likewise: of a sample that does not say its own; 0: it does */
 	size_t n_events;
 	LodeSampledCounts counts;
-	uint64_t n_samples; /* also those that were not asked for */
+	uint64_t n_samples; /* also those that were not chosen */
 	bool has_data;      /* samples have registers or data addresses */
 	bool knows_times, has_times;
 	uint64_t kernel_text;          /* where the kernel's code began; 0: unknown */
 	uint64_t sequence;             /* stands for the time where none is recorded */
-	LodeSampledPrograms *programs; /* NULL: all are asked for */
+	LodeSampledPrograms *programs; /* NULL: all are wanted */
 } Input;
 
 /* Where samples of a process at an address were found to belong, and in which time that holds. */
@@ -58,7 +58,7 @@ typedef struct {
 	char *examples[LODE_PLACE_N_OUTCOMES];
 	double n_lost, n_lost_samples, n_throttled;
 	double *n_samples;   /* of each column */
-	uint64_t n_left_out; /* samples of programs that were not asked for */
+	uint64_t n_left_out; /* samples of programs that were not chosen */
 	bool has_branches;
 	uint64_t n_records;
 	GPtrArray *kernel_functions; /* const char *, of the sample at hand */
@@ -457,7 +457,7 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 	if (record->kind != LODE_PERF_SAMPLE)
 		return;
 	input->n_samples++;
-	/* Counters also go on at samples that were not asked for. */
+	/* Counters also go on at samples that were not chosen. */
 	const GArray *counts = record->sample.n_read_values > 0
 	                               ? lode_sampled_counts_take(&input->counts, input->data,
 						 &events[record->event], record)

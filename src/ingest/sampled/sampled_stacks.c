@@ -10,7 +10,7 @@
 struct LodeSampledStacks {
 	LodePlaces *places;   /* borrowed */
 	LodeThreads *threads; /* likewise */
-	LodeCallTree tree;    /* of callers, and of what was sampled */
+	LodeCallTree tree;    /* of callers, and of sampled code */
 	GArray *samples;      /* LodeStackSample: a stack is a call of the tree */
 	GArray *chain;        /* LodePlace, of the sample at hand */
 	LodeNameTable kernel_functions, events;
@@ -176,7 +176,7 @@ static uint32_t add_stack(Naming *self, uint32_t frame, uint32_t outer)
 	return slot->id;
 }
 
-/* The function first, then what is inlined into it, the innermost last. */
+/* The function first, then the functions inlined into it, the innermost last. */
 static uint32_t add_code(Naming *self, const LodePlace *code, uint32_t outer)
 {
 	const LodeCodeName *name = lode_code_names_at(

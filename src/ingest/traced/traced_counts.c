@@ -287,7 +287,7 @@ bool lode_traced_counts_add(LodeTracedCounts *self, const LodeTraceFrame *frame,
 		g_clear_pointer(&self->dictionary, lode_block_dictionary_unref);
 		self->dictionary = lode_block_dictionary_ref(frame->dictionary);
 	}
-	/* A block in the middle of which it changes is of what was there before. */
+	/* A block in the middle of which it changes is of the earlier mapping. */
 	self->now = MIN(last, change - 1);
 	g_array_set_size(self->strays, 0);
 	while (self->blocks->len < frame->n_blocks)

@@ -28,7 +28,7 @@ typedef struct {
 	uint64_t interval, seen;
 	uint64_t next;            /* of all that are seen, counted from 0, the next that is kept */
 	GArray *counts;           /* uint64_t, of each row; NULL: rows are a sample */
-	LodeIdCache known;        /* rows by what they are of, where they are counted */
+	LodeIdCache known;        /* rows by their content, where they are counted */
 	GArray *stores;           /* CountedStore; NULL: none yet */
 	LodeIdCache known_stores; /* likewise */
 	uint32_t last_row;        /* that was counted last; UINT32_MAX: it was left out */
@@ -263,7 +263,7 @@ typedef struct {
 	GArray *threads;  /* uint32_t: the reading's number of each; LODE_NONE */
 } Filling;
 
-/* Where it is not told which thread of the system one is, its number makes one up. */
+/* If the system's thread id is unknown, one is made of its number. */
 static uint32_t tid_of(const Filling *self, uint16_t thread)
 {
 	const GArray *threads = self->context->description->threads;

@@ -6,7 +6,7 @@
  *                  └─▶ simulated caches ─▶ misses: a column of their instruction, a sampled access
  *                  └─▶ without caches: every access, sampled
  *
- * Counting comes first, because a miss is given to an instruction by what was counted.
+ * Counting comes first, because a miss is assigned to an instruction by the counts.
  */
 #include "ingest/traced/traced_recording.h"
 
@@ -43,7 +43,7 @@ typedef struct {
 	uint32_t streams[LODE_HIERARCHY_MAX_CACHES]; /* of each cache; LODE_NONE */
 	uint32_t class_streams[LODE_N_MISS_CLASSES]; /* likewise */
 	uint64_t first_time_ns; /* the references of the traces that are finished */
-	bool has_function;      /* that is asked for, one of the traces */
+	bool has_function;      /* that is wanted, one of the traces */
 } Reading;
 
 /* One of them. */
@@ -435,7 +435,7 @@ static Trace *trace_new(Reading *reading, const LodeTraceDescription *descriptio
 	                                                              : NULL;
 }
 
-/* No more frames will come: what they took is given free, but for what is kept of addresses. */
+/* No more frames will come: their memory is freed, except for the kept addresses. */
 static void trace_end(Trace *self)
 {
 	lode_traced_counts_end(self->counts);
@@ -476,7 +476,7 @@ static void take_allocations(const Trace *self, const char *path)
 		lode_allocations_take(reading->options.memory->logs, g_steal_pointer(&log));
 }
 
-/* Gives what is kept of addresses; one trace after the other, after its end. */
+/* Gives the kept addresses; one trace after the other, after its end. */
 static void trace_finish(Trace *self, bool is_one_of_many)
 {
 	Reading *reading = self->reading;
@@ -497,7 +497,7 @@ static void trace_finish(Trace *self, bool is_one_of_many)
 	lode_traced_memory_finish(self->memory, &context, reading->options.memory);
 }
 
-/* An address in 1 of N, of several traces at least, is said where the event is described. */
+/* The description of the event says "1 of N", for several traces at least. */
 static void describe_streams(Reading *self)
 {
 	LodeRecording *recording = self->recording;
