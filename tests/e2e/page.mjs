@@ -257,9 +257,9 @@ await check("the first view asks each of its questions once, and others not its"
 		await other.close();
 		return asked;
 	};
-	expect("no view", await questions("", ".findings .id"), ["profiles?", "findings?places=2"]);
-	expect("findings of a profile", (await questions("#/findings?profile=1", ".findings .id")).sort(), ["findings?profile=1&places=2", "profiles?"]);
-	expect("code", (await questions("#/code", ".virtual-row a")).filter((one) => /findings/.test(one)), []);
+	expect("no view", await questions("", ".findings .id"), ["profiles?", "report?explain=1&places=2"]);
+	expect("findings of a profile", (await questions("#/findings?profile=1", ".findings .id")).sort(), ["profiles?", "report?profile=1&explain=1&places=2"]);
+	expect("code", (await questions("#/code", ".virtual-row a")).filter((one) => /report/.test(one)), []);
 });
 
 await check("findings are those of lode report, and open by mouse and address", async (expect) => {
