@@ -3,6 +3,7 @@
 #include "caches/hierarchy_text.h"
 
 #include "base/error.h"
+#include "base/sort_order.h"
 #include "caches/cache_text.h"
 
 #include <string.h>
@@ -85,16 +86,8 @@ static bool read_line(LodeHierarchy *self, char *line, GError **error)
 	return true;
 }
 
-static gint by_place(gconstpointer a, gconstpointer b)
-{
-	const LodeCache *x = a, *y = b;
-
-	if (x->is_tlb != y->is_tlb)
-		return x->is_tlb ? 1 : -1;
-	if (x->level != y->level)
-		return x->level - y->level;
-	return x->holds - y->holds;
-}
+LODE_ORDER(
+	by_place, LodeCache, LODE_ASCENDING(is_tlb), LODE_ASCENDING(level), LODE_ASCENDING(holds))
 
 /* The kinds of reference that the caches of a level hold together. */
 static unsigned held(const LodeHierarchy *self, bool is_tlb, unsigned level)

@@ -2,6 +2,7 @@
 #include "images/branch_targets.h"
 
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 #include "images/elf_file.h"
 
 #include <Zydis/Zydis.h>
@@ -186,13 +187,7 @@ static void add_distances(Search *search)
 	}
 }
 
-static int compare_sources(const void *a, const void *b)
-{
-	uint64_t x = ((const LodeBranchTarget *)a)->source;
-	uint64_t y = ((const LodeBranchTarget *)b)->source;
-
-	return (x > y) - (x < y);
-}
+LODE_ORDER(compare_sources, LodeBranchTarget, LODE_ASCENDING(source))
 
 static void collect_labels(Search *search)
 {
@@ -247,21 +242,7 @@ void lode_branch_targets_clear(LodeBranchTargets *self)
 	g_clear_pointer(&self->named, g_array_unref);
 }
 
-static int compare_targets(const void *a, const void *b)
-{
-	const LodeBranchTarget *x = a, *y = b;
-
-	if (x->target != y->target)
-		return x->target < y->target ? -1 : 1;
-	return (x->source > y->source) - (x->source < y->source);
-}
-
-static int compare_addresses(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
+LODE_ORDER(compare_targets, LodeBranchTarget, LODE_ASCENDING(target), LODE_ASCENDING(source))
 
 static bool is_jump(const ZydisDecodedInstruction *instruction)
 {
@@ -334,8 +315,8 @@ static void sort_all(LodeBranchTargets *self)
 {
 	sort(self->targets, sizeof(LodeBranchTarget), compare_targets);
 	sort(self->named, sizeof(LodeBranchTarget), compare_targets);
-	sort(self->indirect_jumps, sizeof(uint64_t), compare_addresses);
-	sort(self->memory_jumps, sizeof(uint64_t), compare_addresses);
+	sort(self->indirect_jumps, sizeof(uint64_t), lode_compare_u64);
+	sort(self->memory_jumps, sizeof(uint64_t), lode_compare_u64);
 }
 
 /* Many pointers lead to one function. */

@@ -11,6 +11,7 @@
 #include "images/control_flow.h"
 
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 #include "images/loop_nest.h"
 
 #include <string.h>
@@ -69,13 +70,6 @@ static bool is_inside(const Build *build, uint64_t address)
 	return address - build->start < build->size;
 }
 
-static int compare_addresses(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void collect_starts(Build *build)
 {
 	const LodeSeenFlow *seen = &build->seen;
@@ -92,7 +86,7 @@ static void collect_starts(Build *build)
 	}
 	if (starts->len == 0)
 		return;
-	qsort(starts->data, starts->len, sizeof(uint64_t), compare_addresses);
+	qsort(starts->data, starts->len, sizeof(uint64_t), lode_compare_u64);
 	for (guint i = 0; i < starts->len; i++) {
 		uint64_t address = g_array_index(starts, uint64_t, i);
 
@@ -183,7 +177,7 @@ static void add_skipped_prefixes(Build *build)
 	if (n_found == 0)
 		return;
 	/* The starts stay as they were before; decoding again takes the new ones in. */
-	qsort(build->starts->data, build->starts->len, sizeof(uint64_t), compare_addresses);
+	qsort(build->starts->data, build->starts->len, sizeof(uint64_t), lode_compare_u64);
 	g_array_set_size(flow->instructions, 0);
 	flow->undecoded_bytes = 0;
 	decode_all(build);

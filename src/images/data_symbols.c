@@ -5,6 +5,7 @@
 #include "images/data_symbols.h"
 
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 #include "images/demangled_name.h"
 
 #include <string.h>
@@ -60,23 +61,9 @@ static size_t count_underscores(const char *name)
 }
 
 /* The name that a look-up finds first stands last. */
-static int compare_symbols(const void *a, const void *b)
-{
-	const Symbol *x = a, *y = b;
-	size_t x_underscores, y_underscores;
-
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	if (x->size != y->size)
-		return x->size > y->size ? -1 : 1;
-	x_underscores = count_underscores(x->linked);
-	y_underscores = count_underscores(y->linked);
-	if (x_underscores != y_underscores)
-		return x_underscores > y_underscores ? -1 : 1;
-	if (x->is_local != y->is_local)
-		return x->is_local ? -1 : 1;
-	return strcmp(y->linked, x->linked);
-}
+LODE_ORDER(compare_symbols, Symbol, LODE_ASCENDING(address), LODE_DESCENDING(size),
+	lode_number_order(count_underscores(right->linked), count_underscores(left->linked)),
+	LODE_DESCENDING(is_local), strcmp(right->linked, left->linked))
 
 LodeDataSymbols *lode_data_symbols_new(const LodeElfImage *image, LodeDataSymbolKind kind)
 {

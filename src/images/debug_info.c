@@ -7,6 +7,7 @@
 #include "images/debug_info.h"
 
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
@@ -90,12 +91,7 @@ static void add_unit(LodeDebugInfo *self, Dwarf_CU *unit, Dwarf_Die *die)
 	}
 }
 
-static int compare_ranges(const void *a, const void *b)
-{
-	const LodeUnitRange *x = a, *y = b;
-
-	return (x->low > y->low) - (x->low < y->low);
-}
+LODE_ORDER(compare_ranges, LodeUnitRange, LODE_ASCENDING(low))
 
 static void read_units(LodeDebugInfo *self)
 {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/hex_text.h"
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
@@ -265,14 +266,7 @@ static void read_sections(LodeElfFile *self)
 	}
 }
 
-static int compare_ranges(const void *a, const void *b)
-{
-	const LodeElfRange *x = a, *y = b;
-
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	return (x->size < y->size) - (x->size > y->size);
-}
+LODE_ORDER(compare_ranges, LodeElfRange, LODE_ASCENDING(address), LODE_DESCENDING(size))
 
 static void add_range(LodeElfFile *self, LodeElfRange range)
 {

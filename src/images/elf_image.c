@@ -3,6 +3,7 @@
 #include "images/elf_image.h"
 
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 #include "images/binary_image.h"
 #include "images/data_symbols.h"
 #include "images/debug_file.h"
@@ -53,12 +54,7 @@ static void add_function(Table *table, uint64_t address, uint64_t end, const cha
 		g_array_append_val(table->functions, function);
 }
 
-static int compare_functions(const void *a, const void *b)
-{
-	const LodeBinaryFunction *x = a, *y = b;
-
-	return (x->address > y->address) - (x->address < y->address);
-}
+LODE_ORDER(compare_functions, LodeBinaryFunction, LODE_ASCENDING(address))
 
 static void sort_functions(Table *table)
 {
@@ -67,14 +63,7 @@ static void sort_functions(Table *table)
 			compare_functions);
 }
 
-static int compare_unwind(const void *a, const void *b)
-{
-	const LodeUnwindRange *x = a, *y = b;
-
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	return (x->size < y->size) - (x->size > y->size);
-}
+LODE_ORDER(compare_unwind, LodeUnwindRange, LODE_ASCENDING(address), LODE_DESCENDING(size))
 
 /* Keeps the ranges in code other than PLT entries, each ending where the next one begins. */
 static void clean_unwind(Table *table, GArray *unwind)

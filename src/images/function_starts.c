@@ -12,6 +12,7 @@
 #include "images/function_starts.h"
 
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 #include "images/instruction_decoder.h"
 
 #include <string.h>
@@ -101,17 +102,10 @@ static void sweep(Search *self, const LodeUnnamedCode *part, const uint8_t *code
 	}
 }
 
-static int compare_addresses(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 static void sort(GArray *addresses)
 {
 	if (addresses->len > 1)
-		qsort(addresses->data, addresses->len, sizeof(uint64_t), compare_addresses);
+		qsort(addresses->data, addresses->len, sizeof(uint64_t), lode_compare_u64);
 }
 
 static guint first_from(const GArray *addresses, uint64_t address)

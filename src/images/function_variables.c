@@ -3,6 +3,7 @@
 #include "images/function_variables.h"
 
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 
 #include <dwarf.h>
 #include <string.h>
@@ -313,19 +314,9 @@ static void read_frame_base(Walk *walk, Dwarf_Die *function)
 		walk->frame_base.kind = LODE_PLACE_AT_REGISTER;
 }
 
-static int compare_places(const void *a, const void *b)
-{
-	const LodeVariablePlace *x = a, *y = b;
+LODE_ORDER(compare_places, LodeVariablePlace, LODE_ASCENDING(low))
 
-	return (x->low > y->low) - (x->low < y->low);
-}
-
-static int compare_calls(const void *a, const void *b)
-{
-	const LodeCallType *x = a, *y = b;
-
-	return (x->return_address > y->return_address) - (x->return_address < y->return_address);
-}
+LODE_ORDER(compare_calls, LodeCallType, LODE_ASCENDING(return_address))
 
 LodeFunctionVariables *lode_function_variables_new(LodeTypeTable *types, Dwarf_Die *function)
 {

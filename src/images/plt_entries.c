@@ -10,6 +10,7 @@
 #include "images/symbol_table.h"
 
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 
 #include <string.h>
 
@@ -87,12 +88,7 @@ static void read_relocations(Plt *plt, const LodeElfSection *table)
 	}
 }
 
-static int compare_slots(const void *a, const void *b)
-{
-	const Relocation *x = a, *y = b;
-
-	return (x->slot > y->slot) - (x->slot < y->slot);
-}
+LODE_ORDER(compare_slots, Relocation, LODE_ASCENDING(slot))
 
 static const char *symbol_of_slot(const Plt *plt, uint64_t slot)
 {

@@ -3,6 +3,7 @@
 #include "images/source_lines.h"
 
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 #include "images/binary_image.h"
 #include "images/demangled_name.h"
 
@@ -112,16 +113,8 @@ static void walk_unit(Walk *walk, Dwarf_Die *unit)
 	}
 }
 
-static int compare_ranges(const void *a, const void *b)
-{
-	const InlinedRange *x = a, *y = b;
-
-	if (x->low != y->low)
-		return x->low < y->low ? -1 : 1;
-	if (x->high != y->high)
-		return x->high > y->high ? -1 : 1;
-	return (x->depth > y->depth) - (x->depth < y->depth);
-}
+LODE_ORDER(compare_ranges, InlinedRange, LODE_ASCENDING(low), LODE_DESCENDING(high),
+	LODE_ASCENDING(depth))
 
 static const char *name_of(Dwarf_Die *die, GStringChunk *names)
 {

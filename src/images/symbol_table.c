@@ -2,6 +2,7 @@
 /* Reads .symtab and .dynsym as they stand in the file: some millions of symbols a second. */
 #include "images/symbol_table.h"
 
+#include "base/sort_order.h"
 #include "images/demangled_name.h"
 
 #include <string.h>
@@ -90,37 +91,23 @@ static bool is_function(LodeSymbolRank rank)
 }
 
 /* Which name of a function people know best. */
-static int compare_names(const LodeSymbol *x, const LodeSymbol *y)
+static int compare_names(const LodeSymbol *left, const LodeSymbol *right)
 {
-	size_t x_underscores = count_underscores(x->symbol);
-	size_t y_underscores = count_underscores(y->symbol);
-	size_t x_length = strlen(x->symbol), y_length = strlen(y->symbol);
-
-	if (x_underscores != y_underscores)
-		return x_underscores < y_underscores ? -1 : 1;
-	if (x->rank != y->rank)
-		return x->rank > y->rank ? -1 : 1;
-	if (x_length != y_length)
-		return x_length < y_length ? -1 : 1;
-	return strcmp(x->symbol, y->symbol);
+	return LODE_FIRST_DIFFERENCE(lode_number_order(count_underscores(left->symbol),
+					     count_underscores(right->symbol)),
+		LODE_DESCENDING(rank),
+		lode_number_order(strlen(left->symbol), strlen(right->symbol)),
+		strcmp(left->symbol, right->symbol));
 }
 
 static int compare_symbols(const void *a, const void *b)
 {
-	const LodeSymbol *x = a, *y = b;
+	const LodeSymbol *left = a, *right = b;
+	bool are_functions = is_function(left->rank) && is_function(right->rank);
 
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	if (is_function(x->rank) && is_function(y->rank)) {
-		int order = compare_names(x, y);
-
-		return order != 0 ? order : (x->size < y->size) - (x->size > y->size);
-	}
-	if (x->rank != y->rank)
-		return x->rank > y->rank ? -1 : 1;
-	if (x->size != y->size)
-		return x->size > y->size ? -1 : 1;
-	return g_strcmp0(x->symbol, y->symbol);
+	return LODE_FIRST_DIFFERENCE(LODE_ASCENDING(address),
+		are_functions ? compare_names(left, right) : LODE_DESCENDING(rank),
+		LODE_DESCENDING(size), are_functions ? 0 : g_strcmp0(left->symbol, right->symbol));
 }
 
 void lode_symbol_table_sort(GArray *symbols)

@@ -5,6 +5,8 @@
  */
 #include "images/type_fields.h"
 
+#include "base/sort_order.h"
+
 #include <dwarf.h>
 #include <string.h>
 
@@ -359,15 +361,7 @@ static void walk_structure(Walk *walk, Dwarf_Die *die, const Nest *nest)
 	} while (dwarf_siblingof(&child, &child) == 0);
 }
 
-static int compare_fields(const void *a, const void *b, void *base)
-{
-	const LodeTypeField *x = a, *y = b;
-
-	(void)base;
-	if (x->offset != y->offset)
-		return x->offset < y->offset ? -1 : 1;
-	return (x->bit_offset > y->bit_offset) - (x->bit_offset < y->bit_offset);
-}
+LODE_ORDER(compare_fields, LodeTypeField, LODE_ASCENDING(offset), LODE_ASCENDING(bit_offset))
 
 GArray *lode_type_fields_read(LodeTypeTable *types, Dwarf_Die *die, GStringChunk *names)
 {
@@ -376,6 +370,6 @@ GArray *lode_type_fields_read(LodeTypeTable *types, Dwarf_Die *die, GStringChunk
 	walk.fields = g_array_new(FALSE, FALSE, sizeof(LodeTypeField));
 	walk_structure(&walk, die, &(Nest){.path = ""});
 	/* a stable sort: what a union holds stays as declared */
-	g_array_sort_with_data(walk.fields, compare_fields, NULL);
+	g_array_sort(walk.fields, compare_fields);
 	return walk.fields;
 }

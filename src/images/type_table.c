@@ -3,6 +3,7 @@
 #include "images/type_table.h"
 
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 #include "images/type_fields.h"
 
 #include <dwarf.h>
@@ -418,12 +419,7 @@ static void keep_local(void *data, const char *name, Dwarf_Die *die)
 	keep_variable(data, LODE_VARIABLES_OF_FUNCTIONS, die);
 }
 
-static int compare_variables(const void *a, const void *b)
-{
-	const LodeUnitVariable *x = a, *y = b;
-
-	return (x->address > y->address) - (x->address < y->address);
-}
+LODE_ORDER(compare_variables, LodeUnitVariable, LODE_ASCENDING(address))
 
 static void sort_variables(LodeTypeTable *self)
 {

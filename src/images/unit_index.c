@@ -3,6 +3,7 @@
 #include "images/unit_index.h"
 
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 
 #include <dwarf.h>
 #include <string.h>
@@ -214,22 +215,10 @@ static void walk_children(Walk *walk, Dwarf_Die *parent, const char *scope, int 
 	} while (dwarf_siblingof(&die, &die) == 0);
 }
 
-static int compare_functions(const void *a, const void *b)
-{
-	const LodeUnitFunction *x = a, *y = b;
+/* The longer first, so that the last one that begins before an address is the inner one. */
+LODE_ORDER(compare_functions, LodeUnitFunction, LODE_ASCENDING(low), LODE_DESCENDING(high))
 
-	if (x->low != y->low)
-		return x->low < y->low ? -1 : 1;
-	/* the longer first, so that the last one that begins before an address is the inner one */
-	return (x->high < y->high) - (x->high > y->high);
-}
-
-static int compare_variables(const void *a, const void *b)
-{
-	const LodeUnitVariable *x = a, *y = b;
-
-	return (x->address > y->address) - (x->address < y->address);
-}
+LODE_ORDER(compare_variables, LodeUnitVariable, LODE_ASCENDING(address))
 
 static bool is_cplusplus(Dwarf_Die *unit)
 {

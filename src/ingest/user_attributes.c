@@ -7,6 +7,7 @@
 #include "ingest/user_attributes.h"
 
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -155,14 +156,7 @@ static void apply_lines(Applying *self)
 	}
 }
 
-static int compare_pairs(const void *a, const void *b)
-{
-	const Pair *left = a, *right = b;
-
-	if (left->instruction != right->instruction)
-		return left->instruction < right->instruction ? -1 : 1;
-	return (left->attribute > right->attribute) - (left->attribute < right->attribute);
-}
+LODE_ORDER(compare_pairs, Pair, LODE_ASCENDING(instruction), LODE_ASCENDING(attribute))
 
 /* The instruction's old set with the attributes of `n` pairs. */
 static void extend_set(Applying *self, const Pair *pairs, guint n)

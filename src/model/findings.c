@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/findings.h"
 
+#include "base/sort_order.h"
 #include "model/profile.h"
 
 #include <string.h>
@@ -140,13 +141,8 @@ static int spoken_rank(const char *name)
 	return rank;
 }
 
-static int compare_spoken(const void *a, const void *b)
-{
-	const char *left = *(const char *const *)a, *right = *(const char *const *)b;
-	int difference = spoken_rank(left) - spoken_rank(right);
-
-	return difference != 0 ? difference : strcmp(left, right);
-}
+LODE_ORDER_OF_POINTERS(
+	compare_spoken, char, spoken_rank(left) - spoken_rank(right), strcmp(left, right))
 
 /* Whether the mnemonic says the kind too: "idiv", "call", "jnz". Only of x86. */
 static bool says(const char *mnemonic, const char *kind)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/mining_run.h"
 
+#include "base/sort_order.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -120,13 +122,8 @@ static int display_rank(const char *attribute)
 	return rank;
 }
 
-static int compare_display(const void *a, const void *b)
-{
-	const char *left = *(const char *const *)a, *right = *(const char *const *)b;
-	int difference = display_rank(left) - display_rank(right);
-
-	return difference != 0 ? difference : strcmp(left, right);
-}
+LODE_ORDER_OF_POINTERS(
+	compare_display, char, display_rank(left) - display_rank(right), strcmp(left, right))
 
 static void append_element(GString *text, GPtrArray *names)
 {

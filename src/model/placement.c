@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/placement.h"
 
+#include "base/sort_order.h"
+
 static void clear_range(void *data)
 {
 	LodePlacedRange *range = data;
@@ -62,14 +64,7 @@ typedef struct {
 	bool is_start;
 } Border;
 
-static int compare_borders(const void *a, const void *b)
-{
-	const Border *first = a, *second = b;
-
-	if (first->address != second->address)
-		return first->address < second->address ? -1 : 1;
-	return (first->range > second->range) - (first->range < second->range);
-}
+LODE_ORDER(compare_borders, Border, LODE_ASCENDING(address), LODE_ASCENDING(range))
 
 static int compare_numbers(const void *a, const void *b, void *unused G_GNUC_UNUSED)
 {

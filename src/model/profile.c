@@ -6,6 +6,7 @@
 #include "model/profile.h"
 
 #include "base/hash.h"
+#include "base/sort_order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -140,13 +141,6 @@ uint32_t lode_profile_attribute(LodeProfile *self, const char *name)
 	return self->attributes->len - 1;
 }
 
-static int compare_words(const void *a, const void *b)
-{
-	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-
-	return (left > right) - (left < right);
-}
-
 uint32_t lode_profile_attribute_set(LodeProfile *self, const uint32_t *attributes, size_t n)
 {
 	g_autoptr(GArray) key = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), (guint)n);
@@ -154,7 +148,7 @@ uint32_t lode_profile_attribute_set(LodeProfile *self, const uint32_t *attribute
 
 	g_array_append_vals(key, attributes, (guint)n);
 	if (n > 1)
-		qsort(key->data, n, sizeof(uint32_t), compare_words);
+		qsort(key->data, n, sizeof(uint32_t), lode_compare_u32);
 	guint kept = 0;
 	for (guint i = 0; i < key->len; i++) {
 		uint32_t id = g_array_index(key, uint32_t, i);

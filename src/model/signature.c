@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/signature.h"
 
+#include "base/sort_order.h"
+
 #include <string.h>
 
 static const char *const kind_words[LODE_N_SEQUENCE_KINDS] = {"opcodes", "attributes"};
@@ -85,18 +87,14 @@ int lode_signature_file_compare(const void *a, const void *b)
 {
 	const LodeSignatureFile *left = a, *right = b;
 
-	if (left->share != right->share)
-		return left->share > right->share ? -1 : 1;
-	return strcmp(left->text, right->text);
+	return LODE_FIRST_DIFFERENCE(LODE_DESCENDING(share), strcmp(left->text, right->text));
 }
 
 int lode_signature_sequence_compare(const void *a, const void *b)
 {
 	const LodeSignatureSequence *left = a, *right = b;
 
-	if (left->support != right->support)
-		return left->support > right->support ? -1 : 1;
-	return strcmp(left->text, right->text);
+	return LODE_FIRST_DIFFERENCE(LODE_DESCENDING(support), strcmp(left->text, right->text));
 }
 
 void lode_signature_sort(LodeSignature *self)

@@ -9,6 +9,7 @@
 #include "process/address_space.h"
 
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 #include "sources/live_ranges.h"
 
 #include <stdlib.h>
@@ -163,9 +164,7 @@ static Moment next_moment(LodeAddressSpaces *self, uint64_t time_ns)
 
 static int compare_moments(const Moment *left, const Moment *right)
 {
-	if (left->time_ns != right->time_ns)
-		return left->time_ns < right->time_ns ? -1 : 1;
-	return (left->order > right->order) - (left->order < right->order);
+	return LODE_FIRST_DIFFERENCE(LODE_ASCENDING(time_ns), LODE_ASCENDING(order));
 }
 
 const char *lode_address_spaces_name(LodeAddressSpaces *self, const char *path)
@@ -432,10 +431,7 @@ static void cover(LodeAddressSpaces *self, uint32_t index)
 	}
 }
 
-static int compare_births(const void *a, const void *b)
-{
-	return compare_moments(&((const Birth *)a)->moment, &((const Birth *)b)->moment);
-}
+LODE_ORDER(compare_births, Birth, compare_moments(&left->moment, &right->moment))
 
 static int compare_mappings(const void *a, const void *b, void *data)
 {

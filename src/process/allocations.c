@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 #include "model/profile.h"
 
 #include <stdlib.h>
@@ -118,16 +119,7 @@ const GPtrArray *lode_allocations_all(const LodeAllocations *self)
 	return self->all;
 }
 
-static int compare_rows(const void *a, const void *b)
-{
-	const Row *left = a, *right = b;
-
-	if (left->owner != right->owner)
-		return left->owner < right->owner ? -1 : 1;
-	if (left->id != right->id)
-		return left->id < right->id ? -1 : 1;
-	return (left->begin_ns > right->begin_ns) - (left->begin_ns < right->begin_ns);
-}
+LODE_ORDER(compare_rows, Row, LODE_ASCENDING(owner), LODE_ASCENDING(id), LODE_ASCENDING(begin_ns))
 
 static void sort(LodeAllocations *self)
 {

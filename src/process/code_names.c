@@ -2,6 +2,7 @@
 #include "process/code_names.h"
 
 #include "base/id_cache.h"
+#include "base/sort_order.h"
 #include "model/profile.h"
 
 #include <stdlib.h>
@@ -53,15 +54,8 @@ uint32_t lode_code_names_add(LodeCodeNames *self, const LodePlace *code)
 	return slot->id;
 }
 
-static int compare_places(const void *a, const void *b)
-{
-	const LodePlace *left = &(*(const Place *const *)a)->name.code;
-	const LodePlace *right = &(*(const Place *const *)b)->name.code;
-
-	if (left->image != right->image)
-		return left->image < right->image ? -1 : 1;
-	return (left->address > right->address) - (left->address < right->address);
-}
+LODE_ORDER_OF_POINTERS(
+	compare_places, Place, LODE_ASCENDING(name.code.image), LODE_ASCENDING(name.code.address))
 
 /* Names the places of one image. */
 static void name_places(LodeCodeNames *self, LodeCodeImage *image, Place **places, guint n)

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/input_file.h"
+#include "base/sort_order.h"
 #include "images/debug_file.h"
 #include "images/elf_file.h"
 #include "images/mapped_file.h"
@@ -229,11 +230,6 @@ static bool set_too_many(const char *path, GError **error)
 	return false;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static bool add_folder(LodeImageFiles *self, const char *path, unsigned depth, GError **error)
 {
 	g_autoptr(GError) why = NULL;
@@ -250,7 +246,7 @@ static bool add_folder(LodeImageFiles *self, const char *path, unsigned depth, G
 	}
 	while ((name = g_dir_read_name(folder)) != NULL)
 		g_ptr_array_add(names, g_strdup(name));
-	g_ptr_array_sort(names, compare_names);
+	g_ptr_array_sort(names, lode_compare_texts);
 	for (guint i = 0; i < names->len; i++) {
 		g_autofree char *inside = g_build_filename(path, names->pdata[i], NULL);
 		struct stat status;

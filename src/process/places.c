@@ -9,6 +9,7 @@
 
 #include "base/hex_text.h"
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 #include "images/elf_file.h"
 #include "images/mapped_file.h"
 
@@ -317,13 +318,6 @@ static void note_dump_time(LodePlaces *self, uint32_t pid, uint64_t time)
 	g_array_append_val(times, time);
 }
 
-static int compare_times(const void *a, const void *b)
-{
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return (left > right) - (left < right);
-}
-
 static void sort_dump_times(GHashTable *dump_times)
 {
 	GHashTableIter iterator;
@@ -331,7 +325,7 @@ static void sort_dump_times(GHashTable *dump_times)
 
 	g_hash_table_iter_init(&iterator, dump_times);
 	while (g_hash_table_iter_next(&iterator, NULL, &times))
-		g_array_sort(times, compare_times);
+		g_array_sort(times, lode_compare_u64);
 }
 
 /* A program that is executed discards the code of the last one. */

@@ -2,6 +2,7 @@
 #include "process/thread_stacks.h"
 
 #include "base/hash.h"
+#include "base/sort_order.h"
 #include "model/profile.h"
 
 /* The kernel reports a thread's end a moment after its stack is free for a new one. */
@@ -59,16 +60,8 @@ void lode_thread_stacks_note(LodeThreadStacks *self, uint32_t mapping, uint32_t 
 	visit->last_ns = MAX(visit->last_ns, time_ns);
 }
 
-static int compare_visits(const void *a, const void *b)
-{
-	const Visit *left = a, *right = b;
-
-	if (left->mapping != right->mapping)
-		return left->mapping < right->mapping ? -1 : 1;
-	if (left->first_ns != right->first_ns)
-		return left->first_ns < right->first_ns ? -1 : 1;
-	return (left->thread > right->thread) - (left->thread < right->thread);
-}
+LODE_ORDER(compare_visits, Visit, LODE_ASCENDING(mapping), LODE_ASCENDING(first_ns),
+	LODE_ASCENDING(thread))
 
 /* Whether two threads were in a mapping at the same time; `left` began first. A thread that has not
  * ended goes on to use its own stack. */

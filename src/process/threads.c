@@ -7,6 +7,7 @@
 #include "process/threads.h"
 
 #include "base/hash.h"
+#include "base/sort_order.h"
 #include "model/profile.h"
 
 #include <stdlib.h>
@@ -67,14 +68,7 @@ void lode_threads_note(LodeThreads *self, const LodePerfRecord *record, uint64_t
 		g_array_append_val(self->events, event);
 }
 
-static int compare_events(const void *a, const void *b)
-{
-	const Event *left = a, *right = b;
-
-	if (left->time_ns != right->time_ns)
-		return left->time_ns < right->time_ns ? -1 : 1;
-	return (left->order > right->order) - (left->order < right->order);
-}
+LODE_ORDER(compare_events, Event, LODE_ASCENDING(time_ns), LODE_ASCENDING(order))
 
 static void *key_of(uint32_t pid, uint32_t tid)
 {
@@ -205,21 +199,10 @@ uint32_t lode_threads_find(LodeThreads *self, uint32_t pid, uint32_t tid, uint64
 	return found;
 }
 
-static int compare_threads(const void *a, const void *b, void *data)
-{
-	const LodeThread *threads = data;
-	const LodeThread *left = &threads[*(const uint32_t *)a];
-	const LodeThread *right = &threads[*(const uint32_t *)b];
-	bool is_left_first = left->tid == left->pid, is_right_first = right->tid == right->pid;
-
-	if (left->pid != right->pid)
-		return left->pid < right->pid ? -1 : 1;
-	if (is_left_first != is_right_first)
-		return is_left_first ? -1 : 1;
-	if (left->begin_ns != right->begin_ns)
-		return left->begin_ns < right->begin_ns ? -1 : 1;
-	return (left->tid > right->tid) - (left->tid < right->tid);
-}
+/* The first thread of a process before its others. */
+LODE_ORDER_OF_INDICES(compare_threads, LodeThread, LODE_ASCENDING(pid),
+	lode_number_order(right->tid == right->pid, left->tid == left->pid),
+	LODE_ASCENDING(begin_ns), LODE_ASCENDING(tid))
 
 void lode_threads_number(LodeThreads *self)
 {

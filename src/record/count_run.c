@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/quiet_thread.h"
+#include "base/sort_order.h"
 #include "caches/counted_caches.h"
 #include "caches/machine_caches.h"
 #include "record/child.h"
@@ -147,11 +148,6 @@ static bool run_watched(const LodeCountRunOptions *options, const LodeChildOptio
 
 /* ---- the files ---- */
 
-static int compare_texts(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Whether it is a counts file in which something was executed. */
 static bool is_counts(const char *path)
 {
@@ -178,7 +174,7 @@ static bool collect_files(LodeCountRun *self, const char *directory, GError **er
 		if (g_str_has_prefix(name, FILE_PREFIX) && is_counts(path))
 			g_ptr_array_add(self->files, g_steal_pointer(&path));
 	}
-	g_ptr_array_sort(self->files, compare_texts);
+	g_ptr_array_sort(self->files, lode_compare_texts);
 	return true;
 }
 

@@ -2,6 +2,7 @@
 #include "record/jit_runtime.h"
 
 #include "base/own_library.h"
+#include "base/sort_order.h"
 #include "record/preloaded_library.h"
 
 #include <fcntl.h>
@@ -342,11 +343,6 @@ static void write_held(LodeJitRuntime *self)
 	g_hash_table_remove_all(self->held);
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Whether it is a log of V8's own, which was not requested. */
 static bool is_log(const char *name)
 {
@@ -402,5 +398,5 @@ void lode_jit_runtime_collect(LodeJitRuntime *self, GPtrArray *out_files)
 	collect_in_place(self, out_files);
 	if (strcmp(self->directory, self->start_directory) != 0)
 		collect_left(self, out_files);
-	g_ptr_array_sort(out_files, compare_texts);
+	g_ptr_array_sort(out_files, lode_compare_texts);
 }

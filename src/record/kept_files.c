@@ -2,6 +2,7 @@
 #include "record/kept_files.h"
 
 #include "base/error.h"
+#include "base/sort_order.h"
 #include "base/write_at.h"
 #include "images/vdso_image.h"
 #include "sources/perf_data_format.h"
@@ -45,25 +46,9 @@ static guint hash_file(const void *file)
 	return g_str_hash(mapped->path) ^ (guint)mapped->inode ^ (guint)mapped->generation;
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int compare_files(const void *a, const void *b)
-{
-	const LodeMappedFile *first = &((const LodeKeptFile *)a)->mapped;
-	const LodeMappedFile *second = &((const LodeKeptFile *)b)->mapped;
-	int order = strcmp(first->path, second->path);
-
-	if (order == 0)
-		order = compare_numbers(first->device_major, second->device_major);
-	if (order == 0)
-		order = compare_numbers(first->device_minor, second->device_minor);
-	if (order == 0)
-		order = compare_numbers(first->inode, second->inode);
-	return order != 0 ? order : compare_numbers(first->generation, second->generation);
-}
+LODE_ORDER(compare_files, LodeKeptFile, strcmp(left->mapped.path, right->mapped.path),
+	LODE_ASCENDING(mapped.device_major), LODE_ASCENDING(mapped.device_minor),
+	LODE_ASCENDING(mapped.inode), LODE_ASCENDING(mapped.generation))
 
 static gboolean are_same(const void *a, const void *b)
 {
@@ -235,10 +220,7 @@ void lode_kept_files_add(LodeKeptFiles *self, const LodeMappedFile *mapped)
 		find(self, file, mapped);
 }
 
-static int compare_pointers(const void *a, const void *b)
-{
-	return compare_files(*(const LodeKeptFile *const *)a, *(const LodeKeptFile *const *)b);
-}
+LODE_ORDER_OF_POINTERS(compare_pointers, LodeKeptFile, compare_files(left, right))
 
 const GPtrArray *lode_kept_files_list(LodeKeptFiles *self)
 {

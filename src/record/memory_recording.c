@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/own_library.h"
+#include "base/sort_order.h"
 #include "record/jit_runtime.h"
 #include "record/page_survey.h"
 #include "record/perf_program.h"
@@ -200,11 +201,6 @@ static bool is_begun(const char *path)
 	return n > 0 && lode_allocation_log_is_format(start, (size_t)n);
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void collect_logs(Session *self)
 {
 	g_autoptr(GDir) listing = g_dir_open(self->directory, 0, NULL);
@@ -221,7 +217,7 @@ static void collect_logs(Session *self)
 			lode_notes_add(
 				&self->options->notes, "%s: not an allocation log; ignored", path);
 	}
-	g_ptr_array_sort(logs, compare_texts);
+	g_ptr_array_sort(logs, lode_compare_texts);
 	for (guint i = 0; i < logs->len; i++)
 		trim(logs->pdata[i]);
 	if (self->is_preloaded && logs->len == 0)

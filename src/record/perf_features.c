@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/perf_features.h"
 
+#include "base/sort_order.h"
 #include "record/perf_event_choice.h"
 
 #include <linux/perf_event.h>
@@ -205,13 +206,6 @@ static bool add_node(GByteArray *section, uint32_t node)
 	return true;
 }
 
-static int compare_nodes(const void *a, const void *b)
-{
-	uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
-
-	return (first > second) - (first < second);
-}
-
 static GByteArray *perf_machine_numa(void)
 {
 	GByteArray *section = g_byte_array_new(), *nodes = g_byte_array_new();
@@ -225,7 +219,7 @@ static GByteArray *perf_machine_numa(void)
 			uint32_t number = (uint32_t)strtoul(name + 4, NULL, 10);
 			g_array_append_val(numbers, number);
 		}
-	g_array_sort(numbers, compare_nodes);
+	g_array_sort(numbers, lode_compare_u32);
 	for (guint i = 0; i < numbers->len; i++)
 		n += add_node(nodes, g_array_index(numbers, uint32_t, i));
 	if (n > 0) {

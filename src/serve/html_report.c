@@ -12,7 +12,7 @@
 #include "analyses/memory/pivot.h"
 #include "analyses/memory/sample_filter.h"
 #include "base/error.h"
-#include "base/number_order.h"
+#include "base/sort_order.h"
 #include "serve/page_asset.h"
 #include "serve/query.h"
 #include "views/memory_names.h"

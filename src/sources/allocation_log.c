@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/input_file.h"
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 #include "sources/allocation_log_reader.h"
 
 /* --- which block held an address --- */
@@ -88,14 +89,7 @@ static size_t allocation_index_add(LodeAllocationIndex *self, const IndexedRange
 	return n * sizeof(Entry);
 }
 
-static int compare(const void *a, const void *b)
-{
-	const Entry *x = a, *y = b;
-
-	if (x->block != y->block)
-		return x->block < y->block ? -1 : 1;
-	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
-}
+LODE_ORDER(compare, Entry, LODE_ASCENDING(block), LODE_ASCENDING(begin_ns))
 
 /* After the last was added. */
 static void allocation_index_sort(LodeAllocationIndex *self)
@@ -159,12 +153,7 @@ typedef struct {
 	GArray *maps;           /* LodeLoggedAllocation, appended to the blocks at the end */
 } Replay;
 
-static int compare_events(const void *a, const void *b)
-{
-	const LodeLogEvent *x = a, *y = b;
-
-	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
-}
+LODE_ORDER(compare_events, LodeLogEvent, LODE_ASCENDING(time_ns))
 
 static const LodeLogEvent *event_at(const Replay *self, guint index)
 {
@@ -415,12 +404,7 @@ static LodeAllocationLog *log_new(void)
 	return self;
 }
 
-static int compare_threads(const void *a, const void *b)
-{
-	const LodeLoggedThread *x = a, *y = b;
-
-	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
-}
+LODE_ORDER(compare_threads, LodeLoggedThread, LODE_ASCENDING(begin_ns))
 
 static bool read_open(LodeAllocationLog *self, int descriptor, uint64_t size,
 	uint64_t first_time_ns, GError **error)

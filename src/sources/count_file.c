@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/id_cache.h"
 #include "base/input_file.h"
+#include "base/sort_order.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -478,36 +479,12 @@ static bool read_counts(Reading *self, GError **error)
 	return true;
 }
 
-static int compare_exits(const void *a, const void *b)
-{
-	const LodeCountExit *left = a, *right = b;
+LODE_ORDER(compare_exits, LodeCountExit, LODE_ASCENDING(source), LODE_ASCENDING(target))
 
-	if (left->source != right->source)
-		return left->source < right->source ? -1 : 1;
-	return (left->target > right->target) - (left->target < right->target);
-}
+LODE_ORDER(compare_interruptions, LodeCountInterruption, LODE_ASCENDING(source),
+	LODE_ASCENDING(handler), LODE_ASCENDING(target), LODE_ASCENDING(is_fault))
 
-static int compare_interruptions(const void *a, const void *b)
-{
-	const LodeCountInterruption *left = a, *right = b;
-
-	if (left->source != right->source)
-		return left->source < right->source ? -1 : 1;
-	if (left->handler != right->handler)
-		return left->handler < right->handler ? -1 : 1;
-	if (left->target != right->target)
-		return left->target < right->target ? -1 : 1;
-	return left->is_fault - right->is_fault;
-}
-
-static int compare_faults(const void *a, const void *b)
-{
-	const LodeCountFault *left = a, *right = b;
-
-	if (left->source != right->source)
-		return left->source < right->source ? -1 : 1;
-	return (left->handler > right->handler) - (left->handler < right->handler);
-}
+LODE_ORDER(compare_faults, LodeCountFault, LODE_ASCENDING(source), LODE_ASCENDING(handler))
 
 static LodeCountFile *count_file_new(void)
 {

@@ -5,6 +5,8 @@
  */
 #include "sources/flow_file_graph.h"
 
+#include "base/sort_order.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -119,27 +121,11 @@ static void resolve_names(LodeFlowFileGraph *self, LodeFlowFault *fault)
 	}
 }
 
-static int compare_edges(const void *a, const void *b)
-{
-	const LodeFlowFileEdge *left = a, *right = b;
+LODE_ORDER(compare_edges, LodeFlowFileEdge, LODE_ASCENDING(source), LODE_ASCENDING(target),
+	LODE_ASCENDING(line))
 
-	if (left->source != right->source)
-		return left->source < right->source ? -1 : 1;
-	if (left->target != right->target)
-		return left->target < right->target ? -1 : 1;
-	return (left->line > right->line) - (left->line < right->line);
-}
-
-static int compare_values(const void *a, const void *b)
-{
-	const LodeFlowFileValue *left = a, *right = b;
-
-	if (left->vertex != right->vertex)
-		return left->vertex < right->vertex ? -1 : 1;
-	if (left->event != right->event)
-		return left->event < right->event ? -1 : 1;
-	return (left->line > right->line) - (left->line < right->line);
-}
+LODE_ORDER(compare_values, LodeFlowFileValue, LODE_ASCENDING(vertex), LODE_ASCENDING(event),
+	LODE_ASCENDING(line))
 
 /* Most files are written in order, and then there is nothing to sort. */
 static void sort_rows(GArray *rows, GCompareFunc compare)

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/number_format.h"
+#include "base/sort_order.h"
 #include "model/causes.h"
 #include "model/event_grade.h"
 
@@ -208,11 +209,6 @@ static void append_vertex(Writer *self, uint32_t index)
 	g_string_append_c(self->line, ' ');
 }
 
-static int compare_words(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* An event is an attribute of an instruction by how often it happens there. */
 static void add_event_attributes(Writer *self, uint32_t event, uint32_t index)
 {
@@ -243,7 +239,7 @@ static void append_attributes(Writer *self, uint32_t index)
 	}
 	for (guint i = 0; i < self->profile->events->len; i++)
 		add_event_attributes(self, i, index);
-	g_ptr_array_sort(self->words, compare_words);
+	g_ptr_array_sort(self->words, lode_compare_texts);
 	for (guint i = 0; i < self->words->len; i++) {
 		const char *word = word_at(self->words, i);
 		if (last == NULL || strcmp(last, word) != 0)
@@ -273,14 +269,7 @@ static bool is_within(const LodeFunction *function, uint32_t instruction)
 	       instruction - function->first_instruction < function->n_instructions;
 }
 
-static int compare_edges(const void *a, const void *b)
-{
-	const LodeEdge *left = a, *right = b;
-
-	if (left->source != right->source)
-		return left->source < right->source ? -1 : 1;
-	return (left->target > right->target) - (left->target < right->target);
-}
+LODE_ORDER(compare_edges, LodeEdge, LODE_ASCENDING(source), LODE_ASCENDING(target))
 
 /* The edges of a function's own graph; `first` goes on over the profile's edges. */
 static void collect_edges(Writer *self, const LodeFunction *function, guint *first)

@@ -8,6 +8,7 @@
 #include "base/byte_cursor.h"
 #include "base/error.h"
 #include "base/input_file.h"
+#include "base/sort_order.h"
 #include "sources/live_ranges.h"
 
 #include <inttypes.h>
@@ -431,23 +432,9 @@ typedef struct {
 	GArray *origins;   /* uint64_t × units: where each was put last */
 } Placer;
 
-static int compare_events(const void *a, const void *b, void *data)
-{
-	const JitEvent *x = a, *y = b;
+LODE_ORDER(compare_events, JitEvent, LODE_ASCENDING(time_ns))
 
-	(void)data;
-	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
-}
-
-static int compare_placements(const void *a, const void *b, void *data)
-{
-	const LodeJitPlacement *x = a, *y = b;
-
-	(void)data;
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
-}
+LODE_ORDER(compare_placements, LodeJitPlacement, LODE_ASCENDING(address), LODE_ASCENDING(start_ns))
 
 static void add_placements(Placer *self, uint64_t end_ns)
 {
@@ -554,12 +541,12 @@ static void place(LodeJitdump *self, GArray *events)
 
 	g_array_set_size(origins, self->units->len);
 	/* Both sorts are stable: where times are equal, the order of the file is that of time. */
-	g_array_sort_with_data(events, compare_events, NULL);
+	g_array_sort(events, compare_events);
 	for (guint i = 0; i < events->len; i++)
 		place_event(&placer, &g_array_index(events, JitEvent, i));
 	lode_live_ranges_list(live, ended);
 	add_placements(&placer, UINT64_MAX);
-	g_array_sort_with_data(self->placements, compare_placements, NULL);
+	g_array_sort(self->placements, compare_placements);
 	g_array_set_size(self->reaches, self->placements->len);
 	find_reaches(self, 0, self->placements->len);
 }

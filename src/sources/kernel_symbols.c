@@ -2,6 +2,7 @@
 #include "sources/kernel_symbols.h"
 
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,14 +60,7 @@ static void add_line(LodeKernelSymbols *self, const char *line)
 	g_array_append_val(self->symbols, symbol);
 }
 
-static int compare(const void *a, const void *b)
-{
-	const Symbol *left = a, *right = b;
-
-	if (left->address != right->address)
-		return left->address < right->address ? -1 : 1;
-	return strcmp(left->name, right->name);
-}
+LODE_ORDER(compare, Symbol, LODE_ASCENDING(address), strcmp(left->name, right->name))
 
 static void sort(LodeKernelSymbols *self)
 {

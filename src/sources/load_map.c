@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 #include "sources/load_map_segments.h"
 #include "sources/text_lines.h"
 
@@ -290,18 +291,7 @@ static bool read_line(Reader *self, const char *line, GError **error)
 		"expected a line of /proc/PID/maps or of the log of 'valgrind -v -v -v'");
 }
 
-static int compare_entries(const void *a, const void *b)
-{
-	const LodeLoadMapEntry *left = a, *right = b;
-
-	return (left->start > right->start) - (left->start < right->start);
-}
-
-static int compare_starts(const void *a, const void *b, void *user_data)
-{
-	(void)user_data;
-	return compare_entries(a, b);
-}
+LODE_ORDER(compare_entries, LodeLoadMapEntry, LODE_ASCENDING(start))
 
 static bool is_free(GTree *tree, const LodeLoadMapEntry *entry)
 {
@@ -317,7 +307,7 @@ static bool is_free(GTree *tree, const LodeLoadMapEntry *entry)
 /* Lays what was found over what the map had, the last first. */
 static void merge(LodeLoadMap *self, GArray *found)
 {
-	g_autoptr(GTree) tree = g_tree_new_full(compare_starts, NULL, NULL, NULL);
+	g_autoptr(GTree) tree = g_tree_new(compare_entries);
 	g_autoptr(GArray) all = g_array_copy(self->entries);
 
 	g_array_append_vals(all, found->data, found->len);

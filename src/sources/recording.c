@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sources/recording.h"
 
+#include "base/sort_order.h"
+
 #include <string.h>
 #include <sys/mman.h>
 
@@ -209,11 +211,6 @@ int lode_recorded_jump_compare(const void *a, const void *b)
 {
 	const LodeRecordedJump *left = a, *right = b;
 
-	if (left->object != right->object)
-		return left->object < right->object ? -1 : 1;
-	if (left->source != right->source)
-		return left->source < right->source ? -1 : 1;
-	if (left->target_object != right->target_object)
-		return left->target_object < right->target_object ? -1 : 1;
-	return (left->target > right->target) - (left->target < right->target);
+	return LODE_FIRST_DIFFERENCE(LODE_ASCENDING(object), LODE_ASCENDING(source),
+		LODE_ASCENDING(target_object), LODE_ASCENDING(target));
 }

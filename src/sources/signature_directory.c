@@ -2,16 +2,12 @@
 #include "sources/signature_directory.h"
 
 #include "base/error.h"
+#include "base/sort_order.h"
 #include "sources/signature_file.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
-
-static int compare_texts(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
 
 /* Paths of the signatures of a directory, in the order of their names. */
 static GPtrArray *list_signatures(const char *directory, GError **error)
@@ -30,7 +26,7 @@ static GPtrArray *list_signatures(const char *directory, GError **error)
 		if (g_str_has_suffix(entry->d_name, ".sig"))
 			g_ptr_array_add(paths, g_build_filename(directory, entry->d_name, NULL));
 	closedir(listing);
-	g_ptr_array_sort(paths, compare_texts);
+	g_ptr_array_sort(paths, lode_compare_texts);
 	if (paths->len == 0) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"%s: no signature (*.sig); lode signature makes one", directory);

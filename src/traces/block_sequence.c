@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/sort_order.h"
 #include "traces/block_flow.h"
 
 #include <string.h>
@@ -106,18 +107,8 @@ static uint32_t flow_edges_add(FlowEdges *self, uint32_t from, uint32_t to)
 }
 
 /* By the block that they leave, then the most frequent, then the first to appear. */
-static int compare_edges(gconstpointer a, gconstpointer b, gpointer data)
-{
-	const FlowEdge *edges = data;
-	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-	const FlowEdge *x = &edges[i], *y = &edges[k];
-
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	return i < k ? -1 : i > k;
-}
+LODE_ORDER_OF_INDICES(compare_edges, FlowEdge, LODE_ASCENDING(from), LODE_DESCENDING(count),
+	(left > right) - (left < right))
 
 /* Gives the flow its targets, and the edges their ranks. */
 static void flow_edges_list(FlowEdges *self, LodeBlockFlow *flow)

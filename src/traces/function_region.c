@@ -2,6 +2,7 @@
 #include "traces/function_region.h"
 
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 
 enum {
 	RETURN_BYTES = 8,
@@ -46,12 +47,7 @@ struct LodeFunctionRegion {
 	LodeTraceFrame *open;            /* NULL: none */
 };
 
-static int compare_boundaries(const void *a, const void *b)
-{
-	const Boundary *left = a, *right = b;
-
-	return (left->reference > right->reference) - (left->reference < right->reference);
-}
+LODE_ORDER(compare_boundaries, Boundary, LODE_ASCENDING(reference))
 
 LodeFunctionRegion *lode_function_region_new(
 	const GArray *addresses, const LodeTraceDescription *description)

@@ -6,6 +6,7 @@
 #include "traces/slot_columns.h"
 
 #include "base/large_array.h"
+#include "base/sort_order.h"
 #include "traces/slot_residuals.h"
 
 #include <stdlib.h>
@@ -70,14 +71,7 @@ static void empty_watched(ColumnWriter *self, size_t n)
 	memset(self->watched, 0, sizeof(Difference) << self->watched_bits);
 }
 
-static int compare_counts(const void *a, const void *b)
-{
-	const Difference *x = a, *y = b;
-
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	return x->zigzag < y->zigzag ? -1 : x->zigzag > y->zigzag;
-}
+LODE_ORDER(compare_counts, Difference, LODE_DESCENDING(count), LODE_ASCENDING(zigzag))
 
 /* Differences too far for a symbol that come three times; the first so many of them are seen. */
 static void make_table(ColumnWriter *self, const uint64_t *zigzags, size_t n)

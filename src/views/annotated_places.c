@@ -3,6 +3,7 @@
 
 #include "analyses/findings/finding_matches.h"
 #include "base/error.h"
+#include "base/sort_order.h"
 #include "base/suggestion.h"
 #include "views/function_name.h"
 #include "views/profile_figures.h"
@@ -44,18 +45,8 @@ static double total_weight(const LodeAnnotatedPlaces *self)
 
 /* --- the order --- */
 
-static int compare_places(const void *a, const void *b)
-{
-	const LodeAnnotatedPlace *left = a, *right = b;
-
-	if (left->time < right->time || left->time > right->time)
-		return left->time > right->time ? -1 : 1;
-	if (left->share < right->share || left->share > right->share)
-		return left->share > right->share ? -1 : 1;
-	if (left->executions < right->executions || left->executions > right->executions)
-		return left->executions > right->executions ? -1 : 1;
-	return (left->order > right->order) - (left->order < right->order);
-}
+LODE_ORDER(compare_places, LodeAnnotatedPlace, LODE_DESCENDING(time), LODE_DESCENDING(share),
+	LODE_DESCENDING(executions), LODE_ASCENDING(order))
 
 /* Orders the places, of which as many are shown as are asked for. */
 static void settle_places(LodeAnnotatedPlaces *self)
@@ -270,14 +261,7 @@ typedef struct {
 
 typedef bool (*NameTest)(const LodeFunction *function, const char *text);
 
-static int compare_named(const void *a, const void *b)
-{
-	const Named *left = a, *right = b;
-
-	if (left->weight < right->weight || left->weight > right->weight)
-		return left->weight > right->weight ? -1 : 1;
-	return (left->function > right->function) - (left->function < right->function);
-}
+LODE_ORDER(compare_named, Named, LODE_DESCENDING(weight), LODE_ASCENDING(function))
 
 static bool has_name(const LodeFunction *function, const char *name)
 {
@@ -620,14 +604,7 @@ static bool find_line(LodeAnnotatedPlaces *self, GError **error)
 
 /* --- what findings explain --- */
 
-static int compare_marks(const void *a, const void *b)
-{
-	const LodeFindingMark *left = a, *right = b;
-
-	if (left->instruction != right->instruction)
-		return left->instruction > right->instruction ? 1 : -1;
-	return (left->finding > right->finding) - (left->finding < right->finding);
-}
+LODE_ORDER(compare_marks, LodeFindingMark, LODE_ASCENDING(instruction), LODE_ASCENDING(finding))
 
 static void gather_marks(LodeAnnotatedPlaces *self)
 {

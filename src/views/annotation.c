@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/annotation.h"
 
+#include "base/sort_order.h"
 #include "views/profile_figures.h"
 
 #include <stdlib.h>
@@ -52,13 +53,7 @@ const LodeCodeLines *lode_annotation_code(LodeAnnotation *self, uint32_t functio
 	return lines;
 }
 
-static int compare_lines(const void *a, const void *b)
-{
-	uint32_t left = ((const LodeAnnotationLine *)a)->line;
-	uint32_t right = ((const LodeAnnotationLine *)b)->line;
-
-	return (left > right) - (left < right);
-}
+LODE_ORDER(compare_lines, LodeAnnotationLine, LODE_ASCENDING(line))
 
 /* The matched lines, by line; a line is there once. */
 static GArray *matched_lines(LodeAnnotation *self, const Place *place)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/annotation_json.h"
 
-#include "base/number_order.h"
+#include "base/sort_order.h"
 #include "views/finding_figures.h"
 #include "views/memory_names.h"
 #include "views/profile_figures.h"
@@ -246,16 +246,6 @@ static void put_json_subject(const LodeAnnotation *self, LodeJsonStream *json)
 /* Lines around those that code comes from; stretches nearer than this to each other are joined. */
 enum { SOURCE_CONTEXT = 3, SOURCE_GAP = 12 };
 
-static int compare_numbers(const void *a, const void *b)
-{
-	return lode_number_order(*(const uint32_t *)a, *(const uint32_t *)b);
-}
-
-static int compare_texts(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* The lines of a file. */
 typedef struct {
 	GArray *numbers;  /* uint32_t: lines that shown instructions come from, in any order */
@@ -306,7 +296,7 @@ static void put_source_lines(
 {
 	uint64_t next = 1;
 
-	g_array_sort(numbers, compare_numbers);
+	g_array_sort(numbers, lode_compare_u32);
 	for (guint i = 0; i < numbers->len; i++) {
 		uint64_t line = g_array_index(numbers, uint32_t, i);
 		uint64_t first = line > SOURCE_CONTEXT ? line - SOURCE_CONTEXT : 1;
@@ -337,7 +327,7 @@ static void put_sources(LodeAnnotation *self, LodeJsonStream *json)
 	g_autofree char **files = (char **)g_hash_table_get_keys_as_array(used, &n);
 
 	if (n > 0)
-		qsort(files, n, sizeof(*files), compare_texts);
+		qsort(files, n, sizeof(*files), lode_compare_texts);
 	lode_json_key(json, "sources");
 	lode_json_begin(json, '[');
 	for (guint i = 0; i < n; i++) {

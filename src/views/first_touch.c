@@ -5,6 +5,7 @@
 #include "analyses/memory/address_histogram.h"
 #include "analyses/memory/first_touch.h"
 #include "base/number_format.h"
+#include "base/sort_order.h"
 #include "views/display_text.h"
 #include "views/memory_names.h"
 #include "views/memory_notes.h"
@@ -295,18 +296,8 @@ static LodeStyle range_cell(size_t row, unsigned column, GString *out, const voi
 }
 
 /* Most weight of others first, then most weight, then by address. */
-static int compare_ranges(const void *a, const void *b)
-{
-	const LodeTouchRange *left = a, *right = b;
-
-	if (left->weight_by_others != right->weight_by_others)
-		return left->weight_by_others > right->weight_by_others ? -1 : 1;
-	if (left->weight != right->weight)
-		return left->weight > right->weight ? -1 : 1;
-	if (left->pid != right->pid)
-		return left->pid < right->pid ? -1 : 1;
-	return (left->first > right->first) - (left->first < right->first);
-}
+LODE_ORDER(compare_ranges, LodeTouchRange, LODE_DESCENDING(weight_by_others),
+	LODE_DESCENDING(weight), LODE_ASCENDING(pid), LODE_ASCENDING(first))
 
 /* The earliest time of any sample: that of the recording, nearly. */
 static uint64_t find_begin(const LodeMemory *memory)

@@ -2,8 +2,8 @@
 #include "views/function_graph.h"
 
 #include "base/error.h"
-#include "base/number_order.h"
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 #include "views/profile_figures.h"
 #include "views/profile_json.h"
 
@@ -66,14 +66,7 @@ static void add_neighbour(GHashTable *counts, uint32_t function, double count)
 	*sum += count;
 }
 
-static int compare_neighbours(const void *a, const void *b)
-{
-	const Neighbour *left = a, *right = b;
-
-	if (left->count < right->count || left->count > right->count)
-		return left->count > right->count ? -1 : 1;
-	return lode_number_order(left->function, right->function);
-}
+LODE_ORDER(compare_neighbours, Neighbour, LODE_DESCENDING(count), LODE_ASCENDING(function))
 
 static GArray *sorted_neighbours(GHashTable *counts)
 {

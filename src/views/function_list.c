@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/function_list.h"
 
-#include "base/number_order.h"
+#include "base/sort_order.h"
 #include "views/profile_figures.h"
 #include "views/profile_json.h"
 #include "views/row_stream.h"
@@ -26,11 +26,6 @@ int lode_function_order_from_text(const char *text)
 	return -1;
 }
 
-static int compare_numbers(double left, double right)
-{
-	return (left < right) - (left > right);
-}
-
 static int compare_rows(const void *a, const void *b, void *user_data)
 {
 	const Row *left = a, *right = b;
@@ -39,10 +34,10 @@ static int compare_rows(const void *a, const void *b, void *user_data)
 
 	switch (options->order) {
 	case LODE_FUNCTION_BY_EXECUTIONS:
-		order = compare_numbers(left->executions, right->executions);
+		order = LODE_DESCENDING(executions);
 		break;
 	case LODE_FUNCTION_BY_CALLS:
-		order = compare_numbers(left->calls, right->calls);
+		order = LODE_DESCENDING(calls);
 		break;
 	case LODE_FUNCTION_BY_NAME:
 		order = strcmp(left->name, right->name);
@@ -57,7 +52,7 @@ static int compare_rows(const void *a, const void *b, void *user_data)
 	if (options->is_reversed)
 		order = -order;
 	if (order == 0) {
-		order = compare_numbers(left->weight, right->weight);
+		order = LODE_DESCENDING(weight);
 		if (options->is_reversed && options->order == LODE_FUNCTION_BY_WEIGHT)
 			order = -order;
 	}

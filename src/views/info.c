@@ -5,6 +5,7 @@
 #include "analyses/memory/allocation_use.h"
 #include "analyses/memory/coverage.h"
 #include "base/number_format.h"
+#include "base/sort_order.h"
 #include "model/profile.h"
 #include "store/profile_store.h"
 #include "store/run_parameters.h"
@@ -136,14 +137,7 @@ typedef struct {
 	double value;
 } ImageValue;
 
-static int compare_images(const void *a, const void *b)
-{
-	const ImageValue *left = a, *right = b;
-
-	if (left->value != right->value)
-		return left->value > right->value ? -1 : 1;
-	return (left->image > right->image) - (left->image < right->image);
-}
+LODE_ORDER(compare_images, ImageValue, LODE_DESCENDING(value), LODE_ASCENDING(image))
 
 static void add_images(GArray *rows, const LodeProfile *profile)
 {

@@ -6,6 +6,7 @@
 #include "analyses/memory/cell_contents.h"
 #include "analyses/memory/cell_runs.h"
 #include "base/number_format.h"
+#include "base/sort_order.h"
 #include "views/display_text.h"
 #include "views/memory_names.h"
 #include "views/memory_notes.h"
@@ -411,14 +412,7 @@ static void put_title(
 }
 
 /* Heaviest first, and equal ones by number. */
-static int compare_tables(const void *a, const void *b)
-{
-	const LodeHistogramTable *left = a, *right = b;
-
-	if (left->weight != right->weight)
-		return left->weight > right->weight ? -1 : 1;
-	return (left->thread > right->thread) - (left->thread < right->thread);
-}
+LODE_ORDER(compare_tables, LodeHistogramTable, LODE_DESCENDING(weight), LODE_ASCENDING(thread))
 
 static void put_threads(const Tables *self, FILE *out)
 {

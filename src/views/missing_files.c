@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/missing_files.h"
 
+#include "base/sort_order.h"
 #include "views/profile_figures.h"
 
 const char lode_missing_files_remedy[] =
@@ -8,14 +9,7 @@ const char lode_missing_files_remedy[] =
 	"'perf archive'), at their paths below a folder with --symfs, or from servers with "
 	"--debuginfod.";
 
-static int compare_files(const void *a, const void *b)
-{
-	const LodeMissingFile *left = a, *right = b;
-
-	if (left->value != right->value)
-		return left->value > right->value ? -1 : 1;
-	return (left->image > right->image) - (left->image < right->image);
-}
+LODE_ORDER(compare_files, LodeMissingFile, LODE_DESCENDING(value), LODE_ASCENDING(image))
 
 GArray *lode_missing_files_new(const LodeProfile *profile)
 {

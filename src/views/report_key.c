@@ -3,6 +3,7 @@
 #include "views/report_key.h"
 
 #include "base/error.h"
+#include "base/sort_order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -124,11 +125,6 @@ typedef struct {
 	uint32_t index;
 } Keyed;
 
-static int compare_indices(uint32_t left, uint32_t right)
-{
-	return (left > right) - (left < right);
-}
-
 /* Falling values as rising numbers. */
 static uint64_t order_of(double value)
 {
@@ -233,7 +229,7 @@ static int compare_items(const void *a, const void *b, void *user_data)
 	}
 	if (left_n != right_n)
 		return left_n < right_n ? -1 : 1;
-	return compare_indices(left, right);
+	return lode_number_order(left, right);
 }
 
 void lode_report_key_sort(const LodeMiningRun *run, const LodeReportKey *key, bool is_reversed,

@@ -9,6 +9,7 @@
 #include "views/source_text.h"
 
 #include "base/input_file.h"
+#include "base/sort_order.h"
 #include "images/source_naming.h"
 #include "views/shell_word.h"
 
@@ -421,11 +422,6 @@ static const char *refusal_to_text(LodeSourceRefusal refusal)
 	return "";
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 GPtrArray *lode_source_access_refusals(const LodeSourceAccess *self)
 {
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
@@ -433,7 +429,7 @@ GPtrArray *lode_source_access_refusals(const LodeSourceAccess *self)
 	g_autofree char **names = (char **)g_hash_table_get_keys_as_array(self->refused, &n);
 
 	if (n > 0)
-		qsort(names, n, sizeof(*names), compare_names);
+		qsort(names, n, sizeof(*names), lode_compare_texts);
 	for (int refusal = 0; refusal < LODE_N_SOURCE_REFUSALS; refusal++) {
 		const char *first = NULL;
 		unsigned count = 0;

@@ -2,17 +2,12 @@
 #include "views/trace_recording_summary.h"
 
 #include "base/number_format.h"
+#include "base/sort_order.h"
 #include "views/display_text.h"
 
 enum { MAX_LISTED = 10 };
 
-static gint compare_sizes(gconstpointer a, gconstpointer b)
-{
-	const LodeTraceRecordedProcess *first = a, *second = b;
-
-	return (first->n_references < second->n_references) -
-	       (first->n_references > second->n_references);
-}
+LODE_ORDER(compare_sizes, LodeTraceRecordedProcess, LODE_DESCENDING(n_references))
 
 /* The largest, and how many there are. */
 static void write_processes(

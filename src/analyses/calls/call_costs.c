@@ -6,6 +6,8 @@
  */
 #include "analyses/calls/call_costs.h"
 
+#include "base/sort_order.h"
+
 #include <stdlib.h>
 
 typedef struct {
@@ -29,14 +31,7 @@ typedef struct {
 	uint32_t n_seen, n_cycles;
 } Search;
 
-static int compare_calls(const void *a, const void *b)
-{
-	const Call *left = a, *right = b;
-
-	if (left->caller != right->caller)
-		return left->caller < right->caller ? -1 : 1;
-	return (left->edge > right->edge) - (left->edge < right->edge);
-}
+LODE_ORDER(compare_calls, Call, LODE_ASCENDING(caller), LODE_ASCENDING(edge))
 
 static void list_calls(Search *self)
 {

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/compare/code_fingerprint.h"
 
+#include "base/sort_order.h"
 #include "images/instruction_decoder.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { GRAM = 3, OPCODE_BITS = 20 };
-
-static int compare_grams(const void *a, const void *b)
-{
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return (left > right) - (left < right);
-}
 
 /* Bytes that are not an instruction are skipped one by one. */
 static void decode(LodeCodeFingerprint *self, const uint8_t *code, size_t size, uint64_t address)
@@ -54,7 +48,7 @@ void lode_code_fingerprint_init(LodeCodeFingerprint *self, const LodeFunction *f
 		self->grams[i] = gram;
 	}
 	if (self->n >= GRAM)
-		qsort(self->grams, self->n - GRAM + 1, sizeof(uint64_t), compare_grams);
+		qsort(self->grams, self->n - GRAM + 1, sizeof(uint64_t), lode_compare_u64);
 }
 
 void lode_code_fingerprint_clear(LodeCodeFingerprint *self)

@@ -9,6 +9,7 @@
 #include "analyses/mine/miner.h"
 #include "analyses/mine/occurrences.h"
 #include "base/error.h"
+#include "base/sort_order.h"
 
 #include <math.h>
 #include <string.h>
@@ -689,13 +690,6 @@ static double sequence_weight(const LodeMiningRun *run, guint index)
 	return g_array_index(run->sequences, LodeSequence, index).weight;
 }
 
-static int compare_falling(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left < right) - (left > right);
-}
-
 /* The support from which on there are MAX_SEQUENCES. */
 static double least_support(const LodeMiningRun *run)
 {
@@ -705,7 +699,7 @@ static double least_support(const LodeMiningRun *run)
 		double weight = sequence_weight(run, i);
 		g_array_append_val(weights, weight);
 	}
-	g_array_sort(weights, compare_falling);
+	g_array_sort(weights, lode_compare_doubles_descending);
 	return weights->len > MAX_SEQUENCES ? g_array_index(weights, double, MAX_SEQUENCES) : 0;
 }
 

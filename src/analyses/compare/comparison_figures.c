@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/compare/comparison_figures.h"
 
+#include "base/sort_order.h"
+
 #include <math.h>
 
 /* The deviations that a single comparison may reach by chance. */
@@ -96,16 +98,9 @@ bool lode_compared_row_is_slower(
 #define MEDIAN_SQUARE 0.4549
 #define OUTLIER 3.0
 
-static int compare_numbers(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
 static double median_of(GArray *values)
 {
-	g_array_sort(values, compare_numbers);
+	g_array_sort(values, lode_compare_doubles);
 	return (g_array_index(values, double, (values->len - 1) / 2) +
 		       g_array_index(values, double, values->len / 2)) /
 	       2;

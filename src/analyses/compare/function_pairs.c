@@ -3,6 +3,7 @@
 
 #include "analyses/compare/code_fingerprint.h"
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -228,14 +229,7 @@ typedef struct {
 	double weight;
 } Candidate;
 
-static int compare_candidates(const void *a, const void *b)
-{
-	const Candidate *left = a, *right = b;
-
-	if (left->weight < right->weight || left->weight > right->weight)
-		return left->weight < right->weight ? 1 : -1;
-	return (left->function > right->function) - (left->function < right->function);
-}
+LODE_ORDER(compare_candidates, Candidate, LODE_DESCENDING(weight), LODE_ASCENDING(function))
 
 static double weight_of(const LodeProfile *profile, const LodeFunction *function)
 {

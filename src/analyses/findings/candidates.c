@@ -7,6 +7,7 @@
 #include "analyses/findings/candidates.h"
 
 #include "analyses/findings/candidate_columns.h"
+#include "base/sort_order.h"
 #include "base/worker_pool.h"
 
 #include <math.h>
@@ -82,13 +83,6 @@ static void passed_clear(Passed *self)
 	g_clear_pointer(&self->keys, g_array_unref);
 }
 
-static int compare_falling(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left < right) - (left > right);
-}
-
 /* Numbers the keys with enough samples; the heaviest `limit` of them where they are more. */
 static void pass(Passed *self, const double *samples, size_t n_keys, double needed, size_t limit)
 {
@@ -98,7 +92,7 @@ static void pass(Passed *self, const double *samples, size_t n_keys, double need
 		if (samples[i] >= needed)
 			g_array_append_val(heavy, samples[i]);
 	if (heavy->len > limit) {
-		g_array_sort(heavy, compare_falling);
+		g_array_sort(heavy, lode_compare_doubles_descending);
 		needed = nextafter(g_array_index(heavy, double, limit - 1), HUGE_VAL);
 	}
 	self->n_keys = n_keys;
@@ -205,18 +199,11 @@ static void look_before(const Search *self, View *view, uint32_t u, const uint32
 	}
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-
-	return (left > right) - (left < right);
-}
-
 /* Hands out the shares that were summed, and leaves the scratch empty. */
 static void take_shares(float *shares, GArray *touched, const Passed *passed, GArray *out)
 {
 	g_array_set_size(out, 0);
-	g_array_sort(touched, compare_numbers);
+	g_array_sort(touched, lode_compare_u32);
 	for (guint i = 0; i < touched->len; i++) {
 		uint32_t key = g_array_index(touched, uint32_t, i);
 		Shared one = {passed != NULL ? passed->numbers[key] : key, MIN(shares[key], 1)};

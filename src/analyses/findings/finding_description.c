@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/findings/finding_description.h"
 
+#include "base/sort_order.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -263,14 +265,7 @@ static void describe_elements(
 
 /* --- where --- */
 
-static int compare_places(const void *a, const void *b)
-{
-	const LodeFindingPlace *left = a, *right = b;
-
-	if (left->time < right->time || left->time > right->time)
-		return left->time < right->time ? 1 : -1;
-	return (left->instruction > right->instruction) - (left->instruction < right->instruction);
-}
+LODE_ORDER(compare_places, LodeFindingPlace, LODE_DESCENDING(time), LODE_ASCENDING(instruction))
 
 static void find_places(const LodeCostModel *self, LodeFindings *out, LodeFinding *finding,
 	const LodeCostTerm *term)

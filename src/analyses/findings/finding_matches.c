@@ -8,6 +8,7 @@
 #include "analyses/findings/finding_matches.h"
 
 #include "analyses/flow_graph/flow_graph.h"
+#include "base/sort_order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,11 +39,6 @@ static const LodeFindingElement *element_at(const Matcher *self, uint32_t i)
 		self->findings->elements, LodeFindingElement, self->finding->first_element + i);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* The elements' attributes have other ids in the graph. */
 static void map_items(Matcher *self)
 {
@@ -58,7 +54,7 @@ static void map_items(Matcher *self)
 				g_array_index(
 					self->findings->items, uint32_t, element->first_item + j));
 			char **found = bsearch(&name, graph->attribute_names, graph->n_attributes,
-				sizeof(char *), compare_names);
+				sizeof(char *), lode_compare_texts);
 			if (found == NULL)
 				self->can_match = false;
 			else
@@ -189,12 +185,7 @@ static void fill_levels(Matcher *self, uint32_t vertex)
 		g_array_set_size(self->levels[i], 0);
 }
 
-static int compare_matches(const void *a, const void *b)
-{
-	const LodeFindingMatch *left = a, *right = b;
-
-	return (left->instruction > right->instruction) - (left->instruction < right->instruction);
-}
+LODE_ORDER(compare_matches, LodeFindingMatch, LODE_ASCENDING(instruction))
 
 /* Sorts the matches from `first` on; an instruction of several elements is there once. */
 static void settle_matches(GArray *matches, guint first)

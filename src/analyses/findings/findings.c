@@ -3,6 +3,7 @@
 
 #include "analyses/findings/finding_description.h"
 #include "base/error.h"
+#include "base/sort_order.h"
 #include "base/worker_pool.h"
 
 #include <math.h>
@@ -646,15 +647,7 @@ static void drop(Choice *self)
 		g_free(errors[p]);
 }
 
-static int compare_findings(const void *a, const void *b)
-{
-	const LodeFinding *left = a, *right = b;
-
-	if (left->time < right->time || left->time > right->time)
-		return left->time < right->time ? 1 : -1;
-	return (left->first_element > right->first_element) -
-	       (left->first_element < right->first_element);
-}
+LODE_ORDER(compare_findings, LodeFinding, LODE_DESCENDING(time), LODE_ASCENDING(first_element))
 
 /* The share of all weight that lies in blocks of one instruction. */
 static double weigh_single_blocks(const LodeObservations *seen)

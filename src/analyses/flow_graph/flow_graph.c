@@ -5,6 +5,7 @@
  * edges summed.
  */
 #include "analyses/flow_graph/flow_graph_builder.h"
+#include "base/sort_order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -200,17 +201,7 @@ typedef struct {
 	uint32_t old_id;
 } NamedId;
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(((const NamedId *)a)->name, ((const NamedId *)b)->name);
-}
-
-static int compare_ids(const void *a, const void *b)
-{
-	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-
-	return (left > right) - (left < right);
-}
+LODE_ORDER(compare_names, NamedId, strcmp(left->name, right->name))
 
 /* Renumbers attributes by the bytes of their names and writes the classes in the new ids. */
 static void pack_attributes(LodeFlowGraph *graph, const LodeProfile *names)
@@ -235,7 +226,7 @@ static void pack_attributes(LodeFlowGraph *graph, const LodeProfile *names)
 		uint32_t *members = graph->class_members + set->first;
 		for (uint32_t j = 0; j < set->n; j++)
 			members[j] = new_ids[LODE_AT(names->set_members, uint32_t, set->first + j)];
-		qsort(members, set->n, sizeof(*members), compare_ids);
+		qsort(members, set->n, sizeof(*members), lode_compare_u32);
 		graph->class_starts[i + 1] = set->first + set->n;
 	}
 }

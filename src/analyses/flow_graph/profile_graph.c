@@ -8,6 +8,7 @@
 #include "analyses/flow_graph/function_filter.h"
 #include "base/error.h"
 #include "base/id_cache.h"
+#include "base/sort_order.h"
 #include "model/causes.h"
 #include "model/event_grade.h"
 #include "model/mining_run.h"
@@ -209,13 +210,6 @@ static bool is_sampled(const LodeProfile *profile, uint32_t event)
 	return row->kind == LODE_EVENT_SAMPLED;
 }
 
-static int compare_values(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
 /* The value of one sample of an event, or more: the median of the instructions that have any. 0:
  * there is none. */
 static double typical_value(const LodeProfile *profile, uint32_t event)
@@ -233,7 +227,7 @@ static double typical_value(const LodeProfile *profile, uint32_t event)
 	}
 	if (values->len == 0)
 		return 0;
-	g_array_sort(values, compare_values);
+	g_array_sort(values, lode_compare_doubles);
 	return g_array_index(values, double, values->len / 2);
 }
 

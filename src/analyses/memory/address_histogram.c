@@ -8,7 +8,7 @@
 
 #include "analyses/memory/page_faults.h"
 #include "base/hash.h"
-#include "base/number_order.h"
+#include "base/sort_order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -196,21 +196,9 @@ void lode_address_histogram_add_samples(LodeAddressHistogram *self, const LodePr
 	}
 }
 
-static int compare_by_thread(const void *a, const void *b)
-{
-	const LodeHistogramCell *left = a, *right = b;
-	int by_thread = lode_number_order(left->thread, right->thread);
+LODE_ORDER(compare_by_thread, LodeHistogramCell, LODE_ASCENDING(thread), LODE_ASCENDING(address))
 
-	return by_thread != 0 ? by_thread : lode_number_order(left->address, right->address);
-}
-
-static int compare_by_address(const void *a, const void *b)
-{
-	const LodeHistogramCell *left = a, *right = b;
-	int by_address = lode_number_order(left->address, right->address);
-
-	return by_address != 0 ? by_address : lode_number_order(left->thread, right->thread);
-}
+LODE_ORDER(compare_by_address, LodeHistogramCell, LODE_ASCENDING(address), LODE_ASCENDING(thread))
 
 static void copy_sorted(GArray *to, const GArray *from, GCompareFunc compare)
 {

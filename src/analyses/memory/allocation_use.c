@@ -9,6 +9,7 @@
 #include "analyses/memory/page_faults.h"
 #include "base/error.h"
 #include "base/id_cache.h"
+#include "base/sort_order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -365,14 +366,8 @@ static uint64_t *count_blocks(const LodeMemory *memory)
 	return n;
 }
 
-static int compare_wrappers(const void *a, const void *b)
-{
-	const LodeAllocationWrapper *left = a, *right = b;
-
-	if (left->n != right->n)
-		return left->n > right->n ? -1 : 1;
-	return strcmp(left->function, right->function);
-}
+LODE_ORDER(compare_wrappers, LodeAllocationWrapper, LODE_DESCENDING(n),
+	strcmp(left->function, right->function))
 
 GArray *lode_allocation_wrappers_new(const LodeMemory *memory)
 {

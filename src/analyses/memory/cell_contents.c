@@ -3,8 +3,8 @@
 #include "analyses/memory/cell_contents.h"
 
 #include "analyses/memory/page_faults.h"
-#include "base/number_order.h"
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 
 #include <stdlib.h>
 
@@ -19,27 +19,11 @@ struct LodeCellContents {
 	               */
 };
 
-static int compare_rows(const void *a, const void *b)
-{
-	const Row *left = a, *right = b;
-
-	if (left->thread != right->thread)
-		return lode_number_order(left->thread, right->thread);
-	if (left->cell != right->cell)
-		return lode_number_order(left->cell, right->cell);
-	if (left->object != right->object)
-		return lode_number_order(left->object, right->object);
-	return lode_number_order(left->mapping, right->mapping);
-}
+LODE_ORDER(compare_rows, Row, LODE_ASCENDING(thread), LODE_ASCENDING(cell), LODE_ASCENDING(object),
+	LODE_ASCENDING(mapping))
 
 /* Equal weights may stand in any order after sorting, so their sum is the same all the same. */
-static int compare_with_weight(const void *a, const void *b)
-{
-	const Row *left = a, *right = b;
-	int order = compare_rows(a, b);
-
-	return order != 0 ? order : (left->weight > right->weight) - (left->weight < right->weight);
-}
+LODE_ORDER(compare_with_weight, Row, compare_rows(left, right), LODE_ASCENDING(weight))
 
 /* Adds up the rows that are equal but for their weights, which follow each other. */
 static void join_equal(GArray *rows)
@@ -201,16 +185,8 @@ static guint find_row(const LodeCellContents *self, uint32_t thread, uint64_t ce
 		self->rows->len, i, compare_rows(&LODE_AT(self->rows, Row, i), &wanted) < 0);
 }
 
-static int heaviest_first(const void *a, const void *b)
-{
-	const LodeContent *left = a, *right = b;
-
-	if (left->weight != right->weight)
-		return left->weight > right->weight ? -1 : 1;
-	if (left->object != right->object)
-		return lode_number_order(left->object, right->object);
-	return lode_number_order(left->mapping, right->mapping);
-}
+LODE_ORDER(heaviest_first, LodeContent, LODE_DESCENDING(weight), LODE_ASCENDING(object),
+	LODE_ASCENDING(mapping))
 
 /* Two samples of one object may be of two mappings; without an object the mapping tells. */
 static void *content_key(const Row *row)

@@ -2,6 +2,8 @@
 /* An event added up by what the program is made of. */
 #include "analyses/memory/event_groups.h"
 
+#include "base/sort_order.h"
+
 #include <string.h>
 
 static const char *const by_words[LODE_N_EVENT_BYS] = {
@@ -152,14 +154,7 @@ static void group_data(Grouping *self)
 	}
 }
 
-static gint largest_first(const void *a, const void *b)
-{
-	const LodeEventGroup *left = a, *right = b;
-
-	if (left->value != right->value)
-		return left->value > right->value ? -1 : 1;
-	return strcmp(left->name, right->name);
-}
+LODE_ORDER(largest_first, LodeEventGroup, LODE_DESCENDING(value), strcmp(left->name, right->name))
 
 static void clear_group(void *group)
 {

@@ -8,6 +8,7 @@
 #include "analyses/memory/expression_program.h"
 #include "analyses/memory/sample_attributes.h"
 #include "base/error.h"
+#include "base/sort_order.h"
 #include "base/suggestion.h"
 
 #include <string.h>
@@ -149,11 +150,6 @@ static bool expect(Parser *self, LodeTokenKind kind, GError **error)
 	return false;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static const char *nearest_name(Parser *self, const char *name)
 {
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
@@ -167,7 +163,7 @@ static const char *nearest_name(Parser *self, const char *name)
 		while (g_hash_table_iter_next(&iterator, &defined, NULL))
 			g_ptr_array_add(names, defined);
 		/* So that one of equally near names is always the same one. */
-		g_ptr_array_sort(names, compare_names);
+		g_ptr_array_sort(names, lode_compare_texts);
 	}
 	for (size_t i = 0; i < n; i++)
 		g_ptr_array_add(names, (void *)table[i].name);

@@ -6,7 +6,7 @@
 #include "analyses/memory/first_touch.h"
 
 #include "analyses/memory/page_faults.h"
-#include "base/number_order.h"
+#include "base/sort_order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -81,22 +81,8 @@ static void gather(
 	}
 }
 
-static int compare_rows(const void *a, const void *b)
-{
-	const Row *left = a, *right = b;
-
-	if (left->pid != right->pid)
-		return lode_number_order(left->pid, right->pid);
-	if (left->page != right->page)
-		return lode_number_order(left->page, right->page);
-	if (left->is_access != right->is_access)
-		return left->is_access ? 1 : -1;
-	if (left->is_access && left->thread != right->thread)
-		return lode_number_order(left->thread, right->thread);
-	if (!left->is_access && left->time_ns != right->time_ns)
-		return lode_number_order(left->time_ns, right->time_ns);
-	return lode_number_order(left->sample, right->sample);
-}
+LODE_ORDER(compare_rows, Row, LODE_ASCENDING(pid), LODE_ASCENDING(page), LODE_ASCENDING(is_access),
+	left->is_access ? LODE_ASCENDING(thread) : LODE_ASCENDING(time_ns), LODE_ASCENDING(sample))
 
 static void set_first(Builder *self, LodePageTouch *page, const Row *row)
 {
@@ -379,16 +365,8 @@ static void merge_pages(LodeFirstTouch *touch, const LodeMemory *memory)
 	}
 }
 
-static int compare_objects(const void *a, const void *b)
-{
-	const LodeTouchedObject *left = a, *right = b;
-
-	if (left->weight_by_others != right->weight_by_others)
-		return left->weight_by_others > right->weight_by_others ? -1 : 1;
-	if (left->weight != right->weight)
-		return left->weight > right->weight ? -1 : 1;
-	return lode_number_order(left->object, right->object);
-}
+LODE_ORDER(compare_objects, LodeTouchedObject, LODE_DESCENDING(weight_by_others),
+	LODE_DESCENDING(weight), LODE_ASCENDING(object))
 
 static void collect_objects(LodeFirstTouch *self, const GArray *sums)
 {

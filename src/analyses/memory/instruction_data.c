@@ -3,8 +3,8 @@
 
 #include "analyses/memory/page_faults.h"
 #include "analyses/memory/simulated_events.h"
-#include "base/number_order.h"
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 
 #include <stdlib.h>
 
@@ -14,25 +14,10 @@ typedef struct {
 } Use;
 
 /* By instruction and object. */
-static int compare_uses(const void *a, const void *b)
-{
-	const Use *left = a, *right = b;
+LODE_ORDER(
+	compare_uses, Use, LODE_ASCENDING(instruction), LODE_ASCENDING(object), LODE_ASCENDING(row))
 
-	if (left->instruction != right->instruction)
-		return lode_number_order(left->instruction, right->instruction);
-	if (left->object != right->object)
-		return lode_number_order(left->object, right->object);
-	return lode_number_order(left->row, right->row);
-}
-
-static int compare_objects(const void *a, const void *b)
-{
-	const LodeInstructionObject *left = a, *right = b;
-
-	if (left->weight != right->weight)
-		return left->weight > right->weight ? -1 : 1;
-	return lode_number_order(left->object, right->object);
-}
+LODE_ORDER(compare_objects, LodeInstructionObject, LODE_DESCENDING(weight), LODE_ASCENDING(object))
 
 /* The instruction that accesses; of a sample whose access is not known, none. */
 static GArray *collect_uses(LodeInstructionData *self, const LodeProfile *profile)

@@ -9,8 +9,8 @@
 #include "analyses/memory/data_source.h"
 #include "analyses/memory/page_faults.h"
 #include "analyses/memory/simulated_events.h"
-#include "base/number_order.h"
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -63,18 +63,8 @@ static const LodeMemorySample *sample_at(const Search *self, uint32_t row)
 	return &LODE_AT(self->memory->samples, LodeMemorySample, row);
 }
 
-static int compare_uses(const void *a, const void *b)
-{
-	const Use *left = a, *right = b;
-
-	if (left->pid != right->pid)
-		return lode_number_order(left->pid, right->pid);
-	if (left->line != right->line)
-		return lode_number_order(left->line, right->line);
-	if (left->thread != right->thread)
-		return lode_number_order(left->thread, right->thread);
-	return lode_number_order(left->row, right->row);
-}
+LODE_ORDER(compare_uses, Use, LODE_ASCENDING(pid), LODE_ASCENDING(line), LODE_ASCENDING(thread),
+	LODE_ASCENDING(row))
 
 /* Classified misses of other cores' stores. */
 static void find_events(const LodeProfile *profile, uint32_t *out_false, uint32_t *out_true)
@@ -293,30 +283,14 @@ static LodeSharingAccess access_of(
 	};
 }
 
-/* By the first pair of different numbers. */
-static int compare_pairs(const uint64_t (*pairs)[2], size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (pairs[i][0] != pairs[i][1])
-			return lode_number_order(pairs[i][0], pairs[i][1]);
-	return 0;
-}
-
+/* By source where that is known, else by instruction. */
 static int compare_places(const LodeSharingAccess *left, const LodeSharingAccess *right)
 {
-	const uint64_t pairs[][2] = {
-		{left->thread, right->thread},
-		{left->offset, right->offset},
-		{left->size, right->size},
-		{left->object, right->object},
-		{left->function, right->function},
-		{left->location, right->location},
-		/* told apart by source where that is known */
-		{left->location == LODE_NONE ? left->pc : 0,
-			right->location == LODE_NONE ? right->pc : 0},
-	};
-
-	return compare_pairs(pairs, G_N_ELEMENTS(pairs));
+	return LODE_FIRST_DIFFERENCE(LODE_ASCENDING(thread), LODE_ASCENDING(offset),
+		LODE_ASCENDING(size), LODE_ASCENDING(object), LODE_ASCENDING(function),
+		LODE_ASCENDING(location),
+		lode_number_order(left->location == LODE_NONE ? left->pc : 0,
+			right->location == LODE_NONE ? right->pc : 0));
 }
 
 typedef struct {
@@ -324,13 +298,8 @@ typedef struct {
 	uint32_t row;
 } PlacedRow;
 
-static int compare_placed_rows(const void *a, const void *b)
-{
-	const PlacedRow *left = a, *right = b;
-	int by_place = compare_places(&left->place, &right->place);
-
-	return by_place != 0 ? by_place : lode_number_order(left->row, right->row);
-}
+LODE_ORDER(compare_placed_rows, PlacedRow, compare_places(&left->place, &right->place),
+	LODE_ASCENDING(row))
 
 static void add_row(Search *self, LodeSharedLine *line, LodeSharingAccess *access, uint32_t row)
 {
@@ -350,30 +319,14 @@ static void add_row(Search *self, LodeSharedLine *line, LodeSharingAccess *acces
 
 /* --- what took the line away from them --- */
 
-static int compare_store_places(const void *a, const void *b)
-{
-	const LodeSharingStore *left = a, *right = b;
-	const uint64_t pairs[][2] = {
-		{left->thread, right->thread},
-		{(uint64_t)left->offset, (uint64_t)right->offset},
-		{left->size, right->size},
-		{left->function, right->function},
-		{left->location, right->location},
-		{left->location == LODE_NONE ? left->pc : 0,
-			right->location == LODE_NONE ? right->pc : 0},
-	};
+LODE_ORDER(compare_store_places, LodeSharingStore, LODE_ASCENDING(thread),
+	lode_number_order((uint64_t)left->offset, (uint64_t)right->offset), LODE_ASCENDING(size),
+	LODE_ASCENDING(function), LODE_ASCENDING(location),
+	lode_number_order(left->location == LODE_NONE ? left->pc : 0,
+		right->location == LODE_NONE ? right->pc : 0))
 
-	return compare_pairs(pairs, G_N_ELEMENTS(pairs));
-}
-
-static int compare_store_misses(const void *a, const void *b)
-{
-	const LodeSharingStore *left = a, *right = b;
-
-	if (left->n_misses != right->n_misses)
-		return left->n_misses > right->n_misses ? -1 : 1;
-	return compare_store_places(a, b);
-}
+LODE_ORDER(compare_store_misses, LodeSharingStore, LODE_DESCENDING(n_misses),
+	compare_store_places(left, right))
 
 /* Collects the stores of a row of misses. */
 static void collect_stores(const Search *self, uint64_t line, uint32_t row, GArray *out)
@@ -514,14 +467,8 @@ static void weigh_line(LodeSharingAccess *accesses, uint32_t n)
 
 /* --- a line as a whole --- */
 
-static int compare_weights(const void *a, const void *b)
-{
-	const LodeSharingAccess *left = a, *right = b;
-
-	if (left->totals.weight != right->totals.weight)
-		return left->totals.weight > right->totals.weight ? -1 : 1;
-	return compare_places(left, right);
-}
+LODE_ORDER(compare_weights, LodeSharingAccess, LODE_DESCENDING(totals.weight),
+	compare_places(left, right))
 
 static LodeSharingKind kind_of(const LodeSharedLine *line)
 {
@@ -653,16 +600,8 @@ static void find_lines(Search *self)
 		self->result->shared_error = error_of(self, self->result->shared.weight, squares);
 }
 
-static int compare_lines(const void *a, const void *b)
-{
-	const LodeSharedLine *left = a, *right = b;
-
-	if (left->totals.weight != right->totals.weight)
-		return left->totals.weight > right->totals.weight ? -1 : 1;
-	if (left->pid != right->pid)
-		return lode_number_order(left->pid, right->pid);
-	return lode_number_order(left->address, right->address);
-}
+LODE_ORDER(compare_lines, LodeSharedLine, LODE_DESCENDING(totals.weight), LODE_ASCENDING(pid),
+	LODE_ASCENDING(address))
 
 LodeLineSharing *lode_line_sharing_new(const LodeProfile *profile, const uint32_t *samples,
 	size_t n_samples, uint64_t line_bytes, const LodeProgress *progress)

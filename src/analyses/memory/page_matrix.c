@@ -8,6 +8,7 @@
 #include "analyses/memory/page_faults.h"
 #include "base/error.h"
 #include "base/own_library.h"
+#include "base/sort_order.h"
 #include "model/placement.h"
 
 #include <string.h>
@@ -227,32 +228,11 @@ static void take_sample(Maker *self, guint i)
 	g_array_append_val(is_of_fault ? self->faults : self->touches, touch);
 }
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
+LODE_ORDER(
+	compare_uses, Touch, LODE_ASCENDING(page), LODE_ASCENDING(thread), LODE_ASCENDING(sample))
 
-static int compare_uses(const void *a, const void *b)
-{
-	const Touch *first = a, *second = b;
-	int by_page = compare(first->page, second->page);
-	int by_thread = compare(first->thread, second->thread);
-
-	if (by_page != 0 || by_thread != 0)
-		return by_page != 0 ? by_page : by_thread;
-	return compare(first->sample, second->sample);
-}
-
-static int compare_times(const void *a, const void *b)
-{
-	const Touch *first = a, *second = b;
-	int by_page = compare(first->page, second->page);
-	int by_time = compare(first->time_ns, second->time_ns);
-
-	if (by_page != 0 || by_time != 0)
-		return by_page != 0 ? by_page : by_time;
-	return compare(first->sample, second->sample);
-}
+LODE_ORDER(
+	compare_times, Touch, LODE_ASCENDING(page), LODE_ASCENDING(time_ns), LODE_ASCENDING(sample))
 
 static void add_use(Maker *self, const Touch *touch, bool is_new_page, bool is_new_use)
 {

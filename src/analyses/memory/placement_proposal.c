@@ -5,6 +5,7 @@
 
 #include "analyses/memory/thread_groups.h"
 #include "base/error.h"
+#include "base/sort_order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -89,11 +90,6 @@ static int compare_by_weight(const void *a, const void *b, void *data)
 	return first < second ? -1 : 1;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
-}
-
 /* Chooses the threads with at least so much weight. */
 static void choose_threads(Grouping *self, double least)
 {
@@ -108,7 +104,7 @@ static void choose_threads(Grouping *self, double least)
 	if (self->threads->len > MAX_GROUPED) {
 		g_array_sort_with_data(self->threads, compare_by_weight, (void *)matrix);
 		g_array_set_size(self->threads, MAX_GROUPED);
-		g_array_sort(self->threads, compare_numbers);
+		g_array_sort(self->threads, lode_compare_u32);
 	}
 	for (uint32_t i = 0; i < matrix->n_threads; i++)
 		self->indexes[i] = LODE_NONE;
@@ -462,21 +458,9 @@ static void place_lone_pages(Maker *self)
 	}
 }
 
-static int compare_weights(const void *a, const void *b)
-{
-	const Run *first = a, *second = b;
+LODE_ORDER(compare_weights, Run, LODE_DESCENDING(weight), LODE_ASCENDING(first))
 
-	if (first->weight != second->weight)
-		return first->weight > second->weight ? -1 : 1;
-	return first->first < second->first ? -1 : 1;
-}
-
-static int compare_starts(const void *a, const void *b)
-{
-	const Run *first = a, *second = b;
-
-	return first->first < second->first ? -1 : 1;
-}
+LODE_ORDER(compare_starts, Run, LODE_ASCENDING(first))
 
 static GArray *find_runs(const Maker *self)
 {

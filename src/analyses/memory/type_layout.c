@@ -5,6 +5,7 @@
 #include "analyses/memory/page_faults.h"
 #include "analyses/memory/sample_attributes.h"
 #include "base/error.h"
+#include "base/sort_order.h"
 #include "base/suggestion.h"
 
 #include <stdlib.h>
@@ -253,14 +254,8 @@ static void add_samples(LodeTypeLayout *self, const LodeMemory *memory, const GA
 	}
 }
 
-static int compare_levels(const void *a, const void *b)
-{
-	const LodeLevelWeight *left = a, *right = b;
-
-	if (left->weight != right->weight)
-		return left->weight > right->weight ? -1 : 1;
-	return strcmp(left->level, right->level);
-}
+LODE_ORDER(
+	compare_levels, LodeLevelWeight, LODE_DESCENDING(weight), strcmp(left->level, right->level))
 
 /* Lines get what their members add up to; the hottest member its neighbours. */
 static void finish(LodeTypeLayout *self)

@@ -1,76 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/merge/origin_rows.h"
 
-#define ORDER(a, b, field)                                                                         \
-	if ((a)->field != (b)->field)                                                              \
-	return (a)->field < (b)->field ? -1 : 1
+#include "base/sort_order.h"
 
-static int by_instruction_and_origin(const void *a, const void *b)
-{
-	const LodeOriginCount *left = a, *right = b;
+LODE_ORDER(by_instruction_and_origin, LodeOriginCount, LODE_ASCENDING(instruction),
+	LODE_ASCENDING(origin))
 
-	ORDER(left, right, instruction);
-	ORDER(left, right, origin);
-	return 0;
-}
+LODE_ORDER(by_origin_and_instruction, LodeOriginCount, LODE_ASCENDING(origin),
+	LODE_ASCENDING(instruction))
 
-static int by_origin_and_instruction(const void *a, const void *b)
-{
-	const LodeOriginCount *left = a, *right = b;
+LODE_ORDER(costs_by_instruction, LodeOriginCost, LODE_ASCENDING(instruction), LODE_ASCENDING(event),
+	LODE_ASCENDING(origin))
 
-	ORDER(left, right, origin);
-	ORDER(left, right, instruction);
-	return 0;
-}
+LODE_ORDER(costs_by_origin, LodeOriginCost, LODE_ASCENDING(origin), LODE_ASCENDING(instruction),
+	LODE_ASCENDING(event))
 
-static int costs_by_instruction(const void *a, const void *b)
-{
-	const LodeOriginCost *left = a, *right = b;
+LODE_ORDER(compare_edges, LodeOriginEdgePart, LODE_ASCENDING(edge.source),
+	LODE_ASCENDING(edge.target), LODE_ASCENDING(edge.kind), LODE_ASCENDING(origin))
 
-	ORDER(left, right, instruction);
-	ORDER(left, right, event);
-	ORDER(left, right, origin);
-	return 0;
-}
+LODE_ORDER(origin_edges_by_origin, LodeOriginEdge, LODE_ASCENDING(origin), LODE_ASCENDING(edge))
 
-static int costs_by_origin(const void *a, const void *b)
-{
-	const LodeOriginCost *left = a, *right = b;
-
-	ORDER(left, right, origin);
-	ORDER(left, right, instruction);
-	ORDER(left, right, event);
-	return 0;
-}
-
-static int compare_edges(const void *a, const void *b)
-{
-	const LodeOriginEdgePart *left = a, *right = b;
-
-	ORDER(left, right, edge.source);
-	ORDER(left, right, edge.target);
-	ORDER(left, right, edge.kind);
-	ORDER(left, right, origin);
-	return 0;
-}
-
-static int origin_edges_by_origin(const void *a, const void *b)
-{
-	const LodeOriginEdge *left = a, *right = b;
-
-	ORDER(left, right, origin);
-	ORDER(left, right, edge);
-	return 0;
-}
-
-static int compare_totals(const void *a, const void *b)
-{
-	const LodeOriginTotal *left = a, *right = b;
-
-	ORDER(left, right, origin);
-	ORDER(left, right, event);
-	return 0;
-}
+LODE_ORDER(compare_totals, LodeOriginTotal, LODE_ASCENDING(origin), LODE_ASCENDING(event))
 
 void lode_origin_rows_add_up_costs(LodeProfile *merged, const bool *is_chosen)
 {

@@ -9,6 +9,7 @@
 #include "analyses/merge/origin_rows.h"
 #include "analyses/merge/stack_rows.h"
 #include "base/error.h"
+#include "base/sort_order.h"
 
 #include <string.h>
 
@@ -439,25 +440,10 @@ static bool take_facts(Merge *self, GError **error)
 	return true;
 }
 
-static int compare_functions(const void *a, const void *b)
-{
-	const FunctionPart *left = a, *right = b;
+LODE_ORDER(compare_functions, FunctionPart, LODE_ASCENDING(image), LODE_ASCENDING(key),
+	LODE_ASCENDING(source))
 
-	if (left->image != right->image)
-		return left->image < right->image ? -1 : 1;
-	if (left->key != right->key)
-		return left->key < right->key ? -1 : 1;
-	return (left->source > right->source) - (left->source < right->source);
-}
-
-static int compare_rows(const void *a, const void *b)
-{
-	const InstructionPart *left = a, *right = b;
-
-	if (left->address != right->address)
-		return left->address < right->address ? -1 : 1;
-	return (left->source > right->source) - (left->source < right->source);
-}
+LODE_ORDER(compare_rows, InstructionPart, LODE_ASCENDING(address), LODE_ASCENDING(source))
 
 static const LodeFunction *function_of(const Merge *self, const FunctionPart *part)
 {
@@ -575,14 +561,7 @@ static bool add_instructions(
 	return true;
 }
 
-static int compare_blocks(const void *a, const void *b)
-{
-	const LodeBlock *left = a, *right = b;
-
-	if (left->address != right->address)
-		return left->address < right->address ? -1 : 1;
-	return (left->end > right->end) - (left->end < right->end);
-}
+LODE_ORDER(compare_blocks, LodeBlock, LODE_ASCENDING(address), LODE_ASCENDING(end))
 
 /* A block that another source knows to be entered inside ends there. */
 static void cut_blocks(GArray *blocks)

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/sort_order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -86,14 +87,7 @@ static Ranked rank(const LodeMiningRun *run, uint32_t index)
 		index, one->n_items, items};
 }
 
-static int compare_by_weight(const void *a, const void *b)
-{
-	const Ranked *left = a, *right = b;
-
-	if (left->weight != right->weight)
-		return left->weight < right->weight ? -1 : 1;
-	return (left->index > right->index) - (left->index < right->index);
-}
+LODE_ORDER(compare_by_weight, Ranked, LODE_ASCENDING(weight), LODE_ASCENDING(index))
 
 static bool is_proper_super(const Ranked *large, const Ranked *small)
 {
@@ -109,23 +103,9 @@ static bool has_same_supports(const Ranked *a, const Ranked *b)
 	return fabs(a->weight - b->weight) <= same && fabs(a->frequency - b->frequency) <= same;
 }
 
-static int compare_by_frequency(const void *a, const void *b)
-{
-	const Ranked *left = a, *right = b;
+LODE_ORDER(compare_by_frequency, Ranked, LODE_ASCENDING(frequency), compare_by_weight(left, right))
 
-	if (left->frequency != right->frequency)
-		return left->frequency < right->frequency ? -1 : 1;
-	return compare_by_weight(a, b);
-}
-
-static int compare_by_size(const void *a, const void *b)
-{
-	const Ranked *left = a, *right = b;
-
-	if (left->n_items != right->n_items)
-		return left->n_items > right->n_items ? -1 : 1;
-	return compare_by_weight(a, b);
-}
+LODE_ORDER(compare_by_size, Ranked, LODE_DESCENDING(n_items), compare_by_weight(left, right))
 
 /*
  * How many from `all` on differ from their neighbours by no more than counts as equal. Two that are

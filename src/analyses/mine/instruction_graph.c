@@ -8,6 +8,7 @@
 
 #include "analyses/flow_graph/function_filter.h"
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 #include "images/control_flow.h"
 
 #include <stdlib.h>
@@ -222,14 +223,7 @@ static void add_code_function(Construction *self, uint32_t index)
 	add_code_edges(self, base);
 }
 
-static int compare_pairs(const void *a, const void *b)
-{
-	const StaticEdge *left = a, *right = b;
-
-	if (left->source != right->source)
-		return left->source < right->source ? -1 : 1;
-	return (left->target > right->target) - (left->target < right->target);
-}
+LODE_ORDER(compare_pairs, StaticEdge, LODE_ASCENDING(source), LODE_ASCENDING(target))
 
 /* Call → entry of the callee, and each return of the callee → after the call. The vertex after the
  * call is the next one of the same function: code is decoded in the order of its addresses. */
@@ -282,11 +276,6 @@ static void add_given_edges(Construction *self)
 	}
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Numbers the opcodes by the bytes of their names. */
 static void order_opcodes(Construction *self, LodeInstructionGraph *graph)
 {
@@ -296,7 +285,7 @@ static void order_opcodes(Construction *self, LodeInstructionGraph *graph)
 	graph->opcode_names = g_new0(char *, n + 1);
 	for (uint32_t i = 0; i < n; i++)
 		graph->opcode_names[i] = g_ptr_array_index(self->names, i);
-	qsort(graph->opcode_names, n, sizeof(char *), compare_names);
+	qsort(graph->opcode_names, n, sizeof(char *), lode_compare_texts);
 	for (uint32_t i = 0; i < n; i++)
 		new_ids[GPOINTER_TO_UINT(
 				g_hash_table_lookup(self->name_ids, graph->opcode_names[i])) -

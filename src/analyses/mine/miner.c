@@ -15,6 +15,7 @@
 #include "analyses/mine/searcher.h"
 #include "base/error.h"
 #include "base/number_format.h"
+#include "base/sort_order.h"
 #include "base/worker_pool.h"
 
 #include <math.h>
@@ -431,14 +432,7 @@ static void run_worker(size_t index, unsigned worker, void *user_data)
  * multiprocessing timing anomalies", 1969). The order is complete, because it decides which
  * sequences a limit keeps.
  */
-static int compare_tasks(const void *a, const void *b)
-{
-	const Task *left = a, *right = b;
-
-	if (left->size != right->size)
-		return left->size > right->size ? -1 : 1;
-	return (left->pattern > right->pattern) - (left->pattern < right->pattern);
-}
+LODE_ORDER(compare_tasks, Task, LODE_DESCENDING(size), LODE_ASCENDING(pattern))
 
 /*
  * A thread gets so many slices, or more that are smaller, if tasks are as large as estimated: with
@@ -598,12 +592,7 @@ static Sortable sortable(const LodeSearcher *self, unsigned worker, size_t seque
 		found->support, worker};
 }
 
-static int compare_results(const void *a, const void *b)
-{
-	const Result *left = a, *right = b;
-
-	return (left->part > right->part) - (left->part < right->part);
-}
+LODE_ORDER(compare_results, Result, LODE_ASCENDING(part))
 
 static Sortable *collect(const Mining *mining, size_t *out_n, bool *out_is_complete)
 {
@@ -844,13 +833,6 @@ static double *find_entry_supports(const LodeMiningRun *run)
 	return entry;
 }
 
-static int compare_falling(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left < right) - (left > right);
-}
-
 /* Cuts a run that was mined with too low a threshold to the highest one that leaves `top`. */
 static void cut_to_top(LodeMiningRun *run)
 {
@@ -861,7 +843,7 @@ static void cut_to_top(LodeMiningRun *run)
 
 	if (n <= top || !run->is_complete)
 		return;
-	qsort(sorted, n, sizeof(double), compare_falling);
+	qsort(sorted, n, sizeof(double), lode_compare_doubles_descending);
 	run->parameters.min_support = fmin(sorted[top - 1], 1);
 	for (guint i = 0; i < n; i++)
 		is_kept[i] = entry[i] >= sorted[top - 1] - 1e-12;

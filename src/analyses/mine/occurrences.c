@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -276,13 +277,6 @@ static void sum_path(Search *self, const Path *path)
 	}
 }
 
-static int compare_vertices(const void *a, const void *b)
-{
-	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-
-	return (left > right) - (left < right);
-}
-
 static void keep_place(Search *self, LodeOccurrences *out, uint32_t first)
 {
 	LodeOccurrencePlace place = {.first_vertex = first, .first_matched = out->matched->len};
@@ -293,7 +287,7 @@ static void keep_place(Search *self, LodeOccurrences *out, uint32_t first)
 	place.executions = fmin(sum, self->graph->count[first]);
 	out->executions += place.executions;
 	qsort(self->place_touched->data, self->place_touched->len, sizeof(uint32_t),
-		compare_vertices);
+		lode_compare_u32);
 	for (guint i = 0; i < self->place_touched->len; i++) {
 		uint32_t v = g_array_index(self->place_touched, uint32_t, i);
 		VertexSum *vertex = &self->sums[v];
@@ -326,11 +320,7 @@ static void search_from(Search *self, LodeOccurrences *out, uint32_t vertex)
 	keep_place(self, out, vertex);
 }
 
-static int compare_places(const void *a, const void *b)
-{
-	return compare_vertices(&((const LodeOccurrencePlace *)a)->first_vertex,
-		&((const LodeOccurrencePlace *)b)->first_vertex);
-}
+LODE_ORDER(compare_places, LodeOccurrencePlace, LODE_ASCENDING(first_vertex))
 
 static void finish(Search *self, LodeOccurrences *out)
 {
@@ -345,7 +335,7 @@ static void finish(Search *self, LodeOccurrences *out)
 		last_graph = graph->vertex_graphs[v];
 	}
 	if (self->touched->len > 0)
-		qsort(self->touched->data, self->touched->len, sizeof(uint32_t), compare_vertices);
+		qsort(self->touched->data, self->touched->len, sizeof(uint32_t), lode_compare_u32);
 	for (guint i = 0; i < self->touched->len; i++) {
 		uint32_t v = g_array_index(self->touched, uint32_t, i);
 		LodeCoveredVertex covered = {

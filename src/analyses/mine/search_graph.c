@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/large_array.h"
+#include "base/sort_order.h"
 #include "base/worker_pool.h"
 
 #include <float.h>
@@ -559,18 +560,11 @@ static void count_vertex(const LodeSearchGraph *self, WindowScratch *scratch, ui
 	}
 }
 
-static int compare_items(const void *a, const void *b)
-{
-	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-
-	return (left > right) - (left < right);
-}
-
 /* Few items, in some ascending runs, are sorted faster than a call per comparison would be. */
 static void sort_items(uint32_t *items, uint32_t n)
 {
 	if (n > 32) {
-		qsort(items, n, sizeof(uint32_t), compare_items);
+		qsort(items, n, sizeof(uint32_t), lode_compare_u32);
 		return;
 	}
 	for (uint32_t i = 1; i < n; i++) {

@@ -2,20 +2,13 @@
 #include "analyses/signatures/capacity.h"
 
 #include "base/error.h"
-#include "base/number_order.h"
+#include "base/sort_order.h"
 
 #include <math.h>
 
-static int compare_rows(const void *a, const void *b)
-{
-	const LodeCapacityRow *left = a, *right = b;
-
-	if ((left->signature == LODE_NONE) != (right->signature == LODE_NONE))
-		return left->signature == LODE_NONE ? 1 : -1;
-	if (left->share != right->share)
-		return left->share > right->share ? -1 : 1;
-	return lode_number_order(left->signature, right->signature);
-}
+LODE_ORDER(compare_rows, LodeCapacityRow,
+	lode_number_order(left->signature == LODE_NONE, right->signature == LODE_NONE),
+	LODE_DESCENDING(share), LODE_ASCENDING(signature))
 
 /* Whether every signature with a share says how long its executions take, as this profile counts
  * them. */

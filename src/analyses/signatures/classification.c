@@ -5,7 +5,7 @@
 #include "analyses/signatures/mixture.h"
 #include "analyses/signatures/signature_model.h"
 #include "base/error.h"
-#include "base/number_order.h"
+#include "base/sort_order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -139,16 +139,7 @@ typedef struct {
 	double in_profile, in_signature, bits;
 } Clue;
 
-static int compare_clues(const void *a, const void *b)
-{
-	const Clue *left = a, *right = b;
-
-	if (left->bits != right->bits)
-		return left->bits > right->bits ? -1 : 1;
-	if (left->kind != right->kind)
-		return left->kind < right->kind ? -1 : 1;
-	return lode_number_order(left->key, right->key);
-}
+LODE_ORDER(compare_clues, Clue, LODE_DESCENDING(bits), LODE_ASCENDING(kind), LODE_ASCENDING(key))
 
 /* Whether one sequence holds the other, so that it says the same. */
 static bool repeats(const LodeEvidence *chosen, const char *text)
@@ -371,16 +362,8 @@ static void cover(const uint32_t *vertices, unsigned n, uint64_t key, double cou
 	}
 }
 
-static int compare_places(const void *a, const void *b)
-{
-	const LodeUnknownPlace *left = a, *right = b;
-
-	if (left->is_new_file != right->is_new_file)
-		return left->is_new_file ? -1 : 1;
-	if (left->executions != right->executions)
-		return left->executions > right->executions ? -1 : 1;
-	return lode_number_order(left->function, right->function);
-}
+LODE_ORDER(compare_places, LodeUnknownPlace, LODE_DESCENDING(is_new_file),
+	LODE_DESCENDING(executions), LODE_ASCENDING(function))
 
 /* The block of a function with most of what is unexplained. */
 static void find_block(const Classifying *self, const Covering *covering, uint32_t first,
@@ -584,14 +567,7 @@ static void fit_remainder(
 
 /* --- the whole --- */
 
-static int compare_matches(const void *a, const void *b)
-{
-	const LodeSignatureMatch *left = a, *right = b;
-
-	if (left->distance != right->distance)
-		return left->distance < right->distance ? -1 : 1;
-	return lode_number_order(left->signature, right->signature);
-}
+LODE_ORDER(compare_matches, LodeSignatureMatch, LODE_ASCENDING(distance), LODE_ASCENDING(signature))
 
 static void clear_match(void *data)
 {

@@ -2,7 +2,7 @@
 #include "analyses/signatures/sequence_table.h"
 
 #include "base/hash.h"
-#include "base/number_order.h"
+#include "base/sort_order.h"
 
 #include <string.h>
 
@@ -108,11 +108,7 @@ double lode_sequence_table_get(const LodeSequenceTable *self, uint64_t key, doub
 	return slot->key != 0 ? slot->value : missing;
 }
 
-static int compare_keys(const void *a, const void *b)
-{
-	return lode_number_order(
-		((const LodeSequenceValue *)a)->key, ((const LodeSequenceValue *)b)->key);
-}
+LODE_ORDER(compare_keys, LodeSequenceValue, LODE_ASCENDING(key))
 
 GArray *lode_sequence_table_sorted(const LodeSequenceTable *self)
 {

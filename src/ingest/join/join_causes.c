@@ -7,6 +7,7 @@
 
 #include "base/large_array.h"
 #include "base/number_format.h"
+#include "base/sort_order.h"
 #include "model/causes.h"
 
 #include <stdlib.h>
@@ -168,14 +169,7 @@ static void charge(
 	}
 }
 
-static int compare_charged(const void *a, const void *b)
-{
-	const Charged *left = a, *right = b;
-
-	if (left->instruction != right->instruction)
-		return left->instruction < right->instruction ? -1 : 1;
-	return (left->cost.event > right->cost.event) - (left->cost.event < right->cost.event);
-}
+LODE_ORDER(compare_charged, Charged, LODE_ASCENDING(instruction), LODE_ASCENDING(cost.event))
 
 /* Costs stay grouped by instruction, by event inside. */
 static void merge(LodeProfile *profile, const GArray *charged)

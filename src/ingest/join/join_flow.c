@@ -17,6 +17,8 @@
  */
 #include "ingest/join/join_flow.h"
 
+#include "base/sort_order.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -242,16 +244,8 @@ static void check_flow(Flow *self)
 	}
 }
 
-static int compare_edges(const void *a, const void *b)
-{
-	const LodeEdge *left = a, *right = b;
-
-	if (left->source != right->source)
-		return left->source < right->source ? -1 : 1;
-	if (left->target != right->target)
-		return left->target < right->target ? -1 : 1;
-	return (left->kind > right->kind) - (left->kind < right->kind);
-}
+LODE_ORDER(compare_edges, LodeEdge, LODE_ASCENDING(source), LODE_ASCENDING(target),
+	LODE_ASCENDING(kind))
 
 /* Merges to one edge for each (source, target, kind): several rows of a recording may have it. */
 static void sort_edges(LodeProfile *profile)

@@ -4,6 +4,7 @@
  * that callgrind could not name ("???") has run-time addresses, which the load map resolves.
  */
 #include "base/large_array.h"
+#include "base/sort_order.h"
 #include "base/worker_pool.h"
 #include "ingest/join/join.h"
 
@@ -192,11 +193,8 @@ int lode_join_compare_sites(const void *a, const void *b)
 {
 	const LodeJoinSite *left = a, *right = b;
 
-	if (left->image != right->image)
-		return left->image < right->image ? -1 : 1;
-	if (left->address != right->address)
-		return left->address < right->address ? -1 : 1;
-	return (left->row > right->row) - (left->row < right->row);
+	return LODE_FIRST_DIFFERENCE(
+		LODE_ASCENDING(image), LODE_ASCENDING(address), LODE_ASCENDING(row));
 }
 
 /* Only `unnamed` is out of order. */

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/large_array.h"
+#include "base/sort_order.h"
 #include "base/worker_pool.h"
 
 #include <stdlib.h>
@@ -34,27 +35,11 @@ typedef struct {
 	uint32_t site, range, branch, entry;
 } Cursor;
 
-static int compare_by_first(const void *a, const void *b)
-{
-	const LodeInferredSpan *left = a, *right = b;
+LODE_ORDER(compare_by_first, LodeInferredSpan, LODE_ASCENDING(image), LODE_ASCENDING(first),
+	LODE_ASCENDING(last))
 
-	if (left->image != right->image)
-		return left->image < right->image ? -1 : 1;
-	if (left->first != right->first)
-		return left->first < right->first ? -1 : 1;
-	return (left->last > right->last) - (left->last < right->last);
-}
-
-static int compare_by_last(const void *a, const void *b)
-{
-	const LodeInferredSpan *left = a, *right = b;
-
-	if (left->target_image != right->target_image)
-		return left->target_image < right->target_image ? -1 : 1;
-	if (left->last != right->last)
-		return left->last < right->last ? -1 : 1;
-	return compare_by_first(a, b);
-}
+LODE_ORDER(compare_by_last, LodeInferredSpan, LODE_ASCENDING(target_image), LODE_ASCENDING(last),
+	compare_by_first(left, right))
 
 static uint32_t image_of(const Inference *self, uint32_t object)
 {

@@ -10,6 +10,7 @@
  * The model and its costs: docs/inference.md.
  */
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 #include "ingest/inference/flow_inference.h"
 #include "ingest/join/join_infer.h"
 
@@ -69,13 +70,6 @@ static bool is_inside(const Evidence *evidence, uint64_t address)
 	return address - evidence->function->address < evidence->function->size;
 }
 
-static int compare_addresses(const void *a, const void *b)
-{
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return (left > right) - (left < right);
-}
-
 /* Instructions begin where samples were taken and where branches came from or went to. */
 static void collect_leaders(Scratch *self, const Evidence *evidence)
 {
@@ -86,7 +80,7 @@ static void collect_leaders(Scratch *self, const Evidence *evidence)
 		g_array_append_val(self->leaders, evidence->entries[i].last);
 	for (uint32_t i = 0; i < evidence->n_branches; i++)
 		g_array_append_val(self->leaders, evidence->branches[i].first);
-	g_array_sort(self->leaders, compare_addresses);
+	g_array_sort(self->leaders, lode_compare_u64);
 }
 
 /* Calls and returns do not end a block: their targets inside are not edges of it. */

@@ -8,6 +8,7 @@
  */
 #include "base/error.h"
 #include "base/large_array.h"
+#include "base/sort_order.h"
 #include "ingest/join/join.h"
 #include "ingest/memory/memory_callers.h"
 #include "ingest/memory/memory_loads.h"
@@ -32,16 +33,7 @@ typedef struct {
 } Building;
 
 /* In the order of process and number, as the reading's are in that of discovery. */
-static int compare_threads(const void *a, const void *b, void *data)
-{
-	const LodeThread *threads = data;
-	const LodeThread *left = &threads[*(const uint32_t *)a];
-	const LodeThread *right = &threads[*(const uint32_t *)b];
-
-	if (left->pid != right->pid)
-		return left->pid < right->pid ? -1 : 1;
-	return (left->ordinal > right->ordinal) - (left->ordinal < right->ordinal);
-}
+LODE_ORDER_OF_INDICES(compare_threads, LodeThread, LODE_ASCENDING(pid), LODE_ASCENDING(ordinal))
 
 static void add_threads(Building *self)
 {
@@ -64,18 +56,8 @@ static void add_threads(Building *self)
 	}
 }
 
-static int compare_mappings(const void *a, const void *b, void *data)
-{
-	const LodePlacedMapping *rows = data;
-	const LodeMemoryMapping *left = &rows[*(const uint32_t *)a].mapping;
-	const LodeMemoryMapping *right = &rows[*(const uint32_t *)b].mapping;
-
-	if (left->pid != right->pid)
-		return left->pid < right->pid ? -1 : 1;
-	if (left->begin_ns != right->begin_ns)
-		return left->begin_ns < right->begin_ns ? -1 : 1;
-	return (left->start > right->start) - (left->start < right->start);
-}
+LODE_ORDER_OF_INDICES(compare_mappings, LodePlacedMapping, LODE_ASCENDING(mapping.pid),
+	LODE_ASCENDING(mapping.begin_ns), LODE_ASCENDING(mapping.start))
 
 static char *stack_name(Building *self, uint32_t thread)
 {
@@ -313,18 +295,8 @@ static void add_line_store(Building *self, const LodeReadLineStore *from)
 	g_array_append_val(self->memory->line_stores, store);
 }
 
-static int compare_allocations(const void *a, const void *b, void *data)
-{
-	const LodeAllocation *rows = data;
-	const LodeAllocation *left = &rows[*(const uint32_t *)a];
-	const LodeAllocation *right = &rows[*(const uint32_t *)b];
-
-	if (left->pid != right->pid)
-		return left->pid < right->pid ? -1 : 1;
-	if (left->begin_ns != right->begin_ns)
-		return left->begin_ns < right->begin_ns ? -1 : 1;
-	return (left->address > right->address) - (left->address < right->address);
-}
+LODE_ORDER_OF_INDICES(compare_allocations, LodeAllocation, LODE_ASCENDING(pid),
+	LODE_ASCENDING(begin_ns), LODE_ASCENDING(address))
 
 /* They were added in the order in which samples fell into them. */
 static void sort_allocations(Building *self)
@@ -368,16 +340,8 @@ static void clear(Building *self)
 	g_array_unref(self->event_ids);
 }
 
-static int compare_pages(const void *a, const void *b)
-{
-	const LodeMemoryPages *left = a, *right = b;
-
-	if (left->pid != right->pid)
-		return left->pid < right->pid ? -1 : 1;
-	if (left->time_ns != right->time_ns)
-		return left->time_ns < right->time_ns ? -1 : 1;
-	return (left->start > right->start) - (left->start < right->start);
-}
+LODE_ORDER(compare_pages, LodeMemoryPages, LODE_ASCENDING(pid), LODE_ASCENDING(time_ns),
+	LODE_ASCENDING(start))
 
 /* Where there are many samples, each takes longer than other work of a step. */
 static bool add_samples(Building *self, GError **error)

@@ -8,6 +8,8 @@
  */
 #include "ingest/join/join_flow.h"
 
+#include "base/sort_order.h"
+
 #include <math.h>
 
 typedef LodeJoinFlow Flow;
@@ -103,12 +105,7 @@ static void add_tail_calls(Returning *self, uint32_t function, GArray *endings, 
 	}
 }
 
-static int compare_endings(const void *a, const void *b)
-{
-	const Ending *left = a, *right = b;
-
-	return (left->instruction > right->instruction) - (left->instruction < right->instruction);
-}
+LODE_ORDER(compare_endings, Ending, LODE_ASCENDING(instruction))
 
 /* Sums equal ones and makes the weights shares. */
 static void normalise(GArray *endings)

@@ -5,6 +5,8 @@
  */
 #include "ingest/join/join.h"
 
+#include "base/sort_order.h"
+
 #include <stdlib.h>
 
 typedef struct {
@@ -99,18 +101,8 @@ static void add_calls(Joining *self)
 }
 
 /* Ties are broken by all that differs, so that the order does not depend on qsort(). */
-static int compare_transfers(const void *a, const void *b)
-{
-	const LodeJoinTransfer *left = a, *right = b;
-
-	if (left->source != right->source)
-		return left->source < right->source ? -1 : 1;
-	if (left->target != right->target)
-		return left->target < right->target ? -1 : 1;
-	if (left->is_call != right->is_call)
-		return left->is_call ? 1 : -1;
-	return (left->count > right->count) - (left->count < right->count);
-}
+LODE_ORDER(compare_transfers, LodeJoinTransfer, LODE_ASCENDING(source), LODE_ASCENDING(target),
+	LODE_ASCENDING(is_call), LODE_ASCENDING(count))
 
 /* A jump whose own place has no count cannot be given to a function. */
 static void drop_sourceless(Joining *self)

@@ -12,6 +12,7 @@
  * round.
  */
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 #include "ingest/join/join_flow.h"
 #include "model/causes.h"
 
@@ -78,23 +79,9 @@ static void add_ways_from(Ways *self, uint32_t source)
 		add_way(self, source, find_in_function(self, row->function, code->target));
 }
 
-static int compare_by_source(const void *a, const void *b)
-{
-	const LodeCauseWay *left = a, *right = b;
+LODE_ORDER(compare_by_source, LodeCauseWay, LODE_ASCENDING(source), LODE_ASCENDING(target))
 
-	if (left->source != right->source)
-		return left->source < right->source ? -1 : 1;
-	return (left->target > right->target) - (left->target < right->target);
-}
-
-static int compare_by_target(const void *a, const void *b)
-{
-	const LodeCauseWay *left = a, *right = b;
-
-	if (left->target != right->target)
-		return left->target < right->target ? -1 : 1;
-	return (left->source > right->source) - (left->source < right->source);
-}
+LODE_ORDER(compare_by_target, LodeCauseWay, LODE_ASCENDING(target), LODE_ASCENDING(source))
 
 static LodeCauseWay *find_way(const Ways *self, size_t n, uint32_t source, uint32_t target)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/live/live_addresses.h"
 
+#include "base/sort_order.h"
 #include "ingest/live/live_sites.h"
 #include "ingest/memory/object_layers.h"
 #include "record/perf_existing.h"
@@ -403,14 +404,7 @@ static void take_record(LodeLiveAddresses *self, const LodePerfRecord *record)
 	lode_threads_apply(&self->threads, record, record->time_ns);
 }
 
-static int compare_places(const void *a, const void *b)
-{
-	const RecordPlace *first = a, *second = b;
-
-	if (first->time_ns != second->time_ns)
-		return first->time_ns < second->time_ns ? -1 : 1;
-	return first->offset < second->offset ? -1 : first->offset > second->offset;
-}
+LODE_ORDER(compare_places, RecordPlace, LODE_ASCENDING(time_ns), LODE_ASCENDING(offset))
 
 /* CPUs write each for itself, so that of two the later record may come first. */
 static void find_order(LodeLiveAddresses *self, const char *records, size_t size)

@@ -6,6 +6,8 @@
  */
 #include "ingest/memory/allocation_figures.h"
 
+#include "base/sort_order.h"
+
 #include <stdlib.h>
 
 typedef struct {
@@ -92,16 +94,8 @@ static void add_log(Figures *self, const LodeLogPaths *paths)
 }
 
 /* At one time ends come first: a block that is moved is not there twice. */
-static int compare_changes(const void *a, const void *b)
-{
-	const Change *left = a, *right = b;
-
-	if (left->time_ns != right->time_ns)
-		return left->time_ns < right->time_ns ? -1 : 1;
-	if (left->is_end != right->is_end)
-		return left->is_end ? -1 : 1;
-	return (left->path > right->path) - (left->path < right->path);
-}
+LODE_ORDER(compare_changes, Change, LODE_ASCENDING(time_ns), LODE_DESCENDING(is_end),
+	LODE_ASCENDING(path))
 
 static double signed_size(const Change *change)
 {

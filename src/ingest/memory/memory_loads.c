@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 #include "model/profile.h"
 
 #include <stdlib.h>
@@ -64,21 +65,7 @@ static void load_tree_free(void *data)
 	g_free(self);
 }
 
-static int compare_loads(const void *a, const void *b)
-{
-	const Load *left = a, *right = b;
-
-	if (left->begin_ns != right->begin_ns)
-		return left->begin_ns < right->begin_ns ? -1 : 1;
-	return (left->low > right->low) - (left->low < right->low);
-}
-
-static int compare_bounds(const void *a, const void *b)
-{
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return (left > right) - (left < right);
-}
+LODE_ORDER(compare_loads, Load, LODE_ASCENDING(begin_ns), LODE_ASCENDING(low))
 
 static void find_bounds(LoadTree *self)
 {
@@ -89,7 +76,7 @@ static void find_bounds(LoadTree *self)
 		g_array_append_val(self->bounds, load->low);
 		g_array_append_val(self->bounds, load->high);
 	}
-	g_array_sort(self->bounds, compare_bounds);
+	g_array_sort(self->bounds, lode_compare_u64);
 	for (guint i = 0; i < self->bounds->len; i++) {
 		uint64_t bound = g_array_index(self->bounds, uint64_t, i);
 		if (n == 0 || g_array_index(self->bounds, uint64_t, n - 1) != bound)

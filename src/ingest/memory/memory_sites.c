@@ -19,6 +19,7 @@
 #include "base/hash.h"
 #include "base/id_cache.h"
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 #include "images/size_arguments.h"
 #include "ingest/memory/allocation_figures.h"
 #include "ingest/memory/allocator_names.h"
@@ -109,31 +110,9 @@ static const LodeArgumentMask kind_masks[LODE_N_ALLOCATION_KINDS][N_MASKS] = {
 	[LODE_ALLOCATION_MAP] = {2, 4},
 };
 
-static int compare_frames(const void *a, const void *b)
-{
-	const Frame *left = a, *right = b;
+LODE_ORDER(compare_frames, Frame, LODE_ASCENDING(log), LODE_ASCENDING(address))
 
-	if (left->log != right->log)
-		return left->log < right->log ? -1 : 1;
-	return (left->address > right->address) - (left->address < right->address);
-}
-
-static int compare_places(const void *a, const void *b)
-{
-	const Frame *left = *(const Frame *const *)a, *right = *(const Frame *const *)b;
-
-	if (left->image != right->image)
-		return left->image < right->image ? -1 : 1;
-	return (left->image_address > right->image_address) -
-	       (left->image_address < right->image_address);
-}
-
-static int compare_addresses(const void *a, const void *b)
-{
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return (left > right) - (left < right);
-}
+LODE_ORDER_OF_POINTERS(compare_places, Frame, LODE_ASCENDING(image), LODE_ASCENDING(image_address))
 
 /* --- frames --- */
 
@@ -147,7 +126,7 @@ static void collect_frames(LodeMemorySites *self, guint log, size_t n_stacks)
 		g_array_append_vals(addresses, stack.addresses, (guint)stack.n);
 	}
 	if (addresses->len > 1)
-		qsort(addresses->data, addresses->len, sizeof(uint64_t), compare_addresses);
+		qsort(addresses->data, addresses->len, sizeof(uint64_t), lode_compare_u64);
 	for (guint i = 0; i < addresses->len; i++) {
 		uint64_t address = g_array_index(addresses, uint64_t, i);
 		/* A return address may lie in the next line or function. */
@@ -825,16 +804,8 @@ uint32_t lode_memory_sites_find(
 
 /* --- allocations that are not there yet --- */
 
-static int compare_by_thread(const void *a, const void *b, void *data)
-{
-	const LodeLoggedAllocation *all = data;
-	const LodeLoggedAllocation *left = &all[*(const uint32_t *)a];
-	const LodeLoggedAllocation *right = &all[*(const uint32_t *)b];
-
-	if (left->tid != right->tid)
-		return left->tid < right->tid ? -1 : 1;
-	return (left->begin_ns > right->begin_ns) - (left->begin_ns < right->begin_ns);
-}
+LODE_ORDER_OF_INDICES(
+	compare_by_thread, LodeLoggedAllocation, LODE_ASCENDING(tid), LODE_ASCENDING(begin_ns))
 
 static const GArray *sort_by_thread(LodeMemorySites *self, uint32_t log)
 {

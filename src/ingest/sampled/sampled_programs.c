@@ -2,6 +2,7 @@
 #include "ingest/sampled/sampled_programs.h"
 
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 
 #include <fnmatch.h>
 #include <string.h>
@@ -98,14 +99,7 @@ void lode_sampled_programs_note(
 	g_array_append_val(self->events, event);
 }
 
-static gint compare_events(gconstpointer a, gconstpointer b)
-{
-	const Event *left = a, *right = b;
-
-	if (left->time_ns != right->time_ns)
-		return left->time_ns < right->time_ns ? -1 : 1;
-	return left->order < right->order ? -1 : left->order > right->order;
-}
+LODE_ORDER(compare_events, Event, LODE_ASCENDING(time_ns), LODE_ASCENDING(order))
 
 static bool is_like(const char *glob, const char *path)
 {

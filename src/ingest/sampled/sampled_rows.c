@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/large_array.h"
+#include "base/sort_order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,25 +149,10 @@ void lode_sampled_rows_add_newest(LodeSampledRows *self, const LodePlace *first)
 	g_array_index(self->newest_ranges, NewestRange, row).count++;
 }
 
-static int compare_ranges(const void *a, const void *b)
-{
-	const LodeRecordedRange *left = a, *right = b;
+LODE_ORDER(compare_ranges, LodeRecordedRange, LODE_ASCENDING(object), LODE_ASCENDING(first),
+	LODE_ASCENDING(last))
 
-	if (left->object != right->object)
-		return left->object < right->object ? -1 : 1;
-	if (left->first != right->first)
-		return left->first < right->first ? -1 : 1;
-	return (left->last > right->last) - (left->last < right->last);
-}
-
-static int compare_newest(const void *a, const void *b)
-{
-	const NewestRange *left = a, *right = b;
-
-	if (left->object != right->object)
-		return left->object < right->object ? -1 : 1;
-	return (left->address > right->address) - (left->address < right->address);
-}
+LODE_ORDER(compare_newest, NewestRange, LODE_ASCENDING(object), LODE_ASCENDING(address))
 
 /* Shares out over the ranges [begin, end), which all begin where it does. */
 static void share_newest(GArray *ranges, guint begin, guint end, double count)
@@ -216,14 +202,7 @@ typedef struct {
 	uint32_t object, row;
 } SortedRow;
 
-static int compare_rows(const void *a, const void *b)
-{
-	const SortedRow *left = a, *right = b;
-
-	if (left->object != right->object)
-		return left->object < right->object ? -1 : 1;
-	return (left->address > right->address) - (left->address < right->address);
-}
+LODE_ORDER(compare_rows, SortedRow, LODE_ASCENDING(object), LODE_ASCENDING(address))
 
 static void sort_rows(LodeSampledRows *self)
 {

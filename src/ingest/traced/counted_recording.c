@@ -12,6 +12,7 @@
 #include "ingest/traced/counted_recording.h"
 
 #include "base/error.h"
+#include "base/sort_order.h"
 #include "caches/counted_caches.h"
 #include "images/instruction_decoder.h"
 #include "ingest/traced/traced_places.h"
@@ -467,14 +468,7 @@ static char *simulated_text(const LodeCountFile *file)
 	return g_strdup_printf(", through %s, branches by %s", text, branches);
 }
 
-static int compare_starts(const void *a, const void *b)
-{
-	const LodeCountFile *left = *(LodeCountFile *const *)a, *right = *(LodeCountFile *const *)b;
-
-	if (left->start_ns != right->start_ns)
-		return left->start_ns < right->start_ns ? -1 : 1;
-	return (left->pid > right->pid) - (left->pid < right->pid);
-}
+LODE_ORDER_OF_POINTERS(compare_starts, LodeCountFile, LODE_ASCENDING(start_ns), LODE_ASCENDING(pid))
 
 static void free_file(gpointer file)
 {

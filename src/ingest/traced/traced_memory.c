@@ -9,6 +9,7 @@
 
 #include "base/id_cache.h"
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 #include "images/data_access.h"
 #include "model/profile.h"
 
@@ -416,12 +417,7 @@ static void add_store(Filling *self, const LodeReadAccess *missed, const Counted
 	lode_memory_reading_add_line_store(self->reading, &store);
 }
 
-static int compare_stores(const void *a, const void *b)
-{
-	const CountedStore *left = a, *right = b;
-
-	return (left->row > right->row) - (left->row < right->row);
-}
+LODE_ORDER(compare_stores, CountedStore, LODE_ASCENDING(row))
 
 static void add_stores(Filling *self, const LodeReadAccess *missed, const Stream *stream, guint row)
 {

@@ -2,6 +2,7 @@
 #include "ingest/traced/traced_places.h"
 
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 #include "sources/live_ranges.h"
 
 #include <string.h>
@@ -75,13 +76,6 @@ static void note_code(LodeTracedPlaces *self, const LodeTraceMapping *mapping)
 		g_array_append_val(self->changes, mapping->first_reference);
 }
 
-static int compare_references(const void *a, const void *b)
-{
-	const uint64_t *left = a, *right = b;
-
-	return (*left > *right) - (*left < *right);
-}
-
 static LodeTracedPlaces *places_new(
 	const LodeTracedPlacesOptions *options, uint32_t pid, bool is_live)
 {
@@ -120,7 +114,7 @@ LodeTracedPlaces *lode_traced_places_new_process(const LodeTraceDescription *des
 	if (n_forgetting > 0)
 		lode_recording_add_unresolved(options->recording, lode_address_spaces_why_forgotten,
 			NULL, (double)n_forgetting, 0);
-	g_array_sort(self->changes, compare_references);
+	g_array_sort(self->changes, lode_compare_u64);
 	return self;
 }
 
@@ -141,7 +135,7 @@ void lode_traced_places_see(LodeTracedPlaces *self)
 	for (; mappings != NULL && self->n_seen < mappings->len; self->n_seen++)
 		note_code(self, &g_array_index(mappings, LodeTraceMapping, self->n_seen));
 	if (self->changes->len > n_changes)
-		g_array_sort(self->changes, compare_references);
+		g_array_sort(self->changes, lode_compare_u64);
 }
 
 /* Applies the mappings up to a reference. */

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/large_array.h"
+#include "base/sort_order.h"
 
 #include <stdlib.h>
 
@@ -109,16 +110,8 @@ bool lode_traced_rows_check(const LodeTracedRows *self, GError **error)
 	return !self->is_full;
 }
 
-static int compare_instructions(const void *a, const void *b, void *data)
-{
-	const LodeTracedInstruction *rows = data;
-	const LodeTracedInstruction *left = &rows[*(const uint32_t *)a];
-	const LodeTracedInstruction *right = &rows[*(const uint32_t *)b];
-
-	if (left->object != right->object)
-		return left->object < right->object ? -1 : 1;
-	return (left->address > right->address) - (left->address < right->address);
-}
+LODE_ORDER_OF_INDICES(compare_instructions, LodeTracedInstruction, LODE_ASCENDING(object),
+	LODE_ASCENDING(address))
 
 static void write_instructions(LodeTracedRows *self)
 {

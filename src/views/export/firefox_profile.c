@@ -10,6 +10,7 @@
 
 #include "base/json_stream.h"
 #include "base/name_table.h"
+#include "base/sort_order.h"
 #include "views/format.h"
 
 #include <math.h>
@@ -73,13 +74,6 @@ static uint32_t use(Rows *rows, uint32_t row)
 }
 
 /* Outer stacks come before inner ones in the export, so that they have to here. */
-static int compare_numbers(const void *a, const void *b)
-{
-	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-
-	return (left > right) - (left < right);
-}
-
 static void find_stacks(Firefox *self, uint32_t thread)
 {
 	const LodeStacks *stacks = self->export->stacks;
@@ -100,7 +94,7 @@ static void find_stacks(Firefox *self, uint32_t thread)
 			at = g_array_index(stacks->stacks, LodeStack, at).outer)
 			use(&self->stacks, at);
 	}
-	g_array_sort(used, compare_numbers);
+	g_array_sort(used, lode_compare_u32);
 	for (guint i = 0; i < used->len; i++) {
 		uint32_t stack = g_array_index(used, uint32_t, i);
 		self->stacks.of[stack] = i;
@@ -198,15 +192,8 @@ static double begin_of(const LodeStackExport *export)
 	return least == UINT64_MAX ? 0 : (double)least;
 }
 
-static int compare_times(const void *a, const void *b)
-{
-	const LodeStackSample *left = *(const LodeStackSample *const *)a;
-	const LodeStackSample *right = *(const LodeStackSample *const *)b;
-
-	if (left->time_ns != right->time_ns)
-		return left->time_ns < right->time_ns ? -1 : 1;
-	return (left > right) - (left < right);
-}
+LODE_ORDER_OF_POINTERS(
+	compare_times, LodeStackSample, LODE_ASCENDING(time_ns), (left > right) - (left < right))
 
 /* Lists the samples of a thread by their times. */
 static GPtrArray *list_samples(const LodeStackExport *export, uint32_t thread)
@@ -432,13 +419,6 @@ static void write_thread(Firefox *self, uint32_t index, double begin_ns)
 	lode_json_end(json, '}');
 }
 
-static int compare_values(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
 /* Milliseconds between samples, which is what each weighs where that is time; else the usual one,
  * as a thread is not sampled while it waits. */
 static double find_interval(const LodeStackExport *export)
@@ -457,7 +437,7 @@ static double find_interval(const LodeStackExport *export)
 				g_array_append_val(values, ns);
 		}
 	}
-	g_array_sort(values, compare_values);
+	g_array_sort(values, lode_compare_doubles);
 	return values->len > 0 ? g_array_index(values, double, values->len / 2) / (double)NS_PER_MS
 	                       : 1;
 }

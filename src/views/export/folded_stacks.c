@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/export/stack_export.h"
 
+#include "base/sort_order.h"
 #include "views/format.h"
 
 #include <math.h>
@@ -40,11 +41,6 @@ static char *stack_text(const LodeStackExport *self, const LodeStackSum *sum)
 	return g_string_free(text, FALSE);
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static guint weight_column(const LodeStackExport *self)
 {
 	for (guint i = 0; i < self->events->len; i++)
@@ -81,7 +77,7 @@ bool lode_folded_stacks_write(const LodeStackExport *self, FILE *out, GError **e
 	g_autofree void **texts = g_hash_table_get_keys_as_array(weights, &n);
 
 	if (n > 1)
-		qsort(texts, n, sizeof(char *), compare_texts);
+		qsort(texts, n, sizeof(char *), lode_compare_texts);
 	for (guint i = 0; i < n; i++) {
 		double weight = round(*(const double *)g_hash_table_lookup(weights, texts[i]));
 		if (weight > 0)

@@ -2,6 +2,7 @@
 #include "views/export/stack_export.h"
 
 #include "base/error.h"
+#include "base/sort_order.h"
 #include "model/causes.h"
 #include "views/display_text.h"
 #include "views/finding_figures.h"
@@ -170,24 +171,11 @@ void lode_stack_export_clear(LodeStackExport *self)
 	*self = (LodeStackExport){0};
 }
 
-static int compare_samples(const void *a, const void *b)
-{
-	const LodeStackSample *left = *(const LodeStackSample *const *)a;
-	const LodeStackSample *right = *(const LodeStackSample *const *)b;
+LODE_ORDER_OF_POINTERS(
+	compare_samples, LodeStackSample, LODE_ASCENDING(thread), LODE_ASCENDING(stack))
 
-	if (left->thread != right->thread)
-		return left->thread < right->thread ? -1 : 1;
-	return (left->stack > right->stack) - (left->stack < right->stack);
-}
-
-static int compare_order(const void *a, const void *b)
-{
-	int order = compare_samples(a, b);
-	const LodeStackSample *left = *(const LodeStackSample *const *)a;
-	const LodeStackSample *right = *(const LodeStackSample *const *)b;
-
-	return order != 0 ? order : (left > right) - (left < right);
-}
+LODE_ORDER_OF_POINTERS(compare_order, LodeStackSample, compare_samples(&left, &right),
+	(left > right) - (left < right))
 
 /* By thread and stack, then as they were recorded: sums have the same last digits each time. */
 static const LodeStackSample **sort_samples(const LodeStackExport *self)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/live/live_json.h"
 
+#include "base/sort_order.h"
 #include "views/memory_names.h"
 
 #include <stdlib.h>
@@ -118,14 +119,7 @@ typedef struct {
 	double weight;
 } Function;
 
-static int heaviest_first(const void *a, const void *b)
-{
-	const Function *left = a, *right = b;
-
-	if (left->weight != right->weight)
-		return left->weight > right->weight ? -1 : 1;
-	return g_strcmp0(left->name, right->name);
-}
+LODE_ORDER(heaviest_first, Function, LODE_DESCENDING(weight), g_strcmp0(left->name, right->name))
 
 static void put_functions(LodeJsonStream *json, const LodeLiveModel *model)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/live/live_scene.h"
 
+#include "base/sort_order.h"
 #include "views/live/live_state.h"
 
 /* Further threads appear only in the row of all. */
@@ -28,14 +29,7 @@ static bool is_seen_thread(const LodeLiveScene *self, const LodeLiveState *state
 	       g_hash_table_contains(state->tagged, GUINT_TO_POINTER(thread));
 }
 
-static int compare_cells(const void *a, const void *b)
-{
-	const LodeLiveCell *first = *(LodeLiveCell *const *)a, *second = *(LodeLiveCell *const *)b;
-
-	if (first->address != second->address)
-		return first->address < second->address ? -1 : 1;
-	return first->thread < second->thread ? -1 : first->thread > second->thread;
-}
+LODE_ORDER_OF_POINTERS(compare_cells, LodeLiveCell, LODE_ASCENDING(address), LODE_ASCENDING(thread))
 
 /* The cells that are looked at, by address; what was left out counts in the total only. */
 static GPtrArray *choose_cells(
@@ -157,14 +151,7 @@ static void add_thread(LodeHotRange *range, uint32_t thread)
 	range->n_threads = n_kept + 1;
 }
 
-static int compare_ranges(const void *a, const void *b)
-{
-	const LodeHotRange *first = a, *second = b;
-
-	if (first->measure != second->measure)
-		return first->measure > second->measure ? -1 : 1;
-	return first->address < second->address ? -1 : first->address > second->address;
-}
+LODE_ORDER(compare_ranges, LodeHotRange, LODE_DESCENDING(measure), LODE_ASCENDING(address))
 
 static void add_to_range(LodeHotRange *range, const LodeLiveCell *cell, double measure)
 {

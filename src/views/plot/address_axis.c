@@ -4,6 +4,7 @@
 
 #include "base/number_format.h"
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 #include "views/memory_names.h"
 #include "views/plot/cairo_library.h"
 #include "views/plot/plot_axis.h"
@@ -55,21 +56,9 @@ static uint64_t gap_before(const Finder *self, size_t cell)
 	return (self->cells[cell].address - self->cells[cell - 1].address) / self->granularity - 1;
 }
 
-static int widest_first(const void *a, const void *b)
-{
-	const Break *left = a, *right = b;
+LODE_ORDER(widest_first, Break, LODE_DESCENDING(gap), LODE_ASCENDING(cell))
 
-	if (left->gap != right->gap)
-		return left->gap > right->gap ? -1 : 1;
-	return (left->cell > right->cell) - (left->cell < right->cell);
-}
-
-static int by_cell(const void *a, const void *b)
-{
-	const Break *left = a, *right = b;
-
-	return (left->cell > right->cell) - (left->cell < right->cell);
-}
+LODE_ORDER(by_cell, Break, LODE_ASCENDING(cell))
 
 /* The cell after the widest gap of a stretch of cells, where that is a good part of it; else 0. */
 static size_t find_cut(const Finder *self, size_t start, size_t end)

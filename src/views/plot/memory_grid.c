@@ -4,8 +4,8 @@
 
 #include "analyses/memory/page_faults.h"
 #include "analyses/memory/sample_attributes.h"
-#include "base/number_order.h"
 #include "base/partition_point.h"
+#include "base/sort_order.h"
 
 #include <string.h>
 
@@ -278,14 +278,7 @@ static GArray *keep_part(
 	return kept;
 }
 
-static int heaviest_first(const void *a, const void *b)
-{
-	const LodeObjectExtent *left = a, *right = b;
-
-	if (left->weight != right->weight)
-		return left->weight > right->weight ? -1 : 1;
-	return (left->object > right->object) - (left->object < right->object);
-}
+LODE_ORDER(heaviest_first, LodeObjectExtent, LODE_DESCENDING(weight), LODE_ASCENDING(object))
 
 /* Mappings have names of their own. */
 static void find_extents(LodeMemoryGrid *self, const LodeProfile *profile, const GArray *chosen)

@@ -3,6 +3,7 @@
 #include "views/plot/memory_plot.h"
 
 #include "base/number_format.h"
+#include "base/sort_order.h"
 #include "views/memory_names.h"
 #include "views/memory_notes.h"
 #include "views/plot/cairo_library.h"
@@ -304,18 +305,8 @@ typedef struct {
 	bool is_time;
 } Tip;
 
-static int heaviest_first(const void *a, const void *b)
-{
-	const Tip *left = a, *right = b;
-
-	if (left->weight != right->weight)
-		return left->weight > right->weight ? -1 : 1;
-	if (left->is_time != right->is_time)
-		return left->is_time ? 1 : -1;
-	if (left->row != right->row)
-		return left->row > right->row ? 1 : -1;
-	return (left->column > right->column) - (left->column < right->column);
-}
+LODE_ORDER(heaviest_first, Tip, LODE_DESCENDING(weight), LODE_ASCENDING(is_time),
+	LODE_ASCENDING(row), LODE_ASCENDING(column))
 
 static GArray *find_tips(const Plot *self)
 {
