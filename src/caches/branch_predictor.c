@@ -2,6 +2,8 @@
 /* Branch predictors, as branch_predictor.h defines them. */
 #include "caches/branch_predictor.h"
 
+#include "base/words.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -309,10 +311,7 @@ bool lode_branch_predictor_indirect(LodeBranchPredictor *self, uint64_t address,
 
 int lode_branch_model_from_text(const char *text)
 {
-	for (int i = 0; i < LODE_N_BRANCH_MODELS; i++)
-		if (strcmp(text, names[i]) == 0)
-			return i;
-	return -1;
+	return lode_word_find(names, LODE_N_BRANCH_MODELS, text);
 }
 
 const char *lode_branch_model_to_text(LodeBranchModel model)

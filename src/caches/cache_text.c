@@ -5,6 +5,7 @@
 #include "base/byte_size.h"
 #include "base/error.h"
 #include "base/suggestion.h"
+#include "base/words.h"
 #include "caches/hierarchy_text.h"
 
 #include <string.h>
@@ -196,18 +197,15 @@ static bool read_seed(LodeCache *cache, const char *option, const char *part, GE
 /* Whether the word is an option of one of the tables, which is then set. */
 static bool set_option(LodeCache *cache, const char *option)
 {
-	for (unsigned i = 0; i < LODE_N_REPLACEMENTS; i++) {
-		if (strcmp(option, replacement_names[i]) == 0) {
-			cache->replacement = (LodeReplacement)i;
-			return true;
-		}
-	}
-	for (unsigned i = 0; i < LODE_N_PREFETCHES; i++) {
-		if (strcmp(option, prefetch_names[i]) == 0) {
-			cache->prefetch = (LodePrefetch)i;
-			return true;
-		}
-	}
+	int replacement = lode_word_find(replacement_names, LODE_N_REPLACEMENTS, option);
+	int prefetch = lode_word_find(prefetch_names, LODE_N_PREFETCHES, option);
+
+	if (replacement >= 0)
+		cache->replacement = (LodeReplacement)replacement;
+	if (prefetch >= 0)
+		cache->prefetch = (LodePrefetch)prefetch;
+	if (replacement >= 0 || prefetch >= 0)
+		return true;
 	for (size_t i = 0; i < G_N_ELEMENTS(flag_options); i++) {
 		if (strcmp(option, flag_options[i].name) == 0) {
 			G_STRUCT_MEMBER(bool, cache, flag_options[i].flag) = flag_options[i].value;

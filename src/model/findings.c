@@ -2,6 +2,7 @@
 #include "model/findings.h"
 
 #include "base/sort_order.h"
+#include "base/words.h"
 #include "model/profile.h"
 
 #include <string.h>
@@ -78,10 +79,7 @@ const char *lode_finding_kind_to_text(LodeFindingKind value)
 
 int lode_finding_kind_from_text(const char *text)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(kind_words); i++)
-		if (strcmp(kind_words[i], text) == 0)
-			return (int)i;
-	return -1;
+	return lode_word_find(kind_words, G_N_ELEMENTS(kind_words), text);
 }
 
 /* The text before an attribute's value on the screen, and whether a comma separates it from the one

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/memory.h"
 
+#include "base/words.h"
+
 #include <string.h>
 
 LodeMemory *lode_memory_new(void)
@@ -103,14 +105,6 @@ static const char *const call_roles[LODE_N_CALL_ROLES] = {
 	[LODE_CALL_SKIPPED] = "skipped",
 };
 
-static int find_word(const char *const *words, size_t n, const char *text)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(words[i], text) == 0)
-			return (int)i;
-	return -1;
-}
-
 const char *lode_address_rule_to_text(LodeAddressRule value)
 {
 	return rules[value];
@@ -118,7 +112,7 @@ const char *lode_address_rule_to_text(LodeAddressRule value)
 
 int lode_address_rule_from_text(const char *text)
 {
-	return find_word(rules, LODE_N_RULES, text);
+	return lode_word_find(rules, LODE_N_RULES, text);
 }
 
 const char *lode_address_reason_to_text(LodeAddressReason value)
@@ -128,7 +122,7 @@ const char *lode_address_reason_to_text(LodeAddressReason value)
 
 int lode_address_reason_from_text(const char *text)
 {
-	return find_word(reasons, LODE_N_REASONS, text);
+	return lode_word_find(reasons, LODE_N_REASONS, text);
 }
 
 const char *lode_object_layer_to_text(LodeObjectLayer value)
@@ -138,7 +132,7 @@ const char *lode_object_layer_to_text(LodeObjectLayer value)
 
 int lode_object_layer_from_text(const char *text)
 {
-	return find_word(layers, LODE_N_LAYERS, text);
+	return lode_word_find(layers, LODE_N_LAYERS, text);
 }
 
 const char *lode_call_role_to_text(LodeCallRole value)
@@ -148,5 +142,5 @@ const char *lode_call_role_to_text(LodeCallRole value)
 
 int lode_call_role_from_text(const char *text)
 {
-	return find_word(call_roles, LODE_N_CALL_ROLES, text);
+	return lode_word_find(call_roles, LODE_N_CALL_ROLES, text);
 }

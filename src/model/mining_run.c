@@ -2,6 +2,7 @@
 #include "model/mining_run.h"
 
 #include "base/sort_order.h"
+#include "base/words.h"
 
 #include <math.h>
 #include <string.h>
@@ -180,10 +181,7 @@ const char *lode_flow_model_to_text(LodeFlowModel value)
 
 int lode_flow_model_from_text(const char *text)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(flow_model_words); i++)
-		if (strcmp(flow_model_words[i], text) == 0)
-			return (int)i;
-	return -1;
+	return lode_word_find(flow_model_words, G_N_ELEMENTS(flow_model_words), text);
 }
 
 const char *lode_granularity_to_text(LodeGranularity value)
@@ -193,8 +191,5 @@ const char *lode_granularity_to_text(LodeGranularity value)
 
 int lode_granularity_from_text(const char *text)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(granularity_words); i++)
-		if (strcmp(granularity_words[i], text) == 0)
-			return (int)i;
-	return -1;
+	return lode_word_find(granularity_words, G_N_ELEMENTS(granularity_words), text);
 }

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/sort_order.h"
+#include "base/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -258,14 +259,6 @@ void lode_profile_add_unresolved(
 	found->places++;
 }
 
-static int find_word(const char *const *words, size_t n, const char *text)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(words[i], text) == 0)
-			return (int)i;
-	return -1;
-}
-
 static const char *const frequency_words[] = {"exact", "sampled", "inferred", "given"};
 static const char *const event_kind_words[] = {"count", "recorded", "sampled", "derived"};
 static const char *const image_kind_words[] = {"file", "jit", "unresolved", "graphs", "kernel"};
@@ -280,7 +273,7 @@ const char *lode_frequency_to_text(LodeFrequency value)
 
 int lode_frequency_from_text(const char *text)
 {
-	return find_word(frequency_words, G_N_ELEMENTS(frequency_words), text);
+	return lode_word_find(frequency_words, G_N_ELEMENTS(frequency_words), text);
 }
 
 const char *lode_event_kind_to_text(LodeEventKind value)
@@ -290,7 +283,7 @@ const char *lode_event_kind_to_text(LodeEventKind value)
 
 int lode_event_kind_from_text(const char *text)
 {
-	return find_word(event_kind_words, G_N_ELEMENTS(event_kind_words), text);
+	return lode_word_find(event_kind_words, G_N_ELEMENTS(event_kind_words), text);
 }
 
 const char *lode_image_kind_to_text(LodeImageKind value)
@@ -300,7 +293,7 @@ const char *lode_image_kind_to_text(LodeImageKind value)
 
 int lode_image_kind_from_text(const char *text)
 {
-	return find_word(image_kind_words, G_N_ELEMENTS(image_kind_words), text);
+	return lode_word_find(image_kind_words, G_N_ELEMENTS(image_kind_words), text);
 }
 
 const char *lode_function_source_to_text(LodeFunctionSource value)
@@ -310,7 +303,7 @@ const char *lode_function_source_to_text(LodeFunctionSource value)
 
 int lode_function_source_from_text(const char *text)
 {
-	return find_word(function_source_words, G_N_ELEMENTS(function_source_words), text);
+	return lode_word_find(function_source_words, G_N_ELEMENTS(function_source_words), text);
 }
 
 const char *lode_edge_kind_to_text(LodeEdgeKind value)
@@ -320,5 +313,5 @@ const char *lode_edge_kind_to_text(LodeEdgeKind value)
 
 int lode_edge_kind_from_text(const char *text)
 {
-	return find_word(edge_kind_words, G_N_ELEMENTS(edge_kind_words), text);
+	return lode_word_find(edge_kind_words, G_N_ELEMENTS(edge_kind_words), text);
 }

@@ -2,6 +2,7 @@
 #include "model/signature.h"
 
 #include "base/sort_order.h"
+#include "base/words.h"
 
 #include <string.h>
 
@@ -112,8 +113,5 @@ const char *lode_sequence_kind_to_text(LodeSequenceKind kind)
 
 int lode_sequence_kind_from_text(const char *text)
 {
-	for (int i = 0; i < LODE_N_SEQUENCE_KINDS; i++)
-		if (strcmp(kind_words[i], text) == 0)
-			return i;
-	return -1;
+	return lode_word_find(kind_words, G_N_ELEMENTS(kind_words), text);
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/words.h"
 #include "store/row_source.h"
 
 #include <math.h>
@@ -12,10 +13,7 @@ static const char *const access_words[] = {"none", "load", "store", "modify"};
 
 static int access_from_text(const char *text)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(access_words); i++)
-		if (strcmp(access_words[i], text) == 0)
-			return (int)i;
-	return -1;
+	return lode_word_find(access_words, G_N_ELEMENTS(access_words), text);
 }
 
 static const char *word_to_text(LodeWords words, uint32_t value)

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/number_format.h"
+#include "base/words.h"
 #include "views/display_text.h"
 #include "views/finding_figures.h"
 #include "views/profile_lines.h"
@@ -47,10 +48,7 @@ const char *lode_compared_kind_to_text(LodeComparedKind kind)
 
 int lode_compared_kind_from_text(const char *text)
 {
-	for (int i = 0; i < LODE_N_COMPARED; i++)
-		if (strcmp(kind_words[i], text) == 0)
-			return i;
-	return -1;
+	return lode_word_find(kind_words, G_N_ELEMENTS(kind_words), text);
 }
 
 bool lode_comparison_options_read(

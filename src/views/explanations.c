@@ -6,6 +6,7 @@
 #include "views/explanations.h"
 
 #include "base/error.h"
+#include "base/words.h"
 
 #include <string.h>
 
@@ -82,14 +83,6 @@ static void parse_words(GPtrArray *words, const char *text)
 	}
 }
 
-static int index_of(const char *const *keys, int n, const char *key)
-{
-	for (int i = 0; i < n; i++)
-		if (strcmp(keys[i], key) == 0)
-			return i;
-	return -1;
-}
-
 static const Rule *rule_named(const LodeExplanations *self, const char *name)
 {
 	for (guint i = 0; i < self->rules->len; i++) {
@@ -102,8 +95,8 @@ static const Rule *rule_named(const LodeExplanations *self, const char *name)
 
 static bool parse_key(Rule *rule, GKeyFile *file, const char *key, GError **error)
 {
-	int position = index_of(position_keys, N_POSITIONS, key);
-	int text = index_of(text_keys, N_TEXTS, key);
+	int position = lode_word_find(position_keys, N_POSITIONS, key);
+	int text = lode_word_find(text_keys, N_TEXTS, key);
 	g_autofree char *value = g_key_file_get_string(file, rule->name, key, NULL);
 
 	if (value == NULL || value[0] == '\0')

@@ -2,6 +2,7 @@
 #include "views/finding_figures.h"
 
 #include "base/number_format.h"
+#include "base/words.h"
 #include "model/causes.h"
 #include "views/function_name.h"
 #include "views/profile_figures.h"
@@ -39,9 +40,8 @@ static bool is_spread(const char *attribute)
 	static const char *const names[] = {"kind:branch", "kind:jump", "kind:call", "kind:ret",
 		"kind:indirect", "kind:fence", "at:entry", "at:return-point"};
 
-	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-		if (strcmp(attribute, names[i]) == 0)
-			return true;
+	if (lode_word_find(names, G_N_ELEMENTS(names), attribute) >= 0)
+		return true;
 	return g_str_has_prefix(attribute, "ev:") &&
 	       (strstr(attribute, "branch-miss") != NULL || strstr(attribute, "l1i-miss") != NULL);
 }

@@ -4,6 +4,7 @@
 #include "views/format.h"
 
 #include "base/error.h"
+#include "base/words.h"
 
 #include <errno.h>
 #include <math.h>
@@ -16,14 +17,11 @@ enum { FALLBACK_WIDTH = 80 };
 bool lode_view_format_from_text(const char *text, LodeViewFormat *out_format)
 {
 	static const char *const words[] = {"text", "json", "csv"};
+	int found = lode_word_find(words, G_N_ELEMENTS(words), text);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
-		if (strcmp(words[i], text) == 0) {
-			*out_format = (LodeViewFormat)i;
-			return true;
-		}
-	}
-	return false;
+	if (found >= 0)
+		*out_format = (LodeViewFormat)found;
+	return found >= 0;
 }
 
 static bool wants_colour(void)

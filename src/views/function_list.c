@@ -2,6 +2,7 @@
 #include "views/function_list.h"
 
 #include "base/sort_order.h"
+#include "base/words.h"
 #include "views/profile_figures.h"
 #include "views/profile_json.h"
 #include "views/row_stream.h"
@@ -20,10 +21,7 @@ static const char *const order_words[LODE_N_FUNCTION_ORDERS] = {
 
 int lode_function_order_from_text(const char *text)
 {
-	for (int i = 0; i < LODE_N_FUNCTION_ORDERS; i++)
-		if (strcmp(order_words[i], text) == 0)
-			return i;
-	return -1;
+	return lode_word_find(order_words, G_N_ELEMENTS(order_words), text);
 }
 
 static int compare_rows(const void *a, const void *b, void *user_data)

@@ -7,6 +7,7 @@
 #include "analyses/memory/cell_runs.h"
 #include "base/number_format.h"
 #include "base/sort_order.h"
+#include "base/words.h"
 #include "views/display_text.h"
 #include "views/memory_names.h"
 #include "views/memory_notes.h"
@@ -480,14 +481,11 @@ void lode_memory_histogram_options_init(LodeMemoryHistogramOptions *self)
 bool lode_histogram_sort_from_text(const char *text, LodeHistogramSort *out_sort)
 {
 	static const char *const words[] = {"weight", "loads", "stores", "address"};
+	int found = lode_word_find(words, G_N_ELEMENTS(words), text);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
-		if (strcmp(words[i], text) == 0) {
-			*out_sort = (LodeHistogramSort)i;
-			return true;
-		}
-	}
-	return false;
+	if (found >= 0)
+		*out_sort = (LodeHistogramSort)found;
+	return found >= 0;
 }
 
 static void add_sums(LodeHistogramTable *table)

@@ -8,6 +8,7 @@
 
 #include "analyses/findings/candidate_columns.h"
 #include "base/sort_order.h"
+#include "base/words.h"
 #include "base/worker_pool.h"
 
 #include <math.h>
@@ -71,10 +72,8 @@ bool lode_attribute_is_cause(const char *attribute)
 	static const char *const names[] = {
 		"kind:div", "kind:atomic", "kind:fence", "needs:part-store"};
 
-	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-		if (strcmp(attribute, names[i]) == 0)
-			return true;
-	return g_str_has_prefix(attribute, "op:rep");
+	return lode_word_find(names, G_N_ELEMENTS(names), attribute) >= 0 ||
+	       g_str_has_prefix(attribute, "op:rep");
 }
 
 static void passed_clear(Passed *self)

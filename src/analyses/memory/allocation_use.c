@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/id_cache.h"
 #include "base/sort_order.h"
+#include "base/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,10 +42,7 @@ static const char *const sort_words[N_WORDS] = {
 
 int lode_allocation_sort_from_text(const char *text)
 {
-	for (int i = 0; i < N_WORDS; i++)
-		if (strcmp(sort_words[i], text) == 0)
-			return i;
-	return -1;
+	return lode_word_find(sort_words, G_N_ELEMENTS(sort_words), text);
 }
 
 static void add_number(uint64_t *sum, uint64_t value)

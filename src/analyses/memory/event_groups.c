@@ -3,6 +3,7 @@
 #include "analyses/memory/event_groups.h"
 
 #include "base/sort_order.h"
+#include "base/words.h"
 
 #include <string.h>
 
@@ -21,10 +22,7 @@ const char *lode_event_by_to_text(LodeEventBy value)
 
 int lode_event_by_from_text(const char *text)
 {
-	for (int i = 0; i < LODE_N_EVENT_BYS; i++)
-		if (strcmp(text, by_words[i]) == 0)
-			return i;
-	return -1;
+	return lode_word_find(by_words, G_N_ELEMENTS(by_words), text);
 }
 
 bool lode_event_by_is_of_data(LodeEventBy by)

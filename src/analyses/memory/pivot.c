@@ -9,6 +9,7 @@
 #include "analyses/memory/page_faults.h"
 #include "analyses/memory/sample_filter.h"
 #include "base/error.h"
+#include "base/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,10 +37,7 @@ static const char *const sort_words[LODE_N_PIVOT_SORTS] = {
 
 int lode_pivot_sort_from_text(const char *text)
 {
-	for (int i = 0; i < LODE_N_PIVOT_SORTS; i++)
-		if (strcmp(sort_words[i], text) == 0)
-			return i;
-	return -1;
+	return lode_word_find(sort_words, G_N_ELEMENTS(sort_words), text);
 }
 
 const char *lode_pivot_sort_to_text(LodePivotSort sort)

@@ -6,6 +6,7 @@
 #include "analyses/memory/thread_groups.h"
 #include "base/error.h"
 #include "base/sort_order.h"
+#include "base/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -268,10 +269,7 @@ const char *lode_placement_policy_to_text(LodePlacementPolicy value)
 
 int lode_placement_policy_from_text(const char *text)
 {
-	for (int i = 0; i < LODE_N_PLACEMENT_POLICIES; i++)
-		if (strcmp(policies[i], text) == 0)
-			return i;
-	return -1;
+	return lode_word_find(policies, G_N_ELEMENTS(policies), text);
 }
 
 /* The cost of the page's accesses when it is on that memory. */

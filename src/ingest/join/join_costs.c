@@ -5,6 +5,7 @@
  */
 #include "base/error.h"
 #include "base/large_array.h"
+#include "base/words.h"
 #include "ingest/join/join.h"
 #include "model/causes.h"
 
@@ -104,10 +105,8 @@ static bool is_time(const char *name)
 	static const char *const times[] = {"cpu-clock", "task-clock", "cycles", "cpu-cycles",
 		"ref-cycles", "instructions-sampled"};
 
-	for (size_t i = 0; i < G_N_ELEMENTS(times); i++)
-		if (strcmp(name, times[i]) == 0)
-			return true;
-	return strstr(name, "cycles") != NULL || strstr(name, "CYCLES") != NULL;
+	return lode_word_find(times, G_N_ELEMENTS(times), name) >= 0 ||
+	       strstr(name, "cycles") != NULL || strstr(name, "CYCLES") != NULL;
 }
 
 /* The same weight at the instructions that waited, which get the attribute. An event of the
