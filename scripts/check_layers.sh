@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 #
 # Rejects an include that goes against the way of the data: by src/layers.txt a module may include
-# only itself and modules on lines above it. Also rejects an include that is not written from src/,
-# a file that belongs to no module, and the include of a header that says "Private to FOLDER/" (as
-# seen from src/) in a file outside that folder.
+# only itself and modules on lines above it, except those of a line "FOLDER without FOLDER ...".
+# Also rejects an include that is not written from src/, a file that belongs to no module, and the
+# include of a header that says "Private to FOLDER/" (as seen from src/) in a file outside that
+# folder.
 #
 #   scripts/check_layers.sh [SRC]      SRC is src/ unless given
 set -euo pipefail
@@ -30,8 +31,13 @@ find . -name '*.[ch]' -printf '%P\n' | LC_ALL=C sort | xargs awk '
 		while ((getline line < "layers.txt") > 0) {
 			if (line ~ /^#/ || line ~ /^[ \t]*$/)
 				continue
-			depth++
 			n = split(line, names, " ")
+			if (names[2] == "without") {
+				for (i = 3; i <= n; i++)
+					without[names[1] "/", names[i] "/"]
+				continue
+			}
+			depth++
 			for (i = 1; i <= n; i++)
 				layer[names[i]] = depth
 		}
@@ -67,6 +73,11 @@ find . -name '*.[ch]' -printf '%P\n' | LC_ALL=C sort | xargs awk '
 				complain("\"" parts[2] "\" is not written from src/")
 		} else if (there != here && layer[there] >= layer[here])
 			complain("\"" parts[2] "\": " here " may not include " there)
+		for (pair in without) {
+			split(pair, folders, SUBSEP)
+			if (index(FILENAME, folders[1]) == 1 && index(parts[2], folders[2]) == 1)
+				complain("\"" parts[2] "\": " folders[1] " does without " folders[2])
+		}
 	}
 	/^[ \t]*#[ \t]*include[ \t]*"/ {
 		split($0, parts, "\"")

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* lode classify: which known workloads a profile is, and what of it is none of them. */
 #include "analyses/signatures/capacity.h"
-#include "analyses/signatures/slice_classification.h"
+#include "analyses/signatures/classification.h"
 #include "base/error.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
+#include "ingest/import.h"
+#include "ingest/time_slices.h"
 #include "sources/signature_directory.h"
 #include "store/profile_store.h"
 #include "views/classification_slices.h"
@@ -62,13 +64,33 @@ static bool check(const Options *self, char **arguments, GError **error)
 static bool write_over_time(const char *path, const GPtrArray *signatures, const Options *given,
 	const LodeProgress *progress, GError **error)
 {
-	g_autoptr(GArray) slices = lode_time_slices_of(path, given->n_slices, progress, error);
-	g_autoptr(GPtrArray) found = slices != NULL ? lode_classify_slices(path, slices, signatures,
-							      progress, error)
-	                                            : NULL;
+	g_autoptr(GArray)
+		slices = lode_time_slices_of(path, given->n_slices, progress, error);
+	g_autoptr(GPtrArray)
+		found = g_ptr_array_new_with_free_func((GDestroyNotify)lode_classification_free);
 
-	return found != NULL && lode_classification_slices_write(
-					signatures, slices, found, &given->view, stdout, error);
+	if (slices == NULL)
+		return false;
+	for (guint i = 0; i < slices->len; i++) {
+		const LodeTimeSlice *slice = &g_array_index(slices, LodeTimeSlice, i);
+		const LodeImportOptions import = {
+			.paths = &path,
+			.n_paths = 1,
+			.begin_ns = slice->begin_ns,
+			.end_ns = slice->end_ns,
+		};
+		g_ptr_array_add(found, NULL);
+		if (slice->n_samples < LODE_CLASSIFIED_SAMPLES)
+			continue;
+		g_autoptr(LodeProfile) profile = lode_import(&import, progress, error);
+		if (profile == NULL)
+			return false;
+		found->pdata[i] = lode_classify(profile, signatures, progress, error);
+		if (found->pdata[i] == NULL)
+			return false;
+	}
+	return lode_classification_slices_write(
+		signatures, slices, found, &given->view, stdout, error);
 }
 
 static bool write_one(const char *path, const GPtrArray *signatures, const Options *given,

@@ -2,9 +2,9 @@
 /* The declarations that the files of the allocation log's reader share. */
 #pragma once
 
+#include "base/memory_budget.h"
 #include "sources/allocation_log.h"
 #include "sources/live_ranges.h"
-#include "sources/memory_budget.h"
 
 typedef struct LodeAllocationIndex LodeAllocationIndex; /* in allocation_log.c */
 

@@ -8,10 +8,10 @@
  * others, so that the list's text is looked up first.
  */
 #include "base/error.h"
+#include "base/memory_budget.h"
 #include "sources/flow_file.h"
 #include "sources/flow_file_graph.h"
 #include "sources/flow_file_names.h"
-#include "sources/memory_budget.h"
 #include "sources/text_lines.h"
 
 #include <glib.h>

@@ -7,8 +7,8 @@
 
 #include "base/compressed_stream.h"
 #include "base/error.h"
+#include "base/memory_budget.h"
 #include "base/stream_decoder.h"
-#include "sources/memory_budget.h"
 
 #include <errno.h>
 #include <fcntl.h>

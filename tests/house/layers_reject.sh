@@ -34,7 +34,7 @@ verdict() {
 	fi
 }
 
-echo "1..9"
+echo "1..10"
 begin_tree
 verdict "a forward include passes" 0
 
@@ -45,6 +45,10 @@ verdict "a backward include is rejected" 1 'src/low/low.h:2: "high/high.h": low 
 begin_tree
 echo '#include "mid/two/two.h"' >>"$tree/mid/one/one.h"
 verdict "modules on one line do not include each other" 1 'mid/one may not include mid/two'
+
+begin_tree
+echo 'high without mid' >>"$tree/layers.txt"
+verdict "a folder above may be barred" 1 'src/high/high.c:1: "mid/one/one.h": high/ does without mid/'
 
 begin_tree
 echo '#include "nowhere/nothing.h"' >>"$tree/high/high.c"

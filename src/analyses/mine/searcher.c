@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/large_array.h"
-#include "sources/memory_budget.h"
+#include "base/memory_budget.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the limits where Linux states them; what cannot be read does not limit. */
-#include "sources/memory_budget.h"
+#include "base/memory_budget.h"
 
 #include <glib.h>
 #include <stdio.h>
