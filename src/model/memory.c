@@ -144,3 +144,15 @@ int lode_call_role_from_text(const char *text)
 {
 	return lode_word_find(call_roles, LODE_N_CALL_ROLES, text);
 }
+
+bool lode_is_page_fault_event(const char *name)
+{
+	static const char *const names[] = {
+		"page-faults", "minor-faults", "major-faults", "faults"};
+	size_t length = strcspn(name, ":");
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+		if (strlen(names[i]) == length && strncmp(name, names[i], length) == 0)
+			return true;
+	return false;
+}

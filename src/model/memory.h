@@ -270,3 +270,7 @@ int lode_object_layer_from_text(const char *text);
 /* "program", "runtime", "allocator", "passes-size", "skipped". */
 const char *lode_call_role_to_text(LodeCallRole value);
 int lode_call_role_from_text(const char *text);
+
+/* Whether an event of this name counts page faults: "page-faults", "minor-faults", "major-faults"
+ * or "faults", with or without a modifier ("page-faults:u"). */
+bool lode_is_page_fault_event(const char *name);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analyses/memory/allocation_use.h"
-#include "views/memory_view_options.h"
+#include "views/memory_notes.h"
 
 /* Errors: _IO. */
 bool lode_memory_allocations_write(const LodeProfile *profile, const LodeAllocationUse *use,

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analyses/memory/access_callers.h"
-#include "views/memory_view_options.h"
+#include "views/memory_notes.h"
 
 /* Errors: _IO. */
 bool lode_memory_callers_write(const LodeProfile *profile, const LodeAccessCallers *callers,

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "model/profile.h"
-#include "views/memory_view_options.h"
+#include "views/memory_notes.h"
 
 /*
  * `coverage` is what lode_memory_coverage_new() gives. CSV has the columns event,section,name and

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "views/memory_view_options.h"
+#include "views/memory_notes.h"
 #include "views/row_stream.h"
 
 typedef struct LodeMemoryDocument LodeMemoryDocument;

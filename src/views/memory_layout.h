@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analyses/memory/type_layout.h"
-#include "views/memory_view_options.h"
+#include "views/memory_notes.h"
 
 /* `layouts` is what lode_type_layout_find() gives. Errors: _IO. */
 bool lode_memory_layout_write(const LodeProfile *profile, const GPtrArray *layouts,

@@ -48,3 +48,10 @@ void lode_memory_notes_text(const LodeMemoryNotes *self, const LodeTerminal *ter
 
 /* The member "notes" of an open JSON object. */
 void lode_memory_notes_json(const LodeMemoryNotes *self, LodeJsonStream *json);
+
+/* How a view of data addresses is written. */
+typedef struct {
+	LodeViewFormat format;
+	LodeTerminal terminal;
+	const LodeMemoryNotes *notes;
+} LodeMemoryViewOptions;

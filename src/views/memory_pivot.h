@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analyses/memory/pivot.h"
-#include "views/memory_view_options.h"
+#include "views/memory_notes.h"
 
 /*
  * JSON nests nothing: a row has its level, and the names of the rows above it. CSV has a column for

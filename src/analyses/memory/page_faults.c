@@ -2,8 +2,6 @@
 /* Samples of page faults, known by the name of their event. */
 #include "analyses/memory/page_faults.h"
 
-#include "model/page_fault_event.h"
-
 bool lode_page_faults_is_event(const LodeProfile *profile, uint32_t event)
 {
 	return event < profile->events->len &&

@@ -84,6 +84,21 @@ static bool begin(Steps *self, const char *stage, GError **error)
 	return false;
 }
 
+/* Names the call stacks of the samples. */
+static void name_stacks(LodeProfile *profile, LodeSampledStacks *sampled,
+	const LodeRecording *recording, const LodeJoinEvents *events)
+{
+	const GPtrArray *names = lode_sampled_stacks_event_names(sampled);
+
+	profile->stacks = lode_sampled_stacks_name(sampled, profile);
+	for (guint i = 0; profile->stacks != NULL && i < profile->stacks->samples->len; i++) {
+		LodeStackSample *sample = &g_array_index(
+			profile->stacks->samples, LodeStackSample, i);
+		sample->event = lode_join_find_event(
+			profile, recording, events, g_ptr_array_index(names, sample->event));
+	}
+}
+
 LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinContext *context,
 	const LodeProgress *progress, GError **error)
 {
@@ -163,6 +178,7 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 
 	if (!begin(&steps, "naming call stacks", error))
 		return NULL;
-	lode_join_stacks(profile, context->stacks, recording, &events);
+	if (context->stacks != NULL)
+		name_stacks(profile, context->stacks, recording, &events);
 	return g_steal_pointer(&profile);
 }

@@ -234,7 +234,3 @@ void lode_join_waiting(const LodeProfile *profile, const LodeJoinAccesses *acces
 
 /* Adds threads, mappings and samples to profile->memory. Errors: _LIMIT, _CANCELLED. */
 bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GError **error);
-
-/* Names the call stacks of the samples, for profile->stacks; `stacks` may be NULL. */
-void lode_join_stacks(LodeProfile *profile, LodeSampledStacks *stacks,
-	const LodeRecording *recording, const LodeJoinEvents *events);

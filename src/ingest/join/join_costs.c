@@ -309,6 +309,20 @@ static uint32_t sum_rows(const LodeJoinRows *self, uint32_t instruction, double 
 	return n;
 }
 
+uint32_t lode_join_find_event(const LodeProfile *profile, const LodeRecording *recording,
+	const LodeJoinEvents *events, const char *name)
+{
+	const GPtrArray *columns = recording->events;
+	uint32_t traced = recording->is_trace ? lode_profile_find_event(profile, name) : LODE_NONE;
+
+	if (traced != LODE_NONE)
+		return traced;
+	for (guint i = columns->len - recording->n_sampled; i < columns->len; i++)
+		if (strcmp(g_ptr_array_index(columns, i), name) == 0)
+			return g_array_index(events->column_events, uint32_t, i);
+	return profile->weight_event;
+}
+
 void lode_join_costs(LodeProfile *profile, const LodeJoinRows *rows, const LodeJoinEvents *events)
 {
 	const uint32_t *column_events = (const uint32_t *)events->column_events->data;

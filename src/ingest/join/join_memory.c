@@ -13,7 +13,6 @@
 #include "ingest/memory/memory_callers.h"
 #include "ingest/memory/memory_loads.h"
 #include "ingest/memory/object_layers.h"
-#include "model/page_fault_event.h"
 
 #include <stdlib.h>
 #include <string.h>
