@@ -64,8 +64,7 @@ static bool check(const Options *self, char **arguments, GError **error)
 static bool write_over_time(const char *path, const GPtrArray *signatures, const Options *given,
 	const LodeProgress *progress, GError **error)
 {
-	g_autoptr(GArray)
-		slices = lode_time_slices_of(path, given->n_slices, progress, error);
+	g_autoptr(GArray) slices = lode_time_slices_of(path, given->n_slices, progress, error);
 	g_autoptr(GPtrArray)
 		found = g_ptr_array_new_with_free_func((GDestroyNotify)lode_classification_free);
 

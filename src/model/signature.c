@@ -2,7 +2,6 @@
 #include "model/signature.h"
 
 #include "base/sort_order.h"
-#include "base/words.h"
 
 #include <string.h>
 
@@ -109,9 +108,4 @@ void lode_signature_sort(LodeSignature *self)
 const char *lode_sequence_kind_to_text(LodeSequenceKind kind)
 {
 	return kind_words[kind];
-}
-
-int lode_sequence_kind_from_text(const char *text)
-{
-	return lode_word_find(kind_words, G_N_ELEMENTS(kind_words), text);
 }

@@ -87,6 +87,5 @@ double lode_signature_round(double value);
 int lode_signature_sequence_compare(const void *a, const void *b);
 int lode_signature_file_compare(const void *a, const void *b);
 
-/* "opcodes", "attributes"; and back (−1: unknown word). */
+/* "opcodes", "attributes". */
 const char *lode_sequence_kind_to_text(LodeSequenceKind kind);
-int lode_sequence_kind_from_text(const char *text);

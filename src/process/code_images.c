@@ -193,26 +193,6 @@ static void look_for(LodeCodeImages *self, LodeCodeImage *image)
 		image->error = g_strdup_printf("%s: %s", image->path, g_strerror(ENOENT));
 }
 
-uint32_t lode_code_images_same_file(LodeCodeImages *self, uint32_t image)
-{
-	LodeCodeImage *known = image_at(self, image);
-	const GArray *list;
-
-	if (known->kind != LODE_IMAGE_FILE)
-		return image;
-	look_for(self, known);
-	list = g_hash_table_lookup(self->by_path, known->path);
-	for (guint i = 0; known->file != NULL && i < list->len; i++) {
-		uint32_t other = g_array_index(list, uint32_t, i);
-		if (other == image)
-			break;
-		look_for(self, image_at(self, other));
-		if (g_strcmp0(image_at(self, other)->file, known->file) == 0)
-			return other;
-	}
-	return image;
-}
-
 void lode_code_images_set_file(LodeCodeImages *self, uint32_t image, const char *file)
 {
 	LodeCodeImage *known = image_at(self, image);

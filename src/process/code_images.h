@@ -59,10 +59,6 @@ uint32_t lode_code_images_add(LodeCodeImages *self, const LodeImageIdentity *ide
  */
 uint32_t lode_code_images_add_kind(LodeCodeImages *self, LodeImageKind kind, const char *path);
 
-/* The first image of the same path that was found to be the same file, often itself: one recording
- * may identify a file by its build-id, another by its inode. */
-uint32_t lode_code_images_same_file(LodeCodeImages *self, uint32_t image);
-
 /* Where the file of an image lies, as a running process shows; before it is looked for. */
 void lode_code_images_set_file(LodeCodeImages *self, uint32_t image, const char *file);
 

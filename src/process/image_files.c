@@ -127,7 +127,9 @@ static bool is_same_build_id(const char *a, const char *b, bool is_padded)
 	return n == length_without_zeros(b) && strncmp(a, b, n) == 0;
 }
 
-bool lode_image_identity_has_build_id(const LodeImageIdentity *self, const char *build_id)
+/* Whether a file's build-id, NULL for none, is the recorded one; false too where none was
+ * recorded. */
+static bool has_build_id(const LodeImageIdentity *self, const char *build_id)
 {
 	return self->build_id != NULL && build_id != NULL &&
 	       is_same_build_id(self->build_id, build_id, self->is_build_id_padded);
@@ -383,7 +385,7 @@ static bool find_given(const LodeImageFiles *self, const LodeImageIdentity *iden
 	for (guint i = 0; list != NULL && i < list->len; i++) {
 		const Given *given = list->pdata[i];
 		bool is_it = identity->build_id != NULL
-		                     ? lode_image_identity_has_build_id(identity, given->build_id)
+		                     ? has_build_id(identity, given->build_id)
 		                     : identity->inode != 0 &&
 		                               is_same_inode(&given->identity, identity);
 		if (!is_it || (given->mapped_path != NULL) != wants_copies)
@@ -511,7 +513,7 @@ static bool check_file(const LodeImageIdentity *identity, const char *path, Lode
 	g_clear_pointer(&out->why_not, g_free);
 	if (identity->build_id == NULL)
 		return check_without_build_id(identity, path, file->build_id, out);
-	if (lode_image_identity_has_build_id(identity, file->build_id))
+	if (has_build_id(identity, file->build_id))
 		return true;
 	out->why_not = mismatch_text(identity, path, file->build_id);
 	return false;
@@ -573,10 +575,10 @@ static bool find_in_roots(
 		if (file == NULL)
 			continue;
 		bool is_unsure = identity->build_id == NULL && identity->has_other_builds;
-		if (is_unsure || (identity->build_id != NULL ? !lode_image_identity_has_build_id(
-								       identity, file->build_id)
-							     : identity->has_no_build_id &&
-								       file->build_id != NULL)) {
+		if (is_unsure ||
+			(identity->build_id != NULL
+					? !has_build_id(identity, file->build_id)
+					: identity->has_no_build_id && file->build_id != NULL)) {
 			g_free(out->why_not);
 			out->why_not = is_unsure ? several_builds_text(path)
 			                         : mismatch_text(identity, path, file->build_id);
@@ -626,7 +628,7 @@ static bool find_by_build_id(const LodeImageIdentity *identity, LodeFoundImageFi
 				                       ? lode_elf_file_open(path, NULL)
 				                       : NULL;
 				if (file == NULL || file->executable->len == 0 ||
-					!lode_image_identity_has_build_id(identity, file->build_id))
+					!has_build_id(identity, file->build_id))
 					continue;
 				out->path = g_steal_pointer(&path);
 				return true;
@@ -644,7 +646,7 @@ static bool find_vdso(
 	if (strcmp(identity->path, "[vdso]") != 0)
 		return false;
 	now = lode_vdso_image_build_id();
-	if (identity->build_id != NULL ? !lode_image_identity_has_build_id(identity, now)
+	if (identity->build_id != NULL ? !has_build_id(identity, now)
 				       : g_strcmp0(identity->host, g_get_host_name()) != 0) {
 		g_free(out->why_not);
 		out->why_not = g_strdup("[vdso]: not known to be that of this kernel");
@@ -705,7 +707,7 @@ static bool find_by_server(
 	                                      : NULL;
 
 	/* A server may answer anything. */
-	if (file != NULL && lode_image_identity_has_build_id(identity, file->build_id))
+	if (file != NULL && has_build_id(identity, file->build_id))
 		out->path = g_steal_pointer(&path);
 	return out->path != NULL;
 }

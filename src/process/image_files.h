@@ -40,10 +40,6 @@ typedef struct {
 /* Whether two descriptions are of one file; unknown fields count as equal. */
 bool lode_image_identity_is_same(const LodeImageIdentity *self, const LodeImageIdentity *other);
 
-/* Whether a file's build-id, NULL for none, is the recorded one; false too where none was
- * recorded. */
-bool lode_image_identity_has_build_id(const LodeImageIdentity *self, const char *build_id);
-
 /* A path without the " (deleted)" that the kernel adds to one that was removed while it was mapped.
  * The caller frees it. */
 char *lode_image_files_path_of(const char *mapped);

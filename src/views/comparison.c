@@ -41,16 +41,6 @@ static const char *const kind_singles[LODE_N_COMPARED] = {
 	"pattern", "place", "function", "line", "sequence"};
 static const char *const match_words[] = {"same", "renamed", "new", "gone"};
 
-const char *lode_compared_kind_to_text(LodeComparedKind kind)
-{
-	return kind_words[kind];
-}
-
-int lode_compared_kind_from_text(const char *text)
-{
-	return lode_word_find(kind_words, G_N_ELEMENTS(kind_words), text);
-}
-
 bool lode_comparison_options_read(
 	const char *kinds, const char *normalise, LodeComparisonOptions *out, GError **error)
 {
@@ -58,7 +48,7 @@ bool lode_comparison_options_read(
 		words = g_strsplit(kinds != NULL ? kinds : "patterns,functions,lines", ",", -1);
 
 	for (char **word = words; *word != NULL; word++) {
-		int kind = lode_compared_kind_from_text(*word);
+		int kind = lode_word_find(kind_words, LODE_N_COMPARED, *word);
 		if (strcmp(*word, "all") == 0) {
 			for (int i = 0; i < LODE_N_COMPARED; i++)
 				out->wants[i] = true;

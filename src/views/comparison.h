@@ -22,10 +22,6 @@ typedef struct {
 	const LodeComparison *comparison;
 } LodeComparedFile;
 
-/* "patterns", "places", "functions", "lines", "sequences", and back; −1 for another word. */
-const char *lode_compared_kind_to_text(LodeComparedKind kind);
-int lode_compared_kind_from_text(const char *text);
-
 /*
  * Reads what to compare: kinds, separated by commas, or "all" (NULL: patterns, functions and
  * lines); and by what costs are divided: "none" (or NULL), "executions" or the name of a function,

@@ -126,7 +126,8 @@ void lode_memory_notes_clear(LodeMemoryNotes *self)
 	g_clear_pointer(&self->other_names, g_free);
 }
 
-uint64_t lode_memory_notes_resolved(const LodeMemoryNotes *self)
+/* Samples with an address, by any rule. */
+static uint64_t count_resolved(const LodeMemoryNotes *self)
 {
 	uint64_t n = 0;
 
@@ -163,7 +164,7 @@ static void append_part(GString *line, const char *word, uint64_t n)
 static void put_resolved(const LodeMemoryNotes *self, const LodeTerminal *terminal, FILE *out)
 {
 	g_autoptr(GString) line = g_string_new(NULL);
-	uint64_t n = lode_memory_notes_resolved(self);
+	uint64_t n = count_resolved(self);
 
 	append_count(line, "", n,
 		n == 1 ? " sample with a data address, by rule:"

@@ -36,9 +36,6 @@ void lode_memory_notes_init(LodeMemoryNotes *self, const LodeProfile *profile,
 void lode_memory_notes_clear(LodeMemoryNotes *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeMemoryNotes, lode_memory_notes_clear)
 
-/* Samples with an address, by any rule. */
-uint64_t lode_memory_notes_resolved(const LodeMemoryNotes *self);
-
 /* Writes the first lines of a text view of pages, lines or objects: the share of the weight that
  * has an address, and where the rest is. */
 void lode_memory_notes_head(const LodeMemoryNotes *self, const LodeTerminal *terminal, FILE *out);

@@ -48,7 +48,8 @@ static void put_graph_parameters(LodeJsonStream *json, const LodeMiningParameter
 		json, "granularity", lode_granularity_to_text(parameters->granularity));
 }
 
-void lode_profile_json_run(LodeJsonStream *json, const LodeMiningRun *run)
+/* "run": name, kind of run, whether complete, number of sequences, thresholds. */
+static void put_run(LodeJsonStream *json, const LodeMiningRun *run)
 {
 	const LodeMiningParameters *parameters = &run->parameters;
 
@@ -97,7 +98,7 @@ void lode_profile_json_begin(
 	lode_profile_json_head(json, profile);
 	lode_json_line(json);
 	if (run != NULL) {
-		lode_profile_json_run(json, run);
+		put_run(json, run);
 		lode_json_line(json);
 	}
 	lode_profile_json_unresolved(json, profile);

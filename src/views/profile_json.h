@@ -10,9 +10,6 @@
 /* "profile": program, creator, frequency, weight_event, totals, numbers of things. */
 void lode_profile_json_head(LodeJsonStream *json, const LodeProfile *profile);
 
-/* "run": name, kind of run, whether complete, number of sequences, thresholds. */
-void lode_profile_json_run(LodeJsonStream *json, const LodeMiningRun *run);
-
 /* "unresolved": reason, example, count, weight, share, places. */
 void lode_profile_json_unresolved(LodeJsonStream *json, const LodeProfile *profile);
 

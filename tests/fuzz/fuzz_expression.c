@@ -91,9 +91,9 @@ static void check_value(const LodeExpression *expression, const LodeValue *value
 	lode_value_append(value, lode_expression_is_hex(expression), text);
 }
 
-static void evaluate(const LodeExpression *expression, const LodeSampleAttributes *attributes)
+static void evaluate(const LodeExpression *expression, const LodeSampleAttributes *attributes,
+	const GArray *samples)
 {
-	const GArray *samples = lode_sample_attributes_profile(attributes)->memory->samples;
 	g_autoptr(LodeEvaluator) evaluator = lode_evaluator_new(expression, attributes);
 
 	for (guint i = 0; i < samples->len; i++) {
@@ -133,6 +133,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (expression == NULL)
 		check_message(error);
 	else
-		evaluate(expression, attributes);
+		evaluate(expression, attributes, profile->memory->samples);
 	return 0;
 }

@@ -68,7 +68,9 @@ static const LodeAllocationCall *call_at(const LodeMemory *memory, uint32_t call
 	return &LODE_AT(memory->calls, LodeAllocationCall, call);
 }
 
-uint32_t lode_allocation_site_call(const LodeMemory *memory, const LodeAllocationPath *path)
+/* The call that a path's site is at: the innermost of the program's, or of none the outermost.
+ * LODE_NONE: no call is known. */
+static uint32_t site_call_of(const LodeMemory *memory, const LodeAllocationPath *path)
 {
 	uint32_t found = path->call;
 
@@ -126,7 +128,7 @@ static void add_path(Builder *self, guint path, GArray *outward)
 	const LodeMemory *memory = self->profile->memory;
 	const LodeAllocationPath *row = &LODE_AT(memory->paths, LodeAllocationPath, path);
 	const LodeAllocationFigures figures = figures_of(self, path);
-	uint32_t site_call = lode_allocation_site_call(memory, row), node = row->site;
+	uint32_t site_call = site_call_of(memory, row), node = row->site;
 
 	add_figures(&node_at(self, node)->figures, &figures);
 	if (node_at(self, node)->call == LODE_NONE)

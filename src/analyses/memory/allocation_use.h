@@ -85,7 +85,3 @@ typedef struct {
 
 /* All of them, those with most blocks first; the caller unrefs the GArray. */
 GArray *lode_allocation_wrappers_new(const LodeMemory *memory);
-
-/* The call that a path's site is at: the innermost of the program's, or of none the outermost.
- * LODE_NONE: no call is known. */
-uint32_t lode_allocation_site_call(const LodeMemory *memory, const LodeAllocationPath *path);

@@ -40,11 +40,6 @@ int lode_pivot_sort_from_text(const char *text)
 	return lode_word_find(sort_words, G_N_ELEMENTS(sort_words), text);
 }
 
-const char *lode_pivot_sort_to_text(LodePivotSort sort)
-{
-	return sort_words[sort];
-}
-
 static guint hash_group(const void *data)
 {
 	const Group *group = data;

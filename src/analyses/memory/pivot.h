@@ -77,7 +77,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePivot, lode_pivot_free)
 
 /* "weight", "samples"…; −1 for an unknown word. */
 int lode_pivot_sort_from_text(const char *text);
-const char *lode_pivot_sort_to_text(LodePivotSort sort);
 
 /* Appends the row's name: the key, "(none)", "(12 others)". */
 void lode_pivot_append_name(const LodePivot *self, const LodePivotRow *row, GString *out);

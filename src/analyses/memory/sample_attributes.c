@@ -135,11 +135,6 @@ void lode_sample_attributes_free(LodeSampleAttributes *self)
 	g_free(self);
 }
 
-const LodeProfile *lode_sample_attributes_profile(const LodeSampleAttributes *self)
-{
-	return self->profile;
-}
-
 const char *lode_sample_attributes_thread_label(const LodeSampleAttributes *self, uint32_t thread)
 {
 	return self->thread_labels[thread];

@@ -37,8 +37,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSampleAttributes, lode_sample_attributes_free)
  */
 uint64_t lode_sample_first_time(const LodeMemory *memory);
 
-const LodeProfile *lode_sample_attributes_profile(const LodeSampleAttributes *self);
-
 /* "3", or in a profile of several processes "4711.3", by the pid; borrowed. */
 const char *lode_sample_attributes_thread_label(const LodeSampleAttributes *self, uint32_t thread);
 

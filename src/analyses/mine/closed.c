@@ -34,8 +34,9 @@ static bool is_subset(
 	return true;
 }
 
-bool lode_sequence_is_contained(
-	const uint32_t *items, uint32_t n, const uint32_t *in_items, uint32_t in_n)
+/* Whether the elements of the first sequence, in order, are contained in distinct elements of the
+ * second; `items` as in LodeMiningRun. True for equal ones. */
+static bool is_contained(const uint32_t *items, uint32_t n, const uint32_t *in_items, uint32_t in_n)
 {
 	uint32_t at = 0;
 
@@ -57,7 +58,7 @@ bool lode_sequence_is_contained(
 
 /* A bit for each attribute: where one is missing in another's signature, that one cannot contain
  * it, which saves comparing their items. */
-uint64_t lode_sequence_signature(const uint32_t *items, uint32_t n)
+static uint64_t signature_of(const uint32_t *items, uint32_t n)
 {
 	uint64_t signature = 0;
 
@@ -83,8 +84,8 @@ static Ranked rank(const LodeMiningRun *run, uint32_t index)
 	const LodeSequence *one = &g_array_index(run->sequences, LodeSequence, index);
 	const uint32_t *items = lode_mining_run_items(run, index);
 
-	return (Ranked){one->weight, one->frequency, lode_sequence_signature(items, one->n_items),
-		index, one->n_items, items};
+	return (Ranked){one->weight, one->frequency, signature_of(items, one->n_items), index,
+		one->n_items, items};
 }
 
 LODE_ORDER(compare_by_weight, Ranked, LODE_ASCENDING(weight), LODE_ASCENDING(index))
@@ -92,8 +93,7 @@ LODE_ORDER(compare_by_weight, Ranked, LODE_ASCENDING(weight), LODE_ASCENDING(ind
 static bool is_proper_super(const Ranked *large, const Ranked *small)
 {
 	return large->n_items > small->n_items && (small->signature & ~large->signature) == 0 &&
-	       lode_sequence_is_contained(
-		       small->items, small->n_items, large->items, large->n_items);
+	       is_contained(small->items, small->n_items, large->items, large->n_items);
 }
 
 static const double same = 1e-9;

@@ -25,7 +25,8 @@ bool lode_support_passes(const LodeMiningParameters *parameters, double weight, 
 	       fabs(weight - frequency) >= parameters->min_differential - tolerance;
 }
 
-LodeGrid lode_grid_for(double total)
+/* For terms from 0 on that sum up to at most `total`. */
+static LodeGrid grid_for(double total)
 {
 	int exponent;
 
@@ -386,7 +387,7 @@ static void prepare_events(LodeSearchGraph *self)
 	}
 	self->event_grids = g_new(LodeGrid, graph->n_events + 1);
 	for (uint32_t e = 0; e < graph->n_events; e++)
-		self->event_grids[e] = lode_grid_for(sums[e]);
+		self->event_grids[e] = grid_for(sums[e]);
 	self->vertices[graph->n_vertices].first_event = values->len;
 	self->event_values = (LodeEventValue *)(void *)g_array_free(
 		g_steal_pointer(&values), FALSE);
@@ -741,8 +742,8 @@ LodeSearchGraph *lode_search_graph_new(
 	self->total_weight = graph->total_weight > 0 ? graph->total_weight : 1;
 	self->total_count = graph->total_count > 0 ? graph->total_count : 1;
 	/* The totals include filtered vertices, but a total of a hostile file may be too small. */
-	self->count_grid = lode_grid_for(fmax(sum.count, self->total_count));
-	self->weight_grid = lode_grid_for(fmax(sum.weight, self->total_weight));
+	self->count_grid = grid_for(fmax(sum.count, self->total_count));
+	self->weight_grid = grid_for(fmax(sum.weight, self->total_weight));
 	class_set_init(&self->classes);
 	self->lists = g_array_new(FALSE, FALSE, sizeof(WindowList));
 	g_autofree uint32_t *items = choose_items(self, parameters, sum.singles);

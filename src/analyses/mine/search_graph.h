@@ -25,9 +25,6 @@ typedef struct {
 	double shift; /* above the total: adding it and taking it away again leaves a multiple */
 } LodeGrid;
 
-/* For terms from 0 on that sum up to at most `total`. */
-LodeGrid lode_grid_for(double total);
-
 static inline double lode_grid_round(LodeGrid self, double term)
 {
 	return (term + self.shift) - self.shift;

@@ -141,9 +141,8 @@ static bool is_equal(const LodeValue *value, sqlite3_stmt *statement)
 }
 
 static void compare(sqlite3 *database, const LodeSampleAttributes *attributes,
-	const RandomExpression *random, uint64_t *n_values)
+	const GArray *samples, const RandomExpression *random, uint64_t *n_values)
 {
-	const GArray *samples = lode_sample_attributes_profile(attributes)->memory->samples;
 	g_autoptr(GError) error = NULL;
 	g_autoptr(LodeExpressionScope) scope = lode_expression_scope_new();
 	g_autoptr(LodeExpression) expression = lode_expression_new(random->lode, scope, &error);
@@ -179,7 +178,7 @@ static void test_against_sqlite(void)
 		RandomKind kind = i % 2 == 0 ? RANDOM_CONDITION : (RandomKind)(i / 2 % 3);
 		RandomExpression random = random_expression(
 			rand, kind, g_rand_int_range(rand, 0, DEPTH + 1));
-		compare(database, attributes, &random, &n_values);
+		compare(database, attributes, profile->memory->samples, &random, &n_values);
 		random_expression_clear(&random);
 	}
 	/* Not all of them none. */

@@ -325,10 +325,11 @@ static void test_errors(void)
 
 static void test_sort_words(void)
 {
+	static const char *const words[LODE_N_PIVOT_SORTS] = {
+		"weight", "samples", "loads", "stores", "latency", "key"};
+
 	for (int i = 0; i < LODE_N_PIVOT_SORTS; i++)
-		g_assert_cmpint(
-			lode_pivot_sort_from_text(lode_pivot_sort_to_text((LodePivotSort)i)), ==,
-			i);
+		g_assert_cmpint(lode_pivot_sort_from_text(words[i]), ==, i);
 	g_assert_cmpint(lode_pivot_sort_from_text("heat"), ==, -1);
 }
 
