@@ -517,6 +517,45 @@ await check("memory: a part to scale, moved by mouse and keys", async (expect) =
 	expect("weight", Math.round(tile.by_time.reduce((sum, one) => sum + one[2], 0)), Math.round(grouped.weight));
 });
 
+/* A field that a view of lode's no longer writes, or writes as something else, does not compile. */
+await check("the answers are what the page takes them for", async (expect) => {
+	const asked = {
+		Served: ["profiles"],
+		Findings: ["report?explain=1"],
+		Sequences: ["report?sequences=1&limit=20"],
+		Functions: ["functions?limit=20"],
+		Annotation: ["annotate?finding=1&limit=2", "annotate?function-number=0", "annotate?profile=3&function=main"],
+		Graph: ["graph?function-number=0"],
+		Pivot: ["memory?profile=3&by=object&by2=thread"],
+		Heat: ["heat?profile=3"],
+		Layouts: ["memory?layout=struct%20node"],
+		Sharing: ["memory?profile=3&sharing=1", "memory?profile=4&sharing=1"],
+		Placement: ["place?profile=3&threads-per-memory=1"],
+		TraceResults: ["trace-simulate?cache=d1=1K:2:64&classify=1&over-time=5", "trace-simulate?curve=data"],
+		Misses: ["trace-simulate?cache=d1=1K:2:64&by=object"],
+		Comparisons: ["diff?base=0&profile=2&by=all"],
+	};
+	const lines = [
+		`import type * as api from ${JSON.stringify(join(ui, "src/api"))};`,
+		"type Any<T> = T extends string ? string : T extends number ? number : T extends boolean ? boolean",
+		"	: T extends (infer One)[] ? Any<One>[] : T extends object ? { [Name in keyof T]: Any<T[Name]> | (string extends Name ? undefined : never) } : T;",
+	];
+	for (const [type, addresses] of Object.entries(asked)) {
+		for (const address of addresses) {
+			const answer = await page.evaluate(async (path) => (await fetch(`/api/${path}`)).json(), address);
+			expect(`${address} has no error`, answer.error, undefined);
+			lines.push(`const answer${lines.length} = ${JSON.stringify(answer)};`, `export const checked${lines.length}: Any<api.${type}> = answer${lines.length};`);
+		}
+	}
+	writeFileSync("answers.ts", lines.join("\n"));
+	const options = ["--noEmit", "--strict", "--skipLibCheck", "--target", "es2020", "--module", "esnext", "--moduleResolution", "bundler", "--lib", "es2021,dom,dom.iterable"];
+	try {
+		execFileSync(process.execPath, [join(ui, "node_modules/typescript/bin/tsc"), ...options, "answers.ts"], { stdio: "pipe" });
+	} catch (error) {
+		expect("types", String(error.stdout).slice(-3000), "");
+	}
+});
+
 const hottest = await page.evaluate(async () => (await (await fetch("/api/functions?limit=1")).json()).functions[0].number);
 const views = {
 	findings: "#/findings?open=F1",
