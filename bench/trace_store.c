@@ -105,13 +105,13 @@ static Times pack(const GArray *references, const char *path, const LodeTraceWri
 	g_autoptr(GError) error = NULL;
 	g_autoptr(LodeTraceDescription) description = lode_trace_description_new();
 	Times begin = now();
-	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(path, how, &error);
+	g_autoptr(LodeTraceStream) writer = lode_trace_writer_open(path, how, NULL, &error);
 
 	if (writer == NULL ||
-		!lode_trace_writer_add(writer,
+		!lode_trace_stream_add(writer,
 			(const LodeReference *)(const void *)references->data, references->len,
 			&error) ||
-		!lode_trace_writer_finish(writer, description, &error))
+		!lode_trace_stream_finish(writer, description, &error))
 		fail(error);
 	return since(begin);
 }

@@ -27,7 +27,6 @@ static bool check_options(char **arguments, const LodeSimulateOptions *options, 
 /* A process, or a program that took its place. */
 typedef struct {
 	LodeTraceReplay *replay;
-	const LodeTraceDescription *description; /* while it runs */
 	char *command;
 	unsigned n_threads;
 } Process;
@@ -58,24 +57,23 @@ static void *begin(const LodeTraceDescription *description, void *user_data, GEr
 		return NULL;
 	Process *process = g_new0(Process, 1);
 	process->replay = replay;
-	process->description = description;
 	process->command = g_strdup(description->command);
 	g_ptr_array_add(self->processes, process);
 	return process;
 }
 
-static bool take(void *trace, const LodeTraceFrame *frame, GError **error)
+static bool take(void *trace, LodeTraceFrame **frame, GError **error)
 {
-	return lode_trace_replay_take(((Process *)trace)->replay, frame, NULL, error);
+	return lode_trace_replay_take(((Process *)trace)->replay, *frame, NULL, error);
 }
 
-static bool end(void *trace, GError **error)
+static bool end(void *trace, const LodeTraceDescription *description, GError **error)
 {
 	Process *process = trace;
 
 	(void)error;
 	lode_trace_replay_finish(process->replay);
-	process->n_threads = process->description->threads->len;
+	process->n_threads = description->threads->len;
 	return true;
 }
 
@@ -158,7 +156,15 @@ static void note(LodeAsking *asking, const char *text)
 static int simulate(Session *self, char **argv, GError **error)
 {
 	const LodeSimulateOptions *options = self->simulation->options;
-	const LodeTraceTaker replaying = {begin, take, end, self};
+	const LodeTraceTaker replaying = {
+		.begin = begin,
+		.take = take,
+		.end = end,
+		.user_data = self,
+		.range = &options->selection.range,
+		/* Turns are cut where a frame ends. */
+		.frame_references = options->quantum > 0 ? UINT64_MAX : 0,
+	};
 	g_autoptr(LodeRecordingDirectory)
 		logs = options->has_allocations ? lode_recording_directory_open(NULL, error) : NULL;
 	g_autoptr(LodeTracedImport)
@@ -168,9 +174,6 @@ static int simulate(Session *self, char **argv, GError **error)
 	const LodeTraceRecordingOptions recording = {
 		.argv = (const char *const *)argv,
 		.taker = import != NULL ? lode_traced_import_taker(import) : &replaying,
-		.range = &options->selection.range,
-		/* Turns are cut where a frame ends. */
-		.frame_references = options->quantum > 0 ? UINT64_MAX : 0,
 		.way = -1,
 		.function = options->selection.function,
 		.is_alone = options->is_alone,

@@ -6,6 +6,7 @@
 #include "cli/verb.h"
 #include "questions/trace_selection.h"
 #include "sources/trace_conversion.h"
+#include "traces/trace_writer.h"
 #include "views/display_text.h"
 
 #include <stdio.h>
@@ -39,7 +40,7 @@ static void init(void *options)
 	lode_trace_selection_init(&((Options *)options)->part);
 }
 
-static bool cut(LodeTraceReader *reader, LodeTraceWriter *writer, const char *name, GError **error)
+static bool cut(LodeTraceReader *reader, LodeTraceStream *writer, const char *name, GError **error)
 {
 	char references[LODE_NUMBER_SIZE], bytes[LODE_NUMBER_SIZE];
 	g_autoptr(GError) damage = NULL;
@@ -50,8 +51,9 @@ static bool cut(LodeTraceReader *reader, LodeTraceWriter *writer, const char *na
 		return false;
 	lode_terminal_progress_hide(&screen);
 	lode_display_line(stdout, "%s: %s references in %s bytes", name,
-		lode_number_format_count((double)lode_trace_writer_references(writer), references),
-		lode_number_format_count((double)lode_trace_writer_bytes(writer), bytes));
+		lode_number_format_count(
+			(double)lode_trace_stream_n_references(writer), references),
+		lode_number_format_count((double)lode_trace_stream_n_bytes(writer), bytes));
 	bool is_whole = damage == NULL;
 	if (!is_whole)
 		g_propagate_error(error, g_steal_pointer(&damage));
@@ -76,8 +78,8 @@ static int run(void *options, char **arguments, GError **error)
 		reader = lode_trace_selection_open(&given->part, arguments[0], &reading, error);
 	if (reader == NULL)
 		return LODE_EXIT_FAILED;
-	g_autoptr(LodeTraceWriter)
-		writer = lode_trace_writer_open(given->output, &given->writing, error);
+	g_autoptr(LodeTraceStream)
+		writer = lode_trace_writer_open(given->output, &given->writing, NULL, error);
 	return writer != NULL && cut(reader, writer, given->output, error) ? LODE_EXIT_OK
 	                                                                   : LODE_EXIT_FAILED;
 }

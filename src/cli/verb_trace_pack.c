@@ -5,6 +5,7 @@
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
 #include "sources/trace_conversion.h"
+#include "traces/trace_writer.h"
 #include "views/display_text.h"
 
 #include <errno.h>
@@ -68,11 +69,11 @@ static int open_input(
 	return -1;
 }
 
-static void tell(const LodeReferenceReader *reader, const LodeTraceWriter *writer,
+static void tell(const LodeReferenceReader *reader, const LodeTraceStream *writer,
 	const Options *given, gint64 start_us)
 {
-	double n = (double)lode_trace_writer_references(writer);
-	double size = (double)lode_trace_writer_bytes(writer);
+	double n = (double)lode_trace_stream_n_references(writer);
+	double size = (double)lode_trace_stream_n_bytes(writer);
 	double seconds = (double)(g_get_monotonic_time() - start_us) / G_USEC_PER_SEC;
 	g_autofree char *losses = lode_reference_reader_losses(reader);
 	char references[LODE_NUMBER_SIZE], bytes[LODE_NUMBER_SIZE];
@@ -99,8 +100,8 @@ static bool pack(
 	g_auto(LodeTerminalProgress) screen;
 
 	lode_terminal_progress_init(&screen);
-	g_autoptr(LodeTraceWriter)
-		writer = lode_trace_writer_open(given->output, &given->writing, error);
+	g_autoptr(LodeTraceStream)
+		writer = lode_trace_writer_open(given->output, &given->writing, NULL, error);
 	if (writer == NULL ||
 		!lode_trace_conversion_pack(reader, size_bytes, writer, &screen.progress, error))
 		return false;
@@ -108,7 +109,7 @@ static bool pack(
 	if (given->command != NULL)
 		description->command = lode_trace_description_intern(description, given->command);
 	description->build = lode_trace_description_intern(description, "lode " LODE_VERSION);
-	if (!lode_trace_writer_finish(writer, description, error))
+	if (!lode_trace_stream_finish(writer, description, error))
 		return false;
 	lode_terminal_progress_hide(&screen);
 	tell(reader, writer, given, start_us);

@@ -7,29 +7,58 @@ enum { REPORT_US = 200 * 1000 };
 
 struct LodeTraceIntake {
 	LodeTraceIntakeOptions options;
-	GHashTable *threads; /* the recorder's number → ours + 1 */
-	GHashTable *names;   /* the recorder's number → char *, of those without references yet */
+	LodeTraceDescription *description;
+	LodeTraceStream *stream; /* NULL: closed */
+	GHashTable *threads;     /* the recorder's number → ours + 1 */
+	GHashTable *names; /* the recorder's number → char *, of those without references yet */
 	uint64_t n_skipped, n_instructions, n_references, n_dropped;
+	uint64_t n_bytes; /* of the closed file */
 	gint64 start_us, reported_us;
 	bool is_complete;
 	GError *error;
 };
 
-LodeTraceIntake *lode_trace_intake_new(const LodeTraceIntakeOptions *options)
+LodeTraceIntake *lode_trace_intake_open(const LodeTraceIntakeOptions *options, GError **error)
 {
-	LodeTraceIntake *self = g_new0(LodeTraceIntake, 1);
+	g_autoptr(LodeTraceDescription) description = lode_trace_description_new();
+	LodeTraceStream *stream = options->path != NULL
+	                                  ? lode_trace_writer_open(options->path, options->writer,
+						    description, error)
+	                                  : lode_trace_stream_new(options->taker, description,
+						    options->writer->group, error);
 
+	if (stream == NULL)
+		return NULL;
+	LodeTraceIntake *self = g_new0(LodeTraceIntake, 1);
 	self->options = *options;
+	self->description = g_steal_pointer(&description);
+	self->stream = stream;
 	self->threads = g_hash_table_new(NULL, NULL);
 	self->names = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	self->start_us = g_get_monotonic_time();
 	return self;
 }
 
+void lode_trace_intake_end(LodeTraceIntake *self)
+{
+	lode_trace_stream_end(self->stream);
+}
+
+bool lode_trace_intake_finish(LodeTraceIntake *self, bool is_kept, GError **error)
+{
+	bool is_well = !is_kept || lode_trace_stream_finish(self->stream, self->description, error);
+
+	self->n_bytes = lode_trace_stream_n_bytes(self->stream);
+	g_clear_pointer(&self->stream, lode_trace_stream_free);
+	return is_well;
+}
+
 void lode_trace_intake_free(LodeTraceIntake *self)
 {
 	if (self == NULL)
 		return;
+	lode_trace_stream_free(self->stream);
+	lode_trace_description_free(self->description);
 	g_hash_table_unref(self->threads);
 	g_hash_table_unref(self->names);
 	g_clear_error(&self->error);
@@ -39,7 +68,7 @@ void lode_trace_intake_free(LodeTraceIntake *self)
 /* Ours, from 1; 0 when there are too many. */
 static guint number_of(LodeTraceIntake *self, uint32_t thread, uint32_t tid)
 {
-	GArray *threads = self->options.description->threads;
+	GArray *threads = self->description->threads;
 	guint number = GPOINTER_TO_UINT(
 		g_hash_table_lookup(self->threads, GUINT_TO_POINTER(thread)));
 
@@ -47,7 +76,7 @@ static guint number_of(LodeTraceIntake *self, uint32_t thread, uint32_t tid)
 		return number;
 	const LodeTraceThread added = {
 		.tid = tid,
-		.name = lode_trace_description_intern(self->options.description,
+		.name = lode_trace_description_intern(self->description,
 			g_hash_table_lookup(self->names, GUINT_TO_POINTER(thread))),
 	};
 	g_array_append_val(threads, added);
@@ -58,7 +87,7 @@ static guint number_of(LodeTraceIntake *self, uint32_t thread, uint32_t tid)
 
 void lode_trace_intake_name_thread(LodeTraceIntake *self, uint32_t thread, const char *name)
 {
-	LodeTraceDescription *description = self->options.description;
+	LodeTraceDescription *description = self->description;
 	guint number = GPOINTER_TO_UINT(
 		g_hash_table_lookup(self->threads, GUINT_TO_POINTER(thread)));
 
@@ -117,17 +146,6 @@ static void take(LodeTraceIntake *self, LodeReference *references, size_t n, uin
 	self->n_instructions += n_instructions;
 }
 
-static bool write_references(LodeTraceIntake *self, const LodeReference *references, size_t n)
-{
-	self->n_references += n;
-	if (self->options.streamed == NULL)
-		return lode_trace_writer_add(self->options.writer, references, n, &self->error);
-	if (lode_streamed_trace_add(self->options.streamed, references, n, &self->error))
-		return true;
-	self->is_complete = self->error == NULL;
-	return false;
-}
-
 bool lode_trace_intake_add(
 	LodeTraceIntake *self, LodeReference *references, size_t n, uint32_t thread, uint32_t tid)
 {
@@ -147,7 +165,10 @@ bool lode_trace_intake_add(
 		return true;
 	}
 	take(self, references + first, n_taken, (uint16_t)(number - 1));
-	return write_references(self, references + first, n_taken) && !self->is_complete;
+	self->n_references += n_taken;
+	if (!lode_trace_stream_add(self->stream, references + first, n_taken, &self->error))
+		self->is_complete = self->error == NULL;
+	return self->error == NULL && !self->is_complete;
 }
 
 /* Where nothing has been taken yet: whether all of a group is left out. */
@@ -188,26 +209,11 @@ static bool is_partial(const LodeTraceIntake *self, size_t n_words)
 					      n_words * LODE_CODE_MAX_INSTRUCTIONS);
 }
 
-static bool write_words(LodeTraceIntake *self, LodeCodePieces *pieces, const uint64_t *words,
-	size_t n, uint16_t thread)
-{
-	LodeWordsTaken taken = {0};
-	bool is_wanted = true;
-
-	if (self->options.streamed == NULL)
-		is_wanted = lode_trace_writer_add_words(
-			self->options.writer, pieces, words, n, thread, &taken, &self->error);
-	else if (!lode_streamed_trace_add_words(
-			 self->options.streamed, pieces, words, n, thread, &taken, &self->error))
-		is_wanted = !(self->is_complete = self->error == NULL);
-	self->n_references += taken.n_references;
-	self->n_instructions += taken.n_instructions;
-	return is_wanted && !self->is_complete && self->error == NULL;
-}
-
 bool lode_trace_intake_add_words(LodeTraceIntake *self, LodeCodePieces *pieces,
 	const uint64_t *words, size_t n, uint32_t thread, uint32_t tid)
 {
+	LodeWordsTaken taken = {0};
+
 	if (self->error != NULL || self->is_complete)
 		return false;
 	if (n == 0)
@@ -215,12 +221,18 @@ bool lode_trace_intake_add_words(LodeTraceIntake *self, LodeCodePieces *pieces,
 	guint number = is_partial(self, n) ? 0 : number_of(self, thread, tid);
 	if (number == 0)
 		return add_as_references(self, pieces, words, n, thread, tid);
-	return write_words(self, pieces, words, n, (uint16_t)(number - 1));
+	if (!lode_trace_stream_add_words(
+		    self->stream, pieces, words, n, (uint16_t)(number - 1), &taken, &self->error))
+		self->is_complete = self->error == NULL;
+	self->n_references += taken.n_references;
+	self->n_instructions += taken.n_instructions;
+	return self->error == NULL && !self->is_complete;
 }
 
 void lode_trace_intake_report(LodeTraceIntake *self, uint64_t more_references, uint64_t more_bytes)
 {
 	double references = (double)(self->n_references + more_references);
+	uint64_t bytes = lode_trace_intake_n_bytes(self) + more_bytes;
 	const LodeProgress *progress = self->options.progress;
 	gint64 now_us = g_get_monotonic_time();
 	double seconds = (double)(now_us - self->start_us) / G_USEC_PER_SEC;
@@ -231,12 +243,20 @@ void lode_trace_intake_report(LodeTraceIntake *self, uint64_t more_references, u
 	self->reported_us = now_us;
 	int n = snprintf(detail, sizeof(detail), "%.1f M references, %.1f M a second",
 		references / 1e6, seconds > 0 ? references / 1e6 / seconds : 0);
-	if (self->options.writer != NULL)
-		snprintf(detail + n, sizeof(detail) - (size_t)n, ", %.1f MB",
-			(double)(lode_trace_writer_bytes(self->options.writer) + more_bytes) / 1e6);
+	if (bytes > 0)
+		snprintf(detail + n, sizeof(detail) - (size_t)n, ", %.1f MB", (double)bytes / 1e6);
 	/* The detail has their number. */
-	lode_progress_report(
-		progress, self->options.writer != NULL ? "tracing" : "simulating", 0, 0, detail);
+	lode_progress_report(progress, bytes > 0 ? "tracing" : "simulating", 0, 0, detail);
+}
+
+LodeTraceDescription *lode_trace_intake_description(const LodeTraceIntake *self)
+{
+	return self->description;
+}
+
+uint64_t lode_trace_intake_n_bytes(const LodeTraceIntake *self)
+{
+	return self->stream != NULL ? lode_trace_stream_n_bytes(self->stream) : self->n_bytes;
 }
 
 uint64_t lode_trace_intake_n_references(const LodeTraceIntake *self)

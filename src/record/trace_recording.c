@@ -5,12 +5,11 @@
 #include "base/run_folder.h"
 #include "record/program_check.h"
 #include "record/trace_run.h"
+#include "traces/packing_queue.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <string.h>
-
-enum { TAKEN_REFERENCES = 2 << 20 };
 
 /* In the order in which they are tried. */
 static const LodeTraceRunWay *const ways[] = {
@@ -94,25 +93,45 @@ void lode_trace_run_describe_program(LodeTraceDescription *description, const ch
 	description->is_partial = true;
 }
 
-void lode_trace_run_describe_end(const LodeTraceRecordingOptions *options,
-	const LodeTraceIntake *intake, LodeTraceDescription *description)
+LodeTraceIntake *lode_trace_run_open(
+	const LodeTraceRun *run, const char *path, const char *command, GError **error)
 {
+	const LodeTraceIntakeOptions options = {
+		.path = run->queue == NULL ? path : NULL,
+		.writer = &run->options->writer,
+		.taker = run->queue != NULL ? lode_taker_queue_front(run->queue) : NULL,
+		.skip = run->options->skip,
+		.limit = run->options->limit,
+		.progress = run->progress,
+	};
+	LodeTraceIntake *self = lode_trace_intake_open(&options, error);
+
+	if (self != NULL)
+		lode_trace_run_describe_program(lode_trace_intake_description(self), command);
+	return self;
+}
+
+bool lode_trace_run_finish(const LodeTraceRecordingOptions *options, LodeTraceIntake *intake,
+	bool is_kept, GError **error)
+{
+	LodeTraceDescription *description = lode_trace_intake_description(intake);
+
 	description->is_partial = options->skip > 0 || options->function != NULL ||
 	                          lode_trace_intake_is_complete(intake);
 	add_total(description, "instructions", lode_trace_intake_n_instructions(intake));
 	if (options->skip > 0)
 		add_total(description, "instructions skipped", lode_trace_intake_n_skipped(intake));
+	return lode_trace_intake_finish(intake, is_kept, error);
 }
 
-static LodeTraceRecording *result_of(
-	LodeTraceRun *run, LodeTraceWay way, const LodeTraceWriter *writer)
+static LodeTraceRecording *result_of(LodeTraceRun *run, LodeTraceWay way)
 {
 	LodeTraceRecording *self = g_new0(LodeTraceRecording, 1);
 
 	self->way = way;
 	self->n_references = lode_trace_intake_n_references(run->intake);
 	self->n_instructions = lode_trace_intake_n_instructions(run->intake);
-	self->n_bytes = writer != NULL ? lode_trace_writer_bytes(writer) : 0;
+	self->n_bytes = lode_trace_intake_n_bytes(run->intake);
 	self->n_threads = run->description->threads->len;
 	self->exit_status = run->end.status;
 	self->stop_signal = run->end.stop_signal;
@@ -143,7 +162,7 @@ static void note_all_skipped(const LodeTraceRun *run)
 			lode_trace_intake_n_skipped(run->intake), skip);
 }
 
-static LodeTraceRecording *record(LodeTraceRun *run, LodeTraceWriter *writer, GError **error)
+static LodeTraceRecording *record(LodeTraceRun *run, GError **error)
 {
 	LodeTraceWay way;
 
@@ -158,15 +177,10 @@ static LodeTraceRecording *record(LodeTraceRun *run, LodeTraceWriter *writer, GE
 	}
 	note_dropped(run);
 	note_all_skipped(run);
-	lode_trace_run_describe_end(run->options, run->intake, run->description);
-	if (run->stream != NULL) {
-		lode_streamed_trace_end(run->streamed);
-		if (!lode_trace_stream_finish(run->stream, error))
-			return NULL;
-	} else if (!lode_trace_writer_finish(writer, run->description, error)) {
+	if (!lode_trace_run_finish(run->options, run->intake, true, error) ||
+		(run->queue != NULL && !lode_taker_queue_finish(run->queue, error)))
 		return NULL;
-	}
-	return result_of(run, way, writer);
+	return result_of(run, way);
 }
 
 static void clear_process(gpointer data)
@@ -182,60 +196,39 @@ static LodeTraceRecording *run(
 {
 	const char *tool = options->way == LODE_TRACE_WAY_LACKEY ? "valgrind" : "QEMU";
 	g_autofree char *program = lode_program_check(options->argv[0], tool, error);
-	/* All processes share workers and memory. */
-	g_autoptr(LodeTraceWriterGroup)
-		group = options->output != NULL
-	                        ? lode_trace_writer_group_new(options->writer.threads, 0)
-	                        : NULL;
-	g_autoptr(LodeTraceWriter) writer = NULL;
-	g_autoptr(LodeTraceStream) stream = NULL;
-	g_autoptr(LodeTraceDescription) description = lode_trace_description_new();
-	LodeTraceRecordingOptions grouped = *options;
 
-	grouped.writer.group = group;
-	options = &grouped;
-	if (program != NULL && options->output != NULL)
-		writer = lode_trace_writer_open(options->output, &options->writer, error);
-	else if (program != NULL)
-		stream = lode_trace_stream_new(options->taker, options->range,
-			options->frame_references > 0 ? options->frame_references
-						      : TAKEN_REFERENCES);
-	if (writer == NULL && stream == NULL)
+	if (program == NULL)
 		return NULL;
+	/* All processes share workers and memory. */
+	bool has_files = options->output != NULL;
+	g_autoptr(LodePackingQueue)
+		packing = has_files ? lode_packing_queue_new(options->writer.threads, 0) : NULL;
+	g_autoptr(LodeTakerQueue) queue = has_files ? NULL : lode_taker_queue_new(options->taker);
+	g_autoptr(LodeTraceStreamGroup) group = lode_trace_stream_group_new(0);
+	LodeTraceRecordingOptions shared = *options;
+	shared.writer.queue = packing;
+	shared.writer.group = group;
+	LodeTraceRun run = {
+		.options = &shared,
+		.progress = progress,
+		.program = program,
+		.queue = queue,
+	};
 	g_autofree char *command = g_strjoinv(" ", (char **)options->argv);
 	g_autofree char *valid = g_utf8_make_valid(command, -1);
-	lode_trace_run_describe_program(description, valid);
-	LodeStreamedTrace *streamed = NULL;
-	if (stream != NULL)
-		streamed = lode_streamed_trace_new(stream, description);
-	else
-		lode_trace_writer_follow(writer, description);
-	const LodeTraceIntakeOptions intake_options = {
-		.writer = writer,
-		.streamed = streamed,
-		.description = description,
-		.skip = options->skip,
-		.limit = options->limit,
-		.progress = progress,
-	};
-	g_autoptr(LodeTraceIntake) intake = lode_trace_intake_new(&intake_options);
-	LodeTraceRun run = {
-		.options = options,
-		.program = program,
-		.writer = writer,
-		.stream = stream,
-		.streamed = streamed,
-		.description = description,
-		.intake = intake,
-		.processes = g_array_new(FALSE, FALSE, sizeof(LodeTraceRecordedProcess)),
-	};
+	g_autoptr(LodeTraceIntake)
+		intake = lode_trace_run_open(&run, options->output, valid, error);
+	if (intake == NULL)
+		return NULL;
+	run.intake = intake;
+	run.description = lode_trace_intake_description(intake);
+	run.processes = g_array_new(FALSE, FALSE, sizeof(LodeTraceRecordedProcess));
 	g_array_set_clear_func(run.processes, clear_process);
-	LodeTraceRecording *recorded = record(&run, writer, error);
+	LodeTraceRecording *recorded = record(&run, error);
 	g_clear_pointer(&run.processes, g_array_unref);
 	g_clear_error(&run.error);
-	if (stream != NULL)
-		lode_trace_stream_finish(stream, NULL);
-	lode_streamed_trace_free(streamed);
+	if (queue != NULL)
+		lode_taker_queue_finish(queue, NULL);
 	return recorded;
 }
 

@@ -5,8 +5,7 @@
  * x.rps, x.2.rps, x.3.rps …
  *
  *   qemu-x86_64 with a plugin of ours ──shared memory──┐
- *   valgrind --tool=lackey ────────────pipe, text──────┴─▶ skip, limit ─▶ traces/trace_writer.h
- *                                                                       or traces/trace_taker.h
+ *   valgrind --tool=lackey ────────────pipe, text──────┴─▶ skip, limit ─▶ traces/trace_stream.h
  *
  * The program keeps standard input, output and error, and the signals that are meant for it reach
  * it. Lackey traces the program alone.
@@ -15,7 +14,6 @@
 
 #include "base/progress.h"
 #include "record/notes.h"
-#include "traces/trace_range.h"
 #include "traces/trace_taker.h"
 #include "traces/trace_writer.h"
 
@@ -32,9 +30,7 @@ int lode_trace_way_from_text(const char *text);
 typedef struct {
 	const char *const *argv; /* NULL-terminated; argv[0] is found in PATH */
 	const char *output;      /* the file; one that is there is replaced. NULL: it goes to… */
-	const LodeTraceTaker *taker; /* …this; borrowed */
-	const LodeTraceRange *range; /* what it takes of each process; NULL: all */
-	uint64_t frame_references;   /* it takes at most so many at a time; 0: some millions */
+	const LodeTraceTaker *taker; /* …this, in a thread of its own; borrowed */
 	LodeTraceWriterOptions writer;
 	int way;              /* LodeTraceWay; −1: qemu, or lackey where that cannot be used */
 	uint64_t skip;        /* leave out so many instructions of each process first */

@@ -3,17 +3,17 @@
 #pragma once
 
 #include "record/child.h"
+#include "record/taker_queue.h"
 #include "record/trace_intake.h"
 #include "record/trace_recording.h"
 
 typedef struct {
 	const LodeTraceRecordingOptions *options;
+	const LodeProgress *progress;
 	char *program;                     /* path of argv[0] */
-	LodeTraceWriter *writer;           /* through the intake; NULL: it goes to… */
-	LodeTraceStream *stream;           /* …this */
-	LodeStreamedTrace *streamed;       /* …as this one, of the first process */
-	LodeTraceDescription *description; /* the way adds tool and mappings */
-	LodeTraceIntake *intake;
+	LodeTakerQueue *queue;             /* NULL: each process has a file */
+	LodeTraceIntake *intake;           /* of the first */
+	LodeTraceDescription *description; /* its; the way adds tool and mappings */
 	LodeChildEnd end;
 	GArray *processes; /* LodeTraceRecordedProcess, but for the first */
 	GError *error;     /* of the files of those; NULL: none */
@@ -30,12 +30,17 @@ typedef struct {
 	LodeTraceRunOutcome (*run)(LodeTraceRun *run, GError **error);
 } LodeTraceRunWay;
 
+/* Opens a process's trace, which has a file of that path unless the run has a queue; the caller
+ * owns it. Errors: _IO. */
+LodeTraceIntake *lode_trace_run_open(
+	const LodeTraceRun *run, const char *path, const char *command, GError **error);
+
 /* What a file says whose recording is killed. */
 void lode_trace_run_describe_program(LodeTraceDescription *description, const char *command);
 
-/* What it says at its end. */
-void lode_trace_run_describe_end(const LodeTraceRecordingOptions *options,
-	const LodeTraceIntake *intake, LodeTraceDescription *description);
+/* Adds what it says at its end, and ends it. */
+bool lode_trace_run_finish(const LodeTraceRecordingOptions *options, LodeTraceIntake *intake,
+	bool is_kept, GError **error);
 
 extern const LodeTraceRunWay lode_qemu_trace, lode_lackey_trace;
 

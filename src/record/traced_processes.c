@@ -35,17 +35,13 @@ typedef struct {
 	uint64_t end_stamp; /* chunks with lower ones may be its */
 	char *path;         /* its file, or a name where there are none; NULL: the run's own */
 
-	/* Borrowed from the run if the process has no file of its own. */
-	LodeTraceWriter *writer; /* NULL: closed, or in its place… */
-	LodeStreamedTrace *streamed;
-	LodeTraceDescription *description;
-	LodeTraceIntake *intake;
+	LodeTraceIntake *intake;           /* that of the run where it has no file of its own */
+	LodeTraceDescription *description; /* the intake's */
 	LodeTraceMappings *mappings;
 
 	void *code;     /* g_malloc()ed, what `mappings` gives back of it */
 	char *executed; /* the program that it is about to execute untraced; NULL: none */
-	uint64_t n_bytes;
-	GError *error; /* of its file */
+	GError *error;  /* of its file */
 
 	int log; /* the allocation log; −1: none */
 	uint64_t log_number, log_bytes;
@@ -71,12 +67,8 @@ static void traced_process_free(TracedProcess *self)
 	if (self->log >= 0)
 		close(self->log);
 	lode_trace_mappings_free(self->mappings);
-	if (self->path != NULL) {
+	if (self->path != NULL)
 		lode_trace_intake_free(self->intake);
-		lode_trace_writer_close(self->writer);
-		lode_streamed_trace_free(self->streamed);
-		lode_trace_description_free(self->description);
-	}
 	g_clear_error(&self->error);
 	g_free(self->path);
 	g_free(self->code);
@@ -108,49 +100,13 @@ static char *traced_process_path(const char *output, unsigned number)
 	return g_strdup_printf("%.*s.%u%s", (int)length, output, number, has_ending ? ending : "");
 }
 
-static bool open_writer(TracedProcess *self, const LodeTraceRun *run, GError **error)
-{
-	self->writer = lode_trace_writer_open(self->path, &run->options->writer, error);
-	return self->writer != NULL;
-}
-
-/* Gives it a file of its own, or a trace of its own in the run's stream. Errors: _IO. */
-static bool traced_process_open(
-	TracedProcess *self, const LodeTraceRun *run, const char *command, GError **error)
-{
-	const LodeTraceRecordingOptions *options = run->options;
-	LodeTraceIntakeOptions intake = {.skip = options->skip, .limit = options->limit};
-
-	if (run->stream == NULL && !open_writer(self, run, error))
-		return false;
-	self->description = lode_trace_description_new();
-	lode_trace_run_describe_program(self->description, command);
-	if (run->stream != NULL)
-		self->streamed = lode_streamed_trace_new(run->stream, self->description);
-	else
-		lode_trace_writer_follow(self->writer, self->description);
-	intake.writer = self->writer;
-	intake.streamed = self->streamed;
-	intake.description = self->description;
-	self->intake = lode_trace_intake_new(&intake);
-	return true;
-}
-
 /* Ends its file, which is removed if it is empty. The error is in `error`. */
 static void traced_process_finish(TracedProcess *self, const LodeTraceRecordingOptions *options)
 {
-	if (self->path == NULL || (self->writer == NULL && self->streamed == NULL))
-		return;
 	self->error = lode_trace_intake_steal_error(self->intake);
-	lode_trace_run_describe_end(options, self->intake, self->description);
-	if (self->streamed != NULL) {
-		lode_streamed_trace_end(self->streamed);
-		return;
-	}
-	if (self->error == NULL && lode_trace_intake_n_references(self->intake) > 0)
-		lode_trace_writer_finish(self->writer, self->description, &self->error);
-	self->n_bytes = lode_trace_writer_bytes(self->writer);
-	g_clear_pointer(&self->writer, lode_trace_writer_close);
+	lode_trace_run_finish(options, self->intake,
+		self->error == NULL && lode_trace_intake_n_references(self->intake) > 0,
+		&self->error);
 }
 
 /* ---- its allocation log ---- */
@@ -362,10 +318,8 @@ static void end(LodeTracedProcesses *self, TracedProcess *process)
 	if (process->path == NULL)
 		return;
 	self->n_ended_references += lode_trace_intake_n_references(process->intake);
-	if (process->writer != NULL) {
-		lode_trace_writer_end(process->writer);
-		self->n_ended_bytes += lode_trace_writer_bytes(process->writer);
-	}
+	lode_trace_intake_end(process->intake);
+	self->n_ended_bytes += lode_trace_intake_n_bytes(process->intake);
 	while (g_atomic_int_get(&self->n_finishing) >= MAX_FINISHING)
 		g_usleep(1000);
 	g_atomic_int_add(&self->n_finishing, 1);
@@ -379,20 +333,19 @@ static bool open_file(LodeTracedProcesses *self, TracedProcess *process, const c
 
 	if (!self->has_own) {
 		self->has_own = true;
-		process->writer = run->writer;
-		process->streamed = run->streamed;
 		process->description = run->description;
 		process->intake = run->intake;
 		lode_trace_run_describe_program(run->description, command);
 		return true;
 	}
-	process->path = run->stream != NULL ? g_strdup_printf("process %d", (int)process->pid)
-	                                    : traced_process_path(run->options->output,
-						      FIRST_NUMBER + self->n_files);
-	if (!traced_process_open(process, run, command, &process->error)) {
-		/* kept for run->error; nothing of it is recorded */
+	process->path = run->queue != NULL ? g_strdup_printf("process %d", (int)process->pid)
+	                                   : traced_process_path(run->options->output,
+						     FIRST_NUMBER + self->n_files);
+	process->intake = lode_trace_run_open(run, process->path, command, &process->error);
+	/* the error is kept for run->error; nothing of it is recorded */
+	if (process->intake == NULL)
 		return false;
-	}
+	process->description = lode_trace_intake_description(process->intake);
 	process->description->tool = lode_trace_description_intern(
 		process->description, run->description->tool);
 	self->n_files++;
@@ -506,8 +459,7 @@ static void report(LodeTracedProcesses *self)
 		if (!process->is_recorded || process->path == NULL)
 			continue;
 		references += lode_trace_intake_n_references(process->intake);
-		if (process->writer != NULL)
-			bytes += lode_trace_writer_bytes(process->writer);
+		bytes += lode_trace_intake_n_bytes(process->intake);
 	}
 	lode_trace_intake_report(self->run->intake, references, bytes);
 }
@@ -574,10 +526,10 @@ void lode_traced_processes_finish(LodeTracedProcesses *self)
 		end(self, process);
 	}
 	join_finisher(self);
-	if (self->run->stream == NULL)
+	if (self->run->queue == NULL)
 		remove_all_stale(self);
 	else
-		lode_trace_stream_wait(self->run->stream);
+		lode_taker_queue_wait(self->run->queue);
 	for (guint i = 0; i < self->all->len; i++) {
 		TracedProcess *process = self->all->pdata[i];
 		if (process == NULL || process->path == NULL)
@@ -592,7 +544,7 @@ void lode_traced_processes_finish(LodeTracedProcesses *self)
 			.pid = process->pid,
 			.n_references = lode_trace_intake_n_references(process->intake),
 			.n_instructions = lode_trace_intake_n_instructions(process->intake),
-			.n_bytes = process->n_bytes,
+			.n_bytes = lode_trace_intake_n_bytes(process->intake),
 			.n_threads = process->description->threads->len,
 		};
 		g_array_append_val(self->run->processes, recorded);

@@ -28,7 +28,7 @@ static bool report(Reporting *self, double done, GError **error)
 	return true;
 }
 
-bool lode_trace_conversion_pack(LodeReferenceReader *in, uint64_t size_bytes, LodeTraceWriter *out,
+bool lode_trace_conversion_pack(LodeReferenceReader *in, uint64_t size_bytes, LodeTraceStream *out,
 	const LodeProgress *progress, GError **error)
 {
 	Reporting reporting = {progress, "packing", (double)size_bytes, 0};
@@ -36,7 +36,7 @@ bool lode_trace_conversion_pack(LodeReferenceReader *in, uint64_t size_bytes, Lo
 	ptrdiff_t n;
 
 	while ((n = lode_reference_reader_next(in, some, BATCH, error)) > 0)
-		if (!lode_trace_writer_add(out, some, (size_t)n, error) ||
+		if (!lode_trace_stream_add(out, some, (size_t)n, error) ||
 			!report(&reporting, (double)lode_reference_reader_bytes(in), error))
 			return false;
 	return n == 0;
@@ -94,7 +94,7 @@ bool lode_trace_conversion_unpack(LodeTraceReader *in, LodeReferenceWriter *out,
 
 static bool add_to_trace(void *out, const LodeReference *references, size_t n, GError **error)
 {
-	return lode_trace_writer_add(out, references, n, error);
+	return lode_trace_stream_add(out, references, n, error);
 }
 
 /* The same, from the first reference that is kept on. */
@@ -128,7 +128,7 @@ static LodeTraceDescription *cut_description(const LodeTraceReader *in)
 	return self;
 }
 
-bool lode_trace_conversion_cut(LodeTraceReader *in, LodeTraceWriter *out,
+bool lode_trace_conversion_cut(LodeTraceReader *in, LodeTraceStream *out,
 	const LodeProgress *progress, GError **out_damage, GError **error)
 {
 	Reporting reporting = {.progress = progress, .stage = "copying"};
@@ -136,5 +136,5 @@ bool lode_trace_conversion_cut(LodeTraceReader *in, LodeTraceWriter *out,
 	if (!add_trace(in, add_to_trace, out, &reporting, out_damage, error))
 		return false;
 	g_autoptr(LodeTraceDescription) description = cut_description(in);
-	return lode_trace_writer_finish(out, description, error);
+	return lode_trace_stream_finish(out, description, error);
 }

@@ -5,13 +5,13 @@
 #include "base/progress.h"
 #include "sources/reference_file.h"
 #include "traces/trace_reader.h"
-#include "traces/trace_writer.h"
+#include "traces/trace_stream.h"
 
 /*
  * Adds everything that `in` gives to `out`, which is the caller's to finish. `size_bytes` of the
  * input is for the progress; 0: unknown. Errors: those of both; _CANCELLED.
  */
-bool lode_trace_conversion_pack(LodeReferenceReader *in, uint64_t size_bytes, LodeTraceWriter *out,
+bool lode_trace_conversion_pack(LodeReferenceReader *in, uint64_t size_bytes, LodeTraceStream *out,
 	const LodeProgress *progress, GError **error);
 
 /*
@@ -24,5 +24,5 @@ bool lode_trace_conversion_unpack(LodeTraceReader *in, LodeReferenceWriter *out,
 
 /* The same into a packed trace, with the mappings and names of the whole one; its references are
  * numbered anew. */
-bool lode_trace_conversion_cut(LodeTraceReader *in, LodeTraceWriter *out,
+bool lode_trace_conversion_cut(LodeTraceReader *in, LodeTraceStream *out,
 	const LodeProgress *progress, GError **out_damage, GError **error);

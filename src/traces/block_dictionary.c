@@ -31,6 +31,7 @@ struct LodeBlockDictionary {
 	uint32_t *table;  /* id + 1; 0: free */
 	uint32_t *hashes; /* beside it */
 	uint32_t table_mask;
+	bool is_closed;
 };
 
 LodeBlockDictionary *lode_block_dictionary_new(void)
@@ -74,16 +75,21 @@ size_t lode_block_dictionary_bytes(const LodeBlockDictionary *self)
 	return self->n_bytes;
 }
 
+void lode_block_dictionary_close(LodeBlockDictionary *self)
+{
+	self->is_closed = true;
+}
+
 bool lode_block_dictionary_is_full(const LodeBlockDictionary *self)
 {
-	return self->n_blocks >= LODE_DICTIONARY_MAX_BLOCKS ||
+	return self->is_closed || self->n_blocks >= LODE_DICTIONARY_MAX_BLOCKS ||
 	       self->n_slots + LODE_BLOCK_MAX_SLOTS > LODE_DICTIONARY_MAX_SLOTS ||
 	       self->n_bytes >= LODE_DICTIONARY_MAX_BYTES;
 }
 
 bool lode_block_dictionary_is_nearly_full(const LodeBlockDictionary *self, uint32_t n_blocks)
 {
-	return self->n_blocks + n_blocks > LODE_DICTIONARY_MAX_BLOCKS ||
+	return self->is_closed || self->n_blocks + n_blocks > LODE_DICTIONARY_MAX_BLOCKS ||
 	       self->n_slots + n_blocks * LODE_BLOCK_MAX_SLOTS > LODE_DICTIONARY_MAX_SLOTS ||
 	       self->n_bytes + (size_t)n_blocks * LARGEST_BLOCK_BYTES > LODE_DICTIONARY_MAX_BYTES;
 }

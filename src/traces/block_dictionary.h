@@ -60,6 +60,9 @@ uint32_t lode_block_dictionary_size(const LodeBlockDictionary *self);
 /* Memory that the blocks take. */
 size_t lode_block_dictionary_bytes(const LodeBlockDictionary *self);
 
+/* No more frames have it, as if it were full. */
+void lode_block_dictionary_close(LodeBlockDictionary *self);
+
 /* Whether another block might not find room: begin another dictionary. */
 bool lode_block_dictionary_is_full(const LodeBlockDictionary *self);
 

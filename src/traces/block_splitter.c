@@ -479,6 +479,8 @@ LodeTraceFrame *lode_block_splitter_take_frame(LodeBlockSplitter *self)
 
 void lode_block_splitter_renew_dictionary(LodeBlockSplitter *self)
 {
+	if (!lode_block_dictionary_is_full(self->frame->dictionary))
+		return;
 	g_autoptr(LodeBlockDictionary) dictionary = lode_block_dictionary_new();
 	LodeTraceFrame *frame = lode_trace_frame_new(dictionary);
 
@@ -492,9 +494,9 @@ void lode_block_splitter_renew_dictionary(LodeBlockSplitter *self)
 	self->frame = frame;
 }
 
-uint32_t lode_block_splitter_n_blocks(const LodeBlockSplitter *self)
+LodeBlockDictionary *lode_block_splitter_dictionary(const LodeBlockSplitter *self)
 {
-	return lode_block_dictionary_size(self->frame->dictionary);
+	return self->frame->dictionary;
 }
 
 size_t lode_block_splitter_frame_bytes(const LodeBlockSplitter *self)
@@ -504,9 +506,4 @@ size_t lode_block_splitter_frame_bytes(const LodeBlockSplitter *self)
 	return frame->n_invocations * sizeof(*frame->blocks) +
 	       frame->n_addresses * sizeof(*frame->addresses) +
 	       frame->n_switches * sizeof(*frame->switches);
-}
-
-size_t lode_block_splitter_dictionary_bytes(const LodeBlockSplitter *self)
-{
-	return lode_block_dictionary_bytes(self->frame->dictionary);
 }

@@ -50,12 +50,12 @@ LodeWordsTaken lode_block_splitter_add_words(LodeBlockSplitter *self, LodeCodePi
  */
 LodeTraceFrame *lode_block_splitter_take_frame(LodeBlockSplitter *self);
 
-/* The next blocks go into a new dictionary; right after lode_block_splitter_take_frame(). */
+/* Where its dictionary is closed the next frame has a new one; right after
+ * lode_block_splitter_take_frame(). */
 void lode_block_splitter_renew_dictionary(LodeBlockSplitter *self);
 
-/* Blocks of the dictionary. */
-uint32_t lode_block_splitter_n_blocks(const LodeBlockSplitter *self);
+/* Of the frame that is made; borrowed. One that is closed is that of this frame last. */
+LodeBlockDictionary *lode_block_splitter_dictionary(const LodeBlockSplitter *self);
 
-/* Memory that the frame takes, and its dictionary. */
+/* Memory that the frame takes, without its dictionary. */
 size_t lode_block_splitter_frame_bytes(const LodeBlockSplitter *self);
-size_t lode_block_splitter_dictionary_bytes(const LodeBlockSplitter *self);

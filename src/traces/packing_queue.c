@@ -6,8 +6,9 @@
 #include "traces/packing_queue.h"
 
 #include "base/quiet_thread.h"
+#include "base/worker_pool.h"
 
-enum { MAX_JOBS = 256 };
+enum { MAX_JOBS = 256, MAX_BYTES = 256 << 20 };
 
 typedef enum {
 	WAITING,
@@ -198,15 +199,15 @@ static void *run_worker(void *data)
 	return NULL;
 }
 
-LodePackingQueue *lode_packing_queue_new(const LodePackingQueueOptions *options)
+LodePackingQueue *lode_packing_queue_new(unsigned n_threads, size_t max_bytes)
 {
 	LodePackingQueue *self = g_new0(LodePackingQueue, 1);
 
 	g_mutex_init(&self->lock);
 	g_cond_init(&self->changed);
 	g_queue_init(&self->jobs);
-	self->max_bytes = options->max_bytes;
-	self->n_threads = MAX(options->n_threads, 1);
+	self->max_bytes = max_bytes > 0 ? max_bytes : MAX_BYTES;
+	self->n_threads = n_threads > 0 ? n_threads : lode_worker_pool_default_size();
 	self->threads = g_new0(GThread *, self->n_threads);
 	for (unsigned i = 0; i < self->n_threads; i++)
 		self->threads[i] = lode_quiet_thread_new("lode-pack", run_worker, self);

@@ -7,7 +7,6 @@
  *           the caller blocks while too many bytes wait or are encoded
  *
  * Bounded in memory by what frames, streams and compressors take, not by their number.
- * Private to traces/.
  */
 #pragma once
 
@@ -25,12 +24,9 @@ typedef struct {
 	void *user_data;
 } LodePackingOwner;
 
-typedef struct {
-	unsigned n_threads;
-	size_t max_bytes; /* of all jobs and of the work on them; a job may take more, alone */
-} LodePackingQueueOptions;
-
-LodePackingQueue *lode_packing_queue_new(const LodePackingQueueOptions *options);
+/* `n_threads`: workers; 0: all processors. `max_bytes`: of all jobs and of the work on them, where
+ * a job may take more, alone; 0: 256 MiB. */
+LodePackingQueue *lode_packing_queue_new(unsigned n_threads, size_t max_bytes);
 
 /* No owner has anything in it any more. */
 void lode_packing_queue_free(LodePackingQueue *self);

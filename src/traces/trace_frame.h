@@ -52,6 +52,7 @@ typedef struct {
 	uint64_t *addresses;                   /* owned; × n_addresses */
 	LodeTraceSwitch *switches;             /* owned; × n_switches */
 	size_t n_invocations, n_addresses, n_switches;
+	bool is_last;                                      /* of a trace that is made */
 	size_t blocks_room, addresses_room, switches_room; /* private, as those below */
 	size_t likely_blocks, likely_addresses;            /* that there will be room for */
 	LodeFrameSpares *spares;                           /* a reference; NULL: none */

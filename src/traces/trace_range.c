@@ -3,6 +3,11 @@
 
 #include <glib.h>
 
+uint64_t lode_trace_range_end(const LodeTraceRange *self)
+{
+	return self->first + MIN(self->count, UINT64_MAX - self->first);
+}
+
 /* Between the end of a window and the start of the next one. */
 static LodeTracePart before_window(
 	const LodeTraceRange *self, uint64_t reference, uint64_t start, uint64_t window)
@@ -15,7 +20,7 @@ static LodeTracePart before_window(
 LodeTracePart lode_trace_range_part(const LodeTraceRange *self, uint64_t reference)
 {
 	const LodeTracePart after = {LODE_TRACE_LEFT_OUT, 0, UINT64_MAX};
-	uint64_t end = self->first + MIN(self->count, UINT64_MAX - self->first);
+	uint64_t end = lode_trace_range_end(self);
 
 	if (reference >= end)
 		return after;

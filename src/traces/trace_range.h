@@ -22,6 +22,9 @@ typedef struct {
 /* All of a trace. */
 #define LODE_TRACE_RANGE_ALL ((LodeTraceRange){.count = UINT64_MAX})
 
+/* The first reference after all that is read. */
+uint64_t lode_trace_range_end(const LodeTraceRange *self);
+
 typedef enum {
 	LODE_TRACE_LEFT_OUT,
 	LODE_TRACE_WARM_UP,

@@ -715,12 +715,12 @@ static void *begin_live(const LodeTraceDescription *description, void *user_data
 	return trace;
 }
 
-static bool take_live(void *trace, const LodeTraceFrame *frame, GError **error)
+static bool take_live(void *trace, LodeTraceFrame **frame, GError **error)
 {
 	Trace *self = trace;
 
 	lode_traced_places_see(self->places);
-	return add_frame(self, frame, error);
+	return add_frame(self, *frame, error);
 }
 
 /* Each trace that has ended keeps no more of its addresses than its share of all references. */
@@ -737,7 +737,7 @@ static void thin_out(LodeLiveTraces *self)
 	self->most = MAX(2 * (uint64_t)LODE_TRACED_MEMORY_ROWS, 2 * self->n_kept);
 }
 
-static bool end_live(void *trace, GError **error)
+static bool end_live(void *trace, const LodeTraceDescription *description, GError **error)
 {
 	Trace *self = trace;
 	LodeLiveTraces *all = (LodeLiveTraces *)(void *)self->reading;
@@ -745,7 +745,7 @@ static bool end_live(void *trace, GError **error)
 	(void)error;
 	lode_traced_places_see(self->places);
 	trace_end(self);
-	self->description = lode_trace_description_copy(self->description);
+	self->description = lode_trace_description_copy(description);
 	g_array_append_val(all->ended, self);
 	all->n_references += self->n_references;
 	all->n_kept += lode_traced_memory_n_rows(self->memory);
@@ -761,7 +761,15 @@ LodeLiveTraces *lode_live_traces_new(const LodeTracedRecordingOptions *options)
 	G_STATIC_ASSERT(offsetof(LodeLiveTraces, reading) == 0);
 	reading_init(&self->reading, options);
 	self->reading.is_live = true;
-	self->taker = (LodeTraceTaker){begin_live, take_live, end_live, self};
+	self->taker = (LodeTraceTaker){
+		.begin = begin_live,
+		.take = take_live,
+		.end = end_live,
+		.user_data = self,
+		.range = options->range,
+		/* Turns are cut where a frame ends. */
+		.frame_references = options->quantum > 0 ? UINT64_MAX : 0,
+	};
 	self->traces = g_ptr_array_new_with_free_func(live_trace_free);
 	self->ended = g_array_new(FALSE, FALSE, sizeof(Trace *));
 	self->most = 2 * (uint64_t)LODE_TRACED_MEMORY_ROWS;

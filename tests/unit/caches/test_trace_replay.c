@@ -21,7 +21,7 @@ static char *write_trace(GRand *random)
 		.level = LODE_TRACE_LEVEL_FAST, .threads = 1, .frame_references = FRAME_REFERENCES};
 	g_autoptr(GError) error = NULL;
 	char *path = g_build_filename(directory, "x.rps", NULL);
-	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(path, &options, &error);
+	g_autoptr(LodeTraceStream) writer = lode_trace_writer_open(path, &options, NULL, &error);
 	uint64_t pc = 0;
 
 	g_assert_no_error(error);
@@ -33,9 +33,9 @@ static char *write_trace(GRand *random)
 		if (i % 3 == 2)
 			reference = (LodeReference){0x100000 + 8 * word, 8, 0,
 				(uint8_t)g_rand_int_range(random, 1, LODE_N_REFERENCE_KINDS)};
-		g_assert_true(lode_trace_writer_add(writer, &reference, 1, &error));
+		g_assert_true(lode_trace_stream_add(writer, &reference, 1, &error));
 	}
-	g_assert_true(lode_trace_writer_finish(writer, NULL, &error));
+	g_assert_true(lode_trace_stream_finish(writer, NULL, &error));
 	g_assert_no_error(error);
 	return path;
 }

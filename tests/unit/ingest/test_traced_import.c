@@ -581,6 +581,7 @@ static bool give_frame(LiveTrace *self, const LodeTraceTaker *taker)
 	const LodeTraceDescription *whole = lode_trace_reader_description(self->reader);
 	const LodeTraceFrame *frame;
 	int found = lode_trace_reader_next(self->reader, &frame, &error);
+	LodeTraceFrame *borrowed = (LodeTraceFrame *)frame;
 
 	g_assert_no_error(error);
 	if (found == 0)
@@ -599,7 +600,7 @@ static bool give_frame(LiveTrace *self, const LodeTraceTaker *taker)
 	}
 	self->has_begun = true;
 	g_assert_no_error(error);
-	g_assert_true(taker->take(self->trace, frame, &error));
+	g_assert_true(taker->take(self->trace, &borrowed, &error));
 	g_assert_no_error(error);
 	return true;
 }
@@ -724,7 +725,7 @@ static void test_live(void)
 			is_open |= traces[j].reader != NULL;
 		if (traces[i].reader == NULL || give_frame(&traces[i], taker))
 			continue;
-		g_assert_true(taker->end(traces[i].trace, &error));
+		g_assert_true(taker->end(traces[i].trace, traces[i].given, &error));
 		g_clear_pointer(&traces[i].reader, lode_trace_reader_close);
 		g_clear_pointer(&traces[i].given, lode_trace_description_free);
 	}

@@ -88,11 +88,12 @@ void traced_program_write_frames(TracedProgram *self, const LodeReference *refer
 	const LodeTraceWriterOptions options = {
 		.level = LODE_TRACE_LEVEL_FAST, .threads = 1, .frame_references = frame_references};
 	g_autoptr(GError) error = NULL;
-	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(self->trace, &options, &error);
+	g_autoptr(LodeTraceStream)
+		writer = lode_trace_writer_open(self->trace, &options, NULL, &error);
 
 	g_assert_no_error(error);
-	g_assert_true(lode_trace_writer_add(writer, references, n, &error));
-	g_assert_true(lode_trace_writer_finish(writer, description, &error));
+	g_assert_true(lode_trace_stream_add(writer, references, n, &error));
+	g_assert_true(lode_trace_stream_finish(writer, description, &error));
 	g_assert_no_error(error);
 }
 

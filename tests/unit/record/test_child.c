@@ -137,7 +137,7 @@ static void test_workers_take_no_signal(void)
 	g_autoptr(GError) error = NULL;
 	sigset_t set, before;
 
-	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(path, &options, &error);
+	g_autoptr(LodeTraceStream) writer = lode_trace_writer_open(path, &options, NULL, &error);
 	g_assert_no_error(error);
 	g_assert_nonnull(writer);
 	sigemptyset(&set);

@@ -4,6 +4,7 @@
 #include "seeds.h"
 #include "sources/trace_conversion.h"
 #include "traces/trace_summary.h"
+#include "traces/trace_writer.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -58,13 +59,14 @@ static void pack(const Fixture *fixture)
 	g_autoptr(LodeReferenceReader)
 		reader = lode_reference_reader_open(descriptor, "x", -1, &error);
 	g_assert_no_error(error);
-	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(fixture->path, &options, &error);
+	g_autoptr(LodeTraceStream)
+		writer = lode_trace_writer_open(fixture->path, &options, NULL, &error);
 	g_assert_no_error(error);
 	g_autoptr(LodeTraceDescription) description = lode_trace_description_new();
 	lode_trace_conversion_pack(reader, size, writer, NULL, &error);
 	g_assert_no_error(error);
 	lode_reference_reader_describe(reader, description);
-	lode_trace_writer_finish(writer, description, &error);
+	lode_trace_stream_finish(writer, description, &error);
 	g_assert_no_error(error);
 	close(descriptor);
 }
@@ -168,7 +170,8 @@ static void add_description(const Fixture *fixture)
 	description->command = lode_trace_description_intern(description, "x y");
 	g_array_append_vals(description->mappings, mappings, G_N_ELEMENTS(mappings));
 	g_array_append_val(description->threads, thread);
-	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(fixture->path, &writing, &error);
+	g_autoptr(LodeTraceStream)
+		writer = lode_trace_writer_open(fixture->path, &writing, NULL, &error);
 	g_assert_no_error(error);
 	const LodeTraceFrame *frame;
 	while (lode_trace_reader_next(reader, &frame, &error) > 0) {
@@ -177,10 +180,10 @@ static void add_description(const Fixture *fixture)
 
 		lode_trace_references_init(&walk, frame);
 		lode_trace_references_next(&walk, some, frame->n_references);
-		lode_trace_writer_add(writer, some, frame->n_references, &error);
+		lode_trace_stream_add(writer, some, frame->n_references, &error);
 	}
 	g_assert_no_error(error);
-	g_assert_true(lode_trace_writer_finish(writer, description, &error));
+	g_assert_true(lode_trace_stream_finish(writer, description, &error));
 }
 
 /* A part by itself has the references of the range, and what names them. */
@@ -197,7 +200,7 @@ static void test_cut(Fixture *fixture, const void *data)
 	add_description(fixture);
 	g_autofree char *expected = unpack(fixture, range, &error);
 	g_autoptr(LodeTraceReader) reader = lode_trace_reader_open(fixture->path, &options, &error);
-	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(path, &writing, &error);
+	g_autoptr(LodeTraceStream) writer = lode_trace_writer_open(path, &writing, NULL, &error);
 	lode_trace_conversion_cut(reader, writer, NULL, &error, &error);
 	g_assert_no_error(error);
 	g_autofree char *text = unpack(&part, LODE_TRACE_RANGE_ALL, &error);

@@ -202,21 +202,21 @@ static void write_followed(const char *path)
 	LodeTraceWriterOptions options = {
 		.level = LODE_TRACE_LEVEL_FAST, .frame_references = FOLLOWED_REFERENCES};
 	g_autoptr(GError) error = NULL;
-	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(path, &options, &error);
+	g_autoptr(LodeTraceStream)
+		writer = lode_trace_writer_open(path, &options, description, &error);
 
 	g_assert_cmpuint(references->len, >=, FOLLOWED_FRAMES * FOLLOWED_REFERENCES);
 	description->command = lode_trace_description_intern(description, "program");
-	lode_trace_writer_follow(writer, description);
 	for (uint64_t i = 0; i < FOLLOWED_FRAMES; i++) {
 		LodeTraceMapping mapping = {.end = 4096, .first_reference = i};
 
 		g_array_append_val(description->mappings, mapping);
-		lode_trace_writer_add(writer,
+		lode_trace_stream_add(writer,
 			&g_array_index(references, LodeReference, i * FOLLOWED_REFERENCES),
 			FOLLOWED_REFERENCES, &error);
 		g_assert_no_error(error);
 	}
-	lode_trace_writer_finish(writer, NULL, &error);
+	lode_trace_stream_finish(writer, NULL, &error);
 	g_assert_no_error(error);
 }
 

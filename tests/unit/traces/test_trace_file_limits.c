@@ -298,12 +298,13 @@ static void test_full_disk(void)
 
 		limit = (struct rlimit){room, old.rlim_max};
 		g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &limit), ==, 0);
-		g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(path, &options, &error);
-		if (writer != NULL && lode_trace_writer_add(writer,
+		g_autoptr(LodeTraceStream)
+			writer = lode_trace_writer_open(path, &options, NULL, &error);
+		if (writer != NULL && lode_trace_stream_add(writer,
 					      (const LodeReference *)(void *)references->data,
 					      references->len, &error))
-			lode_trace_writer_finish(writer, NULL, &error);
-		g_clear_pointer(&writer, lode_trace_writer_close);
+			lode_trace_stream_finish(writer, NULL, &error);
+		g_clear_pointer(&writer, lode_trace_stream_free);
 		setrlimit(RLIMIT_FSIZE, &old);
 		g_assert_error(error, LODE_ERROR, LODE_ERROR_IO);
 		g_assert_true(g_str_has_prefix(error->message, path));

@@ -7,6 +7,7 @@
  *   test_trace_file_memory [MILLIONS]        references of each trace
  */
 #include "base/large_blocks.h"
+#include "traces/packing_queue.h"
 #include "traces/trace_reader.h"
 #include "traces/trace_writer.h"
 
@@ -112,7 +113,7 @@ static uint64_t pack(const Case *self, const char *path)
 {
 	LodeTraceWriterOptions options = {.level = LODE_TRACE_LEVEL_FAST, .threads = 2};
 	g_autoptr(GError) error = NULL;
-	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(path, &options, &error);
+	g_autoptr(LodeTraceStream) writer = lode_trace_writer_open(path, &options, NULL, &error);
 	g_autofree Source *source = g_new0(Source, 1);
 	uint64_t n = n_references(self);
 
@@ -122,12 +123,12 @@ static uint64_t pack(const Case *self, const char *path)
 		self->shape(source, i, &source->batch[source->n_batch++]);
 		if (source->n_batch < BATCH && i + 1 < n)
 			continue;
-		lode_trace_writer_add(writer, source->batch, source->n_batch, &error);
+		lode_trace_stream_add(writer, source->batch, source->n_batch, &error);
 		g_assert_no_error(error);
 		source->checksum = mixed(source->checksum, source->batch, source->n_batch);
 		source->n_batch = 0;
 	}
-	lode_trace_writer_finish(writer, NULL, &error);
+	lode_trace_stream_finish(writer, NULL, &error);
 	g_assert_no_error(error);
 	return source->checksum;
 }
@@ -166,29 +167,31 @@ enum { N_WRITERS = 32, EACH = 300000, GROUP_MIB = 48, BESIDE_MIB = 56 };
 static uint64_t pack_side_by_side(const Case *self, const char *folder)
 {
 	g_autoptr(GError) error = NULL;
-	g_autoptr(LodeTraceWriterGroup)
-		group = lode_trace_writer_group_new(2, (size_t)GROUP_MIB * MIB);
-	LodeTraceWriterOptions options = {.level = LODE_TRACE_LEVEL_FAST, .group = group};
+	g_autoptr(LodePackingQueue) queue = lode_packing_queue_new(2, (size_t)GROUP_MIB * MIB / 2);
+	g_autoptr(LodeTraceStreamGroup)
+		group = lode_trace_stream_group_new((size_t)GROUP_MIB * MIB / 4);
+	LodeTraceWriterOptions options = {
+		.level = LODE_TRACE_LEVEL_FAST, .queue = queue, .group = group};
 	g_autofree Source *source = g_new0(Source, 1);
-	LodeTraceWriter *writers[N_WRITERS];
+	LodeTraceStream *writers[N_WRITERS];
 
 	source->random = 88172645463325252U;
 	for (unsigned i = 0; i < N_WRITERS; i++) {
 		g_autofree char *path = g_strdup_printf("%s/%u.rps", folder, i);
-		writers[i] = lode_trace_writer_open(path, &options, &error);
+		writers[i] = lode_trace_writer_open(path, &options, NULL, &error);
 		g_assert_no_error(error);
 	}
 	for (uint64_t i = 0; i < (uint64_t)N_WRITERS * EACH; i += BATCH) {
 		for (unsigned j = 0; j < BATCH; j++)
 			self->shape(source, i + j, &source->batch[j]);
-		lode_trace_writer_add(writers[i / BATCH % N_WRITERS], source->batch, BATCH, &error);
+		lode_trace_stream_add(writers[i / BATCH % N_WRITERS], source->batch, BATCH, &error);
 		g_assert_no_error(error);
 	}
 	for (unsigned i = 0; i < N_WRITERS; i++) {
-		source->checksum += lode_trace_writer_references(writers[i]);
-		lode_trace_writer_finish(writers[i], NULL, &error);
+		source->checksum += lode_trace_stream_n_references(writers[i]);
+		lode_trace_stream_finish(writers[i], NULL, &error);
 		g_assert_no_error(error);
-		lode_trace_writer_close(writers[i]);
+		lode_trace_stream_free(writers[i]);
 	}
 	return source->checksum;
 }

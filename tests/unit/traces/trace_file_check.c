@@ -53,18 +53,17 @@ void lode_write_trace(
 {
 	g_autoptr(LodeTraceDescription) description = describe();
 	g_autoptr(GError) error = NULL;
-	g_autoptr(LodeTraceWriter) writer = lode_trace_writer_open(path, options, &error);
+	g_autoptr(LodeTraceStream) writer = lode_trace_writer_open(
+		path, options, options->frame_references > 0 ? description : NULL, &error);
 
 	g_assert_no_error(error);
-	if (options->frame_references > 0)
-		lode_trace_writer_follow(writer, description);
 	for (guint at = 0; at < references->len; at += BATCH) {
-		lode_trace_writer_add(writer, &g_array_index(references, LodeReference, at),
+		lode_trace_stream_add(writer, &g_array_index(references, LodeReference, at),
 			MIN(BATCH, references->len - at), &error);
 		g_assert_no_error(error);
 	}
-	g_assert_cmpuint(lode_trace_writer_references(writer), ==, references->len);
-	lode_trace_writer_finish(writer, description, &error);
+	g_assert_cmpuint(lode_trace_stream_n_references(writer), ==, references->len);
+	lode_trace_stream_finish(writer, description, &error);
 	g_assert_no_error(error);
 }
 
