@@ -213,32 +213,22 @@ static void sample_accesses(Trace *self, const LodeTraceFrame *frame)
 
 static bool add_slice(Trace *self, const LodeTraceFrame *slice, GError **error)
 {
-	if (!lode_traced_counts_add(self->counts, slice, error))
-		return false;
 	g_autoptr(LodeTraceFrame) turns = NULL;
+	bool is_counted = !self->is_warming_up;
+
+	if (is_counted && !lode_traced_counts_add(self->counts, slice, error))
+		return false;
 	if (self->simulation != NULL && self->reading->options.quantum > 0)
 		slice = turns = lode_frame_turns_new(slice, self->reading->options.quantum);
-	self->frame = slice;
-	if (self->branches != NULL && !lode_traced_branches_add(self->branches, slice, error))
+	if (is_counted && self->branches != NULL &&
+		!lode_traced_branches_add(self->branches, slice, error))
 		return false;
-	if (self->simulation != NULL) {
-		bool is_replayed = lode_cache_simulation_replay(self->simulation, slice, error);
-		self->frame = NULL;
-		return is_replayed;
-	}
-	sample_accesses(self, slice);
+	self->frame = slice;
+	if (self->simulation != NULL)
+		return lode_cache_simulation_replay(self->simulation, slice, error);
+	if (is_counted)
+		sample_accesses(self, slice);
 	return true;
-}
-
-static bool warm_up(Trace *self, const LodeTraceFrame *frame, GError **error)
-{
-	g_autoptr(LodeTraceFrame) turns = NULL;
-
-	if (self->simulation == NULL)
-		return true;
-	if (self->reading->options.quantum > 0)
-		frame = turns = lode_frame_turns_new(frame, self->reading->options.quantum);
-	return lode_cache_simulation_replay(self->simulation, frame, error);
 }
 
 /*
@@ -252,8 +242,6 @@ static bool add_slices(Trace *self, const LodeTraceFrame *frame, GError **error)
 	uint64_t left = lode_traced_places_next_change(self->places, reference) - reference;
 	const LodeTraceFrame *slice;
 
-	if (left >= frame->n_references)
-		return add_slice(self, frame, error);
 	lode_frame_slices_init(&slices, frame);
 	while ((slice = lode_frame_slices_next(&slices, left)) != NULL) {
 		if (!add_slice(self, slice, error))
@@ -268,9 +256,7 @@ static bool add_frame(Trace *self, const LodeTraceFrame *frame, GError **error)
 {
 	self->n_references = frame->first_reference + frame->n_references;
 	self->is_warming_up = frame->first_reference < self->first;
-	if (self->is_warming_up)
-		return warm_up(self, frame, error);
-	if (add_slices(self, frame, error))
+	if (self->is_warming_up ? add_slice(self, frame, error) : add_slices(self, frame, error))
 		return true;
 	if (self->path != NULL)
 		g_prefix_error(error, "%s: ", self->path);
