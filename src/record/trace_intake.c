@@ -98,65 +98,39 @@ void lode_trace_intake_name_thread(LodeTraceIntake *self, uint32_t thread, const
 			lode_trace_description_intern(description, name);
 }
 
-/* How many of the first are to be left out. */
-static size_t skip(LodeTraceIntake *self, const LodeReference *references, size_t n)
+/* How many references are in front of the instruction that is one too many; counts the others. */
+static size_t count_up_to(
+	const LodeReference *references, size_t n, uint64_t most, uint64_t *n_instructions)
 {
 	size_t i = 0;
 
 	for (; i < n; i++) {
 		if (references[i].kind != LODE_REFERENCE_FETCH)
 			continue;
-		if (self->n_skipped == self->options.skip)
+		if (*n_instructions == most)
 			break;
-		self->n_skipped++;
+		++*n_instructions;
 	}
 	return i;
-}
-
-/* How many belong to the instructions that are wanted still. */
-static size_t limit(LodeTraceIntake *self, const LodeReference *references, size_t n)
-{
-	const uint64_t most = self->options.limit;
-	uint64_t n_more = 0;
-	size_t i = 0;
-
-	if (most == 0)
-		return n;
-	for (; i < n; i++) {
-		if (references[i].kind != LODE_REFERENCE_FETCH)
-			continue;
-		if (self->n_instructions + n_more == most) {
-			self->is_complete = true;
-			break;
-		}
-		n_more++;
-	}
-	return i;
-}
-
-/* In one loop: this is done for each reference of a program. */
-static void take(LodeTraceIntake *self, LodeReference *references, size_t n, uint16_t thread)
-{
-	uint64_t n_instructions = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		references[i].thread = thread;
-		n_instructions += references[i].kind == LODE_REFERENCE_FETCH;
-	}
-	self->n_instructions += n_instructions;
 }
 
 bool lode_trace_intake_add(
 	LodeTraceIntake *self, LodeReference *references, size_t n, uint32_t thread, uint32_t tid)
 {
-	size_t first = 0;
+	const LodeTraceIntakeOptions *options = &self->options;
+	uint64_t n_instructions = self->n_instructions;
 
 	if (self->error != NULL || self->is_complete)
 		return false;
 	/* Before the first one is taken, what belongs to one left out is left out too. */
-	if (self->n_instructions == 0 && self->options.skip > 0)
-		first = skip(self, references, n);
-	size_t n_taken = limit(self, references + first, n - first);
+	if (n_instructions == 0 && options->skip > 0) {
+		size_t n_left_out = count_up_to(references, n, options->skip, &self->n_skipped);
+		references += n_left_out;
+		n -= n_left_out;
+	}
+	size_t n_taken = count_up_to(
+		references, n, options->limit > 0 ? options->limit : UINT64_MAX, &n_instructions);
+	self->is_complete = n_taken < n;
 	if (n_taken == 0)
 		return !self->is_complete;
 	guint number = number_of(self, thread, tid);
@@ -164,9 +138,11 @@ bool lode_trace_intake_add(
 		self->n_dropped += n_taken;
 		return true;
 	}
-	take(self, references + first, n_taken, (uint16_t)(number - 1));
+	for (size_t i = 0; i < n_taken; i++)
+		references[i].thread = (uint16_t)(number - 1);
+	self->n_instructions = n_instructions;
 	self->n_references += n_taken;
-	if (!lode_trace_stream_add(self->stream, references + first, n_taken, &self->error))
+	if (!lode_trace_stream_add(self->stream, references, n_taken, &self->error))
 		self->is_complete = self->error == NULL;
 	return self->error == NULL && !self->is_complete;
 }
