@@ -8,6 +8,7 @@
  *   LODE_BENCH_DATA=x.flow.zst        the recorded graph for the cases that need it
  */
 #include "analyses/mine/miner.h"
+#include "model/profile.h"
 #include "naive_miner.h"
 #include "sources/flow_file.h"
 #include "synthetic_graph.h"

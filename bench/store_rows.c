@@ -5,6 +5,7 @@
  *
  *   store_rows FILE.lode
  */
+#include "model/profile.h"
 #include "store/profile_store.h"
 
 #include <stdio.h>

@@ -12,6 +12,8 @@
 
 #include <sys/types.h>
 
+typedef struct LodeProfile LodeProfile;
+
 typedef struct {
 	const char *verb; /* "memory record" */
 	char *path;       /* of the profile */

@@ -7,6 +7,7 @@
 #include "cli/terminal_progress.h"
 #include "cli/wrapped_program.h"
 #include "ingest/traced_import.h"
+#include "model/profile.h"
 #include "record/trace_recording.h"
 #include "views/display_text.h"
 

@@ -8,6 +8,7 @@
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
 #include "cli/wrapped_program.h"
+#include "model/profile.h"
 #include "store/profile_store.h"
 #include "views/display_text.h"
 #include "views/sampling_summary.h"

@@ -38,7 +38,7 @@
 
 #include "images/branch_targets.h"
 #include "images/control_flow.h"
-#include "model/memory.h"
+#include "model/address_rule.h"
 
 /* In the order of their encoding; rflags last. */
 enum {

@@ -7,6 +7,7 @@
 #include "images/register_types.h"
 #include "images/source_lines.h"
 #include "images/stack_frames.h"
+#include "model/memory.h"
 #include "model/profile.h"
 
 #include <string.h>

@@ -35,7 +35,6 @@
 #include "images/binary_image.h"
 #include "images/control_flow.h"
 #include "images/data_access.h"
-#include "model/memory.h"
 
 typedef struct LodeDataTypes LodeDataTypes;
 

@@ -10,8 +10,9 @@
 #include "base/progress.h"
 #include "caches/branch_predictor.h"
 #include "caches/hierarchy.h"
-#include "model/profile.h"
 #include "traces/trace_reader.h"
+
+typedef struct LodeProfile LodeProfile;
 
 typedef struct {
 	const char *const *paths; /* recordings, and binaries, folders and archives of them */

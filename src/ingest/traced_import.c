@@ -2,6 +2,7 @@
 #include "ingest/traced_import.h"
 
 #include "ingest/join/join.h"
+#include "ingest/memory/memory_reading.h"
 #include "ingest/traced/traced_recording.h"
 
 struct LodeTracedImport {

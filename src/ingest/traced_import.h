@@ -8,6 +8,7 @@
 #include "ingest/import.h"
 #include "traces/trace_taker.h"
 
+typedef struct LodeProfile LodeProfile;
 typedef struct LodeTracedImport LodeTracedImport;
 
 /* Uses the options of traces, which are borrowed to the end; paths are ignored, and `function` is

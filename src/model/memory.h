@@ -16,58 +16,12 @@
  */
 #pragma once
 
+#include "model/address_rule.h"
+#include "model/process.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-/* How a data address was come by, best first. */
-typedef enum {
-	LODE_RULE_NONE,     /* not at all: see the reason */
-	LODE_RULE_HARDWARE, /* the processor or the kernel gave it (PEBS, IBS, SPE, a page fault) */
-	LODE_RULE_AT_PC,    /* the operand of the instruction at the sampled address */
-	LODE_RULE_FORWARD,  /* of the next access, registers carried on */
-	LODE_RULE_BACKWARD, /* of the last access in the basic block, registers carried back */
-	LODE_RULE_RECOMPUTED, /* the same, a register of it computed again as the code did */
-	LODE_RULE_TRACED,     /* out of an address trace, which has each access */
-	LODE_N_RULES,
-} LodeAddressRule;
-
-/* Why there is none; counted, never dropped. */
-typedef enum {
-	LODE_REASON_NONE,
-	LODE_REASON_NO_REGISTERS,  /* none were recorded with the sample, nor an address */
-	LODE_REASON_NOT_USER_CODE, /* sampled in the kernel or outside every mapping */
-	LODE_REASON_NO_DECODE,     /* bytes unknown, or no instruction */
-	LODE_REASON_BLOCKED,       /* a return or an indirect jump or call in the way */
-	LODE_REASON_BRANCH_TARGET, /* control may have come from elsewhere in between */
-	LODE_REASON_CLOBBERED,     /* a register of the operand is lost */
-	LODE_REASON_TLS,           /* relative to a thread's base, which is not known */
-	LODE_REASON_VECTOR_INDEX,  /* gather, scatter: indexes are in a vector register */
-	LODE_REASON_NO_ACCESS_IN_RANGE,
-	LODE_REASON_INVALID_ADDRESS, /* in no mapping, or one without the permission */
-	LODE_REASON_RECORDER,        /* in or to a library that lode itself put into the program */
-	LODE_REASON_NOT_MEMORY,      /* the instruction that waited accesses no memory */
-	LODE_REASON_AMBIGUOUS,       /* one of several instructions waited; nothing tells which */
-	LODE_REASON_NOT_YET_READ,    /* live: the jumps of the sampled file are still being read */
-	LODE_N_REASONS,
-} LodeAddressReason;
-
-enum { LODE_ACCESS_LOAD = 1, LODE_ACCESS_STORE = 2 }; /* bits; both: read, then written */
-
-typedef struct {
-	uint32_t pid, tid;
-	uint32_t ordinal; /* in its process: 0 the first thread, k the k-th that was created */
-	char *name;       /* the command's; NULL: unknown */
-	uint64_t begin_ns, end_ns; /* end UINT64_MAX: lived on */
-} LodeThread;
-
-typedef struct {
-	uint32_t pid;
-	uint32_t protection; /* PROT_… */
-	uint64_t start, end; /* [start, end) */
-	uint64_t begin_ns;   /* since when; a later one covers an earlier one */
-	char *name;          /* a path, "[heap]", "[stack]", "[stack of thread 3]", "[anon]" */
-} LodeMemoryMapping;
 
 typedef struct {
 	char *name;  /* "malloc@parse.c:120"; "malloc@libfoo.so+0x1234" where there are no lines */
@@ -132,21 +86,21 @@ typedef struct {
 } LodeAccessPathOf;
 
 /* One that a sample fell into. */
-typedef struct {
+typedef struct LodeAllocation {
 	uint32_t pid, site;
 	uint32_t thread; /* that allocated it; LODE_NONE */
 	uint64_t address, size;
 	uint64_t begin_ns, end_ns; /* end UINT64_MAX: never freed */
 } LodeAllocation;
 
-typedef struct {
+typedef struct LodeDataType {
 	char *name;    /* as in C: "struct node", "int", "std::vector<int>" */
 	uint64_t size; /* bytes; 0: unknown */
 	uint32_t first_member, n_members;
 } LodeDataType;
 
 /* Innermost members, of nested structures by their path ("position.x"), by offset. */
-typedef struct {
+typedef struct LodeDataMember {
 	char *name;
 	char *type;            /* "struct node *", "int [4]" */
 	uint64_t offset, size; /* bytes in the type; in an array of structures, of the first */
@@ -176,7 +130,7 @@ typedef struct {
 	char *mapping;   /* its name */
 } LodeDataObject;
 
-typedef struct {
+typedef struct LodeMemorySample {
 	double weight;        /* the sample's period, or a share of it */
 	uint64_t time_ns;     /* 0: not recorded */
 	uint64_t pc;          /* sampled, run-time */
@@ -214,16 +168,7 @@ typedef struct {
 	uint64_t n;                  /* of the sample's misses */
 } LodeLineStore;
 
-/* Pages that were there when the kernel was asked: all of one size, on one node. */
-typedef struct {
-	uint32_t pid;
-	uint32_t node;
-	uint64_t start, end;      /* [start, end) */
-	uint64_t page_size_bytes; /* 0: unknown */
-	uint64_t time_ns;         /* rows of one look have the same */
-} LodeMemoryPages;
-
-typedef struct {
+typedef struct LodeMemory {
 	GArray *threads;     /* LodeThread, by (pid, ordinal) */
 	GArray *mappings;    /* LodeMemoryMapping, by (pid, begin_ns, start) */
 	GArray *sites;       /* LodeAllocationSite */
@@ -258,12 +203,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemory, lode_memory_free)
  * it, from 1, not nanoseconds. */
 bool lode_memory_is_traced(const LodeMemory *self);
 
-/* "hardware", "at-pc", "forward", "backward", and "none"; −1 for an unknown word. */
-const char *lode_address_rule_to_text(LodeAddressRule value);
-int lode_address_rule_from_text(const char *text);
-/* "no-decode", "blocked" …, and "none". */
-const char *lode_address_reason_to_text(LodeAddressReason value);
-int lode_address_reason_from_text(const char *text);
 /* "type", "variable", "allocation", "mapping". */
 const char *lode_object_layer_to_text(LodeObjectLayer value);
 int lode_object_layer_from_text(const char *text);

@@ -3,6 +3,7 @@
 
 #include "base/sort_order.h"
 #include "base/words.h"
+#include "model/profile.h"
 
 #include <math.h>
 #include <string.h>

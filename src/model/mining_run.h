@@ -12,11 +12,12 @@
 
 #include "base/json_stream.h"
 #include "model/findings.h"
-#include "model/profile.h"
 
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+typedef struct LodeProfile LodeProfile;
 
 #define LODE_ITEM_START UINT32_C(0x80000000) /* the item begins a new element */
 #define LODE_ITEM_ATTRIBUTE(item) ((item)&UINT32_C(0x7fffffff))

@@ -42,7 +42,7 @@ typedef struct {
 } LodeOriginTotal;
 
 /* The contributions of each origin; rows by origin, then by instruction, event or edge. */
-typedef struct {
+typedef struct LodeOriginParts {
 	GArray *counts; /* LodeOriginCount; of instructions that it executed or that cost it */
 	GArray *costs;  /* LodeOriginCost */
 	GArray *edges;  /* LodeOriginEdge */

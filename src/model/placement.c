@@ -2,6 +2,9 @@
 #include "model/placement.h"
 
 #include "base/sort_order.h"
+#include "model/index.h"
+
+#include <stdbool.h>
 
 static void clear_range(void *data)
 {

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include "model/index.h"
 
 /* The limits of a placement; readers of placement files enforce them. */
 enum {

@@ -8,6 +8,9 @@
 #include "base/hash.h"
 #include "base/sort_order.h"
 #include "base/words.h"
+#include "model/memory.h"
+#include "model/origins.h"
+#include "model/stacks.h"
 
 #include <stdlib.h>
 #include <string.h>

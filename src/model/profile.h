@@ -15,15 +15,15 @@
  */
 #pragma once
 
-#include "model/memory.h"
-#include "model/origins.h"
-#include "model/stacks.h"
+#include "model/index.h"
 
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LODE_NONE UINT32_MAX /* "no such index" in any field that holds one */
+typedef struct LodeMemory LodeMemory;
+typedef struct LodeOriginParts LodeOriginParts;
+typedef struct LodeStacks LodeStacks;
 
 /* Where execution counts come from; every view says so. */
 typedef enum {
@@ -77,7 +77,7 @@ typedef enum {
 	LODE_FUNCTION_GIVEN,    /* a graph of a flow file */
 } LodeFunctionSource;
 
-typedef struct {
+typedef struct LodeFunction {
 	uint32_t image;
 	LodeFunctionSource source;
 	char *name;       /* demangled, for people */
@@ -98,7 +98,7 @@ typedef struct {
 	bool is_loop_head;
 } LodeBlock;
 
-typedef struct {
+typedef struct LodeInstruction {
 	uint64_t address;  /* in the image; the vertex's number in a graph */
 	double count;      /* executions */
 	double next_count; /* of the edge to the instruction after this one in the array;
@@ -144,7 +144,7 @@ typedef struct {
 } LodeAttributeSet;
 
 /* Unresolved executions, weight and samples, by reason; nothing is dropped silently. */
-typedef struct {
+typedef struct LodeUnresolved {
 	char *reason;  /* "no image file", "no function bounds", "bytes do not decode" … */
 	char *example; /* one instance, for the person; may be NULL */
 	double count;  /* executions concerned */
@@ -162,12 +162,12 @@ typedef struct {
 	"executed"
 
 /* Which file a profile was read from or written to, so that its results go into that one. */
-typedef struct {
+typedef struct LodeProfileFile {
 	uint64_t device, inode; /* 0: none */
 	char content[17];       /* what the file says identifies its content; "": nothing */
 } LodeProfileFile;
 
-typedef struct {
+typedef struct LodeProfile {
 	GStringChunk *strings; /* owns every string below */
 	LodeProfileFile file;  /* kept by the store */
 
@@ -206,8 +206,6 @@ typedef struct {
 	GHashTable *attribute_set_ids; /* private */
 	GHashTable *location_ids;      /* private */
 } LodeProfile;
-
-#define LODE_AT(array, type, index) g_array_index(array, type, index)
 
 /* An empty profile with no events; never NULL. Free with lode_profile_free(). */
 LodeProfile *lode_profile_new(void);

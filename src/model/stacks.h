@@ -19,7 +19,7 @@
 enum { LODE_STACK_MAX_DEPTH = 4096 }; /* frames in a stack, those inlined too */
 
 /* A place in code that was on a stack: what ran, or a call. Strings are the profile's. */
-typedef struct {
+typedef struct LodeFrame {
 	char *function;   /* demangled; NULL: unknown */
 	char *image;      /* path of the image; NULL: unknown */
 	char *file;       /* of the source; NULL: unknown */
@@ -46,7 +46,7 @@ typedef struct {
 	uint32_t stack; /* LODE_NONE: nothing is known of where it was */
 } LodeStackSample;
 
-typedef struct {
+typedef struct LodeStacks {
 	GArray *frames;  /* LodeFrame, no two equal */
 	GArray *stacks;  /* LodeStack, no two equal */
 	GArray *threads; /* LodeStackThread */

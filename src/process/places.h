@@ -15,7 +15,7 @@
 #pragma once
 
 #include "base/progress.h"
-#include "model/memory.h"
+#include "model/process.h"
 #include "process/address_space.h"
 #include "process/code_images.h"
 #include "sources/jit_code_set.h"

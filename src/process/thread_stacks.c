@@ -3,6 +3,8 @@
 
 #include "base/hash.h"
 #include "base/sort_order.h"
+#include "model/index.h"
+#include "model/process.h"
 #include "model/profile.h"
 
 /* The kernel reports a thread's end a moment after its stack is free for a new one. */

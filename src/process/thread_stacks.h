@@ -10,7 +10,9 @@
  */
 #pragma once
 
-#include "model/memory.h"
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 typedef struct LodeThreadStacks LodeThreadStacks;
 

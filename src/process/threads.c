@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/sort_order.h"
+#include "model/process.h"
 #include "model/profile.h"
 
 #include <stdlib.h>

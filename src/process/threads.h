@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "model/memory.h"
 #include "sources/perf_data.h"
 
 typedef struct {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/traced_processes.h"
 
-#include "base/error.h"
 #include "base/quiet_thread.h"
 #include "images/named_symbol.h"
 #include "record/trace_mappings.h"

@@ -3,6 +3,7 @@
 
 #include "analyses/findings/findings.h"
 #include "base/quiet_thread.h"
+#include "model/profile.h"
 
 #include <sys/resource.h>
 #include <time.h>

@@ -2,6 +2,8 @@
 #include "serve/served_profile.h"
 
 #include "base/error.h"
+#include "model/memory.h"
+#include "model/profile.h"
 #include "questions/mining.h"
 #include "serve/turn.h"
 #include "store/run_parameters.h"

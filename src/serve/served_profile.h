@@ -12,6 +12,7 @@
 #include "questions/asking.h"
 #include "store/profile_store.h"
 
+typedef struct LodeProfile LodeProfile;
 typedef struct LodeServedProfile LodeServedProfile;
 typedef struct LodeProfileSnapshot LodeProfileSnapshot;
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sources/allocation_log.h"
 
-#include "base/error.h"
 #include "base/hash.h"
 #include "base/input_file.h"
 #include "base/partition_point.h"

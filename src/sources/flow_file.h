@@ -14,9 +14,11 @@
 #pragma once
 
 #include "base/progress.h"
-#include "model/profile.h"
 
+#include <stdint.h>
 #include <stdio.h>
+
+typedef struct LodeProfile LodeProfile;
 
 /* Whether the first bytes look like a flow file. */
 bool lode_flow_file_is_format(const char *data, size_t size);

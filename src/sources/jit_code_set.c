@@ -4,7 +4,6 @@
  */
 #include "sources/jit_code_set.h"
 
-#include "base/error.h"
 #include "base/input_file.h"
 #include "sources/jitdump.h"
 #include "sources/perf_map.h"

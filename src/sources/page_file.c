@@ -2,6 +2,7 @@
 #include "sources/page_file.h"
 
 #include "base/error.h"
+#include "model/process.h"
 #include "sources/text_lines.h"
 
 #include <string.h>

@@ -12,7 +12,8 @@
  */
 #pragma once
 
-#include "model/memory.h"
+#include <glib.h>
+#include <stdbool.h>
 
 bool lode_page_file_is_format(const char *data, size_t size);
 

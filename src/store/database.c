@@ -2,6 +2,7 @@
 #include "store/database.h"
 
 #include "base/error.h"
+#include "model/profile.h"
 #include "store/private_copy.h"
 #include "store/profile_store.h"
 

@@ -7,11 +7,12 @@
 #pragma once
 
 #include "base/progress.h"
-#include "model/profile.h"
 #include "store/guarded_vfs.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+typedef struct LodeProfileFile LodeProfileFile;
 
 #define LODE_APPLICATION_ID 0x6c6f6465 /* "lode" */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/memory_tables.h"
 
-#include "base/error.h"
 #include "base/hash.h"
+#include "model/memory.h"
 #include "store/row_table.h"
 
 typedef struct {

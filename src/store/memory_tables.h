@@ -5,6 +5,8 @@
 #include "model/profile.h"
 #include "store/database.h"
 
+typedef struct LodeMemory LodeMemory;
+
 /* Rows that will be inserted, for progress. */
 double lode_memory_tables_count(const LodeMemory *memory);
 

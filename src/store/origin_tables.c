@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/origin_tables.h"
 
+#include "model/origins.h"
 #include "store/row_table.h"
 
 #define AT(type, member) offsetof(type, member)

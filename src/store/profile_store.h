@@ -10,7 +10,8 @@
 
 #include "base/progress.h"
 #include "model/mining_run.h"
-#include "model/profile.h"
+
+typedef struct LodeProfile LodeProfile;
 
 #define LODE_SCHEMA_VERSION 3
 

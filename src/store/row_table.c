@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/words.h"
+#include "model/memory.h"
 #include "store/row_source.h"
 
 #include <math.h>

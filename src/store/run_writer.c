@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Adding a mining run to a profile, in one transaction. */
 #include "base/error.h"
+#include "model/profile.h"
 #include "store/finding_tables.h"
 #include "store/profile_store.h"
 #include "store/row_source.h"

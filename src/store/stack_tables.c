@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/stack_tables.h"
 
+#include "model/stacks.h"
 #include "store/row_table.h"
 
 #define AT(type, member) offsetof(type, member)

@@ -5,6 +5,8 @@
 #include "model/profile.h"
 #include "store/database.h"
 
+typedef struct LodeStacks LodeStacks;
+
 /* Rows that will be inserted, for progress. */
 double lode_stack_tables_count(const LodeStacks *stacks);
 

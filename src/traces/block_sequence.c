@@ -6,7 +6,6 @@
  */
 #include "traces/block_sequence.h"
 
-#include "base/error.h"
 #include "base/hash.h"
 #include "base/sort_order.h"
 #include "traces/block_flow.h"

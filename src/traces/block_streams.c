@@ -2,7 +2,6 @@
 /* New blocks of a frame as streams, and back. */
 #include "traces/block_streams.h"
 
-#include "base/error.h"
 #include "base/hash.h"
 #include "traces/block_dictionary.h"
 

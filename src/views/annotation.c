@@ -2,6 +2,7 @@
 #include "views/annotation.h"
 
 #include "base/sort_order.h"
+#include "model/memory.h"
 #include "views/profile_figures.h"
 
 #include <stdlib.h>

@@ -6,6 +6,8 @@
 #include "analyses/compare/comparison.h"
 #include "views/format.h"
 
+typedef struct LodeProfile LodeProfile;
+
 typedef struct {
 	LodeViewFormat format;
 	uint32_t limit;    /* rows of each kind; 0: all */

@@ -5,7 +5,9 @@
  */
 #pragma once
 
-#include "views/format.h"
+#include <glib.h>
+#include <stdbool.h>
+#include <stdio.h>
 
 /*
  * Appends `text`, harmless; with `is_ascii` every other character is escaped too, but the signs

@@ -5,6 +5,10 @@
 #include "analyses/memory/event_groups.h"
 #include "views/format.h"
 
+#include <stdint.h>
+
+typedef struct LodeProfile LodeProfile;
+
 typedef struct {
 	LodeViewFormat format;
 	LodeTerminal terminal;

@@ -4,6 +4,7 @@
 #include "base/number_format.h"
 #include "views/csv.h"
 #include "views/display_text.h"
+#include "views/format.h"
 #include "views/table.h"
 
 #include <math.h>

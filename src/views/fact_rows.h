@@ -7,7 +7,11 @@
  */
 #pragma once
 
-#include "views/format.h"
+#include <glib.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef struct LodeTerminal LodeTerminal;
 
 typedef struct {
 	const char *section; /* a fixed text */

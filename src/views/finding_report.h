@@ -5,6 +5,8 @@
 
 #include "views/report.h"
 
+typedef struct LodeProfile LodeProfile;
+
 /* Writes the findings of a run that has them; run->findings is not NULL. Errors: _IO is the
  * caller's to look for. */
 void lode_finding_report_write(const LodeProfile *profile, const LodeMiningRun *run,

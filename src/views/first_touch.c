@@ -6,6 +6,7 @@
 #include "analyses/memory/first_touch.h"
 #include "base/number_format.h"
 #include "base/sort_order.h"
+#include "model/memory.h"
 #include "views/display_text.h"
 #include "views/memory_names.h"
 #include "views/memory_notes.h"

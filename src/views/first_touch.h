@@ -5,8 +5,11 @@
  */
 #pragma once
 
-#include "model/profile.h"
 #include "views/format.h"
+
+#include <stdint.h>
+
+typedef struct LodeProfile LodeProfile;
 
 typedef struct {
 	LodeViewFormat format;

@@ -12,7 +12,7 @@ typedef enum {
 	LODE_VIEW_CSV,
 } LodeViewFormat;
 
-typedef struct {
+typedef struct LodeTerminal {
 	unsigned width; /* columns; 0: unlimited (a pipe or a file) */
 	bool has_colour;
 	bool is_ascii; /* the locale's charset is not UTF-8: <load> -> <add> */

@@ -6,6 +6,7 @@
 #include "analyses/memory/coverage.h"
 #include "base/number_format.h"
 #include "base/sort_order.h"
+#include "model/origins.h"
 #include "model/profile.h"
 #include "store/profile_store.h"
 #include "store/run_parameters.h"

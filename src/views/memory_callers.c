@@ -3,6 +3,7 @@
 #include "views/memory_callers.h"
 
 #include "base/number_format.h"
+#include "model/memory.h"
 #include "views/display_text.h"
 #include "views/memory_document.h"
 #include "views/profile_figures.h"

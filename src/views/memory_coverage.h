@@ -2,8 +2,9 @@
 /* The share of the samples that have an address, by rule, and that have a name, by layer. */
 #pragma once
 
-#include "model/profile.h"
 #include "views/memory_notes.h"
+
+typedef struct LodeProfile LodeProfile;
 
 /*
  * `coverage` is what lode_memory_coverage_new() gives. CSV has the columns event,section,name and

@@ -13,6 +13,7 @@
 #include "views/memory_notes.h"
 #include "views/row_stream.h"
 
+typedef struct LodeProfile LodeProfile;
 typedef struct LodeMemoryDocument LodeMemoryDocument;
 
 /* Members that may be NULL are left out then. */

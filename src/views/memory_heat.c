@@ -3,6 +3,7 @@
 
 #include "analyses/memory/sample_attributes.h"
 #include "base/error.h"
+#include "model/memory.h"
 #include "views/format.h"
 #include "views/memory_names.h"
 #include "views/memory_notes.h"

@@ -8,6 +8,7 @@
 #include "base/number_format.h"
 #include "base/sort_order.h"
 #include "base/words.h"
+#include "model/memory.h"
 #include "views/display_text.h"
 #include "views/memory_names.h"
 #include "views/memory_notes.h"

@@ -8,8 +8,11 @@
  */
 #pragma once
 
-#include "model/profile.h"
 #include "views/format.h"
+
+#include <stdint.h>
+
+typedef struct LodeProfile LodeProfile;
 
 typedef enum {
 	LODE_HISTOGRAM_BY_WEIGHT, /* largest first */

@@ -4,6 +4,7 @@
 
 #include "analyses/memory/sample_attributes.h"
 #include "base/number_format.h"
+#include "model/memory.h"
 #include "views/display_text.h"
 #include "views/memory_totals.h"
 #include "views/profile_figures.h"

@@ -5,6 +5,8 @@
 #include "analyses/memory/type_layout.h"
 #include "views/memory_notes.h"
 
+typedef struct LodeProfile LodeProfile;
+
 /* `layouts` is what lode_type_layout_find() gives. Errors: _IO. */
 bool lode_memory_layout_write(const LodeProfile *profile, const GPtrArray *layouts,
 	const LodeMemoryViewOptions *options, FILE *out, GError **error);

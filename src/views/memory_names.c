@@ -2,6 +2,9 @@
 /* How the views of data addresses name threads, addresses and sizes. */
 #include "views/memory_names.h"
 
+#include "model/memory.h"
+#include "model/profile.h"
+
 #include <math.h>
 
 static const LodeThread *find_thread(const LodeProfile *profile, uint32_t thread)

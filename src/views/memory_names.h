@@ -3,7 +3,8 @@
 #pragma once
 
 #include "base/json_stream.h"
-#include "model/profile.h"
+
+typedef struct LodeProfile LodeProfile;
 
 /* "3", or "4711.3" in a profile of several processes; the caller frees it. */
 char *lode_memory_thread_label(const LodeProfile *profile, uint32_t thread);

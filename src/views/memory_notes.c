@@ -4,6 +4,7 @@
 
 #include "analyses/memory/page_faults.h"
 #include "base/number_format.h"
+#include "model/memory.h"
 #include "views/profile_figures.h"
 #include "views/profile_lines.h"
 

@@ -6,8 +6,10 @@
 #pragma once
 
 #include "base/json_stream.h"
-#include "model/profile.h"
+#include "model/address_rule.h"
 #include "views/format.h"
+
+typedef struct LodeProfile LodeProfile;
 
 /* Samples are counted once, also those with a row for each of two operands. Page faults are only in
  * n_recorded, n_chosen and n_faults. */

@@ -2,6 +2,7 @@
 /* The result of a pivot, in three forms. */
 #include "views/memory_pivot.h"
 
+#include "model/index.h"
 #include "views/display_text.h"
 #include "views/memory_document.h"
 #include "views/memory_totals.h"

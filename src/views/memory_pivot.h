@@ -5,6 +5,8 @@
 #include "analyses/memory/pivot.h"
 #include "views/memory_notes.h"
 
+typedef struct LodeProfile LodeProfile;
+
 /*
  * JSON nests nothing: a row has its level, and the names of the rows above it. CSV has a column for
  * each level. Addresses are text like "0x7f00", since a number there keeps 53 bits only. Errors:

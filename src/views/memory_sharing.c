@@ -3,6 +3,7 @@
 #include "views/memory_sharing.h"
 
 #include "base/number_format.h"
+#include "model/memory.h"
 #include "views/display_text.h"
 #include "views/memory_names.h"
 #include "views/memory_totals.h"

@@ -6,6 +6,8 @@
 #include "views/format.h"
 #include "views/memory_notes.h"
 
+typedef struct LodeProfile LodeProfile;
+
 typedef struct {
 	LodeViewFormat format;
 	LodeTerminal terminal;

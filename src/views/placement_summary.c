@@ -3,6 +3,8 @@
 
 #include "base/json_stream.h"
 #include "base/number_format.h"
+#include "model/memory.h"
+#include "model/profile.h"
 #include "views/csv.h"
 #include "views/display_text.h"
 #include "views/profile_lines.h"

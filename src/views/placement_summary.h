@@ -6,6 +6,8 @@
 #include "analyses/memory/placement_proposal.h"
 #include "views/format.h"
 
+typedef struct LodeProfile LodeProfile;
+
 typedef struct {
 	LodeViewFormat format;
 	LodeTerminal terminal;

@@ -3,6 +3,7 @@
 #include "views/profile_figures.h"
 
 #include "base/number_format.h"
+#include "model/profile.h"
 
 #include <string.h>
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "model/mining_run.h"
-#include "model/profile.h"
+
+typedef struct LodeProfile LodeProfile;
+typedef struct LodeUnresolved LodeUnresolved;
 
 /* The event a run weighs by: its own, else the profile's; LODE_NONE when there is none. */
 uint32_t lode_profile_weight_of(const LodeProfile *profile, const LodeMiningRun *run);

@@ -5,6 +5,7 @@
 #include "base/number_format.h"
 #include "views/display_text.h"
 #include "views/finding_figures.h"
+#include "views/format.h"
 #include "views/function_name.h"
 #include "views/kernel_share.h"
 #include "views/profile_figures.h"

@@ -3,8 +3,9 @@
 #pragma once
 
 #include "model/mining_run.h"
-#include "model/profile.h"
-#include "views/format.h"
+
+typedef struct LodeTerminal LodeTerminal;
+typedef struct LodeProfile LodeProfile;
 
 /* Two lines: program, creator, kind of counts; totals, sizes, and the hottest function's share. A
  * third where much of the time was in the kernel, and one where executions are inferred. */

@@ -4,8 +4,9 @@
 
 #include "base/progress.h"
 #include "model/mining_run.h"
-#include "model/profile.h"
 #include "views/format.h"
+
+typedef struct LodeProfile LodeProfile;
 
 typedef struct {
 	double min, max; /* shares; a sequence outside is left out */

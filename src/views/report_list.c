@@ -6,6 +6,7 @@
 #include "views/report_text.h"
 
 #include "base/number_format.h"
+#include "model/index.h"
 #include "views/display_text.h"
 #include "views/profile_lines.h"
 

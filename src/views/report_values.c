@@ -3,6 +3,7 @@
 #include "views/report_values.h"
 
 #include "base/error.h"
+#include "model/index.h"
 
 #include <math.h>
 

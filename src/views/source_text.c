@@ -11,6 +11,7 @@
 #include "base/input_file.h"
 #include "base/sort_order.h"
 #include "images/source_naming.h"
+#include "model/profile.h"
 #include "views/shell_word.h"
 
 #include <limits.h>

@@ -17,7 +17,11 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include <glib.h>
+#include <stdint.h>
+
+typedef struct LodeInstruction LodeInstruction;
+typedef struct LodeProfile LodeProfile;
 
 typedef struct LodeSourceText LodeSourceText;
 

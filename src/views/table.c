@@ -3,6 +3,7 @@
 #include "views/table.h"
 
 #include "views/display_text.h"
+#include "views/format.h"
 
 enum { LAST_COLUMN_MINIMUM = 40, COLUMN_GAP = 2 };
 

@@ -6,9 +6,12 @@
  */
 #pragma once
 
-#include "views/format.h"
-
+#include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+
+typedef struct LodeTerminal LodeTerminal;
 
 enum { LODE_TABLE_MAX_COLUMNS = 32 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "live_mappings.h"
 
-#include "model/memory.h"
+#include "model/address_rule.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "recorded_mappings.h"
 
-#include "model/memory.h"
+#include "model/address_rule.h"
 
 #include <sys/mman.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "true_access.h"
 
-#include "model/memory.h"
+#include "model/address_rule.h"
 
 #include <Zydis/Zydis.h>
 #include <string.h>

@@ -6,6 +6,7 @@
  */
 #include "analyses/compare/comparison.h"
 #include "fuzz_target.h"
+#include "model/profile.h"
 #include "sources/flow_file.h"
 #include "views/comparison.h"
 

@@ -5,6 +5,8 @@
  */
 #include "analyses/memory/expression.h"
 #include "fuzz_target.h"
+#include "model/memory.h"
+#include "model/profile.h"
 
 #include <string.h>
 

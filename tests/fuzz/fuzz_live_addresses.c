@@ -6,6 +6,7 @@
  */
 #include "fuzz_target.h"
 #include "ingest/live/live_addresses.h"
+#include "model/address_rule.h"
 
 #include <stdlib.h>
 

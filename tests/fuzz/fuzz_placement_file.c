@@ -4,6 +4,8 @@
 #include "fuzz_target.h"
 #include "sources/placement_file.h"
 
+#include <stdbool.h>
+
 static void check(const LodePlacement *placement)
 {
 	for (uint32_t i = 0; i < placement->n_threads; i++) {

@@ -9,6 +9,7 @@
 #include "fuzz_target.h"
 #include "ingest/import.h"
 #include "model/causes.h"
+#include "model/memory.h"
 #include "store/memory_tables.h"
 
 #include <math.h>

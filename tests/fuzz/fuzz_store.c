@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a profile file: profile and run are read whole or refused. */
 #include "fuzz_target.h"
+#include "model/profile.h"
 #include "store/profile_store.h"
 
 #include <fcntl.h>

@@ -3,6 +3,7 @@
 
 #include "base/sort_order.h"
 #include "images/instruction_decoder.h"
+#include "model/profile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,10 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct LodeFunction LodeFunction;
 
 typedef struct {
 	uint32_t n;

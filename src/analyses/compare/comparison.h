@@ -14,7 +14,8 @@
 
 #include "base/progress.h"
 #include "model/mining_run.h"
-#include "model/profile.h"
+
+typedef struct LodeProfile LodeProfile;
 
 typedef enum {
 	LODE_COMPARED_PATTERN,

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/partition_point.h"
 #include "base/worker_pool.h"
+#include "model/index.h"
 
 #include <string.h>
 

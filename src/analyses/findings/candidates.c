@@ -10,6 +10,7 @@
 #include "base/sort_order.h"
 #include "base/words.h"
 #include "base/worker_pool.h"
+#include "model/index.h"
 
 #include <math.h>
 #include <stdatomic.h>

@@ -9,6 +9,7 @@
 
 #include "analyses/flow_graph/flow_graph.h"
 #include "base/sort_order.h"
+#include "model/index.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,8 @@
 
 #include "model/findings.h"
 #include "model/mining_run.h"
-#include "model/profile.h"
+
+typedef struct LodeProfile LodeProfile;
 
 typedef struct {
 	uint32_t instruction; /* of the profile */

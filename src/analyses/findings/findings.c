@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/sort_order.h"
 #include "base/worker_pool.h"
+#include "model/profile.h"
 
 #include <math.h>
 #include <string.h>

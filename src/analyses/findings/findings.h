@@ -11,7 +11,8 @@
 #include "base/progress.h"
 #include "model/findings.h"
 #include "model/mining_run.h"
-#include "model/profile.h"
+
+typedef struct LodeProfile LodeProfile;
 
 /*
  * Fits the findings of a profile. The parameters used are the weight, the attributes, the excludes,

@@ -7,6 +7,8 @@
 #include "analyses/flow_graph/flow_graph_builder.h"
 #include "base/sort_order.h"
 
+#include "model/profile.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -14,7 +14,8 @@
 
 #include "base/progress.h"
 #include "model/mining_run.h"
-#include "model/profile.h"
+
+typedef struct LodeProfile LodeProfile;
 
 typedef struct {
 	uint32_t n_graphs, n_vertices, n_edges, n_classes, n_attributes, n_events;

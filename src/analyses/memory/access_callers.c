@@ -8,6 +8,7 @@
 #include "analyses/memory/page_faults.h"
 #include "base/error.h"
 #include "base/id_cache.h"
+#include "model/memory.h"
 
 typedef struct {
 	uint32_t object, call, first_child, next;

@@ -2,7 +2,9 @@
 /* The totals of a group of memory samples. */
 #pragma once
 
-#include "model/profile.h"
+#include <stdint.h>
+
+typedef struct LodeMemorySample LodeMemorySample;
 
 typedef struct {
 	uint64_t n_samples;         /* one with two operands in the group counts once */
@@ -14,19 +16,7 @@ typedef struct {
 } LodeAccessTotals;
 
 /* `row` is the sample's number; rows are added in ascending order. */
-static inline void lode_access_totals_add(
-	LodeAccessTotals *self, const LodeMemorySample *sample, uint32_t row)
-{
-	bool is_second = sample->operand != 0 && self->next_row == row;
-
-	self->n_samples += !is_second;
-	self->n_loads += (sample->access & LODE_ACCESS_LOAD) != 0;
-	self->n_stores += (sample->access & LODE_ACCESS_STORE) != 0;
-	self->n_latencies += sample->latency != 0;
-	self->latency += (double)sample->latency;
-	self->weight += sample->weight;
-	self->next_row = row + 1;
-}
+void lode_access_totals_add(LodeAccessTotals *self, const LodeMemorySample *sample, uint32_t row);
 
 /* The sum of two groups; a sample with an operand in each counts in both. */
 static inline void lode_access_totals_join(LodeAccessTotals *self, const LodeAccessTotals *other)

@@ -3,6 +3,7 @@
 
 #include "analyses/memory/page_faults.h"
 #include "base/error.h"
+#include "model/memory.h"
 
 #include <string.h>
 

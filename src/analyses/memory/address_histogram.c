@@ -9,6 +9,7 @@
 #include "analyses/memory/page_faults.h"
 #include "base/hash.h"
 #include "base/sort_order.h"
+#include "model/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,12 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct LodeMemorySample LodeMemorySample;
+typedef struct LodeProfile LodeProfile;
 
 typedef struct LodeAddressHistogram LodeAddressHistogram;
 

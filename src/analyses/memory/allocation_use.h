@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "model/memory.h"
 #include "model/profile.h"
 
 typedef enum {

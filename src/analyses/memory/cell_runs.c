@@ -2,6 +2,8 @@
 /* Neighbouring cells as runs. */
 #include "analyses/memory/cell_runs.h"
 
+#include "model/memory.h"
+
 #include <string.h>
 
 enum {

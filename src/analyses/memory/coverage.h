@@ -6,6 +6,9 @@
 #pragma once
 
 #include "analyses/memory/access_totals.h"
+#include "model/memory.h"
+
+typedef struct LodeProfile LodeProfile;
 
 typedef struct {
 	uint32_t event;

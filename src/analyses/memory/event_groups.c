@@ -4,6 +4,8 @@
 
 #include "base/sort_order.h"
 #include "base/words.h"
+#include "model/memory.h"
+#include "model/profile.h"
 
 #include <string.h>
 

@@ -9,7 +9,11 @@
  */
 #pragma once
 
-#include "model/profile.h"
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct LodeProfile LodeProfile;
 
 typedef enum {
 	LODE_EVENT_BY_INSTRUCTION,

@@ -12,6 +12,7 @@
 
 #include "analyses/memory/sample_attributes.h"
 
+typedef struct LodeMemorySample LodeMemorySample;
 typedef struct LodeExpressionScope LodeExpressionScope;
 typedef struct LodeExpression LodeExpression;
 typedef struct LodeEvaluator LodeEvaluator;

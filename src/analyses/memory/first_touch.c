@@ -7,6 +7,7 @@
 
 #include "analyses/memory/page_faults.h"
 #include "base/sort_order.h"
+#include "model/memory.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include "analyses/memory/simulated_events.h"
 #include "base/partition_point.h"
 #include "base/sort_order.h"
+#include "model/memory.h"
 
 #include <stdlib.h>
 

@@ -10,6 +10,10 @@
 
 #include "analyses/memory/access_totals.h"
 
+#include <glib.h>
+
+typedef struct LodeProfile LodeProfile;
+
 typedef struct {
 	uint32_t object; /* LODE_NONE: at an address, without a name; without one, objects are known
 	                    by the base of the address */

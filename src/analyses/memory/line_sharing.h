@@ -24,6 +24,8 @@
 #include "analyses/memory/access_totals.h"
 #include "base/progress.h"
 
+typedef struct LodeProfile LodeProfile;
+
 enum { LODE_SHARING_MIN_LINE = 16, LODE_SHARING_MAX_LINE = 256 };
 
 typedef enum {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples of page faults, known by the name of their event. */
 #include "analyses/memory/page_faults.h"
+#include "model/memory.h"
 
 bool lode_page_faults_is_event(const LodeProfile *profile, uint32_t event)
 {

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/own_library.h"
 #include "base/sort_order.h"
+#include "model/memory.h"
 #include "model/placement.h"
 
 #include <string.h>

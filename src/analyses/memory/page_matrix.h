@@ -9,7 +9,9 @@
 #pragma once
 
 #include "base/progress.h"
-#include "model/profile.h"
+#include "model/index.h"
+
+typedef struct LodeProfile LodeProfile;
 
 #define LODE_PAGE_SIZE UINT64_C(4096)
 

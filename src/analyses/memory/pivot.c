@@ -10,6 +10,7 @@
 #include "analyses/memory/sample_filter.h"
 #include "base/error.h"
 #include "base/words.h"
+#include "model/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

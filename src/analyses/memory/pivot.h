@@ -17,6 +17,8 @@
 #include "analyses/memory/expression_value.h"
 #include "base/progress.h"
 
+typedef struct LodeProfile LodeProfile;
+
 enum { LODE_PIVOT_MAX_LEVELS = 4 };
 
 typedef enum {

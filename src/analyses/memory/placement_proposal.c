@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "base/sort_order.h"
 #include "base/words.h"
+#include "model/memory.h"
+#include "model/profile.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -11,6 +11,8 @@
 #include "model/placement.h"
 #include "record/topology.h"
 
+typedef struct LodeProfile LodeProfile;
+
 typedef enum {
 	/* Threads grouped by shared pages; each page where its accesses come from, neighbours
 	   together; pages that all use alike, and much, interleaved. */

@@ -8,6 +8,8 @@
 
 #include "analyses/memory/data_source.h"
 #include "base/partition_point.h"
+#include "model/memory.h"
+#include "model/profile.h"
 
 #include <string.h>
 

@@ -6,7 +6,10 @@
 #pragma once
 
 #include "analyses/memory/expression_value.h"
-#include "model/profile.h"
+
+typedef struct LodeMemory LodeMemory;
+typedef struct LodeMemorySample LodeMemorySample;
+typedef struct LodeProfile LodeProfile;
 
 enum { LODE_SAMPLE_PAGE_BYTES = 4096, LODE_SAMPLE_LINE_BYTES = 64 };
 

@@ -10,6 +10,7 @@
 #include "analyses/memory/simulated_events.h"
 #include "base/error.h"
 #include "base/suggestion.h"
+#include "model/memory.h"
 
 #include <string.h>
 

@@ -6,7 +6,8 @@
 #pragma once
 
 #include "base/progress.h"
-#include "model/profile.h"
+
+typedef struct LodeProfile LodeProfile;
 
 typedef struct {
 	const char *where; /* "function =~ \"^parse\" && thread == 3"; NULL: all */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/memory/simulated_events.h"
 
+#include "model/memory.h"
+
 static const char *const names[] = {
 	"ll-miss", "l1d-miss", "l1i-miss", "stlb-miss", "dtlb-miss", "itlb-miss", NULL};
 

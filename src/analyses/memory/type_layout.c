@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/sort_order.h"
 #include "base/suggestion.h"
+#include "model/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -16,6 +16,10 @@
 #include "analyses/memory/access_totals.h"
 #include "base/progress.h"
 
+typedef struct LodeDataMember LodeDataMember;
+typedef struct LodeDataType LodeDataType;
+typedef struct LodeProfile LodeProfile;
+
 typedef enum {
 	LODE_LAYOUT_LINE, /* a cache line begins: what the members that begin in it add up to */
 	LODE_LAYOUT_MEMBER,

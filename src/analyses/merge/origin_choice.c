@@ -3,6 +3,7 @@
 
 #include "analyses/merge/origin_rows.h"
 #include "base/error.h"
+#include "model/origins.h"
 
 /* A name goes before a number. */
 static bool is_named(const LodeProfile *profile, const char *word)

@@ -2,6 +2,7 @@
 #include "analyses/merge/origin_rows.h"
 
 #include "base/sort_order.h"
+#include "model/origins.h"
 
 LODE_ORDER(by_instruction_and_origin, LodeOriginCount, LODE_ASCENDING(instruction),
 	LODE_ASCENDING(origin))

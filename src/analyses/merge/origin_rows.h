@@ -9,6 +9,8 @@
 
 #include "model/profile.h"
 
+typedef struct LodeOriginParts LodeOriginParts;
+
 /* An edge of one origin, also those that become a next_count: to the instruction after its source,
  * of kind fall-through or given. */
 typedef struct {

@@ -10,6 +10,7 @@
 #include "analyses/merge/stack_rows.h"
 #include "base/error.h"
 #include "base/sort_order.h"
+#include "model/origins.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 #include "analyses/merge/stack_rows.h"
 
 #include "base/hash.h"
+#include "model/stacks.h"
 
 /* Strings of one profile: equal ones are one. */
 static guint hash_frame(const void *key)

@@ -7,6 +7,8 @@
 
 #include "model/profile.h"
 
+typedef struct LodeStacks LodeStacks;
+
 typedef struct {
 	LodeProfile *merged; /* whose stacks are filled */
 	GHashTable *frames;  /* LodeFrame → its number in the merged profile */

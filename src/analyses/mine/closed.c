@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/sort_order.h"
+#include "model/index.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,8 @@
 
 #include "base/progress.h"
 #include "model/mining_run.h"
-#include "model/profile.h"
+
+typedef struct LodeProfile LodeProfile;
 
 /*
  * Mines opcode sequences of up to parameters->iterations instructions that occur more than

@@ -2,6 +2,8 @@
 /* The supports of one pattern of a level: docs/mining.md §3. */
 #include "analyses/mine/searcher.h"
 
+#include "model/index.h"
+
 #include <math.h>
 #include <string.h>
 

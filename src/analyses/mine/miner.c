@@ -17,6 +17,7 @@
 #include "base/number_format.h"
 #include "base/sort_order.h"
 #include "base/worker_pool.h"
+#include "model/index.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/partition_point.h"
 #include "base/sort_order.h"
+#include "model/index.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,6 +7,7 @@
 #include "analyses/mine/searcher.h"
 #include "base/hash.h"
 #include "base/worker_pool.h"
+#include "model/index.h"
 
 #include <string.h>
 

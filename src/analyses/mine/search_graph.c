@@ -5,6 +5,7 @@
 #include "base/large_array.h"
 #include "base/sort_order.h"
 #include "base/worker_pool.h"
+#include "model/index.h"
 
 #include <float.h>
 #include <math.h>

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/large_array.h"
 #include "base/memory_budget.h"
+#include "model/index.h"
 
 #include <math.h>
 #include <stdlib.h>

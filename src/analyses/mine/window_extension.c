@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "base/worker_pool.h"
+#include "model/index.h"
 
 #include <string.h>
 

@@ -6,6 +6,7 @@
 #include "base/large_array.h"
 #include "base/partition_point.h"
 #include "ingest/join/function_code.h"
+#include "model/stacks.h"
 
 /* Functions are sorted by image, then address. */
 uint32_t lode_join_find_function(const LodeProfile *profile, uint32_t image, uint64_t address)

@@ -28,12 +28,13 @@
 #include "images/binary_image.h"
 #include "images/control_flow.h"
 #include "ingest/memory/memory_objects.h"
-#include "ingest/memory/memory_reading.h"
 #include "ingest/sampled/sampled_stacks.h"
 #include "model/profile.h"
 #include "sources/jit_code_set.h"
 #include "sources/load_map_set.h"
 #include "sources/recording.h"
+
+typedef struct LodeMemoryReading LodeMemoryReading;
 
 /* The inputs with which a recording is joined; all borrowed. */
 typedef struct {

@@ -12,7 +12,9 @@
 #include "ingest/join/join.h"
 #include "ingest/memory/memory_callers.h"
 #include "ingest/memory/memory_loads.h"
+#include "ingest/memory/memory_reading.h"
 #include "ingest/memory/object_layers.h"
+#include "model/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

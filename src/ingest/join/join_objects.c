@@ -5,6 +5,9 @@
  */
 #include "ingest/join/join.h"
 
+#include "ingest/memory/memory_reading.h"
+#include "model/memory.h"
+
 enum { MAX_OPERANDS = 4 }; /* that the decoder shows */
 
 typedef struct {

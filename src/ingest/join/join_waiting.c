@@ -6,6 +6,7 @@
 #include "ingest/join/join.h"
 
 #include "base/hash.h"
+#include "ingest/memory/memory_reading.h"
 
 typedef struct {
 	const LodeProfile *profile;

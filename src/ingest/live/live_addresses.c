@@ -4,6 +4,8 @@
 #include "base/sort_order.h"
 #include "ingest/live/live_sites.h"
 #include "ingest/memory/object_layers.h"
+#include "model/memory.h"
+#include "process/threads.h"
 #include "record/perf_existing.h"
 
 #include <linux/perf_event.h>

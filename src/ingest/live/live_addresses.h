@@ -11,8 +11,9 @@
  */
 #pragma once
 
-#include "model/memory.h"
 #include "record/perf_observer.h"
+
+#include <glib.h>
 
 typedef struct LodeLiveAddresses LodeLiveAddresses;
 

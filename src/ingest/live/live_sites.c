@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/live/live_sites.h"
 
+#include "ingest/memory/memory_reading.h"
+#include "model/memory.h"
+
 #include <string.h>
 
 enum {

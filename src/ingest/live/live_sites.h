@@ -8,7 +8,10 @@
 
 #include "ingest/live/live_addresses.h"
 #include "ingest/memory/memory_sites.h"
+#include "process/allocations.h"
+#include "process/code_images.h"
 
+typedef struct LodeAllocation LodeAllocation;
 typedef struct LodeLiveSites LodeLiveSites;
 
 /* Borrows both. The logs are those in the options' directory, which may come to be there later.

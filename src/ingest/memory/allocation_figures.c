@@ -7,6 +7,8 @@
 #include "ingest/memory/allocation_figures.h"
 
 #include "base/sort_order.h"
+#include "model/index.h"
+#include "model/memory.h"
 
 #include <stdlib.h>
 

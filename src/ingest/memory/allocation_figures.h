@@ -5,8 +5,9 @@
  */
 #pragma once
 
-#include "model/profile.h"
 #include "sources/allocation_log.h"
+
+typedef struct LodeMemory LodeMemory;
 
 /* The path of an allocation of a log. */
 typedef struct {

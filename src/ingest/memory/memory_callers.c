@@ -8,6 +8,8 @@
 #include "ingest/memory/memory_callers.h"
 
 #include "base/id_cache.h"
+#include "ingest/memory/memory_reading.h"
+#include "model/memory.h"
 #include "process/code_names.h"
 
 struct LodeMemoryCallers {

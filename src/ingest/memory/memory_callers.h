@@ -5,9 +5,10 @@
  */
 #pragma once
 
-#include "ingest/memory/memory_reading.h"
 #include "model/profile.h"
 
+typedef struct LodeMemoryReading LodeMemoryReading;
+typedef struct LodeReadAccess LodeReadAccess;
 typedef struct LodeMemoryCallers LodeMemoryCallers;
 
 /* Names the calls of all chains, and the code of all accesses; rows go to profile->memory. NULL: no

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/partition_point.h"
 #include "base/sort_order.h"
+#include "ingest/memory/memory_reading.h"
 #include "model/profile.h"
 
 #include <stdlib.h>

@@ -5,7 +5,11 @@
  */
 #pragma once
 
-#include "ingest/memory/memory_reading.h"
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct LodeMemoryReading LodeMemoryReading;
 
 typedef struct LodeMemoryLoads LodeMemoryLoads;
 

@@ -6,6 +6,7 @@
 #include "ingest/memory/memory_objects.h"
 
 #include "base/id_cache.h"
+#include "model/memory.h"
 
 #include <string.h>
 

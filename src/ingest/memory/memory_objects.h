@@ -8,6 +8,7 @@
 #include "model/profile.h"
 #include "process/code_images.h"
 
+typedef struct LodeMemory LodeMemory;
 typedef struct LodeMemoryObjects LodeMemoryObjects;
 
 /* An object from debug information and symbols. Texts are the profile's. */

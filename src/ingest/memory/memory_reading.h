@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/name_table.h"
+#include "model/memory.h"
 #include "process/allocations.h"
 #include "process/call_tree.h"
 #include "process/places.h"
@@ -20,7 +21,7 @@
 #include "sources/perf_data.h"
 
 /* A row of the profile's memory to be, and where its instructions lie. */
-typedef struct {
+typedef struct LodeReadAccess {
 	LodeMemorySample sample; /* thread and mapping are indexes into this reading's arrays, event
 	                            is a name's; instructions and objects are not known yet */
 	uint32_t image;          /* of LodeCodeImages; LODE_NONE: unknown */
@@ -60,7 +61,7 @@ typedef struct {
 } LodeMemoryReadingOptions;
 
 /* Others read it; only this module writes it, except where noted. */
-typedef struct {
+typedef struct LodeMemoryReading {
 	LodeMemoryReadingOptions options;
 	LodeThreads threads;
 	LodeNameTable events;     /* their names in the profile, by LodeMemorySample.event */
@@ -101,7 +102,7 @@ bool lode_memory_reading_is_fixed(uint64_t start, uint64_t end);
 void lode_memory_reading_freeze(LodeMemoryReading *self, const LodePerfInfo *info);
 
 /* A sample of the second pass, and its place as far as known. */
-typedef struct {
+typedef struct LodeSampledAccess {
 	const LodePerfRecord *record;
 	const LodePerfEvent *event;
 	const char *event_name; /* in the profile */

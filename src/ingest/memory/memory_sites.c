@@ -23,6 +23,8 @@
 #include "images/size_arguments.h"
 #include "ingest/memory/allocation_figures.h"
 #include "ingest/memory/allocator_names.h"
+#include "ingest/memory/memory_reading.h"
+#include "model/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

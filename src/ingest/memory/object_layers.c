@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/id_cache.h"
+#include "model/memory.h"
 
 #include <string.h>
 

@@ -16,6 +16,8 @@
 #include "ingest/memory/memory_sites.h"
 #include "process/access_resolver.h"
 
+typedef struct LodeAllocation LodeAllocation;
+typedef struct LodeMemory LodeMemory;
 typedef struct LodeObjectLayers LodeObjectLayers;
 
 /* Borrows all; objects go to `memory`, that `known` has its types in. */

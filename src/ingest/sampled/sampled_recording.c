@@ -11,6 +11,7 @@
 #include "ingest/sampled/sampled_recording.h"
 
 #include "base/error.h"
+#include "ingest/memory/memory_reading.h"
 #include "ingest/sampled/sampled_counts.h"
 #include "ingest/sampled/sampled_kernel.h"
 #include "ingest/sampled/sampled_programs.h"

@@ -12,9 +12,10 @@
 #pragma once
 
 #include "base/progress.h"
-#include "ingest/memory/memory_reading.h"
 #include "ingest/sampled/sampled_stacks.h"
 #include "sources/recording.h"
+
+typedef struct LodeMemoryReading LodeMemoryReading;
 
 /*
  * Reads the files in order into one recording, whose frequency is sampled when there are branch

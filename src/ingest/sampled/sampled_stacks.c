@@ -2,6 +2,8 @@
 #include "ingest/sampled/sampled_stacks.h"
 
 #include "base/name_table.h"
+#include "ingest/memory/memory_reading.h"
+#include "model/stacks.h"
 #include "process/code_names.h"
 
 #include <asm/perf_regs.h>

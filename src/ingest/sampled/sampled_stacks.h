@@ -13,8 +13,14 @@
  */
 #pragma once
 
-#include "ingest/memory/memory_reading.h"
+#include "process/call_tree.h"
+#include "process/threads.h"
 
+#include <glib.h>
+#include <stdint.h>
+
+typedef struct LodeSampledAccess LodeSampledAccess;
+typedef struct LodeStacks LodeStacks;
 typedef struct LodeSampledStacks LodeSampledStacks;
 
 /* Borrows both. */

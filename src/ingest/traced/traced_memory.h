@@ -7,9 +7,9 @@
  */
 #pragma once
 
-#include "ingest/memory/memory_reading.h"
 #include "ingest/traced/traced_counts.h"
 
+typedef struct LodeMemoryReading LodeMemoryReading;
 typedef struct LodeTracedMemory LodeTracedMemory;
 
 /* Room for so many rows, of all streams together. */

@@ -12,11 +12,12 @@
 #include "base/progress.h"
 #include "caches/branch_predictor.h"
 #include "caches/hierarchy.h"
-#include "ingest/memory/memory_reading.h"
 #include "sources/jit_code_set.h"
 #include "sources/recording.h"
 #include "traces/trace_reader.h"
 #include "traces/trace_taker.h"
+
+typedef struct LodeMemoryReading LodeMemoryReading;
 
 /* The reason under which a profile accounts for a damaged file. */
 #define LODE_TRACED_DAMAGE "the trace is not whole"

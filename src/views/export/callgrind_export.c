@@ -14,6 +14,7 @@
 #include "base/name_table.h"
 #include "base/partition_point.h"
 #include "model/causes.h"
+#include "model/stacks.h"
 #include "views/export/stack_export.h"
 #include "views/format.h"
 

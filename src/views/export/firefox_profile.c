@@ -11,6 +11,8 @@
 #include "base/json_stream.h"
 #include "base/name_table.h"
 #include "base/sort_order.h"
+#include "model/profile.h"
+#include "model/stacks.h"
 #include "views/format.h"
 
 #include <math.h>

@@ -2,6 +2,8 @@
 #include "views/export/stack_export.h"
 
 #include "base/sort_order.h"
+#include "model/index.h"
+#include "model/stacks.h"
 #include "views/format.h"
 
 #include <math.h>

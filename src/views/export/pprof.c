@@ -10,6 +10,8 @@
 
 #include "base/error.h"
 #include "base/name_table.h"
+#include "model/profile.h"
+#include "model/stacks.h"
 #include "views/format.h"
 #include "views/profile.pb-c.h" /* of profile.proto */
 

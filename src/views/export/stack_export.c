@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/sort_order.h"
 #include "model/causes.h"
+#include "model/stacks.h"
 #include "views/display_text.h"
 #include "views/finding_figures.h"
 

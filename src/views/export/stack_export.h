@@ -11,9 +11,15 @@
  */
 #pragma once
 
-#include "model/profile.h"
-
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+
+typedef struct LodeFrame LodeFrame;
+typedef struct LodeStacks LodeStacks;
+typedef struct LodeFunction LodeFunction;
+typedef struct LodeProfile LodeProfile;
 
 typedef struct {
 	const LodeProfile *profile; /* borrowed, with its stacks */

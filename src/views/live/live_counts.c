@@ -2,7 +2,7 @@
 #include "views/live/live_counts.h"
 
 #include "base/hash.h"
-#include "model/memory.h"
+#include "model/address_rule.h"
 
 static guint hash_cell(const void *key)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/live/live_findings.h"
 
+#include "model/profile.h"
+
 enum { MAX_FINDINGS = 12 };
 
 typedef struct {

@@ -4,8 +4,8 @@
 
 #include "base/json_stream.h"
 #include "model/findings.h"
-#include "model/profile.h"
 
+typedef struct LodeProfile LodeProfile;
 typedef struct LodeLiveFindings LodeLiveFindings;
 
 /* Copies the findings with most time. Never NULL. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/live/live_model.h"
 
+#include "model/process.h"
+
 /* A rate over less jumps about. The picture may stand still for a moment when code is first seen.
  */
 enum { RATE_US = G_USEC_PER_SEC, PATIENCE_US = 100 * 1000 };

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "ingest/live/live_addresses.h"
+#include "model/address_rule.h"
 #include "views/live/live_drawing.h"
 
 typedef struct {

@@ -5,6 +5,7 @@
 #include "base/number_format.h"
 #include "base/partition_point.h"
 #include "base/sort_order.h"
+#include "model/memory.h"
 #include "views/memory_names.h"
 #include "views/plot/cairo_library.h"
 #include "views/plot/plot_axis.h"

@@ -6,6 +6,7 @@
 #include "analyses/memory/sample_attributes.h"
 #include "base/partition_point.h"
 #include "base/sort_order.h"
+#include "model/memory.h"
 
 #include <string.h>
 

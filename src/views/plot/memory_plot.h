@@ -8,8 +8,11 @@
  */
 #pragma once
 
-#include "model/profile.h"
 #include "views/plot/plot_canvas.h"
+
+#include <stdint.h>
+
+typedef struct LodeProfile LodeProfile;
 
 typedef struct {
 	LodePlotFormat format;

@@ -3,6 +3,7 @@
 #include "views/plot/misses_by_object_plot.h"
 
 #include "base/number_format.h"
+#include "model/profile.h"
 #include "views/plot/cairo_library.h"
 #include "views/plot/plot_axis.h"
 #include "views/plot/plot_legend.h"

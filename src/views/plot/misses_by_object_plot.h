@@ -11,6 +11,8 @@
 #include "analyses/memory/event_groups.h"
 #include "views/plot/plot_canvas.h"
 
+typedef struct LodeProfile LodeProfile;
+
 /* `groups` are by object. Errors: _IO. */
 bool lode_misses_by_object_plot_write(const LodeProfile *profile, const LodeEventGroups *groups,
 	LodePlotFormat format, FILE *out, GError **error);

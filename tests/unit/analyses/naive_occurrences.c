@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "naive_occurrences.h"
 
+#include "model/index.h"
 #include "naive_miner.h"
 
 /* Sums over some paths, by vertex. */

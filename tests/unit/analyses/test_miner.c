@@ -6,6 +6,7 @@
 #include "analyses/mine/miner.h"
 
 #include "analyses/mine/searcher.h"
+#include "model/profile.h"
 #include "naive_marks.h"
 #include "naive_miner.h"
 #include "random_case.h"

@@ -2,7 +2,7 @@
 /* Encoded by Zydis; a combination that cannot be encoded is chosen again. */
 #include "random_snippet.h"
 
-#include "model/memory.h"
+#include "model/address_rule.h"
 
 #include <Zydis/Zydis.h>
 #include <string.h>

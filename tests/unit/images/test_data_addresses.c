@@ -4,7 +4,8 @@
  * must be that. One stops itself, and prints registers and stack as a sample has them.
  */
 #include "images/data_types.h"
-#include "model/profile.h"
+#include "model/index.h"
+#include "model/memory.h"
 
 #include "tool_output.h"
 

@@ -4,8 +4,8 @@
  * Skipped where there is no valgrind.
  */
 #include "analyses/flow_graph/flow_graph.h"
-#include "base/error.h"
 #include "ingest/import.h"
+#include "model/profile.h"
 
 #include <glib/gstdio.h>
 #include <math.h>

@@ -2,6 +2,7 @@
 /* Imports without any program: what is unresolved, how formats are told apart, and errors. */
 #include "base/error.h"
 #include "ingest/import.h"
+#include "model/profile.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "images/data_types.h"
 #include "ingest/import.h"
+#include "model/memory.h"
 #include "profile_sums.h"
 #include "sample_file.h"
 #include "sampled_program.h"

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "ingest/import.h"
 #include "model/causes.h"
+#include "model/stacks.h"
 #include "profile_sums.h"
 #include "sample_file.h"
 #include "sampled_program.h"

@@ -8,6 +8,7 @@
 #include "caches/cache_simulation.h"
 #include "images/binary_image.h"
 #include "ingest/traced_import.h"
+#include "model/memory.h"
 #include "profile_sums.h"
 #include "seeds.h"
 #include "traced_program.h"

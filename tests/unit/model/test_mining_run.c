@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/mining_run.h"
+#include "model/profile.h"
 
 static LodeMiningRun *make_run(void)
 {

@@ -2,7 +2,8 @@
 /* Which mappings are stacks: by shape, by who was in them, and whose they are at what time. */
 #include "process/thread_stacks.h"
 
-#include "model/profile.h"
+#include "model/index.h"
+#include "model/process.h"
 
 enum { MS = 1000 * 1000, N_THREADS = 5 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads as records tell of them, in order and not. */
-#include "model/profile.h"
+#include "model/index.h"
+#include "model/process.h"
 #include "process/threads.h"
 
 enum { PID = 100 };

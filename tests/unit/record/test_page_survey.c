@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a survey makes of numa_maps as a machine of two nodes would have it, of this process. */
+#include "model/process.h"
 #include "record/page_survey.h"
 #include "sources/page_file.h"
 

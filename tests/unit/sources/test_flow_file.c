@@ -4,6 +4,7 @@
  * trips of random profiles, compressed input, and a disk that is full.
  */
 #include "base/error.h"
+#include "model/profile.h"
 #include "seeds.h"
 #include "sources/flow_file.h"
 #include "sources/text_lines.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
+#include "model/process.h"
 #include "sources/page_file.h"
 
 #include <glib/gstdio.h>

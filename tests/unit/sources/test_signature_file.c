@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Signatures as text: the way there and back, and each fault with its line. */
-#include "base/error.h"
 #include "sources/signature_file.h"
 
 #include <glib/gstdio.h>

@@ -2,6 +2,8 @@
 /* Memory made up for the store's tests: every field, every kind of "none", and its comparison. */
 #include "random_memory.h"
 
+#include "model/memory.h"
+
 #include <string.h>
 
 static uint64_t random_word(GRand *rand)

@@ -3,6 +3,8 @@
 
 #include "model/profile.h"
 
+typedef struct LodeMemory LodeMemory;
+
 /* Gives a profile a memory that uses every field. */
 void random_memory_add(LodeProfile *profile, GRand *rand);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Files that are broken, foreign or made to harm: an error that says where, never a crash. */
 #include "base/error.h"
+#include "model/memory.h"
 #include "random_profile.h"
 #include "seeds.h"
 #include "store/profile_store.h"

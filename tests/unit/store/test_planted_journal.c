@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Readers change nothing beside a profile, and no journal makes lode delete or write other files.
  */
-#include "base/error.h"
 #include "random_profile.h"
 #include "store/profile_store.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Call stacks through the store: what is written is read, and broken rows are refused. */
+#include "model/stacks.h"
 #include "random_profile.h"
 #include "store/profile_store.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sample_profile.h"
 
+#include "model/profile.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,9 +3,10 @@
 #pragma once
 
 #include "model/mining_run.h"
-#include "model/profile.h"
 
 #include <stdio.h>
+
+typedef struct LodeProfile LodeProfile;
 
 /*
  * One image, two functions of real code:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* An event by code and by data object, in three forms, on profiles made by hand. */
 #include "../analyses/memory/sample_profile.h"
+#include "model/memory.h"
 #include "sample_profile.h"
 #include "views/event_table.h"
 

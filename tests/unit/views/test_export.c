@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What other tools are given: a profile without call stacks, and one of sampled stacks. */
+#include "model/stacks.h"
 #include "sample_profile.h"
 #include "views/export/callgrind_export.h"
 #include "views/export/stack_export.h"

@@ -2,6 +2,7 @@
 /* The first-touch map's three forms on a profile made by hand. */
 #include "../analyses/memory/sample_profile.h"
 #include "golden_text.h"
+#include "model/memory.h"
 #include "sample_profile.h"
 #include "views/first_touch.h"
 

@@ -4,6 +4,7 @@
 #include "analyses/memory/address_histogram.h"
 #include "base/error.h"
 #include "golden_text.h"
+#include "model/memory.h"
 #include "sample_profile.h"
 #include "views/memory_histogram.h"
 

@@ -3,6 +3,7 @@
 #include "sample_profile.h"
 #include "views/csv.h"
 #include "views/display_text.h"
+#include "views/format.h"
 #include "views/table.h"
 
 #include <math.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Words, shares, harmless text and its width; shell words; source lines. */
 #include "base/error.h"
+#include "model/profile.h"
 #include "sample_profile.h"
 #include "views/display_text.h"
+#include "views/format.h"
 #include "views/shell_word.h"
 #include "views/source_text.h"
 

@@ -2,6 +2,7 @@
 /* What is said of two profiles whose samples were drawn from known costs. */
 #include "analyses/compare/comparison.h"
 #include "base/error.h"
+#include "model/profile.h"
 #include "planted_profile.h"
 #include "seeds.h"
 

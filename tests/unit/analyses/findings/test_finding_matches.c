@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What matches around a finding's places, against the enumeration of all paths. */
 #include "analyses/findings/finding_matches.h"
+#include "model/profile.h"
 #include "seeds.h"
 
 enum { N = 12, N_ATTRIBUTES = 3, MAX_ELEMENTS = 5 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A profile with data addresses made by hand. */
 #include "sample_profile.h"
+#include "model/memory.h"
 #include "seeds.h"
 
 #include <sys/mman.h>

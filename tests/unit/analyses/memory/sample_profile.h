@@ -13,7 +13,10 @@
  */
 #pragma once
 
+#include "model/address_rule.h"
 #include "model/profile.h"
+
+typedef struct LodeMemorySample LodeMemorySample;
 
 /* Indexes of what is in each of these profiles. */
 enum { SAMPLE_EVENT_CLOCK, SAMPLE_EVENT_FAULTS, SAMPLE_N_EVENTS };

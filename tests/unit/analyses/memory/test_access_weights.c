@@ -2,6 +2,7 @@
 /* Executions spread over the samples of their instructions. */
 #include "analyses/memory/access_weights.h"
 #include "base/error.h"
+#include "model/memory.h"
 
 #include "seeds.h"
 

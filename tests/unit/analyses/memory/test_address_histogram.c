@@ -2,6 +2,7 @@
 /* The histogram against a naive one that searches a list, on random accesses. */
 #include "analyses/memory/address_histogram.h"
 #include "analyses/memory/page_faults.h"
+#include "model/memory.h"
 
 #include "sample_profile.h"
 #include "seeds.h"

@@ -3,6 +3,7 @@
 #include "analyses/memory/expression.h"
 #include "analyses/memory/expression_lexer.h"
 #include "base/error.h"
+#include "model/memory.h"
 #include "sample_profile.h"
 
 #include <string.h>

@@ -2,6 +2,7 @@
 /* First touches by hand, and against a naive join on random samples. */
 #include "analyses/memory/first_touch.h"
 
+#include "model/memory.h"
 #include "sample_profile.h"
 
 enum { RANDOM_CASES = 40, PAGE = 4096 };

@@ -2,6 +2,8 @@
 /* What instructions accessed, against sums over all samples, on random ones. */
 #include "analyses/memory/instruction_data.h"
 
+#include "model/memory.h"
+#include "model/profile.h"
 #include "seeds.h"
 
 #include <math.h>

@@ -2,6 +2,8 @@
 /* Shared lines against a naive search that compares all pairs of samples, on random accesses. */
 #include "analyses/memory/line_sharing.h"
 
+#include "model/memory.h"
+#include "model/profile.h"
 #include "seeds.h"
 
 #include <math.h>

@@ -2,6 +2,7 @@
 /* Groups of samples: against a naive count, and by hand where order and cutting matter. */
 #include "analyses/memory/pivot.h"
 #include "base/error.h"
+#include "model/memory.h"
 #include "sample_profile.h"
 #include "seeds.h"
 

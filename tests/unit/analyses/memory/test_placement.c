@@ -2,6 +2,7 @@
 /* Placements of profiles made by hand: known answers, and locality against a naive count. */
 #include "analyses/memory/placement_proposal.h"
 #include "base/error.h"
+#include "model/memory.h"
 #include "sample_profile.h"
 #include "seeds.h"
 

@@ -2,6 +2,7 @@
 /* Which samples a filter lets through, against a naive choice; and its errors. */
 #include "analyses/memory/sample_filter.h"
 #include "base/error.h"
+#include "model/memory.h"
 #include "sample_profile.h"
 
 #include <string.h>

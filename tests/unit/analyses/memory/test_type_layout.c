@@ -2,6 +2,7 @@
 /* Layouts of types: holes, bits, unions, lines, who is beside whom; and what absurd sizes do. */
 #include "analyses/memory/type_layout.h"
 #include "base/error.h"
+#include "model/memory.h"
 #include "sample_profile.h"
 
 #include <string.h>

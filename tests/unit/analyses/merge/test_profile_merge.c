@@ -7,6 +7,8 @@
 #include "analyses/merge/origin_choice.h"
 #include "analyses/merge/profile_merge.h"
 #include "base/error.h"
+#include "model/origins.h"
+#include "model/stacks.h"
 #include "store/profile_store.h"
 
 #include "seeds.h"

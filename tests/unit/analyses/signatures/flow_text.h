@@ -2,7 +2,9 @@
 /* Profiles from flow files that a test writes, and made-up ones. */
 #pragma once
 
-#include "model/profile.h"
+#include <glib.h>
+
+typedef struct LodeProfile LodeProfile;
 
 /* The profile of such a text. */
 LodeProfile *flow_text_read(const char *text);

@@ -7,6 +7,8 @@
 #include "ingest/live/live_addresses.h"
 
 #include "known_code.h"
+#include "model/address_rule.h"
+#include "model/process.h"
 #include "record/perf_existing.h"
 
 #include <asm/perf_regs.h>

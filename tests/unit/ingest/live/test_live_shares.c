@@ -6,6 +6,8 @@
  */
 #include "ingest/import.h"
 #include "ingest/live/live_addresses.h"
+#include "model/memory.h"
+#include "model/profile.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

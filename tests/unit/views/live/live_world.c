@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "live_world.h"
 
-#include "model/memory.h"
+#include "model/address_rule.h"
 
 const char live_world_heap[] = "[heap]";
 const char live_world_library[] = "/usr/lib/libdata.so.1";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts stay whole when cells become too many, and the majority's function is found. */
 #include "live_world.h"
-#include "model/memory.h"
+#include "model/address_rule.h"
 #include "seeds.h"
 
 static LodeLiveAccess access_at(uint32_t thread, uint64_t address, const char *function)

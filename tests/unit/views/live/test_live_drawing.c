@@ -4,7 +4,7 @@
  * anew: look at what has changed.
  */
 #include "live_world.h"
-#include "model/memory.h"
+#include "model/address_rule.h"
 
 #include <string.h>
 

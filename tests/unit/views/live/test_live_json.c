@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A picture as JSON says what the counts say. */
 #include "live_world.h"
-#include "model/memory.h"
+#include "model/profile.h"
 #include "views/live/live_json.h"
 
 #include <json-glib/json-glib.h>

@@ -3,6 +3,7 @@
  * The pictures of curves: the SVG is XML, the PNG decodes, equal input gives equal bytes, and
  * extreme input gives a picture too. With LODE_PLOT_DIRECTORY set the pictures are kept there.
  */
+#include "model/profile.h"
 #include "seeds.h"
 #include "traces/block_splitter.h"
 #include "views/plot/miss_ratio_plot.h"

@@ -4,6 +4,7 @@
  * what a count of each sample by itself gives, whatever the order of the samples' times.
  */
 #include "../../analyses/memory/sample_profile.h"
+#include "model/memory.h"
 #include "seeds.h"
 #include "views/plot/memory_grid.h"
 

@@ -8,6 +8,7 @@
 #include "../sample_profile.h"
 #include "analyses/memory/address_histogram.h"
 #include "base/error.h"
+#include "model/memory.h"
 #include "seeds.h"
 #include "views/plot/memory_grid.h"
 #include "views/plot/memory_plot.h"

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* What a process consists of while it runs: threads, mappings, pages. */
+#pragma once
+
+#include <stdint.h>
+
+typedef struct {
+	uint32_t pid, tid;
+	uint32_t ordinal; /* in its process: 0 the first thread, k the k-th that was created */
+	char *name;       /* the command's; NULL: unknown */
+	uint64_t begin_ns, end_ns; /* end UINT64_MAX: lived on */
+} LodeThread;
+
+typedef struct {
+	uint32_t pid;
+	uint32_t protection; /* PROT_… */
+	uint64_t start, end; /* [start, end) */
+	uint64_t begin_ns;   /* since when; a later one covers an earlier one */
+	char *name;          /* a path, "[heap]", "[stack]", "[stack of thread 3]", "[anon]" */
+} LodeMemoryMapping;
+
+/* Pages that were there when the kernel was asked: all of one size, on one node. */
+typedef struct {
+	uint32_t pid;
+	uint32_t node;
+	uint64_t start, end;      /* [start, end) */
+	uint64_t page_size_bytes; /* 0: unknown */
+	uint64_t time_ns;         /* rows of one look have the same */
+} LodeMemoryPages;
