@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Each file includes what it uses of pch/prelude.h, which the build reads before every file.
+"""Each file includes what it uses of src/base/prelude.h, which the build reads before every file.
 
     scripts/check_includes.py
 
@@ -72,7 +72,7 @@ def system_headers(path, seen):
 
 
 def main():
-    prelude = [name for _, name in INCLUDE.findall((ROOT / "pch/prelude.h").read_text(encoding="utf-8"))]
+    prelude = [name for _, name in INCLUDE.findall((ROOT / "src/base/prelude.h").read_text(encoding="utf-8"))]
     sources = sorted(path for folder in ("src", "tests") for path in (ROOT / folder).rglob("*.c"))
     headers = {path: system_headers(path, set()) for path in sources}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -83,7 +83,7 @@ def main():
     named = set(MACRO.findall(declared)) | types
     called = set(CALL.findall(declared)) - KEYWORDS
     if "g_free" not in called or "uint64_t" not in types or "errno" not in named:
-        sys.exit("check_includes: the headers of pch/prelude.h were not understood")
+        sys.exit("check_includes: the headers of src/base/prelude.h were not understood")
     failed = False
     for path, included in headers.items():
         text, own, _ = read(path)
