@@ -5,7 +5,7 @@
  *
  *   address_histogram [ACCESSES]      10,000,000 unless given
  */
-#include "analyses/memory/address_histogram.h"
+#include "analyses/memory/cells/address_histogram.h"
 
 #include <sqlite3.h>
 #include <stdio.h>

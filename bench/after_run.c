@@ -10,7 +10,7 @@
 #include "ingest/import.h"
 #include "model/profile.h"
 #include "store/profile_store.h"
-#include "views/report.h"
+#include "views/findings/report.h"
 
 #include <glib/gstdio.h>
 #include <stdio.h>

@@ -6,9 +6,9 @@
  *
  *   frame_codec [--fast|--thorough] TRACE        any form that `lode trace pack` reads
  */
-#include "traces/frame_codec.h"
-#include "sources/reference_file.h"
-#include "traces/block_splitter.h"
+#include "traces/frames/frame_codec.h"
+#include "sources/references/reference_file.h"
+#include "traces/blocks/block_splitter.h"
 
 #include <fcntl.h>
 #include <lzma.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes a synthetic graph as a flow file: generate_graph SHAPE > x.flow */
-#include "base/number_format.h"
+#include "base/text/number_format.h"
 #include "synthetic_graph.h"
 
 #include <stdio.h>

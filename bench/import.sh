@@ -12,7 +12,7 @@ recording=${1:-}
 if [ -z "$recording" ]; then
 	recording=$scratch/callgrind.out
 	read -ra flags <<<"$(pkg-config --cflags glib-2.0)"
-	gcc -E -P -D_GNU_SOURCE -Isrc "${flags[@]}" src/base/number_format.c -o "$scratch/cc1.i"
+	gcc -E -P -D_GNU_SOURCE -Isrc "${flags[@]}" src/base/text/number_format.c -o "$scratch/cc1.i"
 	valgrind --tool=callgrind --dump-instr=yes --collect-jumps=yes --cache-sim=yes \
 		--branch-sim=yes --skip-plt=no --callgrind-out-file="$recording" \
 		"$(gcc -print-prog-name=cc1)" -quiet -O2 "$scratch/cc1.i" -o /dev/null 2>/dev/null

@@ -10,7 +10,7 @@
 #include "analyses/mine/miner.h"
 #include "model/profile.h"
 #include "naive_miner.h"
-#include "sources/flow_file.h"
+#include "sources/flow_file/flow_file.h"
 #include "synthetic_graph.h"
 
 #include <stdio.h>

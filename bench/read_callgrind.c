@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Times the callgrind reader alone: the best of several readings of one file, in MB/s of input. */
-#include "sources/callgrind.h"
+#include "sources/counts/callgrind.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Times the perf.data reader alone: the best of several readings of one file. Prints seconds,
  * samples and bytes. */
-#include "sources/perf_data.h"
+#include "sources/perf_data/perf_data.h"
 
 #include <inttypes.h>
 #include <stdio.h>

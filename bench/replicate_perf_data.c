@@ -7,7 +7,7 @@
  *
  * For files of this machine's byte order whose only event has ip, tid, time first and no id.
  */
-#include "sources/perf_data_format.h"
+#include "sources/perf_data/perf_data_format.h"
 
 #include <glib.h>
 #include <stdint.h>

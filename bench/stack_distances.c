@@ -7,7 +7,7 @@
  *
  * Reading is not timed. Single ones are in processor time, the best of three; threads by the clock.
  */
-#include "caches/stack_distances.h"
+#include "caches/stacks/stack_distances.h"
 #include "base/worker_pool.h"
 #include "traces/trace_reader.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/parameter.h"
 
-#include "base/byte_size.h"
 #include "base/error.h"
-#include "base/suggestion.h"
+#include "base/text/byte_size.h"
+#include "base/text/suggestion.h"
 
 #include <errno.h>
 #include <math.h>

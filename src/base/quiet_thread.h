@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Threads that no signal comes to. A signal for the process goes to any thread that lets it in;
- * who waits for one (record/child.h, for SIGCHLD) would wait for ever when a worker takes it first.
+ * who waits for one (record/programs/child.h, for SIGCHLD) would wait for ever when a worker takes
+ * it first.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /* Branch predictors, as branch_predictor.h defines them. */
 #include "caches/branch_predictor.h"
 
-#include "base/words.h"
+#include "base/text/words.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/worker_pool.h"
-#include "caches/direct_replay.h"
-#include "caches/reference_filter.h"
+#include "caches/filter/reference_filter.h"
+#include "caches/sets/direct_replay.h"
 #include "caches/simulation_plan.h"
 
 #include <string.h>

@@ -9,8 +9,8 @@
  */
 #pragma once
 
-#include "caches/hierarchy.h"
-#include "traces/trace_frame.h"
+#include "caches/hierarchy/hierarchy.h"
+#include "traces/frames/trace_frame.h"
 
 /* Why a demand access missed. With one core, by Hill: the line was never here; a fully associative
  * LRU cache of this size would miss too; the rest. With several cores, before these two last: the

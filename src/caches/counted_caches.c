@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "caches/counted_caches.h"
 
-#include "base/byte_size.h"
 #include "base/error.h"
+#include "base/text/byte_size.h"
 
 static const LodeCache *find(const LodeHierarchy *hierarchy, uint8_t level, unsigned holds)
 {

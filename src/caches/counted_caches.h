@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "caches/hierarchy.h"
-#include "caches/lru_cache.h"
+#include "caches/hierarchy/hierarchy.h"
+#include "caches/sets/lru_cache.h"
 
 typedef struct {
 	LodeLruShape first_instructions, first_data, last;

@@ -2,7 +2,7 @@
 /* A frame in shorter pieces, each a frame itself that borrows from the whole one. */
 #pragma once
 
-#include "traces/trace_frame.h"
+#include "traces/frames/trace_frame.h"
 
 typedef struct {
 	LodeTraceFrame slice;        /* valid until the next one */

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "caches/cache_simulation.h"
-#include "caches/miss_curve.h"
+#include "caches/stacks/miss_curve.h"
 
 typedef struct {
 	uint64_t first_reference, n_references, n_instructions;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "caches/simulation_plan.h"
 
-#include "caches/cache_text.h"
-#include "caches/hierarchy_text.h"
-#include "caches/set_stacks.h"
+#include "caches/hierarchy/cache_text.h"
+#include "caches/hierarchy/hierarchy_text.h"
+#include "caches/stacks/set_stacks.h"
 
 typedef struct {
 	LodeSimulationPlan *plan;

@@ -17,7 +17,7 @@
  */
 #pragma once
 
-#include "caches/hierarchy.h"
+#include "caches/hierarchy/hierarchy.h"
 
 #include <stddef.h>
 

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/worker_pool.h"
 #include "caches/frame_slices.h"
-#include "traces/frame_turns.h"
+#include "traces/frames/frame_turns.h"
 
 enum { SLICE_REFERENCES = 2 << 20 };
 

@@ -10,8 +10,8 @@
 
 #include "base/progress.h"
 #include "caches/cache_simulation.h"
-#include "caches/miss_curve.h"
 #include "caches/replay_times.h"
+#include "caches/stacks/miss_curve.h"
 #include "caches/window_sums.h"
 #include "traces/trace_reader.h"
 

@@ -10,8 +10,8 @@
  */
 #include "cli/fatal_faults.h"
 
+#include "base/files/temporary_path.h"
 #include "base/quiet_thread.h"
-#include "base/temporary_path.h"
 #include "cli/verb.h"
 
 #include <errno.h>

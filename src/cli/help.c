@@ -2,7 +2,7 @@
 #include "cli/help.h"
 
 #include "cli/verb_table.h"
-#include "views/display_text.h"
+#include "views/form/display_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
  */
 #include "cli/interrupt.h"
 
+#include "base/files/temporary_path.h"
 #include "base/quiet_thread.h"
-#include "base/temporary_path.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Ctrl-C and its like: the first one asks the work to stop, the second one ends the program at
- * once, without its temporary files (base/temporary_path.h). SIGINT, SIGTERM, SIGHUP and SIGQUIT
- * alike, unless they were ignored when we started.
+ * once, without its temporary files (base/files/temporary_path.h). SIGINT, SIGTERM, SIGHUP and
+ * SIGQUIT alike, unless they were ignored when we started.
  */
 #pragma once
 

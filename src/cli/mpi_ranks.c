@@ -2,7 +2,7 @@
 #include "cli/mpi_ranks.h"
 
 #include "base/error.h"
-#include "base/late_library.h"
+#include "machine/late_library.h"
 
 #ifdef LODE_HAVE_MPI
 #include <dlfcn.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report_page.h"
 
-#include "base/output_file.h"
+#include "base/files/output_file.h"
 #include "cli/terminal_progress.h"
 #include "questions/verb.h"
 #include "serve/html_report.h"
-#include "views/display_text.h"
+#include "views/form/display_text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,11 +2,11 @@
 #include "cli/terminal_asker.h"
 
 #include "base/error.h"
-#include "cli/mining_options.h"
+#include "cli/options/mining_options.h"
 #include "cli/terminal_progress.h"
-#include "questions/mining.h"
+#include "questions/parts/mining.h"
 #include "store/profile_store.h"
-#include "views/display_text.h"
+#include "views/form/display_text.h"
 
 #include <string.h>
 

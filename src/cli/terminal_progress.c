@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/terminal_progress.h"
 
-#include "base/number_format.h"
+#include "base/text/number_format.h"
 #include "cli/interrupt.h"
-#include "views/display_text.h"
+#include "views/form/display_text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #include "ingest/import.h"
 
 #include "base/error.h"
-#include "base/input_file.h"
-#include "base/stream_decoder.h"
+#include "base/files/input_file.h"
+#include "base/files/stream_decoder.h"
 #include "ingest/join/join.h"
 #include "ingest/memory/memory_reading.h"
 #include "ingest/sampled/sampled_recording.h"
@@ -12,11 +12,11 @@
 #include "ingest/traced/traced_recording.h"
 #include "ingest/user_attributes.h"
 #include "model/origins.h"
-#include "sources/callgrind.h"
-#include "sources/count_file.h"
-#include "sources/flow_file.h"
-#include "sources/page_file.h"
-#include "sources/perf_data.h"
+#include "sources/code/page_file.h"
+#include "sources/counts/callgrind.h"
+#include "sources/counts/count_file.h"
+#include "sources/flow_file/flow_file.h"
+#include "sources/perf_data/perf_data.h"
 #include "traces/trace_reader.h"
 
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include "base/progress.h"
 #include "caches/branch_predictor.h"
-#include "caches/hierarchy.h"
+#include "caches/hierarchy/hierarchy.h"
 #include "traces/trace_reader.h"
 
 typedef struct LodeProfile LodeProfile;
@@ -19,7 +19,7 @@ typedef struct {
 	size_t n_paths;
 	const char *const *roots; /* folders with the recorded machine's files at their paths */
 	size_t n_roots;
-	const char *const *maps; /* load maps of the same processes; see sources/load_map.h */
+	const char *const *maps; /* load maps of the same processes; see sources/code/load_map.h */
 	size_t n_maps;
 	const char *const *jit_files; /* jitdumps and perf maps of the same processes */
 	size_t n_jit_files;

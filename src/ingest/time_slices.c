@@ -2,7 +2,7 @@
 #include "ingest/time_slices.h"
 
 #include "base/error.h"
-#include "sources/perf_data.h"
+#include "sources/perf_data/perf_data.h"
 
 /* Calls `visit` with the time of each sample that has one. */
 static bool visit_times(LodePerfData *data, void (*visit)(uint64_t time_ns, void *user_data),

@@ -6,8 +6,8 @@
  */
 #include "ingest/user_attributes.h"
 
-#include "base/partition_point.h"
-#include "base/sort_order.h"
+#include "base/arrays/partition_point.h"
+#include "base/arrays/sort_order.h"
 
 #include <stdlib.h>
 #include <string.h>

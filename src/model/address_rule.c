@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/address_rule.h"
 
-#include "base/words.h"
+#include "base/text/words.h"
 
 static const char *const rules[LODE_N_RULES] = {
 	[LODE_RULE_NONE] = "none",

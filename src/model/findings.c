@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/findings.h"
 
-#include "base/sort_order.h"
-#include "base/words.h"
+#include "base/arrays/sort_order.h"
+#include "base/text/words.h"
 #include "model/profile.h"
 
 #include <string.h>

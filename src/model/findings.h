@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "base/json_stream.h"
+#include "base/text/json_stream.h"
 
 #include <glib.h>
 #include <stdbool.h>

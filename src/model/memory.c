@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/memory.h"
 
-#include "base/words.h"
+#include "base/text/words.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "base/json_stream.h"
+#include "base/text/json_stream.h"
 #include "model/findings.h"
 
 #include <glib.h>

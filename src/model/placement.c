@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/placement.h"
 
-#include "base/sort_order.h"
+#include "base/arrays/sort_order.h"
 #include "model/index.h"
 
 #include <stdbool.h>

@@ -5,9 +5,9 @@
  */
 #include "model/profile.h"
 
-#include "base/hash.h"
-#include "base/sort_order.h"
-#include "base/words.h"
+#include "base/arrays/hash.h"
+#include "base/arrays/sort_order.h"
+#include "base/text/words.h"
 #include "model/memory.h"
 #include "model/origins.h"
 #include "model/stacks.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/signature.h"
 
-#include "base/sort_order.h"
+#include "base/arrays/sort_order.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "process/access_resolver.h"
 
-#include "base/own_library.h"
+#include "base/files/own_library.h"
 #include "model/profile.h"
 
 #include <linux/perf_event.h>

@@ -8,15 +8,15 @@
  *   code, flow, branch targets ─┼─▶ rule ─▶ access, its addresses validated, and what lies there
  *   allocation logs: %fs       ─┘
  *
- * An address that the processor or the kernel gave beats the rules of images/data_access.h.
+ * An address that the processor or the kernel gave beats the rules of images/data/data_access.h.
  * Accesses by lode's own libraries in the program are not accesses of the program.
  */
 #pragma once
 
-#include "images/data_access.h"
+#include "images/data/data_access.h"
 #include "process/allocations.h"
 #include "process/places.h"
-#include "sources/perf_data.h"
+#include "sources/perf_data/perf_data.h"
 
 /* All borrowed. */
 typedef struct {

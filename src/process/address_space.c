@@ -8,9 +8,9 @@
  */
 #include "process/address_space.h"
 
-#include "base/partition_point.h"
-#include "base/sort_order.h"
-#include "sources/live_ranges.h"
+#include "base/arrays/partition_point.h"
+#include "base/arrays/sort_order.h"
+#include "sources/allocations/live_ranges.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,9 +5,9 @@
  */
 #include "process/allocations.h"
 
+#include "base/arrays/partition_point.h"
+#include "base/arrays/sort_order.h"
 #include "base/error.h"
-#include "base/partition_point.h"
-#include "base/sort_order.h"
 #include "model/profile.h"
 
 #include <stdlib.h>

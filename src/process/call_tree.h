@@ -2,7 +2,7 @@
 /* The call chains of many samples; those that begin alike, at main(), share calls. */
 #pragma once
 
-#include "base/id_cache.h"
+#include "base/arrays/id_cache.h"
 #include "process/call_chain.h"
 
 typedef struct {

@@ -17,7 +17,7 @@
 #pragma once
 
 #include "process/places.h"
-#include "sources/reference_file.h"
+#include "sources/references/reference_file.h"
 
 enum {
 	LODE_CHAMPSIM_STACK_POINTER = 6,

@@ -7,11 +7,11 @@
  */
 #include "process/places.h"
 
-#include "base/hex_text.h"
-#include "base/partition_point.h"
-#include "base/sort_order.h"
-#include "images/elf_file.h"
-#include "images/mapped_file.h"
+#include "base/arrays/partition_point.h"
+#include "base/arrays/sort_order.h"
+#include "base/text/hex_text.h"
+#include "images/elf/elf_file.h"
+#include "images/elf/mapped_file.h"
 
 #include <fcntl.h>
 #include <string.h>

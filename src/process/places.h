@@ -17,9 +17,9 @@
 #include "base/progress.h"
 #include "model/process.h"
 #include "process/address_space.h"
-#include "process/code_images.h"
-#include "sources/jit_code_set.h"
-#include "sources/perf_data.h"
+#include "process/images/code_images.h"
+#include "sources/code/jit_code_set.h"
+#include "sources/perf_data/perf_data.h"
 #include "traces/trace_description.h"
 
 typedef struct {

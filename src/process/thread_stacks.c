@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "process/thread_stacks.h"
 
-#include "base/hash.h"
-#include "base/sort_order.h"
+#include "base/arrays/hash.h"
+#include "base/arrays/sort_order.h"
 #include "model/index.h"
 #include "model/process.h"
 #include "model/profile.h"

@@ -6,8 +6,8 @@
  */
 #include "process/threads.h"
 
-#include "base/hash.h"
-#include "base/sort_order.h"
+#include "base/arrays/hash.h"
+#include "base/arrays/sort_order.h"
 #include "model/process.h"
 #include "model/profile.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Code: the places of a sequence or a finding, a function or a source line. */
-#include "views/annotate.h"
+#include "views/code/annotate.h"
 
 #include "base/error.h"
-#include "base/suggestion.h"
+#include "base/text/suggestion.h"
+#include "questions/parts/rows.h"
 #include "questions/questions.h"
-#include "questions/rows.h"
 
 #include <string.h>
 

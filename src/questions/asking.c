@@ -4,7 +4,7 @@
 #include "analyses/memory/access_weights.h"
 #include "analyses/merge/origin_choice.h"
 #include "base/error.h"
-#include "base/number_format.h"
+#include "base/text/number_format.h"
 #include "store/profile_store.h"
 
 #include <string.h>

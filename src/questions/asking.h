@@ -2,14 +2,14 @@
 /* What a question has from whoever asks it: files, a way out for the answer, and progress. */
 #pragma once
 
-#include "base/output_file.h"
+#include "base/files/output_file.h"
 #include "base/parameter.h"
 #include "base/progress.h"
 #include "ingest/import.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
-#include "views/format.h"
-#include "views/source_text.h"
+#include "views/code/source_text.h"
+#include "views/form/format.h"
 
 #include <stdio.h>
 

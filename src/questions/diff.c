@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What changed between profiles, and why. */
 #include "base/error.h"
+#include "questions/parts/rows.h"
 #include "questions/questions.h"
-#include "questions/rows.h"
-#include "views/comparison.h"
+#include "views/findings/comparison.h"
 
 #include <math.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions of a profile, sorted, searched, and part after part. */
-#include "views/function_list.h"
+#include "views/code/function_list.h"
 
+#include "questions/parts/rows.h"
 #include "questions/questions.h"
-#include "questions/rows.h"
 
 typedef LodeFunctionListOptions Options;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The control flow of a function. */
-#include "views/function_graph.h"
+#include "views/code/function_graph.h"
 
 #include "base/error.h"
 #include "questions/questions.h"

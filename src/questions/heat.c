@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Accesses by address, thread and time as a picture, whole or a part of it. */
-#include "views/memory_heat.h"
+#include "views/pictures/memory_heat.h"
 
 #include "base/error.h"
-#include "questions/memory_samples.h"
+#include "questions/parts/memory_samples.h"
 #include "questions/questions.h"
 
 typedef struct {

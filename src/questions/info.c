@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What is in a profile, and how good it is. */
-#include "views/info.h"
+#include "views/profile/info.h"
 
+#include "questions/parts/rows.h"
 #include "questions/questions.h"
-#include "questions/rows.h"
 
 static const LodeParameter rows[] = {LODE_FORMAT_ROW(LodeInfoOptions, format), {NULL}};
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A placement of threads and pages, and what it is expected to do. */
-#include "analyses/memory/placement_proposal.h"
+#include "analyses/memory/placement/placement_proposal.h"
 #include "base/error.h"
+#include "questions/parts/rows.h"
 #include "questions/questions.h"
-#include "questions/rows.h"
 #include "sources/placement_file.h"
-#include "views/placement_summary.h"
+#include "views/placement/placement_summary.h"
 
 typedef struct {
 	LodePlacementProposalOptions proposal;

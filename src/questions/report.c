@@ -4,9 +4,9 @@
 
 #include "analyses/mine/closed.h"
 #include "base/error.h"
+#include "questions/parts/rows.h"
 #include "questions/questions.h"
-#include "questions/rows.h"
-#include "views/report.h"
+#include "views/findings/report.h"
 
 typedef LodeReportQuestion Options;
 

@@ -2,7 +2,7 @@
 /* What 'lode report' is asked. */
 #pragma once
 
-#include "views/report.h"
+#include "views/findings/report.h"
 
 typedef struct {
 	LodeReportOptions report;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What is in a packed address trace, and whether it is whole. */
-#include "views/trace_info.h"
+#include "views/traces/trace_info.h"
 #include "base/error.h"
-#include "base/number_format.h"
+#include "base/text/number_format.h"
+#include "questions/parts/rows.h"
+#include "questions/parts/trace_selection.h"
 #include "questions/questions.h"
-#include "questions/rows.h"
-#include "questions/trace_selection.h"
-#include "views/display_text.h"
+#include "views/form/display_text.h"
 
 #include <stdio.h>
 

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "questions/trace_simulate.h"
 
-#include "analyses/memory/line_sharing.h"
+#include "analyses/memory/objects/line_sharing.h"
 #include "analyses/memory/sample_filter.h"
 #include "analyses/memory/simulated_events.h"
 #include "base/error.h"
-#include "base/number_format.h"
-#include "caches/hierarchy_sweep.h"
+#include "base/text/number_format.h"
+#include "caches/hierarchy/hierarchy_sweep.h"
 #include "ingest/traced/traced_recording.h"
+#include "questions/parts/rows.h"
+#include "questions/parts/simulated_caches.h"
 #include "questions/questions.h"
-#include "questions/rows.h"
-#include "questions/simulated_caches.h"
-#include "views/event_table.h"
-#include "views/memory_sharing.h"
-#include "views/plot/miss_ratio_plot.h"
-#include "views/plot/misses_by_object_plot.h"
-#include "views/plot/reuse_plot.h"
-#include "views/plot/times_plot.h"
+#include "views/memory/memory_sharing.h"
+#include "views/pictures/miss_ratio_plot.h"
+#include "views/pictures/misses_by_object_plot.h"
+#include "views/pictures/reuse_plot.h"
+#include "views/pictures/times_plot.h"
+#include "views/traces/event_table.h"
 
 #include <string.h>
 

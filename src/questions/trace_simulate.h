@@ -8,11 +8,11 @@
  */
 #pragma once
 
-#include "analyses/memory/event_groups.h"
+#include "analyses/memory/objects/event_groups.h"
 #include "caches/trace_replay.h"
-#include "questions/trace_selection.h"
+#include "questions/parts/trace_selection.h"
 #include "questions/verb.h"
-#include "views/cache_results.h"
+#include "views/traces/cache_results.h"
 
 typedef struct {
 	LodeViewFormat format;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/memory_recording.h"
 
+#include "base/arrays/sort_order.h"
 #include "base/error.h"
-#include "base/own_library.h"
-#include "base/sort_order.h"
-#include "record/jit_runtime.h"
+#include "base/files/own_library.h"
 #include "record/page_survey.h"
-#include "record/perf_program.h"
-#include "record/preloaded_library.h"
-#include "sources/allocation_log.h"
+#include "record/perf/perf_program.h"
+#include "record/programs/jit_runtime.h"
+#include "record/programs/preloaded_library.h"
+#include "sources/allocations/allocation_log.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "record/perf_sampler.h"
+#include "record/perf/perf_sampler.h"
 #include "record/recorded_run.h"
 
 #include <sys/types.h>

@@ -3,7 +3,7 @@
  * On which node the pages of processes lie, asked of the kernel now and then:
  *
  *   /proc/PID/numa_maps ─▶ mappings whose pages are all on one node ─┐
- *   move_pages(2)       ─▶ each page of the others                  ─┴─▶ sources/page_file.h
+ *   move_pages(2)       ─▶ each page of the others                  ─┴─▶ sources/code/page_file.h
  *
  * The size of a page is that of its mapping, as the kernel calls it there: 4 kB also where it has
  * joined pages to transparent huge ones.

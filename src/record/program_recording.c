@@ -2,11 +2,11 @@
 #include "record/program_recording.h"
 
 #include "base/error.h"
-#include "record/count_run.h"
-#include "record/jit_runtime.h"
-#include "record/library_variants.h"
-#include "record/perf_sampler.h"
-#include "record/trace_recording.h"
+#include "record/perf/perf_sampler.h"
+#include "record/programs/jit_runtime.h"
+#include "record/qemu/count_run.h"
+#include "record/qemu/library_variants.h"
+#include "record/qemu/trace_recording.h"
 
 #include <errno.h>
 #include <string.h>

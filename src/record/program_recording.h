@@ -11,7 +11,7 @@
 
 #include "base/progress.h"
 #include "caches/branch_predictor.h"
-#include "caches/hierarchy.h"
+#include "caches/hierarchy/hierarchy.h"
 #include "record/notes.h"
 #include "record/recorded_run.h"
 #include "traces/trace_taker.h"
@@ -24,7 +24,7 @@ typedef enum {
 	LODE_RECORDING_SAMPLES, /* the program runs once, at full speed */
 	LODE_RECORDING_COUNTS,  /* the program runs once, in qemu */
 	LODE_RECORDING_BOTH,    /* twice; falls back to one of the others where it must */
-	LODE_RECORDING_TRACE,   /* the program runs once, see record/trace_recording.h */
+	LODE_RECORDING_TRACE,   /* the program runs once, see record/qemu/trace_recording.h */
 } LodeRecordingKind;
 
 typedef struct {

@@ -9,14 +9,14 @@
  */
 #include "serve/html_report.h"
 
-#include "analyses/memory/pivot.h"
+#include "analyses/memory/objects/pivot.h"
 #include "analyses/memory/sample_filter.h"
+#include "base/arrays/sort_order.h"
 #include "base/error.h"
-#include "base/sort_order.h"
 #include "serve/page_asset.h"
 #include "serve/query.h"
-#include "views/memory_names.h"
-#include "views/plot/memory_grid.h"
+#include "views/memory/memory_names.h"
+#include "views/pictures/memory_grid.h"
 
 #include <string.h>
 

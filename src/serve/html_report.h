@@ -7,7 +7,7 @@
 
 #include "base/progress.h"
 #include "store/profile_store.h"
-#include "views/source_text.h"
+#include "views/code/source_text.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What is served, for the page. */
-#include "base/json_stream.h"
+#include "base/text/json_stream.h"
 #include "serve/query.h"
-#include "views/format.h"
+#include "views/form/format.h"
 
 /* Those that samples of data addresses are of. */
 static void put_events(LodeJsonStream *json, LodeProfileSnapshot *snapshot)

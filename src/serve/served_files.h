@@ -2,10 +2,10 @@
 /* All that a server shows: what was named on the command line, and what is being recorded. */
 #pragma once
 
-#include "serve/live_feed.h"
+#include "serve/live/live_feed.h"
 #include "serve/served_profile.h"
 #include "serve/served_trace.h"
-#include "views/source_text.h"
+#include "views/code/source_text.h"
 
 typedef struct {
 	GPtrArray *profiles;            /* LodeServedProfile */

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "model/memory.h"
 #include "model/profile.h"
-#include "questions/mining.h"
+#include "questions/parts/mining.h"
 #include "serve/turn.h"
 #include "store/run_parameters.h"
 

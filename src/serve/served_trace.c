@@ -2,7 +2,7 @@
 #include "serve/served_trace.h"
 
 #include "serve/turn.h"
-#include "traces/rps_format.h"
+#include "traces/rps/rps_format.h"
 #include "traces/trace_reader.h"
 
 #include <stdio.h>

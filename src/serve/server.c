@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "serve/server.h"
 
-#include "analyses/memory/address_histogram.h"
+#include "analyses/memory/cells/address_histogram.h"
 #include "base/error.h"
-#include "base/late_library.h"
-#include "questions/memory_samples.h"
+#include "machine/late_library.h"
+#include "questions/parts/memory_samples.h"
 #include "serve/connection_watch.h"
 #include "serve/page_asset.h"
 #include "serve/query.h"

@@ -2,7 +2,7 @@
 #include "sources/attribute_file.h"
 
 #include "base/error.h"
-#include "base/memory_budget.h"
+#include "machine/memory_budget.h"
 #include "sources/text_lines.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sources/recording.h"
 
-#include "base/sort_order.h"
+#include "base/arrays/sort_order.h"
 
 #include <string.h>
 #include <sys/mman.h>

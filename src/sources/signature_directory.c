@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sources/signature_directory.h"
 
+#include "base/arrays/sort_order.h"
 #include "base/error.h"
-#include "base/sort_order.h"
 #include "sources/signature_file.h"
 
 #include <dirent.h>

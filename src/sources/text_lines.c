@@ -5,10 +5,10 @@
  */
 #include "sources/text_lines.h"
 
-#include "base/compressed_stream.h"
 #include "base/error.h"
-#include "base/memory_budget.h"
-#include "base/stream_decoder.h"
+#include "base/files/compressed_stream.h"
+#include "base/files/stream_decoder.h"
+#include "machine/memory_budget.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lines of a text file, plain or compressed as base/compressed_stream.h reads it, with bounds
- * on all that a hostile file could blow up: the decompressor's window, the decompressed size, the
- * length of a line.
+ * The lines of a text file, plain or compressed as base/files/compressed_stream.h reads it, with
+ * bounds on all that a hostile file could blow up: the decompressor's window, the decompressed
+ * size, the length of a line.
  *
  *   file ──stream──▶ [buffer: …rest of a line | line | line | part of a li…]
  */

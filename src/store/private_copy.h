@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "base/private_folder.h"
+#include "base/files/private_folder.h"
 
 typedef struct {
 	LodePrivateFolder *folder;

@@ -2,11 +2,11 @@
 #include "store/profile_store.h"
 
 #include "base/error.h"
-#include "base/new_file.h"
-#include "store/memory_tables.h"
-#include "store/origin_tables.h"
-#include "store/profile_tables.h"
-#include "store/stack_tables.h"
+#include "base/files/new_file.h"
+#include "store/tables/memory_tables.h"
+#include "store/tables/origin_tables.h"
+#include "store/tables/profile_tables.h"
+#include "store/tables/stack_tables.h"
 
 #include <errno.h>
 #include <unistd.h>

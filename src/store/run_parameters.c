@@ -2,7 +2,7 @@
 #include "store/run_parameters.h"
 
 #include "base/error.h"
-#include "base/json_stream.h"
+#include "base/text/json_stream.h"
 #include "store/json_text.h"
 
 #include <math.h>

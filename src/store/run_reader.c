@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading mining runs, and checking them. */
 #include "base/error.h"
-#include "store/finding_tables.h"
 #include "store/json_text.h"
 #include "store/profile_store.h"
-#include "store/row_reader.h"
 #include "store/run_parameters.h"
+#include "store/tables/finding_tables.h"
+#include "store/tables/row_reader.h"
 
 #include <string.h>
 

@@ -2,10 +2,10 @@
 /* Adding a mining run to a profile, in one transaction. */
 #include "base/error.h"
 #include "model/profile.h"
-#include "store/finding_tables.h"
 #include "store/profile_store.h"
-#include "store/row_source.h"
 #include "store/run_parameters.h"
+#include "store/tables/finding_tables.h"
+#include "store/tables/row_source.h"
 
 #include <math.h>
 #include <string.h>

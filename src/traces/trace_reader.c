@@ -9,14 +9,14 @@
  */
 #include "traces/trace_reader.h"
 
+#include "base/arrays/partition_point.h"
 #include "base/error.h"
-#include "base/partition_point.h"
 #include "base/quiet_thread.h"
 #include "base/worker_pool.h"
-#include "traces/dictionary_cursor.h"
-#include "traces/frame_range.h"
-#include "traces/function_region.h"
-#include "traces/rps_format.h"
+#include "traces/blocks/dictionary_cursor.h"
+#include "traces/blocks/function_region.h"
+#include "traces/frames/frame_range.h"
+#include "traces/rps/rps_format.h"
 
 #include <string.h>
 

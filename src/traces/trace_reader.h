@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "traces/frame_codec.h"
+#include "traces/frames/frame_codec.h"
 #include "traces/trace_description.h"
 #include "traces/trace_range.h"
 

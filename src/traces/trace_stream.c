@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "traces/trace_stream.h"
 
-#include "traces/frame_range.h"
+#include "traces/frames/frame_range.h"
 
 /* What a small frame may have: it stays in the processor's caches, and uses the memory of the one
  * before; but it says of the blocks what that one said. */

@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "traces/block_splitter.h"
+#include "traces/blocks/block_splitter.h"
 #include "traces/trace_taker.h"
 
 /* Streams that share memory; all are used by one thread at a time. */

@@ -7,8 +7,8 @@
  */
 #pragma once
 
+#include "traces/frames/trace_frame.h"
 #include "traces/trace_description.h"
-#include "traces/trace_frame.h"
 #include "traces/trace_range.h"
 
 typedef struct {

@@ -7,12 +7,12 @@
 #include "traces/trace_writer.h"
 
 #include "base/error.h"
-#include "base/new_file.h"
-#include "traces/packing_queue.h"
-#include "traces/rps_description.h"
-#include "traces/rps_fields.h"
-#include "traces/rps_format.h"
-#include "traces/rps_section.h"
+#include "base/files/new_file.h"
+#include "traces/frames/packing_queue.h"
+#include "traces/rps/rps_description.h"
+#include "traces/rps/rps_fields.h"
+#include "traces/rps/rps_format.h"
+#include "traces/rps/rps_section.h"
 
 #include <errno.h>
 #include <lzma.h>

@@ -36,10 +36,10 @@ typedef struct {
 } LodeTraceWriterOptions;
 
 /*
- * Opens PATH (see base/new_file.h for how a file takes its place; here likewise: it appears under
- * its name when it is whole, by lode_trace_stream_finish()). A description is written in front of
- * the first frame too, and of later ones as it grows, so that a file that is cut short names its
- * program. Errors: _IO, and those of the stream _IO, _LIMIT.
+ * Opens PATH (see base/files/new_file.h for how a file takes its place; here likewise: it appears
+ * under its name when it is whole, by lode_trace_stream_finish()). A description is written in
+ * front of the first frame too, and of later ones as it grows, so that a file that is cut short
+ * names its program. Errors: _IO, and those of the stream _IO, _LIMIT.
  */
 LodeTraceStream *lode_trace_writer_open(const char *path, const LodeTraceWriterOptions *options,
 	const LodeTraceDescription *description, GError **error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "image_set.h"
 
-#include "images/binary_image.h"
-#include "sources/load_map_segments.h"
+#include "images/elf/binary_image.h"
+#include "sources/code/load_map_segments.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "images/control_flow.h"
-#include "images/data_access.h"
+#include "images/code/control_flow.h"
+#include "images/data/data_access.h"
 
 typedef struct ImageSetFile ImageSetFile;
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "process/address_space.h"
-#include "sources/perf_data.h"
+#include "sources/perf_data/perf_data.h"
 
 typedef struct {
 	char *path;

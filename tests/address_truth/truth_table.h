@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "images/data_access.h"
+#include "images/data/data_access.h"
 #include "true_access.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "witness.h"
 
-#include "images/instruction_decoder.h"
+#include "images/code/instruction_decoder.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a log of allocations; what comes out must be found where it says. */
 #include "fuzz_target.h"
-#include "sources/allocation_log.h"
+#include "sources/allocations/allocation_log.h"
 
 static void check_allocation(const LodeAllocationLog *log, const LodeLoggedAllocation *at)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a description of caches: an error, or what comes back the same as text. */
-#include "caches/hierarchy_text.h"
+#include "caches/hierarchy/hierarchy_text.h"
 #include "fuzz_target.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * without any binary. */
 #include "fuzz_target.h"
 #include "ingest/join/join.h"
-#include "sources/callgrind.h"
+#include "sources/counts/callgrind.h"
 
 static void check_order(const LodeRecording *recording)
 {

@@ -6,7 +6,7 @@
  *   how many units of code; these; then words of eight bytes as far as there are whole ones
  */
 #include "fuzz_target.h"
-#include "traces/block_splitter.h"
+#include "traces/blocks/block_splitter.h"
 
 #include <string.h>
 

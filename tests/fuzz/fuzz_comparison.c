@@ -7,8 +7,8 @@
 #include "analyses/compare/comparison.h"
 #include "fuzz_target.h"
 #include "model/profile.h"
-#include "sources/flow_file.h"
-#include "views/comparison.h"
+#include "sources/flow_file/flow_file.h"
+#include "views/findings/comparison.h"
 
 #include <math.h>
 #include <string.h>

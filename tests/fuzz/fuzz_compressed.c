@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a file that may be compressed: what comes out is bounded by what goes in, and its
  * start is that of the whole. */
-#include "base/input_file.h"
+#include "base/files/input_file.h"
 #include "fuzz_target.h"
 
 #include <string.h>

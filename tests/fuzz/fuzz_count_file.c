@@ -7,7 +7,7 @@
  *     └ a byte each, as n                     └ 64 bytes, then the first name └ each 64 KiB or less
  */
 #include "fuzz_target.h"
-#include "sources/count_file.h"
+#include "sources/counts/count_file.h"
 
 #include <string.h>
 

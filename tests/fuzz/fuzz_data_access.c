@@ -11,7 +11,7 @@
  *   …        code
  */
 #include "fuzz_target.h"
-#include "images/data_access.h"
+#include "images/data/data_access.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * Any bytes as expressions over samples: each line but the last is a definition, the last one is
  * evaluated for an access with everything and for a sample with nothing.
  */
-#include "analyses/memory/expression.h"
+#include "analyses/memory/expressions/expression.h"
 #include "fuzz_target.h"
 #include "model/memory.h"
 #include "model/profile.h"

@@ -2,7 +2,7 @@
 /* Any bytes as a flow file; what can be read must survive being written and read again. */
 #include "fuzz_target.h"
 #include "model/profile.h"
-#include "sources/flow_file.h"
+#include "sources/flow_file/flow_file.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
  *   head: six numbers (LEB128); then for each stream its length and its bytes, while there are any
  */
 #include "fuzz_target.h"
-#include "traces/frame_codec.h"
-#include "traces/varint.h"
+#include "traces/frames/frame_codec.h"
+#include "traces/rps/varint.h"
 
 enum { MAX_COUNT = 100000 }; /* of a fuzzed frame: larger ones only take longer */
 

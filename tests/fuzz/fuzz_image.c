@@ -3,8 +3,8 @@
  * Feeds a hostile ELF file to everything that reads images: opening, functions, bytes, control
  * flow of the first functions, source lines. The file is a memfd, so that nothing touches a disk.
  */
-#include "images/binary_image.h"
-#include "images/control_flow.h"
+#include "images/code/control_flow.h"
+#include "images/elf/binary_image.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

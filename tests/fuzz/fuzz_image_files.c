@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Binaries that are given for an import: files, and archives of them, whatever their bytes are. */
 #include "fuzz_target.h"
-#include "process/image_files.h"
+#include "process/images/image_files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a jitdump; what comes out must lie in the file and be found where it says. */
 #include "fuzz_target.h"
-#include "sources/jitdump.h"
+#include "sources/code/jitdump.h"
 
 static void check_units(const LodeJitdump *dump)
 {

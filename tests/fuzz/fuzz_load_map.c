@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a load map; the entries must come out sorted and apart. */
 #include "fuzz_target.h"
-#include "sources/load_map.h"
+#include "sources/code/load_map.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

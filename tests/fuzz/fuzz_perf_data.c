@@ -2,7 +2,7 @@
 /* Any bytes as perf.data: all that a record points to can be read, and a second reading finds the
  * same. */
 #include "fuzz_target.h"
-#include "sources/perf_data.h"
+#include "sources/perf_data/perf_data.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

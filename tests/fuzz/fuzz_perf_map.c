@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a perf map; the entries must come out sorted, apart and with names. */
 #include "fuzz_target.h"
-#include "sources/perf_map.h"
+#include "sources/code/perf_map.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

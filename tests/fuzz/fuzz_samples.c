@@ -10,7 +10,7 @@
 #include "ingest/import.h"
 #include "model/causes.h"
 #include "model/memory.h"
-#include "store/memory_tables.h"
+#include "store/tables/memory_tables.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 /* What the fuzz targets of the forms of address traces share: in, out, and in again. */
 #pragma once
 
-#include "base/stream_decoder.h"
+#include "base/files/stream_decoder.h"
 #include "fuzz_target.h"
-#include "sources/reference_file.h"
+#include "sources/references/reference_file.h"
 
 #include <fcntl.h>
 #include <stdio.h>

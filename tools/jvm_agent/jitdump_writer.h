@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes jit-PID.dump, record by record, as src/sources/jitdump.h reads it. Any thread may write;
- * what cannot be written (a full disk) ends the writing, and the file ends with a whole record.
+ * Writes jit-PID.dump, record by record, as src/sources/code/jitdump.h reads it. Any thread may
+ * write; what cannot be written (a full disk) ends the writing, and the file ends with a whole
+ * record.
  *
  * The agent lives in other people's programs: this is plain C, without GLib, and nothing here
  * prints more than one line.

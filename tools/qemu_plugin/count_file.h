@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file that a process counts in (sources/count_file_format.h), and its arrays in memory. Each
- * array has a range of addresses of its own for all that it may ever hold, into which segments of
- * the file are mapped when they are needed, so that nothing moves:
+ * The file that a process counts in (sources/counts/count_file_format.h), and its arrays in memory.
+ * Each array has a range of addresses of its own for all that it may ever hold, into which segments
+ * of the file are mapped when they are needed, so that nothing moves:
  *
  *   addresses  │ segment 4 │ segment 9 │ not mapped …                          │ of one array
  *              base                    n_bytes                          max_bytes
@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "sources/count_file_format.h"
+#include "sources/counts/count_file_format.h"
 
 #include <stdbool.h>
 #include <stddef.h>

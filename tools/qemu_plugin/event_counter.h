@@ -19,9 +19,9 @@
 #pragma once
 
 #include "caches/branch_predictor.h"
-#include "caches/lru_cache.h"
+#include "caches/sets/lru_cache.h"
 #include "qemu_plugin_interface.h"
-#include "sources/count_file_format.h"
+#include "sources/counts/count_file_format.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
  * follows the program. */
 #pragma once
 
-#include "record/trace_ring_format.h"
+#include "record/qemu/trace_ring_format.h"
 
 #include <stdbool.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a thread of the program writes its references to: its open chunk of the memory that is
- * shared with lode (record/trace_ring_format.h). When lode wants no more, or is gone, references go
- * to a place that nobody reads.
+ * shared with lode (record/qemu/trace_ring_format.h). When lode wants no more, or is gone,
+ * references go to a place that nobody reads.
  */
 #pragma once
 
-#include "record/trace_ring_format.h"
+#include "record/qemu/trace_ring_format.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

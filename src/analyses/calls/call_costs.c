@@ -6,7 +6,7 @@
  */
 #include "analyses/calls/call_costs.h"
 
-#include "base/sort_order.h"
+#include "base/arrays/sort_order.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/compare/code_fingerprint.h"
 
-#include "base/sort_order.h"
-#include "images/instruction_decoder.h"
+#include "base/arrays/sort_order.h"
+#include "images/code/instruction_decoder.h"
 #include "model/profile.h"
 
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #include "analyses/flow_graph/function_filter.h"
 #include "analyses/mine/miner.h"
 #include "analyses/mine/occurrences.h"
+#include "base/arrays/sort_order.h"
 #include "base/error.h"
-#include "base/sort_order.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/compare/comparison_figures.h"
 
-#include "base/sort_order.h"
+#include "base/arrays/sort_order.h"
 
 #include <math.h>
 

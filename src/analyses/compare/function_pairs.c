@@ -2,8 +2,8 @@
 #include "analyses/compare/function_pairs.h"
 
 #include "analyses/compare/code_fingerprint.h"
-#include "base/partition_point.h"
-#include "base/sort_order.h"
+#include "base/arrays/partition_point.h"
+#include "base/arrays/sort_order.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/findings/candidate_columns.h"
 
-#include "base/hash.h"
-#include "base/partition_point.h"
+#include "base/arrays/hash.h"
+#include "base/arrays/partition_point.h"
 #include "base/worker_pool.h"
 #include "model/index.h"
 

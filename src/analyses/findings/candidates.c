@@ -7,8 +7,8 @@
 #include "analyses/findings/candidates.h"
 
 #include "analyses/findings/candidate_columns.h"
-#include "base/sort_order.h"
-#include "base/words.h"
+#include "base/arrays/sort_order.h"
+#include "base/text/words.h"
 #include "base/worker_pool.h"
 #include "model/index.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/findings/finding_description.h"
 
-#include "base/sort_order.h"
+#include "base/arrays/sort_order.h"
 #include "model/index.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "analyses/findings/finding_matches.h"
 
 #include "analyses/flow_graph/flow_graph.h"
-#include "base/sort_order.h"
+#include "base/arrays/sort_order.h"
 #include "model/index.h"
 
 #include <stdlib.h>

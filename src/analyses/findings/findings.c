@@ -2,8 +2,8 @@
 #include "analyses/findings/findings.h"
 
 #include "analyses/findings/finding_description.h"
+#include "base/arrays/sort_order.h"
 #include "base/error.h"
-#include "base/sort_order.h"
 #include "base/worker_pool.h"
 #include "model/profile.h"
 

@@ -5,7 +5,7 @@
  * edges summed.
  */
 #include "analyses/flow_graph/flow_graph_builder.h"
-#include "base/sort_order.h"
+#include "base/arrays/sort_order.h"
 
 #include "model/profile.h"
 

@@ -6,9 +6,9 @@
  */
 #include "analyses/flow_graph/flow_graph_builder.h"
 #include "analyses/flow_graph/function_filter.h"
+#include "base/arrays/id_cache.h"
+#include "base/arrays/sort_order.h"
 #include "base/error.h"
-#include "base/id_cache.h"
-#include "base/sort_order.h"
 #include "model/causes.h"
 #include "model/event_grade.h"
 #include "model/mining_run.h"

@@ -3,8 +3,8 @@
 
 #include "analyses/memory/page_faults.h"
 #include "analyses/memory/simulated_events.h"
-#include "base/partition_point.h"
-#include "base/sort_order.h"
+#include "base/arrays/partition_point.h"
+#include "base/arrays/sort_order.h"
 #include "model/memory.h"
 
 #include <stdlib.h>

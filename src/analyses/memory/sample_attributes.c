@@ -7,7 +7,7 @@
 #include "analyses/memory/sample_attributes.h"
 
 #include "analyses/memory/data_source.h"
-#include "base/partition_point.h"
+#include "base/arrays/partition_point.h"
 #include "model/memory.h"
 #include "model/profile.h"
 

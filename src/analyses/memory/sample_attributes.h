@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "analyses/memory/expression_value.h"
+#include "analyses/memory/expressions/expression_value.h"
 
 typedef struct LodeMemory LodeMemory;
 typedef struct LodeMemorySample LodeMemorySample;

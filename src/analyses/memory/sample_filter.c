@@ -5,11 +5,11 @@
  */
 #include "analyses/memory/sample_filter.h"
 
-#include "analyses/memory/expression.h"
-#include "analyses/memory/expression_lexer.h"
+#include "analyses/memory/expressions/expression.h"
+#include "analyses/memory/expressions/expression_lexer.h"
 #include "analyses/memory/simulated_events.h"
 #include "base/error.h"
-#include "base/suggestion.h"
+#include "base/text/suggestion.h"
 #include "model/memory.h"
 
 #include <string.h>

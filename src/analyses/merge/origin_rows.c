@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/merge/origin_rows.h"
 
-#include "base/sort_order.h"
+#include "base/arrays/sort_order.h"
 #include "model/origins.h"
 
 LODE_ORDER(by_instruction_and_origin, LodeOriginCount, LODE_ASCENDING(instruction),

@@ -8,8 +8,8 @@
 
 #include "analyses/merge/origin_rows.h"
 #include "analyses/merge/stack_rows.h"
+#include "base/arrays/sort_order.h"
 #include "base/error.h"
-#include "base/sort_order.h"
 #include "model/origins.h"
 
 #include <string.h>

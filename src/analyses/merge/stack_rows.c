@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/merge/stack_rows.h"
 
-#include "base/hash.h"
+#include "base/arrays/hash.h"
 #include "model/stacks.h"
 
 /* Strings of one profile: equal ones are one. */

@@ -10,9 +10,9 @@
  */
 #include "analyses/mine/closed.h"
 
+#include "base/arrays/hash.h"
+#include "base/arrays/sort_order.h"
 #include "base/error.h"
-#include "base/hash.h"
-#include "base/sort_order.h"
 #include "model/index.h"
 
 #include <math.h>

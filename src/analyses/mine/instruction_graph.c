@@ -7,9 +7,9 @@
 #include "analyses/mine/instruction_graph.h"
 
 #include "analyses/flow_graph/function_filter.h"
-#include "base/partition_point.h"
-#include "base/sort_order.h"
-#include "images/control_flow.h"
+#include "base/arrays/partition_point.h"
+#include "base/arrays/sort_order.h"
+#include "images/code/control_flow.h"
 
 #include <stdlib.h>
 #include <string.h>

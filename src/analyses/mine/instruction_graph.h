@@ -17,8 +17,8 @@ typedef struct {
 	char **opcode_names; /* "op:mov" */
 } LodeInstructionGraph;
 
-/* Built from the functions' code (control flow as images/control_flow.h, jump tables as recorded),
- * or from the edges of given graphs. Errors: _USAGE (a regular expression). */
+/* Built from the functions' code (control flow as images/code/control_flow.h, jump tables as
+ * recorded), or from the edges of given graphs. Errors: _USAGE (a regular expression). */
 LodeInstructionGraph *lode_instruction_graph_build(
 	const LodeProfile *profile, const LodeMiningParameters *parameters, GError **error);
 void lode_instruction_graph_free(LodeInstructionGraph *self);

@@ -13,9 +13,9 @@
 #include "analyses/mine/closed.h"
 #include "analyses/mine/rank_results.h"
 #include "analyses/mine/searcher.h"
+#include "base/arrays/sort_order.h"
 #include "base/error.h"
-#include "base/number_format.h"
-#include "base/sort_order.h"
+#include "base/text/number_format.h"
 #include "base/worker_pool.h"
 #include "model/index.h"
 

@@ -7,9 +7,9 @@
  */
 #include "analyses/mine/occurrences.h"
 
+#include "base/arrays/partition_point.h"
+#include "base/arrays/sort_order.h"
 #include "base/error.h"
-#include "base/partition_point.h"
-#include "base/sort_order.h"
 #include "model/index.h"
 
 #include <math.h>

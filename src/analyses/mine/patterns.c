@@ -5,7 +5,7 @@
  * known before any of them is measured.
  */
 #include "analyses/mine/searcher.h"
-#include "base/hash.h"
+#include "base/arrays/hash.h"
 #include "base/worker_pool.h"
 #include "model/index.h"
 

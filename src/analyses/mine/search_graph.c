@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/mine/search_graph.h"
 
-#include "base/hash.h"
-#include "base/large_array.h"
-#include "base/sort_order.h"
+#include "base/arrays/hash.h"
+#include "base/arrays/large_array.h"
+#include "base/arrays/sort_order.h"
 #include "base/worker_pool.h"
 #include "model/index.h"
 

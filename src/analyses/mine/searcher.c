@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/mine/searcher.h"
 
+#include "base/arrays/large_array.h"
 #include "base/error.h"
-#include "base/large_array.h"
-#include "base/memory_budget.h"
+#include "machine/memory_budget.h"
 #include "model/index.h"
 
 #include <math.h>

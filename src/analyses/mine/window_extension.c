@@ -8,7 +8,7 @@
  */
 #include "analyses/mine/searcher.h"
 
-#include "base/hash.h"
+#include "base/arrays/hash.h"
 #include "base/worker_pool.h"
 #include "model/index.h"
 

@@ -4,8 +4,8 @@
 #include "analyses/signatures/executed_sequences.h"
 #include "analyses/signatures/mixture.h"
 #include "analyses/signatures/signature_model.h"
+#include "base/arrays/sort_order.h"
 #include "base/error.h"
-#include "base/sort_order.h"
 
 #include <math.h>
 #include <stdlib.h>

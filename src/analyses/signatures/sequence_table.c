@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/signatures/sequence_table.h"
 
-#include "base/hash.h"
-#include "base/sort_order.h"
+#include "base/arrays/hash.h"
+#include "base/arrays/sort_order.h"
 
 #include <string.h>
 

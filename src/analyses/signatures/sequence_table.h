@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "base/name_table.h"
+#include "base/arrays/name_table.h"
 #include "model/signature.h"
 
 typedef struct {

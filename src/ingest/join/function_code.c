@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/join/function_code.h"
 
-#include "base/partition_point.h"
+#include "base/arrays/partition_point.h"
 
 static void set_code(LodeJoinCode *code, const LodeDecodedInstruction *decoded)
 {

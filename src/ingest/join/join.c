@@ -2,9 +2,9 @@
 /* Runs the steps of the join in order; see join.h for the way of the data. */
 #include "ingest/join/join.h"
 
+#include "base/arrays/large_array.h"
+#include "base/arrays/partition_point.h"
 #include "base/error.h"
-#include "base/large_array.h"
-#include "base/partition_point.h"
 #include "ingest/join/function_code.h"
 #include "model/stacks.h"
 

@@ -25,13 +25,13 @@
 #pragma once
 
 #include "base/progress.h"
-#include "images/binary_image.h"
-#include "images/control_flow.h"
+#include "images/code/control_flow.h"
+#include "images/elf/binary_image.h"
 #include "ingest/memory/memory_objects.h"
 #include "ingest/sampled/sampled_stacks.h"
 #include "model/profile.h"
-#include "sources/jit_code_set.h"
-#include "sources/load_map_set.h"
+#include "sources/code/jit_code_set.h"
+#include "sources/code/load_map_set.h"
 #include "sources/recording.h"
 
 typedef struct LodeMemoryReading LodeMemoryReading;

@@ -3,9 +3,9 @@
  * Events and costs: callgrind's own events under their own names, clear names made of them, and
  * "cycles", KCachegrind's estimate, as the weight.
  */
+#include "base/arrays/large_array.h"
 #include "base/error.h"
-#include "base/large_array.h"
-#include "base/words.h"
+#include "base/text/words.h"
 #include "ingest/join/join.h"
 #include "model/causes.h"
 

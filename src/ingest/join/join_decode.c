@@ -4,7 +4,7 @@
  * and loops around it, and the function's bytes. Each task writes only its own function's rows;
  * blocks are put together in the order of functions afterwards.
  */
-#include "base/large_array.h"
+#include "base/arrays/large_array.h"
 #include "base/worker_pool.h"
 #include "ingest/join/function_code.h"
 

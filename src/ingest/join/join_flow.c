@@ -17,7 +17,7 @@
  */
 #include "ingest/join/join_flow.h"
 
-#include "base/sort_order.h"
+#include "base/arrays/sort_order.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Executed instructions → the functions that cover them: by the binary's bounds, and where it has
  * none by the name that callgrind recorded, one function for each run of addresses with that name.
  */
-#include "base/large_array.h"
+#include "base/arrays/large_array.h"
 #include "ingest/join/join.h"
 
 typedef struct {

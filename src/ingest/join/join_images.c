@@ -3,8 +3,8 @@
  * The recording's objects → images, opened; and every executed instruction's place in them. Code
  * that callgrind could not name ("???") has run-time addresses, which the load map resolves.
  */
-#include "base/large_array.h"
-#include "base/sort_order.h"
+#include "base/arrays/large_array.h"
+#include "base/arrays/sort_order.h"
 #include "base/worker_pool.h"
 #include "ingest/join/join.h"
 

@@ -6,9 +6,9 @@
  */
 #include "ingest/join/join_infer.h"
 
+#include "base/arrays/large_array.h"
+#include "base/arrays/sort_order.h"
 #include "base/error.h"
-#include "base/large_array.h"
-#include "base/sort_order.h"
 #include "base/worker_pool.h"
 
 #include <stdlib.h>

@@ -9,8 +9,8 @@
  *
  * The model and its costs: docs/inference.md.
  */
-#include "base/partition_point.h"
-#include "base/sort_order.h"
+#include "base/arrays/partition_point.h"
+#include "base/arrays/sort_order.h"
 #include "ingest/inference/flow_inference.h"
 #include "ingest/join/join_infer.h"
 

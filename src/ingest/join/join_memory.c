@@ -6,9 +6,9 @@
  * Rows are put into an order that does not depend on the order of reading: threads by process,
  * mappings and allocations by their beginning.
  */
+#include "base/arrays/large_array.h"
+#include "base/arrays/sort_order.h"
 #include "base/error.h"
-#include "base/large_array.h"
-#include "base/sort_order.h"
 #include "ingest/join/join.h"
 #include "ingest/memory/memory_callers.h"
 #include "ingest/memory/memory_loads.h"

@@ -5,7 +5,7 @@
  */
 #include "ingest/join/join.h"
 
-#include "base/sort_order.h"
+#include "base/arrays/sort_order.h"
 
 #include <stdlib.h>
 

@@ -11,8 +11,8 @@
  * A way out of the loop says nothing about one that stays in it: it is taken once, the other each
  * round.
  */
-#include "base/partition_point.h"
-#include "base/sort_order.h"
+#include "base/arrays/partition_point.h"
+#include "base/arrays/sort_order.h"
 #include "ingest/join/join_flow.h"
 #include "model/causes.h"
 

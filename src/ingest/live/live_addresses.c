@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/live/live_addresses.h"
 
-#include "base/sort_order.h"
+#include "base/arrays/sort_order.h"
 #include "ingest/live/live_sites.h"
 #include "ingest/memory/object_layers.h"
 #include "model/memory.h"
 #include "process/threads.h"
-#include "record/perf_existing.h"
+#include "record/events/perf_existing.h"
 
 #include <linux/perf_event.h>
 #include <string.h>

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "record/perf_observer.h"
+#include "record/perf/perf_observer.h"
 
 #include <glib.h>
 

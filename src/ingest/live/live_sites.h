@@ -9,7 +9,7 @@
 #include "ingest/live/live_addresses.h"
 #include "ingest/memory/memory_sites.h"
 #include "process/allocations.h"
-#include "process/code_images.h"
+#include "process/images/code_images.h"
 
 typedef struct LodeAllocation LodeAllocation;
 typedef struct LodeLiveSites LodeLiveSites;

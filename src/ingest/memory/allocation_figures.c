@@ -6,7 +6,7 @@
  */
 #include "ingest/memory/allocation_figures.h"
 
-#include "base/sort_order.h"
+#include "base/arrays/sort_order.h"
 #include "model/index.h"
 #include "model/memory.h"
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "sources/allocation_log.h"
+#include "sources/allocations/allocation_log.h"
 
 typedef struct LodeMemory LodeMemory;
 

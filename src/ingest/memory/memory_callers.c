@@ -7,10 +7,10 @@
  */
 #include "ingest/memory/memory_callers.h"
 
-#include "base/id_cache.h"
+#include "base/arrays/id_cache.h"
 #include "ingest/memory/memory_reading.h"
 #include "model/memory.h"
-#include "process/code_names.h"
+#include "process/images/code_names.h"
 
 struct LodeMemoryCallers {
 	LodeProfile *profile;

@@ -8,9 +8,9 @@
  */
 #include "ingest/memory/memory_loads.h"
 
-#include "base/hash.h"
-#include "base/partition_point.h"
-#include "base/sort_order.h"
+#include "base/arrays/hash.h"
+#include "base/arrays/partition_point.h"
+#include "base/arrays/sort_order.h"
 #include "ingest/memory/memory_reading.h"
 #include "model/profile.h"
 

@@ -5,7 +5,7 @@
  */
 #include "ingest/memory/memory_objects.h"
 
-#include "base/id_cache.h"
+#include "base/arrays/id_cache.h"
 #include "model/memory.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "model/profile.h"
-#include "process/code_images.h"
+#include "process/images/code_images.h"
 
 typedef struct LodeMemory LodeMemory;
 typedef struct LodeMemoryObjects LodeMemoryObjects;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/memory/memory_reading.h"
 
-#include "base/id_cache.h"
-#include "base/large_array.h"
-#include "base/name_table.h"
-#include "base/partition_point.h"
+#include "base/arrays/id_cache.h"
+#include "base/arrays/large_array.h"
+#include "base/arrays/name_table.h"
+#include "base/arrays/partition_point.h"
 #include "model/profile.h"
 #include "process/access_resolver.h"
 #include "process/thread_stacks.h"

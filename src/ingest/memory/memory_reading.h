@@ -11,14 +11,14 @@
  */
 #pragma once
 
-#include "base/name_table.h"
+#include "base/arrays/name_table.h"
 #include "model/memory.h"
 #include "process/allocations.h"
 #include "process/call_tree.h"
 #include "process/places.h"
 #include "process/threads.h"
-#include "sources/allocation_log.h"
-#include "sources/perf_data.h"
+#include "sources/allocations/allocation_log.h"
+#include "sources/perf_data/perf_data.h"
 
 /* A row of the profile's memory to be, and where its instructions lie. */
 typedef struct LodeReadAccess {

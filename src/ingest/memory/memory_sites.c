@@ -16,11 +16,11 @@
  */
 #include "ingest/memory/memory_sites.h"
 
-#include "base/hash.h"
-#include "base/id_cache.h"
-#include "base/partition_point.h"
-#include "base/sort_order.h"
-#include "images/size_arguments.h"
+#include "base/arrays/hash.h"
+#include "base/arrays/id_cache.h"
+#include "base/arrays/partition_point.h"
+#include "base/arrays/sort_order.h"
+#include "images/code/size_arguments.h"
 #include "ingest/memory/allocation_figures.h"
 #include "ingest/memory/allocator_names.h"
 #include "ingest/memory/memory_reading.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/memory/object_layers.h"
 
-#include "base/hash.h"
-#include "base/id_cache.h"
+#include "base/arrays/hash.h"
+#include "base/arrays/id_cache.h"
 #include "model/memory.h"
 
 #include <string.h>

@@ -11,8 +11,8 @@
  */
 #pragma once
 
-#include "base/id_cache.h"
-#include "sources/perf_data.h"
+#include "base/arrays/id_cache.h"
+#include "sources/perf_data/perf_data.h"
 
 typedef struct {
 	LodeIdCache ids;      /* counter, thread → index */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/sampled/sampled_kernel.h"
 
-#include "base/name_table.h"
+#include "base/arrays/name_table.h"
 #include "process/call_chain.h"
 
 #include <linux/perf_event.h>

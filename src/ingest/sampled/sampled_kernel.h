@@ -7,7 +7,7 @@
 #pragma once
 
 #include "process/places.h"
-#include "sources/kernel_symbols.h"
+#include "sources/code/kernel_symbols.h"
 
 typedef struct {
 	LodeRecording *recording; /* borrowed, as the images */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/sampled/sampled_programs.h"
 
-#include "base/partition_point.h"
-#include "base/sort_order.h"
+#include "base/arrays/partition_point.h"
+#include "base/arrays/sort_order.h"
 
 #include <fnmatch.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "sources/perf_data.h"
+#include "sources/perf_data/perf_data.h"
 
 #include <stdbool.h>
 

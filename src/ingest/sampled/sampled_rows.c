@@ -6,9 +6,9 @@
  */
 #include "ingest/sampled/sampled_rows.h"
 
+#include "base/arrays/large_array.h"
+#include "base/arrays/sort_order.h"
 #include "base/error.h"
-#include "base/large_array.h"
-#include "base/sort_order.h"
 
 #include <stdlib.h>
 #include <string.h>

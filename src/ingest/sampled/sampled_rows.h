@@ -2,7 +2,7 @@
 /* Sums of samples and branches by place, while they are read. Private to ingest/sampled/. */
 #pragma once
 
-#include "base/id_cache.h"
+#include "base/arrays/id_cache.h"
 #include "process/places.h"
 
 typedef struct {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/sampled/sampled_stacks.h"
 
-#include "base/name_table.h"
+#include "base/arrays/name_table.h"
 #include "ingest/memory/memory_reading.h"
 #include "model/stacks.h"
-#include "process/code_names.h"
+#include "process/images/code_names.h"
 
 #include <asm/perf_regs.h>
 #include <linux/perf_event.h>

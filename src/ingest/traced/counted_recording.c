@@ -11,14 +11,14 @@
  */
 #include "ingest/traced/counted_recording.h"
 
+#include "base/arrays/sort_order.h"
 #include "base/error.h"
-#include "base/sort_order.h"
 #include "caches/counted_caches.h"
-#include "images/instruction_decoder.h"
+#include "images/code/instruction_decoder.h"
 #include "ingest/traced/traced_places.h"
 #include "ingest/traced/traced_rows.h"
-#include "record/trace_mappings.h"
-#include "sources/count_file.h"
+#include "record/qemu/trace_mappings.h"
+#include "sources/counts/count_file.h"
 
 #include <string.h>
 

@@ -10,8 +10,8 @@
 #pragma once
 
 #include "base/progress.h"
-#include "process/code_images.h"
-#include "sources/jit_code_set.h"
+#include "process/images/code_images.h"
+#include "sources/code/jit_code_set.h"
 #include "sources/recording.h"
 
 /* The caller owns the result. Errors: those of lode_count_file_read(), _LIMIT, _NOT_FOUND where

@@ -7,7 +7,7 @@
 
 #include "caches/branch_predictor.h"
 #include "ingest/traced/traced_counts.h"
-#include "process/code_images.h"
+#include "process/images/code_images.h"
 
 typedef struct {
 	LodeBranchModel model;

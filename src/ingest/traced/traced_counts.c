@@ -7,8 +7,8 @@
  */
 #include "ingest/traced/traced_counts.h"
 
-#include "base/id_cache.h"
-#include "base/partition_point.h"
+#include "base/arrays/id_cache.h"
+#include "base/arrays/partition_point.h"
 
 enum { MAX_EDGES = 1 << 22 }; /* between blocks, until they are folded */
 

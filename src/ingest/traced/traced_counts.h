@@ -12,7 +12,7 @@
 
 #include "ingest/traced/traced_places.h"
 #include "ingest/traced/traced_rows.h"
-#include "traces/trace_frame.h"
+#include "traces/frames/trace_frame.h"
 
 typedef struct LodeTracedCounts LodeTracedCounts;
 

@@ -7,10 +7,10 @@
  */
 #include "ingest/traced/traced_memory.h"
 
-#include "base/id_cache.h"
-#include "base/partition_point.h"
-#include "base/sort_order.h"
-#include "images/data_access.h"
+#include "base/arrays/id_cache.h"
+#include "base/arrays/partition_point.h"
+#include "base/arrays/sort_order.h"
+#include "images/data/data_access.h"
 #include "ingest/memory/memory_reading.h"
 #include "model/profile.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/traced/traced_places.h"
 
-#include "base/partition_point.h"
-#include "base/sort_order.h"
-#include "sources/live_ranges.h"
+#include "base/arrays/partition_point.h"
+#include "base/arrays/sort_order.h"
+#include "sources/allocations/live_ranges.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -11,7 +11,7 @@
 #include "ingest/traced/traced_recording.h"
 
 #include "base/error.h"
-#include "base/number_format.h"
+#include "base/text/number_format.h"
 #include "caches/frame_slices.h"
 #include "ingest/memory/memory_reading.h"
 #include "ingest/traced/traced_branches.h"
@@ -19,7 +19,7 @@
 #include "ingest/traced/traced_functions.h"
 #include "ingest/traced/traced_memory.h"
 #include "ingest/traced/traced_misses.h"
-#include "traces/frame_turns.h"
+#include "traces/frames/frame_turns.h"
 #include "traces/trace_reader.h"
 
 #include <stddef.h>

@@ -11,8 +11,8 @@
 
 #include "base/progress.h"
 #include "caches/branch_predictor.h"
-#include "caches/hierarchy.h"
-#include "sources/jit_code_set.h"
+#include "caches/hierarchy/hierarchy.h"
+#include "sources/code/jit_code_set.h"
 #include "sources/recording.h"
 #include "traces/trace_reader.h"
 #include "traces/trace_taker.h"

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "base/id_cache.h"
+#include "base/arrays/id_cache.h"
 #include "sources/recording.h"
 
 typedef struct {

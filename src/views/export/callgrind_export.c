@@ -10,13 +10,13 @@
 #include "views/export/callgrind_export.h"
 
 #include "analyses/calls/call_costs.h"
-#include "base/id_cache.h"
-#include "base/name_table.h"
-#include "base/partition_point.h"
+#include "base/arrays/id_cache.h"
+#include "base/arrays/name_table.h"
+#include "base/arrays/partition_point.h"
 #include "model/causes.h"
 #include "model/stacks.h"
 #include "views/export/stack_export.h"
-#include "views/format.h"
+#include "views/form/format.h"
 
 #include <math.h>
 #include <string.h>

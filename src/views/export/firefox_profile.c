@@ -8,12 +8,12 @@
  */
 #include "views/export/stack_export.h"
 
-#include "base/json_stream.h"
-#include "base/name_table.h"
-#include "base/sort_order.h"
+#include "base/arrays/name_table.h"
+#include "base/arrays/sort_order.h"
+#include "base/text/json_stream.h"
 #include "model/profile.h"
 #include "model/stacks.h"
-#include "views/format.h"
+#include "views/form/format.h"
 
 #include <math.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/export/stack_export.h"
 
-#include "base/sort_order.h"
+#include "base/arrays/sort_order.h"
 #include "model/index.h"
 #include "model/stacks.h"
-#include "views/format.h"
+#include "views/form/format.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,11 +8,11 @@
  */
 #include "views/export/stack_export.h"
 
+#include "base/arrays/name_table.h"
 #include "base/error.h"
-#include "base/name_table.h"
 #include "model/profile.h"
 #include "model/stacks.h"
-#include "views/format.h"
+#include "views/form/format.h"
 #include "views/profile.pb-c.h" /* of profile.proto */
 
 #include <math.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/export/stack_export.h"
 
+#include "base/arrays/sort_order.h"
 #include "base/error.h"
-#include "base/sort_order.h"
 #include "model/causes.h"
 #include "model/stacks.h"
-#include "views/display_text.h"
-#include "views/finding_figures.h"
+#include "views/findings/finding_figures.h"
+#include "views/form/display_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -50,7 +50,7 @@ GArray *lode_stack_export_sums(const LodeStackExport *self, double **out_values)
 char *lode_stack_export_frame_name(const LodeFrame *frame);
 
 /* A name as it is written into a file that may be shown on a terminal: harmless, and whole, see
- * views/display_text.h. The caller frees it. */
+ * views/form/display_text.h. The caller frees it. */
 char *lode_stack_export_text(const char *text);
 
 /* The last part of a path. */

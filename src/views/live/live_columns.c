@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/live/live_columns.h"
 
-#include "base/partition_point.h"
+#include "base/arrays/partition_point.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/live/live_counts.h"
 
-#include "base/hash.h"
+#include "base/arrays/hash.h"
 #include "model/address_rule.h"
 
 static guint hash_cell(const void *key)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/live/live_drawing.h"
 
-#include "base/number_format.h"
+#include "base/text/number_format.h"
 
 #include <math.h>
 #include <string.h>

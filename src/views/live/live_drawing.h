@@ -15,7 +15,7 @@
  */
 #pragma once
 
-#include "views/format.h"
+#include "views/form/format.h"
 #include "views/live/cell_grid.h"
 #include "views/live/live_state.h"
 

@@ -2,7 +2,7 @@
 /* The findings that a live picture shows: their texts outlive the profile they were fitted to. */
 #pragma once
 
-#include "base/json_stream.h"
+#include "base/text/json_stream.h"
 #include "model/findings.h"
 
 typedef struct LodeProfile LodeProfile;

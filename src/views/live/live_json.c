@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/live/live_json.h"
 
-#include "base/sort_order.h"
-#include "views/memory_names.h"
+#include "base/arrays/sort_order.h"
+#include "views/memory/memory_names.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "base/json_stream.h"
+#include "base/text/json_stream.h"
 #include "views/live/live_findings.h"
 #include "views/live/live_model.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/live/live_scene.h"
 
-#include "base/sort_order.h"
+#include "base/arrays/sort_order.h"
 #include "views/live/live_state.h"
 
 /* Further threads appear only in the row of all. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/plot/cairo_library.h"
 
-#include "base/late_library.h"
+#include "machine/late_library.h"
 
 #include <dlfcn.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/plot/curve_sheet.h"
 
-#include "base/number_format.h"
-#include "views/memory_names.h"
+#include "base/text/number_format.h"
+#include "views/memory/memory_names.h"
 #include "views/plot/cairo_library.h"
 #include "views/plot/plot_axis.h"
 

@@ -5,9 +5,9 @@
  */
 #pragma once
 
-#include "views/cache_results.h"
 #include "views/plot/plot_legend.h"
 #include "views/plot/plot_scale.h"
+#include "views/traces/cache_results.h"
 
 enum {
 	LODE_CURVE_SHEET_WIDTH = 960,

@@ -3,8 +3,8 @@
 #include "views/plot/plot_canvas.h"
 
 #include "base/error.h"
-#include "views/display_text.h"
-#include "views/format.h"
+#include "views/form/display_text.h"
+#include "views/form/format.h"
 #include "views/plot/cairo_library.h"
 
 #include <math.h>

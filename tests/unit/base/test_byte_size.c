@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sizes, and the names of lode's own libraries. */
-#include "base/byte_size.h"
-#include "base/own_library.h"
+#include "base/files/own_library.h"
+#include "base/text/byte_size.h"
 
 static void test_round_trip(void)
 {

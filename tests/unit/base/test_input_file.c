@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Files that come compressed: what is in them, and what is refused. */
 #include "base/error.h"
-#include "base/input_file.h"
+#include "base/files/input_file.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

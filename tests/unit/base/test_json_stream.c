@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* JSON as json-glib reads it. */
-#include "base/json_stream.h"
+#include "base/text/json_stream.h"
 
 #include <json-glib/json-glib.h>
 #include <math.h>

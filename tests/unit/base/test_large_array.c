@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/large_array.h"
+#include "base/arrays/large_array.h"
 
 #include <stdint.h>
 

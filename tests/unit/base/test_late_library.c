@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Libraries that are opened while lode runs. */
 #include "base/error.h"
-#include "base/late_library.h"
+#include "machine/late_library.h"
 
 #include <dlfcn.h>
 

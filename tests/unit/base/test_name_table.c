@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/name_table.h"
+#include "base/arrays/name_table.h"
 
 /* Each name has one number, and stays what it was when the caller's copy is gone. */
 static void test_numbers(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/number_format.h"
+#include "base/text/number_format.h"
 #include "seeds.h"
 
 #include <float.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/private_folder.h"
+#include "base/files/private_folder.h"
 
 #include <glib/gstdio.h>
 

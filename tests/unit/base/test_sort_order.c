@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Comparators made of keys against ones written out, on random rows with many ties. */
-#include "base/sort_order.h"
+#include "base/arrays/sort_order.h"
 
 #include <glib.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "naive_simulator.h"
 
-#include "caches/line_stores.h"
+#include "caches/sets/line_stores.h"
 #include "naive_cache.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "random_caches.h"
 
 #include "seeds.h"
-#include "traces/block_splitter.h"
+#include "traces/blocks/block_splitter.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 /* Random hierarchies and traces for the tests of the simulator, from seeds.h. */
 #pragma once
 
-#include "caches/hierarchy.h"
-#include "traces/trace_frame.h"
+#include "caches/hierarchy/hierarchy.h"
+#include "traces/frames/trace_frame.h"
 
 /* Small caches in any combination of what a description may ask for; as text. */
 char *random_hierarchy_text(void);

@@ -6,7 +6,7 @@
 #include "naive_simulator.h"
 #include "random_caches.h"
 #include "seeds.h"
-#include "traces/block_splitter.h"
+#include "traces/blocks/block_splitter.h"
 
 #include <malloc.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  */
 #include "caches/frame_slices.h"
 #include "seeds.h"
-#include "traces/block_splitter.h"
+#include "traces/blocks/block_splitter.h"
 
 static LodeTraceFrame *random_frame(GRand *random, unsigned n)
 {

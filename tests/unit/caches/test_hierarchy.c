@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Descriptions of caches: what they say, that they come back as text, and how wrong ones are
  * refused. */
-#include "caches/hierarchy.h"
+#include "caches/hierarchy/hierarchy.h"
 
 #include "base/error.h"
-#include "caches/machine_caches.h"
+#include "machine/machine_caches.h"
 #include "random_caches.h"
 #include "seeds.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Ranges of sizes become one text for each size. */
 #include "base/error.h"
-#include "caches/hierarchy_sweep.h"
+#include "caches/hierarchy/hierarchy_sweep.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of lines does what a GHashTable does, within its budget. */
-#include "caches/line_map.h"
+#include "caches/sets/line_map.h"
 
-#include "caches/miss_classes.h"
+#include "caches/sets/miss_classes.h"
 #include "seeds.h"
 
 enum { BUDGET = 1 << 20 };

@@ -3,9 +3,9 @@
 #include "base/error.h"
 #include "caches/cache_simulation.h"
 #include "caches/counted_caches.h"
-#include "caches/lru_cache.h"
+#include "caches/sets/lru_cache.h"
 #include "seeds.h"
-#include "traces/block_splitter.h"
+#include "traces/blocks/block_splitter.h"
 
 enum { N_REFERENCES = 60000, MAX_SIZE = 80 };
 

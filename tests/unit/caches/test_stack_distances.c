@@ -4,10 +4,10 @@
  * against the misses that the list tells.
  */
 #include "base/error.h"
-#include "caches/miss_curve.h"
-#include "caches/recency_tree.h"
+#include "caches/stacks/miss_curve.h"
+#include "caches/stacks/recency_tree.h"
 #include "seeds.h"
-#include "traces/block_splitter.h"
+#include "traces/blocks/block_splitter.h"
 
 #include <string.h>
 

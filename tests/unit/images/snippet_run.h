@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "images/data_access.h"
+#include "images/data/data_access.h"
 #include "random_snippet.h"
 
 #include <sys/types.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions of real programs against binutils' view of them, and broken files of all kinds. */
-#include "images/binary_image.h"
+#include "images/elf/binary_image.h"
 
 #include "base/error.h"
 #include "seeds.h"

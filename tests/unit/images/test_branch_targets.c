@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The targets of this very program, which knows some of its labels. */
-#include "images/branch_targets.h"
+#include "images/code/branch_targets.h"
 
 #include "base/error.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "images/control_flow.h"
+#include "images/code/control_flow.h"
 #include "seeds.h"
 
 #include <string.h>

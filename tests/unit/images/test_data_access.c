@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Each rule and each reason on a few bytes of code, assembled by hand; the code lies at CODE in the
  * image and BIAS higher at run time. */
-#include "images/data_access.h"
+#include "images/data/data_access.h"
 
 #include <string.h>
 

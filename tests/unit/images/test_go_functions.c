@@ -4,7 +4,7 @@
  * linker's, in a program that can be loaded anywhere, and without any section. Of two functions the
  * first has two lines.
  */
-#include "images/binary_image.h"
+#include "images/elf/binary_image.h"
 
 #include "tool_output.h"
 

@@ -2,7 +2,7 @@
 /* A jitdump and a perf map as images: functions, bytes, lines, and what they do not have. */
 #include "../sources/jitdump_bytes.h"
 #include "base/error.h"
-#include "images/binary_image.h"
+#include "images/elf/binary_image.h"
 
 static char *write_dump(uint32_t machine)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Dominators and natural loops against definitions applied literally, on random graphs. */
-#include "images/loop_nest.h"
+#include "images/code/loop_nest.h"
 #include "seeds.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The file of a mapping of this process, wherever it lies now. */
-#include "base/maps_line.h"
-#include "images/mapped_file.h"
+#include "base/text/maps_line.h"
+#include "images/elf/mapped_file.h"
 
 #include <fcntl.h>
 #include <glib.h>

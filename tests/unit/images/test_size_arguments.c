@@ -3,7 +3,7 @@
  * Functions of this file, as the compiler made them: each calls an allocator that notes its return
  * address, which is then asked about.
  */
-#include "images/size_arguments.h"
+#include "images/code/size_arguments.h"
 
 #include <glib.h>
 

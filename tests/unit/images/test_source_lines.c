@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines and inlined functions of every instruction-like address against addr2line. */
-#include "images/binary_image.h"
+#include "images/elf/binary_image.h"
 
 #include "package_file.h"
 #include "tool_output.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The pages of this process that the kernel made, as an image. */
-#include "images/elf_file.h"
-#include "images/vdso_image.h"
+#include "images/elf/elf_file.h"
+#include "images/elf/vdso_image.h"
 
 static void test_write(void)
 {

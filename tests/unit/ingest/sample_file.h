@@ -4,7 +4,7 @@
 #pragma once
 
 #include "../sources/perf_data_writer.h"
-#include "sources/perf_data.h"
+#include "sources/perf_data/perf_data.h"
 
 /* The layout of all its records; to be set before the first. */
 typedef struct {

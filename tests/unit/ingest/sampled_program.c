@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampled_program.h"
 
-#include "images/instruction_decoder.h"
-#include "sources/load_map_segments.h"
+#include "images/code/instruction_decoder.h"
+#include "sources/code/load_map_segments.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  */
 #pragma once
 
-#include "images/binary_image.h"
-#include "sources/perf_data.h"
+#include "images/elf/binary_image.h"
+#include "sources/perf_data/perf_data.h"
 
 typedef struct {
 	const char *path;

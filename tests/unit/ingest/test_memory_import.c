@@ -4,13 +4,13 @@
  * or reason each comes to, in which mapping, thread and object it ends.
  */
 #include "base/error.h"
-#include "images/data_types.h"
+#include "images/dwarf/data_types.h"
 #include "ingest/import.h"
 #include "model/memory.h"
 #include "profile_sums.h"
 #include "sample_file.h"
 #include "sampled_program.h"
-#include "sources/load_map_segments.h"
+#include "sources/code/load_map_segments.h"
 
 #include <glib/gstdio.h>
 #include <linux/perf_event.h>

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "ingest/import.h"
 #include "profile_sums.h"
-#include "record/perf_sampler.h"
+#include "record/perf/perf_sampler.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "sample_file.h"
 #include "sampled_program.h"
 #include "seeds.h"
-#include "sources/kernel_symbols.h"
+#include "sources/code/kernel_symbols.h"
 #include "store/profile_store.h"
 
 #include <glib/gstdio.h>

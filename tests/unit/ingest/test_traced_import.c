@@ -6,7 +6,7 @@
  */
 #include "base/error.h"
 #include "caches/cache_simulation.h"
-#include "images/binary_image.h"
+#include "images/elf/binary_image.h"
 #include "ingest/traced_import.h"
 #include "model/memory.h"
 #include "profile_sums.h"

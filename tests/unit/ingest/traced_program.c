@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "traced_program.h"
 
-#include "sources/load_map_segments.h"
-#include "sources/reference_file.h"
+#include "sources/code/load_map_segments.h"
+#include "sources/references/reference_file.h"
 
 #include <fcntl.h>
 #include <glib/gstdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The agent inside a Java virtual machine: what it writes, and that the program does not notice. */
-#include "sources/jitdump.h"
+#include "sources/code/jitdump.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The agent's dumps, without a virtual machine, as lode reads them. */
 #include "jitdump_writer.h"
-#include "sources/jitdump.h"
+#include "sources/code/jitdump.h"
 
 #include <glib/gstdio.h>
 #include <unistd.h>

@@ -10,8 +10,8 @@
  *   dump_allocations figures LOG…
  *   dump_allocations threads LOG…         "NUMBER 0xPOINTER" of each
  */
-#include "images/binary_image.h"
-#include "sources/allocation_log.h"
+#include "images/elf/binary_image.h"
+#include "sources/allocations/allocation_log.h"
 
 #include <stdio.h>
 #include <string.h>

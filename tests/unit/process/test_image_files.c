@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Which file is taken for a recorded one; tests/e2e/found_files.sh tries it with programs. */
 #include "base/error.h"
-#include "images/elf_file.h"
-#include "process/image_files.h"
+#include "images/elf/elf_file.h"
+#include "process/images/image_files.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

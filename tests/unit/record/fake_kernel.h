@@ -2,7 +2,7 @@
 /* A machine made up for a test: what its perf_event_open() refuses, and its settings. */
 #pragma once
 
-#include "record/perf_kernel.h"
+#include "record/events/perf_kernel.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A child's status, signals and standard input, with the shell as the child. */
 #include "base/error.h"
-#include "record/child.h"
+#include "record/programs/child.h"
 #include "traces/trace_writer.h"
 
 #include <fcntl.h>

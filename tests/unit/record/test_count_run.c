@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs counted by the real qemu, with the plugin: the shell, and what it forks. */
 #include "base/error.h"
-#include "record/count_run.h"
-#include "sources/count_file.h"
+#include "record/qemu/count_run.h"
+#include "sources/counts/count_file.h"
 
 #include <glib/gstdio.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Processor time by what /proc says, of processes made up and of one that works. */
-#include "record/cpu_meter.h"
+#include "machine/cpu_meter.h"
 
 #include <glib/gstdio.h>
 #include <sys/wait.h>

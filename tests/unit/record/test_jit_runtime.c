@@ -4,11 +4,11 @@
  * counted of the real ones has nearly all of its anonymous instructions in code that the dumps
  * describe.
  */
-#include "record/jit_runtime.h"
+#include "record/programs/jit_runtime.h"
 
 #include "ingest/traced/counted_recording.h"
-#include "record/count_run.h"
-#include "sources/jit_code_set.h"
+#include "record/qemu/count_run.h"
+#include "sources/code/jit_code_set.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

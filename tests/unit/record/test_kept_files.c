@@ -2,9 +2,9 @@
 /* Files that are gone at the end of a recording are in it, as the reader of perf.data finds them.
  */
 #include "base/error.h"
-#include "images/vdso_image.h"
-#include "record/perf_writer.h"
-#include "sources/perf_data.h"
+#include "images/elf/vdso_image.h"
+#include "record/perf/perf_writer.h"
+#include "sources/perf_data/perf_data.h"
 
 #include <fcntl.h>
 #include <glib/gstdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The environments of the two runs: what stands in them, and that both runs choose alike. */
-#include "record/library_variants.h"
-#include "record/qemu_program.h"
+#include "record/qemu/library_variants.h"
+#include "record/qemu/qemu_program.h"
 
 #include <string.h>
 

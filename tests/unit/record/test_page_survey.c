@@ -2,7 +2,7 @@
 /* What a survey makes of numa_maps as a machine of two nodes would have it, of this process. */
 #include "model/process.h"
 #include "record/page_survey.h"
-#include "sources/page_file.h"
+#include "sources/code/page_file.h"
 
 #include <glib/gstdio.h>
 #include <sys/mman.h>

@@ -6,8 +6,8 @@
  * milliseconds.
  */
 #include "base/error.h"
-#include "record/perf_attachment.h"
-#include "record/perf_sources.h"
+#include "record/events/perf_attachment.h"
+#include "record/perf/perf_sources.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines as they come through a named pipe: in pieces, several at once, without an end. */
 #include "base/error.h"
-#include "record/perf_control_fifo.h"
+#include "record/events/perf_control_fifo.h"
 
 #include <fcntl.h>
 #include <glib/gstdio.h>

@@ -2,7 +2,7 @@
 /* Which attributes are opened on machines that the test makes up: with a PMU, without, forbidden.
  */
 #include "base/error.h"
-#include "record/perf_event_choice.h"
+#include "record/events/perf_event_choice.h"
 
 #include "fake_kernel.h"
 

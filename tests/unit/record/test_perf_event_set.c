@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is said when the descriptors or the buffers of a recording are refused. */
 #include "base/error.h"
-#include "record/perf_event_set.h"
+#include "record/events/perf_event_set.h"
 
 #include "fake_kernel.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The records of a process that /proc describes, and lines that none of ours would be. */
-#include "record/perf_existing.h"
+#include "record/events/perf_existing.h"
 
 #include <glib/gstdio.h>
 #include <linux/perf_event.h>

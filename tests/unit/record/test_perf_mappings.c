@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Mappings that nobody announced, from a /proc of ours: told once, and not earlier than they were
  * looked for. */
-#include "record/perf_mappings.h"
+#include "record/perf/perf_mappings.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Events of a PMU that the test describes as the kernel does. */
 #include "base/error.h"
-#include "record/perf_pmu_event.h"
+#include "record/events/perf_pmu_event.h"
 
 #include <glib/gstdio.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Records that wrap around the end of a ring are counted and written as they were. */
-#include "record/perf_event_choice.h"
-#include "record/perf_tally.h"
-#include "record/perf_writer.h"
+#include "record/events/perf_event_choice.h"
+#include "record/perf/perf_tally.h"
+#include "record/perf/perf_writer.h"
 
 #include <glib/gstdio.h>
 #include <linux/perf_event.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a recording leaves on the disk: the old one, nothing, or what fitted. */
 #include "base/error.h"
-#include "record/perf_writer.h"
+#include "record/perf/perf_writer.h"
 
 #include <glib/gstdio.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What can be recorded and what cannot, on files made for the purpose. */
 #include "base/error.h"
-#include "record/program_check.h"
+#include "record/programs/program_check.h"
 
 #include <elf.h>
 #include <glib/gstdio.h>

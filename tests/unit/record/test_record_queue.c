@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is put is taken whole and in order, and what has no room is counted: nobody waits. */
-#include "record/record_queue.h"
+#include "record/perf/record_queue.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/script_program.h"
+#include "record/programs/script_program.h"
 
 #include <glib/gstdio.h>
 

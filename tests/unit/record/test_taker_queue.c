@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Traces of many processes that are taken while they are made. */
-#include "record/taker_queue.h"
+#include "record/qemu/taker_queue.h"
 #include "traces/trace_stream.h"
 
 #include <malloc.h>

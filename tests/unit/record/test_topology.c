@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* This machine and described ones; distances by an XML file; descriptions that make no sense. */
 #include "base/error.h"
-#include "record/topology.h"
+#include "machine/topology.h"
 
 #include <glib/gstdio.h>
 #include <hwloc.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/trace_mappings.h"
+#include "record/qemu/trace_mappings.h"
 
 #include <sys/mman.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The plugin's end of the shared memory, in a child of ours, against lode's end. */
-#include "record/trace_ring.h"
+#include "record/qemu/trace_ring.h"
 #include "tools/qemu_plugin/recorder.h"
 
 #include <glib.h>

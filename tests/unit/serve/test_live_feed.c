@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Pictures while a program is recorded: they come without samples too, stop when nobody waits, and
  * end with the program. */
-#include "serve/live_feed.h"
+#include "serve/live/live_feed.h"
 
 #include <json-glib/json-glib.h>
 #include <string.h>

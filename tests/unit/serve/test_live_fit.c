@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Findings of a recording come while somebody looks, and not where there is none. */
-#include "record/perf_sampler.h"
-#include "serve/live_fit.h"
+#include "record/perf/perf_sampler.h"
+#include "serve/live/live_fit.h"
 
 #include <glib/gstdio.h>
 #include <json-glib/json-glib.h>

@@ -3,7 +3,7 @@
  * Prints what the reader finds in a perf.data file, a line a record: the tests compare it with what
  * perf script says of the same file. Fields that the file does not have are left out.
  */
-#include "sources/perf_data.h"
+#include "sources/perf_data/perf_data.h"
 
 #include <inttypes.h>
 #include <linux/perf_event.h>

@@ -5,7 +5,7 @@
  */
 #include "base/error.h"
 #include "seeds.h"
-#include "sources/allocation_log.h"
+#include "sources/allocations/allocation_log.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

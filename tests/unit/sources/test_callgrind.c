@@ -3,7 +3,7 @@
  */
 #include "base/error.h"
 #include "seeds.h"
-#include "sources/callgrind_records.h"
+#include "sources/counts/callgrind_records.h"
 
 #include <glib/gstdio.h>
 

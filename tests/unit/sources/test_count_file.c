@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
-#include "sources/count_file.h"
+#include "sources/counts/count_file.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

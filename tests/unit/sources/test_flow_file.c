@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "model/profile.h"
 #include "seeds.h"
-#include "sources/flow_file.h"
+#include "sources/flow_file/flow_file.h"
 #include "sources/text_lines.h"
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /* Look-ups by process, address and time over several dumps and maps. */
 #include "base/error.h"
 #include "jitdump_bytes.h"
-#include "sources/jit_code_set.h"
+#include "sources/code/jit_code_set.h"
 
 #include <sys/stat.h>
 

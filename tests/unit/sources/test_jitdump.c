@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "jitdump_bytes.h"
 #include "seeds.h"
-#include "sources/jitdump.h"
+#include "sources/code/jitdump.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists of the kernel's symbols as different users see them. */
-#include "sources/kernel_symbols.h"
+#include "sources/code/kernel_symbols.h"
 
 #include <glib/gstdio.h>
 

@@ -4,8 +4,8 @@
  * of valgrind, and broken ones.
  */
 #include "base/error.h"
-#include "sources/load_map.h"
-#include "sources/load_map_set.h"
+#include "sources/code/load_map.h"
+#include "sources/code/load_map_set.h"
 
 #include <glib/gstdio.h>
 #include <inttypes.h>

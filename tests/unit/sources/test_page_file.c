@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "model/process.h"
-#include "sources/page_file.h"
+#include "sources/code/page_file.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* The perf.data reader on files made here: what no recording at hand has. */
 #include "base/error.h"
 #include "perf_data_writer.h"
-#include "sources/perf_data.h"
+#include "sources/perf_data/perf_data.h"
 
 #include <glib/gstdio.h>
 #include <linux/perf_event.h>

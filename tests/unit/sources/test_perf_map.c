@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Perf maps: made ones, broken ones, and one that Node writes here and now. */
 #include "base/error.h"
-#include "sources/perf_map.h"
+#include "sources/code/perf_map.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Traces in the forms of other tools: what is read, what is written, and both in turn. */
 #include "base/error.h"
 #include "seeds.h"
-#include "sources/reference_file.h"
+#include "sources/references/reference_file.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Traces that come compressed, through pipes, slowly, broken, and from valgrind itself. */
 #include "base/error.h"
-#include "sources/reference_file.h"
+#include "sources/references/reference_file.h"
 
 #include <fcntl.h>
 #include <gio/gio.h>

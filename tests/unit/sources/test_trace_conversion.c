@@ -2,7 +2,7 @@
 /* Text into a packed trace and out again, whole and in ranges, and what is said to be in it. */
 #include "base/error.h"
 #include "seeds.h"
-#include "sources/trace_conversion.h"
+#include "sources/references/trace_conversion.h"
 #include "traces/trace_summary.h"
 #include "traces/trace_writer.h"
 

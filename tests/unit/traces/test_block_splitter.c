@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the splitter is given comes out of its frames again, and runs of code become blocks. */
 #include "seeds.h"
-#include "traces/block_splitter.h"
+#include "traces/blocks/block_splitter.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* What a program tells in words comes out of the splitter's frames as the references that it made.
  */
 #include "seeds.h"
-#include "traces/block_splitter.h"
+#include "traces/blocks/block_splitter.h"
 
 #include <string.h>
 

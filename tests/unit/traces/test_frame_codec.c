@@ -5,8 +5,8 @@
  */
 #include "base/error.h"
 #include "seeds.h"
-#include "traces/block_splitter.h"
-#include "traces/frame_codec.h"
+#include "traces/blocks/block_splitter.h"
+#include "traces/frames/frame_codec.h"
 
 #include <string.h>
 

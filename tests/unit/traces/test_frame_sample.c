@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which invocations are sampled, and where their addresses begin, against counting them all. */
 #include "seeds.h"
-#include "traces/frame_sample.h"
+#include "traces/frames/frame_sample.h"
 
 enum { N_BLOCKS = 3000, N_INVOCATIONS = 150000 };
 

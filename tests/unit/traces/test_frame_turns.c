@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads in turns: each thread's own order stays, and turns are as long as was asked for. */
-#include "traces/frame_turns.h"
+#include "traces/frames/frame_turns.h"
 
 #include "seeds.h"
 

@@ -8,7 +8,7 @@
 #include "trace_samples.h"
 
 #include "base/error.h"
-#include "traces/rps_format.h"
+#include "traces/rps/rps_format.h"
 
 #include <fcntl.h>
 #include <glib/gstdio.h>

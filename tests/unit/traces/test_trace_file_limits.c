@@ -5,11 +5,11 @@
 #include "trace_samples.h"
 
 #include "base/error.h"
-#include "traces/rps_fields.h"
-#include "traces/rps_format.h"
-#include "traces/rps_frame.h"
-#include "traces/rps_section.h"
-#include "traces/stream_compressor.h"
+#include "traces/rps/rps_fields.h"
+#include "traces/rps/rps_format.h"
+#include "traces/rps/rps_frame.h"
+#include "traces/rps/rps_section.h"
+#include "traces/rps/stream_compressor.h"
 
 #include <glib/gstdio.h>
 #include <signal.h>

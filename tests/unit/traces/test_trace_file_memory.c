@@ -6,8 +6,8 @@
  *
  *   test_trace_file_memory [MILLIONS]        references of each trace
  */
-#include "base/large_blocks.h"
-#include "traces/packing_queue.h"
+#include "base/arrays/large_blocks.h"
+#include "traces/frames/packing_queue.h"
 #include "traces/trace_reader.h"
 #include "traces/trace_writer.h"
 

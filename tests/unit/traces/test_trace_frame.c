@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Frames grow to any size, and those that expect to be as large as one before lose nothing. */
-#include "traces/trace_frame.h"
+#include "traces/frames/trace_frame.h"
 
 enum { N_BLOCKS = 100, N_INVOCATIONS = 700000, FEW = 20000 };
 

@@ -4,9 +4,9 @@
 #include "base/error.h"
 #include "sample_profile.h"
 #include "store/profile_store.h"
-#include "views/annotate.h"
-#include "views/code_lines.h"
-#include "views/info.h"
+#include "views/code/annotate.h"
+#include "views/code/code_lines.h"
+#include "views/profile/info.h"
 
 #include <glib/gstdio.h>
 #include <json-glib/json-glib.h>

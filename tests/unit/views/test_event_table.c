@@ -3,7 +3,7 @@
 #include "../analyses/memory/sample_profile.h"
 #include "model/memory.h"
 #include "sample_profile.h"
-#include "views/event_table.h"
+#include "views/traces/event_table.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
-#include "views/explanations.h"
+#include "views/findings/explanations.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "views/finding_figures.h"
+#include "views/findings/finding_figures.h"
 
 /* A finding ⟨before⟩ → ⟪focus⟫ that costs so much each. */
 static bool is_miscounted(

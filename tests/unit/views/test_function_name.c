@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of functions without what makes them long. */
-#include "views/function_name.h"
+#include "views/code/function_name.h"
 
 #include <glib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /* The list of functions and the control flow of one, from a profile made by hand. */
 #include "base/error.h"
 #include "sample_profile.h"
-#include "views/function_graph.h"
-#include "views/function_list.h"
+#include "views/code/function_graph.h"
+#include "views/code/function_list.h"
 
 #include <json-glib/json-glib.h>
 

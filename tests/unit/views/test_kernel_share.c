@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The sentence on the kernel's share, of profiles made up. */
-#include "views/kernel_share.h"
+#include "views/profile/kernel_share.h"
 
 static void check(const LodeProfile *profile, const char *expected)
 {

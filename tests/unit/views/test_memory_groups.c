@@ -4,9 +4,9 @@
 #include "analyses/memory/coverage.h"
 #include "golden_text.h"
 #include "sample_profile.h"
-#include "views/memory_coverage.h"
-#include "views/memory_layout.h"
-#include "views/memory_pivot.h"
+#include "views/memory/memory_coverage.h"
+#include "views/memory/memory_layout.h"
+#include "views/memory/memory_pivot.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The histogram's three forms on a profile made by hand, and on extreme ones. */
 #include "../analyses/memory/sample_profile.h"
-#include "analyses/memory/address_histogram.h"
+#include "analyses/memory/cells/address_histogram.h"
 #include "base/error.h"
 #include "golden_text.h"
 #include "model/memory.h"
 #include "sample_profile.h"
-#include "views/memory_histogram.h"
+#include "views/memory/memory_histogram.h"
 
 #include <json-glib/json-glib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "../analyses/memory/sample_profile.h"
 #include "golden_text.h"
 #include "sample_profile.h"
-#include "views/placement_summary.h"
+#include "views/placement/placement_summary.h"
 
 /* Two threads that work on a half each, and lode's own memory beside. */
 static LodeProfile *two_halves(void)

@@ -3,9 +3,9 @@
 #include "base/error.h"
 #include "model/profile.h"
 #include "sample_profile.h"
-#include "views/display_text.h"
-#include "views/profile_lines.h"
-#include "views/report.h"
+#include "views/findings/report.h"
+#include "views/form/display_text.h"
+#include "views/profile/profile_lines.h"
 
 #include <json-glib/json-glib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* The order of a list of sequences, against a sort that compares. */
 #include "sample_profile.h"
 #include "seeds.h"
-#include "views/report_key.h"
+#include "views/findings/report_key.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* CSV and tables, each from its writer alone. */
 #include "sample_profile.h"
-#include "views/csv.h"
-#include "views/display_text.h"
-#include "views/format.h"
-#include "views/table.h"
+#include "views/form/csv.h"
+#include "views/form/display_text.h"
+#include "views/form/format.h"
+#include "views/form/table.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,10 +3,10 @@
 #include "base/error.h"
 #include "model/profile.h"
 #include "sample_profile.h"
-#include "views/display_text.h"
-#include "views/format.h"
-#include "views/shell_word.h"
-#include "views/source_text.h"
+#include "views/code/source_text.h"
+#include "views/form/display_text.h"
+#include "views/form/format.h"
+#include "views/form/shell_word.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* What this process is to do: the file that lode wrote. */
 #pragma once
 
-#include "record/placement_orders.h"
+#include "record/placement/placement_orders.h"
 
 /* NULL where nothing is placed: in other programs than the one that lode started, in what that
  * forks, and when the file is missing. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The histogram against a naive one that searches a list, on random accesses. */
-#include "analyses/memory/address_histogram.h"
+#include "analyses/memory/cells/address_histogram.h"
 #include "analyses/memory/page_faults.h"
 #include "model/memory.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What lies in cells of addresses: what has one name is one thing there. */
-#include "analyses/memory/cell_contents.h"
+#include "analyses/memory/cells/cell_contents.h"
 #include "model/memory.h"
 #include "sample_profile.h"
 #include "seeds.h"

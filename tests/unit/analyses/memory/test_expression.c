@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The expression language: values by hand, the texts of its errors, and what it refuses. */
-#include "analyses/memory/expression.h"
-#include "analyses/memory/expression_lexer.h"
+#include "analyses/memory/expressions/expression.h"
+#include "analyses/memory/expressions/expression_lexer.h"
 #include "base/error.h"
 #include "model/memory.h"
 #include "sample_profile.h"

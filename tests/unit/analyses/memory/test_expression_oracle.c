@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Random expressions over random samples give what SQLite gives for them, row by row. */
-#include "analyses/memory/expression.h"
+#include "analyses/memory/expressions/expression.h"
 #include "model/memory.h"
 #include "random_expression.h"
 #include "sample_profile.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* First touches by hand, and against a naive join on random samples. */
-#include "analyses/memory/first_touch.h"
+#include "analyses/memory/placement/first_touch.h"
 
 #include "model/memory.h"
 #include "sample_profile.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared lines against a naive search that compares all pairs of samples, on random accesses. */
-#include "analyses/memory/line_sharing.h"
+#include "analyses/memory/objects/line_sharing.h"
 
 #include "model/memory.h"
 #include "model/profile.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Groups of samples: against a naive count, and by hand where order and cutting matter. */
-#include "analyses/memory/pivot.h"
+#include "analyses/memory/objects/pivot.h"
 #include "base/error.h"
 #include "model/memory.h"
 #include "sample_profile.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Groups of threads against all that are possible, and planted ones. */
-#include "analyses/memory/thread_groups.h"
+#include "analyses/memory/placement/thread_groups.h"
 #include "seeds.h"
 
 #include <glib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Layouts of types: holes, bits, unions, lines, who is beside whom; and what absurd sizes do. */
-#include "analyses/memory/type_layout.h"
+#include "analyses/memory/objects/type_layout.h"
 #include "base/error.h"
 #include "model/memory.h"
 #include "sample_profile.h"

@@ -2,7 +2,7 @@
 #include "flow_text.h"
 
 #include "seeds.h"
-#include "sources/flow_file.h"
+#include "sources/flow_file/flow_file.h"
 
 #include <glib/gstdio.h>
 #include <unistd.h>

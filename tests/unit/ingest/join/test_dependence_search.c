@@ -3,7 +3,7 @@
  * What instructions depend on, against an interpreter that runs random code and looks at what was
  * executed before each instruction; and cases by hand.
  */
-#include "ingest/join/dependence_search.h"
+#include "ingest/join/attributes/dependence_search.h"
 
 #include "seeds.h"
 

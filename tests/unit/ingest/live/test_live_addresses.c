@@ -9,7 +9,7 @@
 #include "known_code.h"
 #include "model/address_rule.h"
 #include "model/process.h"
-#include "record/perf_existing.h"
+#include "record/events/perf_existing.h"
 
 #include <asm/perf_regs.h>
 #include <string.h>

@@ -5,12 +5,12 @@
  */
 #include "model/profile.h"
 #include "seeds.h"
-#include "traces/block_splitter.h"
-#include "views/plot/miss_ratio_plot.h"
-#include "views/plot/misses_by_object_plot.h"
+#include "traces/blocks/block_splitter.h"
+#include "views/pictures/miss_ratio_plot.h"
+#include "views/pictures/misses_by_object_plot.h"
+#include "views/pictures/reuse_plot.h"
+#include "views/pictures/times_plot.h"
 #include "views/plot/plot_axis.h"
-#include "views/plot/reuse_plot.h"
-#include "views/plot/times_plot.h"
 
 #include <cairo.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "../../analyses/memory/sample_profile.h"
 #include "model/memory.h"
 #include "seeds.h"
-#include "views/plot/memory_grid.h"
+#include "views/pictures/memory_grid.h"
 
 #include <math.h>
 

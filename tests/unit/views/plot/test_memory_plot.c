@@ -6,12 +6,12 @@
  */
 #include "../../analyses/memory/sample_profile.h"
 #include "../sample_profile.h"
-#include "analyses/memory/address_histogram.h"
+#include "analyses/memory/cells/address_histogram.h"
 #include "base/error.h"
 #include "model/memory.h"
 #include "seeds.h"
-#include "views/plot/memory_grid.h"
-#include "views/plot/memory_plot.h"
+#include "views/pictures/memory_grid.h"
+#include "views/pictures/memory_plot.h"
 #include "views/plot/plot_colour.h"
 
 #include <cairo.h>

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/text/number_format.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *lode_number_format_count(double value, char buffer[LODE_NUMBER_SIZE])
+{
+	char digits[LODE_NUMBER_SIZE];
+	size_t out = 0;
+
+	if (!(fabs(value) < 1e15)) {
+		g_snprintf(buffer, LODE_NUMBER_SIZE, "%.3g", value);
+		return buffer;
+	}
+	g_snprintf(digits, sizeof(digits), "%.0f", value);
+	size_t length = strlen(digits);
+	for (size_t i = 0; i < length; i++) {
+		buffer[out++] = digits[i];
+		size_t left = length - i - 1;
+		if (left > 0 && left % 3 == 0 && g_ascii_isdigit(digits[i]))
+			buffer[out++] = ',';
+	}
+	buffer[out] = '\0';
+	return buffer;
+}
+
+char *lode_number_format_share(double share, char buffer[LODE_NUMBER_SIZE])
+{
+	double percent = share * 100;
+	double size = fabs(percent);
+
+	if (size < 5e-7)
+		g_strlcpy(buffer, "0 %", LODE_NUMBER_SIZE);
+	else if (size < 1e-4)
+		g_snprintf(buffer, LODE_NUMBER_SIZE, "%.4f %%", percent);
+	else if (size < 0.1)
+		g_snprintf(buffer, LODE_NUMBER_SIZE, "%.2g %%", percent);
+	else
+		g_snprintf(buffer, LODE_NUMBER_SIZE, "%.1f %%", percent);
+	return buffer;
+}
+
+char *lode_number_format_exact(double value, char buffer[LODE_NUMBER_SIZE])
+{
+	if (value == floor(value) && fabs(value) <= 9007199254740992.0) {
+		g_snprintf(buffer, LODE_NUMBER_SIZE, "%" G_GINT64_FORMAT, (gint64)value);
+		return buffer;
+	}
+	for (int precision = 15; precision <= 17; precision++) {
+		char format[8];
+		g_snprintf(format, sizeof(format), "%%.%dg", precision);
+		g_ascii_formatd(buffer, LODE_NUMBER_SIZE, format, value);
+		if (g_ascii_strtod(buffer, NULL) == value)
+			break;
+	}
+	return buffer;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* References that may change a cache, and their way through one machine. Private to caches/. */
+#pragma once
+
+#include "caches/sets/cache_core.h"
+
+/* The data needed to look it up and to report a miss. */
+typedef struct {
+	uint64_t address;
+	uint32_t reference, invocation; /* from the beginning of the frame */
+	uint16_t extent, thread;
+	uint8_t kind;              /* LodeReferenceKind */
+	uint8_t instruction, slot; /* in the block; slot 255: the fetch */
+	uint8_t parts;             /* LODE_ACCESS_… bits: which lookups it takes */
+} LodeFilteredReference;
+
+/* Looks it up, level by level, and reports its misses. */
+void lode_filtered_reference_access(const LodeFilteredReference *self, const LodeTraceFrame *frame,
+	LodeCacheMachine *machine, LodeCacheCore *core);
+
+/* All of them in their order, on the cores of their threads. False: no memory for a core.
+ */
+bool lode_filtered_references_replay(const LodeFilteredReference *references, size_t n,
+	const LodeTraceFrame *frame, LodeCacheMachine *machine);

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From frames to uses of lines. The part of a block that is the same in all its invocations is
+ * computed once: the lines that its fetches use between two data references, and how often these
+ * are the line that was used just before.
+ */
+#include "caches/stacks/stack_distances.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+/* A part of a block. Fetches without a data reference between them use `n_lines` lines from `line`
+ * on, one after the other; or a data reference, when there are none. */
+typedef struct {
+	uint64_t line;
+	uint32_t n_lines;
+	uint32_t size; /* of fetches: uses of a line that was just used; of data: bytes − 1 */
+} Step;
+
+/* The counts of a thread. */
+typedef struct {
+	uint64_t *histogram; /* of the one that runs, the stack's */
+	size_t room;
+	uint64_t n_accesses, n_first;
+} Part;
+
+struct LodeStackDistances {
+	LodeLineStack stack;
+	LodeStackDistancesOptions options;
+	unsigned line_shift;
+	uint32_t max_lines;
+	uint64_t line_mask; /* of line numbers: addresses wrap around */
+	uint64_t n_accesses;
+	LodeBlockDictionary *dictionary; /* that the steps are of */
+	GArray *steps;                   /* Step */
+	GArray *starts;                  /* uint32_t: the first step of each block, and the end */
+
+	/* By thread. */
+	GArray *parts;   /* Part, by thread; NULL: not so */
+	unsigned thread; /* that runs */
+	Part since;      /* the numbers when it began to */
+	size_t n_counts; /* Σ rooms */
+	uint64_t *sum;   /* of all histograms */
+	bool has_too_many;
+};
+
+LodeStackDistances *lode_stack_distances_new(const LodeStackDistancesOptions *options)
+{
+	LodeStackDistances *self = g_new0(LodeStackDistances, 1);
+
+	g_assert(options->line_bytes >= LODE_STACK_DISTANCES_MIN_LINE &&
+		 options->line_bytes <= LODE_STACK_DISTANCES_MAX_LINE &&
+		 (options->line_bytes & (options->line_bytes - 1)) == 0);
+	self->line_shift = (unsigned)__builtin_ctz(options->line_bytes);
+	self->line_mask = UINT64_MAX >> self->line_shift;
+	self->options = *options;
+	self->max_lines = options->max_lines > 0 ? options->max_lines
+	                                         : LODE_STACK_DISTANCES_MAX_LINES;
+	lode_line_stack_init(&self->stack);
+	self->steps = g_array_new(FALSE, FALSE, sizeof(Step));
+	self->starts = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	if (options->by_thread)
+		self->parts = g_array_new(FALSE, TRUE, sizeof(Part));
+	return self;
+}
+
+static Part *part_at(const LodeStackDistances *self, unsigned thread)
+{
+	return &g_array_index(self->parts, Part, thread);
+}
+
+/* Adds the counts so far to the thread that runs. */
+static void settle(LodeStackDistances *self)
+{
+	if (self->parts == NULL || self->parts->len <= self->thread)
+		return;
+	Part *part = part_at(self, self->thread);
+	part->n_accesses += self->n_accesses - self->since.n_accesses;
+	part->n_first += self->stack.n_lines - self->since.n_first;
+	self->n_counts += self->stack.room - part->room;
+	part->histogram = self->stack.histogram;
+	part->room = self->stack.room;
+	self->since = (Part){.n_accesses = self->n_accesses, .n_first = self->stack.n_lines};
+}
+
+/* The stack counts for another thread, into its histogram. */
+static void run_thread(LodeStackDistances *self, unsigned thread)
+{
+	bool is_first = self->parts->len == 0;
+
+	if (!is_first && thread == self->thread)
+		return;
+	settle(self);
+	if (self->parts->len <= thread)
+		g_array_set_size(self->parts, thread + 1);
+	self->thread = thread;
+	Part *part = part_at(self, thread);
+	size_t more = self->stack.room - part->room;
+	self->has_too_many |= self->n_counts + more > LODE_STACK_DISTANCES_MAX_COUNTS;
+	if (is_first || self->has_too_many)
+		return;
+	part->histogram = g_renew(uint64_t, part->histogram, self->stack.room);
+	memset(part->histogram + part->room, 0, more * sizeof(uint64_t));
+	self->n_counts += more;
+	part->room = self->stack.room;
+	self->stack.histogram = part->histogram;
+}
+
+void lode_stack_distances_free(LodeStackDistances *self)
+{
+	if (self == NULL)
+		return;
+	/* The stack has that of the thread that runs. */
+	for (guint i = 0; self->parts != NULL && i < self->parts->len; i++)
+		if (i != self->thread)
+			g_free(part_at(self, i)->histogram);
+	g_clear_pointer(&self->parts, g_array_unref);
+	g_free(self->sum);
+	lode_line_stack_clear(&self->stack);
+	lode_block_dictionary_unref(self->dictionary);
+	g_array_unref(self->steps);
+	g_array_unref(self->starts);
+	g_free(self);
+}
+
+/* How many lines beyond its first a reference uses; `last` is its size − 1. */
+static inline uint32_t lines_beyond(const LodeStackDistances *self, uint64_t address, uint32_t last)
+{
+	uint64_t in_line = address & ((UINT64_C(1) << self->line_shift) - 1);
+
+	return (uint32_t)((in_line + last) >> self->line_shift);
+}
+
+static uint32_t last_byte(uint32_t size)
+{
+	return size > 0 ? size - 1 : 0;
+}
+
+/* An instruction's fetch goes on where the one before ended, in its last line or the next. */
+static void add_fetch(LodeStackDistances *self, Step *step, uint64_t address, uint32_t size)
+{
+	uint64_t first = address >> self->line_shift;
+	uint32_t n = lines_beyond(self, address, last_byte(size)) + 1;
+
+	if (step->n_lines == 0) {
+		*step = (Step){.line = first, .n_lines = n};
+	} else if (((step->line + step->n_lines - 1) & self->line_mask) == first) {
+		step->n_lines += n - 1;
+		step->size++;
+	} else {
+		step->n_lines += n;
+	}
+}
+
+static void end_step(LodeStackDistances *self, Step *step)
+{
+	if (step->n_lines > 0)
+		g_array_append_vals(self->steps, step, 1);
+	*step = (Step){0};
+}
+
+static bool has_size(uint32_t size, GError **error)
+{
+	if (size <= LODE_STACK_DISTANCES_MAX_REFERENCE)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+		"a reference of %u bytes: stack distances are for at most %d", size,
+		LODE_STACK_DISTANCES_MAX_REFERENCE);
+	return false;
+}
+
+static bool add_slots(LodeStackDistances *self, const LodeTraceBlock *block, unsigned instruction,
+	unsigned *slot, Step *fetches, GError **error)
+{
+	for (; *slot < block->n_slots && block->slots[*slot].instruction == instruction; ++*slot) {
+		Step step = {.size = last_byte(block->slots[*slot].size)};
+
+		if (!has_size(block->slots[*slot].size, error))
+			return false;
+		end_step(self, fetches);
+		g_array_append_val(self->steps, step);
+	}
+	return true;
+}
+
+static bool plan_block(LodeStackDistances *self, const LodeTraceBlock *block, GError **error)
+{
+	const bool has_fetches = (self->options.holds & LODE_CACHE_INSTRUCTIONS) != 0;
+	const bool has_data = (self->options.holds & LODE_CACHE_DATA) != 0;
+	uint64_t address = block->address;
+	unsigned slot = 0;
+	Step fetches = {0};
+
+	for (unsigned i = 0; i < MAX(block->n_instructions, 1); i++) {
+		uint32_t size = i < block->n_instructions ? block->instruction_sizes[i] : 0;
+
+		if (!has_size(size, error))
+			return false;
+		if (has_fetches && i < block->n_instructions)
+			add_fetch(self, &fetches, address, size);
+		address += size;
+		if (has_data && !add_slots(self, block, i, &slot, &fetches, error))
+			return false;
+	}
+	end_step(self, &fetches);
+	return true;
+}
+
+/* The steps of the blocks that are new. */
+static bool plan_blocks(LodeStackDistances *self, const LodeTraceFrame *frame, GError **error)
+{
+	if (self->dictionary != frame->dictionary) {
+		lode_block_dictionary_unref(self->dictionary);
+		self->dictionary = lode_block_dictionary_ref(frame->dictionary);
+		g_array_set_size(self->steps, 0);
+		g_array_set_size(self->starts, 0);
+	}
+	if (self->starts->len == 0) {
+		g_array_set_size(self->starts, 1);
+		g_array_index(self->starts, uint32_t, 0) = 0;
+	}
+	for (uint32_t id = self->starts->len - 1; id < frame->n_blocks; id++) {
+		if (!plan_block(self, lode_block_dictionary_at(frame->dictionary, id), error))
+			return false;
+		uint32_t end = self->steps->len;
+		g_array_append_val(self->starts, end);
+	}
+	return true;
+}
+
+/* One invocation may pass the limit by what its data references and fetches use once each. */
+static inline bool is_full(const LodeStackDistances *self)
+{
+	return self->stack.n_lines > self->max_lines;
+}
+
+static void use_lines(LodeStackDistances *self, uint64_t line, uint32_t n)
+{
+	for (uint32_t i = 0; i < n && !is_full(self); i++)
+		lode_line_stack_use(&self->stack, (line + i) & self->line_mask);
+	self->n_accesses += n;
+}
+
+static inline void use_data(LodeStackDistances *self, uint64_t address, uint32_t last)
+{
+	uint32_t beyond = lines_beyond(self, address, last);
+
+	if (beyond == 0) {
+		lode_line_stack_use(&self->stack, address >> self->line_shift);
+		self->n_accesses++;
+	} else {
+		use_lines(self, address >> self->line_shift, beyond + 1);
+	}
+}
+
+static void use_fetches(LodeStackDistances *self, const Step *step)
+{
+	use_lines(self, step->line, step->n_lines);
+	self->stack.histogram[0] += step->size;
+	self->n_accesses += step->size;
+}
+
+/* Gives the addresses after those of the invocation. */
+static const uint64_t *replay_block(
+	LodeStackDistances *self, uint32_t block, unsigned n_slots, const uint64_t *addresses)
+{
+	const Step *steps = (const Step *)(void *)self->steps->data;
+	const uint32_t *starts = (const uint32_t *)(void *)self->starts->data;
+	const uint64_t *end = addresses + n_slots;
+
+	for (uint32_t i = starts[block]; i < starts[block + 1]; i++) {
+		if (steps[i].n_lines > 0)
+			use_fetches(self, &steps[i]);
+		else
+			use_data(self, *addresses++, steps[i].size);
+	}
+	return end;
+}
+
+bool lode_stack_distances_replay(
+	LodeStackDistances *self, const LodeTraceFrame *frame, GError **error)
+{
+	const uint64_t *addresses = frame->addresses;
+	size_t next_switch = self->parts != NULL ? 0 : frame->n_switches;
+
+	if (!plan_blocks(self, frame, error))
+		return false;
+	for (size_t i = 0; i < frame->n_invocations; i++) {
+		uint32_t block = frame->blocks[i];
+
+		if (next_switch < frame->n_switches && frame->switches[next_switch].invocation == i)
+			run_thread(self, frame->switches[next_switch++].thread);
+		if (self->has_too_many) {
+			g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+				"stack distances by thread: too many threads and lines");
+			return false;
+		}
+		addresses = replay_block(self, block,
+			lode_block_dictionary_at(frame->dictionary, block)->n_slots, addresses);
+		if (is_full(self)) {
+			g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
+				"more than %u different lines of %u bytes: stack distances need "
+				"larger lines",
+				self->max_lines, 1U << self->line_shift);
+			return false;
+		}
+	}
+	return true;
+}
+
+const LodeStackDistancesOptions *lode_stack_distances_options(const LodeStackDistances *self)
+{
+	return &self->options;
+}
+
+uint64_t lode_stack_distances_n_accesses(const LodeStackDistances *self)
+{
+	return self->n_accesses;
+}
+
+uint64_t lode_stack_distances_n_lines(const LodeStackDistances *self)
+{
+	return self->stack.n_lines;
+}
+
+static const uint64_t *sum_up(LodeStackDistances *self)
+{
+	settle(self);
+	self->sum = g_renew(uint64_t, self->sum, self->stack.room);
+	memset(self->sum, 0, self->stack.room * sizeof(uint64_t));
+	for (guint i = 0; i < self->parts->len; i++) {
+		const Part *part = part_at(self, i);
+		for (size_t j = 0; j < MIN(part->room, self->stack.n_lines); j++)
+			self->sum[j] += part->histogram[j];
+	}
+	return self->sum;
+}
+
+const uint64_t *lode_stack_distances_histogram(LodeStackDistances *self, size_t *out_n)
+{
+	*out_n = self->stack.n_lines;
+	return self->parts != NULL ? sum_up(self) : self->stack.histogram;
+}
+
+unsigned lode_stack_distances_n_threads(const LodeStackDistances *self)
+{
+	return self->parts != NULL ? self->parts->len : 0;
+}
+
+LodeThreadDistances lode_stack_distances_thread(LodeStackDistances *self, unsigned thread)
+{
+	settle(self);
+	const Part *part = part_at(self, thread);
+
+	return (LodeThreadDistances){part->n_accesses, part->n_first, part->histogram,
+		MIN(part->room, self->stack.n_lines)};
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/live/live_page.h"
+
+#include "base/error.h"
+#include "cli/interrupt.h"
+#include "serve/page_asset.h"
+#include "serve/server.h"
+#include "views/form/display_text.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
+struct LodeLivePage {
+	const char *verb;
+	LodeServedFiles files;
+	LodeServer *server;
+};
+
+static void log_line(const char *line, void *user_data)
+{
+	const LodeLivePage *self = user_data;
+
+	lode_display_line(stderr, "lode %s: %s", self->verb, line);
+}
+
+static void close_profile(void *profile)
+{
+	lode_served_profile_close(profile);
+}
+
+static bool start(LodeLivePage *self, const LodeLivePageOptions *options, GError **error)
+{
+	const LodeServerOptions server = {.log = log_line, .user_data = self};
+	sigset_t all, old;
+
+	/* The recorder waits for signals, which must not go to any other thread instead. Threads
+	 * have the mask of the one that makes them. */
+	sigfillset(&all);
+	for (size_t i = 0; i < G_N_ELEMENTS(faults); i++)
+		sigdelset(&all, faults[i]);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	self->files.live = lode_live_feed_open(&options->feed);
+	self->server = lode_server_start(&self->files, &server, error);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return self->server != NULL;
+}
+
+LodeLivePage *lode_live_page_open(const LodeLivePageOptions *options, GError **error)
+{
+	if (!lode_page_is_built()) {
+		g_set_error_literal(
+			error, LODE_ERROR, LODE_ERROR_UNSUPPORTED, LODE_PAGE_IS_MISSING);
+		return NULL;
+	}
+	g_autoptr(LodeLivePage) self = g_new0(LodeLivePage, 1);
+
+	self->verb = options->verb;
+	self->files.profiles = g_ptr_array_new_with_free_func(close_profile);
+	self->files.traces = g_ptr_array_new();
+	if (options->profile != NULL)
+		g_ptr_array_add(self->files.profiles,
+			lode_served_profile_expect(options->profile,
+				"the program is being recorded; its profile is made when it has "
+				"ended"));
+	if (!start(self, options, error))
+		return NULL;
+	g_autofree char *link = lode_server_link(self->server, false);
+	lode_display_line(stderr, "lode %s: %s", options->verb, link);
+	return g_steal_pointer(&self);
+}
+
+const LodePerfObserver *lode_live_page_observer(LodeLivePage *self)
+{
+	return lode_live_feed_observer(self->files.live);
+}
+
+void lode_live_page_end(LodeLivePage *self)
+{
+	lode_live_feed_end(self->files.live);
+}
+
+void lode_live_page_stay(LodeLivePage *self)
+{
+	g_autoptr(GError) fault = NULL;
+
+	if (self->files.profiles->len > 0 &&
+		!lode_served_profile_reload(
+			g_ptr_array_index(self->files.profiles, 0), NULL, &fault))
+		lode_display_line(stderr, "lode %s: %s", self->verb, fault->message);
+	if (g_cancellable_is_cancelled(lode_interrupt_cancellable()))
+		return;
+	lode_display_line(stderr, "lode %s: the page stays until Ctrl-C", self->verb);
+	lode_interrupt_wait();
+}
+
+void lode_live_page_close(LodeLivePage *self)
+{
+	if (self == NULL)
+		return;
+	if (self->files.live != NULL)
+		lode_live_feed_end(self->files.live);
+	lode_server_stop(self->server);
+	lode_live_feed_close(self->files.live);
+	g_clear_pointer(&self->files.profiles, g_ptr_array_unref);
+	g_clear_pointer(&self->files.traces, g_ptr_array_unref);
+	g_free(self);
+}

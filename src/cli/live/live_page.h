@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * --serve of the verbs that record: the page of lode serve while the program runs, and after its
+ * end with the profile that was made.
+ *
+ *   open ─▶ the address is printed ─▶ record, with the observer ─▶ end ─▶ import ─▶ stay ─▶ close
+ */
+#pragma once
+
+#include "record/perf/perf_observer.h"
+#include "serve/live/live_feed.h"
+
+typedef struct LodeLivePage LodeLivePage;
+
+typedef struct {
+	const char *verb;    /* "memory record" */
+	const char *profile; /* that will be made; NULL: none is */
+	LodeLiveFeedOptions feed;
+} LodeLivePageOptions;
+
+/* Prints the address on standard error, as standard output is the program's. The options' strings
+ * live on. Errors: _UNSUPPORTED (lode was built without the page), those of lode_server_start(). */
+LodeLivePage *lode_live_page_open(const LodeLivePageOptions *options, GError **error);
+void lode_live_page_close(LodeLivePage *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeLivePage, lode_live_page_close)
+
+/* For the sampler's options; valid until the page is closed. */
+const LodePerfObserver *lode_live_page_observer(LodeLivePage *self);
+
+/* The program has ended. */
+void lode_live_page_end(LodeLivePage *self);
+
+/* The profile is there, or what else the recording gives: serves until Ctrl-C. Returns at once if
+ * that came before. */
+void lode_live_page_stay(LodeLivePage *self);

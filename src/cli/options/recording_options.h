@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Private to cli/: the options of `lode run` that say what is recorded, how, and where it goes. */
+#pragma once
+
+#include "base/parameter.h"
+#include "caches/hierarchy/hierarchy.h"
+#include "record/program_recording.h"
+
+/* Strings are NULL where nothing was given. */
+typedef struct {
+	LodeProgramRecordingOptions recording; /* but for directory and is_refused */
+	bool is_counted, is_exact, is_once, is_trace;
+	bool has_branches;    /* recording.branches was given */
+	const char *simulate; /* caches, of a trace or of counting */
+	const char *call_graph;
+	const char *output, *keep_recording, *report;
+	bool allow_debuginfod;
+} LodeRecordingOptions;
+
+extern const LodeParameter lode_recording_rows[];
+
+/* What follows from the rows' values; `arguments` is what is to be run. Errors: _USAGE. */
+bool lode_recording_options_complete(LodeRecordingOptions *self, char **arguments, GError **error);
+
+/* Sets recording.caches, which a trace is replayed through or counting simulates, if there are any.
+ * Says so on standard error where they are not this machine's. The caller owns them. */
+bool lode_recording_options_read_caches(
+	LodeRecordingOptions *self, LodeHierarchy **out_caches, GError **error);

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* lode export: a profile in the formats of other tools. */
+#include "base/error.h"
+#include "base/files/output_file.h"
+#include "cli/terminal_progress.h"
+#include "cli/verb.h"
+#include "sources/flow_file/flow_file.h"
+#include "store/profile_store.h"
+#include "views/export/callgrind_export.h"
+#include "views/export/stack_export.h"
+
+#include <string.h>
+
+typedef struct {
+	const char *output, *format, *weight;
+	double event_rate;
+	bool has_event_rate;
+} Options;
+
+static const LodeParameter rows[] = {
+	{"format", LODE_TEXT(Options, format), .value = "FORMAT", .standard = "flow",
+		.summary = "flow: a flow file (default); callgrind: for KCachegrind; pprof: for "
+			   "'go tool pprof'; firefox: for profiler.firefox.com; folded: call "
+			   "stacks for flame graphs"},
+	{"output", 'o', LODE_FILE(Options, output), .value = "FILE",
+		.summary = "the file to write (default: standard output)"},
+	{"weight", LODE_TEXT(Options, weight), .value = "EVENT",
+		.summary = "flow, firefox, folded: the event that becomes the weight; pprof: the "
+			   "one that is shown first (default: the profile's, see 'lode info')"},
+	{"event-rate", LODE_NUMBER(Options, event_rate), .given = offsetof(Options, has_event_rate),
+		.value = "RATE", .standard = "0.01",
+		.summary = "flow: an instruction gets ev:EVENT from this many events per "
+			   "execution (default: 0.01)"},
+	{NULL},
+};
+
+static const LodeParameterGroup groups[] = {{"Options", rows, 0}, {NULL}};
+
+/* What is given with the formats' functions; `weight` LODE_NONE: none was asked for. */
+typedef struct {
+	const LodeProfile *profile;
+	uint32_t weight;
+	double event_rate;
+	FILE *out;
+} Export;
+
+static bool write_flow(const Export *self, GError **error)
+{
+	uint32_t weight = self->weight != LODE_NONE ? self->weight : self->profile->weight_event;
+
+	return lode_flow_file_write(self->profile, weight, self->event_rate, self->out, error);
+}
+
+static bool write_callgrind(const Export *self, GError **error)
+{
+	return lode_callgrind_write(self->profile, self->out, error);
+}
+
+typedef bool (*WriteStacks)(const LodeStackExport *stacks, FILE *out, GError **error);
+
+static bool write_stacks(const Export *self, WriteStacks write, GError **error)
+{
+	g_auto(LodeStackExport) stacks = {0};
+
+	if (!lode_stack_export_init(&stacks, self->profile, self->weight, error))
+		return false;
+	if (stacks.made != NULL)
+		g_printerr("lode export: no call stacks were recorded: each instruction stands "
+			   "alone; 'lode run -g' records them\n");
+	return write(&stacks, self->out, error);
+}
+
+static bool write_pprof(const Export *self, GError **error)
+{
+	return write_stacks(self, lode_pprof_write, error);
+}
+
+static bool write_firefox(const Export *self, GError **error)
+{
+	return write_stacks(self, lode_firefox_profile_write, error);
+}
+
+static bool write_folded(const Export *self, GError **error)
+{
+	return write_stacks(self, lode_folded_stacks_write, error);
+}
+
+typedef struct {
+	const char *name;
+	bool (*write)(const Export *self, GError **error);
+	bool has_weight, has_event_rate;
+} Format;
+
+static const Format formats[] = {
+	{"flow", write_flow, true, true},
+	{"callgrind", write_callgrind, false, false},
+	{"pprof", write_pprof, true, false},
+	{"firefox", write_firefox, true, false},
+	{"folded", write_folded, true, false},
+};
+
+static const Format *find_format(const Options *given, GError **error)
+{
+	const Format *found = NULL;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(formats); i++)
+		if (strcmp(formats[i].name, given->format) == 0)
+			found = &formats[i];
+	if (found == NULL)
+		lode_parameter_refuse(error,
+			"--format: '%s' is none of flow, callgrind, pprof, firefox, folded",
+			given->format);
+	else if (given->weight != NULL && !found->has_weight)
+		lode_parameter_refuse(error, "--weight: the format %s has all events", found->name);
+	else if (given->has_event_rate && !found->has_event_rate)
+		lode_parameter_refuse(
+			error, "--event-rate: the format %s has no attributes", found->name);
+	else
+		return found;
+	return NULL;
+}
+
+static bool find_weight(
+	const LodeProfile *profile, const char *name, uint32_t *out_event, GError **error)
+{
+	*out_event = LODE_NONE;
+	if (name == NULL)
+		return true;
+	*out_event = lode_profile_find_event(profile, name);
+	if (*out_event == LODE_NONE)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"the profile has no event '%s'; 'lode info' lists them", name);
+	return *out_event != LODE_NONE;
+}
+
+static int run(void *options, char **arguments, GError **error)
+{
+	const Options *given = options;
+	Export self = {.event_rate = given->event_rate};
+
+	if (!lode_parameter_take_one(arguments, "PROFILE.lode", error))
+		return LODE_EXIT_USAGE;
+	const Format *format = find_format(given, error);
+	if (format == NULL)
+		return LODE_EXIT_USAGE;
+	g_auto(LodeTerminalProgress) screen;
+	lode_terminal_progress_init(&screen);
+	g_autoptr(LodeProfile) profile = lode_profile_store_read_with_stacks(
+		arguments[0], &screen.progress, error);
+	if (profile == NULL || !find_weight(profile, given->weight, &self.weight, error))
+		return LODE_EXIT_FAILED;
+	g_autoptr(LodeOutputFile) output = lode_output_file_open(given->output, error);
+	if (output == NULL)
+		return LODE_EXIT_FAILED;
+	lode_terminal_progress_hide(&screen);
+	self.profile = profile;
+	self.out = lode_output_file_stream(output);
+	if (!format->write(&self, error) || !lode_output_file_commit(output, error))
+		return LODE_EXIT_FAILED;
+	return LODE_EXIT_OK;
+}
+
+const LodeVerb lode_verb_export = {
+	.name = "export",
+	.arguments = "PROFILE.lode",
+	.summary = "write a profile in the formats of other tools",
+	.description =
+		"A flow file has the profile's flow graphs; 'lode import' reads it and makes the "
+		"same graphs\nfrom it. Call stacks are there if they were recorded: 'lode run -g', "
+		"'lode record -g',\n'perf record -g'. What KCachegrind shows of calls comes "
+		"from the\nsamples then; else it is worked out from the number of calls, as "
+		"gprof does.\n"
+		"\n"
+		"Examples:\n"
+		"  lode export x.lode -o x.flow\n"
+		"  lode export x.lode --weight l1d-miss | zstd >x.flow.zst\n"
+		"  lode export x.lode --format callgrind -o callgrind.out.x\n"
+		"  lode export x.lode --format pprof -o x.pb.gz\n"
+		"  lode export x.lode --format folded | flamegraph.pl >x.svg",
+	.groups = groups,
+	.size = sizeof(Options),
+	.run = run,
+};

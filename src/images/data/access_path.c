@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+#include "images/data/access_path.h"
+
+#include "images/registers/backward_undoing.h"
+#include "images/registers/forward_emulation.h"
+
+/* The flags by which conditions and results are compared. */
+#define COMPARED_FLAGS                                                                             \
+	((uint64_t)(ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_ZF | ZYDIS_CPUFLAG_SF |    \
+		    ZYDIS_CPUFLAG_OF))
+
+enum { LARGEST_VECTOR = 64 }; /* bytes */
+
+static bool add_step(LodeAccessPath *self, uint64_t address, uint32_t number, uint64_t next)
+{
+	LodeAccessSearch *search = self->walk->search;
+	LodePathStep *step = &self->steps[self->n];
+
+	if (!lode_access_search_decode(search, address))
+		return false;
+	step->full = search->full;
+	step->number = number;
+	step->next = next;
+	self->before[self->n] = self->n > 0 ? self->before[self->n - 1] : self->after;
+	lode_backward_undo(&step->full, &self->before[self->n]);
+	self->n++;
+	return true;
+}
+
+bool lode_access_path_begin(LodeAccessPath *self, LodeAccessWalk *walk,
+	const LodeRegisterState *sampled, uint64_t address, uint32_t number)
+{
+	self->walk = walk;
+	self->after = *sampled;
+	self->n = 0;
+	self->has_ended = number == UINT32_MAX;
+	return add_step(self, address, number, walk->search->question->pc);
+}
+
+/* One that control came from: not decoded otherwise than the function was, and of known effect. */
+static bool add_before(LodeAccessPath *self, uint32_t before)
+{
+	const LodeStaticInstruction *found = lode_access_walk_at(self->walk, before);
+	const LodeFullInstruction *full = &self->steps[self->n].full;
+	uint64_t next = self->steps[self->n - 1].full.address;
+
+	if (!add_step(self, found->address, before, next))
+		return false;
+	if (full->instruction.length == found->decoded.length &&
+		!lode_access_is_opaque(full, &found->decoded))
+		return true;
+	self->n--;
+	return false;
+}
+
+void lode_access_path_extend(LodeAccessPath *self, unsigned n)
+{
+	while (!self->has_ended && self->n < MIN(n, LODE_ACCESS_SEARCH_STEPS)) {
+		uint32_t before = lode_access_walk_before(
+			self->walk, self->steps[self->n - 1].number);
+
+		self->has_ended = before == UINT32_MAX || !add_before(self, before);
+	}
+}
+
+/* --- memory --- */
+
+static bool is_stack_instruction(const LodeFullInstruction *full)
+{
+	switch (full->instruction.meta.category) {
+	case ZYDIS_CATEGORY_PUSH:
+	case ZYDIS_CATEGORY_POP:
+	case ZYDIS_CATEGORY_CALL:
+	case ZYDIS_CATEGORY_RET:
+		return true;
+	default:
+		return full->instruction.mnemonic == ZYDIS_MNEMONIC_LEAVE;
+	}
+}
+
+/* The number of the operand in memory that an instruction writes; −1: none. */
+static int written_memory(const LodeFullInstruction *full)
+{
+	for (int i = 0; i < full->instruction.operand_count; i++)
+		if (full->operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+			lode_operand_is_written(&full->operands[i]))
+			return i;
+	return -1;
+}
+
+static bool writes_memory(const LodeFullInstruction *full)
+{
+	return written_memory(full) >= 0 ||
+	       full->instruction.meta.category == ZYDIS_CATEGORY_CLZERO ||
+	       full->instruction.meta.category == ZYDIS_CATEGORY_SGX;
+}
+
+/* Where an instruction writes; size 0: anywhere. */
+static LodeStackWrite find_write(const LodeFullInstruction *full, const LodeRegisterState *before)
+{
+	LodeStackWrite write = {.size = 0};
+	LodeDataOperand operand;
+	uint8_t accesses[LODE_MAX_DATA_OPERANDS];
+	int number = written_memory(full);
+	uint64_t pointer, bytes;
+
+	if (number < 0 || lode_full_instruction_is_repeated(full))
+		return write;
+	if (is_stack_instruction(full) &&
+		full->operands[number].visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN) {
+		bytes = lode_full_instruction_stack_bytes(full);
+		if (!lode_register_state_read(before, ZYDIS_REGISTER_RSP, &pointer))
+			return write;
+		write.address = pointer - bytes;
+		write.size = (unsigned)bytes;
+		return write;
+	}
+	/* enter, xsave and the like write elsewhere or more than the operand says */
+	if (lode_full_instruction_accesses(full, accesses) == 0 ||
+		lode_full_instruction_locate(full, before, (uint8_t)number, &operand) !=
+			LODE_REASON_NONE ||
+		operand.size > LARGEST_VECTOR)
+		return write;
+	write.address = operand.address;
+	write.size = operand.size;
+	return write;
+}
+
+static void init_memory(const LodeAccessPath *self, LodeStackMemory *memory)
+{
+	const LodeDataAccessQuestion *question = self->walk->search->question;
+	uint64_t start = 0;
+	bool is_known = lode_register_state_read(&self->after, ZYDIS_REGISTER_RSP, &start);
+
+	lode_stack_memory_init(
+		memory, is_known ? question->stack : NULL, question->stack_size, start);
+	for (unsigned i = 0; i < self->n; i++) {
+		if (!writes_memory(&self->steps[i].full))
+			continue;
+		LodeStackWrite write = find_write(&self->steps[i].full, &self->before[i]);
+		lode_stack_memory_expect(memory, &write);
+	}
+	memory->is_past = true;
+}
+
+/* Puts what lies in memory in the place of an operand that is loaded, as far as it is known. */
+static void load(
+	LodeFullInstruction *full, const LodeRegisterState *before, const LodeStackMemory *memory)
+{
+	LodeDataOperand located;
+	uint64_t value;
+
+	for (uint8_t i = 0; i < full->instruction.operand_count_visible; i++) {
+		ZydisDecodedOperand *operand = &full->operands[i];
+
+		if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY ||
+			operand->mem.type != ZYDIS_MEMOP_TYPE_MEM || operand->size > 64 ||
+			lode_operand_is_written(operand) ||
+			lode_full_instruction_locate(full, before, i, &located) !=
+				LODE_REASON_NONE ||
+			!lode_stack_memory_read(memory, located.address, located.size, &value))
+			continue;
+		operand->type = ZYDIS_OPERAND_TYPE_IMMEDIATE;
+		operand->imm.is_signed = ZYAN_FALSE;
+		operand->imm.value.u = value;
+	}
+}
+
+static void store(
+	const LodeFullInstruction *full, const LodeRegisterState *before, LodeStackMemory *memory)
+{
+	const ZydisDecodedOperand *source = &full->operands[1];
+	LodeStackWrite write = find_write(full, before);
+
+	if (full->instruction.mnemonic == ZYDIS_MNEMONIC_MOV && write.size > 0 &&
+		write.size <= sizeof(write.value)) {
+		write.is_known = source->type == ZYDIS_OPERAND_TYPE_IMMEDIATE ||
+		                 (lode_operand_register(source) >= 0 &&
+					 lode_register_state_read(
+						 before, source->reg.value, &write.value));
+		if (source->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+			write.value = source->imm.value.u;
+	}
+	lode_stack_memory_write(memory, &write);
+}
+
+/* --- doing it again --- */
+
+/* False: a jump went elsewhere. */
+static bool do_again(const LodePathStep *step, LodeRegisterState *state, LodeStackMemory *memory)
+{
+	LodeStackMemory none = {.is_past = true};
+	LodeFullInstruction full = step->full;
+	const LodeRegisterState before = *state;
+	bool is_store = writes_memory(&full) && !is_stack_instruction(&full);
+	unsigned n_expected = memory->n_expected - (writes_memory(&full) ? 1 : 0);
+	uint64_t next;
+	LodeStep went;
+
+	if (full.instruction.meta.category == ZYDIS_CATEGORY_STRINGOP) {
+		lode_register_state_forget_written(state, &full);
+		went = LODE_STEP_LOST;
+	} else {
+		load(&full, &before, memory);
+		went = lode_forward_emulate(&full, state, is_store ? &none : memory, &next);
+	}
+	if (went == LODE_STEP_BLOCKED || went == LODE_STEP_LOST)
+		lode_register_state_forget_written(state, &full);
+	if (is_store)
+		store(&step->full, &before, memory);
+	else if (writes_memory(&full) && memory->n_expected != n_expected)
+		lode_stack_memory_forget(memory);
+	memory->n_expected = n_expected;
+	return (went != LODE_STEP_ON && went != LODE_STEP_COMPUTED) || next == step->next;
+}
+
+/* A result whose input was in memory still gives zero, sign and parity. False: the flags are not
+ * those of this result. */
+static bool has_flags_of_result(const LodeFullInstruction *full, const LodeRegisterState *after)
+{
+	uint64_t value, flags = 0;
+	unsigned bits = full->operands[0].size;
+
+	switch (full->instruction.mnemonic) {
+	case ZYDIS_MNEMONIC_ADC:
+	case ZYDIS_MNEMONIC_ADD:
+	case ZYDIS_MNEMONIC_AND:
+	case ZYDIS_MNEMONIC_DEC:
+	case ZYDIS_MNEMONIC_INC:
+	case ZYDIS_MNEMONIC_NEG:
+	case ZYDIS_MNEMONIC_OR:
+	case ZYDIS_MNEMONIC_SBB:
+	case ZYDIS_MNEMONIC_SUB:
+	case ZYDIS_MNEMONIC_XOR:
+		break;
+	default:
+		return true;
+	}
+	if (lode_operand_register(&full->operands[0]) < 0 ||
+		!lode_register_state_read(after, full->operands[0].reg.value, &value))
+		return true;
+	flags |= value == 0 ? ZYDIS_CPUFLAG_ZF : 0;
+	flags |= value >> (bits - 1) & 1 ? ZYDIS_CPUFLAG_SF : 0;
+	flags |= __builtin_parityll(value & 0xff) ? 0 : ZYDIS_CPUFLAG_PF;
+	return ((flags ^ after->flags) & after->known_flags &
+		       (ZYDIS_CPUFLAG_ZF | ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_PF)) == 0;
+}
+
+/* Adds what another state of the same moment knows. False: they contradict each other. */
+static bool merge(LodeRegisterState *state, const LodeRegisterState *other)
+{
+	uint32_t both = state->known & other->known;
+	uint64_t both_flags = state->known_flags & other->known_flags & COMPARED_FLAGS;
+
+	if ((state->flags ^ other->flags) & both_flags)
+		return false;
+	for (unsigned i = 0; i < LODE_N_GENERAL_REGISTERS; i++) {
+		if ((both >> i & 1) && state->values[i] != other->values[i])
+			return false;
+		if (other->known >> i & 1)
+			state->values[i] = other->values[i];
+	}
+	state->known |= other->known;
+	state->flags = (state->flags & ~other->known_flags) | (other->flags & other->known_flags);
+	state->known_flags |= other->known_flags;
+	return true;
+}
+
+bool lode_access_path_recompute(LodeAccessPath *self)
+{
+	LodeStackMemory memory;
+	LodeRegisterState state = self->before[self->n - 1];
+
+	init_memory(self, &memory);
+	for (unsigned i = self->n; i-- > 0;) {
+		const LodeRegisterState *after = i > 0 ? &self->before[i - 1] : &self->after;
+
+		self->recomputed[i] = state;
+		if (!do_again(&self->steps[i], &state, &memory) || !merge(&state, after) ||
+			!has_flags_of_result(&self->steps[i].full, &state))
+			return false;
+	}
+	return true;
+}

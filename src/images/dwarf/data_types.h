@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of data from an image's debug information: the type and member that a memory operand
+ * accesses, and the variable at an address.
+ *
+ *   operand of an instruction ──▶ base register holds a T *   ──▶ member of T at the displacement
+ *                             ──▶ stack slot (frame base)     ──▶ local variable, and its member
+ *                             ──▶ rip-relative, absolute      ──▶ global variable, and its member
+ *                             ──▶ anything else: follow the register back in straight code
+ *
+ * Following back means: the facts on which each block's predecessors agree, carried through moves,
+ * pointer arithmetic, loads of members that are pointers, calls by what they return, and spills.
+ * Where the debug information and the code leave a choice:
+ *
+ *   - variables of functions inlined into each other share a register: the one whose type has a
+ *     member of the access's size at that place, else one that covers it;
+ *   - a union: the member that begins there and has the access's size, else the first that begins
+ *     there, else the first that covers it;
+ *   - bit fields: the first of those in the accessed bytes;
+ *   - a wide access to several members: the first of them;
+ *   - scopes that share a slot of the frame: the innermost that the instruction is in; what a
+ *     store leaves there, where no variable is at home, is one that is valid after it;
+ *   - a variable that is smaller than the access: none;
+ *   - a displacement outside the structure that is pointed to: none, unless an index or pointer
+ *     arithmetic says that there are many.
+ *
+ * `void *` says nothing. A variable that an optimiser found equal to another object does not name
+ * it.
+ *
+ * All answers are static, one for each operand of each instruction, and may be kept. DWARF 4 and 5;
+ * units without .debug_aranges are found by their own ranges.
+ */
+#pragma once
+
+#include "images/code/control_flow.h"
+#include "images/data/data_access.h"
+#include "images/elf/binary_image.h"
+
+typedef struct LodeDataTypes LodeDataTypes;
+
+typedef struct {
+	uint32_t type;   /* index into lode_data_types_types(): a structure, or a scalar as it is
+	                    declared, of an array its elements; LODE_NONE: unknown */
+	uint32_t member; /* index into lode_data_types_members(); LODE_NONE: none */
+	bool is_element; /* one of many: of an array, or reached by an index */
+	const char *variable; /* local or global that the access is in, not one that points to it;
+	                         borrowed; NULL: none is known */
+	bool is_variable_named_first; /* the type is that of a named array or scalar: describe it as
+	                                 "int counts[]" rather than by type and member alone */
+} LodeDataReference;
+
+/*
+ * Answers from an image's debug information, and from its symbols where it has none: then only
+ * variables are known. NULL for an image that is no ELF file. `image` must outlive the result; it
+ * is not to be asked by several threads at once.
+ */
+LodeDataTypes *lode_data_types_new(LodeBinaryImage *image);
+void lode_data_types_free(LodeDataTypes *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeDataTypes, lode_data_types_free)
+
+/*
+ * The data that operand `operand` (Zydis's number) of the instruction at `address` accesses. `flow`
+ * is the control flow of its function, in which straight code is followed back; may be NULL. False
+ * if nothing is known.
+ */
+bool lode_data_types_find(LodeDataTypes *self, uint64_t address, uint8_t operand,
+	const LodeControlFlow *flow, LodeDataReference *out_reference);
+
+/* The same of an address, whatever instruction accesses it: the static variable of the image at
+ * `address`, of which `size` bytes are accessed (0: unknown). */
+bool lode_data_types_find_static(
+	LodeDataTypes *self, uint64_t address, uint32_t size, LodeDataReference *out_reference);
+
+/* The same of an offset in the image's block of thread-local variables. */
+bool lode_data_types_find_thread_local(
+	LodeDataTypes *self, uint64_t offset, uint32_t size, LodeDataReference *out_reference);
+
+/* The data at an offset in an allocated block of `allocated` bytes: the type is that which the code
+ * after the call that returns to `return_address` gives its result. Beyond the first element the
+ * type is given only if elements fill the block. `flow` as for lode_data_types_find(). */
+typedef struct {
+	uint64_t return_address;
+	uint64_t allocated, offset;
+} LodeAllocatedPlace;
+
+bool lode_data_types_find_allocated(LodeDataTypes *self, const LodeAllocatedPlace *place,
+	uint32_t size, const LodeControlFlow *flow, LodeDataReference *out_reference);
+
+/* Where in a frame of the stack something lies. */
+typedef struct {
+	uint64_t pc;    /* in the image: of the sample, or inside the call that a caller is at */
+	int64_t offset; /* from the canonical frame address */
+	bool is_caller;
+} LodeFramePlace;
+
+/* The frame of a run-time address, by the registers and the stack of the question: that of the
+ * sampled function or of a caller, inside the image. False: in no known frame. */
+bool lode_data_types_find_frame(LodeDataTypes *self, const LodeDataAccessQuestion *question,
+	uint64_t address, LodeFramePlace *out_place);
+
+/* The variable that lies at a place in a frame while the function is at its pc; one whose scope the
+ * function has left does not count. `flow` as for lode_data_types_find(). */
+bool lode_data_types_find_local(LodeDataTypes *self, const LodeFramePlace *place, uint32_t size,
+	const LodeControlFlow *flow, LodeDataReference *out_reference);
+
+/* Converts a distance from the thread pointer (the base of fs) to an offset in the image's block of
+ * thread-local variables. False: outside of it, or the image is a library, whose block may be
+ * anywhere. */
+bool lode_binary_image_thread_local_offset(
+	LodeBinaryImage *image, int64_t from_thread_pointer, uint64_t *out_offset);
+
+/*
+ * Every type and member that was an answer so far; they grow, and keep their numbers. Names are
+ * borrowed. LodeDataType.first_member points into the members, all of the type's, by offset. Equal
+ * types of several units are one; those that differ under one name stay apart. Members of base
+ * classes and of anonymous structures stand as if they were the type's own. An array of scalars is
+ * one member, "slots[]"; of an array of structures each member stands once, "points[].x", where it
+ * is in the first of them.
+ */
+const GArray *lode_data_types_types(const LodeDataTypes *self);   /* LodeDataType */
+const GArray *lode_data_types_members(const LodeDataTypes *self); /* LodeDataMember */
+
+/* A type by its name ("struct node", "node"), with its members, for layouts; LODE_NONE. */
+uint32_t lode_data_types_find_name(LodeDataTypes *self, const char *name);
+
+/* The fault in the debug information, a static phrase; NULL: none. */
+const char *lode_data_types_warning(const LodeDataTypes *self);
+
+/*
+ * The variable of the symbol tables (STT_OBJECT) at an address of the image, also where there is no
+ * debug information; demangled, borrowed from the image. NULL: none.
+ */
+typedef struct {
+	const char *name;
+	uint64_t address, size;
+} LodeDataSymbol;
+
+bool lode_binary_image_find_data_symbol(
+	LodeBinaryImage *image, uint64_t address, LodeDataSymbol *out_symbol);
+
+/*
+ * How an access is named; free with g_free(). NULL when neither a type nor a variable is known.
+ *
+ *   "struct node.next", "struct body.points[].x"   type and member, also in a variable
+ *   "options.verbose", "slots[].size"              a variable's structure that has no name
+ *   "int counts[]", "int total", "char *names[]"   a named array or scalar
+ *   "int"                                          a scalar that is pointed to
+ *   "counts"                                       a variable of unknown type
+ */
+char *lode_data_reference_text(const LodeDataTypes *self, const LodeDataReference *reference);

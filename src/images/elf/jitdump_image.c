@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* The units of a jitdump, each a function at the place where its bytes stand in the file. */
+#include "images/elf/image_variant.h"
+
+#include "base/arrays/partition_point.h"
+#include "base/error.h"
+#include "base/files/input_file.h"
+#include "base/files/stream_decoder.h"
+#include "sources/code/jitdump.h"
+
+#include <elf.h>
+
+typedef struct {
+	LodeBinaryImage image;
+	LodeJitdump *dump;
+} JitdumpImage;
+
+static bool is_jitdump(const char *path, const char *head, size_t head_size)
+{
+	char start[8];
+	size_t n;
+
+	if (lode_stream_decoder_find((const uint8_t *)head, head_size) == NULL)
+		return lode_jitdump_is_format(head, head_size);
+	return lode_input_file_read_start(path, start, sizeof(start), &n, NULL) &&
+	       lode_jitdump_is_format(start, n);
+}
+
+static GArray *functions_of(const LodeJitdump *dump)
+{
+	GArray *functions = g_array_sized_new(
+		FALSE, FALSE, sizeof(LodeBinaryFunction), dump->units->len);
+
+	for (guint i = 0; i < dump->units->len; i++) {
+		const LodeJitUnit *unit = &g_array_index(dump->units, LodeJitUnit, i);
+		LodeBinaryFunction function = {
+			unit->code_offset, unit->size, unit->name, unit->name};
+
+		g_array_append_val(functions, function);
+	}
+	return functions;
+}
+
+static char *warning_of(const LodeJitdump *dump)
+{
+	if (dump->is_truncated)
+		return g_strdup_printf("%s: the dump is cut short", dump->path);
+	if (dump->n_broken_lines > 0)
+		return g_strdup_printf("%s: the source lines of %" G_GUINT64_FORMAT
+				       " functions are broken",
+			dump->path, (guint64)dump->n_broken_lines);
+	return NULL;
+}
+
+static LodeBinaryImage *open_jitdump(
+	const char *path, const LodeBinaryImageOptions *options, GError **error)
+{
+	g_autoptr(LodeJitdump) dump = lode_jitdump_open(path, error);
+	JitdumpImage *self;
+
+	(void)options;
+	if (dump == NULL)
+		return NULL;
+	if (dump->elf_machine != EM_X86_64) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+			"%s: not x86-64 code (ELF machine %u)", path, dump->elf_machine);
+		return NULL;
+	}
+	self = g_new0(JitdumpImage, 1);
+	self->image.functions = functions_of(dump);
+	self->image.warning = warning_of(dump);
+	self->dump = g_steal_pointer(&dump);
+	return &self->image;
+}
+
+static void close_jitdump(LodeBinaryImage *image)
+{
+	lode_jitdump_close(((JitdumpImage *)image)->dump);
+}
+
+static const uint8_t *bytes_at(const LodeBinaryImage *image, uint64_t address, size_t *out_n)
+{
+	const LodeBinaryFunction *function = lode_binary_image_find(image, address);
+
+	if (function == NULL)
+		return NULL;
+	*out_n = (size_t)(function->address + function->size - address);
+	return ((const JitdumpImage *)image)->dump->data + address;
+}
+
+static bool has_lines(const LodeBinaryImage *image)
+{
+	return ((const JitdumpImage *)image)->dump->lines->len > 0;
+}
+
+/* The last line of the unit that begins at or before the offset; NULL: none does. */
+static const LodeJitLine *line_at(const LodeJitdump *dump, const LodeJitUnit *unit, uint64_t offset)
+{
+	const LodeJitLine *lines = (const LodeJitLine *)(const void *)dump->lines->data +
+	                           unit->first_line;
+	size_t low = LODE_PARTITION_POINT(unit->n_lines, i, lines[i].address <= offset);
+	return low > 0 ? &lines[low - 1] : NULL;
+}
+
+static void locate(LodeBinaryImage *image, const uint64_t *addresses, size_t n,
+	LodeBinaryLocation *out_locations, GArray *calls)
+{
+	const LodeJitdump *dump = ((JitdumpImage *)image)->dump;
+	const LodeBinaryFunction *first = (const void *)image->functions->data;
+
+	(void)calls;
+	for (size_t i = 0; i < n; i++) {
+		const LodeBinaryFunction *function = lode_binary_image_find(image, addresses[i]);
+		const LodeJitLine *line = NULL;
+
+		/* functions are the units, one for one */
+		if (function != NULL)
+			line = line_at(dump,
+				&g_array_index(dump->units, LodeJitUnit, function - first),
+				addresses[i] - function->address);
+		out_locations[i] = (LodeBinaryLocation){0};
+		if (line != NULL) {
+			out_locations[i].file = line->file;
+			out_locations[i].line = line->line;
+		}
+	}
+}
+
+const LodeImageVariant lode_image_jitdump = {
+	is_jitdump, open_jitdump, close_jitdump, bytes_at, has_lines, locate};

@@ -1,0 +1,719 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A register that an instruction writes and that is not followed here becomes unknown: Zydis lists
+ * all that are written, hidden operands too.
+ */
+#include "images/registers/register_types.h"
+
+#include <string.h>
+
+enum {
+	POINTER_BITS = 64,
+	POINTER_BYTES = 8,
+	MAX_ARRAY_STEP = 1 << 30,
+};
+
+static const LodeHeldValue NOTHING = {0};
+
+bool lode_register_types_decode(
+	LodeFullInstruction *out_full, const LodeElfImage *image, uint64_t address)
+{
+	const LodeElfRange *range = lode_elf_file_find_range(image->file, address);
+
+	if (range == NULL)
+		return false;
+	out_full->bias = 0;
+	return lode_full_instruction_decode(out_full, range->bytes + (address - range->address),
+		range->size - (address - range->address), address);
+}
+
+static bool is_vector(ZydisRegister reg)
+{
+	ZydisRegisterClass class = ZydisRegisterGetClass(reg);
+
+	return class == ZYDIS_REGCLASS_XMM || class == ZYDIS_REGCLASS_YMM ||
+	       class == ZYDIS_REGCLASS_ZMM;
+}
+
+static bool read_memory(const LodeFullInstruction *full, const ZydisDecodedOperand *operand,
+	LodeMemoryOperand *out_memory)
+{
+	LodeMemoryOperand memory = {.base = -1, .index = -1};
+
+	if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY || is_vector(operand->mem.index))
+		return false;
+	memory.displacement = operand->mem.disp.has_displacement ? operand->mem.disp.value : 0;
+	if (operand->mem.base == ZYDIS_REGISTER_RIP)
+		memory.displacement += (int64_t)(full->address + full->instruction.length);
+	else if (operand->mem.base != ZYDIS_REGISTER_NONE)
+		memory.base = lode_general_register(operand->mem.base);
+	if (operand->mem.index != ZYDIS_REGISTER_NONE)
+		memory.index = lode_general_register(operand->mem.index);
+	memory.is_absolute = memory.base < 0 &&
+	                     (memory.index < 0 || operand->mem.base == ZYDIS_REGISTER_NONE);
+	memory.scale = operand->mem.scale;
+	memory.is_thread = operand->mem.segment == ZYDIS_REGISTER_FS;
+	memory.is_segmented = memory.is_thread || operand->mem.segment == ZYDIS_REGISTER_GS;
+	memory.size = operand->size / 8;
+	/* a variable's range begins after the store that gives it its value */
+	memory.valid_from = full->address;
+	if (lode_operand_is_written(operand) &&
+		(operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) == 0)
+		memory.valid_from += full->instruction.length;
+	*out_memory = memory;
+	return true;
+}
+
+bool lode_register_types_memory(
+	const LodeFullInstruction *full, uint8_t operand, LodeMemoryOperand *out_memory)
+{
+	if (operand >= full->instruction.operand_count ||
+		full->operands[operand].mem.type == ZYDIS_MEMOP_TYPE_AGEN)
+		return false;
+	return read_memory(full, &full->operands[operand], out_memory);
+}
+
+/* The object that a value leads to, whatever the instruction. */
+static bool find_object(
+	const LodeFunctionContext *context, const LodeHeldValue *value, LodeDataPlace *out_place)
+{
+	if (context->types == NULL)
+		return false;
+	switch (value->kind) {
+	case LODE_HELD_VALUE_POINTER:
+		*out_place = (LodeDataPlace){.type = value->type, .offset = value->offset};
+		return true;
+	case LODE_HELD_VALUE_ADDRESS:
+		return lode_data_place_static(context, (uint64_t)value->offset, out_place);
+	case LODE_HELD_VALUE_FRAME:
+		return lode_data_place_frame(
+			context, LODE_ANY_ADDRESS, NULL, value->offset, out_place);
+	case LODE_HELD_VALUE_THREAD_LOCAL:
+		return lode_data_place_thread_local(context, (uint64_t)value->offset, out_place);
+	default:
+		return false;
+	}
+}
+
+/* How far an element of an object is from the next; 0: unknown. */
+static uint64_t element_size(const LodeFunctionContext *context, const LodeDataPlace *place)
+{
+	uint32_t element = place->type == LODE_NO_TYPE
+	                           ? LODE_NO_TYPE
+	                           : lode_type_table_element(context->types, place->type);
+
+	return element == LODE_NO_TYPE ? 0 : lode_type_table_size(context->types, element);
+}
+
+/* Makes a value one of any element: the offset is that in the first one. */
+static LodeHeldValue any_element(const LodeFunctionContext *context, LodeHeldValue value)
+{
+	LodeDataPlace place;
+	int64_t inside, size;
+
+	if (!find_object(context, &value, &place))
+		return NOTHING;
+	/* offsets in the first element alone: a pointer that a loop moves on has the same value in
+	 * each round, and the states of its blocks settle */
+	size = (int64_t)element_size(context, &place);
+	if (size <= 0 || size > MAX_ARRAY_STEP || place.offset > INT64_MAX / 2 ||
+		place.offset < INT64_MIN / 2)
+		return NOTHING;
+	inside = place.offset % size;
+	if (inside < 0)
+		inside += size;
+	value.offset += inside - place.offset;
+	value.is_element = true;
+	return value;
+}
+
+static bool is_address(const LodeHeldValue *value)
+{
+	return value->kind == LODE_HELD_VALUE_POINTER || value->kind == LODE_HELD_VALUE_ADDRESS ||
+	       value->kind == LODE_HELD_VALUE_FRAME || value->kind == LODE_HELD_VALUE_THREAD_LOCAL;
+}
+
+/* Pointer arithmetic by multiples of a number of bytes. */
+static LodeHeldValue moved_by_step(
+	const LodeFunctionContext *context, LodeHeldValue value, uint64_t step)
+{
+	LodeDataPlace place;
+	uint64_t size;
+
+	if (!is_address(&value) || step == 0 || !find_object(context, &value, &place))
+		return NOTHING;
+	size = element_size(context, &place);
+	if (size == 0 || (step % size != 0 && size % step != 0))
+		return NOTHING;
+	return any_element(context, value);
+}
+
+/* The thread pointer, perhaps with an index of steps of so many bytes, made the address of a
+ * thread-local variable. */
+static LodeHeldValue moved_into_thread(
+	const LodeFunctionContext *context, const LodeHeldValue *pointer, LodeHeldValue variable)
+{
+	return pointer->offset == 0 ? variable
+	                            : moved_by_step(context, variable, (uint64_t)pointer->offset);
+}
+
+/* Pointer arithmetic by a constant. */
+static LodeHeldValue moved(const LodeFunctionContext *context, LodeHeldValue value, int64_t by)
+{
+	if (value.kind == LODE_HELD_VALUE_THREAD_POINTER)
+		return by == 0 ? value
+		               : moved_into_thread(
+					 context, &value, lode_held_value_of_thread(context, by));
+	if (!is_address(&value) || __builtin_add_overflow(value.offset, by, &value.offset))
+		return NOTHING;
+	return value.is_element ? any_element(context, value) : value;
+}
+
+/* Pointer arithmetic by a register. */
+static LodeHeldValue moved_by_index(const LodeFunctionContext *context, LodeHeldValue value,
+	const LodeHeldValue *index, uint64_t scale)
+{
+	uint64_t step = scale *
+	                (index->kind == LODE_HELD_VALUE_MULTIPLE ? (uint64_t)index->offset : 1);
+
+	if (value.kind == LODE_HELD_VALUE_THREAD_POINTER && value.offset == 0 &&
+		step <= MAX_ARRAY_STEP) {
+		value.offset = (int64_t)step;
+		return value;
+	}
+	return moved_by_step(context, value, step);
+}
+
+static bool is_same(const LodeFunctionContext *context, uint32_t a, uint32_t b)
+{
+	return a == b || (context->types != NULL && a != LODE_NO_TYPE && b != LODE_NO_TYPE &&
+				 lode_type_table_get(context->types, a)->canonical ==
+					 lode_type_table_get(context->types, b)->canonical);
+}
+
+static bool is_equal(const LodeHeldValue *a, const LodeHeldValue *b)
+{
+	return a->kind == b->kind && a->is_element == b->is_element && a->type == b->type &&
+	       a->offset == b->offset;
+}
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+	while (b != 0) {
+		int64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* A value only ever goes from zero to an exact one, to any element, to nothing, and a multiple to
+ * one of a divisor: so the iteration over the blocks ends. */
+static LodeHeldValue meet(const LodeFunctionContext *context, LodeHeldValue a, LodeHeldValue b)
+{
+	if (is_equal(&a, &b))
+		return a;
+	if (a.kind == LODE_HELD_VALUE_ZERO &&
+		(is_address(&b) || b.kind == LODE_HELD_VALUE_MULTIPLE))
+		return b;
+	if (b.kind == LODE_HELD_VALUE_ZERO &&
+		(is_address(&a) || a.kind == LODE_HELD_VALUE_MULTIPLE))
+		return a;
+	if (a.kind != b.kind)
+		return NOTHING;
+	if (a.kind == LODE_HELD_VALUE_MULTIPLE) {
+		a.offset = common_divisor(a.offset, b.offset);
+		return a.offset > 1 ? a : NOTHING;
+	}
+	if (!is_address(&a) ||
+		(a.kind == LODE_HELD_VALUE_POINTER && !is_same(context, a.type, b.type)))
+		return NOTHING;
+	if (a.offset == b.offset && a.is_element == b.is_element)
+		return a;
+	a = any_element(context, a);
+	b = any_element(context, b);
+	return a.kind != LODE_HELD_VALUE_NONE && a.kind == b.kind && a.offset == b.offset ? a
+	                                                                                  : NOTHING;
+}
+
+static void set_slot(LodeRegisterTypes *state, int64_t offset, uint32_t size, LodeHeldValue value)
+{
+	uint8_t n = 0;
+
+	for (uint8_t i = 0; i < state->n_slots; i++)
+		if (state->slots[i].offset >= offset + (int64_t)size ||
+			state->slots[i].offset + POINTER_BYTES <= offset)
+			state->slots[n++] = state->slots[i];
+	if (value.kind != LODE_HELD_VALUE_NONE && size == POINTER_BYTES &&
+		n < LODE_MAX_TRACKED_SLOTS) {
+		state->slots[n].offset = offset;
+		state->slots[n++].value = value;
+	}
+	state->n_slots = n;
+}
+
+static LodeHeldValue get_slot(const LodeRegisterTypes *state, int64_t offset)
+{
+	for (uint8_t i = 0; i < state->n_slots; i++)
+		if (state->slots[i].offset == offset)
+			return state->slots[i].value;
+	return NOTHING;
+}
+
+/* The offset in the frame that an operand without an index is at. */
+static bool frame_slot(
+	const LodeRegisterTypes *state, const LodeMemoryOperand *memory, int64_t *out_offset)
+{
+	const LodeHeldValue *base = memory->base < 0 ? &NOTHING : &state->registers[memory->base];
+
+	return base->kind == LODE_HELD_VALUE_FRAME && !base->is_element && memory->index < 0 &&
+	       !memory->is_segmented &&
+	       !__builtin_add_overflow(base->offset, memory->displacement, out_offset) &&
+	       INT32_MIN < *out_offset && *out_offset < INT32_MAX;
+}
+
+/* Loads that lead to thread-local variables: fs:0 is the thread pointer itself (System V ABI for
+ * x86-64, 3.4.6), and a slot of the global offset table holds an offset from it. */
+static LodeHeldValue load_thread(
+	const LodeFunctionContext *context, const LodeMemoryOperand *memory)
+{
+	const LodeThreadBlock *block = lode_elf_image_thread_block(context->image);
+	uint64_t offset;
+
+	if (block == NULL || !memory->is_absolute || memory->index >= 0)
+		return NOTHING;
+	if (memory->is_segmented)
+		return memory->is_thread && memory->displacement == 0
+		               ? (LodeHeldValue){.kind = LODE_HELD_VALUE_THREAD_POINTER}
+		               : NOTHING;
+	if (!lode_thread_block_slot(
+		    block, (uint64_t)memory->displacement, LODE_THREAD_SLOT_OFFSET, &offset))
+		return NOTHING;
+	return (LodeHeldValue){.kind = LODE_HELD_VALUE_THREAD_OFFSET, .offset = (int64_t)offset};
+}
+
+static LodeHeldValue load(const LodeFunctionContext *context, const LodeRegisterTypes *state,
+	const LodeMemoryOperand *memory, uint64_t address)
+{
+	LodeHeldValue value = NOTHING;
+	LodeDataPlace place;
+	int64_t offset;
+
+	if (memory->size != POINTER_BYTES)
+		return NOTHING;
+	value = load_thread(context, memory);
+	if (frame_slot(state, memory, &offset))
+		value = get_slot(state, offset);
+	if (value.kind == LODE_HELD_VALUE_NONE && context->types != NULL &&
+		lode_data_place_find(context, address, state, memory, &place))
+		value = lode_data_place_load(context, &place);
+	return value;
+}
+
+/* The value of an operand that is read. */
+static LodeHeldValue read_operand(const LodeFunctionContext *context,
+	const LodeRegisterTypes *state, const LodeFullInstruction *full, int i)
+{
+	const ZydisDecodedOperand *operand = &full->operands[i];
+	LodeMemoryOperand memory;
+
+	if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER && operand->size == POINTER_BITS) {
+		int number = lode_general_register(operand->reg.value);
+
+		return number < 0 ? NOTHING : state->registers[number];
+	}
+	if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operand->imm.value.u == 0)
+		return (LodeHeldValue){.kind = LODE_HELD_VALUE_ZERO};
+	/* perhaps a variable's address: whether one lies there is checked when it is used */
+	if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operand->imm.value.u < INT32_MAX &&
+		context->image->file->is_fixed)
+		return (LodeHeldValue){
+			.kind = LODE_HELD_VALUE_ADDRESS, .offset = (int64_t)operand->imm.value.u};
+	if (read_memory(full, operand, &memory))
+		return load(context, state, &memory, full->address);
+	return NOTHING;
+}
+
+static LodeHeldValue read_address(const LodeFunctionContext *context,
+	const LodeRegisterTypes *state, const LodeFullInstruction *full)
+{
+	const LodeHeldValue *base, *index;
+	LodeMemoryOperand memory;
+	LodeHeldValue value;
+
+	if (!read_memory(full, &full->operands[1], &memory) ||
+		full->operands[0].size != POINTER_BITS)
+		return NOTHING;
+	if (memory.is_absolute && memory.index < 0)
+		return (LodeHeldValue){
+			.kind = LODE_HELD_VALUE_ADDRESS, .offset = memory.displacement};
+	base = memory.base < 0 ? &NOTHING : &state->registers[memory.base];
+	if (memory.index < 0)
+		return moved(context, *base, memory.displacement);
+	index = &state->registers[memory.index];
+	/* lea that multiplies: (,%rax,8), or (%rax,%rax,2) for three times */
+	if (memory.base < 0 || memory.base == memory.index) {
+		int64_t factor = memory.scale + (memory.base >= 0);
+
+		if (memory.displacement != 0)
+			return NOTHING;
+		if (index->kind == LODE_HELD_VALUE_MULTIPLE && index->offset < MAX_ARRAY_STEP)
+			factor *= index->offset;
+		return (LodeHeldValue){.kind = LODE_HELD_VALUE_MULTIPLE, .offset = factor};
+	}
+	if (!is_address(base) && memory.scale == 1 && is_address(index)) {
+		const LodeHeldValue *swap = base;
+
+		base = index;
+		index = swap;
+	}
+	value = moved_by_index(context, *base, index, memory.scale);
+	return moved(context, value, memory.displacement);
+}
+
+/* A counter or a pointer plus a constant. A counter that begins at 0 and goes by 24 stays a
+ * multiple of 24. */
+static LodeHeldValue stepped(const LodeFunctionContext *context, LodeHeldValue value, int64_t by)
+{
+	if (by == INT64_MIN || is_address(&value) || value.kind == LODE_HELD_VALUE_THREAD_POINTER)
+		return by == INT64_MIN ? NOTHING : moved(context, value, by);
+	by = by < 0 ? -by : by;
+	if (value.kind == LODE_HELD_VALUE_MULTIPLE)
+		by = common_divisor(value.offset, by);
+	else if (value.kind != LODE_HELD_VALUE_ZERO)
+		return NOTHING;
+	return by > 1 ? (LodeHeldValue){.kind = LODE_HELD_VALUE_MULTIPLE, .offset = by} : NOTHING;
+}
+
+/* A thread-local variable's offset from the thread pointer, and that. */
+static bool is_thread_sum(const LodeHeldValue *a, const LodeHeldValue *b)
+{
+	return a->kind == LODE_HELD_VALUE_THREAD_POINTER &&
+	       b->kind == LODE_HELD_VALUE_THREAD_OFFSET;
+}
+
+static LodeHeldValue sum(const LodeFunctionContext *context, LodeHeldValue a, LodeHeldValue b)
+{
+	if (is_thread_sum(&b, &a))
+		return sum(context, b, a);
+	if (is_thread_sum(&a, &b)) {
+		b.kind = LODE_HELD_VALUE_THREAD_LOCAL;
+		return moved_into_thread(context, &a, b);
+	}
+	if (a.kind == LODE_HELD_VALUE_THREAD_POINTER)
+		return moved_by_index(context, a, &b, 1);
+	if (b.kind == LODE_HELD_VALUE_THREAD_POINTER)
+		return moved_by_index(context, b, &a, 1);
+	if (is_address(&a) && !is_address(&b))
+		return moved_by_index(context, a, &b, 1);
+	if (is_address(&b) && !is_address(&a))
+		return moved_by_index(context, b, &a, 1);
+	if (a.kind == LODE_HELD_VALUE_MULTIPLE && b.kind == LODE_HELD_VALUE_MULTIPLE)
+		return (LodeHeldValue){.kind = LODE_HELD_VALUE_MULTIPLE,
+			.offset = common_divisor(a.offset, b.offset)};
+	return NOTHING;
+}
+
+static LodeHeldValue multiplied(LodeHeldValue value, int64_t factor)
+{
+	if (factor < 1 || factor > MAX_ARRAY_STEP)
+		return NOTHING;
+	if (value.kind == LODE_HELD_VALUE_MULTIPLE && value.offset > 0 &&
+		value.offset < MAX_ARRAY_STEP)
+		factor *= value.offset;
+	return (LodeHeldValue){.kind = LODE_HELD_VALUE_MULTIPLE, .offset = factor};
+}
+
+static LodeHeldValue add_or_subtract(const LodeFunctionContext *context,
+	const LodeRegisterTypes *state, const LodeFullInstruction *full)
+{
+	LodeHeldValue target = read_operand(context, state, full, 0);
+	const ZydisDecodedOperand *source = &full->operands[1];
+	bool is_add = full->instruction.mnemonic == ZYDIS_MNEMONIC_ADD;
+	LodeHeldValue amount;
+
+	if (source->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+		int64_t by = source->imm.value.s;
+
+		/* programs at fixed addresses have those of arrays as constants */
+		if (is_add && !is_address(&target) && by > 0) {
+			LodeHeldValue array = moved_by_index(
+				context, read_operand(context, state, full, 1), &target, 1);
+
+			if (array.kind != LODE_HELD_VALUE_NONE)
+				return array;
+		}
+		return stepped(context, target, is_add || by == INT64_MIN ? by : -by);
+	}
+	if (is_add && source->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		source->reg.value == full->operands[0].reg.value)
+		return multiplied(target, 2);
+	amount = read_operand(context, state, full, 1);
+	if (is_add)
+		return sum(context, target, amount);
+	return is_address(&amount) ? NOTHING : moved_by_index(context, target, &amount, 1);
+}
+
+static int64_t immediate_of(const LodeFullInstruction *full, int i)
+{
+	const ZydisDecodedOperand *operand = &full->operands[i];
+
+	return operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? operand->imm.value.s : 0;
+}
+
+/* The value of the first operand after the instruction, if known. */
+static LodeHeldValue result_of(const LodeFunctionContext *context, const LodeRegisterTypes *state,
+	const LodeFullInstruction *full)
+{
+	const ZydisDecodedOperand *operands = full->operands;
+
+	switch (full->instruction.mnemonic) {
+	case ZYDIS_MNEMONIC_MOV:
+		return read_operand(context, state, full, 1);
+	case ZYDIS_MNEMONIC_LEA:
+		return read_address(context, state, full);
+	case ZYDIS_MNEMONIC_ADD:
+	case ZYDIS_MNEMONIC_SUB:
+		return add_or_subtract(context, state, full);
+	case ZYDIS_MNEMONIC_INC:
+		return moved(context, read_operand(context, state, full, 0), 1);
+	case ZYDIS_MNEMONIC_DEC:
+		return moved(context, read_operand(context, state, full, 0), -1);
+	case ZYDIS_MNEMONIC_XOR:
+		return operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		                       operands[0].reg.value == operands[1].reg.value
+		               ? (LodeHeldValue){.kind = LODE_HELD_VALUE_ZERO}
+		               : NOTHING;
+	case ZYDIS_MNEMONIC_SHL:
+		return immediate_of(full, 1) > 0 && immediate_of(full, 1) < 31
+		               ? multiplied(read_operand(context, state, full, 0),
+					 INT64_C(1) << immediate_of(full, 1))
+		               : NOTHING;
+	case ZYDIS_MNEMONIC_IMUL:
+		return full->instruction.operand_count_visible == 3
+		               ? multiplied(read_operand(context, state, full, 1),
+					 immediate_of(full, 2))
+		               : NOTHING;
+	default:
+		return NOTHING;
+	}
+}
+
+static bool is_conditional_move(ZydisMnemonic mnemonic)
+{
+	return mnemonic >= ZYDIS_MNEMONIC_CMOVB && mnemonic <= ZYDIS_MNEMONIC_CMOVZ;
+}
+
+static void forget_written(LodeRegisterTypes *state, const LodeFullInstruction *full)
+{
+	for (uint8_t i = 0; i < full->instruction.operand_count; i++) {
+		const ZydisDecodedOperand *operand = &full->operands[i];
+		int number = lode_operand_register(operand);
+
+		if (number >= 0 && lode_operand_is_written(operand))
+			state->registers[number] = NOTHING;
+	}
+}
+
+/* A slot of the frame that the instruction writes to: `value` when it is a plain store. */
+static void write_memory(LodeRegisterTypes *before, LodeRegisterTypes *state,
+	const LodeFullInstruction *full, LodeHeldValue value)
+{
+	for (uint8_t i = 0; i < full->instruction.operand_count; i++) {
+		const ZydisDecodedOperand *operand = &full->operands[i];
+		LodeMemoryOperand memory;
+		int64_t offset;
+
+		if (lode_operand_is_written(operand) && read_memory(full, operand, &memory) &&
+			frame_slot(before, &memory, &offset))
+			set_slot(state, offset, memory.size, i == 0 ? value : NOTHING);
+	}
+}
+
+/* `lea rax, [descriptor]; call [rax]` gives an offset from the thread pointer in rax, and changes
+ * no other register. */
+static bool call_descriptor(const LodeFunctionContext *context, LodeRegisterTypes *state,
+	const LodeFullInstruction *full)
+{
+	const LodeThreadBlock *block = lode_elf_image_thread_block(context->image);
+	const ZydisDecodedOperand *target = &full->operands[0];
+	int base = target->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+	                           target->mem.index == ZYDIS_REGISTER_NONE &&
+	                           target->mem.disp.value == 0
+	                   ? lode_general_register(target->mem.base)
+	                   : -1;
+	uint64_t offset;
+
+	if (block == NULL || base < 0 || state->registers[base].kind != LODE_HELD_VALUE_ADDRESS ||
+		!lode_thread_block_slot(block, (uint64_t)state->registers[base].offset,
+			LODE_THREAD_SLOT_DESCRIPTOR, &offset))
+		return false;
+	state->registers[0] = (LodeHeldValue){
+		.kind = LODE_HELD_VALUE_THREAD_OFFSET, .offset = (int64_t)offset};
+	return true;
+}
+
+static void call(const LodeFunctionContext *context, LodeRegisterTypes *state,
+	const LodeFullInstruction *full)
+{
+	/* rax rcx rdx rsi rdi r8 … r11, which a function need not keep (System V ABI for x86-64,
+	 * 3.2.1) */
+	static const uint8_t CLOBBERED[] = {0, 1, 2, 6, 7, 8, 9, 10, 11};
+	enum { FIRST_ARGUMENT = 7 }; /* rdi */
+	const LodeThreadBlock *block = lode_elf_image_thread_block(context->image);
+	LodeHeldValue argument = state->registers[FIRST_ARGUMENT];
+	uint64_t offset;
+	uint64_t after = full->address + full->instruction.length;
+	uint64_t target = full->operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE
+	                          ? after + (uint64_t)full->operands[0].imm.value.s
+	                          : 0;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(CLOBBERED); i++)
+		state->registers[CLOBBERED[i]] = NOTHING;
+	if (argument.kind == LODE_HELD_VALUE_ADDRESS && block != NULL &&
+		lode_thread_block_slot(
+			block, (uint64_t)argument.offset, LODE_THREAD_SLOT_MODULE, &offset)) {
+		/* of __tls_get_addr, which alone is given such slots */
+		state->registers[0] = (LodeHeldValue){
+			.kind = LODE_HELD_VALUE_THREAD_LOCAL, .offset = (int64_t)offset};
+		return;
+	}
+	if (context->types != NULL && context->unit != NULL)
+		state->registers[0] = lode_held_value_of_type(
+			context->types, lode_data_place_call_type(context, after, target));
+}
+
+static void push_or_pop(const LodeFunctionContext *context, LodeRegisterTypes *state,
+	const LodeFullInstruction *full)
+{
+	LodeHeldValue stack = state->registers[LODE_REGISTER_RSP];
+	bool is_push = full->instruction.mnemonic == ZYDIS_MNEMONIC_PUSH;
+	LodeHeldValue value = is_push ? read_operand(context, state, full, 0) : NOTHING;
+	bool is_known = stack.kind == LODE_HELD_VALUE_FRAME &&
+	                full->operands[0].size == POINTER_BITS;
+	int64_t offset = stack.offset;
+
+	if (is_known && !is_push)
+		value = get_slot(state, offset);
+	forget_written(state, full);
+	if (!is_push && full->operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER && is_known)
+		state->registers[lode_general_register(full->operands[0].reg.value)] = value;
+	if (!is_known || offset <= INT32_MIN || offset >= INT32_MAX)
+		return;
+	if (is_push)
+		set_slot(state, offset - POINTER_BYTES, POINTER_BYTES, value);
+	stack.offset += is_push ? -POINTER_BYTES : POINTER_BYTES;
+	state->registers[LODE_REGISTER_RSP] = stack;
+}
+
+static void leave(LodeRegisterTypes *state)
+{
+	LodeHeldValue frame = state->registers[LODE_REGISTER_RBP];
+
+	state->registers[LODE_REGISTER_RBP] = NOTHING;
+	state->registers[LODE_REGISTER_RSP] = NOTHING;
+	if (frame.kind != LODE_HELD_VALUE_FRAME || frame.offset >= INT32_MAX)
+		return;
+	state->registers[LODE_REGISTER_RBP] = get_slot(state, frame.offset);
+	frame.offset += POINTER_BYTES;
+	state->registers[LODE_REGISTER_RSP] = frame;
+}
+
+static void plain(const LodeFunctionContext *context, LodeRegisterTypes *state,
+	const LodeFullInstruction *full)
+{
+	const ZydisDecodedOperand *target = &full->operands[0];
+	LodeHeldValue value = result_of(context, state, full);
+	LodeRegisterTypes before = *state;
+	int number = lode_operand_register(target);
+
+	if (is_conditional_move(full->instruction.mnemonic) && target->size == POINTER_BITS)
+		value = meet(context, read_operand(context, state, full, 0),
+			read_operand(context, state, full, 1));
+	forget_written(state, full);
+	write_memory(&before, state, full, value);
+	/* A write of 32 bits clears the upper half (Intel SDM vol. 1, 3.4.1.1): a zero and an
+	 * address below 2³¹ are whole then, a pointer is not. */
+	if (number >= 0 && lode_operand_is_written(target) &&
+		(target->size == POINTER_BITS || value.kind == LODE_HELD_VALUE_ZERO ||
+			value.kind == LODE_HELD_VALUE_ADDRESS) &&
+		target->size >= POINTER_BITS / 2)
+		state->registers[number] = value;
+}
+
+void lode_register_types_step(const LodeFunctionContext *context, LodeRegisterTypes *state,
+	const LodeFullInstruction *full)
+{
+	switch (full->instruction.mnemonic) {
+	case ZYDIS_MNEMONIC_CALL:
+		if (!call_descriptor(context, state, full))
+			call(context, state, full);
+		break;
+	case ZYDIS_MNEMONIC_PUSH:
+	case ZYDIS_MNEMONIC_POP:
+		push_or_pop(context, state, full);
+		break;
+	case ZYDIS_MNEMONIC_LEAVE:
+		leave(state);
+		break;
+	case ZYDIS_MNEMONIC_ENDBR64:
+	case ZYDIS_MNEMONIC_NOP:
+		break;
+	default:
+		if (full->instruction.operand_count > 0)
+			plain(context, state, full);
+		break;
+	}
+}
+
+void lode_register_types_learn(const LodeFunctionContext *context, LodeRegisterTypes *state,
+	uint64_t since, uint64_t address)
+{
+	for (int i = 0; context->variables != NULL && i < LODE_N_GENERAL_REGISTERS; i++) {
+		const GArray *places = context->variables->in_registers[i];
+		guint k = lode_function_variables_first(places, since);
+
+		for (; k < places->len; k++) {
+			const LodeVariablePlace *place = &g_array_index(
+				places, LodeVariablePlace, k);
+			LodeHeldValue value;
+
+			if (place->low > address)
+				break;
+			if (place->high <= address)
+				continue;
+			value = lode_held_value_of_variable(context->types, place);
+			/* instructions have shown more: an exact offset, or any element */
+			if (value.kind == LODE_HELD_VALUE_POINTER &&
+				!is_address(&state->registers[i]))
+				state->registers[i] = value;
+		}
+	}
+}
+
+bool lode_register_types_meet(const LodeFunctionContext *context, LodeRegisterTypes *state,
+	const LodeRegisterTypes *other)
+{
+	bool is_changed = false;
+	uint8_t n = 0;
+
+	for (int i = 0; i < LODE_N_GENERAL_REGISTERS; i++) {
+		LodeHeldValue value = meet(context, state->registers[i], other->registers[i]);
+
+		is_changed |= !is_equal(&value, &state->registers[i]);
+		state->registers[i] = value;
+	}
+	for (uint8_t i = 0; i < state->n_slots; i++) {
+		LodeHeldValue there = get_slot(other, state->slots[i].offset);
+		LodeHeldValue value = meet(context, state->slots[i].value, there);
+
+		is_changed |= !is_equal(&value, &state->slots[i].value);
+		if (value.kind == LODE_HELD_VALUE_NONE)
+			continue;
+		state->slots[n].offset = state->slots[i].offset;
+		state->slots[n++].value = value;
+	}
+	state->n_slots = n;
+	return is_changed;
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The dependences of each executed instruction: the instructions that made the registers that it
+ * reads, those of its address, and the value that it loads, and the length of the chain that it
+ * ends. Functions are taken one by one, on all workers; each task writes only its own function's
+ * codes.
+ */
+#include "base/arrays/partition_point.h"
+#include "base/worker_pool.h"
+#include "ingest/join/attributes/dependence_search.h"
+#include "ingest/join/join.h"
+#include "model/causes.h"
+
+#include <string.h>
+
+/* A load needs so many misses per execution to be one that misses: as for ev:l1d-miss. */
+static const double MISS_RATE = 0.01;
+
+typedef struct {
+	LodeDependenceSearch *search;
+	LodeRegisterUseCache *uses;
+	GArray *nodes;   /* LodeDependenceNode */
+	GArray *firsts;  /* uint32_t × (nodes + 1) */
+	GArray *ways;    /* LodeDependenceWay */
+	GArray *inflow;  /* double × nodes: executions that came from another instruction */
+	GArray *repeats; /* double × nodes: and from itself, by a repeat prefix */
+	GArray *found;   /* LodeDependence × nodes */
+} Scratch;
+
+typedef struct {
+	LodeProfile *profile;
+	LodeJoinCode *codes;
+	GArray *miss_events; /* uint32_t */
+	Scratch *scratch;    /* of each worker */
+} Finding;
+
+static bool has_kind(const LodeJoinCode *code, LodeInstructionKind kind)
+{
+	return (code->kinds >> kind & 1) != 0;
+}
+
+/* Where executions are estimates, any sample of a miss will do. */
+static bool is_missing(const Finding *self, uint32_t instruction)
+{
+	const LodeProfile *profile = self->profile;
+	double count = lode_profile_instruction(profile, instruction)->count;
+	double needed = profile->frequency == LODE_FREQUENCY_EXACT ? MISS_RATE * count : 0;
+
+	for (guint i = 0; i < self->miss_events->len; i++) {
+		double value = lode_profile_event_value(
+			profile, g_array_index(self->miss_events, uint32_t, i), instruction);
+		if (value > 0 && value >= needed)
+			return true;
+	}
+	return false;
+}
+
+static uint16_t load_kinds(const Finding *self, uint32_t instruction)
+{
+	static const struct {
+		LodeMemoryKind memory;
+		LodeNeed need;
+	} kinds[] = {
+		{LODE_MEMORY_POINTER, LODE_NEED_LOAD_POINTER},
+		{LODE_MEMORY_INDEXED, LODE_NEED_LOAD_INDEXED},
+		{LODE_MEMORY_GLOBAL, LODE_NEED_LOAD_GLOBAL},
+		{LODE_MEMORY_STACK, LODE_NEED_LOAD_STACK},
+	};
+	unsigned makes = 1u << LODE_NEED_LOAD;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+		if ((self->codes[instruction].memory >> kinds[i].memory & 1) != 0)
+			makes |= 1u << kinds[i].need;
+	if (is_missing(self, instruction))
+		makes |= 1u << LODE_NEED_MISS;
+	return (uint16_t)makes;
+}
+
+static uint16_t what_it_makes(const Finding *self, uint32_t instruction)
+{
+	static const struct {
+		LodeInstructionKind kind;
+		LodeNeed need;
+	} kinds[] = {
+		{LODE_KIND_MUL, LODE_NEED_MUL},
+		{LODE_KIND_DIV, LODE_NEED_DIV},
+		{LODE_KIND_FP, LODE_NEED_FP},
+		{LODE_KIND_CONVERT, LODE_NEED_CONVERT},
+		{LODE_KIND_ATOMIC, LODE_NEED_ATOMIC},
+	};
+	const LodeJoinCode *code = &self->codes[instruction];
+	unsigned makes = 0;
+
+	if (has_kind(code, LODE_KIND_CALL))
+		return 1u << LODE_NEED_CALL;
+	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+		if (has_kind(code, kinds[i].kind))
+			makes |= 1u << kinds[i].need;
+	if (has_kind(code, LODE_KIND_LOAD))
+		makes |= load_kinds(self, instruction);
+	return (uint16_t)makes;
+}
+
+static bool is_block_start(const LodeProfile *profile, const LodeInstruction *instruction)
+{
+	return instruction->block == LODE_NONE ||
+	       lode_profile_block(profile, instruction->block)->address == instruction->address;
+}
+
+static void add_nodes(const Finding *self, const LodeFunction *function, Scratch *scratch)
+{
+	gsize size;
+	const uint8_t *code = g_bytes_get_data(function->code, &size);
+
+	g_array_set_size(scratch->nodes, function->n_instructions);
+	for (uint32_t i = 0; i < function->n_instructions; i++) {
+		uint32_t index = function->first_instruction + i;
+		const LodeInstruction *instruction = lode_profile_instruction(self->profile, index);
+		const LodeJoinCode *own = &self->codes[index];
+		uint64_t offset = instruction->address - function->address;
+		LodeDependenceNode *node = &g_array_index(scratch->nodes, LodeDependenceNode, i);
+		*node = (LodeDependenceNode){
+			.makes = what_it_makes(self, index),
+			.loop_depth = own->loop_depth,
+			.is_call = has_kind(own, LODE_KIND_CALL),
+			.is_loop_head = own->is_loop_head,
+			.is_block_start = is_block_start(self->profile, instruction),
+		};
+		node->is_known = own->length > 0 && offset < size && own->length <= size - offset &&
+		                 lode_register_use_cache_decode(scratch->uses, &node->use,
+					 code + offset, own->length, instruction->address);
+	}
+}
+
+/* The edges of a function, in the profile's order: calls and edges inside of it. */
+typedef struct {
+	const LodeProfile *profile;
+	uint32_t first, n; /* instructions */
+	uint32_t edge, end_edge;
+	uint32_t instruction; /* whose next_count comes next */
+} EdgeWalk;
+
+static EdgeWalk edge_walk(const LodeProfile *profile, const LodeFunction *function)
+{
+	const LodeEdge *edges = (const LodeEdge *)(const void *)profile->edges->data;
+	uint32_t first = function->first_instruction, end = first + function->n_instructions;
+
+	return (EdgeWalk){
+		.profile = profile,
+		.first = first,
+		.n = function->n_instructions,
+		.edge = LODE_PARTITION_POINT(profile->edges->len, i, edges[i].source < first),
+		.end_edge = LODE_PARTITION_POINT(profile->edges->len, i, edges[i].source < end),
+	};
+}
+
+/* The next edge inside the function, of a positive count, as numbers of its instructions. */
+static bool next_edge(EdgeWalk *self, LodeEdge *out)
+{
+	while (self->instruction + 1 < self->n) {
+		uint32_t i = self->instruction++;
+		double count = lode_profile_instruction(self->profile, self->first + i)->next_count;
+		*out = (LodeEdge){i, i + 1, LODE_EDGE_FALL_THROUGH, count};
+		if (count > 0)
+			return true;
+	}
+	while (self->edge < self->end_edge) {
+		*out = LODE_AT(self->profile->edges, LodeEdge, self->edge++);
+		bool is_inside = out->kind != LODE_EDGE_CALL && out->kind != LODE_EDGE_RETURN &&
+		                 out->target - self->first < self->n;
+		out->source -= self->first;
+		out->target -= self->first;
+		if (is_inside && out->count > 0)
+			return true;
+	}
+	return false;
+}
+
+static void count_ways(const Finding *self, const LodeFunction *function, Scratch *scratch)
+{
+	uint32_t *firsts = (uint32_t *)(void *)scratch->firsts->data;
+	double *inflow = (double *)(void *)scratch->inflow->data;
+	double *repeats = (double *)(void *)scratch->repeats->data;
+	EdgeWalk walk = edge_walk(self->profile, function);
+	LodeEdge edge;
+
+	while (next_edge(&walk, &edge)) {
+		if (edge.kind == LODE_EDGE_REPEAT) {
+			repeats[edge.target] += edge.count;
+			continue;
+		}
+		inflow[edge.target] += edge.count;
+		firsts[edge.target + 1]++;
+	}
+	for (uint32_t i = 0; i < function->n_instructions; i++) {
+		double count = lode_profile_instruction(
+			self->profile, function->first_instruction + i)
+		                       ->count;
+		/* The rest came from other functions, or from nowhere known. */
+		inflow[i] = MAX(inflow[i], count - repeats[i]);
+		firsts[i + 1] += firsts[i];
+	}
+}
+
+/* Rows by target, in the order of the edges: by a counting sort that leaves each row's start one
+ * place further on, and then moves them back. */
+static void add_ways(const Finding *self, const LodeFunction *function, Scratch *scratch)
+{
+	uint32_t n = function->n_instructions;
+	EdgeWalk walk = edge_walk(self->profile, function);
+	LodeEdge edge;
+
+	g_array_set_size(scratch->firsts, 0);
+	g_array_set_size(scratch->firsts, n + 1);
+	g_array_set_size(scratch->inflow, 0);
+	g_array_set_size(scratch->inflow, n);
+	g_array_set_size(scratch->repeats, 0);
+	g_array_set_size(scratch->repeats, n);
+	count_ways(self, function, scratch);
+	uint32_t *firsts = (uint32_t *)(void *)scratch->firsts->data;
+	const double *inflow = (const double *)(void *)scratch->inflow->data;
+	g_array_set_size(scratch->ways, firsts[n]);
+	while (next_edge(&walk, &edge)) {
+		if (edge.kind == LODE_EDGE_REPEAT)
+			continue;
+		g_array_index(scratch->ways, LodeDependenceWay, firsts[edge.target]++) =
+			(LodeDependenceWay){edge.source, edge.count / inflow[edge.target]};
+	}
+	memmove(firsts + 1, firsts, n * sizeof(uint32_t));
+	firsts[0] = 0;
+}
+
+static void find_in_function(size_t index, unsigned worker, void *user_data)
+{
+	Finding *self = user_data;
+	Scratch *scratch = &self->scratch[worker];
+	const LodeFunction *function = lode_profile_function(self->profile, index);
+	LodeJoinCode *codes = self->codes + function->first_instruction;
+
+	if (function->code == NULL || function->n_instructions == 0)
+		return;
+	add_nodes(self, function, scratch);
+	add_ways(self, function, scratch);
+	g_array_set_size(scratch->found, function->n_instructions);
+	LodeDependence *found = (LodeDependence *)(void *)scratch->found->data;
+	const LodeDependenceGraph graph = {
+		.nodes = (const LodeDependenceNode *)(const void *)scratch->nodes->data,
+		.n = function->n_instructions,
+		.first_ways = (const uint32_t *)(const void *)scratch->firsts->data,
+		.ways = (const LodeDependenceWay *)(const void *)scratch->ways->data,
+	};
+	lode_dependence_search_run(scratch->search, &graph, found);
+	for (uint32_t i = 0; i < function->n_instructions; i++) {
+		codes[i].needs = found[i].needs;
+		codes[i].address_needs = found[i].address;
+		codes[i].chain = found[i].chain;
+	}
+}
+
+static void scratch_init(Scratch *self)
+{
+	self->search = lode_dependence_search_new();
+	self->uses = lode_register_use_cache_new();
+	self->nodes = g_array_new(FALSE, FALSE, sizeof(LodeDependenceNode));
+	self->firsts = g_array_new(FALSE, TRUE, sizeof(uint32_t));
+	self->ways = g_array_new(FALSE, FALSE, sizeof(LodeDependenceWay));
+	self->inflow = g_array_new(FALSE, TRUE, sizeof(double));
+	self->repeats = g_array_new(FALSE, TRUE, sizeof(double));
+	self->found = g_array_new(FALSE, FALSE, sizeof(LodeDependence));
+}
+
+static void scratch_clear(Scratch *self)
+{
+	lode_dependence_search_free(self->search);
+	lode_register_use_cache_free(self->uses);
+	g_array_unref(self->nodes);
+	g_array_unref(self->firsts);
+	g_array_unref(self->ways);
+	g_array_unref(self->inflow);
+	g_array_unref(self->repeats);
+	g_array_unref(self->found);
+}
+
+/* Misses of the first level, by whatever name they were counted or sampled; at their causes. */
+static GArray *find_miss_events(const LodeProfile *profile)
+{
+	static const char *const miss_names[] = {"l1d-miss", "l1d-miss-sampled",
+		"L1-dcache-load-misses", "mem_load_retired.l1_miss",
+		"mem_load_uops_retired.l1_miss"};
+	GArray *events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (size_t i = 0; i < G_N_ELEMENTS(miss_names); i++) {
+		uint32_t event = lode_profile_find_event(profile, miss_names[i]);
+		uint32_t charged = lode_profile_event_as_charged(profile, event);
+		if (charged != LODE_NONE)
+			event = charged;
+		if (event != LODE_NONE)
+			g_array_append_val(events, event);
+	}
+	return events;
+}
+
+void lode_join_dependences(LodeProfile *profile, unsigned n_workers, LodeJoinCode *codes)
+{
+	Finding finding = {
+		.profile = profile,
+		.codes = codes,
+		.miss_events = find_miss_events(profile),
+		.scratch = g_new0(Scratch, n_workers),
+	};
+
+	for (unsigned i = 0; i < n_workers; i++)
+		scratch_init(&finding.scratch[i]);
+	lode_worker_pool_run(profile->functions->len, n_workers, find_in_function, &finding);
+	for (unsigned i = 0; i < n_workers; i++)
+		scratch_clear(&finding.scratch[i]);
+	g_free(finding.scratch);
+	g_array_unref(finding.miss_events);
+}

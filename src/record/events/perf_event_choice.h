@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From the name of an event to the perf_event_attr that this kernel and machine accept.
+ *
+ *   "cycles:P" ─ libpfm4 ─▶ type, config ─ what is asked for ─▶ attr ─ probe, concede ─▶ attr
+ *
+ * What can be left out without loss to the samples (fields that an older kernel does not know) is
+ * left out silently; what the user would notice (kernel code, the event itself) makes a note.
+ */
+#pragma once
+
+#include "record/events/perf_kernel.h"
+#include "record/perf/perf_sampler.h"
+
+typedef struct {
+	struct perf_event_attr attr;
+	char *name;       /* as it was accepted: "cycles:upp" */
+	GArray *ids;      /* uint64_t, of each descriptor */
+	bool is_tracking; /* reports mappings only, and is never stopped */
+} LodePerfChoice;
+
+/*
+ * Reads a name: libpfm4's, "rHEX" for a raw one, "PMU/TERMS/" (lode_perf_pmu_event_read()), with
+ * perf's modifiers u, k, h, p, P after a colon. *out_max_precise: 'P', take the highest precise
+ * level that works. Errors: _NOT_FOUND.
+ */
+bool lode_perf_choice_read_name(const LodePerfKernel *kernel, const char *name,
+	struct perf_event_attr *out_attr, bool *out_max_precise, char **out_stem, GError **error);
+
+/*
+ * The events of the options, LodePerfChoice, as far as the kernel accepts them; the first (or the
+ * tracking event, which is the last) reports mappings. Appends to `note` how they differ from the
+ * options. The caller owns the array. Errors: those of lode_perf_kernel_refuse(), and _USAGE.
+ */
+GPtrArray *lode_perf_choices_make(const LodePerfKernel *kernel,
+	const LodePerfSamplerOptions *options, GString *note, GError **error);
+
+/* Appends a sentence. */
+void lode_perf_note(GString *note, const char *format, ...) G_GNUC_PRINTF(2, 3);

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/events/perf_event_set.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* Events of which each one is a sample come in bursts: memory that is filled, page by page. */
+enum { DEFAULT_PAGES = 128, BURST_PAGES = 1024, MAX_CPUS = 1 << 16 };
+
+static void add_range(GArray *cpus, const char *text)
+{
+	char *end;
+	guint64 first = g_ascii_strtoull(text, &end, 10);
+	guint64 last = *end == '-' ? g_ascii_strtoull(end + 1, NULL, 10) : first;
+
+	for (guint64 i = first; i <= last && cpus->len < MAX_CPUS; i++) {
+		const LodePerfCpu cpu = {.cpu = (int)i, .polled = G_MAXUINT};
+		g_array_append_val(cpus, cpu);
+	}
+}
+
+/* The kernel gives no ring to an inherited event that is not of one CPU (EINVAL of mmap()): so each
+ * event is opened on each CPU. */
+static GArray *online_cpus(void)
+{
+	GArray *cpus = g_array_new(FALSE, TRUE, sizeof(LodePerfCpu));
+	g_autofree char *text = NULL;
+
+	if (!g_file_get_contents("/sys/devices/system/cpu/online", &text, NULL, NULL))
+		text = g_strdup_printf("0-%ld", MAX(sysconf(_SC_NPROCESSORS_CONF), 1) - 1);
+	g_auto(GStrv) ranges = g_strsplit(g_strstrip(text), ",", -1);
+	for (size_t i = 0; ranges[i] != NULL; i++)
+		add_range(cpus, ranges[i]);
+	return cpus;
+}
+
+/* A program that we run does not see it, as it was forked before. */
+static void raise_descriptor_limit(LodePerfEventSet *self, size_t n)
+{
+	struct rlimit raised = self->limit;
+
+	self->n_wanted += n;
+	raised.rlim_cur = MIN((rlim_t)self->n_wanted + 64, raised.rlim_max);
+	if (self->limit.rlim_cur < raised.rlim_cur)
+		setrlimit(RLIMIT_NOFILE, &raised);
+}
+
+typedef struct {
+	LodePerfEventSet *set;
+	const GArray *threads;
+	GArray *n_opened;  /* by event */
+	int first_refusal; /* of a CPU that lacks the event */
+	unsigned n_skipped;
+	bool is_further; /* there are threads already: these may all have ended */
+} Opening;
+
+/*
+ * A thread may have ended, a CPU gone or, where the CPUs are of several kinds, lack the event: the
+ * others go on.
+ */
+static bool is_skippable(const Opening *self, int code)
+{
+	return code == ENODEV || code == ENOENT ||
+	       (code == ESRCH && (self->threads->len > 1 || self->is_further));
+}
+
+static bool open_one(Opening *self, pid_t thread, unsigned cpu, unsigned event, GError **error)
+{
+	LodePerfEventSet *set = self->set;
+	LodePerfChoice *choice = set->choices->pdata[event];
+	LodePerfCpu *place = &g_array_index(set->cpus, LodePerfCpu, cpu);
+	struct perf_event_attr attr = choice->attr;
+	const LodePerfDescriptor opened = {
+		.descriptor = set->kernel->open(&attr, thread, place->cpu, set->kernel->user_data),
+		.event = event,
+		.cpu = cpu,
+	};
+
+	if (opened.descriptor >= 0) {
+		if (place->polled == G_MAXUINT)
+			place->polled = set->descriptors->len;
+		g_array_append_val(set->descriptors, opened);
+		g_array_index(self->n_opened, unsigned, event)++;
+		return true;
+	}
+	const LodePerfRefusal refusal = {
+		.attr = &choice->attr,
+		.event = choice->name,
+		.pid = self->threads->len > 0 ? thread : 0,
+		.code = errno,
+		.n_wanted = set->n_wanted,
+	};
+	if (is_skippable(self, refusal.code)) {
+		self->first_refusal = refusal.code;
+		self->n_skipped += refusal.code == ENOENT;
+		return true;
+	}
+	lode_perf_kernel_refuse(set->kernel, &refusal, error);
+	return false;
+}
+
+static bool open_each(Opening *self, GError **error)
+{
+	LodePerfEventSet *set = self->set;
+
+	raise_descriptor_limit(
+		set, (size_t)set->cpus->len * self->threads->len * set->choices->len);
+	for (unsigned cpu = 0; cpu < set->cpus->len; cpu++)
+		for (guint i = 0; i < self->threads->len; i++)
+			for (unsigned event = 0; event < set->choices->len; event++)
+				if (!open_one(self, g_array_index(self->threads, pid_t, i), cpu,
+					    event, error))
+					return false;
+	return true;
+}
+
+/* The mappings of a process must not fail for want of the first event on one kind of CPU. */
+static bool open_all(Opening *self, GError **error)
+{
+	LodePerfEventSet *set = self->set;
+
+	if (!open_each(self, error))
+		return false;
+	for (unsigned event = 0; event < set->choices->len; event++) {
+		const LodePerfChoice *choice = set->choices->pdata[event];
+		const LodePerfRefusal refusal = {
+			.attr = &choice->attr,
+			.event = choice->name,
+			.pid = g_array_index(self->threads, pid_t, 0),
+			.code = self->first_refusal,
+		};
+		if (g_array_index(self->n_opened, unsigned, event) > 0)
+			continue;
+		lode_perf_kernel_refuse(set->kernel, &refusal, error);
+		return false;
+	}
+	return true;
+}
+
+static int owner(const LodePerfEventSet *self, unsigned cpu)
+{
+	guint index = g_array_index(self->cpus, LodePerfCpu, cpu).polled;
+
+	return index == G_MAXUINT
+	               ? -1
+	               : g_array_index(self->descriptors, LodePerfDescriptor, index).descriptor;
+}
+
+static void unmap_all(LodePerfEventSet *self)
+{
+	for (unsigned cpu = 0; cpu < self->cpus->len; cpu++)
+		lode_perf_ring_unmap(&g_array_index(self->cpus, LodePerfCpu, cpu).ring);
+}
+
+/* 0 or errno. */
+static int map_all(LodePerfEventSet *self, size_t pages)
+{
+	for (unsigned cpu = 0; cpu < self->cpus->len; cpu++) {
+		LodePerfRing *ring = &g_array_index(self->cpus, LodePerfCpu, cpu).ring;
+		if (owner(self, cpu) >= 0 && !lode_perf_ring_map(ring, owner(self, cpu), pages)) {
+			int code = errno;
+			unmap_all(self);
+			return code;
+		}
+	}
+	self->pages = pages;
+	return 0;
+}
+
+static size_t default_pages(const LodePerfEventSet *self)
+{
+	for (guint i = 0; i < self->choices->len; i++) {
+		const LodePerfChoice *choice = self->choices->pdata[i];
+		if (!choice->is_tracking && !choice->attr.freq && choice->attr.sample_period == 1)
+			return BURST_PAGES;
+	}
+	return DEFAULT_PAGES;
+}
+
+static bool map_rings(LodePerfEventSet *self, size_t wanted, GString *note, GError **error)
+{
+	size_t pages = wanted > 0 ? wanted : default_pages(self);
+	int code = map_all(self, pages);
+
+	/* EPERM: over what perf_event_mlock_kb and RLIMIT_MEMLOCK allow; a smaller one may do */
+	while ((code == EPERM || code == ENOMEM) && pages > 1)
+		code = map_all(self, pages /= 2);
+	if (code == 0 && wanted > pages)
+		lode_perf_note(note,
+			"the buffers have %" G_GSIZE_FORMAT " pages each, not %" G_GSIZE_FORMAT
+			": kernel.perf_event_mlock_kb is %" G_GINT64_FORMAT,
+			pages, wanted,
+			lode_perf_kernel_setting(self->kernel, "perf_event_mlock_kb", 0));
+	if (code == 0)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
+		"the kernel gives no buffer for samples: %s; kernel.perf_event_mlock_kb is "
+		"%" G_GINT64_FORMAT " for each CPU and all of a user's recordings, and "
+		"RLIMIT_MEMLOCK adds to it; 'sudo sysctl kernel.perf_event_mlock_kb=2048' raises "
+		"it",
+		g_strerror(code), lode_perf_kernel_setting(self->kernel, "perf_event_mlock_kb", 0));
+	return false;
+}
+
+/* Events of one CPU can share a ring, no others (perf_event_open(2), PERF_EVENT_IOC_SET_OUTPUT).
+ * From `first` on, descriptors are new. */
+static bool join_rings(LodePerfEventSet *self, guint first, GError **error)
+{
+	for (guint i = first; i < self->descriptors->len; i++) {
+		LodePerfDescriptor *at = &g_array_index(self->descriptors, LodePerfDescriptor, i);
+		const LodePerfChoice *choice = self->choices->pdata[at->event];
+		int target = owner(self, at->cpu);
+		if ((at->descriptor != target &&
+			    ioctl(at->descriptor, PERF_EVENT_IOC_SET_OUTPUT, target) != 0) ||
+			ioctl(at->descriptor, PERF_EVENT_IOC_ID, &at->id) != 0) {
+			g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
+				"'%s': cannot share the buffer of a CPU: %s", choice->name,
+				g_strerror(errno));
+			return false;
+		}
+		g_array_append_val(choice->ids, at->id);
+	}
+	return true;
+}
+
+LodePerfEventSet *lode_perf_event_set_open(const LodePerfKernel *kernel, GPtrArray *choices,
+	const GArray *threads, size_t pages, GString *note, GError **error)
+{
+	g_autoptr(LodePerfEventSet) self = g_new0(LodePerfEventSet, 1);
+	g_autoptr(GArray) n_opened = g_array_new(FALSE, TRUE, sizeof(unsigned));
+
+	self->kernel = kernel;
+	self->choices = choices;
+	self->cpus = online_cpus();
+	self->descriptors = g_array_new(FALSE, FALSE, sizeof(LodePerfDescriptor));
+	g_array_set_size(n_opened, choices->len);
+	getrlimit(RLIMIT_NOFILE, &self->limit);
+	Opening opening = {.set = self, .threads = threads, .n_opened = n_opened};
+	if (!open_all(&opening, error))
+		return NULL;
+	if (opening.n_skipped > 0)
+		lode_perf_note(note,
+			"some CPUs do not have every event: what ran there is missing from it");
+	if (!map_rings(self, pages, note, error) || !join_rings(self, 0, error))
+		return NULL;
+	return g_steal_pointer(&self);
+}
+
+/* Where no thread that was there before ran on a CPU with the event, that CPU has no ring. */
+static bool map_new_rings(LodePerfEventSet *self, GError **error)
+{
+	for (unsigned cpu = 0; cpu < self->cpus->len; cpu++) {
+		LodePerfRing *ring = &g_array_index(self->cpus, LodePerfCpu, cpu).ring;
+		if (ring->base != NULL || owner(self, cpu) < 0 ||
+			lode_perf_ring_map(ring, owner(self, cpu), self->pages))
+			continue;
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
+			"the kernel gives no buffer for samples: %s", g_strerror(errno));
+		return false;
+	}
+	return true;
+}
+
+bool lode_perf_event_set_add(LodePerfEventSet *self, const GArray *threads, GError **error)
+{
+	g_autoptr(GArray) n_opened = g_array_new(FALSE, TRUE, sizeof(unsigned));
+	Opening opening = {
+		.set = self, .threads = threads, .n_opened = n_opened, .is_further = true};
+	guint first = self->descriptors->len;
+
+	g_array_set_size(n_opened, self->choices->len);
+	return open_each(&opening, error) && map_new_rings(self, error) &&
+	       join_rings(self, first, error);
+}
+
+void lode_perf_event_set_close(LodePerfEventSet *self)
+{
+	if (self == NULL)
+		return;
+	unmap_all(self);
+	for (guint i = 0; i < self->descriptors->len; i++)
+		close(g_array_index(self->descriptors, LodePerfDescriptor, i).descriptor);
+	setrlimit(RLIMIT_NOFILE, &self->limit);
+	g_array_unref(self->cpus);
+	g_array_unref(self->descriptors);
+	g_free(self);
+}
+
+static void command(LodePerfEventSet *self, bool to_tracking, unsigned long request)
+{
+	for (guint i = 0; i < self->descriptors->len; i++) {
+		const LodePerfDescriptor *at = &g_array_index(
+			self->descriptors, LodePerfDescriptor, i);
+		const LodePerfChoice *choice = self->choices->pdata[at->event];
+		if (choice->is_tracking == to_tracking)
+			ioctl(at->descriptor, request, 0);
+	}
+}
+
+void lode_perf_event_set_enable(LodePerfEventSet *self, bool is_on)
+{
+	command(self, false, is_on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
+}
+
+void lode_perf_event_set_begin(LodePerfEventSet *self)
+{
+	const LodePerfChoice *last = self->choices->pdata[self->choices->len - 1];
+
+	command(self, last->is_tracking, PERF_EVENT_IOC_ENABLE);
+}
+
+uint64_t lode_perf_event_set_lost(const LodePerfEventSet *self, unsigned event)
+{
+	const LodePerfChoice *choice = self->choices->pdata[event];
+	uint64_t lost = 0;
+
+	if ((choice->attr.read_format & PERF_FORMAT_LOST) == 0)
+		return 0;
+	for (guint i = 0; i < self->descriptors->len; i++) {
+		const LodePerfDescriptor *at = &g_array_index(
+			self->descriptors, LodePerfDescriptor, i);
+		uint64_t values[3]; /* value, id, lost */
+		if (at->event == event &&
+			read(at->descriptor, values, sizeof(values)) == sizeof(values))
+			lost += values[2];
+	}
+	return lost;
+}

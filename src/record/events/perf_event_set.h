@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The open descriptors: each event on each CPU for each thread, one ring buffer per CPU.
+ *
+ *            CPU 0          CPU 1
+ *   event 0  fd ──▶ ring    fd ──▶ ring      the first of a CPU owns the ring,
+ *   event 1  fd ──┘         fd ──┘           the others write into it
+ *
+ * An inherited event with a ring must be bound to a CPU, and follows the threads and children that
+ * its thread starts later.
+ */
+#pragma once
+
+#include "record/events/perf_event_choice.h"
+#include "record/perf/perf_ring.h"
+
+#include <sys/resource.h>
+
+typedef struct {
+	int descriptor;
+	unsigned event, cpu; /* indices into choices and rings */
+	uint64_t id;         /* what its samples say that they are of */
+} LodePerfDescriptor;
+
+typedef struct {
+	LodePerfRing ring;
+	int cpu;
+	guint polled; /* index of the descriptor that poll() waits for */
+} LodePerfCpu;
+
+typedef struct {
+	const LodePerfKernel *kernel;
+	GPtrArray *choices;  /* LodePerfChoice; borrowed */
+	GArray *cpus;        /* LodePerfCpu */
+	GArray *descriptors; /* LodePerfDescriptor, by CPU, thread, event */
+	size_t pages;        /* of each ring */
+	struct rlimit limit; /* of descriptors, as it was */
+	size_t n_wanted;     /* descriptors, those of threads that ended included */
+} LodePerfEventSet;
+
+/*
+ * Opens everything, disabled, for the threads. Raises the soft limit of descriptors when need be,
+ * until it is closed. `pages` 0: as many as allowed, at most 128, or 1024 where each event is a
+ * sample. Notes the differences from the options. Errors: those of lode_perf_kernel_refuse(), and
+ * _IO that names kernel.perf_event_mlock_kb.
+ */
+LodePerfEventSet *lode_perf_event_set_open(const LodePerfKernel *kernel, GPtrArray *choices,
+	const GArray *threads, size_t pages, GString *note, GError **error);
+void lode_perf_event_set_close(LodePerfEventSet *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePerfEventSet, lode_perf_event_set_close)
+
+/* Opens everything, disabled, for further threads too; those that have ended meanwhile are left
+ * out. Errors as above; the set can only be closed then. */
+bool lode_perf_event_set_add(LodePerfEventSet *self, const GArray *threads, GError **error);
+
+/* Begins the event that reports threads and mappings: the tracking event. Without one it begins all
+ * events, and with them sampling. */
+void lode_perf_event_set_begin(LodePerfEventSet *self);
+
+/* Starts or stops sampling; the tracking event goes on. */
+void lode_perf_event_set_enable(LodePerfEventSet *self, bool is_on);
+
+/* The records that the kernel lost, by event; 0 where it does not report them. */
+uint64_t lode_perf_event_set_lost(const LodePerfEventSet *self, unsigned event);

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/perf/perf_recording.h"
+
+#include "record/events/perf_existing.h"
+#include "record/perf/perf_features.h"
+
+/* The header counts the written records at least this often: so much can be lost if lode crashes.
+ */
+enum { SEAL_US = G_USEC_PER_SEC };
+
+enum { RECORD_FINISHED_ROUND = 68 }; /* perf's number; perf sorts by time what lies between two */
+
+static bool is_observed(const LodePerfRecording *self)
+{
+	return self->observer != NULL && self->observer->record != NULL;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void show_records(const LodePerfRecording *self, const void *records, size_t size)
+{
+	const char *at = records, *end = size > 0 ? at + size : at;
+
+	while (is_observed(self) && at < end) {
+		const struct perf_event_header *header = (const void *)at;
+		self->observer->record(at, header->size, self->observer->user_data);
+		at += header->size;
+	}
+}
+
+static void write_records(LodePerfRecording *self, const void *records, size_t size)
+{
+	show_records(self, records, size);
+	if (self->write_error == NULL)
+		lode_perf_writer_add(self->writer, records, size, &self->write_error);
+}
+
+/* Samples are many, and say nothing of mappings. */
+static void see_record(LodePerfRecording *self, const struct perf_event_header *record)
+{
+	show_records(self, record, record->size);
+	if (self->mappings != NULL && record->type != PERF_RECORD_SAMPLE)
+		lode_perf_mappings_see(self->mappings, record);
+}
+
+static void see_ring(LodePerfRecording *self, const LodePerfRing *ring)
+{
+	const struct perf_event_header *header;
+	size_t size;
+
+	for (uint64_t at = ring->tail; at < ring->head; at += header->size) {
+		header = lode_perf_ring_at(ring, at, &size);
+		if (header->size < sizeof(*header))
+			break;
+		if (header->size > size) {
+			g_byte_array_set_size(self->unwrapped, header->size);
+			lode_perf_ring_copy(ring, at, self->unwrapped->data, header->size);
+			see_record(self, (const struct perf_event_header *)self->unwrapped->data);
+		} else {
+			see_record(self, header);
+		}
+	}
+}
+
+/* Without the doubles of samples, which are then not counted either. */
+static void write_ring_once(LodePerfRecording *self, const LodePerfRing *ring)
+{
+	const struct perf_event_header *header;
+	size_t size;
+
+	for (uint64_t at = ring->tail; at < ring->head; at += header->size) {
+		header = lode_perf_ring_at(ring, at, &size);
+		size_t whole = header->size;
+		if (whole < sizeof(*header))
+			break;
+		g_byte_array_set_size(self->unwrapped, (guint)whole);
+		lode_perf_ring_copy(ring, at, self->unwrapped->data, whole);
+		if (lode_perf_sources_is_double(
+			    self->sources, (const struct perf_event_header *)self->unwrapped->data))
+			self->tally.n_samples--;
+		else if (self->write_error == NULL)
+			lode_perf_writer_add(
+				self->writer, self->unwrapped->data, whole, &self->write_error);
+	}
+}
+
+static bool drain_ring(LodePerfRecording *self, LodePerfRing *ring)
+{
+	if (!lode_perf_ring_update(ring))
+		return false;
+	lode_perf_tally_add(&self->tally, ring);
+	if (is_observed(self) || self->mappings != NULL)
+		see_ring(self, ring);
+	if (self->sources != NULL)
+		write_ring_once(self, ring);
+	else if (self->write_error == NULL)
+		lode_perf_writer_add_ring(self->writer, ring, &self->write_error);
+	lode_perf_ring_release(ring);
+	return true;
+}
+
+static void seal(LodePerfRecording *self)
+{
+	self->sealed_us = g_get_monotonic_time();
+	if (self->write_error == NULL)
+		lode_perf_writer_seal(self->writer, &self->write_error);
+}
+
+static void remember_file(const LodeMappedFile *mapped, void *user_data)
+{
+	lode_kept_files_add(user_data, mapped);
+}
+
+void lode_perf_recording_follow(LodePerfRecording *self, pid_t pid)
+{
+	const LodePerfChoice *first = self->choices->pdata[0];
+	const LodePerfExisting wanted = {
+		.sample_type = first->attr.sample_type,
+		.proc = "/proc",
+		.found = remember_file,
+		.user_data = self->tally.files,
+	};
+
+	if (!self->follows_mappings)
+		return;
+	self->mappings = lode_perf_mappings_new(&wanted);
+	lode_perf_mappings_add(self->mappings, pid, now_ns());
+}
+
+static void show_events(const LodePerfRecording *self)
+{
+	g_autoptr(GArray) events = g_array_new(FALSE, TRUE, sizeof(LodePerfObservedEvent));
+
+	for (guint i = 0; i < self->choices->len; i++) {
+		const LodePerfChoice *choice = self->choices->pdata[i];
+		const LodePerfObservedEvent event = {
+			.name = choice->name,
+			.attr = &choice->attr,
+			.ids = (const uint64_t *)choice->ids->data,
+			.n_ids = choice->ids->len,
+			.is_tracking = choice->is_tracking,
+		};
+		g_array_append_val(events, event);
+	}
+	self->observer->begin((const LodePerfObservedEvent *)events->data, events->len,
+		self->observer->user_data);
+}
+
+bool lode_perf_recording_begin(LodePerfRecording *self, GError **error)
+{
+	if (!lode_perf_writer_publish(self->writer, self->choices, error))
+		return false;
+	if (self->page_output != NULL && self->mappings != NULL &&
+		(self->pages = lode_page_survey_open(self->page_output, "/proc", error)) == NULL)
+		return false;
+	if (self->observer != NULL && self->observer->begin != NULL)
+		show_events(self);
+	return true;
+}
+
+/* True when a round ends: nothing older than the one before can come any more. */
+static bool look_for_mappings(LodePerfRecording *self)
+{
+	g_autoptr(GByteArray) records = g_byte_array_new();
+
+	if (self->mappings == NULL)
+		return true;
+	bool is_all = lode_perf_mappings_look(self->mappings, now_ns(), records);
+	write_records(self, records->data, records->len);
+	return is_all;
+}
+
+static void look_at_pages(LodePerfRecording *self)
+{
+	g_autoptr(GArray) pids = g_array_new(FALSE, FALSE, sizeof(pid_t));
+
+	if (self->pages == NULL || !lode_page_survey_is_due(self->pages))
+		return;
+	lode_perf_mappings_list(self->mappings, pids);
+	lode_page_survey_look(self->pages, pids, now_ns());
+}
+
+void lode_perf_recording_drain(LodePerfRecording *self)
+{
+	const struct perf_event_header round_end = {RECORD_FINISHED_ROUND, 0, sizeof(round_end)};
+	bool has_read = false;
+
+	for (unsigned i = 0; i < self->events->cpus->len; i++)
+		has_read |= drain_ring(
+			self, &g_array_index(self->events->cpus, LodePerfCpu, i).ring);
+	if (look_for_mappings(self) && has_read)
+		write_records(self, &round_end, sizeof(round_end));
+	look_at_pages(self);
+	if (g_get_monotonic_time() - self->sealed_us > SEAL_US)
+		seal(self);
+}
+
+void lode_perf_recording_read_kernel(LodePerfRecording *self)
+{
+	const LodePerfChoice *first = self->choices->pdata[0];
+	bool has_kernel = false;
+
+	for (guint i = 0; i < self->choices->len; i++)
+		has_kernel |=
+			!((const LodePerfChoice *)self->choices->pdata[i])->attr.exclude_kernel;
+	if (has_kernel)
+		self->kernel = lode_perf_existing_kernel("/proc", first->attr.sample_type);
+}
+
+void lode_perf_recording_add_kernel(LodePerfRecording *self)
+{
+	if (self->kernel != NULL)
+		write_records(self, self->kernel->data, self->kernel->len);
+}
+
+void lode_perf_recording_add_process(LodePerfRecording *self, pid_t pid, bool has_data)
+{
+	const LodePerfChoice *first = self->choices->pdata[0];
+	const LodePerfExisting wanted = {
+		.pid = pid,
+		.sample_type = first->attr.sample_type,
+		.has_data = has_data,
+		.proc = "/proc",
+		.found = remember_file,
+		.user_data = self->tally.files,
+	};
+	g_autoptr(GByteArray) records = lode_perf_existing_records(&wanted);
+
+	write_records(self, records->data, records->len);
+}
+
+/* Writes the records that the kernel lost after its last report, as one more report. */
+static void write_lost(LodePerfRecording *self)
+{
+	uint64_t lost = 0;
+
+	for (unsigned event = 0; event < self->choices->len; event++)
+		lost += lode_perf_event_set_lost(self->events, event);
+	if (lost <= self->tally.n_lost)
+		return;
+	const LodePerfChoice *first = self->choices->pdata[0];
+	const struct {
+		struct perf_event_header header;
+		uint64_t id, lost;
+		uint32_t pid, tid;
+		uint64_t time, cpu, identifier;
+	} record = {
+		.header = {PERF_RECORD_LOST, 0, sizeof(record)},
+		.id = g_array_index(first->ids, uint64_t, 0),
+		.lost = lost - self->tally.n_lost,
+		.time = self->tally.last_time_ns,
+		.identifier = g_array_index(first->ids, uint64_t, 0),
+	};
+	self->tally.n_lost = lost;
+	write_records(self, &record, sizeof(record));
+}
+
+bool lode_perf_recording_finish(
+	LodePerfRecording *self, const LodePerfRecordedProgram *program, GError **error)
+{
+	const LodePerfFeatureInput input = {
+		.choices = self->choices,
+		.tally = &self->tally,
+		.command = program->options->command,
+		.program = program->program,
+		.cpu_time = program->cpu_time,
+		.has_branch_stacks = program->options->has_branch_stacks,
+	};
+
+	lode_perf_event_set_enable(self->events, false);
+	lode_perf_recording_drain(self);
+	write_lost(self);
+	g_autoptr(GPtrArray) features = lode_perf_features_make(&input);
+	lode_perf_writer_finish(self->writer, features, self->tally.files,
+		self->write_error == NULL ? &self->write_error : NULL);
+	g_clear_pointer(&self->events, lode_perf_event_set_close);
+	if (self->pages != NULL)
+		lode_page_survey_close(g_steal_pointer(&self->pages),
+			self->write_error == NULL ? &self->write_error : NULL);
+	if (self->write_error == NULL)
+		return true;
+	g_propagate_prefixed_error(error, g_steal_pointer(&self->write_error),
+		"the recording ended early; what was written until then can be read: ");
+	return false;
+}
+
+void lode_perf_recording_init(LodePerfRecording *self)
+{
+	*self = (LodePerfRecording){0};
+	lode_perf_tally_init(&self->tally);
+	self->unwrapped = g_byte_array_new();
+}
+
+void lode_perf_recording_clear(LodePerfRecording *self)
+{
+	g_clear_pointer(&self->events, lode_perf_event_set_close);
+	g_clear_pointer(&self->writer, lode_perf_writer_close);
+	g_clear_pointer(&self->choices, g_ptr_array_unref);
+	lode_perf_tally_clear(&self->tally);
+	g_clear_pointer(&self->kernel, g_byte_array_unref);
+	g_clear_pointer(&self->sources, lode_perf_sources_free);
+	g_clear_pointer(&self->pages, lode_page_survey_free);
+	g_clear_pointer(&self->mappings, lode_perf_mappings_free);
+	g_clear_pointer(&self->unwrapped, g_byte_array_unref);
+	g_clear_error(&self->write_error);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Copies records from the rings, and from /proc, into the file. A failure to write is kept until
+ * the end, while the rings are still emptied.
+ */
+#pragma once
+
+#include "machine/cpu_meter.h"
+#include "record/events/perf_event_set.h"
+#include "record/page_survey.h"
+#include "record/perf/perf_mappings.h"
+#include "record/perf/perf_sources.h"
+#include "record/perf/perf_tally.h"
+#include "record/perf/perf_writer.h"
+
+typedef struct {
+	GPtrArray *choices; /* LodePerfChoice */
+	LodePerfEventSet *events;
+	LodePerfWriter *writer;
+	LodePerfTally tally;
+	const LodePerfObserver *observer; /* may be NULL */
+	bool follows_mappings;            /* as in LodePerfSamplerOptions */
+	LodePerfMappings *mappings;       /* NULL: the kernel's word is enough */
+	const char *page_output;          /* as in LodePerfSamplerOptions */
+	LodePageSurvey *pages;            /* NULL: not wanted */
+	LodePerfSources *sources;         /* NULL: no thread is sampled twice */
+	GByteArray *kernel;               /* records of its mappings; NULL: not sampled */
+	GByteArray *unwrapped;            /* a record of a ring's end and start, for the observer */
+	gint64 sealed_us;
+	GError *write_error; /* the first; nothing is written any more */
+} LodePerfRecording;
+
+void lode_perf_recording_init(LodePerfRecording *self);
+void lode_perf_recording_clear(LodePerfRecording *self);
+
+/* From now on the mappings are followed, if that is wanted, of a process that will execute a
+ * program, and of those that it starts. */
+void lode_perf_recording_follow(LodePerfRecording *self, pid_t pid);
+
+/* Gives the file its name and the events to the observer. */
+bool lode_perf_recording_begin(LodePerfRecording *self, GError **error);
+
+/*
+ * Writes the content of the rings, one round: no record after it is older than the round before it,
+ * and readers may sort up to there.
+ */
+void lode_perf_recording_drain(LodePerfRecording *self);
+
+/* Reads what perf needs to name the kernel's functions, when some of it is sampled: that takes
+ * long, so do it before the program runs. */
+void lode_perf_recording_read_kernel(LodePerfRecording *self);
+
+/* Adds the records that were read. */
+void lode_perf_recording_add_kernel(LodePerfRecording *self);
+
+/* Adds the threads and mappings of a process that ran before. */
+void lode_perf_recording_add_process(LodePerfRecording *self, pid_t pid, bool has_data);
+
+/* The inputs for the description at the end of the file; all borrowed. */
+typedef struct {
+	const LodePerfSamplerOptions *options;
+	const char *const *program;  /* its command line, NULL-terminated */
+	const LodeCpuTime *cpu_time; /* that it took; NULL: not known */
+} LodePerfRecordedProgram;
+
+/* Stops sampling, writes the rest and the features, closes the events. */
+bool lode_perf_recording_finish(
+	LodePerfRecording *self, const LodePerfRecordedProgram *program, GError **error);

@@ -1,0 +1,630 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One loop waits for whatever comes first: a ring that is filling, a signal, a line on the control
+ * pipe, the end of an attached process, a deadline. Signals are blocked and read from a descriptor
+ * (signalfd(2)): nothing needs a handler, or state outside a call.
+ */
+#include "record/perf/perf_sampler.h"
+
+#include "base/error.h"
+#include "machine/cpu_meter.h"
+#include "record/events/perf_attachment.h"
+#include "record/events/perf_control_fifo.h"
+#include "record/events/perf_existing.h"
+#include "record/perf/perf_program.h"
+#include "record/perf/perf_recording.h"
+#include "record/programs/program_check.h"
+#include "record/programs/running_process.h"
+#include "record/programs/stop_requests.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The rings are written to the file at least this often. */
+enum { ROUND_MS = 250 };
+
+/* And this often where started programs must be examined before they end; also for some time after
+ * a new file was executed, as files in a container can be read only while it runs. */
+enum { SHORT_ROUND_MS = 10, SHORT_ROUNDS_US = 500 * 1000 };
+
+static const int caught_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD};
+
+/* So long the command that timed an attached recording may take to end. */
+enum { COMMAND_END_MS = 2000 };
+
+/* The descriptors that poll() waits for; the rings come after these. */
+enum { WAIT_SIGNALS, WAIT_CONTROL, WAIT_PROCESS, N_WAITS };
+
+typedef struct {
+	const LodePerfSamplerOptions *options;
+	LodePerfRecording recording;
+	LodePerfProgram program;
+	LodePerfControlFifo control;
+	GString *note;
+	GArray *waits; /* struct pollfd */
+	sigset_t signals, old_mask;
+	struct sigaction child_action;
+	gint64 enable_at_us, end_at_us; /* 0: never */
+	gint64 short_rounds_end_us;
+	LodeStopRequests requests;
+	LodeRunningProcess running; /* the attached process */
+	LodeCpuMeter meter;
+	struct rusage usage; /* of the program, when it has ended */
+	int signal_descriptor, process;
+	int status;
+	unsigned n_unknown_controls;
+	bool is_enabled, is_over, is_time_up, has_program_ended, was_ended_by_us;
+} Session;
+
+static gint64 now_us(void)
+{
+	return g_get_monotonic_time();
+}
+
+/* Whether lode started the recorded program. */
+static bool is_program(const Session *self)
+{
+	return self->options->pid == 0;
+}
+
+/* Something was started by us: the program, or what says how long a process is recorded. */
+static bool has_command(const Session *self)
+{
+	return is_program(self) || (self->options->argv != NULL && self->options->argv[0] != NULL);
+}
+
+/* --- signals --- */
+
+static bool is_ignored(int signal)
+{
+	struct sigaction action;
+
+	return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/* Ignored signals (nohup, a script's background job) stay so; blocking would make them arrive. */
+static void block_signals(Session *self)
+{
+	const struct sigaction default_action = {.sa_handler = SIG_DFL};
+
+	/* Where SIGCHLD is ignored the kernel reaps the child and its status is lost. */
+	sigaction(SIGCHLD, &default_action, &self->child_action);
+	sigemptyset(&self->signals);
+	for (size_t i = 0; i < G_N_ELEMENTS(caught_signals); i++)
+		if (!is_ignored(caught_signals[i]))
+			sigaddset(&self->signals, caught_signals[i]);
+	pthread_sigmask(SIG_BLOCK, &self->signals, &self->old_mask);
+	self->signal_descriptor = signalfd(-1, &self->signals, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void restore_signals(Session *self)
+{
+	close(self->signal_descriptor);
+	pthread_sigmask(SIG_SETMASK, &self->old_mask, NULL);
+	sigaction(SIGCHLD, &self->child_action, NULL);
+}
+
+static void switch_sampling(Session *self, bool is_on)
+{
+	if (self->is_over || is_on == self->is_enabled)
+		return;
+	self->is_enabled = is_on;
+	lode_perf_event_set_enable(self->recording.events, is_on);
+	if (is_on && self->meter.pid == 0)
+		lode_cpu_meter_begin(&self->meter, "/proc",
+			is_program(self) ? self->program.pid : self->options->pid, false);
+	if (is_on && self->end_at_us == 0 && self->options->duration_ms > 0)
+		self->end_at_us = now_us() + (gint64)self->options->duration_ms * 1000;
+}
+
+static void reap_program(Session *self)
+{
+	if (self->program.pid > 0 && !self->has_program_ended &&
+		wait4(self->program.pid, &self->status, WNOHANG, &self->usage) == self->program.pid)
+		self->has_program_ended = true;
+}
+
+/*
+ * To a program SIGINT is a command that it may take or die of; SIGTERM and SIGHUP mean us too. An
+ * attached process is not ours to signal: whatever comes ends the recording.
+ */
+static void take_stop(Session *self, const struct signalfd_siginfo *info)
+{
+	int signal = (int)info->ssi_signo;
+
+	if (!is_program(self)) {
+		self->is_over = true;
+		self->requests.stop_signal = signal == SIGINT ? 0 : signal;
+		return;
+	}
+	/* Sent by a process to us, not by the terminal, which sends it to both. */
+	lode_stop_requests_take(&self->requests, self->has_program_ended ? 0 : self->program.pid,
+		signal, info->ssi_code <= 0);
+}
+
+static void take_signal(Session *self, const struct signalfd_siginfo *info)
+{
+	bool is_user = info->ssi_signo == SIGUSR1 || info->ssi_signo == SIGUSR2;
+
+	if (info->ssi_signo == SIGCHLD)
+		reap_program(self);
+	else if (info->ssi_signo == SIGUSR1 && self->options->start_stopped)
+		switch_sampling(self, !self->is_enabled);
+	else if (!is_user || is_program(self))
+		take_stop(self, info);
+}
+
+static void take_signals(Session *self)
+{
+	struct signalfd_siginfo info;
+
+	while (read(self->signal_descriptor, &info, sizeof(info)) == sizeof(info))
+		take_signal(self, &info);
+}
+
+static void take_controls(Session *self)
+{
+	LodePerfControl control;
+
+	while ((control = lode_perf_control_fifo_next(&self->control)) != LODE_PERF_CONTROL_NONE) {
+		if (control == LODE_PERF_CONTROL_ENABLE || control == LODE_PERF_CONTROL_DISABLE)
+			switch_sampling(self, control == LODE_PERF_CONTROL_ENABLE);
+		self->is_over |= control == LODE_PERF_CONTROL_STOP;
+		self->n_unknown_controls += control == LODE_PERF_CONTROL_UNKNOWN;
+	}
+}
+
+/* --- the loop --- */
+
+static int ring_descriptor(const Session *self, unsigned cpu)
+{
+	guint index = g_array_index(self->recording.events->cpus, LodePerfCpu, cpu).polled;
+
+	return index < self->recording.events->descriptors->len
+	               ? g_array_index(
+				 self->recording.events->descriptors, LodePerfDescriptor, index)
+	                         .descriptor
+	               : -1;
+}
+
+static void set_up_waits(Session *self)
+{
+	const int fixed[N_WAITS] = {
+		[WAIT_SIGNALS] = self->signal_descriptor,
+		[WAIT_CONTROL] = self->control.descriptor,
+		[WAIT_PROCESS] = self->process,
+	};
+
+	self->waits = g_array_new(FALSE, FALSE, sizeof(struct pollfd));
+	for (unsigned i = 0; i < N_WAITS + self->recording.events->cpus->len; i++) {
+		const struct pollfd wait = {
+			.fd = i < N_WAITS ? fixed[i] : ring_descriptor(self, i - N_WAITS),
+			.events = POLLIN,
+		};
+		g_array_append_val(self->waits, wait);
+	}
+}
+
+/* Its thread has ended: another one that writes into the same ring is waited for. */
+static void poll_next_of_ring(Session *self, unsigned cpu)
+{
+	LodePerfCpu *place = &g_array_index(self->recording.events->cpus, LodePerfCpu, cpu);
+	const GArray *all = self->recording.events->descriptors;
+
+	do
+		place->polled++;
+	while (place->polled < all->len &&
+		g_array_index(all, LodePerfDescriptor, place->polled).cpu != cpu);
+	g_array_index(self->waits, struct pollfd, N_WAITS + cpu).fd = ring_descriptor(self, cpu);
+}
+
+static bool has_rings_left(const Session *self)
+{
+	for (unsigned i = N_WAITS; i < self->waits->len; i++)
+		if (g_array_index(self->waits, struct pollfd, i).fd >= 0)
+			return true;
+	return false;
+}
+
+static int timeout_ms(const Session *self)
+{
+	gint64 now = now_us();
+	bool is_short = self->options->follows_mappings || now < self->short_rounds_end_us;
+	gint64 until_us = now + (gint64)(is_short ? SHORT_ROUND_MS : ROUND_MS) * 1000;
+
+	if (self->enable_at_us != 0)
+		until_us = MIN(until_us, self->enable_at_us);
+	if (self->end_at_us != 0)
+		until_us = MIN(until_us, self->end_at_us);
+	return (int)MAX((until_us - now_us() + 999) / 1000, 0);
+}
+
+static void take_deadlines(Session *self)
+{
+	gint64 now = now_us();
+
+	if (self->enable_at_us != 0 && now >= self->enable_at_us) {
+		self->enable_at_us = 0;
+		switch_sampling(self, true);
+	}
+	self->is_time_up = self->end_at_us != 0 && now >= self->end_at_us;
+	self->is_over |= self->is_time_up;
+}
+
+static void take_ring_ends(Session *self)
+{
+	for (unsigned i = N_WAITS; i < self->waits->len; i++)
+		if (g_array_index(self->waits, struct pollfd, i).revents & (POLLHUP | POLLERR))
+			poll_next_of_ring(self, i - N_WAITS);
+}
+
+static void end_round(Session *self)
+{
+	const LodePerfObserver *observer = self->options->observer;
+
+	guint n_files = lode_kept_files_count(self->recording.tally.files);
+
+	lode_perf_recording_drain(&self->recording);
+	if (lode_kept_files_count(self->recording.tally.files) > n_files)
+		self->short_rounds_end_us = now_us() + SHORT_ROUNDS_US;
+	if (!is_program(self))
+		lode_cpu_meter_look(&self->meter);
+	if (observer != NULL && observer->round != NULL)
+		switch_sampling(self, observer->round(self->is_enabled, observer->user_data));
+}
+
+static void wait_once(Session *self)
+{
+	struct pollfd *waits = (struct pollfd *)self->waits->data;
+
+	if (poll(waits, self->waits->len, timeout_ms(self)) < 0)
+		return;
+	take_signals(self);
+	take_controls(self);
+	take_deadlines(self);
+	/* emptied before the ends of threads are seen: their last records are kept */
+	end_round(self);
+	take_ring_ends(self);
+	self->is_over |= self->has_program_ended || waits[WAIT_PROCESS].revents != 0 ||
+	                 (!is_program(self) && !has_rings_left(self)) ||
+	                 self->recording.write_error != NULL;
+}
+
+static bool is_command_running(const Session *self)
+{
+	return self->program.pid > 0 && !self->has_program_ended;
+}
+
+/* Ctrl-C is often repeated until the program ends; SIGTERM ends servers. */
+static void end_command(Session *self)
+{
+	if (!is_command_running(self) || (is_program(self) && !self->is_time_up))
+		return;
+	self->was_ended_by_us = true;
+	lode_stop_requests_end(&self->requests, self->program.pid);
+}
+
+/* Its recording is done, but the program's status is ours to pass on. */
+static void wait_for_program(Session *self)
+{
+	struct pollfd wait = {.fd = self->signal_descriptor, .events = POLLIN};
+	gint64 kill_at_us = now_us() + (gint64)COMMAND_END_MS * 1000;
+
+	while (is_command_running(self)) {
+		poll(&wait, 1, ROUND_MS);
+		if (!is_program(self) && now_us() > kill_at_us)
+			kill(self->program.pid, SIGKILL);
+		take_signals(self);
+		reap_program(self);
+	}
+}
+
+/* --- start and end --- */
+
+/* The event that is open while the program starts waits for its exec, unless it is to wait longer.
+ */
+static void set_start(const LodePerfSamplerOptions *options, GPtrArray *choices)
+{
+	bool is_later = options->start_stopped || options->delay_ms > 0;
+
+	for (guint i = 0; i < choices->len; i++) {
+		LodePerfChoice *choice = choices->pdata[i];
+		choice->attr.enable_on_exec = options->pid == 0 &&
+		                              (choice->is_tracking || !is_later);
+	}
+}
+
+/* By its settings, limits and filters, whatever is sampled. */
+static void note_refusal(const Session *self, const GError *cause)
+{
+	if (self->options->is_refused != NULL && cause != NULL)
+		*self->options->is_refused = cause->code == LODE_ERROR_IO;
+}
+
+static bool choose_events(Session *self, const LodePerfKernel *kernel, GError **error)
+{
+	GError *cause = NULL;
+
+	self->recording.choices = lode_perf_choices_make(kernel, self->options, self->note, &cause);
+	note_refusal(self, cause);
+	if (cause != NULL)
+		g_propagate_error(error, cause);
+	return self->recording.choices != NULL;
+}
+
+/* `threads` NULL: those of the process that is attached to. */
+static bool open_events(
+	Session *self, const LodePerfKernel *kernel, const GArray *threads, GError **error)
+{
+	GPtrArray *choices = self->recording.choices;
+	size_t pages = self->options->buffer_pages;
+	GError *cause = NULL;
+	bool has_doubles = false;
+
+	self->recording.events = threads != NULL ? lode_perf_event_set_open(kernel, choices,
+							   threads, pages, self->note, &cause)
+	                                         : lode_perf_attachment_open(kernel, choices,
+							   self->options->pid, pages, self->note,
+							   &has_doubles, &cause);
+	if (has_doubles && self->recording.events != NULL)
+		self->recording.sources = lode_perf_sources_new(self->recording.events);
+	note_refusal(self, cause);
+	if (cause != NULL)
+		g_propagate_error(error, cause);
+	return self->recording.events != NULL;
+}
+
+/* Forks, but does not execute it; gives its path, or NULL. */
+static char *hold_command(Session *self, GError **error)
+{
+	g_autofree char *path = lode_program_find(self->options->argv[0], error);
+	const LodePerfCommand command = {
+		.path = path,
+		.argv = self->options->argv,
+		.environment = self->options->environment,
+		.mask = &self->old_mask,
+		.has_fixed_addresses = self->options->has_fixed_addresses,
+	};
+
+	if (path == NULL || !lode_perf_program_hold(&self->program, &command, error))
+		return NULL;
+	return g_steal_pointer(&path);
+}
+
+static bool start_program(Session *self, const LodePerfKernel *kernel, GError **error)
+{
+	g_autofree char *path = hold_command(self, error);
+	g_autoptr(GArray) threads = g_array_new(FALSE, FALSE, sizeof(pid_t));
+
+	/* events are opened on it before its first instruction, and enable_on_exec begins them with
+	 * it */
+	if (path == NULL)
+		return false;
+	g_array_append_val(threads, self->program.pid);
+	lode_perf_recording_follow(&self->recording, self->program.pid);
+	if (!open_events(self, kernel, threads, error) ||
+		!lode_perf_program_release(&self->program, path, error))
+		return false;
+	if (self->options->has_started != NULL)
+		*self->options->has_started = true;
+	if (self->options->runtime != NULL)
+		lode_jit_runtime_add_process(self->options->runtime, (uint32_t)self->program.pid);
+	if (!lode_perf_recording_begin(&self->recording, error))
+		return false;
+	self->is_enabled = !self->options->start_stopped && self->options->delay_ms == 0;
+	if (self->is_enabled)
+		lode_cpu_meter_begin(&self->meter, "/proc", self->program.pid, true);
+	return true;
+}
+
+/* Enabled before its mappings are read: one that comes in between is seen twice, not never. */
+static bool attach(Session *self, const LodePerfKernel *kernel, GError **error)
+{
+	g_autofree char *path = NULL;
+
+	if (has_command(self) && (path = hold_command(self, error)) == NULL)
+		return false;
+	if (!lode_running_process_read(self->options->pid, &self->running, error))
+		return false;
+	lode_perf_recording_follow(&self->recording, self->options->pid);
+	if (!open_events(self, kernel, NULL, error) ||
+		(path != NULL && !lode_perf_program_release(&self->program, path, error)) ||
+		!lode_perf_recording_begin(&self->recording, error))
+		return false;
+	/* Linux 5.3 and later; poll() ignores −1, and the rings end with the process */
+	self->process = (int)syscall(SYS_pidfd_open, self->options->pid, 0);
+	if (!self->options->start_stopped && self->options->delay_ms == 0)
+		switch_sampling(self, true);
+	lode_perf_recording_add_process(
+		&self->recording, self->options->pid, self->options->has_data_addresses);
+	return true;
+}
+
+static void set_deadlines(Session *self)
+{
+	const LodePerfSamplerOptions *options = self->options;
+
+	if (options->delay_ms > 0 && !options->start_stopped)
+		self->enable_at_us = now_us() + (gint64)options->delay_ms * 1000;
+	if (self->is_enabled && options->duration_ms > 0)
+		self->end_at_us = now_us() + (gint64)options->duration_ms * 1000;
+}
+
+/* Adds processes that the program started and did not wait for: their time counts, and those that
+ * still run are reported. */
+static void add_left_processes(Session *self)
+{
+	GHashTableIter at;
+	void *pid;
+	unsigned n_running = 0;
+	guint first = G_MAXUINT;
+
+	g_hash_table_iter_init(&at, self->recording.tally.processes);
+	while (g_hash_table_iter_next(&at, &pid, NULL)) {
+		if (!lode_cpu_meter_add(&self->meter, GPOINTER_TO_INT(pid)))
+			continue;
+		n_running++;
+		first = MIN(first, GPOINTER_TO_UINT(pid));
+	}
+	if (n_running > 0)
+		lode_perf_note(self->note,
+			"processes that the program started still run and are no longer sampled: "
+			"%u, such as process %u",
+			n_running, first);
+}
+
+static bool finish(Session *self, GError **error)
+{
+	LodeCpuTime cpu_time;
+	bool has_usage = is_program(self) && self->has_program_ended;
+
+	if (has_usage)
+		add_left_processes(self);
+	bool has_time = lode_cpu_meter_end(
+		&self->meter, has_usage ? &self->usage : NULL, &cpu_time);
+	const LodePerfRecordedProgram program = {
+		.options = self->options,
+		.program = is_program(self) ? self->options->argv
+	                                    : (const char *const *)self->running.command,
+		.cpu_time = has_time ? &cpu_time : NULL,
+	};
+	bool is_finished = lode_perf_recording_finish(&self->recording, &program, error);
+
+	end_command(self);
+	wait_for_program(self);
+	return is_finished;
+}
+
+static char *event_names(const GPtrArray *choices)
+{
+	GString *names = g_string_new(NULL);
+
+	for (guint i = 0; i < choices->len; i++) {
+		const LodePerfChoice *choice = choices->pdata[i];
+		if (!choice->is_tracking)
+			g_string_append_printf(names, "%s%s", i > 0 ? " and " : "", choice->name);
+	}
+	return g_string_free(names, FALSE);
+}
+
+static bool is_killed_by(const Session *self, int signal)
+{
+	return WIFSIGNALED(self->status) && WTERMSIG(self->status) == signal;
+}
+
+/* A program that handles the signal and exits has a status; a command that Ctrl-C ended gave the
+ * time. */
+static int exit_status(const Session *self)
+{
+	bool is_ours = is_program(self) ? self->was_ended_by_us && is_killed_by(self, SIGTERM)
+	                                : self->was_ended_by_us || is_killed_by(self, SIGINT);
+
+	return is_ours ? 0 : self->status;
+}
+
+static LodePerfSampling *result_of(Session *self)
+{
+	LodePerfSampling *result = g_new0(LodePerfSampling, 1);
+	int status = exit_status(self);
+	const char *too_large;
+
+	if (self->n_unknown_controls > 0)
+		lode_perf_note(self->note,
+			"unknown commands on the control pipe (enable, disable and stop are "
+			"known): %u",
+			self->n_unknown_controls);
+	unsigned n_too_large = lode_kept_files_too_large(self->recording.tally.files, &too_large);
+	if (n_too_large > 0)
+		lode_perf_note(self->note,
+			"files that lie nowhere else and are too large to be kept in the "
+			"recording: %u, such as '%s'",
+			n_too_large, too_large);
+	result->n_samples = self->recording.tally.n_samples;
+	result->n_lost = self->recording.tally.n_lost;
+	result->n_throttled = self->recording.tally.n_throttled;
+	result->bytes_written = lode_perf_writer_size(self->recording.writer);
+	result->event = event_names(self->recording.choices);
+	result->note = self->note->len > 0 ? g_strdup(self->note->str) : NULL;
+	result->exit_status = status;
+	result->stop_signal = lode_stop_requests_signal(&self->requests, status);
+	result->was_interrupted = self->requests.was_interrupted;
+	return result;
+}
+
+static LodePerfSampling *record(Session *self, const LodePerfKernel *kernel, GError **error)
+{
+	if (!choose_events(self, kernel, error))
+		return NULL;
+	set_start(self->options, self->recording.choices);
+	lode_perf_recording_read_kernel(&self->recording);
+	bool is_started = is_program(self) ? start_program(self, kernel, error)
+	                                   : attach(self, kernel, error);
+	if (!is_started)
+		return NULL;
+	lode_perf_recording_add_kernel(&self->recording);
+	set_deadlines(self);
+	set_up_waits(self);
+	self->short_rounds_end_us = now_us() + SHORT_ROUNDS_US;
+	while (!self->is_over)
+		wait_once(self);
+	return finish(self, error) ? result_of(self) : NULL;
+}
+
+static void session_clear(Session *self)
+{
+	lode_perf_program_cancel(&self->program);
+	end_command(self);
+	wait_for_program(self);
+	lode_perf_recording_clear(&self->recording);
+	lode_perf_control_fifo_close(&self->control);
+	g_clear_pointer(&self->waits, g_array_unref);
+	if (self->process >= 0)
+		close(self->process);
+	g_string_free(self->note, TRUE);
+	lode_running_process_clear(&self->running);
+	lode_cpu_meter_clear(&self->meter);
+	restore_signals(self);
+}
+
+LodePerfSampling *lode_perf_sampler_run(
+	const LodePerfSamplerOptions *options, const LodeProgress *progress, GError **error)
+{
+	Session session = {
+		.options = options,
+		.note = g_string_new(NULL),
+		.process = -1,
+		.control = {.descriptor = -1},
+		.requests = {.notes = options->notes},
+	};
+	LodePerfSampling *result = NULL;
+
+	lode_progress_end(progress);
+	lode_perf_recording_init(&session.recording);
+	session.recording.observer = options->observer;
+	session.recording.tally.runtime = options->runtime;
+	session.recording.follows_mappings = options->follows_mappings;
+	session.recording.page_output = options->page_output;
+	block_signals(&session);
+	session.recording.writer = lode_perf_writer_open(options->output, error);
+	if (session.recording.writer != NULL &&
+		lode_perf_control_fifo_open(&session.control, options->control_fifo, error))
+		result = record(&session, &lode_perf_kernel, error);
+	session_clear(&session);
+	return result;
+}
+
+void lode_perf_sampling_free(LodePerfSampling *self)
+{
+	if (self == NULL)
+		return;
+	g_free(self->event);
+	g_free(self->note);
+	g_free(self);
+}

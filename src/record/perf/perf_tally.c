@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/perf/perf_tally.h"
+
+#include <limits.h>
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* The fields that each event of ours has (set_basics() of perf_event_choice.c), in the order of
+ * perf_event_open(2). */
+typedef struct {
+	struct perf_event_header header;
+	uint64_t identifier, ip;
+	uint32_t pid, tid;
+	uint64_t time;
+} SampleStart;
+
+typedef struct {
+	struct perf_event_header header;
+	uint64_t id, lost;
+} LostRecord;
+
+/* The layout of PERF_RECORD_FORK and PERF_RECORD_EXIT. */
+typedef struct {
+	struct perf_event_header header;
+	uint32_t pid, parent, tid, parent_tid;
+} ThreadRecord;
+
+typedef struct {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t address, size, offset;
+	uint32_t device_major, device_minor;
+	uint64_t inode, generation;
+	uint32_t protection, flags;
+	char path[PATH_MAX];
+} MappingRecord;
+
+void lode_perf_tally_init(LodePerfTally *self)
+{
+	*self = (LodePerfTally){
+		.files = lode_kept_files_new(),
+		.processes = g_hash_table_new(NULL, NULL),
+	};
+}
+
+void lode_perf_tally_clear(LodePerfTally *self)
+{
+	g_clear_pointer(&self->files, lode_kept_files_free);
+	g_clear_pointer(&self->processes, g_hash_table_unref);
+}
+
+static void add_sample(LodePerfTally *self, const LodePerfRing *ring, uint64_t position)
+{
+	uint64_t time_ns;
+
+	lode_perf_ring_copy(
+		ring, position + offsetof(SampleStart, time), &time_ns, sizeof(time_ns));
+	self->n_samples++;
+	if (self->first_time_ns == 0 || time_ns < self->first_time_ns)
+		self->first_time_ns = time_ns;
+	self->last_time_ns = MAX(self->last_time_ns, time_ns);
+}
+
+static void add_mapping(
+	LodePerfTally *self, const LodePerfRing *ring, uint64_t position, size_t size)
+{
+	MappingRecord record;
+
+	lode_perf_ring_copy(ring, position, &record, MIN(size, sizeof(record)));
+	record.path[sizeof(record.path) - 1] = '\0';
+	if (size <= offsetof(MappingRecord, path) || (record.protection & PROT_EXEC) == 0)
+		return;
+	const LodeMappedFile mapped = {
+		.pid = (pid_t)record.pid,
+		.start = record.address,
+		.end = record.address + record.size,
+		.device_major = record.device_major,
+		.device_minor = record.device_minor,
+		.inode = record.inode,
+		.generation = record.generation,
+		.path = record.path,
+	};
+	lode_kept_files_add(self->files, &mapped);
+	if (self->runtime != NULL)
+		lode_jit_runtime_add_mapping(self->runtime, record.pid, record.path);
+}
+
+/* A process is taken to end with its first thread, although others of it may go on. */
+static void add_thread(LodePerfTally *self, const LodePerfRing *ring, uint64_t position,
+	const struct perf_event_header *header)
+{
+	ThreadRecord record;
+
+	if (header->size < sizeof(record))
+		return;
+	lode_perf_ring_copy(ring, position, &record, sizeof(record));
+	if (header->type == PERF_RECORD_FORK && record.pid != record.parent) {
+		g_hash_table_add(self->processes, GUINT_TO_POINTER(record.pid));
+		if (self->runtime != NULL)
+			lode_jit_runtime_add_process(self->runtime, record.pid);
+	} else if (header->type == PERF_RECORD_EXIT && record.pid == record.tid)
+		g_hash_table_remove(self->processes, GUINT_TO_POINTER(record.pid));
+}
+
+static void add_record(LodePerfTally *self, const LodePerfRing *ring, uint64_t position,
+	const struct perf_event_header *header)
+{
+	LostRecord lost;
+
+	switch (header->type) {
+	case PERF_RECORD_SAMPLE:
+		add_sample(self, ring, position);
+		break;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		add_thread(self, ring, position, header);
+		break;
+	case PERF_RECORD_MMAP2:
+		add_mapping(self, ring, position, header->size);
+		break;
+	case PERF_RECORD_LOST:
+		lode_perf_ring_copy(ring, position, &lost, sizeof(lost));
+		self->n_lost += lost.lost;
+		break;
+	case PERF_RECORD_LOST_SAMPLES:
+		/* it has no id: the number stands in its place */
+		lode_perf_ring_copy(ring, position, &lost, offsetof(LostRecord, lost));
+		self->n_lost += lost.id;
+		break;
+	case PERF_RECORD_THROTTLE:
+		self->n_throttled++;
+		break;
+	default:
+		break;
+	}
+}
+
+void lode_perf_tally_add(LodePerfTally *self, const LodePerfRing *ring)
+{
+	uint64_t position = ring->tail;
+
+	while (position < ring->head) {
+		size_t size;
+		/* sizes are multiples of 8: a header of 8 bytes is never cut by the ring's end */
+		const struct perf_event_header *header = lode_perf_ring_at(ring, position, &size);
+		if (header->size < sizeof(*header))
+			break;
+		add_record(self, ring, position, header);
+		position += header->size;
+	}
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counts the records of a ring before they are written, and remembers the executable mapped files
+ * and the started processes, so that the recording need not be read again for them.
+ */
+#pragma once
+
+#include "record/perf/perf_ring.h"
+#include "record/programs/jit_runtime.h"
+#include "record/programs/kept_files.h"
+
+typedef struct {
+	uint64_t n_samples, n_lost, n_throttled;
+	uint64_t first_time_ns, last_time_ns; /* of samples; 0: none */
+	LodeKeptFiles *files;                 /* that were mapped to be executed */
+	GHashTable *processes;                /* started, not ended, as a set of their ids */
+	LodeJitRuntime *runtime;              /* gets processes and mappings; may be NULL */
+} LodePerfTally;
+
+void lode_perf_tally_init(LodePerfTally *self);
+void lode_perf_tally_clear(LodePerfTally *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodePerfTally, lode_perf_tally_clear)
+
+/* Every record between tail and head. Samples must begin with identifier, ip, tid, time. */
+void lode_perf_tally_add(LodePerfTally *self, const LodePerfRing *ring);

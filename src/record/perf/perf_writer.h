@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes perf.data:
+ *
+ *   header │ ids of each event │ attributes │ records … │ table of features │ features
+ *   └─ says how far the records go; kept up to date, as perf reads none where it says 0
+ *
+ * The file is written under its final name from the start: a recording cannot be repeated, so that
+ * after a crash its records must be there and found. An earlier file is kept as NAME.old, as perf
+ * does.
+ *
+ * Format: tools/perf/Documentation/perf.data-file-format.txt of Linux.
+ */
+#pragma once
+
+#include "record/perf/perf_ring.h"
+#include "record/programs/kept_files.h"
+
+typedef struct LodePerfWriter LodePerfWriter;
+
+/*
+ * Makes the file under a temporary name beside its place. Errors: _IO; refuses to replace a file
+ * that is not regular.
+ */
+LodePerfWriter *lode_perf_writer_open(const char *path, GError **error);
+
+/* Removes the file if it was never published. */
+void lode_perf_writer_close(LodePerfWriter *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePerfWriter, lode_perf_writer_close)
+
+/* Writes header and attributes (LodePerfChoice with their ids), gives the file its name. */
+bool lode_perf_writer_publish(LodePerfWriter *self, const GPtrArray *choices, GError **error);
+
+/* Appends records. */
+bool lode_perf_writer_add(LodePerfWriter *self, const void *records, size_t size, GError **error);
+
+/* Appends all that can be read of a ring. */
+bool lode_perf_writer_add_ring(LodePerfWriter *self, const LodePerfRing *ring, GError **error);
+
+/* Makes the header count the appended records. */
+bool lode_perf_writer_seal(LodePerfWriter *self, GError **error);
+
+/*
+ * Ends the file with features: GBytes by number, NULL where there is none; and with the section of
+ * the files that were executed, unless that is NULL. A full disk leaves the records readable.
+ */
+bool lode_perf_writer_finish(
+	LodePerfWriter *self, const GPtrArray *features, LodeKeptFiles *files, GError **error);
+
+uint64_t lode_perf_writer_size(const LodePerfWriter *self);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "serve/live/live_fit.h"
+
+#include "analyses/findings/findings.h"
+#include "base/quiet_thread.h"
+#include "model/profile.h"
+
+#include <sys/resource.h>
+#include <time.h>
+
+/* Before the first fit, and at least between two; and for how long somebody looks who asked for a
+ * picture. With the lowest priority a fit would take minutes beside a program that has all
+ * processors. */
+#define FIRST_US (1 * G_USEC_PER_SEC)
+#define LEAST_PAUSE_US (2 * G_USEC_PER_SEC)
+#define LOOK_US (5 * G_USEC_PER_SEC)
+enum { PAUSES = 9, NICE = 5 };
+
+struct LodeLiveFit {
+	char *recording;
+	LodeImportOptions import;
+	LodeLiveFitTake take;
+	void *user_data;
+	GThread *thread;
+	GCancellable *cancellable;
+	GMutex lock; /* of all that follows */
+	GCond changed;
+	bool is_ending;
+	gint64 wanted_us; /* until when; 0: nobody has looked yet */
+};
+
+/* NULL: there are none yet, as of a recording without samples. */
+static LodeLiveFindings *fit(const LodeLiveFit *self)
+{
+	const LodeProgress progress = {.cancellable = self->cancellable};
+	const char *path = self->recording;
+	LodeImportOptions import = self->import;
+	LodeMiningParameters parameters;
+
+	import.paths = &path;
+	import.n_paths = import.threads = 1;
+	g_autoptr(LodeProfile) profile = lode_import(&import, &progress, NULL);
+	if (profile == NULL)
+		return NULL;
+	lode_mining_parameters_init(&parameters);
+	parameters.threads = 1;
+	g_autoptr(LodeFindings) findings = lode_findings_fit(profile, &parameters, &progress, NULL);
+	return findings != NULL ? lode_live_findings_new(profile, findings) : NULL;
+}
+
+/* Processor time of this thread. */
+static gint64 spent_us(void)
+{
+	struct timespec time = {0};
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return time.tv_sec * G_USEC_PER_SEC + time.tv_nsec / 1000;
+}
+
+/* False: the end has come. */
+static bool wait_for(LodeLiveFit *self, gint64 from_us)
+{
+	g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
+
+	while (!self->is_ending &&
+		(self->wanted_us < g_get_monotonic_time() || g_get_monotonic_time() < from_us))
+		if (self->wanted_us < g_get_monotonic_time())
+			g_cond_wait(&self->changed, &self->lock);
+		else
+			g_cond_wait_until(&self->changed, &self->lock, from_us);
+	return !self->is_ending;
+}
+
+static void *run(void *data)
+{
+	LodeLiveFit *self = data;
+	gint64 from_us = g_get_monotonic_time() + FIRST_US;
+
+	/* In Linux a priority is a thread's own, and that of the threads it makes. */
+	setpriority(PRIO_PROCESS, 0, NICE);
+	while (wait_for(self, from_us)) {
+		gint64 start_us = spent_us();
+		LodeLiveFindings *findings = fit(self);
+		gint64 took_us = spent_us() - start_us;
+		if (findings != NULL)
+			self->take(findings, self->user_data);
+		from_us = g_get_monotonic_time() + MAX(LEAST_PAUSE_US, PAUSES * took_us);
+	}
+	return NULL;
+}
+
+LodeLiveFit *lode_live_fit_open(const char *recording, const LodeImportOptions *import,
+	LodeLiveFitTake take, void *user_data)
+{
+	LodeLiveFit *self = g_new0(LodeLiveFit, 1);
+
+	self->recording = g_strdup(recording);
+	self->import = *import;
+	self->take = take;
+	self->user_data = user_data;
+	self->cancellable = g_cancellable_new();
+	g_mutex_init(&self->lock);
+	g_cond_init(&self->changed);
+	self->thread = lode_quiet_thread_new("lode-fit", run, self);
+	return self;
+}
+
+void lode_live_fit_close(LodeLiveFit *self)
+{
+	if (self == NULL)
+		return;
+	g_cancellable_cancel(self->cancellable);
+	g_mutex_lock(&self->lock);
+	self->is_ending = true;
+	g_cond_signal(&self->changed);
+	g_mutex_unlock(&self->lock);
+	g_thread_join(self->thread);
+	g_object_unref(self->cancellable);
+	g_cond_clear(&self->changed);
+	g_mutex_clear(&self->lock);
+	g_free(self->recording);
+	g_free(self);
+}
+
+void lode_live_fit_want(LodeLiveFit *self)
+{
+	g_mutex_lock(&self->lock);
+	self->wanted_us = g_get_monotonic_time() + LOOK_US;
+	g_cond_signal(&self->changed);
+	g_mutex_unlock(&self->lock);
+}

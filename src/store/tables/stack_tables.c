@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/tables/stack_tables.h"
+
+#include "model/stacks.h"
+#include "store/tables/row_table.h"
+
+#define AT(type, member) offsetof(type, member)
+
+static const LodeColumn frame_columns[] = {
+	{"function", AT(LodeFrame, function), LODE_COLUMN_MAYBE_TEXT, 0},
+	{"image", AT(LodeFrame, image), LODE_COLUMN_MAYBE_TEXT, 0},
+	{"address", AT(LodeFrame, address), LODE_COLUMN_BITS, 0},
+	{"file", AT(LodeFrame, file), LODE_COLUMN_MAYBE_TEXT, 0},
+	{"line", AT(LodeFrame, line), LODE_COLUMN_NUMBER, 0},
+	{"is_inlined", AT(LodeFrame, is_inlined), LODE_COLUMN_FLAG, 0},
+};
+
+static const LodeColumn stack_columns[] = {
+	{"frame", AT(LodeStack, frame), LODE_COLUMN_REFERENCE, LODE_TARGET_FRAMES},
+	{"outer_stack", AT(LodeStack, outer), LODE_COLUMN_MAYBE_REFERENCE, LODE_TARGET_STACKS},
+};
+
+static const LodeColumn thread_columns[] = {
+	{"pid", AT(LodeStackThread, pid), LODE_COLUMN_NUMBER, 0},
+	{"tid", AT(LodeStackThread, tid), LODE_COLUMN_NUMBER, 0},
+	{"name", AT(LodeStackThread, name), LODE_COLUMN_MAYBE_TEXT, 0},
+};
+
+static const LodeColumn sample_columns[] = {
+	{"time_ns", AT(LodeStackSample, time_ns), LODE_COLUMN_BITS, 0},
+	{"thread", AT(LodeStackSample, thread), LODE_COLUMN_REFERENCE, LODE_TARGET_STACK_THREADS},
+	{"event", AT(LodeStackSample, event), LODE_COLUMN_REFERENCE, LODE_TARGET_EVENTS},
+	{"weight", AT(LodeStackSample, weight), LODE_COLUMN_AMOUNT, 0},
+	{"stack", AT(LodeStackSample, stack), LODE_COLUMN_MAYBE_REFERENCE, LODE_TARGET_STACKS},
+};
+
+typedef struct {
+	LodeRowTable rows;
+	size_t array; /* in LodeStacks */
+} Table;
+
+#define TABLE(name, array, type, columns)                                                          \
+	{                                                                                          \
+		{name, sizeof(type), columns, G_N_ELEMENTS(columns), NULL}, AT(LodeStacks, array)  \
+	}
+
+static const Table tables[] = {
+	TABLE("frame", frames, LodeFrame, frame_columns),
+	TABLE("stack", stacks, LodeStack, stack_columns),
+	TABLE("stack_thread", threads, LodeStackThread, thread_columns),
+	TABLE("stack_sample", samples, LodeStackSample, sample_columns),
+};
+
+static GArray *array_of(const LodeStacks *stacks, const Table *table)
+{
+	return *(GArray *const *)((const char *)stacks + table->array);
+}
+
+double lode_stack_tables_count(const LodeStacks *stacks)
+{
+	double n = 0;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
+		n += array_of(stacks, &tables[i])->len;
+	return n;
+}
+
+bool lode_stack_tables_insert(const LodeStacks *stacks, LodeDatabase *database, GError **error)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++) {
+		const GArray *rows = array_of(stacks, &tables[i]);
+		if (!lode_row_table_insert(&tables[i].rows, rows->data, rows->len, database, error))
+			return false;
+	}
+	return true;
+}
+
+bool lode_stack_tables_read(LodeProfile *profile, LodeDatabase *database, GError **error)
+{
+	g_autoptr(LodeStacks) stacks = lode_stacks_new();
+	int64_t n;
+
+	if (!lode_database_query_integer(database,
+		    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN "
+		    "('frame', 'stack', 'stack_thread', 'stack_sample')",
+		    &n, error))
+		return false;
+	if (n < (int64_t)G_N_ELEMENTS(tables))
+		return true;
+	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
+		if (!lode_row_table_read(&tables[i].rows, profile, array_of(stacks, &tables[i]),
+			    database, error))
+			return false;
+	if (stacks->samples->len == 0)
+		return true;
+	profile->stacks = g_steal_pointer(&stacks);
+	return lode_stack_tables_check(profile, error);
+}
+
+/* Outer stacks come before inner ones, so that each way outward ends. */
+static bool check_depths(const LodeStacks *stacks, GError **error)
+{
+	g_autofree uint16_t *depths = g_new(uint16_t, MAX(stacks->stacks->len, 1));
+
+	for (guint i = 0; i < stacks->stacks->len; i++) {
+		uint32_t outer = g_array_index(stacks->stacks, LodeStack, i).outer;
+		if (outer != LODE_NONE && outer >= i)
+			return lode_row_table_broken(
+				error, "stack", i, "its outer one does not stand before it");
+		depths[i] = outer != LODE_NONE ? (uint16_t)(depths[outer] + 1) : 1;
+		if (depths[i] > LODE_STACK_MAX_DEPTH)
+			return lode_row_table_broken(error, "stack", i, "it has too many frames");
+	}
+	return true;
+}
+
+bool lode_stack_tables_check(const LodeProfile *profile, GError **error)
+{
+	const LodeStacks *stacks = profile->stacks;
+	size_t counts[LODE_N_TARGETS] = {0};
+
+	if (stacks == NULL)
+		return true;
+	counts[LODE_TARGET_FRAMES] = stacks->frames->len;
+	counts[LODE_TARGET_STACKS] = stacks->stacks->len;
+	counts[LODE_TARGET_STACK_THREADS] = stacks->threads->len;
+	counts[LODE_TARGET_EVENTS] = profile->events->len;
+	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++) {
+		const GArray *rows = array_of(stacks, &tables[i]);
+		if (!lode_row_table_check(&tables[i].rows, rows->data, rows->len, counts, error))
+			return false;
+	}
+	return check_depths(stacks, error);
+}

@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: MIT */
+#include "views/code/annotation_text.h"
+
+#include "base/text/number_format.h"
+#include "model/causes.h"
+#include "views/code/source_text.h"
+#include "views/findings/finding_figures.h"
+#include "views/form/display_text.h"
+#include "views/form/shell_word.h"
+#include "views/form/table.h"
+#include "views/memory/memory_names.h"
+#include "views/profile/profile_figures.h"
+#include "views/profile/profile_lines.h"
+
+typedef LodeAnnotatedPlace Place;
+
+/* "struct node.next 96.0 %, 2 more, 64 KiB at 0x7f0012345000" */
+static void append_data(const LodeAnnotation *self, const LodeInstructionDatum *datum, GString *out)
+{
+	char text[LODE_NUMBER_SIZE], address[LODE_ADDRESS_TEXT_SIZE], size[LODE_ADDRESS_TEXT_SIZE];
+
+	if (datum->n_objects == 0) {
+		g_string_append(out, "no address");
+		return;
+	}
+	const LodeInstructionObject *first = lode_annotation_object(self, datum, 0);
+	const char *name = lode_annotation_object_name(self, first);
+	double named = 0;
+	for (uint32_t i = 0; i < datum->n_objects; i++)
+		named += lode_annotation_object(self, datum, i)->weight;
+	g_string_append(out, name != NULL ? name : "?");
+	if (datum->n_objects > 1)
+		g_string_append_printf(out, " %s, %u more",
+			lode_number_format_share(lode_share_of(first->weight, named), text),
+			datum->n_objects - 1);
+	if (!lode_annotation_has_address(datum)) {
+		g_string_append(out, ", no address");
+		return;
+	}
+	uint64_t bytes = datum->most - datum->least;
+	g_string_append_printf(out, ", %s at %s",
+		lode_memory_size_text(bytes < UINT64_MAX ? bytes + 1 : bytes, size),
+		lode_memory_address_text(datum->least, address));
+}
+
+enum { FIRST_EVENT_COLUMN = 2, MAX_EVENT_COLUMNS = 8, DATA_WIDTH = 56 };
+
+typedef enum { ROW_GAP, ROW_SOURCE, ROW_CODE } RowKind;
+
+typedef struct {
+	RowKind kind;
+	const LodeAnnotationLine *line;
+	const LodeInstruction *instruction; /* NULL: never executed */
+} Row;
+
+typedef struct {
+	const LodeAnnotation *annotation;
+	const LodeCodeLines *code;
+	LodeSourceText *sources;
+	GArray *rows; /* Row */
+	bool is_graph;
+	uint32_t events[MAX_EVENT_COLUMNS];
+	uint32_t n_events;
+	unsigned data_column; /* the first of three; 0: none, no data is known here */
+	LodeTableColumn columns[LODE_TABLE_MAX_COLUMNS];
+	unsigned n_columns;
+	GPtrArray *titles;
+} PlaceTable;
+
+static const LodeInstruction *instruction_of(
+	const LodeAnnotation *annotation, const LodeCodeLines *code, uint32_t line)
+{
+	uint32_t instruction = LODE_AT(code->lines, LodeCodeLine, line).instruction;
+
+	if (instruction == LODE_NONE)
+		return NULL;
+	return lode_profile_instruction(annotation->profile, instruction);
+}
+
+/* Puts source lines before the code that they were compiled to, as far as it is known. */
+static void gather_rows(PlaceTable *self, const GArray *lines)
+{
+	uint32_t location = LODE_NONE;
+
+	for (guint i = 0; i < lines->len; i++) {
+		const LodeAnnotationLine *line = &g_array_index(lines, LodeAnnotationLine, i);
+		Row row = {.line = line};
+		row.instruction = instruction_of(self->annotation, self->code, line->line);
+		if (line->follows_gap) {
+			row.kind = ROW_GAP;
+			g_array_append_val(self->rows, row);
+		}
+		if (row.instruction != NULL && row.instruction->location != LODE_NONE &&
+			row.instruction->location != location) {
+			location = row.instruction->location;
+			row.kind = ROW_SOURCE;
+			g_array_append_val(self->rows, row);
+		}
+		row.kind = ROW_CODE;
+		g_array_append_val(self->rows, row);
+	}
+}
+
+static uint32_t instruction_id(const PlaceTable *self, const Row *row)
+{
+	return LODE_AT(self->code->lines, LodeCodeLine, row->line->line).instruction;
+}
+
+static double event_of_row(const PlaceTable *self, uint32_t event, const Row *row)
+{
+	uint32_t instruction = instruction_id(self, row);
+
+	if (instruction == LODE_NONE)
+		return 0;
+	return lode_profile_event_value(self->annotation->profile, event, instruction);
+}
+
+static bool does_happen(const PlaceTable *self, uint32_t event)
+{
+	for (guint i = 0; i < self->rows->len; i++)
+		if (event_of_row(self, event, &g_array_index(self->rows, Row, i)) != 0)
+			return true;
+	return false;
+}
+
+/* The weight, where it was sampled if wanted, and the events that make attributes where they happen
+ * here. */
+static void choose_events(PlaceTable *self)
+{
+	const LodeProfile *profile = self->annotation->profile;
+	uint32_t weight = self->annotation->found.weight_event;
+	uint32_t sampled = lode_profile_event_as_sampled(profile, weight);
+
+	if (weight < profile->events->len)
+		self->events[self->n_events++] = weight;
+	if (sampled != LODE_NONE && self->annotation->options->shows_sampled)
+		self->events[self->n_events++] = sampled;
+	for (uint32_t i = 0; i < profile->events->len; i++) {
+		bool is_shown = i != weight && lode_profile_event(profile, i)->is_attribute &&
+		                self->n_events < MAX_EVENT_COLUMNS;
+		if (is_shown && does_happen(self, i))
+			self->events[self->n_events++] = i;
+	}
+}
+
+static bool has_data(const PlaceTable *self)
+{
+	for (guint i = 0; i < self->rows->len; i++)
+		if (lode_annotation_datum(self->annotation,
+			    instruction_id(self, &g_array_index(self->rows, Row, i))) != NULL)
+			return true;
+	return false;
+}
+
+static void choose_columns(PlaceTable *self)
+{
+	const LodeProfile *profile = self->annotation->profile;
+	unsigned n = 0;
+
+	self->columns[n++] = (LodeTableColumn){"", .is_text = true};
+	self->columns[n++] = (LodeTableColumn){"executions"};
+	for (uint32_t i = 0; i < self->n_events; i++) {
+		char *title = lode_display_text(lode_profile_event(profile, self->events[i])->name,
+			self->annotation->options->terminal.is_ascii);
+		g_ptr_array_add(self->titles, title);
+		self->columns[n++] = (LodeTableColumn){title, .dropped = (uint8_t)i};
+	}
+	if (has_data(self)) {
+		self->data_column = n;
+		self->columns[n++] = (LodeTableColumn){"memory"};
+		self->columns[n++] = (LodeTableColumn){"samples", .dropped = MAX_EVENT_COLUMNS};
+		self->columns[n++] = (LodeTableColumn){"data", .is_text = true};
+	}
+	if (!self->is_graph)
+		self->columns[n++] = (LodeTableColumn){"address"};
+	self->columns[n++] = (LodeTableColumn){self->is_graph ? "vertex" : "code", .is_text = true};
+	self->n_columns = n;
+}
+
+static LodeStyle put_source(const PlaceTable *self, const Row *row, GString *out)
+{
+	const LodeProfile *profile = self->annotation->profile;
+	bool is_ascii = self->annotation->options->terminal.is_ascii;
+	const LodeLocation *location = &LODE_AT(
+		profile->locations, LodeLocation, row->instruction->location);
+
+	if (location->file == NULL)
+		return LODE_STYLE_FAINT;
+	g_autofree char *base = g_path_get_basename(location->file);
+	lode_display_append(out, base, is_ascii);
+	g_string_append_printf(out, ":%u", location->line);
+	const char *path = lode_source_text_admit(self->sources, row->instruction);
+	const char *text = path != NULL ? lode_source_text_line(self->sources, path, location->line)
+	                                : NULL;
+	if (text != NULL) {
+		g_string_append(out, "  ");
+		lode_display_append(out, text, is_ascii);
+	}
+	if (location->inlined != NULL) {
+		g_string_append(out, "  (inlined ");
+		lode_display_append(out, location->inlined, is_ascii);
+		g_string_append_c(out, ')');
+	}
+	return LODE_STYLE_FAINT;
+}
+
+/* In a function, what the findings explain. */
+static bool is_marked(const PlaceTable *self, const Row *row)
+{
+	uint32_t n = 0;
+
+	if (self->annotation->options->subject == LODE_ANNOTATE_FUNCTION)
+		lode_annotated_places_marks(
+			&self->annotation->found, instruction_id(self, row), &n);
+	return n > 0 || row->line->elements != 0;
+}
+
+/* "▶ 2": the element that a sequence or finding matches; of a finding only the focus has the sign.
+ * Else "▶ F1 F7": a line that matches, and the findings. */
+static void put_margin(const PlaceTable *self, const Row *row, GString *out)
+{
+	const LodeAnnotation *annotation = self->annotation;
+	const LodeFinding *finding = annotation->finding;
+	uint32_t elements = row->line->elements;
+	bool has_number = annotation->options->subject == LODE_ANNOTATE_SEQUENCE ||
+	                  (finding != NULL && finding->n_elements > 1);
+	bool has_sign = finding != NULL ? (elements >> MIN(finding->focus, 31) & 1) != 0
+	                                : elements != 0;
+
+	if (has_sign)
+		lode_display_append(
+			out, has_number ? "▶ " : "▶", annotation->options->terminal.is_ascii);
+	else if (elements != 0)
+		g_string_append(out, "  ");
+	if (has_number)
+		lode_annotation_append_elements(elements, out);
+	if (annotation->options->subject < LODE_ANNOTATE_FUNCTION)
+		return;
+	gsize length = out->len;
+	lode_annotation_append_marks(annotation, instruction_id(self, row), out);
+	if (out->len > length && has_sign)
+		g_string_insert_c(out, (gssize)length, ' ');
+}
+
+static LodeStyle put_code(const PlaceTable *self, const Row *row, GString *out)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	lode_code_lines_text(self->code, row->line->line, text);
+	lode_display_append(out, text->str, self->annotation->options->terminal.is_ascii);
+	return is_marked(self, row) ? LODE_STYLE_STRONG : LODE_STYLE_PLAIN;
+}
+
+static void put_figure(const PlaceTable *self, const Row *row, unsigned column, GString *out)
+{
+	char text[LODE_NUMBER_SIZE];
+	const LodeCodeLine *line = &LODE_AT(self->code->lines, LodeCodeLine, row->line->line);
+	unsigned event = column - FIRST_EVENT_COLUMN;
+
+	if (column == 1) {
+		double count = row->instruction != NULL ? row->instruction->count : 0;
+		g_string_append(out, lode_number_format_count(count, text));
+		return;
+	}
+	if (event >= self->n_events) {
+		g_string_append_printf(out, "%" G_GINT64_MODIFIER "x", line->address);
+		return;
+	}
+	double value = event_of_row(self, self->events[event], row);
+	if (value != 0)
+		g_string_append(out, lode_number_format_count(value, text));
+}
+
+/* The share of the function's memory time, samples, or objects and addresses. */
+static LodeStyle put_datum(const PlaceTable *self, const Row *row, unsigned column, GString *out)
+{
+	const LodeInstructionDatum *datum = lode_annotation_datum(
+		self->annotation, instruction_id(self, row));
+	bool is_ascii = self->annotation->options->terminal.is_ascii;
+	char text[LODE_NUMBER_SIZE];
+
+	if (datum == NULL)
+		return LODE_STYLE_PLAIN;
+	if (column == 0) {
+		g_string_append(
+			out, lode_number_format_share(
+				     lode_annotation_datum_share(self->annotation, datum), text));
+	} else if (column == 1) {
+		g_string_append(
+			out, lode_number_format_count((double)datum->totals.n_samples, text));
+	} else {
+		g_autoptr(GString) data = g_string_new(NULL), shown = g_string_new(NULL);
+		append_data(self->annotation, datum, data);
+		lode_display_append(shown, data->str, is_ascii);
+		lode_display_shorten_middle(shown, DATA_WIDTH, is_ascii);
+		g_string_append(out, shown->str);
+	}
+	return column == 2 ? LODE_STYLE_NAME : LODE_STYLE_PLAIN;
+}
+
+static LodeStyle place_cell(size_t index, unsigned column, GString *out, const void *user_data)
+{
+	const PlaceTable *self = user_data;
+	const Row *row = &g_array_index(self->rows, Row, index);
+	bool is_last = column + 1 == self->n_columns;
+	bool is_ascii = self->annotation->options->terminal.is_ascii;
+
+	if (row->kind == ROW_GAP && column == 0)
+		lode_display_append(out, "⋮", is_ascii);
+	if (row->kind == ROW_SOURCE && is_last)
+		return put_source(self, row, out);
+	if (row->kind != ROW_CODE)
+		return LODE_STYLE_FAINT;
+	if (is_last)
+		return put_code(self, row, out);
+	if (self->data_column != 0 && column >= self->data_column && column < self->data_column + 3)
+		return put_datum(self, row, column - self->data_column, out);
+	if (column > 0) {
+		put_figure(self, row, column, out);
+		return LODE_STYLE_PLAIN;
+	}
+	put_margin(self, row, out);
+	return LODE_STYLE_ALARM;
+}
+
+/* "3.2 % of cycles, 1,234 executions" */
+static void put_place_figures(const LodeAnnotation *self, const Place *place, GString *out)
+{
+	const char *event = lode_annotation_event_name(self);
+	char share[LODE_NUMBER_SIZE], time[LODE_NUMBER_SIZE], executions[LODE_NUMBER_SIZE];
+
+	lode_number_format_share(place->share, share);
+	if (self->finding != NULL)
+		g_string_append_printf(out, "F%u explains %s of %s, of the %s here",
+			self->found.index + 1, lode_number_format_share(place->time, time), event,
+			share);
+	else
+		g_string_append_printf(out, "%s of %s", share, event);
+	bool is_function = self->options->subject == LODE_ANNOTATE_FUNCTION;
+	/* Inferred calls stay far below the executions of what they call. */
+	bool has_calls = place->executions > 0 &&
+	                 self->profile->frequency != LODE_FREQUENCY_INFERRED;
+	if (!is_function || has_calls)
+		g_string_append_printf(out, ", %s %s",
+			lode_number_format_count(place->executions, executions),
+			is_function ? "calls" : "executions");
+}
+
+/* "; memory: 1,234 samples, 3.2 % without an address": what its shares are of. */
+static void put_data_figures(const LodeAnnotation *self, uint32_t function, GString *out)
+{
+	char samples[LODE_NUMBER_SIZE], share[LODE_NUMBER_SIZE];
+
+	if (self->data == NULL || self->data->functions[function].n_samples == 0)
+		return;
+	const LodeAccessTotals *totals = &self->data->functions[function];
+	g_string_append_printf(out,
+		"; memory: %s sample%s of loads and stores, %s without an address",
+		lode_number_format_count((double)totals->n_samples, samples),
+		totals->n_samples == 1 ? "" : "s",
+		lode_number_format_share(
+			lode_share_of(self->data->unresolved[function], totals->weight), share));
+}
+
+static void put_place_title(const LodeAnnotation *self, const Place *place, guint number, FILE *out)
+{
+	const LodeProfile *profile = self->profile;
+	const LodeTerminal *terminal = &self->options->terminal;
+	const LodeFunction *function = lode_profile_function(profile, place->function);
+	const LodeLocation *location = lode_annotation_location(profile, place->instruction);
+	g_autofree char *name = lode_display_text(function->name, terminal->is_ascii);
+	g_autoptr(GString) rest = g_string_new(NULL), figures = g_string_new(NULL);
+
+	lode_display_append(
+		rest, lode_profile_image(profile, function->image)->path, terminal->is_ascii);
+	if (location != NULL) {
+		g_string_append(rest, "  ");
+		if (location->file != NULL)
+			lode_display_append(rest, location->file, terminal->is_ascii);
+		g_string_append_printf(rest, ":%u", location->line);
+	}
+	put_place_figures(self, place, figures);
+	put_data_figures(self, place->function, figures);
+	g_autofree char *shown = lode_display_text(figures->str, terminal->is_ascii);
+	fprintf(out, "\n%u. ", number);
+	lode_style_write(out, terminal, LODE_STYLE_STRONG, name);
+	fprintf(out, "  %s\n   %s\n", rest->str, shown);
+}
+
+static void put_place(LodeAnnotation *self, LodeSourceText *sources, guint index, FILE *out)
+{
+	const Place *place = lode_annotated_places_at(&self->found, index);
+	const LodeFunction *function = lode_profile_function(self->profile, place->function);
+	g_autoptr(GArray) lines = lode_annotation_lines(self, place);
+	g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(Row));
+	g_autoptr(GPtrArray) titles = g_ptr_array_new_with_free_func(g_free);
+	PlaceTable place_table = {
+		.annotation = self,
+		.code = lode_annotation_code(self, place->function),
+		.sources = sources,
+		.rows = rows,
+		.titles = titles,
+		.is_graph = lode_profile_image(self->profile, function->image)->kind ==
+	                    LODE_IMAGE_GRAPHS,
+	};
+
+	gather_rows(&place_table, lines);
+	choose_events(&place_table);
+	choose_columns(&place_table);
+	put_place_title(self, place, index + 1, out);
+	LodeTable table = {
+		.columns = place_table.columns,
+		.n_columns = place_table.n_columns,
+		.n_rows = rows->len,
+		.cell = place_cell,
+		.user_data = &place_table,
+	};
+	lode_table_write(&table, &self->options->terminal, out);
+}
+
+static void put_sequence_lines(const LodeAnnotation *self, FILE *out)
+{
+	const LodeSequence *sequence = &g_array_index(
+		self->run->sequences, LodeSequence, self->found.index);
+	const LodeTerminal *terminal = &self->options->terminal;
+	const LodeOccurrences *occurrences = self->found.occurrences;
+	g_autofree char *text = lode_mining_run_sequence_text(self->run, self->found.index);
+	char a[LODE_NUMBER_SIZE], b[LODE_NUMBER_SIZE], c[LODE_NUMBER_SIZE], d[LODE_NUMBER_SIZE];
+
+	lode_profile_lines_print(terminal, out, "Sequence %u of run '%s': %s",
+		self->found.index + 1, self->run->name, text);
+	if (self->run->parameters.is_instruction_mode)
+		lode_profile_lines_print(terminal, out,
+			"%s occurrences in the code; below are those that were executed inside "
+			"one function: %s places.",
+			lode_number_format_count(sequence->count, a),
+			lode_number_format_count(occurrences->places->len, b));
+	else
+		lode_profile_lines_print(terminal, out,
+			"%s of %s, %s of executions. Places: %s, functions: %s; costliest first:",
+			lode_number_format_share(occurrences->weight, a),
+			lode_annotation_event_name(self),
+			lode_number_format_share(occurrences->frequency, b),
+			lode_number_format_count(occurrences->places->len, c),
+			lode_number_format_count(occurrences->functions, d));
+}
+
+static void put_finding_lines(const LodeAnnotation *self, FILE *out)
+{
+	const LodeFinding *finding = self->finding;
+	const LodeFindings *findings = self->run->findings;
+	const LodeTerminal *terminal = &self->options->terminal;
+	g_autofree char *text = lode_finding_text(findings, finding);
+	g_autoptr(GString) time = g_string_new(NULL), each = g_string_new(NULL);
+	char executed[LODE_NUMBER_SIZE], places[LODE_NUMBER_SIZE], functions[LODE_NUMBER_SIZE];
+
+	lode_finding_append_time(time, finding);
+	lode_finding_append_each(each, findings, finding,
+		lode_finding_unit(self->profile, self->found.weight_event),
+		lode_finding_is_least(self->profile, self->found.weight_event, findings, finding));
+	lode_profile_lines_print(terminal, out, "Finding F%u of run '%s': %s",
+		self->found.index + 1, self->run->name, text);
+	lode_profile_lines_print(terminal, out,
+		"%s of %s, %s each%s%s%s. Places: %s, functions: %s; costliest first:", time->str,
+		lode_annotation_event_name(self), each->str, finding->executed >= 0 ? ", " : "",
+		finding->executed >= 0 ? lode_number_format_share(finding->executed, executed) : "",
+		finding->executed >= 0 ? " of executions" : "",
+		lode_number_format_count(finding->places, places),
+		lode_number_format_count(finding->functions, functions));
+}
+
+/* Writes the legend of the margin: the findings that are here, and the share of the weight that
+ * each explains. */
+static void put_margin_lines(const LodeAnnotation *self, FILE *out)
+{
+	const LodeTerminal *terminal = &self->options->terminal;
+	const LodeFindings *findings = self->run->findings;
+	g_autoptr(GArray) explained = lode_annotated_places_explained(&self->found);
+	bool has_any = false;
+	char share[LODE_NUMBER_SIZE];
+
+	if (self->options->subject == LODE_ANNOTATE_LINE)
+		lode_profile_lines_print(terminal, out, "Line %u of %s; functions: %u",
+			self->options->line, self->options->name, self->found.places->len);
+	for (guint i = 0; i < explained->len; i++) {
+		double time = g_array_index(explained, double, i);
+		g_autofree char *text = lode_finding_text(findings, lode_findings_at(findings, i));
+		if (!(time > 0))
+			continue;
+		if (!has_any)
+			lode_profile_lines_print(terminal, out,
+				"Findings in the margin, with what they explain here of %s:",
+				lode_annotation_event_name(self));
+		has_any = true;
+		lode_profile_lines_print(terminal, out, "  F%u  %s  %s", i + 1,
+			lode_number_format_share(time, share), text);
+	}
+	if (findings == NULL && self->options->has_no_run)
+		lode_profile_lines_print(
+			terminal, out, "Nothing was mined yet: 'lode mine' finds what costs.");
+	else if (findings == NULL)
+		lode_profile_lines_print(terminal, out,
+			"Run '%s' has no findings to mark; 'lode mine' makes them.",
+			self->run->name);
+	else if (!has_any)
+		lode_profile_lines_print(terminal, out, "No finding explains any of it.");
+}
+
+/* The words after PROFILE on the command line. */
+static char *subject_words(const LodeAnnotation *self)
+{
+	const LodeAnnotateOptions *options = self->options;
+	g_autofree char *line = NULL, *word = NULL;
+
+	switch (options->subject) {
+	case LODE_ANNOTATE_FINDING:
+		return g_strdup_printf("F%u", self->found.index + 1);
+	case LODE_ANNOTATE_FUNCTION:
+		word = lode_shell_word(options->name);
+		return g_strdup_printf("function %s", word);
+	case LODE_ANNOTATE_LINE:
+		line = g_strdup_printf("%s:%u", options->name, options->line);
+		word = lode_shell_word(line);
+		return g_strdup_printf("line %s", word);
+	case LODE_ANNOTATE_SEQUENCE:
+		break;
+	}
+	return g_strdup_printf("%u", self->found.index + 1);
+}
+
+/* The command that shows every place. */
+static void put_rest(const LodeAnnotation *self, FILE *out)
+{
+	const LodeAnnotateOptions *options = self->options;
+	char shown[LODE_NUMBER_SIZE], all[LODE_NUMBER_SIZE];
+	guint n = self->found.places->len;
+	g_autofree char *path = lode_shell_profile(options->profile_path, options->origins);
+	g_autofree char *run = lode_shell_word(self->run->name);
+	g_autofree char *words = subject_words(self);
+
+	if (self->finding != NULL && n == LODE_FINDING_PLACES && self->finding->places > n)
+		lode_profile_lines_print(&options->terminal, out,
+			"A profile keeps the costliest %u places of a finding; this one has %s.", n,
+			lode_number_format_count(self->finding->places, all));
+	if (self->found.n_shown == n)
+		return;
+	lode_profile_lines_print(&options->terminal, out,
+		"%s of %s places are shown; all of them: lode annotate %s %s%s%s --limit %u",
+		lode_number_format_count(self->found.n_shown, shown),
+		lode_number_format_count(n, all), path, words, options->names_run ? " --run " : "",
+		options->names_run ? run : "", n);
+}
+
+static void put_footer(const LodeAnnotation *self, const LodeSourceAccess *access, FILE *out)
+{
+	const LodeTerminal *terminal = &self->options->terminal;
+	g_autoptr(GPtrArray) refusals = lode_source_access_refusals(access);
+
+	fputc('\n', out);
+	put_rest(self, out);
+	for (guint i = 0; i < refusals->len; i++) {
+		const char *line = refusals->pdata[i];
+		lode_profile_lines_print(
+			terminal, out, "%c%s.", g_ascii_toupper(line[0]), line + 1);
+	}
+	lode_profile_lines_incomplete(self->run, terminal, out);
+	lode_profile_lines_unresolved(self->profile, terminal, out);
+}
+
+void lode_annotation_write_text(LodeAnnotation *self, FILE *out)
+{
+	g_autoptr(GHashTable)
+		refused = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	const LodeSourceAccess access = {
+		.folders = self->options->source != NULL ? self->options->source->folders : NULL,
+		.refused = refused,
+	};
+	g_autoptr(LodeSourceText) sources = lode_source_text_new(self->profile, &access);
+
+	lode_profile_lines_head(
+		self->profile, self->found.weight_event, &self->options->terminal, out);
+	lode_profile_lines_inferred(self->profile, &self->options->terminal, out);
+	fputc('\n', out);
+	if (self->options->subject == LODE_ANNOTATE_SEQUENCE)
+		put_sequence_lines(self, out);
+	else if (self->finding != NULL)
+		put_finding_lines(self, out);
+	else
+		put_margin_lines(self, out);
+	for (guint i = 0; i < self->found.n_shown; i++)
+		put_place(self, sources, i, out);
+	put_footer(self, &access, out);
+}

@@ -1,0 +1,663 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two profiles for people:
+ *
+ *   Patterns              base      new  more often  costs more          each
+ *   +412 ms ±20  +35.1 %  1.17 s  1.59 s     +12 ms     +400 ms  9.70 → 12.9 ns  ⟪load pointer⟫
+ */
+#include "views/findings/comparison.h"
+
+#include "base/error.h"
+#include "base/text/number_format.h"
+#include "base/text/words.h"
+#include "views/findings/finding_figures.h"
+#include "views/form/display_text.h"
+#include "views/form/row_stream.h"
+#include "views/form/table.h"
+#include "views/profile/profile_lines.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Changes of more times the base, which has next to nothing of it, get no percentage. */
+#define MAX_CHANGE 100.0
+
+/* The difference between the times of unchanged functions from which on it is shown. */
+#define SCATTER_MATTERS 0.02
+
+typedef struct {
+	const LodeProfile *profiles[2];
+	const char *paths[2];
+	const LodeComparison *comparison;
+	const LodeComparisonViewOptions *options;
+	FILE *out;
+} View;
+
+static const char *const kind_words[LODE_N_COMPARED] = {
+	"patterns", "places", "functions", "lines", "sequences"};
+static const char *const kind_titles[LODE_N_COMPARED] = {
+	"Patterns", "Places", "Functions", "Lines", "Sequences"};
+static const char *const kind_singles[LODE_N_COMPARED] = {
+	"pattern", "place", "function", "line", "sequence"};
+static const char *const match_words[] = {"same", "renamed", "new", "gone"};
+
+bool lode_comparison_options_read(
+	const char *kinds, const char *normalise, LodeComparisonOptions *out, GError **error)
+{
+	g_auto(GStrv)
+		words = g_strsplit(kinds != NULL ? kinds : "patterns,functions,lines", ",", -1);
+
+	for (char **word = words; *word != NULL; word++) {
+		int kind = lode_word_find(kind_words, LODE_N_COMPARED, *word);
+		if (strcmp(*word, "all") == 0) {
+			for (int i = 0; i < LODE_N_COMPARED; i++)
+				out->wants[i] = true;
+		} else if (kind >= 0) {
+			out->wants[kind] = true;
+		} else {
+			g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+				"'%s' is none of patterns, functions, lines, sequences, all",
+				*word);
+			return false;
+		}
+	}
+	if (g_strcmp0(normalise, "executions") == 0) {
+		out->normalisation = LODE_NORMALISE_EXECUTIONS;
+	} else if (normalise != NULL && strcmp(normalise, "none") != 0) {
+		out->normalisation = LODE_NORMALISE_FUNCTION;
+		out->work_function = normalise;
+	}
+	return true;
+}
+
+/* --- figures --- */
+
+static const char *unit_of(const LodeComparison *comparison)
+{
+	return strstr(comparison->weight, "-clock") != NULL ? "ns" : comparison->weight;
+}
+
+/* Three digits. */
+static void append_digits(GString *out, double value)
+{
+	char number[LODE_NUMBER_SIZE];
+	double size = fabs(value);
+
+	if (size >= 100 || size == 0)
+		g_string_append(out, lode_number_format_count(value, number));
+	else if (size < 0.01)
+		g_string_append_printf(out, "%.2g", value);
+	else
+		g_string_append_printf(out, "%.*f", size >= 10 ? 1 : 2, value);
+}
+
+/* Nanoseconds in the unit that fits `scale`. */
+static void append_scaled(
+	GString *out, const LodeComparison *comparison, double value, double scale, bool has_unit)
+{
+	static const struct {
+		double least, ns;
+		const char *unit;
+	} units[] = {{1e9, 1e9, " s"}, {1e6, 1e6, " ms"}, {1e3, 1e3, " µs"}, {0, 1, " ns"}};
+	size_t i = 0;
+
+	if (strcmp(unit_of(comparison), "ns") != 0) {
+		append_digits(out, value);
+		return;
+	}
+	while (fabs(scale) < units[i].least)
+		i++;
+	append_digits(out, value / units[i].ns);
+	if (has_unit)
+		g_string_append(out, units[i].unit);
+}
+
+static void append_amount(GString *out, const LodeComparison *comparison, double value)
+{
+	if (value == 0)
+		g_string_append(out, "0");
+	else if (isfinite(value))
+		append_scaled(out, comparison, value, value, true);
+}
+
+static void append_signed(GString *out, const LodeComparison *comparison, double value)
+{
+	if (!isfinite(value))
+		return;
+	if (value == 0) {
+		g_string_append(out, "0");
+		return;
+	}
+	g_string_append(out, value < 0 ? "−" : "+");
+	append_scaled(out, comparison, fabs(value), value, true);
+}
+
+/* "+412 ms ±20" */
+static void append_change(GString *out, const LodeComparison *comparison, LodeEstimate change)
+{
+	append_signed(out, comparison, change.value);
+	if (change.error > 0) {
+		g_string_append(out, " ±");
+		append_scaled(out, comparison, change.error,
+			change.value != 0 ? change.value : change.error, change.value == 0);
+	}
+}
+
+static void append_percent(GString *out, double change, double before)
+{
+	if (before > 0 && fabs(change / before) < MAX_CHANGE)
+		g_string_append_printf(
+			out, "%s%.1f %%", change < 0 ? "−" : "+", fabs(100 * change / before));
+}
+
+/* For patterns where executions were counted, the cost above the base; for patterns where they were
+ * not, × the average around; else weight by executed instruction. */
+static void append_each(GString *out, const LodeComparison *comparison, const LodeComparedRow *row)
+{
+	bool is_relative = row->kind <= LODE_COMPARED_PLACE && !comparison->is_counted;
+
+	if (!isfinite(row->sides[0].each.value) && !isfinite(row->sides[1].each.value))
+		return;
+	for (int side = 0; side < 2; side++) {
+		const LodeComparedSide *one = &row->sides[side];
+		g_string_append(out, side == 1 ? " → " : "");
+		if (isfinite(one->each.value) && one->executed.value > 0)
+			append_digits(out, one->each.value);
+		else
+			g_string_append(out, "·");
+	}
+	g_string_append_printf(out, " %s", is_relative ? "×" : unit_of(comparison));
+}
+
+/* The subject of a row: its text, with its place, and its earlier name. A row that costs nothing
+ * any more has no place in the new profile, so that the place in the base is given. */
+static void append_text(GString *out, const View *self, const LodeComparedRow *row)
+{
+	int side = row->sides[1].instruction != LODE_NONE ? 1 : 0;
+	uint32_t instruction = row->sides[side].instruction;
+	bool is_finding = row->kind <= LODE_COMPARED_PLACE && instruction != LODE_NONE;
+
+	if (is_finding && row->kind == LODE_COMPARED_PLACE) {
+		lode_finding_append_place(
+			out, self->profiles[side], instruction, self->options->terminal.width == 0);
+		g_string_append(out, "  ");
+	}
+	g_string_append(out, row->text);
+	if (is_finding && row->kind == LODE_COMPARED_PATTERN) {
+		g_string_append(out, side == 0 ? "  most in the base: " : "  most: ");
+		lode_finding_append_place(
+			out, self->profiles[side], instruction, self->options->terminal.width == 0);
+	}
+	if (row->kind == LODE_COMPARED_LINE && row->sides[side].function != LODE_NONE)
+		g_string_append_printf(out, "  %s",
+			lode_profile_function(self->profiles[side], row->sides[side].function)
+				->name);
+	if (row->match == LODE_MATCH_NEW)
+		g_string_append(out, "  new");
+	if (row->match == LODE_MATCH_GONE)
+		g_string_append(out, "  gone");
+	if (row->old_text != NULL)
+		g_string_append_printf(out, "  was %s", row->old_text);
+	if (row->likeness > 0)
+		g_string_append_printf(out, ", code %.0f %% alike", 100 * row->likeness);
+}
+
+/* "function f: 1.20 s → 1.41 s, +17.5 %" */
+static void append_row(GString *out, const View *view, const LodeComparedRow *row)
+{
+	g_string_append_printf(out, "%s ", kind_singles[row->kind]);
+	append_text(out, view, row);
+	g_string_append(out, ": ");
+	append_amount(out, view->comparison, row->sides[0].time.value);
+	g_string_append(out, " → ");
+	append_amount(out, view->comparison, row->sides[1].time.value);
+	if (row->sides[0].time.value > 0) {
+		g_string_append(out, ", ");
+		append_percent(out, row->change.value, row->sides[0].time.value);
+	}
+}
+
+unsigned lode_comparison_write_slower(const LodeProfile *base, const LodeComparedFile *others,
+	size_t n_others, double share, const char *prefix, FILE *out)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < n_others; i++) {
+		const View view = {
+			.profiles = {base, others[i].profile}, .comparison = others[i].comparison};
+		for (int kind = 0; kind < LODE_N_COMPARED; kind++) {
+			const LodeComparedRows *rows = &view.comparison->kinds[kind];
+			for (guint r = 0; rows->rows != NULL && r < rows->rows->len; r++) {
+				const LodeComparedRow *row = lode_compared_row(rows, r);
+				if (!lode_compared_row_is_slower(view.comparison, row, share))
+					continue;
+				g_autoptr(GString) text = g_string_new(NULL);
+				append_row(text, &view, row);
+				lode_display_line(out, "%s: %s", prefix, text->str);
+				n++;
+			}
+		}
+	}
+	return n;
+}
+
+/* --- tables --- */
+
+enum {
+	COLUMN_CHANGE,
+	COLUMN_PERCENT,
+	COLUMN_BASE,
+	COLUMN_NEW,
+	COLUMN_OFTEN,
+	COLUMN_COSTS,
+	COLUMN_EACH,
+	COLUMN_TEXT,
+	N_COLUMNS,
+};
+
+typedef struct {
+	const View *view;
+	const GArray *shown; /* const LodeComparedRow * */
+} Body;
+
+static bool is_slower(const View *self, const LodeComparedRow *row)
+{
+	return !isnan(self->options->fail_above) &&
+	       lode_compared_row_is_slower(self->comparison, row, self->options->fail_above);
+}
+
+static LodeStyle cell(size_t index, unsigned column, GString *out, const void *user_data)
+{
+	const Body *body = user_data;
+	const LodeComparison *comparison = body->view->comparison;
+	const LodeComparedRow *row = g_array_index(body->shown, const LodeComparedRow *, index);
+	bool is_alarm = is_slower(body->view, row);
+	g_autoptr(GString) raw = g_string_new(NULL);
+
+	switch (column) {
+	case COLUMN_CHANGE:
+		append_change(raw, comparison, row->change);
+		break;
+	case COLUMN_PERCENT:
+		append_percent(raw, row->change.value, row->sides[0].time.value);
+		break;
+	case COLUMN_BASE:
+		append_amount(raw, comparison, row->sides[0].time.value);
+		break;
+	case COLUMN_NEW:
+		append_amount(raw, comparison, row->sides[1].time.value);
+		break;
+	case COLUMN_OFTEN:
+		append_signed(raw, comparison, row->more_often.value);
+		break;
+	case COLUMN_COSTS:
+		append_signed(raw, comparison, row->costs_more.value);
+		break;
+	case COLUMN_EACH:
+		append_each(raw, comparison, row);
+		break;
+	default:
+		append_text(raw, body->view, row);
+		break;
+	}
+	lode_display_append(out, raw->str, body->view->options->terminal.is_ascii);
+	if (column == COLUMN_TEXT)
+		return is_alarm ? LODE_STYLE_ALARM : LODE_STYLE_STRONG;
+	return row->is_told ? LODE_STYLE_PLAIN : LODE_STYLE_FAINT;
+}
+
+static void put_folded(const View *self, const LodeComparedRows *rows, guint n_told, guint n_left)
+{
+	const LodeTerminal *terminal = &self->options->terminal;
+	guint n = rows->rows->len - n_told;
+
+	if (n_left > 0)
+		lode_profile_lines_print(terminal, self->out, "%u more%s; --limit shows them.",
+			n_left, self->options->is_all ? "" : " changed");
+	if (n == 0)
+		return;
+	if (self->comparison->profiles[0].samples > 0 || self->comparison->profiles[1].samples > 0)
+		lode_profile_lines_print(terminal, self->out,
+			"%u%s: no change that the samples can tell (%.1f standard errors).", n,
+			n_told > 0 ? " more" : "", rows->deviations);
+	else
+		lode_profile_lines_print(
+			terminal, self->out, "%u%s: no change.", n, n_told > 0 ? " more" : "");
+}
+
+static void put_kind(const View *self, LodeComparedKind kind)
+{
+	const LodeComparedRows *rows = &self->comparison->kinds[kind];
+	bool has_parts = self->comparison->is_counted || kind <= LODE_COMPARED_PLACE;
+	const LodeTableColumn columns[N_COLUMNS] = {
+		[COLUMN_CHANGE] = {kind_titles[kind]},
+		[COLUMN_PERCENT] = {"", .dropped = 3},
+		[COLUMN_BASE] = {"base"},
+		[COLUMN_NEW] = {"new"},
+		[COLUMN_OFTEN] = {has_parts ? "more often" : "", .dropped = 1},
+		[COLUMN_COSTS] = {has_parts ? "costs more" : "", .dropped = 1},
+		[COLUMN_EACH] = {has_parts ? "each" : "", .dropped = 2},
+		[COLUMN_TEXT] = {"", .is_text = true},
+	};
+	g_autoptr(GArray) shown = g_array_new(FALSE, FALSE, sizeof(const LodeComparedRow *));
+	uint32_t limit = self->options->limit;
+	guint n_told = 0, n_left = 0;
+
+	if (rows->rows == NULL || rows->rows->len == 0)
+		return;
+	for (guint i = 0; i < rows->rows->len; i++) {
+		const LodeComparedRow *row = lode_compared_row(rows, i);
+		n_told += row->is_told;
+		if (!row->is_told && !self->options->is_all)
+			continue;
+		if (limit == 0 || shown->len < limit)
+			g_array_append_val(shown, row);
+		else
+			n_left++;
+	}
+	Body body = {self, shown};
+	LodeTable table = {
+		.columns = columns,
+		.n_columns = N_COLUMNS,
+		.n_rows = shown->len,
+		.cell = cell,
+		.user_data = &body,
+	};
+	fputc('\n', self->out);
+	if (shown->len > 0) {
+		lode_table_write(&table, &self->options->terminal, self->out);
+	} else {
+		lode_style_write(
+			self->out, &self->options->terminal, LODE_STYLE_STRONG, kind_titles[kind]);
+		fputc('\n', self->out);
+	}
+	if (!self->options->is_all)
+		put_folded(self, rows, n_told, n_left);
+	else if (n_left > 0)
+		put_folded(self, rows, rows->rows->len, n_left);
+}
+
+static void put_profile(const View *self, int side, const char *name)
+{
+	const LodeComparison *comparison = self->comparison;
+	const LodeComparedProfile *one = &comparison->profiles[side];
+	g_autoptr(GString) total = g_string_new(NULL);
+	char samples[LODE_NUMBER_SIZE], explained[LODE_NUMBER_SIZE];
+	bool is_ns = strcmp(unit_of(comparison), "ns") == 0;
+
+	append_amount(total, comparison, one->total);
+	lode_profile_lines_print(&self->options->terminal, self->out,
+		"%s %s · %s%s%s%s%s%s%s counts%s%s", name, self->paths[side], total->str,
+		is_ns ? "" : " ", is_ns ? "" : comparison->weight, one->samples > 0 ? " in " : "",
+		one->samples > 0 ? lode_number_format_count(one->samples, samples) : "",
+		one->samples <= 0   ? " · "
+		: one->samples == 1 ? " sample · "
+				    : " samples · ",
+		lode_frequency_to_text(self->profiles[side]->frequency),
+		comparison->kinds[LODE_COMPARED_PATTERN].rows != NULL ? " · explained " : "",
+		comparison->kinds[LODE_COMPARED_PATTERN].rows != NULL
+			? lode_number_format_share(one->explained, explained)
+			: "");
+}
+
+/* Where the code that did not change takes longer or shorter than chance has it. */
+static void put_speed(const View *self)
+{
+	const LodeSpeed *speed = &self->comparison->speed;
+	double way = fabs(log(speed->factor));
+
+	if (speed->n_functions == 0 || (way < 2 * speed->error && speed->scatter < SCATTER_MATTERS))
+		return;
+	lode_profile_lines_print(&self->options->terminal, self->out,
+		"%u functions with the same code in both %s %.2f ±%.2f times what they did, and "
+		"differ "
+		"by %.0f %% about that: %s. Listed is what changed beside that.",
+		speed->n_functions, self->comparison->is_counted ? "cost, each time," : "take",
+		speed->factor, speed->factor * speed->error, 100 * speed->scatter,
+		self->comparison->is_counted
+			? "the machine ran at another speed"
+			: "another speed of the machine, or as much more work");
+}
+
+static void put_head(const View *self)
+{
+	const LodeComparison *comparison = self->comparison;
+	const LodeTerminal *terminal = &self->options->terminal;
+	g_autoptr(GString) change = g_string_new(NULL);
+	g_autoptr(GString) percent = g_string_new(NULL);
+
+	put_profile(self, 0, "base");
+	put_profile(self, 1, "new ");
+	append_change(change, comparison, comparison->change);
+	if (comparison->change.value != 0)
+		append_percent(percent, comparison->change.value, comparison->profiles[0].total);
+	lode_profile_lines_print(terminal, self->out, "In all %s%s%s%s%s.", change->str,
+		percent->len > 0 ? ", " : "", percent->str,
+		comparison->normalisation == LODE_NORMALISE_EXECUTIONS ? ", by executed instruction"
+		: comparison->normalisation == LODE_NORMALISE_FUNCTION ? ", by call of "
+								       : "",
+		comparison->normalisation == LODE_NORMALISE_FUNCTION ? comparison->work_function
+								     : "");
+	put_speed(self);
+	if (!comparison->is_counted)
+		lode_profile_lines_print(terminal, self->out,
+			"Executions were not counted in both: 'each' is in multiples of the "
+			"average "
+			"instruction around it, 'more often' is by the time of the code around, "
+			"and "
+			"of functions and lines only the time is known.");
+	if (comparison->left_out->len > 0) {
+		g_autoptr(GPtrArray) words = g_ptr_array_copy(
+			comparison->left_out, (GCopyFunc)(void (*)(void))g_strdup, NULL);
+		g_ptr_array_add(words, NULL);
+		g_autofree char *list = g_strjoinv(" ", (char **)words->pdata);
+		lode_profile_lines_print(terminal, self->out,
+			"Only one of the profiles has these attributes, by which nothing was "
+			"compared: %s",
+			list);
+	}
+}
+
+static void write_text(const View *self)
+{
+	put_head(self);
+	for (int kind = 0; kind < LODE_N_COMPARED; kind++)
+		put_kind(self, (LodeComparedKind)kind);
+}
+
+/* --- for programs --- */
+
+static void put_estimate(LodeRowStream *rows, const char *name, LodeEstimate estimate)
+{
+	g_autofree char *error = g_strconcat(name, "_error", NULL);
+
+	lode_row_number(rows, name, estimate.value);
+	lode_row_number(rows, error, estimate.error);
+}
+
+static void put_flag(LodeRowStream *rows, const char *name, bool value)
+{
+	if (rows->json != NULL)
+		lode_json_member_bool(rows->json, name, value);
+	else
+		lode_row_number(rows, name, value);
+}
+
+static void put_side(const View *self, LodeRowStream *rows, const LodeComparedRow *row, int side)
+{
+	const LodeComparedSide *one = &row->sides[side];
+	const LodeProfile *profile = self->profiles[side];
+	const LodeFunction *function = one->function != LODE_NONE
+	                                       ? lode_profile_function(profile, one->function)
+	                                       : NULL;
+	const LodeInstruction *instruction = one->instruction != LODE_NONE
+	                                             ? lode_profile_instruction(
+							       profile, one->instruction)
+	                                             : NULL;
+	const LodeLocation *location = instruction != NULL && instruction->location != LODE_NONE
+	                                       ? &LODE_AT(profile->locations, LodeLocation,
+							 instruction->location)
+	                                       : NULL;
+	uint64_t address = instruction != NULL ? instruction->address
+	                   : function != NULL  ? function->address
+	                                       : 0;
+	g_autofree char *hex = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", address);
+
+	lode_row_begin_group(rows, side == 0 ? "base" : "new", side == 0 ? "base:" : "new:");
+	put_estimate(rows, "time", one->time);
+	put_estimate(rows, "executed", one->executed);
+	put_estimate(rows, "each", one->each);
+	lode_row_text(rows, "function", function != NULL ? function->name : NULL);
+	lode_row_number(
+		rows, "function_number", function != NULL ? (double)one->function : (double)NAN);
+	lode_row_text(rows, "image",
+		function != NULL ? lode_profile_image(profile, function->image)->path : NULL);
+	lode_row_text(rows, "file", location != NULL ? location->file : NULL);
+	lode_row_number(rows, "line", location != NULL ? (double)location->line : (double)NAN);
+	lode_row_text(rows, "address", function != NULL ? hex : NULL);
+	lode_row_end_group(rows);
+}
+
+static void put_row(const View *self, LodeRowStream *rows, const LodeComparedRow *row)
+{
+	lode_row_begin(rows);
+	lode_row_csv_text(rows, "file", self->paths[1]);
+	lode_row_text(rows, "kind", kind_singles[row->kind]);
+	lode_row_text(rows, "text", row->text);
+	lode_row_text(rows, "was", row->old_text);
+	lode_row_text(rows, "match", match_words[row->match]);
+	lode_row_number(rows, "likeness", row->likeness > 0 ? row->likeness : NAN);
+	put_estimate(rows, "change", row->change);
+	put_estimate(rows, "more_often", row->more_often);
+	put_estimate(rows, "costs_more", row->costs_more);
+	put_flag(rows, "is_told", row->is_told);
+	put_flag(rows, "is_slower", is_slower(self, row));
+	put_side(self, rows, row, 0);
+	put_side(self, rows, row, 1);
+	lode_row_end(rows);
+}
+
+static guint n_shown(const View *self, const LodeComparedRows *rows)
+{
+	uint32_t limit = self->options->limit;
+
+	return limit != 0 ? MIN(limit, rows->rows->len) : rows->rows->len;
+}
+
+static void put_json_profile(const View *self, LodeJsonStream *json, int side)
+{
+	const LodeComparedProfile *one = &self->comparison->profiles[side];
+
+	lode_json_begin(json, '{');
+	lode_json_member_string(json, "file", self->paths[side]);
+	lode_json_member_string(json, "program", self->profiles[side]->program);
+	lode_json_member_string(
+		json, "frequency", lode_frequency_to_text(self->profiles[side]->frequency));
+	lode_json_member_number(json, "total", one->total);
+	lode_json_member_number(json, "total_error", one->total_error);
+	lode_json_member_number(json, "work", one->work);
+	lode_json_member_number(json, "samples", one->samples);
+	lode_json_member_number(json, "explained",
+		self->comparison->kinds[LODE_COMPARED_PATTERN].rows != NULL ? one->explained : NAN);
+	lode_json_member_number(
+		json, "base_each", self->comparison->is_counted ? one->base_each : NAN);
+	lode_json_end(json, '}');
+}
+
+static void put_json(const View *self, LodeJsonStream *json)
+{
+	static const char *const words[] = {"none", "executions", "function"};
+	const LodeComparison *comparison = self->comparison;
+
+	lode_json_line(json);
+	lode_json_begin(json, '{');
+	lode_json_key(json, "base");
+	put_json_profile(self, json, 0);
+	lode_json_key(json, "new");
+	put_json_profile(self, json, 1);
+	lode_json_member_string(json, "weight", comparison->weight);
+	lode_json_member_string(json, "unit", unit_of(comparison));
+	lode_json_member_bool(json, "is_counted", comparison->is_counted);
+	lode_json_member_string(json, "normalised_by", words[comparison->normalisation]);
+	lode_json_member_string(json, "work_function", comparison->work_function);
+	lode_json_member_number(json, "change", comparison->change.value);
+	lode_json_member_number(json, "change_error", comparison->change.error);
+	lode_json_member_number(json, "speed",
+		comparison->speed.n_functions > 0 ? comparison->speed.factor : (double)NAN);
+	lode_json_member_number(json, "speed_error",
+		comparison->speed.n_functions > 0 ? comparison->speed.error : (double)NAN);
+	lode_json_member_number(json, "speed_scatter",
+		comparison->speed.n_functions > 0 ? comparison->speed.scatter : (double)NAN);
+	lode_json_member_number(json, "speed_functions", comparison->speed.n_functions);
+	lode_json_key(json, "left_out");
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < comparison->left_out->len; i++)
+		lode_json_string(json, g_ptr_array_index(comparison->left_out, i));
+	lode_json_end(json, ']');
+	for (int kind = 0; kind < LODE_N_COMPARED; kind++) {
+		const LodeComparedRows *rows = &comparison->kinds[kind];
+		LodeRowStream stream;
+		if (rows->rows == NULL)
+			continue;
+		lode_json_line(json);
+		lode_json_key(json, kind_words[kind]);
+		lode_json_begin(json, '{');
+		lode_json_member_number(json, "compared", rows->rows->len);
+		lode_json_member_number(json, "deviations", rows->deviations);
+		lode_json_key(json, "rows");
+		lode_json_begin(json, '[');
+		lode_row_stream_init_json(&stream, json);
+		for (guint i = 0; i < n_shown(self, rows); i++)
+			put_row(self, &stream, lode_compared_row(rows, i));
+		lode_json_end(json, ']');
+		lode_json_end(json, '}');
+	}
+	lode_json_end(json, '}');
+}
+
+static void put_csv(const View *self, LodeRowStream *stream, bool *has_titles)
+{
+	for (int kind = 0; kind < LODE_N_COMPARED; kind++) {
+		const LodeComparedRows *rows = &self->comparison->kinds[kind];
+		for (guint i = 0; rows->rows != NULL && i < n_shown(self, rows); i++) {
+			if (!*has_titles)
+				put_row(self, stream, lode_compared_row(rows, i));
+			*has_titles = true;
+			put_row(self, stream, lode_compared_row(rows, i));
+		}
+	}
+}
+
+bool lode_comparison_write(const LodeProfile *base, const LodeComparedFile *others, size_t n_others,
+	const LodeComparisonViewOptions *options, FILE *out, GError **error)
+{
+	LodeRowStream stream;
+	LodeJsonStream json;
+	bool has_titles = false;
+
+	if (options->format == LODE_VIEW_CSV)
+		lode_row_stream_init_csv(&stream, out);
+	if (options->format == LODE_VIEW_JSON) {
+		lode_json_stream_init(&json, out);
+		lode_json_begin(&json, '{');
+		lode_json_key(&json, "comparisons");
+		lode_json_begin(&json, '[');
+	}
+	for (size_t i = 0; i < n_others; i++) {
+		const View view = {{base, others[i].profile}, {options->base_path, others[i].path},
+			others[i].comparison, options, out};
+		if (options->format == LODE_VIEW_JSON)
+			put_json(&view, &json);
+		else if (options->format == LODE_VIEW_CSV)
+			put_csv(&view, &stream, &has_titles);
+		else
+			write_text(&view);
+		if (options->format == LODE_VIEW_TEXT && i + 1 < n_others)
+			fputs("\n\n", out);
+	}
+	if (options->format == LODE_VIEW_JSON) {
+		lode_json_end(&json, ']');
+		lode_json_end(&json, '}');
+	}
+	return lode_view_flush(out, error);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "views/findings/finding_figures.h"
+
+#include "base/text/number_format.h"
+#include "base/text/words.h"
+#include "model/causes.h"
+#include "views/code/function_name.h"
+#include "views/profile/profile_figures.h"
+
+#include <string.h>
+
+/* No instruction takes a millisecond, but one that repeats or enters the kernel; cpuid in a virtual
+ * machine takes a tenth. */
+#define UNLIKELY_NS 1e6
+
+const char *lode_finding_unit(const LodeProfile *profile, uint32_t weight_event)
+{
+	const char *name = lode_profile_event_name(profile, weight_event);
+
+	if (name == NULL)
+		return "";
+	return strstr(name, "-clock") != NULL ? "ns" : name;
+}
+
+void lode_finding_append_amount(GString *out, double value)
+{
+	char number[LODE_NUMBER_SIZE];
+
+	if (value >= 100)
+		g_string_append(out, lode_number_format_count(value, number));
+	else if (value > 0 && value < 0.01)
+		g_string_append_printf(out, "%.2g", value);
+	else
+		g_string_append_printf(out, "%.*f", value >= 10 ? 1 : 2, value);
+}
+
+/* Whether its waits are sampled at several of the instructions that arrive afterwards. */
+static bool is_spread(const char *attribute)
+{
+	static const char *const names[] = {"kind:branch", "kind:jump", "kind:call", "kind:ret",
+		"kind:indirect", "kind:fence", "at:entry", "at:return-point"};
+
+	if (lode_word_find(names, G_N_ELEMENTS(names), attribute) >= 0)
+		return true;
+	return g_str_has_prefix(attribute, "ev:") &&
+	       (strstr(attribute, "branch-miss") != NULL || strstr(attribute, "l1i-miss") != NULL);
+}
+
+bool lode_finding_is_least(const LodeProfile *profile, uint32_t weight_event,
+	const LodeFindings *findings, const LodeFinding *finding)
+{
+	if (lode_profile_event_as_sampled(profile, weight_event) == LODE_NONE &&
+		lode_profile_event_as_charged(profile, weight_event) == LODE_NONE)
+		return false;
+	for (uint32_t i = 0; i <= finding->focus && i < finding->n_elements; i++) {
+		const LodeFindingElement *element = &g_array_index(
+			findings->elements, LodeFindingElement, finding->first_element + i);
+		const uint32_t *items = (const uint32_t *)(const void *)findings->items->data +
+		                        element->first_item;
+		for (uint32_t j = 0; j < element->n_items; j++)
+			if (is_spread(g_ptr_array_index(findings->attributes, items[j])))
+				return true;
+	}
+	return false;
+}
+
+bool lode_finding_is_miscounted(
+	const LodeFindings *findings, const LodeFinding *finding, const char *unit)
+{
+	if (!findings->is_counted || strcmp(unit, "ns") != 0 || finding->each < UNLIKELY_NS ||
+		finding->focus >= finding->n_elements)
+		return false;
+	const LodeFindingElement *focus = &g_array_index(
+		findings->elements, LodeFindingElement, finding->first_element + finding->focus);
+	const uint32_t *items = (const uint32_t *)(const void *)findings->items->data +
+	                        focus->first_item;
+	/* These may take as long as they like. */
+	for (uint32_t i = 0; i < focus->n_items; i++) {
+		const char *name = g_ptr_array_index(findings->attributes, items[i]);
+		if (strcmp(name, "kind:string") == 0 || strcmp(name, "kind:syscall") == 0 ||
+			strcmp(name, "kind:kernel") == 0 || strcmp(name, "kind:not-decoded") == 0)
+			return false;
+	}
+	return true;
+}
+
+void lode_finding_append_each(GString *out, const LodeFindings *findings,
+	const LodeFinding *finding, const char *unit, bool is_least)
+{
+	if (is_least)
+		g_string_append(out, "≥ ");
+	else if (findings->is_counted)
+		g_string_append_c(out, '+');
+	lode_finding_append_amount(out, finding->each);
+	if (findings->is_counted)
+		g_string_append_printf(out, " %s", unit);
+	else
+		g_string_append(out, " ×");
+}
+
+void lode_finding_append_place(
+	GString *out, const LodeProfile *profile, uint32_t instruction, bool is_whole)
+{
+	const LodeInstruction *one = lode_profile_instruction(profile, instruction);
+	const LodeFunction *function = lode_profile_function(profile, one->function);
+	const LodeLocation *location = one->location != LODE_NONE
+	                                       ? &LODE_AT(profile->locations, LodeLocation,
+							 one->location)
+	                                       : NULL;
+
+	g_autofree char *library = lode_function_library(profile, function);
+	g_autofree char *name = is_whole ? g_strdup(function->name)
+	                                 : lode_function_name_short(function->name);
+
+	g_string_append(out, name);
+	if (location != NULL && location->file != NULL && location->line > 0) {
+		g_autofree char *base = g_path_get_basename(location->file);
+		g_string_append_printf(out, " (%s:%u)", base, location->line);
+	} else if (one->name != NULL) {
+		g_string_append_printf(out, " (%s)", one->name);
+	} else {
+		g_string_append_printf(out, " (%s%s0x%" G_GINT64_MODIFIER "x)",
+			library != NULL ? library : "", library != NULL ? ":" : "", one->address);
+	}
+}
+
+void lode_finding_append_time(GString *out, const LodeFinding *finding)
+{
+	g_string_append_printf(
+		out, "%.1f %% ±%.1f", 100 * finding->time, 100 * finding->time_error);
+}

@@ -1,0 +1,663 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Findings for people:
+ *
+ *   Patterns             each  places  functions      what costs
+ *   38.7 % ± 0.9 %    +9.7 ns     120        120  F1  ⟪load pointer, address from load⟫
+ *                                                     walk_17 (list.c:31) 0.4 %, …
+ *   Hot places
+ *   12.1 % ± 0.8 %    +3.0 ns                     F3  main (x.c:12)  ⟪div⟫
+ *    8.5 % ± 0.7 %    +1.0 ns                     F4  main (x.c:20) 5.1 % and 2 others  ⟪store⟫
+ */
+#include "views/findings/finding_report.h"
+
+#include "base/text/number_format.h"
+#include "views/findings/explanations.h"
+#include "views/findings/finding_figures.h"
+#include "views/form/display_text.h"
+#include "views/form/row_stream.h"
+#include "views/form/shell_word.h"
+#include "views/form/table.h"
+#include "views/profile/profile_figures.h"
+#include "views/profile/profile_json.h"
+#include "views/profile/profile_lines.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Lines of both tables on a first screen of 25. */
+enum { BODY_LINES = 11, TOP_PLACES = 2 };
+
+/* Where other findings add so much of its own cost to that of a finding, it is said. */
+#define OTHERS_MATTER 0.25
+
+/* The share of the weight in code that did not execute from which on the report warns. */
+#define NOT_EXECUTED_MATTERS 0.005
+
+/* Before an explanation: it stands apart from the columns. */
+enum { EXPLANATION_INDENT = 4 };
+
+typedef struct {
+	const LodeProfile *profile;
+	const LodeMiningRun *run;
+	const LodeFindings *findings;
+	const LodeReportOptions *options;
+	FILE *out;
+	uint32_t weight_event;
+	const char *unit;                     /* of `each`: "ns", "cycles" … */
+	const LodeExplanations *explanations; /* NULL: not asked for */
+	GHashTable *told; /* explanation written → the finding's number: not written twice */
+} View;
+
+/* NULL where it is not asked for, or nothing is known. */
+static const LodeExplanation *explanation_of(const View *self, const LodeFinding *finding)
+{
+	if (self->explanations == NULL)
+		return NULL;
+	return lode_explanations_find(self->explanations, self->profile, self->findings, finding);
+}
+
+static void put_each(const View *self, const LodeFinding *finding, GString *out)
+{
+	lode_finding_append_each(out, self->findings, finding, self->unit,
+		lode_finding_is_least(self->profile, self->weight_event, self->findings, finding));
+}
+
+/* On a pipe names stay whole. */
+static void put_place(const View *self, uint32_t instruction, GString *out)
+{
+	lode_finding_append_place(out, self->profile, instruction,
+		self->options->format != LODE_VIEW_TEXT || self->options->terminal.width == 0);
+}
+
+static const LodeFindingPlace *place_at(const View *self, const LodeFinding *finding, uint32_t i)
+{
+	return &g_array_index(self->findings->places, LodeFindingPlace, finding->first_place + i);
+}
+
+/* --- tables --- */
+
+/* A line of a table: a finding, or the places of the one above. */
+typedef struct {
+	uint32_t finding;
+	bool is_places;
+} Line;
+
+enum {
+	COLUMN_TIME,
+	COLUMN_EACH,
+	COLUMN_EXECUTED,
+	COLUMN_PLACES,
+	COLUMN_FUNCTIONS,
+	COLUMN_ID,
+	COLUMN_TEXT,
+	N_COLUMNS,
+};
+
+typedef struct {
+	const View *view;
+	const GArray *lines; /* Line */
+	bool is_hot;         /* the table of places */
+} Body;
+
+static void put_top_places(const View *self, const LodeFinding *finding, GString *out)
+{
+	for (uint32_t i = 0; i < finding->n_places && i < TOP_PLACES; i++) {
+		const LodeFindingPlace *place = place_at(self, finding, i);
+		g_string_append_printf(out, "%s", i > 0 ? ", " : "  ");
+		put_place(self, place->instruction, out);
+		g_string_append_printf(out, " %.1f %%", 100 * place->time);
+	}
+}
+
+/* "; with F1 +8.46 ns each" where an execution costs more than this finding says. */
+static void put_in_all(const View *self, uint32_t index, GString *out)
+{
+	LodeFinding all = *lode_findings_at(self->findings, index);
+	double own = all.each;
+	uint32_t other;
+
+	all.each = lode_finding_each_in_all(self->findings, index, &other);
+	if (other == LODE_NONE || all.each < (1 + OTHERS_MATTER) * own)
+		return;
+	g_string_append_printf(out, "; with F%u ", other + 1);
+	put_each(self, &all, out);
+	g_string_append(out, " each");
+}
+
+static void put_text(const Body *self, const LodeFinding *finding, GString *out)
+{
+	g_autofree char *text = lode_finding_text(self->view->findings, finding);
+
+	if (self->is_hot && finding->n_places > 0) {
+		const LodeFindingPlace *first = place_at(self->view, finding, 0);
+		put_place(self->view, first->instruction, out);
+		if (finding->places > 1)
+			g_string_append_printf(out, " %.1f %% and %u other%s", 100 * first->time,
+				finding->places - 1, finding->places == 2 ? "" : "s");
+		g_string_append(out, "  ");
+	}
+	g_string_append(out, text);
+	if (lode_finding_is_miscounted(self->view->findings, finding, self->view->unit))
+		g_string_append(out, "; ran more often when it was sampled");
+}
+
+static LodeStyle finding_cell(size_t row, unsigned column, GString *out, const void *user_data)
+{
+	const Body *self = user_data;
+	const Line *line = &g_array_index(self->lines, Line, row);
+	const LodeFinding *finding = lode_findings_at(self->view->findings, line->finding);
+	bool is_ascii = self->view->options->terminal.is_ascii;
+	g_autoptr(GString) raw = g_string_new(NULL);
+	char number[LODE_NUMBER_SIZE];
+
+	if (line->is_places) {
+		if (column != COLUMN_TEXT)
+			return LODE_STYLE_PLAIN;
+		put_top_places(self->view, finding, raw);
+		put_in_all(self->view, line->finding, raw);
+		lode_display_append(out, raw->str, is_ascii);
+		return LODE_STYLE_FAINT;
+	}
+	switch (column) {
+	case COLUMN_TIME:
+		lode_finding_append_time(raw, finding);
+		break;
+	case COLUMN_EACH:
+		put_each(self->view, finding, raw);
+		break;
+	case COLUMN_EXECUTED:
+		if (finding->executed >= 0)
+			g_string_append(raw, lode_number_format_share(finding->executed, number));
+		break;
+	case COLUMN_PLACES:
+		if (!self->is_hot)
+			g_string_append(raw, lode_number_format_count(finding->places, number));
+		break;
+	case COLUMN_FUNCTIONS:
+		if (!self->is_hot)
+			g_string_append(raw, lode_number_format_count(finding->functions, number));
+		break;
+	case COLUMN_ID:
+		g_string_append_printf(out, "F%u", line->finding + 1);
+		return LODE_STYLE_NAME;
+	default:
+		put_text(self, finding, raw);
+		lode_display_append(out, raw->str, is_ascii);
+		return LODE_STYLE_STRONG;
+	}
+	lode_display_append(out, raw->str, is_ascii);
+	return LODE_STYLE_PLAIN;
+}
+
+/* The texts, or below which finding they are already. */
+static void put_texts(const View *self, const LodeExplanation *known, uint32_t finding,
+	const LodeTerminal *terminal, FILE *out)
+{
+	guint told = GPOINTER_TO_UINT(g_hash_table_lookup(self->told, known->explanation));
+
+	if (told != 0) {
+		lode_profile_lines_print_indented(
+			terminal, EXPLANATION_INDENT, out, "As F%u.", told);
+		return;
+	}
+	g_hash_table_insert(self->told, (void *)known->explanation, GUINT_TO_POINTER(finding + 1));
+	lode_profile_lines_print_indented(
+		terminal, EXPLANATION_INDENT, out, "%s", known->explanation);
+	lode_profile_lines_print_indented(
+		terminal, EXPLANATION_INDENT, out, "What people do: %s", known->remedy);
+	lode_profile_lines_print_indented(
+		terminal, EXPLANATION_INDENT, out, "Source: %s.", known->source);
+}
+
+static void put_explanation(
+	size_t row, const LodeTerminal *terminal, FILE *out, const void *user_data)
+{
+	const Body *self = user_data;
+	const Line *line = &g_array_index(self->lines, Line, row);
+	const LodeExplanation *known = explanation_of(
+		self->view, lode_findings_at(self->view->findings, line->finding));
+
+	/* A pattern's places stand right below it. */
+	if (known == NULL || (!self->is_hot && !line->is_places))
+		return;
+	put_texts(self->view, known, line->finding, terminal, out);
+	if (row + 1 < self->lines->len)
+		fputc('\n', out);
+}
+
+static void put_table(const View *self, const GArray *lines, bool is_hot)
+{
+	LodeTableColumn columns[N_COLUMNS] = {
+		[COLUMN_TIME] = {is_hot ? "Hot places" : "Patterns"},
+		[COLUMN_EACH] = {"each"},
+		[COLUMN_EXECUTED] = {self->findings->is_counted ? "executed" : "", .dropped = 2},
+		[COLUMN_PLACES] = {is_hot ? "" : "places", .dropped = 1},
+		[COLUMN_FUNCTIONS] = {is_hot ? "" : "functions", .dropped = 3},
+		[COLUMN_ID] = {""},
+		[COLUMN_TEXT] = {"", .is_text = true},
+	};
+	Body body = {self, lines, is_hot};
+	LodeTable table = {
+		.columns = columns,
+		.n_columns = N_COLUMNS,
+		.n_rows = lines->len,
+		.cell = finding_cell,
+		.note = put_explanation,
+		.user_data = &body,
+	};
+
+	if (lines->len == 0)
+		return;
+	fputc('\n', self->out);
+	lode_table_write(&table, &self->options->terminal, self->out);
+}
+
+/* Chooses by time what there is room for, and puts it into its table. */
+static uint32_t choose_lines(const View *self, GArray *patterns, GArray *hot)
+{
+	uint32_t room = BODY_LINES, n = 0;
+
+	for (uint32_t i = 0; i < self->findings->findings->len; i++) {
+		bool is_spread = lode_finding_is_spread(lode_findings_at(self->findings, i));
+		Line line = {i, false}, places = {i, true};
+		uint32_t needed = is_spread ? 2 : 1;
+		if (self->options->limit != 0 ? n == self->options->limit : needed > room)
+			break;
+		room -= MIN(needed, room);
+		n++;
+		g_array_append_val(is_spread ? patterns : hot, line);
+		if (is_spread)
+			g_array_append_val(patterns, places);
+	}
+	return n;
+}
+
+/* --- sentences --- */
+
+/* Counted weight has no samples: more cannot help (LodeFindings.samples). */
+static void put_nothing(const View *self)
+{
+	bool is_sampled = self->weight_event < self->profile->events->len &&
+	                  lode_profile_event(self->profile, self->weight_event)->kind ==
+	                          LODE_EVENT_SAMPLED;
+	double samples = self->findings->samples;
+	double weight = lode_profile_event_total(self->profile, self->weight_event);
+	char number[LODE_NUMBER_SIZE];
+
+	if (!is_sampled && weight > 0 && weight == self->profile->total_count)
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"The weight is the number of executions, so that every instruction costs "
+			"the same: nothing is known of caches, branches or time. 'lode run "
+			"--exact' without --fast simulates caches and branch prediction, as "
+			"callgrind does with --cache-sim=yes --branch-sim=yes; 'lode run --count' "
+			"measures time too.");
+	else if (!(samples > 0))
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"The profile has no weight, so that nothing can be said of costs.");
+	else if (is_sampled)
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"No pattern and no place costs more than the rest, as far as %s %s can "
+			"tell.",
+			lode_number_format_count(samples, number),
+			samples > 1 ? "samples" : "sample");
+	else
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"No pattern and no place costs more than the rest.");
+}
+
+/* Nothing is known of what an execution costs where none was counted. */
+static void put_not_executed(const View *self)
+{
+	const LodeProfile *profile = self->profile;
+	double weight = 0, all = 0;
+	char share[LODE_NUMBER_SIZE];
+
+	for (uint32_t i = 0; i < profile->instructions->len && self->findings->is_counted; i++) {
+		double here = self->weight_event < profile->events->len
+		                      ? lode_profile_event_value(profile, self->weight_event, i)
+		                      : 0;
+		all += here;
+		weight += lode_profile_instruction(profile, i)->count > 0 ? 0 : here;
+	}
+	if (all > 0 && weight / all >= NOT_EXECUTED_MATTERS)
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"%s of the weight lies where no executions were counted, and is left out.",
+			lode_number_format_share(weight / all, share));
+}
+
+/* "76.9 % of the time", or of a part of the findings "61.2 % of the time, all 9 findings 76.9 %".
+ */
+static void append_explained(const View *self, uint32_t n_shown, GString *out)
+{
+	const LodeFindings *findings = self->findings;
+	const char *what = !findings->is_counted || strcmp(self->unit, "ns") == 0
+	                           ? "time"
+	                           : lode_profile_event_name(self->profile, self->weight_event);
+	char share[LODE_NUMBER_SIZE];
+	double shown = 0;
+
+	for (uint32_t i = 0; i < n_shown; i++)
+		shown += lode_findings_at(findings, i)->time;
+	if (n_shown == findings->findings->len)
+		shown = findings->explained;
+	g_string_append_printf(out, "%s of the %s", lode_number_format_share(shown, share), what);
+	if (n_shown < findings->findings->len)
+		g_string_append_printf(out, ", all %u findings %s", findings->findings->len,
+			lode_number_format_share(findings->explained, share));
+}
+
+static void put_model(const View *self, uint32_t n_shown)
+{
+	const LodeFindings *findings = self->findings;
+	const LodeTerminal *terminal = &self->options->terminal;
+	g_autoptr(GString) base = g_string_new(NULL), explained = g_string_new(NULL);
+	char single[LODE_NUMBER_SIZE];
+
+	if (findings->findings->len == 0) {
+		put_nothing(self);
+		return;
+	}
+	lode_finding_append_amount(base, findings->base);
+	append_explained(self, n_shown, explained);
+	if (findings->is_counted) {
+		lode_profile_lines_print(terminal, self->out,
+			"What is below explains %s. Where no finding applies, an instruction costs "
+			"%s %s; 'each' is what comes on top.",
+			explained->str, base->str, self->unit);
+		return;
+	}
+	lode_profile_lines_print(terminal, self->out,
+		"What is below explains %s; 'each' is in multiples of the average instruction "
+		"around it, as executions were not counted%s%s%s.",
+		explained->str, findings->single >= 0.05 ? " (" : "",
+		findings->single >= 0.05 ? lode_number_format_share(findings->single, single) : "",
+		findings->single >= 0.05 ? " is in blocks of one instruction, and taken as average)"
+					 : "");
+}
+
+/* From this share of the weight on, what was sampled and not counted is more than chance. */
+#define MUCH_UNCOUNTED 0.1
+
+/* Their executions are in no share. */
+static void put_left_handlers(const View *self)
+{
+	char times[LODE_NUMBER_SIZE];
+
+	for (guint i = 0; i < self->profile->unresolved->len; i++) {
+		const LodeUnresolved *row = &LODE_AT(self->profile->unresolved, LodeUnresolved, i);
+		if (strcmp(row->reason, LODE_UNRESOLVED_LEFT_HANDLER) != 0)
+			continue;
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"Counts: %s %s, and the handler did not return (siglongjmp): which "
+			"instruction it was is not known, and those after it in its block count as "
+			"executed.",
+			lode_number_format_count(row->samples, times),
+			row->samples == 1 ? "time an instruction faulted"
+					  : "times an instruction faulted");
+	}
+}
+
+/* One line: the whole account is in `lode info`. */
+static void put_unresolved(const View *self)
+{
+	const LodeTerminal *terminal = &self->options->terminal;
+	double share = 0, uncounted = 0;
+	char all[LODE_NUMBER_SIZE], part[LODE_NUMBER_SIZE];
+
+	for (guint i = 0; i < self->profile->unresolved->len; i++) {
+		const LodeUnresolved *row = &LODE_AT(self->profile->unresolved, LodeUnresolved, i);
+		double its = lode_profile_unresolved_share(self->profile, row);
+		share += its;
+		uncounted += strcmp(row->reason, LODE_UNRESOLVED_UNCOUNTED) == 0 ? its : 0;
+	}
+	if (share < 0.0005)
+		return;
+	lode_number_format_share(share, all);
+	if (uncounted >= MUCH_UNCOUNTED)
+		lode_profile_lines_print(terminal, self->out,
+			"Unresolved: %s of the weight, of which %s was sampled in code that the "
+			"counting run did not execute: the program did something else the second "
+			"time, as make does when everything is built. Without --count it runs "
+			"once.",
+			all, lode_number_format_share(uncounted, part));
+	else
+		lode_profile_lines_print(terminal, self->out,
+			"Unresolved: %s of the weight; lode info says why.", all);
+}
+
+static void put_next(const View *self, uint32_t n_shown)
+{
+	g_autofree char *path = lode_shell_profile(
+		self->options->profile_path, self->options->origins);
+	const LodeTerminal *terminal = &self->options->terminal;
+	uint32_t n = self->findings->findings->len;
+	const char *listed = self->run->parameters.only_findings ? "mines and lists"
+	                                                         : "lists the mined";
+
+	fputc('\n', self->out);
+	put_unresolved(self);
+	put_left_handlers(self);
+	if (n > n_shown)
+		lode_profile_lines_print(terminal, self->out,
+			"Next:  lode report %s --limit %u   all %u findings", path, n, n);
+	if (n_shown > 0)
+		lode_profile_lines_print(terminal, self->out,
+			"%slode annotate %s F1   the places of a finding, with their code",
+			n > n_shown ? "       " : "Next:  ", path);
+	if (n_shown > 0 && self->explanations == NULL)
+		lode_profile_lines_print(terminal, self->out,
+			"       lode report %s --explain   what they usually mean; --all %s "
+			"sequences",
+			path, listed);
+	else
+		lode_profile_lines_print(terminal, self->out,
+			"%slode report %s --all   %s sequences",
+			n_shown > 0 ? "       " : "Next:  ", path,
+			self->run->parameters.only_findings ? "mines and lists" : "the mined");
+}
+
+static void write_text(const View *self)
+{
+	g_autoptr(GArray) patterns = g_array_new(FALSE, FALSE, sizeof(Line));
+	g_autoptr(GArray) hot = g_array_new(FALSE, FALSE, sizeof(Line));
+	uint32_t n_shown = choose_lines(self, patterns, hot);
+
+	lode_profile_lines_head(
+		self->profile, self->weight_event, &self->options->terminal, self->out);
+	put_model(self, n_shown);
+	put_not_executed(self);
+	/* The costliest finding is on top, whatever its kind. */
+	bool is_hot_first = n_shown > 0 &&
+	                    !lode_finding_is_spread(lode_findings_at(self->findings, 0));
+	put_table(self, is_hot_first ? hot : patterns, is_hot_first);
+	put_table(self, is_hot_first ? patterns : hot, !is_hot_first);
+	put_next(self, n_shown);
+}
+
+/* --- for programs --- */
+
+static void put_elements(const View *self, LodeJsonStream *json, const LodeFinding *finding,
+	uint32_t first, uint32_t end)
+{
+	LodeFinding part = *finding;
+
+	part.first_element += first;
+	part.n_elements = end - first;
+	lode_finding_json(self->findings, &part, json);
+}
+
+static void put_json_place(const View *self, LodeJsonStream *json, const LodeFindingPlace *place)
+{
+	const LodeInstruction *one = lode_profile_instruction(self->profile, place->instruction);
+	const LodeFunction *function = lode_profile_function(self->profile, one->function);
+	const LodeLocation *location = one->location != LODE_NONE
+	                                       ? &LODE_AT(self->profile->locations, LodeLocation,
+							 one->location)
+	                                       : NULL;
+	g_autofree char *address = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", one->address);
+
+	lode_json_begin(json, '{');
+	lode_json_member_string(json, "function", function->name);
+	if (self->options->is_page)
+		lode_json_member_number(json, "function_number", one->function);
+	lode_json_member_string(
+		json, "image", lode_profile_image(self->profile, function->image)->path);
+	lode_json_member_string(json, "file", location != NULL ? location->file : NULL);
+	lode_json_member_number(json, "line", location != NULL ? location->line : 0);
+	lode_json_member_string(json, "address", address);
+	lode_json_member_number(json, "time", place->time);
+	lode_json_end(json, '}');
+}
+
+static void put_json_finding(const View *self, LodeJsonStream *json, uint32_t index)
+{
+	const LodeFinding *finding = lode_findings_at(self->findings, index);
+	bool is_ns = self->findings->is_counted && strcmp(self->unit, "ns") == 0;
+	g_autofree char *id = g_strdup_printf("F%u", index + 1);
+	g_autofree char *text = lode_finding_text(self->findings, finding);
+	uint32_t other;
+
+	lode_json_line(json);
+	lode_json_begin(json, '{');
+	lode_json_member_string(json, "id", id);
+	lode_json_member_string(json, "kind", lode_finding_kind_to_text(finding->kind));
+	lode_json_member_number(json, "time", finding->time);
+	lode_json_member_number(json, "time_error", finding->time_error);
+	lode_json_member_number(json, "each", finding->each);
+	lode_json_member_number(json, "each_error", finding->each_error);
+	lode_json_member_bool(json, "each_is_least",
+		lode_finding_is_least(self->profile, self->weight_event, self->findings, finding));
+	lode_json_member_number(
+		json, "each_in_all", lode_finding_each_in_all(self->findings, index, &other));
+	lode_json_member_number(json, "each_ns", is_ns ? finding->each : NAN);
+	lode_json_member_bool(json, "ran_more_often_when_sampled",
+		lode_finding_is_miscounted(self->findings, finding, self->unit));
+	lode_json_member_number(json, "executed", finding->executed >= 0 ? finding->executed : NAN);
+	lode_json_member_number(json, "places", finding->places);
+	lode_json_member_number(json, "functions", finding->functions);
+	lode_json_member_number(json, "spread", finding->spread);
+	uint32_t n_places = finding->n_places;
+	if (self->options->is_page) {
+		lode_json_member_bool(json, "is_spread", lode_finding_is_spread(finding));
+		lode_json_member_number(json, "kept", finding->n_places);
+		if (self->options->places > 0)
+			n_places = MIN(n_places, self->options->places);
+	}
+	lode_json_member_string(json, "pattern", text);
+	lode_json_key(json, "context");
+	put_elements(self, json, finding, 0, finding->focus);
+	lode_json_key(json, "focus");
+	const LodeFindingElement *focus = &g_array_index(self->findings->elements,
+		LodeFindingElement, finding->first_element + finding->focus);
+	lode_json_begin(json, '[');
+	for (uint32_t i = 0; i < focus->n_items; i++)
+		lode_json_string(json, g_ptr_array_index(self->findings->attributes,
+					       g_array_index(self->findings->items, uint32_t,
+						       focus->first_item + i)));
+	lode_json_end(json, ']');
+	lode_json_key(json, "following");
+	put_elements(self, json, finding, finding->focus + 1, finding->n_elements);
+	lode_json_key(json, "top");
+	lode_json_begin(json, '[');
+	for (uint32_t i = 0; i < n_places; i++)
+		put_json_place(self, json, place_at(self, finding, i));
+	lode_json_end(json, ']');
+	if (self->explanations != NULL) {
+		const LodeExplanation *known = explanation_of(self, finding);
+		lode_json_member_string(
+			json, "explanation", known != NULL ? known->explanation : NULL);
+		lode_json_member_string(json, "remedy", known != NULL ? known->remedy : NULL);
+		lode_json_member_string(json, "source", known != NULL ? known->source : NULL);
+	}
+	lode_json_end(json, '}');
+}
+
+static void write_json(const View *self, uint32_t n)
+{
+	const LodeFindings *findings = self->findings;
+	bool is_ns = findings->is_counted && strcmp(self->unit, "ns") == 0;
+	LodeJsonStream json;
+
+	lode_profile_json_begin(&json, self->out, self->profile, self->run);
+	lode_json_member_string(&json, "each_unit",
+		findings->is_counted ? self->unit : "average instructions of the blocks");
+	lode_json_member_number(&json, "base_each", findings->is_counted ? findings->base : NAN);
+	lode_json_member_number(&json, "base_each_ns", is_ns ? findings->base : NAN);
+	lode_json_member_number(&json, "explained", findings->explained);
+	lode_json_member_number(&json, "in_single_blocks", findings->single);
+	lode_json_member_number(&json, "samples", findings->samples);
+	lode_json_key(&json, "findings");
+	lode_json_begin(&json, '[');
+	for (uint32_t i = 0; i < n; i++)
+		put_json_finding(self, &json, i);
+	lode_json_end(&json, ']');
+	lode_json_end(&json, '}');
+}
+
+/* `index` LODE_NONE: the line of titles. */
+static void put_csv_row(const View *self, LodeRowStream *rows, uint32_t index)
+{
+	const LodeFinding none = {0};
+	const LodeFinding *finding = index != LODE_NONE ? lode_findings_at(self->findings, index)
+	                                                : &none;
+	g_autofree char *id = g_strdup_printf("F%u", index + 1);
+	g_autofree char *text = index != LODE_NONE ? lode_finding_text(self->findings, finding)
+	                                           : NULL;
+	g_autoptr(GString) place = g_string_new(NULL);
+
+	if (finding->n_places > 0)
+		put_place(self, place_at(self, finding, 0)->instruction, place);
+	lode_row_begin(rows);
+	lode_row_text(rows, "id", id);
+	lode_row_text(rows, "kind", lode_finding_kind_to_text(finding->kind));
+	lode_row_number(rows, "time", finding->time);
+	lode_row_number(rows, "time_error", finding->time_error);
+	lode_row_number(rows, "each", finding->each);
+	lode_row_number(rows, "each_error", finding->each_error);
+	lode_row_number(rows, "executed", finding->executed >= 0 ? finding->executed : NAN);
+	lode_row_number(rows, "places", finding->places);
+	lode_row_number(rows, "functions", finding->functions);
+	lode_row_number(rows, "spread", finding->spread);
+	lode_row_text(rows, "pattern", text);
+	lode_row_text(rows, "top_place", place->str);
+	if (self->explanations != NULL) {
+		const LodeExplanation *known = index != LODE_NONE ? explanation_of(self, finding)
+		                                                  : NULL;
+		lode_row_text(rows, "explanation", known != NULL ? known->explanation : "");
+		lode_row_text(rows, "remedy", known != NULL ? known->remedy : "");
+		lode_row_text(rows, "source", known != NULL ? known->source : "");
+	}
+	lode_row_end(rows);
+}
+
+static void write_csv(const View *self, uint32_t n)
+{
+	LodeRowStream rows;
+
+	lode_row_stream_init_csv(&rows, self->out);
+	put_csv_row(self, &rows, LODE_NONE);
+	for (uint32_t i = 0; i < n; i++)
+		put_csv_row(self, &rows, i);
+}
+
+void lode_finding_report_write(const LodeProfile *profile, const LodeMiningRun *run,
+	const LodeReportOptions *options, FILE *out)
+{
+	uint32_t event = lode_profile_weight_of(profile, run);
+	g_autoptr(LodeExplanations) explanations = options->is_explained ? lode_explanations_new()
+	                                                                 : NULL;
+	g_autoptr(GHashTable) told = g_hash_table_new(g_str_hash, g_str_equal);
+	const View view = {profile, run, run->findings, options, out, event,
+		lode_finding_unit(profile, event), explanations, told};
+	uint32_t n = run->findings->findings->len;
+
+	if (options->limit != 0)
+		n = MIN(n, options->limit);
+	if (options->format == LODE_VIEW_JSON)
+		write_json(&view, n);
+	else if (options->format == LODE_VIEW_CSV)
+		write_csv(&view, n);
+	else
+		write_text(&view);
+}

@@ -1,0 +1,641 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The report of a mining run: chooses the sequences, then the form.
+ *
+ *   run ──┬──▶ findings ─────────────────────────────┐
+ *         └──▶ filter ──▶ closed ▶ sort ▶ limit ▶ list ─┴─▶ text, JSON, CSV
+ */
+#include "views/findings/report.h"
+
+#include "analyses/mine/closed.h"
+#include "base/error.h"
+#include "base/text/number_format.h"
+#include "base/text/suggestion.h"
+#include "model/profile.h"
+#include "views/findings/finding_report.h"
+#include "views/findings/report_key.h"
+#include "views/findings/report_text.h"
+#include "views/findings/report_values.h"
+#include "views/form/row_stream.h"
+#include "views/form/shell_word.h"
+#include "views/profile/profile_figures.h"
+#include "views/profile/profile_json.h"
+#include "views/profile/profile_lines.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <string.h>
+
+/* --- which sequences --- */
+
+/*
+ * Which sequences of a run a report shows. Globs are matched once for each attribute of the run,
+ * not for each sequence: a sequence then only joins bit masks.
+ */
+
+enum { MAX_GLOBS = 64 };
+
+typedef struct {
+	uint64_t *with;    /* [attributes] bit i: matches the i-th --with */
+	uint64_t with_all; /* all bits that a sequence needs */
+	uint64_t *words;   /* likewise: has the i-th word of --text in its name */
+	uint64_t words_all;
+	bool *without; /* [attributes] matches any --without */
+} AttributeMatches;
+
+static void clear_matches(AttributeMatches *self)
+{
+	g_free(self->with);
+	g_free(self->words);
+	g_free(self->without);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AttributeMatches, clear_matches)
+
+/* By the whole name or by the value alone: ev:branch-miss, branch-miss. An attribute of what an
+ * instruction waits for does not match its kind: load does not match needs:load. */
+static bool does_match(const char *glob, const char *attribute)
+{
+	bool is_of_another = g_str_has_prefix(attribute, "needs:") ||
+	                     g_str_has_prefix(attribute, "address:");
+	const char *colon = is_of_another ? NULL : strchr(attribute, ':');
+
+	return fnmatch(glob, attribute, 0) == 0 ||
+	       (colon != NULL && fnmatch(glob, colon + 1, 0) == 0);
+}
+
+static bool check_globs(const char *const *globs, const char *option, GError **error)
+{
+	size_t n = 0;
+
+	for (; globs != NULL && globs[n] != NULL; n++) {
+		if (globs[n][0] == '\0') {
+			g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+				"%s needs an attribute, such as 'ev:*' or 'load'", option);
+			return false;
+		}
+	}
+	if (n <= MAX_GLOBS)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE, "%s can be given %d times at most", option,
+		MAX_GLOBS);
+	return false;
+}
+
+/* Errors: _USAGE, for more words than there are bits. */
+static bool match_words(
+	AttributeMatches *self, const LodeMiningRun *run, const char *text, GError **error)
+{
+	g_auto(GStrv) words = g_strsplit_set(text != NULL ? text : "", " \t\n", -1);
+	guint n = 0;
+
+	self->words = g_new0(uint64_t, run->attributes->len + 1);
+	for (size_t i = 0; words[i] != NULL; i++) {
+		if (words[i][0] == '\0')
+			continue;
+		if (n == MAX_GLOBS) {
+			g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+				"--text takes %d words at most", MAX_GLOBS);
+			return false;
+		}
+		for (guint a = 0; a < run->attributes->len; a++)
+			if (strcasestr(g_ptr_array_index(run->attributes, a), words[i]) != NULL)
+				self->words[a] |= UINT64_C(1) << n;
+		self->words_all |= UINT64_C(1) << n++;
+	}
+	return true;
+}
+
+static void match_attributes(
+	AttributeMatches *self, const LodeMiningRun *run, const LodeReportOptions *options)
+{
+	const char *const *with = options->with, *const *without = options->without;
+
+	self->with = g_new0(uint64_t, run->attributes->len + 1);
+	self->without = g_new0(bool, run->attributes->len + 1);
+	for (guint i = 0; with != NULL && with[i] != NULL; i++)
+		self->with_all |= UINT64_C(1) << i;
+	for (guint a = 0; a < run->attributes->len; a++) {
+		const char *name = g_ptr_array_index(run->attributes, a);
+		for (guint i = 0; with != NULL && with[i] != NULL; i++)
+			if (does_match(with[i], name))
+				self->with[a] |= UINT64_C(1) << i;
+		for (guint i = 0; without != NULL && without[i] != NULL; i++)
+			self->without[a] |= does_match(without[i], name);
+	}
+}
+
+static bool has_attributes(
+	const AttributeMatches *self, const LodeMiningRun *run, size_t index, uint32_t n_items)
+{
+	const uint32_t *items = lode_mining_run_items(run, index);
+	uint64_t found = 0, words = 0;
+
+	for (uint32_t i = 0; i < n_items; i++) {
+		uint32_t attribute = LODE_ITEM_ATTRIBUTE(items[i]);
+		if (self->without[attribute])
+			return false;
+		found |= self->with[attribute];
+		words |= self->words[attribute];
+	}
+	return found == self->with_all && words == self->words_all;
+}
+
+static bool is_inside(double value, const LodeReportRange *range)
+{
+	return value >= range->min && value <= range->max;
+}
+
+static bool has_supports(const LodeSequence *sequence, const LodeReportOptions *options)
+{
+	uint32_t max_size = options->size[1] != 0 ? options->size[1] : UINT32_MAX;
+
+	return sequence->n_items >= options->size[0] && sequence->n_items <= max_size &&
+	       sequence->functions >= options->min_functions &&
+	       is_inside(sequence->weight, &options->weight) &&
+	       is_inside(sequence->frequency, &options->frequency) &&
+	       is_inside(lode_sequence_maximal(sequence), &options->maximal) &&
+	       is_inside(lode_sequence_differential(sequence), &options->differential);
+}
+
+/*
+ * One flag for each sequence: false = left out by the options' supports, size, attributes or
+ * percent limit. The caller frees it. _USAGE: an empty glob, too many of them, or a percent limit
+ * on a key that is not a share.
+ */
+static bool *filter_sequences(const LodeMiningRun *run, const LodeReportOptions *options,
+	const LodeReportKey *key, GError **error)
+{
+	g_auto(AttributeMatches) matches = {0};
+	size_t n = run->sequences->len;
+
+	if (!check_globs(options->with, "--with", error) ||
+		!check_globs(options->without, "--without", error) ||
+		!match_words(&matches, run, options->text, error))
+		return NULL;
+	if (options->percent_limit > 0 && !lode_report_key_is_share(run, key)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--percent-limit needs a sort key that is a share, not '%s'",
+			options->sort != NULL ? options->sort : "count");
+		return NULL;
+	}
+	match_attributes(&matches, run, options);
+	bool *is_eligible = g_new0(bool, n + 1);
+	for (size_t i = 0; i < n; i++) {
+		const LodeSequence *sequence = &g_array_index(run->sequences, LodeSequence, i);
+		is_eligible[i] = has_supports(sequence, options) &&
+		                 has_attributes(&matches, run, i, sequence->n_items);
+		if (options->percent_limit > 0)
+			is_eligible[i] &= lode_report_key_value(run, key, i) * 100 >=
+			                  options->percent_limit;
+	}
+	return is_eligible;
+}
+
+/* --- JSON and CSV --- */
+
+/*
+ * The list of sequences for programs, with fields that stay:
+ *
+ *   id, sequence (list of lists), weight, frequency, maximal, differential, places, functions,
+ *   executions, events{…}                          instruction runs: id, sequence, count, events{…}
+ *
+ * CSV has the sequence as JSON text and a column event:NAME for each event. With a baseline the
+ * supports are differences from its own, and a last field `baseline` has its id.
+ */
+
+/* The list of sequences as JSON and CSV. */
+
+static const struct {
+	const char *name;
+	LodeReportKeyKind kind;
+} supports[] = {
+	{"weight", LODE_REPORT_KEY_WEIGHT}, {"frequency", LODE_REPORT_KEY_FREQUENCY},
+	{"maximal", LODE_REPORT_KEY_MAXIMAL}, {"differential", LODE_REPORT_KEY_DIFFERENTIAL},
+	{"count", LODE_REPORT_KEY_COUNT}, /* only instruction runs have it, and only this */
+};
+
+/* A list of lists in JSON, its text in CSV. */
+static void put_sequence(LodeRowStream *rows, const LodeMiningRun *run, size_t index)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	LodeJsonStream json;
+
+	if (rows->json != NULL) {
+		lode_json_key(rows->json, "sequence");
+		lode_mining_run_sequence_json(run, index, rows->json);
+		return;
+	}
+	lode_json_stream_init_text(&json, text);
+	if (!rows->has_titles)
+		lode_mining_run_sequence_json(run, index, &json);
+	lode_row_csv_text(rows, "sequence", text->str);
+}
+
+/* `index` LODE_NONE: the line of titles. */
+static void put_row(LodeRowStream *rows, const LodeProfile *profile, const LodeReportValues *values,
+	uint32_t index)
+{
+	const LodeMiningRun *run = values->run;
+	const LodeSequence none = {0};
+	bool has_row = index != LODE_NONE;
+	const LodeSequence *sequence = has_row ? &g_array_index(run->sequences, LodeSequence, index)
+	                                       : &none;
+
+	lode_row_begin(rows);
+	lode_row_number(rows, "id", (double)index + 1);
+	put_sequence(rows, run, index);
+	for (size_t i = 0; i < G_N_ELEMENTS(supports); i++)
+		if ((supports[i].kind == LODE_REPORT_KEY_COUNT) ==
+			run->parameters.is_instruction_mode)
+			lode_row_number(rows, supports[i].name,
+				has_row ? lode_report_values_support(
+						  values, supports[i].kind, index)
+					: 0);
+	if (!run->parameters.is_instruction_mode) {
+		lode_row_number(rows, "places", sequence->places);
+		lode_row_number(rows, "functions", sequence->functions);
+		lode_row_number(rows, "executions", sequence->executions);
+	}
+	lode_row_begin_group(rows, "events", "event:");
+	for (guint i = 0; i < run->events->len; i++)
+		lode_row_number(rows, g_ptr_array_index(run->events, i),
+			has_row ? lode_report_values_event(values, i, index) : 0);
+	lode_row_end_group(rows);
+	if (values->baseline != SIZE_MAX)
+		lode_row_number(rows, "baseline", (double)values->baseline + 1);
+	lode_row_csv_text(rows, "counts", lode_frequency_to_text(profile->frequency));
+	lode_row_end(rows);
+}
+
+typedef struct {
+	bool is_page; /* else the members `passed` and `offset` are left out */
+	uint32_t offset;
+	uint64_t n_passed; /* sequences that the list would have without a limit */
+} Page;
+
+/* The JSON document: profile, run, unresolved, sequences. `indices` are those to list. */
+static void write_rows_json(const LodeProfile *profile, const LodeReportValues *values,
+	const GArray *indices, const Page *page, FILE *out)
+{
+	LodeJsonStream json;
+	LodeRowStream rows;
+
+	lode_profile_json_begin(&json, out, profile, values->run);
+	if (page->is_page) {
+		lode_json_member_number(&json, "passed", (double)page->n_passed);
+		lode_json_member_number(&json, "offset", page->offset);
+	}
+	lode_json_key(&json, "sequences");
+	lode_json_begin(&json, '[');
+	lode_row_stream_init_json(&rows, &json);
+	for (guint i = 0; i < indices->len; i++)
+		put_row(&rows, profile, values, g_array_index(indices, uint32_t, i));
+	lode_json_end(&json, ']');
+	lode_json_end(&json, '}');
+}
+
+static void write_rows_csv(const LodeProfile *profile, const LodeReportValues *values,
+	const GArray *indices, FILE *out)
+{
+	LodeRowStream rows;
+
+	lode_row_stream_init_csv(&rows, out);
+	put_row(&rows, profile, values, LODE_NONE);
+	for (guint i = 0; i < indices->len; i++)
+		put_row(&rows, profile, values, g_array_index(indices, uint32_t, i));
+}
+
+/* --- the report --- */
+
+enum { LIST_LIMIT = 50 };
+
+typedef struct {
+	const LodeProfile *profile;
+	const LodeMiningRun *run;
+	const LodeReportOptions *options;
+	FILE *out;
+	LodeReportKey key;
+	LodeReportValues values;
+	uint64_t n_eligible; /* that pass the filters and, in the closed list, are closed */
+} Report;
+
+void lode_report_options_init(LodeReportOptions *self)
+{
+	LodeReportRange all = {-HUGE_VAL, HUGE_VAL};
+
+	*self = (LodeReportOptions){
+		.weight = all, .frequency = all, .maximal = all, .differential = all};
+}
+
+bool lode_report_lists_sequences(const LodeMiningRun *run, const LodeReportOptions *options)
+{
+	LodeReportOptions plain;
+
+	lode_report_options_init(&plain);
+	return run->findings == NULL || options->show_all || options->is_reversed ||
+	       options->baseline != 0 || options->sort != NULL || options->with != NULL ||
+	       options->without != NULL || options->text != NULL || options->size[0] != 0 ||
+	       options->size[1] != 0 || options->min_functions != 0 || options->percent_limit > 0 ||
+	       memcmp(&options->weight, &plain.weight, sizeof(plain.weight)) != 0 ||
+	       memcmp(&options->frequency, &plain.frequency, sizeof(plain.weight)) != 0 ||
+	       memcmp(&options->maximal, &plain.maximal, sizeof(plain.weight)) != 0 ||
+	       memcmp(&options->differential, &plain.differential, sizeof(plain.weight)) != 0;
+}
+
+/* Why there is nothing to explain: a list was asked for, or the run has no findings. */
+static void fail_unexplained(const LodeMiningRun *run, GError **error)
+{
+	if (run->findings != NULL)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--explain explains findings; it cannot be used with --all, --sort, "
+			"--reverse, --baseline or a filter, which list sequences");
+	else if (run->parameters.is_instruction_mode)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--explain explains findings, and run '%s' has none: it counts "
+			"instruction sequences",
+			run->name);
+	else
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"--explain explains findings, and run '%s' has none: it was made without "
+			"them; lode mine makes a run that has them",
+			run->name);
+}
+
+static bool keep_closed(const LodeMiningRun *run, const LodeReportOptions *options, bool *eligible,
+	const LodeProgress *progress, GError **error)
+{
+	uint32_t n = run->sequences->len;
+	const bool *is_closed = options->is_closed;
+	g_autofree bool *own = NULL;
+
+	if (is_closed == NULL) {
+		own = g_new0(bool, n + 1);
+		if (!lode_closed_mark(run, own, progress, error))
+			return false;
+		is_closed = own;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		eligible[i] &= is_closed[i];
+	return true;
+}
+
+GArray *lode_report_choose(const LodeMiningRun *run, const LodeReportOptions *options,
+	const LodeProgress *progress, GError **error)
+{
+	LodeReportKey key;
+
+	if (!lode_report_key_parse(run, options->sort, &key, error))
+		return NULL;
+	g_autofree bool *eligible = filter_sequences(run, options, &key, error);
+	if (eligible == NULL)
+		return NULL;
+	/* In instruction runs all of them are few, and closedness has no supports to compare. */
+	if (!options->show_all && !run->parameters.is_instruction_mode &&
+		!keep_closed(run, options, eligible, progress, error))
+		return NULL;
+	GArray *indices = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (uint32_t i = 0; i < run->sequences->len; i++)
+		if (eligible[i])
+			g_array_append_val(indices, i);
+	lode_report_key_sort(
+		run, &key, options->is_reversed, (uint32_t *)(void *)indices->data, indices->len);
+	return indices;
+}
+
+/* As many of them as are to be shown. The caller unrefs the result. */
+static GArray *cut_list(Report *self, const GArray *all)
+{
+	const LodeReportOptions *options = self->options;
+	GArray *indices = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	guint first = MIN(options->offset, all->len);
+	uint32_t limit = options->limit;
+
+	self->n_eligible = all->len;
+	if (limit == 0 && options->format == LODE_VIEW_TEXT && !options->show_all)
+		limit = LIST_LIMIT;
+	guint n = limit != 0 ? MIN(limit, all->len - first) : all->len - first;
+	if (n > 0)
+		g_array_append_vals(indices, &g_array_index(all, uint32_t, first), n);
+	return indices;
+}
+
+static void put_caption(const Report *self, const char *what)
+{
+	const LodeMiningParameters *parameters = &self->run->parameters;
+	char a[LODE_NUMBER_SIZE], b[LODE_NUMBER_SIZE], c[LODE_NUMBER_SIZE];
+
+	fputc('\n', self->out);
+	if (parameters->is_instruction_mode)
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"Run '%s': %s instruction sequences with more than %s occurrences%s. %s",
+			self->run->name, lode_number_format_count(self->run->sequences->len, a),
+			lode_number_format_count(parameters->min_count, b),
+			parameters->across_calls ? ", across calls" : "", what);
+	else
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"Run '%s': %s sequences, support from %s, gap %u, window %u, size to "
+			"%u%s%s%s. %s",
+			self->run->name, lode_number_format_count(self->run->sequences->len, a),
+			lode_number_format_share(parameters->min_support, c), parameters->gap,
+			parameters->window, parameters->iterations,
+			parameters->flow == LODE_FLOW_POTENTIAL ? "" : ", flow ",
+			parameters->flow == LODE_FLOW_POTENTIAL
+				? ""
+				: lode_flow_model_to_text(parameters->flow),
+			parameters->across_calls ? ", across calls" : "", what);
+	fputc('\n', self->out);
+}
+
+static bool has_match(const LodeMiningRun *run, const char *glob)
+{
+	for (guint a = 0; a < run->attributes->len; a++)
+		if (does_match(glob, g_ptr_array_index(run->attributes, a)))
+			return true;
+	return false;
+}
+
+/* The attribute that was meant, in the form that was given: with or without its namespace. */
+static const char *meant_attribute(const LodeMiningRun *run, const char *glob)
+{
+	g_autoptr(GPtrArray) candidates = g_ptr_array_new();
+	bool is_whole = strchr(glob, ':') != NULL;
+
+	for (guint a = 0; a < run->attributes->len; a++) {
+		const char *name = g_ptr_array_index(run->attributes, a);
+		const char *colon = strchr(name, ':');
+		const char *form = is_whole || colon == NULL ? name : colon + 1;
+		if (does_match(form, name))
+			g_ptr_array_add(candidates, (char *)form);
+	}
+	g_ptr_array_add(candidates, NULL);
+	return lode_suggestion(glob, (const char *const *)candidates->pdata);
+}
+
+static void put_unmatched(const Report *self, const char *const *globs, const char *option)
+{
+	for (; globs != NULL && *globs != NULL; globs++) {
+		if (has_match(self->run, *globs))
+			continue;
+		const char *nearest = meant_attribute(self->run, *globs);
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"%s: no sequence of this run has an attribute '%s'%s%s%s", option, *globs,
+			nearest != NULL ? "; did you mean '" : ".", nearest != NULL ? nearest : "",
+			nearest != NULL ? "'?" : "");
+	}
+}
+
+static void put_nothing(const Report *self)
+{
+	const LodeMiningParameters *parameters = &self->run->parameters;
+	const char *restricted = parameters->functions != NULL ? ", or with other --functions"
+	                         : parameters->images != NULL  ? ", or with other --images"
+	                                                       : "";
+
+	if (self->run->sequences->len > 0 && self->n_eligible > 0)
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"No sequence costs more than the average instruction, as where the weight "
+			"only counts instructions; --sort weight lists those that cost most.");
+	else if (self->run->sequences->len > 0)
+		lode_profile_lines_print(
+			&self->options->terminal, self->out, "No sequence passes these filters.");
+	else
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"The run found no sequence; mine with a lower %s%s.",
+			parameters->is_instruction_mode ? "--min-count" : "--min-support",
+			restricted);
+}
+
+static void put_hint(const Report *self, const char *command, const char *purpose)
+{
+	const LodeTerminal *terminal = &self->options->terminal;
+	enum { COMMAND_WIDTH = 36 };
+	size_t width = MAX(strlen(command), COMMAND_WIDTH) + strlen(purpose) + 4;
+
+	if (terminal->width == 0 || width <= terminal->width) {
+		lode_profile_lines_print(
+			terminal, self->out, "  %-*s  %s", COMMAND_WIDTH, command, purpose);
+		return;
+	}
+	lode_profile_lines_print(terminal, self->out, "  %s", command);
+	lode_profile_lines_print(terminal, self->out, "      %s", purpose);
+}
+
+static void put_hints(const Report *self, uint32_t first_id, bool is_shortened)
+{
+	g_autofree char *path = lode_shell_profile(
+		self->options->profile_path, self->options->origins);
+	g_autofree char *file = lode_shell_profile(self->options->profile_path, NULL);
+	g_autofree char *run = lode_shell_word(self->run->name);
+	bool names_run = self->options->names_run;
+
+	fputs("Next:\n", self->out);
+	if (first_id != 0) {
+		g_autofree char *annotate = g_strdup_printf("lode annotate %s %u%s%s", path,
+			first_id, names_run ? " --run " : "", names_run ? run : "");
+		put_hint(self, annotate, "the places of the first line, with their code");
+	}
+	if (is_shortened) {
+		g_autofree char *all = g_strdup_printf("lode report %s%s%s --all", path,
+			names_run ? " " : "", names_run ? run : "");
+		put_hint(self, all, "every sequence; see --sort, --with, --size");
+	}
+	g_autofree char *info = g_strdup_printf("lode info %s", file);
+	put_hint(self, info, "what is in the profile, and how good it is");
+}
+
+static void put_footer(const Report *self, uint32_t first_id, bool is_shortened)
+{
+	const LodeTerminal *terminal = &self->options->terminal;
+
+	fputc('\n', self->out);
+	lode_profile_lines_incomplete(self->run, terminal, self->out);
+	lode_profile_lines_unresolved(self->profile, terminal, self->out);
+	put_hints(self, first_id, is_shortened);
+}
+
+static void write_list_text(const Report *self, const GArray *indices)
+{
+	char shown[LODE_NUMBER_SIZE], eligible[LODE_NUMBER_SIZE];
+	bool is_closed_only = !self->options->show_all &&
+	                      !self->run->parameters.is_instruction_mode;
+	g_autofree char *what = g_strdup_printf("Showing %s of the %s%s that pass the filters%s%s:",
+		lode_number_format_count(indices->len, shown),
+		lode_number_format_count((double)self->n_eligible, eligible),
+		is_closed_only ? " closed ones" : "",
+		self->options->baseline != 0 ? "; supports less those of " : "",
+		self->options->baseline != 0 ? "the baseline" : "");
+
+	lode_profile_lines_head(self->profile, lode_profile_weight_of(self->profile, self->run),
+		&self->options->terminal, self->out);
+	lode_profile_lines_inferred(self->profile, &self->options->terminal, self->out);
+	put_caption(self, what);
+	uint32_t first_id = 0;
+	if (indices->len > 0) {
+		first_id = g_array_index(indices, uint32_t, 0) + 1;
+		lode_report_list_write(
+			&self->values, indices, &self->key, self->options, self->out);
+	} else {
+		put_nothing(self);
+	}
+	put_unmatched(self, self->options->with, "--with");
+	put_unmatched(self, self->options->without, "--without");
+	put_footer(self, first_id, is_closed_only || indices->len < self->n_eligible);
+}
+
+static void write_list(Report *self, const GArray *all, const LodeProgress *progress)
+{
+	g_autoptr(GArray) indices = cut_list(self, all);
+	Page page = {self->options->is_page, self->options->offset, self->n_eligible};
+
+	lode_progress_end(progress);
+	switch (self->options->format) {
+	case LODE_VIEW_JSON:
+		write_rows_json(self->profile, &self->values, indices, &page, self->out);
+		break;
+	case LODE_VIEW_CSV:
+		write_rows_csv(self->profile, &self->values, indices, self->out);
+		break;
+	case LODE_VIEW_TEXT:
+		write_list_text(self, indices);
+		break;
+	}
+}
+
+/* Runs of instruction sequences have the totals of all events; one of them is the weight. */
+static uint32_t find_weight_event(const LodeProfile *profile, const LodeMiningRun *run)
+{
+	const char *name = lode_profile_event_name(profile, lode_profile_weight_of(profile, run));
+	guint index;
+
+	if (name == NULL || !run->parameters.is_instruction_mode ||
+		!g_ptr_array_find_with_equal_func(run->events, name, g_str_equal, &index))
+		return LODE_NONE;
+	return index;
+}
+
+bool lode_report_write(const LodeProfile *profile, const LodeMiningRun *run,
+	const LodeReportOptions *options, const LodeProgress *progress, FILE *out, GError **error)
+{
+	Report report = {.profile = profile, .run = run, .options = options, .out = out};
+
+	if (!lode_report_lists_sequences(run, options)) {
+		lode_progress_end(progress);
+		lode_finding_report_write(profile, run, options, out);
+		return lode_view_flush(out, error);
+	}
+	if (options->is_explained) {
+		fail_unexplained(run, error);
+		return false;
+	}
+	if (!lode_report_key_parse(run, options->sort, &report.key, error) ||
+		!lode_report_values_init(&report.values, run, options->baseline, error))
+		return false;
+	report.values.weight_event = find_weight_event(profile, run);
+	g_autoptr(GArray) own = options->sequences == NULL
+	                                ? lode_report_choose(run, options, progress, error)
+	                                : NULL;
+	if (options->sequences == NULL && own == NULL)
+		return false;
+	write_list(&report, own != NULL ? own : options->sequences, progress);
+	return lode_view_flush(out, error);
+}

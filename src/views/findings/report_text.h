@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* The list of sequences for people, as a table. Private to views/. */
+#pragma once
+
+#include "views/findings/report.h"
+#include "views/findings/report_values.h"
+#include "views/form/table.h"
+
+/* A table of sequences; the sort key has a column in any case. */
+void lode_report_list_write(const LodeReportValues *values, const GArray *indices,
+	const LodeReportKey *key, const LodeReportOptions *options, FILE *out);

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT */
+#include "views/placement/placement_summary.h"
+
+#include "base/text/json_stream.h"
+#include "base/text/number_format.h"
+#include "model/memory.h"
+#include "model/profile.h"
+#include "views/form/csv.h"
+#include "views/form/display_text.h"
+#include "views/form/shell_word.h"
+#include "views/form/table.h"
+#include "views/profile/profile_lines.h"
+
+#include <math.h>
+
+typedef struct {
+	const LodeProfile *profile;
+	const LodePlacementProposal *proposal;
+	const LodePlacementSummaryOptions *options;
+	FILE *out;
+	GPtrArray *notes; /* char * */
+} Summary;
+
+static const LodeProposedMemory *memory_at(const LodePlacementProposal *self, size_t i)
+{
+	return &LODE_AT(self->memories, LodeProposedMemory, i);
+}
+
+static double share_of(const LodePlacementProposal *self, double weight)
+{
+	return self->matrix->weight > 0 ? weight / self->matrix->weight : 0;
+}
+
+static double local_share(const LodePlacementProposal *self, LodePlacementPolicy policy)
+{
+	return lode_placement_locality_share(&self->localities[policy]);
+}
+
+/* "0 2-4 7" */
+static char *threads_text(const GArray *threads)
+{
+	GString *text = g_string_new(NULL);
+
+	for (guint i = 0, end; i < threads->len; i = end) {
+		uint32_t first = LODE_AT(threads, uint32_t, i);
+		for (end = i + 1; end < threads->len; end++)
+			if (LODE_AT(threads, uint32_t, end) != first + (end - i))
+				break;
+		g_string_append_printf(text, "%s%u", i > 0 ? " " : "", first);
+		if (end - i > 1)
+			g_string_append_printf(text, "-%u", first + (end - i) - 1);
+	}
+	return g_string_free(text, FALSE);
+}
+
+/* The meaning of each policy, as text for the table. */
+static const char *policy_meaning(LodePlacementPolicy policy)
+{
+	static const char *const meanings[LODE_N_PLACEMENT_POLICIES] = {
+		[LODE_PLACEMENT_MAJORITY] =
+			"threads by what they share, pages where most accesses come from",
+		[LODE_PLACEMENT_FIRST_TOUCH] =
+			"what happens without: threads dealt in turn, pages where first touched",
+		[LODE_PLACEMENT_ROUND_ROBIN] = "threads dealt in turn, all pages interleaved",
+		[LODE_PLACEMENT_INTERLEAVED] = "threads by what they share, all pages interleaved",
+	};
+
+	return meanings[policy];
+}
+
+/* --- notes --- */
+
+static void G_GNUC_PRINTF(2, 3) note(Summary *self, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	g_ptr_array_add(self->notes, g_strdup_vprintf(format, arguments));
+	va_end(arguments);
+}
+
+static void note_samples(Summary *self)
+{
+	const LodePageMatrix *matrix = self->proposal->matrix;
+	char samples[LODE_NUMBER_SIZE], pages[LODE_NUMBER_SIZE], share[LODE_NUMBER_SIZE];
+	double all = matrix->weight + matrix->unresolved_weight + matrix->other_weight +
+	             matrix->own_weight;
+
+	note(self, "by %s samples of %s on %s page%s%s",
+		lode_number_format_count((double)matrix->n_samples, samples), matrix->event,
+		lode_number_format_count(matrix->pages->len, pages),
+		matrix->pages->len == 1 ? "" : "s",
+		self->profile->memory->is_stall_weighted
+			? "; timer samples weigh the time that accesses take, not their number"
+			: "");
+	if (matrix->unresolved_weight > 0)
+		note(self, "left out: %s of the event's weight, samples without an address",
+			lode_number_format_share(matrix->unresolved_weight / all, share));
+	if (matrix->other_weight > 0)
+		note(self, "left out: %s of the event's weight, in %u other processes",
+			lode_number_format_share(matrix->other_weight / all, share),
+			matrix->n_other_processes);
+	if (matrix->own_weight > 0)
+		note(self, "left out: %s of the event's weight, memory of lode's own recorder",
+			lode_number_format_share(matrix->own_weight / all, share));
+}
+
+static void note_first_touch(Summary *self)
+{
+	const LodePageMatrix *matrix = self->proposal->matrix;
+	char known[LODE_NUMBER_SIZE], pages[LODE_NUMBER_SIZE];
+
+	if (matrix->n_first_touches == matrix->pages->len)
+		note(self, "first touches are known of all pages, by their page faults");
+	else
+		note(self,
+			"first touches are known of %s of %s pages, by their page faults; of "
+			"the others the first sample stands for it",
+			lode_number_format_count((double)matrix->n_first_touches, known),
+			lode_number_format_count(matrix->pages->len, pages));
+}
+
+static void collect_notes(Summary *self)
+{
+	const LodePlacementProposal *proposal = self->proposal;
+
+	if (proposal->placement->n_memories == 1) {
+		if (proposal->topology->is_described)
+			note(self, "there is one memory: nothing will change");
+		else
+			note(self, "this machine has one memory: nothing will change. Plan for "
+				   "another with --topology \"numa:4 core:8 pu:1\"");
+	}
+	note_samples(self);
+	note_first_touch(self);
+	if (proposal->n_unplaced_threads > 0)
+		note(self, "threads that no sample saw may run anywhere: %u",
+			proposal->n_unplaced_threads);
+	if (proposal->placement->ranges->len == LODE_PLACEMENT_MAX_RANGES)
+		note(self, "of all ranges the %d with most accesses are placed",
+			LODE_PLACEMENT_MAX_RANGES);
+	if (!proposal->has_fixed_addresses)
+		note(self, "recorded with address-space randomisation: in the next run the pages "
+			   "have other addresses; 'lode memory record' switches it off");
+}
+
+/* --- text --- */
+
+enum { MEMORY, NODE, CPUS, PAGES, ACCESSES, THREADS, N_MEMORY_COLUMNS };
+
+static LodeStyle memory_cell(size_t row, unsigned column, GString *out, const void *user_data)
+{
+	const LodePlacementProposal *proposal = user_data;
+	const LodeProposedMemory *memory = memory_at(proposal, row);
+	const LodeMemoryNode *node = lode_topology_node(proposal->topology, (uint32_t)row);
+	char text[LODE_NUMBER_SIZE];
+
+	if (column == MEMORY) {
+		g_string_append_printf(out, "%u", (unsigned)row);
+	} else if (column == NODE) {
+		g_string_append_printf(out, "%u", node->node);
+	} else if (column == CPUS) {
+		g_string_append_printf(out, "%u", node->cpus->len);
+	} else if (column == PAGES) {
+		g_string_append(out, lode_number_format_count((double)memory->n_pages, text));
+	} else if (column == ACCESSES) {
+		g_string_append(
+			out, lode_number_format_share(share_of(proposal, memory->accesses), text));
+	} else {
+		g_autofree char *threads = threads_text(memory->threads);
+		g_string_append(out, threads);
+	}
+	return LODE_STYLE_PLAIN;
+}
+
+typedef struct {
+	const LodePlacementProposal *proposal;
+	LodePlacementPolicy shown[LODE_N_PLACEMENT_POLICIES];
+	size_t n;
+} PolicyRows;
+
+/* The chosen one first. */
+static void collect_policies(PolicyRows *rows, const LodePlacementProposal *proposal)
+{
+	*rows = (PolicyRows){.proposal = proposal};
+	rows->shown[rows->n++] = proposal->policy;
+	for (int i = 0; i < LODE_N_PLACEMENT_POLICIES; i++)
+		if (i != (int)proposal->policy && proposal->has_locality[i])
+			rows->shown[rows->n++] = (LodePlacementPolicy)i;
+}
+
+enum { POLICY, LOCAL, DISTANCE, MEANING, N_POLICY_COLUMNS };
+
+/* The column of distances is left out when none are known. */
+static unsigned policy_column(const PolicyRows *rows, unsigned column)
+{
+	bool has_distances = rows->proposal->topology->distances != NULL;
+
+	return !has_distances && column >= DISTANCE ? column + 1 : column;
+}
+
+static LodeStyle policy_cell(size_t row, unsigned number, GString *out, const void *user_data)
+{
+	const PolicyRows *rows = user_data;
+	unsigned column = policy_column(rows, number);
+	LodePlacementPolicy policy = rows->shown[row];
+	const LodePlacementLocality *locality = &rows->proposal->localities[policy];
+	char text[LODE_NUMBER_SIZE];
+
+	if (column == POLICY)
+		g_string_append(out, lode_placement_policy_to_text(policy));
+	else if (column == LOCAL)
+		g_string_append(
+			out, lode_number_format_share(local_share(rows->proposal, policy), text));
+	else if (column == DISTANCE && isfinite(locality->distance))
+		g_string_append_printf(out, "%.2f", locality->distance);
+	else if (column == MEANING)
+		g_string_append(out, policy_meaning(policy));
+	return row == 0 && column == POLICY ? LODE_STYLE_STRONG : LODE_STYLE_PLAIN;
+}
+
+static const char *plural(uint32_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static void write_head(Summary *self)
+{
+	const LodePlacementProposal *proposal = self->proposal;
+	bool is_ascii = self->options->terminal.is_ascii;
+	g_autofree char *program = lode_display_text(
+		self->profile->program != NULL ? self->profile->program : "unknown", is_ascii);
+	g_autofree char *machine = lode_display_text(proposal->topology->description, is_ascii);
+
+	lode_profile_lines_print(&self->options->terminal, self->out,
+		"Placement of %s · process %u · %u thread%s · %s: %u %s, %u CPU%s · %u range%s",
+		program, proposal->matrix->pid, proposal->matrix->n_threads,
+		plural(proposal->matrix->n_threads), machine, proposal->placement->n_memories,
+		proposal->placement->n_memories == 1 ? "memory" : "memories",
+		proposal->topology->n_cpus, plural(proposal->topology->n_cpus),
+		proposal->placement->ranges->len, plural(proposal->placement->ranges->len));
+}
+
+static void write_policies(const Summary *self)
+{
+	static const LodeTableColumn columns[N_POLICY_COLUMNS] = {
+		{"policy", .is_text = true},
+		{"local"},
+		{"distance", .dropped = 1},
+		{"", .is_text = true},
+	};
+	LodeTableColumn shown[N_POLICY_COLUMNS];
+	unsigned n = 0;
+	PolicyRows rows;
+
+	collect_policies(&rows, self->proposal);
+	for (unsigned i = 0; policy_column(&rows, i) < N_POLICY_COLUMNS; i++)
+		shown[n++] = columns[policy_column(&rows, i)];
+	LodeTable table = {shown, n, rows.n, policy_cell, &rows};
+	lode_table_write(&table, &self->options->terminal, self->out);
+}
+
+static void write_text(Summary *self)
+{
+	static const LodeTableColumn memory_columns[N_MEMORY_COLUMNS] = {
+		{"memory"},
+		{"node", .dropped = 2},
+		{"CPUs", .dropped = 1},
+		{"pages"},
+		{"accesses"},
+		{"threads", .is_text = true},
+	};
+	const LodePlacementProposal *proposal = self->proposal;
+	LodeTable memories = {
+		memory_columns, N_MEMORY_COLUMNS, proposal->memories->len, memory_cell, proposal};
+
+	write_head(self);
+	fputc('\n', self->out);
+	lode_table_write(&memories, &self->options->terminal, self->out);
+	if (proposal->n_interleaved > 0)
+		fprintf(self->out, "interleaved pages: %" G_GUINT64_FORMAT "\n",
+			proposal->n_interleaved);
+	fputc('\n', self->out);
+	write_policies(self);
+	fputc('\n', self->out);
+	for (guint i = 0; i < self->notes->len; i++) {
+		g_autofree char *text = lode_display_text(
+			self->notes->pdata[i], self->options->terminal.is_ascii);
+		lode_profile_lines_print(&self->options->terminal, self->out, "%s", text);
+	}
+	if (self->options->output_path == NULL)
+		return;
+	g_autofree char *path = lode_shell_word(self->options->output_path);
+	lode_profile_lines_print(&self->options->terminal, self->out,
+		"Go on with: lode place apply %s -- PROGRAM", path);
+}
+
+/* --- csv --- */
+
+static void write_csv_row(LodeCsv *csv, const char *section, const char *name, double value,
+	double share, const char *detail)
+{
+	lode_csv_text(csv, section);
+	lode_csv_text(csv, name);
+	lode_csv_number(csv, value);
+	lode_csv_number(csv, share);
+	lode_csv_text(csv, detail);
+	lode_csv_end_row(csv);
+}
+
+static void write_csv(Summary *self)
+{
+	static const char *const titles[] = {"section", "name", "value", "share", "detail"};
+	const LodePlacementProposal *proposal = self->proposal;
+	PolicyRows rows;
+	LodeCsv csv;
+
+	lode_csv_init(&csv, self->out);
+	for (size_t i = 0; i < G_N_ELEMENTS(titles); i++)
+		lode_csv_text(&csv, titles[i]);
+	lode_csv_end_row(&csv);
+	for (guint i = 0; i < proposal->memories->len; i++) {
+		const LodeProposedMemory *memory = memory_at(proposal, i);
+		g_autofree char *threads = threads_text(memory->threads);
+		g_autofree char *name = g_strdup_printf("%u", i);
+		write_csv_row(&csv, "memory", name, (double)memory->n_pages,
+			share_of(proposal, memory->accesses), threads);
+	}
+	collect_policies(&rows, proposal);
+	for (size_t i = 0; i < rows.n; i++)
+		write_csv_row(&csv, "policy", lode_placement_policy_to_text(rows.shown[i]),
+			proposal->localities[rows.shown[i]].local,
+			local_share(proposal, rows.shown[i]), policy_meaning(rows.shown[i]));
+	for (guint i = 0; i < self->notes->len; i++)
+		write_csv_row(&csv, "note", NULL, (double)NAN, (double)NAN, self->notes->pdata[i]);
+}
+
+/* --- json --- */
+
+static void write_json_memory(LodeJsonStream *json, const LodePlacementProposal *proposal, guint i)
+{
+	const LodeProposedMemory *memory = memory_at(proposal, i);
+	const LodeMemoryNode *node = lode_topology_node(proposal->topology, i);
+
+	lode_json_line(json);
+	lode_json_begin(json, '{');
+	lode_json_member_number(json, "memory", i);
+	lode_json_member_number(json, "node", node->node);
+	lode_json_member_number(json, "cpus", node->cpus->len);
+	lode_json_member_number(json, "pages", (double)memory->n_pages);
+	lode_json_member_number(json, "accesses", memory->accesses);
+	lode_json_member_number(json, "share", share_of(proposal, memory->accesses));
+	lode_json_key(json, "threads");
+	lode_json_begin(json, '[');
+	for (guint t = 0; t < memory->threads->len; t++)
+		lode_json_number(json, LODE_AT(memory->threads, uint32_t, t));
+	lode_json_end(json, ']');
+	lode_json_end(json, '}');
+}
+
+static void write_json_policies(LodeJsonStream *json, const LodePlacementProposal *proposal)
+{
+	PolicyRows rows;
+
+	collect_policies(&rows, proposal);
+	lode_json_key(json, "policies");
+	lode_json_begin(json, '[');
+	for (size_t i = 0; i < rows.n; i++) {
+		const LodePlacementLocality *locality = &proposal->localities[rows.shown[i]];
+		lode_json_line(json);
+		lode_json_begin(json, '{');
+		lode_json_member_string(
+			json, "policy", lode_placement_policy_to_text(rows.shown[i]));
+		lode_json_member_string(json, "meaning", policy_meaning(rows.shown[i]));
+		lode_json_member_bool(json, "is_chosen", rows.shown[i] == proposal->policy);
+		lode_json_member_number(json, "local", locality->local);
+		lode_json_member_number(json, "share", local_share(proposal, rows.shown[i]));
+		lode_json_member_number(json, "distance", locality->distance);
+		lode_json_member_number(json, "pages", (double)locality->n_placed_pages);
+		lode_json_end(json, '}');
+	}
+	lode_json_end(json, ']');
+}
+
+static void write_json(Summary *self)
+{
+	const LodePlacementProposal *proposal = self->proposal;
+	LodeJsonStream json;
+
+	lode_json_stream_init(&json, self->out);
+	lode_json_begin(&json, '{');
+	lode_json_member_string(&json, "program", self->profile->program);
+	lode_json_member_number(&json, "process", proposal->matrix->pid);
+	lode_json_member_string(&json, "event", proposal->matrix->event);
+	lode_json_member_number(&json, "weight", proposal->matrix->weight);
+	lode_json_member_number(&json, "samples", (double)proposal->matrix->n_samples);
+	lode_json_member_string(&json, "topology", proposal->topology->description);
+	lode_json_member_number(&json, "threads", proposal->matrix->n_threads);
+	lode_json_member_number(&json, "ranges", proposal->placement->ranges->len);
+	lode_json_member_number(&json, "interleaved_pages", (double)proposal->n_interleaved);
+	lode_json_line(&json);
+	lode_json_key(&json, "memories");
+	lode_json_begin(&json, '[');
+	for (guint i = 0; i < proposal->memories->len; i++)
+		write_json_memory(&json, proposal, i);
+	lode_json_end(&json, ']');
+	lode_json_line(&json);
+	write_json_policies(&json, proposal);
+	lode_json_line(&json);
+	lode_json_key(&json, "notes");
+	lode_json_begin(&json, '[');
+	for (guint i = 0; i < self->notes->len; i++)
+		lode_json_string(&json, self->notes->pdata[i]);
+	lode_json_end(&json, ']');
+	lode_json_end(&json, '}');
+}
+
+bool lode_placement_summary_write(const LodeProfile *profile, const LodePlacementProposal *proposal,
+	const LodePlacementSummaryOptions *options, FILE *out, GError **error)
+{
+	g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
+	Summary summary = {profile, proposal, options, out, notes};
+
+	collect_notes(&summary);
+	switch (options->format) {
+	case LODE_VIEW_TEXT:
+		write_text(&summary);
+		break;
+	case LODE_VIEW_JSON:
+		write_json(&summary);
+		break;
+	case LODE_VIEW_CSV:
+		write_csv(&summary);
+		break;
+	}
+	return lode_view_flush(out, error);
+}
+
+char *lode_placement_summary_comment(
+	const LodeProfile *profile, const LodePlacementProposal *proposal)
+{
+	char before[LODE_NUMBER_SIZE], after[LODE_NUMBER_SIZE], interleaved[LODE_NUMBER_SIZE];
+
+	return g_strdup_printf(
+		"placement of %s\n"
+		"policy %s, for %s\n"
+		"local accesses, by the samples of %s: %s; without it (first touch) %s; all "
+		"interleaved %s",
+		profile->program != NULL ? profile->program : "an unknown program",
+		lode_placement_policy_to_text(proposal->policy), proposal->topology->description,
+		proposal->matrix->event,
+		lode_number_format_share(local_share(proposal, proposal->policy), after),
+		lode_number_format_share(local_share(proposal, LODE_PLACEMENT_FIRST_TOUCH), before),
+		lode_number_format_share(
+			local_share(proposal, LODE_PLACEMENT_ROUND_ROBIN), interleaved));
+}

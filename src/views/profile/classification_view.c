@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+#include "views/profile/classification_view.h"
+
+#include "base/text/json_stream.h"
+#include "base/text/number_format.h"
+#include "views/form/csv.h"
+#include "views/form/display_text.h"
+#include "views/form/shell_word.h"
+#include "views/form/table.h"
+#include "views/profile/profile_json.h"
+
+#include <math.h>
+
+typedef struct {
+	const LodeProfile *profile;
+	const GPtrArray *signatures;
+	const LodeClassification *found;
+	const LodeCapacity *capacity; /* NULL: not asked for */
+	const LodeClassificationViewOptions *options;
+	FILE *out;
+} View;
+
+enum { MAX_TEXT_PLACES = 10, MAX_TEXT_MATCHES = 10 };
+
+static const LodeSignature *signature_of(const View *self, const LodeSignatureMatch *match)
+{
+	return g_ptr_array_index(self->signatures, match->signature);
+}
+
+static const LodeSignatureMatch *match_at(const View *self, guint i)
+{
+	return &LODE_AT(self->found->matches, LodeSignatureMatch, i);
+}
+
+const char *lode_classification_verdict(const LodeClassification *found)
+{
+	return found->nearest != LODE_NONE ? "known"
+	       : found->is_few             ? "few-samples"
+	       : found->is_mixture         ? "mixture"
+	                                   : "none";
+}
+
+/* --- text --- */
+
+static void write_name(const View *self, const char *name, LodeStyle style)
+{
+	g_autofree char *shown = lode_display_text(name, self->options->terminal.is_ascii);
+
+	lode_style_write(self->out, &self->options->terminal, style, shown);
+}
+
+static void write_verdict(const View *self)
+{
+	char share[LODE_NUMBER_SIZE];
+	const LodeSignatureMatch *nearest = match_at(self, 0);
+
+	write_name(self, self->options->profile_path, LODE_STYLE_PLAIN);
+	fputs(": ", self->out);
+	if (self->found->nearest != LODE_NONE) {
+		write_name(self, signature_of(self, nearest)->name, LODE_STYLE_STRONG);
+		fputc('\n', self->out);
+		return;
+	}
+	if (!self->found->is_mixture) {
+		if (self->found->is_few)
+			fprintf(self->out, "too few samples (%.0f) to say; nearest is ",
+				self->profile->n_samples);
+		else
+			fputs("none of these; nearest is ", self->out);
+		write_name(self, signature_of(self, nearest)->name, LODE_STYLE_PLAIN);
+		fputc('\n', self->out);
+		return;
+	}
+	const char *separator = "a mixture of ";
+	for (guint i = 0; i < self->found->matches->len; i++) {
+		const LodeSignatureMatch *match = match_at(self, i);
+		if (!(match->share > 0))
+			continue;
+		fputs(separator, self->out);
+		write_name(self, signature_of(self, match)->name, LODE_STYLE_STRONG);
+		fprintf(self->out, " (%s)", lode_number_format_share(match->share, share));
+		separator = ", ";
+	}
+	fputc('\n', self->out);
+}
+
+static LodeStyle match_cell(size_t row, unsigned column, GString *out, const void *user_data)
+{
+	const View *self = user_data;
+	const LodeSignatureMatch *match = match_at(self, (guint)row);
+	char number[LODE_NUMBER_SIZE];
+
+	if (column <= 1)
+		g_string_append_printf(out, "%.3f", column == 0 ? match->distance : match->limit);
+	else if (column == 2)
+		g_string_append(out, lode_number_format_share(match->explained, number));
+	else if (column == 3 && match->share > 0)
+		g_string_append(out, lode_number_format_share(match->share, number));
+	else if (column == 4 && match->share > 0)
+		g_string_append(out, lode_number_format_share(match->share_error, number));
+	else if (column == 5)
+		lode_display_append(
+			out, signature_of(self, match)->name, self->options->terminal.is_ascii);
+	return column == 5 ? LODE_STYLE_NAME : LODE_STYLE_PLAIN;
+}
+
+static void write_matches(const View *self)
+{
+	static const LodeTableColumn columns[] = {
+		{"distance", false, 0},
+		{"limit", false, 1},
+		{"explains", false, 2},
+		{"share", false, 0},
+		{"error", false, 1},
+		{"signature", true, 0},
+	};
+	const LodeTable table = {columns, G_N_ELEMENTS(columns),
+		MIN(self->found->matches->len, MAX_TEXT_MATCHES), match_cell, self, NULL};
+
+	fputc('\n', self->out);
+	lode_table_write(&table, &self->options->terminal, self->out);
+	if (self->found->matches->len > MAX_TEXT_MATCHES)
+		fprintf(self->out, "(and %u farther)\n",
+			self->found->matches->len - MAX_TEXT_MATCHES);
+}
+
+static void write_evidence(
+	const View *self, const char *title, const LodeEvidence *evidence, uint32_t n)
+{
+	char in_profile[LODE_NUMBER_SIZE], in_signature[LODE_NUMBER_SIZE];
+
+	if (n == 0)
+		return;
+	fprintf(self->out, "\n%s\n", title);
+	for (uint32_t i = 0; i < n; i++) {
+		fprintf(self->out, "  %9s here, %9s there  ",
+			lode_number_format_share(evidence[i].in_profile, in_profile),
+			lode_number_format_share(evidence[i].in_signature, in_signature));
+		write_name(self, evidence[i].text, LODE_STYLE_PLAIN);
+		fputc('\n', self->out);
+	}
+}
+
+static void write_place(const View *self, const LodeUnknownPlace *place)
+{
+	const LodeFunction *function = lode_profile_function(self->profile, place->function);
+	const char *image = lode_profile_image(self->profile, function->image)->path;
+	char share[LODE_NUMBER_SIZE];
+	double error = lode_unknown_place_error(place);
+
+	fprintf(self->out, "  %9s  ", lode_number_format_share(place->executions, share));
+	if (isfinite(error))
+		fprintf(self->out, "± %9s  ", lode_number_format_share(error, share));
+	write_name(self, function->name, LODE_STYLE_NAME);
+	fputs("  ", self->out);
+	write_name(self, image, LODE_STYLE_FAINT);
+	if (place->is_new_file)
+		fputs("  (a file that no signature has)", self->out);
+	if (place->samples >= 0)
+		fprintf(self->out, "  %.0f sample%s", place->samples,
+			round(place->samples) == 1 ? "" : "s");
+	if (place->end > place->address)
+		fprintf(self->out,
+			"  block 0x%" G_GINT64_MODIFIER "x-0x%" G_GINT64_MODIFIER "x (%s)",
+			place->address, place->end,
+			lode_number_format_share(place->block_rest, share));
+	fputc('\n', self->out);
+}
+
+/* "NAME@0xADDRESS", which annotate takes whatever else has that name. */
+static char *place_subject(const View *self, const LodeUnknownPlace *place)
+{
+	const LodeFunction *function = lode_profile_function(self->profile, place->function);
+	g_autofree char *name = function->address != 0
+	                                ? g_strdup_printf("%s@0x%" G_GINT64_MODIFIER "x",
+						  function->name, function->address)
+	                                : g_strdup(function->name);
+
+	return lode_shell_word(name);
+}
+
+static void write_rest(const View *self)
+{
+	char rest[LODE_NUMBER_SIZE], scattered[LODE_NUMBER_SIZE];
+	const LodeClassification *found = self->found;
+	const GArray *places = found->places;
+	bool is_shown = found->has_rest;
+	const LodeUnknownPlace *first = places->len > 0 ? &LODE_AT(places, LodeUnknownPlace, 0)
+	                                                : NULL;
+
+	fprintf(self->out, "\nin no signature: %s of the executions%s\n",
+		lode_number_format_share(is_shown ? found->rest_placed : found->rest, rest),
+		is_shown ? "" : ", scattered: what inputs of one workload differ by");
+	/* One sample may be a library that is seldom sampled; the person can tell. */
+	if (!is_shown && first != NULL && first->is_new_file)
+		write_place(self, first);
+	if (!is_shown)
+		return;
+	for (guint i = 0; i < MIN(places->len, MAX_TEXT_PLACES); i++)
+		write_place(self, &LODE_AT(places, LodeUnknownPlace, i));
+	if (places->len > MAX_TEXT_PLACES)
+		fprintf(self->out, "  (and %u functions with less)\n",
+			places->len - MAX_TEXT_PLACES);
+	fprintf(self->out, "  %9s  scattered over functions that are known\n",
+		lode_number_format_share(MAX(found->rest - found->rest_placed, 0), scattered));
+	g_autofree char *path = lode_shell_word(self->options->profile_path);
+	g_autofree char *subject = place_subject(self, first);
+	lode_display_line(self->out, "see: lode annotate %s function %s", path, subject);
+}
+
+static void write_notes(const View *self)
+{
+	char share[LODE_NUMBER_SIZE];
+	const LodeSignature *first = g_ptr_array_index(self->signatures, 0);
+
+	if (self->found->covered < 0.99)
+		fprintf(self->out, "\n%s of the executions have opcodes and are compared\n",
+			lode_number_format_share(self->found->covered, share));
+	for (guint j = 0; j < self->signatures->len; j++) {
+		const LodeSignature *other = g_ptr_array_index(self->signatures, j);
+		if (other->frequency == self->profile->frequency)
+			continue;
+		fprintf(self->out,
+			"\nthe profile's executions are %s, those of %s are %s: distances are "
+			"larger than among profiles of one kind\n",
+			lode_frequency_to_text(self->profile->frequency),
+			first == other ? "signatures" : "some signatures",
+			lode_frequency_to_text(other->frequency));
+		return;
+	}
+}
+
+static void write_figure(const View *self, double value, double deviation)
+{
+	if (value > 0 && isfinite(deviation))
+		fprintf(self->out, "  %10.4g ± %-8.2g", value, deviation);
+	else if (value > 0)
+		fprintf(self->out, "  %10.4g ± %-8s", value, "unknown");
+	else
+		fprintf(self->out, "  %10s   %-8s", "-", "");
+}
+
+static void write_capacity(const View *self)
+{
+	const LodeCapacity *capacity = self->capacity;
+	char share[LODE_NUMBER_SIZE], error[LODE_NUMBER_SIZE];
+
+	fprintf(self->out,
+		"\ncapacity: %s of the processor time is used; it is used up at %.3g times this "
+		"load\n"
+		"  %20s  %21s  %21s\n",
+		lode_number_format_share(capacity->used, share), capacity->growth,
+		"share of the machine", "units a second", "at most, alone growing");
+	for (guint i = 0; i < capacity->rows->len; i++) {
+		const LodeCapacityRow *row = &LODE_AT(capacity->rows, LodeCapacityRow, i);
+		fprintf(self->out, "  %9s ± %8s", lode_number_format_share(row->share, share),
+			lode_number_format_share(row->share_error, error));
+		write_figure(self, row->rate, row->rate_error);
+		write_figure(self, row->most, row->most_error);
+		fputs("  ", self->out);
+		if (row->signature == LODE_NONE)
+			fputs("in no signature", self->out);
+		else
+			write_name(self,
+				((const LodeSignature *)g_ptr_array_index(
+					 self->signatures, row->signature))
+					->name,
+				LODE_STYLE_NAME);
+		fputc('\n', self->out);
+	}
+	if (capacity->is_by_executions)
+		fputs("  (a signature lacks its time per execution: every execution counts "
+		      "alike)\n",
+			self->out);
+}
+
+static void write_text(const View *self)
+{
+	const LodeSignatureMatch *nearest = match_at(self, 0);
+	const char *name = signature_of(self, nearest)->name;
+	g_autofree char *shown = lode_display_text(name, self->options->terminal.is_ascii);
+	g_autofree char *with = g_strdup_printf("for %s", shown);
+	g_autofree char *against = g_strdup_printf("against %s", shown);
+
+	write_verdict(self);
+	write_matches(self);
+	write_evidence(self, with, nearest->evidence_for, nearest->n_for);
+	write_evidence(self, against, nearest->evidence_against, nearest->n_against);
+	write_rest(self);
+	if (self->capacity != NULL)
+		write_capacity(self);
+	write_notes(self);
+}
+
+/* --- JSON --- */
+
+static void put_evidence(
+	LodeJsonStream *json, const char *key, const LodeEvidence *evidence, uint32_t n)
+{
+	lode_json_key(json, key);
+	lode_json_begin(json, '[');
+	for (uint32_t i = 0; i < n; i++) {
+		lode_json_begin(json, '{');
+		lode_json_member_string(json, "kind", lode_sequence_kind_to_text(evidence[i].kind));
+		lode_json_member_string(json, "sequence", evidence[i].text);
+		lode_json_member_number(json, "in_profile", evidence[i].in_profile);
+		lode_json_member_number(json, "in_signature", evidence[i].in_signature);
+		lode_json_member_number(json, "bits", evidence[i].bits);
+		lode_json_end(json, '}');
+	}
+	lode_json_end(json, ']');
+}
+
+static void put_match(const View *self, LodeJsonStream *json, const LodeSignatureMatch *match)
+{
+	const LodeSignature *signature = signature_of(self, match);
+
+	lode_json_line(json);
+	lode_json_begin(json, '{');
+	lode_json_member_string(json, "signature", signature->name);
+	lode_json_member_string(json, "frequency", lode_frequency_to_text(signature->frequency));
+	lode_json_member_number(json, "profiles", signature->n_profiles);
+	lode_json_member_number(json, "distance", match->distance);
+	lode_json_member_number(json, "limit", match->limit);
+	lode_json_member_number(json, "explained", match->explained);
+	lode_json_member_number(json, "share", match->share);
+	lode_json_member_number(json, "share_error", match->share_error);
+	put_evidence(json, "for", match->evidence_for, match->n_for);
+	put_evidence(json, "against", match->evidence_against, match->n_against);
+	lode_json_end(json, '}');
+}
+
+static void put_place(const View *self, LodeJsonStream *json, const LodeUnknownPlace *place)
+{
+	const LodeFunction *function = lode_profile_function(self->profile, place->function);
+	g_autofree char *address = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", place->address);
+	g_autofree char *end = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", place->end);
+
+	lode_json_line(json);
+	lode_json_begin(json, '{');
+	lode_json_member_string(json, "function", function->name);
+	lode_json_member_string(
+		json, "image", lode_profile_image(self->profile, function->image)->path);
+	lode_json_member_number(json, "executions", place->executions);
+	lode_json_member_number(json, "executions_error", lode_unknown_place_error(place));
+	lode_json_member_number(json, "rest", place->rest);
+	lode_json_member_bool(json, "is_new_file", place->is_new_file);
+	lode_json_member_string(json, "block", place->end > place->address ? address : NULL);
+	lode_json_member_string(json, "block_end", place->end > place->address ? end : NULL);
+	lode_json_member_number(json, "block_rest", place->block_rest);
+	lode_json_end(json, '}');
+}
+
+static void put_capacity(const View *self, LodeJsonStream *json)
+{
+	lode_json_line(json);
+	lode_json_key(json, "capacity");
+	lode_json_begin(json, '{');
+	lode_json_member_number(json, "used", self->capacity->used);
+	lode_json_member_number(json, "growth", self->capacity->growth);
+	lode_json_member_bool(json, "is_by_executions", self->capacity->is_by_executions);
+	lode_json_key(json, "rows");
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < self->capacity->rows->len; i++) {
+		const LodeCapacityRow *row = &LODE_AT(self->capacity->rows, LodeCapacityRow, i);
+		const LodeSignature *signature = row->signature != LODE_NONE
+		                                         ? g_ptr_array_index(
+								   self->signatures, row->signature)
+		                                         : NULL;
+		lode_json_begin(json, '{');
+		lode_json_member_string(
+			json, "signature", signature != NULL ? signature->name : NULL);
+		lode_json_member_number(json, "share", row->share);
+		lode_json_member_number(json, "share_error", row->share_error);
+		lode_json_member_number(json, "rate", row->rate);
+		lode_json_member_number(json, "rate_error", row->rate_error);
+		lode_json_member_number(json, "most", row->most);
+		lode_json_member_number(json, "most_error", row->most_error);
+		lode_json_end(json, '}');
+	}
+	lode_json_end(json, ']');
+	lode_json_end(json, '}');
+}
+
+static void write_json(const View *self)
+{
+	const LodeClassification *found = self->found;
+	LodeJsonStream json;
+
+	lode_profile_json_begin(&json, self->out, self->profile, NULL);
+	lode_json_member_string(&json, "verdict", lode_classification_verdict(found));
+	lode_json_member_string(&json, "workload",
+		found->nearest != LODE_NONE ? signature_of(self, match_at(self, 0))->name : NULL);
+	lode_json_member_number(&json, "rest", found->rest);
+	lode_json_member_number(&json, "rest_placed", found->rest_placed);
+	lode_json_member_bool(&json, "has_rest", found->has_rest);
+	lode_json_member_number(&json, "executions", found->executions);
+	lode_json_member_number(&json, "covered", found->covered);
+	lode_json_line(&json);
+	lode_json_key(&json, "signatures");
+	lode_json_begin(&json, '[');
+	for (guint i = 0; i < found->matches->len; i++)
+		put_match(self, &json, match_at(self, i));
+	lode_json_end(&json, ']');
+	lode_json_line(&json);
+	lode_json_key(&json, "places");
+	lode_json_begin(&json, '[');
+	for (guint i = 0; i < found->places->len; i++)
+		put_place(self, &json, &LODE_AT(found->places, LodeUnknownPlace, i));
+	lode_json_end(&json, ']');
+	if (self->capacity != NULL)
+		put_capacity(self, &json);
+	lode_json_end(&json, '}');
+}
+
+/* --- CSV --- */
+
+/* One table of signatures and places: of either, cells of the other are empty. */
+static void write_csv(const View *self)
+{
+	static const char *const titles[] = {"kind", "name", "image", "distance", "limit",
+		"explained", "share", "share_error", "executions", "rest"};
+	LodeCsv csv;
+
+	lode_csv_init(&csv, self->out);
+	for (guint i = 0; i < G_N_ELEMENTS(titles); i++)
+		lode_csv_text(&csv, titles[i]);
+	lode_csv_end_row(&csv);
+	for (guint i = 0; i < self->found->matches->len; i++) {
+		const LodeSignatureMatch *match = match_at(self, i);
+		lode_csv_text(&csv, "signature");
+		lode_csv_text(&csv, signature_of(self, match)->name);
+		lode_csv_text(&csv, NULL);
+		lode_csv_number(&csv, match->distance);
+		lode_csv_number(&csv, match->limit);
+		lode_csv_number(&csv, match->explained);
+		lode_csv_number(&csv, match->share);
+		lode_csv_number(&csv, match->share_error);
+		lode_csv_text(&csv, NULL);
+		lode_csv_text(&csv, NULL);
+		lode_csv_end_row(&csv);
+	}
+	for (guint i = 0; i < self->found->places->len; i++) {
+		const LodeUnknownPlace *place = &LODE_AT(self->found->places, LodeUnknownPlace, i);
+		const LodeFunction *function = lode_profile_function(
+			self->profile, place->function);
+		lode_csv_text(&csv, "rest");
+		lode_csv_text(&csv, function->name);
+		lode_csv_text(&csv, lode_profile_image(self->profile, function->image)->path);
+		for (unsigned empty = 0; empty < 5; empty++)
+			lode_csv_text(&csv, NULL);
+		lode_csv_number(&csv, place->executions);
+		lode_csv_number(&csv, place->rest);
+		lode_csv_end_row(&csv);
+	}
+}
+
+bool lode_classification_view_write(const LodeProfile *profile, const GPtrArray *signatures,
+	const LodeClassification *found, const LodeCapacity *capacity,
+	const LodeClassificationViewOptions *options, FILE *out, GError **error)
+{
+	const View self = {profile, signatures, found, capacity, options, out};
+
+	if (options->format == LODE_VIEW_JSON)
+		write_json(&self);
+	else if (options->format == LODE_VIEW_CSV)
+		write_csv(&self);
+	else
+		write_text(&self);
+	return lode_view_flush(out, error);
+}

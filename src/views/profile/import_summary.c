@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "views/profile/import_summary.h"
+
+#include "base/text/number_format.h"
+#include "views/form/display_text.h"
+#include "views/form/shell_word.h"
+#include "views/profile/missing_files.h"
+
+static void write_count(FILE *out, double count, const char *one, const char *many)
+{
+	char number[LODE_NUMBER_SIZE];
+
+	fprintf(out, "%s %s, ", lode_number_format_count(count, number), count == 1 ? one : many);
+}
+
+static void write_unresolved(const LodeProfile *profile, const char *path, FILE *out)
+{
+	char share[LODE_NUMBER_SIZE];
+	bool is_sampled = profile->n_samples > 0;
+	const LodeEvent *weight = lode_profile_event(profile, profile->weight_event);
+	double total = is_sampled ? weight->total : profile->total_count, part = 0;
+
+	for (guint i = 0; i < profile->unresolved->len; i++) {
+		const LodeUnresolved *row = &LODE_AT(profile->unresolved, LodeUnresolved, i);
+		part += is_sampled ? row->weight : row->count;
+	}
+	if (profile->unresolved->len == 0)
+		return;
+	g_autofree char *quoted = lode_shell_word(path);
+	if (part <= 0) {
+		lode_display_line(out, "not everything is certain; lode info %s says why", quoted);
+		return;
+	}
+	lode_number_format_share(total > 0 ? part / total : 0, share);
+	lode_display_line(out, "not everything could be resolved (%s of %s); lode info %s says why",
+		share, is_sampled ? weight->name : "the executions", quoted);
+}
+
+static void write_missing(const LodeProfile *profile, FILE *out)
+{
+	enum { SHOWN = 3 };
+	g_autoptr(GArray) files = lode_missing_files_new(profile);
+	double share = 0;
+	char number[LODE_NUMBER_SIZE];
+
+	for (guint i = 0; i < files->len; i++)
+		share += g_array_index(files, LodeMissingFile, i).share;
+	if (files->len == 0)
+		return;
+	lode_display_line(
+		out, "%s in files that were not found:", lode_number_format_share(share, number));
+	for (guint i = 0; i < MIN(files->len, SHOWN); i++) {
+		const LodeMissingFile *file = &g_array_index(files, LodeMissingFile, i);
+		const LodeImage *image = lode_profile_image(profile, file->image);
+		lode_display_line(out, "  %s %s, build id %s",
+			lode_number_format_share(file->share, number), image->path,
+			image->build_id != NULL ? image->build_id : "not known");
+	}
+	if (files->len > SHOWN)
+		lode_display_line(out, "  and %u more", files->len - SHOWN);
+	lode_display_line(out, "%s", lode_missing_files_remedy);
+}
+
+void lode_import_summary_write(const LodeProfile *profile, const char *path, FILE *out)
+{
+	char number[LODE_NUMBER_SIZE];
+
+	lode_display_line(out, "%s: %s (%s, %s frequencies)", path,
+		profile->program != NULL ? profile->program : "unknown program", profile->creator,
+		lode_frequency_to_text(profile->frequency));
+	write_count(out, profile->images->len, "image", "images");
+	write_count(out, profile->functions->len, "function", "functions");
+	write_count(out, profile->instructions->len, "instruction", "instructions");
+	if (profile->frequency != LODE_FREQUENCY_INFERRED)
+		write_count(out, profile->total_count, "execution", "executions");
+	const LodeEvent *weight = lode_profile_event(profile, profile->weight_event);
+	lode_display_line(
+		out, "%s %s", lode_number_format_count(weight->total, number), weight->name);
+	write_missing(profile, out);
+	write_unresolved(profile, path, out);
+}

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT */
+/* The contents and the quality of a profile: rows of facts as text or CSV, and a JSON document. */
+#include "views/profile/info.h"
+
+#include "analyses/memory/coverage.h"
+#include "analyses/memory/objects/allocation_use.h"
+#include "base/arrays/sort_order.h"
+#include "base/text/number_format.h"
+#include "model/origins.h"
+#include "model/profile.h"
+#include "store/profile_store.h"
+#include "store/run_parameters.h"
+#include "views/form/fact_rows.h"
+#include "views/profile/kernel_share.h"
+#include "views/profile/missing_files.h"
+#include "views/profile/profile_figures.h"
+#include "views/profile/profile_json.h"
+#include "views/profile/profile_lines.h"
+#include "views/profile/run_options.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_contents(GArray *rows, const LodeProfile *profile)
+{
+	lode_fact_rows_add_text(rows, "profile", "program", profile->program);
+	g_autofree char *tool = lode_profile_tool(profile);
+	lode_fact_rows_add_text(rows, "profile", "creator", tool);
+	g_autofree char *simulated = lode_profile_simulated(profile);
+	if (simulated != NULL)
+		lode_fact_rows_add_text(rows, "profile", "simulated", simulated);
+	lode_fact_rows_add_text(
+		rows, "profile", "frequency", lode_frequency_to_text(profile->frequency));
+	lode_fact_rows_add_text(
+		rows, "profile", "weight", lode_profile_event_name(profile, profile->weight_event));
+	g_autofree char *kernel = lode_kernel_share_text(profile);
+	if (kernel != NULL)
+		lode_fact_rows_add_text(rows, "profile", "kernel", kernel);
+	if (profile->n_samples > 0)
+		lode_fact_rows_add_number(rows, "contents", "samples", profile->n_samples);
+	LodeFactRow *executions = lode_fact_rows_add_number(
+		rows, "contents", "executions", profile->total_count);
+	if (profile->frequency == LODE_FREQUENCY_INFERRED)
+		executions->detail = g_strdup("inferred from the samples, to no known scale");
+	lode_fact_rows_add_number(rows, "contents", "images", profile->images->len);
+	lode_fact_rows_add_number(rows, "contents", "functions", profile->functions->len);
+	lode_fact_rows_add_number(rows, "contents", "blocks", profile->blocks->len);
+	lode_fact_rows_add_number(rows, "contents", "instructions", profile->instructions->len);
+	lode_fact_rows_add_number(
+		rows, "contents", "edges", (double)lode_profile_count_edges(profile));
+}
+
+/* "on web1, process 1234, 2026-11-23 06:25, 1,644 samples" */
+static char *describe_origin(const LodeOrigin *origin)
+{
+	GString *text = g_string_new(NULL);
+	char samples[LODE_NUMBER_SIZE];
+
+	if (origin->host != NULL)
+		g_string_append_printf(text, ", on %s", origin->host);
+	if (origin->pid != 0)
+		g_string_append_printf(text, ", process %" G_GUINT32_FORMAT, origin->pid);
+	g_autoptr(GDateTime) time = origin->recorded_at > 0 ? g_date_time_new_from_unix_local(
+								      (gint64)origin->recorded_at)
+	                                                    : NULL;
+	g_autofree char *date = time != NULL ? g_date_time_format(time, "%Y-%m-%d %H:%M") : NULL;
+	if (date != NULL)
+		g_string_append_printf(text, ", %s", date);
+	if (origin->n_samples > 0)
+		g_string_append_printf(
+			text, ", %s samples", lode_number_format_count(origin->n_samples, samples));
+	if (text->len > 0)
+		g_string_erase(text, 0, strlen(", "));
+	return g_string_free(text, FALSE);
+}
+
+static void add_origins(GArray *rows, const LodeProfile *profile)
+{
+	for (guint i = 0; i < profile->origins->len; i++) {
+		const LodeOrigin *origin = &LODE_AT(profile->origins, LodeOrigin, i);
+		LodeFactRow *row = lode_fact_rows_add(
+			rows, "origin", origin->name != NULL ? origin->name : "recorded");
+		g_autofree char *where = describe_origin(origin);
+		row->text = g_strdup(where);
+		row->detail = origin->name != NULL ? g_strdup(origin->program) : NULL;
+	}
+}
+
+static void add_quality(GArray *rows, const LodeProfile *profile)
+{
+	char checked[LODE_NUMBER_SIZE];
+	LodeFactRow *row = lode_fact_rows_add(rows, "quality", "flow conservation");
+	double weight = 0, count = 0;
+
+	if (profile->inflow_checked > 0) {
+		row->number = profile->inflow_equal;
+		row->share = profile->inflow_equal / profile->inflow_checked;
+		row->detail = g_strdup_printf("inflow equals executions, of %s executions checked",
+			lode_number_format_count(profile->inflow_checked, checked));
+	} else {
+		row->text = g_strdup("not checked");
+	}
+	for (guint i = 0; i < profile->unresolved->len; i++) {
+		weight += LODE_AT(profile->unresolved, LodeUnresolved, i).weight;
+		count += LODE_AT(profile->unresolved, LodeUnresolved, i).count;
+	}
+	row = lode_fact_rows_add(rows, "quality", "resolved");
+	double total = lode_profile_event_total(profile, profile->weight_event);
+	bool has_weight = total > 0;
+	double whole = has_weight ? total : profile->total_count;
+	if (whole > 0) {
+		row->number = whole - (has_weight ? weight : count);
+		row->share = row->number / whole;
+		row->detail = g_strdup_printf("of %s",
+			has_weight ? lode_profile_event_name(profile, profile->weight_event)
+				   : "executions");
+	} else {
+		row->text = g_strdup("nothing recorded");
+	}
+}
+
+static void add_events(GArray *rows, const LodeProfile *profile)
+{
+	for (uint32_t i = 0; i < profile->events->len; i++) {
+		const LodeEvent *event = lode_profile_event(profile, i);
+		LodeFactRow *row = lode_fact_rows_add(rows, "event", event->name);
+		row->number = event->total;
+		row->detail = g_strdup_printf("%s%s%s%s", lode_event_kind_to_text(event->kind),
+			i == profile->weight_event ? ", weight" : "",
+			event->description != NULL ? "; " : "",
+			event->description != NULL ? event->description : "");
+	}
+}
+
+typedef struct {
+	uint32_t image;
+	double value;
+} ImageValue;
+
+LODE_ORDER(compare_images, ImageValue, LODE_DESCENDING(value), LODE_ASCENDING(image))
+
+static void add_images(GArray *rows, const LodeProfile *profile)
+{
+	g_autoptr(GArray) values = lode_profile_image_values(profile, profile->weight_event);
+	g_autofree ImageValue *order = g_new(ImageValue, values->len + 1);
+	double total = lode_profile_event_total(profile, profile->weight_event);
+
+	for (uint32_t i = 0; i < values->len; i++)
+		order[i] = (ImageValue){i, LODE_AT(values, double, i)};
+	qsort(order, values->len, sizeof(*order), compare_images);
+	for (uint32_t i = 0; i < values->len; i++) {
+		const LodeImage *image = lode_profile_image(profile, order[i].image);
+		LodeFactRow *row = lode_fact_rows_add(rows, "image", image->path);
+		row->number = order[i].value;
+		row->share = lode_share_of(order[i].value, total);
+		row->detail = g_strdup_printf("%s%s%s", lode_image_kind_to_text(image->kind),
+			image->build_id != NULL ? ", build id " : "",
+			image->build_id != NULL ? image->build_id : "");
+	}
+}
+
+/* Each with what it must be to be found. */
+static void add_missing_files(GArray *rows, const LodeProfile *profile)
+{
+	g_autoptr(GArray) files = lode_missing_files_new(profile);
+
+	for (guint i = 0; i < files->len; i++) {
+		const LodeMissingFile *file = &g_array_index(files, LodeMissingFile, i);
+		const LodeImage *image = lode_profile_image(profile, file->image);
+		LodeFactRow *row = lode_fact_rows_add(rows, "missing file", image->path);
+		row->number = file->value;
+		row->share = file->share;
+		row->detail = image->build_id != NULL
+		                      ? g_strdup_printf("build id %s", image->build_id)
+		                      : g_strdup("no build id is known");
+	}
+}
+
+static void add_coverage(GArray *rows, const char *kind, const char *word,
+	const LodeAccessTotals *totals, double whole)
+{
+	if (totals->n_samples == 0)
+		return;
+	g_autofree char *name = g_strdup_printf("%s%s", kind, word);
+	LodeFactRow *row = lode_fact_rows_add(rows, "data address", name);
+	row->number = (double)totals->n_samples;
+	row->share = lode_share_of(totals->weight, whole);
+}
+
+/* By the first event that does not count page faults. */
+static void add_data_addresses(GArray *rows, const LodeProfile *profile)
+{
+	if (profile->memory == NULL)
+		return;
+	g_autoptr(GArray) coverages = lode_memory_coverage_new(profile, NULL, 0);
+	if (coverages->len == 0)
+		return;
+	const LodeMemoryCoverage *coverage = &g_array_index(coverages, LodeMemoryCoverage, 0);
+	double whole = coverage->total.weight;
+	add_coverage(rows, "with a data address", "", &coverage->resolved, whole);
+	for (int i = LODE_RULE_NONE + 1; i < LODE_N_RULES; i++)
+		add_coverage(rows, "by rule ", lode_address_rule_to_text((LodeAddressRule)i),
+			&coverage->by_rule[i], whole);
+	for (int i = LODE_REASON_NONE + 1; i < LODE_N_REASONS; i++)
+		add_coverage(rows, "without: ", lode_address_reason_to_text((LodeAddressReason)i),
+			&coverage->by_reason[i], whole);
+	for (int i = 0; i < LODE_N_LAYERS; i++)
+		add_coverage(rows, "named by ", lode_object_layer_to_text((LodeObjectLayer)i),
+			&coverage->named[i], whole);
+}
+
+/* Through which allocations were followed to their sites. */
+static void add_wrappers(GArray *rows, const LodeProfile *profile)
+{
+	enum { SHOWN = 10 };
+
+	if (profile->memory == NULL)
+		return;
+	g_autoptr(GArray) wrappers = lode_allocation_wrappers_new(profile->memory);
+	for (guint i = 0; i < MIN(wrappers->len, SHOWN); i++) {
+		const LodeAllocationWrapper *wrapper = &g_array_index(
+			wrappers, LodeAllocationWrapper, i);
+		LodeFactRow *row = lode_fact_rows_add_number(
+			rows, "wrapper", wrapper->function, (double)wrapper->n);
+		row->detail = g_strdup(wrapper->role == LODE_CALL_SKIPPED ? "by --skip-frame"
+									  : "passes a size on");
+	}
+}
+
+static void add_unresolved(GArray *rows, const LodeProfile *profile)
+{
+	for (guint i = 0; i < profile->unresolved->len; i++) {
+		const LodeUnresolved *unresolved = &LODE_AT(profile->unresolved, LodeUnresolved, i);
+		LodeFactRow *row = lode_fact_rows_add(rows, "unresolved", unresolved->reason);
+		row->number = unresolved->weight;
+		row->share = lode_profile_unresolved_share(profile, unresolved);
+		g_autofree char *extent = lode_profile_unresolved_extent(unresolved);
+		bool is_example = unresolved->example != NULL && extent[0] != '\0';
+		row->detail = g_strconcat(
+			extent, is_example ? ", such as " : "", unresolved->example, NULL);
+	}
+}
+
+/* As options; as the store has it when it is of no form that we know. */
+static char *describe_parameters(const char *json, bool *out_only_findings)
+{
+	LodeMiningParameters parameters;
+
+	lode_mining_parameters_init(&parameters);
+	char *text = lode_run_parameters_from_json(&parameters, json, NULL)
+	                     ? lode_run_options(&parameters)
+	                     : g_strdup(json);
+	*out_only_findings = parameters.only_findings;
+	g_free((char *)parameters.weight);
+	g_free((char *)parameters.attributes);
+	g_free((char *)parameters.exclude);
+	g_free((char *)parameters.images);
+	g_free((char *)parameters.functions);
+	g_free((char *)parameters.origins);
+	return text;
+}
+
+static void add_runs(GArray *rows, const GPtrArray *runs)
+{
+	for (guint i = 0; runs != NULL && i < runs->len; i++) {
+		const LodeRunSummary *run = g_ptr_array_index(runs, i);
+		LodeFactRow *row = lode_fact_rows_add(rows, "run", run->name);
+		row->number = (double)run->n_sequences;
+		bool only_findings = false;
+		g_autofree char *options = describe_parameters(
+			run->parameters != NULL ? run->parameters : "{}", &only_findings);
+		row->detail = g_strdup_printf("%s by %s%s, %.2f s: %s",
+			only_findings ? "sequences, as only findings were fitted yet,"
+				      : "sequences",
+			run->weight != NULL ? run->weight : "the default weight",
+			run->is_complete ? "" : ", INCOMPLETE", run->seconds,
+			*options != '\0' ? options : "with the default options");
+	}
+}
+
+static GArray *info_rows(const LodeProfile *profile, const GPtrArray *runs)
+{
+	GArray *rows = lode_fact_rows_new();
+
+	add_contents(rows, profile);
+	add_origins(rows, profile);
+	add_quality(rows, profile);
+	add_events(rows, profile);
+	add_images(rows, profile);
+	add_missing_files(rows, profile);
+	add_data_addresses(rows, profile);
+	add_wrappers(rows, profile);
+	add_unresolved(rows, profile);
+	add_runs(rows, runs);
+	return rows;
+}
+
+static const LodeFactTitle titles[] = {
+	{"profile", "Profile"},
+	{"contents", "Contents"},
+	{"origin", "Origins"},
+	{"quality", "Quality"},
+	{"event", "Events"},
+	{"image", "Images, by share of weight"},
+	{"missing file", "Files not found, by share of weight"},
+	{"data address", "Data addresses, samples with share of weight"},
+	{"wrapper", "Wrappers around allocators, by blocks allocated through them"},
+	{"unresolved", "Unresolved, by reason, with share of weight"},
+	{"run", "Mining runs"},
+	{NULL, NULL},
+};
+
+static void write_text(const LodeProfile *profile, const GArray *rows, const GPtrArray *runs,
+	const LodeInfoOptions *options, FILE *out)
+{
+	lode_fact_rows_write_text(rows, titles, &options->terminal, out);
+	fputc('\n', out);
+	g_autoptr(GArray) missing = lode_missing_files_new(profile);
+	if (missing->len > 0)
+		lode_profile_lines_print(&options->terminal, out, "%s", lode_missing_files_remedy);
+	if (profile->unresolved->len == 0)
+		lode_profile_lines_unresolved(profile, &options->terminal, out);
+	if (runs == NULL || runs->len == 0)
+		lode_profile_lines_print(&options->terminal, out, "No mining run yet: lode mine %s",
+			options->profile_path != NULL ? options->profile_path : "PROFILE.lode");
+}
+
+/* A section's rows as an array of objects. */
+static void put_json_rows(LodeJsonStream *json, const GArray *rows, const char *section)
+{
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < rows->len; i++) {
+		const LodeFactRow *row = &g_array_index(rows, LodeFactRow, i);
+		if (strcmp(row->section, section) != 0)
+			continue;
+		lode_json_line(json);
+		lode_json_begin(json, '{');
+		lode_json_member_string(json, "name", row->name);
+		lode_json_member_number(json, "value", row->number);
+		if (isfinite(row->share))
+			lode_json_member_number(json, "share", row->share);
+		lode_json_member_string(json, "detail", row->detail);
+		lode_json_end(json, '}');
+	}
+	lode_json_end(json, ']');
+}
+
+static void put_json_runs(LodeJsonStream *json, const GPtrArray *runs)
+{
+	lode_json_key(json, "runs");
+	lode_json_begin(json, '[');
+	for (guint i = 0; runs != NULL && i < runs->len; i++) {
+		const LodeRunSummary *run = g_ptr_array_index(runs, i);
+		lode_json_line(json);
+		lode_json_begin(json, '{');
+		lode_json_member_string(json, "name", run->name);
+		lode_json_member_string(json, "weight", run->weight);
+		lode_json_member_number(json, "sequences", (double)run->n_sequences);
+		lode_json_member_bool(json, "is_complete", run->is_complete);
+		lode_json_member_number(json, "seconds", run->seconds);
+		/* The store's own JSON, as text: nothing here vouches for it. */
+		lode_json_member_string(json, "parameters", run->parameters);
+		lode_json_end(json, '}');
+	}
+	lode_json_end(json, ']');
+}
+
+static void put_json_origins(LodeJsonStream *json, const LodeProfile *profile)
+{
+	lode_json_key(json, "origins");
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < profile->origins->len; i++) {
+		const LodeOrigin *origin = &LODE_AT(profile->origins, LodeOrigin, i);
+		lode_json_line(json);
+		lode_json_begin(json, '{');
+		lode_json_member_string(json, "name", origin->name);
+		lode_json_member_string(json, "host", origin->host);
+		lode_json_member_string(json, "program", origin->program);
+		lode_json_member_number(json, "pid", origin->pid);
+		lode_json_member_number(json, "recorded_at", (double)origin->recorded_at);
+		lode_json_member_number(json, "samples", origin->n_samples);
+		lode_json_member_number(json, "executions", origin->total_count);
+		lode_json_end(json, '}');
+	}
+	lode_json_end(json, ']');
+}
+
+static void write_json(
+	const LodeProfile *profile, const GArray *rows, const GPtrArray *runs, FILE *out)
+{
+	LodeJsonStream json;
+
+	lode_json_stream_init(&json, out);
+	lode_json_begin(&json, '{');
+	lode_json_line(&json);
+	lode_profile_json_head(&json, profile);
+	lode_json_line(&json);
+	lode_json_key(&json, "flow_conservation");
+	lode_json_begin(&json, '{');
+	lode_json_member_number(&json, "checked", profile->inflow_checked);
+	lode_json_member_number(&json, "equal", profile->inflow_equal);
+	lode_json_member_number(&json, "share",
+		profile->inflow_checked > 0 ? profile->inflow_equal / profile->inflow_checked
+					    : (double)NAN);
+	lode_json_end(&json, '}');
+	lode_json_line(&json);
+	put_json_origins(&json, profile);
+	lode_json_line(&json);
+	lode_json_key(&json, "events");
+	put_json_rows(&json, rows, "event");
+	lode_json_line(&json);
+	lode_json_key(&json, "images");
+	put_json_rows(&json, rows, "image");
+	lode_json_line(&json);
+	lode_json_key(&json, "missing_files");
+	put_json_rows(&json, rows, "missing file");
+	lode_json_line(&json);
+	if (profile->memory != NULL) {
+		lode_json_key(&json, "data_addresses");
+		put_json_rows(&json, rows, "data address");
+		lode_json_line(&json);
+	}
+	if (profile->memory != NULL) {
+		lode_json_key(&json, "wrappers");
+		put_json_rows(&json, rows, "wrapper");
+		lode_json_line(&json);
+	}
+	lode_profile_json_unresolved(&json, profile);
+	lode_json_line(&json);
+	put_json_runs(&json, runs);
+	lode_json_end(&json, '}');
+}
+
+bool lode_info_write(const LodeProfile *profile, const GPtrArray *runs,
+	const LodeInfoOptions *options, FILE *out, GError **error)
+{
+	g_autoptr(GArray) rows = info_rows(profile, runs);
+
+	switch (options->format) {
+	case LODE_VIEW_TEXT:
+		write_text(profile, rows, runs, options, out);
+		break;
+	case LODE_VIEW_JSON:
+		write_json(profile, rows, runs, out);
+		break;
+	case LODE_VIEW_CSV:
+		lode_fact_rows_write_csv(rows, false, out);
+		break;
+	}
+	return lode_view_flush(out, error);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#include "views/profile/missing_files.h"
+
+#include "base/arrays/sort_order.h"
+#include "views/profile/profile_figures.h"
+
+const char lode_missing_files_remedy[] =
+	"Binaries are given to 'lode import' as further arguments (files, folders, archives of "
+	"'perf archive'), at their paths below a folder with --symfs, or from servers with "
+	"--debuginfod.";
+
+LODE_ORDER(compare_files, LodeMissingFile, LODE_DESCENDING(value), LODE_ASCENDING(image))
+
+GArray *lode_missing_files_new(const LodeProfile *profile)
+{
+	GArray *files = g_array_new(FALSE, FALSE, sizeof(LodeMissingFile));
+	g_autoptr(GArray) values = lode_profile_image_values(profile, profile->weight_event);
+	double total = lode_profile_event_total(profile, profile->weight_event);
+	g_autofree bool *is_known = g_new0(bool, profile->images->len + 1);
+
+	for (uint32_t i = 0; i < profile->functions->len; i++) {
+		const LodeFunction *function = lode_profile_function(profile, i);
+		is_known[function->image] |= function->code != NULL ||
+		                             function->source != LODE_FUNCTION_RECORDED;
+	}
+	for (uint32_t i = 0; i < values->len; i++) {
+		double value = LODE_AT(values, double, i);
+		const LodeMissingFile row = {i, value, lode_share_of(value, total)};
+		if (!is_known[i] && lode_profile_image(profile, i)->kind == LODE_IMAGE_FILE)
+			g_array_append_val(files, row);
+	}
+	g_array_sort(files, compare_files);
+	return files;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* Figures of a whole profile that several views show. */
+#include "views/profile/profile_figures.h"
+
+#include "base/text/number_format.h"
+#include "model/profile.h"
+
+#include <string.h>
+
+uint32_t lode_profile_weight_of(const LodeProfile *profile, const LodeMiningRun *run)
+{
+	uint32_t event = LODE_NONE;
+
+	if (run->parameters.weight != NULL)
+		event = lode_profile_find_event(profile, run->parameters.weight);
+	return event != LODE_NONE ? event : profile->weight_event;
+}
+
+const char *lode_profile_event_name(const LodeProfile *profile, uint32_t event)
+{
+	return event < profile->events->len ? lode_profile_event(profile, event)->name : NULL;
+}
+
+double lode_profile_event_total(const LodeProfile *profile, uint32_t event)
+{
+	return event < profile->events->len ? lode_profile_event(profile, event)->total : 0;
+}
+
+double lode_share_of(double part, double whole)
+{
+	return whole > 0 ? part / whole : 0;
+}
+
+static GArray *function_values(const LodeProfile *profile, uint32_t event)
+{
+	GArray *values = g_array_sized_new(
+		FALSE, TRUE, sizeof(double), MAX(profile->functions->len, 1));
+
+	g_array_set_size(values, profile->functions->len);
+	if (event >= profile->events->len)
+		return values;
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		uint32_t function = lode_profile_instruction(profile, i)->function;
+		LODE_AT(values, double, function) += lode_profile_event_value(profile, event, i);
+	}
+	return values;
+}
+
+GArray *lode_profile_image_values(const LodeProfile *profile, uint32_t event)
+{
+	g_autoptr(GArray) functions = function_values(profile, event);
+	GArray *values = g_array_sized_new(
+		FALSE, TRUE, sizeof(double), MAX(profile->images->len, 1));
+
+	g_array_set_size(values, profile->images->len);
+	for (uint32_t i = 0; i < functions->len; i++)
+		LODE_AT(values, double, lode_profile_function(profile, i)->image) += LODE_AT(
+			functions, double, i);
+	return values;
+}
+
+uint32_t lode_profile_hottest_function(
+	const LodeProfile *profile, uint32_t event, double *out_value)
+{
+	g_autoptr(GArray) values = function_values(profile, event);
+	uint32_t hottest = LODE_NONE;
+
+	*out_value = 0;
+	for (uint32_t i = 0; i < values->len; i++) {
+		if (LODE_AT(values, double, i) > *out_value) {
+			*out_value = LODE_AT(values, double, i);
+			hottest = i;
+		}
+	}
+	return hottest;
+}
+
+uint64_t lode_profile_count_edges(const LodeProfile *profile)
+{
+	uint64_t n = profile->edges->len;
+
+	for (guint i = 0; i < profile->instructions->len; i++)
+		n += lode_profile_instruction(profile, i)->next_count >= 0;
+	return n;
+}
+
+static void add_amount(GString *text, double amount, const char *one, const char *many)
+{
+	char number[LODE_NUMBER_SIZE];
+
+	if (amount > 0)
+		g_string_append_printf(text, "%s%s %s", text->len > 0 ? ", " : "",
+			lode_number_format_count(amount, number), amount == 1 ? one : many);
+}
+
+char *lode_profile_unresolved_extent(const LodeUnresolved *row)
+{
+	GString *text = g_string_new(NULL);
+
+	add_amount(text, row->count, "execution", "executions");
+	add_amount(text, row->samples, "time", "times");
+	add_amount(text, (double)row->places, "place", "places");
+	return g_string_free(text, FALSE);
+}
+
+double lode_profile_unresolved_share(const LodeProfile *profile, const LodeUnresolved *row)
+{
+	double total = lode_profile_event_total(profile, profile->weight_event);
+
+	if (total > 0)
+		return row->weight / total;
+	return lode_share_of(row->count, profile->total_count);
+}
+
+static const char simulated_begins[] = ", through ";
+
+/* Where what was simulated begins and ends in the text; false: nowhere. */
+static bool find_simulated(const char *creator, const char **out_first, const char **out_end)
+{
+	const char *first = creator != NULL ? g_strrstr(creator, simulated_begins) : NULL;
+	const char *end = first != NULL ? strstr(first, " and ") : NULL;
+
+	if (first == NULL)
+		return false;
+	*out_first = first;
+	*out_end = end != NULL ? end : first + strlen(first);
+	return true;
+}
+
+char *lode_profile_tool(const LodeProfile *profile)
+{
+	const char *first, *end;
+
+	if (!find_simulated(profile->creator, &first, &end))
+		return g_strdup(profile->creator);
+	return g_strdup_printf("%.*s%s", (int)(first - profile->creator), profile->creator, end);
+}
+
+char *lode_profile_simulated(const LodeProfile *profile)
+{
+	const char *first, *end;
+
+	if (!find_simulated(profile->creator, &first, &end))
+		return NULL;
+	first += strlen(simulated_begins);
+	return g_strndup(first, (gsize)(end - first));
+}

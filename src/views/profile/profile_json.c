@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* The members that every JSON document of a profile has. */
+#include "views/profile/profile_json.h"
+
+#include "views/profile/profile_figures.h"
+
+void lode_profile_json_head(LodeJsonStream *json, const LodeProfile *profile)
+{
+	uint32_t weight = profile->weight_event;
+	g_autofree char *tool = lode_profile_tool(profile);
+	g_autofree char *simulated = lode_profile_simulated(profile);
+
+	lode_json_key(json, "profile");
+	lode_json_begin(json, '{');
+	lode_json_member_string(json, "program", profile->program);
+	lode_json_member_string(json, "creator", tool);
+	if (simulated != NULL)
+		lode_json_member_string(json, "simulated", simulated);
+	lode_json_member_string(json, "frequency", lode_frequency_to_text(profile->frequency));
+	lode_json_member_string(json, "weight_event", lode_profile_event_name(profile, weight));
+	lode_json_member_number(json, "weight", lode_profile_event_total(profile, weight));
+	lode_json_member_number(json, "executions", profile->total_count);
+	if (profile->user_seconds + profile->system_seconds > 0) {
+		lode_json_member_number(json, "user_seconds", profile->user_seconds);
+		lode_json_member_number(json, "system_seconds", profile->system_seconds);
+		lode_json_member_bool(json, "is_kernel_sampled", profile->is_kernel_sampled);
+	}
+	lode_json_member_number(json, "images", profile->images->len);
+	lode_json_member_number(json, "functions", profile->functions->len);
+	lode_json_member_number(json, "blocks", profile->blocks->len);
+	lode_json_member_number(json, "instructions", profile->instructions->len);
+	lode_json_member_number(json, "edges", (double)lode_profile_count_edges(profile));
+	lode_json_end(json, '}');
+}
+
+static void put_graph_parameters(LodeJsonStream *json, const LodeMiningParameters *parameters)
+{
+	lode_json_member_number(json, "min_support", parameters->min_support);
+	/* Above 1 is how the parameters say "off". */
+	if (parameters->min_differential <= 1)
+		lode_json_member_number(json, "min_differential", parameters->min_differential);
+	lode_json_member_number(json, "min_functions", parameters->min_functions);
+	lode_json_member_number(json, "gap", parameters->gap);
+	lode_json_member_number(json, "window", parameters->window);
+	lode_json_member_number(json, "iterations", parameters->iterations);
+	lode_json_member_string(json, "flow", lode_flow_model_to_text(parameters->flow));
+	lode_json_member_string(
+		json, "granularity", lode_granularity_to_text(parameters->granularity));
+}
+
+/* "run": name, kind of run, whether complete, number of sequences, thresholds. */
+static void put_run(LodeJsonStream *json, const LodeMiningRun *run)
+{
+	const LodeMiningParameters *parameters = &run->parameters;
+
+	lode_json_key(json, "run");
+	lode_json_begin(json, '{');
+	lode_json_member_string(json, "name", run->name);
+	lode_json_member_bool(json, "is_instruction_mode", parameters->is_instruction_mode);
+	lode_json_member_bool(json, "is_complete", run->is_complete);
+	lode_json_member_number(json, "sequences", run->sequences->len);
+	lode_json_member_string(json, "weight_event", parameters->weight);
+	if (parameters->is_instruction_mode) {
+		lode_json_member_number(json, "min_count", parameters->min_count);
+	} else {
+		put_graph_parameters(json, parameters);
+	}
+	lode_json_member_bool(json, "across_calls", parameters->across_calls);
+	lode_json_end(json, '}');
+}
+
+void lode_profile_json_unresolved(LodeJsonStream *json, const LodeProfile *profile)
+{
+	lode_json_key(json, "unresolved");
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < profile->unresolved->len; i++) {
+		const LodeUnresolved *row = &LODE_AT(profile->unresolved, LodeUnresolved, i);
+		lode_json_line(json);
+		lode_json_begin(json, '{');
+		lode_json_member_string(json, "reason", row->reason);
+		lode_json_member_string(json, "example", row->example);
+		lode_json_member_number(json, "count", row->count);
+		lode_json_member_number(json, "weight", row->weight);
+		lode_json_member_number(json, "share", lode_profile_unresolved_share(profile, row));
+		lode_json_member_number(json, "places", (double)row->places);
+		lode_json_member_number(json, "samples", row->samples);
+		lode_json_end(json, '}');
+	}
+	lode_json_end(json, ']');
+}
+
+void lode_profile_json_begin(
+	LodeJsonStream *json, FILE *out, const LodeProfile *profile, const LodeMiningRun *run)
+{
+	lode_json_stream_init(json, out);
+	lode_json_begin(json, '{');
+	lode_json_line(json);
+	lode_profile_json_head(json, profile);
+	lode_json_line(json);
+	if (run != NULL) {
+		put_run(json, run);
+		lode_json_line(json);
+	}
+	lode_profile_json_unresolved(json, profile);
+	lode_json_line(json);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* The lines above and below every text view. */
+#include "views/profile/profile_lines.h"
+
+#include "base/text/number_format.h"
+#include "views/code/function_name.h"
+#include "views/findings/finding_figures.h"
+#include "views/form/display_text.h"
+#include "views/form/format.h"
+#include "views/form/table.h"
+#include "views/profile/kernel_share.h"
+#include "views/profile/profile_figures.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+enum { NAME_WIDTH = 48, EXAMPLE_WIDTH = 60, LEAST_PROGRAM_WIDTH = 20 };
+
+/* The share of time in the kernel from which on it is shown: a smaller one hides nothing. Times
+ * below some ticks of the scheduler may be counted wholly on the wrong side. */
+#define NOTABLE_SHARE 0.01
+#define LEAST_SECONDS 0.02
+
+#define NS_PER_S 1e9
+
+/* The last blank at which the first `width` columns can end; the whole text when it fits. */
+static size_t line_length(const char *text, size_t width)
+{
+	const char *blank = NULL;
+	size_t used = 0;
+
+	for (const char *at = text; *at != '\0'; at = g_utf8_next_char(at)) {
+		if (*at == ' ')
+			blank = at;
+		used += g_unichar_iswide(g_utf8_get_char(at)) ? 2 : 1;
+		if (used > width && blank != NULL && blank != text)
+			return (size_t)(blank - text);
+	}
+	return strlen(text);
+}
+
+static void put_paragraph(const LodeTerminal *terminal, unsigned indent, FILE *out, const char *raw)
+{
+	g_autofree char *text = lode_display_text(raw, terminal->is_ascii);
+	const char *rest = text;
+	/* A very narrow terminal still has room for a word. */
+	size_t width = terminal->width > 2 * indent ? terminal->width - indent : terminal->width;
+
+	while (width > 0 && lode_display_width(rest) > width) {
+		size_t n = line_length(rest, width);
+		if (rest[n] == '\0')
+			break;
+		fprintf(out, "%*s%.*s\n", (int)indent, "", (int)n, rest);
+		rest += n + 1;
+	}
+	fprintf(out, "%*s%s\n", (int)indent, "", rest);
+}
+
+void lode_profile_lines_print(const LodeTerminal *terminal, FILE *out, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	g_autofree char *raw = g_strdup_vprintf(format, arguments);
+	va_end(arguments);
+	put_paragraph(terminal, 0, out, raw);
+}
+
+void lode_profile_lines_print_indented(
+	const LodeTerminal *terminal, unsigned indent, FILE *out, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	g_autofree char *raw = g_strdup_vprintf(format, arguments);
+	va_end(arguments);
+	put_paragraph(terminal, indent, out, raw);
+}
+
+/* A name made short enough to stand in a sentence; on a pipe it stays whole. */
+static char *name_text(const char *name, size_t width, const LodeTerminal *terminal)
+{
+	GString *text = g_string_new(NULL);
+
+	lode_display_append(text, name, false);
+	if (terminal->width != 0)
+		lode_display_shorten_middle(text, width, terminal->is_ascii);
+	return g_string_free(text, FALSE);
+}
+
+/* That not all of an otherwise exact profile was counted. */
+static char *sampled_text(const LodeProfile *profile)
+{
+	char number[LODE_NUMBER_SIZE];
+
+	if (profile->n_samples == 0)
+		return g_strdup("");
+	return g_strdup_printf(", %s sample%s",
+		lode_number_format_count(profile->n_samples, number),
+		profile->n_samples == 1 ? "" : "s");
+}
+
+static void put_program_line(const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
+{
+	static const char separator[] = " · ";
+	static const char *const meanings[] = {
+		[LODE_FREQUENCY_EXACT] = "exact counts",
+		[LODE_FREQUENCY_SAMPLED] = "sampled counts (estimates)",
+		[LODE_FREQUENCY_INFERRED] = "inferred counts (estimates)",
+		[LODE_FREQUENCY_GIVEN] = "counts as given",
+	};
+	g_autoptr(GString) program = g_string_new(NULL);
+	g_autoptr(GString) rest = g_string_new(NULL);
+
+	g_autofree char *sampled = sampled_text(profile);
+	g_autofree char *tool = lode_profile_tool(profile);
+	lode_display_append(program,
+		profile->program != NULL ? profile->program : "(unknown program)",
+		terminal->is_ascii);
+	g_string_append_printf(rest, "%s%s%s%s%s", separator, tool, separator,
+		meanings[profile->frequency], sampled);
+	g_autofree char *rest_text = lode_display_text(rest->str, terminal->is_ascii);
+	size_t used = lode_display_width(rest_text), width = terminal->width;
+	/* Where next to no room is left for the program, it has a line of its own. */
+	bool is_one_line = width == 0 || used + LEAST_PROGRAM_WIDTH <= width;
+	if (width > 0)
+		lode_display_shorten_middle(
+			program, is_one_line ? width - used : width, terminal->is_ascii);
+	lode_style_write(out, terminal, LODE_STYLE_STRONG, program->str);
+	if (is_one_line) {
+		fprintf(out, "%s\n", rest_text);
+	} else {
+		fputc('\n', out);
+		put_paragraph(terminal, 0, out, rest->str + strlen(separator));
+	}
+}
+
+static void put_figures_line(
+	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out)
+{
+	char a[LODE_NUMBER_SIZE], b[LODE_NUMBER_SIZE], c[LODE_NUMBER_SIZE], d[LODE_NUMBER_SIZE];
+	double total = lode_profile_event_total(profile, weight_event), hottest_value;
+	const char *event = lode_profile_event_name(profile, weight_event);
+	uint32_t hottest = lode_profile_hottest_function(profile, weight_event, &hottest_value);
+	bool is_graphs = profile->images->len > 0 &&
+	                 lode_profile_image(profile, 0)->kind == LODE_IMAGE_GRAPHS;
+	g_autoptr(GString) line = g_string_new(NULL);
+
+	if (strcmp(lode_finding_unit(profile, weight_event), "ns") == 0) {
+		lode_finding_append_amount(line, total / NS_PER_S);
+		g_string_append(line, " s of");
+	} else {
+		g_string_append(line, lode_number_format_count(total, a));
+	}
+	g_string_append_printf(line, " %s", event != NULL ? event : "weight");
+	/* Inferred, they say how often one instruction ran compared with another, no more. */
+	if (profile->frequency != LODE_FREQUENCY_INFERRED)
+		g_string_append_printf(line, " in %s executions",
+			lode_number_format_count(profile->total_count, b));
+	g_string_append_printf(line, " · %s %s, %s %s%s",
+		lode_number_format_count(profile->instructions->len, c),
+		is_graphs ? "vertices" : "instructions",
+		lode_number_format_count(profile->functions->len, d),
+		is_graphs ? "graph" : "function", profile->functions->len == 1 ? "" : "s");
+	if (hottest != LODE_NONE) {
+		const LodeFunction *function = lode_profile_function(profile, hottest);
+		const char *whole = function->name;
+		g_autofree char *library = lode_function_library(profile, function);
+		g_autofree char *brief = terminal->width != 0 ? lode_function_name_short(whole)
+		                                              : g_strdup(whole);
+		g_autofree char *name = name_text(brief, NAME_WIDTH, terminal);
+		g_string_append_printf(line, " · hottest %s %s (%s%s%s)",
+			is_graphs ? "graph" : "function",
+			lode_number_format_share(lode_share_of(hottest_value, total), a), name,
+			library != NULL ? " in " : "", library != NULL ? library : "");
+	}
+	lode_profile_lines_print(terminal, out, "%s", line->str);
+}
+
+static void put_kernel_line(const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
+{
+	g_autofree char *text = lode_kernel_share_text(profile);
+
+	if (lode_kernel_share(profile) >= NOTABLE_SHARE &&
+		profile->user_seconds + profile->system_seconds >= LEAST_SECONDS)
+		lode_profile_lines_print(terminal, out, "%s", text);
+}
+
+void lode_profile_lines_head(
+	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out)
+{
+	put_program_line(profile, terminal, out);
+	put_figures_line(profile, weight_event, terminal, out);
+	put_kernel_line(profile, terminal, out);
+}
+
+void lode_profile_lines_inferred(
+	const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
+{
+	if (profile->frequency == LODE_FREQUENCY_INFERRED)
+		lode_profile_lines_print(terminal, out,
+			"Executions are inferred, to no known scale: they say how often one "
+			"instruction ran compared with another. Weights are measured, frequency, "
+			"excess and cost are approximate.");
+}
+
+static void put_reason(const LodeProfile *profile, const LodeUnresolved *row,
+	const LodeTerminal *terminal, FILE *out)
+{
+	char share[LODE_NUMBER_SIZE];
+	g_autofree char *extent = lode_profile_unresolved_extent(row);
+	g_autofree char *example = name_text(
+		row->example != NULL ? row->example : "", EXAMPLE_WIDTH, terminal);
+	const char *event = lode_profile_event_name(profile, profile->weight_event);
+
+	lode_profile_lines_print(terminal, out, "  %s of %s: %s (%s%s%s)",
+		lode_number_format_share(lode_profile_unresolved_share(profile, row), share),
+		event != NULL ? event : "executions", row->reason, extent,
+		example[0] != '\0' ? ", such as " : "", example);
+}
+
+void lode_profile_lines_unresolved(
+	const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
+{
+	if (profile->unresolved->len == 0) {
+		fputs("Unresolved: nothing.\n", out);
+		return;
+	}
+	fputs("Unresolved, by share of weight:\n", out);
+	for (guint i = 0; i < profile->unresolved->len; i++)
+		put_reason(
+			profile, &LODE_AT(profile->unresolved, LodeUnresolved, i), terminal, out);
+}
+
+void lode_profile_lines_incomplete(
+	const LodeMiningRun *run, const LodeTerminal *terminal, FILE *out)
+{
+	char limit[LODE_NUMBER_SIZE];
+
+	if (run->is_complete)
+		return;
+	g_autofree char *text = g_strdup_printf("Incomplete: mining stopped at its limit of %s "
+						"sequences; mine with a higher %s.",
+		lode_number_format_count((double)run->parameters.max_sequences, limit),
+		run->parameters.is_instruction_mode ? "--min-count" : "--min-support");
+	g_autofree char *plain = lode_display_text(text, terminal->is_ascii);
+	lode_style_write(out, terminal, LODE_STYLE_ALARM, plain);
+	fputc('\n', out);
+}

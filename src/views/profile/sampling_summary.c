@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#include "views/profile/sampling_summary.h"
+
+#include "base/text/number_format.h"
+#include "views/form/display_text.h"
+
+void lode_sampling_summary_write(
+	const LodePerfSampling *sampled, const char *verb, const char *path, FILE *out)
+{
+	char samples[LODE_NUMBER_SIZE], lost[LODE_NUMBER_SIZE], size[LODE_NUMBER_SIZE];
+	g_autofree char *file = NULL;
+
+	if (sampled->n_throttled > 0)
+		lode_display_line(out,
+			"lode %s: the kernel held sampling back %" G_GUINT64_FORMAT
+			" times, as it took too much time",
+			verb, sampled->n_throttled);
+	if (path != NULL)
+		file = g_strdup_printf(", %s kB in %s",
+			lode_number_format_count((double)sampled->bytes_written / 1000, size),
+			path);
+	lode_display_line(out, "lode %s: %s samples of %s, %s lost%s", verb,
+		lode_number_format_count((double)sampled->n_samples, samples), sampled->event,
+		lode_number_format_count((double)sampled->n_lost, lost), file != NULL ? file : "");
+}
