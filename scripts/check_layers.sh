@@ -5,7 +5,7 @@
 # only itself and modules on lines above it, except those of a line "FOLDER without FOLDER ...".
 # Also rejects an include that is not written from src/, a file that belongs to no module, and the
 # include of a header that says "Private to FOLDER/" (as seen from src/) in a file outside that
-# folder.
+# folder, and a folder of more than 25 files, which wants shelves.
 #
 #   scripts/check_layers.sh [SRC]      SRC is src/ unless given
 set -euo pipefail
@@ -48,6 +48,9 @@ find . -name '*.[ch]' -printf '%P\n' | LC_ALL=C sort | xargs awk '
 		}
 	}
 	FNR == 1 {
+		folder = FILENAME
+		sub(/[^\/]*$/, "", folder)
+		n_files[folder]++
 		here = module_of(FILENAME)
 		if (here == "")
 			complain("this file is in no module of src/layers.txt")
@@ -91,6 +94,12 @@ find . -name '*.[ch]' -printf '%P\n' | LC_ALL=C sort | xargs awk '
 			if (folder != "" && index(place[i], folder) != 1) {
 				printf "src/%s:%d: \"%s\" is private to %s\n",
 					place[i], line_of[i], included[i], folder
+				bad = 1
+			}
+		}
+		for (folder in n_files) {
+			if (n_files[folder] > 25) {
+				printf "src/%s has %d files, more than 25\n", folder, n_files[folder]
 				bad = 1
 			}
 		}

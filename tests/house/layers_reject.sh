@@ -34,7 +34,7 @@ verdict() {
 	fi
 }
 
-echo "1..10"
+echo "1..12"
 begin_tree
 verdict "a forward include passes" 0
 
@@ -79,3 +79,9 @@ verdict "a private header is rejected elsewhere" 1 'src/high/high.c:2: "low/low.
 begin_tree
 make_private "the low ones."
 verdict "a private header names its folder" 1 'src/low/low.h:2: "Private to" does not name a folder of src/'
+
+begin_tree
+for ((i = 2; i <= 25; i++)); do echo 'int x;' >"$tree/low/x$i.c"; done
+verdict "a folder of 25 files passes" 0
+echo 'int x;' >"$tree/low/y.c"
+verdict "a folder of more files is rejected" 1 'src/low/ has 26 files, more than 25'
