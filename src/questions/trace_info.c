@@ -32,11 +32,6 @@ static const LodeParameterGroup groups[] = {
 	{NULL},
 };
 
-static void init(void *options)
-{
-	lode_trace_selection_init(&((Options *)options)->part);
-}
-
 static void write_verdict(const LodeTraceSummary *summary, const char *path, FILE *out)
 {
 	char references[LODE_NUMBER_SIZE], frames[LODE_NUMBER_SIZE];
@@ -98,7 +93,6 @@ const LodeVerb lode_question_trace_info = {
 		"  lode trace info x.rps --verify",
 	.groups = groups,
 	.size = sizeof(Options),
-	.init = init,
 	.answer = answer,
 	.takes_trace = true,
 };

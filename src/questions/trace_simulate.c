@@ -149,11 +149,6 @@ static const LodeParameterGroup groups[] = {
 	{NULL},
 };
 
-static void init(void *options)
-{
-	lode_trace_selection_init(&((Options *)options)->selection);
-}
-
 /* --- what is simulated --- */
 
 static bool wants_curves(const Options *self)
@@ -777,7 +772,6 @@ const LodeVerb lode_question_trace_simulate = {
 		"  lode trace simulate --only cc1 -o x.txt -- make",
 	.groups = groups,
 	.size = sizeof(Options),
-	.init = init,
 	.answer = answer,
 	.takes_trace = true,
 	.may_wrap = true,

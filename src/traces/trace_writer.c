@@ -43,20 +43,6 @@ typedef struct {
 	GError *error;               /* what went wrong first */
 } Writer;
 
-int lode_trace_level_from_text(const char *text)
-{
-	static const char *const words[LODE_N_TRACE_LEVELS] = {
-		[LODE_TRACE_LEVEL_FAST] = "fast",
-		[LODE_TRACE_LEVEL_DEFAULT] = "default",
-		[LODE_TRACE_LEVEL_SMALL] = "small",
-	};
-
-	for (int i = 0; i < LODE_N_TRACE_LEVELS; i++)
-		if (strcmp(words[i], text) == 0)
-			return i;
-	return -1;
-}
-
 static bool write_all(Writer *self, const uint8_t *bytes, size_t size, GError **error)
 {
 	while (size > 0) {

@@ -19,12 +19,6 @@ typedef enum {
 	LODE_N_TRACE_LEVELS,
 } LodeTraceLevel;
 
-/* As values of an option. */
-#define LODE_TRACE_LEVEL_WORDS "fast, default or small"
-
-/* Of "fast", "default" or "small"; −1 for an unknown word. */
-int lode_trace_level_from_text(const char *text);
-
 typedef struct {
 	LodeTraceLevel level;
 	unsigned threads;          /* workers; 0: all processors */

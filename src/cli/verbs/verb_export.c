@@ -12,13 +12,14 @@
 #include <string.h>
 
 typedef struct {
-	const char *output, *format, *weight;
+	const char *output, *weight;
+	unsigned format; /* its place in `formats` */
 	double event_rate;
 	bool has_event_rate;
 } Options;
 
 static const LodeParameter rows[] = {
-	{"format", LODE_TEXT(Options, format), .value = "FORMAT", .standard = "flow",
+	{"format", LODE_WORD(Options, format), .value = "flow|callgrind|pprof|firefox|folded",
 		.summary = "flow: a flow file (default); callgrind: for KCachegrind; pprof: for "
 			   "'go tool pprof'; firefox: for profiler.firefox.com; folded: call "
 			   "stacks for flame graphs"},
@@ -101,16 +102,9 @@ static const Format formats[] = {
 
 static const Format *find_format(const Options *given, GError **error)
 {
-	const Format *found = NULL;
+	const Format *found = &formats[given->format];
 
-	for (size_t i = 0; i < G_N_ELEMENTS(formats); i++)
-		if (strcmp(formats[i].name, given->format) == 0)
-			found = &formats[i];
-	if (found == NULL)
-		lode_parameter_refuse(error,
-			"--format: '%s' is none of flow, callgrind, pprof, firefox, folded",
-			given->format);
-	else if (given->weight != NULL && !found->has_weight)
+	if (given->weight != NULL && !found->has_weight)
 		lode_parameter_refuse(error, "--weight: the format %s has all events", found->name);
 	else if (given->has_event_rate && !found->has_event_rate)
 		lode_parameter_refuse(

@@ -74,11 +74,6 @@ static const LodeParameterGroup groups[] = {
 	{NULL},
 };
 
-static void init(void *options)
-{
-	lode_trace_selection_init(&((Options *)options)->part);
-}
-
 static size_t length(const char *const *list)
 {
 	return list != NULL ? g_strv_length((char **)list) : 0;
@@ -180,6 +175,5 @@ const LodeVerb lode_verb_import = {
 		"  lode import graphs.flow -o graphs.lode",
 	.groups = groups,
 	.size = sizeof(Options),
-	.init = init,
 	.run = run,
 };

@@ -35,11 +35,6 @@ static const LodeParameterGroup groups[] = {
 	{NULL},
 };
 
-static void init(void *options)
-{
-	lode_trace_selection_init(&((Options *)options)->part);
-}
-
 static bool cut(LodeTraceReader *reader, LodeTraceStream *writer, const char *name, GError **error)
 {
 	char references[LODE_NUMBER_SIZE], bytes[LODE_NUMBER_SIZE];
@@ -99,6 +94,5 @@ const LodeVerb lode_verb_trace_cut = {
 		"  lode trace cut x.rps --from 1000000 --count 500000 -o y.rps",
 	.groups = groups,
 	.size = sizeof(Options),
-	.init = init,
 	.run = run,
 };

@@ -14,15 +14,15 @@ enum { MAX_THREADS = 1024 };
 
 typedef struct {
 	LodeTraceRecordingOptions recording;
-	const char *level, *way;
+	bool has_way;
 } Options;
 
 static const LodeParameter rows[] = {
 	{"output", 'o', LODE_FILE(Options, recording.output), .value = "FILE",
 		.summary =
 			"the trace to write; an existing one is replaced (default: PROGRAM.rps)"},
-	{"level", LODE_TEXT(Options, level), .value = "LEVEL", .standard = "default",
-		.summary = "compression level: " LODE_TRACE_LEVEL_WORDS},
+	{"level", LODE_WORD(Options, recording.writer.level), .value = "fast|default|small",
+		.standard = "default", .summary = "compression level (default: default)"},
 	{"instructions", 'n', LODE_COUNT(Options, recording.limit), .least = 1, .most = G_MAXINT64,
 		.value = "N",
 		.summary = "record N instructions of each process, of all its threads together; "
@@ -42,7 +42,8 @@ static const LodeParameter rows[] = {
 	{"allocations", LODE_FLAG(Options, recording.has_allocations),
 		.summary = "record what the program allocates, and where, into FILE.allocations, "
 			   "by a library that it is run with (qemu only)"},
-	{"with", LODE_TEXT(Options, way), .value = "TOOL",
+	{"with", LODE_WORD(Options, recording.way), .value = "qemu|lackey",
+		.given = offsetof(Options, has_way),
 		.summary = "the tool that runs the program: qemu or lackey (default: qemu, or "
 			   "lackey where qemu cannot be used)"},
 	{"threads", LODE_COUNT(Options, recording.writer.threads), .most = MAX_THREADS,
@@ -65,16 +66,9 @@ static void tell(const char *text, LodeAdvice advice, void *user_data)
 static bool check(Options *self, GError **error)
 {
 	LodeTraceRecordingOptions *recording = &self->recording;
-	int level = lode_trace_level_from_text(self->level);
 
-	recording->way = self->way != NULL ? lode_trace_way_from_text(self->way) : -1;
-	if (level < 0)
-		return lode_parameter_refuse(
-			error, "--level: '%s' is not " LODE_TRACE_LEVEL_WORDS, self->level);
-	if (self->way != NULL && recording->way < 0)
-		return lode_parameter_refuse(
-			error, "--with: '%s' is not qemu or lackey", self->way);
-	recording->writer.level = (LodeTraceLevel)level;
+	if (!self->has_way)
+		recording->way = -1;
 	if (recording->way != LODE_TRACE_WAY_LACKEY)
 		return true;
 	if (recording->function != NULL)

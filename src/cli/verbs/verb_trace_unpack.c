@@ -35,11 +35,6 @@ static const LodeParameterGroup groups[] = {
 	{NULL},
 };
 
-static void init(void *options)
-{
-	lode_trace_selection_init(&((Options *)options)->part);
-}
-
 /* What was in front of damage is kept, under its name too. */
 static bool unpack(
 	LodeTraceReader *reader, const Options *given, const LodeProgress *progress, GError **error)
@@ -104,6 +99,5 @@ const LodeVerb lode_verb_trace_unpack = {
 		"  lode trace unpack x.rps --form din | dineroIV -informat d -l1-dsize 32K …",
 	.groups = groups,
 	.size = sizeof(Options),
-	.init = init,
 	.run = run,
 };

@@ -9,6 +9,7 @@
 		.given = offsetof(LodeTraceSelection, has_first), .value = "N", \
 		.summary = "begin with reference N of the trace, counted from 0 (default: 0)"}, \
 	{"count", LODE_COUNT(LodeTraceSelection, range.count), .value = "N", \
+		.standard = "18446744073709551615" /* UINT64_MAX */, \
 		.summary = "read at most N references (default: all)"}, \
 	{"function", LODE_TEXT(LodeTraceSelection, function), .value = "NAME", \
 		.summary = "only while this function runs, including functions that it calls"}
@@ -35,11 +36,6 @@ const LodeParameter lode_trace_selection_sample_rows[] = {
 		.needs = "every", .summary = "references of a window of the sample"},
 	{NULL},
 };
-
-void lode_trace_selection_init(LodeTraceSelection *self)
-{
-	*self = (LodeTraceSelection){.range = LODE_TRACE_RANGE_ALL};
-}
 
 bool lode_trace_selection_check(LodeTraceSelection *self, GError **error)
 {

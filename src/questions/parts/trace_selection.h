@@ -13,13 +13,10 @@ typedef struct {
 	bool is_part; /* one of --from, --count and --warm-up is given */
 } LodeTraceSelection;
 
-/* Rows for a LodeTraceSelection, which lode_trace_selection_init() has set. */
+/* Rows for a LodeTraceSelection. */
 extern const LodeParameter lode_trace_selection_rows[];        /* --from, --count, --function */
 extern const LodeParameter lode_trace_selection_warm_rows[];   /* also --warm-up */
 extern const LodeParameter lode_trace_selection_sample_rows[]; /* also --every, --length */
-
-/* All of a trace. */
-void lode_trace_selection_init(LodeTraceSelection *self);
 
 /* Checks what the rows were given. Errors: _USAGE. */
 bool lode_trace_selection_check(LodeTraceSelection *self, GError **error);

@@ -22,14 +22,6 @@ const char *lode_trace_way_to_text(LodeTraceWay value)
 	return ways[value]->name;
 }
 
-int lode_trace_way_from_text(const char *text)
-{
-	for (int i = 0; i < LODE_N_TRACE_WAYS; i++)
-		if (strcmp(ways[i]->name, text) == 0)
-			return i;
-	return -1;
-}
-
 char *lode_trace_recording_log(const char *trace)
 {
 	return g_strconcat(trace, LODE_TRACE_LOG_SUFFIX, NULL);

@@ -23,9 +23,8 @@ typedef enum {
 	LODE_N_TRACE_WAYS,
 } LodeTraceWay;
 
-/* "qemu", "lackey"; −1 for an unknown word. */
+/* "qemu", "lackey" */
 const char *lode_trace_way_to_text(LodeTraceWay value);
-int lode_trace_way_from_text(const char *text);
 
 typedef struct {
 	const char *const *argv; /* NULL-terminated; argv[0] is found in PATH */
