@@ -131,10 +131,14 @@ static bool read_subject(Options *self, char **out_file, GError **error)
 	       lode_parameter_refuse(error, "one of finding, sequence, function or line is needed");
 }
 
+/* A terminal has the number of a sequence from a report, which has mined and stored them; the
+ * page's reports keep them in memory. */
 static bool wants_sequences(const LodeMiningRun *run, const void *options)
 {
+	const LodeAnnotateOptions *annotate = &((const Options *)options)->annotate;
+
 	(void)run;
-	return ((const Options *)options)->annotate.subject == LODE_ANNOTATE_SEQUENCE;
+	return annotate->is_page && annotate->subject == LODE_ANNOTATE_SEQUENCE;
 }
 
 static bool answer(LodeAsking *asking, void *options, GError **error)
@@ -148,6 +152,7 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	g_autofree char *file = NULL;
 	LodeMined mined;
 
+	annotate->is_page = asking->is_page;
 	if (!read_subject(self, &file, error) || !lode_source_folders_check(self->source, error))
 		return false;
 	const LodeRunChoice choice = {.profile = {.has_memory = true, .origins = origins},
@@ -165,7 +170,6 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	annotate->names_run = self->run != NULL;
 	annotate->has_no_run = mined.has_no_run;
 	annotate->source = asking->is_page ? asking->source : &own;
-	annotate->is_page = asking->is_page;
 	return lode_annotate_write(
 		       mined.profile, mined.run, annotate, asking->progress, out, error) &&
 	       lode_asking_end(asking, error);

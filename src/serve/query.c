@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static const char profile_list[] = "profiles";
+static const char profile_list[] = "profiles", question_list[] = "questions";
 
 /* --- which files are meant --- */
 
@@ -295,7 +295,8 @@ static bool ask(Query *self, const LodeVerb *question, const LodeParameterPairs 
 
 bool lode_page_query_exists(const char *name)
 {
-	return strcmp(name, profile_list) == 0 || lode_question_find(name) != NULL;
+	return strcmp(name, profile_list) == 0 || strcmp(name, question_list) == 0 ||
+	       lode_question_find(name) != NULL;
 }
 
 bool lode_page_query_has_run(const char *name)
@@ -322,6 +323,9 @@ bool lode_page_query_run(const char *name, const LodeParameterPairs *given,
 	if (strcmp(name, profile_list) == 0)
 		return read_numbers(list_groups, given, &none, error) &&
 		       lode_profile_list_write(files, progress, out, error);
+	if (strcmp(name, question_list) == 0)
+		return read_numbers(list_groups, given, &none, error) &&
+		       lode_question_list_write(out, error);
 	self.asking.names = self.names;
 	self.asking.paths = self.paths;
 	if (ask(&self, question, given, files, out_state, &fault))

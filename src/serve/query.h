@@ -35,3 +35,6 @@ LodeServedProfile *lode_page_query_profile(
 /* Writes by which names the page asks for what is served, and what there is to ask of each. */
 bool lode_profile_list_write(
 	const LodeServedFiles *files, const LodeProgress *progress, FILE *out, GError **error);
+
+/* Writes which questions there are, with their parameters. */
+bool lode_question_list_write(FILE *out, GError **error);

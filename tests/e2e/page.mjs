@@ -517,10 +517,36 @@ await check("memory: a part to scale, moved by mouse and keys", async (expect) =
 	expect("weight", Math.round(tile.by_time.reduce((sum, one) => sum + one[2], 0)), Math.round(grouped.weight));
 });
 
+await check("options that a view has no field for, and views of lode memory as tables", async (expect) => {
+	const csv = (...words) => run(lode, "memory", "share.lode", ...words, "--format", "csv").toString().trim().split("\n");
+	await at("#/memory?profile=3&pane=histogram");
+	await page.click(".more summary");
+	await settle();
+	const fields = (await texts(".more label")).map((one) => one.split("\n")[0].trim());
+	expect("fields", ["thread", "pc", "define", "weight", "granularity", "by-thread"].filter((one) => !fields.includes(one)), []);
+	expect("what has fields above", fields.filter((one) => ["where", "event", "by", "sharing", "format", "output"].includes(one)), []);
+	for (const [hash, words] of [
+		["histogram", []],
+		["histogram&o.granularity=line&o.by-thread=1", ["--granularity", "line", "--by-thread"]],
+		["histogram&o.thread=2", ["--thread", "2"]],
+		["first-touch", ["--first-touch"]],
+		["coverage", ["--coverage"]],
+	]) {
+		await at(`#/memory?profile=3&pane=${hash}`);
+		expect(`rows of ${hash}`, (await page.locator("main tbody tr, .scroll tbody tr").count()), Math.min(500, csv(...words).length - 1));
+	}
+	await at("#/memory?profile=3&pane=histogram&o.thread=evil");
+	expect("a wrong one", (await page.locator("[role=alert], .problem").first().innerText()).includes("evil"), true);
+	await at("#/sequences?o.max-weight=1%25");
+	expect("sequences", await page.locator(".caption").first().innerText().then((text) => text.split(" of the")[0]),
+		`${json("report", "x.lode", "--max-weight", "1%").sequences.length} sequences`);
+});
+
 /* A field that a view of lode's no longer writes, or writes as something else, does not compile. */
 await check("the answers are what the page takes them for", async (expect) => {
 	const asked = {
 		Served: ["profiles"],
+		Questions: ["questions"],
 		Findings: ["report?explain=1"],
 		Sequences: ["report?sequences=1&limit=20"],
 		Functions: ["functions?limit=20"],
@@ -705,7 +731,7 @@ await check("traces: curves, caches over time, misses by place", async (expect) 
 	const curves = JSON.parse(run(lode, "trace", "simulate", "x.rps", "--curve", "data", "--format", "json")).curves;
 	await at("#/traces");
 	await page.waitForSelector(".plot canvas");
-	await page.click("summary");
+	await page.click("details:not(.more) summary");
 	const rows = await page.$$eval("details tbody tr", (all) => all.map((row) => [...row.children].map((one) => one.innerText)));
 	const known = curves[0].points.filter((one) => one.bytes > 0);
 	expect("sizes", rows.length, known.length);

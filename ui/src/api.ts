@@ -142,6 +142,39 @@ export async function setSampling(isOn: boolean): Promise<void> {
 	await read(await fetch(address("sample", { on: isOn ? "1" : "0" }), { method: "POST" }));
 }
 
+/** A table as the server writes it for other programs: its titles, and its rows. */
+export interface Table {
+	titles: string[];
+	rows: string[][];
+}
+
+/** CSV as of RFC 4180. */
+export function parseCsv(text: string): string[][] {
+	const rows: string[][] = [];
+	let row: string[] = [];
+	for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/g)) {
+		row.push(quoted !== undefined ? quoted.replace(/""/g, '"') : (plain ?? ""));
+		if (end === ",") continue;
+		if (row.length > 1 || row[0] !== "") rows.push(row);
+		row = [];
+		if (end === "") break;
+	}
+	return rows;
+}
+
+async function askTable(query: string, what: Ask, signal?: AbortSignal): Promise<Table> {
+	if (file) throw new Failure("left-out", `This is not in the file. ${file.left_out} lode serve shows everything.`);
+	countAsked(1);
+	try {
+		const response = await fetch(address(query, { ...what, format: "csv" }), { signal: signal ?? null });
+		if (!response.ok) return await read<Table>(response);
+		const [titles = [], ...rows] = parseCsv(await response.text());
+		return { titles, rows };
+	} finally {
+		setTimeout(() => countAsked(-1));
+	}
+}
+
 export interface Answer<T> {
 	data: T | null; // that of the question before, while the next one is on its way
 	error: Failure | null;
@@ -150,6 +183,15 @@ export interface Answer<T> {
 
 /** The answer to a question; null asks nothing. */
 export function useAnswer<T>(query: string | null, what: Ask): Answer<T> {
+	return useAsked<T>(query, what, (name, signal) => ask<T>(name, what, signal));
+}
+
+/** The same as a table, which has any columns. */
+export function useTable(query: string, what: Ask): Answer<Table> {
+	return useAsked<Table>(query, what, (name, signal) => askTable(name, what, signal));
+}
+
+function useAsked<T>(query: string | null, what: Ask, asking: (query: string, signal: AbortSignal) => Promise<T>): Answer<T> {
 	const [answer, setAnswer] = useState<Answer<T>>({ data: null, error: null, isLoading: true });
 	const key = query === null ? "" : address(query, what);
 	useEffect(() => {
@@ -159,7 +201,7 @@ export function useAnswer<T>(query: string | null, what: Ask): Answer<T> {
 		}
 		const control = new AbortController();
 		setAnswer((before) => ({ ...before, isLoading: true }));
-		ask<T>(query, what, control.signal).then(
+		asking(query, control.signal).then(
 			(data) => setAnswer({ data, error: null, isLoading: false }),
 			(error) => {
 				if (control.signal.aborted) return;
@@ -205,6 +247,12 @@ export interface Served {
 	profiles: { number: number; name: string; fault: string | null; has_memory: boolean; events: string[]; runs: string[] }[];
 	traces: { number: number; name: string }[];
 	live: { program: string; is_over: boolean } | null;
+}
+export interface Questions {
+	questions: {
+		name: string;
+		parameters: { name: string; group: string; kind: "flag" | "text" | "texts" | "word"; value: string | null; words: string[]; summary: string }[];
+	}[];
 }
 export interface Place {
 	function: string;

@@ -6,6 +6,7 @@ import { type Annotation, address, type Ask, type CodeLine, type FunctionRow, ty
 import { Disassembly, SourceLines, usePointed } from "./code_table";
 import { baseName, count, share, some } from "./format";
 import { FlowGraph, Neighbours } from "./graph";
+import { more, MoreOptions } from "./options";
 import { Empty, Export, Field, Filters, Footer, Loading, Problem, useKeys, useNarrow } from "./parts";
 import { change, linkTo, type Route } from "./state";
 import { SortTitle, useRows, VirtualTable } from "./virtual";
@@ -110,7 +111,7 @@ function FunctionCode({ route }: { route: Route }) {
 	const number = route.params.get("function")!;
 	const at = route.params.get("at");
 	const pane = route.params.get("pane") ?? "code";
-	const what = { profile: route.params.get("profile"), run: route.params.get("run"), "function-number": number };
+	const what = { profile: route.params.get("profile"), run: route.params.get("run"), "function-number": number, ...more(route) };
 	const { data, error, isLoading } = useAnswer<Annotation>("annotate", what);
 	const [pointed, setPointed] = usePointed();
 	const place = data?.places[0];
@@ -159,6 +160,9 @@ function FunctionCode({ route }: { route: Route }) {
 				{tab("code", "Code")} {tab("graph", "Control flow")} {tab("calls", "Callers and callees")}{" "}
 				<Export csv={address("annotate", { ...what, format: "csv" })} json={address("annotate", what)} />
 			</p>
+			{pane === "code" && (
+				<MoreOptions question="annotate" route={route} except={["run", "limit", "context", "finding", "sequence", "function", "function-number", "line"]} />
+			)}
 			{pane === "graph" && <FlowGraph route={route} number={number} lines={lines} onChoose={(block) => change(route, { at: block, pane: null })} />}
 			{pane === "calls" && (
 				<Neighbours route={route} link={(one) => linkTo("code", route, { function: String(one), pane: "calls" })} />

@@ -5,6 +5,7 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import { address, type Ask, type Compared, type ComparedRow, type Comparisons, type Served, useAnswer } from "./api";
 import { amount, baseName, count, share, some } from "./format";
+import { more, MoreOptions } from "./options";
 import { Empty, Export, Field, Filters, Loading, Problem, saveDrawing, useLineKeys } from "./parts";
 import { change, linkTo, type Route } from "./state";
 
@@ -185,6 +186,7 @@ export function CompareView({ route, served }: { route: Route; served: Served })
 		normalise: get("normalise"),
 		functions: get("functions"),
 		limit: 1000,
+		...more(route),
 	};
 	const { data, error, isLoading } = useAnswer<Comparisons>(base === null ? null : "diff", what);
 	const one = data?.comparisons[0];
@@ -214,6 +216,7 @@ export function CompareView({ route, served }: { route: Route; served: Served })
 				<Field label="divide by" value={get("normalise") ?? ""} placeholder="none" hint="none, executions, or the calls of a function (its name)"
 					onChange={(value) => change(route, { normalise: value }, true)} />
 			</Filters>
+			<MoreOptions question="diff" route={route} except={["by", "normalise", "functions", "limit"]} />
 			<p class="tabs">
 				{kinds.map((each) => (
 					<>

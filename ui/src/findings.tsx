@@ -8,6 +8,7 @@ import { PLACES_SHOWN } from "./places_shown";
 import { amount, count, each, place, share, some } from "./format";
 import { Bar, Empty, Export, Facts, Footer, Loading, Problem, Term, useLineKeys } from "./parts";
 import { FlowAround } from "./graph";
+import { more, MoreOptions } from "./options";
 import { change, linkTo, type Route } from "./state";
 
 const PLACES = 10;
@@ -207,8 +208,12 @@ function Summary({ data }: { data: Findings }) {
 	);
 }
 
+/* Options that make it a list of sequences, and those of the page. */
+const findingsExcept = ["explain", "sort", "reverse", "all", "with", "without", "text", "size", "min-weight", "max-weight", "min-frequency", "max-frequency", "min-maximal", "max-maximal",
+	"min-differential", "max-differential", "min-functions", "baseline", "percent-limit", "run", "sequences", "offset", "places"];
+
 export function FindingsView({ route }: { route: Route }) {
-	const what = { profile: route.params.get("profile"), run: route.params.get("run"), explain: "1" };
+	const what = { profile: route.params.get("profile"), run: route.params.get("run"), explain: "1", ...more(route) };
 	const { data, error, isLoading } = useAnswer<Findings>("report", { ...what, places: PLACES_SHOWN });
 
 	useLineKeys("[data-finding]", true);
@@ -227,6 +232,7 @@ export function FindingsView({ route }: { route: Route }) {
 			{(isHotFirst ? [true, false] : [false, true]).map((isHot) => (
 				<Table key={isHot} rows={data.findings.filter((one) => one.is_spread !== isHot)} route={route} all={data} most={most} isHot={isHot} />
 			))}
+			<MoreOptions question="report" route={route} except={findingsExcept} />
 			<Export csv={address("report", { ...what, format: "csv" })} json={address("report", what)} />
 			<Footer head={data}>
 				<p>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // Data addresses: heat maps of address × thread and address × time, groups of samples, and tables.
-import { address, type Ask, type Heat, type Served, useAnswer } from "./api";
-import { count, share } from "./format";
+import { address, type Ask, type Heat, type Served, useAnswer, useTable } from "./api";
+import { count, share, some } from "./format";
 import { HeatMaps } from "./heat";
 import { HeatTiles, viewOf } from "./heat_tiles";
 import { filterOf, MemoryFilters, NotesText } from "./memory_filter";
 import { LayoutView, PlacementView, SharingView } from "./memory_tables";
+import { MoreOptions, without } from "./options";
 import { Empty, Export, Footer, Loading, Problem, useLineKeys } from "./parts";
 import { attributes, PivotTable } from "./pivot";
 import { change, type Route } from "./state";
@@ -74,12 +75,103 @@ function HeatView({ route }: { route: Route }) {
 	);
 }
 
-const panes: { name: string; title: string; View: (props: { route: Route }) => preact.ComponentChild; hasFilters: boolean }[] = [
-	{ name: "heat", title: "Addresses", View: HeatView, hasFilters: true },
-	{ name: "pivot", title: "Groups", View: PivotTable, hasFilters: true },
-	{ name: "layout", title: "Types", View: LayoutView, hasFilters: true },
-	{ name: "sharing", title: "Sharing", View: SharingView, hasFilters: true },
-	{ name: "placement", title: "Placement", View: PlacementView, hasFilters: false },
+/** A view of lode memory as the table that --format csv has. */
+function TableOf({ route, options, empty }: { route: Route; options: Ask; empty: string }) {
+	const what: Ask = { ...options, ...filterOf(route) };
+	const { data, error, isLoading } = useTable("memory", what);
+	if (error) return <Problem failure={error} route={route} />;
+	if (!data) return isLoading ? <Loading what="Adding up samples" /> : null;
+	const isNumber = data.titles.map((_, i) => data.rows.every((row) => /^-?[\d.]*(e[+-]?\d+)?$/.test(row[i] ?? "")));
+	return (
+		<>
+			<p class="caption">
+				{some(data.rows.length, "row")}
+				{data.rows.length > MOST_ROWS && `, of which the first ${MOST_ROWS} are shown`}{" "}
+				<Export csv={address("memory", { ...what, format: "csv" })} json={address("memory", what)} />
+			</p>
+			{data.rows.length === 0 ? (
+				<Empty>{empty}</Empty>
+			) : (
+				<div class="scroll" tabIndex={0} role="region" aria-label="Table">
+					<table class={isLoading ? "old" : ""}>
+						<thead>
+							<tr>
+								{data.titles.map((title, i) => (
+									<th scope="col" class={isNumber[i] ? "number" : ""}>{title}</th>
+								))}
+							</tr>
+						</thead>
+						<tbody>
+							{data.rows.slice(0, MOST_ROWS).map((row) => (
+								<tr>
+									{row.map((cell, i) => (
+										<td class={isNumber[i] ? "number" : ""}>
+											<bdi>{cell}</bdi>
+										</td>
+									))}
+								</tr>
+							))}
+						</tbody>
+					</table>
+				</div>
+			)}
+		</>
+	);
+}
+const MOST_ROWS = 500;
+const tableOf = (options: Ask, empty: string) => (props: { route: Route }) => <TableOf route={props.route} options={options} empty={empty} />;
+
+/* Options that say which view it is, and those that have fields above it. */
+const views = ["first-touch", "by", "by2", "by3", "by4", "sharing", "allocations", "callers", "layout", "coverage", "by-thread", "together"];
+const filters = ["where", "address", "event", "loads", "stores"];
+const but = (...names: string[]) => [...filters, ...views.filter((one) => !names.includes(one))];
+
+const panes: { name: string; title: string; View: (props: { route: Route }) => preact.ComponentChild; hasFilters: boolean; question: string; except: string[] }[] = [
+	{ name: "heat", title: "Addresses", View: HeatView, hasFilters: true, question: "heat", except: [...filters, "granularity", "first", "last", "rows", "from", "to"] },
+	{ name: "pivot", title: "Groups", View: PivotTable, hasFilters: true, question: "memory", except: [...but(), "sort", "top", "granularity"] },
+	{ name: "layout", title: "Types", View: LayoutView, hasFilters: true, question: "memory", except: [...but(), "sort", "top", "granularity"] },
+	{ name: "sharing", title: "Sharing", View: SharingView, hasFilters: true, question: "memory", except: [...but(), "sort", "top"] },
+	{
+		name: "histogram",
+		title: "Histogram",
+		View: tableOf({}, "No sample with a data address passes this filter."),
+		hasFilters: true,
+		question: "memory",
+		except: but("by-thread", "together"),
+	},
+	{
+		name: "first-touch",
+		title: "First touch",
+		View: tableOf({ "first-touch": "1" }, "No page was touched by another thread than the one that uses it."),
+		hasFilters: true,
+		question: "memory",
+		except: but(),
+	},
+	{
+		name: "allocations",
+		title: "Allocations",
+		View: tableOf({ allocations: "1" }, "No allocations were recorded."),
+		hasFilters: true,
+		question: "memory",
+		except: [...but("callers"), "granularity"],
+	},
+	{
+		name: "callers",
+		title: "Callers",
+		View: tableOf({ callers: "3" }, "No calls were recorded."),
+		hasFilters: true,
+		question: "memory",
+		except: [...but(), "granularity"],
+	},
+	{
+		name: "coverage",
+		title: "Coverage",
+		View: tableOf({ coverage: "1" }, "There are no samples."),
+		hasFilters: true,
+		question: "memory",
+		except: [...but(), "granularity", "sort", "top"],
+	},
+	{ name: "placement", title: "Placement", View: PlacementView, hasFilters: false, question: "place", except: ["topology", "policy", "threads-per-memory"] },
 ];
 
 export function MemoryView({ route, profile }: { route: Route; profile?: Served["profiles"][number] | undefined }) {
@@ -98,13 +190,14 @@ export function MemoryView({ route, profile }: { route: Route; profile?: Served[
 			<p class="tabs">
 				{panes.map((one) => (
 					<>
-						<button aria-pressed={one === shown} onClick={() => change(route, { pane: one.name === "heat" ? null : one.name, sort: null })}>
+						<button aria-pressed={one === shown} onClick={() => change(route, { pane: one.name === "heat" ? null : one.name, sort: null, ...without(route) })}>
 							{one.title}
 						</button>{" "}
 					</>
 				))}
 			</p>
 			{shown?.hasFilters && <MemoryFilters route={route} events={profile?.events ?? []} />}
+			{shown && <MoreOptions key={shown.name} question={shown.question} route={route} except={shown.except} />}
 			<datalist id="attributes">
 				{attributes.map((one) => (
 					<option value={one} />

@@ -4,6 +4,7 @@
 import type { Ask, Notes } from "./api";
 import { count, share } from "./format";
 import { Field, Filters } from "./parts";
+import { more } from "./options";
 import { change, type Route } from "./state";
 
 /** The filters that all views have, as lode memory's options. */
@@ -16,6 +17,7 @@ export function filterOf(route: Route): Ask {
 		event: get("event"),
 		loads: get("loads"),
 		stores: get("stores"),
+		...more(route),
 	};
 }
 

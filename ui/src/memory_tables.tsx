@@ -5,6 +5,7 @@
 import { address, type Ask, type Layouts, type Pivot, type Placement, type Sharing, useAnswer } from "./api";
 import { baseName, count, share, some } from "./format";
 import { filterOf, NotesText } from "./memory_filter";
+import { more } from "./options";
 import { Bar, Empty, Export, Field, Filters, Footer, Loading, Problem } from "./parts";
 import { change, type Route } from "./state";
 
@@ -276,6 +277,7 @@ export function PlacementView({ route }: { route: Route }) {
 		policy: get("policy"),
 		topology: get("machine"),
 		"threads-per-memory": get("threads"),
+		...more(route),
 	};
 	const { data, error, isLoading } = useAnswer<Placement>("place", what);
 	return (

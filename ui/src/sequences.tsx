@@ -6,12 +6,15 @@ import { sequences as words } from "words";
 import { type Annotation, address, type Ask, type Sequence, type Sequences, useAnswer } from "./api";
 import { PlaceCode } from "./code_table";
 import { count, points, ratio, sequence as textOf, share, some } from "./format";
+import { more, MoreOptions } from "./options";
 import { Empty, Export, Facts, Field, Filters, Footer, Loading, Problem, useKeys, useNarrow } from "./parts";
 import { change, linkTo, type Route } from "./state";
 import { SortTitle, useRows, VirtualTable } from "./virtual";
 
 const filters = ["min-weight", "max-weight", "min-frequency", "max-frequency", "min-functions"];
 const sizes = ["least", "most"];
+/* Options that the view has fields for, and those of its pages. */
+const except = ["explain", "sort", "reverse", "all", "limit", "with", "without", "text", "size", "min-weight", "max-frequency", "min-functions", "baseline", "run", "sequences", "offset", "places"];
 
 interface Column {
 	name: string; /* by which the server sorts; "": it does not */
@@ -110,6 +113,7 @@ export function SequencesView({ route }: { route: Route }) {
 		baseline: get("baseline"),
 		size: get("least") || get("most") ? `${get("least") ?? ""}-${get("most") ?? ""}` : null,
 		...Object.fromEntries(filters.map((name) => [name, get(name)])),
+		...more(route),
 	};
 	const rows = useRows<Sequences, Sequence>("report", what, (answer) => answer.sequences);
 	const isInstructions = rows.first?.run?.is_instruction_mode ?? false;
@@ -206,6 +210,7 @@ export function SequencesView({ route }: { route: Route }) {
 					</span>
 				)}
 			</Filters>
+			<MoreOptions question="report" route={route} except={except} />
 			{rows.error && <Problem failure={rows.error} route={route} />}
 			{rows.isLoading && !rows.first && <Loading what="Mining and listing sequences" />}
 			{!rows.error && rows.first && (

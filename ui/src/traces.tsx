@@ -5,6 +5,7 @@
 import { useMemo } from "preact/hooks";
 import { address, type Ask, type Misses, type Served, type TraceResults, useAnswer } from "./api";
 import { amount, count, share, some } from "./format";
+import { more, MoreOptions, without } from "./options";
 import { Bar, Empty, Export, Field, Filters, Footer, Loading, Problem } from "./parts";
 import { Plot } from "./plot";
 import { change, linkTo, type Route } from "./state";
@@ -24,7 +25,7 @@ const percent = (value: number) => value === 0 ? "0 %" : `${(100 * value).toFixe
 function Curves({ route }: { route: Route }) {
 	const of = route.params.get("of") ?? "data";
 	const line = route.params.get("line") ?? "64";
-	const what: Ask = { trace: route.params.get("trace"), curve: of === "both" ? ["data", "instructions"] : [of], line };
+	const what: Ask = { trace: route.params.get("trace"), curve: of === "both" ? ["data", "instructions"] : [of], line, ...more(route) };
 	const { data, error, isLoading } = useAnswer<TraceResults>("trace-simulate", what);
 	const plotted = useMemo(() => {
 		const curves = data?.curves ?? [];
@@ -141,6 +142,7 @@ function Caches({ route }: { route: Route }) {
 		cache: caches,
 		classify: route.params.get("classify"),
 		"over-time": STRETCHES,
+		...more(route),
 	};
 	const { data, error, isLoading } = useAnswer<TraceResults>("trace-simulate", what);
 	const times = useMemo(() => {
@@ -256,6 +258,7 @@ function MissesBy({ route }: { route: Route }) {
 		by,
 		event: route.params.get("event"),
 		top: route.params.get("top") ?? "50",
+		...more(route),
 	};
 	const { data, error, isLoading } = useAnswer<Misses>("trace-simulate", what);
 	const most = Math.max(...(data?.rows ?? []).map((one) => one.share), 0.001);
@@ -322,9 +325,9 @@ function MissesBy({ route }: { route: Route }) {
 }
 
 const panes = [
-	{ name: "curves", title: "Curves", View: Curves },
-	{ name: "caches", title: "Caches", View: Caches },
-	{ name: "misses", title: "Misses by place", View: MissesBy },
+	{ name: "curves", title: "Curves", View: Curves, except: ["curve", "line", "cache", "classify"] },
+	{ name: "caches", title: "Caches", View: Caches, except: ["curve", "line", "cache", "classify"] },
+	{ name: "misses", title: "Misses by place", View: MissesBy, except: ["curve", "line", "cache"] },
 ];
 
 /** Simulated misses that a profile has, in the view of memory. */
@@ -370,13 +373,14 @@ export function TracesView({ route, profile, served }: { route: Route; profile?:
 				{traces.length === 1 && <bdi class="faint">{traces[0]!.name}</bdi>}{" "}
 				{panes.map((one) => (
 					<>
-						<button aria-pressed={one === shown} onClick={() => change(route, { pane: one.name === "curves" ? null : one.name })}>
+						<button aria-pressed={one === shown} onClick={() => change(route, { pane: one.name === "curves" ? null : one.name, ...without(route) })}>
 							{one.title}
 						</button>{" "}
 					</>
 				))}
 			</p>
 			{events.length > 0 && <InProfile route={route} events={events} />}
+			{shown && <MoreOptions key={shown.name} question="trace simulate" route={route} except={[...shown.except, "by", "event", "top", "sharing", "branches", "over-time", "every", "length"]} />}
 			{shown ? <shown.View route={route} /> : <Empty>There is no view ‘{name}’ of traces.</Empty>}
 		</>
 	);
