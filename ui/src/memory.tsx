@@ -106,7 +106,7 @@ function TableOf({ route, options, empty }: { route: Route; options: Ask; empty:
 								<tr>
 									{row.map((cell, i) => (
 										<td class={isNumber[i] ? "number" : ""}>
-											<bdi>{cell}</bdi>
+											<bdi>{isNumber[i] && cell !== "" ? numberOf(data.titles[i]!, cell) : cell}</bdi>
 										</td>
 									))}
 								</tr>
@@ -119,6 +119,11 @@ function TableOf({ route, options, empty }: { route: Route; options: Ask; empty:
 	);
 }
 const MOST_ROWS = 500;
+/** Shares in percent; other numbers as they are, but for long fractions. */
+function numberOf(title: string, cell: string): string {
+	if (title.endsWith("share")) return share(Number(cell));
+	return cell.includes(".") ? String(Number(Number(cell).toPrecision(6))) : cell;
+}
 const tableOf = (options: Ask, empty: string) => (props: { route: Route }) => <TableOf route={props.route} options={options} empty={empty} />;
 
 /* Options that say which view it is, and those that have fields above it. */
