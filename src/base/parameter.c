@@ -516,7 +516,8 @@ static const LodeParameter *find_excluded(const Filling *self, const LodeParamet
 
 	for (size_t i = 0; (other = lode_parameter_row(self->groups, i)) != NULL; i++) {
 		bool is_all = strcmp(row->excludes, "*") == 0;
-		bool is_part = other->needs != NULL && has_name(other->needs, row->name);
+		bool is_part = other->audience == LODE_PARAMETER_FOR_WORDS ||
+		               (other->needs != NULL && has_name(other->needs, row->name));
 		if (other != row && is_given(self, other->name) &&
 			(is_all ? !is_part : has_name(row->excludes, other->name)))
 			return other;

@@ -53,7 +53,7 @@ typedef struct {
 	const char *standard; /* the value where none is given; NULL: the field stays as it is */
 	int (*read)(const char *text); /* a WORD's value, −1: unknown; NULL: its place in `value` */
 	const char *excludes; /* names, by spaces: cannot be given with it; "*": with any other that
-	                       * does not need it */
+	                       * does not need it and has a name on a command line */
 	const char *needs;    /* likewise: it is given only with one of these */
 	LodeParameterAudience audience;
 	const char *summary; /* for --help: lower case, no full stop */

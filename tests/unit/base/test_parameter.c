@@ -23,7 +23,7 @@ typedef struct {
 typedef struct {
 	int before;
 	Part part;
-	const char *screen;
+	const char *screen, *word;
 } Whole;
 
 static const LodeParameter rows[] = {
@@ -49,6 +49,8 @@ static const LodeParameter rows[] = {
 static const LodeParameter others[] = {
 	{"screen", LODE_TEXT(Whole, screen), .value = "TEXT",
 		.audience = LODE_PARAMETER_FOR_TERMINAL, .excludes = "*", .summary = "screen"},
+	{"word", LODE_TEXT(Whole, word), .value = "TEXT", .audience = LODE_PARAMETER_FOR_WORDS,
+		.summary = "word"},
 	{NULL},
 };
 
@@ -241,6 +243,17 @@ static void test_together(void)
 	g_assert_cmpstr(empty.error->message, ==, "--text: the value is empty");
 	ask_address(&foreign, "screen=x");
 	g_assert_cmpstr(foreign.error->message, ==, "unknown option 'screen'");
+	/* What has no name there can be given with an option that excludes all others. */
+	g_auto(LodeParameterPairs) pairs;
+	g_autoptr(GPtrArray) lists = NULL;
+	g_autoptr(GError) error = NULL;
+	Whole whole = {0};
+	lode_parameter_pairs_init(&pairs);
+	lode_parameter_pairs_add(&pairs, "screen", "x");
+	lode_parameter_pairs_add(&pairs, "word", "y");
+	lode_parameters_fill(groups, &pairs, LODE_PARAMETER_FOR_TERMINAL, &whole, &lists, &error);
+	g_assert_no_error(error);
+	g_assert_cmpstr(whole.word, ==, "y");
 	/* One flag of two rows. */
 	ask_line(&shared, "--share 1");
 	g_assert_true(shared.whole.part.has_share);
