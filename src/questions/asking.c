@@ -96,11 +96,12 @@ char *lode_asking_key(
 {
 	GString *key = g_string_new(what);
 
+	/* With their lengths, as a value may have line breaks. */
 	for (guint i = 0; self->given != NULL && i < self->given->names->len; i++) {
 		const char *name = self->given->names->pdata[i];
+		const char *value = self->given->values->pdata[i];
 		if (g_strv_contains(names, name) != are_others)
-			g_string_append_printf(
-				key, "\n%s=%s", name, (const char *)self->given->values->pdata[i]);
+			g_string_append_printf(key, "\n%s=%zu:%s", name, strlen(value), value);
 	}
 	return g_string_free(key, FALSE);
 }

@@ -16,6 +16,10 @@ enum { MAX_KEPT = 16 };
 /* The name that 'lode mine' gives a run. */
 #define FITTED_RUN "main"
 
+/* Where a fitted run is kept: the file may have a run of a part by that name. No run is asked for
+ * by an empty one. */
+#define FITTED_KEY ""
+
 /* Which file, and what it held: whoever writes a profile changes one of these. */
 typedef struct {
 	dev_t device;
@@ -251,15 +255,15 @@ static void keep_made(LodeProfileSnapshot *self, GHashTable *table, void *key, v
 static LodeMiningRun *find_fitted(
 	LodeProfileSnapshot *self, const LodeProgress *progress, GError **error)
 {
-	LodeMiningRun *run = find_made(self, self->loaded, FITTED_RUN);
+	LodeMiningRun *run = find_made(self, self->loaded, FITTED_KEY);
 
 	if (run != NULL || !lode_turn_take(&self->mining, progress, error))
 		return run;
-	run = find_made(self, self->loaded, FITTED_RUN);
+	run = find_made(self, self->loaded, FITTED_KEY);
 	if (run == NULL) {
 		run = lode_mine_by_default(self->profile, FITTED_RUN, progress, error);
 		if (run != NULL)
-			keep_made(self, self->loaded, g_strdup(FITTED_RUN), run);
+			keep_made(self, self->loaded, g_strdup(FITTED_KEY), run);
 	}
 	lode_turn_give(&self->mining);
 	return run;

@@ -414,6 +414,21 @@ check("the page has every option of the command line, but for files of this mach
 check("wrong options have the same words in the terminal and in the page", *wordings)
 check("Ctrl-C ends that server, too", server.end())
 
+# Sequences of one origin have the name of the run of all, and are kept beside its own.
+pathlib.Path("more.flow").write_text(pathlib.Path(FLOW).read_text().replace("op:mov ", "op:lea ").replace("loop:1", "loop:2"))
+lode("import", "more.flow", "-o", "more.lode")
+lode("import", FLOW, "-o", "x.lode")
+lode("merge", "--same-paths", "x.lode", "more.lode", "-o", "all.lode")
+lode("mine", "all.lode", "--min-support", "0.2", "--min-functions", "1")
+server = Server("all.lode")
+faults = []
+for query in ("origin=x", "", "origin=more", "text=add", "text=add&origin=more", "text=add%0Aorigin=more"):
+    words = [word for name, value in urllib.parse.parse_qsl(query) for word in (f"--{name}", value)]
+    ran = subprocess.run([LODE, "report", "all.lode", "--sort", "excess", "--format", "json", *words], capture_output=True, check=True)
+    passed = len(json.loads(ran.stdout)["sequences"])
+    faults.append(expect(f"sequences of '{query}'", json.loads(server.get(f"/api/report?sequences=1&{query}")[2])["passed"], passed))
+check("sequences of an origin are not mixed up with those of all", *faults, server.end())
+
 # --open: a link that counts once.
 os.mkdir("bin")
 opener = pathlib.Path("bin/xdg-open")

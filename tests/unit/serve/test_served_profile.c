@@ -4,14 +4,16 @@
 #include "base/error.h"
 #include "serve/served_profile.h"
 
-/* A run of which only findings are stored. */
-static void add_run(const char *path, const LodeProfile *profile, const char *name)
+/* A run of which only findings are stored; `origins` NULL: of the whole profile. */
+static void add_run(
+	const char *path, const LodeProfile *profile, const char *name, const char *origins)
 {
 	LodeMiningParameters parameters;
 	g_autoptr(GError) error = NULL;
 
 	lode_mining_parameters_init(&parameters);
 	parameters.only_findings = true;
+	parameters.origins = origins;
 	g_autoptr(LodeMiningRun) run = lode_mining_run_new(name, &parameters);
 	lode_profile_store_add_run(path, profile, run, NULL, &error);
 	g_assert_no_error(error);
@@ -96,8 +98,8 @@ static void test_others_go_on(void)
 	Miner miner = {.is_mining = false};
 
 	g_assert_true(lode_profile_store_write(path, profile, NULL, NULL));
-	add_run(path, profile, "one");
-	add_run(path, profile, "two");
+	add_run(path, profile, "one", NULL);
+	add_run(path, profile, "two", NULL);
 	g_autoptr(LodeServedProfile) served = lode_served_profile_open(path, NULL, &error);
 	g_assert_no_error(error);
 	miner.snapshot = lode_served_profile_take(served, NULL, &state, &error);
@@ -147,10 +149,38 @@ static void test_not_mined(void)
 	remove_folder(folder);
 }
 
+/* A run of a part that has the name of what is found by default is not taken for it. */
+static void test_part_by_default_name(void)
+{
+	char *folder = make_folder();
+	g_autofree char *path = g_build_filename(folder, "x.lode", NULL);
+	g_autoptr(LodeProfile) profile = random_profile_new(1, 20);
+	g_autoptr(GError) error = NULL;
+	LodeServedState state;
+
+	g_assert_true(lode_profile_store_write(path, profile, NULL, NULL));
+	add_run(path, profile, "main", "1");
+	g_autoptr(LodeServedProfile) served = lode_served_profile_open(path, NULL, &error);
+	g_assert_no_error(error);
+	g_autoptr(LodeProfileSnapshot)
+		snapshot = lode_served_profile_take(served, NULL, &state, &error);
+	g_assert_no_error(error);
+	const LodeMiningRun *part = lode_profile_snapshot_run(
+		snapshot, "main", false, NULL, &error);
+	g_assert_no_error(error);
+	g_assert_cmpstr(part->parameters.origins, ==, "1");
+	const LodeMiningRun *found = lode_profile_snapshot_run(snapshot, NULL, false, NULL, &error);
+	g_assert_no_error(error);
+	g_assert_null(found->parameters.origins);
+	g_assert_true(lode_profile_snapshot_run(snapshot, "main", false, NULL, NULL) == part);
+	remove_folder(folder);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/served_profile/others_go_on", test_others_go_on);
 	g_test_add_func("/served_profile/not_mined", test_not_mined);
+	g_test_add_func("/served_profile/part_by_default_name", test_part_by_default_name);
 	return g_test_run();
 }
