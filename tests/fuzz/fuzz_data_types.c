@@ -4,7 +4,7 @@
  * operand of the first functions, and about types by name. The bytes are an ELF file.
  */
 #include "images/dwarf/data_types.h"
-#include "model/memory.h"
+#include "model/data_type.h"
 #include "model/profile.h"
 
 #include "fuzz_target.h"

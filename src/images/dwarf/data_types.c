@@ -7,7 +7,7 @@
 #include "images/code/stack_frames.h"
 #include "images/dwarf/source_lines.h"
 #include "images/registers/register_types.h"
-#include "model/memory.h"
+#include "model/data_type.h"
 #include "model/profile.h"
 
 #include <string.h>

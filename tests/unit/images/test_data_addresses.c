@@ -4,8 +4,8 @@
  * must be that. One stops itself, and prints registers and stack as a sample has them.
  */
 #include "images/dwarf/data_types.h"
+#include "model/data_type.h"
 #include "model/index.h"
-#include "model/memory.h"
 
 #include "tool_output.h"
 

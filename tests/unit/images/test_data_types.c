@@ -4,8 +4,8 @@
  * function's accesses is that thing or nothing. Offsets are compared with the program's own.
  */
 #include "images/dwarf/data_types.h"
+#include "model/data_type.h"
 #include "model/index.h"
-#include "model/memory.h"
 
 #include "package_file.h"
 #include "tool_output.h"
