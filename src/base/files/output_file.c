@@ -15,7 +15,7 @@ struct LodeOutputFile {
 	FILE *stream;
 };
 
-bool lode_output_file_spares(const char *path, const char *input, GError **error)
+bool lode_output_file_is_distinct(const char *path, const char *input, GError **error)
 {
 	struct stat in, out;
 

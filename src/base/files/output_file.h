@@ -12,7 +12,7 @@
 typedef struct LodeOutputFile LodeOutputFile;
 
 /* False, with _USAGE: what is written to `path` would replace `input`, which is read. */
-bool lode_output_file_spares(const char *path, const char *input, GError **error);
+bool lode_output_file_is_distinct(const char *path, const char *input, GError **error);
 
 /* `path` NULL or "-": standard output. Errors: _IO. */
 LodeOutputFile *lode_output_file_open(const char *path, GError **error);

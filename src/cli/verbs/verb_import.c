@@ -90,7 +90,7 @@ static bool check_arguments(const Options *given, char **arguments, GError **err
 	if (arguments[0] == NULL || given->output == NULL)
 		return false;
 	for (size_t i = 0; arguments[i] != NULL; i++)
-		if (!lode_output_file_spares(given->output, arguments[i], error))
+		if (!lode_output_file_is_distinct(given->output, arguments[i], error))
 			return false;
 	return true;
 }

@@ -65,7 +65,7 @@ static int run(void *options, char **arguments, GError **error)
 		lode_parameter_refuse(error, "-o is missing: the trace to write, such as -o y.rps");
 		return LODE_EXIT_USAGE;
 	}
-	if (!lode_output_file_spares(given->output, arguments[0], error) ||
+	if (!lode_output_file_is_distinct(given->output, arguments[0], error) ||
 		!lode_trace_selection_check(&given->part, error))
 		return LODE_EXIT_USAGE;
 	const LodeTraceReaderOptions reading = {given->writing.threads, &given->part.range};
