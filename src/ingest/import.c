@@ -112,7 +112,7 @@ typedef struct {
 	GPtrArray *callgrind, *counts, *perf, *allocations, *pages, *traces, *empty;
 	GPtrArray *binaries; /* files, folders and archives of them */
 	const char *flow_file;
-	bool passes_over_damaged_logs;
+	bool skips_damaged_logs;
 } Inputs;
 
 static bool sort_input(Inputs *self, const char *path, GError **error)
@@ -320,8 +320,8 @@ static bool read_allocations(const Inputs *inputs, LodeMemoryReading *memory, GE
 			inputs->allocations->pdata[i], &why);
 		if (log != NULL) {
 			lode_allocations_take(memory->logs, log);
-		} else if (inputs->passes_over_damaged_logs) {
-			lode_allocations_pass_over(memory->logs, why);
+		} else if (inputs->skips_damaged_logs) {
+			lode_allocations_note_unreadable(memory->logs, why);
 		} else {
 			g_propagate_error(error, g_steal_pointer(&why));
 			return false;
@@ -531,7 +531,7 @@ LodeProfile *lode_import(
 		.traces = g_ptr_array_new(),
 		.empty = g_ptr_array_new(),
 		.binaries = g_ptr_array_new(),
-		.passes_over_damaged_logs = options->passes_over_damaged_logs};
+		.skips_damaged_logs = options->skips_damaged_logs};
 	g_autoptr(LodeProfile) profile = import_inputs(&inputs, options, progress, error);
 
 	g_ptr_array_unref(inputs.callgrind);

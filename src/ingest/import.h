@@ -51,10 +51,10 @@ typedef struct {
 	bool is_alone;
 	/* Keeps only samples taken in [begin, end) by the recording's clock; end 0: all. */
 	uint64_t begin_ns, end_ns;
-	bool is_recorded_so;           /* counts and traces have no others */
-	bool charges_next_access;      /* in place of the access that a timer waited for */
-	bool passes_over_damaged_logs; /* of allocations: they are unresolved, and no error */
-	unsigned threads;              /* 0: all processors */
+	bool is_recorded_so;      /* counts and traces have no others */
+	bool charges_next_access; /* in place of the access that a timer waited for */
+	bool skips_damaged_logs;  /* of allocations: they are unresolved, and no error */
+	unsigned threads;         /* 0: all processors */
 } LodeImportOptions;
 
 /* Errors name the file; nothing is written anywhere. */

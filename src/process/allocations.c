@@ -75,7 +75,7 @@ void lode_allocations_take(LodeAllocations *self, LodeAllocationLog *log)
 	self->is_sorted = false;
 }
 
-void lode_allocations_pass_over(LodeAllocations *self, const GError *why)
+void lode_allocations_note_unreadable(LodeAllocations *self, const GError *why)
 {
 	g_ptr_array_add(self->unread, g_error_copy(why));
 }

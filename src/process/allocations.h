@@ -18,7 +18,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeAllocations, lode_allocations_free)
 void lode_allocations_take(LodeAllocations *self, LodeAllocationLog *log);
 
 /* Called instead of adding a log that cannot be read: its fault is accounted for. */
-void lode_allocations_pass_over(LodeAllocations *self, const GError *why);
+void lode_allocations_note_unreadable(LodeAllocations *self, const GError *why);
 
 /* Adds missing records of the logs, and skipped logs, to the recording as unresolved. */
 void lode_allocations_account(const LodeAllocations *self, LodeRecording *recording);

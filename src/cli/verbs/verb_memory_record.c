@@ -38,7 +38,7 @@ static bool import(const Options *given, const LodeRecordedProfile *recorded,
 		.skipped_frames = given->skipped_frames,
 		.allow_debuginfod = given->allow_debuginfod,
 		.charges_next_access = given->charges_next_access,
-		.passes_over_damaged_logs = true,
+		.skips_damaged_logs = true,
 	};
 	g_auto(LodeTerminalProgress) screen;
 

@@ -458,7 +458,7 @@ static void take_allocations(const Trace *self, const char *path)
 	g_autoptr(LodeAllocationLog)
 		log = lode_allocation_log_read_traced(path, reading->first_time_ns, &why);
 	if (log == NULL)
-		lode_allocations_pass_over(reading->options.memory->logs, why);
+		lode_allocations_note_unreadable(reading->options.memory->logs, why);
 	else if (lode_allocation_log_pid(log) == lode_traced_places_pid(self->places))
 		lode_allocations_take(reading->options.memory->logs, g_steal_pointer(&log));
 }

@@ -1182,7 +1182,7 @@ static void test_damaged_log(void)
 	g_assert_null(lode_import(&options, NULL, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
 	g_clear_error(&error);
-	options.passes_over_damaged_logs = true;
+	options.skips_damaged_logs = true;
 	g_autoptr(LodeProfile) profile = lode_import(&options, NULL, &error);
 	g_assert_no_error(error);
 	const LodeUnresolved *row = find_unresolved(profile, "allocation log that is damaged");
