@@ -401,7 +401,7 @@ static bool check_jit_files(LodeJitCodeSet *jit, const LodeRecording *counts,
 	uint32_t pid;
 
 	for (guint i = 0; pids != NULL && i < pids->len; i++)
-		lode_jit_code_set_see_pid(jit, g_array_index(pids, uint32_t, i));
+		lode_jit_code_set_mark_used(jit, g_array_index(pids, uint32_t, i));
 	path = options->checks_jit_files ? lode_jit_code_set_find_unused(jit, &pid) : NULL;
 	if (path == NULL)
 		return true;

@@ -579,7 +579,7 @@ void lode_places_note(LodePlaces *self, const LodePerfRecord *record, uint64_t t
 		return;
 	}
 	if (self->options.jit != NULL)
-		lode_jit_code_set_see_pid(self->options.jit, record->pid);
+		lode_jit_code_set_mark_used(self->options.jit, record->pid);
 }
 
 /* The bytes that a hexadecimal text stands for; 0 where it is none. */

@@ -147,7 +147,7 @@ static uint64_t time_of(Input *input, const LodePerfRecord *record)
 	if (!input->knows_times) {
 		input->has_times = lode_perf_data_has_times(input->data);
 		/* Without times, samples count as time. */
-		lode_perf_data_pass_over_samples(input->data, input->has_times);
+		lode_perf_data_skip_samples(input->data, input->has_times);
 	}
 	input->knows_times = true;
 	return input->has_times ? record->time_ns : ++input->sequence;
@@ -491,7 +491,7 @@ static bool read_samples(Reading *self, GError **error)
 		Input *input = &g_array_index(self->inputs, Input, i);
 		lode_memory_reading_select(self->memory, i);
 		lode_perf_data_rewind(input->data);
-		lode_perf_data_pass_over_samples(input->data, false);
+		lode_perf_data_skip_samples(input->data, false);
 		memset(self->known, 0, KNOWN_ROWS * sizeof(KnownRow));
 		input->sequence = 0;
 		lode_sampled_kernel_begin(

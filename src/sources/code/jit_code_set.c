@@ -247,7 +247,7 @@ void lode_jit_code_set_settle(LodeJitCodeSet *self)
 	g_array_set_size(self->mappings, 0);
 }
 
-void lode_jit_code_set_see_pid(LodeJitCodeSet *self, uint32_t pid)
+void lode_jit_code_set_mark_used(LodeJitCodeSet *self, uint32_t pid)
 {
 	for (guint i = 0; i < self->files->len; i++) {
 		CodeFile *file = g_ptr_array_index(self->files, i);

@@ -65,7 +65,7 @@ void lode_jit_code_set_note_mapping(
 void lode_jit_code_set_settle(LodeJitCodeSet *self);
 
 /* A process of a recording, for lode_jit_code_set_find_unused(). */
-void lode_jit_code_set_see_pid(LodeJitCodeSet *self, uint32_t pid);
+void lode_jit_code_set_mark_used(LodeJitCodeSet *self, uint32_t pid);
 
 /* The path of a file that is of no process that was seen, and the number of the process that it
  * names; NULL: there is none. */

@@ -21,7 +21,7 @@ bool lode_page_file_is_format(const char *data, size_t size)
 
 /* The state while lines are read. */
 typedef struct {
-	LodeMemoryPages look; /* its time and process */
+	LodeMemoryPages survey; /* its time and process */
 	bool has_time;
 	GArray *rows;
 } Reading;
@@ -42,21 +42,21 @@ static bool read_number(const char **text, int base, uint64_t most, uint64_t *ou
 	return true;
 }
 
-static bool read_look(Reading *self, const char *text)
+static bool read_survey(Reading *self, const char *text)
 {
 	uint64_t time_ns, pid;
 
 	if (!read_number(&text, 10, G_MAXINT64, &time_ns) ||
 		!read_number(&text, 10, G_MAXINT32, &pid) || text[strspn(text, " ")] != '\0')
 		return false;
-	self->look = (LodeMemoryPages){.pid = (uint32_t)pid, .time_ns = time_ns};
+	self->survey = (LodeMemoryPages){.pid = (uint32_t)pid, .time_ns = time_ns};
 	self->has_time = true;
 	return true;
 }
 
 static bool read_row(Reading *self, const char *text)
 {
-	LodeMemoryPages row = self->look;
+	LodeMemoryPages row = self->survey;
 	uint64_t kb, node;
 
 	if (!self->has_time || !read_number(&text, 16, UINT64_MAX, &row.start) ||
@@ -80,7 +80,7 @@ static bool read_line(Reading *self, uint64_t number, const char *line, size_t l
 		return strcmp(line, FIRST_LINE) == 0;
 	if (line[0] == '#' || line[0] == '\0')
 		return true;
-	return g_str_has_prefix(line, "time ") ? read_look(self, line + strlen("time"))
+	return g_str_has_prefix(line, "time ") ? read_survey(self, line + strlen("time"))
 	                                       : read_row(self, line);
 }
 

@@ -349,7 +349,7 @@ static LodePerfParse read_own_record(LodePerfData *self, LodePerfRawRecord *raw,
 	if (!is_ok)
 		return LODE_PERF_FAILED;
 	if (!raw->payload.is_overrun)
-		return LODE_PERF_PASSED_OVER;
+		return LODE_PERF_SKIPPED;
 	lode_perf_data_fail(
 		self, raw->offset, LODE_ERROR_CORRUPT, "a record shorter than its fields", error);
 	return LODE_PERF_FAILED;
@@ -785,9 +785,9 @@ static LodePerfNext take_record(LodePerfData *self, LodePerfRawRecord *out_raw, 
 	return next;
 }
 
-void lode_perf_data_pass_over_samples(LodePerfData *self, bool is_wanted)
+void lode_perf_data_skip_samples(LodePerfData *self, bool is_wanted)
 {
-	self->passes_over_samples = is_wanted;
+	self->skips_samples = is_wanted;
 }
 
 static LodePerfParse parse_record(
@@ -802,14 +802,14 @@ static LodePerfParse parse_record(
 
 LodePerfNext lode_perf_data_next(LodePerfData *self, LodePerfRecord *out_record, GError **error)
 {
-	LodePerfParse parse = LODE_PERF_PASSED_OVER;
+	LodePerfParse parse = LODE_PERF_SKIPPED;
 
-	while (parse == LODE_PERF_PASSED_OVER) {
+	while (parse == LODE_PERF_SKIPPED) {
 		LodePerfRawRecord raw;
 		LodePerfNext next = take_record(self, &raw, error);
 		if (next != LODE_PERF_NEXT_RECORD)
 			return next;
-		if (raw.type == PERF_RECORD_SAMPLE && self->passes_over_samples)
+		if (raw.type == PERF_RECORD_SAMPLE && self->skips_samples)
 			continue;
 		parse = parse_record(self, &raw, out_record, error);
 	}
@@ -848,7 +848,7 @@ LodePerfNext lode_perf_data_parse(LodePerfData *self, const void *record, size_t
 	LodePerfRecord *out_record, GError **error)
 {
 	LodePerfRawRecord raw = {.is_first_reading = true};
-	LodePerfParse parse = LODE_PERF_PASSED_OVER;
+	LodePerfParse parse = LODE_PERF_SKIPPED;
 
 	if (lode_perf_data_split_record(self, record, size, &raw) != size) {
 		lode_perf_data_fail(self, 0, LODE_ERROR_CORRUPT,

@@ -241,7 +241,7 @@ void lode_perf_data_read_counts(
 	LodePerfData *self, const LodePerfRecord *record, GArray *out_counts);
 
 /* Whether samples are skipped, which is much faster than to read them. */
-void lode_perf_data_pass_over_samples(LodePerfData *self, bool is_wanted);
+void lode_perf_data_skip_samples(LodePerfData *self, bool is_wanted);
 
 /* Back to the first record. The events and features stay. */
 void lode_perf_data_rewind(LodePerfData *self);

@@ -80,7 +80,7 @@ struct LodePerfData {
 	size_t window_size;
 	uint64_t n_read, n_seen; /* records since the start, and done in the longest reading */
 	bool is_swapped;
-	bool passes_over_samples;
+	bool skips_samples;
 	bool is_big_endian; /* bit fields count from the other end */
 
 	GArray *events;     /* LodePerfEvent */
@@ -108,7 +108,7 @@ struct LodePerfData {
 
 typedef enum {
 	LODE_PERF_PARSED,
-	LODE_PERF_PASSED_OVER,
+	LODE_PERF_SKIPPED,
 	LODE_PERF_FAILED,
 } LodePerfParse;
 

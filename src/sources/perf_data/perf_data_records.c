@@ -264,7 +264,7 @@ static inline LodePerfParse find_event(
 	if (id == 0 || lode_perf_data_find_id(self, id, out_event))
 		return LODE_PERF_PARSED;
 	self->info.n_unknown_ids++;
-	return LODE_PERF_PASSED_OVER;
+	return LODE_PERF_SKIPPED;
 }
 
 static inline void clear_record(
@@ -492,7 +492,7 @@ LodePerfParse lode_perf_data_parse_kernel_record(
 	if (!read_fields(raw, out)) {
 		bool is_unknown = raw->type == 0 || raw->type > LODE_PERF_RECORD_LAST_OF_KERNEL;
 		self->info.n_unknown_records += is_unknown && raw->is_first_reading;
-		return LODE_PERF_PASSED_OVER;
+		return LODE_PERF_SKIPPED;
 	}
 	if (raw->payload.is_overrun) {
 		lode_perf_data_fail(self, raw->offset, LODE_ERROR_CORRUPT,

@@ -20,7 +20,7 @@ typedef struct {
 	size_t length;
 } DinLine;
 
-enum { PASSED_OVER = LODE_N_REFERENCE_KINDS, UNKNOWN };
+enum { SKIPPED = LODE_N_REFERENCE_KINDS, UNKNOWN };
 
 static bool is_blank(char c)
 {
@@ -50,7 +50,7 @@ static int kind_of_letter(char letter)
 {
 	static const char letters[] = "rwimcv";
 	static const int kinds[] = {LODE_REFERENCE_LOAD, LODE_REFERENCE_STORE, LODE_REFERENCE_FETCH,
-		PASSED_OVER, PASSED_OVER, PASSED_OVER};
+		SKIPPED, SKIPPED, SKIPPED};
 	const char *found = letter != '\0' ? strchr(letters, g_ascii_tolower(letter)) : NULL;
 
 	return found != NULL ? kinds[found - letters] : UNKNOWN;
@@ -86,8 +86,8 @@ static bool take_line(LodeReferenceScan *self, DinLine *line, bool has_size, GEr
 		return lode_reference_scan_fail(self, line->line, line->length, error, "no size");
 	skip_blanks(line);
 	self->n_remarks += line->at < line->end;
-	if (kind == PASSED_OVER)
-		self->n_passed_over++;
+	if (kind == SKIPPED)
+		self->n_skipped++;
 	else
 		lode_reference_scan_add(self, (LodeReferenceKind)kind, address, (uint32_t)size);
 	return true;
@@ -145,11 +145,11 @@ static char *losses_with(const LodeReferenceScan *self, const char *hint)
 {
 	GString *text = g_string_new(NULL);
 
-	if (self->n_passed_over > 0)
+	if (self->n_skipped > 0)
 		g_string_append_printf(text,
 			"lines with other labels than read, write and fetch (%" G_GUINT64_FORMAT
 			")",
-			self->n_passed_over);
+			self->n_skipped);
 	if (self->n_remarks > 0)
 		g_string_append_printf(text, "%swhat follows on lines (%" G_GUINT64_FORMAT "%s)",
 			text->len > 0 ? ", " : "", self->n_remarks, hint);

@@ -30,7 +30,7 @@ typedef struct {
 	/* The state of the forms; each uses its own part. */
 	uint16_t thread;
 	bool has_header, has_threads;
-	uint64_t n_passed_over;  /* records that are not references */
+	uint64_t n_skipped;      /* records that are not references */
 	uint64_t n_remarks;      /* lines with more on them than the form reads */
 	uint64_t n_instructions; /* by the tool's own count; 0: unknown */
 	char *command, *version; /* of the tool; NULL: unknown */

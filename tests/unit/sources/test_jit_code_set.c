@@ -135,7 +135,7 @@ static void test_namespaces(Fixture *self, const void *data)
 	g_assert_cmpint(byte_at(self, 5, 0x1000, 25), ==, -1);
 	g_assert_cmpstr(lode_jit_code_set_find_unused(self->set, &pid), ==, self->map);
 	g_assert_cmpuint(pid, ==, 500);
-	lode_jit_code_set_see_pid(self->set, 500);
+	lode_jit_code_set_mark_used(self->set, 500);
 	g_assert_null(lode_jit_code_set_find_unused(self->set, &pid));
 	/* Of several files of one name, none says which of them the dump is. */
 	lode_jit_code_set_note_mapping(self->set, 8001, "/a/other.dump", 0, 0);

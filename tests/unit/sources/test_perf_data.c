@@ -268,10 +268,10 @@ static void test_two_events(void)
 		g_assert_null(next(file));
 		g_assert_cmpuint(lode_perf_data_info(file)->n_unknown_ids, ==, 1);
 		lode_perf_data_rewind(file);
-		lode_perf_data_pass_over_samples(file, true);
+		lode_perf_data_skip_samples(file, true);
 		g_assert_null(next(file));
 		lode_perf_data_rewind(file);
-		lode_perf_data_pass_over_samples(file, false);
+		lode_perf_data_skip_samples(file, false);
 		while (next(file) != NULL)
 			;
 		g_assert_cmpuint(lode_perf_data_info(file)->n_unknown_ids, ==, 1);
