@@ -73,20 +73,20 @@ static bool is_replay(const Recorder *recorder, uint64_t word)
 
 /* There is room for it and what comes after, as there was for the instruction that is begun anew.
  */
-static void take_back(Recorder *recorder)
+static void append_restart(Recorder *recorder)
 {
 	uint32_t n = recorder_n(recorder);
 
 	if (n >= TRACE_CHUNK_WORDS)
 		return;
-	recorder->chunk->words[n] = lode_word_of_take_back();
+	recorder->chunk->words[n] = lode_word_of_restart();
 	recorder_set_n(recorder, n + 1);
 }
 
 static inline void fetch(Recorder *recorder, uint64_t word)
 {
 	if (__builtin_expect(is_replay(recorder, word), 0))
-		take_back(recorder);
+		append_restart(recorder);
 	if (__builtin_expect(recorder_n(recorder) + ACCESS_ROOM >= recorder->most, 0))
 		recorder_next_chunk(recorder);
 	recorder->last = word;
@@ -317,7 +317,7 @@ static Piece *take_piece(void)
 static inline void begin_piece(Recorder *recorder, const Piece *piece)
 {
 	if (__builtin_expect(is_replay(recorder, piece->first), 0))
-		take_back(recorder);
+		append_restart(recorder);
 	if (__builtin_expect(recorder_n(recorder) + piece->room > recorder->most, 0))
 		recorder_next_chunk(recorder);
 	uint32_t n = recorder_n(recorder);
@@ -477,11 +477,11 @@ static void find_runs(const Translated *self, size_t first, Runs *out)
 static Piece *make_piece(const Translated *self, const Runs *runs)
 {
 	union {
-		LodeToldCode code;
-		uint8_t bytes[sizeof(LodeToldCode) + 3 * LODE_CODE_MAX_INSTRUCTIONS];
+		LodeCodeDescription code;
+		uint8_t bytes[sizeof(LodeCodeDescription) + 3 * LODE_CODE_MAX_INSTRUCTIONS];
 	} told = {0};
 	size_t n = runs->ends[runs->n - 1] - runs->first, n_accesses = runs->n - 1;
-	uint8_t *bytes = told.bytes + offsetof(LodeToldCode, bytes);
+	uint8_t *bytes = told.bytes + offsetof(LodeCodeDescription, bytes);
 	uint32_t number;
 
 	told.code.address = qemu_plugin_insn_vaddr(instruction_at(self, runs->first));
@@ -494,7 +494,7 @@ static Piece *make_piece(const Translated *self, const Runs *runs)
 	for (size_t i = 0; i < n; i++)
 		bytes[2 * n_accesses + i] = (uint8_t)qemu_plugin_insn_size(
 			instruction_at(self, runs->first + i));
-	size_t n_bytes = offsetof(LodeToldCode, bytes) + 2 * n_accesses + n;
+	size_t n_bytes = offsetof(LodeCodeDescription, bytes) + 2 * n_accesses + n;
 	bool is_told = recorder_tell_code(&told.code, n_bytes, &number);
 	Piece *piece = is_told ? take_piece() : NULL;
 	if (piece == NULL)

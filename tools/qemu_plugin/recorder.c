@@ -28,7 +28,7 @@ enum {
 
 #define NO_CODE UINT32_MAX
 
-_Static_assert(sizeof(LodeToldCode) + 3 * LODE_CODE_MAX_INSTRUCTIONS <=
+_Static_assert(sizeof(LodeCodeDescription) + 3 * LODE_CODE_MAX_INSTRUCTIONS <=
 		       (size_t)MOST_CODE_UNITS * LODE_CODE_UNIT_BYTES,
 	"the largest piece of code");
 
@@ -142,7 +142,7 @@ bool recorder_connect(const char *path, bool follows)
 }
 
 /* Its number; NO_CODE: there is no room. */
-static uint32_t append_code(const LodeToldCode *code, size_t n_bytes)
+static uint32_t append_code(const LodeCodeDescription *code, size_t n_bytes)
 {
 	uint32_t n_units = (uint32_t)((n_bytes + LODE_CODE_UNIT_BYTES - 1) / LODE_CODE_UNIT_BYTES);
 
@@ -156,7 +156,7 @@ static uint32_t append_code(const LodeToldCode *code, size_t n_bytes)
 }
 
 /* FNV-1a (Fowler, Noll, Vo). */
-static uint32_t hash_code(const LodeToldCode *code, size_t n_bytes)
+static uint32_t hash_code(const LodeCodeDescription *code, size_t n_bytes)
 {
 	const uint8_t *bytes = (const uint8_t *)code;
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -166,7 +166,7 @@ static uint32_t hash_code(const LodeToldCode *code, size_t n_bytes)
 	return (uint32_t)(hash >> (64 - TRACE_RING_CODE_INDEX_BITS));
 }
 
-bool recorder_tell_code(const LodeToldCode *code, size_t n_bytes, uint32_t *out_number)
+bool recorder_tell_code(const LodeCodeDescription *code, size_t n_bytes, uint32_t *out_number)
 {
 	uint32_t hash = hash_code(code, n_bytes), number = NO_CODE;
 

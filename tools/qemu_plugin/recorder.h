@@ -42,7 +42,7 @@ void recorder_begin_process(const char *command, bool is_recorded);
 
 /* Tells of a piece of code of so many bytes, where nobody has, and gives its number. False: there
  * is no room. */
-bool recorder_tell_code(const LodeToldCode *code, size_t n_bytes, uint32_t *out_number);
+bool recorder_tell_code(const LodeCodeDescription *code, size_t n_bytes, uint32_t *out_number);
 
 /* Whether a function begins there inside which alone is traced; what lode has added until the last
  * event that was awaited. */

@@ -326,8 +326,8 @@ static inline bool add_likely_group(LodeBlockSplitter *self, const uint64_t *wor
 	}
 	if (differences != 0)
 		return false;
-	if (end < n && (lode_word_is_access(words[end]) ||
-			       lode_word_tag(words[end]) == LODE_WORD_TAKE_BACK))
+	if (end < n &&
+		(lode_word_is_access(words[end]) || lode_word_tag(words[end]) == LODE_WORD_RESTART))
 		return false;
 	if (chain->before == 0 && !prepare_chain(self, thread))
 		return false;

@@ -10,7 +10,7 @@ struct LodeCodePieces {
 	uint32_t *known;      /* by the program's number: of `pieces`, + 1; 0: not seen; NO_PIECE */
 	GPtrArray *pieces;    /* LodeCodePiece */
 	GStringChunk *arrays; /* theirs */
-	size_t n_told;        /* bytes of `memory` that pieces were copied from */
+	size_t n_copied_bytes; /* bytes of `memory` that pieces were copied from */
 	bool has_nonsense;
 };
 
@@ -46,13 +46,13 @@ void lode_code_pieces_unref(LodeCodePieces *self)
 }
 
 /* Whether a copied piece is valid. */
-static bool is_valid(const LodeToldCode *told, const uint8_t *bytes)
+static bool is_valid(const LodeCodeDescription *description, const uint8_t *bytes)
 {
-	const uint8_t *accessing = bytes, *kinds = bytes + told->n_accesses;
+	const uint8_t *accessing = bytes, *kinds = bytes + description->n_accesses;
 	int before = -1;
 
-	for (unsigned i = 0; i < told->n_accesses; i++) {
-		if (accessing[i] <= before || accessing[i] >= told->n_instructions ||
+	for (unsigned i = 0; i < description->n_accesses; i++) {
+		if (accessing[i] <= before || accessing[i] >= description->n_instructions ||
 			kinds[i] == LODE_REFERENCE_FETCH || kinds[i] >= LODE_N_REFERENCE_KINDS)
 			return false;
 		before = accessing[i];
@@ -64,46 +64,48 @@ static bool is_valid(const LodeToldCode *told, const uint8_t *bytes)
  * program that writes into it makes of it. */
 static bool has_room(LodeCodePieces *self, size_t n_bytes)
 {
-	if (n_bytes > self->n_bytes - self->n_told)
+	if (n_bytes > self->n_bytes - self->n_copied_bytes)
 		return false;
-	self->n_told += n_bytes;
+	self->n_copied_bytes += n_bytes;
 	return true;
 }
 
 static LodeCodePiece *copy_piece(LodeCodePieces *self, size_t at)
 {
-	LodeToldCode told;
+	LodeCodeDescription description;
 	uint8_t copy[3 * LODE_CODE_MAX_INSTRUCTIONS];
 
-	if (at > self->n_bytes || self->n_bytes - at < sizeof(told))
+	if (at > self->n_bytes || self->n_bytes - at < sizeof(description))
 		return NULL;
-	memcpy(&told, self->memory + at, sizeof(told));
-	size_t n = 2U * told.n_accesses + told.n_instructions;
-	size_t first = at + offsetof(LodeToldCode, bytes);
-	if (told.n_instructions == 0 || told.n_instructions > LODE_CODE_MAX_INSTRUCTIONS ||
-		told.n_accesses > told.n_instructions || self->n_bytes - first < n)
+	memcpy(&description, self->memory + at, sizeof(description));
+	size_t n = 2U * description.n_accesses + description.n_instructions;
+	size_t first = at + offsetof(LodeCodeDescription, bytes);
+	if (description.n_instructions == 0 ||
+		description.n_instructions > LODE_CODE_MAX_INSTRUCTIONS ||
+		description.n_accesses > description.n_instructions || self->n_bytes - first < n)
 		return NULL;
 	memcpy(copy, self->memory + first, n);
-	if (!is_valid(&told, copy) || !has_room(self, offsetof(LodeToldCode, bytes) + n))
+	if (!is_valid(&description, copy) ||
+		!has_room(self, offsetof(LodeCodeDescription, bytes) + n))
 		return NULL;
 	const uint8_t *bytes = (const uint8_t *)g_string_chunk_insert_len(
 		self->arrays, (const char *)copy, (gssize)n);
 	LodeCodePiece *piece = g_new(LodeCodePiece, 1);
 	*piece = (LodeCodePiece){
-		.address = told.address,
+		.address = description.address,
 		.number = self->pieces->len,
-		.n_instructions = told.n_instructions,
-		.n_accesses = told.n_accesses,
+		.n_instructions = description.n_instructions,
+		.n_accesses = description.n_accesses,
 		.accessing = bytes,
-		.kinds = bytes + told.n_accesses,
-		.sizes = bytes + 2U * told.n_accesses,
+		.kinds = bytes + description.n_accesses,
+		.sizes = bytes + 2U * description.n_accesses,
 	};
 	for (unsigned i = 0; i < piece->n_instructions; i++)
 		piece->n_bytes += piece->sizes[i];
 	return piece;
 }
 
-static const LodeCodePiece *see_piece(LodeCodePieces *self, uint32_t number)
+static const LodeCodePiece *read_piece(LodeCodePieces *self, uint32_t number)
 {
 	LodeCodePiece *piece = copy_piece(self, (size_t)number * LODE_CODE_UNIT_BYTES);
 
@@ -119,7 +121,7 @@ const LodeCodePiece *lode_code_pieces_at(LodeCodePieces *self, uint32_t number)
 		return NULL;
 	uint32_t known = self->known[number];
 	if (known == 0)
-		return see_piece(self, number);
+		return read_piece(self, number);
 	return known != NO_PIECE ? self->pieces->pdata[known - 1] : NULL;
 }
 
@@ -138,11 +140,11 @@ size_t lode_word_group_read(
 	*out = (LodeWordGroup){.words = words, .n = end};
 	if (lode_word_tag(words[0]) == LODE_WORD_CODE)
 		out->piece = lode_code_pieces_at(pieces, (uint32_t)words[0]);
-	if (lode_word_tag(words[0]) > LODE_WORD_TAKE_BACK ||
+	if (lode_word_tag(words[0]) > LODE_WORD_RESTART ||
 		(lode_word_tag(words[0]) == LODE_WORD_CODE && out->piece == NULL))
 		pieces->has_nonsense = true;
-	out->is_taken_back = end < n && lode_word_tag(words[end]) == LODE_WORD_TAKE_BACK;
-	return end + out->is_taken_back;
+	out->is_restarted = end < n && lode_word_tag(words[end]) == LODE_WORD_RESTART;
+	return end + out->is_restarted;
 }
 
 static size_t fetch_up_to(const LodeCodePiece *piece, unsigned first, unsigned end,
@@ -196,7 +198,7 @@ bool lode_word_group_is_whole(const LodeWordGroup *self)
 {
 	const LodeCodePiece *piece = self->piece;
 
-	if (piece == NULL || self->is_taken_back || self->n - 1 < piece->n_accesses)
+	if (piece == NULL || self->is_restarted || self->n - 1 < piece->n_accesses)
 		return false;
 	for (unsigned i = 0; i < piece->n_accesses; i++)
 		if (lode_word_kind(self->words[1 + i]) != piece->kinds[i])
@@ -214,7 +216,7 @@ size_t lode_word_group_references(const LodeWordGroup *self, LodeReference *out)
 		for (size_t i = 0; i < self->n; i++)
 			if (lode_word_tag(self->words[i]) == LODE_WORD_REFERENCE)
 				out[n++] = reference_of(self->words[i]);
-	if (!self->is_taken_back)
+	if (!self->is_restarted)
 		return n;
 	while (n > 0 && out[n - 1].kind != LODE_REFERENCE_FETCH)
 		n--;

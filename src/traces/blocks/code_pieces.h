@@ -46,7 +46,7 @@ typedef struct {
 	const uint64_t *words;
 	size_t n;                   /* words: 1 … LODE_GROUP_MAX_WORDS */
 	const LodeCodePiece *piece; /* that the first word names; NULL: it names none */
-	bool is_taken_back; /* its last instruction was begun anew; the word for that does not count
+	bool is_restarted; /* its last instruction was begun anew; the word for that does not count
 	                       in `n` */
 } LodeWordGroup;
 

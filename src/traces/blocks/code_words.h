@@ -23,7 +23,7 @@
 typedef enum {
 	LODE_WORD_REFERENCE,
 	LODE_WORD_CODE,
-	LODE_WORD_TAKE_BACK,
+	LODE_WORD_RESTART,
 } LodeWordTag;
 
 enum {
@@ -40,7 +40,7 @@ typedef struct {
 	uint8_t n_instructions; /* 1 … LODE_CODE_MAX_INSTRUCTIONS */
 	uint8_t n_accesses;     /* expected: at most one an instruction */
 	uint8_t bytes[]; /* each access's instruction, each one's kind, each instruction's size */
-} LodeToldCode;
+} LodeCodeDescription;
 
 static inline uint64_t lode_word_of_reference(
 	uint64_t address, uint32_t size, LodeReferenceKind kind)
@@ -54,9 +54,9 @@ static inline uint64_t lode_word_of_code(uint32_t number)
 	return (uint64_t)LODE_WORD_CODE << 48 | number;
 }
 
-static inline uint64_t lode_word_of_take_back(void)
+static inline uint64_t lode_word_of_restart(void)
 {
-	return (uint64_t)LODE_WORD_TAKE_BACK << 48;
+	return (uint64_t)LODE_WORD_RESTART << 48;
 }
 
 static inline unsigned lode_word_tag(uint64_t word)

@@ -115,7 +115,7 @@ static Call *last_call(const Thread *self)
 	                            : NULL;
 }
 
-static void see_call(Thread *self)
+static void push_call(Thread *self)
 {
 	const Call call = {self->address, self->end};
 	const Call *last;
@@ -126,7 +126,7 @@ static void see_call(Thread *self)
 }
 
 /* An instruction that loads and jumps may be an indirect jump: a return finds its call's entry. */
-static void see_return(Thread *self, uint64_t target)
+static void pop_call(Thread *self, uint64_t target)
 {
 	guint n = self->calls->len;
 
@@ -140,15 +140,15 @@ static void see_return(Thread *self, uint64_t target)
 }
 
 /* The thread goes on there. An instruction that repeats itself goes nowhere else. */
-static void go_to(Thread *self, uint64_t target)
+static void note_transfer(Thread *self, uint64_t target)
 {
 	if (!self->has_last || !self->has_slot || target == self->end || target == self->start ||
 		self->slot.size != RETURN_BYTES)
 		return;
 	if (self->slot.kind == LODE_REFERENCE_STORE)
-		see_call(self);
+		push_call(self);
 	else if (self->slot.kind == LODE_REFERENCE_LOAD)
-		see_return(self, target);
+		pop_call(self, target);
 }
 
 static void enter(Thread *self)
@@ -298,7 +298,7 @@ static void take_invocation(LodeFunctionRegion *self, uint32_t id, const Place *
 	Thread *thread = thread_at(self, place->thread);
 
 	if (block->n_instructions > 0)
-		go_to(thread, block->address);
+		note_transfer(thread, block->address);
 	unsigned entry = find_entry(self, block);
 	if (thread->is_inside || (entry == 0 && block->n_instructions > 0))
 		append_whole(self, id, place, addresses, out);

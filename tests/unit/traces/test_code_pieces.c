@@ -14,12 +14,13 @@ typedef struct {
 	GArray *expected; /* LodeReference */
 } Program;
 
-static LodeToldCode *told_in(void *memory, unsigned unit)
+static LodeCodeDescription *told_in(void *memory, unsigned unit)
 {
-	return (LodeToldCode *)(void *)((uint8_t *)memory + (size_t)unit * LODE_CODE_UNIT_BYTES);
+	return (LodeCodeDescription *)(void *)((uint8_t *)memory +
+					       (size_t)unit * LODE_CODE_UNIT_BYTES);
 }
 
-static LodeToldCode *told_at(Program *self, unsigned i)
+static LodeCodeDescription *told_at(Program *self, unsigned i)
 {
 	return told_in(self->memory, i * PIECE_UNITS);
 }
@@ -30,7 +31,7 @@ static void tell_pieces(Program *self)
 	uint64_t next = 0x400000;
 
 	for (unsigned i = 0; i < N_PIECES; i++) {
-		LodeToldCode *told = told_at(self, i);
+		LodeCodeDescription *told = told_at(self, i);
 		unsigned n = (unsigned)random_int_range(1, random_bit() ? 6 : 41), n_accesses = 0;
 		uint8_t accessing[64], kinds[64];
 		if (random_int_range(0, 4) == 0)
@@ -78,7 +79,7 @@ static void access_memory(Program *self, unsigned kind)
 /* As a processor does it, instruction by instruction. */
 static void execute(Program *self, unsigned number)
 {
-	const LodeToldCode *told = told_at(self, number);
+	const LodeCodeDescription *told = told_at(self, number);
 	unsigned n_accesses = told->n_accesses, access = 0;
 	/* one instruction may fail before its access */
 	bool has_fault = random_int_range(0, 30) == 0;
@@ -107,7 +108,7 @@ static void execute(Program *self, unsigned number)
 				access_memory(self, LODE_REFERENCE_STORE);
 	}
 	if (random_int_range(0, 50) == 0) {
-		append_word(self, lode_word_of_take_back());
+		append_word(self, lode_word_of_restart());
 		g_array_set_size(self->expected, last);
 	}
 }
@@ -224,7 +225,7 @@ static void test_pieces_are_one_block(void)
 		pieces = lode_code_pieces_new(program->memory, sizeof(program->memory));
 
 	for (unsigned i = 0; i < 3; i++) {
-		*told_at(program, i) = (LodeToldCode){
+		*told_at(program, i) = (LodeCodeDescription){
 			.address = 0x1000 + 2 * i, .n_instructions = 1};
 		told_at(program, i)->bytes[0] = 2;
 	}
@@ -275,7 +276,7 @@ static void test_nonsense(void)
 static void test_overlapping_pieces(void)
 {
 	enum { N_UNITS = 256 };
-	g_autofree LodeToldCode *told = g_malloc0(N_UNITS * LODE_CODE_UNIT_BYTES);
+	g_autofree LodeCodeDescription *told = g_malloc0(N_UNITS * LODE_CODE_UNIT_BYTES);
 	g_autoptr(LodeCodePieces) pieces = lode_code_pieces_new(
 		(const uint8_t *)told, N_UNITS * LODE_CODE_UNIT_BYTES);
 	unsigned n_pieces = 0;
