@@ -149,7 +149,7 @@ static void begin_program(LodeSampledPrograms *self, const Event *event)
 	process_at(self, event->pid)->awaits_code = !self->is_alone;
 }
 
-static void see_code(LodeSampledPrograms *self, const Event *event)
+static void note_code(LodeSampledPrograms *self, const Event *event)
 {
 	Process *process = process_at(self, event->pid);
 
@@ -168,7 +168,7 @@ void lode_sampled_programs_freeze(LodeSampledPrograms *self)
 		if (event->kind == BEGIN_EXEC)
 			begin_program(self, event);
 		else if (event->kind == FIRST_CODE)
-			see_code(self, event);
+			note_code(self, event);
 		else
 			change(self, event,
 				!self->is_alone && lode_sampled_programs_are_wanted(

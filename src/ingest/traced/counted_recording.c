@@ -192,7 +192,7 @@ static void count_fixed_events(
 }
 
 /* Executions of a block that ended before the instruction `n`. */
-static void take_back(Reading *self, uint32_t block, uint32_t n, uint64_t count)
+static void subtract_executions(Reading *self, uint32_t block, uint32_t n, uint64_t count)
 {
 	count_fixed_events(self, block, n, count, lode_traced_rows_take);
 	for (uint32_t i = n; i < code_at(self, block)->n; i++)
@@ -225,7 +225,7 @@ static uint64_t add_interruptions(Reading *self, const LodeCountExit *exit, guin
 		if (at == LODE_NONE || n == 0 ||
 			(!row->is_fault && is_successor(code_at(self, row->source), resumed)))
 			continue;
-		take_back(self, row->source, at + 1, n);
+		subtract_executions(self, row->source, at + 1, n);
 		lode_traced_rows_add_transfer(&self->rows, place_at(self, row->source, at),
 			place_at(self, exit->target, 0), n);
 		left -= n;
@@ -253,7 +253,7 @@ static void add_exit(Reading *self, const LodeCountExit *exit, guint *next_inter
 		return;
 	if (at != LODE_NONE && (is_begun_anew(self, exit, at) ||
 				       !is_successor(code_at(self, exit->source), target)))
-		take_back(self, exit->source, at, count);
+		subtract_executions(self, exit->source, at, count);
 	else
 		lode_traced_rows_add_transfer(&self->rows, last_place(self, exit->source),
 			place_at(self, exit->target, 0), count);

@@ -127,7 +127,7 @@ LodeTracedPlaces *lode_traced_places_new_live(const LodeTraceDescription *descri
 	return self;
 }
 
-void lode_traced_places_see(LodeTracedPlaces *self)
+void lode_traced_places_update(LodeTracedPlaces *self)
 {
 	const GArray *mappings = self->description != NULL ? self->description->mappings : NULL;
 	guint n_changes = self->changes->len;

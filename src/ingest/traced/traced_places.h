@@ -29,7 +29,7 @@ LodeTracedPlaces *lode_traced_places_new_live(const LodeTraceDescription *descri
 	const LodeTracedPlacesOptions *options);
 
 /* Takes what the description has got meanwhile: of a live one, before each frame. */
-void lode_traced_places_see(LodeTracedPlaces *self);
+void lode_traced_places_update(LodeTracedPlaces *self);
 void lode_traced_places_free(LodeTracedPlaces *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTracedPlaces, lode_traced_places_free)
 

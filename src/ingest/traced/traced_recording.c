@@ -706,7 +706,7 @@ static bool take_live(void *trace, LodeTraceFrame **frame, GError **error)
 {
 	Trace *self = trace;
 
-	lode_traced_places_see(self->places);
+	lode_traced_places_update(self->places);
 	return add_frame(self, *frame, error);
 }
 
@@ -730,7 +730,7 @@ static bool end_live(void *trace, const LodeTraceDescription *description, GErro
 	LodeLiveTraces *all = (LodeLiveTraces *)(void *)self->reading;
 
 	(void)error;
-	lode_traced_places_see(self->places);
+	lode_traced_places_update(self->places);
 	trace_end(self);
 	self->description = lode_trace_description_copy(description);
 	g_array_append_val(all->ended, self);

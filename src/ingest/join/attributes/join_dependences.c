@@ -76,7 +76,7 @@ static uint16_t load_kinds(const Finding *self, uint32_t instruction)
 	return (uint16_t)makes;
 }
 
-static uint16_t what_it_makes(const Finding *self, uint32_t instruction)
+static uint16_t needs_made_by(const Finding *self, uint32_t instruction)
 {
 	static const struct {
 		LodeInstructionKind kind;
@@ -120,7 +120,7 @@ static void add_nodes(const Finding *self, const LodeFunction *function, Scratch
 		uint64_t offset = instruction->address - function->address;
 		LodeDependenceNode *node = &g_array_index(scratch->nodes, LodeDependenceNode, i);
 		*node = (LodeDependenceNode){
-			.makes = what_it_makes(self, index),
+			.makes = needs_made_by(self, index),
 			.loop_depth = own->loop_depth,
 			.is_call = has_kind(own, LODE_KIND_CALL),
 			.is_loop_head = own->is_loop_head,
