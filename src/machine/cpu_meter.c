@@ -93,7 +93,7 @@ void lode_cpu_meter_clear(LodeCpuMeter *self)
 	self->pid = 0;
 }
 
-void lode_cpu_meter_look(LodeCpuMeter *self)
+void lode_cpu_meter_update(LodeCpuMeter *self)
 {
 	LodeCpuTime now;
 
@@ -153,7 +153,7 @@ bool lode_cpu_meter_end(LodeCpuMeter *self, const struct rusage *ended, LodeCpuT
 		self->last.user_ns = nanoseconds(&ended->ru_utime);
 		self->last.system_ns = nanoseconds(&ended->ru_stime);
 	} else {
-		lode_cpu_meter_look(self);
+		lode_cpu_meter_update(self);
 		add_running_children(self);
 	}
 	out_time->user_ns = passed(self->start.user_ns, self->last.user_ns);

@@ -32,7 +32,7 @@ void lode_cpu_meter_clear(LodeCpuMeter *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeCpuMeter, lode_cpu_meter_clear)
 
 /* Notes how much it is by now, for a process that may end between two calls. */
-void lode_cpu_meter_look(LodeCpuMeter *self);
+void lode_cpu_meter_update(LodeCpuMeter *self);
 
 /*
  * Adds all that a process took which the one that is metered started and did not wait for. Gives

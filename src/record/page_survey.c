@@ -148,7 +148,7 @@ static void write_row(
 }
 
 /* Neighbours on one node become one row; pages that are not there end it. */
-static void look_at_pages(LodePageSurvey *self, pid_t pid, const Mapping *mapping)
+static void write_page_nodes(LodePageSurvey *self, pid_t pid, const Mapping *mapping)
 {
 	uint64_t page = (uint64_t)mapping->kb << 10, begun = 0;
 	int last = -1;
@@ -177,7 +177,7 @@ static void look_at_pages(LodePageSurvey *self, pid_t pid, const Mapping *mappin
 	}
 }
 
-static void look_at(LodePageSurvey *self, pid_t pid, uint64_t now_ns)
+static void survey_process(LodePageSurvey *self, pid_t pid, uint64_t now_ns)
 {
 	g_autofree char *text = read_file(self, pid, "numa_maps");
 	g_autoptr(GHashTable) ends = text != NULL ? read_ends(self, pid) : NULL;
@@ -192,17 +192,17 @@ static void look_at(LodePageSurvey *self, pid_t pid, uint64_t now_ns)
 		if (mapping.n_nodes == 1)
 			write_row(self, mapping.start, mapping.end, &mapping, mapping.node);
 		else
-			look_at_pages(self, pid, &mapping);
+			write_page_nodes(self, pid, &mapping);
 	}
 }
 
-void lode_page_survey_look(LodePageSurvey *self, const GArray *pids, uint64_t now_ns)
+void lode_page_survey_run(LodePageSurvey *self, const GArray *pids, uint64_t now_ns)
 {
 	gint64 start_us = g_get_monotonic_time();
 
 	self->n_pages_left = MAX_PAGES;
 	for (guint i = 0; i < pids->len; i++)
-		look_at(self, g_array_index(pids, pid_t, i), now_ns);
+		survey_process(self, g_array_index(pids, pid_t, i), now_ns);
 	gint64 end_us = g_get_monotonic_time();
 	self->due_us = end_us + MAX(INTERVAL_US, COST_FACTOR * (end_us - start_us));
 }

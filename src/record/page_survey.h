@@ -33,4 +33,4 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePageSurvey, lode_page_survey_free)
 bool lode_page_survey_is_due(const LodePageSurvey *self);
 
 /* Surveys the pages of these processes (pid_t); one that has ended is skipped. */
-void lode_page_survey_look(LodePageSurvey *self, const GArray *pids, uint64_t now_ns);
+void lode_page_survey_run(LodePageSurvey *self, const GArray *pids, uint64_t now_ns);

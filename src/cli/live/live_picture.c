@@ -298,7 +298,7 @@ static void take_key(LodeLivePicture *self, uint32_t key)
 		quit_picture(self);
 		return;
 	case LODE_LIVE_SAMPLE:
-		lode_sampling_switch_ask(
+		lode_sampling_switch_request(
 			&self->sampling, !lode_sampling_switch_is_on(&self->sampling));
 		break;
 	case LODE_LIVE_REPAINT:

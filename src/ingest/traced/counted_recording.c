@@ -81,7 +81,7 @@ static LodeTraceDescription *describe_mappings(Reading *self)
 		event->protection = row->mapping.protection;
 		event->kind = row->mapping.kind;
 		g_strlcpy(event->path, row->path, sizeof(event->path));
-		lode_trace_mappings_see(
+		lode_trace_mappings_note(
 			mappings, (TraceEventKind)row->mapping.event, event, row->time);
 	}
 	self->n_lost_mappings += lode_trace_mappings_n_lost(mappings);

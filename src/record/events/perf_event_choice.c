@@ -410,7 +410,7 @@ typedef struct {
 } Chooser;
 
 /* Whether the kernel's own code is what is forbidden: then user code is sampled alone. */
-static bool concede_kernel(const Chooser *self, struct perf_event_attr *attr)
+static bool restrict_to_user_code(const Chooser *self, struct perf_event_attr *attr)
 {
 	if (attr->exclude_kernel || attr->exclude_user || self->options->has_kernel)
 		return false;
@@ -444,7 +444,7 @@ static LodePerfChoice *choose(const Chooser *self, const char *name, int *out_co
 	if (self->is_exact && self->options->has_data_addresses)
 		leave_out_registers(&attr);
 	int code = settle_with_stack(self->kernel, &attr, max_precise);
-	if ((code == EACCES || code == EPERM) && concede_kernel(self, &attr))
+	if ((code == EACCES || code == EPERM) && restrict_to_user_code(self, &attr))
 		code = settle_with_stack(self->kernel, &attr, max_precise);
 	if (code == 0)
 		return choice_new(stem, &attr);

@@ -96,7 +96,7 @@ void lode_perf_mappings_list(const LodePerfMappings *self, GArray *out_pids)
 		g_array_append_val(out_pids, ((const Process *)process)->pid);
 }
 
-static void know(Process *self, uint64_t start, uint64_t end)
+static void add_known(Process *self, uint64_t start, uint64_t end)
 {
 	const LodeLiveRange range = {.start = start, .end = end, .origin = start};
 
@@ -104,7 +104,7 @@ static void know(Process *self, uint64_t start, uint64_t end)
 		lode_live_ranges_put(self->known, &range, NULL);
 }
 
-static void see_fork(LodePerfMappings *self, const RecordStart *record, uint64_t time_ns)
+static void note_fork(LodePerfMappings *self, const RecordStart *record, uint64_t time_ns)
 {
 	Process *parent = find(self, record->tid);
 
@@ -117,21 +117,21 @@ static void see_fork(LodePerfMappings *self, const RecordStart *record, uint64_t
 	lode_live_ranges_list(parent->known, ranges);
 	for (guint i = 0; i < ranges->len; i++) {
 		const LodeLiveRange *range = &g_array_index(ranges, LodeLiveRange, i);
-		know(child, range->start, range->end);
+		add_known(child, range->start, range->end);
 	}
 }
 
-static void see_mapping(LodePerfMappings *self, const RecordStart *record, uint64_t time_ns)
+static void note_mapping(LodePerfMappings *self, const RecordStart *record, uint64_t time_ns)
 {
 	Process *process = find(self, record->pid);
 
 	if (process == NULL)
 		process = add(self, record->pid, time_ns);
 	if (record->size <= UINT64_MAX - record->start)
-		know(process, record->start, record->start + record->size);
+		add_known(process, record->start, record->start + record->size);
 }
 
-void lode_perf_mappings_see(LodePerfMappings *self, const struct perf_event_header *record)
+void lode_perf_mappings_note_record(LodePerfMappings *self, const struct perf_event_header *record)
 {
 	RecordStart start = {0};
 	uint64_t time_ns;
@@ -141,9 +141,9 @@ void lode_perf_mappings_see(LodePerfMappings *self, const struct perf_event_head
 	memcpy(&start, record, MIN(sizeof(start), record->size));
 	memcpy(&time_ns, (const char *)record + record->size - TIME_FROM_END, sizeof(time_ns));
 	if (record->type == PERF_RECORD_MMAP2 || record->type == PERF_RECORD_MMAP)
-		see_mapping(self, &start, time_ns);
+		note_mapping(self, &start, time_ns);
 	else if (record->type == PERF_RECORD_FORK)
-		see_fork(self, &start, time_ns);
+		note_fork(self, &start, time_ns);
 	else if (record->type == PERF_RECORD_EXIT && start.pid == start.child_thread)
 		g_hash_table_remove(self->processes, GUINT_TO_POINTER(start.pid));
 	else if (record->type == PERF_RECORD_COMM &&
@@ -168,11 +168,12 @@ static bool is_new(uint64_t start, uint64_t end, const char *name, void *user_da
 	}
 	if (at >= end && !is_first_heap)
 		return false;
-	know(self, start, end);
+	add_known(self, start, end);
 	return true;
 }
 
-static void look_at(LodePerfMappings *self, Process *process, uint64_t now_ns, GByteArray *records)
+static void read_mappings(
+	LodePerfMappings *self, Process *process, uint64_t now_ns, GByteArray *records)
 {
 	LodePerfExisting wanted = self->wanted;
 
@@ -185,7 +186,7 @@ static void look_at(LodePerfMappings *self, Process *process, uint64_t now_ns, G
 	process->since_ns = now_ns;
 }
 
-bool lode_perf_mappings_look(LodePerfMappings *self, uint64_t now_ns, GByteArray *out_records)
+bool lode_perf_mappings_survey(LodePerfMappings *self, uint64_t now_ns, GByteArray *out_records)
 {
 	gint64 start_us = g_get_monotonic_time();
 	bool is_all = start_us >= self->next_us;
@@ -195,7 +196,7 @@ bool lode_perf_mappings_look(LodePerfMappings *self, uint64_t now_ns, GByteArray
 	g_hash_table_iter_init(&at, self->processes);
 	while (g_hash_table_iter_next(&at, NULL, &process))
 		if (is_all || ((Process *)process)->is_due)
-			look_at(self, process, now_ns, out_records);
+			read_mappings(self, process, now_ns, out_records);
 	gint64 end_us = g_get_monotonic_time();
 	if (is_all)
 		self->next_us = end_us + MAX(INTERVAL_US, COST_FACTOR * (end_us - start_us));

@@ -32,7 +32,7 @@ void lode_perf_mappings_list(const LodePerfMappings *self, GArray *out_pids);
 
 /* A record of a ring: its mapping is known from now on, the mappings of new processes and programs
  * are read. */
-void lode_perf_mappings_see(LodePerfMappings *self, const struct perf_event_header *record);
+void lode_perf_mappings_note_record(LodePerfMappings *self, const struct perf_event_header *record);
 
 /*
  * Reads the mappings of processes that execute a new program, and of all processes at intervals so
@@ -40,4 +40,4 @@ void lode_perf_mappings_see(LodePerfMappings *self, const struct perf_event_head
  * no record is later than its mapping. True when all were read: later records are later than the
  * reading before this one.
  */
-bool lode_perf_mappings_look(LodePerfMappings *self, uint64_t now_ns, GByteArray *out_records);
+bool lode_perf_mappings_survey(LodePerfMappings *self, uint64_t now_ns, GByteArray *out_records);

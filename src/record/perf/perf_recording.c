@@ -42,14 +42,14 @@ static void write_records(LodePerfRecording *self, const void *records, size_t s
 }
 
 /* Samples are many, and say nothing of mappings. */
-static void see_record(LodePerfRecording *self, const struct perf_event_header *record)
+static void take_record(LodePerfRecording *self, const struct perf_event_header *record)
 {
 	show_records(self, record, record->size);
 	if (self->mappings != NULL && record->type != PERF_RECORD_SAMPLE)
-		lode_perf_mappings_see(self->mappings, record);
+		lode_perf_mappings_note_record(self->mappings, record);
 }
 
-static void see_ring(LodePerfRecording *self, const LodePerfRing *ring)
+static void take_ring(LodePerfRecording *self, const LodePerfRing *ring)
 {
 	const struct perf_event_header *header;
 	size_t size;
@@ -61,9 +61,9 @@ static void see_ring(LodePerfRecording *self, const LodePerfRing *ring)
 		if (header->size > size) {
 			g_byte_array_set_size(self->unwrapped, header->size);
 			lode_perf_ring_copy(ring, at, self->unwrapped->data, header->size);
-			see_record(self, (const struct perf_event_header *)self->unwrapped->data);
+			take_record(self, (const struct perf_event_header *)self->unwrapped->data);
 		} else {
-			see_record(self, header);
+			take_record(self, header);
 		}
 	}
 }
@@ -96,7 +96,7 @@ static bool drain_ring(LodePerfRecording *self, LodePerfRing *ring)
 		return false;
 	lode_perf_tally_add(&self->tally, ring);
 	if (is_observed(self) || self->mappings != NULL)
-		see_ring(self, ring);
+		take_ring(self, ring);
 	if (self->sources != NULL)
 		write_ring_once(self, ring);
 	else if (self->write_error == NULL)
@@ -171,19 +171,19 @@ static bool look_for_mappings(LodePerfRecording *self)
 
 	if (self->mappings == NULL)
 		return true;
-	bool is_all = lode_perf_mappings_look(self->mappings, now_ns(), records);
+	bool is_all = lode_perf_mappings_survey(self->mappings, now_ns(), records);
 	write_records(self, records->data, records->len);
 	return is_all;
 }
 
-static void look_at_pages(LodePerfRecording *self)
+static void survey_pages(LodePerfRecording *self)
 {
 	g_autoptr(GArray) pids = g_array_new(FALSE, FALSE, sizeof(pid_t));
 
 	if (self->pages == NULL || !lode_page_survey_is_due(self->pages))
 		return;
 	lode_perf_mappings_list(self->mappings, pids);
-	lode_page_survey_look(self->pages, pids, now_ns());
+	lode_page_survey_run(self->pages, pids, now_ns());
 }
 
 void lode_perf_recording_drain(LodePerfRecording *self)
@@ -196,7 +196,7 @@ void lode_perf_recording_drain(LodePerfRecording *self)
 			self, &g_array_index(self->events->cpus, LodePerfCpu, i).ring);
 	if (look_for_mappings(self) && has_read)
 		write_records(self, &round_end, sizeof(round_end));
-	look_at_pages(self);
+	survey_pages(self);
 	if (g_get_monotonic_time() - self->sealed_us > SEAL_US)
 		seal(self);
 }

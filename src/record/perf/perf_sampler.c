@@ -275,7 +275,7 @@ static void end_round(Session *self)
 	if (lode_kept_files_count(self->recording.tally.files) > n_files)
 		self->short_rounds_end_us = now_us() + SHORT_ROUNDS_US;
 	if (!is_program(self))
-		lode_cpu_meter_look(&self->meter);
+		lode_cpu_meter_update(&self->meter);
 	if (observer != NULL && observer->round != NULL)
 		switch_sampling(self, observer->round(self->is_enabled, observer->user_data));
 }

@@ -20,7 +20,7 @@ static inline bool lode_sampling_switch_is_on(const LodeSamplingSwitch *self)
 }
 
 /* Shown at once; the recorder's next round makes it true. */
-static inline void lode_sampling_switch_ask(LodeSamplingSwitch *self, bool is_on)
+static inline void lode_sampling_switch_request(LodeSamplingSwitch *self, bool is_on)
 {
 	g_atomic_int_set(&self->wish, is_on ? LODE_SAMPLING_ON : LODE_SAMPLING_OFF);
 	g_atomic_int_set(&self->is_on, is_on);

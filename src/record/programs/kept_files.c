@@ -55,7 +55,7 @@ static gboolean are_same(const void *a, const void *b)
 	return compare_files(a, b) == 0;
 }
 
-static void let_go(LodeKeptFiles *self, LodeKeptFile *file)
+static void close_file(LodeKeptFiles *self, LodeKeptFile *file)
 {
 	if (file->descriptor < 0)
 		return;
@@ -105,7 +105,7 @@ static bool can_hold_more(LodeKeptFiles *self)
 		LodeKeptFile *file = self->list->pdata[i];
 		if (file->descriptor >= 0 &&
 			lode_mapped_file_is_at(&file->status, file->mapped.path))
-			let_go(self, file);
+			close_file(self, file);
 	}
 	self->is_full = self->n_held >= self->max_held;
 	return !self->is_full;

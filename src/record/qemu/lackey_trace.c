@@ -64,7 +64,7 @@ static void add_images(Session *self)
 }
 
 /* "--PID-- Reading syms from PATH", "--PID--    svma 0x34f0, avma 0x10b4f0" */
-static void see_chatter(Session *self, const char *line)
+static void take_message(Session *self, const char *line)
 {
 	static const char reading[] = "Reading syms from ";
 	const char *path = strstr(line, reading);
@@ -104,11 +104,11 @@ static bool pass_on(int descriptor, const char *block, size_t size)
 }
 
 /* Ends the string at the line feed. */
-static void see_other_line(Session *self, char *line, char *line_feed)
+static void take_other_line(Session *self, char *line, char *line_feed)
 {
 	*line_feed = '\0';
 	if (!self->is_overlong)
-		see_chatter(self, line);
+		take_message(self, line);
 	self->is_overlong = false;
 }
 
@@ -125,7 +125,7 @@ static bool sort_lines(Session *self, char **at, char *end)
 			self->n_lines++;
 			continue;
 		}
-		see_other_line(self, line, line_feed);
+		take_other_line(self, line, line_feed);
 		if (!pass_on(self->to_reader[1], references, (size_t)(line - references)))
 			return false;
 		references = *at;

@@ -28,10 +28,10 @@ static gpointer empty_ring(gpointer data)
 		/* checked first: records queued before the end are then found afterwards */
 		bool has_ended = lode_trace_ring_has_ended(self->ring);
 		if (lode_trace_ring_next(self->ring, &self->chunk))
-			lode_traced_processes_see(self->processes, &self->chunk);
+			lode_traced_processes_take(self->processes, &self->chunk);
 		else if (has_ended)
 			break;
-		lode_traced_processes_tend(self->processes);
+		lode_traced_processes_poll(self->processes);
 	}
 	lode_traced_processes_finish(self->processes);
 	return NULL;

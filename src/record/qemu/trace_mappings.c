@@ -200,7 +200,7 @@ static bool add_parts_at(LodeTraceMappings *self, const LodeTraceMapping *first)
 }
 
 /* The emulator has an image mapped for reading, and in other pieces than the program's. */
-static void see_image(LodeTraceMappings *self, const LodeTraceMapping *mapping)
+static void note_image(LodeTraceMappings *self, const LodeTraceMapping *mapping)
 {
 	if (g_hash_table_contains(self->images, mapping->path))
 		return;
@@ -257,7 +257,7 @@ static char *path_of(const TraceEvent *event)
 	return event->path[0] != '\0' ? (char *)event->path : (char *)"[anon]";
 }
 
-void lode_trace_mappings_see(LodeTraceMappings *self, TraceEventKind kind, const TraceEvent *event,
+void lode_trace_mappings_note(LodeTraceMappings *self, TraceEventKind kind, const TraceEvent *event,
 	uint64_t first_reference)
 {
 	const LodeTraceMapping mapping = {
@@ -270,7 +270,7 @@ void lode_trace_mappings_see(LodeTraceMappings *self, TraceEventKind kind, const
 	};
 
 	if (kind == TRACE_EVENT_IMAGE)
-		see_image(self, &mapping);
+		note_image(self, &mapping);
 	else if (kind == TRACE_EVENT_PROTECT)
 		protect(self, &mapping);
 	else if (kind == TRACE_EVENT_MAP && event->kind == TRACE_MAPPING_MOVED)

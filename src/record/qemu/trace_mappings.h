@@ -27,7 +27,7 @@ bool lode_trace_mappings_add_image(
 	LodeTraceMappings *self, const char *path, uint64_t bias, uint64_t first_reference);
 
 /* An event of the ring that is about a mapping; others are passed over. */
-void lode_trace_mappings_see(LodeTraceMappings *self, TraceEventKind kind, const TraceEvent *event,
+void lode_trace_mappings_note(LodeTraceMappings *self, TraceEventKind kind, const TraceEvent *event,
 	uint64_t first_reference);
 
 /* What another process has, of which this one is a copy. */

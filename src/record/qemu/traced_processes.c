@@ -137,7 +137,7 @@ static void open_log(TracedProcess *self, const char *directory, uint64_t number
 
 /* Later references have later numbers: the time is that of the next reference plus one, so that it
  * is after that of the last one. */
-static void see_tick(TracedProcess *self, const char *directory, const TraceEvent *event)
+static void take_tick(TracedProcess *self, const char *directory, const TraceEvent *event)
 {
 	uint64_t time = lode_trace_intake_n_references(self->intake) + 1;
 	uint64_t place = event->start;
@@ -177,7 +177,7 @@ static void finish_log(TracedProcess *self, const char *output)
 /* --- all processes --- */
 
 enum {
-	TEND_US = 50 * 1000,
+	POLL_US = 50 * 1000,
 	MAX_FINISHING = 8, /* files that wait for their end: each holds memory */
 	START_BYTES = 64,
 	FIRST_NUMBER = 2, /* of a file that is not the run's own */
@@ -189,7 +189,7 @@ struct LodeTracedProcesses {
 	GPtrArray *all;   /* TracedProcess, by number; NULL: not known, or lost */
 	GPtrArray *alive; /* likewise, without those that have ended */
 	LodeTraceRingChunk *rest;
-	gint64 tended_us;
+	gint64 polled_us;
 
 	GThread *finisher;
 	GAsyncQueue *finishing; /* TracedProcess; `self`: no more */
@@ -293,7 +293,7 @@ static TracedProcess *find(const LodeTracedProcesses *self, uint32_t number)
 	return number < self->all->len ? self->all->pdata[number] : NULL;
 }
 
-static bool see_words(const LodeTracedProcesses *self, const TracedProcess *process,
+static bool take_words(const LodeTracedProcesses *self, const TracedProcess *process,
 	const LodeTraceRingChunk *chunk)
 {
 	return lode_trace_intake_add_words(process->intake, lode_trace_ring_pieces(self->ring),
@@ -307,7 +307,7 @@ static void end(LodeTracedProcesses *self, TracedProcess *process)
 	process->has_ended = true;
 	while (lode_trace_ring_take_rest(self->ring, process->number, self->rest))
 		if (process->is_recorded && self->rest->event == TRACE_EVENT_NONE)
-			see_words(self, process, self->rest);
+			take_words(self, process, self->rest);
 	if (process->executed != NULL && self->n_executed++ == 0)
 		self->executed = g_strdup(process->executed);
 	if (!process->is_recorded)
@@ -398,7 +398,7 @@ static void begin(LodeTracedProcesses *self, const LodeTraceRingChunk *chunk)
 		begin_recording(self, process, event);
 }
 
-static void see_event(
+static void take_event(
 	LodeTracedProcesses *self, TracedProcess *process, const LodeTraceRingChunk *chunk)
 {
 	const TraceEvent *event = &chunk->details;
@@ -418,19 +418,19 @@ static void see_event(
 		process->executed = g_utf8_make_valid(event->path, -1);
 		break;
 	case TRACE_EVENT_TICK:
-		see_tick(process, self->run->options->allocations, event);
+		take_tick(process, self->run->options->allocations, event);
 		break;
 	case TRACE_EVENT_NO_EXEC:
 		g_clear_pointer(&process->executed, g_free);
 		break;
 	default:
-		lode_trace_mappings_see(process->mappings, chunk->event, event,
+		lode_trace_mappings_note(process->mappings, chunk->event, event,
 			lode_trace_intake_n_references(process->intake));
 		break;
 	}
 }
 
-void lode_traced_processes_see(LodeTracedProcesses *self, LodeTraceRingChunk *chunk)
+void lode_traced_processes_take(LodeTracedProcesses *self, LodeTraceRingChunk *chunk)
 {
 	if (chunk->event == TRACE_EVENT_PROCESS) {
 		begin(self, chunk);
@@ -442,8 +442,8 @@ void lode_traced_processes_see(LodeTracedProcesses *self, LodeTraceRingChunk *ch
 		return;
 	}
 	if (chunk->event != TRACE_EVENT_NONE)
-		see_event(self, process, chunk);
-	else if (!see_words(self, process, chunk))
+		take_event(self, process, chunk);
+	else if (!take_words(self, process, chunk))
 		lode_trace_ring_stop_process(self->ring, process->number);
 }
 
@@ -463,13 +463,13 @@ static void report(LodeTracedProcesses *self)
 	lode_trace_intake_report(self->run->intake, references, bytes);
 }
 
-void lode_traced_processes_tend(LodeTracedProcesses *self)
+void lode_traced_processes_poll(LodeTracedProcesses *self)
 {
 	gint64 now_us = g_get_monotonic_time();
 
-	if (now_us - self->tended_us < TEND_US)
+	if (now_us - self->polled_us < POLL_US)
 		return;
-	self->tended_us = now_us;
+	self->polled_us = now_us;
 	for (guint i = self->alive->len; i > 0; i--) {
 		TracedProcess *process = self->alive->pdata[i - 1];
 		if (process->end_stamp != 0) {

@@ -17,10 +17,10 @@ void lode_traced_processes_free(LodeTracedProcesses *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTracedProcesses, lode_traced_processes_free)
 
 /* All chunks go here, in their order. */
-void lode_traced_processes_see(LodeTracedProcesses *self, LodeTraceRingChunk *chunk);
+void lode_traced_processes_take(LodeTracedProcesses *self, LodeTraceRingChunk *chunk);
 
 /* Looks which have ended, at most some times a second, and reports. */
-void lode_traced_processes_tend(LodeTracedProcesses *self);
+void lode_traced_processes_poll(LodeTracedProcesses *self);
 
 /* No more chunks will come: ends all files, and gives `run` what became of them. */
 void lode_traced_processes_finish(LodeTracedProcesses *self);

@@ -186,7 +186,7 @@ bool lode_live_feed_is_over(LodeLiveFeed *self)
 
 void lode_live_feed_sample(LodeLiveFeed *self, bool is_sampling)
 {
-	lode_sampling_switch_ask(&self->sampling, is_sampling);
+	lode_sampling_switch_request(&self->sampling, is_sampling);
 }
 
 /* With the lock held. */

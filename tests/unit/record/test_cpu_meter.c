@@ -90,7 +90,7 @@ static void test_end(Fixture *self, const void *data)
 	write_process(self, 10, (const unsigned[]){100, 50, 0, 0}, "");
 	lode_cpu_meter_begin(&meter, self->proc, 10, false);
 	write_process(self, 10, (const unsigned[]){130, 49, 0, 0}, "");
-	lode_cpu_meter_look(&meter);
+	lode_cpu_meter_update(&meter);
 	g_remove(self->paths->pdata[self->paths->len - 2]);
 	g_assert_true(lode_cpu_meter_end(&meter, NULL, &time));
 	g_assert_cmpuint(time.user_ns, ==, ticks(30));

@@ -57,7 +57,7 @@ static GArray *survey(Fixture *self, const char *maps, const char *numa_maps)
 	LodePageSurvey *pages = lode_page_survey_open(self->output, self->folder, &error);
 	g_assert_no_error(error);
 	g_assert_false(lode_page_survey_is_due(pages));
-	lode_page_survey_look(pages, pids, 77);
+	lode_page_survey_run(pages, pids, 77);
 	g_assert_true(lode_page_survey_close(pages, &error));
 	g_assert_true(lode_page_file_read(self->output, rows, &error));
 	g_assert_no_error(error);

@@ -70,7 +70,7 @@ static void announce(Fixture *self, uint64_t start, uint64_t size)
 		.trailer = {.time = 150},
 	};
 
-	lode_perf_mappings_see(self->mappings, &record.mapping.header);
+	lode_perf_mappings_note_record(self->mappings, &record.mapping.header);
 }
 
 /* Looks, and gives the only record; {0} when there is none. */
@@ -81,7 +81,7 @@ static Mapping look(Fixture *self, const char *maps, uint64_t now_ns, uint64_t *
 	Trailer trailer = {0};
 
 	g_assert_true(g_file_set_contents(self->maps, maps, -1, NULL));
-	while (!lode_perf_mappings_look(self->mappings, now_ns, records))
+	while (!lode_perf_mappings_survey(self->mappings, now_ns, records))
 		g_usleep(1000);
 	if (records->len > 0) {
 		memcpy(&found, records->data, sizeof(found));
@@ -149,10 +149,10 @@ static void test_fork(Fixture *self, gconstpointer data)
 	announce(self, 0x10000, 0x8000);
 	record.parent = PID;
 	record.pid = record.tid = PID + 1;
-	lode_perf_mappings_see(self->mappings, &record.header);
+	lode_perf_mappings_note_record(self->mappings, &record.header);
 	record.pid = record.tid = PID;
 	record.parent = PID + 1;
-	lode_perf_mappings_see(self->mappings, &record.header);
+	lode_perf_mappings_note_record(self->mappings, &record.header);
 	Mapping found = look(self, "10000-18000 rw-p 00000000 00:00 0 \n", 200, &time);
 	g_assert_cmpuint(found.header.size, ==, 0);
 }

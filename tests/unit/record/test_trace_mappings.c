@@ -22,9 +22,9 @@ static void tear_down(Fixture *self, const void *data)
 	lode_trace_description_free(self->description);
 }
 
-static void see(Fixture *self, TraceEventKind kind, const TraceEvent *event, uint64_t reference)
+static void note(Fixture *self, TraceEventKind kind, const TraceEvent *event, uint64_t reference)
 {
-	lode_trace_mappings_see(self->mappings, kind, event, reference);
+	lode_trace_mappings_note(self->mappings, kind, event, reference);
 }
 
 static void expect(const Fixture *self, const char *expected)
@@ -51,8 +51,8 @@ static void test_same_again(Fixture *self, const void *data)
 		.kind = TRACE_MAPPING_ANONYMOUS};
 
 	(void)data;
-	see(self, TRACE_EVENT_MAP, &event, 5);
-	see(self, TRACE_EVENT_MAP, &event, 6);
+	note(self, TRACE_EVENT_MAP, &event, 5);
+	note(self, TRACE_EVENT_MAP, &event, 6);
 	expect(self, "1000-4000 0 1 [anon] @5\n");
 }
 
@@ -67,9 +67,9 @@ static void test_protection_of_a_part(Fixture *self, const void *data)
 		.start = 0x11000, .size = 0x1000, .protection = PROT_READ | PROT_EXEC};
 
 	(void)data;
-	see(self, TRACE_EVENT_MAP, &file, 0);
-	see(self, TRACE_EVENT_PROTECT, &part, 9);
-	see(self, TRACE_EVENT_PROTECT, &part, 10);
+	note(self, TRACE_EVENT_MAP, &file, 0);
+	note(self, TRACE_EVENT_PROTECT, &part, 9);
+	note(self, TRACE_EVENT_PROTECT, &part, 10);
 	expect(self, "10000-14000 2000 1 /no/such/file @0\n"
 		     "11000-12000 3000 5 /no/such/file @9\n");
 }
@@ -86,9 +86,9 @@ static void test_moved(Fixture *self, const void *data)
 		.start = 0x90000, .size = 0x4000, .offset = 0x70000, .kind = TRACE_MAPPING_MOVED};
 
 	(void)data;
-	see(self, TRACE_EVENT_MAP, &heap, 1);
-	see(self, TRACE_EVENT_MAP, &moved, 2);
-	see(self, TRACE_EVENT_MAP, &unknown, 3);
+	note(self, TRACE_EVENT_MAP, &heap, 1);
+	note(self, TRACE_EVENT_MAP, &moved, 2);
+	note(self, TRACE_EVENT_MAP, &unknown, 3);
 	expect(self, "1000-3000 0 3 [heap] @1\n9000-d000 0 3 [heap] @2\n");
 }
 
@@ -99,9 +99,9 @@ static void test_nonsense(Fixture *self, const void *data)
 	const TraceEvent empty = {.start = 5};
 
 	(void)data;
-	see(self, TRACE_EVENT_MAP, &endless, 1);
-	see(self, TRACE_EVENT_MAP, &empty, 1);
-	see(self, TRACE_EVENT_NAME, &empty, 1);
+	note(self, TRACE_EVENT_MAP, &endless, 1);
+	note(self, TRACE_EVENT_MAP, &empty, 1);
+	note(self, TRACE_EVENT_NAME, &empty, 1);
 	g_assert_cmpuint(self->description->mappings->len, ==, 1);
 }
 
@@ -112,7 +112,7 @@ static void test_bound(Fixture *self, const void *data)
 	(void)data;
 	for (uint64_t i = 0; i < 70000; i++) {
 		event.start = i * 0x2000;
-		see(self, TRACE_EVENT_MAP, &event, i);
+		note(self, TRACE_EVENT_MAP, &event, i);
 	}
 	g_assert_cmpuint(self->description->mappings->len, ==, 65536);
 	g_assert_cmpuint(lode_trace_mappings_n_lost(self->mappings), ==, 70000 - 65536);
