@@ -94,7 +94,7 @@ static Group *find_group(GArray *groups, const LodeFilterRules *rules)
 	return &g_array_index(groups, Group, groups->len - 1);
 }
 
-static void deal(LodeCacheSimulation *self, unsigned n_workers, bool classifies)
+static void distribute_groups(LodeCacheSimulation *self, unsigned n_workers, bool classifies)
 {
 	unsigned n_dealt = 0;
 
@@ -189,7 +189,8 @@ LodeCacheSimulation *lode_cache_simulation_new(const LodeHierarchy *const *hiera
 			return NULL;
 		}
 	}
-	deal(self, (unsigned)CLAMP(n_workers, 1, MAX(self->n_simulated, 1)), options->classifies);
+	distribute_groups(self, (unsigned)CLAMP(n_workers, 1, MAX(self->n_simulated, 1)),
+		options->classifies);
 	choose_ways(self);
 	return g_steal_pointer(&self);
 }

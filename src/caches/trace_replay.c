@@ -82,7 +82,7 @@ static uint64_t sum_kinds(const uint64_t *kinds)
 }
 
 /* Goes over the counts of all caches: where a window ends, what it adds goes into the sums. */
-static void see_counts(Replay *self, bool is_end)
+static void note_counts(Replay *self, bool is_end)
 {
 	for (size_t i = 0; i < self->options.n_hierarchies * LODE_HIERARCHY_MAX_CACHES; i++) {
 		size_t hierarchy = i / LODE_HIERARCHY_MAX_CACHES;
@@ -103,7 +103,7 @@ static void end_window(Replay *self)
 	if (self->part.kind != LODE_TRACE_COUNTED)
 		return;
 	self->result.n_windows++;
-	see_counts(self, true);
+	note_counts(self, true);
 }
 
 static void begin_part(Replay *self, LodeTracePart part)
@@ -116,7 +116,7 @@ static void begin_part(Replay *self, LodeTracePart part)
 		lode_cache_simulation_set_counting(
 			self->result.simulation, part.kind == LODE_TRACE_COUNTED);
 	if (part.kind == LODE_TRACE_COUNTED)
-		see_counts(self, false);
+		note_counts(self, false);
 }
 
 static uint64_t slice_references(const Replay *self)

@@ -17,7 +17,7 @@ void lode_window_sums_add(LodeWindowSums *self, uint64_t accesses, uint64_t miss
 }
 
 /* The 97.5 % quantile of Student's distribution; beyond the table within 0.5 %. */
-static double student(uint64_t freedom)
+static double student_quantile(uint64_t freedom)
 {
 	static const double few[] = {12.706, 4.303, 3.182, 2.776, 2.571};
 	double f = (double)freedom;
@@ -36,5 +36,5 @@ double lode_window_sums_error(const LodeWindowSums *self, double sampled)
 	                 ratio * ratio * self->accesses_squared;
 	/* Rounding may leave less than nothing. */
 	double variance = MAX(squares, 0) / (n - 1) * n * MAX(1 - sampled, 0);
-	return student(self->n_windows - 1) * sqrt(variance) / self->accesses;
+	return student_quantile(self->n_windows - 1) * sqrt(variance) / self->accesses;
 }

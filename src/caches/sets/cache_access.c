@@ -242,7 +242,7 @@ static G_NO_INLINE void name_store(
 	access->miss->lost_line = line << copy->line_shift;
 }
 
-static void tell_miss(const Request *request, const LodeCacheCopy *copy, LodeMissClass miss_class)
+static void report_miss(const Request *request, const LodeCacheCopy *copy, LodeMissClass miss_class)
 {
 	const LodeCacheMachine *machine = request->machine;
 	LodeCacheMiss *miss = request->access->miss;
@@ -282,7 +282,7 @@ static bool ask(const Request *request, LodeCacheCopy *copy, bool marks_dirty)
 			break;
 	}
 	if (!is_hit)
-		tell_miss(request, copy, first_class);
+		report_miss(request, copy, first_class);
 	return is_hit;
 }
 

@@ -118,7 +118,7 @@ static unsigned free_place(LodeLineStack *self)
 	return place;
 }
 
-static void come_near(LodeLineStack *self, uint32_t slot, uint64_t line, uint64_t hash)
+static void insert_near(LodeLineStack *self, uint32_t slot, uint64_t line, uint64_t hash)
 {
 	unsigned place = free_place(self);
 
@@ -134,7 +134,7 @@ static void add_line(LodeLineStack *self, uint64_t line, uint64_t hash)
 		grow_table(self);
 	uint32_t slot = find_slot(self, line, hash);
 	self->table_lines[slot] = line;
-	come_near(self, slot, line, hash);
+	insert_near(self, slot, line, hash);
 }
 
 void lode_line_stack_use_far(LodeLineStack *self, uint64_t line, uint64_t hash)
@@ -154,6 +154,6 @@ void lode_line_stack_use_far(LodeLineStack *self, uint64_t line, uint64_t hash)
 
 		self->histogram[LODE_NEAR_LINES + after]++;
 		lode_recency_tree_unmark(&self->tree, where);
-		come_near(self, slot, line, hash);
+		insert_near(self, slot, line, hash);
 	}
 }
