@@ -148,7 +148,7 @@ static void add_share(float *shares, GArray *touched, uint32_t key, float share)
 }
 
 /* Adds the vertices two steps before; they lead to `own` in `share` of its executions. */
-static void look_before_that(
+static void add_contexts_before(
 	const Search *self, View *view, LodeNeighbour reached, const uint32_t *before, uint32_t n)
 {
 	const LodeFlowGraph *graph = self->seen->graph;
@@ -168,7 +168,7 @@ static void look_before_that(
 }
 
 /* Contexts by their key, with the share of the executions in which the vertex is reached so. */
-static void look_before(const Search *self, View *view, uint32_t u, const uint32_t *observed)
+static void add_contexts(const Search *self, View *view, uint32_t u, const uint32_t *observed)
 {
 	const LodeObservations *seen = self->seen;
 	const LodeFlowGraph *graph = seen->graph;
@@ -194,7 +194,7 @@ static void look_before(const Search *self, View *view, uint32_t u, const uint32
 			LodeNeighbour reached = seen->before[j];
 			reached.share *= one.share;
 			if (reached.share >= MIN_CONTEXT_SHARE)
-				look_before_that(self, view, reached, before, n);
+				add_contexts_before(self, view, reached, before, n);
 		}
 	}
 }
@@ -216,7 +216,7 @@ static void take_shares(float *shares, GArray *touched, const Passed *passed, GA
 
 /* Fills the view with what a vertex has. While contexts and pairs are not chosen yet, contexts are
  * given by their keys, and pairs not at all. */
-static void look(const Search *self, View *view, uint32_t u, const uint32_t *observed)
+static void fill_view(const Search *self, View *view, uint32_t u, const uint32_t *observed)
 {
 	const LodeObservations *seen = self->seen;
 	const LodeFlowGraph *graph = seen->graph;
@@ -241,7 +241,7 @@ static void look(const Search *self, View *view, uint32_t u, const uint32_t *obs
 			if (pair != LODE_NONE)
 				g_array_append_val(view->pairs, pair);
 		}
-	look_before(self, view, u, observed);
+	add_contexts(self, view, u, observed);
 	take_shares(view->shares, view->touched,
 		self->contexts.keys != NULL ? &self->contexts : NULL, view->contexts);
 	for (uint32_t i = seen->after_starts[u]; i < seen->after_starts[u + 1]; i++) {
@@ -360,7 +360,7 @@ static void pass_pairs_and_contexts(Search *self, const uint32_t *observed)
 		double y = seen->samples[u];
 		if (y == 0)
 			continue;
-		look(self, &view, u, observed);
+		fill_view(self, &view, u, observed);
 		const uint32_t *focus = (const uint32_t *)(void *)view.focus->data;
 		for (guint i = 0; i < view.focus->len; i++)
 			for (guint j = i + 1; j < view.focus->len; j++)
@@ -401,7 +401,7 @@ static void make_cells(Search *self, const uint32_t *observed)
 		double y = seen->samples[u];
 		if (y == 0)
 			continue;
-		look(self, &view, u, observed);
+		fill_view(self, &view, u, observed);
 		visit_cells(self, &view, add_to_cell, &y);
 	}
 	view_clear(&view);
@@ -611,7 +611,7 @@ static void fill_chunk(size_t task, unsigned worker, void *data)
 		Filler filler = {chunk, scratch, is_sampled ? sampled : LODE_NONE,
 			seen->executions[u], u >= seen->second, seen->is_counted};
 		sampled += is_sampled;
-		look(self->search, &scratch->view, u, self->observed);
+		fill_view(self->search, &scratch->view, u, self->observed);
 		visit_cells(self->search, &scratch->view, note_member, &filler);
 		if (u + 1 == end || seen->blocks[u + 1] != seen->blocks[u])
 			end_block(chunk, scratch, seen->blocks[u]);

@@ -521,7 +521,7 @@ typedef struct {
 
 /* From the sums of the last pass. The largest relative change of terms that explain something: a
  * term that goes to 0 shrinks by the same factor in each step, and does not matter. */
-static double look_around(LodeCostModel *self, Position *out)
+static double find_em_step(LodeCostModel *self, Position *out)
 {
 	const double *explained = sums_of(self->sums, self, 0) + N_OWN_SUMS;
 	const double *exposed = sums_of(self->sums, self, 1) + N_OWN_SUMS;
@@ -552,7 +552,7 @@ static double look_around(LodeCostModel *self, Position *out)
 }
 
 /* Sets base and all β from their logarithms; what is 0 stays so. */
-static void go_to(LodeCostModel *self, const double *logs, unsigned makes)
+static void set_parameters(LodeCostModel *self, const double *logs, unsigned makes)
 {
 	for (guint j = 0; j <= self->terms->len; j++)
 		if (*beta_of(self, j) > 0)
@@ -631,9 +631,9 @@ void lode_cost_model_fit(LodeCostModel *self, double tolerance, unsigned max_ste
 	make(self, max_steps > 0 ? MAKES_ALL : MAKES_RATES);
 	for (unsigned i = 0; i < max_steps; i++) {
 		Position *here = &positions[n_past];
-		double change = look_around(self, here), before = self->likelihood;
+		double change = find_em_step(self, here), before = self->likelihood;
 		combine(here, positions, change > tolerance ? n_past : 0, n, next);
-		go_to(self, next, change > tolerance ? MAKES_ALL : MAKES_RATES);
+		set_parameters(self, next, change > tolerance ? MAKES_ALL : MAKES_RATES);
 		if (change <= tolerance)
 			return;
 		bool is_worse = n_past > 0 && !(self->likelihood >= before);
@@ -641,7 +641,7 @@ void lode_cost_model_fit(LodeCostModel *self, double tolerance, unsigned max_ste
 			/* An EM step itself never loses. */
 			for (guint j = 0; j < n; j++)
 				next[j] = here->logs[j] + here->steps[j];
-			go_to(self, next, MAKES_ALL);
+			set_parameters(self, next, MAKES_ALL);
 		}
 		n_past = keep_positions(positions, n_past + 1, is_worse ? 1 : MEMORY);
 	}

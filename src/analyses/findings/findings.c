@@ -54,8 +54,8 @@ typedef struct {
 	Part parts[LODE_FITTED_MAX_PARTS];
 	unsigned n_parts;
 	GArray *chosen;           /* uint32_t: candidate of each term */
-	bool *is_judged;          /* of each column: in the present model */
-	GArray *to_judge;         /* uint32_t: columns */
+	bool *is_scored;          /* of each column: in the present model */
+	GArray *to_score;         /* uint32_t: columns */
 	double *prices;           /* of each column: the least of its members */
 	double *cause_prices;     /* likewise of those that name a cause; HUGE_VAL: none */
 	bool *is_cause;           /* of each attribute */
@@ -158,10 +158,10 @@ static double score_of(const Choice *self, size_t column)
 }
 
 /* The search for the best β begins where it ended for the model before, which differs little. */
-static void judge(size_t task, unsigned worker, void *data)
+static void score_column(size_t task, unsigned worker, void *data)
 {
 	Choice *self = data;
-	uint32_t column = g_array_index(self->to_judge, uint32_t, task);
+	uint32_t column = g_array_index(self->to_score, uint32_t, task);
 
 	for (unsigned p = 0; p < self->n_parts; p++) {
 		Part *part = &self->parts[p];
@@ -169,32 +169,32 @@ static void judge(size_t task, unsigned worker, void *data)
 		part->gains[column] = lode_cost_model_gain(
 			&part->model, &term, &part->betas[column], &self->scratch[worker]);
 	}
-	self->is_judged[column] = true;
+	self->is_scored[column] = true;
 }
 
 /* Judges the columns that were not yet and had a score of at least `least` when they were. */
-static void judge_from(Choice *self, double least)
+static void score_from(Choice *self, double least)
 {
-	g_array_set_size(self->to_judge, 0);
+	g_array_set_size(self->to_score, 0);
 	for (uint32_t c = 0; c < lode_candidates_n_columns(self->candidates); c++)
-		if (!self->is_taken[c] && !self->is_judged[c] && score_of(self, c) >= least)
-			g_array_append_val(self->to_judge, c);
-	lode_worker_crew_run(self->crew, self->to_judge->len, judge, self);
+		if (!self->is_taken[c] && !self->is_scored[c] && score_of(self, c) >= least)
+			g_array_append_val(self->to_score, c);
+	lode_worker_crew_run(self->crew, self->to_score->len, score_column, self);
 }
 
-static void judge_all(Choice *self)
+static void score_all(Choice *self)
 {
-	memset(self->is_judged, 0, sizeof(bool) * lode_candidates_n_columns(self->candidates));
-	judge_from(self, -HUGE_VAL);
+	memset(self->is_scored, 0, sizeof(bool) * lode_candidates_n_columns(self->candidates));
+	score_from(self, -HUGE_VAL);
 }
 
 /* The greatest score of the columns that are judged, or of those that are not. */
-static double greatest_score(const Choice *self, bool is_judged)
+static double greatest_score(const Choice *self, bool is_scored)
 {
 	double best = -HUGE_VAL;
 
 	for (size_t c = 0; c < lode_candidates_n_columns(self->candidates); c++)
-		if (!self->is_taken[c] && self->is_judged[c] == is_judged)
+		if (!self->is_taken[c] && self->is_scored[c] == is_scored)
 			best = fmax(best, score_of(self, c));
 	return best;
 }
@@ -213,12 +213,12 @@ static double least_equal(double best)
  * maximizing submodular set functions", 1978). It may rise too, where others in a block become
  * explained: that is found when all are judged.
  */
-static void judge_promising(Choice *self)
+static void score_by_bound(Choice *self)
 {
-	memset(self->is_judged, 0, sizeof(bool) * lode_candidates_n_columns(self->candidates));
+	memset(self->is_scored, 0, sizeof(bool) * lode_candidates_n_columns(self->candidates));
 	double least = fmax(0, FIRST_SHARE * greatest_score(self, false));
 	for (;;) {
-		judge_from(self, least);
+		score_from(self, least);
 		least = least_equal(fmax(0, greatest_score(self, true)));
 		if (greatest_score(self, false) < least || greatest_score(self, false) <= 0)
 			return;
@@ -313,7 +313,7 @@ static bool pass_few_places(Choice *self, double least)
 	bool is_any = false;
 
 	for (uint32_t c = 0; c < lode_candidates_n_columns(self->candidates); c++) {
-		if (self->is_taken[c] || !self->is_judged[c] || self->is_place[c] ||
+		if (self->is_taken[c] || !self->is_scored[c] || self->is_place[c] ||
 			score_of(self, c) < least ||
 			places_in_effect(self, c) >= MIN_PATTERN_PLACES)
 			continue;
@@ -329,7 +329,7 @@ static double greatest_cause_score(const Choice *self)
 	double best = -HUGE_VAL;
 
 	for (size_t c = 0; c < lode_candidates_n_columns(self->candidates); c++)
-		if (!self->is_taken[c] && self->is_judged[c] && self->cause_prices[c] < HUGE_VAL)
+		if (!self->is_taken[c] && self->is_scored[c] && self->cause_prices[c] < HUGE_VAL)
 			best = fmax(best, gain_of(self, c) - self->cause_prices[c]);
 	return best;
 }
@@ -356,7 +356,7 @@ static uint32_t choose(Choice *self)
 	for (guint i = 0; i < self->candidates->candidates->len; i++) {
 		const LodeCandidate *one = candidate_at(self, i);
 		double score = gain_of(self, one->column) - (double)one->price;
-		if (self->is_taken[one->column] || !self->is_judged[one->column] || score < least ||
+		if (self->is_taken[one->column] || !self->is_scored[one->column] || score < least ||
 			self->is_place[one->column] != (one->place != LODE_NONE) ||
 			(is_of_causes && !names_cause(self, one)))
 			continue;
@@ -389,7 +389,7 @@ static uint32_t best_of_part(const Choice *self, const Part *part)
  * as drop() judges it later. Each part has its own candidate: in the gain of both, a part's large
  * scatter hides a cost that exists there alone.
  */
-static void judge_beside_the_best(Choice *self)
+static void score_beside_best(Choice *self)
 {
 	for (unsigned p = 0; p < self->n_parts; p++) {
 		Part *part = &self->parts[p];
@@ -446,15 +446,15 @@ static bool choose_all(Choice *self, GError **error)
 				&self->parts[p].model);
 		uint32_t chosen = LODE_NONE;
 		if (self->chosen->len >= FIRST_ROUNDS && self->chosen->len % ROUNDS_BETWEEN != 0) {
-			judge_promising(self);
+			score_by_bound(self);
 			chosen = choose(self);
 		}
 		if (chosen == LODE_NONE) {
-			judge_all(self);
+			score_all(self);
 			chosen = choose(self);
 		}
 		if (chosen == LODE_NONE) {
-			judge_beside_the_best(self);
+			score_beside_best(self);
 			chosen = choose(self);
 		}
 		if (chosen == LODE_NONE)
@@ -498,7 +498,7 @@ static double fit_without(
 }
 
 /* A cause that explained nothing beside a term that is gone may explain what that did. */
-static void begin_anew(Choice *self, Part *part, size_t without)
+static void reset_causes(Choice *self, Part *part, size_t without)
 {
 	for (guint j = 0, t = 0; j < self->chosen->len; j++) {
 		if (j == without)
@@ -514,7 +514,7 @@ static void begin_anew(Choice *self, Part *part, size_t without)
 /* By how much less the samples are explained without a term, beside their scatter; it is removed. A
  * loss far above the price after a coarse fit is not fitted any further, as it becomes little less.
  */
-static double lose(Choice *self, size_t index, double price)
+static double remove_term(Choice *self, size_t index, double price)
 {
 	double with[LODE_FITTED_MAX_PARTS], dispersions[LODE_FITTED_MAX_PARTS];
 
@@ -523,7 +523,7 @@ static double lose(Choice *self, size_t index, double price)
 		with[p] = lode_cost_model_likelihood(model);
 		dispersions[p] = lode_cost_model_dispersion(model);
 		lode_cost_model_remove(model, index);
-		begin_anew(self, &self->parts[p], index);
+		reset_causes(self, &self->parts[p], index);
 	}
 	double loss = fit_without(self, with, COARSE_FIT, dispersions);
 	return loss > FAR_MORE * price ? loss : fit_without(self, with, ROUGH_FIT, dispersions);
@@ -554,7 +554,7 @@ static void explain_marked(
  * other one, by its index, that names none and explains what it does where the cause would, but for
  * a few places. LODE_NONE: there is none.
  */
-static guint stand_in_of(const Choice *self, guint index)
+static guint substitute_of(const Choice *self, guint index)
 {
 	const LodeCandidate *cause = candidate_at(
 		self, g_array_index(self->chosen, uint32_t, index));
@@ -602,9 +602,9 @@ static guint drop_at(Choice *self, guint index)
 
 	for (unsigned p = 0; p < self->n_parts; p++)
 		terms[p] = g_array_copy(self->parts[p].model.terms);
-	if (lose(self, index, price) < price) {
-		guint stand_in = stand_in_of(self, index);
-		dropped = stand_in == LODE_NONE ? index : stand_in;
+	if (remove_term(self, index, price) < price) {
+		guint substitute = substitute_of(self, index);
+		dropped = substitute == LODE_NONE ? index : substitute;
 	}
 	for (unsigned p = 0; p < self->n_parts; p++) {
 		LodeCostModel *model = &self->parts[p].model;
@@ -616,7 +616,7 @@ static guint drop_at(Choice *self, guint index)
 		g_array_unref(terms[p]);
 	}
 	if (dropped != index && dropped != LODE_NONE)
-		lose(self, dropped, price);
+		remove_term(self, dropped, price);
 	if (dropped != LODE_NONE)
 		g_array_remove_index(self->chosen, dropped);
 	return dropped;
@@ -705,9 +705,9 @@ static bool choose_and_describe(
 	self->chosen = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->prices = g_new(double, n_columns + 1);
 	self->is_taken = g_new0(bool, n_columns + 1);
-	self->is_judged = g_new0(bool, n_columns + 1);
+	self->is_scored = g_new0(bool, n_columns + 1);
 	self->is_place = g_new0(bool, n_columns + 1);
-	self->to_judge = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	self->to_score = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->scratch = g_new0(LodeGainScratch, self->n_workers);
 	self->crew = lode_worker_crew_new(self->n_workers);
 	for (size_t c = 0; c < n_columns; c++) {
@@ -741,9 +741,9 @@ static bool choose_and_describe(
 	g_free(self->cause_prices);
 	g_free(self->is_cause);
 	g_free(self->is_taken);
-	g_free(self->is_judged);
+	g_free(self->is_scored);
 	g_free(self->is_place);
-	g_array_unref(self->to_judge);
+	g_array_unref(self->to_score);
 	lode_worker_crew_free(self->crew);
 	for (unsigned i = 0; i < self->n_workers; i++)
 		lode_gain_scratch_clear(&self->scratch[i]);

@@ -164,7 +164,7 @@ static bool is_plain_count(const LodeProfile *profile, const LodeEvent *event)
 
 /* An event as sampled and as charged gets one column: the weight's own twin, and otherwise the
  * sampled one, would repeat it. */
-static bool is_told_twice(const Construction *self, uint32_t event)
+static bool has_twin_column(const Construction *self, uint32_t event)
 {
 	const LodeProfile *profile = self->profile;
 
@@ -191,7 +191,7 @@ static bool choose_events(Construction *self, GError **error)
 	for (uint32_t i = 0; i < profile->events->len; i++) {
 		const LodeEvent *event = lode_profile_event(profile, i);
 		if (i != self->weight_event && !is_plain_count(profile, event) &&
-			!is_told_twice(self, i))
+			!has_twin_column(self, i))
 			g_array_append_val(self->events, i);
 		if (event->is_attribute)
 			g_array_append_val(self->ev_events, i);

@@ -17,7 +17,7 @@
 typedef struct {
 	uint32_t pid, first, n;
 	uint64_t time_ns;
-} PageLook;
+} PageSurvey;
 
 struct LodeSampleAttributes {
 	const LodeProfile *profile;
@@ -26,7 +26,7 @@ struct LodeSampleAttributes {
 	char **thread_labels;  /* per thread */
 	const char **opcodes;  /* per attribute set; NULL: none */
 	const char **places;   /* per location: "parse.c:120"; NULL: unknown */
-	GArray *page_looks;    /* PageLook, by (pid, time_ns) */
+	GArray *page_surveys;  /* PageLook, by (pid, time_ns) */
 	GStringChunk *strings; /* owns the labels and places */
 };
 
@@ -90,22 +90,22 @@ uint64_t lode_sample_first_time(const LodeMemory *memory)
 	return first_ns;
 }
 
-static void find_page_looks(LodeSampleAttributes *self)
+static void find_page_surveys(LodeSampleAttributes *self)
 {
 	const GArray *pages = self->memory->pages;
 
-	self->page_looks = g_array_new(FALSE, FALSE, sizeof(PageLook));
+	self->page_surveys = g_array_new(FALSE, FALSE, sizeof(PageSurvey));
 	for (guint i = 0; i < pages->len; i++) {
 		const LodeMemoryPages *row = &LODE_AT(pages, LodeMemoryPages, i);
-		const PageLook look = {row->pid, i, 1, row->time_ns};
-		PageLook *last = self->page_looks->len > 0
-		                         ? &g_array_index(self->page_looks, PageLook,
-						   self->page_looks->len - 1)
-		                         : NULL;
+		const PageSurvey survey = {row->pid, i, 1, row->time_ns};
+		PageSurvey *last = self->page_surveys->len > 0
+		                           ? &g_array_index(self->page_surveys, PageSurvey,
+						     self->page_surveys->len - 1)
+		                           : NULL;
 		if (last != NULL && last->pid == row->pid && last->time_ns == row->time_ns)
 			last->n++;
 		else
-			g_array_append_val(self->page_looks, look);
+			g_array_append_val(self->page_surveys, survey);
 	}
 }
 
@@ -121,7 +121,7 @@ LodeSampleAttributes *lode_sample_attributes_new(const LodeProfile *profile)
 	find_opcodes(self);
 	name_places(self);
 	self->first_ns = lode_sample_first_time(profile->memory);
-	find_page_looks(self);
+	find_page_surveys(self);
 	return self;
 }
 
@@ -130,7 +130,7 @@ void lode_sample_attributes_free(LodeSampleAttributes *self)
 	if (self == NULL)
 		return;
 	g_string_chunk_free(self->strings);
-	g_array_unref(self->page_looks);
+	g_array_unref(self->page_surveys);
 	g_free(self->places);
 	g_free(self->opcodes);
 	g_free(self->thread_labels);
@@ -595,12 +595,12 @@ static LodeValue get_locked(Self self, Sample sample)
 
 /* Finds in one reading of the pages of a process the row that holds an address; NULL: none does.
  */
-static const LodeMemoryPages *find_in_look(Self self, const PageLook *look, uint64_t address)
+static const LodeMemoryPages *find_in_survey(Self self, const PageSurvey *survey, uint64_t address)
 {
 	const LodeMemoryPages *rows =
 		(const LodeMemoryPages *)(const void *)self->memory->pages->data;
-	guint n = LODE_PARTITION_POINT(look->n, i, rows[look->first + i].start <= address);
-	const LodeMemoryPages *row = n > 0 ? &rows[look->first + n - 1] : NULL;
+	guint n = LODE_PARTITION_POINT(survey->n, i, rows[survey->first + i].start <= address);
+	const LodeMemoryPages *row = n > 0 ? &rows[survey->first + n - 1] : NULL;
 
 	return row != NULL && address < row->end ? row : NULL;
 }
@@ -610,19 +610,19 @@ static const LodeMemoryPages *find_in_look(Self self, const PageLook *look, uint
 static const LodeMemoryPages *pages_of(Self self, Sample sample)
 {
 	const LodeThread *thread = thread_of(self, sample);
-	const PageLook *looks = (const PageLook *)(const void *)self->page_looks->data;
-	guint n = self->page_looks->len;
+	const PageSurvey *surveys = (const PageSurvey *)(const void *)self->page_surveys->data;
+	guint n = self->page_surveys->len;
 
 	if (thread == NULL || sample->rule == LODE_RULE_NONE || n == 0)
 		return NULL;
 	guint after = LODE_PARTITION_POINT(n, i,
-		looks[i].pid < thread->pid ||
-			(looks[i].pid == thread->pid && looks[i].time_ns <= sample->time_ns));
+		surveys[i].pid < thread->pid ||
+			(surveys[i].pid == thread->pid && surveys[i].time_ns <= sample->time_ns));
 	const LodeMemoryPages *found = NULL;
-	if (after > 0 && looks[after - 1].pid == thread->pid)
-		found = find_in_look(self, &looks[after - 1], sample->address);
-	if (found == NULL && after < n && looks[after].pid == thread->pid)
-		found = find_in_look(self, &looks[after], sample->address);
+	if (after > 0 && surveys[after - 1].pid == thread->pid)
+		found = find_in_survey(self, &surveys[after - 1], sample->address);
+	if (found == NULL && after < n && surveys[after].pid == thread->pid)
+		found = find_in_survey(self, &surveys[after], sample->address);
 	return found;
 }
 

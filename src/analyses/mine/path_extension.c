@@ -71,7 +71,7 @@ bool lode_paths_start(LodeSearcher *self, LodeLevel *root)
 {
 	if (!bound_starts(self, root))
 		return false;
-	lode_level_want_passing(self, root);
+	lode_level_mark_passing(self, root);
 	return fill_starts(self, root);
 }
 
@@ -194,7 +194,7 @@ bool lode_paths_extend(LodeSearcher *self, uint32_t depth)
 {
 	if (!bound_paths(self, depth))
 		return false;
-	lode_level_want_passing(self, &self->levels[depth]);
+	lode_level_mark_passing(self, &self->levels[depth]);
 	return fill_paths(self, depth);
 }
 

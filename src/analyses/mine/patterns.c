@@ -601,7 +601,7 @@ static bool lengthen_elements(Enumeration *run, size_t first_group, size_t first
 }
 
 /* Wants the groups that elements from `first` on have. */
-static void want_groups(LodeLevel *level, size_t first)
+static void mark_groups(LodeLevel *level, size_t first)
 {
 	for (size_t i = first; i < level->alternatives.n; i++) {
 		const LodeAlternative *one = &LODE_BUFFER_AT(
@@ -637,7 +637,7 @@ static bool grow_in_longer_windows(Enumeration *run, size_t first, size_t end)
 	if (!lode_windows_bound_longer(run->self, run->depth, element_bits(run, first, end)) ||
 		!lengthen_elements(run, first_group, first, end) || !grow_all(run, first, end))
 		return false;
-	want_groups(run->level, end);
+	mark_groups(run->level, end);
 	return lode_windows_fill_longer(run->self, run->depth, first_group);
 }
 

@@ -209,7 +209,7 @@ static bool has_passing_item(const LodeSearcher *self, uint32_t class_id)
 	return false;
 }
 
-void lode_level_want_passing(LodeSearcher *self, LodeLevel *level)
+void lode_level_mark_passing(LodeSearcher *self, LodeLevel *level)
 {
 	lode_level_bound_items(self, level);
 	for (size_t g = 0; g < level->groups.n; g++) {

@@ -224,7 +224,7 @@ LodeGroup *lode_level_group_of(LodeSearcher *self, LodeLevel *level, uint32_t cl
 void lode_level_bound_items(LodeSearcher *self, const LodeLevel *level);
 
 /* Marks the groups that have an item that may pass as wanted. */
-void lode_level_want_passing(LodeSearcher *self, LodeLevel *level);
+void lode_level_mark_passing(LodeSearcher *self, LodeLevel *level);
 
 /* Makes room for the candidates, of `size` bytes, and the members of the wanted groups from
  * `first_group` on, after those there are. */

@@ -174,7 +174,7 @@ static bool holds_pair(const LodeSearcher *self, uint32_t class_id)
 
 /* The group of a class that was not met before; NULL where it is of no use, or there is no memory,
  * which stops the search. */
-static LodeGroup *meet_class(const Walk *walk, uint32_t class_id)
+static LodeGroup *group_of_class(const Walk *walk, uint32_t class_id)
 {
 	if (walk->purpose == FILL)
 		return NULL;
@@ -191,7 +191,7 @@ static LodeGroup *meet_class(const Walk *walk, uint32_t class_id)
  * match. That docs/mining.md §3 cuts the sum of a vertex off at its executions only lowers a
  * support.
  */
-static inline bool meet_window(Walk *walk, const Step *step, const Window *window)
+static inline bool visit_window(Walk *walk, const Step *step, const Window *window)
 {
 	LodeLevel *level = walk->level;
 	LodeGroup *group;
@@ -210,7 +210,7 @@ static inline bool meet_window(Walk *walk, const Step *step, const Window *windo
 	if (known == LODE_NONE)
 		return true;
 	group = known != 0 ? &LODE_BUFFER_AT(&level->groups, LodeGroup, known - 1)
-	                   : meet_class(walk, window->class_id);
+	                   : group_of_class(walk, window->class_id);
 	if (group == NULL)
 		return atomic_load_explicit(&walk->searcher->search->stop, memory_order_relaxed) ==
 		       0;
@@ -254,7 +254,7 @@ static void match_step(Window *window, const Step *step)
 }
 
 /* Meets all windows longer than that which ends in `step`. */
-static bool meet_longer_windows(Walk *walk, const Step *step, const Window *window)
+static bool visit_longer_windows(Walk *walk, const Step *step, const Window *window)
 {
 	const LodeSearchGraph *graph = walk->searcher->search->graph;
 	uint32_t end = graph->edge_starts[step->vertex + 1];
@@ -265,22 +265,22 @@ static bool meet_longer_windows(Walk *walk, const Step *step, const Window *wind
 			continue;
 		Window longer = lengthen(graph, window, i);
 		match_step(&longer, &next);
-		if (!meet_window(walk, &next, &longer) ||
-			(longer.n < walk->longest && !meet_longer_windows(walk, &next, &longer)))
+		if (!visit_window(walk, &next, &longer) ||
+			(longer.n < walk->longest && !visit_longer_windows(walk, &next, &longer)))
 			return false;
 	}
 	return true;
 }
 
 /* Meets the windows that begin with the vertex of the step. */
-static inline bool meet_windows(
+static inline bool visit_windows(
 	Walk *walk, const Step *step, const Matched *matched, uint32_t vertex_class)
 {
 	Window window = first_window(*matched, vertex_class);
 
 	match_step(&window, step);
-	return meet_window(walk, step, &window) &&
-	       (walk->longest == 1 || meet_longer_windows(walk, step, &window));
+	return visit_window(walk, step, &window) &&
+	       (walk->longest == 1 || visit_longer_windows(walk, step, &window));
 }
 
 /* From the end of a prefix occurrence: gaps, and a window after each. */
@@ -296,7 +296,7 @@ static bool walk_from(Walk *walk, const Step *step, const Matched *matched, uint
 			continue;
 		/* A vertex without items cannot begin a minimal window. */
 		if (edge->vertex_class != 0 &&
-			!meet_windows(walk, &next, matched, edge->vertex_class))
+			!visit_windows(walk, &next, matched, edge->vertex_class))
 			return false;
 		if (gaps_left > 0 && !walk_from(walk, &next, matched, gaps_left - 1))
 			return false;
@@ -317,7 +317,7 @@ static bool walk_starts(Walk *walk, uint32_t first, uint32_t end)
 		Step step = {vertex->count, vertex->ratio, hash, v, 1, false};
 		walk->vertices[0] = v;
 		if (class_id != 0 && (!graph->is_monotone || vertex->count > 0) &&
-			!meet_windows(walk, &step, &(Matched){0}, class_id))
+			!visit_windows(walk, &step, &(Matched){0}, class_id))
 			return false;
 	}
 	return true;
@@ -597,7 +597,7 @@ static bool start_by_chunks(RootStart *start, unsigned n_workers)
 	for (size_t i = 0; i < start->n_chunks && is_ok; i++)
 		is_ok = start->chunks[i].is_ok &&
 		        join_groups(self, start->root, &start->chunks[i].own);
-	lode_level_want_passing(self, start->root);
+	lode_level_mark_passing(self, start->root);
 	is_ok = is_ok && lode_level_make_room(self, start->root, 0, 0);
 	for (size_t i = 0; i < start->n_chunks && is_ok; i++)
 		place_members(self, start->root, &start->chunks[i].own);
@@ -619,7 +619,7 @@ bool lode_windows_start(LodeSearcher **workers, unsigned n_workers, LodeLevel *r
 	if (n_workers == 1 || n < 2) {
 		if (!walk_starts(&walk, 0, n_vertices))
 			return false;
-		lode_level_want_passing(self, root);
+		lode_level_mark_passing(self, root);
 		return list_members(self, root, 0, 0);
 	}
 	g_autofree RootChunk *chunks = g_new0(RootChunk, n);
@@ -762,7 +762,7 @@ bool lode_windows_extend(LodeSearcher *self, uint32_t depth, uint32_t max_size)
 	level->may_repeat = parameters->gap > 0;
 	if (!walk_prefixes(&walk, above))
 		return false;
-	lode_level_want_passing(self, level);
+	lode_level_mark_passing(self, level);
 	return list_members(self, level, 0, 0);
 }
 
@@ -785,7 +785,7 @@ static bool walk_longer(Walk *walk)
 		uint32_t class_id = graph->vertex_classes[last_vertex(path)];
 		Window window = first_window(matched_on(graph, path, path->matched), class_id);
 		Step step = step_at(walk, path);
-		if (!meet_longer_windows(walk, &step, &window))
+		if (!visit_longer_windows(walk, &step, &window))
 			return false;
 	}
 	return true;

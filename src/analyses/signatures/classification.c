@@ -482,7 +482,7 @@ static GArray *find_candidates(const Classifying *self, const Covering *covering
 
 /* The known part of a new file's code as a whole: other programs' code may be made of the same
  * sequences, and a new version of a program mostly is. */
-static void judge_new_files(const Classifying *self, GArray *candidates)
+static void test_new_files(const Classifying *self, GArray *candidates)
 {
 	size_t n = self->profile->images->len;
 	g_autofree double *executions = g_new0(double, n + 1);
@@ -523,7 +523,7 @@ static void find_places(const Classifying *self, const Fit *fit)
 
 	lode_executed_sequences_visit(self->executed, LODE_SEQUENCES_OPCODES, cover, &covering);
 	g_autoptr(GArray) candidates = find_candidates(self, &covering);
-	judge_new_files(self, candidates);
+	test_new_files(self, candidates);
 	for (guint i = 0; i < candidates->len; i++) {
 		LodeUnknownPlace place = LODE_AT(candidates, LodeUnknownPlace, i);
 		uint32_t first = graph->graph_starts[place.graph];

@@ -33,7 +33,7 @@ typedef struct {
 } Search;
 
 /* Dijkstra with two lists instead of a heap (0-1 BFS), since a step costs 0 or 1. */
-static void look_around(Search *self, uint32_t v)
+static void relax_arcs(Search *self, uint32_t v)
 {
 	const LodeFlowNetwork *network = self->network;
 	const uint32_t *starts = self->is_forward ? network->out_starts : network->in_starts;
@@ -73,7 +73,7 @@ static void grow_tree(Search *self)
 		if (!self->is_done[v]) {
 			self->is_done[v] = true;
 			self->order[n_done++] = v;
-			look_around(self, v);
+			relax_arcs(self, v);
 		}
 		if (self->n_near > 0)
 			continue;

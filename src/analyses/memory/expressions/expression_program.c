@@ -448,7 +448,7 @@ static bool match_top(LodeEvaluator *self, const Step *step, LodeValue *top, GEr
 }
 
 /* The items of "in": top[-1] is whether one was found, top[-2] what is looked for. */
-static LodeValue *look_at_item(uint32_t step, LodeValue *top)
+static LodeValue *compare_item(uint32_t step, LodeValue *top)
 {
 	if (step == STEP_DROP_SUBJECT) {
 		top[-1] = top[0];
@@ -529,7 +529,7 @@ bool lode_evaluator_run(
 			*++top = lode_value_of_boolean(false);
 			break;
 		case STEP_IS_ITEM ... STEP_DROP_SUBJECT:
-			top = look_at_item(step->step, top);
+			top = compare_item(step->step, top);
 			break;
 		default:
 			*top = change_one(step->step, top);
