@@ -143,21 +143,21 @@ LODE_ORDER_OF_POINTERS(
 	compare_spoken, char, spoken_rank(left) - spoken_rank(right), strcmp(left, right))
 
 /* Whether the mnemonic says the kind too: "idiv", "call", "jnz". Only of x86. */
-static bool says(const char *mnemonic, const char *kind)
+static bool mnemonic_implies(const char *mnemonic, const char *kind)
 {
 	if (strcmp(kind, "branch") == 0 || strcmp(kind, "jump") == 0)
 		return mnemonic[0] == 'j';
 	return strstr(mnemonic, kind) != NULL;
 }
 
-static bool is_said(const GPtrArray *names, guint index)
+static bool is_implied(const GPtrArray *names, guint index)
 {
 	const char *name = g_ptr_array_index(names, index);
 
 	for (guint i = 0; i < index && g_str_has_prefix(name, "kind:"); i++) {
 		const char *before = g_ptr_array_index(names, i);
 		if (g_str_has_prefix(before, "op:") &&
-			says(before + strlen("op:"), name + strlen("kind:")))
+			mnemonic_implies(before + strlen("op:"), name + strlen("kind:")))
 			return true;
 	}
 	return false;
@@ -180,7 +180,7 @@ char *lode_finding_text(const LodeFindings *self, const LodeFinding *finding)
 		g_string_append(out, i > 0 ? " → " : "");
 		g_string_append(out, i == finding->focus ? "⟪" : "⟨");
 		for (guint j = 0; j < names->len; j++)
-			if (!is_said(names, j))
+			if (!is_implied(names, j))
 				append_attribute(out, g_ptr_array_index(names, j), j == 0);
 		if (names->len == 0)
 			g_string_append(out, "·");
