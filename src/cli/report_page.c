@@ -13,7 +13,7 @@
 enum { NAMED_FOLDERS = 4 };
 
 /* How many files the page has lines of, and in which folders. */
-static void tell_shown(const char *path, GHashTable *shown)
+static void print_shown(const char *path, GHashTable *shown)
 {
 	g_autoptr(GHashTable)
 		folders = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -36,12 +36,12 @@ static void tell_shown(const char *path, GHashTable *shown)
 }
 
 /* What is shown, and what is left out. */
-static void tell_sources(const char *path, const LodeSourceAccess *access)
+static void print_sources(const char *path, const LodeSourceAccess *access)
 {
 	g_autoptr(GPtrArray) refusals = lode_source_access_refusals(access);
 
 	if (g_hash_table_size(access->shown) > 0)
-		tell_shown(path, access->shown);
+		print_shown(path, access->shown);
 	for (guint i = 0; i < refusals->len; i++)
 		lode_display_line(stderr, "lode report: %s", (const char *)refusals->pdata[i]);
 }
@@ -65,6 +65,6 @@ int lode_report_page_write(const LodeReportQuestion *options, const char *path, 
 		!lode_output_file_commit(file, error))
 		return LODE_EXIT_FAILED;
 	lode_terminal_progress_hide(&screen);
-	tell_sources(options->html, &source);
+	print_sources(options->html, &source);
 	return LODE_EXIT_OK;
 }

@@ -107,7 +107,7 @@ static bool compare_all(
 }
 
 /* --fail-above: one line for each row that is slower. */
-static void tell_slower(LodeAsking *asking, const Compared *compared, double share)
+static void report_slower(LodeAsking *asking, const Compared *compared, double share)
 {
 	char *text = NULL;
 	size_t size;
@@ -144,7 +144,7 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 		    compared.base, files, compared.files->len, &self->view, out, error))
 		return false;
 	if (self->has_fail_above)
-		tell_slower(asking, &compared, self->view.fail_above);
+		report_slower(asking, &compared, self->view.fail_above);
 	return lode_asking_end(asking, error);
 }
 

@@ -187,7 +187,7 @@ static bool program_output_divert(ProgramOutput *self, const char *directory, GE
 
 enum { MAX_QUEUED_BYTES = 16 << 20, TAIL_BYTES = 64 << 10 };
 /* Between two pictures, and between two looks at the queue and the keys. */
-enum { REFRESH_US = G_USEC_PER_SEC / 2, LOOK_MS = 100 };
+enum { REFRESH_US = G_USEC_PER_SEC / 2, WAIT_MS = 100 };
 
 struct LodeLivePicture {
 	LodeLivePictureOptions options;
@@ -311,11 +311,11 @@ static void take_key(LodeLivePicture *self, uint32_t key)
 	draw(self);
 }
 
-static void look(LodeLivePicture *self)
+static void run_round(LodeLivePicture *self)
 {
 	uint32_t key;
 
-	if (!lode_live_terminal_wait(self->terminal, self->wake, LOOK_MS)) {
+	if (!lode_live_terminal_wait(self->terminal, self->wake, WAIT_MS)) {
 		quit_picture(self);
 		return;
 	}
@@ -332,7 +332,7 @@ static void pass_output_on(LodeLivePicture *self)
 	struct pollfd wait = {.fd = self->wake, .events = POLLIN};
 
 	program_output_show(&self->output);
-	poll(&wait, 1, LOOK_MS);
+	poll(&wait, 1, WAIT_MS);
 }
 
 static void *run(void *data)
@@ -341,7 +341,7 @@ static void *run(void *data)
 
 	while (!g_atomic_int_get(&self->is_ending)) {
 		if (self->terminal != NULL)
-			look(self);
+			run_round(self);
 		else
 			pass_output_on(self);
 	}

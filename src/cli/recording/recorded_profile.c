@@ -86,7 +86,7 @@ bool lode_recorded_profile_can_import(const LodeRecordedProfile *self, const Lod
 }
 
 /* Leaves out the temporary folder of the path: it is removed when lode ends. */
-static void tell_jit_fault(const LodeRecordedProfile *self, const char *fault)
+static void print_jit_fault(const LodeRecordedProfile *self, const char *fault)
 {
 	size_t length = strlen(self->directory->path);
 	bool is_named = !self->directory->is_kept &&
@@ -117,7 +117,7 @@ LodeProfile *lode_recorded_profile_import(const LodeRecordedProfile *self,
 	if (jit_faults->len > 0)
 		lode_progress_end(progress);
 	for (guint i = 0; i < jit_faults->len; i++)
-		tell_jit_fault(self, jit_faults->pdata[i]);
+		print_jit_fault(self, jit_faults->pdata[i]);
 	return profile;
 }
 

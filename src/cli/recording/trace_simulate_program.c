@@ -139,7 +139,7 @@ static bool write_results(Session *self, GError **error)
 	       lode_asking_end(&self->asking, error);
 }
 
-static void tell(const char *text, LodeAdvice advice, void *user_data)
+static void print_note(const char *text, LodeAdvice advice, void *user_data)
 {
 	LodeTerminalProgress *screen = user_data;
 
@@ -181,7 +181,7 @@ static int simulate(Session *self, char **argv, GError **error)
 		.only = options->only,
 		.has_allocations = logs != NULL,
 		.allocations = logs != NULL ? logs->path : NULL,
-		.notes = {.take = tell, .user_data = self->screen},
+		.notes = {.take = print_note, .user_data = self->screen},
 	};
 
 	if (options->has_allocations && logs == NULL)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-static void tell(const char *text, LodeAdvice advice, void *verb)
+static void print_note(const char *text, LodeAdvice advice, void *verb)
 {
 	static const char *const options[] = {
 		[LODE_ADVICE_NONE] = "",
@@ -21,7 +21,7 @@ static void tell(const char *text, LodeAdvice advice, void *verb)
 
 LodeNotes lode_wrapped_program_notes(const char *verb)
 {
-	return (LodeNotes){.take = tell, .user_data = (void *)verb};
+	return (LodeNotes){.take = print_note, .user_data = (void *)verb};
 }
 
 char **lode_wrapped_program_own_command(char **arguments)

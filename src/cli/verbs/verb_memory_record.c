@@ -21,7 +21,7 @@ typedef LodeMemoryRecordOptions Options;
 static const LodeParameterGroup groups[] = {{"Options", lode_memory_recording_rows, 0}, {NULL}};
 
 /* What is missing of the allocations; shares of samples are for lode info. */
-static void tell_unresolved(const Options *given, const LodeProfile *profile)
+static void print_unresolved(const Options *given, const LodeProfile *profile)
 {
 	for (guint i = 0; i < profile->unresolved->len; i++) {
 		const LodeUnresolved *row = &LODE_AT(profile->unresolved, LodeUnresolved, i);
@@ -49,7 +49,7 @@ static bool import(const Options *given, const LodeRecordedProfile *recorded,
 						     &screen.progress, error);
 	lode_terminal_progress_hide(&screen);
 	if (is_written)
-		tell_unresolved(given, profile);
+		print_unresolved(given, profile);
 	return is_written;
 }
 

@@ -92,7 +92,7 @@ static bool complete(Options *self, char **arguments, GError **error)
 	return true;
 }
 
-static void tell(const LodePerfSampling *sampled, const char *output)
+static void print_summary(const LodePerfSampling *sampled, const char *output)
 {
 	g_autofree char *path = lode_shell_word(output);
 
@@ -151,7 +151,7 @@ static int run(void *options, char **arguments, GError **error)
 		advise(sampler, *error);
 		return LODE_EXIT_FAILED;
 	}
-	tell(sampled, sampler->output);
+	print_summary(sampled, sampler->output);
 	if (page != NULL)
 		lode_live_page_stay(page);
 	return lode_wrapped_program_status(sampled->exit_status, sampled->stop_signal);

@@ -69,7 +69,7 @@ static int open_input(
 	return -1;
 }
 
-static void tell(const LodeReferenceReader *reader, const LodeTraceStream *writer,
+static void print_summary(const LodeReferenceReader *reader, const LodeTraceStream *writer,
 	const Options *given, gint64 start_us)
 {
 	double n = (double)lode_trace_stream_n_references(writer);
@@ -112,7 +112,7 @@ static bool pack(
 	if (!lode_trace_stream_finish(writer, description, error))
 		return false;
 	lode_terminal_progress_hide(&screen);
-	tell(reader, writer, given, start_us);
+	print_summary(reader, writer, given, start_us);
 	return true;
 }
 

@@ -54,7 +54,7 @@ static const LodeParameter rows[] = {
 
 static const LodeParameterGroup groups[] = {{"Options", rows, 0}, {NULL}};
 
-static void tell(const char *text, LodeAdvice advice, void *user_data)
+static void print_note(const char *text, LodeAdvice advice, void *user_data)
 {
 	LodeTerminalProgress *screen = user_data;
 
@@ -102,7 +102,7 @@ static int run(void *options, char **arguments, GError **error)
 		recording->output = usual = g_strconcat(name, ".rps", NULL);
 	}
 	recording->argv = (const char *const *)arguments;
-	recording->notes = (LodeNotes){.take = tell, .user_data = &screen};
+	recording->notes = (LodeNotes){.take = print_note, .user_data = &screen};
 	g_autoptr(LodeTraceRecording)
 		recorded = lode_trace_recording_run(recording, &screen.progress, error);
 	lode_terminal_progress_hide(&screen);

@@ -7,7 +7,7 @@
 #include "serve/live/live_fit.h"
 #include "views/live/live_json.h"
 
-enum { MAX_QUEUED_BYTES = 16 << 20, LOOK_MS = 100, PICTURE_US = G_USEC_PER_SEC / 2 };
+enum { MAX_QUEUED_BYTES = 16 << 20, WAIT_MS = 100, PICTURE_US = G_USEC_PER_SEC / 2 };
 /* As a screen would have. */
 enum { COLUMNS = 160, ROWS = 40 };
 
@@ -87,7 +87,7 @@ static void *run(void *data)
 			g_cond_broadcast(&self->changed);
 		}
 		g_cond_wait_until(
-			&self->changed, &self->lock, now_us + LOOK_MS * G_TIME_SPAN_MILLISECOND);
+			&self->changed, &self->lock, now_us + WAIT_MS * G_TIME_SPAN_MILLISECOND);
 		g_mutex_unlock(&self->lock);
 	}
 	take_records(self);
@@ -228,11 +228,11 @@ bool lode_live_feed_next(LodeLiveFeed *self, const LodeLiveLook *look, uint64_t 
 	gint64 until_us = g_get_monotonic_time() + wait_us;
 
 	if (self->fit != NULL && g_atomic_int_get(&self->has_begun))
-		lode_live_fit_want(self->fit);
+		lode_live_fit_request(self->fit);
 	while (self->number == *number && !self->is_over && g_get_monotonic_time() < until_us &&
 		!g_cancellable_is_cancelled(cancellable))
 		g_cond_wait_until(&self->changed, &self->lock,
-			MIN(until_us, g_get_monotonic_time() + LOOK_MS * G_TIME_SPAN_MILLISECOND));
+			MIN(until_us, g_get_monotonic_time() + WAIT_MS * G_TIME_SPAN_MILLISECOND));
 	*out_is_over = self->is_over;
 	if (self->number == *number || g_cancellable_is_cancelled(cancellable))
 		return false;

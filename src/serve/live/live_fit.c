@@ -13,7 +13,7 @@
  * processors. */
 #define FIRST_US (1 * G_USEC_PER_SEC)
 #define LEAST_PAUSE_US (2 * G_USEC_PER_SEC)
-#define LOOK_US (5 * G_USEC_PER_SEC)
+#define WANTED_US (5 * G_USEC_PER_SEC)
 enum { PAUSES = 9, NICE = 5 };
 
 struct LodeLiveFit {
@@ -122,10 +122,10 @@ void lode_live_fit_close(LodeLiveFit *self)
 	g_free(self);
 }
 
-void lode_live_fit_want(LodeLiveFit *self)
+void lode_live_fit_request(LodeLiveFit *self)
 {
 	g_mutex_lock(&self->lock);
-	self->wanted_us = g_get_monotonic_time() + LOOK_US;
+	self->wanted_us = g_get_monotonic_time() + WANTED_US;
 	g_cond_signal(&self->changed);
 	g_mutex_unlock(&self->lock);
 }

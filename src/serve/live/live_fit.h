@@ -24,4 +24,4 @@ void lode_live_fit_close(LodeLiveFit *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeLiveFit, lode_live_fit_close)
 
 /* The recording is there, and somebody looks, for the next seconds. From any thread. */
-void lode_live_fit_want(LodeLiveFit *self);
+void lode_live_fit_request(LodeLiveFit *self);

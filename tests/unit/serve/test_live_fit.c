@@ -33,7 +33,7 @@ static void wait_until(Taken *self, LodeLiveFit *fit, unsigned n_taken)
 	while (self->n_taken < n_taken) {
 		g_assert_cmpint(g_get_monotonic_time(), <, end_us);
 		g_mutex_unlock(&self->lock);
-		lode_live_fit_want(fit);
+		lode_live_fit_request(fit);
 		g_mutex_lock(&self->lock);
 		g_cond_wait_until(
 			&self->changed, &self->lock, g_get_monotonic_time() + G_USEC_PER_SEC / 4);
@@ -112,7 +112,7 @@ static void test_none(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(paths); i++) {
 		g_autoptr(LodeLiveFit) fit = lode_live_fit_open(paths[i], &import, take, &taken);
-		lode_live_fit_want(fit);
+		lode_live_fit_request(fit);
 		g_usleep(1200 * G_TIME_SPAN_MILLISECOND);
 	}
 	g_assert_cmpuint(taken.n_taken, ==, 0);
