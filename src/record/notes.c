@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/notes.h"
 
-static void tell(const LodeNotes *self, LodeAdvice advice, const char *format, va_list arguments)
+static void send_note(
+	const LodeNotes *self, LodeAdvice advice, const char *format, va_list arguments)
 {
 	g_autofree char *text = g_strdup_vprintf(format, arguments);
 
@@ -14,7 +15,7 @@ void lode_notes_add(const LodeNotes *self, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	tell(self, LODE_ADVICE_NONE, format, arguments);
+	send_note(self, LODE_ADVICE_NONE, format, arguments);
 	va_end(arguments);
 }
 
@@ -23,6 +24,6 @@ void lode_notes_advise(const LodeNotes *self, LodeAdvice advice, const char *for
 	va_list arguments;
 
 	va_start(arguments, format);
-	tell(self, advice, format, arguments);
+	send_note(self, advice, format, arguments);
 	va_end(arguments);
 }

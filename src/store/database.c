@@ -73,7 +73,7 @@ static int error_code_of(int result)
 	}
 }
 
-static void say_refusal(LodeRefusal refusal, GError **error)
+static void set_refusal_error(LodeRefusal refusal, GError **error)
 {
 	static const char *const messages[] = {
 		[LODE_REFUSED_FOREIGN_FILE] =
@@ -103,7 +103,7 @@ bool lode_database_fail(LodeDatabase *self, GError **error)
 	if (result == SQLITE_IOERR_WRITE && system_error == 0)
 		system_error = last_errno;
 	if (self->files.refusal != LODE_REFUSED_NOTHING)
-		say_refusal(self->files.refusal, error);
+		set_refusal_error(self->files.refusal, error);
 	else if (code == LODE_ERROR_CANCELLED)
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "cancelled");
 	else if ((result & 0xff) == SQLITE_NOTADB)

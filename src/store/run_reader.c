@@ -218,7 +218,7 @@ static LodeMiningRun *read_found(
 	return done ? g_steal_pointer(&run) : NULL;
 }
 
-static void say_which_there_are(const char *name, GPtrArray *list, GError **error)
+static void set_not_found_error(const char *name, GPtrArray *list, GError **error)
 {
 	g_autoptr(GString) names = g_string_new(NULL);
 
@@ -246,7 +246,7 @@ static LodeMiningRun *read_named(LodeDatabase *database, const char *name, GErro
 		if (name == NULL || strcmp(summary->name, name) == 0)
 			return read_found(database, g_array_index(ids, int64_t, i), summary, error);
 	}
-	say_which_there_are(name, list, error);
+	set_not_found_error(name, list, error);
 	return NULL;
 }
 
