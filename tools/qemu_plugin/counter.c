@@ -154,7 +154,7 @@ static bool has_room_for_target(Counter *self)
 		&self->targets_array, ((size_t)self->n_targets + 1) * sizeof(CountTarget));
 }
 
-static void lose_block(void)
+static void count_lost_block(void)
 {
 	atomic_fetch_add(&count_file_header()->n_lost_blocks, 1);
 }
@@ -171,7 +171,7 @@ static void count_target(Counter *self, const CountTarget *wanted)
 			return;
 		}
 	if (!has_room_for_target(self)) {
-		lose_block();
+		count_lost_block();
 		return;
 	}
 	CountTarget *added = &targets_of(self)[self->n_targets++];
@@ -371,7 +371,7 @@ static bool make_usable(Counter *self, uint32_t block)
 {
 	if (self == &nobody ||
 		!count_array_extend(&self->exits_array, ((size_t)block + 1) * sizeof(CountExits))) {
-		lose_block();
+		count_lost_block();
 		take_detour(self, OUTSIDE);
 		return false;
 	}
@@ -435,7 +435,7 @@ __attribute__((noinline)) static bool make_rows(Counter *self, uint32_t end_inst
 
 	if (self == &nobody ||
 		!count_array_extend(&self->events_array, n * N_EVENTS * sizeof(uint64_t))) {
-		lose_block();
+		count_lost_block();
 		event_thread_enter(NULL);
 		self->n_rows = 0;
 		return false;
@@ -524,7 +524,7 @@ static uint8_t kind_at(uint64_t address)
 	return 0;
 }
 
-static void tell_size(void)
+static void write_size(void)
 {
 	CountHeader *header = count_file_header();
 
@@ -558,13 +558,13 @@ static uint32_t add_block(BlockRecord *record, size_t size)
 	block_kinds[block] = kind_at(known->address);
 	n_blocks = block;
 	n_instructions += record->block.n_instructions;
-	tell_size();
+	write_size();
 	return block;
 }
 
 /* Of the emulator's own arguments what comes after "-0": the program's name, its path, its other
  * arguments. */
-static void tell_program(void)
+static void write_program(void)
 {
 	static const char option[] = "-0";
 	char text[COUNT_RECORD_MAX_BYTES / 2];
@@ -589,7 +589,7 @@ static int append_shape(char *text, size_t room, const LodeLruShape *shape, char
 }
 
 /* What the events are of. */
-static void tell_simulated(void)
+static void write_simulated(void)
 {
 	const EventCounterOptions *events = &options.events;
 	char text[COUNT_RECORD_MAX_BYTES / 256];
@@ -607,7 +607,7 @@ static void tell_simulated(void)
 }
 
 /* Other code can only lie at an address after some has become executable there. */
-static void tell(TraceEventKind kind, const TraceEvent *event, bool is_awaited)
+static void send_event(TraceEventKind kind, const TraceEvent *event, bool is_awaited)
 {
 	static const CountRecordKind texts[TRACE_N_EVENTS] = {
 		[TRACE_EVENT_NAME] = COUNT_RECORD_NAME,
@@ -637,13 +637,13 @@ static void tell(TraceEventKind kind, const TraceEvent *event, bool is_awaited)
 	pthread_mutex_unlock(&lock);
 }
 
-static const GuestMappingsListener listener = {.tell = tell};
+static const GuestMappingsListener listener = {.send_event = send_event};
 
 static void start(void)
 {
-	tell_program();
+	write_program();
 	if (options.has_events)
-		tell_simulated();
+		write_simulated();
 	alone = current_counter();
 	is_alone = alone != &nobody;
 	guest_mappings_start(&listener, start_base);
@@ -708,7 +708,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *piece)
 		add_event_block(piece, block);
 	pthread_mutex_unlock(&lock);
 	if (block == 0) {
-		lose_block();
+		count_lost_block();
 		return;
 	}
 	add_block_call(piece, block);
@@ -726,7 +726,7 @@ static uint8_t kind_of(uint64_t signal)
 }
 
 /* struct sigaction as the kernel has it begins with the handler's address. */
-static void see_handler(const uint64_t *arguments)
+static void note_handler(const uint64_t *arguments)
 {
 	uint64_t address = 0;
 	unsigned i = 0;
@@ -783,7 +783,7 @@ static void on_system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, u
 		is_alone = false;
 	}
 	if (number == SYS_rt_sigaction)
-		see_handler(arguments);
+		note_handler(arguments);
 }
 
 static void on_system_call_end(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)
@@ -818,7 +818,7 @@ static void after_fork_in_child(void)
 
 	pthread_mutex_init(&lock, NULL);
 	count_file_fork(options.is_followed);
-	tell_size();
+	write_size();
 	n_idle = 0;
 	for (unsigned i = 0; i < n_counters; i++) {
 		counters[i]->n_targets = 0;

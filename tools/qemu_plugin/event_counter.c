@@ -354,7 +354,7 @@ static void on_modified(
 }
 
 /* The same of lines of 64 bytes, where the layout is known. */
-static inline void see_only_64(uint64_t address, qemu_plugin_meminfo_t info, void *user_data)
+static inline void check_only_64(uint64_t address, qemu_plugin_meminfo_t info, void *user_data)
 {
 	uint64_t line = address / USUAL_LINE, last = address + layout_of(info).size - 1;
 
@@ -367,7 +367,7 @@ static inline void see_only_64(uint64_t address, qemu_plugin_meminfo_t info, voi
 static void on_only_64(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *user_data)
 {
 	(void)vcpu;
-	see_only_64(address, info, user_data);
+	check_only_64(address, info, user_data);
 }
 
 static void on_modified_64(
@@ -375,7 +375,7 @@ static void on_modified_64(
 {
 	(void)vcpu;
 	if (layout_of(info).is_store)
-		see_only_64(address, info, user_data);
+		check_only_64(address, info, user_data);
 }
 
 /* ---- atomic accesses ---- */

@@ -42,7 +42,7 @@ static unsigned protection_of(const char *letters)
 }
 
 /* The stack of the program is the first memory with a page in front that nobody may touch. */
-static void tell_image(TraceEvent *event, uint64_t *guard_end, bool *has_stack)
+static void send_image(TraceEvent *event, uint64_t *guard_end, bool *has_stack)
 {
 	bool is_guard = event->protection == 0 && event->path[0] == '\0';
 
@@ -56,7 +56,7 @@ static void tell_image(TraceEvent *event, uint64_t *guard_end, bool *has_stack)
 	if (is_guard)
 		*guard_end = event->start + event->size;
 	else
-		listener->tell(TRACE_EVENT_IMAGE, event, false);
+		listener->send_event(TRACE_EVENT_IMAGE, event, false);
 }
 
 /* "4000000000-4000009000 r--p 00000000 fe:00 248056     /usr/bin/sleep" */
@@ -98,12 +98,12 @@ void guest_mappings_start(const GuestMappingsListener *told, uint64_t base)
 		if (strcmp(event.path, emulator) == 0)
 			break;
 		event.start -= base;
-		tell_image(&event, &guard_end, &has_stack);
+		send_image(&event, &guard_end, &has_stack);
 	}
 	if (maps != NULL)
 		fclose(maps);
 	/* Who has functions to look for has seen all files of the start after this. */
-	listener->tell(TRACE_EVENT_START, NULL, listener->awaits_code);
+	listener->send_event(TRACE_EVENT_START, NULL, listener->awaits_code);
 }
 
 static void read_descriptor_path(int descriptor, char *path, size_t size)
@@ -114,7 +114,7 @@ static void read_descriptor_path(int descriptor, char *path, size_t size)
 	read_link(link, path, size);
 }
 
-static void tell_map(const uint64_t *arguments, uint64_t start)
+static void send_map(const uint64_t *arguments, uint64_t start)
 {
 	bool is_file = (arguments[3] & MAP_ANONYMOUS) == 0;
 	TraceEvent event = {
@@ -128,10 +128,10 @@ static void tell_map(const uint64_t *arguments, uint64_t start)
 
 	if (is_file)
 		read_descriptor_path((int)arguments[4], event.path, sizeof(event.path));
-	listener->tell(TRACE_EVENT_MAP, &event, is_code && listener->awaits_code);
+	listener->send_event(TRACE_EVENT_MAP, &event, is_code && listener->awaits_code);
 }
 
-static void tell_protection(const uint64_t *arguments)
+static void send_protection(const uint64_t *arguments)
 {
 	const TraceEvent event = {
 		.start = arguments[0],
@@ -139,10 +139,10 @@ static void tell_protection(const uint64_t *arguments)
 		.protection = (uint32_t)arguments[2],
 	};
 
-	listener->tell(TRACE_EVENT_PROTECT, &event, false);
+	listener->send_event(TRACE_EVENT_PROTECT, &event, false);
 }
 
-static void tell_moved(const uint64_t *arguments, uint64_t start)
+static void send_moved(const uint64_t *arguments, uint64_t start)
 {
 	const TraceEvent event = {
 		.start = start,
@@ -151,11 +151,11 @@ static void tell_moved(const uint64_t *arguments, uint64_t start)
 		.kind = TRACE_MAPPING_MOVED,
 	};
 
-	listener->tell(TRACE_EVENT_MAP, &event, false);
+	listener->send_event(TRACE_EVENT_MAP, &event, false);
 }
 
 /* The first answer says where the heap begins. */
-static void tell_break(const uint64_t *arguments, uint64_t end)
+static void send_break(const uint64_t *arguments, uint64_t end)
 {
 	uint64_t start = 0;
 
@@ -169,10 +169,10 @@ static void tell_break(const uint64_t *arguments, uint64_t end)
 		.protection = PROT_READ | PROT_WRITE,
 		.kind = TRACE_MAPPING_HEAP,
 	};
-	listener->tell(TRACE_EVENT_MAP, &event, false);
+	listener->send_event(TRACE_EVENT_MAP, &event, false);
 }
 
-static void tell_attached(const uint64_t *arguments, uint64_t start)
+static void send_attached(const uint64_t *arguments, uint64_t start)
 {
 	struct shmid_ds segment;
 	TraceEvent event = {
@@ -185,15 +185,15 @@ static void tell_attached(const uint64_t *arguments, uint64_t start)
 		return;
 	event.size = whole_pages(segment.shm_segsz);
 	snprintf(event.path, sizeof(event.path), "/SYSV%08x", (unsigned)segment.shm_perm.__key);
-	listener->tell(TRACE_EVENT_MAP, &event, false);
+	listener->send_event(TRACE_EVENT_MAP, &event, false);
 }
 
-static void tell_name(void)
+static void send_name(void)
 {
 	TraceEvent event = {0};
 
 	if (prctl(PR_GET_NAME, event.path) == 0)
-		listener->tell(TRACE_EVENT_NAME, &event, false);
+		listener->send_event(TRACE_EVENT_NAME, &event, false);
 }
 
 size_t guest_mappings_read(uint64_t address, void *out_bytes, size_t size)
@@ -201,12 +201,12 @@ size_t guest_mappings_read(uint64_t address, void *out_bytes, size_t size)
 	return guest_memory_read_some(guest_base + address, out_bytes, size);
 }
 
-static void tell_exec(uint64_t path)
+static void send_exec(uint64_t path)
 {
 	TraceEvent event = {0};
 
 	guest_mappings_read(path, event.path, sizeof(event.path) - 1);
-	listener->tell(TRACE_EVENT_EXEC, &event, true);
+	listener->send_event(TRACE_EVENT_EXEC, &event, true);
 }
 
 /* QEMU makes a process of whatever is not a thread. */
@@ -218,9 +218,9 @@ static bool is_thread(int64_t number, uint64_t flags)
 void guest_mappings_before_call(int64_t number, const uint64_t *arguments)
 {
 	if (number == SYS_execve)
-		tell_exec(arguments[0]);
+		send_exec(arguments[0]);
 	else if (number == SYS_execveat)
-		tell_exec(arguments[1]);
+		send_exec(arguments[1]);
 	else if (is_thread(number, arguments[0]) && listener->expect_threads != NULL)
 		listener->expect_threads();
 }
@@ -230,22 +230,22 @@ void guest_mappings_after_call(int64_t number, const uint64_t *arguments, int64_
 	bool is_error = result < 0 && result > -PAGE_BYTES;
 
 	if (number == SYS_execve || number == SYS_execveat)
-		listener->tell(TRACE_EVENT_NO_EXEC, NULL, false);
+		listener->send_event(TRACE_EVENT_NO_EXEC, NULL, false);
 	if (is_error)
 		return;
 	if (number == SYS_mmap)
-		tell_map(arguments, (uint64_t)result);
+		send_map(arguments, (uint64_t)result);
 	else if (number == SYS_mprotect)
-		tell_protection(arguments);
+		send_protection(arguments);
 	else if (number == SYS_mremap)
-		tell_moved(arguments, (uint64_t)result);
+		send_moved(arguments, (uint64_t)result);
 	else if (number == SYS_brk)
-		tell_break(arguments, (uint64_t)result);
+		send_break(arguments, (uint64_t)result);
 	else if (number == SYS_shmat)
-		tell_attached(arguments, (uint64_t)result);
+		send_attached(arguments, (uint64_t)result);
 	else if (number == SYS_prctl && arguments[0] == PR_SET_NAME)
-		tell_name();
+		send_name();
 	else if ((number == SYS_fork || number == SYS_vfork || number == SYS_clone) && result > 0 &&
 		 !(number == SYS_clone && is_thread(number, arguments[0])))
-		listener->tell(TRACE_EVENT_FORK, NULL, false);
+		listener->send_event(TRACE_EVENT_FORK, NULL, false);
 }

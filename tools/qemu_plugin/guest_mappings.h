@@ -11,7 +11,7 @@
 typedef struct {
 	/* `event` may be NULL; with `is_awaited` the program may only go on when it is dealt with.
 	 */
-	void (*tell)(TraceEventKind kind, const TraceEvent *event, bool is_awaited);
+	void (*send_event)(TraceEventKind kind, const TraceEvent *event, bool is_awaited);
 	void (*expect_threads)(void); /* one is about to begin; may be NULL */
 	bool awaits_code;             /* mappings of code are awaited */
 } GuestMappingsListener;

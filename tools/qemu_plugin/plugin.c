@@ -479,14 +479,14 @@ static Piece *make_piece(const Translated *self, const Runs *runs)
 	union {
 		LodeCodeDescription code;
 		uint8_t bytes[sizeof(LodeCodeDescription) + 3 * LODE_CODE_MAX_INSTRUCTIONS];
-	} told = {0};
+	} described = {0};
 	size_t n = runs->ends[runs->n - 1] - runs->first, n_accesses = runs->n - 1;
-	uint8_t *bytes = told.bytes + offsetof(LodeCodeDescription, bytes);
+	uint8_t *bytes = described.bytes + offsetof(LodeCodeDescription, bytes);
 	uint32_t number;
 
-	told.code.address = qemu_plugin_insn_vaddr(instruction_at(self, runs->first));
-	told.code.n_instructions = (uint8_t)n;
-	told.code.n_accesses = (uint8_t)n_accesses;
+	described.code.address = qemu_plugin_insn_vaddr(instruction_at(self, runs->first));
+	described.code.n_instructions = (uint8_t)n;
+	described.code.n_accesses = (uint8_t)n_accesses;
 	for (size_t i = 0; i < n_accesses; i++) {
 		bytes[i] = (uint8_t)(runs->ends[i] - 1 - runs->first);
 		bytes[n_accesses + i] = (uint8_t)kind_of(self->traits[runs->ends[i] - 1].memory);
@@ -495,8 +495,8 @@ static Piece *make_piece(const Translated *self, const Runs *runs)
 		bytes[2 * n_accesses + i] = (uint8_t)qemu_plugin_insn_size(
 			instruction_at(self, runs->first + i));
 	size_t n_bytes = offsetof(LodeCodeDescription, bytes) + 2 * n_accesses + n;
-	bool is_told = recorder_tell_code(&told.code, n_bytes, &number);
-	Piece *piece = is_told ? take_piece() : NULL;
+	bool is_shared = recorder_share_code(&described.code, n_bytes, &number);
+	Piece *piece = is_shared ? take_piece() : NULL;
 	if (piece == NULL)
 		return NULL;
 	*piece = (Piece){
@@ -626,13 +626,14 @@ static void add_calls_inside(struct qemu_plugin_insn *instruction)
 		QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)access_call(traits));
 }
 
-static void tell(TraceEventKind kind, const TraceEvent *event, bool is_awaited)
+static void send_event(TraceEventKind kind, const TraceEvent *event, bool is_awaited)
 {
 	if (kind != TRACE_EVENT_FORK || !follow_is_on())
-		recorder_tell(recorder_current(), kind, event, is_awaited);
+		recorder_send_event(recorder_current(), kind, event, is_awaited);
 }
 
-static GuestMappingsListener listener = {.tell = tell, .expect_threads = recorder_expect_threads};
+static GuestMappingsListener listener = {
+	.send_event = send_event, .expect_threads = recorder_expect_threads};
 
 static void start(void)
 {
@@ -664,11 +665,11 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *piece)
 }
 
 /* In place of a system call of that number, which there is none of. */
-static void tell_tick(uint64_t place, uint64_t log)
+static void send_tick(uint64_t place, uint64_t log)
 {
 	const TraceEvent event = {.start = place, .size = log};
 
-	recorder_tell(recorder_current(), TRACE_EVENT_TICK, &event, false);
+	recorder_send_event(recorder_current(), TRACE_EVENT_TICK, &event, false);
 }
 
 static void on_system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1,
@@ -683,7 +684,7 @@ static void on_system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, u
 	(void)a8;
 	memcpy(recorder->arguments, arguments, sizeof(arguments));
 	if (number == TRACE_TICK_CALL) {
-		tell_tick(a1, a2);
+		send_tick(a1, a2);
 		return;
 	}
 	if (follow_is_exec(number))

@@ -102,7 +102,7 @@ static void begin_in_child(void)
 		self->tid = (uint32_t)gettid();
 		open_chunk(self, TRACE_EVENT_NONE);
 	}
-	recorder_tell(recorder_current(), TRACE_EVENT_PROCESS, &event, false);
+	recorder_send_event(recorder_current(), TRACE_EVENT_PROCESS, &event, false);
 }
 
 void recorder_begin_process(const char *command, bool is_recorded)
@@ -113,7 +113,7 @@ void recorder_begin_process(const char *command, bool is_recorded)
 	};
 
 	snprintf(event.path, sizeof(event.path), "%s", command);
-	recorder_tell(recorder_current(), TRACE_EVENT_PROCESS, &event, false);
+	recorder_send_event(recorder_current(), TRACE_EVENT_PROCESS, &event, false);
 	if (is_recorded)
 		return;
 	recorder_end();
@@ -166,7 +166,7 @@ static uint32_t hash_code(const LodeCodeDescription *code, size_t n_bytes)
 	return (uint32_t)(hash >> (64 - TRACE_RING_CODE_INDEX_BITS));
 }
 
-bool recorder_tell_code(const LodeCodeDescription *code, size_t n_bytes, uint32_t *out_number)
+bool recorder_share_code(const LodeCodeDescription *code, size_t n_bytes, uint32_t *out_number)
 {
 	uint32_t hash = hash_code(code, n_bytes), number = NO_CODE;
 
@@ -192,7 +192,7 @@ bool recorder_tell_code(const LodeCodeDescription *code, size_t n_bytes, uint32_
 	return *out_number != NO_CODE;
 }
 
-static void see_functions(void)
+static void read_functions(void)
 {
 	uint32_t n = atomic_load(&ring->n_functions);
 
@@ -400,10 +400,11 @@ static void wait_until_read(uint64_t stamp)
 		if (++n % CHECK_POLLS == 0)
 			check_reader(&beat, &n_still);
 	}
-	see_functions();
+	read_functions();
 }
 
-void recorder_tell(Recorder *self, TraceEventKind kind, const TraceEvent *event, bool is_awaited)
+void recorder_send_event(
+	Recorder *self, TraceEventKind kind, const TraceEvent *event, bool is_awaited)
 {
 	if (recorder_is_off())
 		return;

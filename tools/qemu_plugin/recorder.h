@@ -42,7 +42,7 @@ void recorder_begin_process(const char *command, bool is_recorded);
 
 /* Tells of a piece of code of so many bytes, where nobody has, and gives its number. False: there
  * is no room. */
-bool recorder_tell_code(const LodeCodeDescription *code, size_t n_bytes, uint32_t *out_number);
+bool recorder_share_code(const LodeCodeDescription *code, size_t n_bytes, uint32_t *out_number);
 
 /* Whether a function begins there inside which alone is traced; what lode has added until the last
  * event that was awaited. */
@@ -88,7 +88,8 @@ bool recorder_has_threads(void);
 
 /* An event, after what was written so far; with `is_awaited` only returns when lode has read it.
  */
-void recorder_tell(Recorder *self, TraceEventKind kind, const TraceEvent *event, bool is_awaited);
+void recorder_send_event(
+	Recorder *self, TraceEventKind kind, const TraceEvent *event, bool is_awaited);
 
 static inline uint32_t recorder_n(const Recorder *self)
 {

@@ -121,7 +121,7 @@ static void tell_and_fork(void)
 	Recorder *recorder = recorder_current();
 
 	recorder_append(recorder, 1, 1, LODE_REFERENCE_FETCH);
-	recorder_tell(recorder, TRACE_EVENT_MAP, &event, true);
+	recorder_send_event(recorder, TRACE_EVENT_MAP, &event, true);
 	recorder_append(recorder, 2, 1, LODE_REFERENCE_FETCH);
 	pid_t child = fork();
 	/* what is open stays the parent's, and is ended by it */
