@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Both scripts are tables: for each verb its options, which of them take a value, and which words
- * a value may be. "text|json|csv" as the description of a value is a list of such words; "FILE",
- * "FIFO" and "DIR" are file names. Other arguments complete to profiles, recordings or programs.
+ * Both scripts are tables: the options of each verb, whether an option takes a value, and the words
+ * that a value may be. "text|json|csv" as the description of a value is a list of such words;
+ * "FILE", "FIFO" and "DIR" are file names. Other arguments complete to profiles, recordings or
+ * programs.
  */
 #include "cli/completion.h"
 
@@ -16,7 +17,7 @@ static bool is_file(const char *value)
 	       g_str_has_suffix(value, ".lode");
 }
 
-/* The words of "text|json|csv" with spaces between them; NULL when it is not such a list. */
+/* The words of "text|json|csv" with spaces between them; NULL: the text is not such a list. */
 static char *words_of(const char *value)
 {
 	if (strchr(value, '|') == NULL)
@@ -61,7 +62,7 @@ static void write_first_words(FILE *out)
 			fprintf(out, "%s ", lode_verbs[i]->name);
 }
 
-/* The first case that fits is taken, so that verbs of two words come before those of one. */
+/* The shell takes the first case that matches: verbs of two words come before those of one. */
 static void write_bash_dispatch(FILE *out, bool is_of_two_words)
 {
 	for (size_t i = 0; lode_verbs[i] != NULL; i++) {
@@ -168,7 +169,7 @@ static void write_bash(FILE *out)
 		out);
 }
 
-/* Inside '…' and inside […], where zsh's _arguments reads it. */
+/* Escapes for '…' and for […], as zsh's _arguments reads both. */
 static char *zsh_text(const char *text)
 {
 	GString *escaped = g_string_new(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Completion scripts for shells, made from the tables of verbs and options. */
+/* Completion scripts for shells, generated from the tables of verbs and options. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Without memory libraries give up in three ways. GLib's g_malloc() and g_thread_new() log an
- * error; but where there is no memory even for its text, logging calls itself until the stack is
- * full. The slices that GLib's lists and tables are made of abort. Others use a null pointer.
- * Nothing here may allocate.
+ * Libraries fail in three ways when memory is exhausted. GLib's g_malloc() and g_thread_new() log
+ * an error; without memory for its text, logging calls itself until the stack is full. The slice
+ * allocator of GLib's lists and tables aborts. Other libraries use a null pointer. Nothing here may
+ * allocate.
  *
- * libdw and libelf map debug information and large programs. A page of a mapping that the file has
- * lost since gives SIGBUS, wherever the library happens to be.
+ * libdw and libelf map debug information and large programs. Access to a mapped page beyond the end
+ * of a truncated file raises SIGBUS, anywhere in the library.
  */
 #include "cli/fatal_faults.h"
 
@@ -23,7 +23,7 @@
 
 #define ADVICE "end other programs, raise the limit (ulimit -v), or use fewer threads (--threads 1)"
 
-/* Who cannot map so much has no memory left, whatever the fault is that comes of it. */
+/* When a mapping of this size fails, memory is exhausted, and that is the cause of the fault. */
 enum { PROBE_BYTES = 16 << 20 };
 
 _Noreturn static void end_with(const char *message)
@@ -31,7 +31,7 @@ _Noreturn static void end_with(const char *message)
 	char line[512];
 
 	lode_temporary_paths_remove();
-	/* A progress bar may stand in the line that the cursor is in. */
+	/* The cursor may be on the line of a progress bar. */
 	snprintf(line, sizeof(line), "%slode: %s\n", isatty(STDERR_FILENO) ? "\n" : "", message);
 	ssize_t written = write(STDERR_FILENO, line, strlen(line));
 	(void)written;
@@ -47,7 +47,8 @@ _Noreturn static void give_up(const char *what)
 	end_with(message);
 }
 
-/* Of "../glib/gmem.c:136: failed to allocate 64 bytes" what a user can read; NULL: another error.
+/* "failed to allocate 64 bytes" of "../glib/gmem.c:136: failed to allocate 64 bytes"; NULL: a
+ * different error.
  */
 static const char *without_place(const char *message)
 {
@@ -74,7 +75,7 @@ static void on_message(
 
 static void on_fault(int signal_number)
 {
-	/* GLib's slices leave it so, a failed assertion does not. */
+	/* errno is ENOMEM after GLib's slice allocator fails, not after a failed assertion. */
 	bool is_out_of_memory = signal_number == SIGABRT && errno == ENOMEM;
 	void *probe = mmap(
 		NULL, PROBE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -82,14 +83,14 @@ static void on_fault(int signal_number)
 	if (probe == MAP_FAILED || is_out_of_memory)
 		give_up(NULL);
 	munmap(probe, PROBE_BYTES);
-	/* Where it came from is executed again, and ends us as it would have. */
+	/* The faulting instruction runs again with the default action, which ends the process. */
 	signal(signal_number, SIG_DFL);
 }
 
 static void on_bus_error(int signal_number, siginfo_t *information, void *context)
 {
 	(void)context;
-	/* Others than a page without a file below it: sent by somebody, or misaligned. */
+	/* Not an access past the end of a file: sent by a process, or a misaligned access. */
 	if (information->si_code != BUS_ADRERR) {
 		signal(signal_number, SIG_DFL);
 		raise(signal_number);
@@ -110,7 +111,7 @@ void lode_fatal_faults_catch(void)
 	g_log_set_handler("GLib", G_LOG_LEVEL_MASK | G_LOG_FLAG_FATAL | G_LOG_FLAG_RECURSION,
 		on_message, NULL);
 	lode_thread_use_handler_stack();
-	/* A sanitizer has handlers of its own, which say more. */
+	/* A sanitizer has handlers of its own, with more detail. */
 	for (size_t i = 0; i < G_N_ELEMENTS(faults); i++)
 		if (sigaction(faults[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
 			sigaction(faults[i], faults[i] == SIGBUS ? &bus_action : &action, NULL);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Faults that libraries cannot report as errors: no memory left, and a mapped file that became
- * shorter. Each ends lode with a line that says so.
+ * Faults that libraries cannot report as errors: memory is exhausted, or a mapped file was
+ * truncated. Each ends lode with a message.
  */
 #pragma once
 
 /*
- * From now on an allocation that GLib cannot do without, a thread that it cannot start, and an
- * access to a part that a mapped file has lost end the program with LODE_EXIT_FAILED, without
- * temporary files, where they would kill it. Other faults are as they were.
+ * Installs handlers: a failed allocation or thread start in GLib, and an access beyond the end of a
+ * truncated mapped file, remove the temporary files and exit with LODE_EXIT_FAILED instead of
+ * killing the program. Other faults keep their default action.
  */
 void lode_fatal_faults_catch(void);

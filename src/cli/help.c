@@ -7,11 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns: fixed, so that help reads the same in a pipe, a terminal and the tests. */
+/* The columns are fixed, so that help is the same in a pipe, a terminal and the tests. */
 enum { WIDTH = 88, NAME_COLUMN = 32 };
 
-/* Writes words with line breaks; the cursor stands in `column` and further lines begin at `indent`.
- */
+/* Writes words with line breaks; the cursor is in `column` and further lines begin at `indent`. */
 static void write_wrapped(FILE *out, const char *text, size_t column, size_t indent)
 {
 	g_auto(GStrv) words = g_strsplit(text, " ", -1);
@@ -53,7 +52,7 @@ static void write_option(FILE *out, const LodeParameter *option)
 	g_string_free(left, TRUE);
 }
 
-/* A group may be for the page alone. */
+/* A group may contain only parameters of the page. */
 static void write_options(FILE *out, const LodeParameterGroup *group)
 {
 	bool has_title = false;
@@ -68,8 +67,7 @@ static void write_options(FILE *out, const LodeParameterGroup *group)
 	}
 }
 
-/* Lines that follow each other are one paragraph; those that begin with a space stand as they are.
- */
+/* Consecutive lines are one paragraph; lines that begin with a space are kept as they are. */
 static void write_description(FILE *out, const char *text)
 {
 	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
@@ -92,7 +90,8 @@ static void write_description(FILE *out, const char *text)
 	g_string_free(paragraph, TRUE);
 }
 
-/* Text that is made first: of signs that the charset lacks others stand in, line by line. */
+/* The text is generated first, then written line by line with substitutes for characters that the
+ * charset lacks. */
 typedef struct {
 	char *text;
 	size_t size;
@@ -109,7 +108,7 @@ static void page_put(Page *self, FILE *out)
 {
 	fclose(self->stream);
 	g_auto(GStrv) lines = g_strsplit(self->text, "\n", -1);
-	/* After the last line break comes an empty one. */
+	/* The last line break is followed by an empty line. */
 	for (size_t i = 0; lines[i] != NULL && lines[i + 1] != NULL; i++)
 		lode_display_line(out, "%s", lines[i]);
 	free(self->text);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A handler may do next to nothing, so it only writes the signal's number into a pipe; a thread
- * reads there and does the rest. What is static here is so because signals are the process's.
+ * A signal handler may call few functions, so it only writes the signal's number into a pipe; a
+ * thread reads the pipe and does the rest. The state is static because signals belong to the
+ * process.
  */
 #include "cli/interrupt.h"
 
@@ -15,18 +16,18 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* timeout(1) sends its signal to us and to our process group: that is one request, not two. */
+/* timeout(1) sends its signal to us and to our process group: both count as one request. */
 enum { ECHO_US = G_USEC_PER_SEC / 4 };
 
 static const int caught_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-/* These are meant for a program that we run, and must not end us when they come after its end. */
+/* These are meant for the program that we run, and must not end us after its end. */
 static const int foreign_signals[] = {SIGUSR1, SIGUSR2};
 
 static GCancellable *cancellable;
 static int pipe_ends[2];
 static int first_signal;
-static gint64 first_time_us; /* the watcher's alone */
+static gint64 first_time_us; /* used by the watcher thread only */
 
 static void on_signal(int signal)
 {
@@ -38,13 +39,13 @@ static void on_signal(int signal)
 	errno = saved;
 }
 
-/* By the signal itself, so that whoever started us sees what ended us, as of any program. */
+/* Ends the process by the signal itself, so that its parent sees the signal. */
 _Noreturn void lode_interrupt_die(int signal_number)
 {
 	const struct rlimit none = {0, 0};
 	sigset_t set;
 
-	/* A crash of the program that we ran must not leave a core of ours. */
+	/* No core file of lode after a crash of the program that it ran. */
 	setrlimit(RLIMIT_CORE, &none);
 	signal(signal_number, SIG_DFL);
 	sigemptyset(&set);
@@ -86,7 +87,8 @@ static void catch_signals(const int *signals, size_t n, void (*handler)(int))
 
 	for (size_t i = 0; i < n; i++) {
 		struct sigaction old;
-		/* What was ignored when we were started, by nohup(1) say, stays so. */
+		/* A signal that was ignored at the start, by nohup(1) for example, stays ignored.
+		 */
 		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			sigaction(signals[i], &action, NULL);
 	}
@@ -95,7 +97,7 @@ static void catch_signals(const int *signals, size_t n, void (*handler)(int))
 static void install(void)
 {
 	cancellable = g_cancellable_new();
-	/* Without a pipe signals end us at once, as without handlers. */
+	/* Without a pipe no handlers are installed, and a signal ends the process at once. */
 	if (pipe2(pipe_ends, O_CLOEXEC) != 0)
 		return;
 	g_thread_unref(lode_quiet_thread_new("lode-interrupt", watch, NULL));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command line: finds the verb, parses its options by its table, runs it, and sees to it that
- * everything printed has arrived. What a verb does stands in verb_<name>.c.
+ * The command line: finds the verb, parses its options by its table, runs it, and checks that all
+ * output was written. The verbs are in verb_<name>.c.
  */
 #include "cli/verb.h"
 
@@ -33,8 +33,8 @@
 /* --- standard streams --- */
 
 /*
- * Standard input, output and error at the edges of the program: there from the start, so that no
- * file of ours gets their numbers, and checked at the end, so that lost output is not a success.
+ * Standard input, output and error: opened at the start if closed, so that no other file gets their
+ * numbers, and checked at the end, so that lost output is a failure.
  */
 
 static void do_nothing(int signal)
@@ -43,8 +43,8 @@ static void do_nothing(int signal)
 }
 
 /*
- * Opened the wrong way round, so that using them fails as with a closed descriptor; closed again
- * in a program that we start.
+ * Opened in the opposite direction, so that reading or writing fails as with a closed descriptor;
+ * closed in programs that we start.
  */
 static void fill_closed(void)
 {
@@ -61,21 +61,21 @@ static void fill_closed(void)
 /* Fills closed descriptors 0 … 2, and makes a closed pipe an error instead of a sudden end. */
 static void standard_streams_open(void)
 {
-	/* Writing fails then, which says where: a closed pipe, a file above RLIMIT_FSIZE. */
+	/* A write then fails with an error: a closed pipe, a file above RLIMIT_FSIZE. */
 	static const int signals[] = {SIGPIPE, SIGXFSZ};
 	const struct sigaction action = {.sa_handler = do_nothing, .sa_flags = SA_RESTART};
 	struct sigaction old;
 
 	fill_closed();
-	/* A handler, not SIG_IGN: that would be inherited by a program that we start. */
+	/* A handler, not SIG_IGN: a program that we start would inherit SIG_IGN. */
 	for (size_t i = 0; i < G_N_ELEMENTS(signals); i++)
 		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
 			sigaction(signals[i], &action, NULL);
 }
 
 /*
- * Whether printing failed because the reader of a pipe went away. What stdio's error flag does
- * not tell: which error. The pipe still knows.
+ * Whether printing failed because the pipe's reader has closed it. stdio's error flag does not say
+ * which error it was, so the pipe is polled.
  */
 static bool standard_output_is_broken_pipe(void)
 {
@@ -87,7 +87,8 @@ static bool standard_output_is_broken_pipe(void)
 
 /*
  * Flushes and closes standard output. Gives `status`, or the status of a failed write, which it
- * reports: a full disk in words, a closed pipe as SIGPIPE's end, which shells do not mention.
+ * reports: a full disk with a message, a closed pipe by the exit status of SIGPIPE, without a
+ * message.
  */
 static int standard_streams_close(int status)
 {
@@ -99,7 +100,7 @@ static int standard_streams_close(int status)
 		has_failed = true;
 		reason = errno;
 	}
-	/* A verb that failed has said why already. */
+	/* A verb that failed has printed its error already. */
 	if (!has_failed || (status != LODE_EXIT_OK && !is_broken))
 		return status;
 	if (is_broken)
@@ -113,8 +114,8 @@ static int standard_streams_close(int status)
 
 static int fail_usage(const char *place, const char *message)
 {
-	/* An expression at fault, and the mark below it, are lines of their own, indented; a line
-	 * break in a name makes no line. */
+	/* A wrong expression and the mark below it are indented lines of their own; line breaks
+	 * within names are escaped. */
 	g_auto(GStrv) lines = g_strsplit(message, "\n  ", -1);
 
 	lode_display_line(stderr, "lode%s%s: %s", *place != '\0' ? " " : "", place,
@@ -148,13 +149,13 @@ static char *verbs_beginning(const char *word)
 	return g_string_free(list, list->len == 0);
 }
 
-/* "lode trace --help", where no verb is called 'trace'. */
+/* "lode trace --help": no verb is called 'trace'. */
 static bool is_help_of_many(char *const *words)
 {
 	return words[1] == NULL || strcmp(words[1], "--help") == 0 || strcmp(words[1], "-h") == 0;
 }
 
-/* Words that are not a verb, but whose first begins some. */
+/* The words are not a verb, but verbs begin with the first word. */
 static int fail_incomplete_verb(char *const *words, const char *list)
 {
 	bool has_second = words[1] != NULL && words[1][0] != '-';
@@ -183,11 +184,11 @@ static int exit_status_of(const LodeVerb *verb, const void *options, const GErro
 	if (g_error_matches(error, LODE_ERROR, LODE_ERROR_USAGE)) {
 		if (verb->is_silent == NULL || !verb->is_silent(options))
 			return fail_usage(verb->name, error->message);
-		/* mpirun kills all processes when one fails, also the one that is to say why. */
+		/* mpirun kills all processes when one fails, also the one that prints the error. */
 		g_usleep(G_USEC_PER_SEC);
 		return LODE_EXIT_USAGE;
 	}
-	/* The reader of the pipe has had enough: no fault, and nobody to tell. */
+	/* The reader closed the pipe: not an error, and no message. */
 	if (standard_output_is_broken_pipe())
 		return LODE_EXIT_FAILED;
 	if (g_error_matches(error, LODE_ERROR, LODE_ERROR_CANCELLED) &&
@@ -214,7 +215,7 @@ static bool take_words(
 	return true;
 }
 
-/* An answer, or what the command line alone does with the options of a question. */
+/* Answers a question, or runs the part of it that only the command line has. */
 static int answer(const LodeVerb *question, void *options, char **arguments, GError **error)
 {
 	bool is_program = arguments[0] != NULL && strcmp(arguments[0], "--") == 0;
@@ -256,7 +257,7 @@ static int run_verb(const LodeVerb *verb, char **arguments)
 	return error != NULL ? exit_status_of(verb, options, error) : status;
 }
 
-/* False: no verb begins so. */
+/* False: no verb begins with this word. */
 static bool write_help_of_many(char *const *words, FILE *out)
 {
 	g_autofree char *list = verbs_beginning(words[0]);
@@ -337,7 +338,7 @@ int main(int argc, char **argv)
 	lode_map_large_blocks();
 	standard_streams_open();
 	setlocale(LC_ALL, "");
-	/* Numbers are read and written with a point everywhere. */
+	/* Numbers are read and written with a decimal point in all locales. */
 	setlocale(LC_NUMERIC, "C");
 	g_set_prgname("lode");
 	int status = run_line(argc > 0 ? argv + 1 : none);

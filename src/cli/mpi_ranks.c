@@ -17,8 +17,8 @@ static unsigned number_of(const char *variable, unsigned otherwise)
 	                     : otherwise;
 }
 
-/* As Open MPI's own starter says it, and those by which Slurm starts: PMI, and PMIx, which leaves
- * the number to Slurm. */
+/* The variables of Open MPI's launcher, and of Slurm's launchers: PMI, and PMIx, where Slurm's own
+ * variable has the number of ranks. */
 LodeMpiPlace lode_mpi_place(void)
 {
 	static const struct {
@@ -79,8 +79,8 @@ static bool open_library(Mpi *out, GError **error)
 		{"MPI_Win_unlock_all", &out->win_unlock_all},
 		{"MPI_Win_free", &out->win_free},
 		{"MPI_Finalize", &out->finalize},
-		/* What the macros MPI_COMM_WORLD, MPI_INFO_NULL, MPI_DOUBLE, MPI_UINT64_T and
-	         * MPI_SUM are the addresses of. */
+		/* The objects whose addresses are MPI_COMM_WORLD, MPI_INFO_NULL, MPI_DOUBLE,
+	         * MPI_UINT64_T and MPI_SUM. */
 		{"ompi_mpi_comm_world", &out->world},
 		{"ompi_mpi_info_null", &out->no_info},
 		{"ompi_mpi_double", &out->real},
@@ -88,12 +88,12 @@ static bool open_library(Mpi *out, GError **error)
 		{"ompi_mpi_op_sum", &out->sum},
 	};
 
-	/* Global, since the library's own plugins use its symbols. */
+	/* RTLD_GLOBAL, since the library's own plugins use its symbols. */
 	return lode_late_library_open(
 		"libmpi.so.40", RTLD_NOW | RTLD_GLOBAL, symbols, G_N_ELEMENTS(symbols), error);
 }
 
-/* Open MPI ends the whole job where a sum fails or a rank is gone. */
+/* Open MPI ends the whole job when a reduction fails or a rank has died. */
 static void add_up(LodeRanks *self, double *values, size_t n)
 {
 	enum { AT_A_TIME = 1 << 26 };
@@ -114,7 +114,7 @@ static uint64_t count(LodeRanks *self, uint64_t more)
 	return before;
 }
 
-/* For all ranks, the counter at 0. */
+/* All ranks call it; the counter is 0. */
 static void open_counter(Mpi *mpi, int rank)
 {
 	uint64_t *counter;
@@ -124,7 +124,7 @@ static void open_counter(Mpi *mpi, int rank)
 	if (rank == 0)
 		*counter = 0;
 	mpi->win_lock_all(0, mpi->counter);
-	/* Nobody counts before it is 0. */
+	/* No rank increments the counter before it is 0. */
 	double nothing = 0;
 	mpi->allreduce(MPI_IN_PLACE, &nothing, 1, mpi->real, mpi->sum, mpi->world);
 }

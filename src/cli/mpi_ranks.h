@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ranks that mpirun or srun started, by Open MPI's library, which is opened only then. What a
- * program needs beside LodeRanks: that all know when one of them failed, and that the first
- * one speaks for all.
+ * The ranks that mpirun or srun started, through Open MPI's library, which is opened only then.
+ * Adds to LodeRanks that all ranks learn of a failure of one, and that only the first one prints.
  */
 #pragma once
 
@@ -22,17 +21,17 @@ typedef struct {
 LodeMpiPlace lode_mpi_place(void);
 
 /*
- * Meets the other ranks. NULL: there is no MPI in this build, or its library cannot be opened
+ * Connects to the other ranks. NULL: there is no MPI in this build, or its library cannot be opened
  * (_UNSUPPORTED). Once in a process; to be closed by lode_mpi_close().
  */
 LodeRanks *lode_mpi_open(GError **error);
 
 /*
- * For each rank to call once it has done a piece of work that may fail on it alone: whether it went
- * well on all, and all have the same `fingerprint` (numbers below 2^32). When not, the error of one
- * rank is left, with its number where the others do not have it too; all others' are cleared.
+ * Each rank calls it after a piece of work that may fail on one rank only. Gives whether the work
+ * succeeded on all ranks, with the same `fingerprint` (below 2^32). Otherwise the error is kept on
+ * one rank, with the rank's number unless all have the same error; on all others it is cleared.
  */
 bool lode_mpi_agree(LodeRanks *self, bool is_ok, uint32_t fingerprint, GError **error);
 
-/* Waits, without a processor, until all ranks are here. */
+/* Closes it after all ranks have called this; the wait uses no processor. */
 void lode_mpi_close(LodeRanks *self);

@@ -12,7 +12,7 @@
 
 enum { NAMED_FOLDERS = 4 };
 
-/* How many files the page has lines of, and in which folders. */
+/* Prints how many source files the page contains, and their folders. */
 static void print_shown(const char *path, GHashTable *shown)
 {
 	g_autoptr(GHashTable)
@@ -35,7 +35,7 @@ static void print_shown(const char *path, GHashTable *shown)
 		n_files, n_files == 1 ? "" : "s", list->str);
 }
 
-/* What is shown, and what is left out. */
+/* Prints which source files are shown and which are left out. */
 static void print_sources(const char *path, const LodeSourceAccess *access)
 {
 	g_autoptr(GPtrArray) refusals = lode_source_access_refusals(access);

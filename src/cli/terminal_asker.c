@@ -10,12 +10,12 @@
 
 #include <string.h>
 
-/* What an answer uses lives until it is there. */
+/* Data that an answer uses lives until the answer is written. */
 typedef struct {
 	LodeAsking asking;
 	const char *verb;
 	LodeTerminalProgress *screen;
-	GPtrArray *profiles; /* LodeProfile, by the file's number; NULL: not read */
+	GPtrArray *profiles; /* LodeProfile, by the file's number; NULL: not read yet yet */
 	LodeMiningRun *run;
 	GPtrArray *runs;
 } Terminal;
@@ -56,7 +56,7 @@ static const LodeProfile *give_profile(
 	return profile;
 }
 
-/* A run is of the origins that it was made of. */
+/* A run holds for the origins that it was mined from. */
 static bool read_run(
 	Terminal *self, const LodeRunChoice *choice, bool *out_has_none, GError **error)
 {
@@ -78,14 +78,14 @@ static bool read_run(
 	return true;
 }
 
-/* The run as it is wanted, for that which was made; NULL: an error. */
+/* The run in the wanted form, from the stored one; NULL: an error. */
 static LodeMiningRun *make_run(Terminal *self, const LodeRunChoice *choice, GError **error)
 {
 	bool has_sequences = choice->wants_sequences(self->run, choice->options);
 	const LodeProfile *profile = self->profiles->pdata[0];
 	const char *origins = choice->profile.origins;
 
-	/* Others than it was made of are mined in its way, and not stored. */
+	/* Different origins are mined with its parameters, and the result is not stored. */
 	if (origins != NULL)
 		return lode_mine_origins(
 			profile, self->run, origins, has_sequences, self->asking.progress, error);
@@ -143,7 +143,7 @@ static const LodeProfile *give_trace(
 	return profile;
 }
 
-/* One question is asked, so that nothing is asked for again. */
+/* There is only one question, so nothing is kept for later ones. */
 static void *find_kept(LodeAsking *asking, const LodeKeptKind *kind, const char *key)
 {
 	(void)asking;
@@ -171,7 +171,7 @@ static void note(LodeAsking *asking, const char *text)
 static const LodeAsker asker = {
 	give_profile, give_mined, give_runs, give_trace, find_kept, keep, note};
 
-/* "PROFILE.lode" of "PROFILE.lode [RUN]" */
+/* The "PROFILE.lode" in "PROFILE.lode [RUN]". */
 static bool check_files(const LodeVerb *question, char **arguments, GError **error)
 {
 	g_autofree char *what = g_strndup(question->arguments, strcspn(question->arguments, " "));

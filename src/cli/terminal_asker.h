@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Questions as they are asked on the command line: about files, whose answers are printed. */
+/* Questions of the command line: they are about files, and the answers are printed. */
 #pragma once
 
 #include "questions/verb.h"
 
 /*
- * Answers a question whose options are filled; `arguments` are the files. Gives the exit status; on
- * an error it is that of the error. Errors: _USAGE, those of the question.
+ * Answers a question whose options are filled; `arguments` are the files. Gives the exit status;
+ * with an error it is the status of that error. Errors: _USAGE, those of the question.
  */
 int lode_terminal_ask(const LodeVerb *question, void *options, char **arguments, GError **error);

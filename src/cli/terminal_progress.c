@@ -53,9 +53,9 @@ static void draw(const char *stage, double done, double total, const char *detai
 	g_autoptr(GString) shown = g_string_new(NULL);
 	bool is_ascii = !g_get_charset(NULL);
 
-	/* What is worked on may be named by a recording. */
+	/* The name of the item may come from a recording. */
 	lode_display_append(shown, line, is_ascii);
-	/* A line that wraps cannot be taken back. */
+	/* A line that wraps cannot be erased. */
 	lode_display_shorten(shown, terminal_width() - 1, is_ascii);
 	fprintf(stderr, "\r%s\033[K", shown->str);
 	fflush(stderr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The progress line: on standard error, only where that is a terminal, only when the work takes
- * longer than two seconds, and gone when it ends. Also what makes the work stop on Ctrl-C.
+ * The progress line: on standard error if that is a terminal, after two seconds of work, and erased
+ * at the end. Also stops the work on Ctrl-C.
  */
 #pragma once
 
@@ -16,7 +16,7 @@ typedef struct {
 /* Starts the clock and catches Ctrl-C. */
 void lode_terminal_progress_init(LodeTerminalProgress *self);
 
-/* Takes the line away, before anything else is printed. May be called again and again. */
+/* Erases the line, before anything else is printed. May be called repeatedly. */
 void lode_terminal_progress_hide(LodeTerminalProgress *self);
 
 void lode_terminal_progress_clear(LodeTerminalProgress *self);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The verbs that do something, a file verb_<name>.c each; those that ask are in questions/. */
+/* The verbs that record, import, mine or write, a file verb_<name>.c each; the questions are in
+ * questions/. */
 #pragma once
 
 #include "questions/verb.h"

@@ -8,15 +8,17 @@
 extern const LodeVerb *const lode_verbs[];
 
 /*
- * The verb that a command line (NULL-terminated) begins with, or NULL. A verb may have two words,
- * "memory record"; it goes before one of its first word. *out_n_words says how many it took.
+ * The verb at the beginning of a command line (NULL-terminated), or NULL. A verb of two words,
+ * "memory record", is preferred to one of its first word. *out_n_words: the number of words of the
+ * verb.
  */
 const LodeVerb *lode_verb_find(char *const *words, size_t *out_n_words);
 
-/* Its name with `separator` between the words: "memory-record" is its page's. Free with g_free().
+/* Its name with `separator` between the words: "memory-record" in the name of its man page. Free
+ * with g_free().
  */
 char *lode_verb_name(const LodeVerb *self, char separator);
 
-/* The verb's options under their headings, --help last; those for the page alone are among them.
- * The caller frees the list with g_free(). */
+/* The verb's options under their headings, --help last; parameters of the page are included. The
+ * caller frees the list with g_free(). */
 LodeParameterGroup *lode_verb_groups(const LodeVerb *self);

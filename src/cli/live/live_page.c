@@ -35,8 +35,8 @@ static bool start(LodeLivePage *self, const LodeLivePageOptions *options, GError
 	const LodeServerOptions server = {.log = log_line, .user_data = self};
 	sigset_t all, old;
 
-	/* The recorder waits for signals, which must not go to any other thread instead. Threads
-	 * have the mask of the one that makes them. */
+	/* The recorder waits for signals, which must not be delivered to other threads. Threads
+	 * inherit the mask of their creator. */
 	sigfillset(&all);
 	for (size_t i = 0; i < G_N_ELEMENTS(faults); i++)
 		sigdelset(&all, faults[i]);

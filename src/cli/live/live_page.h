@@ -14,7 +14,7 @@ typedef struct LodeLivePage LodeLivePage;
 
 typedef struct {
 	const char *verb;    /* "memory record" */
-	const char *profile; /* that will be made; NULL: none is */
+	const char *profile; /* that will be made; NULL: none */
 	LodeLiveFeedOptions feed;
 } LodeLivePageOptions;
 
@@ -30,6 +30,6 @@ const LodePerfObserver *lode_live_page_observer(LodeLivePage *self);
 /* The program has ended. */
 void lode_live_page_end(LodeLivePage *self);
 
-/* The profile is there, or what else the recording gives: serves until Ctrl-C. Returns at once if
- * that came before. */
+/* The profile, or the other result of the recording, is complete: serves until Ctrl-C. Returns at
+ * once if Ctrl-C came before. */
 void lode_live_page_stay(LodeLivePage *self);

@@ -24,22 +24,22 @@
 /* --- the program's output --- */
 
 /*
- * What a program writes to the terminal while a picture is there: into a file, from which it is
- * shown later.
+ * The output that a program writes to the terminal while the picture is drawn: it goes to a file,
+ * and is shown afterwards.
  *
  *   the program's output, error ──┐ where they are the terminal
  *   ours                        ──┴─▶ program-output.txt ─▶ the terminal, afterwards
  *
- * It is our own descriptors that are diverted, which a program that we start then has from us. An
- * input that is the terminal becomes an empty one, as the keys are the picture's.
+ * Our own descriptors are diverted; a program that we start inherits them. If standard input is the
+ * terminal, it becomes an empty file, as the keys belong to the picture.
  */
 
 #define PROGRAM_OUTPUT_NAME "program-output.txt"
 
 typedef struct {
 	int file;     /* −1: nothing is diverted */
-	int saved[3]; /* what the descriptors were; −1: not diverted */
-	off_t shown;  /* bytes of the file that were shown already */
+	int saved[3]; /* the original descriptors; −1: not diverted */
+	off_t shown;  /* bytes of the file that are shown already */
 } ProgramOutput;
 
 static bool fail(const char *path, GError **error)
@@ -73,7 +73,7 @@ static bool divert_input(ProgramOutput *self)
 	return is_done;
 }
 
-/* The descriptors are again what they were. */
+/* Restores the descriptors. */
 static void program_output_restore(ProgramOutput *self)
 {
 	fflush(NULL);
@@ -86,7 +86,7 @@ static void program_output_restore(ProgramOutput *self)
 	}
 }
 
-/* The terminal, whether or not we are diverted. */
+/* The terminal, diverted or not. */
 static int terminal_of(const ProgramOutput *self)
 {
 	for (int i = STDOUT_FILENO; i <= STDERR_FILENO; i++)
@@ -109,7 +109,7 @@ static bool write_all(int descriptor, const char *bytes, size_t size)
 	return true;
 }
 
-/* Writes what has come since the last time to where it was meant for. */
+/* Writes the output since the last call to its original destination. */
 static void program_output_show(ProgramOutput *self)
 {
 	char buffer[16384];
@@ -123,7 +123,7 @@ static void program_output_show(ProgramOutput *self)
 	}
 }
 
-/* Writes a line of ours there. */
+/* Writes a line of our own there. */
 static void program_output_say(ProgramOutput *self, const char *line)
 {
 	g_autofree char *text = g_strconcat(line, "\n", NULL);
@@ -131,7 +131,8 @@ static void program_output_say(ProgramOutput *self, const char *line)
 	write_all(terminal_of(self), text, strlen(text));
 }
 
-/* The last bytes of the file, at most so many, from the start of a line on; the caller frees it. */
+/* At most that many of the last bytes of the file, from the start of a line on; the caller frees
+ * them. */
 static char *program_output_tail(const ProgramOutput *self, size_t size)
 {
 	struct stat status;
@@ -142,7 +143,7 @@ static char *program_output_tail(const ProgramOutput *self, size_t size)
 	char *text = g_malloc0(size + 1);
 	ssize_t n = pread(self->file, text, size, start);
 	text[MAX(n, 0)] = '\0';
-	/* A program may write zeros. */
+	/* A program may write null bytes. */
 	for (ssize_t i = 0; i < n; i++)
 		text[i] = text[i] != '\0' ? text[i] : ' ';
 	const char *line = start > 0 ? strchr(text, '\n') : NULL;
@@ -151,7 +152,7 @@ static char *program_output_tail(const ProgramOutput *self, size_t size)
 	return text;
 }
 
-/* Restores and shows, if that is still to be done. */
+/* Restores and shows, unless that was done. */
 static void program_output_clear(ProgramOutput *self)
 {
 	if (self->file < 0)
@@ -168,7 +169,7 @@ static bool program_output_divert(ProgramOutput *self, const char *directory, GE
 	g_autofree char *path = g_build_filename(directory, PROGRAM_OUTPUT_NAME, NULL);
 
 	*self = (ProgramOutput){.file = -1, .saved = {-1, -1, -1}};
-	/* Output and error stand in it in the order in which they are written. */
+	/* It has output and error in the order in which they are written. */
 	self->file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
 	if (self->file < 0)
 		return fail(path, error);
@@ -186,7 +187,7 @@ static bool program_output_divert(ProgramOutput *self, const char *directory, GE
 /* --- the picture --- */
 
 enum { MAX_QUEUED_BYTES = 16 << 20, TAIL_BYTES = 64 << 10 };
-/* Between two pictures, and between two looks at the queue and the keys. */
+/* Intervals between two pictures, and between two reads of the queue and the keys. */
 enum { REFRESH_US = G_USEC_PER_SEC / 2, WAIT_MS = 100 };
 
 struct LodeLivePicture {
@@ -195,13 +196,13 @@ struct LodeLivePicture {
 	LodeLiveTerminal *terminal; /* NULL: the user has quit the picture */
 	ProgramOutput output;
 	LodeLiveModel model;
-	LodeLiveScene scene; /* that is seen */
+	LodeLiveScene scene; /* that is shown */
 	LodeRecordQueue queue;
 	GThread *thread;
 	int wake; /* written to when the recording has ended */
 	gint64 drawn_us;
 	LodeSamplingSwitch sampling;
-	/* Between the threads, atomic. */
+	/* Shared by the threads, atomic. */
 	gint has_begun, is_ending, is_over;
 };
 
@@ -307,7 +308,7 @@ static void take_key(LodeLivePicture *self, uint32_t key)
 	default:
 		break;
 	}
-	/* The next key is meant for what this one has made. */
+	/* The next key refers to the picture after this one. */
 	draw(self);
 }
 
@@ -326,7 +327,7 @@ static void run_round(LodeLivePicture *self)
 		draw(self);
 }
 
-/* Without a picture, the program's output comes as it is written. */
+/* Without a picture, the program's output is shown as it is written. */
 static void pass_output_on(LodeLivePicture *self)
 {
 	struct pollfd wait = {.fd = self->wake, .events = POLLIN};
@@ -361,7 +362,7 @@ LodeLivePicture *lode_live_picture_open(const LodeLivePictureOptions *options, G
 	};
 
 	self->output.file = self->wake = -1;
-	/* Ours come before those that ncurses would set. */
+	/* Our signal handlers are installed before those of ncurses. */
 	lode_interrupt_cancellable();
 	self->terminal = lode_live_terminal_open(error);
 	if (self->terminal == NULL ||

@@ -14,7 +14,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* Last: its macros are many. */
+/* Last, because it defines many macros. */
 #include <curses.h>
 #include <term.h>
 
@@ -31,11 +31,11 @@ struct LodeLiveTerminal {
 	struct sigaction old_actions[G_N_ELEMENTS(deadly_signals)];
 };
 
-/* What a crash needs to know; static as a signal's handler has nothing else. */
+/* Used by the crash handler; static because a signal handler has no other state. */
 static struct {
-	volatile sig_atomic_t descriptor; /* −1: there is nothing to restore */
+	volatile sig_atomic_t descriptor; /* −1: nothing to restore */
 	struct termios modes;
-	char leave[128]; /* what makes the terminal leave the picture */
+	char leave[128]; /* the sequence that leaves the alternate screen */
 	size_t leave_size;
 } rescue = {.descriptor = -1};
 
@@ -43,7 +43,7 @@ static void write_rescue(void)
 {
 	int descriptor = rescue.descriptor;
 
-	/* First: a crash in here must not lead here again. */
+	/* First, so that a crash in this handler does not call it again. */
 	rescue.descriptor = -1;
 	if (descriptor < 0)
 		return;
@@ -126,7 +126,7 @@ static bool has_capability(const char *name)
 	return text != NULL && text != (char *)-1;
 }
 
-/* Asked first, as newterm() leaks what it fails with. */
+/* Checked first, as newterm() leaks memory when it fails. */
 static bool is_known(const LodeLiveTerminal *self)
 {
 	int code;
@@ -138,7 +138,8 @@ static bool is_known(const LodeLiveTerminal *self)
 	return can_move;
 }
 
-/* Ctrl-Z would leave the picture on the screen and the program stopped: it is but a key here. */
+/* Ctrl-Z would leave the picture on the screen and the program stopped: it is an ordinary key here.
+ */
 static void set_modes(void)
 {
 	struct termios modes;
@@ -199,7 +200,7 @@ static bool open_screen(LodeLiveTerminal *self, GError **error)
 	self->screen = newterm(NULL, self->out, self->in);
 	if (self->screen == NULL)
 		return refuse("the terminal cannot be opened", error);
-	/* Its handler would draw in whichever thread the signal comes to. */
+	/* ncurses' handler would draw in the thread that gets the signal. */
 	sigaction(SIGTSTP, &stop_action, NULL);
 	rescue.leave_size = 0;
 	add_leave("sgr0");
@@ -308,7 +309,7 @@ uint32_t lode_live_terminal_key(LodeLiveTerminal *self)
 	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
 		if (keys[i].curses == key)
 			return keys[i].key;
-	/* Another key of ncurses: seen, and nothing to us. */
+	/* A different key of ncurses: ignored. */
 	if (key >= KEY_MIN)
 		return UINT32_MAX;
 	return key > 0 ? (uint32_t)key : 0;

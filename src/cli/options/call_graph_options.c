@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { STACK_BYTES = 8192 /* as perf has it */, MAX_STACK_BYTES = 65528 };
+enum { STACK_BYTES = 8192 /* perf's default */, MAX_STACK_BYTES = 65528 };
 
 bool lode_call_graph_read(
 	const char *mode, bool *has_call_chains, uint16_t *stack_bytes, GError **error)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to cli/: the options that record the calls which lead to each sample, with perf's words.
- */
+/* Private to cli/: the options that record the call chain of each sample, named as in perf. */
 #pragma once
 
 #include "base/parameter.h"
@@ -17,8 +16,8 @@
 /* clang-format on */
 
 /*
- * What --call-graph adds to --call-chains; `mode` NULL: nothing. Leaves *stack_bytes as it is
- * unless the stack is to be copied. Errors: _USAGE.
+ * Applies --call-graph in addition to --call-chains; `mode` NULL: no change. Sets *stack_bytes only
+ * if the stack is to be copied. Errors: _USAGE.
  */
 bool lode_call_graph_read(
 	const char *mode, bool *has_call_chains, uint16_t *stack_bytes, GError **error);

@@ -7,7 +7,7 @@
 
 /* Strings are NULL where nothing was given. */
 typedef struct {
-	LodeMemoryRecordingOptions recording; /* but for directory and sampler */
+	LodeMemoryRecordingOptions recording; /* all but directory and sampler */
 	uint64_t timer_us;                    /* 0: none */
 	const char *call_graph;
 	const char *output, *keep_recording;
@@ -18,6 +18,7 @@ typedef struct {
 
 extern const LodeParameter lode_memory_recording_rows[];
 
-/* What follows from the rows' values; `arguments` is what is to be run. Errors: _USAGE. */
+/* Derives the recording options from the rows' values; `arguments`: the command to run. Errors:
+ * _USAGE. */
 bool lode_memory_recording_options_complete(
 	LodeMemoryRecordOptions *self, char **arguments, GError **error);

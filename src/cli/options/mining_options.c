@@ -144,7 +144,7 @@ LodeMiningRun *lode_mining_options_mine(const LodeMiningOptions *self, const Lod
 	return lode_mine(profile, &parameters, self->name, progress, error);
 }
 
-/* Whether it is the same graph on all ranks. */
+/* Checks that all ranks have the same graph. */
 static uint32_t fingerprint_of(const LodeFlowGraph *efg)
 {
 	uint64_t hash = efg->n_graphs;
@@ -169,7 +169,7 @@ LodeMiningRun *lode_mining_options_mine_shared(const LodeMiningOptions *self,
 	double n_threads = lode_miner_threads(&parameters);
 	ranks->sum(ranks, &n_threads, 1);
 	ranks->n_threads = (unsigned)n_threads;
-	/* The others search meanwhile, and so have more of that. */
+	/* The other ranks search meanwhile, and so get more of the work. */
 	g_autoptr(GError) unfitted = NULL;
 	g_autoptr(LodeFindings)
 		findings = ranks->rank == 0

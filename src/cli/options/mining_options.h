@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that say how to mine, shared by `lode mine` and `lode run`, and the mining itself. */
+/* The mining options of `lode mine` and `lode run`, and the mining itself. */
 #pragma once
 
 #include "base/parameter.h"
@@ -11,12 +11,12 @@
 #include <stdio.h>
 
 typedef struct {
-	/* min_support below 0: what the profile's samples allow. `exclude` is not set. */
+	/* min_support below 0: derived from the number of samples. `exclude` is not set. */
 	LodeMiningParameters parameters;
 	const char *name; /* of the run */
 	const char *const *exclude;
-	/* One that says which sequences to mine is given; options on what is mined, such as
-	 * --weight, are of the findings too. */
+	/* An option that selects sequences is given; options such as --weight select findings, too.
+	 */
 	bool asks_for_sequences;
 } LodeMiningOptions;
 
@@ -25,7 +25,7 @@ extern const LodeParameter lode_mining_threshold_rows[], lode_mining_shape_rows[
 	lode_mining_graph_rows[], lode_mining_instruction_rows[], lode_mining_work_rows[];
 
 /* clang-format off */
-/* Their groups, for the field of a verb's struct. */
+/* Their groups, for a field of a verb's struct. */
 #define LODE_MINING_GROUPS(type, field) \
 	{"What is reported", lode_mining_threshold_rows, offsetof(type, field)}, \
 	{"What a sequence is", lode_mining_shape_rows, offsetof(type, field)}, \
@@ -37,31 +37,31 @@ extern const LodeParameter lode_mining_threshold_rows[], lode_mining_shape_rows[
 /* The defaults. */
 void lode_mining_options_init(LodeMiningOptions *self);
 
-/* Mines `profile` so. The caller owns the run, and stores it. */
+/* Mines `profile` with these options. The caller owns the run, and stores it. */
 LodeMiningRun *lode_mining_options_mine(const LodeMiningOptions *self, const LodeProfile *profile,
 	const LodeProgress *progress, GError **error);
 
 /*
- * The same by several ranks, which all call it. The first one gets the run; another gets one that
- * is not to be stored. NULL without an error: another rank has the error.
+ * The same by several ranks, which all call it. The first one gets the run; the others get runs
+ * that must not be stored. NULL without an error: a different rank has the error.
  */
 LodeMiningRun *lode_mining_options_mine_shared(const LodeMiningOptions *self,
 	const LodeProfile *profile, LodeRanks *ranks, const LodeProgress *progress, GError **error);
 
-/* One line on what ranks told each other. */
+/* One line on the messages between ranks. */
 void lode_mining_options_write_traffic(const LodeRanks *ranks, FILE *out);
 
 /*
- * The sequences of a run that has only findings yet, by its own parameters: the whole run, with the
- * findings taken from `run`. It replaces the stored one; where it cannot be stored, standard error
- * says so. The caller owns the result. Errors: as lode_miner_run().
+ * Mines the sequences of a run that has only findings yet, with its own parameters. The result is
+ * the whole run, with the findings taken from `run`. It replaces the stored one; if storing fails,
+ * a message is printed on standard error. The caller owns the result. Errors: as lode_miner_run().
  */
 LodeMiningRun *lode_mining_options_mine_rest(const char *path, const LodeProfile *profile,
 	LodeMiningRun *run, const LodeProgress *progress, GError **error);
 
-/* Says on standard error what the bound on memory left out of the findings of a new run, if
+/* Prints on standard error how much the bound on memory left out of the findings of a new run, if
  * anything. */
 void lode_mining_options_warn(const LodeMiningRun *run, const char *verb);
 
-/* One line on a run: how many sequences, how long it took, what was left out. */
+/* One line on a run: the number of sequences, the time, and the sequences left out. */
 void lode_mining_options_write_summary(const LodeMiningRun *run, const char *path, FILE *out);

@@ -112,7 +112,7 @@ bool lode_recording_options_read_caches(
 		lode_display_line(stderr, "lode run: %s", note);
 	if (caches == NULL)
 		return false;
-	/* Before the program runs, at full speed perhaps. */
+	/* Checked before the program runs, not after it. */
 	if (!is_trace && !lode_counted_caches_init(&counted, caches, error)) {
 		g_prefix_error(error, "--simulate: ");
 		return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to cli/: the options of `lode run` that say what is recorded, how, and where it goes. */
+/* Private to cli/: the options of `lode run` for recording: events, method and output. */
 #pragma once
 
 #include "base/parameter.h"
@@ -8,7 +8,7 @@
 
 /* Strings are NULL where nothing was given. */
 typedef struct {
-	LodeProgramRecordingOptions recording; /* but for directory and is_refused */
+	LodeProgramRecordingOptions recording; /* all but directory and is_refused */
 	bool is_counted, is_exact, is_once, is_trace;
 	bool has_branches;    /* recording.branches was given */
 	const char *simulate; /* caches, of a trace or of counting */
@@ -19,10 +19,11 @@ typedef struct {
 
 extern const LodeParameter lode_recording_rows[];
 
-/* What follows from the rows' values; `arguments` is what is to be run. Errors: _USAGE. */
+/* Derives the recording options from the rows' values; `arguments`: the command to run. Errors:
+ * _USAGE. */
 bool lode_recording_options_complete(LodeRecordingOptions *self, char **arguments, GError **error);
 
-/* Sets recording.caches, which a trace is replayed through or counting simulates, if there are any.
- * Says so on standard error where they are not this machine's. The caller owns them. */
+/* Sets recording.caches, the caches that a trace is replayed through or that counting simulates, if
+ * any are given. Notes on standard error when they are not this machine's. The caller owns them. */
 bool lode_recording_options_read_caches(
 	LodeRecordingOptions *self, LodeHierarchy **out_caches, GError **error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A command line as one would type it, for people to read. */
+/* A command line as a user would type it, for messages. */
 #pragma once
 
 /* Words are quoted where a shell would need it. The caller frees it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to cli/: the way of the verbs that record a program and make a profile of it.
+ * Private to cli/: the steps of the verbs that record a program and make a profile of it.
  *
  *   open ─▶ the verb records into `directory` ─▶ import ─▶ `path`, and the verb goes on with it
  */
@@ -17,44 +17,44 @@ typedef struct LodeProfile LodeProfile;
 typedef struct {
 	const char *verb; /* "memory record" */
 	char *path;       /* of the profile */
-	char *program;    /* its command line, as a person would type it */
-	bool is_attached; /* to a process that ran already */
+	char *program;    /* its command line, as a user would type it */
+	bool is_attached; /* to a running process */
 	LodeRecordingDirectory *directory;
 } LodeRecordedProfile;
 
 typedef struct {
 	const char *verb;
 	char **command;             /* the program and its arguments, NULL-terminated */
-	pid_t pid;                  /* of the process to attach to instead; 0: none */
+	pid_t pid;                  /* the process to attach to instead; 0: none */
 	const char *output;         /* NULL: PROGRAM.lode */
 	const char *keep_recording; /* NULL: the recordings are temporary */
 } LodeRecordedProfileOptions;
 
-/* Finds out whether the profile can be written before the program has run for an hour, and makes
- * the directory to record into. The caller clears it. */
+/* Checks that the profile can be written, before the program runs, and makes the directory to
+ * record into. The caller clears it. */
 bool lode_recorded_profile_open(
 	LodeRecordedProfile *self, const LodeRecordedProfileOptions *options, GError **error);
 void lode_recorded_profile_clear(LodeRecordedProfile *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeRecordedProfile, lode_recorded_profile_clear)
 
 /*
- * Whether there is something to import. Else says why not, or sets an error with `advice` ("--exact
- * counts its executions"); *out_status is the verb's: the signal that stopped us, or that ended the
- * program before anything was recorded. Of a process that was attached to other advice is given.
+ * Whether anything was recorded. Otherwise prints why not, or sets an error with `advice` ("--exact
+ * counts its executions"); *out_status is the verb's exit status: the signal that stopped lode, or
+ * that ended the program before anything was recorded. An attached process gets different advice.
  */
 bool lode_recorded_profile_can_import(const LodeRecordedProfile *self, const LodeRecordedRun *run,
 	bool is_empty, const char *advice, int *out_status, GError **error);
 
-/* Imports what was recorded, with `import` for all else; the caller owns the profile. */
+/* Imports the recordings, with the options in `import`; the caller owns the profile. */
 LodeProfile *lode_recorded_profile_import(const LodeRecordedProfile *self,
 	const LodeRecordedRun *run, const LodeImportOptions *import, const LodeProgress *progress,
 	GError **error);
 
-/* The writing of a profile by another thread, while the caller reads it. */
+/* A thread that writes a profile while the caller reads it. */
 typedef struct LodeProfileWriting LodeProfileWriting;
 
-/* Begins to write to self->path; both are borrowed until the end. Being asked to stop does not stop
- * it, so that the profile is there even if what the caller does meanwhile is not wanted. */
+/* Begins to write to self->path; both are borrowed until the end. Cancellation does not stop it:
+ * the profile is written even if the caller's own work is cancelled. */
 LodeProfileWriting *lode_profile_writing_begin(
 	const LodeRecordedProfile *self, LodeProfile *profile);
 

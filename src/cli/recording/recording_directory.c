@@ -9,7 +9,7 @@
 
 #define NAME "lode-run"
 
-/* So are the copies of store/private_copy.h, which are removed likewise. */
+/* The copies of store/private_copy.h have such names, too, and are removed likewise. */
 static bool is_ours(const char *name)
 {
 	return strcmp(name, NAME) == 0 || strcmp(name, "lode-read") == 0;
@@ -18,7 +18,8 @@ static bool is_ours(const char *name)
 static bool make_temporary(LodeRecordingDirectory *self, GError **error)
 {
 	lode_run_folder_remove_stale(g_get_tmp_dir(), is_ours);
-	/* Handlers first, so that nothing can end us between making and removing. */
+	/* Handlers are installed first, so that no signal ends the process between creation and
+	 * removal. */
 	lode_interrupt_cancellable();
 	self->temporary = lode_run_folder_make(g_get_tmp_dir(), NAME);
 	if (self->temporary == NULL) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lode trace simulate -- PROGRAM: the references of a program through caches, while it runs. */
+/* lode trace simulate -- PROGRAM: simulates caches on the references of a program while it runs. */
 #include "cli/recording/trace_simulate_program.h"
 
 #include "base/error.h"
@@ -25,7 +25,7 @@ static bool check_options(char **arguments, const LodeSimulateOptions *options, 
 		       "--function of a program cannot be used with --from, --count and --warm-up");
 }
 
-/* A process, or a program that took its place. */
+/* A process, or a program that it executed. */
 typedef struct {
 	LodeTraceReplay *replay;
 	char *command;
@@ -35,7 +35,7 @@ typedef struct {
 typedef struct {
 	LodeAsking asking;
 	const LodeSimulation *simulation;
-	GPtrArray *processes; /* Process, as they began */
+	GPtrArray *processes; /* Process, in the order of their start */
 	LodeTerminalProgress *screen;
 } Session;
 
@@ -86,7 +86,7 @@ static bool nothing_simulated(const Session *self, GError **error)
 	return false;
 }
 
-/* What a program writes to a file or a pipe is data, which results must not follow. */
+/* Program output in a file or a pipe is data: the results must not be appended to it. */
 static FILE *begin_results(Session *self, GError **error)
 {
 	FILE *out = lode_asking_begin(&self->asking, self->simulation->options->output, error);
@@ -163,7 +163,8 @@ static int simulate(Session *self, char **argv, GError **error)
 		.end = end,
 		.user_data = self,
 		.range = &options->selection.range,
-		/* Turns are cut where a frame ends. */
+		/* The end of a frame cuts a thread's turn, so that frames are as large as possible.
+	         */
 		.frame_references = options->quantum > 0 ? UINT64_MAX : 0,
 	};
 	g_autoptr(LodeRecordingDirectory)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the verbs that run another program tell while it runs, and the status that they pass on. */
+/* Messages and exit status of the verbs that run a program. */
 #pragma once
 
 #include "record/notes.h"
@@ -9,15 +9,15 @@
 /* "lode VERB: TEXT" on standard error, with the option that helps; the name is borrowed. */
 LodeNotes lode_wrapped_program_notes(const char *verb);
 
-/* What stands in a recording as its command line: all of ours, options too; `arguments` where that
- * cannot be read. The caller frees it with g_strfreev(). */
+/* The command line that a recording stores: all of lode's, with options; `arguments` if that cannot
+ * be read. The caller frees it with g_strfreev(). */
 char **lode_wrapped_program_own_command(char **arguments);
 
 /*
- * Our exit status after a program that ended with `status` (as wait() gives it): its own, or the
- * signal that ended it. `stop_signal` 0: none came that was meant for us too.
+ * The exit status of lode after a program that ended with `status` (as from wait()): the program's
+ * own, or the signal that ended it. `stop_signal` 0: lode received no signal.
  */
 int lode_wrapped_program_status(int status, int stop_signal);
 
-/* Appends "; ADVICE" to what failed: the option or verb that helps. */
+/* Appends "; ADVICE" to an error: the option or verb that helps. */
 void lode_wrapped_program_advise(GError *failed, const char *advice);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lode classify: which known workloads a profile is, and what of it is none of them. */
+/* lode classify: the known workloads in a profile, and the rest that none of them explains. */
 #include "analyses/signatures/capacity.h"
 #include "analyses/signatures/classification.h"
 #include "base/error.h"

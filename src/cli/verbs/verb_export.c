@@ -37,7 +37,7 @@ static const LodeParameter rows[] = {
 
 static const LodeParameterGroup groups[] = {{"Options", rows, 0}, {NULL}};
 
-/* What is given with the formats' functions; `weight` LODE_NONE: none was asked for. */
+/* Arguments of the formats' functions; `weight` LODE_NONE: none was given. */
 typedef struct {
 	const LodeProfile *profile;
 	uint32_t weight;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lode import: recordings that are there already become a profile. */
+/* lode import: makes a profile of existing recordings. */
 #include "base/error.h"
 #include "base/files/output_file.h"
 #include "cli/terminal_progress.h"

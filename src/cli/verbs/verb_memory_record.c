@@ -20,7 +20,7 @@ typedef LodeMemoryRecordOptions Options;
 
 static const LodeParameterGroup groups[] = {{"Options", lode_memory_recording_rows, 0}, {NULL}};
 
-/* What is missing of the allocations; shares of samples are for lode info. */
+/* Prints which allocations are missing; lode info shows the shares of samples. */
 static void print_unresolved(const Options *given, const LodeProfile *profile)
 {
 	for (guint i = 0; i < profile->unresolved->len; i++) {
@@ -53,7 +53,7 @@ static bool import(const Options *given, const LodeRecordedProfile *recorded,
 	return is_written;
 }
 
-/* NULL where there can be no picture: recording goes on without it. */
+/* NULL: the picture cannot be drawn, and recording continues without it. */
 static LodeLivePicture *open_picture(const Options *given, const char *program)
 {
 	const LodeLivePictureOptions picture_options = {
@@ -94,7 +94,7 @@ static LodeLivePage *open_page(
 	return lode_live_page_open(&page_options, error);
 }
 
-/* The picture is gone, and what the program wrote is shown, when this returns. */
+/* Afterwards the picture is erased and the output of the program is shown. */
 static LodeMemoryRecording *record_program(
 	Options *given, const char *program, LodeLivePage *page, GError **error)
 {

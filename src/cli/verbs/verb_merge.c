@@ -34,7 +34,7 @@ static void free_profile(void *profile)
 	lode_profile_free(profile);
 }
 
-/* What was merged before keeps its origins; data addresses are not read. */
+/* A merged profile keeps its origins; data addresses are not read. */
 static GPtrArray *read_profiles(char **paths, const LodeProgress *progress, GError **error)
 {
 	g_autoptr(GPtrArray) profiles = g_ptr_array_new_with_free_func(free_profile);
@@ -72,7 +72,7 @@ static LodeProfile *merge(char **paths, const GPtrArray *profiles, const LodeMer
 	return lode_profile_merge(sources, profiles->len, merging, progress, error);
 }
 
-/* Says why there are no call stacks where some profile had them. */
+/* Notes why there are no call stacks although a profile had them. */
 static void warn_of_stacks(char **paths, const GPtrArray *profiles, const LodeProfile *merged)
 {
 	const char *without = NULL;

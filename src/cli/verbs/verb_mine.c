@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lode mine: finds the sequences of a profile that cost most and keeps them in it as a run. */
+/* lode mine: finds the costliest sequences of a profile and stores them in it as a run. */
 #include "base/error.h"
 #include "cli/mpi_ranks.h"
 #include "cli/options/mining_options.h"
@@ -78,13 +78,13 @@ static int mine(const char *path, const LodeMiningOptions *mining, LodeRanks *ra
 							   &screen.progress, error);
 	if (mined == NULL)
 		return LODE_EXIT_FAILED;
-	/* One rank writes, once all agree. */
+	/* The first rank writes, after all ranks succeeded. */
 	if (ranks != NULL && ranks->rank != 0)
 		return LODE_EXIT_OK;
 	return store(path, profile, mined, ranks, &screen, error) ? LODE_EXIT_OK : LODE_EXIT_FAILED;
 }
 
-/* What all ranks find alike, one says. */
+/* An error of all ranks is printed by one. */
 static bool is_other_rank(const void *options)
 {
 	const Options *given = options;
@@ -103,7 +103,7 @@ static int run_shared(const char *path, const LodeMiningOptions *mining, GError 
 	return status;
 }
 
-/* Without MPI the first of the processes does the work, which is what was asked for, only later. */
+/* Without MPI the first process does all the work: the result is the same, but takes longer. */
 static int run_unshared(const char *path, const Options *given, GError **error)
 {
 	if (is_other_rank(given))

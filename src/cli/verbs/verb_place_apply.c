@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lode place apply: runs a program with its threads and pages where a placement says. */
+/* lode place apply: runs a program with its threads and pages placed as planned. */
 #include "base/error.h"
 #include "cli/interrupt.h"
 #include "cli/recording/wrapped_program.h"
@@ -74,7 +74,7 @@ static int run(void *options, char **arguments, GError **error)
 			error, "FILE is missing: lode place apply FILE -- PROGRAM ARGUMENT…");
 		return LODE_EXIT_USAGE;
 	}
-	/* Options ended at FILE; those after it are added to what was given before it. */
+	/* Options ended at FILE; options after it are added to those before it. */
 	if (!lode_parameter_line_split(
 		    &line, arguments + 1, &pairs, &wants_help, &program, error) ||
 		!lode_parameters_fill(

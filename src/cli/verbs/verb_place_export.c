@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lode place export: a placement in the words of other tools. */
+/* lode place export: writes a placement in the formats of other tools. */
 #include "base/error.h"
 #include "base/files/output_file.h"
 #include "cli/verb.h"

@@ -108,7 +108,7 @@ static void print_summary(const LodePerfSampling *sampled, const char *output)
 			"frequency");
 }
 
-/* Counting needs neither a PMU nor the kernel's leave, but cannot be attached. */
+/* Counting needs neither a PMU nor the kernel's permission, but cannot be attached. */
 static void advise(const LodePerfSamplerOptions *sampler, GError *failed)
 {
 	if (*sampler->is_refused && sampler->pid == 0 && !sampler->has_kernel)

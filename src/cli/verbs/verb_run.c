@@ -37,7 +37,7 @@ static void init(void *options)
 static bool report(const char *file, const LodeProfile *profile, const LodeMiningRun *mined,
 	const char *path, const LodeProgress *progress, GError **error)
 {
-	/* What the program writes to a file or a pipe is data, which the report must not follow. */
+	/* Program output in a file or a pipe is data: the report must not be appended to it. */
 	bool is_data = file == NULL && isatty(STDOUT_FILENO) == 0;
 	g_autoptr(LodeOutputFile) output = lode_output_file_open(file, error);
 	LodeReportOptions report_options;
@@ -70,7 +70,7 @@ static LodeImportOptions import_options(const Options *given, const LodeRecorded
 	};
 }
 
-/* `live`: of a trace that is in no file; else NULL. */
+/* `live`: the profile of a trace that is not in a file; else NULL. */
 static bool evaluate(const Options *given, const LodeRecordedProfile *recorded,
 	const LodeRecordedRun *run, LodeTracedImport *live, const LodeImportOptions *import,
 	GError **error)
@@ -106,7 +106,7 @@ static int run_verb(void *options, char **arguments, GError **error)
 
 	if (!lode_recording_options_complete(&given->recording, arguments, error))
 		return LODE_EXIT_USAGE;
-	/* What the first screen shows does not need them, and they take longest. */
+	/* The first screen does not need them, and they take longest. */
 	given->mining.parameters.only_findings = !given->mining.asks_for_sequences;
 	if (!lode_recording_options_read_caches(&given->recording, &caches, error))
 		return LODE_EXIT_FAILED;

@@ -74,7 +74,7 @@ static void close_trace(void *trace)
 	lode_served_trace_close(trace);
 }
 
-/* Profiles and traces, by what the files are. */
+/* Sorts the files into profiles and traces by their contents. */
 static bool open_files(char **paths, LodeServedFiles *files, GError **error)
 {
 	g_auto(LodeTerminalProgress) screen;

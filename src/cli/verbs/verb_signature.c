@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lode signature: what characterises the work of some profiles, as a text file. */
+/* lode signature: writes the sequences that characterise the work of some profiles as a text file.
+ */
 #include "analyses/signatures/signature_builder.h"
 #include "base/error.h"
 #include "base/files/output_file.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lode trace cut: a part of a packed trace as a trace of its own. */
+/* lode trace cut: writes a part of a packed trace as a trace. */
 #include "base/files/output_file.h"
 #include "base/text/number_format.h"
 #include "cli/terminal_progress.h"

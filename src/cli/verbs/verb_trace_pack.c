@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lode trace pack: an address trace in another tool's form becomes a packed one. */
+/* lode trace pack: packs an address trace of a different tool. */
 #include "base/error.h"
 #include "base/text/number_format.h"
 #include "cli/terminal_progress.h"

@@ -35,7 +35,7 @@ static const LodeParameterGroup groups[] = {
 	{NULL},
 };
 
-/* What was in front of damage is kept, under its name too. */
+/* The part before the damage is kept, and the file gets its name. */
 static bool unpack(
 	LodeTraceReader *reader, const Options *given, const LodeProgress *progress, GError **error)
 {
