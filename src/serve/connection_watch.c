@@ -8,16 +8,16 @@ enum { TICK_MS = 100 };
 
 struct LodeWatchedConnection {
 	int socket;
-	gint64 since_us;     /* that it waits for a request, or for its answer */
+	gint64 since_us;     /* start of the wait for a request, or for its answer */
 	GCancellable *query; /* NULL: it waits for a request */
-	bool is_shut;        /* its end is on its way */
-	bool is_stream;      /* its answer has no end */
+	bool is_shut;        /* its shutdown has begun */
+	bool is_stream;      /* its answer is an endless stream */
 };
 
 struct LodeConnectionWatch {
 	LodeConnectionLimits limits;
 	GThread *thread;
-	GMutex lock; /* of all that follows */
+	GMutex lock; /* of all fields below */
 	GCond changed;
 	GPtrArray *connections; /* LodeWatchedConnection */
 	bool is_ending;
@@ -36,7 +36,7 @@ static LodeWatchedConnection *connection_at(const LodeConnectionWatch *self, gui
 	return g_ptr_array_index(self->connections, i);
 }
 
-/* Its thread in libmicrohttpd wakes up, and ends it. */
+/* Wakes up its thread in libmicrohttpd, which closes it. */
 static void shut_down(LodeWatchedConnection *connection)
 {
 	connection->is_shut = true;
@@ -58,7 +58,7 @@ static void check_times(LodeConnectionWatch *self, gint64 now_us)
 	}
 }
 
-/* Makes room for one that was just added: the first that waits for a request has to go. */
+/* Makes room for a new connection: shuts down the oldest that waits for a request. */
 static void check_number(LodeConnectionWatch *self)
 {
 	unsigned n_open = 0;
@@ -74,7 +74,7 @@ static void check_number(LodeConnectionWatch *self)
 		shut_down(first);
 }
 
-/* Whether the other side has closed the connection, or its half. */
+/* Whether the client has closed the connection, or its sending half. */
 static bool has_gone(int socket)
 {
 	struct pollfd one = {.fd = socket, .events = POLLRDHUP};
@@ -155,7 +155,7 @@ LodeWatchedConnection *lode_connection_watch_add(LodeConnectionWatch *self, int 
 void lode_connection_watch_remove(LodeConnectionWatch *self, LodeWatchedConnection *connection)
 {
 	g_mutex_lock(&self->lock);
-	/* Those that are left stay in the order in which they came. */
+	/* The rest must stay in the order of arrival. */
 	g_ptr_array_remove(self->connections, connection);
 	g_mutex_unlock(&self->lock);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Looks after the connections of a server, in a thread of its own:
+ * Enforces the limits on the connections of a server, in a thread of its own:
  *
  *   a client goes while its query runs              → the query is cancelled
  *   a request does not arrive, however slowly,
@@ -25,16 +25,18 @@ typedef struct {
 } LodeConnectionLimits;
 
 LodeConnectionWatch *lode_connection_watch_new(const LodeConnectionLimits *limits);
-void lode_connection_watch_free(LodeConnectionWatch *self); /* no connection may be left */
+void lode_connection_watch_free(LodeConnectionWatch *self); /* no connection may be open */
 
-/* A connection begins by waiting for a request. The socket must stay open until it is removed. */
+/* Adds a connection, which waits for a request. The socket must stay open until the connection is
+ * removed. */
 LodeWatchedConnection *lode_connection_watch_add(LodeConnectionWatch *self, int socket);
 void lode_connection_watch_remove(LodeConnectionWatch *self, LodeWatchedConnection *connection);
 
-/* A request has arrived; `query` is cancelled as said above. Ends with the answer's last byte. */
+/* A request has arrived; `query` is cancelled under the conditions above. Ends with the answer's
+ * last byte. */
 void lode_connection_watch_begin(
 	LodeConnectionWatch *self, LodeWatchedConnection *connection, GCancellable *query);
-/* The answer that has begun may take as long as it likes: it is a stream. */
+/* The answer is a stream without a time limit. */
 void lode_connection_watch_lift(LodeConnectionWatch *self, LodeWatchedConnection *connection);
 void lode_connection_watch_end(LodeConnectionWatch *self, LodeWatchedConnection *connection);
 

@@ -5,7 +5,8 @@
  *   style, answers (JSON: {"/api/report?…": {…}, …}), the script of the page, the worker's text
  *
  * Everything from the profile is in the JSON, whose '<' are escaped, so that nothing in it can end
- * its element. A policy in the file lets only its own script and style act, known by their hashes.
+ * its element. A content security policy in the file allows only its own script and style, by their
+ * hashes.
  */
 #include "serve/html_report.h"
 
@@ -22,16 +23,15 @@
 
 enum {
 	MAX_ANSWERS_BYTES = 4500 << 10,
-	AFTER_FUNCTIONS_BYTES = 1300
-	                        << 10, /* of them left for what comes after the functions' code */
+	AFTER_FUNCTIONS_BYTES = 1300 << 10, /* reserved for the answers after the functions' code */
 	FINDINGS = 64,
 	FINDING_PLACES = 5,
 	SEQUENCES = 1000,
-	SEQUENCE_CODES = 30, /* whose places are there */
+	SEQUENCE_CODES = 30, /* whose places are included */
 	FUNCTIONS = 1000,
-	ORDERED = 100,       /* of both, by each of their other columns */
+	ORDERED = 100,       /* of both, by each of the other columns */
 	FUNCTION_CODES = 60, /* likewise */
-	TYPES = 12,          /* whose members are there */
+	TYPES = 12,          /* whose members are included */
 	STRETCHES = 8,       /* of addresses */
 };
 
@@ -42,14 +42,14 @@ typedef struct {
 	const LodeProgress *progress;
 	GString *answers; /* members of the object */
 	size_t bytes;     /* that they take in the file */
-	size_t max_bytes; /* that they may take until now */
+	size_t max_bytes; /* the present limit for them */
 	GString *left_out;
 } Html;
 
-/* Whether it was left out, because it did not fit or the profile has none. */
+/* Whether an answer was added, too large, or not available for the profile. */
 typedef enum { ADDED, TOO_LARGE, FAILED } Outcome;
 
-/* As it stands between the quotes of a string. */
+/* The text as it is between the quotes of a JSON string. */
 static char *json_text(const char *text)
 {
 	g_autoptr(GString) quoted = g_string_new(NULL);
@@ -62,7 +62,7 @@ static char *json_text(const char *text)
 
 enum { ESCAPED_BYTES = 6 }; /* "\u003c", as put_json() writes '<' */
 
-/* What text takes in the file: names of templates have many '<'. */
+/* The size of text in the file: names of templates have many '<'. */
 static size_t bytes_in_file(const char *text, size_t size)
 {
 	size_t bytes = size;
@@ -101,7 +101,7 @@ static Outcome add_answer(Html *self, const char *query, const char *parameters)
 	char *text = NULL;
 	size_t size = 0;
 
-	/* of an answer that is not added there is no source */
+	/* an answer that is not added adds no source files */
 	files.source = &source;
 	lode_parameter_pairs_init(&given);
 	for (size_t i = 0; words[i] != NULL; i++) {
@@ -136,7 +136,8 @@ static Outcome add_answer(Html *self, const char *query, const char *parameters)
 	return outcome;
 }
 
-/* Adds answers for the first n numbers, without those that fail or do not fit; gives how many. */
+/* Adds answers for the first n numbers, except those that fail or do not fit; gives how many were
+ * added. */
 static unsigned add_range(
 	Html *self, const char *query, const char *format_before, const char *after, unsigned n)
 {
@@ -151,7 +152,7 @@ static unsigned add_range(
 	return added;
 }
 
-/* The types that the page lists, and the members of those that cost most: how many of these. */
+/* Adds the types that the page lists, and the members of the costliest; gives how many of these. */
 static unsigned add_types(Html *self, const LodeProfile *profile, const GArray *samples)
 {
 	const LodePivotOptions options = {.by = {"type"}, .n_levels = 1, .top = TYPES};
@@ -180,7 +181,7 @@ static int heaviest_segment_first(const void *a, const void *b)
 	return lode_number_order(left->first, right->first);
 }
 
-/* The stretches of addresses that a picture can be zoomed to by their names: how many. */
+/* Adds the stretches of addresses that a picture can be zoomed to by name; gives how many. */
 static unsigned add_stretches(Html *self, const LodeProfile *profile, const GArray *samples)
 {
 	g_autoptr(LodeMemoryGrid)
@@ -231,7 +232,7 @@ static int heaviest_first(const void *a, const void *b)
 	return (left->function > right->function) - (left->function < right->function);
 }
 
-/* The code and the control flow of the functions that cost most. */
+/* Adds code and control flow of the costliest functions. */
 static unsigned add_functions(Html *self, const LodeProfile *profile)
 {
 	g_autoptr(GArray) weighed = g_array_new(FALSE, FALSE, sizeof(Weighed));
@@ -259,7 +260,7 @@ static unsigned add_functions(Html *self, const LodeProfile *profile)
 	return n;
 }
 
-/* The first `most` rows of a list, or as many as fit: how many that are. */
+/* Adds the first `most` rows of a list, or as many as fit; gives how many. */
 static int add_list(Html *self, const char *query, const char *before, int most)
 {
 	for (int n = most; n >= ORDERED; n /= 2) {
@@ -271,8 +272,8 @@ static int add_list(Html *self, const char *query, const char *before, int most)
 	return 0;
 }
 
-/* The first sequences and functions by the columns that they are not listed by: whether all are
- * there. */
+/* Adds the first sequences and functions in the order of their other columns; gives whether all
+ * were added. */
 static bool add_orders(Html *self)
 {
 	static const struct {
@@ -334,7 +335,7 @@ static void collect(Html *self, const LodeProfile *profile)
 		"and no other order or filter, no comparison and no address trace.");
 }
 
-/* As the policy names a script: "'sha256-…'". */
+/* The source expression of a script in the policy: "'sha256-…'". */
 static char *hash_of(const char *text, size_t size)
 {
 	g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
@@ -347,7 +348,7 @@ static char *hash_of(const char *text, size_t size)
 	return g_strdup_printf("'sha256-%s'", base64);
 }
 
-/* Text in which no element can end, for a script that reads it as JSON or makes it a string. */
+/* Escapes text so that it cannot end an element, for a script that reads it as JSON or a string. */
 static void put_json(FILE *out, const char *text, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
@@ -448,7 +449,7 @@ bool lode_html_report_write(const LodeHtmlReportOptions *options, const LodeProg
 	self.answers = g_string_new(NULL);
 	self.left_out = g_string_new(NULL);
 	collect(&self, lode_profile_snapshot_profile(snapshot));
-	/* what one place may not show, another may */
+	/* a file refused for one answer may be shown in a different one */
 	GHashTableIter at;
 	gpointer name;
 	g_hash_table_iter_init(&at, options->source->shown);

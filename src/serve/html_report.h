@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A profile as one HTML file: the page of lode serve with the answers that it would get, as far as
- * they fit, inside. It opens from disk, and needs no server and no network.
+ * A profile as one HTML file: the page of lode serve with the answers it would request, as far as
+ * they fit. It opens from disk, and needs no server and no network.
  */
 #pragma once
 
@@ -14,13 +14,13 @@
 typedef struct {
 	const char *path; /* of the profile */
 	const char *run;  /* NULL: the run made last */
-	/* Which source files may be in the file. Its tables, which must be there, take which ones
-	 * are, and which ones are not. */
+	/* The source files that may be in the file. Its tables, which must exist, get the files
+	 * that are included and those refused. */
 	const LodeSourceAccess *source;
 } LodeHtmlReportOptions;
 
 /*
- * Writes a profile to `out`. What did not fit is said in the file. Errors: _UNSUPPORTED (lode was
+ * Writes a profile to `out`. The file says which parts did not fit. Errors: _UNSUPPORTED (lode was
  * built without the page), those of reading, _IO.
  */
 bool lode_html_report_write(const LodeHtmlReportOptions *options, const LodeProgress *progress,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In place of the page, where Node.js was missing when lode was built. */
+/* Stub for the page, in a build without Node.js. */
 #include "serve/page_resource.h"
 
 GResource *lode_page_get_resource(void)

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Only these: no part of an address is looked up anywhere. */
+/* The complete list: addresses are not mapped to a file system. */
 static const struct {
 	const char *path, *resource, *type;
 } assets[] = {

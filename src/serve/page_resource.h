@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What glib-compile-resources makes of ui/. Private to serve/. */
+/* The output of glib-compile-resources for ui/. Private to serve/. */
 #pragma once
 
 #include <gio/gio.h>
 
-/* The files of the page; NULL where it was not built. Borrowed. */
+/* The files of the page; NULL: the page was not built. Borrowed. */
 GResource *lode_page_get_resource(void);

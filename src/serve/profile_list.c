@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What is served, for the page. */
+/* The list of served files, for the page. */
 #include "base/text/json_stream.h"
 #include "serve/query.h"
 #include "views/form/format.h"
 
-/* Those that samples of data addresses are of. */
+/* The events that samples of data addresses belong to. */
 static void put_events(LodeJsonStream *json, LodeProfileSnapshot *snapshot)
 {
 	const LodeProfile *profile = snapshot != NULL ? lode_profile_snapshot_profile(snapshot)

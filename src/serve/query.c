@@ -30,7 +30,7 @@ static const LodeParameter trace_rows[] = {
 	{NULL},
 };
 
-/* A list is asked for again when something may have changed. */
+/* A changed number makes the browser request the list again. */
 static const LodeParameter list_rows[] = {
 	{"again", LODE_COUNT(Numbers, profile), .value = "N", .summary = "any number"},
 	{NULL},
@@ -75,7 +75,7 @@ LodeServedProfile *lode_page_query_profile(
 	               : NULL;
 }
 
-/* Those that say which files, and all others. */
+/* Divides the parameters into those that choose files and all others. */
 static void divide(const LodeParameterGroup *of_files, const LodeParameterPairs *given,
 	LodeParameterPairs *files, LodeParameterPairs *others)
 {
@@ -91,7 +91,7 @@ static void divide(const LodeParameterGroup *of_files, const LodeParameterPairs 
 
 enum { MAX_FILES = 2 };
 
-/* What an answer uses is held on to until it is there. */
+/* References to the data that an answer uses, kept until it is complete. */
 typedef struct {
 	LodeAsking asking;
 	const char *names[MAX_FILES + 1], *paths[MAX_FILES + 1];
@@ -138,7 +138,7 @@ static const LodeProfile *give_profile(
 	                                                : NULL;
 }
 
-/* Before anything is mined, code can be shown. */
+/* An empty run: code can be shown before a run is mined. */
 static bool give_none(Query *self, LodeMined *out_mined)
 {
 	LodeMiningParameters none;
@@ -188,7 +188,7 @@ static GPtrArray *give_runs(LodeAsking *asking, GError **error)
 	return lode_profile_snapshot_runs(query_of(asking)->snapshots[0]);
 }
 
-/* What only chooses among the misses needs no other simulation. */
+/* Parameters that only select misses to show do not need a new simulation. */
 static const LodeProfile *give_trace(
 	LodeAsking *asking, const LodeImportOptions *options, GError **error)
 {
@@ -217,7 +217,7 @@ static void keep(LodeAsking *asking, const LodeKeptKind *kind, const char *key, 
 		lode_profile_snapshot_keep(snapshot, kind, key, what);
 }
 
-/* Notes are for who sits at a terminal; JSON has members for them. */
+/* Notes are for a terminal; JSON has members for them. */
 static void note(LodeAsking *asking, const char *text)
 {
 	(void)asking;
@@ -260,7 +260,7 @@ static bool take_files(Query *self, const LodeVerb *question, const LodeParamete
 	return true;
 }
 
-/* JSON unless CSV is asked for. */
+/* JSON unless CSV is requested. */
 static bool choose_format(LodeParameterPairs *given, GError **error)
 {
 	const char *format = lode_parameter_pairs_text(given, "format");
@@ -330,7 +330,7 @@ bool lode_page_query_run(const char *name, const LodeParameterPairs *given,
 	self.asking.paths = self.paths;
 	if (ask(&self, question, given, files, out_state, &fault))
 		return true;
-	/* Messages have the names of options; here they are without dashes. */
+	/* Messages have the names of options; those of parameters have no dashes. */
 	g_autofree char *message = lode_parameters_undash(question->groups, fault->message);
 	g_set_error_literal(error, fault->domain, fault->code, message);
 	g_error_free(fault);

@@ -42,7 +42,7 @@ LodeRequestGate *lode_request_gate_new(uint16_t port, bool is_remote, GError **e
 		return NULL;
 	self->port = port;
 	self->is_remote = is_remote;
-	/* Cookies are of a host, whatever the port: each server needs a name of its own. */
+	/* Cookies belong to a host, not to a port: each server needs a cookie name of its own. */
 	g_snprintf(self->cookie_name, sizeof(self->cookie_name), "lode-%u", port);
 	return g_steal_pointer(&self);
 }
@@ -52,7 +52,7 @@ void lode_request_gate_free(LodeRequestGate *self)
 	g_free(self);
 }
 
-/* In a time that does not tell how much of it is right. */
+/* Constant-time comparison: its duration does not reveal how many characters match. */
 static bool is_secret(const char *given, const char *secret)
 {
 	size_t length = strlen(secret);
@@ -107,7 +107,8 @@ const char *lode_request_gate_refusal(
 		return "it comes from a page of another origin";
 	if (request->is_post && request->origin == NULL)
 		return "a POST without an Origin";
-	/* A link in a mail or a terminal leads to the entry; nothing else is linked to. */
+	/* A link in a mail or a terminal leads to the entry page; links to other addresses are
+	 * refused. */
 	if (kind != LODE_GATE_ENTRY && request->fetch_site != NULL &&
 		strcmp(request->fetch_site, "same-origin") != 0 &&
 		strcmp(request->fetch_site, "none") != 0)

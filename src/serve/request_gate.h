@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who may ask the page's server for what. A profile holds code, paths and symbols of a program that
- * may be nobody else's business, and any web page that the user visits can send requests to this
- * machine. So a request is answered when all of this holds:
+ * Access control of the page's server. A profile has code, paths and symbols of a program that may
+ * be confidential, and any web page that the user visits can send requests to this machine. So a
+ * request is answered if all of these conditions hold:
  *
  *   Host     is this machine by number or "localhost", with our port: a name that an attacker's
  *            DNS server points here (DNS rebinding) is not
@@ -10,8 +10,8 @@
  *   cookie   has the secret that came with the address that was printed
  *
  * The address has a token; the page that it opens sets the cookie. A second token, for the address
- * that a browser is started with, counts once: other users can read command lines.
- * Private to serve/.
+ * that a browser is started with, is valid once, as other users can read command lines. Private to
+ * serve/.
  */
 #pragma once
 
@@ -21,14 +21,14 @@
 
 typedef struct LodeRequestGate LodeRequestGate;
 
-/* What must hold besides Host and Origin. */
+/* Conditions besides Host and Origin. */
 typedef enum {
 	LODE_GATE_OPEN,    /* a part of the page, the same for everybody */
 	LODE_GATE_ENTRY,   /* cookie or token */
 	LODE_GATE_GUARDED, /* cookie */
 } LodeGateKind;
 
-/* Header fields as they came; NULL where there is none. */
+/* Header fields as received; NULL: missing. */
 typedef struct {
 	bool is_post;
 	const char *host;
@@ -39,13 +39,13 @@ typedef struct {
 	unsigned n_hosts;
 } LodeGateRequest;
 
-/* Makes the secrets. `is_remote`: the server listens to other machines too, by numeric addresses.
- * Errors: _IO (the system gives no random numbers). */
+/* Creates the secrets. `is_remote`: the server accepts other machines, too, which use numeric
+ * addresses. Errors: _IO (the system gives no random numbers). */
 LodeRequestGate *lode_request_gate_new(uint16_t port, bool is_remote, GError **error);
 void lode_request_gate_free(LodeRequestGate *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeRequestGate, lode_request_gate_free)
 
-/* NULL: the request may pass. Otherwise why not, in words without anything from the request. */
+/* NULL: the request is accepted. Otherwise the reason, without any text of the request. */
 const char *lode_request_gate_refusal(
 	LodeRequestGate *self, LodeGateKind kind, const LodeGateRequest *request);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All that a server shows: what was named on the command line, and what is being recorded. */
+/* All files of a server: the files named on the command line, and the recording in progress. */
 #pragma once
 
 #include "serve/live/live_feed.h"
@@ -10,6 +10,6 @@
 typedef struct {
 	GPtrArray *profiles;            /* LodeServedProfile */
 	GPtrArray *traces;              /* LodeServedTrace */
-	LodeLiveFeed *live;             /* NULL: nothing is recorded */
+	LodeLiveFeed *live;             /* NULL: no recording in progress */
 	const LodeSourceAccess *source; /* which source files may be shown; NULL: no folders */
 } LodeServedFiles;

@@ -20,7 +20,7 @@ enum { MAX_KEPT = 16 };
  * by an empty one. */
 #define FITTED_KEY ""
 
-/* Which file, and what it held: whoever writes a profile changes one of these. */
+/* Identifies the file and its contents: writing a profile changes one of these. */
 typedef struct {
 	dev_t device;
 	ino_t inode;
@@ -33,20 +33,20 @@ struct LodeProfileSnapshot {
 	char *path;
 	FileState file;
 	LodeProfile *profile;
-	GPtrArray *runs;   /* LodeRunSummary */
-	bool *are_sampled; /* [events] */
-	LodeTurn mining;   /* of findings and of sequences */
-	GMutex lock;       /* of what follows; never held while anything is mined */
-	GHashTable
-		*loaded; /* name → LodeMiningRun, as stored; where none is, what was fitted here */
-	GHashTable *mined; /* name → LodeMiningRun, mined here */
-	GHashTable *kept;  /* what was asked for → Kept */
+	GPtrArray *runs;    /* LodeRunSummary */
+	bool *are_sampled;  /* [events] */
+	LodeTurn mining;    /* of findings and of sequences */
+	GMutex lock;        /* of the fields below; never held during mining */
+	GHashTable *loaded; /* name → LodeMiningRun, as stored; if none is stored, the one fitted
+	                       here */
+	GHashTable *mined;  /* name → LodeMiningRun, mined here */
+	GHashTable *kept;   /* query → Kept */
 };
 
 struct LodeServedProfile {
 	char *path, *name;
-	char *why;                    /* there is none yet */
-	LodeTurn reading;             /* of the file, and of what follows */
+	char *why;                    /* message while there is no profile yet */
+	LodeTurn reading;             /* of the file, and of the fields below */
 	LodeProfileSnapshot *current; /* NULL: none yet */
 };
 
@@ -130,7 +130,7 @@ static bool *find_sampled_events(const LodeProfile *profile)
 	return are_sampled;
 }
 
-/* A run of a part of a merged profile says nothing of the whole one, which is served. */
+/* The whole profile is served: runs of parts of a merged profile are left out. */
 static bool is_of_all(const LodeMiningParameters *parameters)
 {
 	return parameters->origins == NULL;
@@ -223,7 +223,7 @@ static LodeMiningRun *mine_run(LodeProfileSnapshot *self, const LodeMiningRun *f
 	return lode_mine_sequences(self->profile, &parameters, found->name, progress, error);
 }
 
-/* As stored: read from the file when first asked for. */
+/* The stored run: read from the file at the first use. */
 static LodeMiningRun *find_loaded(LodeProfileSnapshot *self, const char *name, GError **error)
 {
 	g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
@@ -251,7 +251,7 @@ static void keep_made(LodeProfileSnapshot *self, GHashTable *table, void *key, v
 	g_hash_table_insert(table, key, made);
 }
 
-/* As for a program that was recorded and not yet mined: its findings are one click away. */
+/* For a profile without runs: fits the findings with the defaults. */
 static LodeMiningRun *find_fitted(
 	LodeProfileSnapshot *self, const LodeProgress *progress, GError **error)
 {
@@ -329,7 +329,7 @@ struct LodeProfilePart {
 	gatomicrefcount references;
 	LodeProfile *profile;
 	LodeTurn mining;
-	GHashTable *runs; /* name and what was wanted → LodeMiningRun; in their turn */
+	GHashTable *runs; /* name and kind → LodeMiningRun; guarded by the turn */
 };
 
 static void *part_ref(void *part)
@@ -432,7 +432,8 @@ LodeServedProfile *lode_served_profile_open(
 
 	if (snapshot == NULL)
 		return NULL;
-	/* The first view shows it, and should not have to wait; what fails here is said there. */
+	/* The first view shows this run and need not wait then; it reports the error if this fails.
+	 */
 	if (snapshot->runs->len > 0)
 		lode_profile_snapshot_run(snapshot, NULL, false, progress, NULL);
 	LodeServedProfile *self = g_new0(LodeServedProfile, 1);
@@ -471,7 +472,7 @@ const char *lode_served_profile_name(const LodeServedProfile *self)
 	return self->name;
 }
 
-/* In its turn. */
+/* The caller has the turn. */
 static bool read_again(LodeServedProfile *self, const LodeProgress *progress, GError **error)
 {
 	LodeProfileSnapshot *snapshot = snapshot_new(self->path, progress, error);
@@ -483,7 +484,7 @@ static bool read_again(LodeServedProfile *self, const LodeProgress *progress, GE
 	return true;
 }
 
-/* In its turn. */
+/* The caller has the turn. */
 static LodeProfileSnapshot *take_current(LodeServedProfile *self, const LodeProgress *progress,
 	LodeServedState *out_state, GError **error)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A profile that is being served: read whole, and read again when its file has changed.
+ * A served profile: read completely, and read again when its file has changed.
  *
  *   file on disk ──▶ snapshot: profile, list of runs, the runs that were asked for
  *
- * A query holds on to one snapshot, so that another client's reload takes nothing away from it. The
- * file is opened only to be read. Private to serve/.
+ * A query holds a reference to one snapshot, which stays valid when a different client reloads the
+ * file. The file is opened only for reading. Private to serve/.
  */
 #pragma once
 
@@ -20,8 +20,8 @@ typedef struct LodeProfileSnapshot LodeProfileSnapshot;
 LodeServedProfile *lode_served_profile_open(
 	const char *path, const LodeProgress *progress, GError **error);
 
-/* One that will be there: until it is, lode_served_profile_take() fails as _NOT_FOUND with `why`,
- * and lode_served_profile_reload() makes it be there. */
+/* A profile whose file does not exist yet: lode_served_profile_take() fails with _NOT_FOUND and the
+ * message `why` until lode_served_profile_reload() has read the file. */
 LodeServedProfile *lode_served_profile_expect(const char *path, const char *why);
 void lode_served_profile_close(LodeServedProfile *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeServedProfile, lode_served_profile_close)
@@ -29,23 +29,23 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeServedProfile, lode_served_profile_close)
 /* The file's name without folders. */
 const char *lode_served_profile_name(const LodeServedProfile *self);
 
-/* Whether the file is still the one that was read. */
+/* State of the file compared with the one that was read. */
 typedef enum {
 	LODE_SERVED_CURRENT,
-	LODE_SERVED_REPLACED, /* another file has its name */
+	LODE_SERVED_REPLACED, /* a different file has its name */
 	LODE_SERVED_REMOVED,
 } LodeServedState;
 
 /*
- * What the file holds; the caller unrefs it. A file that was written to since, as when 'lode mine'
- * adds a run, is read again. One that was replaced or removed gives an error until
- * lode_served_profile_reload(); *out_state says which. Errors: _NOT_FOUND, _CANCELLED, also while
- * another client has it read, those of reading.
+ * A snapshot of the file; the caller unrefs it. A file that was modified, such as by 'lode mine',
+ * which adds a run, is read again. A file that was replaced or removed gives an error until
+ * lode_served_profile_reload(); *out_state says which. Errors: _NOT_FOUND, _CANCELLED (also while
+ * waiting for a different client's read), those of reading.
  */
 LodeProfileSnapshot *lode_served_profile_take(LodeServedProfile *self, const LodeProgress *progress,
 	LodeServedState *out_state, GError **error);
 
-/* Reads whatever file has the name now; what was read before stays where that fails. */
+/* Reads the file that has the name now; on failure the previous snapshot stays. */
 bool lode_served_profile_reload(
 	LodeServedProfile *self, const LodeProgress *progress, GError **error);
 
@@ -61,19 +61,19 @@ bool lode_profile_snapshot_has_addresses(const LodeProfileSnapshot *self, uint32
 GPtrArray *lode_profile_snapshot_runs(const LodeProfileSnapshot *self);
 
 /*
- * A run, valid as long as the snapshot; `name` NULL: the one made last, or where the file has none
- * what 'lode mine' would find with its defaults, in memory only. With `has_sequences` those
- * of a run that has only findings are mined and kept in memory; it has no findings then. While one
- * client has them mined, others that ask for them wait, and all else goes on. Errors: _NOT_FOUND,
+ * A run, valid as long as the snapshot; `name` NULL: the last run, or, if the file has none, the
+ * result of 'lode mine' with its defaults, in memory only. With `has_sequences` the sequences of a
+ * run that has only findings are mined and kept in memory; the result has no findings then. Other
+ * clients that need them wait during the mining; other queries continue. Errors: _NOT_FOUND,
  * _CORRUPT, _CANCELLED, also while waiting, and those of mining.
  */
 const LodeMiningRun *lode_profile_snapshot_run(LodeProfileSnapshot *self, const char *name,
 	bool has_sequences, const LodeProgress *progress, GError **error);
 
 /*
- * What takes time and will be asked for again is kept, such as sorted lists of sequences, of which
- * only the first page has to wait then: a few things, by what was asked for. The caller unrefs what
- * is found; NULL: there is none of this kind.
+ * A small cache of results that take time and are needed again, such as sorted lists of sequences,
+ * whose later pages are then fast. The key is the query. The caller unrefs the result; NULL: not in
+ * the cache.
  */
 void *lode_profile_snapshot_find(
 	LodeProfileSnapshot *self, const LodeKeptKind *kind, const char *asked);
@@ -81,9 +81,9 @@ void lode_profile_snapshot_keep(
 	LodeProfileSnapshot *self, const LodeKeptKind *kind, const char *asked, void *what);
 
 /*
- * A part of a profile, or one with other weights, and what was mined in it. It is kept, too; the
- * caller unrefs it. Errors: those of lode_profile_choice_read(), and as lode_served_profile_take()
- * where the file has changed.
+ * A part of a profile, or one with different weights, and the runs mined in it. It is cached, too;
+ * the caller unrefs it. Errors: those of lode_profile_choice_read(), and as
+ * lode_served_profile_take() where the file has changed.
  */
 typedef struct LodeProfilePart LodeProfilePart;
 
@@ -94,9 +94,9 @@ void lode_profile_part_unref(LodeProfilePart *self);
 const LodeProfile *lode_profile_part_profile(const LodeProfilePart *self);
 
 /*
- * A run of the part, valid as long as it: `like` itself, if that was made of these origins, or what
- * its parameters find here (`origins` not NULL); with its sequences where they are wanted. Errors:
- * those of mining.
+ * A run of the part, valid as long as the part: `like` itself, if that was mined from these
+ * origins, or one mined here with its parameters (`origins` not NULL); with sequences if they are
+ * wanted. Errors: those of mining.
  */
 const LodeMiningRun *lode_profile_part_run(LodeProfilePart *self, const LodeMiningRun *like,
 	const char *origins, bool has_sequences, const LodeProgress *progress, GError **error);

@@ -10,9 +10,9 @@
 
 struct LodeServedTrace {
 	char *path, *name;
-	LodeTurn turn;        /* of what follows; taken while the profile is used */
-	char *simulated;      /* what was asked for; NULL: nothing yet */
-	LodeProfile *profile; /* with their misses */
+	LodeTurn turn;        /* for the fields below; taken while the profile is used */
+	char *simulated;      /* the key of the simulation; NULL: none yet */
+	LodeProfile *profile; /* with the misses as events */
 };
 
 bool lode_served_trace_is_one(const char *path)

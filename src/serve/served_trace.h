@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A packed address trace that is being served. It is opened anew for each query; what was simulated
- * is kept, as far as it is a profile. Private to serve/.
+ * A packed address trace that is being served. It is opened for each query; only the last simulated
+ * profile is kept. Private to serve/.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 typedef struct LodeServedTrace LodeServedTrace;
 
-/* Whether a file begins as a trace does. */
+/* Whether a file begins with the magic number of a trace. */
 bool lode_served_trace_is_one(const char *path);
 
 /* Errors: as lode_trace_reader_open(). */
@@ -25,9 +25,9 @@ const char *lode_served_trace_path(const LodeServedTrace *self);
 const char *lode_served_trace_name(const LodeServedTrace *self);
 
 /*
- * Of its simulation, imported: a profile with misses as events, which is valid until it is given
- * back; the one that was made last is kept. One client at a time has it, the others wait. Errors:
- * _CANCELLED, also while waiting, and those of lode_import().
+ * Simulates and imports the trace: a profile with misses as events, valid until it is given back;
+ * the last one is kept. One client at a time has it, the others wait. Errors: _CANCELLED, also
+ * while waiting, and those of lode_import().
  */
 const LodeProfile *lode_served_trace_take_profile(LodeServedTrace *self,
 	const LodeImportOptions *options, const char *key, const LodeProgress *progress,

@@ -19,21 +19,22 @@
 
 enum {
 	MAX_CONNECTIONS = 256,
-	MAX_ENDING = 256,            /* connections beyond, that are being ended */
-	CONNECTION_BYTES = 32 << 10, /* of memory for a request's header */
+	MAX_ENDING = 256,            /* more connections, which are being closed */
+	CONNECTION_BYTES = 32 << 10, /* memory for a request's header */
 	MAX_BODY_BYTES = 4096,
 	MAX_PARAMETERS = 128,
-	TIMEOUT_S = 60, /* without a byte, either way */
+	TIMEOUT_S = 60, /* without a byte in either direction */
 	REQUESTS_A_SECOND = 400,
 	REQUESTS_AT_ONCE = 1000,
 	LINES_A_SECOND = 20,                  /* of the log */
 	MAX_QUERIES = 4,                      /* at the same time */
 	MAX_STREAMS = 16,                     /* of live pictures, at the same time */
-	STREAM_WAIT_US = 10 * G_USEC_PER_SEC, /* after which a stream says that it is still there */
+	STREAM_WAIT_US = 10 * G_USEC_PER_SEC, /* after which a stream sends a keep-alive comment */
 	LOG_PATH_BYTES = 200,
 };
 
-/* Of libmicrohttpd, which brings GnuTLS and 8 more libraries; filled before a server is there. */
+/* Functions of libmicrohttpd, which loads GnuTLS and 8 more libraries; filled before a server
+ * starts. */
 static struct {
 	__typeof__(&MHD_add_response_header) add_response_header;
 	__typeof__(&MHD_create_response_from_buffer) create_response_from_buffer;
@@ -73,7 +74,7 @@ static bool open_mhd(GError **error)
 	return is_open;
 }
 
-/* So many things a second, and so many more at once after a pause (a token bucket). */
+/* A token bucket: a rate per second, and a burst after a pause. */
 typedef struct {
 	double rate, most, left;
 	gint64 filled_us;
@@ -86,7 +87,7 @@ struct LodeServer {
 	LodeRequestGate *gate;
 	LodeConnectionWatch *watch;
 	struct MHD_Daemon *daemon;
-	GMutex lock; /* of all that follows */
+	GMutex lock; /* of all fields below */
 	GCond has_room;
 	unsigned n_queries, n_streams;
 	Allowance requests, lines;
@@ -98,7 +99,7 @@ typedef struct {
 	struct MHD_Connection *connection;
 	const char *path, *method;
 	GCancellable *cancellable;
-	const char *query; /* its name, in the path; NULL: none */
+	const char *query; /* the query's name, in the path; NULL: none */
 	bool is_reload;
 	bool is_live;   /* the stream of pictures */
 	bool is_sample; /* to start or stop sampling */
@@ -136,14 +137,14 @@ static void log_line(LodeServer *self, const char *line)
 	self->options.log(line, self->options.user_data);
 }
 
-/* What libmicrohttpd says, as of a request that it could not parse. */
+/* Messages of libmicrohttpd, for example on a request that it could not parse. */
 static void log_library(void *data, const char *format, va_list arguments) G_GNUC_PRINTF(2, 0);
 static void log_library(void *data, const char *format, va_list arguments)
 {
 	g_autofree char *line = g_strdup_vprintf(format, arguments);
 
-	/* Browsers open connections that they may not need; why a request is not answered is said
-	 * where that is known. */
+	/* Left out: connections that browsers open and do not use, and failed requests, which are
+	 * logged with their reason elsewhere. */
 	if (strstr(line, "closed by remote side") == NULL &&
 		strstr(line, "Application reported internal error") == NULL)
 		log_line(data, g_strchomp(line));
@@ -154,7 +155,7 @@ static void log_library(void *data, const char *format, va_list arguments)
 static enum MHD_Result queue(Request *request, unsigned status, struct MHD_Response *response)
 {
 	static const char *const fields[][2] = {
-		/* No script or style but the page's own files, nothing from anywhere else. */
+		/* Only the page's own scripts and styles, and nothing from other servers. */
 		{"Content-Security-Policy",
 			"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' "
 			"data:; connect-src 'self'; worker-src 'self'; base-uri 'none'; "
@@ -248,7 +249,7 @@ static enum MHD_Result add_parameter(void *data, enum MHD_ValueKind kind, const 
 	ReadParameters *read = data;
 
 	(void)kind;
-	/* A byte of zero would cut a value short. */
+	/* A null byte would truncate a value. */
 	if (read->parameters.names->len >= MAX_PARAMETERS || strlen(name) != name_size ||
 		(value != NULL && strlen(value) != value_size)) {
 		read->is_too_much = true;
@@ -279,7 +280,8 @@ static void end_query(LodeServer *self)
 	g_cond_signal(&self->has_room);
 }
 
-/* What is asked is in order, but not of such a profile; microhttpd's name depends on its version.
+/* The query is valid, but not for this profile; microhttpd's name of the status depends on its
+ * version.
  */
 enum { UNPROCESSABLE = 422 };
 
@@ -320,7 +322,7 @@ typedef struct {
 	bool is_on;
 } Switch;
 
-/* Whether sampling is on. */
+/* Parameter: whether sampling is on. */
 static bool read_switch(const LodeParameterPairs *parameters, Switch *out, GError **error)
 {
 	static const LodeParameter rows[] = {
@@ -357,7 +359,7 @@ static bool run_query(Request *request, const LodeParameterPairs *parameters, FI
 	return true;
 }
 
-/* Nobody is there any more to be told. */
+/* The client has closed the connection: there is no answer. */
 static enum MHD_Result stop(Request *request)
 {
 	g_autofree char *line = g_strdup_printf("stopped %.20s %.*s: whoever asked has gone",
@@ -419,7 +421,7 @@ typedef struct {
 	GCancellable *cancellable;
 	LodeLiveLook look;
 	uint64_t number; /* of the last picture */
-	GString *text;   /* of the event that is being sent */
+	GString *text;   /* of the event being sent */
 	size_t sent;
 	bool is_over;
 } Stream;
@@ -436,7 +438,7 @@ static void free_stream(void *data)
 	g_free(stream);
 }
 
-/* The next event: a picture, that nothing has changed, or that this was the last. */
+/* The next event: a picture, or a comment that there is none. */
 static void make_event(Stream *stream)
 {
 	g_autoptr(GString) picture = g_string_new(NULL);
@@ -449,13 +451,13 @@ static void make_event(Stream *stream)
 		g_string_assign(stream->text, ": nothing new\n\n");
 		return;
 	}
-	/* A line break would end the event's line. */
+	/* A line break would end the data line of the event. */
 	for (char *at = picture->str; *at != '\0'; at++)
 		*at = *at == '\n' ? ' ' : *at;
 	g_string_printf(stream->text, "event: picture\ndata: %s\n\n", picture->str);
 }
 
-/* Called by the connection's own thread, which may wait. */
+/* Called by the connection's own thread; it may block. */
 static ssize_t read_stream(void *data, uint64_t position, char *buffer, size_t size)
 {
 	Stream *stream = data;
@@ -561,7 +563,8 @@ static enum MHD_Result count_host(
 	return MHD_YES;
 }
 
-/* What the request is for; LODE_GATE_OPEN also where there is no such thing. */
+/* The protection that the target of the request needs; LODE_GATE_OPEN also for an unknown target.
+ */
 static LodeGateKind find_target(Request *request)
 {
 	static const char prefix[] = "/api/";
@@ -579,7 +582,7 @@ static LodeGateKind find_target(Request *request)
 	return LODE_GATE_GUARDED;
 }
 
-/* 0: it may pass; else the status, with the reason. */
+/* 0: the request is accepted; else the HTTP status, with the reason. */
 static unsigned find_refusal(Request *request, const char **out_reason)
 {
 	LodeServer *server = request->server;
@@ -646,7 +649,7 @@ static enum MHD_Result answer_request(Request *request)
 	return result;
 }
 
-/* libmicrohttpd calls it with the header, for each piece of a body, and at the end. */
+/* libmicrohttpd calls it after the header, for each part of a body, and at the end. */
 static enum MHD_Result on_request(void *data, struct MHD_Connection *connection, const char *url,
 	const char *method, const char *version, const char *upload, size_t *upload_size,
 	void **context)
@@ -705,7 +708,7 @@ static void on_connection(void *data, struct MHD_Connection *connection, void **
 
 /* --- the server --- */
 
-/* A socket that listens; the caller unrefs it. */
+/* A listening socket; the caller unrefs it. */
 static GSocket *listen_at(const LodeServerOptions *options, bool *out_is_remote, GError **error)
 {
 	const char *text = options->address != NULL ? options->address : "127.0.0.1";
@@ -732,7 +735,7 @@ static GSocket *listen_at(const LodeServerOptions *options, bool *out_is_remote,
 	return g_steal_pointer(&socket);
 }
 
-/* "127.0.0.1:8123" and the port. */
+/* Gives "127.0.0.1:8123" and the port. */
 static char *find_host(GSocket *socket, uint16_t *out_port)
 {
 	g_autoptr(GSocketAddress) place = g_socket_get_local_address(socket, NULL);
@@ -747,8 +750,8 @@ static char *find_host(GSocket *socket, uint16_t *out_port)
 
 static bool start_daemon(LodeServer *self, GSocket *socket, GError **error)
 {
-	/* The daemon closes it; a program that is recorded meanwhile must not have it, as it could
-	 * answer in our place and read the token. */
+	/* The daemon closes it; a recorded program must not inherit it, as it could answer in our
+	 * place and read the token. */
 	int descriptor = fcntl(g_socket_get_fd(socket), F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 
 	if (descriptor >= 0)

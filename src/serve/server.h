@@ -6,9 +6,9 @@
  *                 │            or, while a program is recorded, a stream of pictures
  *                 └─▶ refused: an answer that says why, and a line for whoever runs the server
  *
- * Bounded are the connections, the time that a request takes to arrive and its answer to leave
- * (connection_watch.h), the size of header and body, the requests a second and the queries that run
- * at the same time.
+ * There are limits for the number of connections, the time of a request and of its answer
+ * (connection_watch.h), the size of header and body, the requests per second and the concurrent
+ * queries.
  */
 #pragma once
 
@@ -21,22 +21,23 @@ typedef struct LodeServer LodeServer;
 
 typedef struct {
 	const char *address; /* numeric; NULL: 127.0.0.1 */
-	uint16_t port;       /* 0: any that is free */
-	/* A line on a request that was refused or failed, which may hold anything; called from any
-	 * thread, one at a time. */
+	uint16_t port;       /* 0: any free port */
+	/* Logs a request that was refused or failed; the line may contain any bytes. Called from
+	 * any thread, one at a time. */
 	void (*log)(const char *line, void *user_data);
 	void *user_data;
-	gint64 request_us; /* for tests: the time that a request may take to arrive; 0: 20 s */
+	gint64 request_us; /* for tests: the time limit for a request to arrive; 0: 20 s */
 } LodeServerOptions;
 
-/* Begins to serve `files`, which must outlive it. Errors: _USAGE (the address is not numeric), _IO
- * (the port is taken). */
+/* Starts to serve `files`, which must outlive the server. Errors: _USAGE (the address is not
+ * numeric), _IO (the port is taken). */
 LodeServer *lode_server_start(
 	const LodeServedFiles *files, const LodeServerOptions *options, GError **error);
 
-/* Cancels what runs, and waits for it. */
+/* Cancels running queries, and waits for their end. */
 void lode_server_stop(LodeServer *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeServer, lode_server_stop)
 
-/* "http://127.0.0.1:8123/?token=…"; `is_once` one that opens the page once. The caller frees it. */
+/* "http://127.0.0.1:8123/?token=…"; `is_once`: with the token that is valid once. The caller frees
+ * it. */
 char *lode_server_link(const LodeServer *self, bool is_once);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one client at a time does for all, as mining a run or reading a file: the others wait for
- * their turn, and stop waiting when whoever asked them has gone. A mutex cannot be left.
+ * A lock for work that one client does for all, such as mining a run or reading a file. Waiting for
+ * it can be cancelled, when the client of a query has disconnected; waiting for a mutex cannot.
  * Private to serve/.
  */
 #pragma once
@@ -9,14 +9,14 @@
 #include "base/progress.h"
 
 typedef struct {
-	GMutex lock; /* of what follows */
+	GMutex lock; /* of the fields below */
 	GCond is_over;
 	bool is_taken;
 } LodeTurn;
 
 void lode_turn_init(LodeTurn *self);
-void lode_turn_clear(LodeTurn *self); /* nobody may have it or wait for it */
+void lode_turn_clear(LodeTurn *self); /* it must not be held or waited for */
 
-/* Waits until nobody has it. Errors: _CANCELLED. */
+/* Waits until it is free, and takes it. Errors: _CANCELLED. */
 bool lode_turn_take(LodeTurn *self, const LodeProgress *progress, GError **error);
 void lode_turn_give(LodeTurn *self);

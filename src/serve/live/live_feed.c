@@ -8,7 +8,7 @@
 #include "views/live/live_json.h"
 
 enum { MAX_QUEUED_BYTES = 16 << 20, WAIT_MS = 100, PICTURE_US = G_USEC_PER_SEC / 2 };
-/* As a screen would have. */
+/* The size of a screen. */
 enum { COLUMNS = 160, ROWS = 40 };
 
 struct LodeLiveFeed {
@@ -18,7 +18,7 @@ struct LodeLiveFeed {
 	GThread *thread;
 	LodeSamplingSwitch sampling;
 	gint has_begun, is_ending; /* atomic */
-	GMutex lock;               /* of all that follows */
+	GMutex lock;               /* of all fields below */
 	GCond changed;
 	LodeLiveFit *fit; /* NULL: there is none */
 	LodeLiveModel model;
@@ -57,7 +57,7 @@ static bool end_round(bool is_sampling, void *user_data)
 
 /* --- the feed's thread --- */
 
-/* With the lock released between batches, so that streams get their turn. */
+/* The lock is released between batches, so that streams can take it. */
 static void take_records(LodeLiveFeed *self)
 {
 	GByteArray *batch;
@@ -189,7 +189,7 @@ void lode_live_feed_sample(LodeLiveFeed *self, bool is_sampling)
 	lode_sampling_switch_request(&self->sampling, is_sampling);
 }
 
-/* With the lock held. */
+/* The caller holds the lock. */
 static void put_picture(LodeLiveFeed *self, const LodeLiveLook *look, GString *out)
 {
 	g_auto(LodeLiveState) state;

@@ -8,9 +8,9 @@
 #include <sys/resource.h>
 #include <time.h>
 
-/* Before the first fit, and at least between two; and for how long somebody looks who asked for a
- * picture. With the lowest priority a fit would take minutes beside a program that has all
- * processors. */
+/* The time before the first fit, the least time between two, and the time that a request for a
+ * picture keeps fits running. With the lowest priority a fit would take minutes beside a program
+ * that uses all processors. */
 #define FIRST_US (1 * G_USEC_PER_SEC)
 #define LEAST_PAUSE_US (2 * G_USEC_PER_SEC)
 #define WANTED_US (5 * G_USEC_PER_SEC)
@@ -23,13 +23,13 @@ struct LodeLiveFit {
 	void *user_data;
 	GThread *thread;
 	GCancellable *cancellable;
-	GMutex lock; /* of all that follows */
+	GMutex lock; /* of all fields below */
 	GCond changed;
 	bool is_ending;
-	gint64 wanted_us; /* until when; 0: nobody has looked yet */
+	gint64 wanted_us; /* end of the time that fits are wanted; 0: not yet */
 };
 
-/* NULL: there are none yet, as of a recording without samples. */
+/* NULL: no findings yet, for example in a recording without samples. */
 static LodeLiveFindings *fit(const LodeLiveFit *self)
 {
 	const LodeProgress progress = {.cancellable = self->cancellable};
@@ -48,7 +48,7 @@ static LodeLiveFindings *fit(const LodeLiveFit *self)
 	return findings != NULL ? lode_live_findings_new(profile, findings) : NULL;
 }
 
-/* Processor time of this thread. */
+/* The processor time of this thread. */
 static gint64 spent_us(void)
 {
 	struct timespec time = {0};
@@ -57,7 +57,7 @@ static gint64 spent_us(void)
 	return time.tv_sec * G_USEC_PER_SEC + time.tv_nsec / 1000;
 }
 
-/* False: the end has come. */
+/* False: the fit is being closed. */
 static bool wait_for(LodeLiveFit *self, gint64 from_us)
 {
 	g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&self->lock);
@@ -76,7 +76,7 @@ static void *run(void *data)
 	LodeLiveFit *self = data;
 	gint64 from_us = g_get_monotonic_time() + FIRST_US;
 
-	/* In Linux a priority is a thread's own, and that of the threads it makes. */
+	/* In Linux a priority belongs to a thread, and its new threads inherit it. */
 	setpriority(PRIO_PROCESS, 0, NICE);
 	while (wait_for(self, from_us)) {
 		gint64 start_us = spent_us();
