@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Code: the places of a sequence or a finding, a function or a source line. */
+/* Shows code: the places of a sequence or a finding, a function or a source line. */
 #include "views/code/annotate.h"
 
 #include "base/error.h"

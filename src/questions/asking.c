@@ -122,7 +122,7 @@ static LodeProfile *read_origins(const LodeProfileChoice *self, const char *path
 	return NULL;
 }
 
-/* Executed accesses in place of time. */
+/* Weighs samples by executed accesses instead of time. */
 static bool weigh_accesses(LodeProfile *profile, char **out_note, GError **error)
 {
 	LodeAccessWeights weights;

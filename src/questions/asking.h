@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a question has from whoever asks it: files, a way out for the answer, and progress. */
+/* The context of a question: files, a stream for the answer, and progress. */
 #pragma once
 
 #include "base/files/output_file.h"
@@ -15,20 +15,20 @@
 
 typedef struct LodeAsking LodeAsking;
 
-/* A profile, or a part or another weighing of it. */
+/* A profile, a part of it, or the profile with different weights. */
 typedef struct {
 	bool has_memory;     /* with data addresses, if it has them */
-	const char *origins; /* of a merged one only these, separated by commas; NULL: all */
+	const char *origins; /* only these of a merged profile, separated by commas; NULL: all */
 	const char *weight;  /* of data samples: "accesses" or "latency"; NULL: as sampled */
 } LodeProfileChoice;
 
 typedef struct {
 	LodeProfileChoice profile;
-	const char *run; /* NULL: the one that was made last */
+	const char *run; /* NULL: the last run */
 	/* Whether the answer needs the sequences of a run, which may be mined for it. */
 	bool (*wants_sequences)(const LodeMiningRun *run, const void *options);
 	const void *options; /* for it */
-	bool can_lack_run;   /* where nothing was mined, an empty run will do */
+	bool can_lack_run;   /* without a mined run, an empty one is sufficient */
 } LodeRunChoice;
 
 typedef struct {
@@ -37,7 +37,7 @@ typedef struct {
 	bool has_no_run;
 } LodeMined;
 
-/* How something is kept that takes time and will be asked for again. */
+/* Reference counting for a cached result. */
 typedef struct {
 	void *(*ref)(void *what);
 	void (*unref)(void *what);
@@ -45,7 +45,7 @@ typedef struct {
 
 extern const LodeKeptKind lode_kept_list; /* GArray */
 
-/* Who asks: a terminal or a page. What is given is valid until the answer is there. */
+/* The asker: a terminal or a page. Its results are valid until the answer is complete. */
 typedef struct {
 	const LodeProfile *(*profile)(
 		LodeAsking *self, unsigned n, const LodeProfileChoice *choice, GError **error);
@@ -63,48 +63,49 @@ typedef struct {
 struct LodeAsking {
 	const LodeAsker *asker;
 	const char *const *paths;        /* of the files, NULL-terminated */
-	const char *const *names;        /* by which messages and hints know them, likewise */
+	const char *const *names;        /* their names in messages and hints, likewise */
 	const LodeParameterPairs *given; /* of the page; else NULL */
 	const LodeSourceAccess *source;  /* which source files may be shown; NULL: no folders */
 	const LodeProgress *progress;
 	bool is_page;
-	LodeTerminal terminal; /* of what lode_asking_begin() gave */
-	FILE *out;             /* of the page; else NULL until then */
+	LodeTerminal terminal; /* of lode_asking_begin()'s stream */
+	FILE *out;             /* of the page; otherwise NULL until lode_asking_begin() */
 	LodeOutputFile *file;  /* of a terminal */
-	/* The exit status of a terminal where there is no error: 0 unless it is set. */
+	/* The exit status on a terminal if there is no error: 0 unless set. */
 	int status;
 };
 
-/* The stream for the answer: a page's, or `path`, or standard output (NULL). Errors: _IO. */
+/* The stream for the answer: the page's, the file `path`, or standard output (NULL). Errors: _IO.
+ */
 FILE *lode_asking_begin(LodeAsking *self, const char *path, GError **error);
 
-/* The answer is there. Errors: _IO. */
+/* The answer is complete. Errors: _IO. */
 bool lode_asking_end(LodeAsking *self, GError **error);
 
-/* A file besides the answer, such as a picture, appears under its name when it is whole. */
+/* Writes a file besides the answer, such as a picture. It gets its name when it is complete. */
 typedef bool (*LodeAskedWrite)(const void *what, FILE *out, GError **error);
 bool lode_asking_write_file(
 	const char *path, LodeAskedWrite write, const void *what, GError **error);
 
-/* For a person: "note: …". */
+/* A note for the user: "note: …". */
 void lode_asking_note(LodeAsking *self, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* The first profile, which must have data addresses. Errors: _NOT_FOUND, those of reading. */
 const LodeProfile *lode_asking_memory(
 	LodeAsking *self, const LodeProfileChoice *choice, GError **error);
 
-/* What was given of these names (NULL-terminated), or of all others, as a key for what is kept; it
- * begins with `what`. The caller frees it. */
+/* A cache key: `what`, and the given parameters of these names (NULL-terminated), or of all others.
+ * The caller frees it. */
 char *lode_asking_key(
 	const LodeAsking *self, const char *what, const char *const *names, bool are_others);
 
-/* Gives false, and _CANCELLED. */
+/* Sets _CANCELLED, and gives false. */
 bool lode_asking_fail_stopped(GError **error);
 
-/* --source: whether each is a folder; NULL: there are none. Errors: _USAGE. */
+/* Checks that each argument of --source is a folder; NULL: there are none. Errors: _USAGE. */
 bool lode_source_folders_check(const char *const *folders, GError **error);
 
-/* For askers: a profile as it is chosen, read from its file. The caller owns it. A note on weights
- * in *out_note, which the caller frees; else NULL. */
+/* For askers: reads the chosen profile from its file. The caller owns it. *out_note: a note on
+ * weights, which the caller frees, or NULL. */
 LodeProfile *lode_profile_choice_read(const LodeProfileChoice *self, const char *path,
 	const LodeProgress *progress, char **out_note, GError **error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What changed between profiles, and why. */
+/* The changes between profiles, and their causes. */
 #include "base/error.h"
 #include "questions/parts/rows.h"
 #include "questions/questions.h"
@@ -63,7 +63,7 @@ static bool check_options(Options *self, GError **error)
 	return true;
 }
 
-/* What was compared, in the order given. */
+/* The comparisons, in the order of the arguments. */
 typedef struct {
 	const LodeProfile *base;
 	GPtrArray *comparisons; /* LodeComparison */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of a profile, sorted, searched, and part after part. */
+/* The functions of a profile: sorted, searched, in pages. */
 #include "views/code/function_list.h"
 
 #include "questions/parts/rows.h"

@@ -52,7 +52,7 @@ static void unref_parts(void *parts)
 	lode_memory_grid_parts_unref(parts);
 }
 
-/* A picture that is moved about asks for many parts of the same samples. */
+/* A picture that is moved requests many parts of the same samples, so their index is cached. */
 static LodeMemoryGridParts *find_parts(
 	LodeAsking *asking, const LodeMemorySamples *chosen, GError **error)
 {

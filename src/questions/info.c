@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is in a profile, and how good it is. */
+/* The contents of a profile, and its quality. */
 #include "views/profile/info.h"
 
 #include "questions/parts/rows.h"

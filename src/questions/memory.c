@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which thread accessed which data: a table of views, each with its own options. */
+/* The accesses of threads to data: a table of views, each with its own options. */
 #include "analyses/memory/coverage.h"
 #include "analyses/memory/objects/access_callers.h"
 #include "analyses/memory/objects/allocation_use.h"
@@ -390,7 +390,7 @@ static bool answer(LodeAsking *asking, void *given, GError **error)
 	View self = {.asking = asking, .options = options};
 	const char *levels[LODE_PIVOT_MAX_LEVELS + 1] = {NULL};
 
-	/* Sharing and coverage find out by themselves which events are theirs. */
+	/* The views of sharing and coverage select their events themselves. */
 	memcpy(levels, options->pivot.by, sizeof(options->pivot.by));
 	options->filter.groups = levels[0] != NULL                               ? levels
 	                         : options->has_sharing || options->has_coverage ? by_event

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A placement of threads and pages, and what it is expected to do. */
+/* A placement of threads and pages, and its expected effect. */
 #include "analyses/memory/placement/placement_proposal.h"
 #include "base/error.h"
 #include "questions/parts/rows.h"
@@ -84,7 +84,7 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 		topology = profile != NULL ? lode_topology_read(self->machine, error) : NULL;
 	if (topology == NULL)
 		return false;
-	/* One memory is planned for as many as the threads need. */
+	/* A machine with one memory gets a plan for as many memories as the threads need. */
 	bool is_even = self->machine == NULL && topology->nodes->len == 1 &&
 	               self->proposal.threads_per_memory > 0;
 	self->proposal.topology = is_even ? NULL : topology;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The questions that can be asked, a file each: those of verbs, and those of the page alone. */
+/* The questions, one file each: those of verbs, and those that only the page asks. */
 #pragma once
 
 #include "questions/verb.h"
@@ -19,5 +19,5 @@ extern const LodeVerb lode_question_heat;
 /* All of them, NULL-terminated. */
 extern const LodeVerb *const lode_questions[];
 
-/* The one of this name, in which '-' stands for a space; NULL: there is none. */
+/* The question of this name, in which '-' stands for a space; NULL: none. */
 const LodeVerb *lode_question_find(const char *name);

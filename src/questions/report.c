@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What costs most: the findings of a mining run, or the list of its sequences. */
+/* The highest costs: the findings of a mining run, or the list of its sequences. */
 #include "questions/report.h"
 
 #include "analyses/mine/closed.h"
@@ -105,7 +105,7 @@ static bool take_words(char **words, LodeParameterPairs *pairs, GError **error)
 	return true;
 }
 
-/* The page shows part after part of a list, and has the whole of it kept. */
+/* The page requests a list in parts, so the whole list is cached. */
 static GArray *find_list(
 	LodeAsking *asking, const LodeMiningRun *run, LodeReportOptions *report, GError **error)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What 'lode report' is asked. */
+/* Options of 'lode report'. */
 #pragma once
 
 #include "views/findings/report.h"
 
 typedef struct {
 	LodeReportOptions report;
-	const char *run; /* NULL: the one that was made last */
+	const char *run; /* NULL: the last run */
 	bool lists_sequences;
-	/* The page to write in place of an answer, or NULL, and the folders of its source. */
+	/* The HTML file to write instead of an answer, or NULL, and the folders of its source
+	 * files. */
 	const char *html;
 	const char *const *source;
 } LodeReportQuestion;

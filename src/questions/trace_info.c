@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is in a packed address trace, and whether it is whole. */
+/* The contents of a packed address trace, and whether it is complete. */
 #include "views/traces/trace_info.h"
 #include "base/error.h"
 #include "base/text/number_format.h"
@@ -68,7 +68,7 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 		return false;
 	if (!lode_asking_end(asking, error))
 		return false;
-	/* The page has it in the answer. */
+	/* For the page, the answer reports the damage. */
 	if (summary->damage == NULL || asking->is_page)
 		return true;
 	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CORRUPT, summary->damage);

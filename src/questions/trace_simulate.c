@@ -157,7 +157,7 @@ static bool wants_curves(const Options *self)
 	       self->plot_reuse != NULL;
 }
 
-/* With curves, --by thread is theirs. */
+/* With curves, --by thread applies to the curves. */
 static bool has_curves_by_thread(const Options *self)
 {
 	return self->has_by && self->by == LODE_EVENT_BY_THREAD &&
@@ -314,7 +314,7 @@ static bool prepare_places(LodeSimulation *self, GError **error)
 	return true;
 }
 
-/* Each stretch has counts of each cache. */
+/* Bounds the memory: each stretch has counts of each cache. */
 static bool check_times(const LodeSimulation *self, GError **error)
 {
 	uint64_t n_caches = 0;
@@ -337,7 +337,7 @@ typedef struct {
 	LodePlotFormat format;
 } Picture;
 
-/* Those that are wanted; gives how many. Errors: _USAGE. */
+/* Lists the requested pictures; gives their number. Errors: _USAGE. */
 static int list_pictures(const Options *options, Picture *pictures, GError **error)
 {
 	const Picture all[] = {
@@ -367,7 +367,8 @@ static bool check_options(const Options *options, GError **error)
 		       lode_plot_format_from_path(options->plot_objects, &format, error));
 }
 
-/* Curves and branches only when they are asked for; caches too, or when nothing is. */
+/* Simulates curves and branches only on request; caches on request, or if nothing else is
+ * requested. */
 bool lode_simulation_init(
 	LodeSimulation *self, LodeSimulateOptions *options, LodeAsking *asking, GError **error)
 {
@@ -431,7 +432,7 @@ bool lode_simulation_write_results(const LodeSimulation *self, const LodeCacheRe
 	return n >= 0 && lode_cache_results_write(results, n_results, &view, out, error);
 }
 
-/* Of threads on one core, no line is taken away by another. */
+/* Threads on one core cannot take lines away from each other. */
 void lode_simulation_note_cores(const LodeSimulation *self, unsigned n_threads, LodeAsking *asking)
 {
 	unsigned n = MIN(n_threads, LODE_HIERARCHY_MAX_CORES);
@@ -446,7 +447,7 @@ void lode_simulation_note_cores(const LodeSimulation *self, unsigned n_threads, 
 			n_threads, n, n);
 }
 
-/* The exit status says that it is not all, too. */
+/* The exit status reports the damage, too. */
 static void note_damage(LodeAsking *asking, const char *damage, const char *consequence)
 {
 	bool is_named = g_str_has_prefix(damage, asking->paths[0]);
@@ -524,8 +525,8 @@ static bool fail_event(
 	return false;
 }
 
-/* The one that is asked for; of classified misses the first that has any; else the first that the
- * trace has. */
+/* Gives the requested event; for classified misses the first class with misses; otherwise the first
+ * event of the profile. */
 static bool find_event(
 	const LodeSimulation *self, const LodeProfile *profile, uint32_t *out_event, GError **error)
 {
@@ -566,7 +567,7 @@ static bool write_object_plot(const void *what, FILE *out, GError **error)
 	return lode_misses_by_object_plot_write(self->profile, groups_of, self->format, out, error);
 }
 
-/* Branches are those of the images alone. */
+/* Branches are known only in code of the images. */
 static void note_unknown_code(const LodeProfile *profile, LodeAsking *asking)
 {
 	char number[LODE_NUMBER_SIZE];
@@ -629,7 +630,7 @@ static bool write_groups(const LodeSimulation *self, const LodeProfile *profile,
 	return lode_event_table_write(profile, found, &view, out, error);
 }
 
-/* The cache of data that is nearest to the processor. */
+/* The data cache nearest to the processor. */
 static const LodeCache *first_data_cache(const LodeHierarchy *hierarchy)
 {
 	const LodeCache *first = &g_array_index(hierarchy->caches, LodeCache, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What caches and predictors make of the references of a trace. A question about a file; what the
- * options mean is also for a program whose references are simulated while it runs:
+ * Simulates caches and predictors on the references of a trace. The question is about a file; the
+ * command line uses the same options for a running program:
  *
  *   options ─▶ simulation ─┬─▶ replay, of caches and curves ─▶ results ─┐
  *                          └─▶ import, of misses by place   ─▶ profile ─┴─▶ table, pictures
@@ -31,7 +31,7 @@ typedef struct {
 	const char *event, *plot_objects;
 	uint32_t top;
 	const char *plot_curve, *plot_reuse, *plot_times;
-	/* A program alone. */
+	/* Options for a program only. */
 	bool is_alone, has_allocations;
 	const char *const *only;
 } LodeSimulateOptions;
@@ -40,12 +40,12 @@ typedef struct {
 	const LodeSimulateOptions *options;
 	GPtrArray *hierarchies;        /* LodeHierarchy; NULL: curves only */
 	GArray *curves;                /* LodeStackDistancesOptions; NULL: none */
-	LodeTraceReplayOptions replay; /* borrows both */
-	LodeImportOptions import;      /* for misses by place, but for the paths; likewise */
-	bool has_places; /* misses by place are wanted, not caches and curves as a whole */
+	LodeTraceReplayOptions replay; /* borrows hierarchies and curves */
+	LodeImportOptions import;      /* for misses by place, without paths; borrows likewise */
+	bool has_places;               /* shows misses by place, not caches and curves as a whole */
 } LodeSimulation;
 
-/* By the options, which live on. Errors: _USAGE, _IO, _LIMIT. */
+/* Sets up the simulation from the options, which must outlive it. Errors: _USAGE, _IO, _LIMIT. */
 bool lode_simulation_init(
 	LodeSimulation *self, LodeSimulateOptions *options, LodeAsking *asking, GError **error);
 void lode_simulation_clear(LodeSimulation *self);
@@ -55,10 +55,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeSimulation, lode_simulation_clear)
 bool lode_simulation_write_results(const LodeSimulation *self, const LodeCacheResults *results,
 	size_t n_results, const LodeTerminal *terminal, FILE *out, GError **error);
 
-/* Notes which caches would show sharing, where these do not. */
+/* Notes which caches would show sharing, if these cannot. */
 void lode_simulation_note_cores(const LodeSimulation *self, unsigned n_threads, LodeAsking *asking);
 
-/* Writes misses by place, of a profile that was imported so. Errors: _IO, _NOT_FOUND,
+/* Writes misses by place from a profile that was imported with `import`. Errors: _IO, _NOT_FOUND,
  * _UNSUPPORTED. */
 bool lode_simulation_write_places(const LodeSimulation *self, const LodeProfile *profile,
 	LodeAsking *asking, FILE *out, GError **error);

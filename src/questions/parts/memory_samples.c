@@ -33,7 +33,7 @@ void lode_memory_samples_clear(LodeMemorySamples *self)
 	g_clear_pointer(&self->numbers, g_array_unref);
 }
 
-/* All that decides which samples are chosen. */
+/* A key of all parameters that select samples. */
 static char *make_key(const LodeAsking *asking, const char *const *groups)
 {
 	static const char *const filters[] = {"where", "event", "thread", "pc", "address", "loads",

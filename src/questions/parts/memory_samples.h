@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which samples of data addresses a question is about. */
+/* Selects the samples of data addresses for a question. */
 #pragma once
 
 #include "analyses/memory/sample_filter.h"
@@ -8,11 +8,11 @@
 /* Rows for a LodeSampleFilterOptions. */
 extern const LodeParameter lode_memory_sample_rows[];
 
-/* What they choose of the first profile. */
+/* The samples of the first profile that pass the filter. */
 typedef struct {
 	const LodeProfile *profile; /* with memory */
 	GArray *numbers;            /* uint32_t, ascending */
-	const uint32_t *samples;    /* the same */
+	const uint32_t *samples;    /* the same array */
 	size_t n;
 } LodeMemorySamples;
 
@@ -20,16 +20,16 @@ void lode_memory_samples_clear(LodeMemorySamples *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeMemorySamples, lode_memory_samples_clear)
 
 /*
- * `weight` as of LodeProfileChoice. A page that is moved about asks for its parts with one filter,
- * so that they are kept. Errors: _NOT_FOUND where there are no addresses, those of the filter.
+ * `weight` as in LodeProfileChoice. The page requests the parts of a picture with one filter, so
+ * the samples are cached. Errors: _NOT_FOUND where there are no addresses, those of the filter.
  */
 bool lode_memory_samples_choose(LodeMemorySamples *self, LodeAsking *asking,
 	LodeSampleFilterOptions *filter, const char *weight, GError **error);
 
-/* "page", "line", "word" or bytes; NULL leaves *out_bytes. Errors: _USAGE. */
+/* "page", "line", "word" or bytes; NULL: *out_bytes is unchanged. Errors: _USAGE. */
 bool lode_memory_granularity_read(const char *text, uint64_t *out_bytes, GError **error);
 
-/* The row of such a text. */
+/* The row of a text for it. */
 /* clang-format off */
 #define LODE_GRANULARITY_ROW(type, field) \
 	{"granularity", LODE_TEXT(type, field), .value = "page|line|word|BYTES", \

@@ -57,7 +57,7 @@ LodeMiningRun *lode_mine_origins(const LodeProfile *profile, const LodeMiningRun
 
 	parameters.origins = origins;
 	parameters.only_findings = !has_sequences && !parameters.is_instruction_mode;
-	/* A part has fewer samples. */
+	/* A part has fewer samples and needs a larger support. */
 	parameters.min_support = fmax(
 		parameters.min_support, lode_mining_default_support(profile, parameters.weight));
 	return lode_mine(profile, &parameters, like->name, progress, error);

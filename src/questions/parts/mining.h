@@ -21,7 +21,7 @@ LodeMiningRun *lode_mine_by_default(
 	const LodeProfile *profile, const char *name, const LodeProgress *progress, GError **error);
 
 /*
- * What the parameters of a run find in a profile of other origins; with `has_sequences` the
+ * Mines a profile of different origins with the parameters of a run; with `has_sequences` the
  * sequences, too. Likewise.
  */
 LodeMiningRun *lode_mine_origins(const LodeProfile *profile, const LodeMiningRun *like,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of parameters that several verbs have. */
+/* Rows of parameters that are shared by verbs. */
 #pragma once
 
 #include "base/parameter.h"

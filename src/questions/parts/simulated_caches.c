@@ -7,7 +7,7 @@
 
 static const char own[] = "host", fallback[] = "skylake-server";
 
-/* A path may have two dots too. */
+/* A path may contain two dots, too. */
 static bool is_range(const char *text)
 {
 	return strchr(text, '/') == NULL && strstr(text, "..") != NULL && strchr(text, '=') != NULL;
@@ -30,7 +30,7 @@ LodeHierarchy *lode_simulated_caches_read(const char *option, const char *text, 
 	return hierarchy;
 }
 
-/* Machines without sysfs's caches, as some virtual ones, have to do with another one's. */
+/* Machines without caches in sysfs, such as some virtual ones, use the fallback. */
 LodeHierarchy *lode_simulated_caches_default(const char *option, char **out_note, GError **error)
 {
 	g_autoptr(GError) why = NULL;

@@ -8,7 +8,7 @@
 
 typedef struct {
 	LodeTraceRange range;
-	const char *function; /* only while it runs; NULL: always */
+	const char *function; /* only inside this function; NULL: everywhere */
 	bool has_first, has_warm_up;
 	bool is_part; /* one of --from, --count and --warm-up is given */
 } LodeTraceSelection;
@@ -18,10 +18,10 @@ extern const LodeParameter lode_trace_selection_rows[];        /* --from, --coun
 extern const LodeParameter lode_trace_selection_warm_rows[];   /* also --warm-up */
 extern const LodeParameter lode_trace_selection_sample_rows[]; /* also --every, --length */
 
-/* Checks what the rows were given. Errors: _USAGE. */
+/* Checks the values of the rows. Errors: _USAGE. */
 bool lode_trace_selection_check(LodeTraceSelection *self, GError **error);
 
-/* Opens a trace for the part that is selected. Errors: those of lode_trace_reader_open(),
- * _NOT_FOUND (the function). */
+/* Opens a trace for the selected part. Errors: those of lode_trace_reader_open(), _NOT_FOUND (the
+ * function). */
 LodeTraceReader *lode_trace_selection_open(const LodeTraceSelection *self, const char *path,
 	const LodeTraceReaderOptions *reading, GError **error);
