@@ -17,7 +17,7 @@ static bool read_status(const char *proc, pid_t pid, LodeCpuTime *out_time, char
 
 	if (!g_file_get_contents(path, &text, NULL, NULL))
 		return false;
-	/* The name, in parentheses, may hold any character. */
+	/* The name, in parentheses, may contain any character. */
 	const char *rest = strrchr(text, ')');
 	if (rest == NULL || sscanf(rest + 1,
 				    " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld "
@@ -62,7 +62,7 @@ static void add_children(const char *proc, pid_t pid, GArray *processes)
 		add_children_of_thread(path, name, processes);
 }
 
-/* All that descend from a process and run, without it. */
+/* All running descendants of a process, without the process. */
 static GHashTable *descendants(const char *proc, pid_t pid)
 {
 	g_autoptr(GArray) processes = g_array_new(FALSE, FALSE, sizeof(pid_t));
@@ -139,7 +139,8 @@ static void add_running_children(LodeCpuMeter *self)
 	}
 }
 
-/* The kernel splits a process's time anew at each look, so that a part may seem to shrink. */
+/* The kernel computes the split into user and system time at each read, so that one of them may
+ * seem to decrease. */
 static uint64_t passed(uint64_t from, uint64_t to)
 {
 	return to > from ? to - from : 0;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* How many files a process may have open at a time (RLIMIT_NOFILE). */
+/* The limit on the number of open files of a process (RLIMIT_NOFILE). */
 #pragma once
 
 #include <glib.h>
 #include <stdbool.h>
 
-/* Whether one more can be opened now. */
+/* Whether one more file can be opened now. */
 bool lode_descriptor_limit_allows(void);
 
-/* Says that none can, and what allows more: of what opens no more than any program must. */
+/* Sets an error: no more files can be opened, with the command that raises the limit. For a caller
+ * that opens few files itself. */
 void lode_descriptor_limit_refuse(GError **error);

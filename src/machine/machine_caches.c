@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Source of cachegrind's choice: the behaviour of valgrind 3.19 on processors of both makers, and
- * AMD64 Architecture Programmer's Manual volume 3, CPUID functions 8000_0005h and 8000_0006h.
+ * The source for cachegrind's choice is the behaviour of valgrind 3.19 on processors of both
+ * makers, and AMD64 Architecture Programmer's Manual volume 3, CPUID functions 8000_0005h and
+ * 8000_0006h.
  */
 #include "machine/machine_caches.h"
 
@@ -65,7 +66,7 @@ static GArray *read_caches(const char *xml, GError **error)
 	hwloc_topology_t machine;
 
 	if (hwloc_topology_init(&machine) == 0) {
-		/* Processors that this process may not run on share caches, too. */
+		/* Caches may be shared with processors that this process may not run on. */
 		hwloc_topology_set_flags(machine, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
 		hwloc_topology_set_all_types_filter(machine, HWLOC_TYPE_FILTER_KEEP_NONE);
 		hwloc_topology_set_cache_types_filter(machine, HWLOC_TYPE_FILTER_KEEP_ALL);
@@ -118,7 +119,7 @@ char *lode_machine_caches_text(const char *xml, GError **error)
 }
 
 #if defined(__x86_64__) || defined(__i386__)
-/* Cachegrind takes a code that it does not know for a direct-mapped cache. */
+/* Cachegrind treats an unknown code as a direct-mapped cache. */
 static uint64_t amd_ways(unsigned code)
 {
 	static const uint8_t ways[16] = {1, 1, 2, 1, 4, 1, 8, 1, 16, 1, 32, 48, 64, 96, 128, 255};
@@ -189,8 +190,8 @@ static bool choose_three(const char *xml, Found out[3], GError **error)
 	return false;
 }
 
-/* One and a half times a power of two of sets becomes half as many more ways; any other number of
- * sets is cut down. */
+/* A number of sets of 1.5 times a power of two is rounded down and the ways multiplied by 1.5; any
+ * other number is rounded down to a power of two. */
 static void round_as_cachegrind(Found *cache)
 {
 	uint64_t sets = cache->size / (cache->line * cache->ways);

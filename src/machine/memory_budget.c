@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the limits where Linux states them; what cannot be read does not limit. */
+/* Reads the limits from /proc and the cgroup files; a limit that cannot be read is ignored. */
 #include "machine/memory_budget.h"
 
 #include <glib.h>
@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* The number after `label` in a /proc or cgroup file, in the file's own unit. */
+/* The number after `label` in a /proc or cgroup file, in the file's unit. */
 static bool read_number(const char *path, const char *label, uint64_t *out_number)
 {
 	FILE *file = fopen(path, "re");

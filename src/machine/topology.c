@@ -10,7 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A description is a product of numbers: what hwloc would build must be bounded before. */
+/* A description is a product of numbers: the size of the topology is limited before hwloc builds
+ * it. */
 enum { MAX_OBJECTS = 1 << 16, MAX_NODES = 1024, MAX_FILE_BYTES = 64 << 20 };
 
 static void clear_node(void *data)
@@ -78,13 +79,14 @@ static uint64_t count_objects(const char *description)
 			continue;
 		}
 		at = end;
-		/* In "(memory=4GB indexes=…)" they count nothing; taking them is only stricter. */
+		/* Numbers in "(memory=4GB indexes=…)" are no counts; including them makes the limit
+		 * only stricter. */
 		product *= MIN(number, MAX_OBJECTS + 1);
 	}
 	return product;
 }
 
-/* Without what stands in parentheses. */
+/* Removes the parts in parentheses. */
 static char *without_attributes(const char *description)
 {
 	GString *plain = g_string_new(NULL);
@@ -117,7 +119,7 @@ static bool set_synthetic(hwloc_topology_t machine, const char *description, GEr
 	return false;
 }
 
-/* hwloc reads to the end, which a device may not have. */
+/* hwloc reads to the end of the file, and a device may have no end. */
 static bool check_file(const char *path, const struct stat *status, GError **error)
 {
 	if (!S_ISREG(status->st_mode))
@@ -231,7 +233,7 @@ static bool take_nodes(LodeTopology *self, hwloc_topology_t machine, GError **er
 	hwloc_obj_t object = NULL;
 
 	while ((object = hwloc_get_next_obj_by_type(machine, HWLOC_OBJ_NUMANODE, object)) != NULL) {
-		/* memory without processors at it, such as CXL's: no thread can be near it */
+		/* memory without processors, such as CXL memory: no thread can be near it */
 		if (hwloc_bitmap_iszero(object->cpuset))
 			continue;
 		LodeMemoryNode node = node_of(object);
