@@ -3,18 +3,18 @@
 
 #include "traces/frames/frame_range.h"
 
-/* What a small frame may have: it stays in the processor's caches, and uses the memory of the one
- * before; but it says of the blocks what that one said. */
+/* The limits of a small frame. It stays in the processor's caches and reuses the memory of the
+ * previous frame, but repeats data on blocks. */
 enum { SMALL_REFERENCES = 8 << 20, SMALL_BLOCK_REFERENCES = 512 };
 
-/* Of a group's memory: one frame, and the least that is worth ending. */
+/* Fractions of a group's memory: the largest frame, and the smallest that is ended early. */
 enum { MAX_BYTES = 128 << 20, FRAME_PART = 2, LEAST_PART = 64 };
 
 struct LodeTraceStreamGroup {
 	LodeFrameSpares *spares;
 	size_t max_bytes;
-	GPtrArray *streams; /* LodeTraceStream, that have not ended */
-	size_t open_bytes;  /* of them all */
+	GPtrArray *streams; /* LodeTraceStream, not ended */
+	size_t open_bytes;  /* of all streams */
 };
 
 struct LodeTraceStream {
@@ -25,7 +25,7 @@ struct LodeTraceStream {
 	bool has_own_group;
 	LodeBlockSplitter *splitter; /* NULL: ended */
 	uint64_t n_references, n_in_frame;
-	size_t open_bytes; /* of the group's */
+	size_t open_bytes; /* this stream's part of the group's */
 };
 
 LodeTraceStreamGroup *lode_trace_stream_group_new(size_t max_bytes)
@@ -66,7 +66,8 @@ LodeTraceStream *lode_trace_stream_new(const LodeTraceTaker *taker,
 	return self;
 }
 
-/* Nobody else ends its frames from here on. With many processes, this is most of their memory. */
+/* Its frames are not ended for the group any more. With many processes, the splitters are most of
+ * their memory. */
 static void leave_group(LodeTraceStream *self)
 {
 	g_ptr_array_remove_fast(self->group->streams, self);
@@ -119,9 +120,9 @@ static void count_open_bytes(LodeTraceStream *self)
 	self->open_bytes = bytes;
 }
 
-/* The largest of all streams, of which this one has grown, lets go of its frame, and of the blocks
- * where these take more; of very many, each is small and is left alone. Errors come again at the
- * next frame. */
+/* Ends the frame of the largest stream while the group exceeds its memory, and closes its
+ * dictionary if that is larger than the frame. A stream below the least part is left alone: there
+ * are many small ones. An error is returned again for the next frame. */
 static void bound_open_bytes(LodeTraceStream *self)
 {
 	LodeTraceStreamGroup *group = self->group;
@@ -150,7 +151,7 @@ static bool is_large(const LodeTraceStream *self)
 	       self->group->max_bytes / FRAME_PART;
 }
 
-/* How many references more the frame may have, which has room for `least` in all. */
+/* The number of further references that the frame may have; it may have at least `least` in all. */
 static uint64_t room_in_frame(const LodeTraceStream *self, uint64_t least)
 {
 	const LodeBlockDictionary *dictionary = lode_block_splitter_dictionary(self->splitter);
@@ -164,7 +165,7 @@ static uint64_t room_in_frame(const LodeTraceStream *self, uint64_t least)
 	return most - MIN(most, self->n_in_frame);
 }
 
-/* Whether more is wanted. */
+/* Gives whether more references are wanted. */
 static bool end_adding(LodeTraceStream *self)
 {
 	bound_open_bytes(self);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one way of references into frames, whoever makes them and whoever takes them:
+ * Makes frames of references, from all sources and for all takers:
  *
  *   words of a traced program ─▶ skip, limit ─┐
  *   text of lackey ────────────▶ skip, limit ─┤             ┌───────────▶ trace_writer.h: a file
@@ -8,7 +8,8 @@
  *   part of another trace ────────────────────┘             └──▶ queue ─▶ simulation, import
  *
  * A frame ends when it is full, when its taker wants no larger one, or when the open frames of all
- * streams of a group, with the blocks that they know, take too much memory: then the largest does.
+ * streams of a group, with their dictionaries, take too much memory: then the largest frame is
+ * ended.
  */
 #pragma once
 
@@ -18,45 +19,46 @@
 /* Streams that share memory; all are used by one thread at a time. */
 typedef struct LodeTraceStreamGroup LodeTraceStreamGroup;
 
-/* Of open frames and their blocks; 0: 128 MiB. */
+/* `max_bytes`: of open frames and their blocks; 0: 128 MiB. */
 LodeTraceStreamGroup *lode_trace_stream_group_new(size_t max_bytes);
 
-/* When its streams have ended. */
+/* To be called after its streams have ended. */
 void lode_trace_stream_group_free(LodeTraceStreamGroup *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceStreamGroup, lode_trace_stream_group_free)
 
-/* Of one trace. */
+/* The stream of one trace. */
 typedef struct LodeTraceStream LodeTraceStream;
 
-/* All is borrowed, but for the taker, which is copied. Who adds may change the description until
- * the end; NULL: it is not known yet. `group`: NULL: one of its own. Errors: those of the taker,
- * here and below. */
+/* Copies the taker, and borrows the rest. The caller may extend the description until the end;
+ * NULL: it is not known yet. `group` NULL: a group of its own. Errors: those of the taker, here and
+ * below. */
 LodeTraceStream *lode_trace_stream_new(const LodeTraceTaker *taker,
 	const LodeTraceDescription *description, LodeTraceStreamGroup *group, GError **error);
 
-/* Appends references. False: no more is wanted, as the taker's range is at its end, or with an
- * error. Blocks while the taker has too much to do. */
+/* Appends references. False: the end of the taker's range is reached, or with an error. Blocks
+ * while the taker is busy. */
 bool lode_trace_stream_add(
 	LodeTraceStream *self, const LodeReference *references, size_t n, GError **error);
 
-/* Likewise words of one thread, see code_words.h; what was taken is added to `taken`. A frame may
- * end a little before its number of references is reached, and has room for a group of words. */
+/* Likewise for words of one thread, see code_words.h; the counts are added to `taken`. A frame may
+ * end slightly before its limit of references; the limit is at least one group of words. */
 bool lode_trace_stream_add_words(LodeTraceStream *self, LodeCodePieces *pieces,
 	const uint64_t *words, size_t n, uint16_t thread, LodeWordsTaken *taken, GError **error);
 
-/* Nothing more is added: gives the frame that is open. What is left may be done in another thread.
+/* Ends the adding: gives the open frame to the taker. The next functions may be called in a
+ * different thread.
  */
 void lode_trace_stream_end(LodeTraceStream *self);
 
-/* Ends it where that was not done, and the taker's trace. The description is borrowed; NULL: what
- * there was of one in the beginning holds. */
+/* Ends the stream, if that was not done, and the taker's trace. The description is borrowed; NULL:
+ * that of the beginning is used. */
 bool lode_trace_stream_finish(
 	LodeTraceStream *self, const LodeTraceDescription *description, GError **error);
 
-/* References added so far, and bytes that the taker wrote so far. */
+/* References added so far, and bytes written by the taker so far. */
 uint64_t lode_trace_stream_n_references(const LodeTraceStream *self);
 uint64_t lode_trace_stream_n_bytes(const LodeTraceStream *self);
 
-/* With the taker's trace, whether it was finished or not. */
+/* Frees the taker's trace, too, finished or not. */
 void lode_trace_stream_free(LodeTraceStream *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceStream, lode_trace_stream_free)

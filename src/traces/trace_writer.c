@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The queue's threads pack frames and write them in their order, so that nothing of a frame is left
- * in memory but its line of the index. The file is whole, and has its name, only when index and
- * footer are written.
+ * The queue's threads pack frames and write them in their order, so that only a row of the index
+ * stays in memory for each frame. The file gets its name when index and footer are written.
  */
 #include "traces/trace_writer.h"
 
@@ -20,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A frame with a new block for so many references or fewer is mostly new code. */
+/* A frame with a new block for at most so many references is mostly new code. */
 enum { MOSTLY_NEW_REFERENCES = 64 };
 
 typedef struct {
@@ -29,18 +28,18 @@ typedef struct {
 	uint64_t n_references;
 	LodeBlockDictionary *dictionary; /* of the last frame */
 	uint32_t dictionary_number;
-	uint64_t n_given;                     /* frames to the queue */
+	uint64_t n_given;                     /* frames given to the queue */
 	const LodeTraceDescription *followed; /* borrowed; NULL: none */
-	guint n_described;                    /* of its mappings and threads, last */
+	guint n_described; /* its number of mappings and threads when last written */
 	LodePackingQueue *queue;
 	bool has_own_queue;
-	LodePackingOwner owner; /* the queue's threads use what is below, under the lock */
+	LodePackingOwner owner; /* the queue's threads use the fields below, under the lock */
 	GMutex lock;
 	LodeNewFile *file;
 	GByteArray *index;
 	uint64_t n_frames, n_sections, offset;
 	bool has_dropped_dictionary; /* the last frame that was written */
-	GError *error;               /* what went wrong first */
+	GError *error;               /* the first error */
 } Writer;
 
 static bool write_all(Writer *self, const uint8_t *bytes, size_t size, GError **error)
@@ -122,7 +121,7 @@ static bool write_header(Writer *self, GError **error)
 	return write_all(self, header->data, header->len, error);
 }
 
-/* Whether writing went well so far. */
+/* Gives the first error of the writing threads. */
 static bool check(Writer *self, GError **error)
 {
 	g_mutex_lock(&self->lock);
@@ -139,21 +138,23 @@ static void number_dictionary(Writer *self, LodeBlockDictionary *dictionary)
 {
 	if (self->dictionary == dictionary)
 		return;
-	/* The numbers follow each other without a gap: a reader checks that. */
+	/* The numbers are consecutive: a reader checks that. */
 	if (self->n_given > 0)
 		self->dictionary_number++;
 	lode_block_dictionary_unref(self->dictionary);
 	self->dictionary = lode_block_dictionary_ref(dictionary);
 }
 
-/* Whether so much of a frame is new code that its references as they are may be smaller. */
+/* Whether a frame has so much new code that its plain references may be smaller than its coded
+ * blocks. */
 static bool is_mostly_new(const LodeTraceFrame *frame)
 {
 	return (uint64_t)(frame->n_blocks - frame->first_new_block) * MOSTLY_NEW_REFERENCES >
 	       frame->n_references;
 }
 
-/* Where the new blocks turn out not to be worth keeping, the next frame must do without. */
+/* If the frame was written as plain references, its new blocks are dropped: the next frame begins a
+ * new dictionary. */
 static void wait_for_dictionary(Writer *self)
 {
 	lode_packing_queue_wait(self->queue, &self->owner);
@@ -201,8 +202,8 @@ static void describe(Writer *self, const LodeTraceDescription *description)
 	g_mutex_unlock(&self->lock);
 }
 
-/* Before the first frame, the second, the fourth, the eighth … where it has grown: these are few,
- * and a trace that was cut off still has names for most of its addresses. */
+/* Writes the description, if it has grown, before frame 1, 2, 4, 8, …: these are few, and a
+ * truncated trace has names for most of its addresses. */
 static void describe_ahead(Writer *self)
 {
 	const LodeTraceDescription *followed = self->followed;
@@ -237,7 +238,7 @@ static bool take(void *trace, LodeTraceFrame **frame, GError **error)
 	return check(self, error);
 }
 
-/* Index and footer. */
+/* Writes index and footer. */
 static bool write_end(Writer *self, GError **error)
 {
 	g_autoptr(GByteArray) body = g_byte_array_new();

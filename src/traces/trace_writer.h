@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a packed address trace (.rps), front to back, in bounded memory: takes the frames of a
- * stream (trace_stream.h), which are coded and compressed by workers, and written in order.
+ * Writes a packed address trace (.rps), front to back, in bounded memory: workers code and compress
+ * the frames of a stream (trace_stream.h), which are written in order.
  *
  *   frame ──queue──▶ codec, compressor ──▶ file
  *
- * Where a frame is not of a program, so that the codec only makes it larger, its references are
+ * If coding makes a frame larger, as for references that no program made, its references are
  * compressed as they are. Format: docs/formats/rps.md.
  */
 #pragma once
@@ -22,18 +22,18 @@ typedef enum {
 typedef struct {
 	LodeTraceLevel level;
 	unsigned threads;          /* workers; 0: all processors */
-	uint64_t frame_references; /* a frame has at most so many; 0: as many as memory allows */
-	bool is_private;           /* nobody but this user may read the file */
-	/* Of several files at the same time, borrowed; NULL: of its own. */
+	uint64_t frame_references; /* limit for a frame; 0: as many as memory allows */
+	bool is_private;           /* only this user may read the file */
+	/* Shared by several files, borrowed; NULL: a queue of its own. */
 	struct LodePackingQueue *queue; /* with its threads */
 	LodeTraceStreamGroup *group;
 } LodeTraceWriterOptions;
 
 /*
- * Opens PATH (see base/files/new_file.h for how a file takes its place; here likewise: it appears
- * under its name when it is whole, by lode_trace_stream_finish()). A description is written in
- * front of the first frame too, and of later ones as it grows, so that a file that is cut short
- * names its program. Errors: _IO, and those of the stream _IO, _LIMIT.
+ * Opens PATH (as in base/files/new_file.h, the file gets its name when it is complete, by
+ * lode_trace_stream_finish()). The description is also written before the first frame, and before
+ * later ones as it grows, so that a truncated file names its program. Errors: _IO, and those of the
+ * stream _IO, _LIMIT.
  */
 LodeTraceStream *lode_trace_writer_open(const char *path, const LodeTraceWriterOptions *options,
 	const LodeTraceDescription *description, GError **error);
