@@ -7,12 +7,12 @@ enum { MAX_QUEUED_BYTES = 64 << 20, FRAME_REFERENCES = 2 << 20 };
 
 struct LodeTakerQueue {
 	const LodeTraceTaker *taker;
-	LodeTraceTaker front; /* what fills it */
+	LodeTraceTaker front; /* fills the queue */
 	GPtrArray *traces;    /* Trace */
-	GMutex lock;          /* of what follows */
+	GMutex lock;          /* of the fields below */
 	GCond changed;
 	GQueue items; /* Item */
-	size_t bytes; /* of the frames in it */
+	size_t bytes; /* of the frames in the queue */
 	bool is_ending, is_taking;
 	GError *error;
 	GThread *thread; /* the taker's */
@@ -21,15 +21,15 @@ struct LodeTakerQueue {
 typedef struct {
 	LodeTakerQueue *queue;
 	const LodeTraceDescription *description;
-	guint n_mappings, n_threads; /* of the description, that were given */
+	guint n_mappings, n_threads; /* of the description, already given */
 
-	/* The taker's. */
+	/* Used by the taker's thread. */
 	LodeTraceDescription *given;
 	void *trace;
 	bool has_begun;
 } Trace;
 
-/* A frame with what the description has got meanwhile; or the end. */
+/* A frame with the additions to the description; or the end of a trace. */
 typedef struct {
 	Trace *trace;
 	LodeTraceFrame *frame; /* NULL: the end */
@@ -83,7 +83,7 @@ static bool take_frame(const LodeTakerQueue *self, Item *item, GError **error)
 	return trace->trace != NULL && self->taker->take(trace->trace, &item->frame, error);
 }
 
-/* Nobody changes what describes it any more; names of threads may be new. */
+/* The description does not change any more; threads may have new names, so all are copied again. */
 static bool take_end(const LodeTakerQueue *self, const Item *item, GError **error)
 {
 	Trace *trace = item->trace;
@@ -144,7 +144,7 @@ static bool check(LodeTakerQueue *self, GError **error)
 	return is_well;
 }
 
-/* One may always come in, however large. */
+/* An empty queue accepts an item of any size. */
 static void push(LodeTakerQueue *self, Item *item)
 {
 	g_mutex_lock(&self->lock);
@@ -156,7 +156,7 @@ static void push(LodeTakerQueue *self, Item *item)
 	g_mutex_unlock(&self->lock);
 }
 
-/* Takes the frame, which may be NULL, and all that is new of the description. */
+/* Queues the frame, which may be NULL, with the new parts of the description. */
 static bool give(Trace *self, LodeTraceFrame *frame, GError **error)
 {
 	const LodeTraceDescription *description = self->description;

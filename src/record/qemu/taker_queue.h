@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to record/: a thread for a taker, so that it works on frames while later ones are made:
+ * Private to record/: a thread for a taker, which works on frames while later ones are recorded:
  *
  *   stream ─▶ frame, new mappings ──bounded queue──▶ taker's thread ─▶ taker
  *
@@ -12,18 +12,18 @@
 
 typedef struct LodeTakerQueue LodeTakerQueue;
 
-/* Borrows the taker; frames have at most some millions of references where it does not care. */
+/* Borrows the taker; if it sets no limit, frames have at most 2 Mi references. */
 LodeTakerQueue *lode_taker_queue_new(const LodeTraceTaker *taker);
 
-/* What fills the queue; borrowed. Descriptions of its traces are borrowed until all was taken; who
- * adds may change them until a trace ends. It ends traces from any thread. */
+/* The taker that fills the queue; borrowed. Descriptions of its traces are borrowed until
+ * everything was taken; the caller may extend them until a trace ends. Traces may be ended from any
+ * thread. */
 const LodeTraceTaker *lode_taker_queue_front(const LodeTakerQueue *self);
 
-/* Waits until all was taken that was given so far, so that descriptions of traces that have ended
- * may be freed. */
+/* Waits until everything given so far was taken; then descriptions of ended traces may be freed. */
 void lode_taker_queue_wait(LodeTakerQueue *self);
 
-/* Waits until all was taken; nothing is given any more. Errors: those of the taker. */
+/* Waits until everything was taken; nothing may be given afterwards. Errors: those of the taker. */
 bool lode_taker_queue_finish(LodeTakerQueue *self, GError **error);
 void lode_taker_queue_free(LodeTakerQueue *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTakerQueue, lode_taker_queue_free)

@@ -10,7 +10,7 @@ struct LodeTraceIntake {
 	LodeTraceDescription *description;
 	LodeTraceStream *stream; /* NULL: closed */
 	GHashTable *threads;     /* the recorder's number → ours + 1 */
-	GHashTable *names; /* the recorder's number → char *, of those without references yet */
+	GHashTable *names; /* the recorder's number → char *, for threads without references yet */
 	uint64_t n_skipped, n_instructions, n_references, n_dropped;
 	uint64_t n_bytes; /* of the closed file */
 	gint64 start_us, reported_us;
@@ -65,7 +65,7 @@ void lode_trace_intake_free(LodeTraceIntake *self)
 	g_free(self);
 }
 
-/* Ours, from 1; 0 when there are too many. */
+/* Our number of a thread, from 1; 0: too many threads. */
 static guint number_of(LodeTraceIntake *self, uint32_t thread, uint32_t tid)
 {
 	GArray *threads = self->description->threads;
@@ -98,7 +98,8 @@ void lode_trace_intake_name_thread(LodeTraceIntake *self, uint32_t thread, const
 			lode_trace_description_intern(description, name);
 }
 
-/* How many references are in front of the instruction that is one too many; counts the others. */
+/* The number of references before the first instruction beyond `most`; counts the instructions
+ * before it. */
 static size_t count_up_to(
 	const LodeReference *references, size_t n, uint64_t most, uint64_t *n_instructions)
 {
@@ -122,7 +123,7 @@ bool lode_trace_intake_add(
 
 	if (self->error != NULL || self->is_complete)
 		return false;
-	/* Before the first one is taken, what belongs to one left out is left out too. */
+	/* The accesses of skipped instructions are skipped, too. */
 	if (n_instructions == 0 && options->skip > 0) {
 		size_t n_left_out = count_up_to(references, n, options->skip, &self->n_skipped);
 		references += n_left_out;
@@ -147,7 +148,7 @@ bool lode_trace_intake_add(
 	return self->error == NULL && !self->is_complete;
 }
 
-/* Where nothing has been taken yet: whether all of a group is left out. */
+/* Skips a whole group, if its instructions are all to be skipped; gives whether they were. */
 static bool skip_group(LodeTraceIntake *self, const LodeWordGroup *group)
 {
 	if (self->n_instructions > 0 || !lode_word_group_is_whole(group) ||
@@ -157,7 +158,7 @@ static bool skip_group(LodeTraceIntake *self, const LodeWordGroup *group)
 	return true;
 }
 
-/* Where some are left out it is done reference by reference. */
+/* The slow path for words of which some are skipped: adds them reference by reference. */
 static bool add_as_references(LodeTraceIntake *self, LodeCodePieces *pieces, const uint64_t *words,
 	size_t n, uint32_t thread, uint32_t tid)
 {
@@ -175,7 +176,7 @@ static bool add_as_references(LodeTraceIntake *self, LodeCodePieces *pieces, con
 	return is_wanted;
 }
 
-/* Whether instructions are left out, or may be at the end of so many words. */
+/* Whether instructions are skipped now, or the limit may be reached within `n_words` words. */
 static bool is_partial(const LodeTraceIntake *self, size_t n_words)
 {
 	const LodeTraceIntakeOptions *options = &self->options;
@@ -221,7 +222,7 @@ void lode_trace_intake_report(LodeTraceIntake *self, uint64_t more_references, u
 		references / 1e6, seconds > 0 ? references / 1e6 / seconds : 0);
 	if (bytes > 0)
 		snprintf(detail + n, sizeof(detail) - (size_t)n, ", %.1f MB", (double)bytes / 1e6);
-	/* The detail has their number. */
+	/* The detail has the number of references. */
 	lode_progress_report(progress, bytes > 0 ? "tracing" : "simulating", 0, 0, detail);
 }
 

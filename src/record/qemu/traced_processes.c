@@ -21,25 +21,25 @@
 /* --- one process --- */
 
 /*
- * One process of a traced program, as lode follows it. A new program in a
- * process is a new one here, as its addresses mean something else. Each has a file of its own.
+ * One process of a traced program. A program executed by a process counts as a new process here, as
+ * it has a different address space. Each has a file of its own.
  */
 
 typedef struct {
-	uint32_t number; /* as the ring numbers them */
+	uint32_t number; /* its number in the ring */
 	pid_t pid;
-	int descriptor; /* by which its end is noticed; −1: none */
+	int descriptor; /* pidfd that reports its end; −1: none */
 	bool is_recorded;
 	bool has_ended;
-	uint64_t end_stamp; /* chunks with lower ones may be its */
-	char *path;         /* its file, or a name where there are none; NULL: the run's own */
+	uint64_t end_stamp; /* chunks with lower stamps may belong to it; 0: it runs */
+	char *path;         /* its file, or a name without files; NULL: the run's own */
 
-	LodeTraceIntake *intake;           /* that of the run where it has no file of its own */
+	LodeTraceIntake *intake;           /* the run's, if it has no file of its own */
 	LodeTraceDescription *description; /* the intake's */
 	LodeTraceMappings *mappings;
 
-	void *code;     /* g_malloc()ed, what `mappings` gives back of it */
-	char *executed; /* the program that it is about to execute untraced; NULL: none */
+	void *code;     /* g_malloc()ed, user data of the callback of `mappings` */
+	char *executed; /* the untraced program that it is about to execute; NULL: none */
 	GError *error;  /* of its file */
 
 	int log; /* the allocation log; −1: none */
@@ -75,7 +75,7 @@ static void traced_process_free(TracedProcess *self)
 	g_free(self);
 }
 
-/* Whether the kernel has it still. */
+/* Whether the process still exists. */
 static bool traced_process_is_alive(TracedProcess *self)
 {
 	struct pollfd end = {.fd = self->descriptor, .events = POLLIN};
@@ -113,7 +113,7 @@ static void traced_process_finish(TracedProcess *self, const LodeTraceRecordingO
 /* The header's number of used bytes of the file; the rest is a hole. */
 enum { LOG_USED_OFFSET = 32 };
 
-/* A process that becomes a different program has a log for each, by number; a program one. */
+/* Each program that a process executes has one log, by number. */
 static void open_log(TracedProcess *self, const char *directory, uint64_t number)
 {
 	g_autofree char *path =
@@ -135,8 +135,8 @@ static void open_log(TracedProcess *self, const char *directory, uint64_t number
 	self->description->allocations = lode_trace_description_intern(self->description, path);
 }
 
-/* Later references have later numbers: the time is that of the next reference plus one, so that it
- * is after that of the last one. */
+/* Writes the time of an allocation into the log. Times are numbers of references: this one is the
+ * next reference plus one, so that it is after the last one. */
 static void take_tick(TracedProcess *self, const char *directory, const TraceEvent *event)
 {
 	uint64_t time = lode_trace_intake_n_references(self->intake) + 1;
@@ -146,7 +146,7 @@ static void take_tick(TracedProcess *self, const char *directory, const TraceEve
 		return;
 	if (self->log < 0)
 		open_log(self, directory, event->size);
-	/* a program may say anything */
+	/* the values come from the program and may be wrong */
 	if (self->log < 0 || event->size != self->log_number || place % sizeof(time) != 0 ||
 		place >= self->log_bytes || self->log_bytes - place < sizeof(time))
 		return;
@@ -154,7 +154,7 @@ static void take_tick(TracedProcess *self, const char *directory, const TraceEve
 		self->log_bytes = 0;
 }
 
-/* Without the hole, and next to the trace's file where it has one. */
+/* Cuts off the hole, and moves the log next to the trace's file, if there is one. */
 static void finish_log(TracedProcess *self, const char *output)
 {
 	const char *path = self->path != NULL ? self->path : output;
@@ -178,9 +178,9 @@ static void finish_log(TracedProcess *self, const char *output)
 
 enum {
 	POLL_US = 50 * 1000,
-	MAX_FINISHING = 8, /* files that wait for their end: each holds memory */
+	MAX_FINISHING = 8, /* files waiting to be finished: each holds memory */
 	START_BYTES = 64,
-	FIRST_NUMBER = 2, /* of a file that is not the run's own */
+	FIRST_NUMBER = 2, /* of the first file besides the run's own */
 };
 
 struct LodeTracedProcesses {
@@ -300,7 +300,7 @@ static bool take_words(const LodeTracedProcesses *self, const TracedProcess *pro
 		chunk->words, chunk->n, chunk->thread, chunk->tid);
 }
 
-/* All its chunks that ended have been taken. */
+/* Ends a process whose ended chunks have all been taken. */
 static void end(LodeTracedProcesses *self, TracedProcess *process)
 {
 	g_ptr_array_remove_fast(self->alive, process);
@@ -325,7 +325,7 @@ static void end(LodeTracedProcesses *self, TracedProcess *process)
 	g_async_queue_push(self->finishing, process);
 }
 
-/* The first has the file that the options name. */
+/* The first process gets the file that the options name. */
 static bool open_file(LodeTracedProcesses *self, TracedProcess *process, const char *command)
 {
 	LodeTraceRun *run = self->run;
@@ -341,7 +341,7 @@ static bool open_file(LodeTracedProcesses *self, TracedProcess *process, const c
 	                                   : traced_process_path(run->options->output,
 						     FIRST_NUMBER + self->n_files);
 	process->intake = lode_trace_run_open(run, process->path, command, &process->error);
-	/* the error is kept for run->error; nothing of it is recorded */
+	/* the error is kept for run->error; the process is not recorded */
 	if (process->intake == NULL)
 		return false;
 	process->description = lode_trace_intake_description(process->intake);
@@ -381,7 +381,7 @@ static void begin(LodeTracedProcesses *self, const LodeTraceRingChunk *chunk)
 
 	if (chunk->process >= TRACE_RING_MAX_PROCESSES || find(self, chunk->process) != NULL)
 		return;
-	/* A new program in the place of another one, which has come to its end before. */
+	/* A process with this pid has executed the new program: its previous program has ended. */
 	for (guint i = self->alive->len; i > 0; i--) {
 		TracedProcess *old = self->alive->pdata[i - 1];
 		if ((uint64_t)old->pid == event->start)
@@ -520,7 +520,7 @@ void lode_traced_processes_finish(LodeTracedProcesses *self)
 {
 	while (self->alive->len > 0) {
 		TracedProcess *process = self->alive->pdata[self->alive->len - 1];
-		/* who ended just now, or is about to, was not cut off */
+		/* a process that has just ended was not cut off */
 		self->n_cut_off += traced_process_is_alive(process);
 		end(self, process);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Private to record/: all processes of a traced program, from the chunks of the ring to their
- * files. A process has ended when the kernel reports it and all its chunks are read; a thread of
- * ours then ends its file, while others go on.
+ * files. A process has ended when the kernel reports it and all its chunks are read; a separate
+ * thread then finishes its file, while others run.
  */
 #pragma once
 
@@ -16,19 +16,20 @@ LodeTracedProcesses *lode_traced_processes_new(LodeTraceRun *run, LodeTraceRing 
 void lode_traced_processes_free(LodeTracedProcesses *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTracedProcesses, lode_traced_processes_free)
 
-/* All chunks go here, in their order. */
+/* Takes the next chunk of the ring; all chunks must be given, in their order. */
 void lode_traced_processes_take(LodeTracedProcesses *self, LodeTraceRingChunk *chunk);
 
-/* Looks which have ended, at most some times a second, and reports. */
+/* Ends the processes that have ended, and reports progress; does so every 50 ms at most. */
 void lode_traced_processes_poll(LodeTracedProcesses *self);
 
-/* No more chunks will come: ends all files, and gives `run` what became of them. */
+/* After the last chunk: ends all files, and adds the recorded processes to `run`. */
 void lode_traced_processes_finish(LodeTracedProcesses *self);
 
-/* After the end. Whether the program began, any was recorded; functions that were found. */
+/* After the end: whether the program started, whether any process was recorded, and the number of
+ * functions found. */
 bool lode_traced_processes_have_started(const LodeTracedProcesses *self);
 bool lode_traced_processes_have_any(const LodeTracedProcesses *self);
 unsigned lode_traced_processes_n_functions(const LodeTracedProcesses *self);
 
-/* Notes the processes and programs that are not traced. */
+/* Adds notes on the processes and programs that were not traced. */
 void lode_traced_processes_note(const LodeTracedProcesses *self);
