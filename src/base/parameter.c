@@ -94,7 +94,7 @@ bool lode_parameter_is_option(const LodeParameter *row)
 	       row->audience == LODE_PARAMETER_FOR_TERMINAL;
 }
 
-/* Before a name in a message: an option has dashes. */
+/* The prefix of a name in a message: options have dashes. */
 static const char *dashes(LodeParameterAudience audience)
 {
 	return audience == LODE_PARAMETER_FOR_PAGE ? "" : "--";
@@ -173,7 +173,7 @@ static GOptionContext *make_context(const LodeParameterLine *self, Line *line, g
 	return context;
 }
 
-/* GOption's own messages are for its kinds of faults; ours say what was meant. */
+/* An unknown option gets our message with a suggestion; other messages are GOption's. */
 static bool refuse_line(const LodeParameterLine *self, const GError *cause, GError **error)
 {
 	const char *name = strstr(cause->message, "--");
@@ -187,7 +187,7 @@ static bool refuse_line(const LodeParameterLine *self, const GError *cause, GErr
 	return lode_parameter_refuse(error, "%s", message);
 }
 
-/* The first "--" is ours; GOption leaves it where other arguments stand before it. */
+/* Removes the first "--": GOption keeps it if other arguments precede it. */
 static void drop_separator(char **rest)
 {
 	while (*rest != NULL && strcmp(*rest, "--") != 0)
@@ -210,7 +210,7 @@ bool lode_parameter_line_split(const LodeParameterLine *self, char **arguments,
 	g_autoptr(GError) cause = NULL;
 	char **at = arguments;
 
-	/* GOption takes the first word for the program's name. */
+	/* GOption treats the first word as the program's name. */
 	g_strv_builder_add(builder, "lode");
 	for (; *at != NULL && !(self->keeps_separator && strcmp(*at, "--") == 0); at++)
 		g_strv_builder_add(builder, *at);
@@ -229,7 +229,7 @@ bool lode_parameter_line_split(const LodeParameterLine *self, char **arguments,
 
 /* --- values --- */
 
-/* A finite decimal number ≥ 0; *out_end is what follows it, white space skipped. */
+/* Reads a finite decimal number ≥ 0; *out_end: the text after it and white space. */
 static bool scan_number(const char *text, double *out_value, const char **out_end)
 {
 	char *end;
@@ -420,7 +420,7 @@ static bool read_text(const LodeParameter *row, const char *text, void *field)
 	return true;
 }
 
-/* `expected` NULL: it is made, or every text will do. */
+/* `expected` NULL: the text is generated, or every value is valid. */
 static const struct {
 	bool (*read)(const LodeParameter *row, const char *text, void *field);
 	const char *expected;
@@ -475,7 +475,8 @@ typedef struct {
 	GPtrArray *lists;
 } Filling;
 
-/* In an address a field of a form that was left empty is a value without text. */
+/* Whether a pair gives a value for `name`: in an address an empty value is that of an empty field
+ * of a form. */
 static bool counts(const Filling *self, guint pair, const char *name)
 {
 	const char *value = self->pairs->values->pdata[pair];
@@ -509,7 +510,7 @@ static bool is_any_given(const Filling *self, const char *names)
 	return false;
 }
 
-/* One that is given and cannot be given with `row`; NULL: none. */
+/* A given parameter that is excluded by `row`; NULL: none. */
 static const LodeParameter *find_excluded(const Filling *self, const LodeParameter *row)
 {
 	const LodeParameter *other;
@@ -577,7 +578,7 @@ static bool fill_row(const Filling *self, const LodeParameter *row, char *part, 
 {
 	const char *text = row->standard;
 
-	/* Several rows may have the same. */
+	/* Several rows may share the bool. */
 	if (row->given > 0 && is_given(self, row->name))
 		*(bool *)(part + row->given) = true;
 	if (is_list(row))

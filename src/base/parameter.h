@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parameters of a verb or of a question, as a table: what --help says, what completions offer, and
- * which field of a struct a value goes to. The values come from a command line or from the query of
- * an address, and are read, checked and refused by the same rules, in the same words:
+ * Parameters of a verb or of a question, as a table: the text of --help, the completions, and the
+ * field of a struct for each value. The values come from a command line or from the query of an
+ * address, and are read and checked by the same rules, with the same messages:
  *
  *   --top 5 --where x     ┐                      ┌ .top = 5
  *                         ├─▶ table of rows ─────┤ .where = "x"
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a value is, and the type of the field that it goes to. */
+/* The kind of a value, with the type of its field. */
 typedef enum {
 	LODE_PARAMETER_FLAG,    /* bool; on a command line without a value, in an address 0 or 1 */
 	LODE_PARAMETER_TEXT,    /* const char *, UTF-8; NULL: not given */
@@ -33,11 +33,11 @@ typedef enum {
 	LODE_PARAMETER_WORD,    /* an enum: one of the words of `value` */
 } LodeParameterKind;
 
-/* Who may give it. */
+/* Where a parameter may be given. */
 typedef enum {
 	LODE_PARAMETER_FOR_ALL,
 	LODE_PARAMETER_FOR_TERMINAL, /* files, threads, screens: not in addresses */
-	LODE_PARAMETER_FOR_PAGE,     /* in addresses alone */
+	LODE_PARAMETER_FOR_PAGE,     /* only in addresses */
 	LODE_PARAMETER_FOR_WORDS, /* on a command line without a name, as lode report x.lode RUN */
 } LodeParameterAudience;
 
@@ -45,16 +45,16 @@ typedef struct {
 	const char *name; /* "min-weight"; NULL ends a table */
 	char letter;      /* 'o'; 0: none */
 	LodeParameterKind kind;
-	uint8_t bytes;        /* of the field */
-	size_t offset;        /* of the field: see the macros below */
-	size_t given;         /* offset of a bool: set where it is given; 0: nobody asks */
-	uint64_t least, most; /* of a COUNT; most 0: what the field can hold */
-	const char *value;    /* "FILE"; of a WORD "text|json|csv" */
-	const char *standard; /* the value where none is given; NULL: the field stays as it is */
+	uint8_t bytes;                 /* of the field */
+	size_t offset;                 /* offset of the field: see the macros below */
+	size_t given;                  /* offset of a bool that is set if it is given; 0: none */
+	uint64_t least, most;          /* of a COUNT; most 0: the largest value of the field */
+	const char *value;             /* "FILE"; for a WORD "text|json|csv" */
+	const char *standard;          /* the default value; NULL: the field is unchanged */
 	int (*read)(const char *text); /* a WORD's value, −1: unknown; NULL: its place in `value` */
-	const char *excludes; /* names, by spaces: cannot be given with it; "*": with any other that
-	                       * does not need it and has a name on a command line */
-	const char *needs;    /* likewise: it is given only with one of these */
+	const char *excludes; /* names, separated by spaces, that cannot be given with it; "*": any
+	                         other option that does not need it */
+	const char *needs;    /* likewise: it can only be given with one of these */
 	LodeParameterAudience audience;
 	const char *summary; /* for --help: lower case, no full stop */
 } LodeParameter;
@@ -67,7 +67,7 @@ typedef struct {
 } LodeParameterGroup;
 
 /* clang-format off */
-/* offsetof(), which does not compile where the field has another type. */
+/* offsetof() that does not compile if the field has a different type. */
 #define LODE_PARAMETER_OFFSET(type, field, is_right) \
 	(offsetof(type, field) + sizeof(char[(is_right) ? 1 : -1]) - 1)
 #define LODE_PARAMETER_HAS_TYPE(type, field, wanted) \
@@ -100,7 +100,7 @@ typedef struct {
 	.offset = LODE_PARAMETER_OFFSET(type, field, sizeof(((type *)0)->field) == sizeof(int))
 /* clang-format on */
 
-/* Names and values as they were given, in their order; a name may come again. */
+/* Names and values as given, in their order; a name may be repeated. */
 typedef struct {
 	GPtrArray *names, *values; /* char *, owned */
 } LodeParameterPairs;
@@ -112,51 +112,51 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeParameterPairs, lode_parameter_pairs_clear)
 /* Copies both; `value` NULL is "". */
 void lode_parameter_pairs_add(LodeParameterPairs *self, const char *name, const char *value);
 
-/* The last value of a name that is not empty, borrowed; NULL: there is none. */
+/* The last non-empty value of a name, borrowed; NULL: none. */
 const char *lode_parameter_pairs_text(const LodeParameterPairs *self, const char *name);
 
-/* The n-th row of all groups, or NULL; and that of a name. */
+/* The n-th row of all groups, or the row of a name; NULL: none. */
 const LodeParameter *lode_parameter_row(const LodeParameterGroup *groups, size_t n);
 const LodeParameter *lode_parameter_find(const LodeParameterGroup *groups, const char *name);
 
 /* Whether it has a name on a command line. */
 bool lode_parameter_is_option(const LodeParameter *row);
 
-/* How a command line is taken apart. */
+/* How a command line is split. */
 typedef struct {
 	const LodeParameterGroup *groups;
-	bool ends_at_first;   /* options end at the first word that is none */
-	bool keeps_separator; /* "--" and what follows it stay in the rest */
+	bool ends_at_first;   /* options end at the first word that is not an option */
+	bool keeps_separator; /* "--" and the words after it stay in the rest */
 } LodeParameterLine;
 
 /*
- * Takes the options off a command line: pairs of those that the groups have, whether --help is one,
- * and in *out_rest what is not an option, without a leading "--"; the caller frees it with
+ * Splits a command line: options of the groups become pairs; *out_wants_help: whether --help is
+ * given; *out_rest: the other words, without a leading "--", which the caller frees with
  * g_strfreev(). Errors: _USAGE, with "did you mean".
  */
 bool lode_parameter_line_split(const LodeParameterLine *self, char **arguments,
 	LodeParameterPairs *out_pairs, bool *out_wants_help, char ***out_rest, GError **error);
 
 /*
- * Fills the struct of the groups, whose fields are zero or have what holds where nothing is given.
- * Of several values of a name that takes one, the last counts; in addresses an empty value is none.
- * Strings are borrowed from `pairs`, lists are owned by *out_lists, which the caller unrefs.
- * `audience` says who asks. Errors: _USAGE: a name that is unknown, a value that cannot be read,
+ * Fills the struct of the groups, whose fields are zero or have their defaults. If a name that
+ * takes one value has several, the last one counts; in addresses an empty value is ignored. Strings
+ * are borrowed from `pairs`, lists are owned by *out_lists, which the caller unrefs. `audience`: a
+ * command line or an address. Errors: _USAGE: a name that is unknown, a value that cannot be read,
  * parameters that exclude or need each other.
  */
 bool lode_parameters_fill(const LodeParameterGroup *groups, const LodeParameterPairs *pairs,
 	LodeParameterAudience audience, void *target, GPtrArray **out_lists, GError **error);
 
-/* A message about options ("--top") as one about parameters of an address ("top"). The caller frees
- * it. */
+/* Converts a message about options ("--top") to one about parameters of an address ("top"). The
+ * caller frees it. */
 char *lode_parameters_undash(const LodeParameterGroup *groups, const char *message);
 
-/* Bytes as in a SIZE; false for other text. */
+/* Reads bytes as in a SIZE; false for other text. */
 bool lode_size_from_text(const char *text, uint64_t *out_bytes);
 
-/* Whether there is exactly one argument (NULL-terminated); else _USAGE says what is missing
- * ("PROFILE.lode"), or is too much. */
+/* Checks that there is exactly one argument (NULL-terminated). Errors: _USAGE, with the missing
+ * argument ("PROFILE.lode") or the first superfluous one. */
 bool lode_parameter_take_one(char *const *arguments, const char *what, GError **error);
 
-/* Gives false, and a _USAGE with this message. */
+/* Sets _USAGE with this message, and gives false. */
 bool lode_parameter_refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
