@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Questions to lode serve. A question that is no longer of interest is cancelled, and so is the work
-// for it on the other side.
+// Queries to lode serve. A query whose answer is not needed any more is cancelled, with its work on the
+// server.
 import { useEffect, useState } from "preact/hooks";
 import type {} from "./early";
 
@@ -16,7 +16,7 @@ export class Failure extends Error {
 
 export type Ask = Record<string, string | string[] | number | null | undefined>;
 
-/* A name that is asked for again, as it was before parse(). */
+/* The original of a name that parse() changed, to send it to the server. */
 function original(text: string): string {
 	return text.replace(/\\u\{([0-9a-f]{1,4})\}/g, (shown, code: string) => {
 		const character = String.fromCharCode(parseInt(code, 16));
@@ -32,7 +32,7 @@ export function address(query: string, ask: Ask): string {
 	return `/api/${query}?${params}`;
 }
 
-/* Control codes and marks of text direction, which would turn what stands beside them round. */
+/* Control codes and marks of text direction, which would change the order of the text around them. */
 const harmful = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
 /**
@@ -46,9 +46,9 @@ function parse(text: string): unknown {
 	return JSON.parse(shown);
 }
 
-// --- the page as one file (lode report --html): it has the answers inside ---
+// --- the page as one file (lode report --html), which contains the answers ---
 
-/** What a question is about: the same answer holds for any page of a list, and any number of lines. */
+/** The subject of a question: one answer is for all pages of a list, and any number of lines. */
 function subject(address: string): string {
 	const [query, rest = ""] = address.split("?", 2);
 	const names = [...new URLSearchParams(rest)].filter(([name]) => !["profile", "run", "offset", "limit", "context", "top", "places"].includes(name));
@@ -69,14 +69,14 @@ function readFile(): File | null {
 	return { ...file, answers: new Map(Object.entries(answers).map(([name, one]) => [subject(name), one])) };
 }
 
-/** Not null when this is such a file. */
+/** Not null if the page is such a file. */
 export const file = readFile();
 
 function answerOf<T>(query: string, what: Ask): T {
 	const known = file!.answers.get(subject(address(query, what)));
 	if (known === undefined)
 		throw new Failure("left-out", `This is not in the file. ${file!.left_out} lode serve shows everything.`);
-	/* A page of a list, of which there are only the rows that are here. */
+	/* A page of a list; the file has only its first rows. */
 	const list = known as Record<string, unknown> & { passed: number };
 	const name = query === "functions" ? query : what.sequences ? "sequences" : null;
 	if (name === null) return known as T;
@@ -99,7 +99,7 @@ async function read<T>(response: Response): Promise<T> {
 
 let asked = 0;
 
-/** What waits for the page from outside, a test or a benchmark, reads in `body` how many answers are still to come. */
+/** Counts the pending answers in an attribute of `body`, for tests and benchmarks that wait for the page. */
 function countAsked(by: number): void {
 	asked += by;
 	document.body.dataset.asked = String(asked);
@@ -110,7 +110,7 @@ export async function ask<T>(query: string, what: Ask, signal?: AbortSignal): Pr
 	try {
 		return file ? answerOf<T>(query, what) : await askServer<T>(query, what, signal);
 	} finally {
-		/* When whoever asked has drawn what it got. */
+		/* After the asker has drawn the answer. */
 		setTimeout(() => countAsked(-1));
 	}
 }
@@ -137,7 +137,7 @@ export function reloadAll(): Promise<Served> {
 	return ask<Served>("profiles", {});
 }
 
-/** Starts or stops the sampling of the program that is being recorded. */
+/** Starts or stops sampling of the recorded program. */
 export async function setSampling(isOn: boolean): Promise<void> {
 	await read(await fetch(address("sample", { on: isOn ? "1" : "0" }), { method: "POST" }));
 }
@@ -176,12 +176,12 @@ async function askTable(query: string, what: Ask, signal?: AbortSignal): Promise
 }
 
 export interface Answer<T> {
-	data: T | null; // that of the question before, while the next one is on its way
+	data: T | null; // the previous answer while the next one is pending
 	error: Failure | null;
 	isLoading: boolean;
 }
 
-/** The answer to a question; null asks nothing. */
+/** The answer to a question; null: no question. */
 export function useAnswer<T>(query: string | null, what: Ask): Answer<T> {
 	return useAsked<T>(query, what, (name, signal) => ask<T>(name, what, signal));
 }
@@ -214,7 +214,7 @@ function useAsked<T>(query: string | null, what: Ask, asking: (query: string, si
 	return answer;
 }
 
-// --- what the answers hold: the fields that lode's verbs write with --format json ---
+// --- the contents of answers: the fields that lode's verbs write with --format json ---
 
 export interface Profile {
 	program: string | null;
@@ -279,7 +279,7 @@ export interface Finding {
 	functions: number;
 	spread: number;
 	is_spread: boolean;
-	/** As lode report shows it. */
+	/** As in lode report. */
 	pattern: string;
 	top: Place[];
 	explanation: string | null;
@@ -543,7 +543,7 @@ export interface LivePicture {
 		function: string | null;
 	}[];
 	functions: { name: string | null; share: number }[];
-	/** Of what was sampled some seconds ago; null: none yet. */
+	/** The findings of the samples up to some seconds ago; null: none yet. */
 	findings: {
 		samples: number;
 		explained: number;

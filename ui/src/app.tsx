@@ -70,7 +70,7 @@ function licencesOfFile(): string {
 function App() {
 	const route = useRoute();
 	const [hasHelp, setHelp] = useState(false);
-	/* What is served changes when the program that was recorded has ended. */
+	/* The list of served files changes when the recorded program has ended. */
 	const [again, setAgain] = useState(0);
 	useEffect(() => {
 		const ask = () => setAgain((n) => n + 1);
@@ -81,7 +81,7 @@ function App() {
 	const number = Number(route.params.get("profile") ?? 0);
 	const profile = served.data?.profiles.find((one) => one.number === number);
 	const views = allViews.filter((one) => one.isThere?.(served.data) ?? true);
-	/* While a program is recorded there is no profile yet, and beside a trace there need not be one. */
+	/* There may be no profile: while a program is recorded, or if only a trace is served. */
 	const isBegin = !location.hash.replace(/^#\/?/, "");
 	const isLive = served.data?.live != null && isBegin;
 	const shown =
@@ -173,6 +173,6 @@ function App() {
 	);
 }
 
-/* The token has done its work: it must not stay where it can be read, copied or bookmarked. */
+/* The token is used up: it is removed from the address, where it could be read, copied or bookmarked. */
 if (location.search) history.replaceState(null, "", location.pathname + location.hash);
 render(<App />, document.getElementById("app")!);

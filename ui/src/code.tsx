@@ -11,7 +11,7 @@ import { Empty, Export, Field, Filters, Footer, Loading, Problem, useKeys, useNa
 import { change, linkTo, type Route } from "./state";
 import { SortTitle, useRows, VirtualTable } from "./virtual";
 
-/** None may be known of where calls are inferred from samples. */
+/** No number of calls may be known if calls are inferred from samples. */
 function calls(n: number, head: Head | null): string {
 	return n === 0 && head?.profile.frequency !== "exact" ? "–" : count(n);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Code as a table: disassembly with its figures, and beside it the source lines that it comes from.
+// Code as a table: disassembly with its figures, beside its source lines.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { CodeLine, CodePlace, Head, Source } from "./api";
 import { baseName, count, place as placeOf, share } from "./format";
 
-/** The weight where the instruction waited, and the event as it was sampled, where there are both. */
+/** The event as charged to the instruction that waited, and as sampled, if the profile has both. */
 export function weightEvents(head: Head): string[] {
 	const event = head.profile.weight_event;
 	if (!event) return [];
@@ -27,13 +27,13 @@ export function Disassembly(props: {
 	marked?: (line: CodeLine) => boolean;
 	onPoint?: (line: CodeLine) => void;
 	interleaved?: Source[];
-	target?: string | null; /* the address that a link led to */
+	target?: string | null; /* the target address of a link */
 }) {
 	const { lines, head } = props;
 	const events = weightEvents(head);
 	const total = head.profile.weight;
 	const others = [...new Set(lines.flatMap((one) => Object.keys(one.events)))]
-		/* Instructions executed are in the column of executions. */
+		/* An event that counts instructions is the same as the column of executions. */
 		.filter((name) => !events.includes(name) && lines.some((one) => (one.events[name] ?? 0) !== one.executions))
 		.slice(0, 4);
 	const most = Math.max(...lines.map((one) => one.events[events[0] ?? ""] ?? 0), 0);
@@ -127,7 +127,7 @@ export function Disassembly(props: {
 	);
 }
 
-/** One place of a finding or a sequence; `level` is of its heading. */
+/** One place of a finding or a sequence; `level`: that of its heading. */
 export function PlaceCode(props: {
 	place: CodePlace;
 	sources: Source[];

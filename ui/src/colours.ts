@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Colours of pictures that are drawn on a canvas.
+// Colours of pictures drawn on a canvas.
 
 export const threadHues = ["#4269d0", "#c8781e", "#d64045", "#2a9d8f", "#3a8f3a", "#b65fcf", "#9c6b4e", "#6b7280"];
 
-/** CSS colours, with variables and mixing, as a canvas takes them. */
+/** Converts CSS colours, with variables and mixing, to values for a canvas. */
 export function resolver(element: Element): (colour: string) => string {
 	const probe = document.createElement("span");
 	const known = new Map<string, string>();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Two profiles side by side: what lode diff says, as a scatter of what each row costs in both, and as
-// a table with why it changed.
+// Two profiles side by side, from lode diff: a scatter plot of the cost of each row in both, and a table
+// with the causes of the changes.
 import { useMemo, useRef, useState } from "preact/hooks";
 import { address, type Ask, type Compared, type ComparedRow, type Comparisons, type Served, useAnswer } from "./api";
 import { amount, baseName, count, share, some } from "./format";
@@ -14,7 +14,7 @@ type Kind = (typeof kinds)[number];
 
 const units: [number, string][] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
 
-/** An amount of the weight: time with its unit, events by number. */
+/** Formats an amount of the weight: time with its unit, events by number. */
 function weight(value: number | null, unit: string): string {
 	if (value === null) return "–";
 	if (value === 0) return "0";
@@ -37,7 +37,7 @@ function percent(row: ComparedRow): string {
 const SIZE = 420;
 const EDGE = 66;
 
-/** What each row costs in the base (across) and now (up): above the line it is slower. */
+/** The cost of each row in the base (across) and in the new profile (up): above the line it is slower. */
 function Scatter({ rows, unit, names, onChoose }: { rows: ComparedRow[]; unit: string; names: [string, string]; onChoose: (row: ComparedRow) => void }) {
 	const svg = useRef<SVGSVGElement>(null);
 	const shown = rows.slice(0, 500);
@@ -46,7 +46,7 @@ function Scatter({ rows, unit, names, onChoose }: { rows: ComparedRow[]; unit: s
 	const most = Math.max(...times);
 	const least = Math.max(Math.min(...times), most / 1e5);
 	const span = Math.log10(most / least) || 1;
-	/* What costs nothing in one of them stands at the edge. */
+	/* A row without cost in one of them is at the edge. */
 	const at = (value: number | null) => EDGE + 14 + ((SIZE - EDGE - 24) * Math.max(0, Math.log10(Math.max(value ?? 0, least) / least))) / span;
 	const place = (value: number | null) => (value !== null && value > 0 ? at(value) : EDGE + 4);
 	const marks: number[] = [];
@@ -103,7 +103,7 @@ function Rows({ compared, all, kind, data, route, base, chosen }: { compared: Co
 	const rows = compared.rows.filter((one) => isAll || one.is_told || one.text === chosen).slice(0, 300);
 	const hasParts = rows.some((one) => one.more_often !== null);
 	const hasEach = rows.some((one) => one.base.each !== null || one.new.each !== null);
-	/* Beside those that cost nothing. */
+	/* Rows without significant change, except those without cost. */
 	const untold = compared.compared - (all - compared.rows.length) - compared.rows.filter((one) => one.is_told).length;
 	if (rows.length === 0)
 		return (
@@ -191,7 +191,7 @@ export function CompareView({ route, served }: { route: Route; served: Served })
 	const { data, error, isLoading } = useAnswer<Comparisons>(base === null ? null : "diff", what);
 	const one = data?.comparisons[0];
 	const compared = one?.[kind];
-	/* What costs nothing in both was only executed. */
+	/* Rows without cost in both were only executed: they are left out. */
 	const costly = useMemo(() => compared && { ...compared, rows: compared.rows.filter((one) => one.base.time || one.new.time) }, [compared]);
 	if (base === null)
 		return (

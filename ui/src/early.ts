@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The first questions of the page, on their way while its script is still being read. They are asked
-// once by api.ts in the same words, and answered from here.
+// The first queries of the page, sent while its script is still being loaded. api.ts makes each of them
+// once, with the same address, and gets the response from here.
 import type { Served } from "./api";
 import { PLACES_SHOWN } from "./places_shown";
 
@@ -14,7 +14,7 @@ declare global {
 const early = new Map<string, Promise<Response>>();
 function start(path: string, answer: () => Promise<Response>): Promise<Response> {
 	const response = answer();
-	/* Whoever waits for it is told; whoever asks later asks lode. */
+	/* A failure is reported to those that wait; a later query is sent again. */
 	response.catch(() => early.delete(path));
 	early.set(path, response);
 	return response;
@@ -29,7 +29,7 @@ if (view === "" || view === "findings") {
 	asked.set("explain", "1");
 	asked.set("places", String(PLACES_SHOWN));
 	const path = `/api/report?${asked}`;
-	/* While a program is recorded there are none yet, or no profile: the page begins with another view. */
+	/* While a program is recorded there are no findings or no profile yet: the page begins with a different view. */
 	const hasOther = async () => {
 		const served = (await (await profiles).clone().json()) as Served;
 		return served.live !== null || served.profiles.length === 0;

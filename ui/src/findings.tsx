@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The findings: the patterns that explain the cost, what an execution of each costs, and where.
+// The findings: the patterns that explain the cost, the cost of an execution of each, and the places.
 import { findings as words } from "words";
 import { type Annotation, address, type Finding, type Findings, useAnswer } from "./api";
 import { PlaceCode } from "./code_table";
@@ -220,9 +220,9 @@ export function FindingsView({ route }: { route: Route }) {
 
 	if (error) return <Problem failure={error} route={route} />;
 	if (!data) return isLoading ? <Loading what="Reading the findings" /> : null;
-	/* A run of instruction sequences has none, and the server then gives its sequences. */
+	/* A run of instruction sequences has no findings; the server then gives its sequences. */
 	if (!data.findings) return <Empty>This run has no findings; its sequences are in the next view.</Empty>;
-	/* The costliest finding is on top, whatever its kind. */
+	/* The costliest finding is on top, of either kind. */
 	const isHotFirst = data.findings[0]?.is_spread === false;
 	const most = Math.max(...data.findings.map((one) => one.time + one.time_error), 0.01);
 	return (

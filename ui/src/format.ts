@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Numbers and patterns as lode's text views write them.
+// Formats numbers and patterns as lode's text views do.
 
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
@@ -34,7 +34,7 @@ export function amount(value: number): string {
 	return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);
 }
 
-/** What an execution costs, as lode report shows it; "≥": where that is a lower bound. */
+/** The cost of an execution, as in lode report; "≥": a lower bound. */
 export function each(value: number, isLeast: boolean, isCounted: boolean, unit: string): string {
 	const sign = isLeast ? "≥ " : isCounted ? "+" : "";
 	return `${sign}${amount(value)} ${isCounted ? unit : "×"}`;
@@ -44,7 +44,7 @@ export function baseName(path: string): string {
 	return path.slice(path.lastIndexOf("/") + 1) || path;
 }
 
-/** "kind:load" → "load", where that leaves no doubt. */
+/** "kind:load" → "load", if that is unambiguous. */
 function attribute(name: string): string {
 	const plain = /^(?:op|kind|mem|ev):(.+)$/.exec(name);
 	if (plain) return plain[1]!;

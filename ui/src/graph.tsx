@@ -8,13 +8,13 @@ import type { LayoutAnswer, LayoutRequest } from "./layout";
 import { Empty, Loading, Problem, saveDrawing } from "./parts";
 import type { Route } from "./state";
 
-const MAX_BLOCKS = 600; /* that can be laid out in a moment, and be looked at */
+const MAX_BLOCKS = 600; /* limit for fast layout and legibility */
 const LINES = 8; /* of code in a block */
 const LINE_HEIGHT = 13;
 const CHARACTER = 6.1;
 const LOOPS = 90; /* room for a loop beside the last block */
 const COUNTS = 56; /* room for the counts of edges that go back, left of the first block */
-const STEPS_AROUND = 2; /* edges from a place to the blocks around it */
+const STEPS_AROUND = 2; /* edges from a place to the farthest block shown */
 
 interface Block {
 	index: number;
@@ -43,7 +43,7 @@ function useLayout(request: Omit<LayoutRequest, "id"> | null): LayoutAnswer | nu
 		worker.postMessage({ id, nodes: request.nodes, edges: request.edges });
 		return () => {
 			worker?.removeEventListener("message", receive);
-			/* What nobody waits for any more would keep the next graph waiting. */
+			/* An unneeded layout would delay the next one. */
 			if (!isDone) {
 				worker?.terminate();
 				worker = null;
@@ -58,7 +58,7 @@ function titleOf(block: Graph["blocks"][number]): string {
 	return parts.join(" · ") + (block.is_loop_head ? " ↻" : "");
 }
 
-/** The blocks that ran, or all where none did. */
+/** The blocks that were executed, or all if none was. */
 function blocksOf(graph: Graph, lines: CodeLine[]): Block[] {
 	const ran = graph.blocks.some((one) => one.executions > 0);
 	return graph.blocks.flatMap((block, index) => {
@@ -79,7 +79,7 @@ function blockAt(graph: Graph, address: string): number {
 	return graph.blocks.findIndex((one) => place >= BigInt(one.address) && place < BigInt(one.end));
 }
 
-/** The blocks that few edges lead to from the one of a place, or from which they lead there. */
+/** The blocks at most STEPS_AROUND edges before or after that of a place. */
 function blocksAround(graph: Graph, address: string): Set<number> {
 	const found = new Set([blockAt(graph, address)]);
 	for (let i = 0; i < STEPS_AROUND; i++)
@@ -127,7 +127,7 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 	}, [graph, blocks]);
 	const placed = useLayout(request);
 
-	/* As large as fits, within what can be read, with the place, or the block that costs most, in sight. */
+	/* As large as fits and legible, with the place, or the costliest block, in view. */
 	useEffect(() => {
 		const here = box.current;
 		if (!here || !placed || placed.error || !graph) return;
@@ -243,7 +243,7 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 							</g>
 						);
 					})}
-					{/* Over the blocks, which would hide those of edges that pass close by. */}
+					{/* Drawn over the blocks, which would hide counts of edges close to them. */}
 					{request.shown.map((edge, i) => {
 						const points = placed.edges[i] ?? [];
 						const middle = points[Math.floor(points.length / 2)];
@@ -267,7 +267,7 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 	);
 }
 
-/** Who calls a function, and whom it calls. */
+/** The callers and callees of a function. */
 export function Neighbours({ route, link }: { route: Route; link: (number: number) => string }) {
 	const { data } = useAnswer<Graph>("graph", {
 		profile: route.params.get("profile"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Two pictures that share their axis of addresses, as those of lode memory --plot: threads, and time.
+// Two pictures that share their axis of addresses, as in lode memory --plot: threads, and time.
 // Dragging over a picture zooms in: the server then counts the samples of that part anew.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { file, type Heat } from "./api";
@@ -17,8 +17,8 @@ const LABELS = 210;
 
 interface Axis {
 	height: number;
-	top: number[]; /* of each row, from the top: row 0 is the lowest address */
-	tall: number[]; /* each row */
+	top: number[]; /* y of each row, from the top: row 0 is the lowest address */
+	tall: number[]; /* height of each row */
 	rowAt: (y: number) => number;
 }
 
@@ -28,7 +28,7 @@ function axisOf(data: Heat, isNarrow: boolean): Axis {
 	const tall: number[] = new Array(data.rows.length).fill(ROW);
 	let y = 0;
 	for (const segment of [...data.segments].sort((a, b) => b.first_row - a.first_row)) {
-		/* Names stand on two lines. */
+		/* Names are on two lines. */
 		const height = Math.max(segment.rows * rowHeight, 30);
 		for (let i = 0; i < segment.rows; i++) {
 			const row = segment.first_row + segment.rows - 1 - i;
@@ -59,10 +59,10 @@ interface Cell {
 	weight: number;
 	colour: string;
 	title: string;
-	conditions: string[]; /* which samples it is of */
+	conditions: string[]; /* the filter of its samples */
 }
 
-/** From faint to full with the weight, by its root, so that small ones are seen. */
+/** From faint to full with the square root of the weight, so that small weights are visible. */
 function mix(hue: string, weight: number, most: number): string {
 	const part = Math.round(18 + 82 * Math.sqrt(weight / (most || 1)));
 	return `color-mix(in oklab, ${hue} ${part}%, var(--page))`;
@@ -77,7 +77,7 @@ function Picture(props: {
 	data: Heat;
 	route: Route;
 	onZoom: (columns: [number, number], rows: [number, number]) => void;
-	marks: [number, string][]; /* column → what it is */
+	marks: [number, string][]; /* column → its text */
 }) {
 	const { cells, columns, axis, data } = props;
 	const canvas = useRef<HTMLCanvasElement>(null);
@@ -249,7 +249,7 @@ export function HeatMaps({ data, route, isOld }: { data: Heat; route: Route; isO
 		}));
 	}, [data, coloursThreads]);
 
-	/* Inside one stretch of addresses the part is shown to scale; of several, empty ones stay cut out. */
+	/* A part within one stretch of addresses is shown to scale; between several stretches, empty ranges stay cut out. */
 	const zoom = (steps: [number, number] | null, [low, high]: [number, number]) => {
 		const first = data.rows[low]![0];
 		const last = data.rows[high]![1];

@@ -3,9 +3,9 @@
 // Addresses over time, to scale, as a picture that is moved and zoomed:
 //
 //   view, in bytes and ns ──▶ tiles of a level (2^n bytes × 2^m ns) ──▶ the server counts each once
-//                         ──▶ drawn from what is there, each frame
+//                         ──▶ each frame is drawn from the tiles at hand
 //
-// Moving draws tiles again at another place, and asks for those that come into sight.
+// Moving draws tiles at a different place, and requests those that come into view.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { address, type Ask, ask, type Heat, type Tile, useAnswer } from "./api";
 import { resolver, threadHues } from "./colours";
@@ -16,14 +16,14 @@ import { savePicture, useNarrow } from "./parts";
 import { change, type Route } from "./state";
 
 export interface View {
-	first: number; /* bytes, both belong to it */
+	first: number; /* bytes, inclusive */
 	last: number;
 	from: number; /* ns since the first sample, or references */
 	to: number;
 }
 
 const ROWS = 128;
-const STEPS = 180; /* as the server has them */
+const STEPS = 180; /* rows and columns of a tile, as in the server */
 const MOST_TILES = 400; /* kept */
 const MOST_ASKED = 3; /* at a time */
 const LONGEST = 2 ** 47;
@@ -31,9 +31,9 @@ const LONGEST = 2 ** 47;
 export const hex = (value: number) => `0x${Math.round(value).toString(16)}`;
 
 interface Kept {
-	tile: Tile | null; /* null: it is on its way */
+	tile: Tile | null; /* null: requested */
 	canvas: HTMLCanvasElement | null;
-	drawnFor: number; /* the weight that was the most then */
+	drawnFor: number; /* the greatest weight at that time */
 	used: number;
 }
 
@@ -66,7 +66,7 @@ function paletteOf(element: Element): Palette {
 	return { hues, plot: css("var(--plot)"), accent: css("var(--accent)") };
 }
 
-/** The tiles of one filter: what is there, what is on its way, and what to do when one comes. */
+/** The tiles of one filter: received and requested ones, and a callback for a new one. */
 class Tiles {
 	kept = new Map<string, Kept>();
 	most = new Map<string, number>(); /* of each level */
@@ -105,7 +105,7 @@ class Tiles {
 		return null;
 	}
 
-	/** Asks for what was wanted since the last time, and for nothing older. */
+	/** Requests the tiles wanted since the last call, and no older ones. */
 	load(level: Level): void {
 		const name = Tiles.nameOf(level);
 		this.wanted = this.wanted.filter((one) => one.key.startsWith(`${name} `) && !this.kept.has(one.key)).slice(-64);
@@ -141,7 +141,7 @@ class Tiles {
 	}
 }
 
-/** A pixel for each box. */
+/** Paints one pixel for each box. */
 function paint(kept: Kept, rows: number, most: number, hues: [number, number, number][], coloursThreads: boolean): void {
 	const canvas = kept.canvas ?? document.createElement("canvas");
 	canvas.width = STEPS;
@@ -165,7 +165,7 @@ interface Label {
 	share: number;
 }
 
-/** The names of what lies in sight, the heaviest where there is no room for all. */
+/** The names of the objects in view, the heaviest if not all fit. */
 function labelsOf(tiles: (Tile | null)[], view: View, height: number): Label[] {
 	const found = new Map<string, { first: number; last: number; weight: number }>();
 	let whole = 0;
@@ -214,7 +214,7 @@ export function HeatTiles({ route, whole }: { route: Route; whole: Heat }) {
 	const end = Math.max(256, Math.ceil(whole.end) + 1);
 	const given = viewOf(route, end)!;
 	const view = useRef(given);
-	/* The part that the address shows. One that was moved or zoomed on since it was written there stays. */
+	/* The view in the page's address. If the picture was moved or zoomed since the address was written, it stays. */
 	const inAddress = placeOf(["map", "from", "to"].map((one) => route.params.get(one)));
 	const written = useRef(inAddress);
 	const box = useRef<HTMLDivElement>(null);
@@ -248,7 +248,7 @@ export function HeatTiles({ route, whole }: { route: Route; whole: Heat }) {
 		}
 		drawing.setTransform(ratio, 0, 0, ratio, 0, 0);
 		drawing.imageSmoothingEnabled = false;
-		/* Asking for a style in each frame would have the page laid out in each. */
+		/* Reading a style in each frame would cause a layout in each. */
 		palette.current ??= paletteOf(box.current);
 		const { hues, plot, accent } = palette.current;
 		drawing.fillStyle = plot;
@@ -257,7 +257,7 @@ export function HeatTiles({ route, whole }: { route: Route; whole: Heat }) {
 		const most = here.tiles.most.get(Tiles.nameOf(level)) ?? 1;
 		const [perByte, perNs] = [height / (now.last - now.first + 1), here.width / (now.to - now.from + 1)];
 		shown.current = [];
-		/* One tile around what is seen is asked for first, as the last that are wanted come first. */
+		/* The tiles around the view are wanted first, because the last wanted are requested first. */
 		const rows = [Math.floor(now.first / level.bytes), Math.floor(now.last / level.bytes)] as const;
 		const columns = [Math.floor(now.from / level.ns), Math.floor(now.to / level.ns)] as const;
 		for (const margin of [1, 0])
@@ -489,7 +489,7 @@ export function HeatTiles({ route, whole }: { route: Route; whole: Heat }) {
 	);
 }
 
-/** How much each thread accessed what is seen, by row. */
+/** The accesses of each thread to the range in view, by row. */
 function ThreadBars({ tile, height }: { tile: Tile | null; height: number }) {
 	const canvas = useRef<HTMLCanvasElement>(null);
 	useEffect(() => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What lies under the pointer in a picture of addresses: asked for when the pointer rests.
+// The object under the pointer in a picture of addresses: requested when the pointer rests.
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { type Pivot, useAnswer } from "./api";
@@ -12,8 +12,8 @@ const REST_MS = 150;
 
 export function Tip(props: {
 	route: Route;
-	conditions: string[]; /* which samples, as in a filter */
-	rank: number; /* among the boxes in sight, by weight */
+	conditions: string[]; /* of a filter of samples */
+	rank: number; /* among the boxes in view, by weight */
 	x: number;
 	y: number;
 	width: number; /* of the picture */

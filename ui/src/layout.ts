@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Lays out a control flow graph, in a worker of its own so that the page goes on meanwhile.
+// Lays out a control flow graph, in a worker of its own, so that the page stays responsive.
 // Layers and crossings as by Gansner et al., "A Technique for Drawing Directed Graphs", 1993: dagre.
 import { graphlib, layout } from "@dagrejs/dagre";
 

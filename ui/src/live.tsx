@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a program does while it is recorded: threads × addresses, the findings so far, the hottest ranges
-// and functions, as the pictures come (server-sent events).
+// The live view of a recorded program: threads × addresses, the findings so far, the hottest ranges
+// and functions, from a stream of pictures (server-sent events).
 import { useEffect, useRef, useState } from "preact/hooks";
 import { address, Failure, type LivePicture, reloadAll, type Served, setSampling } from "./api";
 import { resolver } from "./colours";
@@ -15,8 +15,8 @@ const CHARACTER = 7; /* pixels */
 const LEVELS = 3; /* lines of names */
 
 /**
- * Names below a picture, each as near to where its stretch begins as those before it leave room: left, and
- * on which line. What finds no room is left out.
+ * Places names below a picture, each on the first line with room at the beginning of its stretch. Names that
+ * do not fit are left out.
  */
 function placeNames(names: { x: number; name: string }[], width: number) {
 	const ends = new Array<number>(LEVELS).fill(0);
@@ -31,7 +31,7 @@ function placeNames(names: { x: number; name: string }[], width: number) {
 	});
 }
 
-/** What the names of memory without a file mean. */
+/** The meanings of the names of memory without a file. */
 const words: Record<string, string> = {
 	"[heap]": "the heap of the C library that grows in place",
 	"[anon]": "memory that the program asked the kernel for, without a file: large allocations, other threads' heaps",
@@ -140,7 +140,7 @@ function Histogram({ picture }: { picture: LivePicture }) {
 	);
 }
 
-/** What a fit of the samples so far says, every few seconds. */
+/** The findings of a fit of the samples so far, every few seconds. */
 function FindingsSoFar({ findings }: { findings: LivePicture["findings"] }) {
 	const rows = findings?.rows ?? [];
 	const most = Math.max(...rows.map((one) => one.time + one.time_error), 0.01);

@@ -17,7 +17,7 @@ function HeatView({ route }: { route: Route }) {
 	const isMap = get("map") !== null;
 	const from = isMap ? null : get("from");
 	const to = isMap ? null : get("to");
-	/* A stretch of time is one more condition. */
+	/* A range of time is an additional condition. */
 	const conditions = [get("where") && `(${get("where")})`, from && to && `time >= ${from} && time <= ${to}`].filter(Boolean);
 	const what: Ask = {
 		...filterOf(route),

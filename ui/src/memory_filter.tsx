@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What all views of data addresses have: the filters, and what is said below.
+// Common parts of the views of data addresses: the filters, and the notes below.
 import type { Ask, Notes } from "./api";
 import { count, share } from "./format";
 import { Field, Filters } from "./parts";
@@ -58,7 +58,7 @@ function number(notes: Notes, name: string): number {
 	return typeof value === "number" ? value : 0;
 }
 
-/** What stands below every view of data addresses. */
+/** The notes below every view of data addresses. */
 export function NotesText({ notes }: { notes: Notes }) {
 	const chosen = number(notes, "chosen");
 	const recorded = number(notes, "recorded");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Data addresses as tables: types by their members, cache lines that threads share, and what a
-// placement would do. As lode memory --layout, --sharing and lode place.
+// Data addresses as tables: types by their members, cache lines shared by threads, and the effect of a
+// placement, as in lode memory --layout, --sharing and lode place.
 import { address, type Ask, type Layouts, type Pivot, type Placement, type Sharing, useAnswer } from "./api";
 import { baseName, count, share, some } from "./format";
 import { filterOf, NotesText } from "./memory_filter";
@@ -121,9 +121,9 @@ const kinds: Record<string, string> = {
 	mixed: "mixed: both",
 };
 
-const STORES_SHOWN = 3; /* of an access; the exported files have all */
+const STORES_SHOWN = 3; /* of an access; exported files have all stores */
 
-/** The stores that took a line away from an access, those of most misses first. */
+/** The stores that took a line away from an access, those with most misses first. */
 function DueTo({ stores }: { stores: NonNullable<Sharing["lines"][number]["accesses"][number]["due_to"]> }) {
 	return (
 		<>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// What several views have: titles with their meaning, bars, messages, the footer.
+// Parts shared by several views: titles with their meaning, bars, messages, the footer.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Failure, file, type Head, reload } from "./api";
 import { count, share, some } from "./format";
 import type { Route } from "./state";
 
-/** A title that says what it means when it is pointed at or focused. */
+/** A title that shows its meaning under the pointer or when focused. */
 export function Term({ name, text }: { name: string; text?: string | undefined }) {
 	return text ? (
 		<span class="term" title={text} tabIndex={0}>
@@ -35,7 +35,7 @@ export function Bar({ value, error = 0, most }: { value: number; error?: number;
 
 export function Problem({ failure, route }: { failure: Failure; route: Route }) {
 	const canReload = failure.code === "replaced" || failure.code === "removed";
-	/* A comparison is of two. */
+	/* A comparison needs two profiles. */
 	const profiles = [route.params.get("profile") ?? "0", ...route.params.getAll("base")];
 	const again = () => Promise.allSettled(profiles.map(reload)).finally(() => location.reload());
 	return (
@@ -71,7 +71,7 @@ const frequencies: Record<string, string> = {
 	given: "executions are as they were given",
 };
 
-/** What the profile is. */
+/** The description of the profile. */
 export function Facts({ head }: { head: Head }) {
 	const one = head.profile;
 	return (
@@ -89,7 +89,7 @@ export function Facts({ head }: { head: Head }) {
 	);
 }
 
-/** What is not in the figures above: nothing is dropped silently. */
+/** The samples missing in the figures above: nothing is dropped silently. */
 export function Footer({ head, children }: { head: Head | null; children?: ComponentChildren }) {
 	const rows = (head?.unresolved ?? []).filter((one) => one.share > 0 || one.count > 0 || one.samples > 0);
 	const whole = rows.reduce((sum, one) => sum + one.share, 0);
@@ -127,7 +127,7 @@ export function Footer({ head, children }: { head: Head | null; children?: Compo
 	);
 }
 
-/** Links that save what is shown. */
+/** Links that save the data of the view. */
 export function Export({ csv, json }: { csv?: string; json: string }) {
 	if (file) return null;
 	return (
@@ -153,7 +153,7 @@ function download(content: Blob, name: string): void {
 	setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-/** Saves what a canvas shows, on the page's background. */
+/** Saves the picture of a canvas, on the page's background. */
 export function savePicture(canvas: HTMLCanvasElement, name: string): void {
 	const whole = document.createElement("canvas");
 	whole.width = canvas.width;
@@ -167,7 +167,7 @@ export function savePicture(canvas: HTMLCanvasElement, name: string): void {
 
 const drawn = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "paint-order", "font-family", "font-size", "font-weight", "text-anchor", "opacity"];
 
-/** Saves a drawing with the looks that style sheets give it here. */
+/** Saves a drawing with the styles of the style sheets included. */
 export function saveDrawing(svg: SVGSVGElement, name: string): void {
 	const copy = svg.cloneNode(true) as SVGSVGElement;
 	const from = [svg, ...svg.querySelectorAll<SVGElement>("*")];
@@ -180,9 +180,9 @@ export function saveDrawing(svg: SVGSVGElement, name: string): void {
 	download(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }), name);
 }
 
-/** Keys that act anywhere but in a field. */
+/** Keys that act everywhere except in a field. */
 export function useKeys(keys: Record<string, (event: KeyboardEvent) => void>): void {
-	/* Those of the last drawing: the next key may come before an effect. */
+	/* The keys of the last render: the next key may come before an effect runs. */
 	const latest = useRef(keys);
 	latest.current = keys;
 	useEffect(() => {
@@ -193,7 +193,7 @@ export function useKeys(keys: Record<string, (event: KeyboardEvent) => void>): v
 			if (isField && event.key === "Escape") at.blur();
 			if (isField) return;
 			const act = latest.current[event.key];
-			/* Enter on a link or a button is theirs. */
+			/* Enter on a link or a button belongs to that. */
 			if (!act || (event.key === "Enter" && at.closest("a, button, summary, [role=link]"))) return;
 			event.preventDefault();
 			act(event);
@@ -203,7 +203,7 @@ export function useKeys(keys: Record<string, (event: KeyboardEvent) => void>): v
 	}, []);
 }
 
-/** j and k: from line to line of a view by what can be opened in each. */
+/** j and k move from line to line of a view, by the element that opens each. */
 export function useLineKeys(selector: string, hasArrows = false): void {
 	const step = (by: number) => {
 		const lines = [...document.querySelectorAll<HTMLElement>(selector)];
@@ -225,7 +225,7 @@ export function useNarrow(): boolean {
 	return isNarrow;
 }
 
-/** The fields of a view; on a narrow screen behind a line that says how many of them are set. */
+/** The fields of a view; on a narrow screen folded under a line with the number of set fields. */
 export function Filters({ set, children }: { set: number; children: ComponentChildren }) {
 	const form = (
 		<form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
@@ -241,7 +241,7 @@ export function Filters({ set, children }: { set: number; children: ComponentChi
 	);
 }
 
-/** A field that tells what was typed a moment after the last key. */
+/** A field that reports its text a moment after the last key. */
 export function Field(props: {
 	label: string;
 	value: string;

@@ -13,13 +13,13 @@ export const attributes = [
 	"thread_label", "command", "cpu", "node", "page_node", "page", "cacheline", "event", "access", "rule", "reason",
 	"level", "tlb", "address >> 20", "address % 64", "time / 1000000",
 ];
-const LEVELS = 4; /* that the server groups by, with that of the columns */
-const COLUMNS = 10; /* shown; the rest is one more */
+const LEVELS = 4; /* limit of the server, with the level of the columns */
+const COLUMNS = 10; /* shown; the rest is one more column */
 const ROWS = "50";
 
 type PivotRow = Pivot["rows"][number];
 
-/** These are grouped by something that names them fully. */
+/** Attributes that are grouped by a name that is unique. */
 const groupedAs: Record<string, string> = { line: "place", thread: "thread_label" };
 
 /** The condition for a group: `object == "int a[]"`. */
@@ -41,7 +41,7 @@ function keyOf(row: PivotRow): string {
 
 interface Crossed {
 	row: PivotRow;
-	cells: (number | null)[] | null; /* shares by column; null: it is divided further down, or not at all */
+	cells: (number | null)[] | null; /* shares by column; null: divided on a lower level, or not at all */
 	rest: number;
 }
 

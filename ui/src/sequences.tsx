@@ -17,7 +17,7 @@ const sizes = ["least", "most"];
 const except = ["explain", "sort", "reverse", "all", "limit", "with", "without", "text", "size", "min-weight", "max-frequency", "min-functions", "baseline", "run", "sequences", "offset", "places"];
 
 interface Column {
-	name: string; /* by which the server sorts; "": it does not */
+	name: string; /* name for the server's sorting; "": not sortable */
 	title: string;
 	value: (row: Sequence, isRelative: boolean) => string;
 	width: string;

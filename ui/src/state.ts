@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// What the page shows is in its address, after the '#', which no server is sent:
+// The state of the page is in its address, after the '#', which is not sent to servers:
 //
 //   #/sequences?profile=0&sort=weight&with=load
 //
-// So that a link leads to the same view, and the back button to the one before.
+// So a link leads to the same view, and the back button to the previous one.
 import { useEffect, useState } from "preact/hooks";
 
 export interface Route {
@@ -19,7 +19,7 @@ function parse(): Route {
 	return { view: path || "findings", params: new URLSearchParams(query) };
 }
 
-/** The address of a view; `change` is put over `params`: null and "" take a name away. */
+/** The address of a view; `change` overrides `params`: null and "" remove a name. */
 export function href(view: string, params: URLSearchParams, change: Change = {}): string {
 	const next = new URLSearchParams(params);
 	for (const [name, value] of Object.entries(change)) {
@@ -30,7 +30,7 @@ export function href(view: string, params: URLSearchParams, change: Change = {})
 	return `#/${view}${query ? `?${query}` : ""}`;
 }
 
-/** A view of the same profile and run, with nothing else. */
+/** A view of the same profile and run, without other parameters. */
 export function linkTo(view: string, route: Route, change: Change = {}): string {
 	const kept = new URLSearchParams();
 	for (const name of ["profile", "run"]) {
@@ -60,7 +60,7 @@ export function useRoute(): Route {
 		addEventListener("hashchange", update);
 		return () => removeEventListener("hashchange", update);
 	}, []);
-	/* As `asked` (api.ts), for what waits from outside: the address that the page shows, or asks for. */
+	/* The address of the present view, for tests and benchmarks, as `asked` in api.ts. */
 	useEffect(() => void (document.body.dataset.shown = here.hash), [here]);
 	return here.route;
 }

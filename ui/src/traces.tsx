@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Address traces replayed through caches: lode trace simulate. Curves of misses by size, caches, misses
-// over time, and by what the program is made of.
+// Address traces replayed through caches, as in lode trace simulate: curves of misses by size, caches,
+// misses over time, and misses by parts of the program.
 import { useMemo } from "preact/hooks";
 import { address, type Ask, type Misses, type Served, type TraceResults, useAnswer } from "./api";
 import { amount, count, share, some } from "./format";
@@ -32,7 +32,7 @@ function Curves({ route }: { route: Route }) {
 		const x = [...new Set(curves.flatMap((one) => one.points.map((point) => point.bytes)))].filter((one) => one > 0).sort((a, b) => a - b);
 		const lines = curves.map((curve) => {
 			const known = new Map(curve.points.map((point) => [point.bytes, point.miss_ratio]));
-			/* A larger cache than any that is told misses as little as the largest. */
+			/* Beyond the largest size of a curve, its last miss ratio holds. */
 			let last: number | null = null;
 			return { name: `${curve.of}, lines of ${curve.line_bytes} bytes`, values: x.map((one) => (last = known.get(one) ?? last)) };
 		});
@@ -227,7 +227,7 @@ function Caches({ route }: { route: Route }) {
 	);
 }
 
-/** What the rows do not show: cut off by their number, or in no group at all. */
+/** The misses that the rows do not show: beyond the number of rows, or in no group. */
 function MissesLeft({ data }: { data: Misses }) {
 	const more = data.groups - data.rows.length;
 	const shown = data.rows.reduce((sum, one) => sum + one.value, 0);
@@ -330,7 +330,7 @@ const panes = [
 	{ name: "misses", title: "Misses by place", View: MissesBy, except: ["curve", "line", "cache"] },
 ];
 
-/** Simulated misses that a profile has, in the view of memory. */
+/** Links to the simulated misses of a profile, in the view of memory. */
 function InProfile({ route, events }: { route: Route; events: string[] }) {
 	return (
 		<p>

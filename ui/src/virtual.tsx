@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// A list of any length: only the rows in sight are in the page, and the server is asked for a page of
-// rows when it comes into sight.
+// A list of any length: the document has only the rows in view, and a page of rows is requested when it
+// comes into view.
 import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { type Ask, address, ask, Failure } from "./api";
 
 const PAGE = 100;
 const ROW_HEIGHT = 28;
-const AROUND = 12; /* rows above and below those in sight */
+const AROUND = 12; /* rows above and below those in view */
 
 export interface Rows<T, R> {
 	first: T | null; /* the answer with the first page */
@@ -88,7 +88,7 @@ export function VirtualTable<R>(props: {
 	cells: (row: R, index: number) => ComponentChildren;
 	columns: string; /* grid-template-columns */
 	selected: number;
-	scrollKey: string; /* when it changes, the list goes back to its beginning */
+	scrollKey: string; /* when it changes, the list scrolls to its beginning */
 	onOpen: (row: R, index: number) => void;
 	onSelect: (index: number) => void;
 }) {
