@@ -85,7 +85,7 @@ const LodeVerb lode_question_trace_info = {
 		"whether the trace is whole. Everything is decoded and checked, except with "
 		"--quick.\n"
 		"\n"
-		"Of a damaged trace the undamaged part is shown, and the exit status is 1.\n"
+		"If a trace is damaged, the undamaged part is shown, and the exit status is 1.\n"
 		"\n"
 		"Examples:\n"
 		"  lode trace info x.rps\n"

@@ -144,7 +144,7 @@ const LodeVerb lode_verb_classify = {
 		"and the sequences that speak most for the nearest and against it. A profile that "
 		"is farther from all of them than their own inputs vary is none of these, or a "
 		"mixture: the shares of the executions that belong to each signature are fitted. "
-		"What no signature explains is the rest, with the functions where it is.\n"
+		"The rest is explained by no signature; it is listed with its functions.\n"
 		"\n"
 		"With --over-time the argument is the recording itself, perf.data of lode or perf, "
 		"and each slice of its time is classified, so that phases show. With --capacity, "

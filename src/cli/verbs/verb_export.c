@@ -161,8 +161,8 @@ const LodeVerb lode_verb_export = {
 	.description =
 		"A flow file has the profile's flow graphs; 'lode import' reads it and makes the "
 		"same graphs\nfrom it. Call stacks are there if they were recorded: 'lode run -g', "
-		"'lode record -g',\n'perf record -g'. What KCachegrind shows of calls comes "
-		"from the\nsamples then; else it is worked out from the number of calls, as "
+		"'lode record -g',\n'perf record -g'. The calls in KCachegrind come "
+		"from the\nsamples then; else they are worked out from the number of calls, as "
 		"gprof does.\n"
 		"\n"
 		"Examples:\n"

@@ -101,7 +101,8 @@ const LodeVerb lode_verb_place_apply = {
 		"randomisation is switched off, so that addresses are those of the recording.\n"
 		"\n"
 		"The program has the standard input, output and error of lode, and lode exits "
-		"with its status. What could not be placed is reported at the end.\n"
+		"with its status. Threads and pages that could not be placed are reported at "
+		"the end.\n"
 		"\n"
 		"Examples:\n"
 		"  lode place apply x.place -- ./program argument",

@@ -65,7 +65,7 @@ const LodeVerb lode_verb_place_export = {
 	.name = "place export",
 	.arguments = "FILE",
 	.summary = "write a placement for other tools",
-	.description = "What the other tool cannot express is written as a comment.\n"
+	.description = "Parts that the other tool cannot express are written as comments.\n"
 		       "\n"
 		       "Examples:\n"
 		       "  lode place export x.place --as numactl >run.sh\n"

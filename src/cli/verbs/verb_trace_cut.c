@@ -87,8 +87,8 @@ const LodeVerb lode_verb_trace_cut = {
 		"The new trace has the references of the part in their order, numbered from 0, "
 		"and the program, mappings and threads of the whole trace.\n"
 		"\n"
-		"Of a damaged trace the part before the damage is written, and the exit status "
-		"is 1.\n"
+		"If a trace is damaged, the part before the damage is written, and the exit "
+		"status is 1.\n"
 		"\n"
 		"Examples:\n"
 		"  lode trace cut x.rps --from 1000000 --count 500000 -o y.rps",

@@ -132,7 +132,7 @@ const LodeVerb lode_verb_trace_record = {
 		"\n"
 		"With --allocations each trace has a log beside it, by which 'lode trace "
 		"simulate --by object' and 'lode import' name blocks of the heap after where "
-		"they were allocated. What the library executes is in the trace, too.\n"
+		"they were allocated. The trace contains the instructions of the library, too.\n"
 		"\n"
 		"--skip and --instructions record a part of the run; --function records from "
 		"each call of a function to its return.\n"
