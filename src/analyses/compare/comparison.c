@@ -120,7 +120,7 @@ static int compare_rows(const void *a, const void *b)
 
 	if (x < y || x > y)
 		return x < y ? 1 : -1;
-	/* What has the change and little else says best where it is. */
+	/* For equal changes the row with the least time is first: it locates the change best. */
 	if (all < others || all > others)
 		return all < others ? -1 : 1;
 	return strcmp(left->text, right->text);

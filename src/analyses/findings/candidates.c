@@ -526,7 +526,7 @@ static void add_places(Search *self, double needed)
 /* The scratch memory of a worker. */
 typedef struct {
 	View view;
-	float *shares;   /* [candidates]: of the block that is looked at; all 0 between blocks */
+	float *shares;   /* [candidates]: of the present block; all 0 between blocks */
 	GArray *touched; /* uint32_t: those that are not 0 */
 } WorkerScratch;
 

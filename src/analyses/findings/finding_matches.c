@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Edges that are looked at: a second's work. */
+/* The limit of visited edges: a second's work. */
 #define MAX_STEPS UINT64_C(100000000)
 
 /* A vertex that comes before or after in less than this share of the executions is not context. */

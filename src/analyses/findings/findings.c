@@ -22,8 +22,8 @@
 /* A candidate that would explain so much of its weight where a chosen cause does is not plain. */
 #define CAUSED_SHARE 0.1
 
-/* All candidates are judged in the first rounds, and then every few; in between those whose score
- * is at least this share of the greatest. */
+/* All candidates are scored in the first rounds and then every few rounds; in between, those whose
+ * previous score is at least this share of the greatest. */
 enum { FIRST_ROUNDS = 8, ROUNDS_BETWEEN = 8 };
 #define FIRST_SHARE 0.5
 
@@ -42,7 +42,7 @@ enum { ROUGH_STEPS = 60, FINAL_STEPS = 300 };
 typedef struct {
 	const LodeObservations *seen;
 	LodeCostModel model;
-	double *gains; /* of each column, in the model that it was judged in */
+	double *gains; /* of each column, in the model that it was scored in */
 	double *betas; /* of each column: its best one there */
 	double dispersion;
 	bool *is_caused; /* of each sampled vertex: a chosen cause explains it */
@@ -172,7 +172,7 @@ static void score_column(size_t task, unsigned worker, void *data)
 	self->is_scored[column] = true;
 }
 
-/* Judges the columns that were not yet and had a score of at least `least` when they were. */
+/* Scores the columns not yet scored in this round whose previous score is at least `least`. */
 static void score_from(Choice *self, double least)
 {
 	g_array_set_size(self->to_score, 0);
@@ -188,7 +188,7 @@ static void score_all(Choice *self)
 	score_from(self, -HUGE_VAL);
 }
 
-/* The greatest score of the columns that are judged, or of those that are not. */
+/* The greatest score of the scored columns, or of the others. */
 static double greatest_score(const Choice *self, bool is_scored)
 {
 	double best = -HUGE_VAL;
@@ -208,10 +208,10 @@ static double least_equal(double best)
 }
 
 /*
- * Judges what may be chosen. A score mostly falls as terms are added, so that what was low before
- * need not be looked at while others are above it (M. Minoux, "Accelerated greedy algorithms for
- * maximizing submodular set functions", 1978). It may rise too, where others in a block become
- * explained: that is found when all are judged.
+ * Scores the columns that may be chosen. A score mostly falls as terms are added, so a column with
+ * a low previous score is skipped while the score of a different one is above it (M. Minoux,
+ * "Accelerated greedy algorithms for maximizing submodular set functions", 1978). It may rise, too,
+ * when other vertices of a block become explained: score_all() finds that.
  */
 static void score_by_bound(Choice *self)
 {
@@ -244,7 +244,8 @@ static int rank_of(const Choice *self, uint32_t attribute)
 	return (int)G_N_ELEMENTS(rising);
 }
 
-/* Above 0 when a is plainer than b; of equals, when the best attribute of its focus tells more. */
+/* Above 0 when a is plainer than b, or, if they are equal, when the best attribute of its focus is
+ * more specific. */
 static int compare_plain(const Choice *self, const LodeCandidate *a, const LodeCandidate *b)
 {
 	int left = MAX(rank_of(self, a->focus[0]), rank_of(self, a->focus[1]));
@@ -386,7 +387,7 @@ static uint32_t best_of_part(const Choice *self, const Part *part)
 /*
  * Where no candidate is above its price, one that explains most of the scatter may hide itself: the
  * dispersion is then taken of the model with the candidate of greatest gain, as an F test does, and
- * as drop() judges it later. Each part has its own candidate: in the gain of both, a part's large
+ * as drop() computes it later. Each part has its own candidate: in the gain of both, a part's large
  * scatter hides a cost that exists there alone.
  */
 static void score_beside_best(Choice *self)
@@ -865,7 +866,7 @@ static LodeSharedFindings *fit_joined(LodeObservations *const parts[2], const Lo
 static LodeObservations *observe(
 	const LodeProfile *profile, const LodeFlowGraph *graph, const char *weight, bool is_counted)
 {
-	/* Nothing of the profile is changed, only how it is looked at. */
+	/* A shallow copy: only the kind of frequency differs. */
 	LodeProfile alike = *profile;
 
 	if (!is_counted)

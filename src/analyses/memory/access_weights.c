@@ -123,7 +123,7 @@ bool lode_access_weights_apply(LodeProfile *profile, LodeAccessWeights *out_weig
 			has_accesses = strcmp(lode_profile_event(profile, event)->name,
 					       "accesses") == 0;
 		}
-		/* They are what was asked for. */
+		/* The samples are the accesses already. */
 		if (has_accesses) {
 			*out_weights = weights;
 			return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Options become tables by number (events, threads, functions, objects) before the first sample is
- * looked at, so that names are compared once each; the expression runs last, as it costs most.
+ * tested, so that each name is compared once; the expression runs last, as it costs most.
  */
 #include "analyses/memory/sample_filter.h"
 

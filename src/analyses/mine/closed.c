@@ -286,10 +286,10 @@ static void mark_shortened(const Ranked *all, uint32_t n, bool *is_shortened)
 }
 
 /*
- * Marks what is closed among sequences that may have equal supports. From the largest to the
- * smallest, since what a sequence is contained in, is contained in a closed one, of which there
- * are few: every subset of a set of 16 attributes may have the same supports. Only where supports
- * drift by less than counts as equal each time, must those that are not closed be looked at too.
+ * Marks what is closed among sequences that may have equal supports. Goes from the largest to the
+ * smallest: a sequence that is contained in any is contained in a closed one, and closed ones are
+ * few: every subset of a set of 16 attributes may have the same supports. Sequences that are not
+ * closed must be compared, too, only if supports drift, each time by less than counts as equal.
  */
 static bool mark_run(
 	Ranked *all, uint32_t n, bool *out_is_closed, const LodeProgress *progress, GError **error)

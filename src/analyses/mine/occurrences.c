@@ -360,7 +360,7 @@ static LodeOccurrences *find(Search *self, const uint32_t *items, size_t n_items
 	out->places = g_array_new(FALSE, FALSE, sizeof(LodeOccurrencePlace));
 	out->matched = g_array_new(FALSE, FALSE, sizeof(LodeCoveredVertex));
 	prepare_elements(self, items, n_items);
-	/* By class, which many vertices share, so that few of them are looked at in vain. */
+	/* Goes by class, as many vertices share one: few vertices without a match are visited. */
 	uint64_t full = full_cover(self, 0);
 	for (uint32_t i = 0; i < graph->n_classes; i++) {
 		uint64_t cover = self->cover[i];

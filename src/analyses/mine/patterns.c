@@ -530,8 +530,8 @@ static bool start_elements(Enumeration *run)
 
 /*
  * One item alone is in no minimal window of several vertices, so that a level has windows of one
- * vertex at first. Those of several, far more, are looked at once there are elements that they may
- * grow, and their candidates kept only where such an element may pass.
+ * vertex at first. Windows of several vertices are far more: they are visited once there are
+ * elements that may grow, and their candidates are kept only where such an element may pass.
  */
 static bool needs_longer_windows(const Enumeration *run, uint32_t size)
 {

@@ -172,8 +172,8 @@ static bool holds_pair(const LodeSearcher *self, uint32_t class_id)
 	return false;
 }
 
-/* The group of a class that was not met before; NULL where it is of no use, or there is no memory,
- * which stops the search. */
+/* The group of a class that was not visited before; NULL where it is of no use, or there is no
+ * memory, which stops the search. */
 static LodeGroup *group_of_class(const Walk *walk, uint32_t class_id)
 {
 	if (walk->purpose == FILL)
@@ -186,7 +186,7 @@ static LodeGroup *group_of_class(const Walk *walk, uint32_t class_id)
 }
 
 /*
- * Meets a window; no element is minimal in class 0. The most that the path can add to a support is
+ * Visits a window; no element is minimal in class 0. The most that the path can add to a support is
  * its count at every vertex that is matched. Where it matches in other ways too, they add what they
  * match. That docs/mining.md §3 cuts the sum of a vertex off at its executions only lowers a
  * support.
@@ -253,7 +253,7 @@ static void match_step(Window *window, const Step *step)
 	window->matched.n++;
 }
 
-/* Meets all windows longer than that which ends in `step`. */
+/* Visits all windows longer than that which ends in `step`. */
 static bool visit_longer_windows(Walk *walk, const Step *step, const Window *window)
 {
 	const LodeSearchGraph *graph = walk->searcher->search->graph;
@@ -272,7 +272,7 @@ static bool visit_longer_windows(Walk *walk, const Step *step, const Window *win
 	return true;
 }
 
-/* Meets the windows that begin with the vertex of the step. */
+/* Visits the windows that begin with the vertex of the step. */
 static inline bool visit_windows(
 	Walk *walk, const Step *step, const Matched *matched, uint32_t vertex_class)
 {
@@ -838,7 +838,7 @@ static bool find_pairs(LodeSearcher *self, LodeLevel *level, uint64_t elements)
 	return any != 0;
 }
 
-/* Whether the longer windows are looked at three times, and few of them kept. */
+/* Whether the longer windows are visited three times, and few of them kept. */
 static bool has_pairs(const LodeSearcher *self, const LodeLevel *level)
 {
 	return self->pairs != NULL && level->n_short >= FEW_CANDIDATES;

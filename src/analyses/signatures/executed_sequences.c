@@ -59,7 +59,7 @@ static bool name_vertices(LodeExecutedSequences *self, LodeSymbols *symbols, GEr
 	return true;
 }
 
-/* Whatever a profile claims, no more leaves an instruction than it executed. */
+/* Bounds the counts of a profile: the edges from an instruction have at most its executions. */
 static void scale_vertices(LodeExecutedSequences *self)
 {
 	const LodeFlowGraph *graph = self->graph;

@@ -40,7 +40,7 @@ struct LodeAddressHistogram {
 	Slot *slots;             /* never more than half full */
 	size_t n_slots;          /* a power of two */
 	uint32_t last;           /* the cell of the last access: programs stay where they are */
-	GArray *sorted, *totals; /* made when asked for; empty: to be made anew */
+	GArray *sorted, *totals; /* made at the first use; empty: to be made */
 };
 
 bool lode_address_granularity_from_text(const char *text, uint64_t *out_bytes)

@@ -189,7 +189,8 @@ static guint find_row(const LodeCellContents *self, uint32_t thread, uint64_t ce
 LODE_ORDER(heaviest_first, LodeContent, LODE_DESCENDING(weight), LODE_ASCENDING(object),
 	LODE_ASCENDING(mapping))
 
-/* Two samples of one object may be of two mappings; without an object the mapping tells. */
+/* The object identifies the content, as its samples may be of two mappings; without an object the
+ * mapping does. */
 static void *content_key(const Row *row)
 {
 	return row->object != LODE_NONE

@@ -11,7 +11,7 @@ enum {
 	LIKENESS = 4,     /* hot cells of one run are within this factor of their mean */
 };
 
-static const double hot_share = 0.01; /* of all weight; cells below it are not told apart */
+static const double hot_share = 0.01; /* of all weight; cells below it are not distinguished */
 
 typedef struct {
 	const LodeProfile *profile;

@@ -265,7 +265,7 @@ bool lode_expression_node_check(
 		return true; /* the parser knows */
 	case LODE_OPERATOR_RANGE:
 		node->kind = node->operands[0]->kind;
-		return true; /* IN looks at it */
+		return true; /* checked with IN */
 	case LODE_OPERATOR_IN:
 		node->kind = LODE_VALUE_BOOLEAN;
 		return check_items(node, sign, text, error);

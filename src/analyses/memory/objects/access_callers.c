@@ -92,7 +92,7 @@ static int compare_nodes(const void *a, const void *b, void *data)
 	return (left > right) - (left < right);
 }
 
-/* Recursion is as deep as callers are asked for. */
+/* The recursion is at most as deep as the requested number of callers. */
 static void add_children(Builder *self, uint32_t parent, uint32_t level)
 {
 	uint32_t top = level == 0 ? self->options->top : self->options->top_calls;

@@ -122,7 +122,7 @@ static LodeAllocationFigures figures_of(const Builder *self, guint path)
 	return figures;
 }
 
-/* To its site, and to as many callers as are asked for. */
+/* Adds to the site, and to the requested number of callers. */
 static void add_path(Builder *self, guint path, GArray *outward)
 {
 	const LodeMemory *memory = self->profile->memory;
@@ -268,7 +268,7 @@ static void add_node(Builder *self, uint32_t number, uint32_t site, uint32_t lev
 		add_rows(self, children, site, level + 1);
 }
 
-/* Recursion is as deep as callers are asked for. */
+/* The recursion is at most as deep as the requested number of callers. */
 static void add_rows(Builder *self, GArray *nodes, uint32_t site, uint32_t level)
 {
 	uint32_t top = level == 0 ? self->options->top : self->options->top_callers;

@@ -76,7 +76,7 @@ static int compare_members(const void *a, const void *b)
 
 	if (left_begin != right_begin)
 		return left_begin < right_begin ? -1 : 1;
-	/* Of a union's members at one place the order of the declaration. */
+	/* Members of a union at one place are in the order of the declaration. */
 	return (left > right) - (left < right);
 }
 
@@ -302,7 +302,7 @@ static LodeTypeLayout *new_layout(const LodeMemory *memory, uint32_t number, con
 	return self;
 }
 
-/* Names that have what was asked for in them, or the nearest one. */
+/* Appends names that contain `name`, or else the nearest one. */
 static void append_similar(const LodeMemory *memory, const char *name, GString *out)
 {
 	g_autoptr(GPtrArray) names = g_ptr_array_new();

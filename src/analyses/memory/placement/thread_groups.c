@@ -13,7 +13,7 @@
 /* Few threads are fast and have the more ways to go wrong. */
 enum { N_RANDOM_STARTS = 4, N_SMALL_STARTS = 64, SMALL = 64 };
 
-/* Pairs of threads looked at in all; so that some thousand threads end in seconds. */
+/* The limit of evaluated pairs of threads, so that thousands of threads take seconds. */
 #define MAX_EVALUATIONS (UINT64_C(1) << 31)
 
 typedef struct {
