@@ -48,7 +48,7 @@ static double total_weight(const LodeAnnotatedPlaces *self)
 LODE_ORDER(compare_places, LodeAnnotatedPlace, LODE_DESCENDING(time), LODE_DESCENDING(share),
 	LODE_DESCENDING(executions), LODE_ASCENDING(order))
 
-/* Orders the places, of which as many are shown as are asked for. */
+/* Orders the places, of which the requested number is shown. */
 static void settle_places(LodeAnnotatedPlaces *self)
 {
 	uint32_t limit = self->options->limit;

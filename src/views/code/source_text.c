@@ -32,7 +32,7 @@ typedef struct {
 	char *text;
 	size_t size;
 	GArray *marks;     /* uint32_t: where lines 0, 64, 128 … begin */
-	GHashTable *lines; /* number → its text, of those that were asked for */
+	GHashTable *lines; /* number → text, of the requested lines */
 } SourceFile;
 
 /* A name of the profile. */

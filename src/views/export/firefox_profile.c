@@ -134,7 +134,7 @@ static double resource_number(Firefox *self, uint32_t image)
 	return self->resources->len - 1;
 }
 
-/* A column of `n` values; the last of a table's tells its length. */
+/* A column of `n` values; the last column of a table sets its length. */
 static void begin_column(Firefox *self, const char *name)
 {
 	lode_json_key(&self->json, name);

@@ -118,7 +118,7 @@ static uint32_t as_sampled(const LodeStackExport *self, uint32_t event)
 	return sampled != LODE_NONE ? sampled : event;
 }
 
-/* The one that is asked for; else the profile's; else what most samples are of. */
+/* Chooses the requested event; else the profile's; else the one with most samples. */
 static bool choose_weight(
 	LodeStackExport *self, uint32_t wanted, const uint32_t *counts, GError **error)
 {

@@ -221,7 +221,7 @@ static bool has_words(const GPtrArray *words, const GPtrArray *attributes)
 	return true;
 }
 
-/* Whether one of the elements first … end − 1 has all the words; without words, none is asked. */
+/* Whether one of the elements first … end − 1 has all the words; true if there are no words. */
 static bool any_has_words(const GPtrArray *words, const GPtrArray *elements, guint first, guint end)
 {
 	if (words->len == 0)

@@ -45,11 +45,11 @@ typedef struct {
 	FILE *out;
 	uint32_t weight_event;
 	const char *unit;                     /* of `each`: "ns", "cycles" … */
-	const LodeExplanations *explanations; /* NULL: not asked for */
+	const LodeExplanations *explanations; /* NULL: not requested */
 	GHashTable *told; /* explanation written → the finding's number: not written twice */
 } View;
 
-/* NULL where it is not asked for, or nothing is known. */
+/* NULL: not requested, or no explanation is known. */
 static const LodeExplanation *explanation_of(const View *self, const LodeFinding *finding)
 {
 	if (self->explanations == NULL)

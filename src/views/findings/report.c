@@ -342,7 +342,8 @@ bool lode_report_lists_sequences(const LodeMiningRun *run, const LodeReportOptio
 	       memcmp(&options->differential, &plain.differential, sizeof(plain.weight)) != 0;
 }
 
-/* Why there is nothing to explain: a list was asked for, or the run has no findings. */
+/* Sets the reason why there is nothing to explain: a list was requested, or the run has no
+ * findings. */
 static void fail_unexplained(const LodeMiningRun *run, GError **error)
 {
 	if (run->findings != NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Words of the commands that a view tells its reader to type. */
+/* Words of the commands that a view suggests. */
 #include "views/form/shell_word.h"
 
 #include <glib.h>

@@ -31,7 +31,7 @@ static bool is_seen_thread(const LodeLiveScene *self, const LodeLiveState *state
 
 LODE_ORDER_OF_POINTERS(compare_cells, LodeLiveCell, LODE_ASCENDING(address), LODE_ASCENDING(thread))
 
-/* The cells that are looked at, by address; what was left out counts in the total only. */
+/* The cells in view, by address; the others count in the total only. */
 static GPtrArray *choose_cells(
 	LodeLiveScene *self, const LodeLiveCounts *counts, const LodeLiveState *state)
 {

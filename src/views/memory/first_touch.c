@@ -54,7 +54,7 @@ static int compare_pages(const void *a, const void *b, void *user_data)
 	return (left > right) - (left < right);
 }
 
-/* The numbers of pages in the order asked for, cut at the limit; GArray of uint32_t. */
+/* The numbers of pages in the requested order, cut at the limit; GArray of uint32_t. */
 static GArray *sorted_pages(const View *self)
 {
 	GArray *numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));

@@ -40,7 +40,7 @@ typedef struct {
 	GArray *threads; /* LodeHistogramTable, by thread */
 } Tables;
 
-/* The numbers of a table's cells in the order asked for, cut at the limit; GArray of size_t. */
+/* The numbers of a table's cells in the requested order, cut at the limit; GArray of size_t. */
 static GArray *sorted_cells(const Tables *self, const LodeHistogramTable *table);
 
 static const char *object_name(const LodeProfile *profile, const LodeContent *content)

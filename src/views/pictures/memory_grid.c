@@ -232,7 +232,7 @@ static uint32_t heaviest_column(const LodeMemoryGrid *self, const LodeProfile *p
 	return best;
 }
 
-/* Who used each box of time most: the samples are put in the order of their boxes first. */
+/* Finds the thread that used each box of time most: the samples are first sorted by box. */
 static void find_time_columns(
 	LodeMemoryGrid *self, const LodeProfile *profile, const GArray *chosen)
 {

@@ -15,7 +15,7 @@ typedef struct {
 	const LodeProfile *profile;
 	const GPtrArray *signatures;
 	const LodeClassification *found;
-	const LodeCapacity *capacity; /* NULL: not asked for */
+	const LodeCapacity *capacity; /* NULL: not requested */
 	const LodeClassificationViewOptions *options;
 	FILE *out;
 } View;
