@@ -36,7 +36,7 @@ struct LodeTraceReader {
 	LodeRpsFile *file;
 	LodeTraceRange range;
 	uint64_t end_frame;          /* after those that have references of it */
-	LodeDictionaryCursor asked;  /* of the calling thread, for what is asked of a frame */
+	LodeDictionaryCursor asked;  /* of the calling thread, for queries about a frame */
 	GError *broken;              /* why blocks of a dictionary are not to be had… */
 	uint32_t broken_dictionary;  /* …of this one… */
 	uint64_t broken_frame;       /* …from this frame on */

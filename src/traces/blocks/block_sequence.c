@@ -25,7 +25,7 @@ enum {
 
 /* --- how often each block follows another --- */
 
-/* A hash table: it is asked once for each invocation. */
+/* A hash table: there is one lookup for each invocation. */
 typedef struct {
 	uint32_t from, to;
 	uint32_t count;
@@ -352,8 +352,8 @@ static void split_runs(const GByteArray *symbols, GByteArray *runs, GByteArray *
 	g_byte_array_set_size(others, n_others);
 }
 
-/* Both forms are compressed, quickly, and the smaller is taken: which one it is depends on how
- * regular the runs are, and no count of symbols tells that. */
+/* Both forms are compressed, quickly, and the smaller is taken: the result depends on how regular
+ * the runs are, which counts of symbols do not show. */
 static void append_choices(const GByteArray *symbols, LodeCodecEffort effort, LodeFrameStreams *out)
 {
 	int level = effort == LODE_CODEC_THOROUGH ? THOROUGH_TRIAL_LEVEL : FAST_TRIAL_LEVEL;

@@ -343,8 +343,7 @@ static void use_plain(LodeFramePacking *self)
 	add_plain_words(self);
 }
 
-/* The frame is made from its streams again: it was let go of when it was encoded, for the memory's
- * sake. */
+/* The frame is decoded from its streams: it was freed after its encoding to save memory. */
 static void prefer_plain(LodeFramePacking *self)
 {
 	unsigned kept = self->options.is_dictionary_droppable ? 0 : self->rps.n_dictionary_pieces;

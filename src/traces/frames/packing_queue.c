@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One lock for all; the work is done without it. A thread that is free looks at the jobs anew, the
- * oldest first, so that frames are finished, and their memory is free, as early as can be.
+ * One lock guards all; the work is done without it. A free thread searches the jobs from the oldest
+ * on, so that frames are finished, and their memory is freed, as early as possible.
  */
 #include "traces/frames/packing_queue.h"
 

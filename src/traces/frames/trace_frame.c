@@ -128,7 +128,7 @@ typedef struct {
 } Wanted;
 
 /* Doubles `room` until all that is needed fits, and from some size on until what is likely does.
- * realloc() would touch what it copies to before huge pages can be asked for. */
+ * realloc() would touch its new memory before huge pages can be requested. */
 static void *grown(void *array, size_t *room, const Wanted *wanted)
 {
 	size_t n_bytes = *room * wanted->size;

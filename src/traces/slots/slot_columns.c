@@ -128,8 +128,8 @@ static void append_table(ColumnWriter *self)
 		lode_varint_append(tables, self->table[i].zigzag);
 }
 
-/* As many bytes as the value has, at `*at`, where there is room for eight; the symbol tells how
- * many. */
+/* Writes the bytes of the value at `*at`, which has room for eight; the symbol gives their number.
+ */
 static uint8_t write_extra(uint8_t **at, uint64_t value)
 {
 	unsigned n = (unsigned)(71 - __builtin_clzll(value | 1)) / 8;

@@ -413,8 +413,8 @@ static inline LodeSlotGuess guess_as(
 		(LodeSlotClass)candidate->slot_class, candidate->base, candidate->constant, place);
 }
 
-/* The tables are larger than the cache: what all candidates need is asked for together, so that one
- * miss is waited for and not one each. */
+/* The tables are larger than the cache: the entries of all candidates are prefetched together, so
+ * that their misses overlap. */
 static void prefetch_candidates(
 	Trial *self, uint32_t slot, const CandidateSet *set, const LodeThreadPlace *place)
 {
