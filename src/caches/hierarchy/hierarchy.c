@@ -13,7 +13,7 @@
 /* docs/traces.md has the sources of the figures. */
 typedef struct {
 	const char *name;
-	const char *text; /* NULL: asked of the machine */
+	const char *text; /* NULL: read from the machine */
 	char *(*ask)(const char *xml, GError **error);
 } Preset;
 

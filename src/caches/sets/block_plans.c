@@ -3,7 +3,8 @@
 
 #include "caches/sets/cache_access.h"
 
-/* No instruction of a processor has more; in one without a size nothing tells where the next is. */
+/* No instruction of a processor has more; after one without a size the address of the next is
+ * unknown. */
 enum { MAX_INSTRUCTION_BYTES = 256 };
 
 void lode_block_plans_init(LodeBlockPlans *self)
