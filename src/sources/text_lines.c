@@ -89,7 +89,7 @@ void lode_text_lines_close(LodeTextLines *self)
 	g_free(self);
 }
 
-/* Reports at most ten times a second. False when the user asked to stop. */
+/* Reports at most ten times a second. False when the user cancelled. */
 static bool report_progress(LodeTextLines *self, GError **error)
 {
 	gint64 now = g_get_monotonic_time();

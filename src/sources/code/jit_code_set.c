@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dumps are asked before maps: they hold the code, and know what lay at an address at which time.
+ * Dumps are searched before maps: they have the code, and the times at which it was at an address.
  */
 #include "sources/code/jit_code_set.h"
 

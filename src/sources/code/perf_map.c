@@ -145,8 +145,8 @@ static void list_entries(const Reader *self)
 /*
  * Where anyone may write, as in /tmp, another user may have put a map for a process of ours, or a
  * link to a file that we can read. As perf does (tools/perf/util/symbol.c, dso__load()), only the
- * files of root and our own are read there. The descriptor is looked at, not the name: that may
- * stand for another file a moment later.
+ * files of root and our own are read there. The descriptor is checked, not the name, which may be
+ * that of a different file a moment later.
  */
 static int open_map(const char *path, GError **error)
 {

@@ -260,8 +260,8 @@ static void add_costs(LodeFlowFileGraph *self, uint32_t weight)
 	}
 }
 
-/* Whether control comes to a vertex from the one before it and from nowhere else, and goes from
- * that one to nowhere else. */
+/* Whether the edge from the previous vertex is the only one into this vertex and the only one out
+ * of that vertex. */
 static bool continues_block(const LodeFlowFileGraph *self, uint32_t vertex)
 {
 	return vertex > 0 && instruction_at(self, vertex - 1)->next_count >= 0 &&

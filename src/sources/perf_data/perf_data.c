@@ -719,8 +719,8 @@ static bool move_window(LodePerfData *self, GError **error)
 	return true;
 }
 
-/* A record of simpleperf at `at` that is longer than the window, of which only the header is looked
- * at. Gives its size; 0: it is none. */
+/* A record of simpleperf at `at` that is longer than the window; only its header is read. Gives its
+ * size; 0: not such a record. */
 static size_t split_long_record(const LodePerfData *self, LodePerfRawRecord *out_raw)
 {
 	uint64_t start = self->at - self->window_start;

@@ -4,7 +4,7 @@
  *
  *   version, entries, bytes of them │ entry, entry … │ contents, each a frame of zstd
  *
- * Only the entries are read with the header; a content is unpacked when it is asked for.
+ * Only the entries are read with the header; contents are unpacked on request.
  */
 #include "base/text/hex_text.h"
 #include "sources/perf_data/perf_data_reader.h"

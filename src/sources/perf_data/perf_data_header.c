@@ -9,8 +9,8 @@
  *   24  attributes, data, event types: offset, size
  *   72  256 bits: the features there are; their sections stand after the data
  *
- * The order of the magic's bytes tells that of the numbers, except before perf 3.4, where the size
- * must. Linux: tools/perf/Documentation/perf.data-file-format.txt.
+ * The byte order of the magic is that of the numbers, except before perf 3.4, where the size shows
+ * it. Linux: tools/perf/Documentation/perf.data-file-format.txt.
  */
 #include "sources/perf_data/perf_command_line.h"
 #include "sources/perf_data/perf_data_reader.h"
@@ -443,7 +443,8 @@ static bool read_event_types(LodePerfData *self, const Section *section, GError 
 }
 
 /* The map is one of longs, so that a machine with long of 32 bits and the other order has the
- * halves of each word swapped; a feature that all have, the host's name, tells. */
+ * halves of each word swapped; the host's name, a feature that all files have, shows whether they
+ * are. */
 static void read_feature_map(LodeByteCursor *cursor, uint64_t *out_map)
 {
 	const uint64_t hostname = UINT64_C(1) << LODE_PERF_FEATURE_HOSTNAME;

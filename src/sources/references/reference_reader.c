@@ -22,14 +22,14 @@
 /* --- sizes of instructions --- */
 
 /*
- * Sizes of instructions for forms of traces that have none, so that runs of code are found again:
- * what the next fetch tells.
+ * Sizes of instructions for forms of traces that have none, so that runs of code are found again.
+ * They are derived from the next fetch.
  *
  *   fetch 400510   load …   fetch 400513   →  the first one has 3 bytes
  *
- * A difference of 1 … 15 bytes is a size; where the next fetch is elsewhere (a jump), and where it
- * is farther away than once before (a jump over the next instructions), the least difference that
- * was seen at this address is. 0: nothing is known.
+ * A difference of 1 … 15 bytes is the size. After a jump, and where the next fetch is farther away
+ * than once before (a jump over the next instructions), the size is the least difference seen at
+ * this address. 0: unknown.
  */
 
 enum {

@@ -12,7 +12,7 @@ typedef struct {
 	gint64 reported_us;
 } Reporting;
 
-/* At most ten times a second. False when the user asked to stop. */
+/* Reports at most ten times a second. False when the user cancelled. */
 static bool report(Reporting *self, double done, GError **error)
 {
 	gint64 now = g_get_monotonic_time();
