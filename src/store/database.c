@@ -33,7 +33,7 @@ static const char *const additions[] = {
 #include "store/origins_sql.h"
 };
 
-/* How many instructions of SQLite's machine run between two looks at the cancel flag. */
+/* Instructions of SQLite's virtual machine between two checks of the cancel flag. */
 enum { STEPS_BETWEEN_LOOKS = 50000, REPORT_INTERVAL_US = 100000, BUSY_TIMEOUT_MS = 5000 };
 
 static int look_up_from_work(void *data)
@@ -245,7 +245,7 @@ static char *name_for_sqlite(const char *path, int flags)
 	return g_strconcat(uri, "?immutable=1", NULL);
 }
 
-/* `self` is zeroed; it can be asked and must be closed also after a failure. */
+/* `self` is zeroed; it can be queried and must be closed also after a failure. */
 static bool open_database(LodeDatabase *self, const char *path, int flags,
 	const LodeProgress *progress, GError **error)
 {
