@@ -10,8 +10,8 @@
  *   cookie   has the secret that came with the address that was printed
  *
  * The address has a token; the page that it opens sets the cookie. A second token, for the address
- * that a browser is started with, is valid once, as other users can read command lines. Private to
- * serve/.
+ * that a browser is started with, is valid once, as other users can read command lines.
+ * Private to serve/.
  */
 #pragma once
 

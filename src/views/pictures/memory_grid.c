@@ -232,7 +232,7 @@ static uint32_t heaviest_column(const LodeMemoryGrid *self, const LodeProfile *p
 	return best;
 }
 
-/* Finds the thread that used each box of time most: the samples are first sorted by box. */
+/* Finds the column of threads that used each box of time most: sorts the samples by box first. */
 static void find_time_columns(
 	LodeMemoryGrid *self, const LodeProfile *profile, const GArray *chosen)
 {
