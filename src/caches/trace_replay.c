@@ -7,7 +7,58 @@
 #include "caches/frame_slices.h"
 #include "traces/frames/frame_turns.h"
 
+#include <math.h>
+
 enum { SLICE_REFERENCES = 2 << 20 };
+
+/*
+ * How far the miss ratio of a sample may be from that of the whole trace, by how much it varies
+ * from window to window: the ratio estimator of survey sampling (W. Cochran, "Sampling Techniques",
+ * 3rd edition, 1977, section 6.4), with the correction for a sample that is a large part of the
+ * whole. It does not include the misses that a longer warm-up would have avoided.
+ */
+typedef struct {
+	uint64_t n_windows;
+	double accesses, misses;                          /* sums over the windows */
+	double accesses_squared, misses_squared, product; /* likewise */
+} WindowSums;
+
+static void window_sums_add(WindowSums *self, uint64_t accesses, uint64_t misses)
+{
+	double a = (double)accesses, m = (double)misses;
+
+	self->n_windows++;
+	self->accesses += a;
+	self->misses += m;
+	self->accesses_squared += a * a;
+	self->misses_squared += m * m;
+	self->product += a * m;
+}
+
+/* The 97.5 % quantile of Student's distribution; beyond the table within 0.5 %. */
+static double student(uint64_t freedom)
+{
+	static const double few[] = {12.706, 4.303, 3.182, 2.776, 2.571};
+	double f = (double)freedom;
+
+	if (freedom <= G_N_ELEMENTS(few))
+		return few[freedom - 1];
+	return 1.96 + 2.37 / f + 2.8 / (f * f);
+}
+
+/* Half the width of the 95 % interval around misses / accesses, where windows are the share
+ * `sampled` (0 … 1) of the whole; NAN for fewer than two windows, or without accesses. */
+static double window_sums_error(const WindowSums *self, double sampled)
+{
+	if (self->n_windows < 2 || self->accesses <= 0)
+		return (double)NAN;
+	double n = (double)self->n_windows, ratio = self->misses / self->accesses;
+	double squares = self->misses_squared - 2 * ratio * self->product +
+	                 ratio * ratio * self->accesses_squared;
+	/* Rounding may leave less than nothing. */
+	double variance = MAX(squares, 0) / (n - 1) * n * MAX(1 - sampled, 0);
+	return student(self->n_windows - 1) * sqrt(variance) / self->accesses;
+}
 
 typedef struct {
 	LodeTraceReplay result; /* what the caller has */
@@ -18,6 +69,7 @@ typedef struct {
 	const LodeTraceFrame *slice;
 	LodeTracePart part;      /* of the trace, that is being replayed */
 	LodeCacheCounts *before; /* of all caches, as the window began */
+	WindowSums *window_sums; /* MAX_CACHES for each hierarchy */
 } Replay;
 
 static void replay_distances(size_t task, unsigned worker, void *user_data)
@@ -91,7 +143,7 @@ static void note_counts(Replay *self, bool is_end)
 		LodeCacheCounts *before = &self->before[i];
 
 		if (is_end)
-			lode_window_sums_add(&self->result.window_sums[i],
+			window_sums_add(&self->window_sums[i],
 				sum_kinds(now->accesses) - sum_kinds(before->accesses),
 				sum_kinds(now->misses) - sum_kinds(before->misses));
 		*before = *now;
@@ -165,7 +217,7 @@ LodeTraceReplay *lode_trace_replay_new(
 	self->distances = g_new0(LodeStackDistances *, options->n_distances);
 	self->distance_errors = g_new0(GError *, options->n_distances);
 	self->before = g_new0(LodeCacheCounts, n_caches);
-	self->result.window_sums = g_new0(LodeWindowSums, n_caches);
+	self->window_sums = g_new0(WindowSums, n_caches);
 	self->result.range = *range;
 	self->result.curves = g_ptr_array_new_with_free_func((GDestroyNotify)lode_miss_curve_free);
 	self->result.thread_curves = g_ptr_array_new_with_free_func(
@@ -237,13 +289,14 @@ LodeTraceReplay *lode_trace_replay_run(LodeTraceReader *reader,
 	return g_steal_pointer(&self);
 }
 
-double lode_trace_replay_ratio_error(const LodeTraceReplay *self, size_t hierarchy, size_t cache)
+double lode_trace_replay_ratio_error(const LodeTraceReplay *replay, size_t hierarchy, size_t cache)
 {
-	if (self->range.every == 0)
+	const Replay *self = (const Replay *)replay;
+
+	if (replay->range.every == 0)
 		return 0;
-	return lode_window_sums_error(
-		&self->window_sums[hierarchy * LODE_HIERARCHY_MAX_CACHES + cache],
-		(double)self->range.length / (double)self->range.every);
+	return window_sums_error(&self->window_sums[hierarchy * LODE_HIERARCHY_MAX_CACHES + cache],
+		(double)replay->range.length / (double)replay->range.every);
 }
 
 void lode_trace_replay_free(LodeTraceReplay *replay)
@@ -259,11 +312,11 @@ void lode_trace_replay_free(LodeTraceReplay *replay)
 	g_free(self->distances);
 	g_free(self->distance_errors);
 	g_free(self->before);
+	g_free(self->window_sums);
 	lode_cache_simulation_free(replay->simulation);
 	g_ptr_array_unref(replay->curves);
 	g_ptr_array_unref(replay->thread_curves);
 	lode_replay_times_free(replay->times);
-	g_free(replay->window_sums);
 	g_free(replay->damage);
 	g_free(self);
 }

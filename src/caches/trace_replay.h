@@ -12,7 +12,6 @@
 #include "caches/cache_simulation.h"
 #include "caches/replay_times.h"
 #include "caches/stacks/miss_curve.h"
-#include "caches/window_sums.h"
 #include "traces/trace_reader.h"
 
 typedef struct {
@@ -33,7 +32,6 @@ typedef struct {
 	LodeReplayTimes *times;          /* NULL: not asked for */
 	uint64_t n_references, n_instructions; /* that were replayed, without a warm-up */
 	uint64_t n_windows;                    /* of a range with `every`, that were replayed */
-	LodeWindowSums *window_sums;           /* private: MAX_CACHES for each hierarchy */
 	LodeTraceRange range;                  /* that was asked for */
 	char *damage; /* why these are not all: the fault of the file; NULL: they are */
 } LodeTraceReplay;
@@ -56,8 +54,8 @@ void lode_trace_replay_finish(LodeTraceReplay *self);
 LodeTraceReplay *lode_trace_replay_run(LodeTraceReader *reader,
 	const LodeTraceReplayOptions *options, const LodeProgress *progress, GError **error);
 
-/* The error of a cache's miss ratio, compared with all possible windows, see window_sums.h: half of
- * a 95 % interval, NAN if it cannot be computed; 0 without a sample. */
+/* The error of a cache's miss ratio, compared with all possible windows: half of a 95 % interval,
+ * NAN if it cannot be computed; 0 without a sample. */
 double lode_trace_replay_ratio_error(const LodeTraceReplay *self, size_t hierarchy, size_t cache);
 void lode_trace_replay_free(LodeTraceReplay *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceReplay, lode_trace_replay_free)

@@ -7,8 +7,204 @@
 #include "caches/stacks/stack_distances.h"
 
 #include "base/error.h"
+#include "caches/sets/near_lines.h"
+#include "caches/stacks/recency_tree.h"
 
 #include <string.h>
+
+/*
+ * Lines by how recently they were used, as a stack: a line is used, and its depth is given.
+ *
+ *   depth 0 …          31 │ 32 …
+ *   near lines, by age    │ a recency tree: each line marks the moment at which it left the
+ *                         │ near ones; its depth is 32 + the marks after its own
+ *
+ * A table knows of each line where it is. Memory grows with the number of lines: at most 70 bytes
+ * each.
+ */
+typedef struct {
+	LodeNearLines near;
+	uint32_t near_slots[LODE_NEAR_LINES]; /* of the table */
+	LodeRecencyTree tree;
+	uint32_t *slots;       /* × the tree's capacity: which line marked the moment */
+	uint64_t *table_lines; /* open addressing */
+	uint32_t *table_where; /* beside it */
+	unsigned table_shift;  /* a hash >> this is where to begin */
+	uint32_t table_mask;
+	uint32_t n_lines;    /* = uses that found no line */
+	uint64_t *histogram; /* × room: how many uses found the line at this depth */
+	size_t room;
+} LineStack;
+
+enum {
+	FIRST_TABLE_BITS = 12,
+	HASH_BITS = 64,
+};
+
+/* Where a line is: free, near (and its place), or the moment that it marked. */
+#define FREE UINT32_MAX
+#define NEAR UINT32_C(0x80000000)
+
+static void new_table(LineStack *self, unsigned bits)
+{
+	size_t size = (size_t)1 << bits;
+
+	self->table_lines = g_new(uint64_t, size);
+	self->table_where = g_new(uint32_t, size);
+	memset(self->table_where, UINT8_MAX, size * sizeof(uint32_t));
+	self->table_shift = HASH_BITS - bits;
+	self->table_mask = (uint32_t)(size - 1);
+}
+
+static void line_stack_init(LineStack *self)
+{
+	memset(self, 0, sizeof(*self));
+	lode_near_lines_init(&self->near);
+	lode_recency_tree_init(&self->tree, LODE_RECENCY_MIN_CAPACITY);
+	self->slots = g_new(uint32_t, self->tree.capacity);
+	new_table(self, FIRST_TABLE_BITS);
+	self->room = self->table_mask + 1;
+	self->histogram = g_new0(uint64_t, self->room);
+}
+
+static void line_stack_clear(LineStack *self)
+{
+	lode_recency_tree_clear(&self->tree);
+	g_clear_pointer(&self->slots, g_free);
+	g_clear_pointer(&self->table_lines, g_free);
+	g_clear_pointer(&self->table_where, g_free);
+	g_clear_pointer(&self->histogram, g_free);
+}
+
+/* The slot that a line has, or the free one that it would get. */
+static uint32_t find_slot(const LineStack *self, uint64_t line, uint64_t hash)
+{
+	uint32_t slot = (uint32_t)(hash >> self->table_shift);
+
+	while (self->table_where[slot] != FREE && self->table_lines[slot] != line)
+		slot = (slot + 1) & self->table_mask;
+	return slot;
+}
+
+/* Lines change their slots: tell those who know them by these. */
+static void grow_table(LineStack *self)
+{
+	uint64_t *lines = self->table_lines;
+	uint32_t *where = self->table_where;
+	uint32_t size = self->table_mask + 1;
+
+	new_table(self, HASH_BITS - self->table_shift + 1);
+	for (uint32_t i = 0; i < size; i++) {
+		if (where[i] == FREE)
+			continue;
+		uint32_t slot = find_slot(self, lines[i], lode_near_lines_hash(lines[i]));
+		self->table_lines[slot] = lines[i];
+		self->table_where[slot] = where[i];
+		if ((where[i] & NEAR) != 0)
+			self->near_slots[where[i] & ~NEAR] = slot;
+		else
+			self->slots[where[i]] = slot;
+	}
+	g_free(lines);
+	g_free(where);
+	self->histogram = g_renew(uint64_t, self->histogram, self->table_mask + 1);
+	memset(&self->histogram[self->room], 0,
+		(self->table_mask + 1 - self->room) * sizeof(uint64_t));
+	self->room = self->table_mask + 1;
+}
+
+/* Another tree, in which the marked moments of this one are the first. */
+static void renumber_moments(LineStack *self)
+{
+	LodeRecencyTree old = self->tree;
+	uint32_t *old_slots = self->slots;
+	uint32_t capacity = LODE_RECENCY_MIN_CAPACITY;
+
+	while (capacity < 2 * old.n_marked)
+		capacity *= 2;
+	lode_recency_tree_init(&self->tree, capacity);
+	self->slots = g_new(uint32_t, capacity);
+	for (uint32_t i = 0; i < old.now; i += HASH_BITS) {
+		for (uint64_t word = old.words[i / HASH_BITS]; word != 0; word &= word - 1) {
+			uint32_t slot = old_slots[i + (uint32_t)__builtin_ctzll(word)];
+			uint32_t moment = lode_recency_tree_mark(&self->tree);
+
+			self->slots[moment] = slot;
+			self->table_where[slot] = moment;
+		}
+	}
+	lode_recency_tree_clear(&old);
+	g_free(old_slots);
+}
+
+/* The place for another near line; the oldest one goes to the tree. */
+static unsigned free_place(LineStack *self)
+{
+	if (!lode_near_lines_is_full(&self->near))
+		return self->near.n++;
+	unsigned place = lode_near_lines_oldest(&self->near);
+	uint32_t slot = self->near_slots[place];
+	if (lode_recency_tree_is_full(&self->tree))
+		renumber_moments(self);
+	uint32_t moment = lode_recency_tree_mark(&self->tree);
+	self->slots[moment] = slot;
+	self->table_where[slot] = moment;
+	return place;
+}
+
+static void come_near(LineStack *self, uint32_t slot, uint64_t line, uint64_t hash)
+{
+	unsigned place = free_place(self);
+
+	self->near_slots[place] = slot;
+	self->table_where[slot] = NEAR | place;
+	lode_near_lines_put(&self->near, place, line, hash);
+}
+
+static void add_line(LineStack *self, uint64_t line, uint64_t hash)
+{
+	self->n_lines++;
+	if (self->n_lines > self->table_mask / 4 * 3)
+		grow_table(self);
+	uint32_t slot = find_slot(self, line, hash);
+	self->table_lines[slot] = line;
+	come_near(self, slot, line, hash);
+}
+
+/* Uses a line that is not where line_stack_use() looks first. */
+static void line_stack_use_far(LineStack *self, uint64_t line, uint64_t hash)
+{
+	uint32_t slot = find_slot(self, line, hash);
+	uint32_t where = self->table_where[slot];
+
+	if (where == FREE) {
+		add_line(self, line, hash);
+	} else if ((where & NEAR) != 0) {
+		unsigned place = where & ~NEAR;
+
+		self->near.table[hash >> LODE_NEAR_TABLE_SHIFT] = (uint8_t)place;
+		self->histogram[lode_near_lines_use(&self->near, place)]++;
+	} else {
+		uint32_t after = lode_recency_tree_count_after(&self->tree, where);
+
+		self->histogram[LODE_NEAR_LINES + after]++;
+		lode_recency_tree_unmark(&self->tree, where);
+		come_near(self, slot, line, hash);
+	}
+}
+
+/* Uses a line: counts the depth at which it was and puts it on top. The caller keeps the number of
+ * lines below the limit. */
+static inline void line_stack_use(LineStack *self, uint64_t line)
+{
+	uint64_t hash = lode_near_lines_hash(line);
+	unsigned place;
+
+	if (lode_near_lines_find(&self->near, line, hash, &place))
+		self->histogram[lode_near_lines_use(&self->near, place)]++;
+	else
+		line_stack_use_far(self, line, hash);
+}
 
 /* A part of a block. Fetches without a data reference between them use `n_lines` lines from `line`
  * on, one after the other; or a data reference, when there are none. */
@@ -26,7 +222,7 @@ typedef struct {
 } Part;
 
 struct LodeStackDistances {
-	LodeLineStack stack;
+	LineStack stack;
 	LodeStackDistancesOptions options;
 	unsigned line_shift;
 	uint32_t max_lines;
@@ -57,7 +253,7 @@ LodeStackDistances *lode_stack_distances_new(const LodeStackDistancesOptions *op
 	self->options = *options;
 	self->max_lines = options->max_lines > 0 ? options->max_lines
 	                                         : LODE_STACK_DISTANCES_MAX_LINES;
-	lode_line_stack_init(&self->stack);
+	line_stack_init(&self->stack);
 	self->steps = g_array_new(FALSE, FALSE, sizeof(Step));
 	self->starts = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	if (options->by_thread)
@@ -117,7 +313,7 @@ void lode_stack_distances_free(LodeStackDistances *self)
 			g_free(part_at(self, i)->histogram);
 	g_clear_pointer(&self->parts, g_array_unref);
 	g_free(self->sum);
-	lode_line_stack_clear(&self->stack);
+	line_stack_clear(&self->stack);
 	lode_block_dictionary_unref(self->dictionary);
 	g_array_unref(self->steps);
 	g_array_unref(self->starts);
@@ -238,7 +434,7 @@ static inline bool is_full(const LodeStackDistances *self)
 static void use_lines(LodeStackDistances *self, uint64_t line, uint32_t n)
 {
 	for (uint32_t i = 0; i < n && !is_full(self); i++)
-		lode_line_stack_use(&self->stack, (line + i) & self->line_mask);
+		line_stack_use(&self->stack, (line + i) & self->line_mask);
 	self->n_accesses += n;
 }
 
@@ -247,7 +443,7 @@ static inline void use_data(LodeStackDistances *self, uint64_t address, uint32_t
 	uint32_t beyond = lines_beyond(self, address, last);
 
 	if (beyond == 0) {
-		lode_line_stack_use(&self->stack, address >> self->line_shift);
+		line_stack_use(&self->stack, address >> self->line_shift);
 		self->n_accesses++;
 	} else {
 		use_lines(self, address >> self->line_shift, beyond + 1);

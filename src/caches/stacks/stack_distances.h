@@ -11,15 +11,14 @@
 #pragma once
 
 #include "caches/hierarchy/hierarchy.h"
-#include "caches/stacks/line_stack.h"
 #include "traces/frames/trace_frame.h"
 
 enum {
 	LODE_STACK_DISTANCES_MIN_LINE = 4,
 	LODE_STACK_DISTANCES_MAX_LINE = 1 << 30,
-	LODE_STACK_DISTANCES_MAX_LINES = LODE_LINE_STACK_MAX_LINES, /* 0.8 GB of memory */
-	LODE_STACK_DISTANCES_MAX_REFERENCE = 1 << 20,               /* bytes */
-	LODE_STACK_DISTANCES_MAX_COUNTS = 1 << 27, /* by thread: threads × lines; 1 GiB */
+	LODE_STACK_DISTANCES_MAX_LINES = 1 << 24,     /* 0.8 GB of memory; a few more do no harm */
+	LODE_STACK_DISTANCES_MAX_REFERENCE = 1 << 20, /* bytes */
+	LODE_STACK_DISTANCES_MAX_COUNTS = 1 << 27,    /* by thread: threads × lines; 1 GiB */
 };
 
 typedef struct {
