@@ -13,12 +13,89 @@
 #include "base/error.h"
 #include "base/quiet_thread.h"
 #include "base/worker_pool.h"
-#include "traces/blocks/dictionary_cursor.h"
 #include "traces/blocks/function_region.h"
 #include "traces/frames/frame_range.h"
+#include "traces/frames/frame_unpacking.h"
 #include "traces/rps/rps_format.h"
 
 #include <string.h>
+
+/*
+ * The dictionary as it is before a frame: the new blocks of the frames before it that have
+ * the same one, which are read for their dictionary's streams only.
+ *
+ *   frame        0   1   2   3   4   5
+ *   dictionary   0   0   0   1   1   1
+ *                            ╰───┴── read to decode frame 5
+ */
+typedef struct {
+	const LodeRpsFile *file; /* borrowed */
+	uint64_t next;           /* frame whose new blocks come next */
+	LodeBlockDictionary *dictionary;
+	uint32_t number; /* the dictionary's */
+} DictionaryCursor;
+
+static void dictionary_cursor_init(DictionaryCursor *self, const LodeRpsFile *file)
+{
+	*self = (DictionaryCursor){.file = file};
+}
+
+static void dictionary_cursor_clear(DictionaryCursor *self)
+{
+	g_clear_pointer(&self->dictionary, lode_block_dictionary_unref);
+}
+
+static void begin_dictionary(DictionaryCursor *self, uint32_t number)
+{
+	if (self->dictionary != NULL && self->number == number)
+		return;
+	dictionary_cursor_clear(self);
+	self->dictionary = lode_block_dictionary_new();
+	self->number = number;
+}
+
+static bool add_blocks(
+	DictionaryCursor *self, uint64_t frame, LodeFrameUnpacking *unpacking, GError **error)
+{
+	begin_dictionary(self, lode_rps_file_frame(self->file, frame)->summary.dictionary);
+	return lode_frame_unpacking_init(unpacking, self->file, frame, error) &&
+	       lode_frame_unpacking_add_blocks(unpacking, self->dictionary, error);
+}
+
+/* The first frame that has the frame's dictionary. */
+static uint64_t first_of_dictionary(const LodeRpsFile *file, uint64_t frame)
+{
+	uint32_t number = lode_rps_file_frame(file, frame)->summary.dictionary;
+
+	while (frame > 0 && lode_rps_file_frame(file, frame - 1)->summary.dictionary == number)
+		frame--;
+	return frame;
+}
+
+/*
+ * Moves to the frame, begins to unpack it and adds its new blocks, so that it can be decoded with
+ * self->dictionary; `unpacking` is to be cleared in any case. After an error the cursor is of no
+ * use. Errors: those of frame_unpacking.h.
+ */
+static bool dictionary_cursor_take(
+	DictionaryCursor *self, uint64_t frame, LodeFrameUnpacking *unpacking, GError **error)
+{
+	if (self->dictionary == NULL || frame != self->next) {
+		uint64_t first = first_of_dictionary(self->file, frame);
+
+		if (frame < self->next)
+			dictionary_cursor_clear(self);
+		self->next = self->dictionary == NULL ? first : MAX(self->next, first);
+	}
+	for (; self->next < frame; self->next++) {
+		g_auto(LodeFrameUnpacking) passed = {0};
+
+		if (!add_blocks(self, self->next, &passed, error))
+			return false;
+	}
+	self->next = frame + 1;
+	return add_blocks(self, frame, unpacking, error);
+}
 
 /* The memory of frames that are being decoded, are ready or in use. */
 enum { MAX_BYTES = 384 << 20 };
@@ -36,11 +113,11 @@ struct LodeTraceReader {
 	LodeRpsFile *file;
 	LodeTraceRange range;
 	uint64_t end_frame;          /* after those that have references of it */
-	LodeDictionaryCursor asked;  /* of the calling thread, for queries about a frame */
+	DictionaryCursor asked;  /* of the calling thread, for queries about a frame */
 	GError *broken;              /* why blocks of a dictionary are not to be had… */
 	uint32_t broken_dictionary;  /* …of this one… */
 	uint64_t broken_frame;       /* …from this frame on */
-	LodeDictionaryCursor cursor; /* of the workers */
+	DictionaryCursor cursor; /* of the workers */
 	GMutex cursor_lock;          /* of the one above; taken before the other lock */
 	GMutex lock;                 /* of all below */
 	GCond changed;
@@ -159,7 +236,7 @@ static bool decode_next(LodeTraceReader *self)
 
 	g_mutex_lock(&self->cursor_lock);
 	Job *job = claim(self);
-	bool is_prepared = job != NULL && lode_dictionary_cursor_take(&self->cursor, job->number,
+	bool is_prepared = job != NULL && dictionary_cursor_take(&self->cursor, job->number,
 						  &unpacking, &job->error);
 	if (is_prepared)
 		dictionary = lode_block_dictionary_ref(self->cursor.dictionary);
@@ -238,8 +315,8 @@ LodeTraceReader *lode_trace_reader_open(
 	g_mutex_init(&self->lock);
 	g_cond_init(&self->changed);
 	g_queue_init(&self->jobs);
-	lode_dictionary_cursor_init(&self->asked, file);
-	lode_dictionary_cursor_init(&self->cursor, file);
+	dictionary_cursor_init(&self->asked, file);
+	dictionary_cursor_init(&self->cursor, file);
 	self->n_threads = options != NULL && options->threads > 0 ? options->threads
 	                                                          : lode_worker_pool_default_size();
 	if (set_range(self, options != NULL ? options->range : NULL, error))
@@ -273,8 +350,8 @@ void lode_trace_reader_close(LodeTraceReader *self)
 		return;
 	stop_workers(self);
 	g_queue_clear_full(&self->jobs, (GDestroyNotify)job_free);
-	lode_dictionary_cursor_clear(&self->asked);
-	lode_dictionary_cursor_clear(&self->cursor);
+	dictionary_cursor_clear(&self->asked);
+	dictionary_cursor_clear(&self->cursor);
 	g_clear_error(&self->broken);
 	lode_function_region_free(self->region);
 	g_clear_pointer(&self->inside, g_ptr_array_unref);
@@ -488,11 +565,11 @@ static bool ask(LodeTraceReader *self, uint64_t frame, LodeFrameUnpacking *unpac
 		frame >= self->broken_frame)
 		return false;
 	g_clear_error(&self->broken);
-	if (lode_dictionary_cursor_take(&self->asked, frame, unpacking, &self->broken))
+	if (dictionary_cursor_take(&self->asked, frame, unpacking, &self->broken))
 		return true;
 	self->broken_dictionary = dictionary;
 	self->broken_frame = frame;
-	lode_dictionary_cursor_clear(&self->asked);
+	dictionary_cursor_clear(&self->asked);
 	return false;
 }
 

@@ -8,10 +8,113 @@
 
 #include "base/arrays/hash.h"
 #include "base/arrays/sort_order.h"
-#include "traces/blocks/block_flow.h"
+#include "traces/blocks/return_stack.h"
 
 #include <string.h>
 #include <zstd.h>
+
+/*
+ * Which blocks may follow a block in a frame, the most frequent first, and which one a return is
+ * expected to go to:
+ *
+ *   block 17 ─┬─▶ 0: block 18
+ *             └─▶ 1: block 4          17 as a return: where the last call came from
+ *
+ * Where there is but one, nothing needs to be written of the sequence.
+ */
+typedef struct {
+	uint32_t first_edge, n_edges; /* of the targets */
+	bool is_guessed;              /* by the return stack */
+} FlowNode;
+
+typedef struct {
+	uint32_t last_block; /* UINT32_MAX: the thread has not begun */
+	LodeReturnStack returns;
+} ThreadFlow;
+
+typedef struct {
+	const LodeFrameLayout *layout; /* borrowed */
+	FlowNode *nodes;               /* owned; by block */
+	uint32_t *targets;             /* owned; blocks, by node and rank */
+	uint32_t n_targets;
+	uint32_t *returns_to; /* owned; by calling block: the block where a return went; UINT32_MAX
+	                         where none is known */
+	GPtrArray *threads;   /* of ThreadFlow, by number; NULL: not begun */
+} BlockFlow;
+
+/* Where a thread that is at a guessed block is expected to go; UINT32_MAX: nowhere. */
+static inline uint32_t block_flow_guess(const BlockFlow *self, const ThreadFlow *thread)
+{
+	uint32_t call = lode_return_stack_last(&thread->returns);
+
+	return call == UINT32_MAX ? UINT32_MAX : self->returns_to[call];
+}
+
+/* The thread, which has begun, goes on to a block. */
+static inline void block_flow_advance(BlockFlow *self, ThreadFlow *thread, uint32_t next)
+{
+	const LodeFrameBlock *blocks = self->layout->blocks;
+	uint32_t last = thread->last_block;
+
+	if (self->nodes[last].is_guessed) {
+		uint32_t call = lode_return_stack_pop(
+			&thread->returns, blocks, blocks[next].address);
+
+		if (call != UINT32_MAX)
+			self->returns_to[call] = next;
+	} else if (blocks[last].is_call && blocks[next].address != blocks[last].end) {
+		lode_return_stack_push(&thread->returns, last);
+	}
+	thread->last_block = next;
+}
+
+static void forget_returns(BlockFlow *self)
+{
+	memset(self->returns_to, 0xff, self->layout->n_blocks * sizeof(uint32_t));
+}
+
+static void block_flow_init(BlockFlow *self, const LodeFrameLayout *layout)
+{
+	self->layout = layout;
+	self->nodes = g_new0(FlowNode, layout->n_blocks + 1U);
+	self->targets = NULL;
+	self->n_targets = 0;
+	self->returns_to = g_new(uint32_t, layout->n_blocks + 1U);
+	self->threads = g_ptr_array_new_with_free_func(g_free);
+	forget_returns(self);
+}
+
+static void block_flow_clear(BlockFlow *self)
+{
+	g_free(self->nodes);
+	g_free(self->targets);
+	g_free(self->returns_to);
+	g_clear_pointer(&self->threads, g_ptr_array_unref);
+	*self = (BlockFlow){0};
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(BlockFlow, block_flow_clear)
+
+/* Forgets the learned state of the threads and the targets of returns. */
+static void block_flow_rewind(BlockFlow *self)
+{
+	forget_returns(self);
+	g_ptr_array_set_size(self->threads, 0);
+}
+
+static ThreadFlow *block_flow_thread(BlockFlow *self, uint16_t thread)
+{
+	ThreadFlow *flow;
+
+	if (thread >= self->threads->len)
+		g_ptr_array_set_size(self->threads, thread + 1);
+	flow = g_ptr_array_index(self->threads, thread);
+	if (flow == NULL) {
+		flow = g_new0(ThreadFlow, 1);
+		flow->last_block = UINT32_MAX;
+		g_ptr_array_index(self->threads, thread) = flow;
+	}
+	return flow;
+}
 
 #define NO_SYMBOL UINT32_MAX
 
@@ -110,7 +213,7 @@ LODE_ORDER_OF_INDICES(compare_edges, FlowEdge, LODE_ASCENDING(from), LODE_DESCEN
 	(left > right) - (left < right))
 
 /* Gives the flow its targets, and the edges their ranks. */
-static void flow_edges_list(FlowEdges *self, LodeBlockFlow *flow)
+static void flow_edges_list(FlowEdges *self, BlockFlow *flow)
 {
 	g_autofree uint32_t *order = g_new(uint32_t, self->n + 1U);
 
@@ -122,7 +225,7 @@ static void flow_edges_list(FlowEdges *self, LodeBlockFlow *flow)
 	flow->n_targets = self->n;
 	for (uint32_t i = 0; i < self->n; i++) {
 		FlowEdge *edge = &self->edges[order[i]];
-		LodeFlowNode *node = &flow->nodes[edge->from];
+		FlowNode *node = &flow->nodes[edge->from];
 
 		if (node->n_edges == 0)
 			node->first_edge = i;
@@ -164,10 +267,10 @@ static void encode_used(const LodeFrameLayout *layout, LodeFrameStreams *out)
 }
 
 /* Targets as distances from the block after this one: that is the commonest, and is 0. */
-static void encode_flow(const LodeBlockFlow *flow, LodeFrameStreams *out)
+static void encode_flow(const BlockFlow *flow, LodeFrameStreams *out)
 {
 	for (uint32_t i = 0; i < flow->layout->n_blocks; i++) {
-		const LodeFlowNode *node = &flow->nodes[i];
+		const FlowNode *node = &flow->nodes[i];
 
 		if (flow->layout->blocks[i].n_invocations == 0)
 			continue;
@@ -190,14 +293,14 @@ enum { NO_EDGE, GUESSED, FIRST_EDGE };
 /* The intermediate form of the sequence before it is written. */
 typedef struct {
 	const LodeTraceFrame *frame;
-	LodeBlockFlow *flow;
+	BlockFlow *flow;
 	FlowEdges edges;
 	uint32_t *edge_of; /* by invocation, that of the step to it; NO_EDGE, GUESSED */
 	KnownEdges *known; /* by block */
 } SequenceWriter;
 
 /* Guesses for each block that may be a return, as most of them are. */
-static void guess_all(LodeBlockFlow *flow)
+static void guess_all(BlockFlow *flow)
 {
 	for (uint32_t i = 0; i < flow->layout->n_blocks; i++)
 		flow->nodes[i].is_guessed = flow->layout->blocks[i].is_return;
@@ -206,14 +309,14 @@ static void guess_all(LodeBlockFlow *flow)
 /* Whether the return stack is right at all, of each block that may be a return. */
 static void try_guesses(SequenceWriter *self)
 {
-	LodeBlockFlow *flow = self->flow;
+	BlockFlow *flow = self->flow;
 	const LodeFrameLayout *layout = flow->layout;
 	g_autofree bool *was_right = g_new0(bool, layout->n_blocks + 1U);
 	LodeThreadRun run;
 
 	guess_all(flow);
 	for (size_t k = 0; lode_thread_run_at(self->frame, k, &run); k++) {
-		LodeThreadFlow *thread = lode_block_flow_thread(flow, run.thread);
+		ThreadFlow *thread = block_flow_thread(flow, run.thread);
 
 		for (size_t i = run.first; i < run.end; i++) {
 			uint32_t last = thread->last_block, next = self->frame->blocks[i];
@@ -222,15 +325,14 @@ static void try_guesses(SequenceWriter *self)
 				thread->last_block = next;
 				continue;
 			}
-			if (flow->nodes[last].is_guessed &&
-				lode_block_flow_guess(flow, thread) == next)
+			if (flow->nodes[last].is_guessed && block_flow_guess(flow, thread) == next)
 				was_right[last] = true;
-			lode_block_flow_advance(flow, thread, next);
+			block_flow_advance(flow, thread, next);
 		}
 	}
 	for (uint32_t i = 0; i < layout->n_blocks; i++)
 		flow->nodes[i].is_guessed = was_right[i];
-	lode_block_flow_rewind(flow);
+	block_flow_rewind(flow);
 }
 
 static uint32_t count_edge(SequenceWriter *self, uint32_t from, uint32_t to)
@@ -256,7 +358,7 @@ static uint32_t count_edge(SequenceWriter *self, uint32_t from, uint32_t to)
 
 /* The edge that the step takes, counted. A step that the return stack predicts takes none: callers
  * differ, and an edge for each would give the return as many targets. */
-static uint32_t find_edge(SequenceWriter *self, LodeThreadFlow *thread, uint32_t next)
+static uint32_t find_edge(SequenceWriter *self, ThreadFlow *thread, uint32_t next)
 {
 	uint32_t last = thread->last_block;
 	bool is_right;
@@ -266,8 +368,8 @@ static uint32_t find_edge(SequenceWriter *self, LodeThreadFlow *thread, uint32_t
 		return NO_EDGE;
 	}
 	is_right = self->flow->nodes[last].is_guessed &&
-	           lode_block_flow_guess(self->flow, thread) == next;
-	lode_block_flow_advance(self->flow, thread, next);
+	           block_flow_guess(self->flow, thread) == next;
+	block_flow_advance(self->flow, thread, next);
 	return is_right ? GUESSED : FIRST_EDGE + count_edge(self, last, next);
 }
 
@@ -276,7 +378,7 @@ static void find_edges(SequenceWriter *self)
 	LodeThreadRun run;
 
 	for (size_t k = 0; lode_thread_run_at(self->frame, k, &run); k++) {
-		LodeThreadFlow *thread = lode_block_flow_thread(self->flow, run.thread);
+		ThreadFlow *thread = block_flow_thread(self->flow, run.thread);
 
 		for (size_t i = run.first; i < run.end; i++)
 			self->edge_of[i] = find_edge(self, thread, self->frame->blocks[i]);
@@ -292,7 +394,7 @@ static uint32_t *find_symbols(const SequenceWriter *self)
 	symbols[GUESSED] = 0;
 	for (uint32_t i = 0; i < self->edges.n; i++) {
 		const FlowEdge *edge = &self->edges.edges[i];
-		const LodeFlowNode *node = &self->flow->nodes[edge->from];
+		const FlowNode *node = &self->flow->nodes[edge->from];
 
 		symbols[FIRST_EDGE + i] = node->n_edges == 1 && !node->is_guessed
 		                                  ? NO_SYMBOL
@@ -379,13 +481,13 @@ static void append_choices(const GByteArray *symbols, LodeCodecEffort effort, Lo
 void lode_block_sequence_encode(const LodeTraceFrame *frame, const LodeFrameLayout *layout,
 	LodeCodecEffort effort, LodeFrameStreams *out)
 {
-	g_auto(LodeBlockFlow) flow = {0};
+	g_auto(BlockFlow) flow = {0};
 	g_autoptr(GByteArray) symbols = NULL;
 	SequenceWriter writer = {.frame = frame, .flow = &flow};
 
 	encode_switches(frame, out);
 	encode_used(layout, out);
-	lode_block_flow_init(&flow, layout);
+	block_flow_init(&flow, layout);
 	flow_edges_init(&writer.edges);
 	writer.edge_of = g_new(uint32_t, frame->n_invocations + 1);
 	writer.known = g_new(KnownEdges, layout->n_blocks + 1U);
@@ -409,7 +511,7 @@ void lode_block_sequence_encode(const LodeTraceFrame *frame, const LodeFrameLayo
 typedef struct {
 	const LodeFrameStreams *streams;
 	LodeTraceFrame *frame;
-	LodeBlockFlow *flow;
+	BlockFlow *flow;
 	LodeByteCursor choice, run, far;
 	uint64_t zeros; /* left of the run */
 	bool has_runs;
@@ -457,10 +559,10 @@ static bool decode_used(
 	return lode_frame_streams_end(streams, LODE_STREAM_SEQUENCE_USED, &used, error);
 }
 
-static bool decode_targets(const LodeFrameStreams *streams, LodeBlockFlow *flow, uint32_t block,
+static bool decode_targets(const LodeFrameStreams *streams, BlockFlow *flow, uint32_t block,
 	LodeByteCursor *edges, GError **error)
 {
-	LodeFlowNode *node = &flow->nodes[block];
+	FlowNode *node = &flow->nodes[block];
 
 	for (uint32_t i = 0; i < node->n_edges; i++) {
 		uint64_t target = lode_varint_read_signed(edges) + block + 1;
@@ -474,8 +576,8 @@ static bool decode_targets(const LodeFrameStreams *streams, LodeBlockFlow *flow,
 }
 
 /* At most `n_invocations` edges: each is there for one that takes it. */
-static bool decode_flow(const LodeFrameStreams *streams, uint32_t n_invocations,
-	LodeBlockFlow *flow, GError **error)
+static bool decode_flow(
+	const LodeFrameStreams *streams, uint32_t n_invocations, BlockFlow *flow, GError **error)
 {
 	LodeByteCursor degrees = lode_frame_streams_read(streams, LODE_STREAM_SEQUENCE_DEGREE);
 	LodeByteCursor edges = lode_frame_streams_read(streams, LODE_STREAM_SEQUENCE_EDGE);
@@ -526,9 +628,9 @@ static uint32_t next_symbol(SequenceReader *self)
 }
 
 /* UINT32_MAX: there is none. */
-static uint32_t next_block(SequenceReader *self, LodeThreadFlow *thread)
+static uint32_t next_block(SequenceReader *self, ThreadFlow *thread)
 {
-	const LodeFlowNode *node;
+	const FlowNode *node;
 	uint32_t symbol;
 
 	if (thread->last_block == UINT32_MAX) {
@@ -541,13 +643,13 @@ static uint32_t next_block(SequenceReader *self, LodeThreadFlow *thread)
 		return self->flow->targets[node->first_edge];
 	symbol = next_symbol(self);
 	if (node->is_guessed && symbol-- == 0)
-		return lode_block_flow_guess(self->flow, thread);
+		return block_flow_guess(self->flow, thread);
 	return symbol < node->n_edges ? self->flow->targets[node->first_edge + symbol] : UINT32_MAX;
 }
 
 static bool decode_run(SequenceReader *self, const LodeThreadRun *run, GError **error)
 {
-	LodeThreadFlow *thread = lode_block_flow_thread(self->flow, run->thread);
+	ThreadFlow *thread = block_flow_thread(self->flow, run->thread);
 
 	for (size_t i = run->first; i < run->end; i++) {
 		uint32_t block = next_block(self, thread);
@@ -559,7 +661,7 @@ static bool decode_run(SequenceReader *self, const LodeThreadRun *run, GError **
 		if (G_UNLIKELY(thread->last_block == UINT32_MAX))
 			thread->last_block = block;
 		else
-			lode_block_flow_advance(self->flow, thread, block);
+			block_flow_advance(self->flow, thread, block);
 	}
 	return true;
 }
@@ -583,14 +685,14 @@ static bool begin_choices(SequenceReader *self, GError **error)
 bool lode_block_sequence_decode(const LodeFrameStreams *streams, const LodeFrameHead *head,
 	const LodeFrameLayout *layout, LodeTraceFrame *frame, GError **error)
 {
-	g_auto(LodeBlockFlow) flow = {0};
+	g_auto(BlockFlow) flow = {0};
 	SequenceReader reader = {.streams = streams, .frame = frame, .flow = &flow};
 	LodeThreadRun run;
 
 	if (!decode_switches(streams, head, frame, error))
 		return false;
 	frame->n_invocations = head->n_invocations;
-	lode_block_flow_init(&flow, layout);
+	block_flow_init(&flow, layout);
 	if (!decode_flow(streams, head->n_invocations, &flow, error) ||
 		!begin_choices(&reader, error))
 		return false;

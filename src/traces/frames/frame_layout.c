@@ -49,12 +49,3 @@ void lode_frame_layout_count(LodeFrameLayout *self, const uint32_t *blocks, size
 		self->n_addresses += (uint64_t)block->n_invocations * block->n_slots;
 	}
 }
-
-uint32_t lode_frame_n_threads(const LodeTraceFrame *frame)
-{
-	uint32_t n = 0;
-
-	for (size_t i = 0; i < frame->n_switches; i++)
-		n = MAX(n, frame->switches[i].thread + 1U);
-	return n;
-}

@@ -54,6 +54,3 @@ static inline bool lode_thread_run_at(
 	out_run->thread = frame->switches[number].thread;
 	return true;
 }
-
-/* The number of the last thread + 1. */
-uint32_t lode_frame_n_threads(const LodeTraceFrame *frame);

@@ -4,6 +4,16 @@
 
 #include <string.h>
 
+/* The number of the last thread + 1. */
+static uint32_t count_threads(const LodeTraceFrame *frame)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < frame->n_switches; i++)
+		n = MAX(n, frame->switches[i].thread + 1U);
+	return n;
+}
+
 void lode_slot_predictor_init(LodeSlotPredictor *self, uint32_t n_slots,
 	const LodeTraceFrame *frame, uint64_t n_addresses)
 {
@@ -11,7 +21,7 @@ void lode_slot_predictor_init(LodeSlotPredictor *self, uint32_t n_slots,
 
 	self->stack_bits = (uint8_t)MIN(bits, LODE_SLOT_MAX_STACK_BITS);
 	self->content_bits = (uint8_t)MIN(bits, LODE_SLOT_MAX_CONTENT_BITS);
-	self->n_threads = lode_frame_n_threads(frame);
+	self->n_threads = count_threads(frame);
 	self->slots = g_new0(LodeSlotState, n_slots + 1U);
 	self->n_slots = n_slots;
 	self->stack_steps = g_new0(uint64_t, (size_t)1 << self->stack_bits);
