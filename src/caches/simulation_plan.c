@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "caches/simulation_plan.h"
 
-#include "caches/hierarchy/cache_text.h"
 #include "caches/hierarchy/hierarchy_text.h"
 #include "caches/stacks/set_stacks.h"
 

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/text/suggestion.h"
-#include "caches/hierarchy/cache_text.h"
 #include "caches/hierarchy/hierarchy_text.h"
 #include "machine/machine_caches.h"
 
@@ -144,18 +143,4 @@ LodeHierarchy *lode_hierarchy_parse_words(const char *text, GError **error)
 		return NULL;
 	}
 	return read_named(text, text, error);
-}
-
-char *lode_hierarchy_to_text(const LodeHierarchy *self)
-{
-	g_autoptr(GString) out = g_string_new(NULL);
-
-	for (guint i = 0; i < self->caches->len; i++) {
-		if (i > 0)
-			g_string_append_c(out, ',');
-		lode_cache_append_text(&g_array_index(self->caches, LodeCache, i), out);
-	}
-	if (self->n_cores != 1)
-		g_string_append_printf(out, ",cores=%u", self->n_cores);
-	return g_string_free(g_steal_pointer(&out), FALSE);
 }

@@ -79,6 +79,3 @@ LodeHierarchy *lode_hierarchy_parse(const char *text, GError **error);
 LodeHierarchy *lode_hierarchy_parse_words(const char *text, GError **error);
 void lode_hierarchy_free(LodeHierarchy *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeHierarchy, lode_hierarchy_free)
-
-/* The whole description as text that parses to the same again; the caller owns it. */
-char *lode_hierarchy_to_text(const LodeHierarchy *self);

@@ -16,5 +16,8 @@ LodeHierarchy *lode_hierarchy_new(const char *name);
 /* Adds the parts of a text and checks the whole. Errors: _USAGE, _LIMIT. */
 bool lode_hierarchy_read_text(LodeHierarchy *self, const char *text, GError **error);
 
+/* The whole description as text that parses to the same again; the caller owns it. */
+char *lode_hierarchy_to_text(const LodeHierarchy *self);
+
 /* The word of an option. */
 const char *lode_replacement_name(LodeReplacement replacement);

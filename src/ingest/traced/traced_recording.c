@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/text/number_format.h"
 #include "caches/frame_slices.h"
+#include "caches/hierarchy/hierarchy_text.h"
 #include "ingest/memory/memory_reading.h"
 #include "ingest/traced/traced_branches.h"
 #include "ingest/traced/traced_counts.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Descriptions of caches: what they say, that they come back as text, and how wrong ones are
  * refused. */
-#include "caches/hierarchy/hierarchy.h"
+#include "caches/hierarchy/hierarchy_text.h"
 
 #include "base/error.h"
 #include "machine/machine_caches.h"
