@@ -94,13 +94,6 @@ static void block_flow_clear(BlockFlow *self)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(BlockFlow, block_flow_clear)
 
-/* Forgets the learned state of the threads and the targets of returns. */
-static void block_flow_rewind(BlockFlow *self)
-{
-	forget_returns(self);
-	g_ptr_array_set_size(self->threads, 0);
-}
-
 static ThreadFlow *block_flow_thread(BlockFlow *self, uint16_t thread)
 {
 	ThreadFlow *flow;
@@ -332,7 +325,9 @@ static void try_guesses(SequenceWriter *self)
 	}
 	for (uint32_t i = 0; i < layout->n_blocks; i++)
 		flow->nodes[i].is_guessed = was_right[i];
-	block_flow_rewind(flow);
+	/* The threads begin anew, with nothing learned. */
+	forget_returns(flow);
+	g_ptr_array_set_size(flow->threads, 0);
 }
 
 static uint32_t count_edge(SequenceWriter *self, uint32_t from, uint32_t to)
