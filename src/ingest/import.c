@@ -338,6 +338,20 @@ static bool read_pages(const Inputs *inputs, LodeMemoryReading *memory, GError *
 	return true;
 }
 
+/* Adds to the recording as unresolved: the faults of the logs, and threads beyond the limit. */
+static void account_memory(const LodeMemoryReading *self, LodeRecording *recording)
+{
+	lode_allocations_account(self->logs, recording);
+	if (self->threads.n_merged > 0)
+		lode_recording_add_unresolved(recording,
+			"events of threads that were too many to be told apart", NULL,
+			(double)self->threads.n_merged, 0);
+	uint64_t n_forgetting = lode_places_n_forgetting(self->options.places);
+	if (n_forgetting > 0)
+		lode_recording_add_unresolved(recording, lode_address_spaces_why_forgotten, NULL,
+			(double)n_forgetting, 0);
+}
+
 static LodeRecording *read_samples(const Inputs *inputs, const LodeImportOptions *options,
 	LodeMemoryReading *memory, LodeSampledStacks *stacks, const LodeProgress *progress,
 	GError **error)
@@ -358,7 +372,7 @@ static LodeRecording *read_samples(const Inputs *inputs, const LodeImportOptions
 	if (samples == NULL)
 		return NULL;
 	memory->tree = lode_sampled_stacks_tree(stacks);
-	lode_memory_reading_account(memory, samples);
+	account_memory(memory, samples);
 	lode_sampled_stacks_account(stacks, samples);
 	return samples;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/join/function_code.h"
 
-#include "base/arrays/partition_point.h"
-
 static void set_code(LodeJoinCode *code, const LodeDecodedInstruction *decoded)
 {
 	code->target = decoded->has_target ? decoded->target : 0;
@@ -107,53 +105,10 @@ void lode_join_function_code_take(LodeJoinFunctionCode *self, const LodeControlF
 	keep_blocks(self, flow);
 }
 
-static void clear(void *data)
-{
-	lode_join_function_code_clear(data);
-}
-
-GArray *lode_join_function_codes_new(void)
-{
-	GArray *self = g_array_new(FALSE, TRUE, sizeof(LodeJoinFunctionCode));
-
-	g_array_set_clear_func(self, clear);
-	return self;
-}
-
 void lode_join_function_code_clear(LodeJoinFunctionCode *self)
 {
 	g_clear_pointer(&self->addresses, g_free);
 	g_clear_pointer(&self->codes, g_free);
 	g_clear_pointer(&self->code_blocks, g_free);
 	g_clear_pointer(&self->blocks, g_free);
-}
-
-void lode_join_function_code_move(LodeJoinFunctionCode *self, LodeJoinFunctionCode *from)
-{
-	self->n = from->n;
-	self->n_blocks = from->n_blocks;
-	self->addresses = g_steal_pointer(&from->addresses);
-	self->codes = g_steal_pointer(&from->codes);
-	self->code_blocks = g_steal_pointer(&from->code_blocks);
-	self->blocks = g_steal_pointer(&from->blocks);
-	from->n = from->n_blocks = 0;
-}
-
-LodeJoinFunctionCode *lode_join_function_code_find(
-	GArray *known, const LodeProfile *profile, const LodeFunction *function)
-{
-	LodeJoinFunctionCode *codes = (LodeJoinFunctionCode *)(void *)known->data;
-	guint at = LODE_PARTITION_POINT(known->len, i,
-		codes[i].image < function->image || (codes[i].image == function->image &&
-							    codes[i].address < function->address));
-
-	if (at == known->len || codes[at].image != function->image ||
-		codes[at].address != function->address || codes[at].n != function->n_instructions ||
-		codes[at].n == 0)
-		return NULL;
-	for (uint32_t i = 0; i < codes[at].n; i++)
-		if (lode_profile_instruction(profile, function->first_instruction + i)->address !=
-			codes[at].addresses[i])
-			return NULL;
-	return &codes[at];
 }

@@ -27,19 +27,8 @@ typedef struct {
 	uint64_t address;
 } LodeJoinFunctionBytes;
 
-/* An empty array of LodeJoinFunctionCode, which are cleared with it. */
-GArray *lode_join_function_codes_new(void);
-
 /* Takes the code of n instructions, whose addresses ascend, from the control flow. An instruction
  * that linear decoding skipped (a jump after a prefix) is decoded alone. */
 void lode_join_function_code_take(LodeJoinFunctionCode *self, const LodeControlFlow *flow,
 	const LodeJoinFunctionBytes *bytes, const uint64_t *addresses, uint32_t n);
 void lode_join_function_code_clear(LodeJoinFunctionCode *self);
-
-/* Moves all fields except its function; afterwards `from` counts as not decoded. */
-void lode_join_function_code_move(LodeJoinFunctionCode *self, LodeJoinFunctionCode *from);
-
-/* The code in `known`, a GArray of LodeJoinFunctionCode by (image, address), for the same
- * instructions of the function; NULL: there is none. */
-LodeJoinFunctionCode *lode_join_function_code_find(
-	GArray *known, const LodeProfile *profile, const LodeFunction *function);

@@ -111,11 +111,12 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 	g_autoptr(LodeRecording) inferred = NULL;
 	g_autoptr(GArray) sites = NULL;
 	g_autoptr(GArray) transfers = NULL;
-	g_autoptr(GArray) known = lode_join_function_codes_new();
+	g_autoptr(GArray) known = g_array_new(FALSE, TRUE, sizeof(LodeJoinFunctionCode));
 	g_autofree LodeJoinCode *codes = NULL;
 	const LodeRecording *recording = recorded;
 	Steps steps = {.progress = progress};
 
+	g_array_set_clear_func(known, (GDestroyNotify)lode_join_function_code_clear);
 	if (!check_memory(recorded, error) || !begin(&steps, "naming events", error) ||
 		!lode_join_events(profile, recorded, &events, error))
 		return NULL;

@@ -5,6 +5,7 @@
  * blocks are put together in the order of functions afterwards.
  */
 #include "base/arrays/large_array.h"
+#include "base/arrays/partition_point.h"
 #include "base/worker_pool.h"
 #include "ingest/join/function_code.h"
 
@@ -136,6 +137,39 @@ static void decode(Decoding *self, size_t index, Scratch *scratch, const uint8_t
 		function->n_instructions);
 }
 
+/* The code in `known`, a GArray of LodeJoinFunctionCode by (image, address), for the same
+ * instructions of the function; NULL: there is none. */
+static LodeJoinFunctionCode *find_known_code(
+	GArray *known, const LodeProfile *profile, const LodeFunction *function)
+{
+	LodeJoinFunctionCode *codes = (LodeJoinFunctionCode *)(void *)known->data;
+	guint at = LODE_PARTITION_POINT(known->len, i,
+		codes[i].image < function->image || (codes[i].image == function->image &&
+							    codes[i].address < function->address));
+
+	if (at == known->len || codes[at].image != function->image ||
+		codes[at].address != function->address || codes[at].n != function->n_instructions ||
+		codes[at].n == 0)
+		return NULL;
+	for (uint32_t i = 0; i < codes[at].n; i++)
+		if (lode_profile_instruction(profile, function->first_instruction + i)->address !=
+			codes[at].addresses[i])
+			return NULL;
+	return &codes[at];
+}
+
+/* Moves all fields except its function; afterwards `from` counts as not decoded. */
+static void move_code(LodeJoinFunctionCode *self, LodeJoinFunctionCode *from)
+{
+	self->n = from->n;
+	self->n_blocks = from->n_blocks;
+	self->addresses = g_steal_pointer(&from->addresses);
+	self->codes = g_steal_pointer(&from->codes);
+	self->code_blocks = g_steal_pointer(&from->code_blocks);
+	self->blocks = g_steal_pointer(&from->blocks);
+	from->n = from->n_blocks = 0;
+}
+
 static void decode_function(size_t index, unsigned worker, void *user_data)
 {
 	Decoding *self = user_data;
@@ -151,10 +185,9 @@ static void decode_function(size_t index, unsigned worker, void *user_data)
 	if (code == NULL)
 		return;
 	size_t size = trim_recorded(function, scratch, code, decoded_size(function, available));
-	LodeJoinFunctionCode *known = lode_join_function_code_find(
-		self->known, self->profile, function);
+	LodeJoinFunctionCode *known = find_known_code(self->known, self->profile, function);
 	if (known != NULL)
-		lode_join_function_code_move(own, known);
+		move_code(own, known);
 	else
 		decode(self, index, scratch, code, size);
 	memcpy(self->codes + function->first_instruction, own->codes,
@@ -190,21 +223,6 @@ static void join_blocks(Decoding *self)
 	}
 }
 
-static void init_scratch(Scratch *self)
-{
-	lode_control_flow_init(&self->flow);
-	lode_instruction_decoder_init(&self->decoder);
-	self->hints = g_array_new(FALSE, FALSE, sizeof(LodeFlowHint));
-	self->leaders = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-}
-
-static void clear_scratch(Scratch *self)
-{
-	lode_control_flow_clear(&self->flow);
-	g_array_unref(self->hints);
-	g_array_unref(self->leaders);
-}
-
 LodeJoinCode *lode_join_decode(
 	LodeProfile *profile, const LodeJoinImages *images, const GArray *transfers, GArray *known)
 {
@@ -223,11 +241,20 @@ LodeJoinCode *lode_join_decode(
 	lode_large_array_advise(decoding.codes, n_instructions * sizeof(LodeJoinCode));
 	memset(decoding.codes, 0, n_instructions * sizeof(LodeJoinCode));
 	split_transfers(&decoding);
-	for (unsigned i = 0; i < n_workers; i++)
-		init_scratch(&decoding.scratch[i]);
+	for (unsigned i = 0; i < n_workers; i++) {
+		Scratch *scratch = &decoding.scratch[i];
+		lode_control_flow_init(&scratch->flow);
+		lode_instruction_decoder_init(&scratch->decoder);
+		scratch->hints = g_array_new(FALSE, FALSE, sizeof(LodeFlowHint));
+		scratch->leaders = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	}
 	lode_worker_pool_run(n_functions, n_workers, decode_function, &decoding);
-	for (unsigned i = 0; i < n_workers; i++)
-		clear_scratch(&decoding.scratch[i]);
+	for (unsigned i = 0; i < n_workers; i++) {
+		Scratch *scratch = &decoding.scratch[i];
+		lode_control_flow_clear(&scratch->flow);
+		g_array_unref(scratch->hints);
+		g_array_unref(scratch->leaders);
+	}
 	join_blocks(&decoding);
 	for (guint i = 0; i < n_instructions; i++) {
 		LodeInstruction *instruction = lode_profile_instruction(profile, i);

@@ -6,18 +6,148 @@
  * Rows are put into an order that does not depend on the order of reading: threads by process,
  * mappings and allocations by their beginning.
  */
+#include "base/arrays/id_cache.h"
 #include "base/arrays/large_array.h"
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "ingest/join/join.h"
-#include "ingest/memory/memory_callers.h"
 #include "ingest/memory/memory_loads.h"
 #include "ingest/memory/memory_reading.h"
 #include "ingest/memory/object_layers.h"
 #include "model/memory.h"
+#include "model/profile.h"
+#include "process/images/code_names.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/*
+ * The calls that led to each access, by name, from the chains of a reading: brought into the
+ * profile's own list.
+ *
+ * Functions inlined at a place in code are calls of their own:
+ *
+ *   chain   0x2020 ◀ 0x1010                                      a place each
+ *   calls   main prog.c:9 ◀ fill prog.c:40 ◀ push (inlined) list.h:7
+ */
+
+typedef struct {
+	LodeProfile *profile;
+	LodeMemoryReading *reading;
+	LodeCodeNames *names;
+	LodeIdCache call_ids; /* outer, function, place → row */
+	GArray *depths;       /* uint16_t of each row */
+	uint32_t *rows;       /* of each of the reading's calls; LODE_NONE: in the kernel */
+} MemoryCallers;
+
+/* The accessing code; the sampled code if no access is charged. */
+static LodePlace code_of(const LodeReadAccess *access)
+{
+	return (LodePlace){access->image,
+		access->image_access_pc != 0 ? access->image_access_pc : access->image_pc};
+}
+
+static uint32_t add_call(MemoryCallers *self, uint32_t outer, const LodeAccessCall *call)
+{
+	const LodeIdKey key = {
+		{outer, (uint64_t)(uintptr_t)call->function, (uint64_t)(uintptr_t)call->place}};
+	uint16_t depth = outer != LODE_NONE ? g_array_index(self->depths, uint16_t, outer) : 0;
+	bool is_new;
+
+	if (depth >= LODE_ACCESS_MAX_DEPTH)
+		return outer;
+	LodeIdSlot *slot = lode_id_cache_find(&self->call_ids, &key, &is_new);
+	if (is_new) {
+		slot->id = self->depths->len;
+		g_array_append_vals(self->profile->memory->access_calls, call, 1);
+		depth++;
+		g_array_append_val(self->depths, depth);
+	}
+	return slot->id;
+}
+
+/* The function first, then the functions inlined into it, the innermost last. */
+static uint32_t add_calls(MemoryCallers *self, uint32_t outer, const LodePlace *code)
+{
+	const LodeCodeName *name = lode_code_names_at(
+		self->names, lode_code_names_add(self->names, code));
+	LodeCodeImages *images = lode_places_images(self->reading->options.places);
+
+	for (uint32_t i = name->n_inlined + 1; i-- > 0;) {
+		const char *function = i < name->n_inlined ? name->inlined[i].function
+		                                           : name->function;
+		g_autofree char *text = lode_code_images_place_text(images, code->image,
+			code->address, i > 0 ? name->inlined[i - 1].file : name->location.file,
+			i > 0 ? name->inlined[i - 1].line : name->location.line);
+		const LodeAccessCall call = {lode_profile_intern(self->profile, function),
+			lode_profile_intern(self->profile, text), outer};
+		outer = add_call(self, outer, &call);
+	}
+	return outer;
+}
+
+/* Names the calls of all chains, and the code of all accesses; rows go to profile->memory. NULL: no
+ * chains were recorded. */
+static MemoryCallers *memory_callers_new(LodeProfile *profile, LodeMemoryReading *reading)
+{
+	const LodeCallTree *tree = reading->tree;
+	const GArray *accesses = reading->accesses;
+	MemoryCallers *self;
+
+	if (tree == NULL)
+		return NULL;
+	self = g_new0(MemoryCallers, 1);
+	self->profile = profile;
+	self->reading = reading;
+	self->names = lode_code_names_new(lode_places_images(reading->options.places));
+	self->depths = g_array_new(FALSE, FALSE, sizeof(uint16_t));
+	lode_id_cache_init(&self->call_ids);
+	for (guint i = 0; i < tree->calls->len; i++) {
+		const LodeCall *call = &g_array_index(tree->calls, LodeCall, i);
+		if (call->code.image != LODE_CALLER_IN_KERNEL)
+			lode_code_names_add(self->names, &call->code);
+	}
+	for (guint i = 0; i < accesses->len; i++) {
+		const LodePlace code = code_of(&g_array_index(accesses, LodeReadAccess, i));
+		lode_code_names_add(self->names, &code);
+	}
+	lode_code_names_find(self->names);
+	self->rows = g_new(uint32_t, MAX(tree->calls->len, 1));
+	for (guint i = 0; i < tree->calls->len; i++) {
+		const LodeCall *call = &g_array_index(tree->calls, LodeCall, i);
+		/* No access of user code is called by the kernel's. */
+		self->rows[i] = call->code.image == LODE_CALLER_IN_KERNEL
+		                        ? LODE_NONE
+		                        : add_calls(self,
+						  call->outer != LODE_NONE ? self->rows[call->outer]
+									   : LODE_NONE,
+						  &call->code);
+	}
+	return self;
+}
+
+static void memory_callers_free(MemoryCallers *self)
+{
+	if (self == NULL)
+		return;
+	lode_code_names_free(self->names);
+	lode_id_cache_clear(&self->call_ids);
+	g_array_unref(self->depths);
+	g_free(self->rows);
+	g_free(self);
+}
+
+/* The row of profile->memory->access_calls that is an access of the reading, after those of its
+ * callers; LODE_NONE: its code is not known. */
+static uint32_t memory_callers_add(MemoryCallers *self, const LodeReadAccess *access)
+{
+	const LodePlace code = code_of(access);
+
+	if (access->image == LODE_NONE)
+		return LODE_NONE;
+	return add_calls(
+		self, access->caller != LODE_NONE ? self->rows[access->caller] : LODE_NONE, &code);
+}
 
 typedef struct {
 	LodeProfile *profile;
@@ -26,7 +156,7 @@ typedef struct {
 	LodeMemoryReading *reading;
 	LodeMemoryLoads *loads;
 	LodeMemorySites *sites;
-	LodeMemoryCallers *callers; /* NULL: no chains were recorded */
+	MemoryCallers *callers; /* NULL: no chains were recorded */
 	LodeObjectLayers *layers;
 	uint32_t *mapping_ids; /* of the reading's; LODE_NONE: no sample is in it */
 	uint32_t *thread_ids;  /* likewise */
@@ -273,7 +403,7 @@ static void add_sample(Building *self, const LodeReadAccess *access)
 	g_array_append_val(self->memory->samples, sample);
 	if (self->callers == NULL)
 		return;
-	const LodeAccessPathOf path = {lode_memory_callers_add(self->callers, access)};
+	const LodeAccessPathOf path = {memory_callers_add(self->callers, access)};
 	g_array_append_val(self->memory->access_paths, path);
 }
 
@@ -333,7 +463,7 @@ static void sort_allocations(Building *self)
 static void clear(Building *self)
 {
 	lode_object_layers_free(self->layers);
-	lode_memory_callers_free(self->callers);
+	memory_callers_free(self->callers);
 	lode_memory_sites_free(self->sites);
 	lode_memory_loads_free(self->loads);
 	g_free(self->mapping_ids);
@@ -396,7 +526,7 @@ bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GE
 	add_mappings(&building);
 	find_events(&building);
 	building.sites = lode_memory_sites_new(profile, reading, building.loads);
-	building.callers = lode_memory_callers_new(profile, reading);
+	building.callers = memory_callers_new(profile, reading);
 	if (!add_samples(&building, error)) {
 		clear(&building);
 		return false;

@@ -2,15 +2,189 @@
 #include "ingest/live/live_addresses.h"
 
 #include "base/arrays/sort_order.h"
-#include "ingest/live/live_sites.h"
+#include "ingest/memory/memory_reading.h"
+#include "ingest/memory/memory_sites.h"
 #include "ingest/memory/object_layers.h"
 #include "model/memory.h"
+#include "process/allocations.h"
+#include "process/images/code_images.h"
 #include "process/threads.h"
 #include "record/events/perf_existing.h"
 
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/mman.h>
+
+/*
+ * The allocation sites of the memory that a running program accesses. Its allocation logs grow
+ * meanwhile: they are read again from time to time, as an import reads them, with the mappings
+ * until then. Blocks allocated since then have no site yet.
+ */
+
+typedef struct {
+	const char *name;                 /* equal ones are one pointer, of these sites */
+	const LodeAllocation *allocation; /* valid until the next call, as the following */
+	const LodeAllocatingCall *call;   /* NULL: not known */
+} LiveSite;
+
+enum {
+	COST_FACTOR = 20,      /* 1 / this of the time at most is spent on reading */
+	MAX_RECORDS = 1 << 16, /* that are kept; of a program that maps without end the first */
+};
+
+typedef struct {
+	const LodeLiveAddressesOptions *options;
+	gint64 next_us;
+	LodeCodeImages *images;
+	GArray *records;      /* LodePerfRecord; their texts are in `texts` */
+	GStringChunk *texts;  /* also names of sites */
+	LodeProfile *profile; /* that the sites are of; NULL: not read yet */
+	LodePlaces *places;   /* over time, of the events so far */
+	LodeMemoryReading *reading;
+	LodeMemoryLoads *loads;
+	LodeMemorySites *sites;
+} LiveSites;
+
+/* Borrows both. The logs are those in the options' directory, which may come to be there later.
+ * They are read again so seldom that it takes little of the time. */
+static LiveSites *live_sites_new(const LodeLiveAddressesOptions *options, LodeCodeImages *images)
+{
+	LiveSites *self = g_new0(LiveSites, 1);
+
+	self->options = options;
+	self->images = images;
+	self->records = g_array_new(FALSE, FALSE, sizeof(LodePerfRecord));
+	self->texts = g_string_chunk_new(4096);
+	return self;
+}
+
+static void forget(LiveSites *self)
+{
+	g_clear_pointer(&self->sites, lode_memory_sites_free);
+	g_clear_pointer(&self->loads, lode_memory_loads_free);
+	g_clear_pointer(&self->reading, lode_memory_reading_free);
+	g_clear_pointer(&self->places, lode_places_free);
+	g_clear_pointer(&self->profile, lode_profile_free);
+}
+
+static void live_sites_free(LiveSites *self)
+{
+	if (self == NULL)
+		return;
+	forget(self);
+	g_array_unref(self->records);
+	g_string_chunk_free(self->texts);
+	g_free(self);
+}
+
+/* A mapping, a fork, an exec or an exit; others are ignored. */
+static void live_sites_note(LiveSites *self, const LodePerfRecord *record)
+{
+	LodePerfRecord kept = *record;
+
+	if (record->kind > LODE_PERF_EXIT || record->kind == LODE_PERF_SAMPLE ||
+		self->records->len >= MAX_RECORDS)
+		return;
+	if (kept.text != NULL)
+		kept.text = g_string_chunk_insert_const(self->texts, kept.text);
+	if (kept.mapping.path != NULL)
+		kept.mapping.path = g_string_chunk_insert_const(self->texts, kept.mapping.path);
+	kept.mapping.build_id = NULL;
+	g_array_append_val(self->records, kept);
+}
+
+static void take_logs(LiveSites *self)
+{
+	g_autoptr(GDir) listing = g_dir_open(self->options->log_directory, 0, NULL);
+	const char *name;
+
+	while (listing != NULL && (name = g_dir_read_name(listing)) != NULL) {
+		g_autofree char *path = g_build_filename(self->options->log_directory, name, NULL);
+		LodeAllocationLog *log = NULL;
+		if (g_str_has_prefix(name, "allocations-") && g_str_has_suffix(name, ".log"))
+			log = lode_allocation_log_read(path, NULL);
+		if (log != NULL)
+			lode_allocations_take(self->reading->logs, log);
+	}
+}
+
+static void read_again(LiveSites *self)
+{
+	forget(self);
+	const LodePlacesOptions placing = {.images = self->images};
+	self->places = lode_places_new(&placing);
+	const LodeMemoryReadingOptions reading = {
+		.places = self->places,
+		.skipped_frames = self->options->skipped_frames,
+	};
+	self->reading = lode_memory_reading_new(&reading);
+	lode_memory_reading_select(self->reading, 0);
+	for (guint i = 0; i < self->records->len; i++) {
+		const LodePerfRecord *record = &LODE_AT(self->records, LodePerfRecord, i);
+		lode_places_note(self->places, record, record->time_ns);
+		lode_memory_reading_note(self->reading, record, record->time_ns);
+	}
+	lode_places_freeze(self->places, NULL, NULL, NULL);
+	lode_memory_reading_freeze(self->reading, NULL);
+	take_logs(self);
+	self->profile = lode_profile_new();
+	self->profile->memory = lode_memory_new();
+	self->loads = lode_memory_loads_new(self->reading);
+	self->sites = lode_memory_sites_new(self->profile, self->reading, self->loads);
+}
+
+/* Reads the logs again if it is time to. Earlier results are no longer valid. */
+static void live_sites_refresh(LiveSites *self)
+{
+	gint64 begin_us = g_get_monotonic_time(), end_us;
+
+	if (begin_us < self->next_us)
+		return;
+	read_again(self);
+	end_us = g_get_monotonic_time();
+	if (self->options->log_interval_us > 0)
+		self->next_us = end_us + MAX(self->options->log_interval_us,
+						 COST_FACTOR * (end_us - begin_us));
+}
+
+/* As they were read last; NULL: not yet. */
+static LodeAllocations *live_sites_logs(LiveSites *self)
+{
+	return self->reading != NULL ? self->reading->logs : NULL;
+}
+
+/* In a log that is being written, blocks not yet freed seem to end with the last record. */
+static uint64_t last_of(LiveSites *self, uint32_t pid, uint64_t time_ns)
+{
+	const GPtrArray *logs = lode_allocations_all(live_sites_logs(self));
+	uint64_t last_ns = 0;
+
+	for (guint i = 0; i < logs->len; i++) {
+		const LodeAllocationLogSummary *log = lode_allocation_log_summary(logs->pdata[i]);
+		if (log->pid == pid)
+			last_ns = MAX(last_ns, log->last_ns);
+	}
+	return last_ns != 0 ? MIN(time_ns, last_ns) : time_ns;
+}
+
+/* The allocation that an address of a process was in then. False: none that is known. */
+static bool live_sites_find(
+	LiveSites *self, uint32_t pid, uint64_t time_ns, uint64_t address, LiveSite *out_site)
+{
+	if (self->sites == NULL)
+		return false;
+	const LodeMemoryPlace place = {.pid = pid, .time_ns = last_of(self, pid, time_ns)};
+	uint32_t found = lode_memory_sites_find(self->sites, &place, address);
+	const LodeMemory *memory = self->profile->memory;
+
+	if (found == LODE_NONE)
+		return false;
+	out_site->allocation = &LODE_AT(memory->allocations, LodeAllocation, found);
+	out_site->call = lode_memory_sites_call(self->sites, found);
+	out_site->name = g_string_chunk_insert_const(self->texts,
+		LODE_AT(memory->sites, LodeAllocationSite, out_site->allocation->site).name);
+	return true;
+}
 
 enum { CODE_CACHE = 4096, MAX_THREADS = 65536 };
 /* The mappings of a process are not read more often. */
@@ -34,7 +208,7 @@ struct LodeLiveAddresses {
 	LodePlaces *places;
 	LodeCodeImages *images;
 	LodeThreads threads;
-	LodeLiveSites *sites; /* NULL: no logs are written */
+	LiveSites *sites;     /* NULL: no logs are written */
 	LodeProfile *profile; /* of objects alone */
 	LodeMemoryObjects *known;
 	LodeObjectLayers *layers;
@@ -133,7 +307,7 @@ LodeLiveAddresses *lode_live_addresses_new(const LodeLiveAddressesOptions *optio
 	self->places = lode_places_new(&placing);
 	lode_threads_init(&self->threads, MAX_THREADS);
 	if (options->log_directory != NULL)
-		self->sites = lode_live_sites_new(&self->options, self->images);
+		self->sites = live_sites_new(&self->options, self->images);
 	self->profile = lode_profile_new();
 	self->profile->memory = lode_memory_new();
 	self->known = lode_memory_objects_new(self->profile, self->profile->memory, self->images);
@@ -155,7 +329,7 @@ void lode_live_addresses_free(LodeLiveAddresses *self)
 	lode_object_layers_free(self->layers);
 	lode_memory_objects_free(self->known);
 	lode_profile_free(self->profile);
-	lode_live_sites_free(self->sites);
+	live_sites_free(self->sites);
 	lode_places_free(self->places);
 	lode_code_images_free(self->images);
 	lode_perf_data_close(self->reader);
@@ -270,13 +444,13 @@ static void name_operand(LodeLiveAddresses *self, const LodeSampledCode *code,
 		.load_image = LODE_NONE,
 	};
 	LodeLayers layers = {.site = LODE_NONE};
-	LodeLiveSite site;
+	LiveSite site;
 
 	if (image != NULL)
 		layers.operand_object = lode_memory_objects_find(
 			self->known, code->place.image, access->pc, operand->operand);
-	if (self->sites != NULL && lode_live_sites_find(self->sites, pid, code->record->time_ns,
-					   operand->address, &site)) {
+	if (self->sites != NULL &&
+		live_sites_find(self->sites, pid, code->record->time_ns, operand->address, &site)) {
 		place.allocation = site.allocation;
 		place.call = site.call;
 		layers.site = add_site(self, site.name);
@@ -339,7 +513,7 @@ static void take_sample(
 	const LodePerfSample *given = &record->sample;
 	const LodeAccessResolver resolver = {
 		.places = self->places,
-		.allocations = self->sites != NULL ? lode_live_sites_logs(self->sites) : NULL,
+		.allocations = self->sites != NULL ? live_sites_logs(self->sites) : NULL,
 		.patience_us = self->options.patience_us,
 		.wants_next = self->options.charges_next_access,
 	};
@@ -378,7 +552,7 @@ static void take_record(LodeLiveAddresses *self, const LodePerfRecord *record)
 	const LodePerfEvent *events = lode_perf_data_events(self->reader, &n_events);
 
 	if (self->sites != NULL)
-		lode_live_sites_note(self->sites, record);
+		live_sites_note(self->sites, record);
 	if (record->kind != LODE_PERF_SAMPLE)
 		lode_places_note(self->places, record, LODE_TIME_NOW);
 	switch (record->kind) {
@@ -396,7 +570,7 @@ static void take_record(LodeLiveAddresses *self, const LodePerfRecord *record)
 		if (is_page_fault(&events[record->event]))
 			return;
 		if (self->sites != NULL && !self->are_sites_fresh)
-			lode_live_sites_refresh(self->sites);
+			live_sites_refresh(self->sites);
 		self->are_sites_fresh = true;
 		take_sample(self, record, &events[record->event]);
 		return;

@@ -405,44 +405,6 @@ void lode_memory_reading_add_traced(
 	append_access(self, &row);
 }
 
-void lode_memory_reading_add_line_store(LodeMemoryReading *self, const LodeReadLineStore *store)
-{
-	LodeReadLineStore added = *store;
-
-	if (self->is_full || self->accesses->len == 0)
-		return;
-	added.row = self->accesses->len - 1;
-	g_array_append_val(self->line_stores, added);
-}
-
-void lode_memory_reading_account(const LodeMemoryReading *self, LodeRecording *recording)
-{
-	lode_allocations_account(self->logs, recording);
-	if (self->threads.n_merged > 0)
-		lode_recording_add_unresolved(recording,
-			"events of threads that were too many to be told apart", NULL,
-			(double)self->threads.n_merged, 0);
-	uint64_t n_forgetting = lode_places_n_forgetting(self->options.places);
-	if (n_forgetting > 0)
-		lode_recording_add_unresolved(recording, lode_address_spaces_why_forgotten, NULL,
-			(double)n_forgetting, 0);
-}
-
-uint32_t lode_memory_reading_find_mapping(
-	LodeMemoryReading *self, uint32_t pid, uint64_t address, uint64_t time_ns)
-{
-	for (guint i = 0; i < self->inputs->len; i++) {
-		const LodeAddressSpaceBirth birth = lode_places_find_birth(
-			self->options.places, i, pid, time_ns);
-		lode_places_select(self->options.places, i);
-		const LodeMappedRange *range = lode_places_find_mapping(
-			self->options.places, pid, birth.end_ns - 1, address);
-		if (range != NULL)
-			return range->file;
-	}
-	return LODE_NONE;
-}
-
 static LodeStackMapping stack_mapping(void *data, uint32_t mapping, uint64_t time_ns)
 {
 	LodeMemoryReading *self = data;

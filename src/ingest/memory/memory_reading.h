@@ -129,17 +129,6 @@ uint32_t lode_memory_reading_event(LodeMemoryReading *self, const char *name);
 void lode_memory_reading_add_traced(
 	LodeMemoryReading *self, uint32_t pid, const LodeReadAccess *access);
 
-/* Adds the store that took away the line of the row that was added last; its `row` is filled in. */
-void lode_memory_reading_add_line_store(LodeMemoryReading *self, const LodeReadLineStore *store);
-
-/* Adds to the recording as unresolved: the faults of the logs, and threads beyond the limit. */
-void lode_memory_reading_account(const LodeMemoryReading *self, LodeRecording *recording);
-
-/* The mapping that an address was in, in any of the recordings, at the end of the program that a
- * process ran at that time; LODE_NONE. */
-uint32_t lode_memory_reading_find_mapping(
-	LodeMemoryReading *self, uint32_t pid, uint64_t address, uint64_t time_ns);
-
 /* Says which mappings are stacks of which threads, once all accesses are there: a mapping that one
  * thread after the other had as its stack becomes one mapping for each. */
 void lode_memory_reading_name_stacks(LodeMemoryReading *self);

@@ -138,13 +138,29 @@ static void collect_frames(LodeMemorySites *self, guint log, size_t n_stacks)
 	}
 }
 
+/* The mapping that an address was in, in any of the recordings, at the end of the program that a
+ * process ran at that time; LODE_NONE. */
+static uint32_t find_mapping(
+	LodeMemoryReading *self, uint32_t pid, uint64_t address, uint64_t time_ns)
+{
+	for (guint i = 0; i < self->inputs->len; i++) {
+		const LodeAddressSpaceBirth birth = lode_places_find_birth(
+			self->options.places, i, pid, time_ns);
+		lode_places_select(self->options.places, i);
+		const LodeMappedRange *range = lode_places_find_mapping(
+			self->options.places, pid, birth.end_ns - 1, address);
+		if (range != NULL)
+			return range->file;
+	}
+	return LODE_NONE;
+}
+
 static void place_frame(LodeMemorySites *self, Frame *frame, LodeMemoryLoads *loads)
 {
 	LodeMemoryReading *reading = self->reading;
 	const LodeAllocationLogSummary *log = lode_allocation_log_summary(
 		self->logs[frame->log].log);
-	uint32_t mapping = lode_memory_reading_find_mapping(
-		reading, log->pid, frame->address, log->begin_ns);
+	uint32_t mapping = find_mapping(reading, log->pid, frame->address, log->begin_ns);
 
 	if (mapping == LODE_NONE || !lode_memory_loads_find(loads, mapping, frame->address,
 					    &frame->image, &frame->image_address))

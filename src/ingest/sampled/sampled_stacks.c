@@ -19,13 +19,50 @@ struct LodeSampledStacks {
 	bool has_chains;
 };
 
+/* As many as all chains of a real program have together, and more. */
+enum { MAX_CALLS = 1 << 23 };
+
+/* The call at `code` that `outer` led to; LODE_NONE: there is no room. */
+static uint32_t add_to_tree(LodeCallTree *self, uint32_t outer, const LodePlace *code)
+{
+	const LodeCall added = {*code, outer};
+	const LodeIdKey key = {{(uint64_t)outer << 32 | code->image, code->address, 0}};
+	bool is_new;
+
+	if (self->calls->len >= MAX_CALLS) {
+		self->n_left_out++;
+		return LODE_NONE;
+	}
+	LodeIdSlot *slot = lode_id_cache_find(&self->ids, &key, &is_new);
+	if (is_new) {
+		slot->id = self->calls->len;
+		g_array_append_val(self->calls, added);
+	}
+	return slot->id;
+}
+
+/* The innermost call of a chain (LodePlace, the innermost first); LODE_NONE: it is empty, or there
+ * is no room. */
+static uint32_t add_chain(LodeCallTree *self, const GArray *chain)
+{
+	uint32_t outer = LODE_NONE;
+
+	for (guint i = chain->len; i-- > 0;) {
+		outer = add_to_tree(self, outer, &g_array_index(chain, LodePlace, i));
+		if (outer == LODE_NONE)
+			break;
+	}
+	return outer;
+}
+
 LodeSampledStacks *lode_sampled_stacks_new(LodePlaces *places, LodeThreads *threads)
 {
 	LodeSampledStacks *self = g_new0(LodeSampledStacks, 1);
 
 	self->places = places;
 	self->threads = threads;
-	lode_call_tree_init(&self->tree);
+	self->tree.calls = g_array_new(FALSE, FALSE, sizeof(LodeCall));
+	lode_id_cache_init(&self->tree.ids);
 	self->samples = g_array_new(FALSE, TRUE, sizeof(LodeStackSample));
 	self->chain = g_array_new(FALSE, FALSE, sizeof(LodePlace));
 	lode_name_table_init(&self->kernel_functions);
@@ -37,7 +74,8 @@ void lode_sampled_stacks_free(LodeSampledStacks *self)
 {
 	if (self == NULL)
 		return;
-	lode_call_tree_clear(&self->tree);
+	g_array_unref(self->tree.calls);
+	lode_id_cache_clear(&self->tree.ids);
 	g_array_unref(self->samples);
 	g_array_unref(self->chain);
 	lode_name_table_clear(&self->kernel_functions);
@@ -92,13 +130,13 @@ uint32_t lode_sampled_stacks_add(LodeSampledStacks *self, const LodeSampledAcces
 		const LodeSampledCode from = {record, sampled->event, sampled->time_ns, code};
 		g_array_set_size(self->chain, 0);
 		lode_call_chain_find(self->places, &from, &registers, self->chain);
-		caller = lode_call_tree_add_chain(&self->tree, self->chain);
-		innermost = lode_call_tree_add(&self->tree, caller, &code);
+		caller = add_chain(&self->tree, self->chain);
+		innermost = add_to_tree(&self->tree, caller, &code);
 	}
 	for (guint i = kernel_functions->len; i-- > 0;) {
 		const LodePlace kernel = {LODE_CALLER_IN_KERNEL,
 			lode_name_table_add(&self->kernel_functions, kernel_functions->pdata[i])};
-		innermost = lode_call_tree_add(&self->tree, innermost, &kernel);
+		innermost = add_to_tree(&self->tree, innermost, &kernel);
 	}
 	const LodeStackSample sample = {
 		.time_ns = record->time_ns,

@@ -415,7 +415,10 @@ static void add_store(Filling *self, const LodeReadAccess *missed, const Counted
 	};
 
 	place_row(self, counted->store.instruction, &store.access);
-	lode_memory_reading_add_line_store(self->reading, &store);
+	if (self->reading->is_full || self->reading->accesses->len == 0)
+		return;
+	store.row = self->reading->accesses->len - 1;
+	g_array_append_val(self->reading->line_stores, store);
 }
 
 LODE_ORDER(compare_stores, CountedStore, LODE_ASCENDING(row))
