@@ -3,21 +3,9 @@
 
 #include "base/error.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 enum { USUAL_DESCRIPTORS = 1024 }; /* most systems' soft limit */
-
-bool lode_descriptor_limit_allows(void)
-{
-	int descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC);
-
-	if (descriptor >= 0)
-		close(descriptor);
-	return descriptor >= 0 || errno != EMFILE;
-}
 
 void lode_descriptor_limit_refuse(GError **error)
 {

@@ -3,10 +3,6 @@
 #pragma once
 
 #include <glib.h>
-#include <stdbool.h>
-
-/* Whether one more file can be opened now. */
-bool lode_descriptor_limit_allows(void);
 
 /* Sets an error: no more files can be opened, with the command that raises the limit. For a caller
  * that opens few files itself. */

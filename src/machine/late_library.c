@@ -5,13 +5,26 @@
 #include "machine/descriptor_limit.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/* Whether one more can be opened now. */
+static bool can_open_more(void)
+{
+	int descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (descriptor >= 0)
+		close(descriptor);
+	return descriptor >= 0 || errno != EMFILE;
+}
 
 bool lode_late_library_open(const char *file, int flags, const LodeLateSymbol *symbols,
 	size_t n_symbols, GError **error)
 {
 	void *library = dlopen(file, flags);
 
-	if (library == NULL && !lode_descriptor_limit_allows()) {
+	if (library == NULL && !can_open_more()) {
 		lode_descriptor_limit_refuse(error);
 		return false;
 	}
