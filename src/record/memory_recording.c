@@ -132,6 +132,15 @@ static LodePerfSamplerOptions sampler_options(const Session *self, const char *o
 	return sampler;
 }
 
+/* Whether there is more than one node. */
+static bool has_memory_nodes(void)
+{
+	const char *path = "/sys/devices/system/node/has_memory";
+	g_autofree char *text = NULL;
+
+	return g_file_get_contents(path, &text, NULL, NULL) && strpbrk(text, "-,") != NULL;
+}
+
 static bool sample(Session *self, const LodeProgress *progress, GError **error)
 {
 	g_autofree char *output = g_build_filename(
@@ -140,7 +149,7 @@ static bool sample(Session *self, const LodeProgress *progress, GError **error)
 	g_autoptr(LodeJitRuntime) runtime = NULL;
 	LodePerfSamplerOptions sampler = sampler_options(self, output);
 
-	if (self->options->has_page_nodes || lode_page_survey_has_nodes("/sys"))
+	if (self->options->has_page_nodes || has_memory_nodes())
 		sampler.page_output = pages;
 	sampler.argv = self->options->argv;
 	if (sampler.pid == 0) {

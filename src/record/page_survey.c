@@ -34,14 +34,6 @@ typedef struct {
 	unsigned node;    /* the last one of them */
 } Mapping;
 
-bool lode_page_survey_has_nodes(const char *sys)
-{
-	g_autofree char *path = g_build_filename(sys, "devices/system/node/has_memory", NULL);
-	g_autofree char *text = NULL;
-
-	return g_file_get_contents(path, &text, NULL, NULL) && strpbrk(text, "-,") != NULL;
-}
-
 LodePageSurvey *lode_page_survey_open(const char *path, const char *proc, GError **error)
 {
 	int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

@@ -17,9 +17,6 @@
 
 typedef struct LodePageSurvey LodePageSurvey;
 
-/* Whether there is more than one node, by `sys` ("/sys"). */
-bool lode_page_survey_has_nodes(const char *sys);
-
 /* Writes to a new file; `proc`: "/proc". Errors: _IO. */
 LodePageSurvey *lode_page_survey_open(const char *path, const char *proc, GError **error);
 

@@ -22,11 +22,6 @@ const char *lode_trace_way_to_text(LodeTraceWay value)
 	return ways[value]->name;
 }
 
-char *lode_trace_recording_log(const char *trace)
-{
-	return g_strconcat(trace, LODE_TRACE_LOG_SUFFIX, NULL);
-}
-
 char *lode_trace_run_version(const char *tool)
 {
 	const char *const command[] = {tool, "--version", NULL};

@@ -39,7 +39,7 @@ typedef struct {
 	const char *const *only; /* record programs whose name is like one of these, as fnmatch(3)
 	                            has it, or whose path is, of those with a slash; NULL: all */
 	/* What the program allocates is recorded too, but not by lackey: of traces with files, each
-	 * log is next to its file, see lode_trace_recording_log(). */
+	 * log is next to its file, with LODE_TRACE_LOG_SUFFIX. */
 	bool has_allocations;
 	/* The directory of the logs while the program runs (absolute; an empty one of the
 	 * caller's), and after it where there are no files. NULL: one that is made for it, next to
@@ -47,9 +47,6 @@ typedef struct {
 	const char *allocations;
 	LodeNotes notes;
 } LodeTraceRecordingOptions;
-
-/* The path of the allocation log of a trace; the caller frees it. */
-char *lode_trace_recording_log(const char *trace);
 
 /* One that is not the first. */
 typedef struct {

@@ -154,11 +154,17 @@ static void take_tick(TracedProcess *self, const char *directory, const TraceEve
 		self->log_bytes = 0;
 }
 
+/* The path of the allocation log of a trace; the caller frees it. */
+static char *log_path(const char *trace)
+{
+	return g_strconcat(trace, LODE_TRACE_LOG_SUFFIX, NULL);
+}
+
 /* Cuts off the hole, and moves the log next to the trace's file, if there is one. */
 static void finish_log(TracedProcess *self, const char *output)
 {
 	const char *path = self->path != NULL ? self->path : output;
-	g_autofree char *own = output != NULL ? lode_trace_recording_log(path) : NULL;
+	g_autofree char *own = output != NULL ? log_path(path) : NULL;
 	uint64_t used;
 
 	if (own != NULL)
@@ -495,7 +501,7 @@ static bool remove_stale(const char *path)
 	fclose(file);
 	if (!lode_trace_reader_is_format(start, n) || g_unlink(path) != 0)
 		return false;
-	g_autofree char *log = lode_trace_recording_log(path);
+	g_autofree char *log = log_path(path);
 	g_unlink(log);
 	return true;
 }
