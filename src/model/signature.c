@@ -97,14 +97,6 @@ int lode_signature_sequence_compare(const void *a, const void *b)
 	return LODE_FIRST_DIFFERENCE(LODE_DESCENDING(support), strcmp(left->text, right->text));
 }
 
-void lode_signature_sort(LodeSignature *self)
-{
-	for (unsigned kind = 0; kind < LODE_N_SEQUENCE_KINDS; kind++)
-		for (unsigned i = 0; i < LODE_SIGNATURE_LENGTHS; i++)
-			g_array_sort(self->sequences[kind][i], lode_signature_sequence_compare);
-	g_array_sort(self->files, lode_signature_file_compare);
-}
-
 const char *lode_sequence_kind_to_text(LodeSequenceKind kind)
 {
 	return kind_words[kind];

@@ -77,9 +77,6 @@ char *lode_signature_file_text(const char *path, const char *build_id);
  * are written as "%20". */
 void lode_signature_append_escaped(GString *text, const char *name);
 
-/* Puts the sequences and the files in order. */
-void lode_signature_sort(LodeSignature *self);
-
 /* A number with six digits, as files have it. */
 double lode_signature_round(double value);
 

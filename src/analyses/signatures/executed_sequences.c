@@ -8,11 +8,6 @@
 
 static const double least_part = 1e-10;
 
-static bool is_opcode(const char *attribute)
-{
-	return g_str_has_prefix(attribute, "op:");
-}
-
 /* The symbols of a class of vertices; both 0: it has no opcode. */
 static bool name_class(const LodeFlowGraph *graph, uint32_t c, LodeSymbols *symbols,
 	uint16_t out[2], GError **error)
@@ -22,7 +17,7 @@ static bool name_class(const LodeFlowGraph *graph, uint32_t c, LodeSymbols *symb
 
 	for (uint32_t i = graph->class_starts[c]; i < graph->class_starts[c + 1]; i++) {
 		const char *name = graph->attribute_names[graph->class_members[i]];
-		if (is_opcode(name)) {
+		if (g_str_has_prefix(name, "op:")) {
 			opcode = opcode != NULL ? opcode : name + strlen("op:");
 			continue;
 		}
@@ -119,20 +114,6 @@ void lode_executed_sequences_free(LodeExecutedSequences *self)
 		g_free(self->symbols[kind]);
 	g_free(self->scales);
 	g_free(self);
-}
-
-void lode_executed_sequences_by_image(
-	const LodeExecutedSequences *self, const LodeProfile *profile, double *shares)
-{
-	const LodeFlowGraph *graph = self->graph;
-
-	for (uint32_t g = 0; g < graph->n_graphs; g++) {
-		const LodeFunction *function = lode_profile_function(
-			profile, graph->graph_functions[g]);
-		for (uint32_t v = graph->graph_starts[g]; v < graph->graph_starts[g + 1]; v++)
-			if (self->symbols[0][v] != 0 && self->scales[v] > 0)
-				shares[function->image] += graph->count[v] / self->total;
-	}
 }
 
 typedef struct {

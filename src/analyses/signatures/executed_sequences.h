@@ -27,10 +27,6 @@ LodeExecutedSequences *lode_executed_sequences_new(
 void lode_executed_sequences_free(LodeExecutedSequences *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeExecutedSequences, lode_executed_sequences_free)
 
-/* Adds to `shares`, one of each image, the share of the executions that are in it. */
-void lode_executed_sequences_by_image(
-	const LodeExecutedSequences *self, const LodeProfile *profile, double *shares);
-
 /* One path: `count` executions of a sequence of `n` vertices. */
 typedef void (*LodeExecutedPath)(
 	const uint32_t *vertices, unsigned n, uint64_t key, double count, void *user_data);

@@ -62,12 +62,27 @@ static double deviation_of(double sum, double squares, uint32_t n)
 	return variance > 1e-14 * squares ? sqrt(variance) : 0;
 }
 
+/* Adds to `shares`, one of each image, the share of the executions that are in it. */
+static void add_shares_by_image(
+	const LodeExecutedSequences *self, const LodeProfile *profile, double *shares)
+{
+	const LodeFlowGraph *graph = self->graph;
+
+	for (uint32_t g = 0; g < graph->n_graphs; g++) {
+		const LodeFunction *function = lode_profile_function(
+			profile, graph->graph_functions[g]);
+		for (uint32_t v = graph->graph_starts[g]; v < graph->graph_starts[g + 1]; v++)
+			if (self->symbols[0][v] != 0 && self->scales[v] > 0)
+				shares[function->image] += graph->count[v] / self->total;
+	}
+}
+
 static void add_files(LodeSignatureBuilder *self, const LodeProfile *profile,
 	const LodeExecutedSequences *executed)
 {
 	g_autofree double *shares = g_new0(double, profile->images->len + 1);
 
-	lode_executed_sequences_by_image(executed, profile, shares);
+	add_shares_by_image(executed, profile, shares);
 	for (guint i = 0; i < profile->images->len; i++) {
 		const LodeImage *image = lode_profile_image(profile, i);
 		if (image->kind != LODE_IMAGE_FILE || !(shares[i] > 0))
@@ -188,6 +203,10 @@ LodeSignature *lode_signature_builder_finish(LodeSignatureBuilder *self, const c
 	g_hash_table_iter_init(&files, self->files);
 	while (g_hash_table_iter_next(&files, &text, &share))
 		lode_signature_add_file(signature, text, MIN(*(double *)share / self->n, 1));
-	lode_signature_sort(signature);
+	for (unsigned kind = 0; kind < LODE_N_SEQUENCE_KINDS; kind++)
+		for (unsigned i = 0; i < LODE_SIGNATURE_LENGTHS; i++)
+			g_array_sort(
+				signature->sequences[kind][i], lode_signature_sequence_compare);
+	g_array_sort(signature->files, lode_signature_file_compare);
 	return signature;
 }
