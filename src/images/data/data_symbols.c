@@ -65,7 +65,9 @@ LODE_ORDER(compare_symbols, Symbol, LODE_ASCENDING(address), LODE_DESCENDING(siz
 	lode_number_order(count_underscores(right->linked), count_underscores(left->linked)),
 	LODE_DESCENDING(is_local), strcmp(right->linked, left->linked))
 
-LodeDataSymbols *lode_data_symbols_new(const LodeElfImage *image, LodeDataSymbolKind kind)
+/* The symbols of one kind in the image's .symtab, else .dynsym, and in its separate debug file.
+ * Names are interned in the image's, which must outlive the result, as must its files. */
+static LodeDataSymbols *read_symbols(const LodeElfImage *image, LodeDataSymbolKind kind)
 {
 	LodeDataSymbols *self = g_new0(LodeDataSymbols, 1);
 
@@ -90,8 +92,10 @@ void lode_data_symbols_free(LodeDataSymbols *self)
 	g_free(self);
 }
 
-bool lode_data_symbols_find(const LodeDataSymbols *self, uint64_t address,
-	LodeDataSymbol *out_symbol, const char **out_linked)
+/* The variable at an address; of several the innermost, else the one people know best. False: none.
+ * *out_linked is its name as linked. */
+static bool find_symbol(const LodeDataSymbols *self, uint64_t address, LodeDataSymbol *out_symbol,
+	const char **out_linked)
 {
 	const Symbol *symbols = (const Symbol *)(const void *)self->symbols->data;
 	size_t low = LODE_PARTITION_POINT(self->symbols->len, i, symbols[i].address <= address);
@@ -113,8 +117,8 @@ bool lode_elf_image_find_data_symbol(LodeElfImage *self, LodeDataSymbolKind kind
 	LodeDataSymbol *out_symbol, const char **out_linked)
 {
 	if (self->variables[kind] == NULL)
-		self->variables[kind] = lode_data_symbols_new(self, kind);
-	return lode_data_symbols_find(self->variables[kind], address, out_symbol, out_linked);
+		self->variables[kind] = read_symbols(self, kind);
+	return find_symbol(self->variables[kind], address, out_symbol, out_linked);
 }
 
 bool lode_binary_image_find_data_symbol(

@@ -7,13 +7,5 @@
 
 typedef struct LodeDataSymbols LodeDataSymbols;
 
-/* The symbols of one kind in the image's .symtab, else .dynsym, and in its separate debug file.
- * Names are interned in the image's, which must outlive the result, as must its files. */
-LodeDataSymbols *lode_data_symbols_new(const LodeElfImage *image, LodeDataSymbolKind kind);
+/* lode_elf_image_find_data_symbol() reads them. */
 void lode_data_symbols_free(LodeDataSymbols *self);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeDataSymbols, lode_data_symbols_free)
-
-/* The variable at an address; of several the innermost, else the one people know best. NULL: none.
- * *out_linked is its name as linked. */
-bool lode_data_symbols_find(const LodeDataSymbols *self, uint64_t address,
-	LodeDataSymbol *out_symbol, const char **out_linked);

@@ -2,7 +2,6 @@
 /* One walk over the function's tree, which holds the blocks and the functions inlined into it. */
 #include "images/dwarf/function_variables.h"
 
-#include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 
 #include <dwarf.h>
@@ -359,11 +358,4 @@ uint32_t lode_function_variables_call_type(
 						     sizeof key, compare_calls);
 
 	return call == NULL ? LODE_NO_TYPE : call->type;
-}
-
-guint lode_function_variables_first(const GArray *places, uint64_t low)
-{
-	guint first = LODE_PARTITION_POINT(
-		places->len, i, g_array_index(places, LodeVariablePlace, i).low < low);
-	return first;
 }

@@ -48,8 +48,5 @@ void lode_function_variables_free(LodeFunctionVariables *self);
 uint32_t lode_function_variables_call_type(
 	const LodeFunctionVariables *self, uint64_t return_address);
 
-/* The first of places sorted by their beginning that begins at an address or later. */
-guint lode_function_variables_first(const GArray *places, uint64_t low);
-
 /* The number, as instructions encode it, of DWARF's register; −1: no general one. */
 int lode_register_from_dwarf(uint64_t number);

@@ -5,6 +5,8 @@
  */
 #include "images/registers/register_types.h"
 
+#include "base/arrays/partition_point.h"
+
 #include <string.h>
 
 enum {
@@ -672,7 +674,8 @@ void lode_register_types_learn(const LodeFunctionContext *context, LodeRegisterT
 {
 	for (int i = 0; context->variables != NULL && i < LODE_N_GENERAL_REGISTERS; i++) {
 		const GArray *places = context->variables->in_registers[i];
-		guint k = lode_function_variables_first(places, since);
+		guint k = LODE_PARTITION_POINT(
+			places->len, n, g_array_index(places, LodeVariablePlace, n).low < since);
 
 		for (; k < places->len; k++) {
 			const LodeVariablePlace *place = &g_array_index(
