@@ -9,16 +9,12 @@
 
 typedef LodeAnnotatedPlace Place;
 
-static void free_code_lines(void *lines)
-{
-	lode_code_lines_free(lines);
-}
-
 bool lode_annotation_init(LodeAnnotation *self, const LodeProfile *profile,
 	const LodeMiningRun *run, const LodeAnnotateOptions *options, GError **error)
 {
 	*self = (LodeAnnotation){.profile = profile, .run = run, .options = options};
-	self->code_lines = g_hash_table_new_full(NULL, NULL, NULL, free_code_lines);
+	self->code_lines = g_hash_table_new_full(
+		NULL, NULL, NULL, (GDestroyNotify)lode_code_lines_free);
 	if (profile->memory != NULL && profile->memory->samples->len > 0)
 		self->data = lode_instruction_data_new(profile);
 	if (!lode_annotated_places_init(&self->found, profile, run, options, error))
@@ -33,13 +29,6 @@ void lode_annotation_clear(LodeAnnotation *self)
 	lode_annotated_places_clear(&self->found);
 	g_clear_pointer(&self->code_lines, g_hash_table_unref);
 	g_clear_pointer(&self->data, lode_instruction_data_free);
-}
-
-const char *lode_annotation_event_name(const LodeAnnotation *self)
-{
-	const char *name = lode_profile_event_name(self->profile, self->found.weight_event);
-
-	return name != NULL ? name : "weight";
 }
 
 const LodeCodeLines *lode_annotation_code(LodeAnnotation *self, uint32_t function)

@@ -35,10 +35,6 @@ bool lode_annotation_init(LodeAnnotation *self, const LodeProfile *profile,
 void lode_annotation_clear(LodeAnnotation *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeAnnotation, lode_annotation_clear)
 
-/* The name of the event that places are ordered by; "weight" where the profile has none. Borrowed.
- */
-const char *lode_annotation_event_name(const LodeAnnotation *self);
-
 /* The code of a function, read at the first use. Borrowed from the annotation. */
 const LodeCodeLines *lode_annotation_code(LodeAnnotation *self, uint32_t function);
 

@@ -323,10 +323,18 @@ static LodeStyle place_cell(size_t index, unsigned column, GString *out, const v
 	return LODE_STYLE_ALARM;
 }
 
+/* Of the event that places are ordered by; "weight" where the profile has none. */
+static const char *event_name(const LodeAnnotation *self)
+{
+	const char *name = lode_profile_event_name(self->profile, self->found.weight_event);
+
+	return name != NULL ? name : "weight";
+}
+
 /* "3.2 % of cycles, 1,234 executions" */
 static void put_place_figures(const LodeAnnotation *self, const Place *place, GString *out)
 {
-	const char *event = lode_annotation_event_name(self);
+	const char *event = event_name(self);
 	char share[LODE_NUMBER_SIZE], time[LODE_NUMBER_SIZE], executions[LODE_NUMBER_SIZE];
 
 	lode_number_format_share(place->share, share);
@@ -438,8 +446,7 @@ static void put_sequence_lines(const LodeAnnotation *self, FILE *out)
 	else
 		lode_profile_lines_print(terminal, out,
 			"%s of %s, %s of executions. Places: %s, functions: %s; costliest first:",
-			lode_number_format_share(occurrences->weight, a),
-			lode_annotation_event_name(self),
+			lode_number_format_share(occurrences->weight, a), event_name(self),
 			lode_number_format_share(occurrences->frequency, b),
 			lode_number_format_count(occurrences->places->len, c),
 			lode_number_format_count(occurrences->functions, d));
@@ -462,7 +469,7 @@ static void put_finding_lines(const LodeAnnotation *self, FILE *out)
 		self->found.index + 1, self->run->name, text);
 	lode_profile_lines_print(terminal, out,
 		"%s of %s, %s each%s%s%s. Places: %s, functions: %s; costliest first:", time->str,
-		lode_annotation_event_name(self), each->str, finding->executed >= 0 ? ", " : "",
+		event_name(self), each->str, finding->executed >= 0 ? ", " : "",
 		finding->executed >= 0 ? lode_number_format_share(finding->executed, executed) : "",
 		finding->executed >= 0 ? " of executions" : "",
 		lode_number_format_count(finding->places, places),
@@ -490,7 +497,7 @@ static void put_margin_lines(const LodeAnnotation *self, FILE *out)
 		if (!has_any)
 			lode_profile_lines_print(terminal, out,
 				"Findings in the margin, with what they explain here of %s:",
-				lode_annotation_event_name(self));
+				event_name(self));
 		has_any = true;
 		lode_profile_lines_print(terminal, out, "  F%u  %s  %s", i + 1,
 			lode_number_format_share(time, share), text);

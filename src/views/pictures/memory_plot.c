@@ -9,6 +9,7 @@
 #include "views/pictures/memory_grid.h"
 #include "views/plot/cairo_library.h"
 #include "views/plot/plot_axis.h"
+#include "views/plot/plot_colour.h"
 
 #include <float.h>
 #include <math.h>
@@ -81,10 +82,72 @@ static Weights weights_of(const double *weights, size_t n)
 	};
 }
 
+/* Cells of one size and many colours, filled colour by colour, which keeps files small. */
+typedef struct {
+	GArray *boxes[LODE_PLOT_N_HUES][LODE_PLOT_LEVELS]; /* LodePlotBox */
+} PlotCells;
+
+static PlotCells *plot_cells_new(void)
+{
+	PlotCells *self = g_new0(PlotCells, 1);
+
+	for (int hue = 0; hue < LODE_PLOT_N_HUES; hue++)
+		for (int level = 0; level < LODE_PLOT_LEVELS; level++)
+			self->boxes[hue][level] = g_array_new(FALSE, FALSE, sizeof(LodePlotBox));
+	return self;
+}
+
+static void plot_cells_free(PlotCells *self)
+{
+	if (self == NULL)
+		return;
+	for (int hue = 0; hue < LODE_PLOT_N_HUES; hue++)
+		for (int level = 0; level < LODE_PLOT_LEVELS; level++)
+			g_array_unref(self->boxes[hue][level]);
+	g_free(self);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(PlotCells, plot_cells_free)
+
+static void plot_cells_add(PlotCells *self, LodePlotHue hue, unsigned level, const LodePlotBox *box)
+{
+	g_array_append_vals(self->boxes[hue][level], box, 1);
+}
+
+static void fill_boxes(const GArray *boxes, cairo_t *cairo)
+{
+	for (guint i = 0; i < boxes->len; i++) {
+		const LodePlotBox *box = &g_array_index(boxes, LodePlotBox, i);
+		lode_cairo.rectangle(cairo, box->x, box->y, box->width, box->height);
+	}
+	lode_cairo.fill(cairo);
+}
+
+static void plot_cells_fill(const PlotCells *self, cairo_t *cairo)
+{
+	for (unsigned hue = 0; hue < LODE_PLOT_N_HUES; hue++) {
+		for (unsigned level = 0; level < LODE_PLOT_LEVELS; level++) {
+			const GArray *boxes = self->boxes[hue][level];
+			LodePlotColour colour = lode_plot_colour((LodePlotHue)hue, level);
+			if (boxes->len == 0)
+				continue;
+			lode_cairo.set_source_rgb(cairo, colour.red, colour.green, colour.blue);
+			fill_boxes(boxes, cairo);
+		}
+	}
+}
+
+/* The step for a value on a scale, its ends included. */
+static unsigned level_of(const LodePlotScale *scale, double value)
+{
+	double fraction = lode_plot_scale_fraction(scale, value);
+
+	return (unsigned)(CLAMP(fraction, 0, 1) * (LODE_PLOT_LEVELS - 1) + 0.5);
+}
+
 static void draw_thread_cells(const Plot *self, const LodePlotScale *scale)
 {
 	const LodeMemoryGrid *grid = self->grid;
-	g_autoptr(LodePlotCells) cells = lode_plot_cells_new();
+	g_autoptr(PlotCells) cells = plot_cells_new();
 	double top, height;
 
 	for (uint32_t row = 0; row < grid->axis->n_rows; row++) {
@@ -96,11 +159,11 @@ static void draw_thread_cells(const Plot *self, const LodePlotScale *scale)
 			LodePlotBox box = {LEFT + LABEL_WIDTH + column * self->kind_width,
 				TOP + top, self->kind_width, height};
 			if (weight > 0)
-				lode_plot_cells_add(cells, kind_hues[kind],
-					lode_plot_level(scale, weight), &box);
+				plot_cells_add(
+					cells, kind_hues[kind], level_of(scale, weight), &box);
 		}
 	}
-	lode_plot_cells_fill(cells, self->cairo);
+	plot_cells_fill(cells, self->cairo);
 }
 
 static LodePlotHue hue_of(uint8_t kinds)
@@ -124,7 +187,7 @@ static void draw_time_threads(const Plot *self, const LodePlotScale *scale)
 				continue;
 			LodePlotColour colour = lode_plot_category_colour(
 				MIN(grid->time_columns[index], LODE_PLOT_CATEGORIES - 1),
-				lode_plot_level(scale, grid->by_time[index]));
+				level_of(scale, grid->by_time[index]));
 			lode_cairo.set_source_rgb(
 				self->cairo, colour.red, colour.green, colour.blue);
 			lode_cairo.rectangle(
@@ -137,7 +200,7 @@ static void draw_time_threads(const Plot *self, const LodePlotScale *scale)
 static void draw_time_cells(const Plot *self, const LodePlotScale *scale)
 {
 	const LodeMemoryGrid *grid = self->grid;
-	g_autoptr(LodePlotCells) cells = lode_plot_cells_new();
+	g_autoptr(PlotCells) cells = plot_cells_new();
 	const double width = (double)TIME_WIDTH / LODE_GRID_STEPS;
 	double top, height;
 
@@ -147,11 +210,11 @@ static void draw_time_cells(const Plot *self, const LodePlotScale *scale)
 			size_t index = (size_t)row * LODE_GRID_STEPS + step;
 			LodePlotBox box = {self->time_x + step * width, TOP + top, width, height};
 			if (grid->by_time[index] > 0)
-				lode_plot_cells_add(cells, hue_of(grid->kinds[index]),
-					lode_plot_level(scale, grid->by_time[index]), &box);
+				plot_cells_add(cells, hue_of(grid->kinds[index]),
+					level_of(scale, grid->by_time[index]), &box);
 		}
 	}
-	lode_plot_cells_fill(cells, self->cairo);
+	plot_cells_fill(cells, self->cairo);
 }
 
 /* "3", or "12–15" of a column of several. */
@@ -282,6 +345,19 @@ static void draw_thread_legend(const Plot *self, const Weights *weights)
 	lode_plot_text(self->cairo, x, y + LEGEND_STEP * ((n + 3) / 4), &style, text);
 }
 
+/* All steps of a hue side by side in a box. */
+static void draw_colour_bar(cairo_t *cairo, LodePlotHue hue, const LodePlotBox *box)
+{
+	double step = box->width / LODE_PLOT_LEVELS;
+
+	for (unsigned level = 0; level < LODE_PLOT_LEVELS; level++) {
+		LodePlotColour colour = lode_plot_colour(hue, level);
+		lode_cairo.set_source_rgb(cairo, colour.red, colour.green, colour.blue);
+		lode_cairo.rectangle(cairo, box->x + level * step, box->y, step, box->height);
+		lode_cairo.fill(cairo);
+	}
+}
+
 /* A bar for each hue, and what its shades mean. */
 static void draw_legend(const Plot *self, const Legend *legend)
 {
@@ -290,7 +366,7 @@ static void draw_legend(const Plot *self, const Legend *legend)
 
 	for (unsigned i = 0; i < legend->n_hues; i++) {
 		LodePlotBox bar = {legend->x, y + i * LEGEND_STEP - 5, BAR_WIDTH, 10};
-		lode_plot_colour_bar(self->cairo, kind_hues[i], &bar);
+		draw_colour_bar(self->cairo, kind_hues[i], &bar);
 		lode_plot_text(self->cairo, legend->x + BAR_WIDTH + 8, y + i * LEGEND_STEP, &style,
 			legend->names[i]);
 	}

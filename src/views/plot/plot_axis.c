@@ -3,7 +3,6 @@
 #include "views/plot/plot_axis.h"
 
 #include "views/plot/cairo_library.h"
-#include "views/plot/plot_canvas.h"
 
 #include <math.h>
 

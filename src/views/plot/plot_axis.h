@@ -2,7 +2,7 @@
 /* Axes with ticks, labels and a title, along the bottom or the left of a panel. */
 #pragma once
 
-#include "views/plot/plot_colour.h"
+#include "views/plot/plot_canvas.h"
 #include "views/plot/plot_scale.h"
 
 typedef struct {

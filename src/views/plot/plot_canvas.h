@@ -21,6 +21,10 @@ bool lode_plot_format_from_path(const char *path, LodePlotFormat *out_format, GE
 
 enum { LODE_PLOT_MAX_SIZE = 16000 }; /* units; larger sheets are refused by cairo */
 
+typedef struct {
+	double x, y, width, height;
+} LodePlotBox;
+
 typedef struct LodePlotCanvas LodePlotCanvas;
 
 /* A white canvas that is written to `out`, which stays the caller's. Errors: _UNSUPPORTED if cairo

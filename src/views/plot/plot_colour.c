@@ -2,13 +2,8 @@
 /* The colours of all plots. */
 #include "views/plot/plot_colour.h"
 
-#include "views/plot/cairo_library.h"
-
+#include <glib.h>
 #include <math.h>
-
-struct LodePlotCells {
-	GArray *boxes[LODE_PLOT_N_HUES][LODE_PLOT_LEVELS]; /* LodePlotBox */
-};
 
 /* Light, middle, dark; after ColorBrewer's Blues, Oranges and Greys. */
 static const LodePlotColour stops[LODE_PLOT_N_HUES][3] = {
@@ -62,72 +57,4 @@ void lode_plot_colour_text(LodePlotColour colour, char text[8])
 {
 	g_snprintf(text, 8, "#%02x%02x%02x", (unsigned)lround(colour.red * 255),
 		(unsigned)lround(colour.green * 255), (unsigned)lround(colour.blue * 255));
-}
-
-unsigned lode_plot_level(const LodePlotScale *scale, double value)
-{
-	double fraction = lode_plot_scale_fraction(scale, value);
-
-	return (unsigned)(CLAMP(fraction, 0, 1) * (LODE_PLOT_LEVELS - 1) + 0.5);
-}
-
-LodePlotCells *lode_plot_cells_new(void)
-{
-	LodePlotCells *self = g_new0(LodePlotCells, 1);
-
-	for (int hue = 0; hue < LODE_PLOT_N_HUES; hue++)
-		for (int level = 0; level < LODE_PLOT_LEVELS; level++)
-			self->boxes[hue][level] = g_array_new(FALSE, FALSE, sizeof(LodePlotBox));
-	return self;
-}
-
-void lode_plot_cells_free(LodePlotCells *self)
-{
-	if (self == NULL)
-		return;
-	for (int hue = 0; hue < LODE_PLOT_N_HUES; hue++)
-		for (int level = 0; level < LODE_PLOT_LEVELS; level++)
-			g_array_unref(self->boxes[hue][level]);
-	g_free(self);
-}
-
-void lode_plot_cells_add(
-	LodePlotCells *self, LodePlotHue hue, unsigned level, const LodePlotBox *box)
-{
-	g_array_append_vals(self->boxes[hue][level], box, 1);
-}
-
-static void fill_boxes(const GArray *boxes, cairo_t *cairo)
-{
-	for (guint i = 0; i < boxes->len; i++) {
-		const LodePlotBox *box = &g_array_index(boxes, LodePlotBox, i);
-		lode_cairo.rectangle(cairo, box->x, box->y, box->width, box->height);
-	}
-	lode_cairo.fill(cairo);
-}
-
-void lode_plot_cells_fill(const LodePlotCells *self, cairo_t *cairo)
-{
-	for (unsigned hue = 0; hue < LODE_PLOT_N_HUES; hue++) {
-		for (unsigned level = 0; level < LODE_PLOT_LEVELS; level++) {
-			const GArray *boxes = self->boxes[hue][level];
-			LodePlotColour colour = lode_plot_colour((LodePlotHue)hue, level);
-			if (boxes->len == 0)
-				continue;
-			lode_cairo.set_source_rgb(cairo, colour.red, colour.green, colour.blue);
-			fill_boxes(boxes, cairo);
-		}
-	}
-}
-
-void lode_plot_colour_bar(cairo_t *cairo, LodePlotHue hue, const LodePlotBox *box)
-{
-	double step = box->width / LODE_PLOT_LEVELS;
-
-	for (unsigned level = 0; level < LODE_PLOT_LEVELS; level++) {
-		LodePlotColour colour = lode_plot_colour(hue, level);
-		lode_cairo.set_source_rgb(cairo, colour.red, colour.green, colour.blue);
-		lode_cairo.rectangle(cairo, box->x + level * step, box->y, step, box->height);
-		lode_cairo.fill(cairo);
-	}
 }

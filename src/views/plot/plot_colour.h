@@ -5,11 +5,6 @@
  */
 #pragma once
 
-#include "views/plot/plot_scale.h"
-
-#include <cairo.h>
-#include <stdint.h>
-
 typedef enum {
 	LODE_PLOT_BLUE,   /* loads; the first of several series */
 	LODE_PLOT_ORANGE, /* stores; the second */
@@ -32,24 +27,3 @@ LodePlotColour lode_plot_category_colour(unsigned category, unsigned level);
 
 /* "#1f77b4", as SVG writes it; tests find cells by it. */
 void lode_plot_colour_text(LodePlotColour colour, char text[8]);
-
-/* The step for a value on a scale, its ends included. */
-unsigned lode_plot_level(const LodePlotScale *scale, double value);
-
-/* Cells of one size and many colours, filled colour by colour, which keeps files small. */
-typedef struct LodePlotCells LodePlotCells;
-
-LodePlotCells *lode_plot_cells_new(void);
-void lode_plot_cells_free(LodePlotCells *self);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePlotCells, lode_plot_cells_free)
-
-typedef struct {
-	double x, y, width, height;
-} LodePlotBox;
-
-void lode_plot_cells_add(
-	LodePlotCells *self, LodePlotHue hue, unsigned level, const LodePlotBox *box);
-void lode_plot_cells_fill(const LodePlotCells *self, cairo_t *cairo);
-
-/* All steps of a hue side by side in a box. */
-void lode_plot_colour_bar(cairo_t *cairo, LodePlotHue hue, const LodePlotBox *box);
