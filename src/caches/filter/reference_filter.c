@@ -3,8 +3,6 @@
  * finds its line there, it is left out. */
 #include "caches/filter/reference_filter.h"
 
-#include "caches/sets/cache_access.h"
-
 #include <string.h>
 
 static LodeFilterShape shape_of(const LodeCache *cache, bool classifies)

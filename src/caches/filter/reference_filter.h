@@ -10,9 +10,9 @@
  */
 #pragma once
 
-#include "caches/filter/filtered_references.h"
 #include "caches/hierarchy/hierarchy.h"
 #include "caches/sets/block_plans.h"
+#include "caches/sets/cache_access.h"
 
 /* Entries of a filter for each of the first-level caches and TLBs, at most. */
 enum { LODE_FILTER_MAX_ENTRIES = 1 << 10 };

@@ -6,6 +6,15 @@
  */
 #include "caches/sets/cache_access.h"
 
+/* The data of a reference, including that which its misses report. */
+typedef struct {
+	uint64_t first, last; /* bytes; the latter not below the former */
+	uint64_t instruction; /* its address; of data, where some cache is trained by it, or misses
+	                         name stores */
+	LodeReferenceKind kind;
+	LodeCacheMiss *miss; /* its place, filled in but for what a cache knows */
+} Access;
+
 /* --- lines come in and go, with what that does to later levels and to other cores --- */
 
 static void write_lines(LodeCacheCore *core, unsigned level, uint64_t first, uint64_t last);
@@ -172,7 +181,7 @@ static uint64_t bytes_of_line(uint64_t line, unsigned line_shift, uint64_t first
 typedef struct {
 	LodeCacheMachine *machine;
 	LodeCacheCore *core;
-	const LodeCacheAccess *access;
+	const Access *access;
 } Request;
 
 static bool is_write(LodeReferenceKind kind)
@@ -218,7 +227,7 @@ static bool use_line(const Request *request, LodeCacheCopy *copy, uint64_t line,
 
 static LodeMissClass class_of_line(const Request *request, LodeCacheCopy *copy, uint64_t line)
 {
-	const LodeCacheAccess *access = request->access;
+	const Access *access = request->access;
 	bool brings_in = !copy->cache->is_no_allocate || access->kind != LODE_REFERENCE_STORE;
 
 	if (copy->classes == NULL)
@@ -231,7 +240,7 @@ static LodeMissClass class_of_line(const Request *request, LodeCacheCopy *copy, 
 static G_NO_INLINE void name_store(
 	const Request *request, const LodeCacheCopy *copy, uint64_t line, LodeMissClass miss_class)
 {
-	const LodeCacheAccess *access = request->access;
+	const Access *access = request->access;
 
 	if (copy->stores == NULL ||
 		(miss_class != LODE_MISS_TRUE_SHARING && miss_class != LODE_MISS_FALSE_SHARING))
@@ -261,7 +270,7 @@ static void report_miss(const Request *request, const LodeCacheCopy *copy, LodeM
 /* Whether all lines were there; the class of a miss is that of the first line that was not. */
 static bool ask(const Request *request, LodeCacheCopy *copy, bool marks_dirty)
 {
-	const LodeCacheAccess *access = request->access;
+	const Access *access = request->access;
 	uint64_t last = access->last >> copy->line_shift;
 	LodeMissClass first_class = LODE_N_MISS_CLASSES;
 	bool names_stores = request->machine->names_stores;
@@ -313,7 +322,7 @@ static LodeCacheCopy *const *path_of(const LodeCacheCore *core, bool is_fetch, b
 static void ask_followers(const Request *request, bool is_tlb)
 {
 	const LodeCacheFollowers *followers = request->core->followers;
-	const LodeCacheAccess *access = request->access;
+	const Access *access = request->access;
 	bool is_fetch = access->kind == LODE_REFERENCE_FETCH;
 
 	for (guint i = 0; followers->machines != NULL && i < followers->machines->len; i++) {
@@ -373,7 +382,7 @@ static void prefetch(
 
 static void prefetch_by_stride(const Request *request, LodeCacheCopy *const *path, unsigned level)
 {
-	const LodeCacheAccess *access = request->access;
+	const Access *access = request->access;
 	const LodeCacheCopy *copy = path[level];
 	uint64_t next;
 
@@ -414,7 +423,7 @@ static bool is_owned(const LodeCacheCore *core, uint64_t line)
  * is not wanted. */
 static G_NO_INLINE void note_store(const Request *request, uint64_t line, unsigned shift)
 {
-	const LodeCacheAccess *access = request->access;
+	const Access *access = request->access;
 	const LodeCacheMachine *machine = request->machine;
 	uint64_t start = line << shift, end = start | ((UINT64_C(1) << shift) - 1);
 	uint64_t bytes = bytes_of_line(line, shift, access->first, access->last);
@@ -440,7 +449,7 @@ static G_NO_INLINE void note_store(const Request *request, uint64_t line, unsign
 
 static void take_lines(const Request *request)
 {
-	const LodeCacheAccess *access = request->access;
+	const Access *access = request->access;
 	unsigned shift = request->machine->coherent_shift;
 
 	for (uint64_t line = access->first >> shift;; line++) {
@@ -456,7 +465,7 @@ static void take_lines(const Request *request)
 
 static void own_lines(const Request *request)
 {
-	const LodeCacheAccess *access = request->access;
+	const Access *access = request->access;
 	unsigned shift = request->machine->coherent_shift;
 
 	for (uint64_t line = access->first >> shift;; line++) {
@@ -466,8 +475,10 @@ static void own_lines(const Request *request)
 	}
 }
 
-void lode_cache_access(LodeCacheMachine *machine, LodeCacheCore *core,
-	const LodeCacheAccess *access, unsigned parts)
+/* Counts are those of the machine; of the first level, accesses are not counted, since most never
+ * come here. */
+static void look_up(
+	LodeCacheMachine *machine, LodeCacheCore *core, const Access *access, unsigned parts)
 {
 	Request request = {machine, core, access};
 	bool is_fetch = access->kind == LODE_REFERENCE_FETCH, writes = is_write(access->kind);
@@ -489,4 +500,97 @@ void lode_cache_access(LodeCacheMachine *machine, LodeCacheCore *core,
 	if (writes && machine->has_coherence)
 		own_lines(&request);
 	prefetch_on_path(&request, path, n_missed);
+}
+
+/* --- references of a frame --- */
+
+static uint64_t instruction_address(const LodeTraceFrame *frame, const LodeFilteredReference *at)
+{
+	const LodeTraceBlock *block = lode_block_dictionary_at(
+		frame->dictionary, frame->blocks[at->invocation]);
+	uint64_t address = block->address;
+
+	for (unsigned i = 0; i < at->instruction && i < block->n_instructions; i++)
+		address += block->instruction_sizes[i];
+	return address;
+}
+
+/* The size that the trace gives, not the part of it that is looked up. */
+static uint32_t traced_size(const LodeTraceFrame *frame, const LodeFilteredReference *at)
+{
+	const LodeTraceBlock *block = lode_block_dictionary_at(
+		frame->dictionary, frame->blocks[at->invocation]);
+
+	return at->kind == LODE_REFERENCE_FETCH ? block->instruction_sizes[at->instruction]
+	                                        : block->slots[at->slot].size;
+}
+
+static void place_miss(
+	LodeCacheMiss *miss, const LodeTraceFrame *frame, const LodeFilteredReference *at)
+{
+	miss->block = frame->blocks[at->invocation];
+	miss->thread = at->thread;
+	miss->instruction = at->instruction;
+	miss->slot = at->slot;
+	miss->kind = at->kind;
+	miss->size = traced_size(frame, at);
+	miss->address = at->address;
+	miss->reference = frame->first_reference + at->reference;
+	miss->has_store = false;
+}
+
+/* Whether it is a hit of a machine whose hits are simple, which is done with then. */
+static inline bool hits(
+	const LodeCacheMachine *machine, LodeCacheCore *core, const LodeFilteredReference *at)
+{
+	LodeCacheCopy *copy = at->kind == LODE_REFERENCE_FETCH ? core->fetches[0] : core->data[0];
+	uint64_t line, *entry;
+
+	if (!machine->hits_only_touch || at->parts != LODE_ACCESS_CACHES)
+		return false;
+	line = at->address >> copy->line_shift;
+	if ((at->address + at->extent) >> copy->line_shift != line)
+		return false;
+	entry = lode_cache_sets_touch_by_age(&copy->sets, line);
+	if (entry != NULL &&
+		(at->kind == LODE_REFERENCE_STORE || at->kind == LODE_REFERENCE_MODIFY))
+		*entry |= LODE_LINE_DIRTY;
+	return entry != NULL;
+}
+
+void lode_filtered_reference_access(const LodeFilteredReference *self, const LodeTraceFrame *frame,
+	LodeCacheMachine *machine, LodeCacheCore *core)
+{
+	LodeCacheMiss miss;
+	Access access = {.first = self->address,
+		.last = self->address + self->extent,
+		.kind = self->kind,
+		.miss = &miss};
+
+	if (machine->has_strides || machine->names_stores)
+		access.instruction = instruction_address(frame, self);
+	if (machine->on_miss != NULL)
+		place_miss(&miss, frame, self);
+	look_up(machine, core, &access, self->parts);
+}
+
+bool lode_filtered_references_replay(const LodeFilteredReference *references, size_t n,
+	const LodeTraceFrame *frame, LodeCacheMachine *machine)
+{
+	LodeCacheCore *core = NULL;
+	uint16_t thread = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const LodeFilteredReference *at = &references[i];
+
+		if (core == NULL || at->thread != thread) {
+			core = lode_cache_machine_core(machine, at->thread);
+			thread = at->thread;
+		}
+		if (core == NULL)
+			return false;
+		if (!hits(machine, core, at))
+			lode_filtered_reference_access(at, frame, machine, core);
+	}
+	return true;
 }

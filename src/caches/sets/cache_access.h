@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One reference's way through the caches of its core. Private to caches/. */
+/* References that may change a cache, and their way through one machine. Private to caches/. */
 #pragma once
 
 #include "caches/sets/cache_core.h"
@@ -7,18 +7,23 @@
 
 enum { LODE_ACCESS_MAX_BYTES = 1 << 14 }; /* of a larger reference, so many are looked up */
 
-/* The data of a reference, including that which its misses report. */
-typedef struct {
-	uint64_t first, last; /* bytes; the latter not below the former */
-	uint64_t instruction; /* its address; of data, where some cache is trained by it, or misses
-	                         name stores */
-	LodeReferenceKind kind;
-	LodeCacheMiss *miss; /* its place, filled in but for what a cache knows */
-} LodeCacheAccess;
-
-/* Only the TLBs, only the caches, or both. Counts are those of the machine; of the first level,
- * accesses are not counted, since most never come here. */
+/* Only the TLBs, only the caches, or both. */
 enum { LODE_ACCESS_TLBS = 1, LODE_ACCESS_CACHES = 2 };
 
-void lode_cache_access(LodeCacheMachine *machine, LodeCacheCore *core,
-	const LodeCacheAccess *access, unsigned parts);
+/* The data needed to look it up and to report a miss. */
+typedef struct {
+	uint64_t address;
+	uint32_t reference, invocation; /* from the beginning of the frame */
+	uint16_t extent, thread;
+	uint8_t kind;              /* LodeReferenceKind */
+	uint8_t instruction, slot; /* in the block; slot 255: the fetch */
+	uint8_t parts;             /* LODE_ACCESS_… bits: which lookups it takes */
+} LodeFilteredReference;
+
+/* Looks it up, level by level, and reports its misses. */
+void lode_filtered_reference_access(const LodeFilteredReference *self, const LodeTraceFrame *frame,
+	LodeCacheMachine *machine, LodeCacheCore *core);
+
+/* All of them in their order, on the cores of their threads. False: no memory for a core. */
+bool lode_filtered_references_replay(const LodeFilteredReference *references, size_t n,
+	const LodeTraceFrame *frame, LodeCacheMachine *machine);

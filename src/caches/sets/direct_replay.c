@@ -3,7 +3,6 @@
  * close together, and what is rare is not inlined. */
 #include "caches/sets/direct_replay.h"
 
-#include "caches/filter/filtered_references.h"
 #include "caches/sets/cache_access.h"
 
 /* The fields of a first-level cache that every reference needs: close together, and no store into
