@@ -492,7 +492,8 @@ static const LodeParameter look_rows[] = {
 
 static const LodeParameterGroup look_groups[] = {{"Look", look_rows, 0}, {NULL}};
 
-static bool read_look(const LodeParameterPairs *parameters, LodeLiveLook *out_look, GError **error)
+static bool read_live_view(
+	const LodeParameterPairs *parameters, LodeLiveLook *out_look, GError **error)
 {
 	Look self = {.look.granularity = LODE_PAGE_BYTES};
 	g_autoptr(GPtrArray) lists = NULL;
@@ -522,7 +523,7 @@ static enum MHD_Result queue_stream(Request *request, const LodeParameterPairs *
 	LodeServer *server = request->server;
 	LodeLiveLook look;
 
-	if (!read_look(parameters, &look, &error))
+	if (!read_live_view(parameters, &look, &error))
 		return queue_failure(request, LODE_SERVED_CURRENT, error);
 	if (strcmp(request->method, MHD_HTTP_METHOD_GET) != 0)
 		return refuse(request, MHD_HTTP_METHOD_NOT_ALLOWED, "a stream is for GET");

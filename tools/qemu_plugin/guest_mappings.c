@@ -80,7 +80,7 @@ static bool read_line(const char *line, TraceEvent *out_event)
 	return true;
 }
 
-void guest_mappings_start(const GuestMappingsListener *told, uint64_t base)
+void guest_mappings_start(const GuestMappingsListener *new_listener, uint64_t base)
 {
 	char line[TRACE_EVENT_PATH_BYTES + 128];
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -89,7 +89,7 @@ void guest_mappings_start(const GuestMappingsListener *told, uint64_t base)
 	bool has_stack = false;
 	char emulator[TRACE_EVENT_PATH_BYTES];
 
-	listener = told;
+	listener = new_listener;
 	guest_base = base;
 	read_link("/proc/self/exe", emulator, sizeof(emulator));
 	while (maps != NULL && fgets(line, sizeof(line), maps) != NULL) {

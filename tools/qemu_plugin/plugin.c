@@ -214,7 +214,7 @@ static void store_locked(Recorder *recorder, qemu_plugin_meminfo_t info, uint64_
 typedef void (*AccessFunc)(Recorder *recorder, qemu_plugin_meminfo_t info, uint64_t address);
 
 /* Inlined into each of those that QEMU calls, with its two functions. */
-__attribute__((always_inline)) static inline void see_access(
+__attribute__((always_inline)) static inline void dispatch_access(
 	qemu_plugin_meminfo_t info, uint64_t address, AccessFunc on_load, AccessFunc on_store)
 {
 	if (recorder_is_off())
@@ -229,7 +229,7 @@ static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addres
 {
 	(void)vcpu;
 	(void)user_data;
-	see_access(info, address, load, store);
+	dispatch_access(info, address, load, store);
 }
 
 static void on_wide_access(
@@ -237,7 +237,7 @@ static void on_wide_access(
 {
 	(void)vcpu;
 	(void)user_data;
-	see_access(info, address, load_wide, store_wide);
+	dispatch_access(info, address, load_wide, store_wide);
 }
 
 static void on_locked_access(
@@ -245,7 +245,7 @@ static void on_locked_access(
 {
 	(void)vcpu;
 	(void)user_data;
-	see_access(info, address, load_wide, store_locked);
+	dispatch_access(info, address, load_wide, store_locked);
 }
 
 /* QEMU 7.2 mistakes one of several calls of an access for another: there may be but one. */
@@ -348,7 +348,7 @@ static void on_locked_piece(unsigned vcpu, void *user_data)
 }
 
 /* The one access of its instruction, after which a run is executed up to the instruction `last`. */
-__attribute__((always_inline)) static inline void see_only(
+__attribute__((always_inline)) static inline void append_single_access(
 	qemu_plugin_meminfo_t info, uint64_t address, void *last, LodeReferenceKind kind)
 {
 	if (recorder_is_off())
@@ -368,14 +368,14 @@ static void on_load_before(
 	unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *user_data)
 {
 	(void)vcpu;
-	see_only(info, address, user_data, LODE_REFERENCE_LOAD);
+	append_single_access(info, address, user_data, LODE_REFERENCE_LOAD);
 }
 
 static void on_store_before(
 	unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *user_data)
 {
 	(void)vcpu;
-	see_only(info, address, user_data, LODE_REFERENCE_STORE);
+	append_single_access(info, address, user_data, LODE_REFERENCE_STORE);
 }
 
 /* Before its store it has told of its load. */
@@ -383,7 +383,7 @@ static void on_modify_before(
 	unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *user_data)
 {
 	(void)vcpu;
-	see_access(info, address, load, store);
+	dispatch_access(info, address, load, store);
 	if (!access_word_is_store(info) || recorder_is_off())
 		return;
 	Recorder *recorder = recorder_current();

@@ -173,7 +173,7 @@ uint32_t lode_code_images_add_kind(LodeCodeImages *self, LodeImageKind kind, con
 	return add_image(self, kind, path);
 }
 
-static void look_for(LodeCodeImages *self, LodeCodeImage *image)
+static void find_file(LodeCodeImages *self, LodeCodeImage *image)
 {
 	LodeFoundImageFile found = {NULL};
 
@@ -213,7 +213,7 @@ static void open_image(LodeCodeImages *self, LodeCodeImage *image)
 
 	if (image->is_opened)
 		return;
-	look_for(self, image);
+	find_file(self, image);
 	const LodeBinaryImageOptions options = {
 		.allow_debuginfod = self->allow_debuginfod,
 		.debug_file = image->debug,
@@ -302,7 +302,7 @@ static const GArray *segments_of(LodeCodeImages *self, uint32_t number)
 
 	if (image->segments != NULL)
 		return image->segments;
-	look_for(self, image);
+	find_file(self, image);
 	if (image->kind == LODE_IMAGE_FILE && image->file != NULL)
 		image->segments = lode_load_map_segments_read_all(image->file, NULL);
 	if (image->segments == NULL)
