@@ -137,7 +137,8 @@ static int compare_cycles(const void *a, const void *b, void *data)
 	return compare_calls(left, right);
 }
 
-/* Callees before callers: a cycle is whole when the first call into it is looked at. */
+/* Handles callees before callers: the cost of a cycle is complete before the first call into it is
+ * handled. */
 static void share_out(const Search *self, double *costs, double *out_calls)
 {
 	guint n = self->calls->len;

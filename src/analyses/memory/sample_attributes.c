@@ -26,7 +26,7 @@ struct LodeSampleAttributes {
 	char **thread_labels;  /* per thread */
 	const char **opcodes;  /* per attribute set; NULL: none */
 	const char **places;   /* per location: "parse.c:120"; NULL: unknown */
-	GArray *page_surveys;  /* PageLook, by (pid, time_ns) */
+	GArray *page_surveys;  /* PageSurvey, by (pid, time_ns) */
 	GStringChunk *strings; /* owns the labels and places */
 };
 
