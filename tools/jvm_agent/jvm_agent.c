@@ -105,7 +105,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 	return JNI_OK;
 }
 
-/* Into a program that runs: what it has compiled is told first. */
+/* Attached to a running program: the code compiled so far is written first. */
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 {
 	jvmtiEnv *jvmti = start(vm, options);

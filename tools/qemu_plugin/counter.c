@@ -34,7 +34,7 @@ typedef struct {
 	bool is_fault;
 } Interruption;
 
-/* What one thread counts in; after its end another one. */
+/* The counts of one thread; a later thread reuses them after its end. */
 typedef struct {
 	CountExits *last; /* of the block that was executed last */
 	CountExits *exits;
@@ -51,7 +51,7 @@ typedef struct {
 	bool is_resuming;
 	Interruption resumed;
 
-	/* Where `last` points while the next block must be looked at: its targets are never met. */
+	/* `last` points here to make the next block take the slow path: its targets never match. */
 	CountExits detour;
 	uint32_t detour_source;
 	uint64_t arguments[6]; /* of the system call that the thread is in */
@@ -95,9 +95,9 @@ static uint8_t *block_kinds;     /* by number */
 static EventBlock *event_blocks; /* likewise; NULL: no events are counted */
 
 /*
- * What the program's first thread counts in, and whether it is the only one. When it makes another,
- * QEMU translates everything anew, so that what is translated before need not find out which thread
- * executes it, nor whether there is room for its counts.
+ * The counter of the program's first thread, and whether the thread is the only one. When it
+ * creates a second one, QEMU translates everything again; so the first translations need not find
+ * out which thread executes them, nor whether there is room for counts.
  */
 static Counter *alone;
 static bool is_alone;
@@ -236,7 +236,7 @@ static Counter *make_counter(void)
 	return self;
 }
 
-/* The next block is looked at as one that comes after `source`. */
+/* Makes the next block take the slow path, as a successor of `source`. */
 static void take_detour(Counter *self, uint32_t source)
 {
 	self->detour_source = source;
@@ -328,7 +328,8 @@ static void end_handler(Counter *self, uint32_t resumed)
 	count_target(self, &target);
 }
 
-/* Those that come back are counted again when they do: the others are what is left. */
+/* Counts a fault. Those that return are counted again at their return: the difference is the number
+ * of those that do not. */
 static void count_fault(Counter *self, const Interruption *begun)
 {
 	const CountTarget fault = {
@@ -562,7 +563,7 @@ static uint32_t add_block(BlockRecord *record, size_t size)
 	return block;
 }
 
-/* Of the emulator's own arguments what comes after "-0": the program's name, its path, its other
+/* Writes the emulator's own arguments after "-0": the program's name, its path, its other
  * arguments. */
 static void write_program(void)
 {
@@ -588,7 +589,7 @@ static int append_shape(char *text, size_t room, const LodeLruShape *shape, char
 		(unsigned)shape->n_ways, (unsigned)shape->line_bytes, end);
 }
 
-/* What the events are of. */
+/* Writes which caches and predictor the events are of. */
 static void write_simulated(void)
 {
 	const EventCounterOptions *events = &options.events;
@@ -716,7 +717,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *piece)
 
 /* ---- system calls ---- */
 
-/* A fault's handler is told by its signal; one function may be both. */
+/* The signal decides whether a handler is one of a fault; one function may be both. */
 static uint8_t kind_of(uint64_t signal)
 {
 	bool is_fault = signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE ||

@@ -240,7 +240,7 @@ static void extend_to_line(EventThread *self, uint64_t *row, uint64_t address)
 	self->is_last_missed |= !is_last_held;
 }
 
-/* What it has read it now writes, in one reference. */
+/* It writes the location that it has read: one reference. */
 static void count_as_write(EventThread *self, uint64_t *row)
 {
 	self->is_modified = self->is_store = true;
@@ -344,7 +344,7 @@ static void on_only(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
 	look_up_only(address, info, user_data);
 }
 
-/* What is read and then written is one reference, a write. */
+/* A location that is read and then written is one reference, a write. */
 static void on_modified(
 	unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *user_data)
 {
@@ -457,7 +457,7 @@ static void add_call(
 		qemu_plugin_register_vcpu_mem_cb(instruction, on_locked_access,
 			QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, locked);
 	else
-		/* QEMU 7.2 does not tell what is only read from what is only written. */
+		/* QEMU 7.2 does not distinguish read-only from write-only accesses. */
 		qemu_plugin_register_vcpu_mem_cb(instruction, access_call(traits->memory),
 			QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
 			(void *)((uintptr_t)number * N_EVENTS));

@@ -339,7 +339,7 @@ static bool read_words(Words *out, uint64_t address, uint64_t base)
 	return (address == 0 || (is_read && place == 0)) && !out->is_failed;
 }
 
-/* Of scripts the interpreters, up to what is a program. */
+/* Resolves the interpreters of scripts, up to a program. */
 static bool resolve(FollowedProgram *self, const char *given)
 {
 	char *file = self->file;
@@ -377,7 +377,7 @@ static bool read_call(
 		!read_words(&self->arguments, own_arguments[1], base) ||
 		!read_words(&self->environment, own_arguments[2], base))
 		return false;
-	/* What the kernel does of an empty list since Linux 5.18. */
+	/* As the kernel since Linux 5.18 does with an empty list. */
 	if (self->arguments.n == 0)
 		add(&self->arguments, "");
 	if (self->arguments.is_failed)
@@ -469,8 +469,8 @@ static bool is_full(uint64_t mask)
  * While a signal waits to be handled QEMU has all blocked. Its own execve() then returns to the
  * program first, which handles it, and the call begins anew.
  *
- * Signals that come from now on are for the new program: they stay blocked until its plugin has
- * been told which were.
+ * Signals that come from now on are for the new program: they stay blocked until its plugin has got
+ * the previous mask.
  */
 static void execute(const FollowedProgram *self)
 {

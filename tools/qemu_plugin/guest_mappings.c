@@ -102,7 +102,7 @@ void guest_mappings_start(const GuestMappingsListener *new_listener, uint64_t ba
 	}
 	if (maps != NULL)
 		fclose(maps);
-	/* Who has functions to look for has seen all files of the start after this. */
+	/* After this event lode has all files of the start, and can search them for functions. */
 	listener->send_event(TRACE_EVENT_START, NULL, listener->awaits_code);
 }
 

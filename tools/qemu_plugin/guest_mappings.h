@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What the program finds mapped at its start, and what it maps by system calls, told to whoever
- * follows the program. */
+/* The mappings of the program: those at its start, and those that it makes by system calls. A
+ * listener gets them as events. */
 #pragma once
 
 #include "record/qemu/trace_ring_format.h"
 
 #include <stdbool.h>
 
-/* Who is told, in the thread that did it. */
+/* The listener, called in the thread that makes the mapping. */
 typedef struct {
 	/* `event` may be NULL; with `is_awaited` the program may only go on when it is dealt with.
 	 */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What one must know of an x86-64 instruction to tell its accesses apart, from its bytes. */
+/* Properties of an x86-64 instruction that distinguish its accesses, from its bytes. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* What an instruction does to memory each time that it is executed to its end. */
+/* The memory access of an instruction at each complete execution. */
 typedef enum {
 	MEMORY_OTHER, /* nothing, several references, or it depends */
 	/* One reference of at most 8 bytes, of which QEMU reports all in one piece. */
@@ -17,7 +17,7 @@ typedef enum {
 
 typedef struct {
 	bool can_follow_itself; /* a branch, a repeated string instruction, a system call */
-	bool is_locked;         /* an atomic one: other threads may be told by it */
+	bool is_locked;         /* atomic: may synchronise threads */
 	bool is_wide;           /* QEMU reports what it accesses in pieces of 8 bytes */
 	bool is_call, is_return;
 	bool is_conditional;         /* a branch: to `displacement` after its end, or not */
@@ -32,5 +32,5 @@ typedef struct {
 	bool is_quiet;          /* neither accesses memory nor can fail; few others do neither */
 } InstructionTraits;
 
-/* Of an instruction of `n` bytes. */
+/* The traits of an instruction of `n` bytes. */
 InstructionTraits instruction_traits(const uint8_t *bytes, size_t n);

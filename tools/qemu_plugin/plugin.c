@@ -4,13 +4,13 @@
  * with lode, which packs them. One fetch for each instruction that is executed, each access after
  * the fetch of its instruction, in the order that QEMU makes them in.
  *
- * Whatever ends a piece of translated code early (a fault, a signal, the program's end) gives no
- * fetch that did not happen: one call tells of no more instructions than are executed when the
- * first of them is.
+ * When translated code ends early (a fault, a signal, the program's end), no fetch is written that
+ * did not happen: one call covers only instructions that are all executed if the first one is.
  *
  * An instruction that QEMU begins anew, to do it in another way (an atomic access that the host
- * cannot do in one, a store into code), is one instruction: what its first attempt gave is taken
- * back. It is known by two fetches in a row of an instruction that cannot follow itself.
+ * cannot do in one, a store into code), is one instruction: a restart word cancels the references
+ * of its first attempt. It is recognised by two fetches in a row of an instruction that cannot
+ * follow itself.
  */
 #include "access_word.h"
 #include "counter.h"
@@ -27,12 +27,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a fetch is told by, instead of a pointer to it: address, size and traits in one word. */
+/* The argument of a fetch, in place of a pointer: address, size and traits in one word. */
 enum {
 	ADDRESS_BITS = 48, /* which the processor extends by its sign */
 	SIZE_BITS = 4,
 	PIECE_BYTES = 8,
-	ACCESS_ROOM = 32, /* that instructions with more accesses than this need is rare */
+	ACCESS_ROOM = 32, /* instructions with more accesses than this are rare */
 };
 
 #define CAN_FOLLOW_ITSELF (UINT64_C(1) << (ADDRESS_BITS + SIZE_BITS))
@@ -95,9 +95,9 @@ static inline void fetch(Recorder *recorder, uint64_t word)
 }
 
 /*
- * Once nothing is wanted any more, code that was translated before goes on calling, to no effect,
- * and what is translated from then on does not call. (qemu_plugin_reset() would take the calls out,
- * but QEMU 7.2 then goes on to use its list of them, and the program crashes now and then.)
+ * After the end of recording, calls of code translated before have no effect, and new translations
+ * have no calls. (qemu_plugin_reset() would take the calls out, but QEMU 7.2 then goes on to use
+ * its list of them, and the program crashes now and then.)
  */
 static void on_fetch(unsigned vcpu, void *user_data)
 {
@@ -200,7 +200,7 @@ static void store_wide(Recorder *recorder, qemu_plugin_meminfo_t info, uint64_t 
 	}
 }
 
-/* What QEMU does in one it reports once: as a store, without the load. */
+/* QEMU reports an atomic access once: as a store, without the load. */
 static void store_locked(Recorder *recorder, qemu_plugin_meminfo_t info, uint64_t address)
 {
 	uint32_t n = recorder_n(recorder);
@@ -271,10 +271,10 @@ static void add_calls(struct qemu_plugin_insn *instruction)
 /* ---- pieces of code ---- */
 
 /*
- * A run are instructions that are executed one after the other if the first one is, as nothing
- * before the last can access memory or fail. Where the last one makes one access for certain, that
- * tells that the next run is executed: both are of one piece of code, which is told of once and
- * begins by a call that writes its number.
+ * A run is a sequence of instructions that are all executed if the first one is, as none before the
+ * last can access memory or fail. If the last one always makes one access, this access shows that
+ * the next run is executed: both belong to one piece of code, which is described once and begins
+ * with a call that writes its number.
  *
  *   mov (%rsi),%rax   add %rax,%rbx   cmp %rbx,%rdx   mov %rbx,(%rdi)   jne …
  *   └─ run: call ───┘└─ run: by the access of the first ────────────┘  └─ by the second's
@@ -290,7 +290,8 @@ enum {
 	PAGE_BYTES = 4096,
 	MOST_INSTRUCTION_BYTES = 15,
 	ARENA_BYTES = 1 << 20,
-	MAX_ARENAS = 1 << 9, /* what a program generates anew and anew is then told one by one */
+	MAX_ARENAS = 1 << 9, /* code beyond that, as of a program that generates it repeatedly, is
+	                        written by instruction */
 };
 
 static bool has_pieces;
@@ -313,7 +314,7 @@ static Piece *take_piece(void)
 	return (Piece *)(void *)(at - sizeof(Piece));
 }
 
-/* None of the chunk's end comes between a piece and its accesses: without it they tell nothing. */
+/* A piece and its accesses are in one chunk: the accesses mean nothing without the piece. */
 static inline void begin_piece(Recorder *recorder, const Piece *piece)
 {
 	if (__builtin_expect(is_replay(recorder, piece->first), 0))
@@ -378,7 +379,7 @@ static void on_store_before(
 	append_single_access(info, address, user_data, LODE_REFERENCE_STORE);
 }
 
-/* Before its store it has told of its load. */
+/* The load of the instruction was written before its store. */
 static void on_modify_before(
 	unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *user_data)
 {
@@ -391,7 +392,8 @@ static void on_modify_before(
 	recorder->instruction = recorder_n(recorder) - 1;
 }
 
-/* Of an instruction that a run follows, which its access begins; NULL: another call does. */
+/* The callback of an instruction whose access begins the next run; NULL: a different call begins
+ * it. */
 static qemu_plugin_vcpu_mem_cb_t call_before_run(const InstructionTraits *traits)
 {
 	if (traits->is_division)
@@ -415,7 +417,7 @@ static LodeReferenceKind kind_of(MemoryUse use)
 	return use == MEMORY_STORE ? LODE_REFERENCE_STORE : LODE_REFERENCE_MODIFY;
 }
 
-/* What is translated at a time. */
+/* The state of one translation. */
 typedef struct {
 	struct qemu_plugin_tb *code;
 	size_t n;
@@ -664,7 +666,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *piece)
 	}
 }
 
-/* In place of a system call of that number, which there is none of. */
+/* Handles a system call with a number that no system call of Linux has. */
 static void send_tick(uint64_t place, uint64_t log)
 {
 	const TraceEvent event = {.start = place, .size = log};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a file is that a program wants to execute: see execve(2). */
+/* The kind of a file that a program wants to execute: see execve(2). */
 #pragma once
 
 #include <stdbool.h>

@@ -38,7 +38,7 @@ static bool follows_forks;
 static uint64_t functions[TRACE_RING_MAX_FUNCTIONS];
 static uint32_t n_functions, n_functions_seen; /* of ours; of all in the ring */
 static TraceChunk nowhere;
-/* Of a thread that has none: it is full, so that nothing is written to it. */
+/* The chunk of a thread without one: it is full, so that nothing is written to it. */
 static TraceChunk resting = {.n = TRACE_CHUNK_WORDS};
 static Recorder nobody = {.chunk = &nowhere, .most = TRACE_CHUNK_WORDS, .is_shared = true};
 static atomic_bool has_threads;
@@ -73,7 +73,7 @@ static void take_number(void)
 
 static void open_chunk(Recorder *self, TraceEventKind event);
 
-/* A forked process has the memory too; what is open in there stays its parent's. */
+/* A forked process shares the memory; open chunks stay its parent's. */
 static void begin_in_child(void)
 {
 	const TraceEvent event = {
@@ -178,7 +178,8 @@ bool recorder_share_code(const LodeCodeDescription *code, size_t n_bytes, uint32
 				number = append_code(code, n_bytes);
 			if (number == NO_CODE)
 				return false;
-			/* another one may just have come first: the same is told twice then */
+			/* a different process may have been first: the same piece is then shared
+			 * twice */
 			if (atomic_compare_exchange_strong(place, &found, number + 1))
 				break;
 		}

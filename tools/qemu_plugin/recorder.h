@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a thread of the program writes its references to: its open chunk of the memory that is
- * shared with lode (record/qemu/trace_ring_format.h). When lode wants no more, or is gone,
- * references go to a place that nobody reads.
+ * The destination of a thread's references: its open chunk of the memory that is shared with lode
+ * (record/qemu/trace_ring_format.h). When lode wants no more, or has ended, references go to a
+ * chunk that is not read.
  */
 #pragma once
 
@@ -16,20 +16,20 @@ enum { RECORDER_NO_INSTRUCTION = UINT32_MAX };
 
 typedef struct {
 	TraceChunk *chunk;
-	uint64_t last;        /* what the last fetch was told by, see plugin.c; 0: none */
-	uint32_t instruction; /* the word of the chunk after which its references stand */
+	uint64_t last;        /* the argument of the last fetch, see plugin.c; 0: none */
+	uint32_t instruction; /* the word of the chunk before its references */
 	uint32_t most;        /* words of the chunk, which are few where threads take turns */
 	uint32_t thread, tid;
 
-	/* Of the system call that the thread is in. */
+	/* Arguments of the system call that the thread is in. */
 	uint64_t arguments[6];
 
-	/* Only where a function is traced: the addresses that calls have left their returns at. */
+	/* Only if a function is traced: the addresses of the return addresses of calls. */
 	uint64_t *slots;
 	size_t n_slots, slots_room;
 	uint64_t entry_slot; /* of the outermost call of the function */
 	bool is_inside;
-	bool is_shared; /* by all threads that are not traced: its calls are not followed */
+	bool is_shared; /* by all untraced threads: its calls are not followed */
 } Recorder;
 
 /* Maps the memory that lode offers at a path. Once, before all else. With `follows` a forked
@@ -37,15 +37,15 @@ typedef struct {
 bool recorder_connect(const char *path, bool follows);
 TraceRing *recorder_ring(void);
 
-/* Tells that this process begins; with `is_recorded` false that is all it tells. */
+/* Sends the event that this process begins; with `is_recorded` false it sends nothing else. */
 void recorder_begin_process(const char *command, bool is_recorded);
 
-/* Tells of a piece of code of so many bytes, where nobody has, and gives its number. False: there
- * is no room. */
+/* Shares a description of `n_bytes` of a piece of code, unless a process has, and gives its number.
+ * False: there is no room. */
 bool recorder_share_code(const LodeCodeDescription *code, size_t n_bytes, uint32_t *out_number);
 
-/* Whether a function begins there inside which alone is traced; what lode has added until the last
- * event that was awaited. */
+/* Whether a traced function begins at the address: those that lode has added up to the last awaited
+ * event. */
 bool recorder_is_function(uint64_t address);
 
 /* For the functions below, which are called for each access. */
@@ -56,7 +56,7 @@ extern RECORDER_PRIVATE __thread Recorder *recorder_of_thread
 extern RECORDER_PRIVATE atomic_bool recorder_has_ended;
 RECORDER_PRIVATE Recorder *recorder_begin(void);
 
-/* The calling thread's; made when it is missing. Never NULL. */
+/* The recorder of the calling thread; created at the first call. Never NULL. */
 static inline Recorder *recorder_current(void)
 {
 	Recorder *self = recorder_of_thread;
@@ -67,7 +67,7 @@ static inline Recorder *recorder_current(void)
 /* The calling thread ends. */
 void recorder_end(void);
 
-/* The open chunk ends here, and another one begins. */
+/* Ends the open chunk, and begins the next one. */
 void recorder_next_chunk(Recorder *self);
 
 /*
@@ -76,17 +76,17 @@ void recorder_next_chunk(Recorder *self);
  */
 void recorder_rest(Recorder *self);
 
-/* Whether nobody reads what is written any more. */
+/* Whether lode reads no references any more. */
 static inline bool recorder_is_off(void)
 {
 	return atomic_load_explicit(&recorder_has_ended, memory_order_relaxed);
 }
 
-/* From now on chunks end wherever another thread may be told something. */
+/* From now on chunks end wherever threads may synchronise. */
 void recorder_expect_threads(void);
 bool recorder_has_threads(void);
 
-/* An event, after what was written so far; with `is_awaited` only returns when lode has read it.
+/* Sends an event after the references so far; with `is_awaited` it returns when lode has read it.
  */
 void recorder_send_event(
 	Recorder *self, TraceEventKind kind, const TraceEvent *event, bool is_awaited);

@@ -57,7 +57,7 @@ enum {
 	TRACE_CHUNK_STATE_BITS = 2,
 };
 
-/* What else than words a chunk can hold, one each. */
+/* Events that a chunk can hold instead of words, one each. */
 typedef enum {
 	TRACE_EVENT_NONE,    /* words */
 	TRACE_EVENT_IMAGE,   /* was mapped when the program started; not its protection */
@@ -135,13 +135,14 @@ typedef struct {
 		uint32_t process;
 	} functions[TRACE_RING_MAX_FUNCTIONS];
 
-	_Atomic uint8_t is_stopped[TRACE_RING_MAX_PROCESSES]; /* by lode: it has enough of one */
+	_Atomic uint8_t is_stopped[TRACE_RING_MAX_PROCESSES]; /* by lode, when it wants no more of a
+	                                                         process */
 
 	_Alignas(TRACE_PAGE_BYTES) TraceChunk chunks[TRACE_RING_CHUNKS];
 
-	/* The pieces of code of all processes, LodeToldCode each, none of which ever changes: a
-	 * forked process goes on with its parent's, and what another has told is not told again.
-	 * Found by a hash of what it is: its number + 1, or in one of the next places; 0: free. */
+	/* The pieces of code of all processes, LodeCodeDescription each, which never change: a
+	 * forked process uses its parent's, and a piece is shared once. The index has the number +
+	 * 1 of a piece at a hash of its bytes, or in one of the next places; 0: free. */
 	_Atomic uint32_t code_index[1 << TRACE_RING_CODE_INDEX_BITS];
 	_Alignas(LODE_CODE_UNIT_BYTES) uint8_t code[TRACE_RING_CODE_BYTES];
 } TraceRing;

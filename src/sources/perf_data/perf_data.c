@@ -651,7 +651,7 @@ void lode_perf_data_rewind(LodePerfData *self)
 		begin_header_part(self);
 	self->at = self->data_start;
 	self->n_read = 0;
-	/* A reading before may have passed over samples without looking at them. */
+	/* An earlier reading may have skipped samples without checking them. */
 	self->info.n_unknown_ids = 0;
 	rewind_decompressor(self);
 }

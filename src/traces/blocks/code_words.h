@@ -5,7 +5,7 @@
  *
  *   reference   size 12 bits at 50   kind 2 bits at 62   tag 2 bits at 48   address 48 bits
  *   code        number, in the lowest 32 bits
- *   take back   the last instruction was begun anew: its fetch and its references are none
+ *   restart     the last instruction was begun anew: its fetch and its references do not count
  *
  * A piece of code is executed from its first instruction on, as far as the first that accesses
  * memory; after each access that is expected, as far as the next. Accesses after the last expected

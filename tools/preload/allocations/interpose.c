@@ -326,7 +326,7 @@ EXPORTED void *pvalloc(size_t size)
 
 /* --- mappings --- */
 
-/* Of files only what they replace is told: what lies there is said by the file's name. */
+/* For file mappings only the replaced range is logged: the contents are named by the file. */
 EXPORTED void *mmap(
 	void *place, size_t size, int protection, int flags, int descriptor, off_t offset)
 {

@@ -37,7 +37,7 @@ void log_thread_end(ThreadState *thread);
 /* The id of a stack, which is written when it is seen first. */
 uint32_t log_stack(ThreadState *thread, const uint64_t *addresses, size_t n);
 
-/* Whether our malloc is what the program calls; told by whoever defines it. */
+/* Whether the program calls our malloc; set by the file that defines it. */
 bool log_is_malloc_ours(void);
 
 /* A call was let through. */
