@@ -37,7 +37,7 @@ static inline void lode_progress_end(const LodeProgress *progress)
 	lode_progress_report(progress, NULL, 0, 0, NULL);
 }
 
-/* Whether the user asked to stop. Cheap, callable from any thread. */
+/* Whether the work was cancelled. Cheap, callable from any thread. */
 static inline bool lode_progress_is_cancelled(const LodeProgress *progress)
 {
 	return progress != NULL && progress->cancellable != NULL &&

@@ -18,7 +18,7 @@ struct LodeCompressedStream {
 	const LodeStreamDecoder *decoder; /* NULL: plain */
 	void *state;                      /* of the decoder */
 	uint8_t *input;
-	size_t start, end;   /* of what is unread in `input` */
+	size_t start, end;   /* of the unread part of `input` */
 	bool is_at_end;      /* nothing comes after `input` */
 	bool is_member_open; /* the input must not end here */
 };
@@ -50,7 +50,7 @@ static ptrdiff_t read_bytes(LodeCompressedStream *self, void *out, size_t size, 
 	return n;
 }
 
-/* Appends what is there. */
+/* Appends the available bytes. */
 static bool fill(LodeCompressedStream *self, GError **error)
 {
 	if (self->start == self->end)

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { MAX_NAME = 64 }; /* of what is taken of a file's name */
+enum { MAX_NAME = 64 }; /* limit of the part taken of a file's name */
 
 LodePrivateFolder *lode_private_folder_new(GError **error)
 {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Nobody mistypes longer words; the bound keeps the table small. */
+/* Longer words are not corrected; the limit keeps the table small. */
 enum { MAX_LENGTH = 64 };
 
 /* Optimal string alignment: insertions, deletions, substitutions, swaps of neighbours. */
