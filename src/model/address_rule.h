@@ -29,7 +29,7 @@ typedef enum {
 	LODE_REASON_INVALID_ADDRESS, /* in no mapping, or one without the permission */
 	LODE_REASON_RECORDER,        /* in or to a library that lode itself put into the program */
 	LODE_REASON_NOT_MEMORY,      /* the instruction that waited accesses no memory */
-	LODE_REASON_AMBIGUOUS,       /* one of several instructions waited; nothing tells which */
+	LODE_REASON_AMBIGUOUS,       /* one of several instructions waited; it is unknown which */
 	LODE_REASON_NOT_YET_READ,    /* live: the jumps of the sampled file are still being read */
 	LODE_N_REASONS,
 } LodeAddressReason;

@@ -55,7 +55,7 @@ typedef struct {
 	LodeFlowModel flow;
 	LodeGranularity granularity;
 	bool only_closed, only_maximal;
-	bool only_findings;     /* sequences are mined when a view asks for them */
+	bool only_findings;     /* sequences are mined when a view requests them */
 	uint32_t top;           /* find τm so that at least this many are reported; 0: off */
 	uint64_t max_sequences; /* stop, marked incomplete, beyond this many */
 	bool is_instruction_mode;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process consists of while it runs: threads, mappings, pages. */
+/* The threads, mappings and pages of a process. */
 #pragma once
 
 #include <stdint.h>
@@ -19,7 +19,7 @@ typedef struct {
 	char *name;          /* a path, "[heap]", "[stack]", "[stack of thread 3]", "[anon]" */
 } LodeMemoryMapping;
 
-/* Pages that were there when the kernel was asked: all of one size, on one node. */
+/* Pages that existed when they were read from the kernel: all of one size, on one node. */
 typedef struct {
 	uint32_t pid;
 	uint32_t node;
