@@ -52,7 +52,7 @@ void lode_address_spaces_exec(LodeAddressSpaces *self, uint32_t pid, uint64_t ti
 void lode_address_spaces_fork(
 	LodeAddressSpaces *self, uint32_t pid, uint32_t parent_pid, uint64_t time_ns);
 
-/* A process has ended: nothing of it is mapped now. A history keeps what was. */
+/* A process has ended: it has no mappings now. A history keeps the earlier ones. */
 void lode_address_spaces_exit(LodeAddressSpaces *self, uint32_t pid);
 
 /* The name that a range of this path would have, as above. */

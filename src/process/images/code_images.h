@@ -91,8 +91,8 @@ typedef struct {
 	uint64_t low, high, bias;
 } LodeCodeLoad;
 
-/* As one mapping of its file tells; false: no segment of the file begins in it. The image need not
- * be opened for this. */
+/* Finds the load address from one mapping of the file; false: no segment of the file begins in it.
+ * The image need not be opened for this. */
 bool lode_code_images_find_load(LodeCodeImages *self, uint32_t image, const LodeMappedRange *mapped,
 	LodeCodeLoad *out_load);
 
