@@ -14,7 +14,7 @@ enum {
 	FIRST_US = G_USEC_PER_SEC / 10,
 	INTERVAL_US = G_USEC_PER_SEC,
 	COST_FACTOR = 50,
-	/* Pages that one look asks for one by one: some 30 ms. */
+	/* The limit of single pages in one survey: some 30 ms. */
 	MAX_PAGES = 1 << 17,
 	PAGES_AT_ONCE = 1 << 10,
 };

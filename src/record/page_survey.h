@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * On which node the pages of processes lie, asked of the kernel now and then:
+ * The nodes of the pages of processes, read from the kernel at intervals:
  *
  *   /proc/PID/numa_maps ─▶ mappings whose pages are all on one node ─┐
  *   move_pages(2)       ─▶ each page of the others                  ─┴─▶ sources/code/page_file.h

@@ -97,7 +97,7 @@ static void refuse_descriptors(const LodePerfRefusal *refusal, GError **error)
 		refusal->n_wanted, (guint64)limit.rlim_max, refusal->n_wanted + 64);
 }
 
-/* The hardware, or the kernel's driver of it, cannot do what this event asks for. */
+/* The hardware, or its kernel driver, does not support a feature of this event. */
 static void refuse_feature(const LodePerfRefusal *refusal, GError **error)
 {
 	const struct perf_event_attr *attr = refusal->attr;

@@ -17,7 +17,7 @@ typedef struct {
 	const GPtrArray *choices;    /* LodePerfChoice */
 	const LodePerfTally *tally;  /* times, and files to identify */
 	const char *const *command;  /* lode's, NULL-terminated; may be NULL */
-	const char *const *program;  /* what was recorded, likewise */
+	const char *const *program;  /* the recorded program, likewise */
 	const LodeCpuTime *cpu_time; /* of the program; NULL: not known */
 	bool has_branch_stacks;
 } LodePerfFeatureInput;

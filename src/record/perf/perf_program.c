@@ -37,7 +37,7 @@ _Noreturn static void wait_and_execute(const LodePerfCommand *command, const Pip
 
 	close(pipes->gate[1]);
 	close(pipes->failure[0]);
-	/* Whoever held us has ended. */
+	/* The process that held us has ended. */
 	if (read(pipes->gate[0], &byte, 1) != 1)
 		_exit(127);
 	close(pipes->gate[0]);

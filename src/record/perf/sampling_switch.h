@@ -19,7 +19,7 @@ static inline bool lode_sampling_switch_is_on(const LodeSamplingSwitch *self)
 	return g_atomic_int_get(&self->is_on);
 }
 
-/* Shown at once; the recorder's next round makes it true. */
+/* The display changes at once; sampling at the recorder's next round. */
 static inline void lode_sampling_switch_request(LodeSamplingSwitch *self, bool is_on)
 {
 	g_atomic_int_set(&self->wish, is_on ? LODE_SAMPLING_ON : LODE_SAMPLING_OFF);
@@ -34,7 +34,7 @@ static inline bool lode_sampling_switch_turn(LodeSamplingSwitch *self, bool is_o
 
 	if (wish != LODE_SAMPLING_AS_IS) {
 		is_on = wish == LODE_SAMPLING_ON;
-		/* This wish alone: the user may have asked again meanwhile. */
+		/* Clears this wish only: there may be a newer one. */
 		g_atomic_int_compare_and_exchange(&self->wish, wish, LODE_SAMPLING_AS_IS);
 	}
 	g_atomic_int_set(&self->is_on, is_on);

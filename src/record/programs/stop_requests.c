@@ -7,7 +7,7 @@
 /* A second one sooner is the same request: timeout(1) sends it to us and to our process group. */
 enum { ECHO_US = G_USEC_PER_SEC / 4 };
 
-/* Whoever uses Ctrl-C as a command, as in an interpreter, does not repeat it so soon. */
+/* Ctrl-C as a command, such as in an interpreter, is not repeated so soon. */
 enum { REPEAT_US = 10 * G_USEC_PER_SEC };
 
 static void end_harder(LodeStopRequests *self, pid_t pid)

@@ -180,7 +180,7 @@ static gpointer read_references(gpointer data)
 static GPtrArray *command_line(const Session *self, const char *valgrind)
 {
 	static const char *const always[] = {
-		/* ~/.valgrindrc and VALGRIND_OPTS must not change what is recorded. */
+		/* ~/.valgrindrc and VALGRIND_OPTS must not change the recording. */
 		"--command-line-only=yes",
 		"--tool=lackey",
 		"--trace-mem=yes",

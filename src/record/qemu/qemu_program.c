@@ -144,7 +144,7 @@ void lode_qemu_program_fail_only(const char *const *only, GError **error)
 		"no program that was executed has a name like '%s'", names);
 }
 
-/* A library looks at the processor's vendor and model for which of several ways is fastest. */
+/* Libraries choose the fastest implementation by the processor's vendor and model. */
 char *lode_qemu_program_cpu(void)
 {
 	g_autofree char *text = NULL;

@@ -37,7 +37,7 @@ void lode_qemu_program_fail_only(const char *const *only, GError **error);
 char *lode_qemu_program_cpu(void);
 
 /*
- * Why QEMU cannot run a program, as far as that is known beforehand: it asks for AVX-512. NULL:
- * nothing is known. The caller owns it.
+ * The reason why QEMU cannot run a program, if it is known beforehand: it requires AVX-512. NULL:
+ * none is known. The caller owns it.
  */
 char *lode_qemu_program_obstacle(const char *path);

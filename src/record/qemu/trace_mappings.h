@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a traced program has mapped where, collected for the trace's description while the program
- * runs.
+ * The mappings of a traced program, collected for the trace's description while the program runs.
  */
 #pragma once
 
@@ -26,11 +25,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceMappings, lode_trace_mappings_free)
 bool lode_trace_mappings_add_image(
 	LodeTraceMappings *self, const char *path, uint64_t bias, uint64_t first_reference);
 
-/* An event of the ring that is about a mapping; others are passed over. */
+/* Takes an event of the ring about a mapping; other events are ignored. */
 void lode_trace_mappings_note(LodeTraceMappings *self, TraceEventKind kind, const TraceEvent *event,
 	uint64_t first_reference);
 
-/* What another process has, of which this one is a copy. */
+/* Copies the mappings of the parent of a forked process. */
 void lode_trace_mappings_inherit(LodeTraceMappings *self, const LodeTraceMappings *parent);
 
 /* Mappings that were dropped: the table holds 65,536. */

@@ -38,7 +38,7 @@ typedef struct {
 	bool is_alone;        /* not what it executes, nor processes that it makes */
 	const char *const *only; /* record programs whose name is like one of these, as fnmatch(3)
 	                            has it, or whose path is, of those with a slash; NULL: all */
-	/* What the program allocates is recorded too, but not by lackey: of traces with files, each
+	/* Allocations of the program are recorded, too, but not by lackey: for traces with files, each
 	 * log is next to its file, with LODE_TRACE_LOG_SUFFIX. */
 	bool has_allocations;
 	/* The directory of the logs while the program runs (absolute; an empty one of the
@@ -68,10 +68,10 @@ typedef struct {
 
 /*
  * Runs the program, waits for its end, and writes the file, or ends what the taker has, whatever
- * the end was. What stays
- * untraced is noted. `progress` is reported to from another thread. Errors: _NOT_FOUND (program,
- * function, neither tool), _UNSUPPORTED (a program that cannot be run so), _IO (a file that could
- * not be written: the program has run to its end all the same), _USAGE, those of the taker.
+ * the end was. Notes report untraced parts. `progress` is used in a different thread. Errors:
+ * _NOT_FOUND (program, function, neither tool), _UNSUPPORTED (a program that cannot be run so), _IO
+ * (a file that could not be written: the program has run to its end all the same), _USAGE, those of
+ * the taker.
  */
 LodeTraceRecording *lode_trace_recording_run(
 	const LodeTraceRecordingOptions *options, const LodeProgress *progress, GError **error);

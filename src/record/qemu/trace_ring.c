@@ -210,7 +210,7 @@ static void copy(const TraceChunk *from, LodeTraceRingChunk *out)
 	out->tid = from->tid;
 	out->event = event < TRACE_N_EVENTS ? (TraceEventKind)event : TRACE_EVENT_NONE;
 	out->n = 0;
-	/* copied before it is looked at: the other side can still write, and write anything */
+	/* copied before it is checked: the other side can still write, and write anything */
 	if (out->event == TRACE_EVENT_NONE) {
 		out->n = MIN(atomic_load(&from->n), TRACE_CHUNK_WORDS);
 		memcpy(out->words, from->words, out->n * sizeof(*out->words));

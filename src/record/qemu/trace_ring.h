@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lode's end of the memory that it shares with a traced program, see trace_ring_format.h. What
- * stands in there is the program's, which may write anything: all that comes out of here is
- * bounded.
+ * Lode's side of the memory that it shares with a traced program, see trace_ring_format.h. The
+ * program may write anything into it: all values from it are bounded here.
  */
 #pragma once
 
@@ -45,7 +44,7 @@ typedef struct {
  */
 bool lode_trace_ring_next(LodeTraceRing *self, LodeTraceRingChunk *out_chunk);
 
-/* What the words of all processes mean. */
+/* The pieces of code that the words of all processes refer to. */
 LodeCodePieces *lode_trace_ring_pieces(LodeTraceRing *self);
 
 /* Threads that are not traced, as there were too many at a time. */

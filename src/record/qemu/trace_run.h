@@ -35,7 +35,7 @@ typedef struct {
 LodeTraceIntake *lode_trace_run_open(
 	const LodeTraceRun *run, const char *path, const char *command, GError **error);
 
-/* What a file says whose recording is killed. */
+/* Sets the program in the description, which a file has if the recording is killed. */
 void lode_trace_run_describe_program(LodeTraceDescription *description, const char *command);
 
 /* Adds what it says at its end, and ends it. */
