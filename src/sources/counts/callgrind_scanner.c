@@ -95,7 +95,7 @@ static inline void skip_line(Scanner *self)
 	self->at++;
 }
 
-/* 0 … 15, or more for what is not a digit. */
+/* 0 … 15, or more for a character that is not a digit. */
 static inline unsigned hex_digit(char character)
 {
 	unsigned digit = (unsigned)(character - '0');

@@ -64,7 +64,7 @@ typedef struct {
 	GArray *faults;         /* LodeCountFault, by source and handler */
 	GPtrArray *event_names; /* const char * */
 	const char *caches;     /* that the events are of, as the plugin is given them… */
-	const char *branches;   /* …and the predictor; NULL: not told */
+	const char *branches;   /* …and the predictor; NULL: unknown */
 	uint64_t *events;       /* instructions × events, but fixed ones; NULL: none */
 	uint32_t n_instructions;
 	uint32_t n_forks;        /* processes that it made */

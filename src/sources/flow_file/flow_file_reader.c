@@ -30,8 +30,8 @@ typedef struct {
 } FlowFileField;
 
 typedef struct {
-	const char *next, *end; /* what is left of the line; *end is a NUL */
-	const char *fault;      /* what is wrong with the last field; NULL: nothing */
+	const char *next, *end; /* the rest of the line; *end is a NUL */
+	const char *fault;      /* the error of the last field; NULL: none */
 } FlowFileFields;
 
 /* Goes to the start of the next field, if there is one. */
@@ -276,7 +276,7 @@ static bool charge(Reader *self, uint64_t bytes, GError **error)
 		self->budget.limit_bytes >> 20);
 }
 
-/* The next field, which the record must have; `what` says in the error what it is. */
+/* Takes the next field, which the record must have; `what` names it in the error. */
 static bool take(Reader *self, const char *what, FlowFileField *out_field, GError **error)
 {
 	if (flow_file_fields_next(&self->fields, out_field))
@@ -328,7 +328,7 @@ static bool has_graph(Reader *self, const char *record, GError **error)
 	return fail(self, error, "'%s' outside a graph, expected 'graph NAME' before it", record);
 }
 
-/* Words what is wrong with a graph that is now complete. */
+/* Sets the error of a graph that is now complete. */
 static bool report_fault(Reader *self, const LodeFlowFault *fault, GError **error)
 {
 	const LodeFlowFileName *names =

@@ -91,7 +91,7 @@ struct LodePerfData {
 	int id_word, trailer_id_word; /* where the id stands, in words from the start or the end;
 	                                 −1: nowhere */
 	bool is_divided;              /* its records are in other files */
-	bool is_ambiguous;            /* the events' records cannot be told apart */
+	bool is_ambiguous;            /* the events' records cannot be distinguished */
 
 	GHashTable *pmu_names;        /* type → name */
 	GHashTable *tracepoint_names; /* config → name, of old perf */

@@ -15,7 +15,7 @@
 #include <string.h>
 
 typedef struct {
-	const char *at, *end; /* what is unread of the line */
+	const char *at, *end; /* the unread part of the line */
 	const char *line;     /* for messages */
 	size_t length;
 } DinLine;

@@ -59,7 +59,7 @@ typedef struct LodeReferenceFormRow {
 	const char *name;
 	/* Whether these may be the first bytes, more than none, of an input. */
 	bool (*is_form)(const char *data, size_t size);
-	size_t n_checked; /* how many it looks at, if there are as many; 0: a few suffice */
+	size_t n_checked; /* the number of records to check, if there are as many; 0: a few */
 	/* Takes records until those of one more may not fit, or no whole record is left. */
 	bool (*scan)(LodeReferenceScan *scan, GError **error);
 	/* NULL: nothing is lost. */
