@@ -16,7 +16,7 @@ typedef struct LodeTraceReader LodeTraceReader;
 
 typedef struct {
 	unsigned threads;            /* workers; 0: all processors */
-	const LodeTraceRange *range; /* what is read; NULL: all */
+	const LodeTraceRange *range; /* the part that is read; NULL: all */
 } LodeTraceReaderOptions;
 
 /* `options` may be NULL. Errors: _IO, _CORRUPT, _UNSUPPORTED (another version of the format),

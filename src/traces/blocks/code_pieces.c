@@ -60,8 +60,8 @@ static bool is_valid(const LodeCodeDescription *description, const uint8_t *byte
 	return true;
 }
 
-/* Pieces do not overlap: no more of them are copied than the memory can hold, however many a
- * program that writes into it makes of it. */
+/* Valid pieces do not overlap: the bytes of all copies are limited to the size of the memory,
+ * whatever a program writes into it. */
 static bool has_room(LodeCodePieces *self, size_t n_bytes)
 {
 	if (n_bytes > self->n_bytes - self->n_copied_bytes)

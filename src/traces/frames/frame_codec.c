@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A frame as streams of bytes, and back: the table of streams, and what is checked of a head. */
+/* A frame as streams of bytes, and back: the table of streams, and the checks of a head. */
 #include "traces/frames/frame_codec.h"
 
 #include "base/arrays/large_array.h"

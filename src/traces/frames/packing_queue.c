@@ -52,7 +52,7 @@ static void job_free(Job *job)
 
 /* All functions below are called, and return, with the lock held. */
 
-/* Around what is done without the lock; it takes `memory` beside what the jobs hold. */
+/* Begins work that is done without the lock; it takes `memory` in addition to that of the jobs. */
 static void begin(LodePackingQueue *self, Job *job, size_t memory)
 {
 	self->bytes += memory;

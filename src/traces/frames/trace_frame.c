@@ -58,7 +58,7 @@ void lode_frame_spares_unref(LodeFrameSpares *self)
 	g_free(self);
 }
 
-/* Small ones are had for nothing. */
+/* Small arrays are not kept: allocating them is cheap. */
 static void give_back(LodeFrameSpares *self, Arrays arrays)
 {
 	if (self != NULL && arrays.n_bytes >= LARGE_BYTES) {
