@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/worker_pool.h"
-#include "caches/filter/reference_filter.h"
+#include "caches/reference_filter.h"
 #include "caches/sets/direct_replay.h"
 #include "caches/simulation_plan.h"
 
@@ -331,7 +331,7 @@ static bool check_cores(
 	return true;
 }
 
-/* From what is simulated to the hierarchies. */
+/* Copies the counts of the simulated caches to the hierarchies. */
 static void collect_counts(LodeCacheSimulation *self)
 {
 	for (size_t i = 0; i < self->n_simulated; i++)
@@ -378,7 +378,7 @@ void lode_cache_simulation_set_counting(LodeCacheSimulation *self, bool is_count
 		Simulated *simulated = &self->simulated[i];
 		LodeCacheCounts *counts = simulated->machine.counts;
 
-		/* what was written back so far belongs to what was before */
+		/* write-backs so far belong to the references before */
 		if (is_own(self, i) && planned_at(self, i)->is_stacks)
 			lode_set_stacks_settle(&simulated->stacks);
 		if (is_counting) {

@@ -28,7 +28,7 @@ typedef enum {
 typedef struct {
 	uint64_t accesses[LODE_N_REFERENCE_KINDS]; /* demand, by what the program did */
 	uint64_t misses[LODE_N_REFERENCE_KINDS];
-	uint64_t classes[LODE_N_MISS_CLASSES]; /* Σ = Σ misses, when asked for; else all 0 */
+	uint64_t classes[LODE_N_MISS_CLASSES]; /* Σ = Σ misses, if requested; else all 0 */
 	uint64_t write_backs;                  /* dirty lines that went to the next level */
 	uint64_t invalidations;                /* lines taken away by stores of other cores */
 	uint64_t prefetches;                   /* lines brought in ahead */
@@ -51,7 +51,7 @@ typedef struct {
 	uint8_t instruction; /* in the block */
 	uint8_t slot;        /* of the data reference; 255: the fetch of the instruction */
 	uint8_t kind;        /* LodeReferenceKind */
-	uint8_t miss_class;  /* LodeMissClass; LODE_N_MISS_CLASSES: not asked for */
+	uint8_t miss_class;  /* LodeMissClass; LODE_N_MISS_CLASSES: not requested */
 	uint32_t size;
 	uint64_t address;
 	uint64_t reference; /* its number in the trace */

@@ -29,10 +29,10 @@ typedef struct {
 	LodeCacheSimulation *simulation; /* NULL: no hierarchy */
 	GPtrArray *curves;               /* LodeMissCurve, as the distances */
 	GPtrArray *thread_curves;        /* likewise, of each by thread, those of all threads */
-	LodeReplayTimes *times;          /* NULL: not asked for */
+	LodeReplayTimes *times;          /* NULL: not requested */
 	uint64_t n_references, n_instructions; /* that were replayed, without a warm-up */
 	uint64_t n_windows;                    /* of a range with `every`, that were replayed */
-	LodeTraceRange range;                  /* that was asked for */
+	LodeTraceRange range;        /* the requested range */
 	char *damage; /* why these are not all: the fault of the file; NULL: they are */
 } LodeTraceReplay;
 

@@ -112,14 +112,14 @@ typedef struct {
 struct LodeTraceReader {
 	LodeRpsFile *file;
 	LodeTraceRange range;
-	uint64_t end_frame;          /* after those that have references of it */
-	DictionaryCursor asked;  /* of the calling thread, for queries about a frame */
-	GError *broken;              /* why blocks of a dictionary are not to be had… */
-	uint32_t broken_dictionary;  /* …of this one… */
-	uint64_t broken_frame;       /* …from this frame on */
-	DictionaryCursor cursor; /* of the workers */
-	GMutex cursor_lock;          /* of the one above; taken before the other lock */
-	GMutex lock;                 /* of all below */
+	uint64_t end_frame;         /* after those that have references of it */
+	DictionaryCursor asked;     /* of the calling thread, for queries about a frame */
+	GError *broken;             /* why blocks of a dictionary are not to be had… */
+	uint32_t broken_dictionary; /* …of this one… */
+	uint64_t broken_frame;      /* …from this frame on */
+	DictionaryCursor cursor;    /* of the workers */
+	GMutex cursor_lock;         /* of the one above; taken before the other lock */
+	GMutex lock;                /* of all below */
 	GCond changed;
 	GQueue jobs;         /* Job, in order of frames; the first may be in use */
 	uint64_t next_claim; /* frame that no worker has taken */

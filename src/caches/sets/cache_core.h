@@ -28,7 +28,7 @@ typedef struct {
 	uint8_t line_shift, index; /* index: in the hierarchy */
 	uint8_t data_level;        /* its place in a core's data path */
 	bool is_coherent;          /* other cores have copies too that hold data */
-	LodeLineStores *stores;    /* NULL: not asked for, or not in the first level of data */
+	LodeLineStores *stores;    /* NULL: not requested, or not in the first level of data */
 } LodeCacheCopy;
 
 /* The way of a core's references: NULL after the last one. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The two loops of this file are what a simulation spends its time in: what they need is copied
- * close together, and what is rare is not inlined. */
+/* A simulation spends its time in the two loops of this file: their data is copied close together,
+ * and rare cases are not inlined. */
 #include "caches/sets/direct_replay.h"
 
 #include "caches/sets/cache_access.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Open addressing by linear probing; what is removed lets those after it move up. */
+/* Open addressing by linear probing; entries after a removed one move up. */
 #include "caches/sets/line_map.h"
 
 #include "base/arrays/hash.h"

@@ -19,7 +19,7 @@ enum { LODE_REUSE_MAX_BINS = 33 };
 
 typedef struct {
 	uint32_t line_bytes;
-	uint8_t holds;       /* LODE_CACHE_… bits: what is counted */
+	uint8_t holds;       /* LODE_CACHE_… bits: the references counted */
 	uint64_t n_accesses; /* uses of lines */
 	uint64_t n_lines;    /* different ones: the footprint; of a thread, that it used first */
 	GArray *points;      /* LodeMissPoint by size: four to an octave, and the footprint last */

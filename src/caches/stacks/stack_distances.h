@@ -23,7 +23,7 @@ enum {
 
 typedef struct {
 	uint32_t line_bytes; /* a power of two within the bounds above */
-	uint8_t holds;       /* LODE_CACHE_… bits: what is counted */
+	uint8_t holds;       /* LODE_CACHE_… bits: the references counted */
 	uint32_t max_lines;  /* 0: MAX_LINES */
 	bool by_thread;      /* who uses a line is counted too */
 } LodeStackDistancesOptions;

@@ -38,8 +38,8 @@ typedef struct {
 	bool is_alone;        /* not what it executes, nor processes that it makes */
 	const char *const *only; /* record programs whose name is like one of these, as fnmatch(3)
 	                            has it, or whose path is, of those with a slash; NULL: all */
-	/* Allocations of the program are recorded, too, but not by lackey: for traces with files, each
-	 * log is next to its file, with LODE_TRACE_LOG_SUFFIX. */
+	/* Allocations of the program are recorded, too, but not by lackey: for traces with files,
+	 * each log is next to its file, with LODE_TRACE_LOG_SUFFIX. */
 	bool has_allocations;
 	/* The directory of the logs while the program runs (absolute; an empty one of the
 	 * caller's), and after it where there are no files. NULL: one that is made for it, next to

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Walks through invocations. A table of lines stands for each first-level cache: where a reference
  * finds its line there, it is left out. */
-#include "caches/filter/reference_filter.h"
+#include "caches/reference_filter.h"
 
 #include <string.h>
 
