@@ -551,7 +551,7 @@ static double find_em_step(LodeCostModel *self, Position *out)
 	return change;
 }
 
-/* Sets base and all β from their logarithms; what is 0 stays so. */
+/* Sets base and all β from their logarithms; values of 0 stay 0. */
 static void set_parameters(LodeCostModel *self, const double *logs, unsigned makes)
 {
 	for (guint j = 0; j <= self->terms->len; j++)

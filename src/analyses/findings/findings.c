@@ -592,8 +592,8 @@ static void find_errors(const Choice *self, LodeCostError **errors)
 	}
 }
 
-/* Tries the term at `index`. Removes it where it is not worth its price, or what stands in for it
- * instead, and returns the index of what was removed; LODE_NONE: nothing was. */
+/* Tries the term at `index`: removes it if it is not worth its price, or its substitute instead,
+ * and returns the index of the removed one; LODE_NONE: none. */
 static guint drop_at(Choice *self, guint index)
 {
 	double price =

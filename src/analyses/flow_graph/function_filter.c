@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* GRegex says the expression again, then ": " and what is wrong with it. */
+/* The message of GRegex is the expression, ": " and the error. */
 static const char *cause_of(const GError *reason)
 {
 	const char *cause = g_strrstr(reason->message, ": ");

@@ -73,7 +73,7 @@ static void name_places(LodeSampleAttributes *self)
 		if (location->file == NULL || location->line == 0)
 			continue;
 		g_autofree char *place = g_strdup_printf("%s:%u", location->file, location->line);
-		/* One string for what was inlined from several places into one line. */
+		/* One string for code inlined from several places into one line. */
 		self->places[i] = g_string_chunk_insert_const(self->strings, place);
 	}
 }

@@ -145,7 +145,7 @@ typedef struct {
 /* Bounds of elements of two items, and which may pass. Items are below 64. */
 typedef struct {
 	double weight[64][64], count[64][64]; /* by the lesser item */
-	uint64_t elements;                    /* lesser items looked at */
+	uint64_t elements;                    /* lesser items visited */
 	uint64_t partners[64];                /* greater items with which they may pass */
 } LodePairs;
 
@@ -162,7 +162,7 @@ typedef struct {
 	                           yet, LODE_NONE: no element may grow in its windows */
 	double *item_weight, *item_count;      /* [n_items] bounds */
 	uint32_t *item_groups, *item_matching; /* [n_items] */
-	LodePairs *pairs;  /* while longer windows are looked at; NULL with more than 64 items */
+	LodePairs *pairs;  /* while longer windows are visited; NULL with more than 64 items */
 	LodeLevel *root;   /* level 0: the shared one, or a copy with its own current */
 	LodeLevel *levels; /* [iterations]; [0] unused */
 	uint32_t below;    /* the pattern of the root that level 1 is below; LODE_NONE: of none */

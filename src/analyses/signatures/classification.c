@@ -365,7 +365,7 @@ static void cover(const uint32_t *vertices, unsigned n, uint64_t key, double cou
 LODE_ORDER(compare_places, LodeUnknownPlace, LODE_DESCENDING(is_new_file),
 	LODE_DESCENDING(executions), LODE_ASCENDING(function))
 
-/* The block of a function with most of what is unexplained. */
+/* Finds the block of a function with most unexplained executions. */
 static void find_block(const Classifying *self, const Covering *covering, uint32_t first,
 	uint32_t end, LodeUnknownPlace *place)
 {
@@ -549,7 +549,7 @@ static void find_places(const Classifying *self, const Fit *fit)
 				       : samples_in_new_files >= least_new_samples);
 }
 
-/* Shares of what is not at those places, as parts of the whole. */
+/* Fits the shares of the executions outside those places, as parts of the whole. */
 static void fit_remainder(
 	const Classifying *self, unsigned kind, double *out_shares /* signatures + 1 */)
 {

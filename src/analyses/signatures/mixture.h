@@ -7,10 +7,10 @@
  * Σ 1
  *
  * It is concave in the shares, so that EM (A. P. Dempster, N. M. Laird, D. B. Rubin, "Maximum
- * Likelihood from Incomplete Data via the EM Algorithm", 1977) comes to the maximum from anywhere
- * inside: share(j) ← Σs observed(s)·share(j)·expected(j, s)/mixture(s). It needs no step size and
- * no active set, and the parts in the sum say which component each sequence belongs to, which least
- * squares (Lawson and Hanson) do not.
+ * Likelihood from Incomplete Data via the EM Algorithm", 1977) converges to the maximum from
+ * anywhere inside: share(j) ← Σs observed(s)·share(j)·expected(j, s)/mixture(s). It needs no step
+ * size and no active set, and the parts in the sum say which component each sequence belongs to,
+ * which least squares (Lawson and Hanson) do not.
  */
 #pragma once
 

@@ -42,7 +42,7 @@ LodeValueKind lode_expression_kind(const LodeExpression *self);
 bool lode_expression_is_hex(const LodeExpression *self);
 /* The number of the attribute that is all of it; -1 when it is more than that. */
 int lode_expression_attribute(const LodeExpression *self);
-/* Whether it asks for an attribute, by its number, anywhere in it. */
+/* Whether it contains an attribute, by its number. */
 bool lode_expression_has_attribute(const LodeExpression *self, int attribute);
 
 /* Both must outlive the result, which is for one thread. */

@@ -17,8 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double mostly = 0.9;   /* of what conflicts, to be one kind of sharing */
-static const double nothing = 1e-9; /* of a line's weight: what is left of a difference of sums */
+static const double mostly = 0.9; /* of what conflicts, to be one kind of sharing */
+static const double nothing =
+	1e-9; /* of a line's weight: the rounding error of a difference of sums */
 
 typedef struct {
 	uint64_t line;

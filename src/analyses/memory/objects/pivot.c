@@ -199,7 +199,7 @@ static int compare_keys(const LodeValue *left, const LodeValue *right)
 	return lode_value_compare(left, right);
 }
 
-/* A group with what it is sorted by: there may be as many as samples. */
+/* A group with its sort key: there may be as many groups as samples. */
 typedef struct {
 	double value;
 	const Group *group;

@@ -483,7 +483,7 @@ static GArray *find_runs(const Maker *self)
 	return runs;
 }
 
-/* The name of what is used most in these pages; NULL: unknown. */
+/* The name of the object used most in these pages; NULL: unknown. */
 static const char *name_of(const Maker *self, const Run *run)
 {
 	const GArray *objects = self->profile->memory->objects;
