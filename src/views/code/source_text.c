@@ -23,7 +23,7 @@
 enum {
 	MAX_FILE_BYTES = 16 << 20,
 	MAX_ALL_BYTES = 128 << 20,
-	MAX_LINE_BYTES = 4096, /* what is longer was written by no person; it is cut */
+	MAX_LINE_BYTES = 4096, /* a longer line is generated text, and is cut */
 	MARK_EVERY = 64,
 	TAB_WIDTH = 8,
 };

@@ -86,7 +86,7 @@ void lode_display_append(GString *out, const char *text, bool is_ascii)
 		append_harmless(out, text, n, is_ascii);
 		return;
 	}
-	/* Not through the middle of a character; what is not UTF-8 may be cut anywhere. */
+	/* Does not cut within a character; text that is not UTF-8 may be cut anywhere. */
 	for (int i = 0; i < 3 && is_continuation(text[head]); i++)
 		head--;
 	for (int i = 0; i < 3 && is_continuation(text[tail]); i++)

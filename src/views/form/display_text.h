@@ -25,7 +25,7 @@ void lode_display_append_whole(GString *out, const char *text, size_t n);
 
 /*
  * Writes a line to `out`, such as standard error: all that the format makes, harmless, and a line
- * break. Whatever `cli` prints that may contain a name from a file goes through here.
+ * break. All text printed by `cli` that may contain a name from a file goes through here.
  */
 void lode_display_line(FILE *out, const char *format, ...) G_GNUC_PRINTF(2, 3);
 

@@ -26,7 +26,7 @@ static char *live_share(double part, double whole, char buffer[LODE_NUMBER_SIZE]
 	return buffer;
 }
 
-/* Three digits at least, and a letter for what was divided away. */
+/* At least three digits, and a letter for the power of the step. */
 static char *scale(double value, double step, const char *const *units, char *buffer)
 {
 	size_t unit = 0;

@@ -11,7 +11,7 @@
 
 typedef struct {
 	unsigned width, height;     /* columns and rows of a screen, which say how much there is */
-	const LodeLiveState *state; /* what is looked at; need not be the model's own */
+	const LodeLiveState *state; /* the view; need not be the model's own */
 	LodeLiveStatus status;      /* filled by the caller, and lode_live_model_status() */
 	const LodeLiveFindings *findings; /* NULL: none yet */
 	bool is_over;                     /* the program has ended */

@@ -45,7 +45,7 @@ typedef enum {
 struct LodeLiveState {
 	uint64_t granularity; /* bytes, a power of two */
 	LodeLiveMeasure measure;
-	GArray *zooms;      /* LodeLiveZoom, the last one is looked at; empty: all */
+	GArray *zooms;      /* LodeLiveZoom, the last one is shown; empty: all */
 	uint64_t cursor;    /* an address */
 	uint32_t thread;    /* the chosen one: its index; UINT32_MAX: all */
 	GHashTable *tagged; /* threads */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who touched pages first, against who uses them: ranges of pages on a screen, most weight of other
- * threads first; in JSON and CSV each page.
+ * The threads that touched pages first, and those that use them: ranges of pages on a screen, most
+ * weight of other threads first; in JSON and CSV each page.
  */
 #pragma once
 

@@ -559,7 +559,7 @@ static double key_of(const Order *order, size_t index)
 	return 0;
 }
 
-/* Largest first, and by address what is equal. */
+/* The largest first, and equal ones by address. */
 static int compare_cells(const void *a, const void *b, void *user_data)
 {
 	size_t left = *(const size_t *)a, right = *(const size_t *)b;

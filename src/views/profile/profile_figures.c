@@ -114,7 +114,7 @@ double lode_profile_unresolved_share(const LodeProfile *profile, const LodeUnres
 
 static const char simulated_begins[] = ", through ";
 
-/* Where what was simulated begins and ends in the text; false: nowhere. */
+/* Finds the simulated caches in the text; false: there are none. */
 static bool find_simulated(const char *creator, const char **out_first, const char **out_end)
 {
 	const char *first = creator != NULL ? g_strrstr(creator, simulated_begins) : NULL;

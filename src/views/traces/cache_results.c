@@ -452,7 +452,7 @@ static void write_csv(const LodeCacheResults *results, size_t n_results, FILE *o
 
 enum { BAR_WIDTH = 40 };
 
-/* The columns of caches; what is 0 in all rows is left out of those from FIRST_OPTIONAL on. */
+/* The columns of caches; those from FIRST_OPTIONAL on are left out if they are 0 in all rows. */
 typedef enum {
 	COLUMN_HIERARCHY,
 	COLUMN_CACHE,
