@@ -435,9 +435,18 @@ bool lode_html_report_write(const LodeHtmlReportOptions *options, const LodeProg
 	g_ptr_array_add(profiles, served);
 	g_autoptr(LodeProfileSnapshot)
 		snapshot = lode_served_profile_take(served, progress, &state, error);
-	if (snapshot == NULL ||
-		lode_profile_snapshot_run(snapshot, options->run, false, progress, error) == NULL)
+	const LodeMiningRun *run = snapshot != NULL ? lode_profile_snapshot_run(snapshot,
+							      options->run, false, progress, error)
+	                                            : NULL;
+	if (run == NULL)
 		return false;
+	/* Functions and data addresses on the page would be of the whole. */
+	if (run->parameters.origins != NULL) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+			"run '%s' is of a part of the profile (--origin); 'lode report' shows it",
+			run->name);
+		return false;
+	}
 	const LodeServedFiles files = {.profiles = profiles, .traces = traces};
 	Html self = {
 		.files = &files,

@@ -100,10 +100,13 @@ for profile in all part; do
 done
 "$lode" info all.lode >contents 2>>err
 "$lode" report all.lode --origin third >none 2>refusal
+# The page is of the whole; without a page there is another refusal.
+"$lode" report all.lode part --html part.html >none 2>page
 check "a run is, and says so" "$(status_is 0)" "$(holds cmp of_all of_part)" \
 	"$(is "$(wc -l <of_part | awk '$1 > 20 { print "many" }')" many sequences)" \
 	"$(grep -q -- '--origin second' contents || echo "lode info does not say so")" \
-	"$(grep -q "no origin has the name, host or number 'third'" refusal || cat refusal)"
+	"$(grep -q "no origin has the name, host or number 'third'" refusal || cat refusal)" \
+	"$(grep -Eq "is of a part of the profile|built without" page || cat page)"
 
 count nameless.lode ./nameless 10
 count again.lode ./nameless 20
