@@ -100,6 +100,12 @@ static const char *dashes(LodeParameterAudience audience)
 	return audience == LODE_PARAMETER_FOR_PAGE ? "" : "--";
 }
 
+/* The prefix of a row's name: words have none. */
+static const char *dashes_of(const LodeParameter *row, LodeParameterAudience audience)
+{
+	return row->audience == LODE_PARAMETER_FOR_WORDS ? "" : dashes(audience);
+}
+
 static bool refuse_unknown(const LodeParameterGroup *groups, const char *name,
 	LodeParameterAudience audience, GError **error)
 {
@@ -457,12 +463,12 @@ static bool read_value(const LodeParameter *row, const char *text, LodeParameter
 {
 	if (*text == '\0' && kinds[row->kind].read == read_text)
 		return lode_parameter_refuse(
-			error, "%s%s: the value is empty", dashes(audience), row->name);
+			error, "%s%s: the value is empty", dashes_of(row, audience), row->name);
 	if (kinds[row->kind].read(row, text, field))
 		return true;
 	g_autofree char *expected = expected_of(row);
 	return lode_parameter_refuse(
-		error, "%s%s: '%s' is not %s", dashes(audience), row->name, text, expected);
+		error, "%s%s: '%s' is not %s", dashes_of(row, audience), row->name, text, expected);
 }
 
 /* --- all of them --- */
@@ -477,7 +483,7 @@ typedef struct {
 
 /* Whether a pair gives a value for `name`: in an address an empty value is that of an empty field
  * of a form. */
-static bool counts(const Filling *self, guint pair, const char *name)
+static bool is_value_of(const Filling *self, guint pair, const char *name)
 {
 	const char *value = self->pairs->values->pdata[pair];
 
@@ -488,7 +494,7 @@ static bool counts(const Filling *self, guint pair, const char *name)
 static bool is_given(const Filling *self, const char *name)
 {
 	for (guint i = 0; i < self->pairs->names->len; i++)
-		if (counts(self, i, name))
+		if (is_value_of(self, i, name))
 			return true;
 	return false;
 }
@@ -540,14 +546,14 @@ static char *list_needed(const Filling *self, const char *names)
 
 static bool check_row(const Filling *self, const LodeParameter *row, GError **error)
 {
-	const char *before = dashes(self->audience);
+	const char *before = dashes_of(row, self->audience);
 
 	if (!is_given(self, row->name))
 		return true;
 	const LodeParameter *other = row->excludes != NULL ? find_excluded(self, row) : NULL;
 	if (other != NULL)
 		return lode_parameter_refuse(error, "%s%s cannot be used with %s%s", before,
-			row->name, before, other->name);
+			row->name, dashes_of(other, self->audience), other->name);
 	if (row->needs == NULL || is_any_given(self, row->needs))
 		return true;
 	g_autofree char *needed = list_needed(self, row->needs);
@@ -560,7 +566,7 @@ static bool fill_list(const Filling *self, const LodeParameter *row, void *field
 
 	for (guint i = 0; i < self->pairs->names->len; i++) {
 		const char *text;
-		if (!counts(self, i, row->name))
+		if (!is_value_of(self, i, row->name))
 			continue;
 		if (!read_value(row, self->pairs->values->pdata[i], self->audience, &text, error))
 			return false;
@@ -584,7 +590,7 @@ static bool fill_row(const Filling *self, const LodeParameter *row, char *part, 
 	if (is_list(row))
 		return fill_list(self, row, part + row->offset, error);
 	for (guint i = 0; i < self->pairs->names->len; i++)
-		if (counts(self, i, row->name))
+		if (is_value_of(self, i, row->name))
 			text = self->pairs->values->pdata[i];
 	return text == NULL || read_value(row, text, self->audience, part + row->offset, error);
 }
@@ -620,14 +626,33 @@ bool lode_parameters_fill(const LodeParameterGroup *groups, const LodeParameterP
 	return true;
 }
 
-char *lode_parameters_undash(const LodeParameterGroup *groups, const char *message)
+/* The row whose "--NAME" is at `at`; NULL: none. */
+static const LodeParameter *find_option(const LodeParameterGroup *groups, const char *at)
 {
-	GString *text = g_string_new(message);
 	const LodeParameter *row;
 
 	for (size_t i = 0; (row = lode_parameter_row(groups, i)) != NULL; i++) {
-		g_autofree char *option = g_strconcat("--", row->name, NULL);
-		g_string_replace(text, option, row->name, 0);
+		size_t n = strlen(row->name);
+		if (g_str_has_prefix(at, "--") && strncmp(at + 2, row->name, n) == 0 &&
+			!g_ascii_isalnum(at[2 + n]) && at[2 + n] != '-')
+			return row;
+	}
+	return NULL;
+}
+
+char *lode_parameters_undash(const LodeParameterGroup *groups, const char *message)
+{
+	GString *text = g_string_new(NULL);
+	bool is_quoted = false;
+
+	for (const char *at = message; *at != '\0'; at++) {
+		bool is_apostrophe = at > message && g_ascii_isalnum(at[-1]) &&
+		                     g_ascii_isalnum(at[1]);
+		if (*at == '\'' && !is_apostrophe)
+			is_quoted = !is_quoted;
+		if (!is_quoted && find_option(groups, at) != NULL)
+			at += 2;
+		g_string_append_c(text, *at);
 	}
 	return g_string_free(text, FALSE);
 }

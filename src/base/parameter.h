@@ -22,7 +22,7 @@ typedef enum {
 	LODE_PARAMETER_FILE,    /* const char *, as the file system has it */
 	LODE_PARAMETER_TEXTS,   /* const char *const *, NULL-terminated: may be repeated */
 	LODE_PARAMETER_FILES,   /* likewise */
-	LODE_PARAMETER_COUNT,   /* uint64_t, uint32_t or int32_t: a whole number */
+	LODE_PARAMETER_COUNT,   /* uint64_t, uint32_t, or int32_t with `most`: a whole number */
 	LODE_PARAMETER_ADDRESS, /* uint64_t: 0x7f00 */
 	LODE_PARAMETER_RANGE,   /* uint32_t[2]: 3, 2-4, 2-, -4; an open end is 0 */
 	LODE_PARAMETER_SHARE,   /* double: 0.01 or 1%, from 0 to 1 */

@@ -32,7 +32,7 @@ typedef struct {
 	LodeReplayTimes *times;          /* NULL: not requested */
 	uint64_t n_references, n_instructions; /* that were replayed, without a warm-up */
 	uint64_t n_windows;                    /* of a range with `every`, that were replayed */
-	LodeTraceRange range;        /* the requested range */
+	LodeTraceRange range;                  /* the requested range */
 	char *damage; /* why these are not all: the fault of the file; NULL: they are */
 } LodeTraceReplay;
 

@@ -29,8 +29,8 @@ static LodeProfile *read_profile(
 	Terminal *self, unsigned n, const LodeProfileChoice *choice, GError **error)
 {
 	g_autofree char *note = NULL;
-	LodeProfile *profile = lode_profile_choice_read(
-		choice, self->asking.paths[n], self->asking.progress, &note, error);
+	LodeProfile *profile = lode_profile_choice_read(choice, self->asking.paths[n],
+		self->asking.names[n], self->asking.progress, &note, error);
 
 	if (note != NULL)
 		lode_asking_note(&self->asking, "%s", note);

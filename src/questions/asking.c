@@ -106,7 +106,7 @@ char *lode_asking_key(
 	return g_string_free(key, FALSE);
 }
 
-static LodeProfile *read_origins(const LodeProfileChoice *self, const char *path,
+static LodeProfile *read_origins(const LodeProfileChoice *self, const char *path, const char *name,
 	const LodeProgress *progress, GError **error)
 {
 	if (self->origins == NULL)
@@ -118,7 +118,7 @@ static LodeProfile *read_origins(const LodeProfileChoice *self, const char *path
 		return NULL;
 	if (lode_origin_choice_apply(profile, self->origins, error))
 		return g_steal_pointer(&profile);
-	g_prefix_error(error, "%s: ", path);
+	g_prefix_error(error, "%s: ", name);
 	return NULL;
 }
 
@@ -139,9 +139,9 @@ static bool weigh_accesses(LodeProfile *profile, char **out_note, GError **error
 }
 
 LodeProfile *lode_profile_choice_read(const LodeProfileChoice *self, const char *path,
-	const LodeProgress *progress, char **out_note, GError **error)
+	const char *name, const LodeProgress *progress, char **out_note, GError **error)
 {
-	g_autoptr(LodeProfile) profile = read_origins(self, path, progress, error);
+	g_autoptr(LodeProfile) profile = read_origins(self, path, name, progress, error);
 
 	*out_note = NULL;
 	if (profile == NULL)

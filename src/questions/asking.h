@@ -47,16 +47,24 @@ extern const LodeKeptKind lode_kept_list; /* GArray */
 
 /* The asker: a terminal or a page. Its results are valid until the answer is complete. */
 typedef struct {
+	/* The n-th file's profile, as chosen; a further choice of the same file ends the one
+	 * before. Errors: those of lode_profile_choice_read(). */
 	const LodeProfile *(*profile)(
 		LodeAsking *self, unsigned n, const LodeProfileChoice *choice, GError **error);
+	/* The first file's profile with a mining run. Errors: likewise, _NOT_FOUND (the run), those
+	 * of mining. */
 	bool (*mined)(LodeAsking *self, const LodeRunChoice *choice, LodeMined *out_mined,
 		GError **error);
 	GPtrArray *(*runs)(LodeAsking *self, GError **error); /* LodeRunSummary, borrowed */
-	/* The trace, imported; paths and progress of the options are set. */
+	/* The first file, an address trace, as a profile: `options` without paths. Errors: those of
+	 * lode_import(). */
 	const LodeProfile *(*trace)(
 		LodeAsking *self, const LodeImportOptions *options, GError **error);
+	/* What is kept under a key: the caller unrefs what find() gives, and keep() refs. A
+	 * terminal keeps nothing. */
 	void *(*find)(LodeAsking *self, const LodeKeptKind *kind, const char *key);
 	void (*keep)(LodeAsking *self, const LodeKeptKind *kind, const char *key, void *what);
+	/* A line for a person; the page has the same in its answer. */
 	void (*note)(LodeAsking *self, const char *text);
 } LodeAsker;
 
@@ -105,7 +113,8 @@ bool lode_asking_fail_stopped(GError **error);
 /* Checks that each argument of --source is a folder; NULL: there are none. Errors: _USAGE. */
 bool lode_source_folders_check(const char *const *folders, GError **error);
 
-/* For askers: reads the chosen profile from its file. The caller owns it. *out_note: a note on
- * weights, which the caller frees, or NULL. */
+/* For askers: reads the chosen profile from its file, which messages call `name`. The caller owns
+ * it. *out_note: a note on weights, which the caller frees, or NULL. Errors: those of reading,
+ * _NOT_FOUND (origins; weights that the profile does not have). */
 LodeProfile *lode_profile_choice_read(const LodeProfileChoice *self, const char *path,
-	const LodeProgress *progress, char **out_note, GError **error);
+	const char *name, const LodeProgress *progress, char **out_note, GError **error);

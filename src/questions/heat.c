@@ -27,11 +27,11 @@ static const LodeParameter part_rows[] = {
 	{"last", LODE_ADDRESS(Options, last), .value = "ADDRESS", .needs = "first",
 		.summary = "to here"},
 	{"rows", LODE_COUNT(Options, n_rows), .least = 1, .most = LODE_GRID_MAX_PART_ROWS,
-		.standard = "128", .value = "N", .summary = "in so many rows"},
-	{"from", LODE_COUNT(Options, from), .most = G_MAXINT64, .value = "NS",
+		.needs = "first", .standard = "128", .value = "N", .summary = "in so many rows"},
+	{"from", LODE_COUNT(Options, from), .most = G_MAXINT64, .value = "NS", .needs = "first",
 		.summary = "of the samples from this time on, as 'time' in expressions"},
-	{"to", LODE_COUNT(Options, to), .most = G_MAXINT64, .standard = "9223372036854775807",
-		.value = "NS", .summary = "up to this time"},
+	{"to", LODE_COUNT(Options, to), .most = G_MAXINT64, .needs = "first",
+		.standard = "9223372036854775807", .value = "NS", .summary = "up to this time"},
 	{NULL},
 };
 
@@ -76,12 +76,11 @@ static LodeMemoryGridParts *find_parts(
 static bool write_part(LodeAsking *asking, const Options *options, const LodeMemorySamples *chosen,
 	FILE *out, GError **error)
 {
-	g_autoptr(LodeMemoryGridParts) parts = find_parts(asking, chosen, error);
-
-	if (parts == NULL)
-		return false;
 	if (options->first > options->last || options->from > options->to)
 		return lode_parameter_refuse(error, "the ends of a part are in the wrong order");
+	g_autoptr(LodeMemoryGridParts) parts = find_parts(asking, chosen, error);
+	if (parts == NULL)
+		return false;
 	uint64_t first_ns = lode_memory_grid_parts_first_time(parts);
 	const LodeMemoryGridPart part = {.first = options->first,
 		.last = options->last,

@@ -28,8 +28,6 @@ enum { MAX_CALLERS = 256 };
 /* Rows on a screen; JSON and CSV have all. */
 enum { TOP_PIVOT = 20, TOP_ALLOCATIONS = 20, TOP_CALLERS = 5, TOP_LINES = 10 };
 
-enum { WEIGHT_SAMPLED, WEIGHT_ACCESSES, WEIGHT_LATENCY };
-
 typedef struct {
 	LodeSampleFilterOptions filter;
 	LodePivotOptions pivot;

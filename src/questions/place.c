@@ -48,8 +48,9 @@ static const LodeParameterGroup groups[] = {{"Options", rows, 0}, {NULL}};
 static bool check_machine(const LodeAsking *asking, const char *machine, GError **error)
 {
 	if (!asking->is_page || machine == NULL ||
-		g_regex_match_simple("^[a-z0-9]{1,16}:[0-9]{1,4}( [a-z0-9]{1,16}:[0-9]{1,4}){0,7}$",
-			machine, 0, 0))
+		g_regex_match_simple(
+			"^[a-z0-9]{1,16}:[0-9]{1,4}( [a-z0-9]{1,16}:[0-9]{1,4}){0,7}\\z", machine,
+			0, 0))
 		return true;
 	return lode_parameter_refuse(
 		error, "--topology: '%s' is not a machine such as \"numa:4 core:8 pu:1\"", machine);

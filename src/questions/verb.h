@@ -39,7 +39,7 @@ typedef struct {
 	/*
 	 * `options` is filled; `arguments` has the rest of the line, NULL-terminated. Returns the
 	 * exit status; when it sets `error`, main() prints it and the status is that of the error
-	 * (usage 2, else 1). For a question: the part that only the command line has.
+	 * (usage 2, else 1).
 	 */
 	int (*run)(void *options, char **arguments, GError **error);
 	bool takes_many;  /* files; else exactly one */

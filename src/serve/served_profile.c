@@ -11,7 +11,8 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-enum { MAX_KEPT = 16 };
+/* A part is as large as the profile. */
+enum { MAX_KEPT = 16, MAX_PARTS = 3 };
 
 /* The name that 'lode mine' gives a run. */
 #define FITTED_RUN "main"
@@ -41,6 +42,8 @@ struct LodeProfileSnapshot {
 	                       here */
 	GHashTable *mined;  /* name → LodeMiningRun, mined here */
 	GHashTable *kept;   /* query → Kept */
+	LodeTurn parting;   /* of the parts */
+	GHashTable *parts;  /* origins and weight → LodeProfilePart */
 };
 
 struct LodeServedProfile {
@@ -84,6 +87,28 @@ static void free_run(void *run)
 	lode_mining_run_free(run);
 }
 
+struct LodeProfilePart {
+	gatomicrefcount references;
+	LodeProfile *profile;
+	LodeTurn mining;
+	GHashTable *runs; /* name and kind → LodeMiningRun; guarded by the turn */
+};
+
+void lode_profile_part_unref(LodeProfilePart *self)
+{
+	if (!g_atomic_ref_count_dec(&self->references))
+		return;
+	lode_profile_free(self->profile);
+	lode_turn_clear(&self->mining);
+	g_hash_table_unref(self->runs);
+	g_free(self);
+}
+
+static void part_unref(void *part)
+{
+	lode_profile_part_unref(part);
+}
+
 /* --- a snapshot --- */
 
 static LodeProfileSnapshot *snapshot_ref(LodeProfileSnapshot *self)
@@ -99,6 +124,8 @@ void lode_profile_snapshot_unref(LodeProfileSnapshot *self)
 	g_hash_table_unref(self->loaded);
 	g_hash_table_unref(self->mined);
 	g_hash_table_unref(self->kept);
+	g_hash_table_unref(self->parts);
+	lode_turn_clear(&self->parting);
 	g_clear_pointer(&self->runs, g_ptr_array_unref);
 	g_free(self->are_sampled);
 	lode_profile_free(self->profile);
@@ -130,7 +157,8 @@ static bool *find_sampled_events(const LodeProfile *profile)
 	return are_sampled;
 }
 
-/* The whole profile is served: runs of parts of a merged profile are left out. */
+/* Runs of parts of a merged profile are not listed; by its name one can be requested, with its
+ * part. */
 static bool is_of_all(const LodeMiningParameters *parameters)
 {
 	return parameters->origins == NULL;
@@ -166,6 +194,8 @@ static LodeProfileSnapshot *snapshot_new(
 	self->loaded = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_run);
 	self->mined = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_run);
 	self->kept = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, kept_free);
+	lode_turn_init(&self->parting);
+	self->parts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, part_unref);
 	bool was_found = find_file(path, &self->file);
 	self->profile = lode_profile_store_read_with_memory(path, progress, error);
 	if (self->profile == NULL)
@@ -325,64 +355,52 @@ void lode_profile_snapshot_keep(
 
 /* --- a part of a profile --- */
 
-struct LodeProfilePart {
-	gatomicrefcount references;
-	LodeProfile *profile;
-	LodeTurn mining;
-	GHashTable *runs; /* name and kind → LodeMiningRun; guarded by the turn */
-};
-
-static void *part_ref(void *part)
+/* In its turn. */
+static LodeProfilePart *read_part(LodeProfileSnapshot *self, const LodeProfileChoice *choice,
+	const LodeProgress *progress, GError **error)
 {
-	g_atomic_ref_count_inc(&((LodeProfilePart *)part)->references);
+	g_autofree char *name = g_path_get_basename(self->path);
+	LodeProfileChoice whole = *choice;
+	g_autofree char *note = NULL;
+	FileState after;
+
+	whole.has_memory = true;
+	g_autoptr(LodeProfile) profile = lode_profile_choice_read(
+		&whole, self->path, name, progress, &note, error);
+	if (profile == NULL)
+		return NULL;
+	if (!find_file(self->path, &after) || !is_unchanged(&self->file, &after)) {
+		fail_changed(name, error);
+		return NULL;
+	}
+	LodeProfilePart *part = g_new0(LodeProfilePart, 1);
+	g_atomic_ref_count_init(&part->references);
+	lode_turn_init(&part->mining);
+	part->profile = g_steal_pointer(&profile);
+	part->runs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_run);
 	return part;
-}
-
-void lode_profile_part_unref(LodeProfilePart *self)
-{
-	if (!g_atomic_ref_count_dec(&self->references))
-		return;
-	lode_profile_free(self->profile);
-	lode_turn_clear(&self->mining);
-	g_hash_table_unref(self->runs);
-	g_free(self);
-}
-
-static void part_unref(void *part)
-{
-	lode_profile_part_unref(part);
 }
 
 LodeProfilePart *lode_profile_snapshot_part(LodeProfileSnapshot *self,
 	const LodeProfileChoice *choice, const LodeProgress *progress, GError **error)
 {
-	static const LodeKeptKind kind = {part_ref, part_unref};
-	g_autofree char *key = g_strdup_printf("part %s\n%s",
-		choice->origins != NULL ? choice->origins : "",
-		choice->weight != NULL ? choice->weight : "");
-	LodeProfileChoice whole = *choice;
-	g_autofree char *note = NULL;
-	FileState after;
+	g_autofree char *key = g_strdup_printf("%s\n%s",
+		choice->weight != NULL ? choice->weight : "",
+		choice->origins != NULL ? choice->origins : "");
 
-	LodeProfilePart *part = lode_profile_snapshot_find(self, &kind, key);
-	if (part != NULL)
-		return part;
-	whole.has_memory = true;
-	g_autoptr(LodeProfile)
-		profile = lode_profile_choice_read(&whole, self->path, progress, &note, error);
-	if (profile == NULL)
+	if (!lode_turn_take(&self->parting, progress, error))
 		return NULL;
-	if (!find_file(self->path, &after) || !is_unchanged(&self->file, &after)) {
-		g_autofree char *name = g_path_get_basename(self->path);
-		fail_changed(name, error);
-		return NULL;
+	LodeProfilePart *part = g_hash_table_lookup(self->parts, key);
+	if (part == NULL) {
+		part = read_part(self, choice, progress, error);
+		if (part != NULL && g_hash_table_size(self->parts) >= MAX_PARTS)
+			g_hash_table_remove_all(self->parts);
+		if (part != NULL)
+			g_hash_table_insert(self->parts, g_steal_pointer(&key), part);
 	}
-	part = g_new0(LodeProfilePart, 1);
-	g_atomic_ref_count_init(&part->references);
-	lode_turn_init(&part->mining);
-	part->profile = g_steal_pointer(&profile);
-	part->runs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_run);
-	lode_profile_snapshot_keep(self, &kind, key, part);
+	if (part != NULL)
+		g_atomic_ref_count_inc(&part->references);
+	lode_turn_give(&self->parting);
 	return part;
 }
 
@@ -391,31 +409,20 @@ const LodeProfile *lode_profile_part_profile(const LodeProfilePart *self)
 	return self->profile;
 }
 
-static LodeMiningRun *mine_part(LodeProfilePart *self, const LodeMiningRun *like,
-	const char *origins, bool has_sequences, const LodeProgress *progress, GError **error)
-{
-	LodeMiningParameters parameters = like->parameters;
-
-	if (origins != NULL)
-		return lode_mine_origins(
-			self->profile, like, origins, has_sequences, progress, error);
-	parameters.only_findings = false;
-	return lode_mine_sequences(self->profile, &parameters, like->name, progress, error);
-}
-
 const LodeMiningRun *lode_profile_part_run(LodeProfilePart *self, const LodeMiningRun *like,
 	const char *origins, bool has_sequences, const LodeProgress *progress, GError **error)
 {
 	g_autofree char *key = g_strdup_printf(
 		"%s%s", has_sequences ? "sequences " : "findings ", like->name);
 
-	if (origins == NULL && !(has_sequences && like->parameters.only_findings))
+	if (origins == NULL)
 		return like;
 	if (!lode_turn_take(&self->mining, progress, error))
 		return NULL;
 	LodeMiningRun *run = g_hash_table_lookup(self->runs, key);
 	if (run == NULL) {
-		run = mine_part(self, like, origins, has_sequences, progress, error);
+		run = lode_mine_origins(
+			self->profile, like, origins, has_sequences, progress, error);
 		if (run != NULL)
 			g_hash_table_insert(self->runs, g_steal_pointer(&key), run);
 	}

@@ -67,8 +67,8 @@ static int mine(const char *path, const LodeMiningOptions *mining, LodeRanks *ra
 		screen.progress.report = NULL;
 	const LodeProfileChoice choice = {.origins = mining->parameters.origins};
 	g_autofree char *note = NULL;
-	g_autoptr(LodeProfile)
-		profile = lode_profile_choice_read(&choice, path, &screen.progress, &note, error);
+	g_autoptr(LodeProfile) profile = lode_profile_choice_read(
+		&choice, path, path, &screen.progress, &note, error);
 	if (ranks != NULL ? !lode_mpi_agree(ranks, profile != NULL, 0, error) : profile == NULL)
 		return LODE_EXIT_FAILED;
 	g_autoptr(LodeMiningRun) mined = ranks != NULL
