@@ -60,8 +60,8 @@ typedef struct {
 	 * lode_import(). */
 	const LodeProfile *(*trace)(
 		LodeAsking *self, const LodeImportOptions *options, GError **error);
-	/* What is kept under a key: the caller unrefs what find() gives, and keep() refs. A
-	 * terminal keeps nothing. */
+	/* Cached results: find() gives a reference of the caller's, keep() takes one of its own. A
+	 * terminal caches nothing. */
 	void *(*find)(LodeAsking *self, const LodeKeptKind *kind, const char *key);
 	void (*keep)(LodeAsking *self, const LodeKeptKind *kind, const char *key, void *what);
 	/* A line for a person; the page has the same in its answer. */
