@@ -38,6 +38,7 @@ struct LodeImageFiles {
 	/* → GPtrArray of Given, borrowed; by_build_id without zeros at the end, copies by path. */
 	GHashTable *by_build_id, *by_name, *copies;
 	GHashTable *debug_files;   /* build-id → path, of those without code */
+	char *own_cache;           /* ~/.debug */
 	LodePrivateFolder *folder; /* NULL: nothing was unpacked */
 	GMutex lock;               /* of the folder, and of what follows */
 	char *vdso;                /* NULL: not written yet */
@@ -71,6 +72,8 @@ LodeImageFiles *lode_image_files_new(bool allow_debuginfod)
 	self->by_build_id = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, list_free);
 	self->copies = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, list_free);
 	self->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, list_free);
+	/* Here, since GLib finds out at the first call where that is. */
+	self->own_cache = g_build_filename(g_get_home_dir(), ".debug", NULL);
 	g_mutex_init(&self->lock);
 	self->allow_debuginfod = allow_debuginfod;
 	return self;
@@ -89,6 +92,7 @@ void lode_image_files_free(LodeImageFiles *self)
 	lode_private_folder_free(self->folder);
 	g_mutex_clear(&self->lock);
 	g_free(self->vdso);
+	g_free(self->own_cache);
 	g_free(self);
 }
 
@@ -607,11 +611,11 @@ static bool find_at_path(const LodeImageIdentity *identity, LodeFoundImageFile *
 }
 
 /* perf's cache has a folder for each build-id, distributions have links to the files. */
-static bool find_by_build_id(const LodeImageIdentity *identity, LodeFoundImageFile *out)
+static bool find_by_build_id(
+	const LodeImageFiles *self, const LodeImageIdentity *identity, LodeFoundImageFile *out)
 {
 	static const char *const ends[] = {"/elf", "/vdso", ""};
-	g_autofree char *own = g_build_filename(g_get_home_dir(), ".debug", NULL);
-	const char *const folders[] = {own, "/usr/lib/debug", "/usr/lib"};
+	const char *const folders[] = {self->own_cache, "/usr/lib/debug", "/usr/lib"};
 	size_t n = identity->build_id != NULL ? strlen(identity->build_id) : 0;
 	size_t shortest = identity->is_build_id_padded ? length_without_zeros(identity->build_id)
 	                                               : n;
@@ -675,7 +679,6 @@ static bool find_debug_below(const char *folder, const char *build_id, const cha
 static void find_debug(
 	const LodeImageFiles *self, const LodeImageIdentity *identity, LodeFoundImageFile *out)
 {
-	g_autofree char *own = g_build_filename(g_get_home_dir(), ".debug", NULL);
 	g_autoptr(LodeElfFile) file = NULL;
 	const char *build_id = identity->is_build_id_padded ? NULL : identity->build_id;
 
@@ -692,7 +695,7 @@ static void find_debug(
 			find_debug_below(folder, build_id, ".debug", &out->debug);
 	}
 	if (out->debug == NULL)
-		find_debug_below(own, build_id, "/debug", &out->debug);
+		find_debug_below(self->own_cache, build_id, "/debug", &out->debug);
 }
 
 static bool find_by_server(
@@ -718,7 +721,7 @@ void lode_image_files_find(
 	*out = (LodeFoundImageFile){NULL};
 	if (find_given(self, identity, false, out) || find_in_roots(self, identity, out) ||
 		find_given(self, identity, true, out) || find_at_path(identity, out) ||
-		find_by_build_id(identity, out) || find_vdso(self, identity, out) ||
+		find_by_build_id(self, identity, out) || find_vdso(self, identity, out) ||
 		find_by_name(self, identity, out) || find_by_server(self, identity, out))
 		g_clear_pointer(&out->why_not, g_free);
 	if (out->path != NULL)
