@@ -69,6 +69,11 @@ bool lode_parameter_refuse(GError **error, const char *format, ...)
 	return false;
 }
 
+char *lode_parameter_join(const char *const *list)
+{
+	return list != NULL ? g_strjoinv(",", (char **)list) : NULL;
+}
+
 bool lode_parameter_take_one(char *const *arguments, const char *what, GError **error)
 {
 	if (arguments[0] == NULL)

@@ -156,6 +156,7 @@ bool lode_size_from_text(const char *text, uint64_t *out_bytes);
 
 /* Checks that there is exactly one argument (NULL-terminated). Errors: _USAGE, with the missing
  * argument ("PROFILE.lode") or the first superfluous one. */
+char *lode_parameter_join(const char *const *list);
 bool lode_parameter_take_one(char *const *arguments, const char *what, GError **error);
 
 /* Sets _USAGE with this message, and gives false. */

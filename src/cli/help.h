@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What --help prints, from the tables of verbs and options. */
+/* The text of --help, from the tables of verbs and options. */
 #pragma once
 
 #include "cli/verb.h"

@@ -15,7 +15,7 @@ typedef struct {
 	LodeAsking asking;
 	const char *verb;
 	LodeTerminalProgress *screen;
-	GPtrArray *profiles; /* LodeProfile, by the file's number; NULL: not read yet yet */
+	GPtrArray *profiles; /* LodeProfile, by the file's number; NULL: not read yet */
 	LodeMiningRun *run;
 	GPtrArray *runs;
 } Terminal;

@@ -145,9 +145,7 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 {
 	Options *self = options;
 	LodeAnnotateOptions *annotate = &self->annotate;
-	g_autofree char *origins = annotate->origins != NULL
-	                                   ? g_strjoinv(",", (char **)annotate->origins)
-	                                   : NULL;
+	g_autofree char *origins = lode_parameter_join(annotate->origins);
 	const LodeSourceAccess own = {.folders = self->source};
 	g_autofree char *file = NULL;
 	LodeMined mined;

@@ -79,7 +79,7 @@ struct LodeAsking {
 	LodeTerminal terminal; /* of lode_asking_begin()'s stream */
 	FILE *out;             /* of the page; otherwise NULL until lode_asking_begin() */
 	LodeOutputFile *file;  /* of a terminal */
-	/* The exit status on a terminal if there is no error: 0 unless set. */
+	/* The exit status on a terminal, unless there is an error. */
 	int status;
 };
 

@@ -155,9 +155,7 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 {
 	Options *self = options;
 	LodeReportOptions *report = &self->report;
-	g_autofree char *origins = report->origins != NULL
-	                                   ? g_strjoinv(",", (char **)report->origins)
-	                                   : NULL;
+	g_autofree char *origins = lode_parameter_join(report->origins);
 	const LodeRunChoice choice = {.profile.origins = origins,
 		.run = self->run,
 		.wants_sequences = wants_sequences,

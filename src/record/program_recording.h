@@ -59,7 +59,7 @@ typedef struct {
  * twice, the program was ended by a signal, or its code is made at run time and so is different in
  * each run, there is one run only. The caller clears `out_run`. A program that a signal ended
  * before anything could be recorded leaves no recordings, which is not an error. Errors: those of
- * lode_perf_sampler_run() and lode_count_run(), if there is no alternative.
+ * lode_perf_sampler_run() and lode_count_run(), unless another kind of run replaces the failed one.
  */
 bool lode_program_recording_run(
 	const LodeProgramRecordingOptions *options, LodeRecordedRun *out_run, GError **error);

@@ -48,7 +48,7 @@ struct LodeProfileSnapshot {
 
 struct LodeServedProfile {
 	char *path, *name;
-	char *why;                    /* message while there is no profile yet */
+	char *why;                    /* the error until there is a profile */
 	LodeTurn reading;             /* of the file, and of the fields below */
 	LodeProfileSnapshot *current; /* NULL: none yet */
 };

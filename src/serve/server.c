@@ -359,7 +359,7 @@ static bool run_query(Request *request, const LodeParameterPairs *parameters, FI
 	return true;
 }
 
-/* The client has closed the connection: there is no answer. */
+/* The client has closed the connection, so that nothing is answered. */
 static enum MHD_Result stop(Request *request)
 {
 	g_autofree char *line = g_strdup_printf("stopped %.20s %.*s: whoever asked has gone",

@@ -7,7 +7,7 @@
  *   recent   the line that was used last, of each set       number + 1; 0: none
  *   lines    set: line used before it | line before that | …
  *
- * What was used last lies by itself, so that what most uses look at is little and close together.
+ * The most recent lines have an array of their own, so that most uses read little memory.
  */
 #pragma once
 

@@ -119,11 +119,6 @@ void lode_mining_options_init(LodeMiningOptions *self)
 	self->parameters.min_support = -1;
 }
 
-static char *join_excluded(const LodeMiningOptions *self)
-{
-	return self->exclude != NULL ? g_strjoinv(",", (char **)self->exclude) : NULL;
-}
-
 static LodeMiningParameters parameters_for(
 	const LodeMiningOptions *self, const LodeProfile *profile, const char *exclude)
 {
@@ -138,7 +133,7 @@ static LodeMiningParameters parameters_for(
 LodeMiningRun *lode_mining_options_mine(const LodeMiningOptions *self, const LodeProfile *profile,
 	const LodeProgress *progress, GError **error)
 {
-	g_autofree char *exclude = join_excluded(self);
+	g_autofree char *exclude = lode_parameter_join(self->exclude);
 	const LodeMiningParameters parameters = parameters_for(self, profile, exclude);
 
 	return lode_mine(profile, &parameters, self->name, progress, error);
@@ -159,7 +154,7 @@ static uint32_t fingerprint_of(const LodeFlowGraph *efg)
 LodeMiningRun *lode_mining_options_mine_shared(const LodeMiningOptions *self,
 	const LodeProfile *profile, LodeRanks *ranks, const LodeProgress *progress, GError **error)
 {
-	g_autofree char *exclude = join_excluded(self);
+	g_autofree char *exclude = lode_parameter_join(self->exclude);
 	const LodeMiningParameters parameters = parameters_for(self, profile, exclude);
 
 	g_autoptr(LodeFlowGraph) efg = lode_flow_graph_build(profile, &parameters, error);

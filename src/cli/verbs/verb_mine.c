@@ -127,8 +127,7 @@ static int run(void *options, char **arguments, GError **error)
 			"srun, or with --no-mpi");
 		return LODE_EXIT_USAGE;
 	}
-	g_autofree char *origins = given->origins != NULL ? g_strjoinv(",", (char **)given->origins)
-	                                                  : NULL;
+	g_autofree char *origins = lode_parameter_join(given->origins);
 	given->mining.parameters.origins = origins;
 	if (!is_shared)
 		return mine(arguments[0], &given->mining, NULL, error);

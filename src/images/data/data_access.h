@@ -24,7 +24,7 @@
  *             control may have come from elsewhere in between, and in functions with indirect jumps
  *             whose tables are not known
  *
- * What is claimed has passed `is_valid`; what fails has one reason: that of the rule which went
+ * A claimed address has passed `is_valid`; a failure has one reason: that of the rule which went
  * furthest. A rule that reached an access whose address cannot be said (tls, vector-index,
  * clobbered, invalid-address) went further than one that met none; of two that went as far it is
  * the first in the order above. US 5,974,536 and US 8,065,665 describe the backward walk.

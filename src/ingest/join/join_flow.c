@@ -13,7 +13,7 @@
  *    The rest are calls that did not return, which must be matched by activations of the callee
  *    that ended without a return (exit, longjmp, a thrown exception).
  *  - a system call returns at most as often as it was made (exit, a signal handler's return).
- * Of a trace all of this is known; see join_traced.c.
+ * A trace has all of this; see join_traced.c.
  */
 #include "ingest/join/join_flow.h"
 

@@ -6,7 +6,7 @@
  *   first pass:  forks, execs ─▶ threads
  *   second pass: sample ─▶ registers ─▶ rule ─▶ address ─▶ validated ─▶ LodeReadAccess
  *
- * What the addresses are of is worked out when the recording is joined; see join_memory.c.
+ * The join finds the object at each address; see join_memory.c.
  * Private to ingest/.
  */
 #pragma once

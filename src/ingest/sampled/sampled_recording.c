@@ -6,7 +6,7 @@
  *   first pass    mappings, forks, execs ─▶ places over time; events ─▶ columns
  *   second pass   sample ─▶ place at its time ─▶ row; branch stacks likewise
  *
- * What comes to no row is counted by its outcome, with its weight: totals include all samples.
+ * A sample without a row is counted by its outcome, with its weight: totals include all samples.
  */
 #include "ingest/sampled/sampled_recording.h"
 

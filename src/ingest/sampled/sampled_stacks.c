@@ -22,7 +22,7 @@ struct LodeSampledStacks {
 /* As many as all chains of a real program have together, and more. */
 enum { MAX_CALLS = 1 << 23 };
 
-/* The call at `code` that `outer` led to; LODE_NONE: there is no room. */
+/* The number of the call at `code` below `outer`; LODE_NONE: the table is full. */
 static uint32_t add_to_tree(LodeCallTree *self, uint32_t outer, const LodePlace *code)
 {
 	const LodeCall added = {*code, outer};
@@ -41,8 +41,8 @@ static uint32_t add_to_tree(LodeCallTree *self, uint32_t outer, const LodePlace 
 	return slot->id;
 }
 
-/* The innermost call of a chain (LodePlace, the innermost first); LODE_NONE: it is empty, or there
- * is no room. */
+/* The innermost call of a chain (LodePlace, the innermost first); LODE_NONE: it is empty, or the
+ * table is full. */
 static uint32_t add_chain(LodeCallTree *self, const GArray *chain)
 {
 	uint32_t outer = LODE_NONE;

@@ -22,7 +22,7 @@ typedef struct LodeMemoryReading LodeMemoryReading;
 /* The reason under which a profile accounts for a damaged file. */
 #define LODE_TRACED_DAMAGE "the trace is not whole"
 
-/* What is wrong with the file that a profile was made of, borrowed; NULL: it is whole. */
+/* The fault of the file that a profile was made of, borrowed; NULL: the file is whole. */
 const char *lode_traced_damage(const LodeProfile *profile);
 
 /* The reason for executions of unknown code, which may be branches, where branches are predicted.

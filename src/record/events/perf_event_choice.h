@@ -4,8 +4,8 @@
  *
  *   "cycles:P" ─ libpfm4 ─▶ type, config ─ what is asked for ─▶ attr ─ probe, concede ─▶ attr
  *
- * What can be left out without loss to the samples (fields that an older kernel does not know) is
- * left out silently; what the user would notice (kernel code, the event itself) makes a note.
+ * Fields that an older kernel does not know, and that the samples do not need, are left out
+ * silently; a loss that the user would notice (kernel code, the event itself) makes a note.
  */
 #pragma once
 

@@ -843,7 +843,7 @@ void lode_perf_data_add(LodePerfData *self, const struct perf_event_attr *attr, 
 		lode_perf_data_add_id(self, ids[i], event);
 }
 
-/* Record types that perf itself writes refer to parts of a file, and there is no file here. */
+/* The record types of perf itself refer to parts of a file; a single record has no file. */
 LodePerfNext lode_perf_data_parse(LodePerfData *self, const void *record, size_t size,
 	LodePerfRecord *out_record, GError **error)
 {

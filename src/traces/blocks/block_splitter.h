@@ -54,7 +54,7 @@ LodeTraceFrame *lode_block_splitter_take_frame(LodeBlockSplitter *self);
  * lode_block_splitter_take_frame(). */
 void lode_block_splitter_renew_dictionary(LodeBlockSplitter *self);
 
-/* Of the frame that is made; borrowed. One that is closed is that of this frame last. */
+/* The dictionary of the frame in progress, borrowed. A closed one has this frame as its last. */
 LodeBlockDictionary *lode_block_splitter_dictionary(const LodeBlockSplitter *self);
 
 /* Memory that the frame takes, without its dictionary. */

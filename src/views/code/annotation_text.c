@@ -323,7 +323,7 @@ static LodeStyle place_cell(size_t index, unsigned column, GString *out, const v
 	return LODE_STYLE_ALARM;
 }
 
-/* Of the event that places are ordered by; "weight" where the profile has none. */
+/* The name of the event that orders the places; "weight" where the profile has none. */
 static const char *event_name(const LodeAnnotation *self)
 {
 	const char *name = lode_profile_event_name(self->profile, self->found.weight_event);

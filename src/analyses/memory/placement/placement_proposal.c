@@ -357,9 +357,9 @@ static double add_scaled(double *to, const double *from, uint32_t n, double scal
 	return sum;
 }
 
-/* Weighs the used pages around a page that are of its mapping, none for more than PRIOR_SAMPLES: a
- * hot page predicts its neighbours no better than any. If these have too little weight, the pages
- * of its object. Gives the sum. */
+/* Weighs the used pages around a page in its mapping. A page counts for at most PRIOR_SAMPLES: a
+ * hot page predicts its neighbours no better than another one. If they have too little weight,
+ * weighs the pages of its object. Gives the sum. */
 static double weigh_neighbours(const Maker *self, guint page, double *weights)
 {
 	const LodeUsedPage *own = lode_page_matrix_page(self->matrix, page);
