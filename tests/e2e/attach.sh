@@ -26,6 +26,11 @@ fi
 attach_to() {
 	"$attached" "$@" &
 	target=$!
+	# Until then the process is this script's shell.
+	for ((i = 0; i < 200; i++)); do
+		[ "$(readlink "/proc/$target/exe")" != "$attached" ] || break
+		sleep 0.1
+	done
 }
 
 end_target() {
