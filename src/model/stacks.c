@@ -9,6 +9,7 @@ LodeStacks *lode_stacks_new(void)
 	self->stacks = g_array_new(FALSE, TRUE, sizeof(LodeStack));
 	self->threads = g_array_new(FALSE, TRUE, sizeof(LodeStackThread));
 	self->samples = g_array_new(FALSE, TRUE, sizeof(LodeStackSample));
+	self->has_chains = true;
 	return self;
 }
 

@@ -51,6 +51,7 @@ typedef struct LodeStacks {
 	GArray *stacks;  /* LodeStack, no two equal */
 	GArray *threads; /* LodeStackThread */
 	GArray *samples; /* LodeStackSample, in the order of the recording */
+	bool has_chains; /* calls were recorded; else each stack is the sampled code alone */
 } LodeStacks;
 
 /* Empty; never NULL. */
