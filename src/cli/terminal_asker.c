@@ -7,6 +7,7 @@
 #include "questions/parts/mining.h"
 #include "store/profile_store.h"
 #include "views/form/display_text.h"
+#include "views/form/shell_word.h"
 
 #include <string.h>
 
@@ -56,25 +57,53 @@ static const LodeProfile *give_profile(
 	return profile;
 }
 
-/* A run holds for the origins that it was mined from. */
+/* A run holds for the origins that it was mined from. Without one, it is empty. */
 static bool read_run(
 	Terminal *self, const LodeRunChoice *choice, bool *out_has_none, GError **error)
 {
 	g_autoptr(GError) missing = NULL;
 	LodeMiningParameters none;
 
-	*out_has_none = false;
 	self->run = lode_profile_store_read_run(self->asking.paths[0], choice->run, &missing);
+	*out_has_none = self->run == NULL && choice->run == NULL &&
+	                g_error_matches(missing, LODE_ERROR, LODE_ERROR_NOT_FOUND);
 	if (self->run != NULL)
 		return true;
-	*out_has_none = choice->can_lack_run && choice->run == NULL &&
-	                g_error_matches(missing, LODE_ERROR, LODE_ERROR_NOT_FOUND);
 	if (!*out_has_none) {
 		g_propagate_error(error, g_steal_pointer(&missing));
 		return false;
 	}
 	lode_mining_parameters_init(&none);
-	self->run = lode_mining_run_new("none", &none);
+	self->run = lode_mining_run_new(choice->can_lack_run ? "none" : "main", &none);
+	return true;
+}
+
+static bool take_run(Terminal *self, LodeMiningRun *run)
+{
+	if (run == NULL)
+		return false;
+	lode_mining_run_free(self->run);
+	self->run = run;
+	return true;
+}
+
+/* Nobody mined the profile: what the answer needs is mined for it, and not stored. */
+static bool mine_unmined(Terminal *self, const LodeRunChoice *choice, GError **error)
+{
+	const LodeProgress *progress = self->asking.progress;
+	const LodeProfile *profile = self->profiles->pdata[0];
+	g_autofree char *word = lode_shell_word(self->asking.names[0]);
+
+	if (!take_run(self, lode_mine_origins(profile, self->run, choice->profile.origins, false,
+				    progress, error)))
+		return false;
+	if (choice->wants_sequences(self->run, choice->options) &&
+		!take_run(self,
+			lode_mining_options_mine_rest(NULL, profile, self->run, progress, error)))
+		return false;
+	lode_asking_note(&self->asking,
+		"note: mined for this answer and not kept; 'lode mine %s' keeps it in the profile",
+		word);
 	return true;
 }
 
@@ -110,14 +139,12 @@ static bool give_mined(
 	}
 	bool is_unmined = self->run->parameters.only_findings &&
 	                  choice->wants_sequences(self->run, choice->options);
-	if (!has_none && (choice->profile.origins != NULL || is_unmined)) {
-		LodeMiningRun *made = make_run(self, choice, error);
-		if (made == NULL)
-			return false;
-		lode_mining_run_free(self->run);
-		self->run = made;
-	}
-	*out_mined = (LodeMined){self->profiles->pdata[0], self->run, has_none};
+	if (has_none ? !choice->can_lack_run && !mine_unmined(self, choice, error)
+		     : (choice->profile.origins != NULL || is_unmined) &&
+				!take_run(self, make_run(self, choice, error)))
+		return false;
+	*out_mined = (LodeMined){
+		self->profiles->pdata[0], self->run, has_none && choice->can_lack_run};
 	return true;
 }
 

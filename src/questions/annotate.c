@@ -64,7 +64,7 @@ static void init(void *options)
 	lode_annotate_options_init(&((Options *)options)->annotate);
 }
 
-/* "231", "F3", "function NAME" or "line FILE:LINE". */
+/* "231", "F3", "function NAME", "line FILE:LINE", or NAME or FILE:LINE alone. */
 static bool take_words(char **words, LodeParameterPairs *pairs, GError **error)
 {
 	static const char *const names[] = {"function", "line", NULL};
@@ -75,26 +75,28 @@ static bool take_words(char **words, LodeParameterPairs *pairs, GError **error)
 		return lode_parameter_refuse(error,
 			"annotate takes a profile and one of: the id of a finding (F3) or of a "
 			"sequence (231), function NAME, line FILE:LINE");
-	if (is_name) {
-		lode_parameter_pairs_add(pairs, words[0], words[1]);
-		return true;
+	if (words[1] != NULL) {
+		const char *nearest = lode_suggestion(words[0], names);
+		if (is_name)
+			lode_parameter_pairs_add(pairs, words[0], words[1]);
+		else if (nearest != NULL)
+			return lode_parameter_refuse(
+				error, "'%s': did you mean '%s'?", words[0], nearest);
+		return is_name ||
+		       lode_parameter_refuse(
+			       error, "'%s' and '%s': one subject at a time", words[0], words[1]);
 	}
 	bool is_finding = words[0][0] == 'F' || words[0][0] == 'f';
-	if (words[1] == NULL && g_ascii_string_to_unsigned(words[0] + is_finding, 10,
-					is_finding ? 0 : 1, G_MAXUINT64, NULL, NULL)) {
+	if (g_ascii_string_to_unsigned(
+		    words[0] + is_finding, 10, is_finding ? 0 : 1, G_MAXUINT64, NULL, NULL)) {
 		lode_parameter_pairs_add(
 			pairs, is_finding ? "finding" : "sequence", words[0] + is_finding);
 		return true;
 	}
-	const char *nearest = lode_suggestion(words[0], names);
-	if (nearest != NULL && words[1] != NULL)
-		return lode_parameter_refuse(error, "'%s': did you mean '%s'?", words[0], nearest);
 	const char *colon = strrchr(words[0], ':');
-	const char *kind = colon != NULL && g_ascii_isdigit(colon[1]) ? "line" : "function";
-	return lode_parameter_refuse(error,
-		"'%s' is not the id of a sequence (231) or a finding (F3), which lode report "
-		"shows; or did you mean '%s %s'?",
-		words[0], kind, words[0]);
+	bool is_line = colon != NULL && g_ascii_isdigit(colon[1]);
+	lode_parameter_pairs_add(pairs, is_line ? "line" : "function", words[0]);
+	return true;
 }
 
 /* "list.c:31"; the number is after the last colon. */
@@ -131,14 +133,10 @@ static bool read_subject(Options *self, char **out_file, GError **error)
 	       lode_parameter_refuse(error, "one of finding, sequence, function or line is needed");
 }
 
-/* A terminal has the number of a sequence from a report, which has mined and stored them; the
- * page's reports keep them in memory. */
 static bool wants_sequences(const LodeMiningRun *run, const void *options)
 {
-	const LodeAnnotateOptions *annotate = &((const Options *)options)->annotate;
-
 	(void)run;
-	return annotate->is_page && annotate->subject == LODE_ANNOTATE_SEQUENCE;
+	return ((const Options *)options)->annotate.subject == LODE_ANNOTATE_SEQUENCE;
 }
 
 static bool answer(LodeAsking *asking, void *options, GError **error)
@@ -175,7 +173,7 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 
 const LodeVerb lode_question_annotate = {
 	.name = "annotate",
-	.arguments = "PROFILE.lode F3 | ID | function NAME | line FILE:LINE",
+	.arguments = "PROFILE.lode F3 | ID | [function] NAME | [line] FILE:LINE",
 	.summary = "show the code of a finding, sequence, function or line",
 	.description =
 		"Shows code with its source lines, where the source files are below the folder in "
@@ -193,12 +191,13 @@ const LodeVerb lode_question_annotate = {
 		"object and member with most of them, and the range of addresses.\n"
 		"\n"
 		"A function is named by its whole name, or by a part of it that no other one has. "
-		"A source file is named by its path, or by the end of it.\n"
+		"A source file is named by its path, or by the end of it. The words 'function' and "
+		"'line' are only needed for a name that reads otherwise, such as F1 or 231.\n"
 		"\n"
 		"Examples:\n"
 		"  lode annotate x.lode F1\n"
-		"  lode annotate x.lode function lookup\n"
-		"  lode annotate x.lode line list.c:31\n"
+		"  lode annotate x.lode lookup\n"
+		"  lode annotate x.lode list.c:31\n"
 		"  lode annotate all.lode F1 --origin web1\n"
 		"  lode annotate x.lode 231 --limit 100 --format csv",
 	.groups = groups,

@@ -208,7 +208,7 @@ LodeMiningRun *lode_mining_options_mine_rest(const char *path, const LodeProfile
 	if (mined == NULL)
 		return NULL;
 	mined->findings = g_steal_pointer(&run->findings);
-	if (!lode_profile_store_add_run(path, profile, mined, progress, &unstored))
+	if (path != NULL && !lode_profile_store_add_run(path, profile, mined, progress, &unstored))
 		lode_display_line(
 			stderr, "the mined sequences are not kept: %s", unstored->message);
 	return g_steal_pointer(&mined);

@@ -53,8 +53,9 @@ void lode_mining_options_write_traffic(const LodeRanks *ranks, FILE *out);
 
 /*
  * Mines the sequences of a run that has only findings yet, with its own parameters. The result is
- * the whole run, with the findings taken from `run`. It replaces the stored one; if storing fails,
- * a message is printed on standard error. The caller owns the result. Errors: as lode_miner_run().
+ * the whole run, with the findings taken from `run`. It replaces the stored one, unless `path` is
+ * NULL; if storing fails, a message is printed on standard error. The caller owns the result.
+ * Errors: as lode_miner_run().
  */
 LodeMiningRun *lode_mining_options_mine_rest(const char *path, const LodeProfile *profile,
 	LodeMiningRun *run, const LodeProgress *progress, GError **error);
