@@ -3,9 +3,12 @@
 #include "base/error.h"
 #include "questions/parts/rows.h"
 #include "questions/questions.h"
+#include "store/profile_store.h"
 #include "views/findings/comparison.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 
 enum { DEFAULT_LIMIT = 10 };
 
@@ -124,14 +127,74 @@ static void report_slower(LodeAsking *asking, const Compared *compared, double s
 	free(text);
 }
 
+/* "x.lode.old"; that of a link is beside its file. The caller frees it. */
+static char *old_of(const char *path)
+{
+	g_autofree char *file = g_file_test(path, G_FILE_TEST_IS_SYMLINK) ? realpath(path, NULL)
+	                                                                  : NULL;
+
+	return g_strconcat(file != NULL ? file : path, LODE_OLD_PROFILE_SUFFIX, NULL);
+}
+
+/* The profile of this folder that was written last, among those that have an old one; NULL: none.
+ * The caller frees it. */
+static char *find_newest(void)
+{
+	g_autoptr(GDir) folder = g_dir_open(".", 0, NULL);
+	char *newest = NULL;
+	struct timespec newest_time = {0, 0};
+	const char *name;
+
+	while (folder != NULL && (name = g_dir_read_name(folder)) != NULL) {
+		g_autofree char *old = old_of(name);
+		struct stat status;
+		if (*name == '.' || !g_str_has_suffix(name, ".lode") || stat(name, &status) != 0 ||
+			!g_file_test(old, G_FILE_TEST_EXISTS))
+			continue;
+		const struct timespec *time = &status.st_mtim;
+		gint64 later = time->tv_sec != newest_time.tv_sec
+		                       ? time->tv_sec - newest_time.tv_sec
+		                       : time->tv_nsec - newest_time.tv_nsec;
+		if (newest != NULL && (later < 0 || (later == 0 && strcmp(name, newest) > 0)))
+			continue;
+		g_free(newest);
+		newest = g_strdup(name);
+		newest_time = *time;
+	}
+	return newest;
+}
+
+/* One profile is compared with the old one beside it; none: the newest is. The caller frees both
+ * names. */
+static bool find_old_and_new(const char *only, char **out_old, char **out_new, GError **error)
+{
+	*out_new = only != NULL ? g_strdup(only) : find_newest();
+	if (*out_new == NULL)
+		return lode_parameter_refuse(error,
+			"no profile in this folder has an old one beside it: when 'lode run' "
+			"writes NAME.lode again, it keeps the one before as NAME.lode.old; any two "
+			"profiles can be named: BASE.lode NEW.lode");
+	*out_old = old_of(*out_new);
+	if (g_file_test(*out_old, G_FILE_TEST_EXISTS))
+		return true;
+	return lode_parameter_refuse(error,
+		"%s does not exist: when 'lode run' writes a profile again, it keeps the one "
+		"before under that name; any two profiles can be named: BASE.lode NEW.lode",
+		*out_old);
+}
+
 static bool answer(LodeAsking *asking, void *options, GError **error)
 {
 	Options *self = options;
+	g_autofree char *old = NULL, *new = NULL;
 	g_auto(Compared) compared = {0};
 
-	if (asking->paths[0] == NULL || asking->paths[1] == NULL)
-		return lode_parameter_refuse(
-			error, "diff takes two profiles or more: BASE.lode NEW.lode");
+	if ((asking->paths[0] == NULL || asking->paths[1] == NULL) &&
+		!find_old_and_new(asking->paths[0], &old, &new, error))
+		return false;
+	const char *const both[] = {old, new, NULL};
+	if (new != NULL)
+		asking->paths = asking->names = both;
 	if (!check_options(self, error) || !compare_all(&compared, asking, &self->comparing, error))
 		return false;
 	FILE *out = lode_asking_begin(asking, NULL, error);
@@ -151,7 +214,7 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 const LodeVerb lode_question_diff = {
 	.name = "diff",
 	.takes_many = true,
-	.arguments = "BASE.lode NEW.lode [MORE.lode…]",
+	.arguments = "[BASE.lode] [NEW.lode [MORE.lode…]]",
 	.summary = "compare profiles: what got slower or faster, and why",
 	.description =
 		"Fits the findings of both profiles with the same patterns and shows for each what "
@@ -159,11 +222,15 @@ const LodeVerb lode_question_diff = {
 		"and how\nmuch to each execution costing more; and likewise functions and source "
 		"lines, and with\n--by also mined sequences. Changes that chance in the samples "
 		"explains are not listed.\n"
-		"Further profiles are compared with the base, too.\n"
+		"Further profiles are compared with the base, too. One profile alone is compared "
+		"with\nthe one that 'lode run' has replaced by it, NEW.lode.old; without any, the "
+		"newest of\nthis folder is that has such an old one.\n"
 		"\n"
 		"Functions are matched by name, and those that were renamed by their code.\n"
 		"\n"
 		"Examples:\n"
+		"  lode diff                                    the last 'lode run' and the one "
+                "before\n"
 		"  lode diff old.lode new.lode\n"
 		"  lode diff O2.lode O3.lode clang.lode --by functions\n"
 		"  lode diff old.lode new.lode --normalise handle_request\n"

@@ -9,6 +9,7 @@
 #include "store/tables/stack_tables.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <unistd.h>
 
 static const char indexes_sql[] =
@@ -46,7 +47,29 @@ static LodeDatabase *lock_old_file(const char *path, GError **error)
 	return old;
 }
 
-static bool put_in_place(LodeNewFile *file, GError **error)
+/* A second link, so that there is a profile at `path` at any time. */
+static bool keep_old_file(LodeDatabase *old, const char *path, GError **error)
+{
+	static const char *const companions[] = {"", "-journal", "-wal", "-shm"};
+	g_autofree char *kept = g_strconcat(path, LODE_OLD_PROFILE_SUFFIX, NULL);
+	int64_t id;
+
+	if (old == NULL || !lode_database_query_integer(old, "PRAGMA application_id", &id, NULL) ||
+		id != LODE_APPLICATION_ID)
+		return true;
+	for (size_t i = 0; i < G_N_ELEMENTS(companions); i++) {
+		g_autofree char *name = g_strconcat(kept, companions[i], NULL);
+		unlink(name);
+	}
+	/* Some file systems have no second links. */
+	if (link(path, kept) == 0 || rename(path, kept) == 0)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "cannot keep the old profile as '%s': %s",
+		kept, g_strerror(errno));
+	return false;
+}
+
+static bool put_in_place(LodeNewFile *file, bool keeps_old, GError **error)
 {
 	g_autofree char *journal = g_strconcat(file->path, "-journal", NULL);
 	GError *local_error = NULL;
@@ -61,13 +84,14 @@ static bool put_in_place(LodeNewFile *file, GError **error)
 	if (!done)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "cannot remove '%s': %s", journal,
 			g_strerror(errno));
-	done = done && lode_new_file_commit(file, error);
+	done = done && (!keeps_old || keep_old_file(old, file->path, error)) &&
+	       lode_new_file_commit(file, error);
 	lode_database_close(old);
 	return done;
 }
 
-bool lode_profile_store_write(
-	const char *path, LodeProfile *profile, const LodeProgress *progress, GError **error)
+static bool write_profile(const char *path, LodeProfile *profile, bool keeps_old,
+	const LodeProgress *progress, GError **error)
 {
 	g_autoptr(LodeNewFile) file = NULL;
 	bool done = lode_profile_check(profile, error) && lode_memory_check(profile, error) &&
@@ -80,10 +104,22 @@ bool lode_profile_store_write(
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "cancelled");
 		done = false;
 	}
-	done = done && put_in_place(file, error);
+	done = done && put_in_place(file, keeps_old, error);
 	if (!done)
 		g_prefix_error(error, "%s: ", path);
 	return done;
+}
+
+bool lode_profile_store_write(
+	const char *path, LodeProfile *profile, const LodeProgress *progress, GError **error)
+{
+	return write_profile(path, profile, false, progress, error);
+}
+
+bool lode_profile_store_write_and_keep_old(
+	const char *path, LodeProfile *profile, const LodeProgress *progress, GError **error)
+{
+	return write_profile(path, profile, true, progress, error);
 }
 
 /* Reads the parts besides the profile itself. */

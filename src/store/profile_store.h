@@ -20,6 +20,11 @@ typedef struct LodeProfile LodeProfile;
 bool lode_profile_store_write(
 	const char *path, LodeProfile *profile, const LodeProgress *progress, GError **error);
 
+/* The same; a profile that is there is kept as "x.lode.old", and replaces one of that name. */
+#define LODE_OLD_PROFILE_SUFFIX ".old"
+bool lode_profile_store_write_and_keep_old(
+	const char *path, LodeProfile *profile, const LodeProgress *progress, GError **error);
+
 /*
  * Reads a profile whole. Every reference in it is checked, so that a hostile file cannot lead out
  * of an array. Errors: _NOT_FOUND, _CORRUPT (not a profile, broken reference: table and row),

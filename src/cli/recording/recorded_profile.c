@@ -16,8 +16,13 @@
 
 static bool check_output(const char *path, GError **error)
 {
-	g_autoptr(LodeNewFile) trial = lode_new_file_open(path, error);
+	g_autofree char *old = g_strconcat(path, LODE_OLD_PROFILE_SUFFIX, NULL);
+	g_autoptr(LodeNewFile) trial = NULL;
 
+	if (g_file_test(old, G_FILE_TEST_IS_DIR))
+		return lode_parameter_refuse(
+			error, "%s is a folder; the old profile is kept under that name", old);
+	trial = lode_new_file_open(path, error);
 	if (trial == NULL)
 		g_prefix_error(error, "%s: ", path);
 	return trial != NULL;
@@ -132,7 +137,7 @@ static gpointer write_profile(gpointer data)
 {
 	LodeProfileWriting *self = data;
 
-	lode_profile_store_write(self->path, self->profile, NULL, &self->error);
+	lode_profile_store_write_and_keep_old(self->path, self->profile, NULL, &self->error);
 	return NULL;
 }
 

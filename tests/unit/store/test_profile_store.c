@@ -270,6 +270,34 @@ static void test_stale_files_are_removed(void)
 	remove_folder(folder);
 }
 
+/* The profile that is replaced is kept, but no other file. */
+static void test_old_is_kept(void)
+{
+	char *folder = make_folder();
+	g_autofree char *path = g_build_filename(folder, "x.lode", NULL);
+	g_autofree char *old = g_strconcat(path, LODE_OLD_PROFILE_SUFFIX, NULL);
+	g_autofree char *journal = g_strconcat(old, "-journal", NULL);
+	g_autoptr(GError) error = NULL;
+	LodeProfile *profiles[3];
+
+	g_assert_true(g_file_set_contents(path, "not a profile", -1, NULL));
+	for (guint i = 0; i < G_N_ELEMENTS(profiles); i++) {
+		profiles[i] = random_profile_new(1 + i, 3);
+		lode_profile_store_write_and_keep_old(path, profiles[i], NULL, &error);
+		g_assert_no_error(error);
+		g_assert_cmpuint(count_files(folder), ==, i == 0 ? 1 : 2);
+		assert_holds(path, profiles[i]);
+		if (i > 0)
+			assert_holds(old, profiles[i - 1]);
+		/* What an interrupted write left beside the old one does not enter the next. */
+		if (i == 1)
+			g_assert_true(g_file_set_contents(journal, "journal", -1, NULL));
+	}
+	for (guint i = 0; i < G_N_ELEMENTS(profiles); i++)
+		lode_profile_free(profiles[i]);
+	remove_folder(folder);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -279,6 +307,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/profile_store/read_profile_grows", test_read_profile_grows);
 	g_test_add_func("/profile_store/same_bytes", test_same_bytes);
 	g_test_add_func("/profile_store/link_and_mode_are_kept", test_link_and_mode_are_kept);
+	g_test_add_func("/profile_store/old_is_kept", test_old_is_kept);
 	g_test_add_func("/profile_store/refused_places", test_refused_places);
 	g_test_add_func("/profile_store/cancelled", test_cancelled);
 	g_test_add_func("/profile_store/progress", test_progress);

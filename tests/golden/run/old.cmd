@@ -1,0 +1,11 @@
+# The profile before is kept, and another file of that name is not taken for one.
+echo text >x.lode
+lode run --exact --fast --report report.txt -o x.lode -- sh -c 'exit 3' || true
+ls
+cp x.lode first
+lode run --exact --fast --report report.txt -o x.lode -- sh -c 'exit 4' || true
+ls
+cmp first x.lode.old
+lode diff --by functions >/dev/null
+mkdir y.lode.old
+lode run -o y.lode -- true
