@@ -208,7 +208,7 @@ static bool check_files(const LodeVerb *question, char **arguments, GError **err
 
 static void terminal_clear(Terminal *self)
 {
-	lode_output_file_close(self->asking.file);
+	lode_asking_clear(&self->asking);
 	g_clear_pointer(&self->profiles, g_ptr_array_unref);
 	g_clear_pointer(&self->run, lode_mining_run_free);
 	g_clear_pointer(&self->runs, g_ptr_array_unref);

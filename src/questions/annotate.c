@@ -15,7 +15,7 @@ typedef struct {
 	const char *const *source;
 	uint64_t sequence, finding;
 	uint32_t number; /* of the function */
-	bool has_finding, has_sequence, has_number;
+	bool has_finding, has_sequence, has_number, has_no_pager;
 } Options;
 
 static const LodeParameter rows[] = {
@@ -32,6 +32,10 @@ static const LodeParameter rows[] = {
 	{"sampled", LODE_FLAG(Options, annotate.shows_sampled),
 		.summary = "show the weight also where it was sampled, beside the instruction that "
 			   "waited"},
+	{"all", LODE_FLAG(Options, annotate.is_whole), .audience = LODE_PARAMETER_FOR_TERMINAL,
+		.summary = "in text, show the code of a function that never ran, too"},
+	{"no-pager", LODE_FLAG(Options, has_no_pager), .audience = LODE_PARAMETER_FOR_TERMINAL,
+		.summary = "on a terminal, do not show text through $LODE_PAGER, $PAGER or less"},
 	LODE_FORMAT_ROW(Options, annotate.format),
 	{NULL},
 };
@@ -158,6 +162,7 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 		.can_lack_run = annotate->subject >= LODE_ANNOTATE_FUNCTION};
 	if (!asking->asker->mined(asking, &choice, &mined, error))
 		return false;
+	asking->is_paged = annotate->format == LODE_VIEW_TEXT && !self->has_no_pager;
 	FILE *out = lode_asking_begin(asking, NULL, error);
 	if (out == NULL)
 		return false;
@@ -178,8 +183,8 @@ const LodeVerb lode_question_annotate = {
 	.description =
 		"Shows code with its source lines, where the source files are below the folder in "
 		"which it was compiled or one of --source, and the events of each instruction: the "
-		"places of a finding (F3) or of a sequence (231), the costliest first, a whole "
-		"function, or the instructions of a source line.\n"
+		"places of a finding (F3) or of a sequence (231), the costliest first, a function "
+		"without what never ran, or the instructions of a source line.\n"
 		"\n"
 		"Instructions that match have a mark; where there are several elements, the number "
 		"of the one that they match. For a finding, the mark is on the instruction that is "

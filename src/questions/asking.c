@@ -4,9 +4,11 @@
 #include "analyses/memory/access_weights.h"
 #include "analyses/merge/origin_choice.h"
 #include "base/error.h"
+#include "base/files/pager.h"
 #include "base/text/number_format.h"
 #include "store/profile_store.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void *ref_list(void *list)
@@ -31,12 +33,30 @@ FILE *lode_asking_begin(LodeAsking *self, const char *path, GError **error)
 	lode_progress_end(self->progress);
 	self->out = lode_output_file_stream(self->file);
 	self->terminal = lode_terminal_of(self->out);
+	if (self->is_paged && self->terminal.width > 0)
+		self->out = self->paged = open_memstream(&self->paged_text, &self->paged_size);
 	return self->out;
 }
 
 bool lode_asking_end(LodeAsking *self, GError **error)
 {
-	return self->is_page || lode_output_file_commit(self->file, error);
+	if (self->is_page)
+		return true;
+	if (self->paged != NULL) {
+		FILE *out = lode_output_file_stream(self->file);
+		fflush(self->paged);
+		if (!lode_pager_show(self->paged_text, self->paged_size))
+			fwrite(self->paged_text, 1, self->paged_size, out);
+	}
+	return lode_output_file_commit(self->file, error);
+}
+
+void lode_asking_clear(LodeAsking *self)
+{
+	if (self->paged != NULL)
+		fclose(self->paged);
+	free(self->paged_text);
+	lode_output_file_close(self->file);
 }
 
 bool lode_asking_write_file(

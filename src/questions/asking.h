@@ -79,6 +79,11 @@ struct LodeAsking {
 	LodeTerminal terminal; /* of lode_asking_begin()'s stream */
 	FILE *out;             /* of the page; otherwise NULL until lode_asking_begin() */
 	LodeOutputFile *file;  /* of a terminal */
+	/* Set before lode_asking_begin(): on a screen, standard output goes through a pager. */
+	bool is_paged;
+	FILE *paged; /* what it will show is gathered here */
+	char *paged_text;
+	size_t paged_size;
 	/* The exit status on a terminal, unless there is an error. */
 	int status;
 };
@@ -89,6 +94,9 @@ FILE *lode_asking_begin(LodeAsking *self, const char *path, GError **error);
 
 /* The answer is complete. Errors: _IO. */
 bool lode_asking_end(LodeAsking *self, GError **error);
+
+/* For a terminal's asker: closes the stream, also after an error. */
+void lode_asking_clear(LodeAsking *self);
 
 /* Writes a file besides the answer, such as a picture. It gets its name when it is complete. */
 typedef bool (*LodeAskedWrite)(const void *what, FILE *out, GError **error);

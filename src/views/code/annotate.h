@@ -33,6 +33,7 @@ typedef struct {
 	uint32_t context;  /* instructions before and after the matched ones */
 	const LodeSourceAccess *source; /* which source files may be shown; NULL: no folders */
 	bool shows_sampled;             /* text: also the weight where it was sampled */
+	bool is_whole;                  /* text: also the code of a function that never ran */
 	/* JSON for the page of lode serve: also the lines of source files that the shown code comes
 	 * from ("sources"), and the functions' numbers. */
 	bool is_page;

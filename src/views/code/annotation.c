@@ -67,6 +67,40 @@ static GArray *matched_lines(LodeAnnotation *self, const Place *place)
 	return lines;
 }
 
+static bool has_run(const LodeAnnotation *self, const LodeCodeLines *code, uint32_t line)
+{
+	uint32_t instruction = LODE_AT(code->lines, LodeCodeLine, line).instruction;
+	uint32_t weight = self->found.weight_event;
+
+	return instruction != LODE_NONE &&
+	       (lode_profile_instruction(self->profile, instruction)->count > 0 ||
+		       (weight != LODE_NONE &&
+			       lode_profile_event_value(self->profile, weight, instruction) > 0));
+}
+
+/* A function's lines; the text has those that ran, unless none did. One line alone is shown, as a
+ * gap would take its place. */
+static void gather_function(
+	const LodeAnnotation *self, const LodeCodeLines *code, GArray *out_lines)
+{
+	bool is_whole = self->options->format != LODE_VIEW_TEXT || self->options->is_whole;
+	uint32_t n = code->lines->len, n_unrun = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		bool is_left_out = !is_whole && !has_run(self, code, i) &&
+		                   (n_unrun > 0 || (i + 1 < n && !has_run(self, code, i + 1)));
+		n_unrun += is_left_out;
+		if (is_left_out)
+			continue;
+		LodeAnnotationLine line = {
+			.line = i, .follows_gap = n_unrun > 0, .n_unrun = n_unrun};
+		g_array_append_val(out_lines, line);
+		n_unrun = 0;
+	}
+	for (uint32_t i = 0; i < n && out_lines->len == 0; i++)
+		g_array_append_val(out_lines, ((LodeAnnotationLine){.line = i}));
+}
+
 GArray *lode_annotation_lines(LodeAnnotation *self, const Place *place)
 {
 	const LodeCodeLines *code = lode_annotation_code(self, place->function);
@@ -75,11 +109,8 @@ GArray *lode_annotation_lines(LodeAnnotation *self, const Place *place)
 	uint64_t context = self->options->context;
 	uint64_t next = 0; /* the first line not yet shown */
 
-	for (uint32_t i = 0;
-		self->options->subject == LODE_ANNOTATE_FUNCTION && i < code->lines->len; i++) {
-		LodeAnnotationLine line = {.line = i};
-		g_array_append_val(lines, line);
-	}
+	if (self->options->subject == LODE_ANNOTATE_FUNCTION)
+		gather_function(self, code, lines);
 	/* In 64 bits: the context may be any number. The next match ends the context of this one,
 	 * so that no line is shown twice. */
 	for (guint i = 0; i < matched->len; i++) {

@@ -26,6 +26,7 @@ typedef struct {
 	uint32_t elements; /* LodeAnnotatedMatch.elements; 0: context only */
 	double count;      /* likewise */
 	bool follows_gap;  /* lines before it are left out */
+	uint32_t n_unrun;  /* of a function: how many before it never ran and are left out */
 } LodeAnnotationLine;
 
 /* Finds what the options ask for. Profile, run and options are borrowed while it lives; cleared

@@ -43,7 +43,10 @@ static void append_data(const LodeAnnotation *self, const LodeInstructionDatum *
 		lode_memory_address_text(datum->least, address));
 }
 
-enum { FIRST_EVENT_COLUMN = 2, MAX_EVENT_COLUMNS = 8, DATA_WIDTH = 56 };
+enum { FIRST_EVENT_COLUMN = 2, MAX_EVENT_COLUMNS = 8, DATA_WIDTH = 56, CODE_WIDTH = 60 };
+
+/* On a narrow terminal the columns from here on are left out first, so that the code has room. */
+enum { DROP_ADDRESS = 1, DROP_EXECUTIONS, DROP_EVENT, DROP_DATA = DROP_EVENT + MAX_EVENT_COLUMNS };
 
 typedef enum { ROW_GAP, ROW_SOURCE, ROW_CODE } RowKind;
 
@@ -115,16 +118,28 @@ static double event_of_row(const PlaceTable *self, uint32_t event, const Row *ro
 	return lode_profile_event_value(self->annotation->profile, event, instruction);
 }
 
-static bool does_happen(const PlaceTable *self, uint32_t event)
+/* Whether two events have the same values here; LODE_NONE: an event of zeros. */
+static bool is_same(const PlaceTable *self, uint32_t event, uint32_t other)
 {
-	for (guint i = 0; i < self->rows->len; i++)
-		if (event_of_row(self, event, &g_array_index(self->rows, Row, i)) != 0)
+	for (guint i = 0; i < self->rows->len; i++) {
+		const Row *row = &g_array_index(self->rows, Row, i);
+		double value = other != LODE_NONE ? event_of_row(self, other, row) : 0;
+		if (event_of_row(self, event, row) != value)
+			return false;
+	}
+	return true;
+}
+
+static bool has_column(const PlaceTable *self, uint32_t event)
+{
+	for (uint32_t i = 0; i < self->n_events; i++)
+		if (is_same(self, event, self->events[i]))
 			return true;
 	return false;
 }
 
 /* The weight, where it was sampled if wanted, and the events that make attributes where they happen
- * here. */
+ * here. Events of two names, such as D1mr and l1d-miss, have one column. */
 static void choose_events(PlaceTable *self)
 {
 	const LodeProfile *profile = self->annotation->profile;
@@ -138,7 +153,7 @@ static void choose_events(PlaceTable *self)
 	for (uint32_t i = 0; i < profile->events->len; i++) {
 		bool is_shown = i != weight && lode_profile_event(profile, i)->is_attribute &&
 		                self->n_events < MAX_EVENT_COLUMNS;
-		if (is_shown && does_happen(self, i))
+		if (is_shown && !is_same(self, i, LODE_NONE) && !has_column(self, i))
 			self->events[self->n_events++] = i;
 	}
 }
@@ -158,21 +173,23 @@ static void choose_columns(PlaceTable *self)
 	unsigned n = 0;
 
 	self->columns[n++] = (LodeTableColumn){"", .is_text = true};
-	self->columns[n++] = (LodeTableColumn){"executions"};
+	self->columns[n++] = (LodeTableColumn){"executions", .dropped = DROP_EXECUTIONS};
 	for (uint32_t i = 0; i < self->n_events; i++) {
 		char *title = lode_display_text(lode_profile_event(profile, self->events[i])->name,
 			self->annotation->options->terminal.is_ascii);
 		g_ptr_array_add(self->titles, title);
-		self->columns[n++] = (LodeTableColumn){title, .dropped = (uint8_t)i};
+		self->columns[n++] = (LodeTableColumn){
+			title, .dropped = i > 0 ? (uint8_t)(DROP_EVENT + i) : 0};
 	}
 	if (has_data(self)) {
 		self->data_column = n;
-		self->columns[n++] = (LodeTableColumn){"memory"};
-		self->columns[n++] = (LodeTableColumn){"samples", .dropped = MAX_EVENT_COLUMNS};
-		self->columns[n++] = (LodeTableColumn){"data", .is_text = true};
+		self->columns[n++] = (LodeTableColumn){"memory", .dropped = DROP_DATA};
+		self->columns[n++] = (LodeTableColumn){"samples", .dropped = DROP_DATA + 2};
+		self->columns[n++] = (LodeTableColumn){
+			"data", .is_text = true, .dropped = DROP_DATA + 1};
 	}
 	if (!self->is_graph)
-		self->columns[n++] = (LodeTableColumn){"address"};
+		self->columns[n++] = (LodeTableColumn){"address", .dropped = DROP_ADDRESS};
 	self->columns[n++] = (LodeTableColumn){self->is_graph ? "vertex" : "code", .is_text = true};
 	self->n_columns = n;
 }
@@ -268,7 +285,8 @@ static void put_figure(const PlaceTable *self, const Row *row, unsigned column, 
 	}
 	double value = event_of_row(self, self->events[event], row);
 	if (value != 0)
-		g_string_append(out, lode_number_format_count(value, text));
+		lode_finding_append_value(
+			out, self->annotation->profile, self->events[event], value);
 }
 
 /* The share of the function's memory time, samples, or objects and addresses. */
@@ -307,6 +325,8 @@ static LodeStyle place_cell(size_t index, unsigned column, GString *out, const v
 
 	if (row->kind == ROW_GAP && column == 0)
 		lode_display_append(out, "⋮", is_ascii);
+	if (row->kind == ROW_GAP && is_last && row->line->n_unrun > 0)
+		g_string_append_printf(out, "%u never ran", row->line->n_unrun);
 	if (row->kind == ROW_SOURCE && is_last)
 		return put_source(self, row, out);
 	if (row->kind != ROW_CODE)
@@ -395,6 +415,20 @@ static void put_place_title(const LodeAnnotation *self, const Place *place, guin
 	fprintf(out, "  %s\n   %s\n", rest->str, shown);
 }
 
+/* How much of a function is not shown as it never ran. */
+static void put_unrun(const PlaceTable *self, guint n_lines, FILE *out)
+{
+	guint n = self->code->lines->len;
+	char unrun[LODE_NUMBER_SIZE], all[LODE_NUMBER_SIZE];
+
+	if (self->annotation->options->subject == LODE_ANNOTATE_FUNCTION && n_lines < n)
+		lode_profile_lines_print_indented(&self->annotation->options->terminal, 3, out,
+			"%s of %s %s never ran and are left out; --all shows them.",
+			lode_number_format_count(n - n_lines, unrun),
+			lode_number_format_count(n, all),
+			self->is_graph ? "vertices" : "instructions");
+}
+
 static void put_place(LodeAnnotation *self, LodeSourceText *sources, guint index, FILE *out)
 {
 	const Place *place = lode_annotated_places_at(&self->found, index);
@@ -416,14 +450,17 @@ static void put_place(LodeAnnotation *self, LodeSourceText *sources, guint index
 	choose_events(&place_table);
 	choose_columns(&place_table);
 	put_place_title(self, place, index + 1, out);
+	put_unrun(&place_table, lines->len, out);
 	LodeTable table = {
 		.columns = place_table.columns,
 		.n_columns = place_table.n_columns,
 		.n_rows = rows->len,
 		.cell = place_cell,
 		.user_data = &place_table,
+		.last_width = CODE_WIDTH,
 	};
-	lode_table_write(&table, &self->options->terminal, out);
+	uint32_t left_out = lode_table_write(&table, &self->options->terminal, out);
+	lode_profile_lines_left_out(&table, left_out, &self->options->terminal, out);
 }
 
 static void put_sequence_lines(const LodeAnnotation *self, FILE *out)

@@ -13,6 +13,8 @@
  * machine takes a tenth. */
 #define UNLIKELY_NS 1e6
 
+#define NS_PER_S 1e9
+
 const char *lode_finding_unit(const LodeProfile *profile, uint32_t weight_event)
 {
 	const char *name = lode_profile_event_name(profile, weight_event);
@@ -32,6 +34,25 @@ void lode_finding_append_amount(GString *out, double value)
 		g_string_append_printf(out, "%.2g", value);
 	else
 		g_string_append_printf(out, "%.*f", value >= 10 ? 1 : 2, value);
+}
+
+void lode_finding_append_value(
+	GString *out, const LodeProfile *profile, uint32_t event, double value)
+{
+	char number[LODE_NUMBER_SIZE];
+	double seconds = value / NS_PER_S;
+
+	if (value == 0 || strcmp(lode_finding_unit(profile, event), "ns") != 0)
+		g_string_append(out, lode_number_format_count(value, number));
+	else if (seconds >= 100)
+		g_string_append_printf(out, "%s s", lode_number_format_count(seconds, number));
+	else
+		/* A sample of 0.1 ms is seen as such. */
+		g_string_append_printf(out, "%.*f s",
+			seconds >= 10    ? 1
+			: seconds >= 0.1 ? 2
+					 : 4,
+			seconds);
 }
 
 /* Whether its waits are sampled at several of the instructions that arrive afterwards. */

@@ -51,21 +51,6 @@ static void cell_sequence(
 	lode_display_append(out, text, terminal->is_ascii);
 }
 
-/* Says which columns a narrow terminal had no room for; nothing when there were none. */
-static void say_left_out(
-	uint32_t left_out, const LodeTable *table, const LodeTerminal *terminal, FILE *out)
-{
-	g_autoptr(GString) names = g_string_new(NULL);
-
-	for (unsigned i = 0; i < table->n_columns; i++)
-		if ((left_out >> i & 1) != 0)
-			g_string_append_printf(
-				names, "%s%s", names->len > 0 ? ", " : "", table->columns[i].title);
-	if (names->len > 0)
-		lode_profile_lines_print(
-			terminal, out, "(a wider terminal, or a pipe, shows also: %s)", names->str);
-}
-
 /* --- the list --- */
 
 enum { CELL_COST = 100, CELL_WEIGHT_TOTAL, CELL_ID, CELL_SEQUENCE };
@@ -202,7 +187,7 @@ void lode_report_list_write(const LodeReportValues *values, const GArray *indice
 		.user_data = &list,
 	};
 	uint32_t left_out = lode_table_write(&table, &options->terminal, out);
-	say_left_out(left_out, &table, &options->terminal, out);
+	lode_profile_lines_left_out(&table, left_out, &options->terminal, out);
 	g_free(list.event_title);
 	g_free(list.weight_title);
 }

@@ -24,6 +24,7 @@ static void clear_row(void *data)
 
 	g_free(row->name);
 	g_free(row->text);
+	g_free(row->amount);
 	g_free(row->detail);
 }
 
@@ -98,7 +99,9 @@ static LodeStyle cell(size_t index, unsigned column, GString *out, const void *u
 		g_string_append(out, "  ");
 		lode_display_append(out, row->name, is_ascii);
 	} else if (column == COLUMN_VALUE && isfinite(row->number)) {
-		g_string_append(out, lode_number_format_count(row->number, text));
+		g_string_append(out, row->amount != NULL
+					     ? row->amount
+					     : lode_number_format_count(row->number, text));
 	} else if (column == COLUMN_SHARE && isfinite(row->share)) {
 		g_string_append(out, lode_number_format_share(row->share, text));
 	} else if (column == COLUMN_DETAIL) {

@@ -18,6 +18,7 @@ typedef struct {
 	char *name;
 	char *text;    /* the value when it is not a number; else NULL */
 	double number; /* no number: none */
+	char *amount;  /* the number as text shows it, with its unit; NULL: as a count */
 	double share;  /* no number: none */
 	double bits;   /* a reference of a trace; no number: none */
 	char *detail;  /* may be NULL */

@@ -76,7 +76,8 @@ static unsigned least_needed(const Layout *self)
 static void fit(Layout *self)
 {
 	unsigned last = self->table->n_columns - 1;
-	size_t wanted = MIN(self->widths[last], LAST_COLUMN_MINIMUM);
+	size_t wanted = MIN(self->widths[last],
+		self->table->last_width > 0 ? self->table->last_width : LAST_COLUMN_MINIMUM);
 
 	if (self->terminal->width == 0)
 		return;

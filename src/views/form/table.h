@@ -44,6 +44,8 @@ typedef struct {
 	LodeTableCell cell;
 	const void *user_data;
 	LodeTableNote note; /* NULL: nothing stands between the rows */
+	/* The width that the last column gets before others are left out; 0: 40. */
+	unsigned last_width;
 } LodeTable;
 
 /* Writes title line (none when all titles are empty) and rows. Gives the columns left out for want

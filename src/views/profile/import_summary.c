@@ -2,9 +2,11 @@
 #include "views/profile/import_summary.h"
 
 #include "base/text/number_format.h"
+#include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"
 #include "views/form/shell_word.h"
 #include "views/profile/missing_files.h"
+#include "views/profile/profile_figures.h"
 
 static void write_count(FILE *out, double count, const char *one, const char *many)
 {
@@ -63,8 +65,6 @@ static void write_missing(const LodeProfile *profile, FILE *out)
 
 void lode_import_summary_write(const LodeProfile *profile, const char *path, FILE *out)
 {
-	char number[LODE_NUMBER_SIZE];
-
 	lode_display_line(out, "%s: %s (%s, %s frequencies)", path,
 		profile->program != NULL ? profile->program : "unknown program", profile->creator,
 		lode_frequency_to_text(profile->frequency));
@@ -73,9 +73,11 @@ void lode_import_summary_write(const LodeProfile *profile, const char *path, FIL
 	write_count(out, profile->instructions->len, "instruction", "instructions");
 	if (profile->frequency != LODE_FREQUENCY_INFERRED)
 		write_count(out, profile->total_count, "execution", "executions");
-	const LodeEvent *weight = lode_profile_event(profile, profile->weight_event);
+	g_autoptr(GString) total = g_string_new(NULL);
+	lode_finding_append_value(total, profile, profile->weight_event,
+		lode_profile_event_total(profile, profile->weight_event));
 	lode_display_line(
-		out, "%s %s", lode_number_format_count(weight->total, number), weight->name);
+		out, "%s %s", total->str, lode_profile_event_name(profile, profile->weight_event));
 	write_missing(profile, out);
 	write_unresolved(profile, path, out);
 }

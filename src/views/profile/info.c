@@ -10,6 +10,7 @@
 #include "model/profile.h"
 #include "store/profile_store.h"
 #include "store/run_parameters.h"
+#include "views/findings/finding_figures.h"
 #include "views/form/fact_rows.h"
 #include "views/profile/kernel_share.h"
 #include "views/profile/missing_files.h"
@@ -87,6 +88,16 @@ static void add_origins(GArray *rows, const LodeProfile *profile)
 	}
 }
 
+/* A number of an event, or of executions (LODE_NONE). */
+static void set_value(LodeFactRow *row, const LodeProfile *profile, uint32_t event, double value)
+{
+	g_autoptr(GString) amount = g_string_new(NULL);
+
+	lode_finding_append_value(amount, profile, event, value);
+	row->number = value;
+	row->amount = g_strdup(amount->str);
+}
+
 static void add_quality(GArray *rows, const LodeProfile *profile)
 {
 	char checked[LODE_NUMBER_SIZE];
@@ -110,7 +121,8 @@ static void add_quality(GArray *rows, const LodeProfile *profile)
 	bool has_weight = total > 0;
 	double whole = has_weight ? total : profile->total_count;
 	if (whole > 0) {
-		row->number = whole - (has_weight ? weight : count);
+		set_value(row, profile, has_weight ? profile->weight_event : LODE_NONE,
+			whole - (has_weight ? weight : count));
 		row->share = row->number / whole;
 		row->detail = g_strdup_printf("of %s",
 			has_weight ? lode_profile_event_name(profile, profile->weight_event)
@@ -125,7 +137,7 @@ static void add_events(GArray *rows, const LodeProfile *profile)
 	for (uint32_t i = 0; i < profile->events->len; i++) {
 		const LodeEvent *event = lode_profile_event(profile, i);
 		LodeFactRow *row = lode_fact_rows_add(rows, "event", event->name);
-		row->number = event->total;
+		set_value(row, profile, i, event->total);
 		row->detail = g_strdup_printf("%s%s%s%s", lode_event_kind_to_text(event->kind),
 			i == profile->weight_event ? ", weight" : "",
 			event->description != NULL ? "; " : "",
@@ -152,7 +164,7 @@ static void add_images(GArray *rows, const LodeProfile *profile)
 	for (uint32_t i = 0; i < values->len; i++) {
 		const LodeImage *image = lode_profile_image(profile, order[i].image);
 		LodeFactRow *row = lode_fact_rows_add(rows, "image", image->path);
-		row->number = order[i].value;
+		set_value(row, profile, profile->weight_event, order[i].value);
 		row->share = lode_share_of(order[i].value, total);
 		row->detail = g_strdup_printf("%s%s%s", lode_image_kind_to_text(image->kind),
 			image->build_id != NULL ? ", build id " : "",
@@ -169,7 +181,7 @@ static void add_missing_files(GArray *rows, const LodeProfile *profile)
 		const LodeMissingFile *file = &g_array_index(files, LodeMissingFile, i);
 		const LodeImage *image = lode_profile_image(profile, file->image);
 		LodeFactRow *row = lode_fact_rows_add(rows, "missing file", image->path);
-		row->number = file->value;
+		set_value(row, profile, profile->weight_event, file->value);
 		row->share = file->share;
 		row->detail = image->build_id != NULL
 		                      ? g_strdup_printf("build id %s", image->build_id)
@@ -233,7 +245,7 @@ static void add_unresolved(GArray *rows, const LodeProfile *profile)
 	for (guint i = 0; i < profile->unresolved->len; i++) {
 		const LodeUnresolved *unresolved = &LODE_AT(profile->unresolved, LodeUnresolved, i);
 		LodeFactRow *row = lode_fact_rows_add(rows, "unresolved", unresolved->reason);
-		row->number = unresolved->weight;
+		set_value(row, profile, profile->weight_event, unresolved->weight);
 		row->share = lode_profile_unresolved_share(profile, unresolved);
 		g_autofree char *extent = lode_profile_unresolved_extent(unresolved);
 		bool is_example = unresolved->example != NULL && extent[0] != '\0';

@@ -146,13 +146,10 @@ static void put_figures_line(
 	                 lode_profile_image(profile, 0)->kind == LODE_IMAGE_GRAPHS;
 	g_autoptr(GString) line = g_string_new(NULL);
 
-	if (strcmp(lode_finding_unit(profile, weight_event), "ns") == 0) {
-		lode_finding_append_amount(line, total / NS_PER_S);
-		g_string_append(line, " s of");
-	} else {
-		g_string_append(line, lode_number_format_count(total, a));
-	}
-	g_string_append_printf(line, " %s", event != NULL ? event : "weight");
+	lode_finding_append_value(line, profile, weight_event, total);
+	g_string_append_printf(line, "%s %s",
+		strcmp(lode_finding_unit(profile, weight_event), "ns") == 0 ? " of" : "",
+		event != NULL ? event : "weight");
 	/* Inferred, they say how often one instruction ran compared with another, no more. */
 	if (profile->frequency != LODE_FREQUENCY_INFERRED)
 		g_string_append_printf(line, " in %s executions",
@@ -230,6 +227,20 @@ void lode_profile_lines_unresolved(
 	for (guint i = 0; i < profile->unresolved->len; i++)
 		put_reason(
 			profile, &LODE_AT(profile->unresolved, LodeUnresolved, i), terminal, out);
+}
+
+void lode_profile_lines_left_out(
+	const LodeTable *table, uint32_t left_out, const LodeTerminal *terminal, FILE *out)
+{
+	g_autoptr(GString) names = g_string_new(NULL);
+
+	for (unsigned i = 0; i < table->n_columns; i++)
+		if ((left_out >> i & 1) != 0)
+			g_string_append_printf(
+				names, "%s%s", names->len > 0 ? ", " : "", table->columns[i].title);
+	if (names->len > 0)
+		lode_profile_lines_print(
+			terminal, out, "(a wider terminal, or a pipe, shows also: %s)", names->str);
 }
 
 void lode_profile_lines_incomplete(

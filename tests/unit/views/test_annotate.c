@@ -327,6 +327,30 @@ static void test_function(void)
 	g_assert_nonnull(strstr(hot, "\nF1         100     100"));
 }
 
+/* An event of two names has one column, and on a narrow terminal the code has the room. */
+static void test_columns(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	LodeAnnotateOptions options = subject_of(LODE_ANNOTATE_FUNCTION, "hot", 0, LODE_VIEW_TEXT);
+	uint32_t misses = lode_profile_find_event(profile, "l1d-miss");
+	LodeEventTerm same = {misses, 1}, twice = {misses, 2};
+
+	for (int i = 0; i < 2; i++) {
+		uint32_t added = lode_profile_add_event(profile, i == 0 ? "D1mr" : "twice", NULL,
+			LODE_EVENT_DERIVED, i == 0 ? &same : &twice, 1);
+		lode_profile_event(profile, added)->is_attribute = true;
+	}
+	LODE_AT(profile->locations, LodeLocation, 0).file = lode_profile_intern(
+		profile, "/nowhere/a_long_name_of_a_source_file_that_needs_all_of_the_room.c");
+	g_autofree char *whole = annotate_with_findings(profile, &options, -1);
+	options.terminal.width = 80;
+	g_autofree char *narrow = annotate_with_findings(profile, &options, -1);
+
+	g_assert_nonnull(strstr(whole, "    executions  cycles  l1d-miss  twice  address  code\n"));
+	g_assert_nonnull(strstr(narrow, "    cycles  address  code\n"));
+	g_assert_nonnull(strstr(narrow, "shows also: executions, l1d-miss, twice)"));
+}
+
 /* Gives two functions the names, and annotates `wanted`: the first function has to be shown. */
 static void check_names(const char *first, const char *second, const char *wanted)
 {
@@ -581,6 +605,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/annotate/finding-json", test_finding_json);
 	g_test_add_func("/views/annotate/no-finding", test_no_finding);
 	g_test_add_func("/views/annotate/function", test_function);
+	g_test_add_func("/views/annotate/columns", test_columns);
 	g_test_add_func("/views/annotate/function-names", test_function_names);
 	g_test_add_func("/views/annotate/names-of-languages", test_names_of_languages);
 	g_test_add_func("/views/annotate/line", test_line);

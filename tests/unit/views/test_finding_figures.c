@@ -55,10 +55,32 @@ static void test_places(void)
 	check_place("/lib/libgcc_s.so.1", LODE_FUNCTION_UNWIND, "fn_154a0 (libgcc_s.so.1:0x154bb)");
 }
 
+static void check_value(const char *event, double value, const char *expected)
+{
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+	g_autoptr(GString) out = g_string_new(NULL);
+	uint32_t id = lode_profile_add_event(profile, event, NULL, LODE_EVENT_RECORDED, NULL, 0);
+
+	lode_finding_append_value(out, profile, id, value);
+	g_assert_cmpstr(out->str, ==, expected);
+}
+
+static void test_values(void)
+{
+	check_value("cycles", 1234567, "1,234,567");
+	check_value("cpu-clock", 0, "0");
+	check_value("cpu-clock:cause", 100000, "0.0001 s");
+	check_value("cpu-clock:cause", 33.2e6, "0.0332 s");
+	check_value("task-clock", 0.526e9, "0.53 s");
+	check_value("task-clock", 30.04e9, "30.0 s");
+	check_value("task-clock", 3601e9, "3,601 s");
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/finding-figures/miscounted", test_miscounted);
 	g_test_add_func("/finding-figures/places", test_places);
+	g_test_add_func("/finding-figures/values", test_values);
 	return g_test_run();
 }
