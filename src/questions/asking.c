@@ -130,8 +130,9 @@ static LodeProfile *read_origins(const LodeProfileChoice *self, const char *path
 	const LodeProgress *progress, GError **error)
 {
 	if (self->origins == NULL)
-		return (self->has_memory ? lode_profile_store_read_with_memory
-					 : lode_profile_store_read)(path, progress, error);
+		return (self->has_stacks   ? lode_profile_store_read_with_stacks
+			: self->has_memory ? lode_profile_store_read_with_memory
+					   : lode_profile_store_read)(path, progress, error);
 	g_autoptr(LodeProfile)
 		profile = lode_profile_store_read_with_origins(path, progress, error);
 	if (profile == NULL)

@@ -18,6 +18,7 @@ typedef struct LodeAsking LodeAsking;
 /* A profile, a part of it, or the profile with different weights. */
 typedef struct {
 	bool has_memory;     /* with data addresses, if it has them */
+	bool has_stacks;     /* with call stacks, likewise */
 	const char *origins; /* only these of a merged profile, separated by commas; NULL: all */
 	const char *weight;  /* of data samples: "accesses" or "latency"; NULL: as sampled */
 } LodeProfileChoice;

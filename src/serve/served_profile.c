@@ -43,7 +43,7 @@ struct LodeProfileSnapshot {
 	GHashTable *mined;  /* name → LodeMiningRun, mined here */
 	GHashTable *kept;   /* query → Kept */
 	LodeTurn parting;   /* of the parts */
-	GHashTable *parts;  /* origins and weight → LodeProfilePart */
+	GHashTable *parts;  /* what was chosen → LodeProfilePart */
 };
 
 struct LodeServedProfile {
@@ -364,7 +364,7 @@ static LodeProfilePart *read_part(LodeProfileSnapshot *self, const LodeProfileCh
 	g_autofree char *note = NULL;
 	FileState after;
 
-	whole.has_memory = true;
+	whole.has_memory = !choice->has_stacks;
 	g_autoptr(LodeProfile) profile = lode_profile_choice_read(
 		&whole, self->path, name, progress, &note, error);
 	if (profile == NULL)
@@ -384,7 +384,7 @@ static LodeProfilePart *read_part(LodeProfileSnapshot *self, const LodeProfileCh
 LodeProfilePart *lode_profile_snapshot_part(LodeProfileSnapshot *self,
 	const LodeProfileChoice *choice, const LodeProgress *progress, GError **error)
 {
-	g_autofree char *key = g_strdup_printf("%s\n%s",
+	g_autofree char *key = g_strdup_printf("%s%s\n%s", choice->has_stacks ? "stacks " : "",
 		choice->weight != NULL ? choice->weight : "",
 		choice->origins != NULL ? choice->origins : "");
 

@@ -81,8 +81,8 @@ void lode_profile_snapshot_keep(
 	LodeProfileSnapshot *self, const LodeKeptKind *kind, const char *asked, void *what);
 
 /*
- * A part of a profile, or one with different weights, and the runs mined in it. It is cached, too;
- * the caller unrefs it. Errors: those of lode_profile_choice_read(), and as
+ * A part of a profile, or one with different weights or with call stacks, and the runs mined in it.
+ * It is cached, too; the caller unrefs it. Errors: those of lode_profile_choice_read(), and as
  * lode_served_profile_take() where the file has changed.
  */
 typedef struct LodeProfilePart LodeProfilePart;

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* Call stacks merged into a tree, for the page to draw. */
+#include "views/code/flame_graph.h"
+
+#include "base/error.h"
+#include "questions/questions.h"
+
+enum { MAX_KEPT_NODES = 1 << 20 }; /* 32 MB */
+
+typedef struct {
+	LodeFlameGraphOptions graph;
+	const char *event;
+	LodeViewFormat format;
+} Options;
+
+static const LodeParameter rows[] = {
+	{"inverted", LODE_FLAG(Options, graph.is_inverted),
+		.summary = "begin with the innermost function, its callers above it"},
+	{"event", LODE_TEXT(Options, event), .value = "NAME",
+		.summary = "weight by this event (default: the profile's)"},
+	{"text", LODE_TEXT(Options, graph.text), .value = "TEXT",
+		.summary = "how much is in stacks with functions that have this in their names"},
+	{"root", LODE_COUNT(Options, graph.root), .most = UINT32_MAX - 1, .value = "N",
+		.summary = "what is below this node of an answer"},
+	{"limit", LODE_COUNT(Options, graph.limit), .least = 1, .most = 100000, .value = "N",
+		.standard = "5000", .summary = "at most N nodes, the widest"},
+	{"format", LODE_WORD(Options, format), .value = "json", .summary = "only JSON"},
+	{NULL},
+};
+
+static const LodeParameterGroup groups[] = {{"Options", rows, 0}, {NULL}};
+
+static void *ref_tree(void *tree)
+{
+	return lode_flame_tree_ref(tree);
+}
+
+static void unref_tree(void *tree)
+{
+	lode_flame_tree_unref(tree);
+}
+
+/* Zooming and searching request parts of the same tree. */
+static LodeFlameTree *find_tree(
+	LodeAsking *asking, const LodeStackExport *export, bool is_inverted, GError **error)
+{
+	static const LodeKeptKind kind = {ref_tree, unref_tree};
+	static const char *const of_view[] = {"text", "root", "limit", "format", NULL};
+	g_autofree char *key = lode_asking_key(asking, "flame", of_view, true);
+	LodeFlameTree *tree = asking->asker->find(asking, &kind, key);
+
+	if (tree != NULL)
+		return tree;
+	tree = lode_flame_tree_new(export->stacks, export->weight, is_inverted, asking->progress);
+	if (tree == NULL)
+		lode_asking_fail_stopped(error);
+	else if (tree->nodes->len <= MAX_KEPT_NODES)
+		asking->asker->keep(asking, &kind, key, tree);
+	return tree;
+}
+
+static bool find_event(
+	const LodeProfile *profile, const char *name, uint32_t *out_event, GError **error)
+{
+	*out_event = name != NULL ? lode_profile_find_event(profile, name) : LODE_NONE;
+	if (name != NULL && *out_event == LODE_NONE)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"the profile has no event '%s'; 'lode info' lists them", name);
+	return name == NULL || *out_event != LODE_NONE;
+}
+
+static bool answer(LodeAsking *asking, void *options, GError **error)
+{
+	const Options *self = options;
+	g_auto(LodeStackExport) export = {0};
+	g_autoptr(LodeFlameTree) tree = NULL;
+	uint32_t event;
+	const LodeProfile *profile = asking->asker->profile(
+		asking, 0, &(const LodeProfileChoice){.has_stacks = true}, error);
+
+	if (profile == NULL || !find_event(profile, self->event, &event, error))
+		return false;
+	bool has_calls = profile->stacks != NULL && profile->stacks->has_chains;
+	if (has_calls) {
+		if (!lode_stack_export_init(&export, profile, event, error))
+			return false;
+		tree = find_tree(asking, &export, self->graph.is_inverted, error);
+		if (tree == NULL)
+			return false;
+	}
+	FILE *out = lode_asking_begin(asking, NULL, error);
+	return out != NULL &&
+	       (has_calls ? lode_flame_graph_write(&export, tree, &self->graph, out, error)
+			  : lode_flame_graph_write_none(profile, out, error)) &&
+	       lode_asking_end(asking, error);
+}
+
+const LodeVerb lode_question_flame = {
+	.name = "flame",
+	.summary = "merge call stacks into a flame graph",
+	.groups = groups,
+	.size = sizeof(Options),
+	.answer = answer,
+};
