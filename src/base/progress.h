@@ -17,10 +17,14 @@
 typedef void (*LodeProgressFunc)(
 	const char *stage, double done, double total, const char *detail, void *user_data);
 
+/* A line for the user that stays, from the same thread. */
+typedef void (*LodeProgressNoteFunc)(const char *text, void *user_data);
+
 typedef struct {
 	LodeProgressFunc report;   /* NULL: silent */
-	void *user_data;           /* passed to report */
+	void *user_data;           /* passed to report and note */
 	GCancellable *cancellable; /* NULL: cannot be stopped; borrowed */
+	LodeProgressNoteFunc note; /* NULL: notes are not wanted */
 } LodeProgress;
 
 /* Reports when `progress` and its callback are there. */

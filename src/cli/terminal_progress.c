@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { DELAY_US = 2 * G_USEC_PER_SEC, INTERVAL_US = G_USEC_PER_SEC / 10 };
+enum { DELAY_US = 2 * G_USEC_PER_SEC, INTERVAL_US = G_USEC_PER_SEC / 10, SECONDS_PER_LINE = 10 };
 
 static unsigned terminal_width(void)
 {
@@ -63,18 +63,55 @@ static void draw(const char *stage, double done, double total, const char *detai
 	self->is_visible = true;
 }
 
+/* A log has lines, and few. */
+static void print(const char *stage, double done, double total, const char *detail, void *user_data)
+{
+	LodeTerminalProgress *self = user_data;
+	gint64 now_us = g_get_monotonic_time();
+	bool is_due = self->drawn_us != 0 ? now_us - self->drawn_us >= self->line_interval_us
+	                                  : now_us - self->start_us >= DELAY_US;
+
+	if (stage == NULL || !is_due)
+		return;
+	double seconds = (double)(now_us - self->start_us) / G_USEC_PER_SEC;
+	g_autofree char *line = compose(stage, done, total, detail, seconds);
+	lode_display_line(stderr, "lode: %s", line);
+	self->drawn_us = now_us;
+}
+
+static void note(const char *text, void *user_data)
+{
+	lode_terminal_progress_hide(user_data);
+	lode_display_line(stderr, "lode: %s", text);
+}
+
+static gint64 line_interval_us(void)
+{
+	const char *given = g_getenv("LODE_PROGRESS");
+	guint64 seconds;
+
+	if (given == NULL || !g_ascii_string_to_unsigned(given, 10, 0, G_MAXINT, &seconds, NULL))
+		seconds = SECONDS_PER_LINE;
+	return (gint64)seconds * G_USEC_PER_SEC;
+}
+
 void lode_terminal_progress_init(LodeTerminalProgress *self)
 {
 	const char *terminal = g_getenv("TERM");
+	bool is_terminal = isatty(STDERR_FILENO) && terminal != NULL &&
+	                   strcmp(terminal, "dumb") != 0;
 
 	*self = (LodeTerminalProgress){
-		.progress = {.user_data = self, .cancellable = lode_interrupt_cancellable()},
+		.progress = {.user_data = self,
+			.cancellable = lode_interrupt_cancellable(),
+			.note = note},
 		.start_us = g_get_monotonic_time(),
-		.is_terminal = isatty(STDERR_FILENO) && terminal != NULL &&
-	                       strcmp(terminal, "dumb") != 0,
+		.line_interval_us = line_interval_us(),
 	};
-	if (self->is_terminal)
+	if (is_terminal)
 		self->progress.report = draw;
+	else if (self->line_interval_us > 0)
+		self->progress.report = print;
 }
 
 void lode_terminal_progress_hide(LodeTerminalProgress *self)

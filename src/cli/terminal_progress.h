@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The progress line: on standard error if that is a terminal, after two seconds of work, and erased
- * at the end. Also stops the work on Ctrl-C.
+ * The progress line on standard error, after two seconds of work. On a terminal it is redrawn, and
+ * erased at the end. Elsewhere, as in a log, it is a line of its own every ten seconds, or as many
+ * as LODE_PROGRESS in the environment says; 0: none. Also stops the work on Ctrl-C.
  */
 #pragma once
 
@@ -10,7 +11,8 @@
 typedef struct {
 	LodeProgress progress; /* give &self->progress to the work */
 	gint64 start_us, drawn_us;
-	bool is_terminal, is_visible;
+	gint64 line_interval_us; /* where it is no terminal; 0: nothing is printed */
+	bool is_visible;
 } LodeTerminalProgress;
 
 /* Starts the clock and catches Ctrl-C. */

@@ -230,7 +230,7 @@ const LodeVerb lode_question_diff = {
 		"\n"
 		"Examples:\n"
 		"  lode diff                                    the last 'lode run' and the one "
-                "before\n"
+		"before\n"
 		"  lode diff old.lode new.lode\n"
 		"  lode diff O2.lode O3.lode clang.lode --by functions\n"
 		"  lode diff old.lode new.lode --normalise handle_request\n"

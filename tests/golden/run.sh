@@ -40,7 +40,8 @@ END
 chmod +x "$work/bin/mined"
 
 MINED=$work/mined
-export DATA MINED LC_ALL=C.UTF-8 TZ=UTC NO_COLOR=1 PATH="$work/bin:$PATH"
+# LODE_PROGRESS: how much is printed of the progress depends on the machine.
+export DATA MINED LC_ALL=C.UTF-8 TZ=UTC NO_COLOR=1 LODE_PROGRESS=0 PATH="$work/bin:$PATH"
 unset DEBUGINFOD_URLS COLUMNS
 
 # What differs between two runs or two machines; the list in README.md says the same in words.

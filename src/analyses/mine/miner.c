@@ -43,7 +43,7 @@ typedef struct {
 } Task;
 
 typedef struct {
-	LodeSearch search;
+	LodeSearch search; /* first: the workers know it by this */
 	LodeSearcher **workers;
 	unsigned n_workers;
 	LodeRanks *ranks; /* NULL: alone */
@@ -55,6 +55,10 @@ typedef struct {
 	GQueue shared; /* Task: those with parts to take */
 	uint64_t n_sequences;
 	GThread *main_thread;
+	/* Of the main thread, while it searches. */
+	unsigned n_looks;
+	gint64 start_us, looked_us;
+	bool may_advise;
 } Mining;
 
 static const LodePattern *current_pattern(const LodeLevel *level)
@@ -185,6 +189,79 @@ static bool fill_below(LodeSearcher *self, uint32_t depth, uint32_t size)
 	       lode_patterns_find(self, depth + 1, parameters->iterations - size, NULL, 0);
 }
 
+/* Sequences that were found, also in unfinished tasks. */
+static uint64_t count_seen(Mining *mining)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < mining->n_workers; i++)
+		n += atomic_load_explicit(&mining->workers[i]->n_seen, memory_order_relaxed);
+	return n;
+}
+
+/* With the mutex held. */
+static void report_progress(Mining *mining)
+{
+	char number[LODE_NUMBER_SIZE];
+
+	if (g_thread_self() != mining->main_thread)
+		return;
+	g_autofree char *detail = g_strdup_printf(
+		"%s sequences", lode_number_format_count((double)count_seen(mining), number));
+	lode_progress_report(mining->search.progress, "mining", (double)mining->n_finished,
+		(double)mining->n_tasks, detail);
+}
+
+static double find_support_for(
+	const LodeSearch *search, uint32_t n_wanted, const LodeProgress *progress);
+
+/* So many sequences nobody reads. */
+enum { MANY = 100000, MANY_IF_SLOW = 30000, SLOW_US = 2 * G_USEC_PER_SEC, FEW = 10000 };
+
+static void advise(Mining *mining)
+{
+	const LodeSearch *search = &mining->search;
+	const LodeProgress silent = {.cancellable = search->progress->cancellable};
+	double support = find_support_for(search, FEW, &silent);
+	char seen[LODE_NUMBER_SIZE], few[LODE_NUMBER_SIZE];
+
+	if (!(support > search->parameters->min_support))
+		return;
+	g_autofree char *text = g_strdup_printf(
+		"the threshold is low: %s sequences so far; lode mine --min-support %.2g%% would "
+		"give about %s",
+		lode_number_format_count((double)count_seen(mining), seen), 100 * support,
+		lode_number_format_count(FEW, few));
+	search->progress->note(text, search->progress->user_data);
+}
+
+enum { LOOKS = 64, LOOK_US = G_USEC_PER_SEC / 10 };
+
+/* Called often by each worker; the main thread's then sees to the user. */
+static bool should_end(LodeSearcher *self)
+{
+	Mining *mining = (Mining *)(void *)self->search;
+
+	atomic_store_explicit(&self->n_seen, self->sequences.n, memory_order_relaxed);
+	if (self != mining->workers[0] || ++mining->n_looks % LOOKS != 0)
+		return should_stop(self->search);
+	gint64 now_us = g_get_monotonic_time();
+	if (now_us - mining->looked_us >= LOOK_US) {
+		uint64_t n_seen = count_seen(mining);
+		mining->looked_us = now_us;
+		g_mutex_lock(&mining->mutex);
+		report_progress(mining);
+		g_mutex_unlock(&mining->mutex);
+		if (mining->may_advise &&
+			(n_seen >= MANY ||
+				(n_seen >= MANY_IF_SLOW && now_us - mining->start_us >= SLOW_US))) {
+			mining->may_advise = false;
+			advise(mining);
+		}
+	}
+	return should_stop(self->search);
+}
+
 static void search_level(LodeSearcher *self, uint32_t depth, uint32_t size);
 
 /* Reports the current pattern at `depth` and searches below it. `size`: the fewest items above. */
@@ -202,7 +279,7 @@ static void search_level(LodeSearcher *self, uint32_t depth, uint32_t size)
 
 	for (uint32_t i = 0; i < level->patterns.n; i++) {
 		level->current = i;
-		if (should_stop(self->search) || has_enough(self))
+		if (should_end(self) || has_enough(self))
 			return;
 		if (current_pattern(level)->passes)
 			search_pattern(self, depth, size);
@@ -228,18 +305,6 @@ static bool is_beyond_limit(const Mining *mining, const Task *task, uint32_t par
 		found += result->part < part ? result->end - result->first : 0;
 	}
 	return found > mining->search.parameters->max_sequences;
-}
-
-static void report_progress(Mining *mining)
-{
-	char number[LODE_NUMBER_SIZE];
-
-	if (g_thread_self() != mining->main_thread)
-		return;
-	g_autofree char *detail = g_strdup_printf(
-		"%s sequences", lode_number_format_count((double)mining->n_sequences, number));
-	lode_progress_report(mining->search.progress, "mining", (double)mining->n_finished,
-		(double)mining->n_tasks, detail);
 }
 
 enum { SHARED_MEMBERS = 16 };
@@ -298,7 +363,7 @@ static void search_slice(LodeSearcher *self, const Task *task, uint32_t size)
 
 	for (uint32_t i = 0; i < level->patterns.n; i++) {
 		level->current = i;
-		if (should_stop(self->search) || has_enough(self))
+		if (should_end(self) || has_enough(self))
 			return;
 		if (current_pattern(level)->passes && n_passing++ % task->n_slices == task->slice)
 			search_pattern(self, 1, size);
@@ -700,6 +765,9 @@ static LodeMiningRun *mine(const LodeFlowGraph *graph, const LodeMiningParameter
 		.n_workers = n_workers,
 		.ranks = ranks,
 		.main_thread = g_thread_self(),
+		.start_us = g_get_monotonic_time(),
+		.may_advise = ranks == NULL && parameters->top == 0 && progress != NULL &&
+	                      progress->note != NULL,
 	};
 	LodeMiningRun *run = NULL;
 
@@ -716,6 +784,9 @@ static LodeMiningRun *mine(const LodeFlowGraph *graph, const LodeMiningParameter
 	else
 		search_all(&mining);
 	if (!set_stop_error(&mining.search, error)) {
+		/* It may have been too quick to be looked at. */
+		if (mining.may_advise && mining.n_sequences >= MANY)
+			advise(&mining);
 		run = lode_mining_run_new(name, parameters);
 		fill_run(&mining, run);
 	}
@@ -849,6 +920,38 @@ static void cut_to_top(LodeMiningRun *run)
 	for (guint i = 0; i < n; i++)
 		is_kept[i] = entry[i] >= sorted[top - 1] - 1e-12;
 	keep_marked(run, is_kept);
+}
+
+/*
+ * About the minimum support that gives so many sequences; 0: not known. Mines at high thresholds,
+ * which takes little time, and extends the curve of the number over the threshold, a straight line
+ * in logarithms.
+ */
+static double find_support_for(
+	const LodeSearch *search, uint32_t n_wanted, const LodeProgress *progress)
+{
+	LodeMiningParameters guess = *search->parameters;
+
+	guess.threads = 1;
+	for (guess.min_support = 0.5; guess.min_support > search->parameters->min_support;
+		guess.min_support /= 2) {
+		g_autoptr(LodeMiningRun)
+			run = mine(search->graph->graph, &guess, "", NULL, progress, NULL);
+		if (run == NULL || !run->is_complete)
+			return 0;
+		uint32_t n = run->sequences->len;
+		/* No fewer than these will be found at the support given. */
+		if (n < n_wanted / 2)
+			continue;
+		g_autofree double *entry = find_entry_supports(run);
+		qsort(entry, n, sizeof(double), lode_compare_doubles_descending);
+		if (n >= n_wanted)
+			return entry[n_wanted - 1];
+		/* Those that pass by their differential support say nothing. */
+		double growth = log(entry[n / 4] / entry[n - 1]) / log(4);
+		return entry[n / 4] <= 1 ? entry[n - 1] * pow((double)n / n_wanted, growth) : 0;
+	}
+	return 0;
 }
 
 /*

@@ -180,6 +180,7 @@ typedef struct {
 	LodeBuffer codes;          /* uint32_t */
 	LodeBuffer sequences;      /* LodeFound */
 	size_t task_start;         /* sequences when the task began, for --max-sequences */
+	atomic_size_t n_seen;      /* sequences, for other threads */
 } LodeSearcher;
 
 /* Makes room for `n` items of `item_size` bytes; false (and the search stops) beyond the memory

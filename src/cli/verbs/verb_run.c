@@ -184,7 +184,7 @@ const LodeVerb lode_verb_run = {
 		"is a terminal, else to standard error. The profile is kept and can be mined "
 		"again; one of that name that was there is kept as PROGRAM.lode.old, with which "
 		"'lode diff' compares it. Sequences are mined when 'lode report' first lists them, "
-                "or at once if "
+		"or at once if "
 		"an option says which ones, such as --gap.\n"
 		"\n"
 		"Examples:\n"
