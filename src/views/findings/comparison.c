@@ -362,6 +362,7 @@ static void put_kind(const View *self, LodeComparedKind kind)
 		.n_rows = shown->len,
 		.cell = cell,
 		.user_data = &body,
+		.wraps = true,
 	};
 	fputc('\n', self->out);
 	if (shown->len > 0) {

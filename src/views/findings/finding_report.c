@@ -245,6 +245,7 @@ static void put_table(const View *self, const GArray *lines, bool is_hot)
 		.cell = finding_cell,
 		.note = put_explanation,
 		.user_data = &body,
+		.wraps = true,
 	};
 
 	if (lines->len == 0)

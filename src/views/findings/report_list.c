@@ -79,11 +79,11 @@ static void add_graph_columns(List *list)
 	if (list->key.kind == LODE_REPORT_KEY_DIFFERENTIAL)
 		add_column(list, "differential", LODE_REPORT_KEY_DIFFERENTIAL, 0);
 	add_column(list, "weight", LODE_REPORT_KEY_WEIGHT, 0);
-	add_column(list, "frequency", LODE_REPORT_KEY_FREQUENCY, 1);
+	add_column(list, "frequency", LODE_REPORT_KEY_FREQUENCY, 2);
 	add_column(list, "excess", LODE_REPORT_KEY_EXCESS, 0);
-	add_column(list, "places", LODE_REPORT_KEY_PLACES, 0);
-	add_column(list, "functions", LODE_REPORT_KEY_FUNCTIONS, 2);
-	add_column(list, "executions", LODE_REPORT_KEY_EXECUTIONS, 3);
+	add_column(list, "places", LODE_REPORT_KEY_PLACES, 1);
+	add_column(list, "functions", LODE_REPORT_KEY_FUNCTIONS, 3);
+	add_column(list, "executions", LODE_REPORT_KEY_EXECUTIONS, 4);
 	add_column(list, "cost", CELL_COST, 0);
 }
 
@@ -185,6 +185,7 @@ void lode_report_list_write(const LodeReportValues *values, const GArray *indice
 		.n_rows = indices->len,
 		.cell = list_cell,
 		.user_data = &list,
+		.wraps = true,
 	};
 	uint32_t left_out = lode_table_write(&table, &options->terminal, out);
 	lode_profile_lines_left_out(&table, left_out, &options->terminal, out);

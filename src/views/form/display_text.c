@@ -173,6 +173,21 @@ static const char *ellipsis(size_t width, bool is_ascii)
 	return width >= 1 ? "…" : "";
 }
 
+size_t lode_display_line_length(const char *text, size_t width)
+{
+	const char *blank = NULL;
+	size_t used = 0;
+
+	for (const char *at = text; *at != '\0'; at = g_utf8_next_char(at)) {
+		if (*at == ' ')
+			blank = at;
+		used += g_unichar_iswide(g_utf8_get_char(at)) ? 2 : 1;
+		if (used > width && blank != NULL && blank != text)
+			return (size_t)(blank - text);
+	}
+	return strlen(text);
+}
+
 void lode_display_shorten(GString *text, size_t width, bool is_ascii)
 {
 	const char *mark = ellipsis(width, is_ascii);

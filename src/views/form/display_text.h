@@ -32,6 +32,10 @@ void lode_display_line(FILE *out, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* Columns that a text takes on the terminal: wide characters two, combining ones none. */
 size_t lode_display_width(const char *text);
 
+/* The bytes before the last blank at which a line of `width` columns can end; the whole text when
+ * it fits, or has no such blank. */
+size_t lode_display_line_length(const char *text, size_t width);
+
 /* Shortens in place to at most `width` columns, the last one an ellipsis when something went. */
 void lode_display_shorten(GString *text, size_t width, bool is_ascii);
 

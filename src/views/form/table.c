@@ -5,7 +5,7 @@
 #include "views/form/display_text.h"
 #include "views/form/format.h"
 
-enum { LAST_COLUMN_MINIMUM = 40, COLUMN_GAP = 2 };
+enum { LAST_COLUMN_MINIMUM = 40, COLUMN_GAP = 2, CONTINUED_INDENT = 2 };
 
 typedef struct {
 	const LodeTable *table;
@@ -107,12 +107,39 @@ static void end_row(Layout *self)
 	self->pending = 0;
 }
 
+/* Writes the lines of the last column but the last one, which stays in the cell. */
+static void put_wrapped(Layout *self, unsigned column, LodeStyle style)
+{
+	size_t width = self->widths[column];
+	g_autofree char *text = g_strdup(self->cell->str);
+	const char *rest = text;
+
+	while (lode_display_width(rest) > width) {
+		size_t n = lode_display_line_length(rest, width);
+		if (rest[n] == '\0')
+			break;
+		g_string_truncate(self->cell, 0);
+		g_string_append_len(self->cell, rest, (gssize)n);
+		lode_display_shorten(self->cell, width, self->terminal->is_ascii);
+		put_padded(self, style);
+		end_row(self);
+		self->pending = width_before_last(self) + CONTINUED_INDENT;
+		width = self->widths[column] - CONTINUED_INDENT;
+		rest += n + 1;
+	}
+	g_string_assign(self->cell, rest);
+	lode_display_shorten(self->cell, width, self->terminal->is_ascii);
+}
+
 static void put_cell(Layout *self, unsigned column, LodeStyle style)
 {
 	const LodeTableColumn *description = &self->table->columns[column];
 	bool is_last = column + 1 == self->table->n_columns;
 
-	if (is_last && self->terminal->width != 0)
+	if (is_last && self->terminal->width != 0 && self->table->wraps &&
+		style != LODE_STYLE_FAINT)
+		put_wrapped(self, column, style);
+	else if (is_last && self->terminal->width != 0)
 		lode_display_shorten(self->cell, self->widths[column], self->terminal->is_ascii);
 	size_t width = lode_display_width(self->cell->str);
 	size_t padding = self->widths[column] > width ? self->widths[column] - width : 0;

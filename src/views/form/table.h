@@ -2,7 +2,8 @@
 /*
  * Aligned columns for a terminal or a pipe. Cells are made twice, once to measure and once to
  * write, so that no row is kept. The last column takes the remaining width: on a terminal it is
- * shortened, and when it would get too little, the columns that matter least are left out.
+ * shortened or continues on further lines, and when it would get too little, the columns that
+ * matter least are left out.
  */
 #pragma once
 
@@ -46,6 +47,7 @@ typedef struct {
 	LodeTableNote note; /* NULL: nothing stands between the rows */
 	/* The width that the last column gets before others are left out; 0: 40. */
 	unsigned last_width;
+	bool wraps; /* the last column continues on further lines, except where it is faint */
 } LodeTable;
 
 /* Writes title line (none when all titles are empty) and rows. Gives the columns left out for want

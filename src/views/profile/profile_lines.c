@@ -23,22 +23,6 @@ enum { NAME_WIDTH = 48, EXAMPLE_WIDTH = 60, LEAST_PROGRAM_WIDTH = 20 };
 
 #define NS_PER_S 1e9
 
-/* The last blank at which the first `width` columns can end; the whole text when it fits. */
-static size_t line_length(const char *text, size_t width)
-{
-	const char *blank = NULL;
-	size_t used = 0;
-
-	for (const char *at = text; *at != '\0'; at = g_utf8_next_char(at)) {
-		if (*at == ' ')
-			blank = at;
-		used += g_unichar_iswide(g_utf8_get_char(at)) ? 2 : 1;
-		if (used > width && blank != NULL && blank != text)
-			return (size_t)(blank - text);
-	}
-	return strlen(text);
-}
-
 static void put_paragraph(const LodeTerminal *terminal, unsigned indent, FILE *out, const char *raw)
 {
 	g_autofree char *text = lode_display_text(raw, terminal->is_ascii);
@@ -47,7 +31,7 @@ static void put_paragraph(const LodeTerminal *terminal, unsigned indent, FILE *o
 	size_t width = terminal->width > 2 * indent ? terminal->width - indent : terminal->width;
 
 	while (width > 0 && lode_display_width(rest) > width) {
-		size_t n = line_length(rest, width);
+		size_t n = lode_display_line_length(rest, width);
 		if (rest[n] == '\0')
 			break;
 		fprintf(out, "%*s%.*s\n", (int)indent, "", (int)n, rest);

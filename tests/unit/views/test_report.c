@@ -578,6 +578,44 @@ static void test_hostile_names(void)
 	g_assert_null(strchr(csv, 0x1b));
 }
 
+/* The lines as one, however wide the terminal. */
+static char *unwrapped(const char *text)
+{
+	g_autoptr(GRegex) breaks = g_regex_new("\n +", 0, 0, NULL);
+
+	return g_regex_replace_literal(breaks, text, -1, 0, " ", 0, NULL);
+}
+
+/* A pattern is whole on any terminal: it continues on further lines. */
+static void test_patterns_are_whole(void)
+{
+	static const char sequence[] =
+		"kind:load mem:pointer ev:l1d-miss needs:load > op:add mem:indexed needs:miss > "
+		"kind:branch ev:branch-miss";
+	static const char shown[] = "⟨load pointer needs:load l1d-miss⟩ → ⟨add indexed needs:miss⟩ "
+				    "→ ⟨branch branch-miss⟩";
+	LodeReportOptions options = all_options();
+
+	for (unsigned width = 60; width <= 160; width += 5) {
+		g_autoptr(LodeMiningRun) run = run_with_findings();
+		sample_add_sequence(run, sequence, 0.9, 0.01, 123456);
+		options.terminal.width = width;
+		options.show_all = true;
+		g_autofree char *list = write_report(run, &options), *whole = unwrapped(list);
+		g_assert_nonnull(strstr(whole, shown));
+		g_assert_null(strstr(whole, "…"));
+		options.show_all = false;
+		g_free(g_ptr_array_index(run->findings->attributes, 2));
+		run->findings->attributes->pdata[2] = g_strdup("op:very-long-instruction-name");
+		g_autofree char *findings = write_report(run, &options), *all = unwrapped(findings);
+		g_assert_nonnull(
+			strstr(all, "⟨very-long-instruction-name⟩ → ⟪load, l1d-miss ≥ 10 %⟫"));
+		g_auto(GStrv) lines = g_strsplit(list, "\n", -1);
+		for (guint i = 0; lines[i] != NULL; i++)
+			g_assert_cmpuint(lode_display_width(lines[i]), <=, width);
+	}
+}
+
 /* A program of any length, counted and sampled, where the terminal has room for little. */
 static void test_head_fits(void)
 {
@@ -684,6 +722,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/report/no-findings", test_no_findings);
 	g_test_add_func("/views/report/empty-run", test_empty_run);
 	g_test_add_func("/views/report/hostile-names", test_hostile_names);
+	g_test_add_func("/views/report/patterns-are-whole", test_patterns_are_whole);
 	g_test_add_func("/views/report/head-fits", test_head_fits);
 	g_test_add_func("/views/report/head-of-clock", test_head_of_clock);
 	g_test_add_func("/views/report/instruction-run", test_instruction_run);
