@@ -198,7 +198,7 @@ typedef struct LodeProfile {
 	GArray *set_members;           /* uint32_t attribute ids, ascending inside a set */
 	GArray *unresolved;            /* LodeUnresolved */
 	LodeMemory *memory;            /* data addresses; NULL: none were recorded */
-	LodeStacks *stacks;            /* call stacks of samples; NULL: none were recorded */
+	LodeStacks *stacks;            /* of samples; NULL: there are none, or they were not read */
 	GArray *origins;               /* LodeOrigin; empty: of a flow file, or lode 0.1.0 */
 	LodeOriginParts *origin_parts; /* what each gave; NULL: nothing was merged, or not read */
 

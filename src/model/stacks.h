@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The call stacks of samples. Stacks that begin alike, at main(), share their outer part:
+ * The samples of a recording: thread, time, weight, and where they were taken. Where calls were
+ * recorded these are call stacks. Stacks that begin alike, at main(), share their outer part:
  *
  *   sample ──▶ stack ── frame     copy   buffer.c:40
  *                │ outer
@@ -43,16 +44,27 @@ typedef struct {
 	double weight;    /* of the event */
 	uint32_t event;
 	uint32_t thread;
-	uint32_t stack; /* LODE_NONE: nothing is known of where it was */
+	uint32_t stack;  /* LODE_NONE: nothing is known of where it was */
+	uint32_t n_more; /* samples besides the first: its weight is the sum of all */
 } LodeStackSample;
 
 typedef struct LodeStacks {
-	GArray *frames;  /* LodeFrame, no two equal */
-	GArray *stacks;  /* LodeStack, no two equal */
-	GArray *threads; /* LodeStackThread */
-	GArray *samples; /* LodeStackSample, in the order of the recording */
-	bool has_chains; /* calls were recorded; else each stack is the sampled code alone */
+	GArray *frames;       /* LodeFrame, no two equal */
+	GArray *stacks;       /* LodeStack, no two equal */
+	GArray *instructions; /* uint32_t × stacks: of the profile, where samples of it are;
+	                         LODE_NONE: none. Empty: not known, as in profiles of before */
+	GArray *threads;      /* LodeStackThread */
+	GArray *samples;      /* LodeStackSample, in the order of the recording */
+	bool has_chains;      /* calls were recorded; else each stack is the sampled code alone */
 } LodeStacks;
+
+/* The instruction at which samples of a stack, which may be LODE_NONE, were taken; LODE_NONE: none
+ * is known. */
+static inline uint32_t lode_stacks_instruction(const LodeStacks *self, uint32_t stack)
+{
+	return stack < self->instructions->len ? g_array_index(self->instructions, uint32_t, stack)
+	                                       : UINT32_MAX;
+}
 
 /* Empty; never NULL. */
 LodeStacks *lode_stacks_new(void);

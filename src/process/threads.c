@@ -31,6 +31,7 @@ void lode_threads_init(LodeThreads *self, guint limit)
 	self->n_of_pid = g_hash_table_new(NULL, NULL);
 	self->previous = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->names = g_string_chunk_new(4096);
+	memset(self->known, 0xff, sizeof(self->known));
 }
 
 void lode_threads_clear(LodeThreads *self)
@@ -94,6 +95,12 @@ static uint32_t next_ordinal(LodeThreads *self, uint32_t pid, uint32_t tid)
 	return n + 1;
 }
 
+/* Where a thread of these ids is kept when it was found. */
+static uint32_t *known_of(LodeThreads *self, uint32_t pid, uint32_t tid)
+{
+	return &self->known[(tid ^ pid << 3) % G_N_ELEMENTS(self->known)];
+}
+
 static uint32_t add_thread(LodeThreads *self, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	uint32_t last = last_of(self, pid, tid);
@@ -106,6 +113,7 @@ static uint32_t add_thread(LodeThreads *self, uint32_t pid, uint32_t tid, uint64
 	thread.ordinal = next_ordinal(self, pid, tid);
 	g_array_append_val(self->threads, thread);
 	g_array_append_val(self->previous, last);
+	*known_of(self, pid, tid) = LODE_NONE;
 	g_hash_table_replace(self->by_id, key_of(pid, tid), GUINT_TO_POINTER(self->threads->len));
 	return self->threads->len - 1;
 }
@@ -190,10 +198,18 @@ uint32_t lode_threads_look_up(const LodeThreads *self, uint32_t pid, uint32_t ti
 
 uint32_t lode_threads_find(LodeThreads *self, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
-	uint32_t found = lode_threads_look_up(self, pid, tid, time_ns);
+	uint32_t *known = known_of(self, pid, tid);
+	uint32_t found = *known;
 
-	if (found == LODE_NONE)
-		return add_thread(self, pid, tid, time_ns);
+	if (found == LODE_NONE || LODE_AT(self->threads, LodeThread, found).pid != pid ||
+		LODE_AT(self->threads, LodeThread, found).tid != tid) {
+		found = lode_threads_look_up(self, pid, tid, time_ns);
+		if (found == LODE_NONE)
+			return add_thread(self, pid, tid, time_ns);
+		if (found == last_of(self, pid, tid) &&
+			LODE_AT(self->previous, uint32_t, found) == LODE_NONE)
+			*known = found;
+	}
 	/* No record may have its beginning, but here it existed. */
 	LodeThread *thread = &LODE_AT(self->threads, LodeThread, found);
 	thread->begin_ns = MIN(thread->begin_ns, time_ns);

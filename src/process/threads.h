@@ -14,8 +14,9 @@ typedef struct {
 	GHashTable *n_of_pid; /* threads that a process has had beside its first one */
 	GArray *previous;     /* uint32_t: the thread that had the same ids before; UINT32_MAX */
 	GStringChunk *names;
-	guint limit;       /* of threads: what more there are count as the last one */
-	uint64_t n_merged; /* how often that was so */
+	uint32_t known[256]; /* private: threads found, whose ids no other had; UINT32_MAX */
+	guint limit;         /* of threads: what more there are count as the last one */
+	uint64_t n_merged;   /* how often that was so */
 } LodeThreads;
 
 enum { LODE_MAX_THREADS = 1 << 22 };

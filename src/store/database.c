@@ -30,6 +30,8 @@ static const char *const additions[] = {
 	,
 #include "store/stacks_sql.h"
 	,
+#include "store/stack_places_sql.h"
+	,
 #include "store/origins_sql.h"
 };
 

@@ -11,6 +11,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "model/origins.h"
+#include "model/stacks.h"
 
 #include <string.h>
 
@@ -809,27 +810,31 @@ static void take_unresolved(Merge *self)
 
 bool lode_profile_merge_has_stacks(const LodeProfile *profile)
 {
-	return profile->stacks != NULL || !(profile->n_samples > 0);
+	return !(profile->n_samples > 0) ||
+	       (profile->stacks != NULL && profile->stacks->has_chains);
 }
 
 /* Stacks have no origin, and those of a part would look like all. */
 static void take_stacks(Merge *self)
 {
 	g_auto(LodeStackRows) rows = {0};
-	bool has_all = true, has_any = false;
+	bool has_all = true, has_any = false, has_chains = true;
 
 	for (uint32_t i = 0; i < self->n_sources; i++) {
 		const Source *source = &self->sources[i];
-		has_any |= source->profile->stacks != NULL;
-		has_all &= source->is_whole && lode_profile_merge_has_stacks(source->profile);
+		bool has_samples = source->profile->stacks != NULL;
+		has_any |= has_samples;
+		has_all &= source->is_whole && (has_samples || !(source->profile->n_samples > 0));
+		has_chains &= lode_profile_merge_has_stacks(source->profile);
 	}
 	if (!has_all || !has_any)
 		return;
 	lode_stack_rows_init(&rows, self->merged);
 	for (uint32_t i = 0; i < self->n_sources; i++)
 		if (self->sources[i].profile->stacks != NULL)
-			lode_stack_rows_add(
-				&rows, self->sources[i].profile->stacks, self->sources[i].events);
+			lode_stack_rows_add(&rows, self->sources[i].profile->stacks,
+				self->sources[i].events, self->sources[i].instructions);
+	self->merged->stacks->has_chains = has_chains;
 }
 
 /* Adding a run to itself would double it. */

@@ -25,18 +25,27 @@ static gboolean is_same_frame(const void *a, const void *b)
 	       left->file == right->file && left->is_inlined == right->is_inlined;
 }
 
+/* Frames of two builds of a file look alike, and lie in different instructions. */
+typedef struct {
+	LodeStack stack;
+	uint32_t instruction;
+} PlacedStack;
+
 static guint hash_stack(const void *key)
 {
-	const LodeStack *stack = key;
+	const PlacedStack *placed = key;
 
-	return (guint)(lode_hash_append(stack->frame, stack->outer) >> 16);
+	return (guint)(lode_hash_append(lode_hash_append(placed->stack.frame, placed->stack.outer),
+			       placed->instruction) >>
+		       16);
 }
 
 static gboolean is_same_stack(const void *a, const void *b)
 {
-	const LodeStack *left = a, *right = b;
+	const PlacedStack *left = a, *right = b;
 
-	return left->frame == right->frame && left->outer == right->outer;
+	return left->stack.frame == right->stack.frame && left->stack.outer == right->stack.outer &&
+	       left->instruction == right->instruction;
 }
 
 void lode_stack_rows_init(LodeStackRows *self, LodeProfile *merged)
@@ -55,15 +64,15 @@ void lode_stack_rows_clear(LodeStackRows *self)
 	g_clear_pointer(&self->stacks, g_hash_table_unref);
 }
 
-/* The number of a row of `size` bytes, which is added when it is new. */
-static uint32_t number_of(GHashTable *known, GArray *rows, const void *row, size_t size)
+/* The number of a row, whose key has `size` bytes and begins with it; it is added when new. */
+static uint32_t number_of(GHashTable *known, GArray *rows, const void *key, size_t size)
 {
 	void *number;
 
-	if (g_hash_table_lookup_extended(known, row, NULL, &number))
+	if (g_hash_table_lookup_extended(known, key, NULL, &number))
 		return GPOINTER_TO_UINT(number);
-	g_hash_table_insert(known, g_memdup2(row, size), GUINT_TO_POINTER(rows->len));
-	g_array_append_vals(rows, row, 1);
+	g_hash_table_insert(known, g_memdup2(key, size), GUINT_TO_POINTER(rows->len));
+	g_array_append_vals(rows, key, 1);
 	return rows->len - 1;
 }
 
@@ -83,27 +92,35 @@ static uint32_t *add_frames(LodeStackRows *self, const LodeStacks *stacks)
 }
 
 /* An outer stack stands before those that it called, here and there. */
-static uint32_t *add_stacks(LodeStackRows *self, const LodeStacks *stacks, const uint32_t *frames)
+static uint32_t *add_stacks(LodeStackRows *self, const LodeStacks *stacks, const uint32_t *frames,
+	const uint32_t *instructions)
 {
+	GArray *of_stacks = self->merged->stacks->instructions;
 	uint32_t *numbers = g_new(uint32_t, stacks->stacks->len + 1);
 
 	for (guint i = 0; i < stacks->stacks->len; i++) {
-		LodeStack stack = LODE_AT(stacks->stacks, LodeStack, i);
-		stack.frame = frames[stack.frame];
-		if (stack.outer != LODE_NONE)
-			stack.outer = numbers[stack.outer];
+		PlacedStack placed = {
+			LODE_AT(stacks->stacks, LodeStack, i), lode_stacks_instruction(stacks, i)};
+		placed.stack.frame = frames[placed.stack.frame];
+		if (placed.stack.outer != LODE_NONE)
+			placed.stack.outer = numbers[placed.stack.outer];
+		if (placed.instruction != LODE_NONE)
+			placed.instruction = instructions[placed.instruction];
 		numbers[i] = number_of(
-			self->stacks, self->merged->stacks->stacks, &stack, sizeof(stack));
+			self->stacks, self->merged->stacks->stacks, &placed, sizeof(placed));
+		if (numbers[i] == of_stacks->len)
+			g_array_append_val(of_stacks, placed.instruction);
 	}
 	return numbers;
 }
 
-void lode_stack_rows_add(LodeStackRows *self, const LodeStacks *stacks, const uint32_t *events)
+void lode_stack_rows_add(LodeStackRows *self, const LodeStacks *stacks, const uint32_t *events,
+	const uint32_t *instructions)
 {
 	LodeStacks *merged = self->merged->stacks;
 	uint32_t first_thread = merged->threads->len;
 	g_autofree uint32_t *frames = add_frames(self, stacks);
-	g_autofree uint32_t *numbers = add_stacks(self, stacks, frames);
+	g_autofree uint32_t *numbers = add_stacks(self, stacks, frames, instructions);
 
 	for (guint i = 0; i < stacks->threads->len; i++) {
 		LodeStackThread thread = LODE_AT(stacks->threads, LodeStackThread, i);

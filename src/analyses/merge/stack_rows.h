@@ -20,5 +20,6 @@ void lode_stack_rows_init(LodeStackRows *self, LodeProfile *merged);
 void lode_stack_rows_clear(LodeStackRows *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeStackRows, lode_stack_rows_clear)
 
-/* Adds another profile's; `events` has the merged profile's event by its own. */
-void lode_stack_rows_add(LodeStackRows *self, const LodeStacks *stacks, const uint32_t *events);
+/* Adds another profile's; `events` and `instructions` have the merged profile's by its own. */
+void lode_stack_rows_add(LodeStackRows *self, const LodeStacks *stacks, const uint32_t *events,
+	const uint32_t *instructions);

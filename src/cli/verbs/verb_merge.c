@@ -5,6 +5,7 @@
 #include "base/text/number_format.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
+#include "model/stacks.h"
 #include "store/profile_store.h"
 #include "views/form/display_text.h"
 
@@ -80,11 +81,11 @@ static void warn_of_stacks(char **paths, const GPtrArray *profiles, const LodePr
 
 	for (guint i = 0; i < profiles->len; i++) {
 		const LodeProfile *profile = profiles->pdata[i];
-		has_any |= profile->stacks != NULL;
+		has_any |= profile->stacks != NULL && profile->stacks->has_chains;
 		if (without == NULL && !lode_profile_merge_has_stacks(profile))
 			without = paths[i];
 	}
-	if (!has_any || merged->stacks != NULL)
+	if (!has_any || (merged->stacks != NULL && merged->stacks->has_chains))
 		return;
 	lode_display_line(stderr, "lode merge: call stacks are left out: %s%s",
 		without != NULL ? without : "they are not known by origin",

@@ -85,18 +85,47 @@ static bool begin(Steps *self, const char *stage, GError **error)
 	return false;
 }
 
-/* Names the call stacks of the samples. */
+typedef struct {
+	const LodeProfile *profile;
+	const LodeJoinImages *images;
+} Found;
+
+/* Where code is not decoded, as that of other machines, one instruction stands for a function. */
+static uint32_t find_instruction(const void *data, const LodePlace *place)
+{
+	const Found *self = data;
+	uint32_t image = lode_join_image_of(self->images, place->image);
+	uint32_t found = lode_join_find(self->profile, image, place->address);
+	uint32_t function = lode_join_find_function(self->profile, image, place->address);
+
+	if (found != LODE_NONE || function == LODE_NONE)
+		return found;
+	const LodeFunction *around = lode_profile_function(self->profile, function);
+	bool is_whole = around->n_instructions == 1 &&
+	                lode_profile_instruction(self->profile, around->first_instruction)->size ==
+	                        0;
+	return is_whole && place->address - around->address < around->size
+	               ? around->first_instruction
+	               : LODE_NONE;
+}
+
+/* Names the stacks of the samples. */
 static void name_stacks(LodeProfile *profile, LodeSampledStacks *sampled,
-	const LodeRecording *recording, const LodeJoinEvents *events)
+	const LodeRecording *recording, const LodeJoinEvents *events, const LodeJoinImages *images)
 {
 	const GPtrArray *names = lode_sampled_stacks_event_names(sampled);
+	const Found found = {profile, images};
+	const LodeInstructionFinder finder = {find_instruction, &found};
+	g_autofree uint32_t *numbers = g_new(uint32_t, MAX(names->len, 1));
 
-	profile->stacks = lode_sampled_stacks_name(sampled, profile);
+	for (guint i = 0; i < names->len; i++)
+		numbers[i] = lode_join_find_event(
+			profile, recording, events, g_ptr_array_index(names, i));
+	profile->stacks = lode_sampled_stacks_name(sampled, profile, &finder);
 	for (guint i = 0; profile->stacks != NULL && i < profile->stacks->samples->len; i++) {
 		LodeStackSample *sample = &g_array_index(
 			profile->stacks->samples, LodeStackSample, i);
-		sample->event = lode_join_find_event(
-			profile, recording, events, g_ptr_array_index(names, sample->event));
+		sample->event = numbers[sample->event];
 	}
 }
 
@@ -181,6 +210,6 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 	if (!begin(&steps, "naming call stacks", error))
 		return NULL;
 	if (context->stacks != NULL)
-		name_stacks(profile, context->stacks, recording, &events);
+		name_stacks(profile, context->stacks, recording, &events, &images);
 	return g_steal_pointer(&profile);
 }

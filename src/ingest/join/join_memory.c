@@ -104,7 +104,7 @@ static MemoryCallers *memory_callers_new(LodeProfile *profile, LodeMemoryReading
 	lode_id_cache_init(&self->call_ids);
 	for (guint i = 0; i < tree->calls->len; i++) {
 		const LodeCall *call = &g_array_index(tree->calls, LodeCall, i);
-		if (call->code.image != LODE_CALLER_IN_KERNEL)
+		if (!lode_call_is_in_kernel(call, lode_places_images(reading->options.places)))
 			lode_code_names_add(self->names, &call->code);
 	}
 	for (guint i = 0; i < accesses->len; i++) {
@@ -116,7 +116,8 @@ static MemoryCallers *memory_callers_new(LodeProfile *profile, LodeMemoryReading
 	for (guint i = 0; i < tree->calls->len; i++) {
 		const LodeCall *call = &g_array_index(tree->calls, LodeCall, i);
 		/* No access of user code is called by the kernel's. */
-		self->rows[i] = call->code.image == LODE_CALLER_IN_KERNEL
+		self->rows[i] = lode_call_is_in_kernel(
+					call, lode_places_images(reading->options.places))
 		                        ? LODE_NONE
 		                        : add_calls(self,
 						  call->outer != LODE_NONE ? self->rows[call->outer]

@@ -369,16 +369,16 @@ typedef struct {
 	double value;
 } Weight;
 
-/* Adds the data of a sample besides its place: the calls that led there, and the data it accessed.
- */
-static void add_context(Reading *self, Input *input, const LodePerfRecord *record, uint32_t row,
-	const Weight *weight)
+/* Adds a sample with its thread and time, the calls that led there, and the data it accessed.
+ * `row` has its weight, `user_row` is of user code; LODE_NONE: there is none. */
+static void add_context(Reading *self, Input *input, const LodePerfRecord *record,
+	const Weight *weight, uint32_t row, uint32_t user_row)
 {
 	size_t n_events;
 	const LodePerfEvent *event = &lode_perf_data_events(input->data, &n_events)[record->event];
-
-	if (!input->has_data && !lode_call_chain_is_recorded(event))
-		return;
+	const LodePlace *charged = row != LODE_NONE
+	                                   ? &g_array_index(self->rows.places, LodePlace, row)
+	                                   : NULL;
 	LodeSampledAccess access = {
 		.record = record,
 		.event = event,
@@ -388,14 +388,15 @@ static void add_context(Reading *self, Input *input, const LodePerfRecord *recor
 		.place = {LODE_NONE, record->sample.ip},
 		.caller = LODE_NONE,
 	};
-	if (row != LODE_NONE)
-		access.place = g_array_index(self->rows.places, LodePlace, row);
+
+	if (user_row != LODE_NONE)
+		access.place = g_array_index(self->rows.places, LodePlace, user_row);
 	g_ptr_array_set_size(self->kernel_functions, 0);
-	if (record->mode == LODE_PERF_MODE_KERNEL)
+	if (record->mode == LODE_PERF_MODE_KERNEL && lode_call_chain_is_recorded(event))
 		lode_sampled_kernel_functions(
 			&self->kernel, &record->sample, self->kernel_functions);
 	access.caller = lode_sampled_stacks_add(
-		self->options->stacks, &access, self->kernel_functions);
+		self->options->stacks, &access, row, charged, self->kernel_functions);
 	if (input->has_data)
 		lode_memory_reading_add(self->memory, &access);
 }
@@ -434,7 +435,7 @@ static void add_weight(
 								  "x in process %" G_GUINT32_FORMAT,
 				record->sample.ip, record->pid);
 	}
-	add_context(self, input, record, user_row, weight);
+	add_context(self, input, record, weight, row, user_row);
 }
 
 static bool is_asked_for(Reading *self, Input *input, const LodePerfRecord *record)

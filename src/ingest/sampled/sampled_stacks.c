@@ -8,15 +8,28 @@
 
 #include <asm/perf_regs.h>
 #include <linux/perf_event.h>
+#include <string.h>
+
+/* Rows of samples without calls, and how long the slices of time are at least and at most, as parts
+ * of the recording. */
+enum { MAX_ROWS = 200000, MOST_SLICES = 4096, LEAST_SLICES = 64, RECENT_BITS = 14 };
 
 struct LodeSampledStacks {
 	LodePlaces *places;   /* borrowed */
 	LodeThreads *threads; /* likewise */
 	LodeCallTree tree;    /* of callers, and of sampled code */
-	GArray *samples;      /* LodeStackSample: a stack is a call of the tree */
+	GArray *samples;      /* LodeStackSample with calls: a stack is a call of the tree */
+	GArray *alone;        /* LodeStackSample without: a stack is one of `rows` */
+	GArray *rows;         /* LodePlace of what has weight */
 	GArray *chain;        /* LodePlace, of the sample at hand */
 	LodeNameTable kernel_functions, events;
+	const char *event_name; /* of the last sample, and its number */
+	uint32_t event;
 	bool has_chains;
+	uint32_t recent[1 << RECENT_BITS]; /* rows of `alone`, by a hash of thread and place */
+	uint64_t first_ns, last_ns;        /* of all samples with a time; first 0: none yet */
+	guint max_rows;                    /* of `alone`: with more, slices become longer */
+	uint8_t slice_bits;                /* a slice has 2^bits ns; 0: each sample is a row */
 };
 
 /* As many as all chains of a real program have together, and more. */
@@ -64,9 +77,13 @@ LodeSampledStacks *lode_sampled_stacks_new(LodePlaces *places, LodeThreads *thre
 	self->tree.calls = g_array_new(FALSE, FALSE, sizeof(LodeCall));
 	lode_id_cache_init(&self->tree.ids);
 	self->samples = g_array_new(FALSE, TRUE, sizeof(LodeStackSample));
+	self->alone = g_array_new(FALSE, TRUE, sizeof(LodeStackSample));
+	self->rows = g_array_new(FALSE, TRUE, sizeof(LodePlace));
 	self->chain = g_array_new(FALSE, FALSE, sizeof(LodePlace));
 	lode_name_table_init(&self->kernel_functions);
 	lode_name_table_init(&self->events);
+	memset(self->recent, 0xff, sizeof(self->recent));
+	self->max_rows = MAX_ROWS;
 	return self;
 }
 
@@ -77,6 +94,8 @@ void lode_sampled_stacks_free(LodeSampledStacks *self)
 	g_array_unref(self->tree.calls);
 	lode_id_cache_clear(&self->tree.ids);
 	g_array_unref(self->samples);
+	g_array_unref(self->alone);
+	g_array_unref(self->rows);
 	g_array_unref(self->chain);
 	lode_name_table_clear(&self->kernel_functions);
 	lode_name_table_clear(&self->events);
@@ -112,17 +131,85 @@ static bool find_code(
 				       sampled->time_ns, address, out_code) != LODE_PLACE_UNMAPPED;
 }
 
-uint32_t lode_sampled_stacks_add(LodeSampledStacks *self, const LodeSampledAccess *sampled,
-	const GPtrArray *kernel_functions)
+/* Appends a sample without calls, or adds it to the row of its slice, where that is a recent one of
+ * its thread and place. */
+static void append_alone(LodeSampledStacks *self, GArray *rows, const LodeStackSample *sample)
+{
+	uint32_t hash = (sample->stack + sample->thread * 0x9e3779b1U) * 0x9e3779b1U;
+	uint32_t *recent = &self->recent[hash >> (32 - RECENT_BITS)];
+	uint64_t slice = sample->time_ns >> self->slice_bits;
+
+	if (self->slice_bits > 0 && *recent < rows->len) {
+		LodeStackSample *row = &g_array_index(rows, LodeStackSample, *recent);
+		if (row->stack == sample->stack && row->thread == sample->thread &&
+			row->event == sample->event && row->time_ns >> self->slice_bits == slice) {
+			row->weight += sample->weight;
+			row->n_more += 1 + sample->n_more;
+			return;
+		}
+	}
+	*recent = rows->len;
+	g_array_append_vals(rows, sample, 1);
+}
+
+/* Brings the rows together in slices of the present length. */
+static void fold(LodeSampledStacks *self)
+{
+	GArray *rows = g_array_new(FALSE, TRUE, sizeof(LodeStackSample));
+
+	memset(self->recent, 0xff, sizeof(self->recent));
+	for (guint i = 0; i < self->alone->len; i++)
+		append_alone(self, rows, &g_array_index(self->alone, LodeStackSample, i));
+	g_array_unref(self->alone);
+	self->alone = rows;
+}
+
+/* Makes the slices as long as the number of rows demands, unless they become too long. */
+static void lengthen_slices(LodeSampledStacks *self)
+{
+	uint64_t length = self->last_ns - self->first_ns;
+
+	while (self->slice_bits < 63 && length >> self->slice_bits > MOST_SLICES)
+		self->slice_bits++;
+	self->slice_bits = MAX(self->slice_bits, 1);
+	fold(self);
+	while (self->alone->len > MAX_ROWS / 2 && length >> self->slice_bits > LEAST_SLICES) {
+		self->slice_bits++;
+		fold(self);
+	}
+	self->max_rows = MAX(MAX_ROWS, 2 * self->alone->len);
+}
+
+static void add_alone(
+	LodeSampledStacks *self, LodeStackSample *sample, uint32_t row, const LodePlace *charged)
+{
+	sample->stack = row;
+	if (row != LODE_NONE && row >= self->rows->len)
+		g_array_set_size(self->rows, row + 1);
+	if (row != LODE_NONE)
+		g_array_index(self->rows, LodePlace, row) = *charged;
+	append_alone(self, self->alone, sample);
+	if (self->alone->len > self->max_rows)
+		lengthen_slices(self);
+}
+
+static uint32_t find_event(LodeSampledStacks *self, const char *name)
+{
+	if (name != self->event_name)
+		self->event = lode_name_table_add(&self->events, name);
+	self->event_name = name;
+	return self->event;
+}
+
+/* The call where the sample was taken; *out_caller is the caller of its user code. */
+static uint32_t add_calls(LodeSampledStacks *self, const LodeSampledAccess *sampled,
+	const LodePlace *charged, const GPtrArray *kernel_functions, uint32_t *out_caller)
 {
 	const LodePerfRecord *record = sampled->record;
 	LodeUserRegisters registers = {0};
 	LodePlace code;
-	uint32_t caller = LODE_NONE, innermost = LODE_NONE;
+	uint32_t innermost = LODE_NONE;
 
-	if (!lode_call_chain_is_recorded(sampled->event))
-		return LODE_NONE;
-	self->has_chains = true;
 	if (record->sample.user_registers != NULL)
 		lode_user_registers_from_perf(&registers, sampled->event->user_registers,
 			record->sample.user_abi, record->sample.user_registers);
@@ -130,24 +217,46 @@ uint32_t lode_sampled_stacks_add(LodeSampledStacks *self, const LodeSampledAcces
 		const LodeSampledCode from = {record, sampled->event, sampled->time_ns, code};
 		g_array_set_size(self->chain, 0);
 		lode_call_chain_find(self->places, &from, &registers, self->chain);
-		caller = add_chain(&self->tree, self->chain);
-		innermost = add_to_tree(&self->tree, caller, &code);
+		*out_caller = add_chain(&self->tree, self->chain);
+		innermost = add_to_tree(&self->tree, *out_caller, &code);
 	}
 	for (guint i = kernel_functions->len; i-- > 0;) {
 		const LodePlace kernel = {LODE_CALLER_IN_KERNEL,
 			lode_name_table_add(&self->kernel_functions, kernel_functions->pdata[i])};
-		innermost = add_to_tree(&self->tree, innermost, &kernel);
+		bool is_sampled = i == 0 && charged != NULL;
+		innermost = add_to_tree(&self->tree, innermost, is_sampled ? charged : &kernel);
 	}
-	const LodeStackSample sample = {
+	return innermost;
+}
+
+uint32_t lode_sampled_stacks_add(LodeSampledStacks *self, const LodeSampledAccess *sampled,
+	uint32_t row, const LodePlace *charged, const GPtrArray *kernel_functions)
+{
+	const LodePerfRecord *record = sampled->record;
+	bool has_chain = lode_call_chain_is_recorded(sampled->event);
+	uint32_t caller = LODE_NONE;
+	LodeStackSample sample = {
 		.time_ns = record->time_ns,
 		.weight = sampled->weight,
-		.event = lode_name_table_add(&self->events, sampled->event_name),
+		.event = find_event(self, sampled->event_name),
 		.thread = lode_threads_find(
 			self->threads, record->pid, record->tid, sampled->time_ns),
-		.stack = innermost,
+		.stack = LODE_NONE,
 	};
-	g_array_append_val(self->samples, sample);
-	return caller;
+
+	if (sample.time_ns > 0) {
+		self->last_ns = MAX(self->last_ns, sample.time_ns);
+		self->first_ns = self->first_ns > 0 ? MIN(self->first_ns, sample.time_ns)
+		                                    : sample.time_ns;
+	}
+	if (has_chain) {
+		self->has_chains = true;
+		sample.stack = add_calls(self, sampled, charged, kernel_functions, &caller);
+		g_array_append_val(self->samples, sample);
+		return caller;
+	}
+	add_alone(self, &sample, row, charged);
+	return LODE_NONE;
 }
 
 const LodeCallTree *lode_sampled_stacks_tree(const LodeSampledStacks *self)
@@ -216,6 +325,36 @@ static uint32_t add_stack(Naming *self, uint32_t frame, uint32_t outer)
 	return slot->id;
 }
 
+/* A place, as far as its instruction in the profile names it: what is inlined there is a frame in
+ * that of its function. */
+static uint32_t add_place(Naming *self, const LodePlace *code, uint32_t instruction)
+{
+	LodeFrame frame = {.address = code->address};
+	uint32_t outer = LODE_NONE, location = LODE_NONE;
+
+	if (code->image != LODE_NONE)
+		frame.image = lode_code_images_peek(
+			lode_places_images(self->stacks->places), code->image)
+		                      ->path;
+	if (instruction != LODE_NONE) {
+		const LodeInstruction *row = lode_profile_instruction(self->profile, instruction);
+		frame.function = lode_profile_function(self->profile, row->function)->name;
+		location = row->location;
+	}
+	if (location != LODE_NONE) {
+		const LodeLocation *named = &LODE_AT(
+			self->profile->locations, LodeLocation, location);
+		if (named->inlined != NULL) {
+			outer = add_stack(self, add_frame(self, code, 1, &frame), outer);
+			frame.function = named->inlined;
+			frame.is_inlined = true;
+		}
+		frame.file = named->file;
+		frame.line = named->line;
+	}
+	return add_stack(self, add_frame(self, code, 0, &frame), outer);
+}
+
 /* The function first, then the functions inlined into it, the innermost last. */
 static uint32_t add_code(Naming *self, const LodePlace *code, uint32_t outer)
 {
@@ -238,67 +377,132 @@ static uint32_t add_code(Naming *self, const LodePlace *code, uint32_t outer)
 	return outer;
 }
 
-static uint32_t add_call(Naming *self, const LodeCall *call, uint32_t outer)
+static bool is_in_kernel(const Naming *self, const LodeCall *call)
 {
-	if (call->code.image != LODE_CALLER_IN_KERNEL)
+	return lode_call_is_in_kernel(call, lode_places_images(self->stacks->places));
+}
+
+/* `instruction` is that of the call's code. */
+static uint32_t add_call(Naming *self, const LodeCall *call, uint32_t instruction, uint32_t outer)
+{
+	LodeFrame frame = {.image = (char *)"[kernel]"};
+
+	if (!is_in_kernel(self, call))
 		return add_code(self, &call->code, outer);
-	const LodeFrame frame = {
-		.function = self->stacks->kernel_functions.names->pdata[call->code.address],
-		.image = (char *)"[kernel]",
-	};
+	if (call->code.image == LODE_CALLER_IN_KERNEL) {
+		frame.function = self->stacks->kernel_functions.names->pdata[call->code.address];
+	} else if (instruction != LODE_NONE) {
+		const LodeInstruction *row = lode_profile_instruction(self->profile, instruction);
+		frame.function = lode_profile_function(self->profile, row->function)->name;
+		frame.address = row->address;
+	}
 	return add_stack(self, add_frame(self, &call->code, 0, &frame), outer);
 }
 
-/* Adds the threads that have samples, in the order of their first. */
+static uint32_t add_thread(Naming *self, uint32_t *rows, uint32_t index)
+{
+	const LodeThread *thread = &g_array_index(
+		self->stacks->threads->threads, LodeThread, index);
+
+	if (rows[index] == LODE_NONE) {
+		const LodeStackThread added = {
+			lode_profile_intern(self->profile, thread->name), thread->pid, thread->tid};
+		rows[index] = self->out->threads->len;
+		g_array_append_val(self->out->threads, added);
+	}
+	return rows[index];
+}
+
+/* Adds the threads that have samples, in the order of their first, each after the first thread of
+ * its process, whose name is that of the process. */
 static void add_threads(Naming *self)
 {
-	const GArray *all = self->stacks->threads->threads;
-	g_autofree uint32_t *rows = g_new(uint32_t, MAX(all->len, 1));
+	const LodeThreads *all = self->stacks->threads;
+	g_autofree uint32_t *rows = g_new(uint32_t, MAX(all->threads->len, 1));
 
-	for (guint i = 0; i < all->len; i++)
+	for (guint i = 0; i < all->threads->len; i++)
 		rows[i] = LODE_NONE;
 	for (guint i = 0; i < self->out->samples->len; i++) {
 		LodeStackSample *sample = &g_array_index(self->out->samples, LodeStackSample, i);
-		const LodeThread *thread = &g_array_index(all, LodeThread, sample->thread);
-		if (rows[sample->thread] == LODE_NONE) {
-			const LodeStackThread added = {
-				lode_profile_intern(self->profile, thread->name), thread->pid,
-				thread->tid};
-			rows[sample->thread] = self->out->threads->len;
-			g_array_append_val(self->out->threads, added);
-		}
-		sample->thread = rows[sample->thread];
+		const LodeThread *thread = &g_array_index(all->threads, LodeThread, sample->thread);
+		uint32_t first = LODE_NONE;
+		if (rows[sample->thread] == LODE_NONE && thread->tid != thread->pid)
+			first = lode_threads_look_up(
+				all, thread->pid, thread->pid, thread->begin_ns);
+		if (first != LODE_NONE)
+			add_thread(self, rows, first);
+		sample->thread = add_thread(self, rows, sample->thread);
 	}
 }
 
-static void name_all(Naming *self)
+static void set_instruction(Naming *self, uint32_t stack, uint32_t instruction)
+{
+	GArray *instructions = self->out->instructions;
+	const uint32_t none = LODE_NONE;
+
+	while (instructions->len <= stack)
+		g_array_append_val(instructions, none);
+	g_array_index(instructions, uint32_t, stack) = instruction;
+}
+
+/* The samples with calls. */
+static void name_calls(Naming *self, const LodeInstructionFinder *finder)
 {
 	const GArray *calls = self->stacks->tree.calls;
 	g_autofree uint32_t *rows = g_new(uint32_t, MAX(calls->len, 1));
+	g_autofree uint32_t *instructions = g_new(uint32_t, MAX(calls->len, 1));
 
 	for (guint i = 0; i < calls->len; i++) {
 		const LodeCall *call = &g_array_index(calls, LodeCall, i);
-		if (call->code.image != LODE_CALLER_IN_KERNEL)
+		instructions[i] = call->code.image != LODE_CALLER_IN_KERNEL
+		                          ? finder->find(finder->data, &call->code)
+		                          : LODE_NONE;
+		if (!is_in_kernel(self, call))
 			lode_code_names_add(self->names, &call->code);
 	}
 	lode_code_names_find(self->names);
 	for (guint i = 0; i < calls->len; i++) {
 		const LodeCall *call = &g_array_index(calls, LodeCall, i);
-		rows[i] = add_call(
-			self, call, call->outer != LODE_NONE ? rows[call->outer] : LODE_NONE);
+		rows[i] = add_call(self, call, instructions[i],
+			call->outer != LODE_NONE ? rows[call->outer] : LODE_NONE);
 	}
-	g_array_append_vals(
-		self->out->samples, self->stacks->samples->data, self->stacks->samples->len);
-	for (guint i = 0; i < self->out->samples->len; i++) {
-		LodeStackSample *sample = &g_array_index(self->out->samples, LodeStackSample, i);
-		sample->stack = sample->stack != LODE_NONE ? rows[sample->stack] : LODE_NONE;
+	for (guint i = 0; i < self->stacks->samples->len; i++) {
+		LodeStackSample sample = g_array_index(self->stacks->samples, LodeStackSample, i);
+		uint32_t call = sample.stack;
+		if (call != LODE_NONE) {
+			sample.stack = rows[call];
+			set_instruction(self, sample.stack, instructions[call]);
+		}
+		g_array_append_val(self->out->samples, sample);
 	}
-	add_threads(self);
 }
 
-LodeStacks *lode_sampled_stacks_name(LodeSampledStacks *self, LodeProfile *profile)
+/* Those without. */
+static void name_alone(Naming *self, const LodeInstructionFinder *finder)
 {
-	if (!self->has_chains)
+	const GArray *places = self->stacks->rows;
+	g_autofree uint32_t *rows = g_new(uint32_t, MAX(places->len, 1));
+
+	for (guint i = 0; i < places->len; i++)
+		rows[i] = LODE_NONE;
+	for (guint i = 0; i < self->stacks->alone->len; i++) {
+		LodeStackSample sample = g_array_index(self->stacks->alone, LodeStackSample, i);
+		if (sample.stack != LODE_NONE && rows[sample.stack] == LODE_NONE) {
+			const LodePlace *code = &g_array_index(places, LodePlace, sample.stack);
+			uint32_t instruction = finder->find(finder->data, code);
+			rows[sample.stack] = add_place(self, code, instruction);
+			set_instruction(self, rows[sample.stack], instruction);
+		}
+		if (sample.stack != LODE_NONE)
+			sample.stack = rows[sample.stack];
+		g_array_append_val(self->out->samples, sample);
+	}
+}
+
+LodeStacks *lode_sampled_stacks_name(
+	LodeSampledStacks *self, LodeProfile *profile, const LodeInstructionFinder *finder)
+{
+	if (self->samples->len + self->alone->len == 0)
 		return NULL;
 	Naming naming = {
 		.stacks = self,
@@ -307,9 +511,12 @@ LodeStacks *lode_sampled_stacks_name(LodeSampledStacks *self, LodeProfile *profi
 		.names = lode_code_names_new(lode_places_images(self->places)),
 		.depths = g_array_new(FALSE, FALSE, sizeof(uint16_t)),
 	};
+	naming.out->has_chains = self->has_chains;
 	lode_id_cache_init(&naming.frame_ids);
 	lode_id_cache_init(&naming.stack_ids);
-	name_all(&naming);
+	name_calls(&naming, finder);
+	name_alone(&naming, finder);
+	add_threads(&naming);
 	lode_id_cache_clear(&naming.frame_ids);
 	lode_id_cache_clear(&naming.stack_ids);
 	g_array_unref(naming.depths);

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The call stacks of samples, where the recording has them (perf record -g), and their form in the
- * profile:
+ * All samples with their threads and times, the call stacks that the recording has of them (perf
+ * record -g), and their form in the profile:
  *
  *   sample ─▶ kernel function ◀ kernel function … ◀ user code ◀ caller …    a way through the
  *                                                      │                      call tree
  *                                                      │ inlined functions, lines
  *                                                      ▼
  *                                                   frames, stacks
+ *
+ * A sample without calls is at its code alone. Of these many are kept as fewer rows: samples of one
+ * thread, event and place in one slice of time are one row, and the slices become longer until the
+ * rows are few.
  *
  * Private to ingest/.
  */
@@ -29,19 +33,27 @@ void lode_sampled_stacks_free(LodeSampledStacks *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSampledStacks, lode_sampled_stacks_free)
 
 /*
- * Adds a sample, if its event has call chains. `kernel_functions` (const char *) are where it was
- * in the kernel and what called that there, the innermost first; none: it was not in the kernel.
- * Returns the caller of the sampled user code in the call tree; LODE_NONE: not known.
+ * Adds a sample. `charged` is the place that has its weight, whose number is `row`; LODE_NONE and
+ * NULL: none has. `kernel_functions` (const char *), needed if its event has call chains, are where
+ * it was in the kernel and what called that there, the innermost first; none: it was not in the
+ * kernel. Returns the caller of the sampled user code in the call tree; LODE_NONE: not known.
  */
 uint32_t lode_sampled_stacks_add(LodeSampledStacks *self, const LodeSampledAccess *sample,
-	const GPtrArray *kernel_functions);
+	uint32_t row, const LodePlace *charged, const GPtrArray *kernel_functions);
 
 /* NULL: no sample had a call chain. */
 const LodeCallTree *lode_sampled_stacks_tree(const LodeSampledStacks *self);
 
-/* The stacks of the samples, with names; a sample's event is an index of the names. NULL: no sample
- * had a call chain. Strings are copied to `profile`; the caller frees the rest. */
-LodeStacks *lode_sampled_stacks_name(LodeSampledStacks *self, LodeProfile *profile);
+/* The instruction of the profile at a place; LODE_NONE: none. */
+typedef struct {
+	uint32_t (*find)(const void *data, const LodePlace *place);
+	const void *data;
+} LodeInstructionFinder;
+
+/* The samples and their stacks, with names; a sample's event is an index of the names. NULL: there
+ * are none. Strings are copied to `profile`; the caller frees the rest. */
+LodeStacks *lode_sampled_stacks_name(
+	LodeSampledStacks *self, LodeProfile *profile, const LodeInstructionFinder *finder);
 const GPtrArray *lode_sampled_stacks_event_names(const LodeSampledStacks *self); /* char * */
 
 /* Adds the stacks that could not be found to the recording as unresolved. */

@@ -4,6 +4,8 @@
 #include "model/stacks.h"
 #include "store/tables/row_table.h"
 
+#include <string.h>
+
 #define AT(type, member) offsetof(type, member)
 
 static const LodeColumn frame_columns[] = {
@@ -34,6 +36,31 @@ static const LodeColumn sample_columns[] = {
 	{"stack", AT(LodeStackSample, stack), LODE_COLUMN_MAYBE_REFERENCE, LODE_TARGET_STACKS},
 };
 
+/* Rows of what not every stack or sample has. */
+typedef struct {
+	uint32_t stack, instruction;
+} InstructionRow;
+
+typedef struct {
+	uint32_t sample, n_more;
+} MoreRow;
+
+static const LodeColumn instruction_columns[] = {
+	{"stack", AT(InstructionRow, stack), LODE_COLUMN_REFERENCE, LODE_TARGET_STACKS},
+	{"instruction", AT(InstructionRow, instruction), LODE_COLUMN_REFERENCE,
+		LODE_TARGET_INSTRUCTIONS},
+};
+
+static const LodeColumn more_columns[] = {
+	{"sample", AT(MoreRow, sample), LODE_COLUMN_REFERENCE, LODE_TARGET_STACK_SAMPLES},
+	{"n_more", AT(MoreRow, n_more), LODE_COLUMN_NUMBER, 0},
+};
+
+static const LodeRowTable instruction_table = {"stack_instruction", sizeof(InstructionRow),
+	instruction_columns, G_N_ELEMENTS(instruction_columns), "stack, instruction"};
+static const LodeRowTable more_table = {"stack_sample_more", sizeof(MoreRow), more_columns,
+	G_N_ELEMENTS(more_columns), "sample, n_more"};
+
 typedef struct {
 	LodeRowTable rows;
 	size_t array; /* in LodeStacks */
@@ -62,7 +89,31 @@ double lode_stack_tables_count(const LodeStacks *stacks)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
 		n += array_of(stacks, &tables[i])->len;
-	return n;
+	return n + stacks->instructions->len;
+}
+
+static bool insert_instructions(const LodeStacks *stacks, LodeDatabase *database, GError **error)
+{
+	g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(InstructionRow));
+
+	for (uint32_t i = 0; i < stacks->stacks->len; i++) {
+		const InstructionRow row = {i, lode_stacks_instruction(stacks, i)};
+		if (row.instruction != LODE_NONE)
+			g_array_append_val(rows, row);
+	}
+	return lode_row_table_insert(&instruction_table, rows->data, rows->len, database, error);
+}
+
+static bool insert_more(const LodeStacks *stacks, LodeDatabase *database, GError **error)
+{
+	g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(MoreRow));
+
+	for (uint32_t i = 0; i < stacks->samples->len; i++) {
+		const MoreRow row = {i, g_array_index(stacks->samples, LodeStackSample, i).n_more};
+		if (row.n_more > 0)
+			g_array_append_val(rows, row);
+	}
+	return lode_row_table_insert(&more_table, rows->data, rows->len, database, error);
 }
 
 bool lode_stack_tables_insert(const LodeStacks *stacks, LodeDatabase *database, GError **error)
@@ -72,7 +123,63 @@ bool lode_stack_tables_insert(const LodeStacks *stacks, LodeDatabase *database, 
 		if (!lode_row_table_insert(&tables[i].rows, rows->data, rows->len, database, error))
 			return false;
 	}
+	return insert_instructions(stacks, database, error) &&
+	       insert_more(stacks, database, error) &&
+	       lode_database_execute(database,
+		       stacks->has_chains ? "INSERT INTO meta VALUES('has_call_chains', 1)"
+					  : "INSERT INTO meta VALUES('has_call_chains', 0)",
+		       error);
+}
+
+/* Rows refer to stacks and samples that were read before. */
+static bool read_more(
+	LodeProfile *profile, LodeStacks *stacks, LodeDatabase *database, GError **error)
+{
+	g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(InstructionRow));
+	g_autoptr(GArray) more = g_array_new(FALSE, FALSE, sizeof(MoreRow));
+	const size_t counts[LODE_N_TARGETS] = {
+		[LODE_TARGET_STACKS] = stacks->stacks->len,
+		[LODE_TARGET_STACK_SAMPLES] = stacks->samples->len,
+		[LODE_TARGET_INSTRUCTIONS] = profile->instructions->len,
+	};
+
+	if (!lode_row_table_read(&instruction_table, profile, places, database, error) ||
+		!lode_row_table_read(&more_table, profile, more, database, error) ||
+		!lode_row_table_check(
+			&instruction_table, places->data, places->len, counts, error) ||
+		!lode_row_table_check(&more_table, more->data, more->len, counts, error))
+		return false;
+	for (guint i = 0; i < more->len; i++) {
+		const MoreRow *row = &g_array_index(more, MoreRow, i);
+		g_array_index(stacks->samples, LodeStackSample, row->sample).n_more = row->n_more;
+	}
+	if (places->len == 0)
+		return true;
+	g_array_set_size(stacks->instructions, stacks->stacks->len);
+	memset(stacks->instructions->data, 0xff, stacks->instructions->len * sizeof(uint32_t));
+	for (guint i = 0; i < places->len; i++) {
+		const InstructionRow *row = &g_array_index(places, InstructionRow, i);
+		g_array_index(stacks->instructions, uint32_t, row->stack) = row->instruction;
+	}
 	return true;
+}
+
+/* Profiles of before have neither the tables nor the key: they have samples with calls alone. */
+static bool read_additions(
+	LodeProfile *profile, LodeStacks *stacks, LodeDatabase *database, GError **error)
+{
+	int64_t n_tables, n_without;
+
+	if (!lode_database_query_integer(database,
+		    "SELECT count(*) FROM meta WHERE key = 'has_call_chains' AND value = 0",
+		    &n_without, error) ||
+		!lode_database_query_integer(database,
+			"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN "
+			"('stack_instruction', 'stack_sample_more')",
+			&n_tables, error))
+		return false;
+	stacks->has_chains = n_without == 0;
+	return n_tables < 2 || read_more(profile, stacks, database, error);
 }
 
 bool lode_stack_tables_read(LodeProfile *profile, LodeDatabase *database, GError **error)
@@ -93,6 +200,8 @@ bool lode_stack_tables_read(LodeProfile *profile, LodeDatabase *database, GError
 			return false;
 	if (stacks->samples->len == 0)
 		return true;
+	if (!read_additions(profile, stacks, database, error))
+		return false;
 	profile->stacks = g_steal_pointer(&stacks);
 	return lode_stack_tables_check(profile, error);
 }
@@ -129,6 +238,12 @@ bool lode_stack_tables_check(const LodeProfile *profile, GError **error)
 		const GArray *rows = array_of(stacks, &tables[i]);
 		if (!lode_row_table_check(&tables[i].rows, rows->data, rows->len, counts, error))
 			return false;
+	}
+	for (guint i = 0; i < stacks->instructions->len; i++) {
+		uint32_t instruction = g_array_index(stacks->instructions, uint32_t, i);
+		if (instruction != LODE_NONE && instruction >= profile->instructions->len)
+			return lode_row_table_broken(
+				error, "stack", i, "its instruction does not exist");
 	}
 	return check_depths(stacks, error);
 }

@@ -496,11 +496,16 @@ static void write_stacks(Callgrind *self)
 	g_free(calls.of);
 }
 
+static bool has_call_stacks(const LodeProfile *profile)
+{
+	return profile->stacks != NULL && profile->stacks->has_chains;
+}
+
 static void write_functions(Callgrind *self)
 {
 	const LodeProfile *profile = self->profile;
 	g_autoptr(GPtrArray) costs = g_ptr_array_new_with_free_func(g_free);
-	bool has_stacks = profile->stacks != NULL;
+	bool has_stacks = has_call_stacks(profile);
 
 	for (guint i = 0; !has_stacks && i < self->events->len; i++)
 		g_ptr_array_add(costs,
@@ -547,7 +552,7 @@ bool lode_callgrind_write(const LodeProfile *profile, FILE *out, GError **error)
 	find_files(&self);
 	write_head(&self);
 	write_functions(&self);
-	if (profile->stacks != NULL)
+	if (has_call_stacks(profile))
 		write_stacks(&self);
 	write_totals(&self);
 	for (int i = 0; i < N_NAMES; i++)

@@ -153,9 +153,9 @@ bool lode_stack_export_init(
 
 	*self = (LodeStackExport){
 		.profile = profile, .events = g_array_new(FALSE, FALSE, sizeof(uint32_t))};
-	if (profile->stacks == NULL)
+	if (profile->stacks == NULL || !profile->stacks->has_chains)
 		self->made = make_stacks(profile);
-	self->stacks = profile->stacks != NULL ? profile->stacks : self->made;
+	self->stacks = self->made != NULL ? self->made : profile->stacks;
 	for (guint i = 0; i < self->stacks->samples->len; i++)
 		counts[g_array_index(self->stacks->samples, LodeStackSample, i).event]++;
 	for (uint32_t i = 0; i < profile->events->len; i++)

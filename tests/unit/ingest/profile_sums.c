@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile_sums.h"
 
+#include "model/causes.h"
+#include "model/stacks.h"
+
+#include <math.h>
 #include <string.h>
 
 double sum_of_event(const LodeProfile *profile, uint32_t event)
@@ -29,6 +33,34 @@ void check_weight_is_whole(const LodeProfile *profile)
 		sum += is_of_no_instruction(row) ? row->weight : 0;
 	}
 	g_assert_cmpfloat_with_epsilon(sum, event->total, 1e-12 * event->total);
+}
+
+void check_samples_are_costs(const LodeProfile *profile)
+{
+	const LodeStacks *stacks = profile->stacks;
+	guint n = profile->instructions->len, n_events = profile->events->len;
+	g_autofree double *sums = g_new0(double, MAX((size_t)n * n_events, 1));
+	g_autofree double *totals = g_new0(double, n_events);
+
+	g_assert_nonnull(stacks);
+	for (guint i = 0; i < stacks->samples->len; i++) {
+		const LodeStackSample *sample = &LODE_AT(stacks->samples, LodeStackSample, i);
+		uint32_t instruction = lode_stacks_instruction(stacks, sample->stack);
+		totals[sample->event] += sample->weight;
+		if (instruction != LODE_NONE)
+			sums[(size_t)instruction * n_events + sample->event] += sample->weight;
+	}
+	for (uint32_t event = 0; event < n_events; event++) {
+		const LodeEvent *row = lode_profile_event(profile, event);
+		if (row->kind != LODE_EVENT_SAMPLED ||
+			lode_profile_event_as_sampled(profile, event) != LODE_NONE)
+			continue;
+		g_assert_cmpfloat(fabs(totals[event] - row->total), <=, 1e-9 * row->total);
+		for (uint32_t i = 0; i < n; i++)
+			g_assert_cmpfloat(fabs(sums[(size_t)i * n_events + event] -
+						  lode_profile_event_value(profile, event, i)),
+				<=, 1e-9 * row->total);
+	}
 }
 
 const LodeUnresolved *find_unresolved(const LodeProfile *profile, const char *reason)

@@ -7,6 +7,10 @@
 /* The weight of all instructions, and of what came to none, is that of the recording. */
 void check_weight_is_whole(const LodeProfile *profile);
 
+/* The samples of each instruction add up to its costs of each event, as sampled, and all of them to
+ * the events' totals. */
+void check_samples_are_costs(const LodeProfile *profile);
+
 double sum_of_event(const LodeProfile *profile, uint32_t event);
 
 /* NULL: there is no such reason. */

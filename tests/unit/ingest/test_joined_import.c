@@ -152,6 +152,7 @@ static void check_made(const char *events, const char *sampled, const char *esti
 	check_counts_are_kept(counted, joined);
 	check_counts_are_kept(counted, again);
 	check_weight_is_whole(joined);
+	check_samples_are_costs(joined);
 	g_assert_cmpstr(weight_name(joined), ==, sampled);
 	uint32_t at = find_instruction(joined, "wander", made.entry);
 	g_assert_cmpfloat(lode_profile_event_value(joined, joined->weight_event, at), ==, 5000);
@@ -220,6 +221,7 @@ static void test_real(void)
 		g_autoptr(LodeProfile) joined = import(paths, n, recording.maps);
 		check_counts_are_kept(counted, joined);
 		check_weight_is_whole(joined);
+		check_samples_are_costs(joined);
 		g_assert_cmpfloat(joined->n_samples, >=, 100);
 		/* Nearly all of its time is in its own code, at instructions that were counted. */
 		const LodeUnresolved *row = find_unresolved(

@@ -154,6 +154,7 @@ static LodeProfile *import_files(const char *const *paths, size_t n)
 	for (size_t i = 0; i < n; i++)
 		g_unlink(paths[i]);
 	check_weight_is_whole(profile);
+	check_samples_are_costs(profile);
 	return profile;
 }
 

@@ -56,6 +56,7 @@ static void check_recording(const char *path)
 	}
 	g_assert_no_error(error);
 	check_weight_is_whole(profile);
+	check_samples_are_costs(profile);
 	check_alike(profile, again);
 	g_assert_cmpint(profile->frequency, !=, LODE_FREQUENCY_EXACT);
 	g_assert_cmpfloat(number_of_samples(profile), <=, profile->n_samples);

@@ -98,6 +98,7 @@ static LodeProfile *import(SampleFile *file)
 
 	g_assert_no_error(error);
 	check_weight_is_whole(profile);
+	check_samples_are_costs(profile);
 	return profile;
 }
 
@@ -600,6 +601,94 @@ static void test_kernel_chain(void)
 	check_stack(profile, 3, "wander");
 }
 
+/* Beyond some number, samples that are alike in all but a little time are one row; with times out
+ * of order, too, and with none. */
+static void test_many_samples(void)
+{
+	enum { MANY = 450000, THREADS = 3, MAX_ROWS = 200000 };
+	uint64_t rounds[] = {10000, 0}; /* nanoseconds between two samples */
+	g_auto(SampledProgram) program;
+
+	sampled_program_open(&program, PROGRAM_BRANCHES);
+	uint64_t entry = sampled_program_function(&program, "wander")->address + program.bias;
+	for (size_t round = 0; round < G_N_ELEMENTS(rounds); round++) {
+		g_auto(SampleFile) file;
+		double sums[THREADS] = {0}, found[THREADS] = {0}, n = 0;
+		sample_file_init(&file);
+		file.has_branches = false;
+		add_cpu_clock(&file);
+		begin(&file, &program);
+		for (uint32_t i = 0; i < MANY; i++) {
+			uint32_t thread = i * 7 % 19 % THREADS;
+			Sample sample = {.mode = PERF_RECORD_MISC_USER,
+				.pid = PID,
+				.tid = PID + thread,
+				.time_ns = 1000 + (i ^ (i >> 3 & 0x1f)) * rounds[round],
+				.ip = i % 11 == 0 ? 0x1000 : entry + (i % 5 == 0 ? 4U : 0U),
+				.period = 1000 + i % 3};
+			sample_file_add(&file, &sample);
+			sums[thread] += (double)sample.period;
+		}
+		g_autoptr(LodeProfile) profile = import(&file);
+		const LodeStacks *stacks = profile->stacks;
+		g_assert_false(stacks->has_chains);
+		g_assert_cmpuint(stacks->samples->len, <=, MAX_ROWS);
+		g_assert_cmpuint(stacks->threads->len, ==, THREADS);
+		for (guint i = 0; i < stacks->samples->len; i++) {
+			const LodeStackSample *row = &LODE_AT(stacks->samples, LodeStackSample, i);
+			n += 1.0 + row->n_more;
+			found[LODE_AT(stacks->threads, LodeStackThread, row->thread).tid - PID] +=
+				row->weight;
+		}
+		g_assert_cmpfloat(n, ==, MANY);
+		for (unsigned i = 0; i < THREADS; i++)
+			g_assert_cmpfloat(found[i], ==, sums[i]);
+	}
+}
+
+/* A thread's process has the name of its first thread, which has no samples here. */
+static void test_names_of_threads(void)
+{
+	static const struct {
+		const char *name;
+		uint32_t tid;
+	} expected[] = {{"server", PID}, {"work\x1b[2J", PID + 1}, {"last", PID + 1}};
+	g_auto(SampledProgram) program;
+	g_auto(SampleFile) file;
+
+	sampled_program_open(&program, PROGRAM_BRANCHES);
+	sample_file_init(&file);
+	file.has_branches = false;
+	add_cpu_clock(&file);
+	begin(&file, &program);
+	sample_file_name(&file, PID, PID, 5, "server");
+	sample_file_clone(&file, PID, PID + 1, 6);
+	sample_file_name(&file, PID, PID + 1, 7, expected[1].name);
+	sample_file_exit(&file, PID, PID + 1, 1000);
+	sample_file_clone(&file, PID, PID + 1, 2000);
+	sample_file_name(&file, PID, PID + 1, 2001, "last");
+	for (uint64_t i = 0; i < 4; i++) {
+		const Sample sample = {.mode = PERF_RECORD_MISC_USER,
+			.pid = PID,
+			.tid = PID + 1,
+			.time_ns = 100 + i / 2 * 5000,
+			.ip = sampled_program_function(&program, "wander")->address + program.bias,
+			.period = 1000};
+		sample_file_add(&file, &sample);
+	}
+	g_autoptr(LodeProfile) profile = import(&file);
+	const LodeStacks *stacks = profile->stacks;
+	g_assert_cmpuint(stacks->threads->len, ==, G_N_ELEMENTS(expected));
+	for (guint i = 0; i < stacks->threads->len; i++) {
+		const LodeStackThread *thread = &LODE_AT(stacks->threads, LodeStackThread, i);
+		g_assert_cmpstr(thread->name, ==, expected[i].name);
+		g_assert_cmpuint(thread->tid, ==, expected[i].tid);
+	}
+	for (guint i = 0; i < stacks->samples->len; i++)
+		g_assert_cmpuint(
+			LODE_AT(stacks->samples, LodeStackSample, i).thread, ==, 1 + i / 2);
+}
+
 /* A trace of the processor's, as perf writes it: what kind it is, a record, and its bytes. */
 static void put_trace(PerfDataWriter *data, uint32_t kind, bool has_kind)
 {
@@ -794,6 +883,7 @@ static void test_two_files(void)
 	g_autoptr(LodeProfile) profile = import_files(both, 2, &error);
 	g_assert_no_error(error);
 	check_weight_is_whole(profile);
+	check_samples_are_costs(profile);
 	g_assert_cmpfloat(event_at(profile, "cpu-clock", "wander", entry), ==, 2001);
 	check_reason(profile, "sample outside any mapping", 2, 20);
 	sample_file_clear(&files[0]);
@@ -1140,6 +1230,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/sample-import/no-times", test_no_times);
 	g_test_add_func("/sample-import/build-id", test_build_id);
 	g_test_add_func("/sample-import/missing-file", test_missing_file);
+	g_test_add_func("/sample-import/many-samples", test_many_samples);
+	g_test_add_func("/sample-import/names-of-threads", test_names_of_threads);
 	g_test_add_func("/sample-import/other-machine", test_other_machine);
 	g_test_add_func("/sample-import/two-files", test_two_files);
 	g_test_add_func("/sample-import/build-ids-of-two-files", test_build_ids_of_two_files);

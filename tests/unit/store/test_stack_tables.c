@@ -52,8 +52,14 @@ static LodeProfile *random_stacks(guint32 seed)
 			g_rand_double(rand) * 1e9,
 			(uint32_t)g_rand_int_range(rand, 0, (gint32)profile->events->len),
 			(uint32_t)g_rand_int_range(rand, 0, (gint32)stacks->threads->len),
-			maybe_index(rand, stacks->stacks->len)};
+			maybe_index(rand, stacks->stacks->len),
+			g_rand_boolean(rand) ? g_rand_int(rand) / 2 : 0};
 		g_array_append_val(stacks->samples, sample);
+	}
+	stacks->has_chains = g_rand_boolean(rand);
+	for (guint i = 0; i < stacks->stacks->len; i++) {
+		uint32_t instruction = maybe_index(rand, profile->instructions->len);
+		g_array_append_val(stacks->instructions, instruction);
 	}
 	g_rand_free(rand);
 	return profile;
@@ -111,7 +117,9 @@ static void assert_equal_stacks(const LodeStacks *a, const LodeStacks *b)
 		const LodeStack *right = &g_array_index(b->stacks, LodeStack, i);
 		g_assert_cmpuint(left->frame, ==, right->frame);
 		g_assert_cmpuint(left->outer, ==, right->outer);
+		g_assert_cmpuint(lode_stacks_instruction(a, i), ==, lode_stacks_instruction(b, i));
 	}
+	g_assert_true(a->has_chains == b->has_chains);
 	g_assert_cmpuint(a->threads->len, ==, b->threads->len);
 	for (guint i = 0; i < a->threads->len; i++) {
 		const LodeStackThread *left = &g_array_index(a->threads, LodeStackThread, i);
@@ -129,6 +137,7 @@ static void assert_equal_stacks(const LodeStacks *a, const LodeStacks *b)
 		g_assert_cmpuint(left->event, ==, right->event);
 		g_assert_cmpuint(left->thread, ==, right->thread);
 		g_assert_cmpuint(left->stack, ==, right->stack);
+		g_assert_cmpuint(left->n_more, ==, right->n_more);
 	}
 }
 
@@ -175,6 +184,25 @@ static void test_absent(Fixture *fixture, const void *data)
 	g_assert_null(again->stacks);
 }
 
+/* A profile of before all samples were kept: those that it has are call stacks. */
+static void test_older(Fixture *fixture, const void *data)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeProfile) profile = random_stacks(1);
+
+	(void)data;
+	profile->stacks->has_chains = false;
+	write_profile(fixture, profile);
+	change(fixture->path, "DROP TABLE stack_instruction; DROP TABLE stack_sample_more; "
+			      "DELETE FROM meta WHERE key = 'has_call_chains'");
+	g_autoptr(LodeProfile)
+		again = lode_profile_store_read_with_stacks(fixture->path, NULL, &error);
+	g_assert_no_error(error);
+	g_assert_true(again->stacks->has_chains);
+	g_assert_cmpuint(again->stacks->instructions->len, ==, 0);
+	g_assert_cmpuint(again->stacks->samples->len, ==, profile->stacks->samples->len);
+}
+
 static void test_harm(Fixture *fixture, const void *data)
 {
 	static const struct {
@@ -192,6 +220,13 @@ static void test_harm(Fixture *fixture, const void *data)
 		{"UPDATE stack_sample SET weight = -1 WHERE id = 1",
 			"table 'stack_sample', row 1: "},
 		{"UPDATE frame SET line = -1 WHERE id = 1", "table 'frame', row 1: "},
+		{"UPDATE stack_instruction SET instruction = 100000",
+			"table 'stack_instruction', row 1: "},
+		{"INSERT INTO stack_instruction SELECT max(id) + 1, 1 FROM stack",
+			"table 'stack_instruction', row "},
+		{"INSERT INTO stack_sample_more SELECT max(id) + 1, 1 FROM stack_sample",
+			"table 'stack_sample_more', row "},
+		{"UPDATE stack_sample_more SET n_more = -1", "table 'stack_sample_more', row 1: "},
 		{"INSERT INTO stack SELECT max(id) + 1, 1, max(id) FROM stack;"
 		 "WITH RECURSIVE n(i) AS (SELECT max(id) + 1 FROM stack UNION ALL SELECT i + 1 "
 		 "FROM n "
@@ -217,6 +252,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add("/stack_tables/round_trip", Fixture, NULL, set_up, test_round_trip, tear_down);
 	g_test_add("/stack_tables/absent", Fixture, NULL, set_up, test_absent, tear_down);
+	g_test_add("/stack_tables/older", Fixture, NULL, set_up, test_older, tear_down);
 	g_test_add("/stack_tables/harm", Fixture, NULL, set_up, test_harm, tear_down);
 	return g_test_run();
 }
