@@ -4,6 +4,7 @@
  * evaluated for an access with everything and for a sample with nothing.
  */
 #include "analyses/memory/expressions/expression.h"
+#include "analyses/memory/sample_attributes.h"
 #include "fuzz_target.h"
 #include "model/memory.h"
 #include "model/profile.h"
@@ -113,7 +114,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static LodeProfile *profile;
 	static LodeSampleAttributes *attributes;
-	g_autoptr(LodeExpressionScope) scope = lode_expression_scope_new();
+	g_autoptr(LodeExpressionScope)
+		scope = lode_expression_scope_new(&lode_sample_attribute_source);
 	g_autofree char *text = g_strndup((const char *)data, size);
 	g_auto(GStrv) lines = g_strsplit(text, "\n", 50);
 	guint n = g_strv_length(lines);

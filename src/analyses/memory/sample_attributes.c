@@ -705,3 +705,18 @@ int lode_sample_attribute_find(const char *name)
 			return (int)i;
 	return -1;
 }
+
+static LodeExpressionAttribute attribute_at(size_t number)
+{
+	const LodeSampleAttribute *row = &table[number];
+
+	return (LodeExpressionAttribute){row->name, row->kind, row->is_hex, row->grouped_as};
+}
+
+static LodeValue value_at(const void *attributes, size_t number, const void *sample)
+{
+	return table[number].value(attributes, sample);
+}
+
+const LodeExpressionSource lode_sample_attribute_source = {
+	G_N_ELEMENTS(table), attribute_at, value_at};

@@ -31,6 +31,9 @@ const LodeSampleAttribute *lode_sample_attribute_table(size_t *out_n);
 /* Its number in the table, or -1. */
 int lode_sample_attribute_find(const char *name);
 
+/* The same for expressions, about LodeMemorySample. */
+extern const LodeExpressionSource lode_sample_attribute_source;
+
 /* `profile` has memory, and must outlive the result. */
 LodeSampleAttributes *lode_sample_attributes_new(const LodeProfile *profile);
 void lode_sample_attributes_free(LodeSampleAttributes *self);

@@ -7,6 +7,7 @@
 
 #include "analyses/memory/expressions/expression.h"
 #include "analyses/memory/expressions/expression_lexer.h"
+#include "analyses/memory/sample_attributes.h"
 #include "analyses/memory/simulated_events.h"
 #include "base/error.h"
 #include "base/text/suggestion.h"
@@ -302,7 +303,8 @@ static bool parse_where(Filter *self, const LodeExpressionScope *scope, GError *
 
 static bool choose_values(Filter *self, GError **error)
 {
-	g_autoptr(LodeExpressionScope) scope = lode_expression_scope_new();
+	g_autoptr(LodeExpressionScope)
+		scope = lode_expression_scope_new(&lode_sample_attribute_source);
 
 	if (!lode_expression_scope_define_all(scope, self->options->definitions, error) ||
 		!parse_where(self, scope, error))

@@ -6,7 +6,6 @@
 #include "analyses/memory/expressions/expression_fault.h"
 #include "analyses/memory/expressions/expression_lexer.h"
 #include "analyses/memory/expressions/expression_program.h"
-#include "analyses/memory/sample_attributes.h"
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "base/text/suggestion.h"
@@ -39,13 +38,15 @@ static void tree_free(Tree *self)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Tree, tree_free)
 
 struct LodeExpressionScope {
+	const LodeExpressionSource *source;
 	GHashTable *definitions; /* name → Tree */
 };
 
-LodeExpressionScope *lode_expression_scope_new(void)
+LodeExpressionScope *lode_expression_scope_new(const LodeExpressionSource *source)
 {
 	LodeExpressionScope *self = g_new0(LodeExpressionScope, 1);
 
+	self->source = source;
 	self->definitions = g_hash_table_new_full(
 		g_str_hash, g_str_equal, g_free, (GDestroyNotify)tree_free);
 	return self;
@@ -155,18 +156,15 @@ static const char *nearest_name(Parser *self, const char *name)
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
 	GHashTableIter iterator;
 	void *defined;
-	size_t n;
-	const LodeSampleAttribute *table = lode_sample_attribute_table(&n);
+	const LodeExpressionSource *source = self->scope->source;
 
-	if (self->scope != NULL) {
-		g_hash_table_iter_init(&iterator, self->scope->definitions);
-		while (g_hash_table_iter_next(&iterator, &defined, NULL))
-			g_ptr_array_add(names, defined);
-		/* So that one of equally near names is always the same one. */
-		g_ptr_array_sort(names, lode_compare_texts);
-	}
-	for (size_t i = 0; i < n; i++)
-		g_ptr_array_add(names, (void *)table[i].name);
+	g_hash_table_iter_init(&iterator, self->scope->definitions);
+	while (g_hash_table_iter_next(&iterator, &defined, NULL))
+		g_ptr_array_add(names, defined);
+	/* So that one of equally near names is always the same one. */
+	g_ptr_array_sort(names, lode_compare_texts);
+	for (size_t i = 0; i < source->n; i++)
+		g_ptr_array_add(names, (void *)source->attribute(i).name);
 	g_ptr_array_add(names, NULL);
 	/* Names of definitions live in the scope, those of attributes for ever. */
 	return lode_suggestion(name, (const char *const *)names->pdata);
@@ -196,25 +194,34 @@ static LodeExpressionNode *put_in_definition(Parser *self, LodeExpressionNode *n
 	return checked(self, node, "", error);
 }
 
+static int find_attribute(const LodeExpressionSource *source, const char *name)
+{
+	for (size_t i = 0; i < source->n; i++)
+		if (strcmp(source->attribute(i).name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
 static LodeExpressionNode *parse_name(Parser *self, GError **error)
 {
 	LodeExpressionNode *node = new_node(self, LODE_OPERATOR_ATTRIBUTE);
 	g_autofree char *name = g_strndup(self->text + self->token.offset, self->token.length);
-	int attribute = lode_sample_attribute_find(name);
+	int number = find_attribute(self->scope->source, name);
 	const Tree *definition = NULL;
-	size_t n;
 
-	if (attribute < 0 && self->scope != NULL)
+	if (number < 0)
 		definition = g_hash_table_lookup(self->scope->definitions, name);
-	if (attribute < 0 && definition == NULL)
+	if (number < 0 && definition == NULL)
 		return fail_name(self, name, node->offset, error);
 	if (!advance(self, error))
 		return NULL;
 	if (definition != NULL)
 		return put_in_definition(self, node, definition->root, error);
-	node->attribute = (size_t)attribute;
-	node->kind = lode_sample_attribute_table(&n)[attribute].kind;
-	node->is_hex = lode_sample_attribute_table(&n)[attribute].is_hex;
+	const LodeExpressionAttribute attribute = self->scope->source->attribute((size_t)number);
+	node->attribute = (size_t)number;
+	node->kind = attribute.kind;
+	node->is_hex = attribute.is_hex;
+	node->text_twin = attribute.grouped_as;
 	return checked(self, node, "", error);
 }
 
@@ -544,7 +551,7 @@ static bool check_name(const LodeExpressionScope *self, const char *name, GError
 {
 	const char *what = NULL;
 
-	if (lode_sample_attribute_find(name) >= 0)
+	if (find_attribute(self->source, name) >= 0)
 		what = "an attribute of samples";
 	else if (g_strv_contains(keywords, name))
 		what = "a word of the language";
@@ -595,7 +602,7 @@ LodeExpression *lode_expression_new(
 
 	if (tree == NULL)
 		return NULL;
-	LodeExpression *self = lode_expression_compile(tree->root);
+	LodeExpression *self = lode_expression_compile(tree->root, scope->source);
 	if (self == NULL)
 		lode_expression_fault(
 			error, text, tree->root->offset, "the expression is nested too deeply");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The language that chooses and groups memory samples: docs/expressions.md.
+ * The language that chooses and groups samples: docs/expressions.md.
  *
  *   function =~ "^parse" && latency > 100         which samples
  *   address >> 12 how they are grouped
@@ -10,15 +10,14 @@
  */
 #pragma once
 
-#include "analyses/memory/sample_attributes.h"
+#include "analyses/memory/expressions/expression_value.h"
 
-typedef struct LodeMemorySample LodeMemorySample;
 typedef struct LodeExpressionScope LodeExpressionScope;
 typedef struct LodeExpression LodeExpression;
 typedef struct LodeEvaluator LodeEvaluator;
 
-/* The attributes of samples, and definitions to come. Never NULL. */
-LodeExpressionScope *lode_expression_scope_new(void);
+/* The attributes of a source, which is static, and definitions to come. Never NULL. */
+LodeExpressionScope *lode_expression_scope_new(const LodeExpressionSource *source);
 void lode_expression_scope_free(LodeExpressionScope *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeExpressionScope, lode_expression_scope_free)
 
@@ -45,13 +44,12 @@ int lode_expression_attribute(const LodeExpression *self);
 /* Whether it contains an attribute, by its number. */
 bool lode_expression_has_attribute(const LodeExpression *self, int attribute);
 
-/* Both must outlive the result, which is for one thread. */
-LodeEvaluator *lode_evaluator_new(
-	const LodeExpression *expression, const LodeSampleAttributes *attributes);
+/* Both must outlive the result, which is for one thread. `attributes` are for the source. */
+LodeEvaluator *lode_evaluator_new(const LodeExpression *expression, const void *attributes);
 void lode_evaluator_free(LodeEvaluator *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeEvaluator, lode_evaluator_free)
 
-/* Text in *out_value lives as long as the expression and the attributes do. Errors: _LIMIT when a
- * pattern needs too many steps. */
+/* `sample` is one of the source's. Text in *out_value lives as long as the expression and the
+ * attributes do. Errors: _LIMIT when a pattern needs too many steps. */
 bool lode_evaluator_run(
-	LodeEvaluator *self, const LodeMemorySample *sample, LodeValue *out_value, GError **error);
+	LodeEvaluator *self, const void *sample, LodeValue *out_value, GError **error);

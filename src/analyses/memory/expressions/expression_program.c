@@ -33,6 +33,7 @@ typedef struct {
 } Step;
 
 struct LodeExpression {
+	const LodeExpressionSource *source;
 	GArray *steps;       /* Step */
 	GArray *constants;   /* LodeValue */
 	GPtrArray *patterns; /* GRegex */
@@ -170,11 +171,13 @@ static void compile(Compiler *self, const LodeExpressionNode *node)
 	}
 }
 
-LodeExpression *lode_expression_compile(const LodeExpressionNode *root)
+LodeExpression *lode_expression_compile(
+	const LodeExpressionNode *root, const LodeExpressionSource *source)
 {
 	LodeExpression *self = g_new0(LodeExpression, 1);
 	Compiler compiler = {.program = self};
 
+	self->source = source;
 	self->steps = g_array_new(FALSE, FALSE, sizeof(Step));
 	self->constants = g_array_new(FALSE, FALSE, sizeof(LodeValue));
 	self->patterns = g_ptr_array_new_with_free_func((GDestroyNotify)g_regex_unref);
@@ -237,21 +240,17 @@ typedef struct {
 
 struct LodeEvaluator {
 	const LodeExpression *program;
-	const LodeSampleAttributes *attributes;
-	const LodeSampleAttribute *table;
+	const void *attributes;
 	Matcher *matchers; /* one for each pattern */
 };
 
-LodeEvaluator *lode_evaluator_new(
-	const LodeExpression *expression, const LodeSampleAttributes *attributes)
+LodeEvaluator *lode_evaluator_new(const LodeExpression *expression, const void *attributes)
 {
 	LodeEvaluator *self = g_new0(LodeEvaluator, 1);
 	guint n = expression->patterns->len;
-	size_t n_attributes;
 
 	self->program = expression;
 	self->attributes = attributes;
-	self->table = lode_sample_attribute_table(&n_attributes);
 	self->matchers = g_new0(Matcher, n + 1);
 	for (guint i = 0; i < n; i++) {
 		self->matchers[i].pattern = g_ptr_array_index(expression->patterns, i);
@@ -489,7 +488,7 @@ static bool decide(uint32_t step, LodeValue **top)
 
 /* One flat switch: this loop is what every sample goes through. */
 bool lode_evaluator_run(
-	LodeEvaluator *self, const LodeMemorySample *sample, LodeValue *out_value, GError **error)
+	LodeEvaluator *self, const void *sample, LodeValue *out_value, GError **error)
 {
 	const Step *steps = (const Step *)(const void *)self->program->steps->data;
 	const LodeValue *constants =
@@ -505,7 +504,8 @@ bool lode_evaluator_run(
 			*++top = constants[step->argument];
 			break;
 		case LODE_OPERATOR_ATTRIBUTE:
-			*++top = self->table[step->argument].value(self->attributes, sample);
+			*++top = self->program->source->value(
+				self->attributes, step->argument, sample);
 			break;
 		case LODE_OPERATOR_ADD ... LODE_OPERATOR_BIT_XOR:
 			top--;

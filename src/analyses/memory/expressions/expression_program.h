@@ -6,4 +6,5 @@
 #include "analyses/memory/expressions/expression_tree.h"
 
 /* Copies the needed parts of the tree. NULL if the stack would be too small. */
-LodeExpression *lode_expression_compile(const LodeExpressionNode *root);
+LodeExpression *lode_expression_compile(
+	const LodeExpressionNode *root, const LodeExpressionSource *source);

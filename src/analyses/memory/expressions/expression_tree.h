@@ -62,7 +62,8 @@ struct LodeExpressionNode {
 	LodeValueKind kind; /* of its values that are not none; NONE: the word "none" */
 	bool is_hex;        /* an address, or made of one */
 	uint32_t depth, size;
-	size_t offset; /* of its own token in the text */
+	size_t offset;         /* of its own token in the text */
+	const char *text_twin; /* of an attribute: what it is shown as when grouped; else NULL */
 	union {
 		size_t attribute; /* number in the table */
 		LodeValue constant;

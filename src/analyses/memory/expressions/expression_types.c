@@ -5,7 +5,6 @@
  */
 #include "analyses/memory/expressions/expression_fault.h"
 #include "analyses/memory/expressions/expression_tree.h"
-#include "analyses/memory/sample_attributes.h"
 
 typedef enum { TAKES_NUMBERS, TAKES_INTEGERS, TAKES_CONDITIONS, TAKES_TEXT, TAKES_ANY } Takes;
 typedef enum { GIVES_NUMBER, GIVES_INTEGER, GIVES_CONDITION, GIVES_TEXT } Gives;
@@ -79,16 +78,6 @@ static bool fits(Takes takes, LodeValueKind kind)
 	return true;
 }
 
-/* The text that a number is shown as when samples are grouped by it; else NULL. */
-static const char *text_twin(const LodeExpressionNode *operand)
-{
-	size_t n;
-	const LodeSampleAttribute *attributes = lode_sample_attribute_table(&n);
-
-	return operand->op == LODE_OPERATOR_ATTRIBUTE ? attributes[operand->attribute].grouped_as
-	                                              : NULL;
-}
-
 static bool check_operand(const LodeExpressionNode *operand, Takes takes, const char *sign,
 	const char *text, GError **error)
 {
@@ -101,8 +90,8 @@ static bool check_operand(const LodeExpressionNode *operand, Takes takes, const 
 		return true;
 	if (takes == TAKES_CONDITIONS && operand->kind != LODE_VALUE_NONE)
 		hint = g_strdup("; compare it, or ask has(...)");
-	if (takes == TAKES_TEXT && text_twin(operand) != NULL)
-		hint = g_strdup_printf("; '%s' is text", text_twin(operand));
+	if (takes == TAKES_TEXT && operand->text_twin != NULL)
+		hint = g_strdup_printf("; '%s' is text", operand->text_twin);
 	lode_expression_fault(error, text, operand->offset, "'%s' takes %s, and this is %s%s", sign,
 		takes_texts[takes], is, hint != NULL ? hint : "");
 	return false;

@@ -7,6 +7,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Wide enough for every address, and for a negative difference of two. */
@@ -54,6 +55,23 @@ static inline LodeValue lode_value_of_boolean(bool truth)
 {
 	return (LodeValue){.kind = LODE_VALUE_BOOLEAN, .truth = truth};
 }
+
+/* What expressions are about: samples of some kind, and their attributes. */
+typedef struct {
+	const char *name;
+	LodeValueKind kind; /* of its values that are not none */
+	bool is_hex;        /* shown as an address */
+	/* The attribute in its place when samples are grouped: numbers of threads and lines mean
+	 * little without the process and the file; NULL: itself. */
+	const char *grouped_as;
+} LodeExpressionAttribute;
+
+typedef struct {
+	size_t n;                                            /* attributes, by name */
+	LodeExpressionAttribute (*attribute)(size_t number); /* static strings */
+	/* `attributes` are what an evaluator was made with. */
+	LodeValue (*value)(const void *attributes, size_t number, const void *sample);
+} LodeExpressionSource;
 
 /* None if it is not finite. */
 LodeValue lode_value_of_real(double real);

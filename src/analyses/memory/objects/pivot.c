@@ -7,6 +7,7 @@
 
 #include "analyses/memory/expressions/expression.h"
 #include "analyses/memory/page_faults.h"
+#include "analyses/memory/sample_attributes.h"
 #include "analyses/memory/sample_filter.h"
 #include "base/error.h"
 #include "base/text/words.h"
@@ -112,7 +113,8 @@ static bool open_level(
 
 static bool open_levels(LodePivot *self, const LodePivotOptions *options, GError **error)
 {
-	g_autoptr(LodeExpressionScope) scope = lode_expression_scope_new();
+	g_autoptr(LodeExpressionScope)
+		scope = lode_expression_scope_new(&lode_sample_attribute_source);
 
 	if (!lode_expression_scope_define_all(scope, options->definitions, error))
 		return false;

@@ -2,6 +2,7 @@
 /* The expression language: values by hand, the texts of its errors, and what it refuses. */
 #include "analyses/memory/expressions/expression.h"
 #include "analyses/memory/expressions/expression_lexer.h"
+#include "analyses/memory/sample_attributes.h"
 #include "base/error.h"
 #include "model/memory.h"
 #include "sample_profile.h"
@@ -25,7 +26,7 @@ static void set_up(Fixture *self, const void *data)
 	sample->weight = 2.5;
 	sample_profile_unresolved(self->profile, 0, LODE_REASON_TLS)->cpu = UINT32_MAX;
 	self->attributes = lode_sample_attributes_new(self->profile);
-	self->scope = lode_expression_scope_new();
+	self->scope = lode_expression_scope_new(&lode_sample_attribute_source);
 }
 
 static void tear_down(Fixture *self, const void *data)
@@ -327,7 +328,7 @@ static void test_definitions(Fixture *self, const void *data)
 	g_autoptr(LodeExpression)
 		expression = lode_expression_new("is_walk ? 'walk' : 'no'", self->scope, &error);
 	lode_expression_scope_free(self->scope);
-	self->scope = lode_expression_scope_new();
+	self->scope = lode_expression_scope_new(&lode_sample_attribute_source);
 	g_autoptr(LodeEvaluator) evaluator = lode_evaluator_new(expression, self->attributes);
 	LodeValue value;
 	g_assert_true(lode_evaluator_run(evaluator,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Random expressions over random samples give what SQLite gives for them, row by row. */
 #include "analyses/memory/expressions/expression.h"
+#include "analyses/memory/sample_attributes.h"
 #include "model/memory.h"
 #include "random_expression.h"
 #include "sample_profile.h"
@@ -145,7 +146,8 @@ static void compare(sqlite3 *database, const LodeSampleAttributes *attributes,
 	const GArray *samples, const RandomExpression *random, uint64_t *n_values)
 {
 	g_autoptr(GError) error = NULL;
-	g_autoptr(LodeExpressionScope) scope = lode_expression_scope_new();
+	g_autoptr(LodeExpressionScope)
+		scope = lode_expression_scope_new(&lode_sample_attribute_source);
 	g_autoptr(LodeExpression) expression = lode_expression_new(random->lode, scope, &error);
 	g_autofree char *query = g_strdup_printf("SELECT %s FROM samples", random->sql);
 	sqlite3_stmt *select;
