@@ -11,6 +11,17 @@ typedef struct {
 	uint64_t begin_ns, end_ns; /* end UINT64_MAX: lived on */
 } LodeThread;
 
+/* When a thread ran, by its context switches. What is not running in its life is waiting. */
+typedef struct LodeThreadTime {
+	char *name; /* NULL: unknown */
+	uint32_t pid, tid;
+	/* Its life as far as it was recorded, by the recording's clock. */
+	uint64_t begin_ns, end_ns;
+	double running_ns;
+	double preempted_ns; /* waiting for a processor: it could have gone on */
+	double switches;     /* how often it began to run */
+} LodeThreadTime;
+
 typedef struct {
 	uint32_t pid;
 	uint32_t protection; /* PROT_… */

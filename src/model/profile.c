@@ -10,6 +10,7 @@
 #include "base/text/words.h"
 #include "model/memory.h"
 #include "model/origins.h"
+#include "model/process.h"
 #include "model/stacks.h"
 
 #include <stdlib.h>
@@ -93,6 +94,7 @@ LodeProfile *lode_profile_new(void)
 	self->attribute_sets = g_array_new(FALSE, TRUE, sizeof(LodeAttributeSet));
 	self->set_members = g_array_new(FALSE, TRUE, sizeof(uint32_t));
 	self->unresolved = g_array_new(FALSE, TRUE, sizeof(LodeUnresolved));
+	self->thread_times = g_array_new(FALSE, TRUE, sizeof(LodeThreadTime));
 	self->origins = g_array_new(FALSE, TRUE, sizeof(LodeOrigin));
 	self->attribute_ids = g_hash_table_new(g_str_hash, g_str_equal);
 	self->attribute_set_ids = g_hash_table_new_full(hash_words, equal_words, free_array, NULL);
@@ -107,6 +109,7 @@ void lode_profile_free(LodeProfile *self)
 	lode_memory_free(self->memory);
 	lode_stacks_free(self->stacks);
 	lode_origin_parts_free(self->origin_parts);
+	g_array_unref(self->thread_times);
 	g_array_unref(self->origins);
 	g_hash_table_unref(self->location_ids);
 	g_hash_table_unref(self->attribute_set_ids);

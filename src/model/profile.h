@@ -153,6 +153,10 @@ typedef struct LodeUnresolved {
 	double samples; /* or lost records, branch-stack entries…; 0: no such thing is concerned */
 } LodeUnresolved;
 
+/* The event that has the weight of time by the clock: of each sample, its weight ÷ the threads of
+ * the recording that ran then. */
+#define LODE_LATENCY_EVENT "latency"
+
 /* The reason of samples that a counting run has nothing for. */
 #define LODE_UNRESOLVED_UNCOUNTED "sampled where the counting run executed nothing"
 
@@ -199,6 +203,7 @@ typedef struct LodeProfile {
 	GArray *unresolved;            /* LodeUnresolved */
 	LodeMemory *memory;            /* data addresses; NULL: none were recorded */
 	LodeStacks *stacks;            /* of samples; NULL: there are none, or they were not read */
+	GArray *thread_times;          /* LodeThreadTime; empty: no switches were recorded */
 	GArray *origins;               /* LodeOrigin; empty: of a flow file, or lode 0.1.0 */
 	LodeOriginParts *origin_parts; /* what each gave; NULL: nothing was merged, or not read */
 

@@ -2,6 +2,7 @@
 #include "sources/recording.h"
 
 #include "base/arrays/sort_order.h"
+#include "model/process.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -25,6 +26,7 @@ LodeRecording *lode_recording_new(void)
 	self->late_columns = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->ranges = g_array_new(FALSE, FALSE, sizeof(LodeRecordedRange));
 	self->unresolved = g_array_new(FALSE, FALSE, sizeof(LodeUnresolved));
+	self->thread_times = g_array_new(FALSE, FALSE, sizeof(LodeThreadTime));
 	return self;
 }
 
@@ -58,6 +60,7 @@ void lode_recording_free(LodeRecording *self)
 	g_clear_pointer(&self->late_columns, g_array_unref);
 	g_clear_pointer(&self->ranges, g_array_unref);
 	g_clear_pointer(&self->unresolved, g_array_unref);
+	g_clear_pointer(&self->thread_times, g_array_unref);
 	g_clear_pointer(&self->strings, g_string_chunk_free);
 	g_free(self);
 }
@@ -194,6 +197,8 @@ void lode_recording_add_samples(LodeRecording *self, const LodeRecording *sample
 		}
 	g_array_append_vals(self->objects, samples->objects->data, samples->objects->len);
 	g_array_append_vals(self->unresolved, samples->unresolved->data, samples->unresolved->len);
+	g_array_append_vals(
+		self->thread_times, samples->thread_times->data, samples->thread_times->len);
 	add_sample_rows(self, samples, first_object);
 }
 

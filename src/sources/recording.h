@@ -104,9 +104,10 @@ typedef struct {
 	GArray *instructions;
 	GArray *jumps;
 	GArray *calls;
-	GArray *ranges;     /* LodeRecordedRange, by (object, first, last); of branch stacks */
-	GArray *unresolved; /* LodeUnresolved: what came to no instruction */
-	double n_samples;   /* of the column that weighs by default, also the unresolved */
+	GArray *ranges;       /* LodeRecordedRange, by (object, first, last); of branch stacks */
+	GArray *unresolved;   /* LodeUnresolved: what came to no instruction */
+	GArray *thread_times; /* LodeThreadTime; names are borrowed */
+	double n_samples;     /* of the column that weighs by default, also the unresolved */
 	uint64_t bytes_read;
 } LodeRecording;
 

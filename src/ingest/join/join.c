@@ -6,6 +6,7 @@
 #include "base/arrays/partition_point.h"
 #include "base/error.h"
 #include "ingest/join/function_code.h"
+#include "model/process.h"
 #include "model/stacks.h"
 
 /* Functions are sorted by image, then address. */
@@ -129,6 +130,15 @@ static void name_stacks(LodeProfile *profile, LodeSampledStacks *sampled,
 	}
 }
 
+static void add_thread_times(LodeProfile *profile, const LodeRecording *recording)
+{
+	for (guint i = 0; i < recording->thread_times->len; i++) {
+		LodeThreadTime time = LODE_AT(recording->thread_times, LodeThreadTime, i);
+		time.name = lode_profile_intern(profile, time.name);
+		g_array_append_val(profile->thread_times, time);
+	}
+}
+
 LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinContext *context,
 	const LodeProgress *progress, GError **error)
 {
@@ -211,5 +221,6 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 		return NULL;
 	if (context->stacks != NULL)
 		name_stacks(profile, context->stacks, recording, &events, &images);
+	add_thread_times(profile, recorded);
 	return g_steal_pointer(&profile);
 }

@@ -103,7 +103,7 @@ static char *column_name(const Naming *self, uint32_t column)
 static bool is_time(const char *name)
 {
 	static const char *const times[] = {"cpu-clock", "task-clock", "cycles", "cpu-cycles",
-		"ref-cycles", "instructions-sampled"};
+		"ref-cycles", "instructions-sampled", LODE_LATENCY_EVENT};
 
 	return lode_word_find(times, G_N_ELEMENTS(times), name) >= 0 ||
 	       strstr(name, "cycles") != NULL || strstr(name, "CYCLES") != NULL;
@@ -128,6 +128,14 @@ static void add_cause(Naming *self, uint32_t sampled)
 	g_array_append_val(self->events->causes, cause);
 }
 
+/* The event of a recorder for what are no samples: mappings, context switches. */
+static bool is_empty_dummy(const LodeRecording *recording, uint32_t column)
+{
+	return is_sampled_column(recording, column) &&
+	       strcmp(recording->events->pdata[column], "dummy") == 0 &&
+	       !(g_array_index(recording->totals, double, column) > 0);
+}
+
 static void add_recorded_events(Naming *self)
 {
 	const LodeRecording *recording = self->recording;
@@ -140,7 +148,7 @@ static void add_recorded_events(Naming *self)
 		                          : NULL;
 		const char *description = is_sampled || own != NULL ? own : describe(name);
 		uint32_t event = LODE_NONE;
-		if (i != self->events->count_column)
+		if (i != self->events->count_column && !is_empty_dummy(recording, i))
 			event = lode_profile_add_event(self->profile, name, description,
 				is_sampled ? LODE_EVENT_SAMPLED : LODE_EVENT_RECORDED, NULL, 0);
 		g_array_append_val(self->events->column_events, event);
@@ -318,7 +326,8 @@ uint32_t lode_join_find_event(const LodeProfile *profile, const LodeRecording *r
 	if (traced != LODE_NONE)
 		return traced;
 	for (guint i = columns->len - recording->n_sampled; i < columns->len; i++)
-		if (strcmp(g_ptr_array_index(columns, i), name) == 0)
+		if (strcmp(g_ptr_array_index(columns, i), name) == 0 &&
+			g_array_index(events->column_events, uint32_t, i) != LODE_NONE)
 			return g_array_index(events->column_events, uint32_t, i);
 	return profile->weight_event;
 }

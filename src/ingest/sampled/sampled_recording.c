@@ -16,6 +16,8 @@
 #include "ingest/sampled/sampled_kernel.h"
 #include "ingest/sampled/sampled_programs.h"
 #include "ingest/sampled/sampled_rows.h"
+#include "ingest/sampled/sampled_threads.h"
+#include "model/process.h"
 
 #include <string.h>
 #include <time.h>
@@ -33,6 +35,7 @@ typedef struct {
 	uint64_t kernel_text;          /* where the kernel's code began; 0: unknown */
 	uint64_t sequence;             /* stands for the time where none is recorded */
 	LodeSampledPrograms *programs; /* NULL: all are wanted */
+	LodeSampledThreads *threads;   /* NULL: no context switches were recorded */
 } Input;
 
 /* Where samples of a process at an address were found to belong, and in which time that holds. */
@@ -60,6 +63,9 @@ typedef struct {
 	double n_lost, n_lost_samples, n_throttled;
 	double *n_samples;   /* of each column */
 	uint64_t n_left_out; /* samples of programs that were not chosen */
+	/* The event that is weighed by the clock, and its column then; LODE_NONE: that is not known
+	 */
+	uint32_t clocked_column, latency_column;
 	bool has_branches;
 	uint64_t n_records;
 	GPtrArray *kernel_functions; /* const char *, of the sample at hand */
@@ -71,6 +77,7 @@ static void input_clear(void *data)
 
 	lode_perf_data_close(self->data);
 	lode_sampled_programs_free(self->programs);
+	lode_sampled_threads_free(self->threads);
 	lode_sampled_counts_clear(&self->counts);
 	g_free(self->columns);
 	g_free(self->periods);
@@ -141,13 +148,27 @@ static uint32_t add_column(
 	return column;
 }
 
+static bool has_switches(const Input *input)
+{
+	size_t n;
+	const LodePerfEvent *events = lode_perf_data_events(input->data, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (events[i].has_switches)
+			return true;
+	return false;
+}
+
 /* Called once for each record. In pipe mode, events come just before the first. */
 static uint64_t time_of(Input *input, const LodePerfRecord *record)
 {
 	if (!input->knows_times) {
 		input->has_times = lode_perf_data_has_times(input->data);
-		/* Without times, samples count as time. */
-		lode_perf_data_skip_samples(input->data, input->has_times);
+		if (input->has_times && has_switches(input))
+			input->threads = lode_sampled_threads_new(0);
+		/* Without times, samples count as time; with switches, they say who ran. */
+		lode_perf_data_skip_samples(
+			input->data, input->has_times && input->threads == NULL);
 	}
 	input->knows_times = true;
 	return input->has_times ? record->time_ns : ++input->sequence;
@@ -165,6 +186,8 @@ static void note_record(Reading *self, Input *input, const LodePerfRecord *recor
 {
 	uint64_t time_ns = time_of(input, record);
 
+	if (input->threads != NULL)
+		lode_sampled_threads_note(input->threads, record, time_ns);
 	lode_places_note(self->places, record, time_ns);
 	lode_memory_reading_note(self->memory, record, time_ns);
 	if (input->programs != NULL)
@@ -259,6 +282,68 @@ static bool add_events(Reading *self, Input *input, GError **error)
 	return true;
 }
 
+/* The event that weighs time, or else the first one, of the first recording. */
+static uint32_t column_to_clock(const Reading *self)
+{
+	const Input *input = &g_array_index(self->inputs, Input, 0);
+	size_t n;
+	const LodePerfEvent *events = lode_perf_data_events(input->data, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (lode_perf_event_is_time(events[i].type, events[i].config))
+			return input->columns[i];
+	return n > 0 ? input->columns[0] : LODE_NONE;
+}
+
+static char *latency_description(const Reading *self, uint32_t column)
+{
+	GString *text = g_string_new(NULL);
+	double least = 1;
+
+	g_string_append_printf(text, "%s ÷ the threads that ran at the time: cost by the clock",
+		(const char *)self->recording->events->pdata[column]);
+	for (guint i = 0; i < self->inputs->len; i++)
+		least = MIN(least, lode_sampled_threads_recorded(
+					   g_array_index(self->inputs, Input, i).threads));
+	if (least < 0.995)
+		g_string_append_printf(text,
+			"; there were so many context switches that they were recorded for "
+			"%.2g%% of the time",
+			100 * least);
+	return g_string_free(text, FALSE);
+}
+
+/* The last column, where it is known of all recordings, and differs from the event itself. */
+static void add_latency(Reading *self)
+{
+	LodeRecording *recording = self->recording;
+	uint32_t clocked = column_to_clock(self);
+	bool is_parallel = false;
+	double zero = 0;
+
+	self->clocked_column = self->latency_column = LODE_NONE;
+	for (guint i = 0; i < self->inputs->len; i++) {
+		const Input *input = &g_array_index(self->inputs, Input, i);
+		if (input->threads == NULL)
+			return;
+		is_parallel |= lode_sampled_threads_are_parallel(input->threads);
+	}
+	if (!is_parallel || clocked == LODE_NONE ||
+		find_column(recording, LODE_LATENCY_EVENT) != LODE_NONE)
+		return;
+	g_autofree char *description = latency_description(self, clocked);
+	self->clocked_column = clocked;
+	self->latency_column = recording->events->len;
+	g_ptr_array_add(
+		recording->events, g_string_chunk_insert(recording->strings, LODE_LATENCY_EVENT));
+	g_ptr_array_add(
+		recording->descriptions, g_string_chunk_insert(recording->strings, description));
+	g_array_append_val(recording->totals, zero);
+	recording->n_sampled++;
+	if (lode_recording_is_late(recording, clocked))
+		g_array_append_val(recording->late_columns, self->latency_column);
+}
+
 static bool read_mappings(Reading *self, const char *path, GError **error)
 {
 	Input input = {.path = path, .data = lode_perf_data_open(path, error)};
@@ -281,6 +366,8 @@ static bool read_mappings(Reading *self, const char *path, GError **error)
 		return false;
 	if (kept->programs != NULL)
 		lode_sampled_programs_freeze(kept->programs);
+	if (kept->threads != NULL)
+		lode_sampled_threads_freeze(kept->threads, kept->programs);
 	const LodePerfInfo *info = lode_perf_data_info(kept->data);
 	lode_places_freeze(self->places, kept->data, path, self->progress);
 	lode_memory_reading_freeze(self->memory, info);
@@ -411,6 +498,15 @@ static LodePlaceOutcome find_kernel_row(Reading *self, uint64_t ip, uint32_t *ou
 	return outcome;
 }
 
+static void add_value(Reading *self, LodePlaceOutcome outcome, uint32_t row, const Weight *weight)
+{
+	g_array_index(self->recording->totals, double, weight->column) += weight->value;
+	if (outcome == LODE_PLACE_FOUND)
+		lode_sampled_rows_add(&self->rows, row, weight->column, weight->value);
+	else
+		self->weights[outcome][weight->column] += weight->value;
+}
+
 static void add_weight(
 	Reading *self, Input *input, const LodePerfRecord *record, const Weight *weight)
 {
@@ -424,12 +520,15 @@ static void add_weight(
 		outcome = find_kernel_row(self, record->sample.ip, &row);
 	}
 	self->n_samples[weight->column]++;
-	g_array_index(self->recording->totals, double, weight->column) += weight->value;
-	if (outcome == LODE_PLACE_FOUND) {
-		lode_sampled_rows_add(&self->rows, row, weight->column, weight->value);
-	} else {
+	add_value(self, outcome, row, weight);
+	if (weight->column == self->clocked_column) {
+		const Weight latency = {self->latency_column,
+			weight->value *
+				lode_sampled_threads_share(input->threads, record->time_ns)};
+		add_value(self, outcome, row, &latency);
+	}
+	if (outcome != LODE_PLACE_FOUND) {
 		self->counts[outcome]++;
-		self->weights[outcome][weight->column] += weight->value;
 		if (self->examples[outcome] == NULL)
 			self->examples[outcome] = g_strdup_printf("0x%" G_GINT64_MODIFIER
 								  "x in process %" G_GUINT32_FORMAT,
@@ -626,6 +725,24 @@ static bool has_wanted(const Reading *self, GError **error)
 	return false;
 }
 
+static void list_threads(Reading *self)
+{
+	double n_incomplete = 0;
+
+	for (guint i = 0; i < self->inputs->len; i++) {
+		const Input *input = &g_array_index(self->inputs, Input, i);
+		if (input->threads == NULL)
+			continue;
+		n_incomplete += (double)lode_sampled_threads_n_incomplete(input->threads);
+		lode_sampled_threads_list(
+			input->threads, &self->memory->threads, self->recording->thread_times);
+	}
+	if (n_incomplete > 0)
+		lode_recording_add_unresolved(self->recording,
+			"context switches without the one before or after them", NULL, n_incomplete,
+			0);
+}
+
 static bool read_all(Reading *self, const char *const *paths, size_t n_paths, GError **error)
 {
 	for (size_t i = 0; i < n_paths; i++)
@@ -636,8 +753,10 @@ static bool read_all(Reading *self, const char *const *paths, size_t n_paths, GE
 			paths[0]);
 		return false;
 	}
+	add_latency(self);
 	if (!read_samples(self, error) || !has_wanted(self, error))
 		return false;
+	list_threads(self);
 	account(self);
 	account_files(self);
 	describe(self);

@@ -474,8 +474,7 @@ static LodePerfChoice *choose_default(const Chooser *self, GError **error)
 	return choose(self, timer, &code, error);
 }
 
-/* Stopped events report no mappings, so that one event never stops. */
-static LodePerfChoice *tracking_choice(const Chooser *self)
+static struct perf_event_attr dummy_attr(const Chooser *self)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -488,9 +487,31 @@ static LodePerfChoice *tracking_choice(const Chooser *self)
 
 	set_basics(&attr);
 	settle(self->kernel, &attr, false);
+	return attr;
+}
+
+/* Stopped events report no mappings, so that one event never stops. */
+static LodePerfChoice *tracking_choice(const Chooser *self)
+{
+	struct perf_event_attr attr = dummy_attr(self);
+
 	set_tracking(&attr, self->options);
 	LodePerfChoice *choice = choice_new("dummy", &attr);
 	choice->is_tracking = true;
+	return choice;
+}
+
+/* An event of its own, as it is stopped when switches are too many. NULL: the kernel refuses. */
+static LodePerfChoice *switching_choice(const Chooser *self)
+{
+	struct perf_event_attr attr = dummy_attr(self);
+
+	attr.context_switch = 1;
+	if (probe(self->kernel, &attr) != 0)
+		return NULL;
+	LodePerfChoice *choice = choice_new("dummy", &attr);
+	choice->is_tracking = true;
+	choice->is_switching = true;
 	return choice;
 }
 
@@ -581,5 +602,8 @@ GPtrArray *lode_perf_choices_make(const LodePerfKernel *kernel,
 		g_ptr_array_add(choices, tracking_choice(&chooser));
 	else
 		set_tracking(&first->attr, options);
+	LodePerfChoice *switching = switching_choice(&chooser);
+	if (switching != NULL)
+		g_ptr_array_add(choices, switching);
 	return g_steal_pointer(&choices);
 }

@@ -14,9 +14,10 @@
 
 typedef struct {
 	struct perf_event_attr attr;
-	char *name;       /* as it was accepted: "cycles:upp" */
-	GArray *ids;      /* uint64_t, of each descriptor */
-	bool is_tracking; /* reports mappings only, and is never stopped */
+	char *name;        /* as it was accepted: "cycles:upp" */
+	GArray *ids;       /* uint64_t, of each descriptor */
+	bool is_tracking;  /* has no samples */
+	bool is_switching; /* likewise: reports when threads begin and stop to run */
 } LodePerfChoice;
 
 /*
@@ -29,7 +30,8 @@ bool lode_perf_choice_read_name(const LodePerfKernel *kernel, const char *name,
 
 /*
  * The events of the options, LodePerfChoice, as far as the kernel accepts them; the first (or the
- * tracking event, which is the last) reports mappings. Appends to `note` how they differ from the
+ * tracking event after them, which is never stopped) reports mappings. The last reports context
+ * switches, unless the kernel refuses that. Appends to `note` how they differ from the
  * options. The caller owns the array. Errors: those of lode_perf_kernel_refuse(), and _USAGE.
  */
 GPtrArray *lode_perf_choices_make(const LodePerfKernel *kernel,

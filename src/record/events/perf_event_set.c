@@ -291,27 +291,49 @@ void lode_perf_event_set_close(LodePerfEventSet *self)
 	g_free(self);
 }
 
-static void command(LodePerfEventSet *self, bool to_tracking, unsigned long request)
+static bool has_samples(const LodePerfChoice *choice)
+{
+	return !choice->is_tracking;
+}
+
+static bool is_tracking(const LodePerfChoice *choice)
+{
+	return choice->is_tracking;
+}
+
+static bool is_switching(const LodePerfChoice *choice)
+{
+	return choice->is_switching;
+}
+
+static void command(LodePerfEventSet *self, bool (*is_meant)(const LodePerfChoice *choice),
+	unsigned long request)
 {
 	for (guint i = 0; i < self->descriptors->len; i++) {
 		const LodePerfDescriptor *at = &g_array_index(
 			self->descriptors, LodePerfDescriptor, i);
-		const LodePerfChoice *choice = self->choices->pdata[at->event];
-		if (choice->is_tracking == to_tracking)
+		if (is_meant(self->choices->pdata[at->event]))
 			ioctl(at->descriptor, request, 0);
 	}
 }
 
 void lode_perf_event_set_enable(LodePerfEventSet *self, bool is_on)
 {
-	command(self, false, is_on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
+	command(self, has_samples, is_on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
+}
+
+void lode_perf_event_set_enable_switches(LodePerfEventSet *self, bool is_on)
+{
+	command(self, is_switching, is_on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
 }
 
 void lode_perf_event_set_begin(LodePerfEventSet *self)
 {
-	const LodePerfChoice *last = self->choices->pdata[self->choices->len - 1];
+	const LodePerfChoice *first = self->choices->pdata[0];
 
-	command(self, last->is_tracking, PERF_EVENT_IOC_ENABLE);
+	command(self, is_tracking, PERF_EVENT_IOC_ENABLE);
+	if (first->attr.mmap2)
+		command(self, has_samples, PERF_EVENT_IOC_ENABLE);
 }
 
 uint64_t lode_perf_event_set_lost(const LodePerfEventSet *self, unsigned event)

@@ -53,12 +53,15 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodePerfEventSet, lode_perf_event_set_close)
  * out. Errors as above; the set can only be closed then. */
 bool lode_perf_event_set_add(LodePerfEventSet *self, const GArray *threads, GError **error);
 
-/* Begins the event that reports threads and mappings: the tracking event. Without one it begins all
- * events, and with them sampling. */
+/* Begins the events that report threads, mappings and context switches: those without samples.
+ * Where an event with samples reports the mappings it begins all events, and with them sampling. */
 void lode_perf_event_set_begin(LodePerfEventSet *self);
 
 /* Starts or stops sampling; the tracking event goes on. */
 void lode_perf_event_set_enable(LodePerfEventSet *self, bool is_on);
+
+/* Starts or stops the reports of context switches. */
+void lode_perf_event_set_enable_switches(LodePerfEventSet *self, bool is_on);
 
 /* The records that the kernel lost, by event; 0 where it does not report them. */
 uint64_t lode_perf_event_set_lost(const LodePerfEventSet *self, unsigned event);

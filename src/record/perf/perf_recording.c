@@ -3,6 +3,7 @@
 
 #include "record/events/perf_existing.h"
 #include "record/perf/perf_features.h"
+#include "sources/perf_data/perf_data_format.h"
 
 /* The header counts the written records at least this often: so much can be lost if lode crashes.
  */
@@ -83,7 +84,7 @@ static void write_ring_once(LodePerfRecording *self, const LodePerfRing *ring)
 		lode_perf_ring_copy(ring, at, self->unwrapped->data, whole);
 		if (lode_perf_sources_is_double(
 			    self->sources, (const struct perf_event_header *)self->unwrapped->data))
-			self->tally.n_samples--;
+			self->tally.n_samples -= header->type == PERF_RECORD_SAMPLE;
 		else if (self->write_error == NULL)
 			lode_perf_writer_add(
 				self->writer, self->unwrapped->data, whole, &self->write_error);
@@ -176,6 +177,47 @@ static bool look_for_mappings(LodePerfRecording *self)
 	return is_all;
 }
 
+/* The choice that reports context switches; NULL: the kernel refused it. */
+static const LodePerfChoice *switching_choice(const LodePerfRecording *self)
+{
+	const LodePerfChoice *last = self->choices->pdata[self->choices->len - 1];
+
+	return last->is_switching ? last : NULL;
+}
+
+/* Says that context switches are recorded from then on, or no more (LODE_PERF_NO_SWITCHES_TID). */
+static void write_switches_mark(LodePerfRecording *self, bool is_on, uint64_t time_ns)
+{
+	const struct {
+		struct perf_event_header header;
+		uint32_t pid, tid;
+		uint64_t time, cpu, identifier;
+	} record = {
+		.header = {PERF_RECORD_SWITCH, is_on ? 0 : PERF_RECORD_MISC_SWITCH_OUT,
+			sizeof(record)},
+		.tid = LODE_PERF_NO_SWITCHES_TID,
+		.time = time_ns,
+		.identifier = g_array_index(switching_choice(self)->ids, uint64_t, 0),
+	};
+
+	write_records(self, &record, sizeof(record));
+}
+
+/* The mark is written before any record of the time after it. */
+static void bound_switches(LodePerfRecording *self)
+{
+	bool was_over = self->switches.is_over;
+	uint64_t n = self->tally.n_switches - self->n_switches_seen;
+
+	self->n_switches_seen = self->tally.n_switches;
+	if (switching_choice(self) == NULL ||
+		lode_switch_budget_take(&self->switches, n, g_get_monotonic_time()) == !was_over)
+		return;
+	uint64_t before_ns = now_ns();
+	lode_perf_event_set_enable_switches(self->events, was_over);
+	write_switches_mark(self, was_over, was_over ? now_ns() : before_ns);
+}
+
 static void survey_pages(LodePerfRecording *self)
 {
 	g_autoptr(GArray) pids = g_array_new(FALSE, FALSE, sizeof(pid_t));
@@ -196,6 +238,7 @@ void lode_perf_recording_drain(LodePerfRecording *self)
 			self, &g_array_index(self->events->cpus, LodePerfCpu, i).ring);
 	if (look_for_mappings(self) && has_read)
 		write_records(self, &round_end, sizeof(round_end));
+	bound_switches(self);
 	survey_pages(self);
 	if (g_get_monotonic_time() - self->sealed_us > SEAL_US)
 		seal(self);
@@ -294,6 +337,7 @@ void lode_perf_recording_init(LodePerfRecording *self)
 {
 	*self = (LodePerfRecording){0};
 	lode_perf_tally_init(&self->tally);
+	lode_switch_budget_init(&self->switches, g_get_monotonic_time());
 	self->unwrapped = g_byte_array_new();
 }
 

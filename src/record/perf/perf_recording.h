@@ -12,12 +12,15 @@
 #include "record/perf/perf_sources.h"
 #include "record/perf/perf_tally.h"
 #include "record/perf/perf_writer.h"
+#include "record/perf/switch_budget.h"
 
 typedef struct {
 	GPtrArray *choices; /* LodePerfChoice */
 	LodePerfEventSet *events;
 	LodePerfWriter *writer;
 	LodePerfTally tally;
+	LodeSwitchBudget switches;
+	uint64_t n_switches_seen;         /* of the tally's, by the budget */
 	const LodePerfObserver *observer; /* may be NULL */
 	bool follows_mappings;            /* as in LodePerfSamplerOptions */
 	LodePerfMappings *mappings;       /* NULL: the kernel's word is enough */

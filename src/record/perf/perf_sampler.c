@@ -360,19 +360,43 @@ static bool choose_events(Session *self, const LodePerfKernel *kernel, GError **
 }
 
 /* `threads` NULL: those of the process that is attached to. */
-static bool open_events(
-	Session *self, const LodePerfKernel *kernel, const GArray *threads, GError **error)
+static LodePerfEventSet *open_set(Session *self, const LodePerfKernel *kernel,
+	const GArray *threads, bool *out_has_doubles, GError **error)
 {
 	GPtrArray *choices = self->recording.choices;
 	size_t pages = self->options->buffer_pages;
+
+	if (threads != NULL)
+		return lode_perf_event_set_open(kernel, choices, threads, pages, self->note, error);
+	return lode_perf_attachment_open(
+		kernel, choices, self->options->pid, pages, self->note, out_has_doubles, error);
+}
+
+/* Context switches are not worth an error: descriptors may suffice without those for them. */
+static bool leave_out_switches(Session *self, GError **cause)
+{
+	GPtrArray *choices = self->recording.choices;
+	const LodePerfChoice *last = choices->pdata[choices->len - 1];
+
+	if (!last->is_switching)
+		return false;
+	g_ptr_array_set_size(choices, (gint)choices->len - 1);
+	for (guint i = 0; i < choices->len; i++)
+		g_array_set_size(((LodePerfChoice *)choices->pdata[i])->ids, 0);
+	g_clear_error(cause);
+	return true;
+}
+
+/* `threads` NULL: those of the process that is attached to. */
+static bool open_events(
+	Session *self, const LodePerfKernel *kernel, const GArray *threads, GError **error)
+{
 	GError *cause = NULL;
 	bool has_doubles = false;
 
-	self->recording.events = threads != NULL ? lode_perf_event_set_open(kernel, choices,
-							   threads, pages, self->note, &cause)
-	                                         : lode_perf_attachment_open(kernel, choices,
-							   self->options->pid, pages, self->note,
-							   &has_doubles, &cause);
+	self->recording.events = open_set(self, kernel, threads, &has_doubles, &cause);
+	if (self->recording.events == NULL && leave_out_switches(self, &cause))
+		self->recording.events = open_set(self, kernel, threads, &has_doubles, &cause);
 	if (has_doubles && self->recording.events != NULL)
 		self->recording.sources = lode_perf_sources_new(self->recording.events);
 	note_refusal(self, cause);

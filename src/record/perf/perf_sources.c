@@ -13,6 +13,12 @@ typedef struct {
 	uint32_t pid, parent_pid, tid, parent_tid;
 } TaskRecord;
 
+typedef struct {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t time, cpu, identifier;
+} SwitchRecord;
+
 struct LodePerfSources {
 	GHashTable *places;  /* id → event × CPUs + CPU */
 	GHashTable *threads; /* tid → GHashTable: place → id */
@@ -54,25 +60,29 @@ static GHashTable *descriptors_of(LodePerfSources *self, uint32_t tid)
 	return found;
 }
 
-static bool is_double(LodePerfSources *self, const SampleStart *sample)
+static bool is_double(LodePerfSources *self, uint32_t tid, uint64_t identifier)
 {
-	GHashTable *descriptors = descriptors_of(self, sample->tid);
+	GHashTable *descriptors = descriptors_of(self, tid);
 	void *place;
 
-	if (!g_hash_table_lookup_extended(self->places, &sample->identifier, NULL, &place))
+	if (!g_hash_table_lookup_extended(self->places, &identifier, NULL, &place))
 		return false;
 	const uint64_t *first = g_hash_table_lookup(descriptors, place);
 	if (first != NULL)
-		return *first != sample->identifier;
-	g_hash_table_insert(
-		descriptors, place, g_memdup2(&sample->identifier, sizeof(sample->identifier)));
+		return *first != identifier;
+	g_hash_table_insert(descriptors, place, g_memdup2(&identifier, sizeof(identifier)));
 	return false;
 }
 
 bool lode_perf_sources_is_double(LodePerfSources *self, const struct perf_event_header *record)
 {
-	if (record->type == PERF_RECORD_SAMPLE && record->size >= sizeof(SampleStart))
-		return is_double(self, (const SampleStart *)record);
+	const SampleStart *sample = (const SampleStart *)record;
+	const SwitchRecord *change = (const SwitchRecord *)record;
+
+	if (record->type == PERF_RECORD_SAMPLE && record->size >= sizeof(*sample))
+		return is_double(self, sample->tid, sample->identifier);
+	if (record->type == PERF_RECORD_SWITCH && record->size >= sizeof(*change))
+		return is_double(self, change->tid, change->identifier);
 	/* A thread's number may be given to a new one. */
 	if ((record->type == PERF_RECORD_EXIT || record->type == PERF_RECORD_FORK) &&
 		record->size >= sizeof(TaskRecord))

@@ -132,6 +132,9 @@ static void add_record(LodePerfTally *self, const LodePerfRing *ring, uint64_t p
 	case PERF_RECORD_THROTTLE:
 		self->n_throttled++;
 		break;
+	case PERF_RECORD_SWITCH:
+		self->n_switches++;
+		break;
 	default:
 		break;
 	}

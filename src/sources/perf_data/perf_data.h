@@ -37,6 +37,7 @@ typedef struct {
 	bool is_frequency;
 	uint8_t precise;
 	bool has_time, has_period, has_kernel; /* kernel: its code is sampled too */
+	bool has_switches;                     /* context switches are recorded with it */
 	bool is_inherited; /* each thread that was started meanwhile has a counter of its own */
 } LodePerfEvent;
 
@@ -125,6 +126,7 @@ typedef enum {
 	LODE_PERF_LOST_SAMPLES, /* value: samples that the kernel dropped */
 	LODE_PERF_THROTTLE,
 	LODE_PERF_UNTHROTTLE,
+	LODE_PERF_SWITCH, /* a thread begins to run on a CPU, or stops */
 } LodePerfRecordKind;
 
 typedef struct {
@@ -137,7 +139,8 @@ typedef struct {
 	uint64_t offset; /* in the file (of the compressed record, when inside one) */
 	uint64_t value;
 	bool is_exec;
-	const char *text; /* the command's name; never NULL for a COMMAND */
+	bool is_out, is_preempted; /* a switch: the thread stops; it could have gone on */
+	const char *text;          /* the command's name; never NULL for a COMMAND */
 	LodePerfSample sample;
 	LodePerfMapping mapping;
 } LodePerfRecord;

@@ -84,6 +84,13 @@ enum {
 /* A bit of read_format; Linux 6.0. */
 #define LODE_PERF_FORMAT_LOST (UINT64_C(1) << 4)
 
+/*
+ * The thread, of process 0, of a switch that lode itself writes: context switches are recorded from
+ * its time on (in), or are no longer (out). No thread has this number, and the kernel gives it to
+ * those that have ended only together with such a process.
+ */
+#define LODE_PERF_NO_SWITCHES_TID UINT32_MAX
+
 /* Bits of the attribute's flags, as a little-endian machine has them. */
 #define LODE_PERF_FLAG_INHERIT (UINT64_C(1) << 1)
 #define LODE_PERF_FLAG_EXCLUDE_USER (UINT64_C(1) << 4)
@@ -95,3 +102,4 @@ enum {
 #define LODE_PERF_FLAG_EXCLUDE_HOST (UINT64_C(1) << 19)
 #define LODE_PERF_FLAG_EXCLUDE_GUEST (UINT64_C(1) << 20)
 #define LODE_PERF_FLAG_USE_CLOCK_ID (UINT64_C(1) << 25)
+#define LODE_PERF_FLAG_CONTEXT_SWITCH (UINT64_C(1) << 26)

@@ -450,6 +450,16 @@ static void read_throttle(LodePerfRawRecord *raw, LodePerfRecord *out)
 	out->sample.stream_id = lode_byte_cursor_u64(&raw->payload);
 }
 
+/* The thread is the one of the trailer; the other one of that CPU has a record of its own. */
+static void read_switch(LodePerfRawRecord *raw, LodePerfRecord *out)
+{
+	out->kind = LODE_PERF_SWITCH;
+	out->is_out = (raw->misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
+	out->is_preempted = (raw->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0;
+	if (raw->type == PERF_RECORD_SWITCH_CPU_WIDE)
+		lode_byte_cursor_skip(&raw->payload, 8);
+}
+
 /* Whether it concerns the user. */
 static bool read_fields(LodePerfRawRecord *raw, LodePerfRecord *out)
 {
@@ -472,6 +482,10 @@ static bool read_fields(LodePerfRawRecord *raw, LodePerfRecord *out)
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
 		read_throttle(raw, out);
+		return true;
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		read_switch(raw, out);
 		return true;
 	default:
 		return false;

@@ -96,10 +96,10 @@ static void test_default_with_pmu(void)
 	g_autoptr(GPtrArray) choices = choose(judge_pmu, &options, &note, &error, &tries);
 
 	g_assert_no_error(error);
-	g_assert_cmpuint(choices->len, ==, 1);
+	g_assert_cmpuint(choices->len, ==, 2);
 	g_assert_cmpstr(name_of_first(choices), ==, "cycles:upp");
 	g_assert_cmpstr(note, ==, "");
-	g_assert_cmpuint(tries, ==, 2);
+	g_assert_cmpuint(tries, ==, 4);
 	const struct perf_event_attr *attr = first_of(choices);
 	g_assert_cmpuint(attr->type, ==, PERF_TYPE_HARDWARE);
 	g_assert_cmpuint(attr->config, ==, PERF_COUNT_HW_CPU_CYCLES);
@@ -190,7 +190,7 @@ static void test_kernel_code(void)
 	g_autoptr(GPtrArray) choices = choose(judge_pmu, &options, &note, &error, NULL);
 
 	g_assert_no_error(error);
-	g_assert_cmpuint(choices->len, ==, 3);
+	g_assert_cmpuint(choices->len, ==, 4);
 	g_assert_cmpstr(name_of_first(choices), ==, "instructions:u");
 	const LodePerfChoice *second = choices->pdata[1], *third = choices->pdata[2];
 	g_assert_cmpstr(second->name, ==, "cycles:up");
@@ -230,12 +230,41 @@ static void test_tracking(void)
 	g_autoptr(GPtrArray) choices = choose(judge_no_pmu, &options, &note, &error, NULL);
 
 	g_assert_no_error(error);
-	g_assert_cmpuint(choices->len, ==, 2);
+	g_assert_cmpuint(choices->len, ==, 3);
 	const LodePerfChoice *first = choices->pdata[0], *last = choices->pdata[1];
 	g_assert_true(!first->is_tracking && !first->attr.mmap2 && !first->attr.comm);
 	g_assert_true(last->is_tracking && last->attr.mmap2 && last->attr.comm);
 	g_assert_cmpuint(last->attr.config, ==, PERF_COUNT_SW_DUMMY);
 	g_assert_cmpuint(last->attr.sample_type & PERF_SAMPLE_IDENTIFIER, !=, 0);
+}
+
+/* Linux 4.2. */
+static int judge_no_switches(const struct perf_event_attr *attr, int cpu)
+{
+	return attr->context_switch ? EINVAL : judge_no_pmu(attr, cpu);
+}
+
+/* Context switches are told by an event of their own, where the kernel knows them. */
+static void test_switching(void)
+{
+	const char *const events[] = {"cpu-clock:u", NULL};
+	const LodePerfSamplerOptions options = {.events = events};
+	g_autoptr(GError) error = NULL;
+	g_autofree char *note = NULL;
+	g_autoptr(GPtrArray) with = choose(judge_no_pmu, &options, &note, &error, NULL);
+
+	g_assert_no_error(error);
+	g_assert_cmpuint(with->len, ==, 2);
+	const LodePerfChoice *first = with->pdata[0], *last = with->pdata[1];
+	g_assert_true(!first->attr.context_switch && !first->is_switching && first->attr.mmap2);
+	g_assert_true(last->attr.context_switch && last->is_switching && last->is_tracking);
+	g_assert_true(!last->attr.mmap2 && !last->attr.comm && !last->attr.task);
+	g_assert_cmpuint(last->attr.sample_type & PERF_SAMPLE_TIME, !=, 0);
+	g_clear_pointer(&note, g_free);
+	g_autoptr(GPtrArray) without = choose(judge_no_switches, &options, &note, &error, NULL);
+	g_assert_no_error(error);
+	g_assert_cmpuint(without->len, ==, 1);
+	g_assert_cmpstr(note, ==, "");
 }
 
 static void check_refusal(
@@ -341,6 +370,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/record/perf-event-choice/kernel-code", test_kernel_code);
 	g_test_add_func("/record/perf-event-choice/kernel-chains", test_kernel_chains);
 	g_test_add_func("/record/perf-event-choice/tracking", test_tracking);
+	g_test_add_func("/record/perf-event-choice/switching", test_switching);
 	g_test_add_func("/record/perf-event-choice/refusals", test_refusals);
 	g_test_add_func("/record/perf-event-choice/paranoid", test_paranoid);
 	g_test_add_func("/record/perf-event-choice/names", test_names);

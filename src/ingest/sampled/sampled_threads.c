@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is noted is sorted by thread and time, and followed thread by thread. The slices in which
+ * threads ran become steps of one count over time, in which samples are looked up.
+ */
+#include "ingest/sampled/sampled_threads.h"
+
+#include "base/arrays/id_cache.h"
+#include "base/arrays/partition_point.h"
+#include "base/arrays/sort_order.h"
+#include "model/process.h"
+#include "model/profile.h"
+#include "sources/perf_data/perf_data_format.h"
+
+#include <stdlib.h>
+
+enum { MAX_NOTES = 1 << 25, MAX_WINDOWS = 1 << 20 };
+
+/* Less than this share of the running time side by side is a process that starts another one. */
+#define LEAST_OVERLAP 0.01
+
+typedef enum {
+	NOTE_BEGIN,
+	NOTE_ALIVE, /* it has a name: it exists */
+	NOTE_SEEN,  /* the first or the last sample in a window */
+	NOTE_IN,
+	NOTE_OUT,
+	NOTE_PREEMPTED,
+	NOTE_EXIT,
+} NoteKind;
+
+typedef struct {
+	uint64_t time_ns;
+	uint32_t thread;
+	NoteKind kind;
+} Note;
+
+typedef struct {
+	uint32_t pid, tid;
+	uint32_t window; /* of its notes of samples; LODE_NONE: there are none */
+	guint seen;      /* the first of the two */
+} Thread;
+
+/* A time in which switches were recorded. */
+typedef struct {
+	uint64_t on_ns, off_ns;
+	double scale; /* the time from here to the next one ÷ that of this one */
+} Window;
+
+/* From here on so many threads run. */
+typedef struct {
+	uint64_t time_ns;
+	int64_t n; /* until all are sorted: by how many more */
+} Step;
+
+struct LodeSampledThreads {
+	guint limit;
+	LodeIdCache ids;
+	GArray *threads; /* Thread */
+	GArray *notes;   /* Note */
+	GArray *windows; /* Window, one after the other */
+	GArray *steps;   /* Step */
+	GArray *times;   /* LodeThreadTime, without names */
+	uint64_t begin_ns, end_ns;
+	uint64_t full_ns; /* notes from here on are missing */
+	uint64_t n_incomplete;
+	bool has_lost, is_parallel;
+	guint hint; /* the step that was found last */
+};
+
+LodeSampledThreads *lode_sampled_threads_new(guint limit)
+{
+	LodeSampledThreads *self = g_new0(LodeSampledThreads, 1);
+	const Window all = {0, UINT64_MAX, 1};
+
+	self->limit = limit > 0 ? limit : MAX_NOTES;
+	lode_id_cache_init(&self->ids);
+	self->threads = g_array_new(FALSE, FALSE, sizeof(Thread));
+	self->notes = g_array_new(FALSE, FALSE, sizeof(Note));
+	self->windows = g_array_new(FALSE, FALSE, sizeof(Window));
+	self->steps = g_array_new(FALSE, FALSE, sizeof(Step));
+	self->times = g_array_new(FALSE, FALSE, sizeof(LodeThreadTime));
+	self->begin_ns = self->full_ns = UINT64_MAX;
+	g_array_append_val(self->windows, all);
+	return self;
+}
+
+void lode_sampled_threads_free(LodeSampledThreads *self)
+{
+	if (self == NULL)
+		return;
+	lode_id_cache_clear(&self->ids);
+	g_array_unref(self->threads);
+	g_array_unref(self->notes);
+	g_array_unref(self->windows);
+	g_array_unref(self->steps);
+	g_array_unref(self->times);
+	g_free(self);
+}
+
+/* The window that a time lies in; LODE_NONE: in none. */
+static uint32_t window_of(const LodeSampledThreads *self, uint64_t time_ns)
+{
+	const Window *windows = (const Window *)(const void *)self->windows->data;
+	guint after = LODE_PARTITION_POINT(self->windows->len, i, windows[i].on_ns <= time_ns);
+
+	return after > 0 && time_ns < windows[after - 1].off_ns ? after - 1 : LODE_NONE;
+}
+
+/* Windows follow each other; a mark that contradicts that is skipped. */
+static void take_mark(LodeSampledThreads *self, bool is_out, uint64_t time_ns)
+{
+	Window *last = &LODE_AT(self->windows, Window, self->windows->len - 1);
+	const Window next = {time_ns, UINT64_MAX, 1};
+
+	if (is_out && last->off_ns == UINT64_MAX && time_ns >= last->on_ns)
+		last->off_ns = time_ns;
+	else if (!is_out && last->off_ns <= time_ns && self->windows->len < MAX_WINDOWS)
+		g_array_append_val(self->windows, next);
+}
+
+static uint32_t find_thread(LodeSampledThreads *self, const LodePerfRecord *record)
+{
+	const LodeIdKey key = {{(uint64_t)record->pid << 32 | record->tid, 0, 0}};
+	const Thread thread = {record->pid, record->tid, LODE_NONE, 0};
+	bool is_new;
+	LodeIdSlot *slot = lode_id_cache_find(&self->ids, &key, &is_new);
+
+	if (is_new) {
+		slot->id = self->threads->len;
+		g_array_append_val(self->threads, thread);
+	}
+	return slot->id;
+}
+
+static bool add_note(LodeSampledThreads *self, uint32_t thread, NoteKind kind, uint64_t time_ns)
+{
+	const Note note = {time_ns, thread, kind};
+
+	if (self->notes->len >= self->limit) {
+		self->full_ns = MIN(self->full_ns, time_ns);
+		return false;
+	}
+	g_array_append_val(self->notes, note);
+	return true;
+}
+
+/* Two notes for all samples of a thread in a window. */
+static void note_sample(LodeSampledThreads *self, uint32_t number, uint64_t time_ns)
+{
+	Thread *thread = &LODE_AT(self->threads, Thread, number);
+	uint32_t window = window_of(self, time_ns);
+
+	if (window == LODE_NONE)
+		return;
+	if (thread->window != window) {
+		thread->window = window;
+		thread->seen = self->notes->len;
+		if (!add_note(self, number, NOTE_SEEN, time_ns) ||
+			!add_note(self, number, NOTE_SEEN, time_ns))
+			thread->window = LODE_NONE;
+		return;
+	}
+	Note *seen = &LODE_AT(self->notes, Note, thread->seen);
+	seen[0].time_ns = MIN(seen[0].time_ns, time_ns);
+	seen[1].time_ns = MAX(seen[1].time_ns, time_ns);
+}
+
+static bool kind_of(const LodePerfRecord *record, NoteKind *out_kind)
+{
+	switch (record->kind) {
+	case LODE_PERF_SAMPLE:
+		*out_kind = NOTE_SEEN;
+		return true;
+	case LODE_PERF_SWITCH:
+		*out_kind = !record->is_out        ? NOTE_IN
+		            : record->is_preempted ? NOTE_PREEMPTED
+		                                   : NOTE_OUT;
+		return true;
+	case LODE_PERF_FORK:
+		*out_kind = NOTE_BEGIN;
+		return true;
+	case LODE_PERF_EXIT:
+		*out_kind = NOTE_EXIT;
+		return true;
+	case LODE_PERF_COMMAND:
+		*out_kind = NOTE_ALIVE;
+		return true;
+	default:
+		return false;
+	}
+}
+
+void lode_sampled_threads_note(
+	LodeSampledThreads *self, const LodePerfRecord *record, uint64_t time_ns)
+{
+	NoteKind kind;
+
+	self->has_lost |= record->kind == LODE_PERF_LOST;
+	if (!kind_of(record, &kind))
+		return;
+	if (record->kind == LODE_PERF_SWITCH && record->pid == 0 &&
+		record->tid == LODE_PERF_NO_SWITCHES_TID)
+		take_mark(self, record->is_out, time_ns);
+	/* Thread 0 is a CPU that has nothing to do; the others have ended. */
+	if (record->tid == 0 || record->tid == UINT32_MAX || record->pid == UINT32_MAX)
+		return;
+	/* Names and forks of what ran before are not of the time at which they were written. */
+	if (kind != NOTE_BEGIN && kind != NOTE_ALIVE) {
+		self->begin_ns = MIN(self->begin_ns, time_ns);
+		self->end_ns = MAX(self->end_ns, time_ns);
+	}
+	if (kind == NOTE_SEEN)
+		note_sample(self, find_thread(self, record), time_ns);
+	else
+		add_note(self, find_thread(self, record), kind, time_ns);
+}
+
+/* Cuts them to the time of the recording, and says for how long each stands. */
+static void close_windows(LodeSampledThreads *self)
+{
+	/* The last moment is one of the recording. */
+	uint64_t end_ns = MIN(
+		self->end_ns < UINT64_MAX ? self->end_ns + 1 : UINT64_MAX, self->full_ns);
+	guint n = 0;
+
+	for (guint i = 0; i < self->windows->len; i++) {
+		Window window = LODE_AT(self->windows, Window, i);
+		window.on_ns = MAX(window.on_ns, self->begin_ns);
+		window.off_ns = MIN(window.off_ns, end_ns);
+		if (window.off_ns > window.on_ns)
+			LODE_AT(self->windows, Window, n++) = window;
+	}
+	g_array_set_size(self->windows, n);
+	for (guint i = 0; i < n; i++) {
+		Window *window = &LODE_AT(self->windows, Window, i);
+		uint64_t next_ns = i + 1 < n ? LODE_AT(self->windows, Window, i + 1).on_ns
+		                             : MAX(self->end_ns, window->off_ns);
+		window->scale = (double)(next_ns - window->on_ns) /
+		                (double)(window->off_ns - window->on_ns);
+	}
+}
+
+LODE_ORDER(
+	compare_notes, Note, LODE_ASCENDING(thread), LODE_ASCENDING(time_ns), LODE_ASCENDING(kind))
+
+LODE_ORDER(compare_steps, Step, LODE_ASCENDING(time_ns), LODE_ASCENDING(n))
+
+typedef enum { UNKNOWN, RUNNING, STOPPED } State;
+
+/* A thread that is followed from note to note. */
+typedef struct {
+	LodeSampledThreads *all;
+	const LodeSampledPrograms *programs;
+	LodeThreadTime time;
+	guint first_step; /* of this life */
+	bool is_alive, has_ended;
+	State state;
+	uint64_t since_ns;
+	bool is_preempted;
+	uint32_t window;
+	uint64_t first_seen_ns, last_seen_ns; /* of its samples in the window; last 0: none */
+} Following;
+
+static void add_slice(Following *self, uint64_t begin_ns, uint64_t end_ns)
+{
+	const Window *window = &LODE_AT(self->all->windows, Window, self->window);
+	const Step steps[] = {{MAX(begin_ns, window->on_ns), 1}, {MIN(end_ns, window->off_ns), -1}};
+
+	if (steps[1].time_ns <= steps[0].time_ns)
+		return;
+	g_array_append_vals(self->all->steps, steps, 2);
+	self->time.running_ns += (double)(steps[1].time_ns - steps[0].time_ns) * window->scale;
+}
+
+/* What runs at the end of a window goes on to there; where records were lost that may be wrong. */
+static void leave_window(Following *self)
+{
+	if (self->window == LODE_NONE)
+		return;
+	uint64_t last_ns = self->last_seen_ns + 1;
+	if (self->state == RUNNING)
+		add_slice(self, self->since_ns, self->all->has_lost ? last_ns : UINT64_MAX);
+	else if (self->state == UNKNOWN && self->last_seen_ns > 0)
+		add_slice(self, self->first_seen_ns, last_ns);
+	self->window = LODE_NONE;
+}
+
+static void enter_window(Following *self, uint64_t time_ns)
+{
+	uint32_t window = window_of(self->all, time_ns);
+
+	if (window == self->window)
+		return;
+	leave_window(self);
+	self->window = window;
+	self->state = UNKNOWN;
+	self->is_preempted = false;
+	self->first_seen_ns = UINT64_MAX;
+	self->last_seen_ns = 0;
+}
+
+static void begin_life(Following *self, uint64_t time_ns)
+{
+	self->is_alive = true;
+	self->time.begin_ns = time_ns;
+	self->time.running_ns = self->time.preempted_ns = self->time.switches = 0;
+	self->first_step = self->all->steps->len;
+}
+
+static void end_life(Following *self, uint64_t time_ns)
+{
+	leave_window(self);
+	self->is_alive = false;
+	self->has_ended = true;
+	self->time.end_ns = MAX(time_ns, self->time.begin_ns);
+	if (self->programs != NULL && !lode_sampled_programs_are_wanted(self->programs,
+					      self->time.pid, MAX(self->time.end_ns, 1) - 1))
+		g_array_set_size(self->all->steps, self->first_step);
+	else
+		g_array_append_val(self->all->times, self->time);
+}
+
+static void stop(Following *self, uint64_t time_ns, bool is_preempted)
+{
+	if (self->state == RUNNING)
+		add_slice(self, self->since_ns, time_ns);
+	else if (self->state == UNKNOWN)
+		add_slice(self, self->time.begin_ns, time_ns);
+	else
+		self->all->n_incomplete++;
+	self->state = STOPPED;
+	self->since_ns = time_ns;
+	self->is_preempted = is_preempted;
+}
+
+static void start(Following *self, uint64_t time_ns)
+{
+	double scale = LODE_AT(self->all->windows, Window, self->window).scale;
+
+	if (self->state == RUNNING)
+		self->all->n_incomplete++;
+	else if (self->is_preempted)
+		self->time.preempted_ns += (double)(time_ns - self->since_ns) * scale;
+	self->time.switches += scale;
+	self->state = RUNNING;
+	self->since_ns = time_ns;
+}
+
+/* Whether a life begins here; what was noted of the one before may come after its end. */
+static bool take_life(Following *self, const Note *note)
+{
+	if (note->kind == NOTE_BEGIN && note->time_ns >= self->all->begin_ns) {
+		if (self->is_alive)
+			end_life(self, note->time_ns);
+		begin_life(self, note->time_ns);
+	} else if (!self->is_alive && !self->has_ended) {
+		begin_life(self, self->all->begin_ns);
+	} else if (!self->is_alive && note->kind == NOTE_IN) {
+		begin_life(self, note->time_ns);
+	}
+	return self->is_alive;
+}
+
+static void take_note(Following *self, const Note *note)
+{
+	if (!take_life(self, note))
+		return;
+	enter_window(self, note->time_ns);
+	if (self->window != LODE_NONE) {
+		if (note->kind == NOTE_BEGIN && note->time_ns >= self->all->begin_ns) {
+			self->state = STOPPED;
+		} else if (note->kind == NOTE_SEEN) {
+			self->first_seen_ns = MIN(self->first_seen_ns, note->time_ns);
+			self->last_seen_ns = note->time_ns;
+		} else if (note->kind == NOTE_IN) {
+			start(self, note->time_ns);
+		} else if (note->kind >= NOTE_OUT) {
+			stop(self, note->time_ns, note->kind == NOTE_PREEMPTED);
+		}
+	}
+	if (note->kind == NOTE_EXIT)
+		end_life(self, note->time_ns);
+}
+
+static void follow(
+	LodeSampledThreads *self, const LodeSampledPrograms *programs, guint first, guint end)
+{
+	uint32_t number = LODE_AT(self->notes, Note, first).thread;
+	const Thread *thread = &LODE_AT(self->threads, Thread, number);
+	Following following = {
+		.all = self,
+		.programs = programs,
+		.time = {.pid = thread->pid, .tid = thread->tid},
+		.window = LODE_NONE,
+	};
+
+	for (guint i = first; i < end; i++)
+		take_note(&following, &LODE_AT(self->notes, Note, i));
+	if (following.is_alive)
+		end_life(&following, self->end_ns);
+}
+
+/* From changes to numbers, and for how long threads ran at the same time. */
+static void sum_steps(LodeSampledThreads *self)
+{
+	double running = 0, overlap = 0;
+	int64_t n = 0;
+
+	if (self->steps->len > 1)
+		qsort(self->steps->data, self->steps->len, sizeof(Step), compare_steps);
+	for (guint i = 0; i < self->steps->len; i++) {
+		Step *step = &LODE_AT(self->steps, Step, i);
+		double length = i > 0 ? (double)(step->time_ns - step[-1].time_ns) : 0;
+		running += length * (double)n;
+		overlap += length * (double)MAX(n - 1, 0);
+		n += step->n;
+		step->n = n;
+	}
+	self->is_parallel = overlap > 0 && overlap >= LEAST_OVERLAP * running;
+}
+
+LODE_ORDER(compare_times, LodeThreadTime, LODE_ASCENDING(pid), LODE_ASCENDING(tid),
+	LODE_ASCENDING(begin_ns))
+
+void lode_sampled_threads_freeze(LodeSampledThreads *self, const LodeSampledPrograms *programs)
+{
+	guint n = self->notes->len, end;
+
+	close_windows(self);
+	if (n > 1)
+		qsort(self->notes->data, n, sizeof(Note), compare_notes);
+	for (guint first = 0; first < n && self->windows->len > 0; first = end) {
+		for (end = first + 1; end < n && LODE_AT(self->notes, Note, end).thread ==
+							 LODE_AT(self->notes, Note, first).thread;)
+			end++;
+		follow(self, programs, first, end);
+	}
+	g_array_set_size(self->notes, 0);
+	sum_steps(self);
+	g_array_sort(self->times, compare_times);
+}
+
+bool lode_sampled_threads_are_parallel(const LodeSampledThreads *self)
+{
+	return self->is_parallel;
+}
+
+/* Samples come mostly in the order of time. */
+static int64_t running_at(LodeSampledThreads *self, uint64_t time_ns)
+{
+	enum { NEAR = 8 };
+	const Step *steps = (const Step *)(const void *)self->steps->data;
+	guint n = self->steps->len, at = self->hint;
+
+	if (at > n || (at > 0 && steps[at - 1].time_ns > time_ns))
+		at = 0;
+	guint near_end = MIN(n, at + NEAR);
+	while (at < near_end && steps[at].time_ns <= time_ns)
+		at++;
+	if (at == near_end && at < n)
+		at += LODE_PARTITION_POINT(n - at, i, steps[at + i].time_ns <= time_ns);
+	self->hint = at;
+	return at > 0 ? steps[at - 1].n : 0;
+}
+
+double lode_sampled_threads_share(LodeSampledThreads *self, uint64_t time_ns)
+{
+	uint32_t window = window_of(self, time_ns);
+
+	if (window == LODE_NONE)
+		return 0;
+	return LODE_AT(self->windows, Window, window).scale /
+	       (double)MAX(running_at(self, time_ns), 1);
+}
+
+double lode_sampled_threads_recorded(const LodeSampledThreads *self)
+{
+	double recorded = 0, all = (double)(self->end_ns - self->begin_ns) + 1;
+
+	if (self->begin_ns > self->end_ns)
+		return 0;
+	for (guint i = 0; i < self->windows->len; i++) {
+		const Window *window = &LODE_AT(self->windows, Window, i);
+		recorded += (double)(window->off_ns - window->on_ns);
+	}
+	return MIN(recorded / all, 1);
+}
+
+uint64_t lode_sampled_threads_n_incomplete(const LodeSampledThreads *self)
+{
+	return self->n_incomplete;
+}
+
+void lode_sampled_threads_list(
+	const LodeSampledThreads *self, const LodeThreads *threads, GArray *out_times)
+{
+	for (guint i = 0; i < self->times->len; i++) {
+		LodeThreadTime time = LODE_AT(self->times, LodeThreadTime, i);
+		uint32_t known = lode_threads_look_up(
+			threads, time.pid, time.tid, MAX(time.end_ns, 1) - 1);
+		if (known != LODE_NONE)
+			time.name = LODE_AT(threads->threads, LodeThread, known).name;
+		g_array_append_val(out_times, time);
+	}
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How many threads of a recording ran at a time, and how long each of them ran and waited, from its
+ * context switches:
+ *
+ *   thread 1   in ──────────────── out            in ── exit
+ *   thread 2   fork    in ─── out      in ─── out
+ *   running    1       2      1    0   1      0   1
+ *
+ * A thread whose first switch is out ran before it; one without any switch ran between its samples.
+ * A slice whose beginning or end is missing, as records were lost, is left out and counted. Where
+ * switches were recorded for a part of the time (record/perf/switch_budget.h), the samples of that
+ * part stand for those until the next one. Private to ingest/sampled/.
+ */
+#pragma once
+
+#include "ingest/sampled/sampled_programs.h"
+#include "process/threads.h"
+
+typedef struct LodeSampledThreads LodeSampledThreads;
+
+/* Of one recording. `limit`: of noted switches, forks and the like; the time after them is as if
+ * nothing was recorded. 0: 2²⁵. */
+LodeSampledThreads *lode_sampled_threads_new(guint limit);
+void lode_sampled_threads_free(LodeSampledThreads *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSampledThreads, lode_sampled_threads_free)
+
+/* Any record, in any order; those that say nothing are skipped. */
+void lode_sampled_threads_note(
+	LodeSampledThreads *self, const LodePerfRecord *record, uint64_t time_ns);
+
+/* Once all is noted. Only threads of the programs count; NULL: all. */
+void lode_sampled_threads_freeze(LodeSampledThreads *self, const LodeSampledPrograms *programs);
+
+/* Whether threads ran at the same time for at least a hundredth of the time that they ran. */
+bool lode_sampled_threads_are_parallel(const LodeSampledThreads *self);
+
+/* What a sample weighs by the clock, of its weight: 1 ÷ the threads that ran; more where it stands
+ * for others, 0 where it does not count. */
+double lode_sampled_threads_share(LodeSampledThreads *self, uint64_t time_ns);
+
+/* The share of the recording's time in which switches were recorded. */
+double lode_sampled_threads_recorded(const LodeSampledThreads *self);
+
+/* Switches without the one before or after. */
+uint64_t lode_sampled_threads_n_incomplete(const LodeSampledThreads *self);
+
+/* Appends a LodeThreadTime for each thread, by pid and tid, with its name in `threads`. */
+void lode_sampled_threads_list(
+	const LodeSampledThreads *self, const LodeThreads *threads, GArray *out_times);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* That context switches are recorded all the time where they are few, and bounded where not. */
+#include "record/perf/switch_budget.h"
+
+/* Records in `seconds` of a program that makes `rate` a second; lode looks each `round_us`. */
+static double recorded(double rate, gint64 round_us, int seconds, unsigned *out_stops)
+{
+	LodeSwitchBudget budget;
+	bool is_on = true;
+	double n = 0;
+
+	*out_stops = 0;
+	lode_switch_budget_init(&budget, 1000);
+	for (gint64 now_us = 0; now_us < seconds * G_USEC_PER_SEC; now_us += round_us) {
+		uint64_t records = is_on ? (uint64_t)(rate * (double)round_us / 1e6) : 0;
+		bool was_on = is_on;
+		n += (double)records;
+		is_on = lode_switch_budget_take(&budget, records, 1000 + now_us + round_us);
+		*out_stops += was_on && !is_on;
+	}
+	return n;
+}
+
+static void test_few(void)
+{
+	unsigned stops;
+
+	g_assert_cmpfloat(recorded(LODE_SWITCHES_PER_SECOND - 100, 250000, 100, &stops), >=,
+		99 * (LODE_SWITCHES_PER_SECOND - 100));
+	g_assert_cmpuint(stops, ==, 0);
+}
+
+static void test_many(void)
+{
+	static const double rates[] = {20000, 200000, 2000000};
+	static const gint64 rounds_us[] = {10000, 250000};
+	enum { SECONDS = 200 };
+	unsigned stops;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rates); i++)
+		for (size_t j = 0; j < G_N_ELEMENTS(rounds_us); j++) {
+			double n = recorded(rates[i], rounds_us[j], SECONDS, &stops);
+			double most = LODE_SWITCHES_AT_ONCE +
+			              (double)SECONDS * LODE_SWITCHES_PER_SECOND;
+			/* a round is seen when it is over */
+			g_assert_cmpfloat(n, <=, most + rates[i] * (double)rounds_us[j] / 1e6);
+			g_assert_cmpfloat(n, >=, most / 2);
+			/* switched on again, and not all the time on and off */
+			g_assert_cmpuint(stops, >, 1);
+			g_assert_cmpuint(stops, <, 4 * SECONDS);
+		}
+}
+
+/* A clock that goes back gives nothing. */
+static void test_clock(void)
+{
+	LodeSwitchBudget budget;
+
+	lode_switch_budget_init(&budget, 5000);
+	g_assert_true(lode_switch_budget_take(&budget, LODE_SWITCHES_AT_ONCE, 4000));
+	g_assert_false(lode_switch_budget_take(&budget, 1, 4000));
+	g_assert_false(lode_switch_budget_take(&budget, 0, 4000));
+	g_assert_true(lode_switch_budget_take(&budget, 0, 4000 + G_USEC_PER_SEC));
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/record/switch-budget/few", test_few);
+	g_test_add_func("/record/switch-budget/many", test_many);
+	g_test_add_func("/record/switch-budget/clock", test_clock);
+	return g_test_run();
+}
