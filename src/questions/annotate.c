@@ -15,7 +15,7 @@ typedef struct {
 	const char *const *source;
 	uint64_t sequence, finding;
 	uint32_t number; /* of the function */
-	bool has_finding, has_sequence, has_number, has_no_pager;
+	bool has_finding, has_sequence, has_number, has_no_pager, has_full_names;
 } Options;
 
 static const LodeParameter rows[] = {
@@ -36,6 +36,7 @@ static const LodeParameter rows[] = {
 		.summary = "in text, show the code of a function that never ran, too"},
 	{"no-pager", LODE_FLAG(Options, has_no_pager), .audience = LODE_PARAMETER_FOR_TERMINAL,
 		.summary = "on a terminal, do not show text through $LODE_PAGER, $PAGER or less"},
+	LODE_FULL_NAMES_ROW(Options, has_full_names),
 	LODE_FORMAT_ROW(Options, annotate.format),
 	{NULL},
 };
@@ -167,6 +168,7 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	if (out == NULL)
 		return false;
 	annotate->terminal = asking->terminal;
+	annotate->terminal.has_full_names = self->has_full_names;
 	annotate->profile_path = asking->names[0];
 	annotate->names_run = self->run != NULL;
 	annotate->has_no_run = mined.has_no_run;

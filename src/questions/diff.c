@@ -16,7 +16,7 @@ typedef struct {
 	LodeComparisonOptions comparing;
 	LodeComparisonViewOptions view;
 	const char *by, *normalise;
-	bool has_limit, has_min_support, has_fail_above;
+	bool has_limit, has_min_support, has_fail_above, has_full_names;
 } Options;
 
 static const LodeParameter rows[] = {
@@ -45,6 +45,7 @@ static const LodeParameter rows[] = {
 		.summary = "rows of each kind (default: 10 in text, else all; 0: all)"},
 	{"all", LODE_FLAG(Options, view.is_all),
 		.summary = "list in text what did not change, too"},
+	LODE_FULL_NAMES_ROW(Options, has_full_names),
 	LODE_FORMAT_ROW(Options, view.format),
 	{NULL},
 };
@@ -110,15 +111,16 @@ static bool compare_all(
 }
 
 /* --fail-above: one line for each row that is slower. */
-static void report_slower(LodeAsking *asking, const Compared *compared, double share)
+static void report_slower(
+	LodeAsking *asking, const Compared *compared, const LodeComparisonViewOptions *view)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *lines = open_memstream(&text, &size);
 	const LodeComparedFile *files = (const LodeComparedFile *)(void *)compared->files->data;
 
-	if (lode_comparison_write_slower(
-		    compared->base, files, compared->files->len, share, "slower", lines) > 0)
+	if (lode_comparison_write_slower(compared->base, files, compared->files->len, view, lines) >
+		0)
 		asking->status = LODE_EXIT_SLOWER;
 	fclose(lines);
 	g_auto(GStrv) each = g_strsplit(text, "\n", -1);
@@ -201,13 +203,14 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	if (out == NULL)
 		return false;
 	self->view.terminal = asking->terminal;
+	self->view.terminal.has_full_names = self->has_full_names;
 	self->view.base_path = asking->names[0];
 	const LodeComparedFile *files = (const LodeComparedFile *)(void *)compared.files->data;
 	if (!lode_comparison_write(
 		    compared.base, files, compared.files->len, &self->view, out, error))
 		return false;
 	if (self->has_fail_above)
-		report_slower(asking, &compared, self->view.fail_above);
+		report_slower(asking, &compared, &self->view);
 	return lode_asking_end(asking, error);
 }
 

@@ -35,7 +35,7 @@ typedef struct {
 	const char *sort, *output, *granularity, *plot, *layout;
 	int weight, plot_colour;
 	uint32_t top, callers;
-	bool has_top, has_callers;
+	bool has_top, has_callers, has_full_names;
 	bool is_by_thread, is_together, has_first_touch, has_sharing, has_allocations, has_coverage;
 } Options;
 
@@ -43,6 +43,7 @@ typedef struct {
 
 static const LodeParameter rows[] = {
 	LODE_FORMAT_ROW(Options, format),
+	LODE_FULL_NAMES_ROW(Options, has_full_names),
 	{"sort", LODE_TEXT(Options, sort), .value = "ORDER",
 		.summary = "the order of rows: weight (the default), loads or stores, largest "
 			   "first; address in histograms; samples, latency or key in groups"},
@@ -170,7 +171,10 @@ static uint32_t top_of(const View *self, uint32_t screen)
 
 static FILE *begin(const View *self, GError **error)
 {
-	return lode_asking_begin(self->asking, self->options->output, error);
+	FILE *out = lode_asking_begin(self->asking, self->options->output, error);
+
+	self->asking->terminal.has_full_names = self->options->has_full_names;
+	return out;
 }
 
 static LodeMemoryViewOptions view_options(const View *self)

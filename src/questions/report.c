@@ -64,6 +64,7 @@ static const LodeParameter rows[] = {
 	{"source", LODE_FILES(Options, source), .value = "DIR", .needs = "html",
 		.audience = LODE_PARAMETER_FOR_TERMINAL,
 		.summary = "with --html: " LODE_SOURCE_SUMMARY},
+	LODE_FULL_NAMES_ROW(Options, has_full_names),
 	LODE_FORMAT_ROW(Options, report.format),
 	{NULL},
 };
@@ -138,14 +139,15 @@ static GArray *find_list(
 	return list;
 }
 
-static bool write_report(
-	LodeAsking *asking, const LodeMined *mined, LodeReportOptions *report, GError **error)
+static bool write_report(LodeAsking *asking, const LodeMined *mined, Options *self, GError **error)
 {
+	LodeReportOptions *report = &self->report;
 	FILE *out = lode_asking_begin(asking, NULL, error);
 
 	if (out == NULL)
 		return false;
 	report->terminal = asking->terminal;
+	report->terminal.has_full_names = self->has_full_names;
 	return lode_report_write(
 		       mined->profile, mined->run, report, asking->progress, out, error) &&
 	       lode_asking_end(asking, error);
@@ -177,7 +179,7 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 			return false;
 		report->sequences = list;
 	}
-	return write_report(asking, &mined, report, error);
+	return write_report(asking, &mined, self, error);
 }
 
 const LodeVerb lode_question_report = {

@@ -6,6 +6,7 @@
 
 typedef struct {
 	LodeReportOptions report;
+	bool has_full_names;
 	const char *run; /* NULL: the last run */
 	bool lists_sequences;
 	/* The HTML file to write instead of an answer, or NULL, and the folders of its source

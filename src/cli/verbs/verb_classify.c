@@ -7,6 +7,7 @@
 #include "cli/verb.h"
 #include "ingest/import.h"
 #include "ingest/time_slices.h"
+#include "questions/parts/rows.h"
 #include "sources/signature_directory.h"
 #include "store/profile_store.h"
 #include "views/profile/classification_slices.h"
@@ -16,7 +17,7 @@ typedef struct {
 	LodeCapacityOptions capacity;
 	const char *signatures;
 	unsigned n_slices;
-	bool is_over_time, has_capacity;
+	bool is_over_time, has_capacity, has_full_names;
 } Options;
 
 static const LodeParameter rows[] = {
@@ -35,6 +36,7 @@ static const LodeParameter rows[] = {
 		.summary = "with --capacity: the time in which the profile was recorded"},
 	{"processors", LODE_NUMBER(Options, capacity.processors), .value = "N", .needs = "capacity",
 		.summary = "with --capacity: the number of processors (default: this machine's)"},
+	LODE_FULL_NAMES_ROW(Options, has_full_names),
 	{"format", LODE_WORD(Options, view.format), .value = "text|json|csv",
 		.summary = "output format (default: text)"},
 	{NULL},
@@ -121,6 +123,7 @@ static int run(void *options, char **arguments, GError **error)
 	if (!check(given, arguments, error))
 		return LODE_EXIT_USAGE;
 	given->view.terminal = lode_terminal_of(stdout);
+	given->view.terminal.has_full_names = given->has_full_names;
 	given->view.profile_path = arguments[0];
 	g_autoptr(GPtrArray) signatures = lode_signature_directory_read(given->signatures, error);
 	if (signatures == NULL)

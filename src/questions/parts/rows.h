@@ -8,6 +8,11 @@
 #define LODE_FORMAT_ROW(type, field) \
 	{"format", LODE_WORD(type, field), .value = "text|json|csv", \
 		.summary = "output format (default: text)"}
+
+#define LODE_FULL_NAMES_ROW(type, field) \
+	{"full-names", LODE_FLAG(type, field), .audience = LODE_PARAMETER_FOR_TERMINAL, \
+		.summary = "names of functions and types in full, with parameters, default " \
+			   "template arguments and hashes"}
 /* clang-format on */
 
 #define LODE_ORIGIN_SUMMARY                                                                        \

@@ -2,6 +2,7 @@
 #include "views/code/annotation_json.h"
 
 #include "base/arrays/sort_order.h"
+#include "views/code/function_name.h"
 #include "views/code/source_text.h"
 #include "views/findings/finding_figures.h"
 #include "views/memory/memory_names.h"
@@ -23,7 +24,7 @@ static void put_location(LodeJsonStream *json, const LodeLocation *location)
 {
 	lode_json_member_string(json, "file", location != NULL ? location->file : NULL);
 	lode_json_member_number(json, "line", location != NULL ? location->line : 0);
-	lode_json_member_string(json, "inlined", location != NULL ? location->inlined : NULL);
+	lode_function_name_json(json, "inlined", location != NULL ? location->inlined : NULL);
 }
 
 static void put_events(LodeJsonStream *json, const LodeProfile *profile, uint32_t instruction)
@@ -96,7 +97,7 @@ static void put_json_datum(const LodeAnnotation *self, LodeJsonStream *json, uin
 	for (uint32_t i = 0; i < datum->n_objects; i++) {
 		const LodeInstructionObject *object = lode_annotation_object(self, datum, i);
 		lode_json_begin(json, '{');
-		lode_json_member_string(json, "name", lode_annotation_object_name(self, object));
+		lode_function_name_json(json, "name", lode_annotation_object_name(self, object));
 		lode_json_member_number(json, "weight", object->weight);
 		lode_json_end(json, '}');
 	}
@@ -146,7 +147,7 @@ static void put_json_place(LodeAnnotation *self, LodeJsonStream *json, const Pla
 
 	lode_json_line(json);
 	lode_json_begin(json, '{');
-	lode_json_member_string(json, "function", function->name);
+	lode_function_name_json(json, "function", function->name);
 	if (self->options->is_page)
 		lode_json_member_number(json, "function_number", place->function);
 	lode_json_member_string(json, "image", image->path);

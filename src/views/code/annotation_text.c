@@ -3,6 +3,7 @@
 
 #include "base/text/number_format.h"
 #include "model/causes.h"
+#include "views/code/function_name.h"
 #include "views/code/source_text.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"
@@ -28,7 +29,9 @@ static void append_data(const LodeAnnotation *self, const LodeInstructionDatum *
 	double named = 0;
 	for (uint32_t i = 0; i < datum->n_objects; i++)
 		named += lode_annotation_object(self, datum, i)->weight;
-	g_string_append(out, name != NULL ? name : "?");
+	g_autofree char *shown = lode_function_name_text(
+		name != NULL ? name : "?", &self->options->terminal);
+	g_string_append(out, shown);
 	if (datum->n_objects > 1)
 		g_string_append_printf(out, " %s, %u more",
 			lode_number_format_share(lode_share_of(first->weight, named), text),
@@ -215,7 +218,8 @@ static LodeStyle put_source(const PlaceTable *self, const Row *row, GString *out
 	}
 	if (location->inlined != NULL) {
 		g_string_append(out, "  (inlined ");
-		lode_display_append(out, location->inlined, is_ascii);
+		lode_function_name_append(
+			out, location->inlined, &self->annotation->options->terminal);
 		g_string_append_c(out, ')');
 	}
 	return LODE_STYLE_FAINT;
@@ -396,9 +400,10 @@ static void put_place_title(const LodeAnnotation *self, const Place *place, guin
 	const LodeTerminal *terminal = &self->options->terminal;
 	const LodeFunction *function = lode_profile_function(profile, place->function);
 	const LodeLocation *location = lode_annotation_location(profile, place->instruction);
-	g_autofree char *name = lode_display_text(function->name, terminal->is_ascii);
+	g_autoptr(GString) name = g_string_new(NULL);
 	g_autoptr(GString) rest = g_string_new(NULL), figures = g_string_new(NULL);
 
+	lode_function_name_append(name, function->name, terminal);
 	lode_display_append(
 		rest, lode_profile_image(profile, function->image)->path, terminal->is_ascii);
 	if (location != NULL) {
@@ -411,7 +416,7 @@ static void put_place_title(const LodeAnnotation *self, const Place *place, guin
 	put_data_figures(self, place->function, figures);
 	g_autofree char *shown = lode_display_text(figures->str, terminal->is_ascii);
 	fprintf(out, "\n%u. ", number);
-	lode_style_write(out, terminal, LODE_STYLE_STRONG, name);
+	lode_style_write(out, terminal, LODE_STYLE_STRONG, name->str);
 	fprintf(out, "  %s\n   %s\n", rest->str, shown);
 }
 

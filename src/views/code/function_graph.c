@@ -4,6 +4,7 @@
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
+#include "views/code/function_name.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
 
@@ -238,7 +239,7 @@ bool lode_function_graph_write(const LodeProfile *profile, uint32_t weight_event
 	lode_profile_json_head(&self.json, profile);
 	lode_json_line(&self.json);
 	lode_json_member_number(&self.json, "number", self.number);
-	lode_json_member_string(&self.json, "function", self.function->name);
+	lode_function_name_json(&self.json, "function", self.function->name);
 	lode_json_member_number(&self.json, "calls", self.function->calls);
 	lode_json_line(&self.json);
 	put_blocks(&self);

@@ -3,6 +3,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "base/text/words.h"
+#include "views/code/function_name.h"
 #include "views/form/row_stream.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
@@ -112,7 +113,7 @@ static void put_row(const LodeProfile *profile, double total, const Row *row, Lo
 
 	lode_row_begin(rows);
 	lode_row_number(rows, "number", row->function);
-	lode_row_text(rows, "name", row->name);
+	lode_function_name_row(rows, "name", row->name);
 	lode_row_text(rows, "image", row->image);
 	lode_row_text(rows, "address", address);
 	lode_row_number(rows, "bytes", (double)function->size);

@@ -1,28 +1,214 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/code/function_name.h"
 
+#include "views/form/display_text.h"
+
 #include <glib.h>
 #include <string.h>
 
 enum { LONG_NAME = 48, MAX_DEPTH = 256 };
 
-/* So many bytes between brackets are kept, as in "visit<66>" and "find<int>"; more become "…". */
+/* So many bytes between brackets are kept, as in "visit<66>" and "f(int)"; more become "…". */
 enum { MAX_KEPT_ARGUMENTS = 8 };
+
+/* An open bracket. Positions are those of the result. */
+typedef struct {
+	char closer;
+	bool has_parameters; /* they are shown as "…" when they are long */
+	size_t begin;        /* after the bracket */
+	size_t argument;     /* where the last argument begins, with blanks before it */
+	size_t end;          /* of the last argument that is kept; of none: begin */
+	size_t first_end;    /* of the first argument; 0: it is not complete */
+	size_t last_begin;   /* after the last template bracket inside this one; 0: none */
+} Bracket;
+
+static bool is_of_word(char c)
+{
+	return g_ascii_isalnum(c) || c == '_';
+}
 
 /* The length of text at `at` that has brackets which are part of a name; 0: none. */
 static size_t literal_length(const char *name, const char *at)
 {
 	static const char anonymous[] = "(anonymous namespace)", keyword[] = "operator";
+	/* Those that begin with one of the others first. */
+	static const char *const operators[] = {
+		"()", "<=>", "<<=", "<<", "<=", "<", "->*", "->", ">>=", ">>", ">=", ">", ","};
 	size_t n = sizeof(keyword) - 1;
 
-	if (g_str_has_prefix(at, anonymous))
+	if (*at == '(' && g_str_has_prefix(at, anonymous))
 		return sizeof(anonymous) - 1;
-	if (strncmp(at, keyword, n) != 0 ||
-		(at > name && (g_ascii_isalnum(at[-1]) || at[-1] == '_')))
+	if (strncmp(at, keyword, n) != 0 || (at > name && is_of_word(at[-1])))
 		return 0;
-	if (g_str_has_prefix(at + n, "()"))
-		return n + 2;
-	return n + strspn(at + n, "<>=-!+*/%^&|~,");
+	for (size_t i = 0; i < G_N_ELEMENTS(operators); i++)
+		if (g_str_has_prefix(at + n, operators[i]))
+			return n + strlen(operators[i]);
+	return n;
+}
+
+/* The length of text at `at` that a short name leaves out: namespaces of a version of the library,
+ * tags of its ABI, and the hash at the end of a name of Rust. */
+static size_t version_length(const char *name, const char *at)
+{
+	static const char *const namespaces[] = {"__cxx11::", "__1::", "__ndk1::", "_V2::"};
+	static const char tag[] = "[abi:cxx11]", hash[] = "::h0123456789abcdef";
+	size_t n = strlen("::h");
+
+	if (*at == '_' && at > name && at[-1] == ':')
+		for (size_t i = 0; i < G_N_ELEMENTS(namespaces); i++)
+			if (g_str_has_prefix(at, namespaces[i]))
+				return strlen(namespaces[i]);
+	if (*at == '[' && g_str_has_prefix(at, tag))
+		return strlen(tag);
+	if (*at != ':' || strncmp(at, hash, n) != 0)
+		return 0;
+	while (n < strlen(hash) && g_ascii_isxdigit(at[n]))
+		n++;
+	return n == strlen(hash) && !is_of_word(at[n]) ? n : 0;
+}
+
+/* Whether an argument that is not the first is what the standard library puts there by default. */
+static bool is_default(const GString *out, const Bracket *bracket, size_t argument)
+{
+	/* The second ones are defaults if they are of the type that is the first argument. */
+	static const char *const any[] = {"std::allocator<", "std::char_traits<"};
+	static const char *const same[] = {
+		"std::less<", "std::hash<", "std::equal_to<", "std::default_delete<"};
+	const char *text = out->str + argument;
+	size_t begin = bracket->last_begin, first = bracket->first_end - bracket->begin;
+
+	if (begin <= argument || out->str[out->len - 1] != '>')
+		return false;
+	for (size_t i = 0; i < G_N_ELEMENTS(any); i++)
+		if (begin - argument == strlen(any[i]) && g_str_has_prefix(text, any[i]))
+			return true;
+	for (size_t i = 0; i < G_N_ELEMENTS(same); i++)
+		if (begin - argument == strlen(same[i]) && g_str_has_prefix(text, same[i]))
+			return out->len - 1 - begin == first &&
+			       memcmp(out->str + begin, out->str + bracket->begin, first) == 0;
+	return false;
+}
+
+static void end_argument(GString *out, Bracket *bracket)
+{
+	size_t begin = bracket->argument;
+
+	while (begin < out->len && out->str[begin] == ' ')
+		begin++;
+	while (out->len > begin && out->str[out->len - 1] == ' ')
+		g_string_truncate(out, out->len - 1);
+	if (bracket->first_end != 0 && is_default(out, bracket, begin))
+		g_string_truncate(out, bracket->end);
+	bracket->end = out->len;
+	if (bracket->first_end == 0)
+		bracket->first_end = out->len;
+}
+
+/* g_str_has_suffix() would look for the end of the text. */
+static bool ends_with(const GString *text, const char *end)
+{
+	size_t n = strlen(end);
+
+	return text->len >= n && memcmp(text->str + text->len - n, end, n) == 0;
+}
+
+/* "std::basic_string<char>" is std::string, and of wchar_t std::wstring; so are streams, views. */
+static void use_alias(GString *out)
+{
+	static const char prefix[] = "std::basic_", narrow[] = "<char>", wide[] = "<wchar_t>";
+	bool is_wide = ends_with(out, wide);
+	size_t end = out->len, begin;
+
+	if (!is_wide && !ends_with(out, narrow))
+		return;
+	end -= strlen(is_wide ? wide : narrow);
+	for (begin = end; begin > 0 && end - begin < LONG_NAME; begin--)
+		if (!is_of_word(out->str[begin - 1]) && out->str[begin - 1] != ':')
+			break;
+	if (!g_str_has_prefix(out->str + begin, prefix) ||
+		memchr(out->str + begin + strlen(prefix), ':', end - begin - strlen(prefix)) !=
+			NULL)
+		return;
+	g_string_truncate(out, end);
+	g_string_erase(out, (gssize)(begin + strlen("std::")), strlen("basic_"));
+	if (is_wide)
+		g_string_insert_c(out, (gssize)(begin + strlen("std::")), 'w');
+}
+
+static void close_template(GString *out, GArray *open)
+{
+	Bracket *bracket = &g_array_index(open, Bracket, open->len - 1);
+	size_t begin = bracket->begin;
+
+	end_argument(out, bracket);
+	g_string_append_c(out, '>');
+	g_array_set_size(open, open->len - 1);
+	if (open->len > 0)
+		g_array_index(open, Bracket, open->len - 1).last_begin = begin;
+	use_alias(out);
+}
+
+/* In round brackets "<" may be "less than". */
+static void close_parameters(GString *out, GArray *open)
+{
+	while (g_array_index(open, Bracket, open->len - 1).closer != ')')
+		g_array_set_size(open, open->len - 1);
+	const Bracket *bracket = &g_array_index(open, Bracket, open->len - 1);
+	if (bracket->has_parameters && out->len - bracket->begin > MAX_KEPT_ARGUMENTS) {
+		g_string_truncate(out, bracket->begin);
+		g_string_append(out, "…");
+	}
+	g_string_append_c(out, ')');
+	g_array_set_size(open, open->len - 1);
+}
+
+/* In one pass, the open brackets on a stack. NULL: some of them are never closed. */
+static GString *without_defaults(const char *name)
+{
+	g_autoptr(GString) out = g_string_new(NULL);
+	g_autoptr(GArray) open = g_array_new(FALSE, FALSE, sizeof(Bracket));
+	size_t n_round = 0;
+
+	for (const char *at = name; *at != '\0';) {
+		size_t literal = literal_length(name, at);
+		size_t version = literal == 0 ? version_length(name, at) : 0;
+		bool is_template = open->len > 0 &&
+		                   g_array_index(open, Bracket, open->len - 1).closer == '>';
+		bool is_arrow = *at == '>' && at > name && at[-1] == '-';
+		if (literal > 0 || version > 0) {
+			g_string_append_len(out, at, (gssize)literal);
+			at += literal + version;
+			continue;
+		}
+		if (*at == ')' && n_round > 0) {
+			close_parameters(out, open);
+			n_round--;
+		} else if (*at == '>' && is_template && !is_arrow) {
+			close_template(out, open);
+		} else if (*at == ',' && is_template) {
+			Bracket *bracket = &g_array_index(open, Bracket, open->len - 1);
+			end_argument(out, bracket);
+			g_string_append_c(out, ',');
+			bracket->argument = out->len;
+		} else {
+			g_string_append_c(out, *at);
+		}
+		if (*at == '(' || *at == '<') {
+			/* In Go the type of a method follows a point: "main.(*Tree).Insert". After
+			 * a blank come remarks, and the types of pointers to functions. */
+			bool follows_name = at > name && at[-1] != '.' && at[-1] != ' ';
+			Bracket bracket = {.closer = *at == '(' ? ')' : '>',
+				.has_parameters = *at == '(' && open->len == n_round &&
+			                          follows_name,
+				.begin = out->len,
+				.argument = out->len,
+				.end = out->len};
+			n_round += *at == '(';
+			g_array_append_val(open, bracket);
+		}
+		at++;
+	}
+	return open->len == 0 ? g_steal_pointer(&out) : NULL;
 }
 
 /* The byte after the bracket that closes the one at `open`; NULL: there is none. */
@@ -49,29 +235,83 @@ static const char *after_closed(const char *name, const char *open)
 	return NULL;
 }
 
-char *lode_function_name_short(const char *name)
+/* In Rust the type of a method stands in brackets: "<Tree as Iterator>::next". */
+static bool is_qualified(const char *name, const char *at)
+{
+	if (at == name || strchr("&*(,[<", at[-1]) != NULL)
+		return true;
+	return at[-1] == ' ' && at - 1 > name && at[-2] != '<';
+}
+
+/* Long template arguments become "…". NULL: the brackets do not match. */
+static char *without_arguments(const char *name)
 {
 	g_autoptr(GString) out = g_string_new(NULL);
 
-	if (strlen(name) <= LONG_NAME)
-		return g_strdup(name);
 	for (const char *at = name; *at != '\0';) {
 		size_t literal = literal_length(name, at);
-		if (literal > 0 || (*at != '(' && *at != '<')) {
+		if (literal > 0 || *at != '<' || is_qualified(name, at)) {
 			g_string_append_len(out, at, (gssize)MAX(literal, 1));
 			at += MAX(literal, 1);
 			continue;
 		}
 		const char *end = after_closed(name, at);
 		if (end == NULL)
-			return g_strdup(name);
+			return NULL;
 		if (end - at <= MAX_KEPT_ARGUMENTS + 2)
 			g_string_append_len(out, at, end - at);
 		else
-			g_string_append_printf(out, "%c…%c", *at, end[-1]);
+			g_string_append(out, "<…>");
 		at = end;
 	}
 	return g_string_free(g_steal_pointer(&out), FALSE);
+}
+
+char *lode_function_name_short(const char *name)
+{
+	g_autoptr(GString) simple = without_defaults(name);
+	char *brief = NULL;
+
+	if (simple == NULL)
+		return g_strdup(name);
+	if (simple->len > LONG_NAME)
+		brief = without_arguments(simple->str);
+	return brief != NULL ? brief : g_string_free(g_steal_pointer(&simple), FALSE);
+}
+
+char *lode_function_name_text(const char *name, const LodeTerminal *terminal)
+{
+	return terminal->has_full_names ? g_strdup(name) : lode_function_name_short(name);
+}
+
+void lode_function_name_append(GString *out, const char *name, const LodeTerminal *terminal)
+{
+	g_autofree char *text = lode_function_name_text(name, terminal);
+
+	lode_display_append(out, text, terminal->is_ascii);
+}
+
+void lode_function_name_json_short(LodeJsonStream *json, const char *member, const char *name)
+{
+	g_autofree char *brief = name != NULL ? lode_function_name_short(name) : NULL;
+
+	if (g_strcmp0(brief, name) == 0)
+		return;
+	g_autofree char *short_member = g_strconcat("short_", member, NULL);
+	lode_json_member_string(json, short_member, brief);
+}
+
+void lode_function_name_json(LodeJsonStream *json, const char *member, const char *name)
+{
+	lode_json_member_string(json, member, name);
+	lode_function_name_json_short(json, member, name);
+}
+
+void lode_function_name_row(LodeRowStream *rows, const char *column, const char *name)
+{
+	lode_row_text(rows, column, name);
+	if (rows->json != NULL)
+		lode_function_name_json_short(rows->json, column, name);
 }
 
 char *lode_function_library(const LodeProfile *profile, const LodeFunction *function)

@@ -1,21 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of functions, as long as there is room for. */
+/* Names of functions, types and data, as short as they are shown to people. */
 #pragma once
 
 #include "model/profile.h"
+#include "views/form/format.h"
+#include "views/form/row_stream.h"
 
 /*
- * A long name without its parameters and template arguments, except short ones, for people:
+ * A name without its parameters, the default template arguments of the standard library, its
+ * namespaces of one version, and Rust's hashes:
  *
  *   lookups(std::map<int, long, std::less<int>, …> const&, int)    lookups(…)
+ *   std::__cxx11::basic_string<char, …>::append(char const*)       std::string::append(…)
+ *   std::map<int, long, std::less<int>, …>::find(int const&)       std::map<int, long>::find(…)
  *   int visit<66>(std::vector<int, …> const&, unsigned)            int visit<66>(…)
- *   std::_Rb_tree<int, …>::_M_erase(…) [clone .isra.0]             std::_Rb_tree<…>::_M_erase(…)
- * [clone .isra.0]
+ *   core::slice::sort::heapsort::h0123456789abcdef                 core::slice::sort::heapsort
  *
- * A name of up to 48 bytes, or one whose brackets do not match, stays as it is. The caller frees
- * the result.
+ * Of a name that is still longer than 48 bytes, template arguments become "<…>". Those of up to 8
+ * bytes stay everywhere. A name whose brackets do not match stays as it is. Linear in its length.
+ * The caller frees the result.
  */
 char *lode_function_name_short(const char *name);
+
+/* The name as the terminal has it, short unless whole ones are wanted. The caller frees it. */
+char *lode_function_name_text(const char *name, const LodeTerminal *terminal);
+
+/* Appends the same, harmless. */
+void lode_function_name_append(GString *out, const char *name, const LodeTerminal *terminal);
+
+/* A member with the whole name (NULL: null), and if the short one is shorter, a member "short_" of
+ * it; the latter alone; a column, which has the latter in JSON only. */
+void lode_function_name_json(LodeJsonStream *json, const char *member, const char *name);
+void lode_function_name_json_short(LodeJsonStream *json, const char *member, const char *name);
+void lode_function_name_row(LodeRowStream *rows, const char *column, const char *name);
 
 /*
  * The file name of the shared library, as "libgcc_s.so.1", of a function that is only known by its

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text/number_format.h"
 #include "base/text/words.h"
+#include "views/code/function_name.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"
 #include "views/form/row_stream.h"
@@ -179,25 +180,32 @@ static void append_text(GString *out, const View *self, const LodeComparedRow *r
 
 	if (is_finding && row->kind == LODE_COMPARED_PLACE) {
 		lode_finding_append_place(
-			out, self->profiles[side], instruction, self->options->terminal.width == 0);
+			out, self->profiles[side], instruction, &self->options->terminal);
 		g_string_append(out, "  ");
 	}
-	g_string_append(out, row->text);
+	g_autofree char *text = lode_function_name_text(row->text, &self->options->terminal);
+	g_string_append(out, text);
 	if (is_finding && row->kind == LODE_COMPARED_PATTERN) {
 		g_string_append(out, side == 0 ? "  most in the base: " : "  most: ");
 		lode_finding_append_place(
-			out, self->profiles[side], instruction, self->options->terminal.width == 0);
+			out, self->profiles[side], instruction, &self->options->terminal);
 	}
-	if (row->kind == LODE_COMPARED_LINE && row->sides[side].function != LODE_NONE)
-		g_string_append_printf(out, "  %s",
+	if (row->kind == LODE_COMPARED_LINE && row->sides[side].function != LODE_NONE) {
+		g_autofree char *name = lode_function_name_text(
 			lode_profile_function(self->profiles[side], row->sides[side].function)
-				->name);
+				->name,
+			&self->options->terminal);
+		g_string_append_printf(out, "  %s", name);
+	}
 	if (row->match == LODE_MATCH_NEW)
 		g_string_append(out, "  new");
 	if (row->match == LODE_MATCH_GONE)
 		g_string_append(out, "  gone");
-	if (row->old_text != NULL)
-		g_string_append_printf(out, "  was %s", row->old_text);
+	if (row->old_text != NULL) {
+		g_autofree char *old = lode_function_name_text(
+			row->old_text, &self->options->terminal);
+		g_string_append_printf(out, "  was %s", old);
+	}
 	if (row->likeness > 0)
 		g_string_append_printf(out, ", code %.0f %% alike", 100 * row->likeness);
 }
@@ -217,23 +225,30 @@ static void append_row(GString *out, const View *view, const LodeComparedRow *ro
 	}
 }
 
+static bool is_slower(const View *self, const LodeComparedRow *row)
+{
+	return !isnan(self->options->fail_above) &&
+	       lode_compared_row_is_slower(self->comparison, row, self->options->fail_above);
+}
+
 unsigned lode_comparison_write_slower(const LodeProfile *base, const LodeComparedFile *others,
-	size_t n_others, double share, const char *prefix, FILE *out)
+	size_t n_others, const LodeComparisonViewOptions *options, FILE *out)
 {
 	unsigned n = 0;
 
 	for (size_t i = 0; i < n_others; i++) {
-		const View view = {
-			.profiles = {base, others[i].profile}, .comparison = others[i].comparison};
+		const View view = {.profiles = {base, others[i].profile},
+			.comparison = others[i].comparison,
+			.options = options};
 		for (int kind = 0; kind < LODE_N_COMPARED; kind++) {
 			const LodeComparedRows *rows = &view.comparison->kinds[kind];
 			for (guint r = 0; rows->rows != NULL && r < rows->rows->len; r++) {
 				const LodeComparedRow *row = lode_compared_row(rows, r);
-				if (!lode_compared_row_is_slower(view.comparison, row, share))
+				if (!is_slower(&view, row))
 					continue;
 				g_autoptr(GString) text = g_string_new(NULL);
 				append_row(text, &view, row);
-				lode_display_line(out, "%s: %s", prefix, text->str);
+				lode_display_line(out, "slower: %s", text->str);
 				n++;
 			}
 		}
@@ -259,12 +274,6 @@ typedef struct {
 	const View *view;
 	const GArray *shown; /* const LodeComparedRow * */
 } Body;
-
-static bool is_slower(const View *self, const LodeComparedRow *row)
-{
-	return !isnan(self->options->fail_above) &&
-	       lode_compared_row_is_slower(self->comparison, row, self->options->fail_above);
-}
 
 static LodeStyle cell(size_t index, unsigned column, GString *out, const void *user_data)
 {
@@ -508,7 +517,7 @@ static void put_side(const View *self, LodeRowStream *rows, const LodeComparedRo
 	put_estimate(rows, "time", one->time);
 	put_estimate(rows, "executed", one->executed);
 	put_estimate(rows, "each", one->each);
-	lode_row_text(rows, "function", function != NULL ? function->name : NULL);
+	lode_function_name_row(rows, "function", function != NULL ? function->name : NULL);
 	lode_row_number(
 		rows, "function_number", function != NULL ? (double)one->function : (double)NAN);
 	lode_row_text(rows, "image",
@@ -524,8 +533,8 @@ static void put_row(const View *self, LodeRowStream *rows, const LodeComparedRow
 	lode_row_begin(rows);
 	lode_row_csv_text(rows, "file", self->paths[1]);
 	lode_row_text(rows, "kind", kind_singles[row->kind]);
-	lode_row_text(rows, "text", row->text);
-	lode_row_text(rows, "was", row->old_text);
+	lode_function_name_row(rows, "text", row->text);
+	lode_function_name_row(rows, "was", row->old_text);
 	lode_row_text(rows, "match", match_words[row->match]);
 	lode_row_number(rows, "likeness", row->likeness > 0 ? row->likeness : NAN);
 	put_estimate(rows, "change", row->change);

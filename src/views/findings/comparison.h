@@ -37,7 +37,7 @@ bool lode_comparison_options_read(
 bool lode_comparison_write(const LodeProfile *base, const LodeComparedFile *others, size_t n_others,
 	const LodeComparisonViewOptions *options, FILE *out, GError **error);
 
-/* Writes a line "PREFIX: function f: 1.20 s → 1.41 s, +17.5 %" for each row that is slower by more
- * than `share`. Gives how many there are. */
+/* Writes a line "slower: function f: 1.20 s → 1.41 s, +17.5 %" for each row that is slower by more
+ * than the options' `fail_above`. Gives how many there are. */
 unsigned lode_comparison_write_slower(const LodeProfile *base, const LodeComparedFile *others,
-	size_t n_others, double share, const char *prefix, FILE *out);
+	size_t n_others, const LodeComparisonViewOptions *options, FILE *out);

@@ -119,8 +119,8 @@ void lode_finding_append_each(GString *out, const LodeFindings *findings,
 		g_string_append(out, " ×");
 }
 
-void lode_finding_append_place(
-	GString *out, const LodeProfile *profile, uint32_t instruction, bool is_whole)
+void lode_finding_append_place(GString *out, const LodeProfile *profile, uint32_t instruction,
+	const LodeTerminal *terminal)
 {
 	const LodeInstruction *one = lode_profile_instruction(profile, instruction);
 	const LodeFunction *function = lode_profile_function(profile, one->function);
@@ -130,8 +130,8 @@ void lode_finding_append_place(
 	                                       : NULL;
 
 	g_autofree char *library = lode_function_library(profile, function);
-	g_autofree char *name = is_whole ? g_strdup(function->name)
-	                                 : lode_function_name_short(function->name);
+	g_autofree char *name = terminal != NULL ? lode_function_name_text(function->name, terminal)
+	                                         : g_strdup(function->name);
 
 	g_string_append(out, name);
 	if (location != NULL && location->file != NULL && location->line > 0) {

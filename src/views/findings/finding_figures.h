@@ -4,6 +4,7 @@
 
 #include "model/mining_run.h"
 #include "model/profile.h"
+#include "views/form/format.h"
 
 /* The unit of `each` where executions were counted: sampled clocks count nanoseconds, other events
  * count themselves. */
@@ -35,10 +36,10 @@ bool lode_finding_is_miscounted(
 void lode_finding_append_each(GString *out, const LodeFindings *findings,
 	const LodeFinding *finding, const char *unit, bool is_least);
 
-/* "function (file.c:12)", or the address, or a vertex's name, where no line is known. A long name
- * of a function is shown without parameters, unless it is to be whole. */
-void lode_finding_append_place(
-	GString *out, const LodeProfile *profile, uint32_t instruction, bool is_whole);
+/* "function (file.c:12)", or the address, or a vertex's name, where no line is known. The
+ * name is the terminal's; NULL: whole. */
+void lode_finding_append_place(GString *out, const LodeProfile *profile, uint32_t instruction,
+	const LodeTerminal *terminal);
 
 /* "12.8 % ±0.9" */
 void lode_finding_append_time(GString *out, const LodeFinding *finding);

@@ -12,6 +12,7 @@
 #include "views/findings/finding_report.h"
 
 #include "base/text/number_format.h"
+#include "views/code/function_name.h"
 #include "views/findings/explanations.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"
@@ -63,11 +64,10 @@ static void put_each(const View *self, const LodeFinding *finding, GString *out)
 		lode_finding_is_least(self->profile, self->weight_event, self->findings, finding));
 }
 
-/* On a pipe names stay whole. */
 static void put_place(const View *self, uint32_t instruction, GString *out)
 {
 	lode_finding_append_place(out, self->profile, instruction,
-		self->options->format != LODE_VIEW_TEXT || self->options->terminal.width == 0);
+		self->options->format == LODE_VIEW_TEXT ? &self->options->terminal : NULL);
 }
 
 static const LodeFindingPlace *place_at(const View *self, const LodeFinding *finding, uint32_t i)
@@ -137,7 +137,8 @@ static void put_text(const Body *self, const LodeFinding *finding, GString *out)
 				finding->places - 1, finding->places == 2 ? "" : "s");
 		g_string_append(out, "  ");
 	}
-	g_string_append(out, text);
+	g_autofree char *shown = lode_function_name_text(text, &self->view->options->terminal);
+	g_string_append(out, shown);
 	if (lode_finding_is_miscounted(self->view->findings, finding, self->view->unit))
 		g_string_append(out, "; ran more often when it was sampled");
 }
@@ -499,7 +500,7 @@ static void put_json_place(const View *self, LodeJsonStream *json, const LodeFin
 	g_autofree char *address = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", one->address);
 
 	lode_json_begin(json, '{');
-	lode_json_member_string(json, "function", function->name);
+	lode_function_name_json(json, "function", function->name);
 	if (self->options->is_page)
 		lode_json_member_number(json, "function_number", one->function);
 	lode_json_member_string(

@@ -7,6 +7,7 @@
 
 #include "base/text/number_format.h"
 #include "model/index.h"
+#include "views/code/function_name.h"
 #include "views/form/display_text.h"
 #include "views/profile/profile_lines.h"
 
@@ -48,7 +49,7 @@ static void cell_sequence(
 {
 	g_autofree char *text = lode_mining_run_sequence_text(run, index);
 
-	lode_display_append(out, text, terminal->is_ascii);
+	lode_function_name_append(out, text, terminal);
 }
 
 /* --- the list --- */

@@ -15,7 +15,8 @@ typedef enum {
 typedef struct LodeTerminal {
 	unsigned width; /* columns; 0: unlimited (a pipe or a file) */
 	bool has_colour;
-	bool is_ascii; /* the locale's charset is not UTF-8: <load> -> <add> */
+	bool is_ascii;       /* the locale's charset is not UTF-8: <load> -> <add> */
+	bool has_full_names; /* --full-names; else those of functions and types are short */
 } LodeTerminal;
 
 /* "text", "json", "csv"; false for another word. */

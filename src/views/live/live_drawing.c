@@ -2,6 +2,7 @@
 #include "views/live/live_drawing.h"
 
 #include "base/text/number_format.h"
+#include "views/code/function_name.h"
 
 #include <math.h>
 #include <string.h>
@@ -343,6 +344,8 @@ static void draw_range(
 	char loads[LODE_NUMBER_SIZE], stores[LODE_NUMBER_SIZE];
 	g_autofree char *threads = thread_list(self, range);
 	g_autofree char *object = live_mapping_name(range->object);
+	g_autofree char *function = lode_function_name_short(
+		range->function != NULL ? range->function : "?");
 	const Line line = {{
 		address,
 		live_share(range->measure, self->scene->total, share),
@@ -350,7 +353,7 @@ static void draw_range(
 		live_count(range->n_stores, stores),
 		threads,
 		object,
-		range->function != NULL ? range->function : "?",
+		function,
 	}};
 
 	g_snprintf(address, sizeof(address), "%" G_GINT64_MODIFIER "x", range->address);

@@ -2,6 +2,7 @@
 #include "views/live/live_findings.h"
 
 #include "model/profile.h"
+#include "views/code/function_name.h"
 
 enum { MAX_FINDINGS = 12 };
 
@@ -84,7 +85,7 @@ void lode_live_findings_put(const LodeLiveFindings *self, LodeJsonStream *json)
 		lode_json_member_number(json, "time_error", row->finding.time_error);
 		lode_json_member_number(json, "places", row->finding.places);
 		lode_json_member_number(json, "functions", row->finding.functions);
-		lode_json_member_string(json, "function", row->function);
+		lode_function_name_json(json, "function", row->function);
 		lode_json_end(json, '}');
 	}
 	lode_json_end(json, ']');

@@ -2,6 +2,7 @@
 #include "views/live/live_json.h"
 
 #include "base/arrays/sort_order.h"
+#include "views/code/function_name.h"
 #include "views/memory/memory_names.h"
 
 #include <stdlib.h>
@@ -107,8 +108,8 @@ static void put_ranges(LodeJsonStream *json, const LodeLiveScene *scene)
 						       .label);
 		lode_json_end(json, ']');
 		lode_json_member_bool(json, "has_more_threads", range->n_threads > n_kept);
-		lode_json_member_string(json, "object", range->object);
-		lode_json_member_string(json, "function", range->function);
+		lode_function_name_json(json, "object", range->object);
+		lode_function_name_json(json, "function", range->function);
 		lode_json_end(json, '}');
 	}
 	lode_json_end(json, ']');

@@ -7,6 +7,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
 #include "model/memory.h"
+#include "views/code/function_name.h"
 #include "views/form/display_text.h"
 #include "views/form/row_stream.h"
 #include "views/form/table.h"
@@ -112,7 +113,7 @@ static void put_page(const View *self, const LodePageTouch *page, LodeRowStream 
 	lode_row_text(rows, "main_thread", user);
 	lode_row_number(rows, "main_weight", page->main_weight);
 	lode_row_number(rows, "threads", page->n_users);
-	lode_row_text(rows, "object", object_name(profile, page->object));
+	lode_function_name_row(rows, "object", object_name(profile, page->object));
 	lode_row_text(rows, "mapping", mapping_name(profile, page->mapping));
 	lode_row_end(rows);
 }
@@ -241,7 +242,7 @@ static void append_contents(GString *out, const Lines *self, const LodeTouchRang
 	const char *mapping = mapping_name(profile, range->mapping);
 	const char *name = range->n_pages == 1 && object != NULL ? object : mapping;
 
-	lode_display_append(out, name != NULL ? name : "?", self->view->options->terminal.is_ascii);
+	lode_function_name_append(out, name != NULL ? name : "?", &self->view->options->terminal);
 }
 
 static void append_place(GString *out, const Lines *self, const LodeTouchRange *range)
@@ -250,7 +251,7 @@ static void append_place(GString *out, const Lines *self, const LodeTouchRange *
 		return;
 	g_autofree char *place = place_text(
 		self->view->profile, range->site, range->function, range->location);
-	lode_display_append(out, place, self->view->options->terminal.is_ascii);
+	lode_function_name_append(out, place, &self->view->options->terminal);
 }
 
 static LodeStyle range_cell(size_t row, unsigned column, GString *out, const void *user_data)

@@ -3,6 +3,7 @@
 #include "views/memory/memory_allocations.h"
 
 #include "base/text/number_format.h"
+#include "views/code/function_name.h"
 #include "views/form/display_text.h"
 #include "views/form/table.h"
 #include "views/memory/memory_document.h"
@@ -112,7 +113,7 @@ static void append_name(const Table *self, const LodeAllocationUseRow *row, GStr
 	if (row->kind == LODE_ALLOCATION_ROW_CALLER)
 		g_string_append_printf(name, "%s%s%s", call->function != NULL ? call->function : "",
 			call->function != NULL ? " " : "", call->place);
-	lode_display_append(out, name->str, self->terminal->is_ascii);
+	lode_function_name_append(out, name->str, self->terminal);
 }
 
 static LodeStyle cell(size_t number, unsigned column, GString *out, const void *user_data)
@@ -272,11 +273,11 @@ static void put_row(const LodeMemoryDocument *document, size_t number, LodeRowSt
 	lode_row_begin(rows);
 	lode_row_number(rows, "level", row->level);
 	lode_row_text(rows, "kind", kinds[row->kind]);
-	lode_row_text(rows, "site",
+	lode_function_name_row(rows, "site",
 		has_site ? LODE_AT(profile->memory->sites, LodeAllocationSite, row->site).name
 			 : NULL);
-	lode_row_text(rows, "function", call != NULL ? call->function : NULL);
-	lode_row_text(rows, "place", call != NULL ? call->place : NULL);
+	lode_function_name_row(rows, "function", call != NULL ? call->function : NULL);
+	lode_function_name_row(rows, "place", call != NULL ? call->place : NULL);
 	lode_row_text(rows, "skipped", skipped);
 	lode_row_number(rows, "most_bytes",
 		row->kind == LODE_ALLOCATION_ROW_SITE ? (double)row->most.n_bytes : (double)NAN);

@@ -4,6 +4,7 @@
 
 #include "base/text/number_format.h"
 #include "model/memory.h"
+#include "views/code/function_name.h"
 #include "views/form/display_text.h"
 #include "views/form/table.h"
 #include "views/memory/memory_document.h"
@@ -57,7 +58,7 @@ static void append_name(const Table *self, const LodeAccessCallersRow *row, GStr
 		g_string_append(name, object_name(self->profile, row) != NULL
 					      ? object_name(self->profile, row)
 					      : "(no object)");
-	lode_display_append(out, name->str, self->terminal->is_ascii);
+	lode_function_name_append(out, name->str, self->terminal);
 }
 
 static LodeStyle cell(size_t number, unsigned column, GString *out, const void *user_data)
@@ -130,9 +131,9 @@ static void put_row(const LodeMemoryDocument *document, size_t number, LodeRowSt
 	lode_row_begin(rows);
 	lode_row_number(rows, "level", row->level);
 	lode_row_text(rows, "kind", kinds[row->kind]);
-	lode_row_text(rows, "object", object_name(document->profile, row));
-	lode_row_text(rows, "function", call != NULL ? call->function : NULL);
-	lode_row_text(rows, "place", call != NULL ? call->place : NULL);
+	lode_function_name_row(rows, "object", object_name(document->profile, row));
+	lode_function_name_row(rows, "function", call != NULL ? call->function : NULL);
+	lode_function_name_row(rows, "place", call != NULL ? call->place : NULL);
 	lode_row_number(rows, "samples", (double)row->n_samples);
 	lode_row_number(rows, "weight", row->weight);
 	lode_row_number(rows, "share", lode_share_of(row->weight, callers->weight));

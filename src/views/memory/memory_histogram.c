@@ -9,6 +9,7 @@
 #include "base/text/number_format.h"
 #include "base/text/words.h"
 #include "model/memory.h"
+#include "views/code/function_name.h"
 #include "views/form/display_text.h"
 #include "views/form/row_stream.h"
 #include "views/form/table.h"
@@ -94,7 +95,8 @@ static void put_cell(const Tables *self, const LodeHistogramCell *cell, LodeRowS
 	lode_row_number(rows, "stores", (double)cell->n_stores);
 	lode_row_number(rows, "weight", cell->weight);
 	lode_row_number(rows, "share", lode_share_of(cell->weight, self->notes.weight));
-	lode_row_text(rows, "object", has_cell ? object_name(self->profile, &content) : NULL);
+	lode_function_name_row(
+		rows, "object", has_cell ? object_name(self->profile, &content) : NULL);
 	lode_row_text(rows, "mapping", has_cell ? mapping_name(self->profile, &content) : NULL);
 	lode_row_end(rows);
 }
@@ -250,8 +252,8 @@ static void append_content(
 {
 	char share[LODE_NUMBER_SIZE];
 
-	lode_display_append(out, lode_content_name(self->tables->profile, content),
-		self->tables->options->terminal.is_ascii);
+	lode_function_name_append(out, lode_content_name(self->tables->profile, content),
+		&self->tables->options->terminal);
 	if (has_share)
 		g_string_append_printf(out, " %s",
 			lode_number_format_share(lode_share_of(content->weight, whole), share));

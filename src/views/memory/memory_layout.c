@@ -5,6 +5,7 @@
 #include "analyses/memory/sample_attributes.h"
 #include "base/text/number_format.h"
 #include "model/memory.h"
+#include "views/code/function_name.h"
 #include "views/form/display_text.h"
 #include "views/form/table.h"
 #include "views/memory/memory_totals.h"
@@ -105,10 +106,10 @@ static void append_member(const Table *self, const LodeLayoutRow *row, GString *
 	                  row == row_at(self->layout, self->layout->hottest);
 
 	g_string_append(out, "  ");
-	lode_display_append(out, row->member->name, self->terminal->is_ascii);
+	lode_function_name_append(out, row->member->name, self->terminal);
 	if (row->member->type != NULL) {
 		g_string_append(out, ": ");
-		lode_display_append(out, row->member->type, self->terminal->is_ascii);
+		lode_function_name_append(out, row->member->type, self->terminal);
 	}
 	if (row->member->stride > 0)
 		g_string_append_printf(out,
@@ -336,8 +337,8 @@ static void put_json_row(
 	lode_json_begin(json, '{');
 	lode_json_member_string(json, "kind", kind_words[row->kind]);
 	if (row->kind == LODE_LAYOUT_MEMBER) {
-		lode_json_member_string(json, "name", row->member->name);
-		lode_json_member_string(json, "type", row->member->type);
+		lode_function_name_json(json, "name", row->member->name);
+		lode_function_name_json(json, "type", row->member->type);
 		lode_json_member_bool(json, "is_beside_hottest", row->is_beside_hottest);
 		lode_json_member_number(json, "wide_weight", row->wide_weight);
 		lode_json_member_number(json, "stride", (double)row->member->stride);
@@ -366,7 +367,7 @@ static void put_json_layout(const LodeTypeLayout *layout, LodeJsonStream *json)
 	lode_row_stream_init_json(&rows, json);
 	lode_json_line(json);
 	lode_json_begin(json, '{');
-	lode_json_member_string(json, "type", layout->type->name);
+	lode_function_name_json(json, "type", layout->type->name);
 	lode_json_member_number(json, "size", (double)layout->type->size);
 	lode_json_member_number(json, "holes", (double)layout->hole_bytes);
 	lode_json_member_string(json, "hottest", hottest != NULL ? hottest->member->name : NULL);

@@ -3,6 +3,7 @@
 #include "views/memory/memory_pivot.h"
 
 #include "model/index.h"
+#include "views/code/function_name.h"
 #include "views/form/display_text.h"
 #include "views/form/table.h"
 #include "views/memory/memory_document.h"
@@ -27,7 +28,7 @@ static void append_name(const Table *self, const LodePivotRow *row, GString *out
 
 	lode_pivot_append_name(self->pivot, row, name);
 	g_string_append_printf(out, "%*s", (int)(2 * row->level), "");
-	lode_display_append(out, name->str, self->terminal->is_ascii);
+	lode_function_name_append(out, name->str, self->terminal);
 }
 
 static LodeStyle pivot_cell(size_t number, unsigned column, GString *out, const void *user_data)
@@ -134,6 +135,11 @@ static void put_row(const LodeMemoryDocument *document, size_t number, LodeRowSt
 		lode_json_end(rows->json, ']');
 		if (row->kind == LODE_PIVOT_OTHERS)
 			lode_json_member_number(rows->json, "others", row->n_others);
+		if (row->kind == LODE_PIVOT_VALUE) {
+			g_autoptr(GString) text = g_string_new(NULL);
+			lode_pivot_append_name(pivot, row, text);
+			lode_function_name_json_short(rows->json, "key", text->str);
+		}
 	}
 	for (unsigned i = 0; rows->json == NULL && i < pivot->n_levels; i++) {
 		g_autoptr(GString) text = g_string_new(NULL);

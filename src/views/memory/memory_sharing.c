@@ -4,6 +4,7 @@
 
 #include "base/text/number_format.h"
 #include "model/memory.h"
+#include "views/code/function_name.h"
 #include "views/form/display_text.h"
 #include "views/form/table.h"
 #include "views/memory/memory_names.h"
@@ -215,7 +216,7 @@ static void append_code(
 	if (strcmp(place, "?") == 0)
 		g_string_append(out, lode_memory_address_text(pc, address));
 	else
-		lode_display_append(out, place, self->options->terminal.is_ascii);
+		lode_function_name_append(out, place, &self->options->terminal);
 }
 
 static void append_store(const Table *self, const LodeSharingStore *store, GString *out)
@@ -228,12 +229,11 @@ static void append_store(const Table *self, const LodeSharingStore *store, GStri
 
 static void append_access(const Table *self, const LodeSharingAccess *access, GString *out)
 {
-	bool is_ascii = self->options->terminal.is_ascii;
 	const char *object = object_of(self->profile, access);
 	g_autofree char *label = lode_memory_thread_label(self->profile, access->thread);
 
 	g_string_append_printf(out, "thread %s: ", label);
-	lode_display_append(out, object != NULL ? object : "?", is_ascii);
+	lode_function_name_append(out, object != NULL ? object : "?", &self->options->terminal);
 	g_string_append(out, ", by ");
 	append_code(self, access->function, access->location, access->pc, out);
 }
@@ -532,9 +532,9 @@ static void put_access(const Table *self, const LodeSharingAccess *access, LodeR
 	lode_row_text(rows, "thread", label);
 	lode_row_number(rows, "tid",
 		has_thread ? LODE_AT(threads, LodeThread, access->thread).tid : (double)NAN);
-	lode_row_text(rows, "object", object_of(profile, access));
+	lode_function_name_row(rows, "object", object_of(profile, access));
 	lode_row_text(rows, "mapping", mapping_of(profile, access));
-	lode_row_text(rows, "function",
+	lode_function_name_row(rows, "function",
 		access->function < profile->functions->len
 			? lode_profile_function(profile, access->function)->name
 			: NULL);
@@ -567,7 +567,7 @@ static void put_store(const Table *self, const LodeSharingStore *store, LodeRowS
 	lode_row_text(rows, "thread", label);
 	lode_row_number(rows, "tid",
 		has_thread ? LODE_AT(threads, LodeThread, it->thread).tid : (double)NAN);
-	lode_row_text(rows, "function",
+	lode_function_name_row(rows, "function",
 		it->function < profile->functions->len
 			? lode_profile_function(profile, it->function)->name
 			: NULL);

@@ -3,6 +3,7 @@
 
 #include "base/text/json_stream.h"
 #include "base/text/number_format.h"
+#include "views/code/function_name.h"
 #include "views/form/csv.h"
 #include "views/form/display_text.h"
 #include "views/form/shell_word.h"
@@ -151,7 +152,8 @@ static void write_place(const View *self, const LodeUnknownPlace *place)
 	fprintf(self->out, "  %9s  ", lode_number_format_share(place->executions, share));
 	if (isfinite(error))
 		fprintf(self->out, "± %9s  ", lode_number_format_share(error, share));
-	write_name(self, function->name, LODE_STYLE_NAME);
+	g_autofree char *name = lode_function_name_text(function->name, &self->options->terminal);
+	write_name(self, name, LODE_STYLE_NAME);
 	fputs("  ", self->out);
 	write_name(self, image, LODE_STYLE_FAINT);
 	if (place->is_new_file)
@@ -338,7 +340,7 @@ static void put_place(const View *self, LodeJsonStream *json, const LodeUnknownP
 
 	lode_json_line(json);
 	lode_json_begin(json, '{');
-	lode_json_member_string(json, "function", function->name);
+	lode_function_name_json(json, "function", function->name);
 	lode_json_member_string(
 		json, "image", lode_profile_image(self->profile, function->image)->path);
 	lode_json_member_number(json, "executions", place->executions);

@@ -145,10 +145,8 @@ static void put_figures_line(
 		is_graphs ? "graph" : "function", profile->functions->len == 1 ? "" : "s");
 	if (hottest != LODE_NONE) {
 		const LodeFunction *function = lode_profile_function(profile, hottest);
-		const char *whole = function->name;
 		g_autofree char *library = lode_function_library(profile, function);
-		g_autofree char *brief = terminal->width != 0 ? lode_function_name_short(whole)
-		                                              : g_strdup(whole);
+		g_autofree char *brief = lode_function_name_text(function->name, terminal);
 		g_autofree char *name = name_text(brief, NAME_WIDTH, terminal);
 		g_string_append_printf(line, " · hottest %s %s (%s%s%s)",
 			is_graphs ? "graph" : "function",

@@ -6,6 +6,7 @@
 #include "store/profile_store.h"
 #include "views/code/annotate.h"
 #include "views/code/code_lines.h"
+#include "views/code/function_name.h"
 #include "views/profile/info.h"
 
 #include <glib/gstdio.h>
@@ -360,8 +361,13 @@ static void check_names(const char *first, const char *second, const char *wante
 	lode_profile_function(profile, 0)->name = lode_profile_intern(profile, first);
 	lode_profile_function(profile, 1)->name = lode_profile_intern(profile, second);
 	g_autofree char *text = annotate_with_findings(profile, &options, -1);
-	g_autofree char *heading = g_strdup_printf("\n1. %s ", first);
+	g_autofree char *brief = lode_function_name_short(first);
+	g_autofree char *heading = g_strdup_printf("\n1. %s ", brief);
 	g_assert_nonnull(strstr(text, heading));
+	options.terminal.has_full_names = true;
+	g_autofree char *whole = annotate_with_findings(profile, &options, -1);
+	g_autofree char *full_heading = g_strdup_printf("\n1. %s ", first);
+	g_assert_nonnull(strstr(whole, full_heading));
 }
 
 /* What a user of another language than C would type. */
@@ -374,7 +380,7 @@ static void test_names_of_languages(void)
 	check_names("P$MEANS_$$_MEAN1$LONGINT", "P$MEANS_$$_MEAN10$LONGINT", "Mean1");
 	check_names("std::_Rb_tree<int, long, std::less<int> >::find(int const&) const",
 		"std::_Rb_tree<int, long, std::less<int> >::find(int const&)",
-		"std::_Rb_tree<…>::find(…) const");
+		"std::_Rb_tree<int, long>::find(…) const");
 }
 
 static void test_function_names(void)

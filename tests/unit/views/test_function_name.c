@@ -14,26 +14,115 @@ static void check(const char *name, const char *expected)
 
 static void test_names(void)
 {
-	check("f(int, long)", "f(int, long)");
+	check("f(int)", "f(int)");
+	check("worker(long*, unsigned long)", "worker(…)");
 	check("a_function_of_c_with_a_name_that_is_long_all_by_itself",
 		"a_function_of_c_with_a_name_that_is_long_all_by_itself");
 	check("lookups(std::map<int, long, std::less<int>, std::allocator<int> > const&, int)",
 		"lookups(…)");
 	check("std::_Rb_tree<int, long>::_M_erase(std::_Rb_tree_node<long>*) [clone .isra.0]",
 		"std::_Rb_tree<…>::_M_erase(…) [clone .isra.0]");
+	check("std::_Rb_tree<a_long_type_of_the_program, long>::_M_erase(long*, int)",
+		"std::_Rb_tree<…>::_M_erase(…)");
 	check("(anonymous namespace)::Table<int>::find(std::vector<int> const&) const",
 		"(anonymous namespace)::Table<int>::find(…) const");
 	check("std::function<int (std::vector<int>)>::operator()(std::vector<int>) const",
 		"std::function<…>::operator()(…) const");
 	check("int visit<66>(std::vector<int, std::allocator<int> > const&, unsigned)",
 		"int visit<66>(…)");
+	check("bool std::operator==<char, std::char_traits<char>, std::allocator<char> >"
+	      "(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+	      " const&, char const*)",
+		"bool std::operator==<char>(…)");
 	check("std::ostream& operator<< <char>(std::ostream&, std::basic_string<char> const&)",
 		"std::ostream& operator<< <char>(…)");
 	check("void apply<decltype(std::declval<Value>()->size())>(Value&&, unsigned int)",
 		"void apply<…>(…)");
 	check("a_long_name_of_a_method_without_any_parameters_at_all()",
 		"a_long_name_of_a_method_without_any_parameters_at_all()");
-	check("my_operator<std::vector<int, std::allocator<int> >, true>()", "my_operator<…>()");
+	check("my_operator<std::vector<int, std::allocator<int> >, true>()",
+		"my_operator<std::vector<int>, true>()");
+}
+
+#define STRING "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+
+/* Only what the standard library itself puts there is left out. */
+static void test_defaults(void)
+{
+	check(STRING "::_M_append(char const*, unsigned long)", "std::string::_M_append(…)");
+	check("Cache::find(" STRING " const&)", "Cache::find(…)");
+	check("std::vector<" STRING ", std::allocator<" STRING " > >::size() const",
+		"std::vector<std::string>::size() const");
+	check("std::map<int, long, std::less<int>, std::allocator<std::pair<int const, long> > >",
+		"std::map<int, long>");
+	check("std::map<int, long, std::less<void>, std::allocator<int> >",
+		"std::map<int, long, std::less<void>>");
+	check("std::map<int, long, std::less<int>::other, A>",
+		"std::map<int, long, std::less<int>::other, A>");
+	check("std::unordered_set<int, std::hash<int>, std::equal_to<int>, std::allocator<int> >",
+		"std::unordered_set<int>");
+	check("std::unique_ptr<Node, std::default_delete<Node> >::~unique_ptr()",
+		"std::unique_ptr<Node>::~unique_ptr()");
+	check("std::unique_ptr<Node, Pool::Delete>", "std::unique_ptr<Node, Pool::Delete>");
+	check("std::vector<int, my::allocator<int> >", "std::vector<int, my::allocator<int>>");
+	check("A<std::allocator<int> >", "A<std::allocator<int>>");
+	check("std::__1::basic_string_view<wchar_t, std::__1::char_traits<wchar_t> >",
+		"std::wstring_view");
+	check("std::basic_ios<char, std::char_traits<char> >::init", "std::ios::init");
+	check("my_std::basic_string<char>", "my_std::basic_string<char>");
+	check("std::chrono::_V2::system_clock::now()", "std::chrono::system_clock::now()");
+	check("name[abi:cxx11](int, long, long)", "name(…)");
+	check("f<(Kind)3, &(g(int, int, int))>()", "f<(Kind)3, &(g(int, int, int))>()");
+}
+
+static void test_languages(void)
+{
+	check("core::slice::sort::heapsort::h0123456789abcdef", "core::slice::sort::heapsort");
+	check("core::hash::h0123456789abcdeg", "core::hash::h0123456789abcdeg");
+	check("<alloc::vec::Vec<T,A> as core::ops::drop::Drop>::drop::h0123456789abcdef",
+		"<alloc::vec::Vec<T,A> as core::ops::drop::Drop>::drop");
+	check("<std::collections::hash::map::HashMap<K,V,S> as core::ops::index::Index>::index",
+		"<std::collections::hash::map::HashMap<K,V,S> as core::ops::index::Index>::index");
+	check("main.(*LongNameOfATree).Insert", "main.(*LongNameOfATree).Insert");
+	check("main.Map[go.shape.int].find", "main.Map[go.shape.int].find");
+	check("java.util.ArrayList.<init>(java.util.Collection)", "java.util.ArrayList.<init>(…)");
+	check("push (a remark of more than some bytes) list.h:7",
+		"push (a remark of more than some bytes) list.h:7");
+}
+
+/* Ten million bytes take no longer than linear time: the test would not end. */
+static void test_large(void)
+{
+	static const char *const parts[] = {"a<", "std::less<", "a(", "(", "<", "a<b,std::less<b>,",
+		"a,", "operator<", "std::basic_string<char>", "::h0123456789abcde", "x> "};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
+		size_t length = strlen(parts[i]), n = 10000000 / length;
+		g_autofree char *name = g_malloc(n * length + 1);
+		for (size_t k = 0; k < n; k++)
+			memcpy(name + k * length, parts[i], length);
+		name[n * length] = 0;
+		g_autofree char *brief = lode_function_name_short(name);
+		g_assert_cmpuint(strlen(brief), <=, n * length);
+	}
+}
+
+/* Never longer, and nothing left to shorten, for any text of these pieces. */
+static void test_random(void)
+{
+	static const char *const parts[] = {"<", ">", "(", ")", ",", " ", "std::", "allocator<",
+		"less<", "basic_string<char", "operator", "->", "::", "T", "&", "__cxx11::", "…"};
+	g_autoptr(GRand) random = g_rand_new_with_seed(7);
+
+	for (int i = 0; i < 100000; i++) {
+		g_autoptr(GString) name = g_string_new(NULL);
+		for (int n = g_rand_int_range(random, 0, 30); n > 0; n--)
+			g_string_append(
+				name, parts[g_rand_int_range(random, 0, G_N_ELEMENTS(parts))]);
+		g_autofree char *brief = lode_function_name_short(name->str);
+		g_assert_cmpuint(strlen(brief), <=, name->len);
+		g_assert_true(g_utf8_validate(brief, -1, NULL));
+	}
 }
 
 static void check_library(const char *path, LodeFunctionSource source, const char *expected)
@@ -77,6 +166,10 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/function-name/names", test_names);
+	g_test_add_func("/function-name/defaults", test_defaults);
+	g_test_add_func("/function-name/languages", test_languages);
+	g_test_add_func("/function-name/large", test_large);
+	g_test_add_func("/function-name/random", test_random);
 	g_test_add_func("/function-name/libraries", test_libraries);
 	g_test_add_func("/function-name/unmatched", test_unmatched);
 	return g_test_run();
