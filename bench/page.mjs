@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// How fast the page of lode serve is in Chromium, on a run of more than 300,000 sequences and on a
-// heat map of 10^7 boxes:
+// How fast the page of lode serve is in Chromium, on a run of more than 300,000 sequences, on a
+// heat map of 10^7 boxes and on a flame graph of 100,000 stacks:
 //
 //   node bench/page.mjs LODE UI [FOLDER]
 //
@@ -21,6 +21,7 @@ const chromium = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/go
 const { chromium: browsers } = createRequire(join(ui, "package.json"))("playwright-core");
 const ROUNDS = 7;
 const SAMPLES = 1500000;
+const STACKS = 100000;
 
 mkdirSync(folder, { recursive: true });
 process.chdir(folder);
@@ -78,8 +79,39 @@ function makeAddresses() {
 	run("mv", "new.lode", "addresses.lode");
 }
 
+/** 100,000 different stacks of 10 to 60 of 2,000 functions, which call eight others each, the first ones more often. */
+function makeStacks() {
+	run(lode, "run", "-g", "-o", "new.lode", "--", "sh", "-c", "for i in $(seq 600000); do :; done");
+	const [event, thread] = run("sqlite3", "-separator", " ", "new.lode", "SELECT event, thread FROM stack_sample LIMIT 1").toString().trim().split(" ");
+	const [rows, known, seen] = [{ frame: [], stack: [], stack_sample: [] }, new Map(), new Set()];
+	for (let i = 0; i < 2000; i++) rows.frame.push(`(${i + 1}, 'function_${i}', '/lib/part_${i % 20}.so', ${i * 64}, NULL, 0, 0)`);
+	while (rows.stack_sample.length < STACKS) {
+		let [outer, caller] = ["NULL", 0];
+		for (let depth = 10 + Math.floor(50 * random()), i = 0; i < depth; i++) {
+			const callee = i === 0 ? 0 : (caller * 8 + 1 + Math.floor(8 * random() ** 6)) % 2000;
+			const key = `${outer} ${callee}`;
+			if (!known.has(key)) {
+				known.set(key, rows.stack.length + 1);
+				rows.stack.push(`(${known.get(key)}, ${callee + 1}, ${outer})`);
+			}
+			[outer, caller] = [known.get(key), callee];
+		}
+		if (seen.has(outer)) continue;
+		seen.add(outer);
+		const n = rows.stack_sample.length + 1;
+		rows.stack_sample.push(`(${n}, ${n * 1000000}, ${thread}, ${event}, 100000, ${outer})`);
+	}
+	const statements = Object.entries(rows).flatMap(([table, all]) =>
+		Array.from({ length: Math.ceil(all.length / 500) }, (_, i) => `INSERT INTO ${table} VALUES ${all.slice(500 * i, 500 * (i + 1)).join(",")};`));
+	writeFileSync("stacks.sql", `BEGIN; DELETE FROM stack_sample; DELETE FROM stack; DELETE FROM frame;\n${statements.join("\n")}\nCOMMIT;`);
+	run("sqlite3", "new.lode", ".read stacks.sql");
+	rmSync("stacks.sql");
+	run("mv", "new.lode", "stacks.lode");
+}
+
 if (!existsSync("sequences.lode")) makeSequences();
 if (!existsSync("addresses.lode")) makeAddresses();
+if (!existsSync("stacks.lode")) makeStacks();
 
 // --- the server and the browser ---
 
@@ -89,7 +121,7 @@ async function serve(...words) {
 	return { child, link };
 }
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
-const server = await serve("sequences.lode", "addresses.lode");
+const server = await serve("sequences.lode", "addresses.lode", "stacks.lode");
 const browser = await browsers.launch({ executablePath: chromium, args: ["--no-sandbox", "--disable-gpu"] });
 const context = await browser.newContext({ viewport: { width: 1280, height: 850 } });
 context.setDefaultTimeout(60000);
@@ -249,6 +281,28 @@ const drag = `(i) => {
 }`;
 printFrames("a frame while a map is moved", await frames(drag, 240));
 printFrames("the same way, tiles known", await frames(drag.replaceAll("- i * 4", "+ i * 4 - 400"), 240));
+await memory();
+
+// --- a flame graph ---
+
+console.log("");
+print("flame graph, the server's first", [(await serverTime(() => "/api/flame?profile=2"))[0]], "1000");
+print("  with another limit", await serverTime((i) => `/api/flame?profile=2&limit=${5000 - i}`), "1000");
+print("  inverted, first", [(await serverTime(() => "/api/flame?profile=2&inverted=1"))[0]], "1000");
+print("  searched", await serverTime((i) => `/api/flame?profile=2&text=function_${i}`));
+await page.evaluate(() => void (location.hash = "#/flame?profile=2"));
+await page.waitForSelector(".flame canvas");
+await page.waitForTimeout(1000);
+const { nodes } = await page.evaluate(async () => (await fetch("/api/flame?profile=2")).json());
+const wide = nodes.number.filter((_, row) => nodes.narrower[row] === 0).slice(0, 30);
+const zooms = [];
+for (const number of wide) {
+	zooms.push(await timed(`() => { location.hash = "#/flame?profile=2&zoom=${number}"; }`, () => document.body.dataset.shown === location.hash));
+	await page.waitForTimeout(150);
+}
+print("a zoom, to the first frame", zooms, "100");
+printFrames("a frame during zooms", await frames(`(i) => { if (i % 6 === 0) location.hash = "#/flame?profile=2&zoom=${wide[5]}".replace(/\\d+$/, ${JSON.stringify(wide)}[i / 6 % ${wide.length}]); }`, 180));
+printFrames("a frame while the keys move", await frames("(i) => dispatchEvent(new KeyboardEvent('keydown', { key: ['ArrowDown', 'ArrowRight', 'ArrowDown', 'ArrowRight', 'ArrowUp'][i % 5] }))", 120));
 await memory();
 
 await browser.close();

@@ -163,6 +163,29 @@ int main(void)
 run(...cc, "-g", "-O1", "-o", "share", "share.c", "-lpthread");
 run(lode, "memory", "record", "-F", "2000", "-o", "share.lode", "--", "./share");
 
+/* Calls of known depths, by frame pointers; and the same with names that try to be markup. */
+writeFileSync(
+	"calls.c",
+	`#include <time.h>
+static double now(void) { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return t.tv_sec + t.tv_nsec / 1e9; }
+__attribute__((noinline)) long inner(long n) { long sum = 0; for (volatile long i = 0; i < n; i++) sum += i; return sum; }
+__attribute__((noinline)) long deeper(int depth) { return depth > 0 ? deeper(depth - 1) + 1 : inner(30000) + 1; }
+__attribute__((noinline)) long beside(void) { return inner(10000) + 2; }
+int main(void)
+{
+	long sum = 0;
+	for (double end = now() + 0.4; now() < end;)
+		sum += deeper(3) + beside();
+	return (int)(sum & 1);
+}
+`,
+);
+run(...cc, "-g", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-o", "calls", "calls.c");
+run(lode, "run", "-g", "-o", "calls.lode", "--", "./calls");
+run("cp", "calls.lode", "wicked.lode");
+run("sqlite3", "wicked.lode", `UPDATE frame SET function = ${quoted} || function, image = ${quoted} || image; UPDATE function SET name = ${quoted} || name; UPDATE stack_thread SET name = ${quoted};
+	UPDATE frame SET function = function || hex(zeroblob(5000000)) WHERE function LIKE '%inner';`);
+
 /* Three threads in turn, of which two store to bytes of their own, and one loads those of one. */
 const turns = Array.from({ length: 300 }, (_, i) => i % 3).map((one) => `fetch,${0x1000 + 16 * one},4,${one}\n${one === 2 ? "load" : "store"},${0x8000 + (one === 1 ? 8 : 0)},8,${one}\n`);
 writeFileSync("turns.csv", `kind,address,size,thread\n${turns.join("")}`);
@@ -186,7 +209,7 @@ async function serve(...words) {
 	return { child, link, base: link.split("?")[0] };
 }
 
-const server = await serve("x.lode", "evil.lode", "again.lode", "share.lode", "turns.lode", "x.rps");
+const server = await serve("x.lode", "evil.lode", "again.lode", "share.lode", "turns.lode", "calls.lode", "wicked.lode", "x.rps");
 const browser = await playwright.chromium.launch({ executablePath: chromium, args: ["--no-sandbox", "--disable-gpu"] });
 const context = await browser.newContext({ viewport: { width: 1280, height: 850 } });
 context.setDefaultTimeout(60000); /* a busy machine */
@@ -388,6 +411,103 @@ await check("code: functions, source beside disassembly, control flow, callers",
 	await page.waitForSelector("tr.target");
 });
 
+/** The paths of folded stacks, without the thread, and their weights: the truth of a flame graph. */
+function foldedPaths(profile, isInverted) {
+	const weights = new Map();
+	for (const line of run(lode, "export", profile, "--format", "folded").toString().trim().split("\n")) {
+		const [, stack, weight] = /^(.*) (\d+)$/.exec(line);
+		const frames = stack.split(";").slice(1);
+		if (isInverted) frames.reverse();
+		for (let n = 0; n <= frames.length; n++) {
+			const path = ["all", ...frames.slice(0, n)].join(";");
+			weights.set(path, (weights.get(path) ?? 0) + Number(weight));
+		}
+	}
+	return weights;
+}
+const flamePaths = (flame) => {
+	const { parent, function: functions, weight } = flame.nodes;
+	const paths = parent.map(() => "");
+	parent.forEach((above, row) => (paths[row] = above < 0 ? "all" : `${paths[above]};${flame.functions[functions[row]]?.[0]}`));
+	/* Of one name in two images, a path has two nodes. */
+	const weights = new Map();
+	paths.forEach((path, row) => weights.set(path, (weights.get(path) ?? 0) + weight[row]));
+	return weights;
+};
+
+await check("flame graph: zoomed, searched, inverted, by mouse and keys, and as a table", async (expect) => {
+	const ask = (query) => page.evaluate(async (path) => (await fetch(path)).json(), `/api/flame?profile=5${query}`);
+	const flame = await ask("");
+	for (const isInverted of [false, true]) {
+		const known = foldedPaths("calls.lode", isInverted);
+		const answer = isInverted ? await ask("&inverted=1") : flame;
+		const found = flamePaths(answer);
+		/* Frames without a function are one in the graph. */
+		const named = [...known].filter(([path]) => !/[+]0x|;0x|unknown/.test(path));
+		expect(`all are there, inverted ${isInverted}`, named.filter(([path, weight]) => found.get(path) !== weight), []);
+		expect("no more", [...found.keys()].filter((path) => !known.has(path) && !/null|undefined/.test(path)), []);
+	}
+	const deepest = [...foldedPaths("calls.lode", false)].find(([path]) => /deeper;deeper;deeper;deeper;inner$/.test(path));
+	const few = await ask("&limit=3");
+	expect("nothing is lost", few.nodes.narrower.reduce((sum, n) => sum + (n > 0 ? 1 : 0), 0) > 0 && few.nodes.weight[0] === flame.nodes.weight[0], true);
+	few.nodes.weight.forEach((weight, row) => {
+		const below = few.nodes.weight.filter((_, other) => few.nodes.parent[other] === row).reduce((sum, one) => sum + one, 0);
+		if (few.nodes.narrower[row] === 0) expect(`row ${row}`, few.nodes.self[row] + below, weight);
+	});
+	expect("no such node", (await ask("&root=99999999")).error?.code !== undefined, true);
+	await at("#/flame?profile=5");
+	const canvas = page.locator(".flame canvas");
+	const painted = () => canvas.evaluate((one) => new Set(new Uint32Array(one.getContext("2d").getImageData(0, 0, one.width, one.height).data.buffer)).size);
+	await until("colours", async () => (await painted()) > 3);
+	await picture("flame");
+	/* The widest path is at the left: main, then what it calls. */
+	const depth = deepest[0].split(";").length - 1;
+	await canvas.click({ position: { x: 20, y: 19 * depth + 9 } });
+	await page.waitForFunction(() => /zoom=\d+/.test(location.hash));
+	await settle();
+	expect("the innermost", (await page.innerText(".flame-about")).includes("inner") && (await page.innerText(".flame-about")).includes(`${((100 * deepest[1]) / flame.weight).toFixed(1)} %`), true);
+	await page.mouse.move(0, 0);
+	const zoomed = await canvas.boundingBox();
+	await page.mouse.move(zoomed.x + zoomed.width - 10, zoomed.y + 19 * depth + 9);
+	await page.waitForSelector(".flame-tip .tip");
+	expect("zoomed: as wide as the picture", (await page.innerText(".flame-tip .tip")).startsWith("inner"), true);
+	await page.keyboard.press("Escape");
+	await page.waitForFunction(() => !/zoom=/.test(location.hash));
+	await settle();
+	await page.keyboard.press("ArrowUp");
+	await page.keyboard.press("ArrowUp");
+	await until("two callers above", async () => /^deeper\b/.test(await page.innerText(".flame-about")));
+	await page.keyboard.press("Enter");
+	await page.waitForFunction(() => /zoom=\d+/.test(location.hash));
+	await page.keyboard.press("0");
+	await page.waitForFunction(() => !/zoom=/.test(location.hash));
+	await page.keyboard.press("/");
+	await page.keyboard.type("BESIDE");
+	await page.waitForFunction(() => /text=BESIDE/.test(location.hash));
+	await settle();
+	const matched = [...foldedPaths("calls.lode", false)].filter(([path]) => /^[^]*;beside$/.test(path)).reduce((sum, [, weight]) => sum + weight, 0);
+	expect("matched", await page.innerText(".caption b"), `${((100 * matched) / flame.weight).toFixed(1)} %`);
+	await picture("flame-search");
+	await page.keyboard.press("Escape");
+	await page.keyboard.press("i");
+	await page.waitForFunction(() => /inverted=1/.test(location.hash));
+	await settle();
+	expect("matched, inverted", await page.innerText(".caption b"), `${((100 * matched) / flame.weight).toFixed(1)} %`);
+	await picture("flame-inverted");
+	await page.click('button:text("As table")');
+	await page.waitForSelector(".flame-table tbody tr");
+	const rows = await page.$$eval(".flame-table tbody tr", (all) => all.map((row) => [...row.children].map((one) => one.innerText.trim())));
+	expect("the first runs most", [rows[0][3].includes("all"), rows[1][3].includes("inner")], [true, true]);
+	const ran = [...foldedPaths("calls.lode", true)].find(([path]) => path === "all;inner")[1];
+	expect("its share", rows[1][0], `${((100 * ran) / flame.weight).toFixed(1)} %`);
+	expect("axe", await faultsOfAxe(), []);
+	await page.locator('.flame-table a:has-text("inner")').first().click();
+	await page.waitForSelector("table.code");
+	expect("the code", (await page.innerText("h2")).includes("inner"), true);
+	await at("#/flame?profile=0");
+	expect("without calls", /--call-graph dwarf/.test(await page.innerText(".empty")), true);
+});
+
 await check("memory: heat maps that zoom, groups in groups", async (expect) => {
 	await at("#/memory");
 	await page.waitForSelector(".picture canvas");
@@ -554,6 +674,7 @@ await check("the answers are what the page takes them for", async (expect) => {
 		Functions: ["functions?limit=20"],
 		Annotation: ["annotate?finding=1&limit=2", "annotate?function-number=0", "annotate?profile=3&function=main"],
 		Graph: ["graph?function-number=0"],
+		Flame: ["flame?profile=5", "flame?profile=5&inverted=1&text=inner&limit=2", "flame?profile=0"],
 		Pivot: ["memory?profile=3&by=object&by2=thread"],
 		Heat: ["heat?profile=3"],
 		Layouts: ["memory?layout=struct%20node"],
@@ -591,6 +712,8 @@ const views = {
 	code: "#/code",
 	function: `#/code?function=${hottest}`,
 	graph: `#/code?function=${hottest}&pane=graph`,
+	flame: "#/flame?profile=5",
+	paths: "#/flame?profile=5&pane=table",
 	memory: "#/memory",
 	groups: "#/memory?pane=pivot&by=object&by=function",
 	columns: "#/memory?pane=pivot&by=object&column=function",
@@ -600,7 +723,7 @@ const views = {
 	curves: "#/traces",
 };
 const ready = {
-	findings: ".detail .code", sequences: ".virtual-row .pattern", code: ".virtual-row a", function: "table.code", graph: ".graph .block",
+	findings: ".detail .code", sequences: ".virtual-row .pattern", code: ".virtual-row a", function: "table.code", graph: ".graph .block", flame: ".flame canvas", paths: ".flame-table tbody tr",
 	memory: ".picture canvas", groups: ".pivot .key", columns: ".crossed .key", types: ".layout", placement: ".placement .chosen", sharing: ".sharing, .empty", curves: ".plot canvas",
 };
 /* Of which axe-core and a hostile profile are tried elsewhere, or that are of no profile. */
@@ -665,7 +788,9 @@ await check("each view fits 390 pixels", async (expect) => {
 await check("what a profile holds is text, whatever it says", async (expect) => {
 	for (const name of Object.keys(views)) {
 		if (name === "curves" || name === "sharing") continue;
-		await go(name, "profile=1");
+		if (name === "flame" || name === "paths") await at(`${views[name].replace("=5", "=6")}&text=script&zoom=1`);
+		else await go(name, "profile=1");
+		await page.waitForSelector(ready[name]);
 		const found = await page.evaluate(() => ({
 			hostile: window.hostile,
 			elements: document.querySelectorAll("main script, main img").length,

@@ -374,6 +374,28 @@ export interface Graph extends Head {
 	n_callees: number;
 	callees: { number: number; name: string; count: number }[];
 }
+interface FlameNone extends Head {
+	from: null;
+	advice: string;
+}
+export interface FlameTree extends Head {
+	from: "stacks";
+	advice: null;
+	event: string | null;
+	events: string[];
+	inverted: boolean;
+	weight: number;
+	samples: number;
+	cut: number; /* the share of stacks that are too long for the tree */
+	tree_nodes: number;
+	root: number; /* row of the node that was asked for; those before it are the path to it */
+	matched: number | null;
+	/** name, image, number in the profile, whether it has the text */
+	functions: [string | null, string | null, number | null, boolean][];
+	/** columns of equal length */
+	nodes: Record<"number" | "function" | "parent" | "weight" | "self" | "samples" | "narrower", number[]>;
+}
+export type Flame = FlameNone | FlameTree;
 export interface Pivot extends Head {
 	by: string[];
 	notes: Notes;

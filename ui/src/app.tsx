@@ -7,6 +7,7 @@ import { file, type Served, useAnswer } from "./api";
 import { CodeView } from "./code";
 import { CompareView } from "./compare";
 import { FindingsView } from "./findings";
+import { FlameView } from "./flame";
 import { LiveView } from "./live";
 import { MemoryView } from "./memory";
 import { Empty, Loading, Problem, useKeys } from "./parts";
@@ -25,6 +26,7 @@ const allViews: View[] = [
 	{ name: "findings", title: "Findings", View: FindingsView, isThere: hasProfile },
 	{ name: "sequences", title: "Sequences", View: SequencesView, isThere: hasProfile },
 	{ name: "code", title: "Code", View: CodeView, isThere: hasProfile },
+	{ name: "flame", title: "Flame graph", View: FlameView, isThere: (served) => file === null && hasProfile(served) },
 	{ name: "memory", title: "Memory", View: MemoryView, isThere: hasProfile },
 	{ name: "traces", title: "Traces", View: TracesView, isThere: () => file === null },
 	{ name: "compare", title: "Compare", View: CompareView, isThere: (served) => (served?.profiles.length ?? 0) > 1 },

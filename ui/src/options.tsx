@@ -19,6 +19,14 @@ export function more(route: Route): Ask {
 	return asked;
 }
 
+/** Those that choose a part of the recording, which its views have in common. */
+export const PART = ["time", "thread"];
+
+/** What was given of the part. */
+export function part(route: Route): Ask {
+	return Object.fromEntries(PART.map((name) => [name, route.params.get(PREFIX + name)]));
+}
+
 /** Takes all of them away, for another question. */
 export function without(route: Route): Change {
 	return Object.fromEntries([...route.params.keys()].filter((name) => name.startsWith(PREFIX)).map((name) => [name, null]));
