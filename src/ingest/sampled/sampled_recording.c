@@ -521,12 +521,6 @@ static void add_weight(
 	}
 	self->n_samples[weight->column]++;
 	add_value(self, outcome, row, weight);
-	if (weight->column == self->clocked_column) {
-		const Weight latency = {self->latency_column,
-			weight->value *
-				lode_sampled_threads_share(input->threads, record->time_ns)};
-		add_value(self, outcome, row, &latency);
-	}
 	if (outcome != LODE_PLACE_FOUND) {
 		self->counts[outcome]++;
 		if (self->examples[outcome] == NULL)
@@ -535,6 +529,14 @@ static void add_weight(
 				record->sample.ip, record->pid);
 	}
 	add_context(self, input, record, weight, row, user_row);
+	if (weight->column == self->clocked_column) {
+		const Weight latency = {self->latency_column,
+			weight->value *
+				lode_sampled_threads_share(input->threads, record->time_ns)};
+		add_value(self, outcome, row, &latency);
+		lode_sampled_stacks_add_weight(self->options->stacks,
+			self->recording->events->pdata[self->latency_column], latency.value);
+	}
 }
 
 static bool is_asked_for(Reading *self, Input *input, const LodePerfRecord *record)

@@ -30,6 +30,8 @@ struct LodeSampledStacks {
 	uint64_t first_ns, last_ns;        /* of all samples with a time; first 0: none yet */
 	guint max_rows;                    /* of `alone`: with more, slices become longer */
 	uint8_t slice_bits;                /* a slice has 2^bits ns; 0: each sample is a row */
+	LodeStackSample last;              /* that was added, with or without calls */
+	bool last_has_chain;
 };
 
 /* As many as all chains of a real program have together, and more. */
@@ -135,7 +137,8 @@ static bool find_code(
  * its thread and place. */
 static void append_alone(LodeSampledStacks *self, GArray *rows, const LodeStackSample *sample)
 {
-	uint32_t hash = (sample->stack + sample->thread * 0x9e3779b1U) * 0x9e3779b1U;
+	uint32_t hash = (sample->stack + (sample->thread + sample->event) * 0x9e3779b1U) *
+	                0x9e3779b1U;
 	uint32_t *recent = &self->recent[hash >> (32 - RECENT_BITS)];
 	uint64_t slice = sample->time_ns >> self->slice_bits;
 
@@ -253,10 +256,24 @@ uint32_t lode_sampled_stacks_add(LodeSampledStacks *self, const LodeSampledAcces
 		self->has_chains = true;
 		sample.stack = add_calls(self, sampled, charged, kernel_functions, &caller);
 		g_array_append_val(self->samples, sample);
-		return caller;
+	} else {
+		add_alone(self, &sample, row, charged);
 	}
-	add_alone(self, &sample, row, charged);
-	return LODE_NONE;
+	self->last = sample;
+	self->last_has_chain = has_chain;
+	return caller;
+}
+
+void lode_sampled_stacks_add_weight(LodeSampledStacks *self, const char *event_name, double weight)
+{
+	LodeStackSample sample = self->last;
+
+	sample.event = find_event(self, event_name);
+	sample.weight = weight;
+	if (self->last_has_chain)
+		g_array_append_val(self->samples, sample);
+	else
+		append_alone(self, self->alone, &sample);
 }
 
 const LodeCallTree *lode_sampled_stacks_tree(const LodeSampledStacks *self)

@@ -41,6 +41,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSampledStacks, lode_sampled_stacks_free)
 uint32_t lode_sampled_stacks_add(LodeSampledStacks *self, const LodeSampledAccess *sample,
 	uint32_t row, const LodePlace *charged, const GPtrArray *kernel_functions);
 
+/* The sample that was added last weighs this by another event, too. */
+void lode_sampled_stacks_add_weight(LodeSampledStacks *self, const char *event_name, double weight);
+
 /* NULL: no sample had a call chain. */
 const LodeCallTree *lode_sampled_stacks_tree(const LodeSampledStacks *self);
 
