@@ -94,13 +94,15 @@ static bool mine_unmined(Terminal *self, const LodeRunChoice *choice, GError **e
 	const LodeProfile *profile = self->profiles->pdata[0];
 	g_autofree char *word = lode_shell_word(self->asking.names[0]);
 
-	if (!take_run(self, lode_mine_origins(profile, self->run, choice->profile.origins, false,
+	if (!take_run(self, lode_mine_part(profile, self->run, choice->profile.origins, false,
 				    progress, error)))
 		return false;
 	if (choice->wants_sequences(self->run, choice->options) &&
 		!take_run(self,
 			lode_mining_options_mine_rest(NULL, profile, self->run, progress, error)))
 		return false;
+	if (!lode_part_choice_is_whole(&choice->profile.part))
+		return true;
 	lode_asking_note(&self->asking,
 		"note: mined for this answer and not kept; 'lode mine %s' keeps it in the profile",
 		word);
@@ -112,12 +114,11 @@ static LodeMiningRun *make_run(Terminal *self, const LodeRunChoice *choice, GErr
 {
 	bool has_sequences = choice->wants_sequences(self->run, choice->options);
 	const LodeProfile *profile = self->profiles->pdata[0];
-	const char *origins = choice->profile.origins;
 
-	/* Different origins are mined with its parameters, and the result is not stored. */
-	if (origins != NULL)
-		return lode_mine_origins(
-			profile, self->run, origins, has_sequences, self->asking.progress, error);
+	/* A part is mined with its parameters, and the result is not stored. */
+	if (lode_profile_choice_is_part(&choice->profile))
+		return lode_mine_part(profile, self->run, choice->profile.origins, has_sequences,
+			self->asking.progress, error);
 	return lode_mining_options_mine_rest(
 		self->asking.paths[0], profile, self->run, self->asking.progress, error);
 }
@@ -140,7 +141,7 @@ static bool give_mined(
 	bool is_unmined = self->run->parameters.only_findings &&
 	                  choice->wants_sequences(self->run, choice->options);
 	if (has_none ? !choice->can_lack_run && !mine_unmined(self, choice, error)
-		     : (choice->profile.origins != NULL || is_unmined) &&
+		     : (lode_profile_choice_is_part(&choice->profile) || is_unmined) &&
 				!take_run(self, make_run(self, choice, error)))
 		return false;
 	*out_mined = (LodeMined){

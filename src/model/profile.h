@@ -177,6 +177,9 @@ typedef struct LodeProfile {
 
 	char *program; /* the command line; NULL when unknown */
 	char *creator; /* "callgrind-3.19.0", "flow file" … */
+	/* Of a part (analyses/parts/): "thread worker: 31 % of the weight", and the options that
+	 * choose it; NULL: the whole. Not stored. */
+	char *part, *part_options;
 	LodeFrequency frequency;
 	uint32_t weight_event; /* default weight */
 	double n_samples;      /* of that event, also the unresolved; 0: there were none */

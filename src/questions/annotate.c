@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text/suggestion.h"
+#include "questions/parts/part_rows.h"
 #include "questions/parts/rows.h"
 #include "questions/questions.h"
 
@@ -11,6 +12,7 @@
 
 typedef struct {
 	LodeAnnotateOptions annotate;
+	LodePartChoice part;
 	const char *run, *line;
 	const char *const *source;
 	uint64_t sequence, finding;
@@ -26,7 +28,7 @@ static const LodeParameter rows[] = {
 	{"context", LODE_COUNT(Options, annotate.context), .value = "N",
 		.summary = "instructions to show before and after the matched ones (default: 3)"},
 	{"origin", LODE_TEXTS(Options, annotate.origins), .value = "NAME|N",
-		.summary = LODE_ORIGIN_SUMMARY},
+		.excludes = LODE_PART_NAMES, .summary = LODE_ORIGIN_SUMMARY},
 	{"source", LODE_FILES(Options, source), .value = "DIR",
 		.audience = LODE_PARAMETER_FOR_TERMINAL, .summary = LODE_SOURCE_SUMMARY},
 	{"sampled", LODE_FLAG(Options, annotate.shows_sampled),
@@ -62,7 +64,12 @@ static const LodeParameter subjects[] = {
 	{NULL},
 };
 
-static const LodeParameterGroup groups[] = {{"Options", rows, 0}, {"Subject", subjects, 0}, {NULL}};
+static const LodeParameterGroup groups[] = {
+	{"Options", rows, 0},
+	{"Part", lode_part_rows, offsetof(Options, part)},
+	{"Subject", subjects, 0},
+	{NULL},
+};
 
 static void init(void *options)
 {
@@ -156,7 +163,8 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	annotate->is_page = asking->is_page;
 	if (!read_subject(self, &file, error) || !lode_source_folders_check(self->source, error))
 		return false;
-	const LodeRunChoice choice = {.profile = {.has_memory = true, .origins = origins},
+	const LodeRunChoice choice = {
+		.profile = {.has_memory = true, .origins = origins, .part = self->part},
 		.run = self->run,
 		.wants_sequences = wants_sequences,
 		.options = self,

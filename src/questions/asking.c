@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/files/pager.h"
 #include "base/text/number_format.h"
+#include "questions/parts/part_rows.h"
 #include "store/profile_store.h"
 
 #include <stdlib.h>
@@ -143,6 +144,34 @@ static LodeProfile *read_origins(const LodeProfileChoice *self, const char *path
 	return NULL;
 }
 
+/* The samples of the part. */
+static LodeProfile *read_part(const LodeProfileChoice *self, const char *path, const char *name,
+	const LodeProgress *progress, char **out_note, GError **error)
+{
+	g_autofree char *options = lode_part_options(&self->part);
+
+	if (self->origins != NULL) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
+			"%s: %s chooses among the samples of the whole, and this run is of a part "
+		        "of "
+			"it (--origin %s)",
+			name, options, self->origins);
+		return NULL;
+	}
+	g_autoptr(LodeProfile) profile = lode_profile_store_read_with_stacks(path, progress, error);
+	if (profile == NULL)
+		return NULL;
+	if (!lode_part_choice_apply(profile, &self->part, progress, error)) {
+		g_prefix_error(error, "%s: ", name);
+		return NULL;
+	}
+	profile->part_options = lode_profile_intern(profile, options);
+	*out_note = g_strdup(
+		"note: how often code of a part was executed is estimated, by its share "
+		"of each function's samples");
+	return g_steal_pointer(&profile);
+}
+
 /* Weighs samples by executed accesses instead of time. */
 static bool weigh_accesses(LodeProfile *profile, char **out_note, GError **error)
 {
@@ -162,9 +191,12 @@ static bool weigh_accesses(LodeProfile *profile, char **out_note, GError **error
 LodeProfile *lode_profile_choice_read(const LodeProfileChoice *self, const char *path,
 	const char *name, const LodeProgress *progress, char **out_note, GError **error)
 {
-	g_autoptr(LodeProfile) profile = read_origins(self, path, name, progress, error);
+	g_autoptr(LodeProfile) profile = NULL;
 
 	*out_note = NULL;
+	profile = lode_part_choice_is_whole(&self->part)
+	                  ? read_origins(self, path, name, progress, error)
+	                  : read_part(self, path, name, progress, out_note, error);
 	if (profile == NULL)
 		return NULL;
 	if (self->weight == NULL || profile->memory == NULL)

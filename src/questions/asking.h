@@ -2,6 +2,7 @@
 /* The context of a question: files, a stream for the answer, and progress. */
 #pragma once
 
+#include "analyses/parts/part_choice.h"
 #include "base/files/output_file.h"
 #include "base/parameter.h"
 #include "base/progress.h"
@@ -20,8 +21,15 @@ typedef struct {
 	bool has_memory;     /* with data addresses, if it has them */
 	bool has_stacks;     /* with call stacks, likewise */
 	const char *origins; /* only these of a merged profile, separated by commas; NULL: all */
+	LodePartChoice part; /* only these samples; its options: questions/parts/part_rows.h */
 	const char *weight;  /* of data samples: "accesses" or "latency"; NULL: as sampled */
 } LodeProfileChoice;
+
+/* Whether it leaves something out, so that stored runs do not hold for it. */
+static inline bool lode_profile_choice_is_part(const LodeProfileChoice *self)
+{
+	return self->origins != NULL || !lode_part_choice_is_whole(&self->part);
+}
 
 typedef struct {
 	LodeProfileChoice profile;
@@ -124,6 +132,7 @@ bool lode_source_folders_check(const char *const *folders, GError **error);
 
 /* For askers: reads the chosen profile from its file, which messages call `name`. The caller owns
  * it. *out_note: a note on weights, which the caller frees, or NULL. Errors: those of reading,
- * _NOT_FOUND (origins; weights that the profile does not have). */
+ * _NOT_FOUND (origins; weights that the profile does not have), those of lode_part_choice_apply().
+ */
 LodeProfile *lode_profile_choice_read(const LodeProfileChoice *self, const char *path,
 	const char *name, const LodeProgress *progress, char **out_note, GError **error);

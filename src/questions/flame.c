@@ -3,12 +3,14 @@
 #include "views/code/flame_graph.h"
 
 #include "base/error.h"
+#include "questions/parts/part_rows.h"
 #include "questions/questions.h"
 
 enum { MAX_KEPT_NODES = 1 << 20 }; /* 32 MB */
 
 typedef struct {
 	LodeFlameGraphOptions graph;
+	LodePartChoice part;
 	const char *event;
 	LodeViewFormat format;
 } Options;
@@ -28,7 +30,11 @@ static const LodeParameter rows[] = {
 	{NULL},
 };
 
-static const LodeParameterGroup groups[] = {{"Options", rows, 0}, {NULL}};
+static const LodeParameterGroup groups[] = {
+	{"Options", rows, 0},
+	{"Part", lode_part_rows, offsetof(Options, part)},
+	{NULL},
+};
 
 static void *ref_tree(void *tree)
 {
@@ -75,8 +81,8 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	g_auto(LodeStackExport) export = {0};
 	g_autoptr(LodeFlameTree) tree = NULL;
 	uint32_t event;
-	const LodeProfile *profile = asking->asker->profile(
-		asking, 0, &(const LodeProfileChoice){.has_stacks = true}, error);
+	const LodeProfile *profile = asking->asker->profile(asking, 0,
+		&(const LodeProfileChoice){.has_stacks = true, .part = self->part}, error);
 
 	if (profile == NULL || !find_event(profile, self->event, &event, error))
 		return false;

@@ -2,36 +2,45 @@
 /* The functions of a profile: sorted, searched, in pages. */
 #include "views/code/function_list.h"
 
+#include "questions/parts/part_rows.h"
 #include "questions/parts/rows.h"
 #include "questions/questions.h"
 
-typedef LodeFunctionListOptions Options;
+typedef struct {
+	LodeFunctionListOptions list;
+	LodePartChoice part;
+} Options;
 
 static const LodeParameter rows[] = {
-	{"sort", LODE_WORD(Options, order), .value = "weight|executions|calls|name|image",
+	{"sort", LODE_WORD(Options, list.order), .value = "weight|executions|calls|name|image",
 		.read = lode_function_order_from_text, .summary = "the order of rows"},
-	{"reverse", LODE_FLAG(Options, is_reversed), .summary = "reverse the order"},
-	{"text", LODE_TEXT(Options, text), .value = "TEXT",
+	{"reverse", LODE_FLAG(Options, list.is_reversed), .summary = "reverse the order"},
+	{"text", LODE_TEXT(Options, list.text), .value = "TEXT",
 		.summary = "only functions that have this in their names"},
-	{"image", LODE_TEXT(Options, image), .value = "TEXT",
+	{"image", LODE_TEXT(Options, list.image), .value = "TEXT",
 		.summary = "only functions of images that have this in their paths"},
-	{"offset", LODE_COUNT(Options, offset), .value = "N",
+	{"offset", LODE_COUNT(Options, list.offset), .value = "N",
 		.summary = "leave out the first N functions"},
-	{"limit", LODE_COUNT(Options, limit), .value = "N", .summary = "at most N functions"},
-	LODE_FORMAT_ROW(Options, format),
+	{"limit", LODE_COUNT(Options, list.limit), .value = "N", .summary = "at most N functions"},
+	LODE_FORMAT_ROW(Options, list.format),
 	{NULL},
 };
 
-static const LodeParameterGroup groups[] = {{"Options", rows, 0}, {NULL}};
+static const LodeParameterGroup groups[] = {
+	{"Options", rows, 0},
+	{"Part", lode_part_rows, offsetof(Options, part)},
+	{NULL},
+};
 
 static bool answer(LodeAsking *asking, void *options, GError **error)
 {
-	const LodeProfile *profile = asking->asker->profile(
-		asking, 0, &(const LodeProfileChoice){.has_memory = true}, error);
+	const Options *self = options;
+	const LodeProfileChoice choice = {.has_memory = true, .part = self->part};
+	const LodeProfile *profile = asking->asker->profile(asking, 0, &choice, error);
 	FILE *out = profile != NULL ? lode_asking_begin(asking, NULL, error) : NULL;
 
 	return out != NULL &&
-	       lode_function_list_write(profile, profile->weight_event, options, out, error) &&
+	       lode_function_list_write(profile, profile->weight_event, &self->list, out, error) &&
 	       lode_asking_end(asking, error);
 }
 

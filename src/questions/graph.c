@@ -3,9 +3,11 @@
 #include "views/code/function_graph.h"
 
 #include "base/error.h"
+#include "questions/parts/part_rows.h"
 #include "questions/questions.h"
 
 typedef struct {
+	LodePartChoice part;
 	uint64_t function;
 	bool has_function;
 	LodeViewFormat format;
@@ -19,7 +21,11 @@ static const LodeParameter rows[] = {
 	{NULL},
 };
 
-static const LodeParameterGroup groups[] = {{"Options", rows, 0}, {NULL}};
+static const LodeParameterGroup groups[] = {
+	{"Options", rows, 0},
+	{"Part", lode_part_rows, offsetof(Options, part)},
+	{NULL},
+};
 
 static bool answer(LodeAsking *asking, void *options, GError **error)
 {
@@ -28,8 +34,8 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 
 	if (!self->has_function)
 		return lode_parameter_refuse(error, "--function-number is missing");
-	profile = asking->asker->profile(
-		asking, 0, &(const LodeProfileChoice){.has_memory = true}, error);
+	profile = asking->asker->profile(asking, 0,
+		&(const LodeProfileChoice){.has_memory = true, .part = self->part}, error);
 	FILE *out = profile != NULL ? lode_asking_begin(asking, NULL, error) : NULL;
 	return out != NULL &&
 	       lode_function_graph_write(

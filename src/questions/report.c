@@ -4,6 +4,7 @@
 
 #include "analyses/mine/closed.h"
 #include "base/error.h"
+#include "questions/parts/part_rows.h"
 #include "questions/parts/rows.h"
 #include "questions/questions.h"
 #include "views/findings/report.h"
@@ -56,7 +57,7 @@ static const LodeParameter rows[] = {
 	{"percent-limit", LODE_NUMBER(Options, report.percent_limit), .value = "PERCENT",
 		.summary = "leave out lines whose sort key is below this percentage"},
 	{"origin", LODE_TEXTS(Options, report.origins), .value = "NAME|N",
-		.summary = LODE_ORIGIN_SUMMARY},
+		.excludes = LODE_PART_NAMES, .summary = LODE_ORIGIN_SUMMARY},
 	{"html", LODE_FILE(Options, html), .value = "FILE", .excludes = "*",
 		.audience = LODE_PARAMETER_FOR_TERMINAL,
 		.summary = "write the page of lode serve as one file that opens without it: "
@@ -81,7 +82,12 @@ static const LodeParameter others[] = {
 	{NULL},
 };
 
-static const LodeParameterGroup groups[] = {{"Options", rows, 0}, {"Page", others, 0}, {NULL}};
+static const LodeParameterGroup groups[] = {
+	{"Options", rows, 0},
+	{"Part", lode_part_rows, offsetof(Options, part)},
+	{"Page", others, 0},
+	{NULL},
+};
 
 static void init(void *options)
 {
@@ -111,8 +117,9 @@ static GArray *find_list(
 	LodeAsking *asking, const LodeMiningRun *run, LodeReportOptions *report, GError **error)
 {
 	static const char *const of_part[] = {"offset", "limit", "format", "baseline", NULL};
-	/* A run that is mined for some origins has the name of the stored one. */
-	static const char *const of_run[] = {"run", "origin", NULL};
+	/* A run that is mined for a part has the name of the stored one. */
+	static const char *const of_run[] = {
+		"run", "origin", "thread", "command", "pid", "time", "where", NULL};
 	g_autofree char *key = lode_asking_key(asking, "report", of_part, true);
 	g_autofree char *closed_key = lode_asking_key(asking, "closed", of_run, false);
 	GArray *list = asking->asker->find(asking, &lode_kept_list, key);
@@ -158,7 +165,7 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	Options *self = options;
 	LodeReportOptions *report = &self->report;
 	g_autofree char *origins = lode_parameter_join(report->origins);
-	const LodeRunChoice choice = {.profile.origins = origins,
+	const LodeRunChoice choice = {.profile = {.origins = origins, .part = self->part},
 		.run = self->run,
 		.wants_sequences = wants_sequences,
 		.options = self};

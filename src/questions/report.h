@@ -2,11 +2,13 @@
 /* Options of 'lode report'. */
 #pragma once
 
+#include "analyses/parts/part_choice.h"
 #include "views/findings/report.h"
 
 typedef struct {
 	LodeReportOptions report;
 	bool has_full_names;
+	LodePartChoice part;
 	const char *run; /* NULL: the last run */
 	bool lists_sequences;
 	/* The HTML file to write instead of an answer, or NULL, and the folders of its source

@@ -132,7 +132,7 @@ static const LodeProfile *give_profile(
 	Query *self = query_of(asking);
 	LodeProfileSnapshot *snapshot = self->snapshots[n];
 
-	if (choice->origins == NULL && choice->weight == NULL && !choice->has_stacks)
+	if (!lode_profile_choice_is_part(choice) && choice->weight == NULL && !choice->has_stacks)
 		return lode_profile_snapshot_profile(snapshot);
 	return find_part(self, snapshot, choice, error) ? lode_profile_part_profile(self->part)
 	                                                : NULL;
@@ -158,7 +158,7 @@ static bool give_mined(
 	const LodeProgress *progress = asking->progress;
 	bool is_first = choice->run == NULL && lode_profile_snapshot_runs(snapshot)->len == 0;
 
-	if (choice->can_lack_run && is_first && choice->profile.origins == NULL)
+	if (choice->can_lack_run && is_first && !lode_profile_choice_is_part(&choice->profile))
 		return give_none(self, out_mined);
 	const LodeMiningRun *run = lode_profile_snapshot_run(
 		snapshot, choice->run, false, progress, error);
@@ -168,7 +168,7 @@ static bool give_mined(
 	LodeProfileChoice part = choice->profile;
 	if (part.origins == NULL)
 		part.origins = run->parameters.origins;
-	if (part.origins == NULL) {
+	if (!lode_profile_choice_is_part(&part)) {
 		run = lode_profile_snapshot_run(
 			snapshot, choice->run, has_sequences, progress, error);
 		*out_mined = (LodeMined){lode_profile_snapshot_profile(snapshot), run, false};
@@ -177,7 +177,7 @@ static bool give_mined(
 	if (!find_part(self, snapshot, &part, error))
 		return false;
 	run = lode_profile_part_run(
-		self->part, run, choice->profile.origins, has_sequences, progress, error);
+		self->part, run, &choice->profile, has_sequences, progress, error);
 	*out_mined = (LodeMined){lode_profile_part_profile(self->part), run, false};
 	return run != NULL;
 }

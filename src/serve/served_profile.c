@@ -5,6 +5,7 @@
 #include "model/memory.h"
 #include "model/profile.h"
 #include "questions/parts/mining.h"
+#include "questions/parts/part_rows.h"
 #include "serve/turn.h"
 #include "store/run_parameters.h"
 
@@ -384,9 +385,10 @@ static LodeProfilePart *read_part(LodeProfileSnapshot *self, const LodeProfileCh
 LodeProfilePart *lode_profile_snapshot_part(LodeProfileSnapshot *self,
 	const LodeProfileChoice *choice, const LodeProgress *progress, GError **error)
 {
-	g_autofree char *key = g_strdup_printf("%s%s\n%s", choice->has_stacks ? "stacks " : "",
+	g_autofree char *options = lode_part_options(&choice->part);
+	g_autofree char *key = g_strdup_printf("%s%s\n%s\n%s", choice->has_stacks ? "stacks " : "",
 		choice->weight != NULL ? choice->weight : "",
-		choice->origins != NULL ? choice->origins : "");
+		choice->origins != NULL ? choice->origins : "", options);
 
 	if (!lode_turn_take(&self->parting, progress, error))
 		return NULL;
@@ -410,19 +412,20 @@ const LodeProfile *lode_profile_part_profile(const LodeProfilePart *self)
 }
 
 const LodeMiningRun *lode_profile_part_run(LodeProfilePart *self, const LodeMiningRun *like,
-	const char *origins, bool has_sequences, const LodeProgress *progress, GError **error)
+	const LodeProfileChoice *choice, bool has_sequences, const LodeProgress *progress,
+	GError **error)
 {
 	g_autofree char *key = g_strdup_printf(
 		"%s%s", has_sequences ? "sequences " : "findings ", like->name);
 
-	if (origins == NULL)
+	if (!lode_profile_choice_is_part(choice))
 		return like;
 	if (!lode_turn_take(&self->mining, progress, error))
 		return NULL;
 	LodeMiningRun *run = g_hash_table_lookup(self->runs, key);
 	if (run == NULL) {
-		run = lode_mine_origins(
-			self->profile, like, origins, has_sequences, progress, error);
+		run = lode_mine_part(
+			self->profile, like, choice->origins, has_sequences, progress, error);
 		if (run != NULL)
 			g_hash_table_insert(self->runs, g_steal_pointer(&key), run);
 	}

@@ -94,9 +94,10 @@ void lode_profile_part_unref(LodeProfilePart *self);
 const LodeProfile *lode_profile_part_profile(const LodeProfilePart *self);
 
 /*
- * A run of the part, valid as long as the part: `like` itself, if that was mined from these
- * origins, or one mined here with its parameters (`origins` not NULL); with sequences if they are
- * wanted. Errors: those of mining.
+ * A run of the part, valid as long as the part: `like` itself, if that was mined from it, or one
+ * mined here with its parameters (`choice` is of a part); with sequences if they are wanted.
+ * Errors: those of mining.
  */
 const LodeMiningRun *lode_profile_part_run(LodeProfilePart *self, const LodeMiningRun *like,
-	const char *origins, bool has_sequences, const LodeProgress *progress, GError **error);
+	const LodeProfileChoice *choice, bool has_sequences, const LodeProgress *progress,
+	GError **error);

@@ -4,6 +4,7 @@
 #include "base/files/output_file.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
+#include "questions/parts/part_rows.h"
 #include "sources/flow_file/flow_file.h"
 #include "store/profile_store.h"
 #include "views/export/callgrind_export.h"
@@ -12,6 +13,7 @@
 #include <string.h>
 
 typedef struct {
+	LodePartChoice part;
 	const char *output, *weight;
 	unsigned format; /* its place in `formats` */
 	double event_rate;
@@ -35,7 +37,11 @@ static const LodeParameter rows[] = {
 	{NULL},
 };
 
-static const LodeParameterGroup groups[] = {{"Options", rows, 0}, {NULL}};
+static const LodeParameterGroup groups[] = {
+	{"Options", rows, 0},
+	{"Part", lode_part_rows, offsetof(Options, part)},
+	{NULL},
+};
 
 /* Arguments of the formats' functions; `weight` LODE_NONE: none was given. */
 typedef struct {
@@ -127,6 +133,16 @@ static bool find_weight(
 	return *out_event != LODE_NONE;
 }
 
+static bool take_part(LodeProfile *profile, const Options *given, const char *path,
+	const LodeProgress *progress, GError **error)
+{
+	if (lode_part_choice_is_whole(&given->part) ||
+		lode_part_choice_apply(profile, &given->part, progress, error))
+		return true;
+	g_prefix_error(error, "%s: ", path);
+	return false;
+}
+
 static int run(void *options, char **arguments, GError **error)
 {
 	const Options *given = options;
@@ -141,7 +157,8 @@ static int run(void *options, char **arguments, GError **error)
 	lode_terminal_progress_init(&screen);
 	g_autoptr(LodeProfile) profile = lode_profile_store_read_with_stacks(
 		arguments[0], &screen.progress, error);
-	if (profile == NULL || !find_weight(profile, given->weight, &self.weight, error))
+	if (profile == NULL || !take_part(profile, given, arguments[0], &screen.progress, error) ||
+		!find_weight(profile, given->weight, &self.weight, error))
 		return LODE_EXIT_FAILED;
 	g_autoptr(LodeOutputFile) output = lode_output_file_open(given->output, error);
 	if (output == NULL)

@@ -50,7 +50,7 @@ LodeMiningRun *lode_mine_by_default(
 	return lode_mine(profile, &parameters, name, progress, error);
 }
 
-LodeMiningRun *lode_mine_origins(const LodeProfile *profile, const LodeMiningRun *like,
+LodeMiningRun *lode_mine_part(const LodeProfile *profile, const LodeMiningRun *like,
 	const char *origins, bool has_sequences, const LodeProgress *progress, GError **error)
 {
 	LodeMiningParameters parameters = like->parameters;

@@ -21,8 +21,8 @@ LodeMiningRun *lode_mine_by_default(
 	const LodeProfile *profile, const char *name, const LodeProgress *progress, GError **error);
 
 /*
- * Mines a profile of different origins with the parameters of a run; with `has_sequences` the
- * sequences, too. Likewise.
+ * Mines a part of a profile with the parameters of a run; with `has_sequences` the sequences, too.
+ * `origins`: the part's; NULL: it is of samples. Likewise.
  */
-LodeMiningRun *lode_mine_origins(const LodeProfile *profile, const LodeMiningRun *like,
+LodeMiningRun *lode_mine_part(const LodeProfile *profile, const LodeMiningRun *like,
 	const char *origins, bool has_sequences, const LodeProgress *progress, GError **error);

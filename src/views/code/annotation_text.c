@@ -583,7 +583,8 @@ static void put_rest(const LodeAnnotation *self, FILE *out)
 	const LodeAnnotateOptions *options = self->options;
 	char shown[LODE_NUMBER_SIZE], all[LODE_NUMBER_SIZE];
 	guint n = self->found.places->len;
-	g_autofree char *path = lode_shell_profile(options->profile_path, options->origins);
+	g_autofree char *path = lode_shell_profile(
+		options->profile_path, options->origins, self->profile->part_options);
 	g_autofree char *run = lode_shell_word(self->run->name);
 	g_autofree char *words = subject_words(self);
 

@@ -431,7 +431,7 @@ static void put_unresolved(const View *self)
 static void put_next(const View *self, uint32_t n_shown)
 {
 	g_autofree char *path = lode_shell_profile(
-		self->options->profile_path, self->options->origins);
+		self->options->profile_path, self->options->origins, self->profile->part_options);
 	const LodeTerminal *terminal = &self->options->terminal;
 	uint32_t n = self->findings->findings->len;
 	const char *listed = self->run->parameters.only_findings ? "mines and lists"

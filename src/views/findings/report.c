@@ -524,8 +524,8 @@ static void put_hint(const Report *self, const char *command, const char *purpos
 static void put_hints(const Report *self, uint32_t first_id, bool is_shortened)
 {
 	g_autofree char *path = lode_shell_profile(
-		self->options->profile_path, self->options->origins);
-	g_autofree char *file = lode_shell_profile(self->options->profile_path, NULL);
+		self->options->profile_path, self->options->origins, self->profile->part_options);
+	g_autofree char *file = lode_shell_profile(self->options->profile_path, NULL, NULL);
 	g_autofree char *run = lode_shell_word(self->run->name);
 	bool names_run = self->options->names_run;
 

@@ -14,7 +14,7 @@ char *lode_shell_word(const char *word)
 	return g_shell_quote(word);
 }
 
-char *lode_shell_profile(const char *path, const char *const *origins)
+char *lode_shell_profile(const char *path, const char *const *origins, const char *part_options)
 {
 	g_autofree char *word = lode_shell_word(path != NULL ? path : "PROFILE.lode");
 	GString *out = g_string_new(word);
@@ -23,5 +23,7 @@ char *lode_shell_profile(const char *path, const char *const *origins)
 		g_autofree char *origin = lode_shell_word(*origins);
 		g_string_append_printf(out, " --origin %s", origin);
 	}
+	if (part_options != NULL)
+		g_string_append_printf(out, " %s", part_options);
 	return g_string_free(out, FALSE);
 }

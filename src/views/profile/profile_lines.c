@@ -102,7 +102,7 @@ static void put_program_line(const LodeProfile *profile, const LodeTerminal *ter
 		profile->program != NULL ? profile->program : "(unknown program)",
 		terminal->is_ascii);
 	g_string_append_printf(rest, "%s%s%s%s%s", separator, tool, separator,
-		meanings[profile->frequency], sampled);
+		profile->part != NULL ? "estimated counts" : meanings[profile->frequency], sampled);
 	g_autofree char *rest_text = lode_display_text(rest->str, terminal->is_ascii);
 	size_t used = lode_display_width(rest_text), width = terminal->width;
 	/* Where next to no room is left for the program, it has a line of its own. */
@@ -169,6 +169,8 @@ void lode_profile_lines_head(
 	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out)
 {
 	put_program_line(profile, terminal, out);
+	if (profile->part != NULL)
+		lode_profile_lines_print(terminal, out, "part: %s", profile->part);
 	put_figures_line(profile, weight_event, terminal, out);
 	put_kernel_line(profile, terminal, out);
 }
