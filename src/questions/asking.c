@@ -131,8 +131,10 @@ static LodeProfile *read_origins(const LodeProfileChoice *self, const char *path
 	const LodeProgress *progress, GError **error)
 {
 	if (self->origins == NULL)
-		return (self->has_stacks   ? lode_profile_store_read_with_stacks
+		return (self->has_memory && self->has_stacks
+				? lode_profile_store_read_with_memory_and_stacks
 			: self->has_memory ? lode_profile_store_read_with_memory
+			: self->has_stacks ? lode_profile_store_read_with_stacks
 					   : lode_profile_store_read)(path, progress, error);
 	g_autoptr(LodeProfile)
 		profile = lode_profile_store_read_with_origins(path, progress, error);
@@ -153,7 +155,7 @@ static LodeProfile *read_part(const LodeProfileChoice *self, const char *path, c
 	if (self->origins != NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
 			"%s: %s chooses among the samples of the whole, and this run is of a part "
-		        "of "
+			"of "
 			"it (--origin %s)",
 			name, options, self->origins);
 		return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of a profile: sorted, searched, in pages. */
+/* The functions of a profile: sorted, searched, in pages; alone and with what they call. */
 #include "views/code/function_list.h"
 
 #include "questions/parts/part_rows.h"
@@ -12,7 +12,8 @@ typedef struct {
 } Options;
 
 static const LodeParameter rows[] = {
-	{"sort", LODE_WORD(Options, list.order), .value = "weight|executions|calls|name|image",
+	{"sort", LODE_WORD(Options, list.order),
+		.value = "weight|inclusive|executions|calls|name|image",
 		.read = lode_function_order_from_text, .summary = "the order of rows"},
 	{"reverse", LODE_FLAG(Options, list.is_reversed), .summary = "reverse the order"},
 	{"text", LODE_TEXT(Options, list.text), .value = "TEXT",
@@ -34,11 +35,12 @@ static const LodeParameterGroup groups[] = {
 
 static bool answer(LodeAsking *asking, void *options, GError **error)
 {
-	const Options *self = options;
-	const LodeProfileChoice choice = {.has_memory = true, .part = self->part};
+	Options *self = options;
+	const LodeProfileChoice choice = {.has_stacks = true, .part = self->part};
 	const LodeProfile *profile = asking->asker->profile(asking, 0, &choice, error);
 	FILE *out = profile != NULL ? lode_asking_begin(asking, NULL, error) : NULL;
 
+	self->list.terminal = asking->terminal;
 	return out != NULL &&
 	       lode_function_list_write(profile, profile->weight_event, &self->list, out, error) &&
 	       lode_asking_end(asking, error);

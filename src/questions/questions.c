@@ -14,6 +14,7 @@ const LodeVerb *const lode_questions[] = {
 	&lode_question_info,
 	&lode_question_functions,
 	&lode_question_flame,
+	&lode_question_calls,
 	&lode_question_graph,
 	&lode_question_heat,
 	NULL,

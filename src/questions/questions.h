@@ -14,6 +14,7 @@ extern const LodeVerb lode_question_trace_simulate;
 extern const LodeVerb lode_question_info;
 extern const LodeVerb lode_question_functions;
 extern const LodeVerb lode_question_flame;
+extern const LodeVerb lode_question_calls;
 extern const LodeVerb lode_question_graph;
 extern const LodeVerb lode_question_heat;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The highest costs: the findings of a mining run, or the list of its sequences. */
+/* The highest costs: the findings of a mining run, the list of its sequences, or functions. */
 #include "questions/report.h"
 
 #include "analyses/mine/closed.h"
@@ -7,23 +7,44 @@
 #include "questions/parts/part_rows.h"
 #include "questions/parts/rows.h"
 #include "questions/questions.h"
+#include "views/code/function_calls.h"
+#include "views/code/function_list.h"
 #include "views/findings/report.h"
 
 typedef LodeReportQuestion Options;
 
+/* What concerns findings and sequences only. */
+#define OF_SEQUENCES                                                                               \
+	"explain all with without size min-weight max-weight min-frequency max-frequency "         \
+	"min-maximal max-maximal min-differential max-differential min-functions baseline "        \
+	"percent-limit run sequences places"
+
 static const LodeParameter rows[] = {
+	{"functions", LODE_FLAG(Options, lists_functions), .excludes = OF_SEQUENCES,
+		.audience = LODE_PARAMETER_FOR_TERMINAL,
+		.summary = "list functions, with what they cost alone and with all that they call, "
+			   "and families of functions"},
+	{"callers", LODE_TEXT(Options, callers), .value = "NAME",
+		.excludes = "functions callees image sort reverse text offset " OF_SEQUENCES,
+		.audience = LODE_PARAMETER_FOR_TERMINAL,
+		.summary = "list the functions that call this one, with what came through them"},
+	{"callees", LODE_TEXT(Options, callees), .value = "NAME",
+		.excludes = "functions image sort reverse text offset " OF_SEQUENCES,
+		.audience = LODE_PARAMETER_FOR_TERMINAL,
+		.summary = "list the functions that this one calls"},
 	{"explain", LODE_FLAG(Options, report.is_explained),
 		.summary = "say below each finding what the pattern usually means, what people do "
 			   "about it, and where that is written"},
 	{"sort", LODE_TEXT(Options, report.sort), .value = "KEY",
 		.summary = "sort by excess (the default), weight, frequency, maximal, "
 			   "differential, places, functions, executions, event:NAME or sequence; "
-			   "runs of instruction sequences also by count"},
+			   "runs of instruction sequences also by count; functions by weight, "
+			   "inclusive, executions, calls, name or image"},
 	{"reverse", LODE_FLAG(Options, report.is_reversed), .summary = "reverse the order"},
 	{"all", LODE_FLAG(Options, report.show_all),
 		.summary = "show every mined sequence, not only the closed ones"},
 	{"limit", LODE_COUNT(Options, report.limit), .value = "N",
-		.summary = "show at most N findings or sequences"},
+		.summary = "show at most N findings, sequences or functions"},
 	{"with", LODE_TEXTS(Options, report.with), .value = "GLOB",
 		.summary = "only sequences with an attribute that matches; may be repeated: all "
 			   "must match"},
@@ -31,7 +52,10 @@ static const LodeParameter rows[] = {
 		.summary = "only sequences without any attribute that matches; may be repeated"},
 	{"text", LODE_TEXT(Options, report.text), .value = "WORDS",
 		.summary = "only sequences that have each of these words in the name of an "
-			   "attribute"},
+			   "attribute; only functions that have the text in their names"},
+	{"image", LODE_TEXT(Options, image), .value = "TEXT", .needs = "functions",
+		.audience = LODE_PARAMETER_FOR_TERMINAL,
+		.summary = "only functions of images that have this in their paths"},
 	{"size", LODE_RANGE(Options, report.size), .value = "N-M",
 		.summary = "only sequences of this many attributes"},
 	{"min-weight", LODE_SHARE(Options, report.weight.min), .value = "SHARE",
@@ -160,18 +184,75 @@ static bool write_report(LodeAsking *asking, const LodeMined *mined, Options *se
 	       lode_asking_end(asking, error);
 }
 
+static bool write_functions(const Options *self, const LodeProfile *profile,
+	const LodeTerminal *terminal, FILE *out, GError **error)
+{
+	const LodeReportOptions *report = &self->report;
+	LodeFunctionListOptions options = {.format = report->format,
+		.terminal = *terminal,
+		.is_reversed = report->is_reversed,
+		.text = report->text,
+		.image = self->image,
+		.offset = report->offset,
+		.limit = report->limit,
+		.has_callers = true};
+	int order = report->sort != NULL ? lode_function_order_from_text(report->sort)
+	                                 : LODE_FUNCTION_BY_WEIGHT;
+
+	if (order < 0)
+		return lode_parameter_refuse(error,
+			"--sort: functions are sorted by weight, inclusive, executions, calls, "
+			"name or image, not by '%s'",
+			report->sort);
+	options.order = (LodeFunctionOrder)order;
+	return lode_function_list_write(profile, profile->weight_event, &options, out, error);
+}
+
+static bool write_calls(const Options *self, const LodeProfile *profile,
+	const LodeTerminal *terminal, FILE *out, GError **error)
+{
+	const LodeFunctionCallsOptions options = {.format = self->report.format,
+		.terminal = *terminal,
+		.name = self->callers != NULL ? self->callers : self->callees,
+		.has_callers = self->callers != NULL,
+		.has_callees = self->callees != NULL,
+		.limit = self->report.limit};
+
+	return lode_function_calls_write(profile, profile->weight_event, &options, out, error);
+}
+
+/* Needs no mining run. */
+static bool answer_functions(
+	LodeAsking *asking, const Options *self, const char *origins, GError **error)
+{
+	const LodeProfileChoice choice = {
+		.has_stacks = true, .origins = origins, .part = self->part};
+	const LodeProfile *profile = asking->asker->profile(asking, 0, &choice, error);
+	FILE *out = profile != NULL ? lode_asking_begin(asking, NULL, error) : NULL;
+	LodeTerminal terminal = asking->terminal;
+
+	terminal.has_full_names = self->has_full_names;
+	return out != NULL &&
+	       (self->lists_functions ? write_functions : write_calls)(
+		       self, profile, &terminal, out, error) &&
+	       lode_asking_end(asking, error);
+}
+
 static bool answer(LodeAsking *asking, void *options, GError **error)
 {
 	Options *self = options;
 	LodeReportOptions *report = &self->report;
 	g_autofree char *origins = lode_parameter_join(report->origins);
-	const LodeRunChoice choice = {.profile = {.origins = origins, .part = self->part},
+	const LodeRunChoice choice = {
+		.profile = {.origins = origins, .part = self->part, .has_stacks = true},
 		.run = self->run,
 		.wants_sequences = wants_sequences,
 		.options = self};
 	g_autoptr(GArray) list = NULL;
 	LodeMined mined;
 
+	if (self->lists_functions || self->callers != NULL || self->callees != NULL)
+		return answer_functions(asking, self, origins, error);
 	if (!asking->asker->mined(asking, &choice, &mined, error))
 		return false;
 	bool lists = wants_sequences(mined.run, self);
@@ -199,9 +280,17 @@ const LodeVerb lode_question_report = {
 		"--sort, --reverse, --baseline or a filter, lists the mined sequences. After "
 		"'lode run' the first list takes longer: it mines them.\n"
 		"\n"
+		"With --functions, --callers or --callees, lists functions by what they cost alone "
+		"and with all that they call; a run is not needed. What was called is known of "
+		"recorded stacks (-g, --call-graph dwarf), and estimated from counted calls "
+		"(--count, --exact). A function is named by its name, by a part of it that no "
+		"other one has, or by its number, which an ambiguous name lists.\n"
+		"\n"
 		"Examples:\n"
 		"  lode report x.lode\n"
 		"  lode report x.lode --explain\n"
+		"  lode report x.lode --functions --sort inclusive\n"
+		"  lode report x.lode --callers malloc\n"
 		"  lode report x.lode --with 'ev:*' --size 2-\n"
 		"  lode report x.lode --all --sort places --format csv\n"
 		"  lode report all.lode --origin web1\n"

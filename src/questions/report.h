@@ -11,6 +11,9 @@ typedef struct {
 	LodePartChoice part;
 	const char *run; /* NULL: the last run */
 	bool lists_sequences;
+	bool lists_functions;
+	const char *callers, *callees; /* the function whose ones are shown, or NULL */
+	const char *image;             /* of the list of functions */
 	/* The HTML file to write instead of an answer, or NULL, and the folders of its source
 	 * files. */
 	const char *html;

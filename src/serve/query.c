@@ -132,7 +132,7 @@ static const LodeProfile *give_profile(
 	Query *self = query_of(asking);
 	LodeProfileSnapshot *snapshot = self->snapshots[n];
 
-	if (!lode_profile_choice_is_part(choice) && choice->weight == NULL && !choice->has_stacks)
+	if (!lode_profile_choice_is_part(choice) && choice->weight == NULL)
 		return lode_profile_snapshot_profile(snapshot);
 	return find_part(self, snapshot, choice, error) ? lode_profile_part_profile(self->part)
 	                                                : NULL;

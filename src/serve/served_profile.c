@@ -198,7 +198,7 @@ static LodeProfileSnapshot *snapshot_new(
 	lode_turn_init(&self->parting);
 	self->parts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, part_unref);
 	bool was_found = find_file(path, &self->file);
-	self->profile = lode_profile_store_read_with_memory(path, progress, error);
+	self->profile = lode_profile_store_read_with_memory_and_stacks(path, progress, error);
 	if (self->profile == NULL)
 		return NULL;
 	self->are_sampled = find_sampled_events(self->profile);
@@ -365,7 +365,7 @@ static LodeProfilePart *read_part(LodeProfileSnapshot *self, const LodeProfileCh
 	g_autofree char *note = NULL;
 	FileState after;
 
-	whole.has_memory = !choice->has_stacks;
+	whole.has_memory = whole.has_stacks = true;
 	g_autoptr(LodeProfile) profile = lode_profile_choice_read(
 		&whole, self->path, name, progress, &note, error);
 	if (profile == NULL)
@@ -386,7 +386,7 @@ LodeProfilePart *lode_profile_snapshot_part(LodeProfileSnapshot *self,
 	const LodeProfileChoice *choice, const LodeProgress *progress, GError **error)
 {
 	g_autofree char *options = lode_part_options(&choice->part);
-	g_autofree char *key = g_strdup_printf("%s%s\n%s\n%s", choice->has_stacks ? "stacks " : "",
+	g_autofree char *key = g_strdup_printf("%s\n%s\n%s",
 		choice->weight != NULL ? choice->weight : "",
 		choice->origins != NULL ? choice->origins : "", options);
 

@@ -157,6 +157,18 @@ LodeProfile *lode_profile_store_read_with_stacks(
 	return read_profile(path, lode_stack_tables_read, progress, error);
 }
 
+static bool read_memory_and_stacks(LodeProfile *profile, LodeDatabase *database, GError **error)
+{
+	return lode_memory_tables_read(profile, database, error) &&
+	       lode_stack_tables_read(profile, database, error);
+}
+
+LodeProfile *lode_profile_store_read_with_memory_and_stacks(
+	const char *path, const LodeProgress *progress, GError **error)
+{
+	return read_profile(path, read_memory_and_stacks, progress, error);
+}
+
 static bool read_parts_and_stacks(LodeProfile *profile, LodeDatabase *database, GError **error)
 {
 	return lode_origin_tables_read_parts(profile, database, error) &&

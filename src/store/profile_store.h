@@ -41,6 +41,10 @@ LodeProfile *lode_profile_store_read_with_memory(
 LodeProfile *lode_profile_store_read_with_stacks(
 	const char *path, const LodeProgress *progress, GError **error);
 
+/* The same with both. */
+LodeProfile *lode_profile_store_read_with_memory_and_stacks(
+	const char *path, const LodeProgress *progress, GError **error);
+
 /* The same with what each origin gave to a merged profile, and with its call stacks. */
 LodeProfile *lode_profile_store_read_with_origins(
 	const char *path, const LodeProgress *progress, GError **error);

@@ -132,6 +132,7 @@ faults = []
 for query, member in (
     ("profiles", "profiles"), ("info", "runs"), ("report", "findings"), ("report?sequences=1&limit=2", "sequences"),
     ("functions?limit=1", "functions"), ("annotate?function-number=0", "places"), ("graph?function-number=0", "blocks"),
+    ("functions?limit=1", "inclusive_from"), ("calls?function=0", "callers"), ("calls?function=copy", "callees"),
     ("annotate?sequence=1", "places"),
 ):
     status, headers, body = server.get(f"/api/{query}")
@@ -198,7 +199,7 @@ for path in ("/../../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/etc/passw
     faults += [expect(path, status, 404), b"root:" in body and f"{path} gives a file"]
 for path in ("info?profile=../../etc/passwd", "info?profile=2", "info?profile=-1", "info?profile=99999999999999999999", "annotate?function=/etc/passwd",
              "annotate?line=/etc/passwd:1", "annotate", "annotate?finding=1&sequence=1", "report?limit=x", "report?with=" + "&with=".join("*" * 70),
-             "report?sort=%00", "functions?sort=evil", "info?format=text", "annotate?sequence=99999999", "heat?granularity=0", "flame?event=evil", "flame?limit=0", "memory?by=(",
+             "report?sort=%00", "functions?sort=evil", "calls", "calls?function=/etc/passwd", "calls?function=9999999", "info?format=text", "annotate?sequence=99999999", "heat?granularity=0", "flame?event=evil", "flame?limit=0", "memory?by=(",
              "place?topology=/etc/passwd", "trace-simulate?cache=/etc/passwd", "trace-simulate?trace=0&by=line&cache=/etc/passwd", "diff?base=7",
              "diff?by=evil", "report?html=/tmp/x", "report?evil=1", "memory?output=/tmp/x", "live", "sample", "heat?first=0x1", "report?text=" + "a+" * 70):
     status, _, body = server.get("/api/" + path)
@@ -355,7 +356,7 @@ check(
 
 # The same question, asked in the terminal and by an address: the same options, and of wrong ones the same words.
 FOR_TERMINAL = {
-    "report": {"html", "source"}, "annotate": {"source"}, "diff": set(), "memory": {"output", "plot", "plot-colour"}, "place": {"output"}, "info": set(),
+    "report": {"html", "source", "functions", "callers", "callees", "image"}, "annotate": {"source"}, "diff": set(), "memory": {"output", "plot", "plot-colour"}, "place": {"output"}, "info": set(),
     "trace info": {"verify"},
     "trace simulate": {"threads", "output", "jit", "plot-objects", "plot-curve", "plot-reuse", "plot-times", "no-follow", "only", "allocations"},
 }

@@ -9,11 +9,9 @@
 #include "base/arrays/sort_order.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-typedef struct {
-	uint32_t caller, callee, edge; /* functions */
-	double count;
-} Call;
+typedef LodeCountedCall Call;
 
 typedef struct {
 	uint32_t function, next; /* of its calls */
@@ -33,7 +31,106 @@ typedef struct {
 
 LODE_ORDER(compare_calls, Call, LODE_ASCENDING(caller), LODE_ASCENDING(edge))
 
-static void list_calls(Search *self)
+/* "[endbr64] [bnd] jmp *slot", and the first entry of a table, "push; jmp *slot". */
+static bool is_stub_code(GBytes *code)
+{
+	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	enum { PUSH_BYTES = 6 };
+	size_t size = 0, at = 0;
+	const uint8_t *bytes = code != NULL ? g_bytes_get_data(code, &size) : NULL;
+
+	if (size >= 2 && bytes[0] == 0xff && bytes[1] == 0x35)
+		at = PUSH_BYTES;
+	else if (size >= sizeof(endbr64) && memcmp(bytes, endbr64, sizeof(endbr64)) == 0)
+		at = sizeof(endbr64);
+	if (at < size && bytes[at] == 0xf2)
+		at++;
+	return at + 2 <= size && bytes[at] == 0xff && bytes[at + 1] == 0x25;
+}
+
+bool lode_function_is_stub(const LodeFunction *function, const char *name)
+{
+	return g_str_has_suffix(name, "@plt") ||
+	       (function != NULL && function->source == LODE_FUNCTION_UNWIND &&
+		       is_stub_code(function->code));
+}
+
+/* Whether it leads from the dynamic linker to a function that this has bound: its last instruction
+ * jumps there. Recordings may have the jump as a call. */
+static bool is_binding(const LodeProfile *profile, const LodeEdge *edge)
+{
+	const LodeFunction *function = lode_profile_function(
+		profile, lode_profile_instruction(profile, edge->source)->function);
+
+	return edge->kind <= LODE_EDGE_CALL &&
+	       edge->source + 1 == function->first_instruction + function->n_instructions &&
+	       g_str_has_prefix(function->name, "_dl_runtime_resolve");
+}
+
+static bool is_call(const LodeProfile *profile, const LodeEdge *edge, bool has_tail_calls)
+{
+	const LodeInstruction *source = lode_profile_instruction(profile, edge->source);
+	const LodeInstruction *target = lode_profile_instruction(profile, edge->target);
+
+	if (!has_tail_calls)
+		return edge->kind == LODE_EDGE_CALL;
+	bool is_tail_call = edge->kind <= LODE_EDGE_JUMP && source->function != target->function &&
+	                    target->address ==
+	                            lode_profile_function(profile, target->function)->address;
+	return (edge->kind == LODE_EDGE_CALL || is_tail_call) && !is_binding(profile, edge);
+}
+
+/* The functions that were bound when they were first called, by their names: a number + 1, or 0
+ * where several have one name. */
+static GHashTable *list_bound(const LodeProfile *profile)
+{
+	GHashTable *bound = g_hash_table_new(g_str_hash, g_str_equal);
+
+	for (uint32_t i = 0; i < profile->edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+		uint32_t target = lode_profile_instruction(profile, edge->target)->function;
+		const LodeFunction *function = lode_profile_function(profile, target);
+		const char *name = function->symbol != NULL ? function->symbol : function->name;
+		void *known;
+		if (!is_binding(profile, edge))
+			continue;
+		bool is_other = g_hash_table_lookup_extended(bound, name, NULL, &known) &&
+		                GPOINTER_TO_UINT(known) != target + 1;
+		g_hash_table_insert(
+			bound, (char *)name, GUINT_TO_POINTER(is_other ? 0 : target + 1));
+	}
+	return bound;
+}
+
+/* Stubs that were used once jump to the dynamic linker only. */
+static void add_bound_calls(Search *self)
+{
+	const LodeProfile *profile = self->profile;
+	g_autoptr(GHashTable) bound = list_bound(profile);
+	guint n = self->calls->len;
+	g_autofree bool *is_known = g_new0(bool, MAX(profile->functions->len, 1));
+
+	for (guint i = 0; i < n; i++) {
+		const Call *call = &g_array_index(self->calls, Call, i);
+		const LodeFunction *callee = lode_profile_function(profile, call->callee);
+		if (!lode_function_is_stub(callee, callee->name))
+			is_known[call->caller] = true;
+	}
+	for (uint32_t i = 0; i < profile->functions->len; i++) {
+		const LodeFunction *stub = lode_profile_function(profile, i);
+		const char *symbol = stub->symbol != NULL ? stub->symbol : stub->name;
+		if (is_known[i] || stub->n_instructions == 0 || !g_str_has_suffix(symbol, "@plt"))
+			continue;
+		g_autofree char *name = g_strndup(symbol, strlen(symbol) - strlen("@plt"));
+		uint32_t callee = GPOINTER_TO_UINT(g_hash_table_lookup(bound, name));
+		const Call call = {i, callee - 1, LODE_NONE,
+			lode_profile_instruction(profile, stub->first_instruction)->count, 0};
+		if (callee != 0 && call.count > 0)
+			g_array_append_val(self->calls, call);
+	}
+}
+
+static void list_calls(Search *self, bool has_tail_calls)
 {
 	const LodeProfile *profile = self->profile;
 	guint n = profile->functions->len;
@@ -41,10 +138,13 @@ static void list_calls(Search *self)
 	for (uint32_t i = 0; i < profile->edges->len; i++) {
 		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
 		const Call call = {lode_profile_instruction(profile, edge->source)->function,
-			lode_profile_instruction(profile, edge->target)->function, i, edge->count};
-		if (edge->kind == LODE_EDGE_CALL && edge->count > 0)
+			lode_profile_instruction(profile, edge->target)->function, i, edge->count,
+			0};
+		if (edge->count > 0 && is_call(profile, edge, has_tail_calls))
 			g_array_append_val(self->calls, call);
 	}
+	if (has_tail_calls)
+		add_bound_calls(self);
 	if (self->calls->len > 1)
 		qsort(self->calls->data, self->calls->len, sizeof(Call), compare_calls);
 	for (guint i = 0, at = 0; i <= n; i++) {
@@ -139,7 +239,7 @@ static int compare_cycles(const void *a, const void *b, void *data)
 
 /* Handles callees before callers: the cost of a cycle is complete before the first call into it is
  * handled. */
-static void share_out(const Search *self, double *costs, double *out_calls)
+static void share_out(const Search *self, double *costs)
 {
 	guint n = self->calls->len;
 	g_autofree uint32_t *order = g_new(uint32_t, MAX(n, 1));
@@ -157,15 +257,15 @@ static void share_out(const Search *self, double *costs, double *out_calls)
 		g_qsort_with_data(
 			order, (gint)n_outer, sizeof(uint32_t), compare_cycles, (void *)self);
 	for (guint i = 0; i < n_outer; i++) {
-		const Call *call = &g_array_index(self->calls, Call, order[i]);
+		Call *call = &g_array_index(self->calls, Call, order[i]);
 		uint32_t callee = self->cycle[call->callee];
-		double share = costs[callee] * (call->count / counts[callee]);
-		out_calls[call->edge] = share;
-		costs[self->cycle[call->caller]] += share;
+		call->cost = costs[callee] * (call->count / counts[callee]);
+		costs[self->cycle[call->caller]] += call->cost;
 	}
 }
 
-double *lode_call_costs_new(const LodeProfile *profile, uint32_t event)
+void lode_call_costs_init(
+	LodeCallCosts *self, const LodeProfile *profile, uint32_t event, bool has_tail_calls)
 {
 	guint n = profile->functions->len;
 	Search search = {
@@ -178,18 +278,39 @@ double *lode_call_costs_new(const LodeProfile *profile, uint32_t event)
 		.path = g_array_new(FALSE, FALSE, sizeof(Visit)),
 		.pending = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 	};
-	double *result = g_new0(double, MAX(profile->edges->len, 1));
 
-	list_calls(&search);
+	list_calls(&search, has_tail_calls);
 	find_cycles(&search);
 	g_autofree double *costs = own_costs(&search, event);
-	share_out(&search, costs, result);
-	g_array_unref(search.calls);
+	share_out(&search, costs);
+	*self = (LodeCallCosts){search.calls, g_new(double, MAX(n, 1))};
+	for (guint i = 0; i < n; i++)
+		self->inclusive[i] = costs[search.cycle[i]];
 	g_array_unref(search.path);
 	g_array_unref(search.pending);
 	g_free(search.starts);
 	g_free(search.order);
 	g_free(search.lowest);
 	g_free(search.cycle);
+}
+
+void lode_call_costs_clear(LodeCallCosts *self)
+{
+	if (self->calls != NULL)
+		g_array_unref(self->calls);
+	g_free(self->inclusive);
+	*self = (LodeCallCosts){0};
+}
+
+double *lode_call_costs_new(const LodeProfile *profile, uint32_t event)
+{
+	g_auto(LodeCallCosts) costs = {0};
+	double *result = g_new0(double, MAX(profile->edges->len, 1));
+
+	lode_call_costs_init(&costs, profile, event, false);
+	for (guint i = 0; i < costs.calls->len; i++) {
+		const Call *call = &g_array_index(costs.calls, Call, i);
+		result[call->edge] = call->cost;
+	}
 	return result;
 }

@@ -16,6 +16,35 @@
 
 #include "model/profile.h"
 
-/* The cost of each of profile->edges in the unit of an event of any kind; 0 for those that are no
- * calls. The caller frees it. */
+/* The calls of one edge. */
+typedef struct {
+	uint32_t caller, callee; /* functions */
+	uint32_t edge;           /* of the profile; LODE_NONE: none of its own */
+	double count;
+	double cost; /* with all that the callee leads to; 0 inside a cycle */
+} LodeCountedCall;
+
+typedef struct {
+	GArray *calls;     /* LodeCountedCall, by caller and edge */
+	double *inclusive; /* of each function; each of a cycle has that of the whole */
+} LodeCallCosts;
+
+/*
+ * For an event of any kind. With tail calls, a jump to the entry of another function is a call of
+ * it: so the stub through which another library is called (malloc@plt) calls the function. The
+ * dynamic linker's jump to a function that it has just bound is left out, as it would make cycles
+ * of functions that have nothing to do with each other; a stub of which no other jump is known
+ * calls the function that it is named after.
+ */
+void lode_call_costs_init(
+	LodeCallCosts *self, const LodeProfile *profile, uint32_t event, bool has_tail_calls);
+void lode_call_costs_clear(LodeCallCosts *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeCallCosts, lode_call_costs_clear)
+
+/* The cost of each of profile->edges, without tail calls; 0 for those that are no calls. The caller
+ * frees it. */
 double *lode_call_costs_new(const LodeProfile *profile, uint32_t event);
+
+/* Whether a function is a stub of the procedure linkage table: by its name, which ends in "@plt",
+ * or by its code. `function` NULL: only the name is known. */
+bool lode_function_is_stub(const LodeFunction *function, const char *name);

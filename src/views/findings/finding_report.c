@@ -15,6 +15,7 @@
 #include "views/code/function_name.h"
 #include "views/findings/explanations.h"
 #include "views/findings/finding_figures.h"
+#include "views/findings/top_functions.h"
 #include "views/form/display_text.h"
 #include "views/form/row_stream.h"
 #include "views/form/shell_word.h"
@@ -26,7 +27,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Lines of both tables on a first screen of 25. */
+/* Lines of both tables on a first screen: fewer below functions, of which there are five at most.
+ */
 enum { BODY_LINES = 11, TOP_PLACES = 2 };
 
 /* Where other findings add so much of its own cost to that of a finding, it is said. */
@@ -256,9 +258,9 @@ static void put_table(const View *self, const GArray *lines, bool is_hot)
 }
 
 /* Chooses by time what there is room for, and puts it into its table. */
-static uint32_t choose_lines(const View *self, GArray *patterns, GArray *hot)
+static uint32_t choose_lines(const View *self, uint32_t room, GArray *patterns, GArray *hot)
 {
-	uint32_t room = BODY_LINES, n = 0;
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < self->findings->findings->len; i++) {
 		bool is_spread = lode_finding_is_spread(lode_findings_at(self->findings, i));
@@ -463,10 +465,16 @@ static void write_text(const View *self)
 {
 	g_autoptr(GArray) patterns = g_array_new(FALSE, FALSE, sizeof(Line));
 	g_autoptr(GArray) hot = g_array_new(FALSE, FALSE, sizeof(Line));
-	uint32_t n_shown = choose_lines(self, patterns, hot);
+	g_auto(LodeTopFunctions) functions = {0};
+
+	lode_top_functions_init(&functions, self->profile, self->weight_event);
+	uint32_t n_shown = choose_lines(self, BODY_LINES - functions.rows->len, patterns, hot);
 
 	lode_profile_lines_head(
 		self->profile, self->weight_event, &self->options->terminal, self->out);
+	lode_top_functions_write(&functions, &self->options->terminal, self->out);
+	if (functions.rows->len > 0)
+		fputc('\n', self->out);
 	put_model(self, n_shown);
 	put_not_executed(self);
 	/* The costliest finding is on top, whatever its kind. */

@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stacks are a forest, in which an outer stack is the parent of those that it called. Each cost is
+ * the sum of a kind of label over this forest:
+ *
+ *            main                 labels that are functions: inclusive costs
+ *           /    \                labels that are callers of f, on the stacks of f: its callers
+ *       often    seldom ← f       labels that are functions called by f: its callees
+ *         |        |              labels that are families: their costs
+ *       work      work
+ *
+ * A walk over the forest sums the costs below each stack whose label is not on the way to it
+ * already. It takes time in proportion to the number of stacks, whatever their depth.
+ */
+#include "analyses/calls/function_costs.h"
+
+#include "base/arrays/id_cache.h"
+#include "base/arrays/partition_point.h"
+#include "base/arrays/sort_order.h"
+#include "model/causes.h"
+#include "model/stacks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char unknown[] = "[unknown]";
+
+typedef struct LodeStackSums {
+	guint n;
+	uint32_t *parents, *children, *siblings; /* stacks; LODE_NONE: none */
+	uint32_t *functions;     /* of each stack: what is in the frame, of LodeFunctionCosts */
+	double *costs, *samples; /* of each stack with those that it called */
+	double *own;             /* of each stack alone: samples */
+	uint32_t first;          /* root */
+} Sums;
+
+typedef struct {
+	double cost, samples;
+} Total;
+
+const char *lode_call_source_to_text(LodeCallSource source)
+{
+	static const char *const words[] = {NULL, "stacks", "calls"};
+
+	return words[source];
+}
+
+/* --- the functions of frames --- */
+
+typedef struct {
+	LodeFunctionCosts *costs;
+	GHashTable *images; /* path → number + 1 of the first image that has it */
+	LodeIdCache known;  /* name, image, whether inlined → function */
+} Naming;
+
+static LodeFunctionCost *cost_at(LodeFunctionCosts *self, uint32_t function)
+{
+	return &g_array_index(self->functions, LodeFunctionCost, function);
+}
+
+/* Equal strings of a profile are one. */
+static LodeIdSlot *find_name(
+	Naming *self, const char *name, const char *image, bool is_inlined, bool *out_is_new)
+{
+	const LodeIdKey key = {{GPOINTER_TO_SIZE(name), GPOINTER_TO_SIZE(image), is_inlined}};
+
+	return lode_id_cache_find(&self->known, &key, out_is_new);
+}
+
+static uint32_t function_at(const Naming *self, const char *image, uint64_t address)
+{
+	const LodeProfile *profile = self->costs->profile;
+	const LodeFunction *functions = (const LodeFunction *)(void *)profile->functions->data;
+	uint32_t number = GPOINTER_TO_UINT(g_hash_table_lookup(self->images, image));
+
+	for (; number > 0 && number <= profile->images->len; number++) {
+		if (strcmp(lode_profile_image(profile, number - 1)->path, image) != 0)
+			break;
+		size_t end = LODE_PARTITION_POINT(profile->functions->len, i,
+			functions[i].image < number - 1 ||
+				(functions[i].image == number - 1 &&
+					functions[i].address <= address));
+		if (end > 0 && functions[end - 1].image == number - 1 &&
+			address - functions[end - 1].address < functions[end - 1].size)
+			return (uint32_t)(end - 1);
+	}
+	return LODE_NONE;
+}
+
+static uint32_t function_of(Naming *self, const LodeFrame *frame)
+{
+	const char *image = frame->image != NULL ? frame->image : unknown;
+	const char *name = frame->function != NULL ? frame->function : unknown;
+	uint32_t found = frame->image != NULL && !frame->is_inlined
+	                         ? function_at(self, image, frame->address)
+	                         : LODE_NONE;
+	bool is_new;
+
+	if (found != LODE_NONE)
+		return found;
+	LodeIdSlot *slot = find_name(self, name, image, frame->is_inlined, &is_new);
+	if (is_new) {
+		const LodeFunctionCost added = {.name = name,
+			.image = image,
+			.inclusive = (double)NAN,
+			.is_inlined = frame->is_inlined,
+			.is_stub = lode_function_is_stub(NULL, name)};
+		slot->id = self->costs->functions->len;
+		g_array_append_val(self->costs->functions, added);
+	}
+	return slot->id;
+}
+
+/* A number for each frame, which the caller frees. */
+static uint32_t *name_frames(LodeFunctionCosts *costs, const LodeStacks *stacks)
+{
+	const LodeProfile *profile = costs->profile;
+	Naming self = {costs, g_hash_table_new(g_str_hash, g_str_equal), {0}};
+	uint32_t *functions = g_new(uint32_t, MAX(stacks->frames->len, 1));
+	bool is_new;
+
+	lode_id_cache_init(&self.known);
+	for (guint i = profile->images->len; i-- > 0;)
+		g_hash_table_insert(
+			self.images, lode_profile_image(profile, i)->path, GUINT_TO_POINTER(i + 1));
+	/* Of several functions of one name in an image, a frame without an address is the first. */
+	for (uint32_t i = 0; i < profile->functions->len; i++) {
+		const LodeFunctionCost *one = cost_at(costs, i);
+		LodeIdSlot *slot = find_name(&self, one->name, one->image, false, &is_new);
+		if (is_new)
+			slot->id = i;
+	}
+	for (guint i = 0; i < stacks->frames->len; i++)
+		functions[i] = function_of(&self, &LODE_AT(stacks->frames, LodeFrame, i));
+	lode_id_cache_clear(&self.known);
+	g_hash_table_unref(self.images);
+	return functions;
+}
+
+/* --- the forest --- */
+
+static Sums *sums_new(const LodeStacks *stacks, const uint32_t *of_frames)
+{
+	Sums *self = g_new0(Sums, 1);
+	guint n = stacks->stacks->len;
+
+	self->n = n;
+	self->first = LODE_NONE;
+	self->parents = g_new(uint32_t, MAX(n, 1));
+	self->children = g_new(uint32_t, MAX(n, 1));
+	self->siblings = g_new(uint32_t, MAX(n, 1));
+	self->functions = g_new(uint32_t, MAX(n, 1));
+	self->costs = g_new0(double, MAX(n, 1));
+	self->samples = g_new0(double, MAX(n, 1));
+	self->own = g_new0(double, MAX(n, 1));
+	for (uint32_t i = 0; i < n; i++) {
+		const LodeStack *stack = &LODE_AT(stacks->stacks, LodeStack, i);
+		/* The store has checked it. */
+		self->parents[i] = stack->outer < i ? stack->outer : LODE_NONE;
+		self->functions[i] = of_frames[stack->frame];
+		self->children[i] = LODE_NONE;
+	}
+	for (uint32_t i = n; i-- > 0;) {
+		uint32_t *first = self->parents[i] != LODE_NONE ? &self->children[self->parents[i]]
+		                                                : &self->first;
+		self->siblings[i] = *first;
+		*first = i;
+	}
+	return self;
+}
+
+static void sums_free(Sums *self)
+{
+	if (self == NULL)
+		return;
+	g_free(self->parents);
+	g_free(self->children);
+	g_free(self->siblings);
+	g_free(self->functions);
+	g_free(self->costs);
+	g_free(self->samples);
+	g_free(self->own);
+	g_free(self);
+}
+
+static void add_samples(Sums *self, const LodeStacks *stacks, uint32_t event)
+{
+	for (guint i = 0; i < stacks->samples->len; i++) {
+		const LodeStackSample *sample = &LODE_AT(stacks->samples, LodeStackSample, i);
+		if (sample->event != event || sample->stack >= self->n)
+			continue;
+		self->costs[sample->stack] += sample->weight;
+		self->own[sample->stack]++;
+	}
+	memcpy(self->samples, self->own, self->n * sizeof(double));
+	for (uint32_t i = self->n; i-- > 0;) {
+		if (self->parents[i] == LODE_NONE)
+			continue;
+		self->costs[self->parents[i]] += self->costs[i];
+		self->samples[self->parents[i]] += self->samples[i];
+	}
+}
+
+/* The next stack of a walk that visits outer stacks first; `depths` counts labels on the way. */
+static uint32_t next_stack(const Sums *self, uint32_t at, const uint32_t *labels, uint32_t *depths)
+{
+	if (self->children[at] != LODE_NONE)
+		return self->children[at];
+	for (; at != LODE_NONE; at = self->parents[at]) {
+		if (labels[at] != LODE_NONE)
+			depths[labels[at]]--;
+		if (self->siblings[at] != LODE_NONE)
+			return self->siblings[at];
+	}
+	return LODE_NONE;
+}
+
+/* The costs of labels, each a number below n or LODE_NONE. The caller frees the result. */
+static Total *sum_labels(const Sums *self, const uint32_t *labels, size_t n)
+{
+	Total *totals = g_new0(Total, MAX(n, 1));
+	g_autofree uint32_t *depths = g_new0(uint32_t, MAX(n, 1));
+
+	for (uint32_t at = self->first; at != LODE_NONE;
+		at = next_stack(self, at, labels, depths)) {
+		uint32_t label = labels[at];
+		if (label == LODE_NONE || depths[label]++ > 0)
+			continue;
+		totals[label].cost += self->costs[at];
+		totals[label].samples += self->samples[at];
+	}
+	return totals;
+}
+
+/* --- all functions --- */
+
+static bool is_kernel(const LodeFunctionCost *function)
+{
+	return strcmp(function->image, "[kernel]") == 0;
+}
+
+/* The samples in each function and what it is inlined into, and those with nothing around. */
+static void count_samples(LodeFunctionCosts *self, const Sums *sums)
+{
+	g_autofree uint32_t *around = g_new(uint32_t, MAX(sums->n, 1));
+	g_autofree uint32_t *depths = g_new(uint32_t, MAX(sums->n, 1)); /* in user mode */
+
+	for (guint i = 0; i < self->functions->len; i++)
+		cost_at(self, i)->samples = 0;
+	for (uint32_t i = 0; i < sums->n; i++) {
+		uint32_t parent = sums->parents[i];
+		const LodeFunctionCost *one = cost_at(self, sums->functions[i]);
+		bool is_part = one->is_inlined && parent != LODE_NONE;
+		around[i] = is_part ? around[parent] : sums->functions[i];
+		depths[i] = (parent != LODE_NONE ? depths[parent] : 0) +
+		            !(is_part || is_kernel(one));
+		cost_at(self, around[i])->samples += sums->own[i];
+		self->samples += sums->own[i];
+		self->alone += depths[i] == 1 ? sums->own[i] : 0;
+	}
+}
+
+/* Weight that was moved to the instruction that waited may have come from a caller. */
+static void take_stacks(LodeFunctionCosts *self, const LodeStacks *stacks, uint32_t event)
+{
+	g_autofree uint32_t *of_frames = name_frames(self, stacks);
+	Sums *sums = sums_new(stacks, of_frames);
+
+	add_samples(sums, stacks, event);
+	count_samples(self, sums);
+	for (guint i = 0; i < self->functions->len && !(self->samples > 0); i++)
+		cost_at(self, i)->samples = (double)NAN;
+	if (!stacks->has_chains || !(self->samples > 0)) {
+		sums_free(sums);
+		return;
+	}
+	g_autofree Total *totals = sum_labels(sums, sums->functions, self->functions->len);
+	for (guint i = 0; i < self->functions->len; i++) {
+		LodeFunctionCost *one = cost_at(self, i);
+		one->inclusive = MAX(totals[i].cost, one->self);
+	}
+	self->stacks = sums;
+	self->source = LODE_CALLS_FROM_STACKS;
+}
+
+/* Where no stacks are known samples have one weight each, as of a timer. */
+static void estimate_samples(LodeFunctionCosts *self, uint32_t event)
+{
+	const LodeProfile *profile = self->profile;
+	const LodeEvent *row = lode_profile_event(profile, event);
+
+	for (uint32_t i = 0; i < profile->functions->len; i++) {
+		const LodeFunction *function = lode_profile_function(profile, i);
+		double weight = 0;
+		for (uint32_t j = 0; j < function->n_instructions; j++)
+			weight += lode_profile_event_value(
+				profile, event, function->first_instruction + j);
+		cost_at(self, i)->samples = round(weight / row->total * profile->n_samples);
+	}
+}
+
+static void take_counts(LodeFunctionCosts *self, uint32_t event)
+{
+	lode_call_costs_init(&self->counted, self->profile, event, true);
+	if (self->counted.calls->len == 0)
+		return;
+	self->source = LODE_CALLS_FROM_COUNTS;
+	for (uint32_t i = 0; i < self->profile->functions->len; i++)
+		cost_at(self, i)->inclusive = self->counted.inclusive[i];
+}
+
+LodeFunctionCosts *lode_function_costs_new(const LodeProfile *profile, uint32_t event)
+{
+	LodeFunctionCosts *self = g_new0(LodeFunctionCosts, 1);
+
+	self->profile = profile;
+	self->functions = g_array_new(FALSE, TRUE, sizeof(LodeFunctionCost));
+	for (uint32_t i = 0; i < profile->functions->len; i++) {
+		const LodeFunction *function = lode_profile_function(profile, i);
+		LodeFunctionCost one = {.name = function->name,
+			.image = lode_profile_image(profile, function->image)->path,
+			.inclusive = (double)NAN,
+			.samples = (double)NAN,
+			.is_stub = lode_function_is_stub(function, function->name)};
+		for (uint32_t j = 0; j < function->n_instructions && event != LODE_NONE; j++)
+			one.self += lode_profile_event_value(
+				profile, event, function->first_instruction + j);
+		g_array_append_val(self->functions, one);
+	}
+	if (event == LODE_NONE)
+		return self;
+	uint32_t sampled = lode_profile_event_as_sampled(profile, event);
+	sampled = sampled != LODE_NONE ? sampled : event;
+	if (profile->stacks != NULL)
+		take_stacks(self, profile->stacks, sampled);
+	else if (lode_profile_event(profile, sampled)->kind == LODE_EVENT_SAMPLED &&
+		 lode_profile_event(profile, sampled)->total > 0 && profile->n_samples > 0)
+		estimate_samples(self, sampled);
+	if (self->source == LODE_CALLS_UNKNOWN && profile->frequency == LODE_FREQUENCY_EXACT)
+		take_counts(self, event);
+	return self;
+}
+
+void lode_function_costs_free(LodeFunctionCosts *self)
+{
+	if (self == NULL)
+		return;
+	g_array_unref(self->functions);
+	sums_free(self->stacks);
+	lode_call_costs_clear(&self->counted);
+	g_free(self);
+}
+
+bool lode_function_costs_are_short(const LodeFunctionCosts *self)
+{
+	return self->source == LODE_CALLS_FROM_STACKS && self->alone > self->samples / 2;
+}
+
+bool lode_function_costs_of_groups(
+	const LodeFunctionCosts *self, const uint32_t *group_of, size_t n, double *out_costs)
+{
+	const Sums *sums = self->stacks;
+
+	if (sums == NULL)
+		return false;
+	g_autofree uint32_t *labels = g_new(uint32_t, MAX(sums->n, 1));
+	for (uint32_t i = 0; i < sums->n; i++) {
+		uint32_t parent = sums->parents[i];
+		bool is_entered = parent != LODE_NONE &&
+		                  is_kernel(lode_function_cost_at(self, sums->functions[parent])) &&
+		                  is_kernel(lode_function_cost_at(self, sums->functions[i]));
+		labels[i] = is_entered ? LODE_NONE : group_of[sums->functions[i]];
+	}
+	g_autofree Total *totals = sum_labels(sums, labels, n);
+	for (size_t i = 0; i < n; i++)
+		out_costs[i] = totals[i].cost;
+	return true;
+}
+
+/* --- callers and callees --- */
+
+LODE_ORDER(compare_shares, LodeCallShare,
+	lode_compare_doubles_descending(&left->cost, &right->cost),
+	lode_compare_doubles_descending(&left->calls, &right->calls), LODE_ASCENDING(function))
+
+static void sort_shares(GArray *shares)
+{
+	if (shares->len > 1)
+		qsort(shares->data, shares->len, sizeof(LodeCallShare), compare_shares);
+}
+
+static GArray *sum_shares(const LodeFunctionCosts *costs, const uint32_t *labels)
+{
+	guint n = costs->functions->len;
+	g_autofree Total *totals = sum_labels(costs->stacks, labels, n);
+	GArray *shares = g_array_new(FALSE, FALSE, sizeof(LodeCallShare));
+
+	for (uint32_t i = 0; i < n; i++) {
+		const LodeCallShare one = {i, totals[i].cost, totals[i].samples, (double)NAN};
+		if (one.samples > 0)
+			g_array_append_val(shares, one);
+	}
+	sort_shares(shares);
+	return shares;
+}
+
+static void find_on_stacks(LodeNeighbours *self, const LodeFunctionCosts *costs,
+	const bool *is_marked, bool has_inlined)
+{
+	const Sums *sums = costs->stacks;
+	g_autofree uint32_t *outers = g_new(uint32_t, MAX(sums->n, 1)); /* functions */
+	g_autofree uint32_t *callers = g_new(uint32_t, MAX(sums->n, 1));
+	g_autofree uint32_t *callees = g_new(uint32_t, MAX(sums->n, 1));
+	g_autofree uint32_t *marked = g_new(uint32_t, MAX(sums->n, 1));
+
+	for (uint32_t i = 0; i < sums->n; i++) {
+		uint32_t parent = sums->parents[i], function = sums->functions[i];
+		const LodeFunctionCost *outer = parent != LODE_NONE
+		                                        ? lode_function_cost_at(
+								  costs, sums->functions[parent])
+		                                        : NULL;
+		bool is_passed = outer != NULL &&
+		                 (outer->is_stub || (outer->is_inlined && !has_inlined));
+		bool is_part = lode_function_cost_at(costs, function)->is_inlined && !has_inlined;
+		outers[i] = outer == NULL ? LODE_NONE
+		            : is_passed   ? outers[parent]
+		                          : sums->functions[parent];
+		marked[i] = is_marked[function] ? 0 : LODE_NONE;
+		callers[i] = is_marked[function] ? outers[i] : LODE_NONE;
+		callees[i] = outers[i] != LODE_NONE && is_marked[outers[i]] && !is_part ? function
+		                                                                        : LODE_NONE;
+	}
+	self->callers = sum_shares(costs, callers);
+	self->callees = sum_shares(costs, callees);
+	g_autofree Total *total = sum_labels(sums, marked, 1);
+	self->inclusive = MAX(total->cost, self->self);
+}
+
+static void add_share(GArray *shares, uint32_t function, double cost, double count)
+{
+	LodeCallShare *one = &g_array_index(shares, LodeCallShare, function);
+
+	one->cost += cost;
+	one->calls += count;
+}
+
+/* Those that called a stub, or that it calls, in proportion to their calls. The first stub of a
+ * table, which the others jump to for the dynamic linker, is none of them. */
+static void add_beyond(const LodeFunctionCosts *costs, GArray *shares, const LodeCountedCall *call,
+	bool are_callers)
+{
+	const GArray *calls = costs->counted.calls;
+	uint32_t stub = are_callers ? call->caller : call->callee;
+	double n = 0;
+
+	for (int pass = 0; pass < 2; pass++) {
+		for (guint i = 0; i < calls->len; i++) {
+			const LodeCountedCall *one = &g_array_index(calls, LodeCountedCall, i);
+			uint32_t other = are_callers ? one->caller : one->callee;
+			if ((are_callers ? one->callee : one->caller) != stub ||
+				lode_function_cost_at(costs, other)->is_stub)
+				continue;
+			if (pass == 0)
+				n += one->count;
+			else
+				add_share(shares, other, call->cost * (one->count / n),
+					call->count * (one->count / n));
+		}
+	}
+}
+
+/* Only those that make or get calls are left. */
+static GArray *take_called(GArray *shares)
+{
+	GArray *called = g_array_new(FALSE, FALSE, sizeof(LodeCallShare));
+
+	for (guint i = 0; i < shares->len; i++)
+		if (g_array_index(shares, LodeCallShare, i).calls > 0)
+			g_array_append_val(called, g_array_index(shares, LodeCallShare, i));
+	sort_shares(called);
+	g_array_unref(shares);
+	return called;
+}
+
+static GArray *all_shares(guint n)
+{
+	GArray *shares = g_array_sized_new(FALSE, FALSE, sizeof(LodeCallShare), n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const LodeCallShare one = {i, 0, (double)NAN, 0};
+		g_array_append_val(shares, one);
+	}
+	return shares;
+}
+
+static void find_in_counts(
+	LodeNeighbours *self, const LodeFunctionCosts *costs, const bool *is_marked)
+{
+	const GArray *calls = costs->counted.calls;
+	GArray *callers = all_shares(costs->functions->len);
+	GArray *callees = all_shares(costs->functions->len);
+
+	for (guint i = 0; i < calls->len; i++) {
+		const LodeCountedCall *call = &g_array_index(calls, LodeCountedCall, i);
+		if (is_marked[call->callee] && lode_function_cost_at(costs, call->caller)->is_stub)
+			add_beyond(costs, callers, call, true);
+		else if (is_marked[call->callee])
+			add_share(callers, call->caller, call->cost, call->count);
+		if (is_marked[call->caller] && lode_function_cost_at(costs, call->callee)->is_stub)
+			add_beyond(costs, callees, call, false);
+		else if (is_marked[call->caller])
+			add_share(callees, call->callee, call->cost, call->count);
+	}
+	self->callers = take_called(callers);
+	self->callees = take_called(callees);
+	for (guint i = 0; i < costs->functions->len; i++)
+		if (is_marked[i])
+			self->inclusive = MAX(
+				self->inclusive, lode_function_cost_at(costs, i)->inclusive);
+}
+
+void lode_neighbours_init(LodeNeighbours *self, const LodeFunctionCosts *costs,
+	const bool *is_marked, bool has_inlined)
+{
+	*self = (LodeNeighbours){0};
+	for (guint i = 0; i < costs->functions->len; i++) {
+		const LodeFunctionCost *one = lode_function_cost_at(costs, i);
+		if (!is_marked[i])
+			continue;
+		self->self += one->self;
+		self->samples += one->samples;
+	}
+	if (costs->source == LODE_CALLS_FROM_STACKS) {
+		find_on_stacks(self, costs, is_marked, has_inlined);
+	} else if (costs->source == LODE_CALLS_FROM_COUNTS) {
+		find_in_counts(self, costs, is_marked);
+	} else {
+		self->inclusive = (double)NAN;
+		self->callers = g_array_new(FALSE, FALSE, sizeof(LodeCallShare));
+		self->callees = g_array_new(FALSE, FALSE, sizeof(LodeCallShare));
+	}
+}
+
+void lode_neighbours_clear(LodeNeighbours *self)
+{
+	if (self->callers != NULL)
+		g_array_unref(self->callers);
+	if (self->callees != NULL)
+		g_array_unref(self->callees);
+	*self = (LodeNeighbours){0};
+}

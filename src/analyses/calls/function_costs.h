@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What functions cost, alone and with all that they call:
+ *
+ *   main ──▶ often ──▶ work     sample    self of work; inclusive of work, often and main
+ *   main ──▶ seldom             sample    self of seldom; inclusive of seldom and main
+ *
+ * Inclusive costs come from recorded stacks, where a sample counts once for each function on its
+ * stack, however often that is there. Without stacks they are estimated from calls, if these were
+ * counted (call_costs.h). Inferred or sampled calls do not do: functions that have no sample of
+ * their own, such as main(), are not among them.
+ */
+#pragma once
+
+#include "analyses/calls/call_costs.h"
+
+typedef enum {
+	LODE_CALLS_UNKNOWN, /* none were recorded */
+	LODE_CALLS_FROM_STACKS,
+	LODE_CALLS_FROM_COUNTS,
+} LodeCallSource;
+
+/* "stacks", "calls"; NULL: unknown. */
+const char *lode_call_source_to_text(LodeCallSource source);
+
+typedef struct {
+	const char *name, *image; /* the profile's; "[unknown]" where nothing is known */
+	double self, inclusive;   /* of the event; NaN: not known */
+	double samples;           /* in itself; NaN: not known */
+	bool is_inlined;          /* its cost is part of the function around it */
+	bool is_stub;             /* lode_function_is_stub() */
+} LodeFunctionCost;
+
+typedef struct {
+	const LodeProfile *profile; /* borrowed */
+	LodeCallSource source;
+	GArray *functions; /* LodeFunctionCost: those of the profile, by their numbers, then those
+	                      that are only on stacks */
+	double samples;    /* that have a stack */
+	double alone;      /* of them, those whose stack is one function that ran in user mode */
+	/* private */
+	struct LodeStackSums *stacks; /* NULL: not from stacks */
+	LodeCallCosts counted;
+} LodeFunctionCosts;
+
+/* `event` is of any kind, or LODE_NONE. Borrows the profile. Never NULL. */
+LodeFunctionCosts *lode_function_costs_new(const LodeProfile *profile, uint32_t event);
+void lode_function_costs_free(LodeFunctionCosts *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeFunctionCosts, lode_function_costs_free)
+
+static inline const LodeFunctionCost *lode_function_cost_at(
+	const LodeFunctionCosts *self, uint32_t function)
+{
+	return &g_array_index(self->functions, LodeFunctionCost, function);
+}
+
+/* Most stacks are of one function: as of programs without frame pointers. */
+bool lode_function_costs_are_short(const LodeFunctionCosts *self);
+
+/*
+ * The costs of groups of functions, each with all that its functions call: `group_of` has the group
+ * of each of self->functions, or LODE_NONE. From stacks only: false otherwise. A sample counts once
+ * for each group. Functions of the kernel count for the group of the one that was entered first.
+ */
+bool lode_function_costs_of_groups(
+	const LodeFunctionCosts *self, const uint32_t *group_of, size_t n, double *out_costs);
+
+/* A function that calls another directly, or is called. */
+typedef struct {
+	uint32_t function; /* of self->functions */
+	double cost;       /* that came through the calls */
+	double samples;    /* likewise; NaN where calls were counted */
+	double calls;      /* NaN on stacks */
+} LodeCallShare;
+
+typedef struct {
+	double self, inclusive, samples; /* NaN: not known */
+	GArray *callers, *callees;       /* LodeCallShare, by falling cost */
+} LodeNeighbours;
+
+/*
+ * The callers and callees of those of self->functions that are marked, taken as one function. Stubs
+ * are looked through: the caller of what a stub calls is what called the stub. On stacks, a sample
+ * counts once for each caller, and inlined functions are callers and callees, unless they are to be
+ * part of the functions around them.
+ */
+void lode_neighbours_init(LodeNeighbours *self, const LodeFunctionCosts *costs,
+	const bool *is_marked, bool has_inlined);
+void lode_neighbours_clear(LodeNeighbours *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeNeighbours, lode_neighbours_clear)

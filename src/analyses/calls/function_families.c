@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/calls/function_families.h"
+
+#include "base/arrays/sort_order.h"
+#include "base/error.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char builtin_families[] =
+#include "analyses/calls/families_ini.h"
+	;
+
+enum { MAX_MEMBERS = G_N_ELEMENTS(((LodeFamilyCost *)0)->members) };
+
+/* A group of the file. Several may be of one family. */
+typedef struct {
+	char *group;
+	uint32_t family;
+	GPtrArray *functions, *images; /* GPatternSpec; no images: all */
+} Rule;
+
+struct LodeFamilies {
+	GPtrArray *rules;      /* Rule */
+	GArray *families;      /* LodeFamily */
+	GStringChunk *strings; /* theirs */
+};
+
+static void rule_free(void *data)
+{
+	Rule *self = data;
+
+	g_ptr_array_unref(self->functions);
+	g_ptr_array_unref(self->images);
+	g_free(self->group);
+	g_free(self);
+}
+
+static GPtrArray *pattern_list(void)
+{
+	return g_ptr_array_new_with_free_func((GDestroyNotify)g_pattern_spec_free);
+}
+
+static bool fail(GError **error, const Rule *rule, const char *what, const char *key)
+{
+	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "group '%s': %s '%s'", rule->group, what,
+		key);
+	return false;
+}
+
+/* The family that an earlier group has begun; LODE_NONE: none. */
+static uint32_t family_named(const LodeFamilies *self, const char *name)
+{
+	for (uint32_t i = 0; i < self->families->len; i++)
+		if (strcmp(lode_families_at(self, i)->name, name) == 0)
+			return i;
+	return LODE_NONE;
+}
+
+static bool add_patterns(
+	GPtrArray *patterns, GKeyFile *file, const Rule *rule, const char *key, GError **error)
+{
+	g_auto(GStrv) globs = g_key_file_get_string_list(file, rule->group, key, NULL, NULL);
+
+	for (char **glob = globs; glob != NULL && *glob != NULL; glob++) {
+		g_strstrip(*glob);
+		if (**glob == '\0')
+			return fail(error, rule, "an empty pattern in", key);
+		g_ptr_array_add(patterns, g_pattern_spec_new(*glob));
+	}
+	return true;
+}
+
+/* A family is described by the first of its groups. */
+static bool take_family(LodeFamilies *self, Rule *rule, GKeyFile *file, GError **error)
+{
+	g_autofree char *name = g_key_file_get_string(file, rule->group, "family", NULL);
+	g_autofree char *text = g_key_file_get_string(file, rule->group, "description", NULL);
+	g_autofree char *time = g_key_file_get_string(file, rule->group, "time", NULL);
+
+	if (time != NULL && strcmp(time, "self") != 0)
+		return fail(error, rule, "the only word for 'time' is 'self', not", time);
+	rule->family = family_named(self, name != NULL ? name : rule->group);
+	if (rule->family != LODE_NONE)
+		return (text == NULL && time == NULL) ||
+		       fail(error, rule, "an earlier group describes the family",
+			       name != NULL ? name : rule->group);
+	if (name != NULL)
+		return fail(error, rule, "no earlier group has the family", name);
+	if (text == NULL || text[0] == '\0')
+		return fail(error, rule, "nothing is given for", "description");
+	g_autofree char *images = g_key_file_get_string(file, rule->group, "images", NULL);
+	const LodeFamily family = {g_string_chunk_insert(self->strings, rule->group),
+		g_string_chunk_insert(self->strings, text), time != NULL,
+		g_strcmp0(images, "[kernel]") == 0};
+	rule->family = self->families->len;
+	g_array_append_val(self->families, family);
+	return true;
+}
+
+static bool parse_rule(LodeFamilies *self, Rule *rule, GKeyFile *file, GError **error)
+{
+	static const char *const known[] = {
+		"family", "description", "time", "functions", "images", NULL};
+	g_auto(GStrv) keys = g_key_file_get_keys(file, rule->group, NULL, NULL);
+
+	for (char **key = keys; *key != NULL; key++)
+		if (!g_strv_contains(known, *key))
+			return fail(error, rule, "unknown key", *key);
+	if (!take_family(self, rule, file, error) ||
+		!add_patterns(rule->functions, file, rule, "functions", error) ||
+		!add_patterns(rule->images, file, rule, "images", error))
+		return false;
+	return rule->functions->len > 0 || fail(error, rule, "nothing is given for", "functions");
+}
+
+LodeFamilies *lode_families_parse(const char *text, GError **error)
+{
+	g_autoptr(GKeyFile) file = g_key_file_new();
+	g_autoptr(GError) reason = NULL;
+	g_autoptr(LodeFamilies) self = g_new0(LodeFamilies, 1);
+
+	self->rules = g_ptr_array_new_with_free_func(rule_free);
+	self->families = g_array_new(FALSE, FALSE, sizeof(LodeFamily));
+	self->strings = g_string_chunk_new(1 << 10);
+	if (!g_key_file_load_from_data(file, text, (gsize)-1, G_KEY_FILE_NONE, &reason)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "%s", reason->message);
+		return NULL;
+	}
+	g_auto(GStrv) groups = g_key_file_get_groups(file, NULL);
+	for (char **group = groups; *group != NULL; group++) {
+		Rule *rule = g_new0(Rule, 1);
+		rule->group = g_strdup(*group);
+		rule->functions = pattern_list();
+		rule->images = pattern_list();
+		g_ptr_array_add(self->rules, rule);
+		if (!parse_rule(self, rule, file, error))
+			return NULL;
+	}
+	return g_steal_pointer(&self);
+}
+
+LodeFamilies *lode_families_new(void)
+{
+	g_autoptr(GError) error = NULL;
+	LodeFamilies *self = lode_families_parse(builtin_families, &error);
+
+	g_assert_no_error(error);
+	return self;
+}
+
+void lode_families_free(LodeFamilies *self)
+{
+	if (self == NULL)
+		return;
+	g_ptr_array_unref(self->rules);
+	g_array_unref(self->families);
+	g_string_chunk_free(self->strings);
+	g_free(self);
+}
+
+uint32_t lode_families_n(const LodeFamilies *self)
+{
+	return self->families->len;
+}
+
+const LodeFamily *lode_families_at(const LodeFamilies *self, uint32_t family)
+{
+	return &g_array_index(self->families, LodeFamily, family);
+}
+
+static bool matches_one(const GPtrArray *patterns, const char *text, size_t length)
+{
+	for (guint i = 0; i < patterns->len; i++)
+		if (g_pattern_spec_match(g_ptr_array_index(patterns, i), length, text, NULL))
+			return true;
+	return false;
+}
+
+uint32_t lode_families_find(const LodeFamilies *self, const char *function, const char *image)
+{
+	size_t length = strlen(function), image_length = strlen(image);
+	bool is_stub = g_str_has_suffix(function, "@plt");
+	g_autofree char *called = is_stub ? g_strndup(function, length - strlen("@plt")) : NULL;
+
+	if (is_stub) {
+		function = called;
+		length -= strlen("@plt");
+	}
+	for (guint i = 0; i < self->rules->len; i++) {
+		const Rule *rule = g_ptr_array_index(self->rules, i);
+		if (matches_one(rule->functions, function, length) &&
+			(rule->images->len == 0 || matches_one(rule->images, image, image_length)))
+			return rule->family;
+	}
+	return LODE_NONE;
+}
+
+double lode_family_cost_time(const LodeFamilyCost *self)
+{
+	return isnan(self->inclusive) ? self->self : self->inclusive;
+}
+
+LODE_ORDER(compare_costs, LodeFamilyCost,
+	lode_compare_doubles_descending(
+		&(double){lode_family_cost_time(left)}, &(double){lode_family_cost_time(right)}),
+	LODE_ASCENDING(family))
+
+/* Keeps the costliest, by falling cost. */
+static void add_member(LodeFamilyCost *self, const LodeFunctionCosts *costs, uint32_t function)
+{
+	uint32_t added = function;
+
+	self->n++;
+	self->self += lode_function_cost_at(costs, function)->self;
+	for (unsigned i = 0; i < MAX_MEMBERS && added != LODE_NONE; i++) {
+		uint32_t member = self->members[i];
+		if (member != LODE_NONE && lode_function_cost_at(costs, member)->self >=
+						   lode_function_cost_at(costs, added)->self)
+			continue;
+		self->members[i] = added;
+		added = member;
+	}
+}
+
+GArray *lode_families_costs(
+	const LodeFamilies *self, const LodeFunctionCosts *costs, uint32_t **out_of)
+{
+	uint32_t n = self->families->len;
+	GArray *all = g_array_sized_new(FALSE, FALSE, sizeof(LodeFamilyCost), n);
+	uint32_t *of = g_new(uint32_t, MAX(costs->functions->len, 1));
+	g_autofree double *inclusive = g_new(double, MAX(n, 1));
+
+	for (uint32_t i = 0; i < n; i++) {
+		const LodeFamilyCost none = {.family = i,
+			.inclusive = (double)NAN,
+			.members = {LODE_NONE, LODE_NONE, LODE_NONE}};
+		g_array_append_val(all, none);
+	}
+	for (uint32_t i = 0; i < costs->functions->len; i++) {
+		const LodeFunctionCost *one = lode_function_cost_at(costs, i);
+		bool has_cost = !one->is_inlined && (one->self > 0 || one->inclusive > 0);
+		of[i] = has_cost ? lode_families_find(self, one->name, one->image) : LODE_NONE;
+		if (of[i] != LODE_NONE && one->self > 0)
+			add_member(&g_array_index(all, LodeFamilyCost, of[i]), costs, i);
+	}
+	bool is_known = lode_function_costs_of_groups(costs, of, n, inclusive);
+	for (uint32_t i = n; i-- > 0;) {
+		LodeFamilyCost *one = &g_array_index(all, LodeFamilyCost, i);
+		const LodeFamily *family = lode_families_at(self, i);
+		if (is_known && family->is_kernel)
+			*one = (LodeFamilyCost){.family = i,
+				.self = inclusive[i],
+				.inclusive = inclusive[i],
+				.members = {LODE_NONE, LODE_NONE, LODE_NONE}};
+		else if (is_known && !family->is_self_only)
+			one->inclusive = MAX(inclusive[i], one->self);
+		if (!(lode_family_cost_time(one) > 0))
+			g_array_remove_index(all, i);
+	}
+	g_array_sort(all, compare_costs);
+	*out_of = of;
+	return all;
+}

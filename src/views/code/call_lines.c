@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "views/code/call_lines.h"
+
+#include "base/text/number_format.h"
+#include "views/code/function_name.h"
+#include "views/form/display_text.h"
+#include "views/profile/profile_figures.h"
+#include "views/profile/profile_lines.h"
+
+#include <math.h>
+
+enum { IMAGE_WIDTH = 24 };
+
+void lode_call_lines_share(GString *out, double cost, double total)
+{
+	char number[LODE_NUMBER_SIZE];
+
+	if (!isnan(cost))
+		g_string_append(out, lode_number_format_share(lode_share_of(cost, total), number));
+}
+
+void lode_call_lines_count(GString *out, double count)
+{
+	char number[LODE_NUMBER_SIZE];
+
+	if (!isnan(count))
+		g_string_append(out, lode_number_format_count(count, number));
+}
+
+void lode_call_lines_image(
+	GString *out, const LodeFunctionCost *function, const LodeTerminal *terminal)
+{
+	g_autofree char *base = g_path_get_basename(function->image);
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	lode_display_append(text, base, terminal->is_ascii);
+	lode_display_shorten(text, IMAGE_WIDTH, terminal->is_ascii);
+	g_string_append(out, text->str);
+}
+
+void lode_call_lines_name(
+	GString *out, const LodeFunctionCost *function, const LodeTerminal *terminal)
+{
+	g_autofree char *name = lode_function_name_short(function->name);
+
+	lode_display_append(out, name, terminal->is_ascii);
+}
+
+void lode_call_lines_family(GString *out, const LodeFunctionCosts *costs,
+	const LodeFamilies *families, const LodeFamilyCost *cost, size_t width,
+	const LodeTerminal *terminal)
+{
+	unsigned n = MIN(cost->n, G_N_ELEMENTS(cost->members));
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	do {
+		g_string_assign(text, lode_families_at(families, cost->family)->name);
+		for (unsigned i = 0; i < n; i++) {
+			g_string_append(text, i == 0 ? " (" : ", ");
+			lode_call_lines_name(
+				text, lode_function_cost_at(costs, cost->members[i]), terminal);
+		}
+		if (n > 0 && cost->n > n)
+			g_string_append_printf(text, " +%u", cost->n - n);
+		g_string_append(text, n > 0 ? ")" : "");
+	} while (width > 0 && lode_display_width(text->str) > width && n-- > 0);
+	g_string_append(out, text->str);
+}
+
+const char *lode_call_lines_advice(const LodeFunctionCosts *costs)
+{
+	if (costs->source != LODE_CALLS_UNKNOWN)
+		return NULL;
+	return costs->profile->n_samples > 0
+	               ? "no calls were recorded: record with -g or --call-graph dwarf"
+	               : "no calls were recorded";
+}
+
+void lode_call_lines_short(const LodeFunctionCosts *costs, const LodeTerminal *terminal, FILE *out)
+{
+	char share[LODE_NUMBER_SIZE];
+
+	if (lode_function_costs_are_short(costs))
+		lode_profile_lines_print(terminal, out,
+			"The stacks of %s of the samples are one function only, as of programs "
+			"without frame pointers: --call-graph dwarf would do better.",
+			lode_number_format_share(
+				lode_share_of(costs->alone, costs->samples), share));
+}
+
+void lode_call_lines_note(const LodeFunctionCosts *costs, const LodeTerminal *terminal, FILE *out)
+{
+	const char *advice = lode_call_lines_advice(costs);
+
+	if (advice != NULL)
+		lode_profile_lines_print(terminal, out, "Inclusive is not known: %s.", advice);
+	else if (costs->source == LODE_CALLS_FROM_COUNTS)
+		lode_profile_lines_print(terminal, out,
+			"Inclusive is estimated from counted calls: each call of a function is "
+			"taken to cost the same.");
+	else
+		lode_call_lines_short(costs, terminal, out);
+}

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+#include "views/code/function_calls.h"
+
+#include "base/error.h"
+#include "base/text/number_format.h"
+#include "base/text/suggestion.h"
+#include "views/code/call_lines.h"
+#include "views/code/function_name.h"
+#include "views/form/display_text.h"
+#include "views/form/row_stream.h"
+#include "views/form/table.h"
+#include "views/profile/profile_figures.h"
+#include "views/profile/profile_json.h"
+#include "views/profile/profile_lines.h"
+
+#include <math.h>
+#include <string.h>
+
+/* In an error message. */
+enum { MAX_LISTED = 10, NAME_WIDTH = 60 };
+
+typedef struct {
+	const LodeProfile *profile;
+	const LodeFunctionCallsOptions *options;
+	LodeFunctionCosts *costs;
+	bool *is_marked;
+	uint32_t function; /* one of those marked, of the profile if any is */
+	LodeNeighbours found;
+	double total;
+	FILE *out;
+} Calls;
+
+/* --- which function --- */
+
+typedef bool (*NameTest)(const Calls *self, uint32_t function, const char *text);
+
+static const LodeFunction *profile_function(const Calls *self, uint32_t function)
+{
+	return function < self->profile->functions->len
+	               ? lode_profile_function(self->profile, function)
+	               : NULL;
+}
+
+static bool has_number(const Calls *self, uint32_t function, const char *text)
+{
+	guint64 number;
+
+	return profile_function(self, function) != NULL &&
+	       g_ascii_string_to_unsigned(text, 10, 0, UINT32_MAX, &number, NULL) &&
+	       number == function;
+}
+
+static bool has_name(const Calls *self, uint32_t function, const char *text)
+{
+	const LodeFunction *row = profile_function(self, function);
+
+	return strcmp(lode_function_cost_at(self->costs, function)->name, text) == 0 ||
+	       (row != NULL && row->symbol != NULL && strcmp(row->symbol, text) == 0);
+}
+
+/* "work@0x1139" */
+static bool has_name_and_address(const Calls *self, uint32_t function, const char *text)
+{
+	const char *at = g_strrstr(text, "@0x");
+	const LodeFunction *row = profile_function(self, function);
+	guint64 address;
+
+	if (at == NULL || row == NULL ||
+		!g_ascii_string_to_unsigned(at + 3, 16, 0, G_MAXUINT64, &address, NULL) ||
+		row->address != address)
+		return false;
+	g_autofree char *name = g_strndup(text, (gsize)(at - text));
+	return has_name(self, function, name);
+}
+
+static bool has_short_name(const Calls *self, uint32_t function, const char *text)
+{
+	g_autofree char *brief = lode_function_name_short(
+		lode_function_cost_at(self->costs, function)->name);
+
+	return strcmp(brief, text) == 0;
+}
+
+static bool has_part(const Calls *self, uint32_t function, const char *text)
+{
+	return strstr(lode_function_cost_at(self->costs, function)->name, text) != NULL;
+}
+
+static bool has_cost(const LodeFunctionCost *function)
+{
+	return function->self > 0 || function->inclusive > 0;
+}
+
+/* Functions without any cost are only meant where no other one is. */
+static GArray *functions_with(const Calls *self, NameTest test, bool needs_cost)
+{
+	GArray *found = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (uint32_t i = 0; i < self->costs->functions->len; i++)
+		if ((!needs_cost || has_cost(lode_function_cost_at(self->costs, i))) &&
+			test(self, i, self->options->name))
+			g_array_append_val(found, i);
+	return found;
+}
+
+/* What is inlined in several places is one function, and the same one as out of line. */
+static bool is_one(const Calls *self, const GArray *found)
+{
+	const char *name = NULL;
+	unsigned n_whole = 0;
+
+	for (guint i = 0; i < found->len; i++) {
+		const LodeFunctionCost *one = lode_function_cost_at(
+			self->costs, g_array_index(found, uint32_t, i));
+		n_whole += !one->is_inlined;
+		if (name != NULL && strcmp(name, one->name) != 0)
+			return false;
+		name = one->name;
+	}
+	return n_whole <= 1;
+}
+
+static void refuse_several(const Calls *self, const GArray *found, GError **error)
+{
+	g_autoptr(GString) list = g_string_new(NULL);
+
+	for (guint i = 0; i < found->len && i < MAX_LISTED; i++) {
+		uint32_t function = g_array_index(found, uint32_t, i);
+		const LodeFunctionCost *one = lode_function_cost_at(self->costs, function);
+		g_autofree char *brief = lode_function_name_short(one->name);
+		g_autofree char *image = g_path_get_basename(one->image);
+		g_autoptr(GString) name = g_string_new(brief);
+		lode_display_shorten_middle(name, NAME_WIDTH, false);
+		g_string_append_printf(list, "%s'%s' in %s", i > 0 ? ", " : "", name->str, image);
+		if (profile_function(self, function) != NULL)
+			g_string_append_printf(list, " (%u)", function);
+	}
+	if (found->len > MAX_LISTED)
+		g_string_append_printf(list, " and %u more", found->len - MAX_LISTED);
+	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+		"'%s' may mean %u functions; type the name or the number of one of: %s",
+		self->options->name, found->len, list->str);
+}
+
+static void refuse_unknown(const Calls *self, GError **error)
+{
+	g_autoptr(GPtrArray) names = g_ptr_array_new();
+
+	for (uint32_t i = 0; i < self->costs->functions->len; i++)
+		g_ptr_array_add(names, (char *)lode_function_cost_at(self->costs, i)->name);
+	g_ptr_array_add(names, NULL);
+	const char *nearest = lode_suggestion(
+		self->options->name, (const char *const *)names->pdata);
+	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+		"no function '%s' in the profile%s%s%s", self->options->name,
+		nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
+		nearest != NULL ? "'?" : "");
+}
+
+/* By the strictest test that some function passes. */
+static bool find_function(Calls *self, GError **error)
+{
+	static const NameTest tests[] = {
+		has_name, has_number, has_name_and_address, has_short_name, has_part};
+	g_autoptr(GArray) found = NULL;
+
+	for (size_t i = 0; i < 2 * G_N_ELEMENTS(tests); i++) {
+		g_clear_pointer(&found, g_array_unref);
+		found = functions_with(self, tests[i / 2], i % 2 == 0);
+		if (found->len > 0)
+			break;
+	}
+	if (found->len == 0 || !is_one(self, found)) {
+		if (found->len == 0)
+			refuse_unknown(self, error);
+		else
+			refuse_several(self, found, error);
+		return false;
+	}
+	for (guint i = found->len; i-- > 0;) {
+		uint32_t function = g_array_index(found, uint32_t, i);
+		self->is_marked[function] = true;
+		self->function = function;
+	}
+	return true;
+}
+
+/* --- for programs --- */
+
+static double share_of(const Calls *self, double cost)
+{
+	return isnan(cost) ? cost : lode_share_of(cost, self->total);
+}
+
+static void put_function(const Calls *self, uint32_t function, LodeRowStream *rows)
+{
+	const LodeFunctionCost *one = lode_function_cost_at(self->costs, function);
+
+	lode_row_number(
+		rows, "number", profile_function(self, function) != NULL ? function : (double)NAN);
+	lode_row_text(rows, "name", one->name);
+	lode_row_text(rows, "image", one->image);
+}
+
+static void put_row(
+	const Calls *self, const char *relation, const LodeCallShare *share, LodeRowStream *rows)
+{
+	lode_row_begin(rows);
+	lode_row_csv_text(rows, "relation", relation);
+	put_function(self, share->function, rows);
+	lode_row_number(rows, "weight", share_of(self, share->cost));
+	lode_row_number(rows, "samples", share->samples);
+	lode_row_number(rows, "calls", share->calls);
+	lode_row_end(rows);
+}
+
+static guint n_shown(const Calls *self, const GArray *shares)
+{
+	return self->options->limit != 0 ? MIN(self->options->limit, shares->len) : shares->len;
+}
+
+static void put_rows(
+	const Calls *self, const char *relation, const GArray *shares, LodeRowStream *rows)
+{
+	for (guint i = 0; i < n_shown(self, shares); i++)
+		put_row(self, relation, &g_array_index(shares, LodeCallShare, i), rows);
+}
+
+static void write_json(const Calls *self)
+{
+	LodeJsonStream json;
+	LodeRowStream rows;
+
+	lode_profile_json_begin(&json, self->out, self->profile, NULL);
+	lode_row_stream_init_json(&rows, &json);
+	lode_json_key(&json, "function");
+	lode_json_begin(&json, '{');
+	put_function(self, self->function, &rows);
+	lode_json_end(&json, '}');
+	lode_json_member_string(&json, "from", lode_call_source_to_text(self->costs->source));
+	lode_json_member_bool(
+		&json, "stacks_are_short", lode_function_costs_are_short(self->costs));
+	lode_json_member_number(&json, "weight", share_of(self, self->found.self));
+	lode_json_member_number(&json, "inclusive", share_of(self, self->found.inclusive));
+	lode_json_member_number(&json, "samples", self->found.samples);
+	lode_json_key(&json, "callers");
+	lode_json_begin(&json, '[');
+	put_rows(self, "caller", self->found.callers, &rows);
+	lode_json_end(&json, ']');
+	lode_json_key(&json, "callees");
+	lode_json_begin(&json, '[');
+	put_rows(self, "callee", self->found.callees, &rows);
+	lode_json_end(&json, ']');
+	lode_json_end(&json, '}');
+}
+
+static void write_csv(const Calls *self)
+{
+	static const LodeCallShare none;
+	LodeRowStream rows;
+
+	lode_row_stream_init_csv(&rows, self->out);
+	put_row(self, "", &none, &rows);
+	if (self->options->has_callers)
+		put_rows(self, "caller", self->found.callers, &rows);
+	if (self->options->has_callees)
+		put_rows(self, "callee", self->found.callees, &rows);
+}
+
+/* --- for people --- */
+
+typedef struct {
+	const Calls *calls;
+	const GArray *shares;
+} Body;
+
+static LodeStyle cell(size_t row, unsigned column, GString *out, const void *user_data)
+{
+	const Body *self = user_data;
+	const LodeCallShare *share = &g_array_index(self->shares, LodeCallShare, row);
+	const LodeFunctionCost *one = lode_function_cost_at(self->calls->costs, share->function);
+	const LodeTerminal *terminal = &self->calls->options->terminal;
+
+	switch (column) {
+	case 0:
+		lode_call_lines_share(out, share->cost, self->calls->total);
+		return LODE_STYLE_PLAIN;
+	case 1:
+		lode_call_lines_count(out, isnan(share->calls) ? share->samples : share->calls);
+		return LODE_STYLE_PLAIN;
+	case 2:
+		lode_call_lines_image(out, one, terminal);
+		return LODE_STYLE_FAINT;
+	default:
+		lode_call_lines_name(out, one, terminal);
+		g_string_append(out, one->is_inlined ? " (inlined)" : "");
+		return LODE_STYLE_STRONG;
+	}
+}
+
+static void put_table(const Calls *self, const char *title, const GArray *shares)
+{
+	const LodeTableColumn columns[] = {{title},
+		{self->costs->source == LODE_CALLS_FROM_COUNTS ? "calls" : "samples", .dropped = 1},
+		{"image", .is_text = true, .dropped = 2}, {"function", .is_text = true}};
+	const Body body = {self, shares};
+	const LodeTable table = {
+		columns, G_N_ELEMENTS(columns), n_shown(self, shares), cell, &body, NULL};
+
+	fputc('\n', self->out);
+	if (shares->len == 0)
+		fprintf(self->out, "%s: none.\n", title);
+	else
+		lode_table_write(&table, &self->options->terminal, self->out);
+	if (n_shown(self, shares) < shares->len)
+		fprintf(self->out, "and %u more\n", shares->len - n_shown(self, shares));
+}
+
+static void write_text(const Calls *self)
+{
+	const LodeTerminal *terminal = &self->options->terminal;
+	const LodeFunctionCost *one = lode_function_cost_at(self->costs, self->function);
+	g_autoptr(GString) name = g_string_new(NULL), image = g_string_new(NULL);
+	char own[LODE_NUMBER_SIZE], inclusive[LODE_NUMBER_SIZE];
+
+	lode_call_lines_name(name, one, terminal);
+	lode_call_lines_image(image, one, terminal);
+	lode_profile_lines_print(terminal, self->out, "%s in %s: self %s, inclusive %s", name->str,
+		image->str,
+		lode_number_format_share(lode_share_of(self->found.self, self->total), own),
+		lode_number_format_share(
+			lode_share_of(self->found.inclusive, self->total), inclusive));
+	lode_call_lines_note(self->costs, terminal, self->out);
+	if (self->options->has_callers)
+		put_table(self, "Callers", self->found.callers);
+	if (self->options->has_callees)
+		put_table(self, "Callees", self->found.callees);
+}
+
+static bool write_calls(Calls *self, GError **error)
+{
+	const char *advice = lode_call_lines_advice(self->costs);
+
+	if (!find_function(self, error))
+		return false;
+	if (self->options->format == LODE_VIEW_TEXT && advice != NULL) {
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_NOT_FOUND, advice);
+		return false;
+	}
+	lode_neighbours_init(&self->found, self->costs, self->is_marked, true);
+	switch (self->options->format) {
+	case LODE_VIEW_TEXT:
+		write_text(self);
+		break;
+	case LODE_VIEW_JSON:
+		write_json(self);
+		break;
+	case LODE_VIEW_CSV:
+		write_csv(self);
+		break;
+	}
+	lode_neighbours_clear(&self->found);
+	return lode_view_flush(self->out, error);
+}
+
+bool lode_function_calls_write(const LodeProfile *profile, uint32_t event,
+	const LodeFunctionCallsOptions *options, FILE *out, GError **error)
+{
+	g_autoptr(LodeFunctionCosts) costs = lode_function_costs_new(profile, event);
+	g_autofree bool *is_marked = g_new0(bool, costs->functions->len + 1);
+	Calls self = {.profile = profile,
+		.options = options,
+		.costs = costs,
+		.is_marked = is_marked,
+		.total = lode_profile_event_total(profile, event),
+		.out = out};
+
+	return write_calls(&self, error);
+}

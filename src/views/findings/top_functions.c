@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "views/findings/top_functions.h"
+
+#include "base/arrays/sort_order.h"
+#include "views/code/call_lines.h"
+#include "views/form/display_text.h"
+#include "views/form/table.h"
+#include "views/profile/profile_figures.h"
+
+#include <math.h>
+
+/* Shares stand before the names, in two columns of at most so much. */
+enum { MOST_ROWS = 5, SCREEN_WIDTH = 80, SHARES_WIDTH = 22, CALLER_WIDTH = 24, LEAST_WIDTH = 20 };
+
+/* The least share of a line. */
+#define LEAST_SHARE 0.02
+
+/* So much more than its costliest function a family must have to stand for it. */
+#define FAMILY_MATTERS 1.2
+
+typedef struct {
+	const LodeFamilyCost *family; /* NULL: a function */
+	uint32_t function;
+	uint32_t caller;
+	double time; /* by which it is chosen */
+} Row;
+
+LODE_ORDER(compare_rows, Row, LODE_DESCENDING(time), LODE_ASCENDING(function))
+
+static bool is_shown_as_family(const LodeTopFunctions *self, const LodeFamilyCost *cost)
+{
+	double time = lode_family_cost_time(cost);
+	double most = cost->n > 0 ? lode_function_cost_at(self->costs, cost->members[0])->self : 0;
+
+	return cost->n != 1 && time >= LEAST_SHARE * self->total && time > FAMILY_MATTERS * most;
+}
+
+/* What calls the row's functions most and is none of them. */
+static uint32_t find_caller(const LodeTopFunctions *self, const Row *row)
+{
+	guint n = self->costs->functions->len;
+	g_autofree bool *is_marked = g_new0(bool, n + 1);
+	g_auto(LodeNeighbours) found = {0};
+
+	if (row->family == NULL)
+		is_marked[row->function] = true;
+	for (guint i = 0; i < n && row->family != NULL; i++)
+		is_marked[i] = self->family_of[i] == row->family->family;
+	lode_neighbours_init(&found, self->costs, is_marked, false);
+	for (guint i = 0; i < found.callers->len; i++) {
+		uint32_t caller = g_array_index(found.callers, LodeCallShare, i).function;
+		if (!is_marked[caller])
+			return caller;
+	}
+	return LODE_NONE;
+}
+
+static void choose_rows(LodeTopFunctions *self)
+{
+	g_autofree bool *is_shown = g_new0(bool, lode_families_n(self->families) + 1);
+	bool has_entries = false; /* into the kernel, whose functions are then part of them */
+
+	for (guint i = 0; i < self->family_costs->len; i++) {
+		const LodeFamilyCost *cost = &g_array_index(self->family_costs, LodeFamilyCost, i);
+		const Row row = {cost, LODE_NONE, LODE_NONE, lode_family_cost_time(cost)};
+		if (!is_shown_as_family(self, cost))
+			continue;
+		is_shown[cost->family] = true;
+		has_entries |= cost->n == 0;
+		g_array_append_val(self->rows, row);
+	}
+	for (uint32_t i = 0; i < self->costs->profile->functions->len; i++) {
+		const Row row = {NULL, i, LODE_NONE, lode_function_cost_at(self->costs, i)->self};
+		uint32_t family = self->family_of[i];
+		bool is_member =
+			family != LODE_NONE &&
+			(is_shown[family] ||
+				(has_entries &&
+					lode_families_at(self->families, family)->is_kernel));
+		if (!is_member && row.time > 0 && row.time >= LEAST_SHARE * self->total)
+			g_array_append_val(self->rows, row);
+	}
+	g_array_sort(self->rows, compare_rows);
+	g_array_set_size(self->rows, MIN(self->rows->len, MOST_ROWS));
+	for (guint i = 0; i < self->rows->len; i++) {
+		Row *row = &g_array_index(self->rows, Row, i);
+		row->caller = find_caller(self, row);
+	}
+}
+
+void lode_top_functions_init(LodeTopFunctions *self, const LodeProfile *profile, uint32_t event)
+{
+	*self = (LodeTopFunctions){
+		.costs = lode_function_costs_new(profile, event),
+		.families = lode_families_new(),
+		.rows = g_array_new(FALSE, FALSE, sizeof(Row)),
+		.total = lode_profile_event_total(profile, event),
+	};
+	self->family_costs = lode_families_costs(self->families, self->costs, &self->family_of);
+	choose_rows(self);
+}
+
+void lode_top_functions_clear(LodeTopFunctions *self)
+{
+	lode_function_costs_free(self->costs);
+	lode_families_free(self->families);
+	if (self->rows != NULL) {
+		g_array_unref(self->rows);
+		g_array_unref(self->family_costs);
+	}
+	g_free(self->family_of);
+	*self = (LodeTopFunctions){0};
+}
+
+typedef struct {
+	const LodeTopFunctions *top;
+	const LodeTerminal *terminal;
+	bool has_inclusive;
+} Body;
+
+static void put_name(const Body *self, const Row *row, GString *out)
+{
+	const LodeFunctionCosts *costs = self->top->costs;
+	bool is_ascii = self->terminal->is_ascii;
+	g_autoptr(GString) name = g_string_new(NULL), caller = g_string_new(NULL);
+	size_t width = self->terminal->width > SHARES_WIDTH ? self->terminal->width - SHARES_WIDTH
+	                                                    : 0;
+
+	if (row->caller != LODE_NONE) {
+		lode_call_lines_name(
+			caller, lode_function_cost_at(costs, row->caller), self->terminal);
+		lode_display_shorten(caller, CALLER_WIDTH, is_ascii);
+		g_string_prepend(caller, ", from ");
+	}
+	size_t used = lode_display_width(caller->str);
+	width = width > used + LEAST_WIDTH ? width - used : LEAST_WIDTH;
+	if (row->family != NULL)
+		lode_call_lines_family(
+			name, costs, self->top->families, row->family, width, self->terminal);
+	else
+		lode_call_lines_name(
+			name, lode_function_cost_at(costs, row->function), self->terminal);
+	lode_display_shorten(name, width, is_ascii);
+	g_string_append_printf(out, "%s%s", name->str, caller->str);
+}
+
+static LodeStyle cell(size_t index, unsigned column, GString *out, const void *user_data)
+{
+	const Body *self = user_data;
+	const Row *row = &g_array_index(self->top->rows, Row, index);
+	const LodeFunctionCost *function =
+		row->family == NULL ? lode_function_cost_at(self->top->costs, row->function) : NULL;
+
+	if (column == 0) {
+		lode_call_lines_share(out, function != NULL ? function->self : row->family->self,
+			self->top->total);
+		return LODE_STYLE_PLAIN;
+	}
+	if (column == 1 && self->has_inclusive) {
+		lode_call_lines_share(out,
+			function != NULL ? function->inclusive : row->family->inclusive,
+			self->top->total);
+		return LODE_STYLE_PLAIN;
+	}
+	put_name(self, row, out);
+	return LODE_STYLE_STRONG;
+}
+
+void lode_top_functions_write(const LodeTopFunctions *self, const LodeTerminal *terminal, FILE *out)
+{
+	const LodeProfile *profile = self->costs->profile;
+	bool are_graphs = profile->images->len > 0 &&
+	                  lode_profile_image(profile, 0)->kind == LODE_IMAGE_GRAPHS;
+	const char *title = are_graphs ? "Graphs" : "Functions";
+	const LodeTableColumn columns[] = {{title}, {"inclusive"}, {"", .is_text = true}};
+	const LodeTableColumn own[] = {{title}, {"", .is_text = true}};
+	LodeTerminal screen = *terminal;
+	const Body body = {self, &screen, self->costs->source != LODE_CALLS_UNKNOWN};
+	const LodeTable table = {body.has_inclusive ? columns : own,
+		body.has_inclusive ? G_N_ELEMENTS(columns) : G_N_ELEMENTS(own), self->rows->len,
+		cell, &body, NULL};
+
+	if (self->rows->len == 0)
+		return;
+	/* In a pipe, too. */
+	screen.width = terminal->width != 0 ? terminal->width : SCREEN_WIDTH;
+	fputc('\n', out);
+	lode_table_write(&table, &screen, out);
+	lode_call_lines_short(self->costs, terminal, out);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The costliest functions for the first screen, a line each:
+ *
+ *   Functions  inclusive
+ *      60.2 %     60.2 %  work, from often
+ *      18.0 %     22.1 %  allocator (malloc, _int_malloc, free +3), from parse
+ *
+ * Functions of a family are one line, unless one of them has nearly all of its time.
+ *
+ * Private to views/.
+ */
+#pragma once
+
+#include "analyses/calls/function_families.h"
+#include "views/form/format.h"
+
+typedef struct {
+	LodeFunctionCosts *costs;
+	LodeFamilies *families;
+	GArray *family_costs; /* LodeFamilyCost */
+	uint32_t *family_of;  /* of each function */
+	GArray *rows;         /* private; as many as there will be lines */
+	double total;
+} LodeTopFunctions;
+
+/* Borrows the profile. */
+void lode_top_functions_init(LodeTopFunctions *self, const LodeProfile *profile, uint32_t event);
+void lode_top_functions_clear(LodeTopFunctions *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeTopFunctions, lode_top_functions_clear)
+
+/* Writes a blank line and a table of at most 80 columns, and whether stacks are short; nothing
+ * without rows. */
+void lode_top_functions_write(
+	const LodeTopFunctions *self, const LodeTerminal *terminal, FILE *out);

@@ -1,0 +1,1 @@
+lode report x.lode --image libc

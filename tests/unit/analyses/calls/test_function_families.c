@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* Families: the patterns that are compiled in, the form of their file, and costs by hand. */
+#include "analyses/calls/function_families.h"
+#include "base/error.h"
+#include "model/stacks.h"
+
+#include <math.h>
+
+/* One of each group of families.ini, and neighbours that are none. */
+static const struct {
+	const char *family; /* NULL: none */
+	const char *function, *image;
+} cases[] = {
+	{"allocator", "malloc", "/usr/lib/libc.so.6"},
+	{"allocator", "malloc@plt", "/usr/bin/program"},
+	{"allocator", "operator new(unsigned long)", "/usr/lib/libstdc++.so.6"},
+	{"allocator", "_int_malloc", "/usr/lib/libc.so.6"},
+	{"allocator", "unlink_chunk.constprop.0", "/usr/lib/libc.so.6"},
+	{"allocator", "malloc_consolidate", "/usr/lib/libc.so.6"},
+	{"allocator", "je_malloc", "/usr/bin/redis-server"},
+	{"allocator", "runtime.mallocgc", "/usr/bin/program"},
+	{"allocator", "fn_1230", "/usr/lib/libmimalloc.so.2"},
+	{"allocator", "_PyObject_Malloc", "/usr/bin/python3.11"},
+	{NULL, "mallocate", "/usr/bin/program"},
+	{"strings and memory", "memcpy", "/usr/lib/libc.so.6"},
+	{"strings and memory", "__memcpy_avx512_unaligned_erms", "/usr/lib/libc.so.6"},
+	{"strings and memory", "__strlen_evex", "/usr/lib/libc.so.6"},
+	{"strings and memory",
+		"std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> "
+		">::_M_append(char const*, unsigned long)",
+		"/usr/lib/libstdc++.so.6"},
+	{NULL, "memory_of", "/usr/bin/program"},
+	{NULL, "main", "/usr/bin/program"},
+	{"locale and iconv", "__strcoll_l", "/usr/lib/libc.so.6"},
+	{"locale and iconv", "__gconv_transform_utf8_internal", "/usr/lib/libc.so.6"},
+	{"stdio", "__vfprintf_internal", "/usr/lib/libc.so.6"},
+	{"stdio", "_IO_file_xsputn", "/usr/lib/libc.so.6"},
+	{"stdio", "____strtol_l_internal", "/usr/lib/libc.so.6"},
+	{NULL, "getcwd", "/usr/lib/libc.so.6"},
+	{"locks", "pthread_mutex_lock", "/usr/lib/libc.so.6"},
+	{"locks", "__lll_lock_wait", "/usr/lib/libc.so.6"},
+	{"locks", "do_wait", "/usr/lib/libgomp.so.1"},
+	{NULL, "do_wait", "/usr/bin/program"},
+	{"exceptions", "_Unwind_RaiseException", "/usr/lib/libgcc_s.so.1"},
+	{"exceptions", "uw_update_context", "/usr/lib/libgcc_s.so.1"},
+	{NULL, "search_object", "/usr/bin/program"},
+	{"dynamic_cast", "__dynamic_cast", "/usr/lib/libstdc++.so.6"},
+	{"hashing", "std::_Hash_bytes(void const*, unsigned long, unsigned long)",
+		"/usr/lib/libstdc++.so.6"},
+	{"hashing", "g_hash_table_lookup", "/usr/lib/libglib-2.0.so.0"},
+	{"mathematics", "__ieee754_pow_fma", "/usr/lib/libm.so.6"},
+	{"mathematics", "sin", "/usr/bin/program"},
+	{"mathematics", "fn_12", "/usr/lib/libm.so.6"},
+	{"garbage collector", "gc_collect_main", "/usr/lib/libpython3.so"},
+	{"garbage collector", "visit_decref", "/usr/bin/python3.11"},
+	{"garbage collector", "luaC_step", "/usr/bin/lua5.4"},
+	{"garbage collector", "propagatemark", "/usr/bin/lua5.4"},
+	{"garbage collector", "runtime.scanobject", "/usr/bin/program"},
+	{"garbage collector", "G1ParScanThreadState::trim_queue(unsigned int)",
+		"/usr/lib/jvm/lib/server/libjvm.so"},
+	{NULL, "atomic", "/usr/bin/program"},
+	{"builtins of JavaScript and Java", "Builtins_LoadIC", "/usr/bin/node"},
+	{"builtins of JavaScript and Java", "fn_99", "/usr/lib/jvm/lib/server/libjvm.so"},
+	{"interpreter", "_PyEval_EvalFrameDefault", "/usr/bin/python3.11"},
+	{"interpreter", "Perl_pp_add", "/usr/bin/perl"},
+	{"interpreter", "luaV_execute", "/usr/bin/lua5.4"},
+	{"interpreter", "vm_exec_core", "/usr/lib/libruby.so.3.1"},
+	{"interpreter", "execute_ex", "/usr/bin/php"},
+	{"loader", "_dl_relocate_object", "/usr/lib/ld-linux-x86-64.so.2"},
+	{"loader", "handle_amd", "/usr/lib/ld-linux-x86-64.so.2"},
+	{"kernel: page faults", "asm_exc_page_fault", "[kernel]"},
+	{"kernel: page faults", "clear_page_erms", "[kernel]"},
+	{NULL, "do_anonymous_page", "/usr/bin/program"},
+	{"kernel: interrupts", "asm_sysvec_apic_timer_interrupt", "[kernel]"},
+	{"kernel: system calls", "entry_SYSCALL_64_after_hwframe", "[kernel]"},
+	{"kernel: system calls", "__x64_sys_write", "[kernel]"},
+	{"kernel", "[kernel]", "[kernel]"},
+	{"kernel", "_raw_spin_lock", "[kernel]"},
+};
+
+static const char *family_of(const LodeFamilies *families, const char *function, const char *image)
+{
+	uint32_t found = lode_families_find(families, function, image);
+
+	return found != LODE_NONE ? lode_families_at(families, found)->name : NULL;
+}
+
+static void test_builtin(void)
+{
+	g_autoptr(LodeFamilies) families = lode_families_new();
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_test_message("%s", cases[i].function);
+		g_assert_cmpstr(family_of(families, cases[i].function, cases[i].image), ==,
+			cases[i].family);
+	}
+	for (uint32_t i = 0; i < lode_families_n(families); i++) {
+		const LodeFamily *family = lode_families_at(families, i);
+		bool is_reached = false;
+		for (size_t j = 0; j < G_N_ELEMENTS(cases); j++)
+			is_reached |= g_strcmp0(cases[j].family, family->name) == 0;
+		g_test_message("%s", family->name);
+		g_assert_true(is_reached);
+		g_assert_cmpint(family->is_kernel, ==, g_str_has_prefix(family->name, "kernel"));
+		g_assert_cmpint(
+			family->is_self_only, ==, g_strcmp0(family->name, "interpreter") == 0);
+	}
+}
+
+static void test_errors(void)
+{
+	static const struct {
+		const char *text, *message;
+	} wrong[] = {
+		{"[a]\nfunctions = x\n", "group 'a': nothing is given for 'description'"},
+		{"[a]\ndescription = d\n", "group 'a': nothing is given for 'functions'"},
+		{"[a]\ndescription = d\nfunctions = x\nimage = y\n",
+			"group 'a': unknown key 'image'"},
+		{"[a]\ndescription = d\nfunctions = x;;y\n",
+			"group 'a': an empty pattern in 'functions'"},
+		{"[b]\nfamily = a\nfunctions = x\n",
+			"group 'b': no earlier group has the family 'a'"},
+		{"[a]\ndescription = d\nfunctions = x\n[b]\nfamily = a\n"
+		 "description = e\nfunctions = y\n",
+			"group 'b': an earlier group describes the family 'a'"},
+		{"[a]\ndescription = d\ntime = all\nfunctions = x\n",
+			"group 'a': the only word for 'time' is 'self', not 'all'"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+		g_autoptr(GError) error = NULL;
+		g_assert_null(lode_families_parse(wrong[i].text, &error));
+		g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
+		g_assert_cmpstr(error->message, ==, wrong[i].message);
+	}
+	g_autoptr(GError) error = NULL;
+	g_assert_null(lode_families_parse("no group", &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
+}
+
+/* --- costs --- */
+
+enum { MAIN, MALLOC, INTERNAL, LOOP, COPY, FAULT, LOCK, N };
+
+static const struct {
+	const char *name, *image;
+	double self;
+} functions[N] = {
+	[MAIN] = {"main", "program", 5},
+	[MALLOC] = {"malloc", "libc.so.6", 10},
+	[INTERNAL] = {"_int_malloc", "libc.so.6", 30},
+	[LOOP] = {"_PyEval_EvalFrameDefault", "program", 20},
+	[COPY] = {"memcpy", "libc.so.6", 10},
+	[FAULT] = {"asm_exc_page_fault", "[kernel]", 5},
+	[LOCK] = {"_raw_spin_lock", "[kernel]", 20},
+};
+
+/* Each function has an image of its own. */
+static LodeProfile *profile_new(void)
+{
+	LodeProfile *profile = lode_profile_new();
+
+	profile->weight_event = lode_profile_add_event(
+		profile, "clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
+	for (uint32_t i = 0; i < N; i++) {
+		const LodeImage image = {.path = lode_profile_intern(profile, functions[i].image)};
+		const LodeFunction function = {.image = i,
+			.name = lode_profile_intern(profile, functions[i].name),
+			.first_instruction = i,
+			.n_instructions = 1};
+		const LodeInstruction instruction = {
+			.function = i, .block = LODE_NONE, .location = LODE_NONE};
+		const LodeCost cost = {0, functions[i].self};
+		g_array_append_val(profile->images, image);
+		g_array_append_val(profile->functions, function);
+		g_array_append_val(profile->instructions, instruction);
+		g_array_append_val(profile->costs, cost);
+		uint32_t start = profile->costs->len;
+		g_array_append_val(profile->cost_starts, start);
+	}
+	return profile;
+}
+
+static uint32_t add_stack(LodeProfile *profile, uint32_t function, uint32_t outer, double weight)
+{
+	const LodeFunction *row = lode_profile_function(profile, function);
+	const LodeFrame frame = {
+		.function = row->name, .image = lode_profile_image(profile, row->image)->path};
+	const LodeStack stack = {profile->stacks->frames->len, outer};
+	const LodeStackSample sample = {.weight = weight, .stack = profile->stacks->stacks->len};
+
+	g_array_append_val(profile->stacks->frames, frame);
+	g_array_append_val(profile->stacks->stacks, stack);
+	if (weight > 0)
+		g_array_append_val(profile->stacks->samples, sample);
+	return sample.stack;
+}
+
+static void check_costs(const LodeProfile *profile, const char *expected)
+{
+	g_autoptr(LodeFamilies) families = lode_families_new();
+	g_autoptr(LodeFunctionCosts) costs = lode_function_costs_new(profile, 0);
+	g_autofree uint32_t *of = NULL;
+	g_autoptr(GArray) found = lode_families_costs(families, costs, &of);
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	for (guint i = 0; i < found->len; i++) {
+		const LodeFamilyCost *one = &g_array_index(found, LodeFamilyCost, i);
+		g_string_append_printf(text, "%s%s %g/%g +%u", i > 0 ? ", " : "",
+			lode_families_at(families, one->family)->name, one->self,
+			isnan(one->inclusive) ? -1 : one->inclusive, one->n);
+		if (one->n > 0)
+			g_string_append_printf(text, " %s", functions[one->members[0]].name);
+	}
+	g_assert_cmpstr(text->str, ==, expected);
+	g_assert_cmpuint(of[MAIN], ==, LODE_NONE);
+}
+
+/* The copy that malloc makes is malloc's too, and so is the fault; a spin lock in a fault is part
+ * of what the fault entered. The loop has no more than itself. */
+static void test_costs(void)
+{
+	g_autoptr(LodeProfile) profile = profile_new();
+
+	check_costs(profile,
+		"allocator 40/-1 +2 _int_malloc, interpreter 20/-1 +1 _PyEval_EvalFrameDefault, "
+		"kernel 20/-1 +1 _raw_spin_lock, strings and memory 10/-1 +1 memcpy, "
+		"kernel: page faults 5/-1 +1 asm_exc_page_fault");
+	profile->stacks = lode_stacks_new();
+	uint32_t top = add_stack(profile, MAIN, LODE_NONE, 5);
+	uint32_t loop = add_stack(profile, LOOP, top, 20);
+	uint32_t allocation = add_stack(profile, MALLOC, loop, 10);
+	uint32_t internal = add_stack(profile, INTERNAL, allocation, 30);
+	add_stack(profile, COPY, internal, 10);
+	uint32_t fault = add_stack(profile, FAULT, internal, 5);
+	add_stack(profile, LOCK, fault, 20);
+	check_costs(profile, "allocator 40/75 +2 _int_malloc, kernel: page faults 25/25 +0, "
+			     "interpreter 20/-1 +1 _PyEval_EvalFrameDefault, "
+			     "strings and memory 10/10 +1 memcpy");
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/function_families/builtin", test_builtin);
+	g_test_add_func("/function_families/errors", test_errors);
+	g_test_add_func("/function_families/costs", test_costs);
+	return g_test_run();
+}
