@@ -56,6 +56,8 @@ int lode_report_page_write(const LodeReportQuestion *options, const char *path, 
 	g_auto(LodeTerminalProgress) screen;
 
 	lode_terminal_progress_init(&screen);
+	/* The threshold of its mining is chosen for it. */
+	screen.progress.note = NULL;
 	if (!lode_source_folders_check(options->source, error))
 		return LODE_EXIT_USAGE;
 	g_autoptr(LodeOutputFile) file = lode_output_file_open(options->html, error);

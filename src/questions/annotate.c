@@ -151,6 +151,38 @@ static bool wants_sequences(const LodeMiningRun *run, const void *options)
 	return ((const Options *)options)->annotate.subject == LODE_ANNOTATE_SEQUENCE;
 }
 
+static void clear_graph(void *graph)
+{
+	lode_flow_graph_free(*(LodeFlowGraph **)graph);
+}
+
+static void unref_graph(void *graph)
+{
+	g_atomic_rc_box_release_full(graph, clear_graph);
+}
+
+/* LodeFlowGraph *, in a box that counts references */
+static const LodeKeptKind kept_graph = {g_atomic_rc_box_acquire, unref_graph};
+
+/* A page shows one sequence after the other: their graph is kept for it. The caller unrefs it. */
+static LodeFlowGraph **find_graph(LodeAsking *asking, const LodeMined *mined, GError **error)
+{
+	static const char *const of_run[] = {"run", "origin", NULL};
+	g_autofree char *key = lode_asking_key(asking, "graph", of_run, false);
+	LodeFlowGraph **box = asking->asker->find(asking, &kept_graph, key);
+
+	if (box != NULL)
+		return box;
+	LodeFlowGraph *graph = lode_flow_graph_build(
+		mined->profile, &mined->run->parameters, error);
+	if (graph == NULL)
+		return NULL;
+	box = g_atomic_rc_box_new(LodeFlowGraph *);
+	*box = graph;
+	asking->asker->keep(asking, &kept_graph, key, box);
+	return box;
+}
+
 static bool answer(LodeAsking *asking, void *options, GError **error)
 {
 	Options *self = options;
@@ -158,6 +190,7 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	g_autofree char *origins = lode_parameter_join(annotate->origins);
 	const LodeSourceAccess own = {.folders = self->source};
 	g_autofree char *file = NULL;
+	LodeFlowGraph **graph = NULL;
 	LodeMined mined;
 
 	annotate->is_page = asking->is_page;
@@ -175,15 +208,23 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	FILE *out = lode_asking_begin(asking, NULL, error);
 	if (out == NULL)
 		return false;
+	if (asking->is_page && annotate->subject == LODE_ANNOTATE_SEQUENCE) {
+		graph = find_graph(asking, &mined, error);
+		if (graph == NULL)
+			return false;
+		annotate->graph = *graph;
+	}
 	annotate->terminal = asking->terminal;
 	annotate->terminal.has_full_names = self->has_full_names;
 	annotate->profile_path = asking->names[0];
 	annotate->names_run = self->run != NULL;
 	annotate->has_no_run = mined.has_no_run;
 	annotate->source = asking->is_page ? asking->source : &own;
-	return lode_annotate_write(
-		       mined.profile, mined.run, annotate, asking->progress, out, error) &&
-	       lode_asking_end(asking, error);
+	bool is_written = lode_annotate_write(
+		mined.profile, mined.run, annotate, asking->progress, out, error);
+	if (graph != NULL)
+		unref_graph(graph);
+	return is_written && lode_asking_end(asking, error);
 }
 
 const LodeVerb lode_question_annotate = {

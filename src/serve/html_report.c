@@ -14,6 +14,7 @@
 #include "analyses/memory/sample_filter.h"
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
+#include "base/text/number_format.h"
 #include "serve/page_asset.h"
 #include "serve/query.h"
 #include "views/memory/memory_names.h"
@@ -26,6 +27,7 @@ enum {
 	AFTER_FUNCTIONS_BYTES = 1300 << 10, /* reserved for the answers after the functions' code */
 	FINDINGS = 64,
 	FINDING_PLACES = 5,
+	MINED = 5000, /* sequences, of which SEQUENCES are listed; most are not closed */
 	SEQUENCES = 1000,
 	SEQUENCE_CODES = 30, /* whose places are included */
 	FUNCTIONS = 1000,
@@ -37,6 +39,7 @@ enum {
 
 typedef struct {
 	const LodeServedFiles *files; /* one profile */
+	double min_support;           /* of its sequences; 0: they have none */
 	const char *run;
 	const LodeSourceAccess *source;
 	const LodeProgress *progress;
@@ -251,11 +254,12 @@ static unsigned add_functions(Html *self, const LodeProfile *profile)
 	for (guint i = 0; i < MIN(weighed->len, FUNCTION_CODES); i++) {
 		g_autofree char *parameters = g_strdup_printf(
 			"function-number=%u", g_array_index(weighed, Weighed, i).function);
-		if (lode_progress_is_cancelled(self->progress) ||
-			add_answer(self, "annotate", parameters) == TOO_LARGE ||
-			add_answer(self, "graph", parameters) == TOO_LARGE)
+		if (lode_progress_is_cancelled(self->progress))
 			break;
-		n++;
+		/* An interpreter's loop may be too large, and is left out alone. */
+		if (add_answer(self, "annotate", parameters) != TOO_LARGE &&
+			add_answer(self, "graph", parameters) != TOO_LARGE)
+			n++;
 	}
 	return n;
 }
@@ -318,8 +322,12 @@ static void collect(Html *self, const LodeProfile *profile)
 	bool has_orders = add_orders(self);
 	unsigned n_sequences = add_range(
 		self, "annotate", "sequence=", "&limit=10&context=3", SEQUENCE_CODES);
-	g_string_append_printf(self->left_out,
-		"This file has the first %d sequences, the first %d functions, ", n_rows, n_listed);
+	char share[LODE_NUMBER_SIZE];
+	g_string_append_printf(self->left_out, "This file has the first %d sequences", n_rows);
+	if (self->min_support > 0)
+		g_string_append_printf(self->left_out, " of those with a support from %s",
+			lode_number_format_share(self->min_support, share));
+	g_string_append_printf(self->left_out, ", the first %d functions, ", n_listed);
 	if (has_orders)
 		g_string_append_printf(
 			self->left_out, "the first %d of both by each other column, ", ORDERED);
@@ -447,6 +455,8 @@ bool lode_html_report_write(const LodeHtmlReportOptions *options, const LodeProg
 			run->name);
 		return false;
 	}
+	if (!lode_profile_snapshot_mine_costliest(snapshot, options->run, MINED, progress, error))
+		return false;
 	const LodeServedFiles files = {.profiles = profiles, .traces = traces};
 	Html self = {
 		.files = &files,
@@ -455,6 +465,10 @@ bool lode_html_report_write(const LodeHtmlReportOptions *options, const LodeProg
 		.progress = progress,
 		.max_bytes = MAX_ANSWERS_BYTES,
 	};
+	run = lode_profile_snapshot_run(snapshot, options->run, true, progress, error);
+	if (run == NULL)
+		return false;
+	self.min_support = run->parameters.is_instruction_mode ? 0 : run->parameters.min_support;
 	self.answers = g_string_new(NULL);
 	self.left_out = g_string_new(NULL);
 	collect(&self, lode_profile_snapshot_profile(snapshot));

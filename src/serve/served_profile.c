@@ -245,13 +245,17 @@ static LodeMiningRun *load_run(LodeProfileSnapshot *self, const char *name, GErr
 	return g_steal_pointer(&run);
 }
 
+/* `n_costliest` 0: all. */
 static LodeMiningRun *mine_run(LodeProfileSnapshot *self, const LodeMiningRun *found,
-	const LodeProgress *progress, GError **error)
+	uint32_t n_costliest, const LodeProgress *progress, GError **error)
 {
 	LodeMiningParameters parameters = found->parameters;
 
 	parameters.only_findings = false;
-	return lode_mine_sequences(self->profile, &parameters, found->name, progress, error);
+	return n_costliest > 0 ? lode_mine_costliest(self->profile, &parameters, n_costliest,
+					 found->name, progress, error)
+	                       : lode_mine_sequences(
+					 self->profile, &parameters, found->name, progress, error);
 }
 
 /* The stored run: read from the file at the first use. */
@@ -310,8 +314,8 @@ static LodeMiningRun *find_run(
 	return find_loaded(self, name, error);
 }
 
-const LodeMiningRun *lode_profile_snapshot_run(LodeProfileSnapshot *self, const char *name,
-	bool has_sequences, const LodeProgress *progress, GError **error)
+static const LodeMiningRun *find_mined(LodeProfileSnapshot *self, const char *name,
+	bool has_sequences, uint32_t n_costliest, const LodeProgress *progress, GError **error)
 {
 	LodeMiningRun *run = find_run(self, name, progress, error);
 
@@ -325,12 +329,24 @@ const LodeMiningRun *lode_profile_snapshot_run(LodeProfileSnapshot *self, const 
 	/* It may have been mined while this waited. */
 	mined = find_made(self, self->mined, name);
 	if (mined == NULL) {
-		mined = mine_run(self, run, progress, error);
+		mined = mine_run(self, run, n_costliest, progress, error);
 		if (mined != NULL)
 			keep_made(self, self->mined, g_strdup(name), mined);
 	}
 	lode_turn_give(&self->mining);
 	return mined;
+}
+
+const LodeMiningRun *lode_profile_snapshot_run(LodeProfileSnapshot *self, const char *name,
+	bool has_sequences, const LodeProgress *progress, GError **error)
+{
+	return find_mined(self, name, has_sequences, 0, progress, error);
+}
+
+bool lode_profile_snapshot_mine_costliest(LodeProfileSnapshot *self, const char *name, uint32_t n,
+	const LodeProgress *progress, GError **error)
+{
+	return find_mined(self, name, true, n, progress, error) != NULL;
 }
 
 void *lode_profile_snapshot_find(

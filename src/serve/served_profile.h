@@ -70,6 +70,11 @@ GPtrArray *lode_profile_snapshot_runs(const LodeProfileSnapshot *self);
 const LodeMiningRun *lode_profile_snapshot_run(LodeProfileSnapshot *self, const char *name,
 	bool has_sequences, const LodeProgress *progress, GError **error);
 
+/* Mines, for the last argument of lode_profile_snapshot_run() later, only the costliest sequences
+ * of a run that has none, some `n` at least if there are. Errors: likewise. */
+bool lode_profile_snapshot_mine_costliest(LodeProfileSnapshot *self, const char *name, uint32_t n,
+	const LodeProgress *progress, GError **error);
+
 /*
  * A small cache of results that take time and are needed again, such as sorted lists of sequences,
  * whose later pages are then fast. The key is the query. The caller unrefs the result; NULL: not in

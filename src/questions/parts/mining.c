@@ -39,6 +39,23 @@ LodeMiningRun *lode_mine(const LodeProfile *profile, const LodeMiningParameters 
 	return run;
 }
 
+LodeMiningRun *lode_mine_costliest(const LodeProfile *profile,
+	const LodeMiningParameters *parameters, uint32_t n, const char *name,
+	const LodeProgress *progress, GError **error)
+{
+	LodeMiningParameters higher = *parameters;
+	g_autoptr(LodeFlowGraph) efg = lode_flow_graph_build(profile, parameters, error);
+
+	for (double support = 0.5; efg != NULL; support /= 2) {
+		higher.min_support = fmax(support, parameters->min_support);
+		LodeMiningRun *run = lode_miner_run(efg, &higher, name, progress, error);
+		if (run == NULL || run->sequences->len >= n || support <= parameters->min_support)
+			return run;
+		lode_mining_run_free(run);
+	}
+	return NULL;
+}
+
 LodeMiningRun *lode_mine_by_default(
 	const LodeProfile *profile, const char *name, const LodeProgress *progress, GError **error)
 {

@@ -16,6 +16,12 @@ LodeMiningRun *lode_mine_sequences(const LodeProfile *profile,
 	const LodeMiningParameters *parameters, const char *name, const LodeProgress *progress,
 	GError **error);
 
+/* The costliest sequences: so many or more, at the highest threshold that was tried; fewer if there
+ * are no more. Likewise. */
+LodeMiningRun *lode_mine_costliest(const LodeProfile *profile,
+	const LodeMiningParameters *parameters, uint32_t n, const char *name,
+	const LodeProgress *progress, GError **error);
+
 /* Findings by the defaults of 'lode mine', as a run of this name. Likewise. */
 LodeMiningRun *lode_mine_by_default(
 	const LodeProfile *profile, const char *name, const LodeProgress *progress, GError **error);

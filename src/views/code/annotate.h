@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "analyses/flow_graph/flow_graph.h"
 #include "base/progress.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
@@ -31,6 +32,7 @@ typedef struct {
 	uint32_t line;     /* of the source file */
 	uint32_t limit;    /* places; 0: the view's default (text 10, JSON and CSV all) */
 	uint32_t context;  /* instructions before and after the matched ones */
+	const LodeFlowGraph *graph;     /* of the run, for a sequence; NULL: it is made */
 	const LodeSourceAccess *source; /* which source files may be shown; NULL: no folders */
 	bool shows_sampled;             /* text: also the weight where it was sampled */
 	bool is_whole;                  /* text: also the code of a function that never ran */

@@ -138,8 +138,10 @@ static bool find_sequence(LodeAnnotatedPlaces *self, GError **error)
 		return false;
 	self->index = (uint32_t)index;
 	const LodeSequence *sequence = &g_array_index(run->sequences, LodeSequence, index);
-	g_autoptr(LodeFlowGraph)
-		graph = lode_flow_graph_build(self->profile, &run->parameters, error);
+	g_autoptr(LodeFlowGraph) own = NULL;
+	const LodeFlowGraph *graph = self->options->graph;
+	if (graph == NULL)
+		graph = own = lode_flow_graph_build(self->profile, &run->parameters, error);
 	if (graph == NULL)
 		return false;
 	g_autofree uint32_t *items = lode_occurrences_map_items(graph, run, index);
