@@ -67,6 +67,10 @@ static bool is_binding(const LodeProfile *profile, const LodeEdge *edge)
 	       g_str_has_prefix(function->name, "_dl_runtime_resolve");
 }
 
+/* Where a call is of so few of those that are made here, and of those that are made of the
+ * function, it can have next to no cost, but would make cycles. */
+#define RARE 1e-3
+
 static bool is_call(const LodeProfile *profile, const LodeEdge *edge, bool has_tail_calls)
 {
 	const LodeInstruction *source = lode_profile_instruction(profile, edge->source);
@@ -77,7 +81,9 @@ static bool is_call(const LodeProfile *profile, const LodeEdge *edge, bool has_t
 	bool is_tail_call = edge->kind <= LODE_EDGE_JUMP && source->function != target->function &&
 	                    target->address ==
 	                            lode_profile_function(profile, target->function)->address;
-	return (edge->kind == LODE_EDGE_CALL || is_tail_call) && !is_binding(profile, edge);
+	bool is_rare = edge->count < RARE * source->count && edge->count < RARE * target->count;
+	return (edge->kind == LODE_EDGE_CALL || is_tail_call) && !is_rare &&
+	       !is_binding(profile, edge);
 }
 
 /* The functions that were bound when they were first called, by their names: a number + 1, or 0

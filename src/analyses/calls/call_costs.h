@@ -31,10 +31,11 @@ typedef struct {
 
 /*
  * For an event of any kind. With tail calls, a jump to the entry of another function is a call of
- * it: so the stub through which another library is called (malloc@plt) calls the function. The
- * dynamic linker's jump to a function that it has just bound is left out, as it would make cycles
- * of functions that have nothing to do with each other; a stub of which no other jump is known
- * calls the function that it is named after.
+ * it: so the stub through which another library is called (malloc@plt) calls the function. Calls
+ * are then left out that would make cycles of functions that have nothing to do with each other:
+ * the dynamic linker's jumps to functions that it has just bound, and calls that are less than a
+ * thousandth both of what their instruction executes and of what their target does. A stub of which
+ * no other jump is known calls the function that it is named after.
  */
 void lode_call_costs_init(
 	LodeCallCosts *self, const LodeProfile *profile, uint32_t event, bool has_tail_calls);

@@ -4,6 +4,7 @@
 #include "analyses/merge/origin_rows.h"
 #include "base/error.h"
 #include "model/origins.h"
+#include "model/stacks.h"
 
 /* A name goes before a number. */
 static bool is_named(const LodeProfile *profile, const char *word)
@@ -177,6 +178,8 @@ bool lode_origin_choice_apply(LodeProfile *profile, const char *origins, GError 
 	take_totals(profile, is_chosen);
 	g_array_set_size(profile->unresolved, 0);
 	lode_origin_rows_add_missing(profile);
+	/* Stacks have no origin. */
+	g_clear_pointer(&profile->stacks, lode_stacks_free);
 	/* Its edges have other numbers now. */
 	g_clear_pointer(&profile->origin_parts, lode_origin_parts_free);
 	return true;

@@ -10,7 +10,8 @@
 /*
  * Leaves of executions, edges and costs of the profile, which was read with its origin_parts, what
  * the chosen origins gave. `origins`: their names or hosts, as patterns of a shell, or their
- * numbers from 1 on in the order of lode info, separated by commas. Errors: _UNSUPPORTED: the
- * profile was not merged; _NOT_FOUND: a word chooses none; the profile is then as it was.
+ * numbers from 1 on in the order of lode info, separated by commas. A part has no stacks. Errors:
+ * _UNSUPPORTED: the profile was not merged; _NOT_FOUND: a word chooses none; the profile is then as
+ * it was.
  */
 bool lode_origin_choice_apply(LodeProfile *profile, const char *origins, GError **error);

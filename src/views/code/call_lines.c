@@ -2,6 +2,7 @@
 #include "views/code/call_lines.h"
 
 #include "base/text/number_format.h"
+#include "model/origins.h"
 #include "views/code/function_name.h"
 #include "views/form/display_text.h"
 #include "views/profile/profile_figures.h"
@@ -67,10 +68,22 @@ void lode_call_lines_family(GString *out, const LodeFunctionCosts *costs,
 	g_string_append(out, text->str);
 }
 
+/* Whether only some of its origins were chosen. */
+static bool is_part(const LodeProfile *profile)
+{
+	double samples = 0;
+
+	for (guint i = 0; i < profile->origins->len; i++)
+		samples += LODE_AT(profile->origins, LodeOrigin, i).n_samples;
+	return profile->origins->len > 1 && samples > profile->n_samples;
+}
+
 const char *lode_call_lines_advice(const LodeFunctionCosts *costs)
 {
 	if (costs->source != LODE_CALLS_UNKNOWN)
 		return NULL;
+	if (is_part(costs->profile))
+		return "the stacks of a merged profile are not known by origin";
 	return costs->profile->n_samples > 0
 	               ? "no calls were recorded: record with -g or --call-graph dwarf"
 	               : "no calls were recorded";

@@ -81,6 +81,20 @@ static bool has_short_name(const Calls *self, uint32_t function, const char *tex
 	return strcmp(brief, text) == 0;
 }
 
+/* "step" is work::step(int) and step<long>(…), not step_2 or next_step. */
+static bool has_word(const Calls *self, uint32_t function, const char *text)
+{
+	const char *name = lode_function_cost_at(self->costs, function)->name;
+	size_t length = strlen(text);
+
+	for (const char *at = strstr(name, text); at != NULL && length > 0;
+		at = strstr(at + 1, text))
+		if (strchr("(<", at[length]) != NULL &&
+			(at == name || strchr(": ", at[-1]) != NULL))
+			return true;
+	return false;
+}
+
 static bool has_part(const Calls *self, uint32_t function, const char *text)
 {
 	return strstr(lode_function_cost_at(self->costs, function)->name, text) != NULL;
@@ -161,7 +175,7 @@ static void refuse_unknown(const Calls *self, GError **error)
 static bool find_function(Calls *self, GError **error)
 {
 	static const NameTest tests[] = {
-		has_name, has_number, has_name_and_address, has_short_name, has_part};
+		has_name, has_number, has_name_and_address, has_short_name, has_word, has_part};
 	g_autoptr(GArray) found = NULL;
 
 	for (size_t i = 0; i < 2 * G_N_ELEMENTS(tests); i++) {

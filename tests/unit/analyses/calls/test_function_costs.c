@@ -355,6 +355,7 @@ static void add_edge(
 	lode_profile_instruction(profile, target)->count += count;
 }
 
+/* In the order of instructions. */
 static void add_cost(LodeProfile *profile, uint32_t instruction, double value)
 {
 	const LodeCost cost = {0, value};
@@ -441,6 +442,25 @@ static void test_bound_functions(void)
 	check_neighbours(costs, "compare", true, "sort 80, main 20", "");
 }
 
+/* A call that two threads seem to have made would make a cycle of work and often. */
+static void test_rare_call(void)
+{
+	g_autoptr(LodeProfile) profile = counted_profile(known_names, N_KNOWN);
+
+	add_cost(profile, MAIN, 50);
+	add_cost(profile, WORK, 100);
+	add_edge(profile, MAIN, OFTEN, LODE_EDGE_CALL, 10000);
+	add_edge(profile, OFTEN, WORK, LODE_EDGE_CALL, 10000);
+	add_edge(profile, WORK, OFTEN, LODE_EDGE_CALL, 5);
+	/* Of a place that is called seldom, each call counts. */
+	add_edge(profile, SELDOM, OFTEN, LODE_EDGE_CALL, 5);
+	lode_profile_instruction(profile, SELDOM)->count = 5;
+	g_autoptr(LodeFunctionCosts) costs = lode_function_costs_new(profile, 0);
+	g_assert_cmpfloat(inclusive_of(costs, "work"), ==, 100);
+	g_assert_cmpfloat(inclusive_of(costs, "often"), ==, 100);
+	g_assert_cmpfloat_with_epsilon(inclusive_of(costs, "seldom"), 100 * 5.0 / 10005, 1e-9);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -458,5 +478,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/function_costs/counted_tree", test_counted_tree);
 	g_test_add_func("/function_costs/inferred_calls", test_inferred_calls);
 	g_test_add_func("/function_costs/bound_functions", test_bound_functions);
+	g_test_add_func("/function_costs/rare_call", test_rare_call);
 	return g_test_run();
 }

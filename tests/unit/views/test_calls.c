@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* Callers and callees, the list of functions with what they call, and the functions of the first
+ * screen, from a profile with stacks made by hand. */
+#include "base/error.h"
+#include "model/stacks.h"
+#include "sample_profile.h"
+#include "views/code/function_calls.h"
+#include "views/code/function_list.h"
+#include "views/findings/top_functions.h"
+#include "views/form/display_text.h"
+
+#include <json-glib/json-glib.h>
+#include <math.h>
+#include <string.h>
+
+static uint32_t add_stack(LodeProfile *profile, const char *name, uint64_t address, bool is_inlined,
+	uint32_t outer, double weight)
+{
+	const LodeFrame frame = {.function = lode_profile_intern(profile, name),
+		.image = lode_profile_image(profile, 0)->path,
+		.address = address,
+		.is_inlined = is_inlined};
+	const LodeStack stack = {profile->stacks->frames->len, outer};
+	const LodeStackSample sample = {.event = profile->weight_event,
+		.weight = weight,
+		.stack = profile->stacks->stacks->len};
+
+	g_array_append_val(profile->stacks->frames, frame);
+	g_array_append_val(profile->stacks->stacks, stack);
+	if (weight > 0)
+		g_array_append_val(profile->stacks->samples, sample);
+	return sample.stack;
+}
+
+/* main ▶ cold, 30 of its own ▶ hot, 450 in what is inlined there; main ▶ hot, 270. */
+static LodeProfile *profile_with_stacks(void)
+{
+	LodeProfile *profile = sample_profile();
+
+	profile->stacks = lode_stacks_new();
+	uint32_t top = add_stack(profile, "main(int)", 0x9000, false, LODE_NONE, 0);
+	uint32_t cold = add_stack(profile, "cold", 0x2002, false, top, 30);
+	uint32_t hot = add_stack(profile, "hot", 0x1002, false, cold, 0);
+	add_stack(profile, "copy", 0x1002, true, hot, 450);
+	add_stack(profile, "hot", 0x1005, false, top, 270);
+	return profile;
+}
+
+static char *write_calls(const LodeFunctionCallsOptions *options, GError **error)
+{
+	g_autoptr(LodeProfile) profile = profile_with_stacks();
+	FILE *file = sample_open();
+	bool is_written = lode_function_calls_write(
+		profile, profile->weight_event, options, file, error);
+	char *text = sample_close(file);
+
+	if (!is_written)
+		g_clear_pointer(&text, g_free);
+	return text;
+}
+
+/* "main(int) null 0.36 1, cold 1 0.6 1": name, number, weight, samples. */
+static char *rows_text(JsonObject *object, const char *member)
+{
+	JsonArray *rows = json_object_get_array_member(object, member);
+	GString *text = g_string_new(NULL);
+
+	for (guint i = 0; i < json_array_get_length(rows); i++) {
+		JsonObject *row = json_array_get_object_element(rows, i);
+		bool has_number = !json_object_get_null_member(row, "number");
+		g_autofree char *number = has_number ? g_strdup_printf("%" G_GINT64_FORMAT,
+							       json_object_get_int_member(
+								       row, "number"))
+		                                     : g_strdup("null");
+		g_string_append_printf(text, "%s%s %s %.4g %" G_GINT64_FORMAT, i > 0 ? ", " : "",
+			json_object_get_string_member(row, "name"), number,
+			json_object_get_double_member(row, "weight"),
+			json_object_get_int_member(row, "samples"));
+	}
+	return g_string_free(text, FALSE);
+}
+
+static void check_calls(const char *name, const char *callers, const char *callees)
+{
+	const LodeFunctionCallsOptions options = {.format = LODE_VIEW_JSON, .name = name};
+	g_autoptr(GError) error = NULL;
+	g_autofree char *text = write_calls(&options, &error);
+
+	g_assert_no_error(error);
+	g_autoptr(JsonNode) node = json_from_string(text, &error);
+	g_assert_no_error(error);
+	JsonObject *object = json_node_get_object(node);
+	g_autofree char *found_callers = rows_text(object, "callers");
+	g_autofree char *found_callees = rows_text(object, "callees");
+	g_assert_cmpstr(json_object_get_string_member(object, "from"), ==, "stacks");
+	g_assert_cmpstr(found_callers, ==, callers);
+	g_assert_cmpstr(found_callees, ==, callees);
+}
+
+static void test_calls(void)
+{
+	check_calls("hot", "cold 1 0.6 1, main(int) null 0.36 1", "copy null 0.6 1");
+	check_calls("0", "cold 1 0.6 1, main(int) null 0.36 1", "copy null 0.6 1");
+	check_calls("hot@0x1000", "cold 1 0.6 1, main(int) null 0.36 1", "copy null 0.6 1");
+	check_calls("copy", "hot 0 0.6 1", "");
+	check_calls("main", "", "cold 1 0.64 2, hot 0 0.36 1");
+}
+
+static void test_names(void)
+{
+	static const struct {
+		const char *name, *message;
+	} wrong[] = {
+		{"hut", "no function 'hut' in the profile; did you mean 'hot'?"},
+		{"o", "'o' may mean 3 functions; type the name or the number of one of: 'hot' in "
+		      "sample (0), 'cold' in sample (1), 'copy' in sample"},
+		{"7", "no function '7' in the profile"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+		const LodeFunctionCallsOptions options = {
+			.format = LODE_VIEW_JSON, .name = wrong[i].name};
+		g_autoptr(GError) error = NULL;
+		g_autofree char *text = write_calls(&options, &error);
+		g_assert_null(text);
+		g_assert_cmpstr(error->message, ==, wrong[i].message);
+	}
+}
+
+static void test_text(void)
+{
+	const LodeFunctionCallsOptions options = {
+		.name = "hot", .has_callers = true, .has_callees = true};
+	g_autofree char *text = write_calls(&options, NULL);
+
+	g_assert_cmpstr(text, ==,
+		"hot in sample: self 93.3 %, inclusive 96.0 %\n"
+		"\n"
+		"Callers  samples  image   function\n"
+		" 60.0 %        1  sample  cold\n"
+		" 36.0 %        1  sample  main(int)\n"
+		"\n"
+		"Callees  samples  image   function\n"
+		" 60.0 %        1  sample  copy (inlined)\n");
+}
+
+/* What is only on stacks has no number, and is not for the page. */
+static void check_list(bool has_callers, guint n)
+{
+	g_autoptr(LodeProfile) profile = profile_with_stacks();
+	const LodeFunctionListOptions options = {.format = LODE_VIEW_JSON,
+		.order = LODE_FUNCTION_BY_INCLUSIVE,
+		.has_callers = has_callers};
+	FILE *file = sample_open();
+
+	g_assert_true(
+		lode_function_list_write(profile, profile->weight_event, &options, file, NULL));
+	g_autofree char *text = sample_close(file);
+	g_autoptr(JsonNode) node = json_from_string(text, NULL);
+	JsonObject *object = json_node_get_object(node);
+	JsonArray *rows = json_object_get_array_member(object, "functions");
+	g_assert_cmpuint(json_array_get_length(rows), ==, n);
+	JsonObject *first = json_array_get_object_element(rows, 0);
+	g_assert_cmpstr(json_object_get_string_member(object, "inclusive_from"), ==, "stacks");
+	g_assert_cmpstr(json_object_get_string_member(first, "name"), ==,
+		has_callers ? "main(int)" : "hot");
+	g_assert_cmpint(json_object_get_null_member(first, "number"), ==, has_callers);
+	g_assert_cmpfloat(
+		json_object_get_double_member(first, "inclusive"), ==, has_callers ? 750 : 720);
+}
+
+static void test_list(void)
+{
+	check_list(true, 3);
+	check_list(false, 2);
+}
+
+/* Names of any length and of bytes that a terminal would obey: a line of 80 columns each. */
+static void test_first_screen(void)
+{
+	g_autoptr(LodeProfile) profile = profile_with_stacks();
+	g_autofree char *tail = g_strnfill(1 << 20, 'x');
+	g_autofree char *name = g_strconcat("hot\x1b[2J", tail, NULL);
+	g_auto(LodeTopFunctions) top = {0};
+	const LodeTerminal terminals[] = {{.width = 0}, {.width = 80}, {.width = 30}};
+
+	lode_profile_function(profile, 0)->name = lode_profile_intern(profile, name);
+	lode_top_functions_init(&top, profile, profile->weight_event);
+	for (size_t i = 0; i < G_N_ELEMENTS(terminals); i++) {
+		FILE *file = sample_open();
+		lode_top_functions_write(&top, &terminals[i], file);
+		g_autofree char *text = sample_close(file);
+		g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+		g_assert_nonnull(strstr(text, "93.3 %"));
+		g_assert_null(strchr(text, '\x1b'));
+		g_assert_true(terminals[i].width == 30 || strstr(text, ", from cold") != NULL);
+		for (char **line = lines; *line != NULL; line++)
+			g_assert_cmpuint(lode_display_width(*line), <=, 80);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/calls/calls", test_calls);
+	g_test_add_func("/calls/names", test_names);
+	g_test_add_func("/calls/text", test_text);
+	g_test_add_func("/calls/list", test_list);
+	g_test_add_func("/calls/first_screen", test_first_screen);
+	return g_test_run();
+}
