@@ -332,7 +332,8 @@ static void write_text(const List *self)
 		fputs("No function passes these filters.\n", self->out);
 	if (self->end < self->rows->len)
 		lode_profile_lines_print(terminal, self->out,
-			"and %u more functions; --limit %u shows all", self->rows->len - self->end,
+			"and %u more function%s; --limit %u shows all",
+			self->rows->len - self->end, self->rows->len - self->end == 1 ? "" : "s",
 			self->rows->len);
 	if (self->family_costs->len == 0 || self->options->text != NULL ||
 		self->options->image != NULL)
