@@ -189,6 +189,84 @@ char *lode_finding_text(const LodeFindings *self, const LodeFinding *finding)
 	return g_string_free(out, FALSE);
 }
 
+void lode_attribute_append_text(GString *out, const char *name)
+{
+	append_attribute(out, name, true);
+}
+
+/* The namespace whose words a text begins with, such as "needs load"; NULL: none. */
+static const char *spoken_namespace(const char *text, const char **out_rest)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(spoken); i++) {
+		const char *words = spoken[i].words;
+		size_t size = strlen(words);
+		if (size == 0 || !g_str_has_prefix(text, words) || text[size] == ' ' ||
+			text[size] == '\0')
+			continue;
+		*out_rest = text + size;
+		return spoken[i].name_space;
+	}
+	return NULL;
+}
+
+/* Whether the value may have blanks: the name of a type, of a function, or the user's. */
+static bool can_have_blanks(const char *name)
+{
+	return g_str_has_prefix(name, "obj:") || g_str_has_prefix(name, "inl:") ||
+	       g_str_has_prefix(name, "user:");
+}
+
+/* The attributes of a text between two commas, brackets or arrows. */
+static void add_attributes(GPtrArray *out, const char *text)
+{
+	char *before = NULL; /* the attribute whose value may go on */
+
+	while (*(text += strspn(text, " ")) != '\0') {
+		const char *rest = text, *name_space = spoken_namespace(text, &rest);
+		size_t size = strcspn(rest, " ");
+		g_autofree char *word = g_strndup(rest, size);
+		unsigned grade;
+		int length = 0;
+		bool is_rest = before != NULL && name_space == NULL && strchr(word, ':') == NULL;
+		char *name = is_rest ? g_strdup_printf("%s %s", before, word)
+		                     : g_strconcat(
+					       name_space != NULL ? name_space : "", word, NULL);
+		text = rest + size;
+		/* "branch-miss ≥ 10 %" */
+		if (!is_rest && sscanf(text, " ≥ %3u %%%n", &grade, &length) == 1 && length > 0) {
+			char *graded = g_strdup_printf("%s:%u", name, grade);
+			g_free(name);
+			name = graded;
+			text += length;
+		}
+		if (is_rest)
+			g_ptr_array_remove_index(out, out->len - 1);
+		g_ptr_array_add(out, name);
+		before = can_have_blanks(name) ? name : NULL;
+	}
+}
+
+char *lode_attributes_plain(const char *text)
+{
+	static const char *const signs[] = {"⟪", "⟫", "⟨", "⟩", "→", "·"};
+	GString *plain = g_string_new(text);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(signs); i++)
+		g_string_replace(plain, signs[i], ", ", 0);
+	return g_string_free(plain, FALSE);
+}
+
+GPtrArray *lode_attributes_read(const char *text)
+{
+	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+	g_autofree char *plain = lode_attributes_plain(text);
+	g_auto(GStrv) parts = g_strsplit(plain, ",", -1);
+
+	for (size_t i = 0; parts[i] != NULL; i++)
+		add_attributes(names, parts[i]);
+	return names;
+}
+
 void lode_finding_json(const LodeFindings *self, const LodeFinding *finding, LodeJsonStream *json)
 {
 	lode_json_begin(json, '[');

@@ -90,6 +90,19 @@ int lode_finding_kind_from_text(const char *text);
 /* "⟨store⟩ → ⟪load miss⟫"; attributes of the usual namespaces without them. The caller frees it. */
 char *lode_finding_text(const LodeFindings *self, const LodeFinding *finding);
 
+/* Appends an attribute as lode_finding_text() shows it: "needs load", "branch-miss ≥ 10 %". */
+void lode_attribute_append_text(GString *out, const char *name);
+
+/*
+ * The attributes of a text that shows some so, whole patterns or parts of them: "⟪load pointer,
+ * needs div⟫ → ⟨ret⟩" has load, pointer, needs:div and ret. Names that are not shown differently
+ * stay, also globs. A GPtrArray of strings, which the caller unrefs.
+ */
+GPtrArray *lode_attributes_read(const char *text);
+
+/* The text with commas for brackets and arrows. The caller frees it. */
+char *lode_attributes_plain(const char *text);
+
 /* [["mem:store"],["kind:load","ev:l1d-miss"]]: the elements with whole names; [] is any
  * instruction. */
 void lode_finding_json(const LodeFindings *self, const LodeFinding *finding, LodeJsonStream *json);

@@ -60,6 +60,12 @@ function eventColumn(name: string, isTotal: boolean): Column {
 	};
 }
 
+/** The events, but those whose values are the same as of one before: D1mr and l1d-miss may be. */
+function differentEvents(rows: Sequence[]): string[] {
+	const all = Object.keys(rows[0]?.events ?? {});
+	return all.filter((name, i) => !all.slice(0, i).some((other) => rows.every((row) => row.events[other] === row.events[name])));
+}
+
 function SequenceDetail({ row, route, onClose }: { row: number; route: Route; onClose: () => void }) {
 	const answer = useAnswer<Annotation & { sequence: string[][] }>("annotate", {
 		profile: route.params.get("profile"),
@@ -108,8 +114,8 @@ export function SequencesView({ route }: { route: Route }) {
 		reverse: get("reverse"),
 		all: get("all"),
 		text: get("text"),
-		with: (get("with") ?? "").split(/\s+/),
-		without: (get("without") ?? "").split(/\s+/),
+		with: get("with"),
+		without: get("without"),
 		baseline: get("baseline"),
 		size: get("least") || get("most") ? `${get("least") ?? ""}-${get("most") ?? ""}` : null,
 		...Object.fromEntries(filters.map((name) => [name, get(name)])),
@@ -117,7 +123,7 @@ export function SequencesView({ route }: { route: Route }) {
 	};
 	const rows = useRows<Sequences, Sequence>("report", what, (answer) => answer.sequences);
 	const isInstructions = rows.first?.run?.is_instruction_mode ?? false;
-	const events = Object.keys(rows.first?.sequences[0]?.events ?? {});
+	const events = differentEvents(rows.first?.sequences ?? []);
 	const chosen = (get("columns") ?? "").split(",").filter(Boolean);
 	const usual = isInstructions ? "count" : "excess";
 	const sort = get("sort") ?? usual;
@@ -153,7 +159,7 @@ export function SequencesView({ route }: { route: Route }) {
 		});
 
 	const isNarrow = useNarrow();
-	const visible = isNarrow ? columns.filter((one) => one.name === "weight" || one.name === sort) : columns;
+	const visible = isNarrow ? columns.filter((one) => one.name === (columns.some((each) => each.name === sort) ? sort : "weight")) : columns;
 	return (
 		<>
 			{rows.first && <Facts head={rows.first} />}

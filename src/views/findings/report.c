@@ -63,6 +63,32 @@ static bool does_match(const char *glob, const char *attribute)
 	       (colon != NULL && fnmatch(glob, colon + 1, 0) == 0);
 }
 
+static bool has_match(const LodeMiningRun *run, const char *glob)
+{
+	for (guint a = 0; a < run->attributes->len; a++)
+		if (does_match(glob, g_ptr_array_index(run->attributes, a)))
+			return true;
+	return false;
+}
+
+/* The globs as given, and those that are typed as they are shown, such as "needs load", as the
+ * attributes that they are. The caller unrefs the array, which ends with NULL. */
+static GPtrArray *read_globs(const LodeMiningRun *run, const char *const *given)
+{
+	GPtrArray *globs = g_ptr_array_new_with_free_func(g_free);
+
+	for (; given != NULL && *given != NULL; given++) {
+		g_autoptr(GPtrArray) shown = lode_attributes_read(*given);
+		bool is_shown = shown->len > 0 && !has_match(run, *given);
+		if (is_shown)
+			g_ptr_array_extend_and_steal(globs, g_steal_pointer(&shown));
+		else
+			g_ptr_array_add(globs, g_strdup(*given));
+	}
+	g_ptr_array_add(globs, NULL);
+	return globs;
+}
+
 static bool check_globs(const char *const *globs, const char *option, GError **error)
 {
 	size_t n = 0;
@@ -81,11 +107,21 @@ static bool check_globs(const char *const *globs, const char *option, GError **e
 	return false;
 }
 
+/* In its name, or as it is shown. */
+static bool has_word(const char *attribute, const char *word)
+{
+	g_autoptr(GString) shown = g_string_new(NULL);
+
+	lode_attribute_append_text(shown, attribute);
+	return strcasestr(attribute, word) != NULL || strcasestr(shown->str, word) != NULL;
+}
+
 /* Errors: _USAGE, for more words than there are bits. */
 static bool match_words(
 	AttributeMatches *self, const LodeMiningRun *run, const char *text, GError **error)
 {
-	g_auto(GStrv) words = g_strsplit_set(text != NULL ? text : "", " \t\n", -1);
+	g_autofree char *plain = lode_attributes_plain(text != NULL ? text : "");
+	g_auto(GStrv) words = g_strsplit_set(plain, ", \t\n", -1);
 	guint n = 0;
 
 	self->words = g_new0(uint64_t, run->attributes->len + 1);
@@ -98,18 +134,16 @@ static bool match_words(
 			return false;
 		}
 		for (guint a = 0; a < run->attributes->len; a++)
-			if (strcasestr(g_ptr_array_index(run->attributes, a), words[i]) != NULL)
+			if (has_word(g_ptr_array_index(run->attributes, a), words[i]))
 				self->words[a] |= UINT64_C(1) << n;
 		self->words_all |= UINT64_C(1) << n++;
 	}
 	return true;
 }
 
-static void match_attributes(
-	AttributeMatches *self, const LodeMiningRun *run, const LodeReportOptions *options)
+static void match_attributes(AttributeMatches *self, const LodeMiningRun *run,
+	const char *const *with, const char *const *without)
 {
-	const char *const *with = options->with, *const *without = options->without;
-
 	self->with = g_new0(uint64_t, run->attributes->len + 1);
 	self->without = g_new0(bool, run->attributes->len + 1);
 	for (guint i = 0; with != NULL && with[i] != NULL; i++)
@@ -168,8 +202,13 @@ static bool *filter_sequences(const LodeMiningRun *run, const LodeReportOptions 
 	g_auto(AttributeMatches) matches = {0};
 	size_t n = run->sequences->len;
 
-	if (!check_globs(options->with, "--with", error) ||
-		!check_globs(options->without, "--without", error) ||
+	g_autoptr(GPtrArray) with = read_globs(run, options->with);
+	g_autoptr(GPtrArray) without = read_globs(run, options->without);
+	const char *const *with_globs = (const char *const *)with->pdata;
+	const char *const *without_globs = (const char *const *)without->pdata;
+
+	if (!check_globs(with_globs, "--with", error) ||
+		!check_globs(without_globs, "--without", error) ||
 		!match_words(&matches, run, options->text, error))
 		return NULL;
 	if (options->percent_limit > 0 && !lode_report_key_is_share(run, key)) {
@@ -178,7 +217,7 @@ static bool *filter_sequences(const LodeMiningRun *run, const LodeReportOptions 
 			options->sort != NULL ? options->sort : "count");
 		return NULL;
 	}
-	match_attributes(&matches, run, options);
+	match_attributes(&matches, run, with_globs, without_globs);
 	bool *is_eligible = g_new0(bool, n + 1);
 	for (size_t i = 0; i < n; i++) {
 		const LodeSequence *sequence = &g_array_index(run->sequences, LodeSequence, i);
@@ -447,14 +486,6 @@ static void put_caption(const Report *self, const char *what)
 	fputc('\n', self->out);
 }
 
-static bool has_match(const LodeMiningRun *run, const char *glob)
-{
-	for (guint a = 0; a < run->attributes->len; a++)
-		if (does_match(glob, g_ptr_array_index(run->attributes, a)))
-			return true;
-	return false;
-}
-
 /* The attribute that was meant, in the form that was given: with or without its namespace. */
 static const char *meant_attribute(const LodeMiningRun *run, const char *glob)
 {
@@ -472,9 +503,11 @@ static const char *meant_attribute(const LodeMiningRun *run, const char *glob)
 	return lode_suggestion(glob, (const char *const *)candidates->pdata);
 }
 
-static void put_unmatched(const Report *self, const char *const *globs, const char *option)
+static void put_unmatched(const Report *self, const char *const *given, const char *option)
 {
-	for (; globs != NULL && *globs != NULL; globs++) {
+	g_autoptr(GPtrArray) read = read_globs(self->run, given);
+
+	for (char **globs = (char **)read->pdata; *globs != NULL; globs++) {
 		if (has_match(self->run, *globs))
 			continue;
 		const char *nearest = meant_attribute(self->run, *globs);

@@ -73,10 +73,45 @@ static void test_text(void)
 	}
 }
 
+static void check_read(const char *text, const char *expected)
+{
+	g_autoptr(GPtrArray) names = lode_attributes_read(text);
+
+	g_ptr_array_add(names, NULL);
+	g_autofree char *found = g_strjoinv("|", (char **)names->pdata);
+	g_assert_cmpstr(found, ==, expected);
+}
+
+/* What is shown can be typed. */
+static void test_read(void)
+{
+	static const char *const names[] = {"op:mov", "kind:load", "needs:load", "address:add",
+		"chain:4", "at:entry", "ev:l1d-miss", "ev:branch-miss:10", "obj:struct node.value",
+		"loop:2"};
+	g_autoptr(GString) whole = g_string_new(NULL);
+
+	check_read("needs load", "needs:load");
+	check_read("⟪load pointer, needs div⟫ → ⟨ret⟩", "load|pointer|needs:div|ret");
+	check_read("⟨·⟩ → ⟪chain of 4, branch-miss ≥ 10 %⟫", "chain:4|branch-miss:10");
+	check_read("add obj:struct node.value loop:1, at loop-head",
+		"add|obj:struct node.value|loop:1|at:loop-head");
+	check_read("ev:* needs:load", "ev:*|needs:load");
+	check_read(" , ⟫", "");
+	check_read("needs ", "needs");
+	check_read("load ≥ ", "load|≥");
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_string_append(whole, i > 0 ? ", " : "");
+		lode_attribute_append_text(whole, names[i]);
+	}
+	check_read(whole->str, "mov|load|needs:load|address:add|chain:4|at:entry|l1d-miss|"
+			       "branch-miss:10|obj:struct node.value|loop:2");
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/findings/each-in-all", test_each_in_all);
 	g_test_add_func("/findings/text", test_text);
+	g_test_add_func("/findings/read", test_read);
 	return g_test_run();
 }
