@@ -177,6 +177,11 @@ static enum MHD_Result queue(Request *request, unsigned status, struct MHD_Respo
 	return result;
 }
 
+static const char *header_of(Request *request, const char *name)
+{
+	return mhd.lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+}
+
 /* {"error":{"code":"refused","message":"…"}} */
 static enum MHD_Result queue_error(
 	Request *request, unsigned status, const char *code, const char *message)
@@ -203,6 +208,46 @@ static enum MHD_Result queue_error(
 	return queue(request, status, response);
 }
 
+/* Whether a browser shows the answer to a person: the page's own requests are for JSON. */
+static bool is_for_person(Request *request)
+{
+	const char *accepted = header_of(request, MHD_HTTP_HEADER_ACCEPT);
+
+	return accepted != NULL && strstr(accepted, "text/html") != NULL &&
+	       !g_str_has_prefix(request->path, "/api/");
+}
+
+/* For an old link, or one that was copied without its token. */
+static enum MHD_Result queue_refusal(Request *request, const char *reason)
+{
+	static const char page[] =
+		"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		"<title>lode: this link does not open the page</title>\n"
+		"<link rel=\"stylesheet\" href=\"/app.css\">\n"
+		"<link rel=\"icon\" href=\"data:,\">\n</head>\n<body>\n<main>\n"
+		"<h1>This link does not open the page</h1>\n"
+		"<p>lode shows profiles only to those who have the address that it printed when it "
+	        "was "
+		"started. That address ends in a token, which is different each time; one "
+		"that <code>--open</code> gave to a browser is valid once.</p>\n"
+		"<ul>\n"
+		"<li>In the terminal where lode runs, copy the whole address, with what follows "
+		"<code>?token=</code>, and open it here.</li>\n"
+		"<li>If it has ended there, start <code>lode serve</code> again and open the new "
+		"address.</li>\n"
+		"<li>Cookies must be allowed for this address.</li>\n</ul>\n"
+		"<p class=\"faint\">Refused: %s.</p>\n</main>\n</body>\n</html>\n";
+	g_autofree char *text = g_markup_printf_escaped(page, reason);
+	struct MHD_Response *response = mhd.create_response_from_buffer(
+		strlen(text), text, MHD_RESPMEM_MUST_COPY);
+
+	if (response != NULL)
+		mhd.add_response_header(
+			response, MHD_HTTP_HEADER_CONTENT_TYPE, "text/html; charset=utf-8");
+	return queue(request, MHD_HTTP_FORBIDDEN, response);
+}
+
 static enum MHD_Result refuse(Request *request, unsigned status, const char *reason)
 {
 	g_autofree char *line = g_strdup_printf(
@@ -213,6 +258,8 @@ static enum MHD_Result refuse(Request *request, unsigned status, const char *rea
 			: "");
 
 	log_line(request->server, line);
+	if (status == MHD_HTTP_FORBIDDEN && is_for_person(request))
+		return queue_refusal(request, reason);
 	return queue_error(request, status, "refused", message);
 }
 
@@ -547,11 +594,6 @@ static enum MHD_Result queue_stream(Request *request, const LodeParameterPairs *
 }
 
 /* --- requests --- */
-
-static const char *header_of(Request *request, const char *name)
-{
-	return mhd.lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
-}
 
 static enum MHD_Result count_host(
 	void *data, enum MHD_ValueKind kind, const char *name, const char *value)
