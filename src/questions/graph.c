@@ -6,17 +6,26 @@
 #include "questions/parts/part_rows.h"
 #include "questions/questions.h"
 
+enum { DEFAULT_LIMIT = 150 };
+
 typedef struct {
+	LodeFunctionGraphOptions graph;
 	LodePartChoice part;
-	uint64_t function;
 	bool has_function;
 	LodeViewFormat format;
 } Options;
 
 static const LodeParameter rows[] = {
-	{"function-number", LODE_COUNT(Options, function), .most = UINT32_MAX - 1, .value = "N",
-		.given = offsetof(Options, has_function),
+	{"function-number", LODE_COUNT(Options, graph.function), .most = UINT32_MAX - 1,
+		.value = "N", .given = offsetof(Options, has_function),
 		.summary = "the number of the function in the profile"},
+	{"around", LODE_ADDRESS(Options, graph.around), .value = "ADDRESS",
+		.given = offsetof(Options, graph.has_around),
+		.summary =
+			"in a larger graph, the blocks around the one with this address (default: "
+			"around the costliest)"},
+	{"limit", LODE_COUNT(Options, graph.limit), .value = "N",
+		.summary = "show at most N blocks (default: 150; 0: all)"},
 	{"format", LODE_WORD(Options, format), .value = "json", .summary = "only JSON"},
 	{NULL},
 };
@@ -27,9 +36,14 @@ static const LodeParameterGroup groups[] = {
 	{NULL},
 };
 
+static void init(void *options)
+{
+	((Options *)options)->graph.limit = DEFAULT_LIMIT;
+}
+
 static bool answer(LodeAsking *asking, void *options, GError **error)
 {
-	const Options *self = options;
+	Options *self = options;
 	const LodeProfile *profile;
 
 	if (!self->has_function)
@@ -37,9 +51,10 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	profile = asking->asker->profile(asking, 0,
 		&(const LodeProfileChoice){.has_memory = true, .part = self->part}, error);
 	FILE *out = profile != NULL ? lode_asking_begin(asking, NULL, error) : NULL;
-	return out != NULL &&
-	       lode_function_graph_write(
-		       profile, profile->weight_event, self->function, out, error) &&
+	if (out == NULL)
+		return false;
+	self->graph.weight_event = profile->weight_event;
+	return lode_function_graph_write(profile, &self->graph, out, error) &&
 	       lode_asking_end(asking, error);
 }
 
@@ -48,5 +63,6 @@ const LodeVerb lode_question_graph = {
 	.summary = "show the control flow of a function",
 	.groups = groups,
 	.size = sizeof(Options),
+	.init = init,
 	.answer = answer,
 };

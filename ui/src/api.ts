@@ -51,7 +51,7 @@ function parse(text: string): unknown {
 /** The subject of a question: one answer is for all pages of a list, and any number of lines. */
 function subject(address: string): string {
 	const [query, rest = ""] = address.split("?", 2);
-	const names = [...new URLSearchParams(rest)].filter(([name]) => !["profile", "run", "offset", "limit", "context", "top", "places"].includes(name));
+	const names = [...new URLSearchParams(rest)].filter(([name]) => !["profile", "run", "offset", "limit", "context", "top", "places", "around"].includes(name));
 	return `${query}?${names.map((one) => one.join("=")).sort().join("&")}`;
 }
 
@@ -367,7 +367,9 @@ export interface Annotation extends Head {
 export interface Graph extends Head {
 	function: string;
 	calls: number;
-	blocks: { address: string; end: string; executions: number; weight: number; share: number; loop_depth: number; is_loop_head: boolean }[];
+	n_blocks_that_ran: number;
+	centre?: number; /* only the blocks around this one are there */
+	blocks: { address: string; end: string; executions: number; weight: number; share: number; loop_depth: number; is_loop_head: boolean; edges_left_out: number }[];
 	edges: { source: number; target: number; kind: string; count: number }[];
 	n_callers: number;
 	callers: { number: number; name: string; count: number }[];

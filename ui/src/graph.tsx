@@ -6,9 +6,8 @@ import { type Annotation, type CodeLine, file, type Graph, useAnswer } from "./a
 import { count, share } from "./format";
 import type { LayoutAnswer, LayoutRequest } from "./layout";
 import { Empty, Loading, Problem, saveDrawing } from "./parts";
-import type { Route } from "./state";
+import { change, type Route } from "./state";
 
-const MAX_BLOCKS = 600; /* limit for fast layout and legibility */
 const LINES = 8; /* of code in a block */
 const LINE_HEIGHT = 13;
 const CHARACTER = 6.1;
@@ -100,7 +99,9 @@ const none: CodeLine[] = [];
 
 export function FlowGraph(props: { route: Route; number: string; lines: CodeLine[]; around?: string; onChoose: (block: string) => void }) {
 	const { route, lines, around } = props;
-	const answer = useAnswer<Graph>("graph", { profile: route.params.get("profile"), "function-number": props.number });
+	/* Of a large function the server gives a part: around this place, or around a block that was chosen. */
+	const centre = around ?? route.params.get("around");
+	const answer = useAnswer<Graph>("graph", { profile: route.params.get("profile"), "function-number": props.number, around: centre });
 	const graph = answer.data;
 	const place = useMemo(() => (graph && around ? blockAt(graph, around) : -1), [graph, around]);
 	const [scale, setScale] = useState(1);
@@ -112,7 +113,7 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 		return all.filter((one) => near.has(one.index));
 	}, [graph, lines, around, place]);
 	const request = useMemo(() => {
-		if (!graph || blocks.length === 0 || blocks.length > MAX_BLOCKS) return null;
+		if (!graph || blocks.length === 0) return null;
 		const position = new Map(blocks.map((one, i) => [one.index, i]));
 		/* A block that jumps to its own begin has a loop of its own, beside it. */
 		const shown = graph.edges.filter(
@@ -136,7 +137,7 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 			(best, one, i) => (graph.blocks[one.index]!.share > graph.blocks[blocks[best]!.index]!.share ? i : best),
 			0,
 		);
-		const own = blocks.findIndex((one) => one.index === place);
+		const own = blocks.findIndex((one) => one.index === (place >= 0 ? place : centre ? graph.centre : -1));
 		const at = placed.nodes[own >= 0 ? own : hottest];
 		setScale(fitting);
 		requestAnimationFrame(() => {
@@ -148,14 +149,13 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 	if (answer.error) return <Problem failure={answer.error} route={route} />;
 	if (!graph) return <Loading what="Reading the control flow" />;
 	if (blocks.length === 0) return <Empty>No basic blocks are known of this function.</Empty>;
-	if (blocks.length > MAX_BLOCKS)
-		return <Empty>{count(blocks.length)} blocks ran: too many to be drawn. The disassembly has them all.</Empty>;
 	if (!placed || !request) return <Loading what="Laying out the graph" />;
 	if (placed.error || placed.nodes.length !== blocks.length)
 		return <Empty>The graph could not be laid out{placed.error && `: ${placed.error}`}.</Empty>;
 	const most = Math.max(...graph.blocks.map((one) => one.share), 0);
 	const mostEdge = Math.max(...[...request.shown, ...request.loops].map((one) => one.count), 1);
 	const width = COUNTS + placed.width + LOOPS;
+	const isPart = graph.centre !== undefined && !around;
 	const strength = (edge: { count: number }) => 0.6 + 2.4 * Math.sqrt(edge.count / mostEdge);
 	return (
 		<figure class="graph">
@@ -167,7 +167,13 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 				>
 					Fit
 				</button>{" "}
-				<button onClick={() => saveDrawing(box.current!.querySelector("svg")!, "lode-graph.svg")}>Save as SVG</button>
+				<button onClick={() => saveDrawing(box.current!.querySelector("svg")!, "lode-graph.svg")}>Save as SVG</button>{" "}
+				{isPart && (
+					<span role="status">
+						{count(blocks.length)} of the {count(graph.n_blocks_that_ran)} blocks that ran, around {centre ? centre.replace(/^0x/, "") : "the costliest"}
+					</span>
+				)}{" "}
+				{isPart && centre && <button onClick={() => change(route, { around: null })}>Around the costliest</button>}
 			</div>
 			<div class="graph-scroll" ref={box} tabIndex={0} role="region" aria-label="Control flow graph">
 				<svg
@@ -243,6 +249,23 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 							</g>
 						);
 					})}
+					{isPart && !file &&
+						blocks.map((block, i) => {
+							const at = placed.nodes[i]!;
+							const { address, edges_left_out: n } = graph.blocks[block.index]!;
+							const go = () => change(route, { around: address });
+							return (
+								n > 0 &&
+								block.index !== graph.centre && (
+									<g class="block-more" tabindex={0} role="button" aria-label={`+${n}: show what is around ${address}`}
+										transform={`translate(${at.x + block.width / 2 - 30} ${at.y + block.height / 2 - 9})`}
+										onClick={go} onKeyDown={(event) => event.key === "Enter" && go()}>
+										<rect width="38" height="17" rx="8" />
+										<text x="19" y="12" text-anchor="middle">+{n}</text>
+									</g>
+								)
+							);
+						})}
 					{/* Drawn over the blocks, which would hide counts of edges close to them. */}
 					{request.shown.map((edge, i) => {
 						const points = placed.edges[i] ?? [];
@@ -261,7 +284,7 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 			</div>
 			<figcaption class="faint">
 				{place >= 0 ? "The blocks around this place" : "Blocks that ran"}, darker with more weight; lines are as wide as they were often taken. A block
-				leads to its code.
+				leads to its code{isPart && !file && "; + shows what is around it: so many of its edges lead to blocks that are not drawn"}.
 			</figcaption>
 		</figure>
 	);

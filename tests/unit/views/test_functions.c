@@ -147,7 +147,9 @@ static void test_graph(void)
 	g_autoptr(LodeProfile) profile = profile_with_flow();
 	FILE *file = sample_open();
 
-	g_assert_true(lode_function_graph_write(profile, profile->weight_event, 0, file, NULL));
+	const LodeFunctionGraphOptions options = {.weight_event = profile->weight_event};
+
+	g_assert_true(lode_function_graph_write(profile, &options, file, NULL));
 	g_autoptr(JsonNode) node = parse(file);
 	JsonObject *object = json_node_get_object(node);
 	JsonArray *blocks = json_object_get_array_member(object, "blocks");
@@ -181,14 +183,111 @@ static void test_callers(void)
 	g_autoptr(GError) error = NULL;
 	FILE *file = sample_open();
 
-	g_assert_true(lode_function_graph_write(profile, LODE_NONE, 1, file, NULL));
+	LodeFunctionGraphOptions options = {.weight_event = LODE_NONE, .function = 1};
+
+	g_assert_true(lode_function_graph_write(profile, &options, file, NULL));
 	g_autoptr(JsonNode) node = parse(file);
 	JsonObject *caller = json_array_get_object_element(
 		json_object_get_array_member(json_node_get_object(node), "callers"), 0);
 	g_assert_cmpstr(json_object_get_string_member(caller, "name"), ==, "hot");
 	g_assert_cmpfloat(json_object_get_double_member(caller, "count"), ==, 13);
-	g_assert_false(lode_function_graph_write(profile, LODE_NONE, 2, stdout, &error));
+	options.function = 2;
+	g_assert_false(lode_function_graph_write(profile, &options, stdout, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND);
+}
+
+enum { N_BLOCKS = 60 };
+
+/* A function of blocks of one instruction each, with edges at random. Some never ran. */
+static LodeProfile *random_function(GRand *random)
+{
+	LodeProfile *profile = lode_profile_new();
+	LodeImage image = {.path = "image"};
+	LodeFunction function = {.name = "f", .n_instructions = N_BLOCKS, .n_blocks = N_BLOCKS};
+
+	g_array_append_val(profile->images, image);
+	g_array_append_val(profile->functions, function);
+	for (uint32_t i = 0; i < N_BLOCKS; i++) {
+		double count = g_rand_int_range(random, -3, 10);
+		LodeInstruction one = {
+			.address = i, .block = i, .location = LODE_NONE, .next_count = -1};
+		add_block(profile, i, i + 1, MAX(count, 0));
+		g_array_append_val(profile->instructions, one);
+		for (uint32_t to = 0; to < N_BLOCKS; to++)
+			if (g_rand_int_range(random, 0, 40) == 0)
+				add_edge(profile, i, to, LODE_EDGE_JUMP);
+	}
+	return profile;
+}
+
+/* Steps along edges between blocks that ran, in either direction; N_BLOCKS: not reached. */
+static void naive_distances(const LodeProfile *profile, uint32_t from, uint32_t *out)
+{
+	for (uint32_t i = 0; i < N_BLOCKS; i++)
+		out[i] = i == from ? 0 : N_BLOCKS;
+	for (int round = 0; round < N_BLOCKS; round++) {
+		for (guint i = 0; i < profile->edges->len; i++) {
+			const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+			uint32_t a = edge->source, b = edge->target;
+			if (lode_profile_block(profile, a)->count > 0)
+				out[a] = MIN(out[a], out[b] + 1);
+			if (lode_profile_block(profile, b)->count > 0)
+				out[b] = MIN(out[b], out[a] + 1);
+		}
+	}
+}
+
+/* How many blocks are before one in the order in which they are taken. */
+static uint32_t naive_rank(const LodeProfile *profile, const uint32_t *distances, uint32_t block)
+{
+	double count = lode_profile_block(profile, block)->count;
+	uint32_t rank = 0;
+
+	for (uint32_t i = 0; i < N_BLOCKS; i++) {
+		double other = lode_profile_block(profile, i)->count;
+		bool is_before = other > count || (other == count && i < block);
+		rank += distances[i] < distances[block] ||
+		        (distances[i] == distances[block] && distances[i] < N_BLOCKS && is_before);
+	}
+	return rank;
+}
+
+static void check_neighbourhood(const LodeProfile *profile, uint32_t centre, uint32_t limit)
+{
+	const LodeFunctionGraphOptions options = {
+		.weight_event = LODE_NONE, .around = centre, .has_around = true, .limit = limit};
+	FILE *file = sample_open();
+	uint32_t distances[N_BLOCKS], n = 0;
+
+	g_assert_true(lode_function_graph_write(profile, &options, file, NULL));
+	g_autoptr(JsonNode) node = parse(file);
+	JsonObject *object = json_node_get_object(node);
+	JsonArray *blocks = json_object_get_array_member(object, "blocks");
+	naive_distances(profile, centre, distances);
+	for (uint32_t i = 0; i < N_BLOCKS; i++) {
+		if (distances[i] >= N_BLOCKS || naive_rank(profile, distances, i) >= limit)
+			continue;
+		g_autofree char *address = g_strdup_printf("0x%x", i);
+		JsonObject *block = json_array_get_object_element(blocks, n++);
+		g_assert_cmpstr(json_object_get_string_member(block, "address"), ==, address);
+	}
+	g_assert_cmpuint(json_array_get_length(blocks), ==, n);
+	JsonObject *first = json_array_get_object_element(
+		blocks, (guint)json_object_get_int_member(object, "centre"));
+	g_autofree char *address = g_strdup_printf("0x%x", centre);
+	g_assert_cmpstr(json_object_get_string_member(first, "address"), ==, address);
+}
+
+static void test_neighbourhood(void)
+{
+	for (uint32_t seed = 1; seed <= 20; seed++) {
+		g_autoptr(GRand) random = g_rand_new_with_seed(seed);
+		g_autoptr(LodeProfile) profile = random_function(random);
+		for (uint32_t centre = 0; centre < N_BLOCKS; centre += 7)
+			if (lode_profile_block(profile, centre)->count > 0)
+				check_neighbourhood(
+					profile, centre, (uint32_t)g_rand_int_range(random, 1, 20));
+	}
 }
 
 int main(int argc, char **argv)
@@ -198,6 +297,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/functions/figures", test_figures);
 	g_test_add_func("/functions/csv", test_csv);
 	g_test_add_func("/functions/graph", test_graph);
+	g_test_add_func("/functions/neighbourhood", test_neighbourhood);
 	g_test_add_func("/functions/callers", test_callers);
 	return g_test_run();
 }
