@@ -90,7 +90,8 @@ static void add_row(LodeLiveScene *self, uint32_t thread)
 	g_array_append_val(self->rows, row);
 }
 
-/* The rows by thread: *out_row_of, which the caller frees, has UINT32_MAX for one without. */
+/* The rows by thread, of those that have ended last: *out_row_of, which the caller frees, has
+ * UINT32_MAX for one without. */
 static void make_rows(LodeLiveScene *self, const LodeLiveState *state, uint32_t **out_row_of)
 {
 	guint n = self->known_threads->len, n_seen = 0;
@@ -100,11 +101,17 @@ static void make_rows(LodeLiveScene *self, const LodeLiveState *state, uint32_t 
 		n_seen += is_seen_thread(self, state, i);
 	if (n_seen > 1)
 		add_row(self, UINT32_MAX);
-	for (guint i = 0; i < n; i++) {
-		bool has_row = is_seen_thread(self, state, i) && self->rows->len < MAX_ROWS;
-		row_of[i] = has_row ? self->rows->len : UINT32_MAX;
-		if (has_row)
-			add_row(self, i);
+	for (guint i = 0; i < 2 * n; i++) {
+		guint thread = i % n;
+		bool has_ended =
+			g_array_index(self->known_threads, LodeLiveThread, thread).has_ended;
+		if (i < n)
+			row_of[thread] = UINT32_MAX;
+		if (has_ended != (i >= n) || !is_seen_thread(self, state, thread) ||
+			self->rows->len >= MAX_ROWS)
+			continue;
+		row_of[thread] = self->rows->len;
+		add_row(self, thread);
 	}
 	*out_row_of = row_of;
 }
