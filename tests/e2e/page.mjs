@@ -81,6 +81,15 @@ __attribute__((noinline)) long divide_numbers(int by)
 	return sum;
 }
 static double seconds = 0.35;
+static void *run(void *data);
+/* A thread that ends while others go on. */
+static void run_briefly(void)
+{
+	pthread_t thread;
+	seconds = 0.2;
+	pthread_create(&thread, 0, run, nodes);
+	pthread_join(thread, 0);
+}
 static void *run(void *data)
 {
 	long sum = 0;
@@ -97,10 +106,12 @@ static void link_nodes(struct node *list)
 int main(int n, char **words)
 {
 	pthread_t thread;
-	if (n > 1)
-		seconds = words[1][0] == 's' ? 0.01 : 60;
 	link_nodes(nodes);
 	link_nodes(others = calloc(NODES, sizeof(struct node)));
+	if (n > 1 && words[1][0] == 'l')
+		run_briefly();
+	if (n > 1)
+		seconds = words[1][0] == 's' ? 0.01 : 60;
 	for (int i = 0; i < 1 << 14; i++)
 		numbers[i] = rand();
 	pthread_create(&thread, 0, run, nodes);
@@ -194,6 +205,19 @@ run(lode, "import", "turns.rps", "--simulate", "d1=1K:2:64,cores=3", "--classify
 
 run(lode, "trace", "record", "-o", "x.rps", "--", "./prog", "short");
 
+/* An event of two names; two profiles of which one costs more in one place; a graph that is too large to be drawn. */
+const pairs = readFileSync(new URL("../data/flow/pairs.flow", import.meta.url), "utf8").replace(/^x (\w+) l1d-miss (\d+)$/gm, "$&\nx $1 D1mr $2");
+writeFileSync("pairs.flow", pairs);
+writeFileSync("slower.flow", pairs.replace("v load 600 100", "v load 90600 100"));
+const BLOCKS = 400, HOTTEST = 200;
+const chain = Array.from({ length: BLOCKS }, (_, i) => `v b${i} ${i === HOTTEST ? 90000 : 1000} 100 op:mov`);
+const jumps = chain.flatMap((_, i) => [1, 5].filter((by) => i + by < BLOCKS).map((by) => `e b${i} b${i + by} 50`));
+const cold = [["first", 9], ["one", 0], ["hot", 99], ...Array.from({ length: 6 }, (_, i) => [`cold${i}`, 0]), ["last", 9]];
+writeFileSync("large.flow", ["lode-flow 1", "event cycles", "graph large", ...chain, ...jumps, "graph cold", ...cold.map(([name, n]) => `v ${name} ${n} ${n} op:mov`),
+	"e first hot 9", "e hot hot 90", "e hot last 9", ""].join("\n"));
+for (const name of ["pairs", "slower", "large"]) run(lode, "import", `${name}.flow`, "-o", `${name}.lode`);
+const PAIRS = 7, SLOWER = 8, LARGE = 9;
+
 async function serve(...words) {
 	const child = spawn(lode, ["serve", ...words], { stdio: ["ignore", "pipe", "pipe"] });
 	let said = "";
@@ -209,7 +233,7 @@ async function serve(...words) {
 	return { child, link, base: link.split("?")[0] };
 }
 
-const server = await serve("x.lode", "evil.lode", "again.lode", "share.lode", "turns.lode", "calls.lode", "wicked.lode", "x.rps");
+const server = await serve("x.lode", "evil.lode", "again.lode", "share.lode", "turns.lode", "calls.lode", "wicked.lode", "pairs.lode", "slower.lode", "large.lode", "x.rps");
 const browser = await playwright.chromium.launch({ executablePath: chromium, args: ["--no-sandbox", "--disable-gpu"] });
 const context = await browser.newContext({ viewport: { width: 1280, height: 850 } });
 context.setDefaultTimeout(60000); /* a busy machine */
@@ -239,6 +263,8 @@ const at = async (hash, of = page) => {
 };
 const texts = (selector) => page.locator(selector).allInnerTexts();
 const hash = () => page.evaluate(() => location.hash);
+/* What is hidden for the eye must not make the page longer than what is seen. */
+const blank = (of = page) => of.evaluate(() => Math.max(0, document.documentElement.scrollHeight - Math.max(document.body.offsetHeight, innerHeight)));
 const picture = async (name) => pictures && page.screenshot({ path: join(pictures, `${name}.png`) });
 /* For what is drawn in its own time. */
 const until = async (what, isSo) => {
@@ -270,6 +296,22 @@ await check("the token leaves the address, and the cookie cannot be read", async
 	expect("licences", ["preact", "dagre", "MIT"].every((one) => licences.includes(one)), true);
 });
 
+await check("a link that is refused says what to do, and the page's requests get JSON", async (expect) => {
+	const stranger = await browser.newContext();
+	const other = await stranger.newPage();
+	const answer = await other.goto(`${server.base}?token=0123`);
+	expect("status", answer.status(), 403);
+	expect("what", await other.innerText("h1"), "This link does not open the page");
+	expect("what to do", /open it here/.test(await other.innerText("main")) && /token is wrong/.test(await other.innerText("main")), true);
+	expect("axe", await faultsOfAxe(other), []);
+	const api = await other.evaluate(async () => {
+		const response = await fetch("/api/report");
+		return [response.status, response.headers.get("content-type"), (await response.json()).error.code];
+	});
+	expect("a request of the page", api, [403, "application/json; charset=utf-8", "refused"]);
+	await stranger.close();
+});
+
 await check("the first view asks each of its questions once, and others not its", async (expect) => {
 	const questions = async (hash, selector) => {
 		const other = listen(await context.newPage());
@@ -290,6 +332,7 @@ await check("findings are those of lode report, and open by mouse and address", 
 	expect("ids", (await texts(".findings .id")).sort(), known.map((one) => one.id).sort());
 	expect("patterns", (await texts(".findings .pattern")).sort(), known.map((one) => one.pattern).sort());
 	const report = run(lode, "report", "x.lode", "--limit", "100").toString();
+	expect("seconds", (await page.innerText(".facts")).includes(/[\d.]+ s of cpu-clock:cause/.exec(report)[0]), true);
 	const each = [...report.matchAll(/^ *[0-9.]+ % ±[0-9.]+ +((?:≥ )?\+?[0-9.,]+ [^ ]+) .*?(F[0-9]+) /gm)];
 	expect("each", (await texts(".findings tr:has(.id)")).map((row) => row.match(/((?:≥ )?\+?[0-9.,]+ [^\s%]+)[^]*?(F[0-9]+)/)?.slice(1, 3).join(" ")).sort(), each.map((one) => one.slice(1, 3).join(" ")).sort());
 	await page.click('[data-finding="F1"]');
@@ -336,6 +379,12 @@ await check("sequences are sorted, filtered and paged by the server", async (exp
 	const rows = await rowsOf();
 	const known = json("report", "x.lode", "--sort", "weight", "--with", "load").sequences;
 	expect("with load", rows.slice(0, 10).map((row) => Number(row[column - 1])), known.slice(0, 10).map((one) => one.id));
+	const needs = json("report", "x.lode", "--sort", "weight", "--with", "needs:load").sequences.slice(0, 10).map((one) => one.id);
+	for (const typed of ["needs load", "⟪needs load⟫", "needs:load"]) {
+		await page.fill("#with", typed);
+		await page.waitForFunction((text) => new URLSearchParams(location.hash.split("?")[1]).get("with") === text, typed);
+		expect(`with ${typed}`, (await rowsOf()).slice(0, 10).map((row) => Number(row[column - 1])), needs);
+	}
 	await page.fill("#with", "");
 	await page.fill("#search", "NEEDS load");
 	await page.waitForFunction(() => /text=NEEDS/.test(location.hash) && !/with=/.test(location.hash));
@@ -398,6 +447,39 @@ await check("code: functions, source beside disassembly, control flow, callers",
 	const executed = json("annotate", "x.lode", "function", "walk_nodes").places[0].instructions;
 	expect("instructions", await page.locator(".side-by-side table.code:not(.source) tbody tr").count(), executed.length);
 	await picture("code");
+
+	/* A function opens at its hottest instruction; n and p go on by weight. */
+	await at("#/code?text=divide_");
+	await page.waitForFunction(() => document.querySelectorAll(".virtual-body .virtual-row").length === 1);
+	await page.click(".virtual-body a");
+	await page.waitForSelector("tr.target");
+	const divide = json("annotate", "x.lode", "function", "divide_numbers");
+	const weightOf = (one) => one.events[divide.profile.weight_event] ?? 0;
+	const hot = divide.places[0].instructions.filter((one) => weightOf(one) > 0).sort((a, b) => weightOf(b) - weightOf(a));
+	const target = () => page.$eval("tr.target", (row) => row.id.slice(3));
+	expect("hottest", await target(), hot[0].address);
+	expect("in view", await page.$eval("tr.target", (row) => {
+		const [own, box] = [row.getBoundingClientRect(), row.closest(".scroll").getBoundingClientRect()];
+		return own.top >= box.top && own.bottom <= Math.min(box.bottom, innerHeight) && scrollY === 0;
+	}), true);
+	for (const [key, rank] of [["n", 1], ["n", 2], ["p", 1], ["p", 0], ["p", 0]]) {
+		await page.keyboard.press(key);
+		await until(`${key} goes to ${rank}`, async () => (await target()) === hot[rank].address);
+	}
+	expect("said", await page.innerText(".steps [role=status]"), `hottest of ${hot.length}: ${((100 * weightOf(hot[0])) / divide.profile.weight).toFixed(1)} %`);
+	expect("findings", await texts(".explained a"), divide.findings.filter((one) => one.time >= 0.005).map((one) => one.id));
+	expect("in one line", await page.$$eval(".explained > *", (all) => new Set(all.map((one) => one.offsetTop)).size), 1);
+	/* One scale: what is darker costs more, in lines and instructions. */
+	const shades = await page.$$eval("td[class*=heat-]", (all) => all.map((one) => [parseFloat(one.innerText), Number(/heat-(\d)/.exec(one.className)[1])]));
+	expect("lines and instructions", shades.length >= 4, true);
+	shades.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+	expect("shades", shades.every((one, i) => i === 0 || one[1] >= shades[i - 1][1]), true);
+	expect("unfolded", await page.locator(".unrun").count(), 0);
+	await page.goBack();
+	await page.waitForSelector(".virtual-body a");
+	await at("#/code?text=walk_");
+	await page.click(".virtual-body a");
+	await page.waitForSelector(".side-by-side .source");
 	await page.keyboard.press("g");
 	await page.waitForSelector(".graph .block");
 	expect("blocks", (await page.locator(".graph .block").count()) >= 2, true);
@@ -409,6 +491,69 @@ await check("code: functions, source beside disassembly, control flow, callers",
 	await page.waitForSelector(".neighbours");
 	await page.goBack();
 	await page.waitForSelector("tr.target");
+});
+
+await check("code: what never ran is folded, an event of two names has one column", async (expect) => {
+	await at(`#/code?profile=${LARGE}&function=1`);
+	await page.waitForSelector("table.code");
+	const lines = () => texts("table.code tbody td:last-child");
+	expect("folded", (await lines()).map((one) => one.split(" op:")[0]), ["first", "one", "hot", "⋮ 6 never ran", "last"]);
+	await page.click(".unrun button");
+	await until("unfolded", async () => (await lines()).length === 10);
+	await at(`#/code?profile=${PAIRS}&function=0`);
+	await page.waitForSelector("table.code");
+	expect("columns", (await texts("table.code th")).filter((one) => /^(l1d-miss|D1mr)$/.test(one)).length, 1);
+	await at(`#/sequences?profile=${PAIRS}`);
+	await page.click(".columns summary");
+	expect("events", (await texts(".columns label")).filter((one) => /^(l1d-miss|D1mr)$/.test(one.trim())).length, 1);
+});
+
+await check("a graph that is too large is drawn around its hottest block, or another", async (expect) => {
+	await at(`#/code?profile=${LARGE}&function=0&pane=graph`);
+	await page.waitForSelector(".graph .block");
+	expect("blocks", await page.locator(".graph .block").count(), 150);
+	expect("said", await page.innerText(".graph-tools [role=status]"), `150 of the ${BLOCKS} blocks that ran, around the costliest`);
+	const addresses = async () => (await page.locator(".block-title").allTextContents()).map((one) => parseInt(one, 16));
+	const first = await addresses();
+	/* Along edges over five blocks, 15 steps reach 75 in each direction. */
+	expect("the hottest", first.includes(HOTTEST) && Math.max(...first.map((one) => Math.abs(one - HOTTEST))) < 100, true);
+	expect("axe", await faultsOfAxe(), []);
+	const last = await page.locator(".block-more").last().getAttribute("aria-label");
+	await page.locator(".block-more").last().press("Enter");
+	await page.waitForFunction(() => location.hash.includes("around=0x"));
+	await until("others", async () => JSON.stringify(await addresses()) !== JSON.stringify(first) && (await page.locator(".graph .block").count()) === 150);
+	expect("around it", (await addresses()).includes(parseInt(last.split("0x")[1], 16)), true);
+	await page.click('button:text("Around the costliest")');
+	await until("back", async () => JSON.stringify(await addresses()) === JSON.stringify(first));
+});
+
+await check("light or dark is chosen, and kept; tables are copied as text", async (expect) => {
+	const other = listen(await context.newPage());
+	await other.goto(`${server.base}#/code`);
+	await other.waitForSelector(".virtual-row a");
+	const isDark = () => other.evaluate(() => parseInt(/\d+/.exec(getComputedStyle(document.documentElement).backgroundColor)[0]) < 128);
+	const button = () => other.locator('button[aria-label^="Colours"]');
+	const seen = [];
+	for (let i = 0; i < 3; i++) {
+		seen.push([await button().getAttribute("aria-label"), await isDark()]);
+		await button().click();
+	}
+	expect("choices", seen, [["Colours: as the system", false], ["Colours: light", false], ["Colours: dark", true]]);
+	await button().click();
+	await button().click();
+	await other.reload();
+	await other.waitForSelector(".virtual-row a");
+	expect("kept", [await button().getAttribute("aria-label"), await isDark()], ["Colours: dark", true]);
+	await button().click();
+	expect("as the system", await isDark(), false);
+	await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: new URL(server.base).origin });
+	await other.click('button:text("Copy as text")');
+	await other.waitForFunction(() => /\d+ lines copied/.test(document.querySelector(".export [role=status]").innerText));
+	const lines = (await other.evaluate(() => navigator.clipboard.readText())).split("\n").map((one) => one.split("\t"));
+	expect("titles", lines[0].map((one) => one.replace(" ▼", "")), ["weight", "executions", "calls", "function", "image"]);
+	const { functions } = await other.evaluate(async () => (await fetch("/api/functions?limit=1")).json());
+	expect("first line", [lines[1][0], lines[1][3]], [`${(100 * functions[0].share).toFixed(1)} %`, functions[0].name]);
+	await other.close();
 });
 
 /** The paths of folded stacks, without the thread, and their weights: the truth of a flame graph. */
@@ -689,11 +834,14 @@ await check("the answers are what the page takes them for", async (expect) => {
 		"type Any<T> = T extends string ? string : T extends number ? number : T extends boolean ? boolean",
 		"	: T extends (infer One)[] ? Any<One>[] : T extends object ? { [Name in keyof T]: Any<T[Name]> | (string extends Name ? undefined : never) } : T;",
 	];
+	/* The compiler takes long for long lists. */
+	const brief = (one) =>
+		Array.isArray(one) ? one.slice(0, 40).map(brief) : one && typeof one === "object" ? Object.fromEntries(Object.entries(one).map(([name, value]) => [name, brief(value)])) : one;
 	for (const [type, addresses] of Object.entries(asked)) {
 		for (const address of addresses) {
 			const answer = await page.evaluate(async (path) => (await fetch(`/api/${path}`)).json(), address);
 			expect(`${address} has no error`, answer.error, undefined);
-			lines.push(`const answer${lines.length} = ${JSON.stringify(answer)};`, `export const checked${lines.length}: Any<api.${type}> = answer${lines.length};`);
+			lines.push(`const answer${lines.length} = ${JSON.stringify(brief(answer))};`, `export const checked${lines.length}: Any<api.${type}> = answer${lines.length};`);
 		}
 	}
 	writeFileSync("answers.ts", lines.join("\n"));
@@ -748,6 +896,7 @@ for (const scheme of ["light", "dark"]) {
 		for (const name of Object.keys(views)) {
 			await go(name);
 			expect(name, await faultsOfAxe(), []);
+			expect(`${name}: blank below`, await blank(), 0);
 			if (scheme === "dark") await picture(`dark-${name}`);
 		}
 	});
@@ -762,6 +911,7 @@ await check("each view fits 390 pixels", async (expect) => {
 	for (const name of Object.keys(views)) {
 		await go(name);
 		await hasWidth(name);
+		expect(`${name}: blank below`, await blank(), 0);
 		const top = (await page.locator(ready[name]).first().boundingBox()).y;
 		/* The code of an open finding, and the members of a type, are below what they are of. */
 		if (name !== "findings" && name !== "types") expect(`${name}: begins at ${top}`, top < 450, true);
@@ -776,6 +926,9 @@ await check("each view fits 390 pixels", async (expect) => {
 		await go(name);
 		expect(`${name}: folded`, await page.locator("#search").isVisible(), false);
 	}
+	await go("memory");
+	expect("names of rows", (await texts(".picture-box .segment")).filter((one) => /struct node/.test(one)).length >= 2 && (await page.locator(".picture-box .segment").first().isVisible()), true);
+	await go("groups");
 	expect("fits", await page.$eval(".pivot", (one) => one.scrollWidth <= one.parentElement.clientWidth), true);
 	await go("sequences");
 	expect("folded", await page.locator("#with").isVisible(), false);
@@ -906,6 +1059,17 @@ await check("compare: what lode diff says of two profiles", async (expect) => {
 	expect("points", await page.locator(".scatter circle").count(), Math.min(500, known.length));
 	await picture("compare");
 	expect("axe", await faultsOfAxe(), []);
+	/* All kinds in one table, as the text has them. */
+	await at(`#/compare?profile=${SLOWER}&base=${PAIRS}`);
+	await page.waitForSelector(".compared tbody tr");
+	const told = JSON.parse(run(lode, "diff", "pairs.lode", "slower.lode", "--format", "json")).comparisons[0];
+	const rows = ["patterns", "places", "functions", "lines"].flatMap((kind) => (told[kind]?.rows ?? []).filter((row) => row.is_told).map((row) => [kind.slice(0, -1), row.text]));
+	expect("changes of several kinds", new Set(rows.map((row) => row[0])).size >= 2, true);
+	expect("kinds and names", await page.$$eval(".compared tbody tr", (all) => all.map((row) => [row.cells[row.cells.length - 2].innerText, row.dataset.row])), rows);
+	expect("drawn", (await page.innerText(".scatter figcaption")).startsWith(`${rows[0][0]}s:`), true);
+	await page.click(`.tabs button:text("functions")`);
+	await page.waitForFunction(() => /kind=functions/.test(location.hash) && !/kind/.test(document.querySelector(".compared thead").innerText));
+	expect("one kind", await page.locator(".compared tbody tr").count(), rows.filter((row) => row[0] === "function").length);
 });
 
 await check("live: pictures while a program is recorded, then its profile", async (expect) => {
@@ -927,6 +1091,15 @@ await check("live: pictures while a program is recorded, then its profile", asyn
 	await until("more samples", async () => (await samples()) > first);
 	await other.waitForFunction(() => /walk_nodes|divide_numbers/.test(document.querySelector(".two-tables").innerText));
 	await other.waitForFunction(() => /walk_nodes|divide_numbers/.test(document.querySelector(".live-findings tbody")?.innerText));
+	/* Of the thread that has ended there is no row, unless it is asked for. */
+	await other.waitForFunction(() => /also the 1 thread that has ended/.test(document.querySelector("main").innerText));
+	const threads = () => other.locator(".live-threads span").allInnerTexts();
+	const alive = await threads();
+	expect("rows", alive.length === 3 && alive[0] === "all" && alive.slice(1).every((one) => /^prog \d/.test(one)), true);
+	await other.check(".check input");
+	await until("its row", async () => (await threads()).length === 4);
+	expect("at the end", (await threads()).slice(0, 3), alive);
+	await other.uncheck(".check input");
 	if (pictures) await other.screenshot({ path: join(pictures, "live.png") });
 	expect("axe", await faultsOfAxe(other), []);
 	await other.setViewportSize({ width: 390, height: 800 });

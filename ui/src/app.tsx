@@ -5,6 +5,8 @@ import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { file, type Served, useAnswer } from "./api";
 import { CodeView } from "./code";
+import { applyColours } from "./colour_choice";
+import { ColourSwitch } from "./colour_switch";
 import { CompareView } from "./compare";
 import { FindingsView } from "./findings";
 import { FlameView } from "./flame";
@@ -38,6 +40,8 @@ function Help({ views, onClose }: { views: View[]; onClose: () => void }) {
 		[`1 … ${views.length}`, views.map((one) => one.title).join(", ")],
 		["j k ↓ ↑", "next, previous line"],
 		["Enter", "open the line"],
+		["n p", "in a function, the next hottest instruction and back, by weight"],
+		["g", "in a function, its control flow"],
 		["/", "go to the search field"],
 		["Esc", "leave a field, close this"],
 		["?", "this list"],
@@ -151,6 +155,7 @@ function App() {
 							))}
 						</select>
 					)}
+					<ColourSwitch />
 					<button class="quiet" aria-label="Keys" title="Keys (?)" onClick={() => setHelp(true)}>
 						?
 					</button>
@@ -175,6 +180,7 @@ function App() {
 	);
 }
 
+applyColours();
 /* The token is used up: it is removed from the address, where it could be read, copied or bookmarked. */
 if (location.search) history.replaceState(null, "", location.pathname + location.hash);
 render(<App />, document.getElementById("app")!);

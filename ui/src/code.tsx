@@ -3,7 +3,7 @@
 // Code: the functions by weight; one of them as source beside disassembly, or as control flow graph.
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type Annotation, address, type Ask, type CodeLine, type FunctionRow, type Functions, type Head, useAnswer } from "./api";
-import { Disassembly, SourceLines, usePointed } from "./code_table";
+import { Disassembly, fileWeight, lineWeights, SourceLines, usePointed, weightEvents } from "./code_table";
 import { baseName, count, share, some } from "./format";
 import { FlowGraph, Neighbours } from "./graph";
 import { more, MoreOptions } from "./options";
@@ -107,22 +107,52 @@ function FunctionList({ route }: { route: Route }) {
 	);
 }
 
+const LEAST_EXPLAINED = 0.005; /* findings that explain less of all weight are not named */
+
+/** Brings a row into the middle of the box that it scrolls in, without moving the page. */
+function centre(row: Element | null | undefined): void {
+	const box = row?.closest(".scroll");
+	if (!row || !box) return;
+	const [inner, outer] = [row.getBoundingClientRect(), box.getBoundingClientRect()];
+	box.scrollTop += inner.top + inner.height / 2 - outer.top - box.clientHeight / 2;
+}
+
 function FunctionCode({ route }: { route: Route }) {
 	const number = route.params.get("function")!;
 	const at = route.params.get("at");
 	const pane = route.params.get("pane") ?? "code";
+	const isWhole = route.params.get("whole") === "1";
 	const what = { profile: route.params.get("profile"), run: route.params.get("run"), "function-number": number, ...more(route) };
 	const { data, error, isLoading } = useAnswer<Annotation>("annotate", what);
 	const [pointed, setPointed] = usePointed();
 	const place = data?.places[0];
 	const lines = useMemo<CodeLine[]>(() => place?.instructions ?? [], [place]);
-	const keyOf = (line: CodeLine) => (line.file ? `${line.file}:${line.line}` : "");
+	const keyOf = (line: CodeLine | undefined) => (line?.file ? `${line.file}:${line.line}` : "");
+	const weights = useMemo(() => (data ? lineWeights(lines, data) : new Map<string, number>()), [data, lines]);
+	const event = (data && weightEvents(data)[0]) ?? "";
+	const weightOf = (line: CodeLine) => line.events[event] ?? 0;
+	const hot = useMemo(() => lines.filter((one) => weightOf(one) > 0).sort((a, b) => weightOf(b) - weightOf(a)), [lines, event]);
+	const sources = useMemo(
+		() => (data?.sources ?? []).filter((one) => one.lines.length > 0).sort((a, b) => fileWeight(b, weights) - fileWeight(a, weights)),
+		[data, weights],
+	);
+	const target = at ?? hot[0]?.address ?? null;
+	const rank = hot.findIndex((one) => one.address === target);
+	/* One scale for the instructions and the lines shown, which cost as much as theirs together. */
+	const most = Math.max(...(sources.length > 0 ? weights.values() : []), ...hot.slice(0, 1).map(weightOf), 0);
 
 	useEffect(() => {
-		if (!place || pane !== "code") return;
-		if (at) document.getElementById(`at-${at}`)?.scrollIntoView({ block: "center" });
-	}, [place, at, pane]);
-	useKeys({ g: () => change(route, { pane: pane === "graph" ? null : "graph" }) });
+		if (!place || pane !== "code" || !target) return;
+		const line = lines.find((one) => one.address === target);
+		setPointed(keyOf(line));
+		centre(document.getElementById(`at-${target}`));
+		centre([...document.querySelectorAll(".source tr")].find((one) => (one as HTMLElement).dataset.line === keyOf(line)));
+	}, [place, target, pane]);
+	const step = (by: number) => {
+		const next = hot[Math.max(0, Math.min(hot.length - 1, rank + by))];
+		if (next) change(route, { at: next.address, pane: null }, true);
+	};
+	useKeys({ g: () => change(route, { pane: pane === "graph" ? null : "graph" }), n: () => step(1), p: () => step(-1) });
 
 	if (error) return <Problem failure={error} route={route} />;
 	if (!data || !place) return isLoading ? <Loading what="Reading the code" /> : null;
@@ -131,64 +161,78 @@ function FunctionCode({ route }: { route: Route }) {
 			{title}
 		</button>
 	);
+	const explained = (data.findings ?? []).filter((one) => one.time >= LEAST_EXPLAINED);
 	return (
 		<div class="function">
-			<p>
-				<a href={linkTo("code", route)}>All functions</a>
-			</p>
 			<h2>
+				<a class="back" href={linkTo("code", route)} title="All functions" aria-label="All functions">
+					‹
+				</a>{" "}
 				<bdi>{place.function}</bdi>{" "}
 				<span class="faint">
-					<bdi title={place.image}>{baseName(place.image)}</bdi>
+					<bdi title={place.image}>{baseName(place.image)}</bdi> · {share(place.share)} of {data.profile.weight_event ?? "the weight"}
+					{calls(place.executions, data) !== "–" && `, ${some(place.executions, "call")}`}
 				</span>
 			</h2>
-			<p class="faint">
-				{share(place.share)} of {data.profile.weight_event ?? "the weight"}
-				{calls(place.executions, data) !== "–" && `, ${some(place.executions, "call")}`}
-			</p>
-			{data.findings && data.findings.length > 0 && (
-				<ul class="explained">
-					{data.findings.map((one) => (
-						<li>
-							<a href={linkTo("findings", route, { open: one.id })}>{one.id}</a>{" "}
-							<bdi>{one.pattern}</bdi> explains {share(one.time)} here
-						</li>
+			{explained.length > 0 && (
+				<p class="explained">
+					{explained.map((one) => (
+						<span>
+							<a href={linkTo("findings", route, { open: one.id })}>{one.id}</a> {share(one.time)} <bdi>{one.pattern}</bdi>
+						</span>
 					))}
-				</ul>
+				</p>
 			)}
-			<p class="tabs">
-				{tab("code", "Code")} {tab("graph", "Control flow")} {tab("calls", "Callers and callees")}{" "}
-				<Export csv={address("annotate", { ...what, format: "csv" })} json={address("annotate", what)} />
-			</p>
-			{pane === "code" && (
-				<MoreOptions question="annotate" route={route} except={["run", "limit", "context", "finding", "sequence", "function", "function-number", "line"]} />
-			)}
-			{pane === "graph" && <FlowGraph route={route} number={number} lines={lines} onChoose={(block) => change(route, { at: block, pane: null })} />}
+			<div class="function-tools">
+				<p class="tabs">
+					{tab("code", "Code")} {tab("graph", "Control flow")} {tab("calls", "Callers and callees")}{" "}
+					<Export csv={address("annotate", { ...what, format: "csv" })} json={address("annotate", what)} />
+				</p>
+				{pane === "code" && hot.length > 0 && (
+					<p class="steps">
+						<button aria-label="Hotter instruction (p)" title="hotter (p)" disabled={rank === 0} onClick={() => step(-1)}>
+							‹
+						</button>{" "}
+						<span role="status">
+							{rank < 0
+								? "no weight here"
+								: `${rank === 0 ? "hottest" : `${count(rank + 1)}.`} of ${count(hot.length)}: ${share(weightOf(hot[rank]!) / data.profile.weight)}`}
+						</span>{" "}
+						<button aria-label="Next hottest instruction (n)" title="next hottest (n)" disabled={rank === hot.length - 1} onClick={() => step(1)}>
+							›
+						</button>
+					</p>
+				)}
+			</div>
+			{pane === "graph" && <FlowGraph route={route} number={number} lines={lines} onChoose={(block) => change(route, { at: block, pane: null, around: null })} />}
 			{pane === "calls" && (
 				<Neighbours route={route} link={(one) => linkTo("code", route, { function: String(one), pane: "calls" })} />
 			)}
 			{pane === "code" && (
-				<div class={data.sources.some((one) => one.lines.length > 0) ? "side-by-side" : ""}>
-					{data.sources.some((one) => one.lines.length > 0) && (
+				<div class={sources.length > 0 ? "side-by-side" : ""}>
+					{sources.length > 0 && (
 						<div class="scroll" tabIndex={0} role="region" aria-label="Source">
-							{data.sources
-								.filter((one) => one.lines.length > 0)
-								.map((one) => (
-									<SourceLines source={one} lines={lines} head={data} pointed={pointed} onPoint={setPointed} />
-								))}
+							{sources.map((one) => (
+								<SourceLines source={one} weights={weights} most={most} total={data.profile.weight} pointed={pointed} onPoint={setPointed} />
+							))}
 						</div>
 					)}
 					<Disassembly
 						lines={lines}
 						head={data}
-						target={at}
+						target={target}
+						most={most}
 						marked={(line) => pointed !== "" && keyOf(line) === pointed}
 						onPoint={(line) => setPointed(keyOf(line))}
+						{...(isWhole ? {} : { onUnfold: () => change(route, { whole: "1", at: target }, true) })}
 					/>
 				</div>
 			)}
+			{pane === "code" && (
+				<MoreOptions question="annotate" route={route} except={["run", "limit", "context", "finding", "sequence", "function", "function-number", "line"]} />
+			)}
 			<Footer head={data}>
-				{pane === "code" && !data.sources.some((one) => one.lines.length > 0) && (
+				{pane === "code" && sources.length === 0 && (
 					<p>
 						No source is shown: the code has no line information, or its source files are not on this machine under
 						the names that it was compiled with.

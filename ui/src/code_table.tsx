@@ -14,6 +14,47 @@ export function weightEvents(head: Head): string[] {
 	return sampled === event ? [event] : [event, sampled];
 }
 
+const where = (line: CodeLine) => (line.file && line.line > 0 ? `${line.file}:${line.line}` : "");
+
+/** What the instructions of each source line cost together: "FILE:LINE" → weight. */
+export function lineWeights(lines: CodeLine[], head: Head): Map<string, number> {
+	const event = weightEvents(head)[0] ?? "";
+	const sums = new Map<string, number>();
+	for (const line of lines) sums.set(where(line), (sums.get(where(line)) ?? 0) + (line.events[event] ?? 0));
+	sums.delete("");
+	return sums;
+}
+
+/** Events other than the weight, of which each column is different: one may have two names. */
+function otherEvents(lines: CodeLine[], events: string[]): string[] {
+	const columns: ((line: CodeLine) => number)[] = [(line) => line.executions];
+	for (const name of events) columns.push((line) => line.events[name] ?? 0);
+	const isNew = (name: string) => {
+		const values = (line: CodeLine) => line.events[name] ?? 0;
+		if (columns.some((one) => lines.every((line) => one(line) === values(line)))) return false;
+		columns.push(values);
+		return true;
+	};
+	return [...new Set(lines.flatMap((one) => Object.keys(one.events)))].filter(isNew).slice(0, 4);
+}
+
+/** The lines, or instead of some how many of them never ran; `kept`: an address that is shown all the same. */
+function fold(lines: CodeLine[], kept: string | null | undefined): (CodeLine | number)[] {
+	const hasRun = (line: CodeLine) => line.executions > 0 || Object.keys(line.events).length > 0 || line.address === kept;
+	if (!lines.some(hasRun)) return lines;
+	const shown: (CodeLine | number)[] = [];
+	for (let i = 0; i < lines.length; ) {
+		let end = i;
+		while (end < lines.length && !hasRun(lines[end]!)) end++;
+		if (end - i >= FOLDED) shown.push(end - i);
+		else shown.push(...lines.slice(i, end));
+		if (end < lines.length) shown.push(lines[end]!);
+		i = end + 1;
+	}
+	return shown;
+}
+const FOLDED = 4; /* so many lines are worth a fold */
+
 function heat(value: number, most: number): string {
 	if (!(value > 0) || !(most > 0)) return "";
 	return `heat-${Math.min(9, Math.max(1, Math.ceil((9 * value) / most)))}`;
@@ -28,15 +69,15 @@ export function Disassembly(props: {
 	onPoint?: (line: CodeLine) => void;
 	interleaved?: Source[];
 	target?: string | null; /* the target address of a link */
+	most?: number; /* of the colour scale, where it is shared */
+	onUnfold?: () => void; /* given: what never ran is folded */
 }) {
 	const { lines, head } = props;
 	const events = weightEvents(head);
 	const total = head.profile.weight;
-	const others = [...new Set(lines.flatMap((one) => Object.keys(one.events)))]
-		/* An event that counts instructions is the same as the column of executions. */
-		.filter((name) => !events.includes(name) && lines.some((one) => (one.events[name] ?? 0) !== one.executions))
-		.slice(0, 4);
-	const most = Math.max(...lines.map((one) => one.events[events[0] ?? ""] ?? 0), 0);
+	const others = otherEvents(lines, events);
+	const most = props.most ?? Math.max(...lines.map((one) => one.events[events[0] ?? ""] ?? 0), 0);
+	const shown = props.onUnfold ? fold(lines, props.target) : lines;
 	const hasMarks = lines.some((one) => one.elements.length > 0 || one.findings.length > 0);
 	const hasData = lines.some((one) => one.memory);
 	const columns = 4 + events.length + others.length + (hasMarks ? 1 : 0) + (hasData ? 1 : 0);
@@ -49,29 +90,37 @@ export function Disassembly(props: {
 				<thead>
 					<tr>
 						{hasMarks && <th scope="col"><span class="hidden">Findings and elements</span></th>}
-						<th scope="col" class="number" title="how often the instruction ran">executions</th>
+						<th scope="col" class="number optional" title="how often the instruction ran">executions</th>
 						{events.map((name, i) => (
 							<th
 								scope="col"
-								class="number"
+								class={i === 0 ? "number" : "number optional"}
 								title={i === 0 ? "its share of all weight, at the instruction that waited" : "the weight where it was sampled"}
 							>
 								{name}
 							</th>
 						))}
 						{others.map((name) => (
-							<th scope="col" class="number">{name}</th>
+							<th scope="col" class="number optional">{name}</th>
 						))}
-						<th scope="col">address</th>
+						<th scope="col" class="optional">address</th>
 						<th scope="col">code</th>
 						{hasData && <th scope="col">data</th>}
 					</tr>
 				</thead>
 				<tbody>
-					{lines.map((line) => {
-						const where = line.file && line.line > 0 ? `${line.file}:${line.line}` : "";
-						const isNew = props.interleaved && where !== "" && where !== last;
-						if (where !== "") last = where;
+					{shown.map((line) => {
+						if (typeof line === "number")
+							return (
+								<tr class="unrun">
+									<td colSpan={columns}>
+										<button onClick={props.onUnfold}>⋮ {count(line)} never ran</button>
+									</td>
+								</tr>
+							);
+						const own = where(line);
+						const isNew = props.interleaved && own !== "" && own !== last;
+						if (own !== "") last = own;
 						const value = line.events[events[0] ?? ""] ?? 0;
 						return (
 							<>
@@ -96,16 +145,16 @@ export function Disassembly(props: {
 											))}
 										</td>
 									)}
-									<td class="number">{line.executions > 0 ? count(line.executions) : ""}</td>
+									<td class="number optional">{line.executions > 0 ? count(line.executions) : ""}</td>
 									{events.map((name, i) => (
-										<td class={`number ${i === 0 ? heat(value, most) : ""}`}>
+										<td class={`number ${i === 0 ? heat(value, most) : "optional"}`}>
 											{(line.events[name] ?? 0) > 0 ? (total > 0 ? `${((100 * line.events[name]!) / total).toFixed(2)} %` : count(line.events[name])) : ""}
 										</td>
 									))}
 									{others.map((name) => (
-										<td class="number">{line.events[name] ? count(line.events[name]) : ""}</td>
+										<td class="number optional">{line.events[name] ? count(line.events[name]) : ""}</td>
 									))}
-									<td class="mono faint">{line.address.replace(/^0x/, "")}</td>
+									<td class="mono faint optional">{line.address.replace(/^0x/, "")}</td>
 									<td class="mono text">{line.text}</td>
 									{hasData && (
 										<td class="data">
@@ -159,25 +208,22 @@ export function PlaceCode(props: {
 	);
 }
 
-/** Source lines with the weight of their instructions. */
+/** Source lines with the weight of their instructions; `most`: of the colour scale. */
 export function SourceLines(props: {
 	source: Source;
-	lines: CodeLine[];
-	head: Head;
+	weights: Map<string, number>;
+	most: number;
+	total: number;
 	pointed: string;
 	onPoint: (key: string) => void;
 }) {
-	const event = weightEvents(props.head)[0] ?? "";
-	const total = props.head.profile.weight;
-	const sums = new Map<number, number>();
-	for (const line of props.lines)
-		if (line.file === props.source.file) sums.set(line.line, (sums.get(line.line) ?? 0) + (line.events[event] ?? 0));
-	const most = Math.max(...sums.values(), 0);
+	const { source, weights, total } = props;
+	const percent = (value: number) => (value > 0 && total > 0 ? `${((100 * value) / total).toFixed(2)} %` : "");
 	let previous = 0;
 	return (
 		<table class="code source">
 			<caption>
-				<bdi>{props.source.file}</bdi>
+				<bdi>{source.file}</bdi> {percent(fileWeight(source, weights))}
 			</caption>
 			<thead class="hidden-row">
 				<tr>
@@ -187,19 +233,18 @@ export function SourceLines(props: {
 				</tr>
 			</thead>
 			<tbody>
-				{props.source.lines.map(([number, text]) => {
-					const value = sums.get(number) ?? 0;
-					const key = `${props.source.file}:${number}`;
+				{source.lines.map(([number, text]) => {
+					const key = `${source.file}:${number}`;
+					const value = weights.get(key) ?? 0;
 					const isGap = previous !== 0 && number !== previous + 1;
 					previous = number;
 					return (
 						<tr
 							class={`${props.pointed === key ? "marked" : ""} ${isGap ? "gap" : ""}`}
+							data-line={key}
 							onPointerEnter={() => props.onPoint(key)}
 						>
-							<td class={`number ${heat(value, most)}`}>
-								{value > 0 && total > 0 ? `${((100 * value) / total).toFixed(2)} %` : ""}
-							</td>
+							<td class={`number ${heat(value, props.most)}`}>{percent(value)}</td>
 							<td class="number faint">{number}</td>
 							<td class="mono text">{text}</td>
 						</tr>
@@ -208,6 +253,10 @@ export function SourceLines(props: {
 			</tbody>
 		</table>
 	);
+}
+
+export function fileWeight(source: Source, weights: Map<string, number>): number {
+	return source.lines.reduce((sum, [number]) => sum + (weights.get(`${source.file}:${number}`) ?? 0), 0);
 }
 
 export function usePointed(): [string, (key: string) => void] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Colours of pictures drawn on a canvas.
+import { useEffect, useState } from "preact/hooks";
 
 export const threadHues = ["#4269d0", "#c8781e", "#d64045", "#2a9d8f", "#3a8f3a", "#b65fcf", "#9c6b4e", "#6b7280"];
 
@@ -20,4 +21,20 @@ export function resolver(element: Element): (colour: string) => string {
 		}
 		return found;
 	};
+}
+
+/** Changes when the page turns light or dark: its pictures are drawn again. */
+export function useScheme(): number {
+	const [scheme, setScheme] = useState(0);
+	useEffect(() => {
+		const dark = matchMedia("(prefers-color-scheme: dark)");
+		const turn = () => setScheme((n) => n + 1);
+		dark.addEventListener("change", turn);
+		addEventListener("colours", turn);
+		return () => {
+			dark.removeEventListener("change", turn);
+			removeEventListener("colours", turn);
+		};
+	}, []);
+	return scheme;
 }

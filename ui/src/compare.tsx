@@ -38,7 +38,7 @@ const SIZE = 420;
 const EDGE = 66;
 
 /** The cost of each row in the base (across) and in the new profile (up): above the line it is slower. */
-function Scatter({ rows, unit, names, onChoose }: { rows: ComparedRow[]; unit: string; names: [string, string]; onChoose: (row: ComparedRow) => void }) {
+function Scatter({ rows, what, unit, names, onChoose }: { rows: ComparedRow[]; what: Kind; unit: string; names: [string, string]; onChoose: (row: ComparedRow) => void }) {
 	const svg = useRef<SVGSVGElement>(null);
 	const shown = rows.slice(0, 500);
 	const times = shown.flatMap((one) => [one.base.time ?? 0, one.new.time ?? 0]).filter((one) => one > 0);
@@ -53,7 +53,7 @@ function Scatter({ rows, unit, names, onChoose }: { rows: ComparedRow[]; unit: s
 	for (let power = Math.ceil(Math.log10(least)); power <= Math.log10(most); power++) marks.push(10 ** power);
 	return (
 		<figure class="scatter">
-			<svg ref={svg} viewBox={`0 0 ${SIZE} ${SIZE}`} role="group" aria-label={`Scatter of ${shown.length} rows: what each costs in ${names[0]} and in ${names[1]}`}>
+			<svg ref={svg} viewBox={`0 0 ${SIZE} ${SIZE}`} role="group" aria-label={`Scatter of ${shown.length} ${what}: what each costs in ${names[0]} and in ${names[1]}`}>
 				<rect class="scatter-area" x={EDGE} y="10" width={SIZE - EDGE - 10} height={SIZE - EDGE - 10} />
 				{marks.map((one) => (
 					<>
@@ -79,7 +79,7 @@ function Scatter({ rows, unit, names, onChoose }: { rows: ComparedRow[]; unit: s
 				))}
 			</svg>
 			<figcaption class="legend">
-				<i class="swatch slower" /> slower <i class="swatch faster" /> faster <i class="swatch untold" /> the samples cannot tell. Scales are logarithmic; at the
+				{what}: <i class="swatch slower" /> slower <i class="swatch faster" /> faster <i class="swatch untold" /> the samples cannot tell. Scales are logarithmic; at the
 				edge: not in one of them.{" "}
 				<button class="quiet" onClick={() => saveDrawing(svg.current!, "lode-compare.svg")}>Save as SVG</button>
 			</figcaption>
@@ -98,67 +98,112 @@ function Side(props: { row: ComparedRow; unit: string; isCounted: boolean; hasEa
 	);
 }
 
-function Rows({ compared, all, kind, data, route, base, chosen }: { compared: Compared; all: number; kind: Kind; data: Comparisons["comparisons"][number]; route: Route; base: string; chosen: string | null }) {
+const MOST_ROWS = 300; /* of a kind */
+
+/** What is known of a kind: its rows that cost something, and how many of those have no change that the samples can tell. */
+interface KindRows {
+	kind: Kind;
+	compared: Compared;
+	costly: ComparedRow[];
+	told: number;
+	untold: number;
+}
+
+function kindRows(kind: Kind, compared: Compared): KindRows {
+	/* Rows without cost in both were only executed: they are left out. */
+	const costly = compared.rows.filter((one) => one.base.time || one.new.time);
+	const told = costly.filter((one) => one.is_told).length;
+	return { kind, compared, costly, told, untold: compared.compared - (compared.rows.length - costly.length) - told };
+}
+
+function Row({ row, one, kind, data, route, base, isOpen, hasParts, hasEach }: {
+	row: ComparedRow;
+	one: KindRows;
+	kind: Kind | null;
+	data: Comparisons["comparisons"][number];
+	route: Route;
+	base: string;
+	isOpen: boolean;
+	hasParts: boolean;
+	hasEach: boolean;
+}) {
+	const link =
+		row.new.function_number !== null
+			? linkTo("code", route, { function: String(row.new.function_number), ...(row.new.address ? { at: row.new.address } : {}) })
+			: row.base.function_number !== null
+				? linkTo("code", route, { profile: base, function: String(row.base.function_number) })
+				: null;
+	return (
+		<tr class={isOpen ? "open" : ""} data-row={row.text}>
+			<td class={`number ${row.is_told ? ((row.change ?? 0) > 0 ? "slower" : "faster") : "faint"}`}>
+				{signed(row.change, data.unit)} <small>{percent(row)}</small>
+			</td>
+			<td class="number faint optional">{weight(row.change_error, data.unit)}</td>
+			{hasParts && <td class="number optional">{signed(row.more_often, data.unit)}</td>}
+			{hasParts && <td class="number optional">{signed(row.costs_more, data.unit)}</td>}
+			<Side row={row} unit={data.unit} isCounted={data.is_counted} hasEach={hasEach} side="base" />
+			<Side row={row} unit={data.unit} isCounted={data.is_counted} hasEach={hasEach} side="new" />
+			{kind === null && <td class="faint">{one.kind.slice(0, -1)}</td>}
+			<td>
+				{link ? (
+					<a href={link}>
+						<bdi>{row.text}</bdi>
+					</a>
+				) : (
+					<bdi>{row.text}</bdi>
+				)}{" "}
+				{row.was && <bdi class="faint">was {row.was}</bdi>} {row.match !== "same" && !row.was && <span class="faint">{row.match}</span>}{" "}
+				{row.new.file && one.kind !== "lines" && (
+					<bdi class="faint">
+						{baseName(row.new.file)}:{row.new.line}
+					</bdi>
+				)}
+			</td>
+		</tr>
+	);
+}
+
+/** The rows of all kinds, or of one, in the order of lode diff. */
+function Rows({ kinds: known, kind, data, route, base, chosen }: { kinds: KindRows[]; kind: Kind | null; data: Comparisons["comparisons"][number]; route: Route; base: string; chosen: string | null }) {
 	const isAll = route.params.get("all") === "1";
-	const rows = compared.rows.filter((one) => isAll || one.is_told || one.text === chosen).slice(0, 300);
+	const shown = known.map((one) => ({ ...one, rows: one.costly.filter((row) => isAll || row.is_told || row.text === chosen).slice(0, MOST_ROWS) }));
+	const rows = shown.flatMap((one) => one.rows);
 	const hasParts = rows.some((one) => one.more_often !== null);
 	const hasEach = rows.some((one) => one.base.each !== null || one.new.each !== null);
-	/* Rows without significant change, except those without cost. */
-	const untold = compared.compared - (all - compared.rows.length) - compared.rows.filter((one) => one.is_told).length;
-	if (rows.length === 0)
-		return (
-			<Empty>
-				No change of the {some(compared.compared, kind.slice(0, -1))} is beyond what chance in the samples explains.
-			</Empty>
-		);
+	const untold = known.reduce((sum, one) => sum + one.untold, 0);
+	const rest = known
+		.filter((one) => one.untold > 0 && !isAll)
+		.map((one) => `${some(one.untold, `${one.told > 0 ? "more " : ""}${one.kind.slice(0, -1)}`)} (${one.compared.deviations.toFixed(1)} standard errors)`);
 	return (
 		<>
-			<div class="scroll" tabIndex={0} role="region" aria-label={`Changes of ${kind}`}>
-				<table class="compared">
-					<thead>
-						<tr>
-							<th scope="col" class="number">change</th>
-							<th scope="col" class="number optional">±</th>
-							{hasParts && <th scope="col" class="number optional">more often</th>}
-							{hasParts && <th scope="col" class="number optional">costs more</th>}
-							<th scope="col" class="number optional">before</th>
-							{hasEach && <th scope="col" class="number optional">each</th>}
-							<th scope="col" class="number">now</th>
-							{hasEach && <th scope="col" class="number optional">each</th>}
-							<th scope="col">{kind.slice(0, -1)}</th>
-						</tr>
-					</thead>
-					<tbody>
-						{rows.map((row) => (
-							<tr class={row.text === chosen ? "open" : ""} data-row={row.text}>
-								<td class={`number ${row.is_told ? ((row.change ?? 0) > 0 ? "slower" : "faster") : "faint"}`}>
-									{signed(row.change, data.unit)} <small>{percent(row)}</small>
-								</td>
-								<td class="number faint optional">{weight(row.change_error, data.unit)}</td>
-								{hasParts && <td class="number optional">{signed(row.more_often, data.unit)}</td>}
-								{hasParts && <td class="number optional">{signed(row.costs_more, data.unit)}</td>}
-								<Side row={row} unit={data.unit} isCounted={data.is_counted} hasEach={hasEach} side="base" />
-								<Side row={row} unit={data.unit} isCounted={data.is_counted} hasEach={hasEach} side="new" />
-								<td>
-									{row.new.function_number !== null ? (
-										<a href={linkTo("code", route, { function: String(row.new.function_number), ...(row.new.address ? { at: row.new.address } : {}) })}>
-											<bdi>{row.text}</bdi>
-										</a>
-									) : row.base.function_number !== null ? (
-										<a href={linkTo("code", route, { profile: base, function: String(row.base.function_number) })}>
-											<bdi>{row.text}</bdi>
-										</a>
-									) : (
-										<bdi>{row.text}</bdi>
-									)}{" "}
-									{row.was && <bdi class="faint">was {row.was}</bdi>} {row.match !== "same" && !row.was && <span class="faint">{row.match}</span>}{" "}
-									{row.new.file && <bdi class="faint">{baseName(row.new.file)}:{row.new.line}</bdi>}
-								</td>
+			{rows.length > 0 && (
+				<div class="scroll" tabIndex={0} role="region" aria-label={`Changes of ${kind ?? "all kinds"}`}>
+					<table class="compared">
+						<thead>
+							<tr>
+								<th scope="col" class="number">change</th>
+								<th scope="col" class="number optional">±</th>
+								{hasParts && <th scope="col" class="number optional">more often</th>}
+								{hasParts && <th scope="col" class="number optional">costs more</th>}
+								<th scope="col" class="number optional">before</th>
+								{hasEach && <th scope="col" class="number optional">each</th>}
+								<th scope="col" class="number">now</th>
+								{hasEach && <th scope="col" class="number optional">each</th>}
+								{kind === null && <th scope="col">kind</th>}
+								<th scope="col">{kind === null ? "what changed" : kind.slice(0, -1)}</th>
 							</tr>
-						))}
-					</tbody>
-				</table>
-			</div>
+						</thead>
+						<tbody>
+							{shown.map((one) =>
+								one.rows.map((row) => (
+									<Row {...{ row, one, kind, data, route, base, hasParts, hasEach }} isOpen={row.text === chosen} />
+								)),
+							)}
+						</tbody>
+					</table>
+				</div>
+			)}
+			{rest.length > 0 && <p class="faint">No change that the samples can tell: {rest.join(", ")}.</p>}
 			{untold > 0 && (
 				<p>
 					<label class="check">
@@ -176,7 +221,8 @@ export function CompareView({ route, served }: { route: Route; served: Served })
 	const number = Number(get("profile") ?? 0);
 	const other = served.profiles.find((one) => one.number !== number);
 	const base = get("base") ?? (other ? String(other.number) : null);
-	const kind = (kinds.find((one) => one === get("kind")) ?? "patterns") as Kind;
+	/* Null: all kinds that need no mining. */
+	const kind: Kind | null = kinds.find((one) => one === get("kind")) ?? null;
 	const [chosen, setChosen] = useState<string | null>(null);
 	useLineKeys(".compared tbody a");
 	const what: Ask = {
@@ -190,9 +236,12 @@ export function CompareView({ route, served }: { route: Route; served: Served })
 	};
 	const { data, error, isLoading } = useAnswer<Comparisons>(base === null ? null : "diff", what);
 	const one = data?.comparisons[0];
-	const compared = one?.[kind];
-	/* Rows without cost in both were only executed: they are left out. */
-	const costly = useMemo(() => compared && { ...compared, rows: compared.rows.filter((one) => one.base.time || one.new.time) }, [compared]);
+	const known = useMemo(
+		() => kinds.flatMap((each) => (one?.[each] && (kind === null || kind === each) ? [kindRows(each, one[each]!)] : [])),
+		[one, kind],
+	);
+	/* Of all kinds the first with a change is drawn: each has all of the time. */
+	const drawn = known.find((each) => each.told > 0) ?? known.find((each) => each.costly.length > 0);
 	if (base === null)
 		return (
 			<Empty>
@@ -218,13 +267,17 @@ export function CompareView({ route, served }: { route: Route; served: Served })
 			</Filters>
 			<MoreOptions question="diff" route={route} except={["by", "normalise", "functions", "limit"]} />
 			<p class="tabs">
-				{kinds.map((each) => (
-					<>
-						<button aria-pressed={each === kind} onClick={() => change(route, { kind: each === "patterns" ? null : each })}>
-							{each}
-						</button>{" "}
-					</>
-				))}
+				{[null, ...kinds].map((each) => {
+					const told = each && one?.[each] ? one[each]!.rows.filter((row) => row.is_told).length : 0;
+					return (
+						<>
+							<button aria-pressed={each === kind} onClick={() => change(route, { kind: each })}>
+								{each ?? "all"}
+								{told > 0 && ` ${count(told)}`}
+							</button>{" "}
+						</>
+					);
+				})}
 				<Export csv={address("diff", { ...what, format: "csv" })} json={address("diff", what)} />
 			</p>
 			{error && <Problem failure={error} route={route} />}
@@ -238,22 +291,26 @@ export function CompareView({ route, served }: { route: Route; served: Served })
 						{one.normalised_by !== "none" && `, divided by ${one.work_function ? `calls of ${one.work_function}` : one.normalised_by}`}.
 						{one.left_out.length > 0 && ` Not compared by ${one.left_out.join(", ")}, which only one of them has.`}
 					</p>
-					{compared ? (
+					{known.length > 0 ? (
 						<div class="compare-grid">
-							<Scatter rows={costly!.rows} unit={one.unit} names={[`before: ${nameOf(base)}`, `now: ${nameOf(String(number))}`]} onChoose={(row) => {
-								setChosen(row.text);
-								setTimeout(() => document.querySelector("tr.open[data-row]")?.scrollIntoView({ block: "nearest" }));
-							}} />
+							{drawn && (
+								<Scatter rows={drawn.costly} what={drawn.kind} unit={one.unit} names={[`before: ${nameOf(base)}`, `now: ${nameOf(String(number))}`]} onChoose={(row) => {
+									setChosen(row.text);
+									setTimeout(() => document.querySelector("tr.open[data-row]")?.scrollIntoView({ block: "nearest" }));
+								}} />
+							)}
 							<div>
-								<Rows compared={costly!} all={compared.rows.length} kind={kind} data={one} route={route} base={base} chosen={chosen} />
+								<Rows kinds={known} kind={kind} data={one} route={route} base={base} chosen={chosen} />
 							</div>
 						</div>
+					) : isLoading ? (
+						<Loading what={`Comparing ${kind ?? "all"}`} />
 					) : (
-						isLoading && <Loading what={`Comparing ${kind}`} />
+						<Empty>Nothing of this kind is in both profiles.</Empty>
 					)}
 					<footer class="quality">
 						<p>
-							A change is listed that exceeds {compared ? amount(compared.deviations) : "–"} standard errors, as so many rows are compared. It is divided into what
+							A change is listed that exceeds {Math.max(...known.map((each) => each.compared.deviations), 0).toFixed(1)} standard errors, as so many rows are compared. It is divided into what
 							is due to being executed more often and to each execution costing more
 							{!one.is_counted && "; executions were not counted in both, so that ‘each’ is in multiples of the average instruction around it"}.
 						</p>

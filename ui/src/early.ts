@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The first queries of the page, sent while its script is still being loaded. api.ts makes each of them
+// The colours of the page, and its first queries, sent while its script is still being loaded. api.ts makes each of them
 // once, with the same address, and gets the response from here.
 import type { Served } from "./api";
+import { applyColours } from "./colour_choice";
 import { PLACES_SHOWN } from "./places_shown";
 
 declare global {
@@ -11,6 +12,7 @@ declare global {
 	}
 }
 
+applyColours();
 const early = new Map<string, Promise<Response>>();
 function start(path: string, answer: () => Promise<Response>): Promise<Response> {
 	const response = answer();

@@ -8,6 +8,16 @@ export function count(value: number | null | undefined): string {
 	return value === null || value === undefined ? "–" : whole.format(value);
 }
 
+const isClock = (event: string) => event.includes("-clock");
+
+/** A value of an event, as lode's text has it: "0.53 s of cpu-clock", "1,234 cycles". */
+export function eventValue(value: number, event: string | null): string {
+	if (event === null || !isClock(event)) return `${count(value)} ${event ?? "no weight"}`;
+	const seconds = value / 1e9;
+	const digits = seconds >= 100 ? 0 : seconds >= 10 ? 1 : seconds >= 0.1 ? 2 : 4;
+	return `${seconds >= 100 ? count(seconds) : seconds.toFixed(digits)} s of ${event}`;
+}
+
 /** "1 place", "12 places" */
 export function some(n: number, what: string): string {
 	return `${count(n)} ${what}${n === 1 ? "" : "s"}`;

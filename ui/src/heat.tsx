@@ -2,9 +2,10 @@
 //
 // Two pictures that share their axis of addresses, as in lode memory --plot: threads, and time.
 // Dragging over a picture zooms in: the server then counts the samples of that part anew.
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { file, type Heat } from "./api";
-import { resolver, threadHues } from "./colours";
+import { resolver, threadHues, useScheme } from "./colours";
 import { count, share } from "./format";
 import { Tip } from "./heat_tip";
 import { savePicture, useNarrow } from "./parts";
@@ -13,6 +14,7 @@ import { change, type Route } from "./state";
 
 const ROW = 3; /* pixels */
 const GAP = 10; /* between stretches of addresses */
+const NAME = 20; /* of a name above its stretch, where there is no room beside it */
 const LABELS = 210;
 
 interface Axis {
@@ -26,7 +28,8 @@ function axisOf(data: Heat, isNarrow: boolean): Axis {
 	const rowHeight = Math.max(ROW, Math.min(14, Math.floor((isNarrow ? 280 : 420) / Math.max(1, data.rows.length))));
 	const top: number[] = new Array(data.rows.length).fill(0);
 	const tall: number[] = new Array(data.rows.length).fill(ROW);
-	let y = 0;
+	const gap = isNarrow ? GAP + NAME : GAP;
+	let y = isNarrow ? NAME : 0;
 	for (const segment of [...data.segments].sort((a, b) => b.first_row - a.first_row)) {
 		/* Names are on two lines. */
 		const height = Math.max(segment.rows * rowHeight, 30);
@@ -35,10 +38,10 @@ function axisOf(data: Heat, isNarrow: boolean): Axis {
 			top[row] = y + (i * height) / segment.rows;
 			tall[row] = height / segment.rows;
 		}
-		y += height + GAP;
+		y += height + gap;
 	}
 	return {
-		height: y,
+		height: isNarrow ? y - NAME : y,
 		top,
 		tall,
 		rowAt: (at) => {
@@ -77,6 +80,7 @@ function Picture(props: {
 	data: Heat;
 	route: Route;
 	onZoom: (columns: [number, number], rows: [number, number]) => void;
+	names: ComponentChildren; /* of the stretches, over the picture */
 	marks: [number, string][]; /* column → its text */
 }) {
 	const { cells, columns, axis, data } = props;
@@ -85,19 +89,13 @@ function Picture(props: {
 	const [width, setWidth] = useState(300);
 	const [tip, setTip] = useState<{ x: number; y: number; cell: Cell } | null>(null);
 	const [drag, setDrag] = useState<{ x0: number; y0: number; x1: number; y1: number } | null>(null);
-	const [isDark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches);
+	const scheme = useScheme();
 	const byPlace = useMemo(() => new Map(cells.map((one) => [one.row * columns + one.column, one])), [cells, columns]);
 
 	useEffect(() => {
-		const scheme = matchMedia("(prefers-color-scheme: dark)");
-		const turn = () => setDark(scheme.matches);
-		scheme.addEventListener("change", turn);
 		const observer = new ResizeObserver(() => setWidth(Math.max(60, box.current?.clientWidth ?? 300)));
 		if (box.current) observer.observe(box.current);
-		return () => {
-			scheme.removeEventListener("change", turn);
-			observer.disconnect();
-		};
+		return () => observer.disconnect();
 	}, []);
 	useEffect(() => {
 		const element = canvas.current;
@@ -120,7 +118,7 @@ function Picture(props: {
 			drawing.fillStyle = colourOf(cell.colour);
 			drawing.fillRect(x, y, Math.max(1.5, width / columns), height);
 		}
-	}, [cells, columns, axis, width, isDark]);
+	}, [cells, columns, axis, width, scheme]);
 
 	const place = (event: PointerEvent) => {
 		const at = canvas.current!.getBoundingClientRect();
@@ -165,6 +163,7 @@ function Picture(props: {
 					}}
 					onPointerUp={end}
 				/>
+				{props.names}
 				{drag && (
 					<div
 						class="drag"
@@ -259,6 +258,19 @@ export function HeatMaps({ data, route, isOld }: { data: Heat; route: Route; isO
 		change(route, { [isOne ? "map" : "address"]: `${first}-${last}`, from, to });
 	};
 	const length = (data.end - data.begin) * data.time_factor;
+	const names = data.segments.map((one) => (
+		<button
+			class="segment"
+			style={{ top: `${axis.top[one.first_row + one.rows - 1]! - (isNarrow ? NAME : 0)}px` }}
+			title={`${one.first}–${one.last}\n${one.objects.join("\n")}`}
+			onClick={() => change(route, { [data.has_time && file === null ? "map" : "address"]: `${one.first}-${one.last}` })}
+		>
+			<bdi>{one.name}</bdi> {share(one.weight / data.weight)}
+			<small>
+				<bdi>{one.objects[0] ?? one.first}</bdi>
+			</small>
+		</button>
+	));
 	const marks = [0, 0.25, 0.5, 0.75, 1].map((part): [number, string] => [
 		part * data.steps,
 		(length * part).toFixed(length < 10 ? 1 : 0),
@@ -268,26 +280,14 @@ export function HeatMaps({ data, route, isOld }: { data: Heat; route: Route; isO
 			<div class="heat-grid" style={isNarrow ? {} : { gridTemplateColumns: `${LABELS}px minmax(6rem, 1fr) 3fr` }}>
 				{!isNarrow && (
 					<div class="segments" style={{ height: `${axis.height}px` }}>
-						{data.segments.map((one) => (
-							<button
-								class="segment"
-								style={{ top: `${axis.top[one.first_row + one.rows - 1]}px` }}
-								title={`${one.first}–${one.last}\n${one.objects.join("\n")}`}
-								onClick={() => change(route, { [data.has_time && file === null ? "map" : "address"]: `${one.first}-${one.last}` })}
-							>
-								<bdi>{one.name}</bdi> {share(one.weight / data.weight)}
-								<small>
-									<bdi>{one.objects[0] ?? one.first}</bdi>
-								</small>
-							</button>
-						))}
+						{names}
 					</div>
 				)}
 				<Picture title="by thread" cells={threads} columns={Math.max(1, columns)} axis={axis} data={data} route={route}
-					marks={columns <= 8 ? data.threads.slice(0, 8).map((_, i) => [i, String(i)]) : [[0, "0"], [columns - 1, String(columns - 1)]]}
+					names={isNarrow && names} marks={columns <= 8 ? data.threads.slice(0, 8).map((_, i) => [i, String(i)]) : [[0, "0"], [columns - 1, String(columns - 1)]]}
 					onZoom={(_, rows) => zoom(null, rows)} />
 				{data.has_time ? (
-					<Picture title={data.time_title ?? "over time"} cells={times} columns={data.steps} axis={axis} data={data} route={route} marks={marks}
+					<Picture title={data.time_title ?? "over time"} cells={times} columns={data.steps} axis={axis} data={data} route={route} names={isNarrow && names} marks={marks}
 						onZoom={(steps, rows) => zoom(steps, rows)} />
 				) : (
 					<p class="empty">The samples have no time.</p>

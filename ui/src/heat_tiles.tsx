@@ -8,7 +8,7 @@
 // Moving draws tiles at a different place, and requests those that come into view.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { address, type Ask, ask, type Heat, type Tile, useAnswer } from "./api";
-import { resolver, threadHues } from "./colours";
+import { resolver, threadHues, useScheme } from "./colours";
 import { share } from "./format";
 import { Tip } from "./heat_tip";
 import { filterOf } from "./memory_filter";
@@ -226,6 +226,7 @@ export function HeatTiles({ route, whole }: { route: Route; whole: Heat }) {
 	const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
 	const frame = useRef(0);
 	const palette = useRef<Palette | null>(null);
+	const scheme = useScheme();
 	const coloursThreads = route.params.get("colours") === "thread";
 	const filter = { ...filterOf(route), map: null };
 	const key = address("heat", filter);
@@ -305,23 +306,16 @@ export function HeatTiles({ route, whole }: { route: Route; whole: Heat }) {
 		schedule();
 	}, [inAddress]);
 	useEffect(() => {
+		palette.current = null;
 		for (const one of tiles.kept.values()) one.canvas = null;
 		schedule();
-	}, [tiles, width, coloursThreads]);
+	}, [tiles, width, coloursThreads, scheme]);
 	useEffect(() => () => tiles.end(), [tiles]);
 	useEffect(() => {
 		const observer = new ResizeObserver(() => setWidth(Math.max(120, box.current?.clientWidth ?? 600)));
 		if (box.current) observer.observe(box.current);
-		const scheme = matchMedia("(prefers-color-scheme: dark)");
-		const turn = () => {
-			palette.current = null;
-			for (const one of current.current.tiles.kept.values()) one.canvas = null;
-			schedule();
-		};
-		scheme.addEventListener("change", turn);
 		return () => {
 			observer.disconnect();
-			scheme.removeEventListener("change", turn);
 			clearTimeout(timer.current);
 			cancelAnimationFrame(frame.current);
 		};

@@ -61,6 +61,17 @@ function useStream(query: string, isPaused: boolean): { picture: LivePicture | n
 	return { picture, failure };
 }
 
+/** A thread by its name, which says more than its number. */
+function threadTitle(thread: LivePicture["threads"][number]): string {
+	return thread.name ? `${thread.name} ${thread.label}` : thread.label;
+}
+
+/** Without the rows of threads that have ended, unless the program has. */
+function living(picture: LivePicture): LivePicture {
+	const ended = new Set(picture.threads.filter((one) => one.has_ended).map((one) => one.label));
+	return { ...picture, rows: picture.rows.filter((row) => row.thread === null || !ended.has(row.thread)) };
+}
+
 function Histogram({ picture }: { picture: LivePicture }) {
 	const canvas = useRef<HTMLCanvasElement>(null);
 	const box = useRef<HTMLDivElement>(null);
@@ -118,7 +129,7 @@ function Histogram({ picture }: { picture: LivePicture }) {
 					const thread = picture.threads.find((one) => one.label === row.thread);
 					return (
 						<span style={{ height: `${ROW}px` }} class={thread?.has_ended ? "faint" : ""}>
-							{row.thread === null ? "all" : `${row.thread} ${thread?.name ?? ""}`}
+							{row.thread === null ? "all" : thread ? threadTitle(thread) : row.thread}
 						</span>
 					);
 				})}
@@ -186,9 +197,12 @@ function FindingsSoFar({ findings }: { findings: LivePicture["findings"] }) {
 export function LiveView({ route, served }: { route: Route; served: Served }) {
 	const get = (name: string) => route.params.get(name);
 	const [isPaused, setPaused] = useState(false);
+	const [showsEnded, setEnded] = useState(false);
 	const query = address("live", { granularity: get("granularity"), measure: get("measure"), thread: get("thread") });
 	const { picture, failure } = useStream(query, isPaused || served.live === null);
 	const isOver = picture?.is_over ?? served.live?.is_over ?? false;
+	const ended = picture?.threads.filter((one) => one.has_ended).length ?? 0;
+	const hidesEnded = !showsEnded && !isOver;
 	if (served.live === null)
 		return (
 			<Empty>
@@ -247,7 +261,7 @@ export function LiveView({ route, served }: { route: Route; served: Served }) {
 						<option value="">all</option>
 						{(picture?.threads ?? []).map((one) => (
 							<option value={String(one.number)}>
-								{one.label} {one.name ?? ""}
+								{threadTitle(one)}
 							</option>
 						))}
 					</select>
@@ -257,7 +271,15 @@ export function LiveView({ route, served }: { route: Route; served: Served }) {
 			{failure && <Problem failure={failure} route={route} />}
 			{isOver && (served.profiles.length > 0 ? <AfterTheEnd route={route} /> : <OnlyRecorded />)}
 			{!picture && !failure && <Loading what="Waiting for the first picture" />}
-			{picture && picture.columns.length > 0 && <Histogram picture={picture} />}
+			{picture && picture.columns.length > 0 && <Histogram picture={hidesEnded ? living(picture) : picture} />}
+			{picture && ended > 0 && !isOver && (
+				<p>
+					<label class="check">
+						<input type="checkbox" checked={!hidesEnded} onChange={(event) => setEnded((event.target as HTMLInputElement).checked)} />
+						also the {some(ended, "thread")} that {ended === 1 ? "has" : "have"} ended
+					</label>
+				</p>
+			)}
 			{picture && <FindingsSoFar findings={picture.findings} />}
 			{picture && (
 				<div class="two-tables">

@@ -64,8 +64,8 @@ function HeatView({ route }: { route: Route }) {
 			<Footer head={data}>
 				{data && data.segments_left_out > 0 && (
 					<p>
-						{count(data.segments_left_out)} stretches of addresses with {share(data.weight_left_out / data.weight)} of
-						the weight are left out.
+						{data.segments_left_out === 1 ? "1 stretch" : `${count(data.segments_left_out)} stretches`} of addresses with {share(data.weight_left_out / data.weight)} of
+						the weight {data.segments_left_out === 1 ? "is" : "are"} left out.
 					</p>
 				)}
 				{data && data.without_time > 0 && <p>{count(data.without_time)} samples have no time.</p>}

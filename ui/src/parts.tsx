@@ -4,7 +4,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Failure, file, type Head, reload } from "./api";
-import { count, share, some } from "./format";
+import { count, eventValue, share, some } from "./format";
 import type { Route } from "./state";
 
 /** A title that shows its meaning under the pointer or when focused. */
@@ -80,7 +80,8 @@ export function Facts({ head }: { head: Head }) {
 			<span>{one.creator ?? "?"}</span>
 			<span>{frequencies[one.frequency] ?? one.frequency}</span>
 			<span>
-				{count(one.weight)} {one.weight_event ?? "no weight"} in {count(one.executions)} executions
+				{eventValue(one.weight, one.weight_event)}
+				{one.frequency !== "inferred" && ` in ${count(one.executions)} executions`}
 			</span>
 			<span>
 				{some(one.instructions, "instruction")}, {some(one.functions, "function")}
@@ -127,20 +128,77 @@ export function Footer({ head, children }: { head: Head | null; children?: Compo
 	);
 }
 
-/** Links that save the data of the view. */
+/** The tables in view as text: a line for each row, tabs between the cells. */
+function tablesAsText(): string {
+	/* Words for screen readers only, which innerText would have. */
+	document.body.classList.add("copying");
+	const lines = [...document.querySelectorAll<HTMLElement>("main table, main [role=table]")].map((table) =>
+		[...table.querySelectorAll<HTMLElement>("tr, [role=row]")]
+			.filter((row) => row.closest("table, [role=table]") === table && row.offsetHeight > 0)
+			.map((row) =>
+				[...row.children]
+					.filter((cell) => !cell.querySelector("table"))
+					.map((cell) => (cell as HTMLElement).innerText.trim().replace(/\s+/g, " "))
+					.join("\t"),
+			)
+			.join("\n"),
+	);
+	document.body.classList.remove("copying");
+	return `${lines.filter(Boolean).join("\n\n")}\n`;
+}
+
+/** Also where the browser gives no clipboard to a page, as over the network without a certificate. */
+async function copy(text: string): Promise<boolean> {
+	try {
+		await navigator.clipboard.writeText(text);
+		return true;
+	} catch {
+		const field = document.createElement("textarea");
+		field.value = text;
+		document.body.append(field);
+		field.select();
+		const isDone = document.execCommand("copy");
+		field.remove();
+		return isDone;
+	}
+}
+
+function CopyText() {
+	const [said, setSaid] = useState("");
+	const act = async () => {
+		const text = tablesAsText();
+		const rows = text.split("\n").filter(Boolean).length;
+		setSaid((await copy(text)) ? `${some(rows, "line")} copied` : "the browser does not allow it");
+	};
+	return (
+		<>
+			<button class="link" onClick={() => void act()}>
+				Copy as text
+			</button>{" "}
+			<span role="status">{said}</span>
+		</>
+	);
+}
+
+/** Links that save the data of the view, and a button that copies its tables. */
 export function Export({ csv, json }: { csv?: string; json: string }) {
-	if (file) return null;
 	return (
 		<span class="export">
-			Save as{" "}
-			{csv && (
-				<a href={csv} download="lode.csv">
-					CSV
-				</a>
-			)}{" "}
-			<a href={json} download="lode.json">
-				JSON
-			</a>
+			{!file && (
+				<>
+					Save as{" "}
+					{csv && (
+						<a href={csv} download="lode.csv">
+							CSV
+						</a>
+					)}{" "}
+					<a href={json} download="lode.json">
+						JSON
+					</a>
+					{csv && " · "}
+				</>
+			)}
+			{csv && <CopyText />}
 		</span>
 	);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Lines by uPlot, in the page's colours.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import { resolver, threadHues } from "./colours";
+import { resolver, threadHues, useScheme } from "./colours";
 import { savePicture } from "./parts";
 
 export interface Line {
@@ -22,13 +22,7 @@ export function Plot(props: {
 	isStepped?: boolean;
 }) {
 	const box = useRef<HTMLDivElement>(null);
-	const [scheme, setScheme] = useState(0);
-	useEffect(() => {
-		const dark = matchMedia("(prefers-color-scheme: dark)");
-		const turn = () => setScheme((n) => n + 1);
-		dark.addEventListener("change", turn);
-		return () => dark.removeEventListener("change", turn);
-	}, []);
+	const scheme = useScheme();
 	useEffect(() => {
 		const here = box.current;
 		if (!here) return;
