@@ -228,7 +228,7 @@ static enum MHD_Result queue_refusal(Request *request, const char *reason)
 		"<link rel=\"icon\" href=\"data:,\">\n</head>\n<body>\n<main>\n"
 		"<h1>This link does not open the page</h1>\n"
 		"<p>lode shows profiles only to those who have the address that it printed when it "
-	        "was "
+		"was "
 		"started. That address ends in a token, which is different each time; one "
 		"that <code>--open</code> gave to a browser is valid once.</p>\n"
 		"<ul>\n"

@@ -69,7 +69,7 @@ function FunctionList({ route }: { route: Route }) {
 							see={rows.see}
 							selected={selected}
 							scrollKey={address("functions", what)}
-							columns={isNarrow ? "4.5rem minmax(10rem, 1fr)" : "5rem 8.5rem 7rem minmax(14rem, 2fr) minmax(8rem, 1fr)"}
+							columns={isNarrow ? "5.2rem minmax(10rem, 1fr)" : "5rem 8.5rem 7rem minmax(14rem, 2fr) minmax(8rem, 1fr)"}
 							onSelect={setSelected}
 							onOpen={open}
 							head={

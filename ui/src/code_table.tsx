@@ -4,7 +4,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { CodeLine, CodePlace, Head, Source } from "./api";
-import { baseName, count, place as placeOf, share } from "./format";
+import { baseName, count, eventValue, place as placeOf, share } from "./format";
 
 /** The event as charged to the instruction that waited, and as sampled, if the profile has both. */
 export function weightEvents(head: Head): string[] {
@@ -152,7 +152,7 @@ export function Disassembly(props: {
 										</td>
 									))}
 									{others.map((name) => (
-										<td class="number optional">{line.events[name] ? count(line.events[name]) : ""}</td>
+										<td class="number optional">{line.events[name] ? eventValue(line.events[name], name) : ""}</td>
 									))}
 									<td class="mono faint optional">{line.address.replace(/^0x/, "")}</td>
 									<td class="mono text">{line.text}</td>

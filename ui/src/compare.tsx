@@ -92,7 +92,7 @@ function Side(props: { row: ComparedRow; unit: string; isCounted: boolean; hasEa
 	const { time, each } = props.row[props.side];
 	return (
 		<>
-			<td class={props.side === "base" ? "number optional" : "number"}>{weight(time, unit)}</td>
+			<td class="number optional">{weight(time, unit)}</td>
 			{props.hasEach && <td class="number optional">{each === null ? "–" : isCounted ? `${amount(each)} ${unit}` : `${amount(each)}×`}</td>}
 		</>
 	);
@@ -187,7 +187,7 @@ function Rows({ kinds: known, kind, data, route, base, chosen }: { kinds: KindRo
 								{hasParts && <th scope="col" class="number optional">costs more</th>}
 								<th scope="col" class="number optional">before</th>
 								{hasEach && <th scope="col" class="number optional">each</th>}
-								<th scope="col" class="number">now</th>
+								<th scope="col" class="number optional">now</th>
 								{hasEach && <th scope="col" class="number optional">each</th>}
 								{kind === null && <th scope="col">kind</th>}
 								<th scope="col">{kind === null ? "what changed" : kind.slice(0, -1)}</th>

@@ -10,12 +10,16 @@ export function count(value: number | null | undefined): string {
 
 const isClock = (event: string) => event.includes("-clock");
 
-/** A value of an event, as lode's text has it: "0.53 s of cpu-clock", "1,234 cycles". */
-export function eventValue(value: number, event: string | null): string {
-	if (event === null || !isClock(event)) return `${count(value)} ${event ?? "no weight"}`;
+/** A value of an event, as lode's text has it: "0.53 s" of a clock, "1,234" of others. */
+export function eventValue(value: number | undefined, event: string): string {
+	if (!value || !isClock(event)) return count(value);
 	const seconds = value / 1e9;
-	const digits = seconds >= 100 ? 0 : seconds >= 10 ? 1 : seconds >= 0.1 ? 2 : 4;
-	return `${seconds >= 100 ? count(seconds) : seconds.toFixed(digits)} s of ${event}`;
+	return `${seconds >= 100 ? count(seconds) : seconds.toFixed(seconds >= 10 ? 1 : seconds >= 0.1 ? 2 : 4)} s`;
+}
+
+/** "0.53 s of cpu-clock", "1,234 cycles" */
+export function eventTotal(value: number, event: string | null): string {
+	return event === null ? `${count(value)} no weight` : `${eventValue(value, event)}${isClock(event) ? " of" : ""} ${event}`;
 }
 
 /** "1 place", "12 places" */

@@ -4,7 +4,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Failure, file, type Head, reload } from "./api";
-import { count, eventValue, share, some } from "./format";
+import { count, eventTotal, share, some } from "./format";
 import type { Route } from "./state";
 
 /** A title that shows its meaning under the pointer or when focused. */
@@ -80,7 +80,7 @@ export function Facts({ head }: { head: Head }) {
 			<span>{one.creator ?? "?"}</span>
 			<span>{frequencies[one.frequency] ?? one.frequency}</span>
 			<span>
-				{eventValue(one.weight, one.weight_event)}
+				{eventTotal(one.weight, one.weight_event)}
 				{one.frequency !== "inferred" && ` in ${count(one.executions)} executions`}
 			</span>
 			<span>
@@ -141,6 +141,7 @@ function tablesAsText(): string {
 					.map((cell) => (cell as HTMLElement).innerText.trim().replace(/\s+/g, " "))
 					.join("\t"),
 			)
+			.filter(Boolean)
 			.join("\n"),
 	);
 	document.body.classList.remove("copying");

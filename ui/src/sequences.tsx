@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { sequences as words } from "words";
 import { type Annotation, address, type Ask, type Sequence, type Sequences, useAnswer } from "./api";
 import { PlaceCode } from "./code_table";
-import { count, points, ratio, sequence as textOf, share, some } from "./format";
+import { count, eventValue, points, ratio, sequence as textOf, share, some } from "./format";
 import { more, MoreOptions } from "./options";
 import { Empty, Export, Facts, Field, Filters, Footer, Loading, Problem, useKeys, useNarrow } from "./parts";
 import { change, linkTo, type Route } from "./state";
@@ -55,7 +55,7 @@ function eventColumn(name: string, isTotal: boolean): Column {
 	return {
 		name: `event:${name}`,
 		title: name,
-		value: (row, is) => (isTotal ? count(row.events[name]) : support(row.events[name], is)),
+		value: (row, is) => (isTotal ? eventValue(row.events[name], name) : support(row.events[name], is)),
 		width: "8rem",
 	};
 }

@@ -15,13 +15,18 @@
 
 #define NS_PER_S 1e9
 
+static bool is_clock(const char *event)
+{
+	return event != NULL && strstr(event, "-clock") != NULL;
+}
+
 const char *lode_finding_unit(const LodeProfile *profile, uint32_t weight_event)
 {
 	const char *name = lode_profile_event_name(profile, weight_event);
 
 	if (name == NULL)
 		return "";
-	return strstr(name, "-clock") != NULL ? "ns" : name;
+	return is_clock(name) ? "ns" : name;
 }
 
 void lode_finding_append_amount(GString *out, double value)
@@ -36,13 +41,12 @@ void lode_finding_append_amount(GString *out, double value)
 		g_string_append_printf(out, "%.*f", value >= 10 ? 1 : 2, value);
 }
 
-void lode_finding_append_value(
-	GString *out, const LodeProfile *profile, uint32_t event, double value)
+void lode_finding_append_value(GString *out, const char *event, double value)
 {
 	char number[LODE_NUMBER_SIZE];
 	double seconds = value / NS_PER_S;
 
-	if (value == 0 || strcmp(lode_finding_unit(profile, event), "ns") != 0)
+	if (value == 0 || !is_clock(event))
 		g_string_append(out, lode_number_format_count(value, number));
 	else if (seconds >= 100)
 		g_string_append_printf(out, "%s s", lode_number_format_count(seconds, number));

@@ -8,6 +8,7 @@
 #include "base/text/number_format.h"
 #include "model/index.h"
 #include "views/code/function_name.h"
+#include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"
 #include "views/profile/profile_lines.h"
 
@@ -115,12 +116,14 @@ static void choose_columns(List *list)
 	add_column(list, "sequence", CELL_SEQUENCE, 0);
 }
 
-static void put_count(const List *list, double value, GString *out)
+/* Of the run's event, or of executions and the like: LODE_NONE. */
+static void put_count(const List *list, uint32_t event, double value, GString *out)
 {
-	char text[LODE_NUMBER_SIZE];
+	const GPtrArray *events = list->values->run->events;
 
 	if (isfinite(value))
-		g_string_append(out, lode_number_format_count(value, text));
+		lode_finding_append_value(
+			out, event < events->len ? events->pdata[event] : NULL, value);
 	else
 		lode_display_append(out, "–", list->terminal->is_ascii);
 }
@@ -140,7 +143,7 @@ static void put_value(const List *list, LodeReportKeyKind kind, size_t index, GS
 	if (lode_report_key_is_share(run, &key))
 		cell_support(list->values, value, out);
 	else
-		put_count(list, value, out);
+		put_count(list, kind == LODE_REPORT_KEY_EVENT ? key.event : LODE_NONE, value, out);
 }
 
 static LodeStyle list_cell(size_t row, unsigned column, GString *out, const void *user_data)
@@ -153,7 +156,7 @@ static LodeStyle list_cell(size_t row, unsigned column, GString *out, const void
 		cell_ratio(lode_report_values_cost(list->values, index), out, list->terminal);
 		return LODE_STYLE_PLAIN;
 	case CELL_WEIGHT_TOTAL:
-		put_count(list,
+		put_count(list, list->values->weight_event,
 			lode_report_values_event(list->values, list->values->weight_event, index),
 			out);
 		return LODE_STYLE_PLAIN;

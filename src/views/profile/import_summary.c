@@ -6,7 +6,6 @@
 #include "views/form/display_text.h"
 #include "views/form/shell_word.h"
 #include "views/profile/missing_files.h"
-#include "views/profile/profile_figures.h"
 
 static void write_count(FILE *out, double count, const char *one, const char *many)
 {
@@ -73,11 +72,10 @@ void lode_import_summary_write(const LodeProfile *profile, const char *path, FIL
 	write_count(out, profile->instructions->len, "instruction", "instructions");
 	if (profile->frequency != LODE_FREQUENCY_INFERRED)
 		write_count(out, profile->total_count, "execution", "executions");
+	const LodeEvent *weight = lode_profile_event(profile, profile->weight_event);
 	g_autoptr(GString) total = g_string_new(NULL);
-	lode_finding_append_value(total, profile, profile->weight_event,
-		lode_profile_event_total(profile, profile->weight_event));
-	lode_display_line(
-		out, "%s %s", total->str, lode_profile_event_name(profile, profile->weight_event));
+	lode_finding_append_value(total, weight->name, weight->total);
+	lode_display_line(out, "%s %s", total->str, weight->name);
 	write_missing(profile, out);
 	write_unresolved(profile, path, out);
 }
