@@ -323,8 +323,8 @@ await check("the first view asks each of its questions once, and others not its"
 		await other.close();
 		return asked;
 	};
-	expect("no view", await questions("", ".findings .id"), ["profiles?", "report?explain=1&places=2"]);
-	expect("findings of a profile", (await questions("#/findings?profile=1", ".findings .id")).sort(), ["profiles?", "report?profile=1&explain=1&places=2"]);
+	expect("no view", await questions("", ".findings .id"), ["profiles?", "report?explain=1&places=2", "timeline?bins=200"]);
+	expect("findings of a profile", (await questions("#/findings?profile=1", ".findings .id")).sort(), ["profiles?", "report?profile=1&explain=1&places=2", "timeline?profile=1&bins=200"]);
 	expect("code", (await questions("#/code", ".virtual-row a")).filter((one) => /report/.test(one)), []);
 });
 
@@ -652,6 +652,59 @@ await check("flame graph: zoomed, searched, inverted, by mouse and keys, and as 
 	expect("the code", (await page.innerText("h2")).includes("inner"), true);
 	await at("#/flame?profile=0");
 	expect("without calls", /--call-graph dwarf/.test(await page.innerText(".empty")), true);
+});
+
+await check("timeline: a range and a thread, by mouse and keys, become options of the questions", async (expect) => {
+	const threads = [0, 1, 2, 3, 4, 5, 6, 7].map((n) => ({ pid: 7, tid: 70 + n, name: n === 1 ? evil : `worker-${n}`, samples: 100 - n, weight: 0.3 - 0.02 * n, values: Array.from({ length: 200 }, (_, i) => (i % (n + 2) ? 0.001 : 0)) }));
+	const asked = [];
+	await page.route("**/api/timeline?*", (route) => route.fulfill({ contentType: "application/json", body: JSON.stringify({ seconds: 20, bins: 200, event: "cpu-clock", threads, threads_left_out: 3 }) }));
+	const note = (request) => /[?&](time|thread)=/.test(request.url()) && asked.push(request.url().replace(/.*[/]api[/]/, ""));
+	page.on("request", note);
+	try {
+		await at("#/none");
+		await at("#/flame?profile=5");
+		await page.waitForSelector(".timeline canvas");
+		expect("rows", await page.locator(".timeline-thread").count(), 6);
+		await page.click('.timeline button:text("5 more")');
+		expect("all rows", await page.locator(".timeline-thread").count(), 8);
+		expect("the rest", (await texts(".timeline-rows p"))[0], "3 more");
+		expect("text", (await texts(".timeline-thread"))[1].includes("<script>"), true);
+		expect("axe", await faultsOfAxe(), []);
+		const box = await page.locator(".timeline canvas").boundingBox();
+		await page.mouse.move(box.x + box.width / 4, box.y + 10);
+		await page.mouse.down();
+		await page.mouse.move(box.x + box.width / 2, box.y + 30, { steps: 3 });
+		await page.mouse.up();
+		await page.waitForFunction(() => /o[.]time=/.test(location.hash));
+		const [from, to] = (await page.evaluate(() => new URLSearchParams(location.hash.split("?")[1]).get("o.time"))).split("..").map(Number);
+		expect(`from a quarter to half: ${from} to ${to}`, Math.abs(from - 5) < 0.1 && Math.abs(to - 10) < 0.1, true);
+		await settle();
+		expect("asked", asked.some((one) => one.startsWith("flame") && one.includes(`time=${from.toFixed(2)}..${to.toFixed(2)}`)), true);
+		await page.fill('.timeline input >> nth=0', "7.5");
+		await page.locator('.timeline input >> nth=0').press("Tab");
+		await page.waitForFunction(() => /o[.]time=7[.]50[.][.]/.test(location.hash));
+		await page.click('.timeline-thread >> nth=2');
+		await page.waitForFunction(() => /o[.]thread=72/.test(location.hash));
+		await settle();
+		await picture("timeline");
+		await page.click('nav a:text("Findings")');
+		await page.waitForFunction(() => /#[/]findings.*o[.]time=7[.]50[.][.].*o[.]thread=72/.test(location.hash));
+		await settle();
+		expect("findings, too", asked.some((one) => one.startsWith("report") && /time=7[.]50[.][.].*thread=72/.test(one)), true);
+		await page.click('nav a:text("Memory")');
+		await page.waitForFunction(() => /#[/]memory/.test(location.hash) && !/o[.]/.test(location.hash));
+		await page.goBack();
+		await page.waitForSelector(".chip");
+		await page.locator(".chip").first().click();
+		await page.waitForFunction(() => !/o[.]time/.test(location.hash));
+		await settle();
+		await page.click(".chip");
+		await page.waitForFunction(() => !/o[.]thread/.test(location.hash));
+		expect("no chips", await page.locator(".chip").count(), 0);
+	} finally {
+		page.off("request", note);
+		await page.unroute("**/api/timeline?*");
+	}
 });
 
 await check("memory: heat maps that zoom, groups in groups", async (expect) => {

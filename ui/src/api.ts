@@ -376,6 +376,22 @@ export interface Graph extends Head {
 	n_callees: number;
 	callees: { number: number; name: string; count: number }[];
 }
+export interface Calls {
+	function: { number: number | null; name: string; image: string | null };
+	from: "stacks" | "calls" | null;
+	weight: number;
+	inclusive: number | null;
+	callers: { number: number | null; name: string | null; image: string | null; weight: number; samples: number | null; calls: number | null }[];
+	callees: Calls["callers"];
+}
+export interface Threads {
+	seconds: number;
+	bins: number;
+	event: string | null;
+	/** The heaviest first; values: shares of all weight. */
+	threads: { pid: number; tid: number; name: string | null; samples: number; weight: number; values: number[] }[];
+	threads_left_out: number;
+}
 interface FlameNone extends Head {
 	from: null;
 	advice: string;

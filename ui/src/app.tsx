@@ -14,7 +14,8 @@ import { LiveView } from "./live";
 import { MemoryView } from "./memory";
 import { Empty, Loading, Problem, useKeys } from "./parts";
 import { SequencesView } from "./sequences";
-import { change, href, linkTo, type Route, useRoute } from "./state";
+import { change, href, linkTo, PART_VIEWS, type Route, useRoute } from "./state";
+import { Timeline } from "./timeline";
 import { TracesView } from "./traces";
 
 interface View {
@@ -165,6 +166,7 @@ function App() {
 				<h1 class="hidden">{shown?.title ?? "lode"}</h1>
 				{served.error && <Problem failure={served.error} route={route} />}
 				{!served.data && served.isLoading && <Loading what="Asking lode serve" />}
+				{served.data && shown && PART_VIEWS.includes(shown.name) && <Timeline key={`timeline ${number}`} route={route} />}
 				{served.data && shown && <shown.View key={`${shown.name} ${number}`} route={route} profile={profile} served={served.data} />}
 				{!shown && <Empty>There is no view ‘{route.view}’.</Empty>}
 			</main>

@@ -6,7 +6,7 @@ import { type Annotation, address, type Ask, type CodeLine, type FunctionRow, ty
 import { Disassembly, fileWeight, lineWeights, SourceLines, usePointed, weightEvents } from "./code_table";
 import { baseName, count, share, some } from "./format";
 import { FlowGraph, Neighbours } from "./graph";
-import { more, MoreOptions } from "./options";
+import { more, MoreOptions, part } from "./options";
 import { Empty, Export, Field, Filters, Footer, Loading, Problem, useKeys, useNarrow } from "./parts";
 import { change, linkTo, type Route } from "./state";
 import { SortTitle, useRows, VirtualTable } from "./virtual";
@@ -25,6 +25,7 @@ function FunctionList({ route }: { route: Route }) {
 		reverse: get("reverse"),
 		text: get("text"),
 		image: get("image"),
+		...part(route),
 	};
 	const rows = useRows<Functions, FunctionRow>("functions", what, (answer) => answer.functions);
 	const sort = get("sort") ?? "weight";

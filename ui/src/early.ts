@@ -24,8 +24,9 @@ function start(path: string, answer: () => Promise<Response>): Promise<Response>
 
 const [view = "", query = ""] = location.hash.replace(/^#\/?/, "").split("?", 2);
 const profiles = start("/api/profiles?", () => fetch("/api/profiles?"));
-if (view === "" || view === "findings") {
-	const known = new URLSearchParams(query);
+const known = new URLSearchParams(query);
+const hasOptions = [...known.keys()].some((name) => name.startsWith("o."));
+if ((view === "" || view === "findings") && !hasOptions) {
 	const asked = new URLSearchParams();
 	for (const name of ["profile", "run"]) if (known.get(name)) asked.set(name, known.get(name)!);
 	asked.set("explain", "1");

@@ -8,7 +8,7 @@ import { PLACES_SHOWN } from "./places_shown";
 import { amount, count, each, place, share, some } from "./format";
 import { Bar, Empty, Export, Facts, Footer, Loading, Problem, Term, useLineKeys } from "./parts";
 import { FlowAround } from "./graph";
-import { more, MoreOptions } from "./options";
+import { more, MoreOptions, part } from "./options";
 import { change, linkTo, type Route } from "./state";
 
 const PLACES = 10;
@@ -27,6 +27,7 @@ function Places({ finding, route, all }: { finding: Finding; route: Route; all: 
 		finding: finding.id.slice(1),
 		limit,
 		context: 4,
+		...part(route),
 	});
 	const kept = finding.kept;
 	return (

@@ -3,10 +3,10 @@
 // The flame graph: call stacks merged from either end, on a canvas that draws what is in sight.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { address, type Ask, type Flame, type FlameTree, useAnswer } from "./api";
-import { resolver } from "./colours";
+import { resolver, useScheme } from "./colours";
 import { type FlameLayout, type FlameNode, heaviestPaths, isWhole, layOut } from "./flame_layout";
 import { baseName, count, share, some } from "./format";
-import { part } from "./options";
+import { more, MoreOptions } from "./options";
 import { Empty, Export, Field, Filters, Footer, Loading, Problem, savePicture, useKeys } from "./parts";
 import { change, linkTo, type Route } from "./state";
 
@@ -15,23 +15,6 @@ const FONT = '11px "DejaVu Sans Mono", ui-monospace, monospace';
 const LEAST_LISTED = 0.005; /* of all weight, in the table */
 const MAX_LISTED = 400;
 const MAX_NAME = 300; /* characters of a name in a tip */
-
-/** Draws again when light becomes dark. */
-function useScheme(): number {
-	const [turns, setTurns] = useState(0);
-	useEffect(() => {
-		const turn = () => setTurns((n) => n + 1);
-		const scheme = matchMedia("(prefers-color-scheme: dark)");
-		const chosen = new MutationObserver(turn);
-		scheme.addEventListener("change", turn);
-		chosen.observe(document.documentElement, { attributes: true });
-		return () => {
-			scheme.removeEventListener("change", turn);
-			chosen.disconnect();
-		};
-	}, []);
-	return turns;
-}
 
 /** What is shown of a layout: everything below `root`, and the way to it. */
 interface Sight {
@@ -364,6 +347,7 @@ function FlameOf({ tree, deeper, route, what }: { tree: FlameTree; deeper: Flame
 			) : (
 				<Graph tree={shown} sight={{ layout, root }} route={route} onZoom={zoom} />
 			)}
+			<MoreOptions question="flame" route={route} except={["inverted", "event", "text", "root", "limit"]} />
 			<Footer head={tree}>
 				{tree.cut > 0 && <p>{share(tree.cut)} of the weight is in stacks with more frames than are shown.</p>}
 				{root.isPath || isWhole(root) ? null : <p>What is too narrow to be drawn is in the boxes called ‘narrower’; a zoom shows it.</p>}
@@ -374,7 +358,7 @@ function FlameOf({ tree, deeper, route, what }: { tree: FlameTree; deeper: Flame
 
 export function FlameView({ route }: { route: Route }) {
 	const get = (name: string) => route.params.get(name);
-	const what: Ask = { profile: get("profile"), inverted: get("inverted"), event: get("event"), text: get("text"), ...part(route) };
+	const what: Ask = { profile: get("profile"), inverted: get("inverted"), event: get("event"), text: get("text"), ...more(route) };
 	const whole = useAnswer<Flame>("flame", what);
 	/* The server has more below the zoomed node, if something was left out there. */
 	const zoomed = get("zoom");

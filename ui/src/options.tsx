@@ -5,7 +5,7 @@
 import { useState } from "preact/hooks";
 import { type Ask, file, type Questions, useAnswer } from "./api";
 import { Field, Problem } from "./parts";
-import { type Change, change, type Route } from "./state";
+import { type Change, change, PART, type Route } from "./state";
 
 const PREFIX = "o.";
 /** Between the values of an option that may be repeated. */
@@ -19,12 +19,9 @@ export function more(route: Route): Ask {
 	return asked;
 }
 
-/** Those that choose a part of the recording, which its views have in common. */
-export const PART = ["time", "thread"];
-
-/** What was given of the part. */
+/** What was given of those that choose a part of the recording. */
 export function part(route: Route): Ask {
-	return Object.fromEntries(PART.map((name) => [name, route.params.get(PREFIX + name)]));
+	return Object.fromEntries(Object.entries(more(route)).filter(([name]) => PART.includes(PREFIX + name)));
 }
 
 /** Takes all of them away, for another question. */

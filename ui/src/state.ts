@@ -30,10 +30,15 @@ export function href(view: string, params: URLSearchParams, change: Change = {})
 	return `#/${view}${query ? `?${query}` : ""}`;
 }
 
-/** A view of the same profile and run, without other parameters. */
+/** The options that choose a part of the recording, and the views that show it. */
+export const PART = ["o.time", "o.thread", "o.command", "o.pid", "o.where"];
+export const PART_VIEWS = ["findings", "code", "flame"];
+
+/** A view of the same profile, run and part of the recording, without other parameters. */
 export function linkTo(view: string, route: Route, change: Change = {}): string {
 	const kept = new URLSearchParams();
-	for (const name of ["profile", "run"]) {
+	const hasPart = PART_VIEWS.includes(view) && PART_VIEWS.includes(route.view);
+	for (const name of ["profile", "run", ...(hasPart ? PART : [])]) {
 		const value = route.params.get(name);
 		if (value) kept.set(name, value);
 	}
