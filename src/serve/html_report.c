@@ -49,6 +49,8 @@ typedef struct {
 	GString *left_out;
 } Html;
 
+#define FLAME_NODES 1500
+
 /* Whether an answer was added, too large, or not available for the profile. */
 typedef enum { ADDED, TOO_LARGE, FAILED } Outcome;
 
@@ -313,6 +315,8 @@ static void collect(Html *self, const LodeProfile *profile)
 	unsigned n_types = 0, n_stretches = 0;
 	unsigned n_findings = add_range(self, "annotate", "finding=", places, FINDINGS);
 	int n_listed = add_list(self, "functions", "", FUNCTIONS);
+	add_answer(self, "flame", "limit=" G_STRINGIFY(FLAME_NODES));
+	add_answer(self, "flame", "inverted=1&limit=" G_STRINGIFY(FLAME_NODES));
 	if (profile->memory != NULL)
 		add_memory(self, profile, &n_types, &n_stretches);
 	int n_rows = add_list(self, "report", "sequences=1&", SEQUENCES);

@@ -1017,6 +1017,22 @@ await check("one file has the page, and needs no server", async (expect) => {
 		const size = readFileSync(name).length;
 		expect(`size of ${name}: ${size}`, size > 100000 && size < 5000000, true);
 	}
+	run(lode, "report", "calls.lode", "--html", "calls.html");
+	const flame = listen(await context.newPage());
+	await flame.goto(`file://${work}/calls.html#/flame?inverted=1&pane=table`);
+	await flame.waitForSelector(".flame-table tbody tr");
+	expect("what ran", (await flame.locator(".flame-table tbody th").nth(1).innerText()).includes("inner"), true);
+	await flame.click('button:text("As table")');
+	await flame.waitForSelector(".flame canvas");
+	await flame.keyboard.press("i");
+	await flame.waitForFunction(() => !/inverted/.test(location.hash));
+	await flame.focus(".flame"); /* Enter on the button would be its own */
+	await flame.keyboard.press("ArrowDown");
+	await flame.keyboard.press("Enter");
+	await flame.waitForFunction(() => /zoom=/.test(location.hash));
+	await settle(flame);
+	expect("no problem", await flame.locator(".problem").count(), 0);
+	await flame.close();
 	for (const name of ["x", "evil"]) {
 		const other = listen(await context.newPage());
 		const asked = [];

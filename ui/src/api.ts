@@ -408,8 +408,8 @@ export interface FlameTree extends Head {
 	tree_nodes: number;
 	root: number; /* row of the node that was asked for; those before it are the path to it */
 	matched: number | null;
-	/** name, image, number in the profile, whether it has the text */
-	functions: [string | null, string | null, number | null, boolean][];
+	/** name, image, number in the profile, whether it has the text, a shorter name */
+	functions: [string | null, string | null, number | null, boolean, string | null][];
 	/** columns of equal length */
 	nodes: Record<"number" | "function" | "parent" | "weight" | "self" | "samples" | "narrower", number[]>;
 }

@@ -29,7 +29,7 @@ const allViews: View[] = [
 	{ name: "findings", title: "Findings", View: FindingsView, isThere: hasProfile },
 	{ name: "sequences", title: "Sequences", View: SequencesView, isThere: hasProfile },
 	{ name: "code", title: "Code", View: CodeView, isThere: hasProfile },
-	{ name: "flame", title: "Flame graph", View: FlameView, isThere: (served) => file === null && hasProfile(served) },
+	{ name: "flame", title: "Flame graph", View: FlameView, isThere: hasProfile },
 	{ name: "memory", title: "Memory", View: MemoryView, isThere: hasProfile },
 	{ name: "traces", title: "Traces", View: TracesView, isThere: () => file === null },
 	{ name: "compare", title: "Compare", View: CompareView, isThere: (served) => (served?.profiles.length ?? 0) > 1 },

@@ -2,7 +2,7 @@
 //
 // The flame graph: call stacks merged from either end, on a canvas that draws what is in sight.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { address, type Ask, type Flame, type FlameTree, useAnswer } from "./api";
+import { address, type Ask, file, type Flame, type FlameTree, useAnswer } from "./api";
 import { resolver, useScheme } from "./colours";
 import { type FlameLayout, type FlameNode, heaviestPaths, isWhole, layOut } from "./flame_layout";
 import { baseName, count, share, some } from "./format";
@@ -83,7 +83,7 @@ function draw(canvas: HTMLCanvasElement, sight: Sight, top: number, height: numb
 			const room = Math.floor((shown - 6) / character);
 			if (room >= 3) {
 				drawing.fillStyle = ink;
-				drawing.fillText(node.name.length > room ? `${node.name.slice(0, room - 1)}…` : node.name, left + 3, y + ROW / 2);
+				drawing.fillText(node.label.length > room ? `${node.label.slice(0, room - 1)}…` : node.label, left + 3, y + ROW / 2);
 			}
 		}
 	}
@@ -95,9 +95,9 @@ function draw(canvas: HTMLCanvasElement, sight: Sight, top: number, height: numb
 }
 
 function CodeLink({ node, route }: { node: FlameNode; route: Route }) {
-	return node.code === null ? <bdi>{node.name}</bdi> : (
-		<a href={linkTo("code", route, { function: String(node.code) })}>
-			<bdi>{node.name}</bdi>
+	return node.code === null ? <bdi title={node.name}>{node.label}</bdi> : (
+		<a href={linkTo("code", route, { function: String(node.code) })} title={node.name}>
+			<bdi>{node.label}</bdi>
 		</a>
 	);
 }
@@ -262,7 +262,7 @@ function Paths({ tree, root, route, onZoom }: { tree: FlameTree; root: FlameNode
 									<span class="hidden">level {node.depth - root.depth + 1}: </span>
 									<CodeLink node={node} route={route} />{" "}
 									{node.children.length > 0 && node !== root && (
-										<button class="quiet" aria-label={`Zoom to ${node.name}`} onClick={() => onZoom(node)}>
+										<button class="quiet" aria-label={`Zoom to ${node.label}`} onClick={() => onZoom(node)}>
 											zoom
 										</button>
 									)}
@@ -292,7 +292,7 @@ function Tools({ tree, route, what }: { tree: FlameTree; route: Route; what: Ask
 	});
 	return (
 		<>
-			<Filters set={["text", "event"].filter((name) => get(name)).length}>
+			{!file && <Filters set={["text", "event"].filter((name) => get(name)).length}>
 				<Field id="search" label="function" value={get("text") ?? ""} placeholder="part of a name" wide onChange={(text) => change(route, { text }, true)} />
 				{tree.events.length > 1 && (
 					<label class="field">
@@ -304,7 +304,7 @@ function Tools({ tree, route, what }: { tree: FlameTree; route: Route; what: Ask
 						</select>
 					</label>
 				)}
-			</Filters>
+			</Filters>}
 			<p class="tabs">
 				<button aria-pressed={tree.inverted} onClick={invert}>
 					Inverted
@@ -362,7 +362,7 @@ export function FlameView({ route }: { route: Route }) {
 	const whole = useAnswer<Flame>("flame", what);
 	/* The server has more below the zoomed node, if something was left out there. */
 	const zoomed = get("zoom");
-	const detail = useAnswer<Flame>(zoomed === null ? null : "flame", { ...what, root: zoomed });
+	const detail = useAnswer<Flame>(zoomed === null || file ? null : "flame", { ...what, root: zoomed });
 	if (whole.error) return <Problem failure={whole.error} route={route} />;
 	if (!whole.data) return whole.isLoading ? <Loading what="Merging the call stacks" /> : null;
 	if (whole.data.from === null)

@@ -11,6 +11,7 @@ export interface FlameNode {
 	row: number; /* in the answer */
 	number: number; /* of the server's tree */
 	name: string;
+	label: string; /* the name, or a shorter one */
 	image: string | null;
 	code: number | null; /* the profile's number of the function */
 	isMatched: boolean;
@@ -48,9 +49,10 @@ export function layOut(tree: FlameTree): FlameLayout {
 	/* A row stands after its parent's. */
 	for (let row = 0; row < number.length; row++) {
 		const above = nodes[parent[row]!] ?? null;
-		const [, image = null, code = null, isMatched = false] = tree.functions[functions[row]!] ?? [];
+		const [, image = null, code = null, isMatched = false, short = null] = tree.functions[functions[row]!] ?? [];
+		const name = nameOf(tree, row);
 		const node: FlameNode = {
-			row, number: number[row]!, name: nameOf(tree, row), image, code, isMatched, weight: weight[row]!, self: self[row]!, samples: samples[row]!,
+			row, number: number[row]!, name, label: short ?? name, image, code, isMatched, weight: weight[row]!, self: self[row]!, samples: samples[row]!,
 			narrower: narrower[row]!, isPath: row < tree.root, start: 0, depth: above ? above.depth + 1 : 0, parent: above, children: [],
 		};
 		nodes.push(node);

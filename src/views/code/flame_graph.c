@@ -4,6 +4,7 @@
 #include "base/arrays/id_cache.h"
 #include "base/error.h"
 #include "model/index.h"
+#include "views/code/function_name.h"
 #include "views/form/display_text.h"
 #include "views/form/format.h"
 #include "views/profile/profile_figures.h"
@@ -145,6 +146,14 @@ static void put_name(LodeJsonStream *json, const char *name)
 	lode_json_string(json, text);
 }
 
+/* null if it is not shorter. */
+static void put_short_name(LodeJsonStream *json, const char *name)
+{
+	g_autofree char *text = name != NULL ? lode_function_name_short(name) : NULL;
+
+	put_name(json, text != NULL && strlen(text) < strlen(name) ? text : NULL);
+}
+
 static void put_functions(Graph *self)
 {
 	LodeJsonStream *json = &self->json;
@@ -169,6 +178,7 @@ static void put_functions(Graph *self)
 		else
 			lode_json_integer(json, slot->id);
 		lode_json_bool(json, self->are_chosen != NULL && self->are_chosen[function]);
+		put_short_name(json, frame->function);
 		lode_json_end(json, ']');
 	}
 	lode_json_end(json, ']');

@@ -2,7 +2,7 @@
 /*
  * A flame graph as JSON for the page: the widest nodes of the tree, as columns of equal length.
  *
- *   "functions": [[name, image, number in the profile, whether it matches `text`], …]
+ *   "functions": [[name, image, number in the profile, whether it matches `text`, short name], …]
  *   "nodes": {"number": […], "function": […], "parent": […], "weight": […], "self": […],
  *             "samples": […], "narrower": […]}
  *
