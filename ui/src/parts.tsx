@@ -314,10 +314,19 @@ export function Field(props: {
 	const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
 	const latest = useRef(props.onChange);
 	latest.current = props.onChange;
+	/* What was typed since the text was last reported; a text from elsewhere, as by the back button, replaces it. */
+	const [typed, setTyped] = useState<string | null>(null);
+	const reported = useRef(props.value);
+	const shown = typed !== null && props.value === reported.current ? typed : props.value;
 	const type = (event: Event) => {
 		const value = (event.target as HTMLInputElement).value;
+		if (props.value !== reported.current) reported.current = props.value;
+		setTyped(value);
 		clearTimeout(timer.current);
-		timer.current = setTimeout(() => latest.current(value.trim()), 60);
+		timer.current = setTimeout(() => {
+			reported.current = value.trim();
+			latest.current(value.trim());
+		}, 60);
 	};
 	return (
 		<label class={props.wide ? "field wide" : "field"} title={props.hint}>
@@ -325,7 +334,7 @@ export function Field(props: {
 			<input
 				id={props.id}
 				type="search"
-				value={props.value}
+				value={shown}
 				placeholder={props.placeholder}
 				list={props.list}
 				spellcheck={false}
