@@ -32,6 +32,8 @@ static const char *const additions[] = {
 	,
 #include "store/stack_places_sql.h"
 	,
+#include "store/thread_times_sql.h"
+	,
 #include "store/origins_sql.h"
 };
 

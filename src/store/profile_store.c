@@ -7,6 +7,7 @@
 #include "store/tables/origin_tables.h"
 #include "store/tables/profile_tables.h"
 #include "store/tables/stack_tables.h"
+#include "store/tables/thread_time_table.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -97,6 +98,7 @@ static bool write_profile(const char *path, LodeProfile *profile, bool keeps_old
 	bool done = lode_profile_check(profile, error) && lode_memory_check(profile, error) &&
 	            lode_stack_tables_check(profile, error) &&
 	            lode_origin_tables_check(profile, error) &&
+	            lode_thread_time_table_check(profile, error) &&
 	            (file = lode_new_file_open(path, error)) != NULL &&
 	            write_file(file->temporary_path, profile, progress, error);
 

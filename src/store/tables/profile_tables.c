@@ -17,6 +17,7 @@
 #include "store/tables/row_source.h"
 #include "store/tables/row_table.h"
 #include "store/tables/stack_tables.h"
+#include "store/tables/thread_time_table.h"
 
 #include <math.h>
 #include <string.h>
@@ -339,7 +340,8 @@ bool lode_profile_tables_insert(const LodeProfile *profile, LodeDatabase *databa
 	list_locations(&rows, profile);
 	list_costs(&rows, profile);
 	database->stage = "writing the profile";
-	database->rows_total = G_N_ELEMENTS(facts) + lode_origin_tables_count(profile);
+	database->rows_total = G_N_ELEMENTS(facts) + lode_origin_tables_count(profile) +
+	                       profile->thread_times->len;
 	if (profile->memory != NULL)
 		database->rows_total += lode_memory_tables_count(profile->memory);
 	if (profile->stacks != NULL)
@@ -356,6 +358,7 @@ bool lode_profile_tables_insert(const LodeProfile *profile, LodeDatabase *databa
 		       lode_memory_tables_insert(profile->memory, database, error)) &&
 	       (profile->stacks == NULL ||
 		       lode_stack_tables_insert(profile->stacks, database, error)) &&
+	       lode_thread_time_table_insert(profile, database, error) &&
 	       lode_origin_tables_insert(profile, database, error) &&
 	       insert_content(database, error);
 }
@@ -536,7 +539,8 @@ bool lode_profile_tables_read(LodeProfile *profile, LodeDatabase *database, GErr
 		return false;
 	find_ranges(profile);
 	return lode_profile_check(profile, error) &&
-	       lode_origin_tables_read(profile, database, error);
+	       lode_origin_tables_read(profile, database, error) &&
+	       lode_thread_time_table_read(profile, database, error);
 }
 
 /* Checks the rules of model/profile.h beyond single values. */

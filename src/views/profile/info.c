@@ -7,6 +7,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
 #include "model/origins.h"
+#include "model/process.h"
 #include "model/profile.h"
 #include "store/profile_store.h"
 #include "store/run_parameters.h"
@@ -18,6 +19,7 @@
 #include "views/profile/profile_json.h"
 #include "views/profile/profile_lines.h"
 #include "views/profile/run_options.h"
+#include "views/profile/thread_times.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -240,6 +242,29 @@ static void add_wrappers(GArray *rows, const LodeProfile *profile)
 	}
 }
 
+/* The longest wait first. */
+static void add_threads(GArray *rows, const LodeProfile *profile)
+{
+	g_autofree uint32_t *order = lode_threads_by_waiting(profile);
+	guint n = profile->thread_times->len;
+	char switches[LODE_NUMBER_SIZE];
+
+	if (n == 0)
+		return;
+	LodeFactRow *row = lode_fact_rows_add_number(rows, "contents", "threads", n);
+	row->detail = g_strdup_printf("%.2f ran on average", lode_threads_running(profile));
+	for (guint i = 0; i < n; i++) {
+		const LodeThreadTime *time = &LODE_AT(
+			profile->thread_times, LodeThreadTime, order[i]);
+		g_autofree char *name = lode_thread_name(time);
+		row = lode_fact_rows_add(rows, "thread", name);
+		row->text = lode_thread_waiting_text(time);
+		row->detail = g_strdup_printf("%.2f s of it for a processor, %s switches",
+			time->preempted_ns / 1e9,
+			lode_number_format_count(time->switches, switches));
+	}
+}
+
 static void add_unresolved(GArray *rows, const LodeProfile *profile)
 {
 	for (guint i = 0; i < profile->unresolved->len; i++) {
@@ -296,6 +321,7 @@ static GArray *info_rows(const LodeProfile *profile, const GPtrArray *runs)
 	GArray *rows = lode_fact_rows_new();
 
 	add_contents(rows, profile);
+	add_threads(rows, profile);
 	add_origins(rows, profile);
 	add_quality(rows, profile);
 	add_events(rows, profile);
@@ -311,6 +337,7 @@ static GArray *info_rows(const LodeProfile *profile, const GPtrArray *runs)
 static const LodeFactTitle titles[] = {
 	{"profile", "Profile"},
 	{"contents", "Contents"},
+	{"thread", "Threads, by how long they waited of their time"},
 	{"origin", "Origins"},
 	{"quality", "Quality"},
 	{"event", "Events"},
@@ -436,6 +463,11 @@ static void write_json(
 	if (profile->memory != NULL) {
 		lode_json_key(&json, "wrappers");
 		put_json_rows(&json, rows, "wrapper");
+		lode_json_line(&json);
+	}
+	if (profile->thread_times->len > 0) {
+		lode_json_key(&json, "threads");
+		lode_threads_json(&json, profile);
 		lode_json_line(&json);
 	}
 	lode_profile_json_unresolved(&json, profile);

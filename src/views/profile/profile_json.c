@@ -3,6 +3,7 @@
 #include "views/profile/profile_json.h"
 
 #include "views/profile/profile_figures.h"
+#include "views/profile/thread_times.h"
 
 void lode_profile_json_head(LodeJsonStream *json, const LodeProfile *profile)
 {
@@ -25,6 +26,8 @@ void lode_profile_json_head(LodeJsonStream *json, const LodeProfile *profile)
 		lode_json_member_number(json, "system_seconds", profile->system_seconds);
 		lode_json_member_bool(json, "is_kernel_sampled", profile->is_kernel_sampled);
 	}
+	if (profile->thread_times->len > 0)
+		lode_json_member_number(json, "threads_running", lode_threads_running(profile));
 	lode_json_member_number(json, "images", profile->images->len);
 	lode_json_member_number(json, "functions", profile->functions->len);
 	lode_json_member_number(json, "blocks", profile->blocks->len);

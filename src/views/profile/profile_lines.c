@@ -10,6 +10,7 @@
 #include "views/form/table.h"
 #include "views/profile/kernel_share.h"
 #include "views/profile/profile_figures.h"
+#include "views/profile/thread_times.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -173,6 +174,9 @@ void lode_profile_lines_head(
 		lode_profile_lines_print(terminal, out, "part: %s", profile->part);
 	put_figures_line(profile, weight_event, terminal, out);
 	put_kernel_line(profile, terminal, out);
+	g_autofree char *threads = lode_threads_text(profile, terminal);
+	if (threads != NULL)
+		lode_profile_lines_print(terminal, out, "%s", threads);
 }
 
 void lode_profile_lines_inferred(

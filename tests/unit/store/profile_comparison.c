@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "random_profile.h"
 
+#include "model/process.h"
+
 #include "random_memory.h"
 
 #include <string.h>
@@ -168,6 +170,23 @@ static void compare_unresolved(const LodeProfile *a, const LodeProfile *b)
 	}
 }
 
+static void compare_thread_times(const LodeProfile *a, const LodeProfile *b)
+{
+	g_assert_cmpuint(a->thread_times->len, ==, b->thread_times->len);
+	for (guint i = 0; i < a->thread_times->len; i++) {
+		const LodeThreadTime *left = &LODE_AT(a->thread_times, LodeThreadTime, i);
+		const LodeThreadTime *right = &LODE_AT(b->thread_times, LodeThreadTime, i);
+		assert_same_text(left, right, name);
+		assert_same(left, right, pid);
+		assert_same(left, right, tid);
+		assert_same(left, right, begin_ns);
+		assert_same(left, right, end_ns);
+		assert_same(left, right, running_ns);
+		assert_same(left, right, preempted_ns);
+		assert_same(left, right, switches);
+	}
+}
+
 void assert_equal_profiles(const LodeProfile *a, const LodeProfile *b)
 {
 	assert_same_text(a, b, program);
@@ -187,6 +206,7 @@ void assert_equal_profiles(const LodeProfile *a, const LodeProfile *b)
 	compare_attributes(a, b);
 	compare_locations(a, b);
 	compare_unresolved(a, b);
+	compare_thread_times(a, b);
 	assert_equal_memories(a->memory, b->memory);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "random_profile.h"
 
+#include "model/process.h"
+
 #include "random_memory.h"
 
 #include <glib/gstdio.h>
@@ -66,6 +68,16 @@ static void add_names(LodeProfile *profile, GRand *rand)
 			.places = g_rand_int(rand)};
 		g_array_append_val(profile->images, image);
 		g_array_append_val(profile->unresolved, unresolved);
+		const LodeThreadTime time = {
+			.name = (i == 1 ? random_text : random_optional_text)(profile, rand),
+			.pid = g_rand_int(rand) / 2,
+			.tid = g_rand_int(rand) / 2,
+			.begin_ns = g_rand_int(rand),
+			.end_ns = UINT64_MAX - g_rand_int(rand),
+			.running_ns = random_amount(rand),
+			.preempted_ns = random_amount(rand),
+			.switches = random_amount(rand)};
+		g_array_append_val(profile->thread_times, time);
 	}
 	for (int i = 0; i < 10; i++) {
 		g_autofree char *name = g_strdup_printf("op:%d", i);

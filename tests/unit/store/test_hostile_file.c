@@ -174,6 +174,10 @@ static const Harm harms[] = {
 	{"UPDATE meta SET value = zeroblob(9) WHERE key = 'creator'", "is not text"},
 	{"UPDATE unresolved SET places = -1", "column 'places' is out of range"},
 	{"UPDATE unresolved SET count = -1", "column 'count' is negative"},
+	{"UPDATE thread_time SET end_ns = begin_ns - 1 WHERE id = 2",
+		"table 'thread_time', row 2: it ends before it begins"},
+	{"UPDATE thread_time SET running_ns = -1 WHERE id = 2", "'running_ns' is negative"},
+	{"UPDATE thread_time SET name = x'00' WHERE id = 2", "column 'name' is not text"},
 	/* data addresses */
 	{"UPDATE memory_sample SET thread = 9 WHERE id = 2",
 		"table 'memory_sample', row 2: its thread does not exist"},

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "views/profile/thread_times.h"
+
+#include "base/arrays/sort_order.h"
+#include "model/process.h"
+#include "views/findings/finding_figures.h"
+#include "views/form/display_text.h"
+
+#include <string.h>
+
+#define NS_PER_S 1e9
+
+enum { MAX_NAMED = 3, NAME_WIDTH = 24 };
+
+LODE_ORDER_OF_INDICES(compare_beginnings, LodeThreadTime, LODE_ASCENDING(begin_ns))
+
+double lode_threads_running(const LodeProfile *profile)
+{
+	const GArray *rows = profile->thread_times;
+	g_autofree uint32_t *order = g_new(uint32_t, MAX(rows->len, 1));
+	double running = 0, elapsed = 0;
+	uint64_t until_ns = 0;
+
+	for (guint i = 0; i < rows->len; i++)
+		order[i] = i;
+	if (rows->len > 1)
+		g_qsort_with_data(
+			order, (gint)rows->len, sizeof(uint32_t), compare_beginnings, rows->data);
+	for (guint i = 0; i < rows->len; i++) {
+		const LodeThreadTime *row = &LODE_AT(rows, LodeThreadTime, order[i]);
+		uint64_t begin_ns = MAX(row->begin_ns, until_ns);
+		running += row->running_ns;
+		if (row->end_ns > begin_ns)
+			elapsed += (double)(row->end_ns - begin_ns);
+		until_ns = MAX(until_ns, row->end_ns);
+	}
+	return elapsed > 0 ? running / elapsed : 0;
+}
+
+static double life_ns(const LodeThreadTime *self)
+{
+	return (double)(self->end_ns - self->begin_ns);
+}
+
+double lode_thread_waiting_ns(const LodeThreadTime *self)
+{
+	return MAX(life_ns(self) - self->running_ns, 0);
+}
+
+LODE_ORDER_OF_INDICES(compare_waiting, LodeThreadTime,
+	lode_thread_waiting_ns(left) > lode_thread_waiting_ns(right)   ? -1
+	: lode_thread_waiting_ns(left) < lode_thread_waiting_ns(right) ? 1
+								       : 0,
+	LODE_ASCENDING(pid), LODE_ASCENDING(tid), LODE_ASCENDING(begin_ns))
+
+uint32_t *lode_threads_by_waiting(const LodeProfile *profile)
+{
+	const GArray *rows = profile->thread_times;
+	uint32_t *order = g_new(uint32_t, MAX(rows->len, 1));
+
+	for (guint i = 0; i < rows->len; i++)
+		order[i] = i;
+	if (rows->len > 1)
+		g_qsort_with_data(
+			order, (gint)rows->len, sizeof(uint32_t), compare_waiting, rows->data);
+	return order;
+}
+
+char *lode_thread_name(const LodeThreadTime *self)
+{
+	return g_strdup_printf("%s (%" G_GUINT32_FORMAT ")",
+		self->name != NULL ? self->name : "thread", self->tid);
+}
+
+static bool is_name_shared(const GArray *rows, uint32_t index)
+{
+	const char *name = LODE_AT(rows, LodeThreadTime, index).name;
+
+	for (guint i = 0; i < rows->len; i++)
+		if (i != index && g_strcmp0(LODE_AT(rows, LodeThreadTime, i).name, name) == 0)
+			return true;
+	return name == NULL;
+}
+
+char *lode_thread_waiting_text(const LodeThreadTime *self)
+{
+	GString *text = g_string_new(NULL);
+
+	lode_finding_append_amount(text, lode_thread_waiting_ns(self) / NS_PER_S);
+	g_string_append(text, " s of ");
+	lode_finding_append_amount(text, life_ns(self) / NS_PER_S);
+	g_string_append(text, " s");
+	return g_string_free(text, FALSE);
+}
+
+static char *describe(const GArray *rows, uint32_t index, const LodeTerminal *terminal)
+{
+	const LodeThreadTime *row = &LODE_AT(rows, LodeThreadTime, index);
+	g_autofree char *name = is_name_shared(rows, index) ? lode_thread_name(row)
+	                                                    : g_strdup(row->name);
+	g_autofree char *waiting = lode_thread_waiting_text(row);
+	GString *text = g_string_new(NULL);
+
+	lode_display_append(text, name, terminal->is_ascii);
+	if (terminal->width != 0)
+		lode_display_shorten_middle(text, NAME_WIDTH, terminal->is_ascii);
+	g_string_append_printf(text, " %s", waiting);
+	return g_string_free(text, FALSE);
+}
+
+char *lode_threads_text(const LodeProfile *profile, const LodeTerminal *terminal)
+{
+	const GArray *rows = profile->thread_times;
+	double running = lode_threads_running(profile);
+
+	if (rows->len < 2 || !(running > 0))
+		return NULL;
+	g_autofree uint32_t *order = lode_threads_by_waiting(profile);
+	GString *text = g_string_new(NULL);
+	g_string_append_printf(text, "%.*f threads ran on average; waited longest:",
+		running >= 9.95   ? 0
+		: running >= 0.95 ? 1
+				  : 2,
+		running);
+	for (guint i = 0; i < MIN(rows->len, MAX_NAMED); i++) {
+		g_autofree char *next = describe(rows, order[i], terminal);
+		size_t width = lode_display_width(text->str) + lode_display_width(next) + 2;
+		if (i > 0 && terminal->width != 0 && width > terminal->width)
+			break;
+		g_string_append_printf(text, "%s %s", i > 0 ? "," : "", next);
+	}
+	return g_string_free(text, FALSE);
+}
+
+void lode_threads_json(LodeJsonStream *json, const LodeProfile *profile)
+{
+	g_autofree uint32_t *order = lode_threads_by_waiting(profile);
+
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < profile->thread_times->len; i++) {
+		const LodeThreadTime *row = &LODE_AT(
+			profile->thread_times, LodeThreadTime, order[i]);
+		lode_json_line(json);
+		lode_json_begin(json, '{');
+		lode_json_member_string(json, "name", row->name);
+		lode_json_member_number(json, "pid", row->pid);
+		lode_json_member_number(json, "tid", row->tid);
+		lode_json_member_number(json, "seconds", life_ns(row) / NS_PER_S);
+		lode_json_member_number(json, "running", row->running_ns / NS_PER_S);
+		lode_json_member_number(json, "waiting", lode_thread_waiting_ns(row) / NS_PER_S);
+		lode_json_member_number(json, "preempted", row->preempted_ns / NS_PER_S);
+		lode_json_member_number(json, "switches", row->switches);
+		lode_json_end(json, '}');
+	}
+	lode_json_end(json, ']');
+}

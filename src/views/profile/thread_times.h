@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* How many threads of a program ran on average, and how long each of them waited. */
+#pragma once
+
+#include "base/text/json_stream.h"
+#include "model/profile.h"
+#include "views/form/format.h"
+
+typedef struct LodeThreadTime LodeThreadTime;
+
+/* Threads that ran on average while at least one existed; 0: not known. */
+double lode_threads_running(const LodeProfile *profile);
+
+/* Nanoseconds by the clock in which a thread existed and did not run. */
+double lode_thread_waiting_ns(const LodeThreadTime *self);
+
+/* uint32_t × profile->thread_times: their indices, the longest wait first. The caller frees them.
+ */
+uint32_t *lode_threads_by_waiting(const LodeProfile *profile);
+
+/*
+ * "1.7 threads ran on average; waited longest: main 0.58 s of 0.87 s, worker 0.29 s of 0.58 s, …":
+ * at most three, and not more than fit into the terminal's width, but one. A thread whose name
+ * others have too is followed by its number. NULL: there are not several threads whose times are
+ * known. The caller frees it.
+ */
+char *lode_threads_text(const LodeProfile *profile, const LodeTerminal *terminal);
+
+/* "worker (4712)", "0.29 s of 0.58 s": the caller frees them. */
+char *lode_thread_name(const LodeThreadTime *self);
+char *lode_thread_waiting_text(const LodeThreadTime *self);
+
+/* An array of objects, the longest wait first. */
+void lode_threads_json(LodeJsonStream *json, const LodeProfile *profile);
