@@ -36,6 +36,7 @@ typedef struct {
 	uint64_t sequence;             /* stands for the time where none is recorded */
 	LodeSampledPrograms *programs; /* NULL: all are wanted */
 	LodeSampledThreads *threads;   /* NULL: no context switches were recorded */
+	bool has_gaps;                 /* in which these were not recorded */
 } Input;
 
 /* Where samples of a process at an address were found to belong, and in which time that holds. */
@@ -63,6 +64,7 @@ typedef struct {
 	double n_lost, n_lost_samples, n_throttled;
 	double *n_samples;   /* of each column */
 	uint64_t n_left_out; /* samples of programs that were not chosen */
+	double n_in_gaps;    /* samples for which others stand by the clock */
 	/* The event that is weighed by the clock, and its column then; LODE_NONE: that is not known
 	 */
 	uint32_t clocked_column, latency_column;
@@ -295,24 +297,6 @@ static uint32_t column_to_clock(const Reading *self)
 	return n > 0 ? input->columns[0] : LODE_NONE;
 }
 
-static char *latency_description(const Reading *self, uint32_t column)
-{
-	GString *text = g_string_new(NULL);
-	double least = 1;
-
-	g_string_append_printf(text, "%s ÷ the threads that ran at the time: cost by the clock",
-		(const char *)self->recording->events->pdata[column]);
-	for (guint i = 0; i < self->inputs->len; i++)
-		least = MIN(least, lode_sampled_threads_recorded(
-					   g_array_index(self->inputs, Input, i).threads));
-	if (least < 0.995)
-		g_string_append_printf(text,
-			"; there were so many context switches that they were recorded for "
-			"%.2g%% of the time",
-			100 * least);
-	return g_string_free(text, FALSE);
-}
-
 /* The last column, where it is known of all recordings, and differs from the event itself. */
 static void add_latency(Reading *self)
 {
@@ -331,7 +315,9 @@ static void add_latency(Reading *self)
 	if (!is_parallel || clocked == LODE_NONE ||
 		find_column(recording, LODE_LATENCY_EVENT) != LODE_NONE)
 		return;
-	g_autofree char *description = latency_description(self, clocked);
+	g_autofree char *description = g_strdup_printf(
+		"%s ÷ the threads that ran at the time: cost by the clock",
+		(const char *)recording->events->pdata[clocked]);
 	self->clocked_column = clocked;
 	self->latency_column = recording->events->len;
 	g_ptr_array_add(
@@ -366,8 +352,10 @@ static bool read_mappings(Reading *self, const char *path, GError **error)
 		return false;
 	if (kept->programs != NULL)
 		lode_sampled_programs_freeze(kept->programs);
-	if (kept->threads != NULL)
+	if (kept->threads != NULL) {
 		lode_sampled_threads_freeze(kept->threads, kept->programs);
+		kept->has_gaps = lode_sampled_threads_recorded(kept->threads) < 1;
+	}
 	const LodePerfInfo *info = lode_perf_data_info(kept->data);
 	lode_places_freeze(self->places, kept->data, path, self->progress);
 	lode_memory_reading_freeze(self->memory, info);
@@ -569,6 +557,8 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 		return;
 	if (self->recording->pid == 0)
 		self->recording->pid = record->pid;
+	if (input->has_gaps)
+		self->n_in_gaps += lode_sampled_threads_share(input->threads, record->time_ns) == 0;
 	guint n_weights = counts != NULL ? counts->len : 1;
 	for (guint i = 0; i < n_weights; i++) {
 		double fixed = input->periods[record->event];
@@ -743,6 +733,11 @@ static void list_threads(Reading *self)
 		lode_recording_add_unresolved(self->recording,
 			"context switches without the one before or after them", NULL, n_incomplete,
 			0);
+	if (self->n_in_gaps > 0)
+		lode_recording_add_unresolved(self->recording,
+			"samples while context switches were too many to be recorded: for latency "
+			"and the times of threads, others stand for them",
+			NULL, self->n_in_gaps, 0);
 }
 
 static bool read_all(Reading *self, const char *const *paths, size_t n_paths, GError **error)

@@ -4,7 +4,7 @@
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 
-enum { SAMPLE_ID_ALL = 1 << 18, FIRST_ID = 100, BUILD_ID_BYTES = 20 };
+enum { SAMPLE_ID_ALL = 1 << 18, CONTEXT_SWITCH = 1 << 26, FIRST_ID = 100, BUILD_ID_BYTES = 20 };
 
 void sample_file_init(SampleFile *self)
 {
@@ -51,7 +51,7 @@ void sample_file_add_event(SampleFile *self, uint32_t type, uint64_t config, uin
 		.sample_type = sample_type(self),
 		.read_format = self->read_format,
 		.user_registers = self->has_registers ? self->register_mask : 0,
-		.flags = SAMPLE_ID_ALL,
+		.flags = SAMPLE_ID_ALL | (self->has_switches ? CONTEXT_SWITCH : 0),
 		.branch_sample_type = PERF_SAMPLE_BRANCH_ANY,
 		.ids = {sample_file_id(event, 0), sample_file_id(event, 1)},
 		.n_ids = 2,
@@ -66,17 +66,22 @@ static void put_cpu(SampleFile *self, uint32_t cpu)
 	put32(&self->file.data, 0);
 }
 
-static void end_with_trailer(SampleFile *self, uint32_t pid, uint64_t time_ns)
+static void end_with_thread(SampleFile *self, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	PerfDataWriter *data = &self->file.data;
 
 	put32(data, pid);
-	put32(data, pid);
+	put32(data, tid);
 	if (self->has_times)
 		put64(data, time_ns);
 	put_cpu(self, 0);
 	put64(data, FIRST_ID);
 	end_record(data);
+}
+
+static void end_with_trailer(SampleFile *self, uint32_t pid, uint64_t time_ns)
+{
+	end_with_thread(self, pid, pid, time_ns);
 }
 
 static void put_mapping(
@@ -183,6 +188,18 @@ void sample_file_fork(SampleFile *self, uint32_t pid, uint32_t parent_pid, uint6
 	const uint32_t ids[] = {pid, parent_pid, pid, parent_pid};
 
 	put_birth(self, PERF_RECORD_FORK, ids, time_ns);
+}
+
+void sample_file_switch(SampleFile *self, const SampleSwitch *change)
+{
+	PerfDataWriter *data = &self->file.data;
+
+	begin_record(data, change->is_wide ? PERF_RECORD_SWITCH_CPU_WIDE : PERF_RECORD_SWITCH,
+		(change->is_out ? PERF_RECORD_MISC_SWITCH_OUT : 0) |
+			(change->is_preempted ? PERF_RECORD_MISC_SWITCH_OUT_PREEMPT : 0));
+	if (change->is_wide)
+		put64(data, 0);
+	end_with_thread(self, change->pid, change->tid, change->time_ns);
 }
 
 void sample_file_lose(SampleFile *self, uint32_t type, uint64_t n)

@@ -12,6 +12,7 @@ typedef struct {
 	bool has_times, has_periods, has_branches;
 	bool has_cpus, has_addresses, has_registers; /* addresses: with latency and data source */
 	bool has_chains;
+	bool has_switches;
 	bool has_counts; /* PERF_SAMPLE_READ, as read_format says */
 	uint64_t read_format;
 	uint64_t register_mask; /* which registers samples have, of SAMPLE_REGISTERS */
@@ -48,6 +49,15 @@ void sample_file_clone(SampleFile *self, uint32_t pid, uint32_t tid, uint64_t ti
 void sample_file_exit(SampleFile *self, uint32_t pid, uint32_t tid, uint64_t time_ns);
 void sample_file_name(
 	SampleFile *self, uint32_t pid, uint32_t tid, uint64_t time_ns, const char *name);
+
+/* PERF_RECORD_SWITCH, or as perf record -a has it; a thread that goes out may be preempted. */
+typedef struct {
+	uint32_t pid, tid;
+	uint64_t time_ns;
+	bool is_out, is_preempted, is_wide;
+} SampleSwitch;
+
+void sample_file_switch(SampleFile *self, const SampleSwitch *change);
 
 /* PERF_RECORD_LOST, _LOST_SAMPLES, _THROTTLE. */
 void sample_file_lose(SampleFile *self, uint32_t type, uint64_t n);
