@@ -90,6 +90,8 @@ LodeProfile *lode_profile_new(void)
 	self->cost_starts = g_array_new(FALSE, TRUE, sizeof(uint32_t));
 	g_array_append_val(self->cost_starts, zero);
 	self->locations = g_array_new(FALSE, TRUE, sizeof(LodeLocation));
+	self->inlinings = g_array_new(FALSE, TRUE, sizeof(LodeInlining));
+	self->inlining_of = g_array_new(FALSE, TRUE, sizeof(uint32_t));
 	self->attributes = g_ptr_array_new();
 	self->attribute_sets = g_array_new(FALSE, TRUE, sizeof(LodeAttributeSet));
 	self->set_members = g_array_new(FALSE, TRUE, sizeof(uint32_t));
@@ -99,6 +101,7 @@ LodeProfile *lode_profile_new(void)
 	self->attribute_ids = g_hash_table_new(g_str_hash, g_str_equal);
 	self->attribute_set_ids = g_hash_table_new_full(hash_words, equal_words, free_array, NULL);
 	self->location_ids = g_hash_table_new_full(hash_location, equal_location, g_free, NULL);
+	self->inlining_ids = g_hash_table_new(NULL, NULL);
 	return self;
 }
 
@@ -111,6 +114,7 @@ void lode_profile_free(LodeProfile *self)
 	lode_origin_parts_free(self->origin_parts);
 	g_array_unref(self->thread_times);
 	g_array_unref(self->origins);
+	g_hash_table_unref(self->inlining_ids);
 	g_hash_table_unref(self->location_ids);
 	g_hash_table_unref(self->attribute_set_ids);
 	g_hash_table_unref(self->attribute_ids);
@@ -118,6 +122,8 @@ void lode_profile_free(LodeProfile *self)
 	g_array_unref(self->set_members);
 	g_array_unref(self->attribute_sets);
 	g_ptr_array_unref(self->attributes);
+	g_array_unref(self->inlining_of);
+	g_array_unref(self->inlinings);
 	g_array_unref(self->locations);
 	g_array_unref(self->cost_starts);
 	g_array_unref(self->costs);
@@ -189,6 +195,28 @@ uint32_t lode_profile_location(
 	g_array_append_val(self->locations, key);
 	g_hash_table_insert(self->location_ids, g_memdup2(&key, sizeof(key)), GUINT_TO_POINTER(id));
 	return id;
+}
+
+uint32_t lode_profile_inlining(LodeProfile *self, uint32_t location, uint32_t outer)
+{
+	void *key = GSIZE_TO_POINTER((uint64_t)location << 32 | outer);
+	uint32_t id = GPOINTER_TO_UINT(g_hash_table_lookup(self->inlining_ids, key));
+	LodeInlining inlining = {location, outer};
+
+	if (id != 0)
+		return id - 1;
+	g_array_append_val(self->inlinings, inlining);
+	g_hash_table_insert(self->inlining_ids, key, GUINT_TO_POINTER(self->inlinings->len));
+	return self->inlinings->len - 1;
+}
+
+void lode_profile_set_inlining(LodeProfile *self, uint32_t instruction, uint32_t inlining)
+{
+	const uint32_t none = LODE_NONE;
+
+	while (self->inlining_of->len < self->instructions->len)
+		g_array_append_val(self->inlining_of, none);
+	LODE_AT(self->inlining_of, uint32_t, instruction) = inlining;
 }
 
 uint32_t lode_profile_add_event(LodeProfile *self, const char *name, const char *description,

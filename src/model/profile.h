@@ -4,7 +4,8 @@
  *
  *   image ─┬─ function ─┬─ block ─── instruction ─┬─ costs (event, value)
  *          │            │                         ├─ attribute set ── attributes
- *          │            └─ edge (source → target) └─ location (file:line, inlined from)
+ *          │            └─ edge (source → target) ├─ location (file:line, inlined function)
+ *                                                 └─ inlining (call, outer inlining)
  *
  * Every recording becomes a profile; the store writes and reads it whole and every analysis starts
  * from it. Instructions are sorted by function and, inside one, by address; what never executed is
@@ -139,6 +140,20 @@ typedef struct {
 	char *inlined; /* the function inlined here (innermost), demangled; NULL: none */
 } LodeLocation;
 
+/*
+ * That a function was inlined: where it is called. What it is called by may be inlined too:
+ *
+ *   instruction   basic_string.h:3587, inlined: operator==
+ *     inlining    order.hpp:23, inlined: Cache::find
+ *       outer     main.cpp:19, inlined: none, in the function that the instruction is of
+ */
+typedef struct {
+	uint32_t location; /* of the call, with the function that has it */
+	uint32_t outer;    /* an earlier inlining; LODE_NONE: that function is not inlined */
+} LodeInlining;
+
+enum { LODE_INLINING_MAX_DEPTH = 256 }; /* inlinings in each other */
+
 typedef struct {
 	uint32_t first, n; /* a range of LodeProfile.set_members */
 } LodeAttributeSet;
@@ -200,6 +215,9 @@ typedef struct LodeProfile {
 	GArray *costs;         /* LodeCost, grouped by instruction, by event inside */
 	GArray *cost_starts;   /* uint32_t × (instructions + 1): range of costs of instruction i */
 	GArray *locations;     /* LodeLocation, no two equal */
+	GArray *inlinings;     /* LodeInlining, no two equal */
+	GArray *inlining_of;   /* uint32_t of each instruction, LODE_NONE: not inlined; empty: not
+	                          known of any */
 	GPtrArray *attributes; /* char *: "namespace:value", no two equal */
 	GArray *attribute_sets;        /* LodeAttributeSet, no two equal */
 	GArray *set_members;           /* uint32_t attribute ids, ascending inside a set */
@@ -213,6 +231,7 @@ typedef struct LodeProfile {
 	GHashTable *attribute_ids;     /* private: name → id + 1 */
 	GHashTable *attribute_set_ids; /* private */
 	GHashTable *location_ids;      /* private */
+	GHashTable *inlining_ids;      /* private: (location, outer) → id + 1 */
 } LodeProfile;
 
 /* An empty profile with no events; never NULL. Free with lode_profile_free(). */
@@ -232,6 +251,21 @@ uint32_t lode_profile_attribute_set(LodeProfile *self, const uint32_t *attribute
 /* The id of a source location, added when new; `file` and `inlined` may be NULL. */
 uint32_t lode_profile_location(
 	LodeProfile *self, const char *file, uint32_t line, const char *inlined);
+
+/* The id of an inlining, added when new. */
+uint32_t lode_profile_inlining(LodeProfile *self, uint32_t location, uint32_t outer);
+
+/* Says where the innermost function inlined at an instruction is called, of those that are there
+ * now. */
+void lode_profile_set_inlining(LodeProfile *self, uint32_t instruction, uint32_t inlining);
+
+/* That of an instruction; LODE_NONE: nothing is inlined there, or it is not known. */
+static inline uint32_t lode_profile_inlining_of(const LodeProfile *self, uint32_t instruction)
+{
+	return instruction < self->inlining_of->len
+	               ? LODE_AT(self->inlining_of, uint32_t, instruction)
+	               : LODE_NONE;
+}
 
 /* Adds an event and gives its id. `terms` may be NULL; it is copied. The total is 0. */
 uint32_t lode_profile_add_event(LodeProfile *self, const char *name, const char *description,

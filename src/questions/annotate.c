@@ -38,6 +38,7 @@ static const LodeParameter rows[] = {
 		.summary = "in text, show the code of a function that never ran, too"},
 	{"no-pager", LODE_FLAG(Options, has_no_pager), .audience = LODE_PARAMETER_FOR_TERMINAL,
 		.summary = "on a terminal, do not show text through $LODE_PAGER, $PAGER or less"},
+	LODE_OWN_ROW(Options, annotate.own),
 	LODE_FULL_NAMES_ROW(Options, has_full_names),
 	LODE_FORMAT_ROW(Options, annotate.format),
 	{NULL},

@@ -45,6 +45,7 @@ static const LodeParameter rows[] = {
 		.summary = "rows of each kind (default: 10 in text, else all; 0: all)"},
 	{"all", LODE_FLAG(Options, view.is_all),
 		.summary = "list in text what did not change, too"},
+	LODE_OWN_ROW(Options, comparing.own),
 	LODE_FULL_NAMES_ROW(Options, has_full_names),
 	LODE_FORMAT_ROW(Options, view.format),
 	{NULL},
@@ -205,6 +206,7 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	self->view.terminal = asking->terminal;
 	self->view.terminal.has_full_names = self->has_full_names;
 	self->view.base_path = asking->names[0];
+	self->view.own = self->comparing.own;
 	const LodeComparedFile *files = (const LodeComparedFile *)(void *)compared.files->data;
 	if (!lode_comparison_write(
 		    compared.base, files, compared.files->len, &self->view, out, error))

@@ -89,6 +89,7 @@ static const LodeParameter rows[] = {
 	{"source", LODE_FILES(Options, source), .value = "DIR", .needs = "html",
 		.audience = LODE_PARAMETER_FOR_TERMINAL,
 		.summary = "with --html: " LODE_SOURCE_SUMMARY},
+	LODE_OWN_ROW(Options, report.own),
 	LODE_FULL_NAMES_ROW(Options, has_full_names),
 	LODE_FORMAT_ROW(Options, report.format),
 	{NULL},

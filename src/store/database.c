@@ -34,6 +34,8 @@ static const char *const additions[] = {
 	,
 #include "store/thread_times_sql.h"
 	,
+#include "store/inlinings_sql.h"
+	,
 #include "store/origins_sql.h"
 };
 

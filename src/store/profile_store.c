@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/files/new_file.h"
+#include "store/tables/inlining_tables.h"
 #include "store/tables/memory_tables.h"
 #include "store/tables/origin_tables.h"
 #include "store/tables/profile_tables.h"
@@ -97,6 +98,7 @@ static bool write_profile(const char *path, LodeProfile *profile, bool keeps_old
 	g_autoptr(LodeNewFile) file = NULL;
 	bool done = lode_profile_check(profile, error) && lode_memory_check(profile, error) &&
 	            lode_stack_tables_check(profile, error) &&
+	            lode_inlining_tables_check(profile, error) &&
 	            lode_origin_tables_check(profile, error) &&
 	            lode_thread_time_table_check(profile, error) &&
 	            (file = lode_new_file_open(path, error)) != NULL &&

@@ -10,6 +10,7 @@
 #include "analyses/mine/occurrences.h"
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
+#include "model/lines/own_lines.h"
 
 #include <math.h>
 #include <string.h>
@@ -598,13 +599,14 @@ static void add_lines(Work *self, int side, const Files *files, GHashTable *line
 {
 	const LodeProfile *profile = self->profiles[side];
 	g_autofree bool *takes_part = choose_functions(self, side);
+	g_autoptr(LodeOwnLines) own = lode_own_lines_new(profile, self->options->own);
 
 	for (uint32_t i = 0; i < profile->instructions->len; i++) {
 		const LodeInstruction *one = lode_profile_instruction(profile, i);
-		if (one->location == LODE_NONE || !takes_part[one->function])
+		uint32_t id = lode_own_lines_find(own, i);
+		if (id == LODE_NONE || !takes_part[one->function])
 			continue;
-		const LodeLocation *location = &LODE_AT(
-			profile->locations, LodeLocation, one->location);
+		const LodeLocation *location = &LODE_AT(profile->locations, LodeLocation, id);
 		if (location->file == NULL || location->line == 0)
 			continue;
 		g_autofree char *key = g_strdup_printf(

@@ -105,6 +105,7 @@ typedef struct {
 	LodeNormalisation normalisation;
 	const char *work_function;   /* for LODE_NORMALISE_FUNCTION: name */
 	bool wants[LODE_N_COMPARED]; /* patterns and places are made together */
+	const char *const *own;      /* globs of files, as of lode_own_lines_new(); NULL: none */
 	double min_support;          /* of sequences; 0: the default */
 	unsigned threads;            /* 0: all processors; the result does not depend on it */
 } LodeComparisonOptions;

@@ -729,6 +729,29 @@ static void renumber_parts(Merge *self, const Source *source)
 	}
 }
 
+static uint32_t merged_location(Merge *self, const LodeProfile *profile, uint32_t id)
+{
+	const LodeLocation *location = &LODE_AT(profile->locations, LodeLocation, id);
+
+	return lode_profile_location(
+		self->merged, location->file, location->line, location->inlined);
+}
+
+/* Outermost first, as inner ones refer to outer ones. */
+static uint32_t merged_inlining(Merge *self, const LodeProfile *profile, uint32_t id)
+{
+	uint32_t path[LODE_INLINING_MAX_DEPTH], n = 0, outer = LODE_NONE;
+
+	for (; id != LODE_NONE; id = LODE_AT(profile->inlinings, LodeInlining, id).outer)
+		path[n++] = id;
+	while (n-- > 0) {
+		uint32_t call = LODE_AT(profile->inlinings, LodeInlining, path[n]).location;
+		outer = lode_profile_inlining(
+			self->merged, merged_location(self, profile, call), outer);
+	}
+	return outer;
+}
+
 /* Attributes and the location of its likeness, and who executed it. */
 static void name_instruction(
 	Merge *self, uint32_t index, const LodeOriginCount *rows, size_t n, GArray *ids)
@@ -759,12 +782,12 @@ static void name_instruction(
 	}
 	instruction->attribute_set = lode_profile_attribute_set(
 		self->merged, (uint32_t *)(void *)ids->data, ids->len);
-	if (own->location != LODE_NONE) {
-		const LodeLocation *location = &LODE_AT(
-			profile->locations, LodeLocation, own->location);
-		instruction->location = lode_profile_location(
-			self->merged, location->file, location->line, location->inlined);
-	}
+	uint32_t inlining = lode_profile_inlining_of(profile, like->instruction);
+	if (own->location != LODE_NONE)
+		instruction->location = merged_location(self, profile, own->location);
+	if (inlining != LODE_NONE)
+		lode_profile_set_inlining(
+			self->merged, index, merged_inlining(self, profile, inlining));
 }
 
 static void name_instructions(Merge *self)

@@ -32,6 +32,9 @@ typedef struct {
 	uint64_t low, high;
 	uint32_t depth;
 	Dwarf_Die die;
+	bool is_named; /* what follows is known */
+	const char *name, *call_file;
+	uint32_t call_line;
 } InlinedRange;
 
 typedef struct {
@@ -184,6 +187,17 @@ static void find_call(Dwarf_Die *inlined, Dwarf_Files *files, GStringChunk *name
 	*out_file = g_string_chunk_insert_const(names, valid);
 }
 
+/* Many addresses are in one range. */
+static InlinedRange *named(InlinedRange *range, Dwarf_Files *files, GStringChunk *names)
+{
+	if (range->is_named)
+		return range;
+	range->is_named = true;
+	range->name = name_of(&range->die, names);
+	find_call(&range->die, files, names, &range->call_file, &range->call_line);
+	return range;
+}
+
 /* All that hold the address, from the top of the stack on. */
 static void add_calls(const Walk *walk, const GArray *stack, size_t index, Dwarf_Files *files,
 	GArray *calls, GStringChunk *names)
@@ -191,11 +205,11 @@ static void add_calls(const Walk *walk, const GArray *stack, size_t index, Dwarf
 	for (guint i = stack->len, n = 0; i-- > 0 && n < MAX_LOOK_BACK; n++) {
 		InlinedRange *range = &g_array_index(
 			walk->ranges, InlinedRange, g_array_index(stack, guint, i));
-		LodeInlinedCall call = {.index = (uint32_t)index};
 		if (walk->addresses[index] < range->low || walk->addresses[index] >= range->high)
 			continue;
-		call.function = name_of(&range->die, names);
-		find_call(&range->die, files, names, &call.file, &call.line);
+		named(range, files, names);
+		LodeInlinedCall call = {
+			(uint32_t)index, range->name, range->call_file, range->call_line};
 		g_array_append_val(calls, call);
 	}
 }
@@ -204,8 +218,6 @@ static void sweep(const Walk *walk, LodeBinaryLocation *locations, Dwarf_Files *
 	GArray *calls, GStringChunk *names)
 {
 	g_autoptr(GArray) stack = g_array_new(FALSE, FALSE, sizeof(guint));
-	const InlinedRange *last = NULL;
-	const char *last_name = NULL;
 	guint next = 0;
 
 	for (size_t i = 0; i < walk->n; i++) {
@@ -218,14 +230,13 @@ static void sweep(const Walk *walk, LodeBinaryLocation *locations, Dwarf_Files *
 		range = innermost(walk->ranges, stack, walk->addresses[i]);
 		if (range == NULL)
 			continue;
-		if (range != last)
-			last_name = name_of(&range->die, names);
-		last = range;
-		locations[i].inlined = last_name;
+		locations[i].inlined = named(range, files, names)->name;
 		range = outermost(walk->ranges, stack, walk->addresses[i]);
-		if (range != NULL)
-			find_call(&range->die, files, names, &locations[i].caller_file,
-				&locations[i].caller_line);
+		if (range != NULL) {
+			named(range, files, names);
+			locations[i].caller_file = range->call_file;
+			locations[i].caller_line = range->call_line;
+		}
 		if (calls != NULL)
 			add_calls(walk, stack, i, files, calls, names);
 	}

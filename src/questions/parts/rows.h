@@ -13,6 +13,12 @@
 	{"full-names", LODE_FLAG(type, field), .audience = LODE_PARAMETER_FOR_TERMINAL, \
 		.summary = "names of functions and types in full, with parameters, default " \
 			   "template arguments and hashes"}
+
+#define LODE_OWN_ROW(type, field) \
+	{"own", LODE_TEXTS(type, field), .value = "GLOB", \
+		.summary = "source files that match are your own, although they are in the " \
+			   "toolchain's folders: places are named by the innermost own line; may " \
+			   "be repeated"}
 /* clang-format on */
 
 #define LODE_ORIGIN_SUMMARY                                                                        \

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "store/profile_store.h"
+#include "store/tables/inlining_tables.h"
 #include "store/tables/memory_tables.h"
 #include "store/tables/origin_tables.h"
 #include "store/tables/row_source.h"
@@ -341,7 +342,8 @@ bool lode_profile_tables_insert(const LodeProfile *profile, LodeDatabase *databa
 	list_costs(&rows, profile);
 	database->stage = "writing the profile";
 	database->rows_total = G_N_ELEMENTS(facts) + lode_origin_tables_count(profile) +
-	                       profile->thread_times->len;
+	                       profile->thread_times->len +
+	                       lode_inlining_tables_count(profile);
 	if (profile->memory != NULL)
 		database->rows_total += lode_memory_tables_count(profile->memory);
 	if (profile->stacks != NULL)
@@ -359,6 +361,7 @@ bool lode_profile_tables_insert(const LodeProfile *profile, LodeDatabase *databa
 	       (profile->stacks == NULL ||
 		       lode_stack_tables_insert(profile->stacks, database, error)) &&
 	       lode_thread_time_table_insert(profile, database, error) &&
+	       lode_inlining_tables_insert(profile, database, error) &&
 	       lode_origin_tables_insert(profile, database, error) &&
 	       insert_content(database, error);
 }
@@ -539,6 +542,7 @@ bool lode_profile_tables_read(LodeProfile *profile, LodeDatabase *database, GErr
 		return false;
 	find_ranges(profile);
 	return lode_profile_check(profile, error) &&
+	       lode_inlining_tables_read(profile, database, error) &&
 	       lode_origin_tables_read(profile, database, error) &&
 	       lode_thread_time_table_read(profile, database, error);
 }

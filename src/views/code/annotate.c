@@ -60,7 +60,7 @@ static void put_csv_code(const LodeAnnotation *self, LodeCsv *csv, const LodeCod
 	const LodeProfile *profile = self->profile;
 	const LodeCodeLine *code_line = &LODE_AT(code->lines, LodeCodeLine, line->line);
 	uint32_t instruction = code_line->instruction;
-	const LodeLocation *location = lode_annotation_location(profile, instruction);
+	const LodeLocation *location = lode_annotation_location(self, instruction);
 	g_autofree char *address = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", code_line->address);
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_autoptr(GString) elements = g_string_new(NULL);

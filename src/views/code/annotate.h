@@ -33,6 +33,7 @@ typedef struct {
 	uint32_t limit;    /* places; 0: the view's default (text 10, JSON and CSV all) */
 	uint32_t context;  /* instructions before and after the matched ones */
 	const LodeFlowGraph *graph;     /* of the run, for a sequence; NULL: it is made */
+	const char *const *own;         /* globs of files, as of lode_own_lines_new(); NULL: none */
 	const LodeSourceAccess *source; /* which source files may be shown; NULL: no folders */
 	bool shows_sampled;             /* text: also the weight where it was sampled */
 	bool is_whole;                  /* text: also the code of a function that never ran */

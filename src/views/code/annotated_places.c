@@ -5,6 +5,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "base/text/suggestion.h"
+#include "model/lines/own_lines.h"
 #include "views/code/function_name.h"
 #include "views/findings/report_values.h"
 #include "views/profile/profile_figures.h"
@@ -261,21 +262,22 @@ typedef struct {
 	double weight;
 } Named;
 
-typedef bool (*NameTest)(const LodeFunction *function, const char *text);
+/* `symbol`: as linked; NULL: none. */
+typedef bool (*NameTest)(const char *name, const char *symbol, const char *text);
 
 LODE_ORDER(compare_named, Named, LODE_DESCENDING(weight), LODE_ASCENDING(function))
 
-static bool has_name(const LodeFunction *function, const char *name)
+static bool has_name(const char *name, const char *symbol, const char *text)
 {
-	return strcmp(function->name, name) == 0 ||
-	       (function->symbol != NULL && strcmp(function->symbol, name) == 0);
+	return strcmp(name, text) == 0 || (symbol != NULL && strcmp(symbol, text) == 0);
 }
 
-static bool has_short_name(const LodeFunction *function, const char *name)
+static bool has_short_name(const char *name, const char *symbol, const char *text)
 {
-	g_autofree char *brief = lode_function_name_short(function->name);
+	g_autofree char *brief = lode_function_name_short(name);
 
-	return strcmp(brief, name) == 0;
+	(void)symbol;
+	return strcmp(brief, text) == 0;
 }
 
 static bool is_of_word(char c)
@@ -311,32 +313,47 @@ static bool has_word_in(const char *name, const char *word)
 	return false;
 }
 
-/* "step" is one of work::step(int) and __grids_MOD_step, not of step_2. */
-static bool has_word(const LodeFunction *function, const char *word)
+/* "find" is that of Cache::find(int), not of Cache::find(int)::{lambda(int)#1}. */
+static bool has_last_word(const char *name, const char *symbol, const char *text)
 {
-	return has_word_in(function->name, word);
+	g_autofree char *bare = lode_function_name_bare(name);
+	size_t length = strlen(bare), wanted = strlen(text);
+
+	(void)symbol;
+	return wanted > 0 && length >= wanted && strcmp(bare + length - wanted, text) == 0 &&
+	       (length == wanted || !is_of_word(bare[length - wanted - 1]));
 }
 
-static bool has_part(const LodeFunction *function, const char *part)
+/* "step" is one of work::step(int) and __grids_MOD_step, not of step_2. */
+static bool has_word(const char *name, const char *symbol, const char *text)
 {
-	return strstr(function->name, part) != NULL;
+	(void)symbol;
+	return has_word_in(name, text);
+}
+
+static bool has_part(const char *name, const char *symbol, const char *text)
+{
+	(void)symbol;
+	return strstr(name, text) != NULL;
 }
 
 /* Compilers of Fortran, Ada and Pascal write names in one case, whatever the source has. */
-static bool has_word_in_any_case(const LodeFunction *function, const char *word)
+static bool has_word_in_any_case(const char *name, const char *symbol, const char *text)
 {
-	g_autofree char *name = g_ascii_strdown(function->name, -1);
-	g_autofree char *wanted = g_ascii_strdown(word, -1);
+	g_autofree char *low = g_ascii_strdown(name, -1);
+	g_autofree char *wanted = g_ascii_strdown(text, -1);
 
-	return has_word_in(name, wanted);
+	(void)symbol;
+	return has_word_in(low, wanted);
 }
 
-static bool has_part_in_any_case(const LodeFunction *function, const char *part)
+static bool has_part_in_any_case(const char *name, const char *symbol, const char *text)
 {
-	g_autofree char *name = g_ascii_strdown(function->name, -1);
-	g_autofree char *wanted = g_ascii_strdown(part, -1);
+	g_autofree char *low = g_ascii_strdown(name, -1);
+	g_autofree char *wanted = g_ascii_strdown(text, -1);
 
-	return strstr(name, wanted) != NULL;
+	(void)symbol;
+	return strstr(low, wanted) != NULL;
 }
 
 /* The functions that pass the test, the costliest first. */
@@ -345,8 +362,9 @@ static GArray *functions_with(const LodeAnnotatedPlaces *self, NameTest test, co
 	GArray *found = g_array_new(FALSE, FALSE, sizeof(Named));
 
 	for (uint32_t i = 0; i < self->profile->functions->len; i++) {
+		const LodeFunction *function = lode_profile_function(self->profile, i);
 		Named one = {i, 0};
-		if (!test(lode_profile_function(self->profile, i), text))
+		if (!test(function->name, function->symbol, text))
 			continue;
 		one.weight = function_weight(self, i);
 		g_array_append_val(found, one);
@@ -373,9 +391,141 @@ static GArray *functions_at_address(const LodeAnnotatedPlaces *self, const char 
 	return found;
 }
 
-static void refuse_several(
-	const LodeAnnotatedPlaces *self, const GArray *found, bool is_same_name, GError **error)
+/* --- inlined functions --- */
+
+/* The names of inlined functions that pass the test, each once: char *, borrowed. Its code may have
+ * any of the locations, or be inlined by what a function at one of them calls. */
+static GPtrArray *inlined_with(const LodeAnnotatedPlaces *self, NameTest test, const char *text)
 {
+	g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+	GPtrArray *found = g_ptr_array_new();
+
+	for (guint i = 0; i < self->profile->locations->len; i++) {
+		char *name = LODE_AT(self->profile->locations, LodeLocation, i).inlined;
+		if (name != NULL && g_hash_table_add(seen, name) && test(name, NULL, text))
+			g_ptr_array_add(found, name);
+	}
+	return found;
+}
+
+/* For each inlining, whether it or an outer one is at a location that is wanted. */
+static bool *inlinings_through(const LodeProfile *profile, const bool *is_wanted)
+{
+	bool *out = g_new0(bool, profile->inlinings->len + 1);
+
+	for (guint i = 0; i < profile->inlinings->len; i++) {
+		const LodeInlining *one = &LODE_AT(profile->inlinings, LodeInlining, i);
+		out[i] = is_wanted[one->location] || (one->outer != LODE_NONE && out[one->outer]);
+	}
+	return out;
+}
+
+/* Instructions lie in the order of their functions, so that those of one follow each other. */
+static void add_match(LodeAnnotatedPlaces *self, uint32_t instruction, double total)
+{
+	const LodeInstruction *row = lode_profile_instruction(self->profile, instruction);
+	LodeAnnotatedMatch match = {instruction, 1, row->count};
+	guint n = self->places->len;
+	bool is_new = n == 0 || place_at(self, n - 1)->function != row->function ||
+	              place_at(self, n - 1)->n_matches == 0;
+
+	if (is_new) {
+		LodeAnnotatedPlace place = {
+			.function = row->function,
+			.instruction = instruction,
+			.first_match = self->matches->len,
+			.order = n,
+		};
+		g_array_append_val(self->places, place);
+	}
+	g_array_append_val(self->matches, match);
+	LodeAnnotatedPlace *place = place_at(self, self->places->len - 1);
+	place->n_matches++;
+	place->executions = fmax(place->executions, row->count);
+	place->share += lode_share_of(weight_of(self, instruction), total);
+}
+
+/* Adds what passes through the locations: their code, and what is inlined by it. */
+static void add_matches(LodeAnnotatedPlaces *self, const bool *is_wanted)
+{
+	const LodeProfile *profile = self->profile;
+	g_autofree bool *through = inlinings_through(profile, is_wanted);
+	double total = total_weight(self);
+
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		uint32_t location = lode_profile_instruction(profile, i)->location;
+		uint32_t inlining = lode_profile_inlining_of(profile, i);
+		if ((location != LODE_NONE && is_wanted[location]) ||
+			(inlining != LODE_NONE && through[inlining]))
+			add_match(self, i, total);
+	}
+}
+
+/* Adds the places that a function, of which this is the name, is inlined at. */
+static void add_inlined(LodeAnnotatedPlaces *self, const char *name)
+{
+	const GArray *locations = self->profile->locations;
+	g_autofree bool *is_wanted = g_new0(bool, locations->len + 1);
+
+	for (guint i = 0; i < locations->len; i++) {
+		const char *inlined = LODE_AT(locations, LodeLocation, i).inlined;
+		is_wanted[i] = inlined != NULL && strcmp(inlined, name) == 0;
+	}
+	add_matches(self, is_wanted);
+}
+
+/* --- which of several functions --- */
+
+/* Whether it is known that all lines of a function are the toolchain's. */
+static bool is_of_toolchain(
+	const LodeAnnotatedPlaces *self, const LodeOwnLines *own, uint32_t function)
+{
+	const LodeFunction *row = lode_profile_function(self->profile, function);
+	bool has_line = false;
+
+	for (uint32_t i = row->first_instruction; i < row->first_instruction + row->n_instructions;
+		i++) {
+		uint32_t line = lode_own_lines_find(own, i);
+		if (line == LODE_NONE)
+			continue;
+		if (lode_own_lines_is_own(own, line))
+			return false;
+		has_line = true;
+	}
+	return has_line;
+}
+
+/* Leaves the user's own functions, where there are some. */
+static void prefer_own(const LodeAnnotatedPlaces *self, GArray *found, GPtrArray *inlined)
+{
+	const LodeProfile *profile = self->profile;
+	g_autoptr(LodeOwnLines) own = lode_own_lines_new(profile, self->options->own);
+	g_autoptr(GHashTable) own_names = g_hash_table_new(NULL, NULL);
+	g_autoptr(GArray) own_found = g_array_new(FALSE, FALSE, sizeof(Named));
+	g_autoptr(GPtrArray) own_inlined = g_ptr_array_new();
+
+	for (guint i = 0; i < profile->locations->len; i++)
+		if (lode_own_lines_is_own(own, i))
+			g_hash_table_add(
+				own_names, LODE_AT(profile->locations, LodeLocation, i).inlined);
+	for (guint i = 0; i < found->len; i++)
+		if (!is_of_toolchain(self, own, g_array_index(found, Named, i).function))
+			g_array_append_val(own_found, g_array_index(found, Named, i));
+	for (guint i = 0; i < inlined->len; i++)
+		if (g_hash_table_contains(own_names, inlined->pdata[i]))
+			g_ptr_array_add(own_inlined, inlined->pdata[i]);
+	if (own_found->len + own_inlined->len == 0)
+		return;
+	g_array_set_size(found, 0);
+	g_array_append_vals(found, own_found->data, own_found->len);
+	g_ptr_array_set_size(inlined, 0);
+	g_ptr_array_extend(inlined, own_inlined, NULL, NULL);
+}
+
+static void refuse_several(const LodeAnnotatedPlaces *self, const GArray *found,
+	const GPtrArray *inlined, bool is_same_name, GError **error)
+{
+	guint n = found->len + inlined->len;
 	g_autoptr(GString) list = g_string_new(NULL);
 	const char *name = self->options->name;
 
@@ -388,7 +538,7 @@ static void refuse_several(
 			const LodeFunction *other = lode_profile_function(
 				self->profile, g_array_index(found, Named, j).function);
 			n_same += strcmp(other->name, function->name) == 0;
-			n_brief += has_short_name(other, brief);
+			n_brief += has_short_name(other->name, NULL, brief);
 		}
 		g_string_append_printf(
 			list, "%s'%s", i > 0 ? ", " : "", n_brief == 1 ? brief : function->name);
@@ -397,12 +547,16 @@ static void refuse_several(
 				list, "@0x%" G_GINT64_MODIFIER "x", function->address);
 		g_string_append_c(list, '\'');
 	}
-	if (found->len > MAX_LISTED)
-		g_string_append_printf(list, " and %u more", found->len - MAX_LISTED);
+	for (guint i = 0; i < inlined->len && found->len + i < MAX_LISTED; i++) {
+		g_autofree char *brief = lode_function_name_short(inlined->pdata[i]);
+		g_string_append_printf(list, "%s'%s'", list->len > 0 ? ", " : "", brief);
+	}
+	if (n > MAX_LISTED)
+		g_string_append_printf(list, " and %u more", n - MAX_LISTED);
 	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 		is_same_name ? "%u functions have the name '%s'; type one of %s"
 			     : "%u functions have '%s' in their names; type one of %s",
-		found->len, name, list->str);
+		n, name, list->str);
 }
 
 static void refuse_unknown_function(const LodeAnnotatedPlaces *self, GError **error)
@@ -411,6 +565,11 @@ static void refuse_unknown_function(const LodeAnnotatedPlaces *self, GError **er
 
 	for (uint32_t i = 0; i < self->profile->functions->len; i++)
 		g_ptr_array_add(names, lode_profile_function(self->profile, i)->name);
+	for (guint i = 0; i < self->profile->locations->len; i++) {
+		char *inlined = LODE_AT(self->profile->locations, LodeLocation, i).inlined;
+		if (inlined != NULL)
+			g_ptr_array_add(names, inlined);
+	}
 	g_ptr_array_add(names, NULL);
 	const char *nearest = lode_suggestion(
 		self->options->name, (const char *const *)names->pdata);
@@ -458,35 +617,55 @@ static bool find_function(LodeAnnotatedPlaces *self, GError **error)
 
 	if (self->options->function != LODE_NONE)
 		return find_numbered_function(self, error);
-	static const NameTest tests[] = {has_name, has_short_name, has_word, has_part,
-		has_word_in_any_case, has_part_in_any_case};
+	static const NameTest tests[] = {has_name, has_short_name, has_last_word, has_word,
+		has_part, has_word_in_any_case, has_part_in_any_case};
 	g_autoptr(GArray) addressed = functions_at_address(self, name);
 	g_autoptr(GArray) found = functions_with(self, tests[0], name);
 	bool is_same = found->len > 0, is_addressed = !is_same && addressed->len > 0;
 	double total = total_weight(self);
 
+	g_autoptr(GPtrArray) inlined = inlined_with(self, tests[0], name);
+
 	/* The strictest test that some function passes. */
-	for (size_t i = 1; i < G_N_ELEMENTS(tests) && found->len == 0 && !is_addressed; i++) {
+	for (size_t i = 1;
+		i < G_N_ELEMENTS(tests) && found->len + inlined->len == 0 && !is_addressed; i++) {
 		g_array_unref(found);
+		g_ptr_array_unref(inlined);
 		found = functions_with(self, tests[i], name);
+		inlined = inlined_with(self, tests[i], name);
 	}
 	/* Two images may have the same function at the same address: then both are shown. */
 	if (is_addressed) {
 		g_array_unref(found);
 		found = g_array_ref(addressed);
+		g_ptr_array_set_size(inlined, 0);
 	}
-	if (found->len == 0) {
+	if (found->len + inlined->len == 0) {
 		refuse_unknown_function(self, error);
 		return false;
 	}
-	if (found->len > 1 && !is_addressed) {
-		refuse_several(self, found, is_same, error);
+	if (found->len + inlined->len > 1)
+		prefer_own(self, found, inlined);
+	/* A function that is called here and inlined there is one. */
+	const char *only = found->len > 0 ? lode_profile_function(self->profile,
+						    g_array_index(found, Named, 0).function)
+	                                            ->name
+	                                  : inlined->pdata[0];
+	for (guint i = inlined->len; i-- > 0;)
+		if (found->len > 0 && strcmp(inlined->pdata[i], only) == 0)
+			g_ptr_array_remove_index(inlined, i);
+	if (found->len + inlined->len > 1 && !is_addressed) {
+		refuse_several(self, found, inlined, is_same, error);
 		return false;
 	}
 	for (guint i = 0; i < found->len; i++) {
 		const Named *one = &g_array_index(found, Named, i);
 		add_function(self, one->function, one->weight, total);
 	}
+	guint n_found = self->places->len;
+	add_inlined(self, only);
+	if (self->places->len > n_found)
+		self->inlined = only;
 	settle_places(self);
 	return true;
 }
@@ -545,57 +724,50 @@ static void refuse_unknown_line(
 		self->options->name, nearest->str);
 }
 
-/* Instructions lie in the order of their functions, so that those of one follow each other. */
-static void add_line_match(LodeAnnotatedPlaces *self, uint32_t instruction, double total)
+/* Marks the locations that some executed code has, or was inlined by. The caller frees it. */
+static bool *used_locations(const LodeProfile *profile)
 {
-	const LodeInstruction *row = lode_profile_instruction(self->profile, instruction);
-	LodeAnnotatedMatch match = {instruction, 1, row->count};
-	guint n = self->places->len;
+	bool *used = g_new0(bool, profile->locations->len + 1);
+	g_autofree bool *inlinings = g_new0(bool, profile->inlinings->len + 1);
 
-	if (n == 0 || place_at(self, n - 1)->function != row->function) {
-		LodeAnnotatedPlace place = {
-			.function = row->function,
-			.instruction = instruction,
-			.first_match = self->matches->len,
-			.order = n,
-		};
-		g_array_append_val(self->places, place);
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		uint32_t location = lode_profile_instruction(profile, i)->location;
+		uint32_t inlining = lode_profile_inlining_of(profile, i);
+		if (location != LODE_NONE)
+			used[location] = true;
+		if (inlining != LODE_NONE)
+			inlinings[inlining] = true;
 	}
-	g_array_append_val(self->matches, match);
-	LodeAnnotatedPlace *place = place_at(self, self->places->len - 1);
-	place->n_matches++;
-	place->executions = fmax(place->executions, row->count);
-	place->share += lode_share_of(weight_of(self, instruction), total);
+	for (guint i = profile->inlinings->len; i-- > 0;) {
+		const LodeInlining *one = &LODE_AT(profile->inlinings, LodeInlining, i);
+		used[one->location] |= inlinings[i];
+		if (one->outer != LODE_NONE)
+			inlinings[one->outer] |= inlinings[i];
+	}
+	return used;
 }
 
 static bool find_line(LodeAnnotatedPlaces *self, GError **error)
 {
-	const LodeProfile *profile = self->profile;
-	g_autofree bool *is_wanted = g_new0(bool, profile->locations->len + 1);
+	const GArray *locations = self->profile->locations;
+	g_autofree bool *is_used = used_locations(self->profile);
+	g_autofree bool *is_wanted = g_new0(bool, locations->len + 1);
 	uint32_t line = self->options->line, before = 0, after = LODE_NONE;
-	double total = total_weight(self);
 	bool has_file = false;
 
-	for (guint i = 0; i < profile->locations->len; i++) {
-		const LodeLocation *location = &LODE_AT(profile->locations, LodeLocation, i);
-		is_wanted[i] = location->file != NULL &&
-		               is_file(location->file, self->options->name);
-	}
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
-		uint32_t id = lode_profile_instruction(profile, i)->location;
-		if (id == LODE_NONE || !is_wanted[id])
-			continue;
-		uint32_t here = LODE_AT(profile->locations, LodeLocation, id).line;
-		if (here == 0)
+	for (guint i = 0; i < locations->len; i++) {
+		const LodeLocation *here = &LODE_AT(locations, LodeLocation, i);
+		if (!is_used[i] || here->line == 0 || here->file == NULL ||
+			!is_file(here->file, self->options->name))
 			continue;
 		has_file = true;
-		if (here == line)
-			add_line_match(self, i, total);
-		else if (here < line)
-			before = MAX(before, here);
-		else
-			after = MIN(after, here);
+		is_wanted[i] = here->line == line;
+		if (here->line < line)
+			before = MAX(before, here->line);
+		else if (here->line > line)
+			after = MIN(after, here->line);
 	}
+	add_matches(self, is_wanted);
 	if (!has_file)
 		refuse_unknown_file(self, error);
 	else if (self->places->len == 0)
@@ -654,6 +826,11 @@ static void add_explained(const LodeAnnotatedPlaces *self, uint32_t instruction,
 		g_array_index(explained, double, marks[i].finding) += marks[i].time;
 }
 
+bool lode_annotated_place_is_whole(const LodeAnnotatedPlaces *self, const LodeAnnotatedPlace *place)
+{
+	return self->options->subject == LODE_ANNOTATE_FUNCTION && place->n_matches == 0;
+}
+
 GArray *lode_annotated_places_explained(const LodeAnnotatedPlaces *self)
 {
 	uint32_t n = self->run->findings != NULL ? self->run->findings->findings->len : 0;
@@ -664,7 +841,7 @@ GArray *lode_annotated_places_explained(const LodeAnnotatedPlaces *self)
 		const LodeAnnotatedPlace *place = lode_annotated_places_at(self, i);
 		const LodeFunction *function = lode_profile_function(
 			self->profile, place->function);
-		bool is_whole = self->options->subject == LODE_ANNOTATE_FUNCTION;
+		bool is_whole = lode_annotated_place_is_whole(self, place);
 		for (uint32_t j = 0; j < function->n_instructions && is_whole; j++)
 			add_explained(self, function->first_instruction + j, explained);
 		for (uint32_t j = 0; j < place->n_matches; j++)

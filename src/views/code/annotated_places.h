@@ -6,8 +6,10 @@
  *   sequence   a place for each occurrence, the instructions of its elements match
  *   finding    a place for each instruction that it explains, which matches, and so does its
  *              context
- *   function   one place; nothing matches, all of it is shown
- *   line       a place for each function that has code of the line, which matches
+ *   function   one place; nothing matches, all of it is shown; and a place for each function that
+ *              it is inlined into, where all that is inlined by it matches
+ *   line       a place for each function that has code of the line, or that is inlined by it, which
+ *              matches
  *
  * Private to views/.
  */
@@ -50,6 +52,7 @@ typedef struct {
 	GArray *matches;              /* LodeAnnotatedMatch, of the places that are shown */
 	GArray *marks;                /* LodeFindingMark, by instruction and finding */
 	LodeOccurrences *occurrences; /* of a sequence; else NULL */
+	const char *inlined;          /* the function whose inlined instances match; else NULL */
 } LodeAnnotatedPlaces;
 
 /* Finds what the options ask for. All but the options' name is borrowed while it lives; cleared
@@ -63,6 +66,10 @@ static inline const LodeAnnotatedPlace *lode_annotated_places_at(
 {
 	return &g_array_index(self->places, LodeAnnotatedPlace, place);
 }
+
+/* Whether all of its function is shown. */
+bool lode_annotated_place_is_whole(
+	const LodeAnnotatedPlaces *self, const LodeAnnotatedPlace *place);
 
 /* The marks of an instruction, borrowed; LODE_NONE has none. */
 const LodeFindingMark *lode_annotated_places_marks(

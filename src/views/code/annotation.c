@@ -15,6 +15,7 @@ bool lode_annotation_init(LodeAnnotation *self, const LodeProfile *profile,
 	*self = (LodeAnnotation){.profile = profile, .run = run, .options = options};
 	self->code_lines = g_hash_table_new_full(
 		NULL, NULL, NULL, (GDestroyNotify)lode_code_lines_free);
+	self->own = lode_own_lines_new(profile, options->own);
 	if (profile->memory != NULL && profile->memory->samples->len > 0)
 		self->data = lode_instruction_data_new(profile);
 	if (!lode_annotated_places_init(&self->found, profile, run, options, error))
@@ -28,6 +29,7 @@ void lode_annotation_clear(LodeAnnotation *self)
 {
 	lode_annotated_places_clear(&self->found);
 	g_clear_pointer(&self->code_lines, g_hash_table_unref);
+	g_clear_pointer(&self->own, lode_own_lines_free);
 	g_clear_pointer(&self->data, lode_instruction_data_free);
 }
 
@@ -109,7 +111,7 @@ GArray *lode_annotation_lines(LodeAnnotation *self, const Place *place)
 	uint64_t context = self->options->context;
 	uint64_t next = 0; /* the first line not yet shown */
 
-	if (self->options->subject == LODE_ANNOTATE_FUNCTION)
+	if (lode_annotated_place_is_whole(&self->found, place))
 		gather_function(self, code, lines);
 	/* In 64 bits: the context may be any number. The next match ends the context of this one,
 	 * so that no line is shown twice. */
@@ -154,12 +156,13 @@ void lode_annotation_append_marks(const LodeAnnotation *self, uint32_t instructi
 		g_string_append_printf(out, "%sF%u", i > 0 ? " " : "", marks[i].finding + 1);
 }
 
-const LodeLocation *lode_annotation_location(const LodeProfile *profile, uint32_t instruction)
+const LodeLocation *lode_annotation_location(const LodeAnnotation *self, uint32_t instruction)
 {
-	if (instruction == LODE_NONE)
-		return NULL;
-	uint32_t location = lode_profile_instruction(profile, instruction)->location;
-	return location != LODE_NONE ? &LODE_AT(profile->locations, LodeLocation, location) : NULL;
+	uint32_t location = instruction != LODE_NONE ? lode_own_lines_find(self->own, instruction)
+	                                             : LODE_NONE;
+
+	return location != LODE_NONE ? &LODE_AT(self->profile->locations, LodeLocation, location)
+	                             : NULL;
 }
 
 const LodeInstructionDatum *lode_annotation_datum(const LodeAnnotation *self, uint32_t instruction)

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "analyses/memory/instruction_data.h"
+#include "model/lines/own_lines.h"
 #include "views/code/annotated_places.h"
 #include "views/code/code_lines.h"
 
@@ -17,8 +18,9 @@ typedef struct {
 	const LodeAnnotateOptions *options;
 	LodeAnnotatedPlaces found;
 	const LodeFinding *finding; /* NULL: another subject */
-	GHashTable *code_lines;     /* function → LodeCodeLines */
-	LodeInstructionData *data;  /* NULL: no data addresses were recorded */
+	LodeOwnLines *own;
+	GHashTable *code_lines;    /* function → LodeCodeLines */
+	LodeInstructionData *data; /* NULL: no data addresses were recorded */
 } LodeAnnotation;
 
 typedef struct {
@@ -48,8 +50,8 @@ void lode_annotation_append_elements(uint32_t elements, GString *out);
 /* Appends the findings that explain weight of an instruction: "F1 F7". */
 void lode_annotation_append_marks(const LodeAnnotation *self, uint32_t instruction, GString *out);
 
-/* Where an instruction comes from. NULL: not known, or LODE_NONE. Borrowed from the profile. */
-const LodeLocation *lode_annotation_location(const LodeProfile *profile, uint32_t instruction);
+/* The line that names an instruction. NULL: not known, or LODE_NONE. Borrowed from the profile. */
+const LodeLocation *lode_annotation_location(const LodeAnnotation *self, uint32_t instruction);
 
 /* The data that an instruction accessed. NULL: no sample is charged to it, or it never executed.
  * Borrowed.

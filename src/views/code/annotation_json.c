@@ -3,6 +3,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "views/code/function_name.h"
+#include "views/code/inlined_lines.h"
 #include "views/code/source_text.h"
 #include "views/findings/finding_figures.h"
 #include "views/memory/memory_names.h"
@@ -20,11 +21,26 @@ static char *hex(uint64_t address)
 	return g_strdup_printf("0x%" G_GINT64_MODIFIER "x", address);
 }
 
-static void put_location(LodeJsonStream *json, const LodeLocation *location)
+/* The line that names an instruction, the innermost function, and where there is one, the chain. */
+static void put_location(const LodeAnnotation *self, LodeJsonStream *json, uint32_t instruction)
 {
+	const LodeLocation *location = lode_annotation_location(self, instruction);
+	uint32_t innermost =
+		instruction != LODE_NONE
+			? lode_profile_instruction(self->profile, instruction)->location
+			: LODE_NONE;
+
 	lode_json_member_string(json, "file", location != NULL ? location->file : NULL);
 	lode_json_member_number(json, "line", location != NULL ? location->line : 0);
-	lode_function_name_json(json, "inlined", location != NULL ? location->inlined : NULL);
+	lode_function_name_json(json, "inlined",
+		innermost != LODE_NONE
+			? LODE_AT(self->profile->locations, LodeLocation, innermost).inlined
+			: NULL);
+	if (instruction == LODE_NONE ||
+		lode_profile_inlining_of(self->profile, instruction) == LODE_NONE)
+		return;
+	g_autoptr(GArray) chain = lode_own_lines_chain(self->own, instruction);
+	lode_inlined_lines_json(json, "chain", chain);
 }
 
 static void put_events(LodeJsonStream *json, const LodeProfile *profile, uint32_t instruction)
@@ -127,7 +143,7 @@ static void put_json_line(const LodeAnnotation *self, LodeJsonStream *json,
 	put_marks(self, json, instruction);
 	lode_json_member_number(json, "matched", line->count);
 	lode_json_member_number(json, "executions", row != NULL ? row->count : 0);
-	put_location(json, lode_annotation_location(profile, instruction));
+	put_location(self, json, instruction);
 	put_events(json, profile, instruction);
 	put_json_datum(self, json, instruction);
 	lode_json_end(json, '}');
@@ -153,7 +169,7 @@ static void put_json_place(LodeAnnotation *self, LodeJsonStream *json, const Pla
 	lode_json_member_string(json, "image", image->path);
 	lode_json_member_string(json, "build_id", image->build_id);
 	lode_json_member_string(json, "address", address);
-	put_location(json, lode_annotation_location(profile, place->instruction));
+	put_location(self, json, place->instruction);
 	lode_json_member_number(json, "executions", place->executions);
 	lode_json_member_number(json, "share", place->share);
 	if (self->finding != NULL)
@@ -273,7 +289,7 @@ static GHashTable *used_lines(LodeAnnotation *self, LodeSourceText *sources)
 		for (guint j = 0; j < lines->len; j++) {
 			uint32_t line = g_array_index(lines, LodeAnnotationLine, j).line;
 			uint32_t id = LODE_AT(code->lines, LodeCodeLine, line).instruction;
-			const LodeLocation *location = lode_annotation_location(self->profile, id);
+			const LodeLocation *location = lode_annotation_location(self, id);
 			if (location == NULL || location->file == NULL || location->line == 0)
 				continue;
 			UsedLines *used = g_hash_table_lookup(all, location->file);
@@ -283,8 +299,9 @@ static GHashTable *used_lines(LodeAnnotation *self, LodeSourceText *sources)
 				g_hash_table_insert(all, location->file, used);
 			}
 			if (used->path == NULL)
-				used->path = lode_source_text_admit(
-					sources, lode_profile_instruction(self->profile, id));
+				used->path = lode_source_text_admit(sources,
+					lode_profile_instruction(self->profile, id),
+					location->file);
 			g_array_append_val(used->numbers, location->line);
 		}
 	}

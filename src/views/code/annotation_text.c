@@ -4,6 +4,7 @@
 #include "base/text/number_format.h"
 #include "model/causes.h"
 #include "views/code/function_name.h"
+#include "views/code/inlined_lines.h"
 #include "views/code/source_text.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"
@@ -83,10 +84,16 @@ static const LodeInstruction *instruction_of(
 	return lode_profile_instruction(annotation->profile, instruction);
 }
 
+static uint32_t instruction_id(const PlaceTable *self, const Row *row)
+{
+	return LODE_AT(self->code->lines, LodeCodeLine, row->line->line).instruction;
+}
+
 /* Puts source lines before the code that they were compiled to, as far as it is known. */
 static void gather_rows(PlaceTable *self, const GArray *lines)
 {
-	uint32_t location = LODE_NONE;
+	const LodeProfile *profile = self->annotation->profile;
+	uint32_t location = LODE_NONE, inlining = LODE_NONE;
 
 	for (guint i = 0; i < lines->len; i++) {
 		const LodeAnnotationLine *line = &g_array_index(lines, LodeAnnotationLine, i);
@@ -96,20 +103,19 @@ static void gather_rows(PlaceTable *self, const GArray *lines)
 			row.kind = ROW_GAP;
 			g_array_append_val(self->rows, row);
 		}
+		uint32_t here = row.instruction != NULL ? lode_profile_inlining_of(profile,
+								  instruction_id(self, &row))
+		                                        : LODE_NONE;
 		if (row.instruction != NULL && row.instruction->location != LODE_NONE &&
-			row.instruction->location != location) {
+			(row.instruction->location != location || here != inlining)) {
 			location = row.instruction->location;
+			inlining = here;
 			row.kind = ROW_SOURCE;
 			g_array_append_val(self->rows, row);
 		}
 		row.kind = ROW_CODE;
 		g_array_append_val(self->rows, row);
 	}
-}
-
-static uint32_t instruction_id(const PlaceTable *self, const Row *row)
-{
-	return LODE_AT(self->code->lines, LodeCodeLine, row->line->line).instruction;
 }
 
 static double event_of_row(const PlaceTable *self, uint32_t event, const Row *row)
@@ -197,31 +203,54 @@ static void choose_columns(PlaceTable *self)
 	self->n_columns = n;
 }
 
+/* "  (inlined Cache::find → std::operator== basic_string.h:3587)": the function of the line, if
+ * that is inlined, and what is inlined into it. */
+static void put_inlined(const PlaceTable *self, uint32_t instruction, GString *out)
+{
+	const LodeTerminal *terminal = &self->annotation->options->terminal;
+	g_autoptr(GArray) chain = lode_own_lines_chain(self->annotation->own, instruction);
+	g_autoptr(GString) text = g_string_new(NULL);
+	guint own = 0;
+
+	while (!g_array_index(chain, LodeInlinedLine, own).is_own)
+		own++;
+	const LodeInlinedLine *line = &g_array_index(chain, LodeInlinedLine, own);
+	if (line->location->inlined != NULL) {
+		g_autofree char *name = terminal->has_full_names
+		                                ? g_strdup(line->function)
+		                                : lode_function_name_bare(line->function);
+		g_string_append(text, name);
+	}
+	if (own + 1 < chain->len) {
+		g_string_append(text, text->len > 0 ? " → " : "");
+		lode_inlined_lines_append(text, chain, own + 1, terminal);
+	}
+	if (text->len == 0)
+		return;
+	g_string_append(out, "  (inlined ");
+	lode_display_append(out, text->str, terminal->is_ascii);
+	g_string_append_c(out, ')');
+}
+
 static LodeStyle put_source(const PlaceTable *self, const Row *row, GString *out)
 {
-	const LodeProfile *profile = self->annotation->profile;
+	uint32_t instruction = instruction_id(self, row);
 	bool is_ascii = self->annotation->options->terminal.is_ascii;
-	const LodeLocation *location = &LODE_AT(
-		profile->locations, LodeLocation, row->instruction->location);
+	const LodeLocation *location = lode_annotation_location(self->annotation, instruction);
 
 	if (location->file == NULL)
 		return LODE_STYLE_FAINT;
 	g_autofree char *base = g_path_get_basename(location->file);
 	lode_display_append(out, base, is_ascii);
 	g_string_append_printf(out, ":%u", location->line);
-	const char *path = lode_source_text_admit(self->sources, row->instruction);
+	const char *path = lode_source_text_admit(self->sources, row->instruction, location->file);
 	const char *text = path != NULL ? lode_source_text_line(self->sources, path, location->line)
 	                                : NULL;
 	if (text != NULL) {
 		g_string_append(out, "  ");
 		lode_display_append(out, text, is_ascii);
 	}
-	if (location->inlined != NULL) {
-		g_string_append(out, "  (inlined ");
-		lode_function_name_append(
-			out, location->inlined, &self->annotation->options->terminal);
-		g_string_append_c(out, ')');
-	}
+	put_inlined(self, instruction, out);
 	return LODE_STYLE_FAINT;
 }
 
@@ -369,7 +398,7 @@ static void put_place_figures(const LodeAnnotation *self, const Place *place, GS
 			share);
 	else
 		g_string_append_printf(out, "%s of %s", share, event);
-	bool is_function = self->options->subject == LODE_ANNOTATE_FUNCTION;
+	bool is_function = lode_annotated_place_is_whole(&self->found, place);
 	/* Inferred calls stay far below the executions of what they call. */
 	bool has_calls = place->executions > 0 &&
 	                 self->profile->frequency != LODE_FREQUENCY_INFERRED;
@@ -395,12 +424,25 @@ static void put_data_figures(const LodeAnnotation *self, uint32_t function, GStr
 			lode_share_of(self->data->unresolved[function], totals->weight), share));
 }
 
+/* The inlined functions at the instruction that a finding or a sequence is about. */
+static void put_place_chain(const LodeAnnotation *self, const Place *place, FILE *out)
+{
+	if (self->options->subject >= LODE_ANNOTATE_FUNCTION || place->instruction == LODE_NONE ||
+		lode_profile_inlining_of(self->profile, place->instruction) == LODE_NONE)
+		return;
+	g_autoptr(GArray) chain = lode_own_lines_chain(self->own, place->instruction);
+	g_autoptr(GString) text = g_string_new(NULL), shown = g_string_new("   ");
+	lode_inlined_lines_append(text, chain, 0, &self->options->terminal);
+	lode_display_append(shown, text->str, self->options->terminal.is_ascii);
+	fprintf(out, "%s\n", shown->str);
+}
+
 static void put_place_title(const LodeAnnotation *self, const Place *place, guint number, FILE *out)
 {
 	const LodeProfile *profile = self->profile;
 	const LodeTerminal *terminal = &self->options->terminal;
 	const LodeFunction *function = lode_profile_function(profile, place->function);
-	const LodeLocation *location = lode_annotation_location(profile, place->instruction);
+	const LodeLocation *location = lode_annotation_location(self, place->instruction);
 	g_autoptr(GString) name = g_string_new(NULL);
 	g_autoptr(GString) rest = g_string_new(NULL), figures = g_string_new(NULL);
 
@@ -418,7 +460,9 @@ static void put_place_title(const LodeAnnotation *self, const Place *place, guin
 	g_autofree char *shown = lode_display_text(figures->str, terminal->is_ascii);
 	fprintf(out, "\n%u. ", number);
 	lode_style_write(out, terminal, LODE_STYLE_STRONG, name->str);
-	fprintf(out, "  %s\n   %s\n", rest->str, shown);
+	fprintf(out, "  %s\n", rest->str);
+	put_place_chain(self, place, out);
+	fprintf(out, "   %s\n", shown);
 }
 
 /* How much of a function is not shown as it never ran. */
@@ -519,6 +563,27 @@ static void put_finding_lines(const LodeAnnotation *self, FILE *out)
 		lode_number_format_count(finding->functions, functions));
 }
 
+/* What the inlined instances of a function cost together. */
+static void put_inlined_line(const LodeAnnotation *self, FILE *out)
+{
+	const LodeTerminal *terminal = &self->options->terminal;
+	g_autofree char *name = lode_function_name_text(self->found.inlined, terminal);
+	char share[LODE_NUMBER_SIZE];
+	double sum = 0;
+	guint n = 0;
+
+	for (guint i = 0; i < self->found.places->len; i++) {
+		const Place *place = lode_annotated_places_at(&self->found, i);
+		if (lode_annotated_place_is_whole(&self->found, place))
+			continue;
+		sum += place->share;
+		n++;
+	}
+	lode_profile_lines_print(terminal, out,
+		"%s is inlined into %u function%s: %s of %s, with all that is inlined into it",
+		name, n, n == 1 ? "" : "s", lode_number_format_share(sum, share), event_name(self));
+}
+
 /* Writes the legend of the margin: the findings that are here, and the share of the weight that
  * each explains. */
 static void put_margin_lines(const LodeAnnotation *self, FILE *out)
@@ -532,6 +597,8 @@ static void put_margin_lines(const LodeAnnotation *self, FILE *out)
 	if (self->options->subject == LODE_ANNOTATE_LINE)
 		lode_profile_lines_print(terminal, out, "Line %u of %s; functions: %u",
 			self->options->line, self->options->name, self->found.places->len);
+	if (self->found.inlined != NULL)
+		put_inlined_line(self, out);
 	for (guint i = 0; i < explained->len; i++) {
 		double time = g_array_index(explained, double, i);
 		g_autofree char *text = lode_finding_text(findings, lode_findings_at(findings, i));

@@ -162,6 +162,13 @@ static void close_parameters(GString *out, GArray *open)
 	g_array_set_size(open, open->len - 1);
 }
 
+/* Whether there is a bracket of parameters. In Go the type of a method follows a point:
+ * "main.(*Tree).Insert". After a blank come remarks, and the types of pointers to functions. */
+static bool begins_parameters(const char *name, const char *at)
+{
+	return *at == '(' && at > name && at[-1] != '.' && at[-1] != ' ';
+}
+
 /* In one pass, the open brackets on a stack. NULL: some of them are never closed. */
 static GString *without_defaults(const char *name)
 {
@@ -194,12 +201,9 @@ static GString *without_defaults(const char *name)
 			g_string_append_c(out, *at);
 		}
 		if (*at == '(' || *at == '<') {
-			/* In Go the type of a method follows a point: "main.(*Tree).Insert". After
-			 * a blank come remarks, and the types of pointers to functions. */
-			bool follows_name = at > name && at[-1] != '.' && at[-1] != ' ';
 			Bracket bracket = {.closer = *at == '(' ? ')' : '>',
 				.has_parameters = *at == '(' && open->len == n_round &&
-			                          follows_name,
+			                          begins_parameters(name, at),
 				.begin = out->len,
 				.argument = out->len,
 				.end = out->len};
@@ -235,10 +239,10 @@ static const char *after_closed(const char *name, const char *open)
 	return NULL;
 }
 
-/* In Rust the type of a method stands in brackets: "<Tree as Iterator>::next". */
+/* In Rust the type of a method stands in brackets: "<Tree as Iterator>::next", "<impl Tree>". */
 static bool is_qualified(const char *name, const char *at)
 {
-	if (at == name || strchr("&*(,[<", at[-1]) != NULL)
+	if (at == name || strchr("&*(,[<", at[-1]) != NULL || g_str_has_prefix(at, "<impl "))
 		return true;
 	return at[-1] == ' ' && at - 1 > name && at[-2] != '<';
 }
@@ -277,6 +281,65 @@ char *lode_function_name_short(const char *name)
 	if (simple->len > LONG_NAME)
 		brief = without_arguments(simple->str);
 	return brief != NULL ? brief : g_string_free(g_steal_pointer(&simple), FALSE);
+}
+
+/* Of "<core::slice::iter::Iter<T> as core::iter::Iterator>" the type, "Iter"; else all of it. */
+static void append_type(GString *out, const char *open, const char *end)
+{
+	static const char as[] = " as ";
+	const char *begin = open + 1, *at = begin;
+
+	while (at < end && (g_ascii_isalnum(*at) || *at == '_' || *at == ':')) {
+		if (*at == ':')
+			begin = at + 1;
+		at++;
+	}
+	const char *name_end = at;
+	if (*at == '<')
+		at = after_closed(open, at);
+	if (at != NULL && at > begin && g_str_has_prefix(at, as))
+		g_string_append_len(out, begin, name_end - begin);
+	else
+		g_string_append_len(out, open, end - open);
+}
+
+char *lode_function_name_bare(const char *name)
+{
+	g_autofree char *brief = lode_function_name_short(name);
+	g_autoptr(GString) out = g_string_new(NULL);
+	bool is_operator = false; /* "operator bool" is one name */
+
+	for (const char *at = brief; *at != '\0' && !begins_parameters(brief, at);) {
+		size_t literal = literal_length(brief, at);
+		const char *end = NULL;
+		if (literal > 0) {
+			is_operator = *at == 'o';
+			g_string_append_len(out, at, (gssize)literal);
+			at += literal;
+			continue;
+		}
+		bool is_bracket = *at == '{' || *at == '<';
+		if (*at == '{')
+			end = strchr(at, '}') != NULL ? strchr(at, '}') + 1 : NULL;
+		else if (is_bracket)
+			end = after_closed(brief, at);
+		/* One that does not match is not looked for again and again. */
+		if (is_bracket && end == NULL)
+			return g_steal_pointer(&brief);
+		bool is_template = *at == '<' && !is_qualified(brief, at);
+		if (end != NULL && *at == '<' && !is_template)
+			append_type(out, at, end);
+		else if (end != NULL && !is_template)
+			g_string_append_len(out, at, end - at);
+		else if (end == NULL && *at == ' ' && !is_operator)
+			g_string_truncate(out, 0);
+		else if (end == NULL)
+			g_string_append_c(out, *at);
+		at = end != NULL ? end : at + 1;
+	}
+	g_strchomp(out->str);
+	return out->str[0] != '\0' ? g_string_free(g_steal_pointer(&out), FALSE)
+	                           : g_steal_pointer(&brief);
 }
 
 char *lode_function_name_text(const char *name, const LodeTerminal *terminal)

@@ -22,6 +22,11 @@
  */
 char *lode_function_name_short(const char *name);
 
+/* Only what is called: no result, no parameters, no template arguments: "Cache::find" of
+ * "long Cache::find<int>(…) const", "Iter::next" of "<core::slice::Iter<T> as Iterator>::next". The
+ * caller frees it. */
+char *lode_function_name_bare(const char *name);
+
 /* The name as the terminal has it, short unless whole ones are wanted. The caller frees it. */
 char *lode_function_name_text(const char *name, const LodeTerminal *terminal);
 

@@ -11,6 +11,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/files/input_file.h"
 #include "images/dwarf/source_naming.h"
+#include "model/lines/own_lines.h"
 #include "model/profile.h"
 #include "views/form/shell_word.h"
 
@@ -210,21 +211,6 @@ static const char *part_below(const char *path, const char *folder)
 	return strncmp(path, folder, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
 }
 
-/* The toolchain's folders hold no secrets, and some headers of C++ have no suffix. */
-static bool is_of_toolchain(const char *place)
-{
-	static const char *const starts[] = {"/usr/include/", "/usr/local/include/",
-		"/usr/lib/gcc/", "/usr/lib/gcc-cross/", "/usr/lib/clang/", "/usr/lib64/clang/",
-		"/usr/lib/llvm-", "/usr/lib/llvm/", "/usr/lib/rustlib/", "/usr/lib/go/",
-		"/usr/lib/go-", "/usr/lib/golang/", "/usr/share/go-", "/usr/local/go/",
-		"/usr/src/"};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(starts); i++)
-		if (g_str_has_prefix(place, starts[i]))
-			return true;
-	return false;
-}
-
 /* By the suffix. A key or a password is in a file with another one, or with none. */
 static bool has_source_name(const char *place)
 {
@@ -309,7 +295,8 @@ static int find_refusal(
 
 	if (has_binary && folder == NULL)
 		return LODE_SOURCE_NOT_NAMED;
-	if (has_binary && is_of_toolchain(place))
+	/* They hold no secrets, and some headers of C++ have no suffix. */
+	if (has_binary && lode_is_toolchain_folder(place))
 		return -1;
 	if (has_binary && part == NULL)
 		part = part_of_compiled(self, place, folder);
@@ -384,19 +371,16 @@ static const char *admit_file(
 	return named->path;
 }
 
-const char *lode_source_text_admit(LodeSourceText *self, const LodeInstruction *instruction)
+const char *lode_source_text_admit(
+	LodeSourceText *self, const LodeInstruction *instruction, const char *file)
 {
 	const LodeProfile *profile = self->profile;
-	const char *file =
-		instruction->location != LODE_NONE
-			? LODE_AT(profile->locations, LodeLocation, instruction->location).file
-			: NULL;
 	uint32_t image = lode_profile_function(profile, instruction->function)->image;
 	const LodeImage *recorded = lode_profile_image(profile, image);
 	bool has_binary = recorded->kind == LODE_IMAGE_FILE && recorded->build_id != NULL;
-	NamedFile *named = file != NULL && file[0] == '/' ? find_named(self, file) : NULL;
+	NamedFile *named = file[0] == '/' ? find_named(self, file) : NULL;
 
-	if (file == NULL || (named != NULL && named->place == NULL))
+	if (named != NULL && named->place == NULL)
 		return NULL;
 	if (named != NULL && named->file != NULL)
 		return named->path;

@@ -46,9 +46,10 @@ LodeSourceText *lode_source_text_new(const LodeProfile *profile, const LodeSourc
 void lode_source_text_free(LodeSourceText *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSourceText, lode_source_text_free)
 
-/* The path of the file that an instruction comes from, if lines of it may be shown; else NULL.
- * Borrowed, valid while `self` lives. */
-const char *lode_source_text_admit(LodeSourceText *self, const LodeInstruction *instruction);
+/* The path of a file that an instruction comes from, by its name in the profile, if lines of it may
+ * be shown; else NULL. Borrowed, valid while `self` lives. */
+const char *lode_source_text_admit(
+	LodeSourceText *self, const LodeInstruction *instruction, const char *file);
 
 /* A line (from 1) of a file whose path lode_source_text_admit() has given, without its end, tabs as
  * blanks; NULL when there is no such line, or the file is very large. A line of more than 4096

@@ -11,6 +11,7 @@
 #include "base/text/number_format.h"
 #include "base/text/words.h"
 #include "views/code/function_name.h"
+#include "views/code/inlined_lines.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"
 #include "views/form/row_stream.h"
@@ -29,6 +30,7 @@
 typedef struct {
 	const LodeProfile *profiles[2];
 	const char *paths[2];
+	const LodeOwnLines *own[2];
 	const LodeComparison *comparison;
 	const LodeComparisonViewOptions *options;
 	FILE *out;
@@ -179,16 +181,16 @@ static void append_text(GString *out, const View *self, const LodeComparedRow *r
 	bool is_finding = row->kind <= LODE_COMPARED_PLACE && instruction != LODE_NONE;
 
 	if (is_finding && row->kind == LODE_COMPARED_PLACE) {
-		lode_finding_append_place(
-			out, self->profiles[side], instruction, &self->options->terminal);
+		lode_finding_append_place(out, self->profiles[side], self->own[side], instruction,
+			&self->options->terminal);
 		g_string_append(out, "  ");
 	}
 	g_autofree char *text = lode_function_name_text(row->text, &self->options->terminal);
 	g_string_append(out, text);
 	if (is_finding && row->kind == LODE_COMPARED_PATTERN) {
 		g_string_append(out, side == 0 ? "  most in the base: " : "  most: ");
-		lode_finding_append_place(
-			out, self->profiles[side], instruction, &self->options->terminal);
+		lode_finding_append_place(out, self->profiles[side], self->own[side], instruction,
+			&self->options->terminal);
 	}
 	if (row->kind == LODE_COMPARED_LINE && row->sides[side].function != LODE_NONE) {
 		g_autofree char *name = lode_function_name_text(
@@ -234,10 +236,14 @@ static bool is_slower(const View *self, const LodeComparedRow *row)
 unsigned lode_comparison_write_slower(const LodeProfile *base, const LodeComparedFile *others,
 	size_t n_others, const LodeComparisonViewOptions *options, FILE *out)
 {
+	g_autoptr(LodeOwnLines) own = lode_own_lines_new(base, options->own);
 	unsigned n = 0;
 
 	for (size_t i = 0; i < n_others; i++) {
+		g_autoptr(LodeOwnLines)
+			other_own = lode_own_lines_new(others[i].profile, options->own);
 		const View view = {.profiles = {base, others[i].profile},
+			.own = {own, other_own},
 			.comparison = others[i].comparison,
 			.options = options};
 		for (int kind = 0; kind < LODE_N_COMPARED; kind++) {
@@ -504,9 +510,10 @@ static void put_side(const View *self, LodeRowStream *rows, const LodeComparedRo
 	                                             ? lode_profile_instruction(
 							       profile, one->instruction)
 	                                             : NULL;
-	const LodeLocation *location = instruction != NULL && instruction->location != LODE_NONE
-	                                       ? &LODE_AT(profile->locations, LodeLocation,
-							 instruction->location)
+	uint32_t line = instruction != NULL ? lode_own_lines_find(self->own[side], one->instruction)
+	                                    : LODE_NONE;
+	const LodeLocation *location = line != LODE_NONE
+	                                       ? &LODE_AT(profile->locations, LodeLocation, line)
 	                                       : NULL;
 	uint64_t address = instruction != NULL ? instruction->address
 	                   : function != NULL  ? function->address
@@ -524,6 +531,13 @@ static void put_side(const View *self, LodeRowStream *rows, const LodeComparedRo
 		function != NULL ? lode_profile_image(profile, function->image)->path : NULL);
 	lode_row_text(rows, "file", location != NULL ? location->file : NULL);
 	lode_row_number(rows, "line", location != NULL ? (double)location->line : (double)NAN);
+	if (rows->json != NULL) {
+		g_autoptr(GArray)
+			chain = instruction != NULL
+		                        ? lode_own_lines_chain(self->own[side], one->instruction)
+		                        : g_array_new(FALSE, FALSE, 1);
+		lode_inlined_lines_json(rows->json, "inlined", chain);
+	}
 	lode_row_text(rows, "address", function != NULL ? hex : NULL);
 	lode_row_end_group(rows);
 }
@@ -641,6 +655,7 @@ static void put_csv(const View *self, LodeRowStream *stream, bool *has_titles)
 bool lode_comparison_write(const LodeProfile *base, const LodeComparedFile *others, size_t n_others,
 	const LodeComparisonViewOptions *options, FILE *out, GError **error)
 {
+	g_autoptr(LodeOwnLines) own = lode_own_lines_new(base, options->own);
 	LodeRowStream stream;
 	LodeJsonStream json;
 	bool has_titles = false;
@@ -654,8 +669,10 @@ bool lode_comparison_write(const LodeProfile *base, const LodeComparedFile *othe
 		lode_json_begin(&json, '[');
 	}
 	for (size_t i = 0; i < n_others; i++) {
+		g_autoptr(LodeOwnLines)
+			other_own = lode_own_lines_new(others[i].profile, options->own);
 		const View view = {{base, others[i].profile}, {options->base_path, others[i].path},
-			others[i].comparison, options, out};
+			{own, other_own}, others[i].comparison, options, out};
 		if (options->format == LODE_VIEW_JSON)
 			put_json(&view, &json);
 		else if (options->format == LODE_VIEW_CSV)

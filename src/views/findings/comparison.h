@@ -14,6 +14,7 @@ typedef struct {
 	bool is_all;       /* text: insignificant changes are listed too */
 	double fail_above; /* rows slower by more than this share are marked; NAN: none */
 	const char *base_path;
+	const char *const *own; /* globs of files, as of lode_own_lines_new(); NULL: none */
 	LodeTerminal terminal;
 } LodeComparisonViewOptions;
 

@@ -5,6 +5,7 @@
 #include "base/text/words.h"
 #include "model/causes.h"
 #include "views/code/function_name.h"
+#include "views/code/inlined_lines.h"
 #include "views/profile/profile_figures.h"
 
 #include <string.h>
@@ -123,16 +124,21 @@ void lode_finding_append_each(GString *out, const LodeFindings *findings,
 		g_string_append(out, " ×");
 }
 
-void lode_finding_append_place(GString *out, const LodeProfile *profile, uint32_t instruction,
-	const LodeTerminal *terminal)
+void lode_finding_append_place(GString *out, const LodeProfile *profile, const LodeOwnLines *own,
+	uint32_t instruction, const LodeTerminal *terminal)
 {
 	const LodeInstruction *one = lode_profile_instruction(profile, instruction);
 	const LodeFunction *function = lode_profile_function(profile, one->function);
-	const LodeLocation *location = one->location != LODE_NONE
-	                                       ? &LODE_AT(profile->locations, LodeLocation,
-							 one->location)
+	uint32_t line = lode_own_lines_find(own, instruction);
+	const LodeLocation *location = line != LODE_NONE
+	                                       ? &LODE_AT(profile->locations, LodeLocation, line)
 	                                       : NULL;
+	g_autoptr(GArray) chain = lode_own_lines_chain(own, instruction);
 
+	if (terminal != NULL && chain->len > 1) {
+		lode_inlined_lines_append(out, chain, 0, terminal);
+		return;
+	}
 	g_autofree char *library = lode_function_library(profile, function);
 	g_autofree char *name = terminal != NULL ? lode_function_name_text(function->name, terminal)
 	                                         : g_strdup(function->name);

@@ -2,6 +2,7 @@
 /* The figures of a finding as all views show them. Private to views/. */
 #pragma once
 
+#include "model/lines/own_lines.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
 #include "views/form/format.h"
@@ -35,10 +36,10 @@ bool lode_finding_is_miscounted(
 void lode_finding_append_each(GString *out, const LodeFindings *findings,
 	const LodeFinding *finding, const char *unit, bool is_least);
 
-/* "function (file.c:12)", or the address, or a vertex's name, where no line is known. The
- * name is the terminal's; NULL: whole. */
-void lode_finding_append_place(GString *out, const LodeProfile *profile, uint32_t instruction,
-	const LodeTerminal *terminal);
+/* "function (file.c:12)", or the address, or a vertex's name, where no line is known; of inlined
+ * code the lines down to it (lode_inlined_lines_append()). */
+void lode_finding_append_place(GString *out, const LodeProfile *profile, const LodeOwnLines *own,
+	uint32_t instruction, const LodeTerminal *terminal);
 
 /* "12.8 % ±0.9" */
 void lode_finding_append_time(GString *out, const LodeFinding *finding);

@@ -13,6 +13,7 @@
 
 #include "base/text/number_format.h"
 #include "views/code/function_name.h"
+#include "views/code/inlined_lines.h"
 #include "views/findings/explanations.h"
 #include "views/findings/finding_figures.h"
 #include "views/findings/top_functions.h"
@@ -49,6 +50,7 @@ typedef struct {
 	uint32_t weight_event;
 	const char *unit;                     /* of `each`: "ns", "cycles" … */
 	const LodeExplanations *explanations; /* NULL: not requested */
+	const LodeOwnLines *own;
 	GHashTable *told; /* explanation written → the finding's number: not written twice */
 } View;
 
@@ -68,7 +70,7 @@ static void put_each(const View *self, const LodeFinding *finding, GString *out)
 
 static void put_place(const View *self, uint32_t instruction, GString *out)
 {
-	lode_finding_append_place(out, self->profile, instruction,
+	lode_finding_append_place(out, self->profile, self->own, instruction,
 		self->options->format == LODE_VIEW_TEXT ? &self->options->terminal : NULL);
 }
 
@@ -501,10 +503,10 @@ static void put_json_place(const View *self, LodeJsonStream *json, const LodeFin
 {
 	const LodeInstruction *one = lode_profile_instruction(self->profile, place->instruction);
 	const LodeFunction *function = lode_profile_function(self->profile, one->function);
-	const LodeLocation *location = one->location != LODE_NONE
-	                                       ? &LODE_AT(self->profile->locations, LodeLocation,
-							 one->location)
-	                                       : NULL;
+	uint32_t line = lode_own_lines_find(self->own, place->instruction);
+	const LodeLocation *location =
+		line != LODE_NONE ? &LODE_AT(self->profile->locations, LodeLocation, line) : NULL;
+	g_autoptr(GArray) chain = lode_own_lines_chain(self->own, place->instruction);
 	g_autofree char *address = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", one->address);
 
 	lode_json_begin(json, '{');
@@ -515,6 +517,7 @@ static void put_json_place(const View *self, LodeJsonStream *json, const LodeFin
 		json, "image", lode_profile_image(self->profile, function->image)->path);
 	lode_json_member_string(json, "file", location != NULL ? location->file : NULL);
 	lode_json_member_number(json, "line", location != NULL ? location->line : 0);
+	lode_inlined_lines_json(json, "inlined", chain);
 	lode_json_member_string(json, "address", address);
 	lode_json_member_number(json, "time", place->time);
 	lode_json_end(json, '}');
@@ -658,8 +661,9 @@ void lode_finding_report_write(const LodeProfile *profile, const LodeMiningRun *
 	g_autoptr(LodeExplanations) explanations = options->is_explained ? lode_explanations_new()
 	                                                                 : NULL;
 	g_autoptr(GHashTable) told = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(LodeOwnLines) own = lode_own_lines_new(profile, options->own);
 	const View view = {profile, run, run->findings, options, out, event,
-		lode_finding_unit(profile, event), explanations, told};
+		lode_finding_unit(profile, event), explanations, own, told};
 	uint32_t n = run->findings->findings->len;
 
 	if (options->limit != 0)

@@ -31,6 +31,7 @@ typedef struct {
 	const char *const *without;
 	const char *text;  /* words: each is part of the name of an attribute, in any case; NULL */
 	uint64_t baseline; /* sequence id; 0: none */
+	const char *const *own; /* globs of files, as of lode_own_lines_new(); NULL: none */
 	/* JSON for the page of lode serve: the list has `limit` sequences after the first `offset`
 	 * ones, and says how many pass the filters ("passed"); findings say which are listed as
 	 * patterns ("is_spread") and how many of their places the profile has ("kept"), and their

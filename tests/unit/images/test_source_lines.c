@@ -10,8 +10,15 @@ enum { MAX_ADDRESSES = 400 };
 typedef struct {
 	uint64_t addresses[MAX_ADDRESSES];
 	LodeBinaryLocation locations[MAX_ADDRESSES];
+	GArray *calls; /* LodeInlinedCall */
 	size_t n, n_lines, n_inlined;
 } Sample;
+
+static void sample_clear(Sample *self)
+{
+	g_clear_pointer(&self->calls, g_array_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Sample, sample_clear)
 
 /* Addresses evenly over the functions from `first` on, every `step` bytes. */
 static void take_sample(LodeBinaryImage *image, uint64_t step, Sample *sample)
@@ -28,7 +35,9 @@ static void take_sample(LodeBinaryImage *image, uint64_t step, Sample *sample)
 				sample->addresses[sample->n++] = next;
 		}
 	}
-	lode_binary_image_locate(image, sample->addresses, sample->n, sample->locations);
+	sample->calls = g_array_new(FALSE, FALSE, sizeof(LodeInlinedCall));
+	lode_binary_image_locate_calls(
+		image, sample->addresses, sample->n, sample->locations, sample->calls);
 }
 
 /*
@@ -41,6 +50,23 @@ static bool is_same_place(uint32_t line, const char *expected)
 
 	g_assert_nonnull(colon);
 	return line == g_ascii_strtoull(colon + 1, NULL, 10);
+}
+
+/* All functions inlined at an address, and where each is called. */
+static void compare_calls(const Sample *sample, size_t index, char **lines, size_t n_lines)
+{
+	size_t n = 0;
+
+	for (guint i = 0; i < sample->calls->len; i++) {
+		const LodeInlinedCall *call = &g_array_index(sample->calls, LodeInlinedCall, i);
+		if (call->index != index)
+			continue;
+		g_assert_cmpuint(2 * n + 3, <, n_lines);
+		g_assert_cmpstr(call->function, ==, lines[2 * n]);
+		g_assert_true(is_same_place(call->line, lines[2 * n + 3]));
+		n++;
+	}
+	g_assert_cmpuint(2 * n + 2, ==, n_lines);
 }
 
 /* One answer of `addr2line -a -i -f -C`: the address, then function and place for each frame. */
@@ -56,6 +82,7 @@ static void compare_answer(Sample *sample, size_t i, char **lines, size_t n_line
 	g_assert_cmpstr(location->inlined, ==, n_lines > 2 ? lines[0] : NULL);
 	if (n_lines > 2 && !is_same_place(location->caller_line, lines[n_lines - 1]))
 		g_error("called at %u, not %s", location->caller_line, lines[n_lines - 1]);
+	compare_calls(sample, i, lines, n_lines);
 	if (n_lines <= 2)
 		g_assert_null(location->caller_file);
 	sample->n_lines += location->line != 0;
@@ -102,7 +129,7 @@ static void check_compiler(const void *compiler_and_options)
 {
 	char *directory = tool_directory();
 	g_autofree char *path = g_build_filename(directory, "program", NULL);
-	Sample sample;
+	g_auto(Sample) sample = {0};
 
 	if (!tool_compile(directory, compiler_and_options)) {
 		g_test_skip("no such compiler");
@@ -138,7 +165,7 @@ static void check_same(const Sample *sample, const Sample *other)
 static void locate_again(const char *path, const Sample *sample)
 {
 	g_autoptr(LodeBinaryImage) image = lode_binary_image_open(path, NULL, NULL);
-	Sample other;
+	g_auto(Sample) other = {0};
 
 	take_sample(image, 1, &other);
 	g_assert_null(lode_binary_image_warning(image));
@@ -165,7 +192,7 @@ static void check_package(const void *compiler_and_options)
 		g_test_skip("no such compiler");
 	} else {
 		g_autoptr(LodeBinaryImage) image = lode_binary_image_open(path, NULL, NULL);
-		Sample sample;
+		g_auto(Sample) sample = {0};
 		guint n_inlined = 0;
 
 		take_sample(image, 1, &sample);
@@ -189,7 +216,7 @@ static void test_libc(void)
 	g_autoptr(LodeBinaryImage) image = lode_binary_image_open(path, NULL, NULL);
 	g_autofree char *debug = NULL;
 	const char *id;
-	Sample sample;
+	g_auto(Sample) sample = {0};
 
 	if (image == NULL || !lode_binary_image_has_lines(image)) {
 		g_test_skip("no debug file of libc");

@@ -428,6 +428,134 @@ static void test_line(void)
 		strstr(text, "lode annotate PROFILE.lode line nowhere/sample.c:3 --limit 2"));
 }
 
+#define FIND "Cache::find(std::vector<int> const&) const"
+
+static void inline_at(LodeProfile *profile, uint32_t instruction, uint32_t location, uint32_t call,
+	uint32_t outer_call)
+{
+	uint32_t outer = outer_call != LODE_NONE
+	                         ? lode_profile_inlining(profile, outer_call, LODE_NONE)
+	                         : LODE_NONE;
+
+	lode_profile_instruction(profile, instruction)->location = location;
+	lode_profile_set_inlining(
+		profile, instruction, lode_profile_inlining(profile, call, outer));
+}
+
+/*
+ *   hot   main.cpp:19 → find order.hpp:23 → operator== basic_string.h:3587   instruction 0
+ *         main.cpp:19 → find order.hpp:24                                    1
+ *   cold  main.cpp:40 → find order.hpp:23                                    4
+ */
+static LodeProfile *inlined_profile(void)
+{
+	LodeProfile *profile = sample_profile();
+	uint32_t hot_call = lode_profile_location(profile, "/home/me/main.cpp", 19, NULL);
+	uint32_t cold_call = lode_profile_location(profile, "/home/me/main.cpp", 40, NULL);
+	uint32_t in_find = lode_profile_location(profile, "/home/me/order.hpp", 23, FIND);
+
+	inline_at(profile, 0,
+		lode_profile_location(profile, "/usr/include/c++/12/bits/basic_string.h", 3587,
+			"bool std::operator==<char>(std::string const&, char const*)"),
+		in_find, hot_call);
+	inline_at(profile, 1, lode_profile_location(profile, "/home/me/order.hpp", 24, FIND),
+		hot_call, LODE_NONE);
+	inline_at(profile, 4, in_find, cold_call, LODE_NONE);
+	return profile;
+}
+
+static double share_of(const LodeProfile *profile, const uint32_t *instructions, size_t n)
+{
+	double sum = 0, all = 0;
+
+	for (uint32_t i = 0; i < profile->instructions->len; i++)
+		all += lode_profile_event_value(profile, profile->weight_event, i);
+	for (size_t i = 0; i < n; i++)
+		sum += lode_profile_event_value(profile, profile->weight_event, instructions[i]);
+	return sum / all;
+}
+
+/* The sum of the shares of all places. */
+static double annotated_share(const LodeProfile *profile, const LodeAnnotateOptions *options)
+{
+	g_autofree char *text = annotate_with_findings(profile, options, -1);
+	g_autoptr(JsonNode) node = json_from_string(text, NULL);
+	JsonArray *places = json_object_get_array_member(json_node_get_object(node), "places");
+	double sum = 0;
+
+	for (guint i = 0; i < json_array_get_length(places); i++)
+		sum += json_object_get_double_member(
+			json_array_get_object_element(places, i), "share");
+	return sum;
+}
+
+static void test_inlined_function(void)
+{
+	static const uint32_t all[] = {0, 1, 4}, innermost[] = {0};
+	g_autoptr(LodeProfile) profile = inlined_profile();
+	LodeAnnotateOptions options = subject_of(LODE_ANNOTATE_FUNCTION, "find", 0, LODE_VIEW_TEXT);
+	g_autofree char *text = annotate_with_findings(profile, &options, -1);
+
+	g_assert_nonnull(strstr(text, "Cache::find(…) const is inlined into 2 functions: "));
+	g_assert_nonnull(strstr(text, "1. hot  /bin/sample  /home/me/order.hpp:23\n"));
+	g_assert_nonnull(strstr(text, "2. cold  /bin/sample  /home/me/order.hpp:23\n"));
+	g_assert_nonnull(strstr(
+		text, "order.hpp:23  (inlined Cache::find → std::operator== basic_string.h:3587)"));
+	g_assert_nonnull(strstr(text, "order.hpp:24  (inlined Cache::find)"));
+	options.format = LODE_VIEW_JSON;
+	g_assert_cmpfloat_with_epsilon(
+		annotated_share(profile, &options), share_of(profile, all, 3), 1e-9);
+	options.name = "operator==";
+	g_assert_cmpfloat_with_epsilon(
+		annotated_share(profile, &options), share_of(profile, innermost, 1), 1e-9);
+	/* A function by its own name, too: all of it, and where it is inlined. */
+	lode_profile_function(profile, 1)->name = lode_profile_intern(profile, FIND);
+	options.name = FIND;
+	options.format = LODE_VIEW_TEXT;
+	g_autofree char *both = annotate_with_findings(profile, &options, -1);
+	g_assert_nonnull(strstr(both, "1. hot "));
+	g_assert_nonnull(strstr(both, "2. Cache::find(…) const "));
+	g_assert_nonnull(strstr(both, "3. Cache::find(…) const "));
+}
+
+static void test_inlined_line(void)
+{
+	static const uint32_t line_23[] = {0, 4}, call[] = {0, 1}, innermost[] = {0};
+	static const char *const globs[] = {"/usr/include/c++/*", NULL};
+	g_autoptr(LodeProfile) profile = inlined_profile();
+	LodeAnnotateOptions options = subject_of(
+		LODE_ANNOTATE_LINE, "order.hpp", 23, LODE_VIEW_JSON);
+
+	g_assert_cmpfloat_with_epsilon(
+		annotated_share(profile, &options), share_of(profile, line_23, 2), 1e-9);
+	options.name = "main.cpp";
+	options.line = 19;
+	g_assert_cmpfloat_with_epsilon(
+		annotated_share(profile, &options), share_of(profile, call, 2), 1e-9);
+	options.name = "basic_string.h";
+	options.line = 3587;
+	g_assert_cmpfloat_with_epsilon(
+		annotated_share(profile, &options), share_of(profile, innermost, 1), 1e-9);
+	options.format = LODE_VIEW_TEXT;
+	g_autofree char *text = annotate_with_findings(profile, &options, -1);
+	g_assert_nonnull(strstr(text, "1. hot  /bin/sample  /home/me/order.hpp:23\n"));
+	options.own = globs;
+	g_autofree char *own = annotate_with_findings(profile, &options, -1);
+	g_assert_nonnull(
+		strstr(own, "1. hot  /bin/sample  /usr/include/c++/12/bits/basic_string.h"));
+}
+
+static void test_inlined_place(void)
+{
+	g_autoptr(LodeProfile) profile = inlined_profile();
+	LodeAnnotateOptions options = subject_of(LODE_ANNOTATE_FINDING, NULL, 2, LODE_VIEW_TEXT);
+	options.id = 2;
+	g_autofree char *text = annotate_with_findings(profile, &options, -1);
+
+	g_assert_nonnull(strstr(text, "\n   hot main.cpp:19 → Cache::find order.hpp:23 → "
+				      "std::operator== basic_string.h:3587\n"));
+}
+
 static void test_unknown_line(void)
 {
 	static const struct {
@@ -615,6 +743,9 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/annotate/function-names", test_function_names);
 	g_test_add_func("/views/annotate/names-of-languages", test_names_of_languages);
 	g_test_add_func("/views/annotate/line", test_line);
+	g_test_add_func("/views/annotate/inlined-function", test_inlined_function);
+	g_test_add_func("/views/annotate/inlined-line", test_inlined_line);
+	g_test_add_func("/views/annotate/inlined-place", test_inlined_place);
 	g_test_add_func("/views/annotate/unknown-line", test_unknown_line);
 	g_test_add_func("/views/annotate/bare-profile", test_bare_profile);
 	g_test_add_func("/views/info/text", test_info_text);

@@ -44,7 +44,8 @@ static void check_place(const char *path, LodeFunctionSource source, const char 
 	g_array_append_val(profile->images, image);
 	g_array_append_val(profile->functions, function);
 	g_array_append_val(profile->instructions, one);
-	lode_finding_append_place(out, profile, 0, &(LodeTerminal){.width = 80});
+	g_autoptr(LodeOwnLines) own = lode_own_lines_new(profile, NULL);
+	lode_finding_append_place(out, profile, own, 0, &(LodeTerminal){.width = 80});
 	g_assert_cmpstr(out->str, ==, expected);
 }
 

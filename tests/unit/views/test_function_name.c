@@ -90,20 +90,57 @@ static void test_languages(void)
 		"push (a remark of more than some bytes) list.h:7");
 }
 
-/* Ten million bytes take no longer than linear time: the test would not end. */
+static void check_bare(const char *name, const char *expected)
+{
+	g_autofree char *bare = lode_function_name_bare(name);
+
+	g_assert_cmpstr(bare, ==, expected);
+}
+
+static void test_bare(void)
+{
+	check_bare("worker(std::vector<int> const&, long)", "worker");
+	check_bare("Cache::find(" STRING " const&) const", "Cache::find");
+	check_bare("bool std::operator==<char, std::char_traits<char> >(" STRING " const&)",
+		"std::operator==");
+	check_bare("int visit<66>(std::vector<int> const&)", "visit");
+	check_bare("std::ostream& operator<< <char>(std::ostream&)", "operator<<");
+	check_bare("A::operator bool() const", "A::operator bool");
+	check_bare("std::function<int (int)>::operator()(int) const", "std::function::operator()");
+	check_bare("main::{lambda(int, long)#1}::operator()(int, long) const",
+		"main::{lambda(…)#1}::operator()");
+	check_bare("(anonymous namespace)::Table<int>::find(int)",
+		"(anonymous namespace)::Table::find");
+	check_bare("<alloc::vec::Vec<T,A> as core::ops::drop::Drop>::drop::h0123456789abcdef",
+		"Vec::drop");
+	check_bare("<T as core::convert::Into<U>>::into", "T::into");
+	check_bare("<impl core::fmt::Display for T>::fmt", "<impl core::fmt::Display for T>::fmt");
+	check_bare("core::slice::<impl [T]>::len", "core::slice::<impl [T]>::len");
+	check_bare("main.(*Tree).Insert", "main.(*Tree).Insert");
+	check_bare("java.util.Random.next(int)", "java.util.Random.next");
+	check_bare("step.isra.0", "step.isra.0");
+	check_bare("", "");
+	check_bare("a<b", "a<b");
+	check_bare("(", "(");
+}
+
+/* Four million bytes take no longer than linear time: the test would not end. */
 static void test_large(void)
 {
 	static const char *const parts[] = {"a<", "std::less<", "a(", "(", "<", "a<b,std::less<b>,",
-		"a,", "operator<", "std::basic_string<char>", "::h0123456789abcde", "x> "};
+		"a,", "operator<", "a{", "{}", "a ", "std::basic_string<char>",
+		"::h0123456789abcde", "x> "};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
-		size_t length = strlen(parts[i]), n = 10000000 / length;
+		size_t length = strlen(parts[i]), n = 4000000 / length;
 		g_autofree char *name = g_malloc(n * length + 1);
 		for (size_t k = 0; k < n; k++)
 			memcpy(name + k * length, parts[i], length);
 		name[n * length] = 0;
 		g_autofree char *brief = lode_function_name_short(name);
+		g_autofree char *bare = lode_function_name_bare(name);
 		g_assert_cmpuint(strlen(brief), <=, n * length);
+		g_assert_cmpuint(strlen(bare), <=, n * length);
 	}
 }
 
@@ -122,6 +159,8 @@ static void test_random(void)
 		g_autofree char *brief = lode_function_name_short(name->str);
 		g_assert_cmpuint(strlen(brief), <=, name->len);
 		g_assert_true(g_utf8_validate(brief, -1, NULL));
+		g_autofree char *bare = lode_function_name_bare(name->str);
+		g_assert_true(g_utf8_validate(bare, -1, NULL));
 	}
 }
 
@@ -168,6 +207,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/function-name/names", test_names);
 	g_test_add_func("/function-name/defaults", test_defaults);
 	g_test_add_func("/function-name/languages", test_languages);
+	g_test_add_func("/function-name/bare", test_bare);
 	g_test_add_func("/function-name/large", test_large);
 	g_test_add_func("/function-name/random", test_random);
 	g_test_add_func("/function-name/libraries", test_libraries);

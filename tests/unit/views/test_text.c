@@ -168,9 +168,8 @@ typedef struct {
 
 static const char *admit(Source *self, const char *file)
 {
-	lode_profile_instruction(self->profile, 0)->location = lode_profile_location(
-		self->profile, file, 1, NULL);
-	return lode_source_text_admit(self->sources, lode_profile_instruction(self->profile, 0));
+	return lode_source_text_admit(
+		self->sources, lode_profile_instruction(self->profile, 0), file);
 }
 
 static void source_init(Source *self)

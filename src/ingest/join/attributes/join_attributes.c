@@ -188,6 +188,35 @@ static uint32_t location(Naming *self, const LodeBinaryLocation *found)
 	return slot->id;
 }
 
+/* A location of its own for each call, outermost first. `calls`: those inlined at one address. */
+static uint32_t inlining(Naming *self, const LodeInlinedCall *calls, guint n)
+{
+	uint32_t outer = LODE_NONE;
+
+	for (guint i = MIN(n, LODE_INLINING_MAX_DEPTH); i-- > 0;) {
+		const LodeBinaryLocation call = {.file = calls[i].file,
+			.line = calls[i].line,
+			.inlined = i + 1 < n ? calls[i + 1].function : NULL};
+		uint32_t id = location(self, &call);
+		if (id == LODE_NONE)
+			id = lode_profile_location(self->profile, NULL, 0, NULL);
+		outer = lode_profile_inlining(self->profile, id, outer);
+	}
+	return outer;
+}
+
+static void name_inlinings(Naming *self, uint32_t first, const GArray *calls)
+{
+	for (guint i = 0, end; i < calls->len; i = end) {
+		const LodeInlinedCall *call = &g_array_index(calls, LodeInlinedCall, i);
+		for (end = i + 1; end < calls->len; end++)
+			if (g_array_index(calls, LodeInlinedCall, end).index != call->index)
+				break;
+		lode_profile_set_inlining(
+			self->profile, first + call->index, inlining(self, call, end - i));
+	}
+}
+
 /* The line that valgrind recorded. */
 static LodeBinaryLocation recorded_location(const LodeJoinRows *rows, uint32_t instruction)
 {
@@ -217,6 +246,7 @@ static void name_image(Naming *self, uint32_t image, uint32_t first, uint32_t n)
 	LodeInstruction *instructions = lode_profile_instruction(self->profile, first);
 	LodeBinaryImage *binary = self->images->binaries[image];
 	g_autofree LodeBinaryLocation *found = g_new0(LodeBinaryLocation, n);
+	g_autoptr(GArray) calls = g_array_new(FALSE, FALSE, sizeof(LodeInlinedCall));
 	bool has_lines = binary != NULL && lode_binary_image_has_lines(binary);
 	const char *unknown = NULL;
 
@@ -228,7 +258,7 @@ static void name_image(Naming *self, uint32_t image, uint32_t first, uint32_t n)
 		g_autofree uint64_t *addresses = g_new(uint64_t, n);
 		for (uint32_t i = 0; i < n; i++)
 			addresses[i] = instructions[i].address;
-		lode_binary_image_locate(binary, addresses, n, found);
+		lode_binary_image_locate_calls(binary, addresses, n, found, calls);
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (!has_lines)
@@ -238,6 +268,7 @@ static void name_image(Naming *self, uint32_t image, uint32_t first, uint32_t n)
 		                                                : attribute_set(self, first + i,
 									  found[i].inlined);
 	}
+	name_inlinings(self, first, calls);
 }
 
 /* Functions are sorted by image and hold ranges of instructions. */

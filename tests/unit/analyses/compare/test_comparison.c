@@ -265,6 +265,46 @@ static void expect_refusal(const LodeProfile *base, const LodeProfile *other, in
 	g_assert_error(error, LODE_ERROR, code);
 }
 
+/* Each third instruction is of a header, inlined by a call in the program's own file. */
+static void give_lines(LodeProfile *profile)
+{
+	uint32_t call = lode_profile_location(profile, "/home/me/a.c", 7, NULL);
+	uint32_t own = lode_profile_location(profile, "/home/me/a.c", 8, NULL);
+	uint32_t header = lode_profile_location(profile, "/usr/include/c++/12/map", 99, "find");
+
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		lode_profile_instruction(profile, i)->location = i % 3 == 0 ? header : own;
+		if (i % 3 == 0)
+			lode_profile_set_inlining(
+				profile, i, lode_profile_inlining(profile, call, LODE_NONE));
+	}
+}
+
+static double weight_of_thirds(const LodeProfile *profile)
+{
+	double weight = 0;
+
+	for (uint32_t i = 0; i < profile->instructions->len; i += 3)
+		weight += lode_profile_event_value(profile, profile->weight_event, i);
+	return weight;
+}
+
+static void test_own_lines(void)
+{
+	const PlantedCosts costs = planted(2);
+	g_autoptr(LodeProfile) first = record_again(&costs, same);
+	g_autoptr(LodeProfile) second = record_again(&costs, longer);
+
+	give_lines(first);
+	give_lines(second);
+	g_autoptr(LodeComparison) comparison = compared(first, second);
+	const LodeComparedRow *row = find_row(comparison, LODE_COMPARED_LINE, "a.c:7");
+	g_assert_cmpuint(comparison->kinds[LODE_COMPARED_LINE].rows->len, ==, 2);
+	g_assert_nonnull(row);
+	g_assert_cmpfloat_with_epsilon(row->sides[0].time.value, weight_of_thirds(first), 1e-3);
+	g_assert_cmpfloat_with_epsilon(row->sides[1].time.value, weight_of_thirds(second), 1e-3);
+}
+
 /* Nothing in common, and nothing at all. */
 static void test_odd(void)
 {
@@ -301,6 +341,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/analyses/comparison/two-longer", test_two_longer);
 	g_test_add_func("/analyses/comparison/moved-samples", test_moved_samples);
 	g_test_add_func("/analyses/comparison/vanished", test_vanished);
+	g_test_add_func("/analyses/comparison/own-lines", test_own_lines);
 	g_test_add_func("/analyses/comparison/odd", test_odd);
 	return g_test_run();
 }

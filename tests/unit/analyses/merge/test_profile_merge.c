@@ -60,6 +60,17 @@ static void add_instruction(LodeProfile *profile, uint32_t function, uint64_t ad
 	};
 
 	g_array_append_val(profile->instructions, row);
+	/* By the address, so that it is the same in each run. */
+	if (address % 3 > 0) {
+		uint32_t outer = lode_profile_inlining(profile,
+			lode_profile_location(profile, "main.c", (uint32_t)address / 4, NULL),
+			LODE_NONE);
+		if (address % 3 > 1)
+			outer = lode_profile_inlining(profile,
+				lode_profile_location(profile, "b.h", (uint32_t)address, "g"),
+				outer);
+		lode_profile_set_inlining(profile, profile->instructions->len - 1, outer);
+	}
 	profile->total_count += row.count;
 	lode_profile_event(profile, 0)->total += row.count;
 	add_costs(profile);
@@ -152,9 +163,20 @@ static char *place(const LodeProfile *profile, uint32_t index)
 	const LodeInstruction *instruction = lode_profile_instruction(profile, index);
 	const LodeFunction *function = lode_profile_function(profile, instruction->function);
 
-	return g_strdup_printf("%s %s %" G_GUINT64_FORMAT,
+	GString *text = g_string_new(NULL);
+
+	g_string_printf(text, "%s %s %" G_GUINT64_FORMAT,
 		lode_profile_image(profile, function->image)->build_id, function->name,
 		instruction->address);
+	for (uint32_t i = lode_profile_inlining_of(profile, index); i != LODE_NONE;) {
+		const LodeInlining *one = &LODE_AT(profile->inlinings, LodeInlining, i);
+		const LodeLocation *call = &LODE_AT(
+			profile->locations, LodeLocation, one->location);
+		g_string_append_printf(text, " by %s:%u %s", call->file, call->line,
+			call->inlined != NULL ? call->inlined : "");
+		i = one->outer;
+	}
+	return g_string_free(text, FALSE);
 }
 
 static void add(GHashTable *sums, char *key, double value)

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The user's own line of an instruction: of the lines of its code and of the calls that it was
+ * inlined by, the innermost that is not the toolchain's.
+ *
+ *   /usr/include/c++/12/bits/basic_string.h:3587   operator==
+ *     /home/me/order.hpp:23                        Cache::find   ◀ its own line
+ *       /home/me/main.cpp:19                       worker
+ */
+#pragma once
+
+#include "model/profile.h"
+
+typedef struct LodeOwnLines LodeOwnLines;
+
+/* Of a profile, which is borrowed. Files that match one of the globs (NULL-terminated, or NULL) are
+ * the user's own, wherever they are. */
+LodeOwnLines *lode_own_lines_new(const LodeProfile *profile, const char *const *globs);
+void lode_own_lines_free(LodeOwnLines *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeOwnLines, lode_own_lines_free)
+
+/* The location that names an instruction: its own line, or where no line is own, its innermost one;
+ * LODE_NONE: not known. */
+uint32_t lode_own_lines_find(const LodeOwnLines *self, uint32_t instruction);
+
+/* Whether a location is in a file of the user's own. */
+bool lode_own_lines_is_own(const LodeOwnLines *self, uint32_t location);
+
+/* A line of an instruction, and of the calls that it was inlined by. */
+typedef struct {
+	const LodeLocation *location; /* borrowed from the profile */
+	const char *function;         /* that the line is of; "?" if not known; borrowed likewise */
+	bool is_own;                  /* the one that lode_own_lines_find() gives */
+} LodeInlinedLine;
+
+/* The lines from the function that the instruction is of to the innermost one; none without a
+ * location. The caller unrefs the array of LodeInlinedLine. */
+GArray *lode_own_lines_chain(const LodeOwnLines *self, uint32_t instruction);
+
+/* Whether a source file is of the toolchain or of the system's headers, by its path as debug
+ * information has it. */
+bool lode_is_toolchain_file(const char *path);
+
+/* Whether a path is in one of the toolchain's folders, which are root's on any machine. */
+bool lode_is_toolchain_folder(const char *path);

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/tables/inlining_tables.h"
+
+#include "store/tables/row_table.h"
+
+static const LodeColumn inlining_columns[] = {
+	{"location", offsetof(LodeInlining, location), LODE_COLUMN_REFERENCE,
+		LODE_TARGET_LOCATIONS},
+	{"outer_inlining", offsetof(LodeInlining, outer), LODE_COLUMN_MAYBE_REFERENCE,
+		LODE_TARGET_INLININGS},
+};
+
+static const LodeColumn of_columns[] = {
+	{"inlining", 0, LODE_COLUMN_MAYBE_REFERENCE, LODE_TARGET_INLININGS},
+};
+
+static const LodeRowTable inlinings = {
+	"inlining", sizeof(LodeInlining), inlining_columns, G_N_ELEMENTS(inlining_columns), NULL};
+static const LodeRowTable of_instructions = {
+	"inlining_of", sizeof(uint32_t), of_columns, G_N_ELEMENTS(of_columns), NULL};
+
+double lode_inlining_tables_count(const LodeProfile *profile)
+{
+	return (double)profile->inlinings->len + profile->inlining_of->len;
+}
+
+bool lode_inlining_tables_insert(const LodeProfile *profile, LodeDatabase *database, GError **error)
+{
+	return lode_row_table_insert(&inlinings, profile->inlinings->data, profile->inlinings->len,
+		       database, error) &&
+	       lode_row_table_insert(&of_instructions, profile->inlining_of->data,
+		       profile->inlining_of->len, database, error);
+}
+
+bool lode_inlining_tables_read(LodeProfile *profile, LodeDatabase *database, GError **error)
+{
+	g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(LodeInlining));
+	int64_t n;
+
+	if (!lode_database_query_integer(database,
+		    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN "
+		    "('inlining', 'inlining_of')",
+		    &n, error))
+		return false;
+	if (n < 2)
+		return true;
+	if (!lode_row_table_read(&inlinings, profile, rows, database, error) ||
+		!lode_row_table_read(
+			&of_instructions, profile, profile->inlining_of, database, error))
+		return false;
+	for (guint i = 0; i < rows->len; i++) {
+		const LodeInlining *row = &LODE_AT(rows, LodeInlining, i);
+		if (lode_profile_inlining(profile, row->location, row->outer) != i)
+			return lode_row_table_broken(
+				error, "inlining", i, "it has been there before");
+	}
+	return lode_inlining_tables_check(profile, error);
+}
+
+/* Outer ones come before inner ones, so that each way outward ends. */
+static bool check_depths(const GArray *rows, GError **error)
+{
+	g_autofree uint16_t *depths = g_new(uint16_t, MAX(rows->len, 1));
+
+	for (guint i = 0; i < rows->len; i++) {
+		uint32_t outer = LODE_AT(rows, LodeInlining, i).outer;
+		if (outer != LODE_NONE && outer >= i)
+			return lode_row_table_broken(
+				error, "inlining", i, "its outer one does not stand before it");
+		depths[i] = outer != LODE_NONE ? (uint16_t)(depths[outer] + 1) : 1;
+		if (depths[i] > LODE_INLINING_MAX_DEPTH)
+			return lode_row_table_broken(
+				error, "inlining", i, "it is in too many others");
+	}
+	return true;
+}
+
+bool lode_inlining_tables_check(const LodeProfile *profile, GError **error)
+{
+	size_t counts[LODE_N_TARGETS] = {0};
+	guint n = profile->inlining_of->len;
+
+	counts[LODE_TARGET_LOCATIONS] = profile->locations->len;
+	counts[LODE_TARGET_INLININGS] = profile->inlinings->len;
+	if (n != 0 && n != profile->instructions->len)
+		return lode_row_table_broken(
+			error, "inlining_of", n, "there is not one for each instruction");
+	return lode_row_table_check(&inlinings, profile->inlinings->data, profile->inlinings->len,
+		       counts, error) &&
+	       lode_row_table_check(
+		       &of_instructions, profile->inlining_of->data, n, counts, error) &&
+	       check_depths(profile->inlinings, error);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* The user's own lines against a walk outward, on random inlinings. */
+#include "model/lines/own_lines.h"
+
+#include <string.h>
+
+enum { N_INSTRUCTIONS = 200, N_PROFILES = 50 };
+
+static const char *const files[] = {"/home/me/a.c", "/usr/include/c++/12/bits/stl_vector.h",
+	"/rustc/0123/library/core/src/iter.rs", "b.c", "/usr/lib/go/src/runtime/map.go", NULL};
+
+static bool is_own_naively(const LodeLocation *location, bool has_glob)
+{
+	return location->file != NULL && location->line > 0 &&
+	       (g_str_has_prefix(location->file, "/home") || strcmp(location->file, "b.c") == 0 ||
+		       (has_glob && strstr(location->file, "stl_") != NULL));
+}
+
+static uint32_t random_location(LodeProfile *profile, GRand *random)
+{
+	static const char *const names[] = {"f", "g", NULL};
+
+	return lode_profile_location(profile,
+		files[g_rand_int_range(random, 0, G_N_ELEMENTS(files))],
+		(uint32_t)g_rand_int_range(random, 0, 4),
+		names[g_rand_int_range(random, 0, G_N_ELEMENTS(names))]);
+}
+
+static LodeProfile *random_inlinings(GRand *random)
+{
+	LodeProfile *profile = lode_profile_new();
+	const LodeFunction function = {.name = lode_profile_intern(profile, "worker")};
+
+	g_array_append_val(profile->functions, function);
+	for (int i = 0; i < 40; i++)
+		lode_profile_inlining(profile, random_location(profile, random),
+			profile->inlinings->len > 0 && g_rand_int_range(random, 0, 4) > 0
+				? (uint32_t)g_rand_int_range(
+					  random, 0, (gint32)profile->inlinings->len)
+				: LODE_NONE);
+	for (uint32_t i = 0; i < N_INSTRUCTIONS; i++) {
+		LodeInstruction one = {.location = g_rand_int_range(random, 0, 10) > 0
+		                                           ? random_location(profile, random)
+		                                           : LODE_NONE};
+		g_array_append_val(profile->instructions, one);
+	}
+	for (uint32_t i = 0; i < N_INSTRUCTIONS; i++)
+		lode_profile_set_inlining(profile, i,
+			g_rand_boolean(random) ? (uint32_t)g_rand_int_range(
+							 random, 0, (gint32)profile->inlinings->len)
+					       : LODE_NONE);
+	return profile;
+}
+
+/* All locations from the innermost outward, without those that are not there. */
+static GArray *walk(const LodeProfile *profile, uint32_t instruction)
+{
+	GArray *out = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	uint32_t location = lode_profile_instruction(profile, instruction)->location;
+	uint32_t inlining = lode_profile_inlining_of(profile, instruction);
+
+	g_array_append_val(out, location);
+	for (; inlining != LODE_NONE;
+		inlining = LODE_AT(profile->inlinings, LodeInlining, inlining).outer)
+		g_array_append_val(
+			out, LODE_AT(profile->inlinings, LodeInlining, inlining).location);
+	return out;
+}
+
+static void check(const LodeProfile *profile, const LodeOwnLines *own, uint32_t i, bool has_glob)
+{
+	g_autoptr(GArray) way = walk(profile, i);
+	g_autoptr(GArray) chain = lode_own_lines_chain(own, i);
+	uint32_t innermost = g_array_index(way, uint32_t, 0), expected = innermost, n_own = 0;
+
+	for (guint k = way->len; k-- > 0;) {
+		uint32_t id = g_array_index(way, uint32_t, k);
+		if (id != LODE_NONE &&
+			is_own_naively(&LODE_AT(profile->locations, LodeLocation, id), has_glob))
+			expected = id;
+	}
+	g_assert_cmpuint(lode_own_lines_find(own, i), ==, expected);
+	if (innermost == LODE_NONE) {
+		g_assert_cmpuint(chain->len, ==, 0);
+		return;
+	}
+	g_assert_cmpuint(chain->len, ==, way->len);
+	for (guint k = 0; k < chain->len; k++) {
+		const LodeInlinedLine *line = &g_array_index(chain, LodeInlinedLine, k);
+		const LodeLocation *location = &LODE_AT(profile->locations, LodeLocation,
+			g_array_index(way, uint32_t, way->len - 1 - k));
+		const char *function = location->inlined != NULL ? location->inlined
+		                       : k == 0                  ? "worker"
+		                                                 : "?";
+		g_assert_true(line->location == location);
+		g_assert_cmpstr(line->function, ==, function);
+		n_own += line->is_own;
+	}
+	g_assert_cmpuint(n_own, ==, 1);
+}
+
+static void test_random(void)
+{
+	static const char *const globs[] = {"*stl_*", NULL};
+
+	for (guint32 seed = 0; seed < N_PROFILES; seed++) {
+		g_autoptr(GRand) random = g_rand_new_with_seed(seed);
+		g_autoptr(LodeProfile) profile = random_inlinings(random);
+		bool has_glob = seed % 2 == 0;
+		g_autoptr(LodeOwnLines) own = lode_own_lines_new(profile, has_glob ? globs : NULL);
+		for (uint32_t i = 0; i < N_INSTRUCTIONS; i++)
+			check(profile, own, i, has_glob);
+	}
+}
+
+static void test_files(void)
+{
+	static const char *const toolchain[] = {"/usr/include/string.h",
+		"/usr/bin/../lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12/bits/stl_map.h",
+		"/rustc/90b35a6239c3d8bdabc530a6a0816f7ff89a0aaf/library/core/src/slice/mod.rs",
+		"/root/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/cmp.rs",
+		"/usr/lib/go-1.19/src/runtime/map.go", "/usr/local/go/src/sort/sort.go",
+		"java/util/Random.java", "jdk/internal/misc/Unsafe.java"};
+	static const char *const own[] = {"/home/me/main.cpp", "src/java/native.c", "java/native.c",
+		"Svc.java", "org/example/java/util/Random.java", "/usr/includes/a.h",
+		"/home/me/../you/a.c", "", "/"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(toolchain); i++)
+		g_assert_true(lode_is_toolchain_file(toolchain[i]));
+	for (size_t i = 0; i < G_N_ELEMENTS(own); i++)
+		g_assert_false(lode_is_toolchain_file(own[i]));
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/own-lines/random", test_random);
+	g_test_add_func("/own-lines/files", test_files);
+	return g_test_run();
+}
