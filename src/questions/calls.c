@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The direct callers and callees of a function. */
-#include "views/code/function_calls.h"
+#include "views/calls/function_calls.h"
 
 #include "questions/parts/part_rows.h"
 #include "questions/parts/rows.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Call stacks merged into a tree, for the page to draw. */
-#include "views/code/flame_graph.h"
+#include "views/calls/flame_graph.h"
 
 #include "base/error.h"
 #include "questions/parts/part_rows.h"

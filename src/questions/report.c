@@ -7,7 +7,7 @@
 #include "questions/parts/part_rows.h"
 #include "questions/parts/rows.h"
 #include "questions/questions.h"
-#include "views/code/function_calls.h"
+#include "views/calls/function_calls.h"
 #include "views/code/function_list.h"
 #include "views/findings/report.h"
 

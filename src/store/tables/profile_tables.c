@@ -342,8 +342,7 @@ bool lode_profile_tables_insert(const LodeProfile *profile, LodeDatabase *databa
 	list_costs(&rows, profile);
 	database->stage = "writing the profile";
 	database->rows_total = G_N_ELEMENTS(facts) + lode_origin_tables_count(profile) +
-	                       profile->thread_times->len +
-	                       lode_inlining_tables_count(profile);
+	                       profile->thread_times->len + lode_inlining_tables_count(profile);
 	if (profile->memory != NULL)
 		database->rows_total += lode_memory_tables_count(profile->memory);
 	if (profile->stacks != NULL)

@@ -5,7 +5,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
 #include "base/text/words.h"
-#include "views/code/call_lines.h"
+#include "views/calls/call_lines.h"
 #include "views/code/function_name.h"
 #include "views/form/row_stream.h"
 #include "views/form/table.h"
@@ -332,9 +332,8 @@ static void write_text(const List *self)
 		fputs("No function passes these filters.\n", self->out);
 	if (self->end < self->rows->len)
 		lode_profile_lines_print(terminal, self->out,
-			"and %u more function%s; --limit %u shows all",
-			self->rows->len - self->end, self->rows->len - self->end == 1 ? "" : "s",
-			self->rows->len);
+			"and %u more function%s; --limit %u shows all", self->rows->len - self->end,
+			self->rows->len - self->end == 1 ? "" : "s", self->rows->len);
 	if (self->family_costs->len == 0 || self->options->text != NULL ||
 		self->options->image != NULL)
 		return;

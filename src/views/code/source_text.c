@@ -378,9 +378,9 @@ const char *lode_source_text_admit(
 	uint32_t image = lode_profile_function(profile, instruction->function)->image;
 	const LodeImage *recorded = lode_profile_image(profile, image);
 	bool has_binary = recorded->kind == LODE_IMAGE_FILE && recorded->build_id != NULL;
-	NamedFile *named = file[0] == '/' ? find_named(self, file) : NULL;
+	NamedFile *named = file != NULL && file[0] == '/' ? find_named(self, file) : NULL;
 
-	if (named != NULL && named->place == NULL)
+	if (file == NULL || (named != NULL && named->place == NULL))
 		return NULL;
 	if (named != NULL && named->file != NULL)
 		return named->path;

@@ -46,8 +46,8 @@ LodeSourceText *lode_source_text_new(const LodeProfile *profile, const LodeSourc
 void lode_source_text_free(LodeSourceText *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSourceText, lode_source_text_free)
 
-/* The path of a file that an instruction comes from, by its name in the profile, if lines of it may
- * be shown; else NULL. Borrowed, valid while `self` lives. */
+/* The path of a file that an instruction comes from, by its name in the profile (may be NULL), if
+ * lines of it may be shown; else NULL. Borrowed, valid while `self` lives. */
 const char *lode_source_text_admit(
 	LodeSourceText *self, const LodeInstruction *instruction, const char *file);
 

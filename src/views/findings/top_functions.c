@@ -2,7 +2,7 @@
 #include "views/findings/top_functions.h"
 
 #include "base/arrays/sort_order.h"
-#include "views/code/call_lines.h"
+#include "views/calls/call_lines.h"
 #include "views/form/display_text.h"
 #include "views/form/table.h"
 #include "views/profile/profile_figures.h"

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "model/stacks.h"
 #include "sample_profile.h"
-#include "views/code/function_calls.h"
+#include "views/calls/function_calls.h"
 #include "views/code/function_list.h"
 #include "views/findings/top_functions.h"
 #include "views/form/display_text.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "views/code/flame_graph.h"
+#include "views/calls/flame_graph.h"
 
 #include "base/arrays/id_cache.h"
 #include "base/error.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "views/code/function_calls.h"
+#include "views/calls/function_calls.h"
 
 #include "base/error.h"
 #include "base/text/number_format.h"
 #include "base/text/suggestion.h"
-#include "views/code/call_lines.h"
+#include "views/calls/call_lines.h"
 #include "views/code/function_name.h"
 #include "views/form/display_text.h"
 #include "views/form/row_stream.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "views/code/call_lines.h"
+#include "views/calls/call_lines.h"
 
 #include "base/text/number_format.h"
 #include "model/origins.h"
