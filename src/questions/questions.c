@@ -17,6 +17,8 @@ const LodeVerb *const lode_questions[] = {
 	&lode_question_calls,
 	&lode_question_graph,
 	&lode_question_heat,
+	&lode_question_programs,
+	&lode_question_timeline,
 	NULL,
 };
 

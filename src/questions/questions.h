@@ -17,6 +17,8 @@ extern const LodeVerb lode_question_flame;
 extern const LodeVerb lode_question_calls;
 extern const LodeVerb lode_question_graph;
 extern const LodeVerb lode_question_heat;
+extern const LodeVerb lode_question_programs;
+extern const LodeVerb lode_question_timeline;
 
 /* All of them, NULL-terminated. */
 extern const LodeVerb *const lode_questions[];

@@ -5,6 +5,7 @@
 #include "analyses/mine/closed.h"
 #include "base/error.h"
 #include "questions/parts/part_rows.h"
+#include "questions/parts/program_question.h"
 #include "questions/parts/rows.h"
 #include "questions/questions.h"
 #include "views/calls/function_calls.h"
@@ -82,6 +83,14 @@ static const LodeParameter rows[] = {
 		.summary = "leave out lines whose sort key is below this percentage"},
 	{"origin", LODE_TEXTS(Options, report.origins), .value = "NAME|N",
 		.excludes = LODE_PART_NAMES, .summary = LODE_ORIGIN_SUMMARY},
+	{"programs", LODE_FLAG(Options, lists_programs), .audience = LODE_PARAMETER_FOR_TERMINAL,
+		.excludes = "explain sort reverse all with without text size min-weight max-weight "
+			    "min-frequency max-frequency min-maximal max-maximal min-differential "
+			    "max-differential min-functions baseline percent-limit origin",
+		.summary = "list the programs that were sampled, by what they cost"},
+	{"by", LODE_WORD(Options, programs.by), .value = "command|pid|thread", .needs = "programs",
+		.audience = LODE_PARAMETER_FOR_TERMINAL,
+		.summary = "with --programs: " LODE_PROGRAMS_BY_SUMMARY},
 	{"html", LODE_FILE(Options, html), .value = "FILE", .excludes = "*",
 		.audience = LODE_PARAMETER_FOR_TERMINAL,
 		.summary = "write the page of lode serve as one file that opens without it: "
@@ -254,6 +263,11 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 
 	if (self->lists_functions || self->callers != NULL || self->callees != NULL)
 		return answer_functions(asking, self, origins, error);
+	if (self->lists_programs) {
+		self->programs.limit = report->limit;
+		self->programs.format = report->format;
+		return lode_programs_answer(asking, &self->programs, &self->part, error);
+	}
 	if (!asking->asker->mined(asking, &choice, &mined, error))
 		return false;
 	bool lists = wants_sequences(mined.run, self);
@@ -295,6 +309,8 @@ const LodeVerb lode_question_report = {
 		"  lode report x.lode --with 'ev:*' --size 2-\n"
 		"  lode report x.lode --all --sort places --format csv\n"
 		"  lode report all.lode --origin web1\n"
+		"  lode report x.lode --thread worker --time 1.5..2.25\n"
+		"  lode report x.lode --programs --by thread\n"
 		"  lode report x.lode --html x.html",
 	.groups = groups,
 	.size = sizeof(Options),

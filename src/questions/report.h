@@ -4,12 +4,15 @@
 
 #include "analyses/parts/part_choice.h"
 #include "views/findings/report.h"
+#include "views/profile/program_list.h"
 
 typedef struct {
 	LodeReportOptions report;
 	bool has_full_names;
 	LodePartChoice part;
-	const char *run; /* NULL: the last run */
+	LodeProgramListOptions programs;
+	bool lists_programs; /* in place of the run */
+	const char *run;     /* NULL: the last run */
 	bool lists_sequences;
 	bool lists_functions;
 	const char *callers, *callees; /* the function whose ones are shown, or NULL */

@@ -356,7 +356,7 @@ check(
 
 # The same question, asked in the terminal and by an address: the same options, and of wrong ones the same words.
 FOR_TERMINAL = {
-    "report": {"html", "source", "functions", "callers", "callees", "image"}, "annotate": {"source", "all", "no-pager"}, "diff": set(), "memory": {"output", "plot", "plot-colour"}, "place": {"output"}, "info": set(),
+    "report": {"html", "source", "functions", "callers", "callees", "image", "programs", "by"}, "annotate": {"source", "all", "no-pager"}, "diff": set(), "memory": {"output", "plot", "plot-colour"}, "place": {"output"}, "info": set(),
     "trace info": {"verify"},
     "trace simulate": {"threads", "output", "jit", "plot-objects", "plot-curve", "plot-reuse", "plot-times", "no-follow", "only", "allocations"},
 }
@@ -364,9 +364,9 @@ SUBJECTS = {"sequence": lambda value: [value], "finding": lambda value: ["F" + v
             "line": lambda value: ["line", value]}
 WRONG = {
     "report": ["limit=x", "limit=-1", "min-weight=2", "size=0-1", "size=x", "sort=evil", "baseline=x", "baseline=999999", "percent-limit=x", "min-weigh=1%",
-               "explain=1&all=1", "min-functions=1.5", "origin=evil"],
+               "explain=1&all=1", "min-functions=1.5", "origin=evil", "time=2..1", "thread=a&origin=b", "pid=x"],
     "annotate": ["sequence=99999999", "finding=99999", "finding=1&context=x", "finding=1&limit=-1", "function=no such", "line=x", "line=x.c:0",
-                 "finding=1&contxt=3", "finding=1&run=evil"],
+                 "finding=1&contxt=3", "finding=1&run=evil", "finding=1&where=evil ==", "finding=1&origin=a&command=b"],
     "memory": ["top=x", "sort=evil", "granularity=0", "sharing=1&granularity=8", "by=object&sharing=1", "by2=object", "by=(", "by=object&sort=evil",
                "first-touch=1&by=line", "layout=x&coverage=1", "layout=evil", "weight=evil", "weight=latency", "callers=1000", "by-thread=1&together=1",
                "by-thread=1&coverage=1", "where=evil ==", "alocations=1", "allocations=1", "define=x", "thread=evil"],

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/parts/part_profile.h"
 
+#include "analyses/parts/program_shares.h"
 #include "model/causes.h"
 #include "model/stacks.h"
 
@@ -58,20 +59,6 @@ static void sums_init(Sums *self, const Part *part, uint32_t event)
 			self->of_part[at] += weight;
 		}
 	}
-}
-
-/* The event whose samples say what a part is of executions: the weight, as it was sampled, else the
- * first that has samples. */
-static uint32_t find_measure(const LodeProfile *profile)
-{
-	uint32_t weight = profile->weight_event;
-	uint32_t sampled = lode_profile_event_as_sampled(profile, weight);
-
-	if (sampled != LODE_NONE)
-		return sampled;
-	if (is_as_sampled(profile, weight))
-		return weight;
-	return LODE_AT(profile->stacks->samples, LodeStackSample, 0).event;
 }
 
 static double ratio(double part, double all, double otherwise)
@@ -289,7 +276,7 @@ double lode_part_profile_reduce(LodeProfile *profile, const bool *chosen)
 	Part self = {.profile = profile, .chosen = chosen, .shares = shares};
 	g_auto(Sums) measure = {0};
 
-	sums_init(&measure, &self, find_measure(profile));
+	sums_init(&measure, &self, lode_program_shares_event(profile));
 	find_shares(&self, &measure);
 	for (uint32_t i = 0; i < profile->events->len; i++) {
 		if (is_as_sampled(profile, i))

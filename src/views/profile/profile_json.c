@@ -15,6 +15,8 @@ void lode_profile_json_head(LodeJsonStream *json, const LodeProfile *profile)
 	lode_json_begin(json, '{');
 	lode_json_member_string(json, "program", profile->program);
 	lode_json_member_string(json, "creator", tool);
+	if (profile->part != NULL)
+		lode_json_member_string(json, "part", profile->part);
 	if (simulated != NULL)
 		lode_json_member_string(json, "simulated", simulated);
 	lode_json_member_string(json, "frequency", lode_frequency_to_text(profile->frequency));

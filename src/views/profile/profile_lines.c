@@ -10,6 +10,7 @@
 #include "views/form/table.h"
 #include "views/profile/kernel_share.h"
 #include "views/profile/profile_figures.h"
+#include "views/profile/program_list.h"
 #include "views/profile/thread_times.h"
 
 #include <stdarg.h>
@@ -177,6 +178,9 @@ void lode_profile_lines_head(
 	g_autofree char *threads = lode_threads_text(profile, terminal);
 	if (threads != NULL)
 		lode_profile_lines_print(terminal, out, "%s", threads);
+	g_autofree char *programs = lode_program_list_text(profile);
+	if (programs != NULL)
+		lode_profile_lines_print(terminal, out, "programs: %s", programs);
 }
 
 void lode_profile_lines_inferred(

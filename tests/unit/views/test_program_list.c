@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs and the timeline of random samples, against sums made one by one. */
+#include "views/profile/program_list.h"
+
+#include "model/stacks.h"
+#include "seeds.h"
+
+#include <json-glib/json-glib.h>
+#include <math.h>
+#include <string.h>
+
+enum { N_SAMPLES = 500, N_THREADS = 90, BINS = 7 };
+
+#define FIRST_NS UINT64_C(5000000000)
+#define LAST_NS UINT64_C(6000000000)
+
+static const char *const commands[] = {"make", "cc1", "ld"};
+
+/* 30 processes of 3 threads each; the last has no samples. */
+static LodeProfile *random_profile(void)
+{
+	LodeProfile *profile = lode_profile_new();
+	LodeStacks *stacks = profile->stacks = lode_stacks_new();
+
+	lode_profile_add_event(profile, "cpu-clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
+	lode_profile_add_event(profile, "faults", NULL, LODE_EVENT_SAMPLED, NULL, 0);
+	profile->weight_event = 0;
+	for (uint32_t i = 0; i < N_THREADS; i++) {
+		const LodeStackThread thread = {
+			.name = i % 3 == 0 ? (char *)commands[i / 3 % 3] : (char *)"worker",
+			.pid = i / 3 * 100,
+			.tid = i / 3 * 100 + i % 3};
+		g_array_append_val(stacks->threads, thread);
+	}
+	for (guint i = 0; i < N_SAMPLES; i++) {
+		const LodeStackSample sample = {
+			.time_ns = random_int_range(0, 30) == 0
+		                           ? 0
+		                           : FIRST_NS + (uint64_t)random_int_range(0, 1000000001),
+			.weight = random_int_range(1, 1000),
+			.event = random_int_range(0, 5) == 0,
+			.thread = (uint32_t)random_int_range(0, N_THREADS - 1),
+			.stack = LODE_NONE,
+			.n_more = (uint32_t)random_int_range(0, 2)};
+		g_array_append_val(stacks->samples, sample);
+	}
+	LODE_AT(stacks->samples, LodeStackSample, 0).time_ns = FIRST_NS;
+	LODE_AT(stacks->samples, LodeStackSample, 1).time_ns = LAST_NS;
+	return profile;
+}
+
+typedef bool (*Write)(const LodeProfile *profile, FILE *out);
+
+static char *text_of(const LodeProfile *profile, Write write)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	g_assert_true(write(profile, out));
+	fclose(out);
+	return text;
+}
+
+static bool write_timeline(const LodeProfile *profile, FILE *out)
+{
+	return lode_timeline_write(profile, BINS, out, NULL);
+}
+
+static LodeProgramListOptions options; /* of the next list */
+
+static bool write_list(const LodeProfile *profile, FILE *out)
+{
+	return lode_program_list_write(profile, &options, out, NULL);
+}
+
+static void assert_near(double found, double expected)
+{
+	g_assert_cmpfloat(fabs(found - expected), <=, 1e-9);
+}
+
+static double number(JsonObject *object, const char *name)
+{
+	return json_object_get_double_member(object, name);
+}
+
+static const LodeStackThread *thread_of(const LodeProfile *profile, const LodeStackSample *sample)
+{
+	return &LODE_AT(profile->stacks->threads, LodeStackThread, sample->thread);
+}
+
+static double total_weight(const LodeProfile *profile)
+{
+	double sum = 0;
+
+	for (guint i = 0; i < N_SAMPLES; i++) {
+		const LodeStackSample *sample = &LODE_AT(
+			profile->stacks->samples, LodeStackSample, i);
+		sum += sample->event == 0 ? sample->weight : 0;
+	}
+	return sum;
+}
+
+static void check_thread(const LodeProfile *profile, JsonObject *row)
+{
+	double sums[BINS] = {0}, weight = 0, samples = 0, all = total_weight(profile);
+	JsonArray *values = json_object_get_array_member(row, "values");
+
+	for (guint i = 0; i < N_SAMPLES; i++) {
+		const LodeStackSample *sample = &LODE_AT(
+			profile->stacks->samples, LodeStackSample, i);
+		if (sample->event != 0 || thread_of(profile, sample)->tid != number(row, "tid"))
+			continue;
+		weight += sample->weight;
+		samples += 1.0 + sample->n_more;
+		if (sample->time_ns == 0)
+			continue;
+		unsigned bin = 0;
+		while (bin + 1 < BINS &&
+			(double)(sample->time_ns - FIRST_NS) >= 1e9 * (double)(bin + 1) / BINS)
+			bin++;
+		sums[bin] += sample->weight;
+	}
+	assert_near(number(row, "weight"), weight / all);
+	assert_near(number(row, "samples"), samples);
+	g_assert_cmpuint(json_array_get_length(values), ==, BINS);
+	for (guint i = 0; i < BINS; i++)
+		assert_near(json_array_get_double_element(values, i), sums[i] / all);
+}
+
+static void test_timeline(void)
+{
+	for (unsigned round = 0; round < random_rounds(10, 100); round++) {
+		g_autoptr(LodeProfile) profile = random_profile();
+		g_autofree char *text = text_of(profile, write_timeline);
+		g_autoptr(JsonParser) parser = json_parser_new();
+		bool has_samples[N_THREADS] = {false};
+		guint n = 0;
+		g_assert_true(json_parser_load_from_data(parser, text, -1, NULL));
+		JsonObject *root = json_node_get_object(json_parser_get_root(parser));
+		JsonArray *threads = json_object_get_array_member(root, "threads");
+		assert_near(number(root, "seconds"), 1);
+		assert_near(number(root, "bins"), BINS);
+		g_assert_cmpstr(json_object_get_string_member(root, "event"), ==, "cpu-clock");
+		for (guint i = 0; i < N_SAMPLES; i++) {
+			const LodeStackSample *sample = &LODE_AT(
+				profile->stacks->samples, LodeStackSample, i);
+			n += sample->event == 0 && !has_samples[sample->thread];
+			has_samples[sample->thread] |= sample->event == 0;
+		}
+		g_assert_cmpuint(json_array_get_length(threads), ==, LODE_TIMELINE_MAX_THREADS);
+		assert_near(number(root, "threads_left_out"), n - LODE_TIMELINE_MAX_THREADS);
+		for (guint i = 0; i < LODE_TIMELINE_MAX_THREADS; i++) {
+			JsonObject *row = json_array_get_object_element(threads, i);
+			check_thread(profile, row);
+			g_assert_true(i == 0 ||
+				      number(row, "weight") <=
+					      number(json_array_get_object_element(threads, i - 1),
+						      "weight"));
+		}
+	}
+}
+
+/* By command, with the times of the samples that have one. */
+static void check_program(const LodeProfile *profile, JsonObject *row)
+{
+	const char *name = json_object_get_string_member(row, "name");
+	double weight = 0, samples = 0, from = HUGE_VAL, to = 0;
+	bool has_pid[N_THREADS] = {false};
+	guint n = 0;
+
+	for (guint i = 0; i < N_SAMPLES; i++) {
+		const LodeStackSample *sample = &LODE_AT(
+			profile->stacks->samples, LodeStackSample, i);
+		uint32_t process = thread_of(profile, sample)->pid / 100;
+		double time = ((double)sample->time_ns - (double)FIRST_NS) / 1e9;
+		if (strcmp(commands[process % 3], name) != 0)
+			continue;
+		n += !has_pid[process];
+		has_pid[process] = true;
+		if (sample->event != 0)
+			continue;
+		weight += sample->weight;
+		samples += 1.0 + sample->n_more;
+		from = sample->time_ns != 0 ? fmin(from, time) : from;
+		to = sample->time_ns != 0 ? fmax(to, time) : to;
+	}
+	assert_near(number(row, "weight"), weight);
+	assert_near(number(row, "share"), weight / total_weight(profile));
+	assert_near(number(row, "samples"), samples);
+	assert_near(number(row, "processes"), n);
+	assert_near(number(row, "from"), from);
+	assert_near(number(row, "to"), to);
+}
+
+static void test_programs(void)
+{
+	for (unsigned round = 0; round < random_rounds(10, 100); round++) {
+		g_autoptr(LodeProfile) profile = random_profile();
+		options = (LodeProgramListOptions){.format = LODE_VIEW_JSON};
+		g_autofree char *text = text_of(profile, write_list);
+		g_autoptr(JsonParser) parser = json_parser_new();
+		g_assert_true(json_parser_load_from_data(parser, text, -1, NULL));
+		JsonObject *root = json_node_get_object(json_parser_get_root(parser));
+		JsonArray *programs = json_object_get_array_member(root, "programs");
+		g_assert_cmpuint(json_array_get_length(programs), ==, G_N_ELEMENTS(commands));
+		for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
+			check_program(profile, json_array_get_object_element(programs, i));
+	}
+}
+
+/* Two threads of known weights. */
+static LodeProfile *small_profile(void)
+{
+	LodeProfile *profile = lode_profile_new();
+	LodeStacks *stacks = profile->stacks = lode_stacks_new();
+	const LodeStackThread threads[] = {{(char *)"a\x1b[1m", 7, 7}, {(char *)"b", 8, 8}};
+	const LodeStackSample samples[] = {
+		{.time_ns = 1000000000, .weight = 3, .thread = 0, .stack = LODE_NONE},
+		{.time_ns = 3500000000, .weight = 1, .thread = 1, .stack = LODE_NONE, .n_more = 4},
+	};
+
+	lode_profile_add_event(profile, "cpu-clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
+	lode_profile_event(profile, 0)->total = 4;
+	profile->weight_event = 0;
+	g_array_append_vals(stacks->threads, threads, 2);
+	g_array_append_vals(stacks->samples, samples, 2);
+	return profile;
+}
+
+static void test_text(void)
+{
+	g_autoptr(LodeProfile) profile = small_profile();
+
+	options = (LodeProgramListOptions){.by = LODE_PROGRAMS_BY_THREAD};
+	g_autofree char *all = text_of(profile, write_list);
+	g_assert_nonnull(strstr(all, "75.0 %        1    7    7  0.00–0.00 s  a"));
+	g_assert_nonnull(strstr(all, "25.0 %        5    8    8  2.50–2.50 s  b"));
+	g_assert_null(strchr(all, '\x1b'));
+	options.limit = 1;
+	g_autofree char *one = text_of(profile, write_list);
+	g_assert_nonnull(strstr(one, "1 more have 25.0 %."));
+	options = (LodeProgramListOptions){
+		.by = LODE_PROGRAMS_BY_PID, .limit = 1, .format = LODE_VIEW_CSV};
+	g_autofree char *csv = text_of(profile, write_list);
+	g_assert_true(g_str_has_prefix(csv, "name,pid,threads,samples,weight,share,from,to"));
+	g_assert_nonnull(strstr(csv, ",7,1,1,3,0.75,0,0"));
+	LODE_AT(profile->stacks->threads, LodeStackThread, 0).name = (char *)"a";
+	g_autofree char *head = lode_program_list_text(profile);
+	g_assert_cmpstr(head, ==, "a 75.0 %, b 25.0 %");
+	LODE_AT(profile->stacks->samples, LodeStackSample, 1).weight = 0.001;
+	g_assert_null(lode_program_list_text(profile));
+}
+
+/* Without samples, without times, with times of any size. */
+static void test_odd(void)
+{
+	g_autoptr(LodeProfile) none = lode_profile_new();
+	g_autoptr(LodeProfile) profile = small_profile();
+
+	g_autofree char *empty = text_of(none, write_timeline);
+	g_assert_nonnull(strstr(empty, "\"seconds\":0,"));
+	g_assert_nonnull(strstr(empty, "\"threads\":[]"));
+	LODE_AT(profile->stacks->samples, LodeStackSample, 0).time_ns = UINT64_MAX;
+	LODE_AT(profile->stacks->samples, LodeStackSample, 1).time_ns = 1;
+	g_autofree char *wide = text_of(profile, write_timeline);
+	g_assert_nonnull(strstr(wide, "[0,0,0,0,0,0,0.75]"));
+	g_assert_nonnull(strstr(wide, "[0.25,0,0,0,0,0,0]"));
+	for (guint i = 0; i < 2; i++)
+		LODE_AT(profile->stacks->samples, LodeStackSample, i).time_ns = 0;
+	g_autofree char *timeless = text_of(profile, write_timeline);
+	g_assert_nonnull(strstr(timeless, "\"seconds\":0,"));
+	g_assert_nonnull(strstr(timeless, "[0,0,0,0,0,0,0]"));
+	options = (LodeProgramListOptions){.format = LODE_VIEW_TEXT};
+	g_autofree char *text = text_of(profile, write_list);
+	g_assert_null(strstr(text, "from"));
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/program_list/timeline", test_timeline);
+	g_test_add_func("/program_list/programs", test_programs);
+	g_test_add_func("/program_list/text", test_text);
+	g_test_add_func("/program_list/odd", test_odd);
+	return g_test_run();
+}
