@@ -21,16 +21,13 @@ static const LodeParameter rows[] = {
 };
 
 static const LodeParameterGroup groups[] = {
-	{"Options", rows, 0},
-	{"Part", lode_part_rows, offsetof(Options, part)},
-	{NULL},
-};
+	{"Options", rows, 0}, {"Part", lode_part_rows, offsetof(Options, part)}, {NULL}};
 
 static void init(void *options)
 {
-	LodeFunctionCallsOptions *self = &((Options *)options)->calls;
+	Options *self = options;
 
-	self->has_callers = self->has_callees = true;
+	self->calls.has_callers = self->calls.has_callees = true;
 }
 
 static bool answer(LodeAsking *asking, void *options, GError **error)
@@ -39,8 +36,8 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 
 	if (self->calls.name == NULL)
 		return lode_parameter_refuse(error, "--function is missing");
-	const LodeProfile *profile = asking->asker->profile(asking, 0,
-		&(const LodeProfileChoice){.has_stacks = true, .part = self->part}, error);
+	const LodeProfileChoice choice = {.has_stacks = true, .part = self->part};
+	const LodeProfile *profile = asking->asker->profile(asking, 0, &choice, error);
 	FILE *out = profile != NULL ? lode_asking_begin(asking, NULL, error) : NULL;
 	self->calls.terminal = asking->terminal;
 	return out != NULL &&

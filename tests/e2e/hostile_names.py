@@ -76,6 +76,9 @@ def views(profile, forms=("text", "json", "csv")):
         lode("annotate", profile, "line", name + ":1", "--run", "main", "--format", form)
         for function in "", name:  # of all, whose names the refusal lists
             lode("annotate", profile, "function", function, "--run", "main", "--format", form)
+            lode("report", profile, "--callers", function, "--format", form)
+        lode("report", profile, "--callees", "0", "--format", form)
+        lode("report", profile, "--functions", "--format", form)
         lode("memory", profile, "--format", form)
         for view in ("--by", "object"), ("--by", "thread"), ("--first-touch",), ("--coverage",):
             lode("memory", profile, *view, "--format", form)

@@ -191,7 +191,7 @@ static void add_samples(Sums *self, const LodeStacks *stacks, uint32_t event)
 		if (sample->event != event || sample->stack >= self->n)
 			continue;
 		self->costs[sample->stack] += sample->weight;
-		self->own[sample->stack]++;
+		self->own[sample->stack] += 1.0 + sample->n_more;
 	}
 	memcpy(self->samples, self->own, self->n * sizeof(double));
 	for (uint32_t i = self->n; i-- > 0;) {

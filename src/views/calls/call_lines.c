@@ -39,14 +39,6 @@ void lode_call_lines_image(
 	g_string_append(out, text->str);
 }
 
-void lode_call_lines_name(
-	GString *out, const LodeFunctionCost *function, const LodeTerminal *terminal)
-{
-	g_autofree char *name = lode_function_name_short(function->name);
-
-	lode_display_append(out, name, terminal->is_ascii);
-}
-
 void lode_call_lines_family(GString *out, const LodeFunctionCosts *costs,
 	const LodeFamilies *families, const LodeFamilyCost *cost, size_t width,
 	const LodeTerminal *terminal)
@@ -58,8 +50,8 @@ void lode_call_lines_family(GString *out, const LodeFunctionCosts *costs,
 		g_string_assign(text, lode_families_at(families, cost->family)->name);
 		for (unsigned i = 0; i < n; i++) {
 			g_string_append(text, i == 0 ? " (" : ", ");
-			lode_call_lines_name(
-				text, lode_function_cost_at(costs, cost->members[i]), terminal);
+			lode_function_name_append(text,
+				lode_function_cost_at(costs, cost->members[i])->name, terminal);
 		}
 		if (n > 0 && cost->n > n)
 			g_string_append_printf(text, " +%u", cost->n - n);
@@ -75,7 +67,7 @@ static bool is_part(const LodeProfile *profile)
 
 	for (guint i = 0; i < profile->origins->len; i++)
 		samples += LODE_AT(profile->origins, LodeOrigin, i).n_samples;
-	return profile->origins->len > 1 && samples > profile->n_samples;
+	return profile->part == NULL && profile->origins->len > 1 && samples > profile->n_samples;
 }
 
 const char *lode_call_lines_advice(const LodeFunctionCosts *costs)

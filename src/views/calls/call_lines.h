@@ -11,8 +11,6 @@ void lode_call_lines_share(GString *out, double cost, double total);
 void lode_call_lines_count(GString *out, double count);
 void lode_call_lines_image(
 	GString *out, const LodeFunctionCost *function, const LodeTerminal *terminal);
-void lode_call_lines_name(
-	GString *out, const LodeFunctionCost *function, const LodeTerminal *terminal);
 
 /* "allocator (malloc, _int_malloc, free +3)", with as many functions as fit the width; 0: all
  * three.

@@ -212,7 +212,7 @@ static void put_function(const Calls *self, uint32_t function, LodeRowStream *ro
 
 	lode_row_number(
 		rows, "number", profile_function(self, function) != NULL ? function : (double)NAN);
-	lode_row_text(rows, "name", one->name);
+	lode_function_name_row(rows, "name", one->name);
 	lode_row_text(rows, "image", one->image);
 }
 
@@ -306,7 +306,7 @@ static LodeStyle cell(size_t row, unsigned column, GString *out, const void *use
 		lode_call_lines_image(out, one, terminal);
 		return LODE_STYLE_FAINT;
 	default:
-		lode_call_lines_name(out, one, terminal);
+		lode_function_name_append(out, one->name, terminal);
 		g_string_append(out, one->is_inlined ? " (inlined)" : "");
 		return LODE_STYLE_STRONG;
 	}
@@ -337,13 +337,15 @@ static void write_text(const Calls *self)
 	g_autoptr(GString) name = g_string_new(NULL), image = g_string_new(NULL);
 	char own[LODE_NUMBER_SIZE], inclusive[LODE_NUMBER_SIZE];
 
-	lode_call_lines_name(name, one, terminal);
+	lode_function_name_append(name, one->name, terminal);
 	lode_call_lines_image(image, one, terminal);
 	lode_profile_lines_print(terminal, self->out, "%s in %s: self %s, inclusive %s", name->str,
 		image->str,
 		lode_number_format_share(lode_share_of(self->found.self, self->total), own),
 		lode_number_format_share(
 			lode_share_of(self->found.inclusive, self->total), inclusive));
+	if (self->profile->part != NULL)
+		lode_profile_lines_print(terminal, self->out, "part: %s", self->profile->part);
 	lode_call_lines_note(self->costs, terminal, self->out);
 	if (self->options->has_callers)
 		put_table(self, "Callers", self->found.callers);

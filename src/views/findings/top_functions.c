@@ -3,6 +3,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "views/calls/call_lines.h"
+#include "views/code/function_name.h"
 #include "views/form/display_text.h"
 #include "views/form/table.h"
 #include "views/profile/profile_figures.h"
@@ -127,19 +128,24 @@ static void put_name(const Body *self, const Row *row, GString *out)
 	                                                    : 0;
 
 	if (row->caller != LODE_NONE) {
-		lode_call_lines_name(
-			caller, lode_function_cost_at(costs, row->caller), self->terminal);
+		lode_function_name_append(
+			caller, lode_function_cost_at(costs, row->caller)->name, self->terminal);
 		lode_display_shorten(caller, CALLER_WIDTH, is_ascii);
 		g_string_prepend(caller, ", from ");
 	}
 	size_t used = lode_display_width(caller->str);
 	width = width > used + LEAST_WIDTH ? width - used : LEAST_WIDTH;
-	if (row->family != NULL)
+	if (row->family != NULL) {
 		lode_call_lines_family(
 			name, costs, self->top->families, row->family, width, self->terminal);
-	else
-		lode_call_lines_name(
-			name, lode_function_cost_at(costs, row->function), self->terminal);
+	} else {
+		const LodeFunction *function = lode_profile_function(costs->profile, row->function);
+		g_autofree char *library = lode_function_library(costs->profile, function);
+		lode_function_name_append(name, function->name, self->terminal);
+		if (library != NULL)
+			g_string_append(name, " in ");
+		lode_display_append(name, library != NULL ? library : "", is_ascii);
+	}
 	lode_display_shorten(name, width, is_ascii);
 	g_string_append_printf(out, "%s%s", name->str, caller->str);
 }
