@@ -9,6 +9,7 @@
 #include "views/profile/profile_lines.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { IMAGE_WIDTH = 24 };
 
@@ -58,6 +59,10 @@ void lode_call_lines_family(GString *out, const LodeFunctionCosts *costs,
 		g_string_append(text, n > 0 ? ")" : "");
 	} while (width > 0 && lode_display_width(text->str) > width && n-- > 0);
 	g_string_append(out, text->str);
+	g_autofree char *number = g_strdup_printf(" (%u functions)", cost->n);
+	if (strchr(text->str, '(') == NULL && cost->n > 1 &&
+		lode_display_width(text->str) + strlen(number) <= width)
+		g_string_append(out, number);
 }
 
 /* Whether only some of its origins were chosen. */
