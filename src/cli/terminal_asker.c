@@ -94,14 +94,14 @@ static bool mine_unmined(Terminal *self, const LodeRunChoice *choice, GError **e
 	const LodeProfile *profile = self->profiles->pdata[0];
 	g_autofree char *word = lode_shell_word(self->asking.names[0]);
 
-	if (!take_run(self, lode_mine_part(profile, self->run, choice->profile.origins, false,
-				    progress, error)))
+	if (!take_run(self,
+		    lode_mine_part(profile, self->run, &choice->profile, false, progress, error)))
 		return false;
 	if (choice->wants_sequences(self->run, choice->options) &&
 		!take_run(self,
 			lode_mining_options_mine_rest(NULL, profile, self->run, progress, error)))
 		return false;
-	if (!lode_part_choice_is_whole(&choice->profile.part))
+	if (choice->profile.event != NULL || !lode_part_choice_is_whole(&choice->profile.part))
 		return true;
 	lode_asking_note(&self->asking,
 		"note: mined for this answer and not kept; 'lode mine %s' keeps it in the profile",
@@ -117,7 +117,7 @@ static LodeMiningRun *make_run(Terminal *self, const LodeRunChoice *choice, GErr
 
 	/* A part is mined with its parameters, and the result is not stored. */
 	if (lode_profile_choice_is_part(&choice->profile))
-		return lode_mine_part(profile, self->run, choice->profile.origins, has_sequences,
+		return lode_mine_part(profile, self->run, &choice->profile, has_sequences,
 			self->asking.progress, error);
 	return lode_mining_options_mine_rest(
 		self->asking.paths[0], profile, self->run, self->asking.progress, error);

@@ -314,6 +314,16 @@ uint32_t lode_profile_event_as_charged(const LodeProfile *profile, uint32_t even
 	return lode_profile_find_event(profile, name);
 }
 
+uint32_t lode_profile_find_weight(const LodeProfile *profile, const char *name)
+{
+	uint32_t event = lode_profile_find_event(profile, name);
+	uint32_t charged = LODE_NONE;
+
+	if (event != LODE_NONE && strcmp(name, LODE_LATENCY_EVENT) == 0)
+		charged = lode_profile_event_as_charged(profile, event);
+	return charged != LODE_NONE ? charged : event;
+}
+
 char *lode_event_attribute(const LodeEvent *event)
 {
 	size_t length = strlen(event->name);

@@ -83,6 +83,10 @@ double lode_causes_charge(const LodeCauses *self, const double *sampled, double 
 uint32_t lode_profile_event_as_sampled(const LodeProfile *profile, uint32_t event);
 uint32_t lode_profile_event_as_charged(const LodeProfile *profile, uint32_t event);
 
+/* The event that weighs when a user asks for it: of that name, but latency at what waited.
+ * LODE_NONE: there is none. */
+uint32_t lode_profile_find_weight(const LodeProfile *profile, const char *name);
+
 /* "ev:branch-misses", the attribute that an event gives, at its cause or not; the caller frees it.
  */
 char *lode_event_attribute(const LodeEvent *event);

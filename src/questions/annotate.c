@@ -13,6 +13,7 @@
 typedef struct {
 	LodeAnnotateOptions annotate;
 	LodePartChoice part;
+	const char *weight;
 	const char *run, *line;
 	const char *const *source;
 	uint64_t sequence, finding;
@@ -29,6 +30,7 @@ static const LodeParameter rows[] = {
 		.summary = "instructions to show before and after the matched ones (default: 3)"},
 	{"origin", LODE_TEXTS(Options, annotate.origins), .value = "NAME|N",
 		.excludes = LODE_PART_NAMES, .summary = LODE_ORIGIN_SUMMARY},
+	LODE_EVENT_ROW(Options, weight),
 	{"source", LODE_FILES(Options, source), .value = "DIR",
 		.audience = LODE_PARAMETER_FOR_TERMINAL, .summary = LODE_SOURCE_SUMMARY},
 	{"sampled", LODE_FLAG(Options, annotate.shows_sampled),
@@ -197,8 +199,10 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	annotate->is_page = asking->is_page;
 	if (!read_subject(self, &file, error) || !lode_source_folders_check(self->source, error))
 		return false;
-	const LodeRunChoice choice = {
-		.profile = {.has_memory = true, .origins = origins, .part = self->part},
+	const LodeRunChoice choice = {.profile = {.has_memory = true,
+					      .origins = origins,
+					      .part = self->part,
+					      .event = self->weight},
 		.run = self->run,
 		.wants_sequences = wants_sequences,
 		.options = self,

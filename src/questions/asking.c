@@ -6,8 +6,10 @@
 #include "base/error.h"
 #include "base/files/pager.h"
 #include "base/text/number_format.h"
+#include "model/causes.h"
 #include "questions/parts/part_rows.h"
 #include "store/profile_store.h"
+#include "views/form/shell_word.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -174,6 +176,45 @@ static LodeProfile *read_part(const LodeProfileChoice *self, const char *path, c
 	return g_steal_pointer(&profile);
 }
 
+/* The weight without an instruction is known of each event, but by reason only of the profile's
+ * own: it is divided in the same proportion. */
+static void weigh_unresolved(LodeProfile *profile, uint32_t event)
+{
+	double resolved = 0, known = 0;
+
+	for (uint32_t i = 0; i < profile->instructions->len; i++)
+		resolved += lode_profile_event_value(profile, event, i);
+	for (guint i = 0; i < profile->unresolved->len; i++)
+		known += LODE_AT(profile->unresolved, LodeUnresolved, i).weight;
+	double all = MAX(lode_profile_event(profile, event)->total - resolved, 0);
+	for (guint i = 0; known > 0 && i < profile->unresolved->len; i++)
+		LODE_AT(profile->unresolved, LodeUnresolved, i).weight *= all / known;
+}
+
+static bool weigh_by_event(LodeProfile *profile, const char *name, GError **error)
+{
+	uint32_t event = lode_profile_find_weight(profile, name);
+	g_autofree char *word = lode_shell_word(name);
+	g_autofree char *options = g_strdup_printf("%s%s--weight %s",
+		profile->part_options != NULL ? profile->part_options : "",
+		profile->part_options != NULL ? " " : "", word);
+
+	if (event == LODE_NONE) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			strcmp(name, LODE_LATENCY_EVENT) == 0
+				? "no event '%s': it needs a recording with context switches, of "
+				  "threads that run at the same time"
+				: "no event '%s'; 'lode info' lists them",
+			name);
+		return false;
+	}
+	if (event != profile->weight_event)
+		weigh_unresolved(profile, event);
+	profile->weight_event = event;
+	profile->part_options = lode_profile_intern(profile, options);
+	return true;
+}
+
 /* Weighs samples by executed accesses instead of time. */
 static bool weigh_accesses(LodeProfile *profile, char **out_note, GError **error)
 {
@@ -201,6 +242,10 @@ LodeProfile *lode_profile_choice_read(const LodeProfileChoice *self, const char 
 	                  : read_part(self, path, name, progress, out_note, error);
 	if (profile == NULL)
 		return NULL;
+	if (self->event != NULL && !weigh_by_event(profile, self->event, error)) {
+		g_prefix_error(error, "%s: ", name);
+		return NULL;
+	}
 	if (self->weight == NULL || profile->memory == NULL)
 		return g_steal_pointer(&profile);
 	bool is_weighed = strcmp(self->weight, "latency") == 0

@@ -22,13 +22,15 @@ typedef struct {
 	bool has_stacks;     /* with call stacks, likewise */
 	const char *origins; /* only these of a merged profile, separated by commas; NULL: all */
 	LodePartChoice part; /* only these samples; its options: questions/parts/part_rows.h */
+	const char *event;   /* that weighs; NULL: the profile's own */
 	const char *weight;  /* of data samples: "accesses" or "latency"; NULL: as sampled */
 } LodeProfileChoice;
 
-/* Whether it leaves something out, so that stored runs do not hold for it. */
+/* Whether it leaves something out or weighs differently: stored runs do not hold for it. */
 static inline bool lode_profile_choice_is_part(const LodeProfileChoice *self)
 {
-	return self->origins != NULL || !lode_part_choice_is_whole(&self->part);
+	return self->origins != NULL || self->event != NULL ||
+	       !lode_part_choice_is_whole(&self->part);
 }
 
 typedef struct {
@@ -132,7 +134,8 @@ bool lode_source_folders_check(const char *const *folders, GError **error);
 
 /* For askers: reads the chosen profile from its file, which messages call `name`. The caller owns
  * it. *out_note: a note on weights, which the caller frees, or NULL. Errors: those of reading,
- * _NOT_FOUND (origins; weights that the profile does not have), those of lode_part_choice_apply().
+ * _NOT_FOUND (origins; events; weights that the profile does not have), those of
+ * lode_part_choice_apply().
  */
 LodeProfile *lode_profile_choice_read(const LodeProfileChoice *self, const char *path,
 	const char *name, const LodeProgress *progress, char **out_note, GError **error);

@@ -9,6 +9,7 @@
 typedef struct {
 	LodeFunctionCallsOptions calls;
 	LodePartChoice part;
+	const char *weight;
 } Options;
 
 static const LodeParameter rows[] = {
@@ -16,6 +17,7 @@ static const LodeParameter rows[] = {
 		.summary = "the function: its name, or its number in the profile"},
 	{"limit", LODE_COUNT(Options, calls.limit), .value = "N",
 		.summary = "at most N callers and N callees"},
+	LODE_EVENT_ROW(Options, weight),
 	LODE_FORMAT_ROW(Options, calls.format),
 	{NULL},
 };
@@ -36,7 +38,8 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 
 	if (self->calls.name == NULL)
 		return lode_parameter_refuse(error, "--function is missing");
-	const LodeProfileChoice choice = {.has_stacks = true, .part = self->part};
+	const LodeProfileChoice choice = {
+		.has_stacks = true, .part = self->part, .event = self->weight};
 	const LodeProfile *profile = asking->asker->profile(asking, 0, &choice, error);
 	FILE *out = profile != NULL ? lode_asking_begin(asking, NULL, error) : NULL;
 	self->calls.terminal = asking->terminal;

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "questions/parts/part_rows.h"
+#include "questions/parts/rows.h"
 #include "questions/questions.h"
 
 enum { MAX_KEPT_NODES = 1 << 20 }; /* 32 MB */
@@ -11,6 +12,7 @@ enum { MAX_KEPT_NODES = 1 << 20 }; /* 32 MB */
 typedef struct {
 	LodeFlameGraphOptions graph;
 	LodePartChoice part;
+	const char *weight;
 	const char *event;
 	LodeViewFormat format;
 } Options;
@@ -19,13 +21,14 @@ static const LodeParameter rows[] = {
 	{"inverted", LODE_FLAG(Options, graph.is_inverted),
 		.summary = "begin with the innermost function, its callers above it"},
 	{"event", LODE_TEXT(Options, event), .value = "NAME",
-		.summary = "weight by this event (default: the profile's)"},
+		.summary = "weight by this event, as it was sampled (default: the profile's)"},
 	{"text", LODE_TEXT(Options, graph.text), .value = "TEXT",
 		.summary = "how much is in stacks with functions that have this in their names"},
 	{"root", LODE_COUNT(Options, graph.root), .most = UINT32_MAX - 1, .value = "N",
 		.summary = "what is below this node of an answer"},
 	{"limit", LODE_COUNT(Options, graph.limit), .least = 1, .most = 100000, .value = "N",
 		.standard = "5000", .summary = "at most N nodes, the widest"},
+	LODE_EVENT_ROW(Options, weight),
 	{"format", LODE_WORD(Options, format), .value = "json", .summary = "only JSON"},
 	{NULL},
 };
@@ -82,7 +85,9 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	g_autoptr(LodeFlameTree) tree = NULL;
 	uint32_t event;
 	const LodeProfile *profile = asking->asker->profile(asking, 0,
-		&(const LodeProfileChoice){.has_stacks = true, .part = self->part}, error);
+		&(const LodeProfileChoice){
+			.has_stacks = true, .part = self->part, .event = self->weight},
+		error);
 
 	if (profile == NULL || !find_event(profile, self->event, &event, error))
 		return false;

@@ -9,6 +9,7 @@
 typedef struct {
 	LodeFunctionListOptions list;
 	LodePartChoice part;
+	const char *weight;
 } Options;
 
 static const LodeParameter rows[] = {
@@ -23,6 +24,7 @@ static const LodeParameter rows[] = {
 	{"offset", LODE_COUNT(Options, list.offset), .value = "N",
 		.summary = "leave out the first N functions"},
 	{"limit", LODE_COUNT(Options, list.limit), .value = "N", .summary = "at most N functions"},
+	LODE_EVENT_ROW(Options, weight),
 	LODE_FORMAT_ROW(Options, list.format),
 	{NULL},
 };
@@ -36,7 +38,8 @@ static const LodeParameterGroup groups[] = {
 static bool answer(LodeAsking *asking, void *options, GError **error)
 {
 	Options *self = options;
-	const LodeProfileChoice choice = {.has_stacks = true, .part = self->part};
+	const LodeProfileChoice choice = {
+		.has_stacks = true, .part = self->part, .event = self->weight};
 	const LodeProfile *profile = asking->asker->profile(asking, 0, &choice, error);
 	FILE *out = profile != NULL ? lode_asking_begin(asking, NULL, error) : NULL;
 

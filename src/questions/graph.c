@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "questions/parts/part_rows.h"
+#include "questions/parts/rows.h"
 #include "questions/questions.h"
 
 enum { DEFAULT_LIMIT = 150 };
@@ -11,6 +12,7 @@ enum { DEFAULT_LIMIT = 150 };
 typedef struct {
 	LodeFunctionGraphOptions graph;
 	LodePartChoice part;
+	const char *weight;
 	bool has_function;
 	LodeViewFormat format;
 } Options;
@@ -26,6 +28,7 @@ static const LodeParameter rows[] = {
 			"around the costliest)"},
 	{"limit", LODE_COUNT(Options, graph.limit), .value = "N",
 		.summary = "show at most N blocks (default: 150; 0: all)"},
+	LODE_EVENT_ROW(Options, weight),
 	{"format", LODE_WORD(Options, format), .value = "json", .summary = "only JSON"},
 	{NULL},
 };
@@ -49,7 +52,9 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	if (!self->has_function)
 		return lode_parameter_refuse(error, "--function-number is missing");
 	profile = asking->asker->profile(asking, 0,
-		&(const LodeProfileChoice){.has_memory = true, .part = self->part}, error);
+		&(const LodeProfileChoice){
+			.has_memory = true, .part = self->part, .event = self->weight},
+		error);
 	FILE *out = profile != NULL ? lode_asking_begin(asking, NULL, error) : NULL;
 	if (out == NULL)
 		return false;

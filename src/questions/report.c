@@ -91,6 +91,7 @@ static const LodeParameter rows[] = {
 	{"by", LODE_WORD(Options, programs.by), .value = "command|pid|thread", .needs = "programs",
 		.audience = LODE_PARAMETER_FOR_TERMINAL,
 		.summary = "with --programs: " LODE_PROGRAMS_BY_SUMMARY},
+	LODE_EVENT_ROW(Options, weight),
 	{"html", LODE_FILE(Options, html), .value = "FILE", .excludes = "*",
 		.audience = LODE_PARAMETER_FOR_TERMINAL,
 		.summary = "write the page of lode serve as one file that opens without it: "
@@ -153,7 +154,7 @@ static GArray *find_list(
 	static const char *const of_part[] = {"offset", "limit", "format", "baseline", NULL};
 	/* A run that is mined for a part has the name of the stored one. */
 	static const char *const of_run[] = {
-		"run", "origin", "thread", "command", "pid", "time", "where", NULL};
+		"run", "origin", "weight", "thread", "command", "pid", "time", "where", NULL};
 	g_autofree char *key = lode_asking_key(asking, "report", of_part, true);
 	g_autofree char *closed_key = lode_asking_key(asking, "closed", of_run, false);
 	GArray *list = asking->asker->find(asking, &lode_kept_list, key);
@@ -236,7 +237,7 @@ static bool answer_functions(
 	LodeAsking *asking, const Options *self, const char *origins, GError **error)
 {
 	const LodeProfileChoice choice = {
-		.has_stacks = true, .origins = origins, .part = self->part};
+		.has_stacks = true, .origins = origins, .part = self->part, .event = self->weight};
 	const LodeProfile *profile = asking->asker->profile(asking, 0, &choice, error);
 	FILE *out = profile != NULL ? lode_asking_begin(asking, NULL, error) : NULL;
 	LodeTerminal terminal = asking->terminal;
@@ -253,8 +254,10 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	Options *self = options;
 	LodeReportOptions *report = &self->report;
 	g_autofree char *origins = lode_parameter_join(report->origins);
-	const LodeRunChoice choice = {
-		.profile = {.origins = origins, .part = self->part, .has_stacks = true},
+	const LodeRunChoice choice = {.profile = {.origins = origins,
+					      .part = self->part,
+					      .event = self->weight,
+					      .has_stacks = true},
 		.run = self->run,
 		.wants_sequences = wants_sequences,
 		.options = self};

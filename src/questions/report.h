@@ -13,6 +13,7 @@ typedef struct {
 	LodeProgramListOptions programs;
 	bool lists_programs; /* in place of the run */
 	const char *run;     /* NULL: the last run */
+	const char *weight;  /* the event; NULL: the profile's */
 	bool lists_sequences;
 	bool lists_functions;
 	const char *callers, *callees; /* the function whose ones are shown, or NULL */

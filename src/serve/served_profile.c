@@ -402,8 +402,9 @@ LodeProfilePart *lode_profile_snapshot_part(LodeProfileSnapshot *self,
 	const LodeProfileChoice *choice, const LodeProgress *progress, GError **error)
 {
 	g_autofree char *options = lode_part_options(&choice->part);
-	g_autofree char *key = g_strdup_printf("%s\n%s\n%s",
+	g_autofree char *key = g_strdup_printf("%s\n%s\n%s\n%s",
 		choice->weight != NULL ? choice->weight : "",
+		choice->event != NULL ? choice->event : "",
 		choice->origins != NULL ? choice->origins : "", options);
 
 	if (!lode_turn_take(&self->parting, progress, error))
@@ -440,8 +441,7 @@ const LodeMiningRun *lode_profile_part_run(LodeProfilePart *self, const LodeMini
 		return NULL;
 	LodeMiningRun *run = g_hash_table_lookup(self->runs, key);
 	if (run == NULL) {
-		run = lode_mine_part(
-			self->profile, like, choice->origins, has_sequences, progress, error);
+		run = lode_mine_part(self->profile, like, choice, has_sequences, progress, error);
 		if (run != NULL)
 			g_hash_table_insert(self->runs, g_steal_pointer(&key), run);
 	}

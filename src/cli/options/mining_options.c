@@ -7,6 +7,7 @@
 #include "base/arrays/hash.h"
 #include "base/text/number_format.h"
 #include "cli/mpi_ranks.h"
+#include "model/causes.h"
 #include "questions/parts/mining.h"
 #include "store/profile_store.h"
 #include "views/form/display_text.h"
@@ -127,6 +128,11 @@ static LodeMiningParameters parameters_for(
 	if (parameters.min_support < 0)
 		parameters.min_support = lode_mining_default_support(profile, parameters.weight);
 	parameters.exclude = exclude;
+	uint32_t weight = parameters.weight != NULL
+	                          ? lode_profile_find_weight(profile, parameters.weight)
+	                          : LODE_NONE;
+	if (weight != LODE_NONE)
+		parameters.weight = lode_profile_event(profile, weight)->name;
 	return parameters;
 }
 

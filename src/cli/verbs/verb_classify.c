@@ -10,7 +10,7 @@
 #include "questions/parts/rows.h"
 #include "sources/signature_directory.h"
 #include "store/profile_store.h"
-#include "views/profile/classification_slices.h"
+#include "views/signatures/classification_slices.h"
 
 typedef struct {
 	LodeClassificationViewOptions view;

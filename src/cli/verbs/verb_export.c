@@ -4,6 +4,7 @@
 #include "base/files/output_file.h"
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
+#include "model/causes.h"
 #include "questions/parts/part_rows.h"
 #include "sources/flow_file/flow_file.h"
 #include "store/profile_store.h"
@@ -126,7 +127,7 @@ static bool find_weight(
 	*out_event = LODE_NONE;
 	if (name == NULL)
 		return true;
-	*out_event = lode_profile_find_event(profile, name);
+	*out_event = lode_profile_find_weight(profile, name);
 	if (*out_event == LODE_NONE)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"the profile has no event '%s'; 'lode info' lists them", name);

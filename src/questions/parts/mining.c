@@ -68,11 +68,15 @@ LodeMiningRun *lode_mine_by_default(
 }
 
 LodeMiningRun *lode_mine_part(const LodeProfile *profile, const LodeMiningRun *like,
-	const char *origins, bool has_sequences, const LodeProgress *progress, GError **error)
+	const LodeProfileChoice *choice, bool has_sequences, const LodeProgress *progress,
+	GError **error)
 {
 	LodeMiningParameters parameters = like->parameters;
 
-	parameters.origins = origins;
+	if (choice->origins != NULL)
+		parameters.origins = choice->origins;
+	if (choice->event != NULL)
+		parameters.weight = NULL; /* the profile's */
 	parameters.only_findings = !has_sequences && !parameters.is_instruction_mode;
 	/* A part has fewer samples and needs a larger support. */
 	parameters.min_support = fmax(

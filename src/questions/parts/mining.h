@@ -5,6 +5,7 @@
 #include "base/progress.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
+#include "questions/asking.h"
 
 /* Findings, and sequences unless the parameters want findings alone. The caller owns the run.
  * Errors: _USAGE, _CANCELLED, those of the miner. */
@@ -27,8 +28,9 @@ LodeMiningRun *lode_mine_by_default(
 	const LodeProfile *profile, const char *name, const LodeProgress *progress, GError **error);
 
 /*
- * Mines a part of a profile with the parameters of a run; with `has_sequences` the sequences, too.
- * `origins`: the part's; NULL: it is of samples. Likewise.
+ * Mines the chosen part of a profile with the parameters of a run, by the profile's weight where
+ * the choice has an event; with `has_sequences` the sequences, too. Likewise.
  */
 LodeMiningRun *lode_mine_part(const LodeProfile *profile, const LodeMiningRun *like,
-	const char *origins, bool has_sequences, const LodeProgress *progress, GError **error);
+	const LodeProfileChoice *choice, bool has_sequences, const LodeProgress *progress,
+	GError **error);

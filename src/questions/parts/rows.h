@@ -21,6 +21,13 @@
 			   "be repeated"}
 /* clang-format on */
 
+/* clang-format off */
+#define LODE_EVENT_ROW(type, field) \
+	{"weight", LODE_TEXT(type, field), .value = "EVENT", \
+		.summary = "weigh by this event: 'latency' is time by the clock, of programs " \
+			   "of several threads (default: the profile's, see 'lode info')"}
+/* clang-format on */
+
 #define LODE_ORIGIN_SUMMARY                                                                        \
 	"of a merged profile, only what the origins gave whose name or host matches, or that "     \
 	"have this number in 'lode info'; may be repeated"

@@ -21,12 +21,26 @@ static bool is_clock(const char *event)
 	return event != NULL && strstr(event, "-clock") != NULL;
 }
 
+/* The event that latency is made of: the first that weighs time. */
+static const char *clocked_event(const LodeProfile *profile)
+{
+	for (uint32_t i = 0; i < profile->events->len; i++) {
+		const char *name = lode_profile_event(profile, i)->name;
+		if (is_clock(name) || strstr(name, "cycles") != NULL)
+			return name;
+	}
+	return LODE_LATENCY_EVENT;
+}
+
 const char *lode_finding_unit(const LodeProfile *profile, uint32_t weight_event)
 {
 	const char *name = lode_profile_event_name(profile, weight_event);
 
 	if (name == NULL)
 		return "";
+	if (strcmp(name, LODE_LATENCY_EVENT) == 0 ||
+		strcmp(name, LODE_LATENCY_EVENT LODE_CAUSE_SUFFIX) == 0)
+		name = clocked_event(profile);
 	return is_clock(name) ? "ns" : name;
 }
 

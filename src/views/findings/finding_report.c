@@ -24,6 +24,7 @@
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
 #include "views/profile/profile_lines.h"
+#include "views/profile/thread_times.h"
 
 #include <math.h>
 #include <string.h>
@@ -461,6 +462,10 @@ static void put_next(const View *self, uint32_t n_shown)
 			"%slode report %s --all   %s sequences",
 			n_shown > 0 ? "       " : "Next:  ", path,
 			self->run->parameters.only_findings ? "mines and lists" : "the mined");
+	g_autofree char *by_clock = lode_latency_hint(self->profile, self->weight_event, terminal);
+	if (by_clock != NULL)
+		lode_profile_lines_print(terminal, self->out,
+			"       lode report %s --weight latency   %s", path, by_clock);
 }
 
 static void write_text(const View *self)

@@ -2,13 +2,20 @@
 #include "views/profile/thread_times.h"
 
 #include "base/arrays/sort_order.h"
+#include "base/text/number_format.h"
+#include "model/causes.h"
 #include "model/process.h"
+#include "views/code/function_name.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"
+#include "views/profile/profile_figures.h"
 
 #include <string.h>
 
 #define NS_PER_S 1e9
+
+/* Points by which a function's share must grow, as a share. */
+#define NOTABLE_GAIN 0.15
 
 enum { MAX_NAMED = 3, NAME_WIDTH = 24 };
 
@@ -130,6 +137,44 @@ char *lode_threads_text(const LodeProfile *profile, const LodeTerminal *terminal
 		g_string_append_printf(text, "%s %s", i > 0 ? "," : "", next);
 	}
 	return g_string_free(text, FALSE);
+}
+
+static double share_in(const LodeProfile *profile, uint32_t event, const LodeFunction *function)
+{
+	double value = 0;
+
+	for (uint32_t i = 0; i < function->n_instructions; i++)
+		value += lode_profile_event_value(profile, event, function->first_instruction + i);
+	return lode_share_of(value, lode_profile_event_total(profile, event));
+}
+
+char *lode_latency_hint(
+	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal)
+{
+	uint32_t latency = lode_profile_find_weight(profile, LODE_LATENCY_EVENT);
+	const LodeFunction *most = NULL;
+	double gain = NOTABLE_GAIN, share = 0, usual = 0;
+	char by_clock[LODE_NUMBER_SIZE], by_weight[LODE_NUMBER_SIZE];
+
+	if (latency == LODE_NONE || weight_event == LODE_NONE || latency == weight_event)
+		return NULL;
+	for (guint i = 0; i < profile->functions->len; i++) {
+		const LodeFunction *function = lode_profile_function(profile, i);
+		double own = share_in(profile, latency, function);
+		double other = own > gain ? share_in(profile, weight_event, function) : own;
+		if (own - other <= gain)
+			continue;
+		gain = own - other;
+		share = own;
+		usual = other;
+		most = function;
+	}
+	if (most == NULL)
+		return NULL;
+	g_autofree char *name = lode_function_name_text(most->name, terminal);
+	return g_strdup_printf("by the clock %s has %s, not %s", name,
+		lode_number_format_share(share, by_clock),
+		lode_number_format_share(usual, by_weight));
 }
 
 void lode_threads_json(LodeJsonStream *json, const LodeProfile *profile)

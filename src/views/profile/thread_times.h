@@ -30,5 +30,13 @@ char *lode_threads_text(const LodeProfile *profile, const LodeTerminal *terminal
 char *lode_thread_name(const LodeThreadTime *self);
 char *lode_thread_waiting_text(const LodeThreadTime *self);
 
+/*
+ * "by the clock serial_part() has 60.2 %, not 10.1 %": the function that gains most by time by the
+ * clock, compared with `weight_event`. NULL: none gains much, or that time is not known. The caller
+ * frees it.
+ */
+char *lode_latency_hint(
+	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal);
+
 /* An array of objects, the longest wait first. */
 void lode_threads_json(LodeJsonStream *json, const LodeProfile *profile);

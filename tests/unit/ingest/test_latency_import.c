@@ -3,8 +3,12 @@
 #include "ingest/import.h"
 #include "model/process.h"
 #include "profile_sums.h"
+#include "questions/asking.h"
 #include "sample_file.h"
 #include "sampled_program.h"
+#include "store/profile_store.h"
+#include "views/code/function_list.h"
+#include "views/profile/thread_times.h"
 
 #include <glib/gstdio.h>
 #include <linux/perf_event.h>
@@ -183,6 +187,68 @@ static void test_without(void)
 	g_assert_cmpuint(both->thread_times->len, ==, 1 + N_WORKERS);
 }
 
+/* The name of the function that comes first by the profile's weight. */
+static char *first_function(const LodeProfile *profile)
+{
+	const LodeFunctionListOptions options = {.format = LODE_VIEW_CSV, .limit = 1};
+	g_autoptr(GError) error = NULL;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	lode_function_list_write(profile, profile->weight_event, &options, out, &error);
+	g_assert_no_error(error);
+	fclose(out);
+	g_auto(GStrv) lines = g_strsplit(text, "\n", 3);
+	free(text);
+	return g_strdup(strstr(lines[1], "wander") != NULL  ? "wander"
+			: strstr(lines[1], "drive") != NULL ? "drive"
+							    : lines[1]);
+}
+
+/* With it as the weight, the serial part comes first, and what is unresolved is its share too. */
+static void test_weight(void)
+{
+	g_auto(Made) made;
+	const LodeTerminal terminal = {0};
+	const LodeProfileChoice by_clock = {.event = "latency"}, by_nothing = {.event = "none"};
+	g_autoptr(GError) error = NULL;
+	g_autofree char *note = NULL;
+
+	made_init(&made, true);
+	make_parts(&made);
+	/* a sample nowhere, while one thread runs */
+	const Sample lost = {.mode = PERF_RECORD_MISC_USER,
+		.pid = PID,
+		.time_ns = 110 * MS,
+		.ip = 16,
+		.period = 5 * MS};
+	sample_file_add(&made.samples, &lost);
+	g_autoptr(LodeProfile) profile = import(&made, NULL);
+	g_autofree char *first = first_function(profile);
+	g_assert_cmpstr(first, ==, "drive");
+	g_autofree char *hint = lode_latency_hint(profile, profile->weight_event, &terminal);
+	g_assert_cmpstr(hint, ==, "by the clock wander has 57.1 %, not 9.6 %");
+	lode_profile_store_write(made.path, profile, NULL, &error);
+	g_assert_no_error(error);
+	g_autoptr(LodeProfile) weighed = lode_profile_choice_read(
+		&by_clock, made.path, "x.lode", NULL, &note, &error);
+	g_assert_no_error(error);
+	g_assert_cmpstr(
+		lode_profile_event(weighed, weighed->weight_event)->name, ==, "latency:cause");
+	g_assert_cmpstr(weighed->part_options, ==, "--weight latency");
+	g_autofree char *first_by_clock = first_function(weighed);
+	g_assert_cmpstr(first_by_clock, ==, "wander");
+	g_assert_null(lode_latency_hint(weighed, weighed->weight_event, &terminal));
+	double unresolved = 0;
+	for (guint i = 0; i < weighed->unresolved->len; i++)
+		unresolved += LODE_AT(weighed->unresolved, LodeUnresolved, i).weight;
+	assert_near(unresolved, 5.0 * MS);
+	g_assert_null(
+		lode_profile_choice_read(&by_nothing, made.path, "x.lode", NULL, &note, &error));
+	g_assert_cmpstr(error->message, ==, "x.lode: no event 'none'; 'lode info' lists them");
+}
+
 /* Samples of other events are not by the clock; an event that lode records for nothing but
  * mappings and switches is none of the profile's. */
 static void test_events(void)
@@ -211,6 +277,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/ingest/latency-import/parts", test_parts);
 	g_test_add_func("/ingest/latency-import/without", test_without);
+	g_test_add_func("/ingest/latency-import/weight", test_weight);
 	g_test_add_func("/ingest/latency-import/events", test_events);
 	return g_test_run();
 }

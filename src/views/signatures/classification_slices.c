@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "views/profile/classification_slices.h"
+#include "views/signatures/classification_slices.h"
 
 #include "base/text/json_stream.h"
 #include "base/text/number_format.h"

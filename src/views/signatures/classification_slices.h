@@ -2,7 +2,7 @@
 /* The view of `lode classify --over-time`: a row for each slice of a recording. */
 #pragma once
 
-#include "views/profile/classification_view.h"
+#include "views/signatures/classification_view.h"
 
 /* The slices of a recording, GArray of LodeTimeSlice, and GPtrArray of LodeClassification, NULL
  * where there are too few samples. Errors: _IO. */
