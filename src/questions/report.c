@@ -84,9 +84,8 @@ static const LodeParameter rows[] = {
 	{"origin", LODE_TEXTS(Options, report.origins), .value = "NAME|N",
 		.excludes = LODE_PART_NAMES, .summary = LODE_ORIGIN_SUMMARY},
 	{"programs", LODE_FLAG(Options, lists_programs), .audience = LODE_PARAMETER_FOR_TERMINAL,
-		.excludes = "explain sort reverse all with without text size min-weight max-weight "
-			    "min-frequency max-frequency min-maximal max-maximal min-differential "
-			    "max-differential min-functions baseline percent-limit origin",
+		.excludes = "functions callers callees image sort reverse text offset "
+			    "origin " OF_SEQUENCES,
 		.summary = "list the programs that were sampled, by what they cost"},
 	{"by", LODE_WORD(Options, programs.by), .value = "command|pid|thread", .needs = "programs",
 		.audience = LODE_PARAMETER_FOR_TERMINAL,

@@ -4,7 +4,7 @@
 
 #include "analyses/parts/part_choice.h"
 #include "views/findings/report.h"
-#include "views/profile/program_list.h"
+#include "views/parts/program_list.h"
 
 typedef struct {
 	LodeReportOptions report;

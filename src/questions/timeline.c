@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What each thread cost over time, for the page to draw. */
 #include "questions/questions.h"
-#include "views/profile/program_list.h"
+#include "views/parts/program_list.h"
 
 typedef struct {
 	uint32_t n_bins;

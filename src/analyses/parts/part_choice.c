@@ -7,6 +7,7 @@
 #include "analyses/parts/stack_attributes.h"
 #include "base/error.h"
 #include "base/text/number_format.h"
+#include "model/process.h"
 #include "model/stacks.h"
 
 #include <math.h>
@@ -301,6 +302,26 @@ static bool check_profile(const LodeProfile *profile, GError **error)
 	return false;
 }
 
+/* When whole threads ran is known, and not in which part of the time. */
+static void keep_thread_times(const Part *self, LodeProfile *profile)
+{
+	const GArray *threads = profile->stacks->threads;
+	bool is_of_threads = self->choice->time == NULL && self->choice->where == NULL;
+	g_autoptr(GHashTable) ids = g_hash_table_new(NULL, NULL);
+	guint kept = 0;
+
+	for (guint i = 0; is_of_threads && i < threads->len; i++)
+		if (self->threads[i])
+			g_hash_table_add(
+				ids, GUINT_TO_POINTER(LODE_AT(threads, LodeStackThread, i).tid));
+	for (guint i = 0; i < profile->thread_times->len; i++) {
+		const LodeThreadTime row = LODE_AT(profile->thread_times, LodeThreadTime, i);
+		if (g_hash_table_contains(ids, GUINT_TO_POINTER(row.tid)))
+			LODE_AT(profile->thread_times, LodeThreadTime, kept++) = row;
+	}
+	g_array_set_size(profile->thread_times, kept);
+}
+
 bool lode_part_choice_apply(LodeProfile *profile, const LodePartChoice *choice,
 	const LodeProgress *progress, GError **error)
 {
@@ -320,6 +341,7 @@ bool lode_part_choice_apply(LodeProfile *profile, const LodePartChoice *choice,
 		return false;
 	if (!is_any(chosen, profile->stacks->samples->len))
 		return fail_empty(&part, error);
+	keep_thread_times(&part, profile);
 	g_autofree char *text = part_text(&part);
 	lode_number_format_share(lode_part_profile_reduce(profile, chosen), share);
 	g_autofree char *named = g_strdup_printf("%s: %s of the weight", text, share);

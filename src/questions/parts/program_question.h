@@ -3,7 +3,7 @@
 #pragma once
 
 #include "questions/asking.h"
-#include "views/profile/program_list.h"
+#include "views/parts/program_list.h"
 
 #define LODE_PROGRAMS_BY_SUMMARY                                                                   \
 	"rows for each command (default), process or thread, by their samples"

@@ -8,9 +8,9 @@
 #include "views/form/display_text.h"
 #include "views/form/format.h"
 #include "views/form/table.h"
+#include "views/parts/program_list.h"
 #include "views/profile/kernel_share.h"
 #include "views/profile/profile_figures.h"
-#include "views/profile/program_list.h"
 #include "views/profile/thread_times.h"
 
 #include <stdarg.h>

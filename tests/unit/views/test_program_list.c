@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs and the timeline of random samples, against sums made one by one. */
-#include "views/profile/program_list.h"
+#include "views/parts/program_list.h"
 
 #include "model/stacks.h"
 #include "seeds.h"

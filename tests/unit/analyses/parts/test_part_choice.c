@@ -9,6 +9,7 @@
 #include "analyses/parts/stack_attributes.h"
 #include "base/error.h"
 #include "model/causes.h"
+#include "model/process.h"
 #include "model/stacks.h"
 #include "seeds.h"
 
@@ -168,6 +169,10 @@ static LodeProfile *random_whole(guint32 seed)
 	add_events(profile);
 	add_code(profile);
 	add_samples(profile);
+	for (uint32_t i = 0; i < N_THREADS; i++) {
+		const LodeThreadTime time = {.pid = threads[i].pid, .tid = threads[i].tid};
+		g_array_append_val(profile->thread_times, time);
+	}
 	add_costs(profile);
 	g_rand_free(source);
 	return profile;
@@ -312,6 +317,23 @@ static void check_part(const LodeProfile *part, const LodeProfile *whole, const 
 	}
 }
 
+/* Those of the threads, where the part is of threads alone. */
+static void check_thread_times(const LodeProfile *part, const LodePartChoice *choice)
+{
+	guint n = 0;
+
+	for (guint i = 0; i < part->stacks->samples->len; i++) {
+		uint32_t thread = LODE_AT(part->stacks->samples, LodeStackSample, i).thread;
+		bool is_there = false;
+		for (guint k = 0; k < part->thread_times->len; k++)
+			is_there |= LODE_AT(part->thread_times, LodeThreadTime, k).tid ==
+			            threads[thread].tid;
+		n += is_there;
+	}
+	g_assert_cmpuint(n, ==,
+		choice->time == NULL && choice->where == NULL ? part->stacks->samples->len : 0);
+}
+
 static void test_cases(void)
 {
 	for (unsigned round = 0; round < random_rounds(20, 300); round++) {
@@ -331,6 +353,7 @@ static void test_cases(void)
 			g_assert_no_error(error);
 			g_assert_cmpuint(part->stacks->samples->len, ==, n);
 			g_assert_nonnull(part->part);
+			check_thread_times(part, &cases[c].choice);
 			check_part(part, whole, chosen);
 		}
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "views/profile/program_list.h"
+#include "views/parts/program_list.h"
 
 #include "base/text/number_format.h"
 #include "model/stacks.h"
