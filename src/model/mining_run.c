@@ -3,6 +3,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "base/text/words.h"
+#include "model/index.h"
 #include "model/profile.h"
 
 #include <math.h>
@@ -92,6 +93,24 @@ double lode_sequence_differential(const LodeSequence *self)
 double lode_sequence_excess(const LodeSequence *self)
 {
 	return self->weight - self->frequency;
+}
+
+static double rounded(double share)
+{
+	return round(share * LODE_SHARE_UNITS) / LODE_SHARE_UNITS;
+}
+
+void lode_mining_run_round(LodeMiningRun *self)
+{
+	for (guint i = 0; i < self->sequences->len; i++) {
+		LodeSequence *sequence = &LODE_AT(self->sequences, LodeSequence, i);
+		sequence->weight = rounded(sequence->weight);
+	}
+	if (self->parameters.is_instruction_mode)
+		return;
+	for (guint i = 0; i < self->event_supports->len; i++)
+		LODE_AT(self->event_supports, double, i) = rounded(
+			LODE_AT(self->event_supports, double, i));
 }
 
 const uint32_t *lode_mining_run_items(const LodeMiningRun *self, size_t index)

@@ -112,6 +112,14 @@ double lode_sequence_maximal(const LodeSequence *self);
 double lode_sequence_differential(const LodeSequence *self);
 double lode_sequence_excess(const LodeSequence *self);
 
+/*
+ * Rounds the shares of weight and events to whole units of 1e-8, as the store keeps them, so that a
+ * run is the same before it is stored and after it is read. Frequencies stay, as the cost of what
+ * is rare is a weight by a small one; and totals of instruction sequences.
+ */
+#define LODE_SHARE_UNITS 1e8
+void lode_mining_run_round(LodeMiningRun *self);
+
 /* The items of sequence `index`; its n_items long, borrowed. */
 const uint32_t *lode_mining_run_items(const LodeMiningRun *self, size_t index);
 

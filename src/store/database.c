@@ -14,6 +14,15 @@
 static const char schema_sql[] =
 #include "store/schema_sql.h"
 	;
+static const char sequences_sql[] =
+#include "store/sequences_sql.h"
+	;
+static const char sequence_views_sql[] =
+#include "store/sequence_views_sql.h"
+	;
+static const char sequence_3_sql[] =
+#include "store/sequence_3_sql.h"
+	;
 static const char findings_sql[] =
 #include "store/findings_sql.h"
 	;
@@ -187,11 +196,23 @@ bool lode_database_identify(
 	return true;
 }
 
-static bool count_event_columns(LodeDatabase *self, int64_t *out_n, GError **error)
+bool lode_database_make_sequence_tables(LodeDatabase *self, GError **error)
 {
-	return lode_database_query_integer(self,
-		"SELECT count(*) FROM pragma_table_info('sequence') WHERE name GLOB 'event_*'",
-		out_n, error);
+	return lode_database_execute(self, sequences_sql, error);
+}
+
+bool lode_database_make_sequence_views(LodeDatabase *self, GError **error)
+{
+	return lode_database_execute(self, sequence_views_sql, error);
+}
+
+static bool count_event_columns(
+	LodeDatabase *self, const char *table, int64_t *out_n, GError **error)
+{
+	g_autofree char *sql = g_strdup_printf(
+		"SELECT count(*) FROM pragma_table_info('%s') WHERE name GLOB 'event_*'", table);
+
+	return lode_database_query_integer(self, sql, out_n, error);
 }
 
 /* The columns by the names that a run gives them: view sequence_event. */
@@ -202,9 +223,11 @@ static bool replace_event_view(LodeDatabase *self, size_t n, GError **error)
 					      "q.id AS sequence, e.name AS event, CASE e.id");
 
 	for (size_t i = 1; i <= n; i++)
-		g_string_append_printf(sql, " WHEN %zu THEN q.event_%zu", i, i);
-	g_string_append(sql, " END AS value FROM run r JOIN run_event e ON e.run = r.id "
-			     "JOIN sequence q ON q.run = r.id");
+		g_string_append_printf(sql, " WHEN %zu THEN s.event_%zu", i, i);
+	g_string_append(sql, " END / iif(json_extract(r.parameters, '$.is_instruction_mode'), 1, "
+			     "1e8) AS value FROM run r JOIN run_event e ON e.run = r.id "
+			     "JOIN mined_sequence q ON q.run = r.id "
+			     "JOIN mined_support s ON s.run = q.run AND s.id = q.support");
 	return lode_database_execute(self, sql->str, error);
 }
 
@@ -212,13 +235,13 @@ bool lode_database_add_event_columns(LodeDatabase *self, size_t n, GError **erro
 {
 	int64_t present;
 
-	if (!count_event_columns(self, &present, error))
+	if (!count_event_columns(self, "mined_support", &present, error))
 		return false;
 	if (n <= (size_t)present)
 		return true;
 	for (size_t i = (size_t)present + 1; i <= n; i++) {
 		g_autofree char *sql = g_strdup_printf(
-			"ALTER TABLE sequence ADD COLUMN event_%zu REAL", i);
+			"ALTER TABLE mined_support ADD COLUMN event_%zu REAL", i);
 		if (!lode_database_execute(self, sql, error))
 			return false;
 	}
@@ -287,8 +310,11 @@ LodeDatabase *lode_database_create(const char *path, const LodeProgress *progres
 		    "PRAGMA locking_mode = EXCLUSIVE; PRAGMA secure_delete = OFF; BEGIN",
 		    error) ||
 		!lode_database_execute(self, identity, error) ||
-		!lode_database_execute(self, schema_sql, error))
+		!lode_database_execute(self, schema_sql, error) ||
+		!lode_database_make_sequence_tables(self, error) ||
+		!lode_database_make_sequence_views(self, error))
 		return NULL;
+	self->version = LODE_SCHEMA_VERSION;
 	for (size_t i = 0; i < G_N_ELEMENTS(additions); i++)
 		if (!lode_database_execute(self, additions[i], error))
 			return NULL;
@@ -311,17 +337,18 @@ static bool check_identity(LodeDatabase *self, GError **error)
 	}
 	if (version > LODE_SCHEMA_VERSION) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
-			"has schema version %d, this lode reads version %d: update lode",
+			"has schema version %d, this lode reads versions up to %d: update lode",
 			(int)version, LODE_SCHEMA_VERSION);
 		return false;
 	}
-	if (version < LODE_SCHEMA_VERSION) {
+	if (version < LODE_SCHEMA_VERSION_OLDEST) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
-			"has schema version %d, this lode reads version %d: import the "
+			"has schema version %d, this lode reads versions from %d: import the "
 			"recording again",
-			(int)version, LODE_SCHEMA_VERSION);
+			(int)version, LODE_SCHEMA_VERSION_OLDEST);
 		return false;
 	}
+	self->version = (int)version;
 	return true;
 }
 
@@ -386,7 +413,7 @@ static bool check_table(
 	return false;
 }
 
-/* The text of table `sequence` after columns for events are added. */
+/* The text of a table of supports after columns for events are added. */
 static char *add_event_columns_to_text(const char *sql, int64_t n)
 {
 	static const char last_column[] = "count REAL NOT NULL";
@@ -403,13 +430,16 @@ static char *add_event_columns_to_text(const char *sql, int64_t n)
 	return g_string_free(text, FALSE);
 }
 
-/* The tables of an empty profile in memory; temp.required has the names of those that each
- * profile has. */
-static bool make_model(LodeDatabase *model, GError **error)
+/* The tables of an empty profile of a version in memory; temp.required has the names of those that
+ * each profile has. */
+static bool make_model(LodeDatabase *model, int version, GError **error)
 {
+	const char *sequences = version == LODE_SCHEMA_VERSION ? sequences_sql : sequence_3_sql;
+
 	if (sqlite3_open_v2(":memory:", &model->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
 		    NULL) != SQLITE_OK ||
 		sqlite3_exec(model->handle, schema_sql, NULL, NULL, NULL) != SQLITE_OK ||
+		sqlite3_exec(model->handle, sequences, NULL, NULL, NULL) != SQLITE_OK ||
 		sqlite3_exec(model->handle,
 			"CREATE TEMP TABLE required AS SELECT name FROM sqlite_schema", NULL, NULL,
 			NULL) != SQLITE_OK)
@@ -424,9 +454,11 @@ static bool make_model(LodeDatabase *model, GError **error)
 static bool check_tables(LodeDatabase *self, GError **error)
 {
 	g_autoptr(LodeDatabase) model = g_new0(LodeDatabase, 1);
+	const char *supports = self->version == LODE_SCHEMA_VERSION ? "mined_support" : "sequence";
 	int64_t n_events;
 
-	if (!count_event_columns(self, &n_events, error) || !make_model(model, error))
+	if (!count_event_columns(self, supports, &n_events, error) ||
+		!make_model(model, self->version, error))
 		return false;
 	g_autoptr(sqlite3_stmt) tables = lode_database_prepare(model,
 		"SELECT name, sql, name NOT IN (SELECT name FROM temp.required) "
@@ -438,7 +470,7 @@ static bool check_tables(LodeDatabase *self, GError **error)
 		const char *name = (const char *)sqlite3_column_text(tables, 0);
 		g_autofree char *sql = add_event_columns_to_text(
 			(const char *)sqlite3_column_text(tables, 1),
-			strcmp(name, "sequence") == 0 ? n_events : 0);
+			strcmp(name, supports) == 0 ? n_events : 0);
 		if (!check_table(self, name, sql, sqlite3_column_int(tables, 2) != 0, error))
 			return false;
 	}

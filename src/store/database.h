@@ -16,11 +16,13 @@ typedef struct LodeProfileFile LodeProfileFile;
 
 #define LODE_APPLICATION_ID 0x6c6f6465 /* "lode" */
 
-/* The largest number of events of a run: SQLite's limit of columns, less those of `sequence`. */
+/* The largest number of events of a run: SQLite's limit of columns, less those of `mined_support`.
+ */
 #define LODE_DATABASE_MAX_EVENTS 1900
 
 typedef struct {
 	sqlite3 *handle;
+	int version; /* of the schema */
 	LodeGuardedVfs files;
 	const LodeProgress *progress; /* borrowed; may be NULL */
 	const char *stage;            /* the reported stage */
@@ -58,11 +60,15 @@ bool lode_database_execute(LodeDatabase *self, const char *sql, GError **error);
 sqlite3_stmt *lode_database_prepare(LodeDatabase *self, const char *sql, GError **error);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(sqlite3_stmt, sqlite3_finalize)
 
+/* Makes the tables of sequences, or the views of them. */
+bool lode_database_make_sequence_tables(LodeDatabase *self, GError **error);
+bool lode_database_make_sequence_views(LodeDatabase *self, GError **error);
+
 /* The one integer that a query gives. */
 bool lode_database_query_integer(
 	LodeDatabase *self, const char *sql, int64_t *out_value, GError **error);
 
-/* Adds the columns event_1 … event_n to the table `sequence`, if they are missing. */
+/* Adds the columns event_1 … event_n to the table `mined_support`, if they are missing. */
 bool lode_database_add_event_columns(LodeDatabase *self, size_t n, GError **error);
 
 /* Sets `error` from the last failure of SQLite; gives false. */

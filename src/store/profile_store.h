@@ -13,7 +13,8 @@
 
 typedef struct LodeProfile LodeProfile;
 
-#define LODE_SCHEMA_VERSION 3
+#define LODE_SCHEMA_VERSION 4
+#define LODE_SCHEMA_VERSION_OLDEST 3 /* that can be read */
 
 /* Writes `profile` to `path`, replacing a file that is there, and notes in it which file that is.
  * Errors: _IO, _CANCELLED. */
@@ -64,7 +65,8 @@ GPtrArray *lode_profile_store_list_runs(const char *path, GError **error);
 
 /*
  * Adds a run of a profile that was read from `path` or written there; one of the same name is
- * replaced. _NOT_FOUND: another profile has taken its place since.
+ * replaced. Makes a profile of an older schema version one of this version. _NOT_FOUND: another
+ * profile has taken its place since.
  */
 bool lode_profile_store_add_run(const char *path, const LodeProfile *profile,
 	const LodeMiningRun *run, const LodeProgress *progress, GError **error);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading mining runs, and checking them. */
+#include "store/run_reader.h"
+
 #include "base/error.h"
-#include "store/json_text.h"
 #include "store/profile_store.h"
 #include "store/run_parameters.h"
 #include "store/tables/finding_tables.h"
 #include "store/tables/row_reader.h"
+#include "store/tables/sequence_tables.h"
 
 #include <string.h>
 
@@ -58,148 +60,46 @@ GPtrArray *lode_profile_store_list_runs(const char *path, GError **error)
 	return list;
 }
 
-typedef struct {
-	LodeDatabase *database;
-	int64_t id;
-	LodeMiningRun *run;
-	GHashTable *attribute_ids; /* name → id + 1 */
-	LodeJsonCursor cursor;
-} Loader;
-
 /* Reads a table of (id, name) into `names`. */
-static bool load_names(Loader *self, const char *table, GPtrArray *names, GError **error)
+static bool load_names(
+	LodeDatabase *database, int64_t run, const char *table, GPtrArray *names, GError **error)
 {
 	g_autofree char *sql = g_strdup_printf(
-		"SELECT id, name FROM %s WHERE run = %" G_GINT64_FORMAT " ORDER BY id", table,
-		self->id);
+		"SELECT id, name FROM %s WHERE run = %" G_GINT64_FORMAT " ORDER BY id", table, run);
 	LodeRowReader rows;
 
-	lode_row_reader_init(&rows, self->database, table, sql);
+	lode_row_reader_init(&rows, database, table, sql);
 	while (lode_row_reader_next_numbered(&rows))
 		g_ptr_array_add(names, g_strdup(lode_row_reader_text(&rows, 1)));
 	return lode_row_reader_finish(&rows, error);
 }
 
-static bool number_attributes(Loader *self, GError **error)
+static bool load_run(LodeMiningRun *run, LodeDatabase *database, int64_t id,
+	const LodeRunSummary *summary, GError **error)
 {
-	GPtrArray *attributes = self->run->attributes;
-
-	if (attributes->len >= LODE_ITEM_START) {
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CORRUPT,
-			"table 'run_attribute': too many rows");
-		return false;
-	}
-	for (guint i = 0; i < attributes->len; i++)
-		if (!g_hash_table_insert(self->attribute_ids, g_ptr_array_index(attributes, i),
-			    GUINT_TO_POINTER(i + 1))) {
-			g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
-				"table 'run_attribute', row %u: its name has been there before",
-				i + 1);
-			return false;
-		}
-	return true;
-}
-
-static void parse_item(Loader *self, uint32_t start)
-{
-	const char *name = lode_json_cursor_string(&self->cursor);
-	uint32_t id = name != NULL
-	                      ? GPOINTER_TO_UINT(g_hash_table_lookup(self->attribute_ids, name))
-	                      : 0;
-	uint32_t item = (id - 1) | start;
-
-	if (id == 0)
-		self->cursor.has_failed = true;
-	else
-		g_array_append_val(self->run->items, item);
-}
-
-/* [["a","b"],["c"]] → items; false when it is anything else. */
-static bool parse_items(Loader *self, const char *text)
-{
-	LodeJsonCursor *cursor = &self->cursor;
-
-	lode_json_cursor_init(cursor, text);
-	lode_json_cursor_expect(cursor, '[');
-	do {
-		lode_json_cursor_expect(cursor, '[');
-		parse_item(self, LODE_ITEM_START);
-		while (lode_json_cursor_accept(cursor, ','))
-			parse_item(self, 0);
-		lode_json_cursor_expect(cursor, ']');
-	} while (lode_json_cursor_accept(cursor, ','));
-	lode_json_cursor_expect(cursor, ']');
-	return lode_json_cursor_is_done(cursor);
-}
-
-static void take_sequence(Loader *self, LodeRowReader *rows)
-{
-	LodeMiningRun *run = self->run;
-	LodeSequence sequence = {
-		.first_item = run->items->len,
-		.n_items = (uint32_t)lode_row_reader_integer(rows, 2, UINT32_MAX),
-		.places = (uint32_t)lode_row_reader_integer(rows, 3, UINT32_MAX),
-		.functions = (uint32_t)lode_row_reader_integer(rows, 4, UINT32_MAX),
-		.weight = lode_row_reader_amount(rows, 5),
-		.frequency = lode_row_reader_amount(rows, 6),
-		.executions = lode_row_reader_amount(rows, 7),
-		.count = lode_row_reader_amount(rows, 8),
-	};
-
-	if (!parse_items(self, lode_row_reader_text(rows, 1)))
-		lode_row_reader_fail(rows, "column 'items' is not a list of lists of attributes");
-	else if (run->items->len - sequence.first_item != sequence.n_items)
-		lode_row_reader_fail(rows, "column 'size' is not the number of its items");
-	for (guint i = 0; i < run->events->len; i++) {
-		double value = lode_row_reader_amount(rows, 9 + (int)i);
-		g_array_append_val(run->event_supports, value);
-	}
-	g_array_append_val(run->sequences, sequence);
-}
-
-static bool load_sequences(Loader *self, GError **error)
-{
-	g_autoptr(GString) sql = g_string_new(
-		"SELECT id, items, size, places, functions, weight, frequency, executions, count");
-	LodeRowReader rows;
-
-	for (guint i = 1; i <= self->run->events->len; i++)
-		g_string_append_printf(sql, ", event_%u", i);
-	g_string_append_printf(
-		sql, " FROM sequence WHERE run = %" G_GINT64_FORMAT " ORDER BY id", self->id);
-	lode_row_reader_init(&rows, self->database, "sequence", sql->str);
-	while (lode_row_reader_next_numbered(&rows))
-		take_sequence(self, &rows);
-	return lode_row_reader_finish(&rows, error);
-}
-
-static bool load_run(Loader *self, const LodeRunSummary *summary, GError **error)
-{
-	LodeMiningRun *run = self->run;
-
 	if (!lode_run_parameters_from_json(&run->parameters, summary->parameters, error)) {
 		g_prefix_error(error, "table 'run', row '%s': ", summary->name);
 		return false;
 	}
-	if (!load_names(self, "run_attribute", run->attributes, error) ||
-		!load_names(self, "run_event", run->events, error) ||
-		!number_attributes(self, error))
+	if (!load_names(database, id, "run_attribute", run->attributes, error) ||
+		!load_names(database, id, "run_event", run->events, error))
 		return false;
 	if (run->events->len > LODE_DATABASE_MAX_EVENTS) {
 		g_set_error_literal(
 			error, LODE_ERROR, LODE_ERROR_CORRUPT, "table 'run_event': too many rows");
 		return false;
 	}
-	if (!load_sequences(self, error))
+	if (!lode_sequence_tables_read(run, id, database, error))
 		return false;
 	if (run->sequences->len == summary->n_sequences)
-		return lode_finding_tables_read(run, self->id, self->database, error);
+		return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT,
 		"table 'run', row '%s': %" G_GUINT64_FORMAT " sequences are %u", summary->name,
 		summary->n_sequences, run->sequences->len);
 	return false;
 }
 
+/* Without its findings. */
 static LodeMiningRun *read_found(
 	LodeDatabase *database, int64_t id, const LodeRunSummary *summary, GError **error)
 {
@@ -207,15 +107,46 @@ static LodeMiningRun *read_found(
 
 	lode_mining_parameters_init(&parameters);
 	g_autoptr(LodeMiningRun) run = lode_mining_run_new(summary->name, &parameters);
-	g_autoptr(GHashTable) ids = g_hash_table_new(g_str_hash, g_str_equal);
-	Loader loader = {.database = database, .id = id, .run = run, .attribute_ids = ids};
-
 	run->is_complete = summary->is_complete;
 	run->seconds = summary->seconds;
-	lode_json_cursor_init(&loader.cursor, "");
-	bool done = load_run(&loader, summary, error);
-	lode_json_cursor_clear(&loader.cursor);
-	return done ? g_steal_pointer(&run) : NULL;
+	return load_run(run, database, id, summary, error) ? g_steal_pointer(&run) : NULL;
+}
+
+/* The tables of version 3 are replaced, with their views; a view takes the name of the old table.
+ */
+bool lode_run_reader_upgrade(LodeDatabase *database, GError **error)
+{
+	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	g_autofree char *version = g_strdup_printf(
+		"PRAGMA user_version = %d; UPDATE meta SET value = %d WHERE key = 'schema_version'",
+		LODE_SCHEMA_VERSION, LODE_SCHEMA_VERSION);
+	int64_t n_events;
+
+	if (database->version == LODE_SCHEMA_VERSION)
+		return true;
+	g_autoptr(GPtrArray) list = list_runs(database, ids, error);
+	if (list == NULL ||
+		!lode_database_query_integer(database,
+			"SELECT count(*) FROM pragma_table_info('sequence') "
+			"WHERE name GLOB 'event_*'",
+			&n_events, error) ||
+		!lode_database_execute(database,
+			"DROP VIEW IF EXISTS sequence_text; DROP VIEW IF EXISTS sequence_event",
+			error) ||
+		!lode_database_make_sequence_tables(database, error) ||
+		!lode_database_add_event_columns(database, (size_t)n_events, error))
+		return false;
+	for (guint i = 0; i < list->len; i++) {
+		int64_t id = g_array_index(ids, int64_t, i);
+		g_autoptr(LodeMiningRun)
+			run = read_found(database, id, g_ptr_array_index(list, i), error);
+		if (run == NULL || !lode_sequence_tables_insert(run, id, database, error))
+			return false;
+	}
+	database->version = LODE_SCHEMA_VERSION;
+	return lode_database_execute(database, "DROP TABLE sequence", error) &&
+	       lode_database_make_sequence_views(database, error) &&
+	       lode_database_execute(database, version, error);
 }
 
 static void set_not_found_error(const char *name, GPtrArray *list, GError **error)
@@ -243,8 +174,13 @@ static LodeMiningRun *read_named(LodeDatabase *database, const char *name, GErro
 		return NULL;
 	for (guint i = list->len; i-- > 0;) {
 		const LodeRunSummary *summary = g_ptr_array_index(list, i);
-		if (name == NULL || strcmp(summary->name, name) == 0)
-			return read_found(database, g_array_index(ids, int64_t, i), summary, error);
+		if (name != NULL && strcmp(summary->name, name) != 0)
+			continue;
+		int64_t id = g_array_index(ids, int64_t, i);
+		g_autoptr(LodeMiningRun) run = read_found(database, id, summary, error);
+		return run != NULL && lode_finding_tables_read(run, id, database, error)
+		               ? g_steal_pointer(&run)
+		               : NULL;
 	}
 	set_not_found_error(name, list, error);
 	return NULL;

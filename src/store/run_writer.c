@@ -4,8 +4,10 @@
 #include "model/profile.h"
 #include "store/profile_store.h"
 #include "store/run_parameters.h"
+#include "store/run_reader.h"
 #include "store/tables/finding_tables.h"
 #include "store/tables/row_source.h"
+#include "store/tables/sequence_tables.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,10 +15,7 @@
 typedef struct {
 	const LodeMiningRun *run;
 	int64_t id;
-	GString *items; /* of the present sequence */
 } Rows;
-
-enum { SEQUENCE_COLUMNS = 10 }; /* before those of the events */
 
 static void give_name(void *data, size_t row, int column, sqlite3_context *out, GPtrArray *names)
 {
@@ -40,64 +39,14 @@ static void give_event(void *data, size_t row, int column, sqlite3_context *out)
 	give_name(data, row, column, out, ((const Rows *)data)->run->events);
 }
 
-/* [["ev:l1d-miss","kind:load"],["op:add"]] */
-static void give_items(Rows *self, size_t row, sqlite3_context *out)
-{
-	LodeJsonStream json;
-
-	g_string_truncate(self->items, 0);
-	lode_json_stream_init_text(&json, self->items);
-	json.keeps_bytes = true;
-	lode_mining_run_sequence_json(self->run, row, &json);
-	sqlite3_result_text(out, self->items->str, (int)self->items->len, SQLITE_STATIC);
-}
-
-static void give_sequence(void *data, size_t row, int column, sqlite3_context *out)
-{
-	Rows *self = data;
-	const LodeSequence *sequence = &g_array_index(self->run->sequences, LodeSequence, row);
-	const double *events = (const double *)self->run->event_supports->data;
-
-	switch (column) {
-	case 0:
-		sqlite3_result_int64(out, self->id);
-		break;
-	case 1:
-		lode_row_result_reference(out, (uint32_t)row);
-		break;
-	case 2:
-		give_items(self, row, out);
-		break;
-	case 3:
-		sqlite3_result_int64(out, sequence->n_items);
-		break;
-	case 4:
-		sqlite3_result_int64(out, sequence->places);
-		break;
-	case 5:
-		sqlite3_result_int64(out, sequence->functions);
-		break;
-	case 6:
-		sqlite3_result_double(out, sequence->weight);
-		break;
-	case 7:
-		sqlite3_result_double(out, sequence->frequency);
-		break;
-	case 8:
-		sqlite3_result_double(out, sequence->executions);
-		break;
-	case 9:
-		sqlite3_result_double(out, sequence->count);
-		break;
-	default:
-		sqlite3_result_double(out,
-			events[row * self->run->events->len + (size_t)column - SEQUENCE_COLUMNS]);
-	}
-}
-
 static bool is_amount(double value)
 {
 	return isfinite(value) && value >= 0;
+}
+
+static bool is_share(double value)
+{
+	return is_amount(value * LODE_SHARE_UNITS);
 }
 
 static bool check_sequence(const LodeMiningRun *run, size_t index)
@@ -113,16 +62,18 @@ static bool check_sequence(const LodeMiningRun *run, size_t index)
 	for (uint32_t i = 0; i < sequence->n_items; i++)
 		if (LODE_ITEM_ATTRIBUTE(items[i]) >= run->attributes->len)
 			return false;
-	for (guint i = 0; i < run->events->len; i++)
-		if (!is_amount(g_array_index(
-			    run->event_supports, double, index * run->events->len + i)))
+	for (guint i = 0; i < run->events->len; i++) {
+		double value = g_array_index(
+			run->event_supports, double, index * run->events->len + i);
+		if (!(run->parameters.is_instruction_mode ? is_amount : is_share)(value))
 			return false;
-	return is_amount(sequence->weight) && is_amount(sequence->frequency) &&
+	}
+	return is_share(sequence->weight) && is_amount(sequence->frequency) &&
 	       is_amount(sequence->executions) && is_amount(sequence->count);
 }
 
 /*
- * Every sequence repeats the names of its attributes, so that a few long ones make a file out of
+ * Every element repeats the names of its attributes, so that a few long ones make a file out of
  * proportion to the profile.
  */
 static bool check_size_of_names(const LodeMiningRun *run, GError **error)
@@ -185,7 +136,9 @@ static bool remove_run(LodeDatabase *database, const char *name, GError **error)
 	static const char *const statements[] = {
 		/* Written by earlier versions of lode. */
 		"DELETE FROM summary_line WHERE run = (SELECT id FROM run WHERE name = ?)",
-		"DELETE FROM sequence WHERE run = (SELECT id FROM run WHERE name = ?)",
+		"DELETE FROM mined_sequence WHERE run = (SELECT id FROM run WHERE name = ?)",
+		"DELETE FROM mined_element WHERE run = (SELECT id FROM run WHERE name = ?)",
+		"DELETE FROM mined_support WHERE run = (SELECT id FROM run WHERE name = ?)",
 		"DELETE FROM run_attribute WHERE run = (SELECT id FROM run WHERE name = ?)",
 		"DELETE FROM run_event WHERE run = (SELECT id FROM run WHERE name = ?)",
 		"DELETE FROM run WHERE name = ?",
@@ -219,26 +172,12 @@ static bool write_head(LodeDatabase *database, const Rows *rows, GError **error)
 	return sqlite3_step(statement) == SQLITE_DONE || lode_database_fail(database, error);
 }
 
-/* The names of the columns of `sequence` that the run fills. Columns of events are numbered, and
- * shared by runs of different events: table run_event says which event a number is in which run. */
-static char *sequence_columns(size_t n_events)
-{
-	GString *columns = g_string_new(
-		"run,id,items,size,places,functions,weight,frequency,executions,count");
-
-	for (size_t i = 1; i <= n_events; i++)
-		g_string_append_printf(columns, ",event_%zu", i);
-	return g_string_free(columns, FALSE);
-}
-
 static bool write_tables(LodeDatabase *database, Rows *rows, GError **error)
 {
 	const LodeMiningRun *run = rows->run;
-	g_autofree char *columns = sequence_columns(run->events->len);
 	const LodeRowSource sources[] = {
 		{"run_attribute", "run,id,name", run->attributes->len, give_attribute, rows},
 		{"run_event", "run,id,name", run->events->len, give_event, rows},
-		{"sequence", columns, run->sequences->len, give_sequence, rows},
 	};
 
 	database->stage = "storing the run";
@@ -246,15 +185,16 @@ static bool write_tables(LodeDatabase *database, Rows *rows, GError **error)
 	for (size_t i = 0; i < G_N_ELEMENTS(sources); i++)
 		if (!lode_row_source_insert(&sources[i], database, error))
 			return false;
-	return lode_finding_tables_insert(run, rows->id, database, error);
+	return lode_sequence_tables_insert(run, rows->id, database, error) &&
+	       lode_finding_tables_insert(run, rows->id, database, error);
 }
 
 static bool write_run(LodeDatabase *database, const LodeMiningRun *run, GError **error)
 {
-	g_autoptr(GString) items = g_string_new(NULL);
-	Rows rows = {.run = run, .items = items};
+	Rows rows = {.run = run};
 
-	return lode_finding_tables_prepare(database, run->name, error) &&
+	return lode_run_reader_upgrade(database, error) &&
+	       lode_finding_tables_prepare(database, run->name, error) &&
 	       remove_run(database, run->name, error) &&
 	       lode_database_query_integer(
 		       database, "SELECT coalesce(max(id), 0) + 1 FROM run", &rows.id, error) &&

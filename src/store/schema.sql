@@ -253,22 +253,6 @@ CREATE TABLE run_event (
 	PRIMARY KEY (run, id)
 ) WITHOUT ROWID;
 
--- Columns event_1, event_2 … follow, as many as the run with the most events needs, and a view
--- sequence_event that names them.
-CREATE TABLE sequence (
-	run INTEGER NOT NULL REFERENCES run,
-	id INTEGER NOT NULL,
-	items TEXT NOT NULL,
-	size INTEGER NOT NULL,
-	places INTEGER NOT NULL,
-	functions INTEGER NOT NULL,
-	weight REAL NOT NULL,
-	frequency REAL NOT NULL,
-	executions REAL NOT NULL,
-	count REAL NOT NULL,
-	PRIMARY KEY (run, id)
-) WITHOUT ROWID;
-
 CREATE TABLE summary_line (
 	run INTEGER NOT NULL REFERENCES run,
 	position INTEGER NOT NULL,
@@ -353,24 +337,3 @@ CREATE VIEW hot_function AS
 	WHERE e.id = (SELECT value FROM meta WHERE key = 'weight_event')
 	GROUP BY f.id
 	ORDER BY weight DESC;
-
--- Attributes as people read them: what it is, where, what happens; the usual ones without namespace.
-CREATE VIEW sequence_text AS
-	SELECT r.name AS run, q.id, q.weight, q.frequency, q.weight - q.frequency AS excess,
-		max(q.weight, q.frequency) AS maximal, abs(q.weight - q.frequency) AS differential,
-		q.places, q.functions, q.executions, q.count, q.size,
-		(SELECT group_concat('⟨' || (
-			SELECT group_concat(text, ' ') FROM (
-				SELECT iif(a.value GLOB 'op:*' OR a.value GLOB 'kind:*'
-						OR a.value GLOB 'mem:*' OR a.value GLOB 'ev:*',
-					substr(a.value, instr(a.value, ':') + 1), a.value) AS text
-				FROM json_each(element.value) AS a
-				ORDER BY CASE substr(a.value, 1, instr(a.value, ':'))
-					WHEN 'op:' THEN 1 WHEN 'kind:' THEN 2 WHEN 'mem:' THEN 3
-					WHEN 'obj:' THEN 4 WHEN 'at:' THEN 5 WHEN 'loop:' THEN 6
-					WHEN 'inl:' THEN 7 WHEN 'user:' THEN 8
-					WHEN 'address:' THEN 9 WHEN 'needs:' THEN 10
-					WHEN 'chain:' THEN 11 WHEN 'ev:' THEN 12
-					ELSE 13 END, a.value)) || '⟩', ' → ')
-		FROM json_each(q.items) AS element) AS sequence
-	FROM sequence q JOIN run r ON r.id = q.run;

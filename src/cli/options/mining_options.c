@@ -184,6 +184,7 @@ LodeMiningRun *lode_mining_options_mine_shared(const LodeMiningOptions *self,
 	}
 	if (!lode_mpi_agree(ranks, run != NULL, 0, error))
 		return NULL;
+	lode_mining_run_round(run);
 	run->findings = g_steal_pointer(&findings);
 	return g_steal_pointer(&run);
 }

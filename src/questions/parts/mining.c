@@ -13,8 +13,12 @@ LodeMiningRun *lode_mine_sequences(const LodeProfile *profile,
 	GError **error)
 {
 	g_autoptr(LodeFlowGraph) efg = lode_flow_graph_build(profile, parameters, error);
+	LodeMiningRun *run = efg != NULL ? lode_miner_run(efg, parameters, name, progress, error)
+	                                 : NULL;
 
-	return efg != NULL ? lode_miner_run(efg, parameters, name, progress, error) : NULL;
+	if (run != NULL)
+		lode_mining_run_round(run);
+	return run;
 }
 
 LodeMiningRun *lode_mine(const LodeProfile *profile, const LodeMiningParameters *parameters,
@@ -49,8 +53,12 @@ LodeMiningRun *lode_mine_costliest(const LodeProfile *profile,
 	for (double support = 0.5; efg != NULL; support /= 2) {
 		higher.min_support = fmax(support, parameters->min_support);
 		LodeMiningRun *run = lode_miner_run(efg, &higher, name, progress, error);
-		if (run == NULL || run->sequences->len >= n || support <= parameters->min_support)
+		if (run == NULL)
+			return NULL;
+		if (run->sequences->len >= n || support <= parameters->min_support) {
+			lode_mining_run_round(run);
 			return run;
+		}
 		lode_mining_run_free(run);
 	}
 	return NULL;

@@ -251,7 +251,8 @@ static void add_sequence(LodeMiningRun *run, GRand *rand)
 		g_array_append_val(run->items, item);
 	}
 	for (guint i = 0; i < run->events->len; i++) {
-		double support = random_amount(rand);
+		double support = run->parameters.is_instruction_mode ? random_amount(rand)
+		                                                     : g_rand_double(rand);
 		g_array_append_val(run->event_supports, support);
 	}
 	g_array_append_val(run->sequences, sequence);
@@ -326,6 +327,7 @@ LodeMiningRun *random_run_new(guint32 seed, const char *name, uint32_t n)
 	for (uint32_t i = 0; i < n; i++)
 		add_sequence(run, rand);
 	add_findings(run, rand, seed);
+	lode_mining_run_round(run);
 	g_rand_free(rand);
 	return run;
 }

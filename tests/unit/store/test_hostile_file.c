@@ -2,6 +2,7 @@
 /* Files that are broken, foreign or made to harm: an error that says where, never a crash. */
 #include "base/error.h"
 #include "model/memory.h"
+#include "old_profile.h"
 #include "random_profile.h"
 #include "seeds.h"
 #include "store/profile_store.h"
@@ -215,23 +216,49 @@ static const Harm harms[] = {
 	{"INSERT INTO run_event SELECT 1, max(id) + 2, 'x' FROM run_event",
 		"table 'run_event', row"},
 	{"INSERT INTO run_event SELECT 1, max(id) + 1, 'x' FROM run_event",
-		"table 'sequence': no such column: event_"},
+		"table 'mined_support': no such column: event_"},
 	{"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) "
 	 "INSERT OR IGNORE INTO run_event SELECT 1, i, 'x' FROM n",
 		"table 'run_event': too many rows"},
-	{"DELETE FROM sequence WHERE id = 5", "table 'sequence', row 5: its id is 6"},
-	{"UPDATE sequence SET items = '' WHERE id = 5", "table 'sequence', row 5: column 'items'"},
-	{"UPDATE sequence SET items = '[]' WHERE id = 5", "column 'items'"},
-	{"UPDATE sequence SET items = '[[]]' WHERE id = 5", "column 'items'"},
-	{"UPDATE sequence SET items = '[[\"op:add\"' WHERE id = 5", "column 'items'"},
-	{"UPDATE sequence SET items = '[[\"op:add\"],]' WHERE id = 5", "column 'items'"},
-	{"UPDATE sequence SET items = '[[\"op:sub\"]]' WHERE id = 5", "column 'items'"},
-	{"UPDATE sequence SET items = replace(hex(zeroblob(50000)), '0', '[') WHERE id = 5",
-		"column 'items'"},
-	{"UPDATE sequence SET size = size + 1 WHERE id = 5", "column 'size' is not the number"},
-	{"UPDATE sequence SET weight = -0.1 WHERE id = 5", "column 'weight' is negative"},
-	{"UPDATE sequence SET places = 9e9 WHERE id = 5", "column 'places' is out of range"},
-	{"UPDATE sequence SET event_1 = 'x' WHERE id = 5", "column 'event_1' is not a number"},
+	{"DELETE FROM mined_sequence WHERE id = 5", "table 'mined_sequence', row 5: its id is 6"},
+	{"UPDATE mined_sequence SET elements = '' WHERE id = 5",
+		"table 'mined_sequence', row 5: column 'elements'"},
+	{"UPDATE mined_sequence SET elements = '[]' WHERE id = 5", "column 'elements'"},
+	{"UPDATE mined_sequence SET elements = '[0]' WHERE id = 5", "column 'elements'"},
+	{"UPDATE mined_sequence SET elements = '[-1]' WHERE id = 5", "column 'elements'"},
+	{"UPDATE mined_sequence SET elements = '[1.5]' WHERE id = 5", "column 'elements'"},
+	{"UPDATE mined_sequence SET elements = '[\"1\"]' WHERE id = 5", "column 'elements'"},
+	{"UPDATE mined_sequence SET elements = '[null]' WHERE id = 5", "column 'elements'"},
+	{"UPDATE mined_sequence SET elements = '[99999]' WHERE id = 5", "column 'elements'"},
+	{"UPDATE mined_sequence SET elements = '[1,]' WHERE id = 5", "column 'elements'"},
+	{"UPDATE mined_sequence SET elements = '[1' WHERE id = 5", "column 'elements'"},
+	{"UPDATE mined_sequence SET elements = '[1]1' WHERE id = 5", "column 'elements'"},
+	{"UPDATE mined_sequence SET elements = replace(hex(zeroblob(50000)), '0', '[') "
+	 "WHERE id = 5",
+		"column 'elements'"},
+	{"UPDATE mined_sequence SET elements = '[' || replace(hex(zeroblob(50)), '0', '1,') || "
+	 "'1]' WHERE id = 5",
+		"column 'elements'"},
+	{"UPDATE mined_sequence SET support = 0 WHERE id = 5",
+		"table 'mined_sequence', row 5: its support does not exist"},
+	{"UPDATE mined_sequence SET support = 99999 WHERE id = 5", "its support does not exist"},
+	{"UPDATE mined_sequence SET support = -1 WHERE id = 5", "column 'support' is out of range"},
+	{"DELETE FROM mined_element", "table 'mined_sequence', row 1: column 'elements'"},
+	{"DELETE FROM mined_element WHERE id = 2", "table 'mined_element', row 2: its id is 3"},
+	{"UPDATE mined_element SET attributes = '' WHERE id = 2",
+		"table 'mined_element', row 2: column 'attributes'"},
+	{"UPDATE mined_element SET attributes = '[]' WHERE id = 2", "column 'attributes'"},
+	{"UPDATE mined_element SET attributes = '[1]' WHERE id = 2", "column 'attributes'"},
+	{"UPDATE mined_element SET attributes = '[\"op:add\"' WHERE id = 2", "column 'attributes'"},
+	{"UPDATE mined_element SET attributes = '[\"op:sub\"]' WHERE id = 2",
+		"column 'attributes'"},
+	{"UPDATE mined_element SET attributes = '[' || replace(hex(zeroblob(50)), '0', "
+	 "'\"op:add\",') || '\"op:add\"]' WHERE id = 1",
+		"column 'elements'"},
+	{"DELETE FROM mined_support WHERE id = 2", "table 'mined_support', row 2: its id is 3"},
+	{"UPDATE mined_support SET weight = -0.1 WHERE id = 5", "column 'weight' is negative"},
+	{"UPDATE mined_support SET places = 9e9 WHERE id = 5", "column 'places' is out of range"},
+	{"UPDATE mined_support SET event_1 = 'x' WHERE id = 5", "column 'event_1' is not a number"},
 	/* findings */
 	{"UPDATE finding SET kind = 'x' WHERE id = 3", "table 'finding', row 3: "},
 	{"UPDATE finding SET items = '[[1]]' WHERE id = 3",
@@ -271,8 +298,9 @@ static const Harm harms[] = {
 		"table 'edge' is not as lode makes it"},
 	{"ALTER TABLE edge ADD COLUMN more AS (zeroblob(1000000000))",
 		"table 'edge' is not as lode makes it"},
-	{"ALTER TABLE sequence ADD COLUMN event_x", "table 'sequence' is not as lode makes it"},
-	{"DROP TABLE sequence", "table 'sequence' is missing"},
+	{"ALTER TABLE mined_support ADD COLUMN event_x",
+		"table 'mined_support' is not as lode makes it"},
+	{"DROP TABLE mined_sequence", "table 'mined_sequence' is missing"},
 	{"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE' "
 	 "WHERE name = 'edge'",
 		"malformed"},
@@ -307,6 +335,75 @@ static const Harm harms[] = {
 	{"PRAGMA application_id = 7", "not a lode profile, but another SQLite file"},
 };
 
+/* Of a profile of schema version 3. */
+static const Harm old_harms[] = {
+	{"DELETE FROM sequence WHERE id = 5", "table 'sequence', row 5: its id is 6"},
+	{"UPDATE sequence SET items = '' WHERE id = 5", "table 'sequence', row 5: column 'items'"},
+	{"UPDATE sequence SET items = '[]' WHERE id = 5", "column 'items'"},
+	{"UPDATE sequence SET items = '[[]]' WHERE id = 5", "column 'items'"},
+	{"UPDATE sequence SET items = '[[\"op:add\"' WHERE id = 5", "column 'items'"},
+	{"UPDATE sequence SET items = '[[\"op:add\"],]' WHERE id = 5", "column 'items'"},
+	{"UPDATE sequence SET items = '[[\"op:sub\"]]' WHERE id = 5", "column 'items'"},
+	{"UPDATE sequence SET items = replace(hex(zeroblob(50000)), '0', '[') WHERE id = 5",
+		"column 'items'"},
+	{"UPDATE sequence SET size = size + 1 WHERE id = 5", "column 'size' is not the number"},
+	{"UPDATE sequence SET weight = -0.1 WHERE id = 5", "column 'weight' is negative"},
+	{"UPDATE sequence SET places = 9e9 WHERE id = 5", "column 'places' is out of range"},
+	{"UPDATE sequence SET event_1 = 'x' WHERE id = 5", "column 'event_1' is not a number"},
+	{"INSERT INTO run_event SELECT 1, max(id) + 1, 'x' FROM run_event",
+		"table 'sequence': no such column: event_"},
+	{"ALTER TABLE sequence ADD COLUMN event_x", "table 'sequence' is not as lode makes it"},
+	{"DROP TABLE sequence", "table 'sequence' is missing"},
+	{"DROP TABLE sequence; CREATE VIEW sequence AS SELECT 1 AS id",
+		"table 'sequence' is missing"},
+};
+
+/* A profile of version 3 that is broken, or has what would be in the way, is not changed either. */
+static void test_old_harm(Fixture *fixture, const void *data)
+{
+	g_autoptr(LodeMiningRun) run = random_run_new(6, "b", 5);
+	gsize size;
+	const char *bytes = g_bytes_get_data(((const Case *)data)->sample, &size);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(old_harms); i++) {
+		g_autoptr(GError) error = NULL;
+		g_assert_true(g_file_set_contents(fixture->path, bytes, (gssize)size, NULL));
+		make_old_profile(fixture->path);
+		g_autoptr(LodeProfile) profile = lode_profile_store_read(fixture->path, NULL, NULL);
+		change(fixture->path, old_harms[i].sql);
+		assert_fails(fixture->path, LODE_ERROR_CORRUPT, old_harms[i].message);
+		g_assert_false(
+			lode_profile_store_add_run(fixture->path, profile, run, NULL, &error));
+		g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
+		assert_fails(fixture->path, LODE_ERROR_CORRUPT, old_harms[i].message);
+	}
+}
+
+/* Whoever has a table of a name that came later, or a view of the old one, keeps what is theirs. */
+static void test_old_with_additions(Fixture *fixture, const void *data)
+{
+	g_autoptr(LodeMiningRun) run = random_run_new(6, "b", 5);
+	g_autoptr(GError) error = NULL;
+
+	(void)data;
+	make_old_profile(fixture->path);
+	change(fixture->path,
+		"CREATE VIEW heavy AS SELECT id, weight FROM sequence WHERE weight > 0.5;"
+		"CREATE INDEX more ON sequence(weight); CREATE TABLE mined_support(a)");
+	g_autoptr(LodeProfile) profile = lode_profile_store_read(fixture->path, NULL, NULL);
+	g_assert_false(lode_profile_store_add_run(fixture->path, profile, run, NULL, &error));
+	g_assert_nonnull(strstr(error->message, "mined_support"));
+	g_clear_error(&error);
+	g_autoptr(GError) unchanged = read_all(fixture->path);
+	g_assert_no_error(unchanged);
+	change(fixture->path, "DROP TABLE mined_support");
+	lode_profile_store_add_run(fixture->path, profile, run, NULL, &error);
+	g_assert_no_error(error);
+	g_autoptr(GError) failure = read_all(fixture->path);
+	g_assert_no_error(failure);
+	change(fixture->path, "SELECT count(*) FROM heavy");
+}
+
 static void test_harm(Fixture *fixture, const void *data)
 {
 	const Harm *harm = ((const Case *)data)->harm;
@@ -338,7 +435,7 @@ static void test_versions(Fixture *fixture, const void *data)
 	(void)data;
 	change(fixture->path, "PRAGMA user_version = 7");
 	assert_fails(fixture->path, LODE_ERROR_UNSUPPORTED,
-		"has schema version 7, this lode reads version 3: update lode");
+		"has schema version 7, this lode reads versions up to 4: update lode");
 	for (int version = 0; version < 2; version++) {
 		g_autofree char *sql = g_strdup_printf("PRAGMA user_version = %d", version);
 		change(fixture->path, sql);
@@ -355,7 +452,7 @@ static void test_harmless_additions(Fixture *fixture, const void *data)
 	(void)data;
 	change(fixture->path,
 		"CREATE TABLE notes(a); CREATE VIEW mine AS SELECT * FROM notes;"
-		"CREATE INDEX more ON sequence(weight);"
+		"CREATE INDEX more ON mined_support(weight);"
 		"CREATE TRIGGER harm AFTER INSERT ON run BEGIN DELETE FROM function; END; VACUUM");
 	g_autoptr(LodeProfile) profile = lode_profile_store_read(fixture->path, NULL, &error);
 	g_assert_true(lode_profile_store_add_run(fixture->path, profile, run, NULL, &error));
@@ -497,6 +594,8 @@ int main(int argc, char **argv)
 		{"/hostile_file/harmless_additions", test_harmless_additions},
 		{"/hostile_file/comments", test_comments},
 		{"/hostile_file/older", test_older},
+		{"/hostile_file/old_harm", test_old_harm},
+		{"/hostile_file/old_with_additions", test_old_with_additions},
 		{"/hostile_file/other_files", test_other_files},
 		{"/hostile_file/truncated", test_truncated},
 		{"/hostile_file/bit_flips", test_bit_flips},

@@ -189,7 +189,7 @@ static void interrupt_write(const Fixture *fixture)
 	g_assert_cmpint(sqlite3_open(half, &handle), ==, SQLITE_OK);
 	/* A small cache, so that changed pages are in the file before the end. */
 	execute(handle, "PRAGMA cache_size = 2; BEGIN;"
-			"UPDATE instruction SET count = -1; DELETE FROM sequence;"
+			"UPDATE instruction SET count = -1; DELETE FROM mined_sequence;"
 			"UPDATE function SET name = 'half done'");
 	copy_file(half, fixture->path);
 	copy_file(half_journal, fixture->journal);

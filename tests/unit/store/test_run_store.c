@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs are stored beside the profile, replaced by name, listed in order, and read as they were. */
 #include "base/error.h"
+#include "model/index.h"
+#include "old_profile.h"
 #include "random_profile.h"
 #include "store/profile_store.h"
 #include "store/run_parameters.h"
@@ -151,6 +153,85 @@ static void test_not_found(Fixture *fixture, const void *data)
 	g_assert_false(
 		lode_profile_store_add_run("/nowhere/x.lode", fixture->profile, run, NULL, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND);
+}
+
+static void assert_count(const Fixture *fixture, const char *sql, int expected)
+{
+	sqlite3 *handle;
+	sqlite3_stmt *query;
+
+	g_assert_cmpint(sqlite3_open(fixture->path, &handle), ==, SQLITE_OK);
+	g_assert_cmpint(sqlite3_prepare_v2(handle, sql, -1, &query, NULL), ==, SQLITE_OK);
+	g_assert_cmpint(sqlite3_step(query), ==, SQLITE_ROW);
+	g_assert_cmpint(sqlite3_column_int(query, 0), ==, expected);
+	sqlite3_finalize(query);
+	sqlite3_close(handle);
+}
+
+/* Runs of a profile of version 3 are read, and stay when the first run is added. */
+static void test_version_3(Fixture *fixture, const void *data)
+{
+	g_autoptr(LodeMiningRun) first = random_run_new(3, "a", 200);
+	g_autoptr(LodeMiningRun) none = random_run_new(4, "none", 0);
+	g_autoptr(LodeMiningRun) second = random_run_new(8, "b", 100);
+	g_autoptr(LodeMiningRun) more = random_run_new(11, "c", 50);
+	g_autoptr(LodeMiningRun) replaced = random_run_new(12, "a", 60);
+
+	(void)data;
+	add_run(fixture, first);
+	add_run(fixture, none);
+	add_run(fixture, second);
+	make_old_profile(fixture->path);
+	assert_has_run(fixture, "a", first);
+	assert_has_run(fixture, "none", none);
+	assert_has_run(fixture, NULL, second);
+	assert_count(fixture, "PRAGMA user_version", 3);
+	add_run(fixture, more);
+	assert_count(fixture, "PRAGMA user_version", LODE_SCHEMA_VERSION);
+	assert_count(fixture, "SELECT value FROM meta WHERE key = 'schema_version'",
+		LODE_SCHEMA_VERSION);
+	assert_list(fixture, "a none b c ");
+	assert_has_run(fixture, "a", first);
+	assert_has_run(fixture, "none", none);
+	assert_has_run(fixture, "b", second);
+	assert_has_run(fixture, "c", more);
+	assert_count(fixture, "SELECT count(*) FROM sequence_text", 350);
+	assert_count(fixture, "SELECT count(*) FROM sequence", 350);
+	add_run(fixture, replaced);
+	assert_has_run(fixture, "a", replaced);
+	assert_count(fixture, "SELECT count(*) FROM mined_sequence WHERE run = 1", 0);
+	assert_count(fixture, "SELECT count(*) FROM mined_element WHERE run = 1", 0);
+	assert_count(fixture, "SELECT count(*) FROM mined_support WHERE run = 1", 0);
+}
+
+/* Sequences with the same figures have them in common. */
+static void test_in_common(Fixture *fixture, const void *data)
+{
+	g_autoptr(LodeMiningRun) run = random_run_new(3, "a", 100);
+	guint n_events = run->events->len;
+
+	(void)data;
+	for (guint i = 1; i < 100; i++) {
+		LodeSequence *sequence = &LODE_AT(run->sequences, LodeSequence, i);
+		LodeSequence like = LODE_AT(run->sequences, LodeSequence, i % 4);
+		like.first_item = sequence->first_item;
+		like.n_items = sequence->n_items;
+		*sequence = like;
+		if (n_events > 0)
+			memmove(&LODE_AT(run->event_supports, double, i *n_events),
+				&LODE_AT(run->event_supports, double, i % 4 * n_events),
+				n_events * sizeof(double));
+	}
+	add_run(fixture, run);
+	assert_has_run(fixture, "a", run);
+	assert_count(fixture, "SELECT count(*) FROM mined_sequence", 100);
+	assert_count(fixture, "SELECT count(*) FROM mined_support", 4);
+	/* An event alone makes a difference. */
+	g_assert_cmpuint(n_events, >, 0);
+	LODE_AT(run->event_supports, double, 50 * n_events) = 0.25;
+	add_run(fixture, run);
+	assert_has_run(fixture, "a", run);
+	assert_count(fixture, "SELECT count(*) FROM mined_support", 5);
 }
 
 static bool is_taken(const Fixture *fixture, const LodeProfile *profile)
@@ -366,6 +447,8 @@ int main(int argc, char **argv)
 		{"/run_store/replaced_last", test_replaced_last},
 		{"/run_store/summary", test_summary},
 		{"/run_store/not_found", test_not_found},
+		{"/run_store/version_3", test_version_3},
+		{"/run_store/in_common", test_in_common},
 		{"/run_store/replaced_profile", test_replaced_profile},
 		{"/run_store/replaced_old_profile", test_replaced_old_profile},
 		{"/run_store/cancelled", test_cancelled},
