@@ -33,6 +33,7 @@ enum {
 	FUNCTIONS = 1000,
 	ORDERED = 100,       /* of both, by each of the other columns */
 	FUNCTION_CODES = 60, /* likewise */
+	FUNCTION_CALLS = 20, /* whose callers and callees are */
 	TYPES = 12,          /* whose members are included */
 	STRETCHES = 8,       /* of addresses */
 };
@@ -237,7 +238,7 @@ static int heaviest_first(const void *a, const void *b)
 	return (left->function > right->function) - (left->function < right->function);
 }
 
-/* Adds code and control flow of the costliest functions. */
+/* Adds code and control flow of the costliest functions, and the calls of the first of them. */
 static unsigned add_functions(Html *self, const LodeProfile *profile)
 {
 	g_autoptr(GArray) weighed = g_array_new(FALSE, FALSE, sizeof(Weighed));
@@ -254,14 +255,17 @@ static unsigned add_functions(Html *self, const LodeProfile *profile)
 	}
 	g_array_sort(weighed, heaviest_first);
 	for (guint i = 0; i < MIN(weighed->len, FUNCTION_CODES); i++) {
-		g_autofree char *parameters = g_strdup_printf(
-			"function-number=%u", g_array_index(weighed, Weighed, i).function);
+		uint32_t function = g_array_index(weighed, Weighed, i).function;
+		g_autofree char *parameters = g_strdup_printf("function-number=%u", function);
+		g_autofree char *calls = g_strdup_printf("function=%u&limit=50", function);
 		if (lode_progress_is_cancelled(self->progress))
 			break;
 		/* An interpreter's loop may be too large, and is left out alone. */
 		if (add_answer(self, "annotate", parameters) != TOO_LARGE &&
 			add_answer(self, "graph", parameters) != TOO_LARGE)
 			n++;
+		if (i < FUNCTION_CALLS)
+			add_answer(self, "calls", calls);
 	}
 	return n;
 }

@@ -290,6 +290,13 @@ const faultsOfAxe = async (of = page) => {
 		.map((one) => `${one.id}: ${one.nodes[0].html.slice(0, 120)} ${one.nodes[0].failureSummary?.split("\n")[1] ?? ""}`);
 };
 
+/** The frames of each stack, the outermost first, and its weight. */
+const foldedStacks = (profile) =>
+	run(lode, "export", profile, "--format", "folded").toString().trim().split("\n").map((line) => {
+		const [, stack, weight] = /^(.*) (\d+)$/.exec(line);
+		return [stack.split(";").slice(1), Number(weight)];
+	});
+
 await check("the token leaves the address, and the cookie cannot be read", async (expect) => {
 	expect("address", await page.evaluate(() => location.search), "");
 	expect("cookie", await page.evaluate(() => document.cookie), "");
@@ -492,6 +499,30 @@ await check("code: functions, source beside disassembly, control flow, callers",
 	await page.waitForSelector(".neighbours");
 	await page.goBack();
 	await page.waitForSelector("tr.target");
+	/* From recorded stacks: with what each function calls, and what came through each call. */
+	await at("#/code?profile=5&sort=inclusive");
+	const inclusive = (await rowsOf()).map((row) => [row[4].trim(), parseFloat(row[1])]);
+	expect("by inclusive weight", inclusive.every(([, one], i) => i === 0 || inclusive[i - 1][1] >= one), true);
+	const folded = [...foldedStacks("calls.lode")];
+	const total = folded.reduce((sum, [, weight]) => sum + weight, 0);
+	const through = (name) => folded.reduce((sum, [frames, weight]) => sum + (frames.includes(name) ? weight : 0), 0) / total;
+	for (const name of ["deeper", "beside"]) {
+		const shown = inclusive.find(([one]) => one === name)?.[1];
+		expect(`inclusive of ${name}: ${shown}, ${100 * through(name)}`, Math.abs(shown - 100 * through(name)) < 1, true);
+	}
+	await page.click('.virtual-body bdi:text-is("inner")');
+	await page.waitForSelector("table.code");
+	await page.click('button:text("Callers")');
+	await page.waitForSelector(".neighbours-table");
+	const callers = json("report", "calls.lode", "--callers", "inner").callers;
+	expect("callers", (await page.$$eval(".neighbours section:first-child tbody tr", (rows) => rows.map((row) => [...row.children].map((one) => one.innerText.trim())))).map((row) => [row[0], row.at(-1).split(" ")[0]]),
+		callers.slice(0, 50).map((one) => [`${(100 * one.weight).toFixed(1)} %`, one.name]));
+	expect("axe", await faultsOfAxe(), []);
+	await picture("callers");
+	await page.click('.neighbours bdi:text-is("deeper")');
+	await page.waitForFunction(() => /pane=calls/.test(location.hash));
+	await settle();
+	expect("the caller", /^.?\s*deeper/.test(await page.innerText("h2")), true);
 });
 
 await check("code: what never ran is folded, an event of two names has one column", async (expect) => {
@@ -560,13 +591,11 @@ await check("light or dark is chosen, and kept; tables are copied as text", asyn
 /** The paths of folded stacks, without the thread, and their weights: the truth of a flame graph. */
 function foldedPaths(profile, isInverted) {
 	const weights = new Map();
-	for (const line of run(lode, "export", profile, "--format", "folded").toString().trim().split("\n")) {
-		const [, stack, weight] = /^(.*) (\d+)$/.exec(line);
-		const frames = stack.split(";").slice(1);
+	for (const [frames, weight] of foldedStacks(profile)) {
 		if (isInverted) frames.reverse();
 		for (let n = 0; n <= frames.length; n++) {
 			const path = ["all", ...frames.slice(0, n)].join(";");
-			weights.set(path, (weights.get(path) ?? 0) + Number(weight));
+			weights.set(path, (weights.get(path) ?? 0) + weight);
 		}
 	}
 	return weights;
@@ -600,6 +629,8 @@ await check("flame graph: zoomed, searched, inverted, by mouse and keys, and as 
 		const below = few.nodes.weight.filter((_, other) => few.nodes.parent[other] === row).reduce((sum, one) => sum + one, 0);
 		if (few.nodes.narrower[row] === 0) expect(`row ${row}`, few.nodes.self[row] + below, weight);
 	});
+	const halves = await Promise.all(["..0.1234567", "0.1234567.."].map((time) => ask(`&time=${time}`)));
+	expect("parts of the time", halves.map((one) => one.samples ?? one.error).every((n) => n > 0) && halves[0].samples + halves[1].samples, flame.samples);
 	expect("no such node", (await ask("&root=99999999")).error?.code !== undefined, true);
 	await at("#/flame?profile=5");
 	const canvas = page.locator(".flame canvas");
@@ -871,8 +902,9 @@ await check("the answers are what the page takes them for", async (expect) => {
 		Findings: ["report?explain=1"],
 		Sequences: ["report?sequences=1&limit=20"],
 		Functions: ["functions?limit=20"],
-		Annotation: ["annotate?finding=1&limit=2", "annotate?function-number=0", "annotate?profile=3&function=main"],
+		Annotation: ["annotate?finding=1&limit=2", "annotate?function-number=0", "annotate?profile=3&function=hit"],
 		Graph: ["graph?function-number=0"],
+		Calls: ["calls?profile=5&function=inner", "calls?function=0"],
 		Flame: ["flame?profile=5", "flame?profile=5&inverted=1&text=inner&limit=2", "flame?profile=0"],
 		Pivot: ["memory?profile=3&by=object&by2=thread"],
 		Heat: ["heat?profile=3"],

@@ -321,11 +321,13 @@ export interface FunctionRow {
 	instructions: number;
 	weight: number;
 	share: number;
+	inclusive: number | null; /* as weight; null: not known */
 	executions: number;
 	calls: number;
 	events: Record<string, number>;
 }
 export interface Functions extends Head {
+	inclusive_from: "stacks" | "calls" | null;
 	passed: number;
 	offset: number;
 	functions: FunctionRow[];
@@ -379,6 +381,7 @@ export interface Graph extends Head {
 export interface Calls {
 	function: { number: number | null; name: string; image: string | null };
 	from: "stacks" | "calls" | null;
+	stacks_are_short: boolean; /* most are of one function */
 	weight: number;
 	inclusive: number | null;
 	callers: { number: number | null; name: string | null; image: string | null; weight: number; samples: number | null; calls: number | null }[];

@@ -3,9 +3,10 @@
 // Code: the functions by weight; one of them as source beside disassembly, or as control flow graph.
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type Annotation, address, type Ask, type CodeLine, type FunctionRow, type Functions, type Head, useAnswer } from "./api";
+import { CallsOf } from "./calls";
 import { Disassembly, fileWeight, lineWeights, SourceLines, usePointed, weightEvents } from "./code_table";
 import { baseName, count, share, some } from "./format";
-import { FlowGraph, Neighbours } from "./graph";
+import { FlowGraph } from "./graph";
 import { more, MoreOptions, part } from "./options";
 import { Empty, Export, Field, Filters, Footer, Loading, Problem, useKeys, useNarrow } from "./parts";
 import { change, linkTo, type Route } from "./state";
@@ -46,6 +47,9 @@ function FunctionList({ route }: { route: Route }) {
 			},
 		});
 	const isNarrow = useNarrow();
+	/* Only recordings of calls have it. */
+	const hasInclusive = rows.first !== null && rows.first.inclusive_from != null;
+	const inclusiveText = `its share with all that it calls, ${rows.first?.inclusive_from === "calls" ? "estimated from the number of calls" : "from the recorded call stacks"}`;
 	return (
 		<div class="function-list">
 			<Filters set={["text", "image"].filter((name) => get(name)).length}>
@@ -70,12 +74,13 @@ function FunctionList({ route }: { route: Route }) {
 							see={rows.see}
 							selected={selected}
 							scrollKey={address("functions", what)}
-							columns={isNarrow ? "5.2rem minmax(10rem, 1fr)" : "5rem 8.5rem 7rem minmax(14rem, 2fr) minmax(8rem, 1fr)"}
+							columns={`${isNarrow ? "5.2rem" : "5rem"}${hasInclusive ? " 5.5rem" : ""} ${isNarrow ? "minmax(8rem, 1fr)" : "8.5rem 7rem minmax(14rem, 2fr) minmax(8rem, 1fr)"}`}
 							onSelect={setSelected}
 							onOpen={open}
 							head={
 								<>
 									<SortTitle name="weight" title="weight" text="its share of all weight" sort={sort} isReversed={isReversed} onSort={onSort} />
+									{hasInclusive && <SortTitle name="inclusive" title="inclusive" text={inclusiveText} sort={sort} isReversed={isReversed} onSort={onSort} />}
 									{!isNarrow && <SortTitle name="executions" title="executions" text="of its instructions" sort={sort} isReversed={isReversed} onSort={onSort} />}
 									{!isNarrow && <SortTitle name="calls" title="calls" text="how often it was entered, as far as the recording knows" sort={sort} isReversed={isReversed} onSort={onSort} />}
 									<SortTitle name="name" title="function" sort={sort} isReversed={isReversed} isText onSort={onSort} />
@@ -85,6 +90,7 @@ function FunctionList({ route }: { route: Route }) {
 							cells={(row) => (
 								<>
 									<span role="cell" class="number">{share(row.share)}</span>
+									{hasInclusive && <span role="cell" class="number">{row.inclusive === null ? "–" : share(row.inclusive / (rows.first!.profile.weight || 1))}</span>}
 									{!isNarrow && <span role="cell" class="number">{count(row.executions)}</span>}
 									{!isNarrow && <span role="cell" class="number">{calls(row.calls, rows.first)}</span>}
 									<span role="cell" class="ellipsis" title={row.name}>
@@ -206,9 +212,7 @@ function FunctionCode({ route }: { route: Route }) {
 				)}
 			</div>
 			{pane === "graph" && <FlowGraph route={route} number={number} lines={lines} onChoose={(block) => change(route, { at: block, pane: null, around: null })} />}
-			{pane === "calls" && (
-				<Neighbours route={route} link={(one) => linkTo("code", route, { function: String(one), pane: "calls" })} />
-			)}
+			{pane === "calls" && <CallsOf route={route} />}
 			{pane === "code" && (
 				<div class={sources.length > 0 ? "side-by-side" : ""}>
 					{sources.length > 0 && (

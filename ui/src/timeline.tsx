@@ -117,7 +117,8 @@ function Chosen({ route, data, set }: { route: Route; data: Threads; set: (part:
 export function Timeline({ route }: { route: Route }) {
 	const { data } = useAnswer<Threads>(file ? null : "timeline", { profile: route.params.get("profile"), bins: BINS });
 	const [hasAll, setAll] = useState(false);
-	const isNarrow = useNarrow();
+	/* The code of a function comes first in its view. */
+	const isFolded = useNarrow() || route.params.has("function");
 	if (!data || !(data.seconds > 0) || data.threads.length === 0) return null;
 	const range = readRange(route.params.get("o.time"), data.seconds);
 	const threads = hasAll ? data.threads : data.threads.slice(0, THREADS);
@@ -172,7 +173,7 @@ export function Timeline({ route }: { route: Route }) {
 	);
 	return (
 		<section class="timeline" aria-label="Timeline">
-			{isNarrow ? (
+			{isFolded ? (
 				<details class="fold">
 					<summary>Time and threads</summary>
 					{picture}
