@@ -17,15 +17,19 @@
 /* Points by which a function's share must grow, as a share. */
 #define NOTABLE_GAIN 0.15
 
+/* Of the time that threads ran: from here on it is said that they waited for a processor. */
+#define NOTABLE_PREEMPTED 0.1
+
 enum { MAX_NAMED = 3, NAME_WIDTH = 24 };
 
 LODE_ORDER_OF_INDICES(compare_beginnings, LodeThreadTime, LODE_ASCENDING(begin_ns))
 
-double lode_threads_running(const LodeProfile *profile)
+/* The time in which at least one thread existed. */
+static double elapsed_ns(const LodeProfile *profile)
 {
 	const GArray *rows = profile->thread_times;
 	g_autofree uint32_t *order = g_new(uint32_t, MAX(rows->len, 1));
-	double running = 0, elapsed = 0;
+	double elapsed = 0;
 	uint64_t until_ns = 0;
 
 	for (guint i = 0; i < rows->len; i++)
@@ -36,12 +40,31 @@ double lode_threads_running(const LodeProfile *profile)
 	for (guint i = 0; i < rows->len; i++) {
 		const LodeThreadTime *row = &LODE_AT(rows, LodeThreadTime, order[i]);
 		uint64_t begin_ns = MAX(row->begin_ns, until_ns);
-		running += row->running_ns;
 		if (row->end_ns > begin_ns)
 			elapsed += (double)(row->end_ns - begin_ns);
 		until_ns = MAX(until_ns, row->end_ns);
 	}
-	return elapsed > 0 ? running / elapsed : 0;
+	return elapsed;
+}
+
+static double running_ns(const LodeProfile *profile, double *out_preempted_ns)
+{
+	double running = 0;
+
+	*out_preempted_ns = 0;
+	for (guint i = 0; i < profile->thread_times->len; i++) {
+		const LodeThreadTime *row = &LODE_AT(profile->thread_times, LodeThreadTime, i);
+		running += row->running_ns;
+		*out_preempted_ns += row->preempted_ns;
+	}
+	return running;
+}
+
+double lode_threads_running(const LodeProfile *profile)
+{
+	double elapsed = elapsed_ns(profile), preempted;
+
+	return elapsed > 0 ? running_ns(profile, &preempted) / elapsed : 0;
 }
 
 static double life_ns(const LodeThreadTime *self)
@@ -55,6 +78,7 @@ double lode_thread_waiting_ns(const LodeThreadTime *self)
 }
 
 LODE_ORDER_OF_INDICES(compare_waiting, LodeThreadTime,
+	(left->running_ns > 0) != (right->running_ns > 0) ? (left->running_ns > 0 ? -1 : 1) : 0,
 	lode_thread_waiting_ns(left) > lode_thread_waiting_ns(right)   ? -1
 	: lode_thread_waiting_ns(left) < lode_thread_waiting_ns(right) ? 1
 								       : 0,
@@ -115,20 +139,29 @@ static char *describe(const GArray *rows, uint32_t index, const LodeTerminal *te
 	return g_string_free(text, FALSE);
 }
 
+static void append_average(GString *text, double n)
+{
+	g_string_append_printf(text, "%.*f", n >= 9.95 ? 0 : n >= 0.95 ? 1 : 2, n);
+}
+
 char *lode_threads_text(const LodeProfile *profile, const LodeTerminal *terminal)
 {
 	const GArray *rows = profile->thread_times;
-	double running = lode_threads_running(profile);
+	double elapsed = elapsed_ns(profile), preempted;
+	double running = running_ns(profile, &preempted);
 
-	if (rows->len < 2 || !(running > 0))
+	if (rows->len < 2 || !(running > 0) || !(elapsed > 0))
 		return NULL;
 	g_autofree uint32_t *order = lode_threads_by_waiting(profile);
 	GString *text = g_string_new(NULL);
-	g_string_append_printf(text, "%.*f threads ran on average; waited longest:",
-		running >= 9.95   ? 0
-		: running >= 0.95 ? 1
-				  : 2,
-		running);
+	append_average(text, running / elapsed);
+	g_string_append(text, " threads ran on average");
+	if (preempted >= NOTABLE_PREEMPTED * running) {
+		g_string_append(text, ", ");
+		append_average(text, preempted / elapsed);
+		g_string_append(text, " waited for a processor");
+	}
+	g_string_append(text, "; waited longest:");
 	for (guint i = 0; i < MIN(rows->len, MAX_NAMED); i++) {
 		g_autofree char *next = describe(rows, order[i], terminal);
 		size_t width = lode_display_width(text->str) + lode_display_width(next) + 2;

@@ -14,15 +14,16 @@ double lode_threads_running(const LodeProfile *profile);
 /* Nanoseconds by the clock in which a thread existed and did not run. */
 double lode_thread_waiting_ns(const LodeThreadTime *self);
 
-/* uint32_t × profile->thread_times: their indices, the longest wait first. The caller frees them.
- */
+/* uint32_t × profile->thread_times: their indices, the longest wait first, those that never ran
+ * last. The caller frees them. */
 uint32_t *lode_threads_by_waiting(const LodeProfile *profile);
 
 /*
- * "1.7 threads ran on average; waited longest: main 0.58 s of 0.87 s, worker 0.29 s of 0.58 s, …":
- * at most three, and not more than fit into the terminal's width, but one. A thread whose name
- * others have too is followed by its number. NULL: there are not several threads whose times are
- * known. The caller frees it.
+ * "1.7 threads ran on average; waited longest: main 0.58 s of 0.87 s, worker 0.29 s of 0.58 s, …",
+ * and how many waited for a processor on average, where there were not enough of them: at most
+ * three, and not more than fit into the terminal's width, but one. A thread whose name others have
+ * too is followed by its number. NULL: there are not several threads whose times are known. The
+ * caller frees it.
  */
 char *lode_threads_text(const LodeProfile *profile, const LodeTerminal *terminal);
 

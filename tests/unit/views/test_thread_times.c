@@ -44,6 +44,14 @@ static void test_line(void)
 		"1.0 threads ran on average; waited longest: worker (2) 3.00 s of 4.00 s");
 	check(profile, 10,
 		"1.0 threads ran on average; waited longest: worker (2) 3.00 s of 4.00 s");
+	/* one that never ran is not worth a word; some of the waits are for a processor */
+	add(profile, "idle", 5, (const double[]){1, 14, 0});
+	LODE_AT(profile->thread_times, LodeThreadTime, 1).preempted_ns = 2e9;
+	check(profile, 80,
+		"0.94 threads ran on average, 0.15 waited for a processor; waited longest: worker "
+		"(2) 3.00 s of 4.00 s");
+	g_autofree uint32_t *order = lode_threads_by_waiting(profile);
+	g_assert_true(order[0] == 1 && order[3] == 2 && order[4] == 4);
 }
 
 /* More running than there is time, and none at all. */
@@ -58,7 +66,7 @@ static void test_extremes(void)
 	const LodeThreadTime *last = &LODE_AT(profile->thread_times, LodeThreadTime, 2);
 	g_assert_cmpfloat(lode_thread_waiting_ns(last), ==, 0);
 	g_autofree uint32_t *order = lode_threads_by_waiting(profile);
-	g_assert_true(order[0] == 0 && order[1] == 1 && order[2] == 2);
+	g_assert_true(order[0] == 2 && order[1] == 0 && order[2] == 1);
 }
 
 int main(int argc, char **argv)
