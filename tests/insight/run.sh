@@ -44,7 +44,8 @@ if [ "$shown_by" = time ] && grep -q 'without samples' "$directory/log"; then
 fi
 "$lode" report "$directory/x.lode" >"$directory/report" || fail "lode report gives status $?"
 
-hottest=$(sed -nE 's/.*hottest function ([0-9.]+) %.*/\1/p' "$directory/report" | head -n 1)
+hottest=$("$lode" report "$directory/x.lode" --functions --limit 1 --format csv |
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { print 100 * $at["share"] }')
 [ -n "$hottest" ] || fail "the report does not name the hottest function"
 # Sampled shares of two hundred functions scatter.
 limit=1

@@ -477,7 +477,7 @@ static void write_text(const View *self)
 	lode_top_functions_init(&functions, self->profile, self->weight_event);
 	uint32_t n_shown = choose_lines(self, BODY_LINES - functions.rows->len, patterns, hot);
 
-	lode_profile_lines_head(
+	(functions.rows->len > 0 ? lode_profile_lines_head_of_functions : lode_profile_lines_head)(
 		self->profile, self->weight_event, &self->options->terminal, self->out);
 	lode_top_functions_write(&functions, &self->options->terminal, self->out);
 	if (functions.rows->len > 0)

@@ -186,11 +186,11 @@ void lode_top_functions_write(const LodeTopFunctions *self, const LodeTerminal *
 		body.has_inclusive ? G_N_ELEMENTS(columns) : G_N_ELEMENTS(own), self->rows->len,
 		cell, &body, NULL};
 
-	if (self->rows->len == 0)
-		return;
 	/* In a pipe, too. */
 	screen.width = terminal->width != 0 ? terminal->width : SCREEN_WIDTH;
-	fputc('\n', out);
-	lode_table_write(&table, &screen, out);
+	if (self->rows->len > 0) {
+		fputc('\n', out);
+		lode_table_write(&table, &screen, out);
+	}
 	lode_call_lines_short(self->costs, terminal, out);
 }

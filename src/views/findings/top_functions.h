@@ -29,7 +29,7 @@ void lode_top_functions_init(LodeTopFunctions *self, const LodeProfile *profile,
 void lode_top_functions_clear(LodeTopFunctions *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeTopFunctions, lode_top_functions_clear)
 
-/* Writes a blank line and a table of at most 80 columns, and whether stacks are short; nothing
- * without rows. */
+/* Writes a blank line and a table of at most 80 columns, neither without rows, and whether stacks
+ * are short. */
 void lode_top_functions_write(
 	const LodeTopFunctions *self, const LodeTerminal *terminal, FILE *out);

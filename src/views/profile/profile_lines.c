@@ -121,8 +121,8 @@ static void put_program_line(const LodeProfile *profile, const LodeTerminal *ter
 	}
 }
 
-static void put_figures_line(
-	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out)
+static void put_figures_line(const LodeProfile *profile, uint32_t weight_event, bool names_hottest,
+	const LodeTerminal *terminal, FILE *out)
 {
 	char a[LODE_NUMBER_SIZE], b[LODE_NUMBER_SIZE], c[LODE_NUMBER_SIZE], d[LODE_NUMBER_SIZE];
 	double total = lode_profile_event_total(profile, weight_event), hottest_value;
@@ -145,7 +145,7 @@ static void put_figures_line(
 		is_graphs ? "vertices" : "instructions",
 		lode_number_format_count(profile->functions->len, d),
 		is_graphs ? "graph" : "function", profile->functions->len == 1 ? "" : "s");
-	if (hottest != LODE_NONE) {
+	if (hottest != LODE_NONE && names_hottest) {
 		const LodeFunction *function = lode_profile_function(profile, hottest);
 		g_autofree char *library = lode_function_library(profile, function);
 		g_autofree char *brief = lode_function_name_text(function->name, terminal);
@@ -167,13 +167,13 @@ static void put_kernel_line(const LodeProfile *profile, const LodeTerminal *term
 		lode_profile_lines_print(terminal, out, "%s", text);
 }
 
-void lode_profile_lines_head(
-	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out)
+static void put_head(const LodeProfile *profile, uint32_t weight_event, bool names_hottest,
+	const LodeTerminal *terminal, FILE *out)
 {
 	put_program_line(profile, terminal, out);
 	if (profile->part != NULL)
 		lode_profile_lines_print(terminal, out, "part: %s", profile->part);
-	put_figures_line(profile, weight_event, terminal, out);
+	put_figures_line(profile, weight_event, names_hottest, terminal, out);
 	put_kernel_line(profile, terminal, out);
 	g_autofree char *threads = lode_threads_text(profile, terminal);
 	if (threads != NULL)
@@ -181,6 +181,18 @@ void lode_profile_lines_head(
 	g_autofree char *programs = lode_program_list_text(profile);
 	if (programs != NULL)
 		lode_profile_lines_print(terminal, out, "programs: %s", programs);
+}
+
+void lode_profile_lines_head(
+	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out)
+{
+	put_head(profile, weight_event, true, terminal, out);
+}
+
+void lode_profile_lines_head_of_functions(
+	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out)
+{
+	put_head(profile, weight_event, false, terminal, out);
 }
 
 void lode_profile_lines_inferred(

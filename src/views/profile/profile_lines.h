@@ -13,6 +13,10 @@ typedef struct LodeProfile LodeProfile;
 void lode_profile_lines_head(
 	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out);
 
+/* The same without the hottest function, above functions by cost. */
+void lode_profile_lines_head_of_functions(
+	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out);
+
 /* Says that executions are estimates, where they are: for views that show some. */
 void lode_profile_lines_inferred(
 	const LodeProfile *profile, const LodeTerminal *terminal, FILE *out);
