@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The changes between profiles, and their causes. */
 #include "base/error.h"
+#include "questions/parts/part_rows.h"
 #include "questions/parts/rows.h"
 #include "questions/questions.h"
 #include "store/profile_store.h"
@@ -15,6 +16,7 @@ enum { DEFAULT_LIMIT = 10 };
 typedef struct {
 	LodeComparisonOptions comparing;
 	LodeComparisonViewOptions view;
+	LodePartChoice part;
 	const char *by, *normalise;
 	bool has_limit, has_min_support, has_fail_above, has_full_names;
 } Options;
@@ -51,7 +53,11 @@ static const LodeParameter rows[] = {
 	{NULL},
 };
 
-static const LodeParameterGroup groups[] = {{"Options", rows, 0}, {NULL}};
+static const LodeParameterGroup groups[] = {
+	{"Options", rows, 0},
+	{"Part", lode_part_rows, offsetof(Options, part)},
+	{NULL},
+};
 
 static bool check_options(Options *self, GError **error)
 {
@@ -82,10 +88,10 @@ static void compared_clear(Compared *self)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Compared, compared_clear)
 
-static bool compare_all(
-	Compared *self, LodeAsking *asking, const LodeComparisonOptions *comparing, GError **error)
+static bool compare_all(Compared *self, LodeAsking *asking, const Options *options, GError **error)
 {
-	const LodeProfileChoice choice = {.has_memory = false};
+	const LodeComparisonOptions *comparing = &options->comparing;
+	const LodeProfileChoice choice = {.part = options->part};
 
 	self->comparisons = g_ptr_array_new_with_free_func((GDestroyNotify)lode_comparison_free);
 	self->files = g_array_new(FALSE, FALSE, sizeof(LodeComparedFile));
@@ -198,7 +204,7 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	const char *const both[] = {old, new, NULL};
 	if (new != NULL)
 		asking->paths = asking->names = both;
-	if (!check_options(self, error) || !compare_all(&compared, asking, &self->comparing, error))
+	if (!check_options(self, error) || !compare_all(&compared, asking, self, error))
 		return false;
 	FILE *out = lode_asking_begin(asking, NULL, error);
 	if (out == NULL)

@@ -96,7 +96,7 @@ typedef struct {
 	LodeAsking asking;
 	const char *names[MAX_FILES + 1], *paths[MAX_FILES + 1];
 	LodeProfileSnapshot *snapshots[MAX_FILES];
-	LodeProfilePart *part;
+	LodeProfilePart *parts[MAX_FILES];
 	LodeServedTrace *trace;
 	bool has_taken_trace;
 	LodeMiningRun *empty_run;
@@ -104,9 +104,10 @@ typedef struct {
 
 static void query_clear(Query *self)
 {
-	for (unsigned i = 0; i < MAX_FILES; i++)
+	for (unsigned i = 0; i < MAX_FILES; i++) {
 		g_clear_pointer(&self->snapshots[i], lode_profile_snapshot_unref);
-	g_clear_pointer(&self->part, lode_profile_part_unref);
+		g_clear_pointer(&self->parts[i], lode_profile_part_unref);
+	}
 	g_clear_pointer(&self->empty_run, lode_mining_run_free);
 	if (self->has_taken_trace)
 		lode_served_trace_give_back(self->trace);
@@ -118,24 +119,25 @@ static Query *query_of(LodeAsking *asking)
 	return (Query *)(void *)((char *)asking - offsetof(Query, asking));
 }
 
-static bool find_part(
-	Query *self, LodeProfileSnapshot *snapshot, const LodeProfileChoice *choice, GError **error)
+/* The part of the n-th file; NULL: an error. */
+static LodeProfilePart *find_part(
+	Query *self, unsigned n, const LodeProfileChoice *choice, GError **error)
 {
-	g_clear_pointer(&self->part, lode_profile_part_unref);
-	self->part = lode_profile_snapshot_part(snapshot, choice, self->asking.progress, error);
-	return self->part != NULL;
+	g_clear_pointer(&self->parts[n], lode_profile_part_unref);
+	self->parts[n] = lode_profile_snapshot_part(
+		self->snapshots[n], choice, self->asking.progress, error);
+	return self->parts[n];
 }
 
 static const LodeProfile *give_profile(
 	LodeAsking *asking, unsigned n, const LodeProfileChoice *choice, GError **error)
 {
 	Query *self = query_of(asking);
-	LodeProfileSnapshot *snapshot = self->snapshots[n];
 
 	if (!lode_profile_choice_is_part(choice) && choice->weight == NULL)
-		return lode_profile_snapshot_profile(snapshot);
-	return find_part(self, snapshot, choice, error) ? lode_profile_part_profile(self->part)
-	                                                : NULL;
+		return lode_profile_snapshot_profile(self->snapshots[n]);
+	const LodeProfilePart *part = find_part(self, n, choice, error);
+	return part != NULL ? lode_profile_part_profile(part) : NULL;
 }
 
 /* An empty run: code can be shown before a run is mined. */
@@ -174,11 +176,11 @@ static bool give_mined(
 		*out_mined = (LodeMined){lode_profile_snapshot_profile(snapshot), run, false};
 		return run != NULL;
 	}
-	if (!find_part(self, snapshot, &part, error))
+	LodeProfilePart *found = find_part(self, 0, &part, error);
+	if (found == NULL)
 		return false;
-	run = lode_profile_part_run(
-		self->part, run, &choice->profile, has_sequences, progress, error);
-	*out_mined = (LodeMined){lode_profile_part_profile(self->part), run, false};
+	run = lode_profile_part_run(found, run, &choice->profile, has_sequences, progress, error);
+	*out_mined = (LodeMined){lode_profile_part_profile(found), run, false};
 	return run != NULL;
 }
 

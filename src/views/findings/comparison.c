@@ -414,6 +414,9 @@ static void put_profile(const View *self, int side, const char *name)
 		comparison->kinds[LODE_COMPARED_PATTERN].rows != NULL
 			? lode_number_format_share(one->explained, explained)
 			: "");
+	if (self->profiles[side]->part != NULL)
+		lode_profile_lines_print_indented(&self->options->terminal, 5, self->out,
+			"part: %s", self->profiles[side]->part);
 }
 
 /* Where the code that did not change takes longer or shorter than chance has it. */
