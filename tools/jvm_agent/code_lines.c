@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * HotSpot describes code at some places, the ends of pieces: what it says of a place holds for the
- * code before it, back to the place before. A line of a dump holds from its address on, so that
- * each begins where the piece before ended.
+ * code before it, back to the place before, but not beyond a branch: what was compiled to code in
+ * between without being described comes from anywhere. A line of a dump holds from its address on,
+ * so that each begins where the piece before ended, and says that it is such a piece; the reader
+ * knows branches. Pieces without a line are written too, so that no other takes their place.
  */
 #include "code_lines.h"
 
@@ -111,17 +113,28 @@ static uint32_t line_of(const CodeMethod *method, jlong location)
 	return line > 0 ? (uint32_t)line : 0;
 }
 
-/* Adds the line of a piece from its start on, unless it goes on with the line before. */
-static void add_piece(CodeLines *self, jvmtiEnv *jvmti, const Piece *piece, uint64_t start)
+static void add_line(CodeLines *self, uint64_t start, uint32_t line, const char *file)
 {
-	const CodeMethod *method = find_method(self, jvmti, piece->method);
-	uint32_t line = method != NULL && method->file != NULL ? line_of(method, piece->location)
-	                                                       : 0;
-	JitdumpLine *last = self->n > 0 ? &self->lines[self->n - 1] : NULL;
+	const char *last = self->n > 0 ? self->lines[self->n - 1].file : "";
 
-	if (line == 0 || (last != NULL && last->line == line && last->file == method->file))
-		return;
-	self->lines[self->n++] = (JitdumpLine){start, line, method->file};
+	self->lines[self->n++] = (JitdumpLine){
+		start, line, line > 0 ? file : last, self->discriminator};
+}
+
+/* Adds the line of a piece from its start on. Gives the end, where the next one starts. */
+static uint64_t add_piece(CodeLines *self, jvmtiEnv *jvmti, const Piece *piece, uint64_t start)
+{
+	const CodeMethod *method = piece->method != NULL ? find_method(self, jvmti, piece->method)
+	                                                 : NULL;
+	uint64_t end = (uint64_t)(uintptr_t)piece->end;
+
+	if (end <= start)
+		return start;
+	if (method != NULL && method->file != NULL)
+		add_line(self, start, line_of(method, piece->location), method->file);
+	else
+		add_line(self, start, 0, NULL);
+	return end;
 }
 
 static const jvmtiCompiledMethodLoadInlineRecord *inline_record(const void *compile_info)
@@ -141,10 +154,12 @@ static void add_inlined(CodeLines *self, jvmtiEnv *jvmti,
 		const PCStackInfo *info = &record->pcinfo[i];
 
 		if (info->numstackframes > 0)
-			add_piece(self, jvmti, &(Piece){info->pc, info->methods[0], info->bcis[0]},
-				start);
-		start = (uint64_t)(uintptr_t)info->pc;
+			start = add_piece(self, jvmti,
+				&(Piece){info->pc, info->methods[0], info->bcis[0]}, start);
+		else
+			start = add_piece(self, jvmti, &(Piece){info->pc, NULL, 0}, start);
 	}
+	add_line(self, start, 0, NULL);
 }
 
 static void add_own(
@@ -153,11 +168,11 @@ static void add_own(
 	for (jint i = 0; i < compiled->n_locations; i++) {
 		const jvmtiAddrLocationMap *location = &compiled->locations[i];
 
-		add_piece(self, jvmti,
+		start = add_piece(self, jvmti,
 			&(Piece){location->start_address, compiled->method, location->location},
 			start);
-		start = (uint64_t)(uintptr_t)location->start_address;
 	}
+	add_line(self, start, 0, NULL);
 }
 
 void code_lines_init(CodeLines *self, jvmtiEnv *jvmti, const CompiledMethod *compiled)
@@ -169,7 +184,9 @@ void code_lines_init(CodeLines *self, jvmtiEnv *jvmti, const CompiledMethod *com
 	memset(self, 0, sizeof *self);
 	if (n <= 0)
 		return;
-	self->lines = malloc((size_t)n * sizeof *self->lines);
+	self->discriminator = compiled->has_only_safepoints ? JITDUMP_LINE_HERE : JITDUMP_LINE_BACK;
+	/* one more for what comes after the last piece */
+	self->lines = malloc(((size_t)n + 1) * sizeof *self->lines);
 	if (self->lines == NULL)
 		return;
 	if (record != NULL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which source line each piece of a compiled method comes from: the innermost inlined method's,
- * where the virtual machine tells it, else the method's own.
+ * where the virtual machine tells it, else the method's own; none for what it does not describe.
  */
 #pragma once
 
@@ -13,6 +13,7 @@
 typedef struct {
 	JitdumpLine *lines;
 	size_t n;
+	uint32_t discriminator;     /* of all of them */
 	struct CodeMethod *methods; /* that were asked for; own the lines' file names */
 	size_t n_methods;
 } CodeLines;
@@ -23,6 +24,7 @@ typedef struct {
 	jint n_locations;
 	const jvmtiAddrLocationMap *locations;
 	const void *compile_info; /* may be NULL */
+	bool has_only_safepoints; /* compiled when no agent was there to record other places */
 	const void *code;
 } CompiledMethod;
 

@@ -187,7 +187,7 @@ static void put_lines(Record *record, const JitdumpCode *code, size_t size)
 	put(record, &debug, sizeof debug);
 	for (size_t i = 0; i < code->n_lines; i++) {
 		const JitdumpLine *line = &code->lines[i];
-		DebugEntry entry = {line->address, line->line, 0};
+		DebugEntry entry = {line->address, line->line, line->discriminator};
 		const char *file = written_file(code, i);
 
 		put(record, &entry, sizeof entry);

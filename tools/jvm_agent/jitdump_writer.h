@@ -13,10 +13,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a line holds for, as its discriminator, which other readers leave alone; see
+ * src/sources/code/jitdump.h. */
+enum { JITDUMP_LINE_BACK = 0x4c4f4401, JITDUMP_LINE_HERE = 0x4c4f4402 };
+
 typedef struct {
 	uint64_t address;
-	uint32_t line;
+	uint32_t line; /* 0: none is known from here on */
 	const char *file;
+	uint32_t discriminator;
 } JitdumpLine;
 
 typedef struct {

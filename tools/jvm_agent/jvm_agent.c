@@ -16,11 +16,16 @@
 
 enum { MAX_NAME = 2048 };
 
+/* This thread is told of what was compiled before: of that HotSpot has described the safepoints
+ * alone, of what it compiles while an agent wants to know, other places too. */
+static __thread bool is_catching_up;
+
 static void JNICALL on_compiled_method(jvmtiEnv *jvmti, jmethodID method, jint size,
 	const void *code, jint n_locations, const jvmtiAddrLocationMap *locations,
 	const void *compile_info)
 {
-	CompiledMethod compiled = {method, n_locations, locations, compile_info, code};
+	CompiledMethod compiled = {
+		method, n_locations, locations, compile_info, is_catching_up, code};
 	MethodTexts texts;
 	CodeLines lines;
 	char name[MAX_NAME];
@@ -114,7 +119,9 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 	if (jvmti == NULL)
 		return JNI_ERR;
 	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+	is_catching_up = true;
 	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+	is_catching_up = false;
 	return JNI_OK;
 }
 

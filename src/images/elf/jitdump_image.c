@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/files/input_file.h"
 #include "base/files/stream_decoder.h"
+#include "images/code/control_flow.h"
 #include "sources/code/jitdump.h"
 
 #include <elf.h>
@@ -93,13 +94,76 @@ static bool has_lines(const LodeBinaryImage *image)
 	return ((const JitdumpImage *)image)->dump->lines->len > 0;
 }
 
-/* The last line of the unit that begins at or before the offset; NULL: none does. */
-static const LodeJitLine *line_at(const LodeJitdump *dump, const LodeJitUnit *unit, uint64_t offset)
+/* The flow of the unit that is looked at. */
+typedef struct {
+	const LodeJitdump *dump;
+	const LodeJitUnit *unit; /* NULL: none so far */
+	LodeControlFlow flow;
+} UnitFlow;
+
+static void unit_flow_clear(UnitFlow *self)
 {
-	const LodeJitLine *lines = (const LodeJitLine *)(const void *)dump->lines->data +
+	lode_control_flow_clear(&self->flow);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(UnitFlow, unit_flow_clear)
+
+/* The instruction that holds a byte of the unit, at an offset; NULL: it does not decode. */
+static const LodeStaticInstruction *instruction_at(UnitFlow *self, uint64_t offset)
+{
+	const GArray *found = self->flow.instructions;
+	const LodeStaticInstruction *all = (const void *)found->data;
+	uint64_t address = self->unit->code_offset + offset;
+	size_t after = LODE_PARTITION_POINT(found->len, i, all[i].address <= address);
+
+	return after > 0 && address < all[after - 1].address + all[after - 1].decoded.length
+	               ? &all[after - 1]
+	               : NULL;
+}
+
+static bool is_call(const LodeStaticInstruction *one)
+{
+	return one != NULL && (one->decoded.branch == LODE_BRANCH_CALL ||
+				      one->decoded.branch == LODE_BRANCH_INDIRECT_CALL);
+}
+
+/* Whether a line of lode's agent, which is not the unit's last one, is that of the instruction at
+ * an offset; `end`: where the next line begins. */
+static bool is_described(UnitFlow *self, const LodeJitLine *line, uint64_t offset, uint64_t end)
+{
+	const LodeStaticInstruction *here = instruction_at(self, offset);
+	const LodeStaticInstruction *last = instruction_at(self, end - 1);
+
+	if (here == NULL || last == NULL)
+		return false;
+	if (line->discriminator == LODE_JIT_LINE_BACK)
+		return here->block == last->block;
+	return is_call(last) ? here == last : here == instruction_at(self, end);
+}
+
+/* The line of an instruction at an offset of the unit; NULL: none. */
+static const LodeJitLine *line_at(UnitFlow *self, const LodeJitUnit *unit, uint64_t offset)
+{
+	const LodeJitLine *lines = (const LodeJitLine *)(const void *)self->dump->lines->data +
 	                           unit->first_line;
 	size_t low = LODE_PARTITION_POINT(unit->n_lines, i, lines[i].address <= offset);
-	return low > 0 ? &lines[low - 1] : NULL;
+
+	if (low == 0)
+		return NULL;
+	uint32_t kind = lines[low - 1].discriminator;
+	if (kind != LODE_JIT_LINE_BACK && kind != LODE_JIT_LINE_HERE)
+		return &lines[low - 1];
+	if (self->unit != unit) {
+		self->unit = unit;
+		lode_control_flow_build(&self->flow, self->dump->data + unit->code_offset,
+			(size_t)unit->size, unit->code_offset, NULL);
+	}
+	if (low < unit->n_lines && is_described(self, &lines[low - 1], offset, lines[low].address))
+		return &lines[low - 1];
+	/* What begins here may be what the line before is about. */
+	if (kind == LODE_JIT_LINE_HERE && low > 1 &&
+		is_described(self, &lines[low - 2], offset, lines[low - 1].address))
+		return &lines[low - 2];
+	return NULL;
 }
 
 static void locate(LodeBinaryImage *image, const uint64_t *addresses, size_t n,
@@ -107,19 +171,21 @@ static void locate(LodeBinaryImage *image, const uint64_t *addresses, size_t n,
 {
 	const LodeJitdump *dump = ((JitdumpImage *)image)->dump;
 	const LodeBinaryFunction *first = (const void *)image->functions->data;
+	g_auto(UnitFlow) flow = {.dump = dump};
 
 	(void)calls;
+	lode_control_flow_init(&flow.flow);
 	for (size_t i = 0; i < n; i++) {
 		const LodeBinaryFunction *function = lode_binary_image_find(image, addresses[i]);
 		const LodeJitLine *line = NULL;
 
 		/* functions are the units, one for one */
 		if (function != NULL)
-			line = line_at(dump,
+			line = line_at(&flow,
 				&g_array_index(dump->units, LodeJitUnit, function - first),
 				addresses[i] - function->address);
 		out_locations[i] = (LodeBinaryLocation){0};
-		if (line != NULL) {
+		if (line != NULL && line->line > 0) {
 			out_locations[i].file = line->file;
 			out_locations[i].line = line->line;
 		}

@@ -18,6 +18,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * What a line holds for, as a discriminator of lode's agent for Java. Any other one says: from its
+ * address on, to the next line's.
+ */
+enum {
+	/* back from the next line's address, but not beyond a branch or the target of one */
+	LODE_JIT_LINE_BACK = 0x4c4f4401,
+	/* the call that ends at the next line's address, or else what begins there */
+	LODE_JIT_LINE_HERE = 0x4c4f4402,
+};
+
 typedef struct {
 	uint64_t address; /* inside the unit: offset from its start, less than its size */
 	const char *file; /* borrowed; NULL: unknown, as is the line then */

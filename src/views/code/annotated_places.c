@@ -611,6 +611,24 @@ static bool find_numbered_function(LodeAnnotatedPlaces *self, GError **error)
 	return true;
 }
 
+/* Whether they are what a compiler made of one function while the program ran, one after the other:
+ * they have one name and lie in one dump. */
+static bool are_versions(const LodeAnnotatedPlaces *self, const GArray *found)
+{
+	const LodeProfile *profile = self->profile;
+	const LodeFunction *first = NULL;
+
+	for (guint i = 0; i < found->len; i++) {
+		const LodeFunction *one = lode_profile_function(
+			profile, g_array_index(found, Named, i).function);
+		first = first != NULL ? first : one;
+		if (lode_profile_image(profile, one->image)->kind != LODE_IMAGE_JIT ||
+			one->image != first->image || strcmp(one->name, first->name) != 0)
+			return false;
+	}
+	return first != NULL;
+}
+
 static bool find_function(LodeAnnotatedPlaces *self, GError **error)
 {
 	const char *name = self->options->name;
@@ -654,7 +672,7 @@ static bool find_function(LodeAnnotatedPlaces *self, GError **error)
 	for (guint i = inlined->len; i-- > 0;)
 		if (found->len > 0 && strcmp(inlined->pdata[i], only) == 0)
 			g_ptr_array_remove_index(inlined, i);
-	if (found->len + inlined->len > 1 && !is_addressed) {
+	if (found->len + inlined->len > 1 && !is_addressed && !are_versions(self, found)) {
 		refuse_several(self, found, inlined, is_same, error);
 		return false;
 	}

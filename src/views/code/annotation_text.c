@@ -14,6 +14,8 @@
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_lines.h"
 
+#include <string.h>
+
 typedef LodeAnnotatedPlace Place;
 
 /* "struct node.next 96.0 %, 2 more, 64 KiB at 0x7f0012345000" */
@@ -106,7 +108,7 @@ static void gather_rows(PlaceTable *self, const GArray *lines)
 		uint32_t here = row.instruction != NULL ? lode_profile_inlining_of(profile,
 								  instruction_id(self, &row))
 		                                        : LODE_NONE;
-		if (row.instruction != NULL && row.instruction->location != LODE_NONE &&
+		if (row.instruction != NULL &&
 			(row.instruction->location != location || here != inlining)) {
 			location = row.instruction->location;
 			inlining = here;
@@ -238,7 +240,9 @@ static LodeStyle put_source(const PlaceTable *self, const Row *row, GString *out
 	bool is_ascii = self->annotation->options->terminal.is_ascii;
 	const LodeLocation *location = lode_annotation_location(self->annotation, instruction);
 
-	if (location->file == NULL)
+	if (location == NULL)
+		g_string_append(out, "(line not known)");
+	if (location == NULL || location->file == NULL)
 		return LODE_STYLE_FAINT;
 	g_autofree char *base = g_path_get_basename(location->file);
 	lode_display_append(out, base, is_ascii);
@@ -437,6 +441,26 @@ static void put_place_chain(const LodeAnnotation *self, const Place *place, FILE
 	fprintf(out, "%s\n", shown->str);
 }
 
+/* ", version 2 of 3": in which order a compiler made them while the program ran; of code that ran.
+ */
+static void put_version(const LodeAnnotation *self, const LodeFunction *function, GString *out)
+{
+	const LodeProfile *profile = self->profile;
+	guint n = 0, version = 0;
+
+	if (lode_profile_image(profile, function->image)->kind != LODE_IMAGE_JIT)
+		return;
+	for (uint32_t i = 0; i < profile->functions->len; i++) {
+		const LodeFunction *one = lode_profile_function(profile, i);
+		bool is_version = one->image == function->image &&
+		                  strcmp(one->name, function->name) == 0;
+		n += is_version;
+		version += is_version && one->address <= function->address;
+	}
+	if (n > 1)
+		g_string_append_printf(out, ", version %u of %u", version, n);
+}
+
 static void put_place_title(const LodeAnnotation *self, const Place *place, guint number, FILE *out)
 {
 	const LodeProfile *profile = self->profile;
@@ -447,6 +471,7 @@ static void put_place_title(const LodeAnnotation *self, const Place *place, guin
 	g_autoptr(GString) rest = g_string_new(NULL), figures = g_string_new(NULL);
 
 	lode_function_name_append(name, function->name, terminal);
+	put_version(self, function, name);
 	lode_display_append(
 		rest, lode_profile_image(profile, function->image)->path, terminal->is_ascii);
 	if (location != NULL) {

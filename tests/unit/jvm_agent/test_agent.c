@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The agent inside a Java virtual machine: what it writes, and that the program does not notice. */
+#include "images/code/control_flow.h"
+#include "images/elf/binary_image.h"
 #include "sources/code/jitdump.h"
 
 #include <glib/gstdio.h>
@@ -7,11 +9,33 @@
 #include <sys/resource.h>
 
 typedef struct {
-	char *directory, *output, *messages;
+	char *directory, *source, *output, *messages;
 	uint64_t limit_bytes; /* of a file; 0: none */
 	int status;
 	bool can_run;
 } Fixture;
+
+/* The walk over the list is on the lines 4 to 6, and in no inner loop there is anything else. */
+static const char walking[] =
+	"import java.util.Random; class Node { Node next; int value; }\n"
+	"public class Program {\n"
+	"  static int find(Node head, int wanted) { int steps = 0;\n"
+	"    for (Node n = head; n != null; n = n.next) {\n"
+	"      if (n.value == wanted) return steps;\n"
+	"      steps++; }\n"
+	"    return -1; }\n"
+	"  static long serve(Node head, Random random, int requests, int size) {\n"
+	"    long sum = 0;\n"
+	"    for (int i = 0; i < requests; i++)\n"
+	"      sum += find(head, random.nextInt(size));\n"
+	"    return sum; }\n"
+	"  public static void main(String[] arguments) {\n"
+	"    Node head = null;\n"
+	"    for (int i = 0; i < 30; i++) { Node n = new Node(); n.value = i; n.next = head;\n"
+	"      head = n; }\n"
+	"    Random random = new Random(7); long sum = 0;\n"
+	"    for (int k = 0; k < 300; k++) sum += serve(head, random, 3000, 30);\n"
+	"    System.out.println(\"sum \" + sum); } }\n";
 
 static const char program[] = "public class Program {\n"
 			      "  static int mix(int[] a) {\n"
@@ -57,19 +81,26 @@ static bool run_with_agent(Fixture *self, const char *options)
 	return run(self, arguments);
 }
 
-static void set_up(Fixture *self, const void *data)
+static void write_source(Fixture *self, const char *text)
 {
 	const char *const compile[] = {"javac", "-g", "Program.java", NULL};
-	g_autofree char *source = NULL;
+	uint64_t limit_bytes = self->limit_bytes;
+
+	g_assert_true(g_file_set_contents(self->source, text, -1, NULL));
+	self->limit_bytes = 0;
+	self->can_run = run(self, compile) && self->status == 0;
+	self->limit_bytes = limit_bytes;
+}
+
+static void set_up(Fixture *self, const void *data)
+{
+	char *source;
 
 	self->limit_bytes = GPOINTER_TO_UINT(data);
 	self->directory = g_dir_make_tmp("lode-XXXXXX", NULL);
 	source = g_build_filename(self->directory, "Program.java", NULL);
-	g_assert_true(g_file_set_contents(source, program, -1, NULL));
-	uint64_t limit_bytes = self->limit_bytes;
-	self->limit_bytes = 0;
-	self->can_run = run(self, compile) && self->status == 0;
-	self->limit_bytes = limit_bytes;
+	self->source = source;
+	write_source(self, program);
 	if (!self->can_run)
 		g_test_skip("no javac");
 }
@@ -82,6 +113,7 @@ static void tear_down(Fixture *self, const void *data)
 	g_spawn_sync(
 		NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
 	g_free(self->directory);
+	g_free(self->source);
 	g_free(self->output);
 	g_free(self->messages);
 }
@@ -122,6 +154,9 @@ static void check_lines(const LodeJitdump *dump, const LodeJitUnit *unit)
 	for (guint i = 0; i < unit->n_lines; i++) {
 		const LodeJitLine *line = &g_array_index(
 			dump->lines, LodeJitLine, unit->first_line + i);
+		g_assert_cmpuint(line->discriminator, ==, LODE_JIT_LINE_BACK);
+		if (line->line == 0)
+			continue;
 		g_assert_cmpstr(line->file, ==, "Program.java");
 		g_assert_cmpuint(line->line, >=, 3);
 		g_assert_cmpuint(line->line, <=, 6);
@@ -147,6 +182,58 @@ static void test_dump(Fixture *self, const void *data)
 	const LodeJitUnit *mix = find_unit(dump, "Program.mix(int[])");
 	g_assert_nonnull(mix);
 	check_lines(dump, mix);
+}
+
+/* The lines of a unit's innermost loops, where a walk over the list is alone. */
+static guint check_walk(LodeBinaryImage *image, const LodeJitUnit *unit)
+{
+	g_auto(LodeControlFlow) flow;
+	guint n_known = 0;
+	size_t n;
+	const uint8_t *code = lode_binary_image_bytes(image, unit->code_offset, &n);
+	bool is_whole = strstr(unit->name, ".find") != NULL;
+
+	lode_control_flow_init(&flow);
+	lode_control_flow_build(&flow, code, n, unit->code_offset, NULL);
+	for (guint i = 0; i < flow.instructions->len; i++) {
+		const LodeStaticInstruction *one = &g_array_index(
+			flow.instructions, LodeStaticInstruction, i);
+		LodeBinaryLocation location;
+		lode_binary_image_locate(image, &one->address, 1, &location);
+		/* What gives the frame back is of no line. */
+		if (one->decoded.branch == LODE_BRANCH_RETURN && location.line > 0)
+			g_assert_cmpstr(location.file, ==, "Program.java");
+		if (g_array_index(flow.blocks, LodeStaticBlock, one->block).loop_depth <
+				(is_whole ? 1 : 2) ||
+			location.line == 0)
+			continue;
+		g_assert_cmpstr(location.file, ==, "Program.java");
+		g_assert_cmpuint(location.line, >=, 4);
+		g_assert_cmpuint(location.line, <=, 6);
+		n_known++;
+	}
+	return n_known;
+}
+
+static void test_walk(Fixture *self, const void *data)
+{
+	guint n_known = 0;
+
+	(void)data;
+	write_source(self, walking);
+	if (!self->can_run)
+		return;
+	g_assert_true(run_with_agent(self, ""));
+	g_assert_cmpint(self->status, ==, 0);
+	g_autoptr(LodeJitdump) dump = open_dump(self);
+	g_autoptr(LodeBinaryImage) image = lode_binary_image_open(dump->path, NULL, NULL);
+	for (guint i = 0; i < dump->units->len; i++) {
+		const LodeJitUnit *unit = &g_array_index(dump->units, LodeJitUnit, i);
+		if (g_str_has_prefix(unit->name, "Program.find") ||
+			g_str_has_prefix(unit->name, "Program.serve"))
+			n_known += check_walk(image, unit);
+	}
+	g_assert_cmpuint(n_known, >, 5);
 }
 
 static void test_no_directory(Fixture *self, const void *data)
@@ -187,6 +274,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	ADD("dump", 0, test_dump);
+	ADD("walk", 0, test_walk);
 	ADD("no_directory", 0, test_no_directory);
 	ADD("full_disk", 100 << 10, test_full_disk);
 	return g_test_run();

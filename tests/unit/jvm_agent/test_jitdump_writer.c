@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The agent's dumps, without a virtual machine, as lode reads them. */
+#include "images/elf/binary_image.h"
 #include "jitdump_writer.h"
 #include "sources/code/jitdump.h"
 
@@ -87,11 +88,60 @@ static void test_opened_twice(Fixture *self, const void *data)
 	g_assert_cmpuint(dump->units->len, ==, 2);
 }
 
+/*
+ *    0 mov rax, rax          5 jz 0xa     ┐ a record at 5, of line 5
+ *    3 add eax, ebx          7 nop        │
+ *    8 nop                   9 nop        │
+ *    a inc eax ◀─────────────────────────┘
+ *    c call 0x11                            a record at 0x11, of line 7
+ *   11 ret
+ */
+static void check_kind(const Fixture *self, uint32_t kind, const uint32_t *expected)
+{
+	static const uint8_t bytes[] = {0x48, 0x89, 0xc0, 0x01, 0xd8, 0x74, 0x03, 0x90, 0x90, 0x90,
+		0xff, 0xc0, 0xe8, 0x00, 0x00, 0x00, 0x00, 0xc3};
+	static const uint64_t offsets[] = {0, 3, 5, 7, 8, 9, 0xa, 0xc, 0x11};
+	uint64_t start = (uint64_t)(uintptr_t)bytes;
+	const JitdumpLine lines[] = {{start, 5, "A.java", kind}, {start + 5, 7, "A.java", kind},
+		{start + 0x11, 0, "A.java", kind}};
+	LodeBinaryLocation locations[G_N_ELEMENTS(offsets)];
+	uint64_t addresses[G_N_ELEMENTS(offsets)];
+	size_t n;
+
+	g_assert_true(jitdump_writer_open(self->directory));
+	jitdump_writer_add(&(JitdumpCode){"f", bytes, sizeof bytes, lines, G_N_ELEMENTS(lines)});
+	jitdump_writer_close();
+	g_autoptr(LodeBinaryImage) image = lode_binary_image_open(self->path, NULL, NULL);
+	const LodeBinaryFunction *function = lode_binary_image_functions(image, &n);
+	g_assert_cmpuint(n, ==, 1);
+	for (size_t i = 0; i < G_N_ELEMENTS(offsets); i++)
+		addresses[i] = function->address + offsets[i];
+	lode_binary_image_locate(image, addresses, G_N_ELEMENTS(offsets), locations);
+	for (size_t i = 0; i < G_N_ELEMENTS(offsets); i++)
+		g_assert_cmpuint(locations[i].line, ==, expected[i]);
+}
+
+static void test_what_lines_hold_for(Fixture *self, const void *data)
+{
+	static const uint32_t back[] = {5, 5, 0, 0, 0, 0, 7, 7, 0};
+	static const uint32_t here[] = {0, 0, 5, 0, 0, 0, 0, 7, 0};
+	static const uint32_t on[] = {5, 5, 7, 7, 7, 7, 7, 7, 0};
+
+	(void)data;
+	g_assert_cmpuint(JITDUMP_LINE_BACK, ==, LODE_JIT_LINE_BACK);
+	g_assert_cmpuint(JITDUMP_LINE_HERE, ==, LODE_JIT_LINE_HERE);
+	check_kind(self, JITDUMP_LINE_BACK, back);
+	check_kind(self, JITDUMP_LINE_HERE, here);
+	check_kind(self, 0, on);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add("/jitdump-writer/repeated-files", Fixture, NULL, set_up, test_repeated_files,
 		tear_down);
+	g_test_add("/jitdump-writer/what-lines-hold-for", Fixture, NULL, set_up,
+		test_what_lines_hold_for, tear_down);
 	g_test_add("/jitdump-writer/opened-twice", Fixture, NULL, set_up, test_opened_twice,
 		tear_down);
 	return g_test_run();

@@ -408,6 +408,23 @@ static void test_function_names(void)
 	g_free(annotate_with_findings(profile, &options, LODE_ERROR_NOT_FOUND));
 }
 
+/* What was compiled twice while the program ran is one function. */
+static void test_versions(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	LodeAnnotateOptions options = subject_of(LODE_ANNOTATE_FUNCTION, "hot", 0, LODE_VIEW_TEXT);
+
+	lode_profile_function(profile, 1)->name = lode_profile_function(profile, 0)->name;
+	lode_profile_image(profile, 0)->kind = LODE_IMAGE_JIT;
+	g_autofree char *text = annotate_with_findings(profile, &options, -1);
+	g_assert_nonnull(strstr(text, "1. hot, version 1 of 2  /bin/sample"));
+	g_assert_nonnull(strstr(text, "2. hot, version 2 of 2  /bin/sample"));
+	/* And what has no line says so. */
+	lode_profile_instruction(profile, 1)->location = LODE_NONE;
+	g_autofree char *unknown = annotate_with_findings(profile, &options, -1);
+	g_assert_nonnull(strstr(unknown, "(line not known)"));
+}
+
 static void test_line(void)
 {
 	g_autoptr(LodeProfile) profile = sample_profile();
@@ -742,6 +759,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/annotate/columns", test_columns);
 	g_test_add_func("/views/annotate/function-names", test_function_names);
 	g_test_add_func("/views/annotate/names-of-languages", test_names_of_languages);
+	g_test_add_func("/views/annotate/versions", test_versions);
 	g_test_add_func("/views/annotate/line", test_line);
 	g_test_add_func("/views/annotate/inlined-function", test_inlined_function);
 	g_test_add_func("/views/annotate/inlined-line", test_inlined_line);
