@@ -108,8 +108,7 @@ int main(int n, char **words)
 	pthread_t thread;
 	link_nodes(nodes);
 	link_nodes(others = calloc(NODES, sizeof(struct node)));
-	/* In no hurry: the machine has other things to do, such as to fit findings. */
-	if (n > 1 && words[1][0] == 'l' && nice(19) != -1)
+	if (n > 1 && words[1][0] == 'l')
 		run_briefly();
 	if (n > 1)
 		seconds = words[1][0] == 's' ? 0.01 : 300;
