@@ -356,7 +356,8 @@ check(
 
 # The same question, asked in the terminal and by an address: the same options, and of wrong ones the same words.
 FOR_TERMINAL = {
-    "report": {"html", "source", "functions", "callers", "callees", "image", "programs", "by"}, "annotate": {"source", "all", "no-pager"}, "diff": set(), "memory": {"output", "plot", "plot-colour"}, "place": {"output"}, "info": set(),
+    "report": {"html", "source", "functions", "callers", "callees", "image", "programs", "by", "full-names"}, "annotate": {"source", "all", "no-pager", "full-names"}, "diff": {"full-names"},
+    "memory": {"full-names", "output", "plot", "plot-colour"}, "place": {"output"}, "info": set(),
     "trace info": {"verify"},
     "trace simulate": {"threads", "output", "jit", "plot-objects", "plot-curve", "plot-reuse", "plot-times", "no-follow", "only", "allocations"},
 }
