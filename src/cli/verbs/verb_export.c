@@ -5,6 +5,7 @@
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
 #include "model/causes.h"
+#include "model/stacks.h"
 #include "questions/parts/part_rows.h"
 #include "sources/flow_file/flow_file.h"
 #include "store/profile_store.h"
@@ -66,31 +67,36 @@ static bool write_callgrind(const Export *self, GError **error)
 
 typedef bool (*WriteStacks)(const LodeStackExport *stacks, FILE *out, GError **error);
 
-static bool write_stacks(const Export *self, WriteStacks write, GError **error)
+typedef bool (*InitStacks)(
+	LodeStackExport *stacks, const LodeProfile *profile, uint32_t weight, GError **error);
+
+static bool write_stacks(const Export *self, InitStacks init, WriteStacks write, GError **error)
 {
 	g_auto(LodeStackExport) stacks = {0};
 
-	if (!lode_stack_export_init(&stacks, self->profile, self->weight, error))
+	if (!init(&stacks, self->profile, self->weight, error))
 		return false;
-	if (stacks.made != NULL)
-		g_printerr("lode export: no call stacks were recorded: each instruction stands "
-			   "alone; 'lode run -g' records them\n");
+	if (stacks.made != NULL || !stacks.stacks->has_chains)
+		g_printerr("lode export: no call stacks were recorded: each %s stands alone; "
+			   "'lode run -g' records them\n",
+			stacks.made != NULL ? "instruction" : "sample");
 	return write(&stacks, self->out, error);
 }
 
 static bool write_pprof(const Export *self, GError **error)
 {
-	return write_stacks(self, lode_pprof_write, error);
+	return write_stacks(self, lode_stack_export_init, lode_pprof_write, error);
 }
 
 static bool write_firefox(const Export *self, GError **error)
 {
-	return write_stacks(self, lode_firefox_profile_write, error);
+	return write_stacks(
+		self, lode_stack_export_init_samples, lode_firefox_profile_write, error);
 }
 
 static bool write_folded(const Export *self, GError **error)
 {
-	return write_stacks(self, lode_folded_stacks_write, error);
+	return write_stacks(self, lode_stack_export_init, lode_folded_stacks_write, error);
 }
 
 typedef struct {

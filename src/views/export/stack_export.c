@@ -146,22 +146,43 @@ static bool choose_weight(
 	return true;
 }
 
-bool lode_stack_export_init(
-	LodeStackExport *self, const LodeProfile *profile, uint32_t weight, GError **error)
+static bool init(LodeStackExport *self, const LodeProfile *profile, LodeStacks *made,
+	uint32_t weight, GError **error)
 {
 	g_autofree uint32_t *counts = g_new0(uint32_t, MAX(profile->events->len, 1));
 
-	*self = (LodeStackExport){
-		.profile = profile, .events = g_array_new(FALSE, FALSE, sizeof(uint32_t))};
-	if (profile->stacks == NULL || !profile->stacks->has_chains)
-		self->made = make_stacks(profile);
-	self->stacks = self->made != NULL ? self->made : profile->stacks;
+	*self = (LodeStackExport){.profile = profile,
+		.made = made,
+		.stacks = made != NULL ? made : profile->stacks,
+		.events = g_array_new(FALSE, FALSE, sizeof(uint32_t))};
 	for (guint i = 0; i < self->stacks->samples->len; i++)
 		counts[g_array_index(self->stacks->samples, LodeStackSample, i).event]++;
 	for (uint32_t i = 0; i < profile->events->len; i++)
 		if (counts[i] > 0)
 			g_array_append_val(self->events, i);
 	return choose_weight(self, weight, counts, error);
+}
+
+bool lode_stack_export_init(
+	LodeStackExport *self, const LodeProfile *profile, uint32_t weight, GError **error)
+{
+	bool has_calls = profile->stacks != NULL && profile->stacks->has_chains;
+
+	return init(self, profile, has_calls ? NULL : make_stacks(profile), weight, error);
+}
+
+bool lode_stack_export_init_samples(
+	LodeStackExport *self, const LodeProfile *profile, uint32_t weight, GError **error)
+{
+	/* The samples are gone through for each thread. */
+	const uint64_t most_steps = UINT64_C(1) << 32;
+	const LodeStacks *stacks = profile->stacks;
+
+	if (stacks != NULL && (uint64_t)stacks->samples->len * stacks->threads->len <= most_steps &&
+		init(self, profile, NULL, weight, NULL))
+		return true;
+	lode_stack_export_clear(self);
+	return lode_stack_export_init(self, profile, weight, error);
 }
 
 void lode_stack_export_clear(LodeStackExport *self)

@@ -7,7 +7,7 @@
  *   or its costs  ──┘              └─▶ firefox   profiler.firefox.com
  *
  * A profile without call stacks gives a stack for each instruction: of its function, and of
- * functions inlined there.
+ * functions inlined there; a format with threads and times, one for each sample.
  */
 #pragma once
 
@@ -32,6 +32,11 @@ typedef struct {
 /* `weight` is an event of the profile, or LODE_NONE for the usual one. Errors: _NOT_FOUND (the
  * event has no samples: names those that have). */
 bool lode_stack_export_init(
+	LodeStackExport *self, const LodeProfile *profile, uint32_t weight, GError **error);
+
+/* For a format that has threads and times: the samples themselves also where no calls were
+ * recorded, if there are samples of the event. Likewise. */
+bool lode_stack_export_init_samples(
 	LodeStackExport *self, const LodeProfile *profile, uint32_t weight, GError **error);
 void lode_stack_export_clear(LodeStackExport *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeStackExport, lode_stack_export_clear)

@@ -192,6 +192,42 @@ static void test_firefox_interval(void)
 	g_assert_nonnull(strstr(timed, "\"interval\":20,"));
 }
 
+/* Samples without calls are the threads' own; of an event without samples, what instructions cost.
+ */
+static void test_firefox_samples(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	const LodeStackThread threads[] = {{"left", 1, 1}, {"right", 1, 2}};
+	uint32_t clock = lode_profile_add_event(
+		profile, "cpu-clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
+
+	profile->weight_event = clock;
+	profile->stacks = lode_stacks_new();
+	profile->stacks->has_chains = false;
+	g_array_append_vals(profile->stacks->threads, threads, G_N_ELEMENTS(threads));
+	uint32_t hot = add_stack(profile, "hot", 0x1000, LODE_NONE);
+	for (uint32_t i = 0; i < 4; i++) {
+		const LodeStackSample sample = {.time_ns = 1000000 * (i + 1),
+			.weight = 1000000,
+			.event = clock,
+			.thread = i % 2,
+			.stack = hot};
+		g_array_append_val(profile->stacks->samples, sample);
+	}
+	g_auto(LodeStackExport) samples = {0}, costs = {0};
+	g_assert_true(lode_stack_export_init_samples(&samples, profile, LODE_NONE, NULL));
+	g_assert_true(samples.stacks == profile->stacks);
+	g_assert_cmpuint(samples.weight, ==, clock);
+	FILE *file = sample_open();
+	g_assert_true(lode_firefox_profile_write(&samples, file, NULL));
+	g_autofree char *text = sample_close(file);
+	g_assert_nonnull(strstr(text, "\"name\":\"left\""));
+	g_assert_nonnull(strstr(text, "\"name\":\"right\""));
+	g_assert_true(lode_stack_export_init_samples(
+		&costs, profile, lode_profile_find_event(profile, "l1d-miss"), NULL));
+	g_assert_nonnull(costs.made);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -199,6 +235,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/export/harmless", test_harmless);
 	g_test_add_func("/views/export/callgrind_titles", test_callgrind_titles);
 	g_test_add_func("/views/export/callgrind_shares", test_callgrind_shares);
+	g_test_add_func("/views/export/firefox_samples", test_firefox_samples);
 	g_test_add_func("/views/export/firefox_interval", test_firefox_interval);
 	return g_test_run();
 }
