@@ -582,6 +582,7 @@ static bool read_samples(Reading *self, GError **error)
 	for (guint i = 0; i < self->inputs->len; i++) {
 		Input *input = &g_array_index(self->inputs, Input, i);
 		lode_memory_reading_select(self->memory, i);
+		lode_sampled_stacks_begin(self->options->stacks);
 		lode_perf_data_rewind(input->data);
 		lode_perf_data_skip_samples(input->data, false);
 		memset(self->known, 0, KNOWN_ROWS * sizeof(KnownRow));

@@ -27,10 +27,11 @@ struct LodeSampledStacks {
 	uint32_t event;
 	bool has_chains;
 	uint32_t recent[1 << RECENT_BITS]; /* rows of `alone`, by a hash of thread and place */
-	uint64_t first_ns, last_ns;        /* of all samples with a time; first 0: none yet */
-	guint max_rows;                    /* of `alone`: with more, slices become longer */
-	uint8_t slice_bits;                /* a slice has 2^bits ns; 0: each sample is a row */
-	LodeStackSample last;              /* that was added, with or without calls */
+	uint64_t first_ns, last_ns; /* of the recording at hand; first 0: no sample with a time */
+	uint64_t before_ns;         /* how long the recordings before it were together */
+	guint max_rows;             /* of `alone`: with more, slices become longer */
+	uint8_t slice_bits;         /* a slice has 2^bits ns; 0: each sample is a row */
+	LodeStackSample last;       /* that was added, with or without calls */
 	bool last_has_chain;
 };
 
@@ -170,7 +171,7 @@ static void fold(LodeSampledStacks *self)
 /* Makes the slices as long as the number of rows demands, unless they become too long. */
 static void lengthen_slices(LodeSampledStacks *self)
 {
-	uint64_t length = self->last_ns - self->first_ns;
+	uint64_t length = self->before_ns + (self->last_ns - self->first_ns);
 
 	while (self->slice_bits < 63 && length >> self->slice_bits > MOST_SLICES)
 		self->slice_bits++;
@@ -202,6 +203,12 @@ static uint32_t find_event(LodeSampledStacks *self, const char *name)
 		self->event = lode_name_table_add(&self->events, name);
 	self->event_name = name;
 	return self->event;
+}
+
+void lode_sampled_stacks_begin(LodeSampledStacks *self)
+{
+	self->before_ns += self->last_ns - self->first_ns;
+	self->first_ns = self->last_ns = 0;
 }
 
 /* The call where the sample was taken; *out_caller is the caller of its user code. */

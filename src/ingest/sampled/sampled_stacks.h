@@ -32,6 +32,9 @@ LodeSampledStacks *lode_sampled_stacks_new(LodePlaces *places, LodeThreads *thre
 void lode_sampled_stacks_free(LodeSampledStacks *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSampledStacks, lode_sampled_stacks_free)
 
+/* Begins a recording, whose clock need not be that of those before. */
+void lode_sampled_stacks_begin(LodeSampledStacks *self);
+
 /*
  * Adds a sample. `charged` is the place that has its weight, whose number is `row`; LODE_NONE and
  * NULL: none has. `kernel_functions` (const char *), needed if its event has call chains, are where

@@ -646,6 +646,45 @@ static void test_many_samples(void)
 	}
 }
 
+/* Two recordings of a second each, a month apart: times are kept in both. */
+static void test_many_samples_apart(void)
+{
+	enum { EACH = 150000, TIMES = 1000 };
+	const uint64_t month_ns = UINT64_C(30) * 86400 * 1000000000;
+	g_auto(SampledProgram) program;
+	SampleFile files[2], *both[] = {&files[0], &files[1]};
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GHashTable) times = g_hash_table_new(NULL, NULL);
+
+	sampled_program_open(&program, PROGRAM_BRANCHES);
+	uint64_t entry = sampled_program_function(&program, "wander")->address + program.bias;
+	for (unsigned k = 0; k < 2; k++) {
+		sample_file_init(&files[k]);
+		files[k].has_branches = false;
+		add_cpu_clock(&files[k]);
+		begin(&files[k], &program);
+		for (uint32_t i = 0; i < EACH; i++) {
+			const Sample sample = {.mode = PERF_RECORD_MISC_USER,
+				.pid = PID,
+				.time_ns = 1000 + k * month_ns + i * UINT64_C(6667),
+				.ip = entry,
+				.period = 1000};
+			sample_file_add(&files[k], &sample);
+		}
+	}
+	g_autoptr(LodeProfile) profile = import_files(both, 2, &error);
+	g_assert_no_error(error);
+	check_samples_are_costs(profile);
+	g_assert_cmpuint(profile->stacks->samples->len, <, EACH);
+	for (guint i = 0; i < profile->stacks->samples->len; i++)
+		g_hash_table_add(times,
+			GSIZE_TO_POINTER(
+				LODE_AT(profile->stacks->samples, LodeStackSample, i).time_ns));
+	g_assert_cmpuint(g_hash_table_size(times), >, TIMES);
+	for (unsigned k = 0; k < 2; k++)
+		sample_file_clear(&files[k]);
+}
+
 /* A thread's process has the name of its first thread, which has no samples here. */
 static void test_names_of_threads(void)
 {
@@ -1231,6 +1270,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/sample-import/build-id", test_build_id);
 	g_test_add_func("/sample-import/missing-file", test_missing_file);
 	g_test_add_func("/sample-import/many-samples", test_many_samples);
+	g_test_add_func("/sample-import/many-samples-apart", test_many_samples_apart);
 	g_test_add_func("/sample-import/names-of-threads", test_names_of_threads);
 	g_test_add_func("/sample-import/other-machine", test_other_machine);
 	g_test_add_func("/sample-import/two-files", test_two_files);
