@@ -8,6 +8,7 @@
  * was thrown away is not written down: its place is known by what comes to lie there.
  */
 #include "code_lines.h"
+#include "compile_tier.h"
 #include "jitdump_writer.h"
 #include "method_name.h"
 
@@ -19,6 +20,17 @@ enum { MAX_NAME = 2048 };
 /* This thread is told of what was compiled before: of that HotSpot has described the safepoints
  * alone, of what it compiles while an agent wants to know, other places too. */
 static __thread bool is_catching_up;
+
+/* " [tier 4, OSR]", so that the versions of a method have different names. */
+static void append_tier(char *name, size_t size, const void *code)
+{
+	size_t length = strlen(name);
+	CompileTier tier;
+
+	if (compile_tier_read(&tier, code))
+		snprintf(name + length, size - length, " [tier %d%s]", tier.tier,
+			tier.is_osr ? ", OSR" : "");
+}
 
 static void JNICALL on_compiled_method(jvmtiEnv *jvmti, jmethodID method, jint size,
 	const void *code, jint n_locations, const jvmtiAddrLocationMap *locations,
@@ -39,6 +51,7 @@ static void JNICALL on_compiled_method(jvmtiEnv *jvmti, jmethodID method, jint s
 	} else {
 		snprintf(name, sizeof name, "method of an unloaded class");
 	}
+	append_tier(name, sizeof name, code);
 	code_lines_init(&lines, jvmti, &compiled);
 	jitdump_writer_add(&(JitdumpCode){name, code, (size_t)size, lines.lines, lines.n});
 	code_lines_clear(&lines, jvmti);

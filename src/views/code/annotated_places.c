@@ -623,7 +623,8 @@ static bool are_versions(const LodeAnnotatedPlaces *self, const GArray *found)
 			profile, g_array_index(found, Named, i).function);
 		first = first != NULL ? first : one;
 		if (lode_profile_image(profile, one->image)->kind != LODE_IMAGE_JIT ||
-			one->image != first->image || strcmp(one->name, first->name) != 0)
+			one->image != first->image ||
+			!lode_function_name_is_version(one->name, first->name))
 			return false;
 	}
 	return first != NULL;

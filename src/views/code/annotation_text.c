@@ -453,7 +453,7 @@ static void put_version(const LodeAnnotation *self, const LodeFunction *function
 	for (uint32_t i = 0; i < profile->functions->len; i++) {
 		const LodeFunction *one = lode_profile_function(profile, i);
 		bool is_version = one->image == function->image &&
-		                  strcmp(one->name, function->name) == 0;
+		                  lode_function_name_is_version(one->name, function->name);
 		n += is_version;
 		version += is_version && one->address <= function->address;
 	}

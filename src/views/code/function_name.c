@@ -377,6 +377,20 @@ void lode_function_name_row(LodeRowStream *rows, const char *column, const char 
 		lode_function_name_json_short(rows->json, column, name);
 }
 
+static size_t length_without_tier(const char *name)
+{
+	const char *tier = g_strrstr(name, " [tier ");
+
+	return tier != NULL ? (size_t)(tier - name) : strlen(name);
+}
+
+bool lode_function_name_is_version(const char *name, const char *other)
+{
+	size_t n = length_without_tier(name);
+
+	return n == length_without_tier(other) && memcmp(name, other, n) == 0;
+}
+
 char *lode_function_library(const LodeProfile *profile, const LodeFunction *function)
 {
 	const LodeImage *image = lode_profile_image(profile, function->image);

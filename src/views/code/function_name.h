@@ -30,6 +30,10 @@ char *lode_function_name_bare(const char *name);
 /* The name as the terminal has it, short unless whole ones are wanted. The caller frees it. */
 char *lode_function_name_text(const char *name, const LodeTerminal *terminal);
 
+/* Whether two names are of one function that was compiled several times while the program ran: the
+ * same but for the " [tier 4]" that lode's agent for Java puts after them. */
+bool lode_function_name_is_version(const char *name, const char *other);
+
 /* Appends the same, harmless. */
 void lode_function_name_append(GString *out, const char *name, const LodeTerminal *terminal);
 

@@ -72,13 +72,19 @@ static bool run(Fixture *self, const char *const *arguments)
 		set_limit, self, &self->output, &self->messages, &self->status, NULL);
 }
 
-static bool run_with_agent(Fixture *self, const char *options)
+/* `option`: of the virtual machine. */
+static bool run_with_agent_and(Fixture *self, const char *options, const char *option)
 {
 	g_autofree char *agent = g_strdup_printf(
 		"-agentpath:%s%s", g_getenv("LODE_JVM_AGENT"), options);
-	const char *const arguments[] = {"java", agent, "-cp", ".", "Program", NULL};
+	const char *const arguments[] = {"java", agent, option, "-cp", ".", "Program", NULL};
 
 	return run(self, arguments);
+}
+
+static bool run_with_agent(Fixture *self, const char *options)
+{
+	return run_with_agent_and(self, options, "-Dprogram=Program");
 }
 
 static void write_source(Fixture *self, const char *text)
@@ -141,7 +147,7 @@ static const LodeJitUnit *find_unit(const LodeJitdump *dump, const char *name)
 
 	for (guint i = 0; i < dump->units->len; i++) {
 		const LodeJitUnit *unit = &g_array_index(dump->units, LodeJitUnit, i);
-		if (strcmp(unit->name, name) == 0)
+		if (g_str_has_prefix(unit->name, name))
 			found = unit;
 	}
 	return found;
@@ -236,6 +242,38 @@ static void test_walk(Fixture *self, const void *data)
 	g_assert_cmpuint(n_known, >, 5);
 }
 
+/* Names of methods end with the tier, where the virtual machine describes its structs so. */
+static void check_tiers(Fixture *self, const char *option, const char *tier, const char *osr)
+{
+	guint n = 0, n_tiers = 0;
+
+	g_assert_true(run_with_agent_and(self, "", option));
+	g_assert_cmpint(self->status, ==, 0);
+	g_autoptr(LodeJitdump) dump = open_dump(self);
+	for (guint i = 0; i < dump->units->len; i++) {
+		const char *name = g_array_index(dump->units, LodeJitUnit, i).name;
+		if (!g_str_has_prefix(name, "Program."))
+			continue;
+		n++;
+		n_tiers += g_str_has_suffix(name, tier) || g_str_has_suffix(name, osr);
+	}
+	g_unlink(dump->path);
+	g_assert_cmpuint(n, >, 0);
+	if (n_tiers == 0)
+		g_test_skip("this virtual machine describes its methods in another way");
+	else
+		g_assert_cmpuint(n_tiers, ==, n);
+}
+
+static void test_tiers(Fixture *self, const void *data)
+{
+	(void)data;
+	if (!self->can_run)
+		return;
+	check_tiers(self, "-XX:TieredStopAtLevel=1", " [tier 1]", " [tier 1, OSR]");
+	check_tiers(self, "-XX:-TieredCompilation", " [tier 4]", " [tier 4, OSR]");
+}
+
 static void test_no_directory(Fixture *self, const void *data)
 {
 	(void)data;
@@ -275,6 +313,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	ADD("dump", 0, test_dump);
 	ADD("walk", 0, test_walk);
+	ADD("tiers", 0, test_tiers);
 	ADD("no_directory", 0, test_no_directory);
 	ADD("full_disk", 100 << 10, test_full_disk);
 	return g_test_run();
