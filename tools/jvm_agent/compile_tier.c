@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  *   header of the method ─▶ ┌ CodeBlob::_name         "nmethod"
- *                           │ CodeBlob::_code_begin   the code's address, by which it is found
+ *                           │ CodeBlob::_code_begin   the code's address, by which it is found; or
+ *                           │ CodeBlob::_code_offset  of the code from here (JDK 23 and later)
  *                           │ nmethod::_comp_level, _entry_bci
  *                           ├ relocations, of any length
  *   code ─────────────────▶ └
@@ -18,7 +19,7 @@
 enum { MAX_WINDOW = 16384, MIN_WINDOW = 512, MAX_OFFSET = 4096, MAX_ENTRIES = 100000 };
 
 typedef struct {
-	int64_t name, code_begin, level, entry_bci; /* offsets; below 0: unknown */
+	int64_t name, code_begin, code_offset, level, entry_bci; /* below 0: unknown */
 } Layout;
 
 static uint64_t value_of(void *library, const char *name)
@@ -38,6 +39,8 @@ static void take_field(Layout *self, const char *type, const char *field, uint64
 		self->name = (int64_t)offset;
 	if (is_blob && strcmp(field, "_code_begin") == 0)
 		self->code_begin = (int64_t)offset;
+	if (is_blob && strcmp(field, "_code_offset") == 0)
+		self->code_offset = (int64_t)offset;
 	if (is_method && strcmp(field, "_comp_level") == 0)
 		self->level = (int64_t)offset;
 	if (is_method && strcmp(field, "_entry_bci") == 0)
@@ -46,7 +49,7 @@ static void take_field(Layout *self, const char *type, const char *field, uint64
 
 static Layout read_layout(void)
 {
-	Layout layout = {-1, -1, -1, -1};
+	Layout layout = {-1, -1, -1, -1, -1};
 	void *library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
 
 	if (library == NULL)
@@ -74,16 +77,14 @@ static bool read_memory(uint64_t address, void *out, size_t size)
 	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)size;
 }
 
-/* Whether it is a method's header, whose code begins there. */
-static bool take_header(CompileTier *self, const Layout *layout, uint64_t header, uint64_t code)
+/* Whether it is a method's header. */
+static bool take_header(CompileTier *self, const Layout *layout, uint64_t header)
 {
-	uint64_t begin, name;
+	uint64_t name;
 	int32_t entry_bci;
 	char text[8], level;
 
-	if (!read_memory(header + (uint64_t)layout->code_begin, &begin, sizeof begin) ||
-		begin != code ||
-		!read_memory(header + (uint64_t)layout->name, &name, sizeof name) ||
+	if (!read_memory(header + (uint64_t)layout->name, &name, sizeof name) ||
 		!read_memory(name, text, sizeof text) ||
 		memcmp(text, "nmethod", sizeof text) != 0 ||
 		!read_memory(header + (uint64_t)layout->level, &level, sizeof level) ||
@@ -92,6 +93,17 @@ static bool take_header(CompileTier *self, const Layout *layout, uint64_t header
 	self->tier = level;
 	self->is_osr = entry_bci >= 0;
 	return level >= 1 && level <= 4;
+}
+
+/* Whether a header that begins here says that its code does at that distance. */
+static bool is_code_behind(const Layout *layout, const char *header, uint64_t distance)
+{
+	int32_t offset;
+
+	if ((uint64_t)layout->code_offset + sizeof offset > distance)
+		return false;
+	memcpy(&offset, header + layout->code_offset, sizeof offset);
+	return offset > 0 && (uint64_t)offset == distance;
 }
 
 bool compile_tier_read(CompileTier *self, const void *code)
@@ -104,8 +116,10 @@ bool compile_tier_read(CompileTier *self, const void *code)
 	if (!is_known)
 		layout = read_layout();
 	is_known = true;
-	if (layout.name < 0 || layout.code_begin < 0 || layout.level < 0 || layout.entry_bci < 0 ||
-		begin % sizeof(uint64_t) != 0 || begin < MAX_WINDOW + MAX_OFFSET)
+	bool has_begin = layout.code_begin >= 0;
+	if (layout.name < 0 || layout.level < 0 || layout.entry_bci < 0 ||
+		(!has_begin && layout.code_offset < 0) || begin % sizeof(uint64_t) != 0 ||
+		begin < MAX_WINDOW + MAX_OFFSET)
 		return false;
 	while (!read_memory(begin - size, window, size))
 		if ((size /= 2) < MIN_WINDOW)
@@ -113,8 +127,11 @@ bool compile_tier_read(CompileTier *self, const void *code)
 	/* The header is the nearest before the code that says so. */
 	for (size_t i = size / sizeof(uint64_t); i-- > 0;) {
 		uint64_t at = begin - size + i * sizeof(uint64_t);
-		if (window[i] == begin &&
-			take_header(self, &layout, at - (uint64_t)layout.code_begin, begin))
+		uint64_t header = at - (has_begin ? (uint64_t)layout.code_begin : 0);
+		if (has_begin ? window[i] != begin
+			      : !is_code_behind(&layout, (const char *)&window[i], begin - at))
+			continue;
+		if (take_header(self, &layout, header))
 			return true;
 	}
 	return false;
