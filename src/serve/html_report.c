@@ -27,7 +27,7 @@ enum {
 	AFTER_FUNCTIONS_BYTES = 1300 << 10, /* reserved for the answers after the functions' code */
 	FINDINGS = 64,
 	FINDING_PLACES = 5,
-	MINED = 5000, /* sequences, of which SEQUENCES are listed; most are not closed */
+	MINED = 3000, /* sequences, of which SEQUENCES are listed; most are not closed */
 	SEQUENCES = 1000,
 	SEQUENCE_CODES = 30, /* whose places are included */
 	FUNCTIONS = 1000,

@@ -228,7 +228,7 @@ static void advise(Mining *mining)
 	if (!(support > search->parameters->min_support))
 		return;
 	g_autofree char *text = g_strdup_printf(
-		"the threshold is low: %s sequences so far; lode mine --min-support %.2g%% would "
+		"the threshold is low: %s sequences so far; lode mine --min-support %.3g%% would "
 		"give about %s",
 		lode_number_format_count((double)count_seen(mining), seen), 100 * support,
 		lode_number_format_count(FEW, few));
@@ -933,15 +933,16 @@ static double find_support_for(
 	LodeMiningParameters guess = *search->parameters;
 
 	guess.threads = 1;
-	for (guess.min_support = 0.5; guess.min_support > search->parameters->min_support;
-		guess.min_support /= 2) {
+	guess.min_support = 0.5;
+	while (guess.min_support > search->parameters->min_support) {
 		g_autoptr(LodeMiningRun)
 			run = mine(search->graph->graph, &guess, "", NULL, progress, NULL);
 		if (run == NULL || !run->is_complete)
 			return 0;
 		uint32_t n = run->sequences->len;
+		guess.min_support *= n < n_wanted / 16 ? 0.5 : M_SQRT1_2;
 		/* No fewer than these will be found at the support given. */
-		if (n < n_wanted / 2)
+		if (n < n_wanted / 3)
 			continue;
 		g_autofree double *entry = find_entry_supports(run);
 		qsort(entry, n, sizeof(double), lode_compare_doubles_descending);

@@ -50,7 +50,8 @@ LodeMiningRun *lode_mine_costliest(const LodeProfile *profile,
 	LodeMiningParameters higher = *parameters;
 	g_autoptr(LodeFlowGraph) efg = lode_flow_graph_build(profile, parameters, error);
 
-	for (double support = 0.5; efg != NULL; support /= 2) {
+	double support = 0.5;
+	while (efg != NULL) {
 		higher.min_support = fmax(support, parameters->min_support);
 		LodeMiningRun *run = lode_miner_run(efg, &higher, name, progress, error);
 		if (run == NULL)
@@ -59,6 +60,7 @@ LodeMiningRun *lode_mine_costliest(const LodeProfile *profile,
 			lode_mining_run_round(run);
 			return run;
 		}
+		support *= run->sequences->len < n / 16 ? 0.5 : M_SQRT1_2;
 		lode_mining_run_free(run);
 	}
 	return NULL;
