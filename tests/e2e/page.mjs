@@ -197,6 +197,40 @@ run("cp", "calls.lode", "wicked.lode");
 run("sqlite3", "wicked.lode", `UPDATE frame SET function = ${quoted} || function, image = ${quoted} || image; UPDATE function SET name = ${quoted} || name; UPDATE stack_thread SET name = ${quoted};
 	UPDATE frame SET function = function || hex(zeroblob(5000000)) WHERE function LIKE '%inner';`);
 
+/* Threads of which one runs after the other. */
+writeFileSync(
+	"workers.c",
+	`#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+static double now(void) { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return t.tv_sec + t.tv_nsec / 1e9; }
+__attribute__((noinline)) long work_even(long n) { long sum = 0; for (volatile long i = 0; i < n; i++) sum += i; return sum; }
+__attribute__((noinline)) long work_odd(long n) { long sum = 0; for (volatile long i = 0; i < n; i++) sum -= i; return sum; }
+static void *run(void *data)
+{
+	char name[16];
+	long sum = 0, number = (long)data;
+	snprintf(name, sizeof(name), "<b>worker-%ld", number);
+	pthread_setname_np(pthread_self(), name);
+	for (double end = now() + 0.05; now() < end;)
+		sum += number % 2 ? work_odd(20000) : work_even(20000);
+	return (void *)sum;
+}
+int main(void)
+{
+	for (long i = 0; i < 8; i++) {
+		pthread_t thread;
+		pthread_create(&thread, 0, run, (void *)i);
+		pthread_join(thread, 0);
+	}
+	return 0;
+}
+`,
+);
+run(...cc, "-g", "-O1", "-fno-omit-frame-pointer", "-o", "workers", "workers.c", "-lpthread");
+run(lode, "run", "-g", "-o", "workers.lode", "--", "./workers");
+
 /* Three threads in turn, of which two store to bytes of their own, and one loads those of one. */
 const turns = Array.from({ length: 300 }, (_, i) => i % 3).map((one) => `fetch,${0x1000 + 16 * one},4,${one}\n${one === 2 ? "load" : "store"},${0x8000 + (one === 1 ? 8 : 0)},8,${one}\n`);
 writeFileSync("turns.csv", `kind,address,size,thread\n${turns.join("")}`);
@@ -233,7 +267,7 @@ async function serve(...words) {
 	return { child, link, base: link.split("?")[0] };
 }
 
-const server = await serve("x.lode", "evil.lode", "again.lode", "share.lode", "turns.lode", "calls.lode", "wicked.lode", "pairs.lode", "slower.lode", "large.lode", "x.rps");
+const server = await serve("x.lode", "evil.lode", "again.lode", "share.lode", "turns.lode", "calls.lode", "wicked.lode", "pairs.lode", "slower.lode", "large.lode", "workers.lode", "x.rps");
 const browser = await playwright.chromium.launch({ executablePath: chromium, args: ["--no-sandbox", "--disable-gpu"] });
 const context = await browser.newContext({ viewport: { width: 1280, height: 850 } });
 context.setDefaultTimeout(60000); /* a busy machine */
@@ -685,56 +719,67 @@ await check("flame graph: zoomed, searched, inverted, by mouse and keys, and as 
 });
 
 await check("timeline: a range and a thread, by mouse and keys, become options of the questions", async (expect) => {
-	const threads = [0, 1, 2, 3, 4, 5, 6, 7].map((n) => ({ pid: 7, tid: 70 + n, name: n === 1 ? evil : `worker-${n}`, samples: 100 - n, weight: 0.3 - 0.02 * n, values: Array.from({ length: 200 }, (_, i) => (i % (n + 2) ? 0.001 : 0)) }));
+	const { seconds, threads } = await page.evaluate(async () => (await fetch("/api/timeline?profile=10")).json());
+	const known = json("report", "workers.lode", "--programs", "--by", "thread").programs;
+	expect("weights", threads.map((one) => [one.tid, one.weight.toFixed(6)]).sort(), known.map((one) => [one.tid, one.share.toFixed(6)]).sort());
 	const asked = [];
-	await page.route("**/api/timeline?*", (route) => route.fulfill({ contentType: "application/json", body: JSON.stringify({ seconds: 20, bins: 200, event: "cpu-clock", threads, threads_left_out: 3 }) }));
 	const note = (request) => /[?&](time|thread)=/.test(request.url()) && asked.push(request.url().replace(/.*[/]api[/]/, ""));
 	page.on("request", note);
-	try {
-		await at("#/none");
-		await at("#/flame?profile=5");
-		await page.waitForSelector(".timeline canvas");
-		expect("rows", await page.locator(".timeline-thread").count(), 6);
-		await page.click('.timeline button:text("5 more")');
-		expect("all rows", await page.locator(".timeline-thread").count(), 8);
-		expect("the rest", (await texts(".timeline-rows p"))[0], "3 more");
-		expect("text", (await texts(".timeline-thread"))[1].includes("<script>"), true);
-		expect("axe", await faultsOfAxe(), []);
-		const box = await page.locator(".timeline canvas").boundingBox();
-		await page.mouse.move(box.x + box.width / 4, box.y + 10);
-		await page.mouse.down();
-		await page.mouse.move(box.x + box.width / 2, box.y + 30, { steps: 3 });
-		await page.mouse.up();
-		await page.waitForFunction(() => /o[.]time=/.test(location.hash));
-		const [from, to] = (await page.evaluate(() => new URLSearchParams(location.hash.split("?")[1]).get("o.time"))).split("..").map(Number);
-		expect(`from a quarter to half: ${from} to ${to}`, Math.abs(from - 5) < 0.1 && Math.abs(to - 10) < 0.1, true);
-		await settle();
-		expect("asked", asked.some((one) => one.startsWith("flame") && one.includes(`time=${from.toFixed(2)}..${to.toFixed(2)}`)), true);
-		await page.fill('.timeline input >> nth=0', "7.5");
-		await page.locator('.timeline input >> nth=0').press("Tab");
-		await page.waitForFunction(() => /o[.]time=7[.]50[.][.]/.test(location.hash));
-		await page.click('.timeline-thread >> nth=2');
-		await page.waitForFunction(() => /o[.]thread=72/.test(location.hash));
-		await settle();
-		await picture("timeline");
-		await page.click('nav a:text("Findings")');
-		await page.waitForFunction(() => /#[/]findings.*o[.]time=7[.]50[.][.].*o[.]thread=72/.test(location.hash));
-		await settle();
-		expect("findings, too", asked.some((one) => one.startsWith("report") && /time=7[.]50[.][.].*thread=72/.test(one)), true);
-		await page.click('nav a:text("Memory")');
-		await page.waitForFunction(() => /#[/]memory/.test(location.hash) && !/o[.]/.test(location.hash));
-		await page.goBack();
-		await page.waitForSelector(".chip");
-		await page.locator(".chip").first().click();
-		await page.waitForFunction(() => !/o[.]time/.test(location.hash));
-		await settle();
-		await page.click(".chip");
-		await page.waitForFunction(() => !/o[.]thread/.test(location.hash));
-		expect("no chips", await page.locator(".chip").count(), 0);
-	} finally {
-		page.off("request", note);
-		await page.unroute("**/api/timeline?*");
-	}
+	await at("#/flame?profile=10");
+	await page.waitForSelector(".timeline canvas");
+	expect("rows", await page.locator(".timeline-thread").count(), 6);
+	await page.click('.timeline-rows button:text("more")');
+	await until("all rows", async () => (await page.locator(".timeline-thread").count()) === threads.length);
+	expect("text", (await texts(".timeline-thread")).filter((one) => one.includes("<b>worker-")).length, 8);
+	expect("axe", await faultsOfAxe(), []);
+	/* One worker ran after the other: in the time of one, there is only its function. */
+	const worker = threads.find((one) => one.name === "<b>worker-3");
+	const [first, last] = [worker.values.findIndex((one) => one > 0), worker.values.length - [...worker.values].reverse().findIndex((one) => one > 0)];
+	const [width, middle] = [last - first, (first + last) / 2];
+	const box = await page.locator(".timeline canvas").boundingBox();
+	const x = (bin) => box.x + (box.width * bin) / worker.values.length;
+	await page.mouse.move(x(middle - width / 4), box.y + 10);
+	await page.mouse.down();
+	await page.mouse.move(x(middle + width / 4), box.y + 30, { steps: 3 });
+	await page.mouse.up();
+	await page.waitForFunction(() => /o[.]time=/.test(location.hash));
+	const time = await page.evaluate(() => new URLSearchParams(location.hash.split("?")[1]).get("o.time"));
+	const [from, to] = time.split("..").map(Number);
+	const near = (seen, bin) => Math.abs(seen - (seconds * bin) / worker.values.length) < seconds / 200;
+	expect(`where it was dragged: ${time}`, near(from, middle - width / 4) && near(to, middle + width / 4), true);
+	await settle();
+	await page.click('button:text("As table")');
+	await page.waitForSelector(".flame-table");
+	const functions = (await texts(".flame-table tbody th")).join();
+	expect("the functions of that time", [/work_odd/.test(functions), /work_even/.test(functions)], [true, false]);
+	await page.fill(".timeline input >> nth=0", "0");
+	await page.locator(".timeline input >> nth=0").press("Tab");
+	await page.waitForFunction((to) => new RegExp(`o[.]time=0[.]0*[.][.]${to}`).test(location.hash), to);
+	await page.waitForFunction(() => document.querySelector(".flame-table")?.innerText.includes("work_even"));
+	await page.click(`.timeline-thread:has-text("worker-3")`);
+	await page.waitForFunction((tid) => location.hash.includes(`o.thread=${tid}`), worker.tid);
+	await page.waitForFunction(() => document.querySelector(".flame-table") && !document.querySelector(".flame-table").innerText.includes("work_even"));
+	await picture("timeline");
+	await page.click('nav a:text("Findings")');
+	await page.waitForFunction(() => /#[/]findings.*o[.]time=.*o[.]thread=/.test(location.hash));
+	await settle();
+	expect("findings, too", asked.some((one) => one.startsWith("report") && one.includes(`thread=${worker.tid}`) && /time=0/.test(one)), true);
+	await page.click('nav a:text("Code")');
+	await page.waitForSelector(".virtual-body a");
+	const costly = (await rowsOf()).filter((row) => parseFloat(row[0]) > 0).map((row) => row.join(" "));
+	expect("functions, too", [/work_odd/, /work_even/].map((one) => costly.some((row) => one.test(row))), [true, false]);
+	await page.click('nav a:text("Memory")');
+	await page.waitForFunction(() => /#[/]memory/.test(location.hash) && !/o[.]/.test(location.hash));
+	await page.goBack();
+	await page.waitForSelector(".chip");
+	await page.locator(".chip").first().click();
+	await page.waitForFunction(() => !/o[.]time/.test(location.hash));
+	await settle();
+	await page.click(".chip");
+	await page.waitForFunction(() => !/o[.]thread/.test(location.hash));
+	await settle();
+	expect("no chips", await page.locator(".chip").count(), 0);
+	page.off("request", note);
 });
 
 await check("memory: heat maps that zoom, groups in groups", async (expect) => {
@@ -904,6 +949,7 @@ await check("the answers are what the page takes them for", async (expect) => {
 		Annotation: ["annotate?finding=1&limit=2", "annotate?function-number=0", "annotate?profile=3&function=hit"],
 		Graph: ["graph?function-number=0"],
 		Calls: ["calls?profile=5&function=inner", "calls?function=0"],
+		Threads: ["timeline?profile=10", "timeline?profile=4"],
 		Flame: ["flame?profile=5", "flame?profile=5&inverted=1&text=inner&limit=2", "flame?profile=0"],
 		Pivot: ["memory?profile=3&by=object&by2=thread"],
 		Heat: ["heat?profile=3"],

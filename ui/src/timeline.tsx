@@ -7,7 +7,7 @@ import { file, type Threads, useAnswer } from "./api";
 import { resolver, useScheme } from "./colours";
 import { count, share, some } from "./format";
 import { useNarrow } from "./parts";
-import { change, type Change, type Route } from "./state";
+import { change, type Change, PART, type Route } from "./state";
 
 const BINS = 200;
 const ROW = 20;
@@ -99,17 +99,19 @@ function Bars({ threads, range, seconds, onRange }: { threads: Threads["threads"
 
 /** What of the recording is shown, with a way back. */
 function Chosen({ route, data, set }: { route: Route; data: Threads; set: (part: Change) => void }) {
-	const time = route.params.get("o.time");
-	const thread = route.params.get("o.thread");
-	const known = data.threads.find((one) => String(one.tid) === thread);
-	const chip = (text: string, name: string) => (
-		<button class="chip" aria-label={`${text}: show all`} onClick={() => set({ [name]: null })}>
-			<bdi>{text}</bdi> ×
-		</button>
-	);
+	const text = (name: string, value: string) => {
+		if (name === "o.time") return `only ${value} s`;
+		const known = name === "o.thread" && data.threads.find((one) => String(one.tid) === value);
+		return `only ${name.slice(2)} ${(known && known.name) || ""} ${value}`;
+	};
+	const chosen = PART.flatMap((name): [string, string][] => (route.params.get(name) ? [[name, text(name, route.params.get(name)!)]] : []));
 	return (
 		<>
-			{time && chip(`only ${time} s`, "o.time")} {thread && chip(`only thread ${known?.name ?? ""} ${thread}`, "o.thread")}
+			{chosen.map(([name, words]) => (
+				<button class="chip" aria-label={`${words}: show all`} onClick={() => set({ [name]: null })}>
+					<bdi>{words}</bdi> ×
+				</button>
+			))}
 		</>
 	);
 }
