@@ -7,11 +7,12 @@
 //
 // UI is ui/, with its node_modules; CC compiles the program that is recorded. With SCREENSHOTS, a
 // folder, pictures of each view are left there to be looked at.
-import { execFileSync, spawn } from "node:child_process";
+import { execFile, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { promisify } from "node:util";
 
 const [lode, ui, cc] = [resolve(process.argv[2]), resolve(process.argv[3]), process.argv[4].split(" ")];
 const pictures = process.argv[5] && resolve(process.argv[5]);
@@ -315,9 +316,10 @@ const rowsOf = async () => {
 await page.goto(server.link);
 await page.waitForSelector(".findings");
 
-const faultsOfAxe = async (of = page) => {
+/* All rules, or these. */
+const faultsOfAxe = async (of = page, rules = null) => {
 	if (!(await of.evaluate(() => "axe" in window))) await of.evaluate(axe);
-	const { violations } = await of.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+	const { violations } = await of.evaluate((only) => window.axe.run(document, { resultTypes: ["violations"], ...(only && { runOnly: only }) }), rules);
 	return violations
 		.filter((one) => ["serious", "critical"].includes(one.impact) || one.id === "heading-order")
 		.map((one) => `${one.id}: ${one.nodes[0].html.slice(0, 120)} ${one.nodes[0].failureSummary?.split("\n")[1] ?? ""}`);
@@ -939,7 +941,8 @@ await check("options that a view has no field for, and views of lode memory as t
 });
 
 /* A field that a view of lode's no longer writes, or writes as something else, does not compile. */
-await check("the answers are what the page takes them for", async (expect) => {
+let compiled;
+await check("the page's questions are answered", async (expect) => {
 	const asked = {
 		Served: ["profiles"],
 		Questions: ["questions"],
@@ -977,11 +980,11 @@ await check("the answers are what the page takes them for", async (expect) => {
 	}
 	writeFileSync("answers.ts", lines.join("\n"));
 	const options = ["--noEmit", "--strict", "--skipLibCheck", "--target", "es2020", "--module", "esnext", "--moduleResolution", "bundler", "--lib", "es2021,dom,dom.iterable"];
-	try {
-		execFileSync(process.execPath, [join(ui, "node_modules/typescript/bin/tsc"), ...options, "answers.ts"], { stdio: "pipe" });
-	} catch (error) {
-		expect("types", String(error.stdout).slice(-3000), "");
-	}
+	/* It takes long, and the browser has other things to do meanwhile. */
+	compiled = promisify(execFile)(process.execPath, [join(ui, "node_modules/typescript/bin/tsc"), ...options, "answers.ts"]).then(
+		() => "",
+		(error) => String(error.stdout || error).slice(-3000),
+	);
 });
 
 const hottest = await page.evaluate(async () => (await (await fetch("/api/functions?limit=1")).json()).functions[0].number);
@@ -1026,7 +1029,8 @@ for (const scheme of ["light", "dark"]) {
 		expect("background", /rgb\((\d+)/.exec(background)[1] < 128, scheme === "dark");
 		for (const name of Object.keys(views)) {
 			await go(name);
-			expect(name, await faultsOfAxe(), []);
+			/* Only colours differ. */
+			expect(name, await faultsOfAxe(page, scheme === "dark" ? ["color-contrast", "link-in-text-block"] : null), []);
 			expect(`${name}: blank below`, await blank(), 0);
 			if (scheme === "dark") await picture(`dark-${name}`);
 		}
@@ -1314,6 +1318,8 @@ await check("an answer that fails is said, with what to do", async (expect) => {
 	await page.waitForSelector(".problem");
 	expect("gone", /does not answer/.test(await page.innerText(".problem")), true);
 });
+
+await check("the answers are what the page takes them for", async (expect) => expect("types", await compiled, ""));
 
 await check("the page has no errors of its own", async (expect) => expect("console", [...new Set(complaints)], []));
 

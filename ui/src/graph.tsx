@@ -26,9 +26,8 @@ let worker: Worker | null = null;
 let lastId = 0;
 
 function useLayout(request: Omit<LayoutRequest, "id"> | null): LayoutAnswer | null {
-	const [answer, setAnswer] = useState<LayoutAnswer | null>(null);
+	const [answer, setAnswer] = useState<{ layout: LayoutAnswer; request: typeof request } | null>(null);
 	useEffect(() => {
-		setAnswer(null);
 		if (!request) return;
 		worker ??= new Worker(file ? URL.createObjectURL(new Blob([file.layout], { type: "text/javascript" })) : "/layout.js");
 		const id = ++lastId;
@@ -36,7 +35,7 @@ function useLayout(request: Omit<LayoutRequest, "id"> | null): LayoutAnswer | nu
 		const receive = (event: MessageEvent<LayoutAnswer>) => {
 			if (event.data.id !== id) return;
 			isDone = true;
-			setAnswer(event.data);
+			setAnswer({ layout: event.data, request });
 		};
 		worker.addEventListener("message", receive);
 		worker.postMessage({ id, nodes: request.nodes, edges: request.edges });
@@ -49,7 +48,8 @@ function useLayout(request: Omit<LayoutRequest, "id"> | null): LayoutAnswer | nu
 			}
 		};
 	}, [request]);
-	return answer;
+	/* That of the graph before would place the blocks of this one. */
+	return answer?.request === request ? (answer?.layout ?? null) : null;
 }
 
 function titleOf(block: Graph["blocks"][number]): string {
