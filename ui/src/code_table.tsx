@@ -95,7 +95,7 @@ export function Disassembly(props: {
 							<th
 								scope="col"
 								class={i === 0 ? "number" : "number optional"}
-								title={i === 0 ? "its share of all weight, at the instruction that waited" : "the weight where it was sampled"}
+								title={`${name}: ${i === 0 ? "its share of all weight, at the instruction that waited" : "the weight where it was sampled"}`}
 							>
 								{name}
 							</th>
@@ -152,7 +152,7 @@ export function Disassembly(props: {
 										</td>
 									))}
 									{others.map((name) => (
-										<td class="number optional">{line.events[name] ? eventValue(line.events[name], name) : ""}</td>
+										<td class="number optional">{line.events[name] ? eventValue(line.events[name], name, events) : ""}</td>
 									))}
 									<td class="mono faint optional">{line.address.replace(/^0x/, "")}</td>
 									<td class="mono text">{line.text}</td>

@@ -10,9 +10,9 @@ export function count(value: number | null | undefined): string {
 
 const isClock = (event: string) => event.includes("-clock");
 
-/** A value of an event, as lode's text has it: "0.53 s" of a clock, "1,234" of others. */
-export function eventValue(value: number | undefined, event: string): string {
-	if (!value || !isClock(event)) return count(value);
+/** A value of an event, as lode's text has it: "0.53 s" of a clock, "1,234" of others. Latency is of the clock, where `all` events have one. */
+export function eventValue(value: number | undefined, event: string, all: string[] = []): string {
+	if (!value || !(isClock(event) || (event.startsWith("latency") && all.some(isClock)))) return count(value);
 	const seconds = value / 1e9;
 	return `${seconds >= 100 ? count(seconds) : seconds.toFixed(seconds >= 10 ? 1 : seconds >= 0.1 ? 2 : 4)} s`;
 }

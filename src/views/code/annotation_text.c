@@ -322,9 +322,8 @@ static void put_figure(const PlaceTable *self, const Row *row, unsigned column, 
 	}
 	double value = event_of_row(self, self->events[event], row);
 	if (value != 0)
-		lode_finding_append_value(out,
-			lode_profile_event(self->annotation->profile, self->events[event])->name,
-			value);
+		lode_finding_append_value(
+			out, self->annotation->profile, self->events[event], value);
 }
 
 /* The share of the function's memory time, samples, or objects and addresses. */

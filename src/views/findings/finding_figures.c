@@ -56,12 +56,13 @@ void lode_finding_append_amount(GString *out, double value)
 		g_string_append_printf(out, "%.*f", value >= 10 ? 1 : 2, value);
 }
 
-void lode_finding_append_value(GString *out, const char *event, double value)
+void lode_finding_append_value(
+	GString *out, const LodeProfile *profile, uint32_t event, double value)
 {
 	char number[LODE_NUMBER_SIZE];
 	double seconds = value / NS_PER_S;
 
-	if (value == 0 || !is_clock(event))
+	if (value == 0 || strcmp(lode_finding_unit(profile, event), "ns") != 0)
 		g_string_append(out, lode_number_format_count(value, number));
 	else if (seconds >= 100)
 		g_string_append_printf(out, "%s s", lode_number_format_count(seconds, number));

@@ -11,8 +11,9 @@
  * count themselves. */
 const char *lode_finding_unit(const LodeProfile *profile, uint32_t weight_event);
 
-/* A value of the event of this name: "0.53 s" of a clock, "1,234" of others, also of NULL. */
-void lode_finding_append_value(GString *out, const char *event, double value);
+/* A value of an event: "0.53 s" of a clock, "1,234" of others, also of LODE_NONE. */
+void lode_finding_append_value(
+	GString *out, const LodeProfile *profile, uint32_t event, double value);
 
 /* An amount with three digits, or two where it is tiny. */
 void lode_finding_append_amount(GString *out, double value);

@@ -606,8 +606,8 @@ static void write_list_text(const Report *self, const GArray *indices)
 	uint32_t first_id = 0;
 	if (indices->len > 0) {
 		first_id = g_array_index(indices, uint32_t, 0) + 1;
-		lode_report_list_write(
-			&self->values, indices, &self->key, self->options, self->out);
+		lode_report_list_write(self->profile, &self->values, indices, &self->key,
+			self->options, self->out);
 	} else {
 		put_nothing(self);
 	}

@@ -58,6 +58,7 @@ static void cell_sequence(
 enum { CELL_COST = 100, CELL_WEIGHT_TOTAL, CELL_ID, CELL_SEQUENCE };
 
 typedef struct {
+	const LodeProfile *profile;
 	const LodeReportValues *values;
 	const GArray *indices;
 	const LodeTerminal *terminal;
@@ -122,8 +123,11 @@ static void put_count(const List *list, uint32_t event, double value, GString *o
 	const GPtrArray *events = list->values->run->events;
 
 	if (isfinite(value))
-		lode_finding_append_value(
-			out, event < events->len ? events->pdata[event] : NULL, value);
+		lode_finding_append_value(out, list->profile,
+			event < events->len
+				? lode_profile_find_event(list->profile, events->pdata[event])
+				: LODE_NONE,
+			value);
 	else
 		lode_display_append(out, "–", list->terminal->is_ascii);
 }
@@ -172,10 +176,12 @@ static LodeStyle list_cell(size_t row, unsigned column, GString *out, const void
 	}
 }
 
-void lode_report_list_write(const LodeReportValues *values, const GArray *indices,
-	const LodeReportKey *key, const LodeReportOptions *options, FILE *out)
+void lode_report_list_write(const LodeProfile *profile, const LodeReportValues *values,
+	const GArray *indices, const LodeReportKey *key, const LodeReportOptions *options,
+	FILE *out)
 {
 	List list = {
+		.profile = profile,
 		.values = values,
 		.indices = indices,
 		.terminal = &options->terminal,

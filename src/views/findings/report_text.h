@@ -7,5 +7,6 @@
 #include "views/form/table.h"
 
 /* A table of sequences; the sort key has a column in any case. */
-void lode_report_list_write(const LodeReportValues *values, const GArray *indices,
-	const LodeReportKey *key, const LodeReportOptions *options, FILE *out);
+void lode_report_list_write(const LodeProfile *profile, const LodeReportValues *values,
+	const GArray *indices, const LodeReportKey *key, const LodeReportOptions *options,
+	FILE *out);

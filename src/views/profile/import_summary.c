@@ -74,7 +74,7 @@ void lode_import_summary_write(const LodeProfile *profile, const char *path, FIL
 		write_count(out, profile->total_count, "execution", "executions");
 	const LodeEvent *weight = lode_profile_event(profile, profile->weight_event);
 	g_autoptr(GString) total = g_string_new(NULL);
-	lode_finding_append_value(total, weight->name, weight->total);
+	lode_finding_append_value(total, profile, profile->weight_event, weight->total);
 	lode_display_line(out, "%s %s", total->str, weight->name);
 	write_missing(profile, out);
 	write_unresolved(profile, path, out);

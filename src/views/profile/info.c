@@ -95,7 +95,7 @@ static void set_value(LodeFactRow *row, const LodeProfile *profile, uint32_t eve
 {
 	g_autoptr(GString) amount = g_string_new(NULL);
 
-	lode_finding_append_value(amount, lode_profile_event_name(profile, event), value);
+	lode_finding_append_value(amount, profile, event, value);
 	row->number = value;
 	row->amount = g_strdup(amount->str);
 }

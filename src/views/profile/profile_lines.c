@@ -132,7 +132,7 @@ static void put_figures_line(const LodeProfile *profile, uint32_t weight_event, 
 	                 lode_profile_image(profile, 0)->kind == LODE_IMAGE_GRAPHS;
 	g_autoptr(GString) line = g_string_new(NULL);
 
-	lode_finding_append_value(line, event, total);
+	lode_finding_append_value(line, profile, weight_event, total);
 	g_string_append_printf(line, "%s %s",
 		strcmp(lode_finding_unit(profile, weight_event), "ns") == 0 ? " of" : "",
 		event != NULL ? event : "weight");

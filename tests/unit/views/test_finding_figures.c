@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/findings/finding_figures.h"
 
+#include <string.h>
+
 /* A finding ⟨before⟩ → ⟪focus⟫ that costs so much each. */
 static bool is_miscounted(
 	const char *before, const char *focus, double each, const char *unit, bool is_counted)
@@ -56,11 +58,19 @@ static void test_places(void)
 	check_place("/lib/libgcc_s.so.1", LODE_FUNCTION_UNWIND, "fn_154a0 (libgcc_s.so.1:0x154bb)");
 }
 
+/* The event of this name in a profile of a clock, from which latency is. */
 static void check_value(const char *event, double value, const char *expected)
 {
+	static const char *const names[] = {
+		"cycles", "cpu-clock", "cpu-clock:cause", "task-clock", LODE_LATENCY_EVENT};
+	g_autoptr(LodeProfile) profile = lode_profile_new();
 	g_autoptr(GString) out = g_string_new(NULL);
 
-	lode_finding_append_value(out, event, value);
+	for (size_t i = event != NULL && strcmp(event, "cycles") == 0 ? 0 : 1;
+		i < G_N_ELEMENTS(names); i++)
+		lode_profile_add_event(profile, names[i], NULL, LODE_EVENT_RECORDED, NULL, 0);
+	lode_finding_append_value(out, profile,
+		event != NULL ? lode_profile_find_event(profile, event) : LODE_NONE, value);
 	g_assert_cmpstr(out->str, ==, expected);
 }
 
@@ -72,6 +82,7 @@ static void test_values(void)
 	check_value("cpu-clock:cause", 100000, "0.0001 s");
 	check_value("cpu-clock:cause", 33.2e6, "0.0332 s");
 	check_value("task-clock", 0.526e9, "0.53 s");
+	check_value("latency", 0.526e9, "0.53 s");
 	check_value("task-clock", 30.04e9, "30.0 s");
 	check_value("task-clock", 3601e9, "3,601 s");
 }
