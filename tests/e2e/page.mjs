@@ -1325,5 +1325,6 @@ await check("the page has no errors of its own", async (expect) => expect("conso
 
 console.log(`1..${number}`);
 await browser.close();
+server.child.kill("SIGINT");
 rmSync(work, { recursive: true });
 process.exit(0);
