@@ -204,8 +204,7 @@ static bool write_functions(const Options *self, const LodeProfile *profile,
 		.text = report->text,
 		.image = self->image,
 		.offset = report->offset,
-		.limit = report->limit,
-		.has_callers = true};
+		.limit = report->limit};
 	int order = report->sort != NULL ? lode_function_order_from_text(report->sort)
 	                                 : LODE_FUNCTION_BY_WEIGHT;
 

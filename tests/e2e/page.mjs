@@ -181,8 +181,9 @@ writeFileSync(
 	`#include <time.h>
 static double now(void) { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return t.tv_sec + t.tv_nsec / 1e9; }
 __attribute__((noinline)) long inner(long n) { long sum = 0; for (volatile long i = 0; i < n; i++) sum += i; return sum; }
-__attribute__((noinline)) long deeper(int depth) { return depth > 0 ? deeper(depth - 1) + 1 : inner(30000) + 1; }
-__attribute__((noinline)) long beside(void) { return inner(10000) + 2; }
+#define WORK for (volatile int i = 0; i < 3000; i++) ;
+__attribute__((noinline)) long deeper(int depth) { WORK return depth > 0 ? deeper(depth - 1) + 1 : inner(30000) + 1; }
+__attribute__((noinline)) long beside(void) { WORK return inner(10000) + 2; }
 int main(void)
 {
 	long sum = 0;

@@ -313,11 +313,11 @@ export interface Sequences extends Head {
 	sequences: Sequence[];
 }
 export interface FunctionRow {
-	number: number;
+	number: number | null; /* null: it is only in stacks, and has no code in the profile */
 	name: string;
 	image: string;
-	address: string;
-	bytes: number;
+	address: string | null;
+	bytes: number | null;
 	instructions: number;
 	weight: number;
 	share: number;

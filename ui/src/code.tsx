@@ -34,7 +34,13 @@ function FunctionList({ route }: { route: Route }) {
 	const set = (name: string) => (value: string) => change(route, { [name]: value }, true);
 	const move = (by: number) => setSelected((at) => Math.max(0, Math.min(rows.total - 1, at + by)));
 	const onSort = (name: string, reversed: boolean) => change(route, { sort: name === "weight" ? null : name, reverse: reversed ? "1" : null });
-	const open = (row: FunctionRow) => change(route, { function: String(row.number), at: null });
+	/* Of a function without code there are only stacks. */
+	const target = (row: FunctionRow) =>
+		row.number === null ? linkTo("flame", route, { text: row.name }) : linkTo("code", route, { function: String(row.number) });
+	const open = (row: FunctionRow) => {
+		if (row.number === null) location.hash = target(row);
+		else change(route, { function: String(row.number), at: null });
+	};
 	useKeys(
 		{
 			j: () => move(1),
@@ -94,7 +100,7 @@ function FunctionList({ route }: { route: Route }) {
 									{!isNarrow && <span role="cell" class="number">{count(row.executions)}</span>}
 									{!isNarrow && <span role="cell" class="number">{calls(row.calls, rows.first)}</span>}
 									<span role="cell" class="ellipsis" title={row.name}>
-										<a href={linkTo("code", route, { function: String(row.number) })} onClick={(event) => event.stopPropagation()}>
+										<a href={target(row)} onClick={(event) => event.stopPropagation()}>
 											<bdi>{row.name}</bdi>
 										</a>
 									</span>

@@ -91,7 +91,7 @@ static void choose_rows(List *self)
 {
 	const LodeProfile *profile = self->profile;
 	const LodeFunctionListOptions *options = self->options;
-	guint n = options->has_callers ? self->costs->functions->len : profile->functions->len;
+	guint n = self->costs->functions->len;
 
 	self->rows = g_array_new(FALSE, FALSE, sizeof(Row));
 	for (uint32_t i = 0; i < n; i++) {

@@ -24,7 +24,6 @@ typedef struct {
 	const char *text;       /* only functions with it in their name, in any case; NULL: all */
 	const char *image;      /* only of images with it in their path; NULL: all */
 	uint32_t offset, limit; /* limit 0: all; of text 50 */
-	bool has_callers;       /* also functions that are only on stacks; they have no number */
 } LodeFunctionListOptions;
 
 /* "weight", "inclusive", "executions", "calls", "name", "image"; −1 for another word. */
