@@ -9,6 +9,7 @@
 #include "cli/terminal_progress.h"
 #include "cli/verb.h"
 #include "ingest/traced_import.h"
+#include "questions/parts/rows.h"
 #include "record/program_recording.h"
 #include "store/profile_store.h"
 #include "views/findings/report.h"
@@ -20,10 +21,19 @@
 typedef struct {
 	LodeRecordingOptions recording;
 	LodeMiningOptions mining;
+	const char *const *own;
+	bool has_full_names;
 } Options;
+
+static const LodeParameter rows[] = {
+	LODE_OWN_ROW(Options, own),
+	LODE_FULL_NAMES_ROW(Options, has_full_names),
+	{NULL},
+};
 
 static const LodeParameterGroup groups[] = {
 	{"Options", lode_recording_rows, offsetof(Options, recording)},
+	{"Names in the report", rows, 0},
 	LODE_MINING_GROUPS(Options, mining),
 	{NULL},
 };
@@ -33,10 +43,11 @@ static void init(void *options)
 	lode_mining_options_init(&((Options *)options)->mining);
 }
 
-/* `file` NULL: standard output, or standard error. */
-static bool report(const char *file, const LodeProfile *profile, const LodeMiningRun *mined,
+/* Without a file, to standard output or standard error. */
+static bool report(const Options *given, const LodeProfile *profile, const LodeMiningRun *mined,
 	const char *path, const LodeProgress *progress, GError **error)
 {
+	const char *file = given->recording.report;
 	/* Program output in a file or a pipe is data: the report must not be appended to it. */
 	bool is_data = file == NULL && isatty(STDOUT_FILENO) == 0;
 	g_autoptr(LodeOutputFile) output = lode_output_file_open(file, error);
@@ -47,6 +58,8 @@ static bool report(const char *file, const LodeProfile *profile, const LodeMinin
 	FILE *stream = is_data ? stderr : lode_output_file_stream(output);
 	lode_report_options_init(&report_options);
 	report_options.terminal = lode_terminal_of(stream);
+	report_options.terminal.has_full_names = given->has_full_names;
+	report_options.own = given->own;
 	report_options.profile_path = path;
 	return lode_report_write(profile, mined, &report_options, progress, stream, error) &&
 	       lode_output_file_commit(output, error);
@@ -93,8 +106,7 @@ static bool evaluate(const Options *given, const LodeRecordedProfile *recorded,
 		return false;
 	lode_terminal_progress_hide(&screen);
 	lode_mining_options_warn(mined, "run");
-	return report(
-		given->recording.report, profile, mined, recorded->path, &screen.progress, error);
+	return report(given, profile, mined, recorded->path, &screen.progress, error);
 }
 
 static int run_verb(void *options, char **arguments, GError **error)
