@@ -254,12 +254,21 @@ export interface Questions {
 		parameters: { name: string; group: string; kind: "flag" | "text" | "texts" | "word"; value: string | null; words: string[]; summary: string }[];
 	}[];
 }
-export interface Place {
+/** A line of inlined code, with the function that has it. */
+export interface InlinedLine {
 	function: string;
-	function_number: number;
-	image: string;
+	short_function?: string;
 	file: string | null;
 	line: number;
+}
+export interface Place {
+	function: string;
+	short_function?: string; /* where it is shorter */
+	function_number: number;
+	image: string;
+	file: string | null; /* the user's own line */
+	line: number;
+	inlined: InlinedLine[]; /* the innermost last; none where nothing is inlined */
 	address: string;
 	time: number;
 }

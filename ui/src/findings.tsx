@@ -2,10 +2,10 @@
 //
 // The findings: the patterns that explain the cost, the cost of an execution of each, and the places.
 import { findings as words } from "words";
-import { type Annotation, address, type Finding, type Findings, useAnswer } from "./api";
+import { type Annotation, address, type Finding, type Findings, type Place, useAnswer } from "./api";
 import { PlaceCode } from "./code_table";
 import { PLACES_SHOWN } from "./places_shown";
-import { amount, count, each, place, share, some } from "./format";
+import { amount, baseName, count, each, place, share, some } from "./format";
 import { Bar, Empty, Export, Facts, Footer, Loading, Problem, Term, useLineKeys } from "./parts";
 import { FlowAround } from "./graph";
 import { more, MoreOptions, part } from "./options";
@@ -14,6 +14,12 @@ import { change, linkTo, type Route } from "./state";
 const PLACES = 10;
 
 const placeKey = (one: { function_number: number; address: string }) => `${one.function_number}:${one.address}`;
+
+/** The function in full; of inlined code the lines down to it, each after its function. */
+const wholeName = (one: Place) =>
+	one.inlined.length > 0
+		? one.inlined.map((line) => `${line.short_function ?? line.function} ${line.file !== null ? `${baseName(line.file)}:${line.line}` : ""}`).join(" → ")
+		: one.function;
 
 /** The places of a finding, the costliest first, with their code. */
 function Places({ finding, route, all }: { finding: Finding; route: Route; all: Findings }) {
@@ -108,7 +114,7 @@ function Row(props: { finding: Finding; route: Route; all: Findings; most: numbe
 						<span class="id">{finding.id}</span>{" "}
 						{isHot && first && (
 							<span class="where">
-								<bdi>{first.function}</bdi> ({place(first)}){" "}
+								<bdi title={wholeName(first)}>{first.short_function ?? first.function}</bdi> ({place(first)}){" "}
 								{finding.places > 1 && `${share(first.time)} and ${some(finding.places - 1, "other")} `}
 							</span>
 						)}
@@ -119,7 +125,7 @@ function Row(props: { finding: Finding; route: Route; all: Findings; most: numbe
 						<span class="top">
 							{finding.top.slice(0, PLACES_SHOWN).map((one) => (
 								<a href={linkTo("code", route, { function: String(one.function_number), at: one.address })}>
-									<bdi>{one.function}</bdi> ({place(one)}) {share(one.time)}
+									<bdi title={wholeName(one)}>{one.short_function ?? one.function}</bdi> ({place(one)}) {share(one.time)}
 								</a>
 							))}
 						</span>
