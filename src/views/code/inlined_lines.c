@@ -43,14 +43,20 @@ void lode_inlined_lines_append(
 	}
 }
 
-void lode_inlined_lines_json(LodeJsonStream *json, const char *member, const GArray *chain)
+void lode_inlined_lines_json(
+	LodeJsonStream *json, const char *member, const GArray *chain, bool is_brief)
 {
 	lode_json_key(json, member);
 	lode_json_begin(json, '[');
 	for (guint i = 0; i < chain->len && chain->len > 1; i++) {
 		const LodeInlinedLine *line = line_at(chain, i);
 		lode_json_begin(json, '{');
-		lode_function_name_json(json, "function", line->function);
+		if (is_brief) {
+			g_autofree char *brief = lode_function_name_short(line->function);
+			lode_json_member_string(json, "function", brief);
+		} else {
+			lode_function_name_json(json, "function", line->function);
+		}
 		lode_json_member_string(json, "file", line->location->file);
 		lode_json_member_number(json, "line", line->location->line);
 		lode_json_end(json, '}');

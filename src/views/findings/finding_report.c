@@ -522,7 +522,7 @@ static void put_json_place(const View *self, LodeJsonStream *json, const LodeFin
 		json, "image", lode_profile_image(self->profile, function->image)->path);
 	lode_json_member_string(json, "file", location != NULL ? location->file : NULL);
 	lode_json_member_number(json, "line", location != NULL ? location->line : 0);
-	lode_inlined_lines_json(json, "inlined", chain);
+	lode_inlined_lines_json(json, "inlined", chain, false);
 	lode_json_member_string(json, "address", address);
 	lode_json_member_number(json, "time", place->time);
 	lode_json_end(json, '}');
