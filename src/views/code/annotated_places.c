@@ -272,6 +272,12 @@ static bool has_name(const char *name, const char *symbol, const char *text)
 	return strcmp(name, text) == 0 || (symbol != NULL && strcmp(symbol, text) == 0);
 }
 
+static bool has_any_name(const char *name, const char *symbol, const char *text)
+{
+	(void)name, (void)symbol, (void)text;
+	return true;
+}
+
 static bool has_short_name(const char *name, const char *symbol, const char *text)
 {
 	g_autofree char *brief = lode_function_name_short(name);
@@ -565,11 +571,8 @@ static void refuse_unknown_function(const LodeAnnotatedPlaces *self, GError **er
 
 	for (uint32_t i = 0; i < self->profile->functions->len; i++)
 		g_ptr_array_add(names, lode_profile_function(self->profile, i)->name);
-	for (guint i = 0; i < self->profile->locations->len; i++) {
-		char *inlined = LODE_AT(self->profile->locations, LodeLocation, i).inlined;
-		if (inlined != NULL)
-			g_ptr_array_add(names, inlined);
-	}
+	g_autoptr(GPtrArray) inlined = inlined_with(self, has_any_name, NULL);
+	g_ptr_array_extend(names, inlined, NULL, NULL);
 	g_ptr_array_add(names, NULL);
 	const char *nearest = lode_suggestion(
 		self->options->name, (const char *const *)names->pdata);
