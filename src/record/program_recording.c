@@ -103,6 +103,7 @@ static bool sample(Session *self, GError **error)
 		.pid = options->pid,
 		.duration_ms = options->duration_ms,
 		.has_kernel = options->has_kernel,
+		.has_no_switches = options->has_no_switches,
 		.has_call_chains = options->has_call_chains,
 		.has_user_registers = options->user_stack_bytes > 0,
 		.user_stack_bytes = options->user_stack_bytes,

@@ -39,6 +39,7 @@ typedef struct {
 	const char *const *only;   /* …or only programs of these names; NULL: all. Samples are of
 	                              all: the import leaves them out */
 	bool has_kernel;           /* sample the kernel's code too */
+	bool has_no_switches;      /* record no context switches */
 	bool has_call_chains;      /* with samples the calls that lead there… */
 	uint16_t user_stack_bytes; /* …by a copy of the stack, with registers; 0: without */
 	bool is_fast;              /* count without cache and branch simulation */

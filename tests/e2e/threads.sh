@@ -34,7 +34,7 @@ between() {
 }
 calculate() { awk "BEGIN { printf \"%.4f\", $1 }"; }
 
-echo 1..5
+echo 1..6
 
 "$lode" run --keep-recording=kept -o x.lode -- ./serial_part 4 300 150 >out 2>err
 status=$?
@@ -94,3 +94,9 @@ check "switches that are too many" "$(status_is 0)" \
 	"$(between 0 "$(stat -c %s turns.data)" "$(calculate "40 * (70000 + 10 * $ms + 40000) + 200 * $ms + 100000")" bytes)" \
 	"$("$lode" info turns.lode 2>>err | grep -q 'switches were too many' || echo "not said")" \
 	"$(between 100000 "$(query turns.lode "SELECT sum(switches) FROM thread_time")" 1600000 "switches, as estimated")"
+
+"$lode" record --no-switches -o none.data -- ./serial_part 2 20 50 >out 2>err
+status=$?
+"$lode" import none.data -o none.lode >out 2>>err
+check "none, when they are not wanted" "$(status_is 0)" \
+	"$(between 0 "$(query none.lode "SELECT count(*) FROM thread_time")" 0 threads)"

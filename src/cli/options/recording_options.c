@@ -7,7 +7,8 @@
 #include "questions/parts/simulated_caches.h"
 #include "views/form/display_text.h"
 
-#define OPTIONS_OF_SAMPLING "once pid duration kernel event call-chains call-graph frequency"
+#define OPTIONS_OF_SAMPLING                                                                        \
+	"once pid duration kernel no-switches event call-chains call-graph frequency"
 
 typedef LodeRecordingOptions Options;
 
@@ -51,6 +52,9 @@ const LodeParameter lode_recording_rows[] = {
 		.summary = "sample for this long, then end the program (not with --pid)"},
 	{"kernel", LODE_FLAG(Options, recording.has_kernel),
 		.summary = "sample the kernel's code too, where that is allowed"},
+	{"no-switches", LODE_FLAG(Options, recording.has_no_switches),
+		.summary = "do not record context switches, for a program that makes a hundred "
+			   "thousand a second: no latency, no times of threads"},
 	{"event", 'e', LODE_TEXTS(Options, recording.events), .value = "EVENT",
 		.summary = "what to sample, as for lode record; may be repeated"},
 	LODE_CALL_GRAPH_ROWS(Options, recording.has_call_chains, call_graph, "sample",

@@ -59,6 +59,9 @@ static const LodeParameter rows[] = {
 		.summary = "sample for this long, then end the program (not with --pid)"},
 	{"kernel", LODE_FLAG(Options, sampler.has_kernel),
 		.summary = "sample the kernel's code too, where that is allowed"},
+	{"no-switches", LODE_FLAG(Options, sampler.has_no_switches),
+		.summary = "do not record context switches, for a program that makes a hundred "
+			   "thousand a second: no latency, no times of threads"},
 	{"serve", LODE_FLAG(Options, serves),
 		.summary = "show in a browser which functions run, and with --user-regs which "
 			   "addresses they access, while the program runs; the address is "

@@ -602,7 +602,7 @@ GPtrArray *lode_perf_choices_make(const LodePerfKernel *kernel,
 		g_ptr_array_add(choices, tracking_choice(&chooser));
 	else
 		set_tracking(&first->attr, options);
-	LodePerfChoice *switching = switching_choice(&chooser);
+	LodePerfChoice *switching = options->has_no_switches ? NULL : switching_choice(&chooser);
 	if (switching != NULL)
 		g_ptr_array_add(choices, switching);
 	return g_steal_pointer(&choices);

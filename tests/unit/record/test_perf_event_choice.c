@@ -265,6 +265,11 @@ static void test_switching(void)
 	g_assert_no_error(error);
 	g_assert_cmpuint(without->len, ==, 1);
 	g_assert_cmpstr(note, ==, "");
+	g_clear_pointer(&note, g_free);
+	const LodePerfSamplerOptions none = {.events = events, .has_no_switches = true};
+	g_autoptr(GPtrArray) unwanted = choose(judge_no_pmu, &none, &note, &error, NULL);
+	g_assert_no_error(error);
+	g_assert_cmpuint(unwanted->len, ==, 1);
 }
 
 static void check_refusal(
