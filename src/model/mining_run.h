@@ -66,6 +66,9 @@ typedef struct {
 	unsigned threads;      /* 0: all processors; not stored, the result does not depend on it */
 } LodeMiningParameters;
 
+/* The largest size that can be mined. */
+#define LODE_SEQUENCE_MAX_ITEMS 64
+
 typedef struct {
 	uint64_t first_item; /* into LodeMiningRun.items */
 	uint32_t n_items;    /* its size */

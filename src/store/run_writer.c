@@ -53,7 +53,8 @@ static bool check_sequence(const LodeMiningRun *run, size_t index)
 {
 	const LodeSequence *sequence = &g_array_index(run->sequences, LodeSequence, index);
 
-	if (sequence->n_items == 0 || sequence->first_item > run->items->len ||
+	if (sequence->n_items == 0 || sequence->n_items > LODE_SEQUENCE_MAX_ITEMS ||
+		sequence->first_item > run->items->len ||
 		sequence->n_items > run->items->len - sequence->first_item)
 		return false;
 	const uint32_t *items = lode_mining_run_items(run, index);

@@ -254,9 +254,6 @@ bool lode_sequence_tables_insert(
 
 /* --- reading --- */
 
-/* The largest that can be mined. */
-enum { MAX_ITEMS = 64 };
-
 typedef struct {
 	LodeMiningRun *run;
 	GHashTable *attribute_ids; /* name → id + 1 */
@@ -399,7 +396,8 @@ static bool parse_elements(Loader *self, const char *text)
 			return false;
 		uint32_t start = number > 1 ? LODE_AT(self->ends, uint32_t, number - 2) : 0;
 		uint32_t n = LODE_AT(self->ends, uint32_t, number - 1) - start;
-		if (n > MAX_ITEMS || self->run->items->len - first + n > MAX_ITEMS)
+		if (n > LODE_SEQUENCE_MAX_ITEMS ||
+			self->run->items->len - first + n > LODE_SEQUENCE_MAX_ITEMS)
 			return false;
 		g_array_append_vals(self->run->items, &LODE_AT(self->items, uint32_t, start), n);
 	} while (lode_json_cursor_accept(cursor, ','));
@@ -484,15 +482,26 @@ static bool parse_items(Loader *self, const char *text)
 	return lode_json_cursor_is_done(cursor);
 }
 
+/* A share that can be written in units. */
+static double take_share(LodeRowReader *rows, int column)
+{
+	double share = lode_row_reader_amount(rows, column);
+
+	if (!isfinite(share * LODE_SHARE_UNITS))
+		lode_row_reader_fail(rows, "a share is far above 1");
+	return share;
+}
+
 static void take_old_sequence(Loader *self, LodeRowReader *rows)
 {
 	LodeMiningRun *run = self->run;
+	bool has_totals = run->parameters.is_instruction_mode;
 	LodeSequence sequence = {
 		.first_item = run->items->len,
 		.n_items = (uint32_t)lode_row_reader_integer(rows, 2, UINT32_MAX),
 		.places = (uint32_t)lode_row_reader_integer(rows, 3, UINT32_MAX),
 		.functions = (uint32_t)lode_row_reader_integer(rows, 4, UINT32_MAX),
-		.weight = lode_row_reader_amount(rows, 5),
+		.weight = take_share(rows, 5),
 		.frequency = lode_row_reader_amount(rows, 6),
 		.executions = lode_row_reader_amount(rows, 7),
 		.count = lode_row_reader_amount(rows, 8),
@@ -502,8 +511,10 @@ static void take_old_sequence(Loader *self, LodeRowReader *rows)
 		lode_row_reader_fail(rows, "column 'items' is not a list of lists of attributes");
 	else if (run->items->len - sequence.first_item != sequence.n_items)
 		lode_row_reader_fail(rows, "column 'size' is not the number of its items");
+	else if (sequence.n_items > LODE_SEQUENCE_MAX_ITEMS)
+		lode_row_reader_fail(rows, "it has too many attributes");
 	for (guint i = 0; i < run->events->len; i++) {
-		double value = lode_row_reader_amount(rows, 9 + (int)i);
+		double value = (has_totals ? lode_row_reader_amount : take_share)(rows, 9 + (int)i);
 		g_array_append_val(run->event_supports, value);
 	}
 	g_array_append_val(run->sequences, sequence);

@@ -348,6 +348,10 @@ static const Harm old_harms[] = {
 		"column 'items'"},
 	{"UPDATE sequence SET size = size + 1 WHERE id = 5", "column 'size' is not the number"},
 	{"UPDATE sequence SET weight = -0.1 WHERE id = 5", "column 'weight' is negative"},
+	{"UPDATE sequence SET weight = 1e305 WHERE id = 5", "a share is far above 1"},
+	{"UPDATE sequence SET size = 65, items = '[[' || replace(hex(zeroblob(32)), '0', "
+	 "'\"op:add\",') || '\"op:add\"]]' WHERE id = 5",
+		"table 'sequence', row 5: it has too many attributes"},
 	{"UPDATE sequence SET places = 9e9 WHERE id = 5", "column 'places' is out of range"},
 	{"UPDATE sequence SET event_1 = 'x' WHERE id = 5", "column 'event_1' is not a number"},
 	{"INSERT INTO run_event SELECT 1, max(id) + 1, 'x' FROM run_event",
