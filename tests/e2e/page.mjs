@@ -181,9 +181,9 @@ writeFileSync(
 	`#include <time.h>
 static double now(void) { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return t.tv_sec + t.tv_nsec / 1e9; }
 __attribute__((noinline)) long inner(long n) { long sum = 0; for (volatile long i = 0; i < n; i++) sum += i; return sum; }
-#define WORK for (volatile int i = 0; i < 3000; i++) ;
-__attribute__((noinline)) long deeper(int depth) { WORK return depth > 0 ? deeper(depth - 1) + 1 : inner(30000) + 1; }
-__attribute__((noinline)) long beside(void) { WORK return inner(10000) + 2; }
+/* Enough of their own that each has samples. */
+__attribute__((noinline)) long deeper(int depth) { for (volatile int i = 0; i < 1500; i++); return depth > 0 ? deeper(depth - 1) + 1 : inner(30000) + 1; }
+__attribute__((noinline)) long beside(void) { for (volatile int i = 0; i < 3000; i++); return inner(10000) + 2; }
 int main(void)
 {
 	long sum = 0;
@@ -770,6 +770,14 @@ await check("timeline: a range and a thread, by mouse and keys, become options o
 	await page.click('nav a:text("Code")');
 	await page.waitForSelector(".virtual-body a");
 	const costly = (await rowsOf()).filter((row) => parseFloat(row[0]) > 0).map((row) => row.join(" "));
+	await page.click('.virtual-body bdi:text-is("work_odd")');
+	await page.waitForSelector("table.code");
+	await page.keyboard.press("g");
+	await page.waitForSelector(".graph .block");
+	expect("and its graph", asked.some((one) => one.startsWith("graph") && one.includes(`thread=${worker.tid}`)), true);
+	await page.goBack();
+	await page.goBack();
+	await page.waitForSelector(".virtual-body a");
 	expect("functions, too", [/work_odd/, /work_even/].map((one) => costly.some((row) => one.test(row))), [true, false]);
 	await page.click('nav a:text("Memory")');
 	await page.waitForFunction(() => /#[/]memory/.test(location.hash) && !/o[.]/.test(location.hash));

@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Annotation, type CodeLine, file, type Graph, useAnswer } from "./api";
 import { count, share } from "./format";
 import type { LayoutAnswer, LayoutRequest } from "./layout";
+import { part } from "./options";
 import { Empty, Loading, Problem, saveDrawing } from "./parts";
 import { change, type Route } from "./state";
 
@@ -90,7 +91,7 @@ function blocksAround(graph: Graph, address: string): Set<number> {
 
 /** The control flow around a place. */
 export function FlowAround({ route, number, address, onChoose }: { route: Route; number: number; address: string; onChoose: (block: string) => void }) {
-	const { data, error } = useAnswer<Annotation>("annotate", { profile: route.params.get("profile"), run: route.params.get("run"), "function-number": number });
+	const { data, error } = useAnswer<Annotation>("annotate", { profile: route.params.get("profile"), run: route.params.get("run"), "function-number": number, ...part(route) });
 	if (error) return <Problem failure={error} route={route} />;
 	if (!data) return <Loading what="Reading the code" />;
 	return <FlowGraph route={route} number={String(number)} lines={data.places[0]?.instructions ?? none} around={address} onChoose={onChoose} />;
@@ -101,7 +102,7 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 	const { route, lines, around } = props;
 	/* Of a large function the server gives a part: around this place, or around a block that was chosen. */
 	const centre = around ?? route.params.get("around");
-	const answer = useAnswer<Graph>("graph", { profile: route.params.get("profile"), "function-number": props.number, around: centre });
+	const answer = useAnswer<Graph>("graph", { profile: route.params.get("profile"), "function-number": props.number, around: centre, ...part(route) });
 	const graph = answer.data;
 	const place = useMemo(() => (graph && around ? blockAt(graph, around) : -1), [graph, around]);
 	const [scale, setScale] = useState(1);
@@ -295,6 +296,7 @@ export function Neighbours({ route, link }: { route: Route; link: (number: numbe
 	const { data } = useAnswer<Graph>("graph", {
 		profile: route.params.get("profile"),
 		"function-number": route.params.get("function"),
+		...part(route),
 	});
 	if (!data) return null;
 	const list = (title: string, all: number, rows: { number: number; name: string; count: number }[]) => (
