@@ -18,6 +18,7 @@
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "model/causes.h"
+#include "model/lines/own_lines.h"
 #include "model/stacks.h"
 
 #include <math.h>
@@ -88,6 +89,12 @@ static uint32_t function_at(const Naming *self, const char *image, uint64_t addr
 	return LODE_NONE;
 }
 
+static bool is_own(const LodeFrame *frame)
+{
+	return frame->image != NULL && !lode_is_system_library(frame->image) &&
+	       (frame->file == NULL || !lode_is_toolchain_file(frame->file));
+}
+
 static uint32_t function_of(Naming *self, const LodeFrame *frame)
 {
 	const char *image = frame->image != NULL ? frame->image : unknown;
@@ -131,8 +138,11 @@ static uint32_t *name_frames(LodeFunctionCosts *costs, const LodeStacks *stacks)
 		if (is_new)
 			slot->id = i;
 	}
-	for (guint i = 0; i < stacks->frames->len; i++)
-		functions[i] = function_of(&self, &LODE_AT(stacks->frames, LodeFrame, i));
+	for (guint i = 0; i < stacks->frames->len; i++) {
+		const LodeFrame *frame = &LODE_AT(stacks->frames, LodeFrame, i);
+		functions[i] = function_of(&self, frame);
+		cost_at(costs, functions[i])->is_own |= is_own(frame);
+	}
 	lode_id_cache_clear(&self.known);
 	g_hash_table_unref(self.images);
 	return functions;
@@ -406,10 +416,11 @@ static GArray *sum_shares(const LodeFunctionCosts *costs, const uint32_t *labels
 }
 
 static void find_on_stacks(LodeNeighbours *self, const LodeFunctionCosts *costs,
-	const bool *is_marked, bool has_inlined)
+	const bool *is_marked, bool has_own_callers)
 {
 	const Sums *sums = costs->stacks;
 	g_autofree uint32_t *outers = g_new(uint32_t, MAX(sums->n, 1)); /* functions */
+	g_autofree uint32_t *owners = g_new(uint32_t, MAX(sums->n, 1)); /* of the user's own */
 	g_autofree uint32_t *callers = g_new(uint32_t, MAX(sums->n, 1));
 	g_autofree uint32_t *callees = g_new(uint32_t, MAX(sums->n, 1));
 	g_autofree uint32_t *marked = g_new(uint32_t, MAX(sums->n, 1));
@@ -420,16 +431,17 @@ static void find_on_stacks(LodeNeighbours *self, const LodeFunctionCosts *costs,
 		                                        ? lode_function_cost_at(
 								  costs, sums->functions[parent])
 		                                        : NULL;
-		bool is_passed = outer != NULL &&
-		                 (outer->is_stub || (outer->is_inlined && !has_inlined));
-		bool is_part = lode_function_cost_at(costs, function)->is_inlined && !has_inlined;
-		outers[i] = outer == NULL ? LODE_NONE
-		            : is_passed   ? outers[parent]
-		                          : sums->functions[parent];
+		outers[i] = outer == NULL    ? LODE_NONE
+		            : outer->is_stub ? outers[parent]
+		                             : sums->functions[parent];
+		owners[i] = outer == NULL                      ? LODE_NONE
+		            : outer->is_own && !outer->is_stub ? sums->functions[parent]
+		                                               : owners[parent];
 		marked[i] = is_marked[function] ? 0 : LODE_NONE;
-		callers[i] = is_marked[function] ? outers[i] : LODE_NONE;
-		callees[i] = outers[i] != LODE_NONE && is_marked[outers[i]] && !is_part ? function
-		                                                                        : LODE_NONE;
+		callers[i] = !is_marked[function] ? LODE_NONE
+		             : has_own_callers    ? owners[i]
+		                                  : outers[i];
+		callees[i] = outers[i] != LODE_NONE && is_marked[outers[i]] ? function : LODE_NONE;
 	}
 	self->callers = sum_shares(costs, callers);
 	self->callees = sum_shares(costs, callees);
@@ -521,7 +533,7 @@ static void find_in_counts(
 }
 
 void lode_neighbours_init(LodeNeighbours *self, const LodeFunctionCosts *costs,
-	const bool *is_marked, bool has_inlined)
+	const bool *is_marked, bool has_own_callers)
 {
 	*self = (LodeNeighbours){0};
 	for (guint i = 0; i < costs->functions->len; i++) {
@@ -532,7 +544,7 @@ void lode_neighbours_init(LodeNeighbours *self, const LodeFunctionCosts *costs,
 		self->samples += one->samples;
 	}
 	if (costs->source == LODE_CALLS_FROM_STACKS) {
-		find_on_stacks(self, costs, is_marked, has_inlined);
+		find_on_stacks(self, costs, is_marked, has_own_callers);
 	} else if (costs->source == LODE_CALLS_FROM_COUNTS) {
 		find_in_counts(self, costs, is_marked);
 	} else {

@@ -29,6 +29,7 @@ typedef struct {
 	double samples;           /* in itself; NaN: not known */
 	bool is_inlined;          /* its cost is part of the function around it */
 	bool is_stub;             /* lode_function_is_stub() */
+	bool is_own; /* on stacks: of the user's own code, not of a library of the system */
 } LodeFunctionCost;
 
 typedef struct {
@@ -81,10 +82,10 @@ typedef struct {
 /*
  * The callers and callees of those of self->functions that are marked, taken as one function. Stubs
  * are looked through: the caller of what a stub calls is what called the stub. On stacks, a sample
- * counts once for each caller, and inlined functions are callers and callees, unless they are to be
- * part of the functions around them.
+ * counts once for each caller, and inlined functions are callers and callees. With
+ * `has_own_callers` libraries of the system are looked through, too.
  */
 void lode_neighbours_init(LodeNeighbours *self, const LodeFunctionCosts *costs,
-	const bool *is_marked, bool has_inlined);
+	const bool *is_marked, bool has_own_callers);
 void lode_neighbours_clear(LodeNeighbours *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeNeighbours, lode_neighbours_clear)

@@ -41,6 +41,16 @@ bool lode_is_toolchain_file(const char *path)
 	return lode_is_toolchain_folder(plain);
 }
 
+bool lode_is_system_library(const char *path)
+{
+	static const char *const folders[] = {"/lib", "/usr/lib", "/usr/local/lib"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(folders); i++)
+		if (g_str_has_prefix(path, folders[i]))
+			return strstr(path, ".so") != NULL;
+	return strcmp(path, "[vdso]") == 0;
+}
+
 static bool is_own_file(const LodeOwnLines *self, const char *path)
 {
 	for (guint i = 0; i < self->globs->len; i++)

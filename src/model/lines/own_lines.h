@@ -41,5 +41,8 @@ GArray *lode_own_lines_chain(const LodeOwnLines *self, uint32_t instruction);
  * information has it. */
 bool lode_is_toolchain_file(const char *path);
 
+/* Whether the image of this path is a shared library of the system. */
+bool lode_is_system_library(const char *path);
+
 /* Whether a path is in one of the toolchain's folders, which are root's on any machine. */
 bool lode_is_toolchain_folder(const char *path);

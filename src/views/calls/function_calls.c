@@ -363,7 +363,7 @@ static bool write_calls(Calls *self, GError **error)
 		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_NOT_FOUND, advice);
 		return false;
 	}
-	lode_neighbours_init(&self->found, self->costs, self->is_marked, true);
+	lode_neighbours_init(&self->found, self->costs, self->is_marked, false);
 	switch (self->options->format) {
 	case LODE_VIEW_TEXT:
 		write_text(self);

@@ -16,6 +16,9 @@
 
 #include <string.h>
 
+/* Findings that explain less of all weight in the shown code have no line of their own. */
+#define LEAST_EXPLAINED 0.005
+
 typedef LodeAnnotatedPlace Place;
 
 /* "struct node.next 96.0 %, 2 more, 64 KiB at 0x7f0012345000" */
@@ -615,6 +618,7 @@ static void put_margin_lines(const LodeAnnotation *self, FILE *out)
 	const LodeTerminal *terminal = &self->options->terminal;
 	const LodeFindings *findings = self->run->findings;
 	g_autoptr(GArray) explained = lode_annotated_places_explained(&self->found);
+	g_autoptr(GString) small = g_string_new(NULL);
 	bool has_any = false;
 	char share[LODE_NUMBER_SIZE];
 
@@ -633,9 +637,15 @@ static void put_margin_lines(const LodeAnnotation *self, FILE *out)
 				"Findings in the margin, with what they explain here of %s:",
 				event_name(self));
 		has_any = true;
-		lode_profile_lines_print(terminal, out, "  F%u  %s  %s", i + 1,
-			lode_number_format_share(time, share), text);
+		if (time < LEAST_EXPLAINED)
+			g_string_append_printf(small, " F%u", i + 1);
+		else
+			lode_profile_lines_print(terminal, out, "  F%u  %s  %s", i + 1,
+				lode_number_format_share(time, share), text);
 	}
+	if (small->len > 0)
+		lode_profile_lines_print(terminal, out, "  less than %s each: %s",
+			lode_number_format_share(LEAST_EXPLAINED, share), small->str);
 	if (findings == NULL && self->options->has_no_run)
 		lode_profile_lines_print(
 			terminal, out, "Nothing was mined yet: 'lode mine' finds what costs.");

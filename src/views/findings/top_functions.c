@@ -36,24 +36,35 @@ static bool is_shown_as_family(const LodeTopFunctions *self, const LodeFamilyCos
 	return cost->n != 1 && time >= LEAST_SHARE * self->total && time > FAMILY_MATTERS * most;
 }
 
-/* What calls the row's functions most and is none of them. */
-static uint32_t find_caller(const LodeTopFunctions *self, const Row *row)
+static uint32_t find_first_caller(
+	const LodeTopFunctions *self, const bool *is_marked, bool has_own_callers)
 {
-	guint n = self->costs->functions->len;
-	g_autofree bool *is_marked = g_new0(bool, n + 1);
 	g_auto(LodeNeighbours) found = {0};
 
-	if (row->family == NULL)
-		is_marked[row->function] = true;
-	for (guint i = 0; i < n && row->family != NULL; i++)
-		is_marked[i] = self->family_of[i] == row->family->family;
-	lode_neighbours_init(&found, self->costs, is_marked, false);
+	lode_neighbours_init(&found, self->costs, is_marked, has_own_callers);
 	for (guint i = 0; i < found.callers->len; i++) {
 		uint32_t caller = g_array_index(found.callers, LodeCallShare, i).function;
 		if (!is_marked[caller])
 			return caller;
 	}
 	return LODE_NONE;
+}
+
+/* What calls the row's functions most and is none of them; of the user's own code, if any is. What
+ * calls that code from a library, such as the start of a thread, says nothing. */
+static uint32_t find_caller(const LodeTopFunctions *self, const Row *row)
+{
+	guint n = self->costs->functions->len;
+	g_autofree bool *is_marked = g_new0(bool, n + 1);
+
+	if (row->family == NULL)
+		is_marked[row->function] = true;
+	for (guint i = 0; i < n && row->family != NULL; i++)
+		is_marked[i] = self->family_of[i] == row->family->family;
+	uint32_t own = find_first_caller(self, is_marked, true);
+	bool is_own = row->family == NULL &&
+	              lode_function_cost_at(self->costs, row->function)->is_own;
+	return own != LODE_NONE || is_own ? own : find_first_caller(self, is_marked, false);
 }
 
 static void choose_rows(LodeTopFunctions *self)

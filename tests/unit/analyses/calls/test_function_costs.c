@@ -105,14 +105,14 @@ static char *shares_text(const LodeFunctionCosts *costs, const GArray *shares)
 	return g_string_free(text, FALSE);
 }
 
-static void check_neighbours(const LodeFunctionCosts *costs, const char *name, bool has_inlined,
+static void check_neighbours(const LodeFunctionCosts *costs, const char *name, bool has_own_callers,
 	const char *callers, const char *callees)
 {
 	g_autofree bool *is_marked = g_new0(bool, costs->functions->len);
 	g_auto(LodeNeighbours) found = {0};
 
 	is_marked[find(costs, name)] = true;
-	lode_neighbours_init(&found, costs, is_marked, has_inlined);
+	lode_neighbours_init(&found, costs, is_marked, has_own_callers);
 	g_autofree char *got_callers = shares_text(costs, found.callers);
 	g_autofree char *got_callees = shares_text(costs, found.callees);
 	g_assert_cmpstr(got_callers, ==, callers);
@@ -140,11 +140,30 @@ static void test_known_tree(void)
 	g_assert_cmpfloat(inclusive_of(costs, "seldom"), ==, 30);
 	g_assert_cmpfloat(inclusive_of(costs, "inlined"), ==, 10);
 	g_assert_cmpfloat(lode_function_cost_at(costs, WORK)->samples, ==, 10);
-	check_neighbours(costs, "work", true, "often 60, seldom 30, inlined 10", "");
-	check_neighbours(costs, "work", false, "often 60, seldom 30, main 10", "");
-	check_neighbours(costs, "main", true, "_start 100", "often 60, seldom 30, inlined 10");
-	check_neighbours(costs, "main", false, "_start 100", "often 60, seldom 30, work 10");
-	check_neighbours(costs, "inlined", true, "main 10", "work 10");
+	check_neighbours(costs, "work", false, "often 60, seldom 30, inlined 10", "");
+	check_neighbours(costs, "main", false, "_start 100", "often 60, seldom 30, inlined 10");
+	check_neighbours(costs, "inlined", false, "main 10", "work 10");
+}
+
+/* main() calls work() through a library of the system and a header of the toolchain, often() calls
+ * it directly. */
+static void test_own_callers(void)
+{
+	g_autoptr(LodeProfile) profile = profile_of(known_names, N_KNOWN);
+	uint32_t main_stack = add_stack(profile, MAIN, LODE_NONE);
+	uint32_t library = add_named_stack(
+		profile, "qsort", "/usr/lib/x86_64-linux-gnu/libc.so.6", false, main_stack);
+	uint32_t header = add_named_stack(profile, "std::less", "program", true, library);
+
+	LODE_AT(profile->stacks->frames, LodeFrame, profile->stacks->frames->len - 1).file =
+		lode_profile_intern(profile, "/usr/include/c++/12/bits/stl_function.h");
+	add_samples(profile, add_stack(profile, WORK, header), 6);
+	add_samples(profile, add_stack(profile, WORK, add_stack(profile, OFTEN, main_stack)), 3);
+	add_samples(profile, add_stack(profile, WORK, LODE_NONE), 1);
+	g_autoptr(LodeFunctionCosts) costs = lode_function_costs_new(profile, 0);
+	check_neighbours(costs, "work", false, "std::less 60, often 30", "");
+	check_neighbours(costs, "work", true, "main 60, often 30", "");
+	check_neighbours(costs, "qsort", true, "main 60", "std::less 60");
 }
 
 /* A sample counts once for each function, and for each pair of caller and callee. */
@@ -159,7 +178,7 @@ static void test_recursion(void)
 	g_autoptr(LodeFunctionCosts) costs = lode_function_costs_new(profile, 0);
 	g_assert_cmpfloat(inclusive_of(costs, "work"), ==, 20);
 	g_assert_cmpfloat(inclusive_of(costs, "often"), ==, 20);
-	check_neighbours(costs, "work", true, "main 20, often 20, work 20", "often 20, work 20");
+	check_neighbours(costs, "work", false, "main 20, often 20, work 20", "often 20, work 20");
 }
 
 /* Both a stub that was sampled and one that is on the way. */
@@ -172,9 +191,9 @@ static void test_stub(void)
 	add_samples(profile, stub, 1);
 	add_samples(profile, add_stack(profile, 2, stub), 3);
 	g_autoptr(LodeFunctionCosts) costs = lode_function_costs_new(profile, 0);
-	check_neighbours(costs, "malloc", true, "main 30", "");
-	check_neighbours(costs, "malloc@plt", true, "main 40", "");
-	check_neighbours(costs, "main", true, "", "malloc@plt 40, malloc 30");
+	check_neighbours(costs, "malloc", false, "main 30", "");
+	check_neighbours(costs, "malloc@plt", false, "main 40", "");
+	check_neighbours(costs, "main", false, "", "malloc@plt 40, malloc 30");
 }
 
 static void test_short_stacks(void)
@@ -209,7 +228,7 @@ static void test_no_calls(void)
 	g_assert_cmpint(costs->source, ==, LODE_CALLS_UNKNOWN);
 	g_assert_true(isnan(inclusive_of(costs, "work")));
 	g_assert_cmpfloat(lode_function_cost_at(costs, WORK)->samples, ==, 11);
-	check_neighbours(costs, "work", true, "", "");
+	check_neighbours(costs, "work", false, "", "");
 }
 
 /* --- random stacks --- */
@@ -274,7 +293,7 @@ static void check_random(void)
 		double by_caller[MOST_FUNCTIONS] = {0}, by_callee[MOST_FUNCTIONS] = {0};
 		g_assert_cmpfloat(lode_function_cost_at(costs, i)->inclusive, ==, inclusive[i]);
 		is_marked[i] = true;
-		lode_neighbours_init(&found, costs, is_marked, true);
+		lode_neighbours_init(&found, costs, is_marked, false);
 		g_assert_cmpfloat(found.inclusive, ==, inclusive[i]);
 		for (guint j = 0; j < found.callers->len; j++) {
 			const LodeCallShare *one = &g_array_index(found.callers, LodeCallShare, j);
@@ -313,7 +332,7 @@ static void test_deep(void)
 	g_autoptr(LodeFunctionCosts) costs = lode_function_costs_new(profile, 0);
 	for (uint32_t i = 0; i < N_KNOWN; i++)
 		g_assert_cmpfloat(lode_function_cost_at(costs, i)->inclusive, ==, 10);
-	check_neighbours(costs, "main", true, "work 10", "often 10");
+	check_neighbours(costs, "main", false, "work 10", "often 10");
 }
 
 /* The ways outward lead in circles. */
@@ -328,7 +347,7 @@ static void test_circle(void)
 	add_samples(profile, 77, 1);
 	g_autoptr(LodeFunctionCosts) costs = lode_function_costs_new(profile, 0);
 	g_assert_cmpfloat(inclusive_of(costs, "main"), ==, 10);
-	check_neighbours(costs, "work", true, "main 10", "");
+	check_neighbours(costs, "work", false, "main 10", "");
 }
 
 static void test_long_name(void)
@@ -393,8 +412,8 @@ static void test_counted_tree(void)
 	g_assert_cmpfloat(inclusive_of(costs, "main"), ==, 100);
 	g_assert_cmpfloat(inclusive_of(costs, "often"), ==, 60);
 	g_assert_cmpfloat(inclusive_of(costs, "seldom"), ==, 30);
-	check_neighbours(costs, "work", true, "often 60, seldom 30, main 10", "");
-	check_neighbours(costs, "main", true, "", "often 60, seldom 30, work 10");
+	check_neighbours(costs, "work", false, "often 60, seldom 30, main 10", "");
+	check_neighbours(costs, "main", false, "", "often 60, seldom 30, work 10");
 }
 
 /* Inferred counts say nothing about who called. */
@@ -439,9 +458,9 @@ static void test_bound_functions(void)
 	g_assert_cmpfloat(inclusive_of(costs, "main"), ==, 140);
 	g_assert_cmpfloat(inclusive_of(costs, "sort"), ==, 120);
 	g_assert_cmpfloat(inclusive_of(costs, "_dl_runtime_resolve_xsave"), ==, 0);
-	check_neighbours(costs, "sort", true, "main 120", "compare 80");
-	check_neighbours(costs, "main", true, "", "sort 120, compare 20");
-	check_neighbours(costs, "compare", true, "sort 80, main 20", "");
+	check_neighbours(costs, "sort", false, "main 120", "compare 80");
+	check_neighbours(costs, "main", false, "", "sort 120, compare 20");
+	check_neighbours(costs, "compare", false, "sort 80, main 20", "");
 }
 
 /* A call that two threads seem to have made would make a cycle of work and often. */
@@ -467,6 +486,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/function_costs/known_tree", test_known_tree);
+	g_test_add_func("/function_costs/own_callers", test_own_callers);
 	g_test_add_func("/function_costs/recursion", test_recursion);
 	g_test_add_func("/function_costs/stub", test_stub);
 	g_test_add_func("/function_costs/short_stacks", test_short_stacks);
