@@ -7,6 +7,7 @@
 #include "views/form/display_text.h"
 #include "views/form/table.h"
 #include "views/profile/profile_figures.h"
+#include "views/profile/profile_lines.h"
 
 #include <math.h>
 
@@ -18,6 +19,9 @@ enum { MOST_ROWS = 5, SCREEN_WIDTH = 80, SHARES_WIDTH = 22, CALLER_WIDTH = 24, L
 
 /* So much more than its costliest function a family must have to stand for it. */
 #define FAMILY_MATTERS 1.2
+
+/* The least share of a function of a library whose caller is missed. */
+#define CALLERS_MATTER 0.1
 
 typedef struct {
 	const LodeFamilyCost *family; /* NULL: a function */
@@ -183,6 +187,21 @@ static LodeStyle cell(size_t index, unsigned column, GString *out, const void *u
 	return LODE_STYLE_STRONG;
 }
 
+/* Of a costly function of a library, its name alone says little. */
+static bool lacks_callers(const LodeTopFunctions *self)
+{
+	if (lode_call_lines_advice(self->costs) == NULL || self->costs->profile->stacks == NULL)
+		return false;
+	for (guint i = 0; i < self->rows->len; i++) {
+		const Row *row = &g_array_index(self->rows, Row, i);
+		bool is_own = row->family == NULL &&
+		              lode_function_cost_at(self->costs, row->function)->is_own;
+		if (!is_own && row->time >= CALLERS_MATTER * self->total)
+			return true;
+	}
+	return false;
+}
+
 void lode_top_functions_write(const LodeTopFunctions *self, const LodeTerminal *terminal, FILE *out)
 {
 	const LodeProfile *profile = self->costs->profile;
@@ -204,4 +223,7 @@ void lode_top_functions_write(const LodeTopFunctions *self, const LodeTerminal *
 		lode_table_write(&table, &screen, out);
 	}
 	lode_call_lines_short(self->costs, terminal, out);
+	if (lacks_callers(self))
+		lode_profile_lines_print(terminal, out,
+			"Who calls them was not recorded: -g or --call-graph dwarf records it.");
 }
