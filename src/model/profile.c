@@ -101,7 +101,7 @@ LodeProfile *lode_profile_new(void)
 	self->attribute_ids = g_hash_table_new(g_str_hash, g_str_equal);
 	self->attribute_set_ids = g_hash_table_new_full(hash_words, equal_words, free_array, NULL);
 	self->location_ids = g_hash_table_new_full(hash_location, equal_location, g_free, NULL);
-	self->inlining_ids = g_hash_table_new(NULL, NULL);
+	self->inlining_ids = g_hash_table_new(lode_hash_pair, g_direct_equal);
 	return self;
 }
 

@@ -105,6 +105,20 @@ static LodeProfile *make_valued_profile(void)
 	return profile;
 }
 
+/* Nearly all are in functions that are not inlined. */
+static void test_many_inlinings(void)
+{
+	enum { MANY = 300000 };
+	g_autoptr(LodeProfile) profile = lode_profile_new();
+
+	for (int round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < MANY; i++)
+			g_assert_cmpuint(lode_profile_inlining(profile, i, LODE_NONE), ==, i);
+	g_assert_cmpuint(lode_profile_inlining(profile, 0, 0), ==, MANY);
+	g_assert_cmpuint(lode_profile_inlining(profile, 0, 1), ==, MANY + 1);
+	g_assert_cmpuint(profile->inlinings->len, ==, MANY + 2);
+}
+
 static void test_event_values(void)
 {
 	static const double expected[4][2] = {{5, 7}, {100, 0}, {30, 0.5}, {110, 71}};
@@ -170,6 +184,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/profile/attribute_sets", test_attribute_sets);
 	g_test_add_func("/profile/many_attribute_sets", test_many_attribute_sets);
 	g_test_add_func("/profile/locations", test_locations);
+	g_test_add_func("/profile/many_inlinings", test_many_inlinings);
 	g_test_add_func("/profile/event_values", test_event_values);
 	g_test_add_func("/profile/find_event", test_find_event);
 	g_test_add_func("/profile/unresolved", test_unresolved);
