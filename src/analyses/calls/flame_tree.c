@@ -21,7 +21,7 @@ typedef struct {
 	LodeFlameTree *tree;
 	uint32_t *function_of; /* of each frame */
 	double *weights;       /* of each stack, ended by those of unknown stacks */
-	uint32_t *samples;     /* likewise */
+	double *samples;       /* likewise */
 	GArray *links;         /* Links, of each node */
 	LodeIdCache children;  /* those not listed: node and function → node */
 } Builder;
@@ -69,7 +69,7 @@ static void sum_samples(Builder *self, uint32_t event)
 		if (sample->event != event)
 			continue;
 		self->weights[at] += sample->weight;
-		self->samples[at]++;
+		self->samples[at] += 1.0 + sample->n_more;
 	}
 }
 
@@ -231,7 +231,7 @@ LodeFlameTree *lode_flame_tree_new(
 		.tree = tree,
 		.function_of = g_new(uint32_t, MAX(stacks->frames->len, 1)),
 		.weights = g_new0(double, n + 1),
-		.samples = g_new0(uint32_t, n + 1),
+		.samples = g_new0(double, n + 1),
 	};
 
 	g_atomic_ref_count_init(&tree->references);

@@ -23,9 +23,9 @@ typedef struct {
 	uint32_t function; /* of the tree's functions; LODE_NONE: all (node 0), or an unknown stack
 	                    */
 	uint32_t parent;   /* a node before it; LODE_NONE: node 0 */
-	uint32_t samples;
-	double weight; /* of the event, in it and in the nodes below */
-	double self;   /* of the stacks that end here */
+	double samples;    /* in it and in the nodes below */
+	double weight;     /* likewise, of the event */
+	double self;       /* of the stacks that end here */
 } LodeFlameNode;
 
 typedef struct {

@@ -17,8 +17,8 @@ typedef struct {
 	uint32_t node;     /* of the tree; of a row for narrower ones, their parent */
 	uint32_t function; /* its place in the answer */
 	uint32_t parent;   /* row */
-	uint32_t samples, narrower;
-	double weight, self;
+	uint32_t narrower;
+	double samples, weight, self;
 } Row;
 
 typedef struct {
@@ -211,7 +211,7 @@ static void put_nodes(Graph *self)
 	put_column(self, "parent", offsetof(Row, parent), false);
 	put_column(self, "weight", offsetof(Row, weight), true);
 	put_column(self, "self", offsetof(Row, self), true);
-	put_column(self, "samples", offsetof(Row, samples), false);
+	put_column(self, "samples", offsetof(Row, samples), true);
 	put_column(self, "narrower", offsetof(Row, narrower), false);
 	lode_json_end(&self->json, '}');
 }

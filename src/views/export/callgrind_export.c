@@ -427,6 +427,7 @@ static void add_share(
  * instruction of a call's target: it counts for both events. */
 static void sum_calls(StackCalls *self, const Callgrind *to)
 {
+	uint32_t latency = lode_profile_find_event(to->profile, LODE_LATENCY_EVENT);
 	Shares shares;
 
 	init_shares(&shares, self->stacks, to);
@@ -435,6 +436,8 @@ static void sum_calls(StackCalls *self, const Callgrind *to)
 			self->stacks->samples, LodeStackSample, i);
 		uint32_t cause = lode_profile_event_as_charged(to->profile, sample->event);
 		uint32_t function = function_of(&shares, self->stacks, sample);
+		/* Latency is a second weight of a sample that has been counted. */
+		bool is_counted = sample->event != latency || sample->event == shares.event;
 		for (uint32_t at = sample->stack; at != LODE_NONE;
 			at = g_array_index(self->stacks->stacks, LodeStack, at).outer) {
 			StackCall *call = self->of[at] != LODE_NONE
@@ -444,7 +447,7 @@ static void sum_calls(StackCalls *self, const Callgrind *to)
 			if (call == NULL || call->last_sum == i + 1)
 				continue;
 			call->last_sum = i + 1;
-			call->n++;
+			call->n += is_counted ? 1.0 + sample->n_more : 0;
 			add_weight(to, call, sample->event, sample->weight);
 			if (cause != LODE_NONE)
 				add_weight(to, call, cause, sample->weight);

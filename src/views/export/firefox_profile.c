@@ -433,8 +433,9 @@ static double find_interval(const LodeStackExport *export)
 		for (guint j = 1; j < samples->len; j++) {
 			const LodeStackSample *last = samples->pdata[j - 1];
 			const LodeStackSample *next = samples->pdata[j];
-			double ns = is_time ? next->weight
-			                    : (double)(next->time_ns - last->time_ns);
+			double ns = is_time ? next->weight / (1.0 + next->n_more)
+			                    : (double)(next->time_ns - last->time_ns) /
+			                              (1.0 + last->n_more);
 			if (ns > 0)
 				g_array_append_val(values, ns);
 		}

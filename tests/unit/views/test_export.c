@@ -143,18 +143,23 @@ static void test_callgrind_shares(void)
 	uint32_t main_cold = add_stack(profile, "main", 0x3010, LODE_NONE);
 	uint32_t cold = add_stack(profile, "cold", 0x2006, main_cold);
 	uint32_t cold_hot = add_stack(profile, "hot", 0x1000, cold);
+	uint32_t latency = lode_profile_add_event(
+		profile, "latency", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	const LodeStackSample samples[] = {
-		{.time_ns = 1, .weight = 30, .event = event, .stack = hot},
+		{.time_ns = 1, .weight = 30, .event = event, .stack = hot, .n_more = 4},
+		{.time_ns = 1, .weight = 15, .event = latency, .stack = hot, .n_more = 4},
 		{.time_ns = 2, .weight = 10, .event = event, .stack = cold_hot},
 	};
 	g_array_append_vals(profile->stacks->samples, samples, G_N_ELEMENTS(samples));
 
 	g_autofree char *text = write_callgrind(profile);
-	g_assert_nonnull(strstr(text, "\nevents: cpu_clock Ir l1d_miss\n"));
+	g_assert_nonnull(strstr(text, "\nevents: cpu_clock Ir l1d_miss latency\n"));
+	/* A sample has two weights, and is counted once. */
+	g_assert_nonnull(strstr(text, "calls=5 0x1000"));
 	/* From main(), from main() to cold(), and from there. */
-	g_assert_nonnull(strstr(text, "\n0x3000 0 30 225 30\n"));
-	g_assert_nonnull(strstr(text, "\n0x3010 0 10 75 10\n"));
-	g_assert_nonnull(strstr(text, "\n0x2006 0 10 75 10\n"));
+	g_assert_nonnull(strstr(text, "\n0x3000 0 30 225 30 15\n"));
+	g_assert_nonnull(strstr(text, "\n0x3010 0 10 75 10 0\n"));
+	g_assert_nonnull(strstr(text, "\n0x2006 0 10 75 10 0\n"));
 }
 
 /* The profiler tells it with the profile. Samples 2, 40 and 2 ms after each other, of two threads.
@@ -190,6 +195,12 @@ static void test_firefox_interval(void)
 	}
 	g_autofree char *timed = write_stacks(profile, lode_firefox_profile_write);
 	g_assert_nonnull(strstr(timed, "\"interval\":20,"));
+
+	/* Rows of many samples. */
+	for (guint i = 0; i < profile->stacks->samples->len; i++)
+		LODE_AT(profile->stacks->samples, LodeStackSample, i).n_more = 3;
+	g_autofree char *joined = write_stacks(profile, lode_firefox_profile_write);
+	g_assert_nonnull(strstr(joined, "\"interval\":5,"));
 }
 
 /* Samples without calls are the threads' own; of an event without samples, what instructions cost.

@@ -52,6 +52,8 @@ static LodeStacks *example(void)
 	add_sample(stacks, add_stack(stacks, names[2], NULL, read), 1, 1);
 	add_sample(stacks, add_stack(stacks, names[2], NULL, read), 1, 2);
 	add_sample(stacks, read, 1, 2);
+	/* A row may stand for many samples. */
+	LODE_AT(stacks->samples, LodeStackSample, 2).n_more = UINT32_MAX;
 	add_sample(stacks, add_stack(stacks, names[3], NULL, outermost), 1, 1);
 	add_sample(stacks, outermost, 0, 100); /* of a different event */
 	return stacks;
@@ -75,7 +77,8 @@ static void test_example(void)
 	const double expected[][3] = {{0, 6, 0}, {1, 5, 2}, {2, 3, 3}, {1, 1, 1}};
 
 	g_assert_cmpuint(tree->nodes->len, ==, 5);
-	g_assert_cmpuint(node_at(tree, 0)->samples, ==, 4);
+	g_assert_cmpfloat(node_at(tree, 0)->samples, ==, 4 + (double)UINT32_MAX);
+	g_assert_cmpfloat(node_at(tree, 3)->samples, ==, 2);
 	for (uint32_t i = 0; i < 4; i++)
 		assert_node(stacks, tree, i + 1, names[i], expected[i]);
 }
