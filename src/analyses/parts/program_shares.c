@@ -58,16 +58,18 @@ static uint32_t *group_threads(const LodeProfile *profile, const LodeStackAttrib
 	return row_of;
 }
 
-/* Of a command its processes, of a process its threads. */
-static void count_members(
-	const LodeProfile *profile, LodeProgramsBy by, const uint32_t *row_of, GArray *rows)
+/* Of a command its processes, of a process its threads, with samples of the event. */
+static void count_members(const LodeProfile *profile, uint32_t event, LodeProgramsBy by,
+	const uint32_t *row_of, GArray *rows)
 {
 	const LodeStacks *stacks = profile->stacks;
 	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	g_autofree bool *has_samples = g_new0(bool, stacks->threads->len + 1);
 
-	for (guint i = 0; i < stacks->samples->len; i++)
-		has_samples[LODE_AT(stacks->samples, LodeStackSample, i).thread] = true;
+	for (guint i = 0; i < stacks->samples->len; i++) {
+		const LodeStackSample *sample = &LODE_AT(stacks->samples, LodeStackSample, i);
+		has_samples[sample->thread] |= sample->event == event;
+	}
 	for (guint i = 0; i < stacks->threads->len; i++) {
 		const LodeStackThread *thread = &LODE_AT(stacks->threads, LodeStackThread, i);
 		if (!has_samples[i])
@@ -136,7 +138,7 @@ GArray *lode_program_shares_new(
 		row->share = weight > 0 ? row->weight / weight : 0;
 		row->first_ns = row->first_ns == UINT64_MAX ? 0 : row->first_ns;
 	}
-	count_members(profile, by, row_of, rows);
+	count_members(profile, event, by, row_of, rows);
 	sort_rows(rows, row_of, stacks->threads->len);
 	if (out_numbers != NULL)
 		*out_numbers = g_steal_pointer(&row_of);

@@ -176,10 +176,10 @@ static void check_program(const LodeProfile *profile, JsonObject *row)
 		double time = ((double)sample->time_ns - (double)FIRST_NS) / 1e9;
 		if (strcmp(commands[process % 3], name) != 0)
 			continue;
-		n += !has_pid[process];
-		has_pid[process] = true;
 		if (sample->event != 0)
 			continue;
+		n += !has_pid[process];
+		has_pid[process] = true;
 		weight += sample->weight;
 		samples += 1.0 + sample->n_more;
 		from = sample->time_ns != 0 ? fmin(from, time) : from;
@@ -209,22 +209,25 @@ static void test_programs(void)
 	}
 }
 
-/* Two threads of known weights. */
+/* Two threads of known weights, and one with a sample of a different event. */
 static LodeProfile *small_profile(void)
 {
 	LodeProfile *profile = lode_profile_new();
 	LodeStacks *stacks = profile->stacks = lode_stacks_new();
-	const LodeStackThread threads[] = {{(char *)"a\x1b[1m", 7, 7}, {(char *)"b", 8, 8}};
+	const LodeStackThread threads[] = {
+		{(char *)"a\x1b[1m", 7, 7}, {(char *)"b", 8, 8}, {(char *)"c", 7, 9}};
 	const LodeStackSample samples[] = {
 		{.time_ns = 1000000000, .weight = 3, .thread = 0, .stack = LODE_NONE},
 		{.time_ns = 3500000000, .weight = 1, .thread = 1, .stack = LODE_NONE, .n_more = 4},
+		{.time_ns = 2000000000, .weight = 1, .event = 1, .thread = 2, .stack = LODE_NONE},
 	};
 
 	lode_profile_add_event(profile, "cpu-clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	lode_profile_event(profile, 0)->total = 4;
 	profile->weight_event = 0;
-	g_array_append_vals(stacks->threads, threads, 2);
-	g_array_append_vals(stacks->samples, samples, 2);
+	lode_profile_add_event(profile, "page-faults", NULL, LODE_EVENT_SAMPLED, NULL, 0);
+	g_array_append_vals(stacks->threads, threads, G_N_ELEMENTS(threads));
+	g_array_append_vals(stacks->samples, samples, G_N_ELEMENTS(samples));
 	return profile;
 }
 
@@ -266,7 +269,7 @@ static void test_odd(void)
 	g_autofree char *wide = text_of(profile, write_timeline);
 	g_assert_nonnull(strstr(wide, "[0,0,0,0,0,0,0.75]"));
 	g_assert_nonnull(strstr(wide, "[0.25,0,0,0,0,0,0]"));
-	for (guint i = 0; i < 2; i++)
+	for (guint i = 0; i < profile->stacks->samples->len; i++)
 		LODE_AT(profile->stacks->samples, LodeStackSample, i).time_ns = 0;
 	g_autofree char *timeless = text_of(profile, write_timeline);
 	g_assert_nonnull(strstr(timeless, "\"seconds\":0,"));
