@@ -302,21 +302,27 @@ static bool check_profile(const LodeProfile *profile, GError **error)
 	return false;
 }
 
-/* When whole threads ran is known, and not in which part of the time. */
+/* When whole threads ran is known, and not in which part of the time: also of threads that have no
+ * samples. */
 static void keep_thread_times(const Part *self, LodeProfile *profile)
 {
+	const LodePartChoice *choice = self->choice;
 	const GArray *threads = profile->stacks->threads;
-	bool is_of_threads = self->choice->time == NULL && self->choice->where == NULL;
-	g_autoptr(GHashTable) ids = g_hash_table_new(NULL, NULL);
+	bool is_of_threads = choice->time == NULL && choice->where == NULL;
+	g_autoptr(GHashTable) pids = g_hash_table_new(NULL, NULL); /* of the commands */
 	guint kept = 0;
 
-	for (guint i = 0; is_of_threads && i < threads->len; i++)
-		if (self->threads[i])
+	for (guint i = 0; i < threads->len; i++)
+		if (matches(choice->commands, lode_stack_attributes_command(self->attributes, i),
+			    false, 0))
 			g_hash_table_add(
-				ids, GUINT_TO_POINTER(LODE_AT(threads, LodeStackThread, i).tid));
-	for (guint i = 0; i < profile->thread_times->len; i++) {
+				pids, GUINT_TO_POINTER(LODE_AT(threads, LodeStackThread, i).pid));
+	for (guint i = 0; is_of_threads && i < profile->thread_times->len; i++) {
 		const LodeThreadTime row = LODE_AT(profile->thread_times, LodeThreadTime, i);
-		if (g_hash_table_contains(ids, GUINT_TO_POINTER(row.tid)))
+		if (matches(choice->threads, row.name, true, row.tid) &&
+			matches(choice->pids, NULL, true, row.pid) &&
+			(choice->commands == NULL ||
+				g_hash_table_contains(pids, GUINT_TO_POINTER(row.pid))))
 			LODE_AT(profile->thread_times, LodeThreadTime, kept++) = row;
 	}
 	g_array_set_size(profile->thread_times, kept);

@@ -29,6 +29,17 @@ static const LodeStackThread threads[N_THREADS] = {
 	{(char *)"cc1\x1b[2J", 20, 20},
 };
 
+/* The same, one that has no samples, and one of a number that another process has as well. */
+enum { N_TIMES = N_THREADS + 2 };
+static const LodeStackThread timed[N_TIMES] = {
+	{(char *)"make", 10, 10},
+	{(char *)"io-1", 10, 11},
+	{(char *)"io-2", 10, 12},
+	{(char *)"cc1\x1b[2J", 20, 20},
+	{(char *)"io-3", 10, 13},
+	{(char *)"sh", 30, 11},
+};
+
 static GRand *source; /* while a profile is made */
 
 static int pick(int begin, int end)
@@ -169,8 +180,9 @@ static LodeProfile *random_whole(guint32 seed)
 	add_events(profile);
 	add_code(profile);
 	add_samples(profile);
-	for (uint32_t i = 0; i < N_THREADS; i++) {
-		const LodeThreadTime time = {.pid = threads[i].pid, .tid = threads[i].tid};
+	for (uint32_t i = 0; i < N_TIMES; i++) {
+		const LodeThreadTime time = {
+			.name = timed[i].name, .pid = timed[i].pid, .tid = timed[i].tid};
 		g_array_append_val(profile->thread_times, time);
 	}
 	add_costs(profile);
@@ -318,20 +330,20 @@ static void check_part(const LodeProfile *part, const LodeProfile *whole, const 
 }
 
 /* Those of the threads, where the part is of threads alone. */
-static void check_thread_times(const LodeProfile *part, const LodePartChoice *choice)
+static void check_thread_times(const LodeProfile *part, const Case *one)
 {
+	bool is_of_threads = one->choice.time == NULL && one->choice.where == NULL;
+	const LodeStackSample none = {0};
 	guint n = 0;
 
-	for (guint i = 0; i < part->stacks->samples->len; i++) {
-		uint32_t thread = LODE_AT(part->stacks->samples, LodeStackSample, i).thread;
-		bool is_there = false;
-		for (guint k = 0; k < part->thread_times->len; k++)
-			is_there |= LODE_AT(part->thread_times, LodeThreadTime, k).tid ==
-			            threads[thread].tid;
-		n += is_there;
+	for (guint i = 0; i < N_TIMES; i++) {
+		if (!is_of_threads || !one->is_chosen(&none, &timed[i]))
+			continue;
+		g_assert_cmpuint(n, <, part->thread_times->len);
+		g_assert_cmpstr(
+			LODE_AT(part->thread_times, LodeThreadTime, n++).name, ==, timed[i].name);
 	}
-	g_assert_cmpuint(n, ==,
-		choice->time == NULL && choice->where == NULL ? part->stacks->samples->len : 0);
+	g_assert_cmpuint(n, ==, part->thread_times->len);
 }
 
 static void test_cases(void)
@@ -353,7 +365,7 @@ static void test_cases(void)
 			g_assert_no_error(error);
 			g_assert_cmpuint(part->stacks->samples->len, ==, n);
 			g_assert_nonnull(part->part);
-			check_thread_times(part, &cases[c].choice);
+			check_thread_times(part, &cases[c]);
 			check_part(part, whole, chosen);
 		}
 	}
