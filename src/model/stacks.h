@@ -54,7 +54,8 @@ typedef struct LodeStacks {
 	GArray *instructions; /* uint32_t × stacks: of the profile, where samples of it are;
 	                         LODE_NONE: none. Empty: not known, as in profiles of before */
 	GArray *threads;      /* LodeStackThread */
-	GArray *samples;      /* LodeStackSample, in the order of the recording */
+	GArray *samples;      /* LodeStackSample; those with calls, then those without, each in the
+	                         order of the recording */
 	bool has_chains;      /* calls were recorded; else each stack is the sampled code alone */
 } LodeStacks;
 

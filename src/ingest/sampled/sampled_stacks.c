@@ -10,8 +10,8 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-/* Rows of samples without calls, and how long the slices of time are at least and at most, as parts
- * of the recording. */
+/* Rows of samples without calls, and into how many slices of time a recording is divided, the most
+ * and the least. */
 enum { MAX_ROWS = 200000, MOST_SLICES = 4096, LEAST_SLICES = 64, RECENT_BITS = 14 };
 
 struct LodeSampledStacks {
@@ -349,6 +349,9 @@ static uint32_t add_stack(Naming *self, uint32_t frame, uint32_t outer)
 	return slot->id;
 }
 
+/* The level of the frame around what is inlined; those of add_code() count from 0. */
+#define AROUND UINT32_MAX
+
 /* A place, as far as its instruction in the profile names it: what is inlined there is a frame in
  * that of its function. */
 static uint32_t add_place(Naming *self, const LodePlace *code, uint32_t instruction)
@@ -369,7 +372,7 @@ static uint32_t add_place(Naming *self, const LodePlace *code, uint32_t instruct
 		const LodeLocation *named = &LODE_AT(
 			self->profile->locations, LodeLocation, location);
 		if (named->inlined != NULL) {
-			outer = add_stack(self, add_frame(self, code, 1, &frame), outer);
+			outer = add_stack(self, add_frame(self, code, AROUND, &frame), outer);
 			frame.function = named->inlined;
 			frame.is_inlined = true;
 		}
