@@ -153,7 +153,8 @@ static bool sample(Session *self, const LodeProgress *progress, GError **error)
 		sampler.page_output = pages;
 	sampler.argv = self->options->argv;
 	if (sampler.pid == 0) {
-		runtime = lode_jit_runtime_prepare(self->options->argv, self->directory);
+		runtime = lode_jit_runtime_prepare(self->options->argv, self->directory,
+			self->options->has_call_chains || self->options->user_stack_bytes > 0);
 		sampler.argv = (const char *const *)runtime->argv->pdata;
 		sampler.runtime = runtime;
 	}

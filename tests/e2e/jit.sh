@@ -67,6 +67,16 @@ check_profile() {
 		fail "no sequence with its division in the report"
 }
 
+# The compiled method is called by main, be that interpreted or compiled.
+check_callers() {
+	local hot
+	hot=$("$lode" report x.lode --functions --limit 1 --format csv | cut -d, -f1 | tail -n 1)
+	"$lode" report x.lode --callers "$hot" >callers
+	awk '/%/ && /Interpreter|W\.main/ { main += $1 }
+		/inclusive/ { all = $(NF - 1) }
+		END { exit !(main > 0.9 * all) }' callers || fail "the callers are $(tr '\n' ';' <callers)"
+}
+
 # run NAME PROGRAM OPTION… -- COMMAND…
 run() {
 	local name=$1
@@ -76,6 +86,7 @@ run() {
 	"$lode" run -o x.lode --min-support 0.2% --iterations 2 "$@" >out 2>err || fail "status $?"
 	[ "$(head -n 1 out)" = "done" ] || fail "it printed '$(head -n 1 out)'"
 	[ -s x.lode ] && check_profile
+	[[ $name != *callers ]] || check_callers
 	[ -z "$(ls -A tmp)" ] || fail "left $(ls -A tmp)"
 	compgen -G 'jit-*.dump' >/dev/null && fail "left a dump in the current directory"
 	if [ -e faults ]; then
@@ -108,7 +119,12 @@ if ! command -v javac >/dev/null || [ ! -e "${LODE_JVM_AGENT:-/nonexistent}" ]; 
 	skip "java" "no JDK"
 else
 	javac W.java || exit 1
-	if can_sample; then run "java, sampled" -- java -cp . W 2000; else skip "java, sampled" "no sampling"; fi
+	if can_sample; then
+		run "java, sampled" -- java -cp . W 2000
+		run "java, its callers" -g -- java -cp . W 2000
+	else
+		skip "java, sampled" "no sampling"
+	fi
 	[ -z "${LODE_LONG_TESTS:-}" ] || run "java, counted" --exact --fast -- java -cp . W 200
 fi
 echo "1..$number"

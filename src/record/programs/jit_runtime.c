@@ -107,6 +107,8 @@ static void add_java_arguments(LodeJitRuntime *self, const char *const *argv)
 	g_autofree char *agent = find_agent();
 
 	(void)argv;
+	if (self->has_stacks)
+		add(self, "-XX:+PreserveFramePointer");
 	if (agent != NULL) {
 		g_autofree char *argument = g_strdup_printf(
 			"-agentpath:%s=%s", agent, self->directory);
@@ -176,7 +178,8 @@ static void close_descriptor(gpointer descriptor)
 	close(GPOINTER_TO_INT(descriptor));
 }
 
-LodeJitRuntime *lode_jit_runtime_prepare(const char *const *argv, const char *directory)
+LodeJitRuntime *lode_jit_runtime_prepare(
+	const char *const *argv, const char *directory, bool has_stacks)
 {
 	const Runtime *runtime = find_runtime(argv[0]);
 	LodeJitRuntime *self = g_new0(LodeJitRuntime, 1);
@@ -187,6 +190,7 @@ LodeJitRuntime *lode_jit_runtime_prepare(const char *const *argv, const char *di
 	self->old_dumps = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	self->processes = g_hash_table_new(NULL, NULL);
 	self->held = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, close_descriptor);
+	self->has_stacks = has_stacks;
 	add(self, argv[0]);
 	if (runtime != NULL) {
 		self->name = runtime->name;

@@ -4,7 +4,8 @@
  *
  *   node     writes jit-PID.dump itself (--perf-prof): into the directory that we name where it has
  *            --perf-prof-path (from 21 on), else into its current directory
- *   java     has an agent of ours write it, into the directory that we name
+ *   java     has an agent of ours write it, into the directory that we name; for stacks it is told
+ *            to keep frame pointers (-XX:+PreserveFramePointer), which node has always
  *
  * They are known by the program's name after all symbolic links; a script that starts one of them
  * is not looked into.
@@ -29,14 +30,17 @@ typedef struct {
 	GHashTable *processes;             /* private: recorded ones, as a set of their ids */
 	GHashTable *held; /* private: path that a dump will have → descriptor; it has none now */
 	bool are_dumps_ours; /* private: not requested by the user */
+	bool has_stacks;     /* private: of lode_jit_runtime_prepare() */
 } LodeJitRuntime;
 
 /*
  * The command to run in place of `argv`, which is copied, so that dumps are written to `directory`.
  * Never NULL; a program that does not exist is not a runtime. Node.js is run once to list its
- * options.
+ * options. `has_stacks`: compiled code has to keep frame pointers, unless the user's arguments
+ * say otherwise.
  */
-LodeJitRuntime *lode_jit_runtime_prepare(const char *const *argv, const char *directory);
+LodeJitRuntime *lode_jit_runtime_prepare(
+	const char *const *argv, const char *directory, bool has_stacks);
 void lode_jit_runtime_free(LodeJitRuntime *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeJitRuntime, lode_jit_runtime_free)
 

@@ -78,7 +78,7 @@ static LodeJitRuntime *prepare(const Fixture *self, const char *command)
 {
 	g_auto(GStrv) argv = g_strsplit(command, " ", -1);
 
-	return lode_jit_runtime_prepare((const char *const *)argv, self->recording);
+	return lode_jit_runtime_prepare((const char *const *)argv, self->recording, false);
 }
 
 static void test_other_program(Fixture *self, const void *data)
@@ -122,6 +122,8 @@ static void test_java_arguments(Fixture *self, const void *data)
 	g_autofree char *agent = g_build_filename(self->directory, "agent.so", NULL);
 	g_autofree char *start = g_strdup_printf("java -agentpath:%s=%s", agent, self->recording);
 	g_autofree char *sampled = g_strconcat(start, " Main", NULL);
+	g_autofree char *with_stacks = g_strdup_printf(
+		"java -XX:+PreserveFramePointer %s Main", start + strlen("java "));
 
 	(void)data;
 	make_program(self, "java", "runner");
@@ -134,6 +136,9 @@ static void test_java_arguments(Fixture *self, const void *data)
 	g_autoptr(LodeJitRuntime) plain = prepare(self, "java Main");
 	g_assert_null(plain->warning);
 	check_argv(plain, sampled);
+	const char *argv[] = {"java", "Main", NULL};
+	g_autoptr(LodeJitRuntime) stacks = lode_jit_runtime_prepare(argv, self->recording, true);
+	check_argv(stacks, with_stacks);
 	g_unsetenv("LODE_JVM_AGENT");
 	if (old_agent != NULL)
 		g_setenv("LODE_JVM_AGENT", old_agent, TRUE);
