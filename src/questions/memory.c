@@ -235,6 +235,7 @@ static bool write_first_touch(View *self, GError **error)
 	view.format = options->format;
 	view.limit = options->top;
 	view.has_limit = options->has_top;
+	view.own = options->filter.own;
 	view.is_by_address = g_strcmp0(options->sort, "address") == 0;
 	if (options->sort != NULL && !view.is_by_address && strcmp(options->sort, "weight") != 0)
 		return fail_sort(self, "weight or address", error);
@@ -258,6 +259,7 @@ static bool write_pivot(View *self, GError **error)
 	pivot.sort = (LodePivotSort)sort;
 	pivot.top = top_of(self, TOP_PIVOT);
 	pivot.definitions = options->filter.definitions;
+	pivot.own = options->filter.own;
 	pivot.progress = self->asking->progress;
 	while (pivot.n_levels < LODE_PIVOT_MAX_LEVELS && pivot.by[pivot.n_levels] != NULL)
 		pivot.n_levels++;
@@ -272,21 +274,24 @@ static bool write_pivot(View *self, GError **error)
 static bool write_sharing(View *self, GError **error)
 {
 	const Options *options = self->options;
-	uint64_t line_bytes = LODE_SAMPLE_LINE_BYTES;
+	LodeLineSharingOptions sharing = {.line_bytes = LODE_SAMPLE_LINE_BYTES,
+		.own = options->filter.own,
+		.progress = self->asking->progress};
 
 	if (options->sort != NULL && strcmp(options->sort, "weight") != 0)
 		return fail_sort(self, "weight", error);
-	if (!lode_memory_granularity_read(options->granularity, &line_bytes, error))
+	if (!lode_memory_granularity_read(options->granularity, &sharing.line_bytes, error))
 		return false;
-	if (line_bytes < LODE_SHARING_MIN_LINE || line_bytes > LODE_SHARING_MAX_LINE)
+	if (sharing.line_bytes < LODE_SHARING_MIN_LINE ||
+		sharing.line_bytes > LODE_SHARING_MAX_LINE)
 		return lode_parameter_refuse(error,
 			"--granularity: a cache line of --sharing has %d to %d bytes",
 			LODE_SHARING_MIN_LINE, LODE_SHARING_MAX_LINE);
 	g_autoptr(GArray) sharing_samples = lode_line_sharing_choose(
 		self->chosen.profile, self->chosen.samples, self->chosen.n);
 	const uint32_t *samples = (const uint32_t *)(const void *)sharing_samples->data;
-	g_autoptr(LodeLineSharing) found = lode_line_sharing_new(self->chosen.profile, samples,
-		sharing_samples->len, line_bytes, self->asking->progress);
+	g_autoptr(LodeLineSharing) found = lode_line_sharing_new(
+		self->chosen.profile, samples, sharing_samples->len, &sharing);
 	if (found == NULL)
 		return lode_asking_fail_stopped(error);
 	g_auto(LodeMemoryNotes) notes;

@@ -668,8 +668,10 @@ static bool write_sharing(const LodeSimulation *self, const LodeProfile *profile
 	if (chosen == NULL)
 		return false;
 	const uint32_t *samples = (const uint32_t *)(const void *)chosen->data;
-	g_autoptr(LodeLineSharing) sharing = lode_line_sharing_new(
-		profile, samples, chosen->len, first->line_bytes, asking->progress);
+	const LodeLineSharingOptions lines = {
+		.line_bytes = first->line_bytes, .progress = asking->progress};
+	g_autoptr(LodeLineSharing)
+		sharing = lode_line_sharing_new(profile, samples, chosen->len, &lines);
 	if (sharing == NULL)
 		return lode_asking_fail_stopped(error);
 	g_auto(LodeMemoryNotes) notes;

@@ -8,6 +8,7 @@
 
 #include "analyses/memory/data_source.h"
 #include "base/arrays/partition_point.h"
+#include "model/lines/own_lines.h"
 #include "model/memory.h"
 #include "model/profile.h"
 
@@ -22,6 +23,7 @@ typedef struct {
 struct LodeSampleAttributes {
 	const LodeProfile *profile;
 	const LodeMemory *memory;
+	LodeOwnLines *own;
 	uint64_t first_ns;     /* of the samples with a time */
 	char **thread_labels;  /* per thread */
 	const char **opcodes;  /* per attribute set; NULL: none */
@@ -109,13 +111,14 @@ static void find_page_surveys(LodeSampleAttributes *self)
 	}
 }
 
-LodeSampleAttributes *lode_sample_attributes_new(const LodeProfile *profile)
+LodeSampleAttributes *lode_sample_attributes_new(const LodeProfile *profile, const char *const *own)
 {
 	LodeSampleAttributes *self = g_new0(LodeSampleAttributes, 1);
 
 	g_assert(profile->memory != NULL);
 	self->profile = profile;
 	self->memory = profile->memory;
+	self->own = lode_own_lines_new(profile, own);
 	self->strings = g_string_chunk_new(1 << 12);
 	label_threads(self);
 	find_opcodes(self);
@@ -129,6 +132,7 @@ void lode_sample_attributes_free(LodeSampleAttributes *self)
 {
 	if (self == NULL)
 		return;
+	lode_own_lines_free(self->own);
 	g_string_chunk_free(self->strings);
 	g_array_unref(self->page_surveys);
 	g_free(self->places);
@@ -244,15 +248,20 @@ static LodeValue get_sampled_pc(Self self, Sample sample)
 }
 
 /* The accessing instruction; the sampled one where no access was found. */
-static const LodeInstruction *instruction_of(Self self, Sample sample)
+static uint32_t instruction_number(Self self, Sample sample)
 {
 	uint32_t index = sample->access_instruction;
 
 	if (sample->access_pc == 0 || sample->access_pc == sample->pc)
 		index = index != LODE_NONE ? index : sample->instruction;
-	if (index >= self->profile->instructions->len)
-		return NULL;
-	return lode_profile_instruction(self->profile, index);
+	return index < self->profile->instructions->len ? index : LODE_NONE;
+}
+
+static const LodeInstruction *instruction_of(Self self, Sample sample)
+{
+	uint32_t index = instruction_number(self, sample);
+
+	return index != LODE_NONE ? lode_profile_instruction(self->profile, index) : NULL;
 }
 
 uint32_t lode_sample_attributes_function(
@@ -293,11 +302,10 @@ static LodeValue get_image(Self self, Sample sample)
 
 static uint32_t location_of(Self self, Sample sample)
 {
-	const LodeInstruction *instruction = instruction_of(self, sample);
-	uint32_t index = sample->access_location;
+	uint32_t instruction = instruction_number(self, sample);
+	uint32_t index = instruction != LODE_NONE ? lode_own_lines_find(self->own, instruction)
+	                                          : sample->access_location;
 
-	if (index == LODE_NONE && instruction != NULL)
-		index = instruction->location;
 	return index < self->profile->locations->len ? index : LODE_NONE;
 }
 

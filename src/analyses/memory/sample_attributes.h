@@ -34,8 +34,9 @@ int lode_sample_attribute_find(const char *name);
 /* The same for expressions, about LodeMemorySample. */
 extern const LodeExpressionSource lode_sample_attribute_source;
 
-/* `profile` has memory, and must outlive the result. */
-LodeSampleAttributes *lode_sample_attributes_new(const LodeProfile *profile);
+/* `profile` has memory, and must outlive the result; `own` as of lode_own_lines_new(). */
+LodeSampleAttributes *lode_sample_attributes_new(
+	const LodeProfile *profile, const char *const *own);
 void lode_sample_attributes_free(LodeSampleAttributes *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSampleAttributes, lode_sample_attributes_free)
 

@@ -319,7 +319,7 @@ static bool filter_init(Filter *self, GError **error)
 		self->access |= LODE_ACCESS_LOAD;
 	if (self->options->stores_only)
 		self->access |= LODE_ACCESS_STORE;
-	self->attributes = lode_sample_attributes_new(self->profile);
+	self->attributes = lode_sample_attributes_new(self->profile, self->options->own);
 	return choose_events(self, error) && choose_threads(self, error) &&
 	       choose_places(self, error) && choose_values(self, error);
 }

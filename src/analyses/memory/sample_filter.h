@@ -17,6 +17,7 @@ typedef struct {
 	const char *address;     /* "MIN-MAX", or the name of an object; NULL */
 	bool loads_only, stores_only;
 	const char *const *definitions; /* "NAME=EXPRESSION"; NULL-terminated, or NULL */
+	const char *const *own; /* as of lode_own_lines_new(): files whose lines name places */
 	/* The attributes by which the samples will be grouped; NULL-terminated, or NULL. Unless
 	 * `events` are given, or these or `where` ask for the event, simulated misses are those of
 	 * one event. */

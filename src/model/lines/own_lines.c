@@ -2,6 +2,8 @@
 /* All locations and inlinings are judged once, outer ones before inner ones. */
 #include "model/lines/own_lines.h"
 
+#include "model/memory.h"
+
 #include <string.h>
 
 struct LodeOwnLines {
@@ -117,6 +119,13 @@ uint32_t lode_own_lines_find(const LodeOwnLines *self, uint32_t instruction)
 		self->lines[inlining] == LODE_NONE)
 		return location;
 	return self->lines[inlining];
+}
+
+uint32_t lode_own_lines_find_access(const LodeOwnLines *self, const LodeMemorySample *sample)
+{
+	return sample->access_instruction < self->profile->instructions->len
+	               ? lode_own_lines_find(self, sample->access_instruction)
+	               : sample->access_location;
 }
 
 bool lode_own_lines_is_own(const LodeOwnLines *self, uint32_t location)

@@ -11,6 +11,7 @@
 
 #include "model/profile.h"
 
+typedef struct LodeMemorySample LodeMemorySample;
 typedef struct LodeOwnLines LodeOwnLines;
 
 /* Of a profile, which is borrowed. Files that match one of the globs (NULL-terminated, or NULL) are
@@ -22,6 +23,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeOwnLines, lode_own_lines_free)
 /* The location that names an instruction: its own line, or where no line is own, its innermost one;
  * LODE_NONE: not known. */
 uint32_t lode_own_lines_find(const LodeOwnLines *self, uint32_t instruction);
+
+/* The same for the access of a sample of data addresses. */
+uint32_t lode_own_lines_find_access(const LodeOwnLines *self, const LodeMemorySample *sample);
 
 /* Whether a location is in a file of the user's own. */
 bool lode_own_lines_is_own(const LodeOwnLines *self, uint32_t location);

@@ -3,6 +3,8 @@
 
 #include "analyses/memory/cells/address_histogram.h"
 
+#include "questions/parts/rows.h"
+
 typedef LodeSampleFilterOptions Filter;
 
 const LodeParameter lode_memory_sample_rows[] = {
@@ -25,6 +27,7 @@ const LodeParameter lode_memory_sample_rows[] = {
 	{"stores", LODE_FLAG(Filter, stores_only),
 		.summary = "only accesses that write; with --loads: all accesses whose kind is "
 			   "known"},
+	LODE_OWN_ROW(Filter, own),
 	{NULL},
 };
 
@@ -37,7 +40,7 @@ void lode_memory_samples_clear(LodeMemorySamples *self)
 static char *make_key(const LodeAsking *asking, const char *const *groups)
 {
 	static const char *const filters[] = {"where", "event", "thread", "pc", "address", "loads",
-		"stores", "define", "weight", NULL};
+		"stores", "define", "own", "weight", NULL};
 	g_autofree char *given = lode_asking_key(asking, "samples", filters, false);
 	GString *key = g_string_new(given);
 

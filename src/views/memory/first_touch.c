@@ -419,8 +419,8 @@ static void write_text(const View *self, FILE *out)
 bool lode_first_touch_write(const LodeProfile *profile, const uint32_t *samples, size_t n_samples,
 	const LodeFirstTouchOptions *options, FILE *out, GError **error)
 {
-	g_autoptr(LodeFirstTouch)
-		touch = lode_first_touch_new(profile, samples, n_samples, options->page_bytes);
+	g_autoptr(LodeFirstTouch) touch = lode_first_touch_new(
+		profile, samples, n_samples, options->page_bytes, options->own);
 	g_auto(LodeMemoryNotes) notes = {0};
 	View view = {profile, options, touch, &notes};
 

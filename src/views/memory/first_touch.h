@@ -14,10 +14,11 @@ typedef struct LodeProfile LodeProfile;
 typedef struct {
 	LodeViewFormat format;
 	LodeTerminal terminal;
-	uint64_t page_bytes; /* a power of two */
-	bool is_by_address;  /* lowest first, instead of most weight of others */
-	uint32_t limit;      /* ranges or pages; 0: all */
-	bool has_limit;      /* else a screen's default (20), JSON and CSV all */
+	uint64_t page_bytes;    /* a power of two */
+	const char *const *own; /* as of lode_own_lines_new() */
+	bool is_by_address;     /* lowest first, instead of most weight of others */
+	uint32_t limit;         /* ranges or pages; 0: all */
+	bool has_limit;         /* else a screen's default (20), JSON and CSV all */
 } LodeFirstTouchOptions;
 
 /* Text, pages of 4096 bytes. */

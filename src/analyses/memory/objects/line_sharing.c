@@ -11,6 +11,7 @@
 #include "analyses/memory/simulated_events.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
+#include "model/lines/own_lines.h"
 #include "model/memory.h"
 
 #include <math.h>
@@ -43,6 +44,7 @@ typedef struct {
 typedef struct {
 	LodeLineSharing *result;
 	const LodeMemory *memory;
+	const LodeOwnLines *own;
 	GArray *uses;    /* Use, by process, line, thread and row */
 	GArray *spans;   /* Span, of one line by thread */
 	GArray *order;   /* uint32_t: spans by their first time; of those with a property */
@@ -280,7 +282,7 @@ static LodeSharingAccess access_of(
 		.object = sample->object,
 		.mapping = sample->mapping,
 		.function = sample->access_function,
-		.location = sample->access_location,
+		.location = lode_own_lines_find_access(self->own, sample),
 		.pc = sample->access_pc,
 	};
 }
@@ -606,18 +608,21 @@ LODE_ORDER(compare_lines, LodeSharedLine, LODE_DESCENDING(totals.weight), LODE_A
 	LODE_ASCENDING(address))
 
 LodeLineSharing *lode_line_sharing_new(const LodeProfile *profile, const uint32_t *samples,
-	size_t n_samples, uint64_t line_bytes, const LodeProgress *progress)
+	size_t n_samples, const LodeLineSharingOptions *options)
 {
+	g_autoptr(LodeOwnLines) own = lode_own_lines_new(profile, options->own);
+	uint64_t line_bytes = options->line_bytes;
 	LodeLineSharing *result = g_new0(LodeLineSharing, 1);
 	Search self = {
 		.result = result,
 		.memory = profile->memory,
+		.own = own,
 		.uses = g_array_new(FALSE, FALSE, sizeof(Use)),
 		.spans = g_array_new(FALSE, FALSE, sizeof(Span)),
 		.order = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.longest = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.cpus = g_hash_table_new(NULL, NULL),
-		.progress = progress,
+		.progress = options->progress,
 	};
 
 	g_assert(line_bytes >= LODE_SHARING_MIN_LINE && line_bytes <= LODE_SHARING_MAX_LINE &&
@@ -635,7 +640,7 @@ LodeLineSharing *lode_line_sharing_new(const LodeProfile *profile, const uint32_
 	g_array_unref(self.order);
 	g_array_unref(self.longest);
 	g_hash_table_unref(self.cpus);
-	if (!lode_progress_is_cancelled(progress))
+	if (!lode_progress_is_cancelled(options->progress))
 		return result;
 	lode_line_sharing_free(result);
 	return NULL;

@@ -103,10 +103,16 @@ typedef struct {
 GArray *lode_line_sharing_choose(
 	const LodeProfile *profile, const uint32_t *samples, size_t n_samples);
 
-/* Made of samples that lode_line_sharing_choose() gave; page faults are left out. `line_bytes` is a
- * power of two in the bounds above. NULL: it was stopped. */
+typedef struct {
+	uint64_t line_bytes;    /* a power of two in the bounds above */
+	const char *const *own; /* as of lode_own_lines_new(): files whose lines name places */
+	const LodeProgress *progress; /* to stop by; NULL: it cannot be stopped */
+} LodeLineSharingOptions;
+
+/* Made of samples that lode_line_sharing_choose() gave; page faults are left out. NULL: it was
+ * stopped. */
 LodeLineSharing *lode_line_sharing_new(const LodeProfile *profile, const uint32_t *samples,
-	size_t n_samples, uint64_t line_bytes, const LodeProgress *progress);
+	size_t n_samples, const LodeLineSharingOptions *options);
 void lode_line_sharing_free(LodeLineSharing *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeLineSharing, lode_line_sharing_free)
 

@@ -286,7 +286,7 @@ LodePivot *lode_pivot_new(const LodeProfile *profile, const uint32_t *samples, s
 	self->n_levels = options->n_levels;
 	self->rows = g_array_new(FALSE, TRUE, sizeof(LodePivotRow));
 	self->groups = g_new0(LodePivotGroups, 1);
-	self->groups->attributes = lode_sample_attributes_new(profile);
+	self->groups->attributes = lode_sample_attributes_new(profile, options->own);
 	self->groups->found = g_hash_table_new_full(hash_group, equal_groups, g_free, NULL);
 	if (!open_levels(self, options, error) ||
 		!add_samples(self, profile, samples, n_samples, options->progress, error))

@@ -35,6 +35,7 @@ typedef struct {
 	const char *by[LODE_PIVOT_MAX_LEVELS]; /* attributes, definitions, or any expression */
 	unsigned n_levels;                     /* at least 1 */
 	const char *const *definitions;        /* NULL-terminated, or NULL */
+	const char *const *own;                /* likewise, as of lode_own_lines_new() */
 	LodePivotSort sort;
 	uint32_t top;                 /* rows of each group, what lacks a value apart; 0: all */
 	const LodeProgress *progress; /* to stop by; NULL: it cannot be stopped */

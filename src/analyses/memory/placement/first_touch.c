@@ -7,6 +7,7 @@
 
 #include "analyses/memory/page_faults.h"
 #include "base/arrays/sort_order.h"
+#include "model/lines/own_lines.h"
 #include "model/memory.h"
 
 #include <math.h>
@@ -21,6 +22,7 @@ typedef struct {
 
 typedef struct {
 	const LodeMemory *memory;
+	const LodeOwnLines *own;
 	LodeFirstTouch *touch;
 	GArray *rows; /* Row */
 	GArray *sums; /* LodeTouchedObject of each object */
@@ -94,7 +96,7 @@ static void set_first(Builder *self, LodePageTouch *page, const Row *row)
 	page->instruction = sample->access_instruction != LODE_NONE ? sample->access_instruction
 	                                                            : sample->instruction;
 	page->function = sample->access_function;
-	page->location = sample->access_location;
+	page->location = lode_own_lines_find_access(self->own, sample);
 	/* An object of an allocation that was not there yet. */
 	if (sample->allocation == LODE_NONE && sample->object < self->memory->objects->len)
 		page->site = LODE_AT(self->memory->objects, LodeDataObject, sample->object).site;
@@ -380,13 +382,14 @@ static void collect_objects(LodeFirstTouch *self, const GArray *sums)
 	g_array_sort(self->objects, compare_objects);
 }
 
-LodeFirstTouch *lode_first_touch_new(
-	const LodeProfile *profile, const uint32_t *samples, size_t n_samples, uint64_t page_bytes)
+LodeFirstTouch *lode_first_touch_new(const LodeProfile *profile, const uint32_t *samples,
+	size_t n_samples, uint64_t page_bytes, const char *const *own)
 {
+	g_autoptr(LodeOwnLines) own_lines = lode_own_lines_new(profile, own);
 	LodeFirstTouch *self = g_new0(LodeFirstTouch, 1);
 	g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(Row));
 	g_autoptr(GArray) sums = g_array_new(FALSE, TRUE, sizeof(LodeTouchedObject));
-	Builder builder = {profile->memory, self, rows, sums};
+	Builder builder = {profile->memory, own_lines, self, rows, sums};
 
 	g_assert(page_bytes > 0 && (page_bytes & (page_bytes - 1)) == 0);
 	self->page_bytes = page_bytes;

@@ -74,9 +74,9 @@ typedef struct {
 
 /*
  * Pages of the samples whose numbers are given, ascending. All faults of the profile decide who was
- * first, whatever was chosen; `page_bytes` is a power of two.
+ * first, whatever was chosen; `page_bytes` is a power of two, `own` as of lode_own_lines_new().
  */
-LodeFirstTouch *lode_first_touch_new(
-	const LodeProfile *profile, const uint32_t *samples, size_t n_samples, uint64_t page_bytes);
+LodeFirstTouch *lode_first_touch_new(const LodeProfile *profile, const uint32_t *samples,
+	size_t n_samples, uint64_t page_bytes, const char *const *own);
 void lode_first_touch_free(LodeFirstTouch *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeFirstTouch, lode_first_touch_free)

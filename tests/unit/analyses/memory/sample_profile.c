@@ -187,6 +187,18 @@ LodeProfile *sample_profile_new(uint32_t n_threads, uint64_t anon_bytes)
 	return profile;
 }
 
+uint32_t sample_profile_inline_vector(LodeProfile *profile, uint32_t instruction)
+{
+	LodeInstruction *row = &LODE_AT(profile->instructions, LodeInstruction, instruction);
+	uint32_t own = row->location;
+
+	row->location = lode_profile_location(
+		profile, "/usr/include/c++/12/bits/stl_vector.h", 1123, "std::vector::at");
+	lode_profile_set_inlining(
+		profile, instruction, lode_profile_inlining(profile, own, LODE_NONE));
+	return own;
+}
+
 static uint32_t find_mapping(const LodeMemory *memory, uint64_t address)
 {
 	for (guint i = 0; i < memory->mappings->len; i++) {

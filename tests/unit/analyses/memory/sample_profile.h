@@ -55,6 +55,10 @@ typedef struct {
 /* The nouns and no samples; LodeMemory.is_stall_weighted is set. */
 LodeProfile *sample_profile_new(uint32_t n_threads, uint64_t anon_bytes);
 
+/* The code of an instruction is now that of a line of std::vector, inlined where its own line was;
+ * before its samples are added. Gives that own line. */
+uint32_t sample_profile_inline_vector(LodeProfile *profile, uint32_t instruction);
+
 /* Adds one access by `instruction` and finds out what lies there: mapping, allocation, object.
  * Gives the sample, which may be changed: rule at-pc, event clock, no latency, size 8. */
 LodeMemorySample *sample_profile_access(LodeProfile *profile, uint32_t thread, uint64_t address,

@@ -25,7 +25,7 @@ static void set_up(Fixture *self, const void *data)
 	sample->latency = 120;
 	sample->weight = 2.5;
 	sample_profile_unresolved(self->profile, 0, LODE_REASON_TLS)->cpu = UINT32_MAX;
-	self->attributes = lode_sample_attributes_new(self->profile);
+	self->attributes = lode_sample_attributes_new(self->profile, NULL);
 	self->scope = lode_expression_scope_new(&lode_sample_attribute_source);
 }
 
@@ -287,7 +287,7 @@ static void test_rare_attributes(Fixture *self, const void *data)
 	};
 	g_array_append_vals(profile->memory->pages, pages, G_N_ELEMENTS(pages));
 	lode_sample_attributes_free(self->attributes);
-	self->attributes = lode_sample_attributes_new(profile);
+	self->attributes = lode_sample_attributes_new(profile, NULL);
 	check_cases(self, cases, G_N_ELEMENTS(cases), number);
 }
 

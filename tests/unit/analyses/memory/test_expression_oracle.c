@@ -173,7 +173,7 @@ static void test_against_sqlite(void)
 {
 	g_autoptr(GRand) rand = g_rand_new_with_seed(soak_seed(7));
 	g_autoptr(LodeProfile) profile = make_profile(rand);
-	g_autoptr(LodeSampleAttributes) attributes = lode_sample_attributes_new(profile);
+	g_autoptr(LodeSampleAttributes) attributes = lode_sample_attributes_new(profile, NULL);
 	sqlite3 *database = make_table(profile, attributes);
 	uint64_t n_values = 0;
 

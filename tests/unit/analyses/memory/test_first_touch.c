@@ -20,7 +20,8 @@ static LodeFirstTouch *touch_of(const LodeProfile *profile)
 {
 	g_autoptr(GArray) all = all_samples(profile);
 
-	return lode_first_touch_new(profile, (const uint32_t *)(void *)all->data, all->len, PAGE);
+	return lode_first_touch_new(
+		profile, (const uint32_t *)(void *)all->data, all->len, PAGE, NULL);
 }
 
 /* Thread 0 touches four pages, thread 1 uses the middle two; the fifth was touched by nobody. */
@@ -39,6 +40,23 @@ static LodeProfile *touched_profile(void)
 		50; /* before the fault: of what lay there then */
 	sample_profile_access(profile, 2, SAMPLE_ANON + 4 * PAGE, LODE_ACCESS_STORE, 0);
 	return profile;
+}
+
+/* Files of the toolchain name a place only where a glob says that they are the user's own. */
+static void test_own_lines(void)
+{
+	static const char *const globs[] = {"*/stl_*.h", NULL};
+	const uint32_t number = 0;
+	g_autoptr(LodeProfile) profile = sample_profile_new(1, 0x10000);
+	uint32_t own = sample_profile_inline_vector(profile, 2);
+
+	sample_profile_fault(profile, 0, SAMPLE_ANON, 100, 2);
+	g_autoptr(LodeFirstTouch) touch = lode_first_touch_new(profile, &number, 1, PAGE, NULL);
+	g_autoptr(LodeFirstTouch) inner = lode_first_touch_new(profile, &number, 1, PAGE, globs);
+	g_assert_cmpuint(LODE_AT(touch->pages, LodePageTouch, 0).location, ==, own);
+	g_assert_cmpuint(LODE_AT(touch->ranges, LodeTouchRange, 0).location, ==, own);
+	g_assert_cmpuint(LODE_AT(inner->pages, LodePageTouch, 0).location, ==,
+		lode_profile_instruction(profile, 2)->location);
 }
 
 static void test_by_hand(void)
@@ -115,7 +133,7 @@ static void test_filtered(void)
 {
 	g_autoptr(LodeProfile) profile = touched_profile();
 	const uint32_t chosen[] = {6};
-	g_autoptr(LodeFirstTouch) touch = lode_first_touch_new(profile, chosen, 1, PAGE);
+	g_autoptr(LodeFirstTouch) touch = lode_first_touch_new(profile, chosen, 1, PAGE, NULL);
 
 	g_assert_cmpuint(touch->pages->len, ==, 1);
 	g_assert_cmpuint(LODE_AT(touch->pages, LodePageTouch, 0).thread, ==, 0);
@@ -222,5 +240,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/first_touch/processes", test_processes);
 	g_test_add_func("/first_touch/random", test_random);
 	g_test_add_func("/first_touch/empty", test_empty);
+	g_test_add_func("/first_touch/own_lines", test_own_lines);
 	return g_test_run();
 }

@@ -4,6 +4,7 @@
 
 #include "model/memory.h"
 #include "model/profile.h"
+#include "sample_profile.h"
 #include "seeds.h"
 
 #include <math.h>
@@ -56,8 +57,8 @@ static LodeLineSharing *find(const LodeProfile *profile)
 
 	for (guint i = 0; i < profile->memory->samples->len; i++)
 		numbers[i] = i;
-	return lode_line_sharing_new(
-		profile, numbers, profile->memory->samples->len, LINE_BYTES, NULL);
+	const LodeLineSharingOptions options = {.line_bytes = LINE_BYTES};
+	return lode_line_sharing_new(profile, numbers, profile->memory->samples->len, &options);
 }
 
 static const LodeSharedLine *line_at(const LodeLineSharing *sharing, guint i)
@@ -351,19 +352,45 @@ static void test_random(void)
 			line_at(sharing, i)->totals.weight);
 }
 
+/* Code of std::vector that is inlined is of the line that it is inlined in. */
+static void test_own_lines(void)
+{
+	static const char *const globs[] = {"*/stl_*.h", NULL};
+	const uint32_t numbers[] = {0, 1, 2, 3};
+	g_autoptr(LodeProfile) profile = sample_profile_new(2, 0x10000);
+	LodeLineSharingOptions options = {.line_bytes = LINE_BYTES};
+	uint32_t own = sample_profile_inline_vector(profile, 0);
+
+	for (uint32_t i = 0; i < G_N_ELEMENTS(numbers); i++)
+		sample_profile_access(profile, i % 2, SAMPLE_ANON + 8 * (i % 2), STORE, 0);
+	g_autoptr(LodeLineSharing)
+		sharing = lode_line_sharing_new(profile, numbers, G_N_ELEMENTS(numbers), &options);
+	options.own = globs;
+	g_autoptr(LodeLineSharing)
+		inner = lode_line_sharing_new(profile, numbers, G_N_ELEMENTS(numbers), &options);
+	g_assert_cmpuint(sharing->accesses->len, ==, 2);
+	g_assert_cmpuint(inner->accesses->len, ==, 2);
+	for (guint i = 0; i < 2; i++) {
+		g_assert_cmpuint(
+			LODE_AT(sharing->accesses, LodeSharingAccess, i).location, ==, own);
+		g_assert_cmpuint(LODE_AT(inner->accesses, LodeSharingAccess, i).location, ==,
+			lode_profile_instruction(profile, 0)->location);
+	}
+}
+
 static void test_stopped(void)
 {
 	g_autoptr(LodeProfile) profile = new_profile();
 	g_autoptr(GCancellable) cancellable = g_cancellable_new();
 	const LodeProgress progress = {.cancellable = cancellable};
+	const LodeLineSharingOptions options = {.line_bytes = LINE_BYTES, .progress = &progress};
 	const uint32_t number = 0;
 
 	add(profile, 0, 0x1000, 8, STORE, 0);
-	g_autoptr(LodeLineSharing)
-		sharing = lode_line_sharing_new(profile, &number, 1, LINE_BYTES, &progress);
+	g_autoptr(LodeLineSharing) sharing = lode_line_sharing_new(profile, &number, 1, &options);
 	g_assert_nonnull(sharing);
 	g_cancellable_cancel(cancellable);
-	g_assert_null(lode_line_sharing_new(profile, &number, 1, LINE_BYTES, &progress));
+	g_assert_null(lode_line_sharing_new(profile, &number, 1, &options));
 }
 
 int main(int argc, char **argv)
@@ -377,6 +404,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/line-sharing/not-shared", test_not_shared);
 	g_test_add_func("/line-sharing/turns", test_turns);
 	g_test_add_func("/line-sharing/stopped", test_stopped);
+	g_test_add_func("/line-sharing/own-lines", test_own_lines);
 	add_random_test("/line-sharing/random", test_random, "R02S00000000000000000000000000000001",
 		"R02S00000000000000000000000000000002", "R02S00000000000000000000000000000003",
 		"R02S00000000000000000000000000000004", "R02S00000000000000000000000000000005",

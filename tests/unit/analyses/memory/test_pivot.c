@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Groups of samples: against a naive count, and by hand where order and cutting matter. */
 #include "analyses/memory/objects/pivot.h"
+#include "analyses/memory/sample_filter.h"
 #include "base/error.h"
 #include "model/memory.h"
 #include "sample_profile.h"
@@ -290,6 +291,33 @@ static void test_processes(void)
 	g_assert_cmpstr(second, ==, "200.0");
 }
 
+/* Code of std::vector that is inlined is of the line that it is inlined in, also for filters. */
+static void test_own_lines(void)
+{
+	static const char *const globs[] = {"*/stl_*.h", NULL};
+	static const char inner[] = "/usr/include/c++/12/bits/stl_vector.h:1123";
+	g_autoptr(LodeProfile) profile = sample_profile_new(1, 1 << 16);
+	LodePivotOptions options = {.by = {"line"}, .n_levels = 1};
+	LodeSampleFilterOptions filter = {.where = "line == 10 && basename(file) == 'sample.c'"};
+	g_autoptr(GError) error = NULL;
+
+	sample_profile_inline_vector(profile, 0);
+	sample_profile_access(profile, 0, SAMPLE_ANON, LODE_ACCESS_LOAD, 0);
+	g_autoptr(LodePivot) pivot = pivot_of(profile, &options);
+	options.own = globs;
+	g_autoptr(LodePivot) of_globs = pivot_of(profile, &options);
+	g_autofree char *own = name_at(pivot, 0), *innermost = name_at(of_globs, 0);
+	g_assert_cmpstr(own, ==, "/src/sample.c:10");
+	g_assert_cmpstr(innermost, ==, inner);
+	g_autoptr(GArray) chosen = lode_sample_filter_apply(profile, &filter, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(chosen->len, ==, 1);
+	filter.own = globs;
+	g_autoptr(GArray) none = lode_sample_filter_apply(profile, &filter, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(none->len, ==, 0);
+}
+
 static void test_empty(void)
 {
 	g_autoptr(LodeProfile) profile = sample_profile_new(1, 1 << 16);
@@ -367,6 +395,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/pivot/two_operands", test_two_operands);
 	g_test_add_func("/pivot/faults", test_faults);
 	g_test_add_func("/pivot/processes", test_processes);
+	g_test_add_func("/pivot/own_lines", test_own_lines);
 	g_test_add_func("/pivot/empty", test_empty);
 	g_test_add_func("/pivot/errors", test_errors);
 	g_test_add_func("/pivot/sort_words", test_sort_words);
