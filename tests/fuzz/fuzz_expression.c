@@ -122,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (profile == NULL) {
 		profile = make_profile();
-		attributes = lode_sample_attributes_new(profile);
+		attributes = lode_sample_attributes_new(profile, NULL);
 	}
 	for (guint i = 0; i + 1 < n; i++) {
 		g_autoptr(GError) error = NULL;

@@ -445,7 +445,7 @@ static void test_errors(void)
 		{{.time = "nan..1"}, LODE_ERROR_USAGE, "'nan..1' is not"},
 		{{.time = "1..1e300"}, LODE_ERROR_USAGE, "'1..1e300' is not"},
 		{{.time = "1h..2h"}, LODE_ERROR_USAGE, "'1h..2h' is not"},
-		{{.time = "1000.."}, LODE_ERROR_NOT_FOUND, "from 1000 s; there are threads"},
+		{{.time = "1000.."}, LODE_ERROR_NOT_FOUND, "from 1000 s; the samples are of"},
 		{{.pids = LIST("make")}, LODE_ERROR_USAGE, "--pid: 'make' is not"},
 		{{.pids = LIST("99")}, LODE_ERROR_NOT_FOUND, "no sample is of this part"},
 		{{.threads = LIST("none")}, LODE_ERROR_NOT_FOUND, "threads such as: make, io-1"},
