@@ -68,10 +68,7 @@ static uint64_t signature_of(const uint32_t *items, uint32_t n)
 	return signature;
 }
 
-enum {
-	MAX_ITEMS = 64,         /* of a mined sequence */
-	MAX_LOOK_UPS = 1 << 18, /* for one sequence; nearly none needs as many */
-};
+enum { MAX_LOOK_UPS = 1 << 18 }; /* for one sequence; nearly none needs as many */
 
 typedef struct {
 	double weight, frequency;
@@ -411,7 +408,7 @@ static uint32_t add_child(PrefixTree *self, uint32_t node, uint32_t item)
 /* In canonical order a sequence comes after its prefixes, and shares one with that before it. */
 static void prefix_tree_fill(PrefixTree *self, const LodeMiningRun *run)
 {
-	uint32_t path[MAX_ITEMS + 1] = {0}, n_last = 0;
+	uint32_t path[LODE_SEQUENCE_MAX_ITEMS + 1] = {0}, n_last = 0;
 	const uint32_t *last = NULL;
 	uint32_t none = LODE_NONE;
 
@@ -422,7 +419,7 @@ static void prefix_tree_fill(PrefixTree *self, const LodeMiningRun *run)
 	for (uint32_t i = 0; i < run->sequences->len; i++) {
 		const uint32_t *items = lode_mining_run_items(run, i);
 		uint32_t n = g_array_index(run->sequences, LodeSequence, i).n_items, same_items = 0;
-		g_assert(n <= MAX_ITEMS);
+		g_assert(n <= LODE_SEQUENCE_MAX_ITEMS);
 		while (same_items < MIN(n, n_last) && items[same_items] == last[same_items])
 			same_items++;
 		for (uint32_t k = same_items; k < n; k++)
@@ -440,7 +437,7 @@ typedef struct {
 	const PrefixTree *tree;
 	bool *is_part; /* of each sequence of the run */
 	const uint32_t *items;
-	uint32_t elements[MAX_ITEMS]; /* the number of an item's element */
+	uint32_t elements[LODE_SEQUENCE_MAX_ITEMS]; /* the number of an item's element */
 	uint32_t n_items;
 	int n_left; /* items that may still be looked up */
 } PartSearch;
@@ -468,7 +465,7 @@ static Kept keep_item(PartSearch *self, Kept kept, uint32_t at)
  */
 static bool mark_parts(PartSearch *self, Kept kept, uint32_t first)
 {
-	Kept path[MAX_ITEMS + 1];
+	Kept path[LODE_SEQUENCE_MAX_ITEMS + 1];
 	uint32_t n = self->n_items, end = first;
 
 	if (self->n_left <= 0)

@@ -101,7 +101,7 @@ static uint32_t keep_support(LodeSearcher *self, uint32_t depth)
 
 /* The sequence being put together, element by element. */
 typedef struct {
-	uint32_t codes[64];
+	uint32_t codes[LODE_SEQUENCE_MAX_ITEMS];
 	uint32_t n;
 	uint32_t support;
 	uint32_t last_depth;
@@ -879,7 +879,7 @@ static double *find_entry_supports(const LodeMiningRun *run)
 	guint n = run->sequences->len;
 	double *entry = g_new(double, n + 1);
 	g_autofree double *single = g_new0(double, run->attributes->len + 1);
-	double by_size[65] = {0};
+	double by_size[LODE_SEQUENCE_MAX_ITEMS + 1] = {0};
 
 	for (guint i = 0; i < n; i++) {
 		const LodeSequence *one = &g_array_index(run->sequences, LodeSequence, i);
@@ -946,11 +946,13 @@ static double find_support_for(
 			continue;
 		g_autofree double *entry = find_entry_supports(run);
 		qsort(entry, n, sizeof(double), lode_compare_doubles_descending);
+		/* Those that pass by their differential support say nothing. */
+		if (entry[n >= n_wanted ? n_wanted - 1 : n / 4] > 1)
+			return 0;
 		if (n >= n_wanted)
 			return entry[n_wanted - 1];
-		/* Those that pass by their differential support say nothing. */
 		double growth = log(entry[n / 4] / entry[n - 1]) / log(4);
-		return entry[n / 4] <= 1 ? entry[n - 1] * pow((double)n / n_wanted, growth) : 0;
+		return entry[n - 1] * pow((double)n / n_wanted, growth);
 	}
 	return 0;
 }

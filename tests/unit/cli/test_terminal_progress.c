@@ -36,12 +36,13 @@ static void check_lines(const char *path)
 	screen.start_us = g_get_monotonic_time() - 2 * G_USEC_PER_SEC;
 	report(&screen, 20);
 	first = take_text(path);
-	g_assert_cmpstr(first, ==, "lode: mining  20 %  x\\x1b[31m  2 s\n");
-	screen.drawn_us = g_get_monotonic_time();
+	g_assert_true(g_str_has_prefix(first, "lode: mining  20 %  x\\x1b[31m  "));
+	g_assert_true(g_str_has_suffix(first, " s\n"));
+	screen.drawn_us = g_get_monotonic_time() + 3600LL * G_USEC_PER_SEC;
 	report(&screen, 30);
 	soon = take_text(path);
 	g_assert_cmpstr(soon, ==, "");
-	screen.drawn_us -= 7 * G_USEC_PER_SEC;
+	screen.drawn_us = g_get_monotonic_time() - 7 * G_USEC_PER_SEC;
 	report(&screen, 40);
 	lode_progress_end(&screen.progress);
 	second = take_text(path);
