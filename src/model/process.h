@@ -11,7 +11,7 @@ typedef struct {
 	uint64_t begin_ns, end_ns; /* end UINT64_MAX: lived on */
 } LodeThread;
 
-/* When a thread ran, by its context switches. What is not running in its life is waiting. */
+/* When a thread ran, by its context switches. In the rest of its life it waited. */
 typedef struct LodeThreadTime {
 	char *name; /* NULL: unknown */
 	uint32_t pid, tid;

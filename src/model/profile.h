@@ -141,7 +141,7 @@ typedef struct {
 } LodeLocation;
 
 /*
- * That a function was inlined: where it is called. What it is called by may be inlined too:
+ * Where an inlined function is called. The function that calls it may be inlined too:
  *
  *   instruction   basic_string.h:3587, inlined: operator==
  *     inlining    order.hpp:23, inlined: Cache::find

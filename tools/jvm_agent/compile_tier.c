@@ -96,7 +96,7 @@ static bool take_header(CompileTier *self, const Layout *layout, uint64_t header
 }
 
 /* Whether a header that begins here says that its code does at that distance. */
-static bool is_code_behind(const Layout *layout, const char *header, uint64_t distance)
+static bool is_code_at(const Layout *layout, const char *header, uint64_t distance)
 {
 	int32_t offset;
 
@@ -129,7 +129,7 @@ bool compile_tier_read(CompileTier *self, const void *code)
 		uint64_t at = begin - size + i * sizeof(uint64_t);
 		uint64_t header = at - (has_begin ? (uint64_t)layout.code_begin : 0);
 		if (has_begin ? window[i] != begin
-			      : !is_code_behind(&layout, (const char *)&window[i], begin - at))
+			      : !is_code_at(&layout, (const char *)&window[i], begin - at))
 			continue;
 		if (take_header(self, &layout, header))
 			return true;

@@ -17,8 +17,8 @@
 
 enum { MAX_NAME = 2048 };
 
-/* This thread is told of what was compiled before: of that HotSpot has described the safepoints
- * alone, of what it compiles while an agent wants to know, other places too. */
+/* Methods that were compiled before the agent came are reported to this thread. HotSpot describes
+ * their safepoints only; those compiled later it describes at other places too. */
 static __thread bool is_catching_up;
 
 /* " [tier 4, OSR]", so that the versions of a method have different names. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which samples are of a part, and its name. What they leave of a profile is in part_profile.c. */
+/* Which samples are of a part, and its name. part_profile.c reduces the profile to them. */
 #include "analyses/parts/part_choice.h"
 
 #include "analyses/memory/expressions/expression.h"
@@ -223,7 +223,7 @@ static bool passes_where(
 
 /* --- the samples --- */
 
-static bool goes_on(const LodeProgress *progress, GError **error)
+static bool check_continues(const LodeProgress *progress, GError **error)
 {
 	if (!lode_progress_is_cancelled(progress))
 		return true;
@@ -240,7 +240,7 @@ static bool *choose_samples(const Part *self, const LodeProgress *progress, GErr
 
 	for (guint i = 0; i < samples->len; i++) {
 		const LodeStackSample *sample = &LODE_AT(samples, LodeStackSample, i);
-		if (i % SAMPLES_BETWEEN_LOOKS == 0 && !goes_on(progress, error))
+		if (i % SAMPLES_BETWEEN_LOOKS == 0 && !check_continues(progress, error))
 			return NULL;
 		if (self->threads[sample->thread] && is_in_time(self, sample) &&
 			!passes_where(self, sample, &chosen[i], error))

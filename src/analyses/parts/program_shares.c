@@ -58,7 +58,8 @@ static uint32_t *group_threads(const LodeProfile *profile, const LodeStackAttrib
 	return row_of;
 }
 
-/* Of a command its processes, of a process its threads, with samples of the event. */
+/* Counts the processes of each command, or the threads of each process, with samples of the event.
+ */
 static void count_members(const LodeProfile *profile, uint32_t event, LodeProgramsBy by,
 	const uint32_t *row_of, GArray *rows)
 {

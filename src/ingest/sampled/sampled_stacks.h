@@ -9,9 +9,9 @@
  *                                                      ▼
  *                                                   frames, stacks
  *
- * A sample without calls is at its code alone. Of these many are kept as fewer rows: samples of one
- * thread, event and place in one slice of time are one row, and the slices become longer until the
- * rows are few.
+ * A sample without calls is at its code alone. Many such samples are kept as fewer rows: those of
+ * one thread, event and place in one slice of time are one row, and the slices become longer until
+ * the rows are few.
  *
  * Private to ingest/.
  */

@@ -273,7 +273,8 @@ static void add_slice(Following *self, uint64_t begin_ns, uint64_t end_ns)
 	self->time.running_ns += (double)(steps[1].time_ns - steps[0].time_ns) * window->scale;
 }
 
-/* What runs at the end of a window goes on to there; where records were lost that may be wrong. */
+/* A thread that runs at its last switch does so to the end of the window. Where records were lost,
+ * it is known to have run until its last sample only. */
 static void leave_window(Following *self)
 {
 	if (self->window == LODE_NONE)
