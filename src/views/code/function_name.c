@@ -271,8 +271,28 @@ static char *without_arguments(const char *name)
 	return g_string_free(g_steal_pointer(&out), FALSE);
 }
 
+/* V8's name of what it compiled of a function of a file: "JS:*name FILE:LINE:COLUMN". Gives where
+ * the file begins; NULL: another name. */
+static const char *v8_file(const char *name)
+{
+	static const char *const begins[] = {" /", " file://", " node:"};
+	const char *found = NULL;
+
+	for (size_t i = 0; g_str_has_prefix(name, "JS:") && i < G_N_ELEMENTS(begins); i++) {
+		const char *at = strstr(name, begins[i]);
+		if (at != NULL && (found == NULL || at < found))
+			found = at;
+	}
+	return found != NULL ? found + 1 : NULL;
+}
+
 char *lode_function_name_short(const char *name)
 {
+	const char *file = v8_file(name);
+
+	if (file != NULL)
+		return g_strdup_printf("%.*s%s", (int)(file - name), name,
+			*file == 'n' ? file : strrchr(file, '/') + 1);
 	g_autoptr(GString) simple = without_defaults(name);
 	char *brief = NULL;
 
@@ -309,6 +329,8 @@ char *lode_function_name_bare(const char *name)
 	g_autoptr(GString) out = g_string_new(NULL);
 	bool is_operator = false; /* "operator bool" is one name */
 
+	if (v8_file(name) != NULL)
+		return g_steal_pointer(&brief);
 	for (const char *at = brief; *at != '\0' && !begins_parameters(brief, at);) {
 		size_t literal = literal_length(brief, at);
 		const char *end = NULL;

@@ -15,6 +15,7 @@
  *   std::map<int, long, std::less<int>, …>::find(int const&)       std::map<int, long>::find(…)
  *   int visit<66>(std::vector<int, …> const&, unsigned)            int visit<66>(…)
  *   core::slice::sort::heapsort::h0123456789abcdef                 core::slice::sort::heapsort
+ *   JS:*parse /srv/app/lib/read.js:3:15                            JS:*parse read.js:3:15
  *
  * Of a name that is still longer than 48 bytes, template arguments become "<…>". Those of up to 8
  * bytes stay everywhere. A name whose brackets do not match stays as it is. Linear in its length.
@@ -23,8 +24,8 @@
 char *lode_function_name_short(const char *name);
 
 /* Only what is called: no result, no parameters, no template arguments: "Cache::find" of
- * "long Cache::find<int>(…) const", "Iter::next" of "<core::slice::Iter<T> as Iterator>::next". The
- * caller frees it. */
+ * "long Cache::find<int>(…) const", "Iter::next" of "<core::slice::Iter<T> as Iterator>::next"; of
+ * a function that V8 compiled the short name. The caller frees it. */
 char *lode_function_name_bare(const char *name);
 
 /* The name as the terminal has it, short unless whole ones are wanted. The caller frees it. */

@@ -10,6 +10,7 @@
 #include "views/profile/profile_lines.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Shares stand before the names, in two columns of at most so much. */
 enum { MOST_ROWS = 5, SCREEN_WIDTH = 80, SHARES_WIDTH = 22, CALLER_WIDTH = 24, LEAST_WIDTH = 20 };
@@ -40,18 +41,29 @@ static bool is_shown_as_family(const LodeTopFunctions *self, const LodeFamilyCos
 	return cost->n != 1 && time >= LEAST_SHARE * self->total && time > FAMILY_MATTERS * most;
 }
 
+/* So much of a row's cost must have a known caller. */
+#define LEAST_KNOWN 0.5
+
+/* LODE_NONE where most of them have no known caller, as with stacks of one function: the few that
+ * have one say nothing of the others. */
 static uint32_t find_first_caller(
-	const LodeTopFunctions *self, const bool *is_marked, bool has_own_callers)
+	const LodeTopFunctions *self, const Row *row, const bool *is_marked, bool has_own_callers)
 {
 	g_auto(LodeNeighbours) found = {0};
+	uint32_t caller = LODE_NONE;
+	double known = 0;
 
 	lode_neighbours_init(&found, self->costs, is_marked, has_own_callers);
 	for (guint i = 0; i < found.callers->len; i++) {
-		uint32_t caller = g_array_index(found.callers, LodeCallShare, i).function;
-		if (!is_marked[caller])
-			return caller;
+		const LodeCallShare *share = &g_array_index(found.callers, LodeCallShare, i);
+		if (is_marked[share->function] ||
+			strcmp(lode_function_cost_at(self->costs, share->function)->name,
+				"[unknown]") == 0)
+			continue;
+		caller = caller != LODE_NONE ? caller : share->function;
+		known += share->cost;
 	}
-	return LODE_NONE;
+	return known >= LEAST_KNOWN * row->time ? caller : LODE_NONE;
 }
 
 /* What calls the row's functions most and is none of them; of the user's own code, if any is. What
@@ -65,10 +77,10 @@ static uint32_t find_caller(const LodeTopFunctions *self, const Row *row)
 		is_marked[row->function] = true;
 	for (guint i = 0; i < n && row->family != NULL; i++)
 		is_marked[i] = self->family_of[i] == row->family->family;
-	uint32_t own = find_first_caller(self, is_marked, true);
+	uint32_t own = find_first_caller(self, row, is_marked, true);
 	bool is_own = row->family == NULL &&
 	              lode_function_cost_at(self->costs, row->function)->is_own;
-	return own != LODE_NONE || is_own ? own : find_first_caller(self, is_marked, false);
+	return own != LODE_NONE || is_own ? own : find_first_caller(self, row, is_marked, false);
 }
 
 static void choose_rows(LodeTopFunctions *self)
@@ -134,6 +146,21 @@ typedef struct {
 	bool has_inclusive;
 } Body;
 
+/* Without qualifiers that it has no room for: they stand before what says which function it is. */
+static void put_caller(const char *name, const LodeTerminal *terminal, GString *out)
+{
+	g_autofree char *bare = terminal->has_full_names ? g_strdup(name)
+	                                                 : lode_function_name_bare(name);
+	const char *begin = bare, *next;
+
+	while (strlen(begin) > CALLER_WIDTH && (next = strstr(begin, "::")) != NULL &&
+		memchr(begin, '<', (size_t)(next - begin)) == NULL)
+		begin = next + strlen("::");
+	lode_display_append(out, begin, terminal->is_ascii);
+	lode_display_shorten(out, CALLER_WIDTH, terminal->is_ascii);
+	g_string_prepend(out, ", from ");
+}
+
 static void put_name(const Body *self, const Row *row, GString *out)
 {
 	const LodeFunctionCosts *costs = self->top->costs;
@@ -142,12 +169,8 @@ static void put_name(const Body *self, const Row *row, GString *out)
 	size_t width = self->terminal->width > SHARES_WIDTH ? self->terminal->width - SHARES_WIDTH
 	                                                    : 0;
 
-	if (row->caller != LODE_NONE) {
-		lode_function_name_append(
-			caller, lode_function_cost_at(costs, row->caller)->name, self->terminal);
-		lode_display_shorten(caller, CALLER_WIDTH, is_ascii);
-		g_string_prepend(caller, ", from ");
-	}
+	if (row->caller != LODE_NONE)
+		put_caller(lode_function_cost_at(costs, row->caller)->name, self->terminal, caller);
 	size_t used = lode_display_width(caller->str);
 	width = width > used + LEAST_WIDTH ? width - used : LEAST_WIDTH;
 	if (row->family != NULL) {

@@ -190,6 +190,53 @@ static void test_first_screen(void)
 	}
 }
 
+/* The first screen of samples in hot() only: so many called by a function of that name, and so many
+ * whose stack is one function. */
+static char *first_screen(const char *caller, double n_called, double n_alone)
+{
+	g_autoptr(LodeProfile) profile = profile_with_stacks();
+	const LodeTerminal terminal = {.width = 80};
+	g_auto(LodeTopFunctions) top = {0};
+
+	g_array_set_size(profile->stacks->samples, 0);
+	uint32_t outer = add_stack(profile, caller, 0x9000, false, LODE_NONE, 0);
+	add_stack(profile, "hot", 0x1005, false, outer, n_called);
+	add_stack(profile, "hot", 0x1005, false, LODE_NONE, n_alone);
+	lode_top_functions_init(&top, profile, profile->weight_event);
+	FILE *file = sample_open();
+	lode_top_functions_write(&top, &terminal, file);
+	return sample_close(file);
+}
+
+static void test_first_caller(void)
+{
+	static const struct {
+		const char *caller;
+		double n_called, n_alone;
+		const char *shown; /* NULL: none */
+	} cases[] = {
+		{"step(int)", 600, 400, "hot, from step\n"},
+		{"step(int)", 300, 700, NULL},
+		{"[unknown]", 1000, 0, NULL},
+		{"space::Handle<Object<int>> space::Table::look_up_a_key<Object<int>>(int)", 1000,
+			0, "hot, from Table::look_up_a_key\n"},
+		{"the_space_of_it::Builtins::compile_and_call(long, long)", 1000, 0,
+			"hot, from compile_and_call\n"},
+		{"JS:*parse /a/long/way/to/the/file/read.js:3:15", 1000, 0,
+			"hot, from JS:*parse read.js:3:15\n"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *text = first_screen(
+			cases[i].caller, cases[i].n_called, cases[i].n_alone);
+		g_test_message("%s", text);
+		if (cases[i].shown != NULL)
+			g_assert_nonnull(strstr(text, cases[i].shown));
+		else
+			g_assert_null(strstr(text, ", from"));
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -198,5 +245,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/calls/text", test_text);
 	g_test_add_func("/calls/list", test_list);
 	g_test_add_func("/calls/first_screen", test_first_screen);
+	g_test_add_func("/calls/first_caller", test_first_caller);
 	return g_test_run();
 }

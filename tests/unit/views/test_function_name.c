@@ -42,6 +42,11 @@ static void test_names(void)
 		"a_long_name_of_a_method_without_any_parameters_at_all()");
 	check("my_operator<std::vector<int, std::allocator<int> >, true>()",
 		"my_operator<std::vector<int>, true>()");
+	check("JS:*parse /srv/my app/read.js:3:15", "JS:*parse read.js:3:15");
+	check("JS:~get x file:///srv/read.mjs:1:1", "JS:~get x read.mjs:1:1");
+	check("JS:^emit node:internal/events:4:2", "JS:^emit node:internal/events:4:2");
+	check("JS:*f", "JS:*f");
+	check("parse /srv/read.js:3:15", "parse /srv/read.js:3:15");
 }
 
 #define STRING "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
@@ -118,6 +123,7 @@ static void test_bare(void)
 	check_bare("core::slice::<impl [T]>::len", "core::slice::<impl [T]>::len");
 	check_bare("main.(*Tree).Insert", "main.(*Tree).Insert");
 	check_bare("java.util.Random.next(int)", "java.util.Random.next");
+	check_bare("JS:*parse /srv/read.js:3:15", "JS:*parse read.js:3:15");
 	check_bare("step.isra.0", "step.isra.0");
 	check_bare("", "");
 	check_bare("a<b", "a<b");
