@@ -331,9 +331,11 @@ char *lode_function_name_bare(const char *name)
 
 	if (v8_file(name) != NULL)
 		return g_steal_pointer(&brief);
-	for (const char *at = brief; *at != '\0' && !begins_parameters(brief, at);) {
+	for (const char *at = brief; *at != '\0';) {
 		size_t literal = literal_length(brief, at);
 		const char *end = NULL;
+		if (literal == 0 && begins_parameters(brief, at))
+			break;
 		if (literal > 0) {
 			is_operator = *at == 'o';
 			g_string_append_len(out, at, (gssize)literal);

@@ -116,6 +116,8 @@ static void test_bare(void)
 		"main::{lambda(…)#1}::operator()");
 	check_bare("(anonymous namespace)::Table<int>::find(int)",
 		"(anonymous namespace)::Table::find");
+	check_bare("node::(anonymous namespace)::worker(void*)",
+		"node::(anonymous namespace)::worker");
 	check_bare("<alloc::vec::Vec<T,A> as core::ops::drop::Drop>::drop::h0123456789abcdef",
 		"Vec::drop");
 	check_bare("<T as core::convert::Into<U>>::into", "T::into");
