@@ -24,7 +24,9 @@ typedef struct {
 	const LodeFunctionCallsOptions *options;
 	LodeFunctionCosts *costs;
 	bool *is_marked;
-	uint32_t function; /* one of those marked, of the profile if any is */
+	uint32_t function; /* of those marked the costliest version, else one of the profile if any
+	                      is */
+	guint n_versions;  /* of code made while the program ran; else 1 */
 	LodeNeighbours found;
 	double total;
 	FILE *out;
@@ -81,7 +83,8 @@ static bool has_short_name(const Calls *self, uint32_t function, const char *tex
 	return strcmp(brief, text) == 0;
 }
 
-/* "step" is work::step(int) and step<long>(…), not step_2 or next_step. */
+/* "step" is work::step(int), step<long>(…), Work.step() and "JS:*step FILE", not step_2 or
+ * next_step. */
 static bool has_word(const Calls *self, uint32_t function, const char *text)
 {
 	const char *name = lode_function_cost_at(self->costs, function)->name;
@@ -89,8 +92,8 @@ static bool has_word(const Calls *self, uint32_t function, const char *text)
 
 	for (const char *at = strstr(name, text); at != NULL && length > 0;
 		at = strstr(at + 1, text))
-		if (strchr("(<", at[length]) != NULL &&
-			(at == name || strchr(": ", at[-1]) != NULL))
+		if (strchr("(< ", at[length]) != NULL &&
+			(at == name || strchr(at[length] == ' ' ? "*^~+-" : ": .", at[-1]) != NULL))
 			return true;
 	return false;
 }
@@ -115,6 +118,26 @@ static GArray *functions_with(const Calls *self, NameTest test, bool needs_cost)
 			test(self, i, self->options->name))
 			g_array_append_val(found, i);
 	return found;
+}
+
+/* Whether they are what a compiler made of one function while the program ran. */
+static bool are_versions(const Calls *self, const GArray *found)
+{
+	const LodeFunctionCost *first = NULL;
+	bool is_jit = false; /* not known of one that is only on stacks */
+
+	for (guint i = 0; i < found->len; i++) {
+		uint32_t function = g_array_index(found, uint32_t, i);
+		const LodeFunction *row = profile_function(self, function);
+		const LodeFunctionCost *one = lode_function_cost_at(self->costs, function);
+		first = first != NULL ? first : one;
+		if (strcmp(one->image, first->image) != 0 ||
+			!lode_function_name_is_version(one->name, first->name))
+			return false;
+		is_jit |= row != NULL &&
+		          lode_profile_image(self->profile, row->image)->kind == LODE_IMAGE_JIT;
+	}
+	return is_jit;
 }
 
 /* What is inlined in several places is one function, and the same one as out of line. */
@@ -184,17 +207,22 @@ static bool find_function(Calls *self, GError **error)
 		if (found->len > 0)
 			break;
 	}
-	if (found->len == 0 || !is_one(self, found)) {
+	if (found->len == 0 || (!is_one(self, found) && !are_versions(self, found))) {
 		if (found->len == 0)
 			refuse_unknown(self, error);
 		else
 			refuse_several(self, found, error);
 		return false;
 	}
-	for (guint i = found->len; i-- > 0;) {
+	self->n_versions = is_one(self, found) ? 1 : found->len;
+	self->function = g_array_index(found, uint32_t, 0);
+	for (guint i = 0; i < found->len; i++) {
 		uint32_t function = g_array_index(found, uint32_t, i);
 		self->is_marked[function] = true;
-		self->function = function;
+		if (self->n_versions > 1 &&
+			lode_function_cost_at(self->costs, function)->self >
+				lode_function_cost_at(self->costs, self->function)->self)
+			self->function = function;
 	}
 	return true;
 }
@@ -339,6 +367,9 @@ static void write_text(const Calls *self)
 
 	lode_function_name_append(name, one->name, terminal);
 	lode_call_lines_image(image, one, terminal);
+	if (self->n_versions > 1)
+		g_string_append_printf(name, " and %u other version%s", self->n_versions - 1,
+			self->n_versions == 2 ? "" : "s");
 	lode_profile_lines_print(terminal, self->out, "%s in %s: self %s, inclusive %s", name->str,
 		image->str,
 		lode_number_format_share(lode_share_of(self->found.self, self->total), own),

@@ -408,11 +408,24 @@ static size_t length_without_tier(const char *name)
 	return tier != NULL ? (size_t)(tier - name) : strlen(name);
 }
 
+/* V8's marks of how it compiled: '*' optimised, '^' not, '~' interpreted. */
+static const char *after_mark(const char *name)
+{
+	static const char mark[] = "JS:";
+
+	if (!g_str_has_prefix(name, mark))
+		return name;
+	name += strlen(mark);
+	return *name != '\0' && strchr("*^~+-", *name) != NULL ? name + 1 : name;
+}
+
 bool lode_function_name_is_version(const char *name, const char *other)
 {
-	size_t n = length_without_tier(name);
+	const char *rest = after_mark(name), *other_rest = after_mark(other);
+	size_t n = length_without_tier(rest);
 
-	return n == length_without_tier(other) && memcmp(name, other, n) == 0;
+	return (rest == name) == (other_rest == other) && n == length_without_tier(other_rest) &&
+	       memcmp(rest, other_rest, n) == 0;
 }
 
 char *lode_function_library(const LodeProfile *profile, const LodeFunction *function)

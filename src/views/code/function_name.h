@@ -32,7 +32,8 @@ char *lode_function_name_bare(const char *name);
 char *lode_function_name_text(const char *name, const LodeTerminal *terminal);
 
 /* Whether two names are of one function that was compiled several times while the program ran: the
- * same but for the " [tier 4]" that lode's agent for Java puts after them. */
+ * same but for the " [tier 4]" that lode's agent for Java puts after them, and V8's "JS:*" before.
+ */
 bool lode_function_name_is_version(const char *name, const char *other);
 
 /* Appends the same, harmless. */

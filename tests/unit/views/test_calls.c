@@ -144,6 +144,50 @@ static void test_text(void)
 		" 60.0 %        1  sample  copy (inlined)\n");
 }
 
+/* Versions of one compiled method are taken together, and a name of Java or of V8 is found by its
+ * last word; other functions of one name are not. */
+static void test_versions(void)
+{
+	static const struct {
+		LodeImageKind kind;
+		const char *hot, *cold, *name, *found; /* NULL: there are several */
+	} cases[] = {
+		{LODE_IMAGE_JIT, "A.run(int) [tier 4]", "A.run(int) [tier 3, OSR]", "run",
+			"A.run(int) [tier 4] and 1 other version"},
+		{LODE_IMAGE_JIT, "JS:*run /srv/a.js:1:2", "JS:~run /srv/a.js:1:2", "run",
+			"JS:*run a.js:1:2 and 1 other version"},
+		{LODE_IMAGE_JIT, "JS:*run /srv/a.js:1:2", "JS:~run_all /srv/a.js:9:2", "run",
+			"JS:*run a.js:1:2"},
+		{LODE_IMAGE_JIT, "A.run(int) [tier 4]", "B.run(int) [tier 4]", "run", NULL},
+		{LODE_IMAGE_JIT, "A.run(int) [tier 4]", "A.run(long) [tier 4]", "A.run", NULL},
+		{LODE_IMAGE_FILE, "A::run(int)", "A::run(int)", "run", NULL},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = profile_with_stacks();
+		const LodeFunctionCallsOptions options = {
+			.name = cases[i].name, .has_callers = true};
+		g_autoptr(GError) error = NULL;
+		g_autofree char *text = NULL;
+		FILE *file = sample_open();
+
+		((LodeImage *)lode_profile_image(profile, 0))->kind = cases[i].kind;
+		lode_profile_function(profile, 0)->name = lode_profile_intern(
+			profile, cases[i].hot);
+		lode_profile_function(profile, 1)->name = lode_profile_intern(
+			profile, cases[i].cold);
+		bool is_found = lode_function_calls_write(
+			profile, profile->weight_event, &options, file, &error);
+		text = sample_close(file);
+		g_test_message("%s%s", text, error != NULL ? error->message : "");
+		g_assert_cmpint(is_found, ==, cases[i].found != NULL);
+		if (is_found) {
+			g_autofree char *start = g_strconcat(cases[i].found, " in ", NULL);
+			g_assert_true(g_str_has_prefix(text, start));
+		}
+	}
+}
+
 /* What is only on stacks has no number. */
 static void test_list(void)
 {
@@ -243,6 +287,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/calls/calls", test_calls);
 	g_test_add_func("/calls/names", test_names);
 	g_test_add_func("/calls/text", test_text);
+	g_test_add_func("/calls/versions", test_versions);
 	g_test_add_func("/calls/list", test_list);
 	g_test_add_func("/calls/first_screen", test_first_screen);
 	g_test_add_func("/calls/first_caller", test_first_caller);

@@ -209,6 +209,26 @@ static void test_unmatched(void)
 	check(deep, deep);
 }
 
+static void test_versions(void)
+{
+	static const struct {
+		const char *name, *other;
+		bool is_version;
+	} cases[] = {
+		{"A.f(int) [tier 4]", "A.f(int) [tier 3, OSR]", true},
+		{"A.f(int) [tier 4]", "A.f(long) [tier 4]", false},
+		{"JS:*f /a.js:1:2", "JS:~f /a.js:1:2", true},
+		{"JS:*f /a.js:1:2", "JS:f /a.js:1:2", true},
+		{"JS:*f /a.js:1:2", "JS:*f /a.js:3:2", false},
+		{"JS:", "JS:*", true},
+		{"JS:f", "f", false},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
+		g_assert_cmpint(lode_function_name_is_version(cases[i].name, cases[i].other), ==,
+			cases[i].is_version);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -220,5 +240,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/function-name/random", test_random);
 	g_test_add_func("/function-name/libraries", test_libraries);
 	g_test_add_func("/function-name/unmatched", test_unmatched);
+	g_test_add_func("/function-name/versions", test_versions);
 	return g_test_run();
 }
