@@ -33,7 +33,8 @@ static const LodeParameter rows[] = {
 		.summary = "exit with status 3 when a pattern, place or function got slower by "
 			   "more, beyond 3 standard errors"},
 	{"weight", LODE_TEXT(Options, comparing.weight), .value = "EVENT",
-		.summary = "the event that is compared (default: the base's, see 'lode info')"},
+		.summary = "the event that is compared: 'latency' is time by the clock, of "
+			   "programs of several threads (default: the base's, see 'lode info')"},
 	{"images", LODE_TEXT(Options, comparing.images), .value = "REGEX",
 		.summary = "only functions of images whose path matches"},
 	{"functions", LODE_TEXT(Options, comparing.functions), .value = "REGEX",

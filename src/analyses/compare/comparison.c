@@ -10,6 +10,7 @@
 #include "analyses/mine/occurrences.h"
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
+#include "model/causes.h"
 #include "model/lines/own_lines.h"
 
 #include <math.h>
@@ -172,8 +173,10 @@ static bool find_weight(Work *self, GError **error)
 	const char *name = self->options->weight;
 	g_autofree char *common = list_common_events(self->profiles);
 
-	if (name == NULL && base->weight_event < base->events->len)
-		name = lode_profile_event(base, base->weight_event)->name;
+	uint32_t chosen = name != NULL ? lode_profile_find_weight(base, name) : base->weight_event;
+
+	if (chosen < base->events->len)
+		name = lode_profile_event(base, chosen)->name;
 	if (name == NULL)
 		return fail(error, LODE_ERROR_UNSUPPORTED, "the base has no weight to compare");
 	for (int side = 0; side < 2; side++) {

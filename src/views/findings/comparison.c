@@ -75,9 +75,11 @@ bool lode_comparison_options_read(
 
 /* --- figures --- */
 
-static const char *unit_of(const LodeComparison *comparison)
+static const char *unit_of(const View *self)
 {
-	return strstr(comparison->weight, "-clock") != NULL ? "ns" : comparison->weight;
+	const LodeProfile *base = self->profiles[0];
+
+	return lode_finding_unit(base, lode_profile_find_event(base, self->comparison->weight));
 }
 
 /* Three digits. */
@@ -95,8 +97,7 @@ static void append_digits(GString *out, double value)
 }
 
 /* Nanoseconds in the unit that fits `scale`. */
-static void append_scaled(
-	GString *out, const LodeComparison *comparison, double value, double scale, bool has_unit)
+static void append_scaled(GString *out, const View *self, double value, double scale, bool has_unit)
 {
 	static const struct {
 		double least, ns;
@@ -104,7 +105,7 @@ static void append_scaled(
 	} units[] = {{1e9, 1e9, " s"}, {1e6, 1e6, " ms"}, {1e3, 1e3, " µs"}, {0, 1, " ns"}};
 	size_t i = 0;
 
-	if (strcmp(unit_of(comparison), "ns") != 0) {
+	if (strcmp(unit_of(self), "ns") != 0) {
 		append_digits(out, value);
 		return;
 	}
@@ -115,15 +116,15 @@ static void append_scaled(
 		g_string_append(out, units[i].unit);
 }
 
-static void append_amount(GString *out, const LodeComparison *comparison, double value)
+static void append_amount(GString *out, const View *self, double value)
 {
 	if (value == 0)
 		g_string_append(out, "0");
 	else if (isfinite(value))
-		append_scaled(out, comparison, value, value, true);
+		append_scaled(out, self, value, value, true);
 }
 
-static void append_signed(GString *out, const LodeComparison *comparison, double value)
+static void append_signed(GString *out, const View *self, double value)
 {
 	if (!isfinite(value))
 		return;
@@ -132,16 +133,16 @@ static void append_signed(GString *out, const LodeComparison *comparison, double
 		return;
 	}
 	g_string_append(out, value < 0 ? "−" : "+");
-	append_scaled(out, comparison, fabs(value), value, true);
+	append_scaled(out, self, fabs(value), value, true);
 }
 
 /* "+412 ms ±20" */
-static void append_change(GString *out, const LodeComparison *comparison, LodeEstimate change)
+static void append_change(GString *out, const View *self, LodeEstimate change)
 {
-	append_signed(out, comparison, change.value);
+	append_signed(out, self, change.value);
 	if (change.error > 0) {
 		g_string_append(out, " ±");
-		append_scaled(out, comparison, change.error,
+		append_scaled(out, self, change.error,
 			change.value != 0 ? change.value : change.error, change.value == 0);
 	}
 }
@@ -155,9 +156,9 @@ static void append_percent(GString *out, double change, double before)
 
 /* For patterns where executions were counted, the cost above the base; for patterns where they were
  * not, × the average around; else weight by executed instruction. */
-static void append_each(GString *out, const LodeComparison *comparison, const LodeComparedRow *row)
+static void append_each(GString *out, const View *self, const LodeComparedRow *row)
 {
-	bool is_relative = row->kind <= LODE_COMPARED_PLACE && !comparison->is_counted;
+	bool is_relative = row->kind <= LODE_COMPARED_PLACE && !self->comparison->is_counted;
 
 	if (!isfinite(row->sides[0].each.value) && !isfinite(row->sides[1].each.value))
 		return;
@@ -169,7 +170,7 @@ static void append_each(GString *out, const LodeComparison *comparison, const Lo
 		else
 			g_string_append(out, "·");
 	}
-	g_string_append_printf(out, " %s", is_relative ? "×" : unit_of(comparison));
+	g_string_append_printf(out, " %s", is_relative ? "×" : unit_of(self));
 }
 
 /* The subject of a row: its text, with its place, and its earlier name. A row that costs nothing
@@ -218,9 +219,9 @@ static void append_row(GString *out, const View *view, const LodeComparedRow *ro
 	g_string_append_printf(out, "%s ", kind_singles[row->kind]);
 	append_text(out, view, row);
 	g_string_append(out, ": ");
-	append_amount(out, view->comparison, row->sides[0].time.value);
+	append_amount(out, view, row->sides[0].time.value);
 	g_string_append(out, " → ");
-	append_amount(out, view->comparison, row->sides[1].time.value);
+	append_amount(out, view, row->sides[1].time.value);
 	if (row->sides[0].time.value > 0) {
 		g_string_append(out, ", ");
 		append_percent(out, row->change.value, row->sides[0].time.value);
@@ -284,32 +285,31 @@ typedef struct {
 static LodeStyle cell(size_t index, unsigned column, GString *out, const void *user_data)
 {
 	const Body *body = user_data;
-	const LodeComparison *comparison = body->view->comparison;
 	const LodeComparedRow *row = g_array_index(body->shown, const LodeComparedRow *, index);
 	bool is_alarm = is_slower(body->view, row);
 	g_autoptr(GString) raw = g_string_new(NULL);
 
 	switch (column) {
 	case COLUMN_CHANGE:
-		append_change(raw, comparison, row->change);
+		append_change(raw, body->view, row->change);
 		break;
 	case COLUMN_PERCENT:
 		append_percent(raw, row->change.value, row->sides[0].time.value);
 		break;
 	case COLUMN_BASE:
-		append_amount(raw, comparison, row->sides[0].time.value);
+		append_amount(raw, body->view, row->sides[0].time.value);
 		break;
 	case COLUMN_NEW:
-		append_amount(raw, comparison, row->sides[1].time.value);
+		append_amount(raw, body->view, row->sides[1].time.value);
 		break;
 	case COLUMN_OFTEN:
-		append_signed(raw, comparison, row->more_often.value);
+		append_signed(raw, body->view, row->more_often.value);
 		break;
 	case COLUMN_COSTS:
-		append_signed(raw, comparison, row->costs_more.value);
+		append_signed(raw, body->view, row->costs_more.value);
 		break;
 	case COLUMN_EACH:
-		append_each(raw, comparison, row);
+		append_each(raw, body->view, row);
 		break;
 	default:
 		append_text(raw, body->view, row);
@@ -399,9 +399,9 @@ static void put_profile(const View *self, int side, const char *name)
 	const LodeComparedProfile *one = &comparison->profiles[side];
 	g_autoptr(GString) total = g_string_new(NULL);
 	char samples[LODE_NUMBER_SIZE], explained[LODE_NUMBER_SIZE];
-	bool is_ns = strcmp(unit_of(comparison), "ns") == 0;
+	bool is_ns = strcmp(unit_of(self), "ns") == 0;
 
-	append_amount(total, comparison, one->total);
+	append_amount(total, self, one->total);
 	lode_profile_lines_print(&self->options->terminal, self->out,
 		"%s %s · %s%s%s%s%s%s%s counts%s%s", name, self->paths[side], total->str,
 		is_ns ? "" : " ", is_ns ? "" : comparison->weight, one->samples > 0 ? " in " : "",
@@ -447,7 +447,7 @@ static void put_head(const View *self)
 
 	put_profile(self, 0, "base");
 	put_profile(self, 1, "new ");
-	append_change(change, comparison, comparison->change);
+	append_change(change, self, comparison->change);
 	if (comparison->change.value != 0)
 		append_percent(percent, comparison->change.value, comparison->profiles[0].total);
 	lode_profile_lines_print(terminal, self->out, "In all %s%s%s%s%s.", change->str,
@@ -603,7 +603,7 @@ static void put_json(const View *self, LodeJsonStream *json)
 	lode_json_key(json, "new");
 	put_json_profile(self, json, 1);
 	lode_json_member_string(json, "weight", comparison->weight);
-	lode_json_member_string(json, "unit", unit_of(comparison));
+	lode_json_member_string(json, "unit", unit_of(self));
 	lode_json_member_bool(json, "is_counted", comparison->is_counted);
 	lode_json_member_string(json, "normalised_by", words[comparison->normalisation]);
 	lode_json_member_string(json, "work_function", comparison->work_function);
