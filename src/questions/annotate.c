@@ -170,8 +170,7 @@ static const LodeKeptKind kept_graph = {g_atomic_rc_box_acquire, unref_graph};
 /* A page shows one sequence after the other: their graph is kept for it. The caller unrefs it. */
 static LodeFlowGraph **find_graph(LodeAsking *asking, const LodeMined *mined, GError **error)
 {
-	static const char *const of_run[] = {"run", "origin", NULL};
-	g_autofree char *key = lode_asking_key(asking, "graph", of_run, false);
+	g_autofree char *key = lode_asking_key(asking, "graph", lode_run_parameters, false);
 	LodeFlowGraph **box = asking->asker->find(asking, &kept_graph, key);
 
 	if (box != NULL)

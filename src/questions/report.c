@@ -151,11 +151,8 @@ static GArray *find_list(
 	LodeAsking *asking, const LodeMiningRun *run, LodeReportOptions *report, GError **error)
 {
 	static const char *const of_part[] = {"offset", "limit", "format", "baseline", NULL};
-	/* A run that is mined for a part has the name of the stored one. */
-	static const char *const of_run[] = {
-		"run", "origin", "weight", "thread", "command", "pid", "time", "where", NULL};
 	g_autofree char *key = lode_asking_key(asking, "report", of_part, true);
-	g_autofree char *closed_key = lode_asking_key(asking, "closed", of_run, false);
+	g_autofree char *closed_key = lode_asking_key(asking, "closed", lode_run_parameters, false);
 	GArray *list = asking->asker->find(asking, &lode_kept_list, key);
 
 	if (list != NULL)

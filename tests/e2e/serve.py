@@ -429,7 +429,15 @@ for query in ("origin=x", "", "origin=more", "text=add", "text=add&origin=more",
     ran = subprocess.run([LODE, "report", "all.lode", "--sort", "excess", "--format", "json", *words], capture_output=True, check=True)
     passed = len(json.loads(ran.stdout)["sequences"])
     faults.append(expect(f"sequences of '{query}'", json.loads(server.get(f"/api/report?sequences=1&{query}")[2])["passed"], passed))
-check("sequences of an origin are not mixed up with those of all", *faults, server.end())
+check("sequences of an origin are not mixed up with those of all", *faults)
+faults = []
+for query in ("", "weight=l1d-miss", "origin=x", ""):
+    words = [word for name, value in urllib.parse.parse_qsl(query) for word in (f"--{name}", value)]
+    ran = subprocess.run([LODE, "annotate", "all.lode", "1", "--format", "json", *words], capture_output=True, check=True)
+    places = [json.loads(text)["places"] for text in (ran.stdout, server.get(f"/api/annotate?sequence=1&{query}")[2])]
+    of_terminal, of_page = ([(place["function"], place["share"], place["executions"]) for place in list] for list in places)
+    faults.append(expect(f"places of the first sequence, '{query}'", of_page, of_terminal))
+check("the code of a sequence has the weight that was asked for", *faults, server.end())
 
 # --open: a link that counts once.
 os.mkdir("bin")

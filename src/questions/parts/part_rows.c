@@ -23,6 +23,9 @@ const LodeParameter lode_part_rows[] = {
 	{NULL},
 };
 
+const char *const lode_run_parameters[] = {
+	"run", "origin", "weight", "thread", "command", "pid", "time", "where", NULL};
+
 static void add(GString *out, const char *name, const char *value)
 {
 	g_autofree char *word = value != NULL ? lode_shell_word(value) : NULL;

@@ -12,6 +12,10 @@ extern const LodeParameter lode_part_rows[];
 /* Their names, for .excludes. */
 #define LODE_PART_NAMES "thread command pid time where"
 
+/* The parameters that say which run an answer is from, the stored one or one mined for a part: for
+ * lode_asking_key(); NULL-terminated. */
+extern const char *const lode_run_parameters[];
+
 /* "--thread worker --time 1.5..2", as words of a shell; "" for the whole. Equal for equal choices.
  * The caller frees it. */
 char *lode_part_options(const LodePartChoice *choice);
