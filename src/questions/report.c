@@ -18,7 +18,7 @@ typedef LodeReportQuestion Options;
 #define OF_SEQUENCES                                                                               \
 	"explain all with without size min-weight max-weight min-frequency max-frequency "         \
 	"min-maximal max-maximal min-differential max-differential min-functions baseline "        \
-	"percent-limit run sequences places"
+	"percent-limit run sequences places own"
 
 static const LodeParameter rows[] = {
 	{"functions", LODE_FLAG(Options, lists_functions), .excludes = OF_SEQUENCES,
@@ -85,7 +85,7 @@ static const LodeParameter rows[] = {
 		.excludes = LODE_PART_NAMES, .summary = LODE_ORIGIN_SUMMARY},
 	{"programs", LODE_FLAG(Options, lists_programs), .audience = LODE_PARAMETER_FOR_TERMINAL,
 		.excludes = "functions callers callees image sort reverse text offset "
-			    "origin " OF_SEQUENCES,
+			    "origin weight full-names " OF_SEQUENCES,
 		.summary = "list the programs that were sampled, by what they cost"},
 	{"by", LODE_WORD(Options, programs.by), .value = "command|pid|thread", .needs = "programs",
 		.audience = LODE_PARAMETER_FOR_TERMINAL,
