@@ -6,6 +6,7 @@
 #include "base/text/suggestion.h"
 #include "views/calls/call_lines.h"
 #include "views/code/function_name.h"
+#include "views/code/name_test.h"
 #include "views/form/display_text.h"
 #include "views/form/row_stream.h"
 #include "views/form/table.h"
@@ -34,7 +35,8 @@ typedef struct {
 
 /* --- which function --- */
 
-typedef bool (*NameTest)(const Calls *self, uint32_t function, const char *text);
+/* Besides a LodeNameTest. */
+enum { BY_NUMBER = LODE_N_NAME_TESTS, BY_ADDRESS };
 
 static const LodeFunction *profile_function(const Calls *self, uint32_t function)
 {
@@ -43,64 +45,25 @@ static const LodeFunction *profile_function(const Calls *self, uint32_t function
 	               : NULL;
 }
 
-static bool has_number(const Calls *self, uint32_t function, const char *text)
-{
-	guint64 number;
-
-	return profile_function(self, function) != NULL &&
-	       g_ascii_string_to_unsigned(text, 10, 0, UINT32_MAX, &number, NULL) &&
-	       number == function;
-}
-
-static bool has_name(const Calls *self, uint32_t function, const char *text)
+static bool is_meant(const Calls *self, uint32_t function, int test)
 {
 	const LodeFunction *row = profile_function(self, function);
-
-	return strcmp(lode_function_cost_at(self->costs, function)->name, text) == 0 ||
-	       (row != NULL && row->symbol != NULL && strcmp(row->symbol, text) == 0);
-}
-
-/* "work@0x1139" */
-static bool has_name_and_address(const Calls *self, uint32_t function, const char *text)
-{
-	const char *at = g_strrstr(text, "@0x");
-	const LodeFunction *row = profile_function(self, function);
-	guint64 address;
-
-	if (at == NULL || row == NULL ||
-		!g_ascii_string_to_unsigned(at + 3, 16, 0, G_MAXUINT64, &address, NULL) ||
-		row->address != address)
-		return false;
-	g_autofree char *name = g_strndup(text, (gsize)(at - text));
-	return has_name(self, function, name);
-}
-
-static bool has_short_name(const Calls *self, uint32_t function, const char *text)
-{
-	g_autofree char *brief = lode_function_name_short(
-		lode_function_cost_at(self->costs, function)->name);
-
-	return strcmp(brief, text) == 0;
-}
-
-/* "step" is work::step(int), step<long>(…), Work.step() and "JS:*step FILE", not step_2 or
- * next_step. */
-static bool has_word(const Calls *self, uint32_t function, const char *text)
-{
 	const char *name = lode_function_cost_at(self->costs, function)->name;
-	size_t length = strlen(text);
+	const char *symbol = row != NULL ? row->symbol : NULL;
+	const char *text = self->options->name;
 
-	for (const char *at = strstr(name, text); at != NULL && length > 0;
-		at = strstr(at + 1, text))
-		if (strchr("(< ", at[length]) != NULL &&
-			(at == name || strchr(at[length] == ' ' ? "*^~+-" : ": .", at[-1]) != NULL))
-			return true;
-	return false;
-}
-
-static bool has_part(const Calls *self, uint32_t function, const char *text)
-{
-	return strstr(lode_function_cost_at(self->costs, function)->name, text) != NULL;
+	if (test < LODE_N_NAME_TESTS)
+		return lode_name_passes((LodeNameTest)test, name, symbol, text);
+	if (row == NULL)
+		return false;
+	guint64 number;
+	if (test == BY_NUMBER)
+		return g_ascii_string_to_unsigned(text, 10, 0, UINT32_MAX, &number, NULL) &&
+		       number == function;
+	uint64_t address;
+	g_autofree char *before = lode_name_at_address(text, &address);
+	return before != NULL && row->address == address &&
+	       lode_name_passes(LODE_NAME_WHOLE, name, symbol, before);
 }
 
 static bool has_cost(const LodeFunctionCost *function)
@@ -109,13 +72,13 @@ static bool has_cost(const LodeFunctionCost *function)
 }
 
 /* Functions without any cost are only meant where no other one is. */
-static GArray *functions_with(const Calls *self, NameTest test, bool needs_cost)
+static GArray *functions_with(const Calls *self, int test, bool needs_cost)
 {
 	GArray *found = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
 	for (uint32_t i = 0; i < self->costs->functions->len; i++)
 		if ((!needs_cost || has_cost(lode_function_cost_at(self->costs, i))) &&
-			test(self, i, self->options->name))
+			is_meant(self, i, test))
 			g_array_append_val(found, i);
 	return found;
 }
@@ -197,8 +160,9 @@ static void refuse_unknown(const Calls *self, GError **error)
 /* By the strictest test that some function passes. */
 static bool find_function(Calls *self, GError **error)
 {
-	static const NameTest tests[] = {
-		has_name, has_number, has_name_and_address, has_short_name, has_word, has_part};
+	static const int tests[] = {LODE_NAME_WHOLE, BY_NUMBER, BY_ADDRESS, LODE_NAME_SHORT,
+		LODE_NAME_LAST_WORD, LODE_NAME_WORD, LODE_NAME_PART, LODE_NAME_WORD_IN_ANY_CASE,
+		LODE_NAME_PART_IN_ANY_CASE};
 	g_autoptr(GArray) found = NULL;
 
 	for (size_t i = 0; i < 2 * G_N_ELEMENTS(tests); i++) {

@@ -7,6 +7,7 @@
 #include "base/text/suggestion.h"
 #include "model/lines/own_lines.h"
 #include "views/code/function_name.h"
+#include "views/code/name_test.h"
 #include "views/findings/report_values.h"
 #include "views/profile/profile_figures.h"
 
@@ -262,115 +263,17 @@ typedef struct {
 	double weight;
 } Named;
 
-/* `symbol`: as linked; NULL: none. */
-typedef bool (*NameTest)(const char *name, const char *symbol, const char *text);
-
 LODE_ORDER(compare_named, Named, LODE_DESCENDING(weight), LODE_ASCENDING(function))
 
-static bool has_name(const char *name, const char *symbol, const char *text)
-{
-	return strcmp(name, text) == 0 || (symbol != NULL && strcmp(symbol, text) == 0);
-}
-
-static bool has_any_name(const char *name, const char *symbol, const char *text)
-{
-	(void)name, (void)symbol, (void)text;
-	return true;
-}
-
-static bool has_short_name(const char *name, const char *symbol, const char *text)
-{
-	g_autofree char *brief = lode_function_name_short(name);
-
-	(void)symbol;
-	return strcmp(brief, text) == 0;
-}
-
-static bool is_of_word(char c)
-{
-	return g_ascii_isalnum(c) || c == '_';
-}
-
-/* Whether what is before `at` ends as gfortran, GNAT and Free Pascal end the name of a module or
- * package before that of its procedure. */
-static bool ends_qualifier(const char *name, const char *at)
-{
-	static const char *const ends[] = {"_MOD_", "__", "$_"};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
-		size_t length = strlen(ends[i]);
-		if ((size_t)(at - name) > length &&
-			g_ascii_strncasecmp(at - length, ends[i], length) == 0)
-			return true;
-	}
-	return false;
-}
-
-static bool has_word_in(const char *name, const char *word)
-{
-	size_t length = strlen(word);
-
-	if (length == 0)
-		return false;
-	for (const char *at = strstr(name, word); at != NULL; at = strstr(at + 1, word))
-		if (!is_of_word(at[length]) &&
-			(at == name || !is_of_word(at[-1]) || ends_qualifier(name, at)))
-			return true;
-	return false;
-}
-
-/* "find" is that of Cache::find(int), not of Cache::find(int)::{lambda(int)#1}. */
-static bool has_last_word(const char *name, const char *symbol, const char *text)
-{
-	g_autofree char *bare = lode_function_name_bare(name);
-	size_t length = strlen(bare), wanted = strlen(text);
-
-	(void)symbol;
-	return wanted > 0 && length >= wanted && strcmp(bare + length - wanted, text) == 0 &&
-	       (length == wanted || !is_of_word(bare[length - wanted - 1]));
-}
-
-/* "step" is one of work::step(int) and __grids_MOD_step, not of step_2. */
-static bool has_word(const char *name, const char *symbol, const char *text)
-{
-	(void)symbol;
-	return has_word_in(name, text);
-}
-
-static bool has_part(const char *name, const char *symbol, const char *text)
-{
-	(void)symbol;
-	return strstr(name, text) != NULL;
-}
-
-/* Compilers of Fortran, Ada and Pascal write names in one case, whatever the source has. */
-static bool has_word_in_any_case(const char *name, const char *symbol, const char *text)
-{
-	g_autofree char *low = g_ascii_strdown(name, -1);
-	g_autofree char *wanted = g_ascii_strdown(text, -1);
-
-	(void)symbol;
-	return has_word_in(low, wanted);
-}
-
-static bool has_part_in_any_case(const char *name, const char *symbol, const char *text)
-{
-	g_autofree char *low = g_ascii_strdown(name, -1);
-	g_autofree char *wanted = g_ascii_strdown(text, -1);
-
-	(void)symbol;
-	return strstr(low, wanted) != NULL;
-}
-
 /* The functions that pass the test, the costliest first. */
-static GArray *functions_with(const LodeAnnotatedPlaces *self, NameTest test, const char *text)
+static GArray *functions_with(const LodeAnnotatedPlaces *self, LodeNameTest test, const char *text)
 {
 	GArray *found = g_array_new(FALSE, FALSE, sizeof(Named));
 
 	for (uint32_t i = 0; i < self->profile->functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(self->profile, i);
 		Named one = {i, 0};
-		if (!test(function->name, function->symbol, text))
+		if (!lode_name_passes(test, function->name, function->symbol, text))
 			continue;
 		one.weight = function_weight(self, i);
 		g_array_append_val(found, one);
@@ -379,16 +282,15 @@ static GArray *functions_with(const LodeAnnotatedPlaces *self, NameTest test, co
 	return found;
 }
 
-/* "work@0x1139": functions of one name, with the address too. */
+/* Of "work@0x1139". */
 static GArray *functions_at_address(const LodeAnnotatedPlaces *self, const char *text)
 {
-	const char *at = g_strrstr(text, "@0x");
-	g_autofree char *name = at != NULL ? g_strndup(text, (gsize)(at - text)) : NULL;
-	guint64 address;
+	uint64_t address;
+	g_autofree char *name = lode_name_at_address(text, &address);
 
-	if (at == NULL || !g_ascii_string_to_unsigned(at + 3, 16, 0, G_MAXUINT64, &address, NULL))
+	if (name == NULL)
 		return g_array_new(FALSE, FALSE, sizeof(Named));
-	GArray *found = functions_with(self, has_name, name);
+	GArray *found = functions_with(self, LODE_NAME_WHOLE, name);
 	for (guint i = found->len; i-- > 0;) {
 		uint32_t function = g_array_index(found, Named, i).function;
 		if (lode_profile_function(self->profile, function)->address != address)
@@ -401,14 +303,15 @@ static GArray *functions_at_address(const LodeAnnotatedPlaces *self, const char 
 
 /* The names of inlined functions that pass the test, each once: char *, borrowed. Its code may have
  * any of the locations, or be inlined by what a function at one of them calls. */
-static GPtrArray *inlined_with(const LodeAnnotatedPlaces *self, NameTest test, const char *text)
+static GPtrArray *inlined_with(const LodeAnnotatedPlaces *self, LodeNameTest test, const char *text)
 {
 	g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
 	GPtrArray *found = g_ptr_array_new();
 
 	for (guint i = 0; i < self->profile->locations->len; i++) {
 		char *name = LODE_AT(self->profile->locations, LodeLocation, i).inlined;
-		if (name != NULL && g_hash_table_add(seen, name) && test(name, NULL, text))
+		if (name != NULL && g_hash_table_add(seen, name) &&
+			lode_name_passes(test, name, NULL, text))
 			g_ptr_array_add(found, name);
 	}
 	return found;
@@ -544,7 +447,7 @@ static void refuse_several(const LodeAnnotatedPlaces *self, const GArray *found,
 			const LodeFunction *other = lode_profile_function(
 				self->profile, g_array_index(found, Named, j).function);
 			n_same += strcmp(other->name, function->name) == 0;
-			n_brief += has_short_name(other->name, NULL, brief);
+			n_brief += lode_name_passes(LODE_NAME_SHORT, other->name, NULL, brief);
 		}
 		g_string_append_printf(
 			list, "%s'%s", i > 0 ? ", " : "", n_brief == 1 ? brief : function->name);
@@ -571,7 +474,7 @@ static void refuse_unknown_function(const LodeAnnotatedPlaces *self, GError **er
 
 	for (uint32_t i = 0; i < self->profile->functions->len; i++)
 		g_ptr_array_add(names, lode_profile_function(self->profile, i)->name);
-	g_autoptr(GPtrArray) inlined = inlined_with(self, has_any_name, NULL);
+	g_autoptr(GPtrArray) inlined = inlined_with(self, LODE_NAME_PART, "");
 	g_ptr_array_extend(names, inlined, NULL, NULL);
 	g_ptr_array_add(names, NULL);
 	const char *nearest = lode_suggestion(
@@ -639,22 +542,21 @@ static bool find_function(LodeAnnotatedPlaces *self, GError **error)
 
 	if (self->options->function != LODE_NONE)
 		return find_numbered_function(self, error);
-	static const NameTest tests[] = {has_name, has_short_name, has_last_word, has_word,
-		has_part, has_word_in_any_case, has_part_in_any_case};
 	g_autoptr(GArray) addressed = functions_at_address(self, name);
-	g_autoptr(GArray) found = functions_with(self, tests[0], name);
+	g_autoptr(GArray) found = functions_with(self, LODE_NAME_WHOLE, name);
 	bool is_same = found->len > 0, is_addressed = !is_same && addressed->len > 0;
 	double total = total_weight(self);
 
-	g_autoptr(GPtrArray) inlined = inlined_with(self, tests[0], name);
+	g_autoptr(GPtrArray) inlined = inlined_with(self, LODE_NAME_WHOLE, name);
 
 	/* The strictest test that some function passes. */
-	for (size_t i = 1;
-		i < G_N_ELEMENTS(tests) && found->len + inlined->len == 0 && !is_addressed; i++) {
+	for (int test = LODE_NAME_WHOLE + 1;
+		test < LODE_N_NAME_TESTS && found->len + inlined->len == 0 && !is_addressed;
+		test++) {
 		g_array_unref(found);
 		g_ptr_array_unref(inlined);
-		found = functions_with(self, tests[i], name);
-		inlined = inlined_with(self, tests[i], name);
+		found = functions_with(self, (LodeNameTest)test, name);
+		inlined = inlined_with(self, (LodeNameTest)test, name);
 	}
 	/* Two images may have the same function at the same address: then both are shown. */
 	if (is_addressed) {

@@ -53,3 +53,6 @@ lode report x.lode --callers work
 lode report x.lode --callees main --limit 2
 lode report x.lode --callees mai --format csv | sed -E "s|([0-9]\.[0-9]{3})[0-9]+|\1|g"
 lode report x.lode --callers work@0x1300 --format json | sed -E "s|([0-9]\.[0-9]{3})[0-9]+|\1|g"
+# Compilers of Fortran and Ada write names in one case; annotate and report take the same.
+lode report x.lode --callers OFTEN
+lode annotate x.lode OFTEN | grep -c '^1. often '
