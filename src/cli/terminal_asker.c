@@ -19,6 +19,7 @@ typedef struct {
 	GPtrArray *profiles; /* LodeProfile, by the file's number; NULL: not read yet */
 	LodeMiningRun *run;
 	GPtrArray *runs;
+	char *noted; /* of the profile read last; NULL */
 } Terminal;
 
 static Terminal *terminal_of(LodeAsking *asking)
@@ -33,8 +34,10 @@ static LodeProfile *read_profile(
 	LodeProfile *profile = lode_profile_choice_read(choice, self->asking.paths[n],
 		self->asking.names[n], self->asking.progress, &note, error);
 
-	if (note != NULL)
+	if (note != NULL && g_strcmp0(note, self->noted) != 0)
 		lode_asking_note(&self->asking, "%s", note);
+	g_free(self->noted);
+	self->noted = g_steal_pointer(&note);
 	return profile;
 }
 
@@ -213,6 +216,7 @@ static void terminal_clear(Terminal *self)
 	g_clear_pointer(&self->profiles, g_ptr_array_unref);
 	g_clear_pointer(&self->run, lode_mining_run_free);
 	g_clear_pointer(&self->runs, g_ptr_array_unref);
+	g_clear_pointer(&self->noted, g_free);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Terminal, terminal_clear)
 

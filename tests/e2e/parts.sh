@@ -45,7 +45,7 @@ is_near() { # WHAT FOUND EXPECTED, in percent
 			print what ": " found " %, not " expected " %" }'
 }
 
-echo 1..7
+echo 1..8
 
 "$lode" run -F 2000 -o x.lode -- ./known >times 2>err
 status=$?
@@ -78,6 +78,11 @@ check "so does code" "$(status_is 0)" "$(holds grep -q '"part":"thread divider: 
 ask report x.lode --thread nobody
 check "a part without samples is an error" "$(status_is 1)" \
 	"$(holds grep -q 'threads such as: .*cruncher' err)"
+
+ask diff x.lode x.lode --thread cruncher
+check "a comparison of parts says once what is estimated" "$(status_is 0)" \
+	"$(holds test "$(grep -c 'is estimated' err)" = 1)" \
+	"$(holds test "$(grep -c 'estimated counts' out)" = 2)"
 
 cat >two.sh <<'END'
 ./known >&2

@@ -409,7 +409,9 @@ static void put_profile(const View *self, int side, const char *name)
 		one->samples <= 0   ? " · "
 		: one->samples == 1 ? " sample · "
 				    : " samples · ",
-		lode_frequency_to_text(self->profiles[side]->frequency),
+		self->profiles[side]->part != NULL
+			? "estimated"
+			: lode_frequency_to_text(self->profiles[side]->frequency),
 		comparison->kinds[LODE_COMPARED_PATTERN].rows != NULL ? " · explained " : "",
 		comparison->kinds[LODE_COMPARED_PATTERN].rows != NULL
 			? lode_number_format_share(one->explained, explained)
