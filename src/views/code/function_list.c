@@ -174,15 +174,14 @@ static const Row *row_at(const List *self, size_t i)
 
 static void write_csv(const List *self)
 {
+	static const LodeFunctionCost none;
+	const Row titles = {.function = LODE_NONE, .cost = &none};
 	LodeRowStream rows;
 
 	lode_row_stream_init_csv(&rows, self->out);
-	/* The titles; with no function there is no row to take them from. */
-	for (guint i = self->first; i < self->end; i++) {
-		if (i == self->first)
-			put_row(self, row_at(self, i), &rows);
+	put_row(self, &titles, &rows);
+	for (guint i = self->first; i < self->end; i++)
 		put_row(self, row_at(self, i), &rows);
-	}
 }
 
 static void put_family(const List *self, const LodeFamilyCost *cost, LodeJsonStream *json)

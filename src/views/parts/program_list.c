@@ -170,6 +170,7 @@ bool lode_program_list_write(const LodeProfile *profile, const LodeProgramListOp
 	FILE *out, GError **error)
 {
 	g_autoptr(GArray) shares = lode_program_shares_new(profile, options->by, NULL);
+	static const LodeProgramShare none;
 	const List self = {options, shares, has_times(shares)};
 	size_t n = n_shown(&self);
 	LodeJsonStream json;
@@ -183,11 +184,9 @@ bool lode_program_list_write(const LodeProfile *profile, const LodeProgramListOp
 	}
 	if (options->format == LODE_VIEW_CSV) {
 		lode_row_stream_init_csv(&rows, out);
-		for (size_t i = 0; i < n; i++) {
-			if (i == 0)
-				put_row(&self, row_at(shares, i), &rows);
+		put_row(&self, &none, &rows);
+		for (size_t i = 0; i < n; i++)
 			put_row(&self, row_at(shares, i), &rows);
-		}
 		return lode_view_flush(out, error);
 	}
 	lode_profile_json_begin(&json, out, profile, NULL);

@@ -55,3 +55,4 @@ lode report x.lode --functions --sort inclusive --limit 2 --image program
 lode report x.lode --functions --text alloc --format csv | sed -E "s|([0-9]\.[0-9]{3})[0-9]+|\1|g"
 lode report x.lode --functions --limit 1 --format json | sed -E "s|([0-9]\.[0-9]{3})[0-9]+|\1|g"
 lode report x.lode --functions --text nothing
+lode report x.lode --functions --text nothing --format csv
