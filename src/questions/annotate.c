@@ -37,7 +37,7 @@ static const LodeParameter rows[] = {
 		.summary = "show the weight also where it was sampled, beside the instruction that "
 			   "waited"},
 	{"all", LODE_FLAG(Options, annotate.is_whole), .audience = LODE_PARAMETER_FOR_TERMINAL,
-		.summary = "in text, show the code of a function that never ran, too"},
+		.summary = "in text, do not leave out a function's code that never ran"},
 	{"no-pager", LODE_FLAG(Options, has_no_pager), .audience = LODE_PARAMETER_FOR_TERMINAL,
 		.summary = "on a terminal, do not show text through $LODE_PAGER, $PAGER or less"},
 	LODE_OWN_ROW(Options, annotate.own),

@@ -437,10 +437,10 @@ static void put_place_chain(const LodeAnnotation *self, const Place *place, FILE
 		lode_profile_inlining_of(self->profile, place->instruction) == LODE_NONE)
 		return;
 	g_autoptr(GArray) chain = lode_own_lines_chain(self->own, place->instruction);
-	g_autoptr(GString) text = g_string_new(NULL), shown = g_string_new("   ");
+	g_autoptr(GString) text = g_string_new(NULL), shown = g_string_new(NULL);
 	lode_inlined_lines_append(text, chain, 0, &self->options->terminal);
 	lode_display_append(shown, text->str, self->options->terminal.is_ascii);
-	fprintf(out, "%s\n", shown->str);
+	lode_profile_lines_print_indented(&self->options->terminal, 3, out, "%s", shown->str);
 }
 
 /* ", version 2 of 3": in which order a compiler made them while the program ran; of code that ran.
@@ -489,7 +489,7 @@ static void put_place_title(const LodeAnnotation *self, const Place *place, guin
 	lode_style_write(out, terminal, LODE_STYLE_STRONG, name->str);
 	fprintf(out, "  %s\n", rest->str);
 	put_place_chain(self, place, out);
-	fprintf(out, "   %s\n", shown);
+	lode_profile_lines_print_indented(terminal, 3, out, "%s", shown);
 }
 
 /* How much of a function is not shown as it never ran. */
