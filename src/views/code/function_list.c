@@ -322,7 +322,8 @@ static void write_text(const List *self)
 {
 	const LodeTerminal *terminal = &self->options->terminal;
 
-	lode_profile_lines_head(self->profile, self->profile->weight_event, terminal, self->out);
+	lode_profile_lines_head_of_functions(
+		self->profile, self->profile->weight_event, terminal, self->out);
 	lode_call_lines_note(self->costs, terminal, self->out);
 	fputc('\n', self->out);
 	if (self->end > self->first)
