@@ -143,6 +143,38 @@ def check_program(program, source, function):
     return len(costs)
 
 
+def check_memory(program):
+    """The misses of each line, as `lode memory --by place` has them; and whether --own '*' gives the innermost lines."""
+    subprocess.run([LODE, "trace", "record", "-o", "t.rps", "--", program], check=True, capture_output=True)
+    subprocess.run([LODE, "import", "t.rps", "--simulate", "d1=1K:2:64", "-o", "m.lode"], check=True, capture_output=True)
+    database = __import__("sqlite3").connect("m.lode")
+    misses = database.execute("SELECT i.address, c.value FROM cost c JOIN event e ON e.id = c.event "
+                              "JOIN instruction i ON i.id = c.instruction JOIN function f ON f.id = i.function "
+                              "JOIN image g ON g.id = f.image WHERE e.name LIKE 'sim-d1-%-miss' AND g.path = ?", (program,)).fetchall()
+    frames = frames_of(program, [hex(address) for address, _ in misses])
+    found = []
+    for is_wanted, options in ((is_own, []), (lambda path: True, ["--own", "*"])):
+        expected, shown = {}, {}
+        for address, value in misses:
+            own = next((one for one in frames[address] if is_wanted(one[1]) and one[2] > 0), frames[address][0])
+            if own[2] > 0:
+                name = f"{os.path.basename(own[1])}:{own[2]}"
+                expected[name] = expected.get(name, 0) + value
+        command = [LODE, "memory", "m.lode", "--by", "place", "--where", f"image == '{program}'", "--event", "l1d-miss",
+                   "--format", "json", *options]
+        for row in json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["rows"]:
+            if row["kind"] == "value":
+                name = os.path.basename(row["keys"][0])
+                shown[name] = shown.get(name, 0) + row["weight"]
+        # In code of the toolchain alone addr2line and lode may take different lines of the innermost function.
+        own_files = os.listdir(os.path.dirname(program))
+        differing = {name for name in {*expected, *shown}
+                     if name.split(":")[0] in own_files and abs(expected.get(name, 0) - shown.get(name, 0)) > 1e-6}
+        assert not differing, f"{options}: " + ", ".join(f"{one}: {shown.get(one)}, not {expected.get(one)}" for one in differing)
+        found.append(expected)
+    assert found[0] != found[1], "no access of the toolchain is inlined there"
+
+
 def check(name, compile_command, sources, function):
     global number
     number += 1
@@ -158,6 +190,7 @@ def check(name, compile_command, sources, function):
         program = str(folder / "program")
         subprocess.run([*compile_command, "-o", program], cwd=folder, check=True, capture_output=True)
         lines = check_program(os.path.realpath(program), os.path.realpath(folder / next(iter(sources))), function)
+        check_memory(os.path.realpath(program))
         print(f"ok {number} - {name}: {lines} lines")
     except (AssertionError, subprocess.CalledProcessError) as error:
         print(f"not ok {number} - {name}")
