@@ -457,28 +457,36 @@ static void add_share(GArray *shares, uint32_t function, double cost, double cou
 	one->calls += count;
 }
 
-/* Those that called a stub, or that it calls, in proportion to their calls. The first stub of a
- * table, which the others jump to for the dynamic linker, is none of them. */
-static void add_beyond(const LodeFunctionCosts *costs, GArray *shares, const LodeCountedCall *call,
-	bool are_callers)
+/* Looks through the stubs that call marked functions, or that these call: the functions beyond
+ * share in them in proportion to their calls. The first stub of a table, which the others jump to
+ * for the dynamic linker, is none of them. */
+static void add_beyond(
+	const LodeFunctionCosts *costs, const bool *is_marked, GArray *shares, bool are_callers)
 {
 	const GArray *calls = costs->counted.calls;
-	uint32_t stub = are_callers ? call->caller : call->callee;
-	double n = 0;
+	guint n = costs->functions->len;
+	g_autofree LodeCallShare *through = g_new0(LodeCallShare, n); /* each stub */
+	g_autofree double *beyond = g_new0(double, n); /* calls of each stub at its other side */
 
-	for (int pass = 0; pass < 2; pass++) {
-		for (guint i = 0; i < calls->len; i++) {
-			const LodeCountedCall *one = &g_array_index(calls, LodeCountedCall, i);
-			uint32_t other = are_callers ? one->caller : one->callee;
-			if ((are_callers ? one->callee : one->caller) != stub ||
-				lode_function_cost_at(costs, other)->is_stub)
-				continue;
-			if (pass == 0)
-				n += one->count;
-			else
-				add_share(shares, other, call->cost * (one->count / n),
-					call->count * (one->count / n));
+	for (guint i = 0; i < calls->len; i++) {
+		const LodeCountedCall *call = &g_array_index(calls, LodeCountedCall, i);
+		uint32_t outer = are_callers ? call->caller : call->callee;
+		uint32_t inner = are_callers ? call->callee : call->caller;
+		if (is_marked[inner]) {
+			through[outer].cost += call->cost;
+			through[outer].calls += call->count;
 		}
+		if (!lode_function_cost_at(costs, outer)->is_stub)
+			beyond[inner] += call->count;
+	}
+	for (guint i = 0; i < calls->len; i++) {
+		const LodeCountedCall *call = &g_array_index(calls, LodeCountedCall, i);
+		uint32_t outer = are_callers ? call->caller : call->callee;
+		uint32_t stub = are_callers ? call->callee : call->caller;
+		if (lode_function_cost_at(costs, stub)->is_stub &&
+			!lode_function_cost_at(costs, outer)->is_stub)
+			add_share(shares, outer, through[stub].cost * (call->count / beyond[stub]),
+				through[stub].calls * (call->count / beyond[stub]));
 	}
 }
 
@@ -515,15 +523,13 @@ static void find_in_counts(
 
 	for (guint i = 0; i < calls->len; i++) {
 		const LodeCountedCall *call = &g_array_index(calls, LodeCountedCall, i);
-		if (is_marked[call->callee] && lode_function_cost_at(costs, call->caller)->is_stub)
-			add_beyond(costs, callers, call, true);
-		else if (is_marked[call->callee])
+		if (is_marked[call->callee] && !lode_function_cost_at(costs, call->caller)->is_stub)
 			add_share(callers, call->caller, call->cost, call->count);
-		if (is_marked[call->caller] && lode_function_cost_at(costs, call->callee)->is_stub)
-			add_beyond(costs, callees, call, false);
-		else if (is_marked[call->caller])
+		if (is_marked[call->caller] && !lode_function_cost_at(costs, call->callee)->is_stub)
 			add_share(callees, call->callee, call->cost, call->count);
 	}
+	add_beyond(costs, is_marked, callers, true);
+	add_beyond(costs, is_marked, callees, false);
 	self->callers = take_called(callers);
 	self->callees = take_called(callees);
 	for (guint i = 0; i < costs->functions->len; i++)

@@ -9,7 +9,7 @@ struct LodeStackAttributes {
 	const LodeStacks *stacks;
 	uint64_t first_ns;
 	const char **commands; /* of each thread */
-	const char **places;   /* of each location: "parse.c:120"; NULL: unknown */
+	const char **places;   /* of each location: "parse.c:120"; NULL: not yet asked for */
 	GStringChunk *strings; /* owns the places */
 };
 
@@ -43,20 +43,6 @@ static const char **find_commands(const LodeStacks *stacks)
 	return commands;
 }
 
-static void name_places(LodeStackAttributes *self)
-{
-	const GArray *locations = self->profile->locations;
-
-	self->places = g_new0(const char *, locations->len + 1);
-	for (guint i = 0; i < locations->len; i++) {
-		const LodeLocation *location = &LODE_AT(locations, LodeLocation, i);
-		if (location->file == NULL || location->line == 0)
-			continue;
-		g_autofree char *place = g_strdup_printf("%s:%u", location->file, location->line);
-		self->places[i] = g_string_chunk_insert_const(self->strings, place);
-	}
-}
-
 LodeStackAttributes *lode_stack_attributes_new(const LodeProfile *profile)
 {
 	LodeStackAttributes *self = g_new0(LodeStackAttributes, 1);
@@ -66,7 +52,7 @@ LodeStackAttributes *lode_stack_attributes_new(const LodeProfile *profile)
 	self->first_ns = find_first_time(profile->stacks);
 	self->commands = find_commands(profile->stacks);
 	self->strings = g_string_chunk_new(4096);
-	name_places(self);
+	self->places = g_new0(const char *, profile->locations->len + 1);
 	return self;
 }
 
@@ -173,9 +159,17 @@ static LodeValue get_pid(Self self, Sample sample)
 
 static LodeValue get_place(Self self, Sample sample)
 {
-	uint32_t location = location_of(self, sample);
+	uint32_t id = location_of(self, sample);
+	const LodeLocation *location =
+		id != LODE_NONE ? &LODE_AT(self->profile->locations, LodeLocation, id) : NULL;
 
-	return lode_value_of_text(location != LODE_NONE ? self->places[location] : NULL);
+	if (location == NULL || location->file == NULL || location->line == 0)
+		return lode_value_none();
+	if (self->places[id] == NULL) {
+		g_autofree char *place = g_strdup_printf("%s:%u", location->file, location->line);
+		self->places[id] = g_string_chunk_insert_const(self->strings, place);
+	}
+	return lode_value_of_text(self->places[id]);
 }
 
 static LodeValue get_thread(Self self, Sample sample)

@@ -463,6 +463,25 @@ static void test_bound_functions(void)
 	check_neighbours(costs, "compare", false, "sort 80, main 20", "");
 }
 
+/* A stub with as many callers as callees: each is looked at once. */
+static void test_many_calls_of_stub(void)
+{
+	enum { MANY = 100000, TOP = 0, STUB, BEYOND };
+	static const char *const names[] = {"main", "work@plt", "work"};
+	g_autoptr(LodeProfile) profile = counted_profile(names, G_N_ELEMENTS(names));
+
+	add_cost(profile, BEYOND, 100);
+	for (int i = 0; i < MANY; i++) {
+		add_edge(profile, TOP, STUB, LODE_EDGE_CALL, 1);
+		add_edge(profile, STUB, BEYOND, LODE_EDGE_JUMP, 1);
+	}
+	for (uint32_t i = 0; i < 2; i++)
+		lode_profile_instruction(profile, i)->count = 1;
+	g_autoptr(LodeFunctionCosts) costs = lode_function_costs_new(profile, 0);
+	check_neighbours(costs, "work", true, "main 100", "");
+	check_neighbours(costs, "main", true, "", "work 100");
+}
+
 /* A call that two threads seem to have made would make a cycle of work and often. */
 static void test_rare_call(void)
 {
@@ -500,6 +519,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/function_costs/counted_tree", test_counted_tree);
 	g_test_add_func("/function_costs/inferred_calls", test_inferred_calls);
 	g_test_add_func("/function_costs/bound_functions", test_bound_functions);
+	g_test_add_func("/function_costs/many_calls_of_stub", test_many_calls_of_stub);
 	g_test_add_func("/function_costs/rare_call", test_rare_call);
 	return g_test_run();
 }

@@ -236,6 +236,12 @@ static bool is_where(const LodeStackSample *sample, const LodeStackThread *threa
 	return sample->stack / OWN == 1 && sample->weight > 20 && thread->tid != 11;
 }
 
+static bool is_at_place(const LodeStackSample *sample, const LodeStackThread *thread)
+{
+	(void)thread;
+	return sample->stack == OWN;
+}
+
 static bool is_all(const LodeStackSample *sample, const LodeStackThread *thread)
 {
 	(void)sample;
@@ -259,6 +265,7 @@ static const Case cases[] = {
 	{{.time = "2..", .pids = LIST("10")}, is_late_make},
 	{{.time = "..1.5s"}, is_first_half},
 	{{.where = "function == 'f1' && weight > 20 && tid != 11"}, is_where},
+	{{.where = "place == 'a.c:5'"}, is_at_place},
 	{{.where = "!(event =~ 'miss') && image == 'program' || !has(function)"}, is_all},
 	{{.where = "pid in (10, 20)", .threads = LIST("*")}, is_all},
 };
