@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/parts/stack_attributes.h"
 
-#include "model/profile.h"
+#include "model/lines/own_lines.h"
 #include "model/stacks.h"
 
 struct LodeStackAttributes {
 	const LodeProfile *profile;
 	const LodeStacks *stacks;
 	uint64_t first_ns;
+	LodeOwnLines *own;
 	const char **commands; /* of each thread */
 	const char **places;   /* of each location: "parse.c:120"; NULL: not yet asked for */
 	GStringChunk *strings; /* owns the places */
@@ -50,6 +51,7 @@ LodeStackAttributes *lode_stack_attributes_new(const LodeProfile *profile)
 	self->profile = profile;
 	self->stacks = profile->stacks;
 	self->first_ns = find_first_time(profile->stacks);
+	self->own = lode_own_lines_new(profile, NULL);
 	self->commands = find_commands(profile->stacks);
 	self->strings = g_string_chunk_new(4096);
 	self->places = g_new0(const char *, profile->locations->len + 1);
@@ -60,6 +62,7 @@ void lode_stack_attributes_free(LodeStackAttributes *self)
 {
 	if (self == NULL)
 		return;
+	lode_own_lines_free(self->own);
 	g_free(self->commands);
 	g_free(self->places);
 	g_string_chunk_free(self->strings);
@@ -102,9 +105,9 @@ static const LodeFunction *function_of(Self self, Sample sample)
 
 static uint32_t location_of(Self self, Sample sample)
 {
-	const LodeInstruction *instruction = instruction_of(self, sample);
+	uint32_t instruction = lode_stacks_instruction(self->stacks, sample->stack);
 
-	return instruction != NULL ? instruction->location : LODE_NONE;
+	return instruction != LODE_NONE ? lode_own_lines_find(self->own, instruction) : LODE_NONE;
 }
 
 static LodeValue get_command(Self self, Sample sample)

@@ -17,6 +17,7 @@
 #include <string.h>
 
 enum { N_FUNCTIONS = 5, OWN = 4, N = N_FUNCTIONS * OWN, N_THREADS = 4, N_SAMPLES = 300 };
+enum { INLINED = 2 * OWN };
 enum { INSTRUCTIONS, CLOCK, CLOCK_CAUSE, MISSES, TWICE_MISSES, N_EVENTS };
 
 #define FIRST_NS UINT64_C(1000000000)
@@ -90,6 +91,11 @@ static void add_code(LodeProfile *profile)
 			profile->total_count += row.count;
 		}
 	}
+	/* One is inlined from a header, by a call in a line of its own. */
+	LodeInstruction *inlined = lode_profile_instruction(profile, INLINED);
+	lode_profile_set_inlining(
+		profile, INLINED, lode_profile_inlining(profile, inlined->location, LODE_NONE));
+	inlined->location = lode_profile_location(profile, "/usr/include/b.h", 7, "g");
 	profile->total_count += 50;
 	for (int i = 0; i < 10; i++) {
 		const LodeEdge edge = {(uint32_t)pick(0, N), (uint32_t)pick(0, N),
@@ -242,6 +248,12 @@ static bool is_at_place(const LodeStackSample *sample, const LodeStackThread *th
 	return sample->stack == OWN;
 }
 
+static bool is_at_call(const LodeStackSample *sample, const LodeStackThread *thread)
+{
+	(void)thread;
+	return sample->stack == INLINED;
+}
+
 static bool is_all(const LodeStackSample *sample, const LodeStackThread *thread)
 {
 	(void)sample;
@@ -266,6 +278,7 @@ static const Case cases[] = {
 	{{.time = "..1.5s"}, is_first_half},
 	{{.where = "function == 'f1' && weight > 20 && tid != 11"}, is_where},
 	{{.where = "place == 'a.c:5'"}, is_at_place},
+	{{.where = "place == 'a.c:9' && line == 9 && file == 'a.c'"}, is_at_call},
 	{{.where = "!(event =~ 'miss') && image == 'program' || !has(function)"}, is_all},
 	{{.where = "pid in (10, 20)", .threads = LIST("*")}, is_all},
 };
