@@ -50,9 +50,12 @@ void lode_call_lines_family(GString *out, const LodeFunctionCosts *costs,
 	do {
 		g_string_assign(text, lode_families_at(families, cost->family)->name);
 		for (unsigned i = 0; i < n; i++) {
+			const char *name = lode_function_cost_at(costs, cost->members[i])->name;
+			g_autofree char *bare = terminal->has_full_names
+			                                ? g_strdup(name)
+			                                : lode_function_name_bare(name);
 			g_string_append(text, i == 0 ? " (" : ", ");
-			lode_function_name_append(text,
-				lode_function_cost_at(costs, cost->members[i])->name, terminal);
+			lode_display_append(text, bare, terminal->is_ascii);
 		}
 		if (n > 0 && cost->n > n)
 			g_string_append_printf(text, " +%u", cost->n - n);

@@ -12,8 +12,8 @@ void lode_call_lines_count(GString *out, double count);
 void lode_call_lines_image(
 	GString *out, const LodeFunctionCost *function, const LodeTerminal *terminal);
 
-/* "allocator (malloc, _int_malloc, free +3)", with as many functions as fit the width; 0: all
- * three.
+/* "allocator (malloc, _int_malloc, free +3)", with as many functions as fit the width, by their
+ * bare names; 0: all three.
  */
 void lode_call_lines_family(GString *out, const LodeFunctionCosts *costs,
 	const LodeFamilies *families, const LodeFamilyCost *cost, size_t width,

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "model/stacks.h"
 #include "sample_profile.h"
+#include "views/calls/call_lines.h"
 #include "views/calls/function_calls.h"
 #include "views/code/function_list.h"
 #include "views/findings/top_functions.h"
@@ -281,6 +282,28 @@ static void test_first_caller(void)
 	}
 }
 
+/* A result before a name, and parameters after it, do not say which function it is. */
+static void test_family(void)
+{
+	g_autoptr(LodeProfile) profile = profile_with_stacks();
+	g_auto(LodeTopFunctions) top = {0};
+	g_autoptr(GString) brief = g_string_new(NULL), full = g_string_new(NULL);
+	const LodeTerminal terminals[] = {{.width = 0}, {.has_full_names = true}};
+
+	lode_profile_function(profile, 0)->name = lode_profile_intern(
+		profile, "v8::Local<int> v8::Table::find<int>(v8::Key<int>, long)");
+	lode_profile_function(profile, 1)->name = lode_profile_intern(profile, "Builtins_ArrayMap");
+	lode_top_functions_init(&top, profile, profile->weight_event);
+	const LodeFamilyCost *cost = &g_array_index(top.family_costs, LodeFamilyCost, 0);
+	lode_call_lines_family(brief, top.costs, top.families, cost, 0, &terminals[0]);
+	lode_call_lines_family(full, top.costs, top.families, cost, 0, &terminals[1]);
+	g_assert_cmpstr(
+		brief->str, ==, "JS and Java builtins (v8::Table::find, Builtins_ArrayMap)");
+	g_assert_cmpstr(full->str, ==,
+		"JS and Java builtins (v8::Local<int> v8::Table::find<int>(v8::Key<int>, long), "
+		"Builtins_ArrayMap)");
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -291,5 +314,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/calls/list", test_list);
 	g_test_add_func("/calls/first_screen", test_first_screen);
 	g_test_add_func("/calls/first_caller", test_first_caller);
+	g_test_add_func("/calls/family", test_family);
 	return g_test_run();
 }
