@@ -11,6 +11,9 @@
 #include <math.h>
 #include <string.h>
 
+/* So much of the cost has no names. */
+#define UNNAMED_MATTERS 0.2
+
 enum { IMAGE_WIDTH = 24 };
 
 void lode_call_lines_share(GString *out, double cost, double total)
@@ -87,6 +90,37 @@ const char *lode_call_lines_advice(const LodeFunctionCosts *costs)
 	return costs->profile->n_samples > 0
 	               ? "no calls were recorded: record with -g or --call-graph dwarf"
 	               : "no calls were recorded";
+}
+
+void lode_call_lines_unnamed(
+	const LodeFunctionCosts *costs, double total, const LodeTerminal *terminal, FILE *out)
+{
+	const LodeProfile *profile = costs->profile;
+	g_autofree double *of_image = g_new0(double, profile->images->len + 1);
+	double unnamed = 0;
+	uint32_t most = 0;
+	char share[LODE_NUMBER_SIZE];
+
+	for (uint32_t i = 0; i < profile->functions->len; i++) {
+		const LodeFunction *function = lode_profile_function(profile, i);
+		double self = lode_function_cost_at(costs, i)->self;
+		if (function->source != LODE_FUNCTION_UNWIND ||
+			lode_profile_image(profile, function->image)->kind != LODE_IMAGE_FILE)
+			continue;
+		unnamed += self;
+		of_image[function->image] += self;
+		if (of_image[function->image] > of_image[most])
+			most = function->image;
+	}
+	if (!(unnamed > 0 && unnamed >= UNNAMED_MATTERS * total))
+		return;
+	g_autofree char *base = g_path_get_basename(lode_profile_image(profile, most)->path);
+	g_autoptr(GString) image = g_string_new(NULL);
+	lode_display_append(image, base, terminal->is_ascii);
+	lode_profile_lines_print(terminal, out,
+		"%s of the cost is in functions without symbols (fn_…), most in %s: --debuginfod, "
+		"with lode run or import, asks servers for their names.",
+		lode_number_format_share(lode_share_of(unnamed, total), share), image->str);
 }
 
 void lode_call_lines_short(const LodeFunctionCosts *costs, const LodeTerminal *terminal, FILE *out)

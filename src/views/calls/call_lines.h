@@ -22,6 +22,11 @@ void lode_call_lines_family(GString *out, const LodeFunctionCosts *costs,
 /* Why inclusive costs are not known, and how calls are recorded; NULL: they are. */
 const char *lode_call_lines_advice(const LodeFunctionCosts *costs);
 
+/* Says how much is in functions of files without symbols ("fn_1230"), where that is much, and how
+ * to get their names. */
+void lode_call_lines_unnamed(
+	const LodeFunctionCosts *costs, double total, const LodeTerminal *terminal, FILE *out);
+
 /* Says that most stacks are short, and how to get longer ones, where that is so. */
 void lode_call_lines_short(const LodeFunctionCosts *costs, const LodeTerminal *terminal, FILE *out);
 

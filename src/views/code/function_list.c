@@ -325,6 +325,7 @@ static void write_text(const List *self)
 	lode_profile_lines_head_of_functions(
 		self->profile, self->profile->weight_event, terminal, self->out);
 	lode_call_lines_note(self->costs, terminal, self->out);
+	lode_call_lines_unnamed(self->costs, self->total, terminal, self->out);
 	fputc('\n', self->out);
 	if (self->end > self->first)
 		put_table(self, self->end - self->first, false);

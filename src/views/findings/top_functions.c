@@ -249,4 +249,5 @@ void lode_top_functions_write(const LodeTopFunctions *self, const LodeTerminal *
 	if (lacks_callers(self))
 		lode_profile_lines_print(terminal, out,
 			"Who calls them was not recorded: -g or --call-graph dwarf records it.");
+	lode_call_lines_unnamed(self->costs, self->total, terminal, out);
 }

@@ -282,6 +282,38 @@ static void test_first_caller(void)
 	}
 }
 
+/* Advice on names where a fifth of the cost has none, which code without a file cannot have. */
+static void test_unnamed(void)
+{
+	static const struct {
+		LodeImageKind kind;
+		uint32_t function; /* hot() has 93 %, cold() less than 7 */
+		bool is_shown;
+	} cases[] = {
+		{LODE_IMAGE_FILE, 0, true},
+		{LODE_IMAGE_FILE, 1, false},
+		{LODE_IMAGE_JIT, 0, false},
+	};
+	const LodeTerminal terminal = {.width = 0};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = profile_with_stacks();
+		g_auto(LodeTopFunctions) top = {0};
+		FILE *file = sample_open();
+
+		((LodeImage *)lode_profile_image(profile, 0))->kind = cases[i].kind;
+		lode_profile_function(profile, cases[i].function)->source = LODE_FUNCTION_UNWIND;
+		lode_top_functions_init(&top, profile, profile->weight_event);
+		lode_top_functions_write(&top, &terminal, file);
+		g_autofree char *text = sample_close(file);
+		g_test_message("%s", text);
+		g_assert_cmpint(strstr(text, "93.3 % of the cost is in functions without symbols "
+					     "(fn_…), most in sample: ") != NULL,
+			==, cases[i].is_shown);
+		g_assert_cmpint(strstr(text, "symbols") != NULL, ==, cases[i].is_shown);
+	}
+}
+
 /* A result before a name, and parameters after it, do not say which function it is. */
 static void test_family(void)
 {
@@ -315,5 +347,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/calls/first_screen", test_first_screen);
 	g_test_add_func("/calls/first_caller", test_first_caller);
 	g_test_add_func("/calls/family", test_family);
+	g_test_add_func("/calls/unnamed", test_unnamed);
 	return g_test_run();
 }
