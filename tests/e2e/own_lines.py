@@ -173,6 +173,14 @@ def check_memory(program):
         assert not differing, f"{options}: " + ", ".join(f"{one}: {shown.get(one)}, not {expected.get(one)}" for one in differing)
         found.append(expected)
     assert found[0] != found[1], "no access of the toolchain is inlined there"
+    command = [LODE, "trace", "simulate", "t.rps", "--cache", "d1=1K:2:64", "--by", "line", "--event", "l1d-miss", "--format", "json"]
+    simulated = {}
+    for row in json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["rows"]:
+        name = os.path.basename(row["name"])
+        simulated[name] = simulated.get(name, 0) + row["value"]
+    for name, value in found[0].items():
+        if name.split(":")[0] in own_files:
+            assert simulated.get(name) == value, f"trace simulate, {name}: {simulated.get(name)}, not {value}"
 
 
 def check(name, compile_command, sources, function):

@@ -4,6 +4,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "base/text/words.h"
+#include "model/lines/own_lines.h"
 #include "model/memory.h"
 #include "model/profile.h"
 
@@ -74,10 +75,11 @@ static char *function_name(const LodeProfile *profile, const LodeInstruction *ro
 	return g_strdup_printf("%s (%s)", function->name, image);
 }
 
-static char *instruction_name(const LodeProfile *profile, const LodeInstruction *row)
+static char *instruction_name(
+	const LodeProfile *profile, const LodeInstruction *row, uint32_t location)
 {
 	const LodeFunction *function = lode_profile_function(profile, row->function);
-	g_autofree char *line = line_name(profile, row->location);
+	g_autofree char *line = line_name(profile, location);
 	g_autofree char *image = image_name(profile, function);
 
 	return g_strdup_printf("%s+0x%" G_GINT64_MODIFIER "x (%s)%s%s", function->name,
@@ -85,19 +87,20 @@ static char *instruction_name(const LodeProfile *profile, const LodeInstruction 
 		line != NULL ? line : "");
 }
 
-static char *code_name(const Grouping *self, const LodeInstruction *row)
+static char *code_name(const Grouping *self, const LodeInstruction *row, uint32_t location)
 {
 	if (self->result->by == LODE_EVENT_BY_FUNCTION)
 		return function_name(self->profile, row);
 	if (self->result->by == LODE_EVENT_BY_INSTRUCTION)
-		return instruction_name(self->profile, row);
-	char *line = line_name(self->profile, row->location);
+		return instruction_name(self->profile, row, location);
+	char *line = line_name(self->profile, location);
 	return line != NULL ? line : g_strdup("(no line known)");
 }
 
 static void group_code(Grouping *self)
 {
 	const GArray *instructions = self->profile->instructions;
+	g_autoptr(LodeOwnLines) own = lode_own_lines_new(self->profile, NULL);
 
 	for (uint32_t i = 0; i < instructions->len; i++) {
 		const LodeInstruction *row = &LODE_AT(instructions, LodeInstruction, i);
@@ -105,7 +108,7 @@ static void group_code(Grouping *self)
 
 		if (value <= 0)
 			continue;
-		g_autofree char *name = code_name(self, row);
+		g_autofree char *name = code_name(self, row, lode_own_lines_find(own, i));
 		LodeEventGroup *group = group_of(self, name);
 		group->value += value;
 		group->executions = MAX(group->executions, row->count);

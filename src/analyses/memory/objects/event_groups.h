@@ -18,7 +18,7 @@ typedef struct LodeProfile LodeProfile;
 typedef enum {
 	LODE_EVENT_BY_INSTRUCTION,
 	LODE_EVENT_BY_FUNCTION,
-	LODE_EVENT_BY_LINE,
+	LODE_EVENT_BY_LINE,   /* the user's own, as of lode_own_lines_find() */
 	LODE_EVENT_BY_OBJECT, /* by the rows of LodeProfile.memory, as… */
 	LODE_EVENT_BY_THREAD, /* …this */
 	LODE_N_EVENT_BYS,
