@@ -233,6 +233,38 @@ int main(void)
 run(...cc, "-g", "-O1", "-fno-omit-frame-pointer", "-o", "workers", "workers.c", "-lpthread");
 run(lode, "run", "-g", "-o", "workers.lode", "--", "./workers");
 
+/* Names of templates and inlined code; two threads that run at the same time. */
+writeFileSync(
+	"names.cpp",
+	`#include <map>
+#include <string>
+#include <thread>
+#include <time.h>
+static double now() { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return t.tv_sec + t.tv_nsec / 1e9; }
+__attribute__((noinline)) long lookups(std::map<std::string, long> const &all, std::string const &name)
+{
+	long sum = 0;
+	for (int i = 0; i < 1000; i++) sum += all.find(name)->second;
+	return sum;
+}
+static void run(std::map<std::string, long> const &all)
+{
+	volatile long sum = 0;
+	for (double end = now() + 0.3; now() < end;) sum = sum + lookups(all, "7");
+}
+int main()
+{
+	std::map<std::string, long> all;
+	for (int i = 0; i < 1000; i++) all[std::to_string(i)] = i;
+	std::thread other(run, std::cref(all));
+	run(all);
+	other.join();
+}
+`,
+);
+run(...cc, "-g", "-O2", "-fno-omit-frame-pointer", "-o", "names", "names.cpp", "-lstdc++", "-lpthread");
+run(lode, "run", "-g", "-o", "names.lode", "--", "./names");
+
 /* Three threads in turn, of which two store to bytes of their own, and one loads those of one. */
 const turns = Array.from({ length: 300 }, (_, i) => i % 3).map((one) => `fetch,${0x1000 + 16 * one},4,${one}\n${one === 2 ? "load" : "store"},${0x8000 + (one === 1 ? 8 : 0)},8,${one}\n`);
 writeFileSync("turns.csv", `kind,address,size,thread\n${turns.join("")}`);
@@ -252,7 +284,7 @@ const cold = [["first", 9], ["one", 0], ["hot", 99], ...Array.from({ length: 6 }
 writeFileSync("large.flow", ["lode-flow 1", "event cycles", "graph large", ...chain, ...jumps, "graph cold", ...cold.map(([name, n]) => `v ${name} ${n} ${n} op:mov`),
 	"e first hot 9", "e hot hot 90", "e hot last 9", ""].join("\n"));
 for (const name of ["pairs", "slower", "large"]) run(lode, "import", `${name}.flow`, "-o", `${name}.lode`);
-const PAIRS = 7, SLOWER = 8, LARGE = 9;
+const PAIRS = 7, SLOWER = 8, LARGE = 9, NAMES = 11;
 
 async function serve(...words) {
 	const child = spawn(lode, ["serve", ...words], { stdio: ["ignore", "pipe", "pipe"] });
@@ -269,7 +301,7 @@ async function serve(...words) {
 	return { child, link, base: link.split("?")[0] };
 }
 
-const server = await serve("x.lode", "evil.lode", "again.lode", "share.lode", "turns.lode", "calls.lode", "wicked.lode", "pairs.lode", "slower.lode", "large.lode", "workers.lode", "x.rps");
+const server = await serve("x.lode", "evil.lode", "again.lode", "share.lode", "turns.lode", "calls.lode", "wicked.lode", "pairs.lode", "slower.lode", "large.lode", "workers.lode", "names.lode", "x.rps");
 const browser = await playwright.chromium.launch({ executablePath: chromium, args: ["--no-sandbox", "--disable-gpu"] });
 const context = await browser.newContext({ viewport: { width: 1280, height: 850 } });
 context.setDefaultTimeout(60000); /* a busy machine */
@@ -574,6 +606,55 @@ await check("code: what never ran is folded, an event of two names has one colum
 	await at(`#/sequences?profile=${PAIRS}`);
 	await page.click(".columns summary");
 	expect("events", (await texts(".columns label")).filter((one) => /^(l1d-miss|D1mr)$/.test(one.trim())).length, 1);
+});
+
+await check("names are short, with the whole under the pointer; chains of inlined lines; the event that weighs", async (expect) => {
+	const asked = (question) => page.evaluate(async (path) => (await fetch(`/api/${path}`)).json(), question);
+	await at(`#/code?profile=${NAMES}`);
+	await page.waitForSelector(".virtual-row a");
+	const row = page.locator('.virtual-row [role="cell"]:has(a)', { hasText: /^lookups\(…\)$/ });
+	expect("in the list", /^lookups\(std::map<.*allocator/.test(await row.getAttribute("title")), true);
+	await row.locator("a").click();
+	await page.waitForSelector("table.code");
+	await settle();
+	const heading = page.locator(".function h2 > bdi");
+	expect("heading", [await heading.innerText(), /std::map<.*allocator/.test(await heading.getAttribute("title"))], ["lookups(…)", true]);
+	const number = new URLSearchParams((await hash()).split("?")[1]).get("function");
+	const { instructions } = (await asked(`annotate?profile=${NAMES}&function-number=${number}`)).places[0];
+	const line = instructions.find((one) => one.executions > 0 && (one.chain?.length ?? 0) > 2);
+	const chain = page.locator(`[id="at-${line.address}"] td.chain`);
+	const told = (one) => `${one.short_function ?? one.function} ${one.file && one.line ? `${one.file.split("/").at(-1)}:${one.line}` : "(line not known)"}`;
+	expect("whole chain", await chain.getAttribute("title"), line.chain.map(told).join(" → "));
+	expect("a chain begins with its own line", line.chain[0].file.endsWith("names.cpp") && line.chain[0].line === line.line, true);
+	expect("its ends", (await texts("td.chain")).includes(`names.cpp:${line.line} → … → ${told(line.chain.at(-1))}`), true);
+	expect("axe", await faultsOfAxe(), []);
+	/* There is a choice where several events were sampled, which are as many as the machine has. */
+	const events = (await asked(`functions?profile=${NAMES}`)).profile.sampled_events ?? [];
+	for (const view of ["findings", "code", "flame"]) {
+		await at(`#/${view}?profile=${NAMES}`);
+		expect(`choices in ${view}`, await page.locator(".weight-choice option").count(), events.length);
+	}
+	if (events.includes("latency:cause")) {
+		await page.selectOption(".weight-choice select", "latency:cause");
+		await settle();
+		expect("samples of", (await texts(".caption"))[0].endsWith("of latency"), true);
+		await page.click('nav a:text("Code")');
+		await page.waitForSelector(".virtual-row a");
+		await settle();
+		const { functions } = await asked(`functions?profile=${NAMES}&weight=latency:cause`);
+		expect("kept in the next view", (await rowsOf())[0][0], `${(100 * functions[0].share).toFixed(1)} %`);
+		expect("chosen", await page.inputValue(".weight-choice select"), "latency:cause");
+	}
+	/* On a narrow screen the chosen view is in sight. */
+	await page.setViewportSize({ width: 400, height: 800 });
+	for (const view of ["compare", "findings", "memory"]) {
+		await at(`#/${view}`);
+		expect(`${view} in sight`, await page.evaluate(() => {
+			const [chosen, all] = [document.querySelector("nav [aria-current]"), document.querySelector("nav")].map((one) => one.getBoundingClientRect());
+			return chosen.left >= all.left - 1 && chosen.right <= all.right + 1;
+		}), true);
+	}
+	await page.setViewportSize({ width: 1280, height: 850 });
 });
 
 await check("a graph that is too large is drawn around its hottest block, or another", async (expect) => {

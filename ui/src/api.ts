@@ -221,6 +221,7 @@ export interface Profile {
 	creator: string | null;
 	frequency: "exact" | "sampled" | "inferred" | "given";
 	weight_event: string | null;
+	sampled_events?: string[]; /* those that can be the weight, if there are several */
 	weight: number;
 	executions: number;
 	user_seconds?: number;
@@ -351,6 +352,8 @@ export interface CodeLine {
 	file: string | null;
 	line: number;
 	inlined: string | null;
+	short_inlined?: string;
+	chain?: InlinedLine[]; /* its own line first; where code was inlined */
 	events: Record<string, number>;
 	memory?: { samples: number; share: number; objects: { name: string | null; weight: number }[] } | null;
 }
@@ -430,7 +433,7 @@ export interface Pivot extends Head {
 	by: string[];
 	notes: Notes;
 	total: Totals;
-	rows: (Totals & { level: number; kind: "value" | "others" | "none"; keys: (string | number | null)[]; others?: number })[];
+	rows: (Totals & { level: number; kind: "value" | "others" | "none"; keys: (string | number | null)[]; short_key?: string; others?: number })[];
 }
 export interface Totals {
 	weight: number;
@@ -447,7 +450,7 @@ export interface Heat extends Head {
 	weight: number;
 	segments_left_out: number;
 	weight_left_out: number;
-	segments: { name: string; first: string; last: string; first_row: number; rows: number; weight: number; objects: string[] }[];
+	segments: { name: string; first: string; last: string; first_row: number; rows: number; weight: number; objects: string[]; short_objects: string[] }[];
 	rows: [string, string][];
 	threads_per_column: number;
 	threads: string[];
@@ -463,7 +466,7 @@ export interface Heat extends Head {
 	by_time: [number, number, number, number, number][];
 }
 export interface Tile {
-	names: [string, string, string, number][];
+	names: [string, string, string, number, string][]; /* with the short name at the end */
 	rows: [string, string][];
 	threads: string[];
 	threads_per_column: number;

@@ -2,7 +2,7 @@
 //
 // The page of lode serve.
 import { render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { file, type Served, useAnswer } from "./api";
 import { CodeView } from "./code";
 import { applyColours } from "./colour_choice";
@@ -106,6 +106,13 @@ function App() {
 			"?": () => setHelp(true),
 			Escape: () => setHelp(false),
 		});
+	/* Where they are one row that is moved sideways, the chosen view is in sight. */
+	const nav = useRef<HTMLElement>(null);
+	useEffect(() => {
+		const box = nav.current;
+		const chosen = box?.querySelector<HTMLElement>("[aria-current]");
+		if (box && chosen) box.scrollLeft = chosen.offsetLeft - box.offsetLeft - (box.clientWidth - chosen.offsetWidth) / 2;
+	}, [shown, views.length]);
 	useEffect(() => {
 		document.title = `${shown?.title ?? "lode"} · ${profile?.name ?? "lode"}`;
 	}, [shown, profile]);
@@ -122,7 +129,7 @@ function App() {
 				<a class="name" href={linkTo("findings", route)}>
 					lode
 				</a>
-				<nav aria-label="Views">
+				<nav aria-label="Views" ref={nav}>
 					{views.map((one) => (
 						<a href={linkTo(one.name, route)} aria-current={one === shown ? "page" : undefined}>
 							{one.title}

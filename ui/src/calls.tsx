@@ -5,7 +5,7 @@ import { type Calls, useAnswer } from "./api";
 import { baseName, count, share } from "./format";
 import { Neighbours } from "./graph";
 import { part } from "./options";
-import { Loading, Problem } from "./parts";
+import { Loading, Name, Problem } from "./parts";
 import { linkTo, type Route } from "./state";
 
 const SHOWN = 50;
@@ -39,10 +39,10 @@ function Costs(props: { title: string; what: string; rows: Calls["callers"]; has
 								{hasCounts && <td class="number optional">{count(one.calls || null)}</td>}
 								<td>
 									{one.number === null ? (
-										<bdi>{one.name ?? "[unknown]"}</bdi>
+										<Name of={one} as="name" none="[unknown]" />
 									) : (
 										<a href={link(one.number)}>
-											<bdi>{one.name}</bdi>
+											<Name of={one} as="name" />
 										</a>
 									)}{" "}
 									{one.image && <bdi class="faint" title={one.image}>{baseName(one.image)}</bdi>}

@@ -5,10 +5,10 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { type Annotation, address, type Ask, type CodeLine, type FunctionRow, type Functions, type Head, useAnswer } from "./api";
 import { CallsOf } from "./calls";
 import { Disassembly, fileWeight, lineWeights, SourceLines, usePointed, weightEvents } from "./code_table";
-import { baseName, count, share, some } from "./format";
+import { baseName, count, share, shortOf, some } from "./format";
 import { FlowGraph } from "./graph";
-import { more, MoreOptions, part } from "./options";
-import { Empty, Export, Field, Filters, Footer, Loading, Problem, useKeys, useNarrow } from "./parts";
+import { more, MoreOptions, part, sampledEvents, WeightChoice } from "./options";
+import { Empty, Export, Field, Filters, Footer, Loading, Name, Problem, useKeys, useNarrow } from "./parts";
 import { change, linkTo, type Route } from "./state";
 import { SortTitle, useRows, VirtualTable } from "./virtual";
 
@@ -61,6 +61,7 @@ function FunctionList({ route }: { route: Route }) {
 			<Filters set={["text", "image"].filter((name) => get(name)).length}>
 				<Field id="search" label="function" value={get("text") ?? ""} placeholder="part of a name" wide onChange={set("text")} />
 				<Field label="image" value={get("image") ?? ""} placeholder="libc" onChange={set("image")} />
+				{rows.first && <WeightChoice head={rows.first} route={route} />}
 			</Filters>
 			{rows.error && <Problem failure={rows.error} route={route} />}
 			{rows.isLoading && !rows.first && <Loading what="Reading the functions" />}
@@ -101,7 +102,7 @@ function FunctionList({ route }: { route: Route }) {
 									{!isNarrow && <span role="cell" class="number">{calls(row.calls, rows.first)}</span>}
 									<span role="cell" class="ellipsis" title={row.name}>
 										<a href={target(row)} onClick={(event) => event.stopPropagation()}>
-											<bdi>{row.name}</bdi>
+											<bdi>{shortOf(row, "name")}</bdi>
 										</a>
 									</span>
 									{!isNarrow && (
@@ -181,7 +182,7 @@ function FunctionCode({ route }: { route: Route }) {
 				<a class="back" href={linkTo("code", route)} title="All functions" aria-label="All functions">
 					‹
 				</a>{" "}
-				<bdi>{place.function}</bdi>{" "}
+				<Name of={place} as="function" />{" "}
 				<span class="faint">
 					<bdi title={place.image}>{baseName(place.image)}</bdi> · {share(place.share)} of {data.profile.weight_event ?? "the weight"}
 					{calls(place.executions, data) !== "–" && `, ${some(place.executions, "call")}`}
@@ -201,6 +202,7 @@ function FunctionCode({ route }: { route: Route }) {
 					{tab("code", "Code")} {tab("graph", "Control flow")} {tab("calls", "Callers and callees")}{" "}
 					<Export csv={address("annotate", { ...what, format: "csv" })} json={address("annotate", what)} />
 				</p>
+				<WeightChoice head={data} route={route} />
 				{pane === "code" && hot.length > 0 && (
 					<p class="steps">
 						<button aria-label="Hotter instruction (p)" title="hotter (p)" disabled={rank === 0} onClick={() => step(-1)}>
@@ -240,7 +242,7 @@ function FunctionCode({ route }: { route: Route }) {
 				</div>
 			)}
 			{pane === "code" && (
-				<MoreOptions question="annotate" route={route} except={["run", "limit", "context", "finding", "sequence", "function", "function-number", "line"]} />
+				<MoreOptions question="annotate" route={route} except={["run", "limit", "context", "finding", "sequence", "function", "function-number", "line", ...(sampledEvents(data).length > 0 ? ["weight"] : [])]} />
 			)}
 			<Footer head={data}>
 				{pane === "code" && sources.length === 0 && (

@@ -4,7 +4,8 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { CodeLine, CodePlace, Head, Source } from "./api";
-import { baseName, count, eventValue, place as placeOf, share } from "./format";
+import { baseName, count, eventValue, inlinedLine, LINE_NOT_KNOWN, place as placeOf, share } from "./format";
+import { Name } from "./parts";
 
 /** The event as charged to the instruction that waited, and as sampled, if the profile has both. */
 export function weightEvents(head: Head): string[] {
@@ -26,7 +27,7 @@ export function lineWeights(lines: CodeLine[], head: Head): Map<string, number> 
 }
 
 /** Events other than the weight, of which each column is different: one may have two names. */
-function otherEvents(lines: CodeLine[], events: string[]): string[] {
+function otherEvents(lines: CodeLine[], events: string[], isLeftOut: (name: string) => boolean): string[] {
 	const columns: ((line: CodeLine) => number)[] = [(line) => line.executions];
 	for (const name of events) columns.push((line) => line.events[name] ?? 0);
 	const isNew = (name: string) => {
@@ -35,7 +36,7 @@ function otherEvents(lines: CodeLine[], events: string[]): string[] {
 		columns.push(values);
 		return true;
 	};
-	return [...new Set(lines.flatMap((one) => Object.keys(one.events)))].filter(isNew).slice(0, 4);
+	return [...new Set(lines.flatMap((one) => Object.keys(one.events)))].filter((name) => !isLeftOut(name) && isNew(name)).slice(0, 4);
 }
 
 /** The lines, or instead of some how many of them never ran; `kept`: an address that is shown all the same. */
@@ -55,6 +56,14 @@ function fold(lines: CodeLine[], kept: string | null | undefined): (CodeLine | n
 }
 const FOLDED = 4; /* so many lines are worth a fold */
 
+/** Where the code of an instruction was inlined from: its own line → … → the innermost, and the whole chain. */
+function chainOf(line: CodeLine): [short: string, whole: string] {
+	const chain = line.chain ?? [];
+	if (chain.length === 0) return line.file === null ? [LINE_NOT_KNOWN, ""] : ["", ""];
+	const own = line.file === null ? LINE_NOT_KNOWN : placeOf(line);
+	return [[own, ...(chain.length > 2 ? ["…"] : []), ...chain.slice(1).slice(-1).map(inlinedLine)].join(" → "), chain.map(inlinedLine).join(" → ")];
+}
+
 function heat(value: number, most: number): string {
 	if (!(value > 0) || !(most > 0)) return "";
 	return `heat-${Math.min(9, Math.max(1, Math.ceil((9 * value) / most)))}`;
@@ -68,6 +77,7 @@ export function Disassembly(props: {
 	marked?: (line: CodeLine) => boolean;
 	onPoint?: (line: CodeLine) => void;
 	interleaved?: Source[];
+	label?: string; /* where there are several */
 	target?: string | null; /* the target address of a link */
 	most?: number; /* of the colour scale, where it is shared */
 	onUnfold?: () => void; /* given: what never ran is folded */
@@ -75,17 +85,22 @@ export function Disassembly(props: {
 	const { lines, head } = props;
 	const events = weightEvents(head);
 	const total = head.profile.weight;
-	const others = otherEvents(lines, events);
+	/* Events that can be chosen to weigh instead take no room from the code. */
+	const isChoice = (name: string) => (head.profile.sampled_events ?? []).some((one) => one === name || one === `${name}:cause`);
+	const others = otherEvents(lines, events, isChoice);
 	const most = props.most ?? Math.max(...lines.map((one) => one.events[events[0] ?? ""] ?? 0), 0);
 	const shown = props.onUnfold ? fold(lines, props.target) : lines;
 	const hasMarks = lines.some((one) => one.elements.length > 0 || one.findings.length > 0);
 	const hasData = lines.some((one) => one.memory);
-	const columns = 4 + events.length + others.length + (hasMarks ? 1 : 0) + (hasData ? 1 : 0);
+	/* Without any line nothing is said of each. */
+	const hasChains = lines.some((one) => one.chain) || (lines.some((one) => one.file !== null) && lines.some((one) => one.file === null));
+	const columns = 4 + (hasChains ? 1 : 0) + events.length + others.length + (hasMarks ? 1 : 0) + (hasData ? 1 : 0);
 	const text = (file: string, line: number) =>
 		props.interleaved?.find((one) => one.file === file)?.lines.find(([number]) => number === line)?.[1];
 	let last = "";
+	let lastChain = "";
 	return (
-		<div class="scroll" tabIndex={0} role="region" aria-label="Disassembly">
+		<div class="scroll" tabIndex={0} role="region" aria-label={props.label ?? "Disassembly"}>
 			<table class="code">
 				<thead>
 					<tr>
@@ -105,6 +120,7 @@ export function Disassembly(props: {
 						))}
 						<th scope="col" class="optional">address</th>
 						<th scope="col">code</th>
+						{hasChains && <th scope="col" class="optional" title="where the code was inlined from: the function's own line first">inlined</th>}
 						{hasData && <th scope="col">data</th>}
 					</tr>
 				</thead>
@@ -122,6 +138,9 @@ export function Disassembly(props: {
 						const isNew = props.interleaved && own !== "" && own !== last;
 						if (own !== "") last = own;
 						const value = line.events[events[0] ?? ""] ?? 0;
+						const [chain, whole] = chainOf(line);
+						const isSameChain = whole !== "" && whole === lastChain;
+						lastChain = whole;
 						return (
 							<>
 								{isNew && (
@@ -156,11 +175,16 @@ export function Disassembly(props: {
 									))}
 									<td class="mono faint optional">{line.address.replace(/^0x/, "")}</td>
 									<td class="mono text">{line.text}</td>
+									{hasChains && (
+										<td class="chain faint optional" title={whole || undefined}>
+											{isSameChain ? "″" : <bdi>{chain}</bdi>}
+										</td>
+									)}
 									{hasData && (
 										<td class="data">
 											{line.memory && (
 												<>
-													{share(line.memory.share)} <bdi>{line.memory.objects[0]?.name ?? ""}</bdi>
+													{share(line.memory.share)} {line.memory.objects[0] && <Name of={line.memory.objects[0]} as="name" none="" />}
 													{line.memory.objects.length > 1 && ` and ${line.memory.objects.length - 1} more`}
 												</>
 											)}
@@ -192,7 +216,7 @@ export function PlaceCode(props: {
 			<Heading>
 				{props.title}{" "}
 				<a href={props.link}>
-					<bdi>{place.function}</bdi>
+					<Name of={place} as="function" />
 				</a>{" "}
 				<span class="faint">
 					{placeOf(place)} · <bdi title={place.image}>{baseName(place.image)}</bdi>
@@ -202,7 +226,7 @@ export function PlaceCode(props: {
 				{place.time !== undefined && place.time !== null && `${share(place.time)} of the time is explained here; `}
 				{share(place.share)} of {head.profile.weight_event ?? "the weight"}, {count(place.executions)} executions
 			</p>
-			<Disassembly lines={place.instructions} head={head} interleaved={props.sources} />
+			<Disassembly label={`Disassembly ${props.title}`} lines={place.instructions} head={head} interleaved={props.sources} />
 			{props.children}
 		</article>
 	);

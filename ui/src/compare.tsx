@@ -4,9 +4,9 @@
 // with the causes of the changes.
 import { useMemo, useRef, useState } from "preact/hooks";
 import { address, type Ask, type Compared, type ComparedRow, type Comparisons, type Served, useAnswer } from "./api";
-import { amount, baseName, count, share, some } from "./format";
+import { amount, baseName, count, share, shortOf, some } from "./format";
 import { more, MoreOptions } from "./options";
-import { Empty, Export, Field, Filters, Loading, Problem, saveDrawing, useLineKeys } from "./parts";
+import { Empty, Export, Field, Filters, Loading, Name, Problem, saveDrawing, useLineKeys } from "./parts";
 import { change, linkTo, type Route } from "./state";
 
 const kinds = ["patterns", "places", "functions", "lines", "sequences"] as const;
@@ -74,7 +74,7 @@ function Scatter({ rows, what, unit, names, onChoose }: { rows: ComparedRow[]; w
 						r={row.is_told ? 5 : 3}
 						onClick={() => onChoose(row)}
 					>
-						<title>{`${row.text}\n${weight(row.base.time, unit)} → ${weight(row.new.time, unit)}, ${percent(row)}`}</title>
+						<title>{`${shortOf(row, "text")}\n${weight(row.base.time, unit)} → ${weight(row.new.time, unit)}, ${percent(row)}`}</title>
 					</circle>
 				))}
 			</svg>
@@ -147,12 +147,12 @@ function Row({ row, one, kind, data, route, base, isOpen, hasParts, hasEach }: {
 			<td>
 				{link ? (
 					<a href={link}>
-						<bdi>{row.text}</bdi>
+						<Name of={row} as="text" />
 					</a>
 				) : (
-					<bdi>{row.text}</bdi>
+					<Name of={row} as="text" />
 				)}{" "}
-				{row.was && <bdi class="faint">was {row.was}</bdi>} {row.match !== "same" && !row.was && <span class="faint">{row.match}</span>}{" "}
+				{row.was && <span class="faint">was <Name of={row} as="was" /></span>} {row.match !== "same" && !row.was && <span class="faint">{row.match}</span>}{" "}
 				{row.new.file && one.kind !== "lines" && (
 					<bdi class="faint">
 						{baseName(row.new.file)}:{row.new.line}

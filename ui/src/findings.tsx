@@ -5,10 +5,10 @@ import { findings as words } from "words";
 import { type Annotation, address, type Finding, type Findings, type Place, useAnswer } from "./api";
 import { PlaceCode } from "./code_table";
 import { PLACES_SHOWN } from "./places_shown";
-import { amount, baseName, count, each, place, share, some } from "./format";
-import { Bar, Empty, Export, Facts, Footer, Loading, Problem, Term, useLineKeys } from "./parts";
+import { amount, count, each, inlinedLine, place, share, some } from "./format";
+import { Bar, Empty, Export, Facts, Footer, Loading, Name, Problem, Term, useLineKeys } from "./parts";
 import { FlowAround } from "./graph";
-import { more, MoreOptions, part } from "./options";
+import { more, MoreOptions, part, sampledEvents, WeightChoice } from "./options";
 import { change, linkTo, type Route } from "./state";
 
 const PLACES = 10;
@@ -18,7 +18,7 @@ const placeKey = (one: { function_number: number; address: string }) => `${one.f
 /** The function in full; of inlined code the lines down to it, each after its function. */
 const wholeName = (one: Place) =>
 	one.inlined.length > 0
-		? one.inlined.map((line) => `${line.short_function ?? line.function} ${line.file !== null ? `${baseName(line.file)}:${line.line}` : ""}`).join(" → ")
+		? one.inlined.map(inlinedLine).join(" → ")
 		: one.function;
 
 /** The places of a finding, the costliest first, with their code. */
@@ -114,7 +114,7 @@ function Row(props: { finding: Finding; route: Route; all: Findings; most: numbe
 						<span class="id">{finding.id}</span>{" "}
 						{isHot && first && (
 							<span class="where">
-								<bdi title={wholeName(first)}>{first.short_function ?? first.function}</bdi> ({place(first)}){" "}
+								<Name of={first} as="function" title={wholeName(first)} /> ({place(first)}){" "}
 								{finding.places > 1 && `${share(first.time)} and ${some(finding.places - 1, "other")} `}
 							</span>
 						)}
@@ -125,7 +125,7 @@ function Row(props: { finding: Finding; route: Route; all: Findings; most: numbe
 						<span class="top">
 							{finding.top.slice(0, PLACES_SHOWN).map((one) => (
 								<a href={linkTo("code", route, { function: String(one.function_number), at: one.address })}>
-									<bdi title={wholeName(one)}>{one.short_function ?? one.function}</bdi> ({place(one)}) {share(one.time)}
+									<Name of={one} as="function" title={wholeName(one)} /> ({place(one)}) {share(one.time)}
 								</a>
 							))}
 						</span>
@@ -235,11 +235,12 @@ export function FindingsView({ route }: { route: Route }) {
 	return (
 		<>
 			<Facts head={data} />
+			<WeightChoice head={data} route={route} />
 			<Summary data={data} />
 			{(isHotFirst ? [true, false] : [false, true]).map((isHot) => (
 				<Table key={isHot} rows={data.findings.filter((one) => one.is_spread !== isHot)} route={route} all={data} most={most} isHot={isHot} />
 			))}
-			<MoreOptions question="report" route={route} except={findingsExcept} />
+			<MoreOptions question="report" route={route} except={sampledEvents(data).length > 0 ? [...findingsExcept, "weight"] : findingsExcept} />
 			<Export csv={address("report", { ...what, format: "csv" })} json={address("report", what)} />
 			<Footer head={data}>
 				<p>

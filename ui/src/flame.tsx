@@ -6,9 +6,9 @@ import { address, type Ask, file, type Flame, type FlameTree, useAnswer } from "
 import { resolver, useScheme } from "./colours";
 import { type FlameLayout, type FlameNode, heaviestPaths, isWhole, layOut } from "./flame_layout";
 import { baseName, count, share, some } from "./format";
-import { more, MoreOptions } from "./options";
+import { more, MoreOptions, WeightChoice } from "./options";
 import { Empty, Export, Field, Filters, Footer, Loading, Problem, savePicture, useKeys } from "./parts";
-import { change, linkTo, type Route } from "./state";
+import { change, linkTo, type Route, WEIGHT } from "./state";
 
 const ROW = 19;
 const FONT = '11px "DejaVu Sans Mono", ui-monospace, monospace';
@@ -292,18 +292,9 @@ function Tools({ tree, route, what }: { tree: FlameTree; route: Route; what: Ask
 	});
 	return (
 		<>
-			{!file && <Filters set={["text", "event"].filter((name) => get(name)).length}>
+			{!file && <Filters set={["text"].filter((name) => get(name)).length}>
 				<Field id="search" label="function" value={get("text") ?? ""} placeholder="part of a name" wide onChange={(text) => change(route, { text }, true)} />
-				{tree.events.length > 1 && (
-					<label class="field">
-						<span>weight</span>
-						<select value={tree.event ?? ""} onChange={(event) => change(route, { event: (event.target as HTMLSelectElement).value, zoom: null })}>
-							{tree.events.map((one) => (
-								<option value={one}>{one}</option>
-							))}
-						</select>
-					</label>
-				)}
+				<WeightChoice head={tree} route={route} />
 			</Filters>}
 			<p class="tabs">
 				<button aria-pressed={tree.inverted} onClick={invert}>
@@ -358,12 +349,19 @@ function FlameOf({ tree, deeper, route, what }: { tree: FlameTree; deeper: Flame
 
 export function FlameView({ route }: { route: Route }) {
 	const get = (name: string) => route.params.get(name);
-	const what: Ask = { profile: get("profile"), inverted: get("inverted"), event: get("event"), text: get("text"), ...more(route) };
+	const { weight, ...options } = more(route);
+	const what: Ask = { profile: get("profile"), inverted: get("inverted"), event: weight, text: get("text"), ...options };
 	const whole = useAnswer<Flame>("flame", what);
 	/* The server has more below the zoomed node, if something was left out there. */
 	const zoomed = get("zoom");
 	const detail = useAnswer<Flame>(zoomed === null || file ? null : "flame", { ...what, root: zoomed });
-	if (whole.error) return <Problem failure={whole.error} route={route} />;
+	if (whole.error)
+		return (
+			<>
+				<Problem failure={whole.error} route={route} />
+				{weight && <button onClick={() => change(route, { [WEIGHT]: null })}>By the weight of the profile</button>}
+			</>
+		);
 	if (!whole.data) return whole.isLoading ? <Loading what="Merging the call stacks" /> : null;
 	if (whole.data.from === null)
 		return (

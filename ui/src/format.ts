@@ -54,6 +54,12 @@ export function each(value: number, isLeast: boolean, isCounted: boolean, unit: 
 	return `${sign}${amount(value)} ${isCounted ? unit : "×"}`;
 }
 
+/** A name as it is shown: an answer has `short_X` beside `X` where that is shorter. */
+export function shortOf<T extends object>(row: T, member: string & keyof T): string | null {
+	const names = row as Record<string, string | null | undefined>;
+	return names[`short_${member}`] ?? names[member] ?? null;
+}
+
 export function baseName(path: string): string {
 	return path.slice(path.lastIndexOf("/") + 1) || path;
 }
@@ -68,6 +74,12 @@ function attribute(name: string): string {
 function element(attributes: string[]): string {
 	return `⟨${attributes.length > 0 ? attributes.map(attribute).join(", ") : "·"}⟩`;
 }
+
+/** A line of a chain of inlined code, after its function. */
+export function inlinedLine(one: { function: string; file: string | null; line: number }): string {
+	return `${shortOf(one, "function")} ${one.file !== null && one.line > 0 ? `${baseName(one.file)}:${one.line}` : LINE_NOT_KNOWN}`;
+}
+export const LINE_NOT_KNOWN = "(line not known)";
 
 export function sequence(elements: string[][]): string {
 	return elements.map(element).join(" → ");

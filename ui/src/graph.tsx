@@ -3,10 +3,10 @@
 // The control flow graph of a function: blocks shaded by weight, edges with their counts.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Annotation, type CodeLine, file, type Graph, useAnswer } from "./api";
-import { count, share } from "./format";
+import { count, share, shortOf } from "./format";
 import type { LayoutAnswer, LayoutRequest } from "./layout";
 import { part } from "./options";
-import { Empty, Loading, Problem, saveDrawing } from "./parts";
+import { Empty, Loading, Name, Problem, saveDrawing } from "./parts";
 import { change, type Route } from "./state";
 
 const LINES = 8; /* of code in a block */
@@ -182,7 +182,7 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 					height={placed.height * scale}
 					viewBox={`${-COUNTS} 0 ${width} ${placed.height}`}
 					role="group"
-					aria-label={`${blocks.length} blocks and ${request.shown.length} edges of ${graph.function}`}
+					aria-label={`${blocks.length} blocks and ${request.shown.length} edges of ${shortOf(graph, "function")}`}
 				>
 					<defs>
 						<marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" orient="auto">
@@ -311,7 +311,7 @@ export function Neighbours({ route, link }: { route: Route; link: (number: numbe
 					{rows.slice(0, 20).map((one) => (
 						<li>
 							<a href={link(one.number)}>
-								<bdi>{one.name}</bdi>
+								<Name of={one} as="name" />
 							</a>{" "}
 							<span class="faint">{count(one.count)} ×</span>
 						</li>

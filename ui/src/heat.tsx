@@ -267,7 +267,7 @@ export function HeatMaps({ data, route, isOld }: { data: Heat; route: Route; isO
 		>
 			<bdi>{one.name}</bdi> {share(one.weight / data.weight)}
 			<small>
-				<bdi>{one.objects[0] ?? one.first}</bdi>
+				<bdi>{one.short_objects[0] ?? one.first}</bdi>
 			</small>
 		</button>
 	));
@@ -320,7 +320,7 @@ export function HeatMaps({ data, route, isOld }: { data: Heat; route: Route; isO
 								<td class="number">{share(one.weight / data.weight)}</td>
 								<td class="mono">{one.first}–{one.last}</td>
 								<td><bdi>{one.name}</bdi></td>
-								<td><bdi>{one.objects.slice(0, 3).join(", ")}</bdi></td>
+								<td><bdi title={one.objects.slice(0, 3).join("\n")}>{one.short_objects.slice(0, 3).join(", ")}</bdi></td>
 							</tr>
 						))}
 					</tbody>

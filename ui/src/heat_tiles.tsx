@@ -161,29 +161,30 @@ function paint(kept: Kept, rows: number, most: number, hues: [number, number, nu
 
 interface Label {
 	name: string;
+	short: string;
 	y: number;
 	share: number;
 }
 
 /** The names of the objects in view, the heaviest if not all fit. */
 function labelsOf(tiles: (Tile | null)[], view: View, height: number): Label[] {
-	const found = new Map<string, { first: number; last: number; weight: number }>();
+	const found = new Map<string, { first: number; last: number; weight: number; short: string }>();
 	let whole = 0;
 	for (const tile of tiles) {
-		for (const [name, first, last, weight] of tile?.names ?? []) {
+		for (const [name, first, last, weight, short] of tile?.names ?? []) {
 			const [low, high] = [Math.max(Number(first), view.first), Math.min(Number(last), view.last)];
 			if (low > high) continue;
 			whole += weight;
 			const known = found.get(name);
 			if (known) Object.assign(known, { first: Math.min(known.first, low), last: Math.max(known.last, high), weight: known.weight + weight });
-			else found.set(name, { first: low, last: high, weight });
+			else found.set(name, { first: low, last: high, weight, short });
 		}
 	}
 	const labels: Label[] = [];
 	for (const [name, one] of [...found].sort((a, b) => b[1].weight - a[1].weight)) {
 		const middle = (one.first + one.last + 1) / 2;
 		const y = height * (1 - (middle - view.first) / (view.last - view.first + 1));
-		if (labels.every((other) => Math.abs(other.y - y) >= 16)) labels.push({ name, y, share: one.weight / (whole || 1) });
+		if (labels.every((other) => Math.abs(other.y - y) >= 16)) labels.push({ name, short: one.short, y, share: one.weight / (whole || 1) });
 		if (labels.length >= height / 16) break;
 	}
 	return labels;
@@ -384,7 +385,7 @@ export function HeatTiles({ route, whole }: { route: Route; whole: Heat }) {
 					<div class="segments" style={{ height: `${height}px` }}>
 						{labels.map((one) => (
 							<span class="tile-label" style={{ top: `${Math.max(0, Math.min(height - 16, one.y - 8))}px` }} title={`${one.name} ${share(one.share)}`}>
-								<bdi>{one.name}</bdi> <small>{share(one.share)}</small>
+								<bdi>{one.short}</bdi> <small>{share(one.share)}</small>
 							</span>
 						))}
 					</div>
@@ -409,7 +410,7 @@ export function HeatTiles({ route, whole }: { route: Route; whole: Heat }) {
 					<canvas
 						ref={canvas}
 						role="img"
-						aria-label={`Addresses over time: ${labels.slice(0, 5).map((one) => one.name).join(", ")}`}
+						aria-label={`Addresses over time: ${labels.slice(0, 5).map((one) => one.short).join(", ")}`}
 						style={{ width: `${width}px`, height: `${height}px` }}
 						onWheel={(event) => {
 							event.preventDefault();
@@ -468,7 +469,7 @@ export function HeatTiles({ route, whole }: { route: Route; whole: Heat }) {
 					<span style={{ left: `${100 * part}%` }}>{Number(((now.from + part * (now.to - now.from)) * unit).toPrecision(4))}</span>
 				))}
 			</p>
-			{isNarrow && labels.length > 0 && <p class="faint">{labels.slice(0, 6).map((one) => `${one.name} ${share(one.share)}`).join(", ")}</p>}
+			{isNarrow && labels.length > 0 && <p class="faint">{labels.slice(0, 6).map((one) => `${one.short} ${share(one.share)}`).join(", ")}</p>}
 			<figcaption class="legend">
 				{coloursThreads ? (
 					<span>a colour for each thread</span>

@@ -31,7 +31,7 @@ export function Tip(props: {
 	const { data, isLoading } = useAnswer<Pivot>(isThere ? "memory" : null, { ...filterOf(route), where, by: "object", by2: "function", by3: "place", sort: "weight", top: "1" });
 	const first = (level: number) => {
 		const row = data?.rows.find((one) => one.level === level && one.kind === "value");
-		return row ? String(row.keys[level]) : null;
+		return row ? (row.short_key ?? String(row.keys[level])) : null;
 	};
 	return (
 		<div class="tip" role="tooltip" style={{ left: `${Math.max(0, Math.min(x + 12, width - 200))}px`, top: `${y + 14}px` }}>

@@ -5,8 +5,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { address, Failure, type LivePicture, reloadAll, type Served, setSampling } from "./api";
 import { resolver } from "./colours";
-import { amount, count, share, some } from "./format";
-import { Bar, Empty, Loading, Problem, savePicture } from "./parts";
+import { amount, count, share, shortOf, some } from "./format";
+import { Bar, Empty, Loading, Name, Problem, savePicture } from "./parts";
 import { change, linkTo, type Route } from "./state";
 
 const ROW = 18;
@@ -183,7 +183,7 @@ function FindingsSoFar({ findings }: { findings: LivePicture["findings"] }) {
 								<td class="number optional">{count(one.places)}</td>
 								<td class="number optional">{count(one.functions)}</td>
 								<td>
-									<bdi class="pattern">{one.text}</bdi> <bdi class="faint">{one.function ?? ""}</bdi>
+									<bdi class="pattern" title={one.text}>{shortOf(one, "text")}</bdi> <Name of={one} as="function" none="" faint />
 								</td>
 							</tr>
 						))}
@@ -302,7 +302,7 @@ export function LiveView({ route, served }: { route: Route; served: Served }) {
 												<Bar value={one.share} most={picture.functions[0]!.share} /> {share(one.share)}
 											</td>
 											<td>
-												<bdi>{one.name ?? "(unknown code)"}</bdi>
+												<Name of={one} as="name" none="(unknown code)" />
 											</td>
 										</tr>
 									))}
@@ -335,7 +335,7 @@ export function LiveView({ route, served }: { route: Route; served: Served }) {
 											<td class="number optional">{count(one.stores)}</td>
 											<td class="optional">{one.threads.join(", ")}{one.has_more_threads ? " …" : ""}</td>
 											<td>
-												<bdi>{one.object ?? "?"}</bdi>, <bdi class="faint">{one.function ?? "?"}</bdi>
+												<Name of={one} as="object" />, <Name of={one} as="function" faint />
 											</td>
 										</tr>
 									))}

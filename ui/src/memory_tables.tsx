@@ -3,10 +3,10 @@
 // Data addresses as tables: types by their members, cache lines shared by threads, and the effect of a
 // placement, as in lode memory --layout, --sharing and lode place.
 import { address, type Ask, type Layouts, type Pivot, type Placement, type Sharing, useAnswer } from "./api";
-import { baseName, count, share, some } from "./format";
+import { baseName, count, share, shortOf, some } from "./format";
 import { filterOf, NotesText } from "./memory_filter";
 import { more } from "./options";
-import { Bar, Empty, Export, Field, Filters, Footer, Loading, Problem } from "./parts";
+import { Bar, Empty, Export, Field, Filters, Footer, Loading, Name, Problem } from "./parts";
 import { change, type Route } from "./state";
 
 // --- types ---
@@ -36,9 +36,10 @@ export function LayoutView({ route }: { route: Route }) {
 				<nav class="type-list" aria-label="Types">
 					{known.map((one) => {
 						const name = String(one.keys[0]);
+						const short = one.short_key ?? name;
 						return (
 							<button aria-pressed={name === chosen} onClick={() => change(route, { type: name })}>
-								<Bar value={one.share} most={most} /> <span class="number">{share(one.share)}</span> <bdi>{name}</bdi>
+								<Bar value={one.share} most={most} /> <span class="number">{share(one.share)}</span> <bdi title={short !== name ? name : undefined}>{short}</bdi>
 							</button>
 						);
 					})}
@@ -48,7 +49,7 @@ export function LayoutView({ route }: { route: Route }) {
 					{data?.layouts.map((layout) => (
 						<section>
 							<h2>
-								<bdi>{layout.type}</bdi>
+								<Name of={layout} as="type" />
 							</h2>
 							<p>
 								{some(layout.size, "byte")}
@@ -56,7 +57,7 @@ export function LayoutView({ route }: { route: Route }) {
 								{layout.untyped_share > 0 && `${share(layout.untyped_share)} is of no known type, some of which may be to this one. `}
 								<Export csv={address("memory", { ...what, format: "csv" })} json={address("memory", what)} />
 							</p>
-							<div class="scroll" tabIndex={0} role="region" aria-label={`Members of ${layout.type}`}>
+							<div class="scroll" tabIndex={0} role="region" aria-label={`Members of ${shortOf(layout, "type")}`}>
 								<table class="layout">
 									<thead>
 										<tr>
@@ -85,7 +86,7 @@ export function LayoutView({ route }: { route: Route }) {
 													{row.kind === "no-member" && <span class="faint">(no member)</span>}
 													{row.name && (
 														<>
-															<bdi>{row.name}</bdi> <bdi class="faint">{row.type}</bdi>
+															<Name of={row} as="name" /> <Name of={row} as="type" none="" faint />
 															{row.name === layout.hottest && " · hottest"}
 														</>
 													)}
@@ -140,7 +141,7 @@ function DueTo({ stores }: { stores: NonNullable<Sharing["lines"][number]["acces
 function Code({ of }: { of: { function: string | null; file: string | null; line: number | null; pc: string } }) {
 	return (
 		<>
-			<bdi>{of.function ?? "?"}</bdi> <bdi class="faint">{of.file ? `${baseName(of.file)}:${of.line}` : of.pc}</bdi>
+			<Name of={of} as="function" /> <bdi class="faint">{of.file ? `${baseName(of.file)}:${of.line}` : of.pc}</bdi>
 		</>
 	);
 }
@@ -182,7 +183,7 @@ export function SharingView({ route }: { route: Route }) {
 							<tbody>
 								{data.lines.map((line) => {
 									const key = `${line.pid} ${line.address}`;
-									const objects = [...new Set(line.accesses.map((one) => one.object ?? one.mapping ?? "?"))];
+									const objects = [...new Set(line.accesses.map((one) => shortOf(one, "object") ?? one.mapping ?? "?"))];
 									return (
 										<>
 											<tr class={open === key ? "open" : ""}>
@@ -229,7 +230,7 @@ export function SharingView({ route }: { route: Route }) {
 																		<td class="number">{count(one.loads)}</td>
 																		<td class="number">{count(one.stores)}</td>
 																		<td>
-																			<bdi>{one.object ?? one.mapping ?? "?"}</bdi>
+																			<Name of={one} as="object" none={one.mapping ?? "?"} />
 																		</td>
 																		<td>
 																			<Code of={one} />

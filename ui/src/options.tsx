@@ -3,9 +3,9 @@
 // The options of a question that a view has no fields of its own for: the server lists them, from
 // the table of which --help is made. They stand in the page's address as "o.NAME".
 import { useState } from "preact/hooks";
-import { type Ask, file, type Questions, useAnswer } from "./api";
+import { type Ask, file, type Head, type Questions, useAnswer } from "./api";
 import { Field, Problem } from "./parts";
-import { type Change, change, PART, type Route } from "./state";
+import { type Change, change, PART, type Route, WEIGHT } from "./state";
 
 const PREFIX = "o.";
 /** Between the values of an option that may be repeated. */
@@ -19,9 +19,38 @@ export function more(route: Route): Ask {
 	return asked;
 }
 
-/** What was given of those that choose a part of the recording. */
+/** What was given of those that choose a part of the recording, or its weight. */
 export function part(route: Route): Ask {
-	return Object.fromEntries(Object.entries(more(route)).filter(([name]) => PART.includes(PREFIX + name)));
+	return Object.fromEntries(Object.entries(more(route)).filter(([name]) => [...PART, WEIGHT].includes(PREFIX + name)));
+}
+
+const CAUSE = ":cause"; /* ends the name of an event that is charged to what waited */
+const sampled = (event: string) => (event.endsWith(CAUSE) ? event.slice(0, -CAUSE.length) : event);
+const meanings: Record<string, string> = { latency: "by the clock", "cpu-clock": "processor time", "task-clock": "processor time" };
+
+/** The events that can weigh, if there are several. */
+export function sampledEvents(head: Head | null): string[] {
+	const events = head?.profile.sampled_events ?? [];
+	return file || events.length < 2 ? [] : events;
+}
+
+/** A choice of the event that weighs. */
+export function WeightChoice({ head, route }: { head: Head & { events?: string[]; event?: string | null }; route: Route }) {
+	/* A flame graph's are as sampled, and those of which there are stacks. */
+	const among = sampledEvents(head).filter((one) => head.events?.includes(sampled(one)) ?? true);
+	const chosen = (head.events ? among.find((one) => sampled(one) === head.event) : head.profile.weight_event) ?? "";
+	const known = among.includes(chosen) ? among : [chosen, ...among];
+	if (among.length < 2) return null;
+	return (
+		<label class="field weight-choice">
+			<span>weight</span>
+			<select value={chosen} onChange={(event) => change(route, { [WEIGHT]: (event.target as HTMLSelectElement).value })}>
+				{known.map((one) => (
+					<option value={one}>{meanings[sampled(one)] ? `${meanings[sampled(one)]} (${sampled(one)})` : sampled(one)}</option>
+				))}
+			</select>
+		</label>
+	);
 }
 
 /** Takes all of them away, for another question. */

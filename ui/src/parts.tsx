@@ -4,7 +4,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Failure, file, type Head, reload } from "./api";
-import { count, eventTotal, share, some } from "./format";
+import { count, eventTotal, share, shortOf, some } from "./format";
 import type { Route } from "./state";
 
 /** A title that shows its meaning under the pointer or when focused. */
@@ -16,6 +16,17 @@ export function Term({ name, text }: { name: string; text?: string | undefined }
 		</span>
 	) : (
 		<span>{name}</span>
+	);
+}
+
+/** A short name, with the whole one under the pointer. */
+export function Name<T extends object>(props: { of: T; as: string & keyof T; none?: string; faint?: boolean; title?: string }) {
+	const short = shortOf(props.of, props.as);
+	const whole = props.of[props.as] as string | null | undefined;
+	return (
+		<bdi class={props.faint ? "faint" : undefined} title={props.title ?? (short !== whole ? (whole ?? undefined) : undefined)}>
+			{short ?? props.none ?? "?"}
+		</bdi>
 	);
 }
 

@@ -29,8 +29,9 @@ export function condition(by: string, key: string | number): string {
 	return `${left} == ${isNumber ? key : `"${key.replace(/[\\"]/g, "\\$&")}"`}`;
 }
 
+const wholeName = (row: PivotRow) => (row.short_key ? String(row.keys[row.keys.length - 1]) : undefined);
 function nameOf(row: PivotRow): string {
-	const key = row.keys[row.keys.length - 1];
+	const key = row.short_key ?? row.keys[row.keys.length - 1];
 	return row.kind === "others" ? `(${count(row.others)} others)` : row.kind === "none" ? "(none)" : String(key);
 }
 
@@ -221,7 +222,7 @@ export function PivotTable({ route }: { route: Route }) {
 											{!isCrossed && <td class="number optional">{count(row.loads)}</td>}
 											{!isCrossed && <td class="number optional">{count(row.stores)}</td>}
 											<td class={row.kind === "value" ? "key" : "key faint"}>
-												<bdi>{nameOf(row)}</bdi>
+												<bdi title={wholeName(row)}>{nameOf(row)}</bdi>
 												{row.kind === "value" && (
 													<button class="only" title="Filter: only these" aria-label={`Only ${nameOf(row)}`} onClick={() => only(row)}>
 														only

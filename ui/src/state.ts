@@ -32,13 +32,15 @@ export function href(view: string, params: URLSearchParams, change: Change = {})
 
 /** The options that choose a part of the recording, and the views that show it. */
 export const PART = ["o.time", "o.thread", "o.command", "o.pid", "o.where"];
+/** The option that chooses the event that weighs; those views have it, too. */
+export const WEIGHT = "o.weight";
 export const PART_VIEWS = ["findings", "code", "flame"];
 
 /** A view of the same profile, run and part of the recording, without other parameters. */
 export function linkTo(view: string, route: Route, change: Change = {}): string {
 	const kept = new URLSearchParams();
 	const hasPart = PART_VIEWS.includes(view) && PART_VIEWS.includes(route.view);
-	for (const name of ["profile", "run", ...(hasPart ? PART : [])]) {
+	for (const name of ["profile", "run", ...(hasPart ? [...PART, WEIGHT] : [])]) {
 		const value = route.params.get(name);
 		if (value) kept.set(name, value);
 	}

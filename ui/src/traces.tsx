@@ -6,7 +6,7 @@ import { useMemo } from "preact/hooks";
 import { address, type Ask, type Misses, type Served, type TraceResults, useAnswer } from "./api";
 import { amount, count, share, some } from "./format";
 import { more, MoreOptions, without } from "./options";
-import { Bar, Empty, Export, Field, Filters, Footer, Loading, Problem } from "./parts";
+import { Bar, Empty, Export, Field, Filters, Footer, Loading, Name, Problem } from "./parts";
 import { Plot } from "./plot";
 import { change, linkTo, type Route } from "./state";
 
@@ -309,7 +309,7 @@ function MissesBy({ route }: { route: Route }) {
 											{data.by === "object" && <td class="number optional">{count(one.loads)}</td>}
 											{data.by === "object" && <td class="number optional">{count(one.stores)}</td>}
 											<td>
-												<bdi>{one.name}</bdi>
+												<Name of={one} as="name" />
 											</td>
 										</tr>
 									))}

@@ -316,7 +316,7 @@ static void put_neighbours(Graph *self, const char *name, const GArray *neighbou
 		lode_json_line(json);
 		lode_json_begin(json, '{');
 		lode_json_member_number(json, "number", one->function);
-		lode_json_member_string(
+		lode_function_name_json(
 			json, "name", lode_profile_function(self->profile, one->function)->name);
 		lode_json_member_number(json, "count", one->count);
 		lode_json_end(json, '}');

@@ -80,7 +80,7 @@ void lode_live_findings_put(const LodeLiveFindings *self, LodeJsonStream *json)
 	for (guint i = 0; i < self->rows->len; i++) {
 		const Row *row = &g_array_index(self->rows, Row, i);
 		lode_json_begin(json, '{');
-		lode_json_member_string(json, "text", row->text);
+		lode_function_name_json(json, "text", row->text);
 		lode_json_member_number(json, "time", row->finding.time);
 		lode_json_member_number(json, "time_error", row->finding.time_error);
 		lode_json_member_number(json, "places", row->finding.places);

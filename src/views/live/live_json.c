@@ -139,7 +139,7 @@ static void put_functions(LodeJsonStream *json, const LodeLiveModel *model)
 	for (guint i = 0; i < MIN(functions->len, MAX_FUNCTIONS); i++) {
 		const Function *one = &g_array_index(functions, Function, i);
 		lode_json_begin(json, '{');
-		lode_json_member_string(json, "name", one->name);
+		lode_function_name_json(json, "name", one->name);
 		lode_json_member_number(
 			json, "share", model->weight > 0 ? one->weight / model->weight : 0);
 		lode_json_end(json, '}');

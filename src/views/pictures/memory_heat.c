@@ -4,6 +4,7 @@
 #include "analyses/memory/sample_attributes.h"
 #include "base/error.h"
 #include "model/memory.h"
+#include "views/code/function_name.h"
 #include "views/form/format.h"
 #include "views/memory/memory_names.h"
 #include "views/memory/memory_notes.h"
@@ -46,6 +47,14 @@ static void put_segments(Heat *self)
 		lode_json_begin(json, '[');
 		for (guint j = 0; j < segment->objects->len; j++)
 			lode_json_string(json, g_ptr_array_index(segment->objects, j));
+		lode_json_end(json, ']');
+		lode_json_key(json, "short_objects");
+		lode_json_begin(json, '[');
+		for (guint j = 0; j < segment->objects->len; j++) {
+			g_autofree char *brief = lode_function_name_short(
+				g_ptr_array_index(segment->objects, j));
+			lode_json_string(json, brief);
+		}
 		lode_json_end(json, ']');
 		lode_json_end(json, '}');
 	}
@@ -172,7 +181,7 @@ static void put_times(Heat *self)
 	lode_json_member_number(json, "without_time", (double)grid->n_without_time);
 }
 
-/* "names": [[object, first, last, weight], …], the heaviest first */
+/* "names": [[object, first, last, weight, its short name], …], the heaviest first */
 static void put_names(Heat *self)
 {
 	LodeJsonStream *json = &self->json;
@@ -183,11 +192,14 @@ static void put_names(Heat *self)
 	lode_json_begin(json, '[');
 	for (guint i = 0; i < self->grid->extents->len; i++) {
 		const LodeObjectExtent *extent = &LODE_AT(self->grid->extents, LodeObjectExtent, i);
+		const char *name = LODE_AT(objects, LodeDataObject, extent->object).name;
+		g_autofree char *brief = name != NULL ? lode_function_name_short(name) : NULL;
 		lode_json_begin(json, '[');
-		lode_json_string(json, LODE_AT(objects, LodeDataObject, extent->object).name);
+		lode_json_string(json, name);
 		lode_json_string(json, lode_memory_address_text(extent->first, text));
 		lode_json_string(json, lode_memory_address_text(extent->last, text));
 		lode_json_number(json, extent->weight);
+		lode_json_string(json, brief);
 		lode_json_end(json, ']');
 	}
 	lode_json_end(json, ']');

@@ -2,8 +2,30 @@
 /* The members that every JSON document of a profile has. */
 #include "views/profile/profile_json.h"
 
+#include "model/causes.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/thread_times.h"
+
+/* Where there are several, those that can be the weight, each once: where it was waited for, if
+ * that is known. */
+static void put_sampled_events(LodeJsonStream *json, const LodeProfile *profile)
+{
+	g_autoptr(GPtrArray) names = g_ptr_array_new();
+
+	for (uint32_t i = 0; i < profile->events->len; i++) {
+		const LodeEvent *event = lode_profile_event(profile, i);
+		if (event->kind == LODE_EVENT_SAMPLED && event->total > 0 &&
+			lode_profile_event_as_charged(profile, i) == LODE_NONE)
+			g_ptr_array_add(names, event->name);
+	}
+	if (names->len < 2)
+		return;
+	lode_json_key(json, "sampled_events");
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < names->len; i++)
+		lode_json_string(json, g_ptr_array_index(names, i));
+	lode_json_end(json, ']');
+}
 
 void lode_profile_json_head(LodeJsonStream *json, const LodeProfile *profile)
 {
@@ -21,6 +43,7 @@ void lode_profile_json_head(LodeJsonStream *json, const LodeProfile *profile)
 		lode_json_member_string(json, "simulated", simulated);
 	lode_json_member_string(json, "frequency", lode_frequency_to_text(profile->frequency));
 	lode_json_member_string(json, "weight_event", lode_profile_event_name(profile, weight));
+	put_sampled_events(json, profile);
 	lode_json_member_number(json, "weight", lode_profile_event_total(profile, weight));
 	lode_json_member_number(json, "executions", profile->total_count);
 	if (profile->user_seconds + profile->system_seconds > 0) {

@@ -4,6 +4,7 @@
 
 #include "analyses/memory/simulated_events.h"
 #include "base/text/number_format.h"
+#include "views/code/function_name.h"
 #include "views/form/display_text.h"
 #include "views/form/row_stream.h"
 #include "views/form/table.h"
@@ -149,7 +150,7 @@ static void put_group(
 	const LodeEventGroups *groups, const LodeEventGroup *group, LodeRowStream *rows)
 {
 	lode_row_begin(rows);
-	lode_row_text(rows, "name", group->name);
+	lode_function_name_row(rows, "name", group->name);
 	lode_row_number(rows, "value", group->value);
 	lode_row_number(rows, "share", share_of(groups, group->value));
 	lode_row_number(rows, "executions", group->executions);
