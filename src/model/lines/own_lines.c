@@ -27,6 +27,18 @@ bool lode_is_toolchain_folder(const char *path)
 	return false;
 }
 
+/* Whether the file is of a package that Cargo or Go downloaded: "cargo/registry/src/…",
+ * "pkg/mod/golang.org/x/text@v0.3.7/…". With -trimpath only the latter part is known. */
+static bool is_dependency(const char *path)
+{
+	const char *version = g_str_has_suffix(path, ".go") ? strstr(path, "@v") : NULL;
+
+	return strstr(path, "cargo/registry/src/") != NULL ||
+	       strstr(path, "cargo/git/checkouts/") != NULL ||
+	       (version != NULL && version > path && g_ascii_isdigit(version[2]) &&
+		       strchr(version, '/') != NULL);
+}
+
 bool lode_is_toolchain_file(const char *path)
 {
 	static const char *const packages[] = {"java/", "javax/", "jdk/", "sun/", "com/sun/"};
@@ -35,6 +47,8 @@ bool lode_is_toolchain_file(const char *path)
 		if (g_str_has_prefix(path, packages[i]))
 			return true;
 	if (g_str_has_prefix(path, "/rustc/") || strstr(path, "/rustlib/src/rust/") != NULL)
+		return true;
+	if (is_dependency(path))
 		return true;
 	if (path[0] != '/' || strstr(path, "/../") == NULL)
 		return lode_is_toolchain_folder(path);

@@ -41,8 +41,8 @@ typedef struct {
  * location. The caller unrefs the array of LodeInlinedLine. */
 GArray *lode_own_lines_chain(const LodeOwnLines *self, uint32_t instruction);
 
-/* Whether a source file is of the toolchain or of the system's headers, by its path as debug
- * information has it. */
+/* Whether a source file is of the toolchain, of the system's headers, or of a package that Cargo or
+ * Go downloaded, by its path as debug information has it. */
 bool lode_is_toolchain_file(const char *path);
 
 /* Whether the image of this path is a shared library of the system. */
