@@ -431,13 +431,15 @@ static void put_speed(const View *self)
 		return;
 	lode_profile_lines_print(&self->options->terminal, self->out,
 		"%u functions with the same code in both %s %.2f ±%.2f times what they did, and "
-		"differ "
-		"by %.0f %% about that: %s. Listed is what changed beside that.",
+		"differ by %.0f %% about that: %s.%s",
 		speed->n_functions, self->comparison->is_counted ? "cost, each time," : "take",
 		speed->factor, speed->factor * speed->error, 100 * speed->scatter,
-		self->comparison->is_counted
-			? "the machine ran at another speed"
-			: "another speed of the machine, or as much more work");
+		self->comparison->is_counted ? "the machine ran at another speed"
+		: speed->factor < 1          ? "another speed of the machine, or less work for them"
+				    : "another speed of the machine, or more work for them",
+		self->options->is_all ? ""
+				      : " Listed is what changed beside that; --all lists the "
+	                                "other changes, too.");
 }
 
 static void put_head(const View *self)

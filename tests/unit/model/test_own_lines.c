@@ -120,10 +120,12 @@ static void test_files(void)
 		"/rustc/90b35a6239c3d8bdabc530a6a0816f7ff89a0aaf/library/core/src/slice/mod.rs",
 		"/root/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/cmp.rs",
 		"/usr/lib/go-1.19/src/runtime/map.go", "/usr/local/go/src/sort/sort.go",
-		"/home/me/.cargo/registry/src/index.crates.io-6f17d22bba15001f/regex-1.9.1/src/lib.rs",
+		"/home/me/.cargo/registry/src/index.crates.io-6f17d22bba15001f/regex-1.9.1/src/"
+	        "lib.rs",
 		"/usr/local/cargo/git/checkouts/serde-1234/abcd/src/lib.rs",
 		"/home/me/go/pkg/mod/golang.org/x/text@v0.3.7/width/width.go",
-		"github.com/a/b@v1.2.3/c.go", "java/util/Random.java", "jdk/internal/misc/Unsafe.java"};
+		"github.com/a/b@v1.2.3/c.go", "java/util/Random.java",
+		"jdk/internal/misc/Unsafe.java"};
 	static const char *const own[] = {"/home/me/main.cpp", "src/java/native.c", "java/native.c",
 		"Svc.java", "org/example/java/util/Random.java", "/usr/includes/a.h",
 		"/home/me/../you/a.c", "", "/", "/home/me/cargo/src/registry.rs",
