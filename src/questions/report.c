@@ -222,7 +222,8 @@ static bool write_calls(const Options *self, const LodeProfile *profile,
 		.name = self->callers != NULL ? self->callers : self->callees,
 		.has_callers = self->callers != NULL,
 		.has_callees = self->callees != NULL,
-		.limit = self->report.limit};
+		.limit = self->report.limit,
+		.own = (const char *const *)self->report.own};
 
 	return lode_function_calls_write(profile, profile->weight_event, &options, out, error);
 }

@@ -568,3 +568,75 @@ void lode_neighbours_clear(LodeNeighbours *self)
 		g_array_unref(self->callees);
 	*self = (LodeNeighbours){0};
 }
+
+/* --- own lines --- */
+
+LODE_ORDER(compare_own_callers, LodeOwnCaller,
+	lode_compare_doubles_descending(&left->cost, &right->cost), LODE_ASCENDING(frame->line))
+
+static bool has_own_line(const LodeOwnLines *own, const LodeFrame *frame)
+{
+	return frame->file != NULL && frame->line > 0 &&
+	       (frame->image == NULL || !lode_is_system_library(frame->image)) &&
+	       lode_own_lines_is_own_file(own, frame->file);
+}
+
+/* Numbers of the own lines of all frames: LODE_NONE where the line is not own. The first frame of
+ * each line goes into `callers`. */
+static uint32_t *number_lines(const LodeStacks *stacks, const LodeOwnLines *own, GArray *callers)
+{
+	g_autoptr(GHashTable) known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	uint32_t *numbers = g_new(uint32_t, MAX(stacks->frames->len, 1));
+
+	for (guint i = 0; i < stacks->frames->len; i++) {
+		const LodeFrame *frame = &LODE_AT(stacks->frames, LodeFrame, i);
+		numbers[i] = LODE_NONE;
+		if (!has_own_line(own, frame))
+			continue;
+		char *key = g_strdup_printf("%u %s", frame->line, frame->file);
+		void *found = g_hash_table_lookup(known, key);
+		if (found == NULL) {
+			const LodeOwnCaller caller = {.frame = frame};
+			g_array_append_val(callers, caller);
+			found = GUINT_TO_POINTER(callers->len);
+			g_hash_table_insert(known, g_steal_pointer(&key), found);
+		}
+		g_free(key);
+		numbers[i] = GPOINTER_TO_UINT(found) - 1;
+	}
+	return numbers;
+}
+
+GArray *lode_function_costs_own_callers(
+	const LodeFunctionCosts *self, const bool *is_marked, const char *const *own)
+{
+	const Sums *sums = self->stacks;
+	const LodeStacks *stacks = self->profile->stacks;
+	GArray *callers = g_array_new(FALSE, FALSE, sizeof(LodeOwnCaller));
+
+	if (sums == NULL)
+		return callers;
+	g_autoptr(LodeOwnLines) lines = lode_own_lines_new(self->profile, own);
+	g_autofree uint32_t *numbers = number_lines(stacks, lines, callers);
+	g_autofree uint32_t *nearest = g_new(uint32_t, MAX(sums->n, 1));
+	g_autofree uint32_t *labels = g_new(uint32_t, MAX(sums->n, 1));
+	for (uint32_t i = 0; i < sums->n; i++) {
+		uint32_t parent = sums->parents[i];
+		uint32_t number = numbers[LODE_AT(stacks->stacks, LodeStack, i).frame];
+		uint32_t around = parent != LODE_NONE ? nearest[parent] : LODE_NONE;
+		nearest[i] = number != LODE_NONE ? number : around;
+		labels[i] = is_marked[sums->functions[i]] ? around : LODE_NONE;
+	}
+	g_autofree Total *totals = sum_labels(sums, labels, callers->len);
+	guint n = 0;
+	for (guint i = 0; i < callers->len; i++) {
+		LodeOwnCaller *one = &g_array_index(callers, LodeOwnCaller, i);
+		one->cost = totals[i].cost;
+		one->samples = totals[i].samples;
+		if (one->samples > 0)
+			g_array_index(callers, LodeOwnCaller, n++) = *one;
+	}
+	g_array_set_size(callers, n);
+	g_array_sort(callers, compare_own_callers);
+	return callers;
+}

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "analyses/calls/call_costs.h"
+#include "model/stacks.h"
 
 typedef enum {
 	LODE_CALLS_UNKNOWN, /* none were recorded */
@@ -89,3 +90,18 @@ void lode_neighbours_init(LodeNeighbours *self, const LodeFunctionCosts *costs,
 	const bool *is_marked, bool has_own_callers);
 void lode_neighbours_clear(LodeNeighbours *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeNeighbours, lode_neighbours_clear)
+
+/* A line of the user's own, from which a function is called, directly or through libraries. */
+typedef struct {
+	const LodeFrame *frame; /* the first with that line; of the profile */
+	double cost, samples;   /* that came from there */
+} LodeOwnCaller;
+
+/*
+ * Of each sample with one of the marked functions on its stack, the innermost own line around the
+ * function; a sample counts once for each line. Lines of system libraries, which have relative
+ * paths in their debug information, are not own. `own`: see lode_own_lines_new(). The caller unrefs
+ * the array of LodeOwnCaller, by falling cost; empty without stacks.
+ */
+GArray *lode_function_costs_own_callers(
+	const LodeFunctionCosts *self, const bool *is_marked, const char *const *own);

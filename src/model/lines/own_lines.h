@@ -30,6 +30,9 @@ uint32_t lode_own_lines_find_access(const LodeOwnLines *self, const LodeMemorySa
 /* Whether a location is in a file of the user's own. */
 bool lode_own_lines_is_own(const LodeOwnLines *self, uint32_t location);
 
+/* Whether lines of a source file are the user's own. */
+bool lode_own_lines_is_own_file(const LodeOwnLines *self, const char *path);
+
 /* A line of an instruction, and of the calls that it was inlined by. */
 typedef struct {
 	const LodeLocation *location; /* borrowed from the profile */

@@ -29,6 +29,7 @@ typedef struct {
 	                      is */
 	guint n_versions;  /* of code made while the program ran; else 1 */
 	LodeNeighbours found;
+	GArray *lines; /* LodeOwnCaller */
 	double total;
 	FILE *out;
 } Calls;
@@ -157,6 +158,19 @@ static void refuse_unknown(const Calls *self, GError **error)
 		nearest != NULL ? "'?" : "");
 }
 
+/* The function itself is meant, not the stub by which another image calls it. */
+static void leave_stubs(const Calls *self, GArray *found)
+{
+	guint n_stubs = 0;
+
+	for (guint i = 0; i < found->len; i++)
+		n_stubs += lode_function_cost_at(self->costs, g_array_index(found, uint32_t, i))
+		                   ->is_stub;
+	for (guint i = found->len; n_stubs < found->len && i-- > 0;)
+		if (lode_function_cost_at(self->costs, g_array_index(found, uint32_t, i))->is_stub)
+			g_array_remove_index(found, i);
+}
+
 /* By the strictest test that some function passes. */
 static bool find_function(Calls *self, GError **error)
 {
@@ -171,6 +185,7 @@ static bool find_function(Calls *self, GError **error)
 		if (found->len > 0)
 			break;
 	}
+	leave_stubs(self, found);
 	if (found->len == 0 || (!is_one(self, found) && !are_versions(self, found))) {
 		if (found->len == 0)
 			refuse_unknown(self, error);
@@ -232,6 +247,25 @@ static void put_rows(
 		put_row(self, relation, &g_array_index(shares, LodeCallShare, i), rows);
 }
 
+/* "list.c:31" */
+static char *line_name(const LodeFrame *frame)
+{
+	g_autofree char *base = g_path_get_basename(frame->file);
+
+	return g_strdup_printf("%s:%u", base, frame->line);
+}
+
+static void put_line(const Calls *self, const LodeOwnCaller *line, LodeJsonStream *json)
+{
+	lode_json_begin(json, '{');
+	lode_json_member_string(json, "file", line->frame->file);
+	lode_json_member_number(json, "line", line->frame->line);
+	lode_function_name_json(json, "function", line->frame->function);
+	lode_json_member_number(json, "weight", share_of(self, line->cost));
+	lode_json_member_number(json, "samples", line->samples);
+	lode_json_end(json, '}');
+}
+
 static void write_json(const Calls *self)
 {
 	LodeJsonStream json;
@@ -256,6 +290,11 @@ static void write_json(const Calls *self)
 	lode_json_key(&json, "callees");
 	lode_json_begin(&json, '[');
 	put_rows(self, "callee", self->found.callees, &rows);
+	lode_json_end(&json, ']');
+	lode_json_key(&json, "own_lines");
+	lode_json_begin(&json, '[');
+	for (guint i = 0; i < n_shown(self, self->lines); i++)
+		put_line(self, &g_array_index(self->lines, LodeOwnCaller, i), &json);
 	lode_json_end(&json, ']');
 	lode_json_end(&json, '}');
 }
@@ -322,6 +361,45 @@ static void put_table(const Calls *self, const char *title, const GArray *shares
 		fprintf(self->out, "and %u more\n", shares->len - n_shown(self, shares));
 }
 
+static LodeStyle line_cell(size_t row, unsigned column, GString *out, const void *user_data)
+{
+	const Calls *self = user_data;
+	const LodeOwnCaller *line = &g_array_index(self->lines, LodeOwnCaller, row);
+	const LodeTerminal *terminal = &self->options->terminal;
+	g_autofree char *name = line_name(line->frame);
+
+	switch (column) {
+	case 0:
+		lode_call_lines_share(out, line->cost, self->total);
+		return LODE_STYLE_PLAIN;
+	case 1:
+		lode_call_lines_count(out, line->samples);
+		return LODE_STYLE_PLAIN;
+	case 2:
+		lode_display_append(out, name, terminal->is_ascii);
+		return LODE_STYLE_STRONG;
+	default:
+		lode_function_name_append(
+			out, line->frame->function != NULL ? line->frame->function : "?", terminal);
+		return LODE_STYLE_PLAIN;
+	}
+}
+
+static void put_lines(const Calls *self)
+{
+	static const LodeTableColumn columns[] = {{"Own lines"}, {"samples", .dropped = 1},
+		{"line", .is_text = true}, {"function", .is_text = true, .dropped = 2}};
+	const LodeTable table = {
+		columns, G_N_ELEMENTS(columns), n_shown(self, self->lines), line_cell, self, NULL};
+
+	if (self->lines->len == 0)
+		return;
+	fputc('\n', self->out);
+	lode_table_write(&table, &self->options->terminal, self->out);
+	if (n_shown(self, self->lines) < self->lines->len)
+		fprintf(self->out, "and %u more\n", self->lines->len - n_shown(self, self->lines));
+}
+
 static void write_text(const Calls *self)
 {
 	const LodeTerminal *terminal = &self->options->terminal;
@@ -344,6 +422,8 @@ static void write_text(const Calls *self)
 	lode_call_lines_note(self->costs, terminal, self->out);
 	if (self->options->has_callers)
 		put_table(self, "Callers", self->found.callers);
+	if (self->options->has_callers)
+		put_lines(self);
 	if (self->options->has_callees)
 		put_table(self, "Callees", self->found.callees);
 }
@@ -359,6 +439,8 @@ static bool write_calls(Calls *self, GError **error)
 		return false;
 	}
 	lode_neighbours_init(&self->found, self->costs, self->is_marked, false);
+	self->lines = lode_function_costs_own_callers(
+		self->costs, self->is_marked, self->options->own);
 	switch (self->options->format) {
 	case LODE_VIEW_TEXT:
 		write_text(self);
@@ -371,6 +453,7 @@ static bool write_calls(Calls *self, GError **error)
 		break;
 	}
 	lode_neighbours_clear(&self->found);
+	g_array_unref(self->lines);
 	return lode_view_flush(self->out, error);
 }
 

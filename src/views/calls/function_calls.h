@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The direct callers and callees of a function, with what came through their calls. */
+/* The direct callers and callees of a function, with what came through their calls, and the user's
+ * own lines from which it is called. */
 #pragma once
 
 #include "model/profile.h"
@@ -11,6 +12,7 @@ typedef struct {
 	const char *name; /* of the function, or its number in the profile, or NAME@0xADDRESS */
 	bool has_callers, has_callees; /* which of them; JSON has both */
 	uint32_t limit;                /* of each; 0: all */
+	const char *const *own;        /* see lode_own_lines_new() */
 } LodeFunctionCallsOptions;
 
 /*

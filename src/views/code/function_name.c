@@ -271,6 +271,119 @@ static char *without_arguments(const char *name)
 	return g_string_free(g_steal_pointer(&out), FALSE);
 }
 
+/* Whether the blank at `at` is inside a phrase: "non-virtual thunk to", "guard variable for". */
+static bool is_in_phrase(const char *name, const char *at)
+{
+	static const char *const words[] = {" to", " for", " in"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
+		size_t length = strlen(words[i]);
+		if ((size_t)(at - name) > length && memcmp(at - length, words[i], length) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Where the name begins: after the type of the result, which functions of a template have. Without
+ * parameters there is none. */
+static const char *after_result(const char *name)
+{
+	const char *begin = name;
+	bool is_operator = false; /* "operator bool" is one name */
+
+	for (const char *at = name; *at != '\0';) {
+		size_t literal = literal_length(name, at);
+		if (literal > 0) {
+			is_operator |= *at == 'o';
+			at += literal;
+		} else if (begins_parameters(name, at)) {
+			return begin;
+		} else if (*at == '<' || *at == '(' || *at == '{') {
+			const char *brace = *at == '{' ? strchr(at, '}') : NULL;
+			const char *end = *at != '{'      ? after_closed(name, at)
+			                  : brace != NULL ? brace + 1
+			                                  : NULL;
+			if (end == NULL)
+				return name;
+			at = end;
+		} else {
+			bool is_blank = *at == ' ' && !is_operator;
+			if (is_blank &&
+				(is_in_phrase(name, at) ||
+					(at[1] == '(' && literal_length(name, at + 1) == 0)))
+				return name;
+			at++;
+			begin = is_blank ? at : begin;
+		}
+	}
+	return name;
+}
+
+/* In Go the path of a package is before its name: "encoding/json.(*encodeState).string". A name
+ * that may be a file's stays whole: "src/list.c", "src/list.c:31". */
+static const char *after_package_path(const char *name)
+{
+	static const char path[] = "0123456789abcdefghijklmnopqrstuvwxyz"
+				   "ABCDEFGHIJKLMNOPQRSTUVWXYZ_.~%-/";
+	const char *end = name + strspn(name, path);
+	const char *slash = g_strrstr_len(name, end - name, "/");
+	const char *point = slash != NULL ? strchr(slash, '.') : NULL;
+
+	if (point == NULL || point == slash + 1 || point > end || !g_ascii_isalnum(name[0]) ||
+		strpbrk(slash, ": ") != NULL || g_strstr_len(name, slash - name, "..") != NULL)
+		return name;
+	size_t n_letters = 0;
+	while (g_ascii_isalpha(point[1 + n_letters]))
+		n_letters++;
+	return point[1 + n_letters] == '\0' && n_letters <= 3 ? name : slash + 1;
+}
+
+/* Paths without what is before their last part: "core::iter::Map<I,a::b::{{closure}}>" is
+ * "Map<I,b::{{closure}}>". */
+static void append_without_paths(GString *out, const char *begin, const char *end)
+{
+	for (const char *at = begin; at < end;) {
+		const char *word = at;
+		while (at < end && is_of_word(*at))
+			at++;
+		if (at > word && end - at > 2 && at[0] == ':' && at[1] == ':' && is_of_word(at[2]))
+			at += 2;
+		else
+			g_string_append_len(out, word, MAX(at - word, 1));
+		at = MAX(at, word + 1);
+	}
+}
+
+/* In Rust's "<alloc::vec::Vec<T> as core::clone::Clone>::clone" types and traits have no paths, and
+ * "core::slice::<impl [T]>::len" has none before the bracket. */
+static char *without_paths(const char *name)
+{
+	g_autoptr(GString) out = g_string_new(NULL);
+
+	for (const char *at = name; *at != '\0';) {
+		size_t literal = MAX(literal_length(name, at), 1);
+		const char *end = *at == '<' && literal == 1 ? after_closed(name, at) : NULL;
+		if (*at == '<' && literal == 1 && end == NULL)
+			return g_strdup(name);
+		if (end == NULL) {
+			g_string_append_len(out, at, (gssize)literal);
+			at += literal;
+			continue;
+		}
+		bool is_type = is_qualified(name, at) && g_str_has_prefix(end, "::");
+		if (is_type && g_str_has_prefix(at, "<impl "))
+			while (out->len > 0 && (is_of_word(out->str[out->len - 1]) ||
+						       out->str[out->len - 1] == ':'))
+				g_string_truncate(out, out->len - 1);
+		if (is_type)
+			append_without_paths(out, at, end);
+		else
+			g_string_append_len(out, at, end - at);
+		at = end;
+	}
+	return g_string_free(g_steal_pointer(&out), FALSE);
+}
+
 /* V8's name of what it compiled of a function of a file: "JS:*name FILE:LINE:COLUMN". Gives where
  * the file begins; NULL: another name. */
 static const char *v8_file(const char *name)
@@ -294,33 +407,36 @@ char *lode_function_name_short(const char *name)
 		return g_strdup_printf("%.*s%s", (int)(file - name), name,
 			*file == 'n' ? file : strrchr(file, '/') + 1);
 	g_autoptr(GString) simple = without_defaults(name);
-	char *brief = NULL;
 
 	if (simple == NULL)
 		return g_strdup(name);
-	if (simple->len > LONG_NAME)
-		brief = without_arguments(simple->str);
-	return brief != NULL ? brief : g_string_free(g_steal_pointer(&simple), FALSE);
+	char *brief = without_paths(after_package_path(after_result(simple->str)));
+	char *briefer = strlen(brief) > LONG_NAME ? without_arguments(brief) : NULL;
+	if (briefer == NULL)
+		return brief;
+	g_free(brief);
+	return briefer;
 }
 
-/* Of "<core::slice::iter::Iter<T> as core::iter::Iterator>" the type, "Iter"; else all of it. */
+/* Of "<Iter<T> as Iterator>" the type, "Iter"; of "<impl Clone for [T]>" and "<[T]>", "[T]". */
 static void append_type(GString *out, const char *open, const char *end)
 {
-	static const char as[] = " as ";
-	const char *begin = open + 1, *at = begin;
+	static const char as[] = " as ", impl[] = "<impl ", of[] = " for ";
+	bool is_impl = g_str_has_prefix(open, impl);
+	const char *begin = open + (is_impl ? strlen(impl) : 1);
+	const char *of_type = is_impl ? g_strrstr_len(begin, end - begin, of) : NULL;
 
-	while (at < end && (g_ascii_isalnum(*at) || *at == '_' || *at == ':')) {
-		if (*at == ':')
-			begin = at + 1;
-		at++;
-	}
-	const char *name_end = at;
-	if (*at == '<')
-		at = after_closed(open, at);
-	if (at != NULL && at > begin && g_str_has_prefix(at, as))
-		g_string_append_len(out, begin, name_end - begin);
-	else
-		g_string_append_len(out, open, end - open);
+	begin = of_type != NULL ? of_type + strlen(of) : begin;
+	begin = *begin == '<' ? open : begin;
+	const char *type_end = is_impl ? NULL : g_strstr_len(begin, end - begin, as);
+	type_end = begin == open ? end : type_end != NULL ? type_end : end - 1;
+	const char *word_end = begin;
+	while (word_end < type_end && is_of_word(*word_end))
+		word_end++;
+	/* Without its arguments. */
+	if (word_end > begin && *word_end == '<')
+		type_end = word_end;
+	g_string_append_len(out, begin, type_end - begin);
 }
 
 char *lode_function_name_bare(const char *name)

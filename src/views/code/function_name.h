@@ -7,14 +7,17 @@
 #include "views/form/row_stream.h"
 
 /*
- * A name without its parameters, the default template arguments of the standard library, its
- * namespaces of one version, and Rust's hashes:
+ * A name without its parameters, the type of its result, the default template arguments of the
+ * standard library, its namespaces of one version, the path of a package of Go, and of Rust hashes
+ * and the paths of types and traits:
  *
  *   lookups(std::map<int, long, std::less<int>, …> const&, int)    lookups(…)
  *   std::__cxx11::basic_string<char, …>::append(char const*)       std::string::append(…)
  *   std::map<int, long, std::less<int>, …>::find(int const&)       std::map<int, long>::find(…)
- *   int visit<66>(std::vector<int, …> const&, unsigned)            int visit<66>(…)
+ *   int visit<66>(std::vector<int, …> const&, unsigned)            visit<66>(…)
  *   core::slice::sort::heapsort::h0123456789abcdef                 core::slice::sort::heapsort
+ *   <alloc::vec::Vec<T> as core::clone::Clone>::clone              <Vec<T> as Clone>::clone
+ *   encoding/json.(*encodeState).string                            json.(*encodeState).string
  *   JS:*parse /srv/app/lib/read.js:3:15                            JS:*parse read.js:3:15
  *
  * Of a name that is still longer than 48 bytes, template arguments become "<…>". Those of up to 8
@@ -24,8 +27,9 @@
 char *lode_function_name_short(const char *name);
 
 /* Only what is called: no result, no parameters, no template arguments: "Cache::find" of
- * "long Cache::find<int>(…) const", "Iter::next" of "<core::slice::Iter<T> as Iterator>::next"; of
- * a function that V8 compiled the short name. The caller frees it. */
+ * "long Cache::find<int>(…) const", "Iter::next" of "<core::slice::Iter<T> as Iterator>::next",
+ * "[T]::len" of "core::slice::<impl [T]>::len"; of a function that V8 compiled the short name. The
+ * caller frees it. */
 char *lode_function_name_bare(const char *name);
 
 /* The name as the terminal has it, short unless whole ones are wanted. The caller frees it. */

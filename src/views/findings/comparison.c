@@ -439,7 +439,7 @@ static void put_speed(const View *self)
 				    : "another speed of the machine, or more work for them",
 		self->options->is_all ? ""
 				      : " Listed is what changed beside that; --all lists the "
-	                                "other changes, too.");
+					"other changes, too.");
 }
 
 static void put_head(const View *self)

@@ -128,6 +128,87 @@ static void test_names(void)
 	}
 }
 
+/* "skim" is the function that a stub leads to; the stub is meant where nothing else is. The first
+ * screen names a function of Rust as "List::skip". */
+static void test_meant(void)
+{
+	static const char *const names[] = {"skim", "skim@plt", "List::skip"};
+	static const char *const found[] = {
+		"__skim_fast in", "skim@plt in", "<List<T> as Skip>::skip in"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		const LodeFunctionCallsOptions options = {.name = names[i], .has_callers = true};
+		g_autoptr(LodeProfile) profile = profile_with_stacks();
+		g_autoptr(GError) error = NULL;
+		FILE *file = sample_open();
+		add_stack(profile, "skim@plt", 0x9100, false, LODE_NONE, 5);
+		add_stack(profile, "__skim_fast", 0x9200, false, LODE_NONE, 5);
+		add_stack(profile, "<a::List<T> as a::Skip>::skip", 0x9300, false, LODE_NONE, 5);
+		lode_function_calls_write(profile, profile->weight_event, &options, file, &error);
+		g_autofree char *text = sample_close(file);
+		g_assert_no_error(error);
+		g_assert_true(g_str_has_prefix(text, found[i]));
+	}
+}
+
+static uint32_t add_line(LodeProfile *profile, const char *name, const char *file, uint32_t line,
+	uint32_t outer, double weight)
+{
+	uint32_t stack = add_stack(profile, name, 0x9000 + line, false, outer, weight);
+	const LodeStack *row = &LODE_AT(profile->stacks->stacks, LodeStack, stack);
+	LodeFrame *frame = &LODE_AT(profile->stacks->frames, LodeFrame, row->frame);
+
+	frame->file = lode_profile_intern(profile, file);
+	frame->line = line;
+	return stack;
+}
+
+/*
+ *   main a.c:3 ▶ find a.c:8 ▶ (header, 5) ▶ alloc     400
+ *                           ▶ alloc ▶ alloc            50   recursion: once
+ *                           ▶ alloc ▶ find a.c:9 ▶ alloc     20   both lines
+ *   main a.c:4 ▶ (header, 5) ▶ alloc                  100
+ *   alloc                                              30   no line around
+ */
+static void test_own_lines(void)
+{
+	static const char *const own[] = {"/usr/include/*", NULL};
+	static const char header[] = "/usr/include/list.h";
+	LodeFunctionCallsOptions options = {.name = "alloc", .has_callers = true};
+	g_autoptr(LodeProfile) profile = profile_with_stacks();
+	uint32_t main_3 = add_line(profile, "main(int)", "/a.c", 3, LODE_NONE, 0);
+	uint32_t main_4 = add_line(profile, "main(int)", "/a.c", 4, LODE_NONE, 0);
+	uint32_t find = add_line(profile, "find", "/a.c", 8, main_3, 0);
+	uint32_t push = add_line(profile, "push", header, 5, find, 0);
+	add_line(profile, "alloc", "alloc.c", 0, push, 400);
+	uint32_t alloc = add_line(profile, "alloc", "alloc.c", 0, find, 0);
+	add_line(profile, "alloc", "alloc.c", 0, alloc, 50);
+	uint32_t again = add_line(profile, "find", "/a.c", 9, alloc, 0);
+	add_line(profile, "alloc", "alloc.c", 0, again, 20);
+	push = add_line(profile, "push", header, 5, main_4, 0);
+	add_line(profile, "alloc", "alloc.c", 0, push, 100);
+	add_line(profile, "alloc", "alloc.c", 0, LODE_NONE, 30);
+
+	for (int i = 0; i < 2; i++) {
+		static const char *const expected[] = {"Own lines  samples  line   function\n"
+						       "   62.7 %        3  a.c:8  find\n"
+						       "   13.3 %        1  a.c:4  main(int)\n"
+						       "    2.7 %        1  a.c:9  find\n",
+			"Own lines  samples  line      function\n"
+			"   66.7 %        2  list.h:5  push\n"
+			"    9.3 %        2  a.c:8     find\n"
+			"    2.7 %        1  a.c:9     find\n"};
+		g_autoptr(GError) error = NULL;
+		FILE *file = sample_open();
+		options.own = i == 1 ? own : NULL;
+		lode_function_calls_write(profile, profile->weight_event, &options, file, &error);
+		g_assert_no_error(error);
+		g_autofree char *text = sample_close(file);
+		g_assert_nonnull(strstr(text, "Own lines"));
+		g_assert_cmpstr(strstr(text, "Own lines"), ==, expected[i]);
+	}
+}
+
 static void test_text(void)
 {
 	const LodeFunctionCallsOptions options = {
@@ -341,6 +422,8 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/calls/calls", test_calls);
 	g_test_add_func("/calls/names", test_names);
+	g_test_add_func("/calls/meant", test_meant);
+	g_test_add_func("/calls/own_lines", test_own_lines);
 	g_test_add_func("/calls/text", test_text);
 	g_test_add_func("/calls/versions", test_versions);
 	g_test_add_func("/calls/list", test_list);

@@ -29,15 +29,15 @@ static void test_names(void)
 	check("std::function<int (std::vector<int>)>::operator()(std::vector<int>) const",
 		"std::function<…>::operator()(…) const");
 	check("int visit<66>(std::vector<int, std::allocator<int> > const&, unsigned)",
-		"int visit<66>(…)");
+		"visit<66>(…)");
 	check("bool std::operator==<char, std::char_traits<char>, std::allocator<char> >"
 	      "(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
 	      " const&, char const*)",
-		"bool std::operator==<char>(…)");
+		"std::operator==<char>(…)");
 	check("std::ostream& operator<< <char>(std::ostream&, std::basic_string<char> const&)",
-		"std::ostream& operator<< <char>(…)");
+		"operator<< <char>(…)");
 	check("void apply<decltype(std::declval<Value>()->size())>(Value&&, unsigned int)",
-		"void apply<…>(…)");
+		"apply<…>(…)");
 	check("a_long_name_of_a_method_without_any_parameters_at_all()",
 		"a_long_name_of_a_method_without_any_parameters_at_all()");
 	check("my_operator<std::vector<int, std::allocator<int> >, true>()",
@@ -50,6 +50,33 @@ static void test_names(void)
 }
 
 #define STRING "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+
+/* Only a type before a name with parameters. */
+static void test_results(void)
+{
+	check("std::pair<int, long> const& A::f<int>(long, long, long)", "A::f<int>(…)");
+	check("unsigned long f<int>()", "f<int>()");
+	check("auto f<int>(int)::{lambda(auto:1)#1}::operator()<long>(long) const",
+		"f<int>(int)::{lambda(auto:1)#1}::operator()<long>(long) const");
+	check("bool (anonymous namespace)::f<int>()", "(anonymous namespace)::f<int>()");
+	check("Table::operator unsigned long() const", "Table::operator unsigned long() const");
+	check("non-virtual thunk to A::f(int)", "non-virtual thunk to A::f(int)");
+	check("guard variable for f(int)::table", "guard variable for f(int)::table");
+	check("void (*f<int>(int))(long)", "void (*f<int>(int))(long)");
+	check("vtable stub", "vtable stub");
+	check("f [clone .isra.0]", "f [clone .isra.0]");
+}
+
+/* A file is none of Go's packages. */
+static void test_files(void)
+{
+	static const char *const names[] = {"src/list.c", "src/list.c:31", "malloc@a/list.c:31",
+		"/usr/lib/x.so.1", "operator/(A, B)", "LazyCompile:~f /app/x.handler", "a/.b",
+		"a/"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+		check(names[i], names[i]);
+}
 
 /* Only what the standard library itself puts there is left out. */
 static void test_defaults(void)
@@ -85,9 +112,20 @@ static void test_languages(void)
 	check("core::slice::sort::heapsort::h0123456789abcdef", "core::slice::sort::heapsort");
 	check("core::hash::h0123456789abcdeg", "core::hash::h0123456789abcdeg");
 	check("<alloc::vec::Vec<T,A> as core::ops::drop::Drop>::drop::h0123456789abcdef",
-		"<alloc::vec::Vec<T,A> as core::ops::drop::Drop>::drop");
+		"<Vec<T,A> as Drop>::drop");
 	check("<std::collections::hash::map::HashMap<K,V,S> as core::ops::index::Index>::index",
-		"<std::collections::hash::map::HashMap<K,V,S> as core::ops::index::Index>::index");
+		"<HashMap<K,V,S> as Index>::index");
+	check("<core::iter::adapters::map::Map<I,words::main::{{closure}}> as "
+	      "core::iter::traits::iterator::Iterator>::next",
+		"<Map<I,main::{{closure}}> as Iterator>::next");
+	check("core::slice::cmp::<impl core::cmp::PartialEq<[U]> for [T]>::eq",
+		"<impl PartialEq<[U]> for [T]>::eq");
+	check("hashbrown::raw::RawTable<T,A>::reserve_rehash",
+		"hashbrown::raw::RawTable<T,A>::reserve_rehash");
+	check("encoding/json.(*encodeState).string", "json.(*encodeState).string");
+	check("github.com/a-b/c.d/v2.Walk.func1", "v2.Walk.func1");
+	check("a/b.Map[go.shape.[]c/d.T,int]", "b.Map[go.shape.[]c/d.T,int]");
+	check("type..eq.encoding/json.field", "type..eq.encoding/json.field");
 	check("main.(*LongNameOfATree).Insert", "main.(*LongNameOfATree).Insert");
 	check("main.Map[go.shape.int].find", "main.Map[go.shape.int].find");
 	check("java.util.ArrayList.<init>(java.util.Collection)", "java.util.ArrayList.<init>(…)");
@@ -121,8 +159,14 @@ static void test_bare(void)
 	check_bare("<alloc::vec::Vec<T,A> as core::ops::drop::Drop>::drop::h0123456789abcdef",
 		"Vec::drop");
 	check_bare("<T as core::convert::Into<U>>::into", "T::into");
-	check_bare("<impl core::fmt::Display for T>::fmt", "<impl core::fmt::Display for T>::fmt");
-	check_bare("core::slice::<impl [T]>::len", "core::slice::<impl [T]>::len");
+	check_bare("<impl core::fmt::Display for T>::fmt", "T::fmt");
+	check_bare("core::slice::<impl [T]>::len", "[T]::len");
+	check_bare("<str>::trim", "str::trim");
+	check_bare("<&T as core::fmt::Debug>::fmt", "&T::fmt");
+	check_bare("<<T as A>::B as C>::f", "<<T as A>::B as C>::f");
+	check_bare("core::iter::range::<impl core::iter::Iterator for "
+		   "core::ops::range::RangeInclusive<A>>::next",
+		"RangeInclusive::next");
 	check_bare("main.(*Tree).Insert", "main.(*Tree).Insert");
 	check_bare("java.util.Random.next(int)", "java.util.Random.next");
 	check_bare("JS:*parse /srv/read.js:3:15", "JS:*parse read.js:3:15");
@@ -233,6 +277,8 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/function-name/names", test_names);
+	g_test_add_func("/function-name/results", test_results);
+	g_test_add_func("/function-name/files", test_files);
 	g_test_add_func("/function-name/defaults", test_defaults);
 	g_test_add_func("/function-name/languages", test_languages);
 	g_test_add_func("/function-name/bare", test_bare);
