@@ -259,9 +259,11 @@ static void add_threads(GArray *rows, const LodeProfile *profile)
 		g_autofree char *name = lode_thread_name(time);
 		row = lode_fact_rows_add(rows, "thread", name);
 		row->text = lode_thread_waiting_text(time);
-		row->detail = g_strdup_printf("%.2f s of it for a processor, %s switches",
-			time->preempted_ns / 1e9,
+		g_autoptr(GString) detail = g_string_new(NULL);
+		lode_finding_append_amount(detail, time->preempted_ns / 1e9);
+		g_string_append_printf(detail, " s of it for a processor, %s switches",
 			lode_number_format_count(time->switches, switches));
+		row->detail = g_strdup(detail->str);
 	}
 }
 
