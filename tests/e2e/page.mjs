@@ -654,6 +654,14 @@ await check("names are short, with the whole under the pointer; chains of inline
 			return chosen.left >= all.left - 1 && chosen.right <= all.right + 1;
 		}), true);
 	}
+	await at("#/memory?pane=placement");
+	expect("tab in sight", await page.evaluate(() => {
+		const [chosen, all] = [document.querySelector(".tabs [aria-pressed=true]"), document.querySelector(".tabs")].map((one) => one.getBoundingClientRect());
+		return chosen.left >= all.left - 1 && chosen.right <= all.right + 1;
+	}), true);
+	await at("#/memory?pane=histogram");
+	await page.waitForSelector(".of-options td");
+	expect("rows of one line", await page.evaluate(() => Math.max(...[...document.querySelectorAll(".of-options tbody tr")].map((row) => row.offsetHeight)) < 50), true);
 	await page.setViewportSize({ width: 1280, height: 850 });
 });
 

@@ -12,7 +12,7 @@ import { FindingsView } from "./findings";
 import { FlameView } from "./flame";
 import { LiveView } from "./live";
 import { MemoryView } from "./memory";
-import { Empty, Loading, Problem, useKeys } from "./parts";
+import { Empty, Loading, Problem, useInSight, useKeys } from "./parts";
 import { SequencesView } from "./sequences";
 import { change, href, linkTo, PART_VIEWS, type Route, useRoute } from "./state";
 import { Timeline } from "./timeline";
@@ -106,13 +106,8 @@ function App() {
 			"?": () => setHelp(true),
 			Escape: () => setHelp(false),
 		});
-	/* Where they are one row that is moved sideways, the chosen view is in sight. */
 	const nav = useRef<HTMLElement>(null);
-	useEffect(() => {
-		const box = nav.current;
-		const chosen = box?.querySelector<HTMLElement>("[aria-current]");
-		if (box && chosen) box.scrollLeft = chosen.offsetLeft - box.offsetLeft - (box.clientWidth - chosen.offsetWidth) / 2;
-	}, [shown, views.length]);
+	useInSight(nav, "[aria-current]", [shown, views.length]);
 	useEffect(() => {
 		document.title = `${shown?.title ?? "lode"} · ${profile?.name ?? "lode"}`;
 	}, [shown, profile]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Data addresses: heat maps of address × thread and address × time, groups of samples, and tables.
+import { useRef } from "preact/hooks";
 import { address, type Ask, type Heat, type Served, useAnswer, useTable } from "./api";
 import { count, share, some } from "./format";
 import { HeatMaps } from "./heat";
@@ -8,7 +9,7 @@ import { HeatTiles, viewOf } from "./heat_tiles";
 import { filterOf, MemoryFilters, NotesText } from "./memory_filter";
 import { LayoutView, PlacementView, SharingView } from "./memory_tables";
 import { MoreOptions, without } from "./options";
-import { Empty, Export, Footer, Loading, Problem, useLineKeys } from "./parts";
+import { Empty, Export, Footer, Loading, Problem, useInSight, useLineKeys } from "./parts";
 import { attributes, PivotTable } from "./pivot";
 import { change, type Route } from "./state";
 
@@ -93,7 +94,7 @@ function TableOf({ route, options, empty }: { route: Route; options: Ask; empty:
 				<Empty>{empty}</Empty>
 			) : (
 				<div class="scroll" tabIndex={0} role="region" aria-label="Table">
-					<table class={isLoading ? "old" : ""}>
+					<table class={`of-options${isLoading ? " old" : ""}`}>
 						<thead>
 							<tr>
 								{data.titles.map((title, i) => (
@@ -105,7 +106,7 @@ function TableOf({ route, options, empty }: { route: Route; options: Ask; empty:
 							{data.rows.slice(0, MOST_ROWS).map((row) => (
 								<tr>
 									{row.map((cell, i) => (
-										<td class={isNumber[i] ? "number" : ""}>
+										<td class={isNumber[i] ? "number" : ""} title={cell.length > LONG_CELL ? cell : undefined}>
 											<bdi>{isNumber[i] && cell !== "" ? numberOf(data.titles[i]!, cell) : cell}</bdi>
 										</td>
 									))}
@@ -119,6 +120,7 @@ function TableOf({ route, options, empty }: { route: Route; options: Ask; empty:
 	);
 }
 const MOST_ROWS = 500;
+const LONG_CELL = 30; /* characters; such a text may be cut */
 /** Shares in percent; other numbers as they are, but for long fractions. */
 function numberOf(title: string, cell: string): string {
 	if (title.endsWith("share")) return share(Number(cell));
@@ -182,6 +184,8 @@ const panes: { name: string; title: string; View: (props: { route: Route }) => p
 export function MemoryView({ route, profile }: { route: Route; profile?: Served["profiles"][number] | undefined }) {
 	const name = route.params.get("pane") ?? "heat";
 	const shown = panes.find((one) => one.name === name);
+	const tabs = useRef<HTMLParagraphElement>(null);
+	useInSight(tabs, "[aria-pressed=true]", [shown]);
 	useLineKeys(".segment, .pivot .only, .type-list button, .sharing .open-row");
 	if (profile && !profile.has_memory)
 		return (
@@ -192,7 +196,7 @@ export function MemoryView({ route, profile }: { route: Route; profile?: Served[
 		);
 	return (
 		<>
-			<p class="tabs">
+			<p class="tabs" ref={tabs}>
 				{panes.map((one) => (
 					<>
 						<button aria-pressed={one === shown} onClick={() => change(route, { pane: one.name === "heat" ? null : one.name, sort: null, ...without(route) })}>

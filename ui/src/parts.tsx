@@ -284,6 +284,14 @@ export function useLineKeys(selector: string, hasArrows = false): void {
 	useKeys({ j: () => step(1), k: () => step(-1), ...(hasArrows ? arrows : {}) });
 }
 
+/** Moves a row of choices sideways, where it is wider than the screen, until the chosen one is in sight. */
+export function useInSight(row: { current: HTMLElement | null }, chosen: string, changes: unknown[]): void {
+	useEffect(() => {
+		const [box, one] = [row.current, row.current?.querySelector<HTMLElement>(chosen)];
+		if (box && one) box.scrollLeft += one.getBoundingClientRect().left - box.getBoundingClientRect().left - (box.clientWidth - one.offsetWidth) / 2;
+	}, changes);
+}
+
 /** Whether the page is as narrow as a phone's. */
 export function useNarrow(): boolean {
 	const [isNarrow, setNarrow] = useState(innerWidth < 700);
