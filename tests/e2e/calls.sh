@@ -21,7 +21,6 @@ fi
 
 # run PROGRAM OPTION…: x.lode, and the report in `screen`.
 run() {
-	local program=$1
 	shift
 	"$lode" run -o x.lode --report screen "$@" >out 2>err
 	status=$?

@@ -47,10 +47,10 @@ is_near() { # WHAT FOUND EXPECTED, in percent
 
 echo 1..8
 
-"$lode" run -F 2000 -o x.lode -- ./known >times 2>err
+"$lode" run -F 2000 -o x.lode -- ./known >clocks 2>err
 status=$?
 expected=$(awk '$1 == "cruncher" || $1 == "divider" { of[$1] = $2; all += $2 }
-	END { print 100 * of["cruncher"] / all }' times)
+	END { print 100 * of["cruncher"] / all }' clocks)
 check "threads have of the samples what they have of the time" "$(status_is 0)" \
 	"$(is_near cruncher "$(awk -v share="$(thread cruncher share)" 'BEGIN { print 100 * share }')" "$expected")"
 
