@@ -53,6 +53,10 @@ static bool is_meant(const Calls *self, uint32_t function, int test)
 	const char *symbol = row != NULL ? row->symbol : NULL;
 	const char *text = self->options->name;
 
+	/* "memcmp" is not the stub memcmp@plt where a part of a name is what is meant. */
+	if (lode_function_cost_at(self->costs, function)->is_stub && test > LODE_NAME_WHOLE &&
+		test < LODE_NAME_PART)
+		return false;
 	if (test < LODE_N_NAME_TESTS)
 		return lode_name_passes((LodeNameTest)test, name, symbol, text);
 	if (row == NULL)
