@@ -90,6 +90,13 @@ static LodeDecodedInstruction decode(const SampledProgram *program, uint64_t add
 	return decoded;
 }
 
+uint64_t sampled_program_second(const SampledProgram *self, const char *symbol)
+{
+	uint64_t first = sampled_program_function(self, symbol)->address;
+
+	return first + decode(self, first).length;
+}
+
 static bool is_in(const LodeBinaryFunction *function, uint64_t address)
 {
 	return address - function->address < function->size;

@@ -20,6 +20,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SampledProgram, sampled_program_close)
 
 const LodeBinaryFunction *sampled_program_function(const SampledProgram *self, const char *symbol);
 
+/* The second instruction of a function: what waited is then in the function, too. */
+uint64_t sampled_program_second(const SampledProgram *self, const char *symbol);
+
 typedef struct {
 	GArray *branches;     /* LodePerfBranch, in the order of time; run-time addresses */
 	GHashTable *executed; /* address in the image → executions between two branches */

@@ -70,7 +70,7 @@ static LodeProfile *import(Made *self, const char *other)
 /* A thread runs in [begin, end): a sample each millisecond. */
 static void run(Made *self, uint32_t tid, uint64_t begin_ns, uint64_t end_ns, const char *function)
 {
-	const LodeBinaryFunction *code = sampled_program_function(&self->program, function);
+	uint64_t address = sampled_program_second(&self->program, function);
 	const SampleSwitch in = {PID, tid, begin_ns, .is_wide = self->is_wide};
 	const SampleSwitch out = {
 		PID, tid, end_ns, .is_out = true, .is_preempted = true, .is_wide = self->is_wide};
@@ -83,7 +83,7 @@ static void run(Made *self, uint32_t tid, uint64_t begin_ns, uint64_t end_ns, co
 			.pid = PID,
 			.tid = tid,
 			.time_ns = at,
-			.ip = code->address + self->program.bias,
+			.ip = address + self->program.bias,
 			.period = MS,
 		};
 		sample_file_add(&self->samples, &sample);

@@ -14,12 +14,15 @@ static LodeProfile *random_inlinings(guint32 seed)
 
 	for (uint32_t line = 1; line <= 5; line++)
 		lode_profile_location(profile, "a.c", line, line % 2 == 0 ? "f" : NULL);
-	for (int i = 0; i < 20; i++)
+	for (int i = 0; i < 20; i++) {
+		uint32_t outer = LODE_NONE;
+		if (i > 0 && g_rand_boolean(random))
+			outer = (uint32_t)g_rand_int_range(
+				random, 0, (gint32)profile->inlinings->len);
 		lode_profile_inlining(profile,
 			(uint32_t)g_rand_int_range(random, 0, (gint32)profile->locations->len),
-			i > 0 && g_rand_boolean(random) ? (uint32_t)g_rand_int_range(random, 0,
-								  (gint32)profile->inlinings->len)
-							: LODE_NONE);
+			outer);
+	}
 	for (uint32_t i = 0; i < profile->instructions->len; i += 3)
 		lode_profile_set_inlining(profile, i,
 			(uint32_t)g_rand_int_range(random, 0, (gint32)profile->inlinings->len));
