@@ -89,16 +89,16 @@ static guint hash_support(const void *key)
 
 static gboolean is_equal_support(const void *a, const void *b)
 {
-	const LodeSequence *left = ((const Support *)a)->sequence;
-	const LodeSequence *right = ((const Support *)b)->sequence;
+	const Support *one = a, *other = b;
+	const LodeSequence *left = one->sequence, *right = other->sequence;
 
 	return left->places == right->places && left->functions == right->functions &&
 	       memcmp(&left->weight, &right->weight, sizeof(double)) == 0 &&
 	       memcmp(&left->frequency, &right->frequency, sizeof(double)) == 0 &&
 	       memcmp(&left->executions, &right->executions, sizeof(double)) == 0 &&
 	       memcmp(&left->count, &right->count, sizeof(double)) == 0 &&
-	       memcmp(((const Support *)a)->events, ((const Support *)b)->events,
-		       ((const Support *)a)->n_events * sizeof(double)) == 0;
+	       (one->n_events == 0 ||
+		       memcmp(one->events, other->events, one->n_events * sizeof(double)) == 0);
 }
 
 typedef struct {
