@@ -13,15 +13,12 @@ typedef struct {
 	LodeFlameGraphOptions graph;
 	LodePartChoice part;
 	const char *weight;
-	const char *event;
 	LodeViewFormat format;
 } Options;
 
 static const LodeParameter rows[] = {
 	{"inverted", LODE_FLAG(Options, graph.is_inverted),
 		.summary = "begin with the innermost function, its callers above it"},
-	{"event", LODE_TEXT(Options, event), .value = "NAME",
-		.summary = "weight by this event, as it was sampled (default: the profile's)"},
 	{"text", LODE_TEXT(Options, graph.text), .value = "TEXT",
 		.summary = "how much is in stacks with functions that have this in their names"},
 	{"root", LODE_COUNT(Options, graph.root), .most = UINT32_MAX - 1, .value = "N",
@@ -68,32 +65,21 @@ static LodeFlameTree *find_tree(
 	return tree;
 }
 
-static bool find_event(
-	const LodeProfile *profile, const char *name, uint32_t *out_event, GError **error)
-{
-	*out_event = name != NULL ? lode_profile_find_event(profile, name) : LODE_NONE;
-	if (name != NULL && *out_event == LODE_NONE)
-		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-			"the profile has no event '%s'; 'lode info' lists them", name);
-	return name == NULL || *out_event != LODE_NONE;
-}
-
 static bool answer(LodeAsking *asking, void *options, GError **error)
 {
 	const Options *self = options;
 	g_auto(LodeStackExport) export = {0};
 	g_autoptr(LodeFlameTree) tree = NULL;
-	uint32_t event;
 	const LodeProfile *profile = asking->asker->profile(asking, 0,
 		&(const LodeProfileChoice){
 			.has_stacks = true, .part = self->part, .event = self->weight},
 		error);
 
-	if (profile == NULL || !find_event(profile, self->event, &event, error))
+	if (profile == NULL)
 		return false;
 	bool has_calls = profile->stacks != NULL && profile->stacks->has_chains;
 	if (has_calls) {
-		if (!lode_stack_export_init(&export, profile, event, error))
+		if (!lode_stack_export_init(&export, profile, LODE_NONE, error))
 			return false;
 		tree = find_tree(asking, &export, self->graph.is_inverted, error);
 		if (tree == NULL)

@@ -199,7 +199,7 @@ for path in ("/../../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/etc/passw
     faults += [expect(path, status, 404), b"root:" in body and f"{path} gives a file"]
 for path in ("info?profile=../../etc/passwd", "info?profile=2", "info?profile=-1", "info?profile=99999999999999999999", "annotate?function=/etc/passwd",
              "annotate?line=/etc/passwd:1", "annotate", "annotate?finding=1&sequence=1", "report?limit=x", "report?with=" + "&with=".join("*" * 70),
-             "report?sort=%00", "functions?sort=evil", "calls", "calls?function=/etc/passwd", "calls?function=9999999", "info?format=text", "annotate?sequence=99999999", "heat?granularity=0", "flame?event=evil", "flame?limit=0", "memory?by=(",
+             "report?sort=%00", "functions?sort=evil", "calls", "calls?function=/etc/passwd", "calls?function=9999999", "info?format=text", "annotate?sequence=99999999", "heat?granularity=0", "flame?weight=evil", "flame?limit=0", "memory?by=(",
              "place?topology=/etc/passwd", "trace-simulate?cache=/etc/passwd", "trace-simulate?trace=0&by=line&cache=/etc/passwd", "diff?base=7",
              "diff?by=evil", "report?html=/tmp/x", "report?evil=1", "memory?output=/tmp/x", "live", "sample", "heat?first=0x1", "report?text=" + "a+" * 70):
     status, _, body = server.get("/api/" + path)

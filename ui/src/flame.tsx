@@ -338,7 +338,7 @@ function FlameOf({ tree, deeper, route, what }: { tree: FlameTree; deeper: Flame
 			) : (
 				<Graph tree={shown} sight={{ layout, root }} route={route} onZoom={zoom} />
 			)}
-			<MoreOptions question="flame" route={route} except={["inverted", "event", "text", "root", "limit"]} />
+			<MoreOptions question="flame" route={route} except={["inverted", "text", "root", "limit"]} />
 			<Footer head={tree}>
 				{tree.cut > 0 && <p>{share(tree.cut)} of the weight is in stacks with more frames than are shown.</p>}
 				{root.isPath || isWhole(root) ? null : <p>What is too narrow to be drawn is in the boxes called ‘narrower’; a zoom shows it.</p>}
@@ -349,8 +349,7 @@ function FlameOf({ tree, deeper, route, what }: { tree: FlameTree; deeper: Flame
 
 export function FlameView({ route }: { route: Route }) {
 	const get = (name: string) => route.params.get(name);
-	const { weight, ...options } = more(route);
-	const what: Ask = { profile: get("profile"), inverted: get("inverted"), event: weight, text: get("text"), ...options };
+	const what: Ask = { profile: get("profile"), inverted: get("inverted"), text: get("text"), ...more(route) };
 	const whole = useAnswer<Flame>("flame", what);
 	/* The server has more below the zoomed node, if something was left out there. */
 	const zoomed = get("zoom");
@@ -359,7 +358,7 @@ export function FlameView({ route }: { route: Route }) {
 		return (
 			<>
 				<Problem failure={whole.error} route={route} />
-				{weight && <button onClick={() => change(route, { [WEIGHT]: null })}>By the weight of the profile</button>}
+				{get(WEIGHT) && <button onClick={() => change(route, { [WEIGHT]: null })}>By the weight of the profile</button>}
 			</>
 		);
 	if (!whole.data) return whole.isLoading ? <Loading what="Merging the call stacks" /> : null;
