@@ -69,9 +69,11 @@ bool lode_is_system_library(const char *path)
 {
 	static const char *const folders[] = {"/lib", "/usr/lib", "/usr/local/lib"};
 
-	for (size_t i = 0; i < G_N_ELEMENTS(folders); i++)
-		if (g_str_has_prefix(path, folders[i]))
+	for (size_t i = 0; i < G_N_ELEMENTS(folders); i++) {
+		const char *rest = path + strlen(folders[i]);
+		if (g_str_has_prefix(path, folders[i]) && rest[strspn(rest, "x0123456789")] == '/')
 			return strstr(path, ".so") != NULL;
+	}
 	return strcmp(path, "[vdso]") == 0;
 }
 

@@ -113,6 +113,17 @@ static void test_random(void)
 	}
 }
 
+static void test_libraries(void)
+{
+	g_assert_true(lode_is_system_library("/usr/lib/x86_64-linux-gnu/libc.so.6"));
+	g_assert_true(lode_is_system_library("/lib64/ld-linux-x86-64.so.2"));
+	g_assert_true(lode_is_system_library("/usr/libx32/libm.so"));
+	g_assert_true(lode_is_system_library("[vdso]"));
+	g_assert_false(lode_is_system_library("/library/libmine.so"));
+	g_assert_false(lode_is_system_library("/usr/lib/firefox/firefox"));
+	g_assert_false(lode_is_system_library("/home/me/lib/libmine.so"));
+}
+
 static void test_files(void)
 {
 	static const char *const toolchain[] = {"/usr/include/string.h",
@@ -143,5 +154,6 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/own-lines/random", test_random);
 	g_test_add_func("/own-lines/files", test_files);
+	g_test_add_func("/own-lines/libraries", test_libraries);
 	return g_test_run();
 }
