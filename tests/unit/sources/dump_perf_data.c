@@ -125,6 +125,13 @@ static void print_record(const LodePerfRecord *record, const LodePerfEvent *even
 		printf("comm time=%" PRIu64 " pid=%d tid=%d exec=%d name=%s\n", record->time_ns,
 			(int)record->pid, (int)record->tid, record->is_exec, record->text);
 		return;
+	case LODE_PERF_SWITCH:
+		printf("switch time=%" PRIu64 " pid=%d tid=%d way=%s\n", record->time_ns,
+			(int)record->pid, (int)record->tid,
+			!record->is_out        ? "IN"
+			: record->is_preempted ? "OUT-preempt"
+					       : "OUT");
+		return;
 	default:
 		printf("%s time=%" PRIu64 " pid=%d tid=%d ppid=%d ptid=%d value=%" PRIu64 "\n",
 			names[record->kind], record->time_ns, (int)record->pid, (int)record->tid,

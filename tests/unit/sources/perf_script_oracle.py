@@ -49,6 +49,7 @@ RAW_NOTE = re.compile(r".*?\s?(?P<time>\d+) 0x\w+ \[0x\w+\]: "
                       r"PERF_RECORD_(?P<kind>LOST_SAMPLES|THROTTLE|UNTHROTTLE)\b.*?(?P<value>\d*)$")
 RAW_CHAIN = re.compile(r"\.{5}\s+\d+: (\w{16})$")
 RAW_REGISTER = re.compile(r"\.{4} \w+\s+0x(\w+)$")
+SWITCH = re.compile(r"PERF_RECORD_SWITCH(?:_CPU_WIDE)? (?P<way>IN|OUT(?: preempt)?)\b")
 LOST = re.compile(r"PERF_RECORD_LOST\s+lost (?P<value>\d+)$")
 
 
@@ -149,6 +150,8 @@ def wanted(dump, names):
             yield (kind, time, fields["pid"], fields["tid"], fields["ppid"], fields["ptid"])
         elif kind == "lost":
             yield (kind, time, fields["value"])
+        elif kind == "switch":
+            yield (kind, time, fields["tid"], fields["way"])
 
 
 def inode_of(text):
@@ -175,6 +178,8 @@ def parsed_record(match):
         return (found["kind"].lower(), time, *(found[n] for n in ("pid", "tid", "ppid", "ptid")))
     if found := LOST.match(rest):
         return ("lost", time, found["value"])
+    if found := SWITCH.match(rest):
+        return ("switch", time, match["tid"], "-".join(found["way"].split()))
     return None
 
 
@@ -216,6 +221,7 @@ def perf_script(path, names):
     fields = ["pid", "tid", "time", "event", "ip", "period"] + names
     result = run("perf", "script", "-f", "-i", path, "--ns", "--no-inline", "-G", "--no-itrace",
                  "--show-mmap-events", "--show-task-events", "--show-lost-events",
+                 "--show-switch-events",
                  "-F", ",".join(fields))
     found, strange = [], []
     for line in filter(str.strip, result.stdout.split("\n")):
