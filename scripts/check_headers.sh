@@ -26,7 +26,7 @@ unproven_headers() {
 # Through standard input, so that '#pragma once' in a main file is no warning.
 compile_header() {
 	# shellcheck disable=SC2086 # words
-	"${CC:-cc}" -std=gnu17 -fsyntax-only -Wall -Wextra -Werror -Wstrict-prototypes \
+	${CC:-cc} -std=gnu17 -fsyntax-only -Wall -Wextra -Werror -Wstrict-prototypes \
 		-Wno-unused-function -D_GNU_SOURCE -Isrc $flags -x c - \
 		<<<"#include \"${1#src/}\"" && return
 	echo "$1 does not compile alone" >&2

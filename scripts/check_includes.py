@@ -37,7 +37,7 @@ def flags():
 @cache
 def preprocessed(header):
     """All that a system header brings; "" where it is not installed."""
-    command = [os.environ.get("CC", "cc"), "-std=gnu17", "-D_GNU_SOURCE", *flags(), "-E", "-dD", "-P", "-"]
+    command = [*(os.environ.get("CC") or "cc").split(), "-std=gnu17", "-D_GNU_SOURCE", *flags(), "-E", "-dD", "-P", "-"]
     return subprocess.run(command, input=f"#include <{header}>\n", capture_output=True, text=True, check=False).stdout
 
 
