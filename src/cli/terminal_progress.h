@@ -11,7 +11,7 @@
 typedef struct {
 	LodeProgress progress; /* give &self->progress to the work */
 	gint64 start_us, drawn_us;
-	gint64 line_interval_us; /* where it is no terminal; 0: nothing is printed */
+	gint64 line_interval_us; /* between lines, unless it is a terminal; 0: no lines */
 	bool is_visible;
 } LodeTerminalProgress;
 

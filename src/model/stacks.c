@@ -25,3 +25,16 @@ void lode_stacks_free(LodeStacks *self)
 	g_array_unref(self->samples);
 	g_free(self);
 }
+
+LodeStackSpan lode_stacks_span(const LodeStacks *self)
+{
+	uint64_t first_ns = 0, last_ns = 0;
+
+	for (guint i = 0; i < self->samples->len; i++) {
+		uint64_t time_ns = g_array_index(self->samples, LodeStackSample, i).time_ns;
+		if (time_ns != 0 && (first_ns == 0 || time_ns < first_ns))
+			first_ns = time_ns;
+		last_ns = MAX(last_ns, time_ns);
+	}
+	return (LodeStackSpan){first_ns, last_ns - first_ns};
+}

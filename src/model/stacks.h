@@ -67,6 +67,13 @@ static inline uint32_t lode_stacks_instruction(const LodeStacks *self, uint32_t 
 	                                       : UINT32_MAX;
 }
 
+/* When the samples were taken; first_ns 0: no sample has a time. */
+typedef struct {
+	uint64_t first_ns, length_ns; /* length 0 also where all have one time */
+} LodeStackSpan;
+
+LodeStackSpan lode_stacks_span(const LodeStacks *self);
+
 /* Empty; never NULL. */
 LodeStacks *lode_stacks_new(void);
 void lode_stacks_free(LodeStacks *self);

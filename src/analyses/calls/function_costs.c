@@ -131,7 +131,7 @@ static uint32_t *name_frames(LodeFunctionCosts *costs, const LodeStacks *stacks)
 	for (guint i = profile->images->len; i-- > 0;)
 		g_hash_table_insert(
 			self.images, lode_profile_image(profile, i)->path, GUINT_TO_POINTER(i + 1));
-	/* Of several functions of one name in an image, a frame without an address is the first. */
+	/* A frame without an address is taken for the first function of its name in the image. */
 	for (uint32_t i = 0; i < profile->functions->len; i++) {
 		const LodeFunctionCost *one = cost_at(costs, i);
 		LodeIdSlot *slot = find_name(&self, one->name, one->image, false, &is_new);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What functions cost, alone and with all that they call:
+ * The costs of functions, alone and with all that they call:
  *
  *   main ──▶ often ──▶ work     sample    self of work; inclusive of work, often and main
  *   main ──▶ seldom             sample    self of seldom; inclusive of seldom and main
@@ -98,7 +98,7 @@ typedef struct {
 } LodeOwnCaller;
 
 /*
- * Of each sample with one of the marked functions on its stack, the innermost own line around the
+ * For each sample with one of the marked functions on its stack: the innermost own line around the
  * function; a sample counts once for each line. Lines of system libraries, which have relative
  * paths in their debug information, are not own. `own`: see lode_own_lines_new(). The caller unrefs
  * the array of LodeOwnCaller, by falling cost; empty without stacks.

@@ -55,7 +55,7 @@ typedef struct {
 	GQueue shared; /* Task: those with parts to take */
 	uint64_t n_sequences;
 	GThread *main_thread;
-	/* Of the main thread, while it searches. */
+	/* Used by the main thread alone, while it searches. */
 	unsigned n_looks;
 	gint64 start_us, looked_us;
 	bool may_advise;

@@ -277,19 +277,6 @@ static char *list_names(const Part *self)
 	return g_string_free(out, FALSE);
 }
 
-/* From the first sample to the last. */
-static double find_seconds(const Part *self)
-{
-	const GArray *samples = self->profile->stacks->samples;
-	uint64_t first_ns = lode_stack_attributes_first_time(self->attributes), length = 0;
-
-	for (guint i = 0; i < samples->len; i++) {
-		uint64_t time_ns = LODE_AT(samples, LodeStackSample, i).time_ns;
-		length = time_ns != 0 ? MAX(length, time_ns - first_ns) : length;
-	}
-	return (double)length / 1e9;
-}
-
 static bool fail_empty(const Part *self, GError **error)
 {
 	g_autofree char *text = part_text(self);
@@ -297,7 +284,8 @@ static bool fail_empty(const Part *self, GError **error)
 
 	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 		"no sample is of this part: %s; the samples are of %.3g s and of %s such as: %s",
-		text, find_seconds(self), lists_commands(self) ? "commands" : "threads", names);
+		text, (double)lode_stacks_span(self->profile->stacks).length_ns / 1e9,
+		lists_commands(self) ? "commands" : "threads", names);
 	return false;
 }
 

@@ -147,7 +147,7 @@ static void reduce_sampled(const Part *self, uint32_t event)
 		reduce_charged(self, &sums, charged);
 }
 
-/* What was counted and is at no instruction is divided as all samples are. */
+/* Counts that belong to no instruction are divided as all samples are. */
 static void reduce_counted(const Part *self, uint32_t event)
 {
 	const LodeProfile *profile = self->profile;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What some of its samples leave of a profile:
+ * A profile reduced to some of its samples:
  *
  *   sampled events        the samples' weights, exactly
  *   their :cause twins    each instruction's, in the proportion in which the rule of model/causes.h

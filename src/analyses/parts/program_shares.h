@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each program, process or thread has of the samples of a profile. */
+/* The share of each program, process or thread in the samples of a profile. */
 #pragma once
 
 #include "model/profile.h"

@@ -14,18 +14,6 @@ struct LodeStackAttributes {
 	GStringChunk *strings; /* owns the places */
 };
 
-static uint64_t find_first_time(const LodeStacks *stacks)
-{
-	uint64_t first_ns = 0;
-
-	for (guint i = 0; i < stacks->samples->len; i++) {
-		uint64_t time_ns = LODE_AT(stacks->samples, LodeStackSample, i).time_ns;
-		if (time_ns != 0 && (first_ns == 0 || time_ns < first_ns))
-			first_ns = time_ns;
-	}
-	return first_ns;
-}
-
 /* A process's first thread stands before its others; numbers may be given again. */
 static const char **find_commands(const LodeStacks *stacks)
 {
@@ -50,7 +38,7 @@ LodeStackAttributes *lode_stack_attributes_new(const LodeProfile *profile)
 
 	self->profile = profile;
 	self->stacks = profile->stacks;
-	self->first_ns = find_first_time(profile->stacks);
+	self->first_ns = lode_stacks_span(profile->stacks).first_ns;
 	self->own = lode_own_lines_new(profile, NULL);
 	self->commands = find_commands(profile->stacks);
 	self->strings = g_string_chunk_new(4096);

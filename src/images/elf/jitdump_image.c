@@ -159,7 +159,7 @@ static const LodeJitLine *line_at(UnitFlow *self, const LodeJitUnit *unit, uint6
 	}
 	if (low < unit->n_lines && is_described(self, &lines[low - 1], offset, lines[low].address))
 		return &lines[low - 1];
-	/* What begins here may be what the line before is about. */
+	/* The line before may describe the code that begins here. */
 	if (kind == LODE_JIT_LINE_HERE && low > 1 &&
 		is_described(self, &lines[low - 2], offset, lines[low - 1].address))
 		return &lines[low - 2];

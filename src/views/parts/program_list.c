@@ -206,33 +206,26 @@ bool lode_program_list_write(const LodeProfile *profile, const LodeProgramListOp
 /* --- the timeline --- */
 
 typedef struct {
-	uint64_t first_ns,
-		length_ns; /* of all samples with a time; length 0: at one time, or none */
-	double weight;     /* of the event */
+	LodeStackSpan of; /* of all samples */
+	double weight;    /* of the event */
 } Span;
 
 static Span find_span(const LodeStacks *stacks, uint32_t event)
 {
-	Span span = {0};
-	uint64_t last_ns = 0;
+	Span span = {.of = lode_stacks_span(stacks)};
 
 	for (guint i = 0; i < stacks->samples->len; i++) {
 		const LodeStackSample *sample = &LODE_AT(stacks->samples, LodeStackSample, i);
-		uint64_t time_ns = sample->time_ns;
 		if (sample->event == event)
 			span.weight += sample->weight;
-		if (time_ns != 0 && (span.first_ns == 0 || time_ns < span.first_ns))
-			span.first_ns = time_ns;
-		last_ns = MAX(last_ns, time_ns);
 	}
-	span.length_ns = last_ns - span.first_ns;
 	return span;
 }
 
 static uint32_t bin_of(const Span *span, uint32_t n_bins, uint64_t time_ns)
 {
-	double at = span->length_ns > 0
-	                    ? (double)(time_ns - span->first_ns) / (double)span->length_ns
+	double at = span->of.length_ns > 0
+	                    ? (double)(time_ns - span->of.first_ns) / (double)span->of.length_ns
 	                    : 0;
 
 	return MIN((uint32_t)(at * n_bins), n_bins - 1);
@@ -300,7 +293,7 @@ bool lode_timeline_write(const LodeProfile *profile, uint32_t n_bins, FILE *out,
 		span = find_span(profile->stacks, lode_program_shares_event(profile));
 	lode_json_stream_init(&json, out);
 	lode_json_begin(&json, '{');
-	lode_json_member_number(&json, "seconds", (double)span.length_ns / 1e9);
+	lode_json_member_number(&json, "seconds", (double)span.of.length_ns / 1e9);
 	lode_json_member_number(&json, "bins", n_bins);
 	put_event(&json, profile);
 	if (has_samples) {

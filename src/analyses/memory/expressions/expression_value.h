@@ -56,7 +56,7 @@ static inline LodeValue lode_value_of_boolean(bool truth)
 	return (LodeValue){.kind = LODE_VALUE_BOOLEAN, .truth = truth};
 }
 
-/* What expressions are about: samples of some kind, and their attributes. */
+/* The subject of expressions: samples of some kind, and their attributes. */
 typedef struct {
 	const char *name;
 	LodeValueKind kind; /* of its values that are not none */
