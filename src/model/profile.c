@@ -9,6 +9,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/text/words.h"
 #include "model/memory.h"
+#include "model/observed/windows.h"
 #include "model/origins.h"
 #include "model/process.h"
 #include "model/stacks.h"
@@ -111,6 +112,7 @@ void lode_profile_free(LodeProfile *self)
 		return;
 	lode_memory_free(self->memory);
 	lode_stacks_free(self->stacks);
+	lode_windows_free(self->windows);
 	lode_origin_parts_free(self->origin_parts);
 	g_array_unref(self->thread_times);
 	g_array_unref(self->origins);

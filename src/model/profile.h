@@ -25,6 +25,7 @@
 typedef struct LodeMemory LodeMemory;
 typedef struct LodeOriginParts LodeOriginParts;
 typedef struct LodeStacks LodeStacks;
+typedef struct LodeWindows LodeWindows;
 
 /* Where execution counts come from; every view says so. */
 typedef enum {
@@ -224,6 +225,7 @@ typedef struct LodeProfile {
 	GArray *unresolved;            /* LodeUnresolved */
 	LodeMemory *memory;            /* data addresses; NULL: none were recorded */
 	LodeStacks *stacks;            /* of samples; NULL: there are none, or they were not read */
+	LodeWindows *windows;          /* executed step by step; NULL: none were recorded */
 	GArray *thread_times;          /* LodeThreadTime; empty: no switches were recorded */
 	GArray *origins;               /* LodeOrigin; empty: of a flow file, or lode 0.1.0 */
 	LodeOriginParts *origin_parts; /* what each gave; NULL: nothing was merged, or not read */

@@ -25,6 +25,7 @@ LodeRecording *lode_recording_new(void)
 	self->sums = g_array_new(FALSE, TRUE, sizeof(LodeRecordedSum));
 	self->late_columns = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->ranges = g_array_new(FALSE, FALSE, sizeof(LodeRecordedRange));
+	self->steps = g_array_new(FALSE, FALSE, sizeof(LodeRecordedStep));
 	self->unresolved = g_array_new(FALSE, FALSE, sizeof(LodeUnresolved));
 	self->thread_times = g_array_new(FALSE, FALSE, sizeof(LodeThreadTime));
 	return self;
@@ -59,6 +60,7 @@ void lode_recording_free(LodeRecording *self)
 	g_clear_pointer(&self->sums, g_array_unref);
 	g_clear_pointer(&self->late_columns, g_array_unref);
 	g_clear_pointer(&self->ranges, g_array_unref);
+	g_clear_pointer(&self->steps, g_array_unref);
 	g_clear_pointer(&self->unresolved, g_array_unref);
 	g_clear_pointer(&self->thread_times, g_array_unref);
 	g_clear_pointer(&self->strings, g_string_chunk_free);

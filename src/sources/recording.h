@@ -70,6 +70,17 @@ typedef struct {
 } LodeRecordedRange;
 
 /*
+ * Two instructions that a thread executed one after the other, step by step (sources/windows/),
+ * also where they are adjacent. Sorted by (object, source, target object, target), each once.
+ */
+typedef struct {
+	uint64_t source, target;
+	uint32_t object, target_object;
+	uint32_t steps;   /* how often, after the first steps of windows */
+	uint32_t windows; /* in how many */
+} LodeRecordedStep;
+
+/*
  * Columns are exact events first, then sampled ones. Where executions were not counted, the column
  * "Ir" is 0 until they are inferred.
  */
@@ -105,6 +116,7 @@ typedef struct {
 	GArray *jumps;
 	GArray *calls;
 	GArray *ranges;       /* LodeRecordedRange, by (object, first, last); of branch stacks */
+	GArray *steps;        /* LodeRecordedStep; empty: no windows were recorded */
 	GArray *unresolved;   /* LodeUnresolved: what came to no instruction */
 	GArray *thread_times; /* LodeThreadTime; names are borrowed */
 	double n_samples;     /* of the column that weighs by default, also the unresolved */

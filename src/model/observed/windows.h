@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Windows of a program's run that were executed step by step, summed up: which ways its flow took,
+ * and facts of each instruction. Steps say how often one way was taken compared with another way
+ * of the same branch; they have no absolute scale (docs/windows.md).
+ */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	LODE_OBSERVED_STEPS = 30,   /* from so many on, an edge counts as observed */
+	LODE_OBSERVED_WARM_UP = 32, /* steps at a window's begin that count for no edge */
+};
+
+/* Two instructions that were executed one after the other in a window, after its first steps: by a
+ * jump, a call, a return, or one after the other in memory. Sorted by (source, target). */
+typedef struct {
+	uint32_t source, target; /* instructions of the profile */
+	uint32_t steps;          /* how often */
+	uint32_t windows;        /* in how many windows */
+} LodeObservedEdge;
+
+/* An instruction that was executed in windows. Sorted by instruction. */
+typedef struct {
+	uint32_t instruction;
+	uint32_t steps; /* executions, also among the first steps of a window */
+	/* Of a branch with several ways: outcomes that were judged, and those of them that the
+	 * history of outcomes did not foretell. */
+	uint32_t outcomes, unforetold;
+	uint32_t denormals; /* executions with a denormal operand */
+	/* Of the first operand in memory, where there is one: */
+	uint32_t accesses;     /* whose address is known */
+	uint32_t repeated;     /* at the address of the access before, in the same window */
+	uint32_t strided;      /* whose address differs by `stride` from the one before */
+	int64_t stride;        /* bytes: the most frequent difference that is not 0; 0: none */
+	uint32_t lines, pages; /* distinct, of 64 and 4096 bytes */
+	uint64_t line_bytes;   /* a bit for each byte of a line that was accessed in any line */
+} LodeObservedInstruction;
+
+/* A process with a log of windows. */
+typedef struct {
+	uint32_t pid;
+	char *name;     /* of the program; NULL: unknown */
+	char *obstacle; /* why it has none, or none from some time on; NULL: nothing */
+	uint64_t n_windows, n_steps;
+} LodeSteppedProcess;
+
+typedef struct LodeWindows {
+	GArray *edges;        /* LodeObservedEdge */
+	GArray *instructions; /* LodeObservedInstruction */
+	GArray *processes;    /* LodeSteppedProcess; strings are owned */
+	uint64_t n_windows, n_steps;
+	uint64_t n_unresolved; /* steps in no known code */
+	uint64_t n_dropped;    /* samples that were taken in windows or shortly after */
+	double dropped_weight; /* of them, of the event that weighs */
+	double user_seconds, system_seconds; /* that windows took from the program */
+} LodeWindows;
+
+/* Empty; never NULL. */
+LodeWindows *lode_windows_new(void);
+void lode_windows_free(LodeWindows *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeWindows, lode_windows_free)
+
+/* The edge between two instructions, or NULL. */
+const LodeObservedEdge *lode_windows_find_edge(
+	const LodeWindows *self, uint32_t source, uint32_t target);
+
+/* The facts of an instruction, or NULL. */
+const LodeObservedInstruction *lode_windows_find(const LodeWindows *self, uint32_t instruction);

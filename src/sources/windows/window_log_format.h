@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The log of windows as the preloaded library writes it, one for each program that a process
+ * executes; docs/formats/windows.md has the description.
+ *
+ *   │ header, a page │ window: head, steps │ window: head, steps │ …
+ *                    └── only whole ones: `used` grows when a window has ended ──
+ *
+ * Included by the library, too, which has nothing but the C library.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#define LODE_WINDOW_LOG_MAGIC "lodewndw"
+
+enum {
+	LODE_WINDOW_LOG_VERSION = 1,
+	LODE_WINDOW_LOG_PAGE = 4096,
+	LODE_WINDOW_MAX_STEPS = 4096,
+	LODE_WINDOW_REGISTERS = 16, /* in the order of their numbers in instructions: rax, rcx,
+	                               rdx, rbx, rsp, rbp, rsi, rdi, r8 … r15 */
+	LODE_WINDOW_WARM_UP = 32,   /* the first steps are biased towards what follows a slow
+	                               instruction: they count for paths, not for frequencies */
+};
+
+/* Why a window ended. */
+typedef enum {
+	LODE_WINDOW_END_LENGTH,       /* it was as long as it was to be */
+	LODE_WINDOW_END_SYSTEM_CALL,  /* before one that is not stepped over */
+	LODE_WINDOW_END_UNSAFE,       /* before int, pushf, popf, iret, mov ss, xbegin … */
+	LODE_WINDOW_END_UNKNOWN_CODE, /* before code of no file */
+	LODE_WINDOW_END_CONTENDED,    /* a loop around an atomic instruction or pause */
+	LODE_WINDOW_END_REPEAT,       /* before a repeated string instruction of many rounds */
+	LODE_WINDOW_END_LOST, /* steps came no more: a handler of the program's jumped away */
+	LODE_WINDOW_END_ROOM, /* the log is full */
+	LODE_N_WINDOW_ENDS,
+} LodeWindowEnd;
+
+/* Why a process has no windows, or none from some time on. */
+typedef enum {
+	LODE_WINDOW_OBSTACLE_NONE,
+	LODE_WINDOW_OBSTACLE_HANDLER, /* it handles or ignores SIGTRAP itself */
+	LODE_WINDOW_OBSTACLE_BLOCKED, /* it blocks SIGTRAP by name */
+	LODE_WINDOW_OBSTACLE_SECCOMP, /* it limits its system calls */
+	LODE_WINDOW_OBSTACLE_TRACED,  /* a debugger is attached */
+	LODE_WINDOW_OBSTACLE_RUNTIME, /* a run-time that uses SIGTRAP: Java, Go, .NET */
+	LODE_WINDOW_OBSTACLE_MEMORY,  /* no room for the log */
+	LODE_WINDOW_OBSTACLE_EVENT,   /* the kernel gives neither event nor timer */
+	LODE_N_WINDOW_OBSTACLES,
+} LodeWindowObstacle;
+
+typedef struct {
+	char magic[8];
+	uint32_t version, page; /* page: bytes before the first window */
+	uint32_t pid, parent;
+	uint64_t begin_ns; /* CLOCK_MONOTONIC, as all times */
+	uint64_t used;     /* bytes, with the header */
+	uint64_t n_windows, n_steps;
+	uint64_t window_ns;          /* in windows, by the clock… */
+	uint64_t user_ns, system_ns; /* …and of the threads' processor time */
+	uint64_t n_signals;          /* at which a window could have begun */
+	uint64_t n_passed; /* of them: not begun, as there was no known code or no safe place */
+	uint32_t obstacle; /* LodeWindowObstacle */
+	uint32_t flags;    /* LODE_WINDOW_LOG_… */
+} LodeWindowLogHeader;
+
+enum {
+	LODE_WINDOW_LOG_TIMER = 1, /* a timer of processor time was used, not a perf event */
+};
+
+typedef struct {
+	uint32_t size;    /* bytes of the window, with this head; a multiple of 8 */
+	uint32_t n_steps; /* above 0 */
+	uint32_t tid;
+	uint8_t end;   /* LodeWindowEnd */
+	uint8_t flags; /* LODE_WINDOW_… */
+	uint16_t zero;
+	uint64_t begin_ns, end_ns;
+	uint64_t thread_pointer; /* %fs; 0: not kept */
+} LodeWindowHead;
+
+enum {
+	LODE_WINDOW_HAS_REGISTERS = 1,
+	LODE_WINDOW_IS_LONG = 2, /* drawn among the long ones */
+};
+
+/*
+ * A step: the state before an instruction that was then executed. Numbers are LEB128; differences
+ * are to the step before, zigzag-coded; before the first, all is 0.
+ *
+ *   address: difference │ mask │ raised (1 byte, if in the mask) │ differences of the registers
+ *                                                                 of the mask, in their order
+ */
+enum {
+	LODE_WINDOW_STEP_REGISTERS = 0xffff, /* a bit for each that changed */
+	LODE_WINDOW_STEP_RAISED = 1 << 16,   /* the instruction before raised sticky flags of MXCSR:
+	                                        its bits 0–5 (DE is bit 1) */
+	LODE_WINDOW_STEP_GAP = 1 << 17,      /* something else ran in between: no edge leads here */
+	LODE_WINDOW_STEP_MAX_BYTES = 10 + 3 + 1 + 10 * LODE_WINDOW_REGISTERS,
+};
