@@ -3,14 +3,6 @@
 
 #include "base/arrays/partition_point.h"
 
-static void process_clear(void *data)
-{
-	LodeSteppedProcess *self = data;
-
-	g_free(self->name);
-	g_free(self->obstacle);
-}
-
 LodeWindows *lode_windows_new(void)
 {
 	LodeWindows *self = g_new0(LodeWindows, 1);
@@ -18,7 +10,6 @@ LodeWindows *lode_windows_new(void)
 	self->edges = g_array_new(FALSE, FALSE, sizeof(LodeObservedEdge));
 	self->instructions = g_array_new(FALSE, FALSE, sizeof(LodeObservedInstruction));
 	self->processes = g_array_new(FALSE, FALSE, sizeof(LodeSteppedProcess));
-	g_array_set_clear_func(self->processes, process_clear);
 	return self;
 }
 
@@ -30,6 +21,14 @@ void lode_windows_free(LodeWindows *self)
 	g_array_unref(self->instructions);
 	g_array_unref(self->processes);
 	g_free(self);
+}
+
+/* The first edge of a source, or where it would be. */
+static uint32_t first_from(const LodeWindows *self, uint32_t source)
+{
+	const LodeObservedEdge *edges = (const LodeObservedEdge *)self->edges->data;
+
+	return LODE_PARTITION_POINT(self->edges->len, i, edges[i].source < source);
 }
 
 const LodeObservedEdge *lode_windows_find_edge(
@@ -45,6 +44,17 @@ const LodeObservedEdge *lode_windows_find_edge(
 	               : NULL;
 }
 
+uint64_t lode_windows_outcomes(const LodeWindows *self, uint32_t source)
+{
+	const LodeObservedEdge *edges = (const LodeObservedEdge *)self->edges->data;
+	uint64_t steps = 0;
+
+	for (uint32_t i = first_from(self, source);
+		i < self->edges->len && edges[i].source == source; i++)
+		steps += edges[i].steps;
+	return steps;
+}
+
 const LodeObservedInstruction *lode_windows_find(const LodeWindows *self, uint32_t instruction)
 {
 	const LodeObservedInstruction *all =
@@ -53,4 +63,22 @@ const LodeObservedInstruction *lode_windows_find(const LodeWindows *self, uint32
 		self->instructions->len, i, all[i].instruction < instruction);
 
 	return at < self->instructions->len && all[at].instruction == instruction ? &all[at] : NULL;
+}
+
+const char *lode_window_obstacle_text(uint32_t obstacle)
+{
+	/* In the order of LodeWindowObstacle. */
+	static const char *const texts[] = {
+		NULL,
+		"handles or ignores SIGTRAP itself",
+		"blocks SIGTRAP",
+		"limits its system calls (seccomp)",
+		"a debugger is attached",
+		"its run-time uses SIGTRAP (Java, Go, .NET)",
+		"no room for the log of windows",
+		"the kernel gave neither event nor timer",
+	};
+
+	G_STATIC_ASSERT(G_N_ELEMENTS(texts) == LODE_N_OBSTACLE_TEXTS);
+	return obstacle < G_N_ELEMENTS(texts) ? texts[obstacle] : "for an unknown reason";
 }

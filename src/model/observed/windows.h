@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 enum {
-	LODE_OBSERVED_STEPS = 30,   /* from so many on, an edge counts as observed */
+	LODE_OBSERVED_STEPS = 30,   /* from so many outcomes on, the edges from an instruction count
+	                               as observed, also those that were rarely or never taken */
 	LODE_OBSERVED_WARM_UP = 32, /* steps at a window's begin that count for no edge */
 };
 
@@ -40,18 +41,23 @@ typedef struct {
 	uint64_t line_bytes;   /* a bit for each byte of a line that was accessed in any line */
 } LodeObservedInstruction;
 
-/* A process with a log of windows. */
+/* A process that was to be stepped. Strings are the profile's. */
 typedef struct {
 	uint32_t pid;
 	char *name;     /* of the program; NULL: unknown */
-	char *obstacle; /* why it has none, or none from some time on; NULL: nothing */
+	char *obstacle; /* why it has no windows, or none from some time on: a text of
+	                   lode_window_obstacle_text(), or LODE_OBSTACLE_NOT_LOADED; NULL: nothing
+	                 */
 	uint64_t n_windows, n_steps;
 } LodeSteppedProcess;
+
+/* The obstacle of a process without a log. */
+#define LODE_OBSTACLE_NOT_LOADED "a static or set-user-ID program"
 
 typedef struct LodeWindows {
 	GArray *edges;        /* LodeObservedEdge */
 	GArray *instructions; /* LodeObservedInstruction */
-	GArray *processes;    /* LodeSteppedProcess; strings are owned */
+	GArray *processes;    /* LodeSteppedProcess */
 	uint64_t n_windows, n_steps;
 	uint64_t n_unresolved; /* steps in no known code */
 	uint64_t n_dropped;    /* samples that were taken in windows or shortly after */
@@ -68,5 +74,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeWindows, lode_windows_free)
 const LodeObservedEdge *lode_windows_find_edge(
 	const LodeWindows *self, uint32_t source, uint32_t target);
 
+/* Steps from an instruction, by all edges. */
+uint64_t lode_windows_outcomes(const LodeWindows *self, uint32_t source);
+
 /* The facts of an instruction, or NULL. */
 const LodeObservedInstruction *lode_windows_find(const LodeWindows *self, uint32_t instruction);
+
+/* What LodeWindowObstacle (sources/windows/window_log_format.h) says, for people: "handles or
+ * ignores SIGTRAP itself". NULL for none. Static. */
+enum { LODE_N_OBSTACLE_TEXTS = 8 }; /* as LODE_N_WINDOW_OBSTACLES; a test compares them */
+const char *lode_window_obstacle_text(uint32_t obstacle);

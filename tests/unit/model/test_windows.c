@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* What windows observed is found as a walk over all of it finds it. */
+#include "model/observed/windows.h"
+
+#include "sources/windows/window_log_format.h"
+
+enum { N = 20 };
+
+static LodeWindows *random_windows(GRand *random)
+{
+	LodeWindows *windows = lode_windows_new();
+
+	for (uint32_t source = 0; source < N; source++) {
+		const LodeObservedInstruction facts = {.instruction = source};
+		if (g_rand_boolean(random))
+			g_array_append_val(windows->instructions, facts);
+		for (uint32_t target = 0; target < N; target++) {
+			const LodeObservedEdge edge = {source, target, g_rand_int(random), 1};
+			if (g_rand_int_range(random, 0, 4) == 0)
+				g_array_append_val(windows->edges, edge);
+		}
+	}
+	return windows;
+}
+
+static void test_find(void)
+{
+	g_autoptr(GRand) random = g_rand_new_with_seed(7);
+
+	for (int round = 0; round < 50; round++) {
+		g_autoptr(LodeWindows) windows = random_windows(random);
+		uint64_t outcomes[N] = {0};
+		const LodeObservedEdge *by_ends[N][N] = {{NULL}};
+		const LodeObservedInstruction *facts[N] = {NULL};
+		for (guint i = 0; i < windows->edges->len; i++) {
+			const LodeObservedEdge *edge = &g_array_index(
+				windows->edges, LodeObservedEdge, i);
+			by_ends[edge->source][edge->target] = edge;
+			outcomes[edge->source] += edge->steps;
+		}
+		for (guint i = 0; i < windows->instructions->len; i++) {
+			const LodeObservedInstruction *row = &g_array_index(
+				windows->instructions, LodeObservedInstruction, i);
+			facts[row->instruction] = row;
+		}
+		for (uint32_t source = 0; source < N; source++) {
+			g_assert_true(lode_windows_find(windows, source) == facts[source]);
+			g_assert_cmpuint(
+				lode_windows_outcomes(windows, source), ==, outcomes[source]);
+			for (uint32_t target = 0; target < N; target++)
+				g_assert_true(lode_windows_find_edge(windows, source, target) ==
+					      by_ends[source][target]);
+		}
+		g_assert_null(lode_windows_find(windows, N));
+		g_assert_cmpuint(lode_windows_outcomes(windows, N), ==, 0);
+	}
+}
+
+static void test_obstacles(void)
+{
+	G_STATIC_ASSERT((int)LODE_N_OBSTACLE_TEXTS == (int)LODE_N_WINDOW_OBSTACLES);
+	g_assert_null(lode_window_obstacle_text(LODE_WINDOW_OBSTACLE_NONE));
+	for (uint32_t i = LODE_WINDOW_OBSTACLE_HANDLER; i <= LODE_N_WINDOW_OBSTACLES; i++)
+		g_assert_nonnull(lode_window_obstacle_text(i));
+	g_assert_cmpstr(lode_window_obstacle_text(LODE_WINDOW_OBSTACLE_SECCOMP), ==,
+		"limits its system calls (seccomp)");
+	g_assert_cmpstr(lode_window_obstacle_text(LODE_WINDOW_OBSTACLE_EVENT), ==,
+		"the kernel gave neither event nor timer");
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/windows/find", test_find);
+	g_test_add_func("/windows/obstacles", test_obstacles);
+	return g_test_run();
+}
