@@ -26,7 +26,7 @@ static const char sequence_3_sql[] =
 static const char findings_sql[] =
 #include "store/findings_sql.h"
 	;
-/* Tables that came later, without a new version; older profiles have not got them. */
+/* Tables that came later; older profiles have not got them. */
 static const char *const additions[] = {
 	findings_sql,
 #include "store/allocations_sql.h"
@@ -46,6 +46,8 @@ static const char *const additions[] = {
 #include "store/inlinings_sql.h"
 	,
 #include "store/origins_sql.h"
+	,
+#include "store/windows_sql.h"
 };
 
 /* Instructions of SQLite's virtual machine between two checks of the cancel flag. */
@@ -434,7 +436,8 @@ static char *add_event_columns_to_text(const char *sql, int64_t n)
  * each profile has. */
 static bool make_model(LodeDatabase *model, int version, GError **error)
 {
-	const char *sequences = version == LODE_SCHEMA_VERSION ? sequences_sql : sequence_3_sql;
+	const char *sequences = version >= LODE_SCHEMA_VERSION_RUNS ? sequences_sql
+	                                                            : sequence_3_sql;
 
 	if (sqlite3_open_v2(":memory:", &model->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
 		    NULL) != SQLITE_OK ||
@@ -454,7 +457,8 @@ static bool make_model(LodeDatabase *model, int version, GError **error)
 static bool check_tables(LodeDatabase *self, GError **error)
 {
 	g_autoptr(LodeDatabase) model = g_new0(LodeDatabase, 1);
-	const char *supports = self->version == LODE_SCHEMA_VERSION ? "mined_support" : "sequence";
+	const char *supports = self->version >= LODE_SCHEMA_VERSION_RUNS ? "mined_support"
+	                                                                 : "sequence";
 	int64_t n_events;
 
 	if (!count_event_columns(self, supports, &n_events, error) ||

@@ -9,6 +9,7 @@
 #include "store/tables/profile_tables.h"
 #include "store/tables/stack_tables.h"
 #include "store/tables/thread_time_table.h"
+#include "store/tables/window_tables.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -101,6 +102,7 @@ static bool write_profile(const char *path, LodeProfile *profile, bool keeps_old
 	            lode_inlining_tables_check(profile, error) &&
 	            lode_origin_tables_check(profile, error) &&
 	            lode_thread_time_table_check(profile, error) &&
+	            lode_window_tables_check(profile, error) &&
 	            (file = lode_new_file_open(path, error)) != NULL &&
 	            write_file(file->temporary_path, profile, progress, error);
 

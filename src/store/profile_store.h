@@ -13,7 +13,8 @@
 
 typedef struct LodeProfile LodeProfile;
 
-#define LODE_SCHEMA_VERSION 4
+#define LODE_SCHEMA_VERSION 5        /* 5: windows; an older lode would lose them by a merge */
+#define LODE_SCHEMA_VERSION_RUNS 4   /* from which on the tables of runs are the present ones */
 #define LODE_SCHEMA_VERSION_OLDEST 3 /* that can be read */
 
 /* Writes `profile` to `path`, replacing a file that is there, and notes in it which file that is.
@@ -65,7 +66,7 @@ GPtrArray *lode_profile_store_list_runs(const char *path, GError **error);
 
 /*
  * Adds a run of a profile that was read from `path` or written there; one of the same name is
- * replaced. Makes a profile of an older schema version one of this version. _NOT_FOUND: another
+ * replaced. Makes a profile of schema version 3 one of version 4. _NOT_FOUND: another
  * profile has taken its place since.
  */
 bool lode_profile_store_add_run(const char *path, const LodeProfile *profile,

@@ -119,10 +119,10 @@ bool lode_run_reader_upgrade(LodeDatabase *database, GError **error)
 	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
 	g_autofree char *version = g_strdup_printf(
 		"PRAGMA user_version = %d; UPDATE meta SET value = %d WHERE key = 'schema_version'",
-		LODE_SCHEMA_VERSION, LODE_SCHEMA_VERSION);
+		LODE_SCHEMA_VERSION_RUNS, LODE_SCHEMA_VERSION_RUNS);
 	int64_t n_events;
 
-	if (database->version == LODE_SCHEMA_VERSION)
+	if (database->version >= LODE_SCHEMA_VERSION_RUNS)
 		return true;
 	g_autoptr(GPtrArray) list = list_runs(database, ids, error);
 	if (list == NULL ||
@@ -143,7 +143,7 @@ bool lode_run_reader_upgrade(LodeDatabase *database, GError **error)
 		if (run == NULL || !lode_sequence_tables_insert(run, id, database, error))
 			return false;
 	}
-	database->version = LODE_SCHEMA_VERSION;
+	database->version = LODE_SCHEMA_VERSION_RUNS;
 	return lode_database_execute(database, "DROP TABLE sequence", error) &&
 	       lode_database_make_sequence_views(database, error) &&
 	       lode_database_execute(database, version, error);

@@ -4,6 +4,6 @@
 
 #include "store/database.h"
 
-/* Makes the tables of runs those of this version, in the transaction of a database that is open for
- * writing. A profile of this version stays as it is. */
+/* Makes the tables of runs of version 3 the present ones, in the transaction of a database that is
+ * open for writing. A later profile stays as it is. */
 bool lode_run_reader_upgrade(LodeDatabase *database, GError **error);

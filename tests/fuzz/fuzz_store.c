@@ -7,6 +7,7 @@
 #include "analyses/parts/program_shares.h"
 #include "fuzz_target.h"
 #include "model/lines/own_lines.h"
+#include "model/observed/windows.h"
 #include "store/profile_store.h"
 
 #include <fcntl.h>
@@ -57,6 +58,15 @@ static void walk_calls(const LodeProfile *profile)
 	g_array_unref(lode_families_costs(families, costs, &of));
 }
 
+static void walk_windows(const LodeProfile *profile)
+{
+	for (uint32_t i = 0; profile->windows != NULL && i < profile->instructions->len; i++) {
+		lode_windows_find(profile->windows, i);
+		lode_windows_outcomes(profile->windows, i);
+		lode_windows_find_edge(profile->windows, i, i);
+	}
+}
+
 /* The profile is the part's then. */
 static void walk_samples(LodeProfile *profile)
 {
@@ -97,6 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (profile != NULL) {
 		walk_lines(profile);
 		walk_calls(profile);
+		walk_windows(profile);
 		walk_samples(profile);
 	}
 	return 0;

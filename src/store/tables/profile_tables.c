@@ -19,6 +19,7 @@
 #include "store/tables/row_table.h"
 #include "store/tables/stack_tables.h"
 #include "store/tables/thread_time_table.h"
+#include "store/tables/window_tables.h"
 
 #include <math.h>
 #include <string.h>
@@ -347,6 +348,8 @@ bool lode_profile_tables_insert(const LodeProfile *profile, LodeDatabase *databa
 		database->rows_total += lode_memory_tables_count(profile->memory);
 	if (profile->stacks != NULL)
 		database->rows_total += lode_stack_tables_count(profile->stacks);
+	if (profile->windows != NULL)
+		database->rows_total += lode_window_tables_count(profile->windows);
 	for (int i = 0; i < N_TABLES; i++)
 		database->rows_total += rows.of[i]->len;
 	if (!insert_facts(profile, database, error))
@@ -362,6 +365,8 @@ bool lode_profile_tables_insert(const LodeProfile *profile, LodeDatabase *databa
 	       lode_thread_time_table_insert(profile, database, error) &&
 	       lode_inlining_tables_insert(profile, database, error) &&
 	       lode_origin_tables_insert(profile, database, error) &&
+	       (profile->windows == NULL ||
+		       lode_window_tables_insert(profile->windows, database, error)) &&
 	       insert_content(database, error);
 }
 
@@ -543,7 +548,8 @@ bool lode_profile_tables_read(LodeProfile *profile, LodeDatabase *database, GErr
 	return lode_profile_check(profile, error) &&
 	       lode_inlining_tables_read(profile, database, error) &&
 	       lode_origin_tables_read(profile, database, error) &&
-	       lode_thread_time_table_read(profile, database, error);
+	       lode_thread_time_table_read(profile, database, error) &&
+	       lode_window_tables_read(profile, database, error);
 }
 
 /* Checks the rules of model/profile.h beyond single values. */

@@ -547,7 +547,7 @@ bool lode_sequence_tables_read(
 
 	lode_json_cursor_init(&self.cursor, "");
 	bool done = number_attributes(&self, error) &&
-	            (database->version == LODE_SCHEMA_VERSION
+	            (database->version >= LODE_SCHEMA_VERSION_RUNS
 				    ? read_sequences
 				    : read_old_sequences)(&self, database, id, error);
 	/* As every reader of it gets them, also before the profile is one of this version. */

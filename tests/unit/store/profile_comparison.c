@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "random_profile.h"
 
+#include "model/observed/windows.h"
 #include "model/process.h"
 
 #include "random_memory.h"
@@ -187,6 +188,34 @@ static void compare_thread_times(const LodeProfile *a, const LodeProfile *b)
 	}
 }
 
+static void compare_windows(const LodeWindows *a, const LodeWindows *b)
+{
+	g_assert_true((a == NULL) == (b == NULL));
+	if (a == NULL)
+		return;
+	assert_same(a, b, n_windows);
+	assert_same(a, b, n_steps);
+	assert_same(a, b, n_unresolved);
+	assert_same(a, b, n_dropped);
+	assert_same(a, b, dropped_weight);
+	assert_same(a, b, user_seconds);
+	assert_same(a, b, system_seconds);
+	/* Neither has bytes between its fields. */
+	g_assert_true(are_equal_arrays(a->edges, b->edges, sizeof(LodeObservedEdge)));
+	g_assert_true(are_equal_arrays(
+		a->instructions, b->instructions, sizeof(LodeObservedInstruction)));
+	g_assert_cmpuint(a->processes->len, ==, b->processes->len);
+	for (guint i = 0; i < a->processes->len; i++) {
+		const LodeSteppedProcess *left = &LODE_AT(a->processes, LodeSteppedProcess, i);
+		const LodeSteppedProcess *right = &LODE_AT(b->processes, LodeSteppedProcess, i);
+		assert_same(left, right, pid);
+		assert_same_text(left, right, name);
+		assert_same_text(left, right, obstacle);
+		assert_same(left, right, n_windows);
+		assert_same(left, right, n_steps);
+	}
+}
+
 void assert_equal_profiles(const LodeProfile *a, const LodeProfile *b)
 {
 	assert_same_text(a, b, program);
@@ -207,6 +236,7 @@ void assert_equal_profiles(const LodeProfile *a, const LodeProfile *b)
 	compare_locations(a, b);
 	compare_unresolved(a, b);
 	compare_thread_times(a, b);
+	compare_windows(a->windows, b->windows);
 	assert_equal_memories(a->memory, b->memory);
 }
 

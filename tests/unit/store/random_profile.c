@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "random_profile.h"
 
+#include "model/observed/windows.h"
 #include "model/process.h"
 
 #include "random_memory.h"
@@ -186,6 +187,57 @@ static void add_edges(LodeProfile *profile, GRand *rand)
 	}
 }
 
+static void add_observed_instruction(LodeWindows *windows, GRand *rand, uint32_t instruction)
+{
+	const LodeObservedInstruction facts = {
+		.instruction = instruction,
+		.steps = UINT32_MAX,
+		.outcomes = UINT32_MAX / 2 + g_rand_int(rand) / 2,
+		.unforetold = g_rand_int(rand) / 2,
+		.denormals = g_rand_int(rand),
+		.accesses = UINT32_MAX / 2 + g_rand_int(rand) / 2,
+		.repeated = g_rand_int(rand) / 2,
+		.strided = g_rand_int(rand) / 2,
+		.stride = (int64_t)((uint64_t)g_rand_int(rand) << 32 | g_rand_int(rand)),
+		.lines = g_rand_int(rand),
+		.pages = g_rand_int(rand),
+		.line_bytes = (uint64_t)g_rand_int(rand) << 32 | g_rand_int(rand),
+	};
+
+	g_array_append_val(windows->instructions, facts);
+}
+
+static void add_windows(LodeProfile *profile, GRand *rand)
+{
+	LodeWindows *windows = profile->windows = lode_windows_new();
+
+	windows->n_windows = g_rand_int(rand);
+	windows->n_steps = (uint64_t)g_rand_int(rand) << 30;
+	windows->n_unresolved = g_rand_int(rand);
+	windows->n_dropped = g_rand_int(rand);
+	windows->dropped_weight = random_amount(rand);
+	windows->user_seconds = random_amount(rand);
+	windows->system_seconds = random_amount(rand);
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		if (g_rand_boolean(rand))
+			add_observed_instruction(windows, rand, i);
+		for (uint32_t target = 0; target < profile->instructions->len; target++) {
+			const LodeObservedEdge edge = {i, target,
+				UINT32_MAX / 2 + g_rand_int(rand) / 2, g_rand_int(rand) / 2};
+			if (g_rand_int_range(rand, 0, 20) == 0)
+				g_array_append_val(windows->edges, edge);
+		}
+	}
+	for (int i = 0; i < 3; i++) {
+		const LodeSteppedProcess process = {.pid = g_rand_int(rand),
+			.name = random_optional_text(profile, rand),
+			.obstacle = random_optional_text(profile, rand),
+			.n_windows = g_rand_int(rand),
+			.n_steps = g_rand_int(rand)};
+		g_array_append_val(windows->processes, process);
+	}
+}
+
 LodeProfile *random_profile_new(guint32 seed, uint32_t size)
 {
 	LodeProfile *profile = lode_profile_new();
@@ -204,6 +256,8 @@ LodeProfile *random_profile_new(guint32 seed, uint32_t size)
 	add_edges(profile, rand);
 	if (seed % 2 == 1)
 		random_memory_add(profile, rand);
+	if (seed % 4 != 0 && size <= 100)
+		add_windows(profile, rand);
 	g_rand_free(rand);
 	return profile;
 }

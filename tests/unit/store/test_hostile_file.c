@@ -179,6 +179,38 @@ static const Harm harms[] = {
 		"table 'thread_time', row 2: it ends before it begins"},
 	{"UPDATE thread_time SET running_ns = -1 WHERE id = 2", "'running_ns' is negative"},
 	{"UPDATE thread_time SET name = x'00' WHERE id = 2", "column 'name' is not text"},
+	/* windows */
+	{"UPDATE window_edge SET target = 9999 WHERE source = (SELECT min(source) FROM "
+	 "window_edge) AND target = (SELECT min(target) FROM window_edge e WHERE e.source = "
+	 "window_edge.source)",
+		"table 'window_edge', row"},
+	{"UPDATE window_edge SET source = 0 WHERE source = (SELECT max(source) FROM window_edge)",
+		"table 'window_edge', row"},
+	{"UPDATE window_edge SET steps = 4294967296", "column 'steps' is out of range"},
+	{"UPDATE window_edge SET steps = windows - 1", "it has more windows than steps"},
+	{"UPDATE window_edge SET steps = 1.5", "column 'steps' is not an integer"},
+	{"UPDATE window_instruction SET instruction = 9999 WHERE id = 2",
+		"table 'window_instruction', row 2: its instruction does not exist"},
+	{"UPDATE window_instruction SET instruction = (SELECT w.instruction FROM "
+	 "window_instruction w WHERE w.id = 1) WHERE id = 2",
+		"table 'window_instruction', row 2: it does not come after the one before"},
+	{"UPDATE window_instruction SET unforetold = outcomes + 1 WHERE id = 2",
+		"table 'window_instruction', row 2: it has more of a kind than there are"},
+	{"UPDATE window_instruction SET accesses = 0, strided = 1 WHERE id = 2",
+		"it has more of a kind than there are"},
+	{"UPDATE window_instruction SET stride = 'x' WHERE id = 2",
+		"column 'stride' is not an integer"},
+	{"DELETE FROM window_instruction WHERE id = 2", "row 2: its id is 3"},
+	{"UPDATE window_recording SET steps = -1", "column 'steps' is out of range"},
+	{"UPDATE window_recording SET user_seconds = -1", "column 'user_seconds' is negative"},
+	{"INSERT INTO window_recording SELECT 2, windows, steps, unresolved_steps, "
+	 "dropped_samples, dropped_weight, user_seconds, system_seconds FROM window_recording",
+		"table 'window_recording', row 2: there is one already"},
+	{"UPDATE window_process SET obstacle = x'00' WHERE id = 2",
+		"column 'obstacle' is not text"},
+	{"UPDATE window_process SET windows = -1 WHERE id = 2", "column 'windows' is out of range"},
+	{"ALTER TABLE window_edge ADD COLUMN address INTEGER",
+		"table 'window_edge' is not as lode makes it"},
 	/* data addresses */
 	{"UPDATE memory_sample SET thread = 9 WHERE id = 2",
 		"table 'memory_sample', row 2: its thread does not exist"},
@@ -439,7 +471,7 @@ static void test_versions(Fixture *fixture, const void *data)
 	(void)data;
 	change(fixture->path, "PRAGMA user_version = 7");
 	assert_fails(fixture->path, LODE_ERROR_UNSUPPORTED,
-		"has schema version 7, this lode reads versions up to 4: update lode");
+		"has schema version 7, this lode reads versions up to 5: update lode");
 	for (int version = 0; version < 2; version++) {
 		g_autofree char *sql = g_strdup_printf("PRAGMA user_version = %d", version);
 		change(fixture->path, sql);
@@ -493,12 +525,34 @@ static void test_older(Fixture *fixture, const void *data)
 	(void)data;
 	change(fixture->path, "DROP TABLE allocation_path_of; DROP TABLE allocation_path;"
 			      "DROP TABLE allocation_site_peak; DROP TABLE heap_peak; DROP TABLE "
-			      "allocation_call");
+			      "allocation_call; DROP VIEW observed_edge; DROP VIEW "
+			      "observed_instruction; DROP TABLE window_recording; DROP TABLE "
+			      "window_edge; DROP TABLE window_instruction; DROP TABLE "
+			      "window_process");
 	g_autoptr(LodeProfile)
 		profile = lode_profile_store_read_with_memory(fixture->path, NULL, &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(profile->memory->calls->len, ==, 0);
 	g_assert_cmpuint(profile->memory->sites->len, >, 0);
+	g_assert_null(profile->windows);
+}
+
+/* A profile of version 4 is read, and stays one when a run is added: nothing else differs. */
+static void test_version_4(Fixture *fixture, const void *data)
+{
+	g_autoptr(LodeMiningRun) run = random_run_new(6, "b", 5);
+	g_autoptr(GError) error = NULL;
+
+	test_older(fixture, data);
+	change(fixture->path, "PRAGMA user_version = 4; UPDATE meta SET value = 4 WHERE key = "
+			      "'schema_version'");
+	g_autoptr(LodeProfile) profile = lode_profile_store_read(fixture->path, NULL, &error);
+	g_assert_no_error(error);
+	g_assert_null(profile->windows);
+	g_assert_true(lode_profile_store_add_run(fixture->path, profile, run, NULL, &error));
+	g_assert_no_error(error);
+	g_autoptr(GError) failure = read_all(fixture->path);
+	g_assert_no_error(failure);
 }
 
 static void assert_no_profile(const Fixture *fixture, const void *bytes, gssize size)
@@ -598,6 +652,7 @@ int main(int argc, char **argv)
 		{"/hostile_file/harmless_additions", test_harmless_additions},
 		{"/hostile_file/comments", test_comments},
 		{"/hostile_file/older", test_older},
+		{"/hostile_file/version_4", test_version_4},
 		{"/hostile_file/old_harm", test_old_harm},
 		{"/hostile_file/old_with_additions", test_old_with_additions},
 		{"/hostile_file/other_files", test_other_files},

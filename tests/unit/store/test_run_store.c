@@ -187,9 +187,9 @@ static void test_version_3(Fixture *fixture, const void *data)
 	assert_has_run(fixture, NULL, second);
 	assert_count(fixture, "PRAGMA user_version", 3);
 	add_run(fixture, more);
-	assert_count(fixture, "PRAGMA user_version", LODE_SCHEMA_VERSION);
+	assert_count(fixture, "PRAGMA user_version", LODE_SCHEMA_VERSION_RUNS);
 	assert_count(fixture, "SELECT value FROM meta WHERE key = 'schema_version'",
-		LODE_SCHEMA_VERSION);
+		LODE_SCHEMA_VERSION_RUNS);
 	assert_list(fixture, "a none b c ");
 	assert_has_run(fixture, "a", first);
 	assert_has_run(fixture, "none", none);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The views that schema.sql offers to users say the same as the model's functions. */
+#include "model/observed/windows.h"
 #include "random_profile.h"
 #include "store/profile_store.h"
 
@@ -168,6 +169,44 @@ static void test_hot_instruction(Fixture *fixture, const void *data)
 	sqlite3_finalize(rows);
 }
 
+static void test_observed(Fixture *fixture, const void *data)
+{
+	LodeProfile *profile = fixture->profile;
+	const LodeWindows *windows = profile->windows;
+	sqlite3_stmt *rows = query(fixture, "SELECT source, target, function, address, share, "
+					    "steps FROM observed_edge ORDER BY source, target");
+	guint n = 0;
+
+	(void)data;
+	for (; sqlite3_step(rows) == SQLITE_ROW; n++) {
+		uint32_t source = (uint32_t)sqlite3_column_int64(rows, 0) - 1;
+		uint32_t target = (uint32_t)sqlite3_column_int64(rows, 1) - 1;
+		const LodeObservedEdge *edge = lode_windows_find_edge(windows, source, target);
+		const LodeInstruction *instruction = lode_profile_instruction(profile, source);
+		g_autofree char *address = g_strdup_printf(
+			"0x%" G_GINT64_MODIFIER "x", instruction->address);
+		g_assert_nonnull(edge);
+		g_assert_cmpstr((const char *)sqlite3_column_text(rows, 2), ==,
+			lode_profile_function(profile, instruction->function)->name);
+		g_assert_cmpstr((const char *)sqlite3_column_text(rows, 3), ==, address);
+		g_assert_cmpfloat_with_epsilon(sqlite3_column_double(rows, 4),
+			edge->steps / (double)lode_windows_outcomes(windows, source), 1e-12);
+		g_assert_cmpint(sqlite3_column_int64(rows, 5), ==, edge->steps);
+	}
+	g_assert_cmpuint(n, ==, windows->edges->len);
+	sqlite3_finalize(rows);
+	rows = query(fixture, "SELECT count(*), sum(unforetold), count(function) FROM "
+			      "observed_instruction");
+	g_assert_cmpint(sqlite3_step(rows), ==, SQLITE_ROW);
+	gint64 unforetold = 0;
+	for (guint i = 0; i < windows->instructions->len; i++)
+		unforetold += LODE_AT(windows->instructions, LodeObservedInstruction, i).unforetold;
+	g_assert_cmpint(sqlite3_column_int64(rows, 0), ==, windows->instructions->len);
+	g_assert_cmpint(sqlite3_column_int64(rows, 1), ==, unforetold);
+	g_assert_cmpint(sqlite3_column_int64(rows, 2), ==, windows->instructions->len);
+	sqlite3_finalize(rows);
+}
+
 static void test_integrity(Fixture *fixture, const void *data)
 {
 	static const char *const checks[] = {
@@ -197,6 +236,7 @@ int main(int argc, char **argv)
 		{"/views/all_edge", test_all_edge},
 		{"/views/instruction_attribute", test_instruction_attribute},
 		{"/views/hot_instruction", test_hot_instruction},
+		{"/views/observed", test_observed},
 		{"/views/integrity", test_integrity},
 	};
 

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/tables/window_tables.h"
+
+#include "model/observed/windows.h"
+#include "store/tables/row_table.h"
+
+#define AT(type, member) offsetof(type, member)
+
+/* One row, of LodeWindows itself. */
+static const LodeColumn recording_columns[] = {
+	{"windows", AT(LodeWindows, n_windows), LODE_COLUMN_SIZE, 0},
+	{"steps", AT(LodeWindows, n_steps), LODE_COLUMN_SIZE, 0},
+	{"unresolved_steps", AT(LodeWindows, n_unresolved), LODE_COLUMN_SIZE, 0},
+	{"dropped_samples", AT(LodeWindows, n_dropped), LODE_COLUMN_SIZE, 0},
+	{"dropped_weight", AT(LodeWindows, dropped_weight), LODE_COLUMN_AMOUNT, 0},
+	{"user_seconds", AT(LodeWindows, user_seconds), LODE_COLUMN_AMOUNT, 0},
+	{"system_seconds", AT(LodeWindows, system_seconds), LODE_COLUMN_AMOUNT, 0},
+};
+
+static const LodeColumn edge_columns[] = {
+	{"source", AT(LodeObservedEdge, source), LODE_COLUMN_REFERENCE, LODE_TARGET_INSTRUCTIONS},
+	{"target", AT(LodeObservedEdge, target), LODE_COLUMN_REFERENCE, LODE_TARGET_INSTRUCTIONS},
+	{"steps", AT(LodeObservedEdge, steps), LODE_COLUMN_NUMBER, 0},
+	{"windows", AT(LodeObservedEdge, windows), LODE_COLUMN_NUMBER, 0},
+};
+
+#define FACT(name, kind)                                                                           \
+	{                                                                                          \
+#name, AT(LodeObservedInstruction, name), LODE_COLUMN_##kind, 0                    \
+	}
+
+static const LodeColumn instruction_columns[] = {
+	{"instruction", AT(LodeObservedInstruction, instruction), LODE_COLUMN_REFERENCE,
+		LODE_TARGET_INSTRUCTIONS},
+	FACT(steps, NUMBER),
+	FACT(outcomes, NUMBER),
+	FACT(unforetold, NUMBER),
+	FACT(denormals, NUMBER),
+	FACT(accesses, NUMBER),
+	FACT(repeated, NUMBER),
+	FACT(strided, NUMBER),
+	FACT(stride, BITS),
+	FACT(lines, NUMBER),
+	FACT(pages, NUMBER),
+	FACT(line_bytes, BITS),
+};
+
+static const LodeColumn process_columns[] = {
+	{"pid", AT(LodeSteppedProcess, pid), LODE_COLUMN_NUMBER, 0},
+	{"name", AT(LodeSteppedProcess, name), LODE_COLUMN_MAYBE_TEXT, 0},
+	{"obstacle", AT(LodeSteppedProcess, obstacle), LODE_COLUMN_MAYBE_TEXT, 0},
+	{"windows", AT(LodeSteppedProcess, n_windows), LODE_COLUMN_SIZE, 0},
+	{"steps", AT(LodeSteppedProcess, n_steps), LODE_COLUMN_SIZE, 0},
+};
+
+#define TABLE(name, type, columns, key)                                                            \
+	{                                                                                          \
+		name, sizeof(type), columns, G_N_ELEMENTS(columns), key                            \
+	}
+
+static const LodeRowTable recording_table = TABLE(
+	"window_recording", LodeWindows, recording_columns, NULL);
+static const LodeRowTable edge_table = TABLE(
+	"window_edge", LodeObservedEdge, edge_columns, "source, target");
+static const LodeRowTable instruction_table = TABLE(
+	"window_instruction", LodeObservedInstruction, instruction_columns, NULL);
+static const LodeRowTable process_table = TABLE(
+	"window_process", LodeSteppedProcess, process_columns, NULL);
+
+double lode_window_tables_count(const LodeWindows *windows)
+{
+	return 1.0 + windows->edges->len + windows->instructions->len + windows->processes->len;
+}
+
+static bool insert(
+	const LodeRowTable *table, const GArray *rows, LodeDatabase *database, GError **error)
+{
+	return lode_row_table_insert(table, rows->data, rows->len, database, error);
+}
+
+bool lode_window_tables_insert(const LodeWindows *windows, LodeDatabase *database, GError **error)
+{
+	return lode_row_table_insert(&recording_table, windows, 1, database, error) &&
+	       insert(&edge_table, windows->edges, database, error) &&
+	       insert(&instruction_table, windows->instructions, database, error) &&
+	       insert(&process_table, windows->processes, database, error);
+}
+
+bool lode_window_tables_read(LodeProfile *profile, LodeDatabase *database, GError **error)
+{
+	g_autoptr(GArray) recordings = g_array_new(FALSE, TRUE, sizeof(LodeWindows));
+	g_autoptr(LodeWindows) windows = lode_windows_new();
+	int64_t n;
+
+	if (!lode_database_query_integer(database,
+		    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN "
+		    "('window_recording', 'window_edge', 'window_instruction', 'window_process')",
+		    &n, error))
+		return false;
+	if (n < 4)
+		return true;
+	if (!lode_row_table_read(&recording_table, profile, recordings, database, error) ||
+		!lode_row_table_read(&edge_table, profile, windows->edges, database, error) ||
+		!lode_row_table_read(
+			&instruction_table, profile, windows->instructions, database, error) ||
+		!lode_row_table_read(&process_table, profile, windows->processes, database, error))
+		return false;
+	if (recordings->len == 0)
+		return true;
+	if (recordings->len > 1)
+		return lode_row_table_broken(error, "window_recording", 1, "there is one already");
+	LodeWindows totals = LODE_AT(recordings, LodeWindows, 0);
+	totals.edges = windows->edges;
+	totals.instructions = windows->instructions;
+	totals.processes = windows->processes;
+	*windows = totals;
+	profile->windows = g_steal_pointer(&windows);
+	return lode_window_tables_check(profile, error);
+}
+
+static bool check_edges(const GArray *rows, GError **error)
+{
+	for (guint i = 0; i < rows->len; i++) {
+		const LodeObservedEdge *row = &LODE_AT(rows, LodeObservedEdge, i);
+		if (i > 0 &&
+			(row[-1].source > row->source ||
+				(row[-1].source == row->source && row[-1].target >= row->target)))
+			return lode_row_table_broken(
+				error, "window_edge", i, "it does not come after the one before");
+		if (row->windows > row->steps)
+			return lode_row_table_broken(
+				error, "window_edge", i, "it has more windows than steps");
+	}
+	return true;
+}
+
+static bool check_instructions(const GArray *rows, GError **error)
+{
+	for (guint i = 0; i < rows->len; i++) {
+		const LodeObservedInstruction *row = &LODE_AT(rows, LodeObservedInstruction, i);
+		if (i > 0 && row[-1].instruction >= row->instruction)
+			return lode_row_table_broken(error, "window_instruction", i,
+				"it does not come after the one before");
+		if (row->unforetold > row->outcomes || row->denormals > row->steps ||
+			row->repeated > row->accesses || row->strided > row->accesses)
+			return lode_row_table_broken(error, "window_instruction", i,
+				"it has more of a kind than there are");
+	}
+	return true;
+}
+
+bool lode_window_tables_check(const LodeProfile *profile, GError **error)
+{
+	const LodeWindows *windows = profile->windows;
+	size_t counts[LODE_N_TARGETS] = {0};
+
+	if (windows == NULL)
+		return true;
+	counts[LODE_TARGET_INSTRUCTIONS] = profile->instructions->len;
+	return lode_row_table_check(&recording_table, windows, 1, counts, error) &&
+	       lode_row_table_check(
+		       &edge_table, windows->edges->data, windows->edges->len, counts, error) &&
+	       lode_row_table_check(&instruction_table, windows->instructions->data,
+		       windows->instructions->len, counts, error) &&
+	       lode_row_table_check(&process_table, windows->processes->data,
+		       windows->processes->len, counts, error) &&
+	       check_edges(windows->edges, error) &&
+	       check_instructions(windows->instructions, error);
+}
