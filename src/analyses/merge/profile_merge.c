@@ -8,6 +8,7 @@
 
 #include "analyses/merge/origin_rows.h"
 #include "analyses/merge/stack_rows.h"
+#include "analyses/merge/window_rows.h"
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "model/origins.h"
@@ -860,6 +861,17 @@ static void take_stacks(Merge *self)
 	self->merged->stacks->has_chains = has_chains;
 }
 
+static void take_windows(Merge *self)
+{
+	for (uint32_t i = 0; i < self->n_sources; i++) {
+		const Source *source = &self->sources[i];
+		if (source->is_whole && source->profile->windows != NULL)
+			lode_window_rows_add(
+				self->merged, source->profile->windows, source->instructions);
+	}
+	lode_window_rows_add_up(self->merged);
+}
+
 /* Adding a run to itself would double it. */
 static bool check_different(const Merge *self, GError **error)
 {
@@ -909,5 +921,6 @@ LodeProfile *lode_profile_merge(const LodeMergeSource *sources, size_t n,
 	lode_origin_rows_sort(self.merged->origin_parts);
 	take_unresolved(&self);
 	take_stacks(&self);
+	take_windows(&self);
 	return g_steal_pointer(&self.merged);
 }

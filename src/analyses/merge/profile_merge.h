@@ -14,7 +14,8 @@
  * addresses without a file, are different code in each process, and stay apart.
  *
  * The call stacks of samples are kept where each source with samples has them and is taken whole.
- * Data addresses, which mean something in one process only, are not merged.
+ * What windows observed is added up; it has no origin either, so that of a source taken in part
+ * there is none. Data addresses, which mean something in one process only, are not merged.
  */
 #pragma once
 

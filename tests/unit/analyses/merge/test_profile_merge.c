@@ -7,6 +7,7 @@
 #include "analyses/merge/origin_choice.h"
 #include "analyses/merge/profile_merge.h"
 #include "base/error.h"
+#include "model/observed/windows.h"
 #include "model/origins.h"
 #include "model/stacks.h"
 #include "store/profile_store.h"
@@ -524,6 +525,224 @@ static void test_stacks(void)
 	}
 }
 
+static LodeObservedInstruction random_facts(uint32_t instruction)
+{
+	const uint32_t accesses = (uint32_t)random_int_range(0, 20);
+	LodeObservedInstruction facts = {
+		.instruction = instruction,
+		.steps = (uint32_t)random_int_range(20, 50),
+		.outcomes = (uint32_t)random_int_range(10, 20),
+		.unforetold = (uint32_t)random_int_range(0, 10),
+		.denormals = (uint32_t)random_int_range(0, 3),
+		.accesses = accesses,
+		.repeated = accesses / 3,
+		.lines = (uint32_t)random_int_range(0, 9),
+		.pages = (uint32_t)random_int_range(0, 9),
+		.line_bytes = (uint64_t)random_int_range(0, 1000) << 20,
+	};
+
+	facts.strided = accesses / 2;
+	facts.stride = facts.strided > 0 ? 8 * random_int_range(-2, 0) : 0;
+	return facts;
+}
+
+static void add_windows(LodeProfile *profile, uint32_t pid)
+{
+	LodeWindows *windows = profile->windows = lode_windows_new();
+	guint n = profile->instructions->len;
+	const LodeSteppedProcess process = {pid, lode_profile_intern(profile, "p"),
+		pid % 2 == 0 ? lode_profile_intern(profile, "blocks SIGTRAP") : NULL, 1, 2};
+
+	g_array_append_val(windows->processes, process);
+	windows->n_windows = pid;
+	windows->n_steps = 100 * pid;
+	windows->n_unresolved = 2 * pid;
+	windows->n_dropped = 3 * pid;
+	windows->dropped_weight = pid;
+	windows->user_seconds = 2 * pid;
+	windows->system_seconds = 4 * pid;
+	for (uint32_t i = 0; i < n; i++) {
+		const LodeObservedInstruction facts = random_facts(i);
+		if (random_bit())
+			g_array_append_val(windows->instructions, facts);
+		for (uint32_t k = 0; k < n; k++) {
+			const LodeObservedEdge edge = {i, k, (uint32_t)random_int_range(10, 20), 3};
+			if (random_bit())
+				g_array_append_val(windows->edges, edge);
+		}
+	}
+}
+
+static void keep_most(GHashTable *table, char *key, double value)
+{
+	double *most = g_hash_table_lookup(table, key);
+
+	if (most == NULL) {
+		most = g_new0(double, 1);
+		g_hash_table_insert(table, g_strdup(key), most);
+	}
+	*most = MAX(*most, value);
+	g_free(key);
+}
+
+static void add_fact(GHashTable *sums, const char *here, const char *name, double value)
+{
+	add(sums, g_strdup_printf("%s %s", here, name), value);
+}
+
+/* What windows observed by place, and how many accesses have which stride. */
+static GHashTable *sum_windows(const LodeProfile *const *profiles, size_t n)
+{
+	GHashTable *sums = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+
+	for (size_t p = 0; p < n; p++) {
+		const LodeWindows *windows = profiles[p]->windows;
+		for (guint i = 0; i < windows->edges->len; i++) {
+			const LodeObservedEdge *edge = &LODE_AT(
+				windows->edges, LodeObservedEdge, i);
+			g_autofree char *from = place(profiles[p], edge->source);
+			g_autofree char *to = place(profiles[p], edge->target);
+			add(sums, g_strdup_printf("%s to %s", from, to), edge->steps);
+			add(sums, g_strdup_printf("%s to %s windows", from, to), edge->windows);
+		}
+		for (guint i = 0; i < windows->instructions->len; i++) {
+			const LodeObservedInstruction *facts = &LODE_AT(
+				windows->instructions, LodeObservedInstruction, i);
+			g_autofree char *here = place(profiles[p], facts->instruction);
+			add_fact(sums, here, "steps", facts->steps);
+			add_fact(sums, here, "outcomes", facts->outcomes);
+			add_fact(sums, here, "unforetold", facts->unforetold);
+			add_fact(sums, here, "denormals", facts->denormals);
+			add_fact(sums, here, "accesses", facts->accesses);
+			add_fact(sums, here, "repeated", facts->repeated);
+			keep_most(sums, g_strconcat(here, " lines", NULL), facts->lines);
+			keep_most(sums, g_strconcat(here, " pages", NULL), facts->pages);
+			for (int bit = 0; bit < 64; bit++)
+				if ((facts->line_bytes >> bit & 1) != 0)
+					keep_most(
+						sums, g_strdup_printf("%s byte %d", here, bit), 1);
+		}
+		add(sums, g_strdup("windows"), (double)windows->n_windows);
+		add(sums, g_strdup("steps"), (double)windows->n_steps);
+		add(sums, g_strdup("unresolved"), (double)windows->n_unresolved);
+		add(sums, g_strdup("dropped"), (double)windows->n_dropped);
+		add(sums, g_strdup("weight"), windows->dropped_weight);
+		add(sums, g_strdup("user"), windows->user_seconds);
+		add(sums, g_strdup("system"), windows->system_seconds);
+		add(sums, g_strdup("processes"), windows->processes->len);
+	}
+	return sums;
+}
+
+/* The accesses of each place and stride; no stride of the runs has more of them than the one that
+ * the merged profile has. */
+static void assert_strides(const LodeProfile *merged, const LodeProfile *const *runs, size_t n)
+{
+	g_autoptr(GHashTable)
+		strided = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	g_autoptr(GHashTable) most = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+
+	for (size_t p = 0; p < n; p++)
+		for (guint i = 0; i < runs[p]->windows->instructions->len; i++) {
+			const LodeObservedInstruction *facts = &LODE_AT(
+				runs[p]->windows->instructions, LodeObservedInstruction, i);
+			g_autofree char *here = place(runs[p], facts->instruction);
+			g_autofree char *key = g_strdup_printf(
+				"%s by %d", here, (int)facts->stride);
+			add(strided, g_strdup(key), facts->strided);
+			keep_most(
+				most, g_strdup(here), *(double *)g_hash_table_lookup(strided, key));
+		}
+	for (guint i = 0; i < merged->windows->instructions->len; i++) {
+		const LodeObservedInstruction *facts = &LODE_AT(
+			merged->windows->instructions, LodeObservedInstruction, i);
+		g_autofree char *here = place(merged, facts->instruction);
+		g_autofree char *key = g_strdup_printf("%s by %d", here, (int)facts->stride);
+		const double *of_stride = g_hash_table_lookup(strided, key);
+		g_assert_cmpfloat(facts->strided, ==, *(double *)g_hash_table_lookup(most, here));
+		if (facts->strided > 0)
+			g_assert_cmpfloat(facts->strided, ==, *of_stride);
+	}
+}
+
+static void test_windows(void)
+{
+	for (unsigned round = 0; round < random_rounds(20, 500); round++) {
+		LodeProfile *runs[N_RUNS];
+		const LodeProfile *const *all = (const LodeProfile *const *)runs;
+		g_autoptr(GError) error = NULL;
+		for (unsigned i = 0; i < N_RUNS; i++) {
+			runs[i] = random_run(i);
+			add_windows(runs[i], i + 1);
+		}
+		g_autoptr(LodeProfile) merged = merge(runs, N_RUNS, NULL, &error);
+		g_assert_no_error(error);
+		g_autoptr(LodeProfile) again = through_a_file(merged);
+		const LodeProfile *of_merged[] = {again};
+		g_autoptr(GHashTable) expected = sum_windows(all, N_RUNS);
+		g_autoptr(GHashTable) actual = sum_windows(of_merged, 1);
+		assert_same(expected, actual);
+		assert_same(actual, expected);
+		assert_strides(again, all, N_RUNS);
+		const LodeSteppedProcess *second = &LODE_AT(
+			again->windows->processes, LodeSteppedProcess, 1);
+		g_assert_cmpuint(second->pid, ==, 2);
+		g_assert_cmpstr(second->name, ==, "p");
+		g_assert_cmpstr(second->obstacle, ==, "blocks SIGTRAP");
+
+		/* They have no origin. */
+		const char *const wanted[] = {"a", NULL};
+		g_autoptr(LodeProfile) part = merge(&again, 1, wanted, &error);
+		g_assert_no_error(error);
+		g_assert_null(part->windows);
+		g_assert_true(lode_origin_choice_apply(merged, "a", &error));
+		g_assert_null(merged->windows);
+		for (unsigned i = 0; i < N_RUNS; i++)
+			lode_profile_free(runs[i]);
+	}
+}
+
+/* Sums stay what the store can hold. */
+static void test_many_windows(void)
+{
+	g_autoptr(LodeProfile) first = random_run(0);
+	g_autoptr(LodeProfile) second = random_run(0);
+	LodeProfile *both[] = {first, second};
+	g_autoptr(GError) error = NULL;
+
+	for (int i = 0; i < 2; i++) {
+		if (both[i]->functions->len == 0)
+			add_function(both[i], 0, 1);
+		add_instruction(both[i], both[i]->functions->len - 1, 905);
+		lode_profile_function(both[i], both[i]->functions->len - 1)->n_instructions++;
+		add_windows(both[i], 1);
+		LodeWindows *windows = both[i]->windows;
+		windows->n_steps = INT64_MAX;
+		for (guint k = 0; k < windows->edges->len; k++)
+			LODE_AT(windows->edges, LodeObservedEdge, k).steps = UINT32_MAX;
+		for (guint k = 0; k < windows->instructions->len; k++)
+			LODE_AT(windows->instructions, LodeObservedInstruction, k).outcomes =
+				UINT32_MAX;
+		const LodeSteppedProcess process = LODE_AT(
+			windows->processes, LodeSteppedProcess, 0);
+		while (windows->processes->len < 900)
+			g_array_append_val(windows->processes, process);
+	}
+	g_autoptr(LodeProfile) merged = merge(both, 2, NULL, &error);
+	g_assert_no_error(error);
+	g_autoptr(LodeProfile) again = through_a_file(merged);
+	const LodeWindows *windows = again->windows;
+	g_assert_cmpuint(windows->n_steps, ==, INT64_MAX);
+	for (guint i = 0; i < windows->edges->len; i++)
+		g_assert_cmpuint(
+			LODE_AT(windows->edges, LodeObservedEdge, i).steps, ==, UINT32_MAX);
+	g_assert_cmpuint(windows->processes->len, ==, 1001);
+	const LodeSteppedProcess *rest = &LODE_AT(windows->processes, LodeSteppedProcess, 1000);
+	g_assert_cmpstr(rest->name, ==, "further processes");
+	g_assert_cmpuint(rest->n_windows, ==, 800);
+	g_assert_cmpuint(rest->n_steps, ==, 1600);
+}
+
 typedef void (*Spoil)(LodeProfile *profile);
 
 static void drop_build_id(LodeProfile *profile)
@@ -705,6 +924,10 @@ int main(int argc, char **argv)
 		"R02S6b1d5be0c3a5b1f09ad3c4e2f8017a55", "R02S00e1c39a77d2545fb5f3c8846a9e0b12",
 		NULL);
 	g_test_add_func("/profile_merge/stacks", test_stacks);
+	add_random_test("/profile_merge/windows", test_windows,
+		"R02S6b1d5be0c3a5b1f09ad3c4e2f8017a55", "R02S00e1c39a77d2545fb5f3c8846a9e0b12",
+		NULL);
+	g_test_add_func("/profile_merge/many_windows", test_many_windows);
 	g_test_add_func("/profile_merge/little", test_little);
 	g_test_add_func("/profile_merge/refusals", test_refusals);
 	g_test_add_func("/profile_merge/harm", test_harm);
