@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the windows tell of each instruction, by the number of its code (window_steps.h), until the
+ * join knows the instructions. Each visitor fills the fields that are its own:
+ *
+ *   window_reading    steps
+ *   window_outcomes   outcomes, unforetold, denormals
+ *   window_accesses   accesses, repeated, strided, stride, lines, pages, line_bytes
+ *
+ * Private to ingest/.
+ */
+#pragma once
+
+#include "base/arrays/sort_order.h"
+#include "model/observed/windows.h"
+
+/* The facts of a code, which are all 0 at first; `facts` has LodeObservedInstruction by number, and
+ * is made by g_array_new(FALSE, TRUE, …). Valid until the next call. */
+static inline LodeObservedInstruction *lode_window_facts_at(GArray *facts, uint32_t number)
+{
+	if (number >= facts->len)
+		g_array_set_size(facts, number + 1);
+	return &LODE_AT(facts, LodeObservedInstruction, number);
+}
