@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "base/arrays/sort_order.h"
+#include "model/index.h"
 #include "model/observed/windows.h"
 
 /* The facts of a code, which are all 0 at first; `facts` has LodeObservedInstruction by number, and

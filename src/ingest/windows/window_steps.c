@@ -3,9 +3,9 @@
 
 #include "base/arrays/hash.h"
 #include "base/arrays/id_cache.h"
-#include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "base/files/own_library.h"
+#include "model/index.h"
 #include "model/observed/windows.h"
 
 #include <string.h>
