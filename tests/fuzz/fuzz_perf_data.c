@@ -153,6 +153,23 @@ static void check_kept_files(LodePerfData *file)
 	}
 }
 
+/* A log has as many bytes as it says, or is damaged. */
+static void check_window_logs(LodePerfData *file)
+{
+	const GArray *logs = lode_perf_data_info(file)->window_logs;
+
+	for (guint i = 0; i < MIN(logs->len, MAX_KEPT); i++) {
+		const LodePerfWindowLog *log = &g_array_index(logs, LodePerfWindowLog, i);
+		g_autoptr(GError) error = NULL;
+		if (log->raw_size > MAX_KEPT_BYTES)
+			continue;
+		g_autoptr(GBytes) bytes = lode_perf_data_window_log(file, i, &error);
+		if ((bytes != NULL) != (error == NULL) ||
+			(bytes != NULL && g_bytes_get_size(bytes) != log->raw_size))
+			fail("a log that is not as it says");
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	g_autoptr(GError) error = NULL;
@@ -166,5 +183,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_info(file);
 	check_second_reading(file, &first);
 	check_kept_files(file);
+	check_window_logs(file);
 	return 0;
 }

@@ -567,6 +567,7 @@ static LodePerfData *new_reader(void)
 	self->info.clock_id = -1;
 	self->info.build_ids = g_array_new(FALSE, TRUE, sizeof(LodePerfBuildId));
 	self->info.files = g_array_new(FALSE, TRUE, sizeof(LodePerfFile));
+	self->info.window_logs = g_array_new(FALSE, TRUE, sizeof(LodePerfWindowLog));
 	self->info.numa_nodes = g_array_new(FALSE, TRUE, sizeof(LodePerfNumaNode));
 	self->info.core_siblings = g_ptr_array_new();
 	self->info.thread_siblings = g_ptr_array_new();
@@ -592,6 +593,7 @@ void lode_perf_data_close(LodePerfData *self)
 	g_ptr_array_unref(self->info.thread_siblings);
 	g_ptr_array_unref(self->info.core_siblings);
 	g_array_unref(self->info.numa_nodes);
+	g_array_unref(self->info.window_logs);
 	g_array_unref(self->info.files);
 	g_array_unref(self->info.build_ids);
 	g_string_chunk_free(self->strings);

@@ -11,7 +11,7 @@
  * skipped and counted.
  *
  * A recording of lode's may keep copies of files that are nowhere else, see
- * docs/formats/recorded-files.md.
+ * docs/formats/recorded-files.md, and logs of windows, see docs/formats/windows.md.
  *
  * Formats: linux/perf_event.h and tools/perf/Documentation/perf.data-file-format.txt of Linux.
  */
@@ -157,7 +157,8 @@ typedef struct {
 	bool is_pipe, is_swapped, is_truncated; /* truncated: data.size 0 after a crash */
 	GArray *build_ids;                      /* LodePerfBuildId */
 	GArray *files; /* LodePerfFile; of lode's recordings: those that were mapped to execute */
-	GArray *numa_nodes;                         /* LodePerfNumaNode */
+	GArray *window_logs; /* LodePerfWindowLog; of lode's recordings: by when they began */
+	GArray *numa_nodes;  /* LodePerfNumaNode */
 	GPtrArray *core_siblings, *thread_siblings; /* const char *: lists of CPUs, "0-3,8" */
 	uint64_t n_unknown_records, n_unknown_features;
 	uint64_t n_damaged_features; /* left out: they end before their own counts say */
@@ -195,6 +196,13 @@ typedef struct {
 	uint64_t content_offset, content_size; /* of the copy, compressed, in the recording; 0: it
 	                                          has none */
 } LodePerfFile;
+
+/* A log of windows (sources/windows/window_log.h). */
+typedef struct {
+	uint64_t offset, size; /* of its frame in the recording; size 0: left out, as there was no
+	                          room for it */
+	uint64_t raw_size;     /* unpacked; the logs that are kept have at most 1 GiB together */
+} LodePerfWindowLog;
 
 typedef struct {
 	uint32_t node;
@@ -271,6 +279,12 @@ LodePerfNext lode_perf_data_parse(LodePerfData *self, const void *record, size_t
  */
 bool lode_perf_data_unpack(
 	LodePerfData *self, const LodePerfFile *file, const char *path, GError **error);
+
+/*
+ * Unpacks one of info's `window_logs`; the caller unrefs it. Not for several threads at once.
+ * Errors: _NOT_FOUND (it was left out), _IO, _CORRUPT, _LIMIT (no memory).
+ */
+GBytes *lode_perf_data_window_log(LodePerfData *self, guint index, GError **error);
 
 /* How far it is, for progress: bytes of the file or files. */
 uint64_t lode_perf_data_position(const LodePerfData *self);

@@ -557,6 +557,11 @@ static bool read_features(LodePerfData *self, const uint64_t *map, GError **erro
 				return false;
 			continue;
 		}
+		if (bit == LODE_PERF_FEATURE_LODE_WINDOWS) {
+			if (!lode_perf_data_read_windows(self, section.offset, section.size, error))
+				return false;
+			continue;
+		}
 		/* These are not looked into, and a trace's description of its events is long. */
 		if (bit == LODE_PERF_FEATURE_TRACING_DATA ||
 			(bit > LODE_PERF_FEATURE_LAST_KNOWN && bit != LODE_PERF_FEATURE_LODE))

@@ -8,6 +8,7 @@
  *   perf_data_events.c      attributes → events, ids → events, names of events without one
  *   perf_data_records.c     samples, mappings, processes, losses
  *   perf_data_files.c       the files that a recording keeps copies of
+ *   perf_data_windows.c     the logs of windows in a recording
  */
 #pragma once
 
@@ -143,6 +144,10 @@ bool lode_perf_data_read_build_id(LodePerfData *self, uint16_t misc, LodeByteCur
 /* The entries of the section of recorded files; damage is counted, and ends them. Errors: _IO,
  * _LIMIT. */
 bool lode_perf_data_read_files(LodePerfData *self, uint64_t offset, uint64_t size, GError **error);
+
+/* Where the logs of windows are; damage is counted, and ends them. Errors: _IO. */
+bool lode_perf_data_read_windows(
+	LodePerfData *self, uint64_t offset, uint64_t size, GError **error);
 
 /* Splits a record off the front of `left` bytes; a size of 0 stands for a record not all there. */
 size_t lode_perf_data_split_record(

@@ -1184,6 +1184,122 @@ static void test_kept_limit(void)
 	perf_data_file_clear(&parts);
 }
 
+/* --- logs of windows --- */
+
+enum { FEATURE_WINDOWS = 253, LOG_BYTES = 70000 };
+
+/* Of the second of three logs; the third was left out. */
+typedef struct {
+	uint32_t version, n_logs;
+	int64_t added_size, added_raw; /* to what is true */
+	unsigned n_found, n_whole;     /* of the logs that are kept */
+	uint32_t cut;                  /* bytes at the end */
+	bool is_flipped;               /* a bit of its frame */
+} WindowsSection;
+
+static GBytes *make_log(unsigned number)
+{
+	uint8_t *content = g_malloc(LOG_BYTES * number);
+
+	for (size_t i = 0; i < LOG_BYTES * number; i++)
+		content[i] = (uint8_t)(i * i >> 7 ^ number);
+	return g_bytes_new_take(content, LOG_BYTES * number);
+}
+
+static void put_log(PerfDataWriter *out, const WindowsSection *section, unsigned number)
+{
+	g_autoptr(GBytes) log = make_log(number);
+	size_t raw_size;
+	const void *raw = g_bytes_get_data(log, &raw_size);
+	g_autofree char *frame = g_malloc(ZSTD_compressBound(raw_size));
+	ZSTD_CCtx *context = ZSTD_createCCtx();
+	bool is_second = number == 2;
+
+	ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+	size_t size = ZSTD_compress2(context, frame, ZSTD_compressBound(raw_size), raw, raw_size);
+	ZSTD_freeCCtx(context);
+	if (is_second && section->is_flipped)
+		frame[size / 2] ^= 4;
+	put64(out, size + (uint64_t)(is_second ? section->added_size : 0));
+	put64(out, raw_size + (uint64_t)(is_second ? section->added_raw : 0));
+	g_byte_array_append(out->bytes, (const guint8 *)frame, (guint)size);
+	while (out->bytes->len % 8 != 0)
+		put8(out, 0);
+}
+
+static void check_windows(WindowsSection section, bool is_big_endian)
+{
+	PerfDataFile parts;
+	unsigned n_whole = 0;
+
+	perf_data_file_init(&parts, is_big_endian, false);
+	add_attribute(&parts, COMMON, 0);
+	PerfDataWriter *out = perf_data_file_feature(&parts, FEATURE_WINDOWS);
+	put32(out, section.version);
+	put32(out, section.n_logs);
+	put_log(out, &section, 1);
+	put_log(out, &section, 2);
+	put64(out, 0);
+	put64(out, UINT64_C(1) << 40);
+	g_byte_array_set_size(out->bytes, out->bytes->len - section.cut);
+	put_sample(&parts.data, 1);
+	g_autoptr(LodePerfData) file = open_file(&parts);
+	const LodePerfInfo *info = lode_perf_data_info(file);
+	g_assert_cmpuint(info->window_logs->len, ==, section.n_found);
+	g_assert_cmpuint(info->n_damaged_features + info->n_unknown_features, ==,
+		section.n_found < section.n_logs);
+	for (guint i = 0; i < info->window_logs->len; i++) {
+		g_autoptr(GError) error = NULL;
+		g_autoptr(GBytes) expected = make_log(i + 1);
+		g_autoptr(GBytes) log = lode_perf_data_window_log(file, i, &error);
+		g_assert_true((log == NULL) == (error != NULL));
+		g_assert_true(log == NULL || g_bytes_equal(log, expected));
+		if (i == 2)
+			g_assert_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND);
+		else if (log == NULL)
+			g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
+		n_whole += log != NULL;
+	}
+	g_assert_cmpuint(n_whole, ==, section.n_whole);
+	g_assert_nonnull(next(file));
+	g_assert_null(next(file));
+	perf_data_file_clear(&parts);
+}
+
+static void test_windows(void)
+{
+	WindowsSection section = {.version = 1, .n_logs = 3, .n_found = 3, .n_whole = 2};
+
+	check_windows(section, false);
+	check_windows(section, true);
+	check_windows((WindowsSection){.version = 2, .n_logs = 3}, false);
+	check_windows((WindowsSection){.version = 1, .n_logs = UINT32_MAX}, false);
+	check_windows((WindowsSection){1, 4, 0, 0, 3, 2, 0, false}, false);
+	/* a frame that is damaged, or has a wrong length; the logs before it stay */
+	section.n_whole = 1;
+	section.is_flipped = true, check_windows(section, false);
+	section.is_flipped = false;
+	section.added_raw = 1, check_windows(section, false);
+	section.added_raw = -1, check_windows(section, false);
+	section.added_raw = 0;
+	section.n_found = 1;
+	section.added_raw = INT64_C(1) << 30, check_windows(section, false);
+	section.added_raw = 0;
+	section.added_size = INT64_C(1) << 40, check_windows(section, false);
+	section.added_size = INT64_MAX, check_windows(section, false);
+}
+
+/* A section that ends anywhere gives the logs before its end. */
+static void test_windows_cut_short(void)
+{
+	WindowsSection section = {.version = 1, .n_logs = 3, .n_found = 2, .n_whole = 2};
+
+	for (section.cut = 1; section.cut <= 16; section.cut++)
+		check_windows(section, false);
+	section.n_found = section.n_whole = 1;
+	check_windows(section, false);
+}
+
 /* The program in a recorder's command line, as a shell would quote both; NULL: none is known. */
 static void check_program(const char *line, const char *program)
 {
@@ -1378,6 +1494,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/perf-data/build-ids", test_build_ids);
 	g_test_add_func("/perf-data/kept-files", test_kept_files);
 	g_test_add_func("/perf-data/kept-limit", test_kept_limit);
+	g_test_add_func("/perf-data/windows", test_windows);
+	g_test_add_func("/perf-data/windows-cut-short", test_windows_cut_short);
 	g_test_add_func("/perf-data/programs", test_programs);
 	g_test_add_func("/perf-data/names", test_names);
 	g_test_add_func("/perf-data/late", test_late);
