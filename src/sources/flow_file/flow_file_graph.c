@@ -6,6 +6,7 @@
 #include "sources/flow_file/flow_file_graph.h"
 
 #include "base/arrays/sort_order.h"
+#include "model/observed/windows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ void lode_flow_file_graph_init(LodeFlowFileGraph *self, LodeProfile *profile)
 		.vertex_names = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.weights = g_array_new(FALSE, FALSE, sizeof(double)),
 		.edges = g_array_new(FALSE, FALSE, sizeof(LodeFlowFileEdge)),
+		.observed = g_array_new(FALSE, FALSE, sizeof(LodeFlowFileObserved)),
 		.values = g_array_new(FALSE, FALSE, sizeof(LodeFlowFileValue)),
 		.inflow = g_array_new(FALSE, TRUE, sizeof(double)),
 		.outflow = g_array_new(FALSE, TRUE, sizeof(double)),
@@ -31,8 +33,8 @@ void lode_flow_file_graph_init(LodeFlowFileGraph *self, LodeProfile *profile)
 void lode_flow_file_graph_clear(LodeFlowFileGraph *self)
 {
 	GArray **arrays[] = {&self->name_vertices, &self->vertex_names, &self->weights,
-		&self->edges, &self->values, &self->inflow, &self->outflow, &self->in_degrees,
-		&self->out_degrees};
+		&self->edges, &self->observed, &self->values, &self->inflow, &self->outflow,
+		&self->in_degrees, &self->out_degrees};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		g_clear_pointer(arrays[i], g_array_unref);
@@ -98,19 +100,25 @@ static uint32_t vertex_of(const LodeFlowFileGraph *self, uint32_t name)
 	return LODE_AT(self->name_vertices, uint32_t, name);
 }
 
+static void resolve_edge(
+	const LodeFlowFileGraph *self, LodeFlowFileEdge *edge, LodeFlowFault *fault)
+{
+	uint32_t source = vertex_of(self, edge->source);
+	uint32_t target = vertex_of(self, edge->target);
+
+	if (source == LODE_NONE || target == LODE_NONE)
+		note_fault(fault, (LodeFlowFault){LODE_FLOW_FAULT_EDGE_VERTEX, edge->line,
+					  source == LODE_NONE ? edge->source : edge->target});
+	edge->source = source;
+	edge->target = target;
+}
+
 static void resolve_names(LodeFlowFileGraph *self, LodeFlowFault *fault)
 {
-	for (guint i = 0; i < self->edges->len; i++) {
-		LodeFlowFileEdge *edge = &LODE_AT(self->edges, LodeFlowFileEdge, i);
-		uint32_t source = vertex_of(self, edge->source);
-		uint32_t target = vertex_of(self, edge->target);
-		if (source == LODE_NONE || target == LODE_NONE)
-			note_fault(
-				fault, (LodeFlowFault){LODE_FLOW_FAULT_EDGE_VERTEX, edge->line,
-					       source == LODE_NONE ? edge->source : edge->target});
-		edge->source = source;
-		edge->target = target;
-	}
+	for (guint i = 0; i < self->edges->len; i++)
+		resolve_edge(self, &LODE_AT(self->edges, LodeFlowFileEdge, i), fault);
+	for (guint i = 0; i < self->observed->len; i++)
+		resolve_edge(self, &LODE_AT(self->observed, LodeFlowFileObserved, i).edge, fault);
 	for (guint i = 0; i < self->values->len; i++) {
 		LodeFlowFileValue *value = &LODE_AT(self->values, LodeFlowFileValue, i);
 		uint32_t vertex = vertex_of(self, value->vertex);
@@ -121,6 +129,7 @@ static void resolve_names(LodeFlowFileGraph *self, LodeFlowFault *fault)
 	}
 }
 
+/* Also of LodeFlowFileObserved, which begins with one. */
 LODE_ORDER(compare_edges, LodeFlowFileEdge, LODE_ASCENDING(source), LODE_ASCENDING(target),
 	LODE_ASCENDING(line))
 
@@ -139,15 +148,25 @@ static void sort_rows(GArray *rows, GCompareFunc compare)
 		qsort(rows->data, rows->len, size, compare);
 }
 
+/* Whether an edge is the one before it. */
+static void check_repeat(const LodeFlowFileGraph *self, const LodeFlowFileEdge *last,
+	const LodeFlowFileEdge *edge, LodeFlowFault *fault)
+{
+	if (last->source == edge->source && last->target == edge->target)
+		note_fault(fault, (LodeFlowFault){LODE_FLOW_FAULT_EDGE_TWICE, edge->line,
+					  LODE_AT(self->vertex_names, uint32_t, edge->source),
+					  LODE_AT(self->vertex_names, uint32_t, edge->target)});
+}
+
 static void find_repeats(const LodeFlowFileGraph *self, LodeFlowFault *fault)
 {
 	for (guint i = 1; i < self->edges->len; i++) {
 		const LodeFlowFileEdge *edge = &LODE_AT(self->edges, LodeFlowFileEdge, i);
-		if (edge[-1].source == edge->source && edge[-1].target == edge->target)
-			note_fault(fault,
-				(LodeFlowFault){LODE_FLOW_FAULT_EDGE_TWICE, edge->line,
-					LODE_AT(self->vertex_names, uint32_t, edge->source),
-					LODE_AT(self->vertex_names, uint32_t, edge->target)});
+		check_repeat(self, &edge[-1], edge, fault);
+	}
+	for (guint i = 1; i < self->observed->len; i++) {
+		const LodeFlowFileObserved *row = &LODE_AT(self->observed, LodeFlowFileObserved, i);
+		check_repeat(self, &row[-1].edge, &row->edge, fault);
 	}
 	for (guint i = 1; i < self->values->len; i++) {
 		const LodeFlowFileValue *value = &LODE_AT(self->values, LodeFlowFileValue, i);
@@ -232,6 +251,21 @@ static void add_edges(LodeFlowFileGraph *self)
 	}
 }
 
+static void add_observed(LodeFlowFileGraph *self)
+{
+	uint32_t first = lode_profile_function(self->profile, self->function)->first_instruction;
+
+	if (self->observed->len > 0 && self->profile->windows == NULL)
+		self->profile->windows = lode_windows_new();
+	for (guint i = 0; i < self->observed->len; i++) {
+		const LodeFlowFileObserved *given = &LODE_AT(
+			self->observed, LodeFlowFileObserved, i);
+		const LodeObservedEdge edge = {first + given->edge.source,
+			first + given->edge.target, (uint32_t)given->edge.count, given->windows};
+		g_array_append_val(self->profile->windows->edges, edge);
+	}
+}
+
 static void add_cost(LodeProfile *profile, uint32_t event, double value)
 {
 	LodeCost cost = {.event = event, .value = value};
@@ -296,6 +330,7 @@ static void finish(LodeFlowFileGraph *self)
 	g_array_set_size(self->vertex_names, 0);
 	g_array_set_size(self->weights, 0);
 	g_array_set_size(self->edges, 0);
+	g_array_set_size(self->observed, 0);
 	g_array_set_size(self->values, 0);
 }
 
@@ -309,6 +344,7 @@ LodeFlowFault lode_flow_file_graph_close(LodeFlowFileGraph *self, uint32_t weigh
 	if (fault.kind != LODE_FLOW_FAULT_NONE)
 		return fault;
 	sort_rows(self->edges, compare_edges);
+	sort_rows(self->observed, compare_edges);
 	sort_rows(self->values, compare_values);
 	find_repeats(self, &fault);
 	if (fault.kind != LODE_FLOW_FAULT_NONE)
@@ -316,6 +352,7 @@ LodeFlowFault lode_flow_file_graph_close(LodeFlowFileGraph *self, uint32_t weigh
 	sum_flows(self);
 	settle_counts(self);
 	add_edges(self);
+	add_observed(self);
 	add_costs(self, weight);
 	add_blocks(self);
 	finish(self);

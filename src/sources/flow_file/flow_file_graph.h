@@ -11,7 +11,7 @@
 /* The fault found when a graph is closed; the reader words the message. */
 typedef enum {
 	LODE_FLOW_FAULT_NONE,
-	LODE_FLOW_FAULT_EDGE_TWICE,   /* names: its ends */
+	LODE_FLOW_FAULT_EDGE_TWICE,   /* names: its ends; also of what was observed */
 	LODE_FLOW_FAULT_EDGE_VERTEX,  /* name: the vertex that the graph does not have */
 	LODE_FLOW_FAULT_VALUE_TWICE,  /* name: the vertex, event: the event */
 	LODE_FLOW_FAULT_VALUE_VERTEX, /* name: the vertex that the graph does not have */
@@ -30,6 +30,11 @@ typedef struct {
 } LodeFlowFileEdge;
 
 typedef struct {
+	LodeFlowFileEdge edge; /* count: its steps */
+	uint32_t windows;
+} LodeFlowFileObserved;
+
+typedef struct {
 	uint32_t vertex; /* name; after ordering, vertex */
 	uint32_t event;
 	double value;
@@ -44,6 +49,7 @@ typedef struct {
 	GArray *vertex_names;     /* uint32_t: back again */
 	GArray *weights;          /* double, a vertex */
 	GArray *edges;            /* LodeFlowFileEdge */
+	GArray *observed;         /* LodeFlowFileObserved */
 	GArray *values;           /* LodeFlowFileValue */
 	GArray *inflow, *outflow; /* double, a vertex; scratch of closing */
 	GArray *in_degrees;       /* uint32_t, a vertex; likewise */

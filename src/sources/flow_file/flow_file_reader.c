@@ -9,6 +9,7 @@
  */
 #include "base/error.h"
 #include "machine/memory_budget.h"
+#include "model/observed/windows.h"
 #include "sources/flow_file/flow_file.h"
 #include "sources/flow_file/flow_file_graph.h"
 #include "sources/flow_file/flow_file_names.h"
@@ -169,6 +170,9 @@ static char *flow_file_field_shown(FlowFileField self)
 
 /* --- the reader --- */
 
+/* Up to here a double holds each whole number. */
+#define LARGEST_WHOLE (UINT64_C(1) << 53)
+
 enum {
 	COUNT_EVENT = 0,
 	WEIGHT_EVENT = 1,
@@ -181,6 +185,7 @@ enum {
 	VERTEX_BYTES = 2 * (sizeof(LodeInstruction) + sizeof(LodeCost) + sizeof(LodeBlock) +
 				   sizeof(LodeFlowFileName) + 10 * sizeof(uint64_t)),
 	EDGE_BYTES = 2 * (sizeof(LodeEdge) + sizeof(LodeFlowFileEdge)),
+	OBSERVED_BYTES = 2 * (sizeof(LodeObservedEdge) + sizeof(LodeFlowFileObserved)),
 	VALUE_BYTES = 2 * (sizeof(LodeCost) + sizeof(LodeFlowFileValue)),
 	GRAPH_BYTES = 2 * sizeof(LodeFunction) + 128,
 	NAME_BYTES = 256,
@@ -198,6 +203,7 @@ typedef struct {
 	GArray *event_lines;      /* uint64_t: where each came first */
 	FlowFileField weight;     /* its name, in `strings` */
 	bool has_event;
+	int version;
 
 	GStringChunk *strings;        /* scratch */
 	LodeFlowFileNames attributes; /* numbers are the profile's ids */
@@ -543,15 +549,75 @@ static bool read_value(Reader *self, GError **error)
 	return true;
 }
 
+/* A whole number of steps or windows. */
+static bool take_whole(
+	Reader *self, const char *what, uint64_t limit, uint64_t *out_number, GError **error)
+{
+	FlowFileField field;
+	double number;
+
+	if (!take(self, what, &field, error))
+		return false;
+	if (flow_file_field_number(field, &number) && number <= (double)limit &&
+		number == floor(number)) {
+		*out_number = (uint64_t)number;
+		return true;
+	}
+	g_autofree char *shown = flow_file_field_shown(field);
+	return fail(self, error, "%s is '%s', expected a whole number up to %" G_GUINT64_FORMAT,
+		what, shown, limit);
+}
+
+static bool read_observed(Reader *self, GError **error)
+{
+	LodeFlowFileObserved row = {.edge.line = lode_text_lines_number(self->lines)};
+	FlowFileField source, target;
+	uint64_t steps, windows;
+
+	if (!has_graph(self, "o", error) || !take(self, "the edge's source", &source, error) ||
+		!take(self, "the edge's target", &target, error) ||
+		!take_whole(self, "the edge's steps", UINT32_MAX, &steps, error) ||
+		!take_whole(self, "the number of windows", steps, &windows, error) ||
+		!take_end(self, "o FROM TO STEPS WINDOWS", error) ||
+		!charge(self, OBSERVED_BYTES, error))
+		return false;
+	row.edge.source = lode_flow_file_graph_name(&self->graph, source.text, source.length);
+	row.edge.target = lode_flow_file_graph_name(&self->graph, target.text, target.length);
+	row.edge.count = (double)steps;
+	row.windows = (uint32_t)windows;
+	g_array_append_val(self->graph.observed, row);
+	return true;
+}
+
+static bool read_windows(Reader *self, GError **error)
+{
+	LodeProfile *profile = self->profile;
+	uint64_t windows, steps;
+
+	if (profile->windows != NULL)
+		return fail(self, error, "'windows' stands before the graphs, at most once");
+	if (!take_whole(self, "the number of windows", LARGEST_WHOLE, &windows, error) ||
+		!take_whole(self, "the number of steps", LARGEST_WHOLE, &steps, error) ||
+		!take_end(self, "windows WINDOWS STEPS", error))
+		return false;
+	profile->windows = lode_windows_new();
+	profile->windows->n_windows = windows;
+	profile->windows->n_steps = steps;
+	return true;
+}
+
 static const struct {
 	char word[8];
+	int version; /* from which on */
 	bool (*read)(Reader *self, GError **error);
 } records[] = {
-	{"v", read_vertex},
-	{"e", read_edge},
-	{"x", read_value},
-	{"graph", read_graph},
-	{"event", read_event},
+	{"v", 1, read_vertex},
+	{"e", 1, read_edge},
+	{"o", 2, read_observed},
+	{"x", 1, read_value},
+	{"graph", 1, read_graph},
+	{"event", 1, read_event},
+	{"windows", 2, read_windows},
 };
 
 static bool read_record(Reader *self, GError **error)
@@ -564,11 +630,13 @@ static bool read_record(Reader *self, GError **error)
 	if (!take(self, "the record", &word, error))
 		return false;
 	for (size_t i = 0; i < G_N_ELEMENTS(records); i++)
-		if (flow_file_field_is(word, records[i].word))
+		if (self->version >= records[i].version &&
+			flow_file_field_is(word, records[i].word))
 			return records[i].read(self, error);
 	g_autofree char *shown = flow_file_field_shown(word);
-	return fail(self, error, "unknown record '%s', expected 'event', 'graph', 'v', 'e' or 'x'",
-		shown);
+	return fail(self, error,
+		"unknown record '%s', expected 'event', 'graph', 'v', 'e'%s or 'x'", shown,
+		self->version >= 2 ? ", 'o', 'windows'" : "");
 }
 
 /* As lode_text_lines_next(), and makes the line the current one. */
@@ -597,12 +665,16 @@ static bool read_first_line(Reader *self, GError **error)
 		!flow_file_field_is(word, "lode-flow") ||
 		!flow_file_fields_next(&self->fields, &version))
 		return fail(self, error, "not the start of a flow file, expected 'lode-flow 1'");
-	if (!flow_file_field_is(version, "1")) {
+	self->version = flow_file_field_is(version, "1")   ? 1
+	                : flow_file_field_is(version, "2") ? 2
+	                                                   : 0;
+	if (self->version == 0) {
 		g_autofree char *shown = flow_file_field_shown(version);
 		return lode_text_lines_error_at(self->lines, 1, error, LODE_ERROR_UNSUPPORTED,
-			"flow file of version '%s', expected 'lode-flow 1'", shown);
+			"flow file of version '%s', expected 'lode-flow 1' or 'lode-flow 2'",
+			shown);
 	}
-	return take_end(self, "lode-flow 1", error);
+	return take_end(self, self->version == 1 ? "lode-flow 1" : "lode-flow 2", error);
 }
 
 /* The line of the first x record that names the weight, 0 when there is none: then its value would

@@ -6,6 +6,7 @@
  *   graph main
  *   v 0x1139 12 4 kind:load op:mov     attributes by bytes
  *   e 0x1139 0x113c 4                  edges by source and target
+ *   o 0x1139 0x113c 40 6               likewise, where windows were observed
  *   x 0x1139 l1d-miss 2                values by vertex and the event's name
  */
 #include "sources/flow_file/flow_file.h"
@@ -15,6 +16,7 @@
 #include "base/text/number_format.h"
 #include "model/causes.h"
 #include "model/event_grade.h"
+#include "model/observed/windows.h"
 
 #include <errno.h>
 #include <math.h>
@@ -319,6 +321,27 @@ static bool write_edges(Writer *self, GError **error)
 	return true;
 }
 
+/* The steps of the edges within a function; `first` goes on over those of the profile. */
+static bool write_observed(Writer *self, const LodeFunction *function, guint *first, GError **error)
+{
+	const LodeWindows *windows = self->profile->windows;
+
+	for (; windows != NULL && *first < windows->edges->len; ++*first) {
+		const LodeObservedEdge *edge = &LODE_AT(windows->edges, LodeObservedEdge, *first);
+		if (!is_within(function, edge->source))
+			break;
+		if (!is_within(function, edge->target))
+			continue;
+		g_string_append(self->line, "o ");
+		append_vertex(self, edge->source);
+		append_vertex(self, edge->target);
+		g_string_append_printf(self->line, "%u %u", edge->steps, edge->windows);
+		if (!put_line(self, error))
+			return false;
+	}
+	return true;
+}
+
 static bool write_values(Writer *self, uint32_t index, GError **error)
 {
 	const GArray *starts = self->profile->cost_starts;
@@ -339,8 +362,8 @@ static bool write_values(Writer *self, uint32_t index, GError **error)
 	return true;
 }
 
-static bool write_graph(
-	Writer *self, const LodeFunction *function, guint *first_edge, GError **error)
+static bool write_graph(Writer *self, const LodeFunction *function, guint *first_edge,
+	guint *first_observed, GError **error)
 {
 	uint32_t end = function->first_instruction + function->n_instructions;
 	g_autofree char *name = field_of(function->name);
@@ -352,7 +375,7 @@ static bool write_graph(
 		if (!write_vertex(self, i, error))
 			return false;
 	collect_edges(self, function, first_edge);
-	if (!write_edges(self, error))
+	if (!write_edges(self, error) || !write_observed(self, function, first_observed, error))
 		return false;
 	for (uint32_t i = function->first_instruction; i < end; i++)
 		if (!write_values(self, i, error))
@@ -367,20 +390,26 @@ bool lode_flow_file_write(const LodeProfile *profile, uint32_t weight_event, dou
 		.weight_event = weight_event,
 		.event_rate = event_rate,
 		.out = out};
-	guint first_edge = 0;
+	const LodeWindows *windows = profile->windows;
+	guint first_edge = 0, first_observed = 0;
 
 	writer_init(&writer);
-	g_string_append_printf(writer.line, "lode-flow 1\n");
+	g_string_append(writer.line, windows != NULL ? "lode-flow 2\n" : "lode-flow 1\n");
 	/* A flow file's own counts are all that can be read from one. */
 	if (profile->frequency == LODE_FREQUENCY_SAMPLED ||
 		profile->frequency == LODE_FREQUENCY_INFERRED)
 		g_string_append_printf(writer.line, "# counts are estimates: %s\n",
 			lode_frequency_to_text(profile->frequency));
 	g_string_append_printf(writer.line, "event %s", word_at(writer.event_names, weight_event));
+	if (windows != NULL)
+		g_string_append_printf(writer.line,
+			"\nwindows %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT, windows->n_windows,
+			windows->n_steps);
 	if (!put_line(&writer, error))
 		return false;
 	for (guint i = 0; i < profile->functions->len; i++)
-		if (!write_graph(&writer, lode_profile_function(profile, i), &first_edge, error))
+		if (!write_graph(&writer, lode_profile_function(profile, i), &first_edge,
+			    &first_observed, error))
 			return false;
 	return fflush(out) == 0 || set_write_error(error);
 }

@@ -4,6 +4,7 @@
  * trips of random profiles, compressed input, and a disk that is full.
  */
 #include "base/error.h"
+#include "model/observed/windows.h"
 #include "model/profile.h"
 #include "seeds.h"
 #include "sources/flow_file/flow_file.h"
@@ -249,6 +250,32 @@ static const struct {
 	{"graph g\nv a\x7f 1 1\n", 3, "control character"},
 	{"graph \xff\n", 2, "UTF-8"},
 	{"graph g\nv a 1e308 1\nv b 1e308 1\n", 4, "add up"},
+	{"windows 1 2\n", 2, "unknown record 'windows', expected 'event', 'graph', 'v', 'e' or"},
+	{"graph g\nv a 1 1\no a a 1 1\n", 4, "unknown record 'o'"},
+};
+
+/* Likewise, after "lode-flow 2". */
+static const struct {
+	const char *body;
+	int line;
+	const char *message;
+} faults_of_windows[] = {
+	{"wrong\n", 2, "expected 'event', 'graph', 'v', 'e', 'o', 'windows' or 'x'"},
+	{"o a a 1 1\n", 2, "outside a graph"},
+	{"windows\n", 2, "missing, expected the number of windows"},
+	{"windows 1\n", 2, "missing, expected the number of steps"},
+	{"windows 1 1.5\n", 2, "'1.5', expected a whole number"},
+	{"windows 1 1e300\n", 2, "'1e300', expected a whole number"},
+	{"windows 1 1 1\n", 2, "surplus field '1', expected 'windows WINDOWS STEPS'"},
+	{"windows 1 1\nwindows 1 1\n", 3, "'windows' stands before the graphs, at most once"},
+	{"graph g\nv a 1 1\no a a 1 1\ngraph h\nwindows 1 1\n", 6, "before the graphs"},
+	{"graph g\nv a 1 1\no a a 1\n", 4, "missing, expected the number of windows"},
+	{"graph g\nv a 1 1\no a a -1 1\n", 4, "expected a whole number up to 4294967295"},
+	{"graph g\nv a 1 1\no a a 4294967296 1\n", 4, "expected a whole number"},
+	{"graph g\nv a 1 1\no a a 3 4\n", 4, "'4', expected a whole number up to 3"},
+	{"graph g\nv a 1 1\no a a 3 1 1\n", 4, "surplus field"},
+	{"graph g\nv a 1 1\no a b 3 1\n", 4, "vertex 'b', which its graph does not have"},
+	{"graph g\nv a 1 1\no a a 3 1\no a a 3 1\n", 5, "edge from 'a' to 'a' is there"},
 };
 
 /* Each sequence that is mined repeats the names of its attributes. */
@@ -275,19 +302,51 @@ static void test_long_names(void)
 	}
 }
 
+static void assert_fault(const char *first_line, const char *body, int line, const char *message)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *text = g_strconcat(first_line, "\n", body, NULL);
+	g_autofree char *place = g_strdup_printf(".flow: line %d: ", line);
+	g_autoptr(LodeProfile) profile = read_bytes(text, strlen(text), &error);
+
+	g_test_message("%s", error != NULL ? error->message : body);
+	g_assert_null(profile);
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
+	g_assert_nonnull(strstr(error->message, place));
+	g_assert_nonnull(strstr(error->message, message));
+}
+
 static void test_errors(void)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(faults); i++) {
-		g_autoptr(GError) error = NULL;
-		g_autofree char *text = g_strconcat("lode-flow 1\n", faults[i].body, NULL);
-		g_autofree char *place = g_strdup_printf(".flow: line %d: ", faults[i].line);
-		g_autoptr(LodeProfile) profile = read_bytes(text, strlen(text), &error);
-		g_test_message("%s", error != NULL ? error->message : faults[i].body);
-		g_assert_null(profile);
-		g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
-		g_assert_nonnull(strstr(error->message, place));
-		g_assert_nonnull(strstr(error->message, faults[i].message));
+	for (size_t i = 0; i < G_N_ELEMENTS(faults); i++)
+		assert_fault("lode-flow 1", faults[i].body, faults[i].line, faults[i].message);
+	for (size_t i = 0; i < G_N_ELEMENTS(faults_of_windows); i++)
+		assert_fault("lode-flow 2", faults_of_windows[i].body, faults_of_windows[i].line,
+			faults_of_windows[i].message);
+}
+
+/* Steps of two graphs, in any order; edges that were observed need not have been counted. */
+static void test_windows(void)
+{
+	static const char text[] = "lode-flow 2\nwindows 7 300\ngraph g\no b a 3 2\nv a 1 4\n"
+				   "v b 1 4\no a b 40 7\ne a b 4\ngraph h\nv c 1 1\no c c 0 0\n";
+	static const LodeObservedEdge expected[] = {{0, 1, 40, 7}, {1, 0, 3, 2}, {2, 2, 0, 0}};
+	g_autoptr(LodeProfile) profile = read_text(text);
+	g_autofree char *written = write_text(profile, profile->weight_event, 0.01);
+	g_autoptr(LodeProfile) again = read_text(written);
+	const LodeProfile *both[] = {profile, again};
+
+	for (int i = 0; i < 2; i++) {
+		const LodeWindows *windows = both[i]->windows;
+		g_assert_cmpuint(windows->n_windows, ==, 7);
+		g_assert_cmpuint(windows->n_steps, ==, 300);
+		g_assert_cmpuint(windows->edges->len, ==, G_N_ELEMENTS(expected));
+		g_assert_true(memcmp(windows->edges->data, expected, sizeof(expected)) == 0);
 	}
+	g_autoptr(LodeProfile) without = read_text("lode-flow 2\ngraph g\nv a 1 1\n");
+	g_assert_null(without->windows);
+	g_autoptr(LodeProfile) untitled = read_text("lode-flow 2\ngraph g\nv a 1 1\no a a 3 1\n");
+	g_assert_cmpuint(untitled->windows->edges->len, ==, 1);
 }
 
 static void test_first_line(void)
@@ -303,7 +362,7 @@ static void test_first_line(void)
 		g_assert_nonnull(strstr(error->message, "line 1: "));
 		g_assert_nonnull(strstr(error->message, "expected 'lode-flow 1'"));
 	}
-	g_assert_null(read_bytes("lode-flow 2\n", 12, &newer));
+	g_assert_null(read_bytes("lode-flow 3\n", 12, &newer));
 	g_assert_error(newer, LODE_ERROR, LODE_ERROR_UNSUPPORTED);
 	g_assert_null(lode_flow_file_read("/nonexistent/x.flow", NULL, &absent));
 	g_assert_error(absent, LODE_ERROR, LODE_ERROR_IO);
@@ -384,6 +443,10 @@ static void append_random_graph(GRand *rand, GString *text)
 		if (n % 5 != 0 && g_rand_int_range(rand, 0, 3) == 0)
 			g_string_append_printf(text, "e n%d n%d %d\n", (from * 7) % n * 100 + from,
 				(to * 7) % n * 100 + to, g_rand_int_range(rand, 0, 9));
+		if (n % 5 != 0 && g_rand_int_range(rand, 0, 4) == 0)
+			g_string_append_printf(text, "o n%d n%d %d 5\n",
+				(from * 7) % n * 100 + from, (to * 7) % n * 100 + to,
+				g_rand_int_range(rand, 5, 100));
 	}
 	for (int i = n - 1; i >= 0; i--)
 		for (int event = 0; event < 3; event++)
@@ -407,7 +470,7 @@ static void test_round_trip_given(void)
 	g_autoptr(GRand) rand = g_rand_new_with_seed(soak_seed(1));
 
 	for (unsigned i = 0; i < random_rounds(300, 3000); i++) {
-		g_autoptr(GString) text = g_string_new("lode-flow 1\n");
+		g_autoptr(GString) text = g_string_new("lode-flow 2\n");
 		for (int graphs = g_rand_int_range(rand, 0, 4); graphs > 0; graphs--)
 			append_random_graph(rand, text);
 		g_autoptr(LodeProfile) profile = read_text(text->str);
@@ -425,7 +488,7 @@ static void add_random_edges(GRand *rand, LodeProfile *profile)
 				.target = target,
 				.kind = (LodeEdgeKind)g_rand_int_range(rand, 0, 6),
 				.count = g_rand_int_range(rand, 0, 100)};
-			if (g_rand_int_range(rand, 0, 4) == 0)
+			if (n % 5 != 0 && g_rand_int_range(rand, 0, 4) == 0)
 				g_array_append_val(profile->edges, edge);
 		}
 }
@@ -940,6 +1003,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/flow-file/event-names", test_event_names);
 	g_test_add_func("/flow-file/blocks", test_blocks);
 	g_test_add_func("/flow-file/errors", test_errors);
+	g_test_add_func("/flow-file/windows", test_windows);
 	g_test_add_func("/flow-file/long-names", test_long_names);
 	g_test_add_func("/flow-file/first-line", test_first_line);
 	g_test_add_func("/flow-file/nul", test_nul);
