@@ -24,6 +24,9 @@ enum {
 	                               instruction: they count for paths, not for frequencies */
 };
 
+/* What the recorder's event and the timer give along with the signal: "lode" as bytes. */
+#define LODE_WINDOW_SIGNAL UINT64_C(0x65646f6c)
+
 /* Why a window ended. */
 typedef enum {
 	LODE_WINDOW_END_LENGTH,       /* it was as long as it was to be */

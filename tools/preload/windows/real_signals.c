@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "real_signals.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+static RealSignals found;
+static bool is_found;
+
+static void search(void)
+{
+	const struct {
+		const char *name;
+		void *slot;
+	} wanted[] = {
+		{"sigaction", &found.sigaction},
+		{"signal", &found.signal},
+		{"bsd_signal", &found.bsd_signal},
+		{"sysv_signal", &found.sysv_signal},
+		{"ssignal", &found.ssignal},
+		{"sigset", &found.sigset},
+		{"sigignore", &found.sigignore},
+		{"sighold", &found.sighold},
+		{"sigaltstack", &found.sigaltstack},
+		{"sigprocmask", &found.sigprocmask},
+		{"pthread_sigmask", &found.pthread_sigmask},
+		{"sigwait", &found.sigwait},
+		{"sigwaitinfo", &found.sigwaitinfo},
+		{"sigtimedwait", &found.sigtimedwait},
+		{"signalfd", &found.signalfd},
+		{"prctl", &found.prctl},
+		{"syscall", &found.syscall},
+	};
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		__atomic_store_n((void **)wanted[i].slot, dlsym(RTLD_NEXT, wanted[i].name),
+			__ATOMIC_RELAXED);
+}
+
+/* Two threads at once would find the same. */
+const RealSignals *real_signals(void)
+{
+	if (!__atomic_load_n(&is_found, __ATOMIC_ACQUIRE)) {
+		int code = errno;
+		search();
+		errno = code;
+		__atomic_store_n(&is_found, true, __ATOMIC_RELEASE);
+	}
+	return &found;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions about signals that ours stand in front of, and those that are called inside. */
+#pragma once
+
+#include <signal.h>
+#include <time.h>
+
+typedef struct {
+	int (*sigaction)(int number, const struct sigaction *given, struct sigaction *old);
+	sighandler_t (*signal)(int number, sighandler_t handler);
+	sighandler_t (*bsd_signal)(int number, sighandler_t handler);
+	sighandler_t (*sysv_signal)(int number, sighandler_t handler);
+	sighandler_t (*ssignal)(int number, sighandler_t handler);
+	sighandler_t (*sigset)(int number, sighandler_t handler);
+	int (*sigignore)(int number);
+	int (*sighold)(int number);
+	int (*sigaltstack)(const stack_t *given, stack_t *old);
+	int (*sigprocmask)(int how, const sigset_t *given, sigset_t *old);
+	int (*pthread_sigmask)(int how, const sigset_t *given, sigset_t *old);
+	int (*sigwait)(const sigset_t *awaited, int *out_number);
+	int (*sigwaitinfo)(const sigset_t *awaited, siginfo_t *info);
+	int (*sigtimedwait)(const sigset_t *awaited, siginfo_t *info, const struct timespec *limit);
+	int (*signalfd)(int descriptor, const sigset_t *awaited, int flags);
+	int (*prctl)(int option, ...);
+	long (*syscall)(long number, ...);
+} RealSignals;
+
+const RealSignals *real_signals(void);

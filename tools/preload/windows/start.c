@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The start in a process: whether it can be stepped, its log, and the word to the recorder, which
+ * then opens the events. Nothing is done without LODE_WINDOWS.
+ */
+#include "known_code.h"
+#include "real_signals.h"
+#include "stepping.h"
+#include "thread_setup.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define DIRECTORY_VARIABLE "LODE_WINDOWS"
+#define SHARE_VARIABLE "LODE_WINDOWS_SHARE"
+#define PATHS_VARIABLE "LODE_WINDOWS_PATHS"
+#define TIMER_VARIABLE "LODE_WINDOWS_TIMER"
+#define SEED_VARIABLE "LODE_WINDOWS_SEED"
+
+enum { DEFAULT_SHARE_PPM = 30000, MAX_SHARE_PPM = 900000 };
+
+static char directory[PATH_MAX];
+
+/* --- what stands in the way --- */
+
+static bool is_note_of_go(const char *note, size_t size)
+{
+	while (size >= sizeof(ElfW(Nhdr))) {
+		const ElfW(Nhdr) *head = (const ElfW(Nhdr) *)note;
+		size_t name = (head->n_namesz + 3) & ~(size_t)3;
+		size_t whole = sizeof(*head) + name + ((head->n_descsz + 3) & ~(size_t)3);
+		if (head->n_namesz == 3 + 1 && whole <= size && memcmp(head + 1, "Go", 3) == 0)
+			return true;
+		if (whole > size)
+			return false;
+		note += whole;
+		size -= whole;
+	}
+	return false;
+}
+
+/* Go sets its handlers by system calls that nobody sees. */
+static int find_go(struct dl_phdr_info *object, size_t size, void *data)
+{
+	(void)size;
+	for (size_t i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+		if (segment->p_type == PT_NOTE &&
+			is_note_of_go((const char *)(object->dlpi_addr + segment->p_vaddr),
+				segment->p_memsz))
+			*(bool *)data = true;
+	}
+	return *(bool *)data;
+}
+
+static bool is_traced(void)
+{
+	char text[4096];
+	long descriptor = syscall(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC);
+
+	if (descriptor < 0)
+		return false;
+	long n = syscall(SYS_read, descriptor, text, sizeof(text) - 1);
+	syscall(SYS_close, descriptor);
+	text[n > 0 ? n : 0] = '\0';
+	const char *line = strstr(text, "TracerPid:");
+	return line != NULL && strtol(line + strlen("TracerPid:"), NULL, 10) != 0;
+}
+
+static LodeWindowObstacle find_obstacle(void)
+{
+	struct sigaction action;
+	sigset_t mask;
+	bool is_go = false;
+
+	if (real_signals()->sigaction(SIGTRAP, NULL, &action) != 0 || action.sa_handler != SIG_DFL)
+		return LODE_WINDOW_OBSTACLE_HANDLER;
+	if (real_signals()->pthread_sigmask(SIG_BLOCK, NULL, &mask) == 0 &&
+		sigismember(&mask, SIGTRAP) == 1)
+		return LODE_WINDOW_OBSTACLE_BLOCKED;
+	if (is_traced())
+		return LODE_WINDOW_OBSTACLE_TRACED;
+	dl_iterate_phdr(find_go, &is_go);
+	if (is_go)
+		return LODE_WINDOW_OBSTACLE_RUNTIME;
+	/* Code cannot be found: the C library is too old. */
+	return known_code_begin() ? LODE_WINDOW_OBSTACLE_NONE : LODE_WINDOW_OBSTACLE_EVENT;
+}
+
+/* --- start --- */
+
+/* Opened for reading, too: no signal comes when there is no reader. */
+static void announce(void)
+{
+	const uint32_t pid = (uint32_t)syscall(SYS_getpid);
+	char path[PATH_MAX + 16];
+
+	snprintf(path, sizeof(path), "%s/announce", directory);
+	long descriptor = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (descriptor < 0)
+		return;
+	syscall(SYS_write, descriptor, &pid, sizeof(pid));
+	syscall(SYS_close, descriptor);
+}
+
+static void begin_child(void)
+{
+	int code = errno;
+
+	if (stepping_open(directory)) {
+		threads_begin_child();
+		if (stepping_is_on())
+			announce();
+	}
+	errno = code;
+}
+
+static uint32_t read_share(void)
+{
+	const char *given = getenv(SHARE_VARIABLE);
+	double ppm = given != NULL ? strtod(given, NULL) * 1e6 : DEFAULT_SHARE_PPM;
+
+	if (!(ppm >= 1))
+		return 0;
+	return ppm < MAX_SHARE_PPM ? (uint32_t)ppm : MAX_SHARE_PPM;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	const char *given = getenv(DIRECTORY_VARIABLE);
+	const char *seed = getenv(SEED_VARIABLE);
+	const SteppingOptions options = {
+		.share_ppm = read_share(),
+		.has_registers = getenv(PATHS_VARIABLE) == NULL,
+		.is_timed = getenv(TIMER_VARIABLE) != NULL,
+		.seed = seed != NULL ? strtoull(seed, NULL, 0) : 0,
+	};
+	int code = errno;
+
+	if (given == NULL || given[0] != '/' || strlen(given) >= sizeof(directory) ||
+		options.share_ppm == 0 || !stepping_begin(&options))
+		return;
+	strcpy(directory, given);
+	LodeWindowObstacle obstacle = find_obstacle();
+	if (obstacle != LODE_WINDOW_OBSTACLE_NONE)
+		stepping_stop(obstacle);
+	if (stepping_open(directory) && stepping_is_on()) {
+		pthread_atfork(NULL, NULL, begin_child);
+		threads_begin(options.is_timed);
+		announce();
+	}
+	errno = code;
+}

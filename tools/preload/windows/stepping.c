@@ -1,0 +1,602 @@
+/* SPDX-License-Identifier: MIT */
+#include "stepping.h"
+
+#include "known_code.h"
+#include "next_instruction.h"
+#include "real_signals.h"
+#include "window_log.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define STATE_PLACE ((void *)0x24f000000000)
+
+enum { TRAP_FLAG = 0x100, RAISED_FLAGS = 0x3f, CODE_64_BIT = 0x33 };
+enum { MAX_ROUNDS = 16, MAX_MET = 3, N_ATOMICS = 16 };
+enum { SHORT_STEPS = 64, LONG_STEPS = 1000 }; /* at least; less than twice as many */
+
+/* Codes of SIGTRAP that the headers of older C libraries lack. */
+enum { CODE_TRACE = 2, CODE_PERF = 6 };
+
+#define MILLION UINT64_C(1000000)
+#define FIRST_NS (10 * MILLION)
+/* A short program may have as much as one of this time, at a tenth of its time. */
+#define SHORT_PROGRAM_NS (1667 * MILLION)
+#define STALE_NS (500 * MILLION)
+#define BEGIN_NS 20000 /* what a window costs beside its steps, about */
+
+typedef struct {
+	uint64_t all_ns, user_us, system_us;
+} Usage;
+
+typedef struct {
+	WindowLog log;
+	uintptr_t owner; /* the thread in a window, IS_BUSY: one that is at work here; 0: none */
+	uint64_t random;
+	uint64_t next_look; /* by the clock; before, no window can begin */
+	uint64_t step_ns;   /* what a step costs, about */
+	bool was_lost;      /* a thread may come back with the flag set */
+
+	/* The window that is drawn, then the one that is stepped. */
+	uint32_t length;
+	bool is_long;
+	uint64_t wanted_ns; /* it begins when the budget has so much */
+	LodeWindowHead head;
+	uint64_t last_ns; /* time of the last step */
+	Usage begin;      /* of the thread */
+	Usage usage;      /* of all windows */
+	KnownCode code;
+	NextInstruction next;
+	uint64_t next_address;
+	uint8_t raised; /* flags of MXCSR that the program must find at the end */
+	uint32_t n_atomics;
+	struct {
+		uint64_t address;
+		uint32_t n;
+	} atomics[N_ATOMICS];
+} State;
+
+enum { IS_BUSY = 1, MAX_YIELDS = 1000 };
+
+static State *state;
+static SteppingOptions options;
+static uint32_t n_processors = 1;
+static bool is_installed;
+
+/* A child has these, too. */
+static struct sigaction program_action;
+static LodeWindowObstacle first_obstacle;
+
+uintptr_t stepping_thread_pointer(void)
+{
+	uintptr_t pointer;
+
+	__asm__("mov %%fs:0, %0" : "=r"(pointer));
+	return pointer;
+}
+
+/* --- budget --- */
+
+/* xorshift64* */
+static uint64_t draw(uint64_t below)
+{
+	uint64_t x = state->random;
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	state->random = x;
+	return (x * UINT64_C(0x2545f4914f6cdd1d) >> 32) * below >> 32;
+}
+
+/* Half of the steps are in windows of each kind. Those of the first window must be few, so that a
+ * short program has one, too. */
+static void draw_window(void)
+{
+	const uint64_t mean_short = SHORT_STEPS * 3 / 2 + LODE_WINDOW_WARM_UP;
+	const uint64_t mean_long = LONG_STEPS * 3 / 2;
+
+	state->is_long = state->log.header->n_windows > 0 &&
+	                 draw(mean_short + mean_long) < mean_short;
+	state->length = state->is_long
+	                        ? LONG_STEPS + (uint32_t)draw(LONG_STEPS)
+	                        : LODE_WINDOW_WARM_UP + SHORT_STEPS + (uint32_t)draw(SHORT_STEPS);
+	uint64_t cost = state->length * state->step_ns + BEGIN_NS;
+	state->wanted_ns = cost / 2 + draw(cost);
+}
+
+static uint64_t share_of(uint64_t ns)
+{
+	return ns / 1000 * options.share_ppm / 1000;
+}
+
+/* Whether the program has worked long enough for the next window. `now` is when it is looked at
+ * again otherwise: the program cannot work for longer than the clock and all processors say. */
+static bool is_due(uint64_t now)
+{
+	const uint64_t spent = state->usage.all_ns;
+	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	uint64_t worked = (uint64_t)used.tv_sec * 1000 * MILLION + (uint64_t)used.tv_nsec;
+	worked = worked > spent ? worked - spent : 0;
+	uint64_t most_early = share_of(SHORT_PROGRAM_NS);
+	uint64_t early = worked / 10 < most_early ? worked / 10 : most_early;
+	uint64_t budget = share_of(worked) > early ? share_of(worked) : early;
+	uint64_t needed = spent + state->wanted_ns;
+	if (worked >= FIRST_NS && budget >= needed)
+		return true;
+	uint64_t rate_ppm = options.share_ppm > 100000 ? options.share_ppm : 100000;
+	uint64_t lacking = budget < needed ? (needed - budget) * 1000 / (rate_ppm / 1000) : 0;
+	if (worked < FIRST_NS && lacking < FIRST_NS - worked)
+		lacking = FIRST_NS - worked;
+	__atomic_store_n(&state->next_look, now + lacking / n_processors, __ATOMIC_RELAXED);
+	return false;
+}
+
+/* --- windows --- */
+
+/* The kernel counts the two by ticks, and late; their sum is exact by the clock only. */
+static void read_usage(Usage *out_usage)
+{
+	struct rusage usage = {0};
+	struct timespec used = {0};
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	getrusage(RUSAGE_THREAD, &usage);
+	*out_usage = (Usage){
+		.all_ns = (uint64_t)(used.tv_sec * 1000000000 + used.tv_nsec),
+		.user_us = (uint64_t)(usage.ru_utime.tv_sec * 1000000 + usage.ru_utime.tv_usec),
+		.system_us = (uint64_t)(usage.ru_stime.tv_sec * 1000000 + usage.ru_stime.tv_usec),
+	};
+}
+
+/* All of the windows', of which the parts by ticks only say how it is divided. */
+static void add_usage(uint64_t all_ns, uint64_t user_us, uint64_t system_us)
+{
+	Usage *sum = &state->usage;
+
+	sum->all_ns += all_ns;
+	sum->user_us += user_us;
+	sum->system_us += system_us;
+	uint64_t whole_us = sum->user_us + sum->system_us;
+	uint64_t user_ns = whole_us != 0 ? (uint64_t)((double)sum->all_ns * (double)sum->user_us /
+						      (double)whole_us)
+	                                 : 0;
+	state->log.header->user_ns = user_ns;
+	state->log.header->system_ns = sum->all_ns - user_ns;
+}
+
+/* By the numbers of the registers in instructions. */
+static const uint8_t register_places[LODE_WINDOW_REGISTERS] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX,
+	REG_RSP, REG_RBP, REG_RSI, REG_RDI, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13,
+	REG_R14, REG_R15};
+
+static bool add_step(const mcontext_t *machine, uint8_t raised)
+{
+	WindowStep step = {.address = (uint64_t)machine->gregs[REG_RIP], .raised = raised};
+
+	if (options.has_registers)
+		for (size_t i = 0; i < LODE_WINDOW_REGISTERS; i++)
+			step.registers[i] = (uint64_t)machine->gregs[register_places[i]];
+	if (!window_log_add(&state->log, &step))
+		return false;
+	state->head.n_steps++;
+	return true;
+}
+
+/* Shows the window, and draws the next. The thread's time is not known where another ends it. */
+static void publish(LodeWindowEnd end, uint64_t end_ns, bool is_own)
+{
+	LodeWindowLogHeader *header = state->log.header;
+	const uint32_t n = state->head.n_steps;
+
+	state->head.end = (uint8_t)end;
+	state->head.end_ns = end_ns;
+	if (n > 0) {
+		window_log_end(&state->log, state->head);
+		header->n_windows++;
+		header->n_steps += n;
+	}
+	header->window_ns += end_ns - state->head.begin_ns;
+	if (is_own) {
+		Usage now;
+		read_usage(&now);
+		uint64_t cost = now.all_ns - state->begin.all_ns;
+		add_usage(cost, now.user_us - state->begin.user_us,
+			now.system_us - state->begin.system_us);
+		if (n >= SHORT_STEPS)
+			state->step_ns = (3 * state->step_ns + cost / n) / 4;
+	} else {
+		add_usage(n * state->step_ns, 0, 0);
+	}
+	if (end == LODE_WINDOW_END_ROOM)
+		stepping_stop(LODE_WINDOW_OBSTACLE_MEMORY);
+	draw_window();
+}
+
+/* The window's thread jumped out of a handler, or has not come back from one for long: it may yet
+ * come back with the flag set. */
+static void publish_lost(void)
+{
+	state->was_lost = true;
+	publish(LODE_WINDOW_END_LOST, state->last_ns, false);
+}
+
+static NextInstruction look_at(uint64_t address)
+{
+	return next_instruction(
+		(const uint8_t *)(uintptr_t)address, (size_t)(state->code.high - address));
+}
+
+static bool is_known(uint64_t address)
+{
+	return address - state->code.low < state->code.high - state->code.low ||
+	       known_code_find((uintptr_t)address, &state->code);
+}
+
+static bool is_contended(uint64_t address)
+{
+	uint32_t n = state->n_atomics < N_ATOMICS ? state->n_atomics : N_ATOMICS;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (state->atomics[i].address == address)
+			return ++state->atomics[i].n >= MAX_MET;
+	uint32_t place = state->n_atomics++ % N_ATOMICS;
+	state->atomics[place].address = address;
+	state->atomics[place].n = 1;
+	return false;
+}
+
+/* Whether the window must end before the next instruction, and why. */
+static bool must_end(const mcontext_t *machine, LodeWindowEnd *out_end)
+{
+	const uint64_t address = (uint64_t)machine->gregs[REG_RIP];
+
+	if (!is_known(address)) {
+		*out_end = LODE_WINDOW_END_UNKNOWN_CODE;
+		return true;
+	}
+	if (!stepping_is_on()) {
+		*out_end = LODE_WINDOW_END_UNSAFE;
+		return true;
+	}
+	state->next = look_at(address);
+	state->next_address = address;
+	switch (state->next) {
+	case NEXT_SYSTEM_CALL:
+		*out_end = LODE_WINDOW_END_SYSTEM_CALL;
+		return true;
+	case NEXT_UNSAFE:
+		*out_end = LODE_WINDOW_END_UNSAFE;
+		return true;
+	case NEXT_ATOMIC:
+		*out_end = LODE_WINDOW_END_CONTENDED;
+		return is_contended(address);
+	case NEXT_REPEAT:
+		*out_end = LODE_WINDOW_END_REPEAT;
+		return (uint64_t)machine->gregs[REG_RCX] > MAX_ROUNDS;
+	default:
+		*out_end = LODE_WINDOW_END_LENGTH;
+		return state->head.n_steps + 1 >= state->length;
+	}
+}
+
+/*
+ * The sticky flags are cleared before each instruction, so that those seen after it are its own.
+ * Whoever reads or sets them finds what would be there without us, and what is there after it is
+ * what the program has.
+ */
+static uint8_t take_raised(mcontext_t *machine, NextInstruction before)
+{
+	uint8_t raised = machine->fpregs->mxcsr & RAISED_FLAGS;
+
+	if (before == NEXT_STATUS)
+		state->raised = 0;
+	state->raised |= raised;
+	machine->fpregs->mxcsr &= ~(uint32_t)RAISED_FLAGS;
+	return before == NEXT_STATUS ? 0 : raised;
+}
+
+static void give_raised_back(mcontext_t *machine)
+{
+	machine->fpregs->mxcsr |= state->raised;
+}
+
+/* Also of a window's first instruction. */
+static void step(mcontext_t *machine)
+{
+	const bool is_round = state->next == NEXT_REPEAT && state->head.n_steps > 0 &&
+	                      (uint64_t)machine->gregs[REG_RIP] == state->next_address;
+	LodeWindowEnd end;
+
+	state->last_ns = window_log_now();
+	if (is_round)
+		return;
+	uint8_t raised = take_raised(machine, state->next);
+	bool is_last = must_end(machine, &end);
+	if (!add_step(machine, raised)) {
+		is_last = true;
+		end = LODE_WINDOW_END_ROOM;
+	}
+	if (is_last || state->next == NEXT_STATUS)
+		give_raised_back(machine);
+	if (is_last) {
+		machine->gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+		publish(end, state->last_ns, true);
+	}
+}
+
+static bool can_begin(const ucontext_t *context)
+{
+	const mcontext_t *machine = &context->uc_mcontext;
+	const uint64_t address = (uint64_t)machine->gregs[REG_RIP];
+
+	/* A stack that is too small for the frames of signals is none of ours: see thread_setup.h.
+	 */
+	if (context->uc_stack.ss_size == 0 || machine->fpregs == NULL ||
+		(machine->gregs[REG_CSGSFS] & 0xffff) != CODE_64_BIT || !is_known(address))
+		return false;
+	NextInstruction next = look_at(address);
+	return next == NEXT_PLAIN || next == NEXT_STATUS;
+}
+
+static void begin_window(ucontext_t *context, uint64_t now)
+{
+	state->code = (KnownCode){0};
+	if (!can_begin(context)) {
+		state->log.header->n_passed++;
+		return;
+	}
+	state->head = (LodeWindowHead){
+		.tid = (uint32_t)syscall(SYS_gettid),
+		.flags = (uint8_t)((options.has_registers ? LODE_WINDOW_HAS_REGISTERS : 0) |
+				   (state->is_long ? LODE_WINDOW_IS_LONG : 0)),
+		.begin_ns = now,
+		.thread_pointer = options.has_registers ? stepping_thread_pointer() : 0,
+	};
+	read_usage(&state->begin);
+	state->n_atomics = 0;
+	state->raised = 0;
+	/* What was raised before is kept, and is nobody's. */
+	state->next = NEXT_STATUS;
+	window_log_begin(&state->log);
+	context->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
+	step(&context->uc_mcontext);
+}
+
+/* --- signals --- */
+
+static bool take(uintptr_t *owner, uintptr_t from, uintptr_t to)
+{
+	return __atomic_compare_exchange_n(
+		owner, &from, to, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static void release(uintptr_t self, const ucontext_t *context)
+{
+	bool is_stepped = (context->uc_mcontext.gregs[REG_EFL] & TRAP_FLAG) != 0;
+
+	__atomic_store_n(&state->owner, is_stepped ? self : 0, __ATOMIC_RELEASE);
+}
+
+/* Takes the state when it is free, or when its window was left for long. */
+static bool take_free(uintptr_t self, uint64_t now)
+{
+	uintptr_t owner = __atomic_load_n(&state->owner, __ATOMIC_RELAXED);
+
+	if (owner == 0)
+		return take(&state->owner, 0, self | IS_BUSY);
+	if ((owner & IS_BUSY) != 0 ||
+		now - __atomic_load_n(&state->last_ns, __ATOMIC_RELAXED) < STALE_NS ||
+		!take(&state->owner, owner, self | IS_BUSY))
+		return false;
+	publish_lost();
+	return true;
+}
+
+static void meet_chance(uintptr_t self, ucontext_t *context)
+{
+	uint64_t now = window_log_now();
+
+	__atomic_fetch_add(&state->log.header->n_signals, 1, __ATOMIC_RELAXED);
+	if (now < __atomic_load_n(&state->next_look, __ATOMIC_RELAXED) || !take_free(self, now))
+		return;
+	if (is_due(now))
+		begin_window(context, now);
+	release(self, context);
+}
+
+/* In the thread that has a window. */
+static void meet_own(uintptr_t self, ucontext_t *context, bool is_trace)
+{
+	mcontext_t *machine = &context->uc_mcontext;
+
+	if ((machine->gregs[REG_EFL] & TRAP_FLAG) == 0)
+		publish_lost();
+	/* Of two signals at once the kernel keeps the first. */
+	else if (is_trace || (uint64_t)machine->gregs[REG_RIP] != state->next_address)
+		step(machine);
+	release(self, context);
+}
+
+/* --- signals of others --- */
+
+/* Once more, with the default action, when this handler returns: same status, same core. */
+static void die(siginfo_t *info)
+{
+	struct sigaction action = {.sa_handler = SIG_DFL};
+	long pid = syscall(SYS_getpid), tid = syscall(SYS_gettid);
+
+	real_signals()->sigaction(SIGTRAP, &action, NULL);
+	if (syscall(SYS_rt_tgsigqueueinfo, pid, tid, (long)SIGTRAP, info) != 0)
+		syscall(SYS_tgkill, pid, tid, (long)SIGTRAP);
+}
+
+static void give_to_program(int number, siginfo_t *info, void *context)
+{
+	struct sigaction action = program_action;
+
+	if (action.sa_handler == SIG_IGN && info->si_code <= 0)
+		return;
+	if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) {
+		die(info);
+		return;
+	}
+	if ((action.sa_flags & (int)SA_RESETHAND) != 0)
+		program_action.sa_handler = SIG_DFL;
+	if ((action.sa_flags & SA_SIGINFO) != 0)
+		action.sa_sigaction(number, info, context);
+	else
+		action.sa_handler(number);
+}
+
+static void handle(int number, siginfo_t *info, void *given)
+{
+	ucontext_t *context = given;
+	const uintptr_t self = stepping_thread_pointer();
+	const bool is_trace = info->si_code == CODE_TRACE;
+	const int code = errno;
+	uint64_t data;
+
+	/* si_perf_data, which older headers lack, lies after the address. */
+	memcpy(&data, (const char *)&info->si_addr + sizeof(info->si_addr), sizeof(data));
+	const bool is_chance = (info->si_code == CODE_PERF && data == LODE_WINDOW_SIGNAL) ||
+	                       (info->si_code == SI_TIMER &&
+				       info->si_value.sival_ptr == (void *)LODE_WINDOW_SIGNAL);
+	const bool has_log = state->log.header != NULL;
+	if (has_log && (is_trace || is_chance) && take(&state->owner, self, self | IS_BUSY)) {
+		meet_own(self, context, is_trace);
+	} else if (is_chance) {
+		if (stepping_is_on())
+			meet_chance(self, context);
+	} else if (is_trace &&
+		   (!has_log || state->was_lost || program_action.sa_handler == SIG_DFL)) {
+		/* Of a window that was given up, or that the parent is in. */
+		context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+	} else {
+		errno = code;
+		give_to_program(number, info, given);
+		return;
+	}
+	errno = code;
+}
+
+static int install(void)
+{
+	struct sigaction action = {
+		.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+
+	sigfillset(&action.sa_mask);
+	return real_signals()->sigaction(SIGTRAP, &action, NULL);
+}
+
+/* As the program's own would be installed, but for what would be different at our signals. */
+static int install_for_program(const struct sigaction *given)
+{
+	struct sigaction action = *given;
+
+	action.sa_sigaction = handle;
+	action.sa_flags = (given->sa_flags & ~(int)SA_RESETHAND) | SA_SIGINFO;
+	return real_signals()->sigaction(SIGTRAP, &action, NULL);
+}
+
+int stepping_program_action(const struct sigaction *given, struct sigaction *out_old)
+{
+	const struct sigaction old = program_action;
+	int result = 0;
+
+	if (given != NULL) {
+		if (given->sa_handler != SIG_DFL)
+			stepping_stop(LODE_WINDOW_OBSTACLE_HANDLER);
+		if (given->sa_handler != SIG_DFL && given->sa_handler != SIG_IGN)
+			result = install_for_program(given);
+		if (result == 0)
+			program_action = *given;
+	}
+	if (out_old != NULL)
+		*out_old = old;
+	return result;
+}
+
+/* --- life --- */
+
+bool stepping_begin(const SteppingOptions *given)
+{
+	long at = syscall(SYS_mmap, STATE_PLACE, sizeof(State), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0L);
+
+	if (at == -1)
+		at = syscall(SYS_mmap, NULL, sizeof(State), PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+	if (at == -1)
+		return false;
+	if (syscall(SYS_madvise, at, sizeof(State), MADV_WIPEONFORK) != 0) {
+		syscall(SYS_munmap, at, sizeof(State));
+		return false;
+	}
+	options = *given;
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+	n_processors = n > 1 ? (uint32_t)n : 1;
+	state = (State *)at;
+	return true;
+}
+
+bool stepping_open(const char *directory)
+{
+	State *self = state;
+	/* A full log is not the child's. */
+	const LodeWindowObstacle obstacle = first_obstacle == LODE_WINDOW_OBSTACLE_MEMORY
+	                                            ? LODE_WINDOW_OBSTACLE_NONE
+	                                            : first_obstacle;
+	uint64_t pid = (uint64_t)syscall(SYS_getpid);
+
+	if (!window_log_open(&self->log, directory, obstacle))
+		return false;
+	self->log.header->flags = options.is_timed ? LODE_WINDOW_LOG_TIMER : 0;
+	self->step_ns = 8000;
+	self->random = options.seed != 0 ? options.seed : self->log.header->begin_ns ^ pid << 40;
+	draw_window();
+	if (obstacle == LODE_WINDOW_OBSTACLE_NONE && !is_installed)
+		is_installed = install() == 0;
+	return true;
+}
+
+void stepping_stop(LodeWindowObstacle obstacle)
+{
+	uint32_t none = LODE_WINDOW_OBSTACLE_NONE;
+
+	if (first_obstacle == LODE_WINDOW_OBSTACLE_NONE)
+		first_obstacle = obstacle;
+	if (state != NULL && state->log.header != NULL)
+		__atomic_compare_exchange_n(&state->log.header->obstacle, &none, obstacle, false,
+			__ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* A thread that is in a window ends it at its next step. */
+void stepping_wait(void)
+{
+	for (int i = 0; i < MAX_YIELDS && state != NULL; i++) {
+		if (__atomic_load_n(&state->owner, __ATOMIC_ACQUIRE) == 0)
+			return;
+		syscall(SYS_sched_yield);
+	}
+}
+
+bool stepping_is_on(void)
+{
+	return state != NULL && state->log.header != NULL &&
+	       __atomic_load_n(&state->log.header->obstacle, __ATOMIC_RELAXED) ==
+	               LODE_WINDOW_OBSTACLE_NONE;
+}
+
+bool stepping_is_installed(void)
+{
+	return is_installed;
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+#include "thread_setup.h"
+
+#include "../real_functions.h"
+#include "real_signals.h"
+#include "stepping.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
+
+#define EXPORTED __attribute__((visibility("default")))
+
+/* Far from all others: stack i lies at i times its room, the lowest part of which stays unmapped.
+ */
+#define STACKS_PLACE ((char *)0x260000000000)
+
+enum { N_THREADS = 4096 };
+/* Large, as the program's handlers may run on it; what is not used is never made. */
+enum { STACK_BYTES = 1 << 18, STACK_ROOM = STACK_BYTES + (1 << 16) };
+/* What the handler needs beside the kernel's frame. */
+enum { HANDLER_BYTES = 2048 };
+/* Of processor time; a little less than a tick of 4 ms. */
+enum { TIMER_NS = 3900000 };
+
+typedef struct {
+	bool is_taken;
+	bool has_timer;
+	bool is_blocked;   /* SIGTRAP, by us */
+	uintptr_t pointer; /* of the thread */
+	void *stack;       /* stays mapped for the next one; NULL: never mapped */
+	int timer;
+} Thread;
+
+static Thread threads[N_THREADS];
+static uint32_t n_used; /* of the places: later ones were never taken */
+static bool has_timers;
+
+static bool take(bool *is_taken)
+{
+	bool expected = false;
+
+	return __atomic_compare_exchange_n(
+		is_taken, &expected, true, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static void release(bool *is_taken)
+{
+	__atomic_store_n(is_taken, false, __ATOMIC_RELEASE);
+}
+
+static uint32_t count_used(void)
+{
+	return __atomic_load_n(&n_used, __ATOMIC_RELAXED);
+}
+
+/* Of the thread that calls. NULL: it has no place. */
+static Thread *find(void)
+{
+	const uintptr_t pointer = stepping_thread_pointer();
+
+	for (uint32_t i = 0, n = count_used(); i < n; i++)
+		if (threads[i].is_taken && threads[i].pointer == pointer)
+			return &threads[i];
+	return NULL;
+}
+
+/* A place with the thread's own pointer is that of one that ended without a word. */
+static Thread *take_place(void)
+{
+	Thread *left = find();
+
+	if (left != NULL)
+		return left;
+	for (uint32_t i = 0; i < N_THREADS; i++) {
+		if (!take(&threads[i].is_taken))
+			continue;
+		uint32_t n = count_used();
+		while (i >= n && !__atomic_compare_exchange_n(&n_used, &n, i + 1, false,
+					 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			;
+		threads[i].pointer = stepping_thread_pointer();
+		return &threads[i];
+	}
+	return NULL;
+}
+
+static void *map_stack(size_t index)
+{
+	char *place = STACKS_PLACE + index * STACK_ROOM;
+	const long flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK;
+	long at = syscall(SYS_mmap, place, (long)STACK_BYTES, (long)(PROT_READ | PROT_WRITE),
+		flags | MAP_FIXED_NOREPLACE, -1L, 0L);
+
+	if (at == -1)
+		at = syscall(SYS_mmap, NULL, (long)STACK_BYTES, (long)(PROT_READ | PROT_WRITE),
+			flags, -1L, 0L);
+	return at == -1 ? NULL : (void *)at;
+}
+
+static stack_t own_stack(const Thread *self)
+{
+	return (stack_t){.ss_sp = self->stack, .ss_size = STACK_BYTES};
+}
+
+static void block(Thread *self, bool is_to_be)
+{
+	sigset_t trap;
+
+	if (self->is_blocked == is_to_be)
+		return;
+	sigemptyset(&trap);
+	sigaddset(&trap, SIGTRAP);
+	real_signals()->pthread_sigmask(is_to_be ? SIG_BLOCK : SIG_UNBLOCK, &trap, NULL);
+	self->is_blocked = is_to_be;
+}
+
+static bool is_large_enough(const stack_t *stack)
+{
+	size_t frame = getauxval(AT_MINSIGSTKSZ);
+
+	return stack->ss_size >= (frame != 0 ? frame : (size_t)MINSIGSTKSZ) + HANDLER_BYTES;
+}
+
+static void set_stack(Thread *self)
+{
+	stack_t there;
+
+	if (self->stack == NULL)
+		self->stack = map_stack((size_t)(self - threads));
+	if (real_signals()->sigaltstack(NULL, &there) != 0)
+		return;
+	if ((there.ss_flags & SS_DISABLE) == 0) {
+		block(self, !is_large_enough(&there));
+	} else if (self->stack != NULL) {
+		const stack_t own = own_stack(self);
+		real_signals()->sigaltstack(&own, NULL);
+	}
+}
+
+/* By system calls, as the C library's functions allocate. */
+static void set_timer(Thread *self)
+{
+	struct sigevent event = {
+		.sigev_notify = SIGEV_THREAD_ID,
+		.sigev_signo = SIGTRAP,
+		.sigev_value.sival_ptr = (void *)LODE_WINDOW_SIGNAL,
+	};
+	const struct timespec period = {0, TIMER_NS};
+	const struct itimerspec when = {period, period};
+
+	event._sigev_un._tid = (int)syscall(SYS_gettid);
+	if (syscall(SYS_timer_create, (long)CLOCK_THREAD_CPUTIME_ID, &event, &self->timer) != 0)
+		return;
+	self->has_timer = true;
+	syscall(SYS_timer_settime, (long)self->timer, 0L, &when, NULL);
+}
+
+static void stop_timer(Thread *self)
+{
+	if (self->has_timer)
+		syscall(SYS_timer_delete, (long)self->timer);
+	self->has_timer = false;
+}
+
+static Thread *enter_thread(void)
+{
+	Thread *self = take_place();
+
+	if (self == NULL)
+		return NULL;
+	self->is_blocked = false;
+	set_stack(self);
+	if (has_timers && stepping_is_on())
+		set_timer(self);
+	return self;
+}
+
+void threads_begin(bool is_timed)
+{
+	has_timers = is_timed;
+	enter_thread();
+}
+
+void threads_begin_child(void)
+{
+	const uintptr_t pointer = stepping_thread_pointer();
+	Thread *self = NULL;
+
+	for (uint32_t i = 0, n = count_used(); i < n; i++) {
+		threads[i].has_timer = false;
+		if (threads[i].is_taken && threads[i].pointer == pointer && self == NULL)
+			self = &threads[i];
+		else
+			threads[i].is_taken = false;
+	}
+	if (self != NULL && has_timers && stepping_is_on())
+		set_timer(self);
+}
+
+void threads_stop_timers(void)
+{
+	for (uint32_t i = 0, n = count_used(); i < n; i++)
+		stop_timer(&threads[i]);
+}
+
+/* Also after pthread_exit(), and when it is cancelled. */
+static void leave_thread(void *data)
+{
+	Thread *self = data;
+	const stack_t none = {.ss_flags = SS_DISABLE};
+	stack_t there;
+	int code = errno;
+
+	if (self == NULL)
+		return;
+	stop_timer(self);
+	if (real_signals()->sigaltstack(NULL, &there) == 0 && there.ss_sp == self->stack)
+		real_signals()->sigaltstack(&none, NULL);
+	self->pointer = 0;
+	release(&self->is_taken);
+	errno = code;
+}
+
+/* --- the start of a thread --- */
+
+enum { N_STARTS = 256 };
+
+typedef struct {
+	bool is_taken;
+	bool is_blocked; /* SIGTRAP, by us, in the thread that makes it */
+	void *(*start)(void *);
+	thrd_start_t start_c11; /* when `start` is NULL */
+	void *argument;
+} Start;
+
+static Start starts[N_STARTS];
+
+/* NULL: there are no windows here, or no place: the thread starts as it would without us. */
+static Start *take_start(void)
+{
+	if (!stepping_is_installed())
+		return NULL;
+	for (size_t i = 0; i < N_STARTS; i++) {
+		if (!take(&starts[i].is_taken))
+			continue;
+		const Thread *self = find();
+		starts[i].is_blocked = self != NULL && self->is_blocked;
+		return &starts[i];
+	}
+	return NULL;
+}
+
+static Thread *enter_started(const Start *told)
+{
+	int code = errno;
+	Thread *self = enter_thread();
+
+	if (self != NULL && told->is_blocked) {
+		self->is_blocked = true;
+		block(self, false);
+	}
+	errno = code;
+	return self;
+}
+
+static void *run_thread(void *data)
+{
+	const Start told = *(Start *)data;
+	void *result;
+
+	release(&((Start *)data)->is_taken);
+	pthread_cleanup_push(leave_thread, enter_started(&told));
+	result = told.start(told.argument);
+	pthread_cleanup_pop(1);
+	return result;
+}
+
+static int run_thread_c11(void *data)
+{
+	const Start told = *(Start *)data;
+	int result;
+
+	release(&((Start *)data)->is_taken);
+	pthread_cleanup_push(leave_thread, enter_started(&told));
+	result = told.start_c11(told.argument);
+	pthread_cleanup_pop(1);
+	return result;
+}
+
+EXPORTED int pthread_create(pthread_t *out_thread, const pthread_attr_t *attributes,
+	void *(*start)(void *), void *argument)
+{
+	const RealFunctions *real = real_functions();
+
+	if (real == NULL)
+		return EAGAIN;
+	Start *told = take_start();
+	if (told == NULL)
+		return real->pthread_create(out_thread, attributes, start, argument);
+	told->start = start;
+	told->argument = argument;
+	int failure = real->pthread_create(out_thread, attributes, run_thread, told);
+	if (failure != 0)
+		release(&told->is_taken);
+	return failure;
+}
+
+EXPORTED int thrd_create(thrd_t *out_thread, thrd_start_t start, void *argument)
+{
+	const RealFunctions *real = real_functions();
+
+	if (real == NULL)
+		return thrd_error;
+	Start *told = take_start();
+	if (told == NULL)
+		return real->thrd_create(out_thread, start, argument);
+	told->start = NULL;
+	told->start_c11 = start;
+	told->argument = argument;
+	int result = real->thrd_create(out_thread, run_thread_c11, told);
+	if (result != thrd_success)
+		release(&told->is_taken);
+	return result;
+}
+
+/* --- alternate stacks of the program's --- */
+
+EXPORTED int sigaltstack(const stack_t *given, stack_t *out_old)
+{
+	const RealSignals *real = real_signals();
+	Thread *self = stepping_is_installed() ? find() : NULL;
+	stack_t own, old;
+
+	if (self == NULL || self->stack == NULL)
+		return real->sigaltstack(given, out_old);
+	own = own_stack(self);
+	const bool is_disabled = given != NULL && (given->ss_flags & SS_DISABLE) != 0;
+	if (given != NULL && !is_disabled)
+		block(self, !is_large_enough(given));
+	int result = real->sigaltstack(is_disabled ? &own : given, &old);
+	if (result != 0 || is_disabled)
+		block(self, false);
+	if (result != 0 || out_old == NULL)
+		return result;
+	*out_old = old.ss_sp == own.ss_sp ? (stack_t){.ss_flags = SS_DISABLE} : old;
+	return 0;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+#include "window_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/* Far from where the kernel puts what the program maps, so that its addresses stay as they are. */
+#define PLACE ((void *)0x240000000000)
+
+/* Where pages cannot be had beforehand, a full disk would be a SIGBUS: so much is reserved. */
+#define MAX_BYTES ((size_t)1 << 28)
+#define RESERVED_BYTES ((size_t)1 << 24)
+
+enum { CHUNK = 1 << 16, MAX_SAME_PID = 10000, PATH_BYTES = PATH_MAX + 64 };
+
+uint64_t window_log_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* A process that executes another program keeps its number, and a number comes again. */
+static int create_file(const char *directory, uint32_t pid, char path[PATH_BYTES])
+{
+	long descriptor = -1;
+
+	for (int i = 0; i < MAX_SAME_PID && descriptor < 0; i++) {
+		int n = i == 0 ? snprintf(path, PATH_BYTES, "%s/windows-%u.log", directory, pid)
+		               : snprintf(path, PATH_BYTES, "%s/windows-%u.%d.log", directory, pid,
+					 i);
+		if (n < 0)
+			return -1;
+		descriptor = syscall(SYS_openat, AT_FDCWD, path,
+			O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (descriptor < 0 && errno != EEXIST)
+			return -1;
+	}
+	return (int)descriptor;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The log must not use up what the program is allowed. */
+static size_t allowed_bytes(void)
+{
+	struct rlimit limit;
+	size_t bytes = MAX_BYTES;
+
+	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+		bytes = smaller(bytes, limit.rlim_cur / 16);
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+		bytes = smaller(bytes, limit.rlim_cur);
+	return bytes / CHUNK * CHUNK;
+}
+
+/* Makes more of the log writable. False: the log or the disk is full. */
+static bool prepare(WindowLog *self)
+{
+	uint8_t *at = (uint8_t *)self->header + self->prepared;
+
+	if (self->prepared + CHUNK > self->limit ||
+		syscall(SYS_mprotect, at, CHUNK, PROT_READ | PROT_WRITE) != 0 ||
+		(self->is_populated && syscall(SYS_madvise, at, CHUNK, MADV_POPULATE_WRITE) != 0))
+		return false;
+	self->prepared += CHUNK;
+	return true;
+}
+
+/* In a kernel that cannot have pages beforehand the whole log is reserved on the disk. */
+static bool prepare_first(WindowLog *self, int descriptor)
+{
+	self->is_populated = true;
+	if (prepare(self))
+		return true;
+	self->is_populated = false;
+	self->limit = smaller(self->limit, RESERVED_BYTES);
+	return syscall(SYS_fallocate, descriptor, 0, 0L, self->limit) == 0 && prepare(self);
+}
+
+/* Without access at first: pages that a program locks in memory must be few. A child, however it is
+ * forked, does not have it. */
+static bool map_file(WindowLog *self, int descriptor)
+{
+	long base;
+
+	self->prepared = 0;
+	self->limit = allowed_bytes();
+	if (self->limit == 0 || syscall(SYS_ftruncate, descriptor, self->limit) != 0)
+		return false;
+	base = syscall(SYS_mmap, PLACE, self->limit, PROT_NONE, MAP_SHARED | MAP_FIXED_NOREPLACE,
+		descriptor, 0L);
+	if (base == -1)
+		base = syscall(SYS_mmap, NULL, self->limit, PROT_NONE, MAP_SHARED, descriptor, 0L);
+	if (base == -1)
+		return false;
+	self->header = (LodeWindowLogHeader *)base;
+	/* The file is one hole: to read ahead in it would fill megabytes with zeros, each time. */
+	syscall(SYS_madvise, base, self->limit, MADV_RANDOM);
+	if (syscall(SYS_madvise, base, self->limit, MADV_DONTFORK) == 0 &&
+		prepare_first(self, descriptor))
+		return true;
+	self->header = NULL;
+	syscall(SYS_munmap, base, self->limit);
+	return false;
+}
+
+bool window_log_open(WindowLog *self, const char *directory, LodeWindowObstacle obstacle)
+{
+	uint32_t pid = (uint32_t)syscall(SYS_getpid);
+	char path[PATH_BYTES];
+	int descriptor = create_file(directory, pid, path);
+
+	if (descriptor < 0)
+		return false;
+	bool is_open = map_file(self, descriptor);
+	syscall(SYS_close, descriptor);
+	if (!is_open) {
+		/* Without a header it would be no log to whoever reads it. */
+		syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+		return false;
+	}
+	*self->header = (LodeWindowLogHeader){
+		.version = LODE_WINDOW_LOG_VERSION,
+		.page = LODE_WINDOW_LOG_PAGE,
+		.pid = pid,
+		.parent = (uint32_t)getppid(),
+		.begin_ns = window_log_now(),
+		.used = LODE_WINDOW_LOG_PAGE,
+		.obstacle = obstacle,
+	};
+	memcpy(self->header->magic, LODE_WINDOW_LOG_MAGIC, sizeof(self->header->magic));
+	return true;
+}
+
+void window_log_begin(WindowLog *self)
+{
+	self->at = (uint8_t *)self->header + self->header->used + sizeof(LodeWindowHead);
+	self->address = 0;
+	memset(self->registers, 0, sizeof(self->registers));
+}
+
+static uint8_t *put_number(uint8_t *at, uint64_t value)
+{
+	for (; value >= 0x80; value >>= 7)
+		*at++ = (uint8_t)(value | 0x80);
+	*at++ = (uint8_t)value;
+	return at;
+}
+
+static uint8_t *put_difference(uint8_t *at, uint64_t value, uint64_t before)
+{
+	uint64_t difference = value - before;
+
+	return put_number(at, difference << 1 ^ -(difference >> 63));
+}
+
+bool window_log_add(WindowLog *self, const WindowStep *step)
+{
+	/* With the padding of the last step. */
+	size_t used = (size_t)(self->at - (uint8_t *)self->header);
+	if (used + LODE_WINDOW_STEP_MAX_BYTES + 8 > self->prepared && !prepare(self))
+		return false;
+	uint32_t mask = step->raised != 0 ? LODE_WINDOW_STEP_RAISED : 0;
+	for (unsigned i = 0; i < LODE_WINDOW_REGISTERS; i++)
+		if (step->registers[i] != self->registers[i])
+			mask |= 1u << i;
+	uint8_t *at = put_number(put_difference(self->at, step->address, self->address), mask);
+	if (step->raised != 0)
+		*at++ = step->raised;
+	for (uint32_t left = mask & LODE_WINDOW_STEP_REGISTERS; left != 0; left &= left - 1) {
+		int i = __builtin_ctz(left);
+		at = put_difference(at, step->registers[i], self->registers[i]);
+		self->registers[i] = step->registers[i];
+	}
+	self->address = step->address;
+	self->at = at;
+	return true;
+}
+
+void window_log_end(WindowLog *self, LodeWindowHead head)
+{
+	uint8_t *base = (uint8_t *)self->header;
+	uint64_t begin = self->header->used, end = (uint64_t)(self->at - base);
+
+	for (; end % 8 != 0; end++)
+		base[end] = 0;
+	head.size = (uint32_t)(end - begin);
+	memcpy(base + begin, &head, sizeof(head));
+	__atomic_store_n(&self->header->used, end, __ATOMIC_RELEASE);
+}
