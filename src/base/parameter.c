@@ -341,20 +341,25 @@ static bool read_range(const LodeParameter *row, const char *text, void *field)
 	return true;
 }
 
-static bool read_share(const LodeParameter *row, const char *text, void *field)
+bool lode_share_from_text(const char *text, double *out_share)
 {
 	const char *end;
 	double value;
 
-	(void)row;
 	if (!scan_number(text, &value, &end) || (*end != '\0' && strcmp(end, "%") != 0))
 		return false;
 	if (*end == '%')
 		value /= 100;
 	if (value > 1)
 		return false;
-	*(double *)field = value;
+	*out_share = value;
 	return true;
+}
+
+static bool read_share(const LodeParameter *row, const char *text, void *field)
+{
+	(void)row;
+	return lode_share_from_text(text, field);
 }
 
 static bool read_percent(const LodeParameter *row, const char *text, void *field)

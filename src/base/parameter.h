@@ -151,8 +151,9 @@ bool lode_parameters_fill(const LodeParameterGroup *groups, const LodeParameterP
  * caller frees it. */
 char *lode_parameters_undash(const LodeParameterGroup *groups, const char *message);
 
-/* Reads bytes as in a SIZE; false for other text. */
+/* Reads bytes as in a SIZE, or a SHARE; false for other text. */
 bool lode_size_from_text(const char *text, uint64_t *out_bytes);
+bool lode_share_from_text(const char *text, double *out_share);
 
 /* Checks that there is exactly one argument (NULL-terminated). Errors: _USAGE, with the missing
  * argument ("PROFILE.lode") or the first superfluous one. */

@@ -121,6 +121,7 @@ static LodePerfSamplerOptions sampler_options(const Session *self, const char *o
 	sampler.user_stack_bytes = MAX(options->user_stack_bytes, STACK_BYTES);
 	sampler.has_call_chains = options->has_call_chains;
 	sampler.has_data_addresses = true;
+	sampler.windows = options->windows;
 	sampler.has_fixed_addresses = self->result->has_fixed_addresses;
 	sampler.follows_mappings = true;
 	sampler.start_stopped = options->start_stopped;

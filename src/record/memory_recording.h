@@ -32,10 +32,11 @@ typedef struct {
 	bool has_call_chains;      /* the calls that lead to each sample, by frame pointers */
 	uint16_t user_stack_bytes; /* of each sample, for the calls of code without; 0: as many as
 	                              help to find addresses */
-	bool has_no_page_faults;   /* leave the first touches out */
-	bool has_page_nodes;       /* ask for the nodes of pages also where there is one */
-	bool is_randomised;        /* leave address-space randomisation as it is */
-	bool start_stopped;        /* SIGUSR1 to us toggles */
+	LodeWindowOptions windows;
+	bool has_no_page_faults; /* leave the first touches out */
+	bool has_page_nodes;     /* ask for the nodes of pages also where there is one */
+	bool is_randomised;      /* leave address-space randomisation as it is */
+	bool start_stopped;      /* SIGUSR1 to us toggles */
 	/* Further options of the sampler (live observer, control…) that are taken as they are;
 	 * NULL. */
 	const LodePerfSamplerOptions *sampler;

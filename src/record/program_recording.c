@@ -108,6 +108,7 @@ static bool sample(Session *self, GError **error)
 		.has_call_chains = options->has_call_chains,
 		.has_user_registers = options->user_stack_bytes > 0,
 		.user_stack_bytes = options->user_stack_bytes,
+		.windows = options->windows,
 		.events = options->events,
 		.frequency = options->frequency > 0 ? options->frequency : default_frequency(),
 		.argv = runtime != NULL ? (const char *const *)runtime->argv->pdata : options->argv,

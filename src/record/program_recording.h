@@ -14,6 +14,7 @@
 #include "caches/hierarchy/hierarchy.h"
 #include "record/notes.h"
 #include "record/recorded_run.h"
+#include "record/windows/window_recorder.h"
 #include "traces/trace_taker.h"
 
 #include <stdbool.h>
@@ -45,6 +46,7 @@ typedef struct {
 	bool is_fast;              /* count without cache and branch simulation */
 	const LodeHierarchy *caches; /* else of these, see count_run.h; NULL: this machine's */
 	LodeBranchModel branches;
+	LodeWindowOptions windows; /* of the sampled run */
 	const char *const *events; /* to be sampled; see LodePerfSamplerOptions */
 	uint64_t frequency;        /* samples a second; 0: 10,000, or what the kernel allows */
 	LodeNotes notes;

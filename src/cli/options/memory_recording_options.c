@@ -2,6 +2,7 @@
 #include "cli/options/memory_recording_options.h"
 
 #include "cli/options/call_graph_options.h"
+#include "cli/options/window_options.h"
 #include "cli/recording/wrapped_program.h"
 
 enum {
@@ -38,6 +39,7 @@ const LodeParameter lode_memory_recording_rows[] = {
 			   "repeated"},
 	LODE_CALL_GRAPH_ROWS(Options, recording.has_call_chains, call_graph, "access",
 		"'lode memory --callers' shows them"),
+	LODE_WINDOWS_ROW(Options, windows, LODE_WINDOWS_OF_RECORD),
 	{"start-stopped", LODE_FLAG(Options, recording.start_stopped),
 		.summary = "do not sample until SIGUSR1; each further one stops or starts "
 			   "sampling"},
@@ -87,6 +89,8 @@ bool lode_memory_recording_options_complete(
 	}
 	recording->argv = (const char *const *)arguments;
 	recording->notes = lode_wrapped_program_notes("memory record");
-	return lode_call_graph_read(
-		self->call_graph, &recording->has_call_chains, &recording->user_stack_bytes, error);
+	return lode_call_graph_read(self->call_graph, &recording->has_call_chains,
+		       &recording->user_stack_bytes, error) &&
+	       lode_window_options_read(self->windows, LODE_WINDOWS_OF_RECORD, recording->pid,
+		       &recording->windows, error);
 }

@@ -3,12 +3,13 @@
 
 #include "caches/counted_caches.h"
 #include "cli/options/call_graph_options.h"
+#include "cli/options/window_options.h"
 #include "cli/recording/wrapped_program.h"
 #include "questions/parts/simulated_caches.h"
 #include "views/form/display_text.h"
 
 #define OPTIONS_OF_SAMPLING                                                                        \
-	"once pid duration kernel no-switches event call-chains call-graph frequency"
+	"once pid duration kernel no-switches event call-chains call-graph frequency windows"
 
 typedef LodeRecordingOptions Options;
 
@@ -62,6 +63,7 @@ const LodeParameter lode_recording_rows[] = {
 	{"frequency", 'F', LODE_COUNT(Options, recording.frequency), .least = 1,
 		.most = G_MAXUINT32, .value = "HZ",
 		.summary = "samples per second (default: 10000)"},
+	LODE_WINDOWS_ROW(Options, windows, LODE_WINDOWS_OF_RUN),
 	{"output", 'o', LODE_FILE(Options, output), .value = "FILE",
 		.summary = "the profile to write; an existing one is replaced (default: "
 			   "PROGRAM.lode)"},
@@ -95,8 +97,10 @@ bool lode_recording_options_complete(LodeRecordingOptions *self, char **argument
 		recording->branches = self->is_trace ? LODE_BRANCHES_TAGE : LODE_BRANCHES_CALLGRIND;
 	recording->argv = (const char *const *)arguments;
 	recording->notes = lode_wrapped_program_notes("run");
-	return lode_call_graph_read(
-		self->call_graph, &recording->has_call_chains, &recording->user_stack_bytes, error);
+	return lode_call_graph_read(self->call_graph, &recording->has_call_chains,
+		       &recording->user_stack_bytes, error) &&
+	       lode_window_options_read(self->windows, LODE_WINDOWS_OF_RUN, recording->pid,
+		       &recording->windows, error);
 }
 
 bool lode_recording_options_read_caches(

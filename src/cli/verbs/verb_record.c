@@ -4,6 +4,7 @@
 #include "cli/interrupt.h"
 #include "cli/live/live_page.h"
 #include "cli/options/call_graph_options.h"
+#include "cli/options/window_options.h"
 #include "cli/recording/wrapped_program.h"
 #include "cli/verb.h"
 #include "record/perf/perf_sampler.h"
@@ -17,7 +18,7 @@ enum { MAX_PAGES = 1 << 20, MAX_MS = 1000 * 1000 * 1000 };
 
 typedef struct {
 	LodePerfSamplerOptions sampler;
-	const char *call_graph;
+	const char *call_graph, *windows;
 	bool serves;
 } Options;
 
@@ -62,6 +63,7 @@ static const LodeParameter rows[] = {
 	{"no-switches", LODE_FLAG(Options, sampler.has_no_switches),
 		.summary = "do not record context switches, for a program that makes a hundred "
 			   "thousand a second: no latency, no times of threads"},
+	LODE_WINDOWS_ROW(Options, windows, LODE_WINDOWS_OF_RECORD),
 	{"serve", LODE_FLAG(Options, serves),
 		.summary = "show in a browser which functions run, and with --user-regs which "
 			   "addresses they access, while the program runs; the address is "
@@ -86,8 +88,10 @@ static bool complete(Options *self, char **arguments, GError **error)
 		return lode_parameter_refuse(error,
 			"PROGRAM is missing: lode record -- PROGRAM ARGUMENT…, or "
 			"lode record -p PID");
-	if (!lode_call_graph_read(
-		    self->call_graph, &sampler->has_call_chains, &sampler->user_stack_bytes, error))
+	if (!lode_call_graph_read(self->call_graph, &sampler->has_call_chains,
+		    &sampler->user_stack_bytes, error) ||
+		!lode_window_options_read(self->windows, LODE_WINDOWS_OF_RECORD, sampler->pid,
+			&sampler->windows, error))
 		return false;
 	sampler->has_user_registers |= sampler->user_stack_bytes > 0;
 	sampler->argv = (const char *const *)arguments;

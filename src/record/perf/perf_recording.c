@@ -317,10 +317,12 @@ bool lode_perf_recording_finish(
 	};
 
 	lode_perf_event_set_enable(self->events, false);
+	if (self->windows != NULL)
+		lode_window_recorder_end(self->windows);
 	lode_perf_recording_drain(self);
 	write_lost(self);
 	g_autoptr(GPtrArray) features = lode_perf_features_make(&input);
-	lode_perf_writer_finish(self->writer, features, self->tally.files,
+	lode_perf_writer_finish(self->writer, features, self->tally.files, self->windows,
 		self->write_error == NULL ? &self->write_error : NULL);
 	g_clear_pointer(&self->events, lode_perf_event_set_close);
 	if (self->pages != NULL)

@@ -26,6 +26,7 @@ typedef struct {
 	LodePerfMappings *mappings;       /* NULL: the kernel's word is enough */
 	const char *page_output;          /* as in LodePerfSamplerOptions */
 	LodePageSurvey *pages;            /* NULL: not wanted */
+	LodeWindowRecorder *windows;      /* borrowed; NULL: not wanted */
 	LodePerfSources *sources;         /* NULL: no thread is sampled twice */
 	GByteArray *kernel;               /* records of its mappings; NULL: not sampled */
 	GByteArray *unwrapped;            /* a record of a ring's end and start, for the observer */

@@ -13,6 +13,7 @@
 #include "record/events/perf_existing.h"
 #include "record/perf/perf_program.h"
 #include "record/perf/perf_recording.h"
+#include "record/programs/preloaded_library.h"
 #include "record/programs/program_check.h"
 #include "record/programs/running_process.h"
 #include "record/programs/stop_requests.h"
@@ -39,8 +40,11 @@ static const int caught_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, 
 /* So long the command that timed an attached recording may take to end. */
 enum { COMMAND_END_MS = 2000 };
 
+/* A shell's status of a program that a signal ended is the signal's number and this. */
+enum { SHELL_BY_SIGNAL = 128 };
+
 /* The descriptors that poll() waits for; the rings come after these. */
-enum { WAIT_SIGNALS, WAIT_CONTROL, WAIT_PROCESS, N_WAITS };
+enum { WAIT_SIGNALS, WAIT_CONTROL, WAIT_PROCESS, WAIT_WINDOWS, N_WAITS };
 
 typedef struct {
 	const LodePerfSamplerOptions *options;
@@ -54,7 +58,9 @@ typedef struct {
 	gint64 enable_at_us, end_at_us; /* 0: never */
 	gint64 short_rounds_end_us;
 	LodeStopRequests requests;
-	LodeRunningProcess running; /* the attached process */
+	LodeWindowRecorder *windows; /* NULL: none */
+	char *windows_obstacle;      /* why the program can have none; NULL: nothing is known */
+	LodeRunningProcess running;  /* the attached process */
 	LodeCpuMeter meter;
 	struct rusage usage; /* of the program, when it has ended */
 	int signal_descriptor, process;
@@ -117,6 +123,8 @@ static void switch_sampling(Session *self, bool is_on)
 		return;
 	self->is_enabled = is_on;
 	lode_perf_event_set_enable(self->recording.events, is_on);
+	if (self->windows != NULL)
+		lode_window_recorder_switch(self->windows, is_on);
 	if (is_on && self->meter.pid == 0)
 		lode_cpu_meter_begin(&self->meter, "/proc",
 			is_program(self) ? self->program.pid : self->options->pid, false);
@@ -200,6 +208,9 @@ static void set_up_waits(Session *self)
 		[WAIT_SIGNALS] = self->signal_descriptor,
 		[WAIT_CONTROL] = self->control.descriptor,
 		[WAIT_PROCESS] = self->process,
+		[WAIT_WINDOWS] = self->windows != NULL
+	                                 ? lode_window_recorder_descriptor(self->windows)
+	                                 : -1,
 	};
 
 	self->waits = g_array_new(FALSE, FALSE, sizeof(struct pollfd));
@@ -286,6 +297,8 @@ static void wait_once(Session *self)
 
 	if (poll(waits, self->waits->len, timeout_ms(self)) < 0)
 		return;
+	if (self->windows != NULL)
+		lode_window_recorder_update(self->windows);
 	take_signals(self);
 	take_controls(self);
 	take_deadlines(self);
@@ -405,6 +418,41 @@ static bool open_events(
 	return self->recording.events != NULL;
 }
 
+/* What starts with the program, or later. */
+static bool starts_stopped(const Session *self)
+{
+	return self->options->start_stopped || self->options->delay_ms > 0;
+}
+
+/* Without them there is less to know, but all else is recorded. */
+static void prepare_windows(Session *self, const LodePerfKernel *kernel)
+{
+	const LodePerfSamplerOptions *options = self->options;
+	g_autoptr(GError) cause = NULL;
+
+	if (options->windows.share <= 0 || !is_program(self))
+		return;
+	self->windows = lode_window_recorder_new(
+		&options->windows, kernel, !starts_stopped(self), &cause);
+	if (cause != NULL)
+		lode_perf_note(self->note, "windows are not recorded: %s", cause->message);
+	if (cause != NULL)
+		return;
+	if (lode_window_recorder_has_timer(self->windows) &&
+		(starts_stopped(self) || options->control_fifo != NULL)) {
+		lode_perf_note(self->note,
+			"windows are not recorded: where the kernel has no events for them (before "
+			"Linux 5.18) they cannot be switched off and on");
+		g_clear_pointer(&self->windows, lode_window_recorder_free);
+		return;
+	}
+	self->recording.windows = self->windows;
+	self->windows_obstacle = lode_preloaded_library_obstacle(options->argv[0]);
+	if (self->windows_obstacle != NULL)
+		lode_perf_note(self->note, "the program is recorded without windows: %s",
+			self->windows_obstacle);
+}
+
 /* Forks, but does not execute it; gives its path, or NULL. */
 static char *hold_command(Session *self, GError **error)
 {
@@ -412,7 +460,10 @@ static char *hold_command(Session *self, GError **error)
 	const LodePerfCommand command = {
 		.path = path,
 		.argv = self->options->argv,
-		.environment = self->options->environment,
+		.environment = self->windows != NULL
+	                               ? lode_window_recorder_environment(
+						 self->windows, self->options->environment)
+	                               : self->options->environment,
 		.mask = &self->old_mask,
 		.has_fixed_addresses = self->options->has_fixed_addresses,
 	};
@@ -432,6 +483,8 @@ static bool start_program(Session *self, const LodePerfKernel *kernel, GError **
 	if (path == NULL)
 		return false;
 	g_array_append_val(threads, self->program.pid);
+	if (self->windows_obstacle != NULL)
+		lode_window_recorder_add_obstacle(self->windows, self->program.pid);
 	lode_perf_recording_follow(&self->recording, self->program.pid);
 	if (!open_events(self, kernel, threads, error) ||
 		!lode_perf_program_release(&self->program, path, error))
@@ -442,7 +495,7 @@ static bool start_program(Session *self, const LodePerfKernel *kernel, GError **
 		lode_jit_runtime_add_process(self->options->runtime, (uint32_t)self->program.pid);
 	if (!lode_perf_recording_begin(&self->recording, error))
 		return false;
-	self->is_enabled = !self->options->start_stopped && self->options->delay_ms == 0;
+	self->is_enabled = !starts_stopped(self);
 	if (self->is_enabled)
 		lode_cpu_meter_begin(&self->meter, "/proc", self->program.pid, true);
 	return true;
@@ -464,7 +517,7 @@ static bool attach(Session *self, const LodePerfKernel *kernel, GError **error)
 		return false;
 	/* Linux 5.3 and later; poll() ignores −1, and the rings end with the process */
 	self->process = (int)syscall(SYS_pidfd_open, self->options->pid, 0);
-	if (!self->options->start_stopped && self->options->delay_ms == 0)
+	if (!starts_stopped(self))
 		switch_sampling(self, true);
 	lode_perf_recording_add_process(
 		&self->recording, self->options->pid, self->options->has_data_addresses);
@@ -553,6 +606,13 @@ static int exit_status(const Session *self)
 	return is_ours ? 0 : self->status;
 }
 
+/* Of its own, or of one that it ran in a shell. */
+static bool is_ended_by_trap(const Session *self)
+{
+	return is_killed_by(self, SIGTRAP) ||
+	       (WIFEXITED(self->status) && WEXITSTATUS(self->status) == SHELL_BY_SIGNAL + SIGTRAP);
+}
+
 static LodePerfSampling *result_of(Session *self)
 {
 	LodePerfSampling *result = g_new0(LodePerfSampling, 1);
@@ -570,6 +630,14 @@ static LodePerfSampling *result_of(Session *self)
 			"files that lie nowhere else and are too large to be kept in the "
 			"recording: %u, such as '%s'",
 			n_too_large, too_large);
+	if (self->windows != NULL) {
+		lode_window_recorder_add_note(self->windows, self->note);
+		result->windows = *lode_window_recorder_tally(self->windows);
+	}
+	if (self->windows != NULL && is_ended_by_trap(self))
+		lode_perf_note(self->note,
+			"SIGTRAP ended the program, which its windows may have caused; "
+			"'--windows off' records without them");
 	result->n_samples = self->recording.tally.n_samples;
 	result->n_lost = self->recording.tally.n_lost;
 	result->n_throttled = self->recording.tally.n_throttled;
@@ -588,6 +656,7 @@ static LodePerfSampling *record(Session *self, const LodePerfKernel *kernel, GEr
 		return NULL;
 	set_start(self->options, self->recording.choices);
 	lode_perf_recording_read_kernel(&self->recording);
+	prepare_windows(self, kernel);
 	bool is_started = is_program(self) ? start_program(self, kernel, error)
 	                                   : attach(self, kernel, error);
 	if (!is_started)
@@ -608,6 +677,8 @@ static void session_clear(Session *self)
 	wait_for_program(self);
 	lode_perf_recording_clear(&self->recording);
 	lode_perf_control_fifo_close(&self->control);
+	g_clear_pointer(&self->windows, lode_window_recorder_free);
+	g_free(self->windows_obstacle);
 	g_clear_pointer(&self->waits, g_array_unref);
 	if (self->process >= 0)
 		close(self->process);

@@ -14,6 +14,7 @@
 #include "record/notes.h"
 #include "record/perf/perf_observer.h"
 #include "record/programs/jit_runtime.h"
+#include "record/windows/window_recorder.h"
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -44,6 +45,7 @@ typedef struct {
 	const char *const *argv;
 	const char *const *environment; /* of argv; NULL: ours */
 	bool has_fixed_addresses;       /* of argv: no randomisation of its address space */
+	LodeWindowOptions windows;      /* of argv; without `pid` only */
 	bool follows_mappings;   /* write also mappings that the kernel does not announce, as far
 	                            as /proc shows them */
 	const char *page_output; /* where to write on which nodes the pages lie (record/
@@ -65,11 +67,12 @@ typedef struct {
 
 typedef struct {
 	uint64_t n_samples, n_lost, n_throttled, bytes_written;
-	char *event;     /* as they were opened: "cpu-clock:u", "cycles:upp and page-faults:u" */
-	char *note;      /* features that the machine lacks, and their replacement; NULL: none */
-	int exit_status; /* of argv, as wait() gives it; 0 when there was none or when we
-	                    ended it, as the time was up */
-	int stop_signal; /* as LodeChildEnd.stop_signal */
+	char *event; /* as they were opened: "cpu-clock:u", "cycles:upp and page-faults:u" */
+	char *note;  /* features that the machine lacks, and their replacement; NULL: none */
+	LodeWindowTally windows;
+	int exit_status;      /* of argv, as wait() gives it; 0 when there was none or when we
+	                         ended it, as the time was up */
+	int stop_signal;      /* as LodeChildEnd.stop_signal */
 	bool was_interrupted; /* Ctrl-C came, whatever the program made of it */
 } LodePerfSampling;
 

@@ -166,27 +166,45 @@ bool lode_perf_writer_seal(LodePerfWriter *self, GError **error)
 	       fail(self, error);
 }
 
-/* Copies of files may be large: they go from one file to the other. */
-static bool write_files(
-	LodePerfWriter *self, LodeKeptFiles *files, Section *out_section, GError **error)
+/* Takes what was written at the end of the file; nothing is no section. */
+static bool end_section(LodePerfWriter *self, bool is_written, uint64_t size, GError *cause,
+	Section *out_section, GError **error)
 {
-	Section section = {.offset = self->end};
-	g_autoptr(GError) cause = NULL;
-
-	if (!lode_kept_files_write(
-		    files, self->descriptor, section.offset, &section.size, &cause)) {
-		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: %s", self->path, cause->message);
+	if (!is_written) {
+		g_propagate_prefixed_error(error, cause, "%s: ", self->path);
 		return false;
 	}
-	self->end += section.size;
-	if (section.size > 0)
-		*out_section = section;
+	if (size > 0)
+		*out_section = (Section){self->end, size};
+	self->end += size;
 	return true;
 }
 
+/* Copies of files and logs may be large: they go from one file to the other. */
+static bool write_large_sections(LodePerfWriter *self, LodeKeptFiles *files,
+	LodeWindowRecorder *windows, Section *sections, GError **error)
+{
+	uint64_t size = 0;
+	GError *cause = NULL;
+
+	if (files != NULL) {
+		bool is_written = lode_kept_files_write(
+			files, self->descriptor, self->end, &size, &cause);
+		if (!end_section(self, is_written, size, cause,
+			    &sections[LODE_PERF_FEATURE_LODE_FILES], error))
+			return false;
+	}
+	if (windows == NULL)
+		return true;
+	bool is_written = lode_window_recorder_write(
+		windows, self->descriptor, self->end, &size, &cause);
+	return end_section(
+		self, is_written, size, cause, &sections[LODE_PERF_FEATURE_LODE_WINDOWS], error);
+}
+
 /* Each where its number says; what could not be written has an offset of 0. */
-static bool write_sections(LodePerfWriter *self, const GPtrArray *features, LodeKeptFiles *files,
-	Section *sections, GError **error)
+static bool write_sections(
+	LodePerfWriter *self, const GPtrArray *features, Section *sections, GError **error)
 {
 	for (guint i = 0; i < features->len; i++) {
 		size_t size;
@@ -199,25 +217,25 @@ static bool write_sections(LodePerfWriter *self, const GPtrArray *features, Lode
 			return false;
 		sections[i] = section;
 	}
-	return files == NULL ||
-	       write_files(self, files, &sections[LODE_PERF_FEATURE_LODE_FILES], error);
+	return true;
 }
 
 /* Only written features have a bit: a bit without its section would make the whole file unreadable.
  */
-static bool write_features(
-	LodePerfWriter *self, const GPtrArray *features, LodeKeptFiles *files, GError **error)
+static bool write_features(LodePerfWriter *self, const GPtrArray *features, LodeKeptFiles *files,
+	LodeWindowRecorder *windows, GError **error)
 {
 	Section sections[LODE_PERF_FEATURE_BITS] = {0}, table[LODE_PERF_FEATURE_BITS] = {0};
 	uint64_t table_start = self->end;
-	size_t n = files != NULL;
+	size_t n = (files != NULL ? 1u : 0u) + (windows != NULL);
 	GError *cause = NULL;
 
 	for (guint i = 0; i < features->len; i++)
 		n += features->pdata[i] != NULL;
 	if (!append(self, table, n * sizeof(Section), error))
 		return false;
-	if (!write_sections(self, features, files, sections, &cause)) {
+	if (!write_sections(self, features, sections, &cause) ||
+		!write_large_sections(self, files, windows, sections, &cause)) {
 		int is_cut = ftruncate(self->descriptor, (off_t)self->end);
 		(void)is_cut;
 		g_propagate_error(error, cause);
@@ -236,11 +254,11 @@ static bool write_features(
 	return cause == NULL;
 }
 
-bool lode_perf_writer_finish(
-	LodePerfWriter *self, const GPtrArray *features, LodeKeptFiles *files, GError **error)
+bool lode_perf_writer_finish(LodePerfWriter *self, const GPtrArray *features, LodeKeptFiles *files,
+	LodeWindowRecorder *windows, GError **error)
 {
 	self->header.data.size = self->end - self->header.data.offset;
-	bool has_features = write_features(self, features, files, error);
+	bool has_features = write_features(self, features, files, windows, error);
 	if (lode_write_at(self->descriptor, &self->header, sizeof(self->header), 0))
 		return has_features;
 	return has_features ? fail(self, error) : false;

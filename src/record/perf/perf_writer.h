@@ -15,6 +15,7 @@
 
 #include "record/perf/perf_ring.h"
 #include "record/programs/kept_files.h"
+#include "record/windows/window_recorder.h"
 
 typedef struct LodePerfWriter LodePerfWriter;
 
@@ -41,10 +42,11 @@ bool lode_perf_writer_add_ring(LodePerfWriter *self, const LodePerfRing *ring, G
 bool lode_perf_writer_seal(LodePerfWriter *self, GError **error);
 
 /*
- * Ends the file with features: GBytes by number, NULL where there is none; and with the section of
- * the files that were executed, unless that is NULL. A full disk leaves the records readable.
+ * Ends the file with features: GBytes by number, NULL where there is none; and with the sections of
+ * the files that were executed and of windows, unless these are NULL. A full disk leaves the
+ * records readable.
  */
-bool lode_perf_writer_finish(
-	LodePerfWriter *self, const GPtrArray *features, LodeKeptFiles *files, GError **error);
+bool lode_perf_writer_finish(LodePerfWriter *self, const GPtrArray *features, LodeKeptFiles *files,
+	LodeWindowRecorder *windows, GError **error);
 
 uint64_t lode_perf_writer_size(const LodePerfWriter *self);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/files/write_at.h"
 #include "images/elf/vdso_image.h"
+#include "record/programs/packed_frames.h"
 #include "sources/perf_data/perf_data_format.h"
 
 #include <elfutils/libdwelf.h>
@@ -13,14 +14,12 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <zstd.h>
 
 enum {
 	MAX_FILES = 1 << 16,
 	MAX_HELD = 256, /* and no more than a part of what may be open: */
 	PART_OF_LIMIT = 4,
 	MAX_TRIES = 64, /* to find a file, by as many processes that map it */
-	BLOCK_BYTES = 1 << 17,
 };
 
 #define VDSO "[vdso]"
@@ -242,60 +241,39 @@ typedef struct {
 } Entry;
 
 typedef struct {
-	int descriptor;
-	uint64_t start, end; /* of the section, in the file */
-	ZSTD_CCtx *context;
-	uint8_t *input, *output; /* BLOCK_BYTES each */
-	uint64_t left;           /* bytes that may still be kept */
+	LodePackedFrames frames;
+	uint64_t start; /* of the section, in the file */
+	uint64_t left;  /* bytes that may still be kept */
 	LodeKeptFiles *files;
 } Section;
-
-static bool compress_block(Section *self, size_t size, ZSTD_EndDirective directive)
-{
-	ZSTD_inBuffer input = {self->input, size, 0};
-	size_t left = 1;
-
-	while (directive == ZSTD_e_end ? left != 0 : input.pos < size) {
-		ZSTD_outBuffer output = {self->output, BLOCK_BYTES, 0};
-		left = ZSTD_compressStream2(self->context, &output, &input, directive);
-		if (ZSTD_isError(left)) {
-			errno = ENOMEM;
-			return false;
-		}
-		if (!lode_write_at(self->descriptor, self->output, output.pos, self->end))
-			return false;
-		self->end += output.pos;
-	}
-	return true;
-}
 
 /* As much as can be read, or the vDSO; how much that is, is what counts: a file may change. */
 static bool copy_content(Section *self, Entry *entry)
 {
-	uint64_t start = self->end;
+	LodePackedFrames *frames = &self->frames;
+	uint64_t start = frames->end;
 	const uint8_t *vdso = NULL;
 	size_t vdso_size = 0;
 	ssize_t n = 1;
 
 	if (entry->file->descriptor < 0)
 		vdso = lode_vdso_image_bytes(&vdso_size);
-	ZSTD_CCtx_reset(self->context, ZSTD_reset_session_only);
 	for (entry->size = 0; n > 0; entry->size += (uint64_t)n) {
 		uint64_t most = MIN(LODE_PERF_FILES_MAX_BYTES_EACH, self->left) - entry->size;
-		size_t size = (size_t)MIN(most, BLOCK_BYTES);
+		size_t size = (size_t)MIN(most, LODE_PACKED_BLOCK_BYTES);
 		if (vdso != NULL) {
 			n = (ssize_t)MIN(vdso_size - entry->size, size);
-			memcpy(self->input, vdso + entry->size, (size_t)n);
+			memcpy(frames->input, vdso + entry->size, (size_t)n);
 		} else {
-			n = pread(entry->file->descriptor, self->input, size, (off_t)entry->size);
+			n = pread(entry->file->descriptor, frames->input, size, (off_t)entry->size);
 			n = MAX(n, 0);
 		}
-		if (!compress_block(self, (size_t)n, n > 0 ? ZSTD_e_continue : ZSTD_e_end))
+		if (!lode_packed_frames_add(frames, (size_t)n, n == 0))
 			return false;
 	}
 	self->left -= entry->size;
 	entry->offset = start - self->start;
-	entry->n_bytes = self->end - start;
+	entry->n_bytes = frames->end - start;
 	return true;
 }
 
@@ -404,7 +382,7 @@ static bool write_section(Section *self)
 	}
 	if (entries->len == 0)
 		return true;
-	self->end += LODE_PERF_FILES_HEAD_BYTES + index_bytes;
+	self->frames.end += LODE_PERF_FILES_HEAD_BYTES + index_bytes;
 	for (guint i = 0; i < entries->len; i++) {
 		Entry *entry = &g_array_index(entries, Entry, i);
 		if (is_nowhere_else(entry->file) && !add_content(self, entries, entry))
@@ -415,7 +393,7 @@ static bool write_section(Section *self)
 	put_u64(index, index_bytes);
 	for (guint i = 0; i < entries->len; i++)
 		put_entry(index, &g_array_index(entries, Entry, i));
-	return lode_write_at(self->descriptor, index->data, index->len, self->start);
+	return lode_write_at(self->frames.descriptor, index->data, index->len, self->start);
 }
 
 unsigned lode_kept_files_too_large(const LodeKeptFiles *self, const char **out_path)
@@ -427,30 +405,14 @@ unsigned lode_kept_files_too_large(const LodeKeptFiles *self, const char **out_p
 bool lode_kept_files_write(
 	LodeKeptFiles *self, int descriptor, uint64_t offset, uint64_t *out_size, GError **error)
 {
-	Section section = {
-		.files = self,
-		.descriptor = descriptor,
-		.start = offset,
-		.end = offset,
-		.context = ZSTD_createCCtx(),
-		.input = g_malloc(BLOCK_BYTES),
-		.output = g_malloc(BLOCK_BYTES),
-		.left = LODE_PERF_FILES_MAX_BYTES,
-	};
-	bool is_done = section.context != NULL;
+	Section section = {.files = self, .start = offset, .left = LODE_PERF_FILES_MAX_BYTES};
+	bool is_done = lode_packed_frames_init(&section.frames, descriptor, offset) &&
+	               write_section(&section);
 
-	if (is_done) {
-		ZSTD_CCtx_setParameter(section.context, ZSTD_c_checksumFlag, 1);
-		is_done = write_section(&section);
-	} else {
-		errno = ENOMEM;
-	}
-	if (!is_done)
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_IO, g_strerror(errno));
-	ZSTD_freeCCtx(section.context);
-	g_free(section.input);
-	g_free(section.output);
 	if (is_done)
-		*out_size = section.end - section.start;
+		*out_size = section.frames.end - section.start;
+	else
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_IO, g_strerror(errno));
+	lode_packed_frames_clear(&section.frames);
 	return is_done;
 }

@@ -14,6 +14,9 @@
 
 #define LODE_WINDOW_LOG_MAGIC "lodewndw"
 
+/* What the recorder's perf event sends along with SIGTRAP: "lode", as bytes. */
+#define LODE_WINDOW_SIGNAL UINT64_C(0x65646f6c)
+
 enum {
 	LODE_WINDOW_LOG_VERSION = 1,
 	LODE_WINDOW_LOG_PAGE = 4096,
@@ -50,6 +53,8 @@ typedef enum {
 	LODE_WINDOW_OBSTACLE_RUNTIME, /* a run-time that uses SIGTRAP: Java, Go, .NET */
 	LODE_WINDOW_OBSTACLE_MEMORY,  /* no room for the log */
 	LODE_WINDOW_OBSTACLE_EVENT,   /* the kernel gives neither event nor timer */
+	LODE_WINDOW_OBSTACLE_PRELOAD, /* the library cannot be loaded: static, set-user-ID, 32
+	                                 bits, a sanitizer; the recorder says so */
 	LODE_N_WINDOW_OBSTACLES,
 } LodeWindowObstacle;
 

@@ -97,7 +97,7 @@ static bool write_recording(Fixture *self, uint64_t limit, GError **error)
 	getrlimit(RLIMIT_FSIZE, &before);
 	signal(SIGXFSZ, SIG_IGN);
 	setrlimit(RLIMIT_FSIZE, &tight);
-	bool is_done = lode_perf_writer_finish(writer, self->features, self->files, error);
+	bool is_done = lode_perf_writer_finish(writer, self->features, self->files, NULL, error);
 	setrlimit(RLIMIT_FSIZE, &before);
 	return is_done;
 }

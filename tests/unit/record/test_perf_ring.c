@@ -132,7 +132,7 @@ static void test_written(Fixture *self, const void *data)
 		g_assert_true(lode_perf_writer_add_ring(writer, &self->ring, &error));
 		lode_perf_ring_release(&self->ring);
 	}
-	g_assert_true(lode_perf_writer_finish(writer, features, NULL, &error));
+	g_assert_true(lode_perf_writer_finish(writer, features, NULL, NULL, &error));
 	g_assert_no_error(error);
 	g_assert_true(g_file_get_contents(path, &text, &size, NULL));
 	g_assert_true(g_str_has_prefix(text, "PERFILE2"));

@@ -112,7 +112,7 @@ static void test_full_disk(Fixture *self, const void *data)
 	g_assert_false(lode_perf_writer_add(writer, records, 8000, &error));
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_IO);
 	g_assert_nonnull(strstr(error->message, "x.data: "));
-	g_assert_false(lode_perf_writer_finish(writer, features, NULL, &features_error));
+	g_assert_false(lode_perf_writer_finish(writer, features, NULL, NULL, &features_error));
 	setrlimit(RLIMIT_FSIZE, &before);
 	g_assert_cmpuint(data_size(self->path), ==, 3992);
 }

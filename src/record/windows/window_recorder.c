@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/windows/window_recorder.h"
+
+#include "base/error.h"
+#include "base/files/own_library.h"
+#include "base/files/run_folder.h"
+#include "record/events/perf_event_choice.h"
+#include "record/events/perf_existing.h"
+#include "record/programs/preloaded_library.h"
+#include "sources/windows/window_log_format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define LIBRARY_FOLDER "preload/windows"
+#define LIBRARY LODE_OWN_LIBRARY("windows")
+#define FOLDER "lode-windows"
+
+enum {
+	/* Between two signals of a thread, in its processor time, ± a tenth: those of different
+	 * processes are not to come in step. */
+	PERIOD_NS = 3900 * 1000,
+	SURVEY_US = 250 * 1000, /* events of processes that have ended are closed so often */
+	MAX_LOOKS = 64,         /* processes that are examined for a debugger in each survey */
+};
+
+/* Fields of perf_event_attr that headers before Linux 5.13 do not have. */
+enum { FLAGS_OFFSET = 40, SIGNAL_DATA_OFFSET = 120, ATTRIBUTE_BYTES = 128 };
+#define INHERIT_THREAD (UINT64_C(1) << 35)
+#define REMOVE_ON_EXEC (UINT64_C(1) << 36)
+#define SIGTRAP_FLAG (UINT64_C(1) << 37)
+
+typedef struct {
+	pid_t pid;
+	int descriptor;
+	bool is_traced; /* by a debugger, which would see the signals */
+} Event;
+
+struct LodeWindowRecorder {
+	const LodePerfKernel *kernel;
+	LodeWindowOptions options;
+	LodeRunFolder *folder;
+	char *library;
+	char **environment;
+	int fifo; /* −1: none */
+	bool has_timer, is_on;
+	GArray *events; /* Event: one for each thread that was there; others inherit it */
+	guint n_looked; /* of the events, by the last survey */
+	gint64 surveyed_us;
+	struct rlimit limit; /* of descriptors, as it was */
+	GHashTable *refused; /* processes (ids) */
+	pid_t refused_one;
+	int refusal; /* errno of the last one */
+	LodeWindowTally tally;
+};
+
+/* --- the event --- */
+
+typedef union {
+	struct perf_event_attr attr;
+	uint8_t bytes[MAX(ATTRIBUTE_BYTES, sizeof(struct perf_event_attr))];
+} Attribute;
+
+static int open_event(const LodeWindowRecorder *self, pid_t thread)
+{
+	const uint64_t flags = INHERIT_THREAD | REMOVE_ON_EXEC | SIGTRAP_FLAG;
+	const uint64_t data = LODE_WINDOW_SIGNAL;
+	Attribute attribute = {.attr = {
+				       .type = PERF_TYPE_SOFTWARE,
+				       .config = PERF_COUNT_SW_TASK_CLOCK,
+				       .disabled = 1,
+				       .inherit = 1,
+				       .exclude_kernel = 1,
+				       .exclude_hv = 1,
+			       }};
+	uint64_t set;
+
+	attribute.attr.size = ATTRIBUTE_BYTES;
+	attribute.attr.sample_period = (uint64_t)(PERIOD_NS * g_random_double_range(0.9, 1.1));
+	memcpy(&set, attribute.bytes + FLAGS_OFFSET, sizeof(set));
+	set |= flags;
+	memcpy(attribute.bytes + FLAGS_OFFSET, &set, sizeof(set));
+	memcpy(attribute.bytes + SIGNAL_DATA_OFFSET, &data, sizeof(data));
+	return self->kernel->open(&attribute.attr, thread, -1, self->kernel->user_data);
+}
+
+/* Before Linux 5.18 the signal kills a thread that blocks SIGTRAP. Yama's level 2 lets none but
+ * root open such an event on another process. */
+static bool can_open_events(const LodeWindowRecorder *self)
+{
+	struct utsname names;
+	unsigned major = 0, minor = 0;
+
+	if (uname(&names) != 0 || sscanf(names.release, "%u.%u", &major, &minor) != 2 ||
+		major < 5 || (major == 5 && minor < 18) ||
+		lode_perf_kernel_setting(self->kernel, "yama/ptrace_scope", 0) >= 2)
+		return false;
+	int descriptor = open_event(self, 0);
+	if (descriptor >= 0)
+		close(descriptor);
+	return descriptor >= 0;
+}
+
+static void set_event(const LodeWindowRecorder *self, const Event *event)
+{
+	bool is_on = self->is_on && !event->is_traced;
+
+	ioctl(event->descriptor, is_on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+static void close_event(LodeWindowRecorder *self, guint index)
+{
+	close(g_array_index(self->events, Event, index).descriptor);
+	g_array_remove_index_fast(self->events, index);
+}
+
+/* --- processes --- */
+
+static char *read_text(pid_t pid, const char *name)
+{
+	g_autofree char *path = g_strdup_printf("/proc/%d/%s", (int)pid, name);
+	char *text = NULL;
+
+	return g_file_get_contents(path, &text, NULL, NULL) ? text : NULL;
+}
+
+/* A number of /proc/PID/status; `name` with the line's start and the colon. */
+static uint64_t status_number(const char *status, const char *name, guint base)
+{
+	const char *at = status != NULL ? strstr(status, name) : NULL;
+
+	return at != NULL ? g_ascii_strtoull(at + strlen(name), NULL, base) : 0;
+}
+
+static bool is_traced(const char *status)
+{
+	return status_number(status, "\nTracerPid:", 10) != 0;
+}
+
+/*
+ * Whether a process has the log and handles the signal. The id may be of another one: the process
+ * that announced itself is in a namespace of its own, or has ended. Or it has executed a program
+ * without the library since, which the signal would kill.
+ */
+static bool is_ready(const LodeWindowRecorder *self, pid_t pid, const char *status)
+{
+	g_autofree char *maps = NULL;
+	g_autofree char *folder = g_path_get_basename(self->folder->path);
+	g_autofree char *log = g_strdup_printf("/%s/windows-", folder);
+
+	if ((status_number(status, "\nSigCgt:", 16) >> (SIGTRAP - 1) & 1) == 0)
+		return false;
+	maps = read_text(pid, "maps");
+	return maps != NULL && strstr(maps, log) != NULL;
+}
+
+/* Without a ring, poll() does not tell of the end. */
+static void close_ended(LodeWindowRecorder *self)
+{
+	for (guint i = self->events->len; i-- > 0;)
+		if (kill(g_array_index(self->events, Event, i).pid, 0) != 0 && errno == ESRCH)
+			close_event(self, i);
+}
+
+static void look_for_debuggers(LodeWindowRecorder *self)
+{
+	for (guint i = 0; i < MIN(self->events->len, MAX_LOOKS); i++) {
+		guint next = ++self->n_looked % self->events->len;
+		Event *event = &g_array_index(self->events, Event, next);
+		g_autofree char *status = read_text(event->pid, "status");
+		bool was_traced = event->is_traced;
+		event->is_traced = is_traced(status);
+		if (event->is_traced != was_traced)
+			set_event(self, event);
+	}
+}
+
+/* Raises the limit of descriptors as far as it goes, too: programs that were started do not see it.
+ */
+static int open_event_with_room(LodeWindowRecorder *self, pid_t thread)
+{
+	const struct rlimit raised = {self->limit.rlim_max, self->limit.rlim_max};
+	int descriptor = open_event(self, thread);
+
+	if (descriptor >= 0 || errno != EMFILE)
+		return descriptor;
+	close_ended(self);
+	setrlimit(RLIMIT_NOFILE, &raised);
+	return open_event(self, thread);
+}
+
+static void refuse(LodeWindowRecorder *self, pid_t pid, int code)
+{
+	/* it has ended meanwhile */
+	if (code == ESRCH)
+		return;
+	g_hash_table_add(self->refused, GUINT_TO_POINTER((guint)pid));
+	self->refused_one = pid;
+	self->refusal = code;
+}
+
+/* The events are opened first and examined then whether they may be enabled: from the opening on,
+ * the kernel removes them when something new is executed. */
+static void take_process(LodeWindowRecorder *self, pid_t pid)
+{
+	g_autoptr(GArray) threads = lode_perf_existing_threads(pid, NULL);
+	g_autoptr(GArray) opened = g_array_new(FALSE, FALSE, sizeof(Event));
+
+	/* an older process of that id has ended, or this one has executed anew */
+	for (guint i = self->events->len; i-- > 0;)
+		if (g_array_index(self->events, Event, i).pid == pid)
+			close_event(self, i);
+	for (guint i = 0; threads != NULL && i < threads->len; i++) {
+		const Event event = {
+			pid, open_event_with_room(self, g_array_index(threads, pid_t, i)), false};
+		if (event.descriptor >= 0)
+			g_array_append_val(opened, event);
+		else
+			refuse(self, pid, errno);
+	}
+	g_autofree char *status = opened->len > 0 ? read_text(pid, "status") : NULL;
+	bool is_taken = status != NULL && is_ready(self, pid, status);
+	for (guint i = 0; i < opened->len; i++) {
+		Event *event = &g_array_index(opened, Event, i);
+		event->is_traced = is_traced(status);
+		if (is_taken)
+			set_event(self, event);
+		else
+			close(event->descriptor);
+	}
+	if (is_taken)
+		g_array_append_vals(self->events, opened->data, opened->len);
+}
+
+void lode_window_recorder_update(LodeWindowRecorder *self)
+{
+	uint32_t pids[256];
+	ssize_t n;
+
+	/* written by four bytes, which a pipe never divides */
+	while ((n = read(self->fifo, pids, sizeof(pids))) > 0)
+		for (size_t i = 0; i < (size_t)n / sizeof(pids[0]); i++)
+			if (!self->has_timer && pids[i] > 0 && pids[i] <= G_MAXINT)
+				take_process(self, (pid_t)pids[i]);
+	if (g_get_monotonic_time() - self->surveyed_us < SURVEY_US)
+		return;
+	close_ended(self);
+	look_for_debuggers(self);
+	self->surveyed_us = g_get_monotonic_time();
+}
+
+void lode_window_recorder_switch(LodeWindowRecorder *self, bool is_on)
+{
+	self->is_on = is_on;
+	for (guint i = 0; i < self->events->len; i++)
+		set_event(self, &g_array_index(self->events, Event, i));
+}
+
+void lode_window_recorder_add_obstacle(LodeWindowRecorder *self, pid_t pid)
+{
+	lode_window_logs_add_obstacle(self->folder->path, pid, LODE_WINDOW_OBSTACLE_PRELOAD);
+}
+
+/* --- begin and end --- */
+
+static bool make_folder(LodeWindowRecorder *self, GError **error)
+{
+	g_autofree char *parent = g_canonicalize_filename(g_get_tmp_dir(), NULL);
+
+	self->folder = lode_run_folder_make(parent, FOLDER);
+	if (self->folder == NULL) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
+			"cannot make a directory for their logs in '%s' (TMPDIR): %s", parent,
+			g_strerror(errno));
+		return false;
+	}
+	g_autofree char *path = g_build_filename(self->folder->path, "announce", NULL);
+	/* for both, so that reading does not end when no process has it open */
+	if (mkfifo(path, 0600) == 0)
+		self->fifo = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (self->fifo < 0)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: %s", path, g_strerror(errno));
+	return self->fifo >= 0;
+}
+
+LodeWindowRecorder *lode_window_recorder_new(
+	const LodeWindowOptions *options, const LodePerfKernel *kernel, bool is_on, GError **error)
+{
+	g_autoptr(LodeWindowRecorder) self = g_new0(LodeWindowRecorder, 1);
+
+	self->kernel = kernel;
+	self->options = *options;
+	self->is_on = is_on;
+	self->fifo = -1;
+	self->events = g_array_new(FALSE, FALSE, sizeof(Event));
+	self->refused = g_hash_table_new(NULL, NULL);
+	getrlimit(RLIMIT_NOFILE, &self->limit);
+	self->library = lode_preloaded_library_find(LIBRARY_FOLDER, LIBRARY, error);
+	if (self->library == NULL || !make_folder(self, error))
+		return NULL;
+	self->has_timer = !can_open_events(self);
+	return g_steal_pointer(&self);
+}
+
+void lode_window_recorder_end(LodeWindowRecorder *self)
+{
+	while (self->events->len > 0)
+		close_event(self, self->events->len - 1);
+	setrlimit(RLIMIT_NOFILE, &self->limit);
+}
+
+void lode_window_recorder_free(LodeWindowRecorder *self)
+{
+	if (self == NULL)
+		return;
+	lode_window_recorder_end(self);
+	if (self->fifo >= 0)
+		close(self->fifo);
+	lode_run_folder_remove(self->folder);
+	g_array_unref(self->events);
+	g_hash_table_unref(self->refused);
+	g_strfreev(self->environment);
+	g_free(self->library);
+	g_free(self);
+}
+
+const char *const *lode_window_recorder_environment(
+	LodeWindowRecorder *self, const char *const *environment)
+{
+	char share[G_ASCII_DTOSTR_BUF_SIZE];
+	char **all = lode_preloaded_library_environment(environment, self->library);
+
+	g_ascii_dtostr(share, sizeof(share), self->options.share);
+	all = g_environ_setenv(all, "LODE_WINDOWS", self->folder->path, TRUE);
+	all = g_environ_setenv(all, "LODE_WINDOWS_SHARE", share, TRUE);
+	all = self->options.has_only_paths ? g_environ_setenv(all, "LODE_WINDOWS_PATHS", "1", TRUE)
+	                                   : g_environ_unsetenv(all, "LODE_WINDOWS_PATHS");
+	all = self->has_timer ? g_environ_setenv(all, "LODE_WINDOWS_TIMER", "1", TRUE)
+	                      : g_environ_unsetenv(all, "LODE_WINDOWS_TIMER");
+	g_strfreev(self->environment);
+	self->environment = all;
+	return (const char *const *)all;
+}
+
+bool lode_window_recorder_has_timer(const LodeWindowRecorder *self)
+{
+	return self->has_timer;
+}
+
+int lode_window_recorder_descriptor(const LodeWindowRecorder *self)
+{
+	return self->fifo;
+}
+
+bool lode_window_recorder_write(LodeWindowRecorder *self, int descriptor, uint64_t offset,
+	uint64_t *out_size, GError **error)
+{
+	return lode_window_logs_write(self->folder->path, self->refused, descriptor, offset,
+		out_size, &self->tally, error);
+}
+
+const LodeWindowTally *lode_window_recorder_tally(const LodeWindowRecorder *self)
+{
+	return &self->tally;
+}
+
+void lode_window_recorder_add_note(const LodeWindowRecorder *self, GString *note)
+{
+	guint n_refused = g_hash_table_size(self->refused);
+
+	if (n_refused > 0)
+		lode_perf_note(note,
+			"processes without windows, as the kernel refused their event: %u, such as "
+			"process %d (%s)",
+			n_refused, (int)self->refused_one, g_strerror(self->refusal));
+	if (self->tally.n_left_out > 0)
+		lode_perf_note(note, "processes whose windows the recording had no room for: %u",
+			self->tally.n_left_out);
+}

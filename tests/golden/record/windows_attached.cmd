@@ -1,0 +1,1 @@
+lode record --windows 3% -p 1

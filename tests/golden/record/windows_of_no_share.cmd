@@ -1,0 +1,1 @@
+lode record --windows much -- true

@@ -1,0 +1,1 @@
+lode run --windows paths -p 1

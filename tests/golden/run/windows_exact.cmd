@@ -1,0 +1,1 @@
+lode run --exact --windows 3% -- true
