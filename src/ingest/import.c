@@ -11,6 +11,7 @@
 #include "ingest/traced/counted_recording.h"
 #include "ingest/traced/traced_recording.h"
 #include "ingest/user_attributes.h"
+#include "ingest/windows/window_reading.h"
 #include "model/origins.h"
 #include "sources/code/page_file.h"
 #include "sources/counts/callgrind.h"
@@ -353,8 +354,8 @@ static void account_memory(const LodeMemoryReading *self, LodeRecording *recordi
 }
 
 static LodeRecording *read_samples(const Inputs *inputs, const LodeImportOptions *options,
-	LodeMemoryReading *memory, LodeSampledStacks *stacks, const LodeProgress *progress,
-	GError **error)
+	LodeMemoryReading *memory, LodeSampledStacks *stacks, LodeWindowReading *windows,
+	const LodeProgress *progress, GError **error)
 {
 	if (!read_allocations(inputs, memory, error) || !read_pages(inputs, memory, error))
 		return NULL;
@@ -363,6 +364,7 @@ static LodeRecording *read_samples(const Inputs *inputs, const LodeImportOptions
 		.n_paths = inputs->perf->len,
 		.memory = memory,
 		.stacks = stacks,
+		.windows = windows,
 		.only = options->only,
 		.is_alone = options->is_alone,
 		.begin_ns = options->begin_ns,
@@ -442,13 +444,14 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 	};
 	g_autoptr(LodeMemoryReading) memory = lode_memory_reading_new(&reading);
 	g_autoptr(LodeSampledStacks) stacks = lode_sampled_stacks_new(places, &memory->threads);
+	g_autoptr(LodeWindowReading) windows = lode_window_reading_new(places);
 	g_autoptr(LodeRecording) samples = NULL;
 	g_autoptr(LodeRecording) counts = NULL;
 
 	if (files == NULL)
 		return NULL;
-	if (inputs->perf->len > 0 &&
-		(samples = read_samples(inputs, options, memory, stacks, progress, error)) == NULL)
+	if (inputs->perf->len > 0 && (samples = read_samples(inputs, options, memory, stacks,
+					      windows, progress, error)) == NULL)
 		return NULL;
 	if (inputs->callgrind->len > 0 &&
 		(counts = lode_callgrind_read((const char *const *)inputs->callgrind->pdata,
@@ -485,6 +488,7 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 		.jit = jit,
 		.memory_reading = memory->has_addresses ? memory : NULL,
 		.stacks = samples != NULL ? stacks : NULL,
+		.windows = windows->processes->len > 0 ? windows : NULL,
 		.program = options->program,
 		.code_images = images,
 		.threads = options->threads,

@@ -222,5 +222,7 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 	if (context->stacks != NULL)
 		name_stacks(profile, context->stacks, recording, &events, &images);
 	add_thread_times(profile, recorded);
+	if (context->windows != NULL)
+		lode_join_windows(profile, &images, context->windows);
 	return g_steal_pointer(&profile);
 }

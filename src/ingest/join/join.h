@@ -18,6 +18,7 @@
  *             ─attributes──▶ attribute sets, locations
  *             ─memory──────▶ profile.memory
  *             ─stacks──────▶ profile.stacks
+ *             ─windows─────▶ profile.windows
  *
  * From the functions step on, an instruction is a number: of profile.instructions, of the codes, of
  * LodeJoinRows.first and of LodeJoinObjects.operands. Private to ingest/.
@@ -35,6 +36,7 @@
 #include "sources/recording.h"
 
 typedef struct LodeMemoryReading LodeMemoryReading;
+typedef struct LodeWindowReading LodeWindowReading;
 
 /* The inputs with which a recording is joined; all borrowed. */
 typedef struct {
@@ -42,6 +44,7 @@ typedef struct {
 	const LodeJitCodeSet *jit;
 	LodeMemoryReading *memory_reading; /* NULL: no data addresses were recorded */
 	LodeSampledStacks *stacks;         /* NULL: there are no samples */
+	const LodeWindowReading *windows;  /* NULL: no windows were recorded */
 	const char *program; /* the command line, when the caller knows it better; may be NULL */
 	LodeCodeImages *code_images; /* where all that ran are added and opened */
 	unsigned threads;            /* 0: all processors */
@@ -235,3 +238,7 @@ void lode_join_waiting(const LodeProfile *profile, const LodeJoinAccesses *acces
 
 /* Adds threads, mappings and samples to profile->memory. Errors: _LIMIT, _CANCELLED. */
 bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GError **error);
+
+/* Adds what windows tell of instructions, and of the ways between them, to profile->windows. */
+void lode_join_windows(
+	LodeProfile *profile, const LodeJoinImages *images, const LodeWindowReading *reading);

@@ -11,12 +11,14 @@
 #include "ingest/sampled/sampled_recording.h"
 
 #include "base/error.h"
+#include "base/files/own_library.h"
 #include "ingest/memory/memory_reading.h"
 #include "ingest/sampled/sampled_counts.h"
 #include "ingest/sampled/sampled_kernel.h"
 #include "ingest/sampled/sampled_programs.h"
 #include "ingest/sampled/sampled_rows.h"
 #include "ingest/sampled/sampled_threads.h"
+#include "ingest/windows/window_reading.h"
 #include "model/process.h"
 
 #include <string.h>
@@ -37,6 +39,7 @@ typedef struct {
 	LodeSampledPrograms *programs; /* NULL: all are wanted */
 	LodeSampledThreads *threads;   /* NULL: no context switches were recorded */
 	bool has_gaps;                 /* in which these were not recorded */
+	LodeWindowTimes windows;
 } Input;
 
 /* Where samples of a process at an address were found to belong, and in which time that holds. */
@@ -46,7 +49,10 @@ typedef struct {
 	uint32_t pid, row;
 } KnownRow;
 
-enum { KNOWN_ROWS = 1 << 14 };
+enum {
+	KNOWN_ROWS = 1 << 14,
+	ROW_OF_WINDOWS = LODE_NONE - 1, /* of the library that steps the program */
+};
 
 typedef struct {
 	const LodeSampledRecordingOptions *options;
@@ -63,6 +69,7 @@ typedef struct {
 	char *examples[LODE_PLACE_N_OUTCOMES];
 	double n_lost, n_lost_samples, n_throttled;
 	double *n_samples;   /* of each column */
+	double *dropped;     /* likewise: the weight of samples that windows caused */
 	uint64_t n_left_out; /* samples of programs that were not chosen */
 	double n_in_gaps;    /* samples for which others stand by the clock */
 	/* The event that is weighed by the clock, and its column then; LODE_NONE: that is not known
@@ -81,6 +88,7 @@ static void input_clear(void *data)
 	lode_sampled_programs_free(self->programs);
 	lode_sampled_threads_free(self->threads);
 	lode_sampled_counts_clear(&self->counts);
+	lode_window_times_clear(&self->windows);
 	g_free(self->columns);
 	g_free(self->periods);
 }
@@ -337,6 +345,7 @@ static bool read_mappings(Reading *self, const char *path, GError **error)
 	if (input.data == NULL)
 		return false;
 	lode_sampled_counts_init(&input.counts);
+	lode_window_times_init(&input.windows);
 	if (self->options->only != NULL || self->options->is_alone)
 		input.programs = lode_sampled_programs_new(
 			self->options->only, self->options->is_alone);
@@ -389,6 +398,14 @@ static LodePlaceOutcome place_address(Reading *self, Input *input, const LodePer
 		self->places, record->pid, sample_time(input, record), address, out_place);
 }
 
+static bool is_of_windows(const Reading *self, const LodePlace *place)
+{
+	const char *path =
+		lode_code_images_peek(lode_places_images(self->places), place->image)->path;
+
+	return g_str_has_suffix(path, "/" LODE_OWN_LIBRARY("windows"));
+}
+
 /* Most samples repeat an address, so that the search is skipped as long as its mapping lasts. Code
  * made at run time comes and goes without the mapping changing: it is searched each time. */
 static LodePlaceOutcome find_row(
@@ -406,7 +423,8 @@ static LodePlaceOutcome find_row(
 	LodePlaceOutcome outcome = place_address(self, input, record, ip, &place);
 	if (outcome != LODE_PLACE_FOUND)
 		return outcome;
-	*out_row = lode_sampled_rows_find(&self->rows, &place);
+	*out_row = is_of_windows(self, &place) ? ROW_OF_WINDOWS
+	                                       : lode_sampled_rows_find(&self->rows, &place);
 	*known = (KnownRow){ip, lode_places_period(self->places), record->pid, *out_row};
 	return LODE_PLACE_FOUND;
 }
@@ -527,16 +545,32 @@ static void add_weight(
 	}
 }
 
+static bool is_in_asked_time(const Reading *self, uint64_t time_ns)
+{
+	return self->options->end_ns == 0 ||
+	       (time_ns >= self->options->begin_ns && time_ns < self->options->end_ns);
+}
+
 static bool is_asked_for(Reading *self, Input *input, const LodePerfRecord *record)
 {
-	if (self->options->end_ns > 0 && (record->time_ns < self->options->begin_ns ||
-						 record->time_ns >= self->options->end_ns))
+	if (!is_in_asked_time(self, record->time_ns))
 		return false;
 	if (input->programs == NULL || lode_sampled_programs_are_wanted(input->programs,
 					       record->pid, sample_time(input, record)))
 		return true;
 	self->n_left_out++;
 	return false;
+}
+
+/* Whether the thread was stepped then: the sample would not have been without. */
+static bool is_stepped(Reading *self, Input *input, const LodePerfRecord *record)
+{
+	uint32_t row;
+
+	return lode_window_times_has(&input->windows, record->tid, record->time_ns) ||
+	       (outcome_of_mode(record->mode) == LODE_PLACE_FOUND &&
+		       find_row(self, input, record, &row) == LODE_PLACE_FOUND &&
+		       row == ROW_OF_WINDOWS);
 }
 
 static void add_sample(Reading *self, Input *input, const LodePerfRecord *record)
@@ -559,6 +593,8 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 		self->recording->pid = record->pid;
 	if (input->has_gaps)
 		self->n_in_gaps += lode_sampled_threads_share(input->threads, record->time_ns) == 0;
+	bool is_dropped = is_stepped(self, input, record);
+	self->options->windows->n_dropped += is_dropped;
 	guint n_weights = counts != NULL ? counts->len : 1;
 	for (guint i = 0; i < n_weights; i++) {
 		double fixed = input->periods[record->event];
@@ -568,9 +604,49 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 			const LodePerfCount *count = &g_array_index(counts, LodePerfCount, i);
 			weight = (Weight){input->columns[count->event], (double)count->value};
 		}
-		add_weight(self, input, record, &weight);
+		if (is_dropped)
+			self->dropped[weight.column] += weight.value;
+		else
+			add_weight(self, input, record, &weight);
 	}
-	add_branches(self, input, record);
+	if (!is_dropped)
+		add_branches(self, input, record);
+}
+
+typedef struct {
+	const Reading *reading;
+	const Input *input;
+} OfWindows;
+
+static bool is_window_asked_for(const void *data, uint32_t pid, uint64_t time_ns)
+{
+	const OfWindows *self = data;
+
+	return is_in_asked_time(self->reading, time_ns) &&
+	       (self->input->programs == NULL ||
+		       lode_sampled_programs_are_wanted(self->input->programs, pid, time_ns));
+}
+
+/* Before the samples, of which those in windows are left out; after the mappings of all
+ * recordings, as images are opened. */
+static bool read_windows(Reading *self, GError **error)
+{
+	for (guint i = 0; i < self->inputs->len; i++) {
+		Input *input = &g_array_index(self->inputs, Input, i);
+		const OfWindows of_windows = {self, input};
+		const LodeWindowLogOptions options = {
+			.recording = self->recording,
+			.threads = &self->memory->threads,
+			.times = &input->windows,
+			.is_wanted = is_window_asked_for,
+			.data = &of_windows,
+		};
+		lode_places_select(self->places, i);
+		if (!lode_window_reading_add_all(
+			    self->options->windows, input->data, &options, self->progress, error))
+			return false;
+	}
+	return true;
 }
 
 static bool read_samples(Reading *self, GError **error)
@@ -579,6 +655,7 @@ static bool read_samples(Reading *self, GError **error)
 	for (int i = 0; i < LODE_PLACE_N_OUTCOMES; i++)
 		self->weights[i] = g_new0(double, self->recording->events->len);
 	self->n_samples = g_new0(double, self->recording->events->len);
+	self->dropped = g_new0(double, self->recording->events->len);
 	for (guint i = 0; i < self->inputs->len; i++) {
 		Input *input = &g_array_index(self->inputs, Input, i);
 		lode_memory_reading_select(self->memory, i);
@@ -594,7 +671,9 @@ static bool read_samples(Reading *self, GError **error)
 	}
 	if (!lode_sampled_rows_finish(&self->rows, error))
 		return false;
-	self->recording->n_samples = self->n_samples[lode_recording_weight_column(self->recording)];
+	uint32_t weight_column = lode_recording_weight_column(self->recording);
+	self->recording->n_samples = self->n_samples[weight_column];
+	self->options->windows->dropped_weight = self->dropped[weight_column];
 	lode_sampled_kernel_name_rows(&self->kernel);
 	return true;
 }
@@ -752,12 +831,13 @@ static bool read_all(Reading *self, const char *const *paths, size_t n_paths, GE
 		return false;
 	}
 	add_latency(self);
-	if (!read_samples(self, error) || !has_wanted(self, error))
+	if (!read_windows(self, error) || !read_samples(self, error) || !has_wanted(self, error))
 		return false;
 	list_threads(self);
 	account(self);
 	account_files(self);
 	describe(self);
+	lode_window_reading_finish(self->options->windows, self->recording);
 	return true;
 }
 
@@ -787,6 +867,7 @@ LodeRecording *lode_sampled_recording_read(
 	g_ptr_array_unref(reading.kernel_functions);
 	g_free(reading.known);
 	g_free(reading.n_samples);
+	g_free(reading.dropped);
 	for (int i = 0; i < LODE_PLACE_N_OUTCOMES; i++) {
 		g_free(reading.examples[i]);
 		g_free(reading.weights[i]);

@@ -5,6 +5,7 @@
  *   mappings, execs, forks ──first pass──▶ address spaces over time
  *   samples ──second pass──▶ (pid, time, ip) ─▶ (image, address in it) ─▶ one row for each place
  *   branch stacks ──▶ taken branches, and the ranges that ran between them
+ *   windows ──▶ the steps between two instructions; samples in them are left out
  *
  * A row's values are the sum of the samples' periods, so that they are estimates of the event's
  * count (nanoseconds for cpu-clock). Private to ingest/.
@@ -16,6 +17,7 @@
 #include "sources/recording.h"
 
 typedef struct LodeMemoryReading LodeMemoryReading;
+typedef struct LodeWindowReading LodeWindowReading;
 
 /*
  * Reads the files in order into one recording, whose frequency is sampled when there are branch
@@ -29,7 +31,8 @@ typedef struct {
 	size_t n_paths;
 	LodeMemoryReading *memory; /* its places are those of the recordings, none begun yet */
 	LodeSampledStacks *stacks;
-	const char *const *only; /* NULL: all */
+	LodeWindowReading *windows; /* likewise; what it needs of the recordings is added */
+	const char *const *only;    /* NULL: all */
 	bool is_alone;
 	uint64_t begin_ns, end_ns; /* only samples of that time; end 0: all */
 } LodeSampledRecordingOptions;

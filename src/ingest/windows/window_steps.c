@@ -12,7 +12,7 @@
 
 enum {
 	KNOWN_BITS = 14,
-	MAX_CODES = 1 << 22, /* 400 MiB; a recording has some ten thousand */
+	MAX_CODES = 1 << 21, /* 350 MiB; a recording has some ten thousand */
 	MAX_STEPS = 1 << 28, /* 15 hours at 5,000 steps a second */
 	CONTENDED_ROUNDS = 3,
 };
@@ -41,6 +41,8 @@ struct LodeWindowSteps {
 	Known *known;   /* by a hash of the address; of the log at hand */
 	GArray *window; /* Resolved */
 	LodeWindowFigures figures;
+	bool (*is_wanted)(void *data, const LodeWindowHead *window);
+	void *data;
 };
 
 LodeWindowSteps *lode_window_steps_new(LodePlaces *places)
@@ -68,6 +70,13 @@ void lode_window_steps_free(LodeWindowSteps *self)
 	g_free(self->known);
 	g_array_unref(self->window);
 	g_free(self);
+}
+
+void lode_window_steps_choose(LodeWindowSteps *self,
+	bool (*is_wanted)(void *data, const LodeWindowHead *window), void *data)
+{
+	self->is_wanted = is_wanted;
+	self->data = data;
 }
 
 const LodeWindowFigures *lode_window_steps_figures(const LodeWindowSteps *self)
@@ -154,6 +163,8 @@ static uint32_t resolve(LodeWindowSteps *self, uint32_t pid, uint64_t time_ns, u
 	const Known *known = find(self, pid, time_ns, address);
 
 	self->figures.outcomes[known->outcome]++;
+	self->figures.examples[known->outcome].address = address;
+	self->figures.examples[known->outcome].pid = pid;
 	self->figures.n_own += known->is_own;
 	self->figures.n_left += known->outcome == LODE_PLACE_FOUND && !known->is_own &&
 	                        known->code == LODE_NONE;
@@ -316,6 +327,8 @@ bool lode_window_steps_walk(LodeWindowSteps *self, LodeWindowLog *log,
 		}
 		lode_progress_report(progress, "reading windows", (double)n_windows++,
 			(double)header->n_windows, NULL);
+		if (self->is_wanted != NULL && !self->is_wanted(self->data, &window.head))
+			continue;
 		if (self->figures.n_steps + window.head.n_steps > MAX_STEPS) {
 			self->figures.n_left += window.head.n_steps;
 			continue;

@@ -61,7 +61,11 @@ typedef struct {
 typedef struct {
 	uint64_t n_windows, n_steps;
 	uint64_t outcomes[LODE_PLACE_N_OUTCOMES]; /* steps by what their address led to */
-	uint64_t n_own;     /* steps in the vDSO and in lode's own libraries */
+	struct {
+		uint64_t address;
+		uint32_t pid;
+	} examples[LODE_PLACE_N_OUTCOMES]; /* the last of each */
+	uint64_t n_own;                    /* steps in the vDSO and in lode's own libraries */
 	uint64_t n_left;    /* in more instructions than are kept, or more steps than are walked */
 	uint64_t n_damaged; /* steps of windows that the log says it has, and cannot be read */
 	uint64_t n_cut;     /* after a system call, where what follows it is not known */
@@ -73,6 +77,11 @@ typedef struct LodeWindowSteps LodeWindowSteps;
 LodeWindowSteps *lode_window_steps_new(LodePlaces *places);
 void lode_window_steps_free(LodeWindowSteps *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeWindowSteps, lode_window_steps_free)
+
+/* Walks from now on only over the windows that `is_wanted`, which is called once for each, in the
+ * order of the log; NULL: over all. */
+void lode_window_steps_choose(LodeWindowSteps *self,
+	bool (*is_wanted)(void *data, const LodeWindowHead *window), void *data);
 
 /* Has each visitor visit all steps of a log, which is of the recording that the places have
  * selected, from its first window. Errors: _CANCELLED. */

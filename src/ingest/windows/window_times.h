@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When the threads of a recording executed windows. A sample of that time is of the handler, or of
+ * code that waited for it: it says nothing about the program. Private to ingest/.
+ */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	/* How long after a window's end the thread still returns from the handler. */
+	LODE_WINDOW_RETURN_NS = 50 * 1000,
+};
+
+typedef struct {
+	GArray *times; /* private */
+} LodeWindowTimes;
+
+void lode_window_times_init(LodeWindowTimes *self);
+void lode_window_times_clear(LodeWindowTimes *self);
+
+/* Adds a window, in any order. */
+void lode_window_times_add(LodeWindowTimes *self, uint32_t tid, uint64_t begin_ns, uint64_t end_ns);
+
+/* Sorts them, once all are added. */
+void lode_window_times_freeze(LodeWindowTimes *self);
+
+/* Whether a thread was in a window then, or returned from one. */
+bool lode_window_times_has(const LodeWindowTimes *self, uint32_t tid, uint64_t time_ns);
