@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* What the walk over windows makes of steps through a program whose code is known. */
+#include "stepped_program.h"
+
+#include <string.h>
+
+enum { MAX_VISITED = 256 };
+
+static const LodeWindowHead head = {.tid = STEPPED_PID,
+	.begin_ns = STEPPED_MAPPED_NS + 1000,
+	.end_ns = STEPPED_MAPPED_NS + 2000};
+
+/* What was visited; pointers are turned into numbers. */
+typedef struct {
+	uint64_t address, next; /* next 0: none */
+	uint32_t code, next_code, n_window, index;
+	uint8_t next_raised;
+	bool has_registers, is_round, is_frequent;
+} Visited;
+
+typedef struct {
+	SteppedProgram program;
+	LodeWindowSteps *steps;
+	WindowLogWriter log;
+	Visited visited[MAX_VISITED];
+	size_t n;
+} Fixture;
+
+static void set_up(Fixture *self, const void *data)
+{
+	(void)data;
+	stepped_program_open(&self->program, PROGRAM_STEPPED);
+	self->steps = lode_window_steps_new(self->program.places);
+	window_log_init(&self->log, STEPPED_PID);
+}
+
+static void tear_down(Fixture *self, const void *data)
+{
+	(void)data;
+	lode_window_steps_free(self->steps);
+	window_log_clear(&self->log);
+	stepped_program_close(&self->program);
+}
+
+static void visit(void *data, const LodeVisitedStep *step)
+{
+	Fixture *self = data;
+
+	g_assert_cmpuint(self->n, <, MAX_VISITED);
+	g_assert_cmpuint(step->pid, ==, STEPPED_PID);
+	g_assert_true(step->next != NULL || step->next_code == NULL);
+	self->visited[self->n++] = (Visited){
+		.address = step->step->address,
+		.next = step->next != NULL ? step->next->address : 0,
+		.code = step->code != NULL ? step->code->number : LODE_NONE,
+		.next_code = step->next_code != NULL ? step->next_code->number : LODE_NONE,
+		.n_window = step->n_window,
+		.index = step->index,
+		.next_raised = step->next != NULL ? step->next->raised : 0,
+		.has_registers = step->has_registers,
+		.is_round = step->is_round,
+		.is_frequent = step->is_frequent,
+	};
+}
+
+static const Visited *walk(Fixture *self)
+{
+	g_autoptr(GBytes) bytes = window_log_finish(&self->log);
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeWindowLog) log = lode_window_log_new(bytes, "log", &error);
+	const LodeWindowVisitor visitor = {visit, self};
+
+	g_assert_no_error(error);
+	self->n = 0;
+	g_assert_true(lode_window_steps_walk(self->steps, log, &visitor, 1, NULL, &error));
+	g_assert_no_error(error);
+	return self->visited;
+}
+
+static void run(Fixture *self, const LodeWindowHead *window, const uint64_t *addresses, size_t n)
+{
+	stepped_program_run(&self->log, window, addresses, n);
+}
+
+static uint64_t at(const Fixture *self, const char *function, unsigned n)
+{
+	return stepped_program_at(&self->program, function, n);
+}
+
+static const LodeWindowFigures *figures(const Fixture *self)
+{
+	return lode_window_steps_figures(self->steps);
+}
+
+/* Codes have their places, and are decoded; numbers are the same in the next window. */
+static void test_codes(Fixture *self, const void *data)
+{
+	const uint64_t addresses[] = {at(self, "ask", 1), at(self, "ask", 3), at(self, "ask", 1)};
+	uint64_t bias = self->program.program.bias;
+
+	(void)data;
+	run(self, &head, addresses, 3);
+	run(self, &head, addresses + 1, 1);
+	const Visited *visited = walk(self);
+	g_assert_cmpuint(self->n, ==, 4);
+	g_assert_cmpuint(lode_window_steps_n_codes(self->steps), ==, 2);
+	for (size_t i = 0; i < 4; i++) {
+		const LodeSteppedCode *code = lode_window_steps_code(self->steps, visited[i].code);
+		g_assert_cmpuint(code->number, ==, i % 2);
+		g_assert_cmphex(code->place.address, ==, addresses[i % 2] - bias);
+		g_assert_cmpstr(
+			lode_code_images_peek(self->program.images, code->place.image)->path, ==,
+			PROGRAM_STEPPED);
+		g_assert_cmpuint(visited[i].n_window, ==, i / 3);
+		g_assert_cmpuint(visited[i].index, ==, i % 3);
+	}
+	const LodeSteppedCode *branch = lode_window_steps_code(self->steps, 0);
+	g_assert_true(branch->decoded.branch == LODE_BRANCH_CONDITIONAL);
+	g_assert_cmphex(branch->decoded.target, ==, addresses[1] - bias);
+	g_assert_cmpuint(branch->n_bytes, >=, branch->decoded.length);
+	g_assert_cmphex(visited[0].next, ==, addresses[1]);
+	g_assert_cmpuint(visited[0].next_code, ==, 1);
+	g_assert_cmphex(visited[2].next, ==, 0);
+	g_assert_cmpuint(figures(self)->n_windows, ==, 2);
+	g_assert_cmpuint(figures(self)->n_steps, ==, 4);
+	g_assert_cmpuint(figures(self)->outcomes[LODE_PLACE_FOUND], ==, 4);
+}
+
+/* No way leads over a gap; flags are those that the step before raised. */
+static void test_gap(Fixture *self, const void *data)
+{
+	LodeWindowHead window = head;
+	LodeWindowStep steps[] = {{.address = at(self, "plain", 0)},
+		{.address = at(self, "plain", 1), .raised = 2},
+		{.address = at(self, "plain", 2), .is_gap = true}};
+
+	(void)data;
+	window.flags = LODE_WINDOW_HAS_REGISTERS;
+	window_log_begin(&self->log, &window);
+	for (size_t i = 0; i < 3; i++)
+		window_log_add(&self->log, &steps[i]);
+	window_log_end(&self->log);
+	const Visited *visited = walk(self);
+	g_assert_cmphex(visited[0].next, ==, steps[1].address);
+	g_assert_cmpuint(visited[0].next_raised, ==, 2);
+	g_assert_cmphex(visited[1].next, ==, 0);
+	g_assert_true(visited[2].has_registers);
+}
+
+/* What a system call returns to is inserted, where it is not there. */
+static void test_system_call(Fixture *self, const void *data)
+{
+	const uint64_t trapped[] = {at(self, "ask", 0), at(self, "ask", 1), at(self, "ask", 2)};
+	const uint64_t fallen[] = {at(self, "ask", 0), at(self, "ask", 2)};
+	const uint64_t taken[] = {at(self, "ask", 0), at(self, "ask", 3)};
+	const uint64_t through[] = {at(self, "leap", 0), at(self, "plain", 5)};
+	const uint64_t elsewhere[] = {at(self, "ask", 0), at(self, "plain", 5)};
+	LodeWindowHead window = head;
+
+	(void)data;
+	window.flags = LODE_WINDOW_HAS_REGISTERS;
+	run(self, &window, trapped, 3);
+	g_assert_cmphex(walk(self)[2].address, ==, trapped[2]);
+	g_assert_cmpuint(self->n, ==, 3);
+	struct {
+		const uint64_t *addresses;
+		uint64_t inserted;
+	} rows[] = {{fallen, at(self, "ask", 1)}, {taken, at(self, "ask", 1)},
+		{through, at(self, "leap", 1)}};
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		window_log_clear(&self->log);
+		window_log_init(&self->log, STEPPED_PID);
+		run(self, &window, rows[i].addresses, 2);
+		const Visited *visited = walk(self);
+		g_assert_cmpuint(self->n, ==, 3);
+		g_assert_cmphex(visited[0].next, ==, rows[i].inserted);
+		g_assert_true(visited[0].has_registers);
+		g_assert_cmphex(visited[1].address, ==, rows[i].inserted);
+		g_assert_false(visited[1].has_registers);
+		g_assert_cmphex(visited[1].next, ==, rows[i].addresses[1]);
+		g_assert_cmpuint(visited[2].index, ==, 2);
+	}
+	g_assert_cmpuint(figures(self)->n_cut, ==, 0);
+	window_log_clear(&self->log);
+	window_log_init(&self->log, STEPPED_PID);
+	run(self, &window, elsewhere, 2);
+	g_assert_cmphex(walk(self)[0].next, ==, 0);
+	g_assert_cmpuint(self->n, ==, 2);
+	g_assert_cmpuint(figures(self)->n_cut, ==, 1);
+}
+
+/* Rounds of a string instruction are one execution, and lead nowhere before the last. */
+static void test_rounds(Fixture *self, const void *data)
+{
+	const uint64_t move = at(self, "copy", 0), addresses[] = {move, move, move, move + 2, move};
+
+	(void)data;
+	run(self, &head, addresses, 5);
+	const Visited *visited = walk(self);
+	for (size_t i = 0; i < 5; i++)
+		g_assert_true(visited[i].is_round == (i == 1 || i == 2));
+	g_assert_cmphex(visited[0].next, ==, 0);
+	g_assert_cmphex(visited[1].next, ==, 0);
+	g_assert_cmphex(visited[2].next, ==, move + 2);
+	g_assert_cmphex(visited[3].next, ==, move);
+}
+
+/* The first steps count for no frequency, nor does a loop that waited for another thread, from the
+ * first of its last three rounds on. */
+static void test_frequent(Fixture *self, const void *data)
+{
+	enum { BEFORE = 36, ROUNDS = 5, PER_ROUND = 5 };
+	uint64_t addresses[BEFORE + ROUNDS * PER_ROUND];
+	const size_t n = G_N_ELEMENTS(addresses);
+	LodeWindowHead window = head;
+
+	(void)data;
+	for (unsigned i = 0; i < BEFORE; i++)
+		addresses[i] = at(self, "plain", i);
+	for (unsigned i = 0; i < ROUNDS * PER_ROUND; i++)
+		addresses[BEFORE + i] = at(self, "take", 1 + i % PER_ROUND);
+	run(self, &window, addresses, n);
+	window.end = LODE_WINDOW_END_CONTENDED;
+	run(self, &window, addresses, n);
+	run(self, &window, addresses, BEFORE);
+	const Visited *visited = walk(self);
+	/* its xchg is the third of a round */
+	const size_t first_left = BEFORE + (ROUNDS - 3) * PER_ROUND + 2;
+	for (size_t i = 0; i < n; i++) {
+		g_assert_true(visited[i].is_frequent == (i >= LODE_WINDOW_WARM_UP));
+		g_assert_true(
+			visited[n + i].is_frequent == (i >= LODE_WINDOW_WARM_UP && i < first_left));
+	}
+	g_assert_true(visited[2 * n + BEFORE - 1].is_frequent);
+}
+
+static void test_nowhere(Fixture *self, const void *data)
+{
+	uint64_t own = UINT64_C(0x7f0000000010);
+	const uint64_t addresses[] = {at(self, "plain", 0), 0, own, 1, at(self, "plain", 1)};
+	LodeWindowHead early = head;
+
+	(void)data;
+	run(self, &head, addresses, 5);
+	early.begin_ns = early.end_ns = STEPPED_MAPPED_NS - 1;
+	run(self, &early, addresses, 1);
+	const Visited *visited = walk(self);
+	for (size_t i = 0; i < 6; i++)
+		g_assert_true((visited[i].code == LODE_NONE) == (i != 0 && i != 4));
+	g_assert_cmphex(visited[0].next, ==, 0);
+	g_assert_cmphex(visited[2].next, ==, 1);
+	g_assert_cmpuint(visited[2].next_code, ==, LODE_NONE);
+	g_assert_cmpuint(figures(self)->outcomes[LODE_PLACE_UNMAPPED], ==, 3);
+	g_assert_cmpuint(figures(self)->outcomes[LODE_PLACE_FOUND], ==, 3);
+	g_assert_cmpuint(figures(self)->n_own, ==, 1);
+	g_assert_cmpuint(lode_window_steps_n_codes(self->steps), ==, 2);
+}
+
+/* The process is another program later. */
+static void test_time(Fixture *self, const void *data)
+{
+	uint64_t address = at(self, "plain", 0);
+	const LodePerfMapping map = {.start = address / 4096 * 4096, .size = 4096, .path = "/none"};
+	const LodePerfRecord record = {.kind = LODE_PERF_MAPPING,
+		.mode = LODE_PERF_MODE_USER,
+		.pid = STEPPED_PID,
+		.mapping = map};
+	LodeWindowHead late = head;
+
+	(void)data;
+	lode_places_begin(self->program.places);
+	for (int i = 0; i < 2; i++) {
+		LodePerfRecord at_time = record;
+		at_time.mapping.protection = 5;
+		at_time.mapping.path = i == 0 ? "/none/a" : "/none/b";
+		lode_places_note(self->program.places, &at_time, i == 0 ? 1 : head.end_ns);
+	}
+	lode_places_freeze(self->program.places, NULL, NULL, NULL);
+	late.begin_ns = late.end_ns = head.end_ns;
+	run(self, &head, &address, 1);
+	run(self, &late, &address, 1);
+	run(self, &head, &address, 1);
+	const Visited *visited = walk(self);
+	g_assert_cmpuint(visited[0].code, ==, 0);
+	g_assert_cmpuint(visited[1].code, ==, 1);
+	g_assert_cmpuint(visited[2].code, ==, 0);
+	const LodeSteppedCode *code = lode_window_steps_code(self->steps, 1);
+	g_assert_cmpstr(lode_code_images_peek(self->program.images, code->place.image)->path, ==,
+		"/none/b");
+	g_assert_cmpuint(code->decoded.length, ==, 0);
+	g_assert_null(code->bytes);
+}
+
+/* Steps that the head promises and the window does not have. */
+static void test_damaged(Fixture *self, const void *data)
+{
+	const uint64_t addresses[] = {at(self, "plain", 0), at(self, "plain", 1)};
+
+	(void)data;
+	run(self, &head, addresses, 2);
+	run(self, &head, addresses, 2);
+	LodeWindowHead *written = (LodeWindowHead *)(void *)(self->log.bytes->data +
+							     LODE_WINDOW_LOG_PAGE);
+	memset(written + 1, 0xff, written->size - sizeof(*written));
+	walk(self);
+	g_assert_cmpuint(self->n, ==, 2);
+	g_assert_cmpuint(figures(self)->n_damaged, ==, 2);
+	g_assert_cmpuint(figures(self)->n_steps, ==, 2);
+	g_assert_cmpuint(figures(self)->n_windows, ==, 2);
+}
+
+#define ADD(name, test) g_test_add(name, Fixture, NULL, set_up, test, tear_down)
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	ADD("/window-steps/codes", test_codes);
+	ADD("/window-steps/gap", test_gap);
+	ADD("/window-steps/system-call", test_system_call);
+	ADD("/window-steps/rounds", test_rounds);
+	ADD("/window-steps/frequent", test_frequent);
+	ADD("/window-steps/nowhere", test_nowhere);
+	ADD("/window-steps/time", test_time);
+	ADD("/window-steps/damaged", test_damaged);
+	return g_test_run();
+}
