@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Outcomes are kept until they are judged, for which of several branches go several ways is known
+ * only then. The newest outcome is in the highest bits of a history, so that in outcomes sorted by
+ * branch and history, those that share the last n outcomes lie side by side for every n:
+ *
+ *   branch  history (newest first)
+ *   7       2 1 1 0 …  ┐ ┐
+ *   7       2 1 2 2 …  ┘ │ share one more
+ *   7       2 2 1 1 …    ┘ share the newest
+ */
+#include "ingest/windows/window_outcomes.h"
+
+#include "base/arrays/hash.h"
+#include "base/arrays/sort_order.h"
+
+#include <string.h>
+
+enum {
+	LIMIT = 1 << 23,
+	DENORMAL = 2,      /* DE of MXCSR */
+	CALLS = 64,        /* a power of two */
+	OUTCOME_BITS = 2,  /* of a history: 0 before its begin, 1 … 3 */
+	HISTORY_BITS = 64, /* 32 outcomes */
+	WAY_BITS = 29,
+};
+
+/* Numbers of outcomes, times OUTCOME_BITS. */
+static const unsigned history_bits[] = {64, 32, 16, 8, 0};
+
+typedef struct {
+	uint64_t history;
+	uint32_t branch; /* number of its code */
+	/* Of a conditional branch 1: taken, 0: not; else the number of the code that it went to. */
+	uint32_t way : WAY_BITS;
+	uint32_t is_first : 1;  /* of a history */
+	uint32_t is_judged : 1; /* by histories, and foretells others */
+	uint32_t is_decided : 1;
+} Outcome;
+
+typedef struct {
+	uint32_t way;
+	bool is_known, has_several;
+} Branch;
+
+struct LodeWindowOutcomes {
+	GArray *facts;    /* LodeOutcomeFacts by code */
+	GArray *branches; /* Branch by code */
+	GArray *outcomes; /* Outcome */
+	GArray *counts;   /* uint32_t by way; all 0 between uses */
+	size_t limit;
+	bool is_first; /* the next outcome begins a history */
+	uint64_t
+		calls[CALLS]; /* where the calls of this window return to, the oldest overwritten */
+	uint32_t n_calls, n_known; /* made; of them the last that are in `calls` */
+};
+
+LodeWindowOutcomes *lode_window_outcomes_new(size_t limit)
+{
+	LodeWindowOutcomes *self = g_new0(LodeWindowOutcomes, 1);
+
+	self->facts = g_array_new(FALSE, TRUE, sizeof(LodeOutcomeFacts));
+	self->branches = g_array_new(FALSE, TRUE, sizeof(Branch));
+	self->outcomes = g_array_new(FALSE, FALSE, sizeof(Outcome));
+	self->counts = g_array_new(FALSE, TRUE, sizeof(uint32_t));
+	self->limit = limit > 0 ? limit : LIMIT;
+	return self;
+}
+
+void lode_window_outcomes_free(LodeWindowOutcomes *self)
+{
+	if (self == NULL)
+		return;
+	g_array_unref(self->facts);
+	g_array_unref(self->branches);
+	g_array_unref(self->outcomes);
+	g_array_unref(self->counts);
+	g_free(self);
+}
+
+/* Outcomes [from, to) of one branch have the same history: decides those that it can. */
+static void decide(LodeWindowOutcomes *self, size_t from, size_t to, bool is_last)
+{
+	Outcome *outcomes = (Outcome *)self->outcomes->data;
+	LodeOutcomeFacts *facts = &g_array_index(
+		self->facts, LodeOutcomeFacts, outcomes[from].branch);
+	uint32_t *counts = (uint32_t *)self->counts->data;
+	uint32_t most = outcomes[from].way; /* the most frequent way */
+	uint32_t second = 0;                /* how often the next after it */
+
+	for (size_t i = from; i < to; i++)
+		if (++counts[outcomes[i].way] > counts[most])
+			most = outcomes[i].way;
+	for (size_t i = from; i < to; i++)
+		if (outcomes[i].way != most)
+			second = MAX(second, counts[outcomes[i].way]);
+	for (size_t i = from; i < to; i++) {
+		Outcome *outcome = &outcomes[i];
+		uint32_t own = counts[outcome->way] - 1;
+		uint32_t other = outcome->way == most ? second : counts[most];
+
+		if (outcome->is_decided || (own == other && !is_last))
+			continue;
+		outcome->is_decided = 1;
+		facts->outcomes++;
+		facts->unforetold += own <= other;
+	}
+	for (size_t i = from; i < to; i++)
+		counts[outcomes[i].way] = 0;
+}
+
+static inline bool has_same_history(const Outcome *a, const Outcome *b, unsigned bits)
+{
+	return a->branch == b->branch &&
+	       (bits == 0 || (a->history ^ b->history) >> (HISTORY_BITS - bits) == 0);
+}
+
+LODE_ORDER(compare_outcomes, Outcome, LODE_ASCENDING(branch), LODE_ASCENDING(history))
+
+/* What an outcome is in histories. */
+static uint64_t outcome_code(uint32_t way)
+{
+	return way < 2 ? way + 1 : 1 + lode_hash_slot(way, 32) % 3;
+}
+
+/* Gives the outcomes their histories, and keeps those that are judged, sorted. */
+static void complete_histories(LodeWindowOutcomes *self)
+{
+	Outcome *outcomes = (Outcome *)self->outcomes->data;
+	uint64_t history = 0;
+	guint n = 0;
+
+	for (guint i = 0; i < self->outcomes->len; i++) {
+		Outcome outcome = outcomes[i];
+
+		if (outcome.is_first)
+			history = 0;
+		outcome.history = history;
+		if (g_array_index(self->branches, Branch, outcome.branch).has_several)
+			history = history >> OUTCOME_BITS |
+			          outcome_code(outcome.way) << (HISTORY_BITS - OUTCOME_BITS);
+		if (outcome.is_judged)
+			outcomes[n++] = outcome;
+	}
+	g_array_set_size(self->outcomes, n);
+	g_array_sort(self->outcomes, compare_outcomes);
+}
+
+static void judge(LodeWindowOutcomes *self)
+{
+	complete_histories(self);
+	for (size_t k = 0; k < G_N_ELEMENTS(history_bits); k++) {
+		const Outcome *outcomes = (const Outcome *)self->outcomes->data;
+		unsigned bits = history_bits[k];
+		size_t from = 0;
+
+		while (from < self->outcomes->len) {
+			size_t to = from + 1;
+
+			while (to < self->outcomes->len &&
+				has_same_history(&outcomes[from], &outcomes[to], bits))
+				to++;
+			if (to - from >= (bits > 0 ? 3 : 2))
+				decide(self, from, to, bits == 0);
+			from = to;
+		}
+	}
+	g_array_set_size(self->outcomes, 0);
+	memset(self->branches->data, 0, self->branches->len * sizeof(Branch));
+	self->is_first = true;
+}
+
+static void add_outcome(
+	LodeWindowOutcomes *self, const LodeVisitedStep *step, uint32_t way, bool is_judged)
+{
+	Branch *branch = &g_array_index(self->branches, Branch, step->code->number);
+	Outcome outcome = {
+		.branch = step->code->number,
+		.way = way & ((1u << WAY_BITS) - 1),
+		.is_first = self->is_first,
+		.is_judged = is_judged,
+	};
+
+	if (branch->is_known && branch->way != way)
+		branch->has_several = true;
+	branch->is_known = true;
+	branch->way = way;
+	self->is_first = false;
+	g_array_append_val(self->outcomes, outcome);
+	if (self->outcomes->len >= self->limit)
+		judge(self);
+}
+
+static void judge_return(LodeWindowOutcomes *self, const LodeVisitedStep *step)
+{
+	LodeOutcomeFacts *facts = &g_array_index(self->facts, LodeOutcomeFacts, step->code->number);
+	uint64_t foretold;
+
+	if (self->n_known == 0)
+		return;
+	self->n_known--;
+	foretold = self->calls[--self->n_calls % CALLS];
+	if (step->is_frequent) {
+		facts->outcomes++;
+		facts->unforetold += step->next->address != foretold;
+	}
+}
+
+static void add_branch(LodeWindowOutcomes *self, const LodeVisitedStep *step)
+{
+	uint64_t after = step->step->address + step->code->decoded.length;
+	bool is_next = step->next->address == after;
+
+	/* Code asks for its own address by a call of the next instruction, without a return. */
+	if ((step->code->decoded.kinds >> LODE_KIND_CALL & 1) != 0 && !is_next) {
+		self->calls[self->n_calls++ % CALLS] = after;
+		self->n_known = MIN(self->n_known + 1, CALLS);
+	}
+	switch (step->code->decoded.branch) {
+	case LODE_BRANCH_CONDITIONAL:
+		add_outcome(self, step, !is_next, step->is_frequent);
+		break;
+	case LODE_BRANCH_RETURN:
+		judge_return(self, step);
+		if (step->next_code != NULL)
+			add_outcome(self, step, step->next_code->number, false);
+		break;
+	case LODE_BRANCH_INDIRECT_JUMP:
+	case LODE_BRANCH_INDIRECT_CALL:
+		if (step->next_code != NULL)
+			add_outcome(self, step, step->next_code->number, step->is_frequent);
+		break;
+	default:
+		break;
+	}
+}
+
+static void visit(void *data, const LodeVisitedStep *step)
+{
+	LodeWindowOutcomes *self = data;
+	uint32_t n = 2; /* a conditional branch has two ways */
+
+	if (step->index == 0 || step->step->is_gap) {
+		self->is_first = true;
+		self->n_known = 0;
+	}
+	if (step->code == NULL || step->next == NULL)
+		return;
+	n = MAX(n, step->code->number + 1);
+	if (step->next_code != NULL)
+		n = MAX(n, step->next_code->number + 1);
+	if (n > self->facts->len) {
+		g_array_set_size(self->facts, n);
+		g_array_set_size(self->branches, n);
+		g_array_set_size(self->counts, n);
+	}
+	if ((step->next->raised & DENORMAL) != 0)
+		g_array_index(self->facts, LodeOutcomeFacts, step->code->number).denormals++;
+	if (step->code->decoded.branch != LODE_BRANCH_NONE)
+		add_branch(self, step);
+}
+
+LodeWindowVisitor lode_window_outcomes_visitor(LodeWindowOutcomes *self)
+{
+	return (LodeWindowVisitor){.visit = visit, .data = self};
+}
+
+const GArray *lode_window_outcomes_finish(LodeWindowOutcomes *self)
+{
+	judge(self);
+	return self->facts;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Branches whose outcomes recent history does not foretell, and instructions with denormal
+ * operands, out of the steps of windows.
+ *
+ * An outcome is whether a conditional branch was taken, or where an indirect jump or call went. Its
+ * history is made of the outcomes before it in its window, of all branches that went several ways:
+ * the last 32, 16, 8, 4 or 0, each as not taken, taken, or one of three classes of targets (as
+ * predictors with several lengths of history have it: A. Seznec,
+ * P. Michaud, "A case for (partially) tagged geometric history length branch prediction", JILP 8,
+ * 2006). The others of the same branch with the same history foretell an outcome:
+ *
+ *   the longest history that at least two others share, in which the outcome's own way is not as
+ *   frequent among the others as the most frequent other way:
+ *       more frequent: foretold;  less frequent: not foretold
+ *   without history: likewise from one other on, and as frequent: not foretold
+ *
+ * An outcome that is the only one of its branch is not judged. A return's outcome is foretold where
+ * it goes to the instruction after the call in the window that it ends, and not judged where that
+ * call came before the window. Outcomes that do not count for frequencies (LodeVisitedStep
+ * .is_frequent) are neither judged nor do they foretell others; they are in histories.
+ *
+ * Private to ingest/.
+ */
+#pragma once
+
+#include "ingest/windows/window_steps.h"
+
+/* Of an instruction. */
+typedef struct {
+	uint32_t outcomes;   /* that were judged */
+	uint32_t unforetold; /* of these */
+	uint32_t denormals;  /* executions with a denormal operand */
+} LodeOutcomeFacts;
+
+typedef struct LodeWindowOutcomes LodeWindowOutcomes;
+
+/* Outcomes are judged together when so many are kept; `limit` 0: 2²³ (128 MiB, and as
+ * much to sort them). */
+LodeWindowOutcomes *lode_window_outcomes_new(size_t limit);
+void lode_window_outcomes_free(LodeWindowOutcomes *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeWindowOutcomes, lode_window_outcomes_free)
+
+/* Refers to self. Steps of several logs may follow each other, of one LodeWindowSteps. */
+LodeWindowVisitor lode_window_outcomes_visitor(LodeWindowOutcomes *self);
+
+/* After the last step. LodeOutcomeFacts by the codes' numbers, maybe fewer than there are codes:
+ * the others have none. Borrowed. */
+const GArray *lode_window_outcomes_finish(LodeWindowOutcomes *self);

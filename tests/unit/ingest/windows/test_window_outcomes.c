@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What history foretells: of sequences whose answer is known, and of random windows as a naive
+ * computation from the definition says it. Denormal operands at the instructions that had them.
+ */
+#include "ingest/windows/window_outcomes.h"
+
+#include "base/arrays/hash.h"
+#include "seeds.h"
+
+#include <string.h>
+
+enum {
+	LENGTH = 4, /* bytes of each instruction */
+	WARM_UP = 32,
+	MAX_CODES = 64,
+	HISTORY = 32,
+	RETURNS = 64,
+};
+
+#define BASE UINT64_C(0x400000)
+
+/* The walk over a program, with what it visited. */
+typedef struct {
+	LodeSteppedCode codes[MAX_CODES];
+	LodeWindowOutcomes *outcomes;
+	LodeWindowVisitor visitor;
+	GArray *visited; /* Visited */
+	uint32_t index;
+	bool is_gap; /* before the next step */
+} Walk;
+
+typedef struct {
+	uint32_t code, next; /* LODE_NONE: none */
+	bool is_begin, is_frequent;
+	uint8_t raised;
+} Visited;
+
+static void walk_init(Walk *self, size_t limit)
+{
+	*self = (Walk){
+		.outcomes = lode_window_outcomes_new(limit),
+		.visited = g_array_new(FALSE, FALSE, sizeof(Visited)),
+	};
+	self->visitor = lode_window_outcomes_visitor(self->outcomes);
+	for (uint32_t i = 0; i < MAX_CODES; i++)
+		self->codes[i] = (LodeSteppedCode){
+			.place = {.image = 0, .address = BASE + i * LENGTH},
+			.number = i,
+			.decoded = {.length = LENGTH},
+		};
+}
+
+static void walk_clear(Walk *self)
+{
+	lode_window_outcomes_free(self->outcomes);
+	g_array_unref(self->visited);
+}
+
+static void set_branch(Walk *self, uint32_t code, LodeBranch branch)
+{
+	LodeDecodedInstruction *decoded = &self->codes[code].decoded;
+
+	decoded->branch = branch;
+	if (branch == LODE_BRANCH_CALL || branch == LODE_BRANCH_INDIRECT_CALL)
+		decoded->kinds = 1u << LODE_KIND_CALL;
+}
+
+static void begin_window(Walk *self)
+{
+	self->index = 0;
+}
+
+/* A step of `code`, after which `next` is executed, or LODE_NONE. */
+static void step(Walk *self, uint32_t code, uint32_t next, bool is_frequent, uint8_t raised)
+{
+	LodeWindowStep now = {.address = BASE + code * LENGTH, .is_gap = self->is_gap};
+	LodeWindowStep after = {.address = BASE + next * LENGTH, .raised = raised};
+	LodeVisitedStep visit = {
+		.step = &now,
+		.index = self->index,
+		.code = &self->codes[code],
+		.next = next != LODE_NONE ? &after : NULL,
+		.next_code = next != LODE_NONE ? &self->codes[next] : NULL,
+		.is_frequent = is_frequent && self->index >= WARM_UP,
+	};
+	Visited visited = {code, next, self->index == 0 || self->is_gap, visit.is_frequent, raised};
+
+	self->visitor.visit(self->visitor.data, &visit);
+	g_array_append_val(self->visited, visited);
+	self->index++;
+	self->is_gap = false;
+}
+
+static LodeOutcomeFacts facts_of(Walk *self, uint32_t code)
+{
+	const GArray *facts = lode_window_outcomes_finish(self->outcomes);
+
+	return code < facts->len ? g_array_index(facts, LodeOutcomeFacts, code)
+	                         : (LodeOutcomeFacts){0};
+}
+
+/* As the header defines it, by looking at all pairs of outcomes. */
+
+typedef struct {
+	uint32_t code, way;
+	bool is_return, is_frequent;
+	uint32_t history[HISTORY]; /* the newest first; 0: before the begin */
+} NaiveOutcome;
+
+static bool naive_outcome(const Walk *self, const Visited *visited, NaiveOutcome *out_outcome)
+{
+	LodeBranch branch = self->codes[visited->code].decoded.branch;
+
+	if (visited->next == LODE_NONE || branch == LODE_BRANCH_NONE ||
+		branch == LODE_BRANCH_CALL || branch == LODE_BRANCH_JUMP)
+		return false;
+	*out_outcome = (NaiveOutcome){
+		.code = visited->code,
+		.way = branch == LODE_BRANCH_CONDITIONAL ? visited->next != visited->code + 1
+	                                                 : visited->next,
+		.is_return = branch == LODE_BRANCH_RETURN,
+		.is_frequent = visited->is_frequent,
+	};
+	return true;
+}
+
+static GArray *naive_outcomes(const Walk *self)
+{
+	GArray *outcomes = g_array_new(FALSE, FALSE, sizeof(NaiveOutcome));
+	uint32_t ways[MAX_CODES], several[MAX_CODES] = {0}, history[HISTORY] = {0};
+	NaiveOutcome outcome;
+
+	memset(ways, 0xff, sizeof(ways));
+	for (guint i = 0; i < self->visited->len; i++) {
+		if (!naive_outcome(self, &g_array_index(self->visited, Visited, i), &outcome))
+			continue;
+		several[outcome.code] |= ways[outcome.code] != LODE_NONE &&
+		                         ways[outcome.code] != outcome.way;
+		ways[outcome.code] = outcome.way;
+	}
+	for (guint i = 0; i < self->visited->len; i++) {
+		const Visited *visited = &g_array_index(self->visited, Visited, i);
+
+		if (visited->is_begin)
+			memset(history, 0, sizeof(history));
+		if (!naive_outcome(self, visited, &outcome))
+			continue;
+		memcpy(outcome.history, history, sizeof(history));
+		g_array_append_val(outcomes, outcome);
+		if (!several[outcome.code])
+			continue;
+		memmove(history + 1, history, sizeof(history) - sizeof(history[0]));
+		history[0] = outcome.way < 2 ? outcome.way + 1
+		                             : (uint32_t)(1 + lode_hash_slot(outcome.way, 32) % 3);
+	}
+	return outcomes;
+}
+
+/* 1: foretold, 0: not, −1: not to be judged. */
+static int naive_foretold(const GArray *outcomes, guint which)
+{
+	static const size_t lengths[] = {32, 16, 8, 4, 0};
+	const NaiveOutcome *own = &g_array_index(outcomes, NaiveOutcome, which);
+
+	for (size_t k = 0; k < G_N_ELEMENTS(lengths); k++) {
+		uint32_t counts[MAX_CODES] = {0}, n = 0, other = 0;
+
+		for (guint i = 0; i < outcomes->len; i++) {
+			const NaiveOutcome *outcome = &g_array_index(outcomes, NaiveOutcome, i);
+
+			if (i == which || outcome->code != own->code || outcome->is_return ||
+				!outcome->is_frequent ||
+				memcmp(outcome->history, own->history,
+					lengths[k] * sizeof(own->history[0])) != 0)
+				continue;
+			counts[outcome->way]++;
+			n++;
+		}
+		for (uint32_t way = 0; way < MAX_CODES; way++)
+			if (way != own->way)
+				other = MAX(other, counts[way]);
+		if (lengths[k] == 0)
+			return n == 0 ? -1 : counts[own->way] > other;
+		if (n >= 2 && counts[own->way] != other)
+			return counts[own->way] > other;
+	}
+	g_assert_not_reached();
+}
+
+static void naive_returns(const Walk *self, LodeOutcomeFacts *facts)
+{
+	g_autoptr(GArray) stack = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (guint i = 0; i < self->visited->len; i++) {
+		const Visited *visited = &g_array_index(self->visited, Visited, i);
+		LodeBranch branch = self->codes[visited->code].decoded.branch;
+		uint32_t after = visited->code + 1;
+
+		if (visited->is_begin)
+			g_array_set_size(stack, 0);
+		if (visited->next == LODE_NONE)
+			continue;
+		if ((branch == LODE_BRANCH_CALL || branch == LODE_BRANCH_INDIRECT_CALL) &&
+			visited->next != after) {
+			if (stack->len == RETURNS)
+				g_array_remove_index(stack, 0);
+			g_array_append_val(stack, after);
+		} else if (branch == LODE_BRANCH_RETURN && stack->len > 0) {
+			if (visited->is_frequent) {
+				facts[visited->code].outcomes++;
+				facts[visited->code].unforetold += g_array_index(stack, uint32_t,
+									   stack->len - 1) !=
+				                                   visited->next;
+			}
+			g_array_set_size(stack, stack->len - 1);
+		}
+	}
+}
+
+static void compare_with_naive(Walk *walk)
+{
+	g_autoptr(GArray) outcomes = naive_outcomes(walk);
+	LodeOutcomeFacts expected[MAX_CODES] = {0};
+
+	naive_returns(walk, expected);
+	for (guint i = 0; i < outcomes->len; i++) {
+		const NaiveOutcome *outcome = &g_array_index(outcomes, NaiveOutcome, i);
+		int foretold = outcome->is_frequent && !outcome->is_return
+		                       ? naive_foretold(outcomes, i)
+		                       : -1;
+
+		expected[outcome->code].outcomes += foretold >= 0;
+		expected[outcome->code].unforetold += foretold == 0;
+	}
+	for (guint i = 0; i < walk->visited->len; i++) {
+		const Visited *visited = &g_array_index(walk->visited, Visited, i);
+
+		expected[visited->code].denormals += visited->next != LODE_NONE &&
+		                                     (visited->raised & 2) != 0;
+	}
+	for (uint32_t code = 0; code < MAX_CODES; code++) {
+		LodeOutcomeFacts found = facts_of(walk, code);
+
+		g_assert_cmpuint(found.outcomes, ==, expected[code].outcomes);
+		g_assert_cmpuint(found.unforetold, ==, expected[code].unforetold);
+		g_assert_cmpuint(found.denormals, ==, expected[code].denormals);
+	}
+}
+
+/* Random programs: each code has a kind and some targets, drawn with a bias of its own, by chance
+ * or by what was drawn some outcomes ago. */
+static void test_random(void)
+{
+	static const LodeBranch kinds[] = {LODE_BRANCH_NONE, LODE_BRANCH_NONE,
+		LODE_BRANCH_CONDITIONAL, LODE_BRANCH_CONDITIONAL, LODE_BRANCH_CONDITIONAL,
+		LODE_BRANCH_INDIRECT_JUMP, LODE_BRANCH_INDIRECT_CALL, LODE_BRANCH_CALL,
+		LODE_BRANCH_RETURN, LODE_BRANCH_JUMP};
+
+	for (unsigned round = random_rounds(40, 400); round > 0; round--) {
+		uint32_t n_codes = (uint32_t)random_int_range(4, MAX_CODES);
+		uint32_t targets[MAX_CODES][4];
+		int n_targets[MAX_CODES], noise = random_int_range(0, 100);
+		uint32_t drawn = 0;
+		Walk walk;
+
+		walk_init(&walk, 0);
+		for (uint32_t i = 0; i < n_codes; i++) {
+			set_branch(
+				&walk, i, kinds[random_int_range(0, (gint32)G_N_ELEMENTS(kinds))]);
+			n_targets[i] = random_int_range(1, 5);
+			for (int k = 0; k < 4; k++)
+				targets[i][k] = (uint32_t)random_int_range(0, (gint32)n_codes);
+		}
+		for (int window = random_int_range(1, 12); window > 0; window--) {
+			uint32_t at = (uint32_t)random_int_range(0, (gint32)n_codes);
+
+			begin_window(&walk);
+			for (int left = random_int_range(1, 300); left > 0; left--) {
+				LodeBranch branch = walk.codes[at].decoded.branch;
+				uint32_t chosen = random_int_range(0, 100) < noise
+				                          ? (uint32_t)random_int()
+				                          : drawn >> 3;
+				uint32_t next = (at + 1) % n_codes;
+				bool is_cut = left == 1 || random_int_range(0, 200) == 0;
+
+				drawn = drawn * 5 + chosen % 7 + 1;
+				if (branch != LODE_BRANCH_NONE &&
+					(branch != LODE_BRANCH_CONDITIONAL || (chosen & 1) != 0))
+					next = targets[at][chosen / 2 % (uint32_t)n_targets[at]];
+				step(&walk, at, is_cut ? LODE_NONE : next,
+					random_int_range(0, 30) > 0,
+					(uint8_t)(random_int_range(0, 20) == 0
+							  ? random_int_range(0, 64)
+							  : 0));
+				walk.is_gap = is_cut && left > 1;
+				at = next;
+			}
+		}
+		compare_with_naive(&walk);
+		walk_clear(&walk);
+	}
+}
+
+/* Windows of a loop around one conditional branch, whose outcomes `taken` gives. */
+static LodeOutcomeFacts facts_of_loop(
+	bool (*taken)(uint32_t n), uint32_t n_windows, uint32_t n_outcomes, size_t limit)
+{
+	LodeOutcomeFacts facts;
+	uint32_t n = 0;
+	Walk walk;
+
+	walk_init(&walk, limit);
+	set_branch(&walk, 0, LODE_BRANCH_CONDITIONAL);
+	set_branch(&walk, 1, LODE_BRANCH_JUMP);
+	for (uint32_t window = 0; window < n_windows; window++) {
+		begin_window(&walk);
+		for (uint32_t i = 0; i < n_outcomes; i++) {
+			uint32_t next = taken(n++) ? 2 : 1;
+
+			step(&walk, 0, next, true, 0);
+			step(&walk, next, 0, true, 0);
+		}
+	}
+	facts = facts_of(&walk, 0);
+	walk_clear(&walk);
+	g_assert_cmpuint(facts.outcomes, ==, n_windows * (n_outcomes - WARM_UP / 2));
+	return facts;
+}
+
+static bool by_coin(uint32_t n)
+{
+	(void)n;
+	return random_bit();
+}
+
+static bool one_in_ten(uint32_t n)
+{
+	(void)n;
+	return random_int_range(0, 10) == 0;
+}
+
+static bool by_seven(uint32_t n)
+{
+	return (0x2d >> n % 7 & 1) != 0;
+}
+
+static bool by_twenty(uint32_t n)
+{
+	return n % 20 != 0;
+}
+
+static bool never(uint32_t n)
+{
+	(void)n;
+	return false;
+}
+
+static void check_share(LodeOutcomeFacts facts, double least, double most)
+{
+	double share = (double)facts.unforetold / facts.outcomes;
+
+	g_assert_cmpfloat(share, >=, least);
+	g_assert_cmpfloat(share, <=, most);
+}
+
+static void test_known(void)
+{
+	check_share(facts_of_loop(by_coin, 40, 500, 0), 0.48, 0.52);
+	check_share(facts_of_loop(one_in_ten, 40, 500, 0), 0.09, 0.12);
+	check_share(facts_of_loop(by_seven, 40, 500, 0), 0, 0);
+	check_share(facts_of_loop(by_twenty, 40, 500, 0), 0, 0.002);
+	check_share(facts_of_loop(never, 40, 500, 0), 0, 0);
+	/* Judged in parts, of which each knows less. */
+	check_share(facts_of_loop(by_coin, 40, 500, 3000), 0.48, 0.52);
+	check_share(facts_of_loop(by_seven, 40, 500, 3000), 0, 0.01);
+}
+
+/* Forty functions called through a pointer: in turn, and by chance. */
+static void test_targets(void)
+{
+	for (int is_random = 0; is_random <= 1; is_random++) {
+		LodeOutcomeFacts calls, returns = {0};
+		uint32_t n = 0;
+		Walk walk;
+
+		walk_init(&walk, 0);
+		set_branch(&walk, 0, LODE_BRANCH_INDIRECT_CALL);
+		set_branch(&walk, 1, LODE_BRANCH_JUMP);
+		for (uint32_t i = 10; i < 50; i++)
+			set_branch(&walk, i, LODE_BRANCH_RETURN);
+		for (uint32_t window = 0; window < 40; window++) {
+			begin_window(&walk);
+			for (uint32_t i = 0; i < 500; i++) {
+				uint32_t target = 10 +
+				                  (is_random ? (uint32_t)random_int_range(0, 40)
+							     : n++ % 40);
+
+				step(&walk, 0, target, true, 0);
+				step(&walk, target, 1, true, 0);
+				step(&walk, 1, 0, true, 0);
+			}
+		}
+		calls = facts_of(&walk, 0);
+		g_assert_cmpuint(calls.outcomes, ==, 40 * (500 - 11));
+		check_share(calls, is_random ? 0.95 : 0, is_random ? 1 : 0);
+		for (uint32_t i = 10; i < 50; i++) {
+			LodeOutcomeFacts facts = facts_of(&walk, i);
+
+			returns.outcomes += facts.outcomes;
+			returns.unforetold += facts.unforetold;
+		}
+		g_assert_cmpuint(returns.outcomes, ==, 40 * (500 - 11));
+		g_assert_cmpuint(returns.unforetold, ==, 0);
+		walk_clear(&walk);
+	}
+}
+
+/* A return to elsewhere, one of a call before the window, and a call that asks for its address. */
+static void test_returns(void)
+{
+	LodeOutcomeFacts facts;
+	Walk walk;
+
+	walk_init(&walk, 0);
+	set_branch(&walk, 0, LODE_BRANCH_CALL);
+	set_branch(&walk, 3, LODE_BRANCH_CALL);
+	set_branch(&walk, 9, LODE_BRANCH_RETURN);
+	for (uint32_t i = 0; i < WARM_UP; i++)
+		step(&walk, 20, 20, true, 0);
+	step(&walk, 9, 0, true, 0);
+	step(&walk, 0, 3, true, 0);
+	step(&walk, 3, 4, true, 0);
+	step(&walk, 4, 9, true, 0);
+	step(&walk, 9, 1, true, 0);
+	step(&walk, 0, 9, true, 0);
+	step(&walk, 9, 7, true, 0);
+	facts = facts_of(&walk, 9);
+	g_assert_cmpuint(facts.outcomes, ==, 2);
+	g_assert_cmpuint(facts.unforetold, ==, 1);
+	walk_clear(&walk);
+}
+
+/* A hundred denormal operands in two hundred executions, also in the first steps. */
+static void test_denormals(void)
+{
+	Walk walk;
+
+	walk_init(&walk, 0);
+	for (uint32_t i = 0; i < 200; i++) {
+		step(&walk, 5, 6, true, (uint8_t)(i % 2 == 0 ? 0x22 : 0x20));
+		step(&walk, 6, 5, true, 0x10);
+	}
+	g_assert_cmpuint(facts_of(&walk, 5).denormals, ==, 100);
+	g_assert_cmpuint(facts_of(&walk, 6).denormals, ==, 0);
+	walk_clear(&walk);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/window_outcomes/known", test_known);
+	g_test_add_func("/window_outcomes/targets", test_targets);
+	g_test_add_func("/window_outcomes/returns", test_returns);
+	g_test_add_func("/window_outcomes/denormals", test_denormals);
+	add_random_test("/window_outcomes/random", test_random,
+		"R02S5d2c7f1096ab3e48c1d0752e9f6ab314", "R02S0b9e61d2475fca8033617e52d4c9f0a8",
+		NULL);
+	return g_test_run();
+}
