@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Outcomes are kept until they are judged, for which of several branches go several ways is known
- * only then. The newest outcome is in the highest bits of a history, so that in outcomes sorted by
- * branch and history, those that share the last n outcomes lie side by side for every n:
+ * only then. They are sorted by branch, part and the hashes of their last 4, 8, 16 and 32 outcomes,
+ * so that those with the same history lie side by side for every length:
  *
- *   branch  history (newest first)
- *   7       2 1 1 0 …  ┐ ┐
- *   7       2 1 2 2 …  ┘ │ share one more
- *   7       2 2 1 1 …    ┘ share the newest
+ *   branch, part  4   8   16  32
+ *   7, 0          a   c   e   h  ┐ ┐
+ *   7, 0          a   c   f   i  ┘ │ the last 8 are equal
+ *   7, 0          a   d   g   j    ┘ the last 4
  */
 #include "ingest/windows/window_outcomes.h"
 
@@ -17,29 +17,36 @@
 #include <string.h>
 
 enum {
-	LIMIT = 1 << 23,
-	DENORMAL = 2,      /* DE of MXCSR */
-	CALLS = 64,        /* a power of two */
-	OUTCOME_BITS = 2,  /* of a history: 0 before its begin, 1 … 3 */
-	HISTORY_BITS = 64, /* 32 outcomes */
-	WAY_BITS = 29,
+	LIMIT = 1 << 22,
+	PART = 4096,  /* outcomes of a branch that foretell each other, at most */
+	DENORMAL = 2, /* DE of MXCSR */
+	CALLS = 64,   /* a power of two */
+	HISTORIES = 4,
+	SHORTEST = 4,
+	LONGEST = SHORTEST << (HISTORIES - 1),
 };
 
-/* Numbers of outcomes, times OUTCOME_BITS. */
-static const unsigned history_bits[] = {64, 32, 16, 8, 0};
-
 typedef struct {
-	uint64_t history;
 	uint32_t branch; /* number of its code */
+	uint32_t part;   /* of its outcomes */
 	/* Of a conditional branch 1: taken, 0: not; else the number of the code that it went to. */
-	uint32_t way : WAY_BITS;
-	uint32_t is_first : 1;  /* of a history */
-	uint32_t is_judged : 1; /* by histories, and foretells others */
-	uint32_t is_decided : 1;
+	uint32_t way;
+	uint32_t histories[HISTORIES];
+	bool is_first;  /* of a history */
+	bool is_judged; /* by histories, and foretells others */
+	bool is_decided;
 } Outcome;
 
+/* The ways of the last outcomes, each and 1 more; 0: before the begin. */
 typedef struct {
-	uint32_t way;
+	uint32_t last[LONGEST];
+	uint32_t n;
+} History;
+
+typedef struct {
+	uint32_t way;      /* the last */
+	uint32_t n;        /* outcomes that are judged by histories */
+	uint32_t n_before; /* of them, in the order of execution */
 	bool is_known, has_several;
 } Branch;
 
@@ -101,7 +108,7 @@ static void decide(LodeWindowOutcomes *self, size_t from, size_t to, bool is_las
 
 		if (outcome->is_decided || (own == other && !is_last))
 			continue;
-		outcome->is_decided = 1;
+		outcome->is_decided = true;
 		facts->outcomes++;
 		facts->unforetold += own <= other;
 	}
@@ -109,38 +116,50 @@ static void decide(LodeWindowOutcomes *self, size_t from, size_t to, bool is_las
 		counts[outcomes[i].way] = 0;
 }
 
-static inline bool has_same_history(const Outcome *a, const Outcome *b, unsigned bits)
+static inline bool has_same_history(const Outcome *a, const Outcome *b, int n_histories)
 {
-	return a->branch == b->branch &&
-	       (bits == 0 || (a->history ^ b->history) >> (HISTORY_BITS - bits) == 0);
+	return a->branch == b->branch && a->part == b->part &&
+	       memcmp(a->histories, b->histories, (size_t)n_histories * sizeof(uint32_t)) == 0;
 }
 
-LODE_ORDER(compare_outcomes, Outcome, LODE_ASCENDING(branch), LODE_ASCENDING(history))
+LODE_ORDER(compare_outcomes, Outcome, LODE_ASCENDING(branch), LODE_ASCENDING(part),
+	LODE_ASCENDING(histories[0]), LODE_ASCENDING(histories[1]), LODE_ASCENDING(histories[2]),
+	LODE_ASCENDING(histories[3]))
 
-/* What an outcome is in histories. */
-static uint64_t outcome_code(uint32_t way)
+/* The hashes of the last 4, 8, 16 and 32. */
+static void hash_history(const History *self, uint32_t *out_hashes)
 {
-	return way < 2 ? way + 1 : 1 + lode_hash_slot(way, 32) % 3;
+	uint64_t hash = 0;
+
+	for (uint32_t i = 0, k = 0; k < HISTORIES; k++) {
+		for (; i < (uint32_t)SHORTEST << k; i++)
+			hash = lode_hash_append(hash, self->last[(self->n - 1 - i) % LONGEST]);
+		out_hashes[k] = (uint32_t)hash;
+	}
 }
 
-/* Gives the outcomes their histories, and keeps those that are judged, sorted. */
+/* Gives the outcomes their histories and parts, and keeps those that are judged, sorted. */
 static void complete_histories(LodeWindowOutcomes *self)
 {
 	Outcome *outcomes = (Outcome *)self->outcomes->data;
-	uint64_t history = 0;
+	History history = {.n = 0};
 	guint n = 0;
 
 	for (guint i = 0; i < self->outcomes->len; i++) {
 		Outcome outcome = outcomes[i];
+		Branch *branch = &g_array_index(self->branches, Branch, outcome.branch);
 
 		if (outcome.is_first)
-			history = 0;
-		outcome.history = history;
-		if (g_array_index(self->branches, Branch, outcome.branch).has_several)
-			history = history >> OUTCOME_BITS |
-			          outcome_code(outcome.way) << (HISTORY_BITS - OUTCOME_BITS);
+			history = (History){.n = 0};
 		if (outcome.is_judged)
-			outcomes[n++] = outcome;
+			hash_history(&history, outcome.histories);
+		if (branch->has_several)
+			history.last[history.n++ % LONGEST] = outcome.way + 1;
+		if (!outcome.is_judged)
+			continue;
+		outcome.part = (uint32_t)((uint64_t)branch->n_before++ *
+					  ((branch->n + PART - 1) / PART) / branch->n);
+		outcomes[n++] = outcome;
 	}
 	g_array_set_size(self->outcomes, n);
 	g_array_sort(self->outcomes, compare_outcomes);
@@ -149,19 +168,18 @@ static void complete_histories(LodeWindowOutcomes *self)
 static void judge(LodeWindowOutcomes *self)
 {
 	complete_histories(self);
-	for (size_t k = 0; k < G_N_ELEMENTS(history_bits); k++) {
+	for (int k = HISTORIES; k >= 0; k--) {
 		const Outcome *outcomes = (const Outcome *)self->outcomes->data;
-		unsigned bits = history_bits[k];
 		size_t from = 0;
 
 		while (from < self->outcomes->len) {
 			size_t to = from + 1;
 
 			while (to < self->outcomes->len &&
-				has_same_history(&outcomes[from], &outcomes[to], bits))
+				has_same_history(&outcomes[from], &outcomes[to], k))
 				to++;
-			if (to - from >= (bits > 0 ? 3 : 2))
-				decide(self, from, to, bits == 0);
+			if (to - from >= (k > 0 ? 3 : 2))
+				decide(self, from, to, k == 0);
 			from = to;
 		}
 	}
@@ -176,7 +194,7 @@ static void add_outcome(
 	Branch *branch = &g_array_index(self->branches, Branch, step->code->number);
 	Outcome outcome = {
 		.branch = step->code->number,
-		.way = way & ((1u << WAY_BITS) - 1),
+		.way = way,
 		.is_first = self->is_first,
 		.is_judged = is_judged,
 	};
@@ -185,6 +203,7 @@ static void add_outcome(
 		branch->has_several = true;
 	branch->is_known = true;
 	branch->way = way;
+	branch->n += is_judged;
 	self->is_first = false;
 	g_array_append_val(self->outcomes, outcome);
 	if (self->outcomes->len >= self->limit)

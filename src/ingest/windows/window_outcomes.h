@@ -5,8 +5,7 @@
  *
  * An outcome is whether a conditional branch was taken, or where an indirect jump or call went. Its
  * history is made of the outcomes before it in its window, of all branches that went several ways:
- * the last 32, 16, 8, 4 or 0, each as not taken, taken, or one of three classes of targets (as
- * predictors with several lengths of history have it: A. Seznec,
+ * the last 32, 16, 8, 4 or 0 (as predictors with several lengths of history have it: A. Seznec,
  * P. Michaud, "A case for (partially) tagged geometric history length branch prediction", JILP 8,
  * 2006). The others of the same branch with the same history foretell an outcome:
  *
@@ -15,7 +14,11 @@
  *       more frequent: foretold;  less frequent: not foretold
  *   without history: likewise from one other on, and as frequent: not foretold
  *
- * An outcome that is the only one of its branch is not judged. A return's outcome is foretold where
+ * A processor keeps only so much. So the outcomes of a branch are judged in as many parts of equal
+ * size, one after the other, that none has more than 4096: what repeats only after thousands of
+ * outcomes is not foretold, however long the recording is.
+ *
+ * An outcome that is the only one is not judged. A return's outcome is foretold where
  * it goes to the instruction after the call in the window that it ends, and not judged where that
  * call came before the window. Outcomes that do not count for frequencies (LodeVisitedStep
  * .is_frequent) are neither judged nor do they foretell others; they are in histories.
@@ -35,8 +38,8 @@ typedef struct {
 
 typedef struct LodeWindowOutcomes LodeWindowOutcomes;
 
-/* Outcomes are judged together when so many are kept; `limit` 0: 2²³ (128 MiB, and as
- * much to sort them). */
+/* Outcomes are judged together when so many are kept; `limit` 0: 2²² (128 MiB, and as much
+ * to sort them). */
 LodeWindowOutcomes *lode_window_outcomes_new(size_t limit);
 void lode_window_outcomes_free(LodeWindowOutcomes *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeWindowOutcomes, lode_window_outcomes_free)

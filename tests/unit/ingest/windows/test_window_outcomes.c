@@ -5,7 +5,6 @@
  */
 #include "ingest/windows/window_outcomes.h"
 
-#include "base/arrays/hash.h"
 #include "seeds.h"
 
 #include <string.h>
@@ -16,6 +15,7 @@ enum {
 	MAX_CODES = 64,
 	HISTORY = 32,
 	RETURNS = 64,
+	PART = 4096,
 };
 
 #define BASE UINT64_C(0x400000)
@@ -104,7 +104,8 @@ static LodeOutcomeFacts facts_of(Walk *self, uint32_t code)
 
 typedef struct {
 	uint32_t code, way;
-	bool is_return, is_frequent;
+	uint32_t part;
+	bool is_judged;
 	uint32_t history[HISTORY]; /* the newest first; 0: before the begin */
 } NaiveOutcome;
 
@@ -119,8 +120,7 @@ static bool naive_outcome(const Walk *self, const Visited *visited, NaiveOutcome
 		.code = visited->code,
 		.way = branch == LODE_BRANCH_CONDITIONAL ? visited->next != visited->code + 1
 	                                                 : visited->next,
-		.is_return = branch == LODE_BRANCH_RETURN,
-		.is_frequent = visited->is_frequent,
+		.is_judged = branch != LODE_BRANCH_RETURN && visited->is_frequent,
 	};
 	return true;
 }
@@ -129,6 +129,7 @@ static GArray *naive_outcomes(const Walk *self)
 {
 	GArray *outcomes = g_array_new(FALSE, FALSE, sizeof(NaiveOutcome));
 	uint32_t ways[MAX_CODES], several[MAX_CODES] = {0}, history[HISTORY] = {0};
+	uint32_t n[MAX_CODES] = {0}, n_before[MAX_CODES] = {0};
 	NaiveOutcome outcome;
 
 	memset(ways, 0xff, sizeof(ways));
@@ -138,6 +139,7 @@ static GArray *naive_outcomes(const Walk *self)
 		several[outcome.code] |= ways[outcome.code] != LODE_NONE &&
 		                         ways[outcome.code] != outcome.way;
 		ways[outcome.code] = outcome.way;
+		n[outcome.code] += outcome.is_judged;
 	}
 	for (guint i = 0; i < self->visited->len; i++) {
 		const Visited *visited = &g_array_index(self->visited, Visited, i);
@@ -147,12 +149,16 @@ static GArray *naive_outcomes(const Walk *self)
 		if (!naive_outcome(self, visited, &outcome))
 			continue;
 		memcpy(outcome.history, history, sizeof(history));
+		if (outcome.is_judged) {
+			uint32_t n_parts = (n[outcome.code] + PART - 1) / PART;
+
+			outcome.part = n_before[outcome.code]++ * n_parts / n[outcome.code];
+		}
 		g_array_append_val(outcomes, outcome);
 		if (!several[outcome.code])
 			continue;
 		memmove(history + 1, history, sizeof(history) - sizeof(history[0]));
-		history[0] = outcome.way < 2 ? outcome.way + 1
-		                             : (uint32_t)(1 + lode_hash_slot(outcome.way, 32) % 3);
+		history[0] = outcome.way + 1;
 	}
 	return outcomes;
 }
@@ -169,8 +175,8 @@ static int naive_foretold(const GArray *outcomes, guint which)
 		for (guint i = 0; i < outcomes->len; i++) {
 			const NaiveOutcome *outcome = &g_array_index(outcomes, NaiveOutcome, i);
 
-			if (i == which || outcome->code != own->code || outcome->is_return ||
-				!outcome->is_frequent ||
+			if (i == which || outcome->code != own->code || !outcome->is_judged ||
+				outcome->part != own->part ||
 				memcmp(outcome->history, own->history,
 					lengths[k] * sizeof(own->history[0])) != 0)
 				continue;
@@ -226,9 +232,7 @@ static void compare_with_naive(Walk *walk)
 	naive_returns(walk, expected);
 	for (guint i = 0; i < outcomes->len; i++) {
 		const NaiveOutcome *outcome = &g_array_index(outcomes, NaiveOutcome, i);
-		int foretold = outcome->is_frequent && !outcome->is_return
-		                       ? naive_foretold(outcomes, i)
-		                       : -1;
+		int foretold = outcome->is_judged ? naive_foretold(outcomes, i) : -1;
 
 		expected[outcome->code].outcomes += foretold >= 0;
 		expected[outcome->code].unforetold += foretold == 0;
@@ -302,6 +306,22 @@ static void test_random(void)
 	}
 }
 
+/* Two parts of one branch's outcomes, and the naive computation of them. */
+static void test_parts(void)
+{
+	Walk walk;
+
+	walk_init(&walk, 0);
+	set_branch(&walk, 0, LODE_BRANCH_CONDITIONAL);
+	for (uint32_t window = 0; window < 20; window++) {
+		begin_window(&walk);
+		for (uint32_t i = 0; i < 260; i++)
+			step(&walk, 0, random_int_range(0, 3) == 0 ? 5 : 1, true, 0);
+	}
+	compare_with_naive(&walk);
+	walk_clear(&walk);
+}
+
 /* Windows of a loop around one conditional branch, whose outcomes `taken` gives. */
 static LodeOutcomeFacts facts_of_loop(
 	bool (*taken)(uint32_t n), uint32_t n_windows, uint32_t n_outcomes, size_t limit)
@@ -350,6 +370,18 @@ static bool by_twenty(uint32_t n)
 	return n % 20 != 0;
 }
 
+static bool coins[10000];
+
+static bool by_thousand(uint32_t n)
+{
+	return coins[n % 1000];
+}
+
+static bool by_ten_thousand(uint32_t n)
+{
+	return coins[n % 10000];
+}
+
 static bool never(uint32_t n)
 {
 	(void)n;
@@ -366,10 +398,14 @@ static void check_share(LodeOutcomeFacts facts, double least, double most)
 
 static void test_known(void)
 {
+	for (size_t i = 0; i < G_N_ELEMENTS(coins); i++)
+		coins[i] = random_bit();
 	check_share(facts_of_loop(by_coin, 40, 500, 0), 0.48, 0.52);
 	check_share(facts_of_loop(one_in_ten, 40, 500, 0), 0.09, 0.12);
 	check_share(facts_of_loop(by_seven, 40, 500, 0), 0, 0);
 	check_share(facts_of_loop(by_twenty, 40, 500, 0), 0, 0.002);
+	check_share(facts_of_loop(by_thousand, 80, 500, 0), 0, 0.05);
+	check_share(facts_of_loop(by_ten_thousand, 80, 500, 0), 0.4, 0.6);
 	check_share(facts_of_loop(never, 40, 500, 0), 0, 0);
 	/* Judged in parts, of which each knows less. */
 	check_share(facts_of_loop(by_coin, 40, 500, 3000), 0.48, 0.52);
@@ -460,6 +496,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/window_outcomes/known", test_known);
+	g_test_add_func("/window_outcomes/parts", test_parts);
 	g_test_add_func("/window_outcomes/targets", test_targets);
 	g_test_add_func("/window_outcomes/returns", test_returns);
 	g_test_add_func("/window_outcomes/denormals", test_denormals);
