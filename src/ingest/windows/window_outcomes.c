@@ -13,6 +13,7 @@
 
 #include "base/arrays/hash.h"
 #include "base/arrays/sort_order.h"
+#include "ingest/windows/window_facts.h"
 
 #include <string.h>
 
@@ -51,7 +52,7 @@ typedef struct {
 } Branch;
 
 struct LodeWindowOutcomes {
-	GArray *facts;    /* LodeOutcomeFacts by code */
+	GArray *facts;    /* borrowed: LodeObservedInstruction by code */
 	GArray *branches; /* Branch by code */
 	GArray *outcomes; /* Outcome */
 	GArray *counts;   /* uint32_t by way; all 0 between uses */
@@ -62,11 +63,11 @@ struct LodeWindowOutcomes {
 	uint32_t n_calls, n_known; /* made; of them the last that are in `calls` */
 };
 
-LodeWindowOutcomes *lode_window_outcomes_new(size_t limit)
+LodeWindowOutcomes *lode_window_outcomes_new(GArray *facts, size_t limit)
 {
 	LodeWindowOutcomes *self = g_new0(LodeWindowOutcomes, 1);
 
-	self->facts = g_array_new(FALSE, TRUE, sizeof(LodeOutcomeFacts));
+	self->facts = facts;
 	self->branches = g_array_new(FALSE, TRUE, sizeof(Branch));
 	self->outcomes = g_array_new(FALSE, FALSE, sizeof(Outcome));
 	self->counts = g_array_new(FALSE, TRUE, sizeof(uint32_t));
@@ -78,7 +79,6 @@ void lode_window_outcomes_free(LodeWindowOutcomes *self)
 {
 	if (self == NULL)
 		return;
-	g_array_unref(self->facts);
 	g_array_unref(self->branches);
 	g_array_unref(self->outcomes);
 	g_array_unref(self->counts);
@@ -89,8 +89,7 @@ void lode_window_outcomes_free(LodeWindowOutcomes *self)
 static void decide(LodeWindowOutcomes *self, size_t from, size_t to, bool is_last)
 {
 	Outcome *outcomes = (Outcome *)self->outcomes->data;
-	LodeOutcomeFacts *facts = &g_array_index(
-		self->facts, LodeOutcomeFacts, outcomes[from].branch);
+	LodeObservedInstruction *facts = lode_window_facts_at(self->facts, outcomes[from].branch);
 	uint32_t *counts = (uint32_t *)self->counts->data;
 	uint32_t most = outcomes[from].way; /* the most frequent way */
 	uint32_t second = 0;                /* how often the next after it */
@@ -147,7 +146,7 @@ static void complete_histories(LodeWindowOutcomes *self)
 
 	for (guint i = 0; i < self->outcomes->len; i++) {
 		Outcome outcome = outcomes[i];
-		Branch *branch = &g_array_index(self->branches, Branch, outcome.branch);
+		Branch *branch = &LODE_AT(self->branches, Branch, outcome.branch);
 
 		if (outcome.is_first)
 			history = (History){.n = 0};
@@ -191,7 +190,7 @@ static void judge(LodeWindowOutcomes *self)
 static void add_outcome(
 	LodeWindowOutcomes *self, const LodeVisitedStep *step, uint32_t way, bool is_judged)
 {
-	Branch *branch = &g_array_index(self->branches, Branch, step->code->number);
+	Branch *branch = &LODE_AT(self->branches, Branch, step->code->number);
 	Outcome outcome = {
 		.branch = step->code->number,
 		.way = way,
@@ -212,7 +211,7 @@ static void add_outcome(
 
 static void judge_return(LodeWindowOutcomes *self, const LodeVisitedStep *step)
 {
-	LodeOutcomeFacts *facts = &g_array_index(self->facts, LodeOutcomeFacts, step->code->number);
+	LodeObservedInstruction *facts = lode_window_facts_at(self->facts, step->code->number);
 	uint64_t foretold;
 
 	if (self->n_known == 0)
@@ -268,13 +267,12 @@ static void visit(void *data, const LodeVisitedStep *step)
 	n = MAX(n, step->code->number + 1);
 	if (step->next_code != NULL)
 		n = MAX(n, step->next_code->number + 1);
-	if (n > self->facts->len) {
-		g_array_set_size(self->facts, n);
+	if (n > self->branches->len) {
 		g_array_set_size(self->branches, n);
 		g_array_set_size(self->counts, n);
 	}
 	if ((step->next->raised & DENORMAL) != 0)
-		g_array_index(self->facts, LodeOutcomeFacts, step->code->number).denormals++;
+		lode_window_facts_at(self->facts, step->code->number)->denormals++;
 	if (step->code->decoded.branch != LODE_BRANCH_NONE)
 		add_branch(self, step);
 }
@@ -284,8 +282,7 @@ LodeWindowVisitor lode_window_outcomes_visitor(LodeWindowOutcomes *self)
 	return (LodeWindowVisitor){.visit = visit, .data = self};
 }
 
-const GArray *lode_window_outcomes_finish(LodeWindowOutcomes *self)
+void lode_window_outcomes_finish(LodeWindowOutcomes *self)
 {
 	judge(self);
-	return self->facts;
 }

@@ -29,24 +29,16 @@
 
 #include "ingest/windows/window_steps.h"
 
-/* Of an instruction. */
-typedef struct {
-	uint32_t outcomes;   /* that were judged */
-	uint32_t unforetold; /* of these */
-	uint32_t denormals;  /* executions with a denormal operand */
-} LodeOutcomeFacts;
-
 typedef struct LodeWindowOutcomes LodeWindowOutcomes;
 
-/* Outcomes are judged together when so many are kept; `limit` 0: 2²² (128 MiB, and as much
- * to sort them). */
-LodeWindowOutcomes *lode_window_outcomes_new(size_t limit);
+/* `facts` is where those of the instructions are kept (window_facts.h). Outcomes are judged
+ * together when there are so many; `limit` 0: 2²² (128 MiB, and as much to sort them). */
+LodeWindowOutcomes *lode_window_outcomes_new(GArray *facts, size_t limit);
 void lode_window_outcomes_free(LodeWindowOutcomes *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeWindowOutcomes, lode_window_outcomes_free)
 
 /* Refers to self. Steps of several logs may follow each other, of one LodeWindowSteps. */
 LodeWindowVisitor lode_window_outcomes_visitor(LodeWindowOutcomes *self);
 
-/* After the last step. LodeOutcomeFacts by the codes' numbers, maybe fewer than there are codes:
- * the others have none. Borrowed. */
-const GArray *lode_window_outcomes_finish(LodeWindowOutcomes *self);
+/* Judges those that were kept, after the last step. */
+void lode_window_outcomes_finish(LodeWindowOutcomes *self);

@@ -69,6 +69,9 @@ LodeWindowReading *lode_window_reading_new(LodePlaces *places)
 	self->visitors = g_array_new(FALSE, FALSE, sizeof(LodeWindowVisitor));
 	lode_id_cache_init(&self->numbers);
 	lode_window_reading_add_visitor(self, &own);
+	self->outcomes = lode_window_outcomes_new(self->facts, 0);
+	const LodeWindowVisitor outcomes = lode_window_outcomes_visitor(self->outcomes);
+	lode_window_reading_add_visitor(self, &outcomes);
 	return self;
 }
 
@@ -77,6 +80,7 @@ void lode_window_reading_free(LodeWindowReading *self)
 	if (self == NULL)
 		return;
 	lode_window_steps_free(self->steps);
+	lode_window_outcomes_free(self->outcomes);
 	g_array_unref(self->facts);
 	g_array_unref(self->edges);
 	g_array_unref(self->processes);
@@ -231,6 +235,7 @@ static double without(double seconds, uint64_t ns)
 
 void lode_window_reading_finish(const LodeWindowReading *self, LodeRecording *recording)
 {
+	lode_window_outcomes_finish(self->outcomes);
 	add_steps(self, recording);
 	account(self, recording);
 	recording->user_seconds = without(recording->user_seconds, self->user_ns);

@@ -13,6 +13,7 @@
 
 #include "base/arrays/id_cache.h"
 #include "ingest/windows/window_facts.h"
+#include "ingest/windows/window_outcomes.h"
 #include "ingest/windows/window_steps.h"
 #include "ingest/windows/window_times.h"
 #include "process/threads.h"
@@ -46,6 +47,7 @@ typedef struct LodeWindowReading {
 	/* Private. */
 	LodePlaces *places;
 	GArray *visitors;                           /* LodeWindowVisitor */
+	LodeWindowOutcomes *outcomes;               /* one of them */
 	LodeIdCache numbers;                        /* two codes → their edge */
 	const struct LodeWindowLogOptions *options; /* of the log at hand */
 	LodeReadProcess *process;                   /* likewise */
@@ -79,6 +81,6 @@ bool lode_window_reading_add(LodeWindowReading *self, GBytes *log,
 bool lode_window_reading_add_all(LodeWindowReading *self, LodePerfData *data,
 	const LodeWindowLogOptions *options, const LodeProgress *progress, GError **error);
 
-/* Adds the steps between instructions to the recording, and what could not be resolved; takes the
- * time that windows took off the program's. */
+/* Judges the branches. Adds the steps between instructions to the recording, and what could not be
+ * resolved; takes the time that windows took off the program's. */
 void lode_window_reading_finish(const LodeWindowReading *self, LodeRecording *recording);

@@ -5,6 +5,7 @@
  */
 #include "ingest/windows/window_outcomes.h"
 
+#include "ingest/windows/window_facts.h"
 #include "seeds.h"
 
 #include <string.h>
@@ -23,6 +24,7 @@ enum {
 /* The walk over a program, with what it visited. */
 typedef struct {
 	LodeSteppedCode codes[MAX_CODES];
+	GArray *facts; /* LodeObservedInstruction */
 	LodeWindowOutcomes *outcomes;
 	LodeWindowVisitor visitor;
 	GArray *visited; /* Visited */
@@ -39,9 +41,10 @@ typedef struct {
 static void walk_init(Walk *self, size_t limit)
 {
 	*self = (Walk){
-		.outcomes = lode_window_outcomes_new(limit),
+		.facts = g_array_new(FALSE, TRUE, sizeof(LodeObservedInstruction)),
 		.visited = g_array_new(FALSE, FALSE, sizeof(Visited)),
 	};
+	self->outcomes = lode_window_outcomes_new(self->facts, limit);
 	self->visitor = lode_window_outcomes_visitor(self->outcomes);
 	for (uint32_t i = 0; i < MAX_CODES; i++)
 		self->codes[i] = (LodeSteppedCode){
@@ -54,6 +57,7 @@ static void walk_init(Walk *self, size_t limit)
 static void walk_clear(Walk *self)
 {
 	lode_window_outcomes_free(self->outcomes);
+	g_array_unref(self->facts);
 	g_array_unref(self->visited);
 }
 
@@ -92,12 +96,10 @@ static void step(Walk *self, uint32_t code, uint32_t next, bool is_frequent, uin
 	self->is_gap = false;
 }
 
-static LodeOutcomeFacts facts_of(Walk *self, uint32_t code)
+static LodeObservedInstruction facts_of(Walk *self, uint32_t code)
 {
-	const GArray *facts = lode_window_outcomes_finish(self->outcomes);
-
-	return code < facts->len ? g_array_index(facts, LodeOutcomeFacts, code)
-	                         : (LodeOutcomeFacts){0};
+	lode_window_outcomes_finish(self->outcomes);
+	return *lode_window_facts_at(self->facts, code);
 }
 
 /* As the header defines it, by looking at all pairs of outcomes. */
@@ -194,7 +196,7 @@ static int naive_foretold(const GArray *outcomes, guint which)
 	g_assert_not_reached();
 }
 
-static void naive_returns(const Walk *self, LodeOutcomeFacts *facts)
+static void naive_returns(const Walk *self, LodeObservedInstruction *facts)
 {
 	g_autoptr(GArray) stack = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
@@ -227,7 +229,7 @@ static void naive_returns(const Walk *self, LodeOutcomeFacts *facts)
 static void compare_with_naive(Walk *walk)
 {
 	g_autoptr(GArray) outcomes = naive_outcomes(walk);
-	LodeOutcomeFacts expected[MAX_CODES] = {0};
+	LodeObservedInstruction expected[MAX_CODES] = {0};
 
 	naive_returns(walk, expected);
 	for (guint i = 0; i < outcomes->len; i++) {
@@ -244,7 +246,7 @@ static void compare_with_naive(Walk *walk)
 		                                     (visited->raised & 2) != 0;
 	}
 	for (uint32_t code = 0; code < MAX_CODES; code++) {
-		LodeOutcomeFacts found = facts_of(walk, code);
+		LodeObservedInstruction found = facts_of(walk, code);
 
 		g_assert_cmpuint(found.outcomes, ==, expected[code].outcomes);
 		g_assert_cmpuint(found.unforetold, ==, expected[code].unforetold);
@@ -323,10 +325,10 @@ static void test_parts(void)
 }
 
 /* Windows of a loop around one conditional branch, whose outcomes `taken` gives. */
-static LodeOutcomeFacts facts_of_loop(
+static LodeObservedInstruction facts_of_loop(
 	bool (*taken)(uint32_t n), uint32_t n_windows, uint32_t n_outcomes, size_t limit)
 {
-	LodeOutcomeFacts facts;
+	LodeObservedInstruction facts;
 	uint32_t n = 0;
 	Walk walk;
 
@@ -388,7 +390,7 @@ static bool never(uint32_t n)
 	return false;
 }
 
-static void check_share(LodeOutcomeFacts facts, double least, double most)
+static void check_share(LodeObservedInstruction facts, double least, double most)
 {
 	double share = (double)facts.unforetold / facts.outcomes;
 
@@ -416,7 +418,7 @@ static void test_known(void)
 static void test_targets(void)
 {
 	for (int is_random = 0; is_random <= 1; is_random++) {
-		LodeOutcomeFacts calls, returns = {0};
+		LodeObservedInstruction calls, returns = {0};
 		uint32_t n = 0;
 		Walk walk;
 
@@ -441,7 +443,7 @@ static void test_targets(void)
 		g_assert_cmpuint(calls.outcomes, ==, 40 * (500 - 11));
 		check_share(calls, is_random ? 0.95 : 0, is_random ? 1 : 0);
 		for (uint32_t i = 10; i < 50; i++) {
-			LodeOutcomeFacts facts = facts_of(&walk, i);
+			LodeObservedInstruction facts = facts_of(&walk, i);
 
 			returns.outcomes += facts.outcomes;
 			returns.unforetold += facts.unforetold;
@@ -455,7 +457,7 @@ static void test_targets(void)
 /* A return to elsewhere, one of a call before the window, and a call that asks for its address. */
 static void test_returns(void)
 {
-	LodeOutcomeFacts facts;
+	LodeObservedInstruction facts;
 	Walk walk;
 
 	walk_init(&walk, 0);
