@@ -77,6 +77,7 @@ const char *lode_window_obstacle_text(uint32_t obstacle)
 		"its run-time uses SIGTRAP (Java, Go, .NET)",
 		"no room for the log of windows",
 		"the kernel gave neither event nor timer",
+		"static, set-user-ID, of 32 bits or built with a sanitizer",
 	};
 
 	G_STATIC_ASSERT(G_N_ELEMENTS(texts) == LODE_N_OBSTACLE_TEXTS);

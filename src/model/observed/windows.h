@@ -46,13 +46,9 @@ typedef struct {
 	uint32_t pid;
 	char *name;     /* of the program; NULL: unknown */
 	char *obstacle; /* why it has no windows, or none from some time on: a text of
-	                   lode_window_obstacle_text(), or LODE_OBSTACLE_NOT_LOADED; NULL: nothing
-	                 */
+	                   lode_window_obstacle_text(); NULL: nothing */
 	uint64_t n_windows, n_steps;
 } LodeSteppedProcess;
-
-/* The obstacle of a process without a log. */
-#define LODE_OBSTACLE_NOT_LOADED "a static or set-user-ID program"
 
 typedef struct LodeWindows {
 	GArray *edges;        /* LodeObservedEdge */
@@ -82,5 +78,5 @@ const LodeObservedInstruction *lode_windows_find(const LodeWindows *self, uint32
 
 /* What LodeWindowObstacle (sources/windows/window_log_format.h) says, for people: "handles or
  * ignores SIGTRAP itself". NULL for none. Static. */
-enum { LODE_N_OBSTACLE_TEXTS = 8 }; /* as LODE_N_WINDOW_OBSTACLES; a test compares them */
+enum { LODE_N_OBSTACLE_TEXTS = 9 }; /* as LODE_N_WINDOW_OBSTACLES; a test compares them */
 const char *lode_window_obstacle_text(uint32_t obstacle);
