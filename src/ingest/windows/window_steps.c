@@ -15,6 +15,7 @@ enum {
 	MAX_CODES = 1 << 21, /* 350 MiB; a recording has some ten thousand */
 	MAX_STEPS = 1 << 28, /* 15 hours at 5,000 steps a second */
 	CONTENDED_ROUNDS = 3,
+	LONGEST_ROUND = 64, /* of a loop that waits; in a longer one an atomic is met by the way */
 };
 
 /* What lies at a run-time address of the process, and in which time that holds. */
@@ -269,7 +270,7 @@ static uint32_t end_of_frequent(const LodeWindowSteps *self, const LodeWindowHea
 
 	if (head->end != LODE_WINDOW_END_CONTENDED)
 		return n;
-	for (uint32_t i = n; i-- > 0 && n_rounds < CONTENDED_ROUNDS;) {
+	for (uint32_t i = n; i-- > 0 && end - i <= LONGEST_ROUND && n_rounds < CONTENDED_ROUNDS;) {
 		const Resolved *resolved = &LODE_AT(self->window, Resolved, i);
 		if (waiting == LODE_NONE && waits_for_others(code_of(self, resolved)))
 			waiting = resolved->code;
@@ -278,7 +279,7 @@ static uint32_t end_of_frequent(const LodeWindowSteps *self, const LodeWindowHea
 		n_rounds++;
 		end = i;
 	}
-	return end;
+	return n_rounds == CONTENDED_ROUNDS ? end : n;
 }
 
 static void visit_window(LodeWindowSteps *self, uint32_t pid, const LodeWindowHead *head,

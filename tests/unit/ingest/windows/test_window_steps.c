@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MAX_VISITED = 256 };
+enum { MAX_VISITED = 300 };
 
 static const LodeWindowHead head = {.tid = STEPPED_PID,
 	.begin_ns = STEPPED_MAPPED_NS + 1000,
@@ -234,6 +234,24 @@ static void test_frequent(Fixture *self, const void *data)
 	g_assert_true(visited[2 * n + BEFORE - 1].is_frequent);
 }
 
+/* An atomic instruction that is met in a long loop is no wait. */
+static void test_long_rounds(Fixture *self, const void *data)
+{
+	enum { PER_ROUND = 66 };
+	uint64_t addresses[2 * PER_ROUND + 1];
+	LodeWindowHead window = head;
+
+	(void)data;
+	for (unsigned i = 0; i < G_N_ELEMENTS(addresses); i++)
+		addresses[i] = i % PER_ROUND == 0 ? at(self, "take", 3)
+		                                  : at(self, "plain", i % PER_ROUND % 40);
+	window.end = LODE_WINDOW_END_CONTENDED;
+	run(self, &window, addresses, G_N_ELEMENTS(addresses));
+	walk(self);
+	for (size_t i = LODE_WINDOW_WARM_UP; i < self->n; i++)
+		g_assert_true(self->visited[i].is_frequent);
+}
+
 static void test_nowhere(Fixture *self, const void *data)
 {
 	uint64_t own = UINT64_C(0x7f0000000010);
@@ -319,6 +337,7 @@ int main(int argc, char **argv)
 	ADD("/window-steps/system-call", test_system_call);
 	ADD("/window-steps/rounds", test_rounds);
 	ADD("/window-steps/frequent", test_frequent);
+	ADD("/window-steps/long-rounds", test_long_rounds);
 	ADD("/window-steps/nowhere", test_nowhere);
 	ADD("/window-steps/time", test_time);
 	ADD("/window-steps/damaged", test_damaged);
