@@ -35,7 +35,7 @@ typedef enum {
 	LODE_WINDOW_END_LENGTH,       /* it was as long as it was to be */
 	LODE_WINDOW_END_SYSTEM_CALL,  /* before one that is not stepped over */
 	LODE_WINDOW_END_UNSAFE,       /* before int, pushf, popf, iret, mov ss, xbegin … */
-	LODE_WINDOW_END_UNKNOWN_CODE, /* before code of no file */
+	LODE_WINDOW_END_UNKNOWN_CODE, /* before code that cannot be read, or is the library's */
 	LODE_WINDOW_END_CONTENDED,    /* a loop around an atomic instruction or pause */
 	LODE_WINDOW_END_REPEAT,       /* before a repeated string instruction of many rounds */
 	LODE_WINDOW_END_LOST, /* steps came no more: a handler of the program's jumped away */

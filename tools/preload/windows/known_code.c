@@ -5,9 +5,15 @@
 #include <elf.h>
 #include <link.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 /* glibc 2.35; it takes no lock. Not there in older ones. */
 #pragma weak _dl_find_object
+
+/* The page of old system calls is there, too. */
+#define KERNEL ((uintptr_t)1 << 63)
 
 static uintptr_t own_object;
 
@@ -46,11 +52,26 @@ bool known_code_begin(void)
 	return true;
 }
 
-bool known_code_find(uintptr_t address, KnownCode *out_code)
+const uint8_t *known_code_read(
+	uintptr_t address, KnownCode *segment, uint8_t buffer[KNOWN_CODE_BYTES], size_t *out_n)
 {
 	struct dl_find_object object;
 
-	return _dl_find_object((void *)address, &object) == 0 &&
-	       (uintptr_t)object.dlfo_map_start != own_object &&
-	       find_segment(&object, address, out_code);
+	if (address - segment->low >= segment->high - segment->low) {
+		*segment = (KnownCode){0};
+		if (_dl_find_object((void *)address, &object) == 0 &&
+			((uintptr_t)object.dlfo_map_start == own_object ||
+				!find_segment(&object, address, segment)))
+			return NULL;
+	}
+	if (segment->high != 0) {
+		*out_n = segment->high - address;
+		return (const uint8_t *)address;
+	}
+	const struct iovec to = {buffer, KNOWN_CODE_BYTES},
+			   from = {(void *)address, KNOWN_CODE_BYTES};
+	const pid_t pid = (pid_t)syscall(SYS_getpid);
+	ssize_t n = address < KERNEL ? process_vm_readv(pid, &to, 1, &from, 1, 0) : 0;
+	*out_n = n > 0 ? (size_t)n : 0;
+	return n > 0 ? buffer : NULL;
 }

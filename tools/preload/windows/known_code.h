@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Code that may be stepped: the executable segments of loaded files, without ours. */
+/*
+ * Code that may be stepped: the executable segments of loaded files, which can be read where they
+ * lie, and code made at run time, which the kernel reads for us, as it may go away at any time. Not
+ * ours.
+ */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct {
@@ -12,5 +17,12 @@ typedef struct {
 /* Whether code can be found at all. */
 bool known_code_begin(void);
 
-/* The segment with the address. Takes no lock: for signal handlers. */
-bool known_code_find(uintptr_t address, KnownCode *out_code);
+enum { KNOWN_CODE_BYTES = 15 }; /* of the longest instruction */
+
+/*
+ * Up to so many bytes at the address, where they lie or in the buffer; NULL: no code for us.
+ * `segment` is that of the address before, and becomes that of this one, or empty. Takes no lock:
+ * for signal handlers.
+ */
+const uint8_t *known_code_read(
+	uintptr_t address, KnownCode *segment, uint8_t buffer[KNOWN_CODE_BYTES], size_t *out_n);

@@ -35,8 +35,8 @@ static NextInstruction two_bytes(const uint8_t *code, bool has_prefix)
 		return is_memory(code[1]) && extension(code[1]) >= 3 && extension(code[1]) <= 5
 		               ? NEXT_STATUS
 		               : NEXT_PLAIN;
-	default:
-		return NEXT_PLAIN;
+	default: /* jcc */
+		return (code[0] & 0xf0) == 0x80 ? NEXT_BRANCH : NEXT_PLAIN;
 	}
 }
 
@@ -61,14 +61,26 @@ static NextInstruction one_byte(const uint8_t *code, bool has_prefix)
 		return NEXT_UNSAFE;
 	case 0xc7: /* xbegin */
 		return code[1] == 0xf8 ? NEXT_UNSAFE : NEXT_PLAIN;
-	case 0xff: /* far calls and jumps */
-		return extension(code[1]) == 3 || extension(code[1]) == 5 ? NEXT_UNSAFE
+	case 0xff: /* calls and jumps, 3 and 5: far ones */
+		if (extension(code[1]) == 3 || extension(code[1]) == 5)
+			return NEXT_UNSAFE;
+		return extension(code[1]) == 2 || extension(code[1]) == 4 ? NEXT_BRANCH
 		                                                          : NEXT_PLAIN;
+	case 0xc2: /* ret */
+	case 0xc3:
+	case 0xe0: /* loopne, loope, loop, jrcxz */
+	case 0xe1:
+	case 0xe2:
+	case 0xe3:
+	case 0xe8: /* call */
+	case 0xe9: /* jmp */
+	case 0xeb:
+		return NEXT_BRANCH;
 	case 0x86: /* xchg */
 	case 0x87:
 		return is_memory(code[1]) ? NEXT_ATOMIC : NEXT_PLAIN;
-	default:
-		return NEXT_PLAIN;
+	default: /* jcc */
+		return (code[0] & 0xf0) == 0x70 ? NEXT_BRANCH : NEXT_PLAIN;
 	}
 }
 

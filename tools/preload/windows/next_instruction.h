@@ -7,6 +7,7 @@
 
 typedef enum {
 	NEXT_PLAIN,
+	NEXT_BRANCH, /* may lead elsewhere than to the one behind it */
 	NEXT_SYSTEM_CALL,
 	NEXT_UNSAFE, /* would keep the trap flag in memory, lose it, or delay the trap */
 	NEXT_ATOMIC, /* a locked one, or one that waits in a loop around it */

@@ -178,9 +178,13 @@ static const uint8_t register_places[LODE_WINDOW_REGISTERS] = {REG_RAX, REG_RCX,
 	REG_RSP, REG_RBP, REG_RSI, REG_RDI, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13,
 	REG_R14, REG_R15};
 
-static bool add_step(const mcontext_t *machine, uint8_t raised)
+static bool add_step(const mcontext_t *machine, uint8_t raised, bool is_gap)
 {
-	WindowStep step = {.address = (uint64_t)machine->gregs[REG_RIP], .raised = raised};
+	WindowStep step = {
+		.address = (uint64_t)machine->gregs[REG_RIP],
+		.raised = raised,
+		.is_gap = is_gap,
+	};
 
 	if (options.has_registers)
 		for (size_t i = 0; i < LODE_WINDOW_REGISTERS; i++)
@@ -229,16 +233,15 @@ static void publish_lost(void)
 	publish(LODE_WINDOW_END_LOST, state->last_ns, false);
 }
 
-static NextInstruction look_at(uint64_t address)
+/* False: no code for us. */
+static bool look_at(uint64_t address, NextInstruction *out_next)
 {
-	return next_instruction(
-		(const uint8_t *)(uintptr_t)address, (size_t)(state->code.high - address));
-}
+	uint8_t buffer[KNOWN_CODE_BYTES];
+	size_t n;
+	const uint8_t *code = known_code_read((uintptr_t)address, &state->code, buffer, &n);
 
-static bool is_known(uint64_t address)
-{
-	return address - state->code.low < state->code.high - state->code.low ||
-	       known_code_find((uintptr_t)address, &state->code);
+	*out_next = code != NULL ? next_instruction(code, n) : NEXT_UNSAFE;
+	return code != NULL;
 }
 
 static bool is_contended(uint64_t address)
@@ -259,7 +262,7 @@ static bool must_end(const mcontext_t *machine, LodeWindowEnd *out_end)
 {
 	const uint64_t address = (uint64_t)machine->gregs[REG_RIP];
 
-	if (!is_known(address)) {
+	if (!look_at(address, &state->next)) {
 		*out_end = LODE_WINDOW_END_UNKNOWN_CODE;
 		return true;
 	}
@@ -267,7 +270,6 @@ static bool must_end(const mcontext_t *machine, LodeWindowEnd *out_end)
 		*out_end = LODE_WINDOW_END_UNSAFE;
 		return true;
 	}
-	state->next = look_at(address);
 	state->next_address = address;
 	switch (state->next) {
 	case NEXT_SYSTEM_CALL:
@@ -312,16 +314,19 @@ static void give_raised_back(mcontext_t *machine)
 /* Also of a window's first instruction. */
 static void step(mcontext_t *machine)
 {
-	const bool is_round = state->next == NEXT_REPEAT && state->head.n_steps > 0 &&
-	                      (uint64_t)machine->gregs[REG_RIP] == state->next_address;
+	const uint64_t length = (uint64_t)machine->gregs[REG_RIP] - state->next_address;
+	const bool is_first = state->head.n_steps == 0;
+	/* A handler of the program's can have it go on elsewhere. */
+	const bool is_gap = !is_first && state->next != NEXT_BRANCH &&
+	                    (length == 0 || length > KNOWN_CODE_BYTES);
 	LodeWindowEnd end;
 
 	state->last_ns = window_log_now();
-	if (is_round)
+	if (!is_first && state->next == NEXT_REPEAT && length == 0)
 		return;
 	uint8_t raised = take_raised(machine, state->next);
 	bool is_last = must_end(machine, &end);
-	if (!add_step(machine, raised)) {
+	if (!add_step(machine, raised, is_gap)) {
 		is_last = true;
 		end = LODE_WINDOW_END_ROOM;
 	}
@@ -337,14 +342,14 @@ static bool can_begin(const ucontext_t *context)
 {
 	const mcontext_t *machine = &context->uc_mcontext;
 	const uint64_t address = (uint64_t)machine->gregs[REG_RIP];
+	NextInstruction next;
 
 	/* A stack that is too small for the frames of signals is none of ours: see thread_setup.h.
 	 */
 	if (context->uc_stack.ss_size == 0 || machine->fpregs == NULL ||
-		(machine->gregs[REG_CSGSFS] & 0xffff) != CODE_64_BIT || !is_known(address))
+		(machine->gregs[REG_CSGSFS] & 0xffff) != CODE_64_BIT || !look_at(address, &next))
 		return false;
-	NextInstruction next = look_at(address);
-	return next == NEXT_PLAIN || next == NEXT_STATUS;
+	return next == NEXT_PLAIN || next == NEXT_BRANCH || next == NEXT_STATUS;
 }
 
 static void begin_window(ucontext_t *context, uint64_t now)

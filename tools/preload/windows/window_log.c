@@ -177,7 +177,8 @@ bool window_log_add(WindowLog *self, const WindowStep *step)
 	size_t used = (size_t)(self->at - (uint8_t *)self->header);
 	if (used + LODE_WINDOW_STEP_MAX_BYTES + 8 > self->prepared && !prepare(self))
 		return false;
-	uint32_t mask = step->raised != 0 ? LODE_WINDOW_STEP_RAISED : 0;
+	uint32_t mask = (step->raised != 0 ? LODE_WINDOW_STEP_RAISED : 0) |
+	                (step->is_gap ? LODE_WINDOW_STEP_GAP : 0);
 	for (unsigned i = 0; i < LODE_WINDOW_REGISTERS; i++)
 		if (step->registers[i] != self->registers[i])
 			mask |= 1u << i;

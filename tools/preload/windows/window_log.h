@@ -34,6 +34,7 @@ typedef struct {
 	uint64_t address;
 	uint64_t registers[LODE_WINDOW_REGISTERS]; /* 0: not kept */
 	uint8_t raised;
+	bool is_gap;
 } WindowStep;
 
 /* False: no room. */
