@@ -143,7 +143,7 @@ bool lode_window_logs_write(const char *directory, GHashTable *refused, int desc
 	uint64_t offset, uint64_t *out_size, LodeWindowTally *out_tally, GError **error)
 {
 	g_autoptr(GArray) logs = find_logs(directory, refused);
-	LodeWindowTally tally = {0};
+	LodeWindowTally tally = {.n_logs = logs->len};
 	LodePackedFrames frames;
 
 	bool is_done = lode_packed_frames_init(&frames, descriptor, offset) &&

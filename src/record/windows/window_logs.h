@@ -12,8 +12,9 @@
 
 typedef struct {
 	uint64_t n_windows, n_steps;
-	uint64_t window_ns;  /* that they took */
-	unsigned n_left_out; /* logs that the section had no room for */
+	uint64_t window_ns; /* that they took */
+	unsigned n_logs;
+	unsigned n_left_out; /* of them, as the section had no room for them */
 } LodeWindowTally;
 
 /*

@@ -271,10 +271,16 @@ void lode_window_recorder_add_obstacle(LodeWindowRecorder *self, pid_t pid)
 
 /* --- begin and end --- */
 
+static bool is_folder_name(const char *name)
+{
+	return strcmp(name, FOLDER) == 0;
+}
+
 static bool make_folder(LodeWindowRecorder *self, GError **error)
 {
 	g_autofree char *parent = g_canonicalize_filename(g_get_tmp_dir(), NULL);
 
+	lode_run_folder_remove_stale(parent, is_folder_name);
 	self->folder = lode_run_folder_make(parent, FOLDER);
 	if (self->folder == NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
@@ -338,7 +344,7 @@ const char *const *lode_window_recorder_environment(
 	char share[G_ASCII_DTOSTR_BUF_SIZE];
 	char **all = lode_preloaded_library_environment(environment, self->library);
 
-	g_ascii_dtostr(share, sizeof(share), self->options.share);
+	g_ascii_formatd(share, sizeof(share), "%g", self->options.share);
 	all = g_environ_setenv(all, "LODE_WINDOWS", self->folder->path, TRUE);
 	all = g_environ_setenv(all, "LODE_WINDOWS_SHARE", share, TRUE);
 	all = self->options.has_only_paths ? g_environ_setenv(all, "LODE_WINDOWS_PATHS", "1", TRUE)
@@ -376,6 +382,10 @@ void lode_window_recorder_add_note(const LodeWindowRecorder *self, GString *note
 {
 	guint n_refused = g_hash_table_size(self->refused);
 
+	if (self->tally.n_logs == 0)
+		lode_perf_note(note,
+			"no windows were recorded: no process loaded " LIBRARY
+			", or none could write to the directory for temporary files (TMPDIR)");
 	if (n_refused > 0)
 		lode_perf_note(note,
 			"processes without windows, as the kernel refused their event: %u, such as "

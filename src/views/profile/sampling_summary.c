@@ -8,6 +8,7 @@ void lode_sampling_summary_write(
 	const LodePerfSampling *sampled, const char *verb, const char *path, FILE *out)
 {
 	char samples[LODE_NUMBER_SIZE], lost[LODE_NUMBER_SIZE], size[LODE_NUMBER_SIZE];
+	char windows[LODE_NUMBER_SIZE], steps[LODE_NUMBER_SIZE];
 	g_autofree char *file = NULL;
 
 	if (sampled->n_throttled > 0)
@@ -22,4 +23,9 @@ void lode_sampling_summary_write(
 	lode_display_line(out, "lode %s: %s samples of %s, %s lost%s", verb,
 		lode_number_format_count((double)sampled->n_samples, samples), sampled->event,
 		lode_number_format_count((double)sampled->n_lost, lost), file != NULL ? file : "");
+	if (sampled->windows.n_windows > 0)
+		lode_display_line(out, "lode %s: %s windows with %s instructions, %.1f ms", verb,
+			lode_number_format_count((double)sampled->windows.n_windows, windows),
+			lode_number_format_count((double)sampled->windows.n_steps, steps),
+			(double)sampled->windows.window_ns / 1e6);
 }
