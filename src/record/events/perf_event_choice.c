@@ -292,7 +292,8 @@ static void set_tracking(struct perf_event_attr *attr, const LodePerfSamplerOpti
 {
 	attr->mmap = 1;
 	attr->mmap2 = 1;
-	attr->mmap_data = options->has_data_addresses;
+	attr->mmap_data = options->has_data_addresses ||
+	                  lode_window_options_has_addresses(&options->windows);
 	attr->comm = 1;
 	attr->comm_exec = 1;
 	attr->task = 1;

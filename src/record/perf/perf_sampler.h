@@ -47,7 +47,7 @@ typedef struct {
 	bool has_fixed_addresses;       /* of argv: no randomisation of its address space */
 	LodeWindowOptions windows;      /* of argv; without `pid` only */
 	bool follows_mappings;   /* write also mappings that the kernel does not announce, as far
-	                            as /proc shows them */
+	                            as /proc shows them; with windows done less often */
 	const char *page_output; /* where to write on which nodes the pages lie (record/
 	                            page_survey.h), with follows_mappings; NULL: nowhere */
 	const char *output;      /* the perf.data file */

@@ -130,7 +130,7 @@ static bool write_section(LodePackedFrames *frames, const GArray *logs, LodeWind
 		bool is_left_out = i >= head[1] || log->header.used > left;
 		tally->n_windows += log->header.n_windows;
 		tally->n_steps += log->header.n_steps;
-		tally->window_ns += log->header.window_ns;
+		tally->cpu_ns += log->header.user_ns + log->header.system_ns;
 		tally->n_left_out += is_left_out;
 		if (i < head[1] && !write_log(frames, log, is_left_out))
 			return false;

@@ -12,7 +12,7 @@
 
 typedef struct {
 	uint64_t n_windows, n_steps;
-	uint64_t window_ns; /* that they took */
+	uint64_t cpu_ns; /* processor time that they took */
 	unsigned n_logs;
 	unsigned n_left_out; /* of them, as the section had no room for them */
 } LodeWindowTally;

@@ -20,6 +20,12 @@ typedef struct {
 	bool has_only_paths; /* addresses of instructions, but no registers */
 } LodeWindowOptions;
 
+/* Whether data addresses are known from them, which mappings of data give names to. */
+static inline bool lode_window_options_has_addresses(const LodeWindowOptions *self)
+{
+	return self->share > 0 && !self->has_only_paths;
+}
+
 typedef struct LodeWindowRecorder LodeWindowRecorder;
 
 /*

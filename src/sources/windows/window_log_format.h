@@ -14,9 +14,6 @@
 
 #define LODE_WINDOW_LOG_MAGIC "lodewndw"
 
-/* What the recorder's perf event sends along with SIGTRAP: "lode", as bytes. */
-#define LODE_WINDOW_SIGNAL UINT64_C(0x65646f6c)
-
 enum {
 	LODE_WINDOW_LOG_VERSION = 1,
 	LODE_WINDOW_LOG_PAGE = 4096,

@@ -24,8 +24,9 @@ void lode_sampling_summary_write(
 		lode_number_format_count((double)sampled->n_samples, samples), sampled->event,
 		lode_number_format_count((double)sampled->n_lost, lost), file != NULL ? file : "");
 	if (sampled->windows.n_windows > 0)
-		lode_display_line(out, "lode %s: %s windows with %s instructions, %.1f ms", verb,
+		lode_display_line(out,
+			"lode %s: %s windows with %s instructions, %.1f ms of processor time", verb,
 			lode_number_format_count((double)sampled->windows.n_windows, windows),
 			lode_number_format_count((double)sampled->windows.n_steps, steps),
-			(double)sampled->windows.window_ns / 1e6);
+			(double)sampled->windows.cpu_ns / 1e6);
 }

@@ -138,7 +138,8 @@ static GBytes *make_log(uint32_t pid, uint64_t begin_ns, uint64_t used)
 		.used = used,
 		.n_windows = 2,
 		.n_steps = 100,
-		.window_ns = 5000,
+		.user_ns = 2000,
+		.system_ns = 3000,
 	};
 	uint8_t *content = g_malloc(used);
 
@@ -356,7 +357,7 @@ static void test_logs(Fixture *self, const void *kernel)
 	g_assert_cmpuint(tally->n_left_out, ==, 1);
 	g_assert_cmpuint(tally->n_windows, ==, 6);
 	g_assert_cmpuint(tally->n_steps, ==, 300);
-	g_assert_cmpuint(tally->window_ns, ==, 15000);
+	g_assert_cmpuint(tally->cpu_ns, ==, 15000);
 	g_autoptr(GString) note = g_string_new(NULL);
 	lode_window_recorder_add_note(self->recorder, note);
 	g_assert_cmpstr(note->str, ==, "processes whose windows the recording had no room for: 1");
