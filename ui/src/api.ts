@@ -224,6 +224,8 @@ export interface Profile {
 	sampled_events?: string[]; /* those that can be the weight, if there are several */
 	weight: number;
 	executions: number;
+	windows?: number; /* of the run that were executed step by step */
+	window_steps?: number;
 	user_seconds?: number;
 	system_seconds?: number;
 	is_kernel_sampled?: boolean;
@@ -356,6 +358,7 @@ export interface CodeLine {
 	chain?: InlinedLine[]; /* its own line first; where code was inlined */
 	events: Record<string, number>;
 	memory?: { samples: number; share: number; objects: { name: string | null; weight: number }[] } | null;
+	observed?: { text: string; steps: number; followed: number; is_observed: boolean; taken: number | null } | null; /* in windows */
 }
 export interface CodePlace {
 	function: string;
@@ -378,13 +381,23 @@ export interface Annotation extends Head {
 	places: CodePlace[];
 	findings?: { id: string; pattern: string; time: number }[];
 }
+export interface GraphEdge {
+	source: number;
+	target: number;
+	kind: string;
+	count: number;
+	/** In windows: steps by it, of all that followed its instruction. */
+	steps?: number;
+	followed?: number;
+	is_observed?: boolean;
+}
 export interface Graph extends Head {
 	function: string;
 	calls: number;
 	n_blocks_that_ran: number;
 	centre?: number; /* only the blocks around this one are there */
 	blocks: { address: string; end: string; executions: number; weight: number; share: number; loop_depth: number; is_loop_head: boolean; edges_left_out: number }[];
-	edges: { source: number; target: number; kind: string; count: number }[];
+	edges: GraphEdge[];
 	n_callers: number;
 	callers: { number: number; name: string; count: number }[];
 	n_callees: number;

@@ -92,9 +92,10 @@ export function Disassembly(props: {
 	const shown = props.onUnfold ? fold(lines, props.target) : lines;
 	const hasMarks = lines.some((one) => one.elements.length > 0 || one.findings.length > 0);
 	const hasData = lines.some((one) => one.memory);
+	const hasObserved = lines.some((one) => one.observed?.text && one.observed.is_observed);
 	/* Without any line nothing is said of each. */
 	const hasChains = lines.some((one) => one.chain) || (lines.some((one) => one.file !== null) && lines.some((one) => one.file === null));
-	const columns = 4 + (hasChains ? 1 : 0) + events.length + others.length + (hasMarks ? 1 : 0) + (hasData ? 1 : 0);
+	const columns = 4 + (hasChains ? 1 : 0) + events.length + others.length + (hasMarks ? 1 : 0) + (hasData ? 1 : 0) + (hasObserved ? 1 : 0);
 	const text = (file: string, line: number) =>
 		props.interleaved?.find((one) => one.file === file)?.lines.find(([number]) => number === line)?.[1];
 	let last = "";
@@ -122,6 +123,7 @@ export function Disassembly(props: {
 						<th scope="col">code</th>
 						{hasChains && <th scope="col" class="optional" title="where the code was inlined from: the function's own line first">inlined</th>}
 						{hasData && <th scope="col">data</th>}
+						{hasObserved && <th scope="col" class="optional" title="what windows of the run that were executed step by step saw of it">windows</th>}
 					</tr>
 				</thead>
 				<tbody>
@@ -188,6 +190,7 @@ export function Disassembly(props: {
 													{line.memory.objects.length > 1 && ` and ${line.memory.objects.length - 1} more`}
 												</>
 											)}
+									{hasObserved && <td class="faint optional observed">{line.observed?.text}</td>}
 										</td>
 									)}
 								</tr>

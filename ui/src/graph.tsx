@@ -2,7 +2,7 @@
 //
 // The control flow graph of a function: blocks shaded by weight, edges with their counts.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type Annotation, type CodeLine, file, type Graph, useAnswer } from "./api";
+import { type Annotation, type CodeLine, file, type Graph, type GraphEdge, useAnswer } from "./api";
 import { count, share, shortOf } from "./format";
 import type { LayoutAnswer, LayoutRequest } from "./layout";
 import { part } from "./options";
@@ -198,7 +198,7 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 									stroke-width={strength(edge)}
 									marker-end="url(#arrow)"
 								>
-									<title>{`${edge.kind}: ${count(edge.count)}`}</title>
+									<title>{aboutEdge(edge)}</title>
 								</polyline>
 							</g>
 						);
@@ -216,7 +216,7 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 									stroke-width={strength(edge)}
 									marker-end="url(#arrow)"
 								>
-									<title>{`${edge.kind}: ${count(edge.count)}`}</title>
+									<title>{aboutEdge(edge)}</title>
 								</path>
 								<text x={right + 32} y={at.y}>
 									{count(edge.count)}
@@ -277,6 +277,7 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 							middle && (
 								<text class="edge-count" x={middle.x + (isBack ? -4 : 4)} y={middle.y} text-anchor={isBack ? "end" : "start"}>
 									{count(edge.count)}
+									{edge.is_observed && `, ${share((edge.steps ?? 0) / edge.followed!)}`}
 								</text>
 							)
 						);
@@ -285,10 +286,19 @@ export function FlowGraph(props: { route: Route; number: string; lines: CodeLine
 			</div>
 			<figcaption class="faint">
 				{place >= 0 ? "The blocks around this place" : "Blocks that ran"}, darker with more weight; lines are as wide as they were often taken. A block
-				leads to its code{isPart && !file && "; + shows what is around it: so many of its edges lead to blocks that are not drawn"}.
+				leads to its code
+				{request.shown.some((one) => one.is_observed) && "; shares of edges were observed in windows of the run"}
+				{isPart && !file && "; + shows what is around it: so many of its edges lead to blocks that are not drawn"}.
 			</figcaption>
 		</figure>
 	);
+}
+
+/** "taken: 1,200; observed in windows: 412 of 1,000, 41.2 %" */
+function aboutEdge(edge: GraphEdge): string {
+	const { steps = 0, followed = 0 } = edge;
+	const observed = followed > 0 ? `; ${edge.is_observed ? "observed" : "seen"} in windows: ${count(steps)} of ${count(followed)}, ${share(steps / followed)}` : "";
+	return `${edge.kind}: ${count(edge.count)}${observed}`;
 }
 
 /** The callers and callees of a function. */

@@ -3,7 +3,7 @@
 // Parts shared by several views: titles with their meaning, bars, messages, the footer.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Failure, file, type Head, reload } from "./api";
+import { type Failure, file, type Head, type Profile, reload } from "./api";
 import { count, eventTotal, share, shortOf, some } from "./format";
 import type { Route } from "./state";
 
@@ -82,6 +82,12 @@ const frequencies: Record<string, string> = {
 	given: "executions are as they were given",
 };
 
+/** Where executions come from. */
+function origin(one: Profile): string {
+	const windows = one.frequency === "inferred" && one.windows ? some(one.windows, "window") : "";
+	return windows ? `executions are inferred from samples and observed in ${windows}: estimates` : (frequencies[one.frequency] ?? one.frequency);
+}
+
 /** The description of the profile. */
 export function Facts({ head }: { head: Head }) {
 	const one = head.profile;
@@ -89,7 +95,7 @@ export function Facts({ head }: { head: Head }) {
 		<p class="facts">
 			<b class="program">{one.program ?? "?"}</b>
 			<span>{one.creator ?? "?"}</span>
-			<span>{frequencies[one.frequency] ?? one.frequency}</span>
+			<span>{origin(one)}</span>
 			<span>
 				{eventTotal(one.weight, one.weight_event)}
 				{one.frequency !== "inferred" && ` in ${count(one.executions)} executions`}
@@ -123,7 +129,7 @@ export function Footer({ head, children }: { head: Head | null; children?: Compo
 				</details>
 			)}
 			{head && head.profile.frequency !== "exact" && (
-				<p>In this profile {frequencies[head.profile.frequency] ?? head.profile.frequency}.</p>
+				<p>In this profile {origin(head.profile)}.</p>
 			)}
 			{head?.profile.is_kernel_sampled === false && (head.profile.system_seconds ?? 0) > 0 && (
 				<p>

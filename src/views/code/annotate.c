@@ -7,6 +7,7 @@
 #include "views/code/annotation_text.h"
 #include "views/form/csv.h"
 #include "views/memory/memory_names.h"
+#include "views/observed/observed_facts.h"
 #include "views/profile/profile_figures.h"
 
 #include <math.h>
@@ -51,6 +52,8 @@ static void put_csv_titles(const LodeAnnotation *self, LodeCsv *csv)
 	lode_csv_text(csv, "counts");
 	for (size_t i = 0; self->data != NULL && i < G_N_ELEMENTS(data_titles); i++)
 		lode_csv_text(csv, data_titles[i]);
+	if (self->profile->windows != NULL)
+		lode_observed_facts_csv_titles(csv);
 	lode_csv_end_row(csv);
 }
 
@@ -85,6 +88,8 @@ static void put_csv_code(const LodeAnnotation *self, LodeCsv *csv, const LodeCod
 					     : 0);
 	lode_csv_text(csv, lode_frequency_to_text(profile->frequency));
 	put_csv_datum(self, csv, instruction);
+	if (profile->windows != NULL)
+		lode_observed_facts_csv(profile, instruction, csv);
 	lode_csv_end_row(csv);
 }
 

@@ -7,6 +7,7 @@
 #include "views/code/source_text.h"
 #include "views/findings/finding_figures.h"
 #include "views/memory/memory_names.h"
+#include "views/observed/observed_facts.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
 
@@ -146,6 +147,8 @@ static void put_json_line(const LodeAnnotation *self, LodeJsonStream *json,
 	put_location(self, json, instruction);
 	put_events(json, profile, instruction);
 	put_json_datum(self, json, instruction);
+	if (profile->windows != NULL)
+		lode_observed_facts_json(profile, instruction, json);
 	lode_json_end(json, '}');
 }
 

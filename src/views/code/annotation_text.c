@@ -11,6 +11,7 @@
 #include "views/form/shell_word.h"
 #include "views/form/table.h"
 #include "views/memory/memory_names.h"
+#include "views/observed/observed_facts.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_lines.h"
 
@@ -55,7 +56,13 @@ static void append_data(const LodeAnnotation *self, const LodeInstructionDatum *
 enum { FIRST_EVENT_COLUMN = 2, MAX_EVENT_COLUMNS = 8, DATA_WIDTH = 56, CODE_WIDTH = 60 };
 
 /* On a narrow terminal the columns from here on are left out first, so that the code has room. */
-enum { DROP_ADDRESS = 1, DROP_EXECUTIONS, DROP_EVENT, DROP_DATA = DROP_EVENT + MAX_EVENT_COLUMNS };
+enum {
+	DROP_ADDRESS = 1,
+	DROP_EXECUTIONS,
+	DROP_EVENT,
+	DROP_OBSERVED = DROP_EVENT + MAX_EVENT_COLUMNS,
+	DROP_DATA,
+};
 
 typedef enum { ROW_GAP, ROW_SOURCE, ROW_CODE } RowKind;
 
@@ -73,7 +80,8 @@ typedef struct {
 	bool is_graph;
 	uint32_t events[MAX_EVENT_COLUMNS];
 	uint32_t n_events;
-	unsigned data_column; /* the first of three; 0: none, no data is known here */
+	unsigned data_column;     /* the first of three; 0: none, no data is known here */
+	unsigned observed_column; /* 0: none, windows saw nothing of it */
 	LodeTableColumn columns[LODE_TABLE_MAX_COLUMNS];
 	unsigned n_columns;
 	GPtrArray *titles;
@@ -181,6 +189,20 @@ static bool has_data(const PlaceTable *self)
 	return false;
 }
 
+static bool is_observed(const PlaceTable *self)
+{
+	const LodeProfile *profile = self->annotation->profile;
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	for (guint i = 0; profile->windows != NULL && i < self->rows->len; i++) {
+		uint32_t instruction = instruction_id(self, &g_array_index(self->rows, Row, i));
+		if (instruction != LODE_NONE &&
+			lode_observed_facts_append(profile, instruction, text))
+			return true;
+	}
+	return false;
+}
+
 static void choose_columns(PlaceTable *self)
 {
 	const LodeProfile *profile = self->annotation->profile;
@@ -201,6 +223,11 @@ static void choose_columns(PlaceTable *self)
 		self->columns[n++] = (LodeTableColumn){"samples", .dropped = DROP_DATA + 2};
 		self->columns[n++] = (LodeTableColumn){
 			"data", .is_text = true, .dropped = DROP_DATA + 1};
+	}
+	if (is_observed(self)) {
+		self->observed_column = n;
+		self->columns[n++] = (LodeTableColumn){
+			"windows", .is_text = true, .dropped = DROP_OBSERVED};
 	}
 	if (!self->is_graph)
 		self->columns[n++] = (LodeTableColumn){"address", .dropped = DROP_ADDRESS};
@@ -375,6 +402,12 @@ static LodeStyle place_cell(size_t index, unsigned column, GString *out, const v
 		return put_code(self, row, out);
 	if (self->data_column != 0 && column >= self->data_column && column < self->data_column + 3)
 		return put_datum(self, row, column - self->data_column, out);
+	if (self->observed_column != 0 && column == self->observed_column) {
+		uint32_t instruction = instruction_id(self, row);
+		if (instruction != LODE_NONE)
+			lode_observed_facts_append(self->annotation->profile, instruction, out);
+		return LODE_STYLE_NAME;
+	}
 	if (column > 0) {
 		put_figure(self, row, column, out);
 		return LODE_STYLE_PLAIN;

@@ -4,6 +4,8 @@
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
+#include "model/observed/branch_shares.h"
+#include "model/observed/windows.h"
 #include "views/code/function_name.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
@@ -16,6 +18,7 @@ typedef struct {
 	uint32_t source, target; /* blocks */
 	LodeEdgeKind kind;
 	double count;
+	uint64_t steps, followed; /* in windows: by this edge, and by all from its instruction */
 } BlockEdge;
 
 typedef struct {
@@ -48,7 +51,7 @@ static bool is_own(const Graph *self, uint32_t instruction)
 
 static void add_edge(Graph *self, uint32_t source, uint32_t target, LodeEdgeKind kind, double count)
 {
-	BlockEdge edge = {block_of(self, source), block_of(self, target), kind, count};
+	BlockEdge edge = {block_of(self, source), block_of(self, target), kind, count, 0, 0};
 
 	uint32_t first = self->function->first_block, n = self->function->n_blocks;
 	if (edge.source - first >= n || edge.target - first >= n)
@@ -58,6 +61,16 @@ static void add_edge(Graph *self, uint32_t source, uint32_t target, LodeEdgeKind
 	if (edge.source == edge.target &&
 		(kind == LODE_EDGE_FALL_THROUGH || kind == LODE_EDGE_REPEAT))
 		return;
+	/* After a call windows see the callee's first instruction, not the next one. */
+	LodeBranchShares shares;
+	const LodeObservedEdge *observed = self->profile->windows != NULL
+	                                           ? lode_windows_find_edge(
+							     self->profile->windows, source, target)
+	                                           : NULL;
+	edge.steps = observed != NULL ? observed->steps : 0;
+	if (self->profile->windows != NULL &&
+		(observed != NULL || lode_branch_shares_find(self->profile, source, &shares)))
+		edge.followed = lode_windows_outcomes(self->profile->windows, source);
 	g_array_append_val(self->edges, edge);
 }
 
@@ -298,6 +311,12 @@ static void put_edges(Graph *self)
 		lode_json_member_number(json, "target", target);
 		lode_json_member_string(json, "kind", lode_edge_kind_to_text(edge->kind));
 		lode_json_member_number(json, "count", edge->count);
+		if (edge->followed > 0) {
+			lode_json_member_number(json, "steps", (double)edge->steps);
+			lode_json_member_number(json, "followed", (double)edge->followed);
+			lode_json_member_bool(
+				json, "is_observed", edge->followed >= LODE_OBSERVED_STEPS);
+		}
 		lode_json_end(json, '}');
 	}
 	lode_json_end(json, ']');

@@ -5,6 +5,7 @@
 #include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"
 #include "views/form/shell_word.h"
+#include "views/observed/observed_summary.h"
 #include "views/profile/missing_files.h"
 
 static void write_count(FILE *out, double count, const char *one, const char *many)
@@ -64,9 +65,10 @@ static void write_missing(const LodeProfile *profile, FILE *out)
 
 void lode_import_summary_write(const LodeProfile *profile, const char *path, FILE *out)
 {
-	lode_display_line(out, "%s: %s (%s, %s frequencies)", path,
+	g_autofree char *windows = lode_observed_windows_text(profile);
+	lode_display_line(out, "%s: %s (%s, %s frequencies%s%s)", path,
 		profile->program != NULL ? profile->program : "unknown program", profile->creator,
-		lode_frequency_to_text(profile->frequency));
+		lode_frequency_to_text(profile->frequency), *windows != '\0' ? ", " : "", windows);
 	write_count(out, profile->images->len, "image", "images");
 	write_count(out, profile->functions->len, "function", "functions");
 	write_count(out, profile->instructions->len, "instruction", "instructions");

@@ -6,6 +6,7 @@
 #include "analyses/memory/objects/allocation_use.h"
 #include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
+#include "model/observed/windows.h"
 #include "model/origins.h"
 #include "model/process.h"
 #include "model/profile.h"
@@ -13,6 +14,7 @@
 #include "store/run_parameters.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/fact_rows.h"
+#include "views/observed/observed_summary.h"
 #include "views/profile/kernel_share.h"
 #include "views/profile/missing_files.h"
 #include "views/profile/profile_figures.h"
@@ -44,8 +46,12 @@ static void add_contents(GArray *rows, const LodeProfile *profile)
 		lode_fact_rows_add_number(rows, "contents", "samples", profile->n_samples);
 	LodeFactRow *executions = lode_fact_rows_add_number(
 		rows, "contents", "executions", profile->total_count);
+	g_autofree char *windows = lode_observed_windows_text(profile);
+	bool is_observed = lode_is_observed(profile);
 	if (profile->frequency == LODE_FREQUENCY_INFERRED)
-		executions->detail = g_strdup("inferred from the samples, to no known scale");
+		executions->detail = g_strdup_printf(
+			"inferred from the samples%s%s, to no known scale",
+			is_observed ? ", with " : "", is_observed ? windows : "");
 	lode_fact_rows_add_number(rows, "contents", "images", profile->images->len);
 	lode_fact_rows_add_number(rows, "contents", "functions", profile->functions->len);
 	lode_fact_rows_add_number(rows, "contents", "blocks", profile->blocks->len);
@@ -267,6 +273,49 @@ static void add_threads(GArray *rows, const LodeProfile *profile)
 	}
 }
 
+/* What was executed step by step, what that cost, and of which processes. */
+static void add_windows(GArray *rows, const LodeProfile *profile)
+{
+	const LodeWindows *windows = profile->windows;
+	char steps[LODE_NUMBER_SIZE];
+
+	if (windows == NULL)
+		return;
+	LodeFactRow *row = lode_fact_rows_add_number(
+		rows, "windows", "executions observed in", (double)windows->n_windows);
+	row->detail = g_strdup_printf("windows of %s steps in all",
+		lode_number_format_count((double)windows->n_steps, steps));
+	row = lode_fact_rows_add_number(
+		rows, "windows", "steps in no known code", (double)windows->n_unresolved);
+	row->share = lode_share_of((double)windows->n_unresolved, (double)windows->n_steps);
+	row = lode_fact_rows_add_number(rows, "windows", "time that they took",
+		windows->user_seconds + windows->system_seconds);
+	g_autoptr(GString) seconds = g_string_new(NULL);
+	lode_finding_append_amount(seconds, row->number);
+	row->amount = g_strconcat(seconds->str, " s", NULL);
+	row->share = lode_observed_time_share(profile);
+	row->detail = g_strdup("of the program's processor time, from which it is taken off");
+	row = lode_fact_rows_add_number(
+		rows, "windows", "samples left out", (double)windows->n_dropped);
+	row->share = lode_observed_dropped_share(profile);
+	row->detail = g_strdup("taken in windows or shortly after, with share of weight");
+	LodeObservedBranches branches = lode_observed_branches(profile);
+	row = lode_fact_rows_add_number(rows, "windows", "branches observed", branches.n_branches);
+	row->share = branches.weight_share;
+	row->detail = g_strdup_printf(
+		"%d outcomes or more, with share of weight in their functions",
+		LODE_OBSERVED_STEPS);
+	for (guint i = 0; i < windows->processes->len; i++) {
+		const LodeSteppedProcess *process = &LODE_AT(
+			windows->processes, LodeSteppedProcess, i);
+		g_autofree char *name = g_strdup_printf("%s (%" G_GUINT32_FORMAT ")",
+			process->name != NULL ? process->name : "unknown", process->pid);
+		row = lode_fact_rows_add_number(
+			rows, "stepped process", name, (double)process->n_windows);
+		row->detail = lode_observed_process_text(process->n_steps, process->obstacle);
+	}
+}
+
 static void add_unresolved(GArray *rows, const LodeProfile *profile)
 {
 	for (guint i = 0; i < profile->unresolved->len; i++) {
@@ -326,6 +375,7 @@ static GArray *info_rows(const LodeProfile *profile, const GPtrArray *runs)
 	add_threads(rows, profile);
 	add_origins(rows, profile);
 	add_quality(rows, profile);
+	add_windows(rows, profile);
 	add_events(rows, profile);
 	add_images(rows, profile);
 	add_missing_files(rows, profile);
@@ -342,6 +392,8 @@ static const LodeFactTitle titles[] = {
 	{"thread", "Threads, by how long they waited of their time"},
 	{"origin", "Origins"},
 	{"quality", "Quality"},
+	{"windows", "Windows, executed step by step"},
+	{"stepped process", "Processes, by their windows"},
 	{"event", "Events"},
 	{"image", "Images, by share of weight"},
 	{"missing file", "Files not found, by share of weight"},
@@ -470,6 +522,10 @@ static void write_json(
 	if (profile->thread_times->len > 0) {
 		lode_json_key(&json, "threads");
 		lode_threads_json(&json, profile);
+		lode_json_line(&json);
+	}
+	if (profile->windows != NULL) {
+		lode_observed_json(&json, profile);
 		lode_json_line(&json);
 	}
 	lode_profile_json_unresolved(&json, profile);

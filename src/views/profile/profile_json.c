@@ -3,6 +3,7 @@
 #include "views/profile/profile_json.h"
 
 #include "model/causes.h"
+#include "model/observed/windows.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/thread_times.h"
 
@@ -46,6 +47,10 @@ void lode_profile_json_head(LodeJsonStream *json, const LodeProfile *profile)
 	put_sampled_events(json, profile);
 	lode_json_member_number(json, "weight", lode_profile_event_total(profile, weight));
 	lode_json_member_number(json, "executions", profile->total_count);
+	if (profile->windows != NULL) {
+		lode_json_member_number(json, "windows", (double)profile->windows->n_windows);
+		lode_json_member_number(json, "window_steps", (double)profile->windows->n_steps);
+	}
 	if (profile->user_seconds + profile->system_seconds > 0) {
 		lode_json_member_number(json, "user_seconds", profile->user_seconds);
 		lode_json_member_number(json, "system_seconds", profile->system_seconds);

@@ -8,6 +8,7 @@
 #include "views/form/display_text.h"
 #include "views/form/format.h"
 #include "views/form/table.h"
+#include "views/observed/observed_summary.h"
 #include "views/parts/program_list.h"
 #include "views/profile/kernel_share.h"
 #include "views/profile/profile_figures.h"
@@ -100,11 +101,16 @@ static void put_program_line(const LodeProfile *profile, const LodeTerminal *ter
 
 	g_autofree char *sampled = sampled_text(profile);
 	g_autofree char *tool = lode_profile_tool(profile);
+	g_autofree char *windows = lode_observed_windows_text(profile);
+	bool is_observed = lode_is_observed(profile) && profile->part == NULL;
 	lode_display_append(program,
 		profile->program != NULL ? profile->program : "(unknown program)",
 		terminal->is_ascii);
-	g_string_append_printf(rest, "%s%s%s%s%s", separator, tool, separator,
-		profile->part != NULL ? "estimated counts" : meanings[profile->frequency], sampled);
+	g_string_append_printf(rest, "%s%s%s%s%s%s", separator, tool, separator,
+		profile->part != NULL ? "estimated counts"
+		: is_observed         ? "executions observed in "
+				      : meanings[profile->frequency],
+		is_observed ? windows : "", sampled);
 	g_autofree char *rest_text = lode_display_text(rest->str, terminal->is_ascii);
 	size_t used = lode_display_width(rest_text), width = terminal->width;
 	/* Where next to no room is left for the program, it has a line of its own. */
@@ -198,11 +204,15 @@ void lode_profile_lines_head_of_functions(
 void lode_profile_lines_inferred(
 	const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
 {
+	g_autofree char *windows = lode_observed_windows_text(profile);
+	bool is_observed = lode_is_observed(profile);
+
 	if (profile->frequency == LODE_FREQUENCY_INFERRED)
 		lode_profile_lines_print(terminal, out,
-			"Executions are inferred, to no known scale: they say how often one "
+			"Executions are inferred%s%s, to no known scale: they say how often one "
 			"instruction ran compared with another. Weights are measured, frequency, "
-			"excess and cost are approximate.");
+			"excess and cost are approximate.",
+			is_observed ? ", with " : "", is_observed ? windows : "");
 }
 
 static void put_reason(const LodeProfile *profile, const LodeUnresolved *row,

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+#include "views/observed/observed_facts.h"
+
+#include "base/arrays/partition_point.h"
+#include "base/arrays/sort_order.h"
+#include "base/text/number_format.h"
+#include "model/observed/branch_shares.h"
+#include "model/observed/windows.h"
+#include "views/code/function_name.h"
+#include "views/profile/profile_figures.h"
+
+#include <math.h>
+
+enum { MOST_EDGES = 64 };
+
+/* From this share of the accesses on, they go by one stride, or to one address. */
+#define MOST_ACCESSES 0.5
+
+#define LEAST_SHARE 0.01
+
+static void append_branch(const LodeProfile *profile, const LodeBranchShares *shares, GString *out)
+{
+	char share[LODE_NUMBER_SIZE], number[LODE_NUMBER_SIZE];
+
+	if (lode_branch_shares_are_observed(shares))
+		g_string_append_printf(out, "taken %s (observed, %s)",
+			lode_number_format_share(
+				(double)shares->taken / (double)shares->outcomes, share),
+			lode_number_format_count((double)shares->outcomes, number));
+	else if (shares->counted >= 0)
+		g_string_append_printf(out, "taken %s (%s)",
+			lode_number_format_share(shares->counted, share),
+			lode_frequency_to_text(profile->frequency));
+}
+
+/* "stride 4 in 75 %"; shares below 1 % take no room. */
+static void append_share(GString *out, const char *what, double part, double whole)
+{
+	char share[LODE_NUMBER_SIZE];
+
+	if (part >= LEAST_SHARE * whole)
+		g_string_append_printf(out, "%s%s in %s", out->len > 0 ? ", " : "", what,
+			lode_number_format_share(lode_share_of(part, whole), share));
+}
+
+/* The address of each access compared with the one before. */
+static void append_accesses(const LodeObservedInstruction *facts, GString *out)
+{
+	double accesses = facts->accesses;
+
+	if (facts->accesses < LODE_OBSERVED_STEPS)
+		return;
+	if (facts->stride != 0 && facts->strided >= MOST_ACCESSES * accesses) {
+		g_autofree char *stride = g_strdup_printf(
+			"stride %" G_GINT64_FORMAT, facts->stride);
+		append_share(out, stride, facts->strided, accesses);
+	} else if (facts->repeated >= MOST_ACCESSES * accesses) {
+		append_share(out, "same address", facts->repeated, accesses);
+	}
+}
+
+bool lode_observed_facts_append(const LodeProfile *profile, uint32_t instruction, GString *out)
+{
+	const LodeObservedInstruction *facts = lode_windows_find(profile->windows, instruction);
+	LodeBranchShares shares = {0};
+	gsize length = out->len;
+
+	if (lode_branch_shares_find(profile, instruction, &shares))
+		append_branch(profile, &shares, out);
+	bool is_observed = lode_branch_shares_are_observed(&shares);
+	gsize of_branch = out->len;
+	if (facts != NULL && facts->outcomes >= LODE_OBSERVED_STEPS)
+		append_share(out, "unforetold", facts->unforetold, facts->outcomes);
+	if (facts != NULL && facts->denormals > 0)
+		append_share(out, "denormal", facts->denormals, facts->steps);
+	if (facts != NULL)
+		append_accesses(facts, out);
+	return out->len > length && (is_observed || out->len > of_branch);
+}
+
+LODE_ORDER(compare_edges, LodeObservedEdge, LODE_DESCENDING(steps), LODE_ASCENDING(target))
+
+/* The most frequent first. */
+static GArray *edges_from(const LodeWindows *windows, uint32_t source)
+{
+	const GArray *all = windows->edges;
+	guint first = LODE_PARTITION_POINT(
+		all->len, i, LODE_AT(all, LodeObservedEdge, i).source < source);
+	guint end = LODE_PARTITION_POINT(
+		all->len, i, LODE_AT(all, LodeObservedEdge, i).source <= source);
+	GArray *edges = g_array_new(FALSE, FALSE, sizeof(LodeObservedEdge));
+
+	g_array_append_vals(edges, &LODE_AT(all, LodeObservedEdge, first), end - first);
+	g_array_sort(edges, compare_edges);
+	return edges;
+}
+
+static void put_edges(
+	const LodeProfile *profile, uint32_t source, double followed, LodeJsonStream *json)
+{
+	g_autoptr(GArray) edges = edges_from(profile->windows, source);
+	uint32_t function = lode_profile_instruction(profile, source)->function;
+
+	lode_json_member_number(json, "n_edges", edges->len);
+	lode_json_key(json, "edges");
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < MIN(edges->len, MOST_EDGES); i++) {
+		const LodeObservedEdge *edge = &LODE_AT(edges, LodeObservedEdge, i);
+		const LodeInstruction *target = lode_profile_instruction(profile, edge->target);
+		g_autofree char *address = g_strdup_printf(
+			"0x%" G_GINT64_MODIFIER "x", target->address);
+		lode_json_begin(json, '{');
+		if (target->function != function)
+			lode_function_name_json(json, "function",
+				lode_profile_function(profile, target->function)->name);
+		lode_json_member_string(json, "address", address);
+		lode_json_member_number(json, "steps", edge->steps);
+		lode_json_member_number(json, "windows", edge->windows);
+		lode_json_member_number(json, "share", lode_share_of(edge->steps, followed));
+		lode_json_end(json, '}');
+	}
+	lode_json_end(json, ']');
+}
+
+/* The share of an observed branch; NAN of others. */
+static double taken_share(const LodeBranchShares *shares)
+{
+	return shares->outcomes > 0 ? (double)shares->taken / (double)shares->outcomes
+	                            : (double)NAN;
+}
+
+void lode_observed_facts_json(
+	const LodeProfile *profile, uint32_t instruction, LodeJsonStream *json)
+{
+	const LodeObservedInstruction none = {0};
+	const LodeObservedInstruction *facts =
+		instruction != LODE_NONE ? lode_windows_find(profile->windows, instruction) : NULL;
+	uint64_t followed = instruction != LODE_NONE
+	                            ? lode_windows_outcomes(profile->windows, instruction)
+	                            : 0;
+	LodeBranchShares shares = {.counted = -1};
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	lode_json_key(json, "observed");
+	if (facts == NULL && followed == 0) {
+		lode_json_string(json, NULL);
+		return;
+	}
+	facts = facts != NULL ? facts : &none;
+	lode_branch_shares_find(profile, instruction, &shares);
+	lode_observed_facts_append(profile, instruction, text);
+	lode_json_begin(json, '{');
+	lode_json_member_string(json, "text", text->str);
+	lode_json_member_number(json, "steps", facts->steps);
+	lode_json_member_number(json, "followed", (double)followed);
+	lode_json_member_bool(json, "is_observed", followed >= LODE_OBSERVED_STEPS);
+	lode_json_member_number(json, "taken", taken_share(&shares));
+	lode_json_member_number(
+		json, "taken_by_edges", shares.counted >= 0 ? shares.counted : (double)NAN);
+	lode_json_member_number(json, "outcomes", facts->outcomes);
+	lode_json_member_number(json, "unforetold", facts->unforetold);
+	lode_json_member_number(json, "denormals", facts->denormals);
+	lode_json_member_number(json, "accesses", facts->accesses);
+	lode_json_member_number(json, "repeated", facts->repeated);
+	lode_json_member_number(json, "strided", facts->strided);
+	lode_json_member_number(json, "stride", (double)facts->stride);
+	lode_json_member_number(json, "lines", facts->lines);
+	lode_json_member_number(json, "pages", facts->pages);
+	g_autofree char *bytes = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", facts->line_bytes);
+	lode_json_member_string(json, "line_bytes", bytes);
+	put_edges(profile, instruction, (double)followed, json);
+	lode_json_end(json, '}');
+}
+
+void lode_observed_facts_csv_titles(LodeCsv *csv)
+{
+	static const char *const titles[] = {"window_steps", "followed", "taken", "outcomes",
+		"unforetold", "denormals", "accesses", "repeated", "strided", "stride", "lines",
+		"pages"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(titles); i++)
+		lode_csv_text(csv, titles[i]);
+}
+
+void lode_observed_facts_csv(const LodeProfile *profile, uint32_t instruction, LodeCsv *csv)
+{
+	const LodeObservedInstruction none = {0};
+	const LodeObservedInstruction *facts = NULL;
+	LodeBranchShares shares = {0};
+	uint64_t followed = 0;
+
+	if (instruction != LODE_NONE) {
+		facts = lode_windows_find(profile->windows, instruction);
+		followed = lode_windows_outcomes(profile->windows, instruction);
+		lode_branch_shares_find(profile, instruction, &shares);
+	}
+	facts = facts != NULL ? facts : &none;
+	const double numbers[] = {facts->steps, (double)followed, taken_share(&shares),
+		facts->outcomes, facts->unforetold, facts->denormals, facts->accesses,
+		facts->repeated, facts->strided, (double)facts->stride, facts->lines, facts->pages};
+	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
+		lode_csv_number(csv, numbers[i]);
+}

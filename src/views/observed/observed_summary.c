@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "views/observed/observed_summary.h"
+
+#include "base/text/number_format.h"
+#include "model/observed/branch_shares.h"
+#include "model/observed/windows.h"
+#include "views/profile/profile_figures.h"
+
+#include <math.h>
+
+bool lode_is_observed(const LodeProfile *profile)
+{
+	return profile->frequency == LODE_FREQUENCY_INFERRED && profile->windows != NULL &&
+	       profile->windows->n_windows > 0;
+}
+
+char *lode_observed_windows_text(const LodeProfile *profile)
+{
+	char number[LODE_NUMBER_SIZE];
+
+	if (profile->windows == NULL || profile->windows->n_windows == 0)
+		return g_strdup("");
+	return g_strdup_printf("%s window%s",
+		lode_number_format_count((double)profile->windows->n_windows, number),
+		profile->windows->n_windows == 1 ? "" : "s");
+}
+
+double lode_observed_time_share(const LodeProfile *profile)
+{
+	const LodeWindows *windows = profile->windows;
+	double whole = profile->user_seconds + profile->system_seconds;
+
+	return whole > 0 ? (windows->user_seconds + windows->system_seconds) / whole : (double)NAN;
+}
+
+double lode_observed_dropped_share(const LodeProfile *profile)
+{
+	double dropped = profile->windows->dropped_weight;
+
+	return lode_share_of(
+		dropped, dropped + lode_profile_event_total(profile, profile->weight_event));
+}
+
+LodeObservedBranches lode_observed_branches(const LodeProfile *profile)
+{
+	bool has_weight = profile->weight_event < profile->events->len;
+	LodeObservedBranches found = {0};
+	double sum = 0;
+
+	for (uint32_t i = 0; i < profile->functions->len; i++) {
+		const LodeFunction *function = lode_profile_function(profile, i);
+		uint32_t n = 0;
+		double weight = 0;
+		for (uint32_t k = 0; k < function->n_instructions; k++) {
+			uint32_t instruction = function->first_instruction + k;
+			LodeBranchShares shares;
+			n += lode_branch_shares_find(profile, instruction, &shares) &&
+			     lode_branch_shares_are_observed(&shares);
+			if (has_weight)
+				weight += lode_profile_event_value(
+					profile, profile->weight_event, instruction);
+		}
+		found.n_branches += n;
+		sum += n > 0 ? weight : 0;
+	}
+	found.weight_share = lode_share_of(
+		sum, lode_profile_event_total(profile, profile->weight_event));
+	return found;
+}
+
+char *lode_observed_process_text(uint64_t n_steps, const char *obstacle)
+{
+	char steps[LODE_NUMBER_SIZE];
+
+	if (n_steps == 0)
+		return g_strdup_printf("no windows%s%s", obstacle != NULL ? ": " : "",
+			obstacle != NULL ? obstacle : "");
+	return g_strdup_printf("%s steps%s%s", lode_number_format_count((double)n_steps, steps),
+		obstacle != NULL ? ", then none: " : "", obstacle != NULL ? obstacle : "");
+}
+
+static void put_processes(LodeJsonStream *json, const GArray *processes)
+{
+	lode_json_key(json, "processes");
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < processes->len; i++) {
+		const LodeSteppedProcess *process = &LODE_AT(processes, LodeSteppedProcess, i);
+		lode_json_line(json);
+		lode_json_begin(json, '{');
+		lode_json_member_number(json, "pid", process->pid);
+		lode_json_member_string(json, "name", process->name);
+		lode_json_member_string(json, "obstacle", process->obstacle);
+		lode_json_member_number(json, "windows", (double)process->n_windows);
+		lode_json_member_number(json, "steps", (double)process->n_steps);
+		lode_json_end(json, '}');
+	}
+	lode_json_end(json, ']');
+}
+
+void lode_observed_json(LodeJsonStream *json, const LodeProfile *profile)
+{
+	const LodeWindows *windows = profile->windows;
+	LodeObservedBranches branches = lode_observed_branches(profile);
+
+	lode_json_key(json, "windows");
+	lode_json_begin(json, '{');
+	lode_json_member_number(json, "windows", (double)windows->n_windows);
+	lode_json_member_number(json, "steps", (double)windows->n_steps);
+	lode_json_member_number(json, "unresolved_steps", (double)windows->n_unresolved);
+	lode_json_member_number(json, "user_seconds", windows->user_seconds);
+	lode_json_member_number(json, "system_seconds", windows->system_seconds);
+	lode_json_member_number(json, "time_share", lode_observed_time_share(profile));
+	lode_json_member_number(json, "dropped_samples", (double)windows->n_dropped);
+	lode_json_member_number(json, "dropped_weight", windows->dropped_weight);
+	lode_json_member_number(json, "edges", windows->edges->len);
+	lode_json_member_number(json, "instructions", windows->instructions->len);
+	lode_json_member_number(json, "observed_branches", branches.n_branches);
+	lode_json_member_number(json, "observed_weight_share", branches.weight_share);
+	put_processes(json, windows->processes);
+	lode_json_end(json, '}');
+}

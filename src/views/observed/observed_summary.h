@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What was observed in windows of the run, for people and programs. */
+#pragma once
+
+#include "base/text/json_stream.h"
+#include "model/profile.h"
+
+/* Whether the profile's executions are inferred with windows' help. */
+bool lode_is_observed(const LodeProfile *profile);
+
+/* "1,240 windows"; "" where there were none. The caller frees it. */
+char *lode_observed_windows_text(const LodeProfile *profile);
+
+/* The share of windows in the program's processor time. NAN: not known. */
+double lode_observed_time_share(const LodeProfile *profile);
+
+/* The share of the samples in windows, which are left out, in the weight of all. */
+double lode_observed_dropped_share(const LodeProfile *profile);
+
+/* Conditional branches that windows observed (LODE_OBSERVED_STEPS), and the share of the weight in
+ * functions that have one. */
+typedef struct {
+	uint32_t n_branches;
+	double weight_share;
+} LodeObservedBranches;
+
+LodeObservedBranches lode_observed_branches(const LodeProfile *profile);
+
+/* "4,321 steps", "4,321 steps, then none: blocks SIGTRAP", "no windows: blocks SIGTRAP". The caller
+ * frees it. */
+char *lode_observed_process_text(uint64_t n_steps, const char *obstacle);
+
+/* "windows": numbers, times, branches, processes. The profile has windows. */
+void lode_observed_json(LodeJsonStream *json, const LodeProfile *profile);

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What views say of a profile with windows: a loop that looks for something, whose branch goes both
+ * ways, and a call through a pointer.
+ *
+ *   0x1000  cmp [rdi],esi     5,000 steps, stride 4
+ *   0x1002  jz 0x100b         taken 37 of 100 times; a tenth is not foretold
+ *   0x1004  add rdi,4
+ *   0x1008  jnz 0x1000        10 steps: taken 90 % by inference
+ *   0x100a  ret
+ *   0x100b  call [rax]        to two functions
+ *   0x100d  ret
+ */
+#include "golden_text.h"
+#include "model/observed/windows.h"
+#include "model/profile.h"
+#include "sample_profile.h"
+#include "views/code/annotate.h"
+#include "views/code/function_graph.h"
+#include "views/profile/import_summary.h"
+#include "views/profile/info.h"
+
+#include <json-glib/json-glib.h>
+#include <string.h>
+
+static const struct {
+	uint64_t address;
+	uint32_t size;
+	double count, next_count;
+	const char *kind;
+	uint32_t block;
+} rows[] = {
+	{0x1000, 2, 100, 100, "kind:load", 0},
+	{0x1002, 2, 100, 50, "kind:branch", 0},
+	{0x1004, 4, 50, 50, "kind:alu", 1},
+	{0x1008, 2, 50, 5, "kind:branch", 1},
+	{0x100a, 1, 5, -1, "kind:ret", 2},
+	{0x100b, 2, 50, 50, "kind:call", 3},
+	{0x100d, 1, 50, -1, "kind:ret", 3},
+};
+
+static const uint8_t code[] = {
+	0x39, 0x37, 0x74, 0x07, 0x48, 0x83, 0xc7, 0x04, 0x75, 0xf6, 0xc3, 0xff, 0x10, 0xc3};
+
+static void add_instruction(LodeProfile *profile, guint index, double weight)
+{
+	uint32_t kind = lode_profile_attribute(profile, rows[index].kind);
+	const LodeInstruction instruction = {
+		.address = rows[index].address,
+		.count = rows[index].count,
+		.next_count = rows[index].next_count,
+		.block = rows[index].block,
+		.attribute_set = lode_profile_attribute_set(profile, &kind, 1),
+		.location = LODE_NONE,
+		.size = rows[index].size,
+	};
+	const LodeCost cost = {0, weight};
+
+	g_array_append_val(profile->instructions, instruction);
+	g_array_append_val(profile->costs, cost);
+	g_array_append_val(profile->cost_starts, profile->costs->len);
+}
+
+static void add_callee(LodeProfile *profile, uint64_t address)
+{
+	g_autofree char *name = g_strdup_printf("callee%x", (unsigned)address);
+	const LodeFunction function = {.name = lode_profile_intern(profile, name),
+		.address = address,
+		.size = 1,
+		.first_instruction = profile->instructions->len,
+		.n_instructions = 1,
+		.first_block = profile->blocks->len};
+	const LodeInstruction instruction = {.address = address,
+		.count = 25,
+		.next_count = -1,
+		.function = profile->functions->len,
+		.block = LODE_NONE,
+		.attribute_set = lode_profile_attribute_set(profile, NULL, 0),
+		.location = LODE_NONE,
+		.size = 1};
+	const LodeCost cost = {0, 1e6};
+
+	g_array_append_val(profile->functions, function);
+	g_array_append_val(profile->instructions, instruction);
+	g_array_append_val(profile->costs, cost);
+	g_array_append_val(profile->cost_starts, profile->costs->len);
+}
+
+static void add_blocks(LodeProfile *profile)
+{
+	static const LodeBlock blocks[] = {
+		{0, 0x1000, 0x1004, 100, 1, true},
+		{0, 0x1004, 0x100a, 50, 1, false},
+		{0, 0x100a, 0x100b, 5, 0, false},
+		{0, 0x100b, 0x100e, 50, 0, false},
+	};
+
+	g_array_append_vals(profile->blocks, blocks, G_N_ELEMENTS(blocks));
+}
+
+static void add_windows(LodeProfile *profile)
+{
+	static const LodeObservedEdge edges[] = {{0, 1, 5000, 120}, {1, 2, 3150, 118},
+		{1, 5, 1850, 110}, {2, 3, 3150, 118}, {3, 0, 9, 4}, {3, 4, 1, 1}, {5, 7, 1200, 90},
+		{5, 8, 600, 80}};
+	static const LodeObservedInstruction facts[] = {
+		{.instruction = 0,
+			.steps = 5100,
+			.accesses = 5000,
+			.strided = 4600,
+			.stride = 4,
+			.lines = 320,
+			.pages = 6,
+			.line_bytes = UINT64_MAX},
+		{.instruction = 1, .steps = 5100, .outcomes = 5000, .unforetold = 500},
+		{.instruction = 2, .steps = 3200, .denormals = 64},
+		{.instruction = 3, .steps = 10, .outcomes = 10, .unforetold = 9},
+		{.instruction = 5,
+			.steps = 1850,
+			.outcomes = 1800,
+			.unforetold = 12,
+			.accesses = 1800,
+			.repeated = 1700,
+			.lines = 1,
+			.pages = 1,
+			.line_bytes = 255},
+	};
+	const LodeSteppedProcess processes[] = {
+		{4711, lode_profile_intern(profile, "search"), NULL, 120, 8630},
+		{4712, lode_profile_intern(profile, "java"),
+			lode_profile_intern(profile, lode_window_obstacle_text(5)), 0, 0},
+		{4713, NULL, lode_profile_intern(profile, lode_window_obstacle_text(1)), 3, 150},
+		{4714, lode_profile_intern(profile, "busybox"),
+			lode_profile_intern(profile, lode_window_obstacle_text(8)), 0, 0},
+	};
+	LodeWindows *windows = profile->windows = lode_windows_new();
+
+	windows->n_windows = 1240;
+	windows->n_steps = 86300;
+	windows->n_unresolved = 3538;
+	windows->n_dropped = 312;
+	windows->dropped_weight = 1e6;
+	windows->user_seconds = 0.15;
+	windows->system_seconds = 0.06;
+	g_array_append_vals(windows->edges, edges, G_N_ELEMENTS(edges));
+	g_array_append_vals(windows->instructions, facts, G_N_ELEMENTS(facts));
+	g_array_append_vals(windows->processes, processes, G_N_ELEMENTS(processes));
+}
+
+static LodeProfile *make_profile(void)
+{
+	LodeProfile *profile = lode_profile_new();
+	const LodeImage image = {lode_profile_intern(profile, "/bin/search"),
+		lode_profile_intern(profile, "abcd"), LODE_IMAGE_FILE};
+	const LodeFunction function = {.name = lode_profile_intern(profile, "search"),
+		.address = 0x1000,
+		.size = sizeof(code),
+		.calls = 5,
+		.code = g_bytes_new_static(code, sizeof(code)),
+		.n_instructions = G_N_ELEMENTS(rows),
+		.n_blocks = 4};
+	const LodeEdge edges[] = {{1, 5, LODE_EDGE_TAKEN, 50}, {3, 0, LODE_EDGE_TAKEN, 45},
+		{5, 7, LODE_EDGE_CALL, 25}, {5, 8, LODE_EDGE_CALL, 25}};
+	const uint32_t start = 0;
+
+	profile->program = lode_profile_intern(profile, "./search --fast");
+	profile->creator = lode_profile_intern(profile, "perf.data of lode");
+	profile->frequency = LODE_FREQUENCY_INFERRED;
+	profile->n_samples = 90;
+	profile->total_count = 455;
+	profile->user_seconds = 6;
+	profile->system_seconds = 1;
+	lode_profile_add_event(profile, "cpu-clock:u", NULL, LODE_EVENT_SAMPLED, NULL, 0);
+	profile->weight_event = 0;
+	lode_profile_event(profile, 0)->total = 9e6;
+	g_array_append_val(profile->images, image);
+	g_array_append_val(profile->functions, function);
+	g_array_append_val(profile->cost_starts, start);
+	for (guint i = 0; i < G_N_ELEMENTS(rows); i++)
+		add_instruction(profile, i, 1e6);
+	add_callee(profile, 0x2000);
+	add_callee(profile, 0x3000);
+	add_blocks(profile);
+	g_array_append_vals(profile->edges, edges, G_N_ELEMENTS(edges));
+	add_windows(profile);
+	return profile;
+}
+
+static char *write_info(const LodeProfile *profile, LodeViewFormat format)
+{
+	const LodeInfoOptions options = {.format = format, .profile_path = "x.lode"};
+	g_autoptr(GError) error = NULL;
+	FILE *file = sample_open();
+
+	g_assert_true(lode_info_write(profile, NULL, &options, file, &error));
+	g_assert_no_error(error);
+	return sample_close(file);
+}
+
+static void test_info(void)
+{
+	g_autoptr(LodeProfile) profile = make_profile();
+	g_autofree char *text = write_info(profile, LODE_VIEW_TEXT);
+	g_autofree char *json = write_info(profile, LODE_VIEW_JSON);
+	g_autofree char *csv = write_info(profile, LODE_VIEW_CSV);
+	g_autoptr(JsonNode) node = json_from_string(json, NULL);
+
+	g_assert_nonnull(node);
+	golden_assert("windows_info.txt", text);
+	golden_assert("windows_info.json", json);
+	golden_assert("windows_info.csv", csv);
+}
+
+/* Not stepped at all: executions are inferred as ever, and why is said. */
+static void test_none(void)
+{
+	g_autoptr(LodeProfile) profile = make_profile();
+	FILE *file = sample_open();
+
+	lode_windows_free(profile->windows);
+	profile->windows = lode_windows_new();
+	const LodeSteppedProcess process = {
+		4714, NULL, lode_profile_intern(profile, lode_window_obstacle_text(8)), 0, 0};
+	g_array_append_val(profile->windows->processes, process);
+	g_autofree char *info = write_info(profile, LODE_VIEW_TEXT);
+	g_assert_nonnull(strstr(info, "inferred from the samples, to no known scale"));
+	g_assert_nonnull(strstr(info, "no windows: static, set-user-ID, of 32 bits"));
+	lode_import_summary_write(profile, "x.lode", file);
+	g_autofree char *summary = sample_close(file);
+	g_assert_nonnull(strstr(summary, "(perf.data of lode, inferred frequencies)"));
+}
+
+static char *annotate(const LodeProfile *profile, LodeViewFormat format, unsigned width)
+{
+	LodeMiningParameters parameters;
+	LodeAnnotateOptions options;
+	g_autoptr(GError) error = NULL;
+	FILE *file = sample_open();
+
+	lode_mining_parameters_init(&parameters);
+	g_autoptr(LodeMiningRun) run = lode_mining_run_new("main", &parameters);
+	lode_annotate_options_init(&options);
+	options.format = format;
+	options.subject = LODE_ANNOTATE_FUNCTION;
+	options.name = "search";
+	options.has_no_run = true;
+	options.terminal.width = width;
+	g_assert_true(lode_annotate_write(profile, run, &options, NULL, file, &error));
+	g_assert_no_error(error);
+	return sample_close(file);
+}
+
+static void test_annotate(void)
+{
+	g_autoptr(LodeProfile) profile = make_profile();
+	g_autofree char *text = annotate(profile, LODE_VIEW_TEXT, 0);
+	g_autofree char *narrow = annotate(profile, LODE_VIEW_TEXT, 80);
+	g_autofree char *json = annotate(profile, LODE_VIEW_JSON, 0);
+	g_autofree char *csv = annotate(profile, LODE_VIEW_CSV, 0);
+	g_autoptr(JsonNode) node = json_from_string(json, NULL);
+	g_autoptr(GPtrArray) cells = sample_parse_csv(csv);
+
+	g_assert_nonnull(node);
+	g_assert_cmpstr(sample_cell(cells, 2, "taken"), ==, "0.37");
+	g_assert_cmpstr(sample_cell(cells, 2, "followed"), ==, "5000");
+	golden_assert("windows_annotate.txt", text);
+	golden_assert("windows_annotate_narrow.txt", narrow);
+	golden_assert("windows_annotate.json", json);
+	golden_assert("windows_annotate.csv", csv);
+}
+
+static void test_graph(void)
+{
+	g_autoptr(LodeProfile) profile = make_profile();
+	const LodeFunctionGraphOptions options = {.weight_event = 0};
+	g_autoptr(GError) error = NULL;
+	FILE *file = sample_open();
+
+	g_assert_true(lode_function_graph_write(profile, &options, file, &error));
+	g_autofree char *json = sample_close(file);
+	g_autoptr(JsonNode) node = json_from_string(json, NULL);
+	g_assert_nonnull(node);
+	golden_assert("windows_graph.json", json);
+}
+
+static void test_import_summary(void)
+{
+	g_autoptr(LodeProfile) profile = make_profile();
+	FILE *file = sample_open();
+
+	lode_import_summary_write(profile, "x.lode", file);
+	g_autofree char *text = sample_close(file);
+	g_assert_nonnull(strstr(text, "(perf.data of lode, inferred frequencies, 1,240 windows)"));
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/views/windows/info", test_info);
+	g_test_add_func("/views/windows/none", test_none);
+	g_test_add_func("/views/windows/annotate", test_annotate);
+	g_test_add_func("/views/windows/graph", test_graph);
+	g_test_add_func("/views/windows/import_summary", test_import_summary);
+	return g_test_run();
+}
