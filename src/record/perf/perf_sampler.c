@@ -704,8 +704,8 @@ LodePerfSampling *lode_perf_sampler_run(
 	lode_perf_recording_init(&session.recording);
 	session.recording.observer = options->observer;
 	session.recording.tally.runtime = options->runtime;
-	session.recording.follows_mappings =
-		options->follows_mappings || lode_window_options_has_addresses(&options->windows);
+	session.recording.follows_mappings = options->follows_mappings ||
+	                                     lode_window_options_has_addresses(&options->windows);
 	session.recording.page_output = options->page_output;
 	block_signals(&session);
 	session.recording.writer = lode_perf_writer_open(options->output, error);
