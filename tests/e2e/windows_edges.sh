@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Windows of a program whose branches are known: each is seen as often as it is taken, the program
+# does what it does without, and what steps it is in no profile. Prints TAP; skips where windows
+# cannot be recorded.
+#
+#   tests/e2e/windows_edges.sh LODE KNOWN_SHARES
+set -uo pipefail
+# shellcheck source=tests/e2e/cases.sh
+. "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
+
+program=$(realpath "$2")
+begin "$1"
+needs sqlite3 awk
+needs_sampling
+
+ask() { sqlite3 -separator ' ' x.lode "$1"; }
+
+"$lode" record --windows 10% -o x.data -- "$program" >out 2>err
+status=$?
+! grep -q 'windows are not recorded' err || skip "$(grep 'windows are not recorded' err)"
+check "the program is recorded" "$(status_is 0)" "$(holds grep -qx done out)"
+"$lode" import x.data -o x.lode >out 2>err
+status=$?
+windows=$(ask 'SELECT windows FROM window_recording')
+[ "${windows:-0}" -gt 0 ] || skip "no window was recorded"
+check "its windows are imported" "$(status_is 0)" \
+	"$(holds test "$(ask 'SELECT count(*) FROM unresolved WHERE reason LIKE "%window%"')" -eq 0)"
+
+# is_near COUNT OF SHARE WINDOWS: within four standard errors, as if each window had one outcome
+is_near() {
+	awk -v n="$1" -v of="$2" -v p="$3" -v windows="$4" 'BEGIN {
+		error = n / of - p
+		exit !(error * error <= 16 * p * (1 - p) / windows) }'
+}
+
+while read -r function branch target share; do
+	read -r taken all windows < <(ask "
+		SELECT total(CASE WHEN t.address = f.address + $target THEN steps END), total(steps),
+			max(windows)
+		FROM window_edge e JOIN instruction s ON s.id = e.source
+			JOIN instruction t ON t.id = e.target JOIN function f ON f.id = s.function
+		WHERE f.name = '$function' AND s.address = f.address + $branch")
+	if [ -z "$windows" ] || [ "$windows" -lt 3 ]; then
+		echo "ok $((number += 1)) - $function # SKIP in few windows"
+		continue
+	fi
+	check "$function goes where it goes in $share of all" \
+		"$(holds is_near "$taken" "$all" "$share" "$windows")"
+done < <("$program" shares)
+
+check "the library is not in the profile" \
+	"$(holds test "$(ask 'SELECT count(*) FROM image WHERE path LIKE "%liblode-%"')" -eq 0)"
+
+# A path and its steps: each execution but the last of a window leads on.
+check "as many steps lead away from an instruction as lead to it" "$(holds test "$(ask '
+	WITH ways AS (SELECT source AS at, steps AS away, 0 AS here FROM window_edge
+		UNION ALL SELECT target, 0, steps FROM window_edge)
+	SELECT count(*) FROM (SELECT abs(sum(away) - sum(here)) AS lost FROM ways GROUP BY at)
+	WHERE lost > (SELECT 2 * windows FROM window_recording)')" -eq 0)"
+
+echo "1..$number"
