@@ -254,6 +254,8 @@ static int timeout_ms(const Session *self)
 		until_us = MIN(until_us, self->enable_at_us);
 	if (self->end_at_us != 0)
 		until_us = MIN(until_us, self->end_at_us);
+	if (self->windows != NULL && lode_window_recorder_due_us(self->windows) != 0)
+		until_us = MIN(until_us, lode_window_recorder_due_us(self->windows));
 	return (int)MAX((until_us - now_us() + 999) / 1000, 0);
 }
 
@@ -274,6 +276,18 @@ static void take_ring_ends(Session *self)
 	for (unsigned i = N_WAITS; i < self->waits->len; i++)
 		if (g_array_index(self->waits, struct pollfd, i).revents & (POLLHUP | POLLERR))
 			poll_next_of_ring(self, i - N_WAITS);
+}
+
+/* Processes that come one after another do not make a round each. */
+static void take_windows(Session *self)
+{
+	struct pollfd *wait = &g_array_index(self->waits, struct pollfd, WAIT_WINDOWS);
+
+	if (self->windows == NULL)
+		return;
+	lode_window_recorder_update(self->windows);
+	bool is_due = lode_window_recorder_due_us(self->windows) != 0;
+	wait->fd = is_due ? -1 : lode_window_recorder_descriptor(self->windows);
 }
 
 static void end_round(Session *self)
@@ -297,8 +311,7 @@ static void wait_once(Session *self)
 
 	if (poll(waits, self->waits->len, timeout_ms(self)) < 0)
 		return;
-	if (self->windows != NULL)
-		lode_window_recorder_update(self->windows);
+	take_windows(self);
 	take_signals(self);
 	take_controls(self);
 	take_deadlines(self);

@@ -4,7 +4,6 @@
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "base/files/write_at.h"
-#include "model/index.h"
 #include "record/programs/packed_frames.h"
 #include "sources/perf_data/perf_data_format.h"
 #include "sources/windows/window_log_format.h"
@@ -15,152 +14,224 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-typedef struct {
-	char *path;
-	LodeWindowLogHeader header; /* `used` is at most what the file has */
-} Log;
+/* Larger logs wait for the end: to pack them takes so long that samples could be lost meanwhile. */
+enum { MAX_BYTES_MEANWHILE = 4 << 20 };
 
-static void clear_log(void *log)
+struct LodeWindowLogs {
+	const char *directory;
+	LodePackedFrames spool; /* logs as in the section, in a file without a name */
+	uint32_t n_kept;        /* in it */
+	uint64_t left;          /* bytes, not compressed, that may still be kept */
+	LodeWindowTally tally;
+};
+
+static int open_nameless(void)
 {
-	g_free(((Log *)log)->path);
+	char *path = NULL;
+	int descriptor = g_file_open_tmp("lode-windows-XXXXXX", &path, NULL);
+
+	if (descriptor >= 0)
+		unlink(path);
+	g_free(path);
+	return descriptor;
 }
 
-LODE_ORDER(compare_logs, Log, LODE_ASCENDING(header.begin_ns), strcmp(left->path, right->path))
-
-/* −1: it cannot be opened. */
-static int open_log(const char *path)
+LodeWindowLogs *lode_window_logs_new(const char *directory, GError **error)
 {
-	return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	LodeWindowLogs *self = g_new0(LodeWindowLogs, 1);
+	int descriptor = open_nameless();
+
+	self->directory = directory;
+	self->left = LODE_PERF_WINDOWS_MAX_BYTES;
+	if (lode_packed_frames_init(&self->spool, descriptor, 0) && descriptor >= 0)
+		return self;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "cannot make a file in '%s' (TMPDIR): %s",
+		g_get_tmp_dir(), g_strerror(errno));
+	lode_window_logs_free(self);
+	return NULL;
 }
+
+void lode_window_logs_free(LodeWindowLogs *self)
+{
+	if (self == NULL)
+		return;
+	if (self->spool.descriptor >= 0)
+		close(self->spool.descriptor);
+	lode_packed_frames_clear(&self->spool);
+	g_free(self);
+}
+
+/* --- one log --- */
 
 /* A process that was killed when it had just made its log leaves an empty one. */
-static bool read_header(const char *path, LodeWindowLogHeader *out_header)
+static bool read_header(int descriptor, LodeWindowLogHeader *out_header)
 {
 	LodeWindowLogHeader header;
 	struct stat status;
-	int descriptor = open_log(path);
-	bool is_log = descriptor >= 0 && fstat(descriptor, &status) == 0 &&
-	              pread(descriptor, &header, sizeof(header), 0) == sizeof(header) &&
-	              memcmp(header.magic, LODE_WINDOW_LOG_MAGIC, sizeof(header.magic)) == 0 &&
-	              header.version == LODE_WINDOW_LOG_VERSION;
 
-	if (descriptor >= 0)
-		close(descriptor);
-	if (!is_log)
+	if (fstat(descriptor, &status) != 0 ||
+		pread(descriptor, &header, sizeof(header), 0) != sizeof(header) ||
+		memcmp(header.magic, LODE_WINDOW_LOG_MAGIC, sizeof(header.magic)) != 0 ||
+		header.version != LODE_WINDOW_LOG_VERSION)
 		return false;
 	header.used = CLAMP(header.used, sizeof(header), (uint64_t)status.st_size);
 	*out_header = header;
 	return true;
 }
 
-static GArray *find_logs(const char *directory, GHashTable *refused)
+/* No process has it mapped: then a lease is granted. */
+static bool is_over(int descriptor)
 {
-	GArray *logs = g_array_new(FALSE, FALSE, sizeof(Log));
-	g_autoptr(GDir) listing = g_dir_open(directory, 0, NULL);
-	const char *name;
+	bool has_lease = fcntl(descriptor, F_SETLEASE, F_WRLCK) == 0;
 
-	g_array_set_clear_func(logs, clear_log);
-	while (listing != NULL && (name = g_dir_read_name(listing)) != NULL) {
-		Log log = {.path = g_build_filename(directory, name, NULL)};
-		if (!g_str_has_suffix(name, ".log") || !read_header(log.path, &log.header)) {
-			g_free(log.path);
-			continue;
-		}
-		if (log.header.obstacle == LODE_WINDOW_OBSTACLE_NONE &&
-			g_hash_table_contains(refused, GUINT_TO_POINTER(log.header.pid)))
-			log.header.obstacle = LODE_WINDOW_OBSTACLE_EVENT;
-		g_array_append_val(logs, log);
-	}
-	g_array_sort(logs, compare_logs);
-	return logs;
+	if (has_lease)
+		fcntl(descriptor, F_SETLEASE, F_UNLCK);
+	return has_lease;
 }
 
 /* A file that has become shorter ends with zeros, which are no windows. */
-static bool copy_log(LodePackedFrames *frames, const Log *log)
+static bool pack(LodePackedFrames *frames, int descriptor, const LodeWindowLogHeader *header)
 {
-	int descriptor = open_log(log->path);
 	bool is_done = true;
 
-	for (uint64_t at = 0, n; at < log->header.used && is_done; at += n) {
-		n = MIN(log->header.used - at, LODE_PACKED_BLOCK_BYTES);
+	ZSTD_CCtx_setPledgedSrcSize(frames->context, header->used);
+	for (uint64_t at = 0, n; at < header->used && is_done; at += n) {
+		n = MIN(header->used - at, LODE_PACKED_BLOCK_BYTES);
 		ssize_t n_read = pread(descriptor, frames->input, n, (off_t)at);
 		n_read = MAX(n_read, 0);
 		memset(frames->input + n_read, 0, n - (size_t)n_read);
 		/* the process may have gone on since it was read */
 		if (at == 0)
-			memcpy(frames->input, &log->header, sizeof(log->header));
-		is_done = lode_packed_frames_add(frames, n, at + n == log->header.used);
+			memcpy(frames->input, header, sizeof(*header));
+		is_done = lode_packed_frames_add(frames, n, at + n == header->used);
 	}
-	if (descriptor >= 0)
-		close(descriptor);
 	return is_done;
 }
 
-/* Pads it, so that the next one begins at a multiple of 8. */
-static bool end_log(LodePackedFrames *frames)
+/* Sizes, frame, and zeros up to a multiple of 8. `descriptor` −1: the log is left out. */
+static bool append(LodeWindowLogs *self, int descriptor, const LodeWindowLogHeader *header)
 {
+	LodePackedFrames *spool = &self->spool;
+	uint64_t start = spool->end, sizes[] = {0, header->used};
+	uint64_t frame = start + sizeof(sizes);
 	static const uint8_t zeros[8];
-	size_t n = (8 - frames->end % 8) % 8;
 
-	frames->end += n;
-	return lode_write_at(frames->descriptor, zeros, n, frames->end - n);
-}
-
-static bool write_log(LodePackedFrames *frames, const Log *log, bool is_left_out)
-{
-	uint64_t start = frames->end;
-	uint64_t sizes[] = {0, log->header.used};
-
-	frames->end += sizeof(sizes);
-	if (!is_left_out && !copy_log(frames, log))
-		return false;
-	sizes[0] = frames->end - start - sizeof(sizes);
-	return lode_write_at(frames->descriptor, sizes, sizeof(sizes), start) && end_log(frames);
-}
-
-static bool write_section(LodePackedFrames *frames, const GArray *logs, LodeWindowTally *tally)
-{
-	uint64_t start = frames->end, left = LODE_PERF_WINDOWS_MAX_BYTES;
-	const uint32_t head[] = {
-		LODE_PERF_WINDOWS_VERSION, MIN(logs->len, LODE_PERF_WINDOWS_MAX_LOGS)};
-
-	frames->end += sizeof(head);
-	for (guint i = 0; i < logs->len; i++) {
-		const Log *log = &LODE_AT(logs, Log, i);
-		bool is_left_out = i >= head[1] || log->header.used > left;
-		tally->n_windows += log->header.n_windows;
-		tally->n_steps += log->header.n_steps;
-		tally->cpu_ns += log->header.user_ns + log->header.system_ns;
-		tally->n_left_out += is_left_out;
-		if (i < head[1] && !write_log(frames, log, is_left_out))
-			return false;
-		left -= is_left_out ? 0 : log->header.used;
-	}
-	return lode_write_at(frames->descriptor, head, sizeof(head), start);
-}
-
-bool lode_window_logs_write(const char *directory, GHashTable *refused, int descriptor,
-	uint64_t offset, uint64_t *out_size, LodeWindowTally *out_tally, GError **error)
-{
-	g_autoptr(GArray) logs = find_logs(directory, refused);
-	LodeWindowTally tally = {.n_logs = logs->len};
-	LodePackedFrames frames;
-
-	bool is_done = lode_packed_frames_init(&frames, descriptor, offset) &&
-	               (logs->len == 0 || write_section(&frames, logs, &tally));
-	if (is_done) {
-		*out_size = frames.end - offset;
-		*out_tally = tally;
-	} else {
-		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_IO, g_strerror(errno));
-	}
-	lode_packed_frames_clear(&frames);
+	spool->end = frame;
+	bool is_done = descriptor < 0 || pack(spool, descriptor, header);
+	sizes[0] = spool->end - frame;
+	size_t n_zeros = (8 - sizes[0] % 8) % 8;
+	is_done = is_done && lode_write_at(spool->descriptor, zeros, n_zeros, spool->end) &&
+	          lode_write_at(spool->descriptor, sizes, sizeof(sizes), start);
+	spool->end = is_done ? spool->end + n_zeros : start;
+	if (!is_done)
+		ZSTD_CCtx_reset(spool->context, ZSTD_reset_session_only);
 	return is_done;
 }
 
-void lode_window_logs_add_obstacle(const char *directory, pid_t pid, uint32_t obstacle)
+/* Processes that have ended before the first signal are only counted. */
+static bool is_worth_keeping(const LodeWindowLogHeader *header)
 {
-	g_autofree char *path = g_strdup_printf("%s/windows-%d.log", directory, (int)pid);
+	return header->n_windows > 0 || header->n_signals > 0 ||
+	       header->obstacle != LODE_WINDOW_OBSTACLE_NONE;
+}
+
+/* What cannot be written, as the disk is full, is left out like what there is no room for. */
+static void keep(LodeWindowLogs *self, int descriptor, const LodeWindowLogHeader *header)
+{
+	bool is_kept = self->n_kept < LODE_PERF_WINDOWS_MAX_LOGS && header->used <= self->left &&
+	               append(self, descriptor, header);
+
+	if (is_kept)
+		self->left -= header->used;
+	else
+		self->tally.n_left_out++;
+	if (is_kept || (self->n_kept < LODE_PERF_WINDOWS_MAX_LOGS && append(self, -1, header)))
+		self->n_kept++;
+	self->tally.n_windows += header->n_windows;
+	self->tally.n_steps += header->n_steps;
+	self->tally.cpu_ns += header->user_ns + header->system_ns;
+}
+
+static void collect_log(LodeWindowLogs *self, const char *path, GHashTable *refused, bool is_end)
+{
+	LodeWindowLogHeader header;
+	int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+	if (descriptor < 0)
+		return;
+	bool is_log = read_header(descriptor, &header);
+	bool is_due = is_end ||
+	              (is_over(descriptor) && (!is_log || header.used <= MAX_BYTES_MEANWHILE));
+	/* it may have gone on before it was over */
+	if (is_due && is_log && read_header(descriptor, &header)) {
+		if (header.obstacle == LODE_WINDOW_OBSTACLE_NONE &&
+			g_hash_table_contains(refused, GUINT_TO_POINTER(header.pid)))
+			header.obstacle = LODE_WINDOW_OBSTACLE_EVENT;
+		self->tally.n_logs++;
+		if (is_worth_keeping(&header))
+			keep(self, descriptor, &header);
+	}
+	close(descriptor);
+	if (is_due)
+		unlink(path);
+}
+
+/* --- all --- */
+
+static void collect(LodeWindowLogs *self, GHashTable *refused, bool is_end)
+{
+	g_autoptr(GDir) listing = g_dir_open(self->directory, 0, NULL);
+	g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
+	const char *name;
+
+	while (listing != NULL && (name = g_dir_read_name(listing)) != NULL)
+		if (g_str_has_suffix(name, ".log"))
+			g_ptr_array_add(paths, g_build_filename(self->directory, name, NULL));
+	g_ptr_array_sort(paths, lode_compare_texts);
+	for (guint i = 0; i < paths->len; i++)
+		collect_log(self, paths->pdata[i], refused, is_end);
+}
+
+void lode_window_logs_collect(LodeWindowLogs *self, GHashTable *refused)
+{
+	collect(self, refused, false);
+}
+
+static bool copy_spool(const LodeWindowLogs *self, int descriptor, uint64_t offset)
+{
+	const LodePackedFrames *spool = &self->spool;
+
+	for (uint64_t at = 0, n; at < spool->end; at += n) {
+		n = MIN(spool->end - at, LODE_PACKED_BLOCK_BYTES);
+		if (pread(spool->descriptor, spool->input, n, (off_t)at) != (ssize_t)n ||
+			!lode_write_at(descriptor, spool->input, n, offset + at))
+			return false;
+	}
+	return true;
+}
+
+bool lode_window_logs_write(LodeWindowLogs *self, GHashTable *refused, int descriptor,
+	uint64_t offset, uint64_t *out_size, GError **error)
+{
+	collect(self, refused, true);
+	const uint32_t head[] = {LODE_PERF_WINDOWS_VERSION, self->n_kept};
+	if (self->n_kept > 0 && (!lode_write_at(descriptor, head, sizeof(head), offset) ||
+					!copy_spool(self, descriptor, offset + sizeof(head)))) {
+		g_set_error_literal(error, LODE_ERROR, LODE_ERROR_IO, g_strerror(errno));
+		return false;
+	}
+	*out_size = self->n_kept > 0 ? sizeof(head) + self->spool.end : 0;
+	return true;
+}
+
+const LodeWindowTally *lode_window_logs_tally(const LodeWindowLogs *self)
+{
+	return &self->tally;
+}
+
+void lode_window_logs_add_obstacle(const LodeWindowLogs *self, pid_t pid, uint32_t obstacle)
+{
+	g_autofree char *path = g_strdup_printf("%s/windows-%d.log", self->directory, (int)pid);
 	const LodeWindowLogHeader header = {
 		.magic = LODE_WINDOW_LOG_MAGIC,
 		.version = LODE_WINDOW_LOG_VERSION,

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to record/: the logs that preloaded libraries left in a directory, as one section of the
- * recording (docs/formats/windows.md).
+ * Private to record/: the logs that preloaded libraries write into a directory, as one section of
+ * the recording (docs/formats/windows.md).
+ *
+ *   directory: log, log … ─when its process has ended─▶ packed, in a file without a name ─▶ section
+ *
+ * So a build of a hundred thousand processes does not leave as many files until its end.
  */
 #pragma once
 
@@ -17,14 +21,28 @@ typedef struct {
 	unsigned n_left_out; /* of them, as the section had no room for them */
 } LodeWindowTally;
 
+typedef struct LodeWindowLogs LodeWindowLogs;
+
+/* The directory is borrowed. Errors: _IO. */
+LodeWindowLogs *lode_window_logs_new(const char *directory, GError **error);
+void lode_window_logs_free(LodeWindowLogs *self);
+
 /*
- * Writes the section to a file, from an offset on, where the file ends; without a log, nothing.
- * Logs of processes that still run are copied as far as they are. `refused`: the processes (ids)
- * that the kernel gave no event for, which is noted in their logs. Errors: _IO, without the name of
- * the file.
+ * Packs the logs of processes that have ended, and removes them. `refused`: the processes (ids)
+ * that the kernel gave no event for, which is noted in their logs.
  */
-bool lode_window_logs_write(const char *directory, GHashTable *refused, int descriptor,
-	uint64_t offset, uint64_t *out_size, LodeWindowTally *out_tally, GError **error);
+void lode_window_logs_collect(LodeWindowLogs *self, GHashTable *refused);
+
+/*
+ * Collects all that are left, those of processes that still run as far as they are, and writes the
+ * section to a file, from an offset on, where the file ends; without a log, nothing. Errors: _IO,
+ * without the name of the file.
+ */
+bool lode_window_logs_write(LodeWindowLogs *self, GHashTable *refused, int descriptor,
+	uint64_t offset, uint64_t *out_size, GError **error);
+
+/* Of the collected logs. */
+const LodeWindowTally *lode_window_logs_tally(const LodeWindowLogs *self);
 
 /* Makes the log of a process that will have none: it only has an obstacle. */
-void lode_window_logs_add_obstacle(const char *directory, pid_t pid, uint32_t obstacle);
+void lode_window_logs_add_obstacle(const LodeWindowLogs *self, pid_t pid, uint32_t obstacle);

@@ -11,12 +11,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -24,12 +26,22 @@
 #define LIBRARY LODE_OWN_LIBRARY("windows")
 #define FOLDER "lode-windows"
 
+/* A file takes a hundredth of the time there that it takes on a disk. */
+#define MEMORY_FOLDER "/dev/shm"
+#define MEMORY_LEAST (UINT64_C(256) << 20) /* free */
+
 enum {
 	/* Between two signals of a thread, in its processor time, ± a tenth: those of different
 	 * processes are not to come in step. */
 	PERIOD_NS = 3900 * 1000,
-	SURVEY_US = 250 * 1000, /* events of processes that have ended are closed so often */
-	MAX_LOOKS = 64,         /* processes that are examined for a debugger in each survey */
+	/* After a process has announced itself its event is opened. Most short ones have ended
+	 * then, which makes them cheap. */
+	DELAY_US = 5 * 1000,
+	/* Processes that have ended are given up so often, or less where that would take more than
+	 * a twentieth of the time. */
+	SURVEY_US = 250 * 1000,
+	SURVEY_COST_FACTOR = 20,
+	MAX_LOOKS = 64, /* processes that are examined for a debugger in each survey */
 };
 
 /* Fields of perf_event_attr that headers before Linux 5.13 do not have. */
@@ -48,18 +60,19 @@ struct LodeWindowRecorder {
 	const LodePerfKernel *kernel;
 	LodeWindowOptions options;
 	LodeRunFolder *folder;
+	LodeWindowLogs *logs;
 	char *library;
 	char **environment;
 	int fifo; /* −1: none */
 	bool has_timer, is_on;
-	GArray *events; /* Event: one for each thread that was there; others inherit it */
-	guint n_looked; /* of the events, by the last survey */
-	gint64 surveyed_us;
-	struct rlimit limit; /* of descriptors, as it was */
-	GHashTable *refused; /* processes (ids) */
+	GArray *events;    /* Event: one for each thread that was there; others inherit it */
+	guint n_looked;    /* of the events, by the last survey */
+	GArray *announced; /* uint32_t: processes, to be taken when the delay is over */
+	gint64 due_us, next_survey_us; /* due_us 0: nothing is announced */
+	struct rlimit limit;           /* of descriptors, as it was */
+	GHashTable *refused;           /* processes (ids) */
 	pid_t refused_one;
 	int refusal; /* errno of the last one */
-	LodeWindowTally tally;
 };
 
 /* --- the event --- */
@@ -240,21 +253,48 @@ static void take_process(LodeWindowRecorder *self, pid_t pid)
 		g_array_append_vals(self->events, opened->data, opened->len);
 }
 
-void lode_window_recorder_update(LodeWindowRecorder *self)
+/* They are written by four bytes, which a pipe does not divide. */
+static void read_announced(LodeWindowRecorder *self, gint64 now_us)
 {
 	uint32_t pids[256];
 	ssize_t n;
 
-	/* written by four bytes, which a pipe never divides */
 	while ((n = read(self->fifo, pids, sizeof(pids))) > 0)
-		for (size_t i = 0; i < (size_t)n / sizeof(pids[0]); i++)
-			if (!self->has_timer && pids[i] > 0 && pids[i] <= G_MAXINT)
-				take_process(self, (pid_t)pids[i]);
-	if (g_get_monotonic_time() - self->surveyed_us < SURVEY_US)
-		return;
+		if (!self->has_timer)
+			g_array_append_vals(
+				self->announced, pids, (guint)((size_t)n / sizeof(pids[0])));
+	self->due_us = self->announced->len > 0 ? now_us + DELAY_US : 0;
+}
+
+static void survey(LodeWindowRecorder *self, gint64 now_us)
+{
 	close_ended(self);
 	look_for_debuggers(self);
-	self->surveyed_us = g_get_monotonic_time();
+	lode_window_logs_collect(self->logs, self->refused);
+	gint64 end_us = g_get_monotonic_time();
+	self->next_survey_us = end_us + MAX(SURVEY_US, SURVEY_COST_FACTOR * (end_us - now_us));
+}
+
+void lode_window_recorder_update(LodeWindowRecorder *self)
+{
+	gint64 now_us = g_get_monotonic_time();
+
+	if (now_us >= self->due_us) {
+		for (guint i = 0; i < self->announced->len; i++) {
+			uint32_t pid = g_array_index(self->announced, uint32_t, i);
+			if (pid > 0 && pid <= G_MAXINT)
+				take_process(self, (pid_t)pid);
+		}
+		g_array_set_size(self->announced, 0);
+		read_announced(self, now_us);
+	}
+	if (now_us >= self->next_survey_us)
+		survey(self, now_us);
+}
+
+gint64 lode_window_recorder_due_us(const LodeWindowRecorder *self)
+{
+	return self->due_us;
 }
 
 void lode_window_recorder_switch(LodeWindowRecorder *self, bool is_on)
@@ -266,7 +306,7 @@ void lode_window_recorder_switch(LodeWindowRecorder *self, bool is_on)
 
 void lode_window_recorder_add_obstacle(LodeWindowRecorder *self, pid_t pid)
 {
-	lode_window_logs_add_obstacle(self->folder->path, pid, LODE_WINDOW_OBSTACLE_PRELOAD);
+	lode_window_logs_add_obstacle(self->logs, pid, LODE_WINDOW_OBSTACLE_PRELOAD);
 }
 
 /* --- begin and end --- */
@@ -276,12 +316,24 @@ static bool is_folder_name(const char *name)
 	return strcmp(name, FOLDER) == 0;
 }
 
+static bool has_memory_folder(void)
+{
+	struct statfs status;
+
+	return statfs(MEMORY_FOLDER, &status) == 0 && status.f_type == TMPFS_MAGIC &&
+	       (uint64_t)status.f_bavail * (uint64_t)status.f_bsize >= MEMORY_LEAST;
+}
+
 static bool make_folder(LodeWindowRecorder *self, GError **error)
 {
 	g_autofree char *parent = g_canonicalize_filename(g_get_tmp_dir(), NULL);
 
+	lode_run_folder_remove_stale(MEMORY_FOLDER, is_folder_name);
 	lode_run_folder_remove_stale(parent, is_folder_name);
-	self->folder = lode_run_folder_make(parent, FOLDER);
+	if (has_memory_folder())
+		self->folder = lode_run_folder_make(MEMORY_FOLDER, FOLDER);
+	if (self->folder == NULL)
+		self->folder = lode_run_folder_make(parent, FOLDER);
 	if (self->folder == NULL) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
 			"cannot make a directory for their logs in '%s' (TMPDIR): %s", parent,
@@ -292,9 +344,12 @@ static bool make_folder(LodeWindowRecorder *self, GError **error)
 	/* for both, so that reading does not end when no process has it open */
 	if (mkfifo(path, 0600) == 0)
 		self->fifo = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	if (self->fifo < 0)
+	if (self->fifo < 0) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "%s: %s", path, g_strerror(errno));
-	return self->fifo >= 0;
+		return false;
+	}
+	self->logs = lode_window_logs_new(self->folder->path, error);
+	return self->logs != NULL;
 }
 
 LodeWindowRecorder *lode_window_recorder_new(
@@ -307,6 +362,7 @@ LodeWindowRecorder *lode_window_recorder_new(
 	self->is_on = is_on;
 	self->fifo = -1;
 	self->events = g_array_new(FALSE, FALSE, sizeof(Event));
+	self->announced = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->refused = g_hash_table_new(NULL, NULL);
 	getrlimit(RLIMIT_NOFILE, &self->limit);
 	self->library = lode_preloaded_library_find(LIBRARY_FOLDER, LIBRARY, error);
@@ -331,7 +387,9 @@ void lode_window_recorder_free(LodeWindowRecorder *self)
 	if (self->fifo >= 0)
 		close(self->fifo);
 	lode_run_folder_remove(self->folder);
+	lode_window_logs_free(self->logs);
 	g_array_unref(self->events);
+	g_array_unref(self->announced);
 	g_hash_table_unref(self->refused);
 	g_strfreev(self->environment);
 	g_free(self->library);
@@ -369,20 +427,21 @@ int lode_window_recorder_descriptor(const LodeWindowRecorder *self)
 bool lode_window_recorder_write(LodeWindowRecorder *self, int descriptor, uint64_t offset,
 	uint64_t *out_size, GError **error)
 {
-	return lode_window_logs_write(self->folder->path, self->refused, descriptor, offset,
-		out_size, &self->tally, error);
+	return lode_window_logs_write(
+		self->logs, self->refused, descriptor, offset, out_size, error);
 }
 
 const LodeWindowTally *lode_window_recorder_tally(const LodeWindowRecorder *self)
 {
-	return &self->tally;
+	return lode_window_logs_tally(self->logs);
 }
 
 void lode_window_recorder_add_note(const LodeWindowRecorder *self, GString *note)
 {
+	const LodeWindowTally *tally = lode_window_logs_tally(self->logs);
 	guint n_refused = g_hash_table_size(self->refused);
 
-	if (self->tally.n_logs == 0)
+	if (tally->n_logs == 0)
 		lode_perf_note(note,
 			"no windows were recorded: no process loaded " LIBRARY
 			", or none could write to the directory for temporary files (TMPDIR)");
@@ -391,7 +450,7 @@ void lode_window_recorder_add_note(const LodeWindowRecorder *self, GString *note
 			"processes without windows, as the kernel refused their event: %u, such as "
 			"process %d (%s)",
 			n_refused, (int)self->refused_one, g_strerror(self->refusal));
-	if (self->tally.n_left_out > 0)
+	if (tally->n_left_out > 0)
 		lode_perf_note(note, "processes whose windows the recording had no room for: %u",
-			self->tally.n_left_out);
+			tally->n_left_out);
 }

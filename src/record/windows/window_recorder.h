@@ -46,10 +46,15 @@ const char *const *lode_window_recorder_environment(
 /* Whether timers are used, which lode cannot switch off and on. */
 bool lode_window_recorder_has_timer(const LodeWindowRecorder *self);
 
-/* Can be read when a process has announced itself. */
+/* Can be read when a process has announced itself… */
 int lode_window_recorder_descriptor(const LodeWindowRecorder *self);
 
-/* Takes the processes that have announced themselves, and gives up those that have ended. */
+/* …but is not to be waited for until this time, of g_get_monotonic_time(), when an update is due;
+ * 0: none is. */
+gint64 lode_window_recorder_due_us(const LodeWindowRecorder *self);
+
+/* Takes the processes that have announced themselves some milliseconds ago, and gives up those that
+ * have ended. */
 void lode_window_recorder_update(LodeWindowRecorder *self);
 
 /* Whether windows may begin, in all processes. */

@@ -157,7 +157,7 @@ typedef struct {
 	bool is_pipe, is_swapped, is_truncated; /* truncated: data.size 0 after a crash */
 	GArray *build_ids;                      /* LodePerfBuildId */
 	GArray *files; /* LodePerfFile; of lode's recordings: those that were mapped to execute */
-	GArray *window_logs; /* LodePerfWindowLog; of lode's recordings: by when they began */
+	GArray *window_logs; /* LodePerfWindowLog; of lode's recordings, in no order */
 	GArray *numa_nodes;  /* LodePerfNumaNode */
 	GPtrArray *core_siblings, *thread_siblings; /* const char *: lists of CPUs, "0-3,8" */
 	uint64_t n_unknown_records, n_unknown_features;
