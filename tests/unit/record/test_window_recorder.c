@@ -307,6 +307,8 @@ static LodePerfData *write_and_read(Fixture *self)
 {
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GPtrArray) nothing = g_ptr_array_new();
+	g_autoptr(GPtrArray)
+		features = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
 	g_autoptr(LodePerfWriter) writer = lode_perf_writer_open(self->output, &error);
 	const uint32_t record[] = {68, 8 << 16};
 	struct stat status;
@@ -314,7 +316,10 @@ static LodePerfData *write_and_read(Fixture *self)
 	g_assert_true(lode_perf_writer_publish(writer, nothing, &error));
 	g_assert_true(lode_perf_writer_add(writer, record, sizeof(record), &error));
 	lode_window_recorder_end(self->recorder);
-	g_assert_true(lode_perf_writer_finish(writer, nothing, NULL, self->recorder, &error));
+	/* the section begins after it, at no multiple of 8 */
+	g_ptr_array_set_size(features, 255);
+	features->pdata[252] = g_bytes_new_static("odd", 3);
+	g_assert_true(lode_perf_writer_finish(writer, features, NULL, self->recorder, &error));
 	g_assert_no_error(error);
 	g_assert_cmpint(stat(self->output, &status), ==, 0);
 	g_assert_cmpint(status.st_mode & 0777, ==, 0600);
