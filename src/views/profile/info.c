@@ -288,13 +288,16 @@ static void add_windows(GArray *rows, const LodeProfile *profile)
 	row = lode_fact_rows_add_number(
 		rows, "windows", "steps in no known code", (double)windows->n_unresolved);
 	row->share = lode_share_of((double)windows->n_unresolved, (double)windows->n_steps);
-	row = lode_fact_rows_add_number(rows, "windows", "time that they took",
-		windows->user_seconds + windows->system_seconds);
-	g_autoptr(GString) seconds = g_string_new(NULL);
-	lode_finding_append_amount(seconds, row->number);
-	row->amount = g_strconcat(seconds->str, " s", NULL);
-	row->share = lode_observed_time_share(profile);
-	row->detail = g_strdup("of the program's processor time, from which it is taken off");
+	double taken = windows->user_seconds + windows->system_seconds;
+	if (taken > 0) { /* a flow file does not say */
+		row = lode_fact_rows_add_number(rows, "windows", "time that they took", taken);
+		g_autoptr(GString) seconds = g_string_new(NULL);
+		lode_finding_append_amount(seconds, taken);
+		row->amount = g_strconcat(seconds->str, " s", NULL);
+		row->share = lode_observed_time_share(profile);
+		row->detail = g_strdup(
+			"of the program's processor time, from which it is taken off");
+	}
 	row = lode_fact_rows_add_number(
 		rows, "windows", "samples left out", (double)windows->n_dropped);
 	row->share = lode_observed_dropped_share(profile);
