@@ -2,6 +2,9 @@
 #include "model/observed/windows.h"
 
 #include "base/arrays/partition_point.h"
+#include "model/index.h"
+
+#include <math.h>
 
 LodeWindows *lode_windows_new(void)
 {
@@ -82,4 +85,24 @@ const char *lode_window_obstacle_text(uint32_t obstacle)
 
 	G_STATIC_ASSERT(G_N_ELEMENTS(texts) == LODE_N_OBSTACLE_TEXTS);
 	return obstacle < G_N_ELEMENTS(texts) ? texts[obstacle] : "for an unknown reason";
+}
+
+LodeWindowSums lode_windows_sums(const LodeWindows *self)
+{
+	LodeWindowSums sums = {.unforetold_per_thousand = (double)NAN};
+	double steps = 0, unforetold = 0;
+
+	for (guint i = 0; i < self->instructions->len; i++) {
+		const LodeObservedInstruction *facts = &LODE_AT(
+			self->instructions, LodeObservedInstruction, i);
+		steps += facts->steps;
+		sums.denormals += facts->denormals;
+		if (facts->outcomes < LODE_OBSERVED_STEPS)
+			continue;
+		sums.outcomes += facts->outcomes;
+		unforetold += (double)facts->steps * facts->unforetold / facts->outcomes;
+	}
+	if (sums.outcomes >= LODE_JUDGED_OUTCOMES && steps > 0)
+		sums.unforetold_per_thousand = 1000 * unforetold / steps;
+	return sums;
 }

@@ -76,6 +76,18 @@ uint64_t lode_windows_outcomes(const LodeWindows *self, uint32_t source);
 /* The facts of an instruction, or NULL. */
 const LodeObservedInstruction *lode_windows_find(const LodeWindows *self, uint32_t instruction);
 
+/* Sums of the instructions' facts. */
+enum { LODE_JUDGED_OUTCOMES = 600 }; /* fewer say nothing of the whole program */
+typedef struct {
+	uint64_t outcomes; /* that were judged, of branches with at least LODE_OBSERVED_STEPS */
+	/* Of 1,000 executed instructions: outcomes that were not foretold, of these branches; each
+	 * branch has them in the share that was judged. NAN: LODE_JUDGED_OUTCOMES are not there. */
+	double unforetold_per_thousand;
+	uint64_t denormals; /* executions with a denormal operand */
+} LodeWindowSums;
+
+LodeWindowSums lode_windows_sums(const LodeWindows *self);
+
 /* What LodeWindowObstacle (sources/windows/window_log_format.h) says, for people: "handles or
  * ignores SIGTRAP itself". NULL for none. Static. */
 enum { LODE_N_OBSTACLE_TEXTS = 9 }; /* as LODE_N_WINDOW_OBSTACLES; a test compares them */

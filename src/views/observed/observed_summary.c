@@ -101,6 +101,7 @@ void lode_observed_json(LodeJsonStream *json, const LodeProfile *profile)
 {
 	const LodeWindows *windows = profile->windows;
 	LodeObservedBranches branches = lode_observed_branches(profile);
+	LodeWindowSums sums = lode_windows_sums(windows);
 
 	lode_json_key(json, "windows");
 	lode_json_begin(json, '{');
@@ -116,6 +117,9 @@ void lode_observed_json(LodeJsonStream *json, const LodeProfile *profile)
 	lode_json_member_number(json, "instructions", windows->instructions->len);
 	lode_json_member_number(json, "observed_branches", branches.n_branches);
 	lode_json_member_number(json, "observed_weight_share", branches.weight_share);
+	lode_json_member_number(json, "judged_outcomes", (double)sums.outcomes);
+	lode_json_member_number(json, "unforetold_per_thousand", sums.unforetold_per_thousand);
+	lode_json_member_number(json, "denormals", (double)sums.denormals);
 	put_processes(json, windows->processes);
 	lode_json_end(json, '}');
 }

@@ -308,6 +308,17 @@ static void add_windows(GArray *rows, const LodeProfile *profile)
 	row->detail = g_strdup_printf(
 		"%d outcomes or more, with share of weight in their functions",
 		LODE_OBSERVED_STEPS);
+	LodeWindowSums sums = lode_windows_sums(windows);
+	row = lode_fact_rows_add_number(
+		rows, "windows", "outcomes not foretold", sums.unforetold_per_thousand);
+	bool is_known = !isnan(row->number);
+	lode_number_format_count((double)sums.outcomes, steps);
+	row->text = is_known ? NULL : g_strdup("not known");
+	row->amount = is_known ? g_strdup_printf("%.1f", row->number) : NULL;
+	row->detail = is_known ? g_strdup_printf("of 1,000 instructions, by %s outcomes", steps)
+	                       : g_strdup_printf("by %s outcomes, too few", steps);
+	lode_fact_rows_add_number(rows, "windows", "denormal operands", (double)sums.denormals)
+		->detail = g_strdup("executions that had one");
 	for (guint i = 0; i < windows->processes->len; i++) {
 		const LodeSteppedProcess *process = &LODE_AT(
 			windows->processes, LodeSteppedProcess, i);

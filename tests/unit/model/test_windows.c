@@ -2,7 +2,10 @@
 /* What windows observed is found as a walk over all of it finds it. */
 #include "model/observed/windows.h"
 
+#include "model/index.h"
 #include "sources/windows/window_log_format.h"
+
+#include <math.h>
 
 enum { N = 20 };
 
@@ -56,6 +59,28 @@ static void test_find(void)
 	}
 }
 
+static void test_sums(void)
+{
+	g_autoptr(LodeWindows) windows = lode_windows_new();
+	static const LodeObservedInstruction facts[] = {
+		{.instruction = 0, .steps = 7000, .denormals = 40},
+		{.instruction = 1, .steps = 1000, .outcomes = 500, .unforetold = 50},
+		{.instruction = 2, .steps = 1970, .outcomes = 99, .denormals = 2},
+		{.instruction = 3, .steps = 30, .outcomes = 29, .unforetold = 29},
+		{.instruction = 4, .outcomes = 1},
+	};
+
+	g_array_append_vals(windows->instructions, facts, G_N_ELEMENTS(facts));
+	LodeWindowSums sums = lode_windows_sums(windows);
+	g_assert_cmpuint(sums.outcomes, ==, 599);
+	g_assert_cmpuint(sums.denormals, ==, 42);
+	g_assert_true(isnan(sums.unforetold_per_thousand));
+	LODE_AT(windows->instructions, LodeObservedInstruction, 2).outcomes++;
+	sums = lode_windows_sums(windows);
+	g_assert_cmpuint(sums.outcomes, ==, 600);
+	g_assert_cmpfloat_with_epsilon(sums.unforetold_per_thousand, 10, 1e-9);
+}
+
 static void test_obstacles(void)
 {
 	G_STATIC_ASSERT((int)LODE_N_OBSTACLE_TEXTS == (int)LODE_N_WINDOW_OBSTACLES);
@@ -72,6 +97,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/windows/find", test_find);
+	g_test_add_func("/windows/sums", test_sums);
 	g_test_add_func("/windows/obstacles", test_obstacles);
 	return g_test_run();
 }
