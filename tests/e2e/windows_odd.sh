@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Programs of many odd kinds print and end the same whether or not windows of them are executed step
+# by step: with a timer of the library's own, and with events of lode's. Prints TAP.
+#
+#   tests/e2e/windows_odd.sh LODE LIBRARY ODD EXCEPTIONS.cpp
+#
+# In the environment, for the soak:
+#   LODE_ODD_RUNS      runs of each kind each way (3)
+#   LODE_ODD_PERCENT   of a kind's rounds, which take some 0.1 s of processor time (40)
+#   LODE_ODD_KINDS     a regular expression: only kinds that match
+#   LODE_ODD_WAYS      of "timer" and "event" (both)
+#   LODE_ODD_LIMIT     seconds after which a run hangs (60)
+#   LODE_ODD_JOBS      at once (as many as there are processors)
+#   LODE_WINDOWS_SEED  each run's seed is drawn from it (1)
+set -uo pipefail
+# shellcheck source=tests/e2e/cases.sh
+. "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
+
+export library=$2 odd exceptions lode
+library=$(realpath "$2")
+odd=$(realpath "$3")
+sources=$(realpath "$4")
+begin "$1"
+exceptions=$work/exceptions
+export runs=${LODE_ODD_RUNS:-3} percent=${LODE_ODD_PERCENT:-40} limit=${LODE_ODD_LIMIT:-60}
+export LODE_WINDOWS_SEED=${LODE_WINDOWS_SEED:-1}
+# What is written of wrong memory is the program's own.
+unset MALLOC_PERTURB_ ASAN_OPTIONS
+
+# execute KIND COMMAND…: the program as a child of a shell, which keeps what it prints and its status.
+execute() {
+	local program=$odd kind=$1
+	shift
+	[[ $kind != exception-* ]] || program=$exceptions
+	timeout "$limit" "$@" sh -c '"$@" >out 2>err; echo $? >status' sh "$program" "$kind" "$percent" \
+		>wrapper 2>&1 </dev/null || echo "wrapper: status $?" >>wrapper
+}
+# counts DIRECTORY: windows and steps of all logs there; see window_log_format.h.
+counts() {
+	local log windows=0 steps=0 of_log
+	for log in "$1"/*.log; do
+		[ -e "$log" ] || continue
+		read -ra of_log < <(od -An -tu8 -j40 -N16 "$log")
+		windows=$((windows + of_log[0])) steps=$((steps + of_log[1]))
+	done
+	echo "$windows $steps"
+}
+# One kind: writes "changed RUNS WINDOWS STEPS" to ./result, and what changed to ./changes.
+try_kind() {
+	local kind=$1 way run seed logs windows steps of_run n_runs=0 changed=0 all_windows=0 all_steps=0
+	mkdir -p "kinds/$kind" && cd "kinds/$kind" || return
+	execute "$kind" env
+	for file in out err status; do mv $file plain.$file; done
+	for way in $ways; do
+		for ((run = 1; run <= runs; run++)); do
+			seed=$((LODE_WINDOWS_SEED * 1000003 + run))
+			logs=$PWD/windows
+			rm -rf "$logs" out err status
+			mkdir "$logs"
+			if [ "$way" = timer ]; then
+				execute "$kind" env LODE_WINDOWS_SEED=$seed LODE_WINDOWS="$logs" LODE_WINDOWS_TIMER=1 \
+					LODE_WINDOWS_SHARE=0.5 LD_PRELOAD="$library"
+			else
+				execute "$kind" env LODE_WINDOWS_SEED=$seed "$lode" record --windows 50% -o recording --
+			fi
+			n_runs=$((n_runs + 1))
+			for file in out err status; do
+				cmp -s plain.$file $file && continue
+				changed=$((changed + 1))
+				{
+					echo "$way, run $run, seed $seed: $file"
+					diff plain.$file $file | head -n 10
+					head -n 5 wrapper
+				} >>changes
+				break
+			done
+			read -r windows steps < <(counts "$logs")
+			all_windows=$((all_windows + windows)) all_steps=$((all_steps + steps))
+		done
+	done
+	echo "$changed $n_runs $all_windows $all_steps" >result
+	rm -rf windows recording core*
+}
+export -f execute counts try_kind
+
+ways=${LODE_ODD_WAYS:-timer event}
+if ! "$lode" record --windows 50% -o trial -- true >trial.out 2>&1; then
+	ways=${ways/event/}
+	echo "# no events: $(head -n 1 trial.out)"
+fi
+export ways
+programs=("$odd")
+if command -v g++ >/dev/null && g++ -O1 -g -fnon-call-exceptions -pthread -o "$exceptions" "$sources" 2>err; then
+	programs+=("$exceptions")
+fi
+for program in "${programs[@]}"; do "$program" --list; done | grep -E "${LODE_ODD_KINDS:-.}" >kinds.txt
+cut -d ' ' -f 1 kinds.txt | xargs -P "${LODE_ODD_JOBS:-$(nproc)}" -I {} bash -c 'try_kind "$1"' _ {}
+
+expected=0
+had=0
+total=0
+while read -r kind note; do
+	changed="not run" all=0 windows=0 steps=0
+	[ ! -e "kinds/$kind/result" ] || read -r changed all windows steps <"kinds/$kind/result"
+	fault=
+	[ "$changed" = 0 ] || fault="changed: $changed of $all runs"
+	changes=
+	[ -z "$fault" ] || changes=$(head -n 12 "kinds/$kind/changes" 2>&1 | sed '2,$s/^/#   /')
+	check "$kind: $all runs, $windows windows, $steps steps" "$fault" "$changes"
+	total=$((total + windows))
+	[ "$note" != some ] || expected=$((expected + 1))
+	[ "$note" != some ] || [ "$windows" -eq 0 ] || had=$((had + 1))
+done <kinds.txt
+# A test that steps nothing cannot fail.
+check "$total windows, in $had of $expected kinds that should have some" \
+	"$(holds [ $((4 * had)) -ge $((3 * expected)) ])"
+
+echo "1..$number"
