@@ -37,8 +37,8 @@ execute() {
 	timeout "$limit" "$@" sh -c '"$@" >out 2>err; echo $? >status' sh "$program" "$kind" "$percent" \
 		>wrapper 2>&1 </dev/null || echo "wrapper: status $?" >>wrapper
 }
-# counts DIRECTORY: windows and steps of all logs there; see window_log_format.h.
-counts() {
+# Windows and steps of all logs in a directory; see window_log_format.h.
+counts_of_logs() {
 	local log windows=0 steps=0 of_log
 	for log in "$1"/*.log; do
 		[ -e "$log" ] || continue
@@ -47,9 +47,14 @@ counts() {
 	done
 	echo "$windows $steps"
 }
+# The same as lode says it.
+counts_of_lode() {
+	sed -n 's/,//g; s/^lode record: \([0-9]*\) windows\{0,1\} with \([0-9]*\) instruction.*/\1 \2/p; $s/.*/0 0/p' "$1" |
+		head -n 1
+}
 # One kind: writes "changed RUNS WINDOWS STEPS" to ./result, and what changed to ./changes.
 try_kind() {
-	local kind=$1 way run seed logs windows steps of_run n_runs=0 changed=0 all_windows=0 all_steps=0
+	local kind=$1 way run seed logs windows steps n_runs=0 changed=0 all_windows=0 all_steps=0
 	mkdir -p "kinds/$kind" && cd "kinds/$kind" || return
 	execute "$kind" env
 	for file in out err status; do mv $file plain.$file; done
@@ -62,9 +67,12 @@ try_kind() {
 			if [ "$way" = timer ]; then
 				execute "$kind" env LODE_WINDOWS_SEED=$seed LODE_WINDOWS="$logs" LODE_WINDOWS_TIMER=1 \
 					LODE_WINDOWS_SHARE=0.5 LD_PRELOAD="$library"
+				read -r windows steps < <(counts_of_logs "$logs")
 			else
 				execute "$kind" env LODE_WINDOWS_SEED=$seed "$lode" record --windows 50% -o recording --
+				read -r windows steps < <(counts_of_lode wrapper)
 			fi
+			all_windows=$((all_windows + windows)) all_steps=$((all_steps + steps))
 			n_runs=$((n_runs + 1))
 			for file in out err status; do
 				cmp -s plain.$file $file && continue
@@ -76,14 +84,12 @@ try_kind() {
 				} >>changes
 				break
 			done
-			read -r windows steps < <(counts "$logs")
-			all_windows=$((all_windows + windows)) all_steps=$((all_steps + steps))
 		done
 	done
 	echo "$changed $n_runs $all_windows $all_steps" >result
 	rm -rf windows recording core*
 }
-export -f execute counts try_kind
+export -f execute counts_of_logs counts_of_lode try_kind
 
 ways=${LODE_ODD_WAYS:-timer event}
 if ! "$lode" record --windows 50% -o trial -- true >trial.out 2>&1; then

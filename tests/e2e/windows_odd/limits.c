@@ -73,6 +73,26 @@ static int filtered_but_return(void)
 	return filter(HAS_SIGRETURN);
 }
 
+/* Under a filter that lets no handler return, another program: its own start, with a library. */
+static int filtered_exec(void)
+{
+	struct sock_filter rules[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigreturn, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof rules / sizeof *rules, rules};
+	odd_work(1, odd_rounds(10000000));
+	if (odd_stage == NULL) {
+		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+		ODD_CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+		odd_execute("limit-seccomp-exec", "second");
+	}
+	printf("%d\n", (int)(odd_work(2, odd_rounds(30000000)) & 0xff));
+	return 14;
+}
+
 static int filter_kills(void)
 {
 	pid_t child = fork();
@@ -247,6 +267,7 @@ const OddKind odd_limits[] = {
 	{"limit-seccomp-filter", filtered},
 	{"limit-seccomp-by-call", filtered_by_call},
 	{"limit-seccomp-sigreturn", filtered_but_return},
+	{"limit-seccomp-exec", filtered_exec, "none"},
 	{"limit-seccomp-kills", filter_kills, "none"},
 	{"limit-file-size", file_size},
 	{"limit-address-space", address_space},

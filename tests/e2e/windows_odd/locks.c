@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <string.h>
+#include <sys/rseq.h>
 
 static long shared; /* by the lock that is tried */
 static unsigned next_ticket, served;
@@ -266,6 +267,53 @@ static int robust_mutex(void)
 	return 0;
 }
 
+/* Counters of processors, by sequences that the kernel begins again when it interrupts them. */
+static struct {
+	_Alignas(64) long n;
+} counters[1024];
+
+static bool add_restartable(struct rseq *area, uint32_t processor)
+{
+	__asm__ goto(
+		".pushsection odd_rseq, \"aw\"\n .balign 32\n"
+		"3: .long 0, 0\n .quad 1f, 2f - 1f, 4f\n .popsection\n"
+		".pushsection .text.odd_rseq, \"ax\"\n"
+		".byte 0x0f, 0xb9, 0x3d\n .long %c[signature]\n 4: jmp %l[aborted]\n .popsection\n"
+		"lea 3b(%%rip), %%rax\n mov %%rax, %[sequence]\n"
+		"1: cmp %[processor], %[current]\n jne 4b\n"
+		"incq %[counter]\n 2:"
+		:
+		: [signature] "i"(RSEQ_SIG), [sequence] "m"(area->rseq_cs),
+		[current] "m"(area->cpu_id), [processor] "r"(processor),
+		[counter] "m"(counters[processor % 1024].n)
+		: "rax", "memory", "cc"
+		: aborted);
+	return true;
+aborted:
+	return false;
+}
+
+static void *count_on_processors(void *data)
+{
+	struct rseq *area = (struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
+	for (long i = odd_rounds(40000000); i > 0;)
+		i -= add_restartable(area, __atomic_load_n(&area->cpu_id_start, __ATOMIC_RELAXED));
+	return data;
+}
+
+static int restartable(void)
+{
+	if (__rseq_size == 0) {
+		printf("no restartable sequences\n");
+		return 0;
+	}
+	in_two(count_on_processors);
+	for (int i = 0; i < 1024; i++)
+		shared += counters[i].n;
+	printf("%ld\n", shared);
+	return 0;
+}
+
 static int sequence;
 static long left, right;
 
@@ -307,6 +355,7 @@ const OddKind odd_locks[] = {
 	{"lock-barrier", barriers},
 	{"lock-read-write", readers_writers},
 	{"lock-robust", robust_mutex},
+	{"lock-rseq", restartable},
 	{"lock-sequence", sequence_lock},
 	{0},
 };

@@ -139,7 +139,9 @@ static int jump_out_of_work(void)
 	setitimer(ITIMER_REAL, &timer, NULL);
 	while (n_handled < odd_rounds(120))
 		sum = odd_work(sum, 100);
-	printf("%ld\n", (long)n_handled);
+	timer = (struct itimerval){0};
+	setitimer(ITIMER_REAL, &timer, NULL);
+	printf("%d\n", sum == 1);
 	return 0;
 }
 
@@ -290,6 +292,100 @@ static int seen_flags(void)
 	for (uint64_t sum = 0; n_handled < odd_rounds(300);)
 		sum = odd_work(sum, 100);
 	printf("seen\n");
+	return 0;
+}
+
+static volatile sig_atomic_t n_injected;
+
+/* Is "called" between two instructions of anything. */
+void odd_injected(void);
+__asm__(".text\n.globl odd_injected\n.hidden odd_injected\n.type odd_injected, @function\n"
+	"odd_injected:\n pushf\n incl n_injected(%rip)\n popf\n ret $128\n"
+	".size odd_injected, . - odd_injected\n");
+
+static void inject(int signal, void *data, void *context)
+{
+	ucontext_t *c = context;
+	(void)signal, (void)data;
+	n_handled++;
+	c->uc_mcontext.gregs[REG_RSP] -= 128 + 8;
+	*(greg_t *)c->uc_mcontext.gregs[REG_RSP] = c->uc_mcontext.gregs[REG_RIP];
+	c->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)odd_injected;
+}
+
+/* A handler that lets a function be called, as Go's does to preempt. */
+static int injected_calls(void)
+{
+	struct itimerval timer = {{0, 300}, {0, 300}};
+	uint64_t sum = 0;
+	odd_handle_info(SIGALRM, inject, SA_RESTART);
+	setitimer(ITIMER_REAL, &timer, NULL);
+	while (n_injected < odd_rounds(300))
+		sum = odd_work(sum, 100);
+	timer = (struct itimerval){0};
+	setitimer(ITIMER_REAL, &timer, NULL);
+	printf("%d %d\n", n_handled == n_injected, sum == 1);
+	return 0;
+}
+
+static void fork_there(int signal)
+{
+	int status = 0;
+	(void)signal;
+	pid_t child = fork();
+	if (child == 0) {
+		odd_work(1, 100000);
+		_exit(3);
+	}
+	waitpid(child, &status, 0);
+	n_handled += WIFEXITED(status) && WEXITSTATUS(status) == 3;
+}
+
+/* Children are made in a handler that comes at any time, and return from it, too. */
+static int forks_in_handler(void)
+{
+	struct itimerval timer = {{0, 1000}, {0, 1000}};
+	uint64_t sum = 0;
+	odd_handle(SIGALRM, fork_there, SA_RESTART);
+	setitimer(ITIMER_REAL, &timer, NULL);
+	while (n_handled < odd_rounds(60))
+		sum = odd_work(sum, 100);
+	timer = (struct itimerval){0};
+	setitimer(ITIMER_REAL, &timer, NULL);
+	printf("forked %d\n", sum == 1);
+	return 0;
+}
+
+static volatile pid_t child_of_handler;
+
+static void fork_and_return(int signal)
+{
+	(void)signal;
+	n_handled++;
+	child_of_handler = fork();
+}
+
+/* The child goes on where the parent was interrupted. */
+static int returning_children(void)
+{
+	struct itimerval timer = {{0, 1000}, {0, 1000}}, none = {0};
+	long n_right = 0;
+	odd_handle(SIGALRM, fork_and_return, SA_RESTART);
+	for (long i = 0; i < odd_rounds(40); i++) {
+		int status = 0;
+		child_of_handler = -1;
+		setitimer(ITIMER_REAL, &timer, NULL);
+		uint64_t sum = 0;
+		while (child_of_handler == -1)
+			sum = odd_work(sum, 100);
+		setitimer(ITIMER_REAL, &none, NULL);
+		if (child_of_handler == 0)
+			_exit((int)(odd_work(3, 50000) & 0x7f));
+		for (pid_t child; (child = waitpid(-1, &status, 0)) > 0;)
+			n_right += child != child_of_handler ||
+			           WEXITSTATUS(status) == (int)(odd_work(3, 50000) & 0x7f);
+	}
+	printf("%d\n", n_right >= odd_rounds(40));
 	return 0;
 }
 
@@ -517,6 +613,9 @@ const OddKind odd_signals[] = {
 	{"signal-write-barrier", write_barrier},
 	{"signal-changed-registers", changed_registers},
 	{"signal-seen-flags", seen_flags},
+	{"signal-injected-calls", injected_calls},
+	{"signal-fork", forks_in_handler},
+	{"signal-fork-returns", returning_children},
 	{"signal-first-actions", first_actions},
 	{"signal-queued", queued},
 	{"signal-sigwait-thread", sigwait_thread},

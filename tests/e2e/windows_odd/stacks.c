@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <ucontext.h>
 
 enum { N_CONTEXTS = 8 };
@@ -133,6 +134,47 @@ static int pth_coroutines(void)
 		if (sigsetjmp(to_main, 0) == 0)
 			siglongjmp(in_coroutine, 1);
 	printf("%ld\n", n_rounds);
+	return 0;
+}
+
+static ucontext_t two[2];
+static volatile sig_atomic_t n_preempted, current;
+
+static void preempt(int signal)
+{
+	(void)signal;
+	int from = current;
+	n_preempted++;
+	current = 1 - from;
+	swapcontext(&two[from], &two[1 - from]);
+}
+
+static volatile uint64_t work_of_two[2];
+
+static void work_preempted(int number)
+{
+	for (;;)
+		work_of_two[number] = odd_work(work_of_two[number], 100);
+}
+
+/* Threads that a timer's handler takes turns with, as old run-times have them. */
+static int preempted(void)
+{
+	struct itimerval timer = {{0, 400}, {0, 400}};
+	sigset_t mask;
+	getcontext(&two[1]);
+	two[1].uc_stack.ss_sp = new_stack(65536);
+	two[1].uc_stack.ss_size = 65536;
+	makecontext(&two[1], (void (*)(void))work_preempted, 1, 1);
+	odd_handle(SIGALRM, preempt, SA_RESTART);
+	setitimer(ITIMER_REAL, &timer, NULL);
+	while (n_preempted < odd_rounds(200))
+		work_of_two[0] = odd_work(work_of_two[0], 100);
+	timer = (struct itimerval){0};
+	setitimer(ITIMER_REAL, &timer, NULL);
+	sigprocmask(SIG_SETMASK, NULL, &mask);
+	printf("%d %d %d\n", work_of_two[1] != 0, sigismember(&mask, SIGALRM),
+		sigismember(&mask, SIGTRAP));
 	return 0;
 }
 
@@ -294,6 +336,7 @@ const OddKind odd_stacks[] = {
 	{"stack-coroutines-4k", coroutines_4},
 	{"stack-fibres-1k", fibres},
 	{"stack-pth", pth_coroutines},
+	{"stack-preempted", preempted},
 	{"stack-for-signals-used", stack_for_signals_used},
 	{"stack-page", far_stack},
 	{"stack-none", no_stack},
