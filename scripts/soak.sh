@@ -10,6 +10,9 @@
 #   scripts/soak.sh --timing [ROUNDS]  instead of all that, the tests that depend on time, processes,
 #                                      threads or sockets (suite "timing"), round after round (20),
 #                                      while four times as many busy loops run as there are processors
+#   scripts/soak.sh --windows [ROUNDS] instead, programs of odd kinds with windows and without
+#                                      (1,000), each round with another seed, while as many busy loops
+#                                      run as there are processors; then a table of the kinds
 #
 # A seed that fails is printed; it belongs into the list of the test (add_random_test()), or, where
 # the test makes its own generators, LODE_SOAK_SEED=SEED in its environment shows the failure again.
@@ -19,13 +22,18 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 minutes=${1:-}
 rounds=0
-if [ "$minutes" = --timing ]; then
+mode=
+case $minutes in
+--timing | --windows)
+	mode=$minutes
 	minutes=
 	rounds=${2:-20}
+	[ "$mode" = --timing ] || rounds=${2:-1000}
 	shift
-fi
+	;;
+esac
 if [[ ! $minutes =~ ^[0-9]*$ || ! $rounds =~ ^[0-9]+$ || $# -gt 1 ]]; then
-	echo "usage: scripts/soak.sh [MINUTES | --timing [ROUNDS]]" >&2
+	echo "usage: scripts/soak.sh [MINUTES | --timing [ROUNDS] | --windows [ROUNDS]]" >&2
 	exit 2
 fi
 scripts/setup.sh --test && scripts/build.sh build || exit 1
@@ -33,15 +41,30 @@ build=$PWD/build
 passed=0
 failed=0
 log=$(mktemp)
+export LODE_ODD_TABLE
+LODE_ODD_TABLE=$(mktemp)
 loops=()
 # shellcheck disable=SC2317 # called by the trap
 leave() {
 	[ ${#loops[@]} -eq 0 ] || kill "${loops[@]}"
-	rm -f "$log"
+	rm -f "$log" "$LODE_ODD_TABLE"
 }
 trap leave EXIT
 
+# What changed by windows, of all rounds.
+print_kinds() {
+	[ ! -s "$LODE_ODD_TABLE" ] || sort "$LODE_ODD_TABLE" | awk '
+		{ changed[$1] += $2; runs[$1] += $3; windows[$1] += $4; steps[$1] += $5 }
+		END {
+			printf "%-28s %7s %7s %9s %11s\n", "kind", "changed", "runs", "windows", "steps"
+			fflush()
+			for (kind in runs)
+				printf "%-28s %7d %7d %9d %11d\n", kind, changed[kind], runs[kind],
+					windows[kind], steps[kind] | "sort"
+		}'
+}
 finish() {
+	print_kinds
 	echo "$passed passed, $failed failed"
 	[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
 	exit
@@ -63,16 +86,34 @@ soak() {
 	fi
 }
 
-if [ "$rounds" -gt 0 ]; then
-	for ((i = 0; i < 4 * $(nproc); i++)); do
+# odd_kinds RUNS: windows_odd.sh with a seed that no run had before.
+odd_kinds() {
+	local seed
+	seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+	soak "odd kinds with windows, $1 runs with seed $seed" \
+		env LODE_ODD_RUNS="$1" LODE_WINDOWS_SEED="$seed" tests/e2e/windows_odd.sh "$build/src/cli/lode" \
+		"$build/tools/preload/windows/liblode-windows.so" "$build/tests/e2e/odd" \
+		tests/e2e/windows_odd/exceptions.cpp
+}
+
+if [ -n "$mode" ]; then
+	n_loops=$(nproc)
+	[ "$mode" = --windows ] || n_loops=$((4 * n_loops))
+	for ((i = 0; i < n_loops; i++)); do
 		while :; do :; done &
 		loops+=($!)
 	done
 	for ((round = 1; round <= rounds; round++)); do
-		soak "tests of time, round $round of $rounds" scripts/run_tests.sh "$build" --suite timing
+		if [ "$mode" = --windows ]; then
+			odd_kinds 1
+		else
+			soak "tests of time, round $round of $rounds" scripts/run_tests.sh "$build" --suite timing
+		fi
 	done
 	finish
 fi
+
+odd_kinds 20
 
 truth=$PWD/tests/address_truth
 soak "truth of kernels" "$truth/kernels.sh" "$build/tests/address_truth/trace_truth" "$truth/kernels" short

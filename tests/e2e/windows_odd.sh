@@ -13,6 +13,7 @@
 #   LODE_ODD_WAYS      of "timer" and "event" (both)
 #   LODE_ODD_LIMIT     seconds after which a run hangs (60)
 #   LODE_ODD_JOBS      at once (as many as there are processors)
+#   LODE_ODD_TABLE     a file to which "KIND CHANGED RUNS WINDOWS STEPS" are appended
 #   LODE_WINDOWS_SEED  each run's seed is drawn from it (1)
 set -uo pipefail
 # shellcheck source=tests/e2e/cases.sh
@@ -108,13 +109,14 @@ expected=0
 had=0
 total=0
 while read -r kind note; do
-	changed="not run" all=0 windows=0 steps=0
+	changed=none all=0 windows=0 steps=0
 	[ ! -e "kinds/$kind/result" ] || read -r changed all windows steps <"kinds/$kind/result"
 	fault=
-	[ "$changed" = 0 ] || fault="changed: $changed of $all runs"
+	[ "$changed" = 0 ] || fault="changed runs: $changed of $all"
 	changes=
 	[ -z "$fault" ] || changes=$(head -n 12 "kinds/$kind/changes" 2>&1 | sed '2,$s/^/#   /')
 	check "$kind: $all runs, $windows windows, $steps steps" "$fault" "$changes"
+	[ -z "${LODE_ODD_TABLE:-}" ] || echo "$kind $changed $all $windows $steps" >>"$LODE_ODD_TABLE"
 	total=$((total + windows))
 	[ "$note" != some ] || expected=$((expected + 1))
 	[ "$note" != some ] || [ "$windows" -eq 0 ] || had=$((had + 1))
