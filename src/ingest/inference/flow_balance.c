@@ -188,15 +188,15 @@ static void fit(Balance *self)
 	}
 }
 
-/* The nearest whole flow; as in the cheapest one, arc by arc: more first, then less. */
-static LodeMinCostFlow *build_repair(const Balance *self)
+/* The whole flow nearest to the shares of free arcs; as in the cheapest one, arc by arc: more
+ * first, then less. */
+static LodeMinCostFlow *build_repair(const LodeFlowNetwork *network, const double *share)
 {
-	const LodeFlowNetwork *network = self->network;
 	LodeMinCostFlow *solver = lode_min_cost_flow_new(network->n_nodes, 2 * network->n_arcs);
 
 	for (uint32_t i = 0; solver != NULL && i < network->n_arcs; i++) {
 		const LodeFlowArc *arc = &network->arcs[i];
-		int64_t flow = arc->is_free ? (int64_t)round(self->share[i]) : arc->flow;
+		int64_t flow = arc->is_free ? (int64_t)round(share[i]) : arc->flow;
 		int64_t cost = arc->item == LODE_FLOW_OUTSIDE ? 0 : 1;
 
 		lode_min_cost_flow_add_supply(solver, arc->source, -flow);
@@ -211,18 +211,35 @@ static LodeMinCostFlow *build_repair(const Balance *self)
 	return solver;
 }
 
-static void take_repaired(Balance *self, const LodeMinCostFlow *solver)
+static void take_repaired(
+	LodeFlowNetwork *network, const double *share, const LodeMinCostFlow *solver)
 {
 	uint32_t next = 0;
 
-	for (uint32_t i = 0; i < self->network->n_arcs; i++) {
-		LodeFlowArc *arc = &self->network->arcs[i];
+	for (uint32_t i = 0; i < network->n_arcs; i++) {
+		LodeFlowArc *arc = &network->arcs[i];
 		if (!arc->is_free)
 			continue;
-		arc->flow = (int64_t)round(self->share[i]) + lode_min_cost_flow_sent(solver, next) -
+		arc->flow = (int64_t)round(share[i]) + lode_min_cost_flow_sent(solver, next) -
 		            lode_min_cost_flow_sent(solver, next + 1);
 		next += 2;
 	}
+}
+
+bool lode_flow_network_round(
+	LodeFlowNetwork *self, const double *wanted, uint64_t max_work, GError **error)
+{
+	for (uint32_t i = 0; i < self->n_arcs; i++) {
+		if (!(wanted[i] < (double)LODE_FLOW_LIMIT / (self->n_arcs + 1.0)))
+			return lode_flow_network_no_memory(error);
+		self->arcs[i].is_free = true;
+	}
+	g_autoptr(LodeMinCostFlow) solver = build_repair(self, wanted);
+	if (solver == NULL ||
+		lode_min_cost_flow_solve(solver, max_work) != LODE_MIN_COST_FLOW_OPTIMAL)
+		return lode_flow_network_no_memory(error);
+	take_repaired(self, wanted, solver);
+	return true;
 }
 
 bool lode_flow_network_balance(LodeFlowNetwork *network, uint64_t max_work, GError **error)
@@ -239,11 +256,11 @@ bool lode_flow_network_balance(LodeFlowNetwork *network, uint64_t max_work, GErr
 	list_free(network, network->in_starts, network->in_arcs, self.in);
 	list_free(network, network->out_starts, network->out_arcs, self.out);
 	fit(&self);
-	g_autoptr(LodeMinCostFlow) solver = build_repair(&self);
+	g_autoptr(LodeMinCostFlow) solver = build_repair(network, self.share);
 	if (solver == NULL)
 		return lode_flow_network_no_memory(error);
 	/* Where the bound on work ends this, the flow stays as the solver found it. */
 	if (lode_min_cost_flow_solve(solver, max_work) == LODE_MIN_COST_FLOW_OPTIMAL)
-		take_repaired(&self, solver);
+		take_repaired(network, self.share, solver);
 	return true;
 }

@@ -66,3 +66,51 @@ bool lode_flow_inference_run(const LodeInferenceGraph *graph, double unit, doubl
 
 	return lode_flow_inference_solve(graph, &options, &result, error);
 }
+
+static double wanted_flow(const LodeFlowNetwork *network, const LodeFlowArc *arc, uint32_t n_blocks,
+	const double *entered, const LodeInferenceResult *flow)
+{
+	if (arc->item < n_blocks)
+		return flow->blocks[arc->item];
+	if (arc->item != LODE_FLOW_OUTSIDE)
+		return flow->edges[arc->item - n_blocks];
+	return arc->source == network->hub ? entered[arc->target / 2] : 0;
+}
+
+/* What leaves a block to outside is what no edge takes. */
+static double *wanted_flows(const LodeFlowNetwork *network, const LodeInferenceGraph *graph,
+	double unit, const double *entered, const LodeInferenceResult *flow)
+{
+	double *wanted = g_new0(double, MAX(network->n_arcs, 1));
+	g_autofree double *left = g_memdup2(flow->blocks, graph->n_blocks * sizeof(double));
+
+	for (uint32_t e = 0; e < graph->n_edges; e++)
+		left[graph->edges[e].source] -= flow->edges[e];
+	for (uint32_t i = 0; i < network->n_arcs; i++) {
+		const LodeFlowArc *arc = &network->arcs[i];
+		wanted[i] = wanted_flow(network, arc, graph->n_blocks, entered, flow) / unit;
+		if (arc->target == network->hub)
+			wanted[i] = MAX(left[arc->source / 2], 0) / unit;
+	}
+	return wanted;
+}
+
+bool lode_flow_inference_round(const LodeInferenceGraph *graph, double unit, const double *entered,
+	LodeInferenceResult *flow)
+{
+	const LodeInferenceOptions options = {.unit = unit};
+	g_auto(LodeFlowNetwork) network = {0};
+	uint64_t n_joined;
+
+	check_graph(graph, unit);
+	if (graph->n_blocks == 0 || !lode_flow_network_init(&network, graph, &options, NULL))
+		return false;
+	g_autofree double *wanted = wanted_flows(&network, graph, unit, entered, flow);
+	if (!lode_flow_network_round(&network, wanted, default_max_work, NULL) ||
+		!lode_flow_network_join(&network, &n_joined, NULL))
+		return false;
+	take_counts(&network, graph, unit, flow);
+	flow->is_optimal = true;
+	flow->n_joined = n_joined;
+	return true;
+}

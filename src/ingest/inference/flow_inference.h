@@ -61,3 +61,11 @@ bool lode_flow_inference_solve(const LodeInferenceGraph *graph, const LodeInfere
 /* The same with the default bound on work, for who need not know whether it was reached. */
 bool lode_flow_inference_run(const LodeInferenceGraph *graph, double unit, double *out_blocks,
 	double *out_edges, GError **error);
+
+/*
+ * Makes a flow whole: to the nearest whole numbers in units of `unit` that conserve it as an
+ * inferred flow does. `entered` is how much enters each block from outside. Changes nothing and
+ * returns false where numbers are too large, or the work of default_max_work does not suffice.
+ */
+bool lode_flow_inference_round(const LodeInferenceGraph *graph, double unit, const double *entered,
+	LodeInferenceResult *flow);

@@ -54,6 +54,11 @@ bool lode_flow_network_solve(
 /* flow_balance.c: of all cheapest flows the one that splits evenly where nothing was measured. */
 bool lode_flow_network_balance(LodeFlowNetwork *self, uint64_t max_work, GError **error);
 
+/* flow_balance.c: sets all arcs to the whole flow that is nearest to the wanted amounts, in units.
+ * Errors: _LIMIT, also where the bound on work does not suffice. */
+bool lode_flow_network_round(
+	LodeFlowNetwork *self, const double *wanted, uint64_t max_work, GError **error);
+
 /* flow_paths.c: sends `from_hub[v]` units from the hub to each node v, `to_hub[v]` back from it. */
 bool lode_flow_network_send(
 	LodeFlowNetwork *self, const int64_t *from_hub, const int64_t *to_hub, GError **error);
