@@ -196,6 +196,8 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 	if (!begin(&steps, "summing costs", error))
 		return NULL;
 	lode_join_costs(profile, &rows, &events);
+	if (context->windows != NULL)
+		lode_join_windows(profile, &images, context->windows);
 	lode_join_causes(profile, codes, &events);
 
 	if (!begin(&steps, "following registers", error))
@@ -222,7 +224,5 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 	if (context->stacks != NULL)
 		name_stacks(profile, context->stacks, recording, &events, &images);
 	add_thread_times(profile, recorded);
-	if (context->windows != NULL)
-		lode_join_windows(profile, &images, context->windows);
 	return g_steal_pointer(&profile);
 }

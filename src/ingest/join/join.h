@@ -12,13 +12,13 @@
  *             ─decode──────▶ LodeJoinCode of each instruction; profile.blocks
  *             ─flow────────▶ profile.edges, next_count, inflow
  *             ─costs───────▶ profile.costs
+ *             ─windows─────▶ profile.windows
  *             ─causes──────▶ the weight that was sampled late, at what waited; likewise
  *             ─dependences─▶ in the codes: what each instruction waits for
  *             ─objects─────▶ LodeJoinObjects, where data addresses were recorded
  *             ─attributes──▶ attribute sets, locations
  *             ─memory──────▶ profile.memory
  *             ─stacks──────▶ profile.stacks
- *             ─windows─────▶ profile.windows
  *
  * From the functions step on, an instruction is a number: of profile.instructions, of the codes, of
  * LodeJoinRows.first and of LodeJoinObjects.operands. Private to ingest/.

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/worker_pool.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { MAX_VALUES = 1 << 29 }; /* instructions × columns: 4 GiB */
@@ -23,7 +24,9 @@ typedef struct {
 	GArray *ranges;                /* LodeInferredSpan, by (image, first) */
 	GArray *branches;              /* LodeInferredSpan, by (image, source) */
 	GArray *entries;               /* the same, by (target image, target) */
-	GArray *functions;             /* LodeInferredEvidence: with samples or branches */
+	GArray *steps;                 /* LodeInferredSpan, by (image, source): by windows */
+	GArray *arrivals;              /* the same, by (target image, target) */
+	GArray *functions;             /* LodeInferredEvidence: with samples, branches or steps */
 	GArray *stray;                 /* LodeJoinSite: in no function */
 	LodeInferredFunction *results; /* of each of `functions` */
 	LodeInferenceScratch *scratch; /* of each worker */
@@ -32,7 +35,7 @@ typedef struct {
 
 /* Positions in the sorted arrays while functions are swept in the order of addresses. */
 typedef struct {
-	uint32_t site, range, branch, entry;
+	uint32_t site, range, branch, entry, step, arrival;
 } Cursor;
 
 LODE_ORDER(compare_by_first, LodeInferredSpan, LODE_ASCENDING(image), LODE_ASCENDING(first),
@@ -71,6 +74,24 @@ static void collect_spans(Inference *self)
 	g_array_sort(self->ranges, compare_by_first);
 	g_array_sort(self->branches, compare_by_first);
 	g_array_sort(self->entries, compare_by_last);
+}
+
+/* Branch stacks have more of all that windows have: where there are any, windows are left out. */
+static void collect_steps(Inference *self)
+{
+	const LodeRecording *recording = self->samples;
+
+	for (guint i = 0; i < recording->steps->len && recording->ranges->len == 0; i++) {
+		const LodeRecordedStep *step = &g_array_index(
+			recording->steps, LodeRecordedStep, i);
+		const LodeInferredSpan span = {image_of(self, step->object),
+			image_of(self, step->target_object), step->source, step->target,
+			step->steps, step->windows};
+		g_array_append_val(self->steps, span);
+		g_array_append_val(self->arrivals, span);
+	}
+	g_array_sort(self->steps, compare_by_first);
+	g_array_sort(self->arrivals, compare_by_last);
 }
 
 /* How many rows of a sorted array, from `at` on, lie before (image, end). */
@@ -118,6 +139,8 @@ static void skip_to(Inference *self, Cursor *cursor, uint32_t image, uint64_t ad
 	cursor->range += count_spans(self->ranges, cursor->range, false, image, address);
 	cursor->branch += count_spans(self->branches, cursor->branch, false, image, address);
 	cursor->entry += count_spans(self->entries, cursor->entry, true, image, address);
+	cursor->step += count_spans(self->steps, cursor->step, false, image, address);
+	cursor->arrival += count_spans(self->arrivals, cursor->arrival, true, image, address);
 }
 
 static const LodeInferredSpan *spans_from(const GArray *spans, uint32_t at)
@@ -162,12 +185,18 @@ static void take_function(
 		.n_branches = count_spans(self->branches, cursor->branch, false, image, end),
 		.entries = spans_from(self->entries, cursor->entry),
 		.n_entries = count_spans(self->entries, cursor->entry, true, image, end),
+		.steps = spans_from(self->steps, cursor->step),
+		.n_steps = count_spans(self->steps, cursor->step, false, image, end),
+		.arrivals = spans_from(self->arrivals, cursor->arrival),
+		.n_arrivals = count_spans(self->arrivals, cursor->arrival, true, image, end),
 	};
 	cursor->site += evidence.n_sites;
 	cursor->range += evidence.n_ranges;
 	cursor->branch += evidence.n_branches;
 	cursor->entry += evidence.n_entries;
-	if (evidence.n_sites + evidence.n_ranges + evidence.n_branches > 0)
+	cursor->step += evidence.n_steps;
+	cursor->arrival += evidence.n_arrivals;
+	if (evidence.n_sites + evidence.n_ranges + evidence.n_branches + evidence.n_steps > 0)
 		g_array_append_val(self->functions, evidence);
 }
 
@@ -244,6 +273,66 @@ static double branch_scale(const LodeRecording *recording, double weight)
 		              (1 + (double)(range->last - range->first) / TYPICAL_LENGTH);
 	}
 	return weight > 0 ? executions / weight : 0;
+}
+
+/* The instructions of a function that were executed, and those that were stepped through. */
+typedef struct {
+	double executed, steps;
+	double windows; /* in how many, at least */
+} Executed;
+
+static Executed count_executed(const Inference *self, guint function)
+{
+	const LodeInferredEvidence *evidence = &g_array_index(
+		self->functions, LodeInferredEvidence, function);
+	const GArray *rows = self->results[function].rows;
+	Executed sum = {0};
+
+	for (guint i = 0; i < rows->len; i++)
+		sum.executed += g_array_index(rows, LodeInferredRow, i).count;
+	for (uint32_t i = 0; i < evidence->n_steps; i++) {
+		sum.steps += evidence->steps[i].count;
+		sum.windows = MAX(sum.windows, evidence->steps[i].n_windows);
+	}
+	return sum;
+}
+
+static void scale_function(LodeInferredFunction *self, double scale)
+{
+	for (guint i = 0; i < self->rows->len; i++)
+		g_array_index(self->rows, LodeInferredRow, i).count *= scale;
+	for (guint i = 0; i < self->jumps->len; i++)
+		g_array_index(self->jumps, LodeInferredSpan, i).count *= scale;
+	for (guint i = 0; i < self->calls->len; i++)
+		g_array_index(self->calls, LodeInferredSpan, i).count *= scale;
+}
+
+/*
+ * Neither samples nor steps say how many instructions one function executes compared with another:
+ * both are shares of time, which steps tell better within a window and samples beyond. The mean of
+ * both logarithms is nearer to the truth than either (docs/inference.md, section 7).
+ */
+static void scale_functions(Inference *self)
+{
+	const double share_of_steps = 0.7, half_windows = 3;
+	g_autofree Executed *all = g_new0(Executed, MAX(self->functions->len, 1));
+	double executed = 0, steps = 0;
+
+	for (guint i = 0; i < self->functions->len; i++) {
+		all[i] = count_executed(self, i);
+		executed += self->results[i].is_relative ? 0 : all[i].executed;
+		steps += all[i].steps;
+	}
+	for (guint i = 0; i < self->functions->len && executed > 0; i++) {
+		if (!(all[i].executed > 0) || all[i].steps == 0)
+			continue;
+		double by_steps = all[i].steps / steps * executed / all[i].executed;
+		double weight = self->results[i].is_relative
+		                        ? 1
+		                        : share_of_steps * all[i].windows /
+		                                  (all[i].windows + half_windows);
+		scale_function(&self->results[i], pow(by_steps, weight));
+	}
 }
 
 static void append_row(LodeRecording *into, const LodeRecording *samples, uint32_t object,
@@ -429,6 +518,8 @@ static void inference_init(Inference *self)
 	self->ranges = g_array_new(FALSE, FALSE, sizeof(LodeInferredSpan));
 	self->branches = g_array_new(FALSE, FALSE, sizeof(LodeInferredSpan));
 	self->entries = g_array_new(FALSE, FALSE, sizeof(LodeInferredSpan));
+	self->steps = g_array_new(FALSE, FALSE, sizeof(LodeInferredSpan));
+	self->arrivals = g_array_new(FALSE, FALSE, sizeof(LodeInferredSpan));
 	self->functions = g_array_new(FALSE, FALSE, sizeof(LodeInferredEvidence));
 	self->stray = g_array_new(FALSE, FALSE, sizeof(LodeJoinSite));
 	self->image_objects = g_array_new(FALSE, TRUE, sizeof(uint32_t));
@@ -450,6 +541,8 @@ static void inference_clear(Inference *self)
 	g_array_unref(self->ranges);
 	g_array_unref(self->branches);
 	g_array_unref(self->entries);
+	g_array_unref(self->steps);
+	g_array_unref(self->arrivals);
 	g_array_unref(self->functions);
 	g_array_unref(self->stray);
 	g_array_unref(self->image_objects);
@@ -501,11 +594,13 @@ LodeRecording *lode_join_infer(LodeProfile *profile, const LodeJoinImages *image
 	inference_init(&inference);
 	begin_scratch(&inference);
 	collect_spans(&inference);
+	collect_steps(&inference);
 	collect_functions(&inference);
 	find_objects(&inference);
 	inference.results = g_new0(LodeInferredFunction, MAX(inference.functions->len, 1));
 	lode_worker_pool_run(
 		inference.functions->len, images->n_workers, infer_function, &inference);
+	scale_functions(&inference);
 	size_t n_values = count_rows(&inference) * samples->recording->events->len;
 	if (n_values <= MAX_VALUES && lode_large_array_has_room(sizeof(double), n_values)) {
 		*out_sites = g_array_new(FALSE, FALSE, sizeof(LodeJoinSite));

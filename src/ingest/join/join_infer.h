@@ -10,11 +10,12 @@
 
 #include "ingest/join/function_code.h"
 
-/* A range or a branch in terms of images. */
+/* A range, a branch or a step in terms of images. */
 typedef struct {
 	uint32_t image, target_image; /* of a branch */
 	uint64_t first, last;         /* a branch: source, target */
 	double count;
+	double n_windows; /* of steps: in how many windows */
 } LodeInferredSpan;
 
 /* The known data of one function; borrowed. Sorted by address; all lie in it or begin in it. */
@@ -29,6 +30,10 @@ typedef struct {
 	uint32_t n_branches;
 	const LodeInferredSpan *entries; /* that lead into it, also from itself; by target */
 	uint32_t n_entries;
+	const LodeInferredSpan *steps; /* observed step by step, from an instruction of it */
+	uint32_t n_steps;
+	const LodeInferredSpan *arrivals; /* the same that lead into it; by target */
+	uint32_t n_arrivals;
 } LodeInferredEvidence;
 
 /* One instruction of the result. */
@@ -45,6 +50,7 @@ typedef struct {
 	LodeJoinFunctionCode code; /* of the rows' instructions, where no branch was recorded: those
 	                              that were inferred add nothing that decoding did not know */
 	bool has_failed;           /* too large to be inferred: rows have the measured counts */
+	bool is_relative;          /* not sampled: counts are for one entry of the function */
 } LodeInferredFunction;
 
 typedef struct {
@@ -61,6 +67,7 @@ typedef struct {
 	GArray *blocks, *edges;  /* LodeInferenceBlock, LodeInferenceEdge */
 	GArray *covered;         /* double: of each instruction, executions by ranges */
 	GArray *begun;           /* double: ranges that begin there */
+	GArray *is_seen;         /* bool: of each instruction: it was executed step by step */
 	double *block_counts, *edge_counts;
 	size_t blocks_room, edges_room;
 } LodeInferenceScratch;

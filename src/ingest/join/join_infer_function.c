@@ -6,11 +6,13 @@
  *   samples only     a block's count is the mean of its instructions'; no edge is measured
  *   branch stacks    a block's count is that of the ranges over its first instruction; edges are
  *                    the recorded branches, and what ranges ran through
+ *   windows          as samples only; then the ways of branches that were executed step by step
  *
  * The model and its costs: docs/inference.md.
  */
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
+#include "ingest/inference/branch_outcomes.h"
 #include "ingest/inference/flow_inference.h"
 #include "ingest/join/join_infer.h"
 
@@ -35,6 +37,7 @@ void lode_inference_scratch_init(Scratch *self, const LodeRecording *recording)
 	self->edges = g_array_new(FALSE, FALSE, sizeof(LodeInferenceEdge));
 	self->covered = g_array_new(FALSE, TRUE, sizeof(double));
 	self->begun = g_array_new(FALSE, TRUE, sizeof(double));
+	self->is_seen = g_array_new(FALSE, TRUE, sizeof(bool));
 }
 
 void lode_inference_scratch_clear(Scratch *self)
@@ -46,6 +49,7 @@ void lode_inference_scratch_clear(Scratch *self)
 	g_array_unref(self->edges);
 	g_array_unref(self->covered);
 	g_array_unref(self->begun);
+	g_array_unref(self->is_seen);
 	g_free(self->block_counts);
 	g_free(self->edge_counts);
 }
@@ -80,21 +84,30 @@ static void collect_leaders(Scratch *self, const Evidence *evidence)
 		g_array_append_val(self->leaders, evidence->entries[i].last);
 	for (uint32_t i = 0; i < evidence->n_branches; i++)
 		g_array_append_val(self->leaders, evidence->branches[i].first);
+	for (uint32_t i = 0; i < evidence->n_steps; i++)
+		g_array_append_val(self->leaders, evidence->steps[i].first);
+	for (uint32_t i = 0; i < evidence->n_arrivals; i++)
+		g_array_append_val(self->leaders, evidence->arrivals[i].last);
 	g_array_sort(self->leaders, lode_compare_u64);
 }
 
-/* Calls and returns do not end a block: their targets inside are not edges of it. */
-static bool is_jump(Scratch *self, const Evidence *evidence, const LodeInferredSpan *branch)
+/* LODE_BRANCH_NONE also where nothing decodes. */
+static LodeBranch branch_of(Scratch *self, const Evidence *evidence, uint64_t address)
 {
-	uint64_t offset = branch->first - evidence->function->address;
+	uint64_t offset = address - evidence->function->address;
 	LodeDecodedInstruction decoded;
 
 	if (offset >= self->code_size ||
 		!lode_instruction_decoder_decode(&self->decoder, self->code + offset,
-			self->code_size - offset, branch->first, &decoded))
-		return false;
-	return decoded.branch == LODE_BRANCH_CONDITIONAL || decoded.branch == LODE_BRANCH_JUMP ||
-	       decoded.branch == LODE_BRANCH_INDIRECT_JUMP;
+			self->code_size - offset, address, &decoded))
+		return LODE_BRANCH_NONE;
+	return decoded.branch;
+}
+
+static bool is_jump(LodeBranch branch)
+{
+	return branch == LODE_BRANCH_CONDITIONAL || branch == LODE_BRANCH_JUMP ||
+	       branch == LODE_BRANCH_INDIRECT_JUMP;
 }
 
 static bool stays_inside(const Evidence *evidence, const LodeInferredSpan *branch)
@@ -103,13 +116,23 @@ static bool stays_inside(const Evidence *evidence, const LodeInferredSpan *branc
 	       is_inside(evidence, branch->first) && is_inside(evidence, branch->last);
 }
 
+/* Calls and returns do not end a block: their targets inside are not edges of it. Only one step to
+ * the next instruction is no jump, and direct jumps are known from the code. */
 static void collect_hints(Scratch *self, const Evidence *evidence)
 {
 	g_array_set_size(self->hints, 0);
 	for (uint32_t i = 0; i < evidence->n_branches; i++) {
 		const LodeInferredSpan *branch = &evidence->branches[i];
 		const LodeFlowHint hint = {branch->first, branch->last};
-		if (stays_inside(evidence, branch) && is_jump(self, evidence, branch))
+		if (stays_inside(evidence, branch) &&
+			is_jump(branch_of(self, evidence, branch->first)))
+			g_array_append_val(self->hints, hint);
+	}
+	for (uint32_t i = 0; i < evidence->n_steps; i++) {
+		const LodeInferredSpan *step = &evidence->steps[i];
+		const LodeFlowHint hint = {step->first, step->last};
+		if (stays_inside(evidence, step) &&
+			branch_of(self, evidence, step->first) == LODE_BRANCH_INDIRECT_JUMP)
 			g_array_append_val(self->hints, hint);
 	}
 }
@@ -283,17 +306,28 @@ static bool can_leave(const Evidence *evidence, const LodeStaticInstruction *las
 	}
 }
 
-/* The return point of a call is reached from the call, not from outside. */
+/* The block that a branch from outside leads to; the return point of a call is reached from the
+ * call.
+ */
+static uint32_t entered_block(
+	const Scratch *self, const Evidence *evidence, const LodeInferredSpan *entry)
+{
+	uint32_t at = lode_control_flow_find(&self->flow, entry->last);
+
+	return at == NOT_FOUND || stays_inside(evidence, entry) ||
+	                       instruction_at(self, at)->is_return_point
+	               ? NOT_FOUND
+	               : instruction_at(self, at)->block;
+}
+
 static void mark_entries(Scratch *self, const Evidence *evidence)
 {
-	for (uint32_t i = 0; i < evidence->n_entries; i++) {
-		const LodeInferredSpan *entry = &evidence->entries[i];
-		uint32_t at = lode_control_flow_find(&self->flow, entry->last);
-		if (at == NOT_FOUND || stays_inside(evidence, entry) ||
-			instruction_at(self, at)->is_return_point)
-			continue;
-		g_array_index(self->blocks, LodeInferenceBlock, instruction_at(self, at)->block)
-			.is_entry = true;
+	for (uint32_t i = 0; i < evidence->n_entries + evidence->n_arrivals; i++) {
+		uint32_t block = entered_block(self, evidence,
+			i < evidence->n_entries ? &evidence->entries[i]
+						: &evidence->arrivals[i - evidence->n_entries]);
+		if (block != NOT_FOUND)
+			g_array_index(self->blocks, LodeInferenceBlock, block).is_entry = true;
 	}
 }
 
@@ -312,21 +346,25 @@ static void describe_blocks(Scratch *self, const Evidence *evidence)
 	mark_entries(self, evidence);
 }
 
+/* What was seen to go from one instruction to another; spans are sorted by where they leave from.
+ */
+static double sum_spans(const LodeInferredSpan *spans, uint32_t n, uint64_t source, uint64_t target)
+{
+	double count = 0;
+
+	uint32_t first = LODE_PARTITION_POINT(n, i, spans[i].first < source);
+	for (uint32_t i = first; i < n && spans[i].first == source; i++)
+		if (spans[i].last == target)
+			count += spans[i].count;
+	return count;
+}
+
 /* The branches seen from one instruction to another; −1 where no stacks were recorded. */
 static double seen_count(
 	const Evidence *evidence, bool has_ranges, uint64_t source, uint64_t target)
 {
-	const LodeInferredSpan *branches = evidence->branches;
-	double count = 0;
-
-	if (!has_ranges)
-		return -1;
-	/* They are sorted by where they leave from. */
-	uint32_t first = LODE_PARTITION_POINT(evidence->n_branches, i, branches[i].first < source);
-	for (uint32_t i = first; i < evidence->n_branches && branches[i].first == source; i++)
-		if (branches[i].last == target)
-			count += branches[i].count;
-	return count;
+	return has_ranges ? sum_spans(evidence->branches, evidence->n_branches, source, target)
+	                  : -1;
 }
 
 static void add_edge(Scratch *self, uint32_t source, uint32_t target, bool falls, double count)
@@ -377,7 +415,8 @@ static void describe_edges(Scratch *self, const Evidence *evidence)
 			if (seen->source == source && at != NOT_FOUND &&
 				instruction_at(self, at)->block != direct)
 				add_edge(self, i, instruction_at(self, at)->block, false,
-					seen_count(evidence, true, source, seen->target));
+					seen_count(evidence, evidence->n_steps == 0, source,
+						seen->target));
 		}
 	}
 }
@@ -408,6 +447,73 @@ static bool infer(Scratch *self)
 	return lode_flow_inference_solve(&graph, &options, &result, NULL);
 }
 
+static void mark_seen(Scratch *self, const Evidence *evidence)
+{
+	g_array_set_size(self->is_seen, 0);
+	g_array_set_size(self->is_seen, self->flow.instructions->len);
+	for (uint32_t i = 0; i < evidence->n_steps + evidence->n_arrivals; i++) {
+		uint64_t address = i < evidence->n_steps
+		                           ? evidence->steps[i].first
+		                           : evidence->arrivals[i - evidence->n_steps].last;
+		uint32_t at = lode_control_flow_find(&self->flow, address);
+		if (at != NOT_FOUND)
+			g_array_index(self->is_seen, bool, at) = true;
+	}
+}
+
+/* Steps from the end of a block to outside; a call comes back to the block or the next one. */
+static void count_left(const Scratch *self, const Evidence *evidence, double *out_left)
+{
+	for (uint32_t i = 0; i < evidence->n_steps; i++) {
+		const LodeInferredSpan *step = &evidence->steps[i];
+		uint32_t at = lode_control_flow_find(&self->flow, step->first);
+		if (at == NOT_FOUND)
+			continue;
+		const LodeStaticInstruction *own = instruction_at(self, at);
+		bool is_exit = own->decoded.branch == LODE_BRANCH_RETURN ||
+		               (is_jump(own->decoded.branch) && !stays_inside(evidence, step));
+		if (is_exit)
+			out_left[own->block] += step->count;
+	}
+}
+
+/* Joins the inferred flow with the ways that branches were seen to take. */
+static void observe(Scratch *self, const Evidence *evidence, bool *out_is_relative)
+{
+	enum { UNIT_PARTS = 256 };
+	guint n = self->blocks->len, n_edges = self->edges->len;
+	g_autofree uint32_t *sizes = g_new(uint32_t, n);
+	g_autofree double *edges = g_new0(double, MAX(n_edges, 1));
+	g_autofree double *left = g_new0(double, n), *entered = g_new0(double, n);
+	const LodeInferenceGraph graph = {(const LodeInferenceBlock *)self->blocks->data, n,
+		(const LodeInferenceEdge *)self->edges->data, n_edges};
+	LodeInferenceResult flow = {.blocks = self->block_counts, .edges = self->edge_counts};
+	double executed = 0;
+
+	for (guint i = 0; i < n; i++) {
+		sizes[i] = block_at(self, i)->n;
+		executed += self->block_counts[i];
+	}
+	for (guint i = 0; i < n_edges; i++) {
+		const LodeInferenceEdge *edge = &graph.edges[i];
+		bool is_parallel = i > 0 && graph.edges[i - 1].source == edge->source &&
+		                   graph.edges[i - 1].target == edge->target;
+		if (!is_parallel)
+			edges[i] = sum_spans(evidence->steps, evidence->n_steps,
+				last_of(self, block_at(self, edge->source))->address,
+				instruction_at(self, block_at(self, edge->target)->first)->address);
+	}
+	count_left(self, evidence, left);
+	for (uint32_t i = 0; i < evidence->n_arrivals; i++) {
+		uint32_t block = entered_block(self, evidence, &evidence->arrivals[i]);
+		if (block != NOT_FOUND)
+			entered[block] += evidence->arrivals[i].count;
+	}
+	const LodeBranchOutcomes outcomes = {&graph, sizes, edges, left, entered};
+	*out_is_relative = executed == 0;
+	lode_branch_outcomes_apply(&outcomes, self->unit / UNIT_PARTS, &flow);
+}
+
 /* Both ascend; a sample inside an instruction, or where nothing decodes, has a row of its own. */
 static void emit_rows(const Scratch *self, const Evidence *evidence, GArray *rows)
 {
@@ -427,7 +533,7 @@ static void emit_rows(const Scratch *self, const Evidence *evidence, GArray *row
 		bool is_sampled = sampled != NULL && sampled->address == own->address;
 		const LodeInferredRow row = {own->address, is_sampled ? sampled->row : LODE_NONE,
 			self->block_counts[own->block]};
-		if (is_sampled || row.count > 0)
+		if (is_sampled || row.count > 0 || g_array_index(self->is_seen, bool, at))
 			g_array_append_val(rows, row);
 		at++;
 		site += is_sampled;
@@ -437,7 +543,7 @@ static void emit_rows(const Scratch *self, const Evidence *evidence, GArray *row
 static void emit_span(
 	GArray *spans, const Evidence *evidence, uint64_t source, uint64_t target, double count)
 {
-	const LodeInferredSpan span = {evidence->image, evidence->image, source, target, count};
+	const LodeInferredSpan span = {evidence->image, evidence->image, source, target, count, 0};
 
 	if (count > 0)
 		g_array_append_val(spans, span);
@@ -487,6 +593,7 @@ void lode_join_infer_function(Scratch *self, const Evidence *evidence, const uin
 {
 	build_flow(self, evidence, code, size);
 	cover(self, evidence);
+	mark_seen(self, evidence);
 	describe_blocks(self, evidence);
 	if (evidence->n_ranges > 0)
 		measure_by_ranges(self);
@@ -503,6 +610,8 @@ void lode_join_infer_function(Scratch *self, const Evidence *evidence, const uin
 		out->has_failed = true;
 		return;
 	}
+	if (evidence->n_steps > 0)
+		observe(self, evidence, &out->is_relative);
 	emit_rows(self, evidence, out->rows);
 	emit_jumps(self, evidence, out->jumps);
 	emit_calls(self, evidence, out->calls);

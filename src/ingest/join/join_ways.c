@@ -9,12 +9,13 @@
  *          w …  jmp v ─┘          a way without another one
  *
  * A way out of the loop says nothing about one that stays in it: it is taken once, the other each
- * round.
+ * round. Where windows saw enough steps to a target, these tell by which ways it is reached.
  */
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "ingest/join/join_flow.h"
 #include "model/causes.h"
+#include "model/observed/windows.h"
 
 #include <stdlib.h>
 
@@ -152,7 +153,31 @@ static void pair_ways(Ways *self)
 	}
 }
 
-/* Keeps the ways to where several lead, of which one has a measure at least. */
+/* Steps by all ways to one target. */
+static double count_steps(const Ways *self, const LodeCauseWay *ways, guint n)
+{
+	double steps = 0;
+
+	for (guint i = 0; i < n && self->profile->windows != NULL; i++) {
+		const LodeObservedEdge *edge = lode_windows_find_edge(
+			self->profile->windows, ways[i].source, ways[i].target);
+		steps += edge != NULL ? edge->steps : 0;
+	}
+	return steps;
+}
+
+/* By which ways a target was reached is known, and needs no waits to tell. */
+static void take_steps(const Ways *self, LodeCauseWay *ways, guint n)
+{
+	for (guint i = 0; i < n; i++) {
+		ways[i].other = LODE_NONE;
+		ways[i].can_wait = false;
+		ways[i].count = count_steps(self, &ways[i], 1);
+	}
+}
+
+/* Keeps the ways to where several lead, of which one has a measure at least, or that were observed.
+ */
 static void choose_ways(Ways *self)
 {
 	LodeCauseWay *ways = (LodeCauseWay *)(void *)self->ways->data;
@@ -164,8 +189,11 @@ static void choose_ways(Ways *self)
 		bool is_measured = false;
 		for (n = 0; first + n < self->ways->len && ways[first + n].target == target; n++)
 			is_measured |= ways[first + n].other != LODE_NONE;
-		if (n < 2 || !is_measured || self->codes[target].is_return_point)
+		bool is_observed = count_steps(self, &ways[first], n) >= LODE_OBSERVED_STEPS;
+		if (n < 2 || (!is_measured && !is_observed) || self->codes[target].is_return_point)
 			continue;
+		if (is_observed)
+			take_steps(self, &ways[first], n);
 		for (guint i = 0; i < n; i++)
 			ways[kept++] = ways[first + i];
 	}
