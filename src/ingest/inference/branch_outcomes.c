@@ -209,7 +209,9 @@ static void substitute(const Chain *self, double *out_blocks)
 	}
 }
 
-double lode_branch_outcomes_share(double inferred, double n, double all)
+/* The probability of one way of a block, of which `n` in `all` outcomes were observed, and of which
+ * the inferred share is `inferred`. */
+static double posterior_share(double inferred, double n, double all)
 {
 	double share = (prior_outcomes * inferred + n) / (prior_outcomes + all);
 
@@ -276,13 +278,13 @@ static void take_outcomes(const LodeBranchOutcomes *self, Shares *shares)
 
 	for (uint32_t e = 0; e < graph->n_edges; e++) {
 		uint32_t source = graph->edges[e].source;
-		shares->edges[e] = lode_branch_outcomes_share(
+		shares->edges[e] = posterior_share(
 			shares->edges[e], self->edges[e], shares->steps[source]);
 		sums[source] += shares->edges[e];
 	}
 	for (uint32_t b = 0; b < graph->n_blocks; b++) {
 		if (shares->leaves[b] > 0 || self->left[b] > 0)
-			shares->leaves[b] = lode_branch_outcomes_share(
+			shares->leaves[b] = posterior_share(
 				shares->leaves[b], self->left[b], shares->steps[b]);
 		sums[b] += shares->leaves[b];
 		if (sums[b] > 0)
@@ -372,14 +374,14 @@ bool lode_branch_outcomes_apply(
 	const LodeInferenceGraph *graph = self->graph;
 	g_auto(Shares) shares = {0};
 
-	if (graph->n_blocks == 0 || !is_observed(self))
+	double before = count_instructions(self, flow->blocks);
+	if (graph->n_blocks == 0 || (before > 0 && !is_observed(self)))
 		return false;
 	shares_init(&shares, self, flow);
 	g_autofree double *blocks = g_new(double, graph->n_blocks);
 	g_autofree double *edges = g_new(double, MAX(graph->n_edges, 1));
 	if (!solve(graph, &shares, blocks))
 		return false;
-	double before = count_instructions(self, flow->blocks);
 	double after = count_instructions(self, blocks);
 	double scale = before > 0 ? before / after : 1;
 	if (!isfinite(after) || !isfinite(scale) || !(scale > 0))

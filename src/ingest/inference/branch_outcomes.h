@@ -28,12 +28,8 @@ typedef struct {
 /*
  * Replaces an inferred flow by that of the observed outcomes, which has as many executed
  * instructions; a function without inferred flow is entered once. Whole numbers in units of
- * `unit`, conserved like the inferred flow. Leaves the flow as it is, and returns false, where
- * nothing was observed or the chain is too large.
+ * `unit`, conserved like the inferred flow. Leaves the flow as it is, and returns false, where it
+ * has executions and nothing was observed, and where the chain is too large.
  */
 bool lode_branch_outcomes_apply(
 	const LodeBranchOutcomes *self, double unit, LodeInferenceResult *flow);
-
-/* The probability of one way of a block, of which `n` in `all` outcomes were observed, and of which
- * the inferred share is `inferred`. */
-double lode_branch_outcomes_share(double inferred, double n, double all);

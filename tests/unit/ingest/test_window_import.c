@@ -10,6 +10,7 @@
 #include "store/profile_store.h"
 
 #include <glib/gstdio.h>
+#include <math.h>
 #include <string.h>
 #include <zstd.h>
 
@@ -274,12 +275,57 @@ static void test_none(Fixture *self, const void *data)
 		profile, "log of windows of a process that is not in the recording"));
 }
 
+static double taken_count(const LodeProfile *profile, uint32_t source, uint32_t target)
+{
+	for (guint i = 0; i < profile->edges->len; i++) {
+		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, i);
+		if (edge->source == source && edge->target == target)
+			return edge->count;
+	}
+	return 0;
+}
+
+/* The branch goes back as often as in the windows; samples are of the branch alone, and say
+ * nothing of it. A function that was stepped through and not sampled has executions, too. */
+static void test_executions(Fixture *self, const void *data)
+{
+	const LodeImportOptions options = {.threads = 1};
+	const LodeBinaryFunction *other = sampled_program_function(&self->program, "descend");
+	const LodeWindowHead head = {.tid = PID,
+		.begin_ns = BEGIN_NS + N_WINDOWS * DISTANCE_NS,
+		.end_ns = BEGIN_NS + N_WINDOWS * DISTANCE_NS + 1};
+	LodeWindowStep step = {.address = self->branch.source + self->program.bias};
+
+	(void)data;
+	window_log_begin(&self->log, &head);
+	for (unsigned i = 0; i < LODE_WINDOW_WARM_UP; i++)
+		window_log_add(&self->log, &step);
+	step.address = other->address + self->program.bias;
+	window_log_add(&self->log, &step);
+	step.address = self->branch.source + self->program.bias;
+	window_log_add(&self->log, &step);
+	window_log_end(&self->log);
+	g_autoptr(LodeProfile) profile = import(self, &options);
+	uint32_t source = find_instruction(profile, "wander", self->branch.source);
+	uint32_t target = find_instruction(profile, "wander", self->branch.target);
+	const unsigned n_on = (N_ROUNDS - 16) / 8, n = N_ROUNDS - 16;
+	double share = taken_count(profile, source, target) /
+	               lode_profile_instruction(profile, source)->count;
+
+	g_assert_cmpfloat(fabs(share - (n - n_on) / (double)n), <, 0.002);
+	uint32_t first = find_instruction(profile, "descend", other->address);
+	g_assert_cmpfloat(lode_profile_instruction(profile, first)->count, >, 0);
+	g_assert_null(
+		find_unresolved(profile, "step of a window in code that is not in the profile"));
+}
+
 #define ADD(name, test) g_test_add(name, Fixture, NULL, set_up, test, tear_down)
 
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	ADD("/window-import/edges", test_edges);
+	ADD("/window-import/executions", test_executions);
 	ADD("/window-import/dropped", test_dropped);
 	ADD("/window-import/other-time", test_other_time);
 	ADD("/window-import/other-clock", test_other_clock);
