@@ -55,16 +55,17 @@ rows() {
 				wrong[program, rule])
 		}
 		function row(program) {
-			printf "%-18s %9d %s %s %s %s %s %s %10d\n", program, points[program, "at-pc"],
+			printf "%-18s %9d %s %s %s %s %s %s %s %10d\n", program, points[program, "at-pc"],
 				cell(program, "at-pc"), cell(program, "forward"), cell(program, "backward"),
 				cell(program, "waited"), cell(program, "together"), cell(program, "trigger-before"),
+				cell(program, "stepped"),
 				unverified[program, "backward"]
 		}
 		END {
-			printf "%-18s %9s %16s %16s %16s %16s %16s %16s %10s\n", "program", "points",
+			printf "%-18s %9s %16s %16s %16s %16s %16s %16s %16s %10s\n", "program", "points",
 				"at-pc % wrong", "forward % wrong", "backward % wrong", "waited % wrong",
 				"together % wrong",
-				"counter % wrong", "unverified"
+				"counter % wrong", "stepped % wrong", "unverified"
 			for (i = 1; i <= n; i++) row(name[i])
 			row("all")
 			printf "truths that memory or registers contradict: %d\n", refuted

@@ -47,7 +47,7 @@ demand() {
 	check 'the truth is true' "$(nothing_refuted)"
 	check 'shares of the rules' "$(share_is_at_least at-pc "$1")" "$(share_is_at_least forward "$2")" \
 		"$(share_is_at_least backward "$3")" "$(share_is_at_least together "$4")" \
-		"$(share_is_at_least trigger-before "$5")"
+		"$(share_is_at_least trigger-before "$5")" "$(share_is_at_least stepped "$1")"
 	totals | sed 's/^/# /'
 	grep -v '^ok' wrong | head -n 40 | sed 's/^/# /'
 	echo "1..$number"

@@ -87,7 +87,7 @@ bool truth_table_shows(TruthTable *self, TruthRow row, uint64_t pc)
 const char *truth_row_name(TruthRow row)
 {
 	static const char *const names[TRUTH_N_ROWS] = {
-		"at-pc", "forward", "backward", "waited", "together", "trigger-before"};
+		"at-pc", "forward", "backward", "waited", "together", "trigger-before", "stepped"};
 
 	return names[row];
 }

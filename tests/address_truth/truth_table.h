@@ -10,6 +10,8 @@
  *                                                       asked after a jump
  *   together        each one, all rules for the next    as the rule says that answered
  *   trigger-before  each one, as of a counter's sample  as the rule says that answered
+ *   stepped         each one, with all its registers    what this very instruction accesses, its
+ *                                                       stack too
  */
 #pragma once
 
@@ -25,6 +27,7 @@ typedef enum {
 	TRUTH_WAITED,
 	TRUTH_TOGETHER,
 	TRUTH_TRIGGER_BEFORE,
+	TRUTH_STEPPED,
 	TRUTH_N_ROWS,
 } TruthRow;
 

@@ -2,6 +2,7 @@
 #include "witness.h"
 
 #include "images/code/instruction_decoder.h"
+#include "images/data/stepped_access.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -25,7 +26,9 @@ typedef struct {
 	bool is_watched;   /* `now` is that of the instruction which runs next */
 	struct user_regs_struct registers;
 	uint8_t before[TRUE_MAX_PROOF];
-	GArray *open; /* OpenClaim: answers about the next access */
+	GArray *open;          /* OpenClaim: answers about the next access */
+	LodeDataOperand stack; /* that the instruction is said to access; size 0: none */
+	uint8_t stack_bytes[TRUE_MAX_PROOF]; /* what lay there before */
 } WitnessThread;
 
 void witness_init(Witness *self, const WitnessOptions *options)
@@ -265,11 +268,67 @@ static void ask(Witness *self, WitnessThread *thread)
 	}
 	ask_waited(self, thread, &context, &question, &claim);
 	question.wants_next = true;
-	for (claim.row = TRUTH_TOGETHER; claim.row < TRUTH_N_ROWS; claim.row++) {
+	for (claim.row = TRUTH_TOGETHER; claim.row <= TRUTH_TRIGGER_BEFORE; claim.row++) {
 		question.is_trigger_before = claim.row == TRUTH_TRIGGER_BEFORE;
 		lode_data_access_find(&context, &question, &claim.answer);
 		judge(self, thread, &claim);
 	}
+}
+
+/* The claim of an instruction with all its registers, as a window has them, which knows its stack
+ * too: that is judged by what the instruction does to the stack pointer. */
+static void ask_stepped(Witness *self, WitnessThread *thread, const uint8_t *code, size_t n)
+{
+	const TrueAccess *truth = &thread->now;
+	OpenClaim claim = {.row = TRUTH_STEPPED,
+		.pc = truth->pc,
+		.answer = {.pc = truth->pc, .reason = LODE_REASON_NOT_MEMORY}};
+	const char *fault = NULL;
+	LodeSteppedAccess access;
+	uint64_t values[17];
+
+	true_registers(&thread->registers, values);
+	lode_user_registers_of_step(&claim.registers, values, thread->registers.fs_base);
+	if (!lode_stepped_access_read(&access, code, n, truth->pc, 0, &claim.registers))
+		return;
+	if (access.is_stack) {
+		thread->stack = access.operands[--access.n_operands];
+		live_mappings_read(&self->mappings, thread->stack.address, thread->stack_bytes,
+			MIN(thread->stack.size, sizeof(thread->stack_bytes)));
+		claim.answer.rule = LODE_RULE_WINDOW;
+	}
+	if (access.reason != LODE_REASON_NONE) {
+		claim.answer.rule = LODE_RULE_NONE;
+		claim.answer.reason = access.reason;
+	} else if (access.n_operands > 0 || accesses(truth)) {
+		claim.answer.rule = LODE_RULE_WINDOW;
+		claim.answer.n_operands = access.n_operands;
+		memcpy(claim.answer.operands, access.operands, sizeof(claim.answer.operands));
+		fault = truth_fault(&claim.answer, 0, truth);
+	}
+	truth_table_count(&self->table, TRUTH_STEPPED, &claim.answer, fault);
+	if (fault != NULL)
+		show_wrong(self, &claim, fault, truth);
+}
+
+/* What was stored is where the stack pointer is now; what was loaded is where it was, and the
+ * address to go on at, or below it. */
+static void judge_stack(
+	Witness *self, WitnessThread *thread, const struct user_regs_struct *registers)
+{
+	const LodeDataOperand *stack = &thread->stack;
+	uint64_t word;
+
+	memcpy(&word, thread->stack_bytes, sizeof(word));
+	bool is_right = stack->access == LODE_ACCESS_STORE
+	                        ? stack->address == registers->rsp
+	                        : stack->address + stack->size == registers->rsp ||
+	                                  word == registers->rip;
+	self->table.rows[TRUTH_STEPPED].n_wrong += !is_right;
+	if (!is_right)
+		g_string_append_printf(self->table.shown[TRUTH_STEPPED],
+			"  wrong stack at 0x%" PRIx64 ": 0x%" PRIx64 ", rsp then 0x%llx\n",
+			thread->now.pc, stack->address, registers->rsp);
 }
 
 /* --- watching --- */
@@ -347,6 +406,7 @@ static bool before(
 		return false;
 	thread->registers = *registers;
 	thread->is_watched = true_access_read(&thread->now, code, n, registers);
+	thread->stack.size = 0;
 	*out_is_system_call = thread->now.is_system_call;
 	if (thread->now.is_system_call && changes_mappings(registers->rax))
 		self->mappings.is_stale = true;
@@ -357,8 +417,10 @@ static bool before(
 	if (thread->now.proof != TRUE_PROOF_NONE &&
 		!read_operand(self, &thread->now, thread->before))
 		thread->now.proof = TRUE_PROOF_NONE;
-	if (number >= options->n_skipped && (number - options->n_skipped) % options->every == 0)
+	if (number >= options->n_skipped && (number - options->n_skipped) % options->every == 0) {
 		ask(self, thread);
+		ask_stepped(self, thread, code, n);
+	}
 	return true;
 }
 
@@ -394,6 +456,8 @@ static void after(void *user, void *data, const struct user_regs_struct *registe
 	if (thread->now.is_system_call && changes_mappings(thread->registers.rax))
 		self->mappings.is_stale = true;
 	note_waited(thread);
+	if (thread->stack.size > 0)
+		judge_stack(self, thread, registers);
 	if (!thread->is_watched || !accesses(&thread->now))
 		return;
 	verify(self, thread, registers);
