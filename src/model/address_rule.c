@@ -11,6 +11,7 @@ static const char *const rules[LODE_N_RULES] = {
 	[LODE_RULE_BACKWARD] = "backward",
 	[LODE_RULE_RECOMPUTED] = "recomputed",
 	[LODE_RULE_TRACED] = "traced",
+	[LODE_RULE_WINDOW] = "window",
 };
 
 static const char *const reasons[LODE_N_REASONS] = {

@@ -11,6 +11,7 @@ typedef enum {
 	LODE_RULE_BACKWARD, /* of the last access in the basic block, registers carried back */
 	LODE_RULE_RECOMPUTED, /* the same, a register of it computed again as the code did */
 	LODE_RULE_TRACED,     /* out of an address trace, which has each access */
+	LODE_RULE_WINDOW,     /* executed step by step, in a window: by the registers before it */
 	LODE_N_RULES,
 } LodeAddressRule;
 

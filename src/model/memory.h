@@ -194,6 +194,10 @@ int lode_object_layer_from_text(const char *text);
 const char *lode_call_role_to_text(LodeCallRole value);
 int lode_call_role_from_text(const char *text);
 
+/* The event of the accesses that were executed step by step, in windows: samples of accesses, whose
+ * weights are never added to those of samples of time. */
+#define LODE_WINDOW_ACCESSES "window-accesses"
+
 /* Whether an event of this name counts page faults: "page-faults", "minor-faults", "major-faults"
  * or "faults", with or without a modifier ("page-faults:u"). */
 bool lode_is_page_fault_event(const char *name);

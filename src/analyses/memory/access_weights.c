@@ -2,6 +2,7 @@
 #include "analyses/memory/access_weights.h"
 
 #include "analyses/memory/page_faults.h"
+#include "analyses/memory/window_samples.h"
 #include "base/error.h"
 #include "model/memory.h"
 
@@ -73,11 +74,22 @@ static double weight_of(
 	return of->unresolved > 0 ? executions * (sample->weight / of->unresolved) : 0;
 }
 
+/* The events whose samples keep their weights. */
+static bool *find_left(const LodeProfile *profile)
+{
+	bool *are_left = lode_page_faults_events(profile);
+	uint32_t windows = lode_window_samples_event_apart(profile);
+
+	if (windows != LODE_NONE)
+		are_left[windows] = true;
+	return are_left;
+}
+
 static void weigh(LodeProfile *profile, LodeAccessWeights *weights)
 {
 	const guint n = profile->memory->samples->len;
 	const uint32_t n_instructions = profile->instructions->len;
-	g_autofree bool *are_faults = lode_page_faults_events(profile);
+	g_autofree bool *are_left = find_left(profile);
 	g_autofree bool *accesses = find_accessing(profile);
 	g_autofree Sampled *sampled = g_new0(Sampled, (size_t)n_instructions * N_OPERANDS + 1);
 	uint32_t event = lode_profile_add_event(profile, "accesses",
@@ -87,13 +99,13 @@ static void weigh(LodeProfile *profile, LodeAccessWeights *weights)
 	for (guint i = 0; i < n; i++) {
 		const LodeMemorySample *sample = sample_at(profile, i);
 		Sampled *of = sampled_at(profile, sampled, sample);
-		if (of != NULL && !are_faults[sample->event])
+		if (of != NULL && !are_left[sample->event])
 			*(has_address(sample) ? &of->resolved : &of->unresolved) += sample->weight;
 	}
 	for (guint i = 0; i < n; i++) {
 		LodeMemorySample *sample = sample_at(profile, i);
 		const Sampled *of = sampled_at(profile, sampled, sample);
-		if (are_faults[sample->event])
+		if (are_left[sample->event])
 			continue;
 		sample->weight = weight_of(profile, sample, of);
 		sample->event = event;
@@ -159,10 +171,13 @@ bool lode_latency_weights_apply(LodeProfile *profile, GError **error)
 			"'mem-loads' (PEBS), IBS or SPE");
 		return false;
 	}
+	uint32_t windows = lode_window_samples_event(profile);
 	uint32_t event = lode_profile_add_event(
 		profile, "latency", "cycles that accesses took", LODE_EVENT_SAMPLED, NULL, 0);
 	for (guint i = 0; i < samples->len; i++) {
 		LodeMemorySample *sample = &LODE_AT(samples, LodeMemorySample, i);
+		if (sample->event == windows)
+			continue;
 		sample->weight *= (double)sample->latency;
 		sample->event = event;
 	}

@@ -3,6 +3,7 @@
 
 #include "analyses/memory/page_faults.h"
 #include "analyses/memory/simulated_events.h"
+#include "analyses/memory/window_samples.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "model/memory.h"
@@ -26,13 +27,15 @@ static GArray *collect_uses(LodeInstructionData *self, const LodeProfile *profil
 	const LodeMemory *memory = profile->memory;
 	g_autofree bool *are_faults = lode_page_faults_events(profile);
 	uint32_t event = lode_simulated_events_default(profile);
+	uint32_t apart = lode_window_samples_event_apart(profile);
 	GArray *uses = g_array_new(FALSE, FALSE, sizeof(Use));
 
 	for (uint32_t i = 0; i < memory->samples->len; i++) {
 		const LodeMemorySample *sample = &LODE_AT(memory->samples, LodeMemorySample, i);
 		bool has_address = sample->rule != LODE_RULE_NONE && !sample->is_next;
 		Use use = {sample->access_instruction, sample->object, i, has_address};
-		if (are_faults[sample->event] || (event != LODE_NONE && sample->event != event))
+		if (are_faults[sample->event] || sample->event == apart ||
+			(event != LODE_NONE && sample->event != event))
 			continue;
 		if (sample->access_function < profile->functions->len) {
 			lode_access_totals_add(

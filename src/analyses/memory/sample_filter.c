@@ -9,6 +9,7 @@
 #include "analyses/memory/expressions/expression_lexer.h"
 #include "analyses/memory/sample_attributes.h"
 #include "analyses/memory/simulated_events.h"
+#include "analyses/memory/window_samples.h"
 #include "base/error.h"
 #include "base/text/suggestion.h"
 #include "model/memory.h"
@@ -268,18 +269,21 @@ static bool are_groups_of_event(const Filter *self, const LodeExpressionScope *s
 	return false;
 }
 
-/* One access may be a miss of several levels: counted together, it would count several times. */
+/* One access may be a miss of several levels: counted together, it would count several times. Nor
+ * are accesses in windows added to samples of time. */
 static void choose_default_event(Filter *self, const LodeExpressionScope *scope)
 {
-	uint32_t event = self->events == NULL && !asks_for_event(self->where) &&
-	                                 !are_groups_of_event(self, scope)
-	                         ? lode_simulated_events_default(self->profile)
-	                         : LODE_NONE;
+	guint n_events = self->profile->events->len;
 
-	if (event == LODE_NONE)
+	if (self->events != NULL || asks_for_event(self->where) || are_groups_of_event(self, scope))
 		return;
-	self->events = g_new0(bool, self->profile->events->len + 1);
-	self->events[event] = true;
+	uint32_t event = lode_simulated_events_default(self->profile);
+	uint32_t apart = lode_window_samples_event_apart(self->profile);
+	if (event == LODE_NONE && apart == LODE_NONE)
+		return;
+	self->events = g_new0(bool, n_events + 1);
+	for (guint i = 0; i < n_events; i++)
+		self->events[i] = event != LODE_NONE ? i == event : i != apart;
 }
 
 static bool parse_where(Filter *self, const LodeExpressionScope *scope, GError **error)

@@ -20,7 +20,7 @@ typedef struct {
 	const char *const *own; /* as of lode_own_lines_new(): files whose lines name places */
 	/* The attributes by which the samples will be grouped; NULL-terminated, or NULL. Unless
 	 * `events` are given, or these or `where` ask for the event, simulated misses are those of
-	 * one event. */
+	 * one event, and accesses in windows are not chosen beside other samples. */
 	const char *const *groups;
 	const LodeProgress *progress; /* to stop by; NULL: it cannot be stopped */
 } LodeSampleFilterOptions;

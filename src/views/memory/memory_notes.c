@@ -3,6 +3,7 @@
 #include "views/memory/memory_notes.h"
 
 #include "analyses/memory/page_faults.h"
+#include "analyses/memory/window_samples.h"
 #include "base/text/number_format.h"
 #include "model/memory.h"
 #include "views/profile/profile_figures.h"
@@ -12,6 +13,7 @@ typedef struct {
 	LodeMemoryNotes *notes;
 	const LodeMemory *memory;
 	bool *are_faults, *has_event;
+	uint32_t windows; /* event; LODE_NONE */
 	GHashTable *pids;
 } Count;
 
@@ -62,7 +64,7 @@ static void add_row(Count *count, const LodeMemorySample *sample, bool is_first)
 	notes->n_next += is_first && (sample->is_next || sample->rule == LODE_RULE_FORWARD);
 }
 
-/* Events of which there are simulated misses, but none that was chosen. */
+/* Events of which there are simulated misses, or accesses in windows, but none that was chosen. */
 static char *name_others(const Count *count, const LodeProfile *profile)
 {
 	g_autofree bool *is_named = g_memdup2(
@@ -71,8 +73,10 @@ static char *name_others(const Count *count, const LodeProfile *profile)
 
 	for (guint i = 0; i < count->memory->samples->len; i++) {
 		const LodeMemorySample *sample = sample_at(count->memory, i);
-		if (sample->rule != LODE_RULE_TRACED || is_named[sample->event])
+		bool is_of_windows = sample->event == count->windows;
+		if ((sample->rule != LODE_RULE_TRACED && !is_of_windows) || is_named[sample->event])
 			continue;
+		count->notes->are_others_of_windows = is_of_windows;
 		is_named[sample->event] = true;
 		g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "",
 			lode_profile_event(profile, sample->event)->name);
@@ -95,6 +99,9 @@ static void name_events(Count *count, const LodeProfile *profile)
 	}
 	count->notes->event_names = g_strdup(names->str);
 	count->notes->other_names = name_others(count, profile);
+	count->notes->is_of_windows = count->notes->n_events == 1 &&
+	                              count->notes->event == count->windows;
+	count->notes->is_stall_weighted &= !count->notes->is_of_windows;
 }
 
 void lode_memory_notes_init(LodeMemoryNotes *self, const LodeProfile *profile,
@@ -104,7 +111,8 @@ void lode_memory_notes_init(LodeMemoryNotes *self, const LodeProfile *profile,
 	g_autofree bool *are_faults = lode_page_faults_events(profile);
 	g_autofree bool *has_event = g_new0(bool, profile->events->len + 1);
 	g_autoptr(GHashTable) pids = g_hash_table_new(NULL, NULL);
-	Count count = {self, memory, are_faults, has_event, pids};
+	Count count = {
+		self, memory, are_faults, has_event, lode_window_samples_event(profile), pids};
 
 	*self = (LodeMemoryNotes){
 		.n_recorded = count_recorded(memory),
@@ -272,14 +280,19 @@ static void put_meaning(const LodeMemoryNotes *self, const LodeTerminal *termina
 	if (self->is_stall_weighted)
 		lode_profile_lines_print(terminal, out,
 			"Timer samples: shares are of time spent, not of accesses made.");
+	if (self->is_of_windows)
+		lode_profile_lines_print(terminal, out,
+			"Accesses in windows, executed step by step: shares are of these, not of "
+			"time.");
 	if (self->n_events > 1)
 		lode_profile_lines_print(terminal, out,
 			"Weights of %u events are added up (%s); choose one with --event.",
 			self->n_events, self->event_names);
 	if (self->other_names[0] != '\0')
-		lode_profile_lines_print(terminal, out,
-			"Not in here: %s, as one access may miss several caches; --event chooses.",
-			self->other_names);
+		lode_profile_lines_print(terminal, out, "Not in here: %s, as %s; --event chooses.",
+			self->other_names,
+			self->are_others_of_windows ? "these are accesses, not time"
+						    : "one access may miss several caches");
 	if (self->n_processes > 1)
 		lode_profile_lines_print(terminal, out,
 			"Samples are of %u processes: the same address may be other data in each.",

@@ -28,8 +28,11 @@ typedef struct {
 	uint32_t event;        /* the first of them; LODE_NONE */
 	uint32_t n_processes;  /* of the chosen samples */
 	bool is_stall_weighted, has_fixed_addresses;
-	char *event_names; /* "cpu-clock, cycles"; freed by clear */
-	char *other_names; /* likewise, of simulated misses of which no sample was chosen */
+	char *event_names;  /* "cpu-clock, cycles"; freed by clear */
+	char *other_names;  /* likewise, of simulated misses, or of accesses in windows, of which no
+	                       sample was chosen */
+	bool is_of_windows; /* the chosen are accesses in windows, and nothing else */
+	bool are_others_of_windows; /* those of other_names */
 } LodeMemoryNotes;
 
 /* Counts the samples whose numbers are given, ascending; the profile has memory. */

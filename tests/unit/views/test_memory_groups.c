@@ -211,6 +211,33 @@ static void test_nothing(Fixture *self, const void *data)
 	check_coverage(self, "memory_coverage_nothing.txt", LODE_VIEW_TEXT);
 }
 
+/* Some of the samples are accesses in windows: no time, whatever else is there. */
+static void test_windows(Fixture *self, const void *data)
+{
+	static const LodePivotOptions by_type = {.by = {"type"}, .n_levels = 1};
+	GArray *samples = self->profile->memory->samples;
+	uint32_t event = lode_profile_add_event(
+		self->profile, LODE_WINDOW_ACCESSES, NULL, LODE_EVENT_SAMPLED, NULL, 0);
+
+	(void)data;
+	for (guint i = 0; i < 8; i++) {
+		LODE_AT(samples, LodeMemorySample, i).event = event;
+		LODE_AT(samples, LodeMemorySample, i).rule = LODE_RULE_WINDOW;
+	}
+	lode_memory_notes_clear(&self->notes);
+	lode_memory_notes_init(
+		&self->notes, self->profile, samples_of(self) + 8, self->all->len - 8);
+	g_assert_true(self->notes.is_stall_weighted);
+	g_assert_false(self->notes.is_of_windows);
+	g_assert_cmpstr(self->notes.other_names, ==, LODE_WINDOW_ACCESSES);
+	g_array_set_size(self->all, 8);
+	lode_memory_notes_clear(&self->notes);
+	lode_memory_notes_init(&self->notes, self->profile, samples_of(self), 8);
+	g_assert_false(self->notes.is_stall_weighted);
+	g_assert_true(self->notes.is_of_windows);
+	check_pivot(self, "memory_pivot_windows.txt", &by_type, LODE_VIEW_TEXT, (LodeTerminal){0});
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -223,6 +250,7 @@ int main(int argc, char **argv)
 		{"/memory_groups/line_to_itself", test_line_to_itself},
 		{"/memory_groups/coverage", test_coverage},
 		{"/memory_groups/nothing", test_nothing},
+		{"/memory_groups/windows", test_windows},
 	};
 
 	g_test_init(&argc, &argv, NULL);

@@ -9,6 +9,7 @@
 #include "analyses/memory/data_source.h"
 #include "analyses/memory/page_faults.h"
 #include "analyses/memory/simulated_events.h"
+#include "analyses/memory/window_samples.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "model/lines/own_lines.h"
@@ -83,6 +84,7 @@ GArray *lode_line_sharing_choose(
 	GArray *chosen = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	uint32_t events[2], single = LODE_NONE;
 	bool has_misses = false, is_mixed = false;
+	uint32_t windows = lode_window_samples_event(profile);
 
 	find_events(profile, &events[0], &events[1]);
 	for (size_t i = 0; i < n_samples; i++) {
@@ -99,6 +101,8 @@ GArray *lode_line_sharing_choose(
 	for (size_t i = 0; i < n_samples; i++) {
 		const LodeMemorySample *sample = &LODE_AT(
 			profile->memory->samples, LodeMemorySample, samples[i]);
+		if (sample->event == windows)
+			continue;
 		if (has_misses ? sample->event == events[0] || sample->event == events[1]
 			       : single == LODE_NONE || sample->event == single)
 			g_array_append_val(chosen, samples[i]);

@@ -6,6 +6,7 @@
 #include "analyses/memory/placement/page_matrix.h"
 
 #include "analyses/memory/page_faults.h"
+#include "analyses/memory/window_samples.h"
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "base/files/own_library.h"
@@ -89,9 +90,11 @@ static bool is_fault(const Maker *self, uint32_t event)
 	return event < self->profile->events->len && self->are_faults[event];
 }
 
-/* The event with most samples that have an address; of equals the first. */
+/* The event with most samples that have an address; of equals the first; accesses in windows only
+ * where there is nothing else. */
 static uint32_t busiest_event(const Maker *self)
 {
+	uint32_t windows = lode_window_samples_event(self->profile);
 	g_autofree uint64_t *counts = g_new0(uint64_t, self->profile->events->len + 1);
 	uint32_t best = LODE_NONE;
 
@@ -100,6 +103,8 @@ static uint32_t busiest_event(const Maker *self)
 		if (has_address(sample) && sample->event < self->profile->events->len)
 			counts[sample->event]++;
 	}
+	if (windows != LODE_NONE)
+		counts[windows] = counts[windows] > 0;
 	for (uint32_t i = 0; i < self->profile->events->len; i++)
 		if (!is_fault(self, i) && counts[i] > (best != LODE_NONE ? counts[best] : 0))
 			best = i;

@@ -94,6 +94,24 @@ static void test_false(void)
 	g_assert_cmpfloat(line->weight_error, ==, 0);
 }
 
+/* A window is of one thread while others go on: it does not tell of sharing. */
+static void test_windows(void)
+{
+	static const uint32_t numbers[] = {0, 1, 2, 3};
+	g_autoptr(LodeProfile) profile = new_profile();
+	uint32_t event = lode_profile_add_event(
+		profile, LODE_WINDOW_ACCESSES, NULL, LODE_EVENT_SAMPLED, NULL, 0);
+
+	for (unsigned i = 0; i < 4; i++) {
+		add(profile, i % 2, 0x1000 + 8 * i, 8, STORE, 10 * i);
+		if (i >= 2)
+			LODE_AT(profile->memory->samples, LodeMemorySample, i).event = event;
+	}
+	g_autoptr(GArray) chosen = lode_line_sharing_choose(profile, numbers, 4);
+	g_assert_cmpuint(chosen->len, ==, 2);
+	g_assert_cmpuint(g_array_index(chosen, uint32_t, 1), ==, 1);
+}
+
 /* Half of all samples: as when a coin is thrown as often. */
 static void test_error(void)
 {
@@ -398,6 +416,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/line-sharing/false", test_false);
 	g_test_add_func("/line-sharing/true", test_true);
+	g_test_add_func("/line-sharing/windows", test_windows);
 	g_test_add_func("/line-sharing/stores", test_stores);
 	g_test_add_func("/line-sharing/error", test_error);
 	g_test_add_func("/line-sharing/reader", test_reader);

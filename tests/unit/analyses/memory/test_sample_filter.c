@@ -184,6 +184,45 @@ static LodeProfile *make_traced_profile(void)
 	return profile;
 }
 
+/* Every third of them executed in a window. */
+static void test_windows(void)
+{
+	static const char *const one[] = {LODE_WINDOW_ACCESSES, NULL}, *const by[] = {
+									       "event", NULL};
+	const struct {
+		LodeSampleFilterOptions options;
+		guint n;
+	} cases[] = {
+		{{0}, 1333},
+		{{.where = "thread >= 0"}, 1333},
+		{{.events = one}, 667},
+		{{.where = "event == 'window-accesses'"}, 667},
+		{{.where = "rule == 'window'"}, 0},
+		{{.groups = by}, 2000},
+	};
+	g_autoptr(LodeProfile) profile = make_profile();
+	uint32_t event = lode_profile_add_event(
+		profile, LODE_WINDOW_ACCESSES, NULL, LODE_EVENT_SAMPLED, NULL, 0);
+	GArray *samples = profile->memory->samples;
+
+	for (guint i = 0; i < samples->len; i += 3) {
+		LODE_AT(samples, LodeMemorySample, i).event = event;
+		LODE_AT(samples, LodeMemorySample, i).rule = LODE_RULE_WINDOW;
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(GError) error = NULL;
+		g_autoptr(GArray)
+			chosen = lode_sample_filter_apply(profile, &cases[i].options, &error);
+		g_assert_no_error(error);
+		g_assert_cmpuint(chosen->len, ==, cases[i].n);
+	}
+	/* where there is nothing else */
+	for (guint i = 0; i < samples->len; i++)
+		LODE_AT(samples, LodeMemorySample, i).event = event;
+	g_autoptr(GArray) all = lode_sample_filter_apply(profile, &cases[0].options, NULL);
+	g_assert_cmpuint(all->len, ==, 2000);
+}
+
 static void test_simulated_misses(void)
 {
 	static const char *const one[] = {"l1d-miss", NULL}, *const by[] = {"event", NULL};
@@ -256,6 +295,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/sample_filter/choices", test_choices);
 	g_test_add_func("/sample_filter/errors", test_errors);
 	g_test_add_func("/sample_filter/simulated_misses", test_simulated_misses);
+	g_test_add_func("/sample_filter/windows", test_windows);
 	g_test_add_func("/sample_filter/no_memory", test_no_memory);
 	if (g_test_perf())
 		g_test_add_func("/sample_filter/speed", test_speed);
