@@ -11,6 +11,7 @@
 #include "ingest/traced/counted_recording.h"
 #include "ingest/traced/traced_recording.h"
 #include "ingest/user_attributes.h"
+#include "ingest/windows/window_accesses.h"
 #include "ingest/windows/window_reading.h"
 #include "model/origins.h"
 #include "sources/code/page_file.h"
@@ -370,13 +371,17 @@ static LodeRecording *read_samples(const Inputs *inputs, const LodeImportOptions
 		.begin_ns = options->begin_ns,
 		.end_ns = options->end_ns,
 	};
-	LodeRecording *samples = lode_sampled_recording_read(&reading, progress, error);
-	if (samples == NULL)
+	g_autoptr(LodeWindowAccesses)
+		accesses = lode_window_accesses_new(windows->facts, memory->options.places);
+	const LodeWindowVisitor visitor = lode_window_accesses_visitor(accesses);
+	lode_window_reading_add_visitor(windows, &visitor);
+	g_autoptr(LodeRecording) samples = lode_sampled_recording_read(&reading, progress, error);
+	if (samples == NULL || !lode_window_accesses_finish(accesses, memory, progress, error))
 		return NULL;
 	memory->tree = lode_sampled_stacks_tree(stacks);
 	account_memory(memory, samples);
 	lode_sampled_stacks_account(stacks, samples);
-	return samples;
+	return g_steal_pointer(&samples);
 }
 
 /* When it was recorded is when its file was written last, as for perf. */

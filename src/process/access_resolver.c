@@ -255,6 +255,27 @@ static bool is_of_recorder(const Question *self)
 	       (name != NULL && lode_is_own_library(name));
 }
 
+void lode_access_resolver_locate(const LodeAccessResolver *self, const LodeSampledCode *sampled,
+	LodeResolvedAccess *inout_access)
+{
+	Question question = {.resolver = self, .sampled = sampled, .out = inout_access};
+
+	inout_access->question = (LodeDataAccessQuestion){
+		.pc = sampled->place.address,
+		.bias = sampled->record->sample.ip - sampled->place.address,
+		.registers = &inout_access->registers,
+	};
+	if (sampled->place.image != LODE_NONE) {
+		question.image = lode_code_images_at(
+			lode_places_images(self->places), sampled->place.image);
+		inout_access->question.flow = lode_code_image_flow(
+			question.image, sampled->place.address);
+	}
+	find_places(&question, &inout_access->access, inout_access->places);
+	if (is_of_recorder(&question))
+		inout_access->access = (LodeDataAccess){.reason = LODE_REASON_RECORDER};
+}
+
 LodeAccessedFrame lode_resolved_access_frame(
 	const LodeResolvedAccess *self, LodeCodeImage *image, uint64_t access_pc, uint64_t address)
 {

@@ -257,13 +257,35 @@ static void add_mappings(Building *self)
 	}
 }
 
+/* No column of the recording: it has no cost at instructions. */
+static uint32_t add_window_event(Building *self, uint32_t number)
+{
+	const GArray *accesses = self->reading->accesses;
+	uint32_t event = lode_profile_find_event(self->profile, LODE_WINDOW_ACCESSES);
+
+	if (event == LODE_NONE)
+		event = lode_profile_add_event(self->profile, LODE_WINDOW_ACCESSES,
+			"loads and stores executed step by step, in windows", LODE_EVENT_SAMPLED,
+			NULL, 0);
+	for (guint i = 0; i < accesses->len; i++) {
+		const LodeMemorySample *sample = &LODE_AT(accesses, LodeReadAccess, i).sample;
+		if (sample->event == number)
+			lode_profile_event(self->profile, event)->total += sample->weight;
+	}
+	return event;
+}
+
 static void find_events(Building *self)
 {
 	const GPtrArray *names = self->reading->events.names;
 
 	for (guint i = 0; i < names->len; i++) {
-		uint32_t event = lode_join_find_event(self->profile, self->accesses->recording,
-			self->accesses->events, g_ptr_array_index(names, i));
+		const char *name = g_ptr_array_index(names, i);
+		uint32_t event = strcmp(name, LODE_WINDOW_ACCESSES) == 0
+		                         ? add_window_event(self, i)
+		                         : lode_join_find_event(self->profile,
+						   self->accesses->recording,
+						   self->accesses->events, name);
 		g_array_append_val(self->event_ids, event);
 	}
 }

@@ -327,6 +327,24 @@ static void add_ways(LodeMemoryReading *self, uint32_t pid, LodeReadAccess *row,
 	}
 }
 
+/* Notes whose stack the stack pointer is in, and adds the rows of an access with an address. */
+static void add_resolved(LodeMemoryReading *self, const LodeSampledAccess *sampled,
+	const LodeReadAccess *row, const LodeResolvedAccess *resolved)
+{
+	uint32_t pid = sampled->record->pid;
+	uint64_t pointer = resolved->registers.values[LODE_REGISTER_RSP];
+	uint32_t stack = (resolved->registers.known >> LODE_REGISTER_RSP & 1) != 0
+	                         ? find_mapping(self, pid, pointer, sampled->time_ns)
+	                         : LODE_NONE;
+
+	note_stack(self, stack, row, pointer);
+	for (size_t i = 0; i < resolved->access.n_operands; i++) {
+		LodeReadAccess added = operand_row(self, pid, row, resolved, &resolved->access, i);
+		added.sample.mapping = mapping_of(self, pid, &resolved->places[i]);
+		append_access(self, &added);
+	}
+}
+
 void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *sampled)
 {
 	const LodePerfRecord *record = sampled->record;
@@ -345,22 +363,63 @@ void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *s
 	self->is_stall_weighted |= lode_perf_event_is_time(
 		sampled->event->type, sampled->event->config);
 	lode_access_resolver_find(&resolver, &code, &resolved);
-	uint64_t pointer = resolved.registers.values[LODE_REGISTER_RSP];
-	uint32_t stack = (resolved.registers.known >> LODE_REGISTER_RSP & 1) != 0
-	                         ? find_mapping(self, record->pid, pointer, sampled->time_ns)
-	                         : LODE_NONE;
-	note_stack(self, stack, &row, pointer);
-	for (size_t i = 0; i < resolved.access.n_operands; i++) {
-		LodeReadAccess added = operand_row(
-			self, record->pid, &row, &resolved, &resolved.access, i);
-		added.sample.mapping = mapping_of(self, record->pid, &resolved.places[i]);
-		append_access(self, &added);
-	}
+	add_resolved(self, sampled, &row, &resolved);
 	if (resolved.access.n_operands > 0)
 		return;
 	row.sample.reason = (uint8_t)resolved.access.reason;
 	charge(self, record->pid, &row, &resolved.access, 0);
 	add_ways(self, record->pid, &row, &resolved);
+	append_access(self, &row);
+}
+
+void lode_memory_reading_add_stepped(LodeMemoryReading *self, const LodeSteppedSample *stepped)
+{
+	const LodePerfEvent event = {.type = PERF_TYPE_SOFTWARE};
+	const LodePerfRecord record = {
+		.kind = LODE_PERF_SAMPLE,
+		.pid = stepped->pid,
+		.tid = stepped->tid,
+		.time_ns = stepped->time_ns,
+		.sample = {.ip = stepped->pc, .cpu = UINT32_MAX},
+	};
+	const LodeSampledAccess sampled = {
+		.record = &record,
+		.event = &event,
+		.event_name = LODE_WINDOW_ACCESSES,
+		.time_ns = stepped->time_ns,
+		.weight = stepped->weight,
+		.place = stepped->place,
+		.caller = LODE_NONE,
+	};
+	const LodeAccessResolver resolver = {.places = self->options.places};
+	const LodeSampledCode code = {&record, &event, sampled.time_ns, sampled.place};
+	LodeResolvedAccess resolved = {.registers = *stepped->registers};
+	LodeReadAccess row = new_row(self, &sampled);
+
+	self->has_addresses = true;
+	row.has_no_operand = stepped->has_no_operand;
+	if (stepped->reason == LODE_REASON_NONE) {
+		resolved.access = (LodeDataAccess){
+			.rule = LODE_RULE_WINDOW,
+			.pc = stepped->place.address,
+			.operands = {stepped->operand},
+			.n_operands = 1,
+		};
+		lode_access_resolver_locate(&resolver, &code, &resolved);
+	} else {
+		resolved.access = (LodeDataAccess){
+			.reason = stepped->reason,
+			.waiting_pc = stepped->place.address,
+			.waiting_operand = stepped->operand.operand,
+			.waiting_access = stepped->operand.access,
+			.waiting_size = stepped->operand.size,
+		};
+	}
+	add_resolved(self, &sampled, &row, &resolved);
+	if (resolved.access.n_operands > 0)
+		return;
+	row.sample.reason = (uint8_t)resolved.access.reason;
+	charge(self, stepped->pid, &row, &resolved.access, 0);
 	append_access(self, &row);
 }
 

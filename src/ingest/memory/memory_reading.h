@@ -114,6 +114,20 @@ typedef struct LodeSampledAccess {
 
 void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *access);
 
+/* An access of an instruction that was executed step by step, in a window. */
+typedef struct {
+	LodePlace place; /* of the instruction */
+	uint64_t pc, time_ns;
+	uint32_t pid, tid;
+	const LodeUserRegisters *registers; /* before it */
+	LodeDataOperand operand;
+	bool has_no_operand;      /* it is a push, a pop or the like */
+	LodeAddressReason reason; /* why its address is not known; NONE: it is */
+	double weight;            /* accesses that it stands for */
+} LodeSteppedSample;
+
+void lode_memory_reading_add_stepped(LodeMemoryReading *self, const LodeSteppedSample *stepped);
+
 /*
  * Replaces ambiguous rows by those of one of their ways: `choose` gives its number among
  * first_way … of the row, or LODE_NONE for the row to stay as it is.

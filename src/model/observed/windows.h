@@ -35,10 +35,18 @@ typedef struct {
 	/* Of the first operand in memory, where there is one: */
 	uint32_t accesses;     /* whose address is known */
 	uint32_t repeated;     /* at the address of the access before, in the same window */
-	uint32_t strided;      /* whose address differs by `stride` from the one before */
+	uint32_t strided;      /* at least so many differ by `stride` from the one before */
 	int64_t stride;        /* bytes: the most frequent difference that is not 0; 0: none */
-	uint32_t lines, pages; /* distinct, of 64 and 4096 bytes */
+	uint32_t lines, pages; /* distinct, of 64 and 4096 bytes; above 64 estimated, ± 13 % */
 	uint64_t line_bytes;   /* a bit for each byte of a line that was accessed in any line */
+	uint32_t split;        /* across a boundary of 64 bytes */
+	/* Of loads, by the stores of the 100 steps before them: */
+	uint32_t stored;      /* one store wrote all the bytes that are loaded, the last to any */
+	uint32_t part_stored; /* the last store to any of the bytes wrote a part of them */
+	uint32_t store_steps; /* steps from such a store to the load, the fewest; 0: none */
+	uint32_t conflicting; /* to a line that was used before in the window, when since then 8
+	                         other lines of its set, of 64, were used, and fewer than 256 in
+	                         all: the first level had room, the set had not */
 } LodeObservedInstruction;
 
 /* A process that was to be stepped. Strings are the profile's. */

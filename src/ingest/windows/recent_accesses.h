@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a stretch of a window accessed lately: its cache lines, the last one used first, and the
+ * stores of the last 100 steps.
+ *
+ *   lines    │ l │ k │ b │ a │ …          a is used again: the lines before it were used since
+ * then, └─ moved to the front ──      those of its set by lines % LODE_RECENT_SETS stores   │ step,
+ * address, size │ …    a load: the last store to any of its bytes
+ *
+ * Reuse from before the stretch is not known and never counted. Private to ingest/windows/.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	/* A first level of 32 KiB, as most processors have it or more; the index of its sets is
+	 * within a page, so that run-time addresses tell it. */
+	LODE_RECENT_LINE = 64,
+	LODE_RECENT_SETS = 64,
+	LODE_RECENT_WAYS = 8,
+	LODE_RECENT_LINES = LODE_RECENT_SETS * LODE_RECENT_WAYS / 2,
+	LODE_RECENT_STEPS = 100, /* about as many instructions are in work at a time */
+	LODE_RECENT_STORES = 2 * LODE_RECENT_STEPS,
+};
+
+typedef struct {
+	uint64_t address;
+	uint32_t size, step;
+} LodeRecentStore;
+
+typedef struct {
+	uint64_t lines[LODE_RECENT_LINES]; /* numbers of lines, no two equal */
+	unsigned n_lines;
+	LodeRecentStore stores[LODE_RECENT_STORES]; /* a ring */
+	unsigned n_stores;                          /* so far */
+} LodeRecentAccesses;
+
+/* Forgets all: something else was accessed in between. */
+void lode_recent_accesses_forget(LodeRecentAccesses *self);
+
+/*
+ * Uses the lines of an access. True: one of them had been used before, and since then as many other
+ * lines of its set as that has ways, but fewer than LODE_RECENT_LINES lines in all. A cache of more
+ * ways would have kept it, one of the same size whose sets share the lines evenly too.
+ */
+bool lode_recent_accesses_use(LodeRecentAccesses *self, uint64_t address, uint32_t size);
+
+void lode_recent_accesses_store(
+	LodeRecentAccesses *self, uint64_t address, uint32_t size, uint32_t step);
+
+/* The last store, of the LODE_RECENT_STEPS steps before, to any byte of a load; NULL: none.
+ * `out_is_whole`: it wrote all of them. */
+const LodeRecentStore *lode_recent_accesses_find_store(const LodeRecentAccesses *self,
+	uint64_t address, uint32_t size, uint32_t step, bool *out_is_whole);
