@@ -36,7 +36,12 @@ CREATE TABLE IF NOT EXISTS window_instruction (
 	stride INTEGER NOT NULL,
 	lines INTEGER NOT NULL,
 	pages INTEGER NOT NULL,
-	line_bytes INTEGER NOT NULL
+	line_bytes INTEGER NOT NULL,
+	split INTEGER NOT NULL,
+	stored INTEGER NOT NULL,
+	part_stored INTEGER NOT NULL,
+	store_steps INTEGER NOT NULL,
+	conflicting INTEGER NOT NULL
 );
 
 CREATE TABLE IF NOT EXISTS window_process (
@@ -60,6 +65,7 @@ CREATE VIEW IF NOT EXISTS observed_edge AS
 CREATE VIEW IF NOT EXISTS observed_instruction AS
 	SELECT w.instruction, p.function_name AS function, printf('0x%x', p.address) AS address,
 		p.file, p.line, w.steps, w.outcomes, w.unforetold, w.denormals, w.accesses,
-		w.repeated, w.strided, w.stride, w.lines, w.pages, w.line_bytes
+		w.repeated, w.strided, w.stride, w.lines, w.pages, w.line_bytes, w.split,
+		w.stored, w.part_stored, w.store_steps, w.conflicting
 	FROM window_instruction w
 	JOIN instruction_place p ON p.instruction = w.instruction;

@@ -103,6 +103,13 @@ static void add_facts(LodeObservedInstruction *sum, const LodeObservedInstructio
 	sum->lines = MAX(sum->lines, row->lines);
 	sum->pages = MAX(sum->pages, row->pages);
 	sum->line_bytes |= row->line_bytes;
+	increase_number(&sum->split, row->split);
+	increase_number(&sum->stored, row->stored);
+	increase_number(&sum->part_stored, row->part_stored);
+	increase_number(&sum->conflicting, row->conflicting);
+	if (row->store_steps != 0)
+		sum->store_steps = sum->store_steps != 0 ? MIN(sum->store_steps, row->store_steps)
+		                                         : row->store_steps;
 }
 
 /* The rows of one instruction, by stride. */

@@ -43,6 +43,11 @@ static const LodeColumn instruction_columns[] = {
 	FACT(lines, NUMBER),
 	FACT(pages, NUMBER),
 	FACT(line_bytes, BITS),
+	FACT(split, NUMBER),
+	FACT(stored, NUMBER),
+	FACT(part_stored, NUMBER),
+	FACT(store_steps, NUMBER),
+	FACT(conflicting, NUMBER),
 };
 
 static const LodeColumn process_columns[] = {
@@ -142,7 +147,10 @@ static bool check_instructions(const GArray *rows, GError **error)
 			return lode_row_table_broken(error, "window_instruction", i,
 				"it does not come after the one before");
 		if (row->unforetold > row->outcomes || row->denormals > row->steps ||
-			row->repeated > row->accesses || row->strided > row->accesses)
+			row->repeated > row->accesses || row->strided > row->accesses ||
+			row->split > row->accesses || row->stored > row->accesses ||
+			row->part_stored > row->accesses - row->stored ||
+			row->conflicting > row->accesses)
 			return lode_row_table_broken(error, "window_instruction", i,
 				"it has more of a kind than there are");
 	}

@@ -57,6 +57,9 @@ static void append_accesses(const LodeObservedInstruction *facts, GString *out)
 	} else if (facts->repeated >= MOST_ACCESSES * accesses) {
 		append_share(out, "same address", facts->repeated, accesses);
 	}
+	append_share(out, "part-stored", facts->part_stored, accesses);
+	append_share(out, "split", facts->split, accesses);
+	append_share(out, "set conflict", facts->conflicting, accesses);
 }
 
 bool lode_observed_facts_append(const LodeProfile *profile, uint32_t instruction, GString *out)
@@ -168,6 +171,11 @@ void lode_observed_facts_json(
 	lode_json_member_number(json, "pages", facts->pages);
 	g_autofree char *bytes = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", facts->line_bytes);
 	lode_json_member_string(json, "line_bytes", bytes);
+	lode_json_member_number(json, "split", facts->split);
+	lode_json_member_number(json, "stored", facts->stored);
+	lode_json_member_number(json, "part_stored", facts->part_stored);
+	lode_json_member_number(json, "store_steps", facts->store_steps);
+	lode_json_member_number(json, "conflicting", facts->conflicting);
 	put_edges(profile, instruction, (double)followed, json);
 	lode_json_end(json, '}');
 }
@@ -176,7 +184,7 @@ void lode_observed_facts_csv_titles(LodeCsv *csv)
 {
 	static const char *const titles[] = {"window_steps", "followed", "taken", "outcomes",
 		"unforetold", "denormals", "accesses", "repeated", "strided", "stride", "lines",
-		"pages"};
+		"pages", "split", "stored", "part_stored", "store_steps", "conflicting"};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(titles); i++)
 		lode_csv_text(csv, titles[i]);
@@ -197,7 +205,9 @@ void lode_observed_facts_csv(const LodeProfile *profile, uint32_t instruction, L
 	facts = facts != NULL ? facts : &none;
 	const double numbers[] = {facts->steps, (double)followed, taken_share(&shares),
 		facts->outcomes, facts->unforetold, facts->denormals, facts->accesses,
-		facts->repeated, facts->strided, (double)facts->stride, facts->lines, facts->pages};
+		facts->repeated, facts->strided, (double)facts->stride, facts->lines, facts->pages,
+		facts->split, facts->stored, facts->part_stored, facts->store_steps,
+		facts->conflicting};
 	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
 		lode_csv_number(csv, numbers[i]);
 }

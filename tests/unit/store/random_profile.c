@@ -189,20 +189,26 @@ static void add_edges(LodeProfile *profile, GRand *rand)
 
 static void add_observed_instruction(LodeWindows *windows, GRand *rand, uint32_t instruction)
 {
-	const LodeObservedInstruction facts = {
-		.instruction = instruction,
-		.steps = UINT32_MAX,
-		.outcomes = UINT32_MAX / 2 + g_rand_int(rand) / 2,
-		.unforetold = g_rand_int(rand) / 2,
-		.denormals = g_rand_int(rand),
-		.accesses = UINT32_MAX / 2 + g_rand_int(rand) / 2,
-		.repeated = g_rand_int(rand) / 2,
-		.strided = g_rand_int(rand) / 2,
-		.stride = (int64_t)((uint64_t)g_rand_int(rand) << 32 | g_rand_int(rand)),
-		.lines = g_rand_int(rand),
-		.pages = g_rand_int(rand),
-		.line_bytes = (uint64_t)g_rand_int(rand) << 32 | g_rand_int(rand),
-	};
+	LodeObservedInstruction facts;
+
+	memset(&facts, 0, sizeof(facts)); /* rows are compared whole, also behind the fields */
+	facts.instruction = instruction;
+	facts.steps = UINT32_MAX;
+	facts.outcomes = UINT32_MAX / 2 + g_rand_int(rand) / 2;
+	facts.unforetold = g_rand_int(rand) / 2;
+	facts.denormals = g_rand_int(rand);
+	facts.accesses = UINT32_MAX / 2 + g_rand_int(rand) / 2;
+	facts.repeated = g_rand_int(rand) / 2;
+	facts.strided = g_rand_int(rand) / 2;
+	facts.stride = (int64_t)((uint64_t)g_rand_int(rand) << 32 | g_rand_int(rand));
+	facts.lines = g_rand_int(rand);
+	facts.pages = g_rand_int(rand);
+	facts.line_bytes = (uint64_t)g_rand_int(rand) << 32 | g_rand_int(rand);
+	facts.split = g_rand_int(rand) / 2;
+	facts.stored = g_rand_int(rand) / 4;
+	facts.part_stored = g_rand_int(rand) / 4;
+	facts.store_steps = g_rand_int(rand);
+	facts.conflicting = g_rand_int(rand) / 2;
 
 	g_array_append_val(windows->instructions, facts);
 }

@@ -539,6 +539,11 @@ static LodeObservedInstruction random_facts(uint32_t instruction)
 		.lines = (uint32_t)random_int_range(0, 9),
 		.pages = (uint32_t)random_int_range(0, 9),
 		.line_bytes = (uint64_t)random_int_range(0, 1000) << 20,
+		.split = accesses / 4,
+		.stored = accesses / 2,
+		.part_stored = accesses / 5,
+		.store_steps = (uint32_t)random_int_range(0, 3),
+		.conflicting = accesses / 6,
 	};
 
 	facts.strided = accesses / 2;
@@ -615,6 +620,13 @@ static GHashTable *sum_windows(const LodeProfile *const *profiles, size_t n)
 			add_fact(sums, here, "denormals", facts->denormals);
 			add_fact(sums, here, "accesses", facts->accesses);
 			add_fact(sums, here, "repeated", facts->repeated);
+			add_fact(sums, here, "split", facts->split);
+			add_fact(sums, here, "stored", facts->stored);
+			add_fact(sums, here, "part_stored", facts->part_stored);
+			add_fact(sums, here, "conflicting", facts->conflicting);
+			/* the least but 0 */
+			keep_most(sums, g_strconcat(here, " store_steps", NULL),
+				facts->store_steps > 0 ? 1 / (double)facts->store_steps : 0);
 			keep_most(sums, g_strconcat(here, " lines", NULL), facts->lines);
 			keep_most(sums, g_strconcat(here, " pages", NULL), facts->pages);
 			for (int bit = 0; bit < 64; bit++)
