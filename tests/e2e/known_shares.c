@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Branches whose shares are known: of each, how often it goes to one target is in a table, with the
- * places of both in their function. With an argument "shares" it prints that table and ends.
+ * Branches whose shares are known. With an argument "shares" it prints, of each, its function,
+ * where it is and where it goes to in that, in which share of its executions, and whether that
+ * holds for each stretch of them, but for less than one ("period"), or by chance.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -9,16 +10,16 @@
 
 /* %edi rounds; the branch at 2 goes to 3 where the condition holds after `test`. */
 #define FUNCTION(name, test, jump)                                                                 \
-	"	.type " name ", @function\n" name ":	mov $0x9e3779b9, %eax\n"                   \
+	"	.type " name ", @function\n" name ":	mov $0x9e3779b9, %eax\n"                      \
 	"1:	" test "2:	" jump " 3f\n"                                                     \
-	"	add $1, %rcx\n"                                                                    \
-	"	jmp 4f\n"                                                                          \
-	"3:	add $3, %rdx\n"                                                                    \
-	"4:	sub $1, %edi\n"                                                                    \
-	"	jne 1b\n"                                                                          \
-	"	ret\n"                                                                             \
+	"	add $1, %rcx\n"                                                                          \
+	"	jmp 4f\n"                                                                                \
+	"3:	add $3, %rdx\n"                                                                        \
+	"4:	sub $1, %edi\n"                                                                        \
+	"	jne 1b\n"                                                                                \
+	"	ret\n"                                                                                   \
 	"	.size " name ", . - " name "\n"                                                    \
-	"	.pushsection .data.rel.ro, \"aw\"\n"                                                            \
+	"	.pushsection .data.rel.ro, \"aw\"\n"                                                     \
 	"	.quad " name "_name, 2b - " name ", 3b - " name "\n"                               \
 	"	.popsection\n"
 
@@ -74,21 +75,41 @@ typedef struct {
 
 extern const Place places[] __asm__("places");
 
-static const double shares[] = {0.75, 0.125, 0.3, 0.5};
-
-enum { ROUNDS = 4000, N_PLACES = sizeof(shares) / sizeof(shares[0]) };
+enum { ROUNDS = 4000 };
 
 extern void three_of_four(unsigned rounds) __asm__("three_of_four");
 extern void one_of_eight(unsigned rounds) __asm__("one_of_eight");
 extern void three_tenths(unsigned rounds) __asm__("three_tenths");
 extern void in_turn(unsigned rounds) __asm__("in_turn");
 
+/* As three_tenths has it. */
+static double share_by_chance(void)
+{
+	uint32_t x = 0x9e3779b9;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		x ^= x << 13;
+		x ^= x >> 17;
+		x ^= x << 5;
+		n += x < 1288490189;
+	}
+	return (double)n / ROUNDS;
+}
+
+static void print_shares(void)
+{
+	const double shares[] = {0.75, 0.125, share_by_chance(), 0.5};
+
+	for (int i = 0; i < 4; i++)
+		printf("%s %lld %lld %g %s\n", places[i].function, (long long)places[i].branch,
+			(long long)places[i].target, shares[i], i == 2 ? "chance" : "period");
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "shares") == 0) {
-		for (int i = 0; i < N_PLACES; i++)
-			printf("%s %lld %lld %g\n", places[i].function, (long long)places[i].branch,
-				(long long)places[i].target, shares[i]);
+		print_shares();
 		return 0;
 	}
 	for (unsigned i = 0; i < 60000; i++) {
