@@ -147,6 +147,10 @@ bool lode_window_reading_add(LodeWindowReading *self, GBytes *bytes,
 		return false;
 	if (lode_window_log_damaged(log) > 0)
 		leave_out(options, "log of windows that is damaged or cut short", process, 1);
+	/* A program that was not chosen is not listed, as its samples are not. */
+	if (self->process->n_windows == 0 && options->is_wanted != NULL &&
+		!options->is_wanted(options->data, header->pid, header->begin_ns))
+		g_array_set_size(self->processes, self->processes->len - 1);
 	return true;
 }
 

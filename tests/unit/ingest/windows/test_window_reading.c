@@ -243,6 +243,29 @@ static void test_choice(Fixture *self, const void *data)
 	g_assert_true(lode_window_times_has(&self->times, STEPPED_PID, TIME_NS + 1000000));
 }
 
+/* A process is listed when it was wanted at its beginning, or in a window. */
+static void test_chosen_processes(Fixture *self, const void *data)
+{
+	const uint64_t address = stepped_program_at(&self->program, "plain", 0);
+	const LodeWindowLogOptions options = {.is_wanted = is_early};
+	const struct {
+		uint64_t begin_ns, window_ns;
+		guint n_listed;
+	} rows[] = {{TIME_NS, TIME_NS + 1000, 1}, {TIME_NS + 1000, TIME_NS, 2},
+		{TIME_NS + 1000, TIME_NS + 1000, 2}};
+
+	(void)data;
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		window_log_clear(&self->log);
+		window_log_init(&self->log, STEPPED_PID);
+		self->log.header.begin_ns = rows[i].begin_ns;
+		run(self, rows[i].window_ns, &address, 1);
+		g_autoptr(GBytes) bytes = window_log_finish(&self->log);
+		add_bytes(self, bytes, &options);
+		g_assert_cmpuint(self->reading->processes->len, ==, rows[i].n_listed);
+	}
+}
+
 typedef struct {
 	uint32_t tid;
 	uint64_t begin_ns, end_ns;
@@ -294,6 +317,8 @@ int main(int argc, char **argv)
 	g_test_add("/window-reading/left-out", Fixture, NULL, set_up, test_left_out, tear_down);
 	g_test_add("/window-reading/processes", Fixture, NULL, set_up, test_processes, tear_down);
 	g_test_add("/window-reading/choice", Fixture, NULL, set_up, test_choice, tear_down);
+	g_test_add("/window-reading/chosen-processes", Fixture, NULL, set_up, test_chosen_processes,
+		tear_down);
 	add_random_test("/window-reading/times", test_times, "R02S5ce81b09f3a64d72b6817fc05de2943a",
 		"R02Se07a5dc9142f8b63d1b49c70f8536ea2", "R02S18c4b7f06ade3259740fb8e1c6d29a35",
 		NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the walk over windows makes of steps through a program whose code is known. */
+#include "../../sources/jitdump_bytes.h"
 #include "stepped_program.h"
 
 #include <string.h>
@@ -309,6 +310,61 @@ static void test_time(Fixture *self, const void *data)
 	g_assert_null(code->bytes);
 }
 
+/* Code made at run time is that of its time, though the mapping stays. */
+static void test_jit(Fixture *self, const void *data)
+{
+	enum { ADDRESS = 0x10000, SECOND_NS = STEPPED_MAPPED_NS + 5000 };
+	g_autofree char *folder = g_dir_make_tmp("lode-test-XXXXXX", NULL);
+	g_autofree char *path = g_build_filename(folder, "jit-7.dump", NULL);
+	JitdumpBytes dump = jitdump_begin(false, STEPPED_PID, 0);
+	g_autoptr(LodeJitCodeSet) jit = lode_jit_code_set_new();
+	const LodePlacesOptions options = {.images = self->program.images, .jit = jit};
+	const struct perf_event_attr event = {.size = sizeof(event),
+		.sample_type = PERF_SAMPLE_TIME,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC};
+	g_autoptr(LodePerfData) perf = lode_perf_data_new("test");
+	const uint64_t id = 1;
+
+	(void)data;
+	put_load(&dump, &(JitdumpLoad){10, ADDRESS, 16, 1, "nops", 0x90});
+	put_load(&dump, &(JitdumpLoad){SECOND_NS, ADDRESS, 16, 2, "returns", 0xc3});
+	g_autofree char *written = jitdump_end(&dump);
+	g_assert_cmpint(g_rename(written, path), ==, 0);
+	lode_perf_data_add(perf, &event, "cpu-clock", &id, 1);
+	lode_window_steps_free(self->steps);
+	lode_places_free(self->program.places);
+	self->program.places = lode_places_new(&options);
+	self->steps = lode_window_steps_new(self->program.places);
+	lode_places_begin(self->program.places);
+	for (int i = 0; i < 2; i++) {
+		const LodePerfRecord record = {.kind = LODE_PERF_MAPPING,
+			.mode = LODE_PERF_MODE_USER,
+			.pid = STEPPED_PID,
+			.mapping = {.start = i == 0 ? 0x80000 : ADDRESS,
+				.size = 4096,
+				.protection = 5,
+				.path = i == 0 ? path : "//anon"}};
+		lode_places_note(self->program.places, &record, (uint64_t)i);
+	}
+	lode_places_freeze(self->program.places, perf, "test", NULL);
+	const uint64_t addresses[] = {ADDRESS, ADDRESS + 1};
+	LodeWindowHead late = head;
+	late.begin_ns = late.end_ns = SECOND_NS;
+	run(self, &head, addresses, 2);
+	run(self, &late, addresses, 2);
+	run(self, &head, addresses, 2);
+	const Visited *visited = walk(self);
+	for (size_t i = 0; i < 6; i++) {
+		g_assert_cmpuint(visited[i].code, ==, i % 4);
+		g_assert_true(
+			lode_window_steps_code(self->steps, visited[i].code)->decoded.branch ==
+			(i == 2 || i == 3 ? LODE_BRANCH_RETURN : LODE_BRANCH_NONE));
+	}
+	g_unlink(path);
+	g_rmdir(folder);
+}
+
 /* Steps that the head promises and the window does not have. */
 static void test_damaged(Fixture *self, const void *data)
 {
@@ -340,6 +396,7 @@ int main(int argc, char **argv)
 	ADD("/window-steps/long-rounds", test_long_rounds);
 	ADD("/window-steps/nowhere", test_nowhere);
 	ADD("/window-steps/time", test_time);
+	ADD("/window-steps/jit", test_jit);
 	ADD("/window-steps/damaged", test_damaged);
 	return g_test_run();
 }
