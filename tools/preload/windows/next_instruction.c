@@ -30,6 +30,9 @@ static NextInstruction two_bytes(const uint8_t *code, bool has_prefix)
 		 */
 		if (is_memory(code[1]))
 			return extension(code[1]) <= 6 ? NEXT_STATUS : NEXT_PLAIN;
+		if (has_prefix &&
+			extension(code[1]) == 2) /* wrfsbase: it would be another thread */
+			return NEXT_UNSAFE;
 		return extension(code[1]) == 6 && has_prefix ? NEXT_ATOMIC : NEXT_PLAIN;
 	case 0xc7: /* xrstors, xsavec, xsaves */
 		return is_memory(code[1]) && extension(code[1]) >= 3 && extension(code[1]) <= 5

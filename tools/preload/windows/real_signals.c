@@ -17,9 +17,7 @@ static void search(void)
 	} wanted[] = {
 		{"sigaction", &found.sigaction},
 		{"signal", &found.signal},
-		{"bsd_signal", &found.bsd_signal},
 		{"sysv_signal", &found.sysv_signal},
-		{"ssignal", &found.ssignal},
 		{"sigset", &found.sigset},
 		{"sigignore", &found.sigignore},
 		{"sighold", &found.sighold},
@@ -27,10 +25,11 @@ static void search(void)
 		{"sigprocmask", &found.sigprocmask},
 		{"pthread_sigmask", &found.pthread_sigmask},
 		{"sigwait", &found.sigwait},
-		{"sigwaitinfo", &found.sigwaitinfo},
 		{"sigtimedwait", &found.sigtimedwait},
 		{"signalfd", &found.signalfd},
+		{"sigpending", &found.sigpending},
 		{"prctl", &found.prctl},
+		{"ptrace", &found.ptrace},
 		{"syscall", &found.syscall},
 	};
 

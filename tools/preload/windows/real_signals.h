@@ -8,9 +8,7 @@
 typedef struct {
 	int (*sigaction)(int number, const struct sigaction *given, struct sigaction *old);
 	sighandler_t (*signal)(int number, sighandler_t handler);
-	sighandler_t (*bsd_signal)(int number, sighandler_t handler);
 	sighandler_t (*sysv_signal)(int number, sighandler_t handler);
-	sighandler_t (*ssignal)(int number, sighandler_t handler);
 	sighandler_t (*sigset)(int number, sighandler_t handler);
 	int (*sigignore)(int number);
 	int (*sighold)(int number);
@@ -18,10 +16,11 @@ typedef struct {
 	int (*sigprocmask)(int how, const sigset_t *given, sigset_t *old);
 	int (*pthread_sigmask)(int how, const sigset_t *given, sigset_t *old);
 	int (*sigwait)(const sigset_t *awaited, int *out_number);
-	int (*sigwaitinfo)(const sigset_t *awaited, siginfo_t *info);
 	int (*sigtimedwait)(const sigset_t *awaited, siginfo_t *info, const struct timespec *limit);
 	int (*signalfd)(int descriptor, const sigset_t *awaited, int flags);
+	int (*sigpending)(sigset_t *pending);
 	int (*prctl)(int option, ...);
+	long (*ptrace)(int request, ...);
 	long (*syscall)(long number, ...);
 } RealSignals;
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The functions about signals that stand in front of the real ones, so that the program sees no
- * handler of ours, and that SIGTRAP reaches it wherever the trap flag could be set.
+ * handler of ours, and that the trap flag is never set where SIGTRAP cannot be handled.
  *
  *   SIGTRAP's action        a program that sets one has its own from then on, and no more windows
- *   other signals' actions  SIGTRAP is blocked while their handlers run, which may be on small
- * stacks masks, awaited signals  without SIGTRAP, unless the program names it: then no more windows
+ *   other signals' actions  a function of ours ends the window before their handlers run. Those
+ * that ask for the alternate stack, which may be small, have SIGTRAP blocked masks, awaited signals
+ * without SIGTRAP, unless the program names it: then no more windows
+ *
+ * A child of vfork(), which has the parent's memory, changes nothing that is kept here.
  */
 #include "real_signals.h"
 #include "stepping.h"
@@ -15,11 +18,17 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #define EXPORTED __attribute__((visibility("default")))
+
+/* The program's own handlers, by signal; the kernel has pass_signal() in their place. */
+static void (*handlers[NSIG])(int number, siginfo_t *info, void *context);
 
 /* A bit for each signal in whose handler the program itself blocks SIGTRAP. */
 static uint64_t blocking;
@@ -39,51 +48,75 @@ static bool is_function(const struct sigaction *action)
 	return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
+static void stop(LodeWindowObstacle obstacle)
+{
+	if (!stepping_is_installed() || !stepping_is_own_process())
+		return;
+	stepping_stop(obstacle);
+	stepping_wait();
+	threads_stop_timers();
+}
+
 /* --- actions --- */
+
+/* The handler is jumped to: it is as near to what was interrupted as without us. */
+static void pass_signal(int number, siginfo_t *info, void *context)
+{
+	stepping_interrupt(context);
+	handlers[number](number, info, context);
+}
 
 static int set_other(int number, const struct sigaction *given, struct sigaction *out_old)
 {
 	const uint64_t before = __atomic_load_n(&blocking, __ATOMIC_RELAXED);
+	void (*const handler)(int, siginfo_t *, void *) = handlers[number];
 	struct sigaction changed;
 
-	if (given != NULL && is_function(given)) {
+	if (given != NULL && is_function(given) && given->sa_sigaction != pass_signal) {
 		changed = *given;
 		if (sigismember(&changed.sa_mask, SIGTRAP) == 1)
 			__atomic_fetch_or(&blocking, bit_of(number), __ATOMIC_RELAXED);
 		else
 			__atomic_fetch_and(&blocking, ~bit_of(number), __ATOMIC_RELAXED);
-		sigaddset(&changed.sa_mask, SIGTRAP);
+		if ((given->sa_flags & SA_ONSTACK) != 0)
+			sigaddset(&changed.sa_mask, SIGTRAP);
+		__atomic_store_n(&handlers[number], given->sa_sigaction, __ATOMIC_RELAXED);
+		changed.sa_sigaction = pass_signal;
 		given = &changed;
 	}
 	int result = real_signals()->sigaction(number, given, out_old);
-	if (result == 0 && out_old != NULL && is_function(out_old) &&
-		(before & bit_of(number)) == 0)
+	if (result != 0)
+		__atomic_store_n(&handlers[number], handler, __ATOMIC_RELAXED);
+	if (result != 0 || out_old == NULL || out_old->sa_sigaction != pass_signal)
+		return result;
+	out_old->sa_sigaction = handler;
+	if ((before & bit_of(number)) == 0)
 		sigdelset(&out_old->sa_mask, SIGTRAP);
 	return result;
 }
 
 EXPORTED int sigaction(int number, const struct sigaction *given, struct sigaction *out_old)
 {
-	if (!stepping_is_installed() || !is_signal(number))
+	if (!stepping_is_installed() || !is_signal(number) || !stepping_is_own_process())
 		return real_signals()->sigaction(number, given, out_old);
 	if (number != SIGTRAP)
 		return set_other(number, given, out_old);
+	if (given != NULL && given->sa_handler != SIG_DFL)
+		stop(LODE_WINDOW_OBSTACLE_HANDLER);
 	return stepping_program_action(given, out_old);
 }
 
-/* What a simple function has set is set again with SIGTRAP in its mask. */
-static sighandler_t masked(int number, sighandler_t old)
+/* What a simple function has set is set again as ours. `before`: the handler until then. */
+static sighandler_t passed(int number, sighandler_t old, sighandler_t before)
 {
 	struct sigaction action;
 	int code = errno;
 
-	if (old != SIG_ERR && is_signal(number) &&
-		real_signals()->sigaction(number, NULL, &action) == 0 && is_function(&action)) {
-		sigdelset(&action.sa_mask, SIGTRAP);
+	if (old != SIG_ERR && real_signals()->sigaction(number, NULL, &action) == 0 &&
+		is_function(&action))
 		set_other(number, &action, NULL);
-	}
 	errno = code;
-	return old;
+	return (void *)old == (void *)pass_signal ? before : old;
 }
 
 static sighandler_t set_trap(sighandler_t handler, int flags)
@@ -92,16 +125,24 @@ static sighandler_t set_trap(sighandler_t handler, int flags)
 
 	if ((flags & (int)SA_NODEFER) == 0)
 		sigaddset(&action.sa_mask, SIGTRAP);
-	return stepping_program_action(&action, &old) == 0 ? old.sa_handler : SIG_ERR;
+	return sigaction(SIGTRAP, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
+}
+
+/* `flags`: of SIGTRAP's. */
+static sighandler_t set_simply(sighandler_t (*set)(int number, sighandler_t handler), int number,
+	sighandler_t handler, int flags)
+{
+	if (!stepping_is_installed() || !is_signal(number) || !stepping_is_own_process())
+		return set(number, handler);
+	if (number == SIGTRAP)
+		return set_trap(handler, flags);
+	sighandler_t before = (sighandler_t)(void *)handlers[number];
+	return passed(number, set(number, handler), before);
 }
 
 EXPORTED sighandler_t signal(int number, sighandler_t handler)
 {
-	if (!stepping_is_installed())
-		return real_signals()->signal(number, handler);
-	if (number == SIGTRAP)
-		return set_trap(handler, SA_RESTART);
-	return masked(number, real_signals()->signal(number, handler));
+	return set_simply(real_signals()->signal, number, handler, SA_RESTART);
 }
 
 /* Not in the headers of today. */
@@ -119,11 +160,8 @@ EXPORTED sighandler_t ssignal(int number, sighandler_t handler)
 
 EXPORTED sighandler_t sysv_signal(int number, sighandler_t handler)
 {
-	if (!stepping_is_installed())
-		return real_signals()->sysv_signal(number, handler);
-	if (number == SIGTRAP)
-		return set_trap(handler, (int)(SA_RESETHAND | SA_NODEFER));
-	return masked(number, real_signals()->sysv_signal(number, handler));
+	return set_simply(
+		real_signals()->sysv_signal, number, handler, (int)(SA_RESETHAND | SA_NODEFER));
 }
 
 /* What signal() is in programs built for System V. */
@@ -132,50 +170,43 @@ EXPORTED sighandler_t __sysv_signal(int number, sighandler_t handler)
 	return sysv_signal(number, handler);
 }
 
-static void stop_for_mask(void)
-{
-	stepping_stop(LODE_WINDOW_OBSTACLE_BLOCKED);
-	stepping_wait();
-}
-
 EXPORTED int sighold(int number)
 {
-	if (number == SIGTRAP && stepping_is_installed())
-		stop_for_mask();
+	if (number == SIGTRAP)
+		stop(LODE_WINDOW_OBSTACLE_BLOCKED);
 	return real_signals()->sighold(number);
 }
 
 EXPORTED sighandler_t sigset(int number, sighandler_t handler)
 {
-	if (!stepping_is_installed())
-		return real_signals()->sigset(number, handler);
 	if (number == SIGTRAP && handler == SIG_HOLD) {
-		stop_for_mask();
+		stop(LODE_WINDOW_OBSTACLE_BLOCKED);
 		return real_signals()->sigset(number, handler);
 	}
-	if (number == SIGTRAP)
-		return set_trap(handler, 0);
-	return masked(number, real_signals()->sigset(number, handler));
+	return set_simply(real_signals()->sigset, number, handler, 0);
 }
 
 EXPORTED int sigignore(int number)
 {
-	if (!stepping_is_installed() || number != SIGTRAP)
+	if (number != SIGTRAP)
 		return real_signals()->sigignore(number);
-	return set_trap(SIG_IGN, 0) == SIG_ERR ? -1 : 0;
+	return signal(SIGTRAP, SIG_IGN) == SIG_ERR ? -1 : 0;
 }
 
 /* --- masks --- */
 
+static bool has_trap(const sigset_t *given)
+{
+	return given != NULL && stepping_is_installed() && sigismember(given, SIGTRAP) == 1;
+}
+
 /* SIGTRAP is taken out of what has it among all others; a set that names it stops windows. */
 static const sigset_t *without_trap(const sigset_t *given, sigset_t *changed)
 {
-	if (given == NULL || !stepping_is_installed() || sigismember(given, SIGTRAP) != 1)
+	if (!has_trap(given))
 		return given;
-	if (sigismember(given, SIGTERM) != 1) {
-		stop_for_mask();
-		return given;
-	}
+	if (sigismember(given, SIGTERM) != 1)
+		stop(LODE_WINDOW_OBSTACLE_BLOCKED);
 	if (!stepping_is_on())
 		return given;
 	*changed = *given;
@@ -183,41 +214,87 @@ static const sigset_t *without_trap(const sigset_t *given, sigset_t *changed)
 	return changed;
 }
 
-EXPORTED int sigprocmask(int how, const sigset_t *given, sigset_t *out_old)
+typedef int SetMask(int how, const sigset_t *given, sigset_t *old);
+
+/* The program finds SIGTRAP blocked where it has blocked all, and nowhere else. That it has done so
+ * does not last for longer than the rest of the mask. */
+static int set_mask(SetMask *set, int how, const sigset_t *given, sigset_t *out_old)
 {
+	const bool was_masked = thread_is_masked();
+	const bool is_changed = has_trap(given) || (given != NULL && how == SIG_SETMASK);
 	sigset_t changed;
 
-	return real_signals()->sigprocmask(
-		how, how == SIG_UNBLOCK ? given : without_trap(given, &changed), out_old);
+	if (how != SIG_UNBLOCK)
+		given = without_trap(given, &changed);
+	/* Before, as what has waited comes now. */
+	if (is_changed)
+		thread_set_masked(how != SIG_UNBLOCK && given == &changed);
+	int result = set(how, given, out_old);
+	if (result != 0 && is_changed)
+		thread_set_masked(was_masked);
+	if (result != 0 || out_old == NULL || !stepping_is_on())
+		return result;
+	if (was_masked && sigisemptyset(out_old) == 0)
+		sigaddset(out_old, SIGTRAP);
+	else
+		sigdelset(out_old, SIGTRAP);
+	return result;
+}
+
+EXPORTED int sigprocmask(int how, const sigset_t *given, sigset_t *out_old)
+{
+	return set_mask(real_signals()->sigprocmask, how, given, out_old);
 }
 
 EXPORTED int pthread_sigmask(int how, const sigset_t *given, sigset_t *out_old)
 {
-	sigset_t changed;
-
-	return real_signals()->pthread_sigmask(
-		how, how == SIG_UNBLOCK ? given : without_trap(given, &changed), out_old);
+	return set_mask(real_signals()->pthread_sigmask, how, given, out_old);
 }
 
-EXPORTED int sigwait(const sigset_t *awaited, int *out_number)
+/* --- awaited signals --- */
+
+/* The recorder's events go on for a while when windows were stopped: a program that blocks SIGTRAP
+ * and awaits it must not get theirs. */
+static bool is_ours(int number, const siginfo_t *info)
 {
-	sigset_t changed;
-
-	return real_signals()->sigwait(without_trap(awaited, &changed), out_number);
-}
-
-EXPORTED int sigwaitinfo(const sigset_t *awaited, siginfo_t *info)
-{
-	sigset_t changed;
-
-	return real_signals()->sigwaitinfo(without_trap(awaited, &changed), info);
+	return number == SIGTRAP && stepping_is_installed() && stepping_is_chance(info);
 }
 
 EXPORTED int sigtimedwait(const sigset_t *awaited, siginfo_t *info, const struct timespec *limit)
 {
 	sigset_t changed;
+	siginfo_t own;
+	siginfo_t *there = info != NULL ? info : &own;
+	int number;
 
-	return real_signals()->sigtimedwait(without_trap(awaited, &changed), info, limit);
+	awaited = without_trap(awaited, &changed);
+	do
+		number = real_signals()->sigtimedwait(awaited, there, limit);
+	while (is_ours(number, there));
+	return number;
+}
+
+EXPORTED int sigwaitinfo(const sigset_t *awaited, siginfo_t *info)
+{
+	return sigtimedwait(awaited, info, NULL);
+}
+
+EXPORTED int sigwait(const sigset_t *awaited, int *out_number)
+{
+	sigset_t changed;
+	int code = errno, number;
+
+	awaited = without_trap(awaited, &changed);
+	if (!has_trap(awaited))
+		return real_signals()->sigwait(awaited, out_number);
+	do
+		number = sigtimedwait(awaited, NULL, NULL);
+	while (number < 0 && errno == EINTR);
+	if (number < 0)
+		return errno;
+	errno = code;
+	*out_number = number;
+	return 0;
 }
 
 EXPORTED int signalfd(int descriptor, const sigset_t *awaited, int flags)
@@ -227,15 +304,39 @@ EXPORTED int signalfd(int descriptor, const sigset_t *awaited, int flags)
 	return real_signals()->signalfd(descriptor, without_trap(awaited, &changed), flags);
 }
 
-/* --- limits of system calls --- */
+/* What is taken to see whose it is, is sent again when it is the program's. */
+EXPORTED int sigpending(sigset_t *out_pending)
+{
+	const struct timespec now = {0, 0};
+	int result = real_signals()->sigpending(out_pending);
+	siginfo_t info;
+	sigset_t trap;
 
+	if (result != 0 || !has_trap(out_pending))
+		return result;
+	sigemptyset(&trap);
+	sigaddset(&trap, SIGTRAP);
+	if (sigtimedwait(&trap, &info, &now) == SIGTRAP)
+		syscall(SYS_rt_tgsigqueueinfo, (long)getpid(), syscall(SYS_gettid), (long)SIGTRAP,
+			&info);
+	else
+		sigdelset(out_pending, SIGTRAP);
+	return 0;
+}
+
+/* --- system calls --- */
+
+/* The events of the recorder still come, and the way back from a handler is a system call, which
+ * may not be allowed: the kernel is to drop them. */
 static void stop_for_limits(void)
 {
-	if (!stepping_is_installed())
+	const struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+	if (!stepping_is_on())
 		return;
-	stepping_stop(LODE_WINDOW_OBSTACLE_SECCOMP);
-	stepping_wait();
-	threads_stop_timers();
+	stop(LODE_WINDOW_OBSTACLE_SECCOMP);
+	if (stepping_has_events())
+		real_signals()->sigaction(SIGTRAP, &ignore, NULL);
 }
 
 EXPORTED int prctl(int option, ...)
@@ -252,7 +353,66 @@ EXPORTED int prctl(int option, ...)
 	return real_signals()->prctl(option, given[0], given[1], given[2], given[3]);
 }
 
+EXPORTED long ptrace(enum __ptrace_request request, ...)
+{
+	void *given[3];
+	va_list arguments;
+
+	va_start(arguments, request);
+	for (size_t i = 0; i < 3; i++)
+		given[i] = va_arg(arguments, void *);
+	va_end(arguments);
+	if (request == PTRACE_TRACEME)
+		stop(LODE_WINDOW_OBSTACLE_TRACED);
+	return real_signals()->ptrace(request, given[0], given[1], given[2]);
+}
+
+/* As the kernel has it. */
+typedef struct {
+	void *handler;
+	unsigned long flags;
+	void *restorer;
+	unsigned long mask;
+} KernelAction;
+
 typedef long SystemCall(long number, long a, long b, long c, long d, long e, long f);
+
+static long set_trap_by_call(const KernelAction *given, KernelAction *out_old)
+{
+	struct sigaction action = {0}, old;
+
+	if (given != NULL) {
+		action.sa_handler = (sighandler_t)given->handler;
+		action.sa_flags = (int)given->flags;
+		memcpy(&action.sa_mask, &given->mask, sizeof(given->mask));
+	}
+	if (sigaction(SIGTRAP, given != NULL ? &action : NULL, &old) != 0)
+		return -1;
+	if (out_old == NULL)
+		return 0;
+	*out_old = (KernelAction){
+		.handler = (void *)old.sa_handler,
+		.flags = (unsigned long)(unsigned)old.sa_flags,
+	};
+	memcpy(&out_old->mask, &old.sa_mask, sizeof(out_old->mask));
+	return 0;
+}
+
+/* Those of other signals are set as they are: such handlers run in the midst of a window. */
+static long set_other_by_call(
+	int number, const KernelAction *given, KernelAction *out_old, long size)
+{
+	void *handler = (void *)handlers[number];
+	long result = ((SystemCall *)real_signals()->syscall)(
+		SYS_rt_sigaction, number, (long)given, (long)out_old, size, 0, 0);
+
+	if (result == 0 && out_old != NULL && out_old->handler == (void *)pass_signal) {
+		out_old->handler = handler;
+		if ((blocking & bit_of(number)) == 0)
+			out_old->mask &= ~bit_of(SIGTRAP);
+	}
+	return result;
+}
 
 /* The real one is jumped to: what forks by a system call returns twice from here. */
 EXPORTED SystemCall pass_system_call __asm__("syscall");
@@ -261,5 +421,14 @@ long pass_system_call(long number, long a, long b, long c, long d, long e, long 
 {
 	if (number == SYS_seccomp)
 		stop_for_limits();
+	if (number == SYS_rt_sigaction && is_signal((int)a) && d == sizeof(unsigned long) &&
+		stepping_is_installed())
+		return a == SIGTRAP ? set_trap_by_call((const KernelAction *)b, (KernelAction *)c)
+		                    : set_other_by_call((int)a, (const KernelAction *)b,
+					      (KernelAction *)c, d);
+	if (number == SYS_rt_sigprocmask && a != SIG_UNBLOCK && b != 0 &&
+		(*(const unsigned long *)b & bit_of(SIGTRAP)) != 0 &&
+		(*(const unsigned long *)b & bit_of(SIGTERM)) == 0)
+		stop(LODE_WINDOW_OBSTACLE_BLOCKED);
 	return ((SystemCall *)real_signals()->syscall)(number, a, b, c, d, e, f);
 }

@@ -62,18 +62,30 @@ static int find_go(struct dl_phdr_info *object, size_t size, void *data)
 	return *(bool *)data;
 }
 
-static bool is_traced(void)
+/* A number of /proc/PID/status; `otherwise` when it is not there. */
+static long read_status(long pid, const char *name, long otherwise)
 {
-	char text[4096];
-	long descriptor = syscall(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC);
+	char path[64], text[4096];
 
+	snprintf(path, sizeof(path), "/proc/%ld/status", pid);
+	long descriptor = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
 	if (descriptor < 0)
-		return false;
+		return otherwise;
 	long n = syscall(SYS_read, descriptor, text, sizeof(text) - 1);
 	syscall(SYS_close, descriptor);
 	text[n > 0 ? n : 0] = '\0';
-	const char *line = strstr(text, "TracerPid:");
-	return line != NULL && strtol(line + strlen("TracerPid:"), NULL, 10) != 0;
+	const char *line = strstr(text, name);
+	return line != NULL ? strtol(line + strlen(name), NULL, 10) : otherwise;
+}
+
+/* In a container everything is limited, lode too, and all that is needed is allowed: a program has
+ * limits of its own when it has more of them than its parent. */
+static bool is_limited(void)
+{
+	const char *name = "\nSeccomp_filters:";
+	long own = read_status(getpid(), name, 0);
+
+	return own > 0 && own > read_status(getppid(), name, 0);
 }
 
 static LodeWindowObstacle find_obstacle(void)
@@ -87,8 +99,10 @@ static LodeWindowObstacle find_obstacle(void)
 	if (real_signals()->pthread_sigmask(SIG_BLOCK, NULL, &mask) == 0 &&
 		sigismember(&mask, SIGTRAP) == 1)
 		return LODE_WINDOW_OBSTACLE_BLOCKED;
-	if (is_traced())
+	if (read_status(getpid(), "\nTracerPid:", 0) != 0)
 		return LODE_WINDOW_OBSTACLE_TRACED;
+	if (is_limited())
+		return LODE_WINDOW_OBSTACLE_SECCOMP;
 	dl_iterate_phdr(find_go, &is_go);
 	if (is_go)
 		return LODE_WINDOW_OBSTACLE_RUNTIME;

@@ -4,6 +4,7 @@
 #include "known_code.h"
 #include "next_instruction.h"
 #include "real_signals.h"
+#include "thread_setup.h"
 #include "window_log.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@
 
 #define STATE_PLACE ((void *)0x24f000000000)
 
-enum { TRAP_FLAG = 0x100, RAISED_FLAGS = 0x3f, CODE_64_BIT = 0x33 };
+enum { TRAP_FLAG = 0x100, ALIGNMENT_FLAG = 0x40000, RAISED_FLAGS = 0x3f, CODE_64_BIT = 0x33 };
 enum { MAX_ROUNDS = 16, MAX_MET = 3, N_ATOMICS = 16 };
 enum { SHORT_STEPS = 64, LONG_STEPS = 1000 }; /* at least; less than twice as many */
 
@@ -62,7 +63,7 @@ typedef struct {
 	} atomics[N_ATOMICS];
 } State;
 
-enum { IS_BUSY = 1, MAX_YIELDS = 1000 };
+enum { IS_BUSY = 1, MAX_WAITS = 500 };
 
 static State *state;
 static SteppingOptions options;
@@ -72,14 +73,6 @@ static bool is_installed;
 /* A child has these, too. */
 static struct sigaction program_action;
 static LodeWindowObstacle first_obstacle;
-
-uintptr_t stepping_thread_pointer(void)
-{
-	uintptr_t pointer;
-
-	__asm__("mov %%fs:0, %0" : "=r"(pointer));
-	return pointer;
-}
 
 /* --- budget --- */
 
@@ -225,8 +218,8 @@ static void publish(LodeWindowEnd end, uint64_t end_ns, bool is_own)
 	draw_window();
 }
 
-/* The window's thread jumped out of a handler, or has not come back from one for long: it may yet
- * come back with the flag set. */
+/* The window's thread jumped out of a handler that was set by a system call, or has not come back
+ * from one for long: it may yet come back with the flag set. */
 static void publish_lost(void)
 {
 	state->was_lost = true;
@@ -347,6 +340,7 @@ static bool can_begin(const ucontext_t *context)
 	/* A stack that is too small for the frames of signals is none of ours: see thread_setup.h.
 	 */
 	if (context->uc_stack.ss_size == 0 || machine->fpregs == NULL ||
+		(machine->gregs[REG_EFL] & TRAP_FLAG) != 0 ||
 		(machine->gregs[REG_CSGSFS] & 0xffff) != CODE_64_BIT || !look_at(address, &next))
 		return false;
 	return next == NEXT_PLAIN || next == NEXT_BRANCH || next == NEXT_STATUS;
@@ -364,7 +358,7 @@ static void begin_window(ucontext_t *context, uint64_t now)
 		.flags = (uint8_t)((options.has_registers ? LODE_WINDOW_HAS_REGISTERS : 0) |
 				   (state->is_long ? LODE_WINDOW_IS_LONG : 0)),
 		.begin_ns = now,
-		.thread_pointer = options.has_registers ? stepping_thread_pointer() : 0,
+		.thread_pointer = options.has_registers ? thread_pointer() : 0,
 	};
 	read_usage(&state->begin);
 	state->n_atomics = 0;
@@ -433,23 +427,35 @@ static void meet_own(uintptr_t self, ucontext_t *context, bool is_trace)
 
 /* --- signals of others --- */
 
-/* Once more, with the default action, when this handler returns: same status, same core. */
-static void die(siginfo_t *info)
+/* It comes when this handler returns. */
+static void send_again(siginfo_t *info)
 {
-	struct sigaction action = {.sa_handler = SIG_DFL};
 	long pid = syscall(SYS_getpid), tid = syscall(SYS_gettid);
 
-	real_signals()->sigaction(SIGTRAP, &action, NULL);
 	if (syscall(SYS_rt_tgsigqueueinfo, pid, tid, (long)SIGTRAP, info) != 0)
 		syscall(SYS_tgkill, pid, tid, (long)SIGTRAP);
 }
 
-static void give_to_program(int number, siginfo_t *info, void *context)
+/* By the default action: same status, same core. */
+static void die(siginfo_t *info)
+{
+	struct sigaction action = {.sa_handler = SIG_DFL};
+
+	real_signals()->sigaction(SIGTRAP, &action, NULL);
+	send_again(info);
+}
+
+static void give_to_program(int number, siginfo_t *info, ucontext_t *context)
 {
 	struct sigaction action = program_action;
 
-	if (action.sa_handler == SIG_IGN && info->si_code <= 0)
+	/* Where the program has blocked all, it waits until that ends. */
+	if (info->si_code <= 0 && thread_is_masked()) {
+		stepping_interrupt(context);
+		sigaddset(&context->uc_sigmask, SIGTRAP);
+		send_again(info);
 		return;
+	}
 	if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) {
 		die(info);
 		return;
@@ -462,35 +468,66 @@ static void give_to_program(int number, siginfo_t *info, void *context)
 		action.sa_handler(number);
 }
 
-static void handle(int number, siginfo_t *info, void *given)
+bool stepping_is_chance(const siginfo_t *info)
 {
-	ucontext_t *context = given;
-	const uintptr_t self = stepping_thread_pointer();
-	const bool is_trace = info->si_code == CODE_TRACE;
-	const int code = errno;
 	uint64_t data;
 
 	/* si_perf_data, which older headers lack, lies after the address. */
 	memcpy(&data, (const char *)&info->si_addr + sizeof(info->si_addr), sizeof(data));
-	const bool is_chance = (info->si_code == CODE_PERF && data == LODE_WINDOW_SIGNAL) ||
-	                       (info->si_code == SI_TIMER &&
-				       info->si_value.sival_ptr == (void *)LODE_WINDOW_SIGNAL);
-	const bool has_log = state->log.header != NULL;
-	if (has_log && (is_trace || is_chance) && take(&state->owner, self, self | IS_BUSY)) {
+	return (info->si_code == CODE_PERF && data == LODE_WINDOW_SIGNAL) ||
+	       (info->si_code == SI_TIMER &&
+		       info->si_value.sival_ptr == (const void *)LODE_WINDOW_SIGNAL);
+}
+
+/* The kernel lets a handler have the flag that faults accesses which are not aligned. */
+static void allow_unaligned(void)
+{
+	__builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() & ~(uint64_t)ALIGNMENT_FLAG);
+}
+
+/* A thread whose pointer is not its own cannot even have an errno. */
+static void handle(int number, siginfo_t *info, void *given)
+{
+	allow_unaligned();
+	ucontext_t *context = given;
+	const uintptr_t self = thread_pointer();
+	const bool is_trace = info->si_code == CODE_TRACE, is_chance = stepping_is_chance(info);
+	const bool is_known = thread_is_known(self);
+	const int code = is_known ? errno : 0;
+
+	if ((is_trace || is_chance) && take(&state->owner, self, self | IS_BUSY)) {
 		meet_own(self, context, is_trace);
 	} else if (is_chance) {
-		if (stepping_is_on())
+		if (is_known && stepping_is_on())
 			meet_chance(self, context);
-	} else if (is_trace &&
-		   (!has_log || state->was_lost || program_action.sa_handler == SIG_DFL)) {
-		/* Of a window that was given up, or that the parent is in. */
+	} else if (is_trace && state->was_lost) {
 		context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
 	} else {
-		errno = code;
-		give_to_program(number, info, given);
+		give_to_program(number, info, context);
 		return;
 	}
+	if (is_known)
+		errno = code;
+}
+
+void stepping_interrupt(ucontext_t *context)
+{
+	mcontext_t *machine = &context->uc_mcontext;
+	const uint64_t flags = __builtin_ia32_readeflags_u64();
+
+	if ((machine->gregs[REG_EFL] & TRAP_FLAG) == 0)
+		return;
+	allow_unaligned();
+	const uintptr_t self = thread_pointer();
+	const int code = errno;
+	if (take(&state->owner, self, self | IS_BUSY)) {
+		machine->gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+		give_raised_back(machine);
+		publish(LODE_WINDOW_END_LOST, state->last_ns, true);
+		release(self, context);
+	}
 	errno = code;
+	__builtin_ia32_writeeflags_u64(flags);
 }
 
 static int install(void)
@@ -518,9 +555,11 @@ int stepping_program_action(const struct sigaction *given, struct sigaction *out
 	int result = 0;
 
 	if (given != NULL) {
-		if (given->sa_handler != SIG_DFL)
-			stepping_stop(LODE_WINDOW_OBSTACLE_HANDLER);
-		if (given->sa_handler != SIG_DFL && given->sa_handler != SIG_IGN)
+		if (given->sa_handler == SIG_IGN)
+			result = real_signals()->sigaction(SIGTRAP, given, NULL);
+		else if (given->sa_handler == SIG_DFL)
+			result = install();
+		else
 			result = install_for_program(given);
 		if (result == 0)
 			program_action = *given;
@@ -587,10 +626,12 @@ void stepping_stop(LodeWindowObstacle obstacle)
 /* A thread that is in a window ends it at its next step. */
 void stepping_wait(void)
 {
-	for (int i = 0; i < MAX_YIELDS && state != NULL; i++) {
+	const struct timespec moment = {0, 1000000};
+
+	for (int i = 0; i < MAX_WAITS && state != NULL; i++) {
 		if (__atomic_load_n(&state->owner, __ATOMIC_ACQUIRE) == 0)
 			return;
-		syscall(SYS_sched_yield);
+		syscall(SYS_nanosleep, &moment, NULL);
 	}
 }
 
@@ -604,4 +645,14 @@ bool stepping_is_on(void)
 bool stepping_is_installed(void)
 {
 	return is_installed;
+}
+
+bool stepping_has_events(void)
+{
+	return !options.is_timed;
+}
+
+bool stepping_is_own_process(void)
+{
+	return state->log.header == NULL || (long)state->log.header->pid == syscall(SYS_getpid);
 }

@@ -19,6 +19,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <ucontext.h>
 
 typedef struct {
 	uint32_t share_ppm; /* of the program's processor time */
@@ -44,9 +45,23 @@ bool stepping_is_on(void);
 /* Whether the library handles SIGTRAP of this process. */
 bool stepping_is_installed(void);
 
-/* Of this thread: what %fs:0 has. */
-uintptr_t stepping_thread_pointer(void);
+/* Not timers of our own. */
+bool stepping_has_events(void);
 
-/* The program's own action on SIGTRAP, at first the default one. Ours stays installed: what is not
- * ours is given to it. */
+/* Not in a child that has the parent's memory. */
+bool stepping_is_own_process(void);
+
+/* Whether it is a signal at which a window could begin. */
+bool stepping_is_chance(const siginfo_t *info);
+
+/* For the program's handlers of signals: ends the window of this thread, so that what was
+ * interrupted shows nothing of it and may be left for good. */
+void stepping_interrupt(ucontext_t *context);
+
+/*
+ * The program's own action on SIGTRAP, at first the default one. Ours stays installed, as signals
+ * of the recorder's events may still come: what is not ours is given to the program's. Only to be
+ * ignored is left to the kernel, as it is handed down to other programs. Stepping has been stopped,
+ * unless it is the default action.
+ */
 int stepping_program_action(const struct sigaction *given, struct sigaction *out_old);

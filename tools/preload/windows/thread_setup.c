@@ -15,6 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef ARCH_GET_FS
+#define ARCH_GET_FS 0x1003
+#endif
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51
 #endif
@@ -25,74 +28,93 @@
  */
 #define STACKS_PLACE ((char *)0x260000000000)
 
-enum { N_THREADS = 4096 };
+enum { N_THREADS = 4096, PROBES = 64 };
 /* Large, as the program's handlers may run on it; what is not used is never made. */
 enum { STACK_BYTES = 1 << 18, STACK_ROOM = STACK_BYTES + (1 << 16) };
 /* What the handler needs beside the kernel's frame. */
 enum { HANDLER_BYTES = 2048 };
 /* Of processor time; a little less than a tick of 4 ms. */
 enum { TIMER_NS = 3900000 };
+enum { MAY_READ_FS = 2 }; /* in AT_HWCAP2 */
 
 typedef struct {
-	bool is_taken;
+	uintptr_t pointer; /* of the thread; 0: nobody's */
 	bool has_timer;
-	bool is_blocked;   /* SIGTRAP, by us */
-	uintptr_t pointer; /* of the thread */
-	void *stack;       /* stays mapped for the next one; NULL: never mapped */
+	bool is_blocked; /* SIGTRAP, by us */
+	bool is_masked;  /* by the program, which is only told so */
+	void *stack;     /* stays mapped for the next one; NULL: never mapped */
 	int timer;
 } Thread;
 
+/* By the pointer, which a thread that comes later may have again. */
 static Thread threads[N_THREADS];
-static uint32_t n_used; /* of the places: later ones were never taken */
-static bool has_timers;
+static bool has_timers, has_rdfsbase;
 
-static bool take(bool *is_taken)
+uintptr_t thread_pointer(void)
 {
-	bool expected = false;
+	uintptr_t pointer = 0;
 
-	return __atomic_compare_exchange_n(
-		is_taken, &expected, true, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+	if (has_rdfsbase)
+		__asm__ volatile("rdfsbase %0" : "=r"(pointer));
+	else
+		syscall(SYS_arch_prctl, ARCH_GET_FS, &pointer);
+	return pointer;
 }
 
-static void release(bool *is_taken)
+static Thread *probe(uintptr_t pointer, size_t i)
 {
-	__atomic_store_n(is_taken, false, __ATOMIC_RELEASE);
+	return &threads[((pointer * UINT64_C(0x9e3779b97f4a7c15) >> 40) + i) % N_THREADS];
 }
 
-static uint32_t count_used(void)
+/* NULL: it has no place. */
+static Thread *find(uintptr_t pointer)
 {
-	return __atomic_load_n(&n_used, __ATOMIC_RELAXED);
-}
-
-/* Of the thread that calls. NULL: it has no place. */
-static Thread *find(void)
-{
-	const uintptr_t pointer = stepping_thread_pointer();
-
-	for (uint32_t i = 0, n = count_used(); i < n; i++)
-		if (threads[i].is_taken && threads[i].pointer == pointer)
-			return &threads[i];
+	for (size_t i = 0; i < PROBES; i++) {
+		Thread *at = probe(pointer, i);
+		if (__atomic_load_n(&at->pointer, __ATOMIC_RELAXED) == pointer)
+			return at;
+	}
 	return NULL;
 }
 
 /* A place with the thread's own pointer is that of one that ended without a word. */
 static Thread *take_place(void)
 {
-	Thread *left = find();
+	const uintptr_t pointer = thread_pointer();
+	Thread *left = find(pointer);
 
-	if (left != NULL)
-		return left;
-	for (uint32_t i = 0; i < N_THREADS; i++) {
-		if (!take(&threads[i].is_taken))
-			continue;
-		uint32_t n = count_used();
-		while (i >= n && !__atomic_compare_exchange_n(&n_used, &n, i + 1, false,
-					 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-			;
-		threads[i].pointer = stepping_thread_pointer();
-		return &threads[i];
+	for (size_t i = 0; i < PROBES && left == NULL; i++) {
+		uintptr_t none = 0;
+		if (__atomic_compare_exchange_n(&probe(pointer, i)->pointer, &none, pointer, false,
+			    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			left = probe(pointer, i);
 	}
-	return NULL;
+	return left;
+}
+
+bool thread_is_known(uintptr_t pointer)
+{
+	return pointer != 0 && find(pointer) != NULL;
+}
+
+bool thread_is_masked(void)
+{
+	const Thread *self = find(thread_pointer());
+
+	return self != NULL && self->is_masked;
+}
+
+void thread_set_masked(bool is_masked)
+{
+	Thread *self = find(thread_pointer());
+
+	if (self != NULL)
+		self->is_masked = is_masked;
+}
+
+static void release(bool *is_taken)
+{
+	__atomic_store_n(is_taken, false, __ATOMIC_RELEASE);
 }
 
 static void *map_stack(size_t index)
@@ -179,7 +201,7 @@ static Thread *enter_thread(void)
 
 	if (self == NULL)
 		return NULL;
-	self->is_blocked = false;
+	self->is_blocked = self->is_masked = self->has_timer = false;
 	set_stack(self);
 	if (has_timers && stepping_is_on())
 		set_timer(self);
@@ -189,20 +211,18 @@ static Thread *enter_thread(void)
 void threads_begin(bool is_timed)
 {
 	has_timers = is_timed;
+	has_rdfsbase = (getauxval(AT_HWCAP2) & MAY_READ_FS) != 0;
 	enter_thread();
 }
 
 void threads_begin_child(void)
 {
-	const uintptr_t pointer = stepping_thread_pointer();
-	Thread *self = NULL;
+	Thread *self = find(thread_pointer());
 
-	for (uint32_t i = 0, n = count_used(); i < n; i++) {
+	for (size_t i = 0; i < N_THREADS; i++) {
 		threads[i].has_timer = false;
-		if (threads[i].is_taken && threads[i].pointer == pointer && self == NULL)
-			self = &threads[i];
-		else
-			threads[i].is_taken = false;
+		if (&threads[i] != self)
+			threads[i].pointer = 0;
 	}
 	if (self != NULL && has_timers && stepping_is_on())
 		set_timer(self);
@@ -210,7 +230,7 @@ void threads_begin_child(void)
 
 void threads_stop_timers(void)
 {
-	for (uint32_t i = 0, n = count_used(); i < n; i++)
+	for (size_t i = 0; i < N_THREADS && has_timers; i++)
 		stop_timer(&threads[i]);
 }
 
@@ -227,8 +247,7 @@ static void leave_thread(void *data)
 	stop_timer(self);
 	if (real_signals()->sigaltstack(NULL, &there) == 0 && there.ss_sp == self->stack)
 		real_signals()->sigaltstack(&none, NULL);
-	self->pointer = 0;
-	release(&self->is_taken);
+	__atomic_store_n(&self->pointer, 0, __ATOMIC_RELEASE);
 	errno = code;
 }
 
@@ -238,7 +257,7 @@ enum { N_STARTS = 256 };
 
 typedef struct {
 	bool is_taken;
-	bool is_blocked; /* SIGTRAP, by us, in the thread that makes it */
+	bool is_blocked, is_masked; /* as the thread that makes it is */
 	void *(*start)(void *);
 	thrd_start_t start_c11; /* when `start` is NULL */
 	void *argument;
@@ -252,10 +271,11 @@ static Start *take_start(void)
 	if (!stepping_is_installed())
 		return NULL;
 	for (size_t i = 0; i < N_STARTS; i++) {
-		if (!take(&starts[i].is_taken))
+		if (__atomic_exchange_n(&starts[i].is_taken, true, __ATOMIC_ACQUIRE))
 			continue;
-		const Thread *self = find();
+		const Thread *self = find(thread_pointer());
 		starts[i].is_blocked = self != NULL && self->is_blocked;
+		starts[i].is_masked = self != NULL && self->is_masked;
 		return &starts[i];
 	}
 	return NULL;
@@ -266,8 +286,9 @@ static Thread *enter_started(const Start *told)
 	int code = errno;
 	Thread *self = enter_thread();
 
-	if (self != NULL && told->is_blocked) {
-		self->is_blocked = true;
+	if (self != NULL) {
+		self->is_masked = told->is_masked;
+		self->is_blocked = self->is_blocked || told->is_blocked;
 		block(self, false);
 	}
 	errno = code;
@@ -339,7 +360,7 @@ EXPORTED int thrd_create(thrd_t *out_thread, thrd_start_t start, void *argument)
 EXPORTED int sigaltstack(const stack_t *given, stack_t *out_old)
 {
 	const RealSignals *real = real_signals();
-	Thread *self = stepping_is_installed() ? find() : NULL;
+	Thread *self = stepping_is_installed() ? find(thread_pointer()) : NULL;
 	stack_t own, old;
 
 	if (self == NULL || self->stack == NULL)

@@ -10,6 +10,20 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Of the thread that calls: its fs base, which may be anything in a program that sets it itself. No
+ * two threads that are known have the same.
+ */
+uintptr_t thread_pointer(void);
+
+/* Whether it is that of a thread with a place here. */
+bool thread_is_known(uintptr_t pointer);
+
+/* What the program believes: that SIGTRAP is blocked in this thread, among all signals. */
+bool thread_is_masked(void);
+void thread_set_masked(bool is_masked);
 
 /* For the thread that calls; `is_timed`: threads have timers. */
 void threads_begin(bool is_timed);
