@@ -220,6 +220,8 @@ typedef int SetMask(int how, const sigset_t *given, sigset_t *old);
  * does not last for longer than the rest of the mask. */
 static int set_mask(SetMask *set, int how, const sigset_t *given, sigset_t *out_old)
 {
+	if (!stepping_is_installed())
+		return set(how, given, out_old);
 	const bool was_masked = thread_is_masked();
 	const bool is_changed = has_trap(given) || (given != NULL && how == SIG_SETMASK);
 	sigset_t changed;
