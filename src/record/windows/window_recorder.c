@@ -41,6 +41,7 @@ enum {
 	 * a twentieth of the time. */
 	SURVEY_US = 250 * 1000,
 	SURVEY_COST_FACTOR = 20,
+	LEFT_DESCRIPTORS = 64,
 	MAX_LOOKS = 64, /* processes that are examined for a debugger in each survey */
 };
 
@@ -196,18 +197,29 @@ static void look_for_debuggers(LodeWindowRecorder *self)
 	}
 }
 
-/* Raises the limit of descriptors as far as it goes, too: programs that were started do not see it.
- */
+/* Some descriptors are left for the rest of lode: it could not even examine the process. */
+static int open_event_in_room(const LodeWindowRecorder *self, pid_t thread, rlim_t limit)
+{
+	int descriptor = open_event(self, thread);
+
+	if (descriptor < 0 || (rlim_t)descriptor + LEFT_DESCRIPTORS < limit)
+		return descriptor;
+	close(descriptor);
+	errno = EMFILE;
+	return -1;
+}
+
+/* The limit is raised as far as it goes: programs that were started do not see it. */
 static int open_event_with_room(LodeWindowRecorder *self, pid_t thread)
 {
 	const struct rlimit raised = {self->limit.rlim_max, self->limit.rlim_max};
-	int descriptor = open_event(self, thread);
+	int descriptor = open_event_in_room(self, thread, self->limit.rlim_cur);
 
 	if (descriptor >= 0 || errno != EMFILE)
 		return descriptor;
 	close_ended(self);
 	setrlimit(RLIMIT_NOFILE, &raised);
-	return open_event(self, thread);
+	return open_event_in_room(self, thread, raised.rlim_max);
 }
 
 static void refuse(LodeWindowRecorder *self, pid_t pid, int code)

@@ -407,11 +407,11 @@ static void test_obstacles(Fixture *self, const void *kernel)
 		return;
 	Child child = start(self, HAS_LOG | HAS_HANDLER, 0.001);
 	g_assert_cmpint(finish(&child), ==, 0);
-	lode_window_recorder_add_obstacle(self->recorder, 4711);
+	lode_window_recorder_add_obstacle(self->recorder, 1);
 	g_autoptr(LodePerfData) data = write_and_read(self);
 	g_assert_cmpuint(lode_perf_data_info(data)->window_logs->len, ==, 2);
-	g_assert_cmpuint(obstacle_of(data, 0), ==, LODE_WINDOW_OBSTACLE_EVENT);
-	g_assert_cmpuint(obstacle_of(data, 1), ==, LODE_WINDOW_OBSTACLE_PRELOAD);
+	g_assert_cmpuint(obstacle_of(data, 1), ==, LODE_WINDOW_OBSTACLE_EVENT);
+	g_assert_cmpuint(obstacle_of(data, 0), ==, LODE_WINDOW_OBSTACLE_PRELOAD);
 	g_autoptr(GString) note = g_string_new(NULL);
 	lode_window_recorder_add_note(self->recorder, note);
 	g_assert_nonnull(strstr(note->str, "refused their event: 1, such as process"));
