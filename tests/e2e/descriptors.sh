@@ -46,6 +46,7 @@ check "what the program inherits from lode's parent" "$(has_seven)"
 if $can_sample; then
 	mkfifo control
 	starts "record" 1 record -e cpu-clock:u -o x.data
+	starts "record --windows" 1 record -e cpu-clock:u --windows 3% -o x.data
 	starts "record --control" 1 record -e cpu-clock:u --control control -o x.data
 	starts "run, which runs it twice" 2 run -F 10000 -o x.lode --count
 	starts "run --once" 1 run --once -o x.lode

@@ -43,7 +43,7 @@ record -- "$program" alone
 # As where there is no such library for this C library. Kernels without the events have timers.
 if grep -q "windows are not recorded" err; then skip "$(cat err)"; fi
 
-echo 1..12
+echo 1..14
 
 check "a program of one process" "$(status_is 0)" "$(all_have_windows)" "$(says " windows with ")"
 check "the recording is private, and nothing is left" \
@@ -101,6 +101,18 @@ if gcc -O1 -static static.c -o static 2>/dev/null; then
 		"$(holds [ "$(awk '{ print $2, $5 }' logs)" = "0 8" ])"
 else
 	check "a static program has an obstacle # SKIP gcc makes none"
+fi
+
+echo 'int main(void) { return 3; }' >sanitized.c
+gcc -fsanitize=address sanitized.c -o sanitized 2>/dev/null && ./sanitized 2>/dev/null
+if [ $? -eq 3 ]; then
+	record -- ./sanitized
+	check "a sanitized program runs without" "$(status_is 3)" "$(says "is built with a sanitizer")"
+	record -- sh -c './sanitized; exit $?'
+	check "one that a program starts runs, too" "$(status_is 3)"
+else
+	check "a sanitized program runs without # SKIP gcc makes none"
+	check "one that a program starts runs, too # SKIP gcc makes none"
 fi
 
 "$lode" memory record --windows 50% --keep-recording kept -o m.lode -- "$program" alone >out 2>err

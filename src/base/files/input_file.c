@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/files/compressed_stream.h"
+#include "base/files/nameless_file.h"
 #include "base/files/stream_decoder.h"
 
 #include <errno.h>
@@ -35,21 +36,6 @@ LodeInputFile *lode_input_file_open(const char *path, GError **error)
 	}
 	self->size = (uint64_t)status.st_size;
 	return g_steal_pointer(&self);
-}
-
-/* A file that is gone when it is closed. */
-static int open_nameless(const char *directory)
-{
-	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-	/* Not all file systems can do that. */
-	if (fd >= 0 || errno == ENOENT || errno == EACCES)
-		return fd;
-	g_autofree char *name = g_build_filename(directory, "lode-XXXXXX", NULL);
-	fd = g_mkstemp_full(name, O_RDWR | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		unlink(name);
-	return fd;
 }
 
 static bool write_all(int fd, const char *bytes, size_t size)
@@ -110,7 +96,7 @@ LodeInputFile *lode_input_file_open_unpacked(const char *path, GError **error)
 		return NULL;
 	if (lode_compressed_stream_command(stream) == NULL)
 		return g_steal_pointer(&self);
-	int fd = open_nameless(g_get_tmp_dir());
+	int fd = lode_nameless_file_open(g_get_tmp_dir());
 	if (fd < 0) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_IO,
 			"%s: cannot make a file in %s to decompress it to: %s; decompress it first "

@@ -473,7 +473,7 @@ static char *hold_command(Session *self, GError **error)
 	const LodePerfCommand command = {
 		.path = path,
 		.argv = self->options->argv,
-		.environment = self->windows != NULL
+		.environment = self->windows != NULL && self->windows_obstacle == NULL
 	                               ? lode_window_recorder_environment(
 						 self->windows, self->options->environment)
 	                               : self->options->environment,

@@ -3,6 +3,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
+#include "base/files/nameless_file.h"
 #include "base/files/write_at.h"
 #include "record/programs/packed_frames.h"
 #include "sources/perf_data/perf_data_format.h"
@@ -25,21 +26,10 @@ struct LodeWindowLogs {
 	LodeWindowTally tally;
 };
 
-static int open_nameless(void)
-{
-	char *path = NULL;
-	int descriptor = g_file_open_tmp("lode-windows-XXXXXX", &path, NULL);
-
-	if (descriptor >= 0)
-		unlink(path);
-	g_free(path);
-	return descriptor;
-}
-
 LodeWindowLogs *lode_window_logs_new(const char *directory, GError **error)
 {
 	LodeWindowLogs *self = g_new0(LodeWindowLogs, 1);
-	int descriptor = open_nameless();
+	int descriptor = lode_nameless_file_open(g_get_tmp_dir());
 
 	self->directory = directory;
 	self->left = LODE_PERF_WINDOWS_MAX_BYTES;

@@ -408,6 +408,18 @@ void lode_window_recorder_free(LodeWindowRecorder *self)
 	g_free(self);
 }
 
+/* A program built with it, that the recorded one starts, refuses to run after another library. */
+static char **allow_for_sanitizer(char **environment)
+{
+	static const char name[] = "ASAN_OPTIONS", option[] = "verify_asan_link_order=0";
+	const char *given = g_environ_getenv(environment, name);
+	g_autofree char *both = given != NULL && *given != '\0'
+	                                ? g_strconcat(given, ":", option, NULL)
+	                                : g_strdup(option);
+
+	return g_environ_setenv(environment, name, both, TRUE);
+}
+
 const char *const *lode_window_recorder_environment(
 	LodeWindowRecorder *self, const char *const *environment)
 {
@@ -422,8 +434,8 @@ const char *const *lode_window_recorder_environment(
 	all = self->has_timer ? g_environ_setenv(all, "LODE_WINDOWS_TIMER", "1", TRUE)
 	                      : g_environ_unsetenv(all, "LODE_WINDOWS_TIMER");
 	g_strfreev(self->environment);
-	self->environment = all;
-	return (const char *const *)all;
+	self->environment = allow_for_sanitizer(all);
+	return (const char *const *)self->environment;
 }
 
 bool lode_window_recorder_has_timer(const LodeWindowRecorder *self)
