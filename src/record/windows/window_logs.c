@@ -142,6 +142,14 @@ static void keep(LodeWindowLogs *self, int descriptor, const LodeWindowLogHeader
 	self->tally.cpu_ns += header->user_ns + header->system_ns;
 }
 
+/* Events are closed by the recorder, timers are the process's own. */
+static void tell_end(int descriptor, const LodeWindowLogHeader *header)
+{
+	uint32_t flags = header->flags | LODE_WINDOW_LOG_OVER;
+
+	lode_write_at(descriptor, &flags, sizeof(flags), offsetof(LodeWindowLogHeader, flags));
+}
+
 static void collect_log(LodeWindowLogs *self, const char *path, GHashTable *refused, bool is_end)
 {
 	LodeWindowLogHeader header;
@@ -160,6 +168,8 @@ static void collect_log(LodeWindowLogs *self, const char *path, GHashTable *refu
 		self->tally.n_logs++;
 		if (is_worth_keeping(&header))
 			keep(self, descriptor, &header);
+		if (is_end && !is_over(descriptor))
+			tell_end(descriptor, &header);
 	}
 	close(descriptor);
 	if (is_due)

@@ -72,6 +72,8 @@ typedef struct {
 
 enum {
 	LODE_WINDOW_LOG_TIMER = 1, /* a timer of processor time was used, not a perf event */
+	LODE_WINDOW_LOG_OVER = 2,  /* set by the recorder: the process has outlived the recording,
+	                              and its timer is to be stopped */
 };
 
 typedef struct {

@@ -418,6 +418,48 @@ static void test_obstacles(Fixture *self, const void *kernel)
 	g_assert_nonnull(strstr(note->str, "(Permission denied)"));
 }
 
+static int refuse_own(struct perf_event_attr *attr, pid_t pid, int cpu, void *user_data)
+{
+	(void)attr;
+	(void)pid;
+	(void)cpu;
+	(void)user_data;
+	errno = EINVAL;
+	return -1;
+}
+
+/* As before Linux 5.13. */
+static const LodePerfKernel old_kernel = {
+	.open = refuse_own, .settings = "/proc/sys/kernel", .devices = "/sys"};
+
+static void test_timer(Fixture *self, const void *kernel)
+{
+	const char *const given[] = {"LD_PRELOAD=/a.so", "LODE_WINDOWS_PATHS=0", NULL};
+	char **environment = (char **)lode_window_recorder_environment(self->recorder, given);
+	g_autofree char *name = g_strdup_printf("windows-%d.log", (int)getpid());
+	g_autofree char *path = g_build_filename(self->logs, name, NULL);
+	g_autoptr(GBytes) log = make_log((uint32_t)getpid(), 1, LODE_WINDOW_LOG_PAGE);
+
+	(void)kernel;
+	g_assert_true(lode_window_recorder_has_timer(self->recorder));
+	g_assert_cmpstr(g_environ_getenv(environment, "LODE_WINDOWS_TIMER"), ==, "1");
+	g_assert_true(g_str_has_suffix(g_environ_getenv(environment, "LD_PRELOAD"), ":/a.so"));
+	announce(self->logs, getpid());
+	update(self);
+	/* a process that outlives the recording is told */
+	put_log(self, name, log);
+	int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+	const LodeWindowLogHeader *header = mmap(
+		NULL, LODE_WINDOW_LOG_PAGE, PROT_READ, MAP_SHARED, descriptor, 0);
+	g_assert_true(header != MAP_FAILED);
+	g_assert_cmpuint(header->flags & LODE_WINDOW_LOG_OVER, ==, 0);
+	g_autoptr(LodePerfData) data = write_and_read(self);
+	g_assert_cmpuint(header->flags & LODE_WINDOW_LOG_OVER, ==, LODE_WINDOW_LOG_OVER);
+	check_log(data, 0, log);
+	munmap((void *)header, LODE_WINDOW_LOG_PAGE);
+	close(descriptor);
+}
+
 static void add(
 	const char *name, const LodePerfKernel *kernel, void (*test)(Fixture *, const void *))
 {
@@ -439,5 +481,6 @@ int main(int argc, char **argv)
 	add("logs", NULL, test_logs);
 	add("no-log", NULL, test_no_log);
 	add("obstacles", &strict_kernel, test_obstacles);
+	add("timer", &old_kernel, test_timer);
 	return g_test_run();
 }
