@@ -190,9 +190,9 @@ export function Disassembly(props: {
 													{line.memory.objects.length > 1 && ` and ${line.memory.objects.length - 1} more`}
 												</>
 											)}
-									{hasObserved && <td class="faint optional observed">{line.observed?.text}</td>}
 										</td>
 									)}
+									{hasObserved && <td class="faint optional observed">{line.observed?.text}</td>}
 								</tr>
 							</>
 						);
