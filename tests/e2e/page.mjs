@@ -284,7 +284,16 @@ const cold = [["first", 9], ["one", 0], ["hot", 99], ...Array.from({ length: 6 }
 writeFileSync("large.flow", ["lode-flow 1", "event cycles", "graph large", ...chain, ...jumps, "graph cold", ...cold.map(([name, n]) => `v ${name} ${n} ${n} op:mov`),
 	"e first hot 9", "e hot hot 90", "e hot last 9", ""].join("\n"));
 for (const name of ["pairs", "slower", "large"]) run(lode, "import", `${name}.flow`, "-o", `${name}.lode`);
-const PAIRS = 7, SLOWER = 8, LARGE = 9, NAMES = 11;
+const PAIRS = 7, SLOWER = 8, LARGE = 9, NAMES = 11, WINDOWS = 12;
+
+/* A branch that windows saw 100 times, and saw go on in 60 of them. */
+run("cp", "x.lode", "windows.lode");
+run("sqlite3", "windows.lode", `CREATE TEMP TABLE branch AS SELECT i.id, i.function FROM instruction i JOIN function f ON f.id = i.function
+	JOIN instruction_attribute a ON a.instruction = i.id WHERE f.name = 'divide_numbers' AND a.name = 'kind:branch' AND i.next_count > 0 ORDER BY i.count DESC LIMIT 1;
+	INSERT INTO window_recording VALUES (1, 1240, 86300, 0, 0, 0, 0.01, 0);
+	INSERT INTO window_edge SELECT id, id + 1, 60, 5 FROM branch;
+	INSERT INTO window_edge SELECT b.id, min(i.id), 40, 5 FROM branch b JOIN instruction i ON i.function = b.function;
+	INSERT INTO window_instruction SELECT 1, id, 110, 100, 25, 0, 0, 0, 0, 0, 0, 0, 0 FROM branch`);
 
 async function serve(...words) {
 	const child = spawn(lode, ["serve", ...words], { stdio: ["ignore", "pipe", "pipe"] });
@@ -301,7 +310,7 @@ async function serve(...words) {
 	return { child, link, base: link.split("?")[0] };
 }
 
-const server = await serve("x.lode", "evil.lode", "again.lode", "share.lode", "turns.lode", "calls.lode", "wicked.lode", "pairs.lode", "slower.lode", "large.lode", "workers.lode", "names.lode", "x.rps");
+const server = await serve("x.lode", "evil.lode", "again.lode", "share.lode", "turns.lode", "calls.lode", "wicked.lode", "pairs.lode", "slower.lode", "large.lode", "workers.lode", "names.lode", "windows.lode", "x.rps");
 const browser = await playwright.chromium.launch({ executablePath: chromium, args: ["--no-sandbox", "--disable-gpu"] });
 const context = await browser.newContext({ viewport: { width: 1280, height: 850 } });
 context.setDefaultTimeout(60000); /* a busy machine */
@@ -684,6 +693,24 @@ await check("a graph that is too large is drawn around its hottest block, or ano
 	await until("back", async () => JSON.stringify(await addresses()) === JSON.stringify(first));
 });
 
+let divide;
+await check("code and control flow have what windows observed", async (expect) => {
+	const { functions } = await page.evaluate(async (number) => (await fetch(`/api/functions?profile=${number}&text=divide_numbers`)).json(), WINDOWS);
+	divide = functions[0].number;
+	await at(`#/code?profile=${WINDOWS}&function=${divide}`);
+	await page.waitForSelector("td.observed");
+	expect("beside the branch", (await texts("td.observed")).filter((one) => one.includes("observed")), ["taken 40.0 % (observed, 100), unforetold in 25.0 %"]);
+	expect("said below", /observed in 1,240 windows/.test(await page.innerText("footer.quality")), true);
+	expect("axe", await faultsOfAxe(), []);
+	await picture("windows");
+	await at(`#/code?profile=${WINDOWS}&function=${divide}&pane=graph`);
+	await page.waitForSelector(".graph .block");
+	const titles = await page.locator(".graph .edge title").allTextContents();
+	expect("on its edge", titles.filter((one) => /^fall-through: [\d,]+; observed in windows: 60 of 100, 60\.0 %$/.test(one)).length, 1);
+	expect("as a share", (await page.locator(".graph .edge-count").allTextContents()).some((one) => one.endsWith(", 60.0 %")), true);
+	await picture("windows-graph");
+});
+
 await check("light or dark is chosen, and kept; tables are copied as text", async (expect) => {
 	const other = listen(await context.newPage());
 	await other.goto(`${server.base}#/code`);
@@ -1047,8 +1074,8 @@ await check("the page's questions are answered", async (expect) => {
 		Findings: ["report?explain=1"],
 		Sequences: ["report?sequences=1&limit=20"],
 		Functions: ["functions?limit=20"],
-		Annotation: ["annotate?finding=1&limit=2", "annotate?function-number=0", "annotate?profile=3&function=hit"],
-		Graph: ["graph?function-number=0"],
+		Annotation: ["annotate?finding=1&limit=2", "annotate?function-number=0", "annotate?profile=3&function=hit", `annotate?profile=${WINDOWS}&function=divide_numbers`],
+		Graph: ["graph?function-number=0", `graph?profile=${WINDOWS}&function-number=${divide}`],
 		Calls: ["calls?profile=5&function=inner", "calls?function=0"],
 		Threads: ["timeline?profile=10", "timeline?profile=4"],
 		Flame: ["flame?profile=5", "flame?profile=5&inverted=1&text=inner&limit=2", "flame?profile=0"],
