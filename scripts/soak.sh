@@ -53,7 +53,7 @@ trap leave EXIT
 
 # What changed by windows, of all rounds.
 print_kinds() {
-	[ ! -s "$LODE_ODD_TABLE" ] || sort "$LODE_ODD_TABLE" | awk '
+	[ ! -s "$LODE_ODD_TABLE" ] || awk '
 		{ changed[$1] += $2; runs[$1] += $3; windows[$1] += $4; steps[$1] += $5 }
 		END {
 			printf "%-28s %7s %7s %9s %11s\n", "kind", "changed", "runs", "windows", "steps"
@@ -61,7 +61,7 @@ print_kinds() {
 			for (kind in runs)
 				printf "%-28s %7d %7d %9d %11d\n", kind, changed[kind], runs[kind],
 					windows[kind], steps[kind] | "sort"
-		}'
+		}' "$LODE_ODD_TABLE"
 }
 finish() {
 	print_kinds
