@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What windows tell of code → of the profile's instructions. Code that was stepped and is no
- * instruction of the profile has no samples and no inferred executions.
+ * What windows tell of code → of the profile's instructions. Code that is no instruction of
+ * the profile has no samples, and steps only at the beginning of windows, which count for no
+ * frequency.
  */
 #include "base/arrays/sort_order.h"
 #include "ingest/join/join.h"
@@ -29,7 +30,6 @@ static void add_instructions(
 	LodeProfile *profile, const uint32_t *instructions, const LodeWindowReading *reading)
 {
 	GArray *out = profile->windows->instructions;
-	double n_left = 0;
 
 	for (guint i = 0; i < reading->facts->len; i++) {
 		LodeObservedInstruction facts = LODE_AT(reading->facts, LodeObservedInstruction, i);
@@ -37,12 +37,9 @@ static void add_instructions(
 		if (facts.instruction != LODE_NONE)
 			g_array_append_val(out, facts);
 		else
-			n_left += facts.steps;
+			profile->windows->n_unresolved += facts.steps;
 	}
 	g_array_sort(out, compare_instructions);
-	if (n_left > 0)
-		lode_profile_add_unresolved(profile,
-			"step of a window in code that is not in the profile", NULL, n_left, 0);
 }
 
 static void add_edges(

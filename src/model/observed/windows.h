@@ -63,7 +63,7 @@ typedef struct LodeWindows {
 	GArray *instructions; /* LodeObservedInstruction */
 	GArray *processes;    /* LodeSteppedProcess */
 	uint64_t n_windows, n_steps;
-	uint64_t n_unresolved; /* steps in no known code */
+	uint64_t n_unresolved; /* steps in no code of the profile */
 	uint64_t n_dropped;    /* samples that were taken in windows or shortly after */
 	double dropped_weight; /* of them, of the event that weighs */
 	double user_seconds, system_seconds; /* that windows took from the program */

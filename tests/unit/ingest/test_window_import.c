@@ -315,8 +315,28 @@ static void test_executions(Fixture *self, const void *data)
 	g_assert_cmpfloat(fabs(share - (n - n_on) / (double)n), <, 0.002);
 	uint32_t first = find_instruction(profile, "descend", other->address);
 	g_assert_cmpfloat(lode_profile_instruction(profile, first)->count, >, 0);
-	g_assert_null(
-		find_unresolved(profile, "step of a window in code that is not in the profile"));
+	g_assert_cmpuint(profile->windows->n_unresolved, ==, 0);
+}
+
+/* Code at the beginning of a window alone has no frequency: it is not in the profile. */
+static void test_first_steps(Fixture *self, const void *data)
+{
+	const LodeImportOptions options = {.threads = 1};
+	const LodeBinaryFunction *other = sampled_program_function(&self->program, "descend");
+	const LodeWindowHead head = {.tid = PID,
+		.begin_ns = BEGIN_NS + N_WINDOWS * DISTANCE_NS,
+		.end_ns = BEGIN_NS + N_WINDOWS * DISTANCE_NS + 1};
+	const LodeWindowStep step = {.address = other->address + self->program.bias};
+
+	(void)data;
+	window_log_begin(&self->log, &head);
+	for (unsigned i = 0; i < LODE_WINDOW_WARM_UP; i++)
+		window_log_add(&self->log, &step);
+	window_log_end(&self->log);
+	g_autoptr(LodeProfile) profile = import(self, &options);
+	for (guint i = 0; i < profile->functions->len; i++)
+		g_assert_cmpstr(lode_profile_function(profile, i)->name, !=, "descend");
+	g_assert_cmpuint(profile->windows->n_unresolved, ==, LODE_WINDOW_WARM_UP);
 }
 
 #define ADD(name, test) g_test_add(name, Fixture, NULL, set_up, test, tear_down)
@@ -326,6 +346,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	ADD("/window-import/edges", test_edges);
 	ADD("/window-import/executions", test_executions);
+	ADD("/window-import/first-steps", test_first_steps);
 	ADD("/window-import/dropped", test_dropped);
 	ADD("/window-import/other-time", test_other_time);
 	ADD("/window-import/other-clock", test_other_clock);
