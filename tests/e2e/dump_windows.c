@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Prints of each log of windows in a recording: process, windows, steps, threads with windows,
- * obstacle; "damaged" where what can be read is not what its header says.
+ * obstacle; "timer" where one was used, and "damaged" where what can be read is not what its header
+ * says.
  */
 #include "sources/perf_data/perf_data.h"
 #include "sources/windows/window_log.h"
@@ -22,8 +23,10 @@ static void print_log(const LodeWindowLogHeader *header, LodeWindowLog *log)
 	}
 	bool is_whole = lode_window_log_damaged(log) == 0 && n_windows == header->n_windows &&
 	                n_steps == header->n_steps;
-	printf("%u %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %u %u%s\n", header->pid, n_windows,
-		n_steps, g_hash_table_size(threads), header->obstacle, is_whole ? "" : " damaged");
+	printf("%u %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %u %u%s%s\n", header->pid, n_windows,
+		n_steps, g_hash_table_size(threads), header->obstacle,
+		(header->flags & LODE_WINDOW_LOG_TIMER) != 0 ? " timer" : "",
+		is_whole ? "" : " damaged");
 }
 
 int main(int argc, char **argv)
