@@ -347,8 +347,9 @@ static void collect(Html *self, const LodeProfile *profile)
 		g_string_append_printf(self->left_out,
 			"the members of %u types, %u stretches of addresses by themselves, ",
 			n_types, n_stretches);
-	g_string_append(self->left_out,
-		"and no other order or filter, no comparison and no address trace.");
+	g_string_append_printf(self->left_out,
+		"and no other order or filter, %sno comparison and no address trace.",
+		profile->windows != NULL ? "no data addresses of windows, " : "");
 }
 
 /* The source expression of a script in the policy: "'sha256-…'". */
@@ -443,7 +444,8 @@ bool lode_html_report_write(const LodeHtmlReportOptions *options, const LodeProg
 			error, LODE_ERROR, LODE_ERROR_UNSUPPORTED, LODE_PAGE_IS_MISSING);
 		return false;
 	}
-	LodeServedProfile *served = lode_served_profile_open(options->path, progress, error);
+	LodeServedProfile *served = lode_served_profile_open_to_publish(
+		options->path, progress, error);
 	if (served == NULL)
 		return false;
 	g_autoptr(GPtrArray) profiles = g_ptr_array_new_with_free_func(close_profile);

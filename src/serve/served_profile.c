@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "serve/served_profile.h"
 
+#include "analyses/memory/window_samples.h"
 #include "base/error.h"
 #include "model/memory.h"
 #include "model/profile.h"
@@ -52,6 +53,7 @@ struct LodeServedProfile {
 	char *why;                    /* the error until there is a profile */
 	LodeTurn reading;             /* of the file, and of the fields below */
 	LodeProfileSnapshot *current; /* NULL: none yet */
+	bool is_published;            /* without the data addresses of windows */
 };
 
 static bool find_file(const char *path, FileState *out_file)
@@ -182,7 +184,7 @@ static void leave_out_parts(GPtrArray *runs)
 }
 
 static LodeProfileSnapshot *snapshot_new(
-	const char *path, const LodeProgress *progress, GError **error)
+	const char *path, bool is_published, const LodeProgress *progress, GError **error)
 {
 	g_autoptr(LodeProfileSnapshot) self = g_new0(LodeProfileSnapshot, 1);
 	g_autofree char *name = g_path_get_basename(path);
@@ -201,6 +203,8 @@ static LodeProfileSnapshot *snapshot_new(
 	self->profile = lode_profile_store_read_with_memory_and_stacks(path, progress, error);
 	if (self->profile == NULL)
 		return NULL;
+	if (is_published)
+		lode_window_samples_remove(self->profile);
 	self->are_sampled = find_sampled_events(self->profile);
 	self->runs = lode_profile_store_list_runs(path, error);
 	if (self->runs == NULL)
@@ -451,10 +455,10 @@ const LodeMiningRun *lode_profile_part_run(LodeProfilePart *self, const LodeMini
 
 /* --- a profile --- */
 
-LodeServedProfile *lode_served_profile_open(
-	const char *path, const LodeProgress *progress, GError **error)
+static LodeServedProfile *open_profile(
+	const char *path, bool is_published, const LodeProgress *progress, GError **error)
 {
-	g_autoptr(LodeProfileSnapshot) snapshot = snapshot_new(path, progress, error);
+	g_autoptr(LodeProfileSnapshot) snapshot = snapshot_new(path, is_published, progress, error);
 
 	if (snapshot == NULL)
 		return NULL;
@@ -467,7 +471,20 @@ LodeServedProfile *lode_served_profile_open(
 	self->path = g_strdup(path);
 	self->name = g_path_get_basename(path);
 	self->current = g_steal_pointer(&snapshot);
+	self->is_published = is_published;
 	return self;
+}
+
+LodeServedProfile *lode_served_profile_open(
+	const char *path, const LodeProgress *progress, GError **error)
+{
+	return open_profile(path, false, progress, error);
+}
+
+LodeServedProfile *lode_served_profile_open_to_publish(
+	const char *path, const LodeProgress *progress, GError **error)
+{
+	return open_profile(path, true, progress, error);
 }
 
 LodeServedProfile *lode_served_profile_expect(const char *path, const char *why)
@@ -501,7 +518,8 @@ const char *lode_served_profile_name(const LodeServedProfile *self)
 /* The caller has the turn. */
 static bool read_again(LodeServedProfile *self, const LodeProgress *progress, GError **error)
 {
-	LodeProfileSnapshot *snapshot = snapshot_new(self->path, progress, error);
+	LodeProfileSnapshot *snapshot = snapshot_new(
+		self->path, self->is_published, progress, error);
 
 	if (snapshot == NULL)
 		return false;

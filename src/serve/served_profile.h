@@ -20,6 +20,11 @@ typedef struct LodeProfileSnapshot LodeProfileSnapshot;
 LodeServedProfile *lode_served_profile_open(
 	const char *path, const LodeProgress *progress, GError **error);
 
+/* The same for a file that others get: without the data addresses of windows, which are the
+ * program's data. */
+LodeServedProfile *lode_served_profile_open_to_publish(
+	const char *path, const LodeProgress *progress, GError **error);
+
 /* A profile whose file does not exist yet: lode_served_profile_take() fails with _NOT_FOUND and the
  * message `why` until lode_served_profile_reload() has read the file. */
 LodeServedProfile *lode_served_profile_expect(const char *path, const char *why);

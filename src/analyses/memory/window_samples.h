@@ -15,3 +15,7 @@ uint32_t lode_window_samples_event(const LodeProfile *profile);
  * events, page faults apart. LODE_NONE: there are not, or none of windows. The profile has memory.
  */
 uint32_t lode_window_samples_event_apart(const LodeProfile *profile);
+
+/* Takes their samples out of a profile that others get: addresses of data are the program's own.
+ * Without a sample left the profile has no memory. Gives whether there were any. */
+bool lode_window_samples_remove(LodeProfile *profile);
