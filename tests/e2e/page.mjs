@@ -288,12 +288,13 @@ const PAIRS = 7, SLOWER = 8, LARGE = 9, NAMES = 11, WINDOWS = 12;
 
 /* A branch that windows saw 100 times, and saw go on in 60 of them. */
 run("cp", "x.lode", "windows.lode");
+const otherFacts = Number(run("sqlite3", "windows.lode", "SELECT count(*) - 5 FROM pragma_table_info('window_instruction')"));
 run("sqlite3", "windows.lode", `CREATE TEMP TABLE branch AS SELECT i.id, i.function FROM instruction i JOIN function f ON f.id = i.function
 	JOIN instruction_attribute a ON a.instruction = i.id WHERE f.name = 'divide_numbers' AND a.name = 'kind:branch' AND i.next_count > 0 ORDER BY i.count DESC LIMIT 1;
 	INSERT INTO window_recording VALUES (1, 1240, 86300, 0, 0, 0, 0.01, 0);
 	INSERT INTO window_edge SELECT id, id + 1, 60, 5 FROM branch;
 	INSERT INTO window_edge SELECT b.id, min(i.id), 40, 5 FROM branch b JOIN instruction i ON i.function = b.function;
-	INSERT INTO window_instruction SELECT 1, id, 110, 100, 25, 0, 0, 0, 0, 0, 0, 0, 0 FROM branch`);
+	INSERT INTO window_instruction SELECT 1, id, 110, 100, 25${", 0".repeat(otherFacts)} FROM branch`);
 
 async function serve(...words) {
 	const child = spawn(lode, ["serve", ...words], { stdio: ["ignore", "pipe", "pipe"] });
