@@ -121,9 +121,9 @@ export function Disassembly(props: {
 						))}
 						<th scope="col" class="optional">address</th>
 						<th scope="col">code</th>
+						{hasObserved && <th scope="col" class="optional" title="what windows of the run that were executed step by step saw of it">windows</th>}
 						{hasChains && <th scope="col" class="optional" title="where the code was inlined from: the function's own line first">inlined</th>}
 						{hasData && <th scope="col">data</th>}
-						{hasObserved && <th scope="col" class="optional" title="what windows of the run that were executed step by step saw of it">windows</th>}
 					</tr>
 				</thead>
 				<tbody>
@@ -177,6 +177,11 @@ export function Disassembly(props: {
 									))}
 									<td class="mono faint optional">{line.address.replace(/^0x/, "")}</td>
 									<td class="mono text">{line.text}</td>
+									{hasObserved && (
+										<td class="faint optional observed" title={line.observed?.text}>
+											{line.observed?.text}
+										</td>
+									)}
 									{hasChains && (
 										<td class="chain faint optional" title={whole || undefined}>
 											{isSameChain ? "″" : <bdi>{chain}</bdi>}
@@ -192,7 +197,6 @@ export function Disassembly(props: {
 											)}
 										</td>
 									)}
-									{hasObserved && <td class="faint optional observed">{line.observed?.text}</td>}
 								</tr>
 							</>
 						);
