@@ -20,10 +20,12 @@
 enum {
 	LIMIT = 1 << 22,
 	PART = 4096,  /* outcomes of a branch that foretell each other, at most */
+	MANY = 1024,  /* of so many, a short history speaks, too */
 	DENORMAL = 2, /* DE of MXCSR */
 	CALLS = 64,   /* a power of two */
 	HISTORIES = 4,
 	SHORTEST = 4,
+	N_SHORT = 2, /* that are short: none, and the shortest */
 	LONGEST = SHORTEST << (HISTORIES - 1),
 };
 
@@ -164,6 +166,11 @@ static void complete_histories(LodeWindowOutcomes *self)
 	g_array_sort(self->outcomes, compare_outcomes);
 }
 
+static bool has_many(const LodeWindowOutcomes *self, const Outcome *outcome)
+{
+	return LODE_AT(self->branches, Branch, outcome->branch).n >= MANY;
+}
+
 static void judge(LodeWindowOutcomes *self)
 {
 	complete_histories(self);
@@ -177,7 +184,8 @@ static void judge(LodeWindowOutcomes *self)
 			while (to < self->outcomes->len &&
 				has_same_history(&outcomes[from], &outcomes[to], k))
 				to++;
-			if (to - from >= (k > 0 ? 3 : 2))
+			if (to - from >= (k > 0 ? 3 : 2) &&
+				(k >= N_SHORT || has_many(self, &outcomes[from])))
 				decide(self, from, to, k == 0);
 			from = to;
 		}

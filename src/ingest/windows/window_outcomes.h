@@ -14,6 +14,10 @@
  *       more frequent: foretold;  less frequent: not foretold
  *   without history: likewise from one other on, and as frequent: not foretold
  *
+ * Where windows are few, most histories are met once: then those of 4 and 0 outcomes would say of
+ * every branch that it is hard to predict. So they speak only of a branch with 1024 outcomes or
+ * more. Of others, outcomes without a history of 8 that recurs are not judged.
+ *
  * A processor keeps only so much. So the outcomes of a branch are judged in as many parts of equal
  * size, one after the other, that none has more than 4096: what repeats only after thousands of
  * outcomes is not foretold, however long the recording is.
