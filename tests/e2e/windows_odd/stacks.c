@@ -161,7 +161,9 @@ static void work_preempted(int number)
 static int preempted(void)
 {
 	struct itimerval timer = {{0, 400}, {0, 400}};
-	sigset_t mask;
+	sigset_t alarm, mask;
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
 	getcontext(&two[1]);
 	two[1].uc_stack.ss_sp = new_stack(65536);
 	two[1].uc_stack.ss_size = 65536;
@@ -170,9 +172,8 @@ static int preempted(void)
 	setitimer(ITIMER_REAL, &timer, NULL);
 	while (n_preempted < odd_rounds(200))
 		work_of_two[0] = odd_work(work_of_two[0], 100);
-	timer = (struct itimerval){0};
-	setitimer(ITIMER_REAL, &timer, NULL);
-	sigprocmask(SIG_SETMASK, NULL, &mask);
+	/* The other must not be preempted to when no more signal will come. */
+	sigprocmask(SIG_BLOCK, &alarm, &mask);
 	printf("%d %d %d\n", work_of_two[1] != 0, sigismember(&mask, SIGALRM),
 		sigismember(&mask, SIGTRAP));
 	return 0;
