@@ -153,6 +153,9 @@ static volatile uint64_t work_of_two[2];
 
 static void work_preempted(int number)
 {
+	sigset_t none;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 	for (;;)
 		work_of_two[number] = odd_work(work_of_two[number], 100);
 }
@@ -165,6 +168,8 @@ static int preempted(void)
 	sigemptyset(&alarm);
 	sigaddset(&alarm, SIGALRM);
 	getcontext(&two[1]);
+	/* Until it is there: swapcontext() sets the mask on the stack that it leaves. */
+	sigaddset(&two[1].uc_sigmask, SIGALRM);
 	two[1].uc_stack.ss_sp = new_stack(65536);
 	two[1].uc_stack.ss_size = 65536;
 	makecontext(&two[1], (void (*)(void))work_preempted, 1, 1);
