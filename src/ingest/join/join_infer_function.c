@@ -549,7 +549,28 @@ static void emit_span(
 		g_array_append_val(spans, span);
 }
 
-/* Taken edges, and what leaves by a direct jump to another function. */
+/* Where an indirect branch went when it was stepped, in proportion to the steps; a jump that stays
+ * inside is an edge. */
+static void emit_stepped(
+	GArray *spans, const Evidence *evidence, const LodeStaticInstruction *branch, double count)
+{
+	bool is_call = branch->decoded.branch == LODE_BRANCH_INDIRECT_CALL;
+	const LodeInferredSpan *steps = evidence->steps;
+	uint32_t first = LODE_PARTITION_POINT(
+		evidence->n_steps, i, steps[i].first < branch->address);
+	double sum = 0;
+
+	for (uint32_t i = first; i < evidence->n_steps && steps[i].first == branch->address; i++)
+		sum += is_call || !stays_inside(evidence, &steps[i]) ? steps[i].count : 0;
+	for (uint32_t i = first; i < evidence->n_steps && steps[i].first == branch->address; i++) {
+		LodeInferredSpan span = steps[i];
+		span.count = count * (steps[i].count / sum);
+		if ((is_call || !stays_inside(evidence, &steps[i])) && span.count > 0)
+			g_array_append_val(spans, span);
+	}
+}
+
+/* Taken edges, and what leaves by a direct jump to another function, or by a stepped one. */
 static void emit_jumps(const Scratch *self, const Evidence *evidence, GArray *jumps)
 {
 	g_autofree double *left = g_memdup2(self->block_counts, self->blocks->len * sizeof(double));
@@ -567,10 +588,12 @@ static void emit_jumps(const Scratch *self, const Evidence *evidence, GArray *ju
 		const LodeStaticInstruction *last = last_of(self, block_at(self, i));
 		if (last->decoded.has_target && can_leave(evidence, last))
 			emit_span(jumps, evidence, last->address, last->decoded.target, left[i]);
+		else if (last->decoded.branch == LODE_BRANCH_INDIRECT_JUMP)
+			emit_stepped(jumps, evidence, last, left[i]);
 	}
 }
 
-/* Direct calls as often as they ran; indirect ones where branch stacks saw them go. */
+/* Direct calls as often as they ran; indirect ones where branch stacks or steps saw them go. */
 static void emit_calls(const Scratch *self, const Evidence *evidence, GArray *calls)
 {
 	for (guint i = 0; i < self->flow.instructions->len; i++) {
@@ -578,6 +601,8 @@ static void emit_calls(const Scratch *self, const Evidence *evidence, GArray *ca
 		if (own->decoded.branch == LODE_BRANCH_CALL && own->decoded.has_target)
 			emit_span(calls, evidence, own->address, own->decoded.target,
 				self->block_counts[own->block]);
+		else if (own->decoded.branch == LODE_BRANCH_INDIRECT_CALL)
+			emit_stepped(calls, evidence, own, self->block_counts[own->block]);
 	}
 	for (uint32_t i = 0; i < evidence->n_branches; i++) {
 		const LodeInferredSpan *branch = &evidence->branches[i];

@@ -183,7 +183,7 @@ static bool naive_flow(const Case *self, double *out)
 		for (uint32_t i = k + 1; i < n; i++)
 			if (fabsl(m[i][k]) > fabsl(m[best][k]))
 				best = i;
-		if (fabsl(m[best][k]) < 1e-9L)
+		if (fabsl(m[best][k]) < 1e-6L)
 			return false;
 		for (uint32_t j = 0; j <= n; j++) {
 			long double kept = m[k][j];
