@@ -167,7 +167,10 @@ bool lode_window_reading_add_all(LodeWindowReading *self, LodePerfData *data,
 	for (guint i = 0; i < n; i++) {
 		g_autoptr(GError) why = NULL;
 		g_autoptr(GBytes) log = lode_perf_data_window_log(data, i, &why);
-		if (log == NULL) {
+		if (g_error_matches(why, LODE_ERROR, LODE_ERROR_NOT_FOUND)) {
+			leave_out(options, "log of windows that the recording had no room for",
+				NULL, 1);
+		} else if (log == NULL) {
 			leave_out(options, "log of windows that cannot be read", why->message, 1);
 		} else if (!lode_window_reading_add(self, log, options, progress, error)) {
 			return false;

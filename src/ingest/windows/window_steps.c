@@ -14,6 +14,7 @@ enum {
 	KNOWN_BITS = 14,
 	MAX_CODES = 1 << 21, /* 350 MiB; a recording has some ten thousand */
 	MAX_STEPS = 1 << 28, /* 15 hours at 5,000 steps a second */
+	MAX_WINDOWS = 1 << 22,
 	CONTENDED_ROUNDS = 3,
 	LONGEST_ROUND = 64, /* of a loop that waits; in a longer one an atomic is met by the way */
 };
@@ -330,7 +331,8 @@ bool lode_window_steps_walk(LodeWindowSteps *self, LodeWindowLog *log,
 			(double)header->n_windows, NULL);
 		if (self->is_wanted != NULL && !self->is_wanted(self->data, &window.head))
 			continue;
-		if (self->figures.n_steps + window.head.n_steps > MAX_STEPS) {
+		if (self->figures.n_steps + window.head.n_steps > MAX_STEPS ||
+			self->figures.n_windows == MAX_WINDOWS) {
 			self->figures.n_left += window.head.n_steps;
 			continue;
 		}

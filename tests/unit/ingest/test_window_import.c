@@ -19,7 +19,7 @@ enum { PID = 7, OTHER = 8, THREAD = 9, FEATURE_WINDOWS = 253, N_WINDOWS = 40, N_
 static const uint64_t BEGIN_NS = 1000000, WINDOW_NS = 100000, DISTANCE_NS = 1000000;
 static const uint64_t OWN = UINT64_C(0x7f0000000000);
 
-/* Section 253, of one log. */
+/* Section 253: a log, and one that was left out. */
 static void put_log(SampleFile *file, WindowLogWriter *log)
 {
 	PerfDataWriter *out = perf_data_file_feature(&file->file, FEATURE_WINDOWS);
@@ -30,12 +30,14 @@ static void put_log(SampleFile *file, WindowLogWriter *log)
 	size_t packed = ZSTD_compress(frame, ZSTD_compressBound(size), data, size, 1);
 
 	put32(out, 1);
-	put32(out, 1);
+	put32(out, 2);
 	put64(out, packed);
 	put64(out, size);
 	g_byte_array_append(out->bytes, frame, (guint)packed);
 	while (out->bytes->len % 8 != 0)
 		put8(out, 0);
+	put64(out, 0);
+	put64(out, UINT64_C(1) << 31);
 }
 
 /* The ends of the first conditional branch of a function that jumps back, in the image. */
@@ -220,6 +222,10 @@ static void test_edges(Fixture *self, const void *data)
 	g_assert_cmpstr(
 		process->obstacle, ==, lode_window_obstacle_text(LODE_WINDOW_OBSTACLE_HANDLER));
 	g_assert_cmpuint(process->n_steps, ==, windows->n_steps);
+	const LodeUnresolved *left_out = find_unresolved(
+		profile, "log of windows that the recording had no room for");
+	g_assert_nonnull(left_out);
+	g_assert_cmpfloat(left_out->samples, ==, 1);
 }
 
 /* Samples of the thread that was stepped, and of the library. */
