@@ -273,6 +273,39 @@ static void add_threads(GArray *rows, const LodeProfile *profile)
 	}
 }
 
+/* What all code has in common; a flow file does not say. */
+static void add_window_sums(GArray *rows, const LodeWindows *windows)
+{
+	LodeWindowSums sums = lode_windows_sums(windows);
+	char outcomes[LODE_NUMBER_SIZE];
+
+	if (windows->instructions->len == 0)
+		return;
+	LodeFactRow *row = lode_fact_rows_add_number(
+		rows, "windows", "outcomes not foretold", sums.unforetold_per_thousand);
+	bool is_known = !isnan(row->number);
+	lode_number_format_count((double)sums.outcomes, outcomes);
+	row->text = is_known ? NULL : g_strdup("not known");
+	row->amount = is_known ? g_strdup_printf("%.1f", row->number) : NULL;
+	row->detail = is_known ? g_strdup_printf("of 1,000 instructions, by %s outcomes", outcomes)
+	                       : g_strdup_printf("by %s outcomes, too few", outcomes);
+	lode_fact_rows_add_number(rows, "windows", "denormal operands", (double)sums.denormals)
+		->detail = g_strdup("executions that had one");
+}
+
+static void add_stepped_processes(GArray *rows, const LodeWindows *windows)
+{
+	for (guint i = 0; i < windows->processes->len; i++) {
+		const LodeSteppedProcess *process = &LODE_AT(
+			windows->processes, LodeSteppedProcess, i);
+		g_autofree char *name = g_strdup_printf("%s (%" G_GUINT32_FORMAT ")",
+			process->name != NULL ? process->name : "unknown", process->pid);
+		LodeFactRow *row = lode_fact_rows_add_number(
+			rows, "stepped process", name, (double)process->n_windows);
+		row->detail = lode_observed_process_text(process->n_steps, process->obstacle);
+	}
+}
+
 /* What was executed step by step, what that cost, and of which processes. */
 static void add_windows(GArray *rows, const LodeProfile *profile)
 {
@@ -308,26 +341,8 @@ static void add_windows(GArray *rows, const LodeProfile *profile)
 	row->detail = g_strdup_printf(
 		"%d outcomes or more, with share of weight in their functions",
 		LODE_OBSERVED_STEPS);
-	LodeWindowSums sums = lode_windows_sums(windows);
-	row = lode_fact_rows_add_number(
-		rows, "windows", "outcomes not foretold", sums.unforetold_per_thousand);
-	bool is_known = !isnan(row->number);
-	lode_number_format_count((double)sums.outcomes, steps);
-	row->text = is_known ? NULL : g_strdup("not known");
-	row->amount = is_known ? g_strdup_printf("%.1f", row->number) : NULL;
-	row->detail = is_known ? g_strdup_printf("of 1,000 instructions, by %s outcomes", steps)
-	                       : g_strdup_printf("by %s outcomes, too few", steps);
-	lode_fact_rows_add_number(rows, "windows", "denormal operands", (double)sums.denormals)
-		->detail = g_strdup("executions that had one");
-	for (guint i = 0; i < windows->processes->len; i++) {
-		const LodeSteppedProcess *process = &LODE_AT(
-			windows->processes, LodeSteppedProcess, i);
-		g_autofree char *name = g_strdup_printf("%s (%" G_GUINT32_FORMAT ")",
-			process->name != NULL ? process->name : "unknown", process->pid);
-		row = lode_fact_rows_add_number(
-			rows, "stepped process", name, (double)process->n_windows);
-		row->detail = lode_observed_process_text(process->n_steps, process->obstacle);
-	}
+	add_window_sums(rows, windows);
+	add_stepped_processes(rows, windows);
 }
 
 static void add_unresolved(GArray *rows, const LodeProfile *profile)
