@@ -438,6 +438,8 @@ const LodeVerb lode_question_memory = {
 		"  lode memory x.lode --by object --weight accesses     where executions were "
 		"counted\n"
 		"  lode memory x.lode --callers 3                   recorded with -g\n"
+		"  lode memory x.lode --by object --event window-accesses    recorded with "
+		"--windows\n"
 		"  lode memory x.lode --layout 'struct node'\n"
 		"  lode memory x.lode --sharing                     false sharing of cache lines\n"
 		"  lode memory x.lode --first-touch",
