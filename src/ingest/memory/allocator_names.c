@@ -148,8 +148,7 @@ static const char *const functions[] = {
 
 static const char *const libraries[] = {"libc.so*", "libc-*.so", "ld-linux*", "ld-musl*",
 	"libpthread*", "libdl.so*", "libstdc++.so*", "libc++.so*", "libc++abi.so*", "libgcc_s.so*",
-	"libstd-*.so", "libjemalloc.so*", "libtcmalloc*.so*", "libmimalloc.so*",
-	"liblode-allocations.so", "liblode-placement.so"};
+	"libstd-*.so", "libjemalloc.so*", "libtcmalloc*.so*", "libmimalloc.so*", "liblode-*.so"};
 
 static void free_pattern(void *data)
 {
