@@ -70,16 +70,18 @@ static size_t allowed_bytes(void)
 	return bytes / CHUNK * CHUNK;
 }
 
-/* Makes more of the log writable. False: the log or the disk is full. */
+/* Makes more of the log writable, at first only its header: most processes of a build or a script
+ * are too short for a window. False: the log or the disk is full. */
 static bool prepare(WindowLog *self)
 {
 	uint8_t *at = (uint8_t *)self->header + self->prepared;
+	size_t size = self->prepared == 0 ? LODE_WINDOW_LOG_PAGE : CHUNK - self->prepared % CHUNK;
 
-	if (self->prepared + CHUNK > self->limit ||
-		syscall(SYS_mprotect, at, CHUNK, PROT_READ | PROT_WRITE) != 0 ||
-		(self->is_populated && syscall(SYS_madvise, at, CHUNK, MADV_POPULATE_WRITE) != 0))
+	if (self->prepared + size > self->limit ||
+		syscall(SYS_mprotect, at, size, PROT_READ | PROT_WRITE) != 0 ||
+		(self->is_populated && syscall(SYS_madvise, at, size, MADV_POPULATE_WRITE) != 0))
 		return false;
-	self->prepared += CHUNK;
+	self->prepared += size;
 	return true;
 }
 
