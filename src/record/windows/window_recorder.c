@@ -42,6 +42,7 @@ enum {
 	SURVEY_US = 250 * 1000,
 	SURVEY_COST_FACTOR = 20,
 	LEFT_DESCRIPTORS = 64,
+	MAX_READS = 16,
 	MAX_LOOKS = 64, /* processes that are examined for a debugger in each survey */
 };
 
@@ -265,13 +266,14 @@ static void take_process(LodeWindowRecorder *self, pid_t pid)
 		g_array_append_vals(self->events, opened->data, opened->len);
 }
 
-/* They are written by four bytes, which a pipe does not divide. */
+/* They are written by four bytes, which a pipe does not divide. A program that never stops writing
+ * is not waited for. */
 static void read_announced(LodeWindowRecorder *self, gint64 now_us)
 {
 	uint32_t pids[256];
 	ssize_t n;
 
-	while ((n = read(self->fifo, pids, sizeof(pids))) > 0)
+	for (unsigned i = 0; i < MAX_READS && (n = read(self->fifo, pids, sizeof(pids))) > 0; i++)
 		if (!self->has_timer)
 			g_array_append_vals(
 				self->announced, pids, (guint)((size_t)n / sizeof(pids[0])));

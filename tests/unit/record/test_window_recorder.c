@@ -303,6 +303,30 @@ static void test_switch(Fixture *self, const void *kernel)
 	g_assert_cmpuint(*self->n_signals, >=, 3);
 }
 
+/* A program that never stops announcing itself does not keep lode from the rest. */
+static void test_flood(Fixture *self, const void *kernel)
+{
+	int status;
+	pid_t pid = fork();
+
+	(void)kernel;
+	if (pid == 0) {
+		g_autofree char *path = g_build_filename(self->logs, "announce", NULL);
+		const uint32_t numbers[1024] = {0};
+		int descriptor = open(path, O_WRONLY | O_CLOEXEC);
+		while (write(descriptor, numbers, sizeof(numbers)) > 0)
+			;
+		_exit(1);
+	}
+	for (int i = 0; i < 50; i++) {
+		lode_window_recorder_update(self->recorder);
+		g_usleep(1000);
+	}
+	kill(pid, SIGKILL);
+	g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
+	g_assert_true(WIFSIGNALED(status));
+}
+
 static LodePerfData *write_and_read(Fixture *self)
 {
 	g_autoptr(GError) error = NULL;
@@ -481,6 +505,7 @@ int main(int argc, char **argv)
 	add("logs", NULL, test_logs);
 	add("no-log", NULL, test_no_log);
 	add("obstacles", &strict_kernel, test_obstacles);
+	add("flood", NULL, test_flood);
 	add("timer", &old_kernel, test_timer);
 	return g_test_run();
 }
