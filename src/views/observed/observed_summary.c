@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/observed/observed_summary.h"
 
+#include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
 #include "model/observed/branch_shares.h"
 #include "model/observed/windows.h"
 #include "views/profile/profile_figures.h"
 
 #include <math.h>
+
+enum { MOST_PROGRAMS = 1000 };
 
 bool lode_is_observed(const LodeProfile *profile)
 {
@@ -79,14 +82,63 @@ char *lode_observed_process_text(uint64_t n_steps, const char *obstacle)
 		obstacle != NULL ? ", then none: " : "", obstacle != NULL ? obstacle : "");
 }
 
-static void put_processes(LodeJsonStream *json, const GArray *processes)
+LODE_ORDER(by_name, LodeSteppedProgram, g_strcmp0(left->name, right->name),
+	g_strcmp0(left->obstacle, right->obstacle), LODE_ASCENDING(pid))
+LODE_ORDER(by_windows, LodeSteppedProgram, LODE_DESCENDING(n_windows),
+	g_strcmp0(left->name, right->name), g_strcmp0(left->obstacle, right->obstacle))
+
+static void add_program(LodeSteppedProgram *sum, const LodeSteppedProgram *one)
 {
+	sum->n += one->n;
+	sum->n_windows += one->n_windows;
+	sum->n_steps += one->n_steps;
+}
+
+GArray *lode_observed_programs(const LodeProfile *profile, guint most)
+{
+	const GArray *processes = profile->windows->processes;
+	GArray *programs = g_array_new(FALSE, FALSE, sizeof(LodeSteppedProgram));
+	LodeSteppedProgram others = {.name = "others"};
+	guint n = 0;
+
+	for (guint i = 0; i < processes->len; i++) {
+		const LodeSteppedProcess *one = &LODE_AT(processes, LodeSteppedProcess, i);
+		const LodeSteppedProgram row = {
+			one->name, one->obstacle, one->pid, 1, one->n_windows, one->n_steps};
+		g_array_append_val(programs, row);
+	}
+	g_array_sort(programs, by_name);
+	for (guint i = 0; i < programs->len; i++) {
+		LodeSteppedProgram row = LODE_AT(programs, LodeSteppedProgram, i);
+		LodeSteppedProgram *last = n > 0 ? &LODE_AT(programs, LodeSteppedProgram, n - 1)
+		                                 : NULL;
+		if (last != NULL && g_strcmp0(last->name, row.name) == 0 &&
+			g_strcmp0(last->obstacle, row.obstacle) == 0)
+			add_program(last, &row);
+		else
+			LODE_AT(programs, LodeSteppedProgram, n++) = row;
+	}
+	g_array_set_size(programs, n);
+	g_array_sort(programs, by_windows);
+	for (guint i = most; i < programs->len; i++)
+		add_program(&others, &LODE_AT(programs, LodeSteppedProgram, i));
+	g_array_set_size(programs, MIN(programs->len, most));
+	if (others.n > 0)
+		g_array_append_val(programs, others);
+	return programs;
+}
+
+static void put_processes(LodeJsonStream *json, const LodeProfile *profile)
+{
+	g_autoptr(GArray) programs = lode_observed_programs(profile, MOST_PROGRAMS);
+
 	lode_json_key(json, "processes");
 	lode_json_begin(json, '[');
-	for (guint i = 0; i < processes->len; i++) {
-		const LodeSteppedProcess *process = &LODE_AT(processes, LodeSteppedProcess, i);
+	for (guint i = 0; i < programs->len; i++) {
+		const LodeSteppedProgram *process = &LODE_AT(programs, LodeSteppedProgram, i);
 		lode_json_line(json);
 		lode_json_begin(json, '{');
+		lode_json_member_number(json, "processes", process->n);
 		lode_json_member_number(json, "pid", process->pid);
 		lode_json_member_string(json, "name", process->name);
 		lode_json_member_string(json, "obstacle", process->obstacle);
@@ -120,6 +172,6 @@ void lode_observed_json(LodeJsonStream *json, const LodeProfile *profile)
 	lode_json_member_number(json, "judged_outcomes", (double)sums.outcomes);
 	lode_json_member_number(json, "unforetold_per_thousand", sums.unforetold_per_thousand);
 	lode_json_member_number(json, "denormals", (double)sums.denormals);
-	put_processes(json, windows->processes);
+	put_processes(json, profile);
 	lode_json_end(json, '}');
 }

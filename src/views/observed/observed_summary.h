@@ -26,6 +26,19 @@ typedef struct {
 
 LodeObservedBranches lode_observed_branches(const LodeProfile *profile);
 
+/* Processes of one name that have one obstacle or none. */
+typedef struct {
+	const char *name;     /* borrowed; NULL: unknown */
+	const char *obstacle; /* likewise; NULL: none */
+	uint32_t pid;         /* of the first */
+	uint32_t n;
+	uint64_t n_windows, n_steps;
+} LodeSteppedProgram;
+
+/* Those with the most windows first, the first `most` and the rest as one, "others". The caller
+ * unrefs the array. */
+GArray *lode_observed_programs(const LodeProfile *profile, guint most);
+
 /* "4,321 steps", "4,321 steps, then none: blocks SIGTRAP", "no windows: blocks SIGTRAP". The caller
  * frees it. */
 char *lode_observed_process_text(uint64_t n_steps, const char *obstacle);

@@ -293,16 +293,24 @@ static void add_window_sums(GArray *rows, const LodeWindows *windows)
 		->detail = g_strdup("executions that had one");
 }
 
-static void add_stepped_processes(GArray *rows, const LodeWindows *windows)
+/* A build starts thousands of a few programs. */
+static void add_stepped_processes(GArray *rows, const LodeProfile *profile)
 {
-	for (guint i = 0; i < windows->processes->len; i++) {
-		const LodeSteppedProcess *process = &LODE_AT(
-			windows->processes, LodeSteppedProcess, i);
-		g_autofree char *name = g_strdup_printf("%s (%" G_GUINT32_FORMAT ")",
-			process->name != NULL ? process->name : "unknown", process->pid);
+	enum { SHOWN = 20 };
+	g_autoptr(GArray) programs = lode_observed_programs(profile, SHOWN);
+	char number[LODE_NUMBER_SIZE];
+
+	for (guint i = 0; i < programs->len; i++) {
+		const LodeSteppedProgram *one = &LODE_AT(programs, LodeSteppedProgram, i);
+		const char *name = one->name != NULL ? one->name : "unknown";
+		g_autofree char *who = one->n == 1
+		                               ? g_strdup_printf("%s (%" G_GUINT32_FORMAT ")", name,
+							 one->pid)
+		                               : g_strdup_printf("%s (%s processes)", name,
+							 lode_number_format_count(one->n, number));
 		LodeFactRow *row = lode_fact_rows_add_number(
-			rows, "stepped process", name, (double)process->n_windows);
-		row->detail = lode_observed_process_text(process->n_steps, process->obstacle);
+			rows, "stepped process", who, (double)one->n_windows);
+		row->detail = lode_observed_process_text(one->n_steps, one->obstacle);
 	}
 }
 
@@ -342,7 +350,7 @@ static void add_windows(GArray *rows, const LodeProfile *profile)
 		"%d outcomes or more, with share of weight in their functions",
 		LODE_OBSERVED_STEPS);
 	add_window_sums(rows, windows);
-	add_stepped_processes(rows, windows);
+	add_stepped_processes(rows, profile);
 }
 
 static void add_unresolved(GArray *rows, const LodeProfile *profile)

@@ -131,6 +131,8 @@ static void add_windows(LodeProfile *profile)
 			.line_bytes = 255},
 	};
 	const LodeSteppedProcess processes[] = {
+		{4709, lode_profile_intern(profile, "cc1"), NULL, 2, 140},
+		{4710, lode_profile_intern(profile, "cc1"), NULL, 3, 260},
 		{4711, lode_profile_intern(profile, "search"), NULL, 120, 8630},
 		{4712, lode_profile_intern(profile, "java"),
 			lode_profile_intern(profile, lode_window_obstacle_text(5)), 0, 0},
@@ -235,6 +237,32 @@ static void test_none(void)
 	g_assert_nonnull(strstr(summary, "(perf.data of lode, inferred frequencies)"));
 }
 
+/* A build: thousands of processes, of many programs. */
+static void test_many_processes(void)
+{
+	g_autoptr(LodeProfile) profile = make_profile();
+	GArray *processes = profile->windows->processes;
+
+	g_array_set_size(processes, 0);
+	for (uint32_t i = 0; i < 30000; i++) {
+		g_autofree char *name = g_strdup_printf("p%02u", i % 30);
+		const LodeSteppedProcess process = {
+			i + 1, lode_profile_intern(profile, name), NULL, i % 30, 100};
+		g_array_append_val(processes, process);
+	}
+	g_autofree char *text = write_info(profile, LODE_VIEW_TEXT);
+	const char *first = strstr(text, "Processes, by their windows\n  p29 (1,000 processes) ");
+	g_assert_nonnull(first);
+	g_assert_nonnull(strstr(first, "\n  p10 (1,000 processes) "));
+	g_assert_null(strstr(first, "  p09 "));
+	/* 0 + 1 + … + 9 thousand windows */
+	const char *others = strstr(first, "\n  others (10,000 processes)  45,000 ");
+	g_assert_nonnull(others);
+	g_assert_nonnull(strstr(others, " 1,000,000 steps\n"));
+	g_autofree char *json = write_info(profile, LODE_VIEW_JSON);
+	g_assert_nonnull(strstr(json, "{\"processes\":1000,\"pid\":1,\"name\":\"p00\","));
+}
+
 static char *annotate(const LodeProfile *profile, LodeViewFormat format, unsigned width)
 {
 	LodeMiningParameters parameters;
@@ -303,6 +331,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/views/windows/info", test_info);
 	g_test_add_func("/views/windows/none", test_none);
+	g_test_add_func("/views/windows/many_processes", test_many_processes);
 	g_test_add_func("/views/windows/annotate", test_annotate);
 	g_test_add_func("/views/windows/graph", test_graph);
 	g_test_add_func("/views/windows/import_summary", test_import_summary);
