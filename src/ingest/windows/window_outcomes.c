@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Outcomes are kept until they are judged, for which of several branches go several ways is known
- * only then. They are sorted by branch, part and the hashes of their last 4, 8, 16 and 32 outcomes,
+ * only then. They are sorted by branch, part and the hashes of their histories of 4, 8, 16 and 32,
  * so that those with the same history lie side by side for every length:
  *
  *   branch, part  4   8   16  32
  *   7, 0          a   c   e   h  ┐ ┐
  *   7, 0          a   c   f   i  ┘ │ the last 8 are equal
  *   7, 0          a   d   g   j    ┘ the last 4
+ *
+ * First with the histories of all branches, then with those of each branch alone.
  */
 #include "ingest/windows/window_outcomes.h"
 
@@ -25,25 +27,29 @@ enum {
 	CALLS = 64,   /* a power of two */
 	HISTORIES = 4,
 	SHORTEST = 4,
-	N_SHORT = 2, /* that are short: none, and the shortest */
 	LONGEST = SHORTEST << (HISTORIES - 1),
+	N_SHORT = 2, /* that are short: none, and the shortest */
 };
+
+typedef enum { OF_ALL, OF_ITSELF, N_TABLES } Table;
 
 typedef struct {
 	uint32_t branch; /* number of its code */
 	uint32_t part;   /* of its outcomes */
 	/* Of a conditional branch 1: taken, 0: not; else the number of the code that it went to. */
 	uint32_t way;
+	uint32_t window; /* a history is of one */
+	uint32_t index;  /* in the order of execution */
 	uint32_t histories[HISTORIES];
-	bool is_first;  /* of a history */
-	bool is_judged; /* by histories, and foretells others */
+	uint8_t n_histories; /* for which the window has enough outcomes before */
+	bool is_judged;      /* by histories, and foretells others */
 	bool is_decided;
 } Outcome;
 
-/* The ways of the last outcomes, each and 1 more; 0: before the begin. */
+/* The ways of the last outcomes of a window, each and 1 more, so that no hash is 0. */
 typedef struct {
 	uint32_t last[LONGEST];
-	uint32_t n;
+	uint32_t n, window;
 } History;
 
 typedef struct {
@@ -51,6 +57,9 @@ typedef struct {
 	uint32_t n;        /* outcomes that are judged by histories */
 	uint32_t n_before; /* of them, in the order of execution */
 	bool is_known, has_several;
+	struct {
+		uint32_t outcomes, foretold;
+	} judged[N_TABLES];
 } Branch;
 
 struct LodeWindowOutcomes {
@@ -59,7 +68,7 @@ struct LodeWindowOutcomes {
 	GArray *outcomes; /* Outcome */
 	GArray *counts;   /* uint32_t by way; all 0 between uses */
 	size_t limit;
-	bool is_first; /* the next outcome begins a history */
+	uint32_t window; /* of the next outcome */
 	uint64_t
 		calls[CALLS]; /* where the calls of this window return to, the oldest overwritten */
 	uint32_t n_calls, n_known; /* made; of them the last that are in `calls` */
@@ -88,10 +97,10 @@ void lode_window_outcomes_free(LodeWindowOutcomes *self)
 }
 
 /* Outcomes [from, to) of one branch have the same history: decides those that it can. */
-static void decide(LodeWindowOutcomes *self, size_t from, size_t to, bool is_last)
+static void decide(LodeWindowOutcomes *self, size_t from, size_t to, Table table, bool is_last)
 {
 	Outcome *outcomes = (Outcome *)self->outcomes->data;
-	LodeObservedInstruction *facts = lode_window_facts_at(self->facts, outcomes[from].branch);
+	Branch *branch = &LODE_AT(self->branches, Branch, outcomes[from].branch);
 	uint32_t *counts = (uint32_t *)self->counts->data;
 	uint32_t most = outcomes[from].way; /* the most frequent way */
 	uint32_t second = 0;                /* how often the next after it */
@@ -110,8 +119,8 @@ static void decide(LodeWindowOutcomes *self, size_t from, size_t to, bool is_las
 		if (outcome->is_decided || (own == other && !is_last))
 			continue;
 		outcome->is_decided = true;
-		facts->outcomes++;
-		facts->unforetold += own <= other;
+		branch->judged[table].outcomes++;
+		branch->judged[table].foretold += own > other;
 	}
 	for (size_t i = from; i < to; i++)
 		counts[outcomes[i].way] = 0;
@@ -127,72 +136,114 @@ LODE_ORDER(compare_outcomes, Outcome, LODE_ASCENDING(branch), LODE_ASCENDING(par
 	LODE_ASCENDING(histories[0]), LODE_ASCENDING(histories[1]), LODE_ASCENDING(histories[2]),
 	LODE_ASCENDING(histories[3]))
 
-/* The hashes of the last 4, 8, 16 and 32. */
-static void hash_history(const History *self, uint32_t *out_hashes)
+LODE_ORDER(compare_executions, Outcome, LODE_ASCENDING(branch), LODE_ASCENDING(index))
+
+/* Gives an outcome its history: hashes of the last 4, 8, 16 and 32. */
+static void set_history(Outcome *outcome, History *history)
 {
 	uint64_t hash = 0;
+	uint32_t i = 0, k = 0;
 
-	for (uint32_t i = 0, k = 0; k < HISTORIES; k++) {
+	if (history->window != outcome->window)
+		*history = (History){.window = outcome->window};
+	memset(outcome->histories, 0, sizeof(outcome->histories));
+	for (; k < HISTORIES && (uint32_t)SHORTEST << k <= history->n; k++) {
 		for (; i < (uint32_t)SHORTEST << k; i++)
-			hash = lode_hash_append(hash, self->last[(self->n - 1 - i) % LONGEST]);
-		out_hashes[k] = (uint32_t)hash;
+			hash = lode_hash_append(
+				hash, history->last[(history->n - 1 - i) % LONGEST]);
+		outcome->histories[k] = (uint32_t)hash;
 	}
+	outcome->n_histories = (uint8_t)k;
 }
 
-/* Gives the outcomes their histories and parts, and keeps those that are judged, sorted. */
-static void complete_histories(LodeWindowOutcomes *self)
+static void add_to_history(const Outcome *outcome, History *history)
+{
+	history->last[history->n++ % LONGEST] = outcome->way + 1;
+}
+
+/* Gives the outcomes histories of all branches, and parts, and keeps those that are judged. */
+static void begin_with_all(LodeWindowOutcomes *self)
 {
 	Outcome *outcomes = (Outcome *)self->outcomes->data;
-	History history = {.n = 0};
+	History history = {.window = LODE_NONE};
 	guint n = 0;
 
 	for (guint i = 0; i < self->outcomes->len; i++) {
 		Outcome outcome = outcomes[i];
 		Branch *branch = &LODE_AT(self->branches, Branch, outcome.branch);
 
-		if (outcome.is_first)
-			history = (History){.n = 0};
-		if (outcome.is_judged)
-			hash_history(&history, outcome.histories);
+		set_history(&outcome, &history);
 		if (branch->has_several)
-			history.last[history.n++ % LONGEST] = outcome.way + 1;
+			add_to_history(&outcome, &history);
 		if (!outcome.is_judged)
 			continue;
 		outcome.part = (uint32_t)((uint64_t)branch->n_before++ *
 					  ((branch->n + PART - 1) / PART) / branch->n);
+		outcome.index = n;
 		outcomes[n++] = outcome;
 	}
 	g_array_set_size(self->outcomes, n);
-	g_array_sort(self->outcomes, compare_outcomes);
 }
 
-static bool has_many(const LodeWindowOutcomes *self, const Outcome *outcome)
+static void go_on_with_each(LodeWindowOutcomes *self)
 {
-	return LODE_AT(self->branches, Branch, outcome->branch).n >= MANY;
+	Outcome *outcomes = (Outcome *)self->outcomes->data;
+	History history = {.window = LODE_NONE};
+
+	g_array_sort(self->outcomes, compare_executions);
+	for (guint i = 0; i < self->outcomes->len; i++) {
+		if (i > 0 && outcomes[i].branch != outcomes[i - 1].branch)
+			history.window = LODE_NONE;
+		set_history(&outcomes[i], &history);
+		add_to_history(&outcomes[i], &history);
+		outcomes[i].is_decided = false;
+	}
+}
+
+/* Whether a history of [from, to) may decide. */
+static bool may_decide(const LodeWindowOutcomes *self, size_t from, size_t to, int k)
+{
+	const Outcome *first = &LODE_AT(self->outcomes, Outcome, from);
+
+	return to - from >= (k > 0 ? 3 : 2) && first->n_histories >= k &&
+	       (k >= N_SHORT || LODE_AT(self->branches, Branch, first->branch).n >= MANY);
+}
+
+static void judge_by(LodeWindowOutcomes *self, Table table)
+{
+	const Outcome *outcomes = (const Outcome *)self->outcomes->data;
+	size_t from, to, n = self->outcomes->len;
+
+	g_array_sort(self->outcomes, compare_outcomes);
+	for (int k = HISTORIES; k >= 0; k--)
+		for (from = 0; from < n; from = to) {
+			for (to = from + 1;
+				to < n && has_same_history(&outcomes[from], &outcomes[to], k); to++)
+				;
+			if (may_decide(self, from, to, k))
+				decide(self, from, to, table, k == 0);
+		}
 }
 
 static void judge(LodeWindowOutcomes *self)
 {
-	complete_histories(self);
-	for (int k = HISTORIES; k >= 0; k--) {
-		const Outcome *outcomes = (const Outcome *)self->outcomes->data;
-		size_t from = 0;
-
-		while (from < self->outcomes->len) {
-			size_t to = from + 1;
-
-			while (to < self->outcomes->len &&
-				has_same_history(&outcomes[from], &outcomes[to], k))
-				to++;
-			if (to - from >= (k > 0 ? 3 : 2) &&
-				(k >= N_SHORT || has_many(self, &outcomes[from])))
-				decide(self, from, to, k == 0);
-			from = to;
-		}
+	begin_with_all(self);
+	judge_by(self, OF_ALL);
+	go_on_with_each(self);
+	judge_by(self, OF_ITSELF);
+	for (guint i = 0; i < self->branches->len; i++) {
+		const Branch *branch = &LODE_AT(self->branches, Branch, i);
+		LodeObservedInstruction *facts = lode_window_facts_at(self->facts, i);
+		Table better = branch->judged[OF_ITSELF].foretold > branch->judged[OF_ALL].foretold
+		                       ? OF_ITSELF
+		                       : OF_ALL;
+		facts->outcomes += branch->judged[better].outcomes;
+		facts->unforetold += branch->judged[better].outcomes -
+		                     branch->judged[better].foretold;
 	}
 	g_array_set_size(self->outcomes, 0);
 	memset(self->branches->data, 0, self->branches->len * sizeof(Branch));
-	self->is_first = true;
+	self->window++;
 }
 
 static void add_outcome(
@@ -202,7 +253,7 @@ static void add_outcome(
 	Outcome outcome = {
 		.branch = step->code->number,
 		.way = way,
-		.is_first = self->is_first,
+		.window = self->window,
 		.is_judged = is_judged,
 	};
 
@@ -211,7 +262,6 @@ static void add_outcome(
 	branch->is_known = true;
 	branch->way = way;
 	branch->n += is_judged;
-	self->is_first = false;
 	g_array_append_val(self->outcomes, outcome);
 	if (self->outcomes->len >= self->limit)
 		judge(self);
@@ -267,7 +317,7 @@ static void visit(void *data, const LodeVisitedStep *step)
 	uint32_t n = 2; /* a conditional branch has two ways */
 
 	if (step->index == 0 || step->step->is_gap) {
-		self->is_first = true;
+		self->window++;
 		self->n_known = 0;
 	}
 	if (step->code == NULL || step->next == NULL)

@@ -14,6 +14,11 @@
  *       more frequent: foretold;  less frequent: not foretold
  *   without history: likewise from one other on, and as frequent: not foretold
  *
+ * A history speaks only where its window has so many outcomes before. A second one is made of the
+ * branch's own outcomes that are judged. Of the two, a branch has the one that foretells more of
+ * its outcomes, the first where they are equal (a tournament: S. McFarling, "Combining branch
+ * predictors", 1993).
+ *
  * Where windows are few, most histories are met once: then those of 4 and 0 outcomes would say of
  * every branch that it is hard to predict. So they speak only of a branch with 1024 outcomes or
  * more. Of others, outcomes without a history of 8 that recurs are not judged.
@@ -36,7 +41,7 @@
 typedef struct LodeWindowOutcomes LodeWindowOutcomes;
 
 /* `facts` is where those of the instructions are kept (window_facts.h). Outcomes are judged
- * together when there are so many; `limit` 0: 2²² (128 MiB, and as much to sort them). */
+ * together when there are so many; `limit` 0: 2²² (176 MiB, and as much to sort them). */
 LodeWindowOutcomes *lode_window_outcomes_new(GArray *facts, size_t limit);
 void lode_window_outcomes_free(LodeWindowOutcomes *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeWindowOutcomes, lode_window_outcomes_free)
