@@ -17,7 +17,8 @@
 typedef struct {
 	const char *name;
 	int (*run)(void); /* its result is the program's status */
-	const char *note; /* "none": no windows by design; NULL: there are windows */
+	const char *note; /* "none": no windows by design; "known": it may change, as
+	                     docs/windows.md says; NULL: there are windows */
 } OddKind;
 
 /* Each table ends with a row without a name. */

@@ -303,7 +303,7 @@ const OddKind odd_traps[] = {
 	{"trap-signal", handled_by_signal},
 	{"trap-handled-by-call", handled_by_call},
 	{"trap-ignored", ignored, "none"},
-	{"trap-blocked", blocked},
+	{"trap-blocked", blocked, "known"},
 	{"trap-blocked-often", blocked_often},
 	{"trap-blocked-all", blocked_all},
 	{"trap-raised", raised},
@@ -311,7 +311,7 @@ const OddKind odd_traps[] = {
 	{"trap-int1", debug_trap},
 	{"trap-own-steps", own_steps},
 	{"trap-own-steps-unhandled", own_steps_unhandled},
-	{"trap-debugger", debugger},
+	{"trap-debugger", debugger, "known"},
 	{"trap-attached", attached},
 	{0},
 };
