@@ -314,7 +314,7 @@ static void scale_function(LodeInferredFunction *self, double scale)
  */
 static void scale_functions(Inference *self)
 {
-	const double share_of_steps = 0.7, half_windows = 3;
+	const double share_of_steps = 0.5, half_windows = 10;
 	g_autofree Executed *all = g_new0(Executed, MAX(self->functions->len, 1));
 	double executed = 0, steps = 0;
 

@@ -9,7 +9,8 @@
  *          w …  jmp v ─┘          a way without another one
  *
  * A way out of the loop says nothing about one that stays in it: it is taken once, the other each
- * round. Where windows saw enough steps to a target, these tell by which ways it is reached.
+ * round. Where windows saw a step to an instruction, its executions tell by which ways it
+ * is reached.
  */
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
@@ -153,30 +154,18 @@ static void pair_ways(Ways *self)
 	}
 }
 
-/* Steps by all ways to one target. */
-static double count_steps(const Ways *self, const LodeCauseWay *ways, guint n)
+/* Windows saw a step to where the ways lead: then executions tell by which of them it is reached.
+ */
+static bool is_observed(const Ways *self, const LodeCauseWay *ways, guint n)
 {
-	double steps = 0;
-
-	for (guint i = 0; i < n && self->profile->windows != NULL; i++) {
-		const LodeObservedEdge *edge = lode_windows_find_edge(
-			self->profile->windows, ways[i].source, ways[i].target);
-		steps += edge != NULL ? edge->steps : 0;
-	}
-	return steps;
+	for (guint i = 0; i < n && self->profile->windows != NULL; i++)
+		if (lode_windows_find_edge(
+			    self->profile->windows, ways[i].source, ways[i].target) != NULL)
+			return true;
+	return false;
 }
 
-/* By which ways a target was reached is known, and needs no waits to tell. */
-static void take_steps(const Ways *self, LodeCauseWay *ways, guint n)
-{
-	for (guint i = 0; i < n; i++) {
-		ways[i].other = LODE_NONE;
-		ways[i].can_wait = false;
-		ways[i].count = count_steps(self, &ways[i], 1);
-	}
-}
-
-/* Keeps the ways to where several lead, of which one has a measure at least, or that were observed.
+/* Keeps the ways to where several lead, of which one has a measure at least and none was observed.
  */
 static void choose_ways(Ways *self)
 {
@@ -189,11 +178,9 @@ static void choose_ways(Ways *self)
 		bool is_measured = false;
 		for (n = 0; first + n < self->ways->len && ways[first + n].target == target; n++)
 			is_measured |= ways[first + n].other != LODE_NONE;
-		bool is_observed = count_steps(self, &ways[first], n) >= LODE_OBSERVED_STEPS;
-		if (n < 2 || (!is_measured && !is_observed) || self->codes[target].is_return_point)
+		if (n < 2 || !is_measured || self->codes[target].is_return_point ||
+			is_observed(self, &ways[first], n))
 			continue;
-		if (is_observed)
-			take_steps(self, &ways[first], n);
 		for (guint i = 0; i < n; i++)
 			ways[kept++] = ways[first + i];
 	}
