@@ -148,6 +148,9 @@ def check_build(compiler, level):
             check(f"{name}: {what}", facts.faults)
         check(f"{name}: shares of two arrays", shares("walks.lode", base))
         check(f"{name}: all accesses", whole("walks.lode", base))
+    code = run(LODE, "annotate", "walks.lode", "function", "walk_lines")
+    says = " accesses in windows" in code and "memory" not in code
+    check(f"{name}: beside the code", [] if says else code.splitlines()[:12])
 
 
 def check_traced():

@@ -357,7 +357,7 @@ export interface CodeLine {
 	short_inlined?: string;
 	chain?: InlinedLine[]; /* its own line first; where code was inlined */
 	events: Record<string, number>;
-	memory?: { samples: number; share: number; objects: { name: string | null; weight: number }[] } | null;
+	memory?: { is_of_windows: boolean; samples: number; share: number; objects: { name: string | null; weight: number }[] } | null;
 	observed?: { text: string; steps: number; followed: number; is_observed: boolean; taken: number | null } | null; /* in windows */
 }
 export interface CodePlace {

@@ -123,7 +123,18 @@ export function Disassembly(props: {
 						<th scope="col">code</th>
 						{hasObserved && <th scope="col" class="optional" title="what windows of the run that were executed step by step saw of it">windows</th>}
 						{hasChains && <th scope="col" class="optional" title="where the code was inlined from: the function's own line first">inlined</th>}
-						{hasData && <th scope="col">data</th>}
+						{hasData && (
+							<th
+								scope="col"
+								title={
+									lines.some((one) => one.memory?.is_of_windows)
+										? "its share of the function's accesses in windows, and what they are to"
+										: "its share of the function's samples of loads and stores, and what they are to"
+								}
+							>
+								data
+							</th>
+						)}
 					</tr>
 				</thead>
 				<tbody>

@@ -88,6 +88,8 @@ LodeInstructionData *lode_instruction_data_new(const LodeProfile *profile)
 	self->objects = g_array_new(FALSE, FALSE, sizeof(LodeInstructionObject));
 	self->functions = g_new0(LodeAccessTotals, profile->functions->len + 1);
 	self->unresolved = g_new0(double, profile->functions->len + 1);
+	self->is_of_windows = lode_window_samples_event(profile) != LODE_NONE &&
+	                      lode_window_samples_event_apart(profile) == LODE_NONE;
 	g_autoptr(GArray) uses = collect_uses(self, profile);
 	for (guint first = 0, end; first < uses->len; first = end) {
 		LodeInstructionDatum datum = {

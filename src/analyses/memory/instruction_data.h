@@ -11,6 +11,7 @@
 #include "analyses/memory/access_totals.h"
 
 #include <glib.h>
+#include <stdbool.h>
 
 typedef struct LodeProfile LodeProfile;
 
@@ -33,10 +34,11 @@ typedef struct {
 	GArray *objects;             /* LodeInstructionObject, of a row heaviest first */
 	LodeAccessTotals *functions; /* of all samples of each function */
 	double *unresolved;          /* weight without an address, of each function */
+	bool is_of_windows; /* samples are of accesses in windows, as there are no others */
 } LodeInstructionData;
 
-/* Made of all samples except page faults; of a trace's misses, those of one event. The profile has
- * memory. Never NULL. */
+/* Made of all samples except page faults, and accesses in windows where there are others; of a
+ * trace's misses, those of one event. The profile has memory. Never NULL. */
 LodeInstructionData *lode_instruction_data_new(const LodeProfile *profile);
 void lode_instruction_data_free(LodeInstructionData *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeInstructionData, lode_instruction_data_free)

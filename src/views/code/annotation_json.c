@@ -97,6 +97,7 @@ static void put_json_datum(const LodeAnnotation *self, LodeJsonStream *json, uin
 		return;
 	}
 	lode_json_begin(json, '{');
+	lode_json_member_bool(json, "is_of_windows", self->data->is_of_windows);
 	lode_json_member_number(json, "samples", (double)datum->totals.n_samples);
 	lode_json_member_number(json, "loads", (double)datum->totals.n_loads);
 	lode_json_member_number(json, "stores", (double)datum->totals.n_stores);

@@ -219,8 +219,11 @@ static void choose_columns(PlaceTable *self)
 	}
 	if (has_data(self)) {
 		self->data_column = n;
-		self->columns[n++] = (LodeTableColumn){"memory", .dropped = DROP_DATA};
-		self->columns[n++] = (LodeTableColumn){"samples", .dropped = DROP_DATA + 2};
+		bool is_of_windows = self->annotation->data->is_of_windows;
+		self->columns[n++] = (LodeTableColumn){
+			is_of_windows ? "accesses" : "memory", .dropped = DROP_DATA};
+		self->columns[n++] = (LodeTableColumn){
+			is_of_windows ? "kept" : "samples", .dropped = DROP_DATA + 2};
 		self->columns[n++] = (LodeTableColumn){
 			"data", .is_text = true, .dropped = DROP_DATA + 1};
 	}
@@ -356,7 +359,8 @@ static void put_figure(const PlaceTable *self, const Row *row, unsigned column, 
 			out, self->annotation->profile, self->events[event], value);
 }
 
-/* The share of the function's memory time, samples, or objects and addresses. */
+/* The share of the function's memory time, or of its accesses in windows; samples; or objects and
+ * addresses. */
 static LodeStyle put_datum(const PlaceTable *self, const Row *row, unsigned column, GString *out)
 {
 	const LodeInstructionDatum *datum = lode_annotation_datum(
@@ -447,7 +451,8 @@ static void put_place_figures(const LodeAnnotation *self, const Place *place, GS
 			is_function ? "calls" : "executions");
 }
 
-/* "; memory: 1,234 samples, 3.2 % without an address": what its shares are of. */
+/* "; memory: 1,234 samples, 3.2 % without an address": what its shares are of. Accesses in windows
+ * are no time. */
 static void put_data_figures(const LodeAnnotation *self, uint32_t function, GString *out)
 {
 	char samples[LODE_NUMBER_SIZE], share[LODE_NUMBER_SIZE];
@@ -455,6 +460,12 @@ static void put_data_figures(const LodeAnnotation *self, uint32_t function, GStr
 	if (self->data == NULL || self->data->functions[function].n_samples == 0)
 		return;
 	const LodeAccessTotals *totals = &self->data->functions[function];
+	if (self->data->is_of_windows) {
+		g_string_append_printf(out, "; data: %s access%s in windows",
+			lode_number_format_count(totals->weight, samples),
+			totals->weight > 1 ? "es" : "");
+		return;
+	}
 	g_string_append_printf(out,
 		"; memory: %s sample%s of loads and stores, %s without an address",
 		lode_number_format_count((double)totals->n_samples, samples),

@@ -111,6 +111,33 @@ static void test_random(void)
 	}
 }
 
+/* Accesses in windows are taken where there is nothing else, and are then said to be such. */
+static void test_windows(void)
+{
+	g_autoptr(LodeProfile) profile = new_profile();
+	LodeMemorySample sample = {.weight = 2,
+		.size = 8,
+		.access_instruction = 4,
+		.access_function = 1,
+		.object = LODE_NONE,
+		.rule = LODE_RULE_WINDOW};
+
+	sample.event = lode_profile_add_event(
+		profile, LODE_WINDOW_ACCESSES, NULL, LODE_EVENT_SAMPLED, NULL, 0);
+	for (sample.address = 0; sample.address < 5; sample.address++)
+		g_array_append_val(profile->memory->samples, sample);
+	g_autoptr(LodeInstructionData) alone = lode_instruction_data_new(profile);
+	g_assert_true(alone->is_of_windows);
+	g_assert_cmpfloat(lode_instruction_data_find(alone, 4)->totals.weight, ==, 10);
+	sample.event = 0;
+	sample.access_instruction = 3;
+	g_array_append_val(profile->memory->samples, sample);
+	g_autoptr(LodeInstructionData) apart = lode_instruction_data_new(profile);
+	g_assert_false(apart->is_of_windows);
+	g_assert_null(lode_instruction_data_find(apart, 4));
+	g_assert_cmpfloat(apart->functions[1].weight, ==, 2);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -120,5 +147,6 @@ int main(int argc, char **argv)
 		"R02S00000000000000000000000000000025", "R02S00000000000000000000000000000026",
 		"R02S00000000000000000000000000000027", "R02S00000000000000000000000000000028",
 		NULL);
+	g_test_add_func("/instruction-data/windows", test_windows);
 	return g_test_run();
 }
