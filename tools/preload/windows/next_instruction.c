@@ -43,15 +43,23 @@ static NextInstruction two_bytes(const uint8_t *code, bool has_prefix)
 	}
 }
 
+/* vldmxcsr, vstmxcsr */
+static NextInstruction vector_status(uint8_t modrm)
+{
+	return is_memory(modrm) && (extension(modrm) == 2 || extension(modrm) == 3) ? NEXT_STATUS
+	                                                                            : NEXT_PLAIN;
+}
+
 static NextInstruction one_byte(const uint8_t *code, bool has_prefix)
 {
 	switch (code[0]) {
 	case 0x0f:
 		return two_bytes(code + 1, has_prefix);
-	case 0xc5: /* vldmxcsr, vstmxcsr */
-		return code[2] == 0xae ? NEXT_STATUS : NEXT_PLAIN;
+	case 0xc5:
+		return code[2] == 0xae ? vector_status(code[3]) : NEXT_PLAIN;
 	case 0xc4:
-		return (code[1] & 0x1f) == 1 && code[3] == 0xae ? NEXT_STATUS : NEXT_PLAIN;
+		return (code[1] & 0x1f) == 1 && code[3] == 0xae ? vector_status(code[4])
+		                                                : NEXT_PLAIN;
 	case 0x8e: /* mov to a segment register: ss holds the trap back */
 	case 0x9c: /* pushf */
 	case 0x9d: /* popf */
@@ -96,7 +104,8 @@ static bool is_string(uint8_t opcode)
 NextInstruction next_instruction(const uint8_t *code, size_t n)
 {
 	uint8_t padded[PADDED];
-	bool is_locked = false, is_repeated = false, has_prefix = false;
+	bool is_locked = false, has_prefix = false;
+	uint8_t repeat = 0; /* the last of f2 and f3 */
 	size_t at = 0;
 
 	if (n < MAX_BYTES) {
@@ -104,12 +113,15 @@ NextInstruction next_instruction(const uint8_t *code, size_t n)
 			padded[i] = i < n ? code[i] : 0;
 		code = padded;
 	}
-	for (; at < MAX_BYTES - 4; at++) {
+	for (;; at++) {
+		/* More prefixes than anybody writes; what comes after is looked at up to here. */
+		if (at == MAX_BYTES - 4)
+			return NEXT_UNSAFE;
 		uint8_t byte = code[at];
 		if (byte == 0xf0)
 			is_locked = true;
 		else if (byte == 0xf2 || byte == 0xf3)
-			is_repeated = has_prefix = true;
+			repeat = byte;
 		else if (byte == 0x66)
 			has_prefix = true;
 		else if (byte != 0x67 && (byte & 0xe7) != 0x26 && (byte & 0xfe) != 0x64 &&
@@ -118,9 +130,9 @@ NextInstruction next_instruction(const uint8_t *code, size_t n)
 	}
 	if (is_locked)
 		return NEXT_ATOMIC;
-	if (is_repeated && is_string(code[at]))
+	if (repeat != 0 && is_string(code[at]))
 		return NEXT_REPEAT;
-	if (is_repeated && code[at] == 0x90) /* pause */
+	if (repeat == 0xf3 && code[at] == 0x90) /* pause */
 		return NEXT_ATOMIC;
-	return one_byte(code + at, has_prefix);
+	return one_byte(code + at, has_prefix || repeat != 0);
 }
