@@ -114,6 +114,8 @@ if [ -n "$mode" ]; then
 fi
 
 odd_kinds 20
+soak "1,000 runs of a stress of windows" tests/unit/preload/windows/stress.sh \
+	"$build/tools/preload/windows/liblode-windows.so" "$build/tests/unit/preload/windows_stress" 1000
 
 truth=$PWD/tests/address_truth
 soak "truth of kernels" "$truth/kernels.sh" "$build/tests/address_truth/trace_truth" "$truth/kernels" short
