@@ -22,13 +22,12 @@
 enum {
 	LIMIT = 1 << 22,
 	PART = 4096,  /* outcomes of a branch that foretell each other, at most */
-	MANY = 1024,  /* of so many, a short history speaks, too */
+	MANY = 1024,  /* of so many, a history of SHORTEST speaks, too */
 	DENORMAL = 2, /* DE of MXCSR */
 	CALLS = 64,   /* a power of two */
 	HISTORIES = 4,
 	SHORTEST = 4,
 	LONGEST = SHORTEST << (HISTORIES - 1),
-	N_SHORT = 2, /* that are short: none, and the shortest */
 };
 
 typedef enum { OF_ALL, OF_ITSELF, N_TABLES } Table;
@@ -111,7 +110,9 @@ static void decide(LodeWindowOutcomes *self, size_t from, size_t to, Table table
 	for (size_t i = from; i < to; i++)
 		if (outcomes[i].way != most)
 			second = MAX(second, counts[outcomes[i].way]);
-	for (size_t i = from; i < to; i++) {
+	/* Without history, of few outcomes: only where one way prevails. */
+	bool speaks = !is_last || branch->n >= MANY || counts[most] * 20 >= (to - from) * 19;
+	for (size_t i = from; i < to && speaks; i++) {
 		Outcome *outcome = &outcomes[i];
 		uint32_t own = counts[outcome->way] - 1;
 		uint32_t other = outcome->way == most ? second : counts[most];
@@ -206,7 +207,7 @@ static bool may_decide(const LodeWindowOutcomes *self, size_t from, size_t to, i
 	const Outcome *first = &LODE_AT(self->outcomes, Outcome, from);
 
 	return to - from >= (k > 0 ? 3 : 2) && first->n_histories >= k &&
-	       (k >= N_SHORT || LODE_AT(self->branches, Branch, first->branch).n >= MANY);
+	       (k != 1 || LODE_AT(self->branches, Branch, first->branch).n >= MANY);
 }
 
 static void judge_by(LodeWindowOutcomes *self, Table table)

@@ -21,7 +21,8 @@
  *
  * Where windows are few, most histories are met once: then those of 4 and 0 outcomes would say of
  * every branch that it is hard to predict. So they speak only of a branch with 1024 outcomes or
- * more. Of others, outcomes without a history of 8 that recurs are not judged.
+ * more; that of 0 also where one way has 95 % of them. What else has no history of 8 that recurs
+ * is not judged.
  *
  * A processor keeps only so much. So the outcomes of a branch are judged in as many parts of equal
  * size, one after the other, that none has more than 4096: what repeats only after thousands of

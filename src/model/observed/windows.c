@@ -87,9 +87,30 @@ const char *lode_window_obstacle_text(uint32_t obstacle)
 	return obstacle < G_N_ELEMENTS(texts) ? texts[obstacle] : "for an unknown reason";
 }
 
+/* Per 1,000 steps; NAN: there are none. */
+static double count_unjudged(const LodeWindows *self)
+{
+	uint64_t unjudged = 0, all = 0;
+
+	for (guint i = 0, end; i < self->edges->len; i = end) {
+		uint32_t source = LODE_AT(self->edges, LodeObservedEdge, i).source;
+		uint64_t steps = 0;
+		for (end = i; end < self->edges->len &&
+			      LODE_AT(self->edges, LodeObservedEdge, end).source == source;
+			end++)
+			steps += LODE_AT(self->edges, LodeObservedEdge, end).steps;
+		const LodeObservedInstruction *facts = lode_windows_find(self, source);
+		uint64_t judged = facts != NULL ? facts->outcomes : 0;
+		all += steps;
+		unjudged += end - i > 1 ? steps - MIN(steps, judged) : 0;
+	}
+	return all > 0 ? 1000 * (double)unjudged / (double)all : (double)NAN;
+}
+
 LodeWindowSums lode_windows_sums(const LodeWindows *self)
 {
-	LodeWindowSums sums = {.unforetold_per_thousand = (double)NAN};
+	LodeWindowSums sums = {.unforetold_per_thousand = (double)NAN,
+		.unjudged_per_thousand = count_unjudged(self)};
 	double steps = 0, unforetold = 0;
 
 	for (guint i = 0; i < self->instructions->len; i++) {

@@ -91,6 +91,8 @@ typedef struct {
 	/* Of 1,000 executed instructions: outcomes that were not foretold, of these branches; each
 	 * branch has them in the share that was judged. NAN: LODE_JUDGED_OUTCOMES are not there. */
 	double unforetold_per_thousand;
+	/* Likewise: steps out of instructions that went several ways, which were not judged. */
+	double unjudged_per_thousand;
 	uint64_t denormals; /* executions with a denormal operand */
 } LodeWindowSums;
 

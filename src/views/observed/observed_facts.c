@@ -11,7 +11,10 @@
 
 #include <math.h>
 
-enum { MOST_EDGES = 64 };
+enum {
+	MOST_EDGES = 64,
+	LEAST_OUTCOMES = 100, /* judged ones, of which a share is shown */
+};
 
 /* From this share of the accesses on, they go by one stride, or to one address. */
 #define MOST_ACCESSES 0.5
@@ -72,7 +75,7 @@ bool lode_observed_facts_append(const LodeProfile *profile, uint32_t instruction
 		append_branch(profile, &shares, out);
 	bool is_observed = lode_branch_shares_are_observed(&shares);
 	gsize of_branch = out->len;
-	if (facts != NULL && facts->outcomes >= LODE_OBSERVED_STEPS)
+	if (facts != NULL && facts->outcomes >= LEAST_OUTCOMES)
 		append_share(out, "unforetold", facts->unforetold, facts->outcomes);
 	if (facts != NULL && facts->denormals > 0)
 		append_share(out, "denormal", facts->denormals, facts->steps);

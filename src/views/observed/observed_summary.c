@@ -171,6 +171,7 @@ void lode_observed_json(LodeJsonStream *json, const LodeProfile *profile)
 	lode_json_member_number(json, "observed_weight_share", branches.weight_share);
 	lode_json_member_number(json, "judged_outcomes", (double)sums.outcomes);
 	lode_json_member_number(json, "unforetold_per_thousand", sums.unforetold_per_thousand);
+	lode_json_member_number(json, "unjudged_per_thousand", sums.unjudged_per_thousand);
 	lode_json_member_number(json, "denormals", (double)sums.denormals);
 	put_processes(json, profile);
 	lode_json_end(json, '}');

@@ -287,7 +287,9 @@ static void add_window_sums(GArray *rows, const LodeWindows *windows)
 	lode_number_format_count((double)sums.outcomes, outcomes);
 	row->text = is_known ? NULL : g_strdup("not known");
 	row->amount = is_known ? g_strdup_printf("%.1f", row->number) : NULL;
-	row->detail = is_known ? g_strdup_printf("of 1,000 instructions, by %s outcomes", outcomes)
+	row->detail = is_known ? g_strdup_printf(
+					 "of 1,000 instructions, by %s outcomes; %.1f not judged",
+					 outcomes, sums.unjudged_per_thousand)
 	                       : g_strdup_printf("by %s outcomes, too few", outcomes);
 	lode_fact_rows_add_number(rows, "windows", "denormal operands", (double)sums.denormals)
 		->detail = g_strdup("executions that had one");

@@ -79,6 +79,12 @@ static void test_sums(void)
 	sums = lode_windows_sums(windows);
 	g_assert_cmpuint(sums.outcomes, ==, 600);
 	g_assert_cmpfloat_with_epsilon(sums.unforetold_per_thousand, 10, 1e-9);
+	g_assert_true(isnan(sums.unjudged_per_thousand));
+	static const LodeObservedEdge edges[] = {
+		{0, 1, 7000, 9}, {1, 2, 300, 9}, {1, 3, 200, 9}, {3, 4, 400, 9}, {3, 5, 100, 9}};
+	g_array_append_vals(windows->edges, edges, G_N_ELEMENTS(edges));
+	sums = lode_windows_sums(windows);
+	g_assert_cmpfloat_with_epsilon(sums.unjudged_per_thousand, 1000.0 * 471 / 8000, 1e-9);
 }
 
 static void test_obstacles(void)

@@ -201,10 +201,14 @@ static int naive_foretold(const GArray *outcomes, guint which, int table)
 		for (uint32_t way = 0; way < MAX_CODES; way++)
 			if (way != own->way)
 				other = MAX(other, counts[way]);
-		if (lengths[k] < 8 && own->n < MANY)
-			return -1;
-		if (lengths[k] == 0)
-			return n == 0 ? -1 : counts[own->way] > other;
+		if (lengths[k] == 4 && own->n < MANY)
+			continue;
+		if (lengths[k] == 0) {
+			uint32_t most = MAX(other, counts[own->way] + 1);
+			bool speaks = own->n >= MANY || most * 20 >= (n + 1) * 19;
+
+			return n == 0 || !speaks ? -1 : counts[own->way] > other;
+		}
 		if (n >= 2 && counts[own->way] != other && own->history[table][lengths[k] - 1] != 0)
 			return counts[own->way] > other;
 	}
