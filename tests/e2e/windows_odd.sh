@@ -7,7 +7,7 @@
 #   tests/e2e/windows_odd.sh LODE LIBRARY ODD EXCEPTIONS.cpp
 #
 # In the environment, for the soak:
-#   LODE_ODD_RUNS      runs of each kind each way (3)
+#   LODE_ODD_RUNS      runs of each kind each way (2)
 #   LODE_ODD_PERCENT   of a kind's rounds, which take some 0.1 s of processor time (40)
 #   LODE_ODD_KINDS     a regular expression: only kinds that match
 #   LODE_ODD_WAYS      of "timer" and "event" (both)
@@ -25,7 +25,7 @@ odd=$(realpath "$3")
 sources=$(realpath "$4")
 begin "$1"
 exceptions=$work/exceptions
-export runs=${LODE_ODD_RUNS:-3} percent=${LODE_ODD_PERCENT:-40} limit=${LODE_ODD_LIMIT:-60}
+export runs=${LODE_ODD_RUNS:-2} percent=${LODE_ODD_PERCENT:-40} limit=${LODE_ODD_LIMIT:-60}
 export LODE_WINDOWS_SEED=${LODE_WINDOWS_SEED:-1}
 # What is written of wrong memory is the program's own.
 unset MALLOC_PERTURB_ ASAN_OPTIONS
@@ -55,11 +55,12 @@ counts_of_lode() {
 }
 # One kind: writes "changed RUNS WINDOWS STEPS" to ./result, and what changed to ./changes.
 try_kind() {
-	local kind=$1 way run seed logs windows steps n_runs=0 changed=0 all_windows=0 all_steps=0
+	local kind=$1 note=$2 way run seed logs windows steps n_runs=0 changed=0 all_windows=0 all_steps=0
 	mkdir -p "kinds/$kind" && cd "kinds/$kind" || return
 	execute "$kind" env
 	for file in out err status; do mv $file plain.$file; done
 	for way in $ways; do
+		[ "$way $note" != "timer event" ] || continue
 		for ((run = 1; run <= runs; run++)); do
 			seed=$((LODE_WINDOWS_SEED * 1000003 + run))
 			logs=$PWD/windows
@@ -93,7 +94,10 @@ try_kind() {
 export -f execute counts_of_logs counts_of_lode try_kind
 
 ways=${LODE_ODD_WAYS:-timer event}
-if ! "$lode" record --windows 50% -o trial -- true >trial.out 2>&1; then
+if [ "$(printf '5.18\n%s\n' "$(uname -r)" | sort -V | head -n 1)" != 5.18 ]; then
+	ways=${ways/event/}
+	echo "# no events before Linux 5.18"
+elif ! "$lode" record --windows 50% -o trial -- true >trial.out 2>&1; then
 	ways=${ways/event/}
 	echo "# no events: $(head -n 1 trial.out)"
 fi
@@ -103,7 +107,7 @@ if command -v g++ >/dev/null && g++ -O1 -g -fnon-call-exceptions -pthread -o "$e
 	programs+=("$exceptions")
 fi
 for program in "${programs[@]}"; do "$program" --list; done | grep -E "${LODE_ODD_KINDS:-.}" >kinds.txt
-cut -d ' ' -f 1 kinds.txt | xargs -P "${LODE_ODD_JOBS:-$(nproc)}" -I {} bash -c 'try_kind "$1"' _ {}
+xargs -P "${LODE_ODD_JOBS:-$(nproc)}" -n 2 bash -c 'try_kind "$1" "$2"' _ <kinds.txt
 
 expected=0
 had=0
@@ -127,6 +131,6 @@ while read -r kind note; do
 done <kinds.txt
 # A test that steps nothing cannot fail.
 check "$total windows, in $had of $expected kinds that should have some" \
-	"$(holds [ $((4 * had)) -ge $((3 * expected)) ])"
+	"$(holds [ $((2 * had)) -ge "$expected" ])"
 
 echo "1..$number"
