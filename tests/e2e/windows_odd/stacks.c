@@ -104,7 +104,6 @@ static int fibres(void)
 }
 
 static sigjmp_buf from_handler, to_main, in_coroutine;
-static volatile sig_atomic_t is_in_handler;
 static volatile long n_rounds;
 
 static void become_coroutine(int signal)
