@@ -368,6 +368,59 @@ static bool solve(const LodeInferenceGraph *graph, const Shares *shares, double 
 	return true;
 }
 
+/* Of the instructions that two counts of blocks share out. */
+static double overlap(const LodeBranchOutcomes *self, const double *a, const double *b)
+{
+	double all_a = count_instructions(self, a), all_b = count_instructions(self, b), sum = 0;
+
+	for (uint32_t i = 0; i < self->graph->n_blocks && all_a > 0 && all_b > 0; i++)
+		sum += fmin(a[i] / all_a, b[i] / all_b) * self->sizes[i];
+	return sum;
+}
+
+/* How much of the chain's flow to take, the rest being the inferred one: what fits the steps of
+ * each block best. */
+static double choose_part(const LodeBranchOutcomes *self, const double *chain,
+	const LodeInferenceResult *inferred, const double *steps)
+{
+	enum { N_PARTS = 4 };
+	const double margin = 0.02;
+	uint32_t n = self->graph->n_blocks;
+	g_autofree double *mixed = g_new(double, n);
+	double best = -1, part = 1;
+
+	for (unsigned i = N_PARTS; i > 0; i--) {
+		double own = i / (double)N_PARTS;
+		for (uint32_t b = 0; b < n; b++)
+			mixed[b] = own * chain[b] + (1 - own) * inferred->blocks[b];
+		double fit = overlap(self, mixed, steps);
+		if (fit <= best + margin)
+			continue;
+		best = fit;
+		part = own;
+	}
+	return part;
+}
+
+/* In place of `blocks`, `edges` and the entries: the part of them that fits, and the inferred flow.
+ */
+static void mix(const LodeBranchOutcomes *self, const LodeInferenceResult *inferred,
+	const Shares *shares, double *blocks, double *edges)
+{
+	const LodeInferenceGraph *graph = self->graph;
+	double part = choose_part(self, blocks, inferred, shares->steps);
+	g_autofree double *enters = g_new(double, graph->n_blocks);
+	g_autofree double *leaves = g_new(double, graph->n_blocks);
+
+	split_outside(graph, inferred, enters, leaves);
+	for (uint32_t b = 0; b < graph->n_blocks; b++) {
+		blocks[b] = part * blocks[b] + (1 - part) * inferred->blocks[b];
+		shares->enters[b] = part * shares->enters[b] + (1 - part) * enters[b];
+	}
+	for (uint32_t e = 0; e < graph->n_edges; e++)
+		edges[e] = part * edges[e] + (1 - part) * inferred->edges[e];
+}
+
 bool lode_branch_outcomes_apply(
 	const LodeBranchOutcomes *self, double unit, LodeInferenceResult *flow)
 {
@@ -392,6 +445,8 @@ bool lode_branch_outcomes_apply(
 	}
 	for (uint32_t e = 0; e < graph->n_edges; e++)
 		edges[e] = blocks[graph->edges[e].source] * shares.edges[e];
+	if (before > 0)
+		mix(self, flow, &shares, blocks, edges);
 	LodeInferenceResult whole = {.blocks = blocks, .edges = edges};
 	if (!lode_flow_inference_round(graph, unit, shares.enters, &whole))
 		return false;

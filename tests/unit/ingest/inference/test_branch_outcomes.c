@@ -163,6 +163,40 @@ static void naive_entries(const Case *self, double *out)
 		out[b] = ((all > 0 ? in[b] / all : b == 0) + self->entered[b]) / (1 + observed);
 }
 
+/* With which of four parts the chain's flow and the rest of the inferred one fit the steps best;
+ * false: two fit alike. */
+static bool naive_mix(const Case *self, double *blocks)
+{
+	double best = -1, part = 1, steps[MAX_BLOCKS] = {0}, all_steps = 0;
+	uint32_t n = self->graph.n_blocks;
+
+	for (uint32_t e = 0; e < self->graph.n_edges; e++)
+		steps[self->edges[e].source] += self->edge_steps[e];
+	for (uint32_t b = 0; b < n; b++) {
+		steps[b] += self->left[b];
+		all_steps += steps[b] * self->sizes[b];
+	}
+	for (unsigned quarters = 4; quarters > 0; quarters--) {
+		double all = 0, fit = 0, own = quarters / 4.0;
+		for (uint32_t b = 0; b < n; b++)
+			all += self->sizes[b] *
+			       (own * blocks[b] + (1 - own) * self->flow_blocks[b]);
+		for (uint32_t b = 0; b < n && all_steps > 0; b++)
+			fit += self->sizes[b] *
+			       fmin((own * blocks[b] + (1 - own) * self->flow_blocks[b]) / all,
+				       steps[b] / all_steps);
+		if (fabs(fit - best - 0.02) < 1e-6)
+			return false;
+		if (fit > best + 0.02) {
+			best = fit;
+			part = own;
+		}
+	}
+	for (uint32_t b = 0; b < n; b++)
+		blocks[b] = part * blocks[b] + (1 - part) * self->flow_blocks[b];
+	return true;
+}
+
 /* f = e + θᵀf, by Gauss and Jordan; false: a loop that is never left, or nearly so. */
 static bool naive_flow(const Case *self, double *out)
 {
@@ -204,7 +238,7 @@ static bool naive_flow(const Case *self, double *out)
 	}
 	for (uint32_t b = 0; b < n; b++)
 		out[b] *= before > 0 ? before / after : 1;
-	return true;
+	return before > 0 ? naive_mix(self, out) : true;
 }
 
 static void fill_random(Case *self)

@@ -1,0 +1,166 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Executions with windows beside exact ones: records each program at full speed with windows and
+# without, and counted, and prints what windows improve and what they cost.
+#   bench/windows.sh [DIRECTORY [PROGRAM…]]
+# The recordings are kept in DIRECTORY, and those that are there are taken. Default: all programs.
+# LODE names the lode to use (default: build/src/cli/lode), SCALE how long programs run (default: 7,
+# about as many seconds), SHARE the processor time for windows (default: 3%), PAIRS how often the
+# cost is measured, with windows and without in turn (default: 5; 0: not).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+lode=$(realpath "${LODE:-build/src/cli/lode}")
+scale=${SCALE:-7}
+share=${SHARE:-3%}
+pairs=${PAIRS:-5}
+if [ $# -gt 0 ]; then
+	directory=$(realpath -m "$1")
+	mkdir -p "$directory"
+	shift
+else
+	directory=$(mktemp -d)
+	trap 'rm -rf "$directory"' EXIT
+fi
+# The library must choose the same variants of memcpy and the like as in qemu.
+export GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512CD,-AVX512DQ
+
+write_inputs() {
+	local i
+	# find, not a shell's pattern: the order and the files are the same each time.
+	find /usr/bin -type f -size +100k | LC_ALL=C sort | xargs cat 2>/dev/null |
+		head -c 3500000 >"$directory/programs" || true
+	find /usr/include /usr/share/perl -type f \( -name '*.h' -o -name '*.p[lm]' \) |
+		LC_ALL=C sort | xargs cat 2>/dev/null | head -c 24000000 >"$directory/text" || true
+	cat >"$directory/words.pl" <<'PERL'
+my (%n, $s, @k);
+while (<>) {
+	s/^\s+//;
+	for my $w (split /[^A-Za-z_]+/) { $n{lc $w}++; $s += length $w; }
+	push @k, $1 if /\b(\w+)\s*\(/;
+}
+my @t = sort { $n{$b} <=> $n{$a} || $a cmp $b } keys %n;
+print join("", map { sprintf "%s %d\n", $_, $n{$_} } @t), $s, " ", scalar(@k), "\n";
+PERL
+	cat >"$directory/words.lua" <<'LUA'
+local n, keys, total = {}, {}, 0
+for i = 1, #arg do
+	for line in io.lines(arg[i]) do
+		for w in line:gmatch("[%a_]+") do
+			w = w:lower()
+			if not n[w] then keys[#keys + 1] = w end
+			n[w] = (n[w] or 0) + 1
+			total = total + #w
+		end
+	end
+end
+table.sort(keys, function(a, b) return n[a] > n[b] or n[a] == n[b] and a < b end)
+for i = 1, 10 do print(keys[i], n[keys[i]]) end
+print(total)
+LUA
+	sed "s/ROWS/$((scale * 200000))/" >"$directory/rows.sql" <<'SQL'
+CREATE TABLE t(a INTEGER, b TEXT, c REAL);
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ROWS)
+INSERT INTO t SELECT i * 7919 % (ROWS + 3), 'row ' || (i * 31 % 5003), i / 3.0 FROM n;
+CREATE INDEX t_b ON t(b);
+SELECT b, count(*), sum(c) FROM t GROUP BY b ORDER BY 2 DESC, 1 LIMIT 5;
+SELECT count(*) FROM t x JOIN t y ON x.a = y.a + 1 AND x.b < y.b;
+SELECT a, upper(b) FROM t WHERE b LIKE '%99%' ORDER BY c DESC LIMIT 5;
+SQL
+	cat >"$directory/words.awk" <<'AWK'
+{ for (i = 1; i <= NF; i++) { n[tolower(substr($i, 1, 6))]++; if ($i ~ /^[a-z_]+\(/) c++ }
+  gsub(/[(),]/, " "); t += NF }
+END { for (k in n) if (m < n[k]) m = n[k]; print c, t, m }
+AWK
+	# The same code again and again, each time in a namespace of its own.
+	{
+		grep '^#include' bench/windows_programs/containers.cc
+		for ((i = 0; i < scale; i++)); do
+			echo "namespace n$i {"
+			grep -v '^#include' bench/windows_programs/containers.cc | sed 's/int main(/int run(/'
+			echo "}"
+		done
+	} | c++ -E -x c++ - >"$directory/containers.ii"
+	c++ -O2 -o "$directory/containers-cc" bench/windows_programs/containers.cc
+	! command -v rustc >/dev/null ||
+		rustc -O -o "$directory/containers-rs" bench/windows_programs/containers.rs
+}
+
+# Words, each SCALE·N times.
+repeat() {
+	local i n=$(($1 * scale))
+	shift
+	for ((i = 0; i < n; i++)); do printf '%s\n' "$@"; done
+}
+
+# record KIND OPTION… -- PROGRAM…: $directory/$name.KIND.lode
+record() {
+	local kind=$1
+	shift
+	[ ! -e "$directory/$name.$kind.lode" ] || return 0
+	"$lode" run --min-support=20% -o "$directory/$name.part" --report /dev/null "$@" \
+		>/dev/null 2>"$directory/$name.$kind.log"
+	mv "$directory/$name.part" "$directory/$name.$kind.lode"
+}
+
+# Processor time of a command with all that it starts, in milliseconds. The recorder's own work is
+# the same with windows and without.
+cpu_time() {
+	(
+		TIMEFORMAT='%U %S'
+		{ time "$@" >/dev/null 2>&1; } 2>&1 | awk '{ printf "%d\n", ($1 + $2) * 1000 }'
+	)
+}
+
+# cost PROGRAM…: the median of the pairs' ratios, in percent
+cost() {
+	local i without with
+	for ((i = 0; i < pairs; i++)); do
+		without=$(cpu_time "$lode" record -F 1000 -o "$directory/cost" -- "$@")
+		with=$(cpu_time "$lode" record -F 1000 --windows="$share" -o "$directory/cost" -- "$@")
+		echo "$without $with"
+	done | awk '{ print ($2 / $1 - 1) * 100 }' | sort -g | awk '
+		{ value[NR] = $1 }
+		END { if (NR > 0) printf "   cost %.1f %% (%.1f to %.1f)", value[int((NR + 1) / 2)],
+			value[1], value[NR] }'
+}
+
+# measure NAME PROGRAM [ARGUMENT…]
+measure() {
+	name=$1
+	shift
+	[ ${#wanted[@]} = 0 ] || [[ " ${wanted[*]} " = *" $name "* ]] || return 0
+	command -v "$1" >/dev/null || { echo "$name: no $1" >&2 && return 0; }
+	record exact --exact --fast -- "$@"
+	record inferred -F 10000 --windows=off --keep-recording="$directory/$name.off" -- "$@"
+	record windows -F 10000 --windows="$share" --keep-recording="$directory/$name.on" -- "$@"
+	printf '%s%s%s\n' "$(bench/windows.py "$name" "$directory/$name".{inferred,windows,exact}.lode)" \
+		"$(waits)" "$(cost "$@")"
+}
+
+# Weight at what waited, as the exact edges charge it: inferred, with windows.
+waits() {
+	local kind
+	printf '   waits'
+	for kind in inferred windows; do
+		bench/inferred_overlap.py "$directory/$name.$kind.lode" "$directory/$name.exact.lode" |
+			awk '$1 == "waits" { printf " %.3f", $3 }'
+	done
+}
+
+wanted=("$@")
+[ -e "$directory/containers.ii" ] || write_inputs
+mapfile -t some < <(repeat 1 "$directory/text")
+mapfile -t programs < <(repeat 1 "$directory/programs")
+mapfile -t scripts < <(repeat 1 /usr/lib/python3*/[a-e]*.py)
+bench/windows.py --head
+measure sqlite3 sqlite3 :memory: ".read $directory/rows.sql"
+measure lua lua5.4 "$directory/words.lua" "${some[@]}"
+measure perl perl "$directory/words.pl" "${some[@]}"
+measure gzip gzip -c "${some[@]}"
+measure xz xz -3 -T1 -c "${programs[@]}"
+measure python3 /usr/bin/python3 -S -c 'import sys,tokenize
+print(sum(1 for f in sys.argv[1:] for t in tokenize.generate_tokens(open(f).readline)))' "${scripts[@]}"
+measure cc1 "$(c++ -print-prog-name=cc1plus)" -quiet -O2 -o /dev/null "$directory/containers.ii"
+measure mawk mawk -f "$directory/words.awk" "${some[@]}"
+measure c++ "$directory/containers-cc" $((scale * 140))
+measure rust "$directory/containers-rs" $((scale * 350))
