@@ -151,6 +151,13 @@ def check_build(compiler, level):
     code = run(LODE, "annotate", "walks.lode", "function", "walk_lines")
     says = " accesses in windows" in code and "memory" not in code
     check(f"{name}: beside the code", [] if says else code.splitlines()[:12])
+    faults = []
+    if "window_accesses" in run(LODE, "export", "walks.lode", "--format", "callgrind", "-o", "-"):
+        faults.append("an event without costs is exported")
+    weights = run(LODE, "report", "walks.lode", "--format", "json").partition('"sampled_events"')[2].partition("]")[0]
+    if "window-accesses" in weights:
+        faults.append("it is offered as a weight")
+    check(f"{name}: no weight", faults)
 
 
 def check_traced():

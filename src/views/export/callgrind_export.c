@@ -10,6 +10,7 @@
 #include "views/export/callgrind_export.h"
 
 #include "analyses/calls/call_costs.h"
+#include "analyses/memory/window_samples.h"
 #include "base/arrays/id_cache.h"
 #include "base/arrays/name_table.h"
 #include "base/arrays/partition_point.h"
@@ -527,14 +528,16 @@ static void write_totals(const Callgrind *self)
 }
 
 /* The weight first: it is what a reader shows. */
+/* Accesses in windows have no costs. */
 static GArray *choose_events(const LodeProfile *profile)
 {
 	GArray *events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	uint32_t windows = lode_window_samples_event(profile);
 
 	if (profile->events->len > 0)
 		g_array_append_val(events, profile->weight_event);
 	for (uint32_t i = 0; i < profile->events->len; i++)
-		if (i != profile->weight_event &&
+		if (i != profile->weight_event && i != windows &&
 			lode_profile_event(profile, i)->kind != LODE_EVENT_DERIVED)
 			g_array_append_val(events, i);
 	return events;

@@ -2,6 +2,7 @@
 /* The members that every JSON document of a profile has. */
 #include "views/profile/profile_json.h"
 
+#include "analyses/memory/window_samples.h"
 #include "model/causes.h"
 #include "model/observed/windows.h"
 #include "views/profile/profile_figures.h"
@@ -12,10 +13,11 @@
 static void put_sampled_events(LodeJsonStream *json, const LodeProfile *profile)
 {
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
+	uint32_t windows = lode_window_samples_event(profile);
 
 	for (uint32_t i = 0; i < profile->events->len; i++) {
 		const LodeEvent *event = lode_profile_event(profile, i);
-		if (event->kind == LODE_EVENT_SAMPLED && event->total > 0 &&
+		if (event->kind == LODE_EVENT_SAMPLED && event->total > 0 && i != windows &&
 			lode_profile_event_as_charged(profile, i) == LODE_NONE)
 			g_ptr_array_add(names, event->name);
 	}
