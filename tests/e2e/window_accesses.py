@@ -152,6 +152,9 @@ def check_build(compiler, level):
     says = " accesses in windows" in code and "memory" not in code
     check(f"{name}: beside the code", [] if says else code.splitlines()[:12])
     faults = []
+    with contextlib.closing(sqlite3.connect("walks.lode")) as base:
+        if base.execute("SELECT count(*) FROM attribute WHERE name LIKE 'obj:%'").fetchone()[0] > 0:
+            faults.append("instructions have attributes of their data, as those without windows have not")
     if "window_accesses" in run(LODE, "export", "walks.lode", "--format", "callgrind", "-o", "-"):
         faults.append("an event without costs is exported")
     weights = run(LODE, "report", "walks.lode", "--format", "json").partition('"sampled_events"')[2].partition("]")[0]

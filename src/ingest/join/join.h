@@ -207,8 +207,8 @@ typedef struct {
 	GArray *operands;         /* LodeJoinOperands × instructions; empty likewise */
 } LodeJoinObjects;
 
-/* Asks the debug information what each instruction accesses; begins profile->memory. Does nothing
- * without a reading. */
+/* Asks the debug information what each instruction accesses, unless windows alone have data
+ * addresses; begins profile->memory. Does nothing without a reading. */
 void lode_join_objects(LodeProfile *profile, LodeMemoryReading *reading,
 	const LodeJoinImages *images, const LodeJoinCode *codes, LodeJoinObjects *out);
 void lode_join_objects_clear(LodeJoinObjects *self);

@@ -61,7 +61,7 @@ void lode_join_objects(LodeProfile *profile, LodeMemoryReading *reading,
 	profile->memory = lode_memory_new();
 	out->known = lode_memory_objects_new(profile, profile->memory, finding.images);
 	g_array_set_size(out->operands, profile->instructions->len);
-	for (guint i = 0; i < profile->functions->len; i++) {
+	for (guint i = 0; reading->names_operands && i < profile->functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
 		uint32_t image = g_array_index(images->code_images, uint32_t, function->image);
 		for (uint32_t j = 0; image != LODE_NONE && j < function->n_instructions; j++)

@@ -359,7 +359,9 @@ void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *s
 	LodeResolvedAccess resolved;
 
 	/* Also of a program that nothing can be said of: its samples have their reason. */
-	self->has_addresses |= record->sample.user_registers != NULL || record->sample.address != 0;
+	self->names_operands |= record->sample.user_registers != NULL ||
+	                        record->sample.address != 0;
+	self->has_addresses |= self->names_operands;
 	self->is_stall_weighted |= lode_perf_event_is_time(
 		sampled->event->type, sampled->event->config);
 	lode_access_resolver_find(&resolver, &code, &resolved);
@@ -460,7 +462,7 @@ void lode_memory_reading_add_traced(
 	row.sample.mapping = find_mapping(self, pid, row.sample.address, access->sample.time_ns);
 	if (row.is_push)
 		note_stack(self, row.sample.mapping, &row, row.sample.address);
-	self->has_addresses = true;
+	self->has_addresses = self->names_operands = true;
 	append_access(self, &row);
 }
 

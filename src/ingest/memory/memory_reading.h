@@ -71,7 +71,9 @@ typedef struct LodeMemoryReading {
 	GArray *line_stores;      /* LodeReadLineStore, by row */
 	const LodeCallTree *tree; /* for the caller to set: what the callers of samples are of,
 	                             borrowed; NULL: no call chains were recorded */
-	bool has_addresses; /* a sample had registers or an address: otherwise nothing is stored */
+	bool has_addresses;  /* a sample had registers or an address: otherwise nothing is stored */
+	bool names_operands; /* and not only windows had: instructions get attributes of their data
+	                      */
 	bool is_stall_weighted;
 	/* For the caller to set too: the program's memory was laid out without anything random. */
 	bool has_fixed_addresses;
