@@ -66,3 +66,11 @@ LodeIdSlot *lode_id_cache_find(LodeIdCache *self, const LodeIdKey *key, bool *ou
 	}
 	return slot;
 }
+
+LodeIdSlot *lode_id_cache_find_limited(
+	LodeIdCache *self, const LodeIdKey *key, size_t max, bool *out_is_new)
+{
+	if (self->n_used >= max && !probe(self, key)->is_used)
+		return NULL;
+	return lode_id_cache_find(self, key, out_is_new);
+}

@@ -31,3 +31,8 @@ void lode_id_cache_clear(LodeIdCache *self);
 /* The slot of a key, added when new (then *out_is_new is true and the caller sets its id). Valid
  * until the next call. */
 LodeIdSlot *lode_id_cache_find(LodeIdCache *self, const LodeIdKey *key, bool *out_is_new);
+
+/* Likewise, for keys that a file chooses; NULL where it would be new and there are `max` already.
+ */
+LodeIdSlot *lode_id_cache_find_limited(
+	LodeIdCache *self, const LodeIdKey *key, size_t max, bool *out_is_new);

@@ -17,15 +17,15 @@ static void add_edge(LodeWindowReading *self, const LodeVisitedStep *step)
 		.last_window = LODE_NONE};
 	bool is_new;
 
-	LodeIdSlot *slot = lode_id_cache_find(&self->numbers, &key, &is_new);
-	if (is_new)
-		slot->id = self->edges->len < MAX_EDGES ? self->edges->len : LODE_NONE;
-	if (slot->id == LODE_NONE) {
+	LodeIdSlot *slot = lode_id_cache_find_limited(&self->numbers, &key, MAX_EDGES, &is_new);
+	if (slot == NULL) {
 		self->n_edges_left++;
 		return;
 	}
-	if (is_new)
+	if (is_new) {
+		slot->id = self->edges->len;
 		g_array_append_val(self->edges, added);
+	}
 	LodeReadEdge *edge = &LODE_AT(self->edges, LodeReadEdge, slot->id);
 	edge->steps++;
 	edge->windows += edge->last_window != step->n_window;

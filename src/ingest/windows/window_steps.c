@@ -19,10 +19,11 @@ enum {
 	LONGEST_ROUND = 64, /* of a loop that waits; in a longer one an atomic is met by the way */
 };
 
-/* What lies at a run-time address of the process, and in which time that holds. */
+/* The code at a run-time address of the process, and the time in which it lies there. */
 typedef struct {
 	uint64_t address;
 	LodeMappedPeriod period;
+	uint32_t log;  /* from 1 */
 	uint32_t code; /* LODE_NONE: nothing that is kept */
 	LodePlaceOutcome outcome;
 	bool is_own;
@@ -40,7 +41,8 @@ struct LodeWindowSteps {
 	GArray *codes;       /* LodeSteppedCode */
 	LodeInstructionDecoder decoder;
 	LodeDecodeCache *decode_cache;
-	Known *known;   /* by a hash of the address; of the log at hand */
+	Known *known;   /* by a hash of the address */
+	uint32_t n_log; /* of the log at hand */
 	GArray *window; /* Resolved */
 	LodeWindowFigures figures;
 	bool (*is_wanted)(void *data, const LodeWindowHead *window);
@@ -57,7 +59,7 @@ LodeWindowSteps *lode_window_steps_new(LodePlaces *places)
 	self->decode_cache = lode_decode_cache_new();
 	lode_instruction_decoder_init(&self->decoder);
 	self->decoder.cache = self->decode_cache;
-	self->known = g_new(Known, 1 << KNOWN_BITS);
+	self->known = g_new0(Known, 1 << KNOWN_BITS);
 	self->window = g_array_new(FALSE, FALSE, sizeof(Resolved));
 	return self;
 }
@@ -115,11 +117,10 @@ static uint32_t code_at(LodeWindowSteps *self, const LodePlace *place)
 	const LodeIdKey key = {{place->address, place->image, 0}};
 	bool is_new;
 
-	LodeIdSlot *slot = lode_id_cache_find(&self->numbers, &key, &is_new);
-	if (!is_new)
-		return slot->id;
-	slot->id = LODE_NONE;
-	if (self->codes->len < MAX_CODES) {
+	LodeIdSlot *slot = lode_id_cache_find_limited(&self->numbers, &key, MAX_CODES, &is_new);
+	if (slot == NULL)
+		return LODE_NONE;
+	if (is_new) {
 		LodeSteppedCode code = new_code(self, place);
 		slot->id = code.number;
 		g_array_append_val(self->codes, code);
@@ -140,7 +141,7 @@ static void look_up(
 {
 	LodePlace place;
 
-	*out = (Known){.address = address, .code = LODE_NONE};
+	*out = (Known){.address = address, .log = self->n_log, .code = LODE_NONE};
 	out->outcome = lode_places_find(self->places, pid, time_ns, address, &place);
 	if (out->outcome != LODE_PLACE_FOUND)
 		return;
@@ -154,8 +155,8 @@ static const Known *find(LodeWindowSteps *self, uint32_t pid, uint64_t time_ns, 
 {
 	Known *known = &self->known[lode_hash_slot(address, KNOWN_BITS)];
 
-	if (known->address != address || time_ns < known->period.begin_ns ||
-		time_ns >= known->period.end_ns)
+	if (known->address != address || known->log != self->n_log ||
+		time_ns < known->period.begin_ns || time_ns >= known->period.end_ns)
 		look_up(self, pid, time_ns, address, known);
 	return known;
 }
@@ -320,13 +321,11 @@ bool lode_window_steps_walk(LodeWindowSteps *self, LodeWindowLog *log,
 	uint64_t n_windows = 0;
 	LodeWindow window;
 
-	memset(self->known, 0, sizeof(Known) << KNOWN_BITS);
+	self->n_log++;
 	lode_window_log_rewind(log);
-	while (lode_window_log_next(log, &window)) {
-		if (lode_progress_is_cancelled(progress)) {
-			g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
-			return false;
-		}
+	while (!lode_progress_is_cancelled(progress)) {
+		if (!lode_window_log_next(log, &window))
+			return true;
 		lode_progress_report(progress, "reading windows", (double)n_windows++,
 			(double)header->n_windows, NULL);
 		if (self->is_wanted != NULL && !self->is_wanted(self->data, &window.head))
@@ -339,5 +338,6 @@ bool lode_window_steps_walk(LodeWindowSteps *self, LodeWindowLog *log,
 		resolve_window(self, header->pid, &window);
 		visit_window(self, header->pid, &window.head, visitors, n_visitors);
 	}
-	return true;
+	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
+	return false;
 }
