@@ -56,9 +56,9 @@ typedef struct {
 void lode_access_resolver_find(const LodeAccessResolver *self, const LodeSampledCode *sampled,
 	LodeResolvedAccess *out_access);
 
-/* What lies at the addresses of an access that is known, as of an instruction executed step by
- * step: `access` and `registers` of the argument are set, the rest of it is 0. The ip of the record
- * is the run-time address of the code. */
+/* Finds what lies at the addresses of an access that is known, as of an instruction executed step
+ * by step: `access` and `registers` of the argument are set, the rest of it is 0. The ip of the
+ * record is the run-time address of the code. */
 void lode_access_resolver_locate(const LodeAccessResolver *self, const LodeSampledCode *sampled,
 	LodeResolvedAccess *inout_access);
 

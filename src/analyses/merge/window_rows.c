@@ -4,7 +4,7 @@
 #include "base/arrays/sort_order.h"
 #include "model/observed/windows.h"
 
-/* What the store can hold. */
+/* Sums stay within what the store can hold. */
 static void increase(uint64_t *sum, uint64_t value)
 {
 	*sum = MIN(*sum + value, (uint64_t)INT64_MAX);

@@ -103,7 +103,7 @@ static uint64_t magnitude(int64_t difference)
 	return difference < 0 ? -(uint64_t)difference : (uint64_t)difference;
 }
 
-/* Of equally frequent differences the smallest. */
+/* Among equally frequent differences the smallest is chosen. */
 void lode_access_facts_finish(const LodeAccessFacts *self, LodeObservedInstruction *facts)
 {
 	for (unsigned i = 0; i < LODE_STRIDE_COUNTERS; i++) {

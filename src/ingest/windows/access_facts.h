@@ -2,11 +2,13 @@
 /*
  * Facts of the addresses that one instruction accessed in windows, in bounded memory:
  *
- *   addresses ─┬─▶ differences, of one to the next: the most frequent ones, by "space saving"
- *              │   (A. Metwally, D. Agrawal, A. El Abbadi, ICDT 2005): exact as long as there are
- * no │   more than LODE_STRIDE_COUNTERS, then at least as often as is said └─▶ lines, pages: how
- * many, exact up to LODE_DISTINCT_KEPT, then estimated by the smallest hashes (Z. Bar-Yossef et
- * al., RANDOM 2002): a standard error of 13 %
+ *   addresses ─┬─▶ differences, of one to the next: the most frequent ones
+ *              └─▶ lines, pages: how many
+ *
+ * Differences are counted by "space saving" (A. Metwally, D. Agrawal, A. El Abbadi, ICDT 2005):
+ * exact as long as there are no more than LODE_STRIDE_COUNTERS, then at least as often as is said.
+ * Lines and pages are exact up to LODE_DISTINCT_KEPT, then estimated by the smallest hashes
+ * (Z. Bar-Yossef et al., RANDOM 2002): a standard error of 13 %.
  *
  * Private to ingest/windows/.
  */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a stretch of a window accessed lately: its cache lines, the last one used first, and the
+ * The recent accesses of a stretch of a window: its cache lines, the last one used first, and the
  * stores of the last 100 steps.
  *
- *   lines    │ l │ k │ b │ a │ …          a is used again: the lines before it were used since
- * then, └─ moved to the front ──      those of its set by lines % LODE_RECENT_SETS stores   │ step,
- * address, size │ …    a load: the last store to any of its bytes
+ *   lines    │ l │ k │ b │ a │ …
+ *   stores   │ step, address, size │ …
+ *
+ * When the line a is used again, the lines before it were used since then; those of its set have
+ * the same number modulo LODE_RECENT_SETS. It is moved to the front. For a load, the last store to
+ * any of its bytes is found.
  *
  * Reuse from before the stretch is not known and never counted. Private to ingest/windows/.
  */

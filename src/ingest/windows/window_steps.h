@@ -39,9 +39,8 @@ typedef struct {
 	const LodeWindowStep *step;
 	const LodeSteppedCode *code; /* NULL: in no code that is known, in the vDSO or in one of
 	                                lode's own libraries: nothing is kept of it */
-	/* What was executed next; NULL: at the window's end, before a gap, and within the rounds of
-	 * a string instruction, before another one. `next->raised` is what this instruction raised.
-	 */
+	/* The step executed next; NULL: at the window's end, before a gap, and before a further
+	 * round of a string instruction. This instruction raised the flags in `next->raised`. */
 	const LodeWindowStep *next;
 	const LodeSteppedCode *next_code; /* NULL without `next`, and as `code` */
 	bool has_registers; /* false: the window keeps none, or the step is inserted */
@@ -57,7 +56,7 @@ typedef struct {
 	void *data;
 } LodeWindowVisitor;
 
-/* What was walked over, and what of it is in no code, and why. */
+/* How much was walked over, and how much of it is in no code, and why. */
 typedef struct {
 	uint64_t n_windows, n_steps;
 	uint64_t outcomes[LODE_PLACE_N_OUTCOMES]; /* steps by what their address led to */

@@ -28,11 +28,11 @@ typedef struct {
 typedef struct {
 	uint32_t instruction;
 	uint32_t steps; /* executions, also among the first steps of a window */
-	/* Of a branch with several ways: outcomes that were judged, and those of them that the
+	/* For a branch with several ways: outcomes that were judged, and those of them that the
 	 * history of outcomes did not foretell. */
 	uint32_t outcomes, unforetold;
 	uint32_t denormals; /* executions with a denormal operand */
-	/* Of the first operand in memory, where there is one: */
+	/* For the first operand in memory, where there is one: */
 	uint32_t accesses;     /* whose address is known */
 	uint32_t repeated;     /* at the address of the access before, in the same window */
 	uint32_t strided;      /* at least so many differ by `stride` from the one before */
@@ -40,7 +40,7 @@ typedef struct {
 	uint32_t lines, pages; /* distinct, of 64 and 4096 bytes; above 64 estimated, ± 13 % */
 	uint64_t line_bytes;   /* a bit for each byte of a line that was accessed in any line */
 	uint32_t split;        /* across a boundary of 64 bytes */
-	/* Of loads, by the stores of the 100 steps before them: */
+	/* For loads, by the stores of the 100 steps before them: */
 	uint32_t stored;      /* one store wrote all the bytes that are loaded, the last to any */
 	uint32_t part_stored; /* the last store to any of the bytes wrote a part of them */
 	uint32_t store_steps; /* steps from such a store to the load, the fewest; 0: none */
@@ -88,8 +88,9 @@ const LodeObservedInstruction *lode_windows_find(const LodeWindows *self, uint32
 enum { LODE_JUDGED_OUTCOMES = 600 }; /* fewer say nothing of the whole program */
 typedef struct {
 	uint64_t outcomes; /* that were judged, of branches with at least LODE_OBSERVED_STEPS */
-	/* Of 1,000 executed instructions: outcomes that were not foretold, of these branches; each
-	 * branch has them in the share that was judged. NAN: LODE_JUDGED_OUTCOMES are not there. */
+	/* Outcomes of these branches that were not foretold, for 1,000 executed instructions; for
+	 * each branch the share of its judged outcomes holds for all its executions. NAN: fewer
+	 * than LODE_JUDGED_OUTCOMES were judged. */
 	double unforetold_per_thousand;
 	/* Likewise: steps out of instructions that went several ways, which were not judged. */
 	double unjudged_per_thousand;
@@ -98,7 +99,7 @@ typedef struct {
 
 LodeWindowSums lode_windows_sums(const LodeWindows *self);
 
-/* What LodeWindowObstacle (sources/windows/window_log_format.h) says, for people: "handles or
- * ignores SIGTRAP itself". NULL for none. Static. */
+/* A LodeWindowObstacle (sources/windows/window_log_format.h) in words: "handles or ignores SIGTRAP
+ * itself". NULL for none. Static. */
 enum { LODE_N_OBSTACLE_TEXTS = 9 }; /* as LODE_N_WINDOW_OBSTACLES; a test compares them */
 const char *lode_window_obstacle_text(uint32_t obstacle);

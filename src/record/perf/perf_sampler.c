@@ -431,7 +431,7 @@ static bool open_events(
 	return self->recording.events != NULL;
 }
 
-/* What starts with the program, or later. */
+/* Sampling, and windows, begin when they are switched on, not with the program. */
 static bool starts_stopped(const Session *self)
 {
 	return self->options->start_stopped || self->options->delay_ms > 0;
@@ -619,7 +619,7 @@ static int exit_status(const Session *self)
 	return is_ours ? 0 : self->status;
 }
 
-/* Of its own, or of one that it ran in a shell. */
+/* SIGTRAP ended the program itself, or one that it ran in a shell. */
 static bool is_ended_by_trap(const Session *self)
 {
 	return is_killed_by(self, SIGTRAP) ||

@@ -125,7 +125,7 @@ static bool is_worth_keeping(const LodeWindowLogHeader *header)
 	       header->obstacle != LODE_WINDOW_OBSTACLE_NONE;
 }
 
-/* What cannot be written, as the disk is full, is left out like what there is no room for. */
+/* A log that cannot be written, as the disk is full, is left out like one that has no room. */
 static void keep(LodeWindowLogs *self, int descriptor, const LodeWindowLogHeader *header)
 {
 	bool is_kept = self->n_kept < LODE_PERF_WINDOWS_MAX_LOGS && header->used <= self->left &&

@@ -41,7 +41,7 @@ void lode_window_logs_collect(LodeWindowLogs *self, GHashTable *refused);
 bool lode_window_logs_write(LodeWindowLogs *self, GHashTable *refused, int descriptor,
 	uint64_t offset, uint64_t *out_size, GError **error);
 
-/* Of the collected logs. */
+/* Sums of the collected logs. */
 const LodeWindowTally *lode_window_logs_tally(const LodeWindowLogs *self);
 
 /* Makes the log of a process that will have none: it only has an obstacle. */

@@ -70,7 +70,7 @@ void lode_window_recorder_end(LodeWindowRecorder *self);
 bool lode_window_recorder_write(LodeWindowRecorder *self, int descriptor, uint64_t offset,
 	uint64_t *out_size, GError **error);
 
-/* What was written. */
+/* Sums of the logs that were written. */
 const LodeWindowTally *lode_window_recorder_tally(const LodeWindowRecorder *self);
 
 /* Appends what is missing and why: processes that the kernel refused, logs without room. */

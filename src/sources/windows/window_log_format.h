@@ -24,7 +24,7 @@ enum {
 	                               instruction: they count for paths, not for frequencies */
 };
 
-/* What the recorder's event and the timer give along with the signal: "lode" as bytes. */
+/* The data of signals by the recorder's event and by the timer: "lode" as bytes. */
 #define LODE_WINDOW_SIGNAL UINT64_C(0x65646f6c)
 
 /* Why a window ended. */

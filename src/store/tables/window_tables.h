@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was observed in windows that were executed step by step. Private to store/. */
+/* The tables of what windows observed. Private to store/. */
 #pragma once
 
 #include "store/database.h"
