@@ -234,10 +234,13 @@ static void judge(LodeWindowOutcomes *self)
 	judge_by(self, OF_ITSELF);
 	for (guint i = 0; i < self->branches->len; i++) {
 		const Branch *branch = &LODE_AT(self->branches, Branch, i);
-		LodeObservedInstruction *facts = lode_window_facts_at(self->facts, i);
 		Table better = branch->judged[OF_ITSELF].foretold > branch->judged[OF_ALL].foretold
 		                       ? OF_ITSELF
 		                       : OF_ALL;
+		/* There may be no code of that number. */
+		if (branch->judged[better].outcomes == 0)
+			continue;
+		LodeObservedInstruction *facts = lode_window_facts_at(self->facts, i);
 		facts->outcomes += branch->judged[better].outcomes;
 		facts->unforetold += branch->judged[better].outcomes -
 		                     branch->judged[better].foretold;
@@ -317,10 +320,11 @@ static void visit(void *data, const LodeVisitedStep *step)
 	LodeWindowOutcomes *self = data;
 	uint32_t n = 2; /* a conditional branch has two ways */
 
-	if (step->index == 0 || step->step->is_gap) {
+	if (step->index == 0 || step->step->is_gap)
 		self->window++;
+	/* Calls and returns of other code are not seen. */
+	if (step->index == 0 || step->step->is_gap || step->code == NULL)
 		self->n_known = 0;
-	}
 	if (step->code == NULL || step->next == NULL)
 		return;
 	n = MAX(n, step->code->number + 1);

@@ -30,8 +30,9 @@
  *
  * An outcome that is the only one is not judged. A return's outcome is foretold where
  * it goes to the instruction after the call in the window that it ends, and not judged where that
- * call came before the window. Outcomes that do not count for frequencies (LodeVisitedStep
- * .is_frequent) are neither judged nor do they foretell others; they are in histories.
+ * call came before the window, or before code that is not known. Outcomes that do not count for
+ * frequencies (LodeVisitedStep .is_frequent) are neither judged nor do they foretell others; they
+ * are in histories.
  *
  * Private to ingest/.
  */

@@ -97,6 +97,15 @@ static void step(Walk *self, uint32_t code, uint32_t next, bool is_frequent, uin
 	self->is_gap = false;
 }
 
+/* A step in no code that is known. */
+static void step_elsewhere(Walk *self)
+{
+	LodeWindowStep now = {.address = 1}, after = {.address = 2};
+	LodeVisitedStep visit = {.step = &now, .index = self->index++, .next = &after};
+
+	self->visitor.visit(self->visitor.data, &visit);
+}
+
 static LodeObservedInstruction facts_of(Walk *self, uint32_t code)
 {
 	lode_window_outcomes_finish(self->outcomes);
@@ -551,6 +560,40 @@ static void test_returns(void)
 	walk_clear(&walk);
 }
 
+/* A call into code that is not known, as that of the vDSO, has no return that is seen. */
+static void test_returns_elsewhere(void)
+{
+	Walk walk;
+
+	walk_init(&walk, 0);
+	set_branch(&walk, 0, LODE_BRANCH_CALL);
+	set_branch(&walk, 9, LODE_BRANCH_RETURN);
+	for (uint32_t i = 0; i < WARM_UP; i++)
+		step(&walk, 20, 20, true, 0);
+	step(&walk, 0, 5, true, 0);
+	step(&walk, 5, 0, true, 0);
+	step(&walk, 0, 30, true, 0);
+	step_elsewhere(&walk);
+	step(&walk, 1, 9, true, 0);
+	step(&walk, 9, 1, true, 0);
+	g_assert_cmpuint(facts_of(&walk, 9).outcomes, ==, 0);
+	walk_clear(&walk);
+}
+
+/* A program of one instruction has facts of none but that. */
+static void test_one_code(void)
+{
+	Walk walk;
+
+	walk_init(&walk, 0);
+	set_branch(&walk, 0, LODE_BRANCH_JUMP);
+	for (uint32_t i = 0; i < 100; i++)
+		step(&walk, 0, 0, true, 0);
+	lode_window_outcomes_finish(walk.outcomes);
+	g_assert_cmpuint(walk.facts->len, <=, 1);
+	walk_clear(&walk);
+}
+
 /* A hundred denormal operands in two hundred executions, also in the first steps. */
 static void test_denormals(void)
 {
@@ -575,6 +618,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/window_outcomes/few", test_few);
 	g_test_add_func("/window_outcomes/targets", test_targets);
 	g_test_add_func("/window_outcomes/returns", test_returns);
+	g_test_add_func("/window_outcomes/returns_elsewhere", test_returns_elsewhere);
+	g_test_add_func("/window_outcomes/one_code", test_one_code);
 	g_test_add_func("/window_outcomes/denormals", test_denormals);
 	add_random_test("/window_outcomes/random", test_random,
 		"R02S5d2c7f1096ab3e48c1d0752e9f6ab314", "R02S0b9e61d2475fca8033617e52d4c9f0a8",
