@@ -406,6 +406,12 @@ static void meet_chance(uintptr_t self, ucontext_t *context)
 {
 	uint64_t now = window_log_now();
 
+	/* Nobody reads what is written from now on. */
+	if ((__atomic_load_n(&state->log.header->flags, __ATOMIC_RELAXED) & LODE_WINDOW_LOG_OVER) !=
+		0) {
+		threads_stop_timers();
+		return;
+	}
 	__atomic_fetch_add(&state->log.header->n_signals, 1, __ATOMIC_RELAXED);
 	if (now < __atomic_load_n(&state->next_look, __ATOMIC_RELAXED) || !take_free(self, now))
 		return;

@@ -184,15 +184,15 @@ static void set_timer(Thread *self)
 	event._sigev_un._tid = (int)syscall(SYS_gettid);
 	if (syscall(SYS_timer_create, (long)CLOCK_THREAD_CPUTIME_ID, &event, &self->timer) != 0)
 		return;
-	self->has_timer = true;
+	__atomic_store_n(&self->has_timer, true, __ATOMIC_RELEASE);
 	syscall(SYS_timer_settime, (long)self->timer, 0L, &when, NULL);
 }
 
+/* Another thread may be about to, and the kernel gives the number to a new timer. */
 static void stop_timer(Thread *self)
 {
-	if (self->has_timer)
+	if (__atomic_exchange_n(&self->has_timer, false, __ATOMIC_ACQ_REL))
 		syscall(SYS_timer_delete, (long)self->timer);
-	self->has_timer = false;
 }
 
 static Thread *enter_thread(void)

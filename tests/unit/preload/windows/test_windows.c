@@ -67,12 +67,11 @@ static void read_logs(Run *self)
 }
 
 /* `settings`: NAME=VALUE …; the timer starts windows, as no recorder is there. */
-static void run_walk(
+static pid_t start_walk(
 	Run *self, const char *settings, const char *what, const char *rounds, const char *file)
 {
 	g_autoptr(GError) error = NULL;
 	g_auto(GStrv) given = g_strsplit(settings, " ", -1);
-	struct rusage usage;
 
 	*self = (Run){.directory = g_dir_make_tmp("windows-XXXXXX", &error)};
 	g_assert_no_error(error);
@@ -87,6 +86,15 @@ static void run_walk(
 		execl(walk, walk, what, rounds, file, NULL);
 		_exit(127);
 	}
+	return child;
+}
+
+static void run_walk(
+	Run *self, const char *settings, const char *what, const char *rounds, const char *file)
+{
+	pid_t child = start_walk(self, settings, what, rounds, file);
+	struct rusage usage;
+
 	g_assert_cmpint(wait4(child, &self->status, 0, &usage), ==, child);
 	self->used_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000 +
 	                (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
@@ -500,6 +508,46 @@ static void test_paths(void)
 	run_clear(&run);
 }
 
+static bool has_timers(pid_t pid)
+{
+	g_autofree char *path = g_strdup_printf("/proc/%d/timers", (int)pid);
+	g_autofree char *text = NULL;
+
+	return g_file_get_contents(path, &text, NULL, NULL) && *text != '\0';
+}
+
+static bool waits_for_timers(pid_t pid, bool are_there)
+{
+	for (int i = 0; i < 3000 && has_timers(pid) != are_there; i++)
+		g_usleep(10000);
+	return has_timers(pid) == are_there;
+}
+
+/* A process that has outlived the recording, as the recorder tells it, stops its timers. */
+static void test_over(void)
+{
+	const uint32_t flags = LODE_WINDOW_LOG_TIMER | LODE_WINDOW_LOG_OVER;
+	Run run;
+
+	if (!g_file_test("/proc/self/timers", G_FILE_TEST_EXISTS)) {
+		g_test_skip("the kernel does not list timers");
+		return;
+	}
+	pid_t child = start_walk(&run, "LODE_WINDOWS_SHARE=0.03", "known", "1000000000000", NULL);
+	g_assert_true(waits_for_timers(child, true));
+	g_autofree char *path = g_strdup_printf("%s/windows-%d.log", run.directory, (int)child);
+	int log = open(path, O_WRONLY | O_CLOEXEC);
+	g_assert_cmpint(pwrite(log, &flags, sizeof(flags), offsetof(LodeWindowLogHeader, flags)),
+		==, sizeof(flags));
+	close(log);
+	bool is_stopped = waits_for_timers(child, false);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	g_assert_true(is_stopped);
+	read_logs(&run);
+	run_clear(&run);
+}
+
 static void find_places(void)
 {
 	g_autofree char *command = g_strdup_printf("%s places", walk);
@@ -527,5 +575,6 @@ int main(int n, char **words)
 	g_test_add_func("/windows/mixed", test_mixed);
 	g_test_add_func("/windows/budget", test_budget);
 	g_test_add_func("/windows/paths", test_paths);
+	g_test_add_func("/windows/over", test_over);
 	return g_test_run();
 }
