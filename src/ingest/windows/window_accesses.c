@@ -50,7 +50,7 @@ struct LodeWindowAccesses {
 	LodeRecentAccesses recent;
 	uint32_t stretch; /* counts: what is executed without a gap */
 	uint32_t n_steps; /* in the window, rounds too */
-	uint64_t n_accesses, n_unknown;
+	uint64_t n_accesses;
 	uint32_t n_of_operand; /* most that are kept */
 	uint32_t n_kept;
 };
@@ -90,11 +90,6 @@ void lode_window_accesses_free(LodeWindowAccesses *self)
 		return;
 	g_ptr_array_unref(self->rows);
 	g_free(self);
-}
-
-uint64_t lode_window_accesses_n_unknown(const LodeWindowAccesses *self)
-{
-	return self->n_unknown;
 }
 
 static Row *row_at(LodeWindowAccesses *self, uint32_t number)
@@ -190,7 +185,6 @@ static void add_sample(LodeWindowAccesses *self, Operand *operand, const LodeVis
 static void add_unknown(LodeWindowAccesses *self, Operand *unknown, const LodeVisitedStep *step,
 	const LodeSteppedAccess *access)
 {
-	self->n_unknown++;
 	unknown->n++;
 	if (unknown->kept != NULL)
 		return;

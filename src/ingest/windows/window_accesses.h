@@ -31,6 +31,3 @@ LodeWindowVisitor lode_window_accesses_visitor(LodeWindowAccesses *self);
  * frozen. Errors: _CANCELLED. */
 bool lode_window_accesses_finish(LodeWindowAccesses *self, LodeMemoryReading *memory,
 	const LodeProgress *progress, GError **error);
-
-/* Accesses of which no address can be said: gathers and scatters, gs, an unknown fs. */
-uint64_t lode_window_accesses_n_unknown(const LodeWindowAccesses *self);
