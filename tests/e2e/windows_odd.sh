@@ -8,7 +8,7 @@
 #
 # In the environment, for the soak:
 #   LODE_ODD_RUNS      runs of each kind each way (2)
-#   LODE_ODD_PERCENT   of a kind's rounds, which take some 0.1 s of processor time (40)
+#   LODE_ODD_PERCENT   of a kind's rounds, which take some 0.1 s of processor time (30)
 #   LODE_ODD_KINDS     a regular expression: only kinds that match
 #   LODE_ODD_WAYS      of "timer" and "event" (both)
 #   LODE_ODD_LIMIT     seconds after which a run hangs (60)
@@ -25,7 +25,7 @@ odd=$(realpath "$3")
 sources=$(realpath "$4")
 begin "$1"
 exceptions=$work/exceptions
-export runs=${LODE_ODD_RUNS:-2} percent=${LODE_ODD_PERCENT:-40} limit=${LODE_ODD_LIMIT:-60}
+export runs=${LODE_ODD_RUNS:-2} percent=${LODE_ODD_PERCENT:-30} limit=${LODE_ODD_LIMIT:-60}
 export LODE_WINDOWS_SEED=${LODE_WINDOWS_SEED:-1}
 # What is written of wrong memory is the program's own.
 unset MALLOC_PERTURB_ ASAN_OPTIONS
