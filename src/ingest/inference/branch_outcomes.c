@@ -378,19 +378,27 @@ static double overlap(const LodeBranchOutcomes *self, const double *a, const dou
 	return sum;
 }
 
-/* How much of the chain's flow to take, the rest being the inferred one: what fits the steps of
- * each block best. */
+/*
+ * How much of the chain's flow to take, the rest being the inferred one: what fits the steps of
+ * each block best, and no more than the steps can carry, as few of them in many blocks fit
+ * themselves.
+ */
 static double choose_part(const LodeBranchOutcomes *self, const double *chain,
 	const LodeInferenceResult *inferred, const double *steps)
 {
 	enum { N_PARTS = 4 };
-	const double margin = 0.02;
+	const double margin = 0.02, outcomes_of_block = 0.5;
 	uint32_t n = self->graph->n_blocks;
 	g_autofree double *mixed = g_new(double, n);
-	double best = -1, part = 1;
+	double best = -1, part = 1, seen = 0, n_flowing = 0;
 
+	for (uint32_t b = 0; b < n; b++) {
+		seen += steps[b];
+		n_flowing += steps[b] > 0 || inferred->blocks[b] > 0;
+	}
+	double most = seen / (seen + n_flowing * outcomes_of_block);
 	for (unsigned i = N_PARTS; i > 0; i--) {
-		double own = i / (double)N_PARTS;
+		double own = most * i / (double)N_PARTS;
 		for (uint32_t b = 0; b < n; b++)
 			mixed[b] = own * chain[b] + (1 - own) * inferred->blocks[b];
 		double fit = overlap(self, mixed, steps);

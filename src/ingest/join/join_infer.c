@@ -309,12 +309,12 @@ static void scale_function(LodeInferredFunction *self, double scale)
 
 /*
  * Neither samples nor steps say how many instructions one function executes compared with another:
- * both are shares of time, which steps tell better within a window and samples beyond. The mean of
- * both logarithms is nearer to the truth than either (docs/inference.md, section 7).
+ * both are shares of time, which steps tell better within a window and samples beyond. A
+ * mean of both logarithms is nearer to the truth than either (docs/inference.md, section 7).
  */
 static void scale_functions(Inference *self)
 {
-	const double share_of_steps = 0.5, half_windows = 10;
+	const double share_of_steps = 0.7, half_windows = 10;
 	g_autofree Executed *all = g_new0(Executed, MAX(self->functions->len, 1));
 	double executed = 0, steps = 0;
 

@@ -306,7 +306,7 @@ static void visit_window(LodeWindowSteps *self, uint32_t pid, const LodeWindowHe
 			.has_registers = !resolved->is_inserted &&
 		                         (head->flags & LODE_WINDOW_HAS_REGISTERS) != 0,
 			.is_round = resolved->is_round,
-			.is_frequent = i >= LODE_OBSERVED_WARM_UP && i < end,
+			.is_frequent = i >= LODE_WINDOW_WARM_UP && i < end,
 		};
 		for (size_t k = 0; k < n_visitors; k++)
 			visitors[k].visit(visitors[k].data, &visited);

@@ -11,9 +11,8 @@
 #include <stdint.h>
 
 enum {
-	LODE_OBSERVED_STEPS = 30,   /* from so many outcomes on, the edges from an instruction count
-	                               as observed, also those that were rarely or never taken */
-	LODE_OBSERVED_WARM_UP = 32, /* steps at a window's begin that count for no edge */
+	LODE_OBSERVED_STEPS = 30, /* from so many outcomes on, the edges from an instruction count
+	                             as observed, also those that were rarely or never taken */
 };
 
 /* Two instructions that were executed one after the other in a window, after its first steps: by a

@@ -20,8 +20,8 @@ enum {
 	LODE_WINDOW_MAX_STEPS = 4096,
 	LODE_WINDOW_REGISTERS = 16, /* in the order of their numbers in instructions: rax, rcx,
 	                               rdx, rbx, rsp, rbp, rsi, rdi, r8 … r15 */
-	LODE_WINDOW_WARM_UP = 32,   /* the first steps are biased towards what follows a slow
-	                               instruction: they count for paths, not for frequencies */
+	LODE_WINDOW_WARM_UP = 4,    /* the first steps follow a slow instruction more often than
+	                               others do: they count for no edge */
 };
 
 /* The data of signals by the recorder's event and by the timer: "lode" as bytes. */

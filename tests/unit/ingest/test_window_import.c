@@ -204,8 +204,8 @@ static void test_edges(Fixture *self, const void *data)
 	g_assert_cmpuint(windows->n_steps, ==, 2 * N_WINDOWS * N_ROUNDS);
 	g_assert_cmpuint(windows->n_unresolved, ==, 0);
 	g_assert_cmpfloat(windows->user_seconds, ==, 1.5);
-	/* The first 16 rounds are left out, in which one of eight falls through. */
-	const unsigned n_on = (N_ROUNDS - 16) / 8, n_back = N_ROUNDS - 16 - n_on;
+	/* The first two rounds are left out; one of eight falls through. */
+	const unsigned n_on = N_ROUNDS / 8, n_back = N_ROUNDS - LODE_WINDOW_WARM_UP / 2 - n_on;
 	const LodeObservedEdge *back = lode_windows_find_edge(windows, source, target);
 	const LodeObservedEdge *on = lode_windows_find_edge(windows, source, next);
 	g_assert_nonnull(back);
@@ -314,7 +314,7 @@ static void test_executions(Fixture *self, const void *data)
 	g_autoptr(LodeProfile) profile = import(self, &options);
 	uint32_t source = find_instruction(profile, "wander", self->branch.source);
 	uint32_t target = find_instruction(profile, "wander", self->branch.target);
-	const unsigned n_on = (N_ROUNDS - 16) / 8, n = N_ROUNDS - 16;
+	const unsigned n_on = N_ROUNDS / 8, n = N_ROUNDS - LODE_WINDOW_WARM_UP / 2;
 	double share = taken_count(profile, source, target) /
 	               lode_profile_instruction(profile, source)->count;
 

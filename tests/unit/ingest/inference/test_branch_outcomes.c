@@ -163,11 +163,12 @@ static void naive_entries(const Case *self, double *out)
 		out[b] = ((all > 0 ? in[b] / all : b == 0) + self->entered[b]) / (1 + observed);
 }
 
-/* With which of four parts the chain's flow and the rest of the inferred one fit the steps best;
- * false: two fit alike. */
+/* With which of four parts the chain's flow and the rest of the inferred one fit the steps best,
+ * of as much as the steps can carry; false: two fit alike. */
 static bool naive_mix(const Case *self, double *blocks)
 {
 	double best = -1, part = 1, steps[MAX_BLOCKS] = {0}, all_steps = 0;
+	double seen = 0, n_flowing = 0;
 	uint32_t n = self->graph.n_blocks;
 
 	for (uint32_t e = 0; e < self->graph.n_edges; e++)
@@ -175,9 +176,11 @@ static bool naive_mix(const Case *self, double *blocks)
 	for (uint32_t b = 0; b < n; b++) {
 		steps[b] += self->left[b];
 		all_steps += steps[b] * self->sizes[b];
+		seen += steps[b];
+		n_flowing += steps[b] > 0 || self->flow_blocks[b] > 0;
 	}
 	for (unsigned quarters = 4; quarters > 0; quarters--) {
-		double all = 0, fit = 0, own = quarters / 4.0;
+		double all = 0, fit = 0, own = seen / (seen + n_flowing / 2) * quarters / 4.0;
 		for (uint32_t b = 0; b < n; b++)
 			all += self->sizes[b] *
 			       (own * blocks[b] + (1 - own) * self->flow_blocks[b]);
