@@ -85,7 +85,7 @@ const frequencies: Record<string, string> = {
 /** Where executions come from. */
 function origin(one: Profile): string {
 	const windows = one.frequency === "inferred" && one.windows ? some(one.windows, "window") : "";
-	return windows ? `executions are inferred from samples and observed in ${windows}: estimates` : (frequencies[one.frequency] ?? one.frequency);
+	return windows ? `executions are inferred from samples, with ${windows}: estimates` : (frequencies[one.frequency] ?? one.frequency);
 }
 
 /** The description of the profile. */
