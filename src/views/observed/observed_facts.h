@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What windows observed of an instruction, beside its code. Private to views/. */
+/* Facts of an instruction that windows observed, beside its code. Private to views/. */
 #pragma once
 
 #include "base/text/json_stream.h"

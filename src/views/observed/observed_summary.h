@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was observed in windows of the run, for people and programs. */
+/* Sums of the windows of a run, for people and programs. */
 #pragma once
 
 #include "base/text/json_stream.h"

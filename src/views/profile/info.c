@@ -273,7 +273,7 @@ static void add_threads(GArray *rows, const LodeProfile *profile)
 	}
 }
 
-/* What all code has in common; a flow file does not say. */
+/* Sums over all code; a flow file does not have them. */
 static void add_window_sums(GArray *rows, const LodeWindows *windows)
 {
 	LodeWindowSums sums = lode_windows_sums(windows);
@@ -316,7 +316,7 @@ static void add_stepped_processes(GArray *rows, const LodeProfile *profile)
 	}
 }
 
-/* What was executed step by step, what that cost, and of which processes. */
+/* How much was executed step by step, the cost of that, and the processes. */
 static void add_windows(GArray *rows, const LodeProfile *profile)
 {
 	const LodeWindows *windows = profile->windows;
