@@ -108,7 +108,7 @@ static void put_program_line(const LodeProfile *profile, const LodeTerminal *ter
 		terminal->is_ascii);
 	g_string_append_printf(rest, "%s%s%s%s%s%s", separator, tool, separator,
 		profile->part != NULL ? "estimated counts"
-		: is_observed         ? "executions inferred, with "
+		: is_observed         ? "executions inferred, observed in "
 				      : meanings[profile->frequency],
 		is_observed ? windows : "", sampled);
 	g_autofree char *rest_text = lode_display_text(rest->str, terminal->is_ascii);
