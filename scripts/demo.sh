@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Installs what is missing, builds lode in build/, and shows its main job on a real program: Debian's
-# Python while it parses part of its own library. Leaves the profile in demo.lode.
+# Python while it parses part of its own library, and gzip with windows. Leaves the profiles in
+# demo.lode and windows.lode.
 #
 #   scripts/demo.sh
 set -euo pipefail
@@ -27,9 +28,15 @@ echo "demo: (without --count it runs once, sampled)"
 echo
 build/src/cli/lode run --count -o demo.lode -- "${command[@]}"
 
+echo
+echo "demo: gzip, once, at full speed; now and then some hundred instructions are executed one by one"
+echo
+build/src/cli/lode run --windows 3% -o windows.lode -- gzip -9 -c build/src/liblode.so >build/demo.gz
+build/src/cli/lode info windows.lode | sed -n '/^Windows/,/^$/p'
+
 cat <<'END'
 
-The profile is demo.lode; 'lode' above is build/src/cli/lode until it is installed:
+The profiles are demo.lode and windows.lode; 'lode' above is build/src/cli/lode until it is installed:
   build/src/cli/lode run -- PROGRAM ARGUMENT…   the same for a program of yours
   meson install -C build                        puts lode, its man pages and completions below /usr/local
 END
