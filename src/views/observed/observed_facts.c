@@ -76,7 +76,7 @@ bool lode_observed_facts_append(const LodeProfile *profile, uint32_t instruction
 	bool is_observed = lode_branch_shares_are_observed(&shares);
 	gsize of_branch = out->len;
 	if (facts != NULL && facts->outcomes >= LEAST_OUTCOMES)
-		append_share(out, "unforetold", facts->unforetold, facts->outcomes);
+		append_share(out, "not foretold", facts->unforetold, facts->outcomes);
 	if (facts != NULL && facts->denormals > 0)
 		append_share(out, "denormal", facts->denormals, facts->steps);
 	if (facts != NULL)

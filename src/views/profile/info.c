@@ -328,6 +328,10 @@ static void add_windows(GArray *rows, const LodeProfile *profile)
 		rows, "windows", "executions observed in", (double)windows->n_windows);
 	row->detail = g_strdup_printf("windows of %s steps in all",
 		lode_number_format_count((double)windows->n_steps, steps));
+	if (windows->n_windows == 0) {
+		add_stepped_processes(rows, profile);
+		return;
+	}
 	row = lode_fact_rows_add_number(
 		rows, "windows", "steps in no known code", (double)windows->n_unresolved);
 	row->share = lode_share_of((double)windows->n_unresolved, (double)windows->n_steps);
