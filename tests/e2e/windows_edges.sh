@@ -20,7 +20,7 @@ ask() { sqlite3 -separator ' ' x.lode "$1"; }
 "$lode" record --windows 10% -o x.data -- "$program" >out 2>err
 status=$?
 ! grep -q 'windows are not recorded' err || skip "$(grep 'windows are not recorded' err)"
-check "the program is recorded" "$(status_is 0)" "$(holds grep -qx done out)"
+check "the program is recorded" "$(status_is 0)" "$(holds grep -qx "done" out)"
 "$lode" import x.data -o x.lode >out 2>err
 status=$?
 windows=$(ask 'SELECT windows FROM window_recording')

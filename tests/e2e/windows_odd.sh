@@ -107,6 +107,7 @@ if command -v g++ >/dev/null && g++ -O1 -g -fnon-call-exceptions -pthread -o "$e
 	programs+=("$exceptions")
 fi
 for program in "${programs[@]}"; do "$program" --list; done | grep -E "${LODE_ODD_KINDS:-.}" >kinds.txt
+# shellcheck disable=SC2016 # for the inner shell
 xargs -P "${LODE_ODD_JOBS:-$(nproc)}" -n 2 bash -c 'try_kind "$1" "$2"' _ <kinds.txt
 
 expected=0

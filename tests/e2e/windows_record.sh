@@ -60,9 +60,9 @@ check "threads, forked processes and executed programs" "$(status_is 0)" "$(all_
 
 fault=
 if command -v perf >/dev/null; then
-	perf script -i x.data >script 2>>err || fault="perf script fails"
-	[ -s script ] || fault="perf script prints nothing"
-	perf report -i x.data --stdio >report 2>>err || fault="perf report fails"
+	perf script -i x.data >lines.txt 2>err || fault="perf script fails"
+	[ -s lines.txt ] || fault="perf script prints nothing"
+	perf report -i x.data --stdio >table.txt 2>err || fault="perf report fails"
 fi
 check "perf reads it" "$fault"
 

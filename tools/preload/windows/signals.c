@@ -366,7 +366,7 @@ EXPORTED long ptrace(enum __ptrace_request request, ...)
 	va_end(arguments);
 	if (request == PTRACE_TRACEME)
 		stop(LODE_WINDOW_OBSTACLE_TRACED);
-	return real_signals()->ptrace(request, given[0], given[1], given[2]);
+	return real_signals()->ptrace((int)request, given[0], given[1], given[2]);
 }
 
 /* As the kernel has it. */
