@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the next instruction means for stepping, by its prefixes and opcode alone. */
+/* The kind of the next instruction for stepping, by its prefixes and opcode alone. */
 #pragma once
 
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 typedef enum {
 	NEXT_PLAIN,
-	NEXT_BRANCH, /* may lead elsewhere than to the one behind it */
+	NEXT_BRANCH, /* may lead elsewhere than to the one after it */
 	NEXT_SYSTEM_CALL,
 	NEXT_UNSAFE, /* would keep the trap flag in memory, lose it, or delay the trap */
 	NEXT_ATOMIC, /* a locked one, or one that waits in a loop around it */

@@ -106,7 +106,7 @@ EXPORTED int sigaction(int number, const struct sigaction *given, struct sigacti
 	return stepping_program_action(given, out_old);
 }
 
-/* What a simple function has set is set again as ours. `before`: the handler until then. */
+/* A handler that signal() or the like has set is set again as ours. `before`: that until then. */
 static sighandler_t passed(int number, sighandler_t old, sighandler_t before)
 {
 	struct sigaction action;
@@ -164,7 +164,7 @@ EXPORTED sighandler_t sysv_signal(int number, sighandler_t handler)
 		real_signals()->sysv_signal, number, handler, (int)(SA_RESETHAND | SA_NODEFER));
 }
 
-/* What signal() is in programs built for System V. */
+/* The signal() of programs built for System V. */
 EXPORTED sighandler_t __sysv_signal(int number, sighandler_t handler)
 {
 	return sysv_signal(number, handler);
@@ -306,7 +306,7 @@ EXPORTED int signalfd(int descriptor, const sigset_t *awaited, int flags)
 	return real_signals()->signalfd(descriptor, without_trap(awaited, &changed), flags);
 }
 
-/* What is taken to see whose it is, is sent again when it is the program's. */
+/* A pending SIGTRAP is taken to see whose it is, and sent again when it is the program's. */
 EXPORTED int sigpending(sigset_t *out_pending)
 {
 	const struct timespec now = {0, 0};

@@ -30,7 +30,7 @@ enum { CODE_TRACE = 2, CODE_PERF = 6 };
 /* A short program may have as much as one of this time, at a tenth of its time. */
 #define SHORT_PROGRAM_NS (1667 * MILLION)
 #define STALE_NS (500 * MILLION)
-/* What a window costs beside its steps: most of it afterwards, when caches are filled again. */
+/* The cost of a window beside its steps: most of it afterwards, when caches are filled again. */
 #define BESIDE_NS 150000
 
 typedef struct {
@@ -365,7 +365,7 @@ static void begin_window(ucontext_t *context, uint64_t now)
 	read_usage(&state->begin);
 	state->n_atomics = 0;
 	state->raised = 0;
-	/* What was raised before is kept, and is nobody's. */
+	/* Flags raised before the window are kept, and belong to no step. */
 	state->next = NEXT_STATUS;
 	window_log_begin(&state->log);
 	context->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
@@ -427,7 +427,7 @@ static void meet_own(uintptr_t self, ucontext_t *context, bool is_trace)
 
 	if ((machine->gregs[REG_EFL] & TRAP_FLAG) == 0)
 		publish_lost();
-	/* Of two signals at once the kernel keeps the first. */
+	/* The kernel keeps the first of two signals at once: an event's may be a step, too. */
 	else if (is_trace || (uint64_t)machine->gregs[REG_RIP] != state->next_address)
 		step(machine);
 	release(self, context);

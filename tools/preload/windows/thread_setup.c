@@ -31,9 +31,9 @@
 enum { N_THREADS = 4096, PROBES = 64 };
 /* Large, as the program's handlers may run on it; what is not used is never made. */
 enum { STACK_BYTES = 1 << 18, STACK_ROOM = STACK_BYTES + (1 << 16) };
-/* What the handler needs beside the kernel's frame. */
+/* Stack of the handler beside the kernel's frame. */
 enum { HANDLER_BYTES = 2048 };
-/* Of processor time; a little less than a tick of 4 ms. */
+/* Processor time between signals; a little less than a tick of 4 ms. */
 enum { TIMER_NS = 3900000 };
 enum { MAY_READ_FS = 2 }; /* in AT_HWCAP2 */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each thread needs so that it may be stepped: a stack for the handler, as its own may be
- * small or be kept below the pointer, and the timer where there is no event. A thread that was made
- * behind our back has neither, and no windows.
+ * Prepares each thread for being stepped: with a stack for the handler, as its own may be small or
+ * have data below the pointer, and with the timer where there is no event. A thread that was made
+ * by a plain clone() has neither, and no windows.
  *
  *   the program has set none     ours, which it is not told of
  *   it has set one               its own, when that is large enough; else SIGTRAP is blocked
@@ -13,15 +13,15 @@
 #include <stdint.h>
 
 /*
- * Of the thread that calls: its fs base, which may be anything in a program that sets it itself. No
+ * The fs base of the thread that calls, which may be anything in a program that sets it itself. No
  * two threads that are known have the same.
  */
 uintptr_t thread_pointer(void);
 
-/* Whether it is that of a thread with a place here. */
+/* Whether it is the pointer of a thread that is known. */
 bool thread_is_known(uintptr_t pointer);
 
-/* What the program believes: that SIGTRAP is blocked in this thread, among all signals. */
+/* Whether the program believes that SIGTRAP, among all signals, is blocked in this thread. */
 bool thread_is_masked(void);
 void thread_set_masked(bool is_masked);
 
