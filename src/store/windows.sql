@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- What was observed in windows that were executed step by step, explained in docs/SCHEMA.md. Profiles
--- of schema versions 3 and 4 have not got these tables. Their text is compared as that of schema.sql
--- is.
+-- Observations of windows, which were executed step by step; docs/SCHEMA.md explains them. Profiles
+-- of schema versions 3 and 4 do not have these tables. Their text is compared as is that
+-- of schema.sql.
 
 -- One row when there were windows, else none.
 CREATE TABLE IF NOT EXISTS window_recording (

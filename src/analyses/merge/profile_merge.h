@@ -14,8 +14,8 @@
  * addresses without a file, are different code in each process, and stay apart.
  *
  * The call stacks of samples are kept where each source with samples has them and is taken whole.
- * What windows observed is added up; it has no origin either, so that of a source taken in part
- * there is none. Data addresses, which mean something in one process only, are not merged.
+ * Observations of windows are added up; they have no origin either, so a source taken in part
+ * gives none. Data addresses, which mean something in one process only, are not merged.
  */
 #pragma once
 

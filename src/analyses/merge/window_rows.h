@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What windows observed in several profiles as that of one: steps and facts of the same place are
+ * Merges the observations of windows in several profiles: steps and facts of the same place are
  * added, processes appended. Private to analyses/merge/.
  */
 #pragma once

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an instruction accesses whose registers are known just before it, as of a step of a window:
- * all of its operands in memory, those of the stack that no operand shows too (push, pop, call,
- * ret, enter, leave). Nothing is guessed.
+ * The accesses of an instruction whose registers are known just before it, as in a step of a
+ * window: all of its operands in memory, those of the stack that no operand shows too (push, pop,
+ * call, ret, enter, leave). Nothing is guessed.
  */
 #pragma once
 
@@ -26,9 +26,9 @@ void lode_user_registers_of_step(
 	LodeUserRegisters *out_registers, const uint64_t *values, uint64_t thread_pointer);
 
 /*
- * Of the instruction in these bytes, which lie at an address of the image; `bias` is added for the
- * run-time one. Of a repeated string instruction: of its next round; none where no round is left.
- * False: it cannot be decoded.
+ * Reads the accesses of the instruction in these bytes, which lie at an address of the image;
+ * `bias` is added for the run-time one. A repeated string instruction has those of its next round,
+ * and none where no round is left. False: it cannot be decoded.
  */
 bool lode_stepped_access_read(LodeSteppedAccess *out_access, const uint8_t *code, size_t size,
 	uint64_t address, uint64_t bias, const LodeUserRegisters *registers);

@@ -121,7 +121,7 @@ static void list_sources(Chain *self, uint32_t block)
 	}
 }
 
-/* What went from `source` to the eliminated block goes on to where that leads. */
+/* The share of `source` that went to the eliminated block goes to that block's targets. */
 static void pass_on(Chain *self, uint32_t source, double share)
 {
 	for (uint32_t at = self->out[source]; at != NO_ARC; at = arc_at(self, at)->next_out) {
@@ -368,7 +368,7 @@ static bool solve(const LodeInferenceGraph *graph, const Shares *shares, double 
 	return true;
 }
 
-/* Of the instructions that two counts of blocks share out. */
+/* The share of instructions that two counts of blocks have in common. */
 static double overlap(const LodeBranchOutcomes *self, const double *a, const double *b)
 {
 	double all_a = count_instructions(self, a), all_b = count_instructions(self, b), sum = 0;

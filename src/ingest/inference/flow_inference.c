@@ -77,7 +77,7 @@ static double wanted_flow(const LodeFlowNetwork *network, const LodeFlowArc *arc
 	return arc->source == network->hub ? entered[arc->target / 2] : 0;
 }
 
-/* What leaves a block to outside is what no edge takes. */
+/* The flow from a block to outside is what no edge takes. */
 static double *wanted_flows(const LodeFlowNetwork *network, const LodeInferenceGraph *graph,
 	double unit, const double *entered, const LodeInferenceResult *flow)
 {

@@ -346,8 +346,7 @@ static void describe_blocks(Scratch *self, const Evidence *evidence)
 	mark_entries(self, evidence);
 }
 
-/* What was seen to go from one instruction to another; spans are sorted by where they leave from.
- */
+/* The count of all spans from one instruction to another; they are sorted by their first. */
 static double sum_spans(const LodeInferredSpan *spans, uint32_t n, uint64_t source, uint64_t target)
 {
 	double count = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What windows tell of code → of the profile's instructions. Code that is no instruction of
- * the profile has no samples, and steps only at the beginning of windows, which count for no
- * frequency.
+ * Maps the windows' facts and steps from code to the profile's instructions. Code that is no
+ * instruction of the profile has no samples, and steps only at the beginning of windows, which
+ * count for no frequency.
  */
 #include "base/arrays/sort_order.h"
 #include "ingest/join/join.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the windows tell of each instruction, by the number of its code (window_steps.h), until the
- * join knows the instructions. Each visitor fills the fields that are its own:
+ * The facts that windows give of each instruction, by the number of its code (window_steps.h),
+ * until the join knows the instructions. Each visitor fills the fields that are its own:
  *
  *   window_reading    steps
  *   window_outcomes   outcomes, unforetold, denormals

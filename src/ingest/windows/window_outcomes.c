@@ -22,7 +22,7 @@
 enum {
 	LIMIT = 1 << 22,
 	PART = 4096,  /* outcomes of a branch that foretell each other, at most */
-	MANY = 1024,  /* of so many, a history of SHORTEST speaks, too */
+	MANY = 1024,  /* from so many on, a history of SHORTEST is used, too */
 	DENORMAL = 2, /* DE of MXCSR */
 	CALLS = 64,   /* a power of two */
 	HISTORIES = 4,
@@ -35,7 +35,7 @@ typedef enum { OF_ALL, OF_ITSELF, N_TABLES } Table;
 typedef struct {
 	uint32_t branch; /* number of its code */
 	uint32_t part;   /* of its outcomes */
-	/* Of a conditional branch 1: taken, 0: not; else the number of the code that it went to. */
+	/* Conditional branches: 1: taken, 0: not; others: the number of the code they went to. */
 	uint32_t way;
 	uint32_t window; /* a history is of one */
 	uint32_t index;  /* in the order of execution */

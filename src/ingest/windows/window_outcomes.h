@@ -14,15 +14,15 @@
  *       more frequent: foretold;  less frequent: not foretold
  *   without history: likewise from one other on, and as frequent: not foretold
  *
- * A history speaks only where its window has so many outcomes before. A second one is made of the
- * branch's own outcomes that are judged. Of the two, a branch has the one that foretells more of
+ * A history is used only where its window has so many outcomes before. A second one is made of the
+ * branch's own outcomes that are judged. Each branch has that of the two which foretells more of
  * its outcomes, the first where they are equal (a tournament: S. McFarling, "Combining branch
  * predictors", 1993).
  *
  * Where windows are few, most histories are met once: then those of 4 and 0 outcomes would say of
- * every branch that it is hard to predict. So they speak only of a branch with 1024 outcomes or
- * more; that of 0 also where one way has 95 % of them. What else has no history of 8 that recurs
- * is not judged.
+ * every branch that it is hard to predict. So they are used only for a branch with 1024 outcomes
+ * or more; that of 0 also where one way has 95 % of them. Other outcomes without a history of 8
+ * that recurs are not judged.
  *
  * A processor keeps only so much. So the outcomes of a branch are judged in as many parts of equal
  * size, one after the other, that none has more than 4096: what repeats only after thousands of

@@ -5,8 +5,8 @@
  *   log ─▶ window ─▶ step ─(pid, time)─▶ place ─▶ LodeSteppedCode: decoded once, numbered
  *                      └─────────────────────────────────┴─▶ visitors, in the order of execution
  *
- * A window is resolved as a whole before its first step is visited. What a visitor finds out of an
- * instruction it keeps by the code's number: in an array, without a search.
+ * A window is resolved as a whole before its first step is visited. A visitor keeps its facts of an
+ * instruction by the code's number: in an array, without a search.
  *
  * The log lacks the instruction after a system call, which is never trapped: it is inserted. A
  * repeated string instruction is a step for each of its rounds. Private to ingest/.
