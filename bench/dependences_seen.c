@@ -224,7 +224,7 @@ static uint16_t makers_of(Seen *self, const Frame *frame, LodeRegisterMask bit)
 	return (uint16_t)found;
 }
 
-/* What stored what is loaded, or a part of it; LODE_N_NEEDS: nothing near. */
+/* The last store of the loaded value, or of a part of it; LODE_N_NEEDS: none near. */
 static LodeNeed storer_of(Seen *self, const Frame *frame, const LodeDataOperand *load)
 {
 	for (uint32_t i = 1; i <= LODE_NEED_DISTANCE && i <= frame->n; i++) {

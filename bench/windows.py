@@ -51,7 +51,7 @@ class Profile:
                 self.steps[places[source]][places[target]] = steps
 
     def share(self, branch, target, fallen):
-        """Of a branch's executions, those that went to the target; without one, that did not fall."""
+        """The share of a branch's executions that went to the target; without one, that did not fall."""
         executed = self.executions.get(branch, 0)
         if not executed > 0:
             return None

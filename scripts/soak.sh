@@ -51,7 +51,7 @@ leave() {
 }
 trap leave EXIT
 
-# What changed by windows, of all rounds.
+# Prints what windows changed, over all rounds.
 print_kinds() {
 	[ ! -s "$LODE_ODD_TABLE" ] || awk '
 		{ changed[$1] += $2; runs[$1] += $3; windows[$1] += $4; steps[$1] += $5 }

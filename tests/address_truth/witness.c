@@ -311,8 +311,8 @@ static void ask_stepped(Witness *self, WitnessThread *thread, const uint8_t *cod
 		show_wrong(self, &claim, fault, truth);
 }
 
-/* What was stored is where the stack pointer is now; what was loaded is where it was, and the
- * address to go on at, or below it. */
+/* A store must be at the stack pointer of now; a load must end there, or must have read the address
+ * that is executed next. */
 static void judge_stack(
 	Witness *self, WitnessThread *thread, const struct user_regs_struct *registers)
 {

@@ -27,7 +27,7 @@ begin "$1"
 exceptions=$work/exceptions
 export runs=${LODE_ODD_RUNS:-2} percent=${LODE_ODD_PERCENT:-30} limit=${LODE_ODD_LIMIT:-60}
 export LODE_WINDOWS_SEED=${LODE_WINDOWS_SEED:-1}
-# What is written of wrong memory is the program's own.
+# Messages about wrong memory must be the program's own.
 unset MALLOC_PERTURB_ ASAN_OPTIONS
 
 # execute KIND COMMAND…: the program as a child of a shell, which keeps what it prints and its status.

@@ -6,9 +6,9 @@
 
 A program keeps a secret number in a register, and reads data at an address that is another one,
 while windows of it are executed step by step. The recording has both, and its profile the address,
-else the test would say nothing. What is exported from the profile, its page, and what it is merged to
-have neither, and the profile has not the number: not as bytes in any order, not as numbers of the
-recording's log, not as text. Prints TAP.
+else the test would say nothing. The files exported from the profile, its page, and the profile that
+it is merged to have neither, and the profile does not have the number: not as bytes in any order,
+not as numbers of the recording's log, not as text. Prints TAP.
 """
 
 import os

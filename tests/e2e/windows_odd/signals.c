@@ -163,7 +163,7 @@ static void *query_in_thread(void *data)
 	return data;
 }
 
-/* What sigaltstack() says of stacks set and disabled, and of none. */
+/* Prints and checks the answers of sigaltstack(): no stack, a stack set, a stack disabled. */
 static int query_stack(void)
 {
 	stack_t own = {.ss_sp = stack_memory, .ss_size = sizeof stack_memory}, now = {0};

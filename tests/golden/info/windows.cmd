@@ -1,4 +1,4 @@
-# What windows observed comes from a flow file and goes back into one.
+# Observations of windows are read from a flow file and written to one.
 cat >given.flow <<'END'
 lode-flow 2
 event cycles

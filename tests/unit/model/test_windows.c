@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What windows observed is found as a walk over all of it finds it. */
+/* Searches find what a walk over all observations finds. */
 #include "model/observed/windows.h"
 
 #include "model/index.h"

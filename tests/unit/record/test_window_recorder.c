@@ -161,7 +161,7 @@ static void put_log(const Fixture *self, const char *name, GBytes *log)
 	g_assert_true(g_file_set_contents(path, file, (gssize)size + 5000, NULL));
 }
 
-/* What is read from `start` says that the parent has taken the announcement. */
+/* A byte read from `start` says that the parent has taken the announcement. */
 _Noreturn static void live(const Fixture *self, Manner manner, int start, double seconds)
 {
 	g_autofree char *name = g_strdup_printf("windows-%d.log", (int)getpid());

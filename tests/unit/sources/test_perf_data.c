@@ -1188,7 +1188,7 @@ static void test_kept_limit(void)
 
 enum { FEATURE_WINDOWS = 253, LOG_BYTES = 70000 };
 
-/* Of the second of three logs; the third was left out. */
+/* A section of three logs, the third left out; the fields say how the second is damaged. */
 typedef struct {
 	uint32_t version, n_logs;
 	int64_t added_size, added_raw; /* to what is true */

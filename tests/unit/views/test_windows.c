@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What views say of a profile with windows: a loop that looks for something, whose branch goes both
- * ways, and a call through a pointer.
+ * Views of a profile with windows. Its program has a loop that looks for something, whose branch
+ * goes both ways, and a call through a pointer.
  *
  *   0x1000  cmp [rdi],esi     5,000 steps, stride 4
  *   0x1002  jz 0x100b         taken 37 of 100 times; a tenth is not foretold

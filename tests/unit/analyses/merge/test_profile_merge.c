@@ -595,7 +595,7 @@ static void add_fact(GHashTable *sums, const char *here, const char *name, doubl
 	add(sums, g_strdup_printf("%s %s", here, name), value);
 }
 
-/* What windows observed by place, and how many accesses have which stride. */
+/* Sums of the windows' observations by place, and of accesses by stride. */
 static GHashTable *sum_windows(const LodeProfile *const *profiles, size_t n)
 {
 	GHashTable *sums = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);

@@ -294,7 +294,7 @@ static void test_random(void)
 		n_compared++;
 		for (uint32_t b = 0; b < one.graph.n_blocks; b++)
 			executed += naive[b];
-		/* What is rounded, and then made to conserve flow, is off by some units; a loop
+		/* Rounding, and conserving flow after it, move counts by some units; a loop
 		 * that nothing else reaches is entered by one. */
 		for (uint32_t b = 0; b < one.graph.n_blocks; b++)
 			g_assert_cmpfloat(fabs(one.out_blocks[b] - naive[b]), <=,
@@ -507,7 +507,7 @@ static void take_samples(Program *self, unsigned n)
 
 enum { MAX_WINDOWS = 64 };
 
-/* Of each window and branch: outcomes, and those that went the second way. */
+/* Outcomes in each window of each branch, and those of them that were taken. */
 typedef struct {
 	double all[MAX_WINDOWS][MAX_BLOCKS], taken[MAX_WINDOWS][MAX_BLOCKS];
 	unsigned n;

@@ -246,7 +246,7 @@ static void test_stores(void)
 	tear_down(&self);
 }
 
-/* Of many accesses some are kept, all with the same chance, and stand for all. */
+/* Some of many accesses are kept, all with the same chance, and stand for all. */
 static void test_samples(void)
 {
 	enum { BINS = 8 };

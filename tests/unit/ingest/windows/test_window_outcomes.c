@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What history foretells: of sequences whose answer is known, and of random windows as a naive
- * computation from the definition says it. Denormal operands at the instructions that had them.
+ * Outcomes that history foretells: in sequences whose answer is known, and in random windows as a
+ * naive computation from the definition has them. Denormal operands at their instructions.
  */
 #include "ingest/windows/window_outcomes.h"
 
@@ -477,7 +477,7 @@ static void test_own(void)
 	walk_clear(&walk);
 }
 
-/* Of a few outcomes it is not known whether more would repeat them. */
+/* Few outcomes are not judged: it is not known whether more would repeat them. */
 static void test_few(void)
 {
 	LodeObservedInstruction facts;

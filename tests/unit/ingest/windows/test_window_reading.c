@@ -191,7 +191,7 @@ static void test_left_out(Fixture *self, const void *data)
 	g_assert_cmpuint(self->recording->unresolved->len, ==, 4);
 }
 
-/* What the header says of a process, and the time that windows took. */
+/* The header's figures of a process are kept; the time of windows is subtracted. */
 static void test_processes(Fixture *self, const void *data)
 {
 	const uint64_t addresses[] = {stepped_program_at(&self->program, "plain", 0),

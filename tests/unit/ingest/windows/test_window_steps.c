@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the walk over windows makes of steps through a program whose code is known. */
+/* Walks over windows of a program whose code is known. */
 #include "../../sources/jitdump_bytes.h"
 #include "stepped_program.h"
 
@@ -11,7 +11,7 @@ static const LodeWindowHead head = {.tid = STEPPED_PID,
 	.begin_ns = STEPPED_MAPPED_NS + 1000,
 	.end_ns = STEPPED_MAPPED_NS + 2000};
 
-/* What was visited; pointers are turned into numbers. */
+/* A visited step; pointers are turned into numbers. */
 typedef struct {
 	uint64_t address, next; /* next 0: none */
 	uint32_t code, next_code, n_window, index;
@@ -148,7 +148,7 @@ static void test_gap(Fixture *self, const void *data)
 	g_assert_true(visited[2].has_registers);
 }
 
-/* What a system call returns to is inserted, where it is not there. */
+/* The instruction that a system call returns to is inserted where the log lacks it. */
 static void test_system_call(Fixture *self, const void *data)
 {
 	const uint64_t trapped[] = {at(self, "ask", 0), at(self, "ask", 1), at(self, "ask", 2)};

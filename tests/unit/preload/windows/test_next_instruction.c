@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the library that steps takes an instruction for, by its first bytes, against what a whole
- * decoder says, on random bytes. */
+/* Compares the stepping library's kind of an instruction, by its first bytes, with that of a whole
+ * decoder, on random bytes. */
 #include "../../../../tools/preload/windows/next_instruction.h"
 
 #include "seeds.h"
@@ -16,7 +16,7 @@ typedef struct {
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 } Instruction;
 
-/* Of processors that are not met, or taken for STATUS or PLAIN without harm. */
+/* Instructions of processors that are not met, or for which STATUS or PLAIN does no harm. */
 static bool is_left_out(const Instruction *self)
 {
 	switch (self->decoded.mnemonic) {

@@ -210,7 +210,7 @@ static void compare_step(const Tracer *tracer, const LodeWindowStep *step)
 		g_assert_cmphex(*all[i], ==, step->registers[i]);
 }
 
-/* What the loop needs from memory was written there by itself, so each of its heads is a start. */
+/* The loop writes all memory that it reads, so the comparison may start at each of its heads. */
 static void test_known(void)
 {
 	Run run;

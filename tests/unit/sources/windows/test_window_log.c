@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a log of windows is written with is what its reader gives, and no more where it is damaged.
- */
+/* The reader gives the windows that were written, and no others where the log is damaged. */
 #include "base/error.h"
 #include "seeds.h"
 #include "window_log_writer.h"
