@@ -26,7 +26,7 @@ static const char sequence_3_sql[] =
 static const char findings_sql[] =
 #include "store/findings_sql.h"
 	;
-/* Tables that came later; older profiles have not got them. */
+/* Tables added later: older profiles do not have them. */
 static const char *const additions[] = {
 	findings_sql,
 #include "store/allocations_sql.h"

@@ -129,7 +129,7 @@ static void resolve_names(LodeFlowFileGraph *self, LodeFlowFault *fault)
 	}
 }
 
-/* Also of LodeFlowFileObserved, which begins with one. */
+/* Compares LodeFlowFileObserved, too, which begins with an edge. */
 LODE_ORDER(compare_edges, LodeFlowFileEdge, LODE_ASCENDING(source), LODE_ASCENDING(target),
 	LODE_ASCENDING(line))
 

@@ -452,7 +452,7 @@ static void put_place_figures(const LodeAnnotation *self, const Place *place, GS
 }
 
 /* "; memory: 1,234 samples, 3.2 % without an address": what its shares are of. Accesses in windows
- * are no time. */
+ * do not stand for time. */
 static void put_data_figures(const LodeAnnotation *self, uint32_t function, GString *out)
 {
 	char samples[LODE_NUMBER_SIZE], share[LODE_NUMBER_SIZE];

@@ -191,7 +191,7 @@ static void add_observed_instruction(LodeWindows *windows, GRand *rand, uint32_t
 {
 	LodeObservedInstruction facts;
 
-	memset(&facts, 0, sizeof(facts)); /* rows are compared whole, also behind the fields */
+	memset(&facts, 0, sizeof(facts)); /* rows are compared whole, with their padding */
 	facts.instruction = instruction;
 	facts.steps = UINT32_MAX;
 	facts.outcomes = UINT32_MAX / 2 + g_rand_int(rand) / 2;

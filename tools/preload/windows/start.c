@@ -48,7 +48,7 @@ static bool is_note_of_go(const char *note, size_t size)
 	return false;
 }
 
-/* Go sets its handlers by system calls that nobody sees. */
+/* Go sets its handlers by system calls, which no wrapper sees. */
 static int find_go(struct dl_phdr_info *object, size_t size, void *data)
 {
 	(void)size;

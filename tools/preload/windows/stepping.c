@@ -228,7 +228,7 @@ static void publish_lost(void)
 	publish(LODE_WINDOW_END_LOST, state->last_ns, false);
 }
 
-/* False: no code for us. */
+/* False: no code that may be stepped. */
 static bool look_at(uint64_t address, NextInstruction *out_next)
 {
 	uint8_t buffer[KNOWN_CODE_BYTES];
@@ -306,7 +306,7 @@ static void give_raised_back(mcontext_t *machine)
 	machine->fpregs->mxcsr |= state->raised;
 }
 
-/* Also of a window's first instruction. */
+/* Also called for a window's first instruction. */
 static void step(mcontext_t *machine)
 {
 	const uint64_t length = (uint64_t)machine->gregs[REG_RIP] - state->next_address;
@@ -406,7 +406,7 @@ static void meet_chance(uintptr_t self, ucontext_t *context)
 {
 	uint64_t now = window_log_now();
 
-	/* Nobody reads what is written from now on. */
+	/* The log is not read any more. */
 	if ((__atomic_load_n(&state->log.header->flags, __ATOMIC_RELAXED) & LODE_WINDOW_LOG_OVER) !=
 		0) {
 		threads_stop_timers();

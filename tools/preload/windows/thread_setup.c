@@ -38,7 +38,7 @@ enum { TIMER_NS = 3900000 };
 enum { MAY_READ_FS = 2 }; /* in AT_HWCAP2 */
 
 typedef struct {
-	uintptr_t pointer; /* of the thread; 0: nobody's */
+	uintptr_t pointer; /* of the thread; 0: a free place */
 	bool has_timer;
 	bool is_blocked; /* SIGTRAP, by us */
 	bool is_masked;  /* by the program, which is only told so */
