@@ -246,7 +246,8 @@ static void judge(LodeWindowOutcomes *self)
 		                     branch->judged[better].foretold;
 	}
 	g_array_set_size(self->outcomes, 0);
-	memset(self->branches->data, 0, self->branches->len * sizeof(Branch));
+	if (self->branches->len > 0)
+		memset(self->branches->data, 0, self->branches->len * sizeof(Branch));
 	self->window++;
 }
 
