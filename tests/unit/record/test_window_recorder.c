@@ -157,7 +157,8 @@ static void put_log(const Fixture *self, const char *name, GBytes *log)
 	const char *bytes = g_bytes_get_data(log, &size);
 	g_autofree char *file = g_malloc0(size + 5000);
 
-	memcpy(file, bytes, size);
+	if (size > 0)
+		memcpy(file, bytes, size);
 	g_assert_true(g_file_set_contents(path, file, (gssize)size + 5000, NULL));
 }
 
