@@ -28,44 +28,7 @@ write_inputs() {
 		LC_ALL=C sort | xargs cat 2>/dev/null | head -c 24000000 >"$directory/text" || true
 	head -c 13000000 "$directory/text" >"$directory/text13"
 	head -c 5000000 "$directory/text" >"$directory/text5"
-	cat >"$directory/words.pl" <<'PERL'
-my (%n, $s, @k);
-while (<>) {
-	s/^\s+//;
-	for my $w (split /[^A-Za-z_]+/) { $n{lc $w}++; $s += length $w; }
-	push @k, $1 if /\b(\w+)\s*\(/;
-}
-my @t = sort { $n{$b} <=> $n{$a} || $a cmp $b } keys %n;
-print join("", map { sprintf "%s %d\n", $_, $n{$_} } @t), $s, " ", scalar(@k), "\n";
-PERL
-	cat >"$directory/words.lua" <<'LUA'
-local n, keys, total = {}, {}, 0
-for line in io.lines(arg[1]) do
-	for w in line:gmatch("[%a_]+") do
-		w = w:lower()
-		if not n[w] then keys[#keys + 1] = w end
-		n[w] = (n[w] or 0) + 1
-		total = total + #w
-	end
-end
-table.sort(keys, function(a, b) return n[a] > n[b] or n[a] == n[b] and a < b end)
-for i = 1, 10 do print(keys[i], n[keys[i]]) end
-print(total)
-LUA
-	cat >"$directory/rows.sql" <<'SQL'
-CREATE TABLE t(a INTEGER, b TEXT, c REAL);
-WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)
-INSERT INTO t SELECT i * 7919 % 200003, 'row ' || (i * 31 % 5003), i / 3.0 FROM n;
-CREATE INDEX t_b ON t(b);
-SELECT b, count(*), sum(c) FROM t GROUP BY b ORDER BY 2 DESC, 1 LIMIT 5;
-SELECT count(*) FROM t x JOIN t y ON x.a = y.a + 1 AND x.b < y.b;
-SELECT a, upper(b) FROM t WHERE b LIKE '%99%' ORDER BY c DESC LIMIT 5;
-SQL
-	cat >"$directory/words.awk" <<'AWK'
-{ for (i = 1; i <= NF; i++) { n[tolower(substr($i, 1, 6))]++; if ($i ~ /^[a-z_]+\(/) c++ }
-  gsub(/[(),]/, " "); t += NF }
-END { for (k in n) if (m < n[k]) m = n[k]; print c, t, m }
-AWK
+	sed "s/ROWS/200000/" bench/programs/rows.sql >"$directory/rows.sql"
 }
 
 # record NAME PROGRAM [ARGUMENT…]
@@ -94,12 +57,12 @@ write_inputs
 echo "         blocks            edges             waits"
 echo "         naive    inferred naive    inferred naive    inferred"
 record xz xz -3 -T1 -c "$directory/programs"
-record perl perl "$directory/words.pl" "$directory/text13"
-record mawk mawk -f "$directory/words.awk" "$directory/text"
+record perl perl bench/programs/words.pl "$directory/text13"
+record mawk mawk -f bench/programs/words.awk "$directory/text"
 record gzip gzip -k -c "$directory/text"
 record bzip2 bzip2 -k -c "$directory/text5"
 record sqlite3 sqlite3 :memory: ".read $directory/rows.sql"
-record lua lua5.4 "$directory/words.lua" "$directory/text13"
+record lua lua5.4 bench/programs/words.lua "$directory/text13"
 # Only for judging: the model was not chosen by them.
 record zstd zstd -9 --single-thread -c "$directory/text5"
 record sort sort --parallel=1 "$directory/text13"

@@ -31,58 +31,19 @@ write_inputs() {
 		head -c 3500000 >"$directory/programs" || true
 	find /usr/include /usr/share/perl -type f \( -name '*.h' -o -name '*.p[lm]' \) |
 		LC_ALL=C sort | xargs cat 2>/dev/null | head -c 24000000 >"$directory/text" || true
-	cat >"$directory/words.pl" <<'PERL'
-my (%n, $s, @k);
-while (<>) {
-	s/^\s+//;
-	for my $w (split /[^A-Za-z_]+/) { $n{lc $w}++; $s += length $w; }
-	push @k, $1 if /\b(\w+)\s*\(/;
-}
-my @t = sort { $n{$b} <=> $n{$a} || $a cmp $b } keys %n;
-print join("", map { sprintf "%s %d\n", $_, $n{$_} } @t), $s, " ", scalar(@k), "\n";
-PERL
-	cat >"$directory/words.lua" <<'LUA'
-local n, keys, total = {}, {}, 0
-for i = 1, #arg do
-	for line in io.lines(arg[i]) do
-		for w in line:gmatch("[%a_]+") do
-			w = w:lower()
-			if not n[w] then keys[#keys + 1] = w end
-			n[w] = (n[w] or 0) + 1
-			total = total + #w
-		end
-	end
-end
-table.sort(keys, function(a, b) return n[a] > n[b] or n[a] == n[b] and a < b end)
-for i = 1, 10 do print(keys[i], n[keys[i]]) end
-print(total)
-LUA
-	sed "s/ROWS/$((scale * 200000))/" >"$directory/rows.sql" <<'SQL'
-CREATE TABLE t(a INTEGER, b TEXT, c REAL);
-WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ROWS)
-INSERT INTO t SELECT i * 7919 % (ROWS + 3), 'row ' || (i * 31 % 5003), i / 3.0 FROM n;
-CREATE INDEX t_b ON t(b);
-SELECT b, count(*), sum(c) FROM t GROUP BY b ORDER BY 2 DESC, 1 LIMIT 5;
-SELECT count(*) FROM t x JOIN t y ON x.a = y.a + 1 AND x.b < y.b;
-SELECT a, upper(b) FROM t WHERE b LIKE '%99%' ORDER BY c DESC LIMIT 5;
-SQL
-	cat >"$directory/words.awk" <<'AWK'
-{ for (i = 1; i <= NF; i++) { n[tolower(substr($i, 1, 6))]++; if ($i ~ /^[a-z_]+\(/) c++ }
-  gsub(/[(),]/, " "); t += NF }
-END { for (k in n) if (m < n[k]) m = n[k]; print c, t, m }
-AWK
+	sed "s/ROWS/$((scale * 200000))/" bench/programs/rows.sql >"$directory/rows.sql"
 	# The same code again and again, each time in a namespace of its own.
 	{
-		grep '^#include' bench/windows_programs/containers.cc
+		grep '^#include' bench/programs/containers.cc
 		for ((i = 0; i < scale; i++)); do
 			echo "namespace n$i {"
-			grep -v '^#include' bench/windows_programs/containers.cc | sed 's/int main(/int run(/'
+			grep -v '^#include' bench/programs/containers.cc | sed 's/int main(/int run(/'
 			echo "}"
 		done
 	} | c++ -E -x c++ - >"$directory/containers.ii"
-	c++ -O2 -o "$directory/containers-cc" bench/windows_programs/containers.cc
+	c++ -O2 -o "$directory/containers-cc" bench/programs/containers.cc
 	! command -v rustc >/dev/null ||
-		rustc -O -o "$directory/containers-rs" bench/windows_programs/containers.rs
+		rustc -O -o "$directory/containers-rs" bench/programs/containers.rs
 }
 
 # Words, each SCALE·N times.
@@ -154,13 +115,13 @@ mapfile -t programs < <(repeat 1 "$directory/programs")
 mapfile -t scripts < <(repeat 1 /usr/lib/python3*/[a-e]*.py)
 bench/windows.py --head
 measure sqlite3 sqlite3 :memory: ".read $directory/rows.sql"
-measure lua lua5.4 "$directory/words.lua" "${some[@]}"
-measure perl perl "$directory/words.pl" "${some[@]}"
+measure lua lua5.4 bench/programs/words.lua "${some[@]}"
+measure perl perl bench/programs/words.pl "${some[@]}"
 measure gzip gzip -c "${some[@]}"
 measure xz xz -3 -T1 -c "${programs[@]}"
 measure python3 /usr/bin/python3 -S -c 'import sys,tokenize
 print(sum(1 for f in sys.argv[1:] for t in tokenize.generate_tokens(open(f).readline)))' "${scripts[@]}"
 measure cc1 "$(c++ -print-prog-name=cc1plus)" -quiet -O2 -o /dev/null "$directory/containers.ii"
-measure mawk mawk -f "$directory/words.awk" "${some[@]}"
+measure mawk mawk -f bench/programs/words.awk "${some[@]}"
 measure c++ "$directory/containers-cc" $((scale * 140))
 measure rust "$directory/containers-rs" $((scale * 350))
