@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "log.h"
 
+#include "../process_log.h"
 #include "log_format.h"
 #include "thread_state.h"
 
 #include <dlfcn.h>
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -30,7 +29,7 @@
 #define LOG_PLACE ((void *)0x210000000000)
 #define STATE_PLACE ((void *)0x200000000000)
 
-enum { N_STACKS = 1 << 20, N_RULES = 1 << 14, PROBES = 32, MAX_SAME_PID = 10000 };
+enum { N_STACKS = 1 << 20, N_RULES = 1 << 14, PROBES = 32 };
 enum { FIRST_CHUNK = LOG_PAGE, LAST_CHUNK = 64 * LOG_PAGE };
 
 #define MAX_LOG_BYTES ((size_t)1 << 34)
@@ -96,44 +95,9 @@ static void make_state(void)
 		syscall(SYS_munmap, made, sizeof(State));
 }
 
-enum { PATH_BYTES = PATH_MAX + 64 };
-
-static int create_file(uint32_t pid, char path[PATH_BYTES], uint32_t *out_number)
-{
-	long descriptor = -1;
-
-	/* A process that executes another program keeps its number, and a number comes again. */
-	for (int i = 0; i < MAX_SAME_PID && descriptor < 0; i++) {
-		int n = i == 0 ? snprintf(path, PATH_BYTES, "%s/allocations-%u.log", directory, pid)
-		               : snprintf(path, PATH_BYTES, "%s/allocations-%u.%d.log", directory,
-					 pid, i);
-		if (n < 0)
-			return -1;
-		descriptor = syscall(SYS_openat, AT_FDCWD, path,
-			O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-		if (descriptor < 0 && errno != EEXIST)
-			return -1;
-		*out_number = (uint32_t)i;
-	}
-	return (int)descriptor;
-}
-
 static size_t smaller(size_t a, size_t b)
 {
 	return a < b ? a : b;
-}
-
-/* The log must not use up what the program is allowed. */
-static size_t allowed_bytes(void)
-{
-	struct rlimit limit;
-	size_t bytes = has_ticks ? MAX_TICKING_LOG_BYTES : MAX_LOG_BYTES;
-
-	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-		bytes = smaller(bytes, limit.rlim_cur / 16);
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-		bytes = smaller(bytes, limit.rlim_cur);
-	return bytes / LOG_PAGE * LOG_PAGE;
 }
 
 /* Makes pages of the log writable and there. False: no room on the disk. */
@@ -160,7 +124,8 @@ static LogHeader *map_file(int descriptor)
 {
 	unsigned char *base;
 
-	state->limit = allowed_bytes();
+	state->limit = process_log_allowed_bytes(has_ticks ? MAX_TICKING_LOG_BYTES : MAX_LOG_BYTES);
+	state->limit = state->limit / LOG_PAGE * LOG_PAGE;
 	if (state->limit < 2 * LOG_PAGE || syscall(SYS_ftruncate, descriptor, state->limit) != 0)
 		return NULL;
 	base = map_far(LOG_PLACE, state->limit, PROT_NONE, MAP_SHARED, descriptor);
@@ -193,8 +158,8 @@ static void fill_header(LogHeader *header, uint32_t pid)
 static bool open_log(void)
 {
 	uint32_t pid = (uint32_t)syscall(SYS_getpid);
-	char path[PATH_BYTES];
-	int descriptor = create_file(pid, path, &state->number);
+	char path[PROCESS_LOG_PATH_BYTES];
+	int descriptor = process_log_create(directory, "allocations", path, &state->number);
 
 	if (descriptor < 0)
 		return false;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread_state.h"
 
+#include "../process_log.h"
+
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,16 +12,6 @@
 enum { N_STATES = 1 << 14, PROBES = 64 };
 
 static ThreadState *states;
-
-void *map_far(void *place, size_t size, int protection, int flags, int descriptor)
-{
-	long at = syscall(
-		SYS_mmap, place, size, protection, flags | MAP_FIXED_NOREPLACE, descriptor, 0L);
-
-	if (at == -1)
-		at = syscall(SYS_mmap, NULL, size, protection, flags, descriptor, 0L);
-	return at == -1 ? NULL : (void *)at;
-}
 
 bool thread_state_begin(void)
 {

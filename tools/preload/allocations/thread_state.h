@@ -32,6 +32,3 @@ bool thread_state_begin(void);
 
 /* Of the thread that calls. NULL: the table is missing or full. */
 ThreadState *thread_state_find(void);
-
-/* Maps memory where it is in nobody's way, or elsewhere; NULL: nowhere. */
-void *map_far(void *place, size_t size, int protection, int flags, int descriptor);

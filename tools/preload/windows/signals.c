@@ -4,9 +4,9 @@
  * handler of ours, and that the trap flag is never set where SIGTRAP cannot be handled.
  *
  *   SIGTRAP's action        a program that sets one has its own from then on, and no more windows
- *   other signals' actions  a function of ours ends the window before their handlers run. Those
- * that ask for the alternate stack, which may be small, have SIGTRAP blocked masks, awaited signals
- * without SIGTRAP, unless the program names it: then no more windows
+ *   other signals' actions  a function of ours ends the window before their handlers run, which
+ *                           have SIGTRAP blocked where they ask for the alternate stack
+ *   masks, awaited signals  without SIGTRAP; a program that names it has no more windows
  *
  * A child of vfork(), which has the parent's memory, changes nothing that is kept here.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "stepping.h"
 
+#include "../process_log.h"
 #include "known_code.h"
 #include "next_instruction.h"
 #include "real_signals.h"
@@ -581,13 +582,10 @@ int stepping_program_action(const struct sigaction *given, struct sigaction *out
 
 bool stepping_begin(const SteppingOptions *given)
 {
-	long at = syscall(SYS_mmap, STATE_PLACE, sizeof(State), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0L);
+	State *at = map_far(STATE_PLACE, sizeof(State), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1);
 
-	if (at == -1)
-		at = syscall(SYS_mmap, NULL, sizeof(State), PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
-	if (at == -1)
+	if (at == NULL)
 		return false;
 	if (syscall(SYS_madvise, at, sizeof(State), MADV_WIPEONFORK) != 0) {
 		syscall(SYS_munmap, at, sizeof(State));
@@ -596,7 +594,7 @@ bool stepping_begin(const SteppingOptions *given)
 	options = *given;
 	long n = sysconf(_SC_NPROCESSORS_ONLN);
 	n_processors = n > 1 ? (uint32_t)n : 1;
-	state = (State *)at;
+	state = at;
 	return true;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread_setup.h"
 
+#include "../process_log.h"
 #include "../real_functions.h"
 #include "real_signals.h"
 #include "stepping.h"
@@ -117,19 +118,6 @@ static void release(bool *is_taken)
 	__atomic_store_n(is_taken, false, __ATOMIC_RELEASE);
 }
 
-static void *map_stack(size_t index)
-{
-	char *place = STACKS_PLACE + index * STACK_ROOM;
-	const long flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK;
-	long at = syscall(SYS_mmap, place, (long)STACK_BYTES, (long)(PROT_READ | PROT_WRITE),
-		flags | MAP_FIXED_NOREPLACE, -1L, 0L);
-
-	if (at == -1)
-		at = syscall(SYS_mmap, NULL, (long)STACK_BYTES, (long)(PROT_READ | PROT_WRITE),
-			flags, -1L, 0L);
-	return at == -1 ? NULL : (void *)at;
-}
-
 static stack_t own_stack(const Thread *self)
 {
 	return (stack_t){.ss_sp = self->stack, .ss_size = STACK_BYTES};
@@ -159,7 +147,9 @@ static void set_stack(Thread *self)
 	stack_t there;
 
 	if (self->stack == NULL)
-		self->stack = map_stack((size_t)(self - threads));
+		self->stack = map_far(STACKS_PLACE + (self - threads) * STACK_ROOM, STACK_BYTES,
+			PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1);
 	if (real_signals()->sigaltstack(NULL, &there) != 0)
 		return;
 	if ((there.ss_flags & SS_DISABLE) == 0) {

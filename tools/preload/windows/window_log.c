@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "window_log.h"
 
-#include <errno.h>
+#include "../process_log.h"
+
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,7 +21,7 @@
 #define MAX_BYTES ((size_t)1 << 28)
 #define RESERVED_BYTES ((size_t)1 << 24)
 
-enum { CHUNK = 1 << 16, MAX_SAME_PID = 10000, PATH_BYTES = PATH_MAX + 64 };
+enum { CHUNK = 1 << 16 };
 
 uint64_t window_log_now(void)
 {
@@ -31,43 +29,6 @@ uint64_t window_log_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-/* A process that executes another program keeps its number, and a number comes again. */
-static int create_file(const char *directory, uint32_t pid, char path[PATH_BYTES])
-{
-	long descriptor = -1;
-
-	for (int i = 0; i < MAX_SAME_PID && descriptor < 0; i++) {
-		int n = i == 0 ? snprintf(path, PATH_BYTES, "%s/windows-%u.log", directory, pid)
-		               : snprintf(path, PATH_BYTES, "%s/windows-%u.%d.log", directory, pid,
-					 i);
-		if (n < 0)
-			return -1;
-		descriptor = syscall(SYS_openat, AT_FDCWD, path,
-			O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-		if (descriptor < 0 && errno != EEXIST)
-			return -1;
-	}
-	return (int)descriptor;
-}
-
-static size_t smaller(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
-/* The log must not use up what the program is allowed. */
-static size_t allowed_bytes(void)
-{
-	struct rlimit limit;
-	size_t bytes = MAX_BYTES;
-
-	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-		bytes = smaller(bytes, limit.rlim_cur / 16);
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-		bytes = smaller(bytes, limit.rlim_cur);
-	return bytes / CHUNK * CHUNK;
 }
 
 /* Makes more of the log writable, at first only its header: most processes of a build or a script
@@ -92,7 +53,8 @@ static bool prepare_first(WindowLog *self, int descriptor)
 	if (prepare(self))
 		return true;
 	self->is_populated = false;
-	self->limit = smaller(self->limit, RESERVED_BYTES);
+	if (self->limit > RESERVED_BYTES)
+		self->limit = RESERVED_BYTES;
 	return syscall(SYS_fallocate, descriptor, 0, 0L, self->limit) == 0 && prepare(self);
 }
 
@@ -100,19 +62,14 @@ static bool prepare_first(WindowLog *self, int descriptor)
  * forked, does not have it. */
 static bool map_file(WindowLog *self, int descriptor)
 {
-	long base;
-
 	self->prepared = 0;
-	self->limit = allowed_bytes();
+	self->limit = process_log_allowed_bytes(MAX_BYTES) / CHUNK * CHUNK;
 	if (self->limit == 0 || syscall(SYS_ftruncate, descriptor, self->limit) != 0)
 		return false;
-	base = syscall(SYS_mmap, PLACE, self->limit, PROT_NONE, MAP_SHARED | MAP_FIXED_NOREPLACE,
-		descriptor, 0L);
-	if (base == -1)
-		base = syscall(SYS_mmap, NULL, self->limit, PROT_NONE, MAP_SHARED, descriptor, 0L);
-	if (base == -1)
+	void *base = map_far(PLACE, self->limit, PROT_NONE, MAP_SHARED, descriptor);
+	if (base == NULL)
 		return false;
-	self->header = (LodeWindowLogHeader *)base;
+	self->header = base;
 	/* The file is one hole: to read ahead in it would fill megabytes with zeros, each time. */
 	syscall(SYS_madvise, base, self->limit, MADV_RANDOM);
 	if (syscall(SYS_madvise, base, self->limit, MADV_DONTFORK) == 0 &&
@@ -125,9 +82,9 @@ static bool map_file(WindowLog *self, int descriptor)
 
 bool window_log_open(WindowLog *self, const char *directory, LodeWindowObstacle obstacle)
 {
-	uint32_t pid = (uint32_t)syscall(SYS_getpid);
-	char path[PATH_BYTES];
-	int descriptor = create_file(directory, pid, path);
+	char path[PROCESS_LOG_PATH_BYTES];
+	uint32_t number;
+	int descriptor = process_log_create(directory, "windows", path, &number);
 
 	if (descriptor < 0)
 		return false;
@@ -141,7 +98,7 @@ bool window_log_open(WindowLog *self, const char *directory, LodeWindowObstacle 
 	*self->header = (LodeWindowLogHeader){
 		.version = LODE_WINDOW_LOG_VERSION,
 		.page = LODE_WINDOW_LOG_PAGE,
-		.pid = pid,
+		.pid = (uint32_t)syscall(SYS_getpid),
 		.parent = (uint32_t)getppid(),
 		.begin_ns = window_log_now(),
 		.used = LODE_WINDOW_LOG_PAGE,

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "process_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { MAX_SAME_PID = 10000 };
+
+int process_log_create(const char *directory, const char *name,
+	char out_path[PROCESS_LOG_PATH_BYTES], uint32_t *out_number)
+{
+	const uint32_t pid = (uint32_t)syscall(SYS_getpid);
+	long descriptor = -1;
+
+	for (int i = 0; i < MAX_SAME_PID && descriptor < 0; i++) {
+		int n = i == 0 ? snprintf(out_path, PROCESS_LOG_PATH_BYTES, "%s/%s-%u.log",
+					 directory, name, pid)
+		               : snprintf(out_path, PROCESS_LOG_PATH_BYTES, "%s/%s-%u.%d.log",
+					 directory, name, pid, i);
+		if (n < 0)
+			return -1;
+		descriptor = syscall(SYS_openat, AT_FDCWD, out_path,
+			O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (descriptor < 0 && errno != EEXIST)
+			return -1;
+		*out_number = (uint32_t)i;
+	}
+	return (int)descriptor;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+size_t process_log_allowed_bytes(size_t most)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+		most = smaller(most, limit.rlim_cur / 16);
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+		most = smaller(most, limit.rlim_cur);
+	return most;
+}
+
+void *map_far(void *place, size_t size, int protection, int flags, int descriptor)
+{
+	long at = syscall(
+		SYS_mmap, place, size, protection, flags | MAP_FIXED_NOREPLACE, descriptor, 0L);
+
+	if (at == -1)
+		at = syscall(SYS_mmap, NULL, size, protection, flags, descriptor, 0L);
+	return at == -1 ? NULL : (void *)at;
+}
