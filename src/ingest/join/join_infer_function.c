@@ -116,8 +116,8 @@ static bool stays_inside(const Evidence *evidence, const LodeInferredSpan *branc
 	       is_inside(evidence, branch->first) && is_inside(evidence, branch->last);
 }
 
-/* Calls and returns do not end a block: their targets inside are not edges of it. Only one step to
- * the next instruction is no jump, and direct jumps are known from the code. */
+/* Calls and returns do not end a block: their targets inside are not edges of it. A step
+ * to the next instruction is not a jump, and direct jumps are known from the code. */
 static void collect_hints(Scratch *self, const Evidence *evidence)
 {
 	g_array_set_size(self->hints, 0);

@@ -562,11 +562,13 @@ static bool is_asked_for(Reading *self, Input *input, const LodePerfRecord *reco
 	return false;
 }
 
-/* Whether the thread was stepped then: the sample would not have been without. */
+/* Whether the thread was stepped then: without windows there would be no such sample. */
 static bool is_stepped(Reading *self, Input *input, const LodePerfRecord *record)
 {
 	uint32_t row;
 
+	if (lode_perf_data_info(input->data)->window_logs->len == 0)
+		return false;
 	return lode_window_times_has(&input->windows, record->tid, record->time_ns) ||
 	       (outcome_of_mode(record->mode) == LODE_PLACE_FOUND &&
 		       find_row(self, input, record, &row) == LODE_PLACE_FOUND &&

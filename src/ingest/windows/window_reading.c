@@ -187,6 +187,8 @@ static void account(const LodeWindowReading *self, LodeRecording *recording)
 		const char *reason;
 		uint64_t n;
 	} further[] = {
+		{"step of a window in the kernel's [vdso] or in a library of lode's",
+			figures->n_own},
 		{"step of a window: more windows or code than are kept", figures->n_left},
 		{"step of a window: more edges than are kept", self->n_edges_left},
 		{"step of a window that is damaged", figures->n_damaged},

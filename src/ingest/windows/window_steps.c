@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/files/own_library.h"
 #include "model/index.h"
-#include "model/observed/windows.h"
 
 #include <string.h>
 
