@@ -13,7 +13,7 @@ typedef struct {
 	                             to the instruction after it */
 } LodeBranchShares;
 
-/* False: the instruction is no conditional branch. */
+/* False: the instruction is not a conditional branch. */
 bool lode_branch_shares_find(
 	const LodeProfile *profile, uint32_t instruction, LodeBranchShares *out_shares);
 

@@ -166,7 +166,7 @@ bool lode_perf_writer_seal(LodePerfWriter *self, GError **error)
 	       fail(self, error);
 }
 
-/* Takes what was written at the end of the file; nothing is no section. */
+/* The section is what was written at the end of the file; an empty one is left out. */
 static bool end_section(LodePerfWriter *self, bool is_written, uint64_t size, GError *cause,
 	Section *out_section, GError **error)
 {

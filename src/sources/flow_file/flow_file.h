@@ -39,9 +39,10 @@ LodeProfile *lode_flow_file_read(const char *path, const LodeProgress *progress,
  * Writes any profile as a flow file, the weight being `weight_event`, which may be of any kind;
  * other recorded events become x records. In profiles of binaries vertices are named by address;
  * edges of kind call and return and those to another function are left out, edges with the same
- * ends are summed; ev: attributes are written where an event's rate is ≥ `event_rate`. Observed
- * steps of edges inside a function are written, and make it a file of version 2. `out` is
- * flushed. Errors: _IO (a full disk), _CORRUPT (a number in the profile is negative or not finite).
+ * ends are summed; ev: attributes are written where an event's rate is ≥ `event_rate`. A profile
+ * with windows becomes a file of version 2, with the observed steps of edges inside a function.
+ * `out` is flushed. Errors: _IO (a full disk), _CORRUPT (a number in the profile is negative or not
+ * finite).
  */
 bool lode_flow_file_write(const LodeProfile *profile, uint32_t weight_event, double event_rate,
 	FILE *out, GError **error);
