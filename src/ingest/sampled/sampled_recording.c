@@ -51,7 +51,7 @@ typedef struct {
 
 enum {
 	KNOWN_ROWS = 1 << 14,
-	ROW_OF_WINDOWS = LODE_NONE - 1, /* of the library that steps the program */
+	ROW_OF_RECORDER = LODE_NONE - 1, /* of a library that lode put into the program */
 };
 
 typedef struct {
@@ -71,6 +71,8 @@ typedef struct {
 	double *n_samples;   /* of each column */
 	double *dropped;     /* likewise: the weight of samples that windows caused */
 	uint64_t n_left_out; /* samples of programs that were not chosen */
+	double n_recorder;   /* samples of lode's own libraries */
+	double *recorder;    /* of each column: their weight */
 	double n_in_gaps;    /* samples for which others stand by the clock */
 	/* The event that is weighed by the clock, and its column then; LODE_NONE: that is not known
 	 */
@@ -398,12 +400,9 @@ static LodePlaceOutcome place_address(Reading *self, Input *input, const LodePer
 		self->places, record->pid, sample_time(input, record), address, out_place);
 }
 
-static bool is_of_windows(const Reading *self, const LodePlace *place)
+static const char *path_of(const Reading *self, const LodePlace *place)
 {
-	const char *path =
-		lode_code_images_peek(lode_places_images(self->places), place->image)->path;
-
-	return g_str_has_suffix(path, "/" LODE_OWN_LIBRARY("windows"));
+	return lode_code_images_peek(lode_places_images(self->places), place->image)->path;
 }
 
 /* Most samples repeat an address, so that the search is skipped as long as its mapping lasts. Code
@@ -423,8 +422,9 @@ static LodePlaceOutcome find_row(
 	LodePlaceOutcome outcome = place_address(self, input, record, ip, &place);
 	if (outcome != LODE_PLACE_FOUND)
 		return outcome;
-	*out_row = is_of_windows(self, &place) ? ROW_OF_WINDOWS
-	                                       : lode_sampled_rows_find(&self->rows, &place);
+	*out_row = lode_is_own_library(path_of(self, &place))
+	                   ? ROW_OF_RECORDER
+	                   : lode_sampled_rows_find(&self->rows, &place);
 	*known = (KnownRow){ip, lode_places_period(self->places), record->pid, *out_row};
 	return LODE_PLACE_FOUND;
 }
@@ -562,17 +562,48 @@ static bool is_asked_for(Reading *self, Input *input, const LodePerfRecord *reco
 	return false;
 }
 
-/* Whether the thread was stepped then: without windows there would be no such sample. */
-static bool is_stepped(Reading *self, Input *input, const LodePerfRecord *record)
+/* Whether a library that lode put into the program called the code of the sample. */
+static bool is_recorder_caller(
+	Reading *self, Input *input, const LodePerfRecord *record, const LodePlace *place)
+{
+	size_t n_events;
+	const LodePerfEvent *event = &lode_perf_data_events(input->data, &n_events)[record->event];
+	const LodeSampledCode from = {record, event, sample_time(input, record), *place};
+	g_autoptr(GArray) callers = g_array_new(FALSE, FALSE, sizeof(LodePlace));
+	LodeUserRegisters registers = {0};
+
+	if (record->sample.user_registers != NULL)
+		lode_user_registers_from_perf(&registers, event->user_registers,
+			record->sample.user_abi, record->sample.user_registers);
+	lode_call_chain_find(self->places, &from, &registers, callers);
+	/* The C library's function may be in between. */
+	for (guint i = 0; i < MIN(callers->len, 2); i++)
+		if (lode_is_own_library(path_of(self, &g_array_index(callers, LodePlace, i))))
+			return true;
+	return false;
+}
+
+/* Whether the sample is of the recorder's work in the program: its libraries, or the clock that
+ * they read. */
+static bool is_of_recorder(Reading *self, Input *input, const LodePerfRecord *record)
 {
 	uint32_t row;
 
-	if (lode_perf_data_info(input->data)->window_logs->len == 0)
+	if (outcome_of_mode(record->mode) != LODE_PLACE_FOUND ||
+		find_row(self, input, record, &row) != LODE_PLACE_FOUND)
 		return false;
-	return lode_window_times_has(&input->windows, record->tid, record->time_ns) ||
-	       (outcome_of_mode(record->mode) == LODE_PLACE_FOUND &&
-		       find_row(self, input, record, &row) == LODE_PLACE_FOUND &&
-		       row == ROW_OF_WINDOWS);
+	if (row == ROW_OF_RECORDER)
+		return true;
+	const LodePlace *place = &g_array_index(self->rows.places, LodePlace, row);
+	return strcmp(path_of(self, place), "[vdso]") == 0 &&
+	       is_recorder_caller(self, input, record, place);
+}
+
+/* Whether the thread was stepped then: without windows there would be no such sample. */
+static bool is_stepped(const Input *input, const LodePerfRecord *record)
+{
+	return lode_perf_data_info(input->data)->window_logs->len > 0 &&
+	       lode_window_times_has(&input->windows, record->tid, record->time_ns);
 }
 
 static void add_sample(Reading *self, Input *input, const LodePerfRecord *record)
@@ -595,8 +626,10 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 		self->recording->pid = record->pid;
 	if (input->has_gaps)
 		self->n_in_gaps += lode_sampled_threads_share(input->threads, record->time_ns) == 0;
-	bool is_dropped = is_stepped(self, input, record);
-	self->options->windows->n_dropped += is_dropped;
+	bool is_in_window = is_stepped(input, record);
+	bool is_of_ours = !is_in_window && is_of_recorder(self, input, record);
+	self->options->windows->n_dropped += is_in_window;
+	self->n_recorder += is_of_ours;
 	guint n_weights = counts != NULL ? counts->len : 1;
 	for (guint i = 0; i < n_weights; i++) {
 		double fixed = input->periods[record->event];
@@ -606,12 +639,14 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 			const LodePerfCount *count = &g_array_index(counts, LodePerfCount, i);
 			weight = (Weight){input->columns[count->event], (double)count->value};
 		}
-		if (is_dropped)
+		if (is_in_window)
 			self->dropped[weight.column] += weight.value;
+		else if (is_of_ours)
+			self->recorder[weight.column] += weight.value;
 		else
 			add_weight(self, input, record, &weight);
 	}
-	if (!is_dropped)
+	if (!is_in_window && !is_of_ours)
 		add_branches(self, input, record);
 }
 
@@ -658,6 +693,7 @@ static bool read_samples(Reading *self, GError **error)
 		self->weights[i] = g_new0(double, self->recording->events->len);
 	self->n_samples = g_new0(double, self->recording->events->len);
 	self->dropped = g_new0(double, self->recording->events->len);
+	self->recorder = g_new0(double, self->recording->events->len);
 	for (guint i = 0; i < self->inputs->len; i++) {
 		Input *input = &g_array_index(self->inputs, Input, i);
 		lode_memory_reading_select(self->memory, i);
@@ -729,6 +765,10 @@ static void account(Reading *self)
 		if (counts[i] > 0)
 			lode_recording_add_unresolved(
 				self->recording, losses[i], NULL, counts[i], 0);
+	if (self->n_recorder > 0)
+		lode_recording_add_unresolved(self->recording,
+			"samples of lode's own libraries in the program: left out of all shares",
+			NULL, self->n_recorder, 0);
 }
 
 static void describe_program(LodeRecording *recording, const Input *input)
@@ -761,6 +801,10 @@ static void describe(Reading *self)
 		recording->host = g_string_chunk_insert(recording->strings, info->host);
 	for (guint i = 0; i < self->inputs->len; i++)
 		describe_program(recording, &g_array_index(self->inputs, Input, i));
+	uint32_t weight = lode_recording_weight_column(recording);
+	if (g_str_has_suffix(recording->events->pdata[weight], "-clock"))
+		recording->user_seconds = MAX(
+			recording->user_seconds - self->recorder[weight] / 1e9, 0);
 	recording->frequency = self->has_branches ? LODE_FREQUENCY_SAMPLED
 	                                          : LODE_FREQUENCY_INFERRED;
 }
@@ -870,6 +914,7 @@ LodeRecording *lode_sampled_recording_read(
 	g_free(reading.known);
 	g_free(reading.n_samples);
 	g_free(reading.dropped);
+	g_free(reading.recorder);
 	for (int i = 0; i < LODE_PLACE_N_OUTCOMES; i++) {
 		g_free(reading.examples[i]);
 		g_free(reading.weights[i]);

@@ -8,12 +8,14 @@
 #include "base/byte_cursor.h"
 #include "base/error.h"
 #include "sources/allocations/allocation_log_reader.h"
+#include "traces/rps/varint.h"
 
 #include <errno.h>
 #include <unistd.h>
 
 enum {
-	VERSION = 2,
+	OLDEST_VERSION = 2,
+	VERSION = 3,
 	PAGE = 4096,
 	CHUNK_MAGIC = 0x4b4e4843,
 	MAX_CHUNK = 1 << 20,
@@ -42,6 +44,17 @@ enum {
 	RECORD_STACK,
 	RECORD_THREAD,
 	RECORD_THREAD_END,
+	RECORD_PAD = 0x7f,
+};
+
+/* Bits of the first byte of a packed record. */
+enum {
+	PACKED = 0x80,
+	PACKED_FREE = 0x40,
+	PACKED_KIND_SHIFT = 3,
+	PACKED_KIND_MASK = 7,
+	PACKED_ALLOCATION_TIME_BITS = 3,
+	PACKED_FREE_TIME_BITS = 6,
 };
 
 typedef struct {
@@ -51,6 +64,8 @@ typedef struct {
 	GByteArray *chunk;  /* the one that is read */
 	GHashTable *stacks; /* the file's id → index + 1 */
 	uint32_t tid;
+	/* Of the packed record before, in the same chunk. */
+	uint64_t last_time, last_word;
 } Parser;
 
 typedef struct {
@@ -91,31 +106,39 @@ static bool add_event(const Parser *self, LodeLogEvent event, GError **error)
 	return true;
 }
 
+static uint64_t shift_time(const LodeAllocationLogReader *self, uint64_t time_ns)
+{
+	return time_ns + MIN(self->first_time_ns, UINT64_MAX - time_ns);
+}
+
 static uint64_t read_time(const LodeAllocationLogReader *self, LodeByteCursor *cursor)
 {
-	uint64_t time_ns = lode_byte_cursor_u64(cursor);
+	return shift_time(self, lode_byte_cursor_u64(cursor));
+}
 
-	return time_ns + MIN(self->first_time_ns, UINT64_MAX - time_ns);
+static bool add_allocation(const Parser *self, const uint8_t *start, LodeLogEvent event,
+	const LodeByteCursor *cursor, GError **error)
+{
+	event.type = LODE_LOG_EVENT_MADE;
+	if (cursor->is_overrun)
+		return true;
+	if (event.kind >= LODE_N_ALLOCATION_KINDS)
+		return corrupt(self, start, "an allocation of no known kind", error);
+	if (event.address >= ADDRESS_END || event.size >= ADDRESS_END - event.address)
+		return corrupt(self, start, "an allocation that ends beyond all addresses", error);
+	return add_event(self, event, error);
 }
 
 static bool read_allocation(
 	const Parser *self, const Head *head, LodeByteCursor *cursor, GError **error)
 {
 	const uint8_t *start = cursor->at;
-	LodeLogEvent event = {
-		.type = LODE_LOG_EVENT_MADE,
-		.kind = head->kind,
-		.stack = head->value,
-	};
+	LodeLogEvent event = {.kind = head->kind, .stack = head->value};
 
 	event.time_ns = read_time(self->reader, cursor);
 	event.address = lode_byte_cursor_u64(cursor);
 	event.size = lode_byte_cursor_u64(cursor);
-	if (head->kind >= LODE_N_ALLOCATION_KINDS)
-		return corrupt(self, start, "an allocation of no known kind", error);
-	if (event.address >= ADDRESS_END || event.size >= ADDRESS_END - event.address)
-		return corrupt(self, start, "an allocation that ends beyond all addresses", error);
-	return cursor->is_overrun || add_event(self, event, error);
+	return add_allocation(self, start, event, cursor, error);
 }
 
 static bool read_free(const Parser *self, const Head *head, LodeByteCursor *cursor, GError **error)
@@ -213,17 +236,51 @@ static Head read_head(LodeByteCursor *cursor)
 	return head;
 }
 
-/* Records up to the first that was not written. */
-static bool read_records(const Parser *self, LodeByteCursor cursor, bool is_cut, GError **error)
+/* An allocation or a free. Addresses wrap round: one that is none is found by its size. */
+static bool read_packed(Parser *self, LodeByteCursor *cursor, GError **error)
 {
-	while (lode_byte_cursor_left(&cursor) >= sizeof(uint64_t)) {
+	const uint8_t *start = cursor->at;
+	uint8_t first = lode_byte_cursor_u8(cursor);
+	bool is_free = (first & PACKED_FREE) != 0;
+	unsigned time_bits = is_free ? PACKED_FREE_TIME_BITS : PACKED_ALLOCATION_TIME_BITS;
+
+	self->last_time += lode_varint_read(cursor) << time_bits |
+	                   (first & ((1U << time_bits) - 1));
+	self->last_word += lode_varint_read_signed(cursor);
+	LodeLogEvent event = {
+		.time_ns = shift_time(self->reader, self->last_time),
+		.address = self->last_word * 8,
+	};
+	if (is_free) {
+		event.type = LODE_LOG_EVENT_FREED;
+		return cursor->is_overrun || add_event(self, event, error);
+	}
+	event.kind = first >> PACKED_KIND_SHIFT & PACKED_KIND_MASK;
+	event.size = lode_varint_read(cursor);
+	uint64_t stack = lode_varint_read(cursor);
+	event.stack = (uint32_t)MIN(stack, G_MAXUINT32);
+	return add_allocation(self, start, event, cursor, error);
+}
+
+static bool read_whole(Parser *self, LodeByteCursor *cursor, GError **error)
+{
+	const uint8_t *start = cursor->at;
+	const Head head = read_head(cursor);
+
+	if (head.type >= G_N_ELEMENTS(readers))
+		return corrupt(self, start, "is of no known type", error);
+	return cursor->is_overrun || readers[head.type](self, &head, cursor, error);
+}
+
+/* Records up to the first that was not written. */
+static bool read_records(Parser *self, LodeByteCursor cursor, bool is_cut, GError **error)
+{
+	self->last_time = self->last_word = 0;
+	while (lode_byte_cursor_left(&cursor) > 0 && *cursor.at != RECORD_END) {
 		const uint8_t *start = cursor.at;
-		const Head head = read_head(&cursor);
-		if (head.type == RECORD_END)
-			return true;
-		if (head.type >= G_N_ELEMENTS(readers))
-			return corrupt(self, start, "is of no known type", error);
-		if (!readers[head.type](self, &head, &cursor, error))
+		if (*start == RECORD_PAD)
+			lode_byte_cursor_skip(&cursor, 1);
+		else if (!((*start & PACKED) != 0 ? read_packed : read_whole)(self, &cursor, error))
 			return false;
 		if (cursor.is_overrun && !is_cut)
 			return corrupt(self, start, "goes beyond its chunk", error);
@@ -313,7 +370,7 @@ static bool read_header(Parser *self, GError **error)
 	lode_byte_cursor_skip(&file, sizeof(magic) - 1);
 	uint32_t version = lode_byte_cursor_u32(&file);
 	uint32_t page = lode_byte_cursor_u32(&file);
-	if (version != VERSION || page != PAGE) {
+	if (version < OLDEST_VERSION || version > VERSION || page != PAGE) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_UNSUPPORTED,
 			"is of version %u, this lode reads %d", version, VERSION);
 		return false;

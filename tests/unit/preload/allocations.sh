@@ -80,6 +80,34 @@ known "C, gcc -O2 -fomit-frame-pointer -fcf-protection" known.c "$own" \
 	gcc -O2 -fomit-frame-pointer -fcf-protection
 known "C, clang -O0" known.c "$own" clang -O0
 known "C, clang -O2" known.c "$own" clang -O2
+# Whether the calls that the log has of each block are those that its size says.
+ways() {
+	local name="ways through the same addresses, $*"
+	if ! command -v "$1" >/dev/null; then
+		skip "$name" "there is no $1"
+		return
+	fi
+	"$@" -g -no-pie -o ways "$here/ways.c" -pthread
+	with_library ./ways >out 2>err
+	status=$?
+	"$dump" paths logs/allocations-*.log ./ways 2>err >paths.txt
+	check "$name" "$(status_is 0)" "$(logs_are_whole)" "$(awk '
+		FNR == NR { if (/= next\(way, depth\)/) digit[FNR] = n_digits++; next }
+		$1 >= 1024 && $1 < 2048 {
+			way = 1
+			for (i = NF; i > 1; i--)
+				if ($i in digit)
+					way = way * 4 + digit[$i]
+			n++
+			wrong += way != $1
+		}
+		END { if (n != 60000 || wrong > 0) print wrong + 0, "of", n + 0, "ways are wrong" }
+	' "$here/ways.c" paths.txt)"
+}
+ways gcc -O0
+ways gcc -O2
+ways gcc -O2 -fno-omit-frame-pointer
+ways clang -O2
 known "C++, g++ -O0" known_cpp.cpp '^new .*known_cpp.cpp:(3[1-4]|47) ' g++ -O0
 known "C++, g++ -O2" known_cpp.cpp '^new .*known_cpp.cpp:(3[1-4]|47) ' g++ -O2
 

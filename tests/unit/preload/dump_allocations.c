@@ -7,6 +7,8 @@
  *
  *   dump_allocations sites LOG PROGRAM    PROGRAM: linked without -pie, so that addresses are the
  *                                         file's
+ *   dump_allocations paths LOG PROGRAM    "SIZE LINE LINE …" of each allocation, its calls in the
+ *                                         program by their lines, the innermost first
  *   dump_allocations figures LOG…
  *   dump_allocations threads LOG…         "NUMBER 0xPOINTER" of each
  */
@@ -64,6 +66,25 @@ static void print(
 		made->end_ns == UINT64_MAX ? "kept" : "freed");
 }
 
+static void print_path(
+	const LodeAllocationLog *log, LodeBinaryImage *image, const LodeLoggedAllocation *made)
+{
+	if (made->stack == UINT32_MAX)
+		return;
+	const LodeAllocationStack stack = lode_allocation_log_stack(log, made->stack);
+	printf("%" G_GUINT64_FORMAT, made->size);
+	for (size_t i = 0; i < stack.n; i++) {
+		uint64_t call = stack.addresses[i] - 1;
+		LodeBinaryLocation location;
+		size_t n;
+		if (lode_binary_image_bytes(image, call, &n) == NULL)
+			continue;
+		lode_binary_image_locate(image, &call, 1, &location);
+		printf(" %u", location.line);
+	}
+	putchar('\n');
+}
+
 static void print_figures(const LodeAllocationLog *log)
 {
 	const LodeAllocationLogSummary *summary = lode_allocation_log_summary(log);
@@ -89,7 +110,10 @@ static void print_threads(const LodeAllocationLog *log)
 		printf("%u 0x%" G_GINT64_MODIFIER "x\n", threads[i].tid, threads[i].pointer);
 }
 
-static int print_sites(const char *path, const char *program, GError **error)
+typedef void (*Print)(
+	const LodeAllocationLog *log, LodeBinaryImage *image, const LodeLoggedAllocation *made);
+
+static int print_all(const char *path, const char *program, Print each, GError **error)
 {
 	const LodeBinaryImageOptions options = {0};
 	g_autoptr(LodeAllocationLog) log = lode_allocation_log_read(path, error);
@@ -102,7 +126,7 @@ static int print_sites(const char *path, const char *program, GError **error)
 		return 1;
 	const LodeLoggedAllocation *all = lode_allocation_log_allocations(log, &n);
 	for (size_t i = 0; i < n; i++)
-		print(log, image, &all[i]);
+		each(log, image, &all[i]);
 	return 0;
 }
 
@@ -110,8 +134,11 @@ int main(int argc, char **argv)
 {
 	g_autoptr(GError) error = NULL;
 
-	if (argc == 4 && strcmp(argv[1], "sites") == 0)
-		return print_sites(argv[2], argv[3], &error) == 0 ? 0 : fail(error);
+	bool has_paths = strcmp(argv[1], "paths") == 0;
+	if (argc == 4 && (has_paths || strcmp(argv[1], "sites") == 0))
+		return print_all(argv[2], argv[3], has_paths ? print_path : print, &error) == 0
+		               ? 0
+		               : fail(error);
 	for (int i = 2; i < argc; i++) {
 		g_autoptr(LodeAllocationLog) log = lode_allocation_log_read(argv[i], &error);
 		if (log == NULL)

@@ -74,6 +74,55 @@ static void put_thread(GByteArray *bytes, uint32_t tid, uint64_t time_ns)
 	put_words(bytes, head(THREAD, 0, 0, tid), words, 2);
 }
 
+/* What packed records refer to: that before in the chunk. */
+typedef struct {
+	uint64_t time_ns, address;
+} Packed;
+
+static void put_number(GByteArray *bytes, uint64_t value)
+{
+	do {
+		uint8_t byte = (uint8_t)((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
+		g_byte_array_append(bytes, &byte, 1);
+		value >>= 7;
+	} while (value != 0);
+}
+
+static void put_packed_event(
+	GByteArray *bytes, Packed *last, uint8_t first, unsigned time_bits, const Packed *event)
+{
+	uint64_t passed = event->time_ns - last->time_ns;
+	bool is_lower = event->address < last->address;
+	uint64_t moved = is_lower ? last->address - event->address : event->address - last->address;
+
+	first |= (uint8_t)(passed % (1U << time_bits));
+	g_byte_array_append(bytes, &first, 1);
+	put_number(bytes, passed >> time_bits);
+	/* 0, −1, 1, −2 … */
+	put_number(bytes, is_lower ? 2 * (moved / 8) - 1 : 2 * (moved / 8));
+	*last = *event;
+}
+
+static void put_packed_allocation(GByteArray *bytes, Packed *last, uint8_t kind, uint32_t stack,
+	const Packed *event, uint64_t size)
+{
+	put_packed_event(bytes, last, (uint8_t)(0x80 | kind << 3), 3, event);
+	put_number(bytes, size);
+	put_number(bytes, stack);
+}
+
+static void put_packed_free(GByteArray *bytes, Packed *last, const Packed *event)
+{
+	put_packed_event(bytes, last, 0xc0, 6, event);
+}
+
+/* A whole record begins at a multiple of 8. */
+static void put_pads(GByteArray *bytes)
+{
+	while (bytes->len % 8 != 0)
+		g_byte_array_append(bytes, (const uint8_t *)"\x7f", 1);
+}
+
 static void fill_page(GByteArray *bytes)
 {
 	guint from = bytes->len;
@@ -87,7 +136,7 @@ static GByteArray *begin(void)
 	GByteArray *bytes = g_byte_array_new();
 
 	g_byte_array_append(bytes, (const uint8_t *)"lodealoc", 8);
-	put_u32(bytes, 2);
+	put_u32(bytes, 3);
 	put_u32(bytes, PAGE);
 	put_u32(bytes, 4711);
 	put_u32(bytes, 4710);
@@ -267,6 +316,118 @@ static void test_cut_short(void)
 			check_found(log, 0x1063, 10, 10,
 				size >= PAGE + 16 + 24 + 24 + 32 + 24 ? 20 : 11);
 	}
+}
+
+/* As every_kind(), packed as far as can be. */
+static GByteArray *every_kind_packed(void)
+{
+	GByteArray *bytes = begin();
+	guint chunk = begin_chunk(bytes, 4711);
+	Packed last = {0, 0};
+
+	put_thread(bytes, 4711, 6);
+	put_stack(bytes, 77, 0x401000, 0x402000);
+	put_packed_allocation(bytes, &last, LODE_ALLOCATION_MALLOC, 77, &(Packed){10, 0x1000}, 100);
+	put_packed_free(bytes, &last, &(Packed){20, 0x1000});
+	put_packed_allocation(bytes, &last, LODE_ALLOCATION_REALLOC, 77, &(Packed){21, 0x1000}, 40);
+	put_packed_allocation(
+		bytes, &last, LODE_ALLOCATION_MAP, 77, &(Packed){30, 0x100000}, 0x4000);
+	put_pads(bytes);
+	put_unmap(bytes, 40, 0x101000, 0x1000);
+	put_packed_allocation(bytes, &last, LODE_ALLOCATION_MALLOC, 99, &(Packed){41, 0x2000}, 0);
+	end_chunk(bytes, chunk);
+	chunk = begin_chunk(bytes, 4712);
+	last = (Packed){0, 0};
+	put_thread(bytes, 4712, 12);
+	put_packed_allocation(bytes, &last, LODE_ALLOCATION_NEW, 77, &(Packed){15, 0x1070}, 24);
+	put_packed_free(bytes, &last, &(Packed){16, 0x9998});
+	put_pads(bytes);
+	put_words(bytes, head(THREAD_END, 0, 0, 4712), (const uint64_t[]){50}, 1);
+	end_chunk(bytes, chunk);
+	end(bytes);
+	return bytes;
+}
+
+static void test_packed(void)
+{
+	g_autoptr(GByteArray) bytes = every_kind(), packed = every_kind_packed();
+	g_autoptr(LodeAllocationLog) log = read_good(bytes), packed_log = read_good(packed);
+	size_t n, n_packed;
+	const LodeLoggedAllocation *all = lode_allocation_log_allocations(log, &n);
+	const LodeLoggedAllocation *same = lode_allocation_log_allocations(packed_log, &n_packed);
+
+	check_summary(packed_log);
+	g_assert_cmpuint(n, ==, n_packed);
+	for (size_t i = 0; i < n; i++) {
+		g_assert_cmphex(all[i].address, ==, same[i].address);
+		g_assert_cmpuint(all[i].size, ==, same[i].size);
+		g_assert_cmpuint(all[i].begin_ns, ==, same[i].begin_ns);
+		g_assert_cmpuint(all[i].end_ns, ==, same[i].end_ns);
+		g_assert_cmpuint(all[i].tid, ==, same[i].tid);
+		g_assert_cmpuint(all[i].stack, ==, same[i].stack);
+		g_assert_cmpint(all[i].kind, ==, same[i].kind);
+	}
+}
+
+static void test_packed_cut_short(void)
+{
+	enum { FIRST = PAGE + 16 + 24 + 24, FIRST_BYTES = 1 + 1 + 2 + 1 + 1 };
+	g_autoptr(GByteArray) bytes = every_kind_packed();
+
+	for (size_t size = FIRST; size < FIRST + 64; size++) {
+		g_autoptr(GError) error = NULL;
+		g_autoptr(LodeAllocationLog) log = read_part(bytes, size, &error);
+		size_t n;
+		g_assert_no_error(error);
+		g_assert_true(lode_allocation_log_summary(log)->is_truncated);
+		lode_allocation_log_allocations(log, &n);
+		g_assert_cmpuint(n > 0, ==, size >= FIRST + FIRST_BYTES);
+	}
+}
+
+/* An older log has no packed records. */
+static void test_version_2(void)
+{
+	g_autoptr(GByteArray) bytes = every_kind();
+
+	bytes->data[8] = 2;
+	g_autoptr(LodeAllocationLog) log = read_good(bytes);
+	check_summary(log);
+	check_found(log, 0x1063, 10, 10, 20);
+}
+
+static void refuse(GByteArray *bytes, int code, const char *words);
+
+static void test_bad_packed(void)
+{
+	static const struct {
+		uint8_t bytes[20];
+		const char *words;
+	} cases[] = {
+		{{0x80 | 6 << 3, 1, 2, 1, 1}, "no known kind"},
+		/* the address before 0 */
+		{{0x80, 1, 1, 1, 1}, "beyond all addresses"},
+		{{0x80, 1, 2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 1},
+			"beyond all addresses"},
+		{{0x7e, 1, 2, 1, 1}, "of no known type"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(GByteArray) bytes = begin();
+		guint chunk = begin_chunk(bytes, 1);
+		g_byte_array_append(bytes, cases[i].bytes, sizeof(cases[i].bytes));
+		end_chunk(bytes, chunk);
+		end(bytes);
+		refuse(bytes, LODE_ERROR_CORRUPT, cases[i].words);
+	}
+	/* a number that goes on to the end of the chunk */
+	g_autoptr(GByteArray) bytes = begin();
+	guint chunk = begin_chunk(bytes, 1);
+	while (bytes->len < 2 * PAGE)
+		g_byte_array_append(bytes, (const uint8_t *)"\xff", 1);
+	end_chunk(bytes, chunk);
+	end(bytes);
+	refuse(bytes, LODE_ERROR_CORRUPT, "beyond its chunk");
 }
 
 /* A page that was given out and never written to hides nothing behind it. */
@@ -468,14 +629,21 @@ static bool is_free_room(const GArray *lives, uint64_t address, uint64_t size)
 	return true;
 }
 
-static void step(GByteArray *bytes, GArray *lives, uint64_t time_ns)
+static void step(GByteArray *bytes, GArray *lives, Packed *last, uint64_t time_ns)
 {
+	bool is_packed = random_bit();
 	uint64_t address = BASE + (uint64_t)random_int_range(0, SPACE / 16) * 16;
 	uint64_t size = (uint64_t)random_int_range(0, random_bit() ? 64 : 4 * SLOT);
 
 	if (is_free_room(lives, address, size)) {
 		const Life life = {address, size, time_ns, UINT64_MAX};
 		g_array_append_val(lives, life);
+		if (is_packed) {
+			put_packed_allocation(bytes, last, LODE_ALLOCATION_MALLOC, 0,
+				&(Packed){time_ns, address}, size);
+			return;
+		}
+		put_pads(bytes);
 		put_allocation(bytes, LODE_ALLOCATION_MALLOC, 0, time_ns, address, size);
 		return;
 	}
@@ -484,6 +652,11 @@ static void step(GByteArray *bytes, GArray *lives, uint64_t time_ns)
 		if (!overlaps(life, address, size))
 			continue;
 		life->end_ns = time_ns;
+		if (is_packed) {
+			put_packed_free(bytes, last, &(Packed){time_ns, life->address});
+			return;
+		}
+		put_pads(bytes);
 		put_free(bytes, time_ns, life->address);
 		return;
 	}
@@ -505,9 +678,10 @@ static void test_random(void)
 	g_autoptr(GByteArray) bytes = begin();
 	g_autoptr(GArray) lives = g_array_new(FALSE, FALSE, sizeof(Life));
 	guint chunk = begin_chunk(bytes, 1), n_found = 0;
+	Packed last = {0, 0};
 
 	for (uint64_t i = 0; i < N_STEPS; i++)
-		step(bytes, lives, 100 + 2 * i);
+		step(bytes, lives, &last, 100 + 2 * i);
 	end_chunk(bytes, chunk);
 	end(bytes);
 	g_autoptr(LodeAllocationLog) log = read_good(bytes);
@@ -533,6 +707,10 @@ int main(int argc, char **argv)
 	g_test_add_func("/allocation_log/every_kind", test_every_kind);
 	g_test_add_func("/allocation_log/stacks", test_stacks);
 	g_test_add_func("/allocation_log/cut_short", test_cut_short);
+	g_test_add_func("/allocation_log/packed", test_packed);
+	g_test_add_func("/allocation_log/packed_cut_short", test_packed_cut_short);
+	g_test_add_func("/allocation_log/version_2", test_version_2);
+	g_test_add_func("/allocation_log/bad_packed", test_bad_packed);
 	g_test_add_func("/allocation_log/hole", test_hole);
 	g_test_add_func("/allocation_log/dropped", test_dropped);
 	g_test_add_func("/allocation_log/sparse", test_sparse);

@@ -53,6 +53,9 @@ static bool find_rule(uint64_t address, FrameRule *out_rule)
 
 typedef struct {
 	uint64_t address, stack, frame; /* registers */
+	uint64_t frame_place;           /* where `frame` was read */
+	uint64_t start;                 /* the frame that the walk began at */
+	KnownStack *read;               /* what the walk read */
 } Frame;
 
 static bool is_on_stack(const ThreadState *thread, uint64_t address)
@@ -66,6 +69,17 @@ static uint64_t word_at(uint64_t address)
 	return *(const uint64_t *)address;
 }
 
+/* At most two for each frame. */
+static uint64_t read_word(Frame *self, uint64_t address)
+{
+	uint64_t word = word_at(address), offset = address - self->start;
+	KnownStack *read = self->read;
+
+	read->offsets[read->n_read] = (uint32_t)offset;
+	read->words[read->n_read++] = word;
+	return word;
+}
+
 static bool step_out(Frame *self, const ThreadState *thread)
 {
 	FrameRule rule;
@@ -73,35 +87,107 @@ static bool step_out(Frame *self, const ThreadState *thread)
 	if (!is_on_stack(thread, self->stack) || !find_rule(self->address, &rule) ||
 		rule.cfa_offset == 0)
 		return false;
+	if (rule.is_from_frame_pointer)
+		read_word(self, self->frame_place);
 	uint64_t cfa = (rule.is_from_frame_pointer ? self->frame : self->stack) + rule.cfa_offset;
-	if (cfa <= self->stack || !is_on_stack(thread, cfa - 8))
+	if (cfa <= self->stack || !is_on_stack(thread, cfa - 8) || cfa - self->start > UINT32_MAX)
 		return false;
 	if (rule.frame_offset != 0) {
-		if (!is_on_stack(thread, cfa - rule.frame_offset))
+		self->frame_place = cfa - rule.frame_offset;
+		if (!is_on_stack(thread, self->frame_place) || self->frame_place < self->start)
 			return false;
-		self->frame = word_at(cfa - rule.frame_offset);
+		self->frame = word_at(self->frame_place);
 	}
-	self->address = word_at(cfa - 8);
+	self->address = read_word(self, cfa - 8);
 	self->stack = cfa;
 	return self->address > LOG_PAGE;
 }
 
-uint32_t call_stack_id(ThreadState *thread, const void *frame, uint8_t *in_out_kind)
+static uint32_t find_stack(
+	ThreadState *thread, uint64_t frame, uint8_t *in_out_kind, KnownStack *out_read)
 {
 	uint64_t addresses[LOG_MAX_FRAMES];
 	Frame at = {
-		.frame = word_at((uint64_t)frame),
-		.address = word_at((uint64_t)frame + 8),
-		.stack = (uint64_t)frame + 16,
+		.start = frame,
+		.frame_place = frame,
+		.frame = word_at(frame),
+		.stack = frame + 16,
+		.read = out_read,
 	};
 	size_t n = 0;
 
+	at.address = read_word(&at, frame + 8);
 	do
 		addresses[n++] = at.address;
 	while (n < LOG_MAX_FRAMES && step_out(&at, thread));
 	if (log_is_operator_new(addresses[0]))
 		*in_out_kind = LOG_KIND_NEW;
 	return log_stack(thread, addresses, n);
+}
+
+/*
+ * A walk is decided by the words that it reads, the first by the frame, each further one by those
+ * before it, and by the rules, which change with the generation. So where all that were read are as
+ * they were, the walk would be the same.
+ */
+static bool is_as_known(
+	const KnownStack *self, const ThreadState *thread, uint64_t frame, uint8_t kind)
+{
+	uint32_t n = self->n_read;
+
+	if (self->frame != frame || self->kind != kind ||
+		self->generation != log_code_generation() || n == 0 || n > LOG_MAX_READ)
+		return false;
+	/* Another thread may be writing it: each place is looked at before it is read. */
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t place = frame + __atomic_load_n(&self->offsets[i], __ATOMIC_RELAXED);
+		if (!is_on_stack(thread, place) || word_at(place) != self->words[i])
+			return false;
+	}
+	return true;
+}
+
+static void keep(KnownStack *slot, const KnownStack *found)
+{
+	uint32_t version = __atomic_load_n(&slot->version, __ATOMIC_RELAXED);
+
+	if (version % 2 != 0 || !__atomic_compare_exchange_n(&slot->version, &version, version + 1,
+					false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return;
+	slot->id = found->id;
+	slot->generation = found->generation;
+	slot->kind = found->kind;
+	slot->found_kind = found->found_kind;
+	slot->n_read = found->n_read;
+	slot->frame = found->frame;
+	for (uint32_t i = 0; i < found->n_read; i++) {
+		slot->offsets[i] = found->offsets[i];
+		slot->words[i] = found->words[i];
+	}
+	__atomic_store_n(&slot->version, version + 2, __ATOMIC_RELEASE);
+}
+
+uint32_t call_stack_id(ThreadState *thread, const void *frame, uint8_t *in_out_kind)
+{
+	KnownStack *slot = log_known_stack_slot((uint64_t)frame, word_at((uint64_t)frame + 8));
+	uint32_t version = __atomic_load_n(&slot->version, __ATOMIC_ACQUIRE);
+
+	if (version % 2 == 0 && is_as_known(slot, thread, (uint64_t)frame, *in_out_kind)) {
+		uint32_t id = slot->id;
+		uint8_t kind = slot->found_kind;
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (__atomic_load_n(&slot->version, __ATOMIC_RELAXED) == version) {
+			*in_out_kind = kind;
+			return id;
+		}
+	}
+	KnownStack found = {.generation = log_code_generation(),
+		.kind = *in_out_kind,
+		.frame = (uint64_t)frame};
+	found.id = find_stack(thread, (uint64_t)frame, in_out_kind, &found);
+	found.found_kind = *in_out_kind;
+	keep(slot, &found);
+	return found.id;
 }
 
 #else

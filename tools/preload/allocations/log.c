@@ -29,7 +29,8 @@
 #define LOG_PLACE ((void *)0x210000000000)
 #define STATE_PLACE ((void *)0x200000000000)
 
-enum { N_STACKS = 1 << 20, N_RULES = 1 << 14, PROBES = 32 };
+enum { STACK_BITS = 20, N_STACKS = 1 << STACK_BITS, N_RULES = 1 << 14, PROBES = 32 };
+enum { N_KNOWN_STACKS = 1 << 11 };
 enum { FIRST_CHUNK = LOG_PAGE, LAST_CHUNK = 64 * LOG_PAGE };
 
 #define MAX_LOG_BYTES ((size_t)1 << 34)
@@ -49,8 +50,10 @@ typedef struct {
 	LogHeader *header;
 	size_t limit;
 	bool is_populated;         /* pages are had beforehand */
-	uint64_t stacks[N_STACKS]; /* hashes; the index is the id */
+	uint32_t n_stacks;         /* ids given */
+	uint64_t stacks[N_STACKS]; /* hash, and in the lowest bits the id; 0: free */
 	uint64_t rules[N_RULES][2];
+	KnownStack known_stacks[N_KNOWN_STACKS];
 } State;
 
 /* What a child keeps, as it does the states of threads. */
@@ -314,24 +317,33 @@ static bool take_chunk(ThreadState *thread)
 	}
 	*(LogChunk *)chunk = (LogChunk){LOG_CHUNK_MAGIC, thread->tid, (uint32_t)size, 0};
 	thread->at = chunk + sizeof(LogChunk);
+	thread->last_time = thread->last_word = 0;
 	thread->end = chunk + size;
 	thread->chunk_size = (uint32_t)smaller(2 * size, LAST_CHUNK);
 	return true;
 }
 
-/* In the child of a signal handler that came in between and forked, the chunk is still the
- * parent's: nothing is added to it. */
+/* Whether there is room for a record, in this chunk or a new one. In the child of a signal handler
+ * that came in between and forked, the chunk is still the parent's: nothing is added to it. */
+static bool has_room(ThreadState *thread, size_t size)
+{
+	if (thread->instance != state->instance)
+		return false;
+	if ((size_t)(thread->end - thread->at) >= size || take_chunk(thread))
+		return true;
+	__atomic_fetch_add(&state->header->n_dropped, 1, __ATOMIC_RELAXED);
+	return false;
+}
+
 static void add(ThreadState *thread, LogHead head, const uint64_t *words, size_t n)
 {
 	size_t size = (1 + n) * sizeof(uint64_t);
 
-	if (thread->instance != state->instance)
+	if (!has_room(thread, sizeof(uint64_t) + size))
 		return;
-	if ((size_t)(thread->end - thread->at) < size && !take_chunk(thread)) {
-		__atomic_fetch_add(&state->header->n_dropped, 1, __ATOMIC_RELAXED);
-		return;
-	}
-	uint64_t *at = (uint64_t *)thread->at;
+	while ((uintptr_t)thread->at % sizeof(uint64_t) != 0)
+		*thread->at++ = LOG_PAD;
+	uint64_t *at = (uint64_t *)(void *)thread->at;
 	/* Not by memcpy(): what touches the log is to be seen to be ours. */
 	for (size_t i = 0; i < n; i++)
 		at[1 + i] = words[i];
@@ -341,20 +353,81 @@ static void add(ThreadState *thread, LogHead head, const uint64_t *words, size_t
 		tick(&at[1]);
 }
 
+static unsigned char *put_number(unsigned char *at, uint64_t value)
+{
+	for (; value >= 0x80; value >>= 7)
+		*at++ = (unsigned char)(value | 0x80);
+	*at++ = (unsigned char)value;
+	return at;
+}
+
+/* A record that can be packed: whose time is not to be set later, nor before that of the last one,
+ * and whose address is of a word. */
+static bool can_pack(const ThreadState *thread, uint64_t time, const void *address)
+{
+	return !has_ticks && time >= thread->last_time && (uintptr_t)address % 8 == 0;
+}
+
+/* Time and address, after the first byte, which is still 0. */
+static unsigned char *put_event(
+	ThreadState *thread, uint64_t time, const void *address, unsigned time_bits)
+{
+	uint64_t word = (uintptr_t)address / 8;
+	int64_t moved = (int64_t)(word - thread->last_word);
+	unsigned char *at = put_number(thread->at + 1, (time - thread->last_time) >> time_bits);
+
+	at = put_number(at, (uint64_t)moved << 1 ^ (uint64_t)(moved >> 63));
+	thread->last_time = time;
+	thread->last_word = word;
+	return at;
+}
+
+static void finish(ThreadState *thread, unsigned first, unsigned char *end)
+{
+	__atomic_store_n(thread->at, (unsigned char)first, __ATOMIC_RELEASE);
+	thread->at = end;
+}
+
+static unsigned lowest(uint64_t value, unsigned n_bits)
+{
+	return (unsigned)value & ((1U << n_bits) - 1);
+}
+
 void log_allocation(ThreadState *thread, const LogAllocation *made)
 {
 	const uint64_t words[] = {made->time, (uint64_t)made->address, made->size};
 	const LogHead head = {{LOG_ALLOCATION, made->kind, 0, 0, made->stack}};
 
-	add(thread, head, words, 3);
+	if (!has_room(thread, LOG_MAX_PACKED))
+		return;
+	if (!can_pack(thread, made->time, made->address)) {
+		add(thread, head, words, 3);
+		return;
+	}
+	uint64_t passed = made->time - thread->last_time;
+	unsigned char *at = put_event(
+		thread, made->time, made->address, LOG_PACKED_ALLOCATION_TIME_BITS);
+	at = put_number(at, made->size);
+	at = put_number(at, made->stack);
+	finish(thread,
+		LOG_PACKED | (unsigned)made->kind << LOG_PACKED_KIND_SHIFT |
+			lowest(passed, LOG_PACKED_ALLOCATION_TIME_BITS),
+		at);
 }
 
 void log_free(ThreadState *thread, const void *address, uint64_t time)
 {
 	const uint64_t words[] = {time, (uint64_t)address};
-	const LogHead head = {{LOG_FREE, 0, 0, 0, 0}};
 
-	add(thread, head, words, 2);
+	if (!has_room(thread, LOG_MAX_PACKED))
+		return;
+	if (!can_pack(thread, time, address)) {
+		add(thread, (LogHead){{LOG_FREE, 0, 0, 0, 0}}, words, 2);
+		return;
+	}
+	uint64_t passed = time - thread->last_time;
+	unsigned char *at = put_event(thread, time, address, LOG_PACKED_FREE_TIME_BITS);
+	finish(thread, LOG_PACKED_FREE | lowest(passed, LOG_PACKED_FREE_TIME_BITS), at);
 }
 
 void log_unmap(ThreadState *thread, const void *address, size_t size, uint64_t time)
@@ -373,7 +446,7 @@ void log_thread_end(ThreadState *thread)
 	add(thread, head, &now, 1);
 }
 
-/* FNV's shape on whole words, with the high half folded in; 0 is an empty place. */
+/* FNV's shape on whole words, with the high half folded in; not 0 above the bits of an id. */
 static uint64_t hash(const uint64_t *addresses, size_t n)
 {
 	uint64_t value = UINT64_C(0xcbf29ce484222325) + n;
@@ -382,23 +455,33 @@ static uint64_t hash(const uint64_t *addresses, size_t n)
 		value = (value ^ addresses[i]) * UINT64_C(0x9e3779b97f4a7c15);
 		value ^= value >> 29;
 	}
-	return value | 1;
+	return value | UINT64_C(1) << 63;
 }
 
+/* Ids are given in turn, so that those of most records are small. */
 uint32_t log_stack(ThreadState *thread, const uint64_t *addresses, size_t n)
 {
+	const uint64_t id_mask = N_STACKS - 1;
 	uint64_t value = hash(addresses, n);
+	uint64_t named = 0; /* the hash with a new id */
 
 	for (uint32_t i = 0; i < PROBES; i++) {
-		uint32_t index = (uint32_t)((value >> 20) + i) % N_STACKS;
+		uint32_t index = (uint32_t)((value >> STACK_BITS) + i) % N_STACKS;
 		uint64_t there = __atomic_load_n(&state->stacks[index], __ATOMIC_RELAXED);
-		if (there == 0 && __atomic_compare_exchange_n(&state->stacks[index], &there, value,
-					  false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-			add(thread, (LogHead){{LOG_STACK, 0, (uint8_t)n, 0, index}}, addresses, n);
-			return index;
+		if (there == 0 && named == 0) {
+			uint32_t id = __atomic_fetch_add(&state->n_stacks, 1, __ATOMIC_RELAXED);
+			if (id >= N_STACKS)
+				return UINT32_MAX;
+			named = (value & ~id_mask) | id;
 		}
-		if (there == value)
-			return index;
+		if (there == 0 && __atomic_compare_exchange_n(&state->stacks[index], &there, named,
+					  false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+			uint32_t id = (uint32_t)(named & id_mask);
+			add(thread, (LogHead){{LOG_STACK, 0, (uint8_t)n, 0, id}}, addresses, n);
+			return id;
+		}
+		if ((there & ~id_mask) == (value & ~id_mask))
+			return (uint32_t)(there & id_mask);
 	}
 	return UINT32_MAX;
 }
@@ -422,6 +505,13 @@ void log_code_unloaded(void)
 {
 	if (state != NULL)
 		__atomic_fetch_add(&state->generation, 1, __ATOMIC_RELAXED);
+}
+
+KnownStack *log_known_stack_slot(uint64_t frame, uint64_t address)
+{
+	uint64_t key = (frame ^ address << 20) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return &state->known_stacks[(key >> 40) % N_KNOWN_STACKS];
 }
 
 uint64_t *log_frame_rule_slot(uint64_t address)

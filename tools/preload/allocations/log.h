@@ -50,5 +50,24 @@ bool log_is_operator_new(uint64_t address);
 uint32_t log_code_generation(void);
 void log_code_unloaded(void);
 
+/*
+ * A call stack that was found, with all words of the stack that it was found by: where these are
+ * the same, it is the same.
+ */
+enum { LOG_MAX_READ = 32 };
+typedef struct {
+	uint32_t version; /* odd: it is being written */
+	uint32_t id;
+	uint32_t generation;
+	uint8_t kind, found_kind; /* as asked, as found */
+	uint8_t n_read;
+	uint64_t frame;
+	uint32_t offsets[LOG_MAX_READ]; /* of the words read, from the frame */
+	uint64_t words[LOG_MAX_READ];
+} KnownStack;
+
+/* Where the call stack of a function with this frame and return address is kept. */
+KnownStack *log_known_stack_slot(uint64_t frame, uint64_t address);
+
 /* Where the rule of a code address is kept; two words. NULL: nowhere. */
 uint64_t *log_frame_rule_slot(uint64_t address);

@@ -4,8 +4,8 @@
  *
  *   │ header, a page │ chunk of thread 7: record, record, 0 … │ chunk of thread 9: … │
  *
- * A record begins with a word that is written last, so that one that was not finished is not
- * read.
+ * A record is whole or packed. A whole one begins with a word, a packed one with a byte, that is
+ * written last, so that one that was not finished is not read.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 #define LOG_MAGIC "lodealoc"
 
 enum {
-	LOG_VERSION = 2,
+	LOG_VERSION = 3,
 	LOG_PAGE = 4096,
 	LOG_CHUNK_MAGIC = 0x4b4e4843, /* "CHNK" */
 	LOG_MAX_FRAMES = 16,
@@ -55,6 +55,25 @@ enum {
 	LOG_STACK,      /* head with n and id; n addresses */
 	LOG_THREAD,     /* head with tid; time of its creation, thread pointer */
 	LOG_THREAD_END, /* head with tid; time */
+	LOG_PAD = 0x7f, /* a byte before a whole record, which begins at a multiple of 8 */
+};
+
+/*
+ * Packed records. The first byte, then numbers of seven bits a byte, the lowest first (LEB128):
+ *
+ *   allocation   10kkkttt   time, address, size, stack      k: kind, t: the lowest bits of time
+ *   free         11tttttt   time, address
+ *
+ * Time is since the packed record before in the chunk, or since 0. The address is in words, since
+ * that of the packed record before, or since 0, its sign in the lowest bit.
+ */
+enum {
+	LOG_PACKED = 0x80,
+	LOG_PACKED_FREE = 0xc0,
+	LOG_PACKED_KIND_SHIFT = 3,
+	LOG_PACKED_ALLOCATION_TIME_BITS = 3,
+	LOG_PACKED_FREE_TIME_BITS = 6,
+	LOG_MAX_PACKED = 1 + 4 * 10, /* bytes */
 };
 
 /* As LodeAllocationKind. */

@@ -17,6 +17,7 @@ typedef struct {
 	uintptr_t pointer;               /* of the thread; 0: nobody's */
 	uint64_t instance;               /* of the log that the rest belongs to; 0: none */
 	unsigned char *at, *end;         /* free room of its chunk */
+	uint64_t last_time, last_word;   /* of the last packed record in it: time, address / 8 */
 	uint64_t created;                /* when; 0: not known */
 	uintptr_t stack_low, stack_high; /* where its frames can be; 0: not known */
 	uint64_t call_time;              /* when the real function that is at work was called */
