@@ -10,6 +10,7 @@ static const char *const rules[LODE_N_RULES] = {
 	[LODE_RULE_FORWARD] = "forward",
 	[LODE_RULE_BACKWARD] = "backward",
 	[LODE_RULE_RECOMPUTED] = "recomputed",
+	[LODE_RULE_NEXT_ROUND] = "next-round",
 	[LODE_RULE_TRACED] = "traced",
 	[LODE_RULE_WINDOW] = "window",
 };

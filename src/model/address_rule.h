@@ -10,6 +10,7 @@ typedef enum {
 	LODE_RULE_FORWARD,  /* of the next access, registers carried on */
 	LODE_RULE_BACKWARD, /* of the last access in the basic block, registers carried back */
 	LODE_RULE_RECOMPUTED, /* the same, a register of it computed again as the code did */
+	LODE_RULE_NEXT_ROUND, /* of the same instruction in the next round of its loop */
 	LODE_RULE_TRACED,     /* out of an address trace, which has each access */
 	LODE_RULE_WINDOW,     /* executed step by step, in a window: by the registers before it */
 	LODE_N_RULES,
@@ -37,7 +38,7 @@ typedef enum {
 
 enum { LODE_ACCESS_LOAD = 1, LODE_ACCESS_STORE = 2 }; /* bits; both: read, then written */
 
-/* "hardware", "at-pc", "forward", "backward", and "none"; −1 for an unknown word. */
+/* "hardware", "at-pc", "next-round" …, and "none"; −1 for an unknown word. */
 const char *lode_address_rule_to_text(LodeAddressRule value);
 int lode_address_rule_from_text(const char *text);
 /* "no-decode", "blocked" …, and "none". */
