@@ -545,7 +545,17 @@ export interface Placement {
 	topology: string;
 	threads: number;
 	memories: { memory: number; pages: number; share: number; threads: number[] }[];
-	policies: { policy: string; meaning: string; is_chosen: boolean; share: number; distance: number | null }[];
+	lost: number;
+	policies: {
+		policy: string;
+		meaning: string;
+		is_chosen: boolean;
+		share: number;
+		share_at_least: number; /* of all loads and stores, also those without an address */
+		share_at_most: number;
+		distance: number | null;
+	}[];
+	losses: string[];
 	notes: string[];
 }
 interface Cache {

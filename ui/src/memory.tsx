@@ -2,11 +2,11 @@
 //
 // Data addresses: heat maps of address × thread and address × time, groups of samples, and tables.
 import { useRef } from "preact/hooks";
-import { address, type Ask, type Heat, type Served, useAnswer, useTable } from "./api";
+import { address, type Ask, type Heat, type Notes, type Served, useAnswer, useTable } from "./api";
 import { count, share, some } from "./format";
 import { HeatMaps } from "./heat";
 import { HeatTiles, viewOf } from "./heat_tiles";
-import { filterOf, MemoryFilters, NotesText } from "./memory_filter";
+import { filterOf, LossText, lossesOf, MemoryFilters, NotesText } from "./memory_filter";
 import { LayoutView, PlacementView, SharingView } from "./memory_tables";
 import { MoreOptions, without } from "./options";
 import { Empty, Export, Footer, Loading, Problem, useInSight, useLineKeys } from "./parts";
@@ -57,6 +57,7 @@ function HeatView({ route }: { route: Route }) {
 			</p>
 			{error && <Problem failure={error} route={route} />}
 			{!data && isLoading && <Loading what="Counting accesses" />}
+			{data && <LossText lines={lossesOf(data.notes)} />}
 			{data && data.rows.length === 0 && (
 				<Empty>No sample with a data address passes this filter. Take a filter away, or show the whole picture.</Empty>
 			)}
@@ -80,6 +81,7 @@ function HeatView({ route }: { route: Route }) {
 function TableOf({ route, options, empty }: { route: Route; options: Ask; empty: string }) {
 	const what: Ask = { ...options, ...filterOf(route) };
 	const { data, error, isLoading } = useTable("memory", what);
+	const { data: coverage } = useAnswer<{ notes: Notes }>("memory", { coverage: "1", ...filterOf(route) });
 	if (error) return <Problem failure={error} route={route} />;
 	if (!data) return isLoading ? <Loading what="Adding up samples" /> : null;
 	const isNumber = data.titles.map((_, i) => data.rows.every((row) => /^-?[\d.]*(e[+-]?\d+)?$/.test(row[i] ?? "")));
@@ -90,6 +92,7 @@ function TableOf({ route, options, empty }: { route: Route; options: Ask; empty:
 				{data.rows.length > MOST_ROWS && `, of which the first ${MOST_ROWS} are shown`}{" "}
 				<Export csv={address("memory", { ...what, format: "csv" })} json={address("memory", what)} />
 			</p>
+			{coverage && <LossText lines={lossesOf(coverage.notes)} />}
 			{data.rows.length === 0 ? (
 				<Empty>{empty}</Empty>
 			) : (

@@ -58,6 +58,21 @@ function number(notes: Notes, name: string): number {
 	return typeof value === "number" ? value : 0;
 }
 
+/** Sentences on the loads and stores that have no address, above each view that rests on addresses. */
+export function LossText({ lines }: { lines: string[] }) {
+	return (
+		<>
+			{lines.map((one) => (
+				<p>{one}</p>
+			))}
+		</>
+	);
+}
+
+export function lossesOf(notes: Notes): string[] {
+	return (notes.losses as { lines: string[] } | undefined)?.lines ?? [];
+}
+
 /** The notes below every view of data addresses. */
 export function NotesText({ notes }: { notes: Notes }) {
 	const chosen = number(notes, "chosen");

@@ -4,7 +4,7 @@
 // placement, as in lode memory --layout, --sharing and lode place.
 import { address, type Ask, type Layouts, type Pivot, type Placement, type Sharing, useAnswer } from "./api";
 import { baseName, count, share, shortOf, some } from "./format";
-import { filterOf, NotesText } from "./memory_filter";
+import { filterOf, LossText, lossesOf, NotesText } from "./memory_filter";
 import { more } from "./options";
 import { Bar, Empty, Export, Field, Filters, Footer, Loading, Name, Problem } from "./parts";
 import { change, type Route } from "./state";
@@ -155,6 +155,7 @@ export function SharingView({ route }: { route: Route }) {
 	const most = Math.max(...data.lines.map((one) => one.share), 0.001);
 	return (
 		<>
+			<LossText lines={data.is_of_misses ? [] : lossesOf(data.notes)} />
 			{data.lines.length === 0 ? (
 				<Empty>
 					No cache line is used by two threads of which one stores, as far as {count(data.total.samples)} samples can tell.
@@ -307,6 +308,7 @@ export function PlacementView({ route }: { route: Route }) {
 						{some(data.samples, "sample")} of {data.event}.{" "}
 						<Export csv={address("place", { ...what, format: "csv" })} json={address("place", what)} />
 					</p>
+					<LossText lines={data.losses} />
 					<div class="scroll" tabIndex={0} role="region" aria-label="Policies">
 					<table class="placement">
 						<caption>Accesses that become local</caption>
@@ -314,6 +316,7 @@ export function PlacementView({ route }: { route: Route }) {
 							<tr>
 								<th scope="col">local</th>
 								<th scope="col">policy</th>
+								{data.lost > 0 && <th scope="col" class="number">of all, also unseen</th>}
 								<th scope="col" class="number optional">distance</th>
 								<th scope="col" class="optional">what it does</th>
 							</tr>
@@ -329,6 +332,11 @@ export function PlacementView({ route }: { route: Route }) {
 										{one.is_chosen && " (after)"}
 										{one.policy === "first-touch" && !one.is_chosen && " (before)"}
 									</td>
+									{data.lost > 0 && (
+										<td class="number">
+											{share(one.share_at_least)} to {share(one.share_at_most)}
+										</td>
+									)}
 									<td class="number optional">{one.distance === null ? "–" : one.distance.toFixed(2)}</td>
 									<td class="optional faint">{one.meaning}</td>
 								</tr>

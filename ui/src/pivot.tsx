@@ -4,7 +4,7 @@
 // columns, and a group can become the filter for what is grouped next.
 import { address, type Ask, type Pivot, useAnswer } from "./api";
 import { count, share } from "./format";
-import { filterOf, NotesText } from "./memory_filter";
+import { filterOf, LossText, lossesOf, NotesText } from "./memory_filter";
 import { Bar, Empty, Export, Footer, Loading, Problem } from "./parts";
 import { change, type Route } from "./state";
 
@@ -192,6 +192,7 @@ export function PivotTable({ route }: { route: Route }) {
 					<p class="caption">
 						<Export csv={address("memory", { ...what, format: "csv" })} json={address("memory", what)} />
 					</p>
+					<LossText lines={lossesOf(data.notes)} />
 					{rows.length === 0 ? (
 						<Empty>No sample passes this filter.</Empty>
 					) : (

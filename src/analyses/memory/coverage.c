@@ -2,6 +2,94 @@
 #include "analyses/memory/coverage.h"
 
 #include "analyses/memory/page_faults.h"
+#include "model/profile.h"
+
+static bool may_be_access(const LodeMemorySample *sample)
+{
+	switch ((LodeAddressReason)sample->reason) {
+	case LODE_REASON_NOT_MEMORY:
+	case LODE_REASON_NO_ACCESS_IN_RANGE:
+	case LODE_REASON_NOT_USER_CODE:
+	case LODE_REASON_RECORDER:
+		return sample->rule != LODE_RULE_NONE;
+	default:
+		return true;
+	}
+}
+
+static void add_loss(LodeAddressLoss *self, const LodeMemorySample *sample, uint32_t row)
+{
+	lode_access_totals_add(&self->total, sample, row);
+	if (sample->rule == LODE_RULE_NEXT_ROUND)
+		lode_access_totals_add(&self->next_round, sample, row);
+	if (sample->rule != LODE_RULE_NONE)
+		return;
+	lode_access_totals_add(&self->lost, sample, row);
+	if (sample->object != LODE_NONE)
+		lode_access_totals_add(&self->lost_named, sample, row);
+	self->reason_weight[sample->reason] += sample->weight;
+}
+
+void lode_address_losses_init(LodeAddressLosses *self, const LodeProfile *profile, uint32_t event,
+	const uint32_t *samples, size_t n_samples)
+{
+	const LodeMemory *memory = profile->memory;
+	g_autofree bool *are_faults = lode_page_faults_events(profile);
+	guint n_threads = memory->threads->len;
+	size_t n = samples != NULL ? n_samples : memory->samples->len;
+
+	*self = (LodeAddressLosses){.all.thread = LODE_NONE,
+		.threads = g_array_new(FALSE, TRUE, sizeof(LodeAddressLoss))};
+	g_array_set_size(self->threads, n_threads);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t row = samples != NULL ? samples[i] : (uint32_t)i;
+		const LodeMemorySample *sample = &LODE_AT(memory->samples, LodeMemorySample, row);
+		if (sample->event >= profile->events->len || are_faults[sample->event] ||
+			(event != LODE_NONE && sample->event != event) || !may_be_access(sample))
+			continue;
+		add_loss(&self->all, sample, row);
+		if (sample->thread < n_threads)
+			add_loss(&LODE_AT(self->threads, LodeAddressLoss, sample->thread), sample,
+				row);
+	}
+	guint kept = 0;
+	for (guint i = 0; i < n_threads; i++) {
+		LodeAddressLoss *loss = &LODE_AT(self->threads, LodeAddressLoss, i);
+		loss->thread = i;
+		if (loss->total.n_samples > 0)
+			LODE_AT(self->threads, LodeAddressLoss, kept++) = *loss;
+	}
+	g_array_set_size(self->threads, kept);
+}
+
+void lode_address_losses_clear(LodeAddressLosses *self)
+{
+	g_clear_pointer(&self->threads, g_array_unref);
+}
+
+LodeAddressReason lode_address_loss_reason(const LodeAddressLoss *self)
+{
+	int most = LODE_REASON_NONE;
+
+	for (int i = 0; i < LODE_N_REASONS; i++)
+		if (self->reason_weight[i] > self->reason_weight[most])
+			most = i;
+	return (LodeAddressReason)most;
+}
+
+const char *lode_address_loss_advice(const LodeAddressLoss *self)
+{
+	switch (lode_address_loss_reason(self)) {
+	case LODE_REASON_NO_REGISTERS:
+		return "'lode memory record' records the registers that addresses are made of";
+	case LODE_REASON_INVALID_ADDRESS:
+		return "the registers point to no memory of the program, as in a damaged "
+		       "recording; record it again with 'lode memory record'";
+	default:
+		return "'lode memory record --windows 10%' also records true addresses, step by "
+		       "step (event " LODE_WINDOW_ACCESSES ")";
+	}
+}
 
 static void add_layers(LodeMemoryCoverage *self, const LodeDataObject *object,
 	const LodeMemorySample *sample, uint32_t row)
@@ -39,12 +127,20 @@ static void add_sample(LodeMemoryCoverage *self, const LodeMemory *memory, uint3
 		lode_access_totals_add(&self->unnamed, sample, row);
 }
 
+static void clear_coverage(void *data)
+{
+	LodeMemoryCoverage *self = data;
+
+	lode_address_losses_clear(&self->losses);
+}
+
 /* The events with samples; page faults only when there are no others. */
 static GArray *choose_events(const LodeProfile *profile, const LodeMemoryCoverage *events)
 {
 	g_autofree bool *are_faults = lode_page_faults_events(profile);
 	GArray *chosen = g_array_new(FALSE, TRUE, sizeof(LodeMemoryCoverage));
 
+	g_array_set_clear_func(chosen, clear_coverage);
 	for (int faults = 0; faults < 2 && chosen->len == 0; faults++)
 		for (guint i = 0; i < profile->events->len; i++)
 			if (are_faults[i] == (faults != 0) && events[i].total.n_samples > 0)
@@ -68,5 +164,11 @@ GArray *lode_memory_coverage_new(
 		if (event < n_events)
 			add_sample(&events[event], memory, row);
 	}
-	return choose_events(profile, events);
+	GArray *chosen = choose_events(profile, events);
+	for (guint i = 0; i < chosen->len; i++) {
+		LodeMemoryCoverage *coverage = &LODE_AT(chosen, LodeMemoryCoverage, i);
+		lode_address_losses_init(
+			&coverage->losses, profile, coverage->event, samples, n_samples);
+	}
+	return chosen;
 }

@@ -2,16 +2,57 @@
 /*
  * The share of the samples that have a data address, by rule, and a name, by layer. Weights of
  * different events mean different things, so each event is counted alone.
+ *
+ * The losses are those of loads and stores, by thread: the part of them that a view by addresses
+ * cannot have.
  */
 #pragma once
 
 #include "analyses/memory/access_totals.h"
 #include "model/memory.h"
 
+#include <glib.h>
+
 typedef struct LodeProfile LodeProfile;
+
+/* Samples of loads and stores: all but page faults and those of which it is known that no load or
+ * store of the program waited (not-memory, no-access-in-range, not-user-code, recorder). */
+typedef struct {
+	uint32_t thread; /* LODE_NONE: all together */
+	LodeAccessTotals total;
+	LodeAccessTotals lost;       /* without an address */
+	LodeAccessTotals lost_named; /* of these, with an object */
+	LodeAccessTotals next_round; /* with an address of the next round, one late */
+	double reason_weight[LODE_N_REASONS];
+} LodeAddressLoss;
+
+typedef struct {
+	LodeAddressLoss all;
+	GArray *threads; /* LodeAddressLoss, of each thread that has such samples, by its number */
+} LodeAddressLosses;
+
+/* Counts the samples whose numbers are given, ascending, NULL: all, of `event`, LODE_NONE: of any;
+ * the profile has memory. */
+void lode_address_losses_init(LodeAddressLosses *self, const LodeProfile *profile, uint32_t event,
+	const uint32_t *samples, size_t n_samples);
+void lode_address_losses_clear(LodeAddressLosses *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeAddressLosses, lode_address_losses_clear)
+
+/* lost ÷ total, by weight; 0 where there is none. */
+static inline double lode_address_loss_share(const LodeAddressLoss *self)
+{
+	return self->total.weight > 0 ? self->lost.weight / self->total.weight : 0;
+}
+
+/* The reason of most lost weight; _NONE: nothing is lost. */
+LodeAddressReason lode_address_loss_reason(const LodeAddressLoss *self);
+
+/* How to record so that fewer are lost, as what follows "…: "; of a loss that lost some. */
+const char *lode_address_loss_advice(const LodeAddressLoss *self);
 
 typedef struct {
 	uint32_t event;
+	LodeAddressLosses losses; /* of the event */
 	LodeAccessTotals total;
 	LodeAccessTotals resolved;             /* with an address */
 	LodeAccessTotals unverified;           /* of those, that indirect jumps leave in doubt */

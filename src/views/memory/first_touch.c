@@ -408,6 +408,7 @@ static void write_text(const View *self, FILE *out)
 	lode_profile_lines_print(&self->options->terminal, out,
 		"%s · first touch of pages of %s, against who uses them", program ? program : "?",
 		lode_memory_size_text(self->touch->page_bytes, size));
+	lode_memory_notes_losses(self->notes, &self->options->terminal, out);
 	put_sums(self, out);
 	put_objects(self, out);
 	if (self->touch->ranges->len > 0)

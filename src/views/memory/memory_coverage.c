@@ -2,12 +2,171 @@
 /* The coverage of data addresses and data objects, as rows that all three forms share. */
 #include "views/memory/memory_coverage.h"
 
-#include "analyses/memory/coverage.h"
+#include "base/arrays/sort_order.h"
+#include "base/text/number_format.h"
+#include "model/profile.h"
 #include "views/form/display_text.h"
 #include "views/form/table.h"
+#include "views/memory/memory_names.h"
 #include "views/memory/memory_totals.h"
+#include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
 #include "views/profile/profile_lines.h"
+
+/* --- what is lost, in words --- */
+
+/* Less is not worth a line; a thread that lost so much has one of its own, if it has so much of all
+ * weight and threads differ by so much. */
+#define WORTH_A_LINE 0.05
+#define MUCH_OF_A_THREAD 0.2
+#define LEAST_THREAD 0.01
+
+enum { THREADS_SHOWN = 4, REASONS_SHOWN = 3 };
+
+static void append_reasons(const LodeAddressLoss *loss, GString *line)
+{
+	LodeAddressLoss left = *loss;
+	char share[LODE_NUMBER_SIZE];
+
+	for (int i = 0; i < REASONS_SHOWN; i++) {
+		LodeAddressReason reason = lode_address_loss_reason(&left);
+		double part = lode_share_of(left.reason_weight[reason], loss->total.weight);
+		if (!(part > 0))
+			return;
+		g_string_append_printf(line, "%s%s %s", i > 0 ? ", " : "",
+			lode_address_reason_to_text(reason), lode_number_format_share(part, share));
+		left.reason_weight[reason] = 0;
+	}
+}
+
+static char *line_of_all(const LodeAddressLoss *all)
+{
+	GString *line = g_string_new(NULL);
+	double share = lode_address_loss_share(all);
+	double named = lode_share_of(all->lost_named.weight, all->total.weight);
+	char number[LODE_NUMBER_SIZE];
+
+	if (all->lost.n_samples == all->total.n_samples)
+		g_string_append(line, "No load or store sample has an address (");
+	else
+		g_string_append_printf(line, "%s of load and store samples have no address (",
+			lode_number_format_share(share, number));
+	append_reasons(all, line);
+	g_string_append(line, "): views by page or line do not have them");
+	if (named >= WORTH_A_LINE)
+		g_string_append_printf(line,
+			", views by object have %s, the object of which is known",
+			lode_number_format_share(named, number));
+	g_string_append(line, ".");
+	if (share >= 0.5)
+		g_string_append_printf(line, " To lose less: %s.", lode_address_loss_advice(all));
+	return g_string_free(line, FALSE);
+}
+
+LODE_ORDER(compare_lost, LodeAddressLoss, LODE_DESCENDING(lost.weight), LODE_ASCENDING(thread))
+
+/* Those that lost much, most lost first; none where all threads lost about as much. */
+static GArray *threads_with_much(const LodeAddressLosses *losses)
+{
+	GArray *chosen = g_array_new(FALSE, FALSE, sizeof(LodeAddressLoss));
+	double least = 1, most = 0;
+
+	for (guint i = 0; i < losses->threads->len; i++) {
+		const LodeAddressLoss *loss = &LODE_AT(losses->threads, LodeAddressLoss, i);
+		double share = lode_address_loss_share(loss);
+		if (loss->total.weight < LEAST_THREAD * losses->all.total.weight)
+			continue;
+		least = MIN(least, share);
+		most = MAX(most, share);
+		if (share > MUCH_OF_A_THREAD)
+			g_array_append_val(chosen, *loss);
+	}
+	if (most - least < MUCH_OF_A_THREAD)
+		g_array_set_size(chosen, 0);
+	g_array_sort(chosen, compare_lost);
+	return chosen;
+}
+
+static char *end_of_pages(const LodeAddressLoss *loss, const void *user_data)
+{
+	(void)user_data;
+	return g_strdup(loss->lost.n_samples == loss->total.n_samples
+				? "pages and lines show nothing of it"
+				: "pages and lines show only the rest");
+}
+
+GPtrArray *lode_memory_loss_lines(const LodeProfile *profile, const LodeAddressLosses *losses,
+	LodeMemoryLossEnd end, const void *user_data)
+{
+	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GArray) threads = threads_with_much(losses);
+	char number[LODE_NUMBER_SIZE];
+
+	if (lode_address_loss_share(&losses->all) >= WORTH_A_LINE)
+		g_ptr_array_add(lines, line_of_all(&losses->all));
+	double next = lode_share_of(
+		losses->all.next_round.weight, losses->all.total.weight - losses->all.lost.weight);
+	if (next >= WORTH_A_LINE)
+		g_ptr_array_add(lines,
+			g_strdup_printf("%s of the addresses are of the next round of the same "
+					"load.",
+				lode_number_format_share(next, number)));
+	for (guint i = 0; i < MIN(threads->len, THREADS_SHOWN); i++) {
+		const LodeAddressLoss *loss = &LODE_AT(threads, LodeAddressLoss, i);
+		g_autofree char *name = lode_memory_thread_name(profile, loss->thread);
+		g_autofree char *ending = (end != NULL ? end : end_of_pages)(loss, user_data);
+		*name = g_ascii_toupper(*name);
+		g_ptr_array_add(lines,
+			g_strdup_printf("%s: %s of its load and store samples have no address; %s.",
+				name,
+				lode_number_format_share(lode_address_loss_share(loss), number),
+				ending));
+	}
+	if (threads->len > THREADS_SHOWN)
+		g_ptr_array_add(lines, g_strdup_printf("And %u more threads lost more than %s.",
+					       threads->len - THREADS_SHOWN,
+					       lode_number_format_share(MUCH_OF_A_THREAD, number)));
+	return lines;
+}
+
+static void put_loss(const LodeAddressLoss *loss, LodeJsonStream *json)
+{
+	lode_json_member_number(json, "weight", loss->total.weight);
+	lode_json_member_number(json, "lost", loss->lost.weight);
+	lode_json_member_number(json, "lost_named", loss->lost_named.weight);
+	lode_json_member_number(json, "next_round", loss->next_round.weight);
+	lode_json_member_number(json, "share", lode_address_loss_share(loss));
+}
+
+void lode_memory_loss_json(
+	const LodeProfile *profile, const LodeAddressLosses *losses, LodeJsonStream *json)
+{
+	g_autoptr(GPtrArray) lines = lode_memory_loss_lines(profile, losses, NULL, NULL);
+
+	lode_json_key(json, "losses");
+	lode_json_begin(json, '{');
+	put_loss(&losses->all, json);
+	lode_json_key(json, "threads");
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < losses->threads->len; i++) {
+		const LodeAddressLoss *loss = &LODE_AT(losses->threads, LodeAddressLoss, i);
+		if (loss->lost.n_samples == 0)
+			continue;
+		lode_json_begin(json, '{');
+		lode_memory_thread_json(json, profile, loss->thread);
+		put_loss(loss, json);
+		lode_json_end(json, '}');
+	}
+	lode_json_end(json, ']');
+	lode_json_key(json, "lines");
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < lines->len; i++)
+		lode_json_string(json, lines->pdata[i]);
+	lode_json_end(json, ']');
+	lode_json_end(json, '}');
+}
+
+/* --- the view --- */
 
 typedef struct {
 	const char *section, *name;
@@ -120,6 +279,7 @@ static void write_text(const LodeProfile *profile, const GArray *coverage,
 	lode_profile_lines_print(&options->terminal, out,
 		"%s · coverage of data addresses and data objects",
 		profile->program != NULL ? profile->program : "?");
+	lode_memory_notes_losses(options->notes, &options->terminal, out);
 	if (coverage->len == 0)
 		fputs("\nNo samples.\n", out);
 	for (guint i = 0; i < coverage->len; i++)
@@ -141,14 +301,31 @@ static void put_row(
 	lode_row_end(rows);
 }
 
+static void put_losses(
+	const char *event, const char *name, const LodeAddressLoss *loss, LodeRowStream *stream)
+{
+	const Row access = {"access", name, &loss->total, NULL};
+	const Row lost = {"lost-access", name, &loss->lost, NULL};
+
+	put_row(event, &access, &loss->total, stream);
+	put_row(event, &lost, &loss->total, stream);
+}
+
 static void put_event(
 	const LodeProfile *profile, const LodeMemoryCoverage *coverage, LodeRowStream *stream)
 {
+	const char *event = lode_profile_event(profile, coverage->event)->name;
 	g_autoptr(GArray) rows = make_rows(coverage);
 
 	for (guint i = 0; i < rows->len; i++)
-		put_row(lode_profile_event(profile, coverage->event)->name,
-			&g_array_index(rows, Row, i), &coverage->total, stream);
+		put_row(event, &g_array_index(rows, Row, i), &coverage->total, stream);
+	put_losses(event, "all", &coverage->losses.all, stream);
+	for (guint i = 0; i < coverage->losses.threads->len; i++) {
+		const LodeAddressLoss *loss = &LODE_AT(
+			coverage->losses.threads, LodeAddressLoss, i);
+		g_autofree char *name = lode_memory_thread_name(profile, loss->thread);
+		put_losses(event, name, loss, stream);
+	}
 }
 
 static void put_json_event(

@@ -6,6 +6,8 @@
 #include "analyses/memory/window_samples.h"
 #include "base/text/number_format.h"
 #include "model/memory.h"
+#include "views/form/display_text.h"
+#include "views/memory/memory_coverage.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_lines.h"
 
@@ -115,6 +117,7 @@ void lode_memory_notes_init(LodeMemoryNotes *self, const LodeProfile *profile,
 		self, memory, are_faults, has_event, lode_window_samples_event(profile), pids};
 
 	*self = (LodeMemoryNotes){
+		.profile = profile,
 		.n_recorded = count_recorded(memory),
 		.is_stall_weighted = memory->is_stall_weighted,
 		.has_fixed_addresses = memory->has_fixed_addresses,
@@ -126,6 +129,7 @@ void lode_memory_notes_init(LodeMemoryNotes *self, const LodeProfile *profile,
 		add_row(&count, sample, !is_second);
 	}
 	self->n_processes = g_hash_table_size(pids);
+	lode_address_losses_init(&self->losses, profile, LODE_NONE, samples, n_samples);
 	name_events(&count, profile);
 }
 
@@ -133,6 +137,7 @@ void lode_memory_notes_clear(LodeMemoryNotes *self)
 {
 	g_clear_pointer(&self->event_names, g_free);
 	g_clear_pointer(&self->other_names, g_free);
+	lode_address_losses_clear(&self->losses);
 }
 
 /* Samples with an address, by any rule. */
@@ -239,6 +244,17 @@ static void put_unresolved(const LodeMemoryNotes *self, const LodeTerminal *term
 	put_waiting(self, terminal, out);
 }
 
+void lode_memory_notes_losses(const LodeMemoryNotes *self, const LodeTerminal *terminal, FILE *out)
+{
+	g_autoptr(GPtrArray)
+		lines = lode_memory_loss_lines(self->profile, &self->losses, NULL, NULL);
+
+	for (guint i = 0; i < lines->len; i++) {
+		g_autofree char *line = lode_display_text(lines->pdata[i], terminal->is_ascii);
+		lode_profile_lines_print(terminal, out, "%s", line);
+	}
+}
+
 void lode_memory_notes_head(const LodeMemoryNotes *self, const LodeTerminal *terminal, FILE *out)
 {
 	const char *what = self->is_stall_weighted ? "time" : "weight";
@@ -255,6 +271,7 @@ void lode_memory_notes_head(const LodeMemoryNotes *self, const LodeTerminal *ter
 		"%s of the %s has a data address; the other %s is in no page or line (why: below).",
 		lode_number_format_share(resolved, share), what,
 		lode_number_format_share(1 - resolved, rest));
+	lode_memory_notes_losses(self, terminal, out);
 }
 
 static void put_left_out(const LodeMemoryNotes *self, const LodeTerminal *terminal, FILE *out)
@@ -349,5 +366,6 @@ void lode_memory_notes_json(const LodeMemoryNotes *self, LodeJsonStream *json)
 	lode_json_member_bool(json, "has_fixed_addresses", self->has_fixed_addresses);
 	put_json_rules(self, json);
 	put_json_reasons(self, json);
+	lode_memory_loss_json(self->profile, &self->losses, json);
 	lode_json_end(json, '}');
 }

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "analyses/memory/coverage.h"
 #include "base/text/json_stream.h"
 #include "model/address_rule.h"
 #include "views/form/format.h"
@@ -14,10 +15,12 @@ typedef struct LodeProfile LodeProfile;
 /* Samples are counted once, also those with a row for each of two operands. Page faults are only in
  * n_recorded, n_chosen and n_faults. */
 typedef struct {
-	uint64_t n_recorded; /* in the profile */
-	uint64_t n_chosen;   /* of those, that passed the filters */
-	uint64_t n_faults;   /* of those, page faults: no accesses */
-	uint64_t n_rows;     /* accesses of the others: an instruction may have two */
+	const LodeProfile *profile; /* borrowed */
+	LodeAddressLosses losses;   /* freed by clear */
+	uint64_t n_recorded;        /* in the profile */
+	uint64_t n_chosen;          /* of those, that passed the filters */
+	uint64_t n_faults;          /* of those, page faults: no accesses */
+	uint64_t n_rows;            /* accesses of the others: an instruction may have two */
 	uint64_t by_rule[LODE_N_RULES], by_reason[LODE_N_REASONS]; /* _NONE counts no sample */
 	double weight;            /* of the chosen, but page faults */
 	double unresolved_weight; /* of those without an address */
@@ -42,8 +45,11 @@ void lode_memory_notes_clear(LodeMemoryNotes *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeMemoryNotes, lode_memory_notes_clear)
 
 /* Writes the first lines of a text view of pages, lines or objects: the share of the weight that
- * has an address, and where the rest is. */
+ * has an address, and where the rest is; then the losses. */
 void lode_memory_notes_head(const LodeMemoryNotes *self, const LodeTerminal *terminal, FILE *out);
+
+/* Writes what loads and stores lost (lode_memory_loss_lines()), in a view without that head. */
+void lode_memory_notes_losses(const LodeMemoryNotes *self, const LodeTerminal *terminal, FILE *out);
 
 /* The footer of a text view, wrapped to the terminal. */
 void lode_memory_notes_text(const LodeMemoryNotes *self, const LodeTerminal *terminal, FILE *out);

@@ -469,6 +469,8 @@ static void write_text(Table *self, FILE *out)
 		self->options->are_misses_classified
 			? "misses due to sharing"
 			: lode_totals_weight_text(self->options->notes));
+	if (!self->options->are_misses_classified)
+		lode_memory_notes_losses(self->options->notes, terminal, out);
 	fputc('\n', out);
 	if (self->sharing->lines->len > 0) {
 		put_summary(self, out);

@@ -9,6 +9,8 @@
 #include "views/form/display_text.h"
 #include "views/form/shell_word.h"
 #include "views/form/table.h"
+#include "views/memory/memory_coverage.h"
+#include "views/profile/profile_figures.h"
 #include "views/profile/profile_lines.h"
 
 #include <math.h>
@@ -18,7 +20,8 @@ typedef struct {
 	const LodePlacementProposal *proposal;
 	const LodePlacementSummaryOptions *options;
 	FILE *out;
-	GPtrArray *notes; /* char * */
+	GPtrArray *losses; /* char *, before all else */
+	GPtrArray *notes;  /* char * */
 } Summary;
 
 static const LodeProposedMemory *memory_at(const LodePlacementProposal *self, size_t i)
@@ -28,7 +31,7 @@ static const LodeProposedMemory *memory_at(const LodePlacementProposal *self, si
 
 static double share_of(const LodePlacementProposal *self, double weight)
 {
-	return self->matrix->weight > 0 ? weight / self->matrix->weight : 0;
+	return lode_share_of(weight, self->matrix->weight + self->matrix->lost);
 }
 
 static double local_share(const LodePlacementProposal *self, LodePlacementPolicy policy)
@@ -68,6 +71,75 @@ static const char *policy_meaning(LodePlacementPolicy policy)
 	return meanings[policy];
 }
 
+/* --- what was seen --- */
+
+/* "50 % to 99 %" of all loads and stores, of which a part has no address. */
+static char *bounds_text(double local, double seen, double unseen)
+{
+	char least[LODE_NUMBER_SIZE], most[LODE_NUMBER_SIZE];
+
+	return g_strdup_printf("%s to %s",
+		lode_number_format_share(lode_share_of(local, seen + unseen), least),
+		lode_number_format_share(lode_share_of(local + unseen, seen + unseen), most));
+}
+
+static char *policy_bounds(const LodePlacementProposal *self, LodePlacementPolicy policy)
+{
+	const LodePlacementLocality *locality = &self->localities[policy];
+
+	return bounds_text(locality->local, locality->weight, locality->unseen);
+}
+
+/* So little unseen does not change a share as it is written. */
+static bool has_unseen(const LodePlacementProposal *self)
+{
+	return share_of(self, self->matrix->lost) >= 0.001;
+}
+
+static uint32_t ordinal_of(const Summary *self, const LodeAddressLoss *loss)
+{
+	return LODE_AT(self->profile->memory->threads, LodeThread, loss->thread).ordinal;
+}
+
+static char *end_of_thread(const LodeAddressLoss *loss, const void *user_data)
+{
+	const Summary *self = user_data;
+	const LodePlacementProposal *proposal = self->proposal;
+	uint32_t thread = ordinal_of(self, loss);
+	uint32_t memory = lode_placement_thread_memory(proposal->placement, thread);
+	double seen = proposal->matrix->thread_weights[thread];
+
+	if (!(seen > 0))
+		return memory != LODE_NONE
+		               ? g_strdup_printf("its pages are not known, and it is on memory %u "
+						 "only to spread threads",
+					 memory)
+		               : g_strdup("its pages are not known, and it may run anywhere");
+	g_autofree char *bounds = bounds_text(
+		proposal->local_of_thread[thread], seen, proposal->matrix->thread_lost[thread]);
+	return g_strdup_printf("%s of all become local", bounds);
+}
+
+/* The caller unrefs it. */
+static GPtrArray *find_losses(const Summary *self)
+{
+	const LodePlacementProposal *proposal = self->proposal;
+	const LodePageMatrix *matrix = proposal->matrix;
+	char share[LODE_NUMBER_SIZE];
+
+	GPtrArray *lines = lode_memory_loss_lines(
+		self->profile, &matrix->losses, end_of_thread, self);
+	if (lines->len == 0)
+		return lines;
+	g_autofree char *bounds = policy_bounds(proposal, proposal->policy);
+	g_ptr_array_add(lines,
+		g_strdup_printf("Local with this placement: %s of all loads and stores; of those "
+				"with an address %s.",
+			bounds,
+			lode_number_format_share(local_share(proposal, proposal->policy), share)));
+	return lines;
+}
+
 /* --- notes --- */
 
 static void G_GNUC_PRINTF(2, 3) note(Summary *self, const char *format, ...)
@@ -94,7 +166,9 @@ static void note_samples(Summary *self)
 			? "; timer samples weigh the time that accesses take, not their number"
 			: "");
 	if (matrix->unresolved_weight > 0)
-		note(self, "left out: %s of the event's weight, samples without an address",
+		note(self,
+			"left out: %s of the event's weight, samples without an address (of loads "
+			"and stores, or of other instructions)",
 			lode_number_format_share(matrix->unresolved_weight / all, share));
 	if (matrix->other_weight > 0)
 		note(self, "left out: %s of the event's weight, in %u other processes",
@@ -189,14 +263,17 @@ static void collect_policies(PolicyRows *rows, const LodePlacementProposal *prop
 			rows->shown[rows->n++] = (LodePlacementPolicy)i;
 }
 
-enum { POLICY, LOCAL, DISTANCE, MEANING, N_POLICY_COLUMNS };
+enum { POLICY, LOCAL, BOUNDS, DISTANCE, MEANING, N_POLICY_COLUMNS };
 
-/* The column of distances is left out when none are known. */
+/* Columns are left out that would say nothing: of bounds where all is seen, of distances where none
+ * are known. */
 static unsigned policy_column(const PolicyRows *rows, unsigned column)
 {
-	bool has_distances = rows->proposal->topology->distances != NULL;
-
-	return !has_distances && column >= DISTANCE ? column + 1 : column;
+	if (!has_unseen(rows->proposal) && column >= BOUNDS)
+		column++;
+	if (rows->proposal->topology->distances == NULL && column >= DISTANCE)
+		column++;
+	return column;
 }
 
 static LodeStyle policy_cell(size_t row, unsigned number, GString *out, const void *user_data)
@@ -207,15 +284,19 @@ static LodeStyle policy_cell(size_t row, unsigned number, GString *out, const vo
 	const LodePlacementLocality *locality = &rows->proposal->localities[policy];
 	char text[LODE_NUMBER_SIZE];
 
-	if (column == POLICY)
+	if (column == POLICY) {
 		g_string_append(out, lode_placement_policy_to_text(policy));
-	else if (column == LOCAL)
+	} else if (column == LOCAL) {
 		g_string_append(
 			out, lode_number_format_share(local_share(rows->proposal, policy), text));
-	else if (column == DISTANCE && isfinite(locality->distance))
+	} else if (column == BOUNDS) {
+		g_autofree char *bounds = policy_bounds(rows->proposal, policy);
+		g_string_append(out, bounds);
+	} else if (column == DISTANCE && isfinite(locality->distance)) {
 		g_string_append_printf(out, "%.2f", locality->distance);
-	else if (column == MEANING)
+	} else if (column == MEANING) {
 		g_string_append(out, policy_meaning(policy));
+	}
 	return row == 0 && column == POLICY ? LODE_STYLE_STRONG : LODE_STYLE_PLAIN;
 }
 
@@ -246,6 +327,7 @@ static void write_policies(const Summary *self)
 	static const LodeTableColumn columns[N_POLICY_COLUMNS] = {
 		{"policy", .is_text = true},
 		{"local"},
+		{"of all, also unseen"},
 		{"distance", .dropped = 1},
 		{"", .is_text = true},
 	};
@@ -275,6 +357,11 @@ static void write_text(Summary *self)
 		memory_columns, N_MEMORY_COLUMNS, proposal->memories->len, memory_cell, proposal};
 
 	write_head(self);
+	for (guint i = 0; i < self->losses->len; i++) {
+		g_autofree char *text = lode_display_text(
+			self->losses->pdata[i], self->options->terminal.is_ascii);
+		lode_profile_lines_print(&self->options->terminal, self->out, "%s", text);
+	}
 	fputc('\n', self->out);
 	lode_table_write(&memories, &self->options->terminal, self->out);
 	if (proposal->n_interleaved > 0)
@@ -331,6 +418,27 @@ static void write_csv(Summary *self)
 		write_csv_row(&csv, "policy", lode_placement_policy_to_text(rows.shown[i]),
 			proposal->localities[rows.shown[i]].local,
 			local_share(proposal, rows.shown[i]), policy_meaning(rows.shown[i]));
+	for (size_t i = 0; i < rows.n; i++) {
+		const LodePlacementLocality *locality = &proposal->localities[rows.shown[i]];
+		const char *name = lode_placement_policy_to_text(rows.shown[i]);
+		write_csv_row(&csv, "at-least", name, locality->local,
+			lode_placement_locality_least(locality), "of all loads and stores");
+		write_csv_row(&csv, "at-most", name, locality->local + locality->unseen,
+			lode_placement_locality_most(locality), "of all loads and stores");
+	}
+	for (uint32_t i = 0; i < proposal->matrix->n_threads; i++) {
+		g_autofree char *name = g_strdup_printf("%u", i);
+		double seen = proposal->matrix->thread_weights[i];
+		double lost = proposal->matrix->thread_lost[i];
+		write_csv_row(&csv, "thread", name, seen + lost, lode_share_of(seen, seen + lost),
+			"share with an address");
+		write_csv_row(&csv, "thread-at-least", name, proposal->local_of_thread[i],
+			lode_share_of(proposal->local_of_thread[i], seen + lost), NULL);
+		write_csv_row(&csv, "thread-at-most", name, proposal->local_of_thread[i] + lost,
+			lode_share_of(proposal->local_of_thread[i] + lost, seen + lost), NULL);
+	}
+	for (guint i = 0; i < self->losses->len; i++)
+		write_csv_row(&csv, "loss", NULL, (double)NAN, (double)NAN, self->losses->pdata[i]);
 	for (guint i = 0; i < self->notes->len; i++)
 		write_csv_row(&csv, "note", NULL, (double)NAN, (double)NAN, self->notes->pdata[i]);
 }
@@ -375,10 +483,41 @@ static void write_json_policies(LodeJsonStream *json, const LodePlacementProposa
 		lode_json_member_bool(json, "is_chosen", rows.shown[i] == proposal->policy);
 		lode_json_member_number(json, "local", locality->local);
 		lode_json_member_number(json, "share", local_share(proposal, rows.shown[i]));
+		lode_json_member_number(
+			json, "share_at_least", lode_placement_locality_least(locality));
+		lode_json_member_number(
+			json, "share_at_most", lode_placement_locality_most(locality));
 		lode_json_member_number(json, "distance", locality->distance);
 		lode_json_member_number(json, "pages", (double)locality->n_placed_pages);
 		lode_json_end(json, '}');
 	}
+	lode_json_end(json, ']');
+}
+
+static void write_json_threads(LodeJsonStream *json, const LodePlacementProposal *proposal)
+{
+	lode_json_key(json, "thread_rows");
+	lode_json_begin(json, '[');
+	for (uint32_t i = 0; i < proposal->matrix->n_threads; i++) {
+		uint32_t memory = lode_placement_thread_memory(proposal->placement, i);
+		lode_json_begin(json, '{');
+		lode_json_member_number(json, "thread", i);
+		lode_json_member_number(json, "memory", memory != LODE_NONE ? memory : (double)NAN);
+		lode_json_member_number(json, "seen", proposal->matrix->thread_weights[i]);
+		lode_json_member_number(json, "lost", proposal->matrix->thread_lost[i]);
+		lode_json_member_number(json, "local", proposal->local_of_thread[i]);
+		lode_json_end(json, '}');
+	}
+	lode_json_end(json, ']');
+}
+
+static void write_strings(LodeJsonStream *json, const char *name, const GPtrArray *strings)
+{
+	lode_json_line(json);
+	lode_json_key(json, name);
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < strings->len; i++)
+		lode_json_string(json, strings->pdata[i]);
 	lode_json_end(json, ']');
 }
 
@@ -393,6 +532,7 @@ static void write_json(Summary *self)
 	lode_json_member_number(&json, "process", proposal->matrix->pid);
 	lode_json_member_string(&json, "event", proposal->matrix->event);
 	lode_json_member_number(&json, "weight", proposal->matrix->weight);
+	lode_json_member_number(&json, "lost", proposal->matrix->lost);
 	lode_json_member_number(&json, "samples", (double)proposal->matrix->n_samples);
 	lode_json_member_string(&json, "topology", proposal->topology->description);
 	lode_json_member_number(&json, "threads", proposal->matrix->n_threads);
@@ -407,11 +547,9 @@ static void write_json(Summary *self)
 	lode_json_line(&json);
 	write_json_policies(&json, proposal);
 	lode_json_line(&json);
-	lode_json_key(&json, "notes");
-	lode_json_begin(&json, '[');
-	for (guint i = 0; i < self->notes->len; i++)
-		lode_json_string(&json, self->notes->pdata[i]);
-	lode_json_end(&json, ']');
+	write_json_threads(&json, proposal);
+	write_strings(&json, "losses", self->losses);
+	write_strings(&json, "notes", self->notes);
 	lode_json_end(&json, '}');
 }
 
@@ -419,8 +557,10 @@ bool lode_placement_summary_write(const LodeProfile *profile, const LodePlacemen
 	const LodePlacementSummaryOptions *options, FILE *out, GError **error)
 {
 	g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
-	Summary summary = {profile, proposal, options, out, notes};
+	Summary summary = {profile, proposal, options, out, NULL, notes};
 
+	g_autoptr(GPtrArray) losses = find_losses(&summary);
+	summary.losses = losses;
 	collect_notes(&summary);
 	switch (options->format) {
 	case LODE_VIEW_TEXT:
@@ -440,17 +580,28 @@ char *lode_placement_summary_comment(
 	const LodeProfile *profile, const LodePlacementProposal *proposal)
 {
 	char before[LODE_NUMBER_SIZE], after[LODE_NUMBER_SIZE], interleaved[LODE_NUMBER_SIZE];
+	char lost[LODE_NUMBER_SIZE];
+	g_autofree char *bounds = policy_bounds(proposal, proposal->policy);
+	g_autofree char *unseen =
+		has_unseen(proposal)
+			? g_strdup_printf("\n%s of loads and stores have no "
+					  "address: of all, %s become local",
+				  lode_number_format_share(
+					  share_of(proposal, proposal->matrix->lost), lost),
+				  bounds)
+			: g_strdup("");
 
 	return g_strdup_printf(
 		"placement of %s\n"
 		"policy %s, for %s\n"
-		"local accesses, by the samples of %s: %s; without it (first touch) %s; all "
-		"interleaved %s",
+		"local accesses, by the samples of %s with an address: %s; without it (first "
+		"touch) %s; all interleaved %s%s",
 		profile->program != NULL ? profile->program : "an unknown program",
 		lode_placement_policy_to_text(proposal->policy), proposal->topology->description,
 		proposal->matrix->event,
 		lode_number_format_share(local_share(proposal, proposal->policy), after),
 		lode_number_format_share(local_share(proposal, LODE_PLACEMENT_FIRST_TOUCH), before),
 		lode_number_format_share(
-			local_share(proposal, LODE_PLACEMENT_ROUND_ROBIN), interleaved));
+			local_share(proposal, LODE_PLACEMENT_ROUND_ROBIN), interleaved),
+		unseen);
 }

@@ -17,9 +17,9 @@ static LodeProfile *two_halves(void)
 	return profile;
 }
 
-static void check_text(const char *golden, const LodeTopology *topology)
+static void check_profile(
+	const char *golden, const LodeProfile *profile, const LodeTopology *topology)
 {
-	g_autoptr(LodeProfile) profile = two_halves();
 	LodePlacementProposalOptions options = {
 		.policy = LODE_PLACEMENT_MAJORITY, .topology = topology};
 	LodePlacementSummaryOptions summary = {.format = LODE_VIEW_TEXT};
@@ -32,6 +32,39 @@ static void check_text(const char *golden, const LodeTopology *topology)
 	g_assert_true(lode_placement_summary_write(profile, proposal, &summary, file, &error));
 	g_autofree char *text = sample_close(file);
 	golden_assert(golden, text);
+}
+
+static void check_text(const char *golden, const LodeTopology *topology)
+{
+	g_autoptr(LodeProfile) profile = two_halves();
+
+	check_profile(golden, profile, topology);
+}
+
+/* A thread without an address, and one that lost half: bounds, and who it is. */
+static void test_lost(void)
+{
+	g_autoptr(LodeProfile) profile = two_halves();
+	g_autoptr(LodeTopology) topology = lode_topology_new_even(2, 2);
+	LodeMemory *memory = profile->memory;
+
+	for (guint i = 24; i < memory->samples->len; i++) {
+		LodeMemorySample *sample = &LODE_AT(memory->samples, LodeMemorySample, i);
+		if (sample->thread != 1)
+			continue;
+		sample->rule = LODE_RULE_NONE;
+		sample->reason = LODE_REASON_CLOBBERED;
+		sample->address = 0;
+	}
+	check_profile("placement_summary_lost.txt", profile, topology);
+	for (guint i = 0; i < memory->samples->len; i++) {
+		LodeMemorySample *sample = &LODE_AT(memory->samples, LodeMemorySample, i);
+		if (sample->thread != 1)
+			continue;
+		sample->rule = LODE_RULE_NONE;
+		sample->reason = LODE_REASON_CLOBBERED;
+	}
+	check_profile("placement_summary_lost_thread.txt", profile, topology);
 }
 
 /* A column of distances only where they are known. */
@@ -57,5 +90,6 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/placement_summary/distances", test_distances);
 	g_test_add_func("/placement_summary/one_memory", test_one_memory);
+	g_test_add_func("/placement_summary/lost", test_lost);
 	return g_test_run();
 }

@@ -10,10 +10,14 @@
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "base/files/own_library.h"
+#include "base/text/number_format.h"
 #include "model/memory.h"
 #include "model/placement.h"
 
 #include <string.h>
+
+/* With less of the loads and stores seen, the rest would be invented. */
+#define LEAST_SEEN 0.01
 
 /* One sample, or one page fault. */
 typedef struct {
@@ -29,6 +33,7 @@ typedef struct {
 	LodePageMatrix *matrix;
 	uint32_t event;
 	GArray *touches, *faults; /* Touch */
+	GArray *accesses;         /* uint32_t: samples of the event in the process */
 	bool *are_faults;         /* of each event */
 } Maker;
 
@@ -39,6 +44,8 @@ void lode_page_matrix_free(LodePageMatrix *self)
 	g_array_unref(self->pages);
 	g_array_unref(self->uses);
 	g_free(self->thread_weights);
+	g_free(self->thread_lost);
+	lode_address_losses_clear(&self->losses);
 	g_free(self);
 }
 
@@ -111,6 +118,27 @@ static uint32_t busiest_event(const Maker *self)
 	return best;
 }
 
+/* None of the loads and stores has an address. */
+static bool fail_lost(const Maker *self, GError **error)
+{
+	g_auto(LodeAddressLosses) losses;
+	char number[LODE_NUMBER_SIZE];
+
+	lode_address_losses_init(&losses, self->profile, self->event, NULL, 0);
+	if (losses.all.lost.n_samples == 0)
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"no sample of the profile has a data address; 'lode memory record' records "
+			"them");
+	else
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"none of the %s load and store samples has a data address (most: %s), so "
+			"that nothing can be placed by them; %s",
+			lode_number_format_count((double)losses.all.lost.n_samples, number),
+			lode_address_reason_to_text(lode_address_loss_reason(&losses.all)),
+			lode_address_loss_advice(&losses.all));
+	return false;
+}
+
 static bool choose_event(Maker *self, const char *name, GError **error)
 {
 	self->event = name != NULL ? lode_profile_find_event(self->profile, name)
@@ -119,9 +147,7 @@ static bool choose_event(Maker *self, const char *name, GError **error)
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"the profile has no event '%s'; 'lode info' lists them", name);
 	else if (self->event == LODE_NONE)
-		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-			"no sample of the profile has a data address; 'lode memory record' records "
-			"them");
+		return fail_lost(self, error);
 	else
 		self->matrix->event = lode_profile_event(self->profile, self->event)->name;
 	return self->event != LODE_NONE;
@@ -176,9 +202,10 @@ static bool choose_process(Maker *self, uint32_t pid, GError **error)
 	self->matrix->n_other_processes = n > 0 ? n - 1 : 0;
 	if (best != NULL)
 		return true;
+	if (pid == 0)
+		return fail_lost(self, error);
 	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-		"no sample of event '%s'%s has a data address", self->matrix->event,
-		pid != 0 ? " in that process" : "");
+		"no sample of event '%s' in that process has a data address", self->matrix->event);
 	return false;
 }
 
@@ -200,6 +227,7 @@ static bool count_threads(Maker *self, GError **error)
 			matrix->process = thread->name;
 	}
 	matrix->thread_weights = g_new0(double, matrix->n_threads);
+	matrix->thread_lost = g_new0(double, matrix->n_threads);
 	return true;
 }
 
@@ -211,6 +239,8 @@ static void take_sample(Maker *self, guint i)
 
 	if (sample->event == self->event && !has_address(sample))
 		self->matrix->unresolved_weight += sample->weight;
+	if (sample->event == self->event && thread != NULL && thread->pid == self->matrix->pid)
+		g_array_append_val(self->accesses, i);
 	if (thread == NULL || !has_address(sample) ||
 		(!is_of_fault && sample->event != self->event))
 		return;
@@ -297,6 +327,32 @@ static void fill_first_touches(Maker *self)
 	}
 }
 
+static bool count_losses(Maker *self, GError **error)
+{
+	LodePageMatrix *matrix = self->matrix;
+	char seen[LODE_NUMBER_SIZE];
+
+	lode_address_losses_init(&matrix->losses, self->profile, self->event,
+		(const uint32_t *)(const void *)self->accesses->data, self->accesses->len);
+	for (guint i = 0; i < matrix->losses.threads->len; i++) {
+		const LodeAddressLoss *loss = &LODE_AT(matrix->losses.threads, LodeAddressLoss, i);
+		const LodeThread *thread = &LODE_AT(
+			self->memory->threads, LodeThread, loss->thread);
+		matrix->thread_lost[thread->ordinal] += loss->lost.weight;
+		matrix->lost += loss->lost.weight;
+	}
+	double share = 1 - lode_address_loss_share(&matrix->losses.all);
+	if (share >= LEAST_SEEN)
+		return true;
+	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+		"only %s of the load and store samples of '%s' have a data address (most others: "
+		"%s), too few to place pages by; %s",
+		lode_number_format_share(share, seen), matrix->event,
+		lode_address_reason_to_text(lode_address_loss_reason(&matrix->losses.all)),
+		lode_address_loss_advice(&matrix->losses.all));
+	return false;
+}
+
 static bool fail_stopped(GError **error)
 {
 	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
@@ -314,6 +370,8 @@ static bool make(
 			return fail_stopped(error);
 		take_sample(self, i);
 	}
+	if (!count_losses(self, error))
+		return false;
 	fill_uses(self);
 	if (lode_progress_is_cancelled(progress))
 		return fail_stopped(error);
@@ -326,9 +384,17 @@ LodePageMatrix *lode_page_matrix_new(const LodeProfile *profile, const char *eve
 {
 	g_autoptr(GArray) touches = g_array_new(FALSE, FALSE, sizeof(Touch));
 	g_autoptr(GArray) faults = g_array_new(FALSE, FALSE, sizeof(Touch));
+	g_autoptr(GArray) accesses = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	g_autoptr(LodePageMatrix) matrix = g_new0(LodePageMatrix, 1);
 	g_autofree bool *are_faults = lode_page_faults_events(profile);
-	Maker maker = {profile, profile->memory, matrix, LODE_NONE, touches, faults, are_faults};
+	Maker maker = {.profile = profile,
+		.memory = profile->memory,
+		.matrix = matrix,
+		.event = LODE_NONE,
+		.touches = touches,
+		.faults = faults,
+		.accesses = accesses,
+		.are_faults = are_faults};
 
 	matrix->pages = g_array_new(FALSE, FALSE, sizeof(LodeUsedPage));
 	matrix->uses = g_array_new(FALSE, FALSE, sizeof(LodePageUse));

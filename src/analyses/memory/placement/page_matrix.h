@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "analyses/memory/coverage.h"
 #include "base/progress.h"
 #include "model/index.h"
 
@@ -36,7 +37,10 @@ typedef struct {
 	GArray *pages;       /* LodeUsedPage, by address */
 	GArray *uses;        /* LodePageUse, by (page, thread) */
 	double *thread_weights;
+	double *thread_lost;      /* of each thread's loads and stores without an address */
 	double weight;            /* of all uses */
+	double lost;              /* of the threads' loads and stores without an address */
+	LodeAddressLosses losses; /* of the process and event, in memory of lode's own too */
 	uint64_t n_samples;       /* in all uses */
 	uint64_t n_first_touches; /* pages whose first touch was a page fault */
 	double unresolved_weight; /* of the event's samples without an address */
@@ -45,10 +49,17 @@ typedef struct {
 	uint32_t n_other_processes;
 } LodePageMatrix;
 
+/* The thread's loads and stores, with an address and without. */
+static inline double lode_page_matrix_thread_weight(const LodePageMatrix *self, uint32_t thread)
+{
+	return self->thread_weights[thread] + self->thread_lost[thread];
+}
+
 /*
  * Made of the samples of `event` (NULL: the one with most samples that have an address, page faults
  * left out) in the process `pid` (0: the one with the greatest weight). Errors: _NOT_FOUND where
- * there are none, _LIMIT for more threads than a placement can have, _CANCELLED.
+ * there are none, or where of a hundred loads and stores not one has an address, _LIMIT for more
+ * threads than a placement can have, _CANCELLED.
  */
 LodePageMatrix *lode_page_matrix_new(const LodeProfile *profile, const char *event, uint32_t pid,
 	const LodeProgress *progress, GError **error);

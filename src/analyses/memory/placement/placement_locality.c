@@ -28,6 +28,7 @@ typedef struct {
 	const LodePlacement *placement;
 	const LodePageMatrix *matrix;
 	const LodeTopology *topology;
+	double *local_of_thread; /* NULL */
 	LodePlacementLocality result;
 } Count;
 
@@ -39,22 +40,24 @@ static void count_page(Count *self, const LodeUsedPage *page, uint32_t memory)
 	for (uint32_t i = 0; i < page->n_uses; i++) {
 		double weight = uses[i].weight;
 		uint32_t thread = lode_placement_thread_memory(self->placement, uses[i].thread);
+		double local = thread == LODE_NONE || memory == LODE_NONE ? weight / n
+		               : thread == memory                         ? weight
+		                                                          : 0;
 		self->result.weight += weight;
-		if (thread == LODE_NONE || memory == LODE_NONE)
-			self->result.local += weight / n;
-		else if (thread == memory)
-			self->result.local += weight;
+		self->result.local += local;
+		if (self->local_of_thread != NULL)
+			self->local_of_thread[uses[i].thread] += local;
 		if (self->topology->distances != NULL)
 			self->result.distance += weight *
 			                         mean_distance(self->topology, n, thread, memory);
 	}
 }
 
-LodePlacementLocality lode_placement_locality(
-	const LodePlacement *placement, const LodePageMatrix *matrix, const LodeTopology *topology)
+LodePlacementLocality lode_placement_locality(const LodePlacement *placement,
+	const LodePageMatrix *matrix, const LodeTopology *topology, double *local_of_thread)
 {
 	g_autoptr(GArray) pieces = lode_placement_pieces(placement, LODE_PAGE_SIZE);
-	Count count = {placement, matrix, topology, {0}};
+	Count count = {placement, matrix, topology, local_of_thread, {.unseen = matrix->lost}};
 	guint next = 0;
 
 	for (guint i = 0; i < matrix->pages->len; i++) {

@@ -85,8 +85,8 @@ static int compare_by_weight(const void *a, const void *b, void *data)
 {
 	const LodePageMatrix *matrix = data;
 	uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
-	double first_weight = matrix->thread_weights[first];
-	double second_weight = matrix->thread_weights[second];
+	double first_weight = lode_page_matrix_thread_weight(matrix, first);
+	double second_weight = lode_page_matrix_thread_weight(matrix, second);
 
 	if (first_weight != second_weight)
 		return first_weight > second_weight ? -1 : 1;
@@ -99,9 +99,11 @@ static void choose_threads(Grouping *self, double least)
 	const LodePageMatrix *matrix = self->matrix;
 
 	g_array_set_size(self->threads, 0);
-	for (uint32_t i = 0; i < matrix->n_threads; i++)
-		if (matrix->thread_weights[i] > 0 && matrix->thread_weights[i] >= least)
+	for (uint32_t i = 0; i < matrix->n_threads; i++) {
+		double weight = lode_page_matrix_thread_weight(matrix, i);
+		if (weight > 0 && weight >= least)
 			g_array_append_val(self->threads, i);
+	}
 	self->n_active = MAX(self->n_active, self->threads->len);
 	self->n_heavy = self->threads->len;
 	if (self->threads->len > MAX_GROUPED) {
@@ -165,7 +167,7 @@ static void place_rest(Grouping *self, LodePlacement *placement)
 
 	for (uint32_t i = 0; i < placement->n_threads; i++) {
 		uint32_t *place = &LODE_AT(placement->thread_memories, uint32_t, i);
-		if (*place != LODE_NONE || self->matrix->thread_weights[i] <= 0)
+		if (*place != LODE_NONE || lode_page_matrix_thread_weight(self->matrix, i) <= 0)
 			continue;
 		for (uint32_t m = 0; m < placement->n_memories; m++)
 			if (self->capacities[m] > self->capacities[memory])
@@ -214,7 +216,8 @@ static bool group_threads(LodePlacement *placement, const LodePageMatrix *matrix
 	bool is_even = options->threads_per_memory == 0 &&
 	               shared_by_any(&grouping) < LITTLE_SHARED * matrix->weight;
 	if (is_even) {
-		choose_threads(&grouping, LIGHT_THREAD * matrix->weight / grouping.n_active);
+		choose_threads(&grouping,
+			LIGHT_THREAD * (matrix->weight + matrix->lost) / grouping.n_active);
 		share_pages(&grouping);
 	}
 	for (uint32_t m = 0; m < placement->n_memories; m++)
@@ -585,6 +588,7 @@ void lode_placement_proposal_free(LodePlacementProposal *self)
 	lode_placement_free(self->placement);
 	lode_topology_free(self->own_topology);
 	lode_page_matrix_free(self->matrix);
+	g_free(self->local_of_thread);
 	g_free(self);
 }
 
@@ -602,7 +606,7 @@ static void count_threads(LodePlacementProposal *self)
 			continue;
 		}
 		g_array_append_val(memory_at(self, m)->threads, i);
-		memory_at(self, m)->accesses += self->matrix->thread_weights[i];
+		memory_at(self, m)->accesses += lode_page_matrix_thread_weight(self->matrix, i);
 	}
 }
 
@@ -650,7 +654,7 @@ static bool choose_topology(
 	if (self->topology != NULL)
 		return true;
 	for (uint32_t i = 0; i < self->matrix->n_threads; i++)
-		n += self->matrix->thread_weights[i] > 0;
+		n += lode_page_matrix_thread_weight(self->matrix, i) > 0;
 	uint32_t n_memories = MAX((uint32_t)(((uint64_t)n + each - 1) / each), 1);
 	if (n_memories > LODE_PLACEMENT_MAX_MEMORIES || each > LODE_PLACEMENT_MAX_THREADS) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
@@ -671,8 +675,8 @@ static bool try_policy(LodePlacementProposal *self, const LodeProfile *profile,
 
 	if (placement == NULL)
 		return false;
-	self->localities[options->policy] = lode_placement_locality(
-		placement, self->matrix, options->topology);
+	self->localities[options->policy] = lode_placement_locality(placement, self->matrix,
+		options->topology, options->policy == self->policy ? self->local_of_thread : NULL);
 	if (options->policy == self->policy)
 		self->placement = g_steal_pointer(&placement);
 	return true;
@@ -698,6 +702,7 @@ LodePlacementProposal *lode_placement_proposal_new(
 	if (self->matrix == NULL || !choose_topology(self, options, error))
 		return NULL;
 	placement.topology = self->topology;
+	self->local_of_thread = g_new0(double, self->matrix->n_threads);
 	self->has_fixed_addresses = profile->memory->has_fixed_addresses;
 	for (int i = 0; i < LODE_N_PLACEMENT_POLICIES; i++) {
 		if (lode_progress_is_cancelled(options->progress)) {

@@ -51,7 +51,7 @@ typedef struct {
 /* The threads and pages of one memory. */
 typedef struct {
 	GArray *threads;  /* uint32_t, ascending */
-	double accesses;  /* weight of these threads' accesses */
+	double accesses;  /* weight of these threads' loads and stores, without an address too */
 	uint64_t n_pages; /* used ones that were put there */
 } LodeProposedMemory;
 
@@ -62,6 +62,7 @@ typedef struct {
 	LodePageMatrix *matrix;
 	LodePlacement *placement;
 	LodePlacementLocality localities[LODE_N_PLACEMENT_POLICIES];
+	double *local_of_thread; /* [matrix->n_threads], weight, with the chosen policy */
 	bool has_locality[LODE_N_PLACEMENT_POLICIES]; /* the threads fit */
 	GArray *memories;                             /* LodeProposedMemory */
 	uint64_t n_interleaved;                       /* used pages */
@@ -71,7 +72,8 @@ typedef struct {
 
 /*
  * The ranges' notes name what lies there, borrowed from `profile`. A page with few samples follows
- * its neighbours or its object. Threads that no sample saw may
+ * its neighbours or its object. A thread all of whose loads and stores lost their addresses is put
+ * where there is room. Threads that no sample saw may
  * run anywhere, but for the policies that deal them in turn. Errors: as lode_page_matrix_new();
  * _USAGE where threads_per_memory is too small for the topology; _UNSUPPORTED where the addresses
  * are of an address trace, whose address space the program does not have by itself; _LIMIT;

@@ -79,6 +79,119 @@ static void test_sums(void)
 	g_assert_cmpuint(row->total.n_samples, <, 3000);
 }
 
+typedef struct {
+	double weight, lost, named;
+	uint64_t n, n_lost;
+} NaiveLoss;
+
+/* A naive count of one thread, or of all where it is LODE_NONE. */
+static NaiveLoss naive_loss(const LodeProfile *profile, uint32_t thread, uint32_t event)
+{
+	const LodeMemory *memory = profile->memory;
+	NaiveLoss loss = {0};
+
+	for (guint i = 0; i < memory->samples->len; i++) {
+		const LodeMemorySample *sample = &LODE_AT(memory->samples, LodeMemorySample, i);
+		bool is_lost = sample->rule == LODE_RULE_NONE;
+		if (sample->event != event || (thread != LODE_NONE && sample->thread != thread))
+			continue;
+		if (is_lost && (sample->reason == LODE_REASON_NOT_MEMORY ||
+				       sample->reason == LODE_REASON_NO_ACCESS_IN_RANGE ||
+				       sample->reason == LODE_REASON_NOT_USER_CODE ||
+				       sample->reason == LODE_REASON_RECORDER))
+			continue;
+		loss.weight += sample->weight;
+		loss.n++;
+		if (!is_lost)
+			continue;
+		loss.lost += sample->weight;
+		loss.n_lost++;
+		if (sample->object != LODE_NONE)
+			loss.named += sample->weight;
+	}
+	return loss;
+}
+
+static void check_loss(const LodeProfile *profile, const LodeAddressLoss *loss)
+{
+	NaiveLoss naive = naive_loss(profile, loss->thread, SAMPLE_EVENT_CLOCK);
+	double by_reason = 0;
+
+	for (int i = 0; i < LODE_N_REASONS; i++)
+		by_reason += loss->reason_weight[i];
+	g_assert_cmpfloat_with_epsilon(loss->total.weight, naive.weight, 1e-6);
+	g_assert_cmpfloat_with_epsilon(loss->lost.weight, naive.lost, 1e-6);
+	g_assert_cmpfloat_with_epsilon(loss->lost_named.weight, naive.named, 1e-6);
+	g_assert_cmpfloat_with_epsilon(by_reason, naive.lost, 1e-6);
+	g_assert_cmpuint(loss->total.n_samples, ==, naive.n);
+	g_assert_cmpuint(loss->lost.n_samples, ==, naive.n_lost);
+}
+
+static void test_losses_of_threads(void)
+{
+	for (uint32_t seed = 1; seed <= 20; seed++) {
+		SampleProfileOptions options = {.seed = seed,
+			.n_threads = 1 + seed % 7,
+			.n_samples = 10 + 40 * seed,
+			.anon_bytes = 1 << 16,
+			.unresolved = 0.05 * seed - 0.05,
+			.faults = 0.2};
+		g_autoptr(LodeProfile) profile = sample_profile_random(&options);
+		g_auto(LodeAddressLosses) losses;
+
+		/* Some lost ones have an object. */
+		for (guint i = 0; i < profile->memory->samples->len; i += 3) {
+			LodeMemorySample *sample = &LODE_AT(
+				profile->memory->samples, LodeMemorySample, i);
+			if (sample->rule == LODE_RULE_NONE)
+				sample->object = SAMPLE_OBJECT_COUNTS;
+		}
+		lode_address_losses_init(&losses, profile, LODE_NONE, NULL, 0);
+		check_loss(profile, &losses.all);
+		guint next = 0;
+		for (uint32_t thread = 0; thread < options.n_threads; thread++) {
+			if (naive_loss(profile, thread, SAMPLE_EVENT_CLOCK).n == 0)
+				continue;
+			g_assert_cmpuint(next, <, losses.threads->len);
+			const LodeAddressLoss *loss = &LODE_AT(
+				losses.threads, LodeAddressLoss, next++);
+			g_assert_cmpuint(loss->thread, ==, thread);
+			check_loss(profile, loss);
+		}
+		g_assert_cmpuint(next, ==, losses.threads->len);
+	}
+}
+
+static void test_loss_reasons(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile_new(1, 1 << 16);
+	g_auto(LodeAddressLosses) losses;
+
+	sample_profile_access(profile, 0, SAMPLE_NODES, LODE_ACCESS_LOAD, 4);
+	for (int i = LODE_REASON_NONE + 1; i < LODE_N_REASONS; i++)
+		sample_profile_unresolved(profile, 0, (LodeAddressReason)i)->weight = i;
+	lode_address_losses_init(&losses, profile, LODE_NONE, NULL, 0);
+	g_assert_cmpuint(losses.all.lost.n_samples, ==, LODE_N_REASONS - 1 - 4);
+	g_assert_cmpuint(lode_address_loss_reason(&losses.all), ==, LODE_N_REASONS - 1);
+	g_assert_cmpfloat(losses.all.reason_weight[LODE_REASON_NOT_MEMORY], ==, 0);
+}
+
+static void test_next_round(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile_new(2, 1 << 16);
+	g_auto(LodeAddressLosses) losses;
+
+	sample_profile_access(profile, 0, SAMPLE_NODES, LODE_ACCESS_LOAD, 4);
+	sample_profile_access(profile, 1, SAMPLE_NODES, LODE_ACCESS_LOAD, 4)->rule =
+		LODE_RULE_NEXT_ROUND;
+	lode_address_losses_init(&losses, profile, SAMPLE_EVENT_CLOCK, NULL, 0);
+	g_assert_cmpfloat(losses.all.lost.weight, ==, 0);
+	g_assert_cmpfloat(losses.all.next_round.weight, ==, 1);
+	g_assert_cmpfloat(LODE_AT(losses.threads, LodeAddressLoss, 0).next_round.weight, ==, 0);
+	g_assert_cmpfloat(LODE_AT(losses.threads, LodeAddressLoss, 1).next_round.weight, ==, 1);
+	g_assert_cmpuint(lode_address_loss_reason(&losses.all), ==, LODE_REASON_NONE);
+}
+
 static void test_choice(void)
 {
 	g_autoptr(LodeProfile) profile = sample_profile_new(1, 1 << 16);
@@ -102,5 +215,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/memory_coverage/by_hand", test_by_hand);
 	g_test_add_func("/memory_coverage/sums", test_sums);
 	g_test_add_func("/memory_coverage/choice", test_choice);
+	g_test_add_func("/memory_coverage/losses_of_threads", test_losses_of_threads);
+	g_test_add_func("/memory_coverage/loss_reasons", test_loss_reasons);
+	g_test_add_func("/memory_coverage/next_round", test_next_round);
 	return g_test_run();
 }

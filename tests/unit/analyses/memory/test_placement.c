@@ -261,7 +261,7 @@ static void test_naive_count(void)
 			matrix = lode_page_matrix_new(profile, NULL, 0, NULL, NULL);
 		g_autoptr(LodePlacement) placement = random_placement(random, n_memories);
 		LodePlacementLocality locality = lode_placement_locality(
-			placement, matrix, topology);
+			placement, matrix, topology, NULL);
 		g_assert_cmpfloat_with_epsilon(
 			locality.local, naive_local(profile, placement), 1e-6);
 		g_assert_cmpfloat_with_epsilon(locality.weight, matrix->weight, 1e-6);
@@ -394,6 +394,140 @@ static void test_errors(void)
 	g_assert_error(error, LODE_ERROR, LODE_ERROR_LIMIT);
 }
 
+static void lose(LodeProfile *profile, uint32_t thread, LodeAddressReason reason, int times)
+{
+	for (int i = 0; i < times; i++)
+		sample_profile_unresolved(profile, thread, reason);
+}
+
+/* Threads 2 and 3 of equal time, of which no address is known: one on each memory, and not a claim
+ * about them. */
+static void test_lost_threads(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile_new(5, 32 * LODE_PAGE_SIZE);
+	g_autoptr(LodeTopology) topology = lode_topology_new_even(2, 2);
+
+	access_pages(profile, 0, 0, 10, 10);
+	access_pages(profile, 1, 16, 10, 10);
+	lose(profile, 2, LODE_REASON_CLOBBERED, 100);
+	lose(profile, 3, LODE_REASON_CLOBBERED, 100);
+	lose(profile, 4, LODE_REASON_NOT_MEMORY, 1000);
+	g_autoptr(LodePlacementProposal)
+		proposal = propose(profile, topology, LODE_PLACEMENT_MAJORITY);
+	const LodePlacement *placement = proposal->placement;
+	const LodePlacementLocality *locality = &proposal->localities[LODE_PLACEMENT_MAJORITY];
+	uint32_t memories[5];
+	for (uint32_t i = 0; i < 5; i++)
+		memories[i] = lode_placement_thread_memory(placement, i);
+	g_assert_cmpuint(memories[0] + memories[1], ==, 1);
+	g_assert_cmpuint(memories[2] + memories[3], ==, 1);
+	/* Without a load or store it may run anywhere. */
+	g_assert_cmpuint(memories[4], ==, LODE_NONE);
+	g_assert_cmpfloat(proposal->matrix->lost, ==, 200);
+	g_assert_cmpfloat(locality->weight, ==, 200);
+	g_assert_cmpfloat(locality->local, ==, 200);
+	g_assert_cmpfloat(lode_placement_locality_share(locality), ==, 1);
+	g_assert_cmpfloat(lode_placement_locality_least(locality), ==, 0.5);
+	g_assert_cmpfloat(lode_placement_locality_most(locality), ==, 1);
+	g_assert_cmpfloat(proposal->local_of_thread[0], ==, 100);
+	g_assert_cmpfloat(proposal->local_of_thread[2], ==, 0);
+	g_assert_cmpfloat(lode_page_matrix_thread_weight(proposal->matrix, 2), ==, 100);
+	for (guint m = 0; m < 2; m++)
+		g_assert_cmpfloat(
+			LODE_AT(proposal->memories, LodeProposedMemory, m).accesses, ==, 200);
+}
+
+/* Each page that a sample is on was touched first by thread 0, so that losing samples does not
+ * change a page's home. */
+static void fault_all(LodeProfile *profile)
+{
+	for (guint i = 0, n = profile->memory->samples->len; i < n; i++) {
+		uint64_t address = LODE_AT(profile->memory->samples, LodeMemorySample, i).address;
+		if (address != 0)
+			sample_profile_fault(profile, 0, address, 0, 0);
+	}
+}
+
+/* Whatever the lost ones did, the truth is within the bounds: random samples lose their address
+ * after the placement of all was looked at. */
+static void test_bounds(void)
+{
+	g_autoptr(GRand) random = g_rand_new_with_seed(soak_seed(11));
+
+	for (uint32_t i = 0; i < 40; i++) {
+		SampleProfileOptions options = {.seed = 500 + i,
+			.n_threads = 5,
+			.n_samples = 600,
+			.anon_bytes = 40 * 4096,
+			.faults = 0.2};
+		uint32_t n_memories = (uint32_t)g_rand_int_range(random, 1, 5);
+		g_autoptr(LodeProfile) profile = sample_profile_random(&options);
+		g_autoptr(LodeTopology) topology = lode_topology_new_even(n_memories, 2);
+		g_autoptr(LodePlacement) placement = random_placement(random, n_memories);
+		fault_all(profile);
+		g_autoptr(LodePageMatrix)
+			whole = lode_page_matrix_new(profile, NULL, 0, NULL, NULL);
+		double truth = naive_local(profile, placement) / whole->weight;
+
+		for (guint s = 0; s < profile->memory->samples->len; s++) {
+			LodeMemorySample *sample = &LODE_AT(
+				profile->memory->samples, LodeMemorySample, s);
+			/* All of thread 3's, and a third of the others'. */
+			if (sample->event != SAMPLE_EVENT_CLOCK ||
+				(sample->thread != 3 && g_rand_int_range(random, 0, 3) > 0))
+				continue;
+			sample->rule = LODE_RULE_NONE;
+			sample->reason = LODE_REASON_CLOBBERED;
+			sample->address = 0;
+		}
+		g_autoptr(LodePageMatrix)
+			matrix = lode_page_matrix_new(profile, NULL, 0, NULL, NULL);
+		g_autofree double *of_thread = g_new0(double, matrix->n_threads);
+		LodePlacementLocality locality = lode_placement_locality(
+			placement, matrix, topology, of_thread);
+		double sum = 0;
+		for (uint32_t t = 0; t < matrix->n_threads; t++)
+			sum += of_thread[t];
+		g_assert_cmpfloat_with_epsilon(sum, locality.local, 1e-6);
+		g_assert_cmpfloat(of_thread[3], ==, 0);
+		g_assert_cmpfloat_with_epsilon(
+			matrix->weight + matrix->lost, whole->weight, whole->weight * 1e-9);
+		g_assert_cmpfloat(lode_placement_locality_least(&locality), <=, truth + 1e-9);
+		g_assert_cmpfloat(lode_placement_locality_most(&locality), >=, truth - 1e-9);
+	}
+}
+
+/* Nothing, or next to nothing, is seen: it says why, and how to record. */
+static void test_all_lost(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile_new(2, 32 * LODE_PAGE_SIZE);
+	g_autoptr(LodeTopology) topology = lode_topology_new_even(2, 2);
+	LodePlacementProposalOptions options = {.topology = topology};
+	g_autoptr(GError) error = NULL;
+
+	lose(profile, 0, LODE_REASON_CLOBBERED, 600);
+	lose(profile, 1, LODE_REASON_CLOBBERED, 600);
+	g_assert_null(lode_placement_proposal_new(profile, &options, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND);
+	g_assert_nonnull(strstr(error->message,
+		"none of the 1,200 load and store samples has a data address (most: clobbered)"));
+	g_assert_nonnull(strstr(error->message, "--windows"));
+	g_clear_error(&error);
+	access_pages(profile, 0, 0, 10, 1);
+	g_assert_null(lode_placement_proposal_new(profile, &options, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND);
+	g_assert_nonnull(strstr(error->message, "too few to place pages by"));
+	g_clear_error(&error);
+	access_pages(profile, 0, 0, 10, 2);
+	g_autoptr(LodePlacementProposal)
+		proposal = propose(profile, topology, LODE_PLACEMENT_MAJORITY);
+	g_assert_nonnull(proposal);
+	g_autoptr(LodeProfile) garbage = sample_profile_new(2, 4096);
+	lose(garbage, 0, LODE_REASON_INVALID_ADDRESS, 5);
+	g_assert_null(lode_placement_proposal_new(garbage, &options, &error));
+	g_assert_nonnull(strstr(error->message, "the registers point to no memory"));
+}
+
 static void test_stopped(void)
 {
 	g_autoptr(LodeProfile) profile = two_halves();
@@ -427,5 +561,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/placement/random-profiles", test_random_profiles);
 	g_test_add_func("/placement/errors", test_errors);
 	g_test_add_func("/placement/stopped", test_stopped);
+	g_test_add_func("/placement/lost_threads", test_lost_threads);
+	g_test_add_func("/placement/bounds", test_bounds);
+	g_test_add_func("/placement/all_lost", test_all_lost);
 	return g_test_run();
 }
