@@ -52,10 +52,10 @@ static char *line_of_all(const LodeAddressLoss *all)
 		g_string_append_printf(line, "%s of load and store samples have no address (",
 			lode_number_format_share(share, number));
 	append_reasons(all, line);
-	g_string_append(line, "): views by page or line do not have them");
+	g_string_append(line, "): pages and lines lack them");
 	if (named >= WORTH_A_LINE)
 		g_string_append_printf(line,
-			", views by object have %s, the object of which is known",
+			"; the object of %s is known, and views by object have these",
 			lode_number_format_share(named, number));
 	g_string_append(line, ".");
 	if (share >= 0.5)
