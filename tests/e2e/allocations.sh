@@ -156,6 +156,47 @@ for build in "${builds[@]}"; do
 	check "containers, $compiler $level" "$(status_is 0)" "$(cpp_sites)"
 done
 
+# At -O0 the frames are there; at -O2 they are put back.
+tail_sites() {
+	figures '@tails' site allocations bytes -- --sort bytes | grep -v '^calloc' | sort >found
+	sort >expected <<END
+malloc@tails.c:$(line tails.c thread) 1 70000
+malloc@tails.c:$(line tails.c sixth) 1 60000
+malloc@tails.c:$(line tails.c fifth) 1 50000
+malloc@tails.c:$(line tails.c fourth) 1 40000
+malloc@tails.c:$(line tails.c third) 1 30000
+malloc@tails.c:$(line tails.c second) 1 20000
+malloc@tails.c:$(line tails.c first) 1 10000
+malloc@tails.c:$(line tails.c node) 10 240
+END
+	expect
+}
+for build in "gcc -O0" "gcc -O2" "clang -O2" "gcc -O2 -fno-plt"; do
+	read -ra command <<<"$build"
+	command -v "${command[0]}" >/dev/null || continue
+	"${command[@]}" -g -o tails "$sources/tails.c" -pthread 2>err || continue
+	record ./tails
+	check "functions that end in a call, $build" "$(status_is 0)" "$(tail_sites)"
+done
+
+rust_sites() {
+	figures '@library\.rs' site bytes -- --sort bytes | sort >found
+	sort >expected <<END
+malloc@library.rs:$(line library.rs filled) 10000
+malloc@library.rs:$(line library.rs cloned) 10000
+malloc@library.rs:$(line library.rs part) 9000
+malloc@library.rs:$(line library.rs boxed) 8000
+malloc@library.rs:$(line library.rs clone) 40000
+END
+	expect
+}
+for level in 0 2; do
+	command -v rustc >/dev/null || continue
+	rustc -g -C opt-level=$level -o library "$sources/library.rs" 2>err || continue
+	record ./library
+	check "Rust's library, -O$level" "$(status_is 0)" "$(rust_sites)"
+done
+
 # The allocator's first touches are due to who allocates; the program's own are its.
 touched() {
 	"$lode" memory x.lode --first-touch --format csv | python3 -c '

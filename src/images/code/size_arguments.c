@@ -436,7 +436,8 @@ static void pass(Search *self)
 		offset += full.instruction.length;
 		if (!self->is_reached)
 			continue;
-		bool is_call = full.instruction.meta.category == ZYDIS_CATEGORY_CALL;
+		bool is_call = full.instruction.meta.category == ZYDIS_CATEGORY_CALL ||
+		               full.instruction.meta.category == ZYDIS_CATEGORY_UNCOND_BR;
 		if (is_call && self->call_at - at < full.instruction.length)
 			self->found = find_given(self);
 		follow(self, &full);

@@ -24,8 +24,9 @@ typedef uint8_t LodeArgumentMask;
 
 /*
  * Returns the function's own arguments that make up the size in the call in which `return_address`
- * − 1 lies; 0: it is not made of these alone, or unknown. `wanted` has the registers of the size,
- * all of which must be known (for calloc, the number and the size).
+ * − 1 lies, or the jump that ends it by a call; 0: it is not made of these alone, or unknown.
+ * `wanted` has the registers of the size, all of which must be known (for calloc, the number and
+ * the size).
  */
 LodeArgumentMask lode_size_arguments_find(const uint8_t *code, size_t size, uint64_t address,
 	uint64_t return_address, LodeArgumentMask wanted);

@@ -24,6 +24,7 @@ static const char *const functions[] = {
 	"asprintf",
 	"vasprintf",
 	"mmap",
+	"mmap64",
 	"mremap",
 	/* wrappers by their usual names: xmalloc, zcalloc, my_malloc, CRYPTO_zalloc, git's xmallocz
          */
@@ -223,11 +224,62 @@ static char *bare_name(const char *function)
 	return g_strndup(begin, (gsize)(at - begin));
 }
 
+/* Of Rust's "<T as U>::f", T without references and brackets; NULL: some different name. */
+static const char *implementing_type(const char *name, const char **out_trait)
+{
+	unsigned depth = 0;
+	const char *at = name;
+
+	for (; *at != '\0'; at++) {
+		depth += *at == '<';
+		depth -= *at == '>' && at[-1] != '-' && depth > 0;
+		if (depth == 0)
+			return NULL;
+		if (depth == 1 && g_str_has_prefix(at, " as "))
+			break;
+	}
+	*out_trait = at + strlen(" as ");
+	name += strspn(name, "<&*[(");
+	while (g_str_has_prefix(name, "mut ") || g_str_has_prefix(name, "const ") ||
+		g_str_has_prefix(name, "dyn "))
+		name = strchr(name, ' ') + 1 + strspn(strchr(name, ' ') + 1, "<&*[(");
+	return *at == '\0' ? NULL : name;
+}
+
+static bool is_of_rust_library(const char *path)
+{
+	return g_str_has_prefix(path, "alloc::") || g_str_has_prefix(path, "core::") ||
+	       g_str_has_prefix(path, "std::") || g_str_has_prefix(path, "hashbrown::");
+}
+
+/* A trait of Rust's libraries for one of their types, a built-in one ("u8", "[T]") or a parameter
+ * ("T"), all of which have no path. A type of the program's has its crate's name. */
+static bool is_rust_library_method(const char *name)
+{
+	const char *trait, *type = name[0] == '<' ? implementing_type(name, &trait) : NULL;
+
+	if (type == NULL || !is_of_rust_library(trait))
+		return false;
+	size_t length = strcspn(type, " <>[](),;:");
+	return is_of_rust_library(type) || !g_str_has_prefix(type + length, "::");
+}
+
 bool lode_allocator_names_is_allocator(const LodeAllocatorNames *self, const char *function)
 {
 	g_autofree char *bare = bare_name(function);
 
-	return matches(self->functions, bare);
+	return matches(self->functions, bare) || is_rust_library_method(bare);
+}
+
+bool lode_allocator_names_is_runtime_source(const char *file)
+{
+	static const char *const parts[] = {
+		"/library/alloc/src/", "/library/core/src/", "/library/std/src/", "/rust/deps/"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
+		if (strstr(file, parts[i]) != NULL)
+			return true;
+	return g_str_has_prefix(file, "/rustc/");
 }
 
 bool lode_allocator_names_is_runtime(const LodeAllocatorNames *self, const char *library)

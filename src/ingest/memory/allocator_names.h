@@ -22,6 +22,9 @@ bool lode_allocator_names_is_allocator(const LodeAllocatorNames *self, const cha
 /* A library of a C or C++ or Rust implementation, or of an allocator: its name without a path. */
 bool lode_allocator_names_is_runtime(const LodeAllocatorNames *self, const char *library);
 
+/* A file of Rust's libraries, by its path where they were built or installed. */
+bool lode_allocator_names_is_runtime_source(const char *file);
+
 /* Whether the user's globs skip it; `function` NULL: unknown. */
 bool lode_allocator_names_is_skipped(
 	const LodeAllocatorNames *self, const char *function, const char *library);

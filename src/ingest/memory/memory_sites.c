@@ -9,6 +9,9 @@
  *   roles                       passes-size        program            program               program
  *   site                                           malloc@list.h:7
  *
+ * Functions that ended in a jump are put back where the code shows them: `take`, between malloc and
+ * main, which called take and not malloc.
+ *
  * Which functions pass a size on is found from the allocator outward: each caller of a function
  * skipped so far is tested: whether most of its allocations have a size that its callers gave.
  *
@@ -24,6 +27,7 @@
 #include "ingest/memory/allocation_figures.h"
 #include "ingest/memory/allocator_names.h"
 #include "ingest/memory/memory_reading.h"
+#include "ingest/memory/tail_path.h"
 #include "model/memory.h"
 
 #include <stdlib.h>
@@ -33,6 +37,7 @@ enum {
 	MAX_STACKS = 1 << 20, /* as many as one recorder can tell apart; of all logs */
 	MAX_CALLS = 1 << 23,
 	MAX_SIZE_SEARCHES = 200 * 1000,
+	MAX_TAIL_PATHS = 100 * 1000,
 	N_MASKS = 3,
 };
 
@@ -46,6 +51,7 @@ typedef struct {
 	uint32_t line;
 	uint32_t first_inlined, n_inlined;
 	LodeCallRole role; /* of the function; those that were inlined have their own */
+	bool is_tail;      /* a jump's: it returns to the caller of its function */
 	LodeArgumentMask asked[N_MASKS], arguments; /* the last question of the size, its answer */
 } Frame;
 
@@ -68,20 +74,23 @@ typedef struct {
 
 /* The calls by a function of skipped functions. */
 typedef struct {
-	double n, n_passed; /* allocations */
-	uint64_t caller;    /* the last that was seen */
-	bool has_callers;   /* two or more, or one that is a wrapper itself */
+	double n, n_passed;  /* allocations */
+	const Frame *caller; /* the last that was seen */
+	bool has_callers;    /* two or more, or one that is a wrapper itself */
 } CallerCount;
 
 struct LodeMemorySites {
 	LodeProfile *profile;
 	LodeMemoryReading *reading;
 	LodeAllocatorNames *names;
-	GArray *frames;           /* Frame, by log and address */
-	GArray *inlined;          /* LodeInlinedCall */
-	GHashTable *roles;        /* function's name → role + 1, of those by name */
-	GHashTable *passing;      /* "image name" of functions that pass a size on */
-	GHashTable *site_ids;     /* name → index + 1 */
+	GArray *frames;          /* Frame, by log and address */
+	GHashTable *filled;      /* log and stack → GArray of its uint64_t, with calls by jumps */
+	LodeIdCache paths_known; /* (frame, function) → index of a path */
+	GArray *tail_paths;      /* LodeTailPath */
+	GArray *inlined;         /* LodeInlinedCall */
+	GHashTable *roles;       /* function's name → role + 1, of those by name */
+	GHashTable *passing;     /* "image name" of functions that pass a size on */
+	GHashTable *site_ids;    /* name → index + 1 */
 	GArray *allocating_calls; /* LodeAllocatingCall of each of the memory's allocations */
 	LodeIdCache calls, paths;
 	LodeLogPaths *logs;
@@ -118,13 +127,31 @@ LODE_ORDER_OF_POINTERS(compare_places, Frame, LODE_ASCENDING(image), LODE_ASCEND
 
 /* --- frames --- */
 
+static uint64_t filled_key(guint log, size_t stack)
+{
+	return (uint64_t)log << 32 | stack;
+}
+
+static LodeAllocationStack stack_at(const LodeMemorySites *self, guint log, size_t index)
+{
+	LodeAllocationStack stack = lode_allocation_log_stack(self->logs[log].log, index);
+	const uint64_t key = filled_key(log, index);
+	const GArray *filled = g_hash_table_lookup(self->filled, &key);
+
+	if (filled != NULL) {
+		stack.addresses = (const uint64_t *)(const void *)filled->data;
+		stack.n = filled->len;
+	}
+	return stack;
+}
+
 /* Each return address of a log once, sorted. */
 static void collect_frames(LodeMemorySites *self, guint log, size_t n_stacks)
 {
 	g_autoptr(GArray) addresses = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 
 	for (size_t k = 0; k < n_stacks; k++) {
-		LodeAllocationStack stack = lode_allocation_log_stack(self->logs[log].log, k);
+		LodeAllocationStack stack = stack_at(self, log, k);
 		g_array_append_vals(addresses, stack.addresses, (guint)stack.n);
 	}
 	if (addresses->len > 1)
@@ -205,6 +232,13 @@ static const char *image_name(LodeMemorySites *self, const Frame *frame)
 	return slash != NULL ? slash + 1 : path;
 }
 
+static bool is_runtime(LodeMemorySites *self, const Frame *frame)
+{
+	const char *library = image_name(self, frame);
+
+	return *library == '\0' || lode_allocator_names_is_runtime(self->names, library);
+}
+
 /* By its name alone. */
 static LodeCallRole find_named_role(LodeMemorySites *self, const char *function)
 {
@@ -219,17 +253,131 @@ static LodeCallRole find_named_role(LodeMemorySites *self, const char *function)
 	return role;
 }
 
-static LodeCallRole role_of(LodeMemorySites *self, const char *function, const char *library)
+/* By a function's name, its library, and the source file in which it makes the call. */
+static LodeCallRole role_of(
+	LodeMemorySites *self, const Frame *frame, const char *function, const char *file)
 {
-	if (lode_allocator_names_is_skipped(self->names, function, library))
+	if (lode_allocator_names_is_skipped(self->names, function, image_name(self, frame)))
 		return LODE_CALL_SKIPPED;
-	if (*library == '\0' || lode_allocator_names_is_runtime(self->names, library) ||
-		g_strcmp0(function, "_start") == 0)
+	if (is_runtime(self, frame) || g_strcmp0(function, "_start") == 0 ||
+		(file != NULL && lode_allocator_names_is_runtime_source(file)))
 		return LODE_CALL_IN_RUNTIME;
 	return function != NULL ? find_named_role(self, function) : LODE_CALL_OF_PROGRAM;
 }
 
-static void name_frames(LodeMemorySites *self, LodeMemoryLoads *loads)
+static Frame *find_frame(LodeMemorySites *self, guint log, uint64_t return_address)
+{
+	const Frame key = {.log = log, .address = return_address - 1};
+
+	return bsearch(&key, self->frames->data, self->frames->len, sizeof(Frame), compare_frames);
+}
+
+/* --- functions that ended in a jump --- */
+
+static LodeCodeImage *image_at(LodeMemorySites *self, uint32_t image)
+{
+	return lode_code_images_at(lode_places_images(self->reading->options.places), image);
+}
+
+/* Between the call of a frame and the function of the next inner one. NULL: none. */
+static const LodeTailPath *find_tail_path(
+	LodeMemorySites *self, const Frame *frame, const Frame *inner)
+{
+	const LodeBinaryFunction *function = inner != NULL ? inner->function : NULL;
+	const LodeIdKey key = {{(uint64_t)frame->image << 32 | (inner != NULL),
+		frame->image_address, (uint64_t)(uintptr_t)function}};
+	bool is_new;
+
+	if (frame->function == NULL || is_runtime(self, frame) ||
+		(inner != NULL && function == NULL) || self->tail_paths->len >= MAX_TAIL_PATHS)
+		return NULL;
+	LodeIdSlot *slot = lode_id_cache_find(&self->paths_known, &key, &is_new);
+	if (is_new) {
+		const LodeTailPath path = lode_tail_path_find(&(LodeTailQuestion){
+			.names = self->names,
+			.image = image_at(self, frame->image),
+			.return_address = frame->image_address + 1,
+			.inner = function,
+			.is_inner_of_runtime = inner != NULL && is_runtime(self, inner),
+		});
+		slot->id = self->tail_paths->len;
+		g_array_append_val(self->tail_paths, path);
+	}
+	const LodeTailPath *path = &LODE_AT(self->tail_paths, LodeTailPath, slot->id);
+	return path->n > 0 || path->is_unknown ? path : NULL;
+}
+
+/* Adds the addresses of the jumps, and their frames. */
+static void add_tail(LodeMemorySites *self, const Frame *caller, const LodeTailPath *path,
+	GArray *addresses, GArray *frames)
+{
+	const uint64_t unknown = 0;
+
+	for (size_t i = 0; i < path->n; i++) {
+		Frame frame = {
+			.address = caller->address + (path->jumps[i] - caller->image_address),
+			.image_address = path->jumps[i],
+			.log = caller->log,
+			.image = caller->image,
+			.is_tail = true,
+		};
+		const uint64_t after = frame.address + 1;
+		frame.function = lode_code_image_function(
+			image_at(self, frame.image), frame.image_address);
+		g_array_append_val(frames, frame);
+		g_array_append_val(addresses, after);
+	}
+	if (path->is_unknown)
+		g_array_append_val(addresses, unknown);
+}
+
+static void fill_stack(LodeMemorySites *self, guint log, size_t index, GArray *frames)
+{
+	const LodeAllocationStack stack = stack_at(self, log, index);
+	const Frame *inner = NULL;
+	GArray *filled = NULL;
+
+	for (size_t i = 0; i < stack.n; i++) {
+		const Frame *frame = find_frame(self, log, stack.addresses[i]);
+		const LodeTailPath *path = frame != NULL ? find_tail_path(self, frame, inner)
+		                                         : NULL;
+		if (path != NULL && filled == NULL) {
+			filled = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+			g_array_append_vals(filled, stack.addresses, (guint)i);
+		}
+		if (path != NULL)
+			add_tail(self, frame, path, filled, frames);
+		if (filled != NULL)
+			g_array_append_val(filled, stack.addresses[i]);
+		inner = frame;
+	}
+	if (filled != NULL) {
+		const uint64_t key = filled_key(log, index);
+		g_hash_table_insert(self->filled, g_memdup2(&key, sizeof(key)), filled);
+	}
+}
+
+static void fill_stacks(LodeMemorySites *self, const size_t *n_stacks)
+{
+	g_autoptr(GArray) frames = g_array_new(FALSE, TRUE, sizeof(Frame));
+	guint n = 0;
+
+	for (guint log = 0; log < self->n_logs; log++)
+		for (size_t i = 0; i < n_stacks[log]; i++)
+			fill_stack(self, log, i, frames);
+	if (frames->len == 0)
+		return;
+	g_array_append_vals(self->frames, frames->data, frames->len);
+	g_array_sort(self->frames, compare_frames);
+	for (guint i = 0; i < self->frames->len; i++) {
+		const Frame *frame = &LODE_AT(self->frames, Frame, i);
+		if (n == 0 || compare_frames(frame, &LODE_AT(self->frames, Frame, n - 1)) != 0)
+			LODE_AT(self->frames, Frame, n++) = *frame;
+	}
+	g_array_set_size(self->frames, n);
+}
+
+static void name_frames(LodeMemorySites *self)
 {
 	LodeCodeImages *images = lode_places_images(self->reading->options.places);
 	g_autofree Frame **placed = g_new(Frame *, MAX(self->frames->len, 1));
@@ -237,9 +385,6 @@ static void name_frames(LodeMemorySites *self, LodeMemoryLoads *loads)
 
 	for (guint i = 0; i < self->frames->len; i++) {
 		Frame *frame = &g_array_index(self->frames, Frame, i);
-		place_frame(self, frame, loads);
-		frame->role = role_of(self, frame->function != NULL ? frame->function->name : NULL,
-			image_name(self, frame));
 		if (frame->image != LODE_NONE)
 			placed[n++] = frame;
 	}
@@ -251,13 +396,15 @@ static void name_frames(LodeMemorySites *self, LodeMemoryLoads *loads)
 		locate_frames(self, lode_code_images_at(images, placed[begin]->image),
 			&placed[begin], end - begin);
 	}
-}
-
-static Frame *find_frame(LodeMemorySites *self, guint log, uint64_t return_address)
-{
-	const Frame key = {.log = log, .address = return_address - 1};
-
-	return bsearch(&key, self->frames->data, self->frames->len, sizeof(Frame), compare_frames);
+	for (guint i = 0; i < self->frames->len; i++) {
+		Frame *frame = &g_array_index(self->frames, Frame, i);
+		frame->role = role_of(self, frame,
+			frame->function != NULL ? frame->function->name : NULL,
+			frame->n_inlined > 0 ? LODE_AT(self->inlined, LodeInlinedCall,
+						       frame->first_inlined + frame->n_inlined - 1)
+						       .file
+					     : frame->file);
+	}
 }
 
 /* --- calls of a frame, the innermost first; the last is of the function itself --- */
@@ -267,9 +414,10 @@ static char *passing_key(uint32_t image, const char *function)
 	return g_strdup_printf("%" G_GUINT32_FORMAT " %s", image, function);
 }
 
-static LodeCallRole role_of_inlined(LodeMemorySites *self, const Frame *frame, const char *function)
+static LodeCallRole role_of_inlined(
+	LodeMemorySites *self, const Frame *frame, const char *function, const char *file)
 {
-	LodeCallRole role = role_of(self, function, image_name(self, frame));
+	LodeCallRole role = role_of(self, frame, function, file);
 
 	if (role != LODE_CALL_OF_PROGRAM || function == NULL)
 		return role;
@@ -289,7 +437,7 @@ static Call call_of(LodeMemorySites *self, const Frame *frame, uint32_t index)
 	}
 	if (index < frame->n_inlined) {
 		call.function = inlined[index].function;
-		call.role = role_of_inlined(self, frame, call.function);
+		call.role = role_of_inlined(self, frame, call.function, call.file);
 	} else if (frame->function != NULL) {
 		call.function = frame->function->name;
 	}
@@ -393,10 +541,11 @@ static void count_call(LodeMemorySites *self, const Way *way, GHashTable *caller
 	Frame *caller = has_caller ? find_frame(self, way->log, way->addresses[way->at + 1]) : NULL;
 	if (caller == NULL)
 		return;
-	of->has_callers |= of->caller != 0 && of->caller != caller->address;
-	of->has_callers |= caller->image != LODE_NONE &&
+	of->has_callers |= of->caller != NULL && compare_places(&of->caller, &caller) != 0;
+	/* main and a thread's function are called by a library, which passes no sizes */
+	of->has_callers |= !is_runtime(self, caller) &&
 	                   (is_skipped(self, caller) || find_size(self, caller, masks) != 0);
-	of->caller = caller->address;
+	of->caller = caller;
 }
 
 /* Whether the function of a way's frame passes the size of most of its allocations. */
@@ -440,7 +589,7 @@ static void find_passing(LodeMemorySites *self, GArray *ways)
 static void add_ways(LodeMemorySites *self, guint log, size_t n_stacks, GArray *ways)
 {
 	for (size_t i = 0; i < n_stacks; i++) {
-		LodeAllocationStack stack = lode_allocation_log_stack(self->logs[log].log, i);
+		LodeAllocationStack stack = stack_at(self, log, i);
 		Way way = {.addresses = stack.addresses,
 			.n = stack.n,
 			.n_allocations = stack.n_allocations,
@@ -561,6 +710,8 @@ static LodeAllocatingCall allocating_call(
 
 		if (frame == NULL || frame->image == LODE_NONE)
 			break;
+		if (frame->is_tail && is_handing_on(frame))
+			continue;
 		if (!is_skipped(self, frame))
 			return (LodeAllocatingCall){frame->image, frame->image_address + 1};
 		if (!is_handing_on(frame))
@@ -605,7 +756,7 @@ static void add_log(LodeMemorySites *self, guint log, size_t n_stacks)
 
 	paths->stack_paths = stack_paths;
 	for (size_t i = 0; i < n_stacks; i++) {
-		LodeAllocationStack stack = lode_allocation_log_stack(paths->log, i);
+		LodeAllocationStack stack = stack_at(self, log, i);
 		uint32_t site_call, outermost = add_calls(self, log, &stack, &site_call);
 		uint32_t path = add_path(self, stack.kind, site_call, outermost);
 		LodeAllocationPath *row = &LODE_AT(
@@ -661,6 +812,10 @@ static LodeMemorySites *sites_new(LodeProfile *profile, LodeMemoryReading *readi
 	self->names = lode_allocator_names_new(reading->options.skipped_frames);
 	self->frames = g_array_new(FALSE, TRUE, sizeof(Frame));
 	self->inlined = g_array_new(FALSE, FALSE, sizeof(LodeInlinedCall));
+	self->filled = g_hash_table_new_full(
+		g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)g_array_unref);
+	self->tail_paths = g_array_new(FALSE, FALSE, sizeof(LodeTailPath));
+	lode_id_cache_init(&self->paths_known);
 	self->roles = g_hash_table_new(g_str_hash, g_str_equal);
 	self->passing = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	self->site_ids = g_hash_table_new(g_str_hash, g_str_equal);
@@ -692,7 +847,10 @@ LodeMemorySites *lode_memory_sites_new(
 		self->n_left_out += n - n_stacks[i];
 		collect_frames(self, i, n_stacks[i]);
 	}
-	name_frames(self, loads);
+	for (guint i = 0; i < self->frames->len; i++)
+		place_frame(self, &LODE_AT(self->frames, Frame, i), loads);
+	fill_stacks(self, n_stacks);
+	name_frames(self);
 	for (guint i = 0; i < self->n_logs; i++)
 		add_ways(self, i, n_stacks[i], ways);
 	find_passing(self, ways);
@@ -725,6 +883,9 @@ void lode_memory_sites_free(LodeMemorySites *self)
 	g_hash_table_unref(self->roles);
 	g_array_unref(self->inlined);
 	g_array_unref(self->frames);
+	g_hash_table_unref(self->filled);
+	g_array_unref(self->tail_paths);
+	lode_id_cache_clear(&self->paths_known);
 	lode_allocator_names_free(self->names);
 	g_free(self);
 }
@@ -739,7 +900,7 @@ static LodeAllocatingCall find_call(
 
 	if (logged->stack >= lode_allocation_log_n_stacks(log))
 		return (LodeAllocatingCall){0};
-	const LodeAllocationStack stack = lode_allocation_log_stack(log, logged->stack);
+	const LodeAllocationStack stack = stack_at(self, index, logged->stack);
 	return allocating_call(self, index, &stack);
 }
 
