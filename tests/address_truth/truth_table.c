@@ -134,6 +134,9 @@ void truth_table_write_text(const TruthTable *self, const char *program, FILE *o
 	for (TruthRow row = TRUTH_WAITED; row < TRUTH_N_ROWS; row++) {
 		fprintf(out, "  %-14s by", truth_row_name(row));
 		write_rules(&self->rows[row], out);
+		if (row == TRUTH_WAITED)
+			fprintf(out, "; one late: %" PRIu64 ", the same address: %" PRIu64,
+				self->rows[row].n_late, self->rows[row].n_late_same);
 		fputc('\n', out);
 	}
 	for (TruthRow row = 0; row < TRUTH_N_ROWS; row++)
@@ -147,7 +150,7 @@ static void write_csv_header(FILE *out)
 		fprintf(out, ",by %s", lode_address_rule_to_text(i));
 	for (unsigned i = 1; i < LODE_N_REASONS; i++)
 		fprintf(out, ",%s", lode_address_reason_to_text(i));
-	fputs(",steps,accesses,proven,refuted\n", out);
+	fputs(",late,late_same,steps,accesses,proven,refuted\n", out);
 }
 
 void truth_table_write_csv(const TruthTable *self, const char *program, bool has_header, FILE *out)
@@ -164,8 +167,11 @@ void truth_table_write_csv(const TruthTable *self, const char *program, bool has
 			fprintf(out, ",%" PRIu64, counts->n_by_rule[i]);
 		for (unsigned i = 1; i < LODE_N_REASONS; i++)
 			fprintf(out, ",%" PRIu64, counts->n_by_reason[i]);
-		fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", self->n_steps,
-			self->n_accesses, self->n_proven, self->n_refuted);
+		fprintf(out,
+			",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+			"\n",
+			counts->n_late, counts->n_late_same, self->n_steps, self->n_accesses,
+			self->n_proven, self->n_refuted);
 	}
 }
 

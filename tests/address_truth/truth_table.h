@@ -7,7 +7,9 @@
  *   forward         each one that accesses nothing      the next access of the thread
  *   backward        each one                            the last access of the thread
  *   waited          each one, as of a timer sample      what the last instruction accesses; not
- *                                                       asked after a jump
+ *                                                       asked after a jump; by next-round: what
+ *                                                       it accesses the next time, in the same
+ *                                                       activation of its function
  *   together        each one, all rules for the next    as the rule says that answered
  *   trigger-before  each one, as of a counter's sample  as the rule says that answered
  *   stepped         each one, with all its registers    what this very instruction accesses, its
@@ -33,6 +35,8 @@ typedef enum {
 
 typedef struct {
 	uint64_t n_points, n_claimed, n_unverified, n_wrong;
+	uint64_t n_late;      /* by next-round, and true of the next execution */
+	uint64_t n_late_same; /* those also true of the one that was waited for */
 	uint64_t n_by_rule[LODE_N_RULES];
 	uint64_t n_by_reason[LODE_N_REASONS];
 } TruthCounts;

@@ -17,16 +17,29 @@ typedef struct {
 	ImageSetFile *file;
 } OpenClaim;
 
+/* A claim by the rule next-round, until its instruction runs again. */
+typedef struct {
+	OpenClaim claim;
+	TrueAccess waited;
+	uint64_t stack_pointer; /* when it waited */
+	unsigned n_steps;       /* since then, of its function or its callers */
+} OpenRound;
+
+/* A round has no more of them, by far. */
+enum { MOST_ROUND_STEPS = 300 };
+
 typedef struct {
 	TrueAccess now, last;
 	bool has_last;
 	TrueAccess waited; /* of the last instruction, or of the compare that is one with it */
-	bool has_waited;   /* it is known, and no jump that takes no time */
-	bool fuses;        /* `waited` is a compare of memory, which is one with a jump after it */
-	bool is_watched;   /* `now` is that of the instruction which runs next */
+	uint64_t waited_stack_pointer;
+	bool has_waited; /* it is known, and no jump that takes no time */
+	bool fuses;      /* `waited` is a compare of memory, which is one with a jump after it */
+	bool is_watched; /* `now` is that of the instruction which runs next */
 	struct user_regs_struct registers;
 	uint8_t before[TRUE_MAX_PROOF];
 	GArray *open;          /* OpenClaim: answers about the next access */
+	GArray *rounds;        /* OpenRound */
 	LodeDataOperand stack; /* that the instruction is said to access; size 0: none */
 	uint8_t stack_bytes[TRUE_MAX_PROOF]; /* what lay there before */
 } WitnessThread;
@@ -156,6 +169,8 @@ static const char *waiting_fault(const OpenClaim *claim, const TrueAccess *truth
 	const LodeDataAccess *answer = &claim->answer;
 	bool accesses = truth->n_operands > 0 || truth->has_vector_index;
 
+	if (answer->rule == LODE_RULE_NEXT_ROUND) /* the address is judged later */
+		return answer->pc + claim->bias != truth->pc ? "pc" : NULL;
 	if (answer->rule != LODE_RULE_NONE)
 		return truth_fault(answer, claim->bias, truth);
 	if (answer->reason == LODE_REASON_NOT_MEMORY)
@@ -213,6 +228,37 @@ static bool accesses(const TrueAccess *access)
 	return access->n_operands > 0 || access->has_vector_index;
 }
 
+/* The same activation of the function runs its instruction again; or it ends. */
+static void judge_round(Witness *self, const OpenRound *round, const TrueAccess *now, bool is_same)
+{
+	TruthCounts *counts = &self->table.rows[TRUTH_WAITED];
+	const LodeDataAccess *answer = &round->claim.answer;
+	const char *fault = is_same ? truth_fault(answer, round->claim.bias, now) : "round";
+
+	counts->n_late += fault == NULL;
+	counts->n_late_same += fault == NULL &&
+	                       truth_fault(answer, round->claim.bias, &round->waited) == NULL;
+	counts->n_wrong += fault != NULL;
+	if (fault != NULL)
+		show_wrong(self, &round->claim, fault, now);
+}
+
+static void judge_rounds(
+	Witness *self, WitnessThread *thread, const struct user_regs_struct *registers)
+{
+	for (guint i = thread->rounds->len; i-- > 0;) {
+		OpenRound *round = &g_array_index(thread->rounds, OpenRound, i);
+		bool is_again = round->waited.pc == registers->rip;
+
+		round->n_steps += registers->rsp >= round->stack_pointer;
+		if (!is_again && round->n_steps <= MOST_ROUND_STEPS)
+			continue;
+		judge_round(self, round, &thread->now,
+			is_again && registers->rsp == round->stack_pointer);
+		g_array_remove_index_fast(thread->rounds, i);
+	}
+}
+
 static void ask_waited(Witness *self, const WitnessThread *thread,
 	const LodeDataAccessContext *context, const LodeDataAccessQuestion *question,
 	OpenClaim *claim)
@@ -230,8 +276,12 @@ static void ask_waited(Witness *self, const WitnessThread *thread,
 				  truth)
 	                : waiting_fault(claim, truth);
 	truth_table_count(&self->table, claim->row, &claim->answer, fault);
-	if (fault != NULL)
+	if (fault != NULL) {
 		show_wrong(self, claim, fault, truth);
+	} else if (claim->answer.rule == LODE_RULE_NEXT_ROUND) {
+		const OpenRound round = {*claim, *truth, thread->waited_stack_pointer, 0};
+		g_array_append_val(thread->rounds, round);
+	}
 }
 
 static void ask(Witness *self, WitnessThread *thread)
@@ -339,13 +389,15 @@ static void *begin_thread(void *user)
 
 	(void)user;
 	thread->open = g_array_new(FALSE, FALSE, sizeof(OpenClaim));
+	thread->rounds = g_array_new(FALSE, FALSE, sizeof(OpenRound));
 	return thread;
 }
 
 static void forget(Witness *self, WitnessThread *thread)
 {
-	self->table.n_unknown_next += thread->open->len;
+	self->table.n_unknown_next += thread->open->len + thread->rounds->len;
 	g_array_set_size(thread->open, 0);
+	g_array_set_size(thread->rounds, 0);
 	thread->has_last = false;
 	thread->has_waited = false;
 	thread->fuses = false;
@@ -358,6 +410,7 @@ static void end_thread(void *user, void *data)
 
 	forget(user, thread);
 	g_array_unref(thread->open);
+	g_array_unref(thread->rounds);
 	g_free(thread);
 }
 
@@ -417,6 +470,7 @@ static bool before(
 	if (thread->now.proof != TRUE_PROOF_NONE &&
 		!read_operand(self, &thread->now, thread->before))
 		thread->now.proof = TRUE_PROOF_NONE;
+	judge_rounds(self, thread, registers);
 	if (number >= options->n_skipped && (number - options->n_skipped) % options->every == 0) {
 		ask(self, thread);
 		ask_stepped(self, thread, code, n);
@@ -441,8 +495,10 @@ static void note_waited(WitnessThread *thread)
 {
 	bool is_pair = thread->fuses && thread->now.is_conditional_jump;
 
-	if (!is_pair)
+	if (!is_pair) {
 		thread->waited = thread->now;
+		thread->waited_stack_pointer = thread->registers.rsp;
+	}
 	thread->fuses = thread->is_watched && thread->now.fuses_with_jump;
 	thread->has_waited = thread->is_watched && !thread->now.is_direct_jump;
 }

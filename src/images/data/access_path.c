@@ -2,14 +2,12 @@
 #include "images/data/access_path.h"
 
 #include "images/registers/backward_undoing.h"
-#include "images/registers/forward_emulation.h"
+#include "images/registers/memory_emulation.h"
 
 /* The flags by which conditions and results are compared. */
 #define COMPARED_FLAGS                                                                             \
 	((uint64_t)(ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_ZF | ZYDIS_CPUFLAG_SF |    \
 		    ZYDIS_CPUFLAG_OF))
-
-enum { LARGEST_VECTOR = 64 }; /* bytes */
 
 static bool add_step(LodeAccessPath *self, uint64_t address, uint32_t number, uint64_t next)
 {
@@ -65,67 +63,6 @@ void lode_access_path_extend(LodeAccessPath *self, unsigned n)
 
 /* --- memory --- */
 
-static bool is_stack_instruction(const LodeFullInstruction *full)
-{
-	switch (full->instruction.meta.category) {
-	case ZYDIS_CATEGORY_PUSH:
-	case ZYDIS_CATEGORY_POP:
-	case ZYDIS_CATEGORY_CALL:
-	case ZYDIS_CATEGORY_RET:
-		return true;
-	default:
-		return full->instruction.mnemonic == ZYDIS_MNEMONIC_LEAVE;
-	}
-}
-
-/* The number of the operand in memory that an instruction writes; −1: none. */
-static int written_memory(const LodeFullInstruction *full)
-{
-	for (int i = 0; i < full->instruction.operand_count; i++)
-		if (full->operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
-			lode_operand_is_written(&full->operands[i]))
-			return i;
-	return -1;
-}
-
-static bool writes_memory(const LodeFullInstruction *full)
-{
-	return written_memory(full) >= 0 ||
-	       full->instruction.meta.category == ZYDIS_CATEGORY_CLZERO ||
-	       full->instruction.meta.category == ZYDIS_CATEGORY_SGX;
-}
-
-/* Where an instruction writes; size 0: anywhere. */
-static LodeStackWrite find_write(const LodeFullInstruction *full, const LodeRegisterState *before)
-{
-	LodeStackWrite write = {.size = 0};
-	LodeDataOperand operand;
-	uint8_t accesses[LODE_MAX_DATA_OPERANDS];
-	int number = written_memory(full);
-	uint64_t pointer, bytes;
-
-	if (number < 0 || lode_full_instruction_is_repeated(full))
-		return write;
-	if (is_stack_instruction(full) &&
-		full->operands[number].visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN) {
-		bytes = lode_full_instruction_stack_bytes(full);
-		if (!lode_register_state_read(before, ZYDIS_REGISTER_RSP, &pointer))
-			return write;
-		write.address = pointer - bytes;
-		write.size = (unsigned)bytes;
-		return write;
-	}
-	/* enter, xsave and the like write elsewhere or more than the operand says */
-	if (lode_full_instruction_accesses(full, accesses) == 0 ||
-		lode_full_instruction_locate(full, before, (uint8_t)number, &operand) !=
-			LODE_REASON_NONE ||
-		operand.size > LARGEST_VECTOR)
-		return write;
-	write.address = operand.address;
-	write.size = operand.size;
-	return write;
-}
-
 static void init_memory(const LodeAccessPath *self, LodeStackMemory *memory)
 {
 	const LodeDataAccessQuestion *question = self->walk->search->question;
@@ -135,53 +72,12 @@ static void init_memory(const LodeAccessPath *self, LodeStackMemory *memory)
 	lode_stack_memory_init(
 		memory, is_known ? question->stack : NULL, question->stack_size, start);
 	for (unsigned i = 0; i < self->n; i++) {
-		if (!writes_memory(&self->steps[i].full))
+		if (!lode_memory_is_written(&self->steps[i].full))
 			continue;
-		LodeStackWrite write = find_write(&self->steps[i].full, &self->before[i]);
+		LodeStackWrite write = lode_memory_write_of(&self->steps[i].full, &self->before[i]);
 		lode_stack_memory_expect(memory, &write);
 	}
 	memory->is_past = true;
-}
-
-/* Puts what lies in memory in the place of an operand that is loaded, as far as it is known. */
-static void load(
-	LodeFullInstruction *full, const LodeRegisterState *before, const LodeStackMemory *memory)
-{
-	LodeDataOperand located;
-	uint64_t value;
-
-	for (uint8_t i = 0; i < full->instruction.operand_count_visible; i++) {
-		ZydisDecodedOperand *operand = &full->operands[i];
-
-		if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY ||
-			operand->mem.type != ZYDIS_MEMOP_TYPE_MEM || operand->size > 64 ||
-			lode_operand_is_written(operand) ||
-			lode_full_instruction_locate(full, before, i, &located) !=
-				LODE_REASON_NONE ||
-			!lode_stack_memory_read(memory, located.address, located.size, &value))
-			continue;
-		operand->type = ZYDIS_OPERAND_TYPE_IMMEDIATE;
-		operand->imm.is_signed = ZYAN_FALSE;
-		operand->imm.value.u = value;
-	}
-}
-
-static void store(
-	const LodeFullInstruction *full, const LodeRegisterState *before, LodeStackMemory *memory)
-{
-	const ZydisDecodedOperand *source = &full->operands[1];
-	LodeStackWrite write = find_write(full, before);
-
-	if (full->instruction.mnemonic == ZYDIS_MNEMONIC_MOV && write.size > 0 &&
-		write.size <= sizeof(write.value)) {
-		write.is_known = source->type == ZYDIS_OPERAND_TYPE_IMMEDIATE ||
-		                 (lode_operand_register(source) >= 0 &&
-					 lode_register_state_read(
-						 before, source->reg.value, &write.value));
-		if (source->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
-			write.value = source->imm.value.u;
-	}
-	lode_stack_memory_write(memory, &write);
 }
 
 /* --- doing it again --- */
@@ -189,26 +85,12 @@ static void store(
 /* False: a jump went elsewhere. */
 static bool do_again(const LodePathStep *step, LodeRegisterState *state, LodeStackMemory *memory)
 {
-	LodeStackMemory none = {.is_past = true};
-	LodeFullInstruction full = step->full;
-	const LodeRegisterState before = *state;
-	bool is_store = writes_memory(&full) && !is_stack_instruction(&full);
-	unsigned n_expected = memory->n_expected - (writes_memory(&full) ? 1 : 0);
+	bool is_writing = lode_memory_is_written(&step->full);
+	unsigned n_expected = memory->n_expected - (is_writing ? 1 : 0);
 	uint64_t next;
-	LodeStep went;
+	LodeStep went = lode_memory_emulate(&step->full, state, memory, &next);
 
-	if (full.instruction.meta.category == ZYDIS_CATEGORY_STRINGOP) {
-		lode_register_state_forget_written(state, &full);
-		went = LODE_STEP_LOST;
-	} else {
-		load(&full, &before, memory);
-		went = lode_forward_emulate(&full, state, is_store ? &none : memory, &next);
-	}
-	if (went == LODE_STEP_BLOCKED || went == LODE_STEP_LOST)
-		lode_register_state_forget_written(state, &full);
-	if (is_store)
-		store(&step->full, &before, memory);
-	else if (writes_memory(&full) && memory->n_expected != n_expected)
+	if (is_writing && memory->n_expected != n_expected)
 		lode_stack_memory_forget(memory);
 	memory->n_expected = n_expected;
 	return (went != LODE_STEP_ON && went != LODE_STEP_COMPUTED) || next == step->next;

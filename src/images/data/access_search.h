@@ -10,7 +10,7 @@ typedef struct {
 	const LodeDataAccessContext *context;
 	const LodeDataAccessQuestion *question;
 	LodeRegisterState state; /* before `full` */
-	LodeStackMemory stack;   /* likewise; forward only */
+	LodeStackMemory stack;   /* likewise; forward only, else that of the sample */
 	LodeFullInstruction full;
 	LodeDataAccess found; /* what the rule will say */
 	bool is_at_access;    /* got as far as an access, whether or not it can be said where */
@@ -43,5 +43,13 @@ void lode_access_search_backward(LodeAccessSearch *self);
  * are all; else 0. `out_ways` may be NULL.
  */
 unsigned lode_access_search_waiting(LodeAccessSearch *self, LodeDataWay *out_ways);
+
+/*
+ * The rule next-round (access_next_round.c), from the registers that were sampled: `found` is the
+ * address of the access when it runs again. False: not known, or it does not run again; `found`,
+ * `full` and `state` are not those of before then.
+ */
+bool lode_access_search_next_round(LodeAccessSearch *self, const LodeRegisterState *sampled,
+	const LodeFullInstruction *access);
 
 enum { LODE_ACCESS_SEARCH_STEPS = 32 };

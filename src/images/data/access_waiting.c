@@ -325,6 +325,19 @@ static void name_access(LodeAccessSearch *search, const LodeFullInstruction *ful
 	search->found.base = lode_access_search_base(search, &operand);
 }
 
+/* Where the address is lost, that of the next round. */
+static void locate_later(const Ways *self, const LodeFullInstruction *full)
+{
+	LodeAccessSearch *search = self->walk.search;
+	const LodeRegisterState before = search->state;
+
+	if (lode_full_instruction_is_repeated(full) ||
+		lode_access_search_next_round(search, &self->sampled, full))
+		return;
+	lode_access_search_fail(search, LODE_REASON_CLOBBERED);
+	search->state = before;
+}
+
 /* Sets `found` for the case that the thread came this way. False: it did not. */
 static bool follow(Ways *self, const Way *way, bool needs_evidence)
 {
@@ -351,6 +364,8 @@ static bool follow(Ways *self, const Way *way, bool needs_evidence)
 		return true;
 	}
 	locate(&path, (unsigned)step);
+	if (search->found.reason == LODE_REASON_CLOBBERED)
+		locate_later(self, &path.steps[step].full);
 	if (search->found.rule != LODE_RULE_NONE)
 		search->found.is_unverified = lode_access_walk_is_unverified(&self->walk,
 			path.steps[step].number != UINT32_MAX ? path.steps[step].number : 0);

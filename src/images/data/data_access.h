@@ -6,10 +6,12 @@
  * access charged is that of the instruction just before the sampled one, on the way that the thread
  * came (access_waiting.c). If that accesses no memory, the time belongs to no access (not-memory);
  * if it may be one of several that differ, it is ambiguous, unless registers, flags and the stack
- * contradict all but one. Its address is found by one of two rules:
+ * contradict all but one. Its address is found by one of three rules, in this order:
  *
  *   backward   the registers of the operand are unchanged, or the changes can be undone
  *   recomputed they are computed again as the code did, from unchanged registers (access_path.h)
+ *   next-round its address is lost: that of the same instruction when it runs again, if the
+ *              registers can be carried on to there (access_next_round.c)
  *
  * The rules for one that is not charged to what waited, tried in order (wants_next; for the
  * overflow of a counter backward is first and the others are not tried; for an exact sample at-pc

@@ -127,17 +127,22 @@ static uint64_t inverse(uint64_t odd)
 	return result;
 }
 
-/* imul to, from, odd number */
+/* imul to, from, odd number; imul register, other register that is odd */
 static void undo_product(
 	const LodeFullInstruction *full, const LodeRegisterState *after, LodeRegisterState *before)
 {
-	uint64_t value;
+	unsigned n = full->instruction.operand_count_visible, from = n - 2;
+	uint64_t value, factor = 0;
 
-	if (full->instruction.operand_count_visible == 3 && is_wide_register(full, 0) &&
-		is_wide_register(full, 1) && (full->operands[2].imm.value.u & 1) != 0 &&
-		lode_register_state_read(after, register_of(full, 0), &value))
-		lode_register_state_write(before, register_of(full, 1),
-			value * inverse(full->operands[2].imm.value.u));
+	if (n < 2 || !is_wide_register(full, 0) || !is_wide_register(full, from) ||
+		!lode_register_state_read(after, register_of(full, 0), &value))
+		return;
+	if (n == 3)
+		factor = full->operands[2].imm.value.u;
+	else if (!read_unchanged_source(full, after, &factor))
+		return;
+	if ((factor & 1) != 0)
+		lode_register_state_write(before, register_of(full, from), value * inverse(factor));
 }
 
 /* value = base + index × scale + displacement, with all known but one of base and index, which is

@@ -30,7 +30,8 @@ static bool read_byte(const LodeStackMemory *self, uint64_t address, uint8_t *ou
 
 		if (address - write->address >= write->size)
 			continue;
-		*out_byte = (uint8_t)(write->value >> 8 * (address - write->address));
+		if (write->is_known)
+			*out_byte = (uint8_t)(write->value >> 8 * (address - write->address));
 		return write->is_known;
 	}
 	if (!is_dumped(self, address))

@@ -817,6 +817,219 @@ static void test_base(void)
 	g_assert_cmphex(chase.access.base, ==, 0);
 }
 
+/* Loads that have overwritten their own address: that of the next round. */
+static void test_next_round(void)
+{
+	SAMPLE(list, 0x48, 0x8b, 0x00,  /* mov rax, [rax] */
+		0x48, 0x83, 0xc1, 0x01, /* 3 add rcx, 1 */
+		0x48, 0x85, 0xc0,       /* 7 test rax, rax */
+		0x75, 0xf4,             /* a jne 0 */
+		0xc3);                  /* c ret */
+	SAMPLE(twice, 0x48, 0x8b, 0x00, /* mov rax, [rax] */
+		0x48, 0x85, 0xc0,       /* 3 test rax, rax */
+		0x74, 0x09,             /* 6 je 11 */
+		0x48, 0x8b, 0x40, 0x08, /* 8 mov rax, [rax+8] */
+		0x48, 0x85, 0xc0,       /* c test rax, rax */
+		0x75, 0xef,             /* f jne 0 */
+		0xc3);                  /* 11 ret */
+
+	find_waited(&list, 3);
+	assert_found(&list, LODE_RULE_NEXT_ROUND, 0, 0x700000);
+	list.invalid = 0x700000;
+	find_waited(&list, 3);
+	assert_waiting(&list, 0);
+	list.registers.values[RAX] = 0; /* the list ends */
+	find_waited(&list, 3);
+	assert_waiting(&list, 0);
+	find_waited(&twice, 3); /* each round loads the other one's base */
+	assert_waiting(&twice, 0);
+	find_waited(&twice, 0xc);
+	assert_waiting(&twice, 8);
+}
+
+/* The index is computed anew from a register that has gone on. */
+static void test_next_index(void)
+{
+	SAMPLE(wide, 0x31, 0xc0,                          /* xor eax, eax */
+		0x69, 0xc9, 0x05, 0, 0, 0,                /* 2 imul ecx, ecx, 5 */
+		0x89, 0xc8,                               /* 8 mov eax, ecx */
+		0x83, 0xc1, 0x03,                         /* a add ecx, 3 */
+		0x6b, 0xc9, 0x02,                         /* d imul ecx, ecx, 2 */
+		0x48, 0x63, 0x04, 0x83,                   /* 10 movsxd rax, dword [rbx+rax*4] */
+		0x48, 0x89, 0x0f,                         /* 14 mov [rdi], rcx */
+		0x83, 0xee, 0x01,                         /* 17 sub esi, 1 */
+		0x75, 0xe4,                               /* 1a jne 0 */
+		0xc3);                                    /* 1c ret */
+	SAMPLE(small, 0xc1, 0xe9, 0x01,                   /* shr ecx, 1 */
+		0x89, 0xc8,                               /* 3 mov eax, ecx */
+		0xc1, 0xe9, 0x01,                         /* 5 shr ecx, 1 */
+		0x0f, 0xb7, 0x04, 0x43,                   /* 8 movzx eax, word [rbx+rax*2] */
+		0x39, 0xf1,                               /* c cmp ecx, esi */
+		0x72, 0xf0,                               /* e jb 0 */
+		0xc3);                                    /* 10 ret */
+	SAMPLE(skip, 0x48, 0x8b, 0x04, 0xc7,              /* mov rax, [rdi+rax*8] */
+		0x48, 0xff, 0xc1,                         /* 4 inc rcx */
+		0x48, 0x89, 0xc8,                         /* 7 mov rax, rcx */
+		0x48, 0xf7, 0xc1, 0x01, 0x00, 0x00, 0x00, /* a test rcx, 1 */
+		0x75, 0xf1,                               /* 11 jne 4 */
+		0x48, 0x39, 0xf1,                         /* 13 cmp rcx, rsi */
+		0x72, 0xe8,                               /* 16 jb 0 */
+		0xc3);                                    /* 18 ret */
+
+	wide.registers.values[RCX] = 7;
+	wide.registers.values[RSI] = 2;
+	find_waited(&wide, 0x14);
+	assert_found(&wide, LODE_RULE_NEXT_ROUND, 0x10, 0x703000 + 4 * 35);
+	g_assert_cmpuint(wide.access.operands[0].size, ==, 4);
+	g_assert_cmpuint(wide.access.operands[0].access, ==, LODE_ACCESS_LOAD);
+	wide.registers.values[RSI] = 1; /* the loop is left */
+	find_waited(&wide, 0x14);
+	assert_waiting(&wide, 0x10);
+	g_assert_cmphex(wide.access.base, ==, 0x703000);
+	small.registers.values[RCX] = 8;
+	find_waited(&small, 0xc);
+	assert_found(&small, LODE_RULE_NEXT_ROUND, 8, 0x703000 + 2 * 4);
+	small.registers.values[RSI] = 8;
+	find_waited(&small, 0xc);
+	assert_waiting(&small, 8);
+	skip.registers.values[RCX] = 2; /* a round without the load comes first */
+	find_waited(&skip, 4);
+	assert_found(&skip, LODE_RULE_NEXT_ROUND, 0, 0x707000 + 8 * 4);
+	skip.registers.values[RSI] = 4; /* and after it none */
+	find_waited(&skip, 4);
+	assert_waiting(&skip, 0);
+}
+
+/* Jumps that depend on memory: where both ways lead to one address, it is that. */
+static void test_next_round_either_way(void)
+{
+	SAMPLE(either, 0x48, 0x8b, 0x00,  /* mov rax, [rax] */
+		0x83, 0x3b, 0x05,         /* 3 cmp dword [rbx], 5 */
+		0x75, 0x04,               /* 6 jne c */
+		0x48, 0x83, 0xc2, 0x01,   /* 8 add rdx, 1 */
+		0x48, 0x83, 0xee, 0x01,   /* c sub rsi, 1 */
+		0x75, 0xee,               /* 10 jne 0 */
+		0xc3);                    /* 12 ret */
+	SAMPLE(differ, 0x48, 0x8b, 0x00,  /* mov rax, [rax] */
+		0x83, 0x3b, 0x05,         /* 3 cmp dword [rbx], 5 */
+		0x75, 0x04,               /* 6 jne c */
+		0x48, 0x83, 0xc0, 0x01,   /* 8 add rax, 1 */
+		0x48, 0x83, 0xee, 0x01,   /* c sub rsi, 1 */
+		0x75, 0xee,               /* 10 jne 0 */
+		0xc3);                    /* 12 ret */
+	SAMPLE(leave, 0x48, 0x8b, 0x00,   /* mov rax, [rax] */
+		0x83, 0x3b, 0x05,         /* 3 cmp dword [rbx], 5 */
+		0x75, 0xf8,               /* 6 jne 0 */
+		0xc3);                    /* 8 ret */
+	SAMPLE(endless, 0x48, 0x8b, 0x00, /* mov rax, [rax] */
+		0xeb, 0xfe);              /* 3 jmp 3 */
+
+	find_waited(&either, 3);
+	assert_found(&either, LODE_RULE_NEXT_ROUND, 0, 0x700000);
+	either.registers.values[RSI] = 1;
+	find_waited(&either, 3);
+	assert_waiting(&either, 0);
+	find_waited(&differ, 3);
+	assert_waiting(&differ, 0);
+	find_waited(&leave, 3);
+	assert_waiting(&leave, 0);
+	find_waited(&endless, 3);
+	assert_waiting(&endless, 0);
+}
+
+/* Calls in between, and recursion. */
+static void test_next_round_calls(void)
+{
+	SAMPLE(known, 0x48, 0x8b, 0x1b,       /* mov rbx, [rbx] */
+		0x48, 0x89, 0xdf,             /* 3 mov rdi, rbx */
+		0xe8, 0x09, 0x00, 0x00, 0x00, /* 6 call 14 */
+		0x48, 0x89, 0xc3,             /* b mov rbx, rax */
+		0x48, 0x85, 0xdb,             /* e test rbx, rbx */
+		0x75, 0xed,                   /* 11 jne 0 */
+		0xc3,                         /* 13 ret */
+		0x48, 0x8d, 0x47, 0x01,       /* 14 lea rax, [rdi+1] */
+		0xc3);                        /* 18 ret */
+	SAMPLE(foreign, 0x48, 0x8b, 0x1b,     /* mov rbx, [rbx] */
+		0xff, 0x15, 0, 0x10, 0, 0,    /* 3 call [rip+0x1000] */
+		0x48, 0x85, 0xdb,             /* 9 test rbx, rbx */
+		0x75, 0xf2,                   /* c jne 0 */
+		0xc3);                        /* e ret */
+	SAMPLE(changed, 0x48, 0x8b, 0x36,     /* mov rsi, [rsi] */
+		0xff, 0x15, 0, 0x10, 0, 0,    /* 3 call [rip+0x1000] */
+		0x48, 0x85, 0xdb,             /* 9 test rbx, rbx */
+		0x75, 0xf2,                   /* c jne 0 */
+		0xc3);                        /* e ret */
+	SAMPLE(again, 0x48, 0x85, 0xdb,       /* test rbx, rbx */
+		0x74, 0x08,                   /* 3 je d */
+		0x48, 0x8b, 0x1b,             /* 5 mov rbx, [rbx] */
+		0xe8, 0xf3, 0xff, 0xff, 0xff, /* 8 call 0 */
+		0x48, 0x85, 0xdb,             /* d test rbx, rbx */
+		0x75, 0xf3,                   /* 10 jne 5 */
+		0xc3);                        /* 12 ret */
+
+	find_waited(&known, 3);
+	assert_found(&known, LODE_RULE_NEXT_ROUND, 0, 0x703001);
+	find_waited(&foreign, 3);
+	assert_found(&foreign, LODE_RULE_NEXT_ROUND, 0, 0x703000);
+	find_waited(&changed, 3); /* the called function may change rsi */
+	assert_waiting(&changed, 0);
+	find_waited(&again, 8);
+	assert_waiting(&again, 5);
+	again.registers.values[RBX] = 0;
+	find_waited(&again, 8);
+	assert_waiting(&again, 5);
+}
+
+/* Without optimisation the variables are in memory, which is written and read again. */
+static void test_next_round_in_memory(void)
+{
+	SAMPLE(spilled, 0x48, 0x8b, 0x44, 0x24, 0x08, /* mov rax, [rsp+8] */
+		0x48, 0x8b, 0x00,                     /* 5 mov rax, [rax] */
+		0x48, 0x89, 0x44, 0x24, 0x08,         /* 8 mov [rsp+8], rax */
+		0x83, 0x44, 0x24, 0x10, 0x01,         /* d add dword [rsp+10], 1 */
+		0x48, 0x83, 0x7c, 0x24, 0x08, 0x00,   /* 12 cmp qword [rsp+8], 0 */
+		0x75, 0xe6,                           /* 18 jne 0 */
+		0xc3);                                /* 1a ret */
+	SAMPLE(counted, 0x48, 0x8b, 0x00,             /* mov rax, [rax] */
+		0x44, 0x01, 0x7c, 0x24, 0x10,         /* 3 add [rsp+10], r15d */
+		0x83, 0x7c, 0x24, 0x10, 0x05,         /* 8 cmp dword [rsp+10], 5 */
+		0x72, 0xf1,                           /* d jb 0 */
+		0xc3);                                /* f ret */
+	SAMPLE(anywhere, 0x48, 0x8b, 0x00,            /* mov rax, [rax] */
+		0x48, 0x8b, 0x0b,                     /* 3 mov rcx, [rbx] */
+		0x48, 0x89, 0x11,                     /* 6 mov [rcx], rdx */
+		0x83, 0x7c, 0x24, 0x10, 0x05,         /* 9 cmp dword [rsp+10], 5 */
+		0x72, 0xf0,                           /* e jb 0 */
+		0xc3);                                /* 10 ret */
+	SAMPLE(product, 0x49, 0x0f, 0xaf, 0xf0,       /* imul rsi, r8 */
+		0x48, 0x8b, 0x14, 0xf3,               /* 4 mov rdx, [rbx+rsi*8] */
+		0x49, 0x0f, 0xaf, 0xf0,               /* 8 imul rsi, r8 */
+		0x48, 0x8b, 0x12,                     /* c mov rdx, [rdx] */
+		0x48, 0x8b, 0x14, 0xf3,               /* f mov rdx, [rbx+rsi*8] */
+		0x90);                                /* 13 nop */
+
+	/* the dump is not needed for what was written since */
+	find_waited(&spilled, 8);
+	assert_found(&spilled, LODE_RULE_NEXT_ROUND, 5, 0x700000);
+	counted.registers.values[15] = 1;
+	find_waited(&counted, 3);
+	assert_waiting(&counted, 0);
+	tell_stack(&counted, STACK_WORDS);
+	counted.stack[2] = 3;
+	find_waited(&counted, 3);
+	assert_found(&counted, LODE_RULE_NEXT_ROUND, 0, 0x700000);
+	counted.stack[2] = 4; /* its last round */
+	find_waited(&counted, 3);
+	assert_waiting(&counted, 0);
+	tell_stack(&anywhere, STACK_WORDS);
+	find_waited(&anywhere, 3);
+	assert_waiting(&anywhere, 0);
+	product.registers.values[R8] = 0x5851f42d4c957f2d;
+	product.registers.values[RSI] = 0x1234 * product.registers.values[R8];
+	find_back(&product, 0xc);
+	assert_found(&product, LODE_RULE_BACKWARD, 4, 0x703000 + 8 * 0x1234);
+}
+
 static void test_perf_registers(void)
 {
 	/* ax bx cx … r15 without ds es fs gs, as in perf's mask of user registers */
@@ -867,6 +1080,11 @@ int main(int argc, char **argv)
 	g_test_add_func("/images/data_access/ways", test_ways);
 	g_test_add_func("/images/data_access/callers", test_callers);
 	g_test_add_func("/images/data_access/base", test_base);
+	g_test_add_func("/images/data_access/next_round", test_next_round);
+	g_test_add_func("/images/data_access/next_index", test_next_index);
+	g_test_add_func("/images/data_access/next_round_either_way", test_next_round_either_way);
+	g_test_add_func("/images/data_access/next_round_calls", test_next_round_calls);
+	g_test_add_func("/images/data_access/next_round_in_memory", test_next_round_in_memory);
 	g_test_add_func("/images/data_access/perf_registers", test_perf_registers);
 	return g_test_run();
 }

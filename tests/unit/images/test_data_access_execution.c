@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the rules claim against what happens: random code, run for real. Each step of a run serves
- * as a sample; the access at it, the next one and the last one of the run are the truth.
+ * as a sample; the access at it, the next one and the last one of the run are the truth, and for
+ * next-round the next execution of the instruction.
  * LODE_SNIPPETS in the environment sets how many snippets are tried.
  */
 #include "seeds.h"
@@ -18,6 +19,7 @@ typedef struct {
 
 typedef struct {
 	unsigned n_without_stack; /* claims of forward without the stack */
+	unsigned n_rounds;        /* claims of next-round that the run decides */
 	unsigned n_steps, n_claims[LODE_N_RULES], n_reasons[LODE_N_REASONS];
 } Tally;
 
@@ -141,6 +143,28 @@ static void check_step(const SnippetRun *run, unsigned i, const LodeDataAccessCo
 	}
 }
 
+/* The next time that the instruction runs, if nothing is accessed before: the tracer makes loaded
+ * values and flags up. */
+static void check_next_round(const SnippetRun *run, unsigned i,
+	const LodeDataAccessContext *context, LodeDataAccessQuestion question, Tally *tally)
+{
+	const Code *code = context->data;
+	unsigned k = i;
+	LodeDataAccess claim;
+
+	question.wants_next = false;
+	lode_data_access_find(context, &question, &claim);
+	tally->n_claims[LODE_RULE_NEXT_ROUND] += claim.rule == LODE_RULE_NEXT_ROUND;
+	while (k < run->n && run->steps[k].n_operands == 0)
+		k++;
+	if (claim.rule != LODE_RULE_NEXT_ROUND || k == run->n ||
+		code->start + run->steps[k].offset != claim.pc)
+		return;
+	tally->n_rounds++;
+	if (!is_same(&claim, &run->steps[k], code->start))
+		report_wrong(run, i, code, &claim, &run->steps[k]);
+}
+
 static void check_snippet(const SnippetRun *run, const Snippet *snippet, Tally *tally)
 {
 	Code code = {snippet, (uint64_t)(uintptr_t)run->code - BIAS};
@@ -153,8 +177,10 @@ static void check_snippet(const SnippetRun *run, const Snippet *snippet, Tally *
 	lode_control_flow_build(&flow, snippet->code, snippet->size, code.start, NULL);
 	lode_branch_targets_init(&targets);
 	lode_branch_targets_add(&targets, snippet->code, snippet->size, code.start);
-	for (unsigned i = 0; i < run->n; i++)
+	for (unsigned i = 0; i < run->n; i++) {
 		check_step(run, i, &context, &question, tally);
+		check_next_round(run, i, &context, question, tally);
+	}
 }
 
 static void test_random_code(void)
@@ -177,12 +203,14 @@ static void test_random_code(void)
 		check_snippet(&run, &snippet, &tally);
 	}
 	snippet_run_close(&run);
-	g_test_message("%u steps: at-pc %u, forward %u, backward %u; blocked %u, branch-target %u, "
-		       "clobbered %u; forward without the stack %u",
+	g_test_message(
+		"%u steps: at-pc %u, forward %u, backward %u; blocked %u, branch-target %u, "
+		"clobbered %u; forward without the stack %u; next-round %u, of which judged %u",
 		tally.n_steps, tally.n_claims[LODE_RULE_AT_PC], tally.n_claims[LODE_RULE_FORWARD],
 		tally.n_claims[LODE_RULE_BACKWARD], tally.n_reasons[LODE_REASON_BLOCKED],
 		tally.n_reasons[LODE_REASON_BRANCH_TARGET], tally.n_reasons[LODE_REASON_CLOBBERED],
-		tally.n_without_stack);
+		tally.n_without_stack, tally.n_claims[LODE_RULE_NEXT_ROUND], tally.n_rounds);
+	g_assert_cmpuint(tally.n_rounds, >, 0);
 	g_assert_cmpuint(tally.n_claims[LODE_RULE_AT_PC], >, tally.n_steps / 8);
 	g_assert_cmpuint(tally.n_claims[LODE_RULE_FORWARD], >, tally.n_steps / 2);
 	g_assert_cmpuint(tally.n_claims[LODE_RULE_BACKWARD], >, tally.n_steps / 10);

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rule next-round. Where a load has overwritten its own base or index, the registers are
+ * carried on from the sampled instruction until the same one is about to run again: for a list that
+ * is the address of the next node, which the load has just read.
+ *
+ *   L: mov  rax, [rax]   the access: its rax is lost ◀─┐ but this one is known: one round late
+ *      (sampled)                                       │
+ *      add  rcx, 1                                     │
+ *      test rax, rax                                   │
+ *      jne  L            decided by the flags ─────────┘
+ *
+ * Values that are loaded on the way are known where the memory is (registers/memory_emulation.h),
+ * and unknown otherwise. A jump that depends on them is followed both ways, which must lead to the
+ * same address. A called function is followed; where that fails, it has changed the registers that
+ * the System V ABI lets it change. Only the same activation of the function counts: it ends with
+ * its return, and a recursive call of the instruction ends the search.
+ */
+#include "images/data/access_search.h"
+#include "images/registers/memory_emulation.h"
+
+/* Instructions in all, and jumps followed both ways. */
+enum { ROUND_STEPS = 96, MAX_FORKS = 4 };
+
+/* rbx, rsp, rbp, r12 to r15. */
+#define PRESERVED_BY_CALLS UINT32_C(0xf038)
+
+typedef struct {
+	uint64_t address; /* in the image, of what runs next */
+	LodeRegisterState state;
+	LodeStackMemory memory;
+	unsigned depth; /* of calls */
+} Point;
+
+typedef struct {
+	LodeAccessSearch *search; /* its `found` is that of the way that arrived first */
+	uint64_t target;
+	unsigned n_left, n_forks;
+	bool has_arrived;
+	bool is_recursive; /* the instruction has run in a called function */
+} Round;
+
+/* False: not where another way has arrived. */
+static bool arrive(Round *self, const Point *point)
+{
+	LodeAccessSearch *search = self->search;
+	LodeDataAccess before = search->found;
+
+	search->state = point->state;
+	if (!lode_access_search_take(search, LODE_RULE_NEXT_ROUND) ||
+		search->found.rule == LODE_RULE_NONE)
+		return false;
+	for (unsigned i = 0; self->has_arrived && i < before.n_operands; i++)
+		if (before.operands[i].address != search->found.operands[i].address)
+			return false;
+	self->has_arrived = true;
+	return true;
+}
+
+static void skip_call(Point *point, const LodeFullInstruction *call)
+{
+	point->address = call->address + call->instruction.length;
+	point->state.known &= PRESERVED_BY_CALLS;
+	point->state.known_flags = 0;
+	lode_stack_memory_forget(&point->memory);
+}
+
+static bool go_on(Round *self, Point *point);
+
+/* Half of what is left may be spent on the called function, and on what comes after it. */
+static bool go_through_call(Round *self, const Point *before, Point *inside)
+{
+	unsigned reserved = self->n_left / 2;
+	bool has_arrived;
+
+	self->n_left -= reserved;
+	inside->depth = before->depth + 1;
+	has_arrived = go_on(self, inside);
+	self->n_left += reserved;
+	return has_arrived;
+}
+
+static bool go_both_ways(Round *self, const LodeFullInstruction *jump, Point *point)
+{
+	Point taken = *point;
+
+	taken.address = jump->address + jump->instruction.length +
+	                (uint64_t)jump->instruction.raw.imm[0].value.s;
+	return self->n_forks++ < MAX_FORKS && go_on(self, &taken) && go_on(self, point);
+}
+
+/* Whether all ways from a point on lead to the instruction, and to one address. */
+static bool go_on(Round *self, Point *point)
+{
+	LodeAccessSearch *search = self->search;
+
+	while (self->n_left > 0 && lode_access_search_decode(search, point->address)) {
+		const LodeFullInstruction full = search->full;
+		ZydisInstructionCategory category = full.instruction.meta.category;
+		Point after = *point;
+
+		if (full.address == self->target) {
+			self->is_recursive |= point->depth > 0;
+			return point->depth == 0 && arrive(self, point);
+		}
+		if (category == ZYDIS_CATEGORY_RET && point->depth == 0)
+			return false;
+		self->n_left--;
+		LodeStep step = lode_memory_emulate(
+			&full, &after.state, &after.memory, &after.address);
+		bool is_known = step == LODE_STEP_ON || step == LODE_STEP_COMPUTED;
+
+		if (category == ZYDIS_CATEGORY_CALL) {
+			if (is_known && go_through_call(self, point, &after))
+				return true;
+			if (self->is_recursive || self->has_arrived || point->depth > 0)
+				return false;
+			skip_call(point, &full);
+			continue;
+		}
+		*point = after;
+		point->depth -= category == ZYDIS_CATEGORY_RET;
+		if (category == ZYDIS_CATEGORY_COND_BR && step == LODE_STEP_LOST)
+			return full.instruction.mnemonic != ZYDIS_MNEMONIC_XBEGIN &&
+			       go_both_ways(self, &full, point);
+		if (!is_known && category != ZYDIS_CATEGORY_STRINGOP)
+			return false;
+	}
+	return false;
+}
+
+bool lode_access_search_next_round(
+	LodeAccessSearch *self, const LodeRegisterState *sampled, const LodeFullInstruction *access)
+{
+	Round round = {.search = self, .target = access->address, .n_left = ROUND_STEPS};
+	Point point = {.address = self->question->pc, .state = *sampled, .memory = self->stack};
+
+	return go_on(&round, &point);
+}
