@@ -20,3 +20,17 @@ typedef struct LodeDataMember {
 	uint64_t stride;  /* in an array of structures, bytes from one to the next; 0: in none */
 	uint64_t repeats; /* how many there are of it then; 0: unknown */
 } LodeDataMember;
+
+/* How values are meant: as a scalar's type says, and as an instruction uses what it accesses. */
+typedef enum LodeNumberKind {
+	LODE_NUMBER_UNKNOWN,
+	LODE_NUMBER_INTEGER, /* signed or not: pointers, enumerations; moves of general registers */
+	LODE_NUMBER_SIGNED,
+	LODE_NUMBER_UNSIGNED,
+	LODE_NUMBER_FLOAT,
+} LodeNumberKind;
+
+typedef struct LodeAccessShape {
+	uint32_t size; /* bytes; 0: unknown */
+	LodeNumberKind kind;
+} LodeAccessShape;

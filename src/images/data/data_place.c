@@ -75,12 +75,14 @@ LodeHeldValue lode_held_value_of_type(LodeTypeTable *types, uint32_t type)
 	return value;
 }
 
-/* The type of what lies whole at an offset of another one; LODE_NO_TYPE: nothing does. */
-static uint32_t type_inside(LodeTypeTable *types, uint32_t type, int64_t offset, uint32_t size)
+/* The type of what lies whole at an offset of another one, read as a pointer; LODE_NO_TYPE: nothing
+ * does, or several types do. */
+static uint32_t pointer_inside(LodeTypeTable *types, uint32_t type, int64_t offset)
 {
-	const LodeTypeField *field;
-	uint64_t step, inside;
-	uint32_t element = lode_type_table_element(types, type);
+	static const LodeAccessShape POINTER = {sizeof(uint64_t), LODE_NUMBER_INTEGER};
+	uint32_t element = lode_type_table_element(types, type), found = LODE_NO_TYPE;
+	LodeFieldChoice choice;
+	uint64_t step;
 
 	if (element == LODE_NO_TYPE || offset < 0)
 		return LODE_NO_TYPE;
@@ -90,18 +92,23 @@ static uint32_t type_inside(LodeTypeTable *types, uint32_t type, int64_t offset,
 	if (element != type)
 		offset = (int64_t)((uint64_t)offset % step);
 	if (lode_type_table_get(types, element)->kind != LODE_TYPE_AGGREGATE)
-		return offset == 0 && step == size ? element : LODE_NO_TYPE;
-	field = lode_data_place_field(types, element, offset, size);
-	if (field == NULL || field->bit_size > 0)
+		return offset == 0 && step == sizeof(uint64_t) ? element : LODE_NO_TYPE;
+	choice = lode_data_place_fields(types, element, offset, &POINTER);
+	if (!choice.is_whole || choice.n > LODE_MAX_FIELD_CHOICES)
 		return LODE_NO_TYPE;
-	element = field->type == LODE_NO_TYPE ? LODE_NO_TYPE
-	                                      : lode_type_table_element(types, field->type);
-	if (element == LODE_NO_TYPE || lode_type_table_size(types, element) != size)
-		return LODE_NO_TYPE;
-	inside = (uint64_t)offset - field->offset;
-	if (field->stride > 0)
-		inside %= field->stride;
-	return inside % size == 0 ? element : LODE_NO_TYPE;
+	for (uint32_t i = 0; i < choice.n; i++) {
+		uint32_t member = choice.fields[i]->type == LODE_NO_TYPE
+		                          ? LODE_NO_TYPE
+		                          : lode_type_table_element(types, choice.fields[i]->type);
+
+		if (member == LODE_NO_TYPE ||
+			lode_type_table_get(types, member)->kind != LODE_TYPE_POINTER)
+			continue;
+		if (found != LODE_NO_TYPE && found != member)
+			return LODE_NO_TYPE;
+		found = member;
+	}
+	return found;
 }
 
 LodeHeldValue lode_held_value_of_variable(LodeTypeTable *types, const LodeVariablePlace *place)
@@ -110,61 +117,104 @@ LodeHeldValue lode_held_value_of_variable(LodeTypeTable *types, const LodeVariab
 	LodeHeldValue value;
 
 	if (lode_type_table_get(types, type)->kind == LODE_TYPE_AGGREGATE)
-		type = type_inside(types, type, place->piece, sizeof(uint64_t));
+		type = pointer_inside(types, type, place->piece);
 	value = lode_held_value_of_type(types, type);
 	value.offset = value.kind == LODE_HELD_VALUE_POINTER ? place->offset : 0;
 	return value;
 }
 
-static bool is_covering(const LodeTypeField *field, uint64_t offset)
+/* Bytes from the beginning of a field's innermost element; UINT64_MAX: it is not there. */
+static uint64_t inside_element(const LodeTypeField *field, uint64_t offset)
 {
-	return offset >= field->offset &&
-	       (field->extent == UINT64_MAX || offset - field->offset < field->extent);
+	if (offset < field->offset)
+		return UINT64_MAX;
+	offset -= field->offset;
+	for (uint8_t i = 0; i < field->n_arrays; i++) {
+		if (offset >= field->arrays[i].extent)
+			return UINT64_MAX;
+		offset %= field->arrays[i].stride;
+	}
+	return offset < MAX(field->element_size, 1) ? offset : UINT64_MAX;
 }
 
-/* 3: it is it; 2: begins there; 1: covers; 0: does not. */
-static int suitability(const LodeTypeField *field, uint64_t offset, uint32_t size)
+static bool has_accessed_bits(
+	const LodeTypeField *field, uint64_t offset, const LodeAccessShape *shape)
 {
-	uint64_t inside = offset - field->offset, length = field->size;
+	for (uint64_t i = 0; i < CLAMP(shape->size, 1, sizeof(uint64_t)); i++)
+		if (inside_element(field, offset + i) != UINT64_MAX)
+			return true;
+	return false;
+}
 
-	if (!is_covering(field, offset))
+enum { SUITS_NOT, SUITS_COVERS, SUITS_BEGINS, SUITS_WHOLE };
+
+static int suitability(const LodeTypeField *field, uint64_t offset, const LodeAccessShape *shape)
+{
+	uint64_t inside;
+
+	if (field->bit_size > 0)
+		return has_accessed_bits(field, offset, shape) ? SUITS_COVERS : SUITS_NOT;
+	inside = inside_element(field, offset);
+	if (inside == UINT64_MAX)
+		return SUITS_NOT;
+	if (inside > 0)
+		return SUITS_COVERS;
+	return field->element_size == shape->size || shape->size == 0 ? SUITS_WHOLE : SUITS_BEGINS;
+}
+
+/* How well the values of a field suit the instruction; the higher the better. */
+static int agreement(LodeNumberKind field, LodeNumberKind use)
+{
+	bool has_sign = use == LODE_NUMBER_SIGNED || use == LODE_NUMBER_UNSIGNED;
+
+	if (use == LODE_NUMBER_UNKNOWN)
 		return 0;
-	if (field->stride > 0)
-		inside %= field->stride;
-	/* the member is the array itself: one of its elements is accessed */
-	if (field->stride > 0 && field->extent == field->size)
-		length = field->stride;
-	if (inside >= length && field->extent != UINT64_MAX)
-		return 0; /* a different member of the same structures in an array */
-	if (inside == 0)
-		return length == size || size == 0 ? 3 : 2;
-	return 1;
+	if ((field == LODE_NUMBER_FLOAT) != (use == LODE_NUMBER_FLOAT))
+		return field == LODE_NUMBER_UNKNOWN ? 1 : 0;
+	if (!has_sign || field == LODE_NUMBER_INTEGER || field == LODE_NUMBER_UNKNOWN)
+		return 3;
+	return field == use ? 4 : 2;
 }
 
-const LodeTypeField *lode_data_place_field(
-	LodeTypeTable *types, uint32_t type, int64_t offset, uint32_t size)
+static bool is_flexible(const LodeTypeField *field)
 {
+	return field->n_arrays > 0 && field->arrays[0].extent == UINT64_MAX;
+}
+
+LodeFieldChoice lode_data_place_fields(
+	LodeTypeTable *types, uint32_t type, int64_t offset, const LodeAccessShape *shape)
+{
+	enum { SUITABILITY = 16, BOUNDED = 8 };
 	const GArray *fields = lode_type_table_fields(types, type);
-	const LodeTypeField *best = NULL;
-	int best_suits = 0;
+	LodeFieldChoice choice = {0};
+	int best = 0;
 
 	for (guint i = 0; fields != NULL && offset >= 0 && i < fields->len; i++) {
 		const LodeTypeField *field = &g_array_index(fields, LodeTypeField, i);
-		int suits = 0;
+		int suits, score;
 
-		if (field->offset > (uint64_t)offset) {
-			/* the bytes of a wide access may begin in padding or bits before */
-			if (best == NULL && field->offset - (uint64_t)offset < size)
-				best = field;
+		if (field->offset > (uint64_t)offset && field->bit_size == 0) {
+			/* the bytes of a wide access may begin in padding before */
+			if (choice.n == 0 && field->offset - (uint64_t)offset < shape->size) {
+				choice.fields[0] = field;
+				choice.n = 1;
+			}
 			break;
 		}
-		suits = suitability(field, (uint64_t)offset, size);
-		if (suits > best_suits) {
-			best = field;
-			best_suits = suits;
-		}
+		suits = suitability(field, (uint64_t)offset, shape);
+		score = suits * SUITABILITY + (is_flexible(field) ? 0 : BOUNDED) +
+		        agreement(field->value, shape->kind);
+		if (suits == SUITS_NOT || score < best)
+			continue;
+		if (score > best)
+			choice.n = 0;
+		best = score;
+		if (choice.n < LODE_MAX_FIELD_CHOICES)
+			choice.fields[choice.n] = field;
+		choice.n++;
+		choice.is_whole = suits == SUITS_WHOLE;
 	}
-	return best;
+	return choice;
 }
 
 static bool has_arrays(LodeTypeTable *types, uint32_t type)
@@ -189,95 +239,113 @@ static bool is_multiple(const Stride *stride, uint64_t size)
 	return size % stride->bytes == 0 || stride->bytes % size == 0;
 }
 
-/* The array in a structure that an index walks along, also when it begins some elements before. */
-static const LodeTypeField *find_array(
-	LodeTypeTable *types, uint32_t type, int64_t offset, const Stride *stride)
+/* Whether an index may walk along one of the arrays that a field is in. */
+static bool is_walked(const LodeTypeField *field, const Stride *stride)
+{
+	for (uint8_t i = 0; i < field->n_arrays; i++)
+		if (is_multiple(stride, field->arrays[i].stride))
+			return true;
+	return false;
+}
+
+/* The array that begins some elements after the offset, of which the index skips the first. */
+static const LodeTypeField *find_array_after(LodeTypeTable *types, uint32_t type, int64_t offset,
+	const Stride *stride, const LodeAccessShape *shape)
 {
 	const GArray *fields = lode_type_table_fields(types, type);
 
 	for (guint i = 0; fields != NULL && i < fields->len; i++) {
 		const LodeTypeField *field = &g_array_index(fields, LodeTypeField, i);
 		int64_t before = (int64_t)field->offset - offset;
+		uint64_t step = field->stride;
 
-		if (field->stride == 0 || !is_multiple(stride, field->stride))
+		if (step == 0 || before <= 0 || before % (int64_t)step != 0 ||
+			before / (int64_t)step > MAX_ELEMENTS_BEFORE || stride->bytes % step != 0)
 			continue;
-		if (offset >= 0 && is_covering(field, (uint64_t)offset) &&
-			suitability(field, (uint64_t)offset, 0) > 0)
-			return field;
-		if (before > 0 && before % (int64_t)field->stride == 0 &&
-			before / (int64_t)field->stride <= MAX_ELEMENTS_BEFORE &&
-			stride->bytes % field->stride == 0)
+		if (field->element_size == shape->size || shape->size == 0)
 			return field;
 	}
 	return NULL;
 }
 
-/* An access with an index, by a pointer to a structure: to an array in it, or one of many. */
-static Fit fit_indexed(LodeTypeTable *types, LodeDataPlace *place, const Stride *stride)
+/* A structure that ends in a flexible array is no element of an array. */
+static bool has_flexible_array(LodeTypeTable *types, uint32_t type)
 {
-	const LodeTypeField *array = find_array(types, place->type, place->offset, stride);
-	uint64_t size = lode_type_table_size(types, place->type);
+	const GArray *fields = lode_type_table_fields(types, type);
 
-	if (stride->bytes % size == 0) {
+	return fields != NULL && fields->len > 0 &&
+	       is_flexible(&g_array_index(fields, LodeTypeField, fields->len - 1));
+}
+
+/* An access with an index, by a pointer to a structure: to an array in it, or one of many. */
+static Fit fit_indexed(LodeTypeTable *types, LodeDataPlace *place, const Stride *stride,
+	const LodeAccessShape *shape)
+{
+	uint64_t size = lode_type_table_size(types, place->type);
+	bool is_last = has_flexible_array(types, place->type);
+	LodeFieldChoice choice = lode_data_place_fields(types, place->type, place->offset, shape);
+	const LodeTypeField *array;
+
+	place->is_element = true;
+	if (!is_last && stride->bytes % size == 0) {
 		place->offset = wrap(place->offset, size);
-		place->is_element = true;
 		return FIT_INSIDE;
 	}
+	for (uint32_t i = 0; i < MIN(choice.n, LODE_MAX_FIELD_CHOICES); i++)
+		if (is_walked(choice.fields[i], stride))
+			return FIT_INSIDE;
+	/* by the step alone, what begins there and has the size is as good */
+	array = choice.is_whole && stride->bytes == 1
+	                ? NULL
+	                : find_array_after(types, place->type, place->offset, stride, shape);
 	if (array != NULL) {
-		uint64_t inside = place->offset >= (int64_t)array->offset
-		                          ? ((uint64_t)place->offset - array->offset) %
-		                                    array->stride
-		                          : 0;
-
-		place->offset = (int64_t)(array->offset + inside);
+		place->offset = (int64_t)array->offset;
 		return FIT_INSIDE;
 	}
 	/* The step is known but for a factor (scale 8 of a structure of 24 bytes): one of many
 	 * structures, unless the index may walk along an array in one. */
-	if (!is_multiple(stride, size) || has_arrays(types, place->type))
+	if (is_last || !is_multiple(stride, size) ||
+		(has_arrays(types, place->type) && !choice.is_whole))
 		return FIT_NONE;
 	place->offset = wrap(place->offset, size);
-	place->is_element = true;
 	return FIT_INSIDE;
 }
 
-static Fit fit_structure(
-	LodeTypeTable *types, LodeDataPlace *place, const Stride *stride, uint32_t access_size)
+static Fit fit_structure(LodeTypeTable *types, LodeDataPlace *place, const Stride *stride,
+	const LodeAccessShape *shape)
 {
 	uint64_t size = lode_type_table_size(types, place->type);
-	const LodeTypeField *field;
+	LodeFieldChoice choice;
 
 	if (size == 0)
 		return FIT_NONE;
-	if (stride->has_index && fit_indexed(types, place, stride) == FIT_NONE)
+	if (stride->has_index && fit_indexed(types, place, stride, shape) == FIT_NONE)
 		return FIT_NONE;
-	if (place->is_element)
+	if (place->is_element && !has_flexible_array(types, place->type))
 		place->offset = wrap(place->offset, size);
-	field = lode_data_place_field(types, place->type, place->offset, access_size);
-	if (place->offset < 0 ||
-		(place->offset >= (int64_t)size && (field == NULL || field->extent != UINT64_MAX)))
+	choice = lode_data_place_fields(types, place->type, place->offset, shape);
+	if (place->offset < 0 || (place->offset >= (int64_t)size &&
+					 (choice.n == 0 || !is_flexible(choice.fields[0]))))
 		return FIT_NONE;
-	if (field != NULL && suitability(field, (uint64_t)place->offset, access_size) == 3)
-		return FIT_MEMBER;
-	return FIT_INSIDE;
+	return choice.is_whole ? FIT_MEMBER : FIT_INSIDE;
 }
 
-static Fit fit_scalar(
-	LodeTypeTable *types, LodeDataPlace *place, const Stride *stride, uint32_t access_size)
+static Fit fit_scalar(LodeTypeTable *types, LodeDataPlace *place, const Stride *stride,
+	const LodeAccessShape *shape)
 {
 	uint64_t size = lode_type_table_size(types, place->type);
 
 	if (size == 0)
 		return FIT_NONE;
 	place->is_element |= stride->has_index || place->offset < 0 ||
-	                     place->offset >= (int64_t)size || access_size > size;
+	                     place->offset >= (int64_t)size || shape->size > size;
 	place->offset = wrap(place->offset, size);
-	return place->offset == 0 && access_size == size ? FIT_SCALAR : FIT_BYTES;
+	return place->offset == 0 && shape->size == size ? FIT_SCALAR : FIT_BYTES;
 }
 
 /* Makes the place one of a structure or scalar, not of an array, and says how well it suits. */
-static Fit settle(
-	LodeTypeTable *types, LodeDataPlace *place, const Stride *stride, uint32_t access_size)
+static Fit settle(LodeTypeTable *types, LodeDataPlace *place, const Stride *stride,
+	const LodeAccessShape *shape)
 {
 	uint32_t element = lode_type_table_element(types, place->type);
 
@@ -300,10 +368,10 @@ static Fit settle(
 	}
 	switch (lode_type_table_get(types, place->type)->kind) {
 	case LODE_TYPE_AGGREGATE:
-		return fit_structure(types, place, stride, access_size);
+		return fit_structure(types, place, stride, shape);
 	case LODE_TYPE_SCALAR:
 	case LODE_TYPE_POINTER:
-		return fit_scalar(types, place, stride, access_size);
+		return fit_scalar(types, place, stride, shape);
 	default:
 		return FIT_NONE;
 	}
@@ -367,7 +435,7 @@ static bool frame_offset(
 		return false;
 	base = &state->registers[variable->register_number];
 	return variable->kind == LODE_PLACE_AT_REGISTER && base->kind == LODE_HELD_VALUE_FRAME &&
-	       !base->is_element &&
+	       base->step == 0 &&
 	       !__builtin_add_overflow(base->offset, variable->offset, out_offset);
 }
 
@@ -572,23 +640,55 @@ LodeHeldValue lode_held_value_of_thread(const LodeFunctionContext *context, int6
 	return (LodeHeldValue){.kind = LODE_HELD_VALUE_THREAD_LOCAL, .offset = (int64_t)offset};
 }
 
-void lode_data_place_settle(const LodeFunctionContext *context, LodeDataPlace *place, uint32_t size)
+void lode_data_place_settle(
+	const LodeFunctionContext *context, LodeDataPlace *place, const LodeAccessShape *shape)
 {
 	if (place->type != LODE_NO_TYPE && !place->is_reference &&
-		settle(context->types, place, &NO_STRIDE, size) == FIT_NONE)
+		settle(context->types, place, &NO_STRIDE, shape) == FIT_NONE)
 		place->type = LODE_NO_TYPE;
 }
 
-bool lode_data_place_is_whole(
-	const LodeFunctionContext *context, const LodeDataPlace *place, uint32_t size)
+bool lode_data_place_is_whole(const LodeFunctionContext *context, const LodeDataPlace *place,
+	const LodeAccessShape *shape)
 {
-	const LodeTypeField *field;
-
 	if (lode_type_table_get(context->types, place->type)->kind != LODE_TYPE_AGGREGATE)
-		return (uint64_t)place->offset + size <=
+		return (uint64_t)place->offset + shape->size <=
 		       lode_type_table_size(context->types, place->type);
-	field = lode_data_place_field(context->types, place->type, place->offset, size);
-	return field != NULL && suitability(field, (uint64_t)place->offset, size) == 3;
+	return lode_data_place_fields(context->types, place->type, place->offset, shape).is_whole;
+}
+
+bool lode_data_place_is_extended(const LodeFunctionContext *context, const LodeDataPlace *place)
+{
+	return lode_type_table_get(context->types, place->type)->kind == LODE_TYPE_AGGREGATE &&
+	       has_flexible_array(context->types, place->type);
+}
+
+bool lode_data_place_recurs(
+	const LodeFunctionContext *context, const LodeDataPlace *place, int64_t apart)
+{
+	LodeTypeTable *types = context->types;
+	const uint64_t distance = (uint64_t)(apart < 0 ? -apart : apart);
+	const GArray *fields;
+	uint64_t size;
+	uint32_t element = place->type == LODE_NO_TYPE
+	                           ? LODE_NO_TYPE
+	                           : lode_type_table_element(types, place->type);
+
+	size = element == LODE_NO_TYPE ? 0 : lode_type_table_size(types, element);
+	if (size == 0)
+		return false;
+	if (distance % size == 0)
+		return true;
+	fields = lode_type_table_fields(types, element);
+	for (guint i = 0; fields != NULL && i < fields->len; i++) {
+		const LodeTypeField *field = &g_array_index(fields, LodeTypeField, i);
+		const Stride stride = {true, distance};
+
+		if (inside_element(field, (uint64_t)wrap(place->offset, size)) == 0 &&
+			is_walked(field, &stride))
+			return true;
+	}
+	return false;
 }
 
 /* Whether an index can run along the found object. */
@@ -632,11 +732,10 @@ static bool place_of_value(const LodeFunctionContext *context, uint64_t address,
 		__builtin_add_overflow(value->offset, operand->displacement, &at.offset))
 		return false;
 	if (value->kind == LODE_HELD_VALUE_POINTER) {
-		*out_place = (LodeDataPlace){
-			.type = value->type, .offset = at.offset, .is_element = value->is_element};
+		*out_place = (LodeDataPlace){.type = value->type, .offset = at.offset};
 		return true;
 	}
-	if (operand->index < 0 && !value->is_element)
+	if (operand->index < 0 && value->step == 0)
 		return place_of_variable(context, &moment, state, &at, out_place);
 	/* an index may make up for a displacement to before or after the variable */
 	if (place_of_variable(context, &moment, state, value, out_place) &&
@@ -645,7 +744,6 @@ static bool place_of_value(const LodeFunctionContext *context, uint64_t address,
 	else if (!place_of_variable(context, &moment, state, &at, out_place) ||
 		 !is_walkable(context, out_place))
 		return false;
-	out_place->is_element |= value->is_element;
 	return true;
 }
 
@@ -667,18 +765,18 @@ static bool is_overrun(const LodeFunctionContext *context, const LodeDataPlace *
 
 /* Keeps what suits better. */
 static void offer(const LodeFunctionContext *context, LodeDataPlace place, const Stride *stride,
-	uint32_t size, Fit *best, LodeDataPlace *out_place)
+	const LodeAccessShape *shape, Fit *best, LodeDataPlace *out_place)
 {
 	Fit fit;
 
-	if (is_overrun(context, &place, stride, size))
+	if (is_overrun(context, &place, stride, shape->size))
 		return;
 	if (place.is_reference)
 		fit = FIT_SCALAR;
 	else if (place.type == LODE_NO_TYPE)
 		fit = FIT_ELEMENT;
 	else
-		fit = settle(context->types, &place, stride, size);
+		fit = settle(context->types, &place, stride, shape);
 	if (fit > *best) {
 		*best = fit;
 		*out_place = place;
@@ -694,6 +792,20 @@ static Stride stride_of(const LodeRegisterTypes *state, int index, uint8_t scale
 		value->offset < INT32_MAX)
 		stride.bytes *= (uint64_t)value->offset;
 	return stride;
+}
+
+/* A pointer that was moved by steps is like an index. */
+static Stride joined(Stride stride, uint64_t step)
+{
+	if (step == 0)
+		return stride;
+	for (uint64_t rest = stride.has_index ? stride.bytes : 0; rest != 0;) {
+		uint64_t next = step % rest;
+
+		step = rest;
+		rest = next;
+	}
+	return (Stride){.has_index = true, .bytes = step};
 }
 
 /* By one register as the pointer, another as the index. */
@@ -718,12 +830,13 @@ static Fit find_by_register(const LodeFunctionContext *context, uint64_t address
 			continue;
 		pointer = lode_held_value_of_variable(context->types, variable);
 		if (place_of_value(context, address, state, operand, &pointer, &place))
-			offer(context, place, &stride, operand->size, &best, out_place);
+			offer(context, place, &stride, &operand->shape, &best, out_place);
 	}
 	if (context->variables != NULL && find_beside(context, address, operand, &place))
-		offer(context, place, &stride, operand->size, &best, out_place);
+		offer(context, place, &stride, &operand->shape, &best, out_place);
+	stride = joined(stride, value->step);
 	if (place_of_value(context, address, state, operand, value, &place))
-		offer(context, place, &stride, operand->size, &best, out_place);
+		offer(context, place, &stride, &operand->shape, &best, out_place);
 	return best;
 }
 
@@ -740,7 +853,7 @@ static Fit find_by_address(const LodeFunctionContext *context, const LodeRegiste
 	if (!operand->is_absolute && !context->image->file->is_fixed)
 		return FIT_NONE;
 	if (lode_data_place_static(context, (uint64_t)operand->displacement, &place))
-		offer(context, place, &stride, operand->size, &best, out_place);
+		offer(context, place, &stride, &operand->shape, &best, out_place);
 	return best;
 }
 
@@ -768,7 +881,7 @@ static Fit find_by_thread(const LodeFunctionContext *context, uint64_t address,
 		relative.index = index;
 	}
 	if (place_of_value(context, address, state, &relative, &value, &place))
-		offer(context, place, &stride, operand->size, &best, out_place);
+		offer(context, place, &stride, &operand->shape, &best, out_place);
 	return best;
 }
 
@@ -802,8 +915,8 @@ LodeHeldValue lode_data_place_load(const LodeFunctionContext *context, const Lod
 		return none;
 	if (place->is_reference)
 		return (LodeHeldValue){.kind = LODE_HELD_VALUE_POINTER, .type = place->type};
-	return lode_held_value_of_type(context->types,
-		type_inside(context->types, place->type, place->offset, sizeof(uint64_t)));
+	return lode_held_value_of_type(
+		context->types, pointer_inside(context->types, place->type, place->offset));
 }
 
 /* By its name, which a PLT entry and a function in another unit share with their declaration. */

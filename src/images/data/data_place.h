@@ -15,9 +15,10 @@
 enum { LODE_MAX_TRACKED_SLOTS = 32 };
 
 typedef enum {
-	LODE_HELD_VALUE_NONE,
+	LODE_HELD_VALUE_NONE,           /* copies have the same `type`, which is the number of the
+	                                   unknown value; 0: not told apart */
 	LODE_HELD_VALUE_ZERO,           /* a null pointer, which agrees with every pointer */
-	LODE_HELD_VALUE_MULTIPLE,       /* of `offset` */
+	LODE_HELD_VALUE_MULTIPLE,       /* of `offset`: of an unknown value, if `type` is not 0 */
 	LODE_HELD_VALUE_RETURNED,       /* the result of the call in question */
 	LODE_HELD_VALUE_THREAD_POINTER, /* fs:0, plus any multiple of `offset` unless that is 0 */
 	LODE_HELD_VALUE_THREAD_OFFSET,  /* the place at `offset` in the image's thread-local block,
@@ -29,8 +30,8 @@ typedef enum {
 } LodeHeldValueKind;
 
 typedef struct {
-	uint8_t kind;    /* LodeHeldValueKind */
-	bool is_element; /* plus any number of whole elements */
+	uint8_t kind;  /* LodeHeldValueKind */
+	uint32_t step; /* plus any multiple of so many bytes; 0: exact */
 	uint32_t type;
 	int64_t offset;
 } LodeHeldValue;
@@ -52,7 +53,7 @@ typedef struct {
 	bool is_segmented; /* relative to fs or gs */
 	bool is_thread;    /* relative to fs, the thread pointer */
 	int64_t displacement;
-	uint32_t size;       /* bytes accessed; 0: unknown */
+	LodeAccessShape shape;
 	uint64_t valid_from; /* where what the instruction leaves there is valid: after one that
 	                        only stores, at any other */
 } LodeMemoryOperand;
@@ -99,12 +100,18 @@ LodeHeldValue lode_held_value_of_thread(const LodeFunctionContext *context, int6
 bool lode_data_place_thread_local(
 	const LodeFunctionContext *context, uint64_t offset, LodeDataPlace *out_place);
 /* Makes a place in a variable, of whatever type, one in a structure or scalar that an access of
- * `size` bytes is to; where none suits, the type is LODE_NO_TYPE then. */
+ * this shape is to; where none suits, the type is LODE_NO_TYPE then. */
 void lode_data_place_settle(
-	const LodeFunctionContext *context, LodeDataPlace *place, uint32_t size);
+	const LodeFunctionContext *context, LodeDataPlace *place, const LodeAccessShape *shape);
+/* Whether data so many bytes apart, the first of them at the place, are of the same kind: in
+ * elements of an array. */
+bool lode_data_place_recurs(
+	const LodeFunctionContext *context, const LodeDataPlace *place, int64_t apart);
+/* Whether the place is in a structure that ends in a flexible array, which no other follows. */
+bool lode_data_place_is_extended(const LodeFunctionContext *context, const LodeDataPlace *place);
 /* Whether the place is a member of that size, from its beginning, or in a scalar. */
-bool lode_data_place_is_whole(
-	const LodeFunctionContext *context, const LodeDataPlace *place, uint32_t size);
+bool lode_data_place_is_whole(const LodeFunctionContext *context, const LodeDataPlace *place,
+	const LodeAccessShape *shape);
 /* The variable that an instruction finds at an offset from the canonical frame address: one that
  * lives there before one whose value is there at times, then that of the innermost scope. At any
  * address: that some instruction finds there, `state` may then be NULL. */
@@ -112,11 +119,22 @@ bool lode_data_place_is_whole(
 bool lode_data_place_frame(const LodeFunctionContext *context, uint64_t address,
 	const LodeRegisterTypes *state, int64_t offset, LodeDataPlace *out_place);
 
-/* The field of a structure at an offset that suits an access best; NULL: none. The order among
- * several in a union: one that begins there and has that size; one that begins there; one that
- * covers it; the first of equals. */
-const LodeTypeField *lode_data_place_field(
-	LodeTypeTable *types, uint32_t type, int64_t offset, uint32_t size);
+/*
+ * The fields of a structure that suit an access at an offset best: those that begin there and have
+ * its size before those that begin there, before those that cover it; then an array of known length
+ * before a flexible one; then of a union those whose values the instruction's kind of use is for.
+ * Bit fields have the bytes that hold them: all in the accessed bytes suit.
+ */
+enum { LODE_MAX_FIELD_CHOICES = 8 };
+
+typedef struct {
+	const LodeTypeField *fields[LODE_MAX_FIELD_CHOICES]; /* the first of them, by offset */
+	uint32_t n;                                          /* all that suit equally; 0: none */
+	bool is_whole; /* they begin there and have the size */
+} LodeFieldChoice;
+
+LodeFieldChoice lode_data_place_fields(
+	LodeTypeTable *types, uint32_t type, int64_t offset, const LodeAccessShape *shape);
 
 /* A pointer by its type, as a variable or function is declared; NONE where it is none. */
 LodeHeldValue lode_held_value_of_type(LodeTypeTable *types, uint32_t type);

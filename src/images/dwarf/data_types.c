@@ -214,14 +214,45 @@ static uint32_t member_number(
 	       (uint32_t)(field - first);
 }
 
+/* Several members that an access may be to: "u" for u.tag and u.value, "bits.a/b" for bit fields in
+ * the same bytes; NULL where no structure in the type has just them. */
+static const char *group_of(LodeDataTypes *self, const LodeFieldChoice *choice)
+{
+	uint32_t n = MIN(choice->n, LODE_MAX_FIELD_CHOICES);
+	g_autoptr(GString) text = g_string_new(choice->fields[0]->name);
+	bool is_bits = true;
+	size_t length = text->len;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const char *name = choice->fields[i]->name;
+		size_t k = 0;
+
+		is_bits &= choice->fields[i]->bit_size > 0;
+		while (k < length && name[k] == text->str[k])
+			k++;
+		length = i == 0 ? length : k;
+	}
+	while (length > 0 && text->str[length - 1] != '.')
+		length--;
+	g_string_truncate(text, length);
+	for (uint32_t i = 0; is_bits && i < n; i++)
+		g_string_append_printf(
+			text, "%s%s", i == 0 ? "" : "/", choice->fields[i]->name + length);
+	if (is_bits && choice->n > n)
+		g_string_append(text, "/…");
+	if (!is_bits && length > 0)
+		g_string_truncate(text, length - 1);
+	return text->len == 0 ? NULL : g_string_chunk_insert_const(self->names, text->str);
+}
+
 static LodeDataReference reference_of(
-	LodeDataTypes *self, const LodeDataPlace *place, uint32_t size)
+	LodeDataTypes *self, const LodeDataPlace *place, const LodeAccessShape *shape)
 {
 	LodeDataReference reference = {.type = LODE_NONE,
 		.member = LODE_NONE,
 		.is_element = place->is_element,
 		.variable = place->is_variable_itself ? place->variable : NULL};
-	const LodeTypeField *field;
+	LodeFieldChoice choice;
 
 	if (place->type == LODE_NO_TYPE || place->is_reference)
 		return reference;
@@ -230,11 +261,16 @@ static LodeDataReference reference_of(
 		reference.is_variable_named_first = reference.variable != NULL;
 		return reference;
 	}
-	field = lode_data_place_field(self->table, place->type, place->offset, size);
-	if (field != NULL) {
-		reference.member = member_number(self, place->type, reference.type, field);
-		reference.is_element |= field->stride > 0;
-	}
+	choice = lode_data_place_fields(self->table, place->type, place->offset, shape);
+	if (choice.n == 0)
+		return reference;
+	reference.is_whole = choice.is_whole;
+	reference.is_element |= choice.fields[0]->stride > 0;
+	if (choice.n == 1)
+		reference.member = member_number(
+			self, place->type, reference.type, choice.fields[0]);
+	else
+		reference.group = group_of(self, &choice);
 	return reference;
 }
 
@@ -317,37 +353,37 @@ bool lode_data_types_find(LodeDataTypes *self, uint64_t address, uint8_t operand
 	find_state(self, &context, function, address, flow, &state);
 	if (!lode_data_place_find(&context, address, &state, &memory, &place))
 		return false;
-	*out_reference = reference_of(self, &place, memory.size);
+	*out_reference = reference_of(self, &place, &memory.shape);
 	return out_reference->type != LODE_NONE || out_reference->variable != NULL;
 }
 
 /* Makes the answer for an access inside a variable. */
 static bool settle(LodeDataTypes *self, const LodeFunctionContext *context, LodeDataPlace *place,
-	uint32_t size, LodeDataReference *out_reference)
+	const LodeAccessShape *shape, LodeDataReference *out_reference)
 {
-	lode_data_place_settle(context, place, size);
-	*out_reference = reference_of(self, place, size);
+	lode_data_place_settle(context, place, shape);
+	*out_reference = reference_of(self, place, shape);
 	return out_reference->type != LODE_NONE || out_reference->variable != NULL;
 }
 
-bool lode_data_types_find_static(
-	LodeDataTypes *self, uint64_t address, uint32_t size, LodeDataReference *out_reference)
+bool lode_data_types_find_static(LodeDataTypes *self, uint64_t address,
+	const LodeAccessShape *shape, LodeDataReference *out_reference)
 {
 	const LodeFunctionContext context = {.types = self->table, .image = self->image};
 	LodeDataPlace place;
 
 	return lode_data_place_static(&context, address, &place) &&
-	       settle(self, &context, &place, size, out_reference);
+	       settle(self, &context, &place, shape, out_reference);
 }
 
-bool lode_data_types_find_thread_local(
-	LodeDataTypes *self, uint64_t offset, uint32_t size, LodeDataReference *out_reference)
+bool lode_data_types_find_thread_local(LodeDataTypes *self, uint64_t offset,
+	const LodeAccessShape *shape, LodeDataReference *out_reference)
 {
 	const LodeFunctionContext context = {.types = self->table, .image = self->image};
 	LodeDataPlace place;
 
 	return lode_data_place_thread_local(&context, offset, &place) &&
-	       settle(self, &context, &place, size, out_reference);
+	       settle(self, &context, &place, shape, out_reference);
 }
 
 bool lode_data_types_find_frame(LodeDataTypes *self, const LodeDataAccessQuestion *question,
@@ -360,8 +396,8 @@ bool lode_data_types_find_frame(LodeDataTypes *self, const LodeDataAccessQuestio
 	return lode_stack_frames_find(self->frames, question, address, out_place);
 }
 
-bool lode_data_types_find_local(LodeDataTypes *self, const LodeFramePlace *frame, uint32_t size,
-	const LodeControlFlow *flow, LodeDataReference *out_reference)
+bool lode_data_types_find_local(LodeDataTypes *self, const LodeFramePlace *frame,
+	const LodeAccessShape *shape, const LodeControlFlow *flow, LodeDataReference *out_reference)
 {
 	Function *function;
 	LodeFunctionContext context;
@@ -373,7 +409,7 @@ bool lode_data_types_find_local(LodeDataTypes *self, const LodeFramePlace *frame
 	function = describe(self, frame->pc, flow, &context);
 	find_state(self, &context, function, frame->pc, flow, &state);
 	return lode_data_place_frame(&context, frame->pc, &state, frame->offset, &place) &&
-	       settle(self, &context, &place, size, out_reference);
+	       settle(self, &context, &place, shape, out_reference);
 }
 
 /* The type of the allocated block, found once for each call. */
@@ -398,22 +434,38 @@ static uint32_t returned_type(
 }
 
 bool lode_data_types_find_allocated(LodeDataTypes *self, const LodeAllocatedPlace *place,
-	uint32_t size, const LodeControlFlow *flow, LodeDataReference *out_reference)
+	const LodeAccessShape *shape, const LodeControlFlow *flow, LodeDataReference *out_reference)
 {
 	const LodeFunctionContext context = {.types = self->table, .image = self->image};
 	uint32_t type = self->info == NULL ? LODE_NO_TYPE
 	                                   : returned_type(self, place->return_address, flow);
 	uint64_t length = type == LODE_NO_TYPE ? 0 : lode_type_table_size(self->table, type);
-	LodeDataPlace found = {.type = type, .is_element = true};
+	LodeDataPlace found = {.type = type, .offset = (int64_t)place->offset};
 
-	if (length == 0 || place->offset >= place->allocated)
+	if (length == 0 || place->offset >= place->allocated || place->offset > INT64_MAX)
 		return false;
-	/* A structure with more after it, or one of which this is the base, need not recur. */
-	found.offset = (int64_t)(place->offset % length);
-	if (place->offset >= length && (place->allocated % length != 0 ||
-					       !lode_data_place_is_whole(&context, &found, size)))
-		return false;
-	return settle(self, &context, &found, size, out_reference);
+	if (!lode_data_place_is_extended(&context, &found)) {
+		/* A structure with more after it, or one of which this is the base, need not recur.
+		 */
+		found.is_element = true;
+		found.offset = (int64_t)(place->offset % length);
+		if (place->offset >= length &&
+			(place->allocated % length != 0 ||
+				!lode_data_place_is_whole(&context, &found, shape)))
+			return false;
+	}
+	return settle(self, &context, &found, shape, out_reference);
+}
+
+LodeNumberKind lode_data_types_use(LodeDataTypes *self, uint64_t address, uint8_t operand)
+{
+	LodeFullInstruction full;
+	LodeMemoryOperand memory;
+
+	return lode_register_types_decode(&full, self->image, address) &&
+	                       lode_register_types_memory(&full, operand, &memory)
+	               ? memory.shape.kind
+	               : LODE_NUMBER_UNKNOWN;
 }
 
 bool lode_binary_image_thread_local_offset(
@@ -460,8 +512,10 @@ char *lode_data_reference_text(const LodeDataTypes *self, const LodeDataReferenc
 	type = g_array_index(self->types, LodeDataType, reference->type).name;
 	if (reference->is_variable_named_first && reference->variable != NULL)
 		return variable_text(type, reference);
-	if (reference->member == LODE_NONE)
+	if (reference->member == LODE_NONE && reference->group == NULL)
 		return g_strdup(type);
-	member = g_array_index(self->members, LodeDataMember, reference->member).name;
+	member = reference->member == LODE_NONE
+	                 ? reference->group
+	                 : g_array_index(self->members, LodeDataMember, reference->member).name;
 	return member_text(type, member, reference);
 }

@@ -14,9 +14,10 @@
  *
  *   - variables of functions inlined into each other share a register: the one whose type has a
  *     member of the access's size at that place, else one that covers it;
- *   - a union: the member that begins there and has the access's size, else the first that begins
- *     there, else the first that covers it;
- *   - bit fields: the first of those in the accessed bytes;
+ *   - a union: the members that begin there and have the access's size, else those that begin
+ *     there, else those that cover it; of these the ones for whose values the instruction is made
+ *     (floating-point, or integers with or without a sign); where several remain, the union;
+ *   - bit fields: all of those in the accessed bytes;
  *   - a wide access to several members: the first of them;
  *   - scopes that share a slot of the frame: the innermost that the instruction is in; what a
  *     store leaves there, where no variable is at home, is one that is valid after it;
@@ -35,14 +36,19 @@
 #include "images/code/control_flow.h"
 #include "images/data/data_access.h"
 #include "images/elf/binary_image.h"
+#include "model/data_type.h"
 
 typedef struct LodeDataTypes LodeDataTypes;
 
 typedef struct {
 	uint32_t type;   /* index into lode_data_types_types(): a structure, or a scalar as it is
 	                    declared, of an array its elements; LODE_NONE: unknown */
-	uint32_t member; /* index into lode_data_types_members(); LODE_NONE: none */
-	bool is_element; /* one of many: of an array, or reached by an index */
+	uint32_t member; /* index into lode_data_types_members(); LODE_NONE: none, or one of several
+	                  */
+	const char *group; /* where it is one of several: the part of the structure that has them;
+	                      NULL: the structure itself. Borrowed */
+	bool is_whole;     /* the access is to a whole member, or to an element of one */
+	bool is_element;   /* one of many: of an array, or reached by an index */
 	const char *variable; /* local or global that the access is in, not one that points to it;
 	                         borrowed; NULL: none is known */
 	bool is_variable_named_first; /* the type is that of a named array or scalar: describe it as
@@ -67,13 +73,16 @@ bool lode_data_types_find(LodeDataTypes *self, uint64_t address, uint8_t operand
 	const LodeControlFlow *flow, LodeDataReference *out_reference);
 
 /* The same of an address, whatever instruction accesses it: the static variable of the image at
- * `address`, of which `size` bytes are accessed (0: unknown). */
-bool lode_data_types_find_static(
-	LodeDataTypes *self, uint64_t address, uint32_t size, LodeDataReference *out_reference);
+ * `address`. */
+bool lode_data_types_find_static(LodeDataTypes *self, uint64_t address,
+	const LodeAccessShape *shape, LodeDataReference *out_reference);
 
 /* The same of an offset in the image's block of thread-local variables. */
-bool lode_data_types_find_thread_local(
-	LodeDataTypes *self, uint64_t offset, uint32_t size, LodeDataReference *out_reference);
+bool lode_data_types_find_thread_local(LodeDataTypes *self, uint64_t offset,
+	const LodeAccessShape *shape, LodeDataReference *out_reference);
+
+/* How operand `operand` of the instruction at `address` is used. */
+LodeNumberKind lode_data_types_use(LodeDataTypes *self, uint64_t address, uint8_t operand);
 
 /* The data at an offset in an allocated block of `allocated` bytes: the type is that which the code
  * after the call that returns to `return_address` gives its result. Beyond the first element the
@@ -84,7 +93,8 @@ typedef struct {
 } LodeAllocatedPlace;
 
 bool lode_data_types_find_allocated(LodeDataTypes *self, const LodeAllocatedPlace *place,
-	uint32_t size, const LodeControlFlow *flow, LodeDataReference *out_reference);
+	const LodeAccessShape *shape, const LodeControlFlow *flow,
+	LodeDataReference *out_reference);
 
 /* Where in a frame of the stack something lies. */
 typedef struct {
@@ -100,8 +110,9 @@ bool lode_data_types_find_frame(LodeDataTypes *self, const LodeDataAccessQuestio
 
 /* The variable that lies at a place in a frame while the function is at its pc; one whose scope the
  * function has left does not count. `flow` as for lode_data_types_find(). */
-bool lode_data_types_find_local(LodeDataTypes *self, const LodeFramePlace *place, uint32_t size,
-	const LodeControlFlow *flow, LodeDataReference *out_reference);
+bool lode_data_types_find_local(LodeDataTypes *self, const LodeFramePlace *place,
+	const LodeAccessShape *shape, const LodeControlFlow *flow,
+	LodeDataReference *out_reference);
 
 /* Converts a distance from the thread pointer (the base of fs) to an offset in the image's block of
  * thread-local variables. False: outside of it, or the image is a library, whose block may be
@@ -143,6 +154,8 @@ bool lode_binary_image_find_data_symbol(
  *
  *   "struct node.next", "struct body.points[].x"   type and member, also in a variable
  *   "options.verbose", "slots[].size"              a variable's structure that has no name
+ *   "struct body.u", "union value"                 a union, where its member is not known
+ *   "struct flags.a/b"                             bit fields that share the accessed bytes
  *   "int counts[]", "int total", "char *names[]"   a named array or scalar
  *   "int"                                          a scalar that is pointed to
  *   "counts"                                       a variable of unknown type

@@ -32,9 +32,17 @@ typedef struct {
 typedef struct {
 	const char *path; /* "position." */
 	uint64_t offset;
-	uint64_t stride, extent; /* of the outermost array around; 0: none */
+	LodeFieldArray arrays[LODE_MAX_FIELD_ARRAYS]; /* around, from the outermost */
+	uint8_t n_arrays;
 	int depth;
 } Nest;
+
+static void add_array(Nest *nest, const LodeFieldArray *array)
+{
+	/* deeper ones are not told apart: the member is only where their first elements are */
+	if (array->stride > 0 && nest->n_arrays < LODE_MAX_FIELD_ARRAYS)
+		nest->arrays[nest->n_arrays++] = *array;
+}
 
 static void walk_structure(Walk *walk, Dwarf_Die *die, const Nest *nest);
 
@@ -273,29 +281,58 @@ static uint64_t extent_of(uint64_t count, uint64_t stride)
 	return stride > 0 && count <= MAX_SIZE / stride ? count * stride : 0;
 }
 
-/* A member of a plain type, or an array of such. */
-static void add_leaf(Walk *walk, Dwarf_Die *die, const Nest *nest, Dwarf_Die *declared,
-	const LodeTypeField *array)
+static LodeNumberKind value_kind(Dwarf_Die *type)
 {
-	LodeTypeField field = {.offset = nest->offset, .stride = nest->stride};
+	uint64_t encoding;
+
+	if (dwarf_tag(type) != DW_TAG_base_type)
+		return LODE_NUMBER_INTEGER;
+	if (!read_number(type, DW_AT_encoding, &encoding))
+		return LODE_NUMBER_UNKNOWN;
+	switch (encoding) {
+	case DW_ATE_float:
+	case DW_ATE_complex_float:
+	case DW_ATE_imaginary_float:
+		return LODE_NUMBER_FLOAT;
+	case DW_ATE_signed:
+	case DW_ATE_signed_char:
+		return LODE_NUMBER_SIGNED;
+	case DW_ATE_unsigned:
+	case DW_ATE_unsigned_char:
+	case DW_ATE_boolean:
+	case DW_ATE_UTF:
+		return LODE_NUMBER_UNSIGNED;
+	default:
+		return LODE_NUMBER_INTEGER;
+	}
+}
+
+/* A member of a plain type, or an array of such: `nest` has the arrays around it, `type` is that of
+ * its elements. */
+static void add_leaf(Walk *walk, Dwarf_Die *die, const Nest *nest, Dwarf_Die *declared,
+	Dwarf_Die *type, const LodeFieldArray *own)
+{
+	LodeTypeField field = {.offset = nest->offset, .n_arrays = nest->n_arrays};
 	const char *name = dwarf_diename(die);
 	g_autofree char *path = NULL, *valid = NULL;
 
+	if (name == NULL && dwarf_hasattr(die, DW_AT_artificial))
+		name = "{tag}"; /* that says which variant is in use */
 	if (name == NULL)
 		return; /* padding bits */
-	path = g_strdup_printf("%s%s%s", nest->path, name, array->stride > 0 ? "[]" : "");
+	path = g_strdup_printf("%s%s%s", nest->path, name, own->stride > 0 ? "[]" : "");
 	valid = g_utf8_make_valid(path, MIN((gssize)strlen(path), MAX_PATH));
 	field.name = g_string_chunk_insert_const(walk->names, valid);
 	field.type = lode_type_table_add(walk->types, declared);
-	field.size = array->stride > 0 ? array->extent : lode_type_size_of(declared);
+	field.size = own->stride > 0 ? own->extent : lode_type_size_of(declared);
 	if (field.size == UINT64_MAX)
 		field.size = 0;
 	set_bits(die, field.size, &field);
-	field.extent = nest->stride > 0 ? nest->extent : MAX(field.size, 1);
-	if (nest->stride == 0 && array->stride > 0) {
-		field.stride = array->stride;
-		field.extent = array->extent;
-	}
+	field.element_size = own->stride > 0 ? own->stride : field.size;
+	field.value = (uint8_t)value_kind(type);
+	memcpy(field.arrays, nest->arrays, sizeof field.arrays);
+	field.stride = nest->n_arrays > 0 ? nest->arrays[0].stride : 0;
+	field.extent = nest->n_arrays > 0 ? nest->arrays[0].extent : MAX(field.size, 1);
 	if (walk->fields->len < MAX_FIELDS)
 		g_array_append_val(walk->fields, field);
 }
@@ -306,7 +343,7 @@ static void visit_member(Walk *walk, Dwarf_Die *die, const Nest *nest)
 	const char *name = is_base ? NULL : dwarf_diename(die);
 	g_autofree char *path = NULL;
 	Dwarf_Die declared, type;
-	LodeTypeField array = {0};
+	LodeFieldArray array = {0};
 	Nest inner = *nest;
 	uint64_t offset, count;
 
@@ -319,15 +356,11 @@ static void visit_member(Walk *walk, Dwarf_Die *die, const Nest *nest)
 	if (is_array) {
 		array.stride = lode_type_size_of(&type);
 		array.extent = extent_of(count, array.stride);
+		add_array(&inner, &array);
 	}
 	if (!is_structure(&type)) {
-		add_leaf(walk, die, &inner, &declared, &array);
+		add_leaf(walk, die, &inner, &declared, &type, &array);
 		return;
-	}
-	/* only the outermost array is kept: a member of an array in an array recurs in both */
-	if (is_array && inner.stride == 0) {
-		inner.stride = array.stride;
-		inner.extent = array.extent;
 	}
 	path = name == NULL ? g_strdup(nest->path)
 	                    : g_strdup_printf("%s%s%s.", nest->path, name, is_array ? "[]" : "");
@@ -347,6 +380,13 @@ static bool is_member(Dwarf_Die *die)
 	       !dwarf_hasattr(die, DW_AT_declaration);
 }
 
+static bool is_variant(Dwarf_Die *die)
+{
+	int tag = dwarf_tag(die);
+
+	return tag == DW_TAG_variant_part || tag == DW_TAG_variant;
+}
+
 static void walk_structure(Walk *walk, Dwarf_Die *die, const Nest *nest)
 {
 	Dwarf_Die child;
@@ -356,8 +396,15 @@ static void walk_structure(Walk *walk, Dwarf_Die *die, const Nest *nest)
 	do {
 		if (walk->n_visited++ >= MAX_VISITED)
 			return;
-		if (is_member(&child))
+		if (is_member(&child)) {
 			visit_member(walk, &child, nest);
+		} else if (is_variant(&child)) {
+			/* of an enumeration in Rust: its variants lie where a union's members do */
+			Nest inner = *nest;
+
+			inner.depth++;
+			walk_structure(walk, &child, &inner);
+		}
 	} while (dwarf_siblingof(&child, &child) == 0);
 }
 

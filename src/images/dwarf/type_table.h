@@ -12,6 +12,7 @@
 
 #include "images/dwarf/debug_info.h"
 #include "images/dwarf/unit_index.h"
+#include "model/data_type.h"
 
 #define LODE_NO_TYPE UINT32_MAX
 
@@ -23,6 +24,14 @@ typedef enum {
 	LODE_TYPE_AGGREGATE, /* structures, classes, unions */
 } LodeTypeKind;
 
+enum { LODE_MAX_FIELD_ARRAYS = 4 };
+
+/* An array that a member is in, or is. */
+typedef struct {
+	uint64_t stride; /* bytes from one element to the next */
+	uint64_t extent; /* bytes of all; UINT64_MAX: a flexible array member */
+} LodeFieldArray;
+
 /* A member that is not itself a structure. */
 typedef struct {
 	const char *name; /* "next", "position.x", "slots[]", "points[].x" */
@@ -32,7 +41,11 @@ typedef struct {
 	uint64_t stride;  /* of the elements of the outermost array that it is in; 0: none */
 	uint64_t extent;  /* bytes from `offset` on in which it recurs; UINT64_MAX: a flexible array
 	                   */
-	uint32_t bit_offset, bit_size; /* size 0: no bit field */
+	uint32_t bit_offset, bit_size;                /* size 0: no bit field */
+	LodeFieldArray arrays[LODE_MAX_FIELD_ARRAYS]; /* from the outermost, its own the last */
+	uint8_t n_arrays;
+	uint8_t value;         /* LodeNumberKind */
+	uint64_t element_size; /* of one of its own elements, else as `size` */
 } LodeTypeField;
 
 typedef struct {

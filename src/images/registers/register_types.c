@@ -17,6 +17,13 @@ enum {
 
 static const LodeHeldValue NOTHING = {0};
 
+uint32_t lode_unknown_of(uint64_t address, int number)
+{
+	enum { N_OF_AN_ADDRESS = 32 };
+
+	return (uint32_t)(address * N_OF_AN_ADDRESS) + (uint32_t)number + 1;
+}
+
 bool lode_register_types_decode(
 	LodeFullInstruction *out_full, const LodeElfImage *image, uint64_t address)
 {
@@ -35,6 +42,50 @@ static bool is_vector(ZydisRegister reg)
 
 	return class == ZYDIS_REGCLASS_XMM || class == ZYDIS_REGCLASS_YMM ||
 	       class == ZYDIS_REGCLASS_ZMM;
+}
+
+/* How an instruction uses what it accesses. Moves of whole vectors copy whatever it is. */
+static LodeNumberKind kind_of_use(
+	const LodeFullInstruction *full, const ZydisDecodedOperand *operand)
+{
+	switch (full->instruction.mnemonic) {
+	case ZYDIS_MNEMONIC_MOVSX:
+	case ZYDIS_MNEMONIC_MOVSXD:
+	case ZYDIS_MNEMONIC_IDIV:
+	case ZYDIS_MNEMONIC_CVTSI2SD:
+	case ZYDIS_MNEMONIC_CVTSI2SS:
+	case ZYDIS_MNEMONIC_VCVTSI2SD:
+	case ZYDIS_MNEMONIC_VCVTSI2SS:
+		return LODE_NUMBER_SIGNED;
+	case ZYDIS_MNEMONIC_MOVZX:
+	case ZYDIS_MNEMONIC_DIV:
+		return LODE_NUMBER_UNSIGNED;
+	case ZYDIS_MNEMONIC_MOVSS:
+	case ZYDIS_MNEMONIC_MOVSD:
+	case ZYDIS_MNEMONIC_VMOVSS:
+	case ZYDIS_MNEMONIC_VMOVSD:
+		/* the name of a string instruction, too */
+		return is_vector(full->operands[0].reg.value) ||
+		                       is_vector(full->operands[1].reg.value)
+		               ? LODE_NUMBER_FLOAT
+		               : LODE_NUMBER_INTEGER;
+	default:
+		break;
+	}
+	if (full->instruction.meta.category == ZYDIS_CATEGORY_DATAXFER &&
+		full->instruction.mnemonic != ZYDIS_MNEMONIC_MOV)
+		return LODE_NUMBER_UNKNOWN;
+	switch (operand->element_type) {
+	case ZYDIS_ELEMENT_TYPE_FLOAT32:
+	case ZYDIS_ELEMENT_TYPE_FLOAT64:
+	case ZYDIS_ELEMENT_TYPE_FLOAT80:
+		return LODE_NUMBER_FLOAT;
+	case ZYDIS_ELEMENT_TYPE_INT:
+	case ZYDIS_ELEMENT_TYPE_UINT:
+		return LODE_NUMBER_INTEGER;
+	default:
+		return LODE_NUMBER_UNKNOWN;
+	}
 }
 
 static bool read_memory(const LodeFullInstruction *full, const ZydisDecodedOperand *operand,
@@ -56,7 +107,7 @@ static bool read_memory(const LodeFullInstruction *full, const ZydisDecodedOpera
 	memory.scale = operand->mem.scale;
 	memory.is_thread = operand->mem.segment == ZYDIS_REGISTER_FS;
 	memory.is_segmented = memory.is_thread || operand->mem.segment == ZYDIS_REGISTER_GS;
-	memory.size = operand->size / 8;
+	memory.shape = (LodeAccessShape){operand->size / 8, kind_of_use(full, operand)};
 	/* a variable's range begins after the store that gives it its value */
 	memory.valid_from = full->address;
 	if (lode_operand_is_written(operand) &&
@@ -97,66 +148,37 @@ static bool find_object(
 	}
 }
 
-/* How far an element of an object is from the next; 0: unknown. */
-static uint64_t element_size(const LodeFunctionContext *context, const LodeDataPlace *place)
-{
-	uint32_t element = place->type == LODE_NO_TYPE
-	                           ? LODE_NO_TYPE
-	                           : lode_type_table_element(context->types, place->type);
-
-	return element == LODE_NO_TYPE ? 0 : lode_type_table_size(context->types, element);
-}
-
-/* Makes a value one of any element: the offset is that in the first one. */
-static LodeHeldValue any_element(const LodeFunctionContext *context, LodeHeldValue value)
-{
-	LodeDataPlace place;
-	int64_t inside, size;
-
-	if (!find_object(context, &value, &place))
-		return NOTHING;
-	/* offsets in the first element alone: a pointer that a loop moves on has the same value in
-	 * each round, and the states of its blocks settle */
-	size = (int64_t)element_size(context, &place);
-	if (size <= 0 || size > MAX_ARRAY_STEP || place.offset > INT64_MAX / 2 ||
-		place.offset < INT64_MIN / 2)
-		return NOTHING;
-	inside = place.offset % size;
-	if (inside < 0)
-		inside += size;
-	value.offset += inside - place.offset;
-	value.is_element = true;
-	return value;
-}
-
 static bool is_address(const LodeHeldValue *value)
 {
 	return value->kind == LODE_HELD_VALUE_POINTER || value->kind == LODE_HELD_VALUE_ADDRESS ||
 	       value->kind == LODE_HELD_VALUE_FRAME || value->kind == LODE_HELD_VALUE_THREAD_LOCAL;
 }
 
-/* Pointer arithmetic by multiples of a number of bytes. */
-static LodeHeldValue moved_by_step(
-	const LodeFunctionContext *context, LodeHeldValue value, uint64_t step)
+static int64_t common_divisor(int64_t a, int64_t b)
 {
-	LodeDataPlace place;
-	uint64_t size;
+	while (b != 0) {
+		int64_t rest = a % b;
 
-	if (!is_address(&value) || step == 0 || !find_object(context, &value, &place))
+		a = b;
+		b = rest;
+	}
+	return a < 0 ? -a : a;
+}
+
+/* Pointer arithmetic by multiples of a number of bytes. */
+static LodeHeldValue moved_by_step(LodeHeldValue value, uint64_t step)
+{
+	if (!is_address(&value) || step == 0 || step > MAX_ARRAY_STEP)
 		return NOTHING;
-	size = element_size(context, &place);
-	if (size == 0 || (step % size != 0 && size % step != 0))
-		return NOTHING;
-	return any_element(context, value);
+	value.step = (uint32_t)common_divisor(value.step, (int64_t)step);
+	return value;
 }
 
 /* The thread pointer, perhaps with an index of steps of so many bytes, made the address of a
  * thread-local variable. */
-static LodeHeldValue moved_into_thread(
-	const LodeFunctionContext *context, const LodeHeldValue *pointer, LodeHeldValue variable)
+static LodeHeldValue moved_into_thread(const LodeHeldValue *pointer, LodeHeldValue variable)
 {
-	return pointer->offset == 0 ? variable
-	                            : moved_by_step(context, variable, (uint64_t)pointer->offset);
+	return pointer->offset == 0 ? variable : moved_by_step(variable, (uint64_t)pointer->offset);
 }
 
 /* Pointer arithmetic by a constant. */
@@ -164,17 +186,17 @@ static LodeHeldValue moved(const LodeFunctionContext *context, LodeHeldValue val
 {
 	if (value.kind == LODE_HELD_VALUE_THREAD_POINTER)
 		return by == 0 ? value
-		               : moved_into_thread(
-					 context, &value, lode_held_value_of_thread(context, by));
+		               : moved_into_thread(&value, lode_held_value_of_thread(context, by));
 	if (!is_address(&value) || __builtin_add_overflow(value.offset, by, &value.offset))
 		return NOTHING;
-	return value.is_element ? any_element(context, value) : value;
+	return value;
 }
 
 /* Pointer arithmetic by a register. */
-static LodeHeldValue moved_by_index(const LodeFunctionContext *context, LodeHeldValue value,
-	const LodeHeldValue *index, uint64_t scale)
+static LodeHeldValue moved_by_index(LodeHeldValue value, const LodeHeldValue *index, uint64_t scale)
 {
+	if (index->kind == LODE_HELD_VALUE_ZERO)
+		return value;
 	uint64_t step = scale *
 	                (index->kind == LODE_HELD_VALUE_MULTIPLE ? (uint64_t)index->offset : 1);
 
@@ -183,7 +205,7 @@ static LodeHeldValue moved_by_index(const LodeFunctionContext *context, LodeHeld
 		value.offset = (int64_t)step;
 		return value;
 	}
-	return moved_by_step(context, value, step);
+	return moved_by_step(value, step);
 }
 
 static bool is_same(const LodeFunctionContext *context, uint32_t a, uint32_t b)
@@ -195,23 +217,68 @@ static bool is_same(const LodeFunctionContext *context, uint32_t a, uint32_t b)
 
 static bool is_equal(const LodeHeldValue *a, const LodeHeldValue *b)
 {
-	return a->kind == b->kind && a->is_element == b->is_element && a->type == b->type &&
+	return a->kind == b->kind && a->step == b->step && a->type == b->type &&
 	       a->offset == b->offset;
 }
 
-static int64_t common_divisor(int64_t a, int64_t b)
+/* An index as factor × an unknown value, of which `type` is the number; 0: not told apart. */
+static LodeHeldValue multiple(int64_t factor, uint32_t unknown)
 {
-	while (b != 0) {
-		int64_t rest = a % b;
+	if (factor < 2 || factor > MAX_ARRAY_STEP)
+		return NOTHING;
+	return (LodeHeldValue){.kind = LODE_HELD_VALUE_MULTIPLE, .offset = factor, .type = unknown};
+}
 
-		a = b;
-		b = rest;
-	}
+/* A counter is 0 before its loop has been followed. */
+static int64_t factor_of(const LodeHeldValue *value)
+{
+	if (value->kind == LODE_HELD_VALUE_ZERO)
+		return 0;
+	return value->kind == LODE_HELD_VALUE_MULTIPLE ? value->offset : 1;
+}
+
+static bool is_index(const LodeHeldValue *value)
+{
+	return value->kind == LODE_HELD_VALUE_MULTIPLE || value->kind == LODE_HELD_VALUE_NONE ||
+	       value->kind == LODE_HELD_VALUE_ZERO;
+}
+
+/* The sum of two indexes, the second times `scale`: 8 i - i is 7 i, 8 i + 4 k a multiple of 4. */
+static LodeHeldValue sum_of_multiples(const LodeHeldValue *a, const LodeHeldValue *b, int64_t scale)
+{
+	int64_t first = factor_of(a), second = factor_of(b) * scale;
+
+	if (!is_index(a) || !is_index(b) || first > MAX_ARRAY_STEP || factor_of(b) > MAX_ARRAY_STEP)
+		return NOTHING;
+	if (first == 0 && second == 0)
+		return *a;
+	if (a->type == 0 || a->type != b->type)
+		return multiple(common_divisor(first, second), 0);
+	/* the sign is not kept */
+	return first + second > 0 ? multiple(first + second, a->type)
+	                          : multiple(-(first + second), 0);
+}
+
+static LodeHeldValue meet_addresses(
+	const LodeFunctionContext *context, LodeHeldValue a, const LodeHeldValue *b)
+{
+	LodeDataPlace place;
+	int64_t apart;
+
+	if (a.kind == LODE_HELD_VALUE_POINTER && !is_same(context, a.type, b->type))
+		return NOTHING;
+	if (__builtin_sub_overflow(b->offset, a.offset, &apart) || apart < -MAX_ARRAY_STEP ||
+		apart > MAX_ARRAY_STEP)
+		return NOTHING;
+	if (apart != 0 && (!find_object(context, &a, &place) ||
+				  !lode_data_place_recurs(context, &place, apart)))
+		return NOTHING;
+	a.step = (uint32_t)common_divisor(common_divisor(a.step, b->step), apart);
 	return a;
 }
 
-/* A value only ever goes from zero to an exact one, to any element, to nothing, and a multiple to
- * one of a divisor: so the iteration over the blocks ends. */
+/* A value only ever goes from zero to an exact one, to one plus multiples of a step, and from a
+ * number to a divisor of it, to nothing: so the iteration over the blocks ends. */
 static LodeHeldValue meet(const LodeFunctionContext *context, LodeHeldValue a, LodeHeldValue b)
 {
 	if (is_equal(&a, &b))
@@ -224,19 +291,9 @@ static LodeHeldValue meet(const LodeFunctionContext *context, LodeHeldValue a, L
 		return a;
 	if (a.kind != b.kind)
 		return NOTHING;
-	if (a.kind == LODE_HELD_VALUE_MULTIPLE) {
-		a.offset = common_divisor(a.offset, b.offset);
-		return a.offset > 1 ? a : NOTHING;
-	}
-	if (!is_address(&a) ||
-		(a.kind == LODE_HELD_VALUE_POINTER && !is_same(context, a.type, b.type)))
-		return NOTHING;
-	if (a.offset == b.offset && a.is_element == b.is_element)
-		return a;
-	a = any_element(context, a);
-	b = any_element(context, b);
-	return a.kind != LODE_HELD_VALUE_NONE && a.kind == b.kind && a.offset == b.offset ? a
-	                                                                                  : NOTHING;
+	if (a.kind == LODE_HELD_VALUE_MULTIPLE)
+		return multiple(common_divisor(a.offset, b.offset), 0);
+	return is_address(&a) ? meet_addresses(context, a, &b) : NOTHING;
 }
 
 static void set_slot(LodeRegisterTypes *state, int64_t offset, uint32_t size, LodeHeldValue value)
@@ -269,7 +326,7 @@ static bool frame_slot(
 {
 	const LodeHeldValue *base = memory->base < 0 ? &NOTHING : &state->registers[memory->base];
 
-	return base->kind == LODE_HELD_VALUE_FRAME && !base->is_element && memory->index < 0 &&
+	return base->kind == LODE_HELD_VALUE_FRAME && base->step == 0 && memory->index < 0 &&
 	       !memory->is_segmented &&
 	       !__builtin_add_overflow(base->offset, memory->displacement, out_offset) &&
 	       INT32_MIN < *out_offset && *out_offset < INT32_MAX;
@@ -302,7 +359,7 @@ static LodeHeldValue load(const LodeFunctionContext *context, const LodeRegister
 	LodeDataPlace place;
 	int64_t offset;
 
-	if (memory->size != POINTER_BYTES)
+	if (memory->shape.size != POINTER_BYTES)
 		return NOTHING;
 	value = load_thread(context, memory);
 	if (frame_slot(state, memory, &offset))
@@ -313,6 +370,20 @@ static LodeHeldValue load(const LodeFunctionContext *context, const LodeRegister
 	return value;
 }
 
+/* The largest power of two that an index is known to be a multiple of. */
+static int64_t power_of(const LodeHeldValue *value)
+{
+	return factor_of(value) & -factor_of(value);
+}
+
+/* Of 32 bits of a register, or 32 bits as a whole: a multiple of 24 modulo 2³² is one of 8. */
+static LodeHeldValue lower_half(LodeHeldValue value)
+{
+	if (value.kind == LODE_HELD_VALUE_ZERO)
+		return value;
+	return value.kind == LODE_HELD_VALUE_MULTIPLE ? multiple(power_of(&value), 0) : NOTHING;
+}
+
 /* The value of an operand that is read. */
 static LodeHeldValue read_operand(const LodeFunctionContext *context,
 	const LodeRegisterTypes *state, const LodeFullInstruction *full, int i)
@@ -320,10 +391,13 @@ static LodeHeldValue read_operand(const LodeFunctionContext *context,
 	const ZydisDecodedOperand *operand = &full->operands[i];
 	LodeMemoryOperand memory;
 
-	if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER && operand->size == POINTER_BITS) {
+	if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER && operand->size >= POINTER_BITS / 2) {
 		int number = lode_general_register(operand->reg.value);
 
-		return number < 0 ? NOTHING : state->registers[number];
+		if (number < 0)
+			return NOTHING;
+		return operand->size == POINTER_BITS ? state->registers[number]
+		                                     : lower_half(state->registers[number]);
 	}
 	if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operand->imm.value.u == 0)
 		return (LodeHeldValue){.kind = LODE_HELD_VALUE_ZERO};
@@ -335,6 +409,15 @@ static LodeHeldValue read_operand(const LodeFunctionContext *context,
 	if (read_memory(full, operand, &memory))
 		return load(context, state, &memory, full->address);
 	return NOTHING;
+}
+
+static LodeHeldValue multiplied(LodeHeldValue value, int64_t factor)
+{
+	if (!is_index(&value) || factor < 1 || factor > MAX_ARRAY_STEP)
+		return NOTHING;
+	return value.kind == LODE_HELD_VALUE_ZERO
+	               ? value
+	               : multiple(factor * factor_of(&value), value.type);
 }
 
 static LodeHeldValue read_address(const LodeFunctionContext *context,
@@ -354,23 +437,22 @@ static LodeHeldValue read_address(const LodeFunctionContext *context,
 	if (memory.index < 0)
 		return moved(context, *base, memory.displacement);
 	index = &state->registers[memory.index];
-	/* lea that multiplies: (,%rax,8), or (%rax,%rax,2) for three times */
-	if (memory.base < 0 || memory.base == memory.index) {
-		int64_t factor = memory.scale + (memory.base >= 0);
-
-		if (memory.displacement != 0)
-			return NOTHING;
-		if (index->kind == LODE_HELD_VALUE_MULTIPLE && index->offset < MAX_ARRAY_STEP)
-			factor *= index->offset;
-		return (LodeHeldValue){.kind = LODE_HELD_VALUE_MULTIPLE, .offset = factor};
-	}
+	/* lea that multiplies: (,%rax,8) */
+	if (memory.base < 0 && memory.displacement == 0)
+		return multiplied(*index, memory.scale);
+	if (memory.base < 0)
+		return NOTHING;
 	if (!is_address(base) && memory.scale == 1 && is_address(index)) {
 		const LodeHeldValue *swap = base;
 
 		base = index;
 		index = swap;
 	}
-	value = moved_by_index(context, *base, index, memory.scale);
+	/* (%rax,%rax,2), three times */
+	if (is_index(base) && is_index(index))
+		return memory.displacement == 0 ? sum_of_multiples(base, index, memory.scale)
+		                                : NOTHING;
+	value = moved_by_index(*base, index, memory.scale);
 	return moved(context, value, memory.displacement);
 }
 
@@ -385,7 +467,7 @@ static LodeHeldValue stepped(const LodeFunctionContext *context, LodeHeldValue v
 		by = common_divisor(value.offset, by);
 	else if (value.kind != LODE_HELD_VALUE_ZERO)
 		return NOTHING;
-	return by > 1 ? (LodeHeldValue){.kind = LODE_HELD_VALUE_MULTIPLE, .offset = by} : NOTHING;
+	return multiple(by, 0);
 }
 
 /* A thread-local variable's offset from the thread pointer, and that. */
@@ -401,30 +483,17 @@ static LodeHeldValue sum(const LodeFunctionContext *context, LodeHeldValue a, Lo
 		return sum(context, b, a);
 	if (is_thread_sum(&a, &b)) {
 		b.kind = LODE_HELD_VALUE_THREAD_LOCAL;
-		return moved_into_thread(context, &a, b);
+		return moved_into_thread(&a, b);
 	}
 	if (a.kind == LODE_HELD_VALUE_THREAD_POINTER)
-		return moved_by_index(context, a, &b, 1);
+		return moved_by_index(a, &b, 1);
 	if (b.kind == LODE_HELD_VALUE_THREAD_POINTER)
-		return moved_by_index(context, b, &a, 1);
+		return moved_by_index(b, &a, 1);
 	if (is_address(&a) && !is_address(&b))
-		return moved_by_index(context, a, &b, 1);
+		return moved_by_index(a, &b, 1);
 	if (is_address(&b) && !is_address(&a))
-		return moved_by_index(context, b, &a, 1);
-	if (a.kind == LODE_HELD_VALUE_MULTIPLE && b.kind == LODE_HELD_VALUE_MULTIPLE)
-		return (LodeHeldValue){.kind = LODE_HELD_VALUE_MULTIPLE,
-			.offset = common_divisor(a.offset, b.offset)};
-	return NOTHING;
-}
-
-static LodeHeldValue multiplied(LodeHeldValue value, int64_t factor)
-{
-	if (factor < 1 || factor > MAX_ARRAY_STEP)
-		return NOTHING;
-	if (value.kind == LODE_HELD_VALUE_MULTIPLE && value.offset > 0 &&
-		value.offset < MAX_ARRAY_STEP)
-		factor *= value.offset;
-	return (LodeHeldValue){.kind = LODE_HELD_VALUE_MULTIPLE, .offset = factor};
+		return moved_by_index(b, &a, 1);
+	return sum_of_multiples(&a, &b, 1);
 }
 
 static LodeHeldValue add_or_subtract(const LodeFunctionContext *context,
@@ -441,7 +510,7 @@ static LodeHeldValue add_or_subtract(const LodeFunctionContext *context,
 		/* programs at fixed addresses have those of arrays as constants */
 		if (is_add && !is_address(&target) && by > 0) {
 			LodeHeldValue array = moved_by_index(
-				context, read_operand(context, state, full, 1), &target, 1);
+				read_operand(context, state, full, 1), &target, 1);
 
 			if (array.kind != LODE_HELD_VALUE_NONE)
 				return array;
@@ -454,7 +523,26 @@ static LodeHeldValue add_or_subtract(const LodeFunctionContext *context,
 	amount = read_operand(context, state, full, 1);
 	if (is_add)
 		return sum(context, target, amount);
-	return is_address(&amount) ? NOTHING : moved_by_index(context, target, &amount, 1);
+	if (is_index(&target))
+		return sum_of_multiples(&target, &amount, -1);
+	return is_address(&amount) ? NOTHING : moved_by_index(target, &amount, 1);
+}
+
+/* An index after its lower bits are cleared. */
+static LodeHeldValue masked(const LodeFunctionContext *context, const LodeRegisterTypes *state,
+	const LodeFullInstruction *full)
+{
+	const ZydisDecodedOperand *mask = &full->operands[1];
+	LodeHeldValue target = read_operand(context, state, full, 0), other;
+	int64_t kept;
+
+	if (mask->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+		kept = (int64_t)(mask->imm.value.u & (0 - mask->imm.value.u));
+	} else {
+		other = read_operand(context, state, full, 1);
+		kept = power_of(&other);
+	}
+	return multiple(MAX(kept, power_of(&target)), 0);
 }
 
 static int64_t immediate_of(const LodeFullInstruction *full, int i)
@@ -462,6 +550,16 @@ static int64_t immediate_of(const LodeFullInstruction *full, int i)
 	const ZydisDecodedOperand *operand = &full->operands[i];
 
 	return operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? operand->imm.value.s : 0;
+}
+
+static LodeHeldValue shifted_right(LodeHeldValue value, int64_t by)
+{
+	if (value.kind == LODE_HELD_VALUE_ZERO)
+		return value;
+	if (value.kind != LODE_HELD_VALUE_MULTIPLE || by < 1 || by > 31 ||
+		value.offset % (INT64_C(1) << by) != 0)
+		return NOTHING;
+	return multiple(value.offset >> by, 0);
 }
 
 /* The value of the first operand after the instruction, if known. */
@@ -492,6 +590,13 @@ static LodeHeldValue result_of(const LodeFunctionContext *context, const LodeReg
 		               ? multiplied(read_operand(context, state, full, 0),
 					 INT64_C(1) << immediate_of(full, 1))
 		               : NOTHING;
+	case ZYDIS_MNEMONIC_SHR:
+	case ZYDIS_MNEMONIC_SAR:
+		return shifted_right(read_operand(context, state, full, 0), immediate_of(full, 1));
+	case ZYDIS_MNEMONIC_AND:
+		return masked(context, state, full);
+	case ZYDIS_MNEMONIC_MOVSXD:
+		return read_operand(context, state, full, 1);
 	case ZYDIS_MNEMONIC_IMUL:
 		return full->instruction.operand_count_visible == 3
 		               ? multiplied(read_operand(context, state, full, 1),
@@ -529,7 +634,7 @@ static void write_memory(LodeRegisterTypes *before, LodeRegisterTypes *state,
 
 		if (lode_operand_is_written(operand) && read_memory(full, operand, &memory) &&
 			frame_slot(before, &memory, &offset))
-			set_slot(state, offset, memory.size, i == 0 ? value : NOTHING);
+			set_slot(state, offset, memory.shape.size, i == 0 ? value : NOTHING);
 	}
 }
 
@@ -635,13 +740,16 @@ static void plain(const LodeFunctionContext *context, LodeRegisterTypes *state,
 			read_operand(context, state, full, 1));
 	forget_written(state, full);
 	write_memory(&before, state, full, value);
+	if (number < 0 || !lode_operand_is_written(target) || target->size < POINTER_BITS / 2)
+		return;
 	/* A write of 32 bits clears the upper half (Intel SDM vol. 1, 3.4.1.1): a zero and an
 	 * address below 2³¹ are whole then, a pointer is not. */
-	if (number >= 0 && lode_operand_is_written(target) &&
-		(target->size == POINTER_BITS || value.kind == LODE_HELD_VALUE_ZERO ||
-			value.kind == LODE_HELD_VALUE_ADDRESS) &&
-		target->size >= POINTER_BITS / 2)
-		state->registers[number] = value;
+	if (target->size < POINTER_BITS && value.kind != LODE_HELD_VALUE_ZERO &&
+		value.kind != LODE_HELD_VALUE_ADDRESS)
+		value = lower_half(value);
+	if (value.kind == LODE_HELD_VALUE_NONE && value.type == 0)
+		value.type = lode_unknown_of(full->address, LODE_N_GENERAL_REGISTERS);
+	state->registers[number] = value;
 }
 
 void lode_register_types_step(const LodeFunctionContext *context, LodeRegisterTypes *state,

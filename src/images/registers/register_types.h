@@ -21,6 +21,11 @@ bool lode_register_types_decode(
 bool lode_register_types_memory(
 	const LodeFullInstruction *full, uint8_t operand, LodeMemoryOperand *out_memory);
 
+/* The number of an unknown value: the one that register `number` has at a block's beginning, or
+ * (LODE_N_GENERAL_REGISTERS) that the instruction at the address leaves. A copy of a round before,
+ * which would have the same number, meets what comes into the loop and loses it. */
+uint32_t lode_unknown_of(uint64_t address, int number);
+
 /* Carries `state` over one instruction. */
 void lode_register_types_step(const LodeFunctionContext *context, LodeRegisterTypes *state,
 	const LodeFullInstruction *full);

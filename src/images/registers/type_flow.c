@@ -49,6 +49,10 @@ static void learn_at_block(
 		state->registers[number] = (LodeHeldValue){
 			.kind = LODE_HELD_VALUE_FRAME, .offset = -offset};
 	lode_register_types_learn(context, state, 0, address);
+	for (int i = 0; i < LODE_N_GENERAL_REGISTERS; i++)
+		if (state->registers[i].kind == LODE_HELD_VALUE_NONE &&
+			state->registers[i].type == 0)
+			state->registers[i].type = lode_unknown_of(address, i);
 }
 
 static void reach(Flow *flow, uint32_t block, const LodeRegisterTypes *state)
@@ -233,7 +237,8 @@ static uint32_t pointed_by_store(const LodeFunctionContext *context, const LodeR
 
 	if (source < 0 || operands[0].type != ZYDIS_OPERAND_TYPE_MEMORY ||
 		state->registers[source].kind != LODE_HELD_VALUE_RETURNED ||
-		!lode_register_types_memory(full, 0, &memory) || memory.size != sizeof(uint64_t) ||
+		!lode_register_types_memory(full, 0, &memory) ||
+		memory.shape.size != sizeof(uint64_t) ||
 		!lode_data_place_find(context, full->address, state, &memory, &place))
 		return LODE_NO_TYPE;
 	value = lode_data_place_load(context, &place);

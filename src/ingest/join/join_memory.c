@@ -351,6 +351,8 @@ static void find_layers(Building *self, const LodeReadAccess *access,
 	LodeDataPlace place = {.address = access->sample.address,
 		.size = access->sample.size,
 		.image = access->image,
+		.pc = access->image_access_pc,
+		.operand = access->operand,
 		.frame = access->frame,
 		.load_image = LODE_NONE};
 

@@ -440,6 +440,8 @@ static void name_operand(LodeLiveAddresses *self, const LodeSampledCode *code,
 		.address = operand->address,
 		.size = operand->size,
 		.image = code->place.image,
+		.pc = access->pc,
+		.operand = operand->operand,
 		.frame = lode_resolved_access_frame(resolved, image, access->pc, operand->address),
 		.load_image = LODE_NONE,
 	};

@@ -121,12 +121,15 @@ static LodeOperandObject describe(LodeMemoryObjects *self, uint32_t image,
 	LodeOperandObject object = {.name = lode_profile_intern(self->profile, name),
 		.variable = lode_profile_intern(self->profile, reference->variable),
 		.type = LODE_NONE,
-		.member = LODE_NONE};
+		.member = LODE_NONE,
+		.is_whole = reference->is_whole};
 
 	if (reference->type == LODE_NONE)
 		return object;
 	object.type = profile_type(self, image, types, reference->type);
 	const LodeDataType *type = &LODE_AT(self->memory->types, LodeDataType, object.type);
+	if (reference->group != NULL)
+		object.type_name = type->name;
 	if (reference->member == LODE_NONE)
 		return object;
 	uint32_t first = g_array_index(lode_data_types_types(types), LodeDataType, reference->type)
@@ -145,15 +148,17 @@ typedef enum {
 	OF_THREAD_LOCAL,
 	OF_FRAME,
 	OF_ALLOCATED,
+	OF_USE, /* how the operand is used, instead of an object */
 } QuestionKind;
 
 typedef struct {
 	QuestionKind kind;
 	uint32_t image;
-	uint32_t size;      /* accessed; of an operand its number */
+	uint32_t operand;   /* its number, of an operand */
 	uint64_t address;   /* of the instruction, of the variable; of a frame the offset in it */
 	uint64_t pc;        /* of a frame; where the call of an allocation returns to */
 	uint64_t allocated; /* bytes of the allocation */
+	LodeAccessShape shape;
 } Question;
 
 static bool find_reference(
@@ -168,32 +173,43 @@ static bool find_reference(
 		return false;
 	switch (question->kind) {
 	case OF_OPERAND:
-		return lode_data_types_find(types, question->address, (uint8_t)question->size,
+		return lode_data_types_find(types, question->address, (uint8_t)question->operand,
 			lode_code_image_flow(image, question->address), out_reference);
 	case OF_STATIC:
 		return lode_data_types_find_static(
-			types, question->address, question->size, out_reference);
+			types, question->address, &question->shape, out_reference);
 	case OF_BASE:
-		if (!lode_data_types_find_static(types, question->address, 0, out_reference))
+		if (!lode_data_types_find_static(
+			    types, question->address, &question->shape, out_reference))
 			return false;
 		out_reference->member = LODE_NONE;
+		out_reference->group = NULL;
 		out_reference->is_variable_named_first = out_reference->variable != NULL;
 		return true;
 	case OF_THREAD_LOCAL:
 		return lode_data_types_find_thread_local(
-			types, question->address, question->size, out_reference);
+			types, question->address, &question->shape, out_reference);
 	case OF_ALLOCATED:
-		return lode_data_types_find_allocated(types, &allocated, question->size,
+		return lode_data_types_find_allocated(types, &allocated, &question->shape,
 			lode_code_image_flow(image, question->pc - 1), out_reference);
 	default:
-		return lode_data_types_find_local(types, &frame, question->size,
+		return lode_data_types_find_local(types, &frame, &question->shape,
 			lode_code_image_flow(image, frame.pc), out_reference);
 	}
 }
 
 static uint32_t ask(LodeMemoryObjects *self, const Question *question)
 {
-	LodeDataReference reference;
+	LodeDataReference reference = {0};
+
+	if (question->kind == OF_USE) {
+		LodeDataTypes *types = lode_code_image_types(
+			lode_code_images_at(self->images, question->image));
+
+		return types == NULL ? 0
+		                     : lode_data_types_use(types, question->address,
+					       (uint8_t)question->operand);
+	}
 
 	if (!find_reference(self, question, &reference))
 		return 0;
@@ -201,7 +217,8 @@ static uint32_t ask(LodeMemoryObjects *self, const Question *question)
 		lode_code_image_types(lode_code_images_at(self->images, question->image)),
 		&reference);
 	const LodeIdKey key = {{(uint64_t)(uintptr_t)object.name,
-		(uint64_t)(uintptr_t)object.variable, (uint64_t)object.type << 32 | object.member}};
+		(uint64_t)(uintptr_t)object.variable << 1 | object.is_whole,
+		(uint64_t)object.type << 32 | object.member}};
 	bool is_new;
 	LodeIdSlot *slot = lode_id_cache_find(&self->numbers, &key, &is_new);
 	if (is_new) {
@@ -215,13 +232,17 @@ static uint32_t ask(LodeMemoryObjects *self, const Question *question)
 static uint32_t find(LodeMemoryObjects *self, const Question *question)
 {
 	enum { MAX_KEPT = 1 << 20 };
-	const LodeIdKey key = {{(uint64_t)question->image << 32 | question->size, question->address,
+	const uint32_t shape = question->kind == OF_OPERAND || question->kind == OF_USE
+	                               ? question->operand
+	                               : question->shape.size << 3 | question->shape.kind;
+	const LodeIdKey key = {{(uint64_t)question->image << 32 | shape, question->address,
 		question->pc << 3 | question->kind}};
 	bool is_new;
 
 	/* of the size of the allocation the key has nothing */
 	if (question->kind == OF_ALLOCATED ||
-		(question->kind != OF_OPERAND && self->known.n_used >= MAX_KEPT))
+		(question->kind != OF_OPERAND && question->kind != OF_USE &&
+			self->known.n_used >= MAX_KEPT))
 		return ask(self, question);
 	LodeIdSlot *slot = lode_id_cache_find(&self->known, &key, &is_new);
 	if (is_new)
@@ -232,38 +253,61 @@ static uint32_t find(LodeMemoryObjects *self, const Question *question)
 uint32_t lode_memory_objects_find(
 	LodeMemoryObjects *self, uint32_t image, uint64_t address, uint8_t operand)
 {
-	return find(self, &(Question){OF_OPERAND, image, operand, address, 0, 0});
+	return find(self, &(Question){.kind = OF_OPERAND,
+				  .image = image,
+				  .address = address,
+				  .operand = operand});
+}
+
+LodeNumberKind lode_memory_objects_use(
+	LodeMemoryObjects *self, uint32_t image, uint64_t address, uint8_t operand)
+{
+	return (LodeNumberKind)find(self,
+		&(Question){
+			.kind = OF_USE, .image = image, .address = address, .operand = operand});
 }
 
 uint32_t lode_memory_objects_find_static(
-	LodeMemoryObjects *self, uint32_t image, uint64_t address, uint32_t size)
+	LodeMemoryObjects *self, uint32_t image, uint64_t address, const LodeAccessShape *shape)
 {
-	return find(self, &(Question){OF_STATIC, image, size, address, 0, 0});
+	return find(self,
+		&(Question){
+			.kind = OF_STATIC, .image = image, .address = address, .shape = *shape});
 }
 
 uint32_t lode_memory_objects_find_base(LodeMemoryObjects *self, uint32_t image, uint64_t address)
 {
-	return find(self, &(Question){OF_BASE, image, 0, address, 0, 0});
+	return find(self, &(Question){.kind = OF_BASE, .image = image, .address = address});
 }
 
 uint32_t lode_memory_objects_find_thread_local(
-	LodeMemoryObjects *self, uint32_t image, uint64_t offset, uint32_t size)
+	LodeMemoryObjects *self, uint32_t image, uint64_t offset, const LodeAccessShape *shape)
 {
-	return find(self, &(Question){OF_THREAD_LOCAL, image, size, offset, 0, 0});
+	return find(self, &(Question){.kind = OF_THREAD_LOCAL,
+				  .image = image,
+				  .address = offset,
+				  .shape = *shape});
 }
 
-uint32_t lode_memory_objects_find_local(
-	LodeMemoryObjects *self, uint32_t image, const LodeFramePlace *place, uint32_t size)
+uint32_t lode_memory_objects_find_local(LodeMemoryObjects *self, uint32_t image,
+	const LodeFramePlace *place, const LodeAccessShape *shape)
 {
-	return find(
-		self, &(Question){OF_FRAME, image, size, (uint64_t)place->offset, place->pc, 0});
+	return find(self, &(Question){.kind = OF_FRAME,
+				  .image = image,
+				  .address = (uint64_t)place->offset,
+				  .pc = place->pc,
+				  .shape = *shape});
 }
 
-uint32_t lode_memory_objects_find_allocated(
-	LodeMemoryObjects *self, uint32_t image, const LodeAllocatedPlace *place, uint32_t size)
+uint32_t lode_memory_objects_find_allocated(LodeMemoryObjects *self, uint32_t image,
+	const LodeAllocatedPlace *place, const LodeAccessShape *shape)
 {
-	return find(self, &(Question){OF_ALLOCATED, image, size, place->offset,
-				  place->return_address, place->allocated});
+	return find(self, &(Question){.kind = OF_ALLOCATED,
+				  .image = image,
+				  .address = place->offset,
+				  .pc = place->return_address,
+				  .allocated = place->allocated,
+				  .shape = *shape});
 }
 
 const LodeOperandObject *lode_memory_objects_at(const LodeMemoryObjects *self, uint32_t number)

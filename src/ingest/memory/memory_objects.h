@@ -17,6 +17,7 @@ typedef struct {
 	char *type_name; /* "struct node", where `name` is of a member of it; else NULL */
 	char *variable;
 	uint32_t type, member; /* of the profile's memory, or of the one to be; LODE_NONE */
+	bool is_whole;         /* the access is to a whole member */
 } LodeOperandObject;
 
 /* Borrows both; types go to `memory`. */
@@ -30,18 +31,22 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemoryObjects, lode_memory_objects_free)
 uint32_t lode_memory_objects_find(
 	LodeMemoryObjects *self, uint32_t image, uint64_t address, uint8_t operand);
 
+/* How the operand is used. */
+LodeNumberKind lode_memory_objects_use(
+	LodeMemoryObjects *self, uint32_t image, uint64_t address, uint8_t operand);
+
 /* The same of an address in an image, of an offset in its block of thread-local variables, and of a
- * place in a frame of one of its functions, of which `size` bytes are accessed. */
+ * place in a frame of one of its functions. */
 uint32_t lode_memory_objects_find_static(
-	LodeMemoryObjects *self, uint32_t image, uint64_t address, uint32_t size);
+	LodeMemoryObjects *self, uint32_t image, uint64_t address, const LodeAccessShape *shape);
 /* Likewise where it is not known which part of the variable is accessed. */
 uint32_t lode_memory_objects_find_base(LodeMemoryObjects *self, uint32_t image, uint64_t address);
 uint32_t lode_memory_objects_find_thread_local(
-	LodeMemoryObjects *self, uint32_t image, uint64_t offset, uint32_t size);
-uint32_t lode_memory_objects_find_local(
-	LodeMemoryObjects *self, uint32_t image, const LodeFramePlace *place, uint32_t size);
+	LodeMemoryObjects *self, uint32_t image, uint64_t offset, const LodeAccessShape *shape);
+uint32_t lode_memory_objects_find_local(LodeMemoryObjects *self, uint32_t image,
+	const LodeFramePlace *place, const LodeAccessShape *shape);
 /* And of a place in memory that a call in the image allocated. */
-uint32_t lode_memory_objects_find_allocated(
-	LodeMemoryObjects *self, uint32_t image, const LodeAllocatedPlace *place, uint32_t size);
+uint32_t lode_memory_objects_find_allocated(LodeMemoryObjects *self, uint32_t image,
+	const LodeAllocatedPlace *place, const LodeAccessShape *shape);
 
 const LodeOperandObject *lode_memory_objects_at(const LodeMemoryObjects *self, uint32_t number);

@@ -63,12 +63,17 @@ static const LodeOperandObject *object_at(const LodeObjectLayers *self, uint32_t
 	return number == 0 ? NULL : lode_memory_objects_at(self->known, number);
 }
 
+static bool has_members(const LodeObjectLayers *self, const LodeOperandObject *object)
+{
+	return object->type != LODE_NONE &&
+	       LODE_AT(self->memory->types, LodeDataType, object->type).n_members > 0;
+}
+
 /* "char" alone says less than what the address is of. */
 static bool is_plain(const LodeObjectLayers *self, const LodeOperandObject *object)
 {
 	return object->member == LODE_NONE && object->variable == NULL &&
-	       object->type != LODE_NONE &&
-	       LODE_AT(self->memory->types, LodeDataType, object->type).n_members == 0;
+	       object->type != LODE_NONE && !has_members(self, object);
 }
 
 /* --- what lies there --- */
@@ -79,34 +84,36 @@ bool lode_object_layers_is_open(
 	const LodeOperandObject *operand = object_at(self, layers->operand_object);
 
 	return operand == NULL || operand->variable == NULL || operand->type == LODE_NONE ||
-	       has_frame;
+	       has_frame || has_members(self, operand);
 }
 
 /* The number of the variable at the address itself; 0: none is known. */
-static uint32_t find_variable(LodeObjectLayers *self, const LodeDataPlace *place)
+static uint32_t find_variable(
+	LodeObjectLayers *self, const LodeDataPlace *place, const LodeAccessShape *shape)
 {
 	uint32_t number = 0;
 	uint64_t offset;
 
 	if (place->load_image != LODE_NONE)
 		return lode_memory_objects_find_static(
-			self->known, place->load_image, place->load_address, place->size);
+			self->known, place->load_image, place->load_address, shape);
 	if (place->image == LODE_NONE)
 		return 0;
 	if (place->frame.has_frame)
 		number = lode_memory_objects_find_local(
-			self->known, place->image, &place->frame.frame, place->size);
+			self->known, place->image, &place->frame.frame, shape);
 	LodeBinaryImage *binary = lode_code_images_at(self->images, place->image)->binary;
 	if (number == 0 && binary != NULL &&
 		lode_binary_image_thread_local_offset(
 			binary, place->frame.from_thread_pointer, &offset))
 		number = lode_memory_objects_find_thread_local(
-			self->known, place->image, offset, place->size);
+			self->known, place->image, offset, shape);
 	return number;
 }
 
 /* The allocation of the block at the address. */
-static uint32_t find_allocated(LodeObjectLayers *self, const LodeDataPlace *place)
+static uint32_t find_allocated(
+	LodeObjectLayers *self, const LodeDataPlace *place, const LodeAccessShape *shape)
 {
 	const LodeAllocation *allocation = place->allocation;
 
@@ -115,27 +122,89 @@ static uint32_t find_allocated(LodeObjectLayers *self, const LodeDataPlace *plac
 	const LodeAllocatedPlace allocated = {place->call->return_address, allocation->size,
 		place->address - allocation->address};
 	return lode_memory_objects_find_allocated(
-		self->known, place->call->image, &allocated, place->size);
+		self->known, place->call->image, &allocated, shape);
+}
+
+/* The path of an object's member in its type: "items[].x"; NULL: it has none. */
+static const char *path_of(const LodeObjectLayers *self, const LodeOperandObject *object)
+{
+	return object->member == LODE_NONE
+	               ? NULL
+	               : LODE_AT(self->memory->members, LodeDataMember, object->member).name;
+}
+
+/* Whether a path ends in another one: "items[].x" in "x". */
+static bool ends_in(const char *path, const char *end)
+{
+	size_t length = strlen(path), n = strlen(end);
+
+	return n <= length && strcmp(path + length - n, end) == 0 &&
+	       (n == length || path[length - n - 1] == '.');
+}
+
+/* Whether the type of an object has members of the name that another one's member has. */
+static bool has_member_of(const LodeObjectLayers *self, const LodeOperandObject *object,
+	const LodeOperandObject *other)
+{
+	const LodeDataType *type = &LODE_AT(self->memory->types, LodeDataType, object->type);
+	const char *path = path_of(self, other);
+
+	for (uint32_t i = 0; path != NULL && i < type->n_members; i++)
+		if (ends_in(LODE_AT(self->memory->members, LodeDataMember, type->first_member + i)
+				    .name,
+			    path))
+			return true;
+	return false;
+}
+
+/*
+ * Whether the address shows a different member than the instruction does, and is right: the type is
+ * the same; or the variable is declared so and has a whole member there; or likewise the block is
+ * allocated for a type that has the structure of the instruction's in it. A block may be used for
+ * other types than the one that it is first given to, and a variable may be mere room for others.
+ */
+static bool is_overruled(const LodeObjectLayers *self, const LodeOperandObject *operand,
+	const LodeOperandObject *place, bool is_allocated)
+{
+	const char *path = path_of(self, place), *claimed = path_of(self, operand);
+
+	if (!has_members(self, place) || !has_members(self, operand))
+		return false;
+	if (place->type == operand->type)
+		return true;
+	if (!place->is_whole || path == NULL || (claimed != NULL && ends_in(path, claimed)))
+		return false;
+	return !is_allocated || has_member_of(self, place, operand);
 }
 
 void lode_object_layers_find(
 	LodeObjectLayers *self, const LodeDataPlace *place, LodeLayers *inout_layers)
 {
 	LodeLayers *layers = inout_layers;
+	LodeAccessShape shape = {place->size, LODE_NUMBER_UNKNOWN};
+	bool is_allocated = false;
 
+	if (place->image != LODE_NONE)
+		shape.kind = lode_memory_objects_use(
+			self->known, place->image, place->pc, place->operand);
 	if (lode_object_layers_is_open(self, layers, place->frame.has_frame))
-		layers->place_object = find_variable(self, place);
+		layers->place_object = find_variable(self, place, &shape);
+	if (layers->place_object == 0) {
+		layers->place_object = find_allocated(self, place, &shape);
+		is_allocated = layers->place_object != 0;
+	}
 	/* looked up only now: objects that are added move the others */
 	const LodeOperandObject *operand = object_at(self, layers->operand_object);
 	const LodeOperandObject *found = object_at(self, layers->place_object);
+	if (operand == NULL || found == NULL)
+		return;
 	/* an index may belong to either of two arrays on the stack: the address decides */
-	if (operand != NULL && operand->variable != NULL && place->frame.has_frame &&
-		found != NULL && found->variable != NULL &&
-		strcmp(found->variable, operand->variable) != 0)
+	if ((operand->variable != NULL && place->frame.has_frame && found->variable != NULL &&
+		    strcmp(found->variable, operand->variable) != 0) ||
+		is_overruled(self, operand, found, is_allocated))
 		layers->operand_object = 0;
-	if (layers->place_object == 0 &&
-		(operand == NULL || operand->type == LODE_NONE || is_plain(self, operand)))
-		layers->place_object = find_allocated(self, place);
+	else if (is_allocated && operand->type != LODE_NONE && !is_plain(self, operand))
+		layers->place_object = 0;
 }
 
 /* --- its name --- */

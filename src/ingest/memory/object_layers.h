@@ -39,6 +39,8 @@ typedef struct {
 	uint64_t address;
 	uint32_t size;
 	uint32_t image; /* of the code; LODE_NONE: unknown */
+	uint64_t pc;    /* of the access, in that image, and its operand's number */
+	uint8_t operand;
 	LodeAccessedFrame frame;
 	uint32_t load_image; /* that the address lies in; LODE_NONE: in none */
 	uint64_t load_address;

@@ -269,7 +269,8 @@ static char *text_of(Program *self, bool is_found, const LodeDataReference *refe
 static void check_place(Program *self, const char *line)
 {
 	g_auto(GStrv) words = g_strsplit(line, " ", 4);
-	uint32_t size = (uint32_t)g_ascii_strtoull(words[2], NULL, 10);
+	const LodeAccessShape shape = {
+		(uint32_t)g_ascii_strtoull(words[2], NULL, 10), LODE_NUMBER_UNKNOWN};
 	g_autofree char *text = NULL;
 	LodeDataReference reference;
 	uint64_t offset;
@@ -278,11 +279,12 @@ static void check_place(Program *self, const char *line)
 	g_test_message("%s", line);
 	if (words[0][0] == 'S') {
 		is_found = lode_data_types_find_static(
-			self->types, g_ascii_strtoull(words[1], NULL, 10), size, &reference);
+			self->types, g_ascii_strtoull(words[1], NULL, 10), &shape, &reference);
 	} else {
 		is_found = lode_binary_image_thread_local_offset(
 				   self->image, g_ascii_strtoll(words[1], NULL, 10), &offset) &&
-		           lode_data_types_find_thread_local(self->types, offset, size, &reference);
+		           lode_data_types_find_thread_local(
+				   self->types, offset, &shape, &reference);
 	}
 	text = text_of(self, is_found, &reference);
 	check_name(text, words[3]);
@@ -386,14 +388,15 @@ static char *name_of_local(Program *program, const Stopped *stopped, char **word
 	if (!lode_data_types_find_frame(program->types, &stopped->question,
 		    g_ascii_strtoull(words[1], NULL, 10), &place))
 		return NULL;
+	const LodeAccessShape shape = {
+		(uint32_t)g_ascii_strtoull(words[2], NULL, 10), LODE_NUMBER_UNKNOWN};
 	function = find_function(program, place.pc);
 	g_assert_nonnull(function);
 	code = lode_binary_image_bytes(program->image, function->address, &n);
 	lode_control_flow_init(&flow);
 	lode_control_flow_build(&flow, code, function->size, function->address, NULL);
 	text = text_of(program,
-		lode_data_types_find_local(program->types, &place,
-			(uint32_t)g_ascii_strtoull(words[2], NULL, 10), &flow, &reference),
+		lode_data_types_find_local(program->types, &place, &shape, &flow, &reference),
 		&reference);
 	lode_control_flow_clear(&flow);
 	return text;
@@ -512,9 +515,10 @@ static void test_knots(void)
 	g_assert_cmpuint(g_array_index(lode_data_types_types(types), LodeDataType, outer).n_members,
 		<, 1 << 15);
 	for (uint64_t address = 0x3f00; address < 0x4100; address++) {
+		const LodeAccessShape shape = {4, LODE_NUMBER_UNKNOWN};
 		LodeDataReference reference;
 
-		if (lode_data_types_find_static(types, address, 4, &reference))
+		if (lode_data_types_find_static(types, address, &shape, &reference))
 			g_free(lode_data_reference_text(types, &reference));
 	}
 	lode_data_types_free(types);

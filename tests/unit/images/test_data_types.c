@@ -89,8 +89,7 @@ static const Case CASES[] = {
 	{"get_nested", "struct body.speed.y", ANY_LEVEL},
 	{"get_tag", "struct body.tag", ANY_LEVEL},
 	{"get_value", "struct body.value", ANY_LEVEL},
-	/* an access to all four bytes is one to the first of them */
-	{"get_bits", "struct bits.d|struct bits.a", ANY_LEVEL},
+	{"get_bits", "struct bits.d|struct bits.a/b/c/d", ANY_LEVEL},
 	{"get_slot", "struct body.slots[]", ANY_LEVEL},
 	{"get_trail", "struct body.trail[].y", OPTIMIZED},
 	{"get_data", "struct body.data[]", ANY_LEVEL},
@@ -204,6 +203,76 @@ static const Case CASES_CPLUSPLUS[] = {
 	{"get_other", "geo::box<float>.width", ANY_LEVEL},
 	{"get_inner", "geo::box<double>::inner.a", ANY_LEVEL},
 	{"get_static", "int geo::grid::total", ANY_LEVEL},
+};
+
+/* One member of those that the same index, bytes or union would do for. */
+static const char SOURCE_MEMBERS[] =
+	"struct wide { char name[24]; int key; float weight; char pad[32]; };\n"
+	"struct item { int a; short b; char c[6]; double d; };\n"
+	"struct flex { long n; struct item items[]; };\n"
+	"struct deep { long n; struct mid { int k; struct item in[3]; } mids[5]; int after[4]; };\n"
+	"struct odd { char tag[3]; int value; short list[18]; };\n"
+	"struct __attribute__((packed)) tight { char c; int i; double d; };\n"
+	"struct mixed { long n; union { int i; unsigned u; float f; double d; long l; } v; };\n"
+	"union either { float f; float g; };\n"
+	"struct flags { unsigned a : 3, b : 5; unsigned char whole; short after; };\n"
+	"struct marked { int n; char at[0]; char first; int second; };\n"
+	"struct grid { int rows[3][4]; struct item cells[2][3]; };\n"
+	"struct wide wides[64];\n"
+	"int get_masked(struct wide *w, unsigned long r) { return w[r >> 33 & 63].key; }\n"
+	"float get_shifted(struct wide *w, unsigned long r) { return w[r >> 58].weight; }\n"
+	"int get_of_array(unsigned long r) { return wides[r >> 58].key; }\n"
+	"void put_masked(struct wide *w, unsigned r, int k) { w[r & 63].key += k; }\n"
+	"char get_pad(struct wide *w, unsigned long r, long i) { return w[r >> 58].pad[i]; }\n"
+	"double get_flex(struct flex *f, long i) { return f->items[i].d; }\n"
+	"short get_flex_masked(struct flex *f, unsigned long i) { return f->items[i >> 60].b; }\n"
+	"short get_deep(struct deep *p, long i, long k) { return p->mids[i].in[k].b; }\n"
+	"short get_deep_last(struct deep *p) { return p->mids[4].in[2].b; }\n"
+	"int get_odd(struct odd *p, long i) { return p[i].value; }\n"
+	"short get_odd_list(struct odd *p, long i) { return p[i].list[3]; }\n"
+	"double get_tight(struct tight *p, long i) { return p[i].d; }\n"
+	"float get_float(struct mixed *p) { return p->v.f; }\n"
+	"double get_double(struct mixed *p) { return p->v.d; }\n"
+	"long get_long(struct mixed *p) { return p->v.l; }\n"
+	"long get_signed(struct mixed *p) { return p->v.i; }\n"
+	"int get_one_of(struct mixed *p) { return p->v.i; }\n"
+	"float get_either(union either *p) { return p->g; }\n"
+	"unsigned get_whole(struct flags *p) { return p->whole; }\n"
+	"char get_first(struct marked *p) { return p->first; }\n"
+	"int get_row(struct grid *p, long i, long k) { return p->rows[i][k]; }\n"
+	"double get_cell(struct grid *p, long i, long k) { return p->cells[i][k].d; }\n"
+	"long walk_items(struct flex *f, long n)\n"
+	"{\n"
+	"	long s = 0;\n"
+	"	for (struct item *q = f->items; q < f->items + n; q++) s += q->b;\n"
+	"	return s;\n"
+	"}\n"
+	"int main(void) { return 0; }\n";
+
+static const Case CASES_MEMBERS[] = {
+	{"get_masked", "struct wide.key", ANY_LEVEL},
+	{"get_shifted", "struct wide.weight", ANY_LEVEL},
+	{"get_of_array", "struct wide.key", ANY_LEVEL},
+	{"put_masked", "struct wide.key", ANY_LEVEL},
+	{"get_pad", "struct wide.pad[]", OPTIMIZED},
+	{"get_flex", "struct flex.items[].d", ANY_LEVEL},
+	{"get_flex_masked", "struct flex.items[].b", ANY_LEVEL},
+	{"get_deep", "struct deep.mids[].in[].b", OPTIMIZED},
+	{"get_deep_last", "struct deep.mids[].in[].b", ANY_LEVEL},
+	{"get_odd", "struct odd.value", ANY_LEVEL},
+	{"get_odd_list", "struct odd.list[]", ANY_LEVEL},
+	{"get_tight", "struct tight.d", ANY_LEVEL},
+	{"get_float", "struct mixed.v.f", ANY_LEVEL},
+	{"get_double", "struct mixed.v.d", ANY_LEVEL},
+	{"get_long", "struct mixed.v.l", ANY_LEVEL},
+	{"get_signed", "struct mixed.v.i|struct mixed.v", ANY_LEVEL},
+	{"get_one_of", "struct mixed.v", ANY_LEVEL},
+	{"get_either", "union either", ANY_LEVEL},
+	{"get_whole", "struct flags.whole", ANY_LEVEL},
+	{"get_first", "struct marked.first", ANY_LEVEL},
+	{"get_row", "struct grid.rows[]", ANY_LEVEL},
+	{"get_cell", "struct grid.cells[].d", ANY_LEVEL},
+	{"walk_items", "struct item.b|struct flex.items[].b", ANY_LEVEL},
 };
 
 typedef struct {
@@ -377,6 +446,11 @@ static void check_threads(const void *build)
 static void check_slots(const void *build)
 {
 	check_cases(build, "program.c", SOURCE_SLOTS, CASES_SLOTS, G_N_ELEMENTS(CASES_SLOTS));
+}
+
+static void check_members(const void *build)
+{
+	check_cases(build, "program.c", SOURCE_MEMBERS, CASES_MEMBERS, G_N_ELEMENTS(CASES_MEMBERS));
 }
 
 static void check_cplusplus(const void *build)
@@ -632,6 +706,7 @@ int main(int argc, char **argv)
 	add_builds("c", BUILDS, G_N_ELEMENTS(BUILDS), check_c);
 	add_builds("threads", BUILDS_THREADS, G_N_ELEMENTS(BUILDS_THREADS), check_threads);
 	add_builds("slots", BUILDS, G_N_ELEMENTS(BUILDS), check_slots);
+	add_builds("members", BUILDS, G_N_ELEMENTS(BUILDS), check_members);
 	add_builds("cplusplus", BUILDS_CPLUSPLUS, G_N_ELEMENTS(BUILDS_CPLUSPLUS), check_cplusplus);
 	g_test_add_func("/images/data_types/layout", test_layout);
 	g_test_add_func("/images/data_types/member_types", test_member_types);
