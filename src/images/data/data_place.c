@@ -212,7 +212,7 @@ LodeFieldChoice lode_data_place_fields(
 		if (choice.n < LODE_MAX_FIELD_CHOICES)
 			choice.fields[choice.n] = field;
 		choice.n++;
-		choice.is_whole = suits == SUITS_WHOLE;
+		choice.is_whole = suits == SUITS_WHOLE || field->bit_size > 0;
 	}
 	return choice;
 }

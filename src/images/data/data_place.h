@@ -130,7 +130,7 @@ enum { LODE_MAX_FIELD_CHOICES = 8 };
 typedef struct {
 	const LodeTypeField *fields[LODE_MAX_FIELD_CHOICES]; /* the first of them, by offset */
 	uint32_t n;                                          /* all that suit equally; 0: none */
-	bool is_whole; /* they begin there and have the size */
+	bool is_whole; /* they begin there and have the size, or are bit fields */
 } LodeFieldChoice;
 
 LodeFieldChoice lode_data_place_fields(
