@@ -783,15 +783,21 @@ static void offer(const LodeFunctionContext *context, LodeDataPlace place, const
 	}
 }
 
-static Stride stride_of(const LodeRegisterTypes *state, int index, uint8_t scale)
+/* The step of an index register; what the index has besides is added to the displacement. */
+static Stride take_index(
+	LodeMemoryOperand *operand, const LodeRegisterTypes *state, int index, uint8_t scale)
 {
-	Stride stride = {.has_index = index >= 0, .bytes = MAX(scale, 1)};
 	const LodeHeldValue *value = index < 0 ? NULL : &state->registers[index];
+	uint64_t bytes = MAX(scale, 1);
 
-	if (value != NULL && value->kind == LODE_HELD_VALUE_MULTIPLE && value->offset > 0 &&
-		value->offset < INT32_MAX)
-		stride.bytes *= (uint64_t)value->offset;
-	return stride;
+	if (value == NULL || value->kind == LODE_HELD_VALUE_ZERO)
+		return NO_STRIDE;
+	if (value->kind != LODE_HELD_VALUE_NUMBER)
+		return (Stride){true, bytes};
+	if (__builtin_add_overflow(operand->displacement, value->offset * (int64_t)bytes,
+		    &operand->displacement))
+		return (Stride){true, 1};
+	return value->step == 0 ? NO_STRIDE : (Stride){true, bytes * value->step};
 }
 
 /* A pointer that was moved by steps is like an index. */
@@ -810,14 +816,17 @@ static Stride joined(Stride stride, uint64_t step)
 
 /* By one register as the pointer, another as the index. */
 static Fit find_by_register(const LodeFunctionContext *context, uint64_t address,
-	const LodeRegisterTypes *state, const LodeMemoryOperand *operand, LodeDataPlace *out_place)
+	const LodeRegisterTypes *state, const LodeMemoryOperand *encoded, LodeDataPlace *out_place)
 {
-	Stride stride = stride_of(state, operand->index, operand->scale);
+	LodeMemoryOperand moved = *encoded, *operand = &moved;
+	Stride stride = take_index(operand, state, operand->index, operand->scale);
 	const LodeHeldValue *value = &state->registers[operand->base];
 	const GArray *variables = NULL;
 	LodeDataPlace place;
 	Fit best = FIT_NONE;
 
+	if (!stride.has_index)
+		operand->index = -1;
 	if (context->variables != NULL)
 		variables = context->variables->in_registers[operand->base];
 	for (guint i = 0; variables != NULL && i < variables->len; i++) {
@@ -842,11 +851,12 @@ static Fit find_by_register(const LodeFunctionContext *context, uint64_t address
 
 /* A displacement that is an address, perhaps of an array: in programs at fixed addresses. */
 static Fit find_by_address(const LodeFunctionContext *context, const LodeRegisterTypes *state,
-	const LodeMemoryOperand *operand, LodeDataPlace *out_place)
+	const LodeMemoryOperand *encoded, LodeDataPlace *out_place)
 {
+	LodeMemoryOperand moved = *encoded, *operand = &moved;
 	/* table(%rax): the register encoded as the base is the index */
 	int index = operand->index >= 0 ? operand->index : operand->base;
-	Stride stride = stride_of(state, index, operand->index >= 0 ? operand->scale : 1);
+	Stride stride = take_index(operand, state, index, operand->index >= 0 ? operand->scale : 1);
 	LodeDataPlace place;
 	Fit best = FIT_NONE;
 
@@ -863,8 +873,9 @@ static Fit find_by_thread(const LodeFunctionContext *context, uint64_t address,
 	const LodeRegisterTypes *state, const LodeMemoryOperand *operand, LodeDataPlace *out_place)
 {
 	int index = operand->index >= 0 ? operand->index : operand->base;
-	Stride stride = stride_of(state, index, operand->index >= 0 ? operand->scale : 1);
 	LodeMemoryOperand relative = *operand;
+	Stride stride = take_index(
+		&relative, state, index, operand->index >= 0 ? operand->scale : 1);
 	LodeHeldValue value = {0};
 	LodeDataPlace place;
 	Fit best = FIT_NONE;
@@ -873,12 +884,13 @@ static Fit find_by_thread(const LodeFunctionContext *context, uint64_t address,
 		state->registers[operand->base].kind == LODE_HELD_VALUE_THREAD_OFFSET) {
 		value = state->registers[operand->base];
 		value.kind = LODE_HELD_VALUE_THREAD_LOCAL;
-		stride = stride_of(state, operand->index, operand->scale);
+		relative = *operand;
+		stride = take_index(&relative, state, operand->index, operand->scale);
 	} else if (operand->base < 0 || operand->index < 0) {
 		value = lode_held_value_of_thread(context, operand->displacement);
-		relative.displacement = 0;
+		relative.displacement -= operand->displacement;
 		relative.base = -1;
-		relative.index = index;
+		relative.index = stride.has_index ? index : -1;
 	}
 	if (place_of_value(context, address, state, &relative, &value, &place))
 		offer(context, place, &stride, &operand->shape, &best, out_place);

@@ -4,7 +4,7 @@
  * lies in.
  *
  * A register holds a pointer into an object of a type, the address of a variable, an address in the
- * frame, a multiple of a number (an index), or nothing that is known.
+ * frame, a number (an index), or nothing that is known.
  */
 #pragma once
 
@@ -18,7 +18,8 @@ typedef enum {
 	LODE_HELD_VALUE_NONE,           /* copies have the same `type`, which is the number of the
 	                                   unknown value; 0: not told apart */
 	LODE_HELD_VALUE_ZERO,           /* a null pointer, which agrees with every pointer */
-	LODE_HELD_VALUE_MULTIPLE,       /* of `offset`: of an unknown value, if `type` is not 0 */
+	LODE_HELD_VALUE_NUMBER,         /* `offset`; with a step: plus that × the unknown value
+	                                   `type`, or any (0) */
 	LODE_HELD_VALUE_RETURNED,       /* the result of the call in question */
 	LODE_HELD_VALUE_THREAD_POINTER, /* fs:0, plus any multiple of `offset` unless that is 0 */
 	LODE_HELD_VALUE_THREAD_OFFSET,  /* the place at `offset` in the image's thread-local block,

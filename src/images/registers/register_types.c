@@ -13,6 +13,7 @@ enum {
 	POINTER_BITS = 64,
 	POINTER_BYTES = 8,
 	MAX_ARRAY_STEP = 1 << 30,
+	LOWEST_ADDRESS = 1 << 16, /* of Linux, for what programs map (vm.mmap_min_addr) */
 };
 
 static const LodeHeldValue NOTHING = {0};
@@ -165,12 +166,54 @@ static int64_t common_divisor(int64_t a, int64_t b)
 	return a < 0 ? -a : a;
 }
 
-/* Pointer arithmetic by multiples of a number of bytes. */
-static LodeHeldValue moved_by_step(LodeHeldValue value, uint64_t step)
+/* `offset` + `step` × the unknown value `unknown`; step 0: exact, unknown 0: not told apart. */
+typedef struct {
+	int64_t offset, step;
+	uint32_t unknown;
+} Number;
+
+static bool is_number(const LodeHeldValue *value)
 {
-	if (!is_address(&value) || step == 0 || step > MAX_ARRAY_STEP)
+	return value->kind == LODE_HELD_VALUE_NUMBER || value->kind == LODE_HELD_VALUE_NONE ||
+	       value->kind == LODE_HELD_VALUE_ZERO;
+}
+
+static Number number_of(const LodeHeldValue *value)
+{
+	switch (value->kind) {
+	case LODE_HELD_VALUE_ZERO:
+		return (Number){0};
+	case LODE_HELD_VALUE_NUMBER:
+		return (Number){value->offset, value->step, value->type};
+	default:
+		return (Number){0, 1, value->type};
+	}
+}
+
+static LodeHeldValue held_number(int64_t offset, int64_t step, uint32_t unknown)
+{
+	/* the unknown value's sign is not kept */
+	if (step < 0)
+		return held_number(offset, -step, 0);
+	if (step > MAX_ARRAY_STEP || offset > MAX_ARRAY_STEP || offset < -MAX_ARRAY_STEP ||
+		(step == 1 && unknown == 0))
 		return NOTHING;
-	value.step = (uint32_t)common_divisor(value.step, (int64_t)step);
+	if (step == 0 && offset == 0)
+		return (LodeHeldValue){.kind = LODE_HELD_VALUE_ZERO};
+	if (step == 1 && offset == 0)
+		return (LodeHeldValue){.type = unknown};
+	return (LodeHeldValue){.kind = LODE_HELD_VALUE_NUMBER,
+		.offset = offset,
+		.step = (uint32_t)step,
+		.type = step == 0 ? 0 : unknown};
+}
+
+/* Pointer arithmetic by multiples of a number of bytes. */
+static LodeHeldValue moved_by_step(LodeHeldValue value, int64_t step)
+{
+	if (!is_address(&value) || step > MAX_ARRAY_STEP)
+		return NOTHING;
+	value.step = (uint32_t)common_divisor(value.step, step);
 	return value;
 }
 
@@ -178,7 +221,7 @@ static LodeHeldValue moved_by_step(LodeHeldValue value, uint64_t step)
  * thread-local variable. */
 static LodeHeldValue moved_into_thread(const LodeHeldValue *pointer, LodeHeldValue variable)
 {
-	return pointer->offset == 0 ? variable : moved_by_step(variable, (uint64_t)pointer->offset);
+	return pointer->offset == 0 ? variable : moved_by_step(variable, pointer->offset);
 }
 
 /* Pointer arithmetic by a constant. */
@@ -192,19 +235,19 @@ static LodeHeldValue moved(const LodeFunctionContext *context, LodeHeldValue val
 	return value;
 }
 
-/* Pointer arithmetic by a register. */
-static LodeHeldValue moved_by_index(LodeHeldValue value, const LodeHeldValue *index, uint64_t scale)
+/* Pointer arithmetic by a register, times `scale`. */
+static LodeHeldValue moved_by_index(LodeHeldValue value, const LodeHeldValue *index, int64_t scale)
 {
-	if (index->kind == LODE_HELD_VALUE_ZERO)
-		return value;
-	uint64_t step = scale *
-	                (index->kind == LODE_HELD_VALUE_MULTIPLE ? (uint64_t)index->offset : 1);
+	Number number = is_number(index) ? number_of(index) : (Number){0, 1, 0};
+	int64_t step = number.step * (scale < 0 ? -scale : scale);
 
 	if (value.kind == LODE_HELD_VALUE_THREAD_POINTER && value.offset == 0 &&
-		step <= MAX_ARRAY_STEP) {
-		value.offset = (int64_t)step;
+		number.offset == 0 && step <= MAX_ARRAY_STEP) {
+		value.offset = step;
 		return value;
 	}
+	if (__builtin_add_overflow(value.offset, number.offset * scale, &value.offset))
+		return NOTHING;
 	return moved_by_step(value, step);
 }
 
@@ -221,42 +264,21 @@ static bool is_equal(const LodeHeldValue *a, const LodeHeldValue *b)
 	       a->offset == b->offset;
 }
 
-/* An index as factor × an unknown value, of which `type` is the number; 0: not told apart. */
-static LodeHeldValue multiple(int64_t factor, uint32_t unknown)
+/* The sum of two numbers, the second times `scale`: 8 i - i is 7 i, 8 i + 4 k a multiple of 4. */
+static LodeHeldValue sum_of_numbers(const LodeHeldValue *a, const LodeHeldValue *b, int64_t scale)
 {
-	if (factor < 2 || factor > MAX_ARRAY_STEP)
+	Number first = number_of(a), second = number_of(b);
+	int64_t offset = first.offset + second.offset * scale;
+
+	if (!is_number(a) || !is_number(b))
 		return NOTHING;
-	return (LodeHeldValue){.kind = LODE_HELD_VALUE_MULTIPLE, .offset = factor, .type = unknown};
-}
-
-/* A counter is 0 before its loop has been followed. */
-static int64_t factor_of(const LodeHeldValue *value)
-{
-	if (value->kind == LODE_HELD_VALUE_ZERO)
-		return 0;
-	return value->kind == LODE_HELD_VALUE_MULTIPLE ? value->offset : 1;
-}
-
-static bool is_index(const LodeHeldValue *value)
-{
-	return value->kind == LODE_HELD_VALUE_MULTIPLE || value->kind == LODE_HELD_VALUE_NONE ||
-	       value->kind == LODE_HELD_VALUE_ZERO;
-}
-
-/* The sum of two indexes, the second times `scale`: 8 i - i is 7 i, 8 i + 4 k a multiple of 4. */
-static LodeHeldValue sum_of_multiples(const LodeHeldValue *a, const LodeHeldValue *b, int64_t scale)
-{
-	int64_t first = factor_of(a), second = factor_of(b) * scale;
-
-	if (!is_index(a) || !is_index(b) || first > MAX_ARRAY_STEP || factor_of(b) > MAX_ARRAY_STEP)
-		return NOTHING;
-	if (first == 0 && second == 0)
-		return *a;
-	if (a->type == 0 || a->type != b->type)
-		return multiple(common_divisor(first, second), 0);
-	/* the sign is not kept */
-	return first + second > 0 ? multiple(first + second, a->type)
-	                          : multiple(-(first + second), 0);
+	second.step *= scale;
+	if (first.unknown != 0 && first.unknown == second.unknown)
+		return held_number(offset, first.step + second.step, first.unknown);
+	if (first.step == 0 || second.step == 0)
+		return held_number(
+			offset, first.step + second.step, first.unknown | second.unknown);
+	return held_number(offset, common_divisor(first.step, second.step), 0);
 }
 
 static LodeHeldValue meet_addresses(
@@ -283,17 +305,18 @@ static LodeHeldValue meet(const LodeFunctionContext *context, LodeHeldValue a, L
 {
 	if (is_equal(&a, &b))
 		return a;
-	if (a.kind == LODE_HELD_VALUE_ZERO &&
-		(is_address(&b) || b.kind == LODE_HELD_VALUE_MULTIPLE))
+	if (a.kind == LODE_HELD_VALUE_ZERO && is_address(&b))
 		return b;
-	if (b.kind == LODE_HELD_VALUE_ZERO &&
-		(is_address(&a) || a.kind == LODE_HELD_VALUE_MULTIPLE))
+	if (b.kind == LODE_HELD_VALUE_ZERO && is_address(&a))
 		return a;
-	if (a.kind != b.kind)
-		return NOTHING;
-	if (a.kind == LODE_HELD_VALUE_MULTIPLE)
-		return multiple(common_divisor(a.offset, b.offset), 0);
-	return is_address(&a) ? meet_addresses(context, a, &b) : NOTHING;
+	if (is_number(&a) && is_number(&b)) {
+		Number first = number_of(&a), second = number_of(&b);
+		int64_t step = common_divisor(first.step, second.step);
+
+		return held_number(first.offset,
+			common_divisor(step, second.offset - first.offset), 0);
+	}
+	return a.kind == b.kind && is_address(&a) ? meet_addresses(context, a, &b) : NOTHING;
 }
 
 static void set_slot(LodeRegisterTypes *state, int64_t offset, uint32_t size, LodeHeldValue value)
@@ -304,8 +327,9 @@ static void set_slot(LodeRegisterTypes *state, int64_t offset, uint32_t size, Lo
 		if (state->slots[i].offset >= offset + (int64_t)size ||
 			state->slots[i].offset + POINTER_BYTES <= offset)
 			state->slots[n++] = state->slots[i];
+	/* not constants: they are many */
 	if (value.kind != LODE_HELD_VALUE_NONE && size == POINTER_BYTES &&
-		n < LODE_MAX_TRACKED_SLOTS) {
+		(value.kind != LODE_HELD_VALUE_NUMBER || value.step > 0) && n < LODE_MAX_TRACKED_SLOTS) {
 		state->slots[n].offset = offset;
 		state->slots[n++].value = value;
 	}
@@ -370,18 +394,24 @@ static LodeHeldValue load(const LodeFunctionContext *context, const LodeRegister
 	return value;
 }
 
-/* The largest power of two that an index is known to be a multiple of. */
-static int64_t power_of(const LodeHeldValue *value)
+/* The largest power of two that a number is a multiple of; 0: it is 0. */
+static int64_t power_of(const Number *number)
 {
-	return factor_of(value) & -factor_of(value);
+	int64_t divisor = common_divisor(number->step, number->offset);
+
+	return divisor & -divisor;
 }
 
 /* Of 32 bits of a register, or 32 bits as a whole: a multiple of 24 modulo 2³² is one of 8. */
 static LodeHeldValue lower_half(LodeHeldValue value)
 {
-	if (value.kind == LODE_HELD_VALUE_ZERO)
-		return value;
-	return value.kind == LODE_HELD_VALUE_MULTIPLE ? multiple(power_of(&value), 0) : NOTHING;
+	Number number = number_of(&value);
+
+	if (value.kind != LODE_HELD_VALUE_NUMBER)
+		return value.kind == LODE_HELD_VALUE_ZERO ? value : NOTHING;
+	if (number.step == 0)
+		return held_number((int64_t)(uint32_t)number.offset, 0, 0);
+	return held_number(number.offset, number.step & -number.step, 0);
 }
 
 /* The value of an operand that is read. */
@@ -399,8 +429,9 @@ static LodeHeldValue read_operand(const LodeFunctionContext *context,
 		return operand->size == POINTER_BITS ? state->registers[number]
 		                                     : lower_half(state->registers[number]);
 	}
-	if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operand->imm.value.u == 0)
-		return (LodeHeldValue){.kind = LODE_HELD_VALUE_ZERO};
+	if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
+		(operand->imm.value.u < LOWEST_ADDRESS || !context->image->file->is_fixed))
+		return held_number(operand->imm.value.s, 0, 0);
 	/* perhaps a variable's address: whether one lies there is checked when it is used */
 	if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operand->imm.value.u < INT32_MAX &&
 		context->image->file->is_fixed)
@@ -413,16 +444,30 @@ static LodeHeldValue read_operand(const LodeFunctionContext *context,
 
 static LodeHeldValue multiplied(LodeHeldValue value, int64_t factor)
 {
-	if (!is_index(&value) || factor < 1 || factor > MAX_ARRAY_STEP)
+	Number number = number_of(&value);
+
+	if (!is_number(&value) || factor < 1 || factor > MAX_ARRAY_STEP)
 		return NOTHING;
-	return value.kind == LODE_HELD_VALUE_ZERO
-	               ? value
-	               : multiple(factor * factor_of(&value), value.type);
+	return held_number(number.offset * factor, number.step * factor, number.unknown);
+}
+
+/* A counter or a pointer plus a constant. A counter that begins at 0 and goes by 24 becomes a
+ * multiple of 24. */
+static LodeHeldValue stepped(const LodeFunctionContext *context, LodeHeldValue value, int64_t by)
+{
+	Number number = number_of(&value);
+
+	if (!is_number(&value))
+		return moved(context, value, by);
+	return by < -MAX_ARRAY_STEP || by > MAX_ARRAY_STEP
+	               ? NOTHING
+	               : held_number(number.offset + by, number.step, number.unknown);
 }
 
 static LodeHeldValue read_address(const LodeFunctionContext *context,
 	const LodeRegisterTypes *state, const LodeFullInstruction *full)
 {
+	static const LodeHeldValue zero = {.kind = LODE_HELD_VALUE_ZERO};
 	const LodeHeldValue *base, *index;
 	LodeMemoryOperand memory;
 	LodeHeldValue value;
@@ -433,15 +478,10 @@ static LodeHeldValue read_address(const LodeFunctionContext *context,
 	if (memory.is_absolute && memory.index < 0)
 		return (LodeHeldValue){
 			.kind = LODE_HELD_VALUE_ADDRESS, .offset = memory.displacement};
-	base = memory.base < 0 ? &NOTHING : &state->registers[memory.base];
+	base = memory.base < 0 ? &zero : &state->registers[memory.base];
 	if (memory.index < 0)
-		return moved(context, *base, memory.displacement);
+		return stepped(context, *base, memory.displacement);
 	index = &state->registers[memory.index];
-	/* lea that multiplies: (,%rax,8) */
-	if (memory.base < 0 && memory.displacement == 0)
-		return multiplied(*index, memory.scale);
-	if (memory.base < 0)
-		return NOTHING;
 	if (!is_address(base) && memory.scale == 1 && is_address(index)) {
 		const LodeHeldValue *swap = base;
 
@@ -449,25 +489,14 @@ static LodeHeldValue read_address(const LodeFunctionContext *context,
 		index = swap;
 	}
 	/* (%rax,%rax,2), three times */
-	if (is_index(base) && is_index(index))
-		return memory.displacement == 0 ? sum_of_multiples(base, index, memory.scale)
-		                                : NOTHING;
+	if (is_number(base) && is_number(index)) {
+		LodeHeldValue by = held_number(memory.displacement, 0, 0);
+
+		value = sum_of_numbers(base, index, memory.scale);
+		return sum_of_numbers(&value, &by, 1);
+	}
 	value = moved_by_index(*base, index, memory.scale);
 	return moved(context, value, memory.displacement);
-}
-
-/* A counter or a pointer plus a constant. A counter that begins at 0 and goes by 24 stays a
- * multiple of 24. */
-static LodeHeldValue stepped(const LodeFunctionContext *context, LodeHeldValue value, int64_t by)
-{
-	if (by == INT64_MIN || is_address(&value) || value.kind == LODE_HELD_VALUE_THREAD_POINTER)
-		return by == INT64_MIN ? NOTHING : moved(context, value, by);
-	by = by < 0 ? -by : by;
-	if (value.kind == LODE_HELD_VALUE_MULTIPLE)
-		by = common_divisor(value.offset, by);
-	else if (value.kind != LODE_HELD_VALUE_ZERO)
-		return NOTHING;
-	return multiple(by, 0);
 }
 
 /* A thread-local variable's offset from the thread pointer, and that. */
@@ -493,7 +522,7 @@ static LodeHeldValue sum(const LodeFunctionContext *context, LodeHeldValue a, Lo
 		return moved_by_index(a, &b, 1);
 	if (is_address(&b) && !is_address(&a))
 		return moved_by_index(b, &a, 1);
-	return sum_of_multiples(&a, &b, 1);
+	return sum_of_numbers(&a, &b, 1);
 }
 
 static LodeHeldValue add_or_subtract(const LodeFunctionContext *context,
@@ -509,11 +538,11 @@ static LodeHeldValue add_or_subtract(const LodeFunctionContext *context,
 
 		/* programs at fixed addresses have those of arrays as constants */
 		if (is_add && !is_address(&target) && by > 0) {
-			LodeHeldValue array = moved_by_index(
-				read_operand(context, state, full, 1), &target, 1);
+			LodeHeldValue array = read_operand(context, state, full, 1);
+			LodeDataPlace place;
 
-			if (array.kind != LODE_HELD_VALUE_NONE)
-				return array;
+			if (find_object(context, &array, &place))
+				return moved_by_index(array, &target, 1);
 		}
 		return stepped(context, target, is_add || by == INT64_MIN ? by : -by);
 	}
@@ -523,26 +552,27 @@ static LodeHeldValue add_or_subtract(const LodeFunctionContext *context,
 	amount = read_operand(context, state, full, 1);
 	if (is_add)
 		return sum(context, target, amount);
-	if (is_index(&target))
-		return sum_of_multiples(&target, &amount, -1);
+	if (is_number(&target))
+		return sum_of_numbers(&target, &amount, -1);
 	return is_address(&amount) ? NOTHING : moved_by_index(target, &amount, 1);
 }
 
-/* An index after its lower bits are cleared. */
+/* A number after some of its bits are cleared. */
 static LodeHeldValue masked(const LodeFunctionContext *context, const LodeRegisterTypes *state,
 	const LodeFullInstruction *full)
 {
-	const ZydisDecodedOperand *mask = &full->operands[1];
-	LodeHeldValue target = read_operand(context, state, full, 0), other;
-	int64_t kept;
+	LodeHeldValue values[] = {
+		read_operand(context, state, full, 0), read_operand(context, state, full, 1)};
+	int64_t powers[G_N_ELEMENTS(values)];
 
-	if (mask->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
-		kept = (int64_t)(mask->imm.value.u & (0 - mask->imm.value.u));
-	} else {
-		other = read_operand(context, state, full, 1);
-		kept = power_of(&other);
+	for (size_t i = 0; i < G_N_ELEMENTS(values); i++) {
+		Number number = number_of(&values[i]);
+
+		powers[i] = is_number(&values[i]) ? power_of(&number) : 1;
+		if (powers[i] == 0)
+			return values[i];
 	}
-	return multiple(MAX(kept, power_of(&target)), 0);
+	return held_number(0, MAX(powers[0], powers[1]), 0);
 }
 
 static int64_t immediate_of(const LodeFullInstruction *full, int i)
@@ -554,12 +584,13 @@ static int64_t immediate_of(const LodeFullInstruction *full, int i)
 
 static LodeHeldValue shifted_right(LodeHeldValue value, int64_t by)
 {
-	if (value.kind == LODE_HELD_VALUE_ZERO)
-		return value;
-	if (value.kind != LODE_HELD_VALUE_MULTIPLE || by < 1 || by > 31 ||
-		value.offset % (INT64_C(1) << by) != 0)
+	Number number = number_of(&value);
+
+	if (!is_number(&value) || by < 1 || by > 30 || number.offset < 0 ||
+		(number.step != 0 && number.offset % (INT64_C(1) << by) != 0) ||
+		number.step % (INT64_C(1) << by) != 0)
 		return NOTHING;
-	return multiple(value.offset >> by, 0);
+	return held_number(number.offset >> by, number.step >> by, 0);
 }
 
 /* The value of the first operand after the instruction, if known. */
@@ -577,9 +608,9 @@ static LodeHeldValue result_of(const LodeFunctionContext *context, const LodeReg
 	case ZYDIS_MNEMONIC_SUB:
 		return add_or_subtract(context, state, full);
 	case ZYDIS_MNEMONIC_INC:
-		return moved(context, read_operand(context, state, full, 0), 1);
+		return stepped(context, read_operand(context, state, full, 0), 1);
 	case ZYDIS_MNEMONIC_DEC:
-		return moved(context, read_operand(context, state, full, 0), -1);
+		return stepped(context, read_operand(context, state, full, 0), -1);
 	case ZYDIS_MNEMONIC_XOR:
 		return operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 		                       operands[0].reg.value == operands[1].reg.value
