@@ -30,6 +30,7 @@ typedef enum {
 	FORMAT_PERF,
 	FORMAT_FLOW,
 	FORMAT_ALLOCATIONS,
+	FORMAT_HEAP,
 	FORMAT_PAGES,
 	FORMAT_TRACE,
 	FORMAT_BINARIES, /* one, a folder of them, an archive */
@@ -58,6 +59,7 @@ static bool detect_format(const char *path, Format *out_format, GError **error)
 	              : lode_perf_data_is_format(start, size)      ? FORMAT_PERF
 	              : lode_flow_file_is_format(start, size)      ? FORMAT_FLOW
 	              : lode_allocation_log_is_format(start, size) ? FORMAT_ALLOCATIONS
+	              : lode_heap_log_is_format(start, size)       ? FORMAT_HEAP
 	              : lode_page_file_is_format(start, size)      ? FORMAT_PAGES
 	              : lode_trace_reader_is_format(start, size)   ? FORMAT_TRACE
 	              : lode_image_files_is_format(start, size)    ? FORMAT_BINARIES
@@ -111,7 +113,7 @@ static bool set_unknown_format(const char *path, GError **error)
 
 /* The recordings by kind; paths are borrowed. */
 typedef struct {
-	GPtrArray *callgrind, *counts, *perf, *allocations, *pages, *traces, *empty;
+	GPtrArray *callgrind, *counts, *perf, *allocations, *heaps, *pages, *traces, *empty;
 	GPtrArray *binaries; /* files, folders and archives of them */
 	const char *flow_file;
 	bool skips_damaged_logs;
@@ -135,6 +137,9 @@ static bool sort_input(Inputs *self, const char *path, GError **error)
 		return true;
 	case FORMAT_FLOW:
 		self->flow_file = path;
+		return true;
+	case FORMAT_HEAP:
+		g_ptr_array_add(self->heaps, (void *)path);
 		return true;
 	case FORMAT_ALLOCATIONS:
 		g_ptr_array_add(self->allocations, (void *)path);
@@ -250,6 +255,12 @@ static bool sort_inputs(Inputs *self, const LodeImportOptions *options, GError *
 	}
 	if (!check_empty(self, error))
 		return false;
+	if (self->heaps->len > 0 && self->perf->len == 0) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
+			"%s: a heap log is only imported with the perf.data of the same run",
+			(const char *)self->heaps->pdata[0]);
+		return false;
+	}
 	if (self->allocations->len > 0 && self->perf->len == 0) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 			"%s: an allocation log is only imported with the perf.data of the same "
@@ -332,6 +343,30 @@ static bool read_allocations(const Inputs *inputs, LodeMemoryReading *memory, GE
 	return true;
 }
 
+static int compare_heaps(const void *a, const void *b)
+{
+	return lode_heap_log_compare(*(LodeHeapLog *const *)a, *(LodeHeapLog *const *)b);
+}
+
+/* A log that was cut short is used as far as it goes, as is one that grew full. */
+static bool read_heaps(const Inputs *inputs, LodeMemoryReading *memory, GError **error)
+{
+	for (guint i = 0; i < inputs->heaps->len; i++) {
+		g_autoptr(GError) why = NULL;
+		LodeHeapLog *log = lode_heap_log_read(inputs->heaps->pdata[i], &why);
+		if (log != NULL) {
+			g_ptr_array_add(memory->heaps, log);
+		} else if (inputs->skips_damaged_logs) {
+			lode_allocations_note_unreadable(memory->logs, why);
+		} else {
+			g_propagate_error(error, g_steal_pointer(&why));
+			return false;
+		}
+	}
+	g_ptr_array_sort(memory->heaps, compare_heaps);
+	return true;
+}
+
 static bool read_pages(const Inputs *inputs, LodeMemoryReading *memory, GError **error)
 {
 	for (guint i = 0; i < inputs->pages->len; i++)
@@ -344,6 +379,10 @@ static bool read_pages(const Inputs *inputs, LodeMemoryReading *memory, GError *
 static void account_memory(const LodeMemoryReading *self, LodeRecording *recording)
 {
 	lode_allocations_account(self->logs, recording);
+	for (guint i = 0; i < self->heaps->len; i++)
+		if (lode_heap_log_is_cut(self->heaps->pdata[i]))
+			lode_recording_add_unresolved(
+				recording, "heap log that is cut short", NULL, 1, 0);
 	if (self->threads.n_merged > 0)
 		lode_recording_add_unresolved(recording,
 			"events of threads that were too many to be told apart", NULL,
@@ -358,7 +397,8 @@ static LodeRecording *read_samples(const Inputs *inputs, const LodeImportOptions
 	LodeMemoryReading *memory, LodeSampledStacks *stacks, LodeWindowReading *windows,
 	const LodeProgress *progress, GError **error)
 {
-	if (!read_allocations(inputs, memory, error) || !read_pages(inputs, memory, error))
+	if (!read_allocations(inputs, memory, error) || !read_heaps(inputs, memory, error) ||
+		!read_pages(inputs, memory, error))
 		return NULL;
 	const LodeSampledRecordingOptions reading = {
 		.paths = (const char *const *)inputs->perf->pdata,
@@ -550,6 +590,7 @@ LodeProfile *lode_import(
 		.counts = g_ptr_array_new(),
 		.perf = g_ptr_array_new(),
 		.allocations = g_ptr_array_new(),
+		.heaps = g_ptr_array_new(),
 		.pages = g_ptr_array_new(),
 		.traces = g_ptr_array_new(),
 		.empty = g_ptr_array_new(),
@@ -561,6 +602,7 @@ LodeProfile *lode_import(
 	g_ptr_array_unref(inputs.counts);
 	g_ptr_array_unref(inputs.perf);
 	g_ptr_array_unref(inputs.allocations);
+	g_ptr_array_unref(inputs.heaps);
 	g_ptr_array_unref(inputs.pages);
 	g_ptr_array_unref(inputs.traces);
 	g_ptr_array_unref(inputs.empty);

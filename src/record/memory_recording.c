@@ -9,6 +9,7 @@
 #include "record/programs/jit_runtime.h"
 #include "record/programs/preloaded_library.h"
 #include "sources/allocations/allocation_log.h"
+#include "sources/allocations/heap_log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -155,7 +156,10 @@ static bool sample(Session *self, const LodeProgress *progress, GError **error)
 	sampler.argv = self->options->argv;
 	if (sampler.pid == 0) {
 		runtime = lode_jit_runtime_prepare(self->options->argv, self->directory,
-			self->options->has_call_chains || self->options->user_stack_bytes > 0);
+			LODE_JIT_HEAP | (self->options->has_call_chains ||
+								self->options->user_stack_bytes > 0
+							? LODE_JIT_CALLS
+							: 0));
 		sampler.argv = (const char *const *)runtime->argv->pdata;
 		sampler.runtime = runtime;
 	}
@@ -199,7 +203,7 @@ static void trim(const char *path)
 }
 
 /* A process that was killed when it had just made its log leaves an empty one. */
-static bool is_begun(const char *path)
+static bool is_begun(const char *path, bool (*is_format)(const char *data, size_t size))
 {
 	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	char start[64];
@@ -209,7 +213,7 @@ static bool is_begun(const char *path)
 		n = read(descriptor, start, sizeof(start));
 		close(descriptor);
 	}
-	return n > 0 && lode_allocation_log_is_format(start, (size_t)n);
+	return n > 0 && is_format(start, (size_t)n);
 }
 
 static void collect_logs(Session *self)
@@ -222,7 +226,7 @@ static void collect_logs(Session *self)
 		g_autofree char *path = g_build_filename(self->directory, name, NULL);
 		if (!g_str_has_prefix(name, "allocations-") || !g_str_has_suffix(name, ".log"))
 			continue;
-		if (is_begun(path))
+		if (is_begun(path, lode_allocation_log_is_format))
 			g_ptr_array_add(logs, g_steal_pointer(&path));
 		else
 			lode_notes_add(
@@ -238,6 +242,23 @@ static void collect_logs(Session *self)
 	g_ptr_array_extend_and_steal(self->result->run.recordings, g_steal_pointer(&logs));
 }
 
+/* What agents wrote of the heaps of programs that were made ready for it. */
+static void collect_heaps(Session *self)
+{
+	g_autoptr(GDir) listing = g_dir_open(self->directory, 0, NULL);
+	g_autoptr(GPtrArray) logs = g_ptr_array_new();
+	const char *name;
+
+	while (listing != NULL && (name = g_dir_read_name(listing)) != NULL) {
+		g_autofree char *path = g_build_filename(self->directory, name, NULL);
+		if (g_str_has_prefix(name, "heap-") && g_str_has_suffix(name, ".log") &&
+			is_begun(path, lode_heap_log_is_format))
+			g_ptr_array_add(logs, g_steal_pointer(&path));
+	}
+	g_ptr_array_sort(logs, lode_compare_texts);
+	g_ptr_array_extend_and_steal(self->result->run.recordings, g_steal_pointer(&logs));
+}
+
 static bool record(Session *self, const LodeProgress *progress, GError **error)
 {
 	if (access(self->directory, W_OK | X_OK) != 0) {
@@ -249,6 +270,7 @@ static bool record(Session *self, const LodeProgress *progress, GError **error)
 	if (!prepare_allocations(self, error) || !sample(self, progress, error))
 		return false;
 	collect_logs(self);
+	collect_heaps(self);
 	return true;
 }
 

@@ -45,7 +45,7 @@ static bool can_read_input_twice(void)
 static char *reason_for_once(const LodeProgramRecordingOptions *options)
 {
 	g_autoptr(LodeJitRuntime)
-		runtime = lode_jit_runtime_prepare(options->argv, options->directory, false);
+		runtime = lode_jit_runtime_prepare(options->argv, options->directory, 0);
 	g_autofree char *obstacle = lode_count_run_obstacle(options->argv);
 
 	if (obstacle != NULL)
@@ -96,10 +96,11 @@ static bool sample(Session *self, GError **error)
 	g_auto(GStrv) native = lode_library_variants_native(NULL);
 	bool is_alone = self->kind == LODE_RECORDING_SAMPLES;
 	bool has_stacks = options->has_call_chains || options->user_stack_bytes > 0;
-	g_autoptr(LodeJitRuntime) runtime = options->pid == 0
-	                                            ? lode_jit_runtime_prepare(options->argv,
-							      options->directory, has_stacks)
-	                                            : NULL;
+	g_autoptr(LodeJitRuntime)
+		runtime = options->pid == 0
+	                          ? lode_jit_runtime_prepare(options->argv, options->directory,
+					    has_stacks ? LODE_JIT_CALLS : 0)
+	                          : NULL;
 	const LodePerfSamplerOptions sampler = {
 		.pid = options->pid,
 		.duration_ms = options->duration_ms,

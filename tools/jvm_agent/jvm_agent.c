@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An agent for the Java virtual machine that writes down what it compiles:
+ * An agent for the Java virtual machine that writes down what it compiles, and what lies in its
+ * heap:
  *
  *   java -agentpath:…/liblode-jvm-agent.so[=DIRECTORY] Program      writes DIRECTORY/jit-PID.dump
+ *   java -agentpath:…/liblode-jvm-agent.so=heap:DIRECTORY Program   and DIRECTORY/heap-PID.log
  *
  * Compiled methods come with source lines; interpreter and stubs with their names. That a method
  * was thrown away is not written down: its place is known by what comes to lie there.
  */
 #include "code_lines.h"
 #include "compile_tier.h"
+#include "heap_walk.h"
 #include "jitdump_writer.h"
 #include "method_name.h"
 
@@ -16,6 +19,9 @@
 #include <string.h>
 
 enum { MAX_NAME = 2048 };
+
+/* Set once at the start. */
+static bool walks_heap;
 
 /* Methods that were compiled before the agent came are reported to this thread. HotSpot describes
  * their safepoints only; those compiled later it describes at other places too. */
@@ -64,10 +70,16 @@ static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const voi
 		jitdump_writer_add(&(JitdumpCode){name, code, (size_t)size, NULL, 0});
 }
 
+static void JNICALL on_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+	(void)thread;
+	heap_walk_start(jvmti, jni);
+}
+
 static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
-	(void)jvmti;
-	(void)jni;
+	if (walks_heap)
+		heap_walk_finish(jvmti, jni);
 	jitdump_writer_close();
 }
 
@@ -85,16 +97,22 @@ static bool set_capabilities(jvmtiEnv *jvmti)
 static bool set_events(jvmtiEnv *jvmti)
 {
 	static const jvmtiEvent events[] = {JVMTI_EVENT_COMPILED_METHOD_LOAD,
-		JVMTI_EVENT_DYNAMIC_CODE_GENERATED, JVMTI_EVENT_VM_DEATH};
+		JVMTI_EVENT_DYNAMIC_CODE_GENERATED, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT,
+		JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH};
+	enum { N_OF_CODE = 3 };
+	size_t n = walks_heap ? sizeof events / sizeof *events : N_OF_CODE;
 	jvmtiEventCallbacks callbacks;
 
 	memset(&callbacks, 0, sizeof callbacks);
 	callbacks.CompiledMethodLoad = on_compiled_method;
 	callbacks.DynamicCodeGenerated = on_dynamic_code;
+	callbacks.VMInit = on_start;
 	callbacks.VMDeath = on_death;
+	if (walks_heap)
+		heap_walk_set_callbacks(&callbacks);
 	if ((*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) != JVMTI_ERROR_NONE)
 		return false;
-	for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+	for (size_t i = 0; i < n; i++)
 		if ((*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, events[i], NULL) !=
 			JVMTI_ERROR_NONE)
 			return false;
@@ -103,15 +121,20 @@ static bool set_events(jvmtiEnv *jvmti)
 
 static jvmtiEnv *start(JavaVM *vm, const char *options)
 {
+	static const char heap_option[] = "heap:";
 	const char *directory = options != NULL && *options != '\0' ? options : ".";
+	bool is_heap_wanted = strncmp(directory, heap_option, strlen(heap_option)) == 0;
 	void *environment = NULL;
 	jvmtiEnv *jvmti;
 
 	if ((*vm)->GetEnv(vm, &environment, JVMTI_VERSION_1_2) != JNI_OK)
 		return NULL;
 	jvmti = environment;
+	if (is_heap_wanted)
+		directory += strlen(heap_option);
 	if (!set_capabilities(jvmti) || !jitdump_writer_open(directory))
 		return NULL;
+	walks_heap = is_heap_wanted && heap_walk_prepare(jvmti, directory);
 	return set_events(jvmti) ? jvmti : NULL;
 }
 

@@ -73,7 +73,7 @@ static const char *without_package(const char *start, const char *end)
 }
 
 /* Writes the type that stands at `text` and gives what stands after it. */
-static const char *put_type(Text *self, const char *text)
+static const char *put_type(Text *self, const char *text, bool has_package)
 {
 	const char *dimensions = text, *name;
 
@@ -86,7 +86,7 @@ static const char *put_type(Text *self, const char *text)
 		text++;
 	} else if (*text == 'L') {
 		const char *end = class_end(text + 1);
-		put_class(self, without_package(text + 1, end), end);
+		put_class(self, has_package ? text + 1 : without_package(text + 1, end), end);
 		text = *end == ';' ? end + 1 : end;
 	} else if (*text != '\0' && *text != ')') {
 		put(self, *text++);
@@ -112,9 +112,17 @@ void method_name_write(char *name, size_t size, const char *class_signature, con
 		is_first = false) {
 		if (!is_first)
 			put_text(&text, ", ");
-		method_signature = put_type(&text, method_signature);
+		method_signature = put_type(&text, method_signature, false);
 	}
 	put(&text, ')');
+}
+
+void type_name_write(char *name, size_t size, const char *signature)
+{
+	Text text = {name, 0, size};
+
+	*name = '\0';
+	put_type(&text, signature, true);
 }
 
 void source_path_write(

@@ -8,6 +8,7 @@
  */
 #include "base/arrays/id_cache.h"
 #include "base/arrays/large_array.h"
+#include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "ingest/join/join.h"
@@ -224,6 +225,12 @@ static char *mapping_name(Building *self, uint32_t index)
 
 	if (row->stack_of != LODE_NONE)
 		return stack_name(self, row->stack_of);
+	for (guint i = 0; i < self->reading->heaps->len; i++) {
+		const LodeHeapLog *heap = self->reading->heaps->pdata[i];
+		if (lode_heap_log_pid(heap) == row->mapping.pid &&
+			lode_heap_log_is_in(heap, row->mapping.start, row->mapping.end))
+			return lode_profile_intern(self->profile, lode_heap_log_name(heap));
+	}
 	if (strcmp(row->mapping.name, "[anon]") == 0)
 		return anonymous_name(self, index);
 	return lode_profile_intern(self->profile, row->mapping.name);
@@ -344,6 +351,38 @@ static uint32_t site_of(const Building *self, uint32_t allocation)
 	               : LODE_AT(self->memory->allocations, LodeAllocation, allocation).site;
 }
 
+/* The last log of the process that had begun by then; NULL: none. */
+static const LodeHeapLog *find_heap(const Building *self, uint32_t pid, uint64_t time_ns)
+{
+	const GPtrArray *heaps = self->reading->heaps;
+	guint n = LODE_PARTITION_POINT(heaps->len, i,
+		lode_heap_log_pid(heaps->pdata[i]) < pid ||
+			(lode_heap_log_pid(heaps->pdata[i]) == pid &&
+				lode_heap_log_begin_ns(heaps->pdata[i]) <= time_ns));
+
+	return n > 0 && lode_heap_log_pid(heaps->pdata[n - 1]) == pid ? heaps->pdata[n - 1] : NULL;
+}
+
+/* The number of what a garbage-collected heap had there; 0: not known. `mapping`: the reading's. */
+static uint32_t find_managed(
+	Building *self, const LodeMemorySample *sample, uint32_t mapping, uint64_t address)
+{
+	const LodeHeapLog *heap = find_heap(self,
+		LODE_AT(self->memory->threads, LodeThread, sample->thread).pid, sample->time_ns);
+	LodeHeapObject object;
+
+	/* a mapping that is newer than what was seen is of another program, or of another heap */
+	if (heap == NULL || mapping == LODE_NONE ||
+		!lode_heap_log_find(heap, address, sample->time_ns, &object) ||
+		object.seen_ns < LODE_AT(lode_places_mappings(self->reading->options.places),
+					 LodePlacedMapping, mapping)
+					 .mapping.begin_ns)
+		return 0;
+	/* arrays have many sizes */
+	return lode_memory_objects_add_class(self->accesses->objects->known, object.name,
+		g_str_has_suffix(object.name, "[]") ? 0 : object.size);
+}
+
 /* The names by the address itself, which must be that of the charged access. */
 static void find_layers(Building *self, const LodeReadAccess *access,
 	const LodeMemorySample *sample, LodeLayers *layers)
@@ -368,6 +407,7 @@ static void find_layers(Building *self, const LodeReadAccess *access,
 			self->memory->allocations, LodeAllocation, sample->allocation);
 		place.call = lode_memory_sites_call(self->sites, sample->allocation);
 	}
+	place.managed = find_managed(self, sample, access->sample.mapping, place.address);
 	lode_object_layers_find(self->layers, &place, layers);
 	layers->site = site_of(self, sample->allocation);
 	if (layers->site == LODE_NONE)
@@ -389,6 +429,9 @@ static void find_layers_of_base(Building *self, const LodeReadAccess *access,
 			self->loads, access->base_mapping, access->base, &image, &address))
 		layers->place_object = lode_memory_objects_find_base(
 			self->accesses->objects->known, image, address);
+	if (layers->place_object == 0)
+		layers->place_object = find_managed(
+			self, sample, access->base_mapping, access->base);
 	layers->site = site_of(self, find_allocation(self, access, sample, access->base));
 }
 

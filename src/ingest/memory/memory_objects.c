@@ -198,6 +198,21 @@ static bool find_reference(
 	}
 }
 
+static uint32_t number_of(LodeMemoryObjects *self, const LodeOperandObject *object)
+{
+	const LodeIdKey key = {{(uint64_t)(uintptr_t)object->name,
+		(uint64_t)(uintptr_t)object->variable << 1 | object->is_whole,
+		(uint64_t)object->type << 32 | object->member}};
+	bool is_new;
+	LodeIdSlot *slot = lode_id_cache_find(&self->numbers, &key, &is_new);
+
+	if (is_new) {
+		g_array_append_vals(self->objects, object, 1);
+		slot->id = self->objects->len;
+	}
+	return slot->id;
+}
+
 static uint32_t ask(LodeMemoryObjects *self, const Question *question)
 {
 	LodeDataReference reference = {0};
@@ -216,16 +231,7 @@ static uint32_t ask(LodeMemoryObjects *self, const Question *question)
 	const LodeOperandObject object = describe(self, question->image,
 		lode_code_image_types(lode_code_images_at(self->images, question->image)),
 		&reference);
-	const LodeIdKey key = {{(uint64_t)(uintptr_t)object.name,
-		(uint64_t)(uintptr_t)object.variable << 1 | object.is_whole,
-		(uint64_t)object.type << 32 | object.member}};
-	bool is_new;
-	LodeIdSlot *slot = lode_id_cache_find(&self->numbers, &key, &is_new);
-	if (is_new) {
-		g_array_append_val(self->objects, object);
-		slot->id = self->objects->len;
-	}
-	return slot->id;
+	return number_of(self, &object);
 }
 
 /* Instructions are few; addresses may be as many as a trace has. */
@@ -308,6 +314,16 @@ uint32_t lode_memory_objects_find_allocated(LodeMemoryObjects *self, uint32_t im
 				  .pc = place->return_address,
 				  .allocated = place->allocated,
 				  .shape = *shape});
+}
+
+uint32_t lode_memory_objects_add_class(LodeMemoryObjects *self, const char *name, uint64_t size)
+{
+	char *text = lode_profile_intern(self->profile, name);
+	const LodeDataType type = {.name = text, .size = size};
+	const LodeOperandObject object = {
+		.name = text, .type = intern_type(self, &type, NULL), .member = LODE_NONE};
+
+	return number_of(self, &object);
 }
 
 const LodeOperandObject *lode_memory_objects_at(const LodeMemoryObjects *self, uint32_t number)

@@ -49,4 +49,8 @@ uint32_t lode_memory_objects_find_local(LodeMemoryObjects *self, uint32_t image,
 uint32_t lode_memory_objects_find_allocated(LodeMemoryObjects *self, uint32_t image,
 	const LodeAllocatedPlace *place, const LodeAccessShape *shape);
 
+/* The number of an object of a class that a garbage-collected heap's log names; `size` 0: of
+ * objects of many sizes. */
+uint32_t lode_memory_objects_add_class(LodeMemoryObjects *self, const char *name, uint64_t size);
+
 const LodeOperandObject *lode_memory_objects_at(const LodeMemoryObjects *self, uint32_t number);

@@ -28,6 +28,11 @@ static void clear_input(void *data)
 	g_hash_table_unref(self->lost_stacks);
 }
 
+static void free_heap(void *data)
+{
+	lode_heap_log_free(data);
+}
+
 LodeMemoryReading *lode_memory_reading_new(const LodeMemoryReadingOptions *options)
 {
 	LodeMemoryReading *self = g_new0(LodeMemoryReading, 1);
@@ -39,6 +44,7 @@ LodeMemoryReading *lode_memory_reading_new(const LodeMemoryReadingOptions *optio
 	self->stacks = lode_thread_stacks_new();
 	lode_name_table_init(&self->events);
 	self->logs = lode_allocations_new();
+	self->heaps = g_ptr_array_new_with_free_func(free_heap);
 	self->pages = g_array_new(FALSE, FALSE, sizeof(LodeMemoryPages));
 	self->accesses = g_array_new(FALSE, TRUE, sizeof(LodeReadAccess));
 	self->line_stores = g_array_new(FALSE, FALSE, sizeof(LodeReadLineStore));
@@ -56,6 +62,7 @@ void lode_memory_reading_free(LodeMemoryReading *self)
 	lode_thread_stacks_free(self->stacks);
 	lode_name_table_clear(&self->events);
 	lode_allocations_free(self->logs);
+	g_ptr_array_unref(self->heaps);
 	g_array_unref(self->pages);
 	g_array_unref(self->line_stores);
 	g_array_unref(self->accesses);

@@ -18,6 +18,7 @@
 #include "process/places.h"
 #include "process/threads.h"
 #include "sources/allocations/allocation_log.h"
+#include "sources/allocations/heap_log.h"
 #include "sources/perf_data/perf_data.h"
 
 /* A row of the profile's memory to be, and where its instructions lie. */
@@ -66,6 +67,7 @@ typedef struct LodeMemoryReading {
 	LodeThreads threads;
 	LodeNameTable events;     /* their names in the profile, by LodeMemorySample.event */
 	LodeAllocations *logs;    /* all of them are taken before the second pass */
+	GPtrArray *heaps;         /* LodeHeapLog, owned, by lode_heap_log_compare() */
 	GArray *pages;            /* LodeMemoryPages, for the caller to fill */
 	GArray *accesses;         /* LodeReadAccess */
 	GArray *line_stores;      /* LodeReadLineStore, by row */

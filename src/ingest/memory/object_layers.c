@@ -190,7 +190,8 @@ void lode_object_layers_find(
 	if (lode_object_layers_is_open(self, layers, place->frame.has_frame))
 		layers->place_object = find_variable(self, place, &shape);
 	if (layers->place_object == 0) {
-		layers->place_object = find_allocated(self, place, &shape);
+		layers->place_object = place->managed != 0 ? place->managed
+		                                           : find_allocated(self, place, &shape);
 		is_allocated = layers->place_object != 0;
 	}
 	/* looked up only now: objects that are added move the others */

@@ -3,7 +3,8 @@
  * The accessed object, by all layers. The first that has one gives the name:
  *
  *   type        the debug information says what the operand is to, or    "struct node.next"
- *               what the variable at the address is
+ *               what the variable at the address is; or the log of a
+ *               garbage-collected heap, of which class an object is       "java.lang.String"
  *   variable    a symbol of the image is at the address                  "table"
  *   allocation  an allocation log has the block                          "malloc@list.c:12"
  *   mapping     always has a name, also for unknown memory             "[heap]", "[unknown]"
@@ -46,6 +47,7 @@ typedef struct {
 	uint64_t load_address;
 	const LodeAllocation *allocation; /* that the address lies in; NULL: in none */
 	const LodeAllocatingCall *call;   /* that made it; NULL: not known */
+	uint32_t managed; /* of the layers' objects: what a garbage collector has there; 0 */
 } LodeDataPlace;
 
 /* Whether the operand leaves it open which variable lies at the address: then the place is to know

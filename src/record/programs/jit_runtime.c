@@ -107,11 +107,11 @@ static void add_java_arguments(LodeJitRuntime *self, const char *const *argv)
 	g_autofree char *agent = find_agent();
 
 	(void)argv;
-	if (self->has_stacks)
+	if ((self->wants & LODE_JIT_CALLS) != 0)
 		add(self, "-XX:+PreserveFramePointer");
 	if (agent != NULL) {
-		g_autofree char *argument = g_strdup_printf(
-			"-agentpath:%s=%s", agent, self->directory);
+		g_autofree char *argument = g_strdup_printf("-agentpath:%s=%s%s", agent,
+			(self->wants & LODE_JIT_HEAP) != 0 ? "heap:" : "", self->directory);
 		add(self, argument);
 	} else {
 		self->warning = g_strdup(
@@ -179,7 +179,7 @@ static void close_descriptor(gpointer descriptor)
 }
 
 LodeJitRuntime *lode_jit_runtime_prepare(
-	const char *const *argv, const char *directory, bool has_stacks)
+	const char *const *argv, const char *directory, unsigned wants)
 {
 	const Runtime *runtime = find_runtime(argv[0]);
 	LodeJitRuntime *self = g_new0(LodeJitRuntime, 1);
@@ -190,7 +190,7 @@ LodeJitRuntime *lode_jit_runtime_prepare(
 	self->old_dumps = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	self->processes = g_hash_table_new(NULL, NULL);
 	self->held = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, close_descriptor);
-	self->has_stacks = has_stacks;
+	self->wants = wants;
 	add(self, argv[0]);
 	if (runtime != NULL) {
 		self->name = runtime->name;

@@ -20,6 +20,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+typedef enum {
+	LODE_JIT_CALLS = 1, /* compiled code keeps frame pointers, unless the user's arguments say
+	                       otherwise */
+	LODE_JIT_HEAP = 2,  /* what lies in its heap is written to heap-PID.log, beside the dump */
+} LodeJitWants;
+
 typedef struct {
 	const char *name; /* "Node.js"; NULL: none is known, the arguments are as they were */
 	GPtrArray *argv;  /* char *, with a NULL at the end */
@@ -30,17 +36,16 @@ typedef struct {
 	GHashTable *processes;             /* private: recorded ones, as a set of their ids */
 	GHashTable *held; /* private: path that a dump will have → descriptor; it has none now */
 	bool are_dumps_ours; /* private: not requested by the user */
-	bool has_stacks;     /* private: of lode_jit_runtime_prepare() */
+	unsigned wants;      /* private: of lode_jit_runtime_prepare() */
 } LodeJitRuntime;
 
 /*
  * The command to run in place of `argv`, which is copied, so that dumps are written to `directory`.
  * Never NULL; a program that does not exist is not a runtime. Node.js is run once to list its
- * options. `has_stacks`: compiled code has to keep frame pointers, unless the user's arguments
- * say otherwise.
+ * options. `wants`: of LodeJitWants.
  */
 LodeJitRuntime *lode_jit_runtime_prepare(
-	const char *const *argv, const char *directory, bool has_stacks);
+	const char *const *argv, const char *directory, unsigned wants);
 void lode_jit_runtime_free(LodeJitRuntime *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeJitRuntime, lode_jit_runtime_free)
 

@@ -300,7 +300,7 @@ LodeCountRun *lode_count_run(const LodeCountRunOptions *options, GError **error)
 	if (program == NULL || !check_obstacle(program, error))
 		return NULL;
 	g_autoptr(LodeJitRuntime)
-		runtime = lode_jit_runtime_prepare(options->argv, options->directory, false);
+		runtime = lode_jit_runtime_prepare(options->argv, options->directory, 0);
 	g_autoptr(GPtrArray) environment = NULL;
 	g_autoptr(GPtrArray) line = command_line(options, runtime, program, &environment, error);
 	if (line == NULL)

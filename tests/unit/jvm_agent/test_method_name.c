@@ -49,6 +49,23 @@ static void test_cut_off(void)
 	}
 }
 
+static void check_type(const char *signature, const char *name)
+{
+	char text[64];
+
+	type_name_write(text, sizeof text, signature);
+	g_assert_cmpstr(text, ==, name);
+}
+
+static void test_types(void)
+{
+	check_type("Ljava/lang/String;", "java.lang.String");
+	check_type("[[Lp/A$B;", "p.A$B[][]");
+	check_type("[J", "long[]");
+	check_type("Lp/Foo$$Lambda/0x0000000800c03000;", "p.Foo$$Lambda");
+	check_type("", "");
+}
+
 static void test_source_path(void)
 {
 	char text[64];
@@ -70,6 +87,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/method_name/names", test_names);
 	g_test_add_func("/method_name/odd_signatures", test_odd_signatures);
 	g_test_add_func("/method_name/cut_off", test_cut_off);
+	g_test_add_func("/method_name/types", test_types);
 	g_test_add_func("/method_name/source_path", test_source_path);
 	return g_test_run();
 }

@@ -78,7 +78,7 @@ static LodeJitRuntime *prepare(const Fixture *self, const char *command)
 {
 	g_auto(GStrv) argv = g_strsplit(command, " ", -1);
 
-	return lode_jit_runtime_prepare((const char *const *)argv, self->recording, false);
+	return lode_jit_runtime_prepare((const char *const *)argv, self->recording, 0);
 }
 
 static void test_other_program(Fixture *self, const void *data)
@@ -123,7 +123,8 @@ static void test_java_arguments(Fixture *self, const void *data)
 	g_autofree char *start = g_strdup_printf("java -agentpath:%s=%s", agent, self->recording);
 	g_autofree char *sampled = g_strconcat(start, " Main", NULL);
 	g_autofree char *with_stacks = g_strdup_printf(
-		"java -XX:+PreserveFramePointer %s Main", start + strlen("java "));
+		"java -XX:+PreserveFramePointer -agentpath:%s=heap:%s Main", agent,
+		self->recording);
 
 	(void)data;
 	make_program(self, "java", "runner");
@@ -137,7 +138,8 @@ static void test_java_arguments(Fixture *self, const void *data)
 	g_assert_null(plain->warning);
 	check_argv(plain, sampled);
 	const char *argv[] = {"java", "Main", NULL};
-	g_autoptr(LodeJitRuntime) stacks = lode_jit_runtime_prepare(argv, self->recording, true);
+	g_autoptr(LodeJitRuntime) stacks = lode_jit_runtime_prepare(
+		argv, self->recording, LODE_JIT_CALLS | LODE_JIT_HEAP);
 	check_argv(stacks, with_stacks);
 	g_unsetenv("LODE_JVM_AGENT");
 	if (old_agent != NULL)

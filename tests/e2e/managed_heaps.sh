@@ -1,0 +1,139 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# What `lode memory` says of garbage-collected heaps: programs of which 70 % of the time goes to
+# objects of one class and 30 % to objects of another, by dependent loads that each wait alike.
+# Prints TAP; skips where the kernel lets nobody sample, and a runtime that is not there.
+#
+#   tests/e2e/managed_heaps.sh LODE
+set -uo pipefail
+# shellcheck source=tests/e2e/cases.sh
+. "$(dirname "${BASH_SOURCE[0]}")/cases.sh"
+
+begin "$1"
+export HOME=$work
+
+needs_sampling
+
+# leave_out NAME WHY: a case that cannot be run here.
+leave_out() {
+	number=$((number + 1))
+	echo "ok $number - $1 # SKIP $2"
+}
+
+# record COMMAND…: its output is in ./out then, without lode's the program's is in ./plain.
+record() {
+	"$@" >plain 2>err
+	"$lode" memory record -e cpu-clock:u -F 2000 --no-page-faults -o x.lode -- "$@" >out 2>err
+	status=$?
+}
+
+same_output() { cmp out plain || echo "another output"; }
+
+# ratio ATTRIBUTE VALUE OTHER: whether the first has 70 % of what both have, within 5 points.
+ratio() {
+	"$lode" memory x.lode --by "$1" --format csv 2>>err | awk -F, -v a="$2" -v b="$3" '
+		$2 == "value" && $3 == a { first = $4 }
+		$2 == "value" && $3 == b { second = $4 }
+		$2 == "value" { all += $4 }
+		END {
+			share = first + second > 0 ? 100 * first / (first + second) : 0
+			if (share < 65 || share > 75)
+				print a " has " share " % of the two, not 70"
+			if (first + second < all / 2)
+				print "both have " first + second " of " all
+		}'
+}
+
+# nobody ATTRIBUTE VALUE: that nothing is of this value.
+nobody() {
+	"$lode" memory x.lode --by "$1" --format csv 2>>err |
+		awk -F, -v a="$2" '$2 == "value" && $3 == a { print "samples of " a }'
+}
+
+cat >Arrays.java <<'JAVA'
+public class Arrays {
+	public static void main(String[] arguments) {
+		long[] a = new long[1 << 23];
+		int[] b = new int[1 << 24];
+		java.util.Random random = new java.util.Random(1);
+		for (int i = 0; i < a.length; i++) a[i] = random.nextInt();
+		for (int i = 0; i < b.length; i++) b[i] = random.nextInt();
+		int at = 1, rounds = Integer.parseInt(arguments[0]);
+		for (int i = 0; i < rounds; i++) at = walk(a, b, at, 100000);
+		System.out.println(at);
+	}
+	static int walk(long[] a, int[] b, int at, int n) {
+		for (int i = 0; i < n; i++) {
+			for (int k = 0; k < 7; k++) at = at * 31 + 7 + (int) a[at & ((1 << 23) - 1)];
+			for (int k = 0; k < 3; k++) at = at * 31 + 7 + b[at & ((1 << 24) - 1)];
+		}
+		return at;
+	}
+}
+JAVA
+cat >Ring.java <<'JAVA'
+class Node { Node next; long value, a, b; }
+class Apple extends Node { }
+class Pear extends Node { }
+public class Ring {
+	static Node at;
+	static Object garbage;
+	static long walk(int n) {
+		long sum = 0;
+		Node x = at;
+		for (int i = 0; i < n; i++) {
+			sum += x.value;
+			x = x.next;
+			if ((i & 15) == 0) garbage = new byte[64];
+		}
+		at = x;
+		return sum;
+	}
+	public static void main(String[] arguments) {
+		int n = 1000000, rounds = Integer.parseInt(arguments[0]);
+		Node[] all = new Node[n];
+		java.util.Random random = new java.util.Random(7);
+		for (int i = 0; i < n; i++) {
+			all[i] = i % 10 < 7 ? new Apple() : new Pear();
+			all[i].value = i;
+		}
+		for (int i = n - 1; i > 0; i--) {
+			int k = random.nextInt(i + 1);
+			Node t = all[i]; all[i] = all[k]; all[k] = t;
+		}
+		for (int i = 0; i < n; i++) all[i].next = all[(i + 1) % n];
+		at = all[0];
+		all = null;
+		long sum = 0;
+		for (int i = 0; i < rounds; i++) sum += walk(1000000);
+		System.out.println(sum);
+		System.exit(3);
+	}
+}
+JAVA
+
+java_cases() {
+	local collector
+	record java Arrays 20
+	check "java: two arrays" "$(status_is 0)" "$(same_output)" \
+		"$(ratio object 'long[]' 'int[]')"
+	for collector in Serial Parallel G1; do
+		record java "-XX:+Use${collector}GC" Ring 20
+		check "java, $collector: objects of two classes" "$(status_is 3)" \
+			"$(same_output)" "$(ratio object Apple Pear)"
+	done
+	if java -XX:+UseZGC -version >/dev/null 2>&1; then
+		record java -XX:+UseZGC Ring 3
+		check "java, Z: objects that move at any time have no class" "$(status_is 3)" \
+			"$(same_output)" "$(nobody object Apple)"
+	fi
+}
+
+if command -v javac >/dev/null && [ -r "${LODE_JVM_AGENT:-}" ] && javac Arrays.java Ring.java 2>err; then
+	java_cases
+else
+	leave_out "java" "no java, or lode was built without its agent"
+fi
+
+echo "1..$number"

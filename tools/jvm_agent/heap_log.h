@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes heap-PID.log, record by record, as docs/formats/heap-log.md has it: what lay at which
+ * address of the heap, and when objects moved. Any thread may write. A log that is full, or cannot
+ * be written, ends with the time until which it holds.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+bool heap_log_open(const char *directory, const char *heap);
+
+uint64_t heap_log_now_ns(void);
+
+/* A name that runs refer to by its number. */
+void heap_log_add_name(uint32_t id, const char *name);
+
+/* Objects may have moved in this time. */
+void heap_log_add_move(uint64_t begin_ns, uint64_t end_ns);
+
+/* Addresses that are the heap's. */
+void heap_log_add_range(uint64_t start, uint64_t end);
+
+/* The blocks that follow were read then. */
+void heap_log_add_walk(uint64_t time_ns);
+
+/* Objects that lie one after the other from an address on, and a number that stays with the first
+ * of them; `runs` is as it stands in the file. */
+void heap_log_add_block(uint64_t address, uint64_t first, const uint8_t *runs, size_t size);
+
+/* Whether there is room for a walk of this size. */
+bool heap_log_has_room(size_t size);
+
+void heap_log_close(void);
