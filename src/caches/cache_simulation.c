@@ -120,6 +120,7 @@ static void distribute_groups(LodeCacheSimulation *self, unsigned n_workers, boo
 	}
 }
 
+/* Again after the caches were emptied. */
 static void choose_ways(LodeCacheSimulation *self)
 {
 	for (guint i = 0; i < self->workers->len; i++) {
@@ -128,6 +129,8 @@ static void choose_ways(LodeCacheSimulation *self)
 		for (guint j = 0; j < groups->len; j++) {
 			Group *group = &g_array_index(groups, Group, j);
 
+			g_clear_pointer(&group->direct, lode_direct_replay_free);
+			g_clear_pointer(&group->filter, lode_reference_filter_free);
 			if (group->machines->len == 1 && group->stacks->len == 0)
 				group->direct = lode_direct_replay_new(
 					g_ptr_array_index(group->machines, 0));
@@ -243,8 +246,10 @@ static void replay_stacks(
 		const LodeFilteredReference *at = &references[i];
 		bool writes = at->kind == LODE_REFERENCE_STORE || at->kind == LODE_REFERENCE_MODIFY;
 
-		lode_set_stacks_access(
-			stacks, at->kind, at->address, at->address + at->extent, writes && !is_tlb);
+		const LodeSetStacksAccess access = {at->kind, at->address, at->address + at->extent,
+			.marks_dirty = writes && !is_tlb};
+
+		lode_set_stacks_access(stacks, &access);
 	}
 }
 
@@ -389,6 +394,27 @@ void lode_cache_simulation_set_counting(LodeCacheSimulation *self, bool is_count
 			simulated->kept_stacks = simulated->stacks.counts;
 		}
 	}
+}
+
+bool lode_cache_simulation_empty(LodeCacheSimulation *self, GError **error)
+{
+	for (size_t i = 0; i < self->n_simulated; i++) {
+		Simulated *simulated = &self->simulated[i];
+
+		if (!is_own(self, i))
+			continue;
+		if (planned_at(self, i)->is_stacks) {
+			lode_set_stacks_empty(&simulated->stacks);
+			continue;
+		}
+		lode_cache_machine_empty(&simulated->machine);
+		if (lode_cache_machine_core(&simulated->machine, 0) != NULL)
+			continue;
+		set_limit_error(error);
+		return false;
+	}
+	choose_ways(self);
+	return true;
 }
 
 void lode_cache_simulation_finish(LodeCacheSimulation *self)

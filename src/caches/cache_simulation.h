@@ -29,9 +29,11 @@ typedef struct {
 	uint64_t accesses[LODE_N_REFERENCE_KINDS]; /* demand, by what the program did */
 	uint64_t misses[LODE_N_REFERENCE_KINDS];
 	uint64_t classes[LODE_N_MISS_CLASSES]; /* Σ = Σ misses, if requested; else all 0 */
-	uint64_t write_backs;                  /* dirty lines that went to the next level */
-	uint64_t invalidations;                /* lines taken away by stores of other cores */
-	uint64_t prefetches;                   /* lines brought in ahead */
+	uint64_t cold_misses; /* of these, where the set, or that of a level before, had room: with
+	                         more references before, they might have hit */
+	uint64_t write_backs; /* dirty lines that went to the next level */
+	uint64_t invalidations;     /* lines taken away by stores of other cores */
+	uint64_t prefetches;        /* lines brought in ahead */
 	uint64_t useful_prefetches; /* of these, hit by a demand access before they went */
 } LodeCacheCounts;
 
@@ -92,6 +94,10 @@ bool lode_cache_simulation_replay(
 /* References that are replayed while this is off change the contents of the caches, and no count.
  * On at first. */
 void lode_cache_simulation_set_counting(LodeCacheSimulation *self, bool is_counting);
+
+/* Makes all caches empty, as they were at first; counts stay. Errors: _LIMIT (memory), after which
+ * only free() is allowed. */
+bool lode_cache_simulation_empty(LodeCacheSimulation *self, GError **error);
 
 /* Nothing more will be replayed: counts stay, and what takes memory goes. */
 void lode_cache_simulation_finish(LodeCacheSimulation *self);

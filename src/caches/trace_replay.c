@@ -15,7 +15,7 @@ enum { SLICE_REFERENCES = 2 << 20 };
  * How far the miss ratio of a sample may be from that of the whole trace, by how much it varies
  * from window to window: the ratio estimator of survey sampling (W. Cochran, "Sampling Techniques",
  * 3rd edition, 1977, section 6.4), with the correction for a sample that is a large part of the
- * whole. It does not include the misses that a longer warm-up would have avoided.
+ * whole.
  */
 typedef struct {
 	uint64_t n_windows;
@@ -35,6 +35,10 @@ static void window_sums_add(WindowSums *self, uint64_t accesses, uint64_t misses
 	self->product += a * m;
 }
 
+/* Where none of n references misses, 3/n may (J. Hanley, A. Lippman-Hand, "If nothing goes wrong,
+ * is everything all right?", JAMA 249(13), 1983). */
+enum { RARE = 3 };
+
 /* The 97.5 % quantile of Student's distribution; beyond the table within 0.5 %. */
 static double student(uint64_t freedom)
 {
@@ -47,18 +51,25 @@ static double student(uint64_t freedom)
 }
 
 /* Half the width of the 95 % interval around misses / accesses, where windows are the share
- * `sampled` (0 … 1) of the whole; NAN for fewer than two windows, or without accesses. */
+ * `sampled` (0 … 1) of the whole; NAN for too few windows, or without accesses. */
 static double window_sums_error(const WindowSums *self, double sampled)
 {
-	if (self->n_windows < 2 || self->accesses <= 0)
+	if (self->n_windows < LODE_TRACE_REPLAY_MIN_WINDOWS || self->accesses <= 0)
 		return (double)NAN;
 	double n = (double)self->n_windows, ratio = self->misses / self->accesses;
 	double squares = self->misses_squared - 2 * ratio * self->product +
 	                 ratio * ratio * self->accesses_squared;
 	/* Rounding may leave less than nothing. */
 	double variance = MAX(squares, 0) / (n - 1) * n * MAX(1 - sampled, 0);
-	return student(self->n_windows - 1) * sqrt(variance) / self->accesses;
+	return MAX(student(self->n_windows - 1) * sqrt(variance), RARE * (1 - sampled)) /
+	       self->accesses;
 }
+
+/* The caches are empty where references were left out, and misses until a set is full are cold:
+ * they might be hits. Without them misses are the least, with them the most. */
+typedef struct {
+	WindowSums most, least;
+} CacheSums;
 
 typedef struct {
 	LodeTraceReplay result; /* what the caller has */
@@ -68,8 +79,10 @@ typedef struct {
 	GError **distance_errors;
 	const LodeTraceFrame *slice;
 	LodeTracePart part;      /* of the trace, that is being replayed */
+	uint64_t next_reference; /* after those replayed */
+	bool is_cut;             /* references were left out before the part */
 	LodeCacheCounts *before; /* of all caches, as the window began */
-	WindowSums *window_sums; /* MAX_CACHES for each hierarchy */
+	CacheSums *sums;         /* MAX_CACHES for each hierarchy */
 } Replay;
 
 static void replay_distances(size_t task, unsigned worker, void *user_data)
@@ -142,10 +155,14 @@ static void note_counts(Replay *self, bool is_end)
 			self->result.simulation, hierarchy)[i % LODE_HIERARCHY_MAX_CACHES];
 		LodeCacheCounts *before = &self->before[i];
 
-		if (is_end)
-			window_sums_add(&self->window_sums[i],
-				sum_kinds(now->accesses) - sum_kinds(before->accesses),
-				sum_kinds(now->misses) - sum_kinds(before->misses));
+		if (is_end) {
+			uint64_t accesses = sum_kinds(now->accesses) - sum_kinds(before->accesses);
+			uint64_t misses = sum_kinds(now->misses) - sum_kinds(before->misses);
+			uint64_t cold = self->is_cut ? now->cold_misses - before->cold_misses : 0;
+
+			window_sums_add(&self->sums[i].most, accesses, misses);
+			window_sums_add(&self->sums[i].least, accesses, misses - cold);
+		}
 		*before = *now;
 	}
 }
@@ -178,12 +195,26 @@ static uint64_t slice_references(const Replay *self)
 	return MIN(SLICE_REFERENCES, lode_replay_times_left(self->result.times));
 }
 
+/* Lines from before the references left out are not what the caches would hold. */
+static bool begin_after_cut(Replay *self, const LodeTraceFrame *frame, GError **error)
+{
+	bool is_cut = self->result.range.every > 0 &&
+	              self->next_reference != frame->first_reference;
+
+	self->next_reference = frame->first_reference + frame->n_references;
+	self->is_cut |= is_cut;
+	return !is_cut || self->result.simulation == NULL ||
+	       lode_cache_simulation_empty(self->result.simulation, error);
+}
+
 static bool replay_frame(Replay *self, const LodeTraceFrame *frame, GError **error)
 {
 	g_auto(LodeFrameSlices) slices = {0};
 	g_autoptr(LodeTraceFrame) turns = NULL;
 
 	begin_part(self, lode_trace_range_part(&self->result.range, frame->first_reference));
+	if (!begin_after_cut(self, frame, error))
+		return false;
 	if (self->options.quantum > 0)
 		frame = turns = lode_frame_turns_new(frame, self->options.quantum);
 	lode_frame_slices_init(&slices, frame);
@@ -217,7 +248,7 @@ LodeTraceReplay *lode_trace_replay_new(
 	self->distances = g_new0(LodeStackDistances *, options->n_distances);
 	self->distance_errors = g_new0(GError *, options->n_distances);
 	self->before = g_new0(LodeCacheCounts, n_caches);
-	self->window_sums = g_new0(WindowSums, n_caches);
+	self->sums = g_new0(CacheSums, n_caches);
 	self->result.range = *range;
 	self->result.curves = g_ptr_array_new_with_free_func((GDestroyNotify)lode_miss_curve_free);
 	self->result.thread_curves = g_ptr_array_new_with_free_func(
@@ -289,14 +320,22 @@ LodeTraceReplay *lode_trace_replay_run(LodeTraceReader *reader,
 	return g_steal_pointer(&self);
 }
 
-double lode_trace_replay_ratio_error(const LodeTraceReplay *replay, size_t hierarchy, size_t cache)
+LodeMissRatioRange lode_trace_replay_ratio_range(
+	const LodeTraceReplay *replay, size_t hierarchy, size_t cache)
 {
 	const Replay *self = (const Replay *)replay;
+	const CacheSums *sums = &self->sums[hierarchy * LODE_HIERARCHY_MAX_CACHES + cache];
+	double sampled = (double)replay->range.length / (double)replay->range.every;
+	double accesses = sums->most.accesses;
 
-	if (replay->range.every == 0)
-		return 0;
-	return window_sums_error(&self->window_sums[hierarchy * LODE_HIERARCHY_MAX_CACHES + cache],
-		(double)replay->range.length / (double)replay->range.every);
+	double low = sums->least.misses / accesses - window_sums_error(&sums->least, sampled);
+	double high = sums->most.misses / accesses + window_sums_error(&sums->most, sampled);
+
+	return (LodeMissRatioRange){
+		.low = low < 0 ? 0 : low,
+		.high = high > 1 ? 1 : high,
+		.cold_misses = sums->most.misses - sums->least.misses,
+	};
 }
 
 void lode_trace_replay_free(LodeTraceReplay *replay)
@@ -312,7 +351,7 @@ void lode_trace_replay_free(LodeTraceReplay *replay)
 	g_free(self->distances);
 	g_free(self->distance_errors);
 	g_free(self->before);
-	g_free(self->window_sums);
+	g_free(self->sums);
 	lode_cache_simulation_free(replay->simulation);
 	g_ptr_array_unref(replay->curves);
 	g_ptr_array_unref(replay->thread_curves);

@@ -54,8 +54,19 @@ void lode_trace_replay_finish(LodeTraceReplay *self);
 LodeTraceReplay *lode_trace_replay_run(LodeTraceReader *reader,
 	const LodeTraceReplayOptions *options, const LodeProgress *progress, GError **error);
 
-/* The error of a cache's miss ratio, compared with all possible windows: half of a 95 % interval,
- * NAN if it cannot be computed; 0 without a sample. */
-double lode_trace_replay_ratio_error(const LodeTraceReplay *self, size_t hierarchy, size_t cache);
+/* Fewer windows do not show how much windows differ. */
+enum { LODE_TRACE_REPLAY_MIN_WINDOWS = 10 };
+
+/* Where the miss ratio of all references lies, by those of a sample. */
+typedef struct {
+	double low, high;   /* NAN: not known, for too few windows, or without accesses */
+	double cold_misses; /* in sets not yet full, after references that were left out */
+} LodeMissRatioRange;
+
+/* Only with a sample. Where each window had all references before it as its warm-up, low and high
+ * are a 95 % interval; else `low` is the lower end of one in which cold misses are hits, and `high`
+ * the upper end of one in which they are misses. */
+LodeMissRatioRange lode_trace_replay_ratio_range(
+	const LodeTraceReplay *self, size_t hierarchy, size_t cache);
 void lode_trace_replay_free(LodeTraceReplay *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceReplay, lode_trace_replay_free)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "traces/trace_range.h"
 
+#include "base/arrays/hash.h"
+
 #include <glib.h>
 
 uint64_t lode_trace_range_end(const LodeTraceRange *self)
@@ -8,7 +10,15 @@ uint64_t lode_trace_range_end(const LodeTraceRange *self)
 	return self->first + MIN(self->count, UINT64_MAX - self->first);
 }
 
-/* Between the end of a window and the start of the next one. */
+/* Where the window of a stretch starts, after the start of the stretch: multiples of the golden
+ * ratio, without their whole part, are spread evenly however many are taken. */
+static uint64_t offset_of(const LodeTraceRange *self, uint64_t window)
+{
+	uint64_t room = self->every - self->length + 1;
+
+	return (uint64_t)((unsigned __int128)(window * LODE_HASH_MULTIPLIER) * room >> 64);
+}
+
 static LodeTracePart before_window(
 	const LodeTraceRange *self, uint64_t reference, uint64_t start, uint64_t window)
 {
@@ -29,11 +39,19 @@ LodeTracePart lode_trace_range_part(const LodeTraceRange *self, uint64_t referen
 	if (self->every == 0)
 		return (LodeTracePart){LODE_TRACE_COUNTED, 0, end};
 	uint64_t window = (reference - self->first) / self->every;
-	uint64_t start = self->first + window * self->every;
-	if (reference - start < self->length)
-		return (LodeTracePart){LODE_TRACE_COUNTED, window,
-			self->length < end - start ? start + self->length : end};
-	if (end - start <= self->every)
+	uint64_t stretch = self->first + window * self->every;
+	uint64_t start = offset_of(self, window);
+	if (reference - stretch >= start && reference - stretch - start >= self->length) {
+		if (end - stretch <= self->every)
+			return after;
+		stretch += self->every;
+		start = offset_of(self, ++window);
+	}
+	if (end - stretch <= start)
 		return after;
-	return before_window(self, reference, start + self->every, window + 1);
+	start += stretch;
+	if (reference < start)
+		return before_window(self, reference, start, window);
+	return (LodeTracePart){LODE_TRACE_COUNTED, window,
+		self->length < end - start ? start + self->length : end};
 }

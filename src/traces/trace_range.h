@@ -5,9 +5,13 @@
  *
  *   0        first                                                   first + count
  *   │   warm │ counted                                                           │    every 0
- *   │   warm │ counted │          warm │ counted │          warm │ counted │     │    every n
- *            ├ length ─┤
- *            ├─────────── every ───────┤
+ *   │   warm │ counted │    :        warm │ counted │:  warm │ counted │        :│    every n
+ *            ├ length ─┤    :
+ *            ├──── every ───┼───────── every ────────┤
+ *
+ * A window lies in each stretch of `every` references. The first is at the start, those after it
+ * are where a fixed sequence places them, so that windows do not keep step with what a program
+ * repeats.
  */
 #pragma once
 

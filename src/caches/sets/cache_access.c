@@ -69,13 +69,16 @@ static void write_back(LodeCacheCore *core, LodeCacheCopy *copy, uint64_t line)
 		first | ((UINT64_C(1) << copy->line_shift) - 1));
 }
 
-/* Brings in a line that the copy does not hold; what goes is written back where it has to be. */
-static uint64_t *fill_line(
-	LodeCacheMachine *machine, LodeCacheCore *core, LodeCacheCopy *copy, uint64_t line)
+/* Brings in a line that the copy does not hold; what goes is written back where it has to be.
+ * `out_had_room`: nothing had to go; may be NULL. */
+static uint64_t *fill_line(LodeCacheMachine *machine, LodeCacheCore *core, LodeCacheCopy *copy,
+	uint64_t line, bool *out_had_room)
 {
 	uint64_t victim;
 	uint64_t *entry = lode_cache_sets_fill(&copy->sets, line, &victim);
 
+	if (out_had_room != NULL)
+		*out_had_room = victim == 0;
 	if (victim & LODE_LINE_DIRTY)
 		write_back(core, copy, lode_line_number(victim));
 	if (copy->is_coherent && machine->classifies)
@@ -182,6 +185,7 @@ typedef struct {
 	LodeCacheMachine *machine;
 	LodeCacheCore *core;
 	const Access *access;
+	bool is_cold; /* a level before might have held its lines */
 } Request;
 
 static bool is_write(LodeReferenceKind kind)
@@ -189,40 +193,46 @@ static bool is_write(LodeReferenceKind kind)
 	return kind == LODE_REFERENCE_STORE || kind == LODE_REFERENCE_MODIFY;
 }
 
-/* The line was not there: it comes in, unless it is a store that brings none. */
-static void bring_in(const Request *request, LodeCacheCopy *copy, uint64_t line, bool marks_dirty)
+/* The line was not there: it comes in, unless it is a store that brings none. Gives whether the set
+ * had room. */
+static bool bring_in(const Request *request, LodeCacheCopy *copy, uint64_t line, bool marks_dirty)
 {
 	LodeReferenceKind kind = request->access->kind;
-	bool is_shared = false;
+	bool is_shared = false, had_room;
 	uint64_t *entry;
 
 	if (copy->is_coherent && !is_write(kind))
 		is_shared = share_line(request->machine, request->core, line);
 	if (copy->cache->is_no_allocate && kind == LODE_REFERENCE_STORE)
-		return;
-	entry = fill_line(request->machine, request->core, copy, line);
+		return lode_cache_sets_has_room(&copy->sets, line);
+	entry = fill_line(request->machine, request->core, copy, line, &had_room);
 	if (marks_dirty)
 		*entry |= LODE_LINE_DIRTY;
 	if (copy->is_coherent && !is_shared)
 		*entry |= LODE_LINE_OWNED;
+	return had_room;
 }
 
-/* Whether the line was there. */
-static bool use_line(const Request *request, LodeCacheCopy *copy, uint64_t line, bool marks_dirty)
+/* How a line was found. */
+typedef enum {
+	HELD,
+	MISSED, /* for lack of room */
+	COLD,   /* though there was room */
+} Found;
+
+static Found use_line(const Request *request, LodeCacheCopy *copy, uint64_t line, bool marks_dirty)
 {
 	uint64_t *entry = lode_cache_sets_touch(&copy->sets, line);
 
-	if (entry == NULL) {
-		bring_in(request, copy, line, marks_dirty);
-		return false;
-	}
+	if (entry == NULL)
+		return bring_in(request, copy, line, marks_dirty) ? COLD : MISSED;
 	if (*entry & LODE_LINE_PREFETCHED) {
 		*entry &= ~(uint64_t)LODE_LINE_PREFETCHED;
 		copy->counts->useful_prefetches++;
 	}
 	if (marks_dirty)
 		*entry |= LODE_LINE_DIRTY;
-	return true;
+	return HELD;
 }
 
 static LodeMissClass class_of_line(const Request *request, LodeCacheCopy *copy, uint64_t line)
@@ -268,13 +278,13 @@ static void report_miss(const Request *request, const LodeCacheCopy *copy, LodeM
 }
 
 /* Whether all lines were there; the class of a miss is that of the first line that was not. */
-static bool ask(const Request *request, LodeCacheCopy *copy, bool marks_dirty)
+static bool ask(Request *request, LodeCacheCopy *copy, bool marks_dirty)
 {
 	const Access *access = request->access;
 	uint64_t last = access->last >> copy->line_shift;
 	LodeMissClass first_class = LODE_N_MISS_CLASSES;
 	bool names_stores = request->machine->names_stores;
-	bool is_hit = true;
+	bool is_hit = true, is_cold = true;
 
 	if (names_stores)
 		access->miss->has_store = false;
@@ -282,21 +292,25 @@ static bool ask(const Request *request, LodeCacheCopy *copy, bool marks_dirty)
 		LodeMissClass line_class = class_of_line(request, copy, line);
 		if (names_stores && is_hit)
 			name_store(request, copy, line, line_class);
-		bool was_there = use_line(request, copy, line, marks_dirty);
+		Found found = use_line(request, copy, line, marks_dirty);
 
-		if (!was_there && is_hit)
+		if (found != HELD && is_hit)
 			first_class = line_class;
-		is_hit &= was_there;
+		is_hit &= found == HELD;
+		is_cold &= found != MISSED;
 		if (line == last)
 			break;
 	}
-	if (!is_hit)
-		report_miss(request, copy, first_class);
-	return is_hit;
+	if (is_hit)
+		return true;
+	request->is_cold |= is_cold;
+	copy->counts->cold_misses += request->is_cold;
+	report_miss(request, copy, first_class);
+	return false;
 }
 
 /* The levels in their order; gives how many of them missed. */
-static unsigned ask_path(const Request *request, LodeCacheCopy *const *path, bool marks_dirty)
+static unsigned ask_path(Request *request, LodeCacheCopy *const *path, bool marks_dirty)
 {
 	unsigned level = 0;
 
@@ -327,7 +341,7 @@ static void ask_followers(const Request *request, bool is_tlb)
 
 	for (guint i = 0; followers->machines != NULL && i < followers->machines->len; i++) {
 		LodeCacheMachine *machine = followers->machines->pdata[i];
-		Request next = {machine, machine->cores[0], access};
+		Request next = {machine, machine->cores[0], access, request->is_cold};
 		LodeCacheCopy *const *path = path_of(next.core, is_fetch, is_tlb);
 
 		if (path[ask_path(&next, path, false)] == NULL)
@@ -336,8 +350,11 @@ static void ask_followers(const Request *request, bool is_tlb)
 	for (guint i = 0; followers->stacks != NULL && i < followers->stacks->len; i++) {
 		LodeSetStacks *stacks = followers->stacks->pdata[i];
 
+		const LodeSetStacksAccess next = {
+			access->kind, access->first, access->last, .is_cold = request->is_cold};
+
 		stacks->counts.accesses[access->kind]++;
-		lode_set_stacks_access(stacks, access->kind, access->first, access->last, false);
+		lode_set_stacks_access(stacks, &next);
 	}
 }
 
@@ -351,7 +368,7 @@ static bool bring_ahead(const Request *request, LodeCacheCopy *copy, uint64_t li
 		return true;
 	if (copy->is_coherent)
 		is_shared = share_line(request->machine, request->core, line);
-	entry = fill_line(request->machine, request->core, copy, line);
+	entry = fill_line(request->machine, request->core, copy, line, NULL);
 	*entry |= flags;
 	if (copy->is_coherent && !is_shared)
 		*entry |= LODE_LINE_OWNED;
@@ -480,7 +497,7 @@ static void own_lines(const Request *request)
 static void look_up(
 	LodeCacheMachine *machine, LodeCacheCore *core, const Access *access, unsigned parts)
 {
-	Request request = {machine, core, access};
+	Request request = {machine, core, access, false};
 	bool is_fetch = access->kind == LODE_REFERENCE_FETCH, writes = is_write(access->kind);
 	LodeCacheCopy *const *path = path_of(core, is_fetch, true);
 	unsigned n_missed;
@@ -488,6 +505,7 @@ static void look_up(
 	if ((parts & LODE_ACCESS_TLBS) && path[ask_path(&request, path, false)] == NULL)
 		ask_followers(&request, true);
 	path = path_of(core, is_fetch, false);
+	request.is_cold = false;
 	if (!(parts & LODE_ACCESS_CACHES) || path[0] == NULL)
 		return;
 	if (writes && machine->has_coherence)

@@ -79,7 +79,7 @@ static void free_core(LodeCacheCore *core, unsigned n_copies)
 	g_free(core);
 }
 
-void lode_cache_machine_clear(LodeCacheMachine *self)
+void lode_cache_machine_empty(LodeCacheMachine *self)
 {
 	unsigned n_copies = self->hierarchy->caches->len;
 
@@ -90,6 +90,11 @@ void lode_cache_machine_clear(LodeCacheMachine *self)
 	}
 	for (unsigned i = 0; i < n_copies; i++)
 		g_clear_pointer(&self->shared[i], free_copy);
+}
+
+void lode_cache_machine_clear(LodeCacheMachine *self)
+{
+	lode_cache_machine_empty(self);
 	g_clear_pointer(&self->followers.machines, g_ptr_array_unref);
 	g_clear_pointer(&self->followers.stacks, g_ptr_array_unref);
 }

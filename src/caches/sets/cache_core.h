@@ -70,6 +70,9 @@ void lode_cache_machine_init(LodeCacheMachine *self, const LodeHierarchy *hierar
 	uint32_t number, const LodeCacheSimulationOptions *options, LodeCacheBudget *budget);
 void lode_cache_machine_clear(LodeCacheMachine *self);
 
+/* Without any core again; counts stay. */
+void lode_cache_machine_empty(LodeCacheMachine *self);
+
 /* One of these follows it; the other is NULL. Both are borrowed. */
 void lode_cache_machine_add_follower(
 	LodeCacheMachine *self, LodeCacheMachine *machine, LodeSetStacks *stacks);

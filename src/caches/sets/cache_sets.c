@@ -78,6 +78,16 @@ static uint64_t *find_in(const LodeCacheSets *self, uint64_t *set, uint64_t line
 	return NULL;
 }
 
+bool lode_cache_sets_has_room(const LodeCacheSets *self, uint64_t line)
+{
+	const uint64_t *lines = lode_cache_sets_at(self, line) + self->n_state_words;
+
+	for (unsigned i = 0; !self->has_places && i < self->n_ways; i++)
+		if (lines[i] == 0)
+			return true;
+	return self->has_places;
+}
+
 uint64_t *lode_cache_sets_find(const LodeCacheSets *self, uint64_t line)
 {
 	return find_in(self, lode_cache_sets_at(self, line), line);

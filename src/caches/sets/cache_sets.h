@@ -67,7 +67,10 @@ static inline uint64_t *lode_cache_sets_at(const LodeCacheSets *self, uint64_t l
  * touched, comes or goes. */
 uint64_t *lode_cache_sets_find(const LodeCacheSets *self, uint64_t line);
 
-/* Likewise; it was used. */
+/* Whether the set of a line is not full; a set too wide to be searched counts as such. */
+bool lode_cache_sets_has_room(const LodeCacheSets *self, uint64_t line);
+
+/* The entry of the line, as above; it was used. */
 uint64_t *lode_cache_sets_touch(LodeCacheSets *self, uint64_t line);
 
 /* The same where sets are by age. */

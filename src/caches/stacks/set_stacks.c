@@ -46,6 +46,12 @@ void lode_set_stacks_clear(LodeSetStacks *self)
 	*self = (LodeSetStacks){0};
 }
 
+void lode_set_stacks_empty(LodeSetStacks *self)
+{
+	lode_set_stacks_settle(self);
+	memset(self->lines, 0, self->n_bytes);
+}
+
 static inline bool holds(const LodeSetStacks *self, LodeReferenceKind kind)
 {
 	return (self->holds & (kind == LODE_REFERENCE_FETCH ? LODE_CACHE_INSTRUCTIONS
@@ -72,17 +78,22 @@ static inline unsigned depth_of(const LodeSetStacks *self, const uint64_t *lines
 	return depth;
 }
 
-/* Puts the line on top. Gives the depth at which it was; n_ways: it was not there. */
-static unsigned use_line(LodeSetStacks *self, uint64_t line, bool marks_dirty)
+/* Puts the line on top. Gives the depth at which it was; n_ways: it was not there. Raises
+ * `n_full` to the ways of the largest cache that had no room in the set when it missed. */
+static unsigned use_line(LodeSetStacks *self, uint64_t line, bool marks_dirty, unsigned *n_full)
 {
 	size_t set = (line & self->set_mask) * self->n_ways;
 	uint64_t *lines = self->lines + set;
 	uint8_t *dirty = self->dirty_from + set, dirty_from = CLEAN;
 	unsigned depth = depth_of(self, lines, line);
-	unsigned n_moved = MIN(depth, self->n_ways - 1);
+	unsigned n_moved = MIN(depth, self->n_ways - 1), n_held = depth;
 
 	if (lines[n_moved] != 0)
 		dirty_from = settle(self, dirty[n_moved], depth);
+	else
+		for (n_held = 0; lines[n_held] != 0;)
+			n_held++;
+	*n_full = MAX(*n_full, n_held);
 	if (depth == self->n_ways)
 		dirty_from = CLEAN;
 	memmove(lines + 1, lines, n_moved * sizeof(*lines));
@@ -92,22 +103,24 @@ static unsigned use_line(LodeSetStacks *self, uint64_t line, bool marks_dirty)
 	return depth;
 }
 
-void lode_set_stacks_access(LodeSetStacks *self, LodeReferenceKind kind, uint64_t first,
-	uint64_t last, bool marks_dirty)
+void lode_set_stacks_access(LodeSetStacks *self, const LodeSetStacksAccess *access)
 {
-	unsigned deepest = 0;
+	unsigned deepest = 0, n_full = 0;
 
-	if (!holds(self, kind))
+	if (!holds(self, access->kind))
 		return;
-	for (uint64_t line = first >> self->line_shift;; line++) {
-		unsigned depth = use_line(self, line, marks_dirty);
+	for (uint64_t line = access->first >> self->line_shift;; line++) {
+		unsigned depth = use_line(self, line, access->marks_dirty, &n_full);
 
 		deepest = MAX(deepest, depth);
-		if (line == last >> self->line_shift)
+		if (line == access->last >> self->line_shift)
 			break;
 	}
+	self->counts.cold_misses[(access->is_cold ? 0 : n_full) + 1]++;
+	self->counts.cold_misses[deepest + 1]--;
 	/* that of the largest may be a lesser one than the array has room for */
-	self->counts.depths[kind][deepest == self->n_ways ? LODE_SET_STACKS_MAX_WAYS : deepest]++;
+	self->counts.depths[access->kind]
+			   [deepest == self->n_ways ? LODE_SET_STACKS_MAX_WAYS : deepest]++;
 }
 
 void lode_set_stacks_write(LodeSetStacks *self, uint64_t first, uint64_t last)
@@ -140,7 +153,7 @@ void lode_set_stacks_settle(LodeSetStacks *self)
 void lode_set_stacks_read(const LodeSetStacks *self, unsigned n_ways, LodeCacheCounts *out_counts)
 {
 	const LodeSetStacksCounts *counts = &self->counts;
-	int64_t write_backs = 0;
+	int64_t write_backs = 0, cold_misses = 0;
 
 	*out_counts = (LodeCacheCounts){0};
 	for (unsigned kind = 0; kind < LODE_N_REFERENCE_KINDS; kind++) {
@@ -150,7 +163,10 @@ void lode_set_stacks_read(const LodeSetStacks *self, unsigned n_ways, LodeCacheC
 		for (unsigned depth = n_ways; depth <= LODE_SET_STACKS_MAX_WAYS; depth++)
 			out_counts->misses[kind] += counts->depths[kind][depth];
 	}
-	for (unsigned i = 0; i <= n_ways; i++)
+	for (unsigned i = 0; i <= n_ways; i++) {
 		write_backs += counts->write_backs[i];
+		cold_misses += counts->cold_misses[i];
+	}
 	out_counts->write_backs = (uint64_t)write_backs;
+	out_counts->cold_misses = (uint64_t)cold_misses;
 }

@@ -23,7 +23,8 @@ typedef struct {
 	uint64_t accesses[LODE_N_REFERENCE_KINDS];
 	/* by the depth at which the line was found; the last: deeper, or nowhere */
 	uint64_t depths[LODE_N_REFERENCE_KINDS][LODE_SET_STACKS_MAX_WAYS + 1];
-	/* differences: caches of n ways wrote back as many as all up to n add up to */
+	/* differences: caches of n ways had as many as all up to n add up to */
+	int64_t cold_misses[LODE_SET_STACKS_MAX_WAYS + 2];
 	int64_t write_backs[LODE_SET_STACKS_MAX_WAYS + 2];
 } LodeSetStacksCounts;
 
@@ -38,6 +39,12 @@ typedef struct {
 	LodeCacheBudget *budget;
 } LodeSetStacks;
 
+typedef struct {
+	LodeReferenceKind kind;
+	uint64_t first, last;
+	bool marks_dirty, is_cold;
+} LodeSetStacksAccess;
+
 /* Whether a cache is of that kind. */
 bool lode_set_stacks_can(const LodeCache *cache, uint32_t n_cores);
 
@@ -45,10 +52,13 @@ bool lode_set_stacks_can(const LodeCache *cache, uint32_t n_cores);
 bool lode_set_stacks_init(LodeSetStacks *self, const LodeCache *cache, LodeCacheBudget *budget);
 void lode_set_stacks_clear(LodeSetStacks *self);
 
+/* Without any line again; counts stay. */
+void lode_set_stacks_empty(LodeSetStacks *self);
+
 /* A reference to bytes [first, last], which is not counted as an access. `marks_dirty`: the write
- * of it ends here. Kinds that the caches do not hold are ignored. */
-void lode_set_stacks_access(LodeSetStacks *self, LodeReferenceKind kind, uint64_t first,
-	uint64_t last, bool marks_dirty);
+ * of it ends here; `is_cold`: its miss before was a cold one. Kinds that the caches do not hold are
+ * ignored. */
+void lode_set_stacks_access(LodeSetStacks *self, const LodeSetStacksAccess *access);
 
 /* Bytes [first, last] come from a cache before it: what holds them is dirty. Not a use. */
 void lode_set_stacks_write(LodeSetStacks *self, uint64_t first, uint64_t last);

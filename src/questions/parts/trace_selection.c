@@ -31,7 +31,7 @@ const LodeParameter lode_trace_selection_sample_rows[] = {
 		.needs = "length",
 		.excludes = "function curve line plot-curve plot-reuse by branches sharing "
 			    "plot-objects",
-		.summary = "with --length: simulate a sample, a window of every N references"},
+		.summary = "with --length: simulate a sample, a window in every N references"},
 	{"length", LODE_COUNT(LodeTraceSelection, range.length), .least = 1, .value = "N",
 		.needs = "every", .summary = "references of a window of the sample"},
 	{NULL},
@@ -47,9 +47,6 @@ bool lode_trace_selection_check(LodeTraceSelection *self, GError **error)
 	if (range->length > range->every)
 		return lode_parameter_refuse(
 			error, "--length is more than --every: windows would overlap");
-	if (range->warm_up > range->every - range->length)
-		return lode_parameter_refuse(error,
-			"--warm-up is more than lies between windows: --every less --length");
 	return true;
 }
 

@@ -20,8 +20,8 @@ typedef struct {
 	size_t hierarchy;
 	const LodeCache *cache;
 	const LodeCacheCounts *counts;
-	char *description;  /* "32K:8:64" as in the text of the hierarchy */
-	double ratio_error; /* of the miss ratio: 0 unless it is of a sample; NAN: not known */
+	char *description;        /* "32K:8:64" as in the text of the hierarchy */
+	LodeMissRatioRange range; /* of a sample; else all is the miss ratio */
 } CacheRow;
 
 static const char *const class_names[LODE_N_MISS_CLASSES] = {
@@ -31,6 +31,11 @@ static const char *const class_names[LODE_N_MISS_CLASSES] = {
 	[LODE_MISS_TRUE_SHARING] = "true_sharing",
 	[LODE_MISS_FALSE_SHARING] = "false_sharing",
 };
+
+static bool is_sample(const LodeCacheResults *results)
+{
+	return results->replay->range.every > 0;
+}
 
 static void clear_row(void *row)
 {
@@ -47,32 +52,6 @@ static char *find_description(const char *text, const char *name)
 		if (strncmp(parts[i], name, n) == 0 && parts[i][n] == '=')
 			return g_strdup(parts[i] + n + 1);
 	return g_strdup("");
-}
-
-static void add_rows(GArray *rows, const LodeCacheResults *results, size_t hierarchy)
-{
-	const GArray *caches = results->hierarchies[hierarchy]->caches;
-	const LodeCacheCounts *counts = lode_cache_simulation_counts(
-		results->replay->simulation, hierarchy);
-	g_autofree char *text = lode_hierarchy_to_text(results->hierarchies[hierarchy]);
-
-	for (guint i = 0; i < caches->len; i++) {
-		const LodeCache *cache = &g_array_index(caches, LodeCache, i);
-		CacheRow row = {hierarchy, cache, &counts[i], find_description(text, cache->name),
-			lode_trace_replay_ratio_error(results->replay, hierarchy, i)};
-		g_array_append_val(rows, row);
-	}
-}
-
-/* GArray of CacheRow, hierarchy by hierarchy; the caller owns it. Borrows the results. */
-static GArray *cache_rows(const LodeCacheResults *results)
-{
-	GArray *rows = g_array_new(FALSE, FALSE, sizeof(CacheRow));
-
-	g_array_set_clear_func(rows, clear_row);
-	for (size_t i = 0; i < results->n_hierarchies; i++)
-		add_rows(rows, results, i);
-	return rows;
 }
 
 static uint64_t sum_kinds(const uint64_t *kinds)
@@ -100,6 +79,44 @@ static double miss_ratio(const LodeCacheCounts *counts)
 	uint64_t accesses = all_accesses(counts);
 
 	return accesses > 0 ? (double)all_misses(counts) / (double)accesses : 0;
+}
+
+static void add_rows(GArray *rows, const LodeCacheResults *results, size_t hierarchy)
+{
+	const GArray *caches = results->hierarchies[hierarchy]->caches;
+	const LodeCacheCounts *counts = lode_cache_simulation_counts(
+		results->replay->simulation, hierarchy);
+	g_autofree char *text = lode_hierarchy_to_text(results->hierarchies[hierarchy]);
+
+	for (guint i = 0; i < caches->len; i++) {
+		const LodeCache *cache = &g_array_index(caches, LodeCache, i);
+		CacheRow row = {hierarchy, cache, &counts[i], find_description(text, cache->name),
+			.range = {miss_ratio(&counts[i]), miss_ratio(&counts[i]), 0}};
+
+		if (is_sample(results))
+			row.range = lode_trace_replay_ratio_range(results->replay, hierarchy, i);
+		g_array_append_val(rows, row);
+	}
+}
+
+/* GArray of CacheRow, hierarchy by hierarchy; the caller owns it. Borrows the results. */
+static GArray *cache_rows(const LodeCacheResults *results)
+{
+	GArray *rows = g_array_new(FALSE, FALSE, sizeof(CacheRow));
+
+	g_array_set_clear_func(rows, clear_row);
+	for (size_t i = 0; i < results->n_hierarchies; i++)
+		add_rows(rows, results, i);
+	return rows;
+}
+
+/* How far the range goes from the miss ratio of the windows. */
+static double ratio_error(const CacheRow *row)
+{
+	double ratio = miss_ratio(row->counts);
+
+	return isfinite(row->range.high) ? MAX(row->range.high - ratio, ratio - row->range.low)
+	                                 : (double)NAN;
 }
 
 static char *ratio_text(double ratio, char buffer[LODE_NUMBER_SIZE])
@@ -154,7 +171,12 @@ static void put_row(LodeJsonStream *json, const LodeCacheResults *results, const
 	put_counts(
 		json, "misses", counts->misses, lode_reference_kind_names, LODE_N_REFERENCE_KINDS);
 	lode_json_member_number(json, "miss_ratio", miss_ratio(counts));
-	lode_json_member_number(json, "miss_ratio_error", row->ratio_error);
+	lode_json_member_number(json, "miss_ratio_error", ratio_error(row));
+	if (is_sample(results)) {
+		lode_json_member_number(json, "miss_ratio_low", row->range.low);
+		lode_json_member_number(json, "miss_ratio_high", row->range.high);
+		lode_json_member_number(json, "cold_misses", row->range.cold_misses);
+	}
 	lode_json_member_number(json, "misses_per_1000_instructions",
 		misses_per_1000(counts, results->replay->n_instructions));
 	if (results->is_classified)
@@ -261,7 +283,7 @@ static void put_results(LodeJsonStream *json, const LodeCacheResults *results)
 	lode_json_member_string(json, "program", results->command);
 	lode_json_member_number(json, "first_reference", (double)results->replay->range.first);
 	lode_json_member_number(json, "warm_up", (double)results->replay->range.warm_up);
-	if (results->replay->range.every > 0) {
+	if (is_sample(results)) {
 		lode_json_member_number(json, "every", (double)results->replay->range.every);
 		lode_json_member_number(json, "length", (double)results->replay->range.length);
 		lode_json_member_number(json, "windows", (double)results->replay->n_windows);
@@ -316,6 +338,7 @@ static void put_cache_titles(LodeCsv *csv, const LodeCacheResults *results)
 		"misses_per_1000_instructions"};
 	static const char *const after[] = {"write_backs", "invalidations", "prefetches",
 		"useful_prefetches", "miss_ratio_error"};
+	static const char *const of_sample[] = {"miss_ratio_low", "miss_ratio_high", "cold_misses"};
 
 	if (results->process > 0)
 		lode_csv_text(csv, "process");
@@ -325,6 +348,8 @@ static void put_cache_titles(LodeCsv *csv, const LodeCacheResults *results)
 	if (results->is_classified)
 		put_titles(csv, class_names, LODE_N_MISS_CLASSES);
 	put_titles(csv, after, G_N_ELEMENTS(after));
+	if (is_sample(results))
+		put_titles(csv, of_sample, G_N_ELEMENTS(of_sample));
 	lode_csv_end_row(csv);
 }
 
@@ -362,7 +387,12 @@ static void put_cache_row(LodeCsv *csv, const LodeCacheResults *results, const C
 	lode_csv_number(csv, (double)counts->invalidations);
 	lode_csv_number(csv, (double)counts->prefetches);
 	lode_csv_number(csv, (double)counts->useful_prefetches);
-	lode_csv_number(csv, row->ratio_error);
+	lode_csv_number(csv, ratio_error(row));
+	if (is_sample(results)) {
+		lode_csv_number(csv, row->range.low);
+		lode_csv_number(csv, row->range.high);
+		lode_csv_number(csv, row->range.cold_misses);
+	}
 	lode_csv_end_row(csv);
 }
 
@@ -459,7 +489,8 @@ typedef enum {
 	COLUMN_ACCESSES,
 	COLUMN_MISSES,
 	COLUMN_RATIO,
-	COLUMN_RATIO_ERROR,
+	COLUMN_RATIO_RANGE,
+	COLUMN_COLD,
 	COLUMN_PER_1000,
 	COLUMN_FETCH_MISSES,
 	COLUMN_LOAD_MISSES,
@@ -485,7 +516,8 @@ static const LodeTableColumn all_columns[N_COLUMNS] = {
 	[COLUMN_ACCESSES] = {"accesses"},
 	[COLUMN_MISSES] = {"misses"},
 	[COLUMN_RATIO] = {"miss ratio"},
-	[COLUMN_RATIO_ERROR] = {"95 %", .dropped = 2},
+	[COLUMN_RATIO_RANGE] = {"95 %", .dropped = 2},
+	[COLUMN_COLD] = {"cold misses", .dropped = 2},
 	[COLUMN_PER_1000] = {"per 1000 instructions", .dropped = 3},
 	[COLUMN_FETCH_MISSES] = {"fetch misses", .dropped = 4},
 	[COLUMN_LOAD_MISSES] = {"load misses", .dropped = 4},
@@ -537,8 +569,8 @@ static bool is_shown(const Table *self, Column column)
 {
 	if (column == COLUMN_HIERARCHY)
 		return self->results->n_hierarchies > 1;
-	if (column == COLUMN_RATIO_ERROR)
-		return self->results->replay->range.every > 0;
+	if (column == COLUMN_RATIO_RANGE || column == COLUMN_COLD)
+		return is_sample(self->results);
 	if (column < FIRST_OPTIONAL || column == COLUMN_DESCRIPTION)
 		return true;
 	for (guint i = 0; i < self->rows->len; i++)
@@ -547,12 +579,13 @@ static bool is_shown(const Table *self, Column column)
 	return false;
 }
 
-static void append_error(double error, GString *out)
+static void append_range(const LodeMissRatioRange *range, GString *out)
 {
-	char number[LODE_NUMBER_SIZE];
+	char low[LODE_NUMBER_SIZE], high[LODE_NUMBER_SIZE];
 
-	if (isfinite(error))
-		g_string_append_printf(out, "±%s", ratio_text(error, number));
+	if (isfinite(range->high))
+		g_string_append_printf(out, "%s to %s", ratio_text(range->low, low),
+			ratio_text(range->high, high));
 }
 
 static void append_figure(const Table *self, const CacheRow *row, Column column, GString *out)
@@ -564,8 +597,10 @@ static void append_figure(const Table *self, const CacheRow *row, Column column,
 		g_string_append_printf(out, "%zu", row->hierarchy + 1);
 	else if (column == COLUMN_RATIO)
 		g_string_append(out, ratio_text(miss_ratio(row->counts), number));
-	else if (column == COLUMN_RATIO_ERROR)
-		append_error(row->ratio_error, out);
+	else if (column == COLUMN_RATIO_RANGE)
+		append_range(&row->range, out);
+	else if (column == COLUMN_COLD)
+		g_string_append(out, lode_number_format_count(row->range.cold_misses, number));
 	else if (column != COLUMN_PER_1000)
 		g_string_append(out,
 			lode_number_format_count((double)count_of(row->counts, column), number));
@@ -591,6 +626,47 @@ static LodeStyle cache_cell(size_t number, unsigned column, GString *out, const 
 	}
 }
 
+/* Whether cold misses make most of the range. */
+static bool is_cold(const CacheRow *row)
+{
+	return 2 * row->range.cold_misses >
+	       (row->range.high - row->range.low) * (double)all_accesses(row->counts);
+}
+
+/* The cache that lacks most of a warm-up, and how long one takes to fill it at its miss rate. */
+static void write_sample_note(const Table *self, FILE *out)
+{
+	const LodeTraceReplay *replay = self->results->replay;
+	const CacheRow *coldest = NULL;
+	double longest = 0;
+	char number[LODE_NUMBER_SIZE];
+
+	if (replay->n_windows < LODE_TRACE_REPLAY_MIN_WINDOWS) {
+		fputc('\n', out);
+		lode_profile_lines_print(self->terminal, out,
+			"No interval: windows are fewer than %d.", LODE_TRACE_REPLAY_MIN_WINDOWS);
+		return;
+	}
+	for (guint i = 0; i < self->rows->len; i++) {
+		const CacheRow *row = &g_array_index(self->rows, CacheRow, i);
+		double n_lines = (double)row->cache->size_bytes / row->cache->line_bytes;
+		double needed = n_lines * (double)replay->n_references /
+		                (double)MAX(all_misses(row->counts), 1);
+
+		if (!is_cold(row) || needed <= longest)
+			continue;
+		coldest = row;
+		longest = needed;
+	}
+	if (coldest == NULL)
+		return;
+	fputc('\n', out);
+	lode_profile_lines_print(self->terminal, out,
+		"Cold misses are in sets not yet full: with a longer --warm-up they might be hits. "
+		"To fill %s takes at least %s references.",
+		coldest->cache->name, lode_number_format_count(ceil(longest), number));
+}
+
 static void write_caches(const LodeCacheResults *results, const LodeTerminal *terminal, FILE *out)
 {
 	Table self = {results, terminal, cache_rows(results), {0}, 0};
@@ -604,6 +680,8 @@ static void write_caches(const LodeCacheResults *results, const LodeTerminal *te
 	}
 	LodeTable table = {columns, self.n_shown, self.rows->len, cache_cell, &self};
 	lode_table_write(&table, terminal, out);
+	if (is_sample(results))
+		write_sample_note(&self, out);
 	g_array_unref(self.rows);
 }
 

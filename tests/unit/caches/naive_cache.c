@@ -43,6 +43,16 @@ NaiveLine *naive_cache_find(NaiveCache *self, uint64_t number)
 	return NULL;
 }
 
+bool naive_cache_has_room(const NaiveCache *self, uint64_t number)
+{
+	const NaiveLine *set = &self->lines[set_of(self, number) * self->description->n_ways];
+
+	for (unsigned way = 0; way < self->description->n_ways; way++)
+		if (!set[way].is_there)
+			return true;
+	return false;
+}
+
 /* Turns the tree's nodes away from a way: of [low, high) node n splits the middle. */
 static void turn_away(bool *nodes, unsigned node, unsigned low, unsigned high, unsigned way)
 {

@@ -46,6 +46,9 @@ void naive_cache_free(NaiveCache *self);
 NaiveLine *naive_cache_find(NaiveCache *self, uint64_t number);
 void naive_cache_use(NaiveCache *self, NaiveLine *line);
 
+/* Whether the line's set is not full. */
+bool naive_cache_has_room(const NaiveCache *self, uint64_t number);
+
 /* Brings a line in; gives what went, which need not be there. */
 NaiveLine naive_cache_fill(NaiveCache *self, uint64_t number);
 void naive_cache_remove(NaiveCache *self, NaiveLine *line);

@@ -14,6 +14,7 @@ struct NaiveSimulator {
 	LodeCacheCounts counts[LODE_HIERARCHY_MAX_CACHES];
 	GArray *misses;
 	const NaiveReference *now;
+	bool is_cold; /* the miss of a level before */
 	uint64_t n_stores;
 	NaiveStoreNamed store; /* of the miss that is looked up */
 	GArray *stores;        /* NaiveStoreNamed, of each miss */
@@ -379,12 +380,18 @@ static bool look_up_line(NaiveSimulator *self, GPtrArray *core, unsigned index, 
 	return is_hit;
 }
 
+/* A set of many ways is not searched where nothing comes in. */
+static bool is_never_full(const NaiveSimulator *self, unsigned index)
+{
+	return !allocates(self, cache_at(self, index)) && cache_at(self, index)->n_ways > 32;
+}
+
 /* Whether the reference missed. */
 static bool look_up(NaiveSimulator *self, GPtrArray *core, unsigned index)
 {
 	uint64_t line_bytes = cache_at(self, index)->line_bytes;
 	LodeMissClass first_class = LODE_N_MISS_CLASSES;
-	bool has_missed = false;
+	bool has_missed = false, is_cold = true;
 
 	self->store = (NaiveStoreNamed){0};
 	self->counts[index].accesses[self->now->reference.kind]++;
@@ -396,15 +403,20 @@ static bool look_up(NaiveSimulator *self, GPtrArray *core, unsigned index)
 			line_class = classify(self, g_ptr_array_index(core, index), line);
 		if (!has_missed)
 			name_store(self, g_ptr_array_index(core, index), line, line_class);
+		bool had_room = naive_cache_has_room(g_ptr_array_index(core, index), line);
 		if (look_up_line(self, core, index, line))
 			continue;
+		is_cold &= had_room || is_never_full(self, index);
 		if (!has_missed)
 			first_class = line_class;
 		has_missed = true;
 	}
-	if (has_missed)
-		tell_miss(self, index, first_class);
-	return has_missed;
+	if (!has_missed)
+		return false;
+	tell_miss(self, index, first_class);
+	self->is_cold |= is_cold;
+	self->counts[index].cold_misses += self->is_cold;
+	return true;
 }
 
 static bool is_on_path(const NaiveSimulator *self, unsigned index, bool is_tlb)
@@ -490,6 +502,7 @@ static unsigned walk_path(NaiveSimulator *self, GPtrArray *core, bool is_tlb)
 {
 	unsigned n_missed = 0;
 
+	self->is_cold = false;
 	for (unsigned i = 0; i < core->len; i++) {
 		if (!is_on_path(self, i, is_tlb))
 			continue;

@@ -64,11 +64,15 @@ static uint64_t *marks_of(const LodeTraceRange *range, uint64_t n)
 	uint64_t *marks = g_new0(uint64_t, n + 1);
 	uint64_t end = range->first + MIN(range->count, n - range->first), mark = 1;
 
-	for (uint64_t start = range->first; start < end; start += range->every, mark += 2) {
+	for (uint64_t k = 0; range->first + k * range->every < end; k++, mark += 2) {
+		/* k times the golden ratio, without its whole part, in 64 bits */
+		unsigned __int128 place = k * UINT64_C(0x9e3779b97f4a7c15);
+		uint64_t offset = (uint64_t)(place * (range->every - range->length + 1) >> 64);
+		uint64_t start = MIN(range->first + k * range->every + offset, end);
 		uint64_t length = range->every > 0 ? MIN(range->length, end - start) : end - start;
 
-		for (uint64_t i = start - MIN(start, range->warm_up); i < start; i++)
-			marks[i] = mark;
+		for (uint64_t i = start - MIN(start, range->warm_up); length > 0 && i < start; i++)
+			marks[i] = MAX(marks[i], mark * (marks[i] == 0));
 		for (uint64_t i = start; i < start + length; i++)
 			marks[i] = mark + 1;
 		if (range->every == 0)
