@@ -6,7 +6,8 @@
 # The recordings are kept in DIRECTORY, and those that are there are taken. Default: all programs.
 # LODE names the lode to use (default: build/src/cli/lode), SCALE how long programs run (default: 7,
 # about as many seconds), SHARE the processor time for windows (default: 3%), PAIRS how often the
-# cost is measured, with windows and without in turn (default: 5; 0: not).
+# cost is measured, with windows and without in turn (default: 5; 0: not). ONLY=cost measures nothing
+# else.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 lode=$(realpath "${LODE:-build/src/cli/lode}")
@@ -63,26 +64,32 @@ record() {
 	mv "$directory/$name.part" "$directory/$name.$kind.lode"
 }
 
-# Processor time of a command with all that it starts, in milliseconds. The recorder's own work is
-# the same with windows and without.
+# cpu_time OPTION PROGRAM…: processor time of the program, in milliseconds, recorded with an option.
+# The recorder's own is not the program's.
 cpu_time() {
-	(
-		TIMEFORMAT='%U %S'
-		{ time "$@" >/dev/null 2>&1; } 2>&1 | awk '{ printf "%d\n", ($1 + $2) * 1000 }'
-	)
+	local option=$1
+	shift
+	# shellcheck disable=SC2016 # for the recorded shell
+	"$lode" record -F 1000 "$option" -o "$directory/cost" -- \
+		bash -c '"$@" >/dev/null 2>&1; times' bash "$@" 2>/dev/null | tail -n 1 |
+		tr 'ms' '  ' | awk '{ printf "%.0f", ($1 * 60 + $2 + $3 * 60 + $4) * 1000 }'
 }
 
-# cost PROGRAM…: the median of the pairs' ratios, in percent
+# cost PROGRAM…: the median of the pairs' ratios, in percent, and the quartiles
 cost() {
 	local i without with
 	for ((i = 0; i < pairs; i++)); do
-		without=$(cpu_time "$lode" record -F 1000 -o "$directory/cost" -- "$@")
-		with=$(cpu_time "$lode" record -F 1000 --windows="$share" -o "$directory/cost" -- "$@")
+		without=$(cpu_time --windows=off "$@")
+		with=$(cpu_time "--windows=$share" "$@")
 		echo "$without $with"
-	done | awk '{ print ($2 / $1 - 1) * 100 }' | sort -g | awk '
-		{ value[NR] = $1 }
-		END { if (NR > 0) printf "   cost %.1f %% (%.1f to %.1f)", value[int((NR + 1) / 2)],
-			value[1], value[NR] }'
+	done | awk '{ print ($2 / $1 - 1) * 100, $1 }' | sort -g | awk '
+		{ value[NR] = $1; sum += $2 }
+		function quantile(q,   at) {
+			at = 1 + q * (NR - 1)
+			return value[int(at)] + (at - int(at)) * (value[int(at) + (at > int(at))] - value[int(at)])
+		}
+		END { if (NR > 0) printf "   cost %.1f %% (%.1f to %.1f) of %.1f s", quantile(0.5),
+			quantile(0.25), quantile(0.75), sum / NR / 1000 }'
 }
 
 # measure NAME PROGRAM [ARGUMENT…]
@@ -91,6 +98,10 @@ measure() {
 	shift
 	[ ${#wanted[@]} = 0 ] || [[ " ${wanted[*]} " = *" $name "* ]] || return 0
 	command -v "$1" >/dev/null || { echo "$name: no $1" >&2 && return 0; }
+	if [ "${ONLY:-}" = cost ]; then
+		printf '%-8s%s\n' "$name" "$(cost "$@")"
+		return
+	fi
 	record exact --exact --fast -- "$@"
 	record inferred -F 10000 --windows=off --keep-recording="$directory/$name.off" -- "$@"
 	record windows -F 10000 --windows="$share" --keep-recording="$directory/$name.on" -- "$@"
@@ -113,7 +124,7 @@ wanted=("$@")
 mapfile -t some < <(repeat 1 "$directory/text")
 mapfile -t programs < <(repeat 1 "$directory/programs")
 mapfile -t scripts < <(repeat 1 /usr/lib/python3*/[a-e]*.py)
-bench/windows.py --head
+[ "${ONLY:-}" = cost ] || bench/windows.py --head
 measure sqlite3 sqlite3 :memory: ".read $directory/rows.sql"
 measure lua lua5.4 bench/programs/words.lua "${some[@]}"
 measure perl perl bench/programs/words.pl "${some[@]}"

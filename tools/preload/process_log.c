@@ -3,13 +3,33 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 enum { MAX_SAME_PID = 10000 };
+
+/* Not by snprintf(), which needs more stack than a signal handler may have. */
+static char *put_text(const char *path, char *at, const char *text)
+{
+	while (*text != '\0' && at < path + PROCESS_LOG_PATH_BYTES - 1)
+		*at++ = *text++;
+	*at = '\0';
+	return at;
+}
+
+static char *put_number(const char *path, char *at, uint32_t number)
+{
+	char digits[11];
+	char *first = &digits[sizeof(digits) - 1];
+
+	*first = '\0';
+	do
+		*--first = (char)('0' + number % 10);
+	while ((number /= 10) != 0);
+	return put_text(path, at, first);
+}
 
 int process_log_create(const char *directory, const char *name,
 	char out_path[PROCESS_LOG_PATH_BYTES], uint32_t *out_number)
@@ -18,12 +38,12 @@ int process_log_create(const char *directory, const char *name,
 	long descriptor = -1;
 
 	for (int i = 0; i < MAX_SAME_PID && descriptor < 0; i++) {
-		int n = i == 0 ? snprintf(out_path, PROCESS_LOG_PATH_BYTES, "%s/%s-%u.log",
-					 directory, name, pid)
-		               : snprintf(out_path, PROCESS_LOG_PATH_BYTES, "%s/%s-%u.%d.log",
-					 directory, name, pid, i);
-		if (n < 0)
-			return -1;
+		char *at = put_text(out_path, out_path, directory);
+		at = put_text(out_path, put_text(out_path, at, "/"), name);
+		at = put_number(out_path, put_text(out_path, at, "-"), pid);
+		if (i > 0)
+			at = put_number(out_path, put_text(out_path, at, "."), (uint32_t)i);
+		put_text(out_path, at, ".log");
 		descriptor = syscall(SYS_openat, AT_FDCWD, out_path,
 			O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 		if (descriptor < 0 && errno != EEXIST)

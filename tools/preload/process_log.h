@@ -14,7 +14,7 @@ enum { PROCESS_LOG_PATH_BYTES = PATH_MAX + 64 };
 /*
  * Makes DIRECTORY/NAME-PID.log, or NAME-PID.1.log … where that is taken: a process that executes
  * another program keeps its number, and a number comes again. Gives the descriptor and which of
- * these it is; −1: none, with errno.
+ * these it is; −1: none, with errno. For signal handlers, too.
  */
 int process_log_create(const char *directory, const char *name,
 	char out_path[PROCESS_LOG_PATH_BYTES], uint32_t *out_number);

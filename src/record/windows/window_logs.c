@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,11 +21,26 @@ enum { MAX_BYTES_MEANWHILE = 4 << 20 };
 
 struct LodeWindowLogs {
 	const char *directory;
+	int budget;             /* descriptor of the page that the processes share */
 	LodePackedFrames spool; /* logs as in the section, in a file without a name */
 	uint32_t n_kept;        /* in it */
 	uint64_t left;          /* bytes, not compressed, that may still be kept */
 	LodeWindowTally tally;
 };
+
+/* With its bytes, as a process that writes to one that a full disk does not have is killed. */
+static int make_budget(const char *directory)
+{
+	g_autofree char *path = g_build_filename(directory, LODE_WINDOW_BUDGET_NAME, NULL);
+	static const uint8_t page[LODE_WINDOW_LOG_PAGE];
+	int descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (descriptor >= 0 && !lode_write_at(descriptor, page, sizeof(page), 0)) {
+		close(descriptor);
+		return -1;
+	}
+	return descriptor;
+}
 
 LodeWindowLogs *lode_window_logs_new(const char *directory, GError **error)
 {
@@ -33,10 +49,12 @@ LodeWindowLogs *lode_window_logs_new(const char *directory, GError **error)
 
 	self->directory = directory;
 	self->left = LODE_PERF_WINDOWS_MAX_BYTES;
-	if (lode_packed_frames_init(&self->spool, descriptor, 0) && descriptor >= 0)
+	self->budget = make_budget(directory);
+	if (self->budget >= 0 && lode_packed_frames_init(&self->spool, descriptor, 0) &&
+		descriptor >= 0)
 		return self;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_IO, "cannot make a file in '%s' (TMPDIR): %s",
-		g_get_tmp_dir(), g_strerror(errno));
+		self->budget < 0 ? directory : g_get_tmp_dir(), g_strerror(errno));
 	lode_window_logs_free(self);
 	return NULL;
 }
@@ -45,6 +63,8 @@ void lode_window_logs_free(LodeWindowLogs *self)
 {
 	if (self == NULL)
 		return;
+	if (self->budget >= 0)
+		close(self->budget);
 	if (self->spool.descriptor >= 0)
 		close(self->spool.descriptor);
 	lode_packed_frames_clear(&self->spool);
@@ -69,10 +89,12 @@ static bool read_header(int descriptor, LodeWindowLogHeader *out_header)
 	return true;
 }
 
-/* No process has it mapped: then a lease is granted. */
+/* No process has it mapped: then a lease is granted. Who opens the file meanwhile causes a signal,
+ * which must be one that is ignored by default. */
 static bool is_over(int descriptor)
 {
-	bool has_lease = fcntl(descriptor, F_SETLEASE, F_WRLCK) == 0;
+	bool has_lease = fcntl(descriptor, F_SETSIG, SIGURG) == 0 &&
+	                 fcntl(descriptor, F_SETLEASE, F_WRLCK) == 0;
 
 	if (has_lease)
 		fcntl(descriptor, F_SETLEASE, F_UNLCK);
@@ -142,15 +164,7 @@ static void keep(LodeWindowLogs *self, int descriptor, const LodeWindowLogHeader
 	self->tally.cpu_ns += header->user_ns + header->system_ns;
 }
 
-/* Events are closed by the recorder, timers are the process's own. */
-static void tell_end(int descriptor, const LodeWindowLogHeader *header)
-{
-	uint32_t flags = header->flags | LODE_WINDOW_LOG_OVER;
-
-	lode_write_at(descriptor, &flags, sizeof(flags), offsetof(LodeWindowLogHeader, flags));
-}
-
-static void collect_log(LodeWindowLogs *self, const char *path, GHashTable *refused, bool is_end)
+static void collect_log(LodeWindowLogs *self, const char *path, bool is_end)
 {
 	LodeWindowLogHeader header;
 	int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -162,14 +176,9 @@ static void collect_log(LodeWindowLogs *self, const char *path, GHashTable *refu
 	              (is_over(descriptor) && (!is_log || header.used <= MAX_BYTES_MEANWHILE));
 	/* it may have gone on before it was over */
 	if (is_due && is_log && read_header(descriptor, &header)) {
-		if (header.obstacle == LODE_WINDOW_OBSTACLE_NONE &&
-			g_hash_table_contains(refused, GUINT_TO_POINTER(header.pid)))
-			header.obstacle = LODE_WINDOW_OBSTACLE_EVENT;
 		self->tally.n_logs++;
 		if (is_worth_keeping(&header))
 			keep(self, descriptor, &header);
-		if (is_end && !is_over(descriptor))
-			tell_end(descriptor, &header);
 	}
 	close(descriptor);
 	if (is_due)
@@ -178,7 +187,7 @@ static void collect_log(LodeWindowLogs *self, const char *path, GHashTable *refu
 
 /* --- all --- */
 
-static void collect(LodeWindowLogs *self, GHashTable *refused, bool is_end)
+static void collect(LodeWindowLogs *self, bool is_end)
 {
 	g_autoptr(GDir) listing = g_dir_open(self->directory, 0, NULL);
 	g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
@@ -189,12 +198,23 @@ static void collect(LodeWindowLogs *self, GHashTable *refused, bool is_end)
 			g_ptr_array_add(paths, g_build_filename(self->directory, name, NULL));
 	g_ptr_array_sort(paths, lode_compare_texts);
 	for (guint i = 0; i < paths->len; i++)
-		collect_log(self, paths->pdata[i], refused, is_end);
+		collect_log(self, paths->pdata[i], is_end);
 }
 
-void lode_window_logs_collect(LodeWindowLogs *self, GHashTable *refused)
+void lode_window_logs_collect(LodeWindowLogs *self)
 {
-	collect(self, refused, false);
+	collect(self, false);
+}
+
+/* Events are closed by the recorder, timers are the processes' own. */
+static void tell_end(LodeWindowLogs *self)
+{
+	const uint32_t flags = LODE_WINDOW_BUDGET_OVER;
+	LodeWindowBudget budget = {0};
+
+	self->tally.is_loaded = pread(self->budget, &budget, sizeof(budget), 0) == sizeof(budget) &&
+	                        budget.spent_ns != 0;
+	lode_write_at(self->budget, &flags, sizeof(flags), offsetof(LodeWindowBudget, flags));
 }
 
 static bool copy_spool(const LodeWindowLogs *self, int descriptor, uint64_t offset)
@@ -210,10 +230,11 @@ static bool copy_spool(const LodeWindowLogs *self, int descriptor, uint64_t offs
 	return true;
 }
 
-bool lode_window_logs_write(LodeWindowLogs *self, GHashTable *refused, int descriptor,
-	uint64_t offset, uint64_t *out_size, GError **error)
+bool lode_window_logs_write(
+	LodeWindowLogs *self, int descriptor, uint64_t offset, uint64_t *out_size, GError **error)
 {
-	collect(self, refused, true);
+	collect(self, true);
+	tell_end(self);
 	const uint32_t head[] = {LODE_PERF_WINDOWS_VERSION, self->n_kept};
 	if (self->n_kept > 0 && (!lode_write_at(descriptor, head, sizeof(head), offset) ||
 					!copy_spool(self, descriptor, offset + sizeof(head)))) {
@@ -231,7 +252,9 @@ const LodeWindowTally *lode_window_logs_tally(const LodeWindowLogs *self)
 
 void lode_window_logs_add_obstacle(const LodeWindowLogs *self, pid_t pid, uint32_t obstacle)
 {
-	g_autofree char *path = g_strdup_printf("%s/windows-%d.log", self->directory, (int)pid);
+	/* A name that no process gives its own. */
+	g_autofree char *path = g_strdup_printf(
+		"%s/windows-%d-none-%u.log", self->directory, (int)pid, obstacle);
 	const LodeWindowLogHeader header = {
 		.magic = LODE_WINDOW_LOG_MAGIC,
 		.version = LODE_WINDOW_LOG_VERSION,

@@ -16,8 +16,9 @@
 
 typedef struct {
 	uint64_t n_windows, n_steps;
-	uint64_t cpu_ns; /* processor time that they took */
-	unsigned n_logs;
+	uint64_t cpu_ns;     /* processor time that they took */
+	bool is_loaded;      /* a process has loaded the library */
+	unsigned n_logs;     /* of processes with windows or an obstacle */
 	unsigned n_left_out; /* of them, as the section had no room for them */
 } LodeWindowTally;
 
@@ -27,22 +28,19 @@ typedef struct LodeWindowLogs LodeWindowLogs;
 LodeWindowLogs *lode_window_logs_new(const char *directory, GError **error);
 void lode_window_logs_free(LodeWindowLogs *self);
 
-/*
- * Packs the logs of processes that have ended, and removes them. `refused`: the processes (ids)
- * that the kernel gave no event for, which is noted in their logs.
- */
-void lode_window_logs_collect(LodeWindowLogs *self, GHashTable *refused);
+/* Packs the logs of processes that have ended, and removes them. */
+void lode_window_logs_collect(LodeWindowLogs *self);
 
 /*
  * Collects all that are left, those of processes that still run as far as they are, and writes the
  * section to a file, from an offset on, where the file ends; without a log, nothing. Errors: _IO,
  * without the name of the file.
  */
-bool lode_window_logs_write(LodeWindowLogs *self, GHashTable *refused, int descriptor,
-	uint64_t offset, uint64_t *out_size, GError **error);
+bool lode_window_logs_write(
+	LodeWindowLogs *self, int descriptor, uint64_t offset, uint64_t *out_size, GError **error);
 
 /* Sums of the collected logs. */
 const LodeWindowTally *lode_window_logs_tally(const LodeWindowLogs *self);
 
-/* Makes the log of a process that will have none: it only has an obstacle. */
+/* Makes a log that only has an obstacle, of a process that has no windows. */
 void lode_window_logs_add_obstacle(const LodeWindowLogs *self, pid_t pid, uint32_t obstacle);

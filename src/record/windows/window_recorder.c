@@ -72,6 +72,7 @@ struct LodeWindowRecorder {
 	GArray *announced; /* uint32_t: processes, to be taken when the delay is over */
 	gint64 due_us, next_survey_us; /* due_us 0: nothing is announced */
 	struct rlimit limit;           /* of descriptors, as it was */
+	uint64_t n_limits;             /* of system calls, which lode itself has */
 	GHashTable *refused;           /* processes (ids) */
 	pid_t refused_one;
 	int refusal; /* errno of the last one */
@@ -160,21 +161,35 @@ static bool is_traced(const char *status)
 	return status_number(status, "\nTracerPid:", 10) != 0;
 }
 
+/* Filters of system calls. In a container all processes have some, which allow what is needed. */
+static uint64_t n_limits(const char *status)
+{
+	return status_number(status, "\nSeccomp_filters:", 10);
+}
+
+static LodeWindowObstacle find_obstacle(const LodeWindowRecorder *self, const char *status)
+{
+	if (is_traced(status))
+		return LODE_WINDOW_OBSTACLE_TRACED;
+	return n_limits(status) > self->n_limits ? LODE_WINDOW_OBSTACLE_SECCOMP
+	                                         : LODE_WINDOW_OBSTACLE_NONE;
+}
+
 /*
- * Whether a process has the log and handles the signal. The id may be of another one: the process
- * that announced itself is in a namespace of its own, or has ended. Or it has executed a program
- * without the library since, which the signal would kill.
+ * Whether a process has the library at work and handles the signal. The id may be of another one:
+ * the process that announced itself is in a namespace of its own, or has ended. Or it has executed
+ * a program without the library since, which the signal would kill.
  */
 static bool is_ready(const LodeWindowRecorder *self, pid_t pid, const char *status)
 {
 	g_autofree char *maps = NULL;
 	g_autofree char *folder = g_path_get_basename(self->folder->path);
-	g_autofree char *log = g_strdup_printf("/%s/windows-", folder);
+	g_autofree char *budget = g_strdup_printf("/%s/" LODE_WINDOW_BUDGET_NAME, folder);
 
 	if ((status_number(status, "\nSigCgt:", 16) >> (SIGTRAP - 1) & 1) == 0)
 		return false;
 	maps = read_text(pid, "maps");
-	return maps != NULL && strstr(maps, log) != NULL;
+	return maps != NULL && strstr(maps, budget) != NULL;
 }
 
 /* Without a ring, poll() does not tell of the end. */
@@ -228,7 +243,8 @@ static void refuse(LodeWindowRecorder *self, pid_t pid, int code)
 	/* it has ended meanwhile */
 	if (code == ESRCH)
 		return;
-	g_hash_table_add(self->refused, GUINT_TO_POINTER((guint)pid));
+	if (g_hash_table_add(self->refused, GUINT_TO_POINTER((guint)pid)))
+		lode_window_logs_add_obstacle(self->logs, pid, LODE_WINDOW_OBSTACLE_EVENT);
 	self->refused_one = pid;
 	self->refusal = code;
 }
@@ -254,9 +270,14 @@ static void take_process(LodeWindowRecorder *self, pid_t pid)
 	}
 	g_autofree char *status = opened->len > 0 ? read_text(pid, "status") : NULL;
 	bool is_taken = status != NULL && is_ready(self, pid, status);
+	LodeWindowObstacle obstacle = is_taken ? find_obstacle(self, status)
+	                                       : LODE_WINDOW_OBSTACLE_NONE;
+	if (obstacle != LODE_WINDOW_OBSTACLE_NONE) {
+		lode_window_logs_add_obstacle(self->logs, pid, obstacle);
+		is_taken = false;
+	}
 	for (guint i = 0; i < opened->len; i++) {
 		Event *event = &g_array_index(opened, Event, i);
-		event->is_traced = is_traced(status);
 		if (is_taken)
 			set_event(self, event);
 		else
@@ -284,7 +305,7 @@ static void survey(LodeWindowRecorder *self, gint64 now_us)
 {
 	close_ended(self);
 	look_for_debuggers(self);
-	lode_window_logs_collect(self->logs, self->refused);
+	lode_window_logs_collect(self->logs);
 	gint64 end_us = g_get_monotonic_time();
 	self->next_survey_us = end_us + MAX(SURVEY_US, SURVEY_COST_FACTOR * (end_us - now_us));
 }
@@ -379,6 +400,8 @@ LodeWindowRecorder *lode_window_recorder_new(
 	self->announced = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->refused = g_hash_table_new(NULL, NULL);
 	getrlimit(RLIMIT_NOFILE, &self->limit);
+	g_autofree char *status = read_text(getpid(), "status");
+	self->n_limits = n_limits(status);
 	self->library = lode_preloaded_library_find(LIBRARY_FOLDER, LIBRARY, error);
 	if (self->library == NULL || !make_folder(self, error))
 		return NULL;
@@ -453,8 +476,7 @@ int lode_window_recorder_descriptor(const LodeWindowRecorder *self)
 bool lode_window_recorder_write(LodeWindowRecorder *self, int descriptor, uint64_t offset,
 	uint64_t *out_size, GError **error)
 {
-	return lode_window_logs_write(
-		self->logs, self->refused, descriptor, offset, out_size, error);
+	return lode_window_logs_write(self->logs, descriptor, offset, out_size, error);
 }
 
 const LodeWindowTally *lode_window_recorder_tally(const LodeWindowRecorder *self)
@@ -467,7 +489,7 @@ void lode_window_recorder_add_note(const LodeWindowRecorder *self, GString *note
 	const LodeWindowTally *tally = lode_window_logs_tally(self->logs);
 	guint n_refused = g_hash_table_size(self->refused);
 
-	if (tally->n_logs == 0)
+	if (tally->n_logs == 0 && !tally->is_loaded)
 		lode_perf_note(note,
 			"no windows were recorded: no process loaded " LIBRARY
 			", or none could write to the directory for temporary files (TMPDIR)");

@@ -72,8 +72,20 @@ typedef struct {
 
 enum {
 	LODE_WINDOW_LOG_TIMER = 1, /* a timer of processor time was used, not a perf event */
-	LODE_WINDOW_LOG_OVER = 2,  /* set by the recorder: the process has outlived the recording,
-	                              and its timer is to be stopped */
+};
+
+/* What all processes have in common: a page of this name beside the logs. */
+#define LODE_WINDOW_BUDGET_NAME "budget"
+
+typedef struct {
+	uint64_t worked_ns; /* processor time of all processes, without windows, as they told it */
+	uint64_t spent_ns;  /* by windows, or reserved for them */
+	uint32_t flags;     /* LODE_WINDOW_BUDGET_… */
+} LodeWindowBudget;
+
+enum {
+	LODE_WINDOW_BUDGET_OVER = 1, /* set by the recorder when it has ended: processes that go on
+	                                stop their timers */
 };
 
 typedef struct {

@@ -10,10 +10,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -81,7 +85,7 @@ static void tear_down(Fixture *self, const void *kernel)
 
 /* --- a process as the library makes it --- */
 
-typedef enum { HAS_LOG = 1, HAS_HANDLER = 2, EXECUTES = 4 } Manner;
+typedef enum { HAS_PAGE = 1, HAS_HANDLER = 2, EXECUTES = 4, IS_LIMITED = 8, IS_TRACED = 16 } Manner;
 
 static unsigned *counted;
 
@@ -162,26 +166,37 @@ static void put_log(const Fixture *self, const char *name, GBytes *log)
 	g_assert_true(g_file_set_contents(path, file, (gssize)size + 5000, NULL));
 }
 
+/* All are allowed. */
+static bool limit_calls(void)
+{
+	struct sock_filter allow = {.code = BPF_RET | BPF_K, .k = SECCOMP_RET_ALLOW};
+	const struct sock_fprog program = {1, &allow};
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+}
+
 /* A byte read from `start` says that the parent has taken the announcement. */
 _Noreturn static void live(const Fixture *self, Manner manner, int start, double seconds)
 {
-	g_autofree char *name = g_strdup_printf("windows-%d.log", (int)getpid());
-	g_autofree char *path = g_build_filename(self->logs, name, NULL);
-	g_autoptr(GBytes) log = make_log((uint32_t)getpid(), 1, LODE_WINDOW_LOG_PAGE);
+	g_autofree char *path = g_build_filename(self->logs, LODE_WINDOW_BUDGET_NAME, NULL);
 	struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_RESTART};
 	char byte;
 
 	counted = self->n_signals;
 	if ((manner & HAS_HANDLER) != 0)
 		sigaction(SIGTRAP, &action, NULL);
-	if ((manner & HAS_LOG) != 0) {
-		put_log(self, name, log);
+	if ((manner & HAS_PAGE) != 0) {
 		int descriptor = open(path, O_RDWR | O_CLOEXEC);
 		if (mmap(NULL, LODE_WINDOW_LOG_PAGE, PROT_READ, MAP_SHARED, descriptor, 0) ==
 			MAP_FAILED)
 			_exit(1);
 		close(descriptor);
 	}
+	if ((manner & IS_LIMITED) != 0 && !limit_calls())
+		_exit(2);
+	if ((manner & IS_TRACED) != 0 && ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
+		_exit(2);
 	announce(self->logs, getpid());
 	while (read(start, &byte, 1) == 1) {
 		if ((manner & EXECUTES) != 0)
@@ -261,7 +276,7 @@ static void test_signals(Fixture *self, const void *kernel)
 	(void)kernel;
 	if (skips(self))
 		return;
-	Child child = start(self, HAS_LOG | HAS_HANDLER, 0);
+	Child child = start(self, HAS_PAGE | HAS_HANDLER, 0);
 	go_on(&child);
 	g_assert_cmpint(finish(&child), ==, 0);
 	g_assert_cmpuint(*self->n_signals, >=, 3);
@@ -270,7 +285,7 @@ static void test_signals(Fixture *self, const void *kernel)
 /* The kernel would kill two of these, and the fourth is another process than it says. */
 static void test_others(Fixture *self, const void *kernel)
 {
-	static const Manner manners[] = {HAS_LOG, HAS_HANDLER, HAS_LOG | HAS_HANDLER | EXECUTES};
+	static const Manner manners[] = {HAS_PAGE, HAS_HANDLER, HAS_PAGE | HAS_HANDLER | EXECUTES};
 
 	(void)kernel;
 	if (skips(self))
@@ -293,11 +308,11 @@ static void test_switch(Fixture *self, const void *kernel)
 	if (skips(self))
 		return;
 	lode_window_recorder_switch(self->recorder, false);
-	Child child = start(self, HAS_LOG | HAS_HANDLER, 0.1);
+	Child child = start(self, HAS_PAGE | HAS_HANDLER, 0.1);
 	go_on(&child);
 	g_assert_cmpint(finish(&child), ==, 0);
 	g_assert_cmpuint(*self->n_signals, ==, 0);
-	child = start(self, HAS_LOG | HAS_HANDLER, 0);
+	child = start(self, HAS_PAGE | HAS_HANDLER, 0);
 	lode_window_recorder_switch(self->recorder, true);
 	go_on(&child);
 	g_assert_cmpint(finish(&child), ==, 0);
@@ -425,12 +440,59 @@ static uint32_t obstacle_of(LodePerfData *data, guint index)
 	return lode_window_log_header(log)->obstacle;
 }
 
+/* Processes that a debugger would see stopped, and that the return from a handler would end. */
+static void test_looked_at(Fixture *self, const void *kernel)
+{
+	static const struct {
+		Manner manner;
+		LodeWindowObstacle obstacle;
+	} cases[] = {{IS_LIMITED, LODE_WINDOW_OBSTACLE_SECCOMP},
+		{IS_TRACED, LODE_WINDOW_OBSTACLE_TRACED}};
+	LodeWindowObstacle expected[2];
+	guint n = 0;
+
+	(void)kernel;
+	if (skips(self))
+		return;
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		Child child = start(self, HAS_PAGE | HAS_HANDLER | cases[i].manner, 0.1);
+		go_on(&child);
+		int status = finish(&child);
+		/* a container may allow neither */
+		g_assert_true(status == 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 2));
+		if (status == 0)
+			expected[n++] = cases[i].obstacle;
+	}
+	g_assert_cmpuint(*self->n_signals, ==, 0);
+	g_autoptr(LodePerfData) data = write_and_read(self);
+	g_assert_cmpuint(lode_perf_data_info(data)->window_logs->len, ==, n);
+	for (guint i = 0; i < n; i++)
+		g_assert_cmpuint(obstacle_of(data, i), ==, expected[i]);
+}
+
+/* Its processes were too short for a window. */
+static void test_no_window(Fixture *self, const void *kernel)
+{
+	g_autoptr(GString) note = g_string_new(NULL);
+	g_autofree char *path = g_build_filename(self->logs, LODE_WINDOW_BUDGET_NAME, NULL);
+	const LodeWindowBudget budget = {.spent_ns = 1};
+	int descriptor = open(path, O_WRONLY | O_CLOEXEC);
+
+	(void)kernel;
+	g_assert_cmpint(write(descriptor, &budget, sizeof(budget)), ==, sizeof(budget));
+	close(descriptor);
+	g_autoptr(LodePerfData) data = write_and_read(self);
+	g_assert_cmpuint(lode_perf_data_info(data)->window_logs->len, ==, 0);
+	lode_window_recorder_add_note(self->recorder, note);
+	g_assert_cmpstr(note->str, ==, "");
+}
+
 static void test_obstacles(Fixture *self, const void *kernel)
 {
 	(void)kernel;
 	if (skips(self))
 		return;
-	Child child = start(self, HAS_LOG | HAS_HANDLER, 0.001);
+	Child child = start(self, HAS_PAGE | HAS_HANDLER, 0.001);
 	g_assert_cmpint(finish(&child), ==, 0);
 	lode_window_recorder_add_obstacle(self->recorder, 1);
 	g_autoptr(LodePerfData) data = write_and_read(self);
@@ -462,7 +524,7 @@ static void test_timer(Fixture *self, const void *kernel)
 	const char *const given[] = {"LD_PRELOAD=/a.so", "LODE_WINDOWS_PATHS=0", NULL};
 	char **environment = (char **)lode_window_recorder_environment(self->recorder, given);
 	g_autofree char *name = g_strdup_printf("windows-%d.log", (int)getpid());
-	g_autofree char *path = g_build_filename(self->logs, name, NULL);
+	g_autofree char *path = g_build_filename(self->logs, LODE_WINDOW_BUDGET_NAME, NULL);
 	g_autoptr(GBytes) log = make_log((uint32_t)getpid(), 1, LODE_WINDOW_LOG_PAGE);
 
 	(void)kernel;
@@ -474,14 +536,14 @@ static void test_timer(Fixture *self, const void *kernel)
 	/* a process that outlives the recording is told */
 	put_log(self, name, log);
 	int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-	const LodeWindowLogHeader *header = mmap(
+	const LodeWindowBudget *budget = mmap(
 		NULL, LODE_WINDOW_LOG_PAGE, PROT_READ, MAP_SHARED, descriptor, 0);
-	g_assert_true(header != MAP_FAILED);
-	g_assert_cmpuint(header->flags & LODE_WINDOW_LOG_OVER, ==, 0);
+	g_assert_true(budget != MAP_FAILED);
+	g_assert_cmpuint(budget->flags, ==, 0);
 	g_autoptr(LodePerfData) data = write_and_read(self);
-	g_assert_cmpuint(header->flags & LODE_WINDOW_LOG_OVER, ==, LODE_WINDOW_LOG_OVER);
+	g_assert_cmpuint(budget->flags, ==, LODE_WINDOW_BUDGET_OVER);
 	check_log(data, 0, log);
-	munmap((void *)header, LODE_WINDOW_LOG_PAGE);
+	munmap((void *)budget, LODE_WINDOW_LOG_PAGE);
 	close(descriptor);
 }
 
@@ -502,9 +564,11 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	add("signals", NULL, test_signals);
 	add("others", NULL, test_others);
+	add("looked-at", NULL, test_looked_at);
 	add("switch", NULL, test_switch);
 	add("logs", NULL, test_logs);
 	add("no-log", NULL, test_no_log);
+	add("no-window", NULL, test_no_window);
 	add("obstacles", &strict_kernel, test_obstacles);
 	add("flood", NULL, test_flood);
 	add("timer", &old_kernel, test_timer);

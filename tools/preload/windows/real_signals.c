@@ -28,6 +28,8 @@ static void search(void)
 		{"sigtimedwait", &found.sigtimedwait},
 		{"signalfd", &found.signalfd},
 		{"sigpending", &found.sigpending},
+		{"raise", &found.raise},
+		{"pthread_kill", &found.pthread_kill},
 		{"prctl", &found.prctl},
 		{"ptrace", &found.ptrace},
 		{"syscall", &found.syscall},

@@ -19,6 +19,8 @@ typedef struct {
 	int (*sigtimedwait)(const sigset_t *awaited, siginfo_t *info, const struct timespec *limit);
 	int (*signalfd)(int descriptor, const sigset_t *awaited, int flags);
 	int (*sigpending)(sigset_t *pending);
+	int (*raise)(int number);
+	int (*pthread_kill)(pthread_t thread, int number);
 	int (*prctl)(int option, ...);
 	long (*ptrace)(int request, ...);
 	long (*syscall)(long number, ...);

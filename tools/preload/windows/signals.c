@@ -15,6 +15,7 @@
 #include "thread_setup.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -326,6 +327,33 @@ EXPORTED int sigpending(sigset_t *out_pending)
 	return 0;
 }
 
+/* --- sent signals --- */
+
+/* A signal is pending once: one of the recorder's would take the place of the program's, which is
+ * about to be sent to this thread. */
+static void make_way(int number)
+{
+	const int code = errno;
+	sigset_t pending;
+
+	if (number == SIGTRAP && stepping_is_installed())
+		sigpending(&pending);
+	errno = code;
+}
+
+EXPORTED int raise(int number)
+{
+	make_way(number);
+	return real_signals()->raise(number);
+}
+
+EXPORTED int pthread_kill(pthread_t thread, int number)
+{
+	if (pthread_equal(thread, pthread_self()) != 0)
+		make_way(number);
+	return real_signals()->pthread_kill(thread, number);
+}
+
 /* --- system calls --- */
 
 /* The events of the recorder still come, and the way back from a handler is a system call, which
@@ -423,6 +451,8 @@ long pass_system_call(long number, long a, long b, long c, long d, long e, long 
 {
 	if (number == SYS_seccomp)
 		stop_for_limits();
+	if (number == SYS_tgkill || number == SYS_tkill)
+		make_way((int)(number == SYS_tgkill ? c : b));
 	if (number == SYS_rt_sigaction && is_signal((int)a) && d == sizeof(unsigned long) &&
 		stepping_is_installed())
 		return a == SIGTRAP ? set_trap_by_call((const KernelAction *)b, (KernelAction *)c)

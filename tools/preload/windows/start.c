@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The start in a process: whether it can be stepped, its log, and the word to the recorder, which
- * then opens the events. Nothing is done without LODE_WINDOWS.
+ * The start in a process: whether it can be stepped, and the word to the recorder, which then opens
+ * the events. Nothing is done without LODE_WINDOWS.
  */
+#include "budget.h"
 #include "known_code.h"
 #include "real_signals.h"
 #include "stepping.h"
@@ -88,7 +89,8 @@ static bool is_limited(void)
 	return own > 0 && own > read_status(getppid(), name, 0);
 }
 
-static LodeWindowObstacle find_obstacle(void)
+/* The recorder itself looks for debuggers and limits before it opens an event. */
+static LodeWindowObstacle find_obstacle(bool is_timed)
 {
 	struct sigaction action;
 	sigset_t mask;
@@ -99,9 +101,9 @@ static LodeWindowObstacle find_obstacle(void)
 	if (real_signals()->pthread_sigmask(SIG_BLOCK, NULL, &mask) == 0 &&
 		sigismember(&mask, SIGTRAP) == 1)
 		return LODE_WINDOW_OBSTACLE_BLOCKED;
-	if (read_status(getpid(), "\nTracerPid:", 0) != 0)
+	if (is_timed && read_status(getpid(), "\nTracerPid:", 0) != 0)
 		return LODE_WINDOW_OBSTACLE_TRACED;
-	if (is_limited())
+	if (is_timed && is_limited())
 		return LODE_WINDOW_OBSTACLE_SECCOMP;
 	dl_iterate_phdr(find_go, &is_go);
 	if (is_go)
@@ -128,13 +130,14 @@ static void announce(void)
 
 static void begin_child(void)
 {
+	const uint64_t began_ns = budget_used_ns();
 	int code = errno;
 
-	if (stepping_open(directory)) {
-		threads_begin_child();
-		if (stepping_is_on())
-			announce();
-	}
+	stepping_open();
+	threads_begin_child();
+	if (stepping_is_on())
+		announce();
+	budget_charge_begin(began_ns);
 	errno = code;
 }
 
@@ -153,24 +156,39 @@ __attribute__((constructor)) static void begin(void)
 	const char *given = getenv(DIRECTORY_VARIABLE);
 	const char *seed = getenv(SEED_VARIABLE);
 	const SteppingOptions options = {
-		.share_ppm = read_share(),
 		.has_registers = getenv(PATHS_VARIABLE) == NULL,
 		.is_timed = getenv(TIMER_VARIABLE) != NULL,
 		.seed = seed != NULL ? strtoull(seed, NULL, 0) : 0,
+		.directory = directory,
 	};
+	const uint32_t share_ppm = read_share();
+	const uint64_t began_ns = given != NULL ? budget_used_ns() : 0;
 	int code = errno;
 
 	if (given == NULL || given[0] != '/' || strlen(given) >= sizeof(directory) ||
-		options.share_ppm == 0 || !stepping_begin(&options))
+		share_ppm == 0)
 		return;
 	strcpy(directory, given);
-	LodeWindowObstacle obstacle = find_obstacle();
+	if (!budget_open(directory, share_ppm) || !stepping_begin(&options))
+		return;
+	LodeWindowObstacle obstacle = find_obstacle(options.is_timed);
 	if (obstacle != LODE_WINDOW_OBSTACLE_NONE)
 		stepping_stop(obstacle);
-	if (stepping_open(directory) && stepping_is_on()) {
+	stepping_begin_program();
+	stepping_open();
+	if (stepping_is_on()) {
 		pthread_atfork(NULL, NULL, begin_child);
 		threads_begin(options.is_timed);
 		announce();
 	}
+	budget_charge_begin(began_ns);
+	errno = code;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	int code = errno;
+
+	stepping_end_program();
 	errno = code;
 }

@@ -2,6 +2,7 @@
 #include "stepping.h"
 
 #include "../process_log.h"
+#include "budget.h"
 #include "known_code.h"
 #include "next_instruction.h"
 #include "real_signals.h"
@@ -17,7 +18,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define STATE_PLACE ((void *)0x24f000000000)
+/* Beside the page of the budget. */
+#define STATE_PLACE ((void *)0x250000110000)
 
 enum { TRAP_FLAG = 0x100, ALIGNMENT_FLAG = 0x40000, RAISED_FLAGS = 0x3f, CODE_64_BIT = 0x33 };
 enum { MAX_ROUNDS = 16, MAX_MET = 3, N_ATOMICS = 16 };
@@ -27,9 +29,6 @@ enum { SHORT_STEPS = 64, LONG_STEPS = 1000 }; /* at least; less than twice as ma
 enum { CODE_TRACE = 2, CODE_PERF = 6 };
 
 #define MILLION UINT64_C(1000000)
-#define FIRST_NS (10 * MILLION)
-/* A short program may have as much as one of this time, at a tenth of its time. */
-#define SHORT_PROGRAM_NS (1667 * MILLION)
 #define STALE_NS (500 * MILLION)
 /* The cost of a window beside its steps: most of it afterwards, when caches are filled again. */
 #define BESIDE_NS 150000
@@ -38,18 +37,30 @@ typedef struct {
 	uint64_t all_ns, user_us, system_us;
 } Usage;
 
+/* The log is made when it is needed: most processes of a build or a script never have a window. */
+typedef enum {
+	LOG_NONE,
+	LOG_BEGUN, /* by one thread */
+	LOG_MADE,
+} LogProgress;
+
 typedef struct {
 	WindowLog log;
+	LogProgress progress;
+	uint32_t pid;        /* 0: a child in which nothing has begun */
+	uint32_t obstacle;   /* LodeWindowObstacle */
+	uint32_t n_failures; /* to make the log */
+	uint64_t n_signals;
 	uintptr_t owner; /* the thread in a window, IS_BUSY: one that is at work here; 0: none */
 	uint64_t random;
-	uint64_t next_look; /* by the clock; before, no window can begin */
-	uint64_t step_ns;   /* what a step costs, about */
-	bool was_lost;      /* a thread may come back with the flag set */
+	Budget budget;
+	uint64_t step_ns; /* what a step costs, about */
+	bool was_lost;    /* a thread may come back with the flag set */
 
 	/* The window that is drawn, then the one that is stepped. */
-	uint32_t length;
+	uint32_t length; /* 0: none is drawn */
 	bool is_long;
-	uint64_t wanted_ns; /* it begins when the budget has so much */
+	uint64_t cost_ns, wanted_ns; /* it begins when the budget has so much as is wanted */
 	LodeWindowHead head;
 	uint64_t last_ns; /* time of the last step */
 	Usage begin;      /* of the thread */
@@ -65,11 +76,11 @@ typedef struct {
 	} atomics[N_ATOMICS];
 } State;
 
-enum { IS_BUSY = 1, MAX_WAITS = 500 };
+enum { IS_BUSY = 1, MAX_WAITS = 500, MAX_FAILURES = 4 };
 
 static State *state;
 static SteppingOptions options;
-static uint32_t n_processors = 1;
+static const char *directory;
 static bool is_installed;
 
 /* A child has these, too. */
@@ -90,50 +101,47 @@ static uint64_t draw(uint64_t below)
 	return (x * UINT64_C(0x2545f4914f6cdd1d) >> 32) * below >> 32;
 }
 
-/* Half of the steps are in windows of each kind. Those of the first window must be few, so that a
- * short program has one, too. */
+/* Half of the steps are in windows of each kind. Those of a process's first window must be few, so
+ * that a short one has some, too. */
 static void draw_window(void)
 {
 	const uint64_t mean_short = SHORT_STEPS * 3 / 2 + LODE_WINDOW_WARM_UP;
 	const uint64_t mean_long = LONG_STEPS * 3 / 2;
 
-	state->is_long = state->log.header->n_windows > 0 &&
-	                 draw(mean_short + mean_long) < mean_short;
+	state->is_long = state->budget.spent_ns > 0 && draw(mean_short + mean_long) < mean_short;
 	state->length = state->is_long
 	                        ? LONG_STEPS + (uint32_t)draw(LONG_STEPS)
 	                        : LODE_WINDOW_WARM_UP + SHORT_STEPS + (uint32_t)draw(SHORT_STEPS);
-	uint64_t cost = state->length * state->step_ns + BESIDE_NS;
-	state->wanted_ns = cost / 2 + draw(cost);
+	state->cost_ns = state->length * state->step_ns + BESIDE_NS;
+	state->wanted_ns = state->cost_ns / 2 + draw(state->cost_ns);
 }
 
-static uint64_t share_of(uint64_t ns)
+/* --- the log --- */
+
+/* False: there is none, as it could not be made or another thread is at it. */
+static bool make_log(void)
 {
-	return ns / 1000 * options.share_ppm / 1000;
+	LogProgress progress = LOG_NONE;
+
+	if (!__atomic_compare_exchange_n(&state->progress, &progress, LOG_BEGUN, false,
+		    __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+		return progress == LOG_MADE;
+	if (!window_log_open(&state->log, directory)) {
+		if (++state->n_failures == MAX_FAILURES)
+			state->obstacle = LODE_WINDOW_OBSTACLE_MEMORY;
+		__atomic_store_n(&state->progress, LOG_NONE, __ATOMIC_RELEASE);
+		return false;
+	}
+	state->log.header->flags = options.is_timed ? LODE_WINDOW_LOG_TIMER : 0;
+	__atomic_store_n(&state->progress, LOG_MADE, __ATOMIC_SEQ_CST);
+	/* Windows may have been stopped meanwhile. */
+	state->log.header->obstacle = __atomic_load_n(&state->obstacle, __ATOMIC_SEQ_CST);
+	return true;
 }
 
-/* Whether the program has worked long enough for the next window. `now` is when it is looked at
- * again otherwise: the program cannot work for longer than the clock and all processors say. */
-static bool is_due(uint64_t now)
+static bool has_log(void)
 {
-	const uint64_t beside = state->log.header->n_windows * BESIDE_NS;
-	const uint64_t spent = state->usage.all_ns + beside;
-	struct timespec used;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	uint64_t worked = (uint64_t)used.tv_sec * 1000 * MILLION + (uint64_t)used.tv_nsec;
-	worked = worked > spent ? worked - spent : 0;
-	uint64_t most_early = share_of(SHORT_PROGRAM_NS);
-	uint64_t early = worked / 10 < most_early ? worked / 10 : most_early;
-	uint64_t budget = share_of(worked) > early ? share_of(worked) : early;
-	uint64_t needed = spent + state->wanted_ns;
-	if (worked >= FIRST_NS && budget >= needed)
-		return true;
-	uint64_t rate_ppm = options.share_ppm > 100000 ? options.share_ppm : 100000;
-	uint64_t lacking = budget < needed ? (needed - budget) * 1000 / (rate_ppm / 1000) : 0;
-	if (worked < FIRST_NS && lacking < FIRST_NS - worked)
-		lacking = FIRST_NS - worked;
-	__atomic_store_n(&state->next_look, now + lacking / n_processors, __ATOMIC_RELAXED);
-	return false;
+	return __atomic_load_n(&state->progress, __ATOMIC_SEQ_CST) == LOG_MADE;
 }
 
 /* --- windows --- */
@@ -196,6 +204,7 @@ static void publish(LodeWindowEnd end, uint64_t end_ns, bool is_own)
 {
 	LodeWindowLogHeader *header = state->log.header;
 	const uint32_t n = state->head.n_steps;
+	uint64_t cost = n * state->step_ns;
 
 	state->head.end = (uint8_t)end;
 	state->head.end_ns = end_ns;
@@ -208,14 +217,15 @@ static void publish(LodeWindowEnd end, uint64_t end_ns, bool is_own)
 	if (is_own) {
 		Usage now;
 		read_usage(&now);
-		uint64_t cost = now.all_ns - state->begin.all_ns;
+		cost = now.all_ns - state->begin.all_ns;
 		add_usage(cost, now.user_us - state->begin.user_us,
 			now.system_us - state->begin.system_us);
 		if (n >= SHORT_STEPS)
 			state->step_ns = (3 * state->step_ns + cost / n) / 4;
 	} else {
-		add_usage(n * state->step_ns, 0, 0);
+		add_usage(cost, 0, 0);
 	}
+	budget_settle(&state->budget, cost + BESIDE_NS);
 	if (end == LODE_WINDOW_END_ROOM)
 		stepping_stop(LODE_WINDOW_OBSTACLE_MEMORY);
 	draw_window();
@@ -354,6 +364,7 @@ static void begin_window(ucontext_t *context, uint64_t now)
 	state->code = (KnownCode){0};
 	if (!can_begin(context)) {
 		state->log.header->n_passed++;
+		budget_settle(&state->budget, 0);
 		return;
 	}
 	state->head = (LodeWindowHead){
@@ -403,20 +414,34 @@ static bool take_free(uintptr_t self, uint64_t now)
 	return true;
 }
 
+/* Whether the program has worked long enough for the next window, which can be kept. */
+static bool is_due(void)
+{
+	if (state->length == 0)
+		draw_window();
+	if (!budget_reserve(&state->budget, state->wanted_ns, state->cost_ns))
+		return false;
+	if (make_log())
+		return true;
+	budget_settle(&state->budget, 0);
+	return false;
+}
+
 static void meet_chance(uintptr_t self, ucontext_t *context)
 {
 	uint64_t now = window_log_now();
 
 	/* The log is not read any more. */
-	if ((__atomic_load_n(&state->log.header->flags, __ATOMIC_RELAXED) & LODE_WINDOW_LOG_OVER) !=
-		0) {
+	if (budget_is_over()) {
 		threads_stop_timers();
 		return;
 	}
-	__atomic_fetch_add(&state->log.header->n_signals, 1, __ATOMIC_RELAXED);
-	if (now < __atomic_load_n(&state->next_look, __ATOMIC_RELAXED) || !take_free(self, now))
+	uint64_t n_signals = __atomic_add_fetch(&state->n_signals, 1, __ATOMIC_RELAXED);
+	if (has_log())
+		state->log.header->n_signals = n_signals;
+	if (!take_free(self, now))
 		return;
-	if (is_due(now))
+	if (is_due())
 		begin_window(context, now);
 	release(self, context);
 }
@@ -592,30 +617,44 @@ bool stepping_begin(const SteppingOptions *given)
 		return false;
 	}
 	options = *given;
-	long n = sysconf(_SC_NPROCESSORS_ONLN);
-	n_processors = n > 1 ? (uint32_t)n : 1;
+	directory = given->directory;
 	state = at;
 	return true;
 }
 
-bool stepping_open(const char *directory)
+void stepping_open(void)
 {
-	State *self = state;
 	/* A full log is not the child's. */
 	const LodeWindowObstacle obstacle = first_obstacle == LODE_WINDOW_OBSTACLE_MEMORY
 	                                            ? LODE_WINDOW_OBSTACLE_NONE
 	                                            : first_obstacle;
-	uint64_t pid = (uint64_t)syscall(SYS_getpid);
 
-	if (!window_log_open(&self->log, directory, obstacle))
-		return false;
-	self->log.header->flags = options.is_timed ? LODE_WINDOW_LOG_TIMER : 0;
-	self->step_ns = 8000;
-	self->random = options.seed != 0 ? options.seed : self->log.header->begin_ns ^ pid << 40;
-	draw_window();
-	if (obstacle == LODE_WINDOW_OBSTACLE_NONE && !is_installed)
+	state->pid = (uint32_t)syscall(SYS_getpid);
+	state->step_ns = 8000;
+	state->random = options.seed != 0 ? options.seed
+	                                  : window_log_now() ^ (uint64_t)state->pid << 40;
+	state->obstacle = obstacle;
+	if (obstacle != LODE_WINDOW_OBSTACLE_NONE)
+		make_log();
+	else if (!is_installed)
 		is_installed = install() == 0;
-	return true;
+}
+
+void stepping_begin_program(void)
+{
+	budget_begin(&state->budget);
+}
+
+void stepping_end_program(void)
+{
+	if (state != NULL && stepping_is_own_process())
+		budget_tell(&state->budget);
+}
+
+void stepping_keep_log(void)
+{
+	if (stepping_is_installed() && stepping_is_own_process() && stepping_is_on())
+		make_log();
 }
 
 void stepping_stop(LodeWindowObstacle obstacle)
@@ -624,9 +663,12 @@ void stepping_stop(LodeWindowObstacle obstacle)
 
 	if (first_obstacle == LODE_WINDOW_OBSTACLE_NONE)
 		first_obstacle = obstacle;
-	if (state != NULL && state->log.header != NULL)
-		__atomic_compare_exchange_n(&state->log.header->obstacle, &none, obstacle, false,
-			__ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	if (state == NULL || state->pid == 0 ||
+		!__atomic_compare_exchange_n(&state->obstacle, &none, obstacle, false,
+			__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		return;
+	if (make_log())
+		state->log.header->obstacle = obstacle;
 }
 
 /* A thread that is in a window ends it at its next step. */
@@ -643,9 +685,8 @@ void stepping_wait(void)
 
 bool stepping_is_on(void)
 {
-	return state != NULL && state->log.header != NULL &&
-	       __atomic_load_n(&state->log.header->obstacle, __ATOMIC_RELAXED) ==
-	               LODE_WINDOW_OBSTACLE_NONE;
+	return state != NULL && state->pid != 0 &&
+	       __atomic_load_n(&state->obstacle, __ATOMIC_RELAXED) == LODE_WINDOW_OBSTACLE_NONE;
 }
 
 bool stepping_is_installed(void)
@@ -660,5 +701,5 @@ bool stepping_has_events(void)
 
 bool stepping_is_own_process(void)
 {
-	return state->log.header == NULL || (long)state->log.header->pid == syscall(SYS_getpid);
+	return state->pid == 0 || (long)state->pid == syscall(SYS_getpid);
 }

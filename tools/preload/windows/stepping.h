@@ -22,16 +22,24 @@
 #include <ucontext.h>
 
 typedef struct {
-	uint32_t share_ppm; /* of the program's processor time */
 	bool has_registers, is_timed;
-	uint64_t seed; /* 0: another each time */
+	uint64_t seed;         /* 0: another each time */
+	const char *directory; /* of the logs; borrowed for good */
 } SteppingOptions;
 
 /* Maps the state. False: no memory. */
 bool stepping_begin(const SteppingOptions *options);
 
-/* Makes the log of this process, and installs the handler unless stepping was stopped. */
-bool stepping_open(const char *directory);
+/* Begins in this process: installs the handler, unless stepping was stopped, which is noted in a
+ * log. Else the log is made with the first window. */
+void stepping_open(void);
+
+/* A program begins, and ends by exit(): what it takes is known to the budget. */
+void stepping_begin_program(void);
+void stepping_end_program(void);
+
+/* Makes the log now, as the process may soon have no right to. */
+void stepping_keep_log(void);
 
 /* No more windows in this process, nor in its children; the first reason counts. */
 void stepping_stop(LodeWindowObstacle obstacle);

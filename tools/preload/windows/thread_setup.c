@@ -49,7 +49,7 @@ typedef struct {
 
 /* By the pointer, which a thread that comes later may have again. */
 static Thread threads[N_THREADS];
-static bool has_timers, has_rdfsbase;
+static bool has_timers, has_rdfsbase, has_others; /* others: than the first thread */
 
 uintptr_t thread_pointer(void)
 {
@@ -209,12 +209,17 @@ void threads_begin_child(void)
 {
 	Thread *self = find(thread_pointer());
 
-	for (size_t i = 0; i < N_THREADS; i++) {
+	/* To look at all would take a child longer than to fork it. */
+	for (size_t i = 0; i < N_THREADS && has_others; i++) {
 		threads[i].has_timer = false;
 		if (&threads[i] != self)
 			threads[i].pointer = 0;
 	}
-	if (self != NULL && has_timers && stepping_is_on())
+	has_others = false;
+	if (self == NULL)
+		return;
+	self->has_timer = false;
+	if (has_timers && stepping_is_on())
 		set_timer(self);
 }
 
@@ -274,6 +279,7 @@ static Start *take_start(void)
 static Thread *enter_started(const Start *told)
 {
 	int code = errno;
+	__atomic_store_n(&has_others, true, __ATOMIC_RELAXED);
 	Thread *self = enter_thread();
 
 	if (self != NULL) {

@@ -31,8 +31,7 @@ uint64_t window_log_now(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Makes more of the log writable, at first only its header: most processes of a build or a script
- * are too short for a window. False: the log or the disk is full. */
+/* Makes more of the log writable, at first only its header. False: the log or the disk is full. */
 static bool prepare(WindowLog *self)
 {
 	uint8_t *at = (uint8_t *)self->header + self->prepared;
@@ -80,9 +79,10 @@ static bool map_file(WindowLog *self, int descriptor)
 	return false;
 }
 
-bool window_log_open(WindowLog *self, const char *directory, LodeWindowObstacle obstacle)
+bool window_log_open(WindowLog *self, const char *directory)
 {
-	char path[PROCESS_LOG_PATH_BYTES];
+	/* The stack of a signal handler may be small. */
+	static char path[PROCESS_LOG_PATH_BYTES];
 	uint32_t number;
 	int descriptor = process_log_create(directory, "windows", path, &number);
 
@@ -102,7 +102,6 @@ bool window_log_open(WindowLog *self, const char *directory, LodeWindowObstacle 
 		.parent = (uint32_t)getppid(),
 		.begin_ns = window_log_now(),
 		.used = LODE_WINDOW_LOG_PAGE,
-		.obstacle = obstacle,
 	};
 	memcpy(self->header->magic, LODE_WINDOW_LOG_MAGIC, sizeof(self->header->magic));
 	return true;

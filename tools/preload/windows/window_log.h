@@ -25,7 +25,7 @@ typedef struct {
 uint64_t window_log_now(void);
 
 /* Makes DIRECTORY/windows-PID.log. */
-bool window_log_open(WindowLog *self, const char *directory, LodeWindowObstacle obstacle);
+bool window_log_open(WindowLog *self, const char *directory);
 
 /* Begins a window after those that there are. */
 void window_log_begin(WindowLog *self);

@@ -66,15 +66,20 @@ static void read_logs(Run *self)
 	g_rmdir(self->directory);
 }
 
-/* `settings`: NAME=VALUE …; the timer starts windows, as no recorder is there. */
-static pid_t start_walk(
-	Run *self, const char *settings, const char *what, const char *rounds, const char *file)
+static void run_init(Run *self)
 {
 	g_autoptr(GError) error = NULL;
-	g_auto(GStrv) given = g_strsplit(settings, " ", -1);
 
 	*self = (Run){.directory = g_dir_make_tmp("windows-XXXXXX", &error)};
 	g_assert_no_error(error);
+}
+
+/* `settings`: NAME=VALUE …; the timer starts windows, as no recorder is there. */
+static pid_t start_walk(const Run *self, const char *settings, const char *what, const char *rounds,
+	const char *file)
+{
+	g_auto(GStrv) given = g_strsplit(settings, " ", -1);
+
 	pid_t child = fork();
 	if (child == 0) {
 		for (char **at = given; *at != NULL; at++)
@@ -89,15 +94,23 @@ static pid_t start_walk(
 	return child;
 }
 
-static void run_walk(
+/* One more process. */
+static void add_walk(
 	Run *self, const char *settings, const char *what, const char *rounds, const char *file)
 {
 	pid_t child = start_walk(self, settings, what, rounds, file);
 	struct rusage usage;
 
 	g_assert_cmpint(wait4(child, &self->status, 0, &usage), ==, child);
-	self->used_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000 +
-	                (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+	self->used_ns += (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000 +
+	                 (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+}
+
+static void run_walk(
+	Run *self, const char *settings, const char *what, const char *rounds, const char *file)
+{
+	run_init(self);
+	add_walk(self, settings, what, rounds, file);
 	read_logs(self);
 }
 
@@ -491,6 +504,65 @@ static void test_budget(void)
 	run_clear(&run);
 }
 
+/* Processor time in windows, by the logs' own figures. */
+static uint64_t spent_of_all(const Run *run)
+{
+	uint64_t sum = 0;
+
+	for (guint i = 0; i < run->logs->len; i++) {
+		const LodeWindowLogHeader *header = lode_window_log_header(run->logs->pdata[i]);
+		sum += header->user_ns + header->system_ns;
+	}
+	return sum;
+}
+
+/* Each process alone could have a tenth of its time. */
+static void test_shared_budget(void)
+{
+	const uint64_t short_ns = 16670000, one_window_ns = 60000000;
+	Run run;
+
+	run_init(&run);
+	for (int i = 0; i < 20; i++) {
+		add_walk(&run, "LODE_WINDOWS_SHARE=0.01", "known", "5000000", NULL);
+		g_assert_cmpint(run.status, ==, 0);
+	}
+	read_logs(&run);
+	g_test_message("%u logs, %.1f ms of %.1f ms", run.logs->len,
+		(double)spent_of_all(&run) / 1e6, (double)run.used_ns / 1e6);
+	g_assert_cmpuint(run.logs->len, >, 0);
+	g_assert_cmpuint(spent_of_all(&run), <, MAX(run.used_ns / 100, short_ns) + one_window_ns);
+	run_clear(&run);
+}
+
+static void put_budget(const Run *run, LodeWindowBudget budget)
+{
+	g_autofree char *path = g_build_filename(run->directory, LODE_WINDOW_BUDGET_NAME, NULL);
+	g_autofree char *page = g_malloc0(LODE_WINDOW_LOG_PAGE);
+
+	memcpy(page, &budget, sizeof(budget));
+	g_assert_true(g_file_set_contents(path, page, LODE_WINDOW_LOG_PAGE, NULL));
+}
+
+/* Whatever a program has written there: at most a quarter of a process's time. */
+static void test_damaged_budget(void)
+{
+	static const LodeWindowBudget damaged[] = {{0}, {UINT64_MAX, 0, 0}, {0, UINT64_MAX, 0},
+		{UINT64_MAX, UINT64_MAX, 0}, {UINT64_MAX / 2, UINT64_MAX - 1, UINT32_MAX & ~1u}};
+	const uint64_t one_window_ns = 60000000;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(damaged); i++) {
+		Run run;
+		run_init(&run);
+		put_budget(&run, damaged[i]);
+		add_walk(&run, "LODE_WINDOWS_SHARE=0.03", "known", "10000000", NULL);
+		read_logs(&run);
+		g_assert_cmpint(run.status, ==, 0);
+		g_assert_cmpuint(spent_of_all(&run), <, run.used_ns / 4 + one_window_ns);
+		run_clear(&run);
+	}
+}
+
 static void test_paths(void)
 {
 	Run run;
@@ -526,20 +598,21 @@ static bool waits_for_timers(pid_t pid, bool are_there)
 /* A process that has outlived the recording, as the recorder tells it, stops its timers. */
 static void test_over(void)
 {
-	const uint32_t flags = LODE_WINDOW_LOG_TIMER | LODE_WINDOW_LOG_OVER;
+	const uint32_t flags = LODE_WINDOW_BUDGET_OVER;
 	Run run;
 
 	if (!g_file_test("/proc/self/timers", G_FILE_TEST_EXISTS)) {
 		g_test_skip("the kernel does not list timers");
 		return;
 	}
+	run_init(&run);
 	pid_t child = start_walk(&run, "LODE_WINDOWS_SHARE=0.03", "known", "1000000000000", NULL);
 	g_assert_true(waits_for_timers(child, true));
-	g_autofree char *path = g_strdup_printf("%s/windows-%d.log", run.directory, (int)child);
-	int log = open(path, O_WRONLY | O_CLOEXEC);
-	g_assert_cmpint(pwrite(log, &flags, sizeof(flags), offsetof(LodeWindowLogHeader, flags)),
+	g_autofree char *path = g_build_filename(run.directory, LODE_WINDOW_BUDGET_NAME, NULL);
+	int budget = open(path, O_WRONLY | O_CLOEXEC);
+	g_assert_cmpint(pwrite(budget, &flags, sizeof(flags), offsetof(LodeWindowBudget, flags)),
 		==, sizeof(flags));
-	close(log);
+	close(budget);
 	bool is_stopped = waits_for_timers(child, false);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
@@ -574,6 +647,8 @@ int main(int n, char **words)
 	g_test_add_func("/windows/flags", test_flags);
 	g_test_add_func("/windows/mixed", test_mixed);
 	g_test_add_func("/windows/budget", test_budget);
+	g_test_add_func("/windows/shared-budget", test_shared_budget);
+	g_test_add_func("/windows/damaged-budget", test_damaged_budget);
 	g_test_add_func("/windows/paths", test_paths);
 	g_test_add_func("/windows/over", test_over);
 	return g_test_run();
