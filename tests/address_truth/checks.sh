@@ -62,6 +62,7 @@ rounds() {
 	hash_table) n=500 ;;
 	interpreter) n=1500 ;;
 	matrix_multiply) n=80 ;;
+	overwriting) n=1500 ;;
 	pointer_chase) n=800 ;;
 	sorting) n=120 ;;
 	streaming) n=9000 ;;

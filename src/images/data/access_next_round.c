@@ -57,9 +57,8 @@ static bool arrive(Round *self, const Point *point)
 	return true;
 }
 
-static void skip_call(Point *point, const LodeFullInstruction *call)
+static void skip_call(Point *point)
 {
-	point->address = call->address + call->instruction.length;
 	point->state.known &= PRESERVED_BY_CALLS;
 	point->state.known_flags = 0;
 	lode_stack_memory_forget(&point->memory);
@@ -68,24 +67,28 @@ static void skip_call(Point *point, const LodeFullInstruction *call)
 static bool go_on(Round *self, Point *point);
 
 /* Half of what is left may be spent on the called function, and on what comes after it. */
-static bool go_through_call(Round *self, const Point *before, Point *inside)
+static bool go_through_call(Round *self, const Point *before)
 {
 	unsigned reserved = self->n_left / 2;
+	Point inside = *before;
+	LodeStep step = lode_memory_emulate(
+		&self->search->full, &inside.state, &inside.memory, &inside.address);
 	bool has_arrived;
 
+	if (step != LODE_STEP_ON && step != LODE_STEP_COMPUTED)
+		return false;
 	self->n_left -= reserved;
-	inside->depth = before->depth + 1;
-	has_arrived = go_on(self, inside);
+	inside.depth++;
+	has_arrived = go_on(self, &inside);
 	self->n_left += reserved;
 	return has_arrived;
 }
 
-static bool go_both_ways(Round *self, const LodeFullInstruction *jump, Point *point)
+static bool go_both_ways(Round *self, uint64_t target, Point *point)
 {
 	Point taken = *point;
 
-	taken.address = jump->address + jump->instruction.length +
-	                (uint64_t)jump->instruction.raw.imm[0].value.s;
+	taken.address = target;
 	return self->n_forks++ < MAX_FORKS && go_on(self, &taken) && go_on(self, point);
 }
 
@@ -93,37 +96,37 @@ static bool go_both_ways(Round *self, const LodeFullInstruction *jump, Point *po
 static bool go_on(Round *self, Point *point)
 {
 	LodeAccessSearch *search = self->search;
+	const ZydisDecodedInstruction *instruction = &search->full.instruction;
 
-	while (self->n_left > 0 && lode_access_search_decode(search, point->address)) {
-		const LodeFullInstruction full = search->full;
-		ZydisInstructionCategory category = full.instruction.meta.category;
-		Point after = *point;
+	for (; self->n_left > 0 && lode_access_search_decode(search, point->address);
+		self->n_left--) {
+		ZydisInstructionCategory category = instruction->meta.category;
+		uint64_t following = point->address + instruction->length;
 
-		if (full.address == self->target) {
+		if (point->address == self->target) {
 			self->is_recursive |= point->depth > 0;
 			return point->depth == 0 && arrive(self, point);
 		}
-		if (category == ZYDIS_CATEGORY_RET && point->depth == 0)
-			return false;
-		self->n_left--;
-		LodeStep step = lode_memory_emulate(
-			&full, &after.state, &after.memory, &after.address);
-		bool is_known = step == LODE_STEP_ON || step == LODE_STEP_COMPUTED;
-
 		if (category == ZYDIS_CATEGORY_CALL) {
-			if (is_known && go_through_call(self, point, &after))
+			if (go_through_call(self, point))
 				return true;
 			if (self->is_recursive || self->has_arrived || point->depth > 0)
 				return false;
-			skip_call(point, &full);
+			point->address = following;
+			skip_call(point);
 			continue;
 		}
-		*point = after;
-		point->depth -= category == ZYDIS_CATEGORY_RET;
+		if (category == ZYDIS_CATEGORY_RET && point->depth-- == 0)
+			return false;
+		LodeStep step = lode_memory_emulate(
+			&search->full, &point->state, &point->memory, &point->address);
 		if (category == ZYDIS_CATEGORY_COND_BR && step == LODE_STEP_LOST)
-			return full.instruction.mnemonic != ZYDIS_MNEMONIC_XBEGIN &&
-			       go_both_ways(self, &full, point);
-		if (!is_known && category != ZYDIS_CATEGORY_STRINGOP)
+			return instruction->mnemonic != ZYDIS_MNEMONIC_XBEGIN &&
+			       go_both_ways(self,
+				       following + (uint64_t)instruction->raw.imm[0].value.s,
+				       point);
+		if (step == LODE_STEP_BLOCKED ||
+			(step == LODE_STEP_LOST && category != ZYDIS_CATEGORY_STRINGOP))
 			return false;
 	}
 	return false;

@@ -156,30 +156,54 @@ static void store(const LodeFullInstruction *full, const LodeRegisterState *befo
 	lode_stack_memory_write(memory, &write);
 }
 
+static bool has_memory(const LodeFullInstruction *full)
+{
+	for (unsigned i = 0; i < full->instruction.operand_count; i++)
+		if (full->operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
+			return true;
+	return lode_memory_is_written(full);
+}
+
+/* The instruction reads or writes memory. */
+static LodeStep emulate_access(const LodeFullInstruction *full, LodeRegisterState *state,
+	LodeStackMemory *memory, uint64_t *out_next)
+{
+	bool is_stack = is_stack_instruction(full);
+	bool is_store = lode_memory_is_written(full) && !is_stack;
+	const LodeRegisterState before = *state;
+	LodeFullInstruction known = *full;
+	LodeStackWrite result = {.size = 0};
+	int lent = is_stack ? -1 : lend_register(&known, state, memory);
+	LodeStackMemory none;
+	LodeStep went;
+
+	/* a store goes where its operand says, and not anywhere in the stack */
+	lode_stack_memory_init(&none, NULL, 0, 0);
+	load(&known, &before, memory);
+	went = lode_forward_emulate(&known, state, is_store ? &none : memory, out_next);
+	if (lent >= 0)
+		return_register(state, &before, lent, &result);
+	if (is_store)
+		store(full, &before, &result, memory);
+	return went;
+}
+
 LodeStep lode_memory_emulate(const LodeFullInstruction *full, LodeRegisterState *state,
 	LodeStackMemory *memory, uint64_t *out_next)
 {
-	LodeStackMemory none = {.is_past = true};
-	LodeFullInstruction known = *full;
-	const LodeRegisterState before = *state;
-	bool is_store = lode_memory_is_written(full) && !is_stack_instruction(full);
-	LodeStackWrite result = {.size = 0};
+	const LodeStackWrite unknown = {.size = 0};
 	LodeStep went;
 
 	if (full->instruction.meta.category == ZYDIS_CATEGORY_STRINGOP) {
 		*out_next = full->address + full->instruction.length;
+		if (lode_memory_is_written(full))
+			store(full, state, &unknown, memory);
 		went = LODE_STEP_LOST;
 	} else {
-		int lent = is_stack_instruction(full) ? -1 : lend_register(&known, state, memory);
-
-		load(&known, &before, memory);
-		went = lode_forward_emulate(&known, state, is_store ? &none : memory, out_next);
-		if (lent >= 0)
-			return_register(state, &before, lent, &result);
+		went = has_memory(full) ? emulate_access(full, state, memory, out_next)
+		                        : lode_forward_emulate(full, state, memory, out_next);
 	}
 	if (went == LODE_STEP_BLOCKED || went == LODE_STEP_LOST)
 		lode_register_state_forget_written(state, full);
-	if (is_store)
-		store(full, &before, &result, memory);
 	return went;
 }
