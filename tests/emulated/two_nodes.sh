@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: MIT
 #
 # Applies a placement on a machine of two memories that qemu emulates, and prints the program's
-# numa_maps without it and with it; then records it, with the nodes of its pages. Not part of the
-# test suite; takes about a minute.
+# numa_maps without it and with it; then records it, with the nodes of its pages. Then a program that
+# follows lists (two_lists.c by gcc, and by clang where there is one) is recorded here, placed for two
+# memories, and run there with its pages where they were touched first, and with the placement. Not
+# part of the test suite; takes some minutes.
 #
 #   tests/emulated/two_nodes.sh [BUILD [KERNEL]]
 #
@@ -36,6 +38,21 @@ cp "$lode" "$root/bin/lode"
 cp "$library" "$root/bin/"
 gcc -O1 -Wall -Wextra -D_GNU_SOURCE -pthread tests/emulated/two_halves.c -o "$root/bin/two_halves"
 
+# The lists' addresses are the same on each machine.
+compilers=(gcc)
+command -v clang >/dev/null && compilers+=(clang)
+two="numa:2 core:1 pu:1"
+for compiler in "${compilers[@]}"; do
+	lists=$root/bin/two_lists_$compiler
+	"$compiler" -O2 -Wall -Wextra -D_GNU_SOURCE -pthread tests/emulated/two_lists.c -o "$lists"
+	echo "--- two_lists, $compiler: recorded and placed"
+	"$lode" memory record -o "$work/lists.lode" -- "$lists" 60 2>"$work/err" || { cat "$work/err" >&2 && exit 1; }
+	"$lode" place "$work/lists.lode" --topology "$two" -o "$root/lists_$compiler.place"
+	# Without a placement the kernel may run threads anywhere; this one has each on a node of its own,
+	# and all pages where they were touched first.
+	printf 'memories 2\nthreads 3\nrun thread 1 on memory 0\nrun thread 2 on memory 1\n' >"$root/threads.place"
+done
+
 # Each shared library under the path that the program asks for.
 ldd "$lode" "$library" "$root/bin/two_halves" | sed -nE 's|^.*[[:space:]](/[^ ]+) \(0x.*|\1|p' | sort -u |
 	while read -r file; do
@@ -64,6 +81,13 @@ echo "--- status $?"
 echo "--- lode memory record"
 /bin/lode memory record --timer 1000 -o /tmp/x.lode -- /bin/lode place apply /x.place -- /bin/two_halves 20000
 /bin/lode memory /tmp/x.lode --by page_node --where 'address >> 23 == 0x200000000000 >> 23' --format csv
+for compiler in gcc clang; do
+	[ -e /bin/two_lists_$compiler ] || continue
+	echo "--- two_lists, $compiler: pages where touched first"
+	/bin/lode place apply /threads.place -- /bin/two_lists_$compiler 60 numa
+	echo "--- two_lists, $compiler: with the placement"
+	/bin/lode place apply /lists_$compiler.place -- /bin/two_lists_$compiler 60 numa
+done
 /bin/busybox poweroff -f
 END
 chmod +x "$root/init"
@@ -72,7 +96,7 @@ chmod +x "$root/init"
 timeout 600 qemu-system-x86_64 -machine q35 -accel tcg -cpu max -m 512 -smp 2 \
 	-object memory-backend-ram,id=m0,size=256M -object memory-backend-ram,id=m1,size=256M \
 	-numa node,nodeid=0,cpus=0,memdev=m0 -numa node,nodeid=1,cpus=1,memdev=m1 \
-	-kernel "$kernel" -initrd "$work/initramfs" -append "console=ttyS0 quiet panic=-1 transparent_hugepage=never" \
+	-kernel "$kernel" -initrd "$work/initramfs" -append "console=ttyS0 quiet panic=-1 transparent_hugepage=never numa_balancing=disable" \
 	-display none -serial stdio -no-reboot -nic none </dev/null | tr -d '\r' |
 	sed -n '/^--- nodes/,$p' | tee "$work/said"
 
@@ -86,8 +110,25 @@ echo "two_nodes: pages are where the placement says"
 # Of the few samples that have an address in the block, each has a node, and both nodes have some. (An
 # emulated processor is interrupted between blocks of code, so that of the threads' loops hardly a
 # sample has an address. The pages are looked at from a tenth of a second on, which the rounds outlast.)
-sed -n '/^--- lode memory/,$p' "$work/said" |
+sed -n '/^--- lode memory/,/^--- two_lists/p' "$work/said" |
 	awk -F, '$2 == "value" && ($3 == 0 || $3 == 1) { n++ } $2 == "none" { n_none++ }
 		END { exit !(n == 2 && n_none == 0) }' ||
 	{ echo "two_nodes: the recording does not say on which nodes the pages are" >&2; exit 1; }
 echo "two_nodes: and the recording knows on which node they are"
+
+# remote TITLE LEAST MOST: the share of the lists' pages that is on another node than their thread, in
+# percent.
+remote() {
+	sed -n "/^--- two_lists, $1/,/^elapsed/p" "$work/said" | awk -v title="$1" -v least="$2" -v most="$3" '
+		/^list / { n++; all += $11 + $14; remote += $NF }
+		/^elapsed/ { elapsed = $2 " " $3 }
+		END {
+			share = all ? 100 * remote / all : -1
+			printf "two_nodes: %s: %d of %d pages remote, %s\n", title, remote, all, elapsed
+			exit !(n == 2 && all >= 4096 && share >= least && share <= most)
+		}' || { echo "two_nodes: expected $2 to $3 % remote" >&2; exit 1; }
+}
+for compiler in "${compilers[@]}"; do
+	remote "$compiler: pages where touched first" 95 100
+	remote "$compiler: with the placement" 0 5
+done

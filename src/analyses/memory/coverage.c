@@ -2,6 +2,7 @@
 #include "analyses/memory/coverage.h"
 
 #include "analyses/memory/page_faults.h"
+#include "analyses/memory/window_samples.h"
 #include "model/profile.h"
 
 static bool may_be_access(const LodeMemorySample *sample)
@@ -77,8 +78,10 @@ LodeAddressReason lode_address_loss_reason(const LodeAddressLoss *self)
 	return (LodeAddressReason)most;
 }
 
-const char *lode_address_loss_advice(const LodeAddressLoss *self)
+const char *lode_address_loss_advice(const LodeAddressLoss *self, const LodeProfile *profile)
 {
+	if (lode_window_samples_event(profile) != LODE_NONE)
+		return "--event " LODE_WINDOW_ACCESSES " takes the true addresses of the windows";
 	switch (lode_address_loss_reason(self)) {
 	case LODE_REASON_NO_REGISTERS:
 		return "'lode memory record' records the registers that addresses are made of";

@@ -47,8 +47,8 @@ static inline double lode_address_loss_share(const LodeAddressLoss *self)
 /* The reason of most lost weight; _NONE: nothing is lost. */
 LodeAddressReason lode_address_loss_reason(const LodeAddressLoss *self);
 
-/* How to record so that fewer are lost, as what follows "…: "; of a loss that lost some. */
-const char *lode_address_loss_advice(const LodeAddressLoss *self);
+/* How to lose fewer, as it follows "…: "; of a loss that lost some. */
+const char *lode_address_loss_advice(const LodeAddressLoss *self, const LodeProfile *profile);
 
 typedef struct {
 	uint32_t event;

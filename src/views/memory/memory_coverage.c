@@ -39,7 +39,7 @@ static void append_reasons(const LodeAddressLoss *loss, GString *line)
 	}
 }
 
-static char *line_of_all(const LodeAddressLoss *all)
+static char *line_of_all(const LodeProfile *profile, const LodeAddressLoss *all)
 {
 	GString *line = g_string_new(NULL);
 	double share = lode_address_loss_share(all);
@@ -59,7 +59,8 @@ static char *line_of_all(const LodeAddressLoss *all)
 			lode_number_format_share(named, number));
 	g_string_append(line, ".");
 	if (share >= 0.5)
-		g_string_append_printf(line, " To lose less: %s.", lode_address_loss_advice(all));
+		g_string_append_printf(
+			line, " To lose less: %s.", lode_address_loss_advice(all, profile));
 	return g_string_free(line, FALSE);
 }
 
@@ -103,7 +104,7 @@ GPtrArray *lode_memory_loss_lines(const LodeProfile *profile, const LodeAddressL
 	char number[LODE_NUMBER_SIZE];
 
 	if (lode_address_loss_share(&losses->all) >= WORTH_A_LINE)
-		g_ptr_array_add(lines, line_of_all(&losses->all));
+		g_ptr_array_add(lines, line_of_all(profile, &losses->all));
 	double next = lode_share_of(
 		losses->all.next_round.weight, losses->all.total.weight - losses->all.lost.weight);
 	if (next >= WORTH_A_LINE)

@@ -14,6 +14,7 @@
 #include "views/profile/profile_lines.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct {
 	const LodeProfile *profile;
@@ -129,7 +130,7 @@ static GPtrArray *find_losses(const Summary *self)
 
 	GPtrArray *lines = lode_memory_loss_lines(
 		self->profile, &matrix->losses, end_of_thread, self);
-	if (lines->len == 0)
+	if (lines->len == 0 || !has_unseen(proposal))
 		return lines;
 	g_autofree char *bounds = policy_bounds(proposal, proposal->policy);
 	g_ptr_array_add(lines,
@@ -157,12 +158,14 @@ static void note_samples(Summary *self)
 	char samples[LODE_NUMBER_SIZE], pages[LODE_NUMBER_SIZE], share[LODE_NUMBER_SIZE];
 	double all = matrix->weight + matrix->unresolved_weight + matrix->other_weight +
 	             matrix->own_weight;
+	bool is_of_windows = strcmp(matrix->event, LODE_WINDOW_ACCESSES) == 0;
 
 	note(self, "by %s samples of %s on %s page%s%s",
 		lode_number_format_count((double)matrix->n_samples, samples), matrix->event,
 		lode_number_format_count(matrix->pages->len, pages),
 		matrix->pages->len == 1 ? "" : "s",
-		self->profile->memory->is_stall_weighted
+		is_of_windows ? "; these are accesses in windows, executed step by step"
+		: self->profile->memory->is_stall_weighted
 			? "; timer samples weigh the time that accesses take, not their number"
 			: "");
 	if (matrix->unresolved_weight > 0)

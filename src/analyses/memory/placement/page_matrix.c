@@ -135,7 +135,7 @@ static bool fail_lost(const Maker *self, GError **error)
 			"that nothing can be placed by them; %s",
 			lode_number_format_count((double)losses.all.lost.n_samples, number),
 			lode_address_reason_to_text(lode_address_loss_reason(&losses.all)),
-			lode_address_loss_advice(&losses.all));
+			lode_address_loss_advice(&losses.all, self->profile));
 	return false;
 }
 
@@ -349,7 +349,7 @@ static bool count_losses(Maker *self, GError **error)
 		"%s), too few to place pages by; %s",
 		lode_number_format_share(share, seen), matrix->event,
 		lode_address_reason_to_text(lode_address_loss_reason(&matrix->losses.all)),
-		lode_address_loss_advice(&matrix->losses.all));
+		lode_address_loss_advice(&matrix->losses.all, self->profile));
 	return false;
 }
 
