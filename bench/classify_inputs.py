@@ -131,4 +131,5 @@ def main():
         write(f"data.{n + 1}.json", document(rng, 3000 + 500 * n))
 
 
-main()
+if __name__ == "__main__":
+    main()

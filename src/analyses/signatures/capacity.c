@@ -58,16 +58,19 @@ bool lode_capacity_find(const LodeProfile *profile, const GPtrArray *signatures,
 	*out = (LodeCapacity){.rows = g_array_new(FALSE, FALSE, sizeof(LodeCapacityRow))};
 	out->used = seconds / (options->elapsed_seconds * options->processors);
 	out->growth = 1 / out->used;
-	out->is_by_executions = !has_times(profile, signatures, found);
+	out->is_by_executions = !found->is_time && !has_times(profile, signatures, found);
 	for (guint i = 0; i < found->matches->len; i++) {
 		const LodeSignatureMatch *match = &LODE_AT(found->matches, LodeSignatureMatch, i);
 		const LodeSignature *signature = g_ptr_array_index(signatures, match->signature);
-		double time = out->is_by_executions ? 1 : signature->seconds_per_execution.mean;
+		double time = out->is_by_executions || found->is_time
+		                      ? 1
+		                      : signature->seconds_per_execution.mean;
 		if (!(match->share > 0))
 			continue;
 		LodeCapacityRow row = {.signature = match->signature,
 			.share = match->share * time,
-			.share_error = match->share_error * time};
+			/* Of the 95 % interval, the standard error. */
+			.share_error = match->share_error / 1.96 * time};
 		g_array_append_val(out->rows, row);
 		sum += row.share;
 		known += match->share;

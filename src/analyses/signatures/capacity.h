@@ -24,8 +24,8 @@ typedef struct {
 	GArray *rows;          /* LodeCapacityRow, by falling share; the rest last */
 	double used;           /* share of the machine */
 	double growth;         /* by what all kinds together may grow until time is used up */
-	bool is_by_executions; /* a signature lacks its time per execution, so that all count as
-	                          equal */
+	bool is_by_executions; /* shares are of executions, and a signature lacks its time per
+	                          execution, so that all count as equal */
 } LodeCapacity;
 
 /* Errors: _USAGE (a profile without processor time). */

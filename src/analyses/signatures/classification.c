@@ -18,13 +18,22 @@ static const double least_left = 0.01;   /* of a signature, for sequences that i
 static const double limit_factor = 2.5;  /* spreads that a distance may have */
 static const double least_limit = 0.05;  /* however little the profiles of a signature vary */
 static const double most_limit = 0.35;   /* however much: beyond are programs of another kind */
-static const double usual_spread = 0.08; /* where no signature is of two profiles */
+static const double chance_factor = 0.5; /* design effect of a sample, and its spread */
+static const double most_limit_of_few = 0.42; /* with the chance of few samples */
+static const double usual_spread = 0.08;      /* where no signature is of two profiles */
 static const double unknown_part = 1.0 / 3; /* of a function, in no signature: then it is a place */
 static const double least_place = 0.001;    /* of the executions, for a function to be listed */
 static const double least_rest = 0.02;      /* of the executions, in places that are reported… */
 static const double least_new_samples =
-	2;                             /* …but of a file that no signature has, so many samples */
-static const double least_samples = 5; /* that two standard errors do not take to 0 */
+	2; /* …but of a file that no signature has, so many samples */
+static const double least_in_file = 1e-3;      /* of a sequence, in a file that a signature lacks */
+static const double least_present = 0.75;      /* of a share: what its files must have of it */
+static const double is_alike = 0.25;           /* of two shares: an error that leaves them one */
+static const double is_rest_of_mixture = 0.05; /* in places, beside what is known */
+static const double significant = 1;           /* errors that a share has at least */
+static const double least_of_alike = 0.1;      /* of the share of a signature that is alike */
+static const double half_width = 1.96;         /* of the 95 % interval, in standard errors */
+static const double least_samples = 5;         /* that two standard errors do not take to 0 */
 
 typedef struct {
 	const LodeProfile *profile;
@@ -34,6 +43,11 @@ typedef struct {
 	LodeExecutedSequences *executed;
 	LodeSequenceTable supports[LODE_N_SEQUENCE_KINDS];
 	double totals[LODE_N_SEQUENCE_KINDS][LODE_SIGNATURE_LENGTHS];
+	uint32_t *vertex_images; /* of each vertex of the flow graph */
+	bool *is_new_image;      /* a file that no signature has */
+	double *file_shares;     /* [images][signatures]: of its executions in that file */
+	double *limits;          /* of each signature */
+	double *weights; /* of each instruction, its share; NULL: executions are not inferred */
 	LodeClassification *result;
 } Classifying;
 
@@ -113,7 +127,7 @@ static double spread_of(const LodeSignature *signature)
  * A few profiles estimate their variance poorly: that of all signatures together counts as two
  * more. For a single profile it is the only one.
  */
-static void set_limits(const Classifying *self, LodeSignatureMatch *matches)
+static void set_limits(Classifying *self)
 {
 	double sum = 0, degrees = 0;
 
@@ -127,7 +141,54 @@ static void set_limits(const Classifying *self, LodeSignatureMatch *matches)
 		const LodeSignature *signature = signature_at(self, j);
 		double own = signature->n_profiles - 1;
 		double spread = (spread_of(signature) * own + common * 2) / (own + 2);
-		matches[j].limit = CLAMP(limit_factor * sqrt(spread), least_limit, most_limit);
+		self->limits[j] = CLAMP(limit_factor * sqrt(spread), least_limit, most_limit);
+	}
+}
+
+/* --- files --- */
+
+/* A signature's share of executions in a file, found by its build-id, and by its name where one of
+ * both has none; −1: it has no such file. */
+static double share_in_file(const LodeSignature *signature, const char *text)
+{
+	const char *name = strchr(text, ' ');
+
+	for (guint i = 0; i < signature->files->len; i++) {
+		const LodeSignatureFile *file = &LODE_AT(signature->files, LodeSignatureFile, i);
+		const char *other = file->text, *other_name = strchr(other, ' ');
+		bool by_name = *text == '-' || *other == '-';
+		if (by_name ? strcmp(name, other_name) == 0
+			    : name - text == other_name - other &&
+					strncmp(text, other, (size_t)(name - text)) == 0)
+			return file->share;
+	}
+	return -1;
+}
+
+/* Finds for each image the signatures' shares of executions in it, −1 for those that lack it. All
+ * are 1 where they say nothing: for files that no signature has, code that is in no file, and
+ * signatures without files.
+ */
+static void find_files(Classifying *self)
+{
+	const GArray *images = self->profile->images;
+	guint n = self->signatures->len;
+	bool is_known = true;
+
+	for (guint j = 0; j < n; j++)
+		is_known &= signature_at(self, j)->files->len > 0;
+	for (guint i = 0; i < images->len; i++) {
+		const LodeImage *image = lode_profile_image(self->profile, i);
+		g_autofree char *text = lode_signature_file_text(image->path, image->build_id);
+		bool is_file = is_known && image->kind == LODE_IMAGE_FILE;
+		double *shares = self->file_shares + (size_t)i * n, most = -1;
+		for (guint j = 0; j < n && is_file; j++) {
+			shares[j] = share_in_file(signature_at(self, j), text);
+			most = MAX(most, shares[j]);
+		}
+		self->is_new_image[i] = is_file && most < 0;
+		for (guint j = 0; j < n; j++)
+			shares[j] = most < 0 ? 1 : shares[j];
 	}
 }
 
@@ -223,13 +284,19 @@ static void find_evidence(const Classifying *self, guint j, LodeSignatureMatch *
 
 /* --- shares --- */
 
-/* The longest sequences of a kind that the profile has, and what each signature gives to them. */
+/*
+ * The longest sequences of a kind in each file of the profile (or in one), and what each signature
+ * gives to them. So code of a file that one workload alone executes is this workload's, however
+ * common its sequences are.
+ */
 typedef struct {
 	LodeMixture mixture;
 	unsigned length;
 	double *observed, *expected;
-	double *shares; /* [components + 1] */
-	LodeSequenceTable indexes;
+	double *shares;             /* [components + 1] */
+	LodeSequenceTable *indexes; /* [n_images] */
+	guint n_images;
+	GArray *items, *item_images; /* LodeSequenceValue, uint32_t */
 } Fit;
 
 static void fit_clear(Fit *self)
@@ -237,7 +304,11 @@ static void fit_clear(Fit *self)
 	g_free(self->observed);
 	g_free(self->expected);
 	g_free(self->shares);
-	lode_sequence_table_clear(&self->indexes);
+	for (guint i = 0; i < self->n_images; i++)
+		lode_sequence_table_clear(&self->indexes[i]);
+	g_free(self->indexes);
+	g_clear_pointer(&self->items, g_array_unref);
+	g_clear_pointer(&self->item_images, g_array_unref);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Fit, fit_clear)
 
@@ -269,35 +340,104 @@ static void expect(const Classifying *self, unsigned kind, unsigned length, guin
 	}
 }
 
-static void fit_init(Fit *self, const Classifying *classifying, unsigned kind,
-	const LodeSequenceTable *supports, const double totals[LODE_SIGNATURE_LENGTHS])
-{
-	g_autoptr(GArray) all = lode_sequence_table_sorted(supports);
-	g_autoptr(GArray) sequences = g_array_new(FALSE, FALSE, sizeof(LodeSequenceValue));
-	guint n_signatures = classifying->signatures->len;
-	double total = 0;
+/* Paths of one image or of all, summed for each. */
+typedef struct {
+	const uint32_t *vertex_images;
+	uint32_t image;            /* LODE_NONE: all */
+	LodeSequenceTable *tables; /* of each image */
+	bool is_one_table;         /* one of all instead */
+	double totals[LODE_SIGNATURE_LENGTHS];
+} Part;
 
-	*self = (Fit){.length = LODE_SIGNATURE_LENGTHS};
-	while (self->length > 1 && !(totals[self->length - 1] > 0.1))
-		self->length--;
-	for (guint i = 0; i < all->len; i++) {
-		LodeSequenceValue *one = &LODE_AT(all, LodeSequenceValue, i);
-		if (lode_sequence_length(one->key) != self->length)
-			continue;
-		total += one->value;
-		*lode_sequence_table_at(&self->indexes, one->key) = sequences->len;
-		g_array_append_val(sequences, *one);
+static void add_to_part(
+	const uint32_t *vertices, unsigned n, uint64_t key, double count, void *user_data)
+{
+	Part *self = user_data;
+	uint32_t image = self->vertex_images[vertices[0]];
+
+	if (self->image != LODE_NONE && self->image != image)
+		return;
+	*lode_sequence_table_at(&self->tables[self->is_one_table ? 0 : image], key) += count;
+	self->totals[n - 1] += count;
+}
+
+/*
+ * What a signature gives to a sequence is divided among the files that it executes, by its
+ * executions in them and by those of the sequence in the profile: which sequences are in which file
+ * is not in a signature. `indexes` of `by_sequence`.
+ */
+static void divide_by_files(Fit *self, const Classifying *classifying, guint j,
+	const LodeSequenceTable *indexes, const double *by_sequence)
+{
+	guint n = self->items->len, n_signatures = classifying->signatures->len;
+	g_autofree double *sums = g_new0(double, n + 1);
+	g_autofree guint *sequences = g_new(guint, n + 1);
+	double *expected = self->expected + (size_t)j * n;
+
+	for (guint i = 0; i < n; i++) {
+		const LodeSequenceValue *item = &LODE_AT(self->items, LodeSequenceValue, i);
+		size_t image = LODE_AT(self->item_images, uint32_t, i);
+		expected[i] = classifying->file_shares[image * n_signatures + j] * item->value;
+		sequences[i] = (guint)lode_sequence_table_get(indexes, item->key, 0);
+		sums[sequences[i]] += MAX(expected[i], 0);
 	}
-	self->observed = g_new0(double, sequences->len + 1);
-	self->expected = g_new0(double, (size_t)n_signatures * sequences->len + 1);
-	self->shares = g_new0(double, n_signatures + 1);
+	for (guint i = 0; i < n; i++)
+		expected[i] = by_sequence[sequences[i]] *
+		              (expected[i] > 0
+					      ? MAX(expected[i] / sums[sequences[i]], least_in_file)
+					      : least_in_file);
+}
+
+/* Items are sequences in files; `image` LODE_NONE: in all. */
+static void fit_init(Fit *self, const Classifying *classifying, unsigned kind, uint32_t image)
+{
+	guint n_signatures = classifying->signatures->len;
+	guint n_images = classifying->profile->images->len;
+	g_autofree LodeSequenceTable *tables = g_new0(LodeSequenceTable, n_images + 1);
+	GArray *items = g_array_new(FALSE, FALSE, sizeof(LodeSequenceValue));
+	GArray *item_images = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	LodeSequenceTable whole = {0};
+	Part part = {classifying->vertex_images, image, tables, false, {0}};
+
+	lode_executed_sequences_visit(
+		classifying->executed, (LodeSequenceKind)kind, add_to_part, &part);
+	*self = (Fit){.length = LODE_SIGNATURE_LENGTHS,
+		.n_images = n_images,
+		.items = items,
+		.item_images = item_images};
+	while (self->length > 1 && !(part.totals[self->length - 1] > 0.1 * part.totals[0]))
+		self->length--;
+	self->indexes = g_new0(LodeSequenceTable, n_images + 1);
+	for (uint32_t i = 0; i < n_images; i++) {
+		g_autoptr(GArray) all = lode_sequence_table_sorted(&tables[i]);
+		for (guint k = 0; k < all->len; k++) {
+			const LodeSequenceValue *one = &LODE_AT(all, LodeSequenceValue, k);
+			if (lode_sequence_length(one->key) != self->length)
+				continue;
+			*lode_sequence_table_at(&self->indexes[i], one->key) = items->len;
+			*lode_sequence_table_at(&whole, one->key) += one->value;
+			g_array_append_val(items, *one);
+			g_array_append_val(item_images, i);
+		}
+		lode_sequence_table_clear(&tables[i]);
+	}
+	g_autoptr(GArray) sequences = lode_sequence_table_sorted(&whole);
 	for (guint s = 0; s < sequences->len; s++)
-		self->observed[s] = LODE_AT(sequences, LodeSequenceValue, s).value / total;
-	for (guint j = 0; j < n_signatures; j++)
-		expect(classifying, kind, self->length, j, sequences,
-			self->expected + (size_t)j * sequences->len);
+		*lode_sequence_table_at(&whole, LODE_AT(sequences, LodeSequenceValue, s).key) = s;
+	self->observed = g_new0(double, items->len + 1);
+	self->expected = g_new0(double, (size_t)n_signatures * items->len + 1);
+	self->shares = g_new0(double, n_signatures + 1);
+	g_autofree double *by_sequence = g_new0(double, sequences->len + 1);
+	for (guint i = 0; i < items->len; i++)
+		self->observed[i] = LODE_AT(items, LodeSequenceValue, i).value /
+		                    part.totals[self->length - 1];
+	for (guint j = 0; j < n_signatures; j++) {
+		expect(classifying, kind, self->length, j, sequences, by_sequence);
+		divide_by_files(self, classifying, j, &whole, by_sequence);
+	}
+	lode_sequence_table_clear(&whole);
 	self->mixture = (LodeMixture){
-		sequences->len, n_signatures, self->observed, self->expected, unknown_support};
+		items->len, n_signatures, self->observed, self->expected, unknown_support};
 }
 
 /*
@@ -305,14 +445,13 @@ static void fit_init(Fit *self, const Classifying *classifying, unsigned kind,
  * anew. Components to which a rough fit gives next to nothing are left out at once: with many
  * signatures, most.
  */
-static void fit_shares(Fit *self, double least_part)
+static void fit_shares(Fit *self, double least_part, bool *may_have)
 {
 	size_t n = self->mixture.n_components;
-	g_autofree bool *may_have = g_new(bool, n + 1);
 
-	lode_mixture_fit(&self->mixture, NULL, 1e-3, self->shares);
+	lode_mixture_fit(&self->mixture, may_have, 1e-3, self->shares);
 	for (size_t j = 0; j < n; j++)
-		may_have[j] = self->shares[j] >= least_part / 4;
+		may_have[j] &= self->shares[j] >= least_part / 4;
 	while (true) {
 		size_t least = n;
 		lode_mixture_fit(&self->mixture, may_have, 1e-5, self->shares);
@@ -327,6 +466,15 @@ static void fit_shares(Fit *self, double least_part)
 	lode_mixture_fit(&self->mixture, may_have, 1e-7, self->shares);
 }
 
+static bool *all_signatures(const Classifying *self)
+{
+	bool *all = g_new(bool, self->signatures->len + 1);
+
+	for (guint j = 0; j <= self->signatures->len; j++)
+		all[j] = true;
+	return all;
+}
+
 static double explained_alone(const Fit *fit, guint j)
 {
 	double shares[2];
@@ -337,12 +485,92 @@ static double explained_alone(const Fit *fit, guint j)
 	return shares[0];
 }
 
+/* --- the distance of a mixture --- */
+
+/*
+ * How far the executions of an image, or of all, are from a mixture, and by its parts' limits may
+ * be: the Jensen-Shannon divergence is convex in both distributions together (J. Lin, "Divergence
+ * Measures Based on the Shannon Entropy", 1991), so that a mixture's square is at most the mean of
+ * the squares of its parts.
+ */
+typedef struct {
+	double distance, limit;
+} Goodness;
+
+/* Also adds to `noise` what the divergence is expected to be by chance, for that many samples:
+ * 1/(8·ln 2·samples) for each sequence, and at most s/2, which is all of it. */
+static double divergence_of_mixture(const Classifying *self, const double *shares, unsigned kind,
+	const LodeSequenceTable *observed, double total, double samples, double *noise)
+{
+	LodeSequenceTable expected = {0};
+	double listed[LODE_SIGNATURE_LENGTHS] = {0}, seen[LODE_SIGNATURE_LENGTHS] = {0}, sum = 0;
+
+	for (guint j = 0; j < self->signatures->len; j++)
+		for (unsigned length = 0; length < LODE_SIGNATURE_LENGTHS && shares[j] > 0;
+			length++) {
+			const LodeSequenceTable *supports = &self->models[j].supports[kind];
+			listed[length] += shares[j] * self->models[j].listed[kind][length];
+			for (size_t i = 0; i < supports->n_slots && length == 0; i++)
+				if (supports->slots[i].key != 0)
+					*lode_sequence_table_at(&expected,
+						supports->slots[i].key) += shares[j] *
+					                                   supports->slots[i].value;
+		}
+	for (size_t i = 0; i < expected.n_slots; i++) {
+		uint64_t key = expected.slots[i].key;
+		if (key == 0)
+			continue;
+		double p = lode_sequence_table_get(observed, key, 0) / total;
+		seen[lode_sequence_length(key) - 1] += p;
+		sum += divergence(p, expected.slots[i].value);
+		*noise += MIN(1 / (8 * G_LN2 * samples), expected.slots[i].value / 2);
+	}
+	for (unsigned length = 0; length < LODE_SIGNATURE_LENGTHS; length++)
+		sum += divergence(MAX(1 - seen[length], 0), MAX(1 - listed[length], 0));
+	lode_sequence_table_clear(&expected);
+	return sum;
+}
+
+/* `shares` of the signatures and the rest, which is left out. */
+static Goodness goodness_of(const Classifying *self, const double *shares, uint32_t image)
+{
+	guint n = self->signatures->len;
+	g_autofree double *parts = g_new0(double, n + 1);
+	double known = 0, sum = 0, limit = 0, noise = 0;
+
+	for (guint j = 0; j < n; j++)
+		known += shares[j];
+	if (!(known > 0))
+		return (Goodness){1, 0};
+	for (guint j = 0; j < n; j++) {
+		parts[j] = shares[j] / known;
+		limit += parts[j] * self->limits[j] * self->limits[j];
+	}
+	for (unsigned kind = 0; kind < LODE_N_SEQUENCE_KINDS; kind++) {
+		LodeSequenceTable supports = {0};
+		Part part = {self->vertex_images, image, &supports, true, {0}};
+		lode_executed_sequences_visit(
+			self->executed, (LodeSequenceKind)kind, add_to_part, &part);
+		sum += divergence_of_mixture(self, parts, kind, &supports, part.totals[0],
+			self->weights != NULL
+				? self->profile->n_samples * part.totals[0] / self->executed->total
+				: INFINITY,
+			&noise);
+		lode_sequence_table_clear(&supports);
+	}
+	limit += chance_factor * noise / (LODE_N_SEQUENCE_KINDS * LODE_SIGNATURE_LENGTHS);
+	return (Goodness){sqrt(sum / (LODE_N_SEQUENCE_KINDS * LODE_SIGNATURE_LENGTHS)),
+		MIN(sqrt(limit), most_limit_of_few)};
+}
+
 /* --- what no signature explains --- */
 
 typedef struct {
 	const Fit *fit;
-	double *all, *rest; /* of each vertex: executions of the paths over it, and what is of the
-	                       rest */
+	const uint32_t *vertex_images;
+	size_t component;
+	double *all, *part; /* of each vertex: executions of the paths over it, and what is of the
+	                       component (n_components: the rest) */
 } Covering;
 
 static void cover(const uint32_t *vertices, unsigned n, uint64_t key, double count, void *user_data)
@@ -351,14 +579,15 @@ static void cover(const uint32_t *vertices, unsigned n, uint64_t key, double cou
 
 	if (n != self->fit->length)
 		return;
-	double index = lode_sequence_table_get(&self->fit->indexes, key, -1);
+	const LodeSequenceTable *indexes = &self->fit->indexes[self->vertex_images[vertices[0]]];
+	double index = lode_sequence_table_get(indexes, key, -1);
 	if (index < 0)
 		return;
-	double part = lode_mixture_rest(&self->fit->mixture, self->fit->shares, (size_t)index) *
-	              count;
+	double part = count * lode_mixture_part(&self->fit->mixture, self->fit->shares,
+				      self->component, (size_t)index);
 	for (unsigned i = 0; i < n; i++) {
 		self->all[vertices[i]] += count;
-		self->rest[vertices[i]] += part;
+		self->part[vertices[i]] += part;
 	}
 }
 
@@ -382,7 +611,7 @@ static void find_block(const Classifying *self, const Covering *covering, uint32
 			sum = 0;
 		block = one->block;
 		if (covering->all[v] > 0)
-			sum += graph->count[v] * covering->rest[v] / covering->all[v] /
+			sum += graph->count[v] * covering->part[v] / covering->all[v] /
 			       self->executed->total;
 		if (sum > place->block_rest) {
 			place->block_rest = sum;
@@ -392,75 +621,16 @@ static void find_block(const Classifying *self, const Covering *covering, uint32
 	}
 }
 
-/* Whether a signature has a file: by its build-id, and by its name where one of both has none. */
-static bool has_file(const LodeSignature *signature, const char *text)
-{
-	const char *name = strchr(text, ' ');
-
-	for (guint i = 0; i < signature->files->len; i++) {
-		const char *other = LODE_AT(signature->files, LodeSignatureFile, i).text;
-		const char *other_name = strchr(other, ' ');
-		bool by_name = *text == '-' || *other == '-';
-		if (by_name ? strcmp(name, other_name) == 0
-			    : name - text == other_name - other &&
-					strncmp(text, other, (size_t)(name - text)) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* For each image, whether it is a file that no signature has. Signatures without files are ignored.
- */
-static bool *find_new_files(const Classifying *self)
-{
-	const GArray *images = self->profile->images;
-	bool *is_new = g_new0(bool, images->len + 1);
-
-	for (guint j = 0; j < self->signatures->len; j++)
-		if (signature_at(self, j)->files->len == 0)
-			return is_new;
-	for (guint i = 0; i < images->len; i++) {
-		const LodeImage *image = lode_profile_image(self->profile, i);
-		g_autofree char *text = lode_signature_file_text(image->path, image->build_id);
-		is_new[i] = image->kind == LODE_IMAGE_FILE;
-		for (guint j = 0; j < self->signatures->len && is_new[i]; j++)
-			is_new[i] = !has_file(signature_at(self, j), text);
-	}
-	return is_new;
-}
-
-/* For each function, the number of samples in its weight; NULL: executions are not inferred from
- * samples. */
-static double *find_samples(const LodeProfile *profile)
-{
-	const LodeEvent *event = profile->weight_event != LODE_NONE
-	                                 ? lode_profile_event(profile, profile->weight_event)
-	                                 : NULL;
-
-	if (profile->frequency != LODE_FREQUENCY_INFERRED || event == NULL || !(event->total > 0) ||
-		!(profile->n_samples > 0))
-		return NULL;
-	double *samples = g_new0(double, profile->functions->len + 1);
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
-		uint32_t end = LODE_AT(profile->cost_starts, uint32_t, i + 1);
-		for (uint32_t c = LODE_AT(profile->cost_starts, uint32_t, i); c < end; c++) {
-			const LodeCost *cost = &LODE_AT(profile->costs, LodeCost, c);
-			if (cost->event == profile->weight_event)
-				samples[lode_profile_instruction(profile, i)->function] +=
-					cost->value / event->total * profile->n_samples;
-		}
-	}
-	return samples;
-}
-
 /* The unknown part of each function, before it is decided which are places. */
 static GArray *find_candidates(const Classifying *self, const Covering *covering)
 {
 	const LodeFlowGraph *graph = self->executed->graph;
 	GArray *candidates = g_array_new(FALSE, FALSE, sizeof(LodeUnknownPlace));
-	g_autofree bool *is_new = find_new_files(self);
-	g_autofree double *samples = find_samples(self->profile);
+	g_autofree double *samples = g_new0(double, self->profile->functions->len + 1);
 
+	for (uint32_t i = 0; i < self->profile->instructions->len && self->weights != NULL; i++)
+		samples[lode_profile_instruction(self->profile, i)->function] +=
+			self->weights[i] * self->profile->n_samples;
 	for (uint32_t g = 0; g < graph->n_graphs; g++) {
 		LodeUnknownPlace place = {.function = graph->graph_functions[g], .graph = g};
 		for (uint32_t v = graph->graph_starts[g]; v < graph->graph_starts[g + 1]; v++) {
@@ -469,15 +639,28 @@ static GArray *find_candidates(const Classifying *self, const Covering *covering
 				continue;
 			place.executions += part;
 			if (covering->all[v] > 0)
-				place.rest += part * covering->rest[v] / covering->all[v];
+				place.rest += part * covering->part[v] / covering->all[v];
 		}
-		place.samples = samples != NULL ? samples[place.function] : -1;
+		place.samples = self->weights != NULL ? samples[place.function] : -1;
 		place.is_new_file =
-			is_new[lode_profile_function(self->profile, place.function)->image];
+			self->is_new_image[lode_profile_function(self->profile, place.function)
+						   ->image];
 		if (place.executions > 0)
 			g_array_append_val(candidates, place);
 	}
 	return candidates;
+}
+
+/* Whether no mixture of signatures is near to what is executed in a file. */
+static bool is_far(const Classifying *self, uint32_t image)
+{
+	g_autofree bool *may_have = all_signatures(self);
+	g_auto(Fit) fit = {0};
+
+	fit_init(&fit, self, LODE_SEQUENCES_OPCODES, image);
+	fit_shares(&fit, least_share, may_have);
+	Goodness goodness = goodness_of(self, fit.shares, image);
+	return goodness.distance > goodness.limit;
 }
 
 /* The known part of a new file's code as a whole: other programs' code may be made of the same
@@ -487,6 +670,7 @@ static void test_new_files(const Classifying *self, GArray *candidates)
 	size_t n = self->profile->images->len;
 	g_autofree double *executions = g_new0(double, n + 1);
 	g_autofree double *rest = g_new0(double, n + 1);
+	g_autofree bool *is_unknown = g_new0(bool, n + 1);
 
 	for (guint i = 0; i < candidates->len; i++) {
 		const LodeUnknownPlace *one = &LODE_AT(candidates, LodeUnknownPlace, i);
@@ -494,10 +678,14 @@ static void test_new_files(const Classifying *self, GArray *candidates)
 		executions[image] += one->executions;
 		rest[image] += one->rest;
 	}
+	for (guint i = 0; i < n; i++)
+		is_unknown[i] = self->is_new_image[i] &&
+		                (rest[i] >= unknown_part * executions[i] ||
+					(executions[i] >= least_rest && is_far(self, i)));
 	for (guint i = 0; i < candidates->len; i++) {
 		LodeUnknownPlace *one = &LODE_AT(candidates, LodeUnknownPlace, i);
-		uint32_t image = lode_profile_function(self->profile, one->function)->image;
-		one->is_new_file &= rest[image] >= unknown_part * executions[image];
+		one->is_new_file =
+			is_unknown[lode_profile_function(self->profile, one->function)->image];
 	}
 }
 
@@ -517,7 +705,7 @@ static void find_places(const Classifying *self, const Fit *fit)
 	const LodeFlowGraph *graph = self->executed->graph;
 	g_autofree double *all = g_new0(double, graph->n_vertices + 1);
 	g_autofree double *rest = g_new0(double, graph->n_vertices + 1);
-	Covering covering = {fit, all, rest};
+	Covering covering = {fit, self->vertex_images, self->signatures->len, all, rest};
 	LodeClassification *result = self->result;
 	double in_new_files = 0, samples_in_new_files = 0;
 
@@ -549,20 +737,317 @@ static void find_places(const Classifying *self, const Fit *fit)
 				       : samples_in_new_files >= least_new_samples);
 }
 
-/* Fits the shares of the executions outside those places, as parts of the whole. */
-static void fit_remainder(
-	const Classifying *self, unsigned kind, double *out_shares /* signatures + 1 */)
-{
-	double known = 1 - self->result->rest_placed, totals[LODE_SIGNATURE_LENGTHS];
-	LodeSequenceTable supports = {0};
-	g_auto(Fit) fit = {0};
+/* --- shares of the remainder, and their errors --- */
 
-	lode_executed_sequences_count(self->executed, (LodeSequenceKind)kind, &supports, totals);
-	fit_init(&fit, self, kind, &supports, totals);
-	fit_shares(&fit, least_share / MAX(known, least_share));
-	for (guint j = 0; j <= self->signatures->len; j++)
-		out_shares[j] = fit.shares[j] * known;
-	lode_sequence_table_clear(&supports);
+/* The executions in files that no signature has, and that are no places. */
+static double in_new_builds(const Classifying *self)
+{
+	const LodeFlowGraph *graph = self->executed->graph;
+	double sum = 0;
+
+	for (uint32_t v = 0; v < graph->n_vertices; v++)
+		if (self->is_new_image[self->vertex_images[v]] && self->executed->symbols[0][v])
+			sum += graph->count[v] / self->executed->total;
+	return sum;
+}
+
+/*
+ * A signature takes part with the files that it has: Σ min(share of the profile in the file, its
+ * part) is most of its share. What a library that all programs have executes for an unknown one
+ * would be a share of some signature otherwise.
+ */
+static bool is_present(const Classifying *self, const double *in_images, guint j, double share)
+{
+	guint n = self->signatures->len;
+	double sum = in_new_builds(self);
+
+	if (signature_at(self, j)->files->len == 0)
+		return true;
+	for (guint i = 0; i < self->profile->images->len; i++)
+		sum += self->is_new_image[i]
+		               ? 0
+		               : MIN(in_images[i],
+					 share * MAX(self->file_shares[(size_t)i * n + j], 0));
+	return sum >= least_present * share;
+}
+
+static double *shares_by_image(const Classifying *self)
+{
+	const LodeFlowGraph *graph = self->executed->graph;
+	double *shares = g_new0(double, self->profile->images->len + 1);
+
+	for (uint32_t v = 0; v < graph->n_vertices; v++)
+		if (self->executed->symbols[0][v] != 0 && self->executed->scales[v] > 0)
+			shares[self->vertex_images[v]] += graph->count[v] / self->executed->total;
+	return shares;
+}
+
+/* Fits the shares of the executions outside the places, as parts of the whole. */
+static void fit_remainder(const Classifying *self, unsigned kind, Fit *fit, bool *may_have)
+{
+	double known = MAX(1 - self->result->rest_placed, 0);
+	g_autofree double *in_images = shares_by_image(self);
+
+	fit_init(fit, self, kind, LODE_NONE);
+	for (guint j = 0; j < self->signatures->len; j++) {
+		fit_shares(fit, least_share / MAX(known, least_share), may_have);
+		bool is_changed = false;
+		for (guint k = 0; k < self->signatures->len; k++)
+			if (fit->shares[k] > 0 &&
+				!is_present(self, in_images, k, fit->shares[k] * known)) {
+				may_have[k] = false;
+				is_changed = true;
+			}
+		if (!is_changed)
+			break;
+	}
+}
+
+static double main_file_share(const LodeSignature *signature)
+{
+	return signature->files->len > 0 ? LODE_AT(signature->files, LodeSignatureFile, 0).share
+	                                 : 1;
+}
+
+/*
+ * What the unknown programs of a mixture may execute in files that signatures have, as a part of
+ * what they execute in their own: the C library's part of it cannot be told. The median of the
+ * signatures.
+ */
+static double usual_in_libraries(const Classifying *self)
+{
+	guint n = self->signatures->len;
+	g_autoptr(GArray) shares = g_array_new(FALSE, FALSE, sizeof(double));
+
+	for (guint j = 0; j < n; j++) {
+		double share = MIN(main_file_share(signature_at(self, j)), 1);
+		g_array_append_val(shares, share);
+	}
+	g_array_sort(shares, lode_compare_doubles);
+	double middle = LODE_AT(shares, double, n / 2);
+	return (1 - middle) / MAX(middle, 0.5);
+}
+
+/* Gives the unknown programs what they usually execute of libraries, as far as it is there. */
+static void move_libraries(const Classifying *self, double *shares)
+{
+	guint n = self->signatures->len;
+	double known = 0, in_libraries = 0;
+
+	for (guint j = 0; j < n; j++) {
+		known += shares[j];
+		in_libraries += shares[j] * MAX(1 - main_file_share(signature_at(self, j)), 0);
+	}
+	double moved = MIN(shares[n] * usual_in_libraries(self), in_libraries);
+	for (guint j = 0; j < n && known > 0; j++)
+		shares[j] *= 1 - moved / known;
+	shares[n] += moved;
+}
+
+/*
+ * The shares in the weight of the samples where executions are inferred from them, which is what
+ * was measured; each instruction's weight is divided as the paths over it are. Without weights,
+ * those of the executions. What is scattered is divided likewise, so that the last of `out`
+ * [signatures + 1] is that of the places; they sum to 1.
+ */
+static void measure_shares(const Classifying *self, const Fit *fit, double *out)
+{
+	const LodeFlowGraph *graph = self->executed->graph;
+	guint n = self->signatures->len, n_images = self->profile->images->len;
+	double known = 0, in_places = 0;
+
+	out[n] = self->result->rest_placed;
+	for (guint j = 0; j < n; j++) {
+		out[j] = fit->shares[j];
+		known += out[j];
+	}
+	if (self->weights == NULL) {
+		for (guint j = 0; j < n; j++)
+			out[j] *= known > 0 ? (1 - out[n]) / known : 0;
+		out[n] = known > 0 ? out[n] : 1;
+		return;
+	}
+	known = 0;
+	for (guint j = 0; j < n; j++) {
+		g_autofree double *all = g_new0(double, graph->n_vertices + 1);
+		g_autofree double *part = g_new0(double, graph->n_vertices + 1);
+		g_autofree double *parts = g_new0(double, 3 * n_images + 1);
+		double *held = parts + n_images, *loose = held + n_images;
+		Covering covering = {fit, self->vertex_images, j, all, part};
+		out[j] = 0;
+		if (!(fit->shares[j] > 0))
+			continue;
+		lode_executed_sequences_visit(
+			self->executed, LODE_SEQUENCES_OPCODES, cover, &covering);
+		for (uint32_t v = 0; v < graph->n_vertices; v++) {
+			uint32_t image = self->vertex_images[v];
+			double weight = self->weights[graph->vertex_instructions[v]];
+			if (self->executed->symbols[0][v] == 0)
+				continue;
+			*(all[v] > 0 ? &held[image] : &loose[image]) += weight;
+			parts[image] += all[v] > 0 ? weight * part[v] / all[v] : 0;
+		}
+		/* Functions of less than four instructions are divided as the file is. */
+		for (guint i = 0; i < n_images; i++)
+			if (held[i] > 0)
+				out[j] += parts[i] * (1 + loose[i] / held[i]);
+		known += out[j];
+	}
+	for (guint i = 0; i < self->result->places->len; i++)
+		in_places += LODE_AT(self->result->places, LodeUnknownPlace, i).samples;
+	in_places = self->profile->n_samples > 0 ? MIN(in_places / self->profile->n_samples, 1) : 0;
+	for (guint j = 0; j < n; j++)
+		out[j] = known > 0 ? out[j] / known * (1 - in_places) : 0;
+	out[n] = known > 0 ? in_places : 1;
+}
+
+/* By how much a signature's own executions of an item differ between its profiles, as a part of
+ * them; what it does not list, by all that it is expected to have. */
+static double deviation_at(const Classifying *self, const Fit *fit, guint j, guint i)
+{
+	const LodeSignatureModel *model = &self->models[j];
+	uint64_t key = LODE_AT(fit->items, LodeSequenceValue, i).key;
+	double support = lode_sequence_table_get(&model->supports[LODE_SEQUENCES_OPCODES], key, 0);
+	double deviation = lode_sequence_table_get(
+		&model->deviations[LODE_SEQUENCES_OPCODES], key, 0);
+
+	if (!(support > 0))
+		return 1;
+	return model->signature->n_profiles > 1
+	               ? deviation / support * sqrt(1 + 1.0 / model->signature->n_profiles)
+	               : 1;
+}
+
+/*
+ * What of the shares of a group may belong to another part of the mixture by its files, as a part
+ * of all: what is in other files than the signature has it in (half the sum of the differences, the
+ * total variation), and half of the smaller part in each file that both execute.
+ */
+static double misplaced(
+	const Classifying *self, const Fit *fit, const uint32_t *groups, uint32_t group)
+{
+	guint n = self->signatures->len, n_images = self->profile->images->len;
+	g_autofree double *all = g_new0(double, n_images + 1);
+	g_autofree double *own = g_new0(double, n_images + 1);
+	double differ = 0, common = 0;
+
+	for (guint j = 0; j < n; j++) {
+		g_autofree double *assigned = g_new0(double, n_images + 1);
+		for (guint i = 0; i < fit->items->len && fit->shares[j] > 0; i++)
+			assigned[LODE_AT(fit->item_images, uint32_t, i)] +=
+				fit->observed[i] *
+				lode_mixture_part(&fit->mixture, fit->shares, j, i);
+		for (guint i = 0; i < n_images; i++) {
+			double in_file = self->file_shares[(size_t)i * n + j];
+			all[i] += assigned[i];
+			own[i] += groups[j] == group ? assigned[i] : 0;
+			if (groups[j] == group && !self->is_new_image[i] && assigned[i] > 0 &&
+				signature_at(self, j)->files->len > 0)
+				differ += fabs(assigned[i] - MAX(in_file, 0) * fit->shares[j]);
+		}
+	}
+	for (guint i = 0; i < n_images; i++)
+		common += MIN(own[i], all[i] - own[i]) *
+		          (signature_at(self, 0)->files->len > 0 && !self->is_new_image[i]);
+	return hypot(differ / 2, common / 2);
+}
+
+/* By how much the unknown programs' part of the libraries may be wrong: by all of it. */
+static double in_unknown_libraries(const Classifying *self, double rest)
+{
+	double usual = usual_in_libraries(self);
+
+	return rest * usual / (1 + usual);
+}
+
+static double n_samples(const Classifying *self)
+{
+	return MAX(self->weights != NULL ? self->profile->n_samples : self->executed->total, 1);
+}
+
+static double rest_error(const Classifying *self, double rest)
+{
+	double sampling = half_width * sqrt(rest * (1 - MIN(rest, 1)) / n_samples(self));
+
+	return MIN(hypot(sampling, in_unknown_libraries(self, rest)), 1);
+}
+
+/*
+ * Student's quantile for 95 % with the degrees of freedom of all signatures' deviations together,
+ * by Cornish and Fisher's expansion (M. Abramowitz, I. A. Stegun, "Handbook of Mathematical
+ * Functions", 26.7.5); 1 where no signature is of two profiles, and deviations are the supports.
+ */
+static double runs_quantile(const Classifying *self)
+{
+	double degrees = 0, z = half_width, z3 = z * z * z;
+
+	for (guint j = 0; j < self->signatures->len; j++)
+		degrees += signature_at(self, j)->n_profiles - 1;
+	if (!(degrees > 0))
+		return 1;
+	return z + (z3 + z) / (4 * degrees) +
+	       (5 * z3 * z * z + 16 * z3 + 3 * z) / (96 * degrees * degrees);
+}
+
+/* See lode_mixture_influence(). */
+typedef struct {
+	const Fit *fit;
+	const double *by_item, *inverse;
+} Influences;
+
+/*
+ * Half of the 95 % interval of the shares of some signatures together: of the samples (binomial),
+ * and of what the signatures' profiles differ by, all sequences of one as if they differed
+ * together, which is the worst that the deviations allow. `measured`: shares as they are reported.
+ */
+static double error_of(const Classifying *self, const Influences *influences,
+	const double *measured, const uint32_t *groups, uint32_t group)
+{
+	const Fit *fit = influences->fit;
+	guint n_items = fit->items->len, n = self->signatures->len;
+	double share = 0, between = 0, in_other_files = 0, whole_share = 0, fitted = 0, squares = 0;
+	g_autofree double *sums = g_new0(double, n_items + 1);
+	g_autofree double *parts = g_new0(double, n_items + 1);
+
+	for (guint j = 0; j < n; j++) {
+		share += groups[j] == group ? measured[j] : 0;
+		for (guint i = 0; i < n_items && groups[j] == group; i++)
+			sums[i] += influences->by_item[(size_t)j * n_items + i];
+		for (guint k = 0; k < n && groups[j] == group; k++)
+			squares += groups[k] == group ? influences->inverse[(size_t)j * (n + 1) + k]
+			                              : 0;
+	}
+	for (guint j = 0; j < n; j++) {
+		double mean = 0, whole = 0, sum = 0;
+		for (guint i = 0; i < n_items && fit->shares[j] > 0; i++) {
+			parts[i] = fit->expected[(size_t)j * n_items + i];
+			whole += parts[i];
+			mean += parts[i] * sums[i];
+		}
+		if (!(whole > 0))
+			continue;
+		for (guint i = 0; i < n_items; i++)
+			sum += parts[i] * deviation_at(self, fit, j, i) *
+			       fabs(sums[i] - mean / whole);
+		between += measured[j] * measured[j] * sum * sum;
+		whole_share += measured[j];
+		fitted += groups[j] == group ? fit->shares[j] : 0;
+	}
+	if (fitted > 0)
+		in_other_files = misplaced(self, fit, groups, group) * share / fitted;
+	/* Where there is nothing else, all is its own. */
+	if (whole_share - share + measured[n] < least_share)
+		in_other_files = 0;
+	double spread = squares - fitted * fitted;
+	if (fitted > 0)
+		spread *= share / fitted * share / fitted;
+	double sampling = MAX(spread, share * (1 - MIN(share, 1))) / n_samples(self);
+	double scattered = fit->shares[n] * share * (1 - MIN(share, 1));
+	double of_unknown = in_unknown_libraries(self, measured[n]) *
+	                    (whole_share > 0 ? share / whole_share : 0);
+	between *= runs_quantile(self) * runs_quantile(self);
+	return sqrt(half_width * half_width * sampling + between + in_other_files * in_other_files +
+		    scattered * scattered + of_unknown * of_unknown);
 }
 
 /* --- the whole --- */
@@ -577,6 +1062,29 @@ static void clear_match(void *data)
 		g_free(match->evidence_for[i].text);
 	for (uint32_t i = 0; i < match->n_against; i++)
 		g_free(match->evidence_against[i].text);
+}
+
+/* For each instruction, its share of the samples' weight; NULL: executions are not inferred from
+ * samples. */
+static double *find_weights(const LodeProfile *profile)
+{
+	const LodeEvent *event = profile->weight_event != LODE_NONE
+	                                 ? lode_profile_event(profile, profile->weight_event)
+	                                 : NULL;
+
+	if (profile->frequency != LODE_FREQUENCY_INFERRED || event == NULL || !(event->total > 0) ||
+		!(profile->n_samples > 0))
+		return NULL;
+	double *weights = g_new0(double, profile->instructions->len + 1);
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		uint32_t end = LODE_AT(profile->cost_starts, uint32_t, i + 1);
+		for (uint32_t c = LODE_AT(profile->cost_starts, uint32_t, i); c < end; c++) {
+			const LodeCost *cost = &LODE_AT(profile->costs, LodeCost, c);
+			if (cost->event == profile->weight_event)
+				weights[i] += cost->value / event->total;
+		}
+	}
+	return weights;
 }
 
 static bool prepare(Classifying *self, GError **error)
@@ -601,56 +1109,183 @@ static bool prepare(Classifying *self, GError **error)
 		self->profile, first->attributes, self->symbols, error);
 	if (self->executed == NULL)
 		return false;
+	const LodeFlowGraph *graph = self->executed->graph;
+	size_t n_images = self->profile->images->len;
+	self->vertex_images = g_new0(uint32_t, graph->n_vertices + 1);
+	self->is_new_image = g_new0(bool, n_images + 1);
+	self->file_shares = g_new0(double, n_images * self->signatures->len + 1);
+	self->limits = g_new0(double, self->signatures->len + 1);
+	for (uint32_t g = 0; g < graph->n_graphs; g++)
+		for (uint32_t v = graph->graph_starts[g]; v < graph->graph_starts[g + 1]; v++)
+			self->vertex_images[v] = lode_profile_function(
+				self->profile, graph->graph_functions[g])
+			                                 ->image;
+	find_files(self);
+	self->weights = find_weights(self->profile);
 	for (unsigned kind = 0; kind < LODE_N_SEQUENCE_KINDS; kind++)
 		lode_executed_sequences_count(self->executed, (LodeSequenceKind)kind,
 			&self->supports[kind], self->totals[kind]);
 	return true;
 }
 
+/* The root mean divergence of two signatures, over the sequences of the first and all else. */
+static bool are_alike(const Classifying *self, guint a, guint b)
+{
+	g_autofree double *shares = g_new0(double, self->signatures->len + 1);
+	double sum = 0, noise = 0;
+
+	shares[a] = 1;
+	for (unsigned kind = 0; kind < LODE_N_SEQUENCE_KINDS; kind++)
+		sum += divergence_of_mixture(
+			self, shares, kind, &self->models[b].supports[kind], 1, INFINITY, &noise);
+	return sqrt(sum / (LODE_N_SEQUENCE_KINDS * LODE_SIGNATURE_LENGTHS)) <=
+	       MAX(self->limits[a], self->limits[b]);
+}
+
+/* Puts signatures together whose shares have errors of a quarter of their sum and more, and that
+ * are known better together. */
+static void find_groups(const Classifying *self, const Fit *fit, const double *measured,
+	const bool *may_have, LodeSignatureMatch *matches)
+{
+	guint n = self->signatures->len;
+	g_autofree bool *is_fitted = g_new0(bool, n + 1);
+	g_autofree uint32_t *groups = g_new(uint32_t, n + 1);
+	g_autofree double *errors = g_new0(double, n + 1);
+	g_autofree double *influence = g_new0(double, (size_t)(n + 1) * fit->items->len + 1);
+
+	for (guint j = 0; j < n; j++) {
+		groups[j] = j;
+		is_fitted[j] = fit->shares[j] > 0;
+		for (guint k = 0; k < n && may_have[j] && !is_fitted[j]; k++)
+			is_fitted[j] = fit->shares[k] > 0 && are_alike(self, j, k);
+	}
+	g_autofree double *inverse = g_new0(double, (size_t)(n + 1) * (n + 1));
+	const Influences influences = {fit, influence, inverse};
+	lode_mixture_influence(&fit->mixture, is_fitted, fit->shares, influence, inverse);
+	for (guint j = 0; j < n; j++)
+		if (is_fitted[j])
+			errors[j] = error_of(self, &influences, measured, groups, j);
+	for (guint a = 0; a < n; a++)
+		for (guint b = a + 1; b < n && groups[a] == a && is_fitted[a]; b++) {
+			double least = is_alike * (measured[a] + measured[b]);
+			if (!is_fitted[b] || groups[b] != b || errors[a] < least ||
+				errors[b] < least || !(least > 0))
+				continue;
+			groups[b] = a;
+			double together = error_of(self, &influences, measured, groups, a);
+			if (together > MIN(errors[a], errors[b]) / 2)
+				groups[b] = b;
+		}
+	for (guint j = 0; j < n; j++) {
+		LodeSignatureMatch *match = &matches[j];
+		match->share = measured[j];
+		match->share_error = MIN(errors[j], 1);
+		match->group = groups[j];
+		match->group_share = match->group_error = 0;
+		for (guint k = 0; k < n; k++)
+			match->group_share += groups[k] == groups[j] ? measured[k] : 0;
+		if (is_fitted[j])
+			match->group_error = MIN(
+				error_of(self, &influences, measured, groups, groups[j]), 1);
+	}
+}
+
+/*
+ * A signature whose share is within its error, or next to nothing of one that it is like, is there
+ * by the differences of inputs; n: there is none.
+ */
+static guint least_significant(const Classifying *self, const LodeSignatureMatch *matches)
+{
+	guint n = self->signatures->len, least = n;
+
+	for (guint j = 0; j < n; j++) {
+		bool is_doubtful = matches[j].group_share < significant * matches[j].group_error;
+		if (!(matches[j].share > 0))
+			continue;
+		for (guint k = 0; k < n && !is_doubtful; k++)
+			is_doubtful = matches[k].group != matches[j].group &&
+			              matches[j].share < least_of_alike * matches[k].share &&
+			              are_alike(self, j, k);
+		if (is_doubtful && (least == n || matches[j].share < matches[least].share))
+			least = j;
+	}
+	return least;
+}
+
+/* Fits the shares, of which those that are doubtful are left out one after the other. */
+static void find_shares(Classifying *self, LodeSignatureMatch *matches)
+{
+	guint n = self->signatures->len, doubtful;
+	g_autofree bool *may_have = all_signatures(self);
+	g_autofree bool *is_tried = all_signatures(self);
+	g_autofree double *measured = g_new0(double, n + 1);
+	LodeClassification *result = self->result;
+
+	do {
+		g_auto(Fit) fit = {0};
+		fit_remainder(self, LODE_SEQUENCES_OPCODES, &fit, may_have);
+		measure_shares(self, &fit, measured);
+		move_libraries(self, measured);
+		find_groups(self, &fit, measured, is_tried, matches);
+		Goodness goodness = goodness_of(self, fit.shares, LODE_NONE);
+		result->distance = goodness.distance;
+		result->limit = goodness.limit;
+		result->rest = result->rest_placed + fit.shares[n] * (1 - result->rest_placed);
+		doubtful = least_significant(self, matches);
+		may_have[doubtful] = is_tried[doubtful] = doubtful == n;
+	} while (doubtful < n);
+	result->rest_share = measured[n];
+	result->rest_error = rest_error(self, measured[n]);
+	result->is_time = self->weights != NULL;
+}
+
 static void decide(Classifying *self, const LodeSignatureMatch *matches)
 {
 	LodeClassification *result = self->result;
-	uint32_t n_shares = 0, nearest = 0;
+	uint32_t n_groups = 0, largest = 0, nearest = 0;
 
 	for (guint j = 0; j < self->signatures->len; j++) {
-		n_shares += matches[j].share > 0;
+		n_groups += matches[j].group == j && matches[j].group_share > 0;
+		if (matches[j].share > matches[largest].share)
+			largest = j;
 		if (matches[j].distance < matches[nearest].distance)
 			nearest = j;
 	}
-	result->nearest = matches[nearest].distance <= matches[nearest].limit ? nearest : LODE_NONE;
-	/* Sequences missing from the samples by chance make the distance larger, never smaller. */
-	result->is_few = result->nearest == LODE_NONE &&
-	                 self->profile->frequency == LODE_FREQUENCY_INFERRED &&
+	result->is_few = self->profile->frequency == LODE_FREQUENCY_INFERRED &&
 	                 self->profile->n_samples > 0 &&
 	                 self->profile->n_samples < LODE_CLASSIFIED_SAMPLES;
-	result->is_mixture = result->nearest == LODE_NONE && !result->is_few && n_shares > 1;
+	/* Places that are taken out of known work leave the remainder farther than the whole. */
+	uint32_t alone = n_groups == 0 ? nearest : largest;
+	if (n_groups == 0 || (n_groups == 1 && result->distance > result->limit)) {
+		result->distance = matches[alone].distance;
+		result->limit = matches[alone].limit;
+	}
+	bool is_near = !result->is_few && result->distance <= result->limit;
+	bool is_whole = result->rest_share < is_rest_of_mixture;
+	result->nearest = is_near && is_whole && n_groups == 1 ? largest : LODE_NONE;
+	result->is_mixture = result->nearest == LODE_NONE && is_near && n_groups > 0;
 }
 
 static void match_all(Classifying *self, const LodeProgress *progress)
 {
 	guint n = self->signatures->len;
 	g_autofree LodeSignatureMatch *matches = g_new0(LodeSignatureMatch, n);
-	g_autofree double *by_opcodes = g_new0(double, n + 1);
-	g_autofree double *by_attributes = g_new0(double, n + 1);
+	g_autofree bool *may_have = all_signatures(self);
 	g_auto(Fit) fit = {0};
 
-	fit_init(&fit, self, LODE_SEQUENCES_OPCODES, &self->supports[LODE_SEQUENCES_OPCODES],
-		self->totals[LODE_SEQUENCES_OPCODES]);
-	fit_shares(&fit, least_share);
+	set_limits(self);
+	fit_init(&fit, self, LODE_SEQUENCES_OPCODES, LODE_NONE);
+	fit_shares(&fit, least_share, may_have);
 	find_places(self, &fit);
-	fit_remainder(self, LODE_SEQUENCES_OPCODES, by_opcodes);
-	fit_remainder(self, LODE_SEQUENCES_ATTRIBUTES, by_attributes);
-	self->result->rest = self->result->rest_placed + by_opcodes[n];
+	find_shares(self, matches);
 	for (guint j = 0; j < n && !lode_progress_is_cancelled(progress); j++) {
 		matches[j].signature = j;
 		matches[j].distance = distance_of(self, j);
+		matches[j].limit = self->limits[j];
 		matches[j].explained = explained_alone(&fit, j);
-		matches[j].share = by_opcodes[j];
-		matches[j].share_error = fabs(by_opcodes[j] - by_attributes[j]) / 2;
 		find_evidence(self, j, &matches[j]);
 		lode_progress_report(progress, "comparing with signatures", j, n, NULL);
 	}
-	set_limits(self, matches);
 	decide(self, matches);
 	g_array_append_vals(self->result->matches, matches, n);
 	g_array_sort(self->result->matches, compare_matches);
@@ -702,6 +1337,11 @@ LodeClassification *lode_classify(const LodeProfile *profile, const GPtrArray *s
 	lode_executed_sequences_free(self.executed);
 	lode_symbols_free(self.symbols);
 	g_free(self.models);
+	g_free(self.vertex_images);
+	g_free(self.is_new_image);
+	g_free(self.file_shares);
+	g_free(self.limits);
+	g_free(self.weights);
 	if (!is_prepared)
 		return NULL;
 	if (lode_progress_is_cancelled(progress)) {

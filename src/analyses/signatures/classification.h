@@ -27,8 +27,11 @@ typedef struct {
 	double distance;    /* 0 … 1 */
 	double limit;       /* up to this it may be the same work, by the signature's variances */
 	double explained;   /* share of the executions whose sequences this signature alone has */
-	double share;       /* of the executions, with all signatures; at most explained by all */
-	double share_error; /* by how far shares by opcodes and by attributes differ */
+	double share;       /* with all signatures: of the time or of the executions (is_time) */
+	double share_error; /* half of the 95 % interval of the share */
+	/* Signatures whose shares cannot be told apart have the first one's index here. */
+	uint32_t group;
+	double group_share, group_error; /* of these together; of the signature where it is alone */
 	LodeEvidence evidence_for[LODE_EVIDENCE_MAX], evidence_against[LODE_EVIDENCE_MAX];
 	uint32_t n_for, n_against;
 } LodeSignatureMatch;
@@ -47,8 +50,13 @@ typedef struct {
 	GArray *matches;    /* LodeSignatureMatch, by rising distance */
 	GArray *places;     /* LodeUnknownPlace: in new files first, then by falling executions */
 	uint32_t nearest;   /* signature that the profile is; LODE_NONE: none of these, or mixed */
-	bool is_mixture;    /* of two signatures or more */
-	bool is_few;        /* not near to one, but of too few samples to be something else */
+	bool is_mixture;    /* of two signatures or more, or of one and the rest */
+	double distance;    /* of all but `places` from the fitted mixture, 0 … 1 */
+	double limit;       /* up to this it may be that mixture */
+	bool is_few;        /* too few samples to say */
+	bool is_time;       /* shares are of the samples' time, where executions are inferred */
+	double rest_share;  /* of what is unknown: the shares and this add up to 1 */
+	double rest_error;  /* half of its 95 % interval */
 	double rest;        /* share of the executions that no signature explains */
 	double rest_placed; /* of it, executions of `places`; the remainder is scattered */
 	bool has_rest;      /* the places are more than inputs of one workload differ by */

@@ -33,5 +33,19 @@ typedef struct {
 void lode_mixture_fit(
 	const LodeMixture *self, const bool *may_have, double tolerance, double *out_shares);
 
-/* Which part of a sequence is of the rest, 0 … 1, with these shares. */
-double lode_mixture_rest(const LodeMixture *self, const double *shares, size_t sequence);
+/* Which part of a sequence is of a component, with these shares; of the rest: n_components. They
+ * sum to 1. */
+double lode_mixture_part(
+	const LodeMixture *self, const double *shares, size_t component, size_t sequence);
+
+/*
+ * The influence function of the shares (F. R. Hampel, "The Influence Curve and Its Role in Robust
+ * Estimation", 1974): by how much a share grows per unit that observed(s) grows, H⁻¹·expected(·,
+ * s)/mixture(s) with H = Σs observed(s)·expected(i, s)·expected(j, s)/mixture(s)². `is_fitted`
+ * [n_components] says for which components, besides the rest; other rows are 0. To `out`
+ * [n_components + 1][n_sequences], and H⁻¹ to `out_inverse` [n_components + 1][n_components + 1]:
+ * the variance of a share by n samples is (H⁻¹(j, j) − share²)/n. Where components are alike, H is
+ * nearly singular, and its inverse large: their shares cannot be told apart.
+ */
+void lode_mixture_influence(const LodeMixture *self, const bool *is_fitted, const double *shares,
+	double *out, double *out_inverse);

@@ -144,9 +144,9 @@ const LodeVerb lode_verb_classify = {
 	.description =
 		"Compares the sequences of instructions that the profile executes with signatures "
 		"of known workloads: the distance to each, how much of the profile it explains, "
-		"and the sequences that speak most for the nearest and against it. A profile that "
-		"is farther from all of them than their own inputs vary is none of these, or a "
-		"mixture: the shares of the executions that belong to each signature are fitted. "
+		"and the sequences that speak most for the nearest and against it. The answer is "
+		"one of them; a mixture, also with unknown work, in shares with their errors; or "
+		"none, where no mixture is as near as the workloads' own inputs are. "
 		"The rest is explained by no signature; it is listed with its functions.\n"
 		"\n"
 		"With --over-time the argument is the recording itself, perf.data of lode or perf, "

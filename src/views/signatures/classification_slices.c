@@ -105,6 +105,7 @@ static void put_slice(const Slices *self, guint i, LodeJsonStream *json)
 		json, "verdict", found != NULL ? lode_classification_verdict(found) : NULL);
 	if (found != NULL) {
 		lode_json_member_number(json, "rest", found->rest);
+		lode_json_member_number(json, "rest_share", found->rest_share);
 		lode_json_member_number(json, "rest_placed", found->rest_placed);
 		lode_json_key(json, "shares");
 		lode_json_begin(json, '{');

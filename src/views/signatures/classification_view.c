@@ -41,6 +41,38 @@ const char *lode_classification_verdict(const LodeClassification *found)
 	                                   : "none";
 }
 
+/* How many signatures cannot be told from the first of the group. */
+static unsigned count_group(const LodeClassification *found, uint32_t group)
+{
+	unsigned n = 0;
+
+	for (guint i = 0; i < found->matches->len; i++)
+		n += LODE_AT(found->matches, LodeSignatureMatch, i).group == group;
+	return n;
+}
+
+/* Whether no nearer signature is of its group. */
+static bool is_first_of_group(const LodeClassification *found, guint index)
+{
+	uint32_t group = LODE_AT(found->matches, LodeSignatureMatch, index).group;
+
+	for (guint i = 0; i < index; i++)
+		if (LODE_AT(found->matches, LodeSignatureMatch, i).group == group)
+			return false;
+	return true;
+}
+
+/* How many groups have a share. */
+static unsigned count_groups(const LodeClassification *found)
+{
+	unsigned n = 0;
+
+	for (guint i = 0; i < found->matches->len; i++)
+		n += LODE_AT(found->matches, LodeSignatureMatch, i).group_share > 0 &&
+		     is_first_of_group(found, i);
+	return n;
+}
+
 /* --- text --- */
 
 static void write_name(const View *self, const char *name, LodeStyle style)
@@ -50,39 +82,85 @@ static void write_name(const View *self, const char *name, LodeStyle style)
 	lode_style_write(self->out, &self->options->terminal, style, shown);
 }
 
+/* "perl-a or perl-b": signatures whose shares cannot be told apart, the nearest first. */
+static void write_group(const View *self, uint32_t group)
+{
+	const char *separator = "";
+
+	for (guint i = 0; i < self->found->matches->len; i++) {
+		const LodeSignatureMatch *match = match_at(self, i);
+		if (match->group != group)
+			continue;
+		fputs(separator, self->out);
+		write_name(self, signature_of(self, match)->name, LODE_STYLE_STRONG);
+		separator = " or ";
+	}
+	if (count_group(self->found, group) > 1)
+		fputs(", which cannot be told apart", self->out);
+}
+
+static void write_share(const View *self, double share, double error)
+{
+	char number[LODE_NUMBER_SIZE];
+
+	fprintf(self->out, " (%s", lode_number_format_share(share, number));
+	fprintf(self->out, " ± %s)", lode_number_format_share(error, number));
+}
+
+static void write_mixture(const View *self)
+{
+	const LodeClassification *found = self->found;
+	const char *separator = count_groups(found) > 1 ? "a mixture of " : "";
+
+	for (guint i = 0; i < found->matches->len; i++) {
+		const LodeSignatureMatch *match = match_at(self, i);
+		if (!(match->group_share > 0) || !is_first_of_group(found, i))
+			continue;
+		fputs(separator, self->out);
+		write_group(self, match->group);
+		write_share(self, match->group_share, match->group_error);
+		separator = ", ";
+	}
+	if (found->rest_share >= 0.005) {
+		fputs(" and unknown work", self->out);
+		write_share(self, found->rest_share, found->rest_error);
+	}
+	fprintf(self->out, " of the %s", found->is_time ? "time" : "executions");
+}
+
 static void write_verdict(const View *self)
 {
-	char share[LODE_NUMBER_SIZE];
+	const LodeClassification *found = self->found;
 	const LodeSignatureMatch *nearest = match_at(self, 0);
 
 	write_name(self, self->options->profile_path, LODE_STYLE_PLAIN);
 	fputs(": ", self->out);
-	if (self->found->nearest != LODE_NONE) {
-		write_name(self, signature_of(self, nearest)->name, LODE_STYLE_STRONG);
-		fputc('\n', self->out);
-		return;
-	}
-	if (!self->found->is_mixture) {
-		if (self->found->is_few)
+	if (found->nearest != LODE_NONE)
+		write_group(self, lode_classification_match(found, found->nearest)->group);
+	else if (found->is_mixture)
+		write_mixture(self);
+	else {
+		if (found->is_few)
 			fprintf(self->out, "too few samples (%.0f) to say; nearest is ",
 				self->profile->n_samples);
 		else
-			fputs("none of these; nearest is ", self->out);
+			fputs("unknown, none of these; nearest is ", self->out);
 		write_name(self, signature_of(self, nearest)->name, LODE_STYLE_PLAIN);
-		fputc('\n', self->out);
+		fprintf(self->out, " (distance %.3f, limit %.3f)\n", nearest->distance,
+			nearest->limit);
+		if (found->distance > found->limit && !found->is_few && count_groups(found) > 0)
+			fprintf(self->out,
+				"the best mixture is not near either (distance %.3f, limit %.3f)\n",
+				found->distance, found->limit);
 		return;
 	}
-	const char *separator = "a mixture of ";
-	for (guint i = 0; i < self->found->matches->len; i++) {
-		const LodeSignatureMatch *match = match_at(self, i);
-		if (!(match->share > 0))
-			continue;
-		fputs(separator, self->out);
-		write_name(self, signature_of(self, match)->name, LODE_STYLE_STRONG);
-		fprintf(self->out, " (%s)", lode_number_format_share(match->share, share));
-		separator = ", ";
-	}
-	fputc('\n', self->out);
+	fprintf(self->out, " (distance %.3f, limit %.3f)\n", found->distance, found->limit);
+}
+
+/* Shares of something that is not near to the mixture say nothing. */
+static bool has_shares(const LodeClassification *found)
+{
+	return found->nearest != LODE_NONE || found->is_mixture;
 }
 
 static LodeStyle match_cell(size_t row, unsigned column, GString *out, const void *user_data)
@@ -95,9 +173,9 @@ static LodeStyle match_cell(size_t row, unsigned column, GString *out, const voi
 		g_string_append_printf(out, "%.3f", column == 0 ? match->distance : match->limit);
 	else if (column == 2)
 		g_string_append(out, lode_number_format_share(match->explained, number));
-	else if (column == 3 && match->share > 0)
+	else if (column == 3 && match->share > 0 && has_shares(self->found))
 		g_string_append(out, lode_number_format_share(match->share, number));
-	else if (column == 4 && match->share > 0)
+	else if (column == 4 && match->share > 0 && has_shares(self->found))
 		g_string_append(out, lode_number_format_share(match->share_error, number));
 	else if (column == 5)
 		lode_display_append(
@@ -112,7 +190,7 @@ static void write_matches(const View *self)
 		{"limit", false, 1},
 		{"explains", false, 2},
 		{"share", false, 0},
-		{"error", false, 1},
+		{"± 95 %", false, 1},
 		{"signature", true, 0},
 	};
 	const LodeTable table = {columns, G_N_ELEMENTS(columns),
@@ -327,6 +405,10 @@ static void put_match(const View *self, LodeJsonStream *json, const LodeSignatur
 	lode_json_member_number(json, "explained", match->explained);
 	lode_json_member_number(json, "share", match->share);
 	lode_json_member_number(json, "share_error", match->share_error);
+	lode_json_member_string(json, "group",
+		((const LodeSignature *)g_ptr_array_index(self->signatures, match->group))->name);
+	lode_json_member_number(json, "group_share", match->group_share);
+	lode_json_member_number(json, "group_error", match->group_error);
 	put_evidence(json, "for", match->evidence_for, match->n_for);
 	put_evidence(json, "against", match->evidence_against, match->n_against);
 	lode_json_end(json, '}');
@@ -392,7 +474,15 @@ static void write_json(const View *self)
 	lode_profile_json_begin(&json, self->out, self->profile, NULL);
 	lode_json_member_string(&json, "verdict", lode_classification_verdict(found));
 	lode_json_member_string(&json, "workload",
-		found->nearest != LODE_NONE ? signature_of(self, match_at(self, 0))->name : NULL);
+		found->nearest != LODE_NONE ? ((const LodeSignature *)g_ptr_array_index(
+						       self->signatures, found->nearest))
+						      ->name
+					    : NULL);
+	lode_json_member_number(&json, "distance", found->distance);
+	lode_json_member_number(&json, "limit", found->limit);
+	lode_json_member_string(&json, "shares_of", found->is_time ? "time" : "executions");
+	lode_json_member_number(&json, "rest_share", found->rest_share);
+	lode_json_member_number(&json, "rest_error", found->rest_error);
 	lode_json_member_number(&json, "rest", found->rest);
 	lode_json_member_number(&json, "rest_placed", found->rest_placed);
 	lode_json_member_bool(&json, "has_rest", found->has_rest);

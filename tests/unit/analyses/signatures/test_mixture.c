@@ -4,6 +4,7 @@
 #include "seeds.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { MAX_COMPONENTS = 4, MAX_SEQUENCES = 40 };
 
@@ -130,11 +131,108 @@ static void test_rest(void)
 	lode_mixture_fit(&mixture, NULL, 1e-8, shares);
 	g_assert_cmpfloat(fabs(shares[0] - 0.9), <, 1e-4);
 	g_assert_cmpfloat(fabs(shares[1] - 0.1), <, 1e-4);
-	g_assert_cmpfloat(lode_mixture_rest(&mixture, shares, 2), ==, 1);
-	g_assert_cmpfloat(lode_mixture_rest(&mixture, shares, 0), <, 1e-4);
+	g_assert_cmpfloat(lode_mixture_part(&mixture, shares, 1, 2), ==, 1);
+	g_assert_cmpfloat(lode_mixture_part(&mixture, shares, 1, 0), <, 1e-4);
 	const LodeMixture nothing = {3, 0, observed, expected, 1e-6};
 	lode_mixture_fit(&nothing, NULL, 1e-8, shares);
 	g_assert_cmpfloat(shares[0], ==, 1);
+}
+
+/* Mixed of components that share sequences, with the rest at 1 in 50. */
+static void make_mixed(Case *a, const double truth[4])
+{
+	make_case(a, 3, 40);
+	for (size_t s = 0; s < 40; s++) {
+		a->observed[s] = truth[3] / 40;
+		for (size_t j = 0; j < 3; j++)
+			a->observed[s] += truth[j] * a->expected[j * 40 + s];
+	}
+	normalise(a->observed, 40);
+	a->mixture.unknown = 1.0 / 40;
+}
+
+/* The shares that are fitted to slightly different executions change as the influence says. */
+static void test_influence(void)
+{
+	Case a;
+	const double truth[4] = {0.5, 0.3, 0.15, 0.05}, step = 1e-4;
+	const bool all[3] = {true, true, true};
+	double shares[4], changed[4], influence[4 * 40], inverse[16], before[40];
+
+	make_mixed(&a, truth);
+	lode_mixture_fit(&a.mixture, NULL, 1e-10, shares);
+	lode_mixture_influence(&a.mixture, all, shares, influence, inverse);
+	memcpy(before, a.observed, sizeof(before));
+	for (size_t s = 0; s < 40; s++) {
+		memcpy(a.observed, before, sizeof(before));
+		a.observed[s] += step;
+		a.observed[(s + 7) % 40] -= MIN(step, before[(s + 7) % 40]);
+		double taken = before[(s + 7) % 40] - a.observed[(s + 7) % 40];
+		lode_mixture_fit(&a.mixture, NULL, 1e-10, changed);
+		for (size_t j = 0; j < 4; j++) {
+			double wanted = influence[j * 40 + s] * step -
+			                influence[j * 40 + (s + 7) % 40] * taken;
+			g_assert_cmpfloat(fabs(changed[j] - shares[j] - wanted), <,
+				0.1 * fabs(wanted) + 1e-4);
+		}
+	}
+}
+
+/* 95 % intervals by the influences hold in at least 90 of 100 draws of 2,000 samples. */
+static void test_coverage_of_samples(void)
+{
+	enum { N_DRAWS = 100, N_SAMPLES = 2000 };
+	Case a;
+	const double truth[4] = {0.5, 0.3, 0.15, 0.05};
+	const bool all[3] = {true, true, true};
+	unsigned n_held[4] = {0};
+	double sums[40], shares[4], influence[4 * 40], inverse[16];
+
+	make_mixed(&a, truth);
+	for (size_t s = 0; s < 40; s++)
+		sums[s] = (s > 0 ? sums[s - 1] : 0) + a.observed[s];
+	for (unsigned draw = 0; draw < N_DRAWS; draw++) {
+		memset(a.observed, 0, sizeof(a.observed));
+		for (unsigned i = 0; i < N_SAMPLES; i++) {
+			double at = random_int_range(0, 1000000) / 1e6;
+			size_t s = 0;
+			while (s < 39 && sums[s] <= at)
+				s++;
+			a.observed[s] += 1.0 / N_SAMPLES;
+		}
+		lode_mixture_fit(&a.mixture, NULL, 1e-8, shares);
+		lode_mixture_influence(&a.mixture, all, shares, influence, inverse);
+		for (size_t j = 0; j < 4; j++) {
+			double squares = 0;
+			for (size_t s = 0; s < 40; s++)
+				squares += a.observed[s] * influence[j * 40 + s] *
+				           influence[j * 40 + s];
+			g_assert_cmpfloat(fabs(squares - inverse[j * 4 + j]), <, 1e-3 * squares);
+			double error = 1.96 * sqrt((squares - shares[j] * shares[j]) / N_SAMPLES);
+			n_held[j] += fabs(shares[j] - truth[j]) <= error;
+		}
+	}
+	for (size_t j = 0; j < 4; j++)
+		g_assert_cmpuint(n_held[j], >=, 88);
+}
+
+/* Equal components have a sum that is known, and shares that are not. */
+static void test_equal_components(void)
+{
+	const double observed[3] = {0.5, 0.3, 0.2};
+	const double expected[6] = {0.5, 0.3, 0.2, 0.5, 0.3, 0.2};
+	const LodeMixture mixture = {3, 2, observed, expected, 1e-6};
+	const bool all[2] = {true, true};
+	double shares[3], influence[9], inverse[9];
+
+	lode_mixture_fit(&mixture, NULL, 1e-8, shares);
+	lode_mixture_influence(&mixture, all, shares, influence, inverse);
+	g_assert_cmpfloat(inverse[0], >, 1e6);
+	g_assert_cmpfloat(fabs(inverse[0] + inverse[1] + inverse[3] + inverse[4] - 1), <, 0.01);
+	for (size_t s = 0; s < 3; s++) {
+		g_assert_true(isfinite(influence[s]));
+		g_assert_cmpfloat(fabs(influence[s] + influence[3 + s] - 1), <, 0.1);
+	}
 }
 
 int main(int argc, char **argv)
@@ -150,6 +248,13 @@ int main(int argc, char **argv)
 	add_random_test("/mixture/known_truth", test_known_truth,
 		"R02S00000000000000000000000000000031", "R02S00000000000000000000000000000032",
 		NULL);
+	add_random_test("/mixture/influence", test_influence,
+		"R02S00000000000000000000000000000081", "R02S00000000000000000000000000000082",
+		NULL);
+	add_random_test("/mixture/coverage_of_samples", test_coverage_of_samples,
+		"R02S00000000000000000000000000000091", "R02S00000000000000000000000000000092",
+		NULL);
 	g_test_add_func("/mixture/rest", test_rest);
+	g_test_add_func("/mixture/equal_components", test_equal_components);
 	return g_test_run();
 }
