@@ -7,6 +7,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +15,15 @@
 /* docs/classify.md §6 says how these were chosen. */
 static const double unknown_support = 1e-6; /* of any sequence, in code that no signature has */
 static const double least_share = 0.02;     /* a mixture has no component with less */
-static const double least_left = 0.01;   /* of a signature, for sequences that it does not list */
-static const double limit_factor = 2.5;  /* spreads that a distance may have */
-static const double least_limit = 0.05;  /* however little the profiles of a signature vary */
-static const double most_limit = 0.35;   /* however much: beyond are programs of another kind */
-static const double chance_factor = 0.5; /* design effect of a sample, and its spread */
-static const double most_limit_of_few = 0.42; /* with the chance of few samples */
-static const double usual_spread = 0.08;      /* where no signature is of two profiles */
+static const double least_left = 0.01;     /* of a signature, for sequences that it does not list */
+static const double limit_factor = 2.5;    /* spreads that a distance may have */
+static const double least_limit = 0.05;    /* however little the profiles of a signature vary */
+static const double most_limit = 0.35;     /* however much: beyond are programs of another kind */
+static const double new_file_factor = 0.6; /* of the limit, for a file that no signature has */
+static const double least_new_file_limit = 0.15; /* a new build of a known program is within it */
+static const double chance_factor = 0.25;        /* of the chance of samples: they overlap */
+static const double most_limit_of_few = 0.42;    /* with the chance of few samples */
+static const double usual_spread = 0.08;         /* where no signature is of two profiles */
 static const double unknown_part = 1.0 / 3; /* of a function, in no signature: then it is a place */
 static const double least_place = 0.001;    /* of the executions, for a function to be listed */
 static const double least_rest = 0.02;      /* of the executions, in places that are reported… */
@@ -551,13 +554,18 @@ static Goodness goodness_of(const Classifying *self, const double *shares, uint3
 		Part part = {self->vertex_images, image, &supports, true, {0}};
 		lode_executed_sequences_visit(
 			self->executed, (LodeSequenceKind)kind, add_to_part, &part);
-		sum += divergence_of_mixture(self, parts, kind, &supports, part.totals[0],
+		double total = MAX(part.totals[0], DBL_MIN);
+		sum += divergence_of_mixture(self, parts, kind, &supports, total,
 			self->weights != NULL
-				? self->profile->n_samples * part.totals[0] / self->executed->total
+				? self->profile->n_samples * total / self->executed->total
 				: INFINITY,
 			&noise);
 		lode_sequence_table_clear(&supports);
 	}
+	/* A file that no signature has is not expected to be near. */
+	if (image != LODE_NONE)
+		limit = MAX(limit * new_file_factor * new_file_factor,
+			least_new_file_limit * least_new_file_limit);
 	limit += chance_factor * noise / (LODE_N_SEQUENCE_KINDS * LODE_SIGNATURE_LENGTHS);
 	return (Goodness){sqrt(sum / (LODE_N_SEQUENCE_KINDS * LODE_SIGNATURE_LENGTHS)),
 		MIN(sqrt(limit), most_limit_of_few)};
