@@ -843,8 +843,10 @@ static bool has_wanted(const Reading *self, GError **error)
 	return false;
 }
 
+/* What windows took is not of the program. */
 static void list_threads(Reading *self)
 {
+	GArray *times = self->recording->thread_times;
 	double n_incomplete = 0;
 
 	for (guint i = 0; i < self->inputs->len; i++) {
@@ -852,8 +854,14 @@ static void list_threads(Reading *self)
 		if (input->threads == NULL)
 			continue;
 		n_incomplete += (double)lode_sampled_threads_n_incomplete(input->threads);
-		lode_sampled_threads_list(
-			input->threads, &self->memory->threads, self->recording->thread_times);
+		guint first = times->len;
+		lode_sampled_threads_list(input->threads, &self->memory->threads, times);
+		for (guint k = first; k < times->len; k++) {
+			LodeThreadTime *time = &LODE_AT(times, LodeThreadTime, k);
+			time->running_ns -= MIN(
+				time->running_ns, lode_window_times_running(&input->windows,
+							  time->tid, time->begin_ns, time->end_ns));
+		}
 	}
 	if (n_incomplete > 0)
 		lode_recording_add_unresolved(self->recording,

@@ -50,7 +50,8 @@ static bool is_wanted(void *data, const LodeWindowHead *window)
 	const LodeWindowReading *self = data;
 	const LodeWindowLogOptions *options = self->options;
 
-	lode_window_times_add(options->times, window->tid, window->begin_ns, window->end_ns);
+	lode_window_times_add(
+		options->times, window->tid, window->begin_ns, window->end_ns, self->running);
 	return options->is_wanted == NULL ||
 	       options->is_wanted(options->data, self->process->pid, window->begin_ns);
 }
@@ -123,6 +124,14 @@ static bool walk(
 		progress, error);
 }
 
+/* How much of the time in windows a thread ran in it. */
+static double share_running(const LodeWindowLogHeader *header)
+{
+	double ran_ns = (double)header->user_ns + (double)header->system_ns;
+
+	return ran_ns < (double)header->window_ns ? ran_ns / (double)header->window_ns : 1;
+}
+
 bool lode_window_reading_add(LodeWindowReading *self, GBytes *bytes,
 	const LodeWindowLogOptions *options, const LodeProgress *progress, GError **error)
 {
@@ -143,6 +152,7 @@ bool lode_window_reading_add(LodeWindowReading *self, GBytes *bytes,
 	}
 	self->user_ns += header->user_ns;
 	self->system_ns += header->system_ns;
+	self->running = share_running(header);
 	if (!walk(self, log, progress, error))
 		return false;
 	if (lode_window_log_damaged(log) > 0)

@@ -41,6 +41,7 @@ typedef struct LodeWindowReading {
 	GArray *edges;     /* LodeReadEdge */
 	GArray *processes; /* LodeReadProcess, one for each log */
 	uint64_t user_ns, system_ns; /* that windows took */
+	double running;              /* share of the log's windows in which threads ran */
 	/* For the caller to count: samples that are left out, and their weight. */
 	uint64_t n_dropped;
 	double dropped_weight;

@@ -9,6 +9,7 @@ enum { MAX_TIMES = 1 << 22 }; /* 10 days with 5 windows a second */
 
 typedef struct {
 	uint64_t begin_ns, end_ns; /* the end with the return */
+	double running_ns;
 	uint32_t tid;
 } Time;
 
@@ -22,10 +23,15 @@ void lode_window_times_clear(LodeWindowTimes *self)
 	g_clear_pointer(&self->times, g_array_unref);
 }
 
-void lode_window_times_add(LodeWindowTimes *self, uint32_t tid, uint64_t begin_ns, uint64_t end_ns)
+void lode_window_times_add(
+	LodeWindowTimes *self, uint32_t tid, uint64_t begin_ns, uint64_t end_ns, double running)
 {
 	const Time time = {
-		begin_ns, MAX(end_ns, end_ns + LODE_WINDOW_RETURN_NS), tid}; /* if it is absurd */
+		begin_ns,
+		MAX(end_ns, end_ns + LODE_WINDOW_RETURN_NS), /* if it is absurd */
+		running * (double)(end_ns - begin_ns),
+		tid,
+	};
 
 	if (self->times->len < MAX_TIMES)
 		g_array_append_val(self->times, time);
@@ -52,4 +58,18 @@ bool lode_window_times_has(const LodeWindowTimes *self, uint32_t tid, uint64_t t
 		times[i].tid < tid || (times[i].tid == tid && times[i].begin_ns <= time_ns));
 
 	return after > 0 && times[after - 1].tid == tid && time_ns < times[after - 1].end_ns;
+}
+
+double lode_window_times_running(
+	const LodeWindowTimes *self, uint32_t tid, uint64_t begin_ns, uint64_t end_ns)
+{
+	const Time *times = (const Time *)(const void *)self->times->data;
+	guint n = self->times->len;
+	double sum = 0;
+
+	for (guint i = LODE_PARTITION_POINT(n, k,
+		     times[k].tid < tid || (times[k].tid == tid && times[k].begin_ns < begin_ns));
+		i < n && times[i].tid == tid && times[i].begin_ns <= end_ns; i++)
+		sum += times[i].running_ns;
+	return sum;
 }

@@ -13,7 +13,8 @@
 
 enum {
 	MOST_EDGES = 64,
-	LEAST_OUTCOMES = 100, /* judged ones, of which a share is shown */
+	LEAST_OUTCOMES = 100,    /* judged ones, of which a share is shown */
+	LEAST_FOR_TENTHS = 1000, /* outcomes or accesses: their shares have a decimal */
 };
 
 /* From this share of the accesses on, they go by one stride, or to one address. */
@@ -21,14 +22,22 @@ enum {
 
 #define LEAST_SHARE 0.01
 
+/* A part of what was seen, as exactly as its number allows. */
+static const char *share_of_seen(double part, double whole, char buffer[LODE_NUMBER_SIZE])
+{
+	if (whole >= LEAST_FOR_TENTHS)
+		return lode_number_format_share(lode_share_of(part, whole), buffer);
+	g_snprintf(buffer, LODE_NUMBER_SIZE, "%.0f %%", 100 * lode_share_of(part, whole));
+	return buffer;
+}
+
 static void append_branch(const LodeProfile *profile, const LodeBranchShares *shares, GString *out)
 {
 	char share[LODE_NUMBER_SIZE], number[LODE_NUMBER_SIZE];
 
 	if (lode_branch_shares_are_observed(shares))
 		g_string_append_printf(out, "taken %s (observed, %s)",
-			lode_number_format_share(
-				(double)shares->taken / (double)shares->outcomes, share),
+			share_of_seen((double)shares->taken, (double)shares->outcomes, share),
 			lode_number_format_count((double)shares->outcomes, number));
 	else if (shares->counted >= 0)
 		g_string_append_printf(out, "taken %s (%s)",
@@ -43,7 +52,21 @@ static void append_share(GString *out, const char *what, double part, double who
 
 	if (part >= LEAST_SHARE * whole)
 		g_string_append_printf(out, "%s%s in %s", out->len > 0 ? ", " : "", what,
-			lode_number_format_share(lode_share_of(part, whole), share));
+			share_of_seen(part, whole, share));
+}
+
+/* Whether a branch's outcomes, which differ, are foretold; one that always goes one way costs
+ * nothing. */
+static void append_judged(
+	const LodeObservedInstruction *facts, const LodeBranchShares *shares, GString *out)
+{
+	bool is_mixed = lode_branch_shares_are_observed(shares) && shares->taken > 0 &&
+	                shares->taken < shares->outcomes;
+
+	if (facts->outcomes >= LEAST_OUTCOMES)
+		append_share(out, "not foretold", facts->unforetold, facts->outcomes);
+	else if (is_mixed)
+		g_string_append(out, ", not judged");
 }
 
 /* The address of each access compared with the one before. */
@@ -75,8 +98,8 @@ bool lode_observed_facts_append(const LodeProfile *profile, uint32_t instruction
 		append_branch(profile, &shares, out);
 	bool is_observed = lode_branch_shares_are_observed(&shares);
 	gsize of_branch = out->len;
-	if (facts != NULL && facts->outcomes >= LEAST_OUTCOMES)
-		append_share(out, "not foretold", facts->unforetold, facts->outcomes);
+	if (facts != NULL)
+		append_judged(facts, &shares, out);
 	if (facts != NULL && facts->denormals > 0)
 		append_share(out, "denormal", facts->denormals, facts->steps);
 	if (facts != NULL)

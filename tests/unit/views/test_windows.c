@@ -283,6 +283,37 @@ static char *annotate(const LodeProfile *profile, LodeViewFormat format, unsigne
 	return sample_close(file);
 }
 
+/* Few outcomes have no decimals. One that is not judged may be mispredicted, one that is foretold
+ * is not; a branch that always goes one way is not either. */
+static void test_not_judged(void)
+{
+	static const struct {
+		uint32_t taken, fallen, outcomes, unforetold;
+		const char *text;
+	} cases[] = {
+		{271, 30, 99, 0, "taken 90 % (observed, 301), not judged "},
+		{271, 30, 100, 0, "taken 90 % (observed, 301) "},
+		{271, 30, 150, 20, "taken 90 % (observed, 301), not foretold in 13 % "},
+		{301, 0, 0, 0, "taken 100 % (observed, 301) "},
+		{999, 1, 50, 0, "taken 99.9 % (observed, 1,000), not judged "},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = make_profile();
+		LodeWindows *windows = profile->windows;
+		g_array_index(windows->edges, LodeObservedEdge, 4).steps = cases[i].taken;
+		g_array_index(windows->edges, LodeObservedEdge, 5).steps = cases[i].fallen;
+		if (cases[i].fallen == 0)
+			g_array_remove_index(windows->edges, 5);
+		LodeObservedInstruction *facts = &g_array_index(
+			windows->instructions, LodeObservedInstruction, 3);
+		facts->outcomes = cases[i].outcomes;
+		facts->unforetold = cases[i].unforetold;
+		g_autofree char *text = annotate(profile, LODE_VIEW_TEXT, 0);
+		g_assert_nonnull(strstr(text, cases[i].text));
+	}
+}
+
 static void test_annotate(void)
 {
 	g_autoptr(LodeProfile) profile = make_profile();
@@ -333,6 +364,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/windows/none", test_none);
 	g_test_add_func("/views/windows/many_processes", test_many_processes);
 	g_test_add_func("/views/windows/annotate", test_annotate);
+	g_test_add_func("/views/windows/not-judged", test_not_judged);
 	g_test_add_func("/views/windows/graph", test_graph);
 	g_test_add_func("/views/windows/import_summary", test_import_summary);
 	return g_test_run();

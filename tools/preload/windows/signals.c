@@ -329,14 +329,14 @@ EXPORTED int sigpending(sigset_t *out_pending)
 
 /* --- sent signals --- */
 
-/* A signal is pending once: one of the recorder's would take the place of the program's, which is
- * about to be sent to this thread. */
+/* A signal is pending once: where the program blocks it by name, one of the recorder's would take
+ * the place of the program's, which is about to be sent to this thread. */
 static void make_way(int number)
 {
 	const int code = errno;
 	sigset_t pending;
 
-	if (number == SIGTRAP && stepping_is_installed())
+	if (number == SIGTRAP && stepping_is_installed() && !stepping_is_on())
 		sigpending(&pending);
 	errno = code;
 }

@@ -286,7 +286,7 @@ static void test_times(void)
 		intervals[i] = (Interval){
 			(uint32_t)random_int_range(1, 6), begin_ns, begin_ns + length};
 		lode_window_times_add(
-			&times, intervals[i].tid, intervals[i].begin_ns, intervals[i].end_ns);
+			&times, intervals[i].tid, intervals[i].begin_ns, intervals[i].end_ns, 0.5);
 	}
 	lode_window_times_freeze(&times);
 	for (unsigned round = 0; round < random_rounds(3000, 30000); round++) {
@@ -304,6 +304,14 @@ static void test_times(void)
 			is_in |= intervals[i].tid == tid && intervals[i].begin_ns <= time_ns &&
 			         time_ns < intervals[i].end_ns + LODE_WINDOW_RETURN_NS;
 		g_assert_true(lode_window_times_has(&times, tid, time_ns) == is_in);
+		uint64_t until_ns = time_ns + (uint64_t)random_int_range(0, RANGE);
+		double ran_ns = 0;
+		for (int i = 0; i < n; i++)
+			if (intervals[i].tid == tid && intervals[i].begin_ns >= time_ns &&
+				intervals[i].begin_ns <= until_ns)
+				ran_ns += (double)(intervals[i].end_ns - intervals[i].begin_ns) / 2;
+		g_assert_cmpfloat(
+			lode_window_times_running(&times, tid, time_ns, until_ns), ==, ran_ns);
 	}
 	lode_window_times_clear(&times);
 }
