@@ -23,7 +23,7 @@ enum {
 	NODES = 64,
 	SMALL = 1024,
 	LARGE = 1 << 18,
-	WAYS = 12
+	WAYS = 20 /* more than any first level has */
 };
 
 struct node {

@@ -94,10 +94,10 @@ def facts_of(base):
     split = Facts(base, "walk_split", "split_line")
     split.is_so("split", lambda row: row["split"] == row["accesses"] and row["lines"] == 2)
     split.is_so("the same", lambda row: row["accesses"] - row["repeated"] <= split.windows + 8)
-    conflict = strides(Facts(base, "walk_set", "by_set"), 4096, 12 / 3)
-    # each but those that are the first twelve of their window
+    conflict = strides(Facts(base, "walk_set", "by_set"), 4096, 20 / 3)
+    # each but those that are the first twenty of their window
     conflict.is_so(
-        "conflict", lambda row: row["accesses"] - row["conflicting"] <= 12 * (conflict.windows + 8)
+        "conflict", lambda row: row["accesses"] - row["conflicting"] <= 20 * (conflict.windows + 8)
         and (row["conflicting"] > 0 or row["accesses"] < 1000),
     )
     halves = Facts(base, "walk_halves", "word")

@@ -7,8 +7,8 @@
  *   stores   │ step, address, size │ …
  *
  * When the line a is used again, the lines before it were used since then; those of its set have
- * the same number modulo LODE_RECENT_SETS. It is moved to the front. For a load, the last store to
- * any of its bytes is found.
+ * the same number modulo the number of sets. It is moved to the front. For a load, the last store
+ * to any of its bytes is found.
  *
  * Reuse from before the stretch is not known and never counted. Private to ingest/windows/.
  */
@@ -18,12 +18,13 @@
 #include <stdint.h>
 
 enum {
-	/* A first level of 32 KiB, as most processors have it or more; the index of its sets is
-	 * within a page, so that run-time addresses tell it. */
+	/* A first level of 32 KiB, where the machine's is not known; the index of its sets is
+	 * within a page, so that run-time addresses tell it: there are no more sets. */
 	LODE_RECENT_LINE = 64,
 	LODE_RECENT_SETS = 64,
 	LODE_RECENT_WAYS = 8,
-	LODE_RECENT_LINES = LODE_RECENT_SETS * LODE_RECENT_WAYS / 2,
+	LODE_RECENT_MAX_WAYS = 16,
+	LODE_RECENT_MAX_LINES = LODE_RECENT_SETS * LODE_RECENT_MAX_WAYS / 2,
 	LODE_RECENT_STEPS = 100, /* about as many instructions are in work at a time */
 	LODE_RECENT_STORES = 2 * LODE_RECENT_STEPS,
 };
@@ -34,19 +35,24 @@ typedef struct {
 } LodeRecentStore;
 
 typedef struct {
-	uint64_t lines[LODE_RECENT_LINES]; /* numbers of lines, no two equal */
+	uint64_t lines[LODE_RECENT_MAX_LINES]; /* numbers of lines, no two equal */
 	unsigned n_lines;
+	uint32_t n_sets, n_ways;                    /* of the first level */
 	LodeRecentStore stores[LODE_RECENT_STORES]; /* a ring */
 	unsigned n_stores;                          /* so far */
 } LodeRecentAccesses;
+
+/* Begins with a first level of that form; 0, or one that is none of what is known of addresses: the
+ * form above. */
+void lode_recent_accesses_begin(LodeRecentAccesses *self, uint32_t n_sets, uint32_t n_ways);
 
 /* Forgets all: something else was accessed in between. */
 void lode_recent_accesses_forget(LodeRecentAccesses *self);
 
 /*
  * Uses the lines of an access. True: one of them had been used before, and since then as many other
- * lines of its set as that has ways, but fewer than LODE_RECENT_LINES lines in all. A cache of more
- * ways would have kept it, one of the same size whose sets share the lines evenly too.
+ * lines of its set as that has ways, but fewer lines in all than half of the cache has. A cache of
+ * more ways would have kept it, one of the same size whose sets share the lines evenly too.
  */
 bool lode_recent_accesses_use(LodeRecentAccesses *self, uint64_t address, uint32_t size);
 

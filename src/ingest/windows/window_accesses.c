@@ -263,6 +263,9 @@ static void visit(void *data, const LodeVisitedStep *step)
 	if ((step->window->flags & LODE_WINDOW_HAS_REGISTERS) == 0)
 		return;
 	self->n_steps++;
+	if (step->index == 0)
+		lode_recent_accesses_begin(
+			&self->recent, step->log->cache_sets, step->log->cache_ways);
 	if (step->index == 0 || step->step->is_gap) {
 		self->stretch++;
 		lode_recent_accesses_forget(&self->recent);

@@ -16,6 +16,8 @@ enum {
 	MAX_WINDOWS = 1 << 22,
 	CONTENDED_ROUNDS = 3,
 	LONGEST_ROUND = 64, /* of a loop that waits; in a longer one an atomic is met by the way */
+	AFTER_CLOCK = 24,   /* steps: the call returns, the time is computed and compared */
+	AFTER_LOCK = 4,
 };
 
 /* The code at a run-time address of the process, and the time in which it lies there. */
@@ -31,7 +33,7 @@ typedef struct {
 typedef struct {
 	LodeWindowStep step;
 	uint32_t code; /* LODE_NONE */
-	bool is_inserted, is_round;
+	bool is_inserted, is_round, is_own;
 } Resolved;
 
 struct LodeWindowSteps {
@@ -97,6 +99,20 @@ const LodeSteppedCode *lode_window_steps_code(const LodeWindowSteps *self, uint3
 	return number != LODE_NONE ? &LODE_AT(self->codes, LodeSteppedCode, number) : NULL;
 }
 
+/* After a clock was read and after an attempt to take a lock. */
+static unsigned n_falsified(const LodeDecodedInstruction *decoded)
+{
+	char text[32];
+	const char *name = lode_instruction_mnemonic(decoded, text, sizeof(text));
+
+	if (g_str_has_prefix(name, "rdtsc"))
+		return AFTER_CLOCK;
+	if ((decoded->kinds & 1u << LODE_KIND_ATOMIC) != 0 &&
+		(strstr(name, "xchg") != NULL || strstr(name, "bts") != NULL))
+		return AFTER_LOCK;
+	return 0;
+}
+
 static LodeSteppedCode new_code(LodeWindowSteps *self, const LodePlace *place)
 {
 	LodeCodeImages *images = lode_places_images(self->places);
@@ -107,6 +123,8 @@ static LodeSteppedCode new_code(LodeWindowSteps *self, const LodePlace *place)
 	if (code.bytes == NULL || !lode_instruction_decoder_decode(&self->decoder, code.bytes,
 					  code.n_bytes, place->address, &code.decoded))
 		code.decoded = (LodeDecodedInstruction){0};
+	if (code.decoded.length > 0)
+		code.n_falsified = n_falsified(&code.decoded);
 	return code;
 }
 
@@ -160,7 +178,8 @@ static const Known *find(LodeWindowSteps *self, uint32_t pid, uint64_t time_ns, 
 	return known;
 }
 
-static uint32_t resolve(LodeWindowSteps *self, uint32_t pid, uint64_t time_ns, uint64_t address)
+static uint32_t resolve(
+	LodeWindowSteps *self, uint32_t pid, uint64_t time_ns, uint64_t address, bool *out_is_own)
 {
 	const Known *known = find(self, pid, time_ns, address);
 
@@ -170,6 +189,7 @@ static uint32_t resolve(LodeWindowSteps *self, uint32_t pid, uint64_t time_ns, u
 	self->figures.n_own += known->is_own;
 	self->figures.n_left += known->outcome == LODE_PLACE_FOUND && !known->is_own &&
 	                        known->code == LODE_NONE;
+	*out_is_own = known->is_own;
 	return known->code;
 }
 
@@ -239,7 +259,8 @@ static void resolve_window(LodeWindowSteps *self, uint32_t pid, LodeWindow *wind
 		Resolved resolved = {.step = window->step};
 		if (i > 0)
 			insert_returned_to(self, pid, time_ns, &resolved.step);
-		resolved.code = resolve(self, pid, time_ns, resolved.step.address);
+		resolved.code = resolve(
+			self, pid, time_ns, resolved.step.address, &resolved.is_own);
 		const LodeSteppedCode *code = code_of(self, &resolved);
 		resolved.is_round = i > 0 && code != NULL && code->decoded.is_repeat &&
 		                    !resolved.step.is_gap &&
@@ -250,6 +271,13 @@ static void resolve_window(LodeWindowSteps *self, uint32_t pid, LodeWindow *wind
 	self->figures.n_windows++;
 	self->figures.n_steps += window->n_read;
 	self->figures.n_damaged += head->n_steps - window->n_read;
+}
+
+static bool is_conditional(const LodeWindowSteps *self, const Resolved *resolved)
+{
+	const LodeSteppedCode *code = code_of(self, resolved);
+
+	return code != NULL && code->decoded.branch == LODE_BRANCH_CONDITIONAL;
 }
 
 static bool waits_for_others(const LodeSteppedCode *code)
@@ -283,10 +311,10 @@ static uint32_t end_of_frequent(const LodeWindowSteps *self, const LodeWindowHea
 	return n_rounds == CONTENDED_ROUNDS ? end : n;
 }
 
-static void visit_window(LodeWindowSteps *self, uint32_t pid, const LodeWindowHead *head,
-	const LodeWindowVisitor *visitors, size_t n_visitors)
+static void visit_window(LodeWindowSteps *self, const LodeWindowLogHeader *log,
+	const LodeWindowHead *head, const LodeWindowVisitor *visitors, size_t n_visitors)
 {
-	uint32_t end = end_of_frequent(self, head);
+	uint32_t end = end_of_frequent(self, head), falsified_end = 0;
 
 	for (uint32_t i = 0; i < self->window->len; i++) {
 		const Resolved *resolved = &LODE_AT(self->window, Resolved, i);
@@ -295,7 +323,8 @@ static void visit_window(LodeWindowSteps *self, uint32_t pid, const LodeWindowHe
 			next = NULL;
 		LodeVisitedStep visited = {
 			.window = head,
-			.pid = pid,
+			.log = log,
+			.pid = log->pid,
 			.n_window = (uint32_t)(self->figures.n_windows - 1),
 			.index = i,
 			.step = &resolved->step,
@@ -305,8 +334,13 @@ static void visit_window(LodeWindowSteps *self, uint32_t pid, const LodeWindowHe
 			.has_registers = !resolved->is_inserted &&
 		                         (head->flags & LODE_WINDOW_HAS_REGISTERS) != 0,
 			.is_round = resolved->is_round,
-			.is_frequent = i >= LODE_WINDOW_WARM_UP && i < end,
+			.is_frequent = i >= LODE_WINDOW_WARM_UP && i < end &&
+		                       !(i < falsified_end && is_conditional(self, resolved)),
 		};
+		unsigned n = resolved->is_own ? AFTER_CLOCK : 0; /* in the vDSO */
+		if (visited.code != NULL)
+			n = visited.code->n_falsified;
+		falsified_end = MAX(falsified_end, i + 1 + n);
 		for (size_t k = 0; k < n_visitors; k++)
 			visitors[k].visit(visitors[k].data, &visited);
 	}
@@ -335,7 +369,7 @@ bool lode_window_steps_walk(LodeWindowSteps *self, LodeWindowLog *log,
 			continue;
 		}
 		resolve_window(self, header->pid, &window);
-		visit_window(self, header->pid, &window.head, visitors, n_visitors);
+		visit_window(self, header, &window.head, visitors, n_visitors);
 	}
 	g_set_error_literal(error, LODE_ERROR, LODE_ERROR_CANCELLED, "stopped");
 	return false;

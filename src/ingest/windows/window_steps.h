@@ -24,6 +24,8 @@ typedef struct {
 	uint32_t number;                /* from 0, in the order in which they were first seen */
 	LodeDecodedInstruction decoded; /* length 0: not decoded, as of code without its bytes.
 	                                   Operands that rbp points to are `pointer`, not `stack` */
+	unsigned n_falsified;           /* for so many steps after it branches may depend on how
+	                                   long something took */
 	const uint8_t *bytes;           /* the image's, borrowed; NULL: not known */
 	size_t n_bytes;                 /* that may be read there: more than the instruction has */
 } LodeSteppedCode;
@@ -31,6 +33,7 @@ typedef struct {
 /* A step, for visitors; all is valid during the call only. */
 typedef struct {
 	const LodeWindowHead *window;
+	const LodeWindowLogHeader *log;
 	uint32_t pid;
 	uint32_t n_window; /* of all windows that were walked, from 0 */
 	uint32_t index;    /* in the window, from 0 */
@@ -47,7 +50,8 @@ typedef struct {
 	bool is_round;      /* a further round of the string instruction of the step before: not an
 	                       execution more */
 	bool is_frequent; /* counts for how often ways are taken: it is not among the first steps of
-	                     the window, and not in a loop that waited for another thread */
+	                     the window, not in a loop that waited for another thread, and not a
+	                     branch by a clock or by whether a lock was free */
 } LodeVisitedStep;
 
 typedef struct {

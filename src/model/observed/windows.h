@@ -43,9 +43,10 @@ typedef struct {
 	uint32_t stored;      /* one store wrote all the bytes that are loaded, the last to any */
 	uint32_t part_stored; /* the last store to any of the bytes wrote a part of them */
 	uint32_t store_steps; /* steps from such a store to the load, the fewest; 0: none */
-	uint32_t conflicting; /* to a line that was used before in the window, when since then 8
-	                         other lines of its set, of 64, were used, and fewer than 256 in
-	                         all: the first level had room, the set had not */
+	uint32_t
+		conflicting; /* to a line that was used before in the window, when since then as
+	                        many other lines of its set were used as that has ways, but fewer
+	                        in all than half of the first level: it had room, the set had not */
 } LodeObservedInstruction;
 
 /* A process that was to be stepped. Strings are the profile's. */

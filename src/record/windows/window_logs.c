@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* Larger logs wait for the end: to pack them takes so long that samples could be lost meanwhile. */
-enum { MAX_BYTES_MEANWHILE = 4 << 20 };
+enum { MAX_BYTES_MEANWHILE = 4 << 20, LINE = 64 };
 
 struct LodeWindowLogs {
 	const char *directory;
@@ -73,6 +73,16 @@ void lode_window_logs_free(LodeWindowLogs *self)
 
 /* --- one log --- */
 
+/* This machine's; the import may be on another one. */
+static void put_cache(LodeWindowLogHeader *header)
+{
+	long size = sysconf(_SC_LEVEL1_DCACHE_SIZE), ways = sysconf(_SC_LEVEL1_DCACHE_ASSOC);
+	bool is_known = size > 0 && ways > 0 && sysconf(_SC_LEVEL1_DCACHE_LINESIZE) == LINE;
+
+	header->cache_ways = is_known ? (uint32_t)ways : 0;
+	header->cache_sets = is_known ? (uint32_t)(size / ways / LINE) : 0;
+}
+
 /* A process that was killed when it had just made its log leaves an empty one. */
 static bool read_header(int descriptor, LodeWindowLogHeader *out_header)
 {
@@ -85,6 +95,7 @@ static bool read_header(int descriptor, LodeWindowLogHeader *out_header)
 		header.version != LODE_WINDOW_LOG_VERSION)
 		return false;
 	header.used = CLAMP(header.used, sizeof(header), (uint64_t)status.st_size);
+	put_cache(&header);
 	*out_header = header;
 	return true;
 }

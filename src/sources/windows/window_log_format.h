@@ -68,6 +68,8 @@ typedef struct {
 	uint64_t n_passed; /* of them: not begun, as there was no known code or no safe place */
 	uint32_t obstacle; /* LodeWindowObstacle */
 	uint32_t flags;    /* LODE_WINDOW_LOG_… */
+	uint32_t cache_sets, cache_ways; /* of the first level's data cache, in lines of 64 bytes,
+	                                    as the recorder fills in; 0: not known */
 } LodeWindowLogHeader;
 
 enum {

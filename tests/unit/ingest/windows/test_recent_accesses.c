@@ -10,6 +10,9 @@ typedef struct {
 	bool is_store;
 } Access;
 
+/* The first level of the round. */
+static uint32_t n_sets, n_ways;
+
 /* Whether line is used again, after more lines of its set than the set holds and fewer than half of
  * all; `used` has all lines so far, in their order. */
 static bool is_naive_conflict(const GArray *used, uint64_t line)
@@ -20,10 +23,10 @@ static bool is_naive_conflict(const GArray *used, uint64_t line)
 	for (guint i = used->len; i-- > 0;) {
 		uint64_t other = g_array_index(used, uint64_t, i);
 		if (other == line)
-			return n_of_set >= LODE_RECENT_WAYS &&
-			       g_hash_table_size(between) < LODE_RECENT_LINES;
+			return n_of_set >= n_ways &&
+			       g_hash_table_size(between) < n_sets * n_ways / 2;
 		if (g_hash_table_add(between, GSIZE_TO_POINTER(other)))
-			n_of_set += other % LODE_RECENT_SETS == line % LODE_RECENT_SETS;
+			n_of_set += other % n_sets == line % n_sets;
 	}
 	return false;
 }
@@ -94,7 +97,9 @@ static void test_random(void)
 		gint32 n_lines = random_int_range(4, 700);
 		uint64_t line_bytes = random_bit() ? 4096 : 64;
 		Access access = {.step = 0};
-		lode_recent_accesses_forget(recent);
+		n_sets = 1u << random_int_range(4, 7);
+		n_ways = (uint32_t)random_int_range(1, 17);
+		lode_recent_accesses_begin(recent, n_sets, n_ways);
 		for (unsigned i = 0; i < 1000; i++) {
 			access.step += (uint32_t)random_int_range(1, 4);
 			access.is_store = random_bit();
@@ -116,6 +121,14 @@ static void test_column(void)
 {
 	g_autofree LodeRecentAccesses *recent = g_new(LodeRecentAccesses, 1);
 
+	/* 65 sets are none, 128 and 17 ways are none of ours: 64 and 8 are taken */
+	static const uint32_t unusable[][2] = {
+		{0, 0}, {65, 8}, {128, 8}, {64, 17}, {64, 0}, {1, 1}};
+	for (unsigned i = 0; i < G_N_ELEMENTS(unusable); i++) {
+		lode_recent_accesses_begin(recent, unusable[i][0], unusable[i][1]);
+		g_assert_cmpuint(recent->n_sets, ==, 64);
+		g_assert_cmpuint(recent->n_ways, ==, 8);
+	}
 	for (unsigned n = 8; n <= 9; n++) {
 		lode_recent_accesses_forget(recent);
 		for (unsigned i = 0; i < 10 * n; i++)

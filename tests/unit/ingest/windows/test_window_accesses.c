@@ -19,6 +19,7 @@ typedef struct {
 	LodeWindowHead window;
 	LodeWindowStep step;
 	LodeVisitedStep visited;
+	LodeWindowLogHeader log;
 } Fixture;
 
 static void set_up(Fixture *self)
@@ -37,8 +38,10 @@ static void set_up(Fixture *self)
 		.flags = LODE_WINDOW_HAS_REGISTERS,
 		.begin_ns = 1000,
 		.thread_pointer = 0x7000};
+	self->log = (LodeWindowLogHeader){0};
 	self->visited = (LodeVisitedStep){
 		.window = &self->window,
+		.log = &self->log,
 		.pid = PID,
 		.step = &self->step,
 		.has_registers = true,

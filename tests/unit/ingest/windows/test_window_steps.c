@@ -225,14 +225,33 @@ static void test_frequent(Fixture *self, const void *data)
 	run(self, &window, addresses, n);
 	run(self, &window, addresses, BEFORE);
 	const Visited *visited = walk(self);
-	/* its xchg is the third of a round */
+	/* its xchg is the third of a round, and the branch by what it found the last */
 	const size_t first_left = BEFORE + (ROUNDS - 3) * PER_ROUND + 2;
 	for (size_t i = 0; i < n; i++) {
-		g_assert_true(visited[i].is_frequent == (i >= LODE_WINDOW_WARM_UP));
-		g_assert_true(
-			visited[n + i].is_frequent == (i >= LODE_WINDOW_WARM_UP && i < first_left));
+		bool is_of_lock = i >= BEFORE && (i - BEFORE) % PER_ROUND == PER_ROUND - 1;
+		bool is_frequent = i >= LODE_WINDOW_WARM_UP && !is_of_lock;
+		g_assert_true(visited[i].is_frequent == is_frequent);
+		g_assert_true(visited[n + i].is_frequent == (is_frequent && i < first_left));
 	}
 	g_assert_true(visited[2 * n + BEFORE - 1].is_frequent);
+}
+
+/* Soon after a clock was read, a branch may depend on how long the steps took. */
+static void test_clock(Fixture *self, const void *data)
+{
+	enum { BEFORE = 10, CLOCK = 29, SOON = 2, LATE = 28 };
+	uint64_t addresses[BEFORE + CLOCK];
+
+	(void)data;
+	for (unsigned i = 0; i < BEFORE; i++)
+		addresses[i] = at(self, "plain", i);
+	for (unsigned i = 0; i < CLOCK; i++)
+		addresses[BEFORE + i] = at(self, "clock", i);
+	run(self, &head, addresses, G_N_ELEMENTS(addresses));
+	const Visited *visited = walk(self);
+	for (size_t i = LODE_WINDOW_WARM_UP; i < BEFORE + CLOCK; i++)
+		g_assert_true(visited[i].is_frequent == (i != BEFORE + SOON));
+	g_assert_cmphex(visited[BEFORE + LATE].address, ==, at(self, "clock", LATE));
 }
 
 /* An atomic instruction that is met in a long loop is no wait. */
@@ -393,6 +412,7 @@ int main(int argc, char **argv)
 	ADD("/window-steps/system-call", test_system_call);
 	ADD("/window-steps/rounds", test_rounds);
 	ADD("/window-steps/frequent", test_frequent);
+	ADD("/window-steps/clock", test_clock);
 	ADD("/window-steps/long-rounds", test_long_rounds);
 	ADD("/window-steps/nowhere", test_nowhere);
 	ADD("/window-steps/time", test_time);
