@@ -21,6 +21,8 @@ typedef struct {
 typedef struct {
 	OpenClaim claim;
 	TrueAccess waited;
+	uint8_t code[TRUE_MAX_CODE];
+	size_t n_code;
 	uint64_t stack_pointer; /* when it waited */
 	unsigned n_steps;       /* since then, of its function or its callers */
 } OpenRound;
@@ -228,12 +230,26 @@ static bool accesses(const TrueAccess *access)
 	return access->n_operands > 0 || access->has_vector_index;
 }
 
+/* A copy of the instruction, by unrolling, accesses the claimed address. */
+static bool is_true_of_copy(
+	const Witness *self, const OpenRound *round, const WitnessThread *thread)
+{
+	LodeDataAccess answer = round->claim.answer;
+	uint8_t code[TRUE_MAX_CODE];
+
+	answer.pc = thread->now.pc - round->claim.bias;
+	return truth_fault(&answer, round->claim.bias, &thread->now) == NULL &&
+	       live_mappings_read(&self->mappings, thread->now.pc, code, round->n_code) ==
+	               round->n_code &&
+	       memcmp(code, round->code, round->n_code) == 0;
+}
+
 /* The same activation of the function runs its instruction again; or it ends. */
-static void judge_round(Witness *self, const OpenRound *round, const TrueAccess *now, bool is_same)
+static void judge_round(
+	Witness *self, const OpenRound *round, const char *fault, const TrueAccess *now)
 {
 	TruthCounts *counts = &self->table.rows[TRUTH_WAITED];
 	const LodeDataAccess *answer = &round->claim.answer;
-	const char *fault = is_same ? truth_fault(answer, round->claim.bias, now) : "round";
 
 	counts->n_late += fault == NULL;
 	counts->n_late_same += fault == NULL &&
@@ -248,13 +264,19 @@ static void judge_rounds(
 {
 	for (guint i = thread->rounds->len; i-- > 0;) {
 		OpenRound *round = &g_array_index(thread->rounds, OpenRound, i);
+		bool is_same = registers->rsp == round->stack_pointer;
 		bool is_again = round->waited.pc == registers->rip;
+		bool is_copy = !is_again && is_same && is_true_of_copy(self, round, thread);
 
 		round->n_steps += registers->rsp >= round->stack_pointer;
-		if (!is_again && round->n_steps <= MOST_ROUND_STEPS)
+		if (!is_again && !is_copy && round->n_steps <= MOST_ROUND_STEPS)
 			continue;
-		judge_round(self, round, &thread->now,
-			is_again && registers->rsp == round->stack_pointer);
+		judge_round(self, round,
+			is_copy ? NULL
+			: is_again && is_same
+				? truth_fault(&round->claim.answer, round->claim.bias, &thread->now)
+				: "round",
+			&thread->now);
 		g_array_remove_index_fast(thread->rounds, i);
 	}
 }
@@ -279,7 +301,12 @@ static void ask_waited(Witness *self, const WitnessThread *thread,
 	if (fault != NULL) {
 		show_wrong(self, claim, fault, truth);
 	} else if (claim->answer.rule == LODE_RULE_NEXT_ROUND) {
-		const OpenRound round = {*claim, *truth, thread->waited_stack_pointer, 0};
+		OpenRound round = {.claim = *claim,
+			.waited = *truth,
+			.stack_pointer = thread->waited_stack_pointer};
+
+		round.n_code = live_mappings_read(&self->mappings, truth->pc, round.code,
+			MIN(thread->now.pc - truth->pc, sizeof(round.code)));
 		g_array_append_val(thread->rounds, round);
 	}
 }
@@ -470,11 +497,11 @@ static bool before(
 	if (thread->now.proof != TRUE_PROOF_NONE &&
 		!read_operand(self, &thread->now, thread->before))
 		thread->now.proof = TRUE_PROOF_NONE;
-	judge_rounds(self, thread, registers);
 	if (number >= options->n_skipped && (number - options->n_skipped) % options->every == 0) {
 		ask(self, thread);
 		ask_stepped(self, thread, code, n);
 	}
+	judge_rounds(self, thread, registers); /* it may be the sampled instruction already */
 	return true;
 }
 

@@ -15,12 +15,17 @@
  * same address. A called function is followed; where that fails, it has changed the registers that
  * the System V ABI lets it change. Only the same activation of the function counts: it ends with
  * its return, and a recursive call of the instruction ends the search.
+ *
+ * Where a loop is unrolled, the next address of an instruction may depend on loads by its copies:
+ * instructions of the same bytes, the first of which has an address that is known.
  */
 #include "images/data/access_search.h"
 #include "images/registers/memory_emulation.h"
 
+#include <string.h>
+
 /* Instructions in all, and jumps followed both ways. */
-enum { ROUND_STEPS = 96, MAX_FORKS = 4 };
+enum { ROUND_STEPS = 48, MAX_FORKS = 4 };
 
 /* rbx, rsp, rbp, r12 to r15. */
 #define PRESERVED_BY_CALLS UINT32_C(0xf038)
@@ -37,7 +42,8 @@ typedef struct {
 	uint64_t target;
 	unsigned n_left, n_forks;
 	bool has_arrived;
-	bool is_recursive; /* the instruction has run in a called function */
+	bool is_recursive;   /* the instruction has run in a called function */
+	LodeDataAccess copy; /* the first of its copies that runs; rule NONE: none */
 } Round;
 
 /* False: not where another way has arrived. */
@@ -55,6 +61,35 @@ static bool arrive(Round *self, const Point *point)
 			return false;
 	self->has_arrived = true;
 	return true;
+}
+
+static bool is_copy(const LodeAccessSearch *search, uint64_t target)
+{
+	const LodeDataAccessContext *context = search->context;
+	const LodeFullInstruction *full = &search->full;
+	size_t n = 0, n_target = 0;
+	const uint8_t *code = context->bytes(context->data, full->address, &n);
+	const uint8_t *original = context->bytes(context->data, target, &n_target);
+	size_t length = full->instruction.length;
+
+	return (full->instruction.attributes & ZYDIS_ATTRIB_IS_RELATIVE) == 0 && n >= length &&
+	       n_target >= length && memcmp(code, original, length) == 0;
+}
+
+/* Notes a copy of the instruction that certainly runs next. */
+static void note_copy(Round *self, const Point *point)
+{
+	LodeAccessSearch *search = self->search;
+	const LodeDataAccess before = search->found;
+
+	if (self->n_forks > 0 || point->depth > 0 || self->copy.rule != LODE_RULE_NONE ||
+		!is_copy(search, self->target))
+		return;
+	search->state = point->state;
+	if (lode_access_search_take(search, LODE_RULE_NEXT_ROUND))
+		self->copy = search->found;
+	self->copy.pc = self->target;
+	search->found = before;
 }
 
 static void skip_call(Point *point)
@@ -107,6 +142,7 @@ static bool go_on(Round *self, Point *point)
 			self->is_recursive |= point->depth > 0;
 			return point->depth == 0 && arrive(self, point);
 		}
+		note_copy(self, point);
 		if (category == ZYDIS_CATEGORY_CALL) {
 			if (go_through_call(self, point))
 				return true;
@@ -138,5 +174,8 @@ bool lode_access_search_next_round(
 	Round round = {.search = self, .target = access->address, .n_left = ROUND_STEPS};
 	Point point = {.address = self->question->pc, .state = *sampled, .memory = self->stack};
 
-	return go_on(&round, &point);
+	if (go_on(&round, &point))
+		return true;
+	self->found = round.copy;
+	return round.copy.rule != LODE_RULE_NONE;
 }

@@ -833,8 +833,22 @@ static void test_next_round(void)
 		0x75, 0xef,             /* f jne 0 */
 		0xc3);                  /* 11 ret */
 
+	SAMPLE(copies, 0x48, 0x8b, 0x00, /* mov rax, [rax] */
+		0x90,                    /* 3 nop */
+		0x48, 0x8b, 0x00,        /* 4 mov rax, [rax] */
+		0x83, 0xee, 0x01,        /* 7 sub esi, 1 */
+		0x75, 0xf4,              /* a jne 0 */
+		0xc3);                   /* c ret */
+
 	find_waited(&list, 3);
 	assert_found(&list, LODE_RULE_NEXT_ROUND, 0, 0x700000);
+	find_waited(&copies, 3);
+	assert_found(&copies, LODE_RULE_NEXT_ROUND, 0, 0x700000);
+	find_waited(&copies, 7);
+	assert_found(&copies, LODE_RULE_NEXT_ROUND, 4, 0x700000);
+	copies.registers.values[RSI] = 1;
+	find_waited(&copies, 7);
+	assert_waiting(&copies, 4);
 	list.invalid = 0x700000;
 	find_waited(&list, 3);
 	assert_waiting(&list, 0);
