@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# From the CSV of trace_truth, of any number of programs: one line per rule, over all of them.
+# From the CSV of trace_truth, of any number of programs: one line per rule, over all of them. "late"
+# has the claims of next-round that are true of the next round, and how many of the sample too.
 #   awk -f table.awk FILE…
 BEGIN { FS = "," }
 $1 == "program" { next }
@@ -12,6 +13,6 @@ END {
 		printf "%s %d %d %.2f %d %d\n", rule, points[rule], claimed[rule],
 			100 * claimed[rule] / points[rule], unverified[rule], wrong[rule]
 	}
-	printf "one late %d, of these also the address of the sample %d\n", late, same
+	printf "late %d %d\n", late, same
 	printf "refuted %d\n", refuted
 }

@@ -133,8 +133,7 @@ static bool go_on(Round *self, Point *point)
 	LodeAccessSearch *search = self->search;
 	const ZydisDecodedInstruction *instruction = &search->full.instruction;
 
-	for (; self->n_left > 0 && lode_access_search_decode(search, point->address);
-		self->n_left--) {
+	while (self->n_left > 0 && lode_access_search_decode(search, point->address)) {
 		ZydisInstructionCategory category = instruction->meta.category;
 		uint64_t following = point->address + instruction->length;
 
@@ -142,6 +141,7 @@ static bool go_on(Round *self, Point *point)
 			self->is_recursive |= point->depth > 0;
 			return point->depth == 0 && arrive(self, point);
 		}
+		self->n_left--;
 		note_copy(self, point);
 		if (category == ZYDIS_CATEGORY_CALL) {
 			if (go_through_call(self, point))

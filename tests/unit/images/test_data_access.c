@@ -981,6 +981,14 @@ static void test_next_round_calls(void)
 		0x75, 0xf3,                   /* 10 jne 5 */
 		0xc3);                        /* 12 ret */
 
+	SAMPLE(deep, 0x48, 0x8b, 0x1b,        /* mov rbx, [rbx] */
+		0xe8, 0x02, 0x00, 0x00, 0x00, /* 3 call a */
+		0xeb, 0xf6,                   /* 8 jmp 0 */
+		0xe8, 0xfb, 0xff, 0xff, 0xff, /* a call a */
+		0xc3);                        /* f ret */
+
+	find_waited(&deep, 3); /* the call is skipped in the end */
+	assert_found(&deep, LODE_RULE_NEXT_ROUND, 0, 0x703000);
 	find_waited(&known, 3);
 	assert_found(&known, LODE_RULE_NEXT_ROUND, 0, 0x703001);
 	find_waited(&foreign, 3);
