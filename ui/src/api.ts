@@ -600,7 +600,9 @@ export interface LivePicture {
 	seconds: number;
 	samples: number;
 	samples_per_second: number;
-	unresolved: number;
+	accesses: number; /* samples of loads and stores */
+	lost: number; /* of these, without an address */
+	lost_threads: string | null; /* that lost much more than others */
 	reason: string | null;
 	dropped: number;
 	is_sampling: boolean;
@@ -608,7 +610,7 @@ export interface LivePicture {
 	hottest: number;
 	extents: (string | null)[];
 	columns: [string, string, number][];
-	threads: { number: number; label: string; name: string | null; tid: number; samples: number; has_ended: boolean }[];
+	threads: { number: number; label: string; name: string | null; tid: number; samples: number; accesses: number; lost: number; has_ended: boolean }[];
 	rows: { thread: string | null; sum: number; columns: number[] }[];
 	ranges: {
 		address: string;

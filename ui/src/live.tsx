@@ -223,9 +223,11 @@ export function LiveView({ route, served }: { route: Route; served: Served }) {
 							{some(picture.samples, "sample")}
 							{!isOver && `, ${count(picture.samples_per_second)} a second`}
 						</span>
-						{picture.unresolved > 0 && (
+						{picture.lost > 0 && (
 							<span>
-								{share(picture.unresolved / picture.samples)} without an address{picture.reason && `, most: ${picture.reason}`}
+								{share(picture.lost / picture.accesses)} of loads and stores without an address
+								{picture.reason && `, most: ${picture.reason}`}
+								{picture.lost_threads && `; of threads: ${picture.lost_threads}`}
 							</span>
 						)}
 						{picture.dropped > 0 && <span>{count(picture.dropped)} records not shown here, but in the recording</span>}

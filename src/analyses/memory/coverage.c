@@ -5,14 +5,14 @@
 #include "analyses/memory/window_samples.h"
 #include "model/profile.h"
 
-static bool may_be_access(const LodeMemorySample *sample)
+bool lode_address_loss_counts(uint8_t rule, uint8_t reason)
 {
-	switch ((LodeAddressReason)sample->reason) {
+	switch ((LodeAddressReason)reason) {
 	case LODE_REASON_NOT_MEMORY:
 	case LODE_REASON_NO_ACCESS_IN_RANGE:
 	case LODE_REASON_NOT_USER_CODE:
 	case LODE_REASON_RECORDER:
-		return sample->rule != LODE_RULE_NONE;
+		return rule != LODE_RULE_NONE;
 	default:
 		return true;
 	}
@@ -46,7 +46,8 @@ void lode_address_losses_init(LodeAddressLosses *self, const LodeProfile *profil
 		uint32_t row = samples != NULL ? samples[i] : (uint32_t)i;
 		const LodeMemorySample *sample = &LODE_AT(memory->samples, LodeMemorySample, row);
 		if (sample->event >= profile->events->len || are_faults[sample->event] ||
-			(event != LODE_NONE && sample->event != event) || !may_be_access(sample))
+			(event != LODE_NONE && sample->event != event) ||
+			!lode_address_loss_counts(sample->rule, sample->reason))
 			continue;
 		add_loss(&self->all, sample, row);
 		if (sample->thread < n_threads)

@@ -12,11 +12,16 @@
 #include "model/memory.h"
 
 #include <glib.h>
+#include <stdbool.h>
 
 typedef struct LodeProfile LodeProfile;
 
-/* Samples of loads and stores: all but page faults and those of which it is known that no load or
- * store of the program waited (not-memory, no-access-in-range, not-user-code, recorder). */
+/* Whether a sample with this LodeAddressRule and LodeAddressReason counts as one of a load or
+ * store: not those of which it is known that no load or store of the program waited (not-memory,
+ * no-access-in-range, not-user-code, recorder). */
+bool lode_address_loss_counts(uint8_t rule, uint8_t reason);
+
+/* Samples of loads and stores, without page faults. */
 typedef struct {
 	uint32_t thread; /* LODE_NONE: all together */
 	LodeAccessTotals total;

@@ -3,6 +3,8 @@
 
 #include "base/text/number_format.h"
 #include "views/code/function_name.h"
+#include "views/form/display_text.h"
+#include "views/memory/memory_coverage.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,7 +13,7 @@
 
 /* The text above and below the picture, and the form of its figures. */
 
-enum { NARROW = 60, SEGMENT_GAP = 2, PROGRAM_PART = 4 };
+enum { NARROW = 60, SEGMENT_GAP = 2, PROGRAM_PART = 4, LOST_THREADS_SHOWN = 2 };
 
 /* "12 %" or "3.4 %" of a whole; "-" of nothing. */
 static char *live_share(double part, double whole, char buffer[LODE_NUMBER_SIZE])
@@ -95,6 +97,40 @@ static void write_segments(const LodeLiveDrawing *self, LodeCellGrid *grid, unsi
 	}
 }
 
+char *lode_live_lost_threads(const GArray *threads)
+{
+	g_autoptr(GArray) losses = g_array_new(FALSE, TRUE, sizeof(LodeAddressLoss));
+	LodeAddressLosses all = {.threads = losses};
+	char share[LODE_NUMBER_SIZE];
+
+	for (guint i = 0; i < threads->len; i++) {
+		const LodeLiveThread *thread = &g_array_index(threads, LodeLiveThread, i);
+		const LodeAddressLoss loss = {.thread = i,
+			.total.weight = (double)thread->n_accesses,
+			.lost.weight = (double)thread->n_lost};
+		all.all.total.weight += loss.total.weight;
+		if (thread->n_accesses > 0)
+			g_array_append_val(losses, loss);
+	}
+	g_autoptr(GArray) much = lode_memory_loss_threads(&all);
+	if (much->len == 0)
+		return NULL;
+	GString *text = g_string_new(NULL);
+	for (guint i = 0; i < MIN(much->len, LOST_THREADS_SHOWN); i++) {
+		const LodeAddressLoss *loss = &g_array_index(much, LodeAddressLoss, i);
+		const LodeLiveThread *thread = &g_array_index(
+			threads, LodeLiveThread, loss->thread);
+		g_autofree char *name = lode_display_text(
+			thread->name != NULL ? thread->name : "", false);
+		g_string_append_printf(text, "%s%s%s%s %s", i > 0 ? ", " : "", thread->label,
+			*name != '\0' ? " " : "", name,
+			live_share(loss->lost.weight, loss->total.weight, share));
+	}
+	if (much->len > LOST_THREADS_SHOWN)
+		g_string_append_printf(text, " and %u more", much->len - LOST_THREADS_SHOWN);
+	return g_string_free(text, FALSE);
+}
+
 static void draw_status(const LodeLiveDrawing *self, LodeCellGrid *grid)
 {
 	const LodeLiveStatus *status = self->status;
@@ -106,11 +142,13 @@ static void draw_status(const LodeLiveDrawing *self, LodeCellGrid *grid)
 	g_autofree char *rate = g_strdup_printf("%s%s/s",
 		live_count((uint64_t)llround(status->samples_per_second), count),
 		is_narrow ? "" : " samples");
-	g_autofree char *unresolved = g_strdup_printf("%s %s", is_narrow ? "unres." : "unresolved",
-		live_share((double)status->n_unresolved, (double)status->n_samples, number));
-	g_autofree char *why = status->reason != NULL && status->n_unresolved > 0
+	g_autofree char *lost = g_strdup_printf("%s %s", is_narrow ? "lost" : "no address",
+		live_share((double)status->n_lost, (double)status->n_accesses, number));
+	g_autofree char *why = status->reason != NULL && status->n_lost > 0
 	                               ? g_strdup_printf("(most: %s)", status->reason)
 	                               : NULL;
+	g_autofree char *threads = lode_live_lost_threads(self->scene->known_threads);
+	g_autofree char *who = threads != NULL ? g_strdup_printf("of thread %s", threads) : NULL;
 	g_autofree char *seconds = g_strdup_printf("%.1f s", status->seconds);
 	g_autofree char *not_shown = g_strdup_printf(
 		"%s records not shown", live_count(status->n_dropped, dropped));
@@ -121,8 +159,9 @@ static void draw_status(const LodeLiveDrawing *self, LodeCellGrid *grid)
 		{program, LODE_CELL_BAR},
 		{seconds, LODE_CELL_BAR},
 		{rate, LODE_CELL_BAR},
-		{unresolved, LODE_CELL_BAR},
+		{lost, LODE_CELL_BAR},
 		{status->n_dropped > 0 ? not_shown : NULL, LODE_CELL_WARNING},
+		{who, LODE_CELL_WARNING},
 		{why, LODE_CELL_BAR},
 	};
 

@@ -19,15 +19,20 @@
 #include "views/live/cell_grid.h"
 #include "views/live/live_state.h"
 
+/* "1 worker 98 %, 3 90 % and 2 more": threads that lost the addresses of much more of their loads
+ * and stores than others; NULL: none. The caller frees it. */
+char *lode_live_lost_threads(const GArray *threads);
+
 enum { LODE_LIVE_MIN_WIDTH = 40, LODE_LIVE_MIN_HEIGHT = 10 };
 
 typedef struct {
 	const char *program;
 	double seconds; /* since the start */
 	double samples_per_second;
-	uint64_t n_samples, n_unresolved;
-	const char *reason; /* why most of these are; NULL */
-	uint64_t n_dropped; /* records that the picture had no time for */
+	uint64_t n_samples;
+	uint64_t n_accesses, n_lost; /* samples of loads and stores; those without an address */
+	const char *reason;          /* why most of these are; NULL */
+	uint64_t n_dropped;          /* records that the picture had no time for */
 	bool is_sampling, is_stall_weighted;
 	bool has_output; /* the program's goes to a file */
 } LodeLiveStatus;

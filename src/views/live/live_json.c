@@ -54,6 +54,8 @@ static void put_threads(LodeJsonStream *json, const LodeLiveScene *scene)
 		lode_json_member_string(json, "name", thread->name);
 		lode_json_member_number(json, "tid", thread->tid);
 		lode_json_member_number(json, "samples", (double)thread->n_samples);
+		lode_json_member_number(json, "accesses", (double)thread->n_accesses);
+		lode_json_member_number(json, "lost", (double)thread->n_lost);
 		lode_json_member_bool(json, "has_ended", thread->has_ended);
 		lode_json_end(json, '}');
 	}
@@ -156,7 +158,8 @@ static void put_status(LodeJsonStream *json, const LodeLiveJsonOptions *options)
 	lode_json_member_number(json, "seconds", status->seconds);
 	lode_json_member_number(json, "samples", (double)status->n_samples);
 	lode_json_member_number(json, "samples_per_second", status->samples_per_second);
-	lode_json_member_number(json, "unresolved", (double)status->n_unresolved);
+	lode_json_member_number(json, "accesses", (double)status->n_accesses);
+	lode_json_member_number(json, "lost", (double)status->n_lost);
 	lode_json_member_string(json, "reason", status->reason);
 	lode_json_member_number(json, "dropped", (double)status->n_dropped);
 	lode_json_member_bool(json, "is_sampling", status->is_sampling);
@@ -177,6 +180,8 @@ void lode_live_json_put(
 	lode_json_member_number(json, "seen", scene.seen);
 	lode_json_member_number(json, "hottest", scene.hottest);
 	put_columns(json, &scene);
+	g_autofree char *lost_threads = lode_live_lost_threads(model->threads);
+	lode_json_member_string(json, "lost_threads", lost_threads);
 	put_threads(json, &scene);
 	put_rows(json, &scene);
 	put_ranges(json, &scene);

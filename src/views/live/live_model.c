@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/live/live_model.h"
 
+#include "analyses/memory/coverage.h"
 #include "model/process.h"
 
 /* A rate over less jumps about. The picture may stand still for a moment when code is first seen.
@@ -66,15 +67,19 @@ static void count_function(LodeLiveModel *self, const LodeLiveSample *sample)
 static void count_sample(LodeLiveModel *self, const LodeLiveSample *sample)
 {
 	LodeLiveThread *thread = &g_array_index(self->threads, LodeLiveThread, sample->thread);
-	bool is_unresolved = sample->rule == LODE_RULE_NONE;
+	bool is_lost = sample->rule == LODE_RULE_NONE;
 
 	if (sample->operand > 0)
 		return;
 	self->n_samples++;
-	self->n_unresolved += is_unresolved;
-	self->n_of_reason[sample->reason]++;
 	thread->n_samples++;
-	thread->n_unresolved += is_unresolved;
+	if (!lode_address_loss_counts(sample->rule, sample->reason))
+		return;
+	self->n_accesses++;
+	self->n_lost += is_lost;
+	self->n_of_reason[sample->reason]++;
+	thread->n_accesses++;
+	thread->n_lost += is_lost;
 }
 
 static void take(const LodeLiveSample *sample, void *user_data)
@@ -196,6 +201,7 @@ void lode_live_model_status(LodeLiveModel *self, LodeLiveStatus *status)
 	status->seconds = (double)(g_get_monotonic_time() - self->start_us) / G_USEC_PER_SEC;
 	status->samples_per_second = self->samples_per_second;
 	status->n_samples = self->n_samples;
-	status->n_unresolved = self->n_unresolved;
+	status->n_accesses = self->n_accesses;
+	status->n_lost = self->n_lost;
 	status->reason = main_reason(self);
 }

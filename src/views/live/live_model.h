@@ -15,7 +15,8 @@ typedef struct {
 	LodeLiveCounts *held; /* as they were when the picture was paused; NULL: it is not */
 	GArray *threads;      /* LodeLiveThread, as many as the addresses have and in their order */
 	LodeLiveState state;
-	uint64_t n_samples, n_unresolved, n_of_reason[LODE_N_REASONS];
+	uint64_t n_samples, n_of_reason[LODE_N_REASONS];
+	uint64_t n_accesses, n_lost; /* samples of loads and stores; those without an address */
 	GHashTable *functions;    /* name, borrowed, or NULL → weight of its samples, double * */
 	double weight;            /* of all samples */
 	gint64 start_us, rate_us; /* of the recording; of the last look at the rate */

@@ -29,7 +29,8 @@ typedef struct {
 	char *label; /* "3", or of several processes "812.3" */
 	char *name;  /* the command's; NULL: unknown */
 	uint32_t tid;
-	uint64_t n_samples, n_unresolved;
+	uint64_t n_samples;
+	uint64_t n_accesses, n_lost; /* samples of loads and stores; those without an address */
 	bool has_ended;
 } LodeLiveThread;
 

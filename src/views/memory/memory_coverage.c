@@ -18,6 +18,7 @@
 /* Less is not worth a line; a thread that lost so much has one of its own, if it has so much of all
  * weight and threads differ by so much. */
 #define WORTH_A_LINE 0.05
+#define WORTH_ADVICE 0.5
 #define MUCH_OF_A_THREAD 0.2
 #define LEAST_THREAD 0.01
 
@@ -39,7 +40,7 @@ static void append_reasons(const LodeAddressLoss *loss, GString *line)
 	}
 }
 
-static char *line_of_all(const LodeProfile *profile, const LodeAddressLoss *all)
+static char *line_of_all(const LodeAddressLoss *all)
 {
 	GString *line = g_string_new(NULL);
 	double share = lode_address_loss_share(all);
@@ -58,16 +59,12 @@ static char *line_of_all(const LodeProfile *profile, const LodeAddressLoss *all)
 			"; the object of %s is known, and views by object have these",
 			lode_number_format_share(named, number));
 	g_string_append(line, ".");
-	if (share >= 0.5)
-		g_string_append_printf(
-			line, " To lose less: %s.", lode_address_loss_advice(all, profile));
 	return g_string_free(line, FALSE);
 }
 
 LODE_ORDER(compare_lost, LodeAddressLoss, LODE_DESCENDING(lost.weight), LODE_ASCENDING(thread))
 
-/* Those that lost much, most lost first; none where all threads lost about as much. */
-static GArray *threads_with_much(const LodeAddressLosses *losses)
+GArray *lode_memory_loss_threads(const LodeAddressLosses *losses)
 {
 	GArray *chosen = g_array_new(FALSE, FALSE, sizeof(LodeAddressLoss));
 	double least = 1, most = 0;
@@ -100,11 +97,14 @@ GPtrArray *lode_memory_loss_lines(const LodeProfile *profile, const LodeAddressL
 	LodeMemoryLossEnd end, const void *user_data)
 {
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
-	g_autoptr(GArray) threads = threads_with_much(losses);
+	g_autoptr(GArray) threads = lode_memory_loss_threads(losses);
 	char number[LODE_NUMBER_SIZE];
 
 	if (lode_address_loss_share(&losses->all) >= WORTH_A_LINE)
-		g_ptr_array_add(lines, line_of_all(profile, &losses->all));
+		g_ptr_array_add(lines, line_of_all(&losses->all));
+	if (lode_address_loss_share(&losses->all) >= WORTH_ADVICE)
+		g_ptr_array_add(lines, g_strdup_printf("To lose less: %s.",
+					       lode_address_loss_advice(&losses->all, profile)));
 	double next = lode_share_of(
 		losses->all.next_round.weight, losses->all.total.weight - losses->all.lost.weight);
 	if (next >= WORTH_A_LINE)

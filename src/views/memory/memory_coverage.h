@@ -16,6 +16,10 @@ typedef char *(*LodeMemoryLossEnd)(const LodeAddressLoss *loss, const void *user
 GPtrArray *lode_memory_loss_lines(const LodeProfile *profile, const LodeAddressLosses *losses,
 	LodeMemoryLossEnd end, const void *user_data);
 
+/* Those that lost much, most first, none where all threads lost about as much: GArray of
+ * LodeAddressLoss; the caller unrefs it. */
+GArray *lode_memory_loss_threads(const LodeAddressLosses *losses);
+
 /* The member "losses" of an open JSON object: of all, of each thread that lost some, and the lines
  * above. */
 void lode_memory_loss_json(

@@ -4,8 +4,8 @@
 
 #include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
+#include "views/memory/memory_coverage.h"
 #include "views/memory/memory_names.h"
-#include "views/memory/memory_notes.h"
 #include "views/pictures/memory_grid.h"
 #include "views/plot/cairo_library.h"
 #include "views/plot/plot_axis.h"
@@ -23,7 +23,8 @@ enum {
 	TIME_WIDTH = LODE_GRID_STEPS * 4,
 	LEFT = 16,
 	RIGHT = 28,
-	TOP = 74,
+	TOP = 74, /* without lines on what is lost */
+	LOSS_STEP = 14,
 	BOTTOM = 128,
 	LEGEND_OFFSET = 50,
 	LEGEND_STEP = 15,
@@ -36,6 +37,8 @@ typedef struct {
 	const LodeProfile *profile;
 	const LodeMemoryGrid *grid;
 	const LodeMemoryNotes *notes;
+	const GPtrArray *losses; /* lines above the picture */
+	double top;              /* of the picture */
 	uint64_t granularity;
 	bool colours_threads;
 	cairo_t *cairo;
@@ -55,7 +58,8 @@ static void lay_out(Plot *self)
 	self->thread_width = self->kind_width * self->n_kinds * n;
 	self->time_x = LEFT + LABEL_WIDTH + self->thread_width + PANEL_GAP;
 	self->width = self->time_x + TIME_WIDTH + RIGHT;
-	self->height = TOP + BOTTOM +
+	self->top = TOP + LOSS_STEP * self->losses->len;
+	self->height = self->top + BOTTOM +
 	               (self->grid->n_samples > 0 ? self->grid->axis->height : EMPTY_HEIGHT);
 }
 
@@ -157,7 +161,7 @@ static void draw_thread_cells(const Plot *self, const LodePlotScale *scale)
 			double weight = lode_memory_grid_by_thread(
 				grid, kind, column / self->n_kinds, row);
 			LodePlotBox box = {LEFT + LABEL_WIDTH + column * self->kind_width,
-				TOP + top, self->kind_width, height};
+				self->top + top, self->kind_width, height};
 			if (weight > 0)
 				plot_cells_add(
 					cells, kind_hues[kind], level_of(scale, weight), &box);
@@ -190,8 +194,8 @@ static void draw_time_threads(const Plot *self, const LodePlotScale *scale)
 				level_of(scale, grid->by_time[index]));
 			lode_cairo.set_source_rgb(
 				self->cairo, colour.red, colour.green, colour.blue);
-			lode_cairo.rectangle(
-				self->cairo, self->time_x + step * width, TOP + top, width, height);
+			lode_cairo.rectangle(self->cairo, self->time_x + step * width,
+				self->top + top, width, height);
 			lode_cairo.fill(self->cairo);
 		}
 	}
@@ -208,7 +212,8 @@ static void draw_time_cells(const Plot *self, const LodePlotScale *scale)
 		lode_address_axis_place(grid->axis, row, &top, &height);
 		for (uint32_t step = 0; step < LODE_GRID_STEPS; step++) {
 			size_t index = (size_t)row * LODE_GRID_STEPS + step;
-			LodePlotBox box = {self->time_x + step * width, TOP + top, width, height};
+			LodePlotBox box = {
+				self->time_x + step * width, self->top + top, width, height};
 			if (grid->by_time[index] > 0)
 				plot_cells_add(cells, hue_of(grid->kinds[index]),
 					level_of(scale, grid->by_time[index]), &box);
@@ -235,7 +240,7 @@ static char *column_label(const Plot *self, uint32_t column)
 static void draw_thread_labels(const Plot *self)
 {
 	const double column_width = self->kind_width * self->n_kinds;
-	const double y = TOP + self->grid->axis->height;
+	const double y = self->top + self->grid->axis->height;
 	LodePlotTextStyle style = {.size = 9.5, .grey = 0.25, .anchor = LODE_PLOT_MIDDLE};
 	g_autofree char *widest = column_label(self, self->grid->n_columns - 1);
 	double needed = lode_plot_text_width(self->cairo, &style, widest) + 6;
@@ -262,7 +267,7 @@ static void draw_thread_lines(const Plot *self)
 	lode_cairo.set_source_rgb(self->cairo, 0.85, 0.85, 0.85);
 	lode_cairo.set_line_width(self->cairo, 0.6);
 	for (uint32_t i = 1; i < self->grid->n_columns; i++) {
-		lode_cairo.move_to(self->cairo, LEFT + LABEL_WIDTH + i * column_width, TOP);
+		lode_cairo.move_to(self->cairo, LEFT + LABEL_WIDTH + i * column_width, self->top);
 		lode_cairo.rel_line_to(self->cairo, 0, self->grid->axis->height);
 	}
 	lode_cairo.stroke(self->cairo);
@@ -281,7 +286,7 @@ static void draw_time_axis(const Plot *self)
 						 .title = unit.title,
 						 .n_ticks = 8,
 						 .factor = unit.factor,
-						 .at = TOP + grid->axis->height,
+						 .at = self->top + grid->axis->height,
 					 });
 }
 
@@ -317,7 +322,7 @@ static char *column_label(const Plot *self, uint32_t column);
 /* A square for each thread that has a colour of its own. */
 static void draw_thread_legend(const Plot *self, const Weights *weights)
 {
-	double y = TOP + self->grid->axis->height + LEGEND_OFFSET, x = self->time_x;
+	double y = self->top + self->grid->axis->height + LEGEND_OFFSET, x = self->time_x;
 	LodePlotTextStyle style = {.size = 9.5, .grey = 0.2};
 	uint32_t n = MIN(self->grid->n_columns, LODE_PLOT_CATEGORIES);
 	const double step = TIME_WIDTH / 4.0;
@@ -361,7 +366,7 @@ static void draw_colour_bar(cairo_t *cairo, LodePlotHue hue, const LodePlotBox *
 /* A bar for each hue, and what its shades mean. */
 static void draw_legend(const Plot *self, const Legend *legend)
 {
-	double y = TOP + self->grid->axis->height + LEGEND_OFFSET;
+	double y = self->top + self->grid->axis->height + LEGEND_OFFSET;
 	LodePlotTextStyle style = {.size = 9.5, .grey = 0.2};
 
 	for (unsigned i = 0; i < legend->n_hues; i++) {
@@ -435,11 +440,11 @@ static void draw_tip(const Plot *self, const Tip *tip)
 		lode_number_format_share(tip->weight / self->notes->weight, share),
 		tip->is_time ? "most" : kinds[tip->column % self->n_kinds], label);
 	if (tip->is_time)
-		lode_plot_tooltip(self->cairo, self->time_x + tip->column * step_width, TOP + top,
-			step_width, height, text);
+		lode_plot_tooltip(self->cairo, self->time_x + tip->column * step_width,
+			self->top + top, step_width, height, text);
 	else
 		lode_plot_tooltip(self->cairo, LEFT + LABEL_WIDTH + tip->column * self->kind_width,
-			TOP + top, self->kind_width, height, text);
+			self->top + top, self->kind_width, height, text);
 }
 
 static void draw_tips(const Plot *self)
@@ -461,7 +466,7 @@ static void draw_thread_panel(const Plot *self)
 	draw_thread_lines(self);
 	draw_thread_cells(self, &weights.scale);
 	lode_address_axis_draw_frame(
-		grid->axis, self->cairo, LEFT + LABEL_WIDTH, TOP, self->thread_width);
+		grid->axis, self->cairo, LEFT + LABEL_WIDTH, self->top, self->thread_width);
 	draw_thread_labels(self);
 	draw_legend(self, &legend);
 }
@@ -475,10 +480,10 @@ static void draw_time_panel(const Plot *self)
 	Legend legend = {self->time_x, &weights, names, LODE_PLOT_N_HUES};
 	LodePlotTextStyle style = {.size = 11, .grey = 0.3, .anchor = LODE_PLOT_MIDDLE};
 
-	lode_address_axis_draw_frame(grid->axis, self->cairo, self->time_x, TOP, TIME_WIDTH);
+	lode_address_axis_draw_frame(grid->axis, self->cairo, self->time_x, self->top, TIME_WIDTH);
 	if (grid->begin_ns > grid->end_ns) {
 		lode_plot_text(self->cairo, self->time_x + TIME_WIDTH / 2.0,
-			TOP + grid->axis->height / 2, &style, "times were not recorded");
+			self->top + grid->axis->height / 2, &style, "times were not recorded");
 		return;
 	}
 	if (self->colours_threads)
@@ -486,7 +491,7 @@ static void draw_time_panel(const Plot *self)
 	else
 		draw_time_cells(self, &weights.scale);
 	/* Again, since the cells cover its lines. */
-	lode_address_axis_draw_frame(grid->axis, self->cairo, self->time_x, TOP, TIME_WIDTH);
+	lode_address_axis_draw_frame(grid->axis, self->cairo, self->time_x, self->top, TIME_WIDTH);
 	draw_time_axis(self);
 	if (self->colours_threads)
 		draw_thread_legend(self, &weights);
@@ -513,15 +518,18 @@ static void draw_titles(const Plot *self)
 	lode_plot_text(self->cairo, LEFT, 22, &style, program != NULL ? program : "?");
 	style = (LodePlotTextStyle){.size = 10.5, .grey = 0.3, .width = self->width - 2 * LEFT};
 	lode_plot_text(self->cairo, LEFT, 42, &style, facts);
+	for (guint i = 0; i < self->losses->len; i++)
+		lode_plot_text(self->cairo, LEFT, 42 + LOSS_STEP * (i + 1), &style,
+			self->losses->pdata[i]);
 }
 
 static void draw_panel_titles(const Plot *self)
 {
 	LodePlotTextStyle style = {.size = 11.5, .is_bold = true};
 
-	lode_plot_text(self->cairo, LEFT, TOP - 12, &style, "mapping and addresses");
-	lode_plot_text(self->cairo, LEFT + LABEL_WIDTH, TOP - 12, &style, "by thread");
-	lode_plot_text(self->cairo, self->time_x, TOP - 12, &style, "over time");
+	lode_plot_text(self->cairo, LEFT, self->top - 12, &style, "mapping and addresses");
+	lode_plot_text(self->cairo, LEFT + LABEL_WIDTH, self->top - 12, &style, "by thread");
+	lode_plot_text(self->cairo, self->time_x, self->top - 12, &style, "over time");
 }
 
 /* "12 more ranges, 0.3 %". */
@@ -540,7 +548,7 @@ static char *left_out_text(const Plot *self)
 static void draw_notes(const Plot *self)
 {
 	LodePlotTextStyle style = {.size = 9.5, .grey = 0.35, .width = LABEL_WIDTH - 10};
-	double y = TOP + self->grid->axis->height + LEGEND_OFFSET;
+	double y = self->top + self->grid->axis->height + LEGEND_OFFSET;
 	char number[LODE_NUMBER_SIZE], share[LODE_NUMBER_SIZE];
 
 	if (self->notes->unresolved_weight > 0) {
@@ -577,7 +585,7 @@ static void draw(const Plot *self)
 		return;
 	}
 	draw_panel_titles(self);
-	lode_address_axis_draw_labels(self->grid->axis, self->cairo, LEFT + LABEL_WIDTH, TOP);
+	lode_address_axis_draw_labels(self->grid->axis, self->cairo, LEFT + LABEL_WIDTH, self->top);
 	draw_thread_panel(self);
 	draw_time_panel(self);
 	draw_notes(self);
@@ -599,6 +607,8 @@ bool lode_memory_plot_write(const LodeProfile *profile, const uint32_t *samples,
 	};
 
 	lode_memory_notes_init(&notes, profile, samples, n_samples);
+	g_autoptr(GPtrArray) losses = lode_memory_loss_lines(profile, &notes.losses, NULL, NULL);
+	plot.losses = losses;
 	lay_out(&plot);
 	g_autoptr(LodePlotCanvas)
 		canvas = lode_plot_canvas_new(options->format, plot.width, plot.height, out, error);

@@ -77,6 +77,42 @@ static void test_many_threads(void)
 	live_world_clear(&world);
 }
 
+static void lose(LiveWorld *world, guint thread, uint64_t n_accesses, uint64_t n_lost)
+{
+	LodeLiveThread *row = &g_array_index(world->threads, LodeLiveThread, thread);
+
+	row->n_accesses = n_accesses;
+	row->n_lost = n_lost;
+}
+
+/* Who lost much more than others is told; where all lost alike, nobody. */
+static void test_lost_threads(void)
+{
+	LiveWorld world;
+
+	live_world_init(&world, 100, 14);
+	lose(&world, 0, 500, 150);
+	lose(&world, 1, 500, 200);
+	g_assert_null(lode_live_lost_threads(world.threads));
+	lose(&world, 0, 500, 5);
+	lose(&world, 1, 500, 490);
+	g_autofree char *text = live_world_draw(&world, NULL);
+	compare_screen("lost_threads", text);
+	for (uint32_t i = 2; i < 5; i++) {
+		const LodeLiveThread thread = {
+			.label = g_strdup_printf("%u", i), .n_samples = 1, .n_accesses = 1};
+		g_array_append_val(world.threads, thread);
+		lose(&world, i, 100, 100);
+	}
+	g_autofree char *many = lode_live_lost_threads(world.threads);
+	g_assert_cmpstr(many, ==, "1 worker 98 %, 2 100 % and 2 more");
+	/* Too few samples to be told of. */
+	lose(&world, 1, 3, 3);
+	lose(&world, 0, 100000, 0);
+	g_assert_null(lode_live_lost_threads(world.threads));
+	live_world_clear(&world);
+}
+
 static void test_nothing_yet(void)
 {
 	LiveWorld world;
@@ -142,6 +178,7 @@ int main(int argc, char **argv)
 	}
 	g_test_add_func("/live_drawing/many_threads", test_many_threads);
 	g_test_add_func("/live_drawing/nothing_yet", test_nothing_yet);
+	g_test_add_func("/live_drawing/lost_threads", test_lost_threads);
 	g_test_add_func("/live_drawing/strange_names", test_strange_names);
 	g_test_add_func("/live_drawing/styles", test_styles);
 	return g_test_run();
