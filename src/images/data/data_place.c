@@ -794,8 +794,8 @@ static Stride take_index(
 		return NO_STRIDE;
 	if (value->kind != LODE_HELD_VALUE_NUMBER)
 		return (Stride){true, bytes};
-	if (__builtin_add_overflow(operand->displacement, value->offset * (int64_t)bytes,
-		    &operand->displacement))
+	if (__builtin_add_overflow(
+		    operand->displacement, value->offset * (int64_t)bytes, &operand->displacement))
 		return (Stride){true, 1};
 	return value->step == 0 ? NO_STRIDE : (Stride){true, bytes * value->step};
 }

@@ -313,8 +313,8 @@ static LodeHeldValue meet(const LodeFunctionContext *context, LodeHeldValue a, L
 		Number first = number_of(&a), second = number_of(&b);
 		int64_t step = common_divisor(first.step, second.step);
 
-		return held_number(first.offset,
-			common_divisor(step, second.offset - first.offset), 0);
+		return held_number(
+			first.offset, common_divisor(step, second.offset - first.offset), 0);
 	}
 	return a.kind == b.kind && is_address(&a) ? meet_addresses(context, a, &b) : NOTHING;
 }
@@ -329,7 +329,8 @@ static void set_slot(LodeRegisterTypes *state, int64_t offset, uint32_t size, Lo
 			state->slots[n++] = state->slots[i];
 	/* not constants: they are many */
 	if (value.kind != LODE_HELD_VALUE_NONE && size == POINTER_BYTES &&
-		(value.kind != LODE_HELD_VALUE_NUMBER || value.step > 0) && n < LODE_MAX_TRACKED_SLOTS) {
+		(value.kind != LODE_HELD_VALUE_NUMBER || value.step > 0) &&
+		n < LODE_MAX_TRACKED_SLOTS) {
 		state->slots[n].offset = offset;
 		state->slots[n++].value = value;
 	}

@@ -161,7 +161,8 @@ static int compare_pids(const void *a, const void *b)
 	return (first > second) - (first < second);
 }
 
-/* pid → weight of the event's samples with an address */
+/* pid → weight of the event's loads and stores, with an address or without: the process that does
+ * most is not passed over because its addresses are lost */
 static GHashTable *weigh_processes(const Maker *self)
 {
 	GHashTable *weights = g_hash_table_new_full(NULL, NULL, NULL, g_free);
@@ -169,7 +170,8 @@ static GHashTable *weigh_processes(const Maker *self)
 	for (guint i = 0; i < self->memory->samples->len; i++) {
 		const LodeMemorySample *sample = sample_at(self, i);
 		const LodeThread *thread = thread_of(self, sample);
-		if (thread == NULL || sample->event != self->event || !has_address(sample))
+		if (thread == NULL || sample->event != self->event ||
+			!lode_address_loss_counts(sample->rule, sample->reason))
 			continue;
 		double *weight = g_hash_table_lookup(weights, GUINT_TO_POINTER(thread->pid));
 		if (weight == NULL) {
@@ -205,7 +207,8 @@ static bool choose_process(Maker *self, uint32_t pid, GError **error)
 	if (pid == 0)
 		return fail_lost(self, error);
 	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-		"no sample of event '%s' in that process has a data address", self->matrix->event);
+		"no sample of event '%s' in that process is of a load or store",
+		self->matrix->event);
 	return false;
 }
 
@@ -345,9 +348,9 @@ static bool count_losses(Maker *self, GError **error)
 	if (share >= LEAST_SEEN)
 		return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
-		"only %s of the load and store samples of '%s' have a data address (most others: "
-		"%s), too few to place pages by; %s",
-		lode_number_format_share(share, seen), matrix->event,
+		"only %s of the load and store samples of '%s' in process %u have a data address "
+		"(most others: %s), too few to place pages by; %s",
+		lode_number_format_share(share, seen), matrix->event, matrix->pid,
 		lode_address_reason_to_text(lode_address_loss_reason(&matrix->losses.all)),
 		lode_address_loss_advice(&matrix->losses.all, self->profile));
 	return false;

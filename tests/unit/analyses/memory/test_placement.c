@@ -528,6 +528,33 @@ static void test_all_lost(void)
 	g_assert_nonnull(strstr(error->message, "the registers point to no memory"));
 }
 
+/* The process that does most is chosen, though its addresses are lost; another one when asked. */
+static void test_lost_process(void)
+{
+	g_autoptr(LodeProfile) profile = sample_profile_new(2, 32 * LODE_PAGE_SIZE);
+	g_autoptr(LodeTopology) topology = lode_topology_new_even(2, 2);
+	LodePlacementProposalOptions options = {.topology = topology};
+	LodeThread *threads = &LODE_AT(profile->memory->threads, LodeThread, 0);
+	g_autoptr(GError) error = NULL;
+
+	threads[1].pid = threads[0].pid + 1;
+	threads[1].ordinal = 0;
+	access_pages(profile, 0, 0, 10, 1);
+	lose(profile, 1, LODE_REASON_CLOBBERED, 600);
+	lose(profile, 0, LODE_REASON_NOT_MEMORY, 6000);
+	g_assert_null(lode_placement_proposal_new(profile, &options, &error));
+	g_assert_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND);
+	g_autofree char *process = g_strdup_printf("in process %u ", threads[1].pid);
+	g_assert_nonnull(strstr(error->message, process));
+	g_clear_error(&error);
+	options.pid = threads[0].pid;
+	g_autoptr(LodePlacementProposal)
+		proposal = lode_placement_proposal_new(profile, &options, &error);
+	g_assert_no_error(error);
+	g_assert_cmpfloat(proposal->matrix->lost, ==, 0);
+	g_assert_cmpuint(proposal->matrix->n_other_processes, ==, 1);
+}
+
 static void test_stopped(void)
 {
 	g_autoptr(LodeProfile) profile = two_halves();
@@ -564,5 +591,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/placement/lost_threads", test_lost_threads);
 	g_test_add_func("/placement/bounds", test_bounds);
 	g_test_add_func("/placement/all_lost", test_all_lost);
+	g_test_add_func("/placement/lost_process", test_lost_process);
 	return g_test_run();
 }
