@@ -166,7 +166,9 @@ static int64_t common_divisor(int64_t a, int64_t b)
 	return a < 0 ? -a : a;
 }
 
-/* `offset` + `step` × the unknown value `unknown`; step 0: exact, unknown 0: not told apart. */
+/* `offset` + `step` × the unknown value `unknown`; step 0: exact, unknown 0: not told apart. An
+ * offset stays also with a step of 1: the index i + 42 of an array in a structure most likely
+ * begins at its 42nd element. */
 typedef struct {
 	int64_t offset, step;
 	uint32_t unknown;
@@ -195,8 +197,7 @@ static LodeHeldValue held_number(int64_t offset, int64_t step, uint32_t unknown)
 	/* the unknown value's sign is not kept */
 	if (step < 0)
 		return held_number(offset, -step, 0);
-	if (step > MAX_ARRAY_STEP || offset > MAX_ARRAY_STEP || offset < -MAX_ARRAY_STEP ||
-		(step == 1 && unknown == 0))
+	if (step > MAX_ARRAY_STEP || offset > MAX_ARRAY_STEP || offset < -MAX_ARRAY_STEP)
 		return NOTHING;
 	if (step == 0 && offset == 0)
 		return (LodeHeldValue){.kind = LODE_HELD_VALUE_ZERO};
@@ -313,8 +314,8 @@ static LodeHeldValue meet(const LodeFunctionContext *context, LodeHeldValue a, L
 		Number first = number_of(&a), second = number_of(&b);
 		int64_t step = common_divisor(first.step, second.step);
 
-		return held_number(
-			first.offset, common_divisor(step, second.offset - first.offset), 0);
+		step = common_divisor(step, second.offset - first.offset);
+		return step == 1 ? NOTHING : held_number(first.offset, step, 0);
 	}
 	return a.kind == b.kind && is_address(&a) ? meet_addresses(context, a, &b) : NOTHING;
 }
@@ -779,7 +780,8 @@ static void plain(const LodeFunctionContext *context, LodeRegisterTypes *state,
 	if (target->size < POINTER_BITS && value.kind != LODE_HELD_VALUE_ZERO &&
 		value.kind != LODE_HELD_VALUE_ADDRESS)
 		value = lower_half(value);
-	if (value.kind == LODE_HELD_VALUE_NONE && value.type == 0)
+	if (value.type == 0 && (value.kind == LODE_HELD_VALUE_NONE ||
+				       (value.kind == LODE_HELD_VALUE_NUMBER && value.step == 1)))
 		value.type = lode_unknown_of(full->address, LODE_N_GENERAL_REGISTERS);
 	state->registers[number] = value;
 }
