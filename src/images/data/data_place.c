@@ -137,23 +137,24 @@ static uint64_t inside_element(const LodeTypeField *field, uint64_t offset)
 	return offset < MAX(field->element_size, 1) ? offset : UINT64_MAX;
 }
 
-static bool has_accessed_bits(
+enum { SUITS_NOT, SUITS_COVERS, SUITS_BEGINS, SUITS_BITS, SUITS_WHOLE };
+
+/* Bit fields are accessed by an integer that holds them, which may begin in the member before. */
+static int suitability_of_bits(
 	const LodeTypeField *field, uint64_t offset, const LodeAccessShape *shape)
 {
 	for (uint64_t i = 0; i < CLAMP(shape->size, 1, sizeof(uint64_t)); i++)
 		if (inside_element(field, offset + i) != UINT64_MAX)
-			return true;
-	return false;
+			return shape->size > sizeof(uint64_t) ? SUITS_COVERS : SUITS_BITS;
+	return SUITS_NOT;
 }
-
-enum { SUITS_NOT, SUITS_COVERS, SUITS_BEGINS, SUITS_WHOLE };
 
 static int suitability(const LodeTypeField *field, uint64_t offset, const LodeAccessShape *shape)
 {
 	uint64_t inside;
 
 	if (field->bit_size > 0)
-		return has_accessed_bits(field, offset, shape) ? SUITS_COVERS : SUITS_NOT;
+		return suitability_of_bits(field, offset, shape);
 	inside = inside_element(field, offset);
 	if (inside == UINT64_MAX)
 		return SUITS_NOT;
