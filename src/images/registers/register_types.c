@@ -432,11 +432,11 @@ static LodeHeldValue read_operand(const LodeFunctionContext *context,
 		                                     : lower_half(state->registers[number]);
 	}
 	if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
-		(operand->imm.value.u < LOWEST_ADDRESS || !context->image->file->is_fixed))
+		(operand->imm.value.u < LOWEST_ADDRESS || operand->imm.value.u >= INT32_MAX ||
+			!context->image->file->is_fixed))
 		return held_number(operand->imm.value.s, 0, 0);
 	/* perhaps a variable's address: whether one lies there is checked when it is used */
-	if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operand->imm.value.u < INT32_MAX &&
-		context->image->file->is_fixed)
+	if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
 		return (LodeHeldValue){
 			.kind = LODE_HELD_VALUE_ADDRESS, .offset = (int64_t)operand->imm.value.u};
 	if (read_memory(full, operand, &memory))
@@ -563,18 +563,21 @@ static LodeHeldValue add_or_subtract(const LodeFunctionContext *context,
 static LodeHeldValue masked(const LodeFunctionContext *context, const LodeRegisterTypes *state,
 	const LodeFullInstruction *full)
 {
-	LodeHeldValue values[] = {
-		read_operand(context, state, full, 0), read_operand(context, state, full, 1)};
-	int64_t powers[G_N_ELEMENTS(values)];
+	int64_t kept = 1;
 
-	for (size_t i = 0; i < G_N_ELEMENTS(values); i++) {
-		Number number = number_of(&values[i]);
+	for (int i = 0; i < 2; i++) {
+		const ZydisDecodedOperand *operand = &full->operands[i];
+		LodeHeldValue value = read_operand(context, state, full, i);
+		Number number = number_of(&value);
+		int64_t power = is_number(&value) ? power_of(&number) : 1;
 
-		powers[i] = is_number(&values[i]) ? power_of(&number) : 1;
-		if (powers[i] == 0)
-			return values[i];
+		if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+			power = (int64_t)(operand->imm.value.u & (0 - operand->imm.value.u));
+		if (power == 0)
+			return (LodeHeldValue){.kind = LODE_HELD_VALUE_ZERO};
+		kept = MAX(kept, power);
 	}
-	return held_number(0, MAX(powers[0], powers[1]), 0);
+	return held_number(0, kept, 0);
 }
 
 static int64_t immediate_of(const LodeFullInstruction *full, int i)
