@@ -3,6 +3,7 @@
 
 #include "analyses/memory/page_faults.h"
 #include "analyses/memory/window_samples.h"
+#include "base/arrays/sort_order.h"
 #include "model/profile.h"
 
 bool lode_address_loss_counts(uint8_t rule, uint8_t reason)
@@ -31,17 +32,30 @@ static void add_loss(LodeAddressLoss *self, const LodeMemorySample *sample, uint
 	self->reason_weight[sample->reason] += sample->weight;
 }
 
+LODE_ORDER(compare_losses, LodeAddressLoss, LODE_ASCENDING(thread))
+
+/* `rows`: of each thread its number among the losses + 1, 0: none yet. */
+static LodeAddressLoss *loss_of(LodeAddressLosses *self, uint32_t *rows, uint32_t thread)
+{
+	if (rows[thread] == 0) {
+		LodeAddressLoss loss = {.thread = thread};
+		g_array_append_val(self->threads, loss);
+		rows[thread] = self->threads->len;
+	}
+	return &LODE_AT(self->threads, LodeAddressLoss, rows[thread] - 1);
+}
+
 void lode_address_losses_init(LodeAddressLosses *self, const LodeProfile *profile, uint32_t event,
 	const uint32_t *samples, size_t n_samples)
 {
 	const LodeMemory *memory = profile->memory;
 	g_autofree bool *are_faults = lode_page_faults_events(profile);
 	guint n_threads = memory->threads->len;
+	g_autofree uint32_t *rows = g_new0(uint32_t, n_threads + 1);
 	size_t n = samples != NULL ? n_samples : memory->samples->len;
 
 	*self = (LodeAddressLosses){.all.thread = LODE_NONE,
-		.threads = g_array_new(FALSE, TRUE, sizeof(LodeAddressLoss))};
-	g_array_set_size(self->threads, n_threads);
+		.threads = g_array_new(FALSE, FALSE, sizeof(LodeAddressLoss))};
 	for (size_t i = 0; i < n; i++) {
 		uint32_t row = samples != NULL ? samples[i] : (uint32_t)i;
 		const LodeMemorySample *sample = &LODE_AT(memory->samples, LodeMemorySample, row);
@@ -51,17 +65,9 @@ void lode_address_losses_init(LodeAddressLosses *self, const LodeProfile *profil
 			continue;
 		add_loss(&self->all, sample, row);
 		if (sample->thread < n_threads)
-			add_loss(&LODE_AT(self->threads, LodeAddressLoss, sample->thread), sample,
-				row);
+			add_loss(loss_of(self, rows, sample->thread), sample, row);
 	}
-	guint kept = 0;
-	for (guint i = 0; i < n_threads; i++) {
-		LodeAddressLoss *loss = &LODE_AT(self->threads, LodeAddressLoss, i);
-		loss->thread = i;
-		if (loss->total.n_samples > 0)
-			LODE_AT(self->threads, LodeAddressLoss, kept++) = *loss;
-	}
-	g_array_set_size(self->threads, kept);
+	g_array_sort(self->threads, compare_losses);
 }
 
 void lode_address_losses_clear(LodeAddressLosses *self)
