@@ -49,6 +49,7 @@ rows() {
 			unverified[$1, $2] += $6
 			points["all", $2] += $3; claimed["all", $2] += $4; wrong["all", $2] += $7
 			unverified["all", $2] += $6; refuted += $NF
+			if ($2 == "waited") { late += $(NF - 5); same += $(NF - 4) }
 		}
 		function cell(program, rule) {
 			return sprintf("%10.2f %5d", 100 * claimed[program, rule] / points[program, rule],
@@ -68,6 +69,8 @@ rows() {
 				"counter % wrong", "stepped % wrong", "unverified"
 			for (i = 1; i <= n; i++) row(name[i])
 			row("all")
+			printf "next-round: %d true of the next round, %d of these also of the sampled one\n",
+				late, same
 			printf "truths that memory or registers contradict: %d\n", refuted
 		}' truth.csv
 }

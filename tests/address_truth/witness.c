@@ -21,8 +21,6 @@ typedef struct {
 typedef struct {
 	OpenClaim claim;
 	TrueAccess waited;
-	uint8_t code[TRUE_MAX_CODE];
-	size_t n_code;
 	uint64_t stack_pointer; /* when it waited */
 	unsigned n_steps;       /* since then, of its function or its callers */
 } OpenRound;
@@ -230,18 +228,40 @@ static bool accesses(const TrueAccess *access)
 	return access->n_operands > 0 || access->has_vector_index;
 }
 
+/* "[rax+0x8]" of an instruction. */
+static void write_operand(const ImageSetFile *file, uint64_t address, char text[128])
+{
+	LodeInstructionDecoder decoder;
+	size_t n = 0;
+	const uint8_t *code = image_set_bytes(file, address, &n);
+	const char *start, *end;
+
+	lode_instruction_decoder_init(&decoder);
+	text[0] = '\0';
+	if (code != NULL)
+		lode_instruction_disassemble(
+			&decoder, code, MIN(n, TRUE_MAX_CODE), address, text, 128);
+	start = strchr(text, '[');
+	end = start != NULL ? strchr(start, ']') : NULL;
+	if (end == NULL)
+		text[0] = '\0';
+	else
+		memmove(text, start, (size_t)(end - start));
+	text[end == NULL ? 0 : end - start] = '\0';
+}
+
 /* A copy of the instruction, by unrolling, accesses the claimed address. */
-static bool is_true_of_copy(
-	const Witness *self, const OpenRound *round, const WitnessThread *thread)
+static bool is_true_of_copy(const OpenRound *round, const WitnessThread *thread)
 {
 	LodeDataAccess answer = round->claim.answer;
-	uint8_t code[TRUE_MAX_CODE];
+	char now[128], then[128];
 
 	answer.pc = thread->now.pc - round->claim.bias;
-	return truth_fault(&answer, round->claim.bias, &thread->now) == NULL &&
-	       live_mappings_read(&self->mappings, thread->now.pc, code, round->n_code) ==
-	               round->n_code &&
-	       memcmp(code, round->code, round->n_code) == 0;
+	if (truth_fault(&answer, round->claim.bias, &thread->now) != NULL)
+		return false;
+	write_operand(round->claim.file, answer.pc, now);
+	write_operand(round->claim.file, round->claim.answer.pc, then);
+	return strcmp(now, then) == 0;
 }
 
 /* The same activation of the function runs its instruction again; or it ends. */
@@ -266,7 +286,7 @@ static void judge_rounds(
 		OpenRound *round = &g_array_index(thread->rounds, OpenRound, i);
 		bool is_same = registers->rsp == round->stack_pointer;
 		bool is_again = round->waited.pc == registers->rip;
-		bool is_copy = !is_again && is_same && is_true_of_copy(self, round, thread);
+		bool is_copy = !is_again && is_same && is_true_of_copy(round, thread);
 
 		round->n_steps += registers->rsp >= round->stack_pointer;
 		if (!is_again && !is_copy && round->n_steps <= MOST_ROUND_STEPS)
@@ -301,12 +321,9 @@ static void ask_waited(Witness *self, const WitnessThread *thread,
 	if (fault != NULL) {
 		show_wrong(self, claim, fault, truth);
 	} else if (claim->answer.rule == LODE_RULE_NEXT_ROUND) {
-		OpenRound round = {.claim = *claim,
+		const OpenRound round = {.claim = *claim,
 			.waited = *truth,
 			.stack_pointer = thread->waited_stack_pointer};
-
-		round.n_code = live_mappings_read(&self->mappings, truth->pc, round.code,
-			MIN(thread->now.pc - truth->pc, sizeof(round.code)));
 		g_array_append_val(thread->rounds, round);
 	}
 }

@@ -17,12 +17,10 @@
  * its return, and a recursive call of the instruction ends the search.
  *
  * Where a loop is unrolled, the next address of an instruction may depend on loads by its copies:
- * instructions of the same bytes, the first of which has an address that is known.
+ * instructions with the same operand, the first of which has an address that is known.
  */
 #include "images/data/access_search.h"
 #include "images/registers/memory_emulation.h"
-
-#include <string.h>
 
 /* Instructions in all, and jumps followed both ways. */
 enum { ROUND_STEPS = 48, MAX_FORKS = 4 };
@@ -39,7 +37,7 @@ typedef struct {
 
 typedef struct {
 	LodeAccessSearch *search; /* its `found` is that of the way that arrived first */
-	uint64_t target;
+	const LodeFullInstruction *access;
 	unsigned n_left, n_forks;
 	bool has_arrived;
 	bool is_recursive;   /* the instruction has run in a called function */
@@ -63,17 +61,20 @@ static bool arrive(Round *self, const Point *point)
 	return true;
 }
 
-static bool is_copy(const LodeAccessSearch *search, uint64_t target)
+/* Whether an instruction has the same operand in memory as another, of registers. */
+static bool is_copy(const LodeFullInstruction *full, const LodeFullInstruction *access)
 {
-	const LodeDataAccessContext *context = search->context;
-	const LodeFullInstruction *full = &search->full;
-	size_t n = 0, n_target = 0;
-	const uint8_t *code = context->bytes(context->data, full->address, &n);
-	const uint8_t *original = context->bytes(context->data, target, &n_target);
-	size_t length = full->instruction.length;
+	uint8_t ours[LODE_MAX_DATA_OPERANDS], theirs[LODE_MAX_DATA_OPERANDS];
 
-	return (full->instruction.attributes & ZYDIS_ATTRIB_IS_RELATIVE) == 0 && n >= length &&
-	       n_target >= length && memcmp(code, original, length) == 0;
+	if (lode_full_instruction_accesses(full, ours) != 1 ||
+		lode_full_instruction_accesses(access, theirs) != 1)
+		return false;
+	const ZydisDecodedOperand *a = &full->operands[ours[0]];
+	const ZydisDecodedOperand *b = &access->operands[theirs[0]];
+	return a->size == b->size && a->actions == b->actions && a->mem.type == b->mem.type &&
+	       a->mem.base == b->mem.base && a->mem.base != ZYDIS_REGISTER_RIP &&
+	       a->mem.index == b->mem.index && a->mem.scale == b->mem.scale &&
+	       a->mem.segment == b->mem.segment && a->mem.disp.value == b->mem.disp.value;
 }
 
 /* Notes a copy of the instruction that certainly runs next. */
@@ -83,12 +84,12 @@ static void note_copy(Round *self, const Point *point)
 	const LodeDataAccess before = search->found;
 
 	if (self->n_forks > 0 || point->depth > 0 || self->copy.rule != LODE_RULE_NONE ||
-		!is_copy(search, self->target))
+		!is_copy(&search->full, self->access))
 		return;
 	search->state = point->state;
 	if (lode_access_search_take(search, LODE_RULE_NEXT_ROUND))
 		self->copy = search->found;
-	self->copy.pc = self->target;
+	self->copy.pc = self->access->address;
 	search->found = before;
 }
 
@@ -137,7 +138,7 @@ static bool go_on(Round *self, Point *point)
 		ZydisInstructionCategory category = instruction->meta.category;
 		uint64_t following = point->address + instruction->length;
 
-		if (point->address == self->target) {
+		if (point->address == self->access->address) {
 			self->is_recursive |= point->depth > 0;
 			return point->depth == 0 && arrive(self, point);
 		}
@@ -171,7 +172,7 @@ static bool go_on(Round *self, Point *point)
 bool lode_access_search_next_round(
 	LodeAccessSearch *self, const LodeRegisterState *sampled, const LodeFullInstruction *access)
 {
-	Round round = {.search = self, .target = access->address, .n_left = ROUND_STEPS};
+	Round round = {.search = self, .access = access, .n_left = ROUND_STEPS};
 	Point point = {.address = self->question->pc, .state = *sampled, .memory = self->stack};
 
 	if (go_on(&round, &point))
