@@ -8,6 +8,7 @@
 #include "record/perf/perf_program.h"
 #include "record/programs/jit_runtime.h"
 #include "record/programs/preloaded_library.h"
+#include "record/programs/v8_survey.h"
 #include "sources/allocations/allocation_log.h"
 #include "sources/allocations/heap_log.h"
 
@@ -149,6 +150,7 @@ static bool sample(Session *self, const LodeProgress *progress, GError **error)
 		self->directory, LODE_MEMORY_RECORDING_SAMPLES, NULL);
 	g_autofree char *pages = g_build_filename(self->directory, "pages.txt", NULL);
 	g_autoptr(LodeJitRuntime) runtime = NULL;
+	g_autoptr(LodeV8Survey) heaps = NULL;
 	LodePerfSamplerOptions sampler = sampler_options(self, output);
 
 	if (self->options->has_page_nodes || has_memory_nodes())
@@ -163,7 +165,11 @@ static bool sample(Session *self, const LodeProgress *progress, GError **error)
 		sampler.argv = (const char *const *)runtime->argv->pdata;
 		sampler.runtime = runtime;
 	}
+	/* which processes of a running program are of Node.js is seen later */
+	if (runtime == NULL || g_strcmp0(runtime->name, "Node.js") == 0)
+		sampler.heaps = heaps = lode_v8_survey_new(self->directory);
 	self->result->sampling = lode_perf_sampler_run(&sampler, progress, error);
+	g_clear_pointer(&heaps, lode_v8_survey_free);
 	if (self->result->sampling == NULL)
 		return false;
 	if (runtime != NULL)

@@ -65,8 +65,8 @@ public class Arrays {
 	}
 	static int walk(long[] a, int[] b, int at, int n) {
 		for (int i = 0; i < n; i++) {
-			for (int k = 0; k < 7; k++) at = at * 31 + 7 + (int) a[at & ((1 << 23) - 1)];
-			for (int k = 0; k < 3; k++) at = at * 31 + 7 + b[at & ((1 << 24) - 1)];
+			for (int k = 0; k < 7; k++) at = at * 31 + i + (int) a[at & ((1 << 23) - 1)];
+			for (int k = 0; k < 3; k++) at = at * 31 + i + b[at & ((1 << 24) - 1)];
 		}
 		return at;
 	}
@@ -113,13 +113,75 @@ public class Ring {
 }
 JAVA
 
+cat >arrays.js <<'JS'
+const a = new Float64Array(1 << 23), b = new Int32Array(1 << 24);
+let seed = 12345;
+function random() { seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff; return seed; }
+for (let i = 0; i < a.length; i++) a[i] = random();
+for (let i = 0; i < b.length; i++) b[i] = random();
+function walk(a, b, at, n) {
+	for (let i = 0; i < n; i++) {
+		for (let k = 0; k < 7; k++) at = (Math.imul(at, 31) + i + (a[at & 0x7fffff] | 0)) | 0;
+		for (let k = 0; k < 3; k++) at = (Math.imul(at, 31) + i + b[at & 0xffffff]) | 0;
+	}
+	return at;
+}
+let at = 1;
+const rounds = Number(process.argv[2]);
+for (let i = 0; i < rounds; i++) at = walk(a, b, at, 100000);
+console.log(at);
+JS
+cat >ring.js <<'JS'
+class Apple { constructor(v) { this.value = v; this.next = null; this.a = 1; this.b = 2; } }
+class Pear { constructor(v) { this.value = v; this.next = null; this.a = 1; this.b = 2; } }
+const n = 1000000, rounds = Number(process.argv[2]);
+let seed = 12345, garbage;
+function random(k) { seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff; return seed % k; }
+let all = new Array(n);
+for (let i = 0; i < n; i++) all[i] = i % 10 < 7 ? new Apple(i) : new Pear(i);
+for (let i = n - 1; i > 0; i--) {
+	const k = random(i + 1), t = all[i];
+	all[i] = all[k];
+	all[k] = t;
+}
+for (let i = 0; i < n; i++) all[i].next = all[(i + 1) % n];
+let at = all[0];
+all = null;
+function walk(x, m) {
+	let s = 0;
+	for (let i = 0; i < m; i++) {
+		s += x.value;
+		x = x.next;
+		if ((i & 15) === 0) garbage = { i };
+	}
+	at = x;
+	return s;
+}
+let sum = 0;
+for (let i = 0; i < rounds; i++) sum += walk(at, 1000000);
+console.log(sum);
+process.exitCode = 3;
+JS
+
+# Whether this one publishes what is needed to read its heap.
+reads_node() { grep -aq v8dbg_SmiTag "$(realpath "$(command -v node)")"; }
+
+node_cases() {
+	record node arrays.js 8
+	check "node: two typed arrays" "$(status_is 0)" "$(same_output)" \
+		"$(ratio object Float64Array Int32Array)"
+	record node ring.js 20
+	check "node: objects of two classes" "$(status_is 3)" "$(same_output)" \
+		"$(ratio object Apple Pear)"
+}
+
 java_cases() {
 	local collector
-	record java Arrays 20
+	record java Arrays 10
 	check "java: two arrays" "$(status_is 0)" "$(same_output)" \
 		"$(ratio object 'long[]' 'int[]')"
 	for collector in Serial Parallel G1; do
-		record java "-XX:+Use${collector}GC" Ring 20
+		record java "-XX:+Use${collector}GC" Ring 12
 		check "java, $collector: objects of two classes" "$(status_is 3)" \
 			"$(same_output)" "$(ratio object Apple Pear)"
 	done
@@ -134,6 +196,11 @@ if command -v javac >/dev/null && [ -r "${LODE_JVM_AGENT:-}" ] && javac Arrays.j
 	java_cases
 else
 	leave_out "java" "no java, or lode was built without its agent"
+fi
+if command -v node >/dev/null && reads_node; then
+	node_cases
+else
+	leave_out "node" "no node that publishes its objects' layout"
 fi
 
 echo "1..$number"

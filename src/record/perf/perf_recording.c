@@ -3,6 +3,7 @@
 
 #include "record/events/perf_existing.h"
 #include "record/perf/perf_features.h"
+#include "record/programs/v8_survey.h"
 #include "sources/perf_data/perf_data_format.h"
 
 /* The header counts the written records at least this often: so much can be lost if lode crashes.
@@ -218,14 +219,20 @@ static void bound_switches(LodePerfRecording *self)
 	write_switches_mark(self, was_over, was_over ? now_ns() : before_ns);
 }
 
-static void survey_pages(LodePerfRecording *self)
+static void survey_memory(LodePerfRecording *self)
 {
 	g_autoptr(GArray) pids = g_array_new(FALSE, FALSE, sizeof(pid_t));
+	bool are_pages_due = self->pages != NULL && lode_page_survey_is_due(self->pages);
+	bool are_heaps_due = self->heaps != NULL && self->mappings != NULL &&
+	                     lode_v8_survey_is_due(self->heaps);
 
-	if (self->pages == NULL || !lode_page_survey_is_due(self->pages))
+	if (!are_pages_due && !are_heaps_due)
 		return;
 	lode_perf_mappings_list(self->mappings, pids);
-	lode_page_survey_run(self->pages, pids, now_ns());
+	if (are_pages_due)
+		lode_page_survey_run(self->pages, pids, now_ns());
+	if (are_heaps_due)
+		lode_v8_survey_run(self->heaps, pids);
 }
 
 void lode_perf_recording_drain(LodePerfRecording *self)
@@ -239,7 +246,7 @@ void lode_perf_recording_drain(LodePerfRecording *self)
 	if (look_for_mappings(self) && has_read)
 		write_records(self, &round_end, sizeof(round_end));
 	bound_switches(self);
-	survey_pages(self);
+	survey_memory(self);
 	if (g_get_monotonic_time() - self->sealed_us > SEAL_US)
 		seal(self);
 }

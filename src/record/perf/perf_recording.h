@@ -26,6 +26,7 @@ typedef struct {
 	LodePerfMappings *mappings;       /* NULL: the kernel's word is enough */
 	const char *page_output;          /* as in LodePerfSamplerOptions */
 	LodePageSurvey *pages;            /* NULL: not wanted */
+	struct LodeV8Survey *heaps;       /* likewise; borrowed */
 	LodeWindowRecorder *windows;      /* borrowed; NULL: not wanted */
 	LodePerfSources *sources;         /* NULL: no thread is sampled twice */
 	GByteArray *kernel;               /* records of its mappings; NULL: not sampled */

@@ -720,6 +720,7 @@ LodePerfSampling *lode_perf_sampler_run(
 	session.recording.follows_mappings = options->follows_mappings ||
 	                                     lode_window_options_has_addresses(&options->windows);
 	session.recording.page_output = options->page_output;
+	session.recording.heaps = options->heaps;
 	block_signals(&session);
 	session.recording.writer = lode_perf_writer_open(options->output, error);
 	if (session.recording.writer != NULL &&

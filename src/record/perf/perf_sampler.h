@@ -46,11 +46,12 @@ typedef struct {
 	const char *const *environment; /* of argv; NULL: ours */
 	bool has_fixed_addresses;       /* of argv: no randomisation of its address space */
 	LodeWindowOptions windows;      /* of argv; without `pid` only */
-	bool follows_mappings;   /* write also mappings that the kernel does not announce, as far
-	                            as /proc shows them; with windows done less often */
-	const char *page_output; /* where to write on which nodes the pages lie (record/
-	                            page_survey.h), with follows_mappings; NULL: nowhere */
-	const char *output;      /* the perf.data file */
+	bool follows_mappings;      /* write also mappings that the kernel does not announce, as far
+	                               as /proc shows them; with windows done less often */
+	const char *page_output;    /* where to write on which nodes the pages lie (record/
+	                               page_survey.h), with follows_mappings; NULL: nowhere */
+	struct LodeV8Survey *heaps; /* is shown the processes, with follows_mappings; or NULL */
+	const char *output;         /* the perf.data file */
 	unsigned buffer_pages; /* of each CPU, a power of two; 0: as many as allowed, at most 128 */
 	bool start_stopped;    /* SIGUSR1 to us toggles */
 	const char *control_fifo;         /* lines enable, disable, stop; NULL: none */
