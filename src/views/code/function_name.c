@@ -247,28 +247,56 @@ static bool is_qualified(const char *name, const char *at)
 	return at[-1] == ' ' && at - 1 > name && at[-2] != '<';
 }
 
-/* Long template arguments become "…". NULL: the brackets do not match. */
-static char *without_arguments(const char *name)
+/* Long template arguments inside `depth` others become "…". NULL: the brackets do not match. */
+static char *without_arguments(const char *name, size_t depth)
 {
 	g_autoptr(GString) out = g_string_new(NULL);
+	size_t n_open = 0;
 
 	for (const char *at = name; *at != '\0';) {
-		size_t literal = literal_length(name, at);
-		if (literal > 0 || *at != '<' || is_qualified(name, at)) {
-			g_string_append_len(out, at, (gssize)MAX(literal, 1));
-			at += MAX(literal, 1);
+		size_t literal = MAX(literal_length(name, at), 1);
+		bool opens = *at == '<' && literal == 1 && !is_qualified(name, at);
+		const char *end = opens ? after_closed(name, at) : NULL;
+		if (opens && end == NULL)
+			return NULL;
+		if (opens && n_open == depth && end - at > MAX_KEPT_ARGUMENTS + 2) {
+			g_string_append(out, "<…>");
+			at = end;
 			continue;
 		}
-		const char *end = after_closed(name, at);
-		if (end == NULL)
-			return NULL;
-		if (end - at <= MAX_KEPT_ARGUMENTS + 2)
-			g_string_append_len(out, at, end - at);
-		else
-			g_string_append(out, "<…>");
-		at = end;
+		n_open += opens;
+		if (*at == '>' && n_open > 0 && (at == name || at[-1] != '-'))
+			n_open--;
+		g_string_append_len(out, at, (gssize)literal);
+		at += literal;
 	}
 	return g_string_free(g_steal_pointer(&out), FALSE);
+}
+
+/* Whether a name is too long for a column; the member of a type is not part of its name. */
+static bool is_long(const char *name)
+{
+	const char *member = strstr(name, ">.");
+
+	return (member != NULL ? (size_t)(member - name) + 1 : strlen(name)) > LONG_NAME;
+}
+
+/* As few of the template arguments as the length demands, the inner ones first. */
+static char *shortened(char *name)
+{
+	enum { MAX_SHOWN_DEPTH = 3 };
+
+	for (size_t depth = MAX_SHOWN_DEPTH + 1; depth-- > 0 && is_long(name);) {
+		char *brief = without_arguments(name, depth);
+		if (brief == NULL)
+			return name;
+		if (depth == 0 || !is_long(brief)) {
+			g_free(name);
+			return brief;
+		}
+		g_free(brief);
+	}
+	return name;
 }
 
 /* Whether the blank at `at` is inside a phrase: "non-virtual thunk to", "guard variable for". */
@@ -410,12 +438,7 @@ char *lode_function_name_short(const char *name)
 
 	if (simple == NULL)
 		return g_strdup(name);
-	char *brief = without_paths(after_package_path(after_result(simple->str)));
-	char *briefer = strlen(brief) > LONG_NAME ? without_arguments(brief) : NULL;
-	if (briefer == NULL)
-		return brief;
-	g_free(brief);
-	return briefer;
+	return shortened(without_paths(after_package_path(after_result(simple->str))));
 }
 
 /* Of "<Iter<T> as Iterator>" the type, "Iter"; of "<impl Clone for [T]>" and "<[T]>", "[T]". */

@@ -20,9 +20,11 @@
  *   encoding/json.(*encodeState).string                            json.(*encodeState).string
  *   JS:*parse /srv/app/lib/read.js:3:15                            JS:*parse read.js:3:15
  *
- * Of a name that is still longer than 48 bytes, template arguments become "<…>". Those of up to 8
- * bytes stay everywhere. A name whose brackets do not match stays as it is. Linear in its length.
- * The caller frees the result.
+ *   Node<std::pair<std::string const, Record<long, 4> > >.key      Node<std::pair<…>>.key
+ *
+ * Template arguments of a name that is still longer than 48 bytes become "<…>", those inside others
+ * first; the member after a type does not count. Those of up to 8 bytes stay everywhere. A name
+ * whose brackets do not match stays as it is. Linear in its length. The caller frees the result.
  */
 char *lode_function_name_short(const char *name);
 

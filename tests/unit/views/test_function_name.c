@@ -78,6 +78,23 @@ static void test_files(void)
 		check(names[i], names[i]);
 }
 
+/* Of a long name the inner template arguments go first. */
+static void test_depth(void)
+{
+	check("std::vector<std::pair<int, " STRING " >, std::allocator<std::pair<int, " STRING
+	      " > > >",
+		"std::vector<std::pair<int, std::string>>");
+	check("std::pair<int, " STRING " >.second._M_string_length",
+		"std::pair<int, std::string>.second._M_string_length");
+	check("std::_Rb_tree_node<std::pair<" STRING " const, Record<unsigned long, 4> > >.key",
+		"std::_Rb_tree_node<std::pair<…>>.key");
+	check("A<B<C<Deeply<Nested, Arguments>, Others>, Many>, Arguments>::f(int)",
+		"A<B<C<…>, Many>, Arguments>::f(int)");
+	check("Table<SomeQuiteLongNameOfAClass, AndTheNameOfAnotherClass>::find(int)",
+		"Table<…>::find(int)");
+	check("Table<SomeQuiteLongNameOfAClass, AndTheNameOfAnotherClass>.next", "Table<…>.next");
+}
+
 /* Only what the standard library itself puts there is left out. */
 static void test_defaults(void)
 {
@@ -291,6 +308,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/function-name/names", test_names);
 	g_test_add_func("/function-name/results", test_results);
 	g_test_add_func("/function-name/files", test_files);
+	g_test_add_func("/function-name/depth", test_depth);
 	g_test_add_func("/function-name/defaults", test_defaults);
 	g_test_add_func("/function-name/languages", test_languages);
 	g_test_add_func("/function-name/bare", test_bare);
