@@ -6,16 +6,17 @@
 #define APART __attribute__((noinline))
 
 static void *volatile sink;
+static volatile int kinds;
 
 APART static void *take(int kind, size_t n)
 {
-	sink = &kind;
+	kinds += kind;
 	return malloc(n);
 }
 
 APART static void *take_more(int kind, int more, size_t n)
 {
-	sink = &kind;
+	kinds += kind;
 	return take(more, n);
 }
 
@@ -47,12 +48,13 @@ int main(int argc, char **argv)
 	(void)argv;
 	sink = take(argc, 10000);         /* site: first */
 	sink = take(argc, 20000);         /* site: second */
+	sink = take(argc, 80000);         /* site: eighth */
+	sink = take(argc, 90000);         /* site: ninth */
 	sink = take_more(argc, 2, 30000); /* site: third */
 	sink = take_more(argc, 2, 40000); /* site: fourth */
 	sink = take_surely(50000);        /* site: fifth */
 	sink = take_surely(60000);        /* site: sixth */
-	for (int i = 0; i < 10; i++)
-		sink = node_new();
+	sink = node_new();
 	return pthread_create(&thread, NULL, run, (void *)70000) != 0 ||
 	       pthread_join(thread, NULL) != 0;
 }
