@@ -27,7 +27,8 @@ typedef struct {
 	uint32_t protection; /* PROT_… */
 	uint64_t start, end; /* [start, end) */
 	uint64_t begin_ns;   /* since when; a later one covers an earlier one */
-	char *name;          /* a path, "[heap]", "[stack]", "[stack of thread 3]", "[anon]" */
+	char *name; /* a path, "[heap]", "[stack]", "[stack of thread 3]", "[shared memory]",
+	               "[anon]" */
 } LodeMemoryMapping;
 
 /* Pages that existed when they were read from the kernel: all of one size, on one node. */

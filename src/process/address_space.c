@@ -76,7 +76,7 @@ struct LodeAddressSpaces {
 const char lode_address_spaces_why_forgotten[] =
 	"mappings that overlap too often: what lay there before is not known";
 
-static const char anonymous[] = "[anon]";
+static const char anonymous[] = "[anon]", shared[] = "[shared memory]";
 
 static void space_free(void *data)
 {
@@ -171,6 +171,8 @@ const char *lode_address_spaces_name(LodeAddressSpaces *self, const char *path)
 {
 	if (path[0] == '\0' || g_str_has_prefix(path, "//anon") || strcmp(path, "anon_inode:") == 0)
 		path = anonymous;
+	else if (g_str_has_prefix(path, "/dev/zero")) /* the kernel's name where it has no file */
+		path = shared;
 	return g_string_chunk_insert_const(self->names, path);
 }
 
@@ -357,7 +359,8 @@ static guint count_births(const Space *self, const Moment *moment)
  * place may have been unmapped in between. */
 static bool is_growing(const LodeMappedRange *range)
 {
-	return range->name != NULL && range->name[0] == '[' && strcmp(range->name, anonymous) != 0;
+	return range->name != NULL && range->name[0] == '[' &&
+	       strcmp(range->name, anonymous) != 0 && strcmp(range->name, shared) != 0;
 }
 
 static bool is_grown_from(const Space *space, const Mapping *mapping, const Mapping *old)

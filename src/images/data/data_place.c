@@ -119,7 +119,13 @@ LodeHeldValue lode_held_value_of_variable(LodeTypeTable *types, const LodeVariab
 	if (lode_type_table_get(types, type)->kind == LODE_TYPE_AGGREGATE)
 		type = pointer_inside(types, type, place->piece);
 	value = lode_held_value_of_type(types, type);
+	if (place->is_owner && lode_type_table_get(types, type)->kind == LODE_TYPE_ARRAY)
+		value = (LodeHeldValue){.kind = LODE_HELD_VALUE_POINTER, .type = type};
 	value.offset = value.kind == LODE_HELD_VALUE_POINTER ? place->offset : 0;
+	if (place->is_owner && place->piece == 0 && value.kind == LODE_HELD_VALUE_POINTER)
+		value.variable = place->name;
+	else if (place->is_owner)
+		value.kind = LODE_HELD_VALUE_NONE;
 	return value;
 }
 
@@ -398,6 +404,7 @@ static bool take_variable(const LodeFunctionContext *context, const LodeVariable
 		.is_reference = variable->is_reference,
 		.is_variable_itself = true,
 		.is_home = variable->is_home,
+		.is_owner = variable->is_owner,
 		.variable = variable->name};
 	return true;
 }
@@ -520,7 +527,11 @@ static bool take_die(const LodeFunctionContext *context, const Dwarf_Die *die, i
 
 	place.type = lode_type_table_add_type_of(context->types, &variable);
 	place.name = dwarf_formstring(dwarf_attr_integrate(&variable, DW_AT_name, &attribute));
-	return place.type != LODE_NO_TYPE && take_variable(context, &place, inside, out_place);
+	if (place.type == LODE_NO_TYPE)
+		return false;
+	place.is_owner = dwarf_tag(&variable) == DW_TAG_variable &&
+	                 lode_type_table_is_owned(context->types, place.type);
+	return take_variable(context, &place, inside, out_place);
 }
 
 static bool find_in_unit(
@@ -722,18 +733,24 @@ static bool place_of_value(const LodeFunctionContext *context, uint64_t address,
 	const Moment moment = {address, operand->valid_from};
 	LodeHeldValue at = *value;
 
-	if (value->kind == LODE_HELD_VALUE_THREAD_POINTER && value->offset == 0 &&
-		operand->index < 0) {
+	if (value->kind == LODE_HELD_VALUE_THREAD_POINTER &&
+		(value->offset == 0 || operand->index < 0)) {
+		bool is_indexed = value->offset != 0 || operand->index >= 0;
 		LodeHeldValue variable = lode_held_value_of_thread(context, operand->displacement);
 
-		return variable.kind != LODE_HELD_VALUE_NONE &&
-		       place_of_variable(context, &moment, state, &variable, out_place);
+		if (variable.kind == LODE_HELD_VALUE_NONE ||
+			!place_of_variable(context, &moment, state, &variable, out_place) ||
+			(is_indexed && !is_walkable(context, out_place)))
+			return false;
+		out_place->is_element |= value->offset != 0;
+		return true;
 	}
 	if (value->kind < LODE_HELD_VALUE_POINTER ||
 		__builtin_add_overflow(value->offset, operand->displacement, &at.offset))
 		return false;
 	if (value->kind == LODE_HELD_VALUE_POINTER) {
-		*out_place = (LodeDataPlace){.type = value->type, .offset = at.offset};
+		*out_place = (LodeDataPlace){
+			.type = value->type, .offset = at.offset, .variable = value->variable};
 		return true;
 	}
 	if (operand->index < 0 && value->step == 0)
@@ -922,14 +939,18 @@ bool lode_data_place_find(const LodeFunctionContext *context, uint64_t address,
 
 LodeHeldValue lode_data_place_load(const LodeFunctionContext *context, const LodeDataPlace *place)
 {
-	LodeHeldValue none = {0};
+	LodeHeldValue value = {0};
 
 	if (place->type == LODE_NO_TYPE)
-		return none;
+		return value;
 	if (place->is_reference)
-		return (LodeHeldValue){.kind = LODE_HELD_VALUE_POINTER, .type = place->type};
-	return lode_held_value_of_type(
-		context->types, pointer_inside(context->types, place->type, place->offset));
+		value = (LodeHeldValue){.kind = LODE_HELD_VALUE_POINTER, .type = place->type};
+	else
+		value = lode_held_value_of_type(
+			context->types, pointer_inside(context->types, place->type, place->offset));
+	if (place->is_owner && place->offset == 0)
+		value.variable = place->variable;
+	return value;
 }
 
 /* By its name, which a PLT entry and a function in another unit share with their declaration. */

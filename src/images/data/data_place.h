@@ -35,6 +35,8 @@ typedef struct {
 	uint32_t step; /* plus any multiple of so many bytes; 0: exact */
 	uint32_t type;
 	int64_t offset;
+	const char *variable; /* of a pointer: the variable that what it leads to is of, as a
+	                         language has it; NULL: none, or unknown */
 } LodeHeldValue;
 
 typedef struct {
@@ -75,6 +77,7 @@ typedef struct {
 	bool is_element;         /* one of many */
 	bool is_reference;       /* there is a pointer to one of `type` */
 	bool is_variable_itself; /* not what the variable points to */
+	bool is_owner;           /* what the pointer here leads to is the variable's own */
 	bool is_home;            /* of a variable in memory: it is always there */
 	const char *variable;    /* borrowed; NULL: none */
 } LodeDataPlace;

@@ -251,7 +251,7 @@ static LodeDataReference reference_of(
 	LodeDataReference reference = {.type = LODE_NONE,
 		.member = LODE_NONE,
 		.is_element = place->is_element,
-		.variable = place->is_variable_itself ? place->variable : NULL};
+		.variable = place->variable};
 	LodeFieldChoice choice;
 
 	if (place->type == LODE_NO_TYPE || place->is_reference)

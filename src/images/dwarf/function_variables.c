@@ -3,6 +3,7 @@
 #include "images/dwarf/function_variables.h"
 
 #include "base/arrays/sort_order.h"
+#include "images/dwarf/type_fields.h"
 
 #include <dwarf.h>
 #include <string.h>
@@ -154,6 +155,12 @@ static void add_pieces(Walk *walk, Dwarf_Attribute *attribute, const Dwarf_Op *o
 	}
 }
 
+/* An array whose length the function computes, on the stack. */
+static bool is_array_of_any_length(LodeTypeTable *types, const LodeVariablePlace *place)
+{
+	return place->is_owner && lode_type_table_get(types, place->type)->kind == LODE_TYPE_ARRAY;
+}
+
 static void add_expression(Walk *walk, Dwarf_Attribute *attribute, const Dwarf_Op *ops, size_t n,
 	const LodeVariablePlace *model, const Scope *scope)
 {
@@ -168,8 +175,9 @@ static void add_expression(Walk *walk, Dwarf_Attribute *attribute, const Dwarf_O
 	place.is_home = place.low == 0 && place.high == UINT64_MAX;
 	if (!simple_place(walk, attribute, &ops[0], &place))
 		return;
-	/* an optimiser's way to say that the value is that of some global variable, for now */
-	if (!place.is_home &&
+	/* an optimiser's way to say that the value is that of some global variable, for now; an
+	 * array has no such value */
+	if (!place.is_home && !is_array_of_any_length(walk->types, &place) &&
 		(place.kind == LODE_PLACE_AT_ADDRESS || ops[n - 1].atom == DW_OP_deref))
 		return;
 	if (n == 2 && ops[1].atom == DW_OP_deref && place.kind != LODE_PLACE_IN_REGISTER) {
@@ -181,6 +189,11 @@ static void add_expression(Walk *walk, Dwarf_Attribute *attribute, const Dwarf_O
 		place.offset = -place.offset;
 	} else if (n == 2) {
 		return;
+	} else if (place.kind == LODE_PLACE_AT_REGISTER && place.offset != INT64_MIN &&
+		   is_array_of_any_length(walk->types, &place)) {
+		/* the register leads to it, and so do registers that it is copied to */
+		place.kind = LODE_PLACE_IN_REGISTER;
+		place.offset = -place.offset;
 	}
 	add_place(walk, &place, scope);
 }
@@ -200,6 +213,8 @@ static void add_variable(Walk *walk, Dwarf_Die *die, const Scope *scope)
 	if (place.type == LODE_NO_TYPE)
 		return;
 	place.name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &name));
+	place.is_owner = dwarf_tag(die) == DW_TAG_variable &&
+	                 lode_type_table_is_owned(walk->types, place.type);
 	for (uint32_t i = 0; i < MAX_PLACES; i++) {
 		offset = dwarf_getlocations(
 			&attribute, offset, &base, &place.low, &place.high, &ops, &n);

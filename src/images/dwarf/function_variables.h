@@ -26,6 +26,8 @@ typedef struct {
 	uint8_t depth;  /* of the scope that declares it: an inner one has more */
 	uint8_t register_number;
 	bool is_reference; /* there is a pointer to the variable */
+	bool is_owner;     /* the memory that the pointer, or its value, leads to is the variable's
+	                      own: of variable length, or allocated by the language */
 	bool is_home;      /* always there; else it may be another object with the same value */
 } LodeVariablePlace;
 

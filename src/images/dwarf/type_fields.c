@@ -115,6 +115,11 @@ bool lode_type_is_descriptor(Dwarf_Die *die)
 	       ops[0].atom == DW_OP_push_object_address && ops[1].atom == DW_OP_deref;
 }
 
+bool lode_type_is_allocatable(Dwarf_Die *die)
+{
+	return lode_type_is_descriptor(die) && dwarf_hasattr(die, DW_AT_allocated);
+}
+
 /* The first index of an array that does not say it: 0 but in Fortran (DWARF 5, table 7.17). */
 static int64_t default_lower_bound(Dwarf_Die *range)
 {

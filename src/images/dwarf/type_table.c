@@ -525,6 +525,15 @@ uint64_t lode_type_table_size(LodeTypeTable *self, uint32_t type)
 	return type_at(self, type)->size;
 }
 
+bool lode_type_table_is_owned(const LodeTypeTable *self, uint32_t type)
+{
+	const LodeType *found = lode_type_table_get(self, type);
+	Dwarf_Die die = found->die;
+
+	return lode_type_is_allocatable(&die) ||
+	       (found->kind == LODE_TYPE_ARRAY && found->n_elements == 0);
+}
+
 uint32_t lode_type_table_find_name(LodeTypeTable *self, const char *name)
 {
 	const Dwarf_Die *definition = find_definition(self, without_keyword(name));

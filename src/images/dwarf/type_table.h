@@ -85,6 +85,10 @@ uint64_t lode_type_table_size(LodeTypeTable *self, uint32_t type);
 /* The type of an array's elements through all dimensions; another type itself. */
 uint32_t lode_type_table_element(LodeTypeTable *self, uint32_t type);
 
+/* Whether a variable of this type owns an array that lies elsewhere: an allocatable one of Fortran,
+ * or one whose length is computed. */
+bool lode_type_table_is_owned(const LodeTypeTable *self, uint32_t type);
+
 /* A complete structure or class by its qualified name, without "struct "; LODE_NO_TYPE. */
 uint32_t lode_type_table_find_name(LodeTypeTable *self, const char *name);
 

@@ -262,7 +262,7 @@ static bool is_same(const LodeFunctionContext *context, uint32_t a, uint32_t b)
 static bool is_equal(const LodeHeldValue *a, const LodeHeldValue *b)
 {
 	return a->kind == b->kind && a->step == b->step && a->type == b->type &&
-	       a->offset == b->offset;
+	       a->offset == b->offset && a->variable == b->variable;
 }
 
 /* The sum of two numbers, the second times `scale`: 8 i - i is 7 i, 8 i + 4 k a multiple of 4. */
@@ -297,6 +297,8 @@ static LodeHeldValue meet_addresses(
 				  !lode_data_place_recurs(context, &place, apart)))
 		return NOTHING;
 	a.step = (uint32_t)common_divisor(common_divisor(a.step, b->step), apart);
+	if (a.variable != b->variable)
+		a.variable = NULL;
 	return a;
 }
 
@@ -390,9 +392,27 @@ static LodeHeldValue load(const LodeFunctionContext *context, const LodeRegister
 	value = load_thread(context, memory);
 	if (frame_slot(state, memory, &offset))
 		value = get_slot(state, offset);
-	if (value.kind == LODE_HELD_VALUE_NONE && context->types != NULL &&
-		lode_data_place_find(context, address, state, memory, &place))
-		value = lode_data_place_load(context, &place);
+	/* the declaration of a pointer says more than that it is a multiple of something, or
+	 * somewhere below the frame */
+	bool is_vague = is_number(&value) ||
+	                (value.kind == LODE_HELD_VALUE_FRAME && value.step != 0);
+	if (is_vague && value.kind != LODE_HELD_VALUE_ZERO && context->types != NULL &&
+		lode_data_place_find(context, address, state, memory, &place)) {
+		LodeHeldValue declared = lode_data_place_load(context, &place);
+		if (declared.kind != LODE_HELD_VALUE_NONE)
+			value = declared;
+	}
+	return value;
+}
+
+/* A constant below zero, by which an executable finds a thread-local variable from the thread
+ * pointer. */
+static LodeHeldValue thread_offset(const LodeFunctionContext *context, int64_t constant)
+{
+	LodeHeldValue value = lode_held_value_of_thread(context, constant);
+
+	if (value.kind == LODE_HELD_VALUE_THREAD_LOCAL)
+		value.kind = LODE_HELD_VALUE_THREAD_OFFSET;
 	return value;
 }
 
@@ -477,6 +497,8 @@ static LodeHeldValue read_address(const LodeFunctionContext *context,
 	if (!read_memory(full, &full->operands[1], &memory) ||
 		full->operands[0].size != POINTER_BITS)
 		return NOTHING;
+	if (memory.is_absolute && memory.index < 0 && memory.displacement < 0)
+		return thread_offset(context, memory.displacement);
 	if (memory.is_absolute && memory.index < 0)
 		return (LodeHeldValue){
 			.kind = LODE_HELD_VALUE_ADDRESS, .offset = memory.displacement};
@@ -605,8 +627,11 @@ static LodeHeldValue result_of(const LodeFunctionContext *context, const LodeReg
 	const ZydisDecodedOperand *operands = full->operands;
 
 	switch (full->instruction.mnemonic) {
-	case ZYDIS_MNEMONIC_MOV:
-		return read_operand(context, state, full, 1);
+	case ZYDIS_MNEMONIC_MOV: {
+		LodeHeldValue offset = thread_offset(context, immediate_of(full, 1));
+		return offset.kind != LODE_HELD_VALUE_NONE ? offset
+		                                           : read_operand(context, state, full, 1);
+	}
 	case ZYDIS_MNEMONIC_LEA:
 		return read_address(context, state, full);
 	case ZYDIS_MNEMONIC_ADD:
@@ -783,6 +808,9 @@ static void plain(const LodeFunctionContext *context, LodeRegisterTypes *state,
 	if (target->size < POINTER_BITS && value.kind != LODE_HELD_VALUE_ZERO &&
 		value.kind != LODE_HELD_VALUE_ADDRESS)
 		value = lower_half(value);
+	/* what is allocated below an array on the stack is not of the array */
+	if (number == LODE_REGISTER_RSP && value.kind == LODE_HELD_VALUE_POINTER)
+		value = NOTHING;
 	if (value.type == 0 && (value.kind == LODE_HELD_VALUE_NONE ||
 				       (value.kind == LODE_HELD_VALUE_NUMBER && value.step == 1)))
 		value.type = lode_unknown_of(full->address, LODE_N_GENERAL_REGISTERS);
@@ -833,7 +861,7 @@ void lode_register_types_learn(const LodeFunctionContext *context, LodeRegisterT
 				continue;
 			value = lode_held_value_of_variable(context->types, place);
 			/* instructions have shown more: an exact offset, or any element */
-			if (value.kind == LODE_HELD_VALUE_POINTER &&
+			if (value.kind == LODE_HELD_VALUE_POINTER && i != LODE_REGISTER_RSP &&
 				!is_address(&state->registers[i]))
 				state->registers[i] = value;
 		}

@@ -210,6 +210,14 @@ void lode_object_layers_find(
 
 /* --- its name --- */
 
+/* Memory of one purpose, such as a file, a stack or shared memory, is the object that its parts
+ * are of; a heap or other memory is of many. */
+static bool is_one_object(const char *mapping)
+{
+	return strcmp(mapping, "[anon]") != 0 && strcmp(mapping, "[heap]") != 0 &&
+	       strcmp(mapping, "[unknown]") != 0;
+}
+
 /* The instruction's operand knows best, where it knows more than a plain type or a symbol; else the
  * variable at the address. */
 static const LodeOperandObject *best_object(const LodeObjectLayers *self, const LodeLayers *layers)
@@ -247,7 +255,8 @@ static LodeDataObject make_object(const LodeObjectLayers *self, const LodeLayers
 		object.name = object.variable;
 	}
 	if (known == NULL || known->name == NULL ||
-		(is_plain(self, known) && object.layer != LODE_LAYER_MAPPING))
+		(is_plain(self, known) &&
+			(object.layer != LODE_LAYER_MAPPING || is_one_object(layers->mapping))))
 		return object;
 	object.layer = known->type != LODE_NONE ? LODE_LAYER_TYPE : LODE_LAYER_VARIABLE;
 	object.name = known->name;

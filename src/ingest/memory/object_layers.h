@@ -9,6 +9,9 @@
  *   allocation  an allocation log has the block                          "malloc@list.c:12"
  *   mapping     always has a name, also for unknown memory             "[heap]", "[unknown]"
  *
+ * A plain type ("int") without a variable stands back behind an allocation, and a mapping that is
+ * one object: a file, shared memory, a stack.
+ *
  * Private to ingest/.
  */
 #pragma once
