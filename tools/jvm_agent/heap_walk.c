@@ -106,8 +106,9 @@ static bool grow(Walk *self)
  * unless there are too many. */
 static void take_anchor(Walk *self, uint64_t size, jlong *tag)
 {
-	const Stretch *last = self->stretches + self->n_stretches - 1;
-	bool is_due = self->n_stretches == 0 || last->n >= heap.objects_between ||
+	const Stretch *last = self->n_stretches > 0 ? &self->stretches[self->n_stretches - 1]
+	                                            : NULL;
+	bool is_due = last == NULL || last->n >= heap.objects_between ||
 	              last->bytes >= heap.bytes_between || size >= heap.bytes_between;
 	bool was_anchor = *tag >= FIRST_ANCHOR;
 
