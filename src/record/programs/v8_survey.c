@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -711,9 +712,11 @@ static void *run(void *data)
 {
 	LodeV8Survey *self = data;
 	uint64_t start_ns = cpu_ns();
-	g_autofree uint8_t *bytes = g_try_malloc(MAX_WALK_BYTES);
+	/* only what is read takes memory */
+	void *bytes = mmap(NULL, MAX_WALK_BYTES, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	for (guint i = 0; i < self->pids->len && bytes != NULL; i++) {
+	for (guint i = 0; i < self->pids->len && bytes != MAP_FAILED; i++) {
 		Process *process = process_of(self, g_array_index(self->pids, pid_t, i));
 		if (process == NULL || process->file == NULL)
 			continue;
@@ -722,6 +725,8 @@ static void *run(void *data)
 		if (ferror(process->file) != 0 || process->n_written > MAX_LOG_BYTES)
 			end_log(process);
 	}
+	if (bytes != MAP_FAILED)
+		munmap(bytes, MAX_WALK_BYTES);
 	self->due_us = g_get_monotonic_time() +
 	               MAX(INTERVAL_US, COST_FACTOR * (gint64)((cpu_ns() - start_ns) / 1000));
 	g_atomic_int_set(&self->is_running, 0);
