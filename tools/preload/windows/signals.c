@@ -329,28 +329,62 @@ EXPORTED int sigpending(sigset_t *out_pending)
 
 /* --- sent signals --- */
 
-/* A signal is pending once: where the program blocks it by name, one of the recorder's would take
- * the place of the program's, which is about to be sent to this thread. */
-static void make_way(int number)
+/* Without a function in between. */
+static inline long call_kernel(long number, long a, long b, long c, long d)
 {
-	const int code = errno;
-	sigset_t pending;
+	register long fourth __asm__("r10") = d;
+	long result;
 
-	if (number == SIGTRAP && stepping_is_installed() && !stepping_is_on())
-		sigpending(&pending);
-	errno = code;
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(fourth)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+static bool is_blocked_trap(int number)
+{
+	return number == SIGTRAP && stepping_is_installed() && !stepping_is_on();
+}
+
+/*
+ * A signal is pending once: where the program blocks SIGTRAP by name, one of the recorder's would
+ * take the place of the program's. It is taken away just before; the events are of user code, which
+ * has some instructions here. 0, or an error's number.
+ */
+static int send_trap(void)
+{
+	const uint64_t trap = bit_of(SIGTRAP);
+	const struct timespec now = {0, 0};
+	const long pid = getpid(), tid = syscall(SYS_gettid);
+	siginfo_t info;
+
+	long taken = call_kernel(
+		SYS_rt_sigtimedwait, (long)&trap, (long)&info, (long)&now, sizeof(trap));
+	if (taken != SIGTRAP || is_ours(SIGTRAP, &info))
+		return (int)-call_kernel(SYS_tgkill, pid, tid, SIGTRAP, 0);
+	return (int)-call_kernel(SYS_rt_tgsigqueueinfo, pid, tid, SIGTRAP, (long)&info);
+}
+
+static int send_trap_or_fail(void)
+{
+	int failure = send_trap();
+
+	if (failure == 0)
+		return 0;
+	errno = failure;
+	return -1;
 }
 
 EXPORTED int raise(int number)
 {
-	make_way(number);
-	return real_signals()->raise(number);
+	return is_blocked_trap(number) ? send_trap_or_fail() : real_signals()->raise(number);
 }
 
 EXPORTED int pthread_kill(pthread_t thread, int number)
 {
-	if (pthread_equal(thread, pthread_self()) != 0)
-		make_way(number);
+	if (is_blocked_trap(number) && pthread_equal(thread, pthread_self()) != 0)
+		return send_trap();
 	return real_signals()->pthread_kill(thread, number);
 }
 
@@ -451,8 +485,8 @@ long pass_system_call(long number, long a, long b, long c, long d, long e, long 
 {
 	if (number == SYS_seccomp)
 		stop_for_limits();
-	if (number == SYS_tgkill || number == SYS_tkill)
-		make_way((int)(number == SYS_tgkill ? c : b));
+	if (number == SYS_tgkill && is_blocked_trap((int)c) && b == syscall(SYS_gettid))
+		return send_trap_or_fail();
 	if (number == SYS_rt_sigaction && is_signal((int)a) && d == sizeof(unsigned long) &&
 		stepping_is_installed())
 		return a == SIGTRAP ? set_trap_by_call((const KernelAction *)b, (KernelAction *)c)
