@@ -8,7 +8,8 @@
 #                                     some minutes, and is the unit of the programs' work
 # ONLY='gzip cc1' takes some programs.
 #
-# qemu: without the plugin. agree: the share of callgrind's executions that are counted alike, of all
+# qemu: without the plugin. simple: with a plugin that adds up the instructions of each block, inline,
+# and no more; fast: `lode run --exact --fast`, all processes, user and system time. agree: the share of callgrind's executions that are counted alike, of all
 # instructions that it names by file. joined: of the sampled time of `lode run --count --fast`, what is
 # at instructions that the second run counted.
 set -euo pipefail
@@ -83,6 +84,28 @@ int main(int argc, char **argv)
 END
 gcc -O1 -o threads threads.c -pthread
 
+# A plugin that adds the number of a block's instructions to one sum, without a call.
+cat >simple.c <<'END'
+#include "qemu_plugin_interface.h"
+int qemu_plugin_version = QEMU_PLUGIN_VERSION;
+enum { ADD_U64 };
+void qemu_plugin_register_vcpu_tb_exec_inline(
+	struct qemu_plugin_tb *tb, int operation, void *sum, uint64_t number);
+static uint64_t sum;
+static void translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	(void)id;
+	qemu_plugin_register_vcpu_tb_exec_inline(tb, ADD_U64, &sum, qemu_plugin_tb_n_insns(tb));
+}
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int n, char **arguments)
+{
+	(void)info, (void)n, (void)arguments;
+	qemu_plugin_register_vcpu_tb_trans_cb(id, translate);
+	return 0;
+}
+END
+gcc -O2 -shared -fPIC "-I$here/../tools/qemu_plugin" -o simple.so simple.c
+
 # seconds COMMAND…: of user time
 seconds() {
 	local TIMEFORMAT=%U
@@ -90,6 +113,13 @@ seconds() {
 }
 in_qemu() { seconds qemu-x86_64 -cpu max -plugin "$plugin,counts=$work/$1" -0 "$2" "$(command -v "$2")" "${@:3}"; }
 alone_in_qemu() { seconds qemu-x86_64 -cpu max -0 "$1" "$(command -v "$1")" "${@:2}"; }
+simply_in_qemu() { seconds qemu-x86_64 -cpu max -plugin "$work/simple.so" -0 "$1" "$(command -v "$1")" "${@:2}"; }
+# exactly COMMAND…: seconds of user and system time
+exactly() {
+	local TIMEFORMAT='%U %S'
+	{ time "$lode" run --exact --fast -o exact.lode -- "$@" >/dev/null 2>stderr <"${input:-/dev/null}" || true; } 2>&1 |
+		awk '{ print $1 + $2 }'
+}
 in_callgrind() {
 	seconds valgrind -v -v -v --log-file=map.log --tool=callgrind --callgrind-out-file=cg.out \
 		--dump-instr=yes --collect-jumps=yes --skip-plt=no "$@"
@@ -119,7 +149,7 @@ joined() {
 
 # measure NAME COMMAND…
 measure() {
-	local name=$1 alone emulated ours ours_caches theirs theirs_caches
+	local name=$1 alone emulated simple ours ours_caches theirs theirs_caches
 	shift
 	[[ " ${ONLY:-$name} " == *" $name "* ]] || return 0
 	command -v "$1" >/dev/null || return 0
@@ -127,18 +157,19 @@ measure() {
 	rm -f counts/* with_caches/*
 	alone=$(seconds "$@")
 	emulated=$(alone_in_qemu "$@")
+	simple=$(simply_in_qemu "$@")
 	ours=$(in_qemu counts "$@")
 	ours_caches=$(in_qemu "with_caches,$caches" "$@")
 	theirs_caches=$(in_callgrind --cache-sim=yes --branch-sim=yes "${shapes[@]}" "$@")
 	theirs=$(in_callgrind "$@")
 	awk -v n="$name" -v a="$alone" -v o="$ours" -v oc="$ours_caches" -v t="$theirs" \
-		-v tc="$theirs_caches" -v agree="$(agreement)" -v e="$emulated" -v j="$(joined "$@")" 'BEGIN {
-		printf "%-8s %7.2f %7.2f %7.2f %7.2f %6.2f %8.2f %8.2f %6.2f %9s %8s\n", n, a, e, o,
-			t, t / o, oc, tc, tc / oc, agree, j }'
+		-v tc="$theirs_caches" -v agree="$(agreement)" -v e="$emulated" -v j="$(joined "$@")" -v s="$simple" -v f="$(exactly "$@")" 'BEGIN {
+		printf "%-8s %7.2f %7.2f %7.2f %7.2f %6.2f %7.2f %6.2f %7.2f %6.2f %8.2f %8.2f %6.2f %9s %8s\n",
+			n, a, e, s, o, o / s, f, f / s, t, t / o, oc, tc, tc / oc, agree, j }'
 }
 
-printf '%-8s %7s %7s %7s %7s %6s %8s %8s %6s %9s %8s\n' program alone qemu counts callgr. '×' \
-	'+caches' 'callgr.' '×' 'agree %' 'joined %'
+printf '%-8s %7s %7s %7s %7s %6s %7s %6s %7s %6s %8s %8s %6s %9s %8s\n' program alone qemu simple \
+	counts '×' fast '×' callgr. '×' '+caches' 'callgr.' '×' 'agree %' 'joined %'
 measure gzip gzip -c input
 input=script.sql measure sqlite3 sqlite3 :memory:
 measure cc1 "$cc1" -quiet -O2 input.c -o /dev/null

@@ -82,6 +82,12 @@ const LodeTraceFrame *lode_frame_slices_next(LodeFrameSlices *self, uint64_t n_r
 	size_t first = (size_t)(slice->blocks - self->frame->blocks);
 	if (first == self->frame->n_invocations)
 		return NULL;
+	if (first == 0 && self->frame->n_references <= n_references) {
+		slice->n_invocations = self->frame->n_invocations;
+		slice->n_addresses = self->frame->n_addresses;
+		slice->n_references = self->frame->n_references;
+		slice->n_instructions = self->frame->n_instructions;
+	}
 	while (first + slice->n_invocations < self->frame->n_invocations &&
 		slice->n_references < n_references)
 		add_invocation(slice);

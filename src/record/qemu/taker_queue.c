@@ -3,7 +3,7 @@
 
 #include "base/quiet_thread.h"
 
-enum { MAX_QUEUED_BYTES = 64 << 20, FRAME_REFERENCES = 2 << 20 };
+enum { MAX_QUEUED_BYTES = 16 << 20, FRAME_REFERENCES = 2 << 20 };
 
 struct LodeTakerQueue {
 	const LodeTraceTaker *taker;

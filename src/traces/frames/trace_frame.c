@@ -8,7 +8,7 @@
 
 enum {
 	LARGE_BYTES = 1 << 20, /* smaller arrays are grown step by step: frames may be many */
-	MAX_SPARES = 4,
+	MAX_SPARES = 32,
 	MAX_SPARE_BYTES = 96 << 20, /* of all */
 };
 
