@@ -26,9 +26,9 @@ esac
 
 # trace NAME THREADS ELEMENTS: 0 right, 1 something is wrong, which the table says too.
 trace() {
-	local from=main skip=1500
-	[[ $1 != overwriting* ]] || from=walk skip=0 # after the making of its data
-	"$tracer" --from $from --skip $skip --steps "$steps" --format csv --no-header \
+	local skip=1500
+	[[ $1 != overwriting* ]] || skip=$((12000 * $2)) # the making of its data
+	"$tracer" --from main --skip $skip --steps "$steps" --format csv --no-header \
 		--name "$1-$2" -- "./$1" "$2" "$3" 2 >>truth.csv 2>>wrong
 	[ $? -le 1 ] || broken+="$1 cannot be stepped; "
 }
