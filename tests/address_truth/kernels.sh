@@ -55,4 +55,4 @@ for compiler in gcc clang; do
 		check "$compiler -$level is built and stepped" "$broken"
 	done
 done
-demand 25 90 48 94 94
+demand 24 90 44 94 94
