@@ -29,9 +29,9 @@ typedef struct {
 
 static const char default_namespaces[] = "op,kind,mem,ev,at,loop,obj,needs,address,chain,user";
 /* These are so many that each multiplies the number of sequences. */
-static const char default_excludes[] = "needs:load-*,address:load-*,chain:2";
+static const char default_excludes[] = "needs:load-*,address:load-*,address:invariant,chain:2";
 static const char *const own_namespaces[] = {"op", "kind", "mem", "ev", "at", "loop", "inl", "obj",
-	"needs", "address", "chain", "user", NULL};
+	"needs", "address", "behind", "chain", "carried", "user", NULL};
 
 /* Adds a comma-separated list of globs. */
 static void add_excludes(AttributeFilter *self, const char *list)
@@ -58,7 +58,8 @@ static bool check_namespace(const LodeProfile *profile, const char *name, GError
 		if (has_namespace(g_ptr_array_index(profile->attributes, i), name))
 			return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-		"no attribute of this profile has the namespace '%s' (lode's own are %s, inl)",
+		"no attribute of this profile has the namespace '%s' (lode's own are %s, inl, "
+		"behind, carried)",
 		name, default_namespaces);
 	return false;
 }

@@ -23,8 +23,9 @@ static size_t hash(const LodeIdKey *key)
 {
 	uint64_t mixed = lode_hash_append(0, key->words[0]);
 
-	mixed = lode_hash_append(mixed, key->words[1]);
-	return (size_t)lode_hash_append(mixed, key->words[2]);
+	for (size_t i = 1; i < sizeof(key->words) / sizeof(key->words[0]); i++)
+		mixed = lode_hash_append(mixed, key->words[i]);
+	return (size_t)mixed;
 }
 
 static LodeIdSlot *probe(const LodeIdCache *self, const LodeIdKey *key)

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 typedef struct {
-	uint64_t words[3];
+	uint64_t words[4];
 } LodeIdKey;
 
 typedef struct {

@@ -75,13 +75,18 @@ static void add_register(LodeRegisterUse *self, const ZydisDecodedOperand *opera
 	int number = register_number(operand->reg.value);
 	LodeRegisterMask bit = number >= 0 ? lode_register_bit((unsigned)number) : 0;
 
-	if ((operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0)
+	if ((operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0) {
 		self->reads |= bit;
+		self->merges &= ~bit;
+	}
 	if (!lode_operand_is_written(operand))
 		return;
 	self->writes |= bit;
-	if (!is_whole_write(operand, number))
-		self->reads |= bit;
+	if (is_whole_write(operand, number))
+		return;
+	if ((operand->actions & ZYDIS_OPERAND_ACTION_WRITE) != 0)
+		self->merges |= bit & ~self->reads;
+	self->reads |= bit;
 }
 
 static bool is_stack_move(const ZydisDecodedInstruction *instruction)
@@ -211,6 +216,7 @@ static void add_memory(LodeRegisterUse *self, const LodeFullInstruction *full)
 		if (full->operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
 			self->reads |= memory_registers(&full->operands[i]);
 	self->reads |= self->address;
+	self->merges &= ~self->address;
 }
 
 bool lode_register_use_decode(
@@ -236,8 +242,13 @@ bool lode_register_use_decode(
 		else
 			add_register(self, operand);
 	}
+	/* Zydis has the destination read, as the upper half stays. */
+	if (instruction->mnemonic == ZYDIS_MNEMONIC_CVTSI2SD ||
+		instruction->mnemonic == ZYDIS_MNEMONIC_CVTSI2SS)
+		self->merges |= register_mask(full.operands[0].reg.value);
 	if (has_constant_result(&full) || is_nop(instruction))
-		self->reads = 0;
+		self->reads = self->merges = 0;
+	self->is_cmov = instruction->meta.category == ZYDIS_CATEGORY_CMOV;
 	if (is_string(instruction)) /* the direction */
 		self->reads &= ~flags;
 	add_memory(self, &full);

@@ -45,6 +45,7 @@ typedef struct {
 typedef struct {
 	LodeRegisterMask reads;   /* all, those of `address` too */
 	LodeRegisterMask address; /* what the addresses of its accesses are made of */
+	LodeRegisterMask merges;  /* of `reads`: only because a part of the register stays */
 	LodeRegisterMask writes;
 	LodeRegisterMask kills;   /* those of which nothing older can be read afterwards; after a
 	                             call all that a callee need not preserve (System V) */
@@ -52,6 +53,7 @@ typedef struct {
 	                             counter that a string instruction advances */
 	LodeRegisterMask changes; /* whatever may be different afterwards */
 	LodeMemoryUse memory;
+	bool is_cmov;
 } LodeRegisterUse;
 
 /* Decodes the instruction at `address` of an image. False: not an instruction, or cut short. */

@@ -172,8 +172,10 @@ typedef struct {
 	uint8_t length; /* 0: not decoded */
 	uint8_t loop_depth;
 	bool is_repeat, is_entry, is_loop_head, is_return_point;
-	uint16_t needs, address_needs; /* as LodeDependence; once dependences are known */
+	uint16_t needs, address_needs, behind; /* as LodeDependence; once dependences are known */
 	uint8_t chain;
+	uint8_t carried; /* as LodeLoopDependence */
+	bool is_invariant;
 } LodeJoinCode;
 
 /* One for each instruction; the caller frees them. Adds the blocks that executed, and the

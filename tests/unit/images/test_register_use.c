@@ -170,6 +170,33 @@ static void test_table(void)
 	}
 }
 
+/* Registers that are read only because a part of them stays. */
+static void test_merges(void)
+{
+	static const struct {
+		const char *bytes, *text, *merges;
+	} merging[] = {
+		{"f20f2ac0", "cvtsi2sd %eax,%xmm0", "v0"},
+		{"f20f51c1", "sqrtsd %xmm1,%xmm0", "v0"},
+		{"f20f51c0", "sqrtsd %xmm0,%xmm0", ""},
+		{"660f3a0bc104", "roundsd $4,%xmm1,%xmm0", "v0"},
+		{"0f94c0", "sete %al", "rax"},
+		{"88c8", "mov %cl,%al", "rax"},
+		{"8a00", "mov (%rax),%al", ""},
+		{"0f44c2", "cmove %edx,%eax", ""},
+		{"f20f58c1", "addsd %xmm1,%xmm0", ""},
+		{"48ffc0", "inc %rax", ""},
+		{"c5f32ac0", "vcvtsi2sd %eax,%xmm1,%xmm0", ""},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(merging); i++) {
+		const LodeRegisterUse use = decode(merging[i].bytes, 0x1000);
+		const Case one = {.text = merging[i].text};
+		check_mask(&one, "merges", use.merges, merging[i].merges);
+		g_assert_cmpuint(use.merges & ~use.reads, ==, 0);
+	}
+}
+
 /* What is left of older values, what is computed, and what moves on its own. */
 static void test_ends(void)
 {
@@ -310,6 +337,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/register_use/table", test_table);
+	g_test_add_func("/register_use/merges", test_merges);
 	g_test_add_func("/register_use/ends", test_ends);
 	g_test_add_func("/register_use/random_bytes", test_random_bytes);
 	g_test_add_func("/register_use/memory", test_memory);

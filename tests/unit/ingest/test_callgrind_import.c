@@ -466,10 +466,11 @@ static void assert_dependences(
 		for (uint32_t j = set->first; j < set->first + set->n; j++) {
 			char *name = profile->attributes
 			                     ->pdata[LODE_AT(profile->set_members, uint32_t, j)];
-			if (g_str_has_prefix(name, "needs:") ||
-				g_str_has_prefix(name, "address:") ||
-				g_str_has_prefix(name, "chain:"))
-				g_ptr_array_add(names, name);
+			static const char *const prefixes[] = {
+				"needs:", "address:", "behind:", "chain:", "carried:"};
+			for (size_t k = 0; k < G_N_ELEMENTS(prefixes); k++)
+				if (g_str_has_prefix(name, prefixes[k]))
+					g_ptr_array_add(names, name);
 		}
 		g_ptr_array_sort(names, compare_names);
 		g_ptr_array_add(names, NULL);
@@ -488,15 +489,16 @@ static void test_dependences(void)
 		return;
 	g_autoptr(LodeProfile) profile = import(&recorded);
 	assert_dependences(profile, "list_sum",
-		"; ; address:load address:load-pointer needs:load needs:load-pointer; "
-		"address:load address:load-pointer needs:load needs:load-pointer; "
-		"chain:2 needs:load needs:load-pointer; chain:2; ");
+		"; ; address:load address:load-pointer carried:alu needs:load needs:load-pointer; "
+		"address:load address:load-pointer carried:load needs:load needs:load-pointer; "
+		"chain:2 needs:load needs:load-pointer; behind:load chain:2; ");
 	assert_dependences(profile, "digit_sum",
-		"; ; ; ; chain:2 needs:div; chain:2 needs:div; chain:2 needs:div; chain:4; ; ");
+		"; ; ; ; carried:div chain:2 needs:div; behind:div carried:alu chain:2 needs:div; "
+		"chain:2 needs:div; behind:div chain:4; behind:div; ");
 	assert_dependences(profile, "halves", "; ; needs:part-store; needs:store; needs:store; ; ");
 	assert_dependences(profile, "scale",
 		"; ; ; chain:2; chain:2 needs:convert needs:fp; chain:4 needs:fp needs:mul; "
-		"chain:4 needs:fp needs:load needs:load-indexed; ; chain:2; chain:2; ");
+		"chain:4 needs:fp needs:load needs:load-indexed; carried:alu; chain:2; chain:2; ");
 	assert_dependences(profile, "twice", "; ; ; needs:call; ; ");
 }
 

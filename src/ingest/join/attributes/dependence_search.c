@@ -15,6 +15,9 @@ static const double HALF = 0.5 - 1e-4;
 /* A chain that goes on at a later address is followed from there at most so many times. */
 enum { MAX_CHAIN_TURNS = 64 };
 
+/* Cheap instructions that go against the order of addresses are seen through so many times. */
+enum { MAX_PASSES = 16 };
+
 typedef struct {
 	uint32_t node;
 	double share;
@@ -306,6 +309,51 @@ static uint32_t chain_depth(LodeDependenceSearch *self, uint32_t node, int turns
 	return depths[node] = longest + 1;
 }
 
+/* What is worth waiting for; a value that anything else made is seen through. */
+enum {
+	SLOW = 1 << LODE_NEED_LOAD | 1 << LODE_NEED_MUL | 1 << LODE_NEED_DIV | 1 << LODE_NEED_FP |
+	       1 << LODE_NEED_CONVERT | 1 << LODE_NEED_CALL,
+};
+
+/* Adds the slow makers that lie behind the cheap ones of what an instruction reads, by the way that
+ * most executions came. */
+static void see_through(LodeDependenceSearch *self, uint32_t node, LodeDependence *out)
+{
+	const LodeDependenceGraph *graph = self->graph;
+	LodeRegisterMask pending = graph->nodes[node].use.reads;
+	uint32_t at = node;
+	double share = 1;
+
+	for (int i = 0; i < LODE_NEED_DISTANCE && pending != 0; i++) {
+		const LodeDependenceWay *way = &g_array_index(
+			self->main_ways, LodeDependenceWay, at);
+		const LodeDependenceNode *source = &graph->nodes[way->source];
+		share *= way->share;
+		if (share < HALF || !source->is_known)
+			return;
+		at = way->source;
+		if ((pending & source->use.results) != 0 && (source->makes & SLOW) == 0)
+			out[node].behind |= (uint16_t)((out[at].needs & SLOW) | out[at].behind);
+		pending &= ~source->use.kills;
+	}
+}
+
+/* In the order of addresses, which most values go, until nothing changes: round loops. */
+static void find_behind(LodeDependenceSearch *self, LodeDependence *out)
+{
+	bool is_changed = true;
+
+	for (int pass = 0; pass < MAX_PASSES && is_changed; pass++) {
+		is_changed = false;
+		for (uint32_t i = 0; i < self->graph->n; i++) {
+			uint16_t before = out[i].behind;
+			if (self->graph->nodes[i].is_known)
+				see_through(self, i, out);
+			is_changed |= out[i].behind != before;
+		}
+	}
+}
+
 void lode_dependence_search_run(
 	LodeDependenceSearch *self, const LodeDependenceGraph *graph, LodeDependence *out)
 {
@@ -330,4 +378,5 @@ void lode_dependence_search_run(
 		uint32_t depth = chain_depth(self, i, 0);
 		out[i].chain = (uint8_t)(31 - __builtin_clz(depth));
 	}
+	find_behind(self, out);
 }

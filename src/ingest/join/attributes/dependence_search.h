@@ -43,6 +43,7 @@ enum {
 typedef struct {
 	LodeRegisterUse use;
 	uint16_t makes; /* bits of LodeNeed: what its results are */
+	uint8_t work;   /* LodeStepOf: what takes the time from its registers to its results */
 	uint8_t loop_depth;
 	bool is_known; /* false: not decoded; nothing is followed beyond it */
 	bool is_call;
@@ -67,6 +68,7 @@ typedef struct {
 typedef struct {
 	uint16_t needs;   /* bits of LodeNeed that hold in half of its executions */
 	uint16_t address; /* likewise, of the registers that its addresses are made of */
+	uint16_t behind;  /* bits of LodeNeed: slow ones that cheap instructions lie between */
 	uint8_t chain;    /* log₂ of the length of the chain that it ends; 0: it ends none */
 } LodeDependence;
 

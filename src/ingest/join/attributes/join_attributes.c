@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The attributes and the source location of each executed instruction: op, kind, mem, at, loop,
- * needs, address, chain and inl. Then the account of unresolved executions.
+ * needs, address, behind, chain, carried and inl. Then the account of unresolved executions.
  */
 #include "base/arrays/id_cache.h"
 #include "ingest/join/attributes/dependence_search.h"
+#include "ingest/join/attributes/loop_dependences.h"
 #include "ingest/join/join.h"
 
 #include <string.h>
 
 enum {
-	MAX_ATTRIBUTES = 64,
-	MAX_OTHERS = 10, /* op, three of at, loop, inl, and four of obj */
+	MAX_ATTRIBUTES = 80,
+	MAX_BEHIND = 6, /* kinds that are slow */
+	MAX_OTHERS =
+		13, /* op, three of at, loop, chain, carried, invariant, inl, and four of obj */
 };
-G_STATIC_ASSERT(LODE_N_KINDS + LODE_N_MEMORY_KINDS + 2 * LODE_N_NEEDS - 2 + 1 + MAX_OTHERS <=
-		MAX_ATTRIBUTES);
+G_STATIC_ASSERT(
+	LODE_N_KINDS + LODE_N_MEMORY_KINDS + 2 * LODE_N_NEEDS - 2 + MAX_BEHIND + MAX_OTHERS <=
+	MAX_ATTRIBUTES);
 
 /* Bits of a set's key; see set_key(). */
 enum { N_KEY_FLAGS = 6, N_NEED_BITS = 14, CHAIN_SHIFT = 56 };
@@ -97,6 +101,13 @@ static void add_dependence_attributes(Naming *self, const LodeJoinCode *code)
 		if (code->address_needs >> i & 1)
 			add_attribute(self, "address", lode_need_name(i));
 	}
+	for (unsigned i = 0; i < LODE_N_NEEDS; i++)
+		if (code->behind >> i & 1)
+			add_attribute(self, "behind", lode_need_name(i));
+	if (code->is_invariant)
+		add_attribute(self, "address", "invariant");
+	if (code->carried != 0)
+		add_attribute(self, "carried", lode_step_of_name((LodeStepOf)(code->carried - 1)));
 	if (code->chain == 0)
 		return;
 	g_snprintf(length, sizeof(length), "%" G_GUINT64_FORMAT, UINT64_C(1) << code->chain);
@@ -112,10 +123,13 @@ static LodeIdKey set_key(const LodeJoinCode *code, const char *inlined, uint32_t
 	                 (uint64_t)code->address_needs << (N_KEY_FLAGS + N_NEED_BITS) |
 	                 (uint64_t)objects << 32;
 
+	uint64_t loops = (uint64_t)code->behind << 8 | (uint64_t)code->is_invariant << 7 |
+	                 code->carried;
+
 	return (LodeIdKey){{(uint64_t)code->chain << CHAIN_SHIFT | (uint64_t)code->kinds << 32 |
 				    (uint64_t)code->mnemonic << 16 | (uint64_t)code->prefix << 8 |
 				    code->memory,
-		flags, (uint64_t)(uintptr_t)inlined}};
+		flags, (uint64_t)(uintptr_t)inlined, loops}};
 }
 
 /* An object of its own and, where it is a member, its type. */

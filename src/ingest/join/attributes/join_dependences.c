@@ -8,6 +8,7 @@
 #include "base/arrays/partition_point.h"
 #include "base/worker_pool.h"
 #include "ingest/join/attributes/dependence_search.h"
+#include "ingest/join/attributes/loop_dependences.h"
 #include "ingest/join/join.h"
 #include "model/causes.h"
 
@@ -18,13 +19,15 @@ static const double MISS_RATE = 0.01;
 
 typedef struct {
 	LodeDependenceSearch *search;
+	LodeLoopDependences *loops;
 	LodeRegisterUseCache *uses;
-	GArray *nodes;   /* LodeDependenceNode */
-	GArray *firsts;  /* uint32_t × (nodes + 1) */
-	GArray *ways;    /* LodeDependenceWay */
-	GArray *inflow;  /* double × nodes: executions that came from another instruction */
-	GArray *repeats; /* double × nodes: and from itself, by a repeat prefix */
-	GArray *found;   /* LodeDependence × nodes */
+	GArray *nodes;    /* LodeDependenceNode */
+	GArray *firsts;   /* uint32_t × (nodes + 1) */
+	GArray *ways;     /* LodeDependenceWay */
+	GArray *inflow;   /* double × nodes: executions that came from another instruction */
+	GArray *repeats;  /* double × nodes: and from itself, by a repeat prefix */
+	GArray *found;    /* LodeDependence × nodes */
+	GArray *in_loops; /* LodeLoopDependence × nodes */
 } Scratch;
 
 typedef struct {
@@ -101,6 +104,25 @@ static uint16_t needs_made_by(const Finding *self, uint32_t instruction)
 	return (uint16_t)makes;
 }
 
+/* The slowest of what an instruction does with its registers. */
+static LodeStepOf work_of(const LodeJoinCode *code, bool is_cmov)
+{
+	static const struct {
+		LodeInstructionKind kind;
+		LodeStepOf step;
+	} kinds[] = {
+		{LODE_KIND_DIV, LODE_STEP_OF_DIV},
+		{LODE_KIND_CONVERT, LODE_STEP_OF_CONVERT},
+		{LODE_KIND_FP, LODE_STEP_OF_FP},
+		{LODE_KIND_MUL, LODE_STEP_OF_MUL},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+		if (has_kind(code, kinds[i].kind))
+			return kinds[i].step;
+	return is_cmov ? LODE_STEP_OF_CMOV : LODE_STEP_OF_ALU;
+}
+
 static bool is_block_start(const LodeProfile *profile, const LodeInstruction *instruction)
 {
 	return instruction->block == LODE_NONE ||
@@ -129,6 +151,7 @@ static void add_nodes(const Finding *self, const LodeFunction *function, Scratch
 		node->is_known = own->length > 0 && offset < size && own->length <= size - offset &&
 		                 lode_register_use_cache_decode(scratch->uses, &node->use,
 					 code + offset, own->length, instruction->address);
+		node->work = (uint8_t)work_of(own, node->use.is_cmov);
 	}
 }
 
@@ -250,16 +273,23 @@ static void find_in_function(size_t index, unsigned worker, void *user_data)
 		.ways = (const LodeDependenceWay *)(const void *)scratch->ways->data,
 	};
 	lode_dependence_search_run(scratch->search, &graph, found);
+	g_array_set_size(scratch->in_loops, function->n_instructions);
+	LodeLoopDependence *in_loops = (LodeLoopDependence *)(void *)scratch->in_loops->data;
+	lode_loop_dependences_run(scratch->loops, &graph, in_loops);
 	for (uint32_t i = 0; i < function->n_instructions; i++) {
 		codes[i].needs = found[i].needs;
 		codes[i].address_needs = found[i].address;
+		codes[i].behind = found[i].behind;
 		codes[i].chain = found[i].chain;
+		codes[i].carried = in_loops[i].carried;
+		codes[i].is_invariant = in_loops[i].is_invariant;
 	}
 }
 
 static void scratch_init(Scratch *self)
 {
 	self->search = lode_dependence_search_new();
+	self->loops = lode_loop_dependences_new();
 	self->uses = lode_register_use_cache_new();
 	self->nodes = g_array_new(FALSE, FALSE, sizeof(LodeDependenceNode));
 	self->firsts = g_array_new(FALSE, TRUE, sizeof(uint32_t));
@@ -267,11 +297,13 @@ static void scratch_init(Scratch *self)
 	self->inflow = g_array_new(FALSE, TRUE, sizeof(double));
 	self->repeats = g_array_new(FALSE, TRUE, sizeof(double));
 	self->found = g_array_new(FALSE, FALSE, sizeof(LodeDependence));
+	self->in_loops = g_array_new(FALSE, FALSE, sizeof(LodeLoopDependence));
 }
 
 static void scratch_clear(Scratch *self)
 {
 	lode_dependence_search_free(self->search);
+	lode_loop_dependences_free(self->loops);
 	lode_register_use_cache_free(self->uses);
 	g_array_unref(self->nodes);
 	g_array_unref(self->firsts);
@@ -279,6 +311,7 @@ static void scratch_clear(Scratch *self)
 	g_array_unref(self->inflow);
 	g_array_unref(self->repeats);
 	g_array_unref(self->found);
+	g_array_unref(self->in_loops);
 }
 
 /* Misses of the first level, by whatever name they were counted or sampled; at their causes. */
