@@ -24,6 +24,19 @@ bool lode_full_instruction_is_repeated(const LodeFullInstruction *self)
 						       ZYDIS_ATTRIB_HAS_REPNE)) != 0;
 }
 
+bool lode_full_instruction_moves_stack(const LodeFullInstruction *self)
+{
+	switch (self->instruction.meta.category) {
+	case ZYDIS_CATEGORY_PUSH:
+	case ZYDIS_CATEGORY_POP:
+	case ZYDIS_CATEGORY_CALL:
+	case ZYDIS_CATEGORY_RET:
+		return true;
+	default:
+		return self->instruction.mnemonic == ZYDIS_MNEMONIC_LEAVE;
+	}
+}
+
 uint64_t lode_full_instruction_stack_bytes(const LodeFullInstruction *self)
 {
 	for (unsigned i = self->instruction.operand_count; i-- > 0;) {

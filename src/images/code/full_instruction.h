@@ -24,6 +24,9 @@ bool lode_full_instruction_decode(
 /* Whether it runs as often as a register says: a prefix rep, repe or repne. */
 bool lode_full_instruction_is_repeated(const LodeFullInstruction *self);
 
+/* Whether it is a push, pop, call, ret or leave. */
+bool lode_full_instruction_moves_stack(const LodeFullInstruction *self);
+
 /* The bytes by which push, pop, call, ret and leave move the stack pointer: the size of their
  * hidden operand in memory. 0: none. */
 uint64_t lode_full_instruction_stack_bytes(const LodeFullInstruction *self);

@@ -89,19 +89,6 @@ static void add_register(LodeRegisterUse *self, const ZydisDecodedOperand *opera
 	self->reads |= bit;
 }
 
-static bool is_stack_move(const ZydisDecodedInstruction *instruction)
-{
-	switch (instruction->meta.category) {
-	case ZYDIS_CATEGORY_PUSH:
-	case ZYDIS_CATEGORY_POP:
-	case ZYDIS_CATEGORY_CALL:
-	case ZYDIS_CATEGORY_RET:
-		return true;
-	default:
-		return instruction->mnemonic == ZYDIS_MNEMONIC_LEAVE;
-	}
-}
-
 static bool is_nop(const ZydisDecodedInstruction *instruction)
 {
 	return instruction->meta.category == ZYDIS_CATEGORY_NOP ||
@@ -236,7 +223,7 @@ bool lode_register_use_decode(
 		bool is_hidden = operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;
 		if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER)
 			continue;
-		if (is_hidden && is_stack_move(instruction) &&
+		if (is_hidden && lode_full_instruction_moves_stack(&full) &&
 			operand->reg.value == ZYDIS_REGISTER_RSP)
 			self->changes |= rsp;
 		else

@@ -3,19 +3,6 @@
 
 enum { LARGEST_VECTOR = 64 }; /* bytes */
 
-static bool is_stack_instruction(const LodeFullInstruction *full)
-{
-	switch (full->instruction.meta.category) {
-	case ZYDIS_CATEGORY_PUSH:
-	case ZYDIS_CATEGORY_POP:
-	case ZYDIS_CATEGORY_CALL:
-	case ZYDIS_CATEGORY_RET:
-		return true;
-	default:
-		return full->instruction.mnemonic == ZYDIS_MNEMONIC_LEAVE;
-	}
-}
-
 /* The number of the operand in memory that an instruction writes; −1: none. */
 static int written_memory(const LodeFullInstruction *full)
 {
@@ -44,7 +31,7 @@ LodeStackWrite lode_memory_write_of(
 
 	if (number < 0 || lode_full_instruction_is_repeated(full))
 		return write;
-	if (is_stack_instruction(full) &&
+	if (lode_full_instruction_moves_stack(full) &&
 		full->operands[number].visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN) {
 		bytes = lode_full_instruction_stack_bytes(full);
 		if (!lode_register_state_read(before, ZYDIS_REGISTER_RSP, &pointer))
@@ -168,7 +155,7 @@ static bool has_memory(const LodeFullInstruction *full)
 static LodeStep emulate_access(const LodeFullInstruction *full, LodeRegisterState *state,
 	LodeStackMemory *memory, uint64_t *out_next)
 {
-	bool is_stack = is_stack_instruction(full);
+	bool is_stack = lode_full_instruction_moves_stack(full);
 	bool is_store = lode_memory_is_written(full) && !is_stack;
 	const LodeRegisterState before = *state;
 	LodeFullInstruction known = *full;
