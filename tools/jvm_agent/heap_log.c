@@ -13,7 +13,7 @@
 enum { NAME = 1, MOVE = 2, WALK = 3, BLOCK = 4, RANGE = 5, VERSION = 1 };
 
 #define MAX_LOG_BYTES ((uint64_t)256 << 20)
-#define RESERVED_BYTES ((uint64_t)1 << 20) /* for collections, and the end */
+#define RESERVED_BYTES ((uint64_t)1 << 20) /* not for walks: for collections */
 
 typedef struct {
 	char magic[8];
@@ -26,10 +26,10 @@ typedef struct {
 	uint32_t type, size; /* of the whole record */
 } RecordHead;
 
-/* A virtual machine has one agent, which has one file. */
+/* A virtual machine has one agent, and the agent one log. */
 static struct {
 	pthread_mutex_t lock;
-	int fd; /* −1: none, or none any more */
+	int fd; /* −1: not open, or closed */
 	pid_t pid;
 	uint64_t size;
 } heap_log = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
@@ -42,7 +42,7 @@ uint64_t heap_log_now_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* The header has its place on the disk already, also when that is full. */
+/* The header has its place in the file already: a full disk does not matter. */
 static void end(void)
 {
 	uint64_t now_ns = heap_log_now_ns();
@@ -61,7 +61,7 @@ static void write_parts(const struct iovec *parts, int n)
 
 	for (int i = 0; i < n; i++)
 		size += parts[i].iov_len;
-	/* a child that was forked shares the file, but not the heap */
+	/* a forked child shares the file, but not the heap */
 	if (heap_log.fd < 0 || heap_log.pid != getpid())
 		return;
 	if (writev(heap_log.fd, parts, n) == (ssize_t)size)

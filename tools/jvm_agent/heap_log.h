@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes heap-PID.log, record by record, as docs/formats/heap-log.md has it: what lay at which
- * address of the heap, and when objects moved. Any thread may write. A log that is full, or cannot
- * be written, ends with the time until which it holds.
+ * Writes heap-PID.log, record by record, as docs/formats/heap-log.md describes it: which object
+ * lay at which address of the heap, and when objects moved. Any thread may write. If the log is
+ * full or cannot be written, its header gets the time until which it holds.
  */
 #pragma once
 
@@ -23,11 +23,11 @@ void heap_log_add_move(uint64_t begin_ns, uint64_t end_ns);
 /* Addresses that are the heap's. */
 void heap_log_add_range(uint64_t start, uint64_t end);
 
-/* The blocks that follow were read then. */
+/* A walk at this time; the blocks that follow are of it. */
 void heap_log_add_walk(uint64_t time_ns);
 
-/* Objects that lie one after the other from an address on, and a number that stays with the first
- * of them; `runs` is as it stands in the file. */
+/* Objects without gaps from an address on. `first` is a number that the first of them keeps for its
+ * life, or 0; `runs` are bytes as in the file. */
 void heap_log_add_block(uint64_t address, uint64_t first, const uint8_t *runs, size_t size);
 
 /* Whether there is room for a walk of this size. */

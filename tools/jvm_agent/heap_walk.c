@@ -10,27 +10,27 @@
 #include <time.h>
 
 enum {
-	MIN_OBJECTS = 512, /* between two anchors */
+	MIN_OBJECTS = 512, /* from anchor to anchor */
 	MIN_BYTES = 1 << 16,
 	WANTED_ANCHORS = 2048,
-	MAX_ANCHORS = 8192, /* finding them takes time that grows with the square */
+	MAX_ANCHORS = 8192, /* finding them takes quadratic time */
 	MAX_RUN_BYTES = 32, /* as it is written */
 	MAX_NAME = 1024,
 	UNIT = 8, /* of sizes and addresses */
 };
 
 #define FIRST_MS 200                  /* before the first walk, and at least between two */
-#define SHARE 40                      /* a walk may take one part of so many of the time */
-#define MAX_PAUSE_NS 500000000u       /* of the program for one walk, in processor time */
-#define FIRST_ANCHOR ((jlong)1 << 62) /* tags from here on are anchors; below, names of classes */
+#define SHARE 40                      /* the pause after a walk is so many times as long */
+#define MAX_PAUSE_NS 500000000u       /* processor time of one walk: the program stands still */
+#define FIRST_ANCHOR ((jlong)1 << 62) /* lower tags are numbers of classes' names */
 
-/* From an anchor up to the next. */
+/* The objects from an anchor up to the next. */
 typedef struct {
 	jlong anchor;     /* the tag of its first object */
-	uint64_t address; /* of that; 0: not known */
-	uint64_t bytes;   /* of its objects */
-	uint64_t n;       /* objects */
-	size_t runs;      /* where its runs begin */
+	uint64_t address; /* of that object; 0: not known */
+	uint64_t bytes;   /* of all its objects */
+	uint64_t n;       /* number of objects */
+	size_t runs;      /* offset of its first run in Walk.runs */
 } Stretch;
 
 typedef struct {
@@ -102,8 +102,8 @@ static bool grow(Walk *self)
 	return true;
 }
 
-/* An object that was an anchor in the last walk stays one, so that it is known whether it moved,
- * unless there are too many. */
+/* An anchor of the last walk stays one, unless there are too many: so it is known whether it
+ * moved. */
 static void take_anchor(Walk *self, uint64_t size, jlong *tag)
 {
 	const Stretch *last = self->n_stretches > 0 ? &self->stretches[self->n_stretches - 1]
@@ -114,7 +114,7 @@ static void take_anchor(Walk *self, uint64_t size, jlong *tag)
 
 	if (was_anchor && !is_due && last->n < heap.objects_between / 4)
 		*tag = 0;
-	/* a class that has a name is never an anchor, as it has a tag */
+	/* a class is never an anchor: its tag is the number of its name */
 	if (is_due && *tag == 0)
 		*tag = FIRST_ANCHOR + heap.n_anchors++;
 	if (*tag < FIRST_ANCHOR)
@@ -123,7 +123,7 @@ static void take_anchor(Walk *self, uint64_t size, jlong *tag)
 	self->stretches[self->n_stretches++] = (Stretch){.anchor = *tag, .runs = self->n_runs};
 }
 
-/* At a safepoint: nothing else of the program runs. */
+/* Called at a safepoint: no other thread of the program runs. */
 static jint JNICALL on_object(
 	jlong class_tag, jlong size, jlong *tag_ptr, jint length, void *user_data)
 {
@@ -152,7 +152,7 @@ static jint JNICALL on_object(
 	return 0;
 }
 
-/* Gives each class that has none a number, which is its tag, and writes its name down. */
+/* Gives each new class a number as its tag, and logs its name under it. */
 static bool name_classes(jvmtiEnv *jvmti, JNIEnv *jni)
 {
 	jclass *classes;
@@ -223,7 +223,7 @@ static void find_addresses(Walk *self, jvmtiEnv *jvmti, JNIEnv *jni)
 	free(by_anchor);
 }
 
-/* Whether the objects of a stretch are all there are up to the next one. */
+/* Whether the stretch has all objects up to the next one. */
 static bool is_whole(const Walk *self, size_t i)
 {
 	const Stretch *at = &self->stretches[i];
@@ -232,8 +232,8 @@ static bool is_whole(const Walk *self, size_t i)
 	       at->address + at->bytes == self->stretches[i + 1].address;
 }
 
-/* Where objects are not visited by address, as in collectors that move them at any time, hardly
- * any stretch is whole: then nothing is known. */
+/* Collectors that move objects at any time do not visit them by address, so that hardly any
+ * stretch is whole: then nothing is logged. */
 static bool is_by_address(const Walk *self)
 {
 	size_t n = 0, n_whole = 0;
@@ -276,7 +276,8 @@ static void write_walk(const Walk *self, uint64_t time_ns)
 		if (is_whole(self, i)) {
 			heap_log_add_block(at->address, (uint64_t)at->anchor, runs, end - at->runs);
 		} else if (at->address != 0 && end > at->runs) {
-			/* the address of an anchor is its own, whatever comes after it */
+			/* the anchor itself is at its address, whether or not the stretch is whole
+			 */
 			size_t n = 0;
 			for (int fields = 0; fields < 2; n++) {
 				first[n] = runs[n];

@@ -34,7 +34,7 @@ static void add_loss(LodeAddressLoss *self, const LodeMemorySample *sample, uint
 
 LODE_ORDER(compare_losses, LodeAddressLoss, LODE_ASCENDING(thread))
 
-/* `rows`: of each thread its number among the losses + 1, 0: none yet. */
+/* `rows`: by thread, its number among the losses + 1; 0: none yet. */
 static LodeAddressLoss *loss_of(LodeAddressLosses *self, uint32_t *rows, uint32_t thread)
 {
 	if (rows[thread] == 0) {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The share of the samples that have a data address, by rule, and a name, by layer. Weights of
- * different events mean different things, so each event is counted alone.
+ * Counts samples with a data address, by rule, and with a name, by layer. Weights of different
+ * events mean different things, so each event is counted alone.
  *
- * The losses are those of loads and stores, by thread: the part of them that a view by addresses
- * cannot have.
+ * Losses are the load and store samples without an address, by thread: views by address lack them.
  */
 #pragma once
 
@@ -16,9 +15,9 @@
 
 typedef struct LodeProfile LodeProfile;
 
-/* Whether a sample with this LodeAddressRule and LodeAddressReason counts as one of a load or
- * store: not those of which it is known that no load or store of the program waited (not-memory,
- * no-access-in-range, not-user-code, recorder). */
+/* Whether a sample with this LodeAddressRule and LodeAddressReason counts as a load or store: not
+ * if it is known that no load or store of the program waited (not-memory, no-access-in-range,
+ * not-user-code, recorder). */
 bool lode_address_loss_counts(uint8_t rule, uint8_t reason);
 
 /* Samples of loads and stores, without page faults. */
@@ -36,8 +35,8 @@ typedef struct {
 	GArray *threads; /* LodeAddressLoss, of each thread that has such samples, by its number */
 } LodeAddressLosses;
 
-/* Counts the samples whose numbers are given, ascending, NULL: all, of `event`, LODE_NONE: of any;
- * the profile has memory. */
+/* Counts the samples of `event`, LODE_NONE: of all events. `samples` are their numbers, ascending;
+ * NULL: all of the profile's, which has memory. */
 void lode_address_losses_init(LodeAddressLosses *self, const LodeProfile *profile, uint32_t event,
 	const uint32_t *samples, size_t n_samples);
 void lode_address_losses_clear(LodeAddressLosses *self);
@@ -49,10 +48,10 @@ static inline double lode_address_loss_share(const LodeAddressLoss *self)
 	return self->total.weight > 0 ? self->lost.weight / self->total.weight : 0;
 }
 
-/* The reason of most lost weight; _NONE: nothing is lost. */
+/* The reason with the most lost weight; _NONE: nothing is lost. */
 LodeAddressReason lode_address_loss_reason(const LodeAddressLoss *self);
 
-/* How to lose fewer, as it follows "…: "; of a loss that lost some. */
+/* Advice on how to lose fewer, to follow "…: ". `self` has lost some. */
 const char *lode_address_loss_advice(const LodeAddressLoss *self, const LodeProfile *profile);
 
 typedef struct {
@@ -60,7 +59,7 @@ typedef struct {
 	LodeAddressLosses losses; /* of the event */
 	LodeAccessTotals total;
 	LodeAccessTotals resolved;             /* with an address */
-	LodeAccessTotals unverified;           /* of those, that indirect jumps leave in doubt */
+	LodeAccessTotals unverified;           /* of those, with an unverified address */
 	LodeAccessTotals named[LODE_N_LAYERS]; /* by the first layer that answered, be it without
 	                                          an address */
 	LodeAccessTotals known[LODE_N_LAYERS]; /* the layer answered, also after another one */

@@ -21,7 +21,7 @@ static bool find_target(const LodeFullInstruction *full, uint64_t *out_target)
 	const ZydisDecodedOperand *to = &full->operands[0];
 
 	*out_target = 0;
-	/* a jump through a register or an index is that of a table, of this function's own */
+	/* a jump through a register or an index uses a jump table of this function */
 	if (to->type == ZYDIS_OPERAND_TYPE_MEMORY)
 		return to->mem.base == ZYDIS_REGISTER_RIP && to->mem.index == ZYDIS_REGISTER_NONE;
 	return to->type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&

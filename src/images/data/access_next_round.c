@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rule next-round. Where a load has overwritten its own base or index, the registers are
- * carried on from the sampled instruction until the same one is about to run again: for a list that
- * is the address of the next node, which the load has just read.
+ * The rule next-round, for a load that has overwritten its own base or index. Execution is
+ * emulated from the sampled instruction until the load is about to run again, and the address is
+ * taken there: for a list that of the next node, which the load has just read.
  *
  *   L: mov  rax, [rax]   the access: its rax is lost ◀─┐ but this one is known: one round late
  *      (sampled)                                       │
@@ -10,33 +10,33 @@
  *      test rax, rax                                   │
  *      jne  L            decided by the flags ─────────┘
  *
- * Values that are loaded on the way are known where the memory is (registers/memory_emulation.h),
- * and unknown otherwise. A jump that depends on them is followed both ways, which must lead to the
- * same address. A called function is followed; where that fails, it has changed the registers that
- * the System V ABI lets it change. Only the same activation of the function counts: it ends with
- * its return, and a recursive call of the instruction ends the search.
+ * Values loaded on the way are known where the memory is (registers/memory_emulation.h). A jump
+ * that depends on an unknown value is followed both ways; there is an address only if both lead to
+ * the same one. A called function is followed; where that fails, the registers that the System V
+ * ABI does not preserve are unknown. Only the same activation of the function counts: its return
+ * ends the search, and so does an execution of the load in a recursive call.
  *
- * Where a loop is unrolled, the next address of an instruction may depend on loads by its copies:
- * instructions with the same operand, the first of which has an address that is known.
+ * In an unrolled loop the next address may depend on copies of the load, instructions with the
+ * same operand: then it is that of the first copy that runs.
  */
 #include "images/data/access_search.h"
 #include "images/registers/memory_emulation.h"
 
-/* Instructions in all, and jumps followed both ways. */
+/* The most instructions in all, and the most jumps followed both ways. */
 enum { ROUND_STEPS = 48, MAX_FORKS = 4 };
 
 /* rbx, rsp, rbp, r12 to r15. */
 #define PRESERVED_BY_CALLS UINT32_C(0xf038)
 
 typedef struct {
-	uint64_t address; /* in the image, of what runs next */
+	uint64_t address; /* in the image, of the next instruction */
 	LodeRegisterState state;
 	LodeStackMemory memory;
 	unsigned depth; /* of calls */
 } Point;
 
 typedef struct {
-	LodeAccessSearch *search; /* its `found` is that of the way that arrived first */
+	LodeAccessSearch *search; /* its `found` is of the first way that arrived */
 	const LodeFullInstruction *access;
 	unsigned n_left, n_forks;
 	bool has_arrived;
@@ -44,7 +44,7 @@ typedef struct {
 	LodeDataAccess copy; /* the first of its copies that runs; rule NONE: none */
 } Round;
 
-/* False: not where another way has arrived. */
+/* False: no address, or not the one at which a different way has arrived. */
 static bool arrive(Round *self, const Point *point)
 {
 	LodeAccessSearch *search = self->search;
@@ -61,7 +61,7 @@ static bool arrive(Round *self, const Point *point)
 	return true;
 }
 
-/* Whether an instruction has the same operand in memory as another, of registers. */
+/* Whether an instruction has the same operand in memory, with a register in it, as the access. */
 static bool is_copy(const LodeFullInstruction *full, const LodeFullInstruction *access)
 {
 	uint8_t ours[LODE_MAX_DATA_OPERANDS], theirs[LODE_MAX_DATA_OPERANDS];
@@ -102,7 +102,8 @@ static void skip_call(Point *point)
 
 static bool go_on(Round *self, Point *point);
 
-/* Half of what is left may be spent on the called function, and on what comes after it. */
+/* The called function may take half of the instructions that are left; the rest is for its caller.
+ */
 static bool go_through_call(Round *self, const Point *before)
 {
 	unsigned reserved = self->n_left / 2;

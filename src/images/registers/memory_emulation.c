@@ -63,7 +63,7 @@ static bool read_memory(const LodeFullInstruction *full, const LodeRegisterState
 	       lode_stack_memory_read(memory, located.address, located.size, out_value);
 }
 
-/* Puts what lies in memory in the place of an operand that is loaded, as far as it is known. */
+/* Replaces each operand that is loaded by its value as an immediate, where the memory is known. */
 static void load(
 	LodeFullInstruction *full, const LodeRegisterState *before, const LodeStackMemory *memory)
 {
@@ -81,8 +81,8 @@ static void load(
 	}
 }
 
-/* `cmp [m], …` and `add [m], …`: a register that the instruction does not use takes the place of
- * the memory, if that is known. Its number; −1: none. */
+/* For `cmp [m], …` and `add [m], …`: replaces the operand in memory by a register that the
+ * instruction does not use, with its value, if that is known. The register's number; −1: none. */
 static int lend_register(
 	LodeFullInstruction *full, LodeRegisterState *state, const LodeStackMemory *memory)
 {
@@ -109,7 +109,7 @@ static int lend_register(
 	return is_other ? 14 : 15;
 }
 
-/* Takes the register back, and what has become of the value. */
+/* Restores the register; gives the value that the instruction has computed in it. */
 static void return_register(LodeRegisterState *state, const LodeRegisterState *before, int number,
 	LodeStackWrite *out_result)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to images/: carries registers and the known memory over one instruction that may access
- * memory. A loaded value is known where the memory is: in the dump of the stack, or written by code
- * that was followed. A store to an address that is not known makes all memory unknown.
+ * Private to images/: emulates one instruction that may access memory, on registers and the
+ * known memory. A loaded value is known where the memory is: in the dump of the stack, or written
+ * by code that was followed. A store to an address that is not known makes all memory unknown.
  */
 #pragma once
 

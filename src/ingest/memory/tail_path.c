@@ -33,7 +33,7 @@ static bool is_inner(const LodeTailQuestion *self, const LodeBinaryFunction *cal
 	       (bare_length(inner->symbol) == length || inner->symbol[length] == '.');
 }
 
-/* Goes into `function`, whose frame is gone; into so many at most. */
+/* Searches `function`, whose frame is gone, and the functions that it jumps to. */
 static bool find_path(const LodeTailQuestion *self, const LodeBinaryFunction *function,
 	LodeTailPath *path, unsigned *inout_n_left)
 {
@@ -83,7 +83,7 @@ LodeTailPath lode_tail_path_find(const LodeTailQuestion *question)
 	path.is_unknown = is_plt(called) || !find_path(question, called, &path, &n_left);
 	if (path.is_unknown)
 		path.n = 0;
-	/* found from the outside */
+	/* they were found outermost first */
 	for (size_t i = 0; i < path.n / 2; i++) {
 		uint64_t outer = path.jumps[i];
 		path.jumps[i] = path.jumps[path.n - 1 - i];

@@ -20,9 +20,9 @@
 enum {
 	FIRST_US = G_USEC_PER_SEC / 4,
 	INTERVAL_US = G_USEC_PER_SEC / 2,
-	COST_FACTOR = 20,   /* a walk may take one part of so many of one processor's time */
-	BLOCK_BYTES = 4096, /* objects in them are compared together */
-	PAGE = 1 << 18,     /* of V8: a multiple of it begins each of its pages */
+	COST_FACTOR = 20,   /* the pause after a walk is so many times as long */
+	BLOCK_BYTES = 4096, /* of objects that are compared together */
+	PAGE = 1 << 18,     /* V8's page size and alignment */
 	MAX_NAME = 256,
 	MAX_SYMBOLS = 1 << 20,
 	MAX_CHAIN = 256, /* of maps, from transition to transition */
@@ -39,7 +39,7 @@ enum {
 #define MAX_WALK_BYTES ((uint64_t)512 << 20)
 #define MAX_LOG_BYTES ((uint64_t)256 << 20)
 
-/* What V8 publishes, by name without "v8dbg_". */
+/* The symbols v8dbg_…, by name without that prefix. */
 typedef struct {
 	GHashTable *values;     /* char * → int32_t */
 	GHashTable *type_names; /* type of an instance → "FixedArray" */
@@ -59,22 +59,22 @@ typedef struct {
 	bool is_buffer; /* of an ArrayBuffer */
 } Seen;
 
-/* What words are looked up: those that point into a page that something wanted lies in. Most do
- * not, and need no look-up. */
+/* A set of tagged addresses. `pages` has a bit for pages that hold one: most words point to no such
+ * page, and need no look-up. */
 typedef struct {
-	GHashTable *values; /* tagged address → of the user, not 0 */
+	GHashTable *values; /* tagged address → a value of the user's, not 0 */
 	uint64_t pages[1 << 10];
 } Wanted;
 
 typedef struct {
 	pid_t pid;
 	Layout layout;
-	FILE *file;         /* NULL: it is not read, or no more */
+	FILE *file;         /* NULL: the process is not read, or no longer */
 	GHashTable *names;  /* text → number + 1 */
-	Wanted maps;        /* number of its name + 1 of each, of the walk at hand */
-	GHashTable *ranges; /* start → end of each that was written */
+	Wanted maps;        /* of this walk → number of the name + 1 */
+	GHashTable *ranges; /* written: start → end */
 	uint64_t n_written;
-	GArray *mapped; /* Mapped, of the walk at hand, by start */
+	GArray *mapped; /* Mapped, of this walk, by start */
 	uint8_t *bytes;
 	uint64_t meta; /* the tagged map of maps */
 	GArray *seen;  /* Seen */
@@ -102,9 +102,9 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* --- what V8 publishes --- */
+/* --- V8's published symbols --- */
 
-/* The value of a published symbol: in the file, or 0 if it has no place there. */
+/* The value of a symbol, from the file; 0 if its section has no bytes there. */
 static int32_t value_of(Elf *elf, const GElf_Sym *symbol)
 {
 	Elf_Scn *section = elf_getscn(elf, symbol->st_shndx);
@@ -154,7 +154,7 @@ static void read_symbols(Layout *self, Elf *elf)
 	}
 }
 
-/* False: V8 does not publish all that is needed here. */
+/* False: this V8 does not publish all that is needed here. */
 static bool find_offsets(Layout *self)
 {
 	const struct {
@@ -216,7 +216,7 @@ static const Mapped *mapped_at(const Process *self, uint64_t address)
 	return at != NULL && address < at->end ? at : NULL;
 }
 
-/* A word of what was read; 0: it was not. */
+/* A word of the memory that was read; 0: it was not read. */
 static uint64_t word_at(const Process *self, uint64_t address)
 {
 	const Mapped *at = mapped_at(self, address);
@@ -270,7 +270,7 @@ static void read_mapping(Process *self, const LodeMapsLine *line, GArray *mapped
 	}
 }
 
-/* Memory of no file that can be read; data only, and not the C library's. */
+/* Reads the mappings for data that have neither file nor name, so not the C library's heap. */
 static void read_memory(Process *self)
 {
 	g_autofree char *path = g_strdup_printf("/proc/%d/maps", (int)self->pid);
@@ -317,8 +317,8 @@ static char *read_string(const Process *self, uint64_t tagged)
 	return g_string_free(text, FALSE);
 }
 
-/* Of what may be a function (there are several types of them): its name, or that in its scope,
- * which comes after those of local variables. */
+/* The name of an object that may be a function, of which there are several types: its own, or that
+ * in its scope, which comes after those of local variables. NULL: not a function, or no name. */
 static char *function_name(const Process *self, uint64_t function)
 {
 	enum { N_LOCALS = 24, FIRST = 32, SLOTS = 24 };
@@ -378,7 +378,7 @@ static uint32_t number_of(Process *self, const char *name)
 	return GUINT32_FROM_LE(id);
 }
 
-/* The number of what objects with this map are, from 1. */
+/* The number, from 1, of the name of objects with this map. */
 static uint32_t describe_map(Process *self, uint64_t map)
 {
 	uint32_t type = instance_type(self, map);
@@ -414,8 +414,7 @@ static inline uint32_t wanted_value(const Wanted *self, uint64_t word)
 	return GPOINTER_TO_UINT(g_hash_table_lookup(self->values, GSIZE_TO_POINTER(word)));
 }
 
-/* The map of maps is the object whose map is itself; of words that only look so, other maps do not
- * point to them. */
+/* The map of maps is its own map. Other words may look so, but fewer maps point to them. */
 static uint64_t find_meta(const Process *self)
 {
 	g_autoptr(GHashTable) counts = g_hash_table_new(NULL, NULL);
@@ -460,7 +459,7 @@ static void find_maps(Process *self)
 	}
 }
 
-/* Memory outside of the heap that an object has for its elements. */
+/* Memory outside the heap that holds an object's elements. */
 static void see_data(Process *self, uint64_t object, uint32_t type, uint32_t name)
 {
 	bool is_array = type == (uint32_t)self->layout.array_type;
@@ -479,8 +478,8 @@ static void see_data(Process *self, uint64_t object, uint32_t type, uint32_t nam
 		g_array_append_val(self->seen, seen);
 }
 
-/* V8's pages lie at multiples of their size and begin with a head. A small object ends with its
- * page; a large one begins a page, and ends where another page does. */
+/* V8's pages lie at multiples of their size and begin with a head. An object ends with its page at
+ * the latest. One right after the head may be larger: it ends where the page of the next begins. */
 static uint64_t end_of(uint64_t start, uint64_t next)
 {
 	enum { MAX_HEAD = 4096 };
@@ -491,7 +490,7 @@ static uint64_t end_of(uint64_t start, uint64_t next)
 	return start % PAGE < MAX_HEAD ? next / PAGE * PAGE : page_end;
 }
 
-/* Objects, each up to the next, and their data. */
+/* Finds objects, each up to the next, and the data of buffers and arrays. */
 static void find_objects(Process *self, GArray *data)
 {
 	GArray *objects = self->seen;
@@ -562,7 +561,7 @@ static void write_range(Process *self, uint64_t start, uint64_t end)
 	write_record(self, RECORD_RANGE, range, sizeof(range), NULL, 0);
 }
 
-/* Objects without gaps between them, cut where a page begins. */
+/* Writes objects without gaps between them as one block, up to the end of a page. */
 static void write_blocks(Process *self, const GArray *all, bool is_heap)
 {
 	for (guint i = 0, n; i < all->len; i += n) {
@@ -579,12 +578,12 @@ static void write_blocks(Process *self, const GArray *all, bool is_heap)
 	}
 }
 
-/* Of one address the largest first, and arrays before buffers. */
+/* At one address the largest first, then arrays before buffers. */
 LODE_ORDER(compare_seen, Seen, LODE_ASCENDING(address), LODE_DESCENDING(size),
 	LODE_ASCENDING(is_buffer), LODE_ASCENDING(name))
 
-/* A buffer and the arrays that show it have one memory: it is called after the first array that
- * has all of it. */
+/* A buffer and the arrays over it share memory, which is named after the first array that covers
+ * it. */
 static void drop_covered(GArray *data)
 {
 	guint n = 0;
@@ -605,7 +604,7 @@ static void write_move(Process *self)
 	write_record(self, RECORD_MOVE, times, sizeof(times), NULL, 0);
 }
 
-/* Nothing is known of the time between two walks: each is a time of its own, between moves. */
+/* Objects may move between two walks: a move is logged before and after each. */
 static void walk(Process *self)
 {
 	g_autoptr(GArray) data = g_array_new(FALSE, FALSE, sizeof(Seen));
@@ -683,7 +682,7 @@ static bool is_node(const char *executable)
 	return g_strcmp0(name, "node") == 0 || g_strcmp0(name, "nodejs") == 0;
 }
 
-/* One that is not Node.js has no file. */
+/* A process that is not Node.js gets no file. */
 static Process *process_of(LodeV8Survey *self, pid_t pid)
 {
 	Process *found = g_hash_table_lookup(self->processes, GINT_TO_POINTER(pid));

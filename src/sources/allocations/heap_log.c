@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes of the file stay in memory, and runs are decoded when they are asked for: a heap has
- * millions of objects, of which samples meet few.
+ * The file's bytes stay in memory, and runs are decoded at each look-up: a heap has millions of
+ * objects, and samples lie in few of them.
  */
 #include "sources/allocations/heap_log.h"
 
@@ -35,9 +35,9 @@ typedef struct {
 } HeapWalk;
 
 typedef struct {
-	uint64_t address, size; /* of all its objects */
-	uint64_t first;         /* number of the first of them */
-	uint64_t runs;          /* where they begin in the file */
+	uint64_t address, size; /* from its first object to the end of its last one */
+	uint64_t first;         /* number that its first object keeps; 0: none */
+	uint64_t runs;          /* their offset in the file */
 	uint32_t runs_size;
 } Block;
 
@@ -230,7 +230,7 @@ static void sort(LodeHeapLog *self)
 	}
 }
 
-/* What comes after the last whole record is not known: nothing holds after that. */
+/* A record that is cut short ends the log: nothing is known after the last walk or move. */
 static bool read_records(LodeHeapLog *self, LodeByteCursor *file, GError **error)
 {
 	uint64_t last_ns = self->begin_ns;
@@ -373,7 +373,8 @@ static bool find_object(const LodeHeapLog *self, guint walk, const Block *block,
 	return false;
 }
 
-/* The same objects at the same addresses. The first has not moved in between, so that none has. */
+/* Whether both have the same objects at the same addresses, and the first is the same object: then
+ * none of them has moved in between. */
 static bool is_same(const LodeHeapLog *self, const Block *a, const Block *b)
 {
 	return a->first == b->first && a->address == b->address && a->runs_size == b->runs_size &&
@@ -393,7 +394,7 @@ bool lode_heap_log_find(
 		n_walks, i, g_array_index(self->walks, HeapWalk, i).time_ns < time_ns);
 	const Block *next = after < n_walks ? find_block(self, after, address) : NULL;
 	const Block *before = after > 0 ? find_block(self, after - 1, address) : NULL;
-	/* between two collections nothing moves, and no memory is given away anew */
+	/* between two collections nothing moves, and no memory is used again */
 	if (next != NULL &&
 		n_moves_begun(self, g_array_index(self->walks, HeapWalk, after).time_ns) == n_moves)
 		return find_object(self, after, next, address, out_object);

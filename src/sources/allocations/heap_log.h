@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The log that an agent wrote of a garbage-collected heap: which object lay at which address when,
- * by its class. The layout is in docs/formats/heap-log.md; times are of CLOCK_MONOTONIC.
+ * Reads the log of a garbage-collected heap: the class of the object that lay at an address at a
+ * time (CLOCK_MONOTONIC). docs/formats/heap-log.md has the format.
  *
  *   time     walk      collection   collection      walk
  *            ├─ as in the walk ─┤               ├─ as in the walk ─┤
  *                               └ what is the same in both walks ──┘
  *
- * A log that ends early (the process was killed) is read as far as it is whole; it holds until
- * then.
+ * If the log is cut short (the process was killed), its whole records hold, up to the last walk or
+ * collection.
  */
 #pragma once
 
@@ -38,12 +38,12 @@ bool lode_heap_log_is_cut(const LodeHeapLog *self);
 typedef struct {
 	const char *name; /* of the class; borrowed */
 	uint64_t address, size;
-	uint64_t seen_ns; /* there, before or after */
+	uint64_t seen_ns; /* time of the walk that saw it there, before or after */
 } LodeHeapObject;
 
 /* The object that held an address at that time; false: it is not known for certain. */
 bool lode_heap_log_find(
 	const LodeHeapLog *self, uint64_t address, uint64_t time_ns, LodeHeapObject *out_object);
 
-/* Whether [start, end) has addresses of the heap, at whatever time. */
+/* Whether addresses in [start, end) were of the heap at any time. */
 bool lode_heap_log_is_in(const LodeHeapLog *self, uint64_t start, uint64_t end);

@@ -12,14 +12,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Near the library, which is far from all else: in the same table of pages. */
+/* Near the library, so that both are in one page table, far from the program's mappings. */
 #define PLACE ((void *)0x250000100000)
 
 #define MILLION UINT64_C(1000000)
 #define FIRST_NS (10 * MILLION)
-/* A short program may have as much as one of this time, at a tenth of its time. */
+/* A short program may have a tenth of its time, up to the share of this time. */
 #define SHORT_PROGRAM_NS (1667 * MILLION)
-/* To load the library takes as long as its begin; see docs/stepping.md. */
+/* Loading the library takes as long as starting it; see docs/stepping.md. */
 enum { LOAD_FACTOR = 2 };
 
 enum { MAX_TRIES = 8 };
@@ -80,7 +80,7 @@ uint64_t budget_tell(Budget *self)
 	const uint64_t worked = used > other ? used - other : 0;
 	const uint64_t told = __atomic_exchange_n(&self->told_ns, worked, __ATOMIC_RELAXED);
 
-	/* Less, where a window had cost more than was reserved. */
+	/* the difference may be negative: a window took more than was reserved */
 	add(&shared->worked_ns, worked - told);
 	return worked;
 }
@@ -95,7 +95,6 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* A program that is short may have a tenth of its time. */
 static uint64_t allowed_to_all(uint64_t worked)
 {
 	const uint64_t most_early = share_of(SHORT_PROGRAM_NS), tenth = worked / 10;

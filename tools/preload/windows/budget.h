@@ -1,50 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processor time that windows may take: a share of that of all processes of a recording, which
- * have a page in common, DIRECTORY/budget.
+ * The processor time that windows may take: a share of the processor time of all processes of a
+ * recording, which share a page, the file DIRECTORY/budget (docs/formats/windows.md).
  *
- *   process ── tells what it has worked ───▶ worked ┐
- *           ── reserves before each window ▶ spent  ┴─▶ may a window begin?
+ *   process ── adds the time it has used ───▶ worked ┐
+ *           ── reserves before each window ─▶ spent  ┴─▶ may a window begin?
  *
- * A process that is killed in a window leaves what it has reserved for it. The page may hold
- * anything, if the program writes to it by mistake: whatever it says, a process has windows for no
- * more than a quarter of its own time, or the share if that is more.
+ * If a process is killed in a window, the reserved time stays spent. A program may overwrite the
+ * page by mistake: whatever is in it, a process has windows for no more than a quarter of its own
+ * time, or the share if that is more.
  *
- * No lock, no memory from the heap: for signal handlers.
+ * Signal handlers call this: it takes no lock and no memory from the heap.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of one process; all 0 in a child. */
+/* A process's part; all 0 in a child. */
 typedef struct {
-	uint64_t before_ns;   /* the process's time until it executed this program */
-	uint64_t told_ns;     /* of the time since, without that of windows */
-	uint64_t spent_ns;    /* by its windows */
-	uint64_t reserved_ns; /* for the window that there is */
+	uint64_t before_ns;   /* processor time before it executed this program */
+	uint64_t told_ns;     /* added to the page so far: time since then, without windows */
+	uint64_t spent_ns;    /* in its windows */
+	uint64_t reserved_ns; /* for the window that has begun */
 } Budget;
 
 /* Processor time of this process. */
 uint64_t budget_used_ns(void);
 
-/* Maps the page, which is made if there is none. `share_ppm`: of the processor time. */
+/* Maps the page, and makes it if it does not exist. `share_ppm`: of the processor time. */
 bool budget_open(const char *directory, uint32_t share_ppm);
 
-/* For a program that begins. */
+/* To be called when the process has executed a program. */
 void budget_begin(Budget *self);
 
-/* What a program, or a child, took to begin the library is spent, too: `began_ns` of its processor
- * time was when it did so. */
+/* Counts the time that the library took to start in a program or a child as spent. It started when
+ * the process had used `began_ns`. */
 void budget_charge_begin(uint64_t began_ns);
 
-/* Tells the others what this process has worked, and gives that, without windows. */
+/* Adds the time that this process has used since the last call to the page; gives all that it has
+ * used since it executed the program. Both are without windows. */
 uint64_t budget_tell(Budget *self);
 
 /* Whether there is `wanted_ns` for a window; then `cost_ns` is reserved for it. */
 bool budget_reserve(Budget *self, uint64_t wanted_ns, uint64_t cost_ns);
 
-/* The window has ended, and has cost so much. */
+/* Corrects the reservation when the window has ended: it took `cost_ns`. */
 void budget_settle(Budget *self, uint64_t cost_ns);
 
 /* The recording has ended. */
