@@ -36,7 +36,7 @@ def write_inputs(directory, seed):
 
 
 def true_shares(path):
-    """Of the samples, by the name of their process; the shells around them are in the signatures, too."""
+    """Shares of the samples by process name, without the shells, which are in the signatures too."""
     rows = sqlite3.connect(f"file:{path}?mode=ro", uri=True).execute(
         "SELECT t.name, sum(s.weight) FROM stack_sample s JOIN stack_thread t ON t.id = s.thread GROUP BY t.name").fetchall()
     rows = [(name, weight) for name, weight in rows if name not in ("sh", "timeout", "run", "bash")]

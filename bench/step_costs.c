@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stepping is made of; bench/stepping.sh runs it with the library that steps and without.
+ * The parts of the cost of stepping. bench/stepping.sh runs it with the library that steps and
+ * without.
  *
  *   step_costs trap N              N steps with a handler that does nothing: ns each
- *   step_costs signal N            N signals as those at which a window may begin: ns each, with
- *                                  the sending
+ *   step_costs signal N            N signals like those at which a window may begin: ns each,
+ *                                  with the sending
  *   step_costs spawn N PROGRAM…    executes it N times: µs of processor time each
  *   step_costs fork N              N children that end at once: likewise
  *   step_costs work N              N rounds through 1 MiB with branches both ways: ms

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What stepping costs, part by part: the figures of docs/stepping.md.
+# Measures the parts of the cost of stepping: the figures of docs/stepping.md.
 #   bench/stepping.sh [DIRECTORY]
-# DIRECTORY: of the build (default: build), with its benchmarks. PAIRS: how often what is compared is
-# run both ways, in turn (default: 5); medians are printed.
+# DIRECTORY: of the build (default: build), with its benchmarks. PAIRS: how many times a program is run
+# with the library and without, in turn (default: 5); medians are printed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(realpath "${1:-build}")

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What windows cost programs of many short processes: the processor time of the processes alone,
+# Measures the cost of windows for many short processes: the processor time of the processes alone,
 # recorded with windows and without, in turn. Prints the median of the ratios and their range.
 #   bench/windows_build.sh [KIND…]
 # KIND: compile (make -j2 of FILES small C files), script (FILES shell scripts of ten commands each),

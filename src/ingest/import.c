@@ -348,7 +348,7 @@ static int compare_heaps(const void *a, const void *b)
 	return lode_heap_log_compare(*(LodeHeapLog *const *)a, *(LodeHeapLog *const *)b);
 }
 
-/* A log that was cut short is used as far as it goes, as is one that grew full. */
+/* A log that was cut short is used up to its end, like one that was full. */
 static bool read_heaps(const Inputs *inputs, LodeMemoryReading *memory, GError **error)
 {
 	for (guint i = 0; i < inputs->heaps->len; i++) {

@@ -248,7 +248,7 @@ static void collect_logs(Session *self)
 	g_ptr_array_extend_and_steal(self->result->run.recordings, g_steal_pointer(&logs));
 }
 
-/* What agents wrote of the heaps of programs that were made ready for it. */
+/* Adds the heap logs that were written; a log that cannot be read is noted and skipped. */
 static void collect_heaps(Session *self)
 {
 	g_autoptr(GDir) listing = g_dir_open(self->directory, 0, NULL);

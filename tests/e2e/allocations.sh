@@ -216,8 +216,8 @@ cc -O1 -g -fno-builtin -o pages "$sources/pages.c" 2>err
 record ./pages
 check "pages that the allocator touches" "$(status_is 0)" "$(touched)"
 
-# What the recorder's library takes is no time of the program: neither in it nor in the clock that it
-# reads are there samples, nor in a library that only is called like one.
+# Samples in the recorder's library, and in the clock that it reads, are not in the profile; nor are
+# those in a library of the user's with such a name.
 left_out() {
 	"$lode" info x.lode --format json | python3 -c '
 import json, sys

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# What `lode classify` says of sampled programs of Debian: one of them alone, two together in shares that
-# the samples of their processes tell, and one that no signature has. Prints TAP; skips without them.
+# Tests `lode classify` on sampled programs of Debian: one alone, two together, whose true shares are
+# those of the samples of their processes, and one that no signature has. Prints TAP; skips without
+# them.
 #
 #   tests/e2e/classify_programs.sh LODE
 set -uo pipefail

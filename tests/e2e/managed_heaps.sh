@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# What `lode memory` says of garbage-collected heaps: programs of which 70 % of the time goes to
-# objects of one class and 30 % to objects of another, by dependent loads that each wait alike.
-# Prints TAP; skips where the kernel lets nobody sample, and a runtime that is not there.
+# Tests `lode memory` on garbage-collected heaps: programs that spend 70 % of the time on objects of
+# one class and 30 % on those of a second one, in dependent loads that wait alike. Prints TAP; skips
+# where sampling is not allowed, and runtimes that are not installed.
 #
 #   tests/e2e/managed_heaps.sh LODE
 set -uo pipefail
@@ -21,7 +21,7 @@ leave_out() {
 	echo "ok $number - $1 # SKIP $2"
 }
 
-# record COMMAND…: its output is in ./out then, without lode's the program's is in ./plain.
+# record COMMAND…: its output when recorded is in ./out, that of the program alone in ./plain.
 record() {
 	"$@" >plain 2>err
 	"$lode" memory record -e cpu-clock:u -F 2000 --no-page-faults -o x.lode -- "$@" >out 2>err
@@ -45,7 +45,7 @@ ratio() {
 		}'
 }
 
-# nobody ATTRIBUTE VALUE: that nothing is of this value.
+# nobody ATTRIBUTE VALUE: no sample has this value.
 nobody() {
 	"$lode" memory x.lode --by "$1" --format csv 2>>err |
 		awk -F, -v a="$2" '$2 == "value" && $3 == a { print "samples of " a }'

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# What objects are called: of programs in which each function walks over one object by chance, so
-# that each of its loads waits for memory. Prints TAP; skips where the kernel lets nobody sample, and
-# languages of which there is no compiler.
+# Tests the names of objects, in programs whose functions each access random elements of one object,
+# so that each load waits for memory. Prints TAP; skips where sampling is not allowed, and languages
+# without a compiler.
 #
 #   tests/e2e/named_objects.sh LODE SOURCES
 set -uo pipefail

@@ -75,8 +75,8 @@ LodeHeldValue lode_held_value_of_type(LodeTypeTable *types, uint32_t type)
 	return value;
 }
 
-/* The type of what lies whole at an offset of another one, read as a pointer; LODE_NO_TYPE: nothing
- * does, or several types do. */
+/* The type of the whole member at an offset of a type, read as a pointer; LODE_NO_TYPE: none, or
+ * members of several types. */
 static uint32_t pointer_inside(LodeTypeTable *types, uint32_t type, int64_t offset)
 {
 	static const LodeAccessShape POINTER = {sizeof(uint64_t), LODE_NUMBER_INTEGER};
@@ -255,7 +255,7 @@ static bool is_walked(const LodeTypeField *field, const Stride *stride)
 	return false;
 }
 
-/* The array that begins some elements after the offset, of which the index skips the first. */
+/* The array that begins some elements after the offset: the index skips its first elements. */
 static const LodeTypeField *find_array_after(LodeTypeTable *types, uint32_t type, int64_t offset,
 	const Stride *stride, const LodeAccessShape *shape)
 {
@@ -275,7 +275,7 @@ static const LodeTypeField *find_array_after(LodeTypeTable *types, uint32_t type
 	return NULL;
 }
 
-/* A structure that ends in a flexible array is no element of an array. */
+/* A structure that ends in a flexible array is not an element of an array. */
 static bool has_flexible_array(LodeTypeTable *types, uint32_t type)
 {
 	const GArray *fields = lode_type_table_fields(types, type);
@@ -801,7 +801,7 @@ static void offer(const LodeFunctionContext *context, LodeDataPlace place, const
 	}
 }
 
-/* The step of an index register; what the index has besides is added to the displacement. */
+/* The step of an index register; its constant part is added to the displacement. */
 static Stride take_index(
 	LodeMemoryOperand *operand, const LodeRegisterTypes *state, int index, uint8_t scale)
 {

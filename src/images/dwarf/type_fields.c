@@ -39,7 +39,7 @@ typedef struct {
 
 static void add_array(Nest *nest, const LodeFieldArray *array)
 {
-	/* deeper ones are not told apart: the member is only where their first elements are */
+	/* deeper arrays are not distinguished: the member is only in their first elements */
 	if (array->stride > 0 && nest->n_arrays < LODE_MAX_FIELD_ARRAYS)
 		nest->arrays[nest->n_arrays++] = *array;
 }

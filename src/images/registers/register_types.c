@@ -392,8 +392,8 @@ static LodeHeldValue load(const LodeFunctionContext *context, const LodeRegister
 	value = load_thread(context, memory);
 	if (frame_slot(state, memory, &offset))
 		value = get_slot(state, offset);
-	/* the declaration of a pointer says more than that it is a multiple of something, or
-	 * somewhere below the frame */
+	/* a pointer's declaration says more than that it is a multiple of a number, or an address
+	 * below the frame */
 	bool is_vague = is_number(&value) ||
 	                (value.kind == LODE_HELD_VALUE_FRAME && value.step != 0);
 	if (is_vague && value.kind != LODE_HELD_VALUE_ZERO && context->types != NULL &&
@@ -424,7 +424,7 @@ static int64_t power_of(const Number *number)
 	return divisor & -divisor;
 }
 
-/* Of 32 bits of a register, or 32 bits as a whole: a multiple of 24 modulo 2³² is one of 8. */
+/* The value of the lower 32 bits: a multiple of 24 modulo 2³² is a multiple of 8. */
 static LodeHeldValue lower_half(LodeHeldValue value)
 {
 	Number number = number_of(&value);

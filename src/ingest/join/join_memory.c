@@ -363,7 +363,8 @@ static const LodeHeapLog *find_heap(const Building *self, uint32_t pid, uint64_t
 	return n > 0 && lode_heap_log_pid(heaps->pdata[n - 1]) == pid ? heaps->pdata[n - 1] : NULL;
 }
 
-/* The number of what a garbage-collected heap had there; 0: not known. `mapping`: the reading's. */
+/* The number of the class of the object there, by the heap's log; 0: not known. `mapping` is of the
+ * reading. */
 static uint32_t find_managed(
 	Building *self, const LodeMemorySample *sample, uint32_t mapping, uint64_t address)
 {
@@ -371,7 +372,7 @@ static uint32_t find_managed(
 		LODE_AT(self->memory->threads, LodeThread, sample->thread).pid, sample->time_ns);
 	LodeHeapObject object;
 
-	/* a mapping that is newer than what was seen is of another program, or of another heap */
+	/* a mapping newer than the walk is of a different program or heap */
 	if (heap == NULL || mapping == LODE_NONE ||
 		!lode_heap_log_find(heap, address, sample->time_ns, &object) ||
 		object.seen_ns < LODE_AT(lode_places_mappings(self->reading->options.places),

@@ -224,7 +224,8 @@ static char *bare_name(const char *function)
 	return g_strndup(begin, (gsize)(at - begin));
 }
 
-/* Of Rust's "<T as U>::f", T without references and brackets; NULL: some different name. */
+/* The T of Rust's "<T as U>::f", without references and brackets; NULL: a name of a different form.
+ */
 static const char *implementing_type(const char *name, const char **out_trait)
 {
 	unsigned depth = 0;
@@ -252,8 +253,8 @@ static bool is_of_rust_library(const char *path)
 	       g_str_has_prefix(path, "std::") || g_str_has_prefix(path, "hashbrown::");
 }
 
-/* A trait of Rust's libraries for one of their types, a built-in one ("u8", "[T]") or a parameter
- * ("T"), all of which have no path. A type of the program's has its crate's name. */
+/* Whether it is a trait of Rust's libraries for one of their types, a built-in type ("u8", "[T]")
+ * or a parameter ("T"), which have no path. A type of the program's has its crate's name. */
 static bool is_rust_library_method(const char *name)
 {
 	const char *trait, *type = name[0] == '<' ? implementing_type(name, &trait) : NULL;

@@ -142,7 +142,7 @@ static bool ends_in(const char *path, const char *end)
 	       (n == length || path[length - n - 1] == '.');
 }
 
-/* Whether the type of an object has members of the name that another one's member has. */
+/* Whether the type of an object has a member with the same name as that of a second one. */
 static bool has_member_of(const LodeObjectLayers *self, const LodeOperandObject *object,
 	const LodeOperandObject *other)
 {
@@ -210,8 +210,8 @@ void lode_object_layers_find(
 
 /* --- its name --- */
 
-/* Memory of one purpose, such as a file, a stack or shared memory, is the object that its parts
- * are of; a heap or other memory is of many. */
+/* Whether a mapping is one object: a file, a stack, shared memory. A heap or other memory has
+ * many. */
 static bool is_one_object(const char *mapping)
 {
 	return strcmp(mapping, "[anon]") != 0 && strcmp(mapping, "[heap]") != 0 &&

@@ -3,14 +3,14 @@
  * The accessed object, by all layers. The first that has one gives the name:
  *
  *   type        the debug information says what the operand is to, or    "struct node.next"
- *               what the variable at the address is; or the log of a
- *               garbage-collected heap, of which class an object is       "java.lang.String"
+ *               the type of the variable at the address; or, by the log of
+ *               a garbage-collected heap, the object's class       "java.lang.String"
  *   variable    a symbol of the image is at the address                  "table"
  *   allocation  an allocation log has the block                          "malloc@list.c:12"
  *   mapping     always has a name, also for unknown memory             "[heap]", "[unknown]"
  *
- * A plain type ("int") without a variable stands back behind an allocation, and a mapping that is
- * one object: a file, shared memory, a stack.
+ * A plain type ("int") without a variable gives the name only where there is neither an allocation
+ * nor a mapping that is one object: a file, shared memory, a stack.
  *
  * Private to ingest/.
  */

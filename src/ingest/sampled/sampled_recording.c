@@ -843,7 +843,7 @@ static bool has_wanted(const Reading *self, GError **error)
 	return false;
 }
 
-/* What windows took is not of the program. */
+/* Lists the threads' times, without the time of their windows. */
 static void list_threads(Reading *self)
 {
 	GArray *times = self->recording->thread_times;

@@ -18,8 +18,8 @@
 #include <stdint.h>
 
 enum {
-	/* A first level of 32 KiB, where the machine's is not known; the index of its sets is
-	 * within a page, so that run-time addresses tell it: there are no more sets. */
+	/* A first level of 32 KiB, used where the machine's is not known. The index of a set lies
+	 * within a page, so that it is known from a virtual address: there are at most 64 sets. */
 	LODE_RECENT_LINE = 64,
 	LODE_RECENT_SETS = 64,
 	LODE_RECENT_WAYS = 8,
@@ -42,8 +42,8 @@ typedef struct {
 	unsigned n_stores;                          /* so far */
 } LodeRecentAccesses;
 
-/* Begins with a first level of that form; 0, or one that is none of what is known of addresses: the
- * form above. */
+/* Begins with a first level of so many sets and ways. If they are 0, or larger than the limits, the
+ * form above is taken. */
 void lode_recent_accesses_begin(LodeRecentAccesses *self, uint32_t n_sets, uint32_t n_ways);
 
 /* Forgets all: something else was accessed in between. */
@@ -51,8 +51,8 @@ void lode_recent_accesses_forget(LodeRecentAccesses *self);
 
 /*
  * Uses the lines of an access. True: one of them had been used before, and since then as many other
- * lines of its set as that has ways, but fewer lines in all than half of the cache has. A cache of
- * more ways would have kept it, one of the same size whose sets share the lines evenly too.
+ * lines of its set as that has ways, but fewer lines in all than half of the cache has. A cache
+ * with more ways would have kept it; so would one whose sets share the lines evenly.
  */
 bool lode_recent_accesses_use(LodeRecentAccesses *self, uint64_t address, uint32_t size);
 

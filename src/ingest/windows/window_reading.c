@@ -124,7 +124,7 @@ static bool walk(
 		progress, error);
 }
 
-/* How much of the time in windows a thread ran in it. */
+/* The share of the time in windows in which the threads ran. */
 static double share_running(const LodeWindowLogHeader *header)
 {
 	double ran_ns = (double)header->user_ns + (double)header->system_ns;

@@ -23,7 +23,7 @@
 typedef enum {
 	LODE_JIT_CALLS = 1, /* compiled code keeps frame pointers, unless the user's arguments say
 	                       otherwise */
-	LODE_JIT_HEAP = 2,  /* what lies in its heap is written to heap-PID.log, beside the dump */
+	LODE_JIT_HEAP = 2,  /* its heap's objects are written to heap-PID.log, beside the dump */
 } LodeJitWants;
 
 typedef struct {

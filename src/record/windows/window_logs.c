@@ -28,7 +28,8 @@ struct LodeWindowLogs {
 	LodeWindowTally tally;
 };
 
-/* With its bytes, as a process that writes to one that a full disk does not have is killed. */
+/* Reserves its bytes on the disk: a process that writes to a page which a full disk lacks is
+ * killed. */
 static int make_budget(const char *directory)
 {
 	g_autofree char *path = g_build_filename(directory, LODE_WINDOW_BUDGET_NAME, NULL);
@@ -100,8 +101,8 @@ static bool read_header(int descriptor, LodeWindowLogHeader *out_header)
 	return true;
 }
 
-/* No process has it mapped: then a lease is granted. Who opens the file meanwhile causes a signal,
- * which must be one that is ignored by default. */
+/* Whether no process has it mapped: then a lease is granted. If the file is opened meanwhile, the
+ * kernel sends a signal, which must be one that is ignored by default. */
 static bool is_over(int descriptor)
 {
 	bool has_lease = fcntl(descriptor, F_SETSIG, SIGURG) == 0 &&
@@ -217,7 +218,7 @@ void lode_window_logs_collect(LodeWindowLogs *self)
 	collect(self, false);
 }
 
-/* Events are closed by the recorder, timers are the processes' own. */
+/* The recorder closes events; timers belong to the processes, which stop them. */
 static void tell_end(LodeWindowLogs *self)
 {
 	const uint32_t flags = LODE_WINDOW_BUDGET_OVER;
@@ -263,7 +264,7 @@ const LodeWindowTally *lode_window_logs_tally(const LodeWindowLogs *self)
 
 void lode_window_logs_add_obstacle(const LodeWindowLogs *self, pid_t pid, uint32_t obstacle)
 {
-	/* A name that no process gives its own. */
+	/* no process gives its own log such a name */
 	g_autofree char *path = g_strdup_printf(
 		"%s/windows-%d-none-%u.log", self->directory, (int)pid, obstacle);
 	const LodeWindowLogHeader header = {

@@ -72,7 +72,7 @@ struct LodeWindowRecorder {
 	GArray *announced; /* uint32_t: processes, to be taken when the delay is over */
 	gint64 due_us, next_survey_us; /* due_us 0: nothing is announced */
 	struct rlimit limit;           /* of descriptors, as it was */
-	uint64_t n_limits;             /* of system calls, which lode itself has */
+	uint64_t n_limits;             /* filters of system calls that lode itself has */
 	GHashTable *refused;           /* processes (ids) */
 	pid_t refused_one;
 	int refusal; /* errno of the last one */
@@ -161,7 +161,8 @@ static bool is_traced(const char *status)
 	return status_number(status, "\nTracerPid:", 10) != 0;
 }
 
-/* Filters of system calls. In a container all processes have some, which allow what is needed. */
+/* The number of seccomp filters. In a container all processes have some, which allow what is
+ * needed. */
 static uint64_t n_limits(const char *status)
 {
 	return status_number(status, "\nSeccomp_filters:", 10);

@@ -64,8 +64,7 @@ typedef struct {
 	GByteArray *chunk;  /* the one that is read */
 	GHashTable *stacks; /* the file's id → index + 1 */
 	uint32_t tid;
-	/* Of the packed record before, in the same chunk. */
-	uint64_t last_time, last_word;
+	uint64_t last_time, last_word; /* of the last packed record of the chunk */
 } Parser;
 
 typedef struct {

@@ -76,11 +76,11 @@ enum {
 	LODE_WINDOW_LOG_TIMER = 1, /* a timer of processor time was used, not a perf event */
 };
 
-/* What all processes have in common: a page of this name beside the logs. */
+/* The page that all processes share, a file of this name beside the logs. */
 #define LODE_WINDOW_BUDGET_NAME "budget"
 
 typedef struct {
-	uint64_t worked_ns; /* processor time of all processes, without windows, as they told it */
+	uint64_t worked_ns; /* processor time without windows, as the processes added it */
 	uint64_t spent_ns;  /* by windows, or reserved for them */
 	uint32_t flags;     /* LODE_WINDOW_BUDGET_… */
 } LodeWindowBudget;

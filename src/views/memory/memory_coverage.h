@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The share of the samples that have an address, by rule, and that have a name, by layer. */
+/* Shows the samples with an address, by rule, and with a name, by layer; and the losses. */
 #pragma once
 
 #include "analyses/memory/coverage.h"
@@ -10,18 +10,18 @@ typedef struct LodeProfile LodeProfile;
 /* The end of a sentence about a thread that lost much; the caller frees it. */
 typedef char *(*LodeMemoryLossEnd)(const LodeAddressLoss *loss, const void *user_data);
 
-/* Sentences for the head of a view by addresses: the share of loads and stores that it cannot have
- * and, where threads differ, who lost much. GPtrArray of strings, few; none where less than a
+/* Sentences for the head of a view by addresses: the share of loads and stores that it lacks and,
+ * where threads differ, which of them lost much. GPtrArray of strings, few; none where less than a
  * twentieth is lost. `end` NULL: that of views by page. The caller unrefs it. */
 GPtrArray *lode_memory_loss_lines(const LodeProfile *profile, const LodeAddressLosses *losses,
 	LodeMemoryLossEnd end, const void *user_data);
 
-/* Those that lost much, most first, none where all threads lost about as much: GArray of
+/* The threads that lost much, most first; none if all lost about as much: GArray of
  * LodeAddressLoss; the caller unrefs it. */
 GArray *lode_memory_loss_threads(const LodeAddressLosses *losses);
 
-/* The member "losses" of an open JSON object: of all, of each thread that lost some, and the lines
- * above. */
+/* Writes the member "losses" of an open JSON object: all, each thread that lost some, and the lines
+ * of lode_memory_loss_lines(). */
 void lode_memory_loss_json(
 	const LodeProfile *profile, const LodeAddressLosses *losses, LodeJsonStream *json);
 

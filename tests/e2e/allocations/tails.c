@@ -29,7 +29,7 @@ APART static void *take_surely(size_t n)
 	return block;
 }
 
-/* Of one size: a site. */
+/* Allocates one size: a site. */
 APART static void *node_new(void)
 {
 	return malloc(24); /* site: node */

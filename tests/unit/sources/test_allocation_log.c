@@ -74,7 +74,7 @@ static void put_thread(GByteArray *bytes, uint32_t tid, uint64_t time_ns)
 	put_words(bytes, head(THREAD, 0, 0, tid), words, 2);
 }
 
-/* What packed records refer to: that before in the chunk. */
+/* The packed record before in the chunk, to which the next one refers. */
 typedef struct {
 	uint64_t time_ns, address;
 } Packed;

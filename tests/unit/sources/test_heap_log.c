@@ -276,7 +276,7 @@ static void test_simulated(void)
 	g_assert_cmpuint(n_agreeing, >, 5000);
 }
 
-/* What a log says that ends early is true up to its end, and nothing is said after. */
+/* A log that ends early is right up to its end, and has no answers after it. */
 static void test_cut(void)
 {
 	Simulation simulation = {0};

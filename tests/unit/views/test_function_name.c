@@ -78,7 +78,7 @@ static void test_files(void)
 		check(names[i], names[i]);
 }
 
-/* Of a long name the inner template arguments go first. */
+/* In a long name the inner template arguments are left out first. */
 static void test_depth(void)
 {
 	check("std::vector<std::pair<int, " STRING " >, std::allocator<std::pair<int, " STRING

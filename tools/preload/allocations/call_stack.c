@@ -138,7 +138,7 @@ static bool is_as_known(
 	if (self->frame != frame || self->kind != kind ||
 		self->generation != log_code_generation() || n == 0 || n > LOG_MAX_READ)
 		return false;
-	/* Another thread may be writing it: each place is looked at before it is read. */
+	/* another thread may be writing it: each offset is checked before the word is read */
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t place = frame + __atomic_load_n(&self->offsets[i], __ATOMIC_RELAXED);
 		if (!is_on_stack(thread, place) || word_at(place) != self->words[i])

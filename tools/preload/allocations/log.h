@@ -51,8 +51,8 @@ uint32_t log_code_generation(void);
 void log_code_unloaded(void);
 
 /*
- * A call stack that was found, with all words of the stack that it was found by: where these are
- * the same, it is the same.
+ * A call stack that was found, with all words of the stack that the walk read. If these are
+ * unchanged, so is the call stack.
  */
 enum { LOG_MAX_READ = 32 };
 typedef struct {

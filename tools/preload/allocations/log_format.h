@@ -4,8 +4,8 @@
  *
  *   │ header, a page │ chunk of thread 7: record, record, 0 … │ chunk of thread 9: … │
  *
- * A record is whole or packed. A whole one begins with a word, a packed one with a byte, that is
- * written last, so that one that was not finished is not read.
+ * A record is whole or packed. It begins with a word or, if packed, a byte, which is written last:
+ * so an unfinished record is not read.
  */
 #pragma once
 
@@ -21,9 +21,9 @@ enum {
 };
 
 /*
- * Of a program that is traced, time is that of the trace: each time is LOG_NO_TIME at first, and
- * this system call, which there is none of, tells whoever traces where it stands in the file, and
- * in which of the process's files (0, 1 …). They write it there.
+ * In a traced program, times are those of the trace: each is LOG_NO_TIME at first. A system call
+ * with this number, which the kernel does not have, gives the tracer the offset of the time in the
+ * file, and the number of the process's file (0, 1 …). The tracer writes the time there.
  */
 enum { LOG_TICK_CALL = 0x10de71c };
 #define LOG_NO_TIME (UINT64_MAX >> 1)
@@ -59,7 +59,7 @@ enum {
 };
 
 /*
- * Packed records. The first byte, then numbers of seven bits a byte, the lowest first (LEB128):
+ * Packed records: a first byte, then numbers in LEB128 (seven bits a byte, the lowest first).
  *
  *   allocation   10kkkttt   time, address, size, stack      k: kind, t: the lowest bits of time
  *   free         11tttttt   time, address

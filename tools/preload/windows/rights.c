@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions by which a process gives up the right to the directory of the logs: it makes its
- * own before.
+ * Wraps the functions by which a process may give up its right to the directory of the logs: its
+ * log is made before.
  */
 #include "stepping.h"
 

@@ -348,9 +348,9 @@ static bool is_blocked_trap(int number)
 }
 
 /*
- * A signal is pending once: where the program blocks SIGTRAP by name, one of the recorder's would
- * take the place of the program's. It is taken away just before; the events are of user code, which
- * has some instructions here. 0, or an error's number.
+ * A signal is pending only once: if the program blocks SIGTRAP by name, a pending one of the
+ * recorder's would replace the program's. So it is removed right before the program's is sent. The
+ * event may still signal in the few instructions in between. 0, or an error's number.
  */
 static int send_trap(void)
 {

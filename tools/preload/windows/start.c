@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The start in a process: whether it can be stepped, and the word to the recorder, which then opens
- * the events. Nothing is done without LODE_WINDOWS.
+ * The start in a process: finds whether it can be stepped, and announces it to the recorder, which
+ * then opens the events. Nothing is done without LODE_WINDOWS.
  */
 #include "budget.h"
 #include "known_code.h"

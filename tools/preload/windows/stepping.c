@@ -118,7 +118,7 @@ static void draw_window(void)
 
 /* --- the log --- */
 
-/* False: there is none, as it could not be made or another thread is at it. */
+/* False: there is no log: it could not be made, or another thread is making it. */
 static bool make_log(void)
 {
 	LogProgress progress = LOG_NONE;

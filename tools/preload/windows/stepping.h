@@ -23,22 +23,22 @@
 
 typedef struct {
 	bool has_registers, is_timed;
-	uint64_t seed;         /* 0: another each time */
+	uint64_t seed;         /* 0: a new one each time */
 	const char *directory; /* of the logs; borrowed for good */
 } SteppingOptions;
 
 /* Maps the state. False: no memory. */
 bool stepping_begin(const SteppingOptions *options);
 
-/* Begins in this process: installs the handler, unless stepping was stopped, which is noted in a
- * log. Else the log is made with the first window. */
+/* Begins in this process: installs the handler. If stepping was stopped, a log says why; otherwise
+ * the log is made with the first window. */
 void stepping_open(void);
 
 /* A program begins, and ends by exit(): what it takes is known to the budget. */
 void stepping_begin_program(void);
 void stepping_end_program(void);
 
-/* Makes the log now, as the process may soon have no right to. */
+/* Makes the log now: the process may soon have no right to make it. */
 void stepping_keep_log(void);
 
 /* No more windows in this process, nor in its children; the first reason counts. */

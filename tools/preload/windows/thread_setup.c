@@ -209,7 +209,7 @@ void threads_begin_child(void)
 {
 	Thread *self = find(thread_pointer());
 
-	/* To look at all would take a child longer than to fork it. */
+	/* Reading all of them would take longer than the fork of a child does. */
 	for (size_t i = 0; i < N_THREADS && has_others; i++) {
 		threads[i].has_timer = false;
 		if (&threads[i] != self)

@@ -309,14 +309,14 @@ static uint32_t chain_depth(LodeDependenceSearch *self, uint32_t node, int turns
 	return depths[node] = longest + 1;
 }
 
-/* What is worth waiting for; a value that anything else made is seen through. */
+/* Slow kinds of instructions. All other kinds are cheap: their inputs are searched instead. */
 enum {
 	SLOW = 1 << LODE_NEED_LOAD | 1 << LODE_NEED_MUL | 1 << LODE_NEED_DIV | 1 << LODE_NEED_FP |
 	       1 << LODE_NEED_CONVERT | 1 << LODE_NEED_CALL,
 };
 
-/* Adds the slow makers that lie behind the cheap ones of what an instruction reads, by the way that
- * most executions came. */
+/* Adds the slow instructions whose results reach the instruction through cheap ones, on the way
+ * that most executions took. */
 static void see_through(LodeDependenceSearch *self, uint32_t node, LodeDependence *out)
 {
 	const LodeDependenceGraph *graph = self->graph;

@@ -210,7 +210,7 @@ static void try_cycles(Cycles *self, uint32_t start, uint32_t at)
 	}
 }
 
-/* What the members of a node's component may be carried by; false: it is in no cycle. */
+/* The steps that may carry the members of a node's component; false: it is in no cycle. */
 static bool expect(const GArray *all, uint32_t node, uint32_t n, Cycles *out)
 {
 	bool reaches[MAX_NODES][MAX_NODES] = {{false}};
