@@ -65,8 +65,8 @@ static double window_sums_error(const WindowSums *self, double sampled)
 	       self->accesses;
 }
 
-/* The caches are empty where references were left out, and misses until a set is full are cold:
- * they might be hits. Without them misses are the least, with them the most. */
+/* The caches are emptied where references are left out, and misses in sets not yet full are cold:
+ * they might be hits. Misses without them are the lower bound, with them the upper one. */
 typedef struct {
 	WindowSums most, least;
 } CacheSums;
@@ -195,7 +195,7 @@ static uint64_t slice_references(const Replay *self)
 	return MIN(SLICE_REFERENCES, lode_replay_times_left(self->result.times));
 }
 
-/* Lines from before the references left out are not what the caches would hold. */
+/* Empties the caches: after references that were left out, they would hold different lines. */
 static bool begin_after_cut(Replay *self, const LodeTraceFrame *frame, GError **error)
 {
 	bool is_cut = self->result.range.every > 0 &&

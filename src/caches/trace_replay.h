@@ -54,10 +54,10 @@ void lode_trace_replay_finish(LodeTraceReplay *self);
 LodeTraceReplay *lode_trace_replay_run(LodeTraceReader *reader,
 	const LodeTraceReplayOptions *options, const LodeProgress *progress, GError **error);
 
-/* Fewer windows do not show how much windows differ. */
+/* With fewer windows their variance is not known well enough. */
 enum { LODE_TRACE_REPLAY_MIN_WINDOWS = 10 };
 
-/* Where the miss ratio of all references lies, by those of a sample. */
+/* The range of the miss ratio of all references, by a sample of them. */
 typedef struct {
 	double low, high;   /* NAN: not known, for too few windows, or without accesses */
 	double cold_misses; /* in sets not yet full, after references that were left out */

@@ -10,8 +10,8 @@ uint64_t lode_trace_range_end(const LodeTraceRange *self)
 	return self->first + MIN(self->count, UINT64_MAX - self->first);
 }
 
-/* Where the window of a stretch starts, after the start of the stretch: multiples of the golden
- * ratio, without their whole part, are spread evenly however many are taken. */
+/* The start of a stretch's window, from the start of the stretch: the fractional parts of multiples
+ * of the golden ratio are spread evenly, however many are taken. */
 static uint64_t offset_of(const LodeTraceRange *self, uint64_t window)
 {
 	uint64_t room = self->every - self->length + 1;

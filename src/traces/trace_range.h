@@ -9,9 +9,8 @@
  *            ├ length ─┤    :
  *            ├──── every ───┼───────── every ────────┤
  *
- * A window lies in each stretch of `every` references. The first is at the start, those after it
- * are where a fixed sequence places them, so that windows do not keep step with what a program
- * repeats.
+ * Each stretch of `every` references has a window. The first is at the start; a fixed sequence
+ * places the others, so that windows do not coincide with what a program repeats.
  */
 #pragma once
 

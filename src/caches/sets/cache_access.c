@@ -185,7 +185,7 @@ typedef struct {
 	LodeCacheMachine *machine;
 	LodeCacheCore *core;
 	const Access *access;
-	bool is_cold; /* a level before might have held its lines */
+	bool is_cold; /* the miss in the level before was a cold one */
 } Request;
 
 static bool is_write(LodeReferenceKind kind)
@@ -216,8 +216,8 @@ static bool bring_in(const Request *request, LodeCacheCopy *copy, uint64_t line,
 /* How a line was found. */
 typedef enum {
 	HELD,
-	MISSED, /* for lack of room */
-	COLD,   /* though there was room */
+	MISSED, /* the set was full */
+	COLD,   /* a miss, in a set that was not full */
 } Found;
 
 static Found use_line(const Request *request, LodeCacheCopy *copy, uint64_t line, bool marks_dirty)

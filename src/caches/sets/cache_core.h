@@ -70,7 +70,7 @@ void lode_cache_machine_init(LodeCacheMachine *self, const LodeHierarchy *hierar
 	uint32_t number, const LodeCacheSimulationOptions *options, LodeCacheBudget *budget);
 void lode_cache_machine_clear(LodeCacheMachine *self);
 
-/* Without any core again; counts stay. */
+/* Removes all cores; counts stay. */
 void lode_cache_machine_empty(LodeCacheMachine *self);
 
 /* One of these follows it; the other is NULL. Both are borrowed. */

@@ -52,7 +52,7 @@ bool lode_set_stacks_can(const LodeCache *cache, uint32_t n_cores);
 bool lode_set_stacks_init(LodeSetStacks *self, const LodeCache *cache, LodeCacheBudget *budget);
 void lode_set_stacks_clear(LodeSetStacks *self);
 
-/* Without any line again; counts stay. */
+/* Removes all lines; counts stay. */
 void lode_set_stacks_empty(LodeSetStacks *self);
 
 /* A reference to bytes [first, last], which is not counted as an access. `marks_dirty`: the write

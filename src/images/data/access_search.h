@@ -45,9 +45,9 @@ void lode_access_search_backward(LodeAccessSearch *self);
 unsigned lode_access_search_waiting(LodeAccessSearch *self, LodeDataWay *out_ways);
 
 /*
- * The rule next-round (access_next_round.c), from the registers that were sampled: `found` is the
- * address of the access when it runs again. False: not known, or it does not run again; `found`,
- * `full` and `state` are not those of before then.
+ * The rule next-round (access_next_round.c), from the sampled registers: `found` is the address of
+ * the access when it runs again. False: not known, or it does not run again. Either way `found`,
+ * `full` and `state` are changed.
  */
 bool lode_access_search_next_round(LodeAccessSearch *self, const LodeRegisterState *sampled,
 	const LodeFullInstruction *access);

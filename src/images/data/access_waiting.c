@@ -325,7 +325,7 @@ static void name_access(LodeAccessSearch *search, const LodeFullInstruction *ful
 	search->found.base = lode_access_search_base(search, &operand);
 }
 
-/* Where the address is lost, that of the next round. */
+/* Finds the address of the next round if the own one is lost. */
 static void locate_later(const Ways *self, const LodeFullInstruction *full)
 {
 	LodeAccessSearch *search = self->walk.search;

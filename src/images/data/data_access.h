@@ -10,8 +10,8 @@
  *
  *   backward   the registers of the operand are unchanged, or the changes can be undone
  *   recomputed they are computed again as the code did, from unchanged registers (access_path.h)
- *   next-round its address is lost: that of the same instruction when it runs again, if the
- *              registers can be carried on to there (access_next_round.c)
+ *   next-round if it is lost: that of the same instruction when it runs again, if emulation
+ *              reaches it (access_next_round.c)
  *
  * The rules for one that is not charged to what waited, tried in order (wants_next; for the
  * overflow of a counter backward is first and the others are not tried; for an exact sample at-pc

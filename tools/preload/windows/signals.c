@@ -329,7 +329,7 @@ EXPORTED int sigpending(sigset_t *out_pending)
 
 /* --- sent signals --- */
 
-/* Without a function in between. */
+/* A system call without a function: few instructions lie between two of them. */
 static inline long call_kernel(long number, long a, long b, long c, long d)
 {
 	register long fourth __asm__("r10") = d;

@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-/* With less of the loads and stores seen, the rest would be invented. */
+/* With a smaller share of addresses, the placement would be a guess. */
 #define LEAST_SEEN 0.01
 
 /* One sample, or one page fault. */
@@ -161,8 +161,8 @@ static int compare_pids(const void *a, const void *b)
 	return (first > second) - (first < second);
 }
 
-/* pid → weight of the event's loads and stores, with an address or without: the process that does
- * most is not passed over because its addresses are lost */
+/* pid → weight of the event's loads and stores, with an address or without: the process with most
+ * of them is chosen even if its addresses are lost */
 static GHashTable *weigh_processes(const Maker *self)
 {
 	GHashTable *weights = g_hash_table_new_full(NULL, NULL, NULL, g_free);

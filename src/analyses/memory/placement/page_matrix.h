@@ -58,7 +58,7 @@ static inline double lode_page_matrix_thread_weight(const LodePageMatrix *self, 
 /*
  * Made of the samples of `event` (NULL: the one with most samples that have an address, page faults
  * left out) in the process `pid` (0: the one with the greatest weight). Errors: _NOT_FOUND where
- * there are none, or where of a hundred loads and stores not one has an address, _LIMIT for more
+ * there are none, or where less than 1 % of the loads and stores have an address, _LIMIT for more
  * threads than a placement can have, _CANCELLED.
  */
 LodePageMatrix *lode_page_matrix_new(const LodeProfile *profile, const char *event, uint32_t pid,
