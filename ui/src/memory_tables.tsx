@@ -316,7 +316,7 @@ export function PlacementView({ route }: { route: Route }) {
 							<tr>
 								<th scope="col">local</th>
 								<th scope="col">policy</th>
-								{data.lost > 0 && <th scope="col" class="number">of all, also unseen</th>}
+								{data.lost > 0 && <th scope="col" class="number">of all accesses</th>}
 								<th scope="col" class="number optional">distance</th>
 								<th scope="col" class="optional">what it does</th>
 							</tr>

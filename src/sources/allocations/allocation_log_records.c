@@ -122,7 +122,7 @@ static bool add_allocation(const Parser *self, const uint8_t *start, LodeLogEven
 	if (cursor->is_overrun)
 		return true;
 	if (event.kind >= LODE_N_ALLOCATION_KINDS)
-		return corrupt(self, start, "an allocation of no known kind", error);
+		return corrupt(self, start, "unknown kind of allocation", error);
 	if (event.address >= ADDRESS_END || event.size >= ADDRESS_END - event.address)
 		return corrupt(self, start, "an allocation that ends beyond all addresses", error);
 	return add_event(self, event, error);
@@ -267,7 +267,7 @@ static bool read_whole(Parser *self, LodeByteCursor *cursor, GError **error)
 	const Head head = read_head(cursor);
 
 	if (head.type >= G_N_ELEMENTS(readers))
-		return corrupt(self, start, "is of no known type", error);
+		return corrupt(self, start, "unknown type", error);
 	return cursor->is_overrun || readers[head.type](self, &head, cursor, error);
 }
 

@@ -298,7 +298,7 @@ static bool read_bytes(LodeHeapLog *self, const char *path, GError **error)
 		file->size > lode_memory_budget_available() / BYTES_FOR_BYTE) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,
 			"%s: %" G_GUINT64_FORMAT
-			" bytes are more than a heap log has, or than there is memory for",
+			" bytes: larger than any heap log, or than the memory allows",
 			path, file->size);
 		return false;
 	}

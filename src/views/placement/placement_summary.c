@@ -330,7 +330,7 @@ static void write_policies(const Summary *self)
 	static const LodeTableColumn columns[N_POLICY_COLUMNS] = {
 		{"policy", .is_text = true},
 		{"local"},
-		{"of all, also unseen"},
+		{"of all accesses"},
 		{"distance", .dropped = 1},
 		{"", .is_text = true},
 	};

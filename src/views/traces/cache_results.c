@@ -110,7 +110,7 @@ static GArray *cache_rows(const LodeCacheResults *results)
 	return rows;
 }
 
-/* How far the range goes from the miss ratio of the windows. */
+/* The distance of the range's farther end from the miss ratio of the windows. */
 static double ratio_error(const CacheRow *row)
 {
 	double ratio = miss_ratio(row->counts);
@@ -633,7 +633,7 @@ static bool is_cold(const CacheRow *row)
 	       (row->range.high - row->range.low) * (double)all_accesses(row->counts);
 }
 
-/* The cache that lacks most of a warm-up, and how long one takes to fill it at its miss rate. */
+/* The cache that a warm-up fills least, and the references that fill it at its miss rate. */
 static void write_sample_note(const Table *self, FILE *out)
 {
 	const LodeTraceReplay *replay = self->results->replay;
@@ -643,8 +643,8 @@ static void write_sample_note(const Table *self, FILE *out)
 
 	if (replay->n_windows < LODE_TRACE_REPLAY_MIN_WINDOWS) {
 		fputc('\n', out);
-		lode_profile_lines_print(self->terminal, out,
-			"No interval: windows are fewer than %d.", LODE_TRACE_REPLAY_MIN_WINDOWS);
+		lode_profile_lines_print(self->terminal, out, "No range: fewer than %d windows.",
+			LODE_TRACE_REPLAY_MIN_WINDOWS);
 		return;
 	}
 	for (guint i = 0; i < self->rows->len; i++) {

@@ -404,12 +404,12 @@ static void test_bad_packed(void)
 		uint8_t bytes[20];
 		const char *words;
 	} cases[] = {
-		{{0x80 | 6 << 3, 1, 2, 1, 1}, "no known kind"},
+		{{0x80 | 6 << 3, 1, 2, 1, 1}, "unknown kind"},
 		/* the address before 0 */
 		{{0x80, 1, 1, 1, 1}, "beyond all addresses"},
 		{{0x80, 1, 2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 1},
 			"beyond all addresses"},
-		{{0x7e, 1, 2, 1, 1}, "of no known type"},
+		{{0x7e, 1, 2, 1, 1}, "unknown type"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -544,8 +544,8 @@ static void test_bad(void)
 	} cases[] = {
 		{0, 'x', LODE_ERROR_CORRUPT, "not a log of allocations"},
 		{8, 1, LODE_ERROR_UNSUPPORTED, "version 1"},
-		{PAGE + 16, 99, LODE_ERROR_CORRUPT, "offset 4112: is of no known type"},
-		{PAGE + 16 + 48 + 1, 6, LODE_ERROR_CORRUPT, "no known kind"},
+		{PAGE + 16, 99, LODE_ERROR_CORRUPT, "offset 4112: unknown type"},
+		{PAGE + 16 + 48 + 1, 6, LODE_ERROR_CORRUPT, "unknown kind"},
 		{PAGE + 16 + 48 + 31, 0xff, LODE_ERROR_CORRUPT, "beyond all addresses"},
 		{PAGE + 16 + 48 + 23, 0xff, LODE_ERROR_CORRUPT, "beyond all addresses"},
 	};
