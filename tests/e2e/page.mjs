@@ -700,7 +700,7 @@ await check("code and control flow have what windows observed", async (expect) =
 	divide = functions[0].number;
 	await at(`#/code?profile=${WINDOWS}&function=${divide}`);
 	await page.waitForSelector("td.observed");
-	expect("beside the branch", (await texts("td.observed")).filter((one) => one.includes("observed")), ["taken 40.0 % (observed, 100), not foretold in 25.0 %"]);
+	expect("beside the branch", (await texts("td.observed")).filter((one) => one.includes("observed")), ["taken 40 % (observed, 100), not foretold in 25 %"]);
 	expect("said below", /inferred from samples, with 1,240 windows/.test(await page.innerText("footer.quality")), true);
 	expect("axe", await faultsOfAxe(), []);
 	await picture("windows");

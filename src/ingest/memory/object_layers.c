@@ -210,12 +210,12 @@ void lode_object_layers_find(
 
 /* --- its name --- */
 
-/* Whether a mapping is one object: a file, a stack, shared memory. A heap or other memory has
- * many. */
+/* Whether a mapping is one object: a file, a stack, shared memory. A heap, also that of a garbage
+ * collector, or other memory has many. */
 static bool is_one_object(const char *mapping)
 {
-	return strcmp(mapping, "[anon]") != 0 && strcmp(mapping, "[heap]") != 0 &&
-	       strcmp(mapping, "[unknown]") != 0;
+	return strcmp(mapping, "[anon]") != 0 && strcmp(mapping, "[unknown]") != 0 &&
+	       !g_str_has_suffix(mapping, "heap]");
 }
 
 /* The instruction's operand knows best, where it knows more than a plain type or a symbol; else the

@@ -519,7 +519,8 @@ static void allow_unaligned(void)
 	__builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() & ~(uint64_t)ALIGNMENT_FLAG);
 }
 
-/* A thread whose pointer is not its own cannot even have an errno. */
+/* A thread whose pointer is not its own cannot even have an errno; one that is 0 would be the owner
+ * of what nobody owns. */
 static void handle(int number, siginfo_t *info, void *given)
 {
 	allow_unaligned();
@@ -529,7 +530,7 @@ static void handle(int number, siginfo_t *info, void *given)
 	const bool is_known = thread_is_known(self);
 	const int code = is_known ? errno : 0;
 
-	if ((is_trace || is_chance) && take(&state->owner, self, self | IS_BUSY)) {
+	if ((is_trace || is_chance) && self != 0 && take(&state->owner, self, self | IS_BUSY)) {
 		meet_own(self, context, is_trace);
 	} else if (is_chance) {
 		if (is_known && stepping_is_on())
