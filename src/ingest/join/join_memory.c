@@ -160,9 +160,10 @@ typedef struct {
 	LodeMemorySites *sites;
 	MemoryCallers *callers; /* NULL: no chains were recorded */
 	LodeObjectLayers *layers;
-	uint32_t *mapping_ids; /* of the reading's; LODE_NONE: no sample is in it */
-	uint32_t *thread_ids;  /* likewise */
-	GArray *event_ids;     /* of the reading's names: the profile's events */
+	uint32_t *mapping_ids;  /* of the reading's; LODE_NONE: no sample is in it */
+	uint64_t *mapping_ends; /* likewise: when another was put over it; 0: not looked for */
+	uint32_t *thread_ids;   /* likewise */
+	GArray *event_ids;      /* of the reading's names: the profile's events */
 } Building;
 
 /* In the order of process and number, as the reading's are in that of discovery. */
@@ -244,6 +245,7 @@ static void add_mappings(Building *self)
 	g_autoptr(GArray) used = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
 	self->mapping_ids = g_new(uint32_t, MAX(rows->len, 1));
+	self->mapping_ends = g_new0(uint64_t, MAX(rows->len, 1));
 	memset(self->mapping_ids, 0xff, MAX(rows->len, 1) * sizeof(uint32_t));
 	for (guint i = 0; i < accesses->len; i++) {
 		uint32_t mapping = LODE_AT(accesses, LodeReadAccess, i).sample.mapping;
@@ -351,7 +353,7 @@ static uint32_t site_of(const Building *self, uint32_t allocation)
 	               : LODE_AT(self->memory->allocations, LodeAllocation, allocation).site;
 }
 
-/* The last log of the process that had begun by then; NULL: none. */
+/* The last log of the process that had begun by then, or its first; NULL: none. */
 static const LodeHeapLog *find_heap(const Building *self, uint32_t pid, uint64_t time_ns)
 {
 	const GPtrArray *heaps = self->reading->heaps;
@@ -360,7 +362,41 @@ static const LodeHeapLog *find_heap(const Building *self, uint32_t pid, uint64_t
 			(lode_heap_log_pid(heaps->pdata[i]) == pid &&
 				lode_heap_log_begin_ns(heaps->pdata[i]) <= time_ns));
 
-	return n > 0 && lode_heap_log_pid(heaps->pdata[n - 1]) == pid ? heaps->pdata[n - 1] : NULL;
+	if (n > 0 && lode_heap_log_pid(heaps->pdata[n - 1]) == pid)
+		return heaps->pdata[n - 1];
+	return n < heaps->len && lode_heap_log_pid(heaps->pdata[n]) == pid ? heaps->pdata[n] : NULL;
+}
+
+/* When another mapping was put over a mapping, or over a part of it. */
+static uint64_t end_of_mapping(Building *self, uint32_t index)
+{
+	const GArray *all = lode_places_mappings(self->reading->options.places);
+	const LodeMemoryMapping *own = &LODE_AT(all, LodePlacedMapping, index).mapping;
+	uint64_t *end_ns = &self->mapping_ends[index];
+
+	if (*end_ns != 0)
+		return *end_ns;
+	*end_ns = UINT64_MAX;
+	for (guint i = 0; i < all->len; i++) {
+		const LodeMemoryMapping *other = &LODE_AT(all, LodePlacedMapping, i).mapping;
+		if (other->pid == own->pid && other->begin_ns > own->begin_ns &&
+			other->start < own->end && own->start < other->end)
+			*end_ns = MIN(*end_ns, other->begin_ns);
+	}
+	return *end_ns;
+}
+
+/* Memory that is mapped for one object has it as long as it is mapped. */
+static bool find_alone(Building *self, const LodeHeapLog *heap, uint32_t mapping, uint64_t address,
+	LodeHeapObject *out_object)
+{
+	const LodeMemoryMapping *at = &LODE_AT(
+		lode_places_mappings(self->reading->options.places), LodePlacedMapping, mapping)
+	                                       .mapping;
+	const LodeHeapMemory memory = {
+		at->start, at->end, at->begin_ns, end_of_mapping(self, mapping)};
+
+	return lode_heap_log_find_alone(heap, &memory, address, out_object);
 }
 
 /* The number of the class of the object there, by the heap's log; 0: not known. `mapping` is of the
@@ -373,11 +409,13 @@ static uint32_t find_managed(
 	LodeHeapObject object;
 
 	/* a mapping newer than the walk is of a different program or heap */
-	if (heap == NULL || mapping == LODE_NONE ||
-		!lode_heap_log_find(heap, address, sample->time_ns, &object) ||
-		object.seen_ns < LODE_AT(lode_places_mappings(self->reading->options.places),
-					 LodePlacedMapping, mapping)
-					 .mapping.begin_ns)
+	if (heap == NULL || mapping == LODE_NONE)
+		return 0;
+	if ((!lode_heap_log_find(heap, address, sample->time_ns, &object) ||
+		    object.seen_ns < LODE_AT(lode_places_mappings(self->reading->options.places),
+					     LodePlacedMapping, mapping)
+					     .mapping.begin_ns) &&
+		!find_alone(self, heap, mapping, address, &object))
 		return 0;
 	/* arrays have many sizes */
 	return lode_memory_objects_add_class(self->accesses->objects->known, object.name,
@@ -536,6 +574,7 @@ static void clear(Building *self)
 	lode_memory_sites_free(self->sites);
 	lode_memory_loads_free(self->loads);
 	g_free(self->mapping_ids);
+	g_free(self->mapping_ends);
 	g_free(self->thread_ids);
 	g_array_unref(self->event_ids);
 }

@@ -406,6 +406,34 @@ bool lode_heap_log_find(
 	       find_object(self, after, next, address, out_object);
 }
 
+bool lode_heap_log_find_alone(const LodeHeapLog *self, const LodeHeapMemory *memory,
+	uint64_t address, LodeHeapObject *out_object)
+{
+	LodeHeapObject found = {0};
+
+	if (lode_heap_log_is_in(self, memory->start, memory->end))
+		return false;
+	for (guint i = 0; i < self->walks->len; i++) {
+		uint64_t time_ns = g_array_index(self->walks, HeapWalk, i).time_ns;
+		const Block *block = time_ns >= memory->begin_ns && time_ns < memory->end_ns
+		                             ? find_block(self, i, address)
+		                             : NULL;
+		LodeHeapObject object;
+		if (block == NULL)
+			continue;
+		if (!find_object(self, i, block, address, &object) ||
+			object.size < (memory->end - memory->start) / 2 ||
+			(found.name != NULL &&
+				(object.address != found.address || object.size != found.size ||
+					strcmp(object.name, found.name) != 0)))
+			return false;
+		found = object;
+	}
+	if (found.name != NULL)
+		*out_object = found;
+	return found.name != NULL;
+}
+
 bool lode_heap_log_is_in(const LodeHeapLog *self, uint64_t start, uint64_t end)
 {
 	for (guint i = 0; i < self->ranges->len; i++) {

@@ -45,5 +45,19 @@ typedef struct {
 bool lode_heap_log_find(
 	const LodeHeapLog *self, uint64_t address, uint64_t time_ns, LodeHeapObject *out_object);
 
+/* Memory outside of the heap, and for how long it was mapped. */
+typedef struct {
+	uint64_t start, end;       /* [start, end) */
+	uint64_t begin_ns, end_ns; /* likewise */
+} LodeHeapMemory;
+
+/*
+ * The object at an address that fills at least half of the memory, by all walks of its time that
+ * saw one there: V8 has memory mapped for each large typed array, which does not move. False: the
+ * walks saw none, or differ, or the memory is of the heap.
+ */
+bool lode_heap_log_find_alone(const LodeHeapLog *self, const LodeHeapMemory *memory,
+	uint64_t address, LodeHeapObject *out_object);
+
 /* Whether addresses in [start, end) were of the heap at any time. */
 bool lode_heap_log_is_in(const LodeHeapLog *self, uint64_t start, uint64_t end);

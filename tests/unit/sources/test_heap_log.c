@@ -320,6 +320,52 @@ static void test_garbage(void)
 	end_simulation(&simulation);
 }
 
+static void put_object(GByteArray *log, uint64_t address, uint32_t class, uint64_t size)
+{
+	g_autoptr(GByteArray) payload = g_byte_array_new();
+
+	put_u64(payload, address);
+	put_u64(payload, 0);
+	put_number(payload, class);
+	put_number(payload, size / 8);
+	put_number(payload, 1);
+	put_record(log, BLOCK, payload);
+}
+
+/* One object at 0x100000 in two walks, with a move in between; later memory there is of another. */
+static void test_alone(void)
+{
+	const LodeHeapMemory memory = {0x100000, 0x110000, BEGIN + 5, BEGIN + 100},
+			     wide = {0x100000, 0x200000, BEGIN + 5, BEGIN + 100},
+			     longer = {0x100000, 0x110000, BEGIN + 5, UINT64_MAX},
+			     later = {0x100000, 0x110000, BEGIN + 100, UINT64_MAX},
+			     heap = {BASE, BASE + 4096, BEGIN, UINT64_MAX};
+	g_autoptr(GByteArray) bytes = begin_log();
+	g_autoptr(GError) error = NULL;
+	LodeHeapObject found;
+
+	put_times(bytes, RANGE, BASE, BASE + 4096, 2);
+	put_times(bytes, WALK, BEGIN + 20, 0, 1);
+	put_object(bytes, BASE, 3, 4096);
+	put_object(bytes, 0x100000, 1, 0xf000);
+	put_times(bytes, MOVE, BEGIN + 30, BEGIN + 30, 2);
+	put_times(bytes, WALK, BEGIN + 40, 0, 1);
+	put_object(bytes, 0x100000, 1, 0xf000);
+	put_times(bytes, WALK, BEGIN + 120, 0, 1);
+	put_object(bytes, 0x100000, 2, 0xf000);
+	g_autoptr(LodeHeapLog) log = read_bytes(bytes->data, bytes->len, &error);
+	g_assert_no_error(error);
+	g_assert_true(lode_heap_log_find_alone(log, &memory, 0x10eff8, &found));
+	g_assert_cmpstr(found.name, ==, "class 1");
+	g_assert_cmphex(found.address, ==, 0x100000);
+	g_assert_false(lode_heap_log_find_alone(log, &memory, 0x10f000, &found));
+	g_assert_false(lode_heap_log_find_alone(log, &wide, 0x100008, &found));
+	g_assert_false(lode_heap_log_find_alone(log, &longer, 0x100008, &found));
+	g_assert_true(lode_heap_log_find_alone(log, &later, 0x100008, &found));
+	g_assert_cmpstr(found.name, ==, "class 2");
+	g_assert_false(lode_heap_log_find_alone(log, &heap, BASE, &found));
+}
+
 static void test_header(void)
 {
 	g_autoptr(GByteArray) bytes = begin_log();
@@ -350,6 +396,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/heap_log/simulated", test_simulated);
 	g_test_add_func("/heap_log/cut", test_cut);
 	g_test_add_func("/heap_log/garbage", test_garbage);
+	g_test_add_func("/heap_log/alone", test_alone);
 	g_test_add_func("/heap_log/header", test_header);
 	return g_test_run();
 }
