@@ -426,7 +426,7 @@ static uint32_t find_managed(
 static void find_layers(Building *self, const LodeReadAccess *access,
 	const LodeMemorySample *sample, LodeLayers *layers)
 {
-	LodeDataPlace place = {.address = access->sample.address,
+	LodeAccessedAddress place = {.address = access->sample.address,
 		.size = access->sample.size,
 		.image = access->image,
 		.pc = access->image_access_pc,

@@ -436,7 +436,7 @@ static void name_operand(LodeLiveAddresses *self, const LodeSampledCode *code,
 	LodeCodeImage *image = code->place.image != LODE_NONE
 	                               ? lode_code_images_at(self->images, code->place.image)
 	                               : NULL;
-	LodeDataPlace place = {
+	LodeAccessedAddress place = {
 		.address = operand->address,
 		.size = operand->size,
 		.image = code->place.image,

@@ -89,7 +89,7 @@ bool lode_object_layers_is_open(
 
 /* The number of the variable at the address itself; 0: none is known. */
 static uint32_t find_variable(
-	LodeObjectLayers *self, const LodeDataPlace *place, const LodeAccessShape *shape)
+	LodeObjectLayers *self, const LodeAccessedAddress *place, const LodeAccessShape *shape)
 {
 	uint32_t number = 0;
 	uint64_t offset;
@@ -113,7 +113,7 @@ static uint32_t find_variable(
 
 /* The allocation of the block at the address. */
 static uint32_t find_allocated(
-	LodeObjectLayers *self, const LodeDataPlace *place, const LodeAccessShape *shape)
+	LodeObjectLayers *self, const LodeAccessedAddress *place, const LodeAccessShape *shape)
 {
 	const LodeAllocation *allocation = place->allocation;
 
@@ -178,7 +178,7 @@ static bool is_overruled(const LodeObjectLayers *self, const LodeOperandObject *
 }
 
 void lode_object_layers_find(
-	LodeObjectLayers *self, const LodeDataPlace *place, LodeLayers *inout_layers)
+	LodeObjectLayers *self, const LodeAccessedAddress *place, LodeLayers *inout_layers)
 {
 	LodeLayers *layers = inout_layers;
 	LodeAccessShape shape = {place->size, LODE_NUMBER_UNKNOWN};

@@ -51,7 +51,7 @@ typedef struct {
 	const LodeAllocation *allocation; /* that the address lies in; NULL: in none */
 	const LodeAllocatingCall *call;   /* that made it; NULL: not known */
 	uint32_t managed; /* of the layers' objects: what a garbage collector has there; 0 */
-} LodeDataPlace;
+} LodeAccessedAddress;
 
 /* Whether the operand leaves it open which variable lies at the address: then the place is to know
  * the image that it lies in. */
@@ -60,7 +60,7 @@ bool lode_object_layers_is_open(
 
 /* Adds what lies there; of two that contradict each other the address is believed. */
 void lode_object_layers_find(
-	LodeObjectLayers *self, const LodeDataPlace *place, LodeLayers *inout_layers);
+	LodeObjectLayers *self, const LodeAccessedAddress *place, LodeLayers *inout_layers);
 
 /* The object of such layers, an index into the memory's objects, where it is added. */
 uint32_t lode_object_layers_intern(LodeObjectLayers *self, const LodeLayers *layers);
