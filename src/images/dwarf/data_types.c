@@ -433,18 +433,31 @@ static uint32_t returned_type(
 	return type;
 }
 
+uint64_t lode_data_types_allocated_step(
+	LodeDataTypes *self, uint64_t return_address, const LodeControlFlow *flow)
+{
+	const LodeFunctionContext context = {.types = self->table, .image = self->image};
+	const LodeDataPlace place = {.type = self->info == NULL
+	                                             ? LODE_NO_TYPE
+	                                             : returned_type(self, return_address, flow)};
+	uint64_t length = place.type == LODE_NO_TYPE
+	                          ? 0
+	                          : lode_type_table_size(self->table, place.type);
+
+	return length > 0 && lode_data_place_is_extended(&context, &place) ? UINT64_MAX : length;
+}
+
 bool lode_data_types_find_allocated(LodeDataTypes *self, const LodeAllocatedPlace *place,
 	const LodeAccessShape *shape, const LodeControlFlow *flow, LodeDataReference *out_reference)
 {
 	const LodeFunctionContext context = {.types = self->table, .image = self->image};
-	uint32_t type = self->info == NULL ? LODE_NO_TYPE
-	                                   : returned_type(self, place->return_address, flow);
-	uint64_t length = type == LODE_NO_TYPE ? 0 : lode_type_table_size(self->table, type);
-	LodeDataPlace found = {.type = type, .offset = (int64_t)place->offset};
+	uint64_t length = lode_data_types_allocated_step(self, place->return_address, flow);
+	LodeDataPlace found = {.offset = (int64_t)place->offset};
 
 	if (length == 0 || place->offset >= place->allocated || place->offset > INT64_MAX)
 		return false;
-	if (!lode_data_place_is_extended(&context, &found)) {
+	found.type = returned_type(self, place->return_address, flow);
+	if (length != UINT64_MAX) {
 		/* A structure with more after it, or one of which this is the base, need not recur.
 		 */
 		found.is_element = true;

@@ -92,6 +92,11 @@ typedef struct {
 	uint64_t allocated, offset;
 } LodeAllocatedPlace;
 
+/* The bytes from one element of such a block to the next; UINT64_MAX: there is only one, with a
+ * flexible array; 0: the type is not known. */
+uint64_t lode_data_types_allocated_step(
+	LodeDataTypes *self, uint64_t return_address, const LodeControlFlow *flow);
+
 bool lode_data_types_find_allocated(LodeDataTypes *self, const LodeAllocatedPlace *place,
 	const LodeAccessShape *shape, const LodeControlFlow *flow,
 	LodeDataReference *out_reference);

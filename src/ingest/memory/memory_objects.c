@@ -14,7 +14,8 @@ struct LodeMemoryObjects {
 	LodeProfile *profile;
 	LodeMemory *memory;
 	LodeCodeImages *images;
-	LodeIdCache known;       /* Question → number */
+	LodeIdCache known;       /* Question without `allocated` → number */
+	LodeIdCache steps;       /* (image, return address) → step_of_call() */
 	LodeIdCache numbers;     /* an object's texts, type and member → number */
 	GArray *objects;         /* LodeOperandObject */
 	GHashTable *types;       /* a type as text → index + 1 */
@@ -30,6 +31,7 @@ LodeMemoryObjects *lode_memory_objects_new(
 	self->memory = memory;
 	self->images = images;
 	lode_id_cache_init(&self->known);
+	lode_id_cache_init(&self->steps);
 	lode_id_cache_init(&self->numbers);
 	lode_id_cache_init(&self->image_types);
 	self->objects = g_array_new(FALSE, TRUE, sizeof(LodeOperandObject));
@@ -42,6 +44,7 @@ void lode_memory_objects_free(LodeMemoryObjects *self)
 	if (self == NULL)
 		return;
 	lode_id_cache_clear(&self->known);
+	lode_id_cache_clear(&self->steps);
 	lode_id_cache_clear(&self->numbers);
 	lode_id_cache_clear(&self->image_types);
 	g_array_unref(self->objects);
@@ -161,16 +164,13 @@ typedef struct {
 	LodeAccessShape shape;
 } Question;
 
-static bool find_reference(
-	LodeMemoryObjects *self, const Question *question, LodeDataReference *out_reference)
+static bool find_reference(LodeMemoryObjects *self, LodeDataTypes *types, const Question *question,
+	LodeDataReference *out_reference)
 {
 	LodeCodeImage *image = lode_code_images_at(self->images, question->image);
-	LodeDataTypes *types = lode_code_image_types(image);
 	const LodeFramePlace frame = {.pc = question->pc, .offset = (int64_t)question->address};
 	const LodeAllocatedPlace allocated = {question->pc, question->allocated, question->address};
 
-	if (types == NULL)
-		return false;
 	switch (question->kind) {
 	case OF_OPERAND:
 		return lode_data_types_find(types, question->address, (uint8_t)question->operand,
@@ -215,22 +215,17 @@ static uint32_t number_of(LodeMemoryObjects *self, const LodeOperandObject *obje
 
 static uint32_t ask(LodeMemoryObjects *self, const Question *question)
 {
+	LodeDataTypes *types = lode_code_image_types(
+		lode_code_images_at(self->images, question->image));
 	LodeDataReference reference = {0};
 
-	if (question->kind == OF_USE) {
-		LodeDataTypes *types = lode_code_image_types(
-			lode_code_images_at(self->images, question->image));
-
-		return types == NULL ? 0
-		                     : lode_data_types_use(types, question->address,
-					       (uint8_t)question->operand);
-	}
-
-	if (!find_reference(self, question, &reference))
+	if (types == NULL)
 		return 0;
-	const LodeOperandObject object = describe(self, question->image,
-		lode_code_image_types(lode_code_images_at(self->images, question->image)),
-		&reference);
+	if (question->kind == OF_USE)
+		return lode_data_types_use(types, question->address, (uint8_t)question->operand);
+	if (!find_reference(self, types, question, &reference))
+		return 0;
+	const LodeOperandObject object = describe(self, question->image, types, &reference);
 	return number_of(self, &object);
 }
 
@@ -238,17 +233,14 @@ static uint32_t ask(LodeMemoryObjects *self, const Question *question)
 static uint32_t find(LodeMemoryObjects *self, const Question *question)
 {
 	enum { MAX_KEPT = 1 << 20 };
-	const uint32_t shape = question->kind == OF_OPERAND || question->kind == OF_USE
-	                               ? question->operand
-	                               : question->shape.size << 3 | question->shape.kind;
+	const bool is_few = question->kind == OF_OPERAND || question->kind == OF_USE;
+	const uint32_t shape = is_few ? question->operand
+	                              : question->shape.size << 3 | question->shape.kind;
 	const LodeIdKey key = {{(uint64_t)question->image << 32 | shape, question->address,
 		question->pc << 3 | question->kind}};
 	bool is_new;
 
-	/* of the size of the allocation the key has nothing */
-	if (question->kind == OF_ALLOCATED ||
-		(question->kind != OF_OPERAND && question->kind != OF_USE &&
-			self->known.n_used >= MAX_KEPT))
+	if (!is_few && self->known.n_used >= MAX_KEPT)
 		return ask(self, question);
 	LodeIdSlot *slot = lode_id_cache_find(&self->known, &key, &is_new);
 	if (is_new)
@@ -305,15 +297,49 @@ uint32_t lode_memory_objects_find_local(LodeMemoryObjects *self, uint32_t image,
 				  .shape = *shape});
 }
 
+/* The bytes after which what a call allocates recurs; 0: nothing is known of it; UINT32_MAX: it
+ * does not recur, or so far away that each place is asked about. */
+static uint32_t step_of_call(LodeMemoryObjects *self, uint32_t image, uint64_t return_address)
+{
+	const LodeIdKey key = {{image, return_address, 0}};
+	bool is_new;
+	LodeIdSlot *slot = lode_id_cache_find(&self->steps, &key, &is_new);
+
+	if (is_new) {
+		LodeCodeImage *code = lode_code_images_at(self->images, image);
+		LodeDataTypes *types = lode_code_image_types(code);
+		uint64_t step = types == NULL
+		                        ? 0
+		                        : lode_data_types_allocated_step(types, return_address,
+						  lode_code_image_flow(code, return_address - 1));
+
+		slot->id = (uint32_t)MIN(step, UINT32_MAX);
+	}
+	return slot->id;
+}
+
 uint32_t lode_memory_objects_find_allocated(LodeMemoryObjects *self, uint32_t image,
 	const LodeAllocatedPlace *place, const LodeAccessShape *shape)
 {
-	return find(self, &(Question){.kind = OF_ALLOCATED,
-				  .image = image,
-				  .address = place->offset,
-				  .pc = place->return_address,
-				  .allocated = place->allocated,
-				  .shape = *shape});
+	const uint64_t step = step_of_call(self, image, place->return_address);
+	Question question = {.kind = OF_ALLOCATED,
+		.image = image,
+		.address = place->offset,
+		.pc = place->return_address,
+		.allocated = place->allocated,
+		.shape = *shape};
+
+	if (step == 0 || place->offset >= place->allocated)
+		return 0;
+	if (step == UINT32_MAX)
+		return ask(self, &question);
+	/* blocks are of many sizes: one of two elements, if they fill it, stands for all */
+	if (place->offset >= step && place->allocated % step != 0)
+		return 0;
+	question.allocated = 2 * step;
+	if (place->offset >= step)
+		question.address = step + place->offset % step;
+	return find(self, &question);
 }
 
 uint32_t lode_memory_objects_add_class(LodeMemoryObjects *self, const char *name, uint64_t size)
