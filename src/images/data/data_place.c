@@ -200,7 +200,9 @@ LodeFieldChoice lode_data_place_fields(
 		const LodeTypeField *field = &g_array_index(fields, LodeTypeField, i);
 		int suits, score;
 
-		if (field->offset > (uint64_t)offset && field->bit_size == 0) {
+		if (field->offset > (uint64_t)offset &&
+			(field->bit_size == 0 ||
+				field->offset - (uint64_t)offset >= sizeof(uint64_t))) {
 			/* the bytes of a wide access may begin in padding before */
 			if (choice.n == 0 && field->offset - (uint64_t)offset < shape->size) {
 				choice.fields[0] = field;
@@ -263,10 +265,11 @@ static const LodeTypeField *find_array_after(LodeTypeTable *types, uint32_t type
 
 	for (guint i = 0; fields != NULL && i < fields->len; i++) {
 		const LodeTypeField *field = &g_array_index(fields, LodeTypeField, i);
-		int64_t before = (int64_t)field->offset - offset;
 		uint64_t step = field->stride;
+		int64_t before;
 
-		if (step == 0 || before <= 0 || before % (int64_t)step != 0 ||
+		if (step == 0 || __builtin_sub_overflow((int64_t)field->offset, offset, &before) ||
+			before <= 0 || before % (int64_t)step != 0 ||
 			before / (int64_t)step > MAX_ELEMENTS_BEFORE || stride->bytes % step != 0)
 			continue;
 		if (field->element_size == shape->size || shape->size == 0)

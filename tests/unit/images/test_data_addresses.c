@@ -239,10 +239,15 @@ static bool program_init(Program *self, const char *command, const char *name, c
 	return true;
 }
 
+static void program_forget(Program *self)
+{
+	g_clear_pointer(&self->types, lode_data_types_free);
+	g_clear_pointer(&self->image, lode_binary_image_close);
+}
+
 static void program_clear(Program *self)
 {
-	lode_data_types_free(self->types);
-	lode_binary_image_close(self->image);
+	program_forget(self);
 	tool_directory_remove(self->directory);
 	g_free(self->output);
 }
@@ -477,6 +482,83 @@ static char *tie_knots(const char *assembly, int *out_n)
 	return g_strjoinv("\n", lines);
 }
 
+/* gcc's assembly of a program, with comments; NULL: no gcc. */
+static char *compile_commented(const Program *self, const char *source)
+{
+	g_autofree char *path = g_build_filename(self->directory, "program.c", NULL);
+	char *text = NULL;
+
+	g_assert_true(g_file_set_contents(path, source, -1, NULL));
+	text = tool_output("gcc -g -gdwarf-4 -O1 -S -dA -o - %s", path);
+	if (text == NULL)
+		g_test_skip("no gcc");
+	return text;
+}
+
+static void program_assemble(Program *self, const char *assembly)
+{
+	g_autofree char *path = g_build_filename(self->directory, "program.s", NULL);
+	g_autofree char *program = g_build_filename(self->directory, "program", NULL);
+	g_autofree char *command = g_strdup_printf("gcc -o %s %s", program, path);
+
+	g_assert_true(g_file_set_contents(path, assembly, -1, NULL));
+	g_assert_true(tool_run(command));
+	self->image = lode_binary_image_open(program, NULL, NULL);
+	self->types = lode_data_types_new(self->image);
+	g_assert_nonnull(self->types);
+}
+
+/* An answer must lie in the tables, and have a text. */
+static void check_reference(Program *self, bool is_found, const LodeDataReference *reference)
+{
+	const GArray *types = lode_data_types_types(self->types);
+	g_autofree char *text = text_of(self, is_found, reference);
+
+	if (!is_found)
+		return;
+	g_assert_nonnull(text);
+	if (reference->type == LODE_NONE)
+		return;
+	g_assert_cmpuint(reference->type, <, types->len);
+	const LodeDataType *type = &LODE_AT(types, LodeDataType, reference->type);
+	g_assert_cmpuint(type->n_members, <, 1 << 15);
+	g_assert_cmpuint(type->first_member + type->n_members, <=,
+		lode_data_types_members(self->types)->len);
+	g_assert_true(reference->member == LODE_NONE ||
+		      reference->member - type->first_member < type->n_members);
+}
+
+/* All operands of a function, and the variables at all addresses. */
+static void ask_everything(Program *self)
+{
+	const LodeAccessShape shape = {4, LODE_NUMBER_UNKNOWN};
+	LodeDataReference reference;
+	size_t n;
+	const LodeBinaryFunction *functions = lode_binary_image_functions(self->image, &n);
+
+	lode_data_types_find_name(self->types, "outer");
+	for (uint64_t address = 0x3f00; address < 0x4100; address++)
+		check_reference(self,
+			lode_data_types_find_static(self->types, address, &shape, &reference),
+			&reference);
+	for (size_t i = 0; i < n; i++) {
+		g_auto(LodeControlFlow) flow = {0};
+		size_t n_bytes;
+		const uint8_t *code = lode_binary_image_bytes(
+			self->image, functions[i].address, &n_bytes);
+
+		lode_control_flow_init(&flow);
+		lode_control_flow_build(&flow, code, functions[i].size, functions[i].address, NULL);
+		for (guint k = 0; k < 4 * flow.instructions->len; k++)
+			check_reference(self,
+				lode_data_types_find(self->types,
+					LODE_AT(flow.instructions, LodeStaticInstruction, k / 4)
+						.address,
+					k % 4, &flow, &reference),
+				&reference);
+	}
+}
+
 /* Debug information in which types are made of themselves says less, and ends. */
 static void test_knots(void)
 {
@@ -487,43 +569,79 @@ static void test_knots(void)
 		"loop_t looped = 1;\n"
 		"int array[4]; int *pointer;\n"
 		"int main(void) { return whole.in.x + looped + array[1] + *pointer; }\n";
-	char *directory = tool_directory();
-	g_autofree char *path = g_build_filename(directory, "program.c", NULL);
-	g_autofree char *assembly = g_build_filename(directory, "program.s", NULL);
-	g_autofree char *program = g_build_filename(directory, "program", NULL);
-	g_autofree char *compile = g_strdup_printf(
-		"gcc -g -gdwarf-4 -S -dA -o %s %s", assembly, path);
-	g_autofree char *assemble = g_strdup_printf("gcc -o %s %s", program, assembly);
-	g_autofree char *text = NULL, *tied = NULL;
+	Program program = {.directory = tool_directory()};
+	g_autofree char *text = compile_commented(&program, source), *tied = NULL;
 	int n = 0;
 
-	g_assert_true(g_file_set_contents(path, source, -1, NULL));
-	if (!tool_run(compile)) {
-		g_test_skip("no gcc");
-		tool_directory_remove(directory);
-		return;
+	if (text != NULL) {
+		tied = tie_knots(text, &n);
+		g_assert_cmpint(n, >=, 5);
+		program_assemble(&program, tied);
+		ask_everything(&program);
+		g_assert_cmpuint(lode_data_types_find_name(program.types, "outer"), !=, LODE_NONE);
 	}
-	g_assert_true(g_file_get_contents(assembly, &text, NULL, NULL));
-	tied = tie_knots(text, &n);
-	g_assert_cmpint(n, >=, 5);
-	g_assert_true(g_file_set_contents(assembly, tied, -1, NULL));
-	g_assert_true(tool_run(assemble));
-	LodeBinaryImage *image = lode_binary_image_open(program, NULL, NULL);
-	LodeDataTypes *types = lode_data_types_new(image);
-	uint32_t outer = lode_data_types_find_name(types, "outer");
-	g_assert_cmpuint(outer, !=, LODE_NONE);
-	g_assert_cmpuint(g_array_index(lode_data_types_types(types), LodeDataType, outer).n_members,
-		<, 1 << 15);
-	for (uint64_t address = 0x3f00; address < 0x4100; address++) {
-		const LodeAccessShape shape = {4, LODE_NUMBER_UNKNOWN};
-		LodeDataReference reference;
+	program_clear(&program);
+}
 
-		if (lode_data_types_find_static(types, address, &shape, &reference))
-			g_free(lode_data_reference_text(types, &reference));
+/* Puts values in place of the numbers of an attribute, or of all: one of the values, or a different
+ * one each time. */
+static char *damage(const char *assembly, const char *attribute, const char *value, GRand *rand)
+{
+	static const char *const VALUES[] = {"0", "1", "2", "9", "0x7f", "0x80", "-1"};
+	static const char *const ATTRIBUTES[] = {"byte_size", "upper_bound", "data_member_location",
+		"bit_size", "bit_offset", "encoding", NULL};
+	g_auto(GStrv) lines = g_strsplit(assembly, "\n", -1);
+
+	for (guint i = 0; lines[i] != NULL; i++) {
+		const char *name = strstr(lines[i], "# DW_AT_");
+		const char *own = value != NULL
+		                          ? value
+		                          : VALUES[g_rand_int_range(rand, 0, G_N_ELEMENTS(VALUES))];
+
+		if (name == NULL || !g_strv_contains(ATTRIBUTES, name + 8) ||
+			(attribute != NULL && strcmp(name + 8, attribute) != 0))
+			continue;
+		char *line = g_strdup_printf(
+			"\t%s\t%s", strstr(lines[i], ".quad") != NULL ? ".quad" : ".byte", own);
+		g_free(lines[i]);
+		lines[i] = line;
 	}
-	lode_data_types_free(types);
-	lode_binary_image_close(image);
-	tool_directory_remove(directory);
+	return g_strjoinv("\n", lines);
+}
+
+/* Sizes of 0, members and bits outside of their structures, arrays larger than all memory. */
+static void test_damaged(void)
+{
+	static const char source[] =
+		"struct inner { int x; unsigned low : 3, high : 13; };\n"
+		"struct outer { int a; struct inner in[4]; double last; } whole, *other;\n"
+		"struct wide { char all[1UL << 46]; struct inner many[1UL << 40]; int after; };\n"
+		"struct wide *far;\n"
+		"int array[4][5];\n"
+		"int get_in(long i) { return whole.in[i].x + other->in[i].high; }\n"
+		"int get_far(long i) { return far->many[i].x + far->after + far->many[i].low; }\n"
+		"int main(int argc, char **argv)\n"
+		"{ struct outer own = {argc}; other = &own;\n"
+		"  return get_in(argc) + array[argc][1] + get_far(argc) + own.in[argc].x; }\n";
+	static const struct {
+		const char *attribute, *value;
+	} CASES[] = {{"byte_size", "0"}, {"byte_size", "-1"}, {"upper_bound", "-1"},
+		{"upper_bound", "0x7f"}, {"data_member_location", "-1"}, {"bit_size", "-1"},
+		{"bit_size", "0x40"}, {"bit_offset", "-1"}, {NULL, NULL}, {NULL, NULL},
+		{NULL, NULL}, {NULL, NULL}};
+	Program program = {.directory = tool_directory()};
+	g_autofree char *text = compile_commented(&program, source);
+	g_autoptr(GRand) rand = g_rand_new_with_seed(7);
+
+	for (size_t i = 0; text != NULL && i < G_N_ELEMENTS(CASES); i++) {
+		g_autofree char *damaged = damage(text, CASES[i].attribute, CASES[i].value, rand);
+
+		g_assert_cmpstr(damaged, !=, text);
+		program_assemble(&program, damaged);
+		ask_everything(&program);
+		program_forget(&program);
+	}
+	program_clear(&program);
 }
 
 static void add(const char *group, const char *const *commands, void (*test)(const void *command))
@@ -553,5 +671,6 @@ int main(int argc, char **argv)
 	add("frames", frames, test_frames);
 	g_test_add_func("/images/data_addresses/fortran", test_fortran);
 	g_test_add_func("/images/data_addresses/knots", test_knots);
+	g_test_add_func("/images/data_addresses/damaged", test_damaged);
 	return g_test_run();
 }
