@@ -35,58 +35,68 @@ SCALARS = {
 BUILDS = [f"{compiler}-O{level}" for compiler in ("gcc", "clang", "g++", "clang++") for level in range(4)]
 ELEMENTS = 64
 
+Owner = collections.namedtuple("Owner", "keyword name")  # of members: a structure; name None: it has none
 Component = collections.namedtuple("Component", "owner name dimensions")
 Leaf = collections.namedtuple("Leaf", "components type bits is_union")
+# An array of structures: how a function gets it (parameter, argument), its elements are accessed,
+# and its first one is found; `path` is that of an array inside of a structure.
+Container = collections.namedtuple("Container", "number kind type path parameter argument access base")
 
 
 class Structure:
     """A structure or union: its declaration, and its innermost members."""
 
     def __init__(self, program, depth, is_union=False, is_anonymous=False):
-        self.program, self.is_union = program, is_union
-        self.name = None if is_anonymous else f"{'U' if is_union else 'S'}{program.number()}"
-        self.keyword = "union" if is_union else "struct"
-        self.leaves, lines = [], []
-        chance = program.random
-        scalars = list(SCALARS)
+        self.program, self.chance, self.depth, self.is_union = program, program.random, depth, is_union
+        name = None if is_anonymous else f"{'U' if is_union else 'S'}{program.number()}"
+        self.owner = Owner("union" if is_union else "struct", name)
+        self.leaves, self.lines = [], []
         if is_union:  # one integer and one floating-point member of a size, others of other sizes
-            scalars = chance.sample([["int", "unsigned"], ["float"], ["long", "void *"], ["double"], ["short"]], 3)
-            scalars = [chance.choice(one) for one in scalars]
-        for i in range(len(scalars) if is_union else chance.randint(2, 7)):
-            member = f"m{program.number()}"
-            kind = chance.random()
-            dimensions = []
-            if chance.random() < (0.25 if not is_union else 0.1):
-                dimensions = [chance.choice([2, 3, 4, 5, 8]) for _ in range(chance.choice([1, 1, 1, 2]))]
-            suffix = "".join(f"[{n}]" for n in dimensions)
-            if depth > 0 and not is_union and kind < 0.3:
-                inner_union, anonymous = chance.random() < 0.5, chance.random() < 0.3
-                inner = Structure(program, depth - 1, inner_union, anonymous)
-                if anonymous:
-                    lines.append(f"{inner.keyword} {{ {inner.body} }};")
-                    for leaf in inner.leaves:
-                        first = leaf.components[0]._replace(owner=self)
-                        self.leaves.append(leaf._replace(components=[first, *leaf.components[1:]]))
-                    continue
-                lines.append(f"{inner.keyword} {inner.name} {member}{suffix};")
-                own = Component(self, member, dimensions)
-                for leaf in inner.leaves:
-                    self.leaves.append(leaf._replace(components=[own, *leaf.components]))
-            elif not is_union and kind < 0.4:
-                for bits in chance.choice([[3, 5], [4, 9, 3], [12, 20], [1, 7, 16, 8]]):
-                    member = f"m{program.number()}"
-                    lines.append(f"unsigned {member} : {bits};")
-                    self.leaves.append(Leaf([Component(self, member, [])], "unsigned", bits, is_union))
-            else:
-                scalar = scalars[i] if is_union else chance.choice(scalars)
-                lines.append(f"{scalar} {member}{suffix};")
-                self.leaves.append(Leaf([Component(self, member, dimensions)], scalar, 0, is_union))
-        self.body = " ".join(lines)
-        if self.name is not None:
-            form = chance.choice(["", "", "", "__attribute__((packed))", "__attribute__((aligned(64)))"])
+            kinds = [["int", "unsigned"], ["float"], ["long", "void *"], ["double"], ["short"]]
+            for scalars in [self.chance.choice(one) for one in self.chance.sample(kinds, 3)]:
+                self.add_member([scalars])
+        else:
+            for _ in range(self.chance.randint(2, 7)):
+                self.add_member(list(SCALARS))
+        self.body = " ".join(self.lines)
+        if name is not None:
+            form = self.chance.choice(["", "", "", "__attribute__((packed))", "__attribute__((aligned(64)))"])
             if depth < 2 or is_union:
                 form = ""
-            program.types.append(f"{self.keyword} {self.name} {{ {self.body} }} {form};")
+            program.types.append(f"{self.owner.keyword} {name} {{ {self.body} }} {form};")
+
+    def add_member(self, scalars):
+        chance = self.chance
+        member = f"m{self.program.number()}"
+        kind = chance.random()
+        dimensions = []
+        if chance.random() < (0.1 if self.is_union else 0.25):
+            dimensions = [chance.choice([2, 3, 4, 5, 8]) for _ in range(chance.choice([1, 1, 1, 2]))]
+        suffix = "".join(f"[{n}]" for n in dimensions)
+        if self.depth > 0 and not self.is_union and kind < 0.3:
+            self.add_nested(Component(self.owner, member, dimensions), suffix)
+        elif not self.is_union and kind < 0.4:
+            for bits in chance.choice([[3, 5], [4, 9, 3], [12, 20], [1, 7, 16, 8]]):
+                self.add_leaf(f"m{self.program.number()}", "unsigned", f" : {bits}", bits=bits)
+        else:
+            scalar = scalars[0] if self.is_union else chance.choice(scalars)
+            self.add_leaf(member, scalar, suffix, dimensions)
+
+    def add_leaf(self, name, scalar, suffix, dimensions=(), bits=0):
+        self.lines.append(f"{scalar} {name}{suffix};")
+        self.leaves.append(Leaf([Component(self.owner, name, dimensions)], scalar, bits, self.is_union))
+
+    def add_nested(self, own, suffix):
+        is_union, is_anonymous = self.chance.random() < 0.5, self.chance.random() < 0.3
+        inner = Structure(self.program, self.depth - 1, is_union, is_anonymous)
+        if is_anonymous:
+            self.lines.append(f"{inner.owner.keyword} {{ {inner.body} }};")
+        else:
+            self.lines.append(f"{inner.owner.keyword} {inner.owner.name} {own.name}{suffix};")
+        for leaf in inner.leaves:
+            first, *rest = leaf.components
+            outer = [first._replace(owner=self.owner)] if is_anonymous else [own, first]
+            self.leaves.append(leaf._replace(components=outer + rest))
 
 
 class Program:
@@ -99,7 +109,8 @@ class Program:
         self.targets = {}  # function → (container, names that are right for each target)
         self.is_cplusplus = is_cplusplus
         if kinds is None:
-            kinds = ["global", "heap", "box", "flexible", "global", "heap", "vector" if is_cplusplus else "local"]
+            last = "vector" if is_cplusplus else "local"
+            kinds = ["global", "heap", "box", "flexible", "global", "heap", last]
         for i, kind in enumerate(kinds):
             self.add_container(i, kind)
 
@@ -109,35 +120,29 @@ class Program:
 
     def add_container(self, i, kind):
         structure = Structure(self, 2)
-        s = f"struct {structure.name}"
-        path, parameter = [], f"{s} *p"
+        s = f"struct {structure.owner.name}"
         if kind in ("box", "flexible"):
-            box = f"B{i}"
-            count = ELEMENTS if kind == "box" else ""
-            self.types.append(f"struct {box} {{ int n{i}; {s} items{i}[{count}]; }};")
-            holder = Structure.__new__(Structure)
-            holder.name, holder.keyword = box, "struct"
-            path = [Component(holder, f"items{i}", [ELEMENTS])]
-            parameter = f"struct {box} *p"
-            self.variables.append(f"struct {box} *c{i};")
-            self.starts.append(f"c{i} = (struct {box} *)calloc(1, sizeof(struct {box}) + {ELEMENTS} * sizeof({s}));")
-            base, access, call = f"c{i}->items{i}", f"p->items{i}[INDEX]", f"c{i}"
+            box, count = f"struct B{i}", ELEMENTS if kind == "box" else ""
+            self.types.append(f"{box} {{ int n{i}; {s} items{i}[{count}]; }};")
+            self.variables.append(f"{box} *c{i};")
+            self.starts.append(f"c{i} = ({box} *)calloc(1, sizeof({box}) + {ELEMENTS} * sizeof({s}));")
+            path = [Component(Owner("struct", f"B{i}"), f"items{i}", [ELEMENTS])]
+            array = Container(i, kind, s, path, f"{box} *p", f"c{i}", f"p->items{i}[INDEX]", f"c{i}->items{i}")
         elif kind == "heap":
             self.variables.append(f"{s} *c{i};")
             self.starts.append(f"c{i} = ({s} *)calloc({ELEMENTS}, sizeof({s}));")
-            base, access, call = f"c{i}", "p[INDEX]", f"c{i}"
+            array = Container(i, kind, s, [], f"{s} *p", f"c{i}", "p[INDEX]", f"c{i}")
         elif kind == "vector":
             self.variables.append(f"std::vector<{s}> v{i}({ELEMENTS}); {s} *c{i};")
             self.starts.append(f"c{i} = v{i}.data();")
-            parameter = f"std::vector<{s}> &p"
-            base, access, call = f"c{i}", "p[INDEX]", f"v{i}"
+            array = Container(i, kind, s, [], f"std::vector<{s}> &p", f"v{i}", "p[INDEX]", f"c{i}")
         else:
             self.variables.append(f"{s} c{i}[{ELEMENTS}];")
-            base, access, call = f"c{i}", f"c{i}[INDEX]", f"c{i}"
-        self.starts.append(f'printf("container {i} %p %zu\\n", (void *){base}, sizeof({s}));')
+            array = Container(i, kind, s, [], "void", "", f"c{i}[INDEX]", f"c{i}")
+        self.starts.append(f'printf("container {i} %p %zu\\n", (void *){array.base}, sizeof({s}));')
         for leaf in self.random.sample(structure.leaves, min(5, len(structure.leaves))):
-            other = self.random.choice(structure.leaves) if self.random.random() < 0.3 else None
-            self.add_function(i, kind, s, path, parameter, base, access, call, [leaf, other])
+            other = [self.random.choice(structure.leaves)] if self.random.random() < 0.3 else []
+            self.add_function(array, [leaf, *other])
 
     def expression(self, leaf):
         text = ""
@@ -165,41 +170,36 @@ class Program:
                 names.add(f"{component.owner.keyword} {component.owner.name}.{'.'.join(texts[k:])}")
         return names
 
-    def add_function(self, i, kind, s, path, parameter, base, access, call, leaves):
-        name = f"f{len(self.functions)}"
+    def add_function(self, array, leaves):
+        name, base, s = f"f{len(self.functions)}", array.base, array.type
         form = self.random.choice(["random", "random", "modulo", "walk", "step"])
-        body = []
-        leaves = [leaf for leaf in leaves if leaf is not None]
         # two members are told apart by their offsets: arrays and bit fields are accessed alone
-        if len(leaves) == 2 and any(
-            leaf.bits or leaf.is_union or any(c.dimensions for c in leaf.components) for leaf in leaves
-        ):
+        if any(leaf.bits or leaf.is_union or any(c.dimensions for c in leaf.components) for leaf in leaves):
             leaves = leaves[:1]
-        index = {"random": f"(r >> 33) & {ELEMENTS - 1}", "modulo": "(r >> 33) % 61", "walk": "i", "step": f"i * 7 % {ELEMENTS}"}[form]
-        element = access.replace("INDEX", index)
-        is_walk = form == "walk" and kind in ("heap", "global", "local") and self.random.random() < 0.7
-        for leaf in leaves:
-            place = (("q->" if is_walk else element + ".") + self.expression(leaf)[1:])
-            body.append(self.statement(place, leaf))
+        index = {
+            "random": f"(r >> 33) & {ELEMENTS - 1}",
+            "modulo": "(r >> 33) % 61",
+            "walk": "i",
+            "step": f"i * 7 % {ELEMENTS}",
+        }[form]
+        element = array.access.replace("INDEX", index) + "."
         loop = f"for (unsigned long i = 0; i < {ELEMENTS}; i++)"
-        if is_walk:
-            start = "p" if kind == "heap" else f"c{i}"
-            loop = f"for ({s} *q = {start}; q < {start} + {ELEMENTS}; q++)"
-        argument = parameter if kind in ("box", "flexible", "heap", "vector") else "void"
-        given = call if argument != "void" else ""
+        if form == "walk" and array.kind in ("heap", "global", "local") and self.random.random() < 0.7:
+            start = "p" if array.kind == "heap" else base
+            element, loop = "q->", f"for ({s} *q = {start}; q < {start} + {ELEMENTS}; q++)"
+        body = [self.statement(element + self.expression(leaf)[1:], leaf) for leaf in leaves]
         self.functions.append(
-            f"NOINLINE void {name}({argument})\n{{\n\tunsigned long r = seed, sum = 0; double total = 0;\n\t"
+            f"NOINLINE void {name}({array.parameter})\n{{\n\tunsigned long r = seed, sum = 0; double total = 0;\n\t"
             f"for (int n = 0; n < 3; n++)\n\t{loop} {{ r = r * 6364136223846793005UL + 1442695040888963407UL; "
             f"{' '.join(body)} }}\n\tseed = r; sink += sum; fsink += total;\n}}\n"
         )
-        self.calls.append(f"{name}({given});")
-        if len(leaves) == 2:
-            for leaf in leaves:
-                self.starts.append(
-                    f'printf("offset {name} %zu %zu\\n", (size_t)((char *)&{base}[0]{self.expression(leaf)} - '
-                    f'(char *){base}), sizeof({base}[0]{self.expression(leaf)}));'
-                )
-        self.targets[name] = (i, [(self.names(leaf, path), leaf.bits) for leaf in leaves])
+        self.calls.append(f"{name}({array.argument});")
+        for leaf in leaves if len(leaves) == 2 else []:
+            self.starts.append(
+                f'printf("offset {name} %zu %zu\\n", (size_t)((char *)&{base}[0]{self.expression(leaf)} - '
+                f'(char *){base}), sizeof({base}[0]{self.expression(leaf)}));'
+            )
+        self.targets[name] = (array.number, [(self.names(leaf, array.path), leaf.bits) for leaf in leaves])
 
     def text(self):
         parts = [
@@ -212,7 +212,8 @@ class Program:
             'extern "C" {' if self.is_cplusplus else "",
             *self.functions,
             "}" if self.is_cplusplus else "",
-            "static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + t.tv_nsec / 1e9; }",
+            "static double now(void)\n{ struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t);"
+            " return t.tv_sec + t.tv_nsec / 1e9; }",
             "int main(int argc, char **argv)\n{\n\tdouble end = now() + atof(argv[1]); (void)argc;\n\t"
             + "\n\t".join(self.starts)
             + "\n\tfflush(stdout);\n\twhile (now() < end) {\n\t\t"
@@ -273,16 +274,17 @@ def tally(profile, output, program):
         if len(targets) == 2:
             targets = [t for t, (at, n) in zip(targets, offsets[function]) if at <= inside < at + n] or targets
         found = with_keywords(found, program)
+        key = f"{function}: {found}, not {' or '.join(max(n, key=len) for n, _ in targets)}"
         if any(found in names for names, _ in targets):
             result.right += weight
         elif any(is_vague(found, *target) for target in targets):
             result.vague += weight
             result.vague_operands.add(pc)
-            result.vague_names[f"{function}: {found}, not {' or '.join(max(n, key=len) for n, _ in targets)}"] += weight
+            result.vague_names[key] += weight
         else:
             result.wrong += weight
             result.wrong_operands.add(pc)
-            result.wrong_names[f"{function}: {found}, not {' or '.join(max(n, key=len) for n, _ in targets)}"] += weight
+            result.wrong_names[key] += weight
     base.close()
     return result
 
@@ -300,7 +302,8 @@ def measure(lode, seed, build, seconds, options):
     with open(source, "w") as file:
         file.write(program.text())
     run(compiler, source, f"-{level}", "-g", "-w", "-o", name)
-    output = run(lode, "memory", "record", "--windows", "40%", *options, "--no-page-faults", "-o", f"{name}.lode", "--", f"./{name}", str(seconds))
+    options = ["--windows", "40%", "--no-page-faults", "-o", f"{name}.lode", *options]
+    output = run(lode, "memory", "record", *options, "--", f"./{name}", str(seconds))
     return tally(f"{name}.lode", output, program)
 
 
@@ -323,7 +326,7 @@ def measure_shares(lode, seed, build):
     lines = [
         "#include <stdlib.h>\n#include <string.h>",
         *program.types,
-        f"typedef struct {structure.name} element;\nunsigned long sink;",
+        f"typedef struct {structure.owner.name} element;\nunsigned long sink;",
         "int main(void)\n{\n\tunsigned long n = (96UL << 20) / sizeof(element), r = 88172645463325252UL, sum = 0;",
         "\tdouble total = 0;\n\telement *p = (element *)malloc(n * sizeof *p);\n\tmemset((void *)p, 1, n * sizeof *p);",
         "\tfor (long i = 0; i < 9000000; i++) {",
@@ -336,7 +339,8 @@ def measure_shares(lode, seed, build):
     with open(source, "w") as file:
         file.write("\n".join(lines))
     run(compiler, source, f"-{level}", "-g", "-w", "-o", "shares")
-    run(lode, "memory", "record", "-F", "3000", "--allocations", "--no-page-faults", "-o", "shares.lode", "--", "./shares")
+    options = ["-F", "3000", "--allocations", "--no-page-faults", "-o", "shares.lode"]
+    run(lode, "memory", "record", *options, "--", "./shares")
     base = sqlite3.connect("shares.lode")
     rows = [(with_keywords(name, program), weight) for name, weight in base.execute(SHARES)]
     base.close()
@@ -370,7 +374,8 @@ def main():
         if arguments.shares:
             for seed in arguments.seeds or [1]:
                 shares, named = measure_shares(lode, seed, build)
-                print(f"| {build} | {seed} | {' | '.join(f'{share:.1f}' for share in shares)} | {named:.1f} |", flush=True)
+                texts = [f"{share:.1f}" for share in [*shares, named]]
+                print(f"| {build} | {seed} | {' | '.join(texts)} |", flush=True)
             continue
         sums = Tally()
         for seed in arguments.seeds or [1]:
