@@ -33,4 +33,5 @@ typedef enum LodeNumberKind {
 typedef struct LodeAccessShape {
 	uint32_t size; /* bytes; 0: unknown */
 	LodeNumberKind kind;
+	uint8_t first_bit, n_bits; /* that are used of up to 8 bytes; n_bits 0: unknown */
 } LodeAccessShape;

@@ -145,13 +145,26 @@ static uint64_t inside_element(const LodeTypeField *field, uint64_t offset)
 
 enum { SUITS_NOT, SUITS_COVERS, SUITS_BEGINS, SUITS_BITS, SUITS_WHOLE };
 
+static bool is_used(const LodeAccessShape *shape, int64_t first_bit, uint32_t n_bits)
+{
+	return shape->n_bits == 0 || (first_bit < shape->first_bit + shape->n_bits &&
+					     shape->first_bit < first_bit + n_bits);
+}
+
 /* Bit fields are accessed by an integer that holds them, which may begin in the member before. */
 static int suitability_of_bits(
 	const LodeTypeField *field, uint64_t offset, const LodeAccessShape *shape)
 {
-	for (uint64_t i = 0; i < CLAMP(shape->size, 1, sizeof(uint64_t)); i++)
-		if (inside_element(field, offset + i) != UINT64_MAX)
-			return shape->size > sizeof(uint64_t) ? SUITS_COVERS : SUITS_BITS;
+	for (uint64_t i = 0; i < CLAMP(shape->size, 1, sizeof(uint64_t)); i++) {
+		uint64_t inside = inside_element(field, offset + i);
+
+		if (inside == UINT64_MAX)
+			continue;
+		if (!is_used(shape, ((int64_t)i - (int64_t)inside) * 8 + field->bit_offset,
+			    field->bit_size))
+			return SUITS_NOT;
+		return shape->size > sizeof(uint64_t) ? SUITS_COVERS : SUITS_BITS;
+	}
 	return SUITS_NOT;
 }
 

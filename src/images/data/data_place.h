@@ -127,8 +127,8 @@ bool lode_data_place_frame(const LodeFunctionContext *context, uint64_t address,
  * The fields of a structure that suit an access at an offset best: those that begin there and have
  * its size before those that begin there, before those that cover it; then an array of known length
  * before a flexible one; then of a union those whose values the instruction's kind of use is for.
- * Bit fields have the bytes that hold them: all in the accessed bytes suit, better than a member
- * of another size that begins there.
+ * Bit fields have the bytes that hold them: all in the accessed bytes suit whose bits are used,
+ * better than a member of another size that begins there.
  */
 enum { LODE_MAX_FIELD_CHOICES = 8 };
 

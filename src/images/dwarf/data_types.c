@@ -7,6 +7,7 @@
 #include "images/code/stack_frames.h"
 #include "images/dwarf/source_lines.h"
 #include "images/registers/register_types.h"
+#include "images/registers/used_bits.h"
 #include "model/data_type.h"
 #include "model/profile.h"
 
@@ -349,6 +350,7 @@ bool lode_data_types_find(LodeDataTypes *self, uint64_t address, uint8_t operand
 	if (!lode_register_types_decode(&full, self->image, address) ||
 		!lode_register_types_memory(&full, operand, &memory))
 		return false;
+	lode_used_bits_find(self->image, flow, address, operand, &memory.shape);
 	function = describe(self, address, flow, &context);
 	find_state(self, &context, function, address, flow, &state);
 	if (!lode_data_place_find(&context, address, &state, &memory, &place))
@@ -470,15 +472,17 @@ bool lode_data_types_find_allocated(LodeDataTypes *self, const LodeAllocatedPlac
 	return settle(self, &context, &found, shape, out_reference);
 }
 
-LodeNumberKind lode_data_types_use(LodeDataTypes *self, uint64_t address, uint8_t operand)
+LodeAccessShape lode_data_types_use(
+	LodeDataTypes *self, uint64_t address, uint8_t operand, const LodeControlFlow *flow)
 {
 	LodeFullInstruction full;
 	LodeMemoryOperand memory;
 
-	return lode_register_types_decode(&full, self->image, address) &&
-	                       lode_register_types_memory(&full, operand, &memory)
-	               ? memory.shape.kind
-	               : LODE_NUMBER_UNKNOWN;
+	if (!lode_register_types_decode(&full, self->image, address) ||
+		!lode_register_types_memory(&full, operand, &memory))
+		return (LodeAccessShape){0};
+	lode_used_bits_find(self->image, flow, address, operand, &memory.shape);
+	return memory.shape;
 }
 
 bool lode_binary_image_thread_local_offset(

@@ -17,7 +17,8 @@
  *   - a union: the members that begin there and have the access's size, else those that begin
  *     there, else those that cover it; of these the ones for whose values the instruction is made
  *     (floating-point, or integers with or without a sign); where several remain, the union;
- *   - bit fields: all of those in the accessed bytes;
+ *   - bit fields: all of those in the accessed bytes, without those whose bits the instructions
+ *     that follow in the block drop by shifts and masks;
  *   - a wide access to several members: the first of them;
  *   - scopes that share a slot of the frame: the innermost that the instruction is in; what a
  *     store leaves there, where no variable is at home, is one that is valid after it;
@@ -81,8 +82,9 @@ bool lode_data_types_find_static(LodeDataTypes *self, uint64_t address,
 bool lode_data_types_find_thread_local(LodeDataTypes *self, uint64_t offset,
 	const LodeAccessShape *shape, LodeDataReference *out_reference);
 
-/* How operand `operand` of the instruction at `address` is used. */
-LodeNumberKind lode_data_types_use(LodeDataTypes *self, uint64_t address, uint8_t operand);
+/* How operand `operand` of the instruction at `address` is used; size 0: unknown. */
+LodeAccessShape lode_data_types_use(
+	LodeDataTypes *self, uint64_t address, uint8_t operand, const LodeControlFlow *flow);
 
 /* The data at an offset in an allocated block of `allocated` bytes: the type is that which the code
  * after the call that returns to `return_address` gives its result. Beyond the first element the

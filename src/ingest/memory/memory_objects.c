@@ -213,16 +213,26 @@ static uint32_t number_of(LodeMemoryObjects *self, const LodeOperandObject *obje
 	return slot->id;
 }
 
+enum { KIND_BITS = 3, FIRST_BITS = 6, USE_BITS = 16 };
+
+/* How an access is used, without its size. */
+static uint32_t packed_use(LodeAccessShape shape)
+{
+	return shape.kind | (uint32_t)shape.first_bit << KIND_BITS |
+	       (uint32_t)shape.n_bits << (KIND_BITS + FIRST_BITS);
+}
+
 static uint32_t ask(LodeMemoryObjects *self, const Question *question)
 {
-	LodeDataTypes *types = lode_code_image_types(
-		lode_code_images_at(self->images, question->image));
+	LodeCodeImage *code = lode_code_images_at(self->images, question->image);
+	LodeDataTypes *types = lode_code_image_types(code);
 	LodeDataReference reference = {0};
 
 	if (types == NULL)
 		return 0;
 	if (question->kind == OF_USE)
-		return lode_data_types_use(types, question->address, (uint8_t)question->operand);
+		return packed_use(lode_data_types_use(types, question->address,
+			(uint8_t)question->operand, lode_code_image_flow(code, question->address)));
 	if (!find_reference(self, types, question, &reference))
 		return 0;
 	const LodeOperandObject object = describe(self, question->image, types, &reference);
@@ -235,7 +245,8 @@ static uint32_t find(LodeMemoryObjects *self, const Question *question)
 	enum { MAX_KEPT = 1 << 20 };
 	const bool is_few = question->kind == OF_OPERAND || question->kind == OF_USE;
 	const uint32_t shape = is_few ? question->operand
-	                              : question->shape.size << 3 | question->shape.kind;
+	                              : question->shape.size << USE_BITS |
+	                                        packed_use(question->shape);
 	const LodeIdKey key = {{(uint64_t)question->image << 32 | shape, question->address,
 		question->pc << 3 | question->kind}};
 	bool is_new;
@@ -257,12 +268,16 @@ uint32_t lode_memory_objects_find(
 				  .operand = operand});
 }
 
-LodeNumberKind lode_memory_objects_use(
-	LodeMemoryObjects *self, uint32_t image, uint64_t address, uint8_t operand)
+void lode_memory_objects_use(LodeMemoryObjects *self, uint32_t image, uint64_t address,
+	uint8_t operand, LodeAccessShape *inout_shape)
 {
-	return (LodeNumberKind)find(self,
+	uint32_t use = find(self,
 		&(Question){
 			.kind = OF_USE, .image = image, .address = address, .operand = operand});
+
+	inout_shape->kind = use & ((1 << KIND_BITS) - 1);
+	inout_shape->first_bit = use >> KIND_BITS & ((1 << FIRST_BITS) - 1);
+	inout_shape->n_bits = (uint8_t)(use >> (KIND_BITS + FIRST_BITS));
 }
 
 uint32_t lode_memory_objects_find_static(

@@ -31,9 +31,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeMemoryObjects, lode_memory_objects_free)
 uint32_t lode_memory_objects_find(
 	LodeMemoryObjects *self, uint32_t image, uint64_t address, uint8_t operand);
 
-/* How the operand is used. */
-LodeNumberKind lode_memory_objects_use(
-	LodeMemoryObjects *self, uint32_t image, uint64_t address, uint8_t operand);
+/* Sets how the operand is used; the size stays. */
+void lode_memory_objects_use(LodeMemoryObjects *self, uint32_t image, uint64_t address,
+	uint8_t operand, LodeAccessShape *inout_shape);
 
 /* The same of an address in an image, of an offset in its block of thread-local variables, and of a
  * place in a frame of one of its functions. */

@@ -181,12 +181,12 @@ void lode_object_layers_find(
 	LodeObjectLayers *self, const LodeAccessedAddress *place, LodeLayers *inout_layers)
 {
 	LodeLayers *layers = inout_layers;
-	LodeAccessShape shape = {place->size, LODE_NUMBER_UNKNOWN};
+	LodeAccessShape shape = {.size = place->size};
 	bool is_allocated = false;
 
 	if (place->image != LODE_NONE)
-		shape.kind = lode_memory_objects_use(
-			self->known, place->image, place->pc, place->operand);
+		lode_memory_objects_use(
+			self->known, place->image, place->pc, place->operand, &shape);
 	if (lode_object_layers_is_open(self, layers, place->frame.has_frame))
 		layers->place_object = find_variable(self, place, &shape);
 	if (layers->place_object == 0) {

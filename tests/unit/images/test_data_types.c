@@ -34,6 +34,20 @@ static const char SOURCE[] =
 	"int get_tag(struct body *b) { return b->tag; }\n"
 	"double get_value(struct body *b) { return b->value; }\n"
 	"unsigned get_bits(struct bits *b) { return b->d; }\n"
+	"#define PART(name, code) unsigned name(struct bits *b, unsigned k) { unsigned v; \\\n"
+	"	__asm__(code : \"=&r\"(v), \"+r\"(k) : \"r\"(b) : \"cc\", \"memory\"); return v + "
+        "k; }\n"
+	"PART(part_shift, \"movl (%2), %0; shrl $3, %0; andl $31, %0\")\n"
+	"PART(part_mask, \"movl (%2), %0; incl %1; andl $7, %0\")\n"
+	"PART(part_sign, \"movl (%2), %0; shll $16, %0; sarl $24, %0\")\n"
+	"PART(part_bytes, \"movzwl (%2), %0; shrl $8, %0; movzbl %b1, %1\")\n"
+	"PART(part_test, \"movl $0, %0; testb $0xf8, (%2)\")\n"
+	"PART(part_set, \"movl (%2), %0; andl $-249, %0; orl %1, %0; movl %0, (%2)\")\n"
+	"PART(part_clear, \"movl $0, %0; andl $-8, (%2)\")\n"
+	"PART(part_several, \"movl (%2), %0; shrl $3, %0; andl $0xffff, %0\")\n"
+	"PART(part_copied, \"movl (%2), %0; movl %0, %1; shrl $8, %0\")\n"
+	"PART(part_stored, \"movl (%2), %0; andl $7, %0; movl %0, (%2)\")\n"
+	"PART(part_combined, \"movl (%2), %0; andl $7, %0; orl %1, %0\")\n"
 	"int get_slot(struct body *b, long i) { return b->slots[i]; }\n"
 	"double get_trail(struct body *b, long i) { return b->trail[i].y; }\n"
 	"char get_data(struct body *b, long i) { return b->data[i]; }\n"
@@ -90,6 +104,18 @@ static const Case CASES[] = {
 	{"get_tag", "struct body.tag", ANY_LEVEL},
 	{"get_value", "struct body.value", ANY_LEVEL},
 	{"get_bits", "struct bits.d|struct bits.a/b/c/d", ANY_LEVEL},
+	{"part_shift", "struct bits.b", ANY_LEVEL},
+	{"part_mask", "struct bits.a", ANY_LEVEL},
+	{"part_sign", "struct bits.c", ANY_LEVEL},
+	{"part_bytes", "struct bits.c", ANY_LEVEL},
+	{"part_test", "struct bits.b", ANY_LEVEL},
+	{"part_set", "struct bits.b", ANY_LEVEL},
+	{"part_clear", "struct bits.a", ANY_LEVEL},
+	{"part_several", "struct bits.b/c/d", ANY_LEVEL},
+	{"part_copied", "struct bits.a/b/c/d", ANY_LEVEL},
+	/* either what the mask keeps or what it clears */
+	{"part_stored", "struct bits.a/b/c/d", ANY_LEVEL},
+	{"part_combined", "struct bits.a/b/c/d", ANY_LEVEL},
 	{"get_slot", "struct body.slots[]", ANY_LEVEL},
 	{"get_trail", "struct body.trail[].y", OPTIMIZED},
 	{"get_data", "struct body.data[]", ANY_LEVEL},
