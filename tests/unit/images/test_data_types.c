@@ -36,7 +36,7 @@ static const char SOURCE[] =
 	"unsigned get_bits(struct bits *b) { return b->d; }\n"
 	"#define PART(name, code) unsigned name(struct bits *b, unsigned k) { unsigned v; \\\n"
 	"	__asm__(code : \"=&r\"(v), \"+r\"(k) : \"r\"(b) : \"cc\", \"memory\"); return v + "
-        "k; }\n"
+	"k; }\n"
 	"PART(part_shift, \"movl (%2), %0; shrl $3, %0; andl $31, %0\")\n"
 	"PART(part_mask, \"movl (%2), %0; incl %1; andl $7, %0\")\n"
 	"PART(part_sign, \"movl (%2), %0; shll $16, %0; sarl $24, %0\")\n"
