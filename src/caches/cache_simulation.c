@@ -374,6 +374,38 @@ bool lode_cache_simulation_replay(
 	return true;
 }
 
+/* The only machine's replay, if words can go straight into it. */
+static LodeDirectReplay *replay_of_words(const LodeCacheSimulation *self, Group **out_group)
+{
+	GArray *groups = g_ptr_array_index(self->workers, 0);
+
+	if (self->n_simulated != 1 || groups->len != 1)
+		return NULL;
+	*out_group = &g_array_index(groups, Group, 0);
+	LodeDirectReplay *direct = (*out_group)->direct;
+	return direct != NULL && lode_direct_replay_takes_words(direct) ? direct : NULL;
+}
+
+bool lode_cache_simulation_replay_words(LodeCacheSimulation *self, LodeCodePieces *pieces,
+	const uint64_t *words, size_t n, LodeWordsTaken *taken)
+{
+	uint64_t totals[LODE_N_REFERENCE_KINDS] = {0};
+	Group *group;
+	LodeDirectReplay *direct = replay_of_words(self, &group);
+
+	if (direct == NULL || n > LODE_REPLAY_MAX_WORDS)
+		return false;
+	lode_direct_replay_words(direct, pieces, words, n, totals);
+	count_accesses(g_ptr_array_index(group->machines, 0), totals);
+	if (self->is_counting)
+		collect_counts(self);
+	taken->n += n;
+	taken->n_instructions += totals[LODE_REFERENCE_FETCH];
+	for (unsigned kind = 0; kind < LODE_N_REFERENCE_KINDS; kind++)
+		taken->n_references += totals[kind];
+	return true;
+}
+
 void lode_cache_simulation_set_counting(LodeCacheSimulation *self, bool is_counting)
 {
 	if (is_counting == self->is_counting)

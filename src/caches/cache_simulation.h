@@ -10,6 +10,7 @@
 #pragma once
 
 #include "caches/hierarchy/hierarchy.h"
+#include "traces/blocks/code_pieces.h"
 #include "traces/frames/trace_frame.h"
 
 /* Why a demand access missed. With one core, by Hill: the line was never here; a fully associative
@@ -90,6 +91,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCacheSimulation, lode_cache_simulation_free)
  * only free() is allowed. */
 bool lode_cache_simulation_replay(
 	LodeCacheSimulation *self, const LodeTraceFrame *frame, GError **error);
+
+/* All words of one thread, as a traced program writes them (traces/blocks/code_words.h), without
+ * frames in between; adds to `taken`. `pieces` are always the same. False: this works only for one
+ * hierarchy of the usual kind whose misses are counted and no more; nothing is done. */
+bool lode_cache_simulation_replay_words(LodeCacheSimulation *self, LodeCodePieces *pieces,
+	const uint64_t *words, size_t n, LodeWordsTaken *taken);
 
 /* References that are replayed while this is off change the contents of the caches, and no count.
  * On at first. */

@@ -279,6 +279,31 @@ bool lode_trace_replay_take(LodeTraceReplay *replay, const LodeTraceFrame *frame
 	return replay_frame(self, frame, error);
 }
 
+bool lode_trace_replay_may_take_words(
+	const LodeTraceReplayOptions *options, const LodeTraceRange *range)
+{
+	return options->n_hierarchies == 1 && !options->classifies && options->n_distances == 0 &&
+	       options->n_times == 0 && options->quantum == 0 && range->every == 0 &&
+	       range->first == 0 && range->count == UINT64_MAX;
+}
+
+bool lode_trace_replay_take_words(LodeTraceReplay *replay, LodeCodePieces *pieces,
+	const uint64_t *words, size_t n, LodeWordsTaken *taken)
+{
+	Replay *self = (Replay *)replay;
+	LodeWordsTaken now = {0};
+
+	if (!lode_trace_replay_may_take_words(&self->options, &replay->range))
+		return false;
+	begin_part(self, lode_trace_range_part(&replay->range, 0));
+	if (!lode_cache_simulation_replay_words(replay->simulation, pieces, words, n, &now))
+		return false;
+	replay->n_references += now.n_references;
+	replay->n_instructions += now.n_instructions;
+	lode_words_taken_add(taken, &now);
+	return true;
+}
+
 void lode_trace_replay_finish(LodeTraceReplay *replay)
 {
 	Replay *self = (Replay *)replay;

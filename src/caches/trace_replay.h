@@ -46,6 +46,15 @@ LodeTraceReplay *lode_trace_replay_new(
 bool lode_trace_replay_take(LodeTraceReplay *self, const LodeTraceFrame *frame,
 	const LodeProgress *progress, GError **error);
 
+/* Whether one hierarchy gets all references in their order, and nothing else gets any. */
+bool lode_trace_replay_may_take_words(
+	const LodeTraceReplayOptions *options, const LodeTraceRange *range);
+
+/* All words of one thread in place of a frame, see lode_cache_simulation_replay_words(). False:
+ * they have to come in frames; nothing is done. */
+bool lode_trace_replay_take_words(LodeTraceReplay *self, LodeCodePieces *pieces,
+	const uint64_t *words, size_t n, LodeWordsTaken *taken);
+
 /* After the last one: curves are there, and what the caches held is let go of. */
 void lode_trace_replay_finish(LodeTraceReplay *self);
 

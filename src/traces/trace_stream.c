@@ -23,6 +23,7 @@ struct LodeTraceStream {
 	void *trace; /* the taker's */
 	LodeTraceStreamGroup *group;
 	bool has_own_group;
+	bool gives_words;            /* the taker takes them */
 	LodeBlockSplitter *splitter; /* NULL: ended */
 	uint64_t n_references, n_in_frame;
 	size_t open_bytes; /* this stream's part of the group's */
@@ -58,6 +59,7 @@ LodeTraceStream *lode_trace_stream_new(const LodeTraceTaker *taker,
 	self->taker = *taker;
 	self->range = taker->range != NULL ? *taker->range : LODE_TRACE_RANGE_ALL;
 	self->trace = trace;
+	self->gives_words = taker->take_words != NULL;
 	self->has_own_group = group == NULL;
 	self->group = self->has_own_group ? lode_trace_stream_group_new(0) : group;
 	self->splitter = lode_block_splitter_new();
@@ -190,9 +192,31 @@ bool lode_trace_stream_add(
 	return end_adding(self);
 }
 
+/* Takes none where the taker needs frames. */
+static bool give_words(LodeTraceStream *self, LodeCodePieces *pieces, const uint64_t *words,
+	size_t n, LodeWordsTaken *taken, GError **error)
+{
+	LodeWordsTaken now = {0};
+
+	if (self->n_in_frame > 0 && !end_frame(self, false, error))
+		return false;
+	if (!self->taker.take_words(self->trace, pieces, words, n, &now, error))
+		return false;
+	self->gives_words = now.n > 0;
+	self->n_references += now.n_references;
+	lode_words_taken_add(taken, &now);
+	return true;
+}
+
 bool lode_trace_stream_add_words(LodeTraceStream *self, LodeCodePieces *pieces,
 	const uint64_t *words, size_t n, uint16_t thread, LodeWordsTaken *taken, GError **error)
 {
+	if (self->gives_words) {
+		if (!give_words(self, pieces, words, n, taken, error))
+			return false;
+		words += taken->n;
+		n -= taken->n;
+	}
 	while (n > 0) {
 		LodeWordsTaken now = lode_block_splitter_add_words(self->splitter, pieces, words, n,
 			thread, room_in_frame(self, LODE_GROUP_MAX_REFERENCES));

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "traces/blocks/code_pieces.h"
 #include "traces/frames/trace_frame.h"
 #include "traces/trace_description.h"
 #include "traces/trace_range.h"
@@ -22,6 +23,11 @@ typedef struct {
 	 * dictionary, so that later frames get a new one. False with an error, and for each later
 	 * frame. */
 	bool (*take)(void *trace, LodeTraceFrame **frame, GError **error);
+	/* Takes all words of one thread instead, in their order among the frames; adds to `taken`.
+	 * Takes none, and is not asked again, where it needs frames. False with an error. NULL: it
+	 * always needs them. */
+	bool (*take_words)(void *trace, LodeCodePieces *pieces, const uint64_t *words, size_t n,
+		LodeWordsTaken *taken, GError **error);
 	/* Ends a trace; the description is complete. NULL: that of begin() is. */
 	bool (*end)(void *trace, const LodeTraceDescription *description, GError **error);
 	uint64_t (*n_bytes)(void *trace); /* bytes written so far; NULL: none */

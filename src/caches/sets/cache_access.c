@@ -309,11 +309,10 @@ static bool ask(Request *request, LodeCacheCopy *copy, bool marks_dirty)
 	return false;
 }
 
-/* The levels in their order; gives how many of them missed. */
-static unsigned ask_path(Request *request, LodeCacheCopy *const *path, bool marks_dirty)
+/* The levels in their order, from one on; gives how many of all missed, with those before. */
+static unsigned ask_path(
+	Request *request, LodeCacheCopy *const *path, unsigned level, bool marks_dirty)
 {
-	unsigned level = 0;
-
 	while (path[level] != NULL) {
 		/* all references reach the first level, most without coming here */
 		if (path[level]->cache->level > 1)
@@ -344,7 +343,7 @@ static void ask_followers(const Request *request, bool is_tlb)
 		Request next = {machine, machine->cores[0], access, request->is_cold};
 		LodeCacheCopy *const *path = path_of(next.core, is_fetch, is_tlb);
 
-		if (path[ask_path(&next, path, false)] == NULL)
+		if (path[ask_path(&next, path, 0, false)] == NULL)
 			ask_followers(&next, is_tlb);
 	}
 	for (guint i = 0; followers->stacks != NULL && i < followers->stacks->len; i++) {
@@ -502,7 +501,7 @@ static void look_up(
 	LodeCacheCopy *const *path = path_of(core, is_fetch, true);
 	unsigned n_missed;
 
-	if ((parts & LODE_ACCESS_TLBS) && path[ask_path(&request, path, false)] == NULL)
+	if ((parts & LODE_ACCESS_TLBS) && path[ask_path(&request, path, 0, false)] == NULL)
 		ask_followers(&request, true);
 	path = path_of(core, is_fetch, false);
 	request.is_cold = false;
@@ -510,7 +509,7 @@ static void look_up(
 		return;
 	if (writes && machine->has_coherence)
 		take_lines(&request);
-	n_missed = ask_path(&request, path, writes && machine->writes_at_once);
+	n_missed = ask_path(&request, path, 0, writes && machine->writes_at_once);
 	if (path[n_missed] == NULL)
 		ask_followers(&request, false);
 	if (writes && !machine->writes_at_once)
@@ -590,6 +589,26 @@ void lode_filtered_reference_access(const LodeFilteredReference *self, const Lod
 	if (machine->on_miss != NULL)
 		place_miss(&miss, frame, self);
 	look_up(machine, core, &access, self->parts);
+}
+
+void lode_line_brought_in(LodeCacheMachine *machine, LodeCacheCore *core,
+	const LodeFilteredReference *at, uint64_t victim)
+{
+	const Access access = {.first = at->address,
+		.last = at->address + at->extent,
+		.kind = (LodeReferenceKind)at->kind};
+	Request request = {machine, core, &access, victim == 0};
+	LodeCacheCopy *copy = core->data[0];
+	unsigned n_missed;
+
+	if (victim & LODE_LINE_DIRTY)
+		write_back(core, copy, lode_line_number(victim));
+	copy->counts->cold_misses += request.is_cold;
+	copy->counts->misses[at->kind]++;
+	n_missed = ask_path(&request, core->data, 1, false);
+	if (core->data[n_missed] == NULL)
+		ask_followers(&request, false);
+	prefetch_on_path(&request, core->data, n_missed);
 }
 
 bool lode_filtered_references_replay(const LodeFilteredReference *references, size_t n,

@@ -24,6 +24,11 @@ typedef struct {
 void lode_filtered_reference_access(const LodeFilteredReference *self, const LodeTraceFrame *frame,
 	LodeCacheMachine *machine, LodeCacheCore *core);
 
+/* The same, but for reports of misses, of a data reference in one line that the first level did not
+ * hold and has brought in already, in place of `victim`; of a machine whose hits only touch. */
+void lode_line_brought_in(LodeCacheMachine *machine, LodeCacheCore *core,
+	const LodeFilteredReference *at, uint64_t victim);
+
 /* All of them in their order, on the cores of their threads. False: no memory for a core. */
 bool lode_filtered_references_replay(const LodeFilteredReference *references, size_t n,
 	const LodeTraceFrame *frame, LodeCacheMachine *machine);

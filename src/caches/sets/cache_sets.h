@@ -89,6 +89,29 @@ static inline uint64_t *lode_cache_sets_touch_by_age(LodeCacheSets *self, uint64
 	return lines;
 }
 
+/* Uses a line where sets are by age, and brings it in if it is not held: false then, and
+ * `out_victim` is as below. Its entry is the first of its set after that. */
+static inline bool lode_cache_sets_use_by_age(
+	LodeCacheSets *self, uint64_t line, uint64_t *out_victim)
+{
+	uint64_t *lines = lode_cache_sets_at(self, line), entry = lode_line_entry(line);
+	uint64_t here = lines[0];
+	unsigned n_ways = self->n_ways, age = 0;
+
+	while ((here ^ entry) > LODE_LINE_FLAGS) {
+		if (++age == n_ways) {
+			lines[0] = entry;
+			*out_victim = here;
+			return false;
+		}
+		uint64_t next = lines[age];
+		lines[age] = here;
+		here = next;
+	}
+	lines[0] = here;
+	return true;
+}
+
 /* Brings in a line that is not held. `out_victim` is what went, as it stood there; 0: nothing. */
 uint64_t *lode_cache_sets_fill(LodeCacheSets *self, uint64_t line, uint64_t *out_victim);
 

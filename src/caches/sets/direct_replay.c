@@ -5,6 +5,8 @@
 
 #include "caches/sets/cache_access.h"
 
+#include <string.h>
+
 /* The fields of a first-level cache that every reference needs: close together, and no store into
  * the cache can alias this. */
 typedef struct {
@@ -20,7 +22,25 @@ struct LodeDirectReplay {
 	LodeCacheSets *fetch_sets, *data_sets; /* the former NULL: fetches go nowhere */
 	FirstLevel fetches, data;
 	LodeFrameWalk walk;
+
+	/* For words. A piece of code whose lines were all used last in their sets when the cache of
+	 * instructions was in the state that it still is in changes nothing there. */
+	LodeCodePieces *pieces; /* a reference; NULL: no words yet */
+	GArray *numbers;        /* uint32_t, by the program's number: of `known`; 0: not seen */
+	GArray *known;          /* KnownPiece; 0: none */
+	uint64_t fetch_state;   /* another number after each change */
 };
+
+/* References by kind, of LODE_REPLAY_MAX_WORDS at most. */
+typedef uint32_t Totals __attribute__((vector_size(LODE_N_REFERENCE_KINDS * sizeof(uint32_t))));
+
+typedef struct {
+	Totals totals;        /* of all instructions, with the accesses that are expected */
+	uint64_t fetch_state; /* in which its lines were used last; 0: none */
+	const uint8_t *kinds; /* × n_accesses, that are expected */
+	uint64_t first, last; /* bytes of the instructions */
+	unsigned n_accesses;
+} KnownPiece;
 
 static FirstLevel first_level_of(const LodeCacheCopy *copy)
 {
@@ -49,6 +69,10 @@ LodeDirectReplay *lode_direct_replay_new(LodeCacheMachine *machine)
 	self = g_new0(LodeDirectReplay, 1);
 	self->machine = machine;
 	self->core = core;
+	self->known = g_array_new(FALSE, TRUE, sizeof(KnownPiece));
+	g_array_set_size(self->known, 1);
+	self->numbers = g_array_new(FALSE, TRUE, sizeof(uint32_t));
+	self->fetch_state = 1;
 	self->data_sets = &core->data[0]->sets;
 	self->data = first_level_of(core->data[0]);
 	if (core->fetches[0] != NULL) {
@@ -60,6 +84,11 @@ LodeDirectReplay *lode_direct_replay_new(LodeCacheMachine *machine)
 
 void lode_direct_replay_free(LodeDirectReplay *self)
 {
+	if (self == NULL)
+		return;
+	lode_code_pieces_unref(self->pieces);
+	g_array_unref(self->known);
+	g_array_unref(self->numbers);
 	g_free(self);
 }
 
@@ -67,6 +96,16 @@ void lode_direct_replay_begin(
 	LodeDirectReplay *self, const LodeTraceFrame *frame, const LodeBlockPlans *plans)
 {
 	lode_frame_walk_begin(&self->walk, frame, plans);
+	self->fetch_state++;
+}
+
+/* `frame` may be NULL where misses are not reported. */
+static void look_up(
+	LodeDirectReplay *self, LodeFilteredReference *place, const LodeTraceFrame *frame)
+{
+	place->extent = (uint16_t)MIN((uint64_t)place->extent, UINT64_MAX - place->address);
+	place->parts = LODE_ACCESS_CACHES;
+	lode_filtered_reference_access(place, frame, self->machine, self->core);
 }
 
 /* The way of all references. `place` has what is known of it: address, extent, kind, instruction
@@ -76,9 +115,7 @@ static void access_caches(LodeDirectReplay *self, LodeFilteredReference *place, 
 	place->reference = (uint32_t)self->walk.reference + position;
 	place->invocation = (uint32_t)self->walk.invocation;
 	place->thread = lode_frame_walk_thread(&self->walk);
-	place->extent = (uint16_t)MIN((uint64_t)place->extent, UINT64_MAX - place->address);
-	place->parts = LODE_ACCESS_CACHES;
-	lode_filtered_reference_access(place, self->walk.frame, self->machine, self->core);
+	look_up(self, place, self->walk.frame);
 }
 
 /* The difference between the line used last in a set and another, and its flags. */
@@ -201,4 +238,180 @@ bool lode_direct_replay_next(LodeDirectReplay *self, size_t n_invocations)
 void lode_direct_replay_count(const LodeDirectReplay *self, uint64_t totals[LODE_N_REFERENCE_KINDS])
 {
 	lode_frame_walk_count(&self->walk, totals);
+}
+
+/* ---- words ---- */
+
+static bool has_lines(const LodeCodePiece *piece)
+{
+	return memchr(piece->sizes, 0, piece->n_instructions) == NULL &&
+	       piece->address + piece->n_bytes > piece->address;
+}
+
+static KnownPiece *add_piece(LodeDirectReplay *self, uint32_t number)
+{
+	const LodeCodePiece *piece = lode_code_pieces_at(self->pieces, number);
+
+	if (piece == NULL || !has_lines(piece))
+		return NULL;
+	KnownPiece known = {
+		.totals = {piece->n_instructions},
+		.kinds = piece->kinds,
+		.first = piece->address,
+		.last = piece->address + piece->n_bytes - 1,
+		.n_accesses = piece->n_accesses,
+	};
+	for (unsigned i = 0; i < piece->n_accesses; i++)
+		known.totals[piece->kinds[i]]++;
+	if (number >= self->numbers->len)
+		g_array_set_size(self->numbers, number + 1);
+	g_array_index(self->numbers, uint32_t, number) = self->known->len;
+	g_array_append_val(self->known, known);
+	return &g_array_index(self->known, KnownPiece, self->known->len - 1);
+}
+
+/* The piece of code that a word names; NULL: none, or one without lines of its own. */
+static inline KnownPiece *known_piece(LodeDirectReplay *self, uint64_t word)
+{
+	uint32_t number = (uint32_t)word;
+
+	if (lode_word_tag(word) != LODE_WORD_CODE)
+		return NULL;
+	if (G_LIKELY(number < self->numbers->len)) {
+		uint32_t known = g_array_index(self->numbers, uint32_t, number);
+		if (G_LIKELY(known != 0))
+			return &g_array_index(self->known, KnownPiece, known);
+	}
+	return add_piece(self, number);
+}
+
+/* The words of a group in which all of the piece was executed, as in lode_word_group_is_whole();
+ * 0: it is another one. */
+static inline size_t whole_group(const KnownPiece *known, const uint64_t *words, size_t n)
+{
+	size_t end = known->n_accesses + 1U;
+
+	if (G_UNLIKELY(end > n))
+		return 0;
+	for (size_t i = 1; i < end; i++)
+		if (G_UNLIKELY(lode_word_tag(words[i]) != LODE_WORD_REFERENCE ||
+			       lode_word_kind(words[i]) != known->kinds[i - 1]))
+			return 0;
+	while (end < n && end < LODE_GROUP_MAX_WORDS && lode_word_is_access(words[end]))
+		end++;
+	return end < n && lode_word_tag(words[end]) == LODE_WORD_RESTART ? 0 : end;
+}
+
+/* Uses all lines of a piece up to the first that misses. False: one misses. */
+static G_GNUC_NO_INLINE bool fetch_piece(LodeDirectReplay *self, KnownPiece *known)
+{
+	uint64_t line = known->first >> self->fetches.shift;
+	uint64_t last = known->last >> self->fetches.shift;
+	bool is_as_before = true;
+
+	for (; self->fetch_sets != NULL && line <= last; line++) {
+		if (difference_from_newest(&self->fetches, line) == 0)
+			continue;
+		is_as_before = false;
+		self->fetch_state++;
+		if (lode_cache_sets_touch_by_age(self->fetch_sets, line) == NULL)
+			return false;
+	}
+	/* else one of its lines may have made another one of them the last but one of its set */
+	if (is_as_before)
+		known->fetch_state = self->fetch_state;
+	return true;
+}
+
+/* Any group, reference by reference: not all of a piece of code was executed, or a fetch misses,
+ * and the later levels see data in between. Gives its words. */
+static G_GNUC_NO_INLINE size_t replay_group(LodeDirectReplay *self, const uint64_t *words, size_t n,
+	uint64_t totals[LODE_N_REFERENCE_KINDS])
+{
+	LodeReference references[LODE_GROUP_MAX_REFERENCES];
+	LodeWordGroup group;
+	size_t n_words = lode_word_group_read(self->pieces, words, n, &group);
+	size_t n_references = lode_word_group_references(&group, references);
+
+	for (size_t i = 0; i < n_references; i++) {
+		LodeFilteredReference place = {
+			.address = references[i].address,
+			.extent = lode_access_extent(references[i].size),
+			.kind = references[i].kind,
+		};
+
+		totals[place.kind]++;
+		if (place.kind != LODE_REFERENCE_FETCH || self->fetch_sets != NULL)
+			look_up(self, &place, NULL);
+	}
+	self->fetch_state++;
+	return n_words;
+}
+
+/* Likewise of a word. */
+static G_GNUC_NO_INLINE void replay_access(LodeDirectReplay *self, uint64_t word)
+{
+	LodeFilteredReference place = {
+		.address = lode_word_address(word),
+		.extent = lode_access_extent(lode_word_size(word)),
+		.kind = (uint8_t)lode_word_kind(word),
+	};
+	uint64_t line = place.address >> self->data.shift, victim;
+
+	if ((place.address + place.extent) >> self->data.shift != line) {
+		look_up(self, &place, NULL);
+		return;
+	}
+	bool is_hit = lode_cache_sets_use_by_age(self->data_sets, line, &victim);
+	if (place.kind != LODE_REFERENCE_LOAD)
+		*lode_cache_sets_at(self->data_sets, line) |= LODE_LINE_DIRTY;
+	if (!is_hit)
+		lode_line_brought_in(self->machine, self->core, &place, victim);
+}
+
+static inline void replay_accesses(LodeDirectReplay *self, const uint64_t *words, size_t n)
+{
+	const FirstLevel data = self->data;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t address = lode_word_address(words[i]), line = address >> data.shift;
+		uint64_t flags = difference_from_newest(&data, line);
+		bool is_load = lode_word_kind(words[i]) == LODE_REFERENCE_LOAD;
+
+		/* without a size it seems to end before the line, which does no harm */
+		if (G_UNLIKELY((flags | is_load) != LODE_LINE_DIRTY ||
+			       (address + lode_word_size(words[i]) - 1) >> data.shift != line))
+			replay_access(self, words[i]);
+	}
+}
+
+bool lode_direct_replay_takes_words(const LodeDirectReplay *self)
+{
+	return self->machine->on_miss == NULL;
+}
+
+void lode_direct_replay_words(LodeDirectReplay *self, LodeCodePieces *pieces, const uint64_t *words,
+	size_t n, uint64_t totals[LODE_N_REFERENCE_KINDS])
+{
+	Totals sums = {0};
+	size_t n_words;
+
+	if (self->pieces == NULL)
+		self->pieces = lode_code_pieces_ref(pieces);
+	for (size_t at = 0; at < n; at += n_words) {
+		KnownPiece *known = known_piece(self, words[at]);
+
+		n_words = known != NULL ? whole_group(known, words + at, n - at) : 0;
+		if (n_words == 0 ||
+			(known->fetch_state != self->fetch_state && !fetch_piece(self, known))) {
+			n_words = replay_group(self, words + at, n - at, totals);
+			continue;
+		}
+		sums += known->totals;
+		for (size_t i = known->n_accesses + 1U; i < n_words; i++)
+			totals[lode_word_kind(words[at + i])]++;
+		replay_accesses(self, words + at + 1, n_words - 1);
+	}
+	for (unsigned kind = 0; kind < LODE_N_REFERENCE_KINDS; kind++)
+		totals[kind] += sums[kind];
 }

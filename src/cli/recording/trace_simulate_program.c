@@ -68,6 +68,14 @@ static bool take(void *trace, LodeTraceFrame **frame, GError **error)
 	return lode_trace_replay_take(((Process *)trace)->replay, *frame, NULL, error);
 }
 
+static bool take_words(void *trace, LodeCodePieces *pieces, const uint64_t *words, size_t n,
+	LodeWordsTaken *taken, GError **error)
+{
+	(void)error;
+	lode_trace_replay_take_words(((Process *)trace)->replay, pieces, words, n, taken);
+	return true;
+}
+
 static bool end(void *trace, const LodeTraceDescription *description, GError **error)
 {
 	Process *process = trace;
@@ -160,6 +168,10 @@ static int simulate(Session *self, char **argv, GError **error)
 	const LodeTraceTaker replaying = {
 		.begin = begin,
 		.take = take,
+		.take_words = lode_trace_replay_may_take_words(
+				      &self->simulation->replay, &options->selection.range)
+	                              ? take_words
+	                              : NULL,
 		.end = end,
 		.user_data = self,
 		.range = &options->selection.range,

@@ -68,7 +68,7 @@ static void add_threads(LodeTraceDescription *given, const GArray *threads)
 	}
 }
 
-static bool take_frame(const LodeTakerQueue *self, Item *item, GError **error)
+static bool begin_trace(const LodeTakerQueue *self, const Item *item, GError **error)
 {
 	Trace *trace = item->trace;
 	LodeTraceDescription *given = trace->given;
@@ -80,7 +80,13 @@ static bool take_frame(const LodeTakerQueue *self, Item *item, GError **error)
 	if (!trace->has_begun)
 		trace->trace = self->taker->begin(given, self->taker->user_data, error);
 	trace->has_begun = true;
-	return trace->trace != NULL && self->taker->take(trace->trace, &item->frame, error);
+	return trace->trace != NULL;
+}
+
+static bool take_frame(const LodeTakerQueue *self, Item *item, GError **error)
+{
+	return begin_trace(self, item, error) &&
+	       self->taker->take(item->trace->trace, &item->frame, error);
 }
 
 /* The description does not change any more; threads may have new names, so all are copied again. */
@@ -110,6 +116,16 @@ static Item *next_item(LodeTakerQueue *self)
 	return item;
 }
 
+static bool check(LodeTakerQueue *self, GError **error)
+{
+	g_mutex_lock(&self->lock);
+	bool is_well = self->error == NULL;
+	if (!is_well && error != NULL)
+		*error = g_error_copy(self->error);
+	g_mutex_unlock(&self->lock);
+	return is_well;
+}
+
 static void *run_taker(void *data)
 {
 	LodeTakerQueue *self = data;
@@ -118,8 +134,9 @@ static void *run_taker(void *data)
 
 	while ((item = next_item(self)) != NULL) {
 		GError *error = NULL;
-		is_well = is_well && (item->frame != NULL ? take_frame(self, item, &error)
-							  : take_end(self, item, &error));
+		is_well = is_well && check(self, NULL) &&
+		          (item->frame != NULL ? take_frame(self, item, &error)
+					       : take_end(self, item, &error));
 		g_mutex_lock(&self->lock);
 		self->bytes -= item->bytes;
 		self->is_taking = false;
@@ -134,16 +151,6 @@ static void *run_taker(void *data)
 
 /* ---- the recorder's side ---- */
 
-static bool check(LodeTakerQueue *self, GError **error)
-{
-	g_mutex_lock(&self->lock);
-	bool is_well = self->error == NULL;
-	if (!is_well && error != NULL)
-		*error = g_error_copy(self->error);
-	g_mutex_unlock(&self->lock);
-	return is_well;
-}
-
 /* An empty queue accepts an item of any size. */
 static void push(LodeTakerQueue *self, Item *item)
 {
@@ -156,8 +163,8 @@ static void push(LodeTakerQueue *self, Item *item)
 	g_mutex_unlock(&self->lock);
 }
 
-/* Queues the frame, which may be NULL, with the new parts of the description. */
-static bool give(Trace *self, LodeTraceFrame *frame, GError **error)
+/* The frame, which may be NULL, with the new parts of the description. */
+static Item *new_item(Trace *self, LodeTraceFrame *frame)
 {
 	const LodeTraceDescription *description = self->description;
 	Item *item = g_new0(Item, 1);
@@ -177,7 +184,12 @@ static bool give(Trace *self, LodeTraceFrame *frame, GError **error)
 	if (frame != NULL)
 		item->bytes = frame->n_invocations * sizeof(*frame->blocks) +
 		              frame->n_addresses * sizeof(*frame->addresses);
-	push(self->queue, item);
+	return item;
+}
+
+static bool give(Trace *self, LodeTraceFrame *frame, GError **error)
+{
+	push(self->queue, new_item(self, frame));
 	return check(self->queue, error);
 }
 
@@ -198,6 +210,35 @@ static void *begin(const LodeTraceDescription *description, void *user_data, GEr
 static bool take(void *trace, LodeTraceFrame **frame, GError **error)
 {
 	return give(trace, g_steal_pointer(frame), error);
+}
+
+/* Words are not queued: copying them would cost as much as most of what is done with them. The
+ * taker's thread rests meanwhile, but for ends of other traces. */
+static bool take_words(void *data, LodeCodePieces *pieces, const uint64_t *words, size_t n,
+	LodeWordsTaken *taken, GError **error)
+{
+	Trace *trace = data;
+	LodeTakerQueue *self = trace->queue;
+	GError *failure = NULL;
+
+	lode_taker_queue_wait(self);
+	if (!check(self, error))
+		return false;
+	if (!trace->has_begun) {
+		Item *item = new_item(trace, NULL);
+		begin_trace(self, item, &failure);
+		item_free(item);
+	}
+	if (failure == NULL)
+		self->taker->take_words(trace->trace, pieces, words, n, taken, &failure);
+	if (failure == NULL)
+		return true;
+	g_mutex_lock(&self->lock);
+	if (self->error == NULL)
+		self->error = g_steal_pointer(&failure);
+	g_mutex_unlock(&self->lock);
+	g_clear_error(&failure);
+	return check(self, error);
 }
 
 static bool end(void *trace, const LodeTraceDescription *description, GError **error)
@@ -222,6 +263,7 @@ LodeTakerQueue *lode_taker_queue_new(const LodeTraceTaker *taker)
 	self->front = (LodeTraceTaker){
 		.begin = begin,
 		.take = take,
+		.take_words = taker->take_words != NULL ? take_words : NULL,
 		.end = end,
 		.user_data = self,
 		.range = taker->range,

@@ -24,18 +24,6 @@ void lode_block_splitter_use_spares(LodeBlockSplitter *self, LodeFrameSpares *sp
  */
 size_t lode_block_splitter_add(LodeBlockSplitter *self, const LodeReference *references, size_t n);
 
-typedef struct {
-	size_t n; /* words */
-	uint64_t n_references, n_instructions;
-} LodeWordsTaken;
-
-static inline void lode_words_taken_add(LodeWordsTaken *self, const LodeWordsTaken *more)
-{
-	self->n += more->n;
-	self->n_references += more->n_references;
-	self->n_instructions += more->n_instructions;
-}
-
 /*
  * Likewise takes words of one thread, see code_words.h, in whole groups, and gives the number
  * taken. Not more than `limit` references; a limit below LODE_GROUP_MAX_REFERENCES takes nothing.

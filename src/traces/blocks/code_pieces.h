@@ -60,3 +60,16 @@ bool lode_word_group_is_whole(const LodeWordGroup *self);
 
 /* Its references, without threads; at most LODE_GROUP_MAX_REFERENCES. */
 size_t lode_word_group_references(const LodeWordGroup *self, LodeReference *out);
+
+/* The words that were taken, and what they say. */
+typedef struct {
+	size_t n; /* words */
+	uint64_t n_references, n_instructions;
+} LodeWordsTaken;
+
+static inline void lode_words_taken_add(LodeWordsTaken *self, const LodeWordsTaken *more)
+{
+	self->n += more->n;
+	self->n_references += more->n_references;
+	self->n_instructions += more->n_instructions;
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a program tells in words comes out of the splitter's frames as the references that it made.
  */
+#include "caches/cache_simulation.h"
 #include "seeds.h"
 #include "traces/blocks/block_splitter.h"
 
@@ -204,6 +205,89 @@ static void check(Program *program)
 	g_assert_cmpuint(n_instructions, ==, n_expected);
 }
 
+static void replay_frame(LodeCacheSimulation *simulation, LodeBlockSplitter *splitter)
+{
+	g_autoptr(LodeTraceFrame) frame = lode_block_splitter_take_frame(splitter);
+
+	if (frame != NULL)
+		g_assert_true(lode_cache_simulation_replay(simulation, frame, NULL));
+}
+
+/* The end of a few groups of words. */
+static size_t some_groups(LodeCodePieces *pieces, const uint64_t *words, size_t n)
+{
+	LodeWordGroup group;
+	size_t at = 0;
+
+	for (int k = random_int_range(1, 40); k > 0 && at < n; k--)
+		at += lode_word_group_read(pieces, words + at, n - at, &group);
+	return at;
+}
+
+/* Words that go into caches directly, a few now and then in frames, count as the references do. */
+static void check_caches(Program *program, const char *text)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeHierarchy) hierarchy = lode_hierarchy_parse(text, &error);
+	const LodeHierarchy *one = hierarchy;
+	g_assert_no_error(error);
+	g_autoptr(LodeCacheSimulation) by_words = lode_cache_simulation_new(&one, 1, NULL, NULL);
+	g_autoptr(LodeCacheSimulation) wanted = lode_cache_simulation_new(&one, 1, NULL, NULL);
+	g_autoptr(LodeCodePieces)
+		pieces = lode_code_pieces_new(program->memory, sizeof(program->memory));
+	g_autoptr(LodeBlockSplitter) splitter = lode_block_splitter_new();
+	g_autoptr(LodeBlockSplitter) of_all = lode_block_splitter_new();
+	const uint64_t *words = (const uint64_t *)(void *)program->words->data;
+	LodeWordsTaken taken = {0};
+
+	for (size_t at = 0, n; at < program->words->len; at += n) {
+		n = some_groups(pieces, words + at, program->words->len - at);
+		if (random_int_range(0, 5) > 0) {
+			g_assert_true(lode_cache_simulation_replay_words(
+				by_words, pieces, words + at, n, &taken));
+			continue;
+		}
+		LodeWordsTaken now = lode_block_splitter_add_words(
+			splitter, pieces, words + at, n, 0, UINT64_MAX);
+		g_assert_cmpuint(now.n, ==, n);
+		lode_words_taken_add(&taken, &now);
+		replay_frame(by_words, splitter);
+	}
+	g_assert_cmpuint(taken.n, ==, program->words->len);
+	g_assert_cmpuint(taken.n_references, ==, program->expected->len);
+	g_assert_cmpuint(lode_block_splitter_add(of_all,
+				 (const LodeReference *)(void *)program->expected->data,
+				 program->expected->len),
+		==, program->expected->len);
+	replay_frame(wanted, of_all);
+	for (guint i = 0; i < hierarchy->caches->len; i++)
+		g_assert_cmpint(memcmp(&lode_cache_simulation_counts(by_words, 0)[i],
+					&lode_cache_simulation_counts(wanted, 0)[i],
+					sizeof(LodeCacheCounts)),
+			==, 0);
+}
+
+/* Only the usual kind of hierarchy takes words. */
+static void test_unusual_caches(void)
+{
+	static const char *const texts[] = {
+		"d1=1K:4:64:plru", "u1=1K:4:64", "d1=1K:4:64:next-line", "d1=8K:32:64"};
+
+	for (guint i = 0; i < G_N_ELEMENTS(texts); i++) {
+		g_autoptr(GError) error = NULL;
+		g_autoptr(LodeHierarchy) hierarchy = lode_hierarchy_parse(texts[i], &error);
+		const LodeHierarchy *one = hierarchy;
+		g_assert_no_error(error);
+		g_autoptr(LodeCacheSimulation)
+			caches = lode_cache_simulation_new(&one, 1, NULL, NULL);
+		LodeWordsTaken taken = {0};
+		uint64_t word = lode_word_of_reference(64, 8, LODE_REFERENCE_LOAD);
+
+		g_assert_false(lode_cache_simulation_replay_words(caches, NULL, &word, 1, &taken));
+		g_assert_cmpuint(taken.n, ==, 0);
+	}
+}
+
 static void test_random_program(void)
 {
 	for (unsigned round = 0; round < 30; round++) {
@@ -212,6 +296,8 @@ static void test_random_program(void)
 		for (unsigned i = 0; i < 3000; i++)
 			act(program);
 		check(program);
+		check_caches(program, "i1=1K:2:64,d1=1536:3:32,l2=32K:4:64");
+		check_caches(program, "d1=4K:16:64,l2=64K:4:128:next-line");
 		clear(program);
 	}
 }
@@ -267,6 +353,7 @@ static void test_nonsense(void)
 			g_array_append_vals(program->expected, references, (guint)n);
 		}
 		check(program);
+		check_caches(program, "i1=1K:2:64,d1=2K:4:64");
 		g_assert_true(lode_code_pieces_have_nonsense(pieces));
 		clear(program);
 	}
@@ -295,6 +382,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/code_pieces/random_program", test_random_program);
 	g_test_add_func("/code_pieces/pieces_are_one_block", test_pieces_are_one_block);
+	g_test_add_func("/code_pieces/unusual_caches", test_unusual_caches);
 	g_test_add_func("/code_pieces/nonsense", test_nonsense);
 	g_test_add_func("/code_pieces/overlapping_pieces", test_overlapping_pieces);
 	return g_test_run();
