@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Any bytes as what a traced program tells of its code and of what it does: the splitter's frames
- * have the references that the groups of words have, and the number of them that it gives.
+ * have the references that the groups of words have, and the number of them that it gives. Caches
+ * take as many from the words.
  *
  *   how many units of code; these; then words of eight bytes as far as there are whole ones
  */
+#include "caches/cache_simulation.h"
 #include "fuzz_target.h"
 #include "traces/blocks/block_splitter.h"
 
@@ -55,6 +57,20 @@ static void take_frame(LodeBlockSplitter *splitter, const GArray *expected, size
 		}
 }
 
+static void replay(LodeCodePieces *pieces, const GArray *words, const GArray *expected)
+{
+	g_autoptr(LodeHierarchy) hierarchy = lode_hierarchy_parse("i1=512:2:64,d1=512:2:64", NULL);
+	const LodeHierarchy *one = hierarchy;
+	g_autoptr(LodeCacheSimulation) caches = lode_cache_simulation_new(&one, 1, NULL, NULL);
+	LodeWordsTaken taken = {0};
+
+	if (!lode_cache_simulation_replay_words(
+		    caches, pieces, (const uint64_t *)(void *)words->data, words->len, &taken) ||
+		taken.n_references != expected->len)
+		g_error("caches take %" G_GUINT64_FORMAT " references, not %u", taken.n_references,
+			expected->len);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	size_t n_code = size > 0 ? MIN((size_t)data[0] * LODE_CODE_UNIT_BYTES, size - 1) : 0;
@@ -76,5 +92,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (n_references != expected->len || n_out != expected->len)
 		g_error("%u references are expected", expected->len);
+	replay(pieces, words, expected);
 	return 0;
 }
