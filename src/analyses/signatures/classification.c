@@ -12,31 +12,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* docs/classify.md §6 says how these were chosen. */
+/* docs/classify.md §8 says what each was chosen on. */
 static const double unknown_support = 1e-6; /* of any sequence, in code that no signature has */
 static const double least_share = 0.02;     /* a mixture has no component with less */
-static const double least_left = 0.01;     /* of a signature, for sequences that it does not list */
-static const double limit_factor = 2.5;    /* spreads that a distance may have */
-static const double least_limit = 0.05;    /* however little the profiles of a signature vary */
-static const double most_limit = 0.35;     /* however much: beyond are programs of another kind */
-static const double new_file_factor = 0.6; /* of the limit, for a file that no signature has */
-static const double least_new_file_limit = 0.15; /* a new build of a known program is within it */
-static const double chance_factor = 0.25;        /* of the chance of samples: they overlap */
-static const double most_limit_of_few = 0.42;    /* with the chance of few samples */
-static const double usual_spread = 0.08;         /* where no signature is of two profiles */
+static const double least_left = 0.01;    /* of a signature, for sequences that it does not list */
+static const double limit_factor = 2.5;   /* spreads that a distance may have */
+static const double least_limit = 0.05;   /* however little the profiles of a signature vary */
+static const double most_limit = 0.35;    /* however much: beyond are programs of another kind */
+static const double usual_spread = 0.08;  /* where no signature is of two profiles */
+static const double new_file_limit = 0.2; /* for a file that no signature has: a new build */
 static const double unknown_part = 1.0 / 3; /* of a function, in no signature: then it is a place */
 static const double least_place = 0.001;    /* of the executions, for a function to be listed */
 static const double least_rest = 0.02;      /* of the executions, in places that are reported… */
 static const double least_new_samples =
-	2; /* …but of a file that no signature has, so many samples */
+	2;                             /* …but in a file that no signature has, so many samples */
+static const double least_samples = 5; /* that two standard errors do not take to 0 */
 static const double least_in_file = 1e-3;      /* of a sequence, in a file that a signature lacks */
-static const double least_present = 0.75;      /* of a share: what its files must have of it */
+static const double least_present = 0.5;       /* of a share: what its own files must have of it */
 static const double is_alike = 0.25;           /* of two shares: an error that leaves them one */
 static const double is_rest_of_mixture = 0.05; /* in places, beside what is known */
-static const double significant = 1;           /* errors that a share has at least */
-static const double least_of_alike = 0.1;      /* of the share of a signature that is alike */
 static const double half_width = 1.96;         /* of the 95 % interval, in standard errors */
-static const double least_samples = 5;         /* that two standard errors do not take to 0 */
 
 typedef struct {
 	const LodeProfile *profile;
@@ -500,10 +495,8 @@ typedef struct {
 	double distance, limit;
 } Goodness;
 
-/* Also adds to `noise` what the divergence is expected to be by chance, for that many samples:
- * 1/(8·ln 2·samples) for each sequence, and at most s/2, which is all of it. */
 static double divergence_of_mixture(const Classifying *self, const double *shares, unsigned kind,
-	const LodeSequenceTable *observed, double total, double samples, double *noise)
+	const LodeSequenceTable *observed, double total)
 {
 	LodeSequenceTable expected = {0};
 	double listed[LODE_SIGNATURE_LENGTHS] = {0}, seen[LODE_SIGNATURE_LENGTHS] = {0}, sum = 0;
@@ -526,7 +519,6 @@ static double divergence_of_mixture(const Classifying *self, const double *share
 		double p = lode_sequence_table_get(observed, key, 0) / total;
 		seen[lode_sequence_length(key) - 1] += p;
 		sum += divergence(p, expected.slots[i].value);
-		*noise += MIN(1 / (8 * G_LN2 * samples), expected.slots[i].value / 2);
 	}
 	for (unsigned length = 0; length < LODE_SIGNATURE_LENGTHS; length++)
 		sum += divergence(MAX(1 - seen[length], 0), MAX(1 - listed[length], 0));
@@ -539,7 +531,7 @@ static Goodness goodness_of(const Classifying *self, const double *shares, uint3
 {
 	guint n = self->signatures->len;
 	g_autofree double *parts = g_new0(double, n + 1);
-	double known = 0, sum = 0, limit = 0, noise = 0;
+	double known = 0, sum = 0, limit = 0;
 
 	for (guint j = 0; j < n; j++)
 		known += shares[j];
@@ -555,20 +547,11 @@ static Goodness goodness_of(const Classifying *self, const double *shares, uint3
 		lode_executed_sequences_visit(
 			self->executed, (LodeSequenceKind)kind, add_to_part, &part);
 		double total = MAX(part.totals[0], DBL_MIN);
-		sum += divergence_of_mixture(self, parts, kind, &supports, total,
-			self->weights != NULL
-				? self->profile->n_samples * total / self->executed->total
-				: INFINITY,
-			&noise);
+		sum += divergence_of_mixture(self, parts, kind, &supports, total);
 		lode_sequence_table_clear(&supports);
 	}
-	/* A file that no signature has is not expected to be near. */
-	if (image != LODE_NONE)
-		limit = MAX(limit * new_file_factor * new_file_factor,
-			least_new_file_limit * least_new_file_limit);
-	limit += chance_factor * noise / (LODE_N_SEQUENCE_KINDS * LODE_SIGNATURE_LENGTHS);
-	return (Goodness){sqrt(sum / (LODE_N_SEQUENCE_KINDS * LODE_SIGNATURE_LENGTHS)),
-		MIN(sqrt(limit), most_limit_of_few)};
+	return (Goodness){
+		sqrt(sum / (LODE_N_SEQUENCE_KINDS * LODE_SIGNATURE_LENGTHS)), sqrt(limit)};
 }
 
 /* --- what no signature explains --- */
@@ -667,8 +650,7 @@ static bool is_far(const Classifying *self, uint32_t image)
 
 	fit_init(&fit, self, LODE_SEQUENCES_OPCODES, image);
 	fit_shares(&fit, least_share, may_have);
-	Goodness goodness = goodness_of(self, fit.shares, image);
-	return goodness.distance > goodness.limit;
+	return goodness_of(self, fit.shares, image).distance > new_file_limit;
 }
 
 /* The known part of a new file's code as a whole: other programs' code may be made of the same
@@ -759,24 +741,39 @@ static double in_new_builds(const Classifying *self)
 	return sum;
 }
 
+/* Whether all signatures have a file, so that it says nothing about which of them is executed. */
+static bool is_in_all(const Classifying *self, guint image)
+{
+	guint n = self->signatures->len;
+
+	for (guint j = 0; j < n; j++)
+		if (self->file_shares[(size_t)image * n + j] < 0)
+			return false;
+	return true;
+}
+
 /*
- * A signature takes part with the files that it has: Σ min(share of the profile in the file, its
- * part) is most of its share. What a library that all programs have executes for an unknown one
- * would be a share of some signature otherwise.
+ * A signature takes part with files of its own: in those that some signatures lack, the profile has
+ * half of what the share would have there, or more. Otherwise an unknown program's executions in
+ * the C library would be a share of some signature.
  */
 static bool is_present(const Classifying *self, const double *in_images, guint j, double share)
 {
 	guint n = self->signatures->len;
-	double sum = in_new_builds(self);
+	double found = in_new_builds(self), own = 1;
 
 	if (signature_at(self, j)->files->len == 0)
 		return true;
-	for (guint i = 0; i < self->profile->images->len; i++)
-		sum += self->is_new_image[i]
-		               ? 0
-		               : MIN(in_images[i],
-					 share * MAX(self->file_shares[(size_t)i * n + j], 0));
-	return sum >= least_present * share;
+	for (guint i = 0; i < self->profile->images->len; i++) {
+		double part = MAX(self->file_shares[(size_t)i * n + j], 0);
+		if (self->is_new_image[i])
+			continue;
+		if (is_in_all(self, i))
+			own -= part;
+		else
+			found += MIN(in_images[i], share * part);
+	}
+	return found >= least_present * share * own;
 }
 
 static double *shares_by_image(const Classifying *self)
@@ -926,40 +923,6 @@ static double deviation_at(const Classifying *self, const Fit *fit, guint j, gui
 	               : 1;
 }
 
-/*
- * What of the shares of a group may belong to another part of the mixture by its files, as a part
- * of all: what is in other files than the signature has it in (half the sum of the differences, the
- * total variation), and half of the smaller part in each file that both execute.
- */
-static double misplaced(
-	const Classifying *self, const Fit *fit, const uint32_t *groups, uint32_t group)
-{
-	guint n = self->signatures->len, n_images = self->profile->images->len;
-	g_autofree double *all = g_new0(double, n_images + 1);
-	g_autofree double *own = g_new0(double, n_images + 1);
-	double differ = 0, common = 0;
-
-	for (guint j = 0; j < n; j++) {
-		g_autofree double *assigned = g_new0(double, n_images + 1);
-		for (guint i = 0; i < fit->items->len && fit->shares[j] > 0; i++)
-			assigned[LODE_AT(fit->item_images, uint32_t, i)] +=
-				fit->observed[i] *
-				lode_mixture_part(&fit->mixture, fit->shares, j, i);
-		for (guint i = 0; i < n_images; i++) {
-			double in_file = self->file_shares[(size_t)i * n + j];
-			all[i] += assigned[i];
-			own[i] += groups[j] == group ? assigned[i] : 0;
-			if (groups[j] == group && !self->is_new_image[i] && assigned[i] > 0 &&
-				signature_at(self, j)->files->len > 0)
-				differ += fabs(assigned[i] - MAX(in_file, 0) * fit->shares[j]);
-		}
-	}
-	for (guint i = 0; i < n_images; i++)
-		common += MIN(own[i], all[i] - own[i]) *
-		          (signature_at(self, 0)->files->len > 0 && !self->is_new_image[i]);
-	return hypot(differ / 2, common / 2);
-}
-
 /* By how much the unknown programs' part of the libraries may be wrong: by all of it. */
 static double in_unknown_libraries(const Classifying *self, double rest)
 {
@@ -1013,7 +976,7 @@ static double error_of(const Classifying *self, const Influences *influences,
 {
 	const Fit *fit = influences->fit;
 	guint n_items = fit->items->len, n = self->signatures->len;
-	double share = 0, between = 0, in_other_files = 0, whole_share = 0, fitted = 0, squares = 0;
+	double share = 0, between = 0, whole_share = 0, fitted = 0, squares = 0;
 	g_autofree double *sums = g_new0(double, n_items + 1);
 	g_autofree double *parts = g_new0(double, n_items + 1);
 
@@ -1041,21 +1004,14 @@ static double error_of(const Classifying *self, const Influences *influences,
 		whole_share += measured[j];
 		fitted += groups[j] == group ? fit->shares[j] : 0;
 	}
-	if (fitted > 0)
-		in_other_files = misplaced(self, fit, groups, group) * share / fitted;
-	/* Where there is nothing else, all is its own. */
-	if (whole_share - share + measured[n] < least_share)
-		in_other_files = 0;
 	double spread = squares - fitted * fitted;
 	if (fitted > 0)
 		spread *= share / fitted * share / fitted;
 	double sampling = MAX(spread, share * (1 - MIN(share, 1))) / n_samples(self);
-	double scattered = fit->shares[n] * share * (1 - MIN(share, 1));
 	double of_unknown = in_unknown_libraries(self, measured[n]) *
 	                    (whole_share > 0 ? share / whole_share : 0);
 	between *= runs_quantile(self) * runs_quantile(self);
-	return sqrt(half_width * half_width * sampling + between + in_other_files * in_other_files +
-		    scattered * scattered + of_unknown * of_unknown);
+	return sqrt(half_width * half_width * sampling + between + of_unknown * of_unknown);
 }
 
 /* --- the whole --- */
@@ -1140,12 +1096,12 @@ static bool prepare(Classifying *self, GError **error)
 static bool are_alike(const Classifying *self, guint a, guint b)
 {
 	g_autofree double *shares = g_new0(double, self->signatures->len + 1);
-	double sum = 0, noise = 0;
+	double sum = 0;
 
 	shares[a] = 1;
 	for (unsigned kind = 0; kind < LODE_N_SEQUENCE_KINDS; kind++)
 		sum += divergence_of_mixture(
-			self, shares, kind, &self->models[b].supports[kind], 1, INFINITY, &noise);
+			self, shares, kind, &self->models[b].supports[kind], 1);
 	return sqrt(sum / (LODE_N_SEQUENCE_KINDS * LODE_SIGNATURE_LENGTHS)) <=
 	       MAX(self->limits[a], self->limits[b]);
 }
@@ -1198,25 +1154,15 @@ static void find_groups(const Classifying *self, const Fit *fit, const double *m
 	}
 }
 
-/*
- * A signature whose share is within its error, or next to nothing of one that it is like, is there
- * by the differences of inputs; n: there is none.
- */
-static guint least_significant(const Classifying *self, const LodeSignatureMatch *matches)
+/* The smallest share that is within its error, so that there may be none; n: all are larger. */
+static guint least_significant(const LodeSignatureMatch *matches, guint n)
 {
-	guint n = self->signatures->len, least = n;
+	guint least = n;
 
-	for (guint j = 0; j < n; j++) {
-		bool is_doubtful = matches[j].group_share < significant * matches[j].group_error;
-		if (!(matches[j].share > 0))
-			continue;
-		for (guint k = 0; k < n && !is_doubtful; k++)
-			is_doubtful = matches[k].group != matches[j].group &&
-			              matches[j].share < least_of_alike * matches[k].share &&
-			              are_alike(self, j, k);
-		if (is_doubtful && (least == n || matches[j].share < matches[least].share))
+	for (guint j = 0; j < n; j++)
+		if (matches[j].share > 0 && matches[j].group_share < matches[j].group_error &&
+			(least == n || matches[j].share < matches[least].share))
 			least = j;
-	}
 	return least;
 }
 
@@ -1239,7 +1185,7 @@ static void find_shares(Classifying *self, LodeSignatureMatch *matches)
 		result->distance = goodness.distance;
 		result->limit = goodness.limit;
 		result->rest = result->rest_placed + fit.shares[n] * (1 - result->rest_placed);
-		doubtful = least_significant(self, matches);
+		doubtful = least_significant(matches, n);
 		may_have[doubtful] = is_tried[doubtful] = doubtful == n;
 	} while (doubtful < n);
 	result->rest_share = measured[n];
@@ -1299,6 +1245,20 @@ static void match_all(Classifying *self, const LodeProgress *progress)
 	g_array_sort(self->result->matches, compare_matches);
 }
 
+/* The part whose code is known, of the time where shares are, else of the executions. */
+static double covered_part(const Classifying *self)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < self->profile->instructions->len && self->weights != NULL; i++)
+		sum += self->weights[i];
+	if (self->weights == NULL)
+		sum = self->profile->total_count > 0
+		              ? self->executed->total / self->profile->total_count
+		              : 1;
+	return MIN(sum, 1);
+}
+
 static LodeClassification *classification_new(void)
 {
 	LodeClassification *self = g_new0(LodeClassification, 1);
@@ -1333,9 +1293,7 @@ LodeClassification *lode_classify(const LodeProfile *profile, const GPtrArray *s
 
 	if (is_prepared) {
 		result->executions = self.executed->total;
-		result->covered = profile->total_count > 0
-		                          ? MIN(self.executed->total / profile->total_count, 1)
-		                          : 1;
+		result->covered = covered_part(&self);
 		match_all(&self, progress);
 	}
 	for (guint j = 0; j < signatures->len; j++)

@@ -43,7 +43,7 @@ typedef struct {
 	double executions;        /* of the function, as a share of all */
 	double rest, block_rest;  /* shares of all in sequences that no signature has */
 	double samples;   /* that fell into it; −1: executions are not inferred from samples */
-	bool is_new_file; /* its file is in no signature, nor are a third of what that executes */
+	bool is_new_file; /* its file is in no signature, nor is its code like theirs */
 } LodeUnknownPlace;
 
 typedef struct {

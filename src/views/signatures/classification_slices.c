@@ -85,8 +85,8 @@ static void write_slices_text(const Slices *self)
 		{"in none", false, 0},
 		{"shares of the executions", true, 0},
 	};
-	const LodeTable table = {
-		columns, G_N_ELEMENTS(columns), self->slices->len, slice_cell, self, NULL};
+	const LodeTable table = {columns, G_N_ELEMENTS(columns), self->slices->len, slice_cell,
+		self, NULL, 0, false};
 
 	lode_table_write(&table, &self->options->terminal, self->out);
 }

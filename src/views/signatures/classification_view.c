@@ -194,7 +194,7 @@ static void write_matches(const View *self)
 		{"signature", true, 0},
 	};
 	const LodeTable table = {columns, G_N_ELEMENTS(columns),
-		MIN(self->found->matches->len, MAX_TEXT_MATCHES), match_cell, self, NULL};
+		MIN(self->found->matches->len, MAX_TEXT_MATCHES), match_cell, self, NULL, 0, false};
 
 	fputc('\n', self->out);
 	lode_table_write(&table, &self->options->terminal, self->out);
@@ -294,8 +294,9 @@ static void write_notes(const View *self)
 	const LodeSignature *first = g_ptr_array_index(self->signatures, 0);
 
 	if (self->found->covered < 0.99)
-		fprintf(self->out, "\n%s of the executions have opcodes and are compared\n",
-			lode_number_format_share(self->found->covered, share));
+		fprintf(self->out, "\n%s of the %s in code that was read, and is compared\n",
+			lode_number_format_share(self->found->covered, share),
+			self->found->is_time ? "time is" : "executions are");
 	for (guint j = 0; j < self->signatures->len; j++) {
 		const LodeSignature *other = g_ptr_array_index(self->signatures, j);
 		if (other->frequency == self->profile->frequency)
