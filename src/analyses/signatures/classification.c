@@ -28,7 +28,7 @@ static const double least_new_samples =
 	2;                             /* …but in a file that no signature has, so many samples */
 static const double least_samples = 5; /* that two standard errors do not take to 0 */
 static const double least_in_file = 1e-3;      /* of a sequence, in a file that a signature lacks */
-static const double least_present = 0.5;       /* of a share: what its own files must have of it */
+static const double least_present = 0.25;      /* of a share: what its own files must have of it */
 static const double is_alike = 0.25;           /* of two shares: an error that leaves them one */
 static const double is_rest_of_mixture = 0.05; /* in places, beside what is known */
 static const double half_width = 1.96;         /* of the 95 % interval, in standard errors */
@@ -43,8 +43,10 @@ typedef struct {
 	double totals[LODE_N_SEQUENCE_KINDS][LODE_SIGNATURE_LENGTHS];
 	uint32_t *vertex_images; /* of each vertex of the flow graph */
 	bool *is_new_image;      /* a file that no signature has */
+	bool *is_common;         /* a file that all have; none, where a signature has no other */
 	double *file_shares;     /* [images][signatures]: of its executions in that file */
 	double *limits;          /* of each signature */
+	double *own;             /* of each: its part in files that are not common */
 	double *weights; /* of each instruction, its share; NULL: executions are not inferred */
 	LodeClassification *result;
 } Classifying;
@@ -188,6 +190,37 @@ static void find_files(Classifying *self)
 		for (guint j = 0; j < n; j++)
 			shares[j] = most < 0 ? 1 : shares[j];
 	}
+}
+
+static double share_of_file(const Classifying *self, guint j, guint image)
+{
+	return MAX(self->file_shares[(size_t)image * self->signatures->len + j], 0);
+}
+
+/* Common files do not say which signatures are executed. Where a signature has hardly another file,
+ * as with one program's workloads alone, none counts as common. */
+static void find_common_files(Classifying *self)
+{
+	guint n_images = self->profile->images->len, n = self->signatures->len;
+	double least = 1;
+
+	for (guint j = 0; j < n; j++)
+		self->own[j] = 1;
+	for (guint i = 0; i < n_images; i++) {
+		self->is_common[i] = !self->is_new_image[i] &&
+		                     lode_profile_image(self->profile, i)->kind == LODE_IMAGE_FILE;
+		for (guint j = 0; j < n; j++)
+			self->is_common[i] &= signature_at(self, j)->files->len > 0 &&
+			                      share_of_file(self, j, i) > 0;
+		for (guint j = 0; j < n && self->is_common[i]; j++)
+			self->own[j] -= share_of_file(self, j, i);
+	}
+	for (guint j = 0; j < n; j++)
+		least = MIN(least, self->own[j]);
+	for (guint i = 0; i < n_images && least < least_share; i++)
+		self->is_common[i] = false;
+	for (guint j = 0; j < n && least < least_share; j++)
+		self->own[j] = 1;
 }
 
 /* --- evidence --- */
@@ -741,39 +774,21 @@ static double in_new_builds(const Classifying *self)
 	return sum;
 }
 
-/* Whether all signatures have a file, so that it says nothing about which of them is executed. */
-static bool is_in_all(const Classifying *self, guint image)
-{
-	guint n = self->signatures->len;
-
-	for (guint j = 0; j < n; j++)
-		if (self->file_shares[(size_t)image * n + j] < 0)
-			return false;
-	return true;
-}
-
 /*
- * A signature takes part with files of its own: in those that some signatures lack, the profile has
- * half of what the share would have there, or more. Otherwise an unknown program's executions in
- * the C library would be a share of some signature.
+ * A signature takes part with files of its own: in those the profile has a quarter of what the
+ * share would have there, or more. Otherwise an unknown program's executions in the C library would
+ * be a share of some signature.
  */
 static bool is_present(const Classifying *self, const double *in_images, guint j, double share)
 {
-	guint n = self->signatures->len;
-	double found = in_new_builds(self), own = 1;
+	double found = in_new_builds(self);
 
 	if (signature_at(self, j)->files->len == 0)
 		return true;
-	for (guint i = 0; i < self->profile->images->len; i++) {
-		double part = MAX(self->file_shares[(size_t)i * n + j], 0);
-		if (self->is_new_image[i])
-			continue;
-		if (is_in_all(self, i))
-			own -= part;
-		else
-			found += MIN(in_images[i], share * part);
-	}
-	return found >= least_present * share * own;
+	for (guint i = 0; i < self->profile->images->len; i++)
+		if (!self->is_new_image[i] && !self->is_common[i])
+			found += MIN(in_images[i], share * share_of_file(self, j, i));
+	return found >= least_present * share * self->own[j];
 }
 
 static double *shares_by_image(const Classifying *self)
@@ -808,102 +823,91 @@ static void fit_remainder(const Classifying *self, unsigned kind, Fit *fit, bool
 	}
 }
 
-static double main_file_share(const LodeSignature *signature)
-{
-	return signature->files->len > 0 ? LODE_AT(signature->files, LodeSignatureFile, 0).share
-	                                 : 1;
-}
-
-/*
- * What the unknown programs of a mixture may execute in files that signatures have, as a part of
- * what they execute in their own: the C library's part of it cannot be told. The median of the
- * signatures.
- */
-static double usual_in_libraries(const Classifying *self)
-{
-	guint n = self->signatures->len;
-	g_autoptr(GArray) shares = g_array_new(FALSE, FALSE, sizeof(double));
-
-	for (guint j = 0; j < n; j++) {
-		double share = MIN(main_file_share(signature_at(self, j)), 1);
-		g_array_append_val(shares, share);
-	}
-	g_array_sort(shares, lode_compare_doubles);
-	double middle = LODE_AT(shares, double, n / 2);
-	return (1 - middle) / MAX(middle, 0.5);
-}
-
-/* Gives the unknown programs what they usually execute of libraries, as far as it is there. */
-static void move_libraries(const Classifying *self, double *shares)
-{
-	guint n = self->signatures->len;
-	double known = 0, in_libraries = 0;
-
-	for (guint j = 0; j < n; j++) {
-		known += shares[j];
-		in_libraries += shares[j] * MAX(1 - main_file_share(signature_at(self, j)), 0);
-	}
-	double moved = MIN(shares[n] * usual_in_libraries(self), in_libraries);
-	for (guint j = 0; j < n && known > 0; j++)
-		shares[j] *= 1 - moved / known;
-	shares[n] += moved;
-}
-
 /*
  * The shares in the weight of the samples where executions are inferred from them, which is what
- * was measured; each instruction's weight is divided as the paths over it are. Without weights,
- * those of the executions. What is scattered is divided likewise, so that the last of `out`
- * [signatures + 1] is that of the places; they sum to 1.
+ * was measured; else in executions. Each instruction's weight is divided as the paths over it are,
+ * and what is scattered likewise, so that the last of `shares` is what is unknown; they sum to 1.
  */
-static void measure_shares(const Classifying *self, const Fit *fit, double *out)
+typedef struct {
+	double *shares;    /* [signatures + 1] */
+	double *in_common; /* [signatures]: of it, beside unknown work, in files that all have */
+} Measured;
+
+static void measured_clear(Measured *self)
+{
+	g_free(self->shares);
+	g_free(self->in_common);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Measured, measured_clear)
+
+static double weight_of_places(const Classifying *self)
+{
+	double samples = 0;
+
+	if (self->weights == NULL)
+		return self->result->rest_placed;
+	for (guint i = 0; i < self->result->places->len; i++)
+		samples += LODE_AT(self->result->places, LodeUnknownPlace, i).samples;
+	return MIN(samples / (self->profile->n_samples * self->result->covered), 1);
+}
+
+/*
+ * The weight of one signature. Beside unknown work, a signature has so many executions in files
+ * that all have, such as the C library, as those in its own files take by its profiles; what is
+ * above is of the unknown programs.
+ */
+static void measure_signature(const Classifying *self, const Fit *fit, guint j, Measured *out)
 {
 	const LodeFlowGraph *graph = self->executed->graph;
 	guint n = self->signatures->len, n_images = self->profile->images->len;
-	double known = 0, in_places = 0;
+	g_autofree double *all = g_new0(double, graph->n_vertices + 1);
+	g_autofree double *part = g_new0(double, graph->n_vertices + 1);
+	g_autofree double *weights = g_new0(double, 3 * n_images + 1);
+	double *held = weights + n_images, *loose = held + n_images;
+	double executions[2] = {0, 0}, parts[2] = {0, 0};
+	Covering covering = {fit, self->vertex_images, j, all, part};
 
-	out[n] = self->result->rest_placed;
-	for (guint j = 0; j < n; j++) {
-		out[j] = fit->shares[j];
-		known += out[j];
-	}
-	if (self->weights == NULL) {
-		for (guint j = 0; j < n; j++)
-			out[j] *= known > 0 ? (1 - out[n]) / known : 0;
-		out[n] = known > 0 ? out[n] : 1;
-		return;
-	}
-	known = 0;
-	for (guint j = 0; j < n; j++) {
-		g_autofree double *all = g_new0(double, graph->n_vertices + 1);
-		g_autofree double *part = g_new0(double, graph->n_vertices + 1);
-		g_autofree double *parts = g_new0(double, 3 * n_images + 1);
-		double *held = parts + n_images, *loose = held + n_images;
-		Covering covering = {fit, self->vertex_images, j, all, part};
-		out[j] = 0;
-		if (!(fit->shares[j] > 0))
+	lode_executed_sequences_visit(self->executed, LODE_SEQUENCES_OPCODES, cover, &covering);
+	for (uint32_t v = 0; v < graph->n_vertices; v++) {
+		uint32_t image = self->vertex_images[v];
+		double count = graph->count[v] / self->executed->total;
+		double weight = self->weights != NULL ? self->weights[graph->vertex_instructions[v]]
+		                                      : count;
+		if (self->executed->symbols[0][v] == 0)
 			continue;
-		lode_executed_sequences_visit(
-			self->executed, LODE_SEQUENCES_OPCODES, cover, &covering);
-		for (uint32_t v = 0; v < graph->n_vertices; v++) {
-			uint32_t image = self->vertex_images[v];
-			double weight = self->weights[graph->vertex_instructions[v]];
-			if (self->executed->symbols[0][v] == 0)
-				continue;
-			*(all[v] > 0 ? &held[image] : &loose[image]) += weight;
-			parts[image] += all[v] > 0 ? weight * part[v] / all[v] : 0;
-		}
-		/* Functions of less than four instructions are divided as the file is. */
-		for (guint i = 0; i < n_images; i++)
-			if (held[i] > 0)
-				out[j] += parts[i] * (1 + loose[i] / held[i]);
-		known += out[j];
+		*(all[v] > 0 ? &held[image] : &loose[image]) += weight;
+		weights[image] += all[v] > 0 ? weight * part[v] / all[v] : 0;
+		executions[self->is_common[image]] += all[v] > 0 ? count * part[v] / all[v] : 0;
 	}
-	for (guint i = 0; i < self->result->places->len; i++)
-		in_places += LODE_AT(self->result->places, LodeUnknownPlace, i).samples;
-	in_places = self->profile->n_samples > 0 ? MIN(in_places / self->profile->n_samples, 1) : 0;
+	/* Functions of less than four instructions are divided as the file is. */
+	for (guint i = 0; i < n_images; i++)
+		if (held[i] > 0)
+			parts[self->is_common[i]] += weights[i] * (1 + loose[i] / held[i]);
+	out->shares[j] = parts[0] + parts[1];
+	if (self->result->rest_placed < least_rest || !(executions[1] > 0))
+		return;
+	double usual = executions[0] * (1 - self->own[j]) / self->own[j];
+	out->in_common[j] = parts[1] * MIN(usual / executions[1], 1);
+	out->shares[n] += parts[1] - out->in_common[j];
+	out->shares[j] = parts[0] + out->in_common[j];
+}
+
+static void measure_shares(const Classifying *self, const Fit *fit, Measured *out)
+{
+	guint n = self->signatures->len;
+	double whole = 0, in_places = weight_of_places(self);
+
+	*out = (Measured){g_new0(double, n + 1), g_new0(double, n + 1)};
 	for (guint j = 0; j < n; j++)
-		out[j] = known > 0 ? out[j] / known * (1 - in_places) : 0;
-	out[n] = known > 0 ? in_places : 1;
+		if (fit->shares[j] > 0)
+			measure_signature(self, fit, j, out);
+	for (guint j = 0; j <= n; j++)
+		whole += out->shares[j];
+	for (guint j = 0; j <= n && whole > 0; j++) {
+		out->shares[j] *= (1 - in_places) / whole;
+		out->in_common[j] *= (1 - in_places) / whole;
+	}
+	out->shares[n] = whole > 0 ? out->shares[n] + in_places : 1;
 }
 
 /* By how much a signature's own executions of an item differ between its profiles, as a part of
@@ -923,24 +927,19 @@ static double deviation_at(const Classifying *self, const Fit *fit, guint j, gui
 	               : 1;
 }
 
-/* By how much the unknown programs' part of the libraries may be wrong: by all of it. */
-static double in_unknown_libraries(const Classifying *self, double rest)
-{
-	double usual = usual_in_libraries(self);
-
-	return rest * usual / (1 + usual);
-}
-
 static double n_samples(const Classifying *self)
 {
 	return MAX(self->weights != NULL ? self->profile->n_samples : self->executed->total, 1);
 }
 
-static double rest_error(const Classifying *self, double rest)
+static double rest_error(const Classifying *self, const Measured *measured)
 {
+	double rest = measured->shares[self->signatures->len], in_common = 0;
 	double sampling = half_width * sqrt(rest * (1 - MIN(rest, 1)) / n_samples(self));
 
-	return MIN(hypot(sampling, in_unknown_libraries(self, rest)), 1);
+	for (guint j = 0; j < self->signatures->len; j++)
+		in_common += measured->in_common[j];
+	return MIN(hypot(sampling, in_common), 1);
 }
 
 /*
@@ -972,16 +971,17 @@ typedef struct {
  * together, which is the worst that the deviations allow. `measured`: shares as they are reported.
  */
 static double error_of(const Classifying *self, const Influences *influences,
-	const double *measured, const uint32_t *groups, uint32_t group)
+	const Measured *measured, const uint32_t *groups, uint32_t group)
 {
 	const Fit *fit = influences->fit;
 	guint n_items = fit->items->len, n = self->signatures->len;
-	double share = 0, between = 0, whole_share = 0, fitted = 0, squares = 0;
+	double share = 0, between = 0, in_common = 0, fitted = 0, squares = 0;
 	g_autofree double *sums = g_new0(double, n_items + 1);
 	g_autofree double *parts = g_new0(double, n_items + 1);
 
 	for (guint j = 0; j < n; j++) {
-		share += groups[j] == group ? measured[j] : 0;
+		share += groups[j] == group ? measured->shares[j] : 0;
+		in_common += groups[j] == group ? measured->in_common[j] : 0;
 		for (guint i = 0; i < n_items && groups[j] == group; i++)
 			sums[i] += influences->by_item[(size_t)j * n_items + i];
 		for (guint k = 0; k < n && groups[j] == group; k++)
@@ -1000,18 +1000,15 @@ static double error_of(const Classifying *self, const Influences *influences,
 		for (guint i = 0; i < n_items; i++)
 			sum += parts[i] * deviation_at(self, fit, j, i) *
 			       fabs(sums[i] - mean / whole);
-		between += measured[j] * measured[j] * sum * sum;
-		whole_share += measured[j];
+		between += measured->shares[j] * measured->shares[j] * sum * sum;
 		fitted += groups[j] == group ? fit->shares[j] : 0;
 	}
 	double spread = squares - fitted * fitted;
 	if (fitted > 0)
 		spread *= share / fitted * share / fitted;
 	double sampling = MAX(spread, share * (1 - MIN(share, 1))) / n_samples(self);
-	double of_unknown = in_unknown_libraries(self, measured[n]) *
-	                    (whole_share > 0 ? share / whole_share : 0);
 	between *= runs_quantile(self) * runs_quantile(self);
-	return sqrt(half_width * half_width * sampling + between + of_unknown * of_unknown);
+	return sqrt(half_width * half_width * sampling + between + in_common * in_common);
 }
 
 /* --- the whole --- */
@@ -1079,12 +1076,15 @@ static bool prepare(Classifying *self, GError **error)
 	self->is_new_image = g_new0(bool, n_images + 1);
 	self->file_shares = g_new0(double, n_images * self->signatures->len + 1);
 	self->limits = g_new0(double, self->signatures->len + 1);
+	self->own = g_new0(double, self->signatures->len + 1);
+	self->is_common = g_new0(bool, n_images + 1);
 	for (uint32_t g = 0; g < graph->n_graphs; g++)
 		for (uint32_t v = graph->graph_starts[g]; v < graph->graph_starts[g + 1]; v++)
 			self->vertex_images[v] = lode_profile_function(
 				self->profile, graph->graph_functions[g])
 			                                 ->image;
 	find_files(self);
+	find_common_files(self);
 	self->weights = find_weights(self->profile);
 	for (unsigned kind = 0; kind < LODE_N_SEQUENCE_KINDS; kind++)
 		lode_executed_sequences_count(self->executed, (LodeSequenceKind)kind,
@@ -1108,7 +1108,7 @@ static bool are_alike(const Classifying *self, guint a, guint b)
 
 /* Puts signatures together whose shares have errors of a quarter of their sum and more, and that
  * are known better together. */
-static void find_groups(const Classifying *self, const Fit *fit, const double *measured,
+static void find_groups(const Classifying *self, const Fit *fit, const Measured *measured,
 	const bool *may_have, LodeSignatureMatch *matches)
 {
 	guint n = self->signatures->len;
@@ -1131,7 +1131,7 @@ static void find_groups(const Classifying *self, const Fit *fit, const double *m
 			errors[j] = error_of(self, &influences, measured, groups, j);
 	for (guint a = 0; a < n; a++)
 		for (guint b = a + 1; b < n && groups[a] == a && is_fitted[a]; b++) {
-			double least = is_alike * (measured[a] + measured[b]);
+			double least = is_alike * (measured->shares[a] + measured->shares[b]);
 			if (!is_fitted[b] || groups[b] != b || errors[a] < least ||
 				errors[b] < least || !(least > 0))
 				continue;
@@ -1142,12 +1142,12 @@ static void find_groups(const Classifying *self, const Fit *fit, const double *m
 		}
 	for (guint j = 0; j < n; j++) {
 		LodeSignatureMatch *match = &matches[j];
-		match->share = measured[j];
+		match->share = measured->shares[j];
 		match->share_error = MIN(errors[j], 1);
 		match->group = groups[j];
 		match->group_share = match->group_error = 0;
 		for (guint k = 0; k < n; k++)
-			match->group_share += groups[k] == groups[j] ? measured[k] : 0;
+			match->group_share += groups[k] == groups[j] ? measured->shares[k] : 0;
 		if (is_fitted[j])
 			match->group_error = MIN(
 				error_of(self, &influences, measured, groups, groups[j]), 1);
@@ -1172,15 +1172,16 @@ static void find_shares(Classifying *self, LodeSignatureMatch *matches)
 	guint n = self->signatures->len, doubtful;
 	g_autofree bool *may_have = all_signatures(self);
 	g_autofree bool *is_tried = all_signatures(self);
-	g_autofree double *measured = g_new0(double, n + 1);
 	LodeClassification *result = self->result;
 
 	do {
 		g_auto(Fit) fit = {0};
 		fit_remainder(self, LODE_SEQUENCES_OPCODES, &fit, may_have);
-		measure_shares(self, &fit, measured);
-		move_libraries(self, measured);
-		find_groups(self, &fit, measured, is_tried, matches);
+		g_auto(Measured) measured = {0};
+		measure_shares(self, &fit, &measured);
+		find_groups(self, &fit, &measured, is_tried, matches);
+		result->rest_share = measured.shares[n];
+		result->rest_error = rest_error(self, &measured);
 		Goodness goodness = goodness_of(self, fit.shares, LODE_NONE);
 		result->distance = goodness.distance;
 		result->limit = goodness.limit;
@@ -1188,8 +1189,6 @@ static void find_shares(Classifying *self, LodeSignatureMatch *matches)
 		doubtful = least_significant(matches, n);
 		may_have[doubtful] = is_tried[doubtful] = doubtful == n;
 	} while (doubtful < n);
-	result->rest_share = measured[n];
-	result->rest_error = rest_error(self, measured[n]);
 	result->is_time = self->weights != NULL;
 }
 
@@ -1307,6 +1306,8 @@ LodeClassification *lode_classify(const LodeProfile *profile, const GPtrArray *s
 	g_free(self.is_new_image);
 	g_free(self.file_shares);
 	g_free(self.limits);
+	g_free(self.own);
+	g_free(self.is_common);
 	g_free(self.weights);
 	if (!is_prepared)
 		return NULL;
