@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/signatures/mixture_shares.h"
+
+#include "analyses/signatures/sequence_fit.h"
+#include "analyses/signatures/signature_distance.h"
+
+#include <math.h>
+
+/* docs/classify.md §8 says what each was chosen on. */
+static const double least_present = 0.25; /* of a share: what its own files must have of it */
+static const double is_alike = 0.25;      /* of two shares: an error that leaves them one */
+static const double half_width = 1.96;    /* of the 95 % interval, in standard errors */
+
+/* The executions in files that no signature has, and that are no places. */
+static double in_new_builds(const LodeClassifying *self)
+{
+	const LodeFlowGraph *graph = self->executed->graph;
+	double sum = 0;
+
+	for (uint32_t v = 0; v < graph->n_vertices; v++)
+		if (self->is_new_image[self->vertex_images[v]] && self->executed->symbols[0][v])
+			sum += graph->count[v] / self->executed->total;
+	return sum;
+}
+
+/*
+ * A signature takes part with files of its own: in those the profile has a quarter of what the
+ * share would have there, or more. Otherwise an unknown program's executions in the C library would
+ * be a share of some signature.
+ */
+static bool is_present(const LodeClassifying *self, const double *in_images, guint j, double share)
+{
+	double found = in_new_builds(self);
+
+	if (lode_classifying_signature(self, j)->files->len == 0)
+		return true;
+	for (guint i = 0; i < self->profile->images->len; i++)
+		if (!self->is_new_image[i] && !self->is_common[i])
+			found += MIN(in_images[i], share * lode_classifying_file_share(self, j, i));
+	return found >= least_present * share * self->own[j];
+}
+
+static double *shares_by_image(const LodeClassifying *self)
+{
+	const LodeFlowGraph *graph = self->executed->graph;
+	double *shares = g_new0(double, self->profile->images->len + 1);
+
+	for (uint32_t v = 0; v < graph->n_vertices; v++)
+		if (self->executed->symbols[0][v] != 0 && self->executed->scales[v] > 0)
+			shares[self->vertex_images[v]] += graph->count[v] / self->executed->total;
+	return shares;
+}
+
+/* Fits the shares of the executions outside the places, as parts of the whole. */
+static void fit_remainder(
+	const LodeClassifying *self, unsigned kind, LodeSequenceFit *fit, bool *may_have)
+{
+	double known = MAX(1 - self->result->rest_placed, 0);
+	g_autofree double *in_images = shares_by_image(self);
+
+	lode_sequence_fit_init(fit, self, kind, LODE_NONE);
+	for (guint j = 0; j < self->signatures->len; j++) {
+		lode_sequence_fit_shares(fit, least_share / MAX(known, least_share), may_have);
+		bool is_changed = false;
+		for (guint k = 0; k < self->signatures->len; k++)
+			if (fit->shares[k] > 0 &&
+				!is_present(self, in_images, k, fit->shares[k] * known)) {
+				may_have[k] = false;
+				is_changed = true;
+			}
+		if (!is_changed)
+			break;
+	}
+}
+
+/*
+ * The shares in the weight of the samples where executions are inferred from them, which is what
+ * was measured; else in executions. Each instruction's weight is divided as the paths over it are,
+ * and what is scattered likewise, so that the last of `shares` is what is unknown; they sum to 1.
+ */
+typedef struct {
+	double *shares;    /* [signatures + 1] */
+	double *in_common; /* [signatures]: of it, beside unknown work, in files that all have */
+} Measured;
+
+static void measured_clear(Measured *self)
+{
+	g_free(self->shares);
+	g_free(self->in_common);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Measured, measured_clear)
+
+static double weight_of_places(const LodeClassifying *self)
+{
+	double samples = 0;
+
+	if (self->weights == NULL)
+		return self->result->rest_placed;
+	for (guint i = 0; i < self->result->places->len; i++)
+		samples += LODE_AT(self->result->places, LodeUnknownPlace, i).samples;
+	return MIN(samples / (self->profile->n_samples * self->result->covered), 1);
+}
+
+/*
+ * The weight of one signature. Beside unknown work, a signature has so many executions in files
+ * that all have, such as the C library, as those in its own files take by its profiles; what is
+ * above is of the unknown programs.
+ */
+static void measure_signature(
+	const LodeClassifying *self, const LodeSequenceFit *fit, guint j, Measured *out)
+{
+	const LodeFlowGraph *graph = self->executed->graph;
+	guint n = self->signatures->len, n_images = self->profile->images->len;
+	g_autofree double *all = g_new0(double, graph->n_vertices + 1);
+	g_autofree double *part = g_new0(double, graph->n_vertices + 1);
+	g_autofree double *weights = g_new0(double, 3 * n_images + 1);
+	double *held = weights + n_images, *loose = held + n_images;
+	double executions[2] = {0, 0}, parts[2] = {0, 0};
+
+	lode_sequence_fit_cover(fit, self, j, all, part);
+	for (uint32_t v = 0; v < graph->n_vertices; v++) {
+		uint32_t image = self->vertex_images[v];
+		double count = graph->count[v] / self->executed->total;
+		double weight = self->weights != NULL ? self->weights[graph->vertex_instructions[v]]
+		                                      : count;
+		if (self->executed->symbols[0][v] == 0)
+			continue;
+		*(all[v] > 0 ? &held[image] : &loose[image]) += weight;
+		weights[image] += all[v] > 0 ? weight * part[v] / all[v] : 0;
+		executions[self->is_common[image]] += all[v] > 0 ? count * part[v] / all[v] : 0;
+	}
+	/* Functions of less than four instructions are divided as the file is. */
+	for (guint i = 0; i < n_images; i++)
+		if (held[i] > 0)
+			parts[self->is_common[i]] += weights[i] * (1 + loose[i] / held[i]);
+	out->shares[j] = parts[0] + parts[1];
+	if (self->result->rest_placed < least_rest || !(executions[1] > 0))
+		return;
+	double usual = executions[0] * (1 - self->own[j]) / self->own[j];
+	out->in_common[j] = parts[1] * MIN(usual / executions[1], 1);
+	out->shares[n] += parts[1] - out->in_common[j];
+	out->shares[j] = parts[0] + out->in_common[j];
+}
+
+static void measure_shares(const LodeClassifying *self, const LodeSequenceFit *fit, Measured *out)
+{
+	guint n = self->signatures->len;
+	double whole = 0, in_places = weight_of_places(self);
+
+	*out = (Measured){g_new0(double, n + 1), g_new0(double, n + 1)};
+	for (guint j = 0; j < n; j++)
+		if (fit->shares[j] > 0)
+			measure_signature(self, fit, j, out);
+	for (guint j = 0; j <= n; j++)
+		whole += out->shares[j];
+	for (guint j = 0; j <= n && whole > 0; j++) {
+		out->shares[j] *= (1 - in_places) / whole;
+		out->in_common[j] *= (1 - in_places) / whole;
+	}
+	out->shares[n] = whole > 0 ? out->shares[n] + in_places : 1;
+}
+
+/* By how much a signature's own executions of an item differ between its profiles, as a part of
+ * them; what it does not list, by all that it is expected to have. */
+static double deviation_at(
+	const LodeClassifying *self, const LodeSequenceFit *fit, guint j, guint i)
+{
+	const LodeSignatureModel *model = &self->models[j];
+	uint64_t key = LODE_AT(fit->items, LodeSequenceValue, i).key;
+	double support = lode_sequence_table_get(&model->supports[LODE_SEQUENCES_OPCODES], key, 0);
+	double deviation = lode_sequence_table_get(
+		&model->deviations[LODE_SEQUENCES_OPCODES], key, 0);
+
+	if (!(support > 0))
+		return 1;
+	return model->signature->n_profiles > 1
+	               ? deviation / support * sqrt(1 + 1.0 / model->signature->n_profiles)
+	               : 1;
+}
+
+static double n_samples(const LodeClassifying *self)
+{
+	return MAX(self->weights != NULL ? self->profile->n_samples : self->executed->total, 1);
+}
+
+static double rest_error(const LodeClassifying *self, const Measured *measured)
+{
+	double rest = measured->shares[self->signatures->len], in_common = 0;
+	double sampling = half_width * sqrt(rest * (1 - MIN(rest, 1)) / n_samples(self));
+
+	for (guint j = 0; j < self->signatures->len; j++)
+		in_common += measured->in_common[j];
+	return MIN(hypot(sampling, in_common), 1);
+}
+
+/*
+ * Student's quantile for 95 % with the degrees of freedom of all signatures' deviations together,
+ * by Cornish and Fisher's expansion (M. Abramowitz, I. A. Stegun, "Handbook of Mathematical
+ * Functions", 26.7.5); 1 where no signature is of two profiles, and deviations are the supports.
+ */
+static double runs_quantile(const LodeClassifying *self)
+{
+	double degrees = 0, z = half_width, z3 = z * z * z;
+
+	for (guint j = 0; j < self->signatures->len; j++)
+		degrees += lode_classifying_signature(self, j)->n_profiles - 1;
+	if (!(degrees > 0))
+		return 1;
+	return z + (z3 + z) / (4 * degrees) +
+	       (5 * z3 * z * z + 16 * z3 + 3 * z) / (96 * degrees * degrees);
+}
+
+/* See lode_mixture_influence(). */
+typedef struct {
+	const LodeSequenceFit *fit;
+	const double *by_item, *inverse;
+} Influences;
+
+/*
+ * Half of the 95 % interval of the shares of some signatures together: of the samples (binomial),
+ * and of what the signatures' profiles differ by, all sequences of one as if they differed
+ * together, which is the worst that the deviations allow. `measured`: shares as they are reported.
+ */
+static double error_of(const LodeClassifying *self, const Influences *influences,
+	const Measured *measured, const uint32_t *groups, uint32_t group)
+{
+	const LodeSequenceFit *fit = influences->fit;
+	guint n_items = fit->items->len, n = self->signatures->len;
+	double share = 0, between = 0, in_common = 0, fitted = 0, squares = 0;
+	g_autofree double *sums = g_new0(double, n_items + 1);
+	g_autofree double *parts = g_new0(double, n_items + 1);
+
+	for (guint j = 0; j < n; j++) {
+		share += groups[j] == group ? measured->shares[j] : 0;
+		in_common += groups[j] == group ? measured->in_common[j] : 0;
+		for (guint i = 0; i < n_items && groups[j] == group; i++)
+			sums[i] += influences->by_item[(size_t)j * n_items + i];
+		for (guint k = 0; k < n && groups[j] == group; k++)
+			squares += groups[k] == group ? influences->inverse[(size_t)j * (n + 1) + k]
+			                              : 0;
+	}
+	for (guint j = 0; j < n; j++) {
+		double mean = 0, whole = 0, sum = 0;
+		for (guint i = 0; i < n_items && fit->shares[j] > 0; i++) {
+			parts[i] = fit->expected[(size_t)j * n_items + i];
+			whole += parts[i];
+			mean += parts[i] * sums[i];
+		}
+		if (!(whole > 0))
+			continue;
+		for (guint i = 0; i < n_items; i++)
+			sum += parts[i] * deviation_at(self, fit, j, i) *
+			       fabs(sums[i] - mean / whole);
+		between += measured->shares[j] * measured->shares[j] * sum * sum;
+		fitted += groups[j] == group ? fit->shares[j] : 0;
+	}
+	double spread = squares - fitted * fitted;
+	if (fitted > 0)
+		spread *= share / fitted * share / fitted;
+	double sampling = MAX(spread, share * (1 - MIN(share, 1))) / n_samples(self);
+	between *= runs_quantile(self) * runs_quantile(self);
+	return sqrt(half_width * half_width * sampling + between + in_common * in_common);
+}
+
+/* Puts signatures together whose shares have errors of a quarter of their sum and more, and that
+ * are known better together. */
+static void find_groups(const LodeClassifying *self, const LodeSequenceFit *fit,
+	const Measured *measured, const bool *may_have, LodeSignatureMatch *matches)
+{
+	guint n = self->signatures->len;
+	g_autofree bool *is_fitted = g_new0(bool, n + 1);
+	g_autofree uint32_t *groups = g_new(uint32_t, n + 1);
+	g_autofree double *errors = g_new0(double, n + 1);
+	g_autofree double *influence = g_new0(double, (size_t)(n + 1) * fit->items->len + 1);
+
+	for (guint j = 0; j < n; j++) {
+		groups[j] = j;
+		is_fitted[j] = fit->shares[j] > 0;
+		for (guint k = 0; k < n && may_have[j] && !is_fitted[j]; k++)
+			is_fitted[j] = fit->shares[k] > 0 && lode_signatures_are_alike(self, j, k);
+	}
+	g_autofree double *inverse = g_new0(double, (size_t)(n + 1) * (n + 1));
+	const Influences influences = {fit, influence, inverse};
+	lode_mixture_influence(&fit->mixture, is_fitted, fit->shares, influence, inverse);
+	for (guint j = 0; j < n; j++)
+		if (is_fitted[j])
+			errors[j] = error_of(self, &influences, measured, groups, j);
+	for (guint a = 0; a < n; a++)
+		for (guint b = a + 1; b < n && groups[a] == a && is_fitted[a]; b++) {
+			double least = is_alike * (measured->shares[a] + measured->shares[b]);
+			if (!is_fitted[b] || groups[b] != b || errors[a] < least ||
+				errors[b] < least || !(least > 0))
+				continue;
+			groups[b] = a;
+			double together = error_of(self, &influences, measured, groups, a);
+			if (together > MIN(errors[a], errors[b]) / 2)
+				groups[b] = b;
+		}
+	for (guint j = 0; j < n; j++) {
+		LodeSignatureMatch *match = &matches[j];
+		match->share = measured->shares[j];
+		match->share_error = MIN(errors[j], 1);
+		match->group = groups[j];
+		match->group_share = match->group_error = 0;
+		for (guint k = 0; k < n; k++)
+			match->group_share += groups[k] == groups[j] ? measured->shares[k] : 0;
+		if (is_fitted[j])
+			match->group_error = MIN(
+				error_of(self, &influences, measured, groups, groups[j]), 1);
+	}
+}
+
+/* The smallest share that is within its error, so that there may be none; n: all are larger. */
+static guint least_significant(const LodeSignatureMatch *matches, guint n)
+{
+	guint least = n;
+
+	for (guint j = 0; j < n; j++)
+		if (matches[j].share > 0 && matches[j].group_share < matches[j].group_error &&
+			(least == n || matches[j].share < matches[least].share))
+			least = j;
+	return least;
+}
+
+/* Fits the shares, of which those that are doubtful are left out one after the other. */
+void lode_mixture_shares_find(LodeClassifying *self, LodeSignatureMatch *matches)
+{
+	guint n = self->signatures->len, doubtful;
+	g_autofree bool *may_have = lode_classifying_all(self);
+	g_autofree bool *is_tried = lode_classifying_all(self);
+	LodeClassification *result = self->result;
+
+	do {
+		g_auto(LodeSequenceFit) fit = {0};
+		fit_remainder(self, LODE_SEQUENCES_OPCODES, &fit, may_have);
+		g_auto(Measured) measured = {0};
+		measure_shares(self, &fit, &measured);
+		find_groups(self, &fit, &measured, is_tried, matches);
+		result->rest_share = measured.shares[n];
+		result->rest_error = rest_error(self, &measured);
+		LodeMixtureDistance goodness = lode_mixture_distance(self, fit.shares, LODE_NONE);
+		result->distance = goodness.distance;
+		result->limit = goodness.limit;
+		result->rest = result->rest_placed + fit.shares[n] * (1 - result->rest_placed);
+		doubtful = least_significant(matches, n);
+		may_have[doubtful] = is_tried[doubtful] = doubtful == n;
+	} while (doubtful < n);
+	result->is_time = self->weights != NULL;
+}
