@@ -90,15 +90,44 @@ static void measured_clear(Measured *self)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Measured, measured_clear)
 
-static double weight_of_places(const LodeClassifying *self)
+static double weight_of(const LodeClassifying *self, uint32_t vertex)
 {
-	double samples = 0;
+	const LodeFlowGraph *graph = self->executed->graph;
 
-	if (self->weights == NULL)
-		return self->result->rest_placed;
+	return self->weights != NULL ? self->weights[graph->vertex_instructions[vertex]]
+	                             : graph->count[vertex] / self->executed->total;
+}
+
+static bool has_unknown_work(const LodeClassifying *self)
+{
+	return self->result->rest_placed >= least_rest;
+}
+
+/* Whether a file is known, but not of any signature that has a share. */
+static bool is_lacked(const LodeClassifying *self, const LodeSequenceFit *fit, guint image)
+{
+	guint n = self->signatures->len;
+
+	for (guint j = 0; j < n; j++)
+		if (fit->shares[j] > 0 && self->file_shares[(size_t)image * n + j] >= 0)
+			return false;
+	return true;
+}
+
+/* The weight of the places and, beside these, of the files that no signature with a share has. */
+static double weight_of_unknown(const LodeClassifying *self, const LodeSequenceFit *fit)
+{
+	double places = self->result->rest_placed, lacked = 0, samples = 0;
+
 	for (guint i = 0; i < self->result->places->len; i++)
 		samples += LODE_AT(self->result->places, LodeUnknownPlace, i).samples;
-	return MIN(samples / (self->profile->n_samples * self->result->covered), 1);
+	if (self->weights != NULL)
+		places = samples / (self->profile->n_samples * self->result->covered);
+	for (uint32_t v = 0; v < self->executed->graph->n_vertices && has_unknown_work(self); v++)
+		if (self->executed->symbols[0][v] != 0 &&
+			is_lacked(self, fit, self->vertex_images[v]))
+			lacked += weight_of(self, v);
+	return MIN(places + lacked / (self->weights != NULL ? self->result->covered : 1), 1);
 }
 
 /*
@@ -115,15 +144,15 @@ static void measure_signature(
 	g_autofree double *part = g_new0(double, graph->n_vertices + 1);
 	g_autofree double *weights = g_new0(double, 3 * n_images + 1);
 	double *held = weights + n_images, *loose = held + n_images;
-	double executions[2] = {0, 0}, parts[2] = {0, 0};
+	double executions[2] = {0, 0}, parts[2] = {0, 0}; /* in own files, in common ones */
 
 	lode_sequence_fit_cover(fit, self, j, all, part);
 	for (uint32_t v = 0; v < graph->n_vertices; v++) {
 		uint32_t image = self->vertex_images[v];
 		double count = graph->count[v] / self->executed->total;
-		double weight = self->weights != NULL ? self->weights[graph->vertex_instructions[v]]
-		                                      : count;
-		if (self->executed->symbols[0][v] == 0)
+		double weight = weight_of(self, v);
+		if (self->executed->symbols[0][v] == 0 ||
+			(has_unknown_work(self) && is_lacked(self, fit, image)))
 			continue;
 		*(all[v] > 0 ? &held[image] : &loose[image]) += weight;
 		weights[image] += all[v] > 0 ? weight * part[v] / all[v] : 0;
@@ -134,7 +163,7 @@ static void measure_signature(
 		if (held[i] > 0)
 			parts[self->is_common[i]] += weights[i] * (1 + loose[i] / held[i]);
 	out->shares[j] = parts[0] + parts[1];
-	if (self->result->rest_placed < least_rest || !(executions[1] > 0))
+	if (!has_unknown_work(self) || !(executions[1] > 0))
 		return;
 	double usual = executions[0] * (1 - self->own[j]) / self->own[j];
 	out->in_common[j] = parts[1] * MIN(usual / executions[1], 1);
@@ -145,7 +174,7 @@ static void measure_signature(
 static void measure_shares(const LodeClassifying *self, const LodeSequenceFit *fit, Measured *out)
 {
 	guint n = self->signatures->len;
-	double whole = 0, in_places = weight_of_places(self);
+	double whole = 0, unknown = weight_of_unknown(self, fit);
 
 	*out = (Measured){g_new0(double, n + 1), g_new0(double, n + 1)};
 	for (guint j = 0; j < n; j++)
@@ -154,10 +183,10 @@ static void measure_shares(const LodeClassifying *self, const LodeSequenceFit *f
 	for (guint j = 0; j <= n; j++)
 		whole += out->shares[j];
 	for (guint j = 0; j <= n && whole > 0; j++) {
-		out->shares[j] *= (1 - in_places) / whole;
-		out->in_common[j] *= (1 - in_places) / whole;
+		out->shares[j] *= (1 - unknown) / whole;
+		out->in_common[j] *= (1 - unknown) / whole;
 	}
-	out->shares[n] = whole > 0 ? out->shares[n] + in_places : 1;
+	out->shares[n] = whole > 0 ? out->shares[n] + unknown : 1;
 }
 
 /* By how much a signature's own executions of an item differ between its profiles, as a part of
@@ -322,7 +351,6 @@ static guint least_significant(const LodeSignatureMatch *matches, guint n)
 	return least;
 }
 
-/* Fits the shares, of which those that are doubtful are left out one after the other. */
 void lode_mixture_shares_find(LodeClassifying *self, LodeSignatureMatch *matches)
 {
 	guint n = self->signatures->len, doubtful;

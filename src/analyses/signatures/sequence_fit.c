@@ -73,7 +73,6 @@ static void divide_by_files(LodeSequenceFit *self, const LodeClassifying *classi
 					      : least_in_file);
 }
 
-/* Items are sequences in files; `image` LODE_NONE: in all. */
 void lode_sequence_fit_init(
 	LodeSequenceFit *self, const LodeClassifying *classifying, unsigned kind, uint32_t image)
 {
@@ -126,11 +125,6 @@ void lode_sequence_fit_init(
 		items->len, n_signatures, self->observed, self->expected, unknown_support};
 }
 
-/*
- * Components with less than `least_part` are left out, the least first, and the rest is fitted
- * anew. Components to which a rough fit gives next to nothing are left out at once: with many
- * signatures, most.
- */
 void lode_sequence_fit_shares(LodeSequenceFit *self, double least_part, bool *may_have)
 {
 	size_t n = self->mixture.n_components;
@@ -152,11 +146,11 @@ void lode_sequence_fit_shares(LodeSequenceFit *self, double least_part, bool *ma
 	lode_mixture_fit(&self->mixture, may_have, 1e-7, self->shares);
 }
 
-double lode_sequence_fit_explained(const LodeSequenceFit *fit, guint j)
+double lode_sequence_fit_explained(const LodeSequenceFit *self, guint j)
 {
 	double shares[2];
-	const LodeMixture alone = {fit->mixture.n_sequences, 1, fit->observed,
-		fit->expected + (size_t)j * fit->mixture.n_sequences, unknown_support};
+	const LodeMixture alone = {self->mixture.n_sequences, 1, self->observed,
+		self->expected + (size_t)j * self->mixture.n_sequences, unknown_support};
 
 	lode_mixture_fit(&alone, NULL, 1e-6, shares);
 	return shares[0];

@@ -131,7 +131,6 @@ static double divergence_of_mixture(const LodeClassifying *self, const double *s
 	return sum;
 }
 
-/* `shares` of the signatures and the rest, which is left out. */
 LodeMixtureDistance lode_mixture_distance(
 	const LodeClassifying *self, const double *shares, uint32_t image)
 {
@@ -160,7 +159,6 @@ LodeMixtureDistance lode_mixture_distance(
 		sqrt(sum / (LODE_N_SEQUENCE_KINDS * LODE_SIGNATURE_LENGTHS)), sqrt(limit)};
 }
 
-/* The root mean divergence of two signatures, over the sequences of the first and all else. */
 bool lode_signatures_are_alike(const LodeClassifying *self, guint a, guint b)
 {
 	g_autofree double *shares = g_new0(double, self->signatures->len + 1);
@@ -227,7 +225,6 @@ static double elsewhere(const LodeClassifying *self, guint j, unsigned kind, uin
 	return sum / MAX(self->signatures->len - 1, 1);
 }
 
-/* For: what both have and the other signatures have less of. Against: what adds to the distance. */
 void lode_signature_evidence_find(const LodeClassifying *self, guint j, LodeSignatureMatch *match)
 {
 	g_autoptr(GArray) with = g_array_new(FALSE, FALSE, sizeof(Clue));

@@ -28,7 +28,8 @@ typedef struct {
 LodeMixtureDistance lode_mixture_distance(
 	const LodeClassifying *self, const double *shares, uint32_t image);
 
-/* Whether two signatures are within their limits of each other. */
+/* Whether two signatures are within the larger of their limits of each other: the root mean
+ * divergence over the sequences of the first and all else. */
 bool lode_signatures_are_alike(const LodeClassifying *self, guint a, guint b);
 
 /* For: what both have and the other signatures have less of. Against: what adds to the distance. */

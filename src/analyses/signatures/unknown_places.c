@@ -8,9 +8,8 @@
 static const double new_file_limit = 0.2;   /* for a file that no signature has: a new build */
 static const double unknown_part = 1.0 / 3; /* of a function, in no signature: then it is a place */
 static const double least_place = 0.001;    /* of the executions, for a function to be listed */
-/* …but of a file that no signature has, so many samples. */
-static const double least_new_samples = 2;
-static const double least_samples = 5; /* that two standard errors do not take to 0 */
+static const double least_new_samples = 2;  /* in a new file: so many are reported */
+static const double least_samples = 5;      /* that two standard errors do not take to 0 */
 
 LODE_ORDER(compare_places, LodeUnknownPlace, LODE_DESCENDING(is_new_file),
 	LODE_DESCENDING(executions), LODE_ASCENDING(function))
@@ -123,7 +122,6 @@ static bool is_place(const LodeUnknownPlace *one)
 	       (one->samples < 0 || one->samples >= least_samples);
 }
 
-/* All executions of a place are of the rest, as even unknown code moves and adds like any other. */
 void lode_unknown_places_find(LodeClassifying *self, const LodeSequenceFit *fit)
 {
 	const LodeFlowGraph *graph = self->executed->graph;

@@ -307,6 +307,69 @@ static void test_new_file(void)
 	}
 }
 
+/* Puts each graph into the file that the first letter of its name names. */
+static LodeProfile *read_in_files(const GString *text)
+{
+	static const char letters[] = "pqcx";
+	static const char *const build_ids[] = {"aa", "bb", "cc", "dd"};
+	LodeProfile *profile = flow_text_read(text->str);
+	const LodeImage first = *lode_profile_image(profile, 0);
+
+	g_array_set_size(profile->images, 0);
+	for (guint i = 0; i < strlen(letters); i++) {
+		LodeImage image = first;
+		image.kind = LODE_IMAGE_FILE;
+		image.build_id = (char *)build_ids[i];
+		g_array_append_val(profile->images, image);
+	}
+	for (guint i = 0; i < profile->functions->len; i++) {
+		LodeFunction *function = lode_profile_function(profile, i);
+		function->image = (uint32_t)(strchr(letters, function->name[0]) - letters);
+	}
+	return profile;
+}
+
+/*
+ * A known program beside an unknown one, both of which execute a library that all signatures have:
+ * the unknown one much of it, or none. The known share is as its own file and its signature say.
+ */
+static void test_common_file(void)
+{
+	GString *parts[4];
+	g_autoptr(GString) a = g_string_new(NULL), b = g_string_new(NULL);
+
+	for (unsigned i = 0; i < 4; i++) {
+		const char name[] = {"pqcx"[i], 0};
+		parts[i] = g_string_new(NULL);
+		flow_text_append_graph(parts[i], name, "o", 40, 40, 4000);
+	}
+	append_scaled(a, parts[0]->str, 8);
+	append_scaled(a, parts[2]->str, 2);
+	append_scaled(b, parts[1]->str, 7);
+	append_scaled(b, parts[2]->str, 3);
+	g_autoptr(LodeProfile) profile_a = read_in_files(a);
+	g_autoptr(LodeProfile) profile_b = read_in_files(b);
+	g_autoptr(GPtrArray)
+		known = both(sign("a", 1e-4, profile_a, NULL), sign("b", 1e-4, profile_b, NULL));
+	for (unsigned in_library = 0; in_library <= 2; in_library++) {
+		g_autoptr(GString) text = g_string_new(NULL);
+		append_scaled(text, a->str, 1);
+		append_scaled(text, parts[3]->str, 4);
+		append_scaled(text, parts[2]->str, in_library);
+		g_autoptr(LodeProfile) mixed = read_in_files(text);
+		double truth = profile_a->total_count / mixed->total_count;
+		g_autoptr(LodeClassification) found = classify(mixed, known);
+		const LodeSignatureMatch *match = lode_classification_match(found, 0);
+		g_assert_true(found->is_mixture);
+		g_assert_cmpfloat(fabs(match->share - truth), <, 0.02);
+		g_assert_cmpfloat(fabs(match->share - truth), <=, match->share_error);
+		g_assert_cmpfloat(fabs(found->rest_share - (1 - truth)), <=, found->rest_error);
+		g_assert_cmpfloat(lode_classification_match(found, 1)->share, ==, 0);
+	}
+	for (unsigned i = 0; i < 4; i++)
+		g_string_free(parts[i], TRUE);
+}
+
 /* What has nothing in common with any signature is none of them. */
 static void test_none(void)
 {
@@ -507,6 +570,9 @@ int main(int argc, char **argv)
 		NULL);
 	add_random_test(
 		"/classification/alike", test_alike, "R02S000000000000000000000000000000b1", NULL);
+	add_random_test("/classification/common_file", test_common_file,
+		"R02S000000000000000000000000000000c1", "R02S000000000000000000000000000000c2",
+		NULL);
 	g_test_add_func("/classification/new_file", test_new_file);
 	g_test_add_func("/classification/unlisted", test_unlisted);
 	g_test_add_func("/classification/variances", test_variances);
