@@ -331,15 +331,16 @@ static LodeProfile *read_in_files(const GString *text)
 
 /*
  * A known program beside an unknown one, both of which execute a library that all signatures have:
- * the unknown one much of it, or none. The known share is as its own file and its signature say.
+ * the unknown one some of it, or none; and one that the other signature alone has. The known share
+ * is as its own file and its signature say.
  */
 static void test_common_file(void)
 {
-	GString *parts[4];
+	GString *parts[5];
 	g_autoptr(GString) a = g_string_new(NULL), b = g_string_new(NULL);
 
-	for (unsigned i = 0; i < 4; i++) {
-		const char name[] = {"pqcx"[i], 0};
+	for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++) {
+		const char name[] = {"pqcxq"[i], "01234"[i], 0};
 		parts[i] = g_string_new(NULL);
 		flow_text_append_graph(parts[i], name, "o", 40, 40, 4000);
 	}
@@ -351,11 +352,11 @@ static void test_common_file(void)
 	g_autoptr(LodeProfile) profile_b = read_in_files(b);
 	g_autoptr(GPtrArray)
 		known = both(sign("a", 1e-4, profile_a, NULL), sign("b", 1e-4, profile_b, NULL));
-	for (unsigned in_library = 0; in_library <= 2; in_library++) {
+	for (unsigned in_library = 0; in_library <= 3; in_library++) {
 		g_autoptr(GString) text = g_string_new(NULL);
 		append_scaled(text, a->str, 1);
 		append_scaled(text, parts[3]->str, 4);
-		append_scaled(text, parts[2]->str, in_library);
+		append_scaled(text, parts[in_library == 3 ? 4 : 2]->str, in_library);
 		g_autoptr(LodeProfile) mixed = read_in_files(text);
 		double truth = profile_a->total_count / mixed->total_count;
 		g_autoptr(LodeClassification) found = classify(mixed, known);
@@ -366,7 +367,7 @@ static void test_common_file(void)
 		g_assert_cmpfloat(fabs(found->rest_share - (1 - truth)), <=, found->rest_error);
 		g_assert_cmpfloat(lode_classification_match(found, 1)->share, ==, 0);
 	}
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++)
 		g_string_free(parts[i], TRUE);
 }
 
