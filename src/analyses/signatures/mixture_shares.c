@@ -142,10 +142,14 @@ static void measure_signature(
 	guint n = self->signatures->len, n_images = self->profile->images->len;
 	g_autofree double *all = g_new0(double, graph->n_vertices + 1);
 	g_autofree double *part = g_new0(double, graph->n_vertices + 1);
+	g_autofree double *rest_all = g_new0(double, graph->n_vertices + 1);
+	g_autofree double *rest = g_new0(double, graph->n_vertices + 1);
 	g_autofree double *weights = g_new0(double, 3 * n_images + 1);
 	double *held = weights + n_images, *loose = held + n_images;
 	double executions[2] = {0, 0}, parts[2] = {0, 0}; /* in own files, in common ones */
 
+	if (has_unknown_work(self))
+		lode_sequence_fit_cover(fit, self, n, rest_all, rest);
 	lode_sequence_fit_cover(fit, self, j, all, part);
 	for (uint32_t v = 0; v < graph->n_vertices; v++) {
 		uint32_t image = self->vertex_images[v];
@@ -154,9 +158,12 @@ static void measure_signature(
 		if (self->executed->symbols[0][v] == 0 ||
 			(has_unknown_work(self) && is_lacked(self, fit, image)))
 			continue;
-		*(all[v] > 0 ? &held[image] : &loose[image]) += weight;
-		weights[image] += all[v] > 0 ? weight * part[v] / all[v] : 0;
-		executions[self->is_common[image]] += all[v] > 0 ? count * part[v] / all[v] : 0;
+		/* In common files, what is scattered is divided before the excess is taken away. */
+		double known = self->is_common[image] ? all[v] - rest[v] : all[v];
+		double divided = known > 0 ? MIN(part[v] / known, 1) : 0;
+		*(known > 0 ? &held[image] : &loose[image]) += weight;
+		weights[image] += weight * divided;
+		executions[self->is_common[image]] += count * divided;
 	}
 	/* Functions of less than four instructions are divided as the file is. */
 	for (guint i = 0; i < n_images; i++)
