@@ -8,10 +8,12 @@
 #include <string.h>
 
 /* docs/classify.md §8 says what each was chosen on. */
-static const double limit_factor = 2.5;  /* spreads that a distance may have */
-static const double least_limit = 0.05;  /* however little the profiles of a signature vary */
-static const double most_limit = 0.35;   /* however much: beyond are programs of another kind */
-static const double usual_spread = 0.08; /* where no signature is of two profiles */
+static const double limit_factor = 2.5;   /* spreads that a distance may have */
+static const double least_limit = 0.05;   /* however little the profiles of a signature vary */
+static const double most_limit = 0.35;    /* however much: beyond are programs of another kind */
+static const double chance_factor = 0.25; /* of the chance of samples: sequences overlap */
+static const double most_limit_of_few = 0.42; /* with the chance of few samples */
+static const double usual_spread = 0.08;      /* where no signature is of two profiles */
 
 /* One sequence's part of the divergence in bits; p and q ≥ 0. */
 static double divergence(double p, double q)
@@ -100,8 +102,11 @@ void lode_signature_limits_find(LodeClassifying *self)
 	}
 }
 
+/* Also adds to `noise` what the divergence is expected to be by chance, for that many samples:
+ * 1/(8·ln 2·samples) for each sequence, and at most s/2, which is all of it. */
 static double divergence_of_mixture(const LodeClassifying *self, const double *shares,
-	unsigned kind, const LodeSequenceTable *observed, double total)
+	unsigned kind, const LodeSequenceTable *observed, double total, double samples,
+	double *noise)
 {
 	LodeSequenceTable expected = {0};
 	double listed[LODE_SIGNATURE_LENGTHS] = {0}, seen[LODE_SIGNATURE_LENGTHS] = {0}, sum = 0;
@@ -124,6 +129,7 @@ static double divergence_of_mixture(const LodeClassifying *self, const double *s
 		double p = lode_sequence_table_get(observed, key, 0) / total;
 		seen[lode_sequence_length(key) - 1] += p;
 		sum += divergence(p, expected.slots[i].value);
+		*noise += MIN(1 / (8 * G_LN2 * samples), expected.slots[i].value / 2);
 	}
 	for (unsigned length = 0; length < LODE_SIGNATURE_LENGTHS; length++)
 		sum += divergence(MAX(1 - seen[length], 0), MAX(1 - listed[length], 0));
@@ -136,7 +142,7 @@ LodeMixtureDistance lode_mixture_distance(
 {
 	guint n = self->signatures->len;
 	g_autofree double *parts = g_new0(double, n + 1);
-	double known = 0, sum = 0, limit = 0;
+	double known = 0, sum = 0, limit = 0, noise = 0;
 
 	for (guint j = 0; j < n; j++)
 		known += shares[j];
@@ -152,22 +158,27 @@ LodeMixtureDistance lode_mixture_distance(
 		lode_executed_sequences_visit(
 			self->executed, (LodeSequenceKind)kind, lode_classified_part_add, &part);
 		double total = MAX(part.totals[0], DBL_MIN);
-		sum += divergence_of_mixture(self, parts, kind, &supports, total);
+		sum += divergence_of_mixture(self, parts, kind, &supports, total,
+			self->weights != NULL
+				? self->profile->n_samples * total / self->executed->total
+				: INFINITY,
+			&noise);
 		lode_sequence_table_clear(&supports);
 	}
-	return (LodeMixtureDistance){
-		sqrt(sum / (LODE_N_SEQUENCE_KINDS * LODE_SIGNATURE_LENGTHS)), sqrt(limit)};
+	limit += chance_factor * noise / (LODE_N_SEQUENCE_KINDS * LODE_SIGNATURE_LENGTHS);
+	return (LodeMixtureDistance){sqrt(sum / (LODE_N_SEQUENCE_KINDS * LODE_SIGNATURE_LENGTHS)),
+		MIN(sqrt(limit), most_limit_of_few)};
 }
 
 bool lode_signatures_are_alike(const LodeClassifying *self, guint a, guint b)
 {
 	g_autofree double *shares = g_new0(double, self->signatures->len + 1);
-	double sum = 0;
+	double sum = 0, noise = 0;
 
 	shares[a] = 1;
 	for (unsigned kind = 0; kind < LODE_N_SEQUENCE_KINDS; kind++)
 		sum += divergence_of_mixture(
-			self, shares, kind, &self->models[b].supports[kind], 1);
+			self, shares, kind, &self->models[b].supports[kind], 1, INFINITY, &noise);
 	return sqrt(sum / (LODE_N_SEQUENCE_KINDS * LODE_SIGNATURE_LENGTHS)) <=
 	       MAX(self->limits[a], self->limits[b]);
 }
