@@ -81,30 +81,36 @@ double lode_classifying_file_share(const LodeClassifying *self, guint j, guint i
 	return MAX(self->file_shares[(size_t)image * self->signatures->len + j], 0);
 }
 
+static bool all_have_file(const LodeClassifying *self, const char *text)
+{
+	for (guint j = 0; j < self->signatures->len; j++)
+		if (share_in_file(lode_classifying_signature(self, j), text) < 0)
+			return false;
+	return true;
+}
+
 /* Common files do not say which signatures are executed. Where a signature has hardly another file,
  * as with one program's workloads alone, none counts as common. */
 static void find_common_files(LodeClassifying *self)
 {
-	guint n_images = self->profile->images->len, n = self->signatures->len;
+	guint n = self->signatures->len;
 	double least = 1;
 
-	for (guint j = 0; j < n; j++)
-		self->own[j] = 1;
-	for (guint i = 0; i < n_images; i++) {
-		self->is_common[i] = !self->is_new_image[i] &&
-		                     lode_profile_image(self->profile, i)->kind == LODE_IMAGE_FILE;
-		for (guint j = 0; j < n; j++)
-			self->is_common[i] &= lode_classifying_signature(self, j)->files->len > 0 &&
-			                      lode_classifying_file_share(self, j, i) > 0;
-		for (guint j = 0; j < n && self->is_common[i]; j++)
-			self->own[j] -= lode_classifying_file_share(self, j, i);
-	}
-	for (guint j = 0; j < n; j++)
+	for (guint j = 0; j < n; j++) {
+		const GArray *files = lode_classifying_signature(self, j)->files;
+		for (guint i = 0; i < files->len; i++) {
+			const LodeSignatureFile *file = &LODE_AT(files, LodeSignatureFile, i);
+			self->own[j] += all_have_file(self, file->text) ? 0 : file->share;
+		}
 		least = MIN(least, self->own[j]);
-	for (guint i = 0; i < n_images && least < least_share; i++)
-		self->is_common[i] = false;
+	}
 	for (guint j = 0; j < n && least < least_share; j++)
 		self->own[j] = 1;
+	for (guint i = 0; i < self->profile->images->len && least >= least_share; i++) {
+		const LodeImage *image = lode_profile_image(self->profile, i);
+		g_autofree char *text = lode_signature_file_text(image->path, image->build_id);
+		self->is_common[i] = image->kind == LODE_IMAGE_FILE && all_have_file(self, text);
+	}
 }
 
 /* For each instruction, its share of the samples' weight; NULL: executions are not inferred from
