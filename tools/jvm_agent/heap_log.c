@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "heap_log.h"
 
+#include "sources/allocations/heap_log_format.h"
+
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -10,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NAME = 1, MOVE = 2, WALK = 3, BLOCK = 4, RANGE = 5, VERSION = 1 };
+enum { VERSION = 1 };
 
 #define MAX_LOG_BYTES ((uint64_t)256 << 20)
 #define RESERVED_BYTES ((uint64_t)1 << 20) /* not for walks: for collections */
@@ -78,7 +80,8 @@ static void add(
 		{(void *)&head, sizeof head}, {(void *)fields, fields_size}, {(void *)rest, size}};
 
 	pthread_mutex_lock(&heap_log.lock);
-	if (heap_log.size + head.size > MAX_LOG_BYTES - (type == MOVE ? 0 : RESERVED_BYTES))
+	if (heap_log.size + head.size >
+		MAX_LOG_BYTES - (type == LODE_HEAP_RECORD_MOVE ? 0 : RESERVED_BYTES))
 		end();
 	else
 		write_parts(parts, 3);
@@ -111,33 +114,33 @@ bool heap_log_open(const char *directory, const char *heap)
 
 void heap_log_add_name(uint32_t id, const char *name)
 {
-	add(NAME, &id, sizeof id, name, strlen(name));
+	add(LODE_HEAP_RECORD_NAME, &id, sizeof id, name, strlen(name));
 }
 
 void heap_log_add_move(uint64_t begin_ns, uint64_t end_ns)
 {
 	const uint64_t times[] = {begin_ns, end_ns};
 
-	add(MOVE, times, sizeof times, NULL, 0);
+	add(LODE_HEAP_RECORD_MOVE, times, sizeof times, NULL, 0);
 }
 
 void heap_log_add_range(uint64_t start, uint64_t end)
 {
 	const uint64_t range[] = {start, end};
 
-	add(RANGE, range, sizeof range, NULL, 0);
+	add(LODE_HEAP_RECORD_RANGE, range, sizeof range, NULL, 0);
 }
 
 void heap_log_add_walk(uint64_t time_ns)
 {
-	add(WALK, &time_ns, sizeof time_ns, NULL, 0);
+	add(LODE_HEAP_RECORD_WALK, &time_ns, sizeof time_ns, NULL, 0);
 }
 
 void heap_log_add_block(uint64_t address, uint64_t first, const uint8_t *runs, size_t size)
 {
 	const uint64_t fields[] = {address, first};
 
-	add(BLOCK, fields, sizeof fields, runs, size);
+	add(LODE_HEAP_RECORD_BLOCK, fields, sizeof fields, runs, size);
 }
 
 bool heap_log_has_room(size_t size)

@@ -69,7 +69,7 @@ bool lode_capacity_find(const LodeProfile *profile, const GPtrArray *signatures,
 			continue;
 		LodeCapacityRow row = {.signature = match->signature,
 			.share = match->share * time,
-			/* Of the 95 % interval, the standard error. */
+			/* The standard error, from half of the 95 % interval. */
 			.share_error = match->share_error / 1.96 * time};
 		g_array_append_val(out->rows, row);
 		sum += row.share;

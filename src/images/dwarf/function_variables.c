@@ -175,8 +175,8 @@ static void add_expression(Walk *walk, Dwarf_Attribute *attribute, const Dwarf_O
 	place.is_home = place.low == 0 && place.high == UINT64_MAX;
 	if (!simple_place(walk, attribute, &ops[0], &place))
 		return;
-	/* optimisers say so that the value is for now that of some global variable; an array has no
-	 * such value */
+	/* a fixed address here: the value is that of a global variable for a while; arrays have no
+	 * such entries */
 	if (!place.is_home && !is_array_of_any_length(walk->types, &place) &&
 		(place.kind == LODE_PLACE_AT_ADDRESS || ops[n - 1].atom == DW_OP_deref))
 		return;

@@ -4,6 +4,7 @@
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "base/text/maps_line.h"
+#include "sources/allocations/heap_log_format.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,11 +30,6 @@ enum {
 	MAX_DATA = 1 << 16,
 	TAG_MASK = 3,
 	TAG = 1,
-	RECORD_NAME = 1,
-	RECORD_MOVE = 2,
-	RECORD_WALK = 3,
-	RECORD_BLOCK = 4,
-	RECORD_RANGE = 5,
 };
 
 #define MAX_WALK_BYTES ((uint64_t)512 << 20)
@@ -374,7 +370,7 @@ static uint32_t number_of(Process *self, const char *name)
 		return GPOINTER_TO_UINT(found) - 1;
 	g_hash_table_insert(self->names, g_strdup(name), GUINT_TO_POINTER(id + 1));
 	id = GUINT32_TO_LE(id);
-	write_record(self, RECORD_NAME, &id, sizeof(id), name, strlen(name));
+	write_record(self, LODE_HEAP_RECORD_NAME, &id, sizeof(id), name, strlen(name));
 	return GUINT32_FROM_LE(id);
 }
 
@@ -548,7 +544,7 @@ static void write_block(Process *self, const Seen *seen, guint n)
 		put_number(runs, seen[i].size / 8);
 		put_number(runs, k);
 	}
-	write_record(self, RECORD_BLOCK, fields, sizeof(fields), runs->data, runs->len);
+	write_record(self, LODE_HEAP_RECORD_BLOCK, fields, sizeof(fields), runs->data, runs->len);
 }
 
 static void write_range(Process *self, uint64_t start, uint64_t end)
@@ -558,7 +554,7 @@ static void write_range(Process *self, uint64_t start, uint64_t end)
 	if (GPOINTER_TO_SIZE(g_hash_table_lookup(self->ranges, GSIZE_TO_POINTER(start))) >= end)
 		return;
 	g_hash_table_insert(self->ranges, GSIZE_TO_POINTER(start), GSIZE_TO_POINTER(end));
-	write_record(self, RECORD_RANGE, range, sizeof(range), NULL, 0);
+	write_record(self, LODE_HEAP_RECORD_RANGE, range, sizeof(range), NULL, 0);
 }
 
 /* Writes objects without gaps between them as one block, up to the end of a page. */
@@ -601,7 +597,7 @@ static void write_move(Process *self)
 {
 	const uint64_t now = GUINT64_TO_LE(now_ns()), times[] = {now, now};
 
-	write_record(self, RECORD_MOVE, times, sizeof(times), NULL, 0);
+	write_record(self, LODE_HEAP_RECORD_MOVE, times, sizeof(times), NULL, 0);
 }
 
 /* Objects may move between two walks: a move is logged before and after each. */
@@ -621,7 +617,7 @@ static void walk(Process *self)
 	find_maps(self);
 	g_array_set_size(self->seen, 0);
 	find_objects(self, data);
-	write_record(self, RECORD_WALK, &time_ns, sizeof(time_ns), NULL, 0);
+	write_record(self, LODE_HEAP_RECORD_WALK, &time_ns, sizeof(time_ns), NULL, 0);
 	write_blocks(self, self->seen, true);
 	g_array_sort(data, compare_seen);
 	drop_covered(data);

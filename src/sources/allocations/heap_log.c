@@ -11,14 +11,13 @@
 #include "base/error.h"
 #include "base/files/input_file.h"
 #include "machine/memory_budget.h"
+#include "sources/allocations/heap_log_format.h"
 
 #include <string.h>
 
 static const char magic[] = "lodeheap";
 
 enum { VERSION = 1, HEAP_NAME = 16, HEAD_BYTES = 8, UNIT = 8, MAX_NAME = 1 << 12 };
-enum { RECORD_NAME = 1, RECORD_MOVE = 2, RECORD_WALK = 3, RECORD_BLOCK = 4, RECORD_RANGE = 5 };
-
 #define MAX_LOG_BYTES ((uint64_t)1 << 29)
 
 typedef struct {
@@ -174,24 +173,24 @@ static bool read_record(LodeHeapLog *self, uint32_t type, LodeByteCursor *record
 	uint32_t id;
 
 	switch (type) {
-	case RECORD_NAME:
+	case LODE_HEAP_RECORD_NAME:
 		id = lode_byte_cursor_u32(record);
 		g_hash_table_replace(self->names, GUINT_TO_POINTER(id),
 			g_strndup((const char *)record->at,
 				MIN(lode_byte_cursor_left(record), MAX_NAME)));
 		return !record->is_overrun;
-	case RECORD_MOVE:
+	case LODE_HEAP_RECORD_MOVE:
 		move.begin_ns = lode_byte_cursor_u64(record);
 		move.end_ns = lode_byte_cursor_u64(record);
 		g_array_append_val(self->moves, move);
 		return !record->is_overrun && move.begin_ns <= move.end_ns;
-	case RECORD_WALK:
+	case LODE_HEAP_RECORD_WALK:
 		walk.time_ns = lode_byte_cursor_u64(record);
 		g_array_append_val(self->walks, walk);
 		return !record->is_overrun;
-	case RECORD_BLOCK:
+	case LODE_HEAP_RECORD_BLOCK:
 		return read_block(self, record);
-	case RECORD_RANGE:
+	case LODE_HEAP_RECORD_RANGE:
 		range.start = lode_byte_cursor_u64(record);
 		range.end = lode_byte_cursor_u64(record);
 		g_array_append_val(self->ranges, range);
@@ -254,9 +253,9 @@ static bool read_records(LodeHeapLog *self, LodeByteCursor *file, GError **error
 				offset);
 			return false;
 		}
-		if (type == RECORD_MOVE)
+		if (type == LODE_HEAP_RECORD_MOVE)
 			last_ns = g_array_index(self->moves, Move, self->moves->len - 1).end_ns;
-		if (type == RECORD_WALK)
+		if (type == LODE_HEAP_RECORD_WALK)
 			last_ns =
 				g_array_index(self->walks, HeapWalk, self->walks->len - 1).time_ns;
 	}
