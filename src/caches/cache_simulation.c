@@ -406,6 +406,14 @@ bool lode_cache_simulation_replay_words(LodeCacheSimulation *self, LodeCodePiece
 	return true;
 }
 
+bool lode_cache_simulation_word_filter(const LodeCacheSimulation *self, LodeWordFilterGeometry *out)
+{
+	Group *group;
+	const LodeDirectReplay *direct = replay_of_words(self, &group);
+
+	return direct != NULL && lode_direct_replay_filter(direct, out);
+}
+
 void lode_cache_simulation_set_counting(LodeCacheSimulation *self, bool is_counting)
 {
 	if (is_counting == self->is_counting)

@@ -11,6 +11,7 @@
 
 #include "caches/hierarchy/hierarchy.h"
 #include "traces/blocks/code_pieces.h"
+#include "traces/blocks/word_filter.h"
 #include "traces/frames/trace_frame.h"
 
 /* Why a demand access missed. With one core, by Hill: the line was never here; a fully associative
@@ -97,6 +98,10 @@ bool lode_cache_simulation_replay(
  * hierarchy of the usual kind whose misses are counted and no more; nothing is done. */
 bool lode_cache_simulation_replay_words(LodeCacheSimulation *self, LodeCodePieces *pieces,
 	const uint64_t *words, size_t n, LodeWordsTaken *taken);
+
+/* How words may be filtered before, without a change of any count. False: they may not be used. */
+bool lode_cache_simulation_word_filter(
+	const LodeCacheSimulation *self, LodeWordFilterGeometry *out);
 
 /* References that are replayed while this is off change the contents of the caches, and no count.
  * On at first. */

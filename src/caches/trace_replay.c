@@ -304,6 +304,14 @@ bool lode_trace_replay_take_words(LodeTraceReplay *replay, LodeCodePieces *piece
 	return true;
 }
 
+bool lode_trace_replay_word_filter(const LodeTraceReplay *replay, LodeWordFilterGeometry *out)
+{
+	const Replay *self = (const Replay *)replay;
+
+	return lode_trace_replay_may_take_words(&self->options, &replay->range) &&
+	       lode_cache_simulation_word_filter(replay->simulation, out);
+}
+
 void lode_trace_replay_finish(LodeTraceReplay *replay)
 {
 	Replay *self = (Replay *)replay;

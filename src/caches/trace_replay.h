@@ -55,6 +55,9 @@ bool lode_trace_replay_may_take_words(
 bool lode_trace_replay_take_words(LodeTraceReplay *self, LodeCodePieces *pieces,
 	const uint64_t *words, size_t n, LodeWordsTaken *taken);
 
+/* How a program's words may be filtered before, see lode_cache_simulation_word_filter(). */
+bool lode_trace_replay_word_filter(const LodeTraceReplay *self, LodeWordFilterGeometry *out);
+
 /* After the last one: curves are there, and what the caches held is let go of. */
 void lode_trace_replay_finish(LodeTraceReplay *self);
 

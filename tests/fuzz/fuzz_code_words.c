@@ -63,12 +63,17 @@ static void replay(LodeCodePieces *pieces, const GArray *words, const GArray *ex
 	const LodeHierarchy *one = hierarchy;
 	g_autoptr(LodeCacheSimulation) caches = lode_cache_simulation_new(&one, 1, NULL, NULL);
 	LodeWordsTaken taken = {0};
+	uint64_t n_expected = expected->len;
 
+	for (guint i = 0; i < words->len; i++) {
+		uint64_t word = g_array_index(words, uint64_t, i);
+		n_expected += lode_word_is_count(word) ? lode_word_count(word) : 0;
+	}
 	if (!lode_cache_simulation_replay_words(
 		    caches, pieces, (const uint64_t *)(void *)words->data, words->len, &taken) ||
-		taken.n_references != expected->len)
-		g_error("caches take %" G_GUINT64_FORMAT " references, not %u", taken.n_references,
-			expected->len);
+		taken.n_references != n_expected)
+		g_error("caches take %" G_GUINT64_FORMAT " references, not %" G_GUINT64_FORMAT,
+			taken.n_references, n_expected);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -32,7 +32,8 @@ enum {
 	ADDRESS_BITS = 48, /* which the processor extends by its sign */
 	SIZE_BITS = 4,
 	PIECE_BYTES = 8,
-	ACCESS_ROOM = 32, /* instructions with more accesses than this are rare */
+	ACCESS_ROOM = 32,       /* instructions with more accesses than this are rare */
+	MANY_COUNTED = 1 << 26, /* a chunk with so many ends: lode shows what was done so far */
 };
 
 #define CAN_FOLLOW_ITSELF (UINT64_C(1) << (ADDRESS_BITS + SIZE_BITS))
@@ -73,7 +74,7 @@ static bool is_replay(const Recorder *recorder, uint64_t word)
 
 /* There is room for it and what comes after, as there was for the instruction that is begun anew.
  */
-static void append_restart(Recorder *recorder)
+__attribute__((noinline)) static void append_restart(Recorder *recorder)
 {
 	uint32_t n = recorder_n(recorder);
 
@@ -83,10 +84,108 @@ static void append_restart(Recorder *recorder)
 	recorder_set_n(recorder, n + 1);
 }
 
+/* ---- pieces of code ---- */
+
+/*
+ * A run is a sequence of instructions that are all executed if the first one is, as none before the
+ * last can access memory or fail. If the last one always makes one access, this access shows that
+ * the next run is executed: both belong to one piece of code, which is described once and begins
+ * with a call that writes its number.
+ *
+ *   mov (%rsi),%rax   add %rax,%rbx   cmp %rbx,%rdx   mov %rbx,(%rdi)   jne …
+ *   └─ run: call ───┘└─ run: by the access of the first ────────────┘  └─ by the second's
+ */
+typedef struct Piece {
+	uint64_t first, last; /* words, of the first run */
+	uint64_t end;         /* the word of the last run's last instruction */
+	uint64_t code;        /* the word of its number */
+	uint32_t room;        /* words that it and its accesses may take */
+	uint32_t n_instructions;
+	LodeWordFilterPiece filter;
+} Piece;
+
+/* ---- pieces whose words are filtered: traces/blocks/word_filter.h ---- */
+
+/* Instructions of a piece from one on that it has. */
+static uint32_t n_instructions_from(const Piece *piece, uint64_t word)
+{
+	const LodeCodeDescription *code =
+		(const void *)&recorder_ring()
+			->code[(size_t)(uint32_t)piece->code * LODE_CODE_UNIT_BYTES];
+	const uint8_t *sizes = code->bytes + 2 * code->n_accesses;
+	uint64_t address = code->address;
+	uint32_t i = 0;
+
+	for (; i < piece->n_instructions && address != address_of(word); i++)
+		address += sizes[i];
+	return piece->n_instructions - i;
+}
+
+/* Takes the access words from the one at `first` on through the filter. */
+__attribute__((noinline)) static void filter_words(Recorder *recorder, uint32_t first)
+{
+	uint64_t *words = recorder->chunk->words;
+	uint32_t n = recorder_n(recorder), n_kept = first;
+
+	for (uint32_t i = first; i < n; i++) {
+		LodeReferenceKind kind = lode_word_kind(words[i]);
+		bool is_same = lode_word_filter_access(recorder->filter,
+			lode_word_address(words[i]), lode_word_size(words[i]),
+			kind != LODE_REFERENCE_LOAD);
+		if (is_same && recorder->is_bare)
+			words[kind]++;
+		else
+			words[n_kept++] = words[i];
+	}
+	recorder_set_n(recorder, n_kept);
+}
+
+/* The piece was left after the instruction `last`, or this one is begun anew. */
+__attribute__((noinline)) static void end_early(Recorder *recorder, bool is_restarted)
+{
+	if (is_restarted && !recorder->is_bare)
+		append_restart(recorder);
+	if (recorder->piece != NULL && recorder->is_bare) {
+		uint32_t n_left = n_instructions_from(recorder->piece, recorder->last);
+		recorder->chunk->words[LODE_REFERENCE_FETCH] -= n_left - !is_restarted;
+		if (is_restarted)
+			recorder_set_n(recorder, recorder->instruction + 1);
+	}
+	recorder->is_bare = false;
+	recorder->piece = NULL;
+}
+
+/* What was executed of the piece is over, as it is to its end unless an instruction failed. */
+static inline void leave_piece(Recorder *recorder, bool is_restarted)
+{
+	if (__builtin_expect(is_restarted || recorder->last != recorder->piece->end, 0))
+		end_early(recorder, is_restarted);
+	else if (recorder_n(recorder) > recorder->instruction + 1)
+		filter_words(recorder, recorder->instruction + 1);
+}
+
+__attribute__((noinline)) static void forget_lines(Recorder *recorder)
+{
+	if (recorder_n(recorder) == 0) {
+		for (unsigned kind = 0; kind < LODE_N_REFERENCE_KINDS; kind++)
+			recorder->chunk->words[kind] = lode_word_of_count((LodeReferenceKind)kind);
+		recorder_set_n(recorder, LODE_N_REFERENCE_KINDS);
+		recorder->has_counts = true;
+	}
+	lode_word_filter_reset(recorder->filter);
+}
+
 static inline void fetch(Recorder *recorder, uint64_t word)
 {
-	if (__builtin_expect(is_replay(recorder, word), 0))
+	bool is_restarted = is_replay(recorder, word);
+
+	if (__builtin_expect(recorder->piece != NULL, 0)) {
+		leave_piece(recorder, is_restarted);
+		recorder->piece = NULL;
+		recorder->is_bare = false;
+	} else if (__builtin_expect(is_restarted, 0)) {
 		append_restart(recorder);
+	}
 	if (__builtin_expect(recorder_n(recorder) + ACCESS_ROOM >= recorder->most, 0))
 		recorder_next_chunk(recorder);
 	recorder->last = word;
@@ -268,23 +367,6 @@ static void add_calls(struct qemu_plugin_insn *instruction)
 		instruction, access_call(traits), QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
 }
 
-/* ---- pieces of code ---- */
-
-/*
- * A run is a sequence of instructions that are all executed if the first one is, as none before the
- * last can access memory or fail. If the last one always makes one access, this access shows that
- * the next run is executed: both belong to one piece of code, which is described once and begins
- * with a call that writes its number.
- *
- *   mov (%rsi),%rax   add %rax,%rbx   cmp %rbx,%rdx   mov %rbx,(%rdi)   jne …
- *   └─ run: call ───┘└─ run: by the access of the first ────────────┘  └─ by the second's
- */
-typedef struct {
-	uint64_t first, last; /* words, of the first run */
-	uint64_t code;        /* the word of its number */
-	uint32_t room;        /* words that it and its accesses may take */
-} Piece;
-
 enum {
 	MAX_TRANSLATED = 512,
 	PAGE_BYTES = 4096,
@@ -315,7 +397,7 @@ static Piece *take_piece(void)
 }
 
 /* A piece and its accesses are in one chunk: the accesses mean nothing without the piece. */
-static inline void begin_piece(Recorder *recorder, const Piece *piece)
+static inline void begin_piece(Recorder *recorder, Piece *piece)
 {
 	if (__builtin_expect(is_replay(recorder, piece->first), 0))
 		append_restart(recorder);
@@ -335,9 +417,51 @@ static void on_piece(unsigned vcpu, void *user_data)
 		begin_piece(recorder_current(), user_data);
 }
 
+static inline void begin_filtered(Recorder *recorder, Piece *piece)
+{
+	bool is_restarted = is_replay(recorder, piece->first);
+
+	if (__builtin_expect(recorder->piece != NULL, 1))
+		leave_piece(recorder, is_restarted);
+	else if (__builtin_expect(is_restarted, 0))
+		append_restart(recorder);
+	if (__builtin_expect(recorder_n(recorder) + piece->room > recorder->most, 0))
+		recorder_next_chunk(recorder);
+	if (__builtin_expect(recorder->piece == NULL, 0))
+		forget_lines(recorder);
+	uint32_t n = recorder_n(recorder);
+	uint64_t *words = recorder->chunk->words;
+	recorder->piece = piece;
+	recorder->last = piece->last;
+	recorder->is_bare = lode_word_filter_fetch(recorder->filter, &piece->filter) &&
+	                    recorder->has_counts;
+	if (recorder->is_bare) {
+		words[LODE_REFERENCE_FETCH] += piece->n_instructions;
+		recorder->instruction = n - 1;
+		if (__builtin_expect((words[LODE_REFERENCE_FETCH] & MANY_COUNTED) != 0, 0))
+			recorder->most = 0;
+		return;
+	}
+	words[n] = piece->code;
+	recorder->instruction = n;
+	recorder_set_n(recorder, n + 1);
+}
+
+static void on_filtered_piece(unsigned vcpu, void *user_data)
+{
+	(void)vcpu;
+	if (recorder_is_off())
+		return;
+	Recorder *recorder = recorder_current();
+	if (__builtin_expect(recorder->filter != NULL, 1))
+		begin_filtered(recorder, user_data);
+	else
+		begin_piece(recorder, user_data);
+}
+
 static void on_locked_piece(unsigned vcpu, void *user_data)
 {
-	const Piece *piece = user_data;
+	Piece *piece = user_data;
 
 	(void)vcpu;
 	if (recorder_is_off())
@@ -345,7 +469,10 @@ static void on_locked_piece(unsigned vcpu, void *user_data)
 	Recorder *recorder = recorder_current();
 	if (recorder_has_threads() && !is_replay(recorder, piece->first))
 		recorder_next_chunk(recorder);
-	begin_piece(recorder, piece);
+	if (recorder->filter != NULL)
+		begin_filtered(recorder, piece);
+	else
+		begin_piece(recorder, piece);
 }
 
 /* The one access of its instruction, after which a run is executed up to the instruction `last`. */
@@ -355,11 +482,20 @@ __attribute__((always_inline)) static inline void append_single_access(
 	if (recorder_is_off())
 		return;
 	Recorder *recorder = recorder_current();
-	uint32_t n = recorder_n(recorder);
+	uint32_t n = recorder_n(recorder), size = access_word_size(info);
 
+	if (recorder->piece != NULL &&
+		lode_word_filter_access(
+			recorder->filter, address, size, kind != LODE_REFERENCE_LOAD) &&
+		recorder->is_bare) {
+		recorder->chunk->words[kind]++;
+		recorder->last = (uintptr_t)last;
+		recorder->instruction = n - 1;
+		return;
+	}
 	if (__builtin_expect(n >= TRACE_CHUNK_WORDS, 0))
 		return;
-	recorder->chunk->words[n] = lode_word_of_reference(address, access_word_size(info), kind);
+	recorder->chunk->words[n] = lode_word_of_reference(address, size, kind);
 	recorder->last = (uintptr_t)last;
 	recorder->instruction = n;
 	recorder_set_n(recorder, n + 1);
@@ -388,6 +524,8 @@ static void on_modify_before(
 	if (!access_word_is_store(info) || recorder_is_off())
 		return;
 	Recorder *recorder = recorder_current();
+	if (recorder->piece != NULL)
+		filter_words(recorder, recorder->instruction + 1);
 	recorder->last = (uintptr_t)user_data;
 	recorder->instruction = recorder_n(recorder) - 1;
 }
@@ -482,7 +620,9 @@ static Piece *make_piece(const Translated *self, const Runs *runs)
 		LodeCodeDescription code;
 		uint8_t bytes[sizeof(LodeCodeDescription) + 3 * LODE_CODE_MAX_INSTRUCTIONS];
 	} described = {0};
-	size_t n = runs->ends[runs->n - 1] - runs->first, n_accesses = runs->n - 1;
+	size_t end = runs->ends[runs->n - 1], n = end - runs->first, n_accesses = runs->n - 1;
+	uint8_t code_shift = recorder_ring()->filter.code_shift;
+	size_t n_code_bytes = 0;
 	uint8_t *bytes = described.bytes + offsetof(LodeCodeDescription, bytes);
 	uint32_t number;
 
@@ -493,9 +633,11 @@ static Piece *make_piece(const Translated *self, const Runs *runs)
 		bytes[i] = (uint8_t)(runs->ends[i] - 1 - runs->first);
 		bytes[n_accesses + i] = (uint8_t)kind_of(self->traits[runs->ends[i] - 1].memory);
 	}
-	for (size_t i = 0; i < n; i++)
-		bytes[2 * n_accesses + i] = (uint8_t)qemu_plugin_insn_size(
-			instruction_at(self, runs->first + i));
+	for (size_t i = 0; i < n; i++) {
+		size_t size = qemu_plugin_insn_size(instruction_at(self, runs->first + i));
+		bytes[2 * n_accesses + i] = (uint8_t)size;
+		n_code_bytes += size;
+	}
 	size_t n_bytes = offsetof(LodeCodeDescription, bytes) + 2 * n_accesses + n;
 	bool is_shared = recorder_share_code(&described.code, n_bytes, &number);
 	Piece *piece = is_shared ? take_piece() : NULL;
@@ -505,17 +647,31 @@ static Piece *make_piece(const Translated *self, const Runs *runs)
 		.first = word_of(instruction_at(self, runs->first), self->traits[runs->first]),
 		.last = word_of(
 			instruction_at(self, runs->ends[0] - 1), self->traits[runs->ends[0] - 1]),
+		.end = word_of(instruction_at(self, end - 1), self->traits[end - 1]),
 		.code = lode_word_of_code(number),
 		.room = (uint32_t)(1 + 2 * n_accesses) + ACCESS_ROOM,
+		.n_instructions = (uint32_t)n,
+		.filter =
+			{
+				.first_line = described.code.address >> code_shift,
+				.last_line = (described.code.address + n_code_bytes - 1) >>
+	                                     code_shift,
+			},
 	};
 	return piece;
+}
+
+static qemu_plugin_vcpu_udata_cb_t piece_call(const InstructionTraits *first)
+{
+	if (first->is_locked)
+		return on_locked_piece;
+	return recorder_ring()->filter.has_filter ? on_filtered_piece : on_piece;
 }
 
 static void add_piece_calls(const Translated *self, const Runs *runs, Piece *piece)
 {
 	qemu_plugin_register_vcpu_insn_exec_cb(instruction_at(self, runs->first),
-		self->traits[runs->first].is_locked ? on_locked_piece : on_piece,
-		QEMU_PLUGIN_CB_NO_REGS, piece);
+		piece_call(&self->traits[runs->first]), QEMU_PLUGIN_CB_NO_REGS, piece);
 	for (size_t i = 0; i < runs->n; i++) {
 		const InstructionTraits *traits = &self->traits[runs->ends[i] - 1];
 		struct qemu_plugin_insn *instruction = instruction_at(self, runs->ends[i] - 1);

@@ -24,6 +24,7 @@ enum {
 	CODE_PLACES = 1 << TRACE_RING_CODE_INDEX_BITS,
 	MAX_PROBES = 16,
 	MOST_CODE_UNITS = 16, /* of a piece */
+	FILTER_BITS = 40,     /* of the states of a thread's filter */
 };
 
 #define NO_CODE UINT32_MAX
@@ -44,6 +45,7 @@ static Recorder nobody = {.chunk = &nowhere, .most = TRACE_CHUNK_WORDS, .is_shar
 static atomic_bool has_threads;
 atomic_bool recorder_has_ended;
 static atomic_uint n_recorders, n_threads;
+static atomic_uint n_filters; /* a forked process goes on counting: its pieces know old states */
 
 __thread Recorder *recorder_of_thread;
 
@@ -331,6 +333,8 @@ static void open_chunk(Recorder *self, TraceEventKind event)
 	self->most = recorder_has_threads() ? TRACE_CHUNK_SHARED_WORDS : TRACE_CHUNK_WORDS;
 	self->instruction = RECORDER_NO_INSTRUCTION;
 	self->last = 0;
+	self->piece = NULL;
+	self->has_counts = self->is_bare = false;
 }
 
 static void lock(void)
@@ -388,6 +392,8 @@ void recorder_rest(Recorder *self)
 	self->chunk = &resting;
 	self->instruction = RECORDER_NO_INSTRUCTION;
 	self->last = 0;
+	self->piece = NULL;
+	self->has_counts = self->is_bare = false;
 }
 
 static void wait_until_read(uint64_t stamp)
@@ -438,6 +444,11 @@ Recorder *recorder_begin(void)
 	}
 	self->thread = atomic_fetch_add(&n_threads, 1);
 	self->tid = (uint32_t)gettid();
+	/* without memory nothing is filtered */
+	self->filter = ring->filter.has_filter ? calloc(1, sizeof(*self->filter)) : NULL;
+	if (self->filter != NULL)
+		lode_word_filter_init(self->filter, &ring->filter,
+			(uint64_t)atomic_fetch_add(&n_filters, 1) << FILTER_BITS);
 	recorder_of_thread = self;
 	open_chunk(self, TRACE_EVENT_NONE);
 	return self;
@@ -455,5 +466,6 @@ void recorder_end(void)
 		return;
 	end_chunk(self);
 	free(self->slots);
+	free(self->filter);
 	free(self);
 }

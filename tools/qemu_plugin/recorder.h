@@ -21,6 +21,12 @@ typedef struct {
 	uint32_t most;        /* words of the chunk, which are few where threads take turns */
 	uint32_t thread, tid;
 
+	/* Where words are filtered; NULL: they are not. */
+	LodeWordFilter *filter;
+	const struct Piece *piece; /* that is executed; NULL: it is not known what was used last */
+	bool has_counts;           /* the chunk begins with them */
+	bool is_bare;              /* the piece is not told, only counted */
+
 	/* Arguments of the system call that the thread is in. */
 	uint64_t arguments[6];
 

@@ -385,9 +385,41 @@ static inline void replay_accesses(LodeDirectReplay *self, const uint64_t *words
 	}
 }
 
+/* A group without code: those that a filter left of some (traces/blocks/word_filter.h). Gives its
+ * words. */
+static inline size_t replay_bare_accesses(LodeDirectReplay *self, const uint64_t *words, size_t n,
+	uint64_t totals[LODE_N_REFERENCE_KINDS])
+{
+	size_t end = 1;
+
+	while (end < n && end < LODE_GROUP_MAX_WORDS && lode_word_is_access(words[end]))
+		end++;
+	if (G_UNLIKELY(end < n && lode_word_tag(words[end]) == LODE_WORD_RESTART))
+		return end + 1; /* their instruction was begun anew */
+	for (size_t i = 0; i < end; i++)
+		totals[lode_word_kind(words[i])]++;
+	replay_accesses(self, words, end);
+	return end;
+}
+
 bool lode_direct_replay_takes_words(const LodeDirectReplay *self)
 {
 	return self->machine->on_miss == NULL;
+}
+
+bool lode_direct_replay_filter(const LodeDirectReplay *self, LodeWordFilterGeometry *out)
+{
+	if (!lode_direct_replay_takes_words(self))
+		return false;
+	*out = (LodeWordFilterGeometry){
+		.has_filter = true,
+		.data_shift = self->data.shift,
+		/* where fetches go nowhere, all code is in one line */
+		.code_shift = self->fetch_sets != NULL ? self->fetches.shift : 63,
+		.data_mask = (uint32_t)MIN(self->data.set_mask, UINT32_MAX),
+		.code_mask = (uint32_t)MIN(self->fetches.set_mask, UINT32_MAX),
+	};
+	return true;
 }
 
 void lode_direct_replay_words(LodeDirectReplay *self, LodeCodePieces *pieces, const uint64_t *words,
@@ -399,6 +431,15 @@ void lode_direct_replay_words(LodeDirectReplay *self, LodeCodePieces *pieces, co
 	if (self->pieces == NULL)
 		self->pieces = lode_code_pieces_ref(pieces);
 	for (size_t at = 0; at < n; at += n_words) {
+		if (lode_word_is_access(words[at])) {
+			n_words = replay_bare_accesses(self, words + at, n - at, totals);
+			continue;
+		}
+		if (G_UNLIKELY(lode_word_is_count(words[at]))) {
+			totals[lode_word_kind(words[at])] += lode_word_count(words[at]);
+			n_words = 1;
+			continue;
+		}
 		KnownPiece *known = known_piece(self, words[at]);
 
 		n_words = known != NULL ? whole_group(known, words + at, n - at) : 0;

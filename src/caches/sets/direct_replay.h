@@ -13,6 +13,7 @@
 #include "caches/sets/block_plans.h"
 #include "caches/sets/cache_core.h"
 #include "traces/blocks/code_pieces.h"
+#include "traces/blocks/word_filter.h"
 
 typedef struct LodeDirectReplay LodeDirectReplay;
 
@@ -35,6 +36,10 @@ enum { LODE_REPLAY_MAX_WORDS = 1 << 24 };
 
 /* Whether lode_direct_replay_words() may be called: misses are counted, not reported. */
 bool lode_direct_replay_takes_words(const LodeDirectReplay *self);
+
+/* How words may be filtered before: the program's counts and misses stay the same. False: they may
+ * not be used. */
+bool lode_direct_replay_filter(const LodeDirectReplay *self, LodeWordFilterGeometry *out);
 
 /* Replays words as a traced program writes them (traces/blocks/code_words.h), in whole groups, and
  * adds their references by kind. At most LODE_REPLAY_MAX_WORDS; `pieces` are always the same. */

@@ -76,6 +76,15 @@ static bool take_words(void *trace, LodeCodePieces *pieces, const uint64_t *word
 	return true;
 }
 
+/* Whether all processes' words may be filtered by the program itself. */
+static bool find_filter(const Session *self, LodeWordFilterGeometry *out)
+{
+	g_autoptr(LodeTraceReplay) replay = lode_trace_replay_new(
+		&self->simulation->replay, &self->simulation->options->selection.range, NULL);
+
+	return replay != NULL && lode_trace_replay_word_filter(replay, out);
+}
+
 static bool end(void *trace, const LodeTraceDescription *description, GError **error)
 {
 	Process *process = trace;
@@ -185,9 +194,12 @@ static int simulate(Session *self, char **argv, GError **error)
 		import = self->simulation->has_places
 	                         ? lode_traced_import_new(&self->simulation->import)
 	                         : NULL;
+	LodeWordFilterGeometry filter;
+	bool is_filtered = import == NULL && find_filter(self, &filter);
 	const LodeTraceRecordingOptions recording = {
 		.argv = (const char *const *)argv,
 		.taker = import != NULL ? lode_traced_import_taker(import) : &replaying,
+		.filter = is_filtered ? &filter : NULL,
 		.way = -1,
 		.function = options->selection.function,
 		.is_alone = options->is_alone,

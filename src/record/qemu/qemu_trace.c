@@ -147,6 +147,8 @@ static LodeTraceRunOutcome run(LodeTraceRun *run, GError **error)
 	session->run = run;
 	session->ring = ring;
 	session->processes = lode_traced_processes_new(run, ring);
+	if (run->options->filter != NULL)
+		lode_trace_ring_filter(ring, run->options->filter);
 	if (run->options->function != NULL)
 		lode_trace_ring_ask_for_functions(ring);
 	g_autofree char *version = lode_trace_run_version(emulator);

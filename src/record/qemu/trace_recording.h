@@ -14,6 +14,7 @@
 
 #include "base/progress.h"
 #include "record/notes.h"
+#include "traces/blocks/word_filter.h"
 #include "traces/trace_taker.h"
 #include "traces/trace_writer.h"
 
@@ -29,7 +30,9 @@ const char *lode_trace_way_to_text(LodeTraceWay value);
 typedef struct {
 	const char *const *argv; /* NULL-terminated; argv[0] is found in PATH */
 	const char *output;      /* the file; one that is there is replaced. NULL: it goes to… */
-	const LodeTraceTaker *taker; /* …this, in a thread of its own; borrowed */
+	const LodeTraceTaker *taker;          /* …this, in a thread of its own; borrowed */
+	const LodeWordFilterGeometry *filter; /* of the words for `taker`, which takes all that
+	                                         there are as words; NULL: none */
 	LodeTraceWriterOptions writer;
 	int way;              /* LodeTraceWay; −1: qemu, or lackey where that cannot be used */
 	uint64_t skip;        /* leave out so many instructions of each process first */

@@ -91,6 +91,11 @@ const char *lode_trace_ring_path(const LodeTraceRing *self)
 	return self->path;
 }
 
+void lode_trace_ring_filter(LodeTraceRing *self, const LodeWordFilterGeometry *filter)
+{
+	self->shared->filter = *filter;
+}
+
 void lode_trace_ring_ask_for_functions(LodeTraceRing *self)
 {
 	self->shared->has_functions = 1;

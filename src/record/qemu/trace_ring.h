@@ -21,6 +21,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeTraceRing, lode_trace_ring_free)
 /* Where a child of ours can open the memory; borrowed. */
 const char *lode_trace_ring_path(const LodeTraceRing *self);
 
+/* To be called before the program runs: words that change nothing in such caches are left out. */
+void lode_trace_ring_filter(LodeTraceRing *self, const LodeWordFilterGeometry *filter);
+
 /* To be called before the program runs: it waits for us whenever it has mapped code. */
 void lode_trace_ring_ask_for_functions(LodeTraceRing *self);
 

@@ -21,13 +21,13 @@
  */
 #pragma once
 
-#include "traces/blocks/code_words.h"
+#include "traces/blocks/word_filter.h"
 
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdint.h>
 
-#define TRACE_RING_MAGIC UINT64_C(0x3530474e4952544c) /* "LTRING05" */
+#define TRACE_RING_MAGIC UINT64_C(0x3630474e4952544c) /* "LTRING06" */
 
 enum {
 	TRACE_RING_CHUNKS = 2048,
@@ -125,6 +125,8 @@ typedef struct {
 	_Atomic uint32_t n_processes;
 	_Atomic uint32_t n_code_units;             /* of `code`; may be more than there are */
 	_Atomic uint32_t queue[TRACE_RING_CHUNKS]; /* chunk + 1 at stamp % n; 0: not there yet */
+
+	LodeWordFilterGeometry filter; /* of all words; set before the program runs */
 
 	/* Where the functions begin inside which alone is traced, in a process's own addresses:
 	 * lode adds to them when a file was mapped, which the plugin waits for. */

@@ -6,6 +6,8 @@
  *   reference   size 12 bits at 50   kind 2 bits at 62   tag 2 bits at 48   address 48 bits
  *   code        number, in the lowest 32 bits
  *   restart     the last instruction was begun anew: its fetch and its references do not count
+ *   count       kind 2 bits at 62   number, in the lowest 48 bits: of references that are not told,
+ * as they change nothing in the caches that were asked for (word_filter.h)
  *
  * A piece of code is executed from its first instruction on, as far as the first that accesses
  * memory; after each access that is expected, as far as the next. Accesses after the last expected
@@ -24,6 +26,7 @@ typedef enum {
 	LODE_WORD_REFERENCE,
 	LODE_WORD_CODE,
 	LODE_WORD_RESTART,
+	LODE_WORD_COUNT,
 } LodeWordTag;
 
 enum {
@@ -57,6 +60,21 @@ static inline uint64_t lode_word_of_code(uint32_t number)
 static inline uint64_t lode_word_of_restart(void)
 {
 	return (uint64_t)LODE_WORD_RESTART << 48;
+}
+
+static inline uint64_t lode_word_of_count(LodeReferenceKind kind)
+{
+	return (uint64_t)LODE_WORD_COUNT << 48 | (uint64_t)kind << 62;
+}
+
+static inline bool lode_word_is_count(uint64_t word)
+{
+	return (word >> 48 & ((1 << (LODE_WORD_SIZE_BITS + 2)) - 1)) == LODE_WORD_COUNT;
+}
+
+static inline uint64_t lode_word_count(uint64_t word)
+{
+	return word & ((UINT64_C(1) << 48) - 1);
 }
 
 static inline unsigned lode_word_tag(uint64_t word)
