@@ -23,6 +23,7 @@ LodeMemory *lode_memory_new(void)
 	self->objects = g_array_new(FALSE, TRUE, sizeof(LodeDataObject));
 	self->samples = g_array_new(FALSE, TRUE, sizeof(LodeMemorySample));
 	self->line_stores = g_array_new(FALSE, TRUE, sizeof(LodeLineStore));
+	self->lost_ranges = g_array_new(FALSE, TRUE, sizeof(LodeLostRange));
 	self->pages = g_array_new(FALSE, TRUE, sizeof(LodeMemoryPages));
 	self->access_calls = g_array_new(FALSE, TRUE, sizeof(LodeAccessCall));
 	self->access_paths = g_array_new(FALSE, TRUE, sizeof(LodeAccessPathOf));
@@ -37,6 +38,7 @@ void lode_memory_free(LodeMemory *self)
 	g_array_unref(self->access_paths);
 	g_array_unref(self->access_calls);
 	g_array_unref(self->line_stores);
+	g_array_unref(self->lost_ranges);
 	g_array_unref(self->pages);
 	g_array_unref(self->objects);
 	g_array_unref(self->members);

@@ -152,6 +152,13 @@ typedef struct {
 	uint64_t n;                  /* of the sample's misses */
 } LodeLineStore;
 
+/* The object that a sample without an address lies in, by the base of its operand: from its first
+ * byte to its last. */
+typedef struct {
+	uint32_t sample;
+	uint64_t start, size; /* run-time; bytes, 1 or more */
+} LodeLostRange;
+
 typedef struct LodeMemory {
 	GArray *threads;     /* LodeThread, by (pid, ordinal) */
 	GArray *mappings;    /* LodeMemoryMapping, by (pid, begin_ns, start) */
@@ -169,6 +176,7 @@ typedef struct LodeMemory {
 	GArray *objects;          /* LodeDataObject */
 	GArray *samples;          /* LodeMemorySample, in the order of the recording */
 	GArray *line_stores;      /* LodeLineStore, by sample; none: not known */
+	GArray *lost_ranges;      /* LodeLostRange, by sample */
 	GArray *pages;            /* LodeMemoryPages, by (pid, time_ns, start) */
 	GArray *access_calls;     /* LodeAccessCall */
 	GArray *access_paths;     /* LodeAccessPathOf each of the samples; none: no call chains were

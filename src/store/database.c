@@ -37,6 +37,8 @@ static const char *const additions[] = {
 	,
 #include "store/line_stores_sql.h"
 	,
+#include "store/lost_ranges_sql.h"
+	,
 #include "store/stacks_sql.h"
 	,
 #include "store/stack_places_sql.h"

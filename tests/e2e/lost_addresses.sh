@@ -35,7 +35,8 @@ value() {
 
 two="numa:2 core:1 pu:1"
 gcc -O2 -g -pthread "$programs/lost_threads.c" -o lost_threads || exit 1
-echo "1..9"
+gcc -O2 -g "$programs/ordered_look_ups.c" -o ordered_look_ups || exit 1
+echo "1..11"
 
 "$lode" memory record -F 2000 -o half.lode -- ./lost_threads >out 2>err
 run memory half.lode
@@ -73,3 +74,14 @@ run memory garbage.lode
 check "registers that point nowhere are told" "$(status_is 0)" "$(shows 'invalid-address')"
 run place garbage.lode --topology "$two" -o garbage.place
 check "and give no placement" "$(status_is 1)" "$(no_file garbage.place)" "$(says 'too few|nothing can be placed')"
+
+# Both arrays have 32 MiB, which mostly begin inside a page.
+"$lode" memory record -F 2000 --allocations --no-page-faults -o ordered.lode -- ./ordered_look_ups >out 2>err
+run memory ordered.lode
+check "look-ups by a loaded index have the pages of their objects" "$(status_is 0)" \
+	"$(shows ' % in 8,19[23] pages of long int table\[\]')" \
+	"$(shows ' % in 8,19[23] pages of malloc@ordered_look_ups.c')"
+run memory ordered.lode --coverage --format csv
+check "and these count, but not as addresses" "$(awk -F, '$3 == "all" { weight[$2] = $4 }
+	END { if (weight["ranged-access"] < 0.95 * weight["access"] || weight["ranged-access"] > weight["lost-access"])
+		print "ranges have", weight["ranged-access"], "of", weight["lost-access"], "lost,", weight["access"], "all" }' out)"

@@ -19,7 +19,8 @@ bool lode_address_loss_counts(uint8_t rule, uint8_t reason)
 	}
 }
 
-static void add_loss(LodeAddressLoss *self, const LodeMemorySample *sample, uint32_t row)
+static void add_loss(
+	LodeAddressLoss *self, const LodeMemorySample *sample, uint32_t row, bool has_range)
 {
 	lode_access_totals_add(&self->total, sample, row);
 	if (sample->rule == LODE_RULE_NEXT_ROUND)
@@ -29,7 +30,65 @@ static void add_loss(LodeAddressLoss *self, const LodeMemorySample *sample, uint
 	lode_access_totals_add(&self->lost, sample, row);
 	if (sample->object != LODE_NONE)
 		lode_access_totals_add(&self->lost_named, sample, row);
+	if (has_range)
+		lode_access_totals_add(&self->lost_ranged, sample, row);
 	self->reason_weight[sample->reason] += sample->weight;
+}
+
+/* --- objects with a range --- */
+
+/* Pages first to last, in the address space of a process. */
+typedef struct {
+	uint32_t object, pid;
+	uint64_t first, last;
+	double weight;
+} PageRange;
+
+LODE_ORDER(compare_ranges, PageRange, LODE_ASCENDING(object), LODE_ASCENDING(pid),
+	LODE_ASCENDING(first), LODE_ASCENDING(last))
+LODE_ORDER(compare_objects, LodeLostObject, LODE_DESCENDING(weight), LODE_ASCENDING(object))
+
+static void add_range(
+	GArray *ranges, const LodeMemory *memory, const LodeMemorySample *sample, guint number)
+{
+	enum { PAGE_BYTES = 4096 };
+	const LodeLostRange *lost = &LODE_AT(memory->lost_ranges, LodeLostRange, number);
+	const PageRange range = {
+		.object = sample->object,
+		.pid = sample->thread < memory->threads->len
+	                       ? LODE_AT(memory->threads, LodeThread, sample->thread).pid
+	                       : 0,
+		.first = lost->start / PAGE_BYTES,
+		.last = (lost->start + lost->size - 1) / PAGE_BYTES,
+		.weight = sample->weight,
+	};
+
+	g_array_append_val(ranges, range);
+}
+
+/* One for each object; pages in several of its ranges count once. */
+static GArray *lost_objects(GArray *ranges)
+{
+	GArray *objects = g_array_new(FALSE, FALSE, sizeof(LodeLostObject));
+	uint64_t next = 0; /* the first page that is not counted */
+
+	g_array_sort(ranges, compare_ranges);
+	for (guint i = 0; i < ranges->len; i++) {
+		const PageRange *range = &LODE_AT(ranges, PageRange, i);
+		if (i == 0 || range->object != range[-1].object) {
+			const LodeLostObject object = {.object = range->object};
+			g_array_append_val(objects, object);
+		}
+		if (i == 0 || range->object != range[-1].object || range->pid != range[-1].pid)
+			next = 0;
+		LodeLostObject *object = &LODE_AT(objects, LodeLostObject, objects->len - 1);
+		object->weight += range->weight;
+		if (range->last >= next)
+			object->n_pages += range->last + 1 - MAX(range->first, next);
+		next = MAX(next, range->last + 1);
+	}
+	g_array_sort(objects, compare_objects);
+	return objects;
 }
 
 LODE_ORDER(compare_losses, LodeAddressLoss, LODE_ASCENDING(thread))
@@ -53,6 +112,8 @@ void lode_address_losses_init(LodeAddressLosses *self, const LodeProfile *profil
 	guint n_threads = memory->threads->len;
 	g_autofree uint32_t *rows = g_new0(uint32_t, n_threads + 1);
 	size_t n = samples != NULL ? n_samples : memory->samples->len;
+	g_autoptr(GArray) ranges = g_array_new(FALSE, FALSE, sizeof(PageRange));
+	guint next_range = 0;
 
 	*self = (LodeAddressLosses){.all.thread = LODE_NONE,
 		.threads = g_array_new(FALSE, FALSE, sizeof(LodeAddressLoss))};
@@ -63,16 +124,27 @@ void lode_address_losses_init(LodeAddressLosses *self, const LodeProfile *profil
 			(event != LODE_NONE && sample->event != event) ||
 			!lode_address_loss_counts(sample->rule, sample->reason))
 			continue;
-		add_loss(&self->all, sample, row);
+		while (next_range < memory->lost_ranges->len &&
+			LODE_AT(memory->lost_ranges, LodeLostRange, next_range).sample < row)
+			next_range++;
+		bool has_range = next_range < memory->lost_ranges->len &&
+		                 sample->rule == LODE_RULE_NONE &&
+		                 LODE_AT(memory->lost_ranges, LodeLostRange, next_range).sample ==
+		                         row;
+		if (has_range)
+			add_range(ranges, memory, sample, next_range);
+		add_loss(&self->all, sample, row, has_range);
 		if (sample->thread < n_threads)
-			add_loss(loss_of(self, rows, sample->thread), sample, row);
+			add_loss(loss_of(self, rows, sample->thread), sample, row, has_range);
 	}
 	g_array_sort(self->threads, compare_losses);
+	self->objects = lost_objects(ranges);
 }
 
 void lode_address_losses_clear(LodeAddressLosses *self)
 {
 	g_clear_pointer(&self->threads, g_array_unref);
+	g_clear_pointer(&self->objects, g_array_unref);
 }
 
 LodeAddressReason lode_address_loss_reason(const LodeAddressLoss *self)

@@ -24,15 +24,24 @@ bool lode_address_loss_counts(uint8_t rule, uint8_t reason);
 typedef struct {
 	uint32_t thread; /* LODE_NONE: all together */
 	LodeAccessTotals total;
-	LodeAccessTotals lost;       /* without an address */
-	LodeAccessTotals lost_named; /* of these, with an object */
-	LodeAccessTotals next_round; /* with an address of the next round, one late */
+	LodeAccessTotals lost;        /* without an address */
+	LodeAccessTotals lost_named;  /* of these, with an object */
+	LodeAccessTotals lost_ranged; /* likewise, the pages of the object too (LodeLostRange) */
+	LodeAccessTotals next_round;  /* with an address of the next round, one late */
 	double reason_weight[LODE_N_REASONS];
 } LodeAddressLoss;
+
+/* The lost samples of an object whose pages are known. */
+typedef struct {
+	uint32_t object; /* LODE_NONE: it has no name */
+	double weight;
+	uint64_t n_pages; /* of 4096 bytes, of all such blocks or variables together */
+} LodeLostObject;
 
 typedef struct {
 	LodeAddressLoss all;
 	GArray *threads; /* LodeAddressLoss, of each thread that has such samples, by its number */
+	GArray *objects; /* LodeLostObject, the heaviest first */
 } LodeAddressLosses;
 
 /* Counts the samples of `event`, LODE_NONE: of all events. `samples` are their numbers, ascending;

@@ -54,6 +54,14 @@ bool lode_window_samples_remove(LodeProfile *profile)
 			LODE_AT(memory->line_stores, LodeLineStore, n_stores++) = store;
 	}
 	g_array_set_size(memory->line_stores, n_stores);
+	guint n_ranges = 0;
+	for (guint i = 0; i < memory->lost_ranges->len; i++) {
+		LodeLostRange range = LODE_AT(memory->lost_ranges, LodeLostRange, i);
+		range.sample = numbers[range.sample];
+		if (range.sample != LODE_NONE)
+			LODE_AT(memory->lost_ranges, LodeLostRange, n_ranges++) = range;
+	}
+	g_array_set_size(memory->lost_ranges, n_ranges);
 	if (kept == 0)
 		g_clear_pointer(&profile->memory, lode_memory_free);
 	return true;

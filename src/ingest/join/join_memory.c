@@ -453,25 +453,51 @@ static void find_layers(Building *self, const LodeReadAccess *access,
 		layers->site = find_ongoing_site(self, access, sample);
 }
 
+/* From the first byte to the last of the object in which the sample about to be added lies: an
+ * allocated block, else a variable. */
+static void add_lost_range(Building *self, uint32_t allocation, uint64_t start, uint64_t size)
+{
+	LodeLostRange range = {self->memory->samples->len, start, size};
+
+	if (allocation != LODE_NONE) {
+		const LodeAllocation *block = &LODE_AT(
+			self->memory->allocations, LodeAllocation, allocation);
+		range.start = block->address;
+		range.size = block->size;
+	}
+	if (range.size > 0 && range.start + range.size - 1 >= range.start)
+		g_array_append_val(self->memory->lost_ranges, range);
+}
+
 /* The names by a surviving base where the address is lost. A stack has many variables, and the base
  * need not be in the right one. */
 static void find_layers_of_base(Building *self, const LodeReadAccess *access,
 	const LodeMemorySample *sample, LodeLayers *layers)
 {
-	uint64_t address;
-	uint32_t image;
+	uint32_t allocation = find_allocation(self, access, sample, access->base), image;
+	LodeDataSymbol symbol = {.size = 0};
+	uint64_t address = 0;
 
 	if (access->base_mapping != LODE_NONE)
 		layers->mapping = mapping_name(self, access->base_mapping);
 	if (access->base_mapping != LODE_NONE &&
 		lode_memory_loads_find(
-			self->loads, access->base_mapping, access->base, &image, &address))
+			self->loads, access->base_mapping, access->base, &image, &address)) {
 		layers->place_object = lode_memory_objects_find_base(
 			self->accesses->objects->known, image, address);
+		lode_binary_image_find_data_symbol(
+			lode_code_images_at(
+				lode_places_images(self->reading->options.places), image)
+				->binary,
+			address, &symbol);
+	}
 	if (layers->place_object == 0)
 		layers->place_object = find_managed(
 			self, sample, access->base_mapping, access->base);
-	layers->site = site_of(self, find_allocation(self, access, sample, access->base));
+	layers->site = site_of(self, allocation);
+	if (sample->rule == LODE_RULE_NONE)
+		add_lost_range(
+			self, allocation, access->base - (address - symbol.address), symbol.size);
 }
 
 static void find_object(Building *self, const LodeReadAccess *access, LodeMemorySample *sample)

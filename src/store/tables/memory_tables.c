@@ -172,6 +172,12 @@ static const LodeColumn line_store_columns[] = {
 	{"misses", AT(LodeLineStore, n), LODE_COLUMN_BITS, 0},
 };
 
+static const LodeColumn lost_range_columns[] = {
+	{"sample", AT(LodeLostRange, sample), LODE_COLUMN_REFERENCE, LODE_TARGET_SAMPLES},
+	{"start_address", AT(LodeLostRange, start), LODE_COLUMN_BITS, 0},
+	{"size", AT(LodeLostRange, size), LODE_COLUMN_BITS, 0},
+};
+
 #define TABLE(name, array, type, columns)                                                          \
 	{                                                                                          \
 		{name, sizeof(type), columns, G_N_ELEMENTS(columns), NULL}, AT(LodeMemory, array), \
@@ -202,6 +208,7 @@ static const Table tables[] = {
 	OPTIONAL_TABLE("access_call", access_calls, LodeAccessCall, access_call_columns),
 	OPTIONAL_TABLE("access_path_of", access_paths, LodeAccessPathOf, access_path_columns),
 	OPTIONAL_TABLE("line_store", line_stores, LodeLineStore, line_store_columns),
+	OPTIONAL_TABLE("lost_range", lost_ranges, LodeLostRange, lost_range_columns),
 };
 
 static GArray *array_of(const LodeMemory *memory, const Table *table)
@@ -413,6 +420,21 @@ static bool check_line_stores(const LodeMemory *memory, GError **error)
 	return true;
 }
 
+/* They stand by sample, one of each, and end where the address space does at the latest. */
+static bool check_lost_ranges(const LodeMemory *memory, GError **error)
+{
+	for (guint i = 0; i < memory->lost_ranges->len; i++) {
+		const LodeLostRange *range = &LODE_AT(memory->lost_ranges, LodeLostRange, i);
+		if (i > 0 && range->sample <= range[-1].sample)
+			return lode_row_table_broken(
+				error, "lost_range", i, "its sample is not after the one before");
+		if (range->size == 0 || range->start + range->size - 1 < range->start)
+			return lode_row_table_broken(
+				error, "lost_range", i, "it has no bytes, or too many");
+	}
+	return true;
+}
+
 bool lode_memory_check(const LodeProfile *profile, GError **error)
 {
 	size_t counts[LODE_N_TARGETS];
@@ -427,5 +449,6 @@ bool lode_memory_check(const LodeProfile *profile, GError **error)
 	}
 	return check_ranges(profile->memory, error) && check_calls(profile->memory, error) &&
 	       check_access_calls(profile->memory, error) &&
-	       check_line_stores(profile->memory, error);
+	       check_line_stores(profile->memory, error) &&
+	       check_lost_ranges(profile->memory, error);
 }

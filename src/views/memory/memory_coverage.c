@@ -22,7 +22,7 @@
 #define MUCH_OF_A_THREAD 0.2
 #define LEAST_THREAD 0.01
 
-enum { THREADS_SHOWN = 4, REASONS_SHOWN = 3 };
+enum { THREADS_SHOWN = 4, REASONS_SHOWN = 3, OBJECTS_SHOWN = 3 };
 
 static void append_reasons(const LodeAddressLoss *loss, GString *line)
 {
@@ -58,6 +58,37 @@ static char *line_of_all(const LodeAddressLoss *all)
 		g_string_append_printf(line,
 			"; the object of %s is known, and views by object have these",
 			lode_number_format_share(named, number));
+	g_string_append(line, ".");
+	return g_string_free(line, FALSE);
+}
+
+/* Where the lost ones lie, as far as that is known; NULL: too few to say. */
+static char *line_of_ranges(const LodeProfile *profile, const LodeAddressLosses *losses)
+{
+	double all = losses->all.total.weight;
+	char number[LODE_NUMBER_SIZE], pages[LODE_NUMBER_SIZE];
+	GString *line;
+
+	if (lode_share_of(losses->all.lost_ranged.weight, all) < WORTH_A_LINE)
+		return NULL;
+	line = g_string_new(NULL);
+	g_string_append_printf(line, "%s are only known to be in the pages of an object:",
+		lode_number_format_share(
+			lode_share_of(losses->all.lost_ranged.weight, all), number));
+	for (guint i = 0; i < MIN(losses->objects->len, OBJECTS_SHOWN); i++) {
+		const LodeLostObject *lost = &LODE_AT(losses->objects, LodeLostObject, i);
+		const char *name = lost->object != LODE_NONE ? LODE_AT(profile->memory->objects,
+								       LodeDataObject, lost->object)
+		                                                       .name
+		                                             : "?";
+		g_string_append_printf(line, "%s %s in %s %s of %s", i > 0 ? "," : "",
+			lode_number_format_share(lode_share_of(lost->weight, all), number),
+			lode_number_format_count((double)lost->n_pages, pages),
+			lost->n_pages == 1 ? "page" : "pages", name);
+	}
+	if (losses->objects->len > OBJECTS_SHOWN)
+		g_string_append_printf(
+			line, ", and of %u more", losses->objects->len - OBJECTS_SHOWN);
 	g_string_append(line, ".");
 	return g_string_free(line, FALSE);
 }
@@ -102,6 +133,9 @@ GPtrArray *lode_memory_loss_lines(const LodeProfile *profile, const LodeAddressL
 
 	if (lode_address_loss_share(&losses->all) >= WORTH_A_LINE)
 		g_ptr_array_add(lines, line_of_all(&losses->all));
+	char *ranges = line_of_ranges(profile, losses);
+	if (ranges != NULL)
+		g_ptr_array_add(lines, ranges);
 	if (lode_address_loss_share(&losses->all) >= WORTH_ADVICE)
 		g_ptr_array_add(lines, g_strdup_printf("To lose less: %s.",
 					       lode_address_loss_advice(&losses->all, profile)));
@@ -135,6 +169,7 @@ static void put_loss(const LodeAddressLoss *loss, LodeJsonStream *json)
 	lode_json_member_number(json, "weight", loss->total.weight);
 	lode_json_member_number(json, "lost", loss->lost.weight);
 	lode_json_member_number(json, "lost_named", loss->lost_named.weight);
+	lode_json_member_number(json, "lost_ranged", loss->lost_ranged.weight);
 	lode_json_member_number(json, "next_round", loss->next_round.weight);
 	lode_json_member_number(json, "share", lode_address_loss_share(loss));
 }
@@ -307,9 +342,11 @@ static void put_losses(
 {
 	const Row access = {"access", name, &loss->total, NULL};
 	const Row lost = {"lost-access", name, &loss->lost, NULL};
+	const Row ranged = {"ranged-access", name, &loss->lost_ranged, NULL};
 
 	put_row(event, &access, &loss->total, stream);
 	put_row(event, &lost, &loss->total, stream);
+	put_row(event, &ranged, &loss->total, stream);
 }
 
 static void put_event(

@@ -28,8 +28,9 @@ void lode_memory_loss_json(
 /*
  * `coverage` is what lode_memory_coverage_new() gives. CSV has the columns event,section,name and
  * those of every view of memory samples; sections are "total", "rule", "reason", "named" (by the
- * first layer that answered), "known" (by any), and of loads and stores alone "access" and
- * "lost-access" (without an address): "all" and each thread. Errors: _IO.
+ * first layer that answered), "known" (by any), and of loads and stores alone "access",
+ * "lost-access" (without an address) and "ranged-access" (of these, in the known pages of an
+ * object): "all" and each thread. Errors: _IO.
  */
 bool lode_memory_coverage_write(const LodeProfile *profile, const GArray *coverage,
 	const LodeMemoryViewOptions *options, FILE *out, GError **error);

@@ -174,6 +174,17 @@ static void add_line_stores(LodeProfile *profile, GRand *rand)
 	}
 }
 
+static void add_lost_ranges(LodeProfile *profile, GRand *rand)
+{
+	for (uint32_t i = 0; i < 5; i++) {
+		const LodeLostRange range = {
+			.sample = 3 * i + (uint32_t)g_rand_int_range(rand, 0, 3),
+			.start = random_word(rand) / 2,
+			.size = random_word(rand) / 2 + 1};
+		g_array_append_val(profile->memory->lost_ranges, range);
+	}
+}
+
 void random_memory_add(LodeProfile *profile, GRand *rand)
 {
 	profile->memory = lode_memory_new();
@@ -186,6 +197,7 @@ void random_memory_add(LodeProfile *profile, GRand *rand)
 		add_sample(profile, rand);
 	add_access_paths(profile, rand);
 	add_line_stores(profile, rand);
+	add_lost_ranges(profile, rand);
 	for (int i = g_rand_int_range(rand, 0, 4); i > 0; i--) {
 		const LodeMemoryPages pages = {.pid = g_rand_int(rand),
 			.node = g_rand_int(rand),
@@ -387,6 +399,14 @@ void assert_equal_memories(const LodeMemory *a, const LodeMemory *b)
 		assert_same(left, right, address);
 		assert_same(left, right, size);
 		assert_same(left, right, n);
+	}
+	assert_same(a, b, lost_ranges->len);
+	for (guint i = 0; i < a->lost_ranges->len; i++) {
+		const LodeLostRange *left = &LODE_AT(a->lost_ranges, LodeLostRange, i);
+		const LodeLostRange *right = &LODE_AT(b->lost_ranges, LodeLostRange, i);
+		assert_same(left, right, sample);
+		assert_same(left, right, start);
+		assert_same(left, right, size);
 	}
 	compare_places(a, b);
 	compare_allocations(a, b);

@@ -363,6 +363,13 @@ static const Harm harms[] = {
 	{"UPDATE line_store SET function = 99999 WHERE id = 2", "table 'line_store', row 2: "},
 	{"UPDATE line_store SET location = 99999 WHERE id = 2", "table 'line_store', row 2: "},
 	{"UPDATE line_store SET misses = 'x' WHERE id = 1", "table 'line_store', row 1: "},
+	{"UPDATE lost_range SET size = 0 WHERE id = 3",
+		"table 'lost_range', row 3: it has no bytes, or too many"},
+	{"UPDATE lost_range SET start_address = -8, size = 9 WHERE id = 3",
+		"table 'lost_range', row 3: it has no bytes, or too many"},
+	{"UPDATE lost_range SET sample = (SELECT sample FROM lost_range WHERE id = 3) WHERE id = 4",
+		"table 'lost_range', row 4: its sample is not after the one before"},
+	{"UPDATE lost_range SET sample = 99 WHERE id = 5", "table 'lost_range', row 5: "},
 	{"INSERT INTO heap_peak VALUES (2, 1, 1)", "it is one too many"},
 	{"PRAGMA application_id = 7", "not a lode profile, but another SQLite file"},
 };
@@ -457,13 +464,14 @@ static void test_without_pages(Fixture *fixture, const void *data)
 	(void)data;
 	change(fixture->path,
 		"DROP TABLE memory_pages; DROP TABLE access_path_of; DROP TABLE access_call; "
-		"DROP TABLE line_store");
+		"DROP TABLE line_store; DROP TABLE lost_range");
 	g_autoptr(LodeProfile)
 		profile = lode_profile_store_read_with_memory(fixture->path, NULL, &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(profile->memory->pages->len, ==, 0);
 	g_assert_cmpuint(profile->memory->access_paths->len, ==, 0);
 	g_assert_cmpuint(profile->memory->line_stores->len, ==, 0);
+	g_assert_cmpuint(profile->memory->lost_ranges->len, ==, 0);
 }
 
 static void test_versions(Fixture *fixture, const void *data)

@@ -162,6 +162,79 @@ static void test_losses_of_threads(void)
 	}
 }
 
+/* Some lost samples have a range, of up to 8 pages: overlapping, and also of other objects and
+ * processes; some that are not lost have one, too, as in a hostile file. */
+static void add_ranges(LodeProfile *profile, GRand *rand)
+{
+	LodeMemory *memory = profile->memory;
+
+	for (guint i = 0; i < memory->threads->len; i++)
+		LODE_AT(memory->threads, LodeThread, i).pid = 1 + i % 2;
+	for (guint i = 0; i < memory->samples->len; i++) {
+		LodeMemorySample *sample = &LODE_AT(memory->samples, LodeMemorySample, i);
+		const LodeLostRange range = {.sample = i,
+			.start = 1000 + 4096 * (uint64_t)g_rand_int_range(rand, 0, 40) +
+		                 (uint64_t)g_rand_int_range(rand, 0, 4096),
+			.size = 1 + (uint64_t)g_rand_int_range(rand, 0, 7 * 4096)};
+		sample->object = g_rand_boolean(rand) ? SAMPLE_OBJECT_COUNTS : LODE_NONE;
+		if (g_rand_int_range(rand, 0, 3) > 0)
+			g_array_append_val(memory->lost_ranges, range);
+	}
+}
+
+static void naive_object(const LodeProfile *profile, uint32_t object, LodeLostObject *out_object)
+{
+	enum { N_PAGES = 64 };
+	const LodeMemory *memory = profile->memory;
+	bool is_there[3][N_PAGES] = {{false}};
+
+	*out_object = (LodeLostObject){.object = object};
+	for (guint i = 0; i < memory->lost_ranges->len; i++) {
+		const LodeLostRange *range = &LODE_AT(memory->lost_ranges, LodeLostRange, i);
+		const LodeMemorySample *sample = &LODE_AT(
+			memory->samples, LodeMemorySample, range->sample);
+		if (sample->rule != LODE_RULE_NONE || sample->object != object ||
+			sample->event != SAMPLE_EVENT_CLOCK ||
+			!lode_address_loss_counts(sample->rule, sample->reason))
+			continue;
+		out_object->weight += sample->weight;
+		uint32_t pid = LODE_AT(memory->threads, LodeThread, sample->thread).pid;
+		for (uint64_t byte = 0; byte < range->size; byte++)
+			is_there[pid][(range->start + byte) / 4096] = true;
+	}
+	for (unsigned i = 0; i < 3 * N_PAGES; i++)
+		out_object->n_pages += is_there[i / N_PAGES][i % N_PAGES];
+}
+
+static void test_ranges(void)
+{
+	for (uint32_t seed = 1; seed <= 20; seed++) {
+		g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
+		SampleProfileOptions options = {.seed = seed,
+			.n_threads = 1 + seed % 5,
+			.n_samples = 3 * seed,
+			.anon_bytes = 1 << 16,
+			.unresolved = 0.5,
+			.faults = 0.2};
+		g_autoptr(LodeProfile) profile = sample_profile_random(&options);
+		g_auto(LodeAddressLosses) losses;
+		double all = 0;
+
+		add_ranges(profile, rand);
+		lode_address_losses_init(&losses, profile, LODE_NONE, NULL, 0);
+		for (guint i = 0; i < losses.objects->len; i++) {
+			const LodeLostObject *object = &LODE_AT(losses.objects, LodeLostObject, i);
+			LodeLostObject naive;
+			naive_object(profile, object->object, &naive);
+			g_assert_cmpfloat_with_epsilon(object->weight, naive.weight, 1e-6);
+			g_assert_cmpuint(object->n_pages, ==, naive.n_pages);
+			g_assert_true(i == 0 || object->weight <= object[-1].weight);
+			all += naive.weight;
+		}
+		g_assert_cmpfloat_with_epsilon(losses.all.lost_ranged.weight, all, 1e-6);
+	}
+}
+
 static void test_loss_reasons(void)
 {
 	g_autoptr(LodeProfile) profile = sample_profile_new(1, 1 << 16);
@@ -216,6 +289,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/memory_coverage/sums", test_sums);
 	g_test_add_func("/memory_coverage/choice", test_choice);
 	g_test_add_func("/memory_coverage/losses_of_threads", test_losses_of_threads);
+	g_test_add_func("/memory_coverage/ranges", test_ranges);
 	g_test_add_func("/memory_coverage/loss_reasons", test_loss_reasons);
 	g_test_add_func("/memory_coverage/next_round", test_next_round);
 	return g_test_run();

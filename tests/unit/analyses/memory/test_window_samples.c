@@ -22,12 +22,15 @@ static LodeProfile *make_profile(uint32_t every)
 	for (uint32_t i = 0; i < profile->memory->samples->len; i++) {
 		const LodeAccessPathOf path = {i};
 		const LodeLineStore store = {.sample = i, .address = i};
+		const LodeLostRange range = {.sample = i, .start = i, .size = 1};
 		LODE_AT(profile->memory->samples, LodeMemorySample, i).time_ns = i;
 		if (i % every == 0)
 			LODE_AT(profile->memory->samples, LodeMemorySample, i).event = event;
 		g_array_append_val(profile->memory->access_paths, path);
 		if (i % 4 == 0)
 			g_array_append_val(profile->memory->line_stores, store);
+		if (i % 5 == 0)
+			g_array_append_val(profile->memory->lost_ranges, range);
 	}
 	return profile;
 }
@@ -36,7 +39,7 @@ static void test_remove(void)
 {
 	g_autoptr(LodeProfile) profile = make_profile(3);
 	const LodeMemory *memory = profile->memory;
-	guint n = memory->samples->len, k = 0, s = 0;
+	guint n = memory->samples->len, k = 0, s = 0, r = 0;
 
 	g_assert_true(lode_window_samples_remove(profile));
 	for (uint32_t i = 0; i < n; i++) {
@@ -51,11 +54,18 @@ static void test_remove(void)
 			g_assert_cmpuint(store->address, ==, i);
 			g_assert_cmpuint(store->sample, ==, k);
 		}
+		if (i % 5 == 0) {
+			const LodeLostRange *range = &LODE_AT(
+				memory->lost_ranges, LodeLostRange, r++);
+			g_assert_cmpuint(range->start, ==, i);
+			g_assert_cmpuint(range->sample, ==, k);
+		}
 		k++;
 	}
 	g_assert_cmpuint(k, ==, memory->samples->len);
 	g_assert_cmpuint(k, ==, memory->access_paths->len);
 	g_assert_cmpuint(s, ==, memory->line_stores->len);
+	g_assert_cmpuint(r, ==, memory->lost_ranges->len);
 	g_assert_false(lode_window_samples_remove(profile));
 	g_assert_cmpuint(k, ==, memory->samples->len);
 }
