@@ -71,6 +71,8 @@ static void init_memory(const LodeAccessPath *self, LodeStackMemory *memory)
 
 	lode_stack_memory_init(
 		memory, is_known ? question->stack : NULL, question->stack_size, start);
+	memory->constants = self->walk->search->stack.constants;
+	memory->n_constants = self->walk->search->stack.n_constants;
 	for (unsigned i = 0; i < self->n; i++) {
 		if (!lode_memory_is_written(&self->steps[i].full))
 			continue;

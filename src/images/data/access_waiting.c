@@ -13,6 +13,7 @@
  * stack contradict most of those that the thread did not take.
  */
 #include "images/data/access_path.h"
+#include "images/data/argument_slots.h"
 
 #include <string.h>
 
@@ -32,6 +33,7 @@ typedef struct {
 	bool is_cut;   /* there are more */
 	bool has_jump; /* a jump that takes no time leads here too */
 	bool is_open;  /* so do calls that are not known */
+	LodeStackWrite slots[LODE_MAX_ARGUMENT_SLOTS]; /* looked for where an address is lost */
 } Ways;
 
 static void add_way(Ways *self, uint64_t source, uint32_t number)
@@ -338,6 +340,18 @@ static void locate_later(const Ways *self, const LodeFullInstruction *full)
 	search->state = before;
 }
 
+/* Whether memory is known of which no sample has a dump. The stack of the search has it then. */
+static bool find_slots(Ways *self)
+{
+	LodeStackMemory *stack = &self->walk.search->stack;
+
+	if (stack->constants == NULL)
+		stack->n_constants = lode_argument_slots_find(
+			self->walk.search, &self->sampled, self->slots);
+	stack->constants = self->slots;
+	return stack->n_constants > 0;
+}
+
 /* Sets `found` for the case that the thread came this way. False: it did not. */
 static bool follow(Ways *self, const Way *way, bool needs_evidence)
 {
@@ -364,6 +378,8 @@ static bool follow(Ways *self, const Way *way, bool needs_evidence)
 		return true;
 	}
 	locate(&path, (unsigned)step);
+	if (search->found.reason == LODE_REASON_CLOBBERED && find_slots(self))
+		locate(&path, (unsigned)step);
 	if (search->found.reason == LODE_REASON_CLOBBERED)
 		locate_later(self, &path.steps[step].full);
 	if (search->found.rule != LODE_RULE_NONE)

@@ -10,6 +10,8 @@ void lode_stack_memory_init(LodeStackMemory *self, const uint8_t *dump, size_t s
 	self->n_writes = 0;
 	self->n_expected = 0;
 	self->is_past = false;
+	self->constants = NULL;
+	self->n_constants = 0;
 }
 
 static bool is_dumped(const LodeStackMemory *self, uint64_t address)
@@ -25,6 +27,14 @@ static bool is_dumped(const LodeStackMemory *self, uint64_t address)
 
 static bool read_byte(const LodeStackMemory *self, uint64_t address, uint8_t *out_byte)
 {
+	for (unsigned i = 0; i < self->n_constants; i++) {
+		const LodeStackWrite *constant = &self->constants[i];
+
+		if (address - constant->address >= constant->size)
+			continue;
+		*out_byte = (uint8_t)(constant->value >> 8 * (address - constant->address));
+		return true;
+	}
 	for (unsigned i = self->n_writes; i-- > 0;) {
 		const LodeStackWrite *write = &self->writes[i];
 

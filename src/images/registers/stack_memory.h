@@ -34,7 +34,10 @@ typedef struct {
 	unsigned n_writes;
 	LodeStackWrite expected[LODE_STACK_MAX_WRITES]; /* the next one last */
 	unsigned n_expected;
-	bool is_past; /* before the dump was taken */
+	bool is_past;                    /* before the dump was taken */
+	const LodeStackWrite *constants; /* words that are the same before and after the dump as
+	                                    long as the code is followed; borrowed */
+	unsigned n_constants;
 } LodeStackMemory;
 
 /* `dump` NULL: nothing is known. */
