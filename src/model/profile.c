@@ -9,6 +9,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/text/words.h"
 #include "model/memory.h"
+#include "model/observed/loops.h"
 #include "model/observed/windows.h"
 #include "model/origins.h"
 #include "model/process.h"
@@ -97,6 +98,7 @@ LodeProfile *lode_profile_new(void)
 	self->attribute_sets = g_array_new(FALSE, TRUE, sizeof(LodeAttributeSet));
 	self->set_members = g_array_new(FALSE, TRUE, sizeof(uint32_t));
 	self->unresolved = g_array_new(FALSE, TRUE, sizeof(LodeUnresolved));
+	self->loops = g_array_new(FALSE, TRUE, sizeof(LodeLoop));
 	self->thread_times = g_array_new(FALSE, TRUE, sizeof(LodeThreadTime));
 	self->origins = g_array_new(FALSE, TRUE, sizeof(LodeOrigin));
 	self->attribute_ids = g_hash_table_new(g_str_hash, g_str_equal);
@@ -114,6 +116,7 @@ void lode_profile_free(LodeProfile *self)
 	lode_stacks_free(self->stacks);
 	lode_windows_free(self->windows);
 	lode_origin_parts_free(self->origin_parts);
+	g_array_unref(self->loops);
 	g_array_unref(self->thread_times);
 	g_array_unref(self->origins);
 	g_hash_table_unref(self->inlining_ids);

@@ -193,6 +193,7 @@ typedef struct LodeProfile {
 
 	char *program; /* the command line; NULL when unknown */
 	char *creator; /* "callgrind-3.19.0", "flow file" … */
+	char *core; /* the family of processors whose bounds the loops have: "Zen 3"; NULL: none */
 	/* Of a part (analyses/parts/): "thread worker: 31 % of the weight", and the options that
 	 * choose it; NULL: the whole. Not stored. */
 	char *part, *part_options;
@@ -226,6 +227,7 @@ typedef struct LodeProfile {
 	LodeMemory *memory;            /* data addresses; NULL: none were recorded */
 	LodeStacks *stacks;            /* of samples; NULL: there are none, or they were not read */
 	LodeWindows *windows;          /* executed step by step; NULL: none were recorded */
+	GArray *loops;                 /* LodeLoop: natural loops that executed */
 	GArray *thread_times;          /* LodeThreadTime; empty: no switches were recorded */
 	GArray *origins;               /* LodeOrigin; empty: of a flow file, or lode 0.1.0 */
 	LodeOriginParts *origin_parts; /* what each gave; NULL: nothing was merged, or not read */

@@ -50,6 +50,8 @@ static const char *const additions[] = {
 #include "store/origins_sql.h"
 	,
 #include "store/windows_sql.h"
+	,
+#include "store/loops_sql.h"
 };
 
 /* Instructions of SQLite's virtual machine between two checks of the cancel flag. */

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/files/new_file.h"
 #include "store/tables/inlining_tables.h"
+#include "store/tables/loops/loop_table.h"
 #include "store/tables/memory_tables.h"
 #include "store/tables/origin_tables.h"
 #include "store/tables/profile_tables.h"
@@ -103,6 +104,7 @@ static bool write_profile(const char *path, LodeProfile *profile, bool keeps_old
 	            lode_origin_tables_check(profile, error) &&
 	            lode_thread_time_table_check(profile, error) &&
 	            lode_window_tables_check(profile, error) &&
+	            lode_loop_table_check(profile, error) &&
 	            (file = lode_new_file_open(path, error)) != NULL &&
 	            write_file(file->temporary_path, profile, progress, error);
 

@@ -3,6 +3,7 @@
 
 #include "analyses/merge/origin_rows.h"
 #include "base/error.h"
+#include "model/observed/loops.h"
 #include "model/observed/windows.h"
 #include "model/origins.h"
 #include "model/stacks.h"
@@ -182,6 +183,7 @@ bool lode_origin_choice_apply(LodeProfile *profile, const char *origins, GError 
 	/* Stacks have no origin, nor has what windows observed. */
 	g_clear_pointer(&profile->stacks, lode_stacks_free);
 	g_clear_pointer(&profile->windows, lode_windows_free);
+	lode_loops_recount(profile);
 	/* Its edges have other numbers now. */
 	g_clear_pointer(&profile->origin_parts, lode_origin_parts_free);
 	return true;

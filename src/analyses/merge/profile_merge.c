@@ -6,11 +6,13 @@
  */
 #include "analyses/merge/profile_merge.h"
 
+#include "analyses/merge/loop_rows.h"
 #include "analyses/merge/origin_rows.h"
 #include "analyses/merge/stack_rows.h"
 #include "analyses/merge/window_rows.h"
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
+#include "model/observed/loops.h"
 #include "model/origins.h"
 #include "model/stacks.h"
 
@@ -872,6 +874,25 @@ static void take_windows(Merge *self)
 	lode_window_rows_add_up(self->merged);
 }
 
+/* Cycles of different cores have no mean: the merged profile has no loops then. */
+static void take_loops(Merge *self)
+{
+	LodeProfile *merged = self->merged;
+	bool is_whole = true;
+
+	merged->core = lode_profile_intern(merged, self->sources[0].profile->core);
+	for (uint32_t i = 0; i < self->n_sources; i++) {
+		is_whole &= self->sources[i].is_whole;
+		if (g_strcmp0(self->sources[i].profile->core, merged->core) != 0)
+			merged->core = NULL;
+	}
+	for (uint32_t i = 0; i < self->n_sources && merged->core != NULL; i++)
+		lode_loop_rows_add(merged, self->sources[i].profile, self->sources[i].instructions);
+	lode_loop_rows_add_up(merged);
+	if (!is_whole)
+		lode_loops_recount(merged);
+}
+
 /* Adding a run to itself would double it. */
 static bool check_different(const Merge *self, GError **error)
 {
@@ -922,5 +943,6 @@ LodeProfile *lode_profile_merge(const LodeMergeSource *sources, size_t n,
 	take_unresolved(&self);
 	take_stacks(&self);
 	take_windows(&self);
+	take_loops(&self);
 	return g_steal_pointer(&self.merged);
 }

@@ -7,6 +7,7 @@
 #include "analyses/parts/stack_attributes.h"
 #include "base/error.h"
 #include "base/text/number_format.h"
+#include "model/observed/loops.h"
 #include "model/process.h"
 #include "model/stacks.h"
 
@@ -351,6 +352,7 @@ bool lode_part_choice_apply(LodeProfile *profile, const LodePartChoice *choice,
 	keep_thread_times(&part, profile);
 	g_autofree char *text = part_text(&part);
 	lode_number_format_share(lode_part_profile_reduce(profile, chosen), share);
+	lode_loops_recount(profile);
 	g_autofree char *named = g_strdup_printf("%s: %s of the weight", text, share);
 	profile->part = lode_profile_intern(profile, named);
 	return true;

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "store/profile_store.h"
 #include "store/tables/inlining_tables.h"
+#include "store/tables/loops/loop_table.h"
 #include "store/tables/memory_tables.h"
 #include "store/tables/origin_tables.h"
 #include "store/tables/row_source.h"
@@ -47,6 +48,7 @@ typedef struct {
 /* The keys of table `meta`, as columns of the profile, by bytes. Keys that profiles of lode 0.1.0
  * need not have are 0 there. */
 static const LodeColumn facts[] = {
+	{"core", AT(LodeProfile, core), LODE_COLUMN_MAYBE_TEXT, 0},
 	{"creator", AT(LodeProfile, creator), LODE_COLUMN_MAYBE_TEXT, 0},
 	{"frequency", AT(LodeProfile, frequency), LODE_COLUMN_WORD, LODE_WORDS_FREQUENCY},
 	{"inflow_checked", AT(LodeProfile, inflow_checked), LODE_COLUMN_AMOUNT, 0},
@@ -343,7 +345,8 @@ bool lode_profile_tables_insert(const LodeProfile *profile, LodeDatabase *databa
 	list_costs(&rows, profile);
 	database->stage = "writing the profile";
 	database->rows_total = G_N_ELEMENTS(facts) + lode_origin_tables_count(profile) +
-	                       profile->thread_times->len + lode_inlining_tables_count(profile);
+	                       profile->thread_times->len + profile->loops->len +
+	                       lode_inlining_tables_count(profile);
 	if (profile->memory != NULL)
 		database->rows_total += lode_memory_tables_count(profile->memory);
 	if (profile->stacks != NULL)
@@ -363,6 +366,7 @@ bool lode_profile_tables_insert(const LodeProfile *profile, LodeDatabase *databa
 	       (profile->stacks == NULL ||
 		       lode_stack_tables_insert(profile->stacks, database, error)) &&
 	       lode_thread_time_table_insert(profile, database, error) &&
+	       lode_loop_table_insert(profile, database, error) &&
 	       lode_inlining_tables_insert(profile, database, error) &&
 	       lode_origin_tables_insert(profile, database, error) &&
 	       (profile->windows == NULL ||
@@ -385,7 +389,7 @@ static void take_fact(LodeProfile *profile, LodeRowReader *rows, bool *seen)
 static bool is_optional(const char *key)
 {
 	static const char *const keys[] = {
-		"is_kernel_sampled", "system_seconds", "user_seconds", NULL};
+		"core", "is_kernel_sampled", "system_seconds", "user_seconds", NULL};
 
 	return g_strv_contains(keys, key);
 }
@@ -549,6 +553,7 @@ bool lode_profile_tables_read(LodeProfile *profile, LodeDatabase *database, GErr
 	       lode_inlining_tables_read(profile, database, error) &&
 	       lode_origin_tables_read(profile, database, error) &&
 	       lode_thread_time_table_read(profile, database, error) &&
+	       lode_loop_table_read(profile, database, error) &&
 	       lode_window_tables_read(profile, database, error);
 }
 

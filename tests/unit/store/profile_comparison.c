@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "random_profile.h"
 
+#include "model/observed/loops.h"
 #include "model/observed/windows.h"
 #include "model/process.h"
 
@@ -216,6 +217,31 @@ static void compare_windows(const LodeWindows *a, const LodeWindows *b)
 	}
 }
 
+static void compare_loops(const GArray *a, const GArray *b)
+{
+	g_assert_cmpuint(a->len, ==, b->len);
+	for (guint i = 0; i < a->len; i++) {
+		const LodeLoop *left = &LODE_AT(a, LodeLoop, i), *right = &LODE_AT(b, LodeLoop, i);
+		assert_same(left, right, head);
+		assert_same(left, right, iterations);
+		assert_same(left, right, instructions);
+		assert_same(left, right, weight);
+		assert_same(left, right, calls);
+		assert_same(left, right, is_innermost);
+		assert_same(left, right, unmodelled);
+		assert_same_text(left, right, recurrence);
+		assert_same_text(left, right, other_recurrence);
+		assert_same(left, right, recurrence_cycles);
+		assert_same(left, right, other_cycles);
+		g_assert_true(memcmp(left->cycles, right->cycles, sizeof(left->cycles)) == 0);
+		assert_same(left, right, iteration_ns);
+		assert_same(left, right, iteration_error_ns);
+		assert_same_text(left, right, iteration_source);
+		assert_same(left, right, load_bytes);
+		assert_same(left, right, store_bytes);
+	}
+}
+
 void assert_equal_profiles(const LodeProfile *a, const LodeProfile *b)
 {
 	assert_same_text(a, b, program);
@@ -237,6 +263,8 @@ void assert_equal_profiles(const LodeProfile *a, const LodeProfile *b)
 	compare_unresolved(a, b);
 	compare_thread_times(a, b);
 	compare_windows(a->windows, b->windows);
+	assert_same_text(a, b, core);
+	compare_loops(a->loops, b->loops);
 	assert_equal_memories(a->memory, b->memory);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "random_profile.h"
 
+#include "model/observed/loops.h"
 #include "model/observed/windows.h"
 #include "model/process.h"
 
@@ -213,6 +214,40 @@ static void add_observed_instruction(LodeWindows *windows, GRand *rand, uint32_t
 	g_array_append_val(windows->instructions, facts);
 }
 
+static double maybe_amount(GRand *rand)
+{
+	return g_rand_boolean(rand) ? random_amount(rand) : -1;
+}
+
+static void add_loops(LodeProfile *profile, GRand *rand)
+{
+	profile->core = g_rand_boolean(rand) ? lode_profile_intern(profile, "Zen 3") : NULL;
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		LodeLoop loop = {
+			.head = i,
+			.iterations = random_amount(rand),
+			.instructions = random_amount(rand),
+			.weight = maybe_amount(rand),
+			.calls = random_amount(rand),
+			.is_innermost = g_rand_boolean(rand),
+			.unmodelled = random_amount(rand),
+			.recurrence = random_optional_text(profile, rand),
+			.other_recurrence = random_optional_text(profile, rand),
+			.recurrence_cycles = maybe_amount(rand),
+			.other_cycles = maybe_amount(rand),
+			.iteration_ns = maybe_amount(rand),
+			.iteration_error_ns = maybe_amount(rand),
+			.iteration_source = random_optional_text(profile, rand),
+			.load_bytes = maybe_amount(rand),
+			.store_bytes = maybe_amount(rand),
+		};
+		for (unsigned k = 0; k < LODE_N_UNITS; k++)
+			loop.cycles[k] = random_amount(rand);
+		if (g_rand_int_range(rand, 0, 4) == 0)
+			g_array_append_val(profile->loops, loop);
+	}
+}
+
 static void add_windows(LodeProfile *profile, GRand *rand)
 {
 	LodeWindows *windows = profile->windows = lode_windows_new();
@@ -264,6 +299,7 @@ LodeProfile *random_profile_new(guint32 seed, uint32_t size)
 		random_memory_add(profile, rand);
 	if (seed % 4 != 0 && size <= 100)
 		add_windows(profile, rand);
+	add_loops(profile, rand);
 	g_rand_free(rand);
 	return profile;
 }

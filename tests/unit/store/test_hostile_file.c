@@ -211,6 +211,15 @@ static const Harm harms[] = {
 	{"UPDATE window_process SET windows = -1 WHERE id = 2", "column 'windows' is out of range"},
 	{"ALTER TABLE window_edge ADD COLUMN address INTEGER",
 		"table 'window_edge' is not as lode makes it"},
+	/* loops */
+	{"UPDATE loop SET head = 9999 WHERE id = 2",
+		"table 'loop', row 2: its head does not exist"},
+	{"UPDATE loop SET head = (SELECT l.head FROM loop l WHERE l.id = 1) WHERE id = 2",
+		"table 'loop', row 2: it does not come after the one before"},
+	{"UPDATE loop SET divider = -1 WHERE id = 2", "column 'divider' is negative"},
+	{"UPDATE loop SET iteration_ns = 1e999 WHERE id = 2", "table 'loop', row 2: "},
+	{"UPDATE loop SET recurrence = x'00' WHERE id = 2", "column 'recurrence' is not text"},
+	{"UPDATE loop SET width = 'x' WHERE id = 2", "table 'loop', row 2: "},
 	/* data addresses */
 	{"UPDATE memory_sample SET thread = 9 WHERE id = 2",
 		"table 'memory_sample', row 2: its thread does not exist"},
@@ -479,7 +488,7 @@ static void test_versions(Fixture *fixture, const void *data)
 	(void)data;
 	change(fixture->path, "PRAGMA user_version = 7");
 	assert_fails(fixture->path, LODE_ERROR_UNSUPPORTED,
-		"has schema version 7, this lode reads versions up to 5: update lode");
+		"has schema version 7, this lode reads versions up to 6: update lode");
 	for (int version = 0; version < 2; version++) {
 		g_autofree char *sql = g_strdup_printf("PRAGMA user_version = %d", version);
 		change(fixture->path, sql);
@@ -536,13 +545,30 @@ static void test_older(Fixture *fixture, const void *data)
 			      "allocation_call; DROP VIEW observed_edge; DROP VIEW "
 			      "observed_instruction; DROP TABLE window_recording; DROP TABLE "
 			      "window_edge; DROP TABLE window_instruction; DROP TABLE "
-			      "window_process");
+			      "window_process; DROP VIEW loop_bound; DROP TABLE loop");
 	g_autoptr(LodeProfile)
 		profile = lode_profile_store_read_with_memory(fixture->path, NULL, &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(profile->memory->calls->len, ==, 0);
 	g_assert_cmpuint(profile->memory->sites->len, >, 0);
 	g_assert_null(profile->windows);
+	g_assert_cmpuint(profile->loops->len, ==, 0);
+}
+
+/* One of version 5 has windows, and no loops. */
+static void test_version_5(Fixture *fixture, const void *data)
+{
+	g_autoptr(GError) error = NULL;
+
+	(void)data;
+	change(fixture->path, "DROP VIEW loop_bound; DROP TABLE loop; DELETE FROM meta WHERE key = "
+			      "'core'; PRAGMA user_version = 5; UPDATE meta SET value = 5 WHERE "
+			      "key = 'schema_version'");
+	g_autoptr(LodeProfile) profile = lode_profile_store_read(fixture->path, NULL, &error);
+	g_assert_no_error(error);
+	g_assert_nonnull(profile->windows);
+	g_assert_cmpuint(profile->loops->len, ==, 0);
+	g_assert_null(profile->core);
 }
 
 /* A profile of version 4 is read, and stays one when a run is added: nothing else differs. */
@@ -661,6 +687,7 @@ int main(int argc, char **argv)
 		{"/hostile_file/comments", test_comments},
 		{"/hostile_file/older", test_older},
 		{"/hostile_file/version_4", test_version_4},
+		{"/hostile_file/version_5", test_version_5},
 		{"/hostile_file/old_harm", test_old_harm},
 		{"/hostile_file/old_with_additions", test_old_with_additions},
 		{"/hostile_file/other_files", test_other_files},

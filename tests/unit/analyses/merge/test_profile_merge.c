@@ -7,6 +7,7 @@
 #include "analyses/merge/origin_choice.h"
 #include "analyses/merge/profile_merge.h"
 #include "base/error.h"
+#include "model/observed/loops.h"
 #include "model/observed/windows.h"
 #include "model/origins.h"
 #include "model/stacks.h"
@@ -15,6 +16,7 @@
 #include "seeds.h"
 
 #include <glib/gstdio.h>
+#include <math.h>
 #include <sqlite3.h>
 #include <string.h>
 
@@ -595,6 +597,58 @@ static void add_fact(GHashTable *sums, const char *here, const char *name, doubl
 	add(sums, g_strdup_printf("%s %s", here, name), value);
 }
 
+static void add_loops(LodeProfile *profile, const char *core)
+{
+	profile->core = lode_profile_intern(profile, core);
+	for (guint i = 0; i < profile->instructions->len; i++) {
+		LodeLoop loop = {
+			.head = i,
+			.iterations = random_int_range(1, 9),
+			.weight = random_int_range(1, 9),
+			.recurrence = lode_profile_intern(profile, "fp"),
+			.recurrence_cycles = random_int_range(0, 5),
+			.other_cycles = random_int_range(-1, 0),
+			.iteration_ns = 3,
+		};
+		for (unsigned k = 0; k < LODE_N_UNITS; k++)
+			loop.cycles[k] = random_int_range(0, 9);
+		if (random_bit())
+			g_array_append_val(profile->loops, loop);
+	}
+}
+
+/* Means are rounded. */
+static void round_values(GHashTable *sums)
+{
+	GHashTableIter iter;
+	void *value;
+
+	g_hash_table_iter_init(&iter, sums);
+	while (g_hash_table_iter_next(&iter, NULL, &value))
+		*(double *)value = rint(*(double *)value * 1e6) / 1e6;
+}
+
+/* Iterations, and cycles of all iterations, by head. */
+static GHashTable *sum_loops(const LodeProfile *const *profiles, size_t n)
+{
+	GHashTable *sums = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+
+	for (size_t p = 0; p < n; p++)
+		for (guint i = 0; i < profiles[p]->loops->len; i++) {
+			const LodeLoop *loop = &LODE_AT(profiles[p]->loops, LodeLoop, i);
+			g_autofree char *here = place(profiles[p], loop->head);
+			add_fact(sums, here, "iterations", loop->iterations);
+			add_fact(sums, here, "weight", loop->weight);
+			add_fact(sums, here, "recurrence",
+				loop->recurrence_cycles * loop->iterations);
+			for (unsigned k = 0; k < LODE_N_UNITS; k++)
+				add_fact(sums, here, lode_unit_name((LodeUnit)k),
+					loop->cycles[k] * loop->iterations);
+		}
+	round_values(sums);
+	return sums;
+}
+
 /* Sums of the windows' observations by place, and of accesses by stride. */
 static GHashTable *sum_windows(const LodeProfile *const *profiles, size_t n)
 {
@@ -709,6 +763,49 @@ static void test_windows(void)
 		g_assert_null(part->windows);
 		g_assert_true(lode_origin_choice_apply(merged, "a", &error));
 		g_assert_null(merged->windows);
+		for (unsigned i = 0; i < N_RUNS; i++)
+			lode_profile_free(runs[i]);
+	}
+}
+
+static void test_loops(void)
+{
+	for (unsigned round = 0; round < random_rounds(20, 500); round++) {
+		LodeProfile *runs[N_RUNS];
+		const LodeProfile *const *all = (const LodeProfile *const *)runs;
+		const char *const wanted[] = {"a", NULL};
+		g_autoptr(GError) error = NULL;
+		for (unsigned i = 0; i < N_RUNS; i++) {
+			runs[i] = random_run(i);
+			add_loops(runs[i], "Zen 3");
+		}
+		g_autoptr(LodeProfile) merged = merge(runs, N_RUNS, NULL, &error);
+		g_assert_no_error(error);
+		g_autoptr(LodeProfile) again = through_a_file(merged);
+		const LodeProfile *of_merged[] = {again};
+		g_autoptr(GHashTable) expected = sum_loops(all, N_RUNS);
+		g_autoptr(GHashTable) actual = sum_loops(of_merged, 1);
+		assert_same(expected, actual);
+		assert_same(actual, expected);
+		g_assert_cmpstr(again->core, ==, "Zen 3");
+
+		g_assert_true(lode_origin_choice_apply(merged, "a", &error));
+		for (guint i = 0; i < merged->loops->len; i++) {
+			const LodeLoop *loop = &LODE_AT(merged->loops, LodeLoop, i);
+			g_assert_cmpfloat(loop->iterations, ==,
+				lode_profile_instruction(merged, loop->head)->count);
+			g_assert_cmpfloat(loop->weight, ==, -1);
+		}
+		g_autoptr(LodeProfile) part = merge(&again, 1, wanted, &error);
+		g_assert_no_error(error);
+		g_assert_cmpuint(part->loops->len, ==, merged->loops->len);
+
+		/* No cycle is that of another core. */
+		runs[1]->core = lode_profile_intern(runs[1], "Zen 2");
+		g_autoptr(LodeProfile) mixed = merge(runs, N_RUNS, NULL, &error);
+		g_assert_no_error(error);
+		g_assert_null(mixed->core);
+		g_assert_cmpuint(mixed->loops->len, ==, 0);
 		for (unsigned i = 0; i < N_RUNS; i++)
 			lode_profile_free(runs[i]);
 	}
@@ -939,6 +1036,8 @@ int main(int argc, char **argv)
 	add_random_test("/profile_merge/windows", test_windows,
 		"R02S6b1d5be0c3a5b1f09ad3c4e2f8017a55", "R02S00e1c39a77d2545fb5f3c8846a9e0b12",
 		NULL);
+	add_random_test("/profile_merge/loops", test_loops, "R02S6b1d5be0c3a5b1f09ad3c4e2f8017a55",
+		"R02S00e1c39a77d2545fb5f3c8846a9e0b12", NULL);
 	g_test_add_func("/profile_merge/many_windows", test_many_windows);
 	g_test_add_func("/profile_merge/little", test_little);
 	g_test_add_func("/profile_merge/refusals", test_refusals);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/observed/loops.h"
+
+#include "base/arrays/partition_point.h"
+#include "model/profile.h"
+
+const char *lode_unit_name(LodeUnit unit)
+{
+	static const char *const names[LODE_N_UNITS] = {
+		"divider", "load", "store", "branch", "alu", "float", "vector", "ports", "width"};
+
+	return (unsigned)unit < LODE_N_UNITS ? names[unit] : NULL;
+}
+
+LodeLoop *lode_loops_find(const LodeProfile *profile, uint32_t head)
+{
+	LodeLoop *loops = (LodeLoop *)(void *)profile->loops->data;
+	guint at = LODE_PARTITION_POINT(profile->loops->len, i, loops[i].head < head);
+
+	return at < profile->loops->len && loops[at].head == head ? &loops[at] : NULL;
+}
+
+double lode_loop_busiest(const LodeLoop *self, LodeUnit *out_unit)
+{
+	LodeUnit most = LODE_UNIT_WIDTH;
+
+	/* A unit by itself is named rather than all that share its ports. */
+	for (unsigned i = 0; i < LODE_N_UNITS; i++)
+		if (self->cycles[i] > self->cycles[most])
+			most = (LodeUnit)i;
+	*out_unit = most;
+	return self->cycles[most];
+}
+
+void lode_loops_recount(LodeProfile *profile)
+{
+	guint n = 0;
+
+	for (guint i = 0; i < profile->loops->len; i++) {
+		LodeLoop loop = LODE_AT(profile->loops, LodeLoop, i);
+		loop.iterations = lode_profile_instruction(profile, loop.head)->count;
+		loop.weight = loop.iteration_ns = loop.iteration_error_ns = -1;
+		loop.iteration_source = NULL;
+		if (loop.iterations > 0)
+			LODE_AT(profile->loops, LodeLoop, n++) = loop;
+	}
+	g_array_set_size(profile->loops, n);
+}
