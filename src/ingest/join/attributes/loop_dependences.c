@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/join/attributes/loop_dependences.h"
 
+#include "ingest/join/attributes/natural_loops.h"
 #include "model/index.h"
 
 #include <glib.h>
@@ -53,8 +54,7 @@ typedef struct {
 
 struct LodeLoopDependences {
 	const LodeDependenceGraph *graph;
-	GArray *body;        /* uint32_t: nodes of the loop at hand */
-	GArray *marks;       /* uint32_t × nodes: 1 + number of the loop that holds it */
+	LodeNaturalLoop loop;
 	GArray *inner_sizes; /* uint32_t × nodes: of the smallest loop that holds it; 0: none */
 	GArray *iteration;   /* uint32_t: nodes, from the head to the back edge */
 	GArray *places;      /* uint32_t × nodes: 1 + place in the iteration */
@@ -63,7 +63,6 @@ struct LodeLoopDependences {
 	GArray *indices, *lows, *components; /* uint32_t × places, of Tarjan's search */
 	GArray *stack, *calls;               /* likewise: uint32_t, Call */
 	GArray *reached, *parents;           /* × places: double, Edge * */
-	uint32_t n_loops;
 };
 
 /* A vertex whose edges are being looked at. */
@@ -80,8 +79,7 @@ LodeLoopDependences *lode_loop_dependences_new(void)
 {
 	LodeLoopDependences *self = g_new0(LodeLoopDependences, 1);
 
-	self->body = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	self->marks = g_array_new(FALSE, TRUE, sizeof(uint32_t));
+	lode_natural_loop_init(&self->loop);
 	self->inner_sizes = g_array_new(FALSE, TRUE, sizeof(uint32_t));
 	self->iteration = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->places = g_array_new(FALSE, TRUE, sizeof(uint32_t));
@@ -101,11 +99,12 @@ void lode_loop_dependences_free(LodeLoopDependences *self)
 {
 	if (self == NULL)
 		return;
-	GArray *const all[] = {self->body, self->marks, self->inner_sizes, self->iteration,
-		self->places, self->edges, self->first_edges, self->indices, self->lows,
-		self->components, self->stack, self->calls, self->reached, self->parents};
+	GArray *const all[] = {self->inner_sizes, self->iteration, self->places, self->edges,
+		self->first_edges, self->indices, self->lows, self->components, self->stack,
+		self->calls, self->reached, self->parents};
 	for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
 		g_array_unref(all[i]);
+	lode_natural_loop_clear(&self->loop);
 	g_free(self);
 }
 
@@ -123,86 +122,22 @@ static void clear(GArray *array, uint32_t n)
 
 /* --- the loop --- */
 
-/* Adds to the body what leads to `latch` without the head. False: control comes from outside, so
- * that the way from `latch` to the head is none of the loop. */
-static bool add_body(LodeLoopDependences *self, uint32_t head, uint32_t latch)
-{
-	const LodeDependenceGraph *graph = self->graph;
-	uint32_t *marks = numbers(self->marks), depth = graph->nodes[head].loop_depth;
-	guint first = self->body->len;
-
-	if (marks[latch] == self->n_loops)
-		return true;
-	g_array_append_val(self->body, latch);
-	marks[latch] = self->n_loops;
-	for (guint i = first; i < self->body->len; i++) {
-		uint32_t node = g_array_index(self->body, uint32_t, i);
-		uint32_t way = graph->first_ways[node], end = graph->first_ways[node + 1];
-		/* A head as deep as this one is that of the loop before it. */
-		bool is_outside = way == end || graph->nodes[node].loop_depth < depth ||
-		                  (graph->nodes[node].is_loop_head &&
-					  graph->nodes[node].loop_depth == depth);
-		for (; way < end && !is_outside; way++) {
-			uint32_t source = graph->ways[way].source;
-			if (marks[source] == self->n_loops)
-				continue;
-			marks[source] = self->n_loops;
-			g_array_append_val(self->body, source);
-		}
-		if (is_outside) {
-			for (guint k = first; k < self->body->len; k++)
-				marks[g_array_index(self->body, uint32_t, k)] = 0;
-			g_array_set_size(self->body, first);
-			return false;
-		}
-	}
-	return true;
-}
-
-/* The natural loop of a head: the head and what leads to its back edges. False: none was taken. */
-static bool find_body(LodeLoopDependences *self, uint32_t head)
-{
-	const LodeDependenceGraph *graph = self->graph;
-
-	self->n_loops++;
-	g_array_set_size(self->body, 0);
-	g_array_append_val(self->body, head);
-	numbers(self->marks)[head] = self->n_loops;
-	bool has_back_edge = false;
-	for (uint32_t w = graph->first_ways[head]; w < graph->first_ways[head + 1]; w++)
-		has_back_edge |= add_body(self, head, graph->ways[w].source);
-	return has_back_edge;
-}
-
-static bool is_in_loop(const LodeLoopDependences *self, uint32_t node)
-{
-	return g_array_index(self->marks, uint32_t, node) == self->n_loops;
-}
-
-static bool has_inner_loop(const LodeLoopDependences *self)
-{
-	for (guint i = 1; i < self->body->len; i++)
-		if (self->graph->nodes[g_array_index(self->body, uint32_t, i)].is_loop_head)
-			return true;
-	return false;
-}
-
 /* An address is judged by the smallest loop around it. */
 static void find_invariants(LodeLoopDependences *self, LodeLoopDependence *out)
 {
 	const LodeDependenceGraph *graph = self->graph;
-	uint32_t *sizes = numbers(self->inner_sizes), size = self->body->len;
+	uint32_t *sizes = numbers(self->inner_sizes), size = self->loop.body->len;
 	LodeRegisterMask changes = 0;
 	bool is_known = true;
 
 	for (guint i = 0; i < size; i++) {
 		const LodeDependenceNode *node =
-			&graph->nodes[g_array_index(self->body, uint32_t, i)];
+			&graph->nodes[g_array_index(self->loop.body, uint32_t, i)];
 		changes |= node->use.changes;
 		is_known &= node->is_known;
 	}
 	for (guint i = 0; i < size; i++) {
-		uint32_t number = g_array_index(self->body, uint32_t, i);
+		uint32_t number = g_array_index(self->loop.body, uint32_t, i);
 		const LodeMemoryUse *memory = &graph->nodes[number].use.memory;
 		if (sizes[number] != 0 && sizes[number] <= size)
 			continue;
@@ -229,7 +164,7 @@ static bool find_iteration(LodeLoopDependences *self, uint32_t head)
 		double inside = 0;
 		for (uint32_t w = graph->first_ways[at]; w < graph->first_ways[at + 1]; w++) {
 			const LodeDependenceWay *way = &graph->ways[w];
-			if (!is_in_loop(self, way->source))
+			if (!lode_natural_loop_has(&self->loop, way->source))
 				continue;
 			inside += way->share;
 			if (way->share > most.share)
@@ -566,16 +501,15 @@ void lode_loop_dependences_run(
 	LodeLoopDependences *self, const LodeDependenceGraph *graph, LodeLoopDependence *out)
 {
 	self->graph = graph;
-	self->n_loops = 0;
-	clear(self->marks, graph->n);
+	lode_natural_loop_begin(&self->loop, graph);
 	clear(self->inner_sizes, graph->n);
 	for (uint32_t i = 0; i < graph->n; i++)
 		out[i] = (LodeLoopDependence){0};
 	for (uint32_t i = 0; i < graph->n; i++) {
-		if (!graph->nodes[i].is_loop_head || !find_body(self, i))
+		if (!graph->nodes[i].is_loop_head || !lode_natural_loop_find(&self->loop, i))
 			continue;
 		find_invariants(self, out);
-		if (!has_inner_loop(self) && find_iteration(self, i))
+		if (!lode_natural_loop_has_inner(&self->loop) && find_iteration(self, i))
 			find_recurrences(self, out);
 	}
 }
