@@ -29,7 +29,8 @@ typedef struct {
 
 static const char default_namespaces[] = "op,kind,mem,ev,at,loop,obj,needs,address,chain,user";
 /* These are so many that each multiplies the number of sequences. */
-static const char default_excludes[] = "needs:load-*,address:load-*,address:invariant,chain:2";
+static const char default_excludes[] =
+	"needs:load-*,address:load-*,address:invariant,address:early,chain:2";
 static const char *const own_namespaces[] = {"op", "kind", "mem", "ev", "at", "loop", "inl", "obj",
 	"needs", "address", "behind", "chain", "carried", "user", NULL};
 

@@ -175,7 +175,7 @@ typedef struct {
 	uint16_t needs, address_needs, behind; /* as LodeDependence; once dependences are known */
 	uint8_t chain;
 	uint8_t carried; /* as LodeLoopDependence */
-	bool is_invariant;
+	bool is_invariant, is_early;
 } LodeJoinCode;
 
 /* One for each instruction; the caller frees them. Adds the blocks that executed, and the

@@ -12,9 +12,9 @@
 
 enum {
 	MAX_ATTRIBUTES = 80,
-	MAX_BEHIND = 6, /* kinds that are slow */
-	MAX_OTHERS =
-		13, /* op, three of at, loop, chain, carried, invariant, inl, and four of obj */
+	MAX_BEHIND = 6,  /* kinds that are slow */
+	MAX_OTHERS = 13, /* op, three of at, loop, chain, carried, invariant or early, inl, and four
+	                    of obj */
 };
 G_STATIC_ASSERT(
 	LODE_N_KINDS + LODE_N_MEMORY_KINDS + 2 * LODE_N_NEEDS - 2 + MAX_BEHIND + MAX_OTHERS <=
@@ -106,6 +106,8 @@ static void add_dependence_attributes(Naming *self, const LodeJoinCode *code)
 			add_attribute(self, "behind", lode_need_name(i));
 	if (code->is_invariant)
 		add_attribute(self, "address", "invariant");
+	if (code->is_early)
+		add_attribute(self, "address", "early");
 	if (code->carried != 0)
 		add_attribute(self, "carried", lode_step_of_name((LodeStepOf)(code->carried - 1)));
 	if (code->chain == 0)
@@ -124,7 +126,7 @@ static LodeIdKey set_key(const LodeJoinCode *code, const char *inlined, uint32_t
 	                 (uint64_t)objects << 32;
 
 	uint64_t loops = (uint64_t)code->behind << 8 | (uint64_t)code->is_invariant << 7 |
-	                 code->carried;
+	                 (uint64_t)code->is_early << 6 | code->carried;
 
 	return (LodeIdKey){{(uint64_t)code->chain << CHAIN_SHIFT | (uint64_t)code->kinds << 32 |
 				    (uint64_t)code->mnemonic << 16 | (uint64_t)code->prefix << 8 |

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/join/attributes/loop_dependences.h"
 
+#include "ingest/join/attributes/early_addresses.h"
 #include "ingest/join/attributes/natural_loops.h"
 #include "model/index.h"
 
@@ -63,6 +64,9 @@ struct LodeLoopDependences {
 	GArray *indices, *lows, *components; /* uint32_t × places, of Tarjan's search */
 	GArray *stack, *calls;               /* likewise: uint32_t, Call */
 	GArray *reached, *parents;           /* × places: double, Edge * */
+	LodeEarlyAddresses early;
+	GArray *forwarders; /* uint32_t × places: that of the store whose value is loaded */
+	GArray *are_early;  /* bool × places */
 };
 
 /* A vertex whose edges are being looked at. */
@@ -92,6 +96,9 @@ LodeLoopDependences *lode_loop_dependences_new(void)
 	self->calls = g_array_new(FALSE, FALSE, sizeof(Call));
 	self->reached = g_array_new(FALSE, TRUE, sizeof(double));
 	self->parents = g_array_new(FALSE, TRUE, sizeof(const Edge *));
+	lode_early_addresses_init(&self->early);
+	self->forwarders = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	self->are_early = g_array_new(FALSE, FALSE, sizeof(bool));
 	return self;
 }
 
@@ -101,9 +108,10 @@ void lode_loop_dependences_free(LodeLoopDependences *self)
 		return;
 	GArray *const all[] = {self->inner_sizes, self->iteration, self->places, self->edges,
 		self->first_edges, self->indices, self->lows, self->components, self->stack,
-		self->calls, self->reached, self->parents};
+		self->calls, self->reached, self->parents, self->forwarders, self->are_early};
 	for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
 		g_array_unref(all[i]);
+	lode_early_addresses_clear(&self->early);
 	lode_natural_loop_clear(&self->loop);
 	g_free(self);
 }
@@ -288,6 +296,7 @@ static void add_memory_edge(LodeLoopDependences *self, uint32_t place)
 			(after >= store->size && -after >= load->size))
 			continue;
 		add_edge(self, at, place, at >= place, LODE_STEP_OF_STORE);
+		numbers(self->forwarders)[place] = at;
 		return;
 	}
 }
@@ -490,11 +499,26 @@ static void find_components(LodeLoopDependences *self, LodeLoopDependence *out)
 static void find_recurrences(LodeLoopDependences *self, LodeLoopDependence *out)
 {
 	g_array_set_size(self->edges, 0);
+	g_array_set_size(self->forwarders, self->iteration->len);
+	for (uint32_t i = 0; i < self->iteration->len; i++)
+		numbers(self->forwarders)[i] = LODE_NONE;
 	add_register_edges(self);
 	for (uint32_t i = 0; i < self->iteration->len; i++)
 		add_memory_edge(self, i);
 	sort_edges(self);
 	find_components(self, out);
+}
+
+static void find_early(LodeLoopDependences *self, LodeLoopDependence *out)
+{
+	const uint32_t *iteration = numbers(self->iteration);
+	uint32_t n = self->iteration->len;
+
+	g_array_set_size(self->are_early, n);
+	lode_early_addresses_find(&self->early, self->graph, iteration, n,
+		numbers(self->forwarders), (bool *)self->are_early->data);
+	for (uint32_t i = 0; i < n; i++)
+		out[iteration[i]].is_early = g_array_index(self->are_early, bool, i);
 }
 
 void lode_loop_dependences_run(
@@ -509,7 +533,9 @@ void lode_loop_dependences_run(
 		if (!graph->nodes[i].is_loop_head || !lode_natural_loop_find(&self->loop, i))
 			continue;
 		find_invariants(self, out);
-		if (!lode_natural_loop_has_inner(&self->loop) && find_iteration(self, i))
-			find_recurrences(self, out);
+		if (lode_natural_loop_has_inner(&self->loop) || !find_iteration(self, i))
+			continue;
+		find_recurrences(self, out);
+		find_early(self, out);
 	}
 }

@@ -32,6 +32,7 @@ const char *lode_step_of_name(LodeStepOf step);
 
 typedef struct {
 	uint8_t carried;   /* 1 + LodeStepOf of the recurrence that it is a member of; 0: none */
+	bool is_early;     /* a load or store whose address is known early (early_addresses.h) */
 	bool is_invariant; /* a load or store in a loop that does not change its base and index */
 } LodeLoopDependence;
 
