@@ -32,7 +32,8 @@ static const char default_namespaces[] = "op,kind,mem,ev,at,loop,obj,needs,addre
 static const char default_excludes[] =
 	"needs:load-*,address:load-*,address:invariant,address:early,chain:2";
 static const char *const own_namespaces[] = {"op", "kind", "mem", "ev", "at", "loop", "inl", "obj",
-	"needs", "address", "behind", "chain", "carried", "user", NULL};
+	"needs", "address", "behind", "chain", "carried", "stride", "spread", "lines", "conflict",
+	"site", "user", NULL};
 
 /* Adds a comma-separated list of globs. */
 static void add_excludes(AttributeFilter *self, const char *list)
@@ -60,7 +61,7 @@ static bool check_namespace(const LodeProfile *profile, const char *name, GError
 			return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 		"no attribute of this profile has the namespace '%s' (lode's own are %s, inl, "
-		"behind, carried)",
+		"behind, carried, stride, spread, lines, conflict, site)",
 		name, default_namespaces);
 	return false;
 }

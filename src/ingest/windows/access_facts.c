@@ -87,6 +87,7 @@ void lode_access_facts_add(LodeAccessFacts *self, LodeObservedInstruction *facts
 	facts->split += address % LINE + last >= LINE;
 	if (self->last_stretch == stretch) {
 		facts->repeated += address == self->last_address;
+		facts->page_changes += address / PAGE != self->last_address / PAGE;
 		if (address != self->last_address)
 			add_difference(self, (int64_t)(address - self->last_address));
 	}

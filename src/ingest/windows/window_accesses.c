@@ -11,6 +11,7 @@
 #include "images/data/stepped_access.h"
 #include "ingest/memory/memory_reading.h"
 #include "ingest/windows/access_facts.h"
+#include "ingest/windows/line_visits.h"
 #include "ingest/windows/recent_accesses.h"
 #include "ingest/windows/window_facts.h"
 
@@ -48,6 +49,7 @@ struct LodeWindowAccesses {
 	const LodePlaces *places; /* likewise */
 	GPtrArray *rows;          /* Row, by the number of the code; NULL: none */
 	LodeRecentAccesses recent;
+	LodeLineVisits visits;
 	uint32_t stretch; /* counts: what is executed without a gap */
 	uint32_t n_steps; /* in the window, rounds too */
 	uint64_t n_accesses;
@@ -81,6 +83,7 @@ LodeWindowAccesses *lode_window_accesses_new(GArray *facts, const LodePlaces *pl
 	self->places = places;
 	self->rows = g_ptr_array_new_with_free_func(free_row);
 	self->n_of_operand = SAMPLES_OF_OPERAND;
+	lode_line_visits_init(&self->visits);
 	return self;
 }
 
@@ -89,6 +92,7 @@ void lode_window_accesses_free(LodeWindowAccesses *self)
 	if (self == NULL)
 		return;
 	g_ptr_array_unref(self->rows);
+	lode_line_visits_clear(&self->visits);
 	g_free(self);
 }
 
@@ -225,13 +229,17 @@ static void visit_operands(LodeWindowAccesses *self, Row *row, const LodeVisited
 		bool is_stack = access->is_stack && i + 1u == access->n_operands;
 		bool is_conflict = lode_recent_accesses_use(
 			&self->recent, operand->address, operand->size);
-		if (i == 0 && access->reason == LODE_REASON_NONE)
+		bool is_first = i == 0 && access->reason == LODE_REASON_NONE;
+		if (is_first)
 			add_facts(self, row, facts, operand, is_conflict);
+		lode_line_visits_add(&self->visits, is_first ? step->code->number : UINT32_MAX,
+			operand->address, operand->size);
 		if (step->is_frequent)
 			add_sample(self, &row->operands[is_stack ? LODE_MAX_DATA_OPERANDS : i],
 				step, operand, is_stack);
 	}
 	if (access->reason != LODE_REASON_NONE) {
+		lode_line_visits_break(&self->visits, step->code->number);
 		lode_recent_accesses_forget(&self->recent);
 		if (step->is_frequent)
 			add_unknown(self, &row->unknown, step, access);
@@ -255,6 +263,14 @@ static bool read_access(const LodeVisitedStep *step, LodeSteppedAccess *out_acce
 		step->step->address - code->place.address, &registers);
 }
 
+static void put_visit(void *data, uint32_t number, unsigned n_bytes)
+{
+	LodeObservedInstruction *facts = lode_window_facts_at(data, number);
+
+	facts->line_visits++;
+	facts->line_used_bytes += n_bytes;
+}
+
 static void visit(void *data, const LodeVisitedStep *step)
 {
 	LodeWindowAccesses *self = data;
@@ -269,6 +285,7 @@ static void visit(void *data, const LodeVisitedStep *step)
 	if (step->index == 0 || step->step->is_gap) {
 		self->stretch++;
 		lode_recent_accesses_forget(&self->recent);
+		lode_line_visits_end(&self->visits, put_visit, self->facts);
 	}
 	if (!read_access(step, &access)) {
 		lode_recent_accesses_forget(&self->recent);
@@ -276,6 +293,8 @@ static void visit(void *data, const LodeVisitedStep *step)
 		if (step->code != NULL && step->code->number < self->rows->len &&
 			self->rows->pdata[step->code->number] != NULL)
 			((Row *)self->rows->pdata[step->code->number])->facts.last_stretch = 0;
+		if (step->code != NULL)
+			lode_line_visits_break(&self->visits, step->code->number);
 		return;
 	}
 	if (access.n_operands > 0 || access.reason != LODE_REASON_NONE)
@@ -334,6 +353,7 @@ bool lode_window_accesses_finish(LodeWindowAccesses *self, LodeMemoryReading *me
 {
 	g_autoptr(GArray) chosen = g_array_new(FALSE, FALSE, sizeof(Chosen));
 
+	lode_line_visits_end(&self->visits, put_visit, self->facts);
 	for (guint i = 0; i < self->rows->len; i++) {
 		const Row *row = self->rows->pdata[i];
 		if (row == NULL)

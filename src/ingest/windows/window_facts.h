@@ -5,7 +5,8 @@
  *
  *   window_reading    steps
  *   window_outcomes   outcomes, unforetold, denormals
- *   window_accesses   accesses, repeated, strided, stride, lines, pages, line_bytes
+ *   window_accesses   accesses, repeated, strided, stride, lines, pages, line_bytes,
+ *                     page_changes, line_visits, line_used_bytes
  *
  * Private to ingest/.
  */

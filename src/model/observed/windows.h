@@ -44,9 +44,13 @@ typedef struct {
 	uint32_t part_stored; /* the last store to any of the bytes wrote a part of them */
 	uint32_t store_steps; /* steps from such a store to the load, the fewest; 0: none */
 	uint32_t
-		conflicting; /* to a line that was used before in the window, when since then as
-	                        many other lines of its set were used as that has ways, but fewer
-	                        in all than half of the first level: it had room, the set had not */
+		conflicting;   /* to a line that was used before in the window, when since then as
+	                          many other lines of its set were used as that has ways, but fewer
+	                          in all than half of the first level: it had room, the set had not */
+	uint32_t page_changes; /* to another page of 4096 bytes than the access before */
+	/* Lines that it came to, and left for another one, in the same window: how many times,
+	 * and how many of their bytes any instruction accessed in that window, added up. */
+	uint32_t line_visits, line_used_bytes;
 } LodeObservedInstruction;
 
 /* A process that was to be stepped. Strings are the profile's. */

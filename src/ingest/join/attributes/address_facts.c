@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/join/attributes/address_facts.h"
+
+#include "base/arrays/sort_order.h"
+
+#include <glib.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+	/* In windows: */
+	LEAST_ACCESSES = LODE_OBSERVED_STEPS,
+	LEAST_STRIDED = 8, /* of which four have the same difference */
+	LEAST_WITHOUT_STRIDE = 16,
+	LEAST_VISITS = 16, /* of lines */
+	LEAST_MOVES = 30,  /* from one sample of time to the next */
+	LINE = 64,
+};
+
+/* Shares of accesses, moves, or bytes. */
+#define MOST 0.5
+#define FEW 0.25
+#define DIRECTED 0.75
+#define OFTEN 0.125
+
+/* The standard error of the number of pages in windows. */
+#define PAGES_ERROR 0.13
+
+LODE_ORDER(compare_pages, LodeAddressDraw, LODE_ASCENDING(page))
+LODE_ORDER(compare_times, LodeAddressDraw, LODE_ASCENDING(thread), LODE_ASCENDING(time_ns))
+
+double lode_address_facts_least_pages(uint64_t n, uint64_t n_pairs)
+{
+	double limit = sqrt((double)n_pairs + 1) + 1;
+
+	return n < 2 ? 0 : (double)n * (double)(n - 1) / 2 / (limit * limit);
+}
+
+uint64_t lode_address_facts_count_pairs(LodeAddressDraw *draws, uint32_t n)
+{
+	uint64_t n_pairs = 0;
+
+	if (n > 1)
+		qsort(draws, n, sizeof(*draws), compare_pages);
+	for (uint32_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && draws[end].page == draws[i].page;)
+			end++;
+		n_pairs += (uint64_t)(end - i) * (end - i - 1) / 2;
+	}
+	return n_pairs;
+}
+
+LodeAddressMoves lode_address_facts_moves(LodeAddressDraw *draws, uint32_t n)
+{
+	const LodeAddressDraw *before = NULL;
+	LodeAddressMoves moves = {0};
+
+	if (n > 1)
+		qsort(draws, n, sizeof(*draws), compare_times);
+	for (uint32_t i = 0; i < n; i++) {
+		const LodeAddressDraw *draw = &draws[i];
+		if (!draw->is_of_time)
+			continue;
+		if (before != NULL && before->thread == draw->thread) {
+			moves.n_up += draw->address > before->address;
+			moves.n_down += draw->address < before->address;
+		}
+		before = draw;
+	}
+	return moves;
+}
+
+/* --- as attributes --- */
+
+typedef struct {
+	char (*texts)[LODE_ADDRESS_FACT_SIZE];
+	unsigned n;
+} Texts;
+
+static void add(Texts *self, const char *text)
+{
+	g_strlcpy(self->texts[self->n++], text, LODE_ADDRESS_FACT_SIZE);
+}
+
+static void add_stride(Texts *self, const LodeObservedInstruction *windows)
+{
+	double accesses = windows->accesses;
+	char text[LODE_ADDRESS_FACT_SIZE];
+
+	g_snprintf(text, sizeof(text), "stride:%" G_GINT64_FORMAT, windows->stride);
+	if (windows->stride != 0 && windows->strided >= MOST * accesses)
+		add(self, text);
+	else if (windows->repeated >= MOST * accesses)
+		add(self, "stride:0");
+	else if (windows->accesses >= LEAST_WITHOUT_STRIDE && windows->strided < FEW * accesses &&
+		 windows->repeated < FEW * accesses)
+		add(self, "stride:none");
+}
+
+/* Of the instruction, or else of all that access the object. */
+static void add_lines(Texts *self, const LodeAddressEvidence *evidence)
+{
+	const LodeObservedInstruction *windows = evidence->windows;
+	uint64_t visits = windows != NULL ? windows->line_visits : 0;
+	uint64_t bytes = windows != NULL ? windows->line_used_bytes : 0;
+
+	if (visits < LEAST_VISITS && evidence->pool != NULL) {
+		visits = evidence->pool->line_visits;
+		bytes = evidence->pool->line_used_bytes;
+	}
+	if (visits < LEAST_VISITS)
+		return;
+	double used = (double)bytes / (double)visits / LINE;
+	if (used <= MOST)
+		add(self, "lines:partly-used");
+	else if (used >= 1 - FEW)
+		add(self, "lines:used");
+}
+
+/* Whether so many draws of `pages` equally likely pages may well coincide so often. */
+static bool may_be_of(double pages, uint64_t n, uint64_t n_pairs)
+{
+	double expected = (double)n * (double)(n - 1) / 2 / pages;
+
+	return n > 0 && (double)n_pairs <= expected + 2 * sqrt(expected) + 1;
+}
+
+static bool is_beyond(const LodeAddressEvidence *evidence, bool has_windows)
+{
+	const LodeAddressPool *pool = evidence->pool;
+	uint64_t n = evidence->n;
+	uint64_t n_pairs = lode_address_facts_count_pairs(evidence->draws, evidence->n);
+	bool is_timed = false;
+
+	for (uint32_t i = 0; i < evidence->n; i++)
+		is_timed |= evidence->draws[i].is_of_time;
+	/* of 4 KiB, where draws know of larger ones */
+	double seen = has_windows && !is_timed
+	                      ? (1 - 2 * PAGES_ERROR) * evidence->windows->pages
+	                      : 0;
+	return seen > evidence->reach ||
+	       lode_address_facts_least_pages(n, n_pairs) > evidence->reach ||
+	       (pool != NULL &&
+		       lode_address_facts_least_pages(pool->n_draws, pool->n_pairs) >
+			       evidence->reach &&
+		       may_be_of(evidence->reach, n, n_pairs));
+}
+
+static bool is_known(LodeAddressMoves moves)
+{
+	return moves.n_up + moves.n_down >= LEAST_MOVES;
+}
+
+static bool is_directed(LodeAddressMoves moves)
+{
+	return MAX(moves.n_up, moves.n_down) > DIRECTED * (moves.n_up + moves.n_down);
+}
+
+/* Whether at least a quarter of the accesses are to a different page than the one before. Without
+ * windows: whether samples lie before the one before them about as often as after it. A walk from
+ * one end to the other needs few translations at a time. */
+static bool is_jumping(const LodeAddressEvidence *evidence, bool has_windows)
+{
+	const LodeAddressPool *pool = evidence->pool;
+	LodeAddressMoves moves;
+
+	if (has_windows)
+		return evidence->windows->page_changes >= FEW * evidence->windows->accesses;
+	if (pool != NULL && pool->accesses >= LEAST_ACCESSES)
+		return (double)pool->page_changes >= FEW * (double)pool->accesses;
+	moves = lode_address_facts_moves(evidence->draws, evidence->n);
+	if (!is_known(moves) && pool != NULL)
+		moves = pool->moves;
+	return is_known(moves) && !is_directed(moves);
+}
+
+unsigned lode_address_facts_make(const LodeAddressEvidence *evidence,
+	char out_texts[LODE_ADDRESS_FACTS_MOST][LODE_ADDRESS_FACT_SIZE])
+{
+	const LodeObservedInstruction *windows = evidence->windows;
+	Texts texts = {.texts = out_texts};
+	bool has_windows = windows != NULL && windows->accesses >= LEAST_ACCESSES;
+
+	if (windows != NULL && windows->accesses >= LEAST_STRIDED)
+		add_stride(&texts, windows);
+	if (evidence->n > 0 || windows != NULL)
+		add_lines(&texts, evidence);
+	if (has_windows && windows->conflicting >= OFTEN * windows->accesses)
+		add(&texts, "conflict:first-level");
+	if ((evidence->n > 0 || has_windows) && is_beyond(evidence, has_windows) &&
+		is_jumping(evidence, has_windows))
+		add(&texts, "spread:tlb");
+	return texts.n;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the addresses of one instruction say, as attributes: where it goes next (stride), how many
+ * pages are in use (spread), how much of its lines (lines), and conflicts of one set (conflict).
+ * docs/attributes.md defines them. Private to ingest/join/.
+ */
+#pragma once
+
+#include "model/observed/windows.h"
+
+/* An access of an instruction whose address is known. */
+typedef struct {
+	uint64_t page; /* of which process and address; equal only for the same page */
+	uint64_t address, time_ns;
+	uint32_t instruction, thread;
+	uint32_t pool;   /* the object, of all instructions that access it */
+	bool is_of_time; /* a sample of time, not one of a window */
+} LodeAddressDraw;
+
+/* From one sample of time to the next of the same instruction and thread. */
+typedef struct {
+	uint32_t n_up, n_down; /* to higher addresses, to lower ones */
+} LodeAddressMoves;
+
+/* What all instructions that access one object say together. All 0 at first. */
+typedef struct {
+	uint64_t n_draws, n_pairs; /* n_pairs of draws are of one page */
+	LodeAddressMoves moves;
+	uint64_t accesses, page_changes, line_visits, line_used_bytes; /* in windows */
+} LodeAddressPool;
+
+/*
+ * A lower bound of how many pages are in use: of equally likely ones, or as many as would coincide
+ * as often (the reciprocal of the sum of squared shares). Draws of accesses that follow one another
+ * coincide more often, so that it only gets smaller. `n_pairs` of `n` draws are of the same page;
+ * their number is taken for a Poisson variable, whose upper limit (97.5 %) is used.
+ */
+double lode_address_facts_least_pages(uint64_t n, uint64_t n_pairs);
+
+/* Pairs of draws of one page. Orders the draws by page. */
+uint64_t lode_address_facts_count_pairs(LodeAddressDraw *draws, uint32_t n);
+
+/* Of the draws of one instruction, which it orders by thread and time. */
+LodeAddressMoves lode_address_facts_moves(LodeAddressDraw *draws, uint32_t n);
+
+enum { LODE_ADDRESS_FACTS_MOST = 5, LODE_ADDRESS_FACT_SIZE = 32 };
+
+/* The instruction at hand. */
+typedef struct {
+	const LodeObservedInstruction *windows; /* NULL: none */
+	LodeAddressDraw *draws;                 /* its own; they are reordered */
+	uint32_t n;
+	const LodeAddressPool *pool; /* of the object that it accesses most; NULL: not known */
+	uint32_t reach;              /* pages of which the processor keeps translations */
+} LodeAddressEvidence;
+
+/* Their texts, "stride:4096" …; returns how many. */
+unsigned lode_address_facts_make(const LodeAddressEvidence *evidence,
+	char out_texts[LODE_ADDRESS_FACTS_MOST][LODE_ADDRESS_FACT_SIZE]);
