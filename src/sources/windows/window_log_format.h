@@ -73,7 +73,9 @@ typedef struct {
 } LodeWindowLogHeader;
 
 enum {
-	LODE_WINDOW_LOG_TIMER = 1, /* a timer of processor time was used, not a perf event */
+	LODE_WINDOW_LOG_TIMER = 1,      /* a timer of processor time was used, not a perf event */
+	LODE_WINDOW_LOG_UNDERFLOWS = 2, /* steps have DE and UE of x87 too, and UE only where the
+	                                   result was not flushed to 0 */
 };
 
 /* The page that all processes share, a file of this name beside the logs. */
@@ -116,7 +118,8 @@ enum {
 enum {
 	LODE_WINDOW_STEP_REGISTERS = 0xffff, /* a bit for each that changed */
 	LODE_WINDOW_STEP_RAISED = 1 << 16,   /* the instruction before raised sticky flags of MXCSR:
-	                                        its bits 0–5 (DE is bit 1) */
+	                                        its bits 0–5 (DE is bit 1, UE 4); these two are
+	                                        those of x87 as well (LODE_WINDOW_LOG_UNDERFLOWS) */
 	LODE_WINDOW_STEP_GAP = 1 << 17,      /* something else ran in between: no edge leads here */
 	LODE_WINDOW_STEP_MAX_BYTES = 10 + 3 + 1 + 10 * LODE_WINDOW_REGISTERS,
 };

@@ -192,6 +192,49 @@ static int x87_flags(void)
 	return 0;
 }
 
+/* All of the x87 status word after a denormal operand and a result below the normal numbers, at
+ * once and long after, also where nothing else of x87 is in use. */
+static int x87_denormals(void)
+{
+	double denormal = 4.9406564584124654e-324, stored;
+	long double narrow = (long double)DBL_MIN / 3;
+	unsigned short status[4];
+	long n[4] = {0};
+	for (long i = 0; i < odd_rounds(5000); i++) {
+		__asm__ volatile("fninit\n fldl %1\n fstp %%st(0)\n fnstsw %0"
+				 : "=m"(status[0])
+				 : "m"(denormal));
+		odd_work(1, 9000);
+		__asm__ volatile("fnstsw %0" : "=m"(status[1]));
+		__asm__ volatile("fnclex\n fldt %2\n fstpl %1\n fnstsw %0"
+				 : "=m"(status[2]), "=m"(stored)
+				 : "m"(narrow));
+		odd_work(1, 9000);
+		__asm__ volatile("fnstsw %0" : "=m"(status[3]));
+		for (int k = 0; k < 4; k++)
+			n[k] += (status[k] & 0xff) == (k < 2 ? 0x02 : 0x30);
+	}
+	__asm__ volatile("fninit");
+	printf("%ld %ld %ld %ld\n", n[0], n[1], n[2], n[3]);
+	return 0;
+}
+
+/* A denormal operand that is not masked faults at the x87 instruction after it, however late. */
+static int x87_unmasked(void)
+{
+	double denormal = 4.9406564584124654e-324;
+	unsigned short control = 0x37d;
+	odd_handle(SIGFPE, SIG_DFL, 0);
+	odd_work(1, odd_rounds(30000000));
+	__asm__ volatile("fninit\n fldcw %0\n fldl %1" : : "m"(control), "m"(denormal));
+	odd_work(1, odd_rounds(30000000));
+	printf("before\n");
+	fflush(stdout);
+	__asm__ volatile("fwait");
+	printf("after\n");
+	return 0;
+}
+
 /* Vector registers are as they were after a loop that leaves them alone. */
 static int sse_registers(void)
 {
@@ -310,6 +353,8 @@ const OddKind odd_numbers[] = {
 	{"number-unmasked-quiet", unmasked_and_quiet},
 	{"number-x87-stack", x87_stack},
 	{"number-x87-flags", x87_flags},
+	{"number-x87-denormals", x87_denormals},
+	{"number-x87-unmasked", x87_unmasked},
 	{"number-sse", sse_registers},
 	{"number-avx", avx_registers},
 	{"number-avx512", avx512_registers},

@@ -50,6 +50,31 @@ static NextInstruction vector_status(uint8_t modrm)
 	                                                                            : NEXT_PLAIN;
 }
 
+/* x87: fldenv, fnstenv; fninit, fnclex; frstor, fnsave, fnstsw, also to ax. */
+static NextInstruction x87_status(uint8_t opcode, uint8_t modrm)
+{
+	const unsigned number = extension(modrm);
+	bool is_status = false;
+
+	switch (opcode) {
+	case 0xd9:
+		is_status = is_memory(modrm) && (number == 4 || number == 6);
+		break;
+	case 0xdb:
+		is_status = modrm == 0xe2 || modrm == 0xe3;
+		break;
+	case 0xdd:
+		is_status = is_memory(modrm) && (number == 4 || number == 6 || number == 7);
+		break;
+	case 0xdf:
+		is_status = modrm == 0xe0;
+		break;
+	default:
+		break;
+	}
+	return is_status ? NEXT_STATUS : NEXT_PLAIN;
+}
+
 static NextInstruction one_byte(const uint8_t *code, bool has_prefix)
 {
 	switch (code[0]) {
@@ -87,6 +112,11 @@ static NextInstruction one_byte(const uint8_t *code, bool has_prefix)
 	case 0xe9: /* jmp */
 	case 0xeb:
 		return NEXT_BRANCH;
+	case 0xd9:
+	case 0xdb:
+	case 0xdd:
+	case 0xdf:
+		return x87_status(code[0], code[1]);
 	case 0x86: /* xchg */
 	case 0x87:
 		return is_memory(code[1]) ? NEXT_ATOMIC : NEXT_PLAIN;

@@ -12,7 +12,7 @@ typedef enum {
 	NEXT_UNSAFE, /* would keep the trap flag in memory, lose it, or delay the trap */
 	NEXT_ATOMIC, /* a locked one, or one that waits in a loop around it */
 	NEXT_REPEAT, /* traps once for each round */
-	NEXT_STATUS, /* reads or writes MXCSR */
+	NEXT_STATUS, /* reads or writes the flags of MXCSR or of x87 */
 } NextInstruction;
 
 /* `n` bytes are readable. */

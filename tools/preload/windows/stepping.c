@@ -22,6 +22,14 @@
 #define STATE_PLACE ((void *)0x250000110000)
 
 enum { TRAP_FLAG = 0x100, ALIGNMENT_FLAG = 0x40000, RAISED_FLAGS = 0x3f, CODE_64_BIT = 0x33 };
+
+/* Of MXCSR and of the x87 status and control words. */
+enum { DENORMAL_FLAG = 1 << 1, UNDERFLOW_FLAG = 1 << 4, FLUSH_TO_ZERO = 1 << 15 };
+
+/* The state of a signal's frame beyond that of fxsave: the kernel's mark in it, and then the parts
+ * that are not in their initial state, of which x87 is bit 0. */
+enum { FRAME_MARK_AT = 464, PARTS_AT = 512, INITIAL_CONTROL = 0x37f, TAGS_AND_AFTER = 20 };
+#define FRAME_MARK UINT32_C(0x46505853)
 enum { MAX_ROUNDS = 16, MAX_MET = 3, N_ATOMICS = 16 };
 enum { SHORT_STEPS = 64, LONG_STEPS = 1000 }; /* at least; less than twice as many */
 
@@ -68,7 +76,8 @@ typedef struct {
 	KnownCode code;
 	NextInstruction next;
 	uint64_t next_address;
-	uint8_t raised; /* flags of MXCSR that the program must find at the end */
+	uint8_t raised;     /* flags of MXCSR that the program must find at the end */
+	uint8_t raised_x87; /* likewise of the x87 status word */
 	uint32_t n_atomics;
 	struct {
 		uint64_t address;
@@ -132,7 +141,8 @@ static bool make_log(void)
 		__atomic_store_n(&state->progress, LOG_NONE, __ATOMIC_RELEASE);
 		return false;
 	}
-	state->log.header->flags = options.is_timed ? LODE_WINDOW_LOG_TIMER : 0;
+	state->log.header->flags = LODE_WINDOW_LOG_UNDERFLOWS |
+	                           (options.is_timed ? LODE_WINDOW_LOG_TIMER : 0);
 	__atomic_store_n(&state->progress, LOG_MADE, __ATOMIC_SEQ_CST);
 	/* Windows may have been stopped meanwhile. */
 	state->log.header->obstacle = __atomic_load_n(&state->obstacle, __ATOMIC_SEQ_CST);
@@ -296,6 +306,46 @@ static bool must_end(const mcontext_t *machine, LodeWindowEnd *out_end)
 	}
 }
 
+/* Which parts of the state are not initial; NULL: not known, all of them may be in use. */
+static uint64_t *parts_in_use(const mcontext_t *machine)
+{
+	uint8_t *frame = (uint8_t *)machine->fpregs;
+	uint32_t mark;
+
+	memcpy(&mark, frame + FRAME_MARK_AT, sizeof(mark));
+	return mark == FRAME_MARK ? (uint64_t *)(void *)(frame + PARTS_AT) : NULL;
+}
+
+/* Flags that are not masked are left: they have the next x87 instruction fault. */
+static uint8_t take_raised_x87(mcontext_t *machine)
+{
+	const uint64_t *parts = parts_in_use(machine);
+	uint16_t raised = machine->fpregs->swd & machine->fpregs->cwd &
+	                  (DENORMAL_FLAG | UNDERFLOW_FLAG);
+
+	if (raised == 0 || (parts != NULL && (*parts & 1) == 0))
+		return 0;
+	machine->fpregs->swd &= (uint16_t)~raised;
+	return (uint8_t)raised;
+}
+
+static void give_raised_back_x87(mcontext_t *machine)
+{
+	uint64_t *parts = parts_in_use(machine);
+
+	if (state->raised_x87 == 0)
+		return;
+	/* Without the flags all of it was initial: so it is written out. */
+	if (parts != NULL && (*parts & 1) == 0) {
+		uint8_t *frame = (uint8_t *)machine->fpregs;
+		memset(frame, 0, sizeof(uint16_t) * 2 + TAGS_AND_AFTER);
+		memset(machine->fpregs->_st, 0, sizeof(machine->fpregs->_st));
+		machine->fpregs->cwd = INITIAL_CONTROL;
+		*parts |= 1;
+	}
+	machine->fpregs->swd |= state->raised_x87;
+}
+
 /*
  * The sticky flags are cleared before each instruction, so that those seen after it are its own.
  * Whoever reads or sets them finds what would be there without us, and what is there after it is
@@ -303,18 +353,22 @@ static bool must_end(const mcontext_t *machine, LodeWindowEnd *out_end)
  */
 static uint8_t take_raised(mcontext_t *machine, NextInstruction before)
 {
-	uint8_t raised = machine->fpregs->mxcsr & RAISED_FLAGS;
+	uint8_t raised = machine->fpregs->mxcsr & RAISED_FLAGS, x87 = take_raised_x87(machine);
 
 	if (before == NEXT_STATUS)
-		state->raised = 0;
+		state->raised = state->raised_x87 = 0;
 	state->raised |= raised;
+	state->raised_x87 |= x87;
 	machine->fpregs->mxcsr &= ~(uint32_t)RAISED_FLAGS;
-	return before == NEXT_STATUS ? 0 : raised;
+	if ((machine->fpregs->mxcsr & FLUSH_TO_ZERO) != 0)
+		raised &= (uint8_t)~UNDERFLOW_FLAG;
+	return before == NEXT_STATUS ? 0 : raised | x87;
 }
 
 static void give_raised_back(mcontext_t *machine)
 {
 	machine->fpregs->mxcsr |= state->raised;
+	give_raised_back_x87(machine);
 }
 
 /* Also called for a window's first instruction. */
@@ -376,7 +430,7 @@ static void begin_window(ucontext_t *context, uint64_t now)
 	};
 	read_usage(&state->begin);
 	state->n_atomics = 0;
-	state->raised = 0;
+	state->raised = state->raised_x87 = 0;
 	/* Flags raised before the window are kept, and belong to no step. */
 	state->next = NEXT_STATUS;
 	window_log_begin(&state->log);

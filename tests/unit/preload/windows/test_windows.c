@@ -24,10 +24,11 @@
 
 static const char *library, *walk;
 static struct {
-	uint64_t known_loop, known_end, flags_loop, flags_denormal, flags_inexact, flags_end;
+	uint64_t known_loop, known_end, flags_loop, flags_denormal, flags_inexact, flags_flushed,
+		flags_x87_denormal, flags_x87_underflow, flags_end;
 } places;
 
-enum { DENORMAL = 2, INEXACT = 32 };
+enum { DENORMAL = 2, UNDERFLOW = 16, INEXACT = 32 };
 
 /* --- runs --- */
 
@@ -127,7 +128,7 @@ static LodeWindowLog *only_log(const Run *self)
 	LodeWindowLog *log = self->logs->pdata[0];
 	const LodeWindowLogHeader *header = lode_window_log_header(log);
 	g_assert_cmpint(header->obstacle, ==, LODE_WINDOW_OBSTACLE_NONE);
-	g_assert_cmpint(header->flags, ==, LODE_WINDOW_LOG_TIMER);
+	g_assert_cmpint(header->flags, ==, LODE_WINDOW_LOG_TIMER | LODE_WINDOW_LOG_UNDERFLOWS);
 	g_assert_cmpuint(header->n_windows, >, 0);
 	return log;
 }
@@ -268,7 +269,18 @@ static void test_flags(void)
 {
 	Run run;
 	LodeWindow window;
-	uint32_t n_seen[2] = {0};
+	const struct {
+		uint64_t place;
+		uint8_t raised;
+	} raising[] = {
+		{places.flags_denormal, DENORMAL},
+		{places.flags_inexact, INEXACT},
+		/* UE is left out, as the result was flushed to 0. */
+		{places.flags_flushed, INEXACT},
+		{places.flags_x87_denormal, DENORMAL},
+		{places.flags_x87_underflow, UNDERFLOW},
+	};
+	uint32_t n_seen[G_N_ELEMENTS(raising)] = {0};
 
 	run_walk(&run, "LODE_WINDOWS_SHARE=0.5 LODE_WINDOWS_SEED=8", "flags", "5000000", NULL);
 	LodeWindowLog *log = only_log(&run);
@@ -276,18 +288,20 @@ static void test_flags(void)
 		g_autoptr(GArray) steps = read_steps(&window);
 		for (guint i = 1; i < steps->len; i++) {
 			uint64_t before = step_at(steps, i - 1)->address;
-			uint8_t expected = before == places.flags_denormal  ? DENORMAL
-			                   : before == places.flags_inexact ? INEXACT
-			                                                    : 0;
+			uint8_t expected = 0;
+			for (size_t k = 0; k < G_N_ELEMENTS(raising); k++) {
+				if (before != raising[k].place)
+					continue;
+				expected = raising[k].raised;
+				n_seen[k]++;
+			}
 			if (before < places.flags_loop || before >= places.flags_end)
 				continue;
 			g_assert_cmpint(step_at(steps, i)->raised, ==, expected);
-			n_seen[0] += expected == DENORMAL;
-			n_seen[1] += expected == INEXACT;
 		}
 	}
-	g_assert_cmpint(n_seen[0], >, 0);
-	g_assert_cmpint(n_seen[1], >, 0);
+	for (size_t k = 0; k < G_N_ELEMENTS(raising); k++)
+		g_assert_cmpint(n_seen[k], >, 0);
 	run_clear(&run);
 }
 
@@ -630,10 +644,12 @@ static void find_places(void)
 	g_assert_cmpint(
 		sscanf(text,
 			"%" G_GINT64_MODIFIER "x %" G_GINT64_MODIFIER "x %" G_GINT64_MODIFIER
+			"x %" G_GINT64_MODIFIER "x %" G_GINT64_MODIFIER "x %" G_GINT64_MODIFIER
 			"x %" G_GINT64_MODIFIER "x %" G_GINT64_MODIFIER "x %" G_GINT64_MODIFIER "x",
 			&places.known_loop, &places.known_end, &places.flags_loop,
-			&places.flags_denormal, &places.flags_inexact, &places.flags_end),
-		==, 6);
+			&places.flags_denormal, &places.flags_inexact, &places.flags_flushed,
+			&places.flags_x87_denormal, &places.flags_x87_underflow, &places.flags_end),
+		==, 9);
 }
 
 int main(int n, char **words)

@@ -20,6 +20,7 @@
 
 extern void known_walk(uint64_t rounds);
 extern uint64_t flags_walk(uint64_t rounds);
+extern const char flags_x87_denormal[], flags_x87_underflow[], flags_flushed[];
 extern const char known_loop[], known_end[], flags_loop[], flags_denormal[], flags_inexact[],
 	flags_end[];
 
@@ -79,7 +80,8 @@ __asm__(".text\n"
 
 /* Gives the rounds in which the flags were not what the code had raised. */
 __asm__(".text\n"
-	".globl flags_walk, flags_loop, flags_denormal, flags_inexact, flags_end\n"
+	".globl flags_walk, flags_loop, flags_denormal, flags_inexact, flags_x87_denormal\n"
+	".globl flags_x87_underflow, flags_flushed, flags_end\n"
 	"flags_walk:\n"
 	"	xor %eax, %eax\n"
 	"flags_loop:\n"
@@ -106,6 +108,35 @@ __asm__(".text\n"
 	"	stmxcsr flags_seen\n"
 	"	cmpl $0x1fa2, flags_seen\n"
 	"	setne %dl\n"
+	"	or %edx, %ecx\n"
+	"	ldmxcsr flags_flush\n"
+	"flags_flushed:\n"
+	"	mulsd flags_least, %xmm2\n"
+	"	xor %edx, %edx\n"
+	"	stmxcsr flags_seen\n"
+	"	cmpl $0x9fb0, flags_seen\n"
+	"	setne %dl\n"
+	"	or %edx, %ecx\n"
+	"	fninit\n"
+	"flags_x87_denormal:\n"
+	"	fldl flags_tiny\n"
+	"	fstp %st(0)\n"
+	"	xor %edx, %edx\n"
+	"	fnstsw flags_seen\n"
+	"	cmpw $2, flags_seen\n"
+	"	setne %dl\n"
+	"	or %edx, %ecx\n"
+	"	fnclex\n"
+	"	fldt flags_extended\n"
+	"	nop\n"
+	"flags_x87_underflow:\n"
+	"	fstpl flags_stored\n"
+	"	nop\n"
+	"	xor %edx, %edx\n"
+	"	fnstsw flags_seen\n"
+	"	andw $0x3f, flags_seen\n"
+	"	cmpw $0x30, flags_seen\n"
+	"	setne %dl\n"
 	"	or %ecx, %edx\n"
 	"	movzbl %dl, %edx\n"
 	"	add %rdx, %rax\n"
@@ -118,7 +149,11 @@ __asm__(".text\n"
 	"flags_one: .double 1\n"
 	"flags_three: .double 3\n"
 	"flags_tiny: .quad 1\n"
+	"flags_least: .quad 0x0010000000000000\n" /* the least normal number */
+	"flags_stored: .quad 0\n"
+	"flags_extended: .quad 0x8000000000000001; .word 0x3bf0\n" /* below it, and inexact */
 	"flags_clear: .long 0x1f80\n"
+	"flags_flush: .long 0x9f80\n"
 	"flags_seen: .long 0\n"
 	".section .note.GNU-stack,\"\",@progbits\n"
 	".text\n");
@@ -170,8 +205,9 @@ int main(int n, char **words)
 	uint64_t rounds = n > 2 ? strtoull(words[2], NULL, 10) : 1;
 
 	if (strcmp(what, "places") == 0) {
-		printf("%p %p %p %p %p %p\n", known_loop, known_end, flags_loop, flags_denormal,
-			flags_inexact, flags_end);
+		printf("%p %p %p %p %p %p %p %p %p\n", known_loop, known_end, flags_loop,
+			flags_denormal, flags_inexact, flags_flushed, flags_x87_denormal,
+			flags_x87_underflow, flags_end);
 		return 0;
 	}
 	if (strcmp(what, "stop") == 0) {
