@@ -13,7 +13,8 @@
 
 typedef struct LodeProfile LodeProfile;
 
-#define LODE_SCHEMA_VERSION 6 /* 5: windows; 6: loops; an older lode would lose them by a merge */
+#define LODE_SCHEMA_VERSION                                                                        \
+	6 /* 6: loops, further facts; an older lode would lose them by a merge */
 #define LODE_SCHEMA_VERSION_RUNS 4   /* from which on the tables of runs are the present ones */
 #define LODE_SCHEMA_VERSION_OLDEST 3 /* that can be read */
 

@@ -44,6 +44,14 @@ CREATE TABLE IF NOT EXISTS window_instruction (
 	conflicting INTEGER NOT NULL
 );
 
+-- Since schema version 6: facts that few instructions have.
+CREATE TABLE IF NOT EXISTS window_fact (
+	id INTEGER PRIMARY KEY,
+	instruction INTEGER NOT NULL REFERENCES instruction,
+	fact TEXT NOT NULL,
+	n INTEGER NOT NULL
+);
+
 CREATE TABLE IF NOT EXISTS window_process (
 	id INTEGER PRIMARY KEY,
 	pid INTEGER NOT NULL,

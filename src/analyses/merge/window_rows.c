@@ -92,7 +92,7 @@ static void add_up_edges(GArray *edges)
 LODE_ORDER(
 	compare_facts, LodeObservedInstruction, LODE_ASCENDING(instruction), LODE_ASCENDING(stride))
 
-static void add_facts(LodeObservedInstruction *sum, const LodeObservedInstruction *row)
+static void add_facts(LodeObservedInstruction *sum, LodeObservedInstruction *row)
 {
 	increase_number(&sum->steps, row->steps);
 	increase_number(&sum->outcomes, row->outcomes);
@@ -107,13 +107,16 @@ static void add_facts(LodeObservedInstruction *sum, const LodeObservedInstructio
 	increase_number(&sum->stored, row->stored);
 	increase_number(&sum->part_stored, row->part_stored);
 	increase_number(&sum->conflicting, row->conflicting);
+	for (int i = 0; i < LODE_N_WINDOW_FACTS; i++)
+		increase_number(lode_window_fact(sum, (LodeWindowFact)i),
+			*lode_window_fact(row, (LodeWindowFact)i));
 	if (row->store_steps != 0)
 		sum->store_steps = sum->store_steps != 0 ? MIN(sum->store_steps, row->store_steps)
 		                                         : row->store_steps;
 }
 
 /* The rows of one instruction, by stride. */
-static LodeObservedInstruction add_up_facts(const LodeObservedInstruction *rows, guint n)
+static LodeObservedInstruction add_up_facts(LodeObservedInstruction *rows, guint n)
 {
 	LodeObservedInstruction sum = rows[0];
 	uint32_t strided = 0; /* of the stride at hand */
@@ -140,7 +143,7 @@ static void add_up_instructions(GArray *rows)
 
 	g_array_sort(rows, compare_facts);
 	for (guint first = 0, end; first < rows->len; first = end) {
-		const LodeObservedInstruction *row = &LODE_AT(rows, LodeObservedInstruction, first);
+		LodeObservedInstruction *row = &LODE_AT(rows, LodeObservedInstruction, first);
 		for (end = first + 1; end < rows->len; end++)
 			if (LODE_AT(rows, LodeObservedInstruction, end).instruction !=
 				row->instruction)

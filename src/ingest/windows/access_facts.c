@@ -85,6 +85,7 @@ void lode_access_facts_add(LodeAccessFacts *self, LodeObservedInstruction *facts
 	facts->accesses++;
 	facts->line_bytes |= line_bytes(address, size);
 	facts->split += address % LINE + last >= LINE;
+	facts->split_pages += address % PAGE + last >= PAGE;
 	if (self->last_stretch == stretch) {
 		facts->repeated += address == self->last_address;
 		facts->page_changes += address / PAGE != self->last_address / PAGE;

@@ -4,9 +4,10 @@
  * until the join knows the instructions. Each visitor fills the fields that are its own:
  *
  *   window_reading    steps
- *   window_outcomes   outcomes, unforetold, denormals
- *   window_accesses   accesses, repeated, strided, stride, lines, pages, line_bytes,
+ *   window_outcomes   outcomes, unforetold, denormals, underflows
+ *   window_accesses   accesses, repeated, strided, stride, lines, pages, line_bytes, split …
  *                     page_changes, line_visits, line_used_bytes
+ *   window_calls      compared_calls, same_arguments, compared_results, same_results
  *
  * Private to ingest/.
  */

@@ -21,10 +21,11 @@
 
 enum {
 	LIMIT = 1 << 22,
-	PART = 4096,  /* outcomes of a branch that foretell each other, at most */
-	MANY = 1024,  /* from so many on, a history of SHORTEST is used, too */
-	DENORMAL = 2, /* DE of MXCSR */
-	CALLS = 64,   /* a power of two */
+	PART = 4096,        /* outcomes of a branch that foretell each other, at most */
+	MANY = 1024,        /* from so many on, a history of SHORTEST is used, too */
+	DENORMAL = 1 << 1,  /* DE of MXCSR, and of x87 */
+	UNDERFLOW = 1 << 4, /* likewise UE */
+	CALLS = 64,         /* a power of two */
 	HISTORIES = 4,
 	SHORTEST = 4,
 	LONGEST = SHORTEST << (HISTORIES - 1),
@@ -337,6 +338,9 @@ static void visit(void *data, const LodeVisitedStep *step)
 	}
 	if ((step->next->raised & DENORMAL) != 0)
 		lode_window_facts_at(self->facts, step->code->number)->denormals++;
+	if ((step->next->raised & UNDERFLOW) != 0 &&
+		(step->log->flags & LODE_WINDOW_LOG_UNDERFLOWS) != 0)
+		lode_window_facts_at(self->facts, step->code->number)->underflows++;
 	if (step->code->decoded.branch != LODE_BRANCH_NONE)
 		add_branch(self, step);
 }

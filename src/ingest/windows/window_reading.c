@@ -73,6 +73,9 @@ LodeWindowReading *lode_window_reading_new(LodePlaces *places)
 	self->outcomes = lode_window_outcomes_new(self->facts, 0);
 	const LodeWindowVisitor outcomes = lode_window_outcomes_visitor(self->outcomes);
 	lode_window_reading_add_visitor(self, &outcomes);
+	self->calls = lode_window_calls_new(self->facts);
+	const LodeWindowVisitor calls = lode_window_calls_visitor(self->calls);
+	lode_window_reading_add_visitor(self, &calls);
 	return self;
 }
 
@@ -82,6 +85,7 @@ void lode_window_reading_free(LodeWindowReading *self)
 		return;
 	lode_window_steps_free(self->steps);
 	lode_window_outcomes_free(self->outcomes);
+	lode_window_calls_free(self->calls);
 	g_array_unref(self->facts);
 	g_array_unref(self->edges);
 	g_array_unref(self->processes);
@@ -255,6 +259,7 @@ static double without(double seconds, uint64_t ns)
 void lode_window_reading_finish(const LodeWindowReading *self, LodeRecording *recording)
 {
 	lode_window_outcomes_finish(self->outcomes);
+	lode_window_calls_finish(self->calls);
 	add_steps(self, recording);
 	account(self, recording);
 	recording->user_seconds = without(recording->user_seconds, self->user_ns);

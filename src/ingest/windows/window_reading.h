@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/arrays/id_cache.h"
+#include "ingest/windows/window_calls.h"
 #include "ingest/windows/window_facts.h"
 #include "ingest/windows/window_outcomes.h"
 #include "ingest/windows/window_steps.h"
@@ -49,6 +50,7 @@ typedef struct LodeWindowReading {
 	LodePlaces *places;
 	GArray *visitors;                           /* LodeWindowVisitor */
 	LodeWindowOutcomes *outcomes;               /* one of them */
+	LodeWindowCalls *calls;                     /* likewise */
 	LodeIdCache numbers;                        /* two codes → their edge */
 	const struct LodeWindowLogOptions *options; /* of the log at hand */
 	LodeReadProcess *process;                   /* likewise */

@@ -2,6 +2,7 @@
 #include "model/observed/windows.h"
 
 #include "base/arrays/partition_point.h"
+#include "base/text/words.h"
 #include "model/index.h"
 
 #include <math.h>
@@ -24,6 +25,38 @@ void lode_windows_free(LodeWindows *self)
 	g_array_unref(self->instructions);
 	g_array_unref(self->processes);
 	g_free(self);
+}
+
+static const char *const fact_names[] = {
+	[LODE_WINDOW_FACT_UNDERFLOWS] = "underflows",
+	[LODE_WINDOW_FACT_SPLIT_PAGES] = "split_pages",
+	[LODE_WINDOW_FACT_COMPARED_CALLS] = "compared_calls",
+	[LODE_WINDOW_FACT_SAME_ARGUMENTS] = "same_arguments",
+	[LODE_WINDOW_FACT_COMPARED_RESULTS] = "compared_results",
+	[LODE_WINDOW_FACT_SAME_RESULTS] = "same_results",
+	[LODE_WINDOW_FACT_PAGE_CHANGES] = "page_changes",
+	[LODE_WINDOW_FACT_LINE_VISITS] = "line_visits",
+	[LODE_WINDOW_FACT_LINE_USED_BYTES] = "line_used_bytes",
+};
+
+uint32_t *lode_window_fact(LodeObservedInstruction *facts, LodeWindowFact fact)
+{
+	uint32_t *const fields[LODE_N_WINDOW_FACTS] = {&facts->underflows, &facts->split_pages,
+		&facts->compared_calls, &facts->same_arguments, &facts->compared_results,
+		&facts->same_results, &facts->page_changes, &facts->line_visits,
+		&facts->line_used_bytes};
+
+	return fields[fact];
+}
+
+const char *lode_window_fact_to_text(LodeWindowFact fact)
+{
+	return (unsigned)fact < LODE_N_WINDOW_FACTS ? fact_names[fact] : NULL;
+}
+
+int lode_window_fact_from_text(const char *text)
+{
+	return lode_word_find(fact_names, LODE_N_WINDOW_FACTS, text);
 }
 
 /* The first edge of a source, or where it would be. */
@@ -66,6 +99,16 @@ const LodeObservedInstruction *lode_windows_find(const LodeWindows *self, uint32
 		self->instructions->len, i, all[i].instruction < instruction);
 
 	return at < self->instructions->len && all[at].instruction == instruction ? &all[at] : NULL;
+}
+
+LodeForetold lode_window_foretold(const LodeObservedInstruction *facts)
+{
+	if (facts == NULL || facts->outcomes < LODE_JUDGED_OUTCOMES)
+		return LODE_FORETOLD_UNKNOWN;
+	if ((uint64_t)facts->unforetold * 200 <= facts->outcomes)
+		return LODE_FORETOLD_ALL;
+	return (uint64_t)facts->unforetold * 20 >= facts->outcomes ? LODE_FORETOLD_HARD
+	                                                           : LODE_FORETOLD_MOST;
 }
 
 const char *lode_window_obstacle_text(uint32_t obstacle)
@@ -118,6 +161,7 @@ LodeWindowSums lode_windows_sums(const LodeWindows *self)
 			self->instructions, LodeObservedInstruction, i);
 		steps += facts->steps;
 		sums.denormals += facts->denormals;
+		sums.underflows += facts->underflows;
 		if (facts->outcomes < LODE_OBSERVED_STEPS)
 			continue;
 		sums.outcomes += facts->outcomes;

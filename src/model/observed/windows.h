@@ -44,14 +44,45 @@ typedef struct {
 	uint32_t part_stored; /* the last store to any of the bytes wrote a part of them */
 	uint32_t store_steps; /* steps from such a store to the load, the fewest; 0: none */
 	uint32_t
-		conflicting;   /* to a line that was used before in the window, when since then as
-	                          many other lines of its set were used as that has ways, but fewer
-	                          in all than half of the first level: it had room, the set had not */
-	uint32_t page_changes; /* to another page of 4096 bytes than the access before */
+		conflicting; /* to a line that was used before in the window, when since then as
+	                        many other lines of its set were used as that has ways, but fewer
+	                        in all than half of the first level: it had room, the set had not */
+	/* Further facts, of which most instructions have none; their words are those of
+	 * lode_window_fact_to_text(). */
+	uint32_t underflows;  /* executions with a result that was rounded to a denormal number or
+	                         to 0, and not flushed to 0 */
+	uint32_t split_pages; /* of `split`: across a boundary of 4096 bytes */
+	/* For calls, compared with the call before from the same place in the same window, if what
+	 * their callees read of their arguments is known: */
+	uint32_t compared_calls;
+	uint32_t same_arguments;   /* of them: what the callee reads was equal */
+	uint32_t compared_results; /* of these: both returned in the window */
+	uint32_t same_results;     /* of these: rax was equal, too */
+	uint32_t page_changes;     /* accesses to another page of 4096 bytes than the one before */
 	/* Lines that it came to, and left for another one, in the same window: how many times,
 	 * and how many of their bytes any instruction accessed in that window, added up. */
 	uint32_t line_visits, line_used_bytes;
 } LodeObservedInstruction;
+
+typedef enum {
+	LODE_WINDOW_FACT_UNDERFLOWS,
+	LODE_WINDOW_FACT_SPLIT_PAGES,
+	LODE_WINDOW_FACT_COMPARED_CALLS,
+	LODE_WINDOW_FACT_SAME_ARGUMENTS,
+	LODE_WINDOW_FACT_COMPARED_RESULTS,
+	LODE_WINDOW_FACT_SAME_RESULTS,
+	LODE_WINDOW_FACT_PAGE_CHANGES,
+	LODE_WINDOW_FACT_LINE_VISITS,
+	LODE_WINDOW_FACT_LINE_USED_BYTES,
+	LODE_N_WINDOW_FACTS,
+} LodeWindowFact;
+
+/* The field of a further fact. */
+uint32_t *lode_window_fact(LodeObservedInstruction *facts, LodeWindowFact fact);
+
+/* "underflows", "split_pages" …, as the fields are called, and back; −1: unknown. */
+const char *lode_window_fact_to_text(LodeWindowFact fact);
+int lode_window_fact_from_text(const char *text);
 
 /* A process that was to be stepped. Strings are the profile's. */
 typedef struct {
@@ -88,6 +119,17 @@ uint64_t lode_windows_outcomes(const LodeWindows *self, uint32_t source);
 /* The facts of an instruction, or NULL. */
 const LodeObservedInstruction *lode_windows_find(const LodeWindows *self, uint32_t instruction);
 
+/* Whether history foretells the outcomes of a branch, indirect jump or call, or return. */
+typedef enum {
+	LODE_FORETOLD_UNKNOWN, /* fewer than LODE_JUDGED_OUTCOMES were judged */
+	LODE_FORETOLD_ALL,     /* 99.5 % of them: mispredictions are ruled out */
+	LODE_FORETOLD_MOST,
+	LODE_FORETOLD_HARD, /* 5 % were not: a hint only, as processors have longer histories */
+} LodeForetold;
+
+/* `facts` may be NULL. */
+LodeForetold lode_window_foretold(const LodeObservedInstruction *facts);
+
 /* Sums of the instructions' facts. */
 enum { LODE_JUDGED_OUTCOMES = 600 }; /* fewer say nothing of the whole program */
 typedef struct {
@@ -98,7 +140,8 @@ typedef struct {
 	double unforetold_per_thousand;
 	/* Likewise: steps out of instructions that went several ways, which were not judged. */
 	double unjudged_per_thousand;
-	uint64_t denormals; /* executions with a denormal operand */
+	uint64_t denormals;  /* executions with a denormal operand */
+	uint64_t underflows; /* and with a result rounded to such a number or to 0 */
 } LodeWindowSums;
 
 LodeWindowSums lode_windows_sums(const LodeWindows *self);

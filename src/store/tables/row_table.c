@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/text/words.h"
 #include "model/memory.h"
+#include "model/observed/windows.h"
 #include "store/tables/row_source.h"
 
 #include <math.h>
@@ -40,6 +41,8 @@ static const char *word_to_text(LodeWords words, uint32_t value)
 		return lode_object_layer_to_text((LodeObjectLayer)value);
 	case LODE_WORDS_CALL_ROLE:
 		return lode_call_role_to_text((LodeCallRole)value);
+	case LODE_WORDS_WINDOW_FACT:
+		return lode_window_fact_to_text((LodeWindowFact)value);
 	}
 	g_assert_not_reached();
 }
@@ -59,6 +62,7 @@ static const struct {
 	[LODE_WORDS_ACCESS] = {G_N_ELEMENTS(access_words), access_from_text},
 	[LODE_WORDS_LAYER] = {LODE_N_LAYERS, lode_object_layer_from_text},
 	[LODE_WORDS_CALL_ROLE] = {LODE_N_CALL_ROLES, lode_call_role_from_text},
+	[LODE_WORDS_WINDOW_FACT] = {LODE_N_WINDOW_FACTS, lode_window_fact_from_text},
 };
 
 /* A value of any kind, out of a struct whose type is not known here. */

@@ -74,6 +74,7 @@ typedef enum {
 	LODE_WORDS_ACCESS,
 	LODE_WORDS_LAYER,
 	LODE_WORDS_CALL_ROLE,
+	LODE_WORDS_WINDOW_FACT,
 } LodeWords;
 
 typedef struct {

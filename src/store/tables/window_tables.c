@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/tables/window_tables.h"
 
+#include "base/arrays/partition_point.h"
 #include "model/observed/windows.h"
 #include "store/tables/row_table.h"
 
@@ -50,6 +51,19 @@ static const LodeColumn instruction_columns[] = {
 	FACT(conflicting, NUMBER),
 };
 
+/* A further fact of an instruction, which is not 0. */
+typedef struct {
+	uint32_t instruction;
+	uint32_t fact; /* LodeWindowFact */
+	uint32_t n;
+} FactRow;
+
+static const LodeColumn fact_columns[] = {
+	{"instruction", AT(FactRow, instruction), LODE_COLUMN_REFERENCE, LODE_TARGET_INSTRUCTIONS},
+	{"fact", AT(FactRow, fact), LODE_COLUMN_WORD, LODE_WORDS_WINDOW_FACT},
+	{"n", AT(FactRow, n), LODE_COLUMN_NUMBER, 0},
+};
+
 static const LodeColumn process_columns[] = {
 	{"pid", AT(LodeSteppedProcess, pid), LODE_COLUMN_NUMBER, 0},
 	{"name", AT(LodeSteppedProcess, name), LODE_COLUMN_MAYBE_TEXT, 0},
@@ -69,12 +83,34 @@ static const LodeRowTable edge_table = TABLE(
 	"window_edge", LodeObservedEdge, edge_columns, "source, target");
 static const LodeRowTable instruction_table = TABLE(
 	"window_instruction", LodeObservedInstruction, instruction_columns, NULL);
+static const LodeRowTable fact_table = TABLE("window_fact", FactRow, fact_columns, NULL);
 static const LodeRowTable process_table = TABLE(
 	"window_process", LodeSteppedProcess, process_columns, NULL);
 
+/* FactRow; the caller owns them. */
+static GArray *make_fact_rows(const LodeWindows *windows)
+{
+	GArray *rows = g_array_new(FALSE, FALSE, sizeof(FactRow));
+
+	for (guint i = 0; i < windows->instructions->len; i++) {
+		LodeObservedInstruction *facts = &LODE_AT(
+			windows->instructions, LodeObservedInstruction, i);
+		for (uint32_t k = 0; k < LODE_N_WINDOW_FACTS; k++) {
+			const FactRow row = {
+				facts->instruction, k, *lode_window_fact(facts, (LodeWindowFact)k)};
+			if (row.n != 0)
+				g_array_append_val(rows, row);
+		}
+	}
+	return rows;
+}
+
 double lode_window_tables_count(const LodeWindows *windows)
 {
-	return 1.0 + windows->edges->len + windows->instructions->len + windows->processes->len;
+	g_autoptr(GArray) facts = make_fact_rows(windows);
+
+	return 1.0 + windows->edges->len + windows->instructions->len + facts->len +
+	       windows->processes->len;
 }
 
 static bool insert(
@@ -85,10 +121,83 @@ static bool insert(
 
 bool lode_window_tables_insert(const LodeWindows *windows, LodeDatabase *database, GError **error)
 {
+	g_autoptr(GArray) facts = make_fact_rows(windows);
+
 	return lode_row_table_insert(&recording_table, windows, 1, database, error) &&
 	       insert(&edge_table, windows->edges, database, error) &&
 	       insert(&instruction_table, windows->instructions, database, error) &&
+	       insert(&fact_table, facts, database, error) &&
 	       insert(&process_table, windows->processes, database, error);
+}
+
+static bool check_edges(const GArray *rows, GError **error)
+{
+	for (guint i = 0; i < rows->len; i++) {
+		const LodeObservedEdge *row = &LODE_AT(rows, LodeObservedEdge, i);
+		if (i > 0 &&
+			(row[-1].source > row->source ||
+				(row[-1].source == row->source && row[-1].target >= row->target)))
+			return lode_row_table_broken(
+				error, "window_edge", i, "it does not come after the one before");
+		if (row->windows > row->steps)
+			return lode_row_table_broken(
+				error, "window_edge", i, "it has more windows than steps");
+	}
+	return true;
+}
+
+static bool check_instructions(const GArray *rows, GError **error)
+{
+	for (guint i = 0; i < rows->len; i++) {
+		const LodeObservedInstruction *row = &LODE_AT(rows, LodeObservedInstruction, i);
+		if (i > 0 && row[-1].instruction >= row->instruction)
+			return lode_row_table_broken(error, "window_instruction", i,
+				"it does not come after the one before");
+		if (row->unforetold > row->outcomes || row->denormals > row->steps ||
+			row->repeated > row->accesses || row->strided > row->accesses ||
+			row->split > row->accesses || row->stored > row->accesses ||
+			row->part_stored > row->accesses - row->stored ||
+			row->conflicting > row->accesses || row->underflows > row->steps ||
+			row->split_pages > row->split || row->compared_calls > row->steps ||
+			row->same_arguments > row->compared_calls ||
+			row->compared_results > row->same_arguments ||
+			row->same_results > row->compared_results ||
+			row->page_changes > row->accesses || row->line_visits > row->accesses ||
+			row->line_used_bytes > (uint64_t)row->line_visits * 64)
+			return lode_row_table_broken(error, "window_instruction", i,
+				"it has more of a kind than there are");
+	}
+	return true;
+}
+
+/* Profiles of schema version 5 do not have the table. */
+static bool read_facts(LodeProfile *profile, LodeDatabase *database, GError **error)
+{
+	g_autoptr(GArray) rows = g_array_new(FALSE, TRUE, sizeof(FactRow));
+	GArray *instructions = profile->windows->instructions;
+	const LodeObservedInstruction *all = (const LodeObservedInstruction *)instructions->data;
+	int64_t n;
+
+	if (!lode_database_query_integer(database,
+		    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = "
+		    "'window_fact'",
+		    &n, error))
+		return false;
+	if (n == 0)
+		return true;
+	if (!lode_row_table_read(&fact_table, profile, rows, database, error))
+		return false;
+	for (guint i = 0; i < rows->len; i++) {
+		const FactRow *row = &LODE_AT(rows, FactRow, i);
+		uint32_t at = LODE_PARTITION_POINT(
+			instructions->len, k, all[k].instruction < row->instruction);
+		if (at == instructions->len || all[at].instruction != row->instruction)
+			return lode_row_table_broken(error, "window_fact", i,
+				"its instruction was not executed in windows");
+		*lode_window_fact(&LODE_AT(instructions, LodeObservedInstruction, at),
+			(LodeWindowFact)row->fact) = row->n;
+	}
+	return true;
 }
 
 bool lode_window_tables_read(LodeProfile *profile, LodeDatabase *database, GError **error)
@@ -120,41 +229,8 @@ bool lode_window_tables_read(LodeProfile *profile, LodeDatabase *database, GErro
 	totals.processes = windows->processes;
 	*windows = totals;
 	profile->windows = g_steal_pointer(&windows);
-	return lode_window_tables_check(profile, error);
-}
-
-static bool check_edges(const GArray *rows, GError **error)
-{
-	for (guint i = 0; i < rows->len; i++) {
-		const LodeObservedEdge *row = &LODE_AT(rows, LodeObservedEdge, i);
-		if (i > 0 &&
-			(row[-1].source > row->source ||
-				(row[-1].source == row->source && row[-1].target >= row->target)))
-			return lode_row_table_broken(
-				error, "window_edge", i, "it does not come after the one before");
-		if (row->windows > row->steps)
-			return lode_row_table_broken(
-				error, "window_edge", i, "it has more windows than steps");
-	}
-	return true;
-}
-
-static bool check_instructions(const GArray *rows, GError **error)
-{
-	for (guint i = 0; i < rows->len; i++) {
-		const LodeObservedInstruction *row = &LODE_AT(rows, LodeObservedInstruction, i);
-		if (i > 0 && row[-1].instruction >= row->instruction)
-			return lode_row_table_broken(error, "window_instruction", i,
-				"it does not come after the one before");
-		if (row->unforetold > row->outcomes || row->denormals > row->steps ||
-			row->repeated > row->accesses || row->strided > row->accesses ||
-			row->split > row->accesses || row->stored > row->accesses ||
-			row->part_stored > row->accesses - row->stored ||
-			row->conflicting > row->accesses)
-			return lode_row_table_broken(error, "window_instruction", i,
-				"it has more of a kind than there are");
-	}
-	return true;
+	return lode_window_tables_check(profile, error) && read_facts(profile, database, error) &&
+	       check_instructions(profile->windows->instructions, error);
 }
 
 bool lode_window_tables_check(const LodeProfile *profile, GError **error)

@@ -14,6 +14,7 @@
 enum {
 	MOST_EDGES = 64,
 	LEAST_OUTCOMES = 100,    /* judged ones, of which a share is shown */
+	LEAST_VISITS = 16,       /* of lines, likewise */
 	LEAST_FOR_TENTHS = 1000, /* outcomes or accesses: their shares have a decimal */
 };
 
@@ -85,7 +86,22 @@ static void append_accesses(const LodeObservedInstruction *facts, GString *out)
 	}
 	append_share(out, "part-stored", facts->part_stored, accesses);
 	append_share(out, "split", facts->split, accesses);
+	append_share(out, "across pages", facts->split_pages, accesses);
 	append_share(out, "set conflict", facts->conflicting, accesses);
+	if (facts->line_visits >= LEAST_VISITS)
+		g_string_append_printf(out, "%s%.0f of 64 bytes of its lines used",
+			out->len > 0 ? ", " : "",
+			(double)facts->line_used_bytes / facts->line_visits);
+}
+
+/* Each call compared with the one before from the same place. */
+static void append_calls(const LodeObservedInstruction *facts, GString *out)
+{
+	if (facts->compared_calls < LODE_OBSERVED_STEPS)
+		return;
+	append_share(out, "same arguments", facts->same_arguments, facts->compared_calls);
+	if (facts->compared_results > 0)
+		append_share(out, "then same result", facts->same_results, facts->compared_results);
 }
 
 bool lode_observed_facts_append(const LodeProfile *profile, uint32_t instruction, GString *out)
@@ -102,8 +118,12 @@ bool lode_observed_facts_append(const LodeProfile *profile, uint32_t instruction
 		append_judged(facts, &shares, out);
 	if (facts != NULL && facts->denormals > 0)
 		append_share(out, "denormal", facts->denormals, facts->steps);
-	if (facts != NULL)
+	if (facts != NULL && facts->underflows > 0)
+		append_share(out, "denormal result", facts->underflows, facts->steps);
+	if (facts != NULL) {
 		append_accesses(facts, out);
+		append_calls(facts, out);
+	}
 	return out->len > length && (is_observed || out->len > of_branch);
 }
 
@@ -161,9 +181,9 @@ static double taken_share(const LodeBranchShares *shares)
 void lode_observed_facts_json(
 	const LodeProfile *profile, uint32_t instruction, LodeJsonStream *json)
 {
-	const LodeObservedInstruction none = {0};
-	const LodeObservedInstruction *facts =
+	const LodeObservedInstruction *found =
 		instruction != LODE_NONE ? lode_windows_find(profile->windows, instruction) : NULL;
+	LodeObservedInstruction facts = found != NULL ? *found : (LodeObservedInstruction){0};
 	uint64_t followed = instruction != LODE_NONE
 	                            ? lode_windows_outcomes(profile->windows, instruction)
 	                            : 0;
@@ -171,37 +191,39 @@ void lode_observed_facts_json(
 	g_autoptr(GString) text = g_string_new(NULL);
 
 	lode_json_key(json, "observed");
-	if (facts == NULL && followed == 0) {
+	if (found == NULL && followed == 0) {
 		lode_json_string(json, NULL);
 		return;
 	}
-	facts = facts != NULL ? facts : &none;
 	lode_branch_shares_find(profile, instruction, &shares);
 	lode_observed_facts_append(profile, instruction, text);
 	lode_json_begin(json, '{');
 	lode_json_member_string(json, "text", text->str);
-	lode_json_member_number(json, "steps", facts->steps);
+	lode_json_member_number(json, "steps", facts.steps);
 	lode_json_member_number(json, "followed", (double)followed);
 	lode_json_member_bool(json, "is_observed", followed >= LODE_OBSERVED_STEPS);
 	lode_json_member_number(json, "taken", taken_share(&shares));
 	lode_json_member_number(
 		json, "taken_by_edges", shares.counted >= 0 ? shares.counted : (double)NAN);
-	lode_json_member_number(json, "outcomes", facts->outcomes);
-	lode_json_member_number(json, "unforetold", facts->unforetold);
-	lode_json_member_number(json, "denormals", facts->denormals);
-	lode_json_member_number(json, "accesses", facts->accesses);
-	lode_json_member_number(json, "repeated", facts->repeated);
-	lode_json_member_number(json, "strided", facts->strided);
-	lode_json_member_number(json, "stride", (double)facts->stride);
-	lode_json_member_number(json, "lines", facts->lines);
-	lode_json_member_number(json, "pages", facts->pages);
-	g_autofree char *bytes = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", facts->line_bytes);
+	lode_json_member_number(json, "outcomes", facts.outcomes);
+	lode_json_member_number(json, "unforetold", facts.unforetold);
+	lode_json_member_number(json, "denormals", facts.denormals);
+	lode_json_member_number(json, "accesses", facts.accesses);
+	lode_json_member_number(json, "repeated", facts.repeated);
+	lode_json_member_number(json, "strided", facts.strided);
+	lode_json_member_number(json, "stride", (double)facts.stride);
+	lode_json_member_number(json, "lines", facts.lines);
+	lode_json_member_number(json, "pages", facts.pages);
+	g_autofree char *bytes = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", facts.line_bytes);
 	lode_json_member_string(json, "line_bytes", bytes);
-	lode_json_member_number(json, "split", facts->split);
-	lode_json_member_number(json, "stored", facts->stored);
-	lode_json_member_number(json, "part_stored", facts->part_stored);
-	lode_json_member_number(json, "store_steps", facts->store_steps);
-	lode_json_member_number(json, "conflicting", facts->conflicting);
+	lode_json_member_number(json, "split", facts.split);
+	lode_json_member_number(json, "stored", facts.stored);
+	lode_json_member_number(json, "part_stored", facts.part_stored);
+	lode_json_member_number(json, "store_steps", facts.store_steps);
+	lode_json_member_number(json, "conflicting", facts.conflicting);
+	for (int i = 0; i < LODE_N_WINDOW_FACTS; i++)
+		lode_json_member_number(json, lode_window_fact_to_text((LodeWindowFact)i),
+			*lode_window_fact(&facts, (LodeWindowFact)i));
 	put_edges(profile, instruction, (double)followed, json);
 	lode_json_end(json, '}');
 }
@@ -214,26 +236,29 @@ void lode_observed_facts_csv_titles(LodeCsv *csv)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(titles); i++)
 		lode_csv_text(csv, titles[i]);
+	for (int i = 0; i < LODE_N_WINDOW_FACTS; i++)
+		lode_csv_text(csv, lode_window_fact_to_text((LodeWindowFact)i));
 }
 
 void lode_observed_facts_csv(const LodeProfile *profile, uint32_t instruction, LodeCsv *csv)
 {
-	const LodeObservedInstruction none = {0};
-	const LodeObservedInstruction *facts = NULL;
+	LodeObservedInstruction facts = {0};
 	LodeBranchShares shares = {0};
 	uint64_t followed = 0;
 
 	if (instruction != LODE_NONE) {
-		facts = lode_windows_find(profile->windows, instruction);
+		const LodeObservedInstruction *found = lode_windows_find(
+			profile->windows, instruction);
+		facts = found != NULL ? *found : facts;
 		followed = lode_windows_outcomes(profile->windows, instruction);
 		lode_branch_shares_find(profile, instruction, &shares);
 	}
-	facts = facts != NULL ? facts : &none;
-	const double numbers[] = {facts->steps, (double)followed, taken_share(&shares),
-		facts->outcomes, facts->unforetold, facts->denormals, facts->accesses,
-		facts->repeated, facts->strided, (double)facts->stride, facts->lines, facts->pages,
-		facts->split, facts->stored, facts->part_stored, facts->store_steps,
-		facts->conflicting};
+	const double numbers[] = {facts.steps, (double)followed, taken_share(&shares),
+		facts.outcomes, facts.unforetold, facts.denormals, facts.accesses, facts.repeated,
+		facts.strided, (double)facts.stride, facts.lines, facts.pages, facts.split,
+		facts.stored, facts.part_stored, facts.store_steps, facts.conflicting};
 	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
 		lode_csv_number(csv, numbers[i]);
+	for (int i = 0; i < LODE_N_WINDOW_FACTS; i++)
+		lode_csv_number(csv, *lode_window_fact(&facts, (LodeWindowFact)i));
 }

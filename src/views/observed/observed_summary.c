@@ -173,6 +173,7 @@ void lode_observed_json(LodeJsonStream *json, const LodeProfile *profile)
 	lode_json_member_number(json, "unforetold_per_thousand", sums.unforetold_per_thousand);
 	lode_json_member_number(json, "unjudged_per_thousand", sums.unjudged_per_thousand);
 	lode_json_member_number(json, "denormals", (double)sums.denormals);
+	lode_json_member_number(json, "underflows", (double)sums.underflows);
 	put_processes(json, profile);
 	lode_json_end(json, '}');
 }

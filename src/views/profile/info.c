@@ -293,6 +293,8 @@ static void add_window_sums(GArray *rows, const LodeWindows *windows)
 	                       : g_strdup_printf("by %s outcomes, too few", outcomes);
 	lode_fact_rows_add_number(rows, "windows", "denormal operands", (double)sums.denormals)
 		->detail = g_strdup("executions that had one");
+	lode_fact_rows_add_number(rows, "windows", "denormal results", (double)sums.underflows)
+		->detail = g_strdup("executions that rounded to one, or to 0");
 }
 
 /* A build starts thousands of a few programs. */

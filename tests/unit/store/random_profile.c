@@ -210,6 +210,15 @@ static void add_observed_instruction(LodeWindows *windows, GRand *rand, uint32_t
 	facts.part_stored = g_rand_int(rand) / 4;
 	facts.store_steps = g_rand_int(rand);
 	facts.conflicting = g_rand_int(rand) / 2;
+	facts.underflows = g_rand_int(rand);
+	facts.split_pages = facts.split / 2;
+	facts.compared_calls = (uint32_t)g_rand_int_range(rand, 0, 3);
+	facts.same_arguments = facts.compared_calls;
+	facts.compared_results = facts.compared_calls;
+	facts.same_results = facts.compared_calls / 2;
+	facts.page_changes = facts.accesses / 2;
+	facts.line_visits = facts.accesses / 1024;
+	facts.line_used_bytes = 60 * facts.line_visits;
 
 	g_array_append_val(windows->instructions, facts);
 }

@@ -194,6 +194,11 @@ static const Harm harms[] = {
 	{"UPDATE window_instruction SET instruction = (SELECT w.instruction FROM "
 	 "window_instruction w WHERE w.id = 1) WHERE id = 2",
 		"table 'window_instruction', row 2: it does not come after the one before"},
+	{"UPDATE window_fact SET fact = 'unheard' WHERE id = 1", "table 'window_fact', row 1"},
+	{"UPDATE window_fact SET n = 4294967295 WHERE fact = 'same_arguments'",
+		"it has more of a kind than there are"},
+	{"UPDATE window_fact SET instruction = 9999 WHERE id = 1",
+		"table 'window_fact', row 1: its instruction was not executed in windows"},
 	{"UPDATE window_instruction SET unforetold = outcomes + 1 WHERE id = 2",
 		"table 'window_instruction', row 2: it has more of a kind than there are"},
 	{"UPDATE window_instruction SET accesses = 0, strided = 1 WHERE id = 2",

@@ -135,9 +135,8 @@ static bool is_beyond(const LodeAddressEvidence *evidence, bool has_windows)
 	for (uint32_t i = 0; i < evidence->n; i++)
 		is_timed |= evidence->draws[i].is_of_time;
 	/* of 4 KiB, where draws know of larger ones */
-	double seen = has_windows && !is_timed
-	                      ? (1 - 2 * PAGES_ERROR) * evidence->windows->pages
-	                      : 0;
+	double seen = has_windows && !is_timed ? (1 - 2 * PAGES_ERROR) * evidence->windows->pages
+	                                       : 0;
 	return seen > evidence->reach ||
 	       lode_address_facts_least_pages(n, n_pairs) > evidence->reach ||
 	       (pool != NULL &&

@@ -546,6 +546,15 @@ static LodeObservedInstruction random_facts(uint32_t instruction)
 		.part_stored = accesses / 5,
 		.store_steps = (uint32_t)random_int_range(0, 3),
 		.conflicting = accesses / 6,
+		.underflows = (uint32_t)random_int_range(0, 3),
+		.split_pages = accesses / 8,
+		.compared_calls = accesses,
+		.same_arguments = accesses / 2,
+		.compared_results = accesses / 2,
+		.same_results = accesses / 3,
+		.page_changes = accesses / 2,
+		.line_visits = accesses / 4,
+		.line_used_bytes = accesses / 4 * 8,
 	};
 
 	facts.strided = accesses / 2;
@@ -665,7 +674,7 @@ static GHashTable *sum_windows(const LodeProfile *const *profiles, size_t n)
 			add(sums, g_strdup_printf("%s to %s windows", from, to), edge->windows);
 		}
 		for (guint i = 0; i < windows->instructions->len; i++) {
-			const LodeObservedInstruction *facts = &LODE_AT(
+			LodeObservedInstruction *facts = &LODE_AT(
 				windows->instructions, LodeObservedInstruction, i);
 			g_autofree char *here = place(profiles[p], facts->instruction);
 			add_fact(sums, here, "steps", facts->steps);
@@ -678,6 +687,9 @@ static GHashTable *sum_windows(const LodeProfile *const *profiles, size_t n)
 			add_fact(sums, here, "stored", facts->stored);
 			add_fact(sums, here, "part_stored", facts->part_stored);
 			add_fact(sums, here, "conflicting", facts->conflicting);
+			for (int fact = 0; fact < LODE_N_WINDOW_FACTS; fact++)
+				add_fact(sums, here, lode_window_fact_to_text((LodeWindowFact)fact),
+					*lode_window_fact(facts, (LodeWindowFact)fact));
 			/* the least but 0 */
 			keep_most(sums, g_strconcat(here, " store_steps", NULL),
 				facts->store_steps > 0 ? 1 / (double)facts->store_steps : 0);

@@ -58,6 +58,7 @@ static void check(const GArray *accesses)
 	for (guint i = 0; i < accesses->len; i++) {
 		const Access *it = &g_array_index(accesses, Access, i);
 		bool has_last = i > 0 && it[-1].stretch == it->stretch;
+		expected.page_changes += has_last && it[-1].address / 4096 != it->address / 4096;
 		expected.repeated += has_last && it[-1].address == it->address;
 		if (has_last && it[-1].address != it->address)
 			add_value(differences, it->address - it[-1].address);
@@ -68,13 +69,16 @@ static void check(const GArray *accesses)
 			g_hash_table_add(pages, GSIZE_TO_POINTER(address / 4096 + 1));
 		}
 		expected.split += it->address / 64 != (it->address + it->size - 1) / 64;
+		expected.split_pages += it->address / 4096 != (it->address + it->size - 1) / 4096;
 		lode_access_facts_add(&bounded, &facts, it->address, it->size, it->stretch);
 	}
 	lode_access_facts_finish(&bounded, &facts);
 	g_assert_cmpuint(facts.accesses, ==, accesses->len);
 	g_assert_cmpuint(facts.repeated, ==, expected.repeated);
+	g_assert_cmpuint(facts.page_changes, ==, expected.page_changes);
 	g_assert_cmpuint(facts.line_bytes, ==, expected.line_bytes);
 	g_assert_cmpuint(facts.split, ==, expected.split);
+	g_assert_cmpuint(facts.split_pages, ==, expected.split_pages);
 	check_distinct(facts.lines, g_hash_table_size(lines));
 	check_distinct(facts.pages, g_hash_table_size(pages));
 	g_assert_cmpuint(facts.strided, <=, count_of(differences, facts.stride));

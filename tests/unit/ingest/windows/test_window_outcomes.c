@@ -30,6 +30,7 @@ typedef struct {
 	LodeWindowVisitor visitor;
 	GArray *visited; /* Visited */
 	uint32_t index;
+	uint32_t log_flags;
 	bool is_gap; /* before the next step */
 } Walk;
 
@@ -81,8 +82,10 @@ static void step(Walk *self, uint32_t code, uint32_t next, bool is_frequent, uin
 {
 	LodeWindowStep now = {.address = BASE + code * LENGTH, .is_gap = self->is_gap};
 	LodeWindowStep after = {.address = BASE + next * LENGTH, .raised = raised};
+	const LodeWindowLogHeader log = {.flags = self->log_flags};
 	LodeVisitedStep visit = {
 		.step = &now,
+		.log = &log,
 		.index = self->index,
 		.code = &self->codes[code],
 		.next = next != LODE_NONE ? &after : NULL,
@@ -282,6 +285,9 @@ static void compare_with_naive(Walk *walk)
 
 		expected[visited->code].denormals += visited->next != LODE_NONE &&
 		                                     (visited->raised & 2) != 0;
+		expected[visited->code].underflows += visited->next != LODE_NONE &&
+		                                      (visited->raised & 16) != 0 &&
+		                                      walk->log_flags != 0;
 	}
 	for (uint32_t code = 0; code < MAX_CODES; code++) {
 		LodeObservedInstruction found = facts_of(walk, code);
@@ -289,6 +295,7 @@ static void compare_with_naive(Walk *walk)
 		g_assert_cmpuint(found.outcomes, ==, expected[code].outcomes);
 		g_assert_cmpuint(found.unforetold, ==, expected[code].unforetold);
 		g_assert_cmpuint(found.denormals, ==, expected[code].denormals);
+		g_assert_cmpuint(found.underflows, ==, expected[code].underflows);
 	}
 }
 
@@ -594,19 +601,29 @@ static void test_one_code(void)
 	walk_clear(&walk);
 }
 
-/* A hundred denormal operands in two hundred executions, also in the first steps. */
-static void test_denormals(void)
+/* A hundred denormal operands in two hundred executions, also in the first steps; and as many
+ * underflows as steps, if the log has them. */
+static void check_denormals(uint32_t log_flags)
 {
 	Walk walk;
 
 	walk_init(&walk, 0);
+	walk.log_flags = log_flags;
 	for (uint32_t i = 0; i < 200; i++) {
 		step(&walk, 5, 6, true, (uint8_t)(i % 2 == 0 ? 0x22 : 0x20));
 		step(&walk, 6, 5, true, 0x10);
 	}
 	g_assert_cmpuint(facts_of(&walk, 5).denormals, ==, 100);
 	g_assert_cmpuint(facts_of(&walk, 6).denormals, ==, 0);
+	g_assert_cmpuint(facts_of(&walk, 5).underflows, ==, 0);
+	g_assert_cmpuint(facts_of(&walk, 6).underflows, ==, log_flags != 0 ? 200 : 0);
 	walk_clear(&walk);
+}
+
+static void test_denormals(void)
+{
+	check_denormals(0);
+	check_denormals(LODE_WINDOW_LOG_UNDERFLOWS);
 }
 
 int main(int argc, char **argv)
