@@ -200,6 +200,7 @@ static LodeDataAccess apply_rules(Question *self)
 		.targets = targets,
 		.is_trigger_before = is_trigger_before(sampled->event),
 		.is_exact = is_exact(sampled),
+		.is_go = lode_binary_image_is_go(self->image->binary),
 		.wants_next = self->resolver->wants_next,
 	};
 	lode_data_access_find(&context, &self->out->question, &access);

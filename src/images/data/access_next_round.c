@@ -27,6 +27,8 @@ enum { ROUND_STEPS = 48, MAX_FORKS = 4 };
 
 /* rbx, rsp, rbp, r12 to r15. */
 #define PRESERVED_BY_CALLS UINT32_C(0xf038)
+/* rsp, rbp, r14 (Go internal ABI specification). */
+#define PRESERVED_BY_GO UINT32_C(0x4030)
 
 typedef struct {
 	uint64_t address; /* in the image, of the next instruction */
@@ -93,9 +95,9 @@ static void note_copy(Round *self, const Point *point)
 	search->found = before;
 }
 
-static void skip_call(Point *point)
+static void skip_call(const Round *self, Point *point)
 {
-	point->state.known &= PRESERVED_BY_CALLS;
+	point->state.known &= self->search->question->is_go ? PRESERVED_BY_GO : PRESERVED_BY_CALLS;
 	point->state.known_flags = 0;
 	lode_stack_memory_forget(&point->memory);
 }
@@ -151,7 +153,7 @@ static bool go_on(Round *self, Point *point)
 			if (self->is_recursive || self->has_arrived || point->depth > 0)
 				return false;
 			point->address = following;
-			skip_call(point);
+			skip_call(self, point);
 			continue;
 		}
 		if (category == ZYDIS_CATEGORY_RET && point->depth-- == 0)

@@ -69,6 +69,7 @@ typedef struct {
 	                                     jump to is not seen, and no block is left upwards */
 	bool is_trigger_before;           /* a counter's event: backward first */
 	bool is_exact;                    /* the sampled instruction caused the event */
+	bool is_go;      /* calls preserve rsp, rbp and r14 only, whatever the System V ABI says */
 	bool wants_next; /* the next access, as dprof has it: the three rules in their order,
 	                    whatever waited */
 } LodeDataAccessQuestion;

@@ -69,6 +69,11 @@ const char *lode_binary_image_undecoded(const LodeBinaryImage *self)
 	return self->undecoded;
 }
 
+bool lode_binary_image_is_go(const LodeBinaryImage *self)
+{
+	return self != NULL && self->is_go;
+}
+
 bool lode_binary_image_has_lines(const LodeBinaryImage *self)
 {
 	return self->variant->has_lines(self);

@@ -67,6 +67,7 @@ const char *lode_binary_image_warning(const LodeBinaryImage *self);  /* NULL: no
 /* The name of the machine that the code is of ("AArch64"), where that is not x86-64 and lode does
  * not decode it: functions and lines are known, bytes are not given. NULL: it is decoded. */
 const char *lode_binary_image_undecoded(const LodeBinaryImage *self);
+bool lode_binary_image_is_go(const LodeBinaryImage *self);     /* made by Go's linker; NULL: not */
 bool lode_binary_image_has_lines(const LodeBinaryImage *self); /* any line table */
 
 /* Functions sorted by address, none overlapping another; borrowed. */

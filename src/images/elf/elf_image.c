@@ -391,6 +391,8 @@ static LodeBinaryImage *open_elf(
 	self->file = file;
 	self->image.build_id = file->build_id;
 	self->image.undecoded = file->undecoded;
+	self->image.is_go = lode_elf_file_find_section(file, ".go.buildinfo") != NULL ||
+	                    lode_elf_file_find_section(file, ".note.go.buildid") != NULL;
 	self->names = g_string_chunk_new(1 << 16);
 	if (options != NULL)
 		self->debug_directory = g_strdup(options->debug_directory);

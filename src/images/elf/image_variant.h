@@ -27,6 +27,7 @@ struct LodeBinaryImage {
 	GArray *functions;     /* LodeBinaryFunction; owned */
 	const char *build_id;  /* borrowed from the variant; NULL: none */
 	const char *undecoded; /* as lode_binary_image_undecoded(); borrowed likewise */
+	bool is_go;            /* as lode_binary_image_is_go() */
 	char *warning;         /* owned; NULL: none */
 };
 

@@ -993,6 +993,9 @@ static void test_next_round_calls(void)
 	assert_found(&known, LODE_RULE_NEXT_ROUND, 0, 0x703001);
 	find_waited(&foreign, 3);
 	assert_found(&foreign, LODE_RULE_NEXT_ROUND, 0, 0x703000);
+	foreign.question.is_go = true; /* which keeps no rbx */
+	find_waited(&foreign, 3);
+	assert_waiting(&foreign, 0);
 	find_waited(&changed, 3); /* the called function may change rsi */
 	assert_waiting(&changed, 0);
 	find_waited(&again, 8);
