@@ -80,7 +80,7 @@ static void read_column(Dwarf_Frame *frame, int dwarf_number, Row *row, int colu
 
 static void read_row(LodeStackFrames *self, uint64_t pc, Row *row)
 {
-	Dwarf_CFI *unwind = lode_elf_image_unwind(self->image);
+	Dwarf_CFI *unwind = lode_elf_image_unwind(self->image, pc);
 	Dwarf_Frame *frame = NULL;
 
 	row->is_known = lode_frame_address(unwind, pc, &row->frame_register, &row->frame_offset);

@@ -6,6 +6,7 @@
 #include "images/data/data_place.h"
 
 #include "images/data/data_symbols.h"
+#include "images/data/go_maps.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -966,6 +967,9 @@ LodeHeldValue lode_data_place_load(const LodeFunctionContext *context, const Lod
 			context->types, pointer_inside(context->types, place->type, place->offset));
 	if (place->is_owner && place->offset == 0)
 		value.variable = place->variable;
+	else if (value.kind == LODE_HELD_VALUE_POINTER && !place->is_reference &&
+		 context->unit != NULL && context->unit->is_go)
+		value.variable = lode_go_map_owner(context, place);
 	return value;
 }
 

@@ -4,7 +4,9 @@
  */
 #include "images/dwarf/data_types.h"
 
+#include "base/arrays/partition_point.h"
 #include "images/code/stack_frames.h"
+#include "images/data/go_maps.h"
 #include "images/dwarf/source_lines.h"
 #include "images/registers/register_types.h"
 #include "images/registers/used_bits.h"
@@ -26,7 +28,6 @@ struct LodeDataTypes {
 	LodeElfImage *image;
 	LodeDebugInfo *info; /* NULL: none */
 	LodeTypeTable *table;
-	Dwarf_CFI *unwind;       /* of .eh_frame; owned */
 	LodeStackFrames *frames; /* NULL: not used yet */
 	GHashTable *functions;   /* address → Function */
 	GHashTable *returned;    /* return address → type of the table + 1 */
@@ -61,10 +62,8 @@ LodeDataTypes *lode_data_types_new(LodeBinaryImage *image)
 	self = g_new0(LodeDataTypes, 1);
 	self->image = elf;
 	self->info = lode_elf_image_debug_info(elf);
-	if (self->info != NULL) {
+	if (self->info != NULL)
 		self->table = lode_type_table_new(self->info);
-		self->unwind = lode_elf_image_unwind(elf);
-	}
 	self->functions = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_function);
 	self->returned = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	self->types = g_array_new(FALSE, FALSE, sizeof(LodeDataType));
@@ -309,8 +308,9 @@ static Function *describe(LodeDataTypes *self, uint64_t address, const LodeContr
 	uint64_t key = 0;
 	Dwarf_Die unit;
 
-	*out_context = (LodeFunctionContext){
-		.types = self->table, .image = self->image, .frames = self->unwind};
+	*out_context = (LodeFunctionContext){.types = self->table,
+		.image = self->image,
+		.frames = self->info == NULL ? NULL : lode_elf_image_unwind(self->image, address)};
 	if (range != NULL && lode_debug_info_unit_die(self->info, range->unit, &unit))
 		out_context->unit = lode_type_table_unit(self->table, unit.cu);
 	if (out_context->unit != NULL)
@@ -470,6 +470,39 @@ bool lode_data_types_find_allocated(LodeDataTypes *self, const LodeAllocatedPlac
 			return false;
 	}
 	return settle(self, &context, &found, shape, out_reference);
+}
+
+bool lode_data_types_find_map(LodeDataTypes *self, const LodeGoMapView *view,
+	const LodeControlFlow *flow, LodeDataReference *out_reference)
+{
+	enum { RBX = 3 }; /* the second argument: the header */
+	LodeFunctionContext context;
+	LodeRegisterTypes state;
+	const LodeTypeField *field;
+	Function *function;
+	LodeGoMap map;
+	uint32_t type;
+
+	if (self->info == NULL || flow == NULL)
+		return false;
+	/* the last instruction before the return address is the call */
+	size_t low = LODE_PARTITION_POINT(flow->instructions->len, i,
+		g_array_index(flow->instructions, LodeStaticInstruction, i).address <
+			view->return_address);
+	if (low == 0)
+		return false;
+	uint64_t call = g_array_index(flow->instructions, LodeStaticInstruction, low - 1).address;
+	function = describe(self, call, flow, &context);
+	find_state(self, &context, function, call, flow, &state);
+	if (!lode_go_map_find(&context, &state.registers[0], &map) ||
+		!lode_go_map_member(&context, &map, view, &type, &field))
+		return false;
+	*out_reference = (LodeDataReference){.type = number_of(self, type),
+		.member = LODE_NONE,
+		.variable = state.registers[RBX].variable};
+	if (field != NULL)
+		out_reference->member = member_number(self, type, out_reference->type, field);
+	return true;
 }
 
 LodeAccessShape lode_data_types_use(

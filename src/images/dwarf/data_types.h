@@ -103,6 +103,34 @@ bool lode_data_types_find_allocated(LodeDataTypes *self, const LodeAllocatedPlac
 	const LodeAccessShape *shape, const LodeControlFlow *flow,
 	LodeDataReference *out_reference);
 
+/*
+ * The maps of Go up to 1.23: functions of its runtime search the buckets of all of them, so that
+ * the type is known only by the call of such a function.
+ */
+typedef enum {
+	LODE_GO_MAP_NONE,
+	LODE_GO_MAP_CALLED, /* by code that gives it the type */
+	LODE_GO_MAP_CALLED_FOR_STRINGS,
+	LODE_GO_MAP_INNER, /* called by the others */
+} LodeGoMapRole;
+
+/* What the function of this name, as linked, is to maps; NULL: it has none. */
+LodeGoMapRole lode_go_map_role(const char *function);
+
+/* An access in such a function, as its own types have it: none of them is of a map's type. */
+typedef struct {
+	uint64_t return_address;   /* of the call by which the type is known */
+	const char *type, *member; /* "struct runtime.bmap", "tophash[]"; NULL: not known */
+	bool is_in_heap;           /* no variable is there */
+	bool is_of_strings;        /* bytes of keys are accessed too, which are in no bucket */
+} LodeGoMapView;
+
+/* The part of a map that is accessed so; of a header, "struct hash<string,int>", or of a bucket,
+ * "struct bucket<string,int>". `flow` is of the caller. False: the type is not known, or it is of
+ * neither. */
+bool lode_data_types_find_map(LodeDataTypes *self, const LodeGoMapView *view,
+	const LodeControlFlow *flow, LodeDataReference *out_reference);
+
 /* Where in a frame of the stack something lies. */
 typedef struct {
 	uint64_t pc;    /* in the image: of the sample, or inside the call that a caller is at */

@@ -214,6 +214,7 @@ struct LodeTypeTable {
 	GHashTable *by_name; /* name → Dwarf_Die, of all units; NULL before the first question */
 	GArray *variables[LODE_N_VARIABLE_LISTS]; /* LodeUnitVariable by address; as by_name */
 	bool has_locals;                          /* functions have been read */
+	GHashTable *go_maps; /* descriptor → Dwarf_Die; NULL before the first question */
 	GStringChunk *names;
 };
 
@@ -249,6 +250,7 @@ void lode_type_table_free(LodeTypeTable *self)
 	g_hash_table_unref(self->by_die);
 	g_hash_table_unref(self->units);
 	g_clear_pointer(&self->by_name, g_hash_table_unref);
+	g_clear_pointer(&self->go_maps, g_hash_table_unref);
 	for (int i = 0; i < LODE_N_VARIABLE_LISTS; i++)
 		g_clear_pointer(&self->variables[i], g_array_unref);
 	g_string_chunk_free(self->names);
@@ -525,13 +527,38 @@ uint64_t lode_type_table_size(LodeTypeTable *self, uint32_t type)
 	return type_at(self, type)->size;
 }
 
-bool lode_type_table_is_owned(const LodeTypeTable *self, uint32_t type)
+bool lode_type_table_is_go_map(LodeTypeTable *self, uint32_t type)
+{
+	const LodeType *pointer = type != LODE_NO_TYPE ? type_at(self, type) : NULL;
+
+	if (pointer == NULL || pointer->kind != LODE_TYPE_POINTER || pointer->name == NULL)
+		return false;
+	/* that of a map is a name: it does not end as other pointers' do */
+	const size_t length = strlen(pointer->name);
+	if (length == 0 || strchr("*&)", pointer->name[length - 1]) != NULL)
+		return false;
+	const uint32_t header = lode_type_table_target(self, type);
+	return header != LODE_NO_TYPE &&
+	       g_str_has_prefix(without_keyword(type_at(self, header)->name), "hash<");
+}
+
+bool lode_type_table_is_owned(LodeTypeTable *self, uint32_t type)
 {
 	const LodeType *found = lode_type_table_get(self, type);
 	Dwarf_Die die = found->die;
 
 	return lode_type_is_allocatable(&die) ||
-	       (found->kind == LODE_TYPE_ARRAY && found->n_elements == 0);
+	       (found->kind == LODE_TYPE_ARRAY && found->n_elements == 0) ||
+	       lode_type_table_is_go_map(self, type);
+}
+
+const char *lode_type_table_member_text(
+	LodeTypeTable *self, uint32_t type, const LodeTypeField *field)
+{
+	g_autofree char *text = g_strdup_printf(
+		"%s.%s", without_keyword(type_at(self, type)->name), field->name);
+
+	return g_string_chunk_insert_const(self->names, text);
 }
 
 uint32_t lode_type_table_find_name(LodeTypeTable *self, const char *name)
@@ -543,6 +570,85 @@ uint32_t lode_type_table_find_name(LodeTypeTable *self, const char *name)
 		return LODE_NO_TYPE;
 	die = *definition;
 	return lode_type_table_add(self, &die);
+}
+
+enum {
+	/* The vendor's attributes of Go, cmd/internal/dwarf. */
+	DW_AT_GO_KIND = 0x2900,
+	DW_AT_GO_KEY = 0x2901,
+	DW_AT_GO_ELEM = 0x2902,
+	DW_AT_GO_RUNTIME_TYPE = 0x2904, /* where the descriptor lies in its section */
+	GO_KIND_MAP = 21,               /* reflect.Map */
+	MAX_GO_TYPES = 1 << 22,
+};
+
+static bool read_number(Dwarf_Die *die, unsigned name, uint64_t *out_value)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value;
+
+	if (dwarf_attr(die, name, &attribute) == NULL ||
+		(dwarf_formudata(&attribute, &value) != 0 &&
+			dwarf_formaddr(&attribute, &value) != 0))
+		return false;
+	*out_value = value;
+	return true;
+}
+
+/* Go has no types inside of others. */
+static void read_go_maps(LodeTypeTable *self, Dwarf_Die *unit, uint32_t *n_left)
+{
+	Dwarf_Die die;
+
+	if (dwarf_srclang(unit) != DW_LANG_Go || dwarf_child(unit, &die) != 0)
+		return;
+	do {
+		uint64_t kind, descriptor;
+
+		if (dwarf_tag(&die) == DW_TAG_typedef && read_number(&die, DW_AT_GO_KIND, &kind) &&
+			kind == GO_KIND_MAP &&
+			read_number(&die, DW_AT_GO_RUNTIME_TYPE, &descriptor) && descriptor != 0)
+			g_hash_table_insert(self->go_maps,
+				g_memdup2(&descriptor, sizeof descriptor),
+				g_memdup2(&die, sizeof die));
+	} while (--*n_left > 0 && dwarf_siblingof(&die, &die) == 0);
+}
+
+static uint32_t type_by(LodeTypeTable *self, Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die type;
+
+	if (dwarf_attr(die, name, &attribute) == NULL ||
+		dwarf_formref_die(&attribute, &type) == NULL)
+		return LODE_NO_TYPE;
+	return lode_type_table_add(self, &type);
+}
+
+bool lode_type_table_find_go_map(LodeTypeTable *self, uint64_t descriptor, LodeGoMapType *out_type)
+{
+	uint32_t n_left = MAX_GO_TYPES;
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die die;
+
+	if (self->go_maps == NULL) {
+		self->go_maps = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+		for (int i = 0; i < MAX_UNITS && n_left > 0; i++) {
+			if (dwarf_get_units(
+				    self->info->dwarf, unit, &unit, NULL, NULL, NULL, NULL) != 0)
+				break;
+			if (lode_debug_info_unit_die(self->info, unit, &die))
+				read_go_maps(self, &die, &n_left);
+		}
+	}
+	const Dwarf_Die *found = g_hash_table_lookup(self->go_maps, &descriptor);
+	if (found == NULL)
+		return false;
+	die = *found;
+	out_type->map = lode_type_table_add(self, &die);
+	out_type->key = type_by(self, &die, DW_AT_GO_KEY);
+	out_type->value = type_by(self, &die, DW_AT_GO_ELEM);
+	return out_type->map != LODE_NO_TYPE;
 }
 
 /* Bytes of a variable; at least 1. */

@@ -85,12 +85,28 @@ uint64_t lode_type_table_size(LodeTypeTable *self, uint32_t type);
 /* The type of an array's elements through all dimensions; another type itself. */
 uint32_t lode_type_table_element(LodeTypeTable *self, uint32_t type);
 
-/* Whether a variable of this type owns an array that lies elsewhere: an allocatable one of Fortran,
- * or one whose length is computed. */
-bool lode_type_table_is_owned(const LodeTypeTable *self, uint32_t type);
+/* Whether a variable of this type owns data that lie elsewhere: an allocatable array of Fortran,
+ * one whose length is computed, a map of Go. */
+bool lode_type_table_is_owned(LodeTypeTable *self, uint32_t type);
+
+/* "main.table.rows": a member with its structure's name, without "struct ". Borrowed. */
+const char *lode_type_table_member_text(
+	LodeTypeTable *self, uint32_t type, const LodeTypeField *field);
 
 /* A complete structure or class by its qualified name, without "struct "; LODE_NO_TYPE. */
 uint32_t lode_type_table_find_name(LodeTypeTable *self, const char *name);
+
+/* A type of Go's maps, `map[string]int`, which is a pointer to the map's header. */
+typedef struct {
+	uint32_t map, key, value; /* LODE_NO_TYPE: not known, of the last two */
+} LodeGoMapType;
+
+/* Whether it is a pointer to the header of a map. */
+bool lode_type_table_is_go_map(LodeTypeTable *self, uint32_t type);
+
+/* The one whose descriptor, which functions of Go's runtime get, lies so many bytes into its
+ * section; false: none. */
+bool lode_type_table_find_go_map(LodeTypeTable *self, uint64_t descriptor, LodeGoMapType *out_type);
 
 /* The variables that lode_type_table_find_variable() searches. */
 typedef enum {

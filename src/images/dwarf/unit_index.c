@@ -241,6 +241,7 @@ LodeUnitIndex *lode_unit_index_new(Dwarf_Die *unit)
 	Walk walk = {.index = self};
 
 	self->is_cplusplus = is_cplusplus(unit);
+	self->is_go = dwarf_srclang(unit) == DW_LANG_Go;
 	self->functions = g_array_new(FALSE, FALSE, sizeof(LodeUnitFunction));
 	self->variables = g_array_new(FALSE, FALSE, sizeof(LodeUnitVariable));
 	self->named = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);

@@ -24,6 +24,7 @@ typedef struct {
 
 typedef struct {
 	bool is_cplusplus;    /* names have no "struct", but namespaces */
+	bool is_go;           /* calls preserve no register but rsp, rbp and r14 */
 	GArray *functions;    /* LodeUnitFunction, by low */
 	GArray *variables;    /* LodeUnitVariable, by address */
 	GHashTable *named;    /* name → Dwarf_Die of a variable */

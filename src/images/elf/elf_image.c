@@ -17,6 +17,7 @@
 #include "images/elf/packed_symbols.h"
 #include "images/elf/symbol_table.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* --- functions --- */
@@ -464,13 +465,35 @@ LodeDebugInfo *lode_elf_image_debug_info(LodeElfImage *self)
 	return self->info;
 }
 
-Dwarf_CFI *lode_elf_image_unwind(LodeElfImage *self)
+static void open_unwind(LodeElfImage *self)
 {
-	if (self->is_unwind_tried || self->file->has_compressed_bomb ||
-		self->file->undecoded != NULL)
-		return self->unwind;
+	static const char *const NAMES[] = {".debug_frame", ".zdebug_frame"};
+	const LodeElfFile *file = file_with_lines(self);
+
 	self->is_unwind_tried = true;
+	if (self->file->has_compressed_bomb || self->file->undecoded != NULL)
+		return;
 	self->unwind = dwarf_getcfi_elf(self->file->elf);
+	for (size_t i = 0; file != NULL && i < G_N_ELEMENTS(NAMES); i++) {
+		LodeDebugInfo *info = lode_elf_file_find_section(file, NAMES[i]) != NULL
+		                              ? lode_elf_image_debug_info(self)
+		                              : NULL;
+		if (info != NULL)
+			self->debug_unwind = dwarf_getcfi(info->dwarf);
+	}
+}
+
+Dwarf_CFI *lode_elf_image_unwind(LodeElfImage *self, uint64_t address)
+{
+	Dwarf_Frame *frame = NULL;
+
+	if (!self->is_unwind_tried)
+		open_unwind(self);
+	if (self->unwind == NULL || self->debug_unwind == NULL)
+		return self->unwind != NULL ? self->unwind : self->debug_unwind;
+	if (dwarf_cfi_addrframe(self->unwind, address, &frame) != 0)
+		return self->debug_unwind;
+	free(frame);
 	return self->unwind;
 }
 

@@ -26,7 +26,8 @@ typedef struct {
 	struct LodeDataSymbols *variables[LODE_N_SYMBOL_KINDS];
 	LodeDebugInfo *info; /* as lode_elf_image_debug_info() opened it */
 	bool is_info_tried;
-	Dwarf_CFI *unwind; /* as lode_elf_image_unwind() opened it */
+	Dwarf_CFI *unwind, *debug_unwind; /* as lode_elf_image_unwind() opened them; the second is
+	                                     of `info` */
 	bool is_unwind_tried;
 	LodeThreadBlock *thread_block; /* as lode_elf_image_thread_block() read it */
 	bool is_thread_block_tried;
@@ -43,9 +44,10 @@ LodeDebugInfo *lode_elf_image_debug_info(LodeElfImage *self);
 bool lode_elf_image_find_data_symbol(LodeElfImage *self, LodeDataSymbolKind kind, uint64_t address,
 	LodeDataSymbol *out_symbol, const char **out_linked);
 
-/* The unwind table .eh_frame of the image itself, opened by the first call; NULL: none, or it
- * cannot be read, or is of another machine's registers. Borrowed. */
-Dwarf_CFI *lode_elf_image_unwind(LodeElfImage *self);
+/* The unwind table for the code at an address: .eh_frame of the image itself, or .debug_frame where
+ * that has no row for it, as for Go; opened by the first call. NULL: none, or it cannot be read, or
+ * is of another machine's registers. Borrowed. */
+Dwarf_CFI *lode_elf_image_unwind(LodeElfImage *self, uint64_t address);
 
 /* The thread-local variables' block, read by the first call; NULL: none, or another machine's.
  * Borrowed. */

@@ -6,6 +6,7 @@
 #include "images/registers/register_types.h"
 
 #include "base/arrays/partition_point.h"
+#include "images/data/go_maps.h"
 
 #include <string.h>
 
@@ -728,7 +729,9 @@ static void call(const LodeFunctionContext *context, LodeRegisterTypes *state,
 	/* rax rcx rdx rsi rdi r8 … r11, which a function need not keep (System V ABI for x86-64,
 	 * 3.2.1) */
 	static const uint8_t CLOBBERED[] = {0, 1, 2, 6, 7, 8, 9, 10, 11};
-	enum { FIRST_ARGUMENT = 7 }; /* rdi */
+	/* and rbx r12 r13 r15 (Go internal ABI specification) */
+	static const uint8_t CLOBBERED_BY_GO[] = {3, 12, 13, 15};
+	enum { RBX = 3, FIRST_ARGUMENT = 7 }; /* rdi */
 	const LodeThreadBlock *block = lode_elf_image_thread_block(context->image);
 	LodeHeldValue argument = state->registers[FIRST_ARGUMENT];
 	uint64_t offset;
@@ -737,8 +740,15 @@ static void call(const LodeFunctionContext *context, LodeRegisterTypes *state,
 	                          ? after + (uint64_t)full->operands[0].imm.value.s
 	                          : 0;
 
+	const bool is_go = context->unit != NULL && context->unit->is_go;
+	const LodeHeldValue element = is_go ? lode_go_map_result(context, &state->registers[0],
+						      &state->registers[RBX], target)
+	                                    : NOTHING;
+
 	for (size_t i = 0; i < G_N_ELEMENTS(CLOBBERED); i++)
 		state->registers[CLOBBERED[i]] = NOTHING;
+	for (size_t i = 0; is_go && i < G_N_ELEMENTS(CLOBBERED_BY_GO); i++)
+		state->registers[CLOBBERED_BY_GO[i]] = NOTHING;
 	if (argument.kind == LODE_HELD_VALUE_ADDRESS && block != NULL &&
 		lode_thread_block_slot(
 			block, (uint64_t)argument.offset, LODE_THREAD_SLOT_MODULE, &offset)) {
@@ -750,6 +760,8 @@ static void call(const LodeFunctionContext *context, LodeRegisterTypes *state,
 	if (context->types != NULL && context->unit != NULL)
 		state->registers[0] = lode_held_value_of_type(
 			context->types, lode_data_place_call_type(context, after, target));
+	if (element.kind != LODE_HELD_VALUE_NONE)
+		state->registers[0] = element;
 }
 
 static void push_or_pop(const LodeFunctionContext *context, LodeRegisterTypes *state,

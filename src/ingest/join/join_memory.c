@@ -500,6 +500,20 @@ static void find_layers_of_base(Building *self, const LodeReadAccess *access,
 			self, allocation, access->base - (address - symbol.address), symbol.size);
 }
 
+/* Names data of a map by its type, which the accessing function of Go's runtime does not know. */
+static void find_in_map(Building *self, const LodeReadAccess *access, LodeLayers *layers)
+{
+	const LodeGoMapView view = {.return_address = access->map_call,
+		.is_in_heap = layers->place_object == 0 && !access->frame.has_frame &&
+	                      strcmp(layers->mapping, "[anon]") == 0,
+		.is_of_strings = access->is_of_strings};
+	const uint32_t found = lode_memory_objects_find_in_map(
+		self->accesses->objects->known, access->image, &view, layers->operand_object);
+
+	if (found != 0)
+		layers->operand_object = found;
+}
+
 static void find_object(Building *self, const LodeReadAccess *access, LodeMemorySample *sample)
 {
 	static char unknown[] = "[unknown]";
@@ -518,7 +532,9 @@ static void find_object(Building *self, const LodeReadAccess *access, LodeMemory
 		find_layers(self, access, sample, &layers);
 	else if (access->base != 0)
 		find_layers_of_base(self, access, sample, &layers);
-	else if (layers.operand_object == 0)
+	if (access->map_call != 0)
+		find_in_map(self, access, &layers);
+	if (!(has_address && !sample->is_next) && access->base == 0 && layers.operand_object == 0)
 		return; /* that nothing is known is a reason, and no object */
 	sample->object = lode_object_layers_intern(self->layers, &layers);
 }

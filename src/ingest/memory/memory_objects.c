@@ -151,18 +151,22 @@ typedef enum {
 	OF_THREAD_LOCAL,
 	OF_FRAME,
 	OF_ALLOCATED,
+	OF_MAP,
 	OF_USE, /* how the operand is used, instead of an object */
 } QuestionKind;
 
 typedef struct {
 	QuestionKind kind;
 	uint32_t image;
-	uint32_t operand;   /* its number, of an operand */
+	uint32_t operand;   /* its number, of an operand; of a map what it is plainly, above the
+	                       bits of the view */
 	uint64_t address;   /* of the instruction, of the variable; of a frame the offset in it */
 	uint64_t pc;        /* of a frame; where the call of an allocation returns to */
 	uint64_t allocated; /* bytes of the allocation */
 	LodeAccessShape shape;
 } Question;
+
+enum { MAP_IN_HEAP = 1, MAP_OF_STRINGS = 2, MAP_BITS = 2 };
 
 static bool find_reference(LodeMemoryObjects *self, LodeDataTypes *types, const Question *question,
 	LodeDataReference *out_reference)
@@ -189,6 +193,25 @@ static bool find_reference(LodeMemoryObjects *self, LodeDataTypes *types, const 
 	case OF_THREAD_LOCAL:
 		return lode_data_types_find_thread_local(
 			types, question->address, &question->shape, out_reference);
+	case OF_MAP: {
+		const LodeOperandObject *plain = question->operand >> MAP_BITS == 0
+		                                         ? NULL
+		                                         : lode_memory_objects_at(self,
+								   question->operand >> MAP_BITS);
+		LodeGoMapView view = {.return_address = question->address,
+			.is_in_heap = (question->operand & MAP_IN_HEAP) != 0,
+			.is_of_strings = (question->operand & MAP_OF_STRINGS) != 0};
+		if (plain != NULL && plain->type != LODE_NONE) {
+			const LodeDataType *type = &LODE_AT(
+				self->memory->types, LodeDataType, plain->type);
+			view.type = type->n_members > 0 ? type->name : NULL;
+		}
+		if (plain != NULL && plain->member != LODE_NONE)
+			view.member =
+				LODE_AT(self->memory->members, LodeDataMember, plain->member).name;
+		return lode_data_types_find_map(types, &view,
+			lode_code_image_flow(image, question->address - 1), out_reference);
+	}
 	case OF_ALLOCATED:
 		return lode_data_types_find_allocated(types, &allocated, &question->shape,
 			lode_code_image_flow(image, question->pc - 1), out_reference);
@@ -243,7 +266,8 @@ static uint32_t ask(LodeMemoryObjects *self, const Question *question)
 static uint32_t find(LodeMemoryObjects *self, const Question *question)
 {
 	enum { MAX_KEPT = 1 << 20 };
-	const bool is_few = question->kind == OF_OPERAND || question->kind == OF_USE;
+	const bool is_few = question->kind == OF_OPERAND || question->kind == OF_USE ||
+	                    question->kind == OF_MAP;
 	const uint32_t shape = is_few ? question->operand
 	                              : question->shape.size << USE_BITS |
 	                                        packed_use(question->shape);
@@ -355,6 +379,17 @@ uint32_t lode_memory_objects_find_allocated(LodeMemoryObjects *self, uint32_t im
 	if (place->offset >= step)
 		question.address = step + place->offset % step;
 	return find(self, &question);
+}
+
+uint32_t lode_memory_objects_find_in_map(
+	LodeMemoryObjects *self, uint32_t image, const LodeGoMapView *view, uint32_t plain)
+{
+	return find(
+		self, &(Question){.kind = OF_MAP,
+			      .image = image,
+			      .address = view->return_address,
+			      .operand = plain << MAP_BITS | (view->is_in_heap ? MAP_IN_HEAP : 0) |
+	                                 (view->is_of_strings ? MAP_OF_STRINGS : 0)});
 }
 
 uint32_t lode_memory_objects_add_class(LodeMemoryObjects *self, const char *name, uint64_t size)

@@ -49,6 +49,12 @@ uint32_t lode_memory_objects_find_local(LodeMemoryObjects *self, uint32_t image,
 uint32_t lode_memory_objects_find_allocated(LodeMemoryObjects *self, uint32_t image,
 	const LodeAllocatedPlace *place, const LodeAccessShape *shape);
 
+/* And of a part of a Go map, accessed by a function of its runtime; of `view` the type and member
+ * are those of object `plain` (0: not known). 0: the map's type is not known, or it is no part of
+ * one. */
+uint32_t lode_memory_objects_find_in_map(
+	LodeMemoryObjects *self, uint32_t image, const LodeGoMapView *view, uint32_t plain);
+
 /* The number of an object of a class that a garbage-collected heap's log names; `size` 0: of
  * objects of many sizes. */
 uint32_t lode_memory_objects_add_class(LodeMemoryObjects *self, const char *name, uint64_t size);

@@ -334,6 +334,47 @@ static void add_ways(LodeMemoryReading *self, uint32_t pid, LodeReadAccess *row,
 	}
 }
 
+/*
+ * A function of Go's runtime that searches maps of all types knows the type by an argument, of
+ * which the call in the program's code tells: that is looked for in the dumped stack.
+ */
+static void find_map_call(
+	LodeMemoryReading *self, const LodeResolvedAccess *resolved, LodeReadAccess *row)
+{
+	enum { MAX_FRAMES = 6 }; /* mapassign, growWork, evacuate */
+	const LodeDataAccessQuestion *question = &resolved->question;
+	const LodeStackDump dump = {question->stack, question->stack_size,
+		resolved->registers.values[LODE_REGISTER_RSP]};
+	LodeUserRegisters registers = resolved->registers;
+	uint64_t pc = row->image_pc;
+	LodeGoMapRole role = LODE_GO_MAP_NONE;
+
+	if (row->image == LODE_NONE || question->registers == NULL || dump.size == 0)
+		return;
+	LodeCodeImage *image = lode_code_images_at(
+		lode_places_images(self->options.places), row->image);
+	const LodeBinaryFunction *function = lode_code_image_function(image, pc);
+	for (int i = 0; i < MAX_FRAMES; i++) {
+		const LodeGoMapRole inner = role;
+		uint64_t back;
+
+		role = function != NULL ? lode_go_map_role(function->symbol) : LODE_GO_MAP_NONE;
+		if (role == LODE_GO_MAP_NONE) {
+			if (i > 0 && inner != LODE_GO_MAP_INNER)
+				row->map_call = pc + 1;
+			return;
+		}
+		if (i == 0)
+			row->is_of_strings = role == LODE_GO_MAP_CALLED_FOR_STRINGS;
+		LodeStackFrames *frames = lode_code_image_frames(image);
+		if (frames == NULL || lode_stack_frames_step(frames, pc, &dump, &registers,
+					      &back) != LODE_FRAME_CALLED)
+			return;
+		pc = back - question->bias - 1; /* inside the call */
+		function = lode_code_image_function(image, pc);
+	}
+}
+
 /* Notes whose stack the stack pointer is in, and adds the rows of an access with an address. */
 static void add_resolved(LodeMemoryReading *self, const LodeSampledAccess *sampled,
 	const LodeReadAccess *row, const LodeResolvedAccess *resolved)
@@ -372,6 +413,7 @@ void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *s
 	self->is_stall_weighted |= lode_perf_event_is_time(
 		sampled->event->type, sampled->event->config);
 	lode_access_resolver_find(&resolver, &code, &resolved);
+	find_map_call(self, &resolved, &row);
 	add_resolved(self, sampled, &row, &resolved);
 	if (resolved.access.n_operands > 0)
 		return;

@@ -31,6 +31,9 @@ typedef struct LodeReadAccess {
 	uint8_t operand;         /* the decoder's number of it */
 	bool has_no_operand;     /* that the access is to */
 	bool is_push;            /* a store that no operand shows: of a call, or push */
+	uint64_t map_call; /* where the call of a Go map's function, which the access is of, returns
+	                      to, in the image; 0: none */
+	bool is_of_strings; /* a function for keys that are strings */
 	uint64_t base; /* somewhere in the accessed object, where the address is lost; 0: unknown */
 	uint32_t base_mapping; /* as sample.mapping */
 	LodeAccessedFrame frame;

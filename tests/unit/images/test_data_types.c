@@ -715,6 +715,18 @@ static const Build BUILDS_CPLUSPLUS[] = {
 	{"clang++ -O2 -gsplit-dwarf -gdwarf-5", true},
 };
 
+static void test_go_map_roles(void)
+{
+	g_assert_cmpint(lode_go_map_role("runtime.mapaccess1_fast64"), ==, LODE_GO_MAP_CALLED);
+	g_assert_cmpint(lode_go_map_role("runtime.mapassign"), ==, LODE_GO_MAP_CALLED);
+	g_assert_cmpint(
+		lode_go_map_role("runtime.mapdelete_faststr"), ==, LODE_GO_MAP_CALLED_FOR_STRINGS);
+	g_assert_cmpint(lode_go_map_role("runtime.evacuate_faststr"), ==, LODE_GO_MAP_INNER);
+	g_assert_cmpint(lode_go_map_role("runtime.mallocgc"), ==, LODE_GO_MAP_NONE);
+	g_assert_cmpint(lode_go_map_role("main.mapaccess1"), ==, LODE_GO_MAP_NONE);
+	g_assert_cmpint(lode_go_map_role(NULL), ==, LODE_GO_MAP_NONE);
+}
+
 static void add_builds(
 	const char *group, const Build *builds, size_t n, void (*check)(const void *build))
 {
@@ -734,6 +746,7 @@ int main(int argc, char **argv)
 	add_builds("slots", BUILDS, G_N_ELEMENTS(BUILDS), check_slots);
 	add_builds("members", BUILDS, G_N_ELEMENTS(BUILDS), check_members);
 	add_builds("cplusplus", BUILDS_CPLUSPLUS, G_N_ELEMENTS(BUILDS_CPLUSPLUS), check_cplusplus);
+	g_test_add_func("/images/data_types/go_map_roles", test_go_map_roles);
 	g_test_add_func("/images/data_types/layout", test_layout);
 	g_test_add_func("/images/data_types/member_types", test_member_types);
 	g_test_add_func("/images/data_types/stripped", test_stripped);
