@@ -535,6 +535,8 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 		.stacks = samples != NULL ? stacks : NULL,
 		.windows = windows->processes->len > 0 ? windows : NULL,
 		.program = options->program,
+		.processor = samples != NULL && samples->processor != NULL ? samples->processor
+	                                                                   : options->processor,
 		.code_images = images,
 		.threads = options->threads,
 	};

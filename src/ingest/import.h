@@ -41,6 +41,8 @@ typedef struct {
 	uint64_t quantum;            /* instructions after which threads take turns; 0: as traced */
 	const LodeTraceRange *range; /* which references of an address trace; NULL: all. Borrowed */
 	const char *function;        /* the references inside it, of an address trace; NULL: all */
+	/* This machine's, where the recordings do not say; NULL: it is not known */
+	const char *processor;
 	const char *program; /* the command line, when the caller knows it better; may be NULL */
 	const char *const *skipped_frames; /* globs of functions and libraries that are not the site
 	                                      of an allocation; NULL-terminated, or NULL */

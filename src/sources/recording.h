@@ -87,10 +87,11 @@ typedef struct {
 typedef struct {
 	GStringChunk *strings;
 	LodeFrequency frequency;
-	char *creator;       /* "callgrind-3.19.0"; of the first file */
-	const char *host;    /* where it was recorded; NULL: unknown */
-	uint32_t pid;        /* of the first process that was sampled; 0: unknown */
-	GPtrArray *commands; /* char *: command lines of the programs, no two equal */
+	char *creator;         /* "callgrind-3.19.0"; of the first file */
+	const char *host;      /* where it was recorded; NULL: unknown */
+	const char *processor; /* likewise, as perf writes it: "GenuineIntel,6,143,8" */
+	uint32_t pid;          /* of the first process that was sampled; 0: unknown */
+	GPtrArray *commands;   /* char *: command lines of the programs, no two equal */
 	/* Processor time that they took, as far as it is known. */
 	double user_seconds, system_seconds;
 	bool is_kernel_sampled;  /* samples of the event that weighs are of the kernel's code too */

@@ -6,6 +6,7 @@
 #include "base/quiet_thread.h"
 #include "cli/recording/command_text.h"
 #include "cli/verb.h"
+#include "machine/processor.h"
 #include "record/programs/running_process.h"
 #include "store/profile_store.h"
 #include "views/form/display_text.h"
@@ -107,6 +108,7 @@ LodeProfile *lode_recorded_profile_import(const LodeRecordedProfile *self,
 {
 	LodeImportOptions options = *import;
 	g_autoptr(GPtrArray) jit_faults = g_ptr_array_new_with_free_func(g_free);
+	g_autofree char *processor = lode_processor_id();
 
 	options.paths = (const char *const *)run->recordings->pdata;
 	options.n_paths = run->recordings->len;
@@ -116,6 +118,7 @@ LodeProfile *lode_recorded_profile_import(const LodeRecordedProfile *self,
 	options.n_jit_files = run->jit_files->len;
 	options.jit_faults = jit_faults;
 	options.program = self->program;
+	options.processor = processor;
 	LodeProfile *profile = lode_import(&options, progress, error);
 	if (profile == NULL)
 		lode_recording_directory_explain(self->directory, error);

@@ -5,6 +5,7 @@
 #include "images/code/code_key.h"
 #include "images/code/full_instruction.h"
 #include "images/code/instruction_kinds.h"
+#include "images/cores/work_of_instruction.h"
 #include "images/data/memory_operands.h"
 
 #include <string.h>
@@ -235,7 +236,7 @@ bool lode_register_use_decode(
 		self->merges |= register_mask(full.operands[0].reg.value);
 	if (has_constant_result(&full) || is_nop(instruction))
 		self->reads = self->merges = 0;
-	self->is_cmov = instruction->meta.category == ZYDIS_CATEGORY_CMOV;
+	self->work = lode_work_of_instruction(&full, has_constant_result(&full));
 	if (is_string(instruction)) /* the direction */
 		self->reads &= ~flags;
 	add_memory(self, &full);

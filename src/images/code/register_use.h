@@ -11,6 +11,8 @@
  */
 #pragma once
 
+#include "images/cores/instruction_class.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,7 +55,7 @@ typedef struct {
 	                             counter that a string instruction advances */
 	LodeRegisterMask changes; /* whatever may be different afterwards */
 	LodeMemoryUse memory;
-	bool is_cmov;
+	LodeInstructionWork work;
 } LodeRegisterUse;
 
 /* Decodes the instruction at `address` of an image. False: not an instruction, or cut short. */

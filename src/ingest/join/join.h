@@ -45,7 +45,8 @@ typedef struct {
 	LodeMemoryReading *memory_reading; /* NULL: no data addresses were recorded */
 	LodeSampledStacks *stacks;         /* NULL: there are no samples */
 	const LodeWindowReading *windows;  /* NULL: no windows were recorded */
-	const char *program; /* the command line, when the caller knows it better; may be NULL */
+	const char *program;   /* the command line, when the caller knows it better; may be NULL */
+	const char *processor; /* that was recorded, as perf writes it; NULL: unknown */
 	LodeCodeImages *code_images; /* where all that ran are added and opened */
 	unsigned threads;            /* 0: all processors */
 } LodeJoinContext;
@@ -195,8 +196,10 @@ void lode_join_costs(LodeProfile *profile, const LodeJoinRows *rows, const LodeJ
 void lode_join_causes(
 	LodeProfile *profile, const LodeJoinCode *codes, const LodeJoinEvents *events);
 
-/* Finds what each instruction's operands come from, by the edges and costs. */
-void lode_join_dependences(LodeProfile *profile, unsigned n_workers, LodeJoinCode *codes);
+/* Finds what each instruction's operands come from, by the edges and costs, and fills
+ * profile->loops, with their bounds on the recorded `processor`. */
+void lode_join_dependences(
+	LodeProfile *profile, unsigned n_workers, const char *processor, LodeJoinCode *codes);
 
 /* The objects that the operands of an instruction access: numbers of LodeMemoryObjects; 0: unknown.
  */

@@ -799,6 +799,8 @@ static void describe(Reading *self)
 	recording->creator = g_string_chunk_insert(recording->strings, creator);
 	if (info->host != NULL)
 		recording->host = g_string_chunk_insert(recording->strings, info->host);
+	if (info->cpu_id != NULL)
+		recording->processor = g_string_chunk_insert(recording->strings, info->cpu_id);
 	for (guint i = 0; i < self->inputs->len; i++)
 		describe_program(recording, &g_array_index(self->inputs, Input, i));
 	uint32_t weight = lode_recording_weight_column(recording);

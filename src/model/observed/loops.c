@@ -22,11 +22,11 @@ LodeLoop *lode_loops_find(const LodeProfile *profile, uint32_t head)
 
 double lode_loop_busiest(const LodeLoop *self, LodeUnit *out_unit)
 {
-	LodeUnit most = LODE_UNIT_WIDTH;
+	LodeUnit most = LODE_UNIT_DIVIDER;
 
-	/* A unit by itself is named rather than all that share its ports. */
-	for (unsigned i = 0; i < LODE_N_UNITS; i++)
-		if (self->cycles[i] > self->cycles[most])
+	/* Of equal ones the first: a unit rather than the ports that it shares, or the width. */
+	for (unsigned i = 1; i < LODE_N_UNITS; i++)
+		if (self->cycles[i] > self->cycles[most] + 1e-9)
 			most = (LodeUnit)i;
 	*out_unit = most;
 	return self->cycles[most];

@@ -2,6 +2,7 @@
 #include "record/perf/perf_features.h"
 
 #include "base/arrays/sort_order.h"
+#include "machine/processor.h"
 #include "record/events/perf_event_choice.h"
 
 #include <linux/perf_event.h>
@@ -94,46 +95,6 @@ static GByteArray *perf_build_ids_make(LodeKeptFiles *files)
 #define CPU_FOLDER "/sys/devices/system/cpu/cpu"
 #define NODE_FOLDER "/sys/devices/system/node/"
 
-/* The value after "model name\t: " in the text of /proc/cpuinfo or the like; NULL: none. */
-static char *value_of(const char *text, const char *key)
-{
-	g_autofree char *start = g_strconcat("\n", key, NULL);
-	const char *at = g_str_has_prefix(text, key) ? text : strstr(text, start);
-
-	at = at != NULL ? strchr(at, ':') : NULL;
-	if (at == NULL)
-		return NULL;
-	return g_strstrip(g_strndup(at + 1, strcspn(at + 1, "\n")));
-}
-
-/* The processor as CPUDESC and CPUID say it ("GenuineIntel,6,143,8"); NULL where unknown. */
-static char *perf_machine_processor(void)
-{
-	g_autofree char *text = NULL;
-
-	if (!g_file_get_contents("/proc/cpuinfo", &text, NULL, NULL))
-		return NULL;
-	return value_of(text, "model name");
-}
-
-static char *perf_machine_processor_id(void)
-{
-	/* as perf's "GenuineIntel,6,85,7"; "model" without the tab would find "model name" */
-	static const char *const keys[] = {"vendor_id", "cpu family", "model\t", "stepping"};
-	g_autofree char *text = NULL;
-	g_autoptr(GString) id = g_string_new(NULL);
-
-	if (!g_file_get_contents("/proc/cpuinfo", &text, NULL, NULL))
-		return NULL;
-	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
-		g_autofree char *value = value_of(text, keys[i]);
-		if (value == NULL)
-			return NULL;
-		g_string_append_printf(id, "%s%s", i > 0 ? "," : "", value);
-	}
-	return g_strdup(id->str);
-}
-
 /* The text of a CPU's topology file, or NULL. */
 static char *cpu_text(long cpu, const char *name)
 {
@@ -184,7 +145,7 @@ static GByteArray *perf_machine_cpus(void)
 static uint64_t kilobytes(const char *text, uint32_t node, const char *key)
 {
 	g_autofree char *line = g_strdup_printf("Node %u %s", node, key);
-	g_autofree char *value = value_of(text, line);
+	g_autofree char *value = lode_proc_value(text, line);
 
 	return value != NULL ? g_ascii_strtoull(value, NULL, 10) : 0;
 }
@@ -276,8 +237,8 @@ static void put_text(GPtrArray *features, unsigned number, const char *text)
 
 static void put_machine(GPtrArray *features)
 {
-	g_autofree char *processor = perf_machine_processor();
-	g_autofree char *processor_id = perf_machine_processor_id();
+	g_autofree char *processor = lode_processor_name();
+	g_autofree char *processor_id = lode_processor_id();
 	GByteArray *cpus = g_byte_array_new(), *memory = g_byte_array_new();
 	struct utsname names;
 

@@ -7,6 +7,7 @@
 #include "views/code/source_text.h"
 #include "views/findings/finding_figures.h"
 #include "views/memory/memory_names.h"
+#include "views/observed/loop_facts.h"
 #include "views/observed/observed_facts.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_json.h"
@@ -150,6 +151,7 @@ static void put_json_line(const LodeAnnotation *self, LodeJsonStream *json,
 	put_json_datum(self, json, instruction);
 	if (profile->windows != NULL)
 		lode_observed_facts_json(profile, instruction, json);
+	lode_loop_facts_json(profile, instruction, json);
 	lode_json_end(json, '}');
 }
 

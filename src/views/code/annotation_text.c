@@ -11,6 +11,7 @@
 #include "views/form/shell_word.h"
 #include "views/form/table.h"
 #include "views/memory/memory_names.h"
+#include "views/observed/loop_facts.h"
 #include "views/observed/observed_facts.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_lines.h"
@@ -64,7 +65,7 @@ enum {
 	DROP_DATA,
 };
 
-typedef enum { ROW_GAP, ROW_SOURCE, ROW_CODE } RowKind;
+typedef enum { ROW_GAP, ROW_SOURCE, ROW_LOOP, ROW_CODE } RowKind;
 
 typedef struct {
 	RowKind kind;
@@ -124,6 +125,13 @@ static void gather_rows(PlaceTable *self, const GArray *lines)
 			location = row.instruction->location;
 			inlining = here;
 			row.kind = ROW_SOURCE;
+			g_array_append_val(self->rows, row);
+		}
+		const LodeLoop *loop = row.instruction != NULL ? lode_loops_find(profile,
+									 instruction_id(self, &row))
+		                                               : NULL;
+		if (loop != NULL && loop->is_innermost) {
+			row.kind = ROW_LOOP;
 			g_array_append_val(self->rows, row);
 		}
 		row.kind = ROW_CODE;
@@ -400,6 +408,11 @@ static LodeStyle place_cell(size_t index, unsigned column, GString *out, const v
 		g_string_append_printf(out, "%u never ran", row->line->n_unrun);
 	if (row->kind == ROW_SOURCE && is_last)
 		return put_source(self, row, out);
+	if (row->kind == ROW_LOOP && is_last)
+		lode_loop_facts_append(self->annotation->profile,
+			lode_loops_find(self->annotation->profile, instruction_id(self, row)), out);
+	if (row->kind == ROW_LOOP)
+		return LODE_STYLE_NAME;
 	if (row->kind != ROW_CODE)
 		return LODE_STYLE_FAINT;
 	if (is_last)

@@ -14,6 +14,7 @@
 #include "store/run_parameters.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/fact_rows.h"
+#include "views/observed/loop_facts.h"
 #include "views/observed/observed_summary.h"
 #include "views/profile/kernel_share.h"
 #include "views/profile/missing_files.h"
@@ -318,6 +319,21 @@ static void add_stepped_processes(GArray *rows, const LodeProfile *profile)
 	}
 }
 
+/* Of how many loops bounds are known, and how much of the time they have. */
+static void add_loops(GArray *rows, const LodeProfile *profile)
+{
+	LodeLoopSums sums = lode_loop_facts_sum(profile);
+
+	if (profile->loops->len == 0)
+		return;
+	LodeFactRow *row = lode_fact_rows_add_number(
+		rows, "contents", "innermost loops", sums.n_innermost);
+	row->share = sums.weight_share;
+	row->detail = g_strdup_printf(
+		"of the weight; bounds in cycles of %s; the longest is a recurrence in %u",
+		profile->core != NULL ? profile->core : "?", sums.n_carried);
+}
+
 /* How much was executed step by step, the cost of that, and the processes. */
 static void add_windows(GArray *rows, const LodeProfile *profile)
 {
@@ -417,6 +433,7 @@ static GArray *info_rows(const LodeProfile *profile, const GPtrArray *runs)
 	GArray *rows = lode_fact_rows_new();
 
 	add_contents(rows, profile);
+	add_loops(rows, profile);
 	add_threads(rows, profile);
 	add_origins(rows, profile);
 	add_quality(rows, profile);
@@ -567,6 +584,10 @@ static void write_json(
 	if (profile->thread_times->len > 0) {
 		lode_json_key(&json, "threads");
 		lode_threads_json(&json, profile);
+		lode_json_line(&json);
+	}
+	if (profile->loops->len > 0) {
+		lode_loop_facts_sum_json(profile, &json);
 		lode_json_line(&json);
 	}
 	if (profile->windows != NULL) {

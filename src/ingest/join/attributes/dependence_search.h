@@ -8,6 +8,7 @@
 #pragma once
 
 #include "images/code/register_use.h"
+#include "images/cores/core.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,6 +45,11 @@ typedef struct {
 	LodeRegisterUse use;
 	uint16_t makes; /* bits of LodeNeed: what its results are */
 	uint8_t work;   /* LodeStepOf: what takes the time from its registers to its results */
+	/* Cycles: of the work; from an old destination of which a part stays; from its address to
+	 * what it loads; from a store to the load of it. */
+	double latency, merge_latency, load_latency, forward_latency;
+	double chained_latency; /* of the work after one of the same class */
+	double count, weight;   /* executions; of the weight event */
 	uint8_t loop_depth;
 	bool is_known; /* false: not decoded; nothing is followed beyond it */
 	bool is_call;
@@ -58,6 +64,7 @@ typedef struct {
 
 /* The instructions of a function; borrowed. */
 typedef struct {
+	const LodeCore *core; /* that executes them; for bounds of loops alone */
 	const LodeDependenceNode *nodes;
 	uint32_t n;
 	const uint32_t *first_ways; /* × (n + 1): range of `ways` of each node */

@@ -6,20 +6,25 @@
  * codes.
  */
 #include "base/arrays/partition_point.h"
+#include "base/arrays/sort_order.h"
 #include "base/worker_pool.h"
 #include "ingest/join/attributes/dependence_search.h"
+#include "ingest/join/attributes/loop_bounds.h"
 #include "ingest/join/attributes/loop_dependences.h"
 #include "ingest/join/join.h"
 #include "model/causes.h"
 
 #include <string.h>
 
+/* Loops with less of all weight are not kept. */
+static const double LEAST_SHARE = 1e-4;
+
 /* A load needs so many misses per execution to be one that misses: as for ev:l1d-miss. */
 static const double MISS_RATE = 0.01;
 
 typedef struct {
 	LodeDependenceSearch *search;
-	LodeLoopDependences *loops;
+	LodeLoopDependences *in_loop;
 	LodeRegisterUseCache *uses;
 	GArray *nodes;    /* LodeDependenceNode */
 	GArray *firsts;   /* uint32_t × (nodes + 1) */
@@ -28,12 +33,15 @@ typedef struct {
 	GArray *repeats;  /* double × nodes: and from itself, by a repeat prefix */
 	GArray *found;    /* LodeDependence × nodes */
 	GArray *in_loops; /* LodeLoopDependence × nodes */
+	GArray *loops;    /* LodeLoop, of all functions that this worker took */
 } Scratch;
 
 typedef struct {
 	LodeProfile *profile;
 	LodeJoinCode *codes;
 	GArray *miss_events; /* uint32_t */
+	const LodeCore *core;
+	double least_weight; /* of a loop that is kept */
 	Scratch *scratch;    /* of each worker */
 } Finding;
 
@@ -104,25 +112,6 @@ static uint16_t needs_made_by(const Finding *self, uint32_t instruction)
 	return (uint16_t)makes;
 }
 
-/* The slowest of what an instruction does with its registers. */
-static LodeStepOf work_of(const LodeJoinCode *code, bool is_cmov)
-{
-	static const struct {
-		LodeInstructionKind kind;
-		LodeStepOf step;
-	} kinds[] = {
-		{LODE_KIND_DIV, LODE_STEP_OF_DIV},
-		{LODE_KIND_CONVERT, LODE_STEP_OF_CONVERT},
-		{LODE_KIND_FP, LODE_STEP_OF_FP},
-		{LODE_KIND_MUL, LODE_STEP_OF_MUL},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-		if (has_kind(code, kinds[i].kind))
-			return kinds[i].step;
-	return is_cmov ? LODE_STEP_OF_CMOV : LODE_STEP_OF_ALU;
-}
-
 static bool is_block_start(const LodeProfile *profile, const LodeInstruction *instruction)
 {
 	return instruction->block == LODE_NONE ||
@@ -151,7 +140,12 @@ static void add_nodes(const Finding *self, const LodeFunction *function, Scratch
 		node->is_known = own->length > 0 && offset < size && own->length <= size - offset &&
 		                 lode_register_use_cache_decode(scratch->uses, &node->use,
 					 code + offset, own->length, instruction->address);
-		node->work = (uint8_t)work_of(own, node->use.is_cmov);
+		node->count = instruction->count;
+		node->weight = self->profile->weight_event != LODE_NONE
+		                       ? lode_profile_event_value(
+						 self->profile, self->profile->weight_event, index)
+		                       : 0;
+		lode_loop_bounds_set_latencies(self->core, node);
 	}
 }
 
@@ -266,7 +260,9 @@ static void find_in_function(size_t index, unsigned worker, void *user_data)
 	add_ways(self, function, scratch);
 	g_array_set_size(scratch->found, function->n_instructions);
 	LodeDependence *found = (LodeDependence *)(void *)scratch->found->data;
+	guint first_loop = scratch->loops->len;
 	const LodeDependenceGraph graph = {
+		.core = self->core,
 		.nodes = (const LodeDependenceNode *)(const void *)scratch->nodes->data,
 		.n = function->n_instructions,
 		.first_ways = (const uint32_t *)(const void *)scratch->firsts->data,
@@ -275,7 +271,10 @@ static void find_in_function(size_t index, unsigned worker, void *user_data)
 	lode_dependence_search_run(scratch->search, &graph, found);
 	g_array_set_size(scratch->in_loops, function->n_instructions);
 	LodeLoopDependence *in_loops = (LodeLoopDependence *)(void *)scratch->in_loops->data;
-	lode_loop_dependences_run(scratch->loops, &graph, in_loops);
+	lode_loop_dependences_run(
+		scratch->in_loop, &graph, in_loops, self->least_weight, scratch->loops);
+	for (guint i = first_loop; i < scratch->loops->len; i++)
+		g_array_index(scratch->loops, LodeLoop, i).head += function->first_instruction;
 	for (uint32_t i = 0; i < function->n_instructions; i++) {
 		codes[i].needs = found[i].needs;
 		codes[i].address_needs = found[i].address;
@@ -290,7 +289,7 @@ static void find_in_function(size_t index, unsigned worker, void *user_data)
 static void scratch_init(Scratch *self)
 {
 	self->search = lode_dependence_search_new();
-	self->loops = lode_loop_dependences_new();
+	self->in_loop = lode_loop_dependences_new();
 	self->uses = lode_register_use_cache_new();
 	self->nodes = g_array_new(FALSE, FALSE, sizeof(LodeDependenceNode));
 	self->firsts = g_array_new(FALSE, TRUE, sizeof(uint32_t));
@@ -299,12 +298,13 @@ static void scratch_init(Scratch *self)
 	self->repeats = g_array_new(FALSE, TRUE, sizeof(double));
 	self->found = g_array_new(FALSE, FALSE, sizeof(LodeDependence));
 	self->in_loops = g_array_new(FALSE, FALSE, sizeof(LodeLoopDependence));
+	self->loops = g_array_new(FALSE, FALSE, sizeof(LodeLoop));
 }
 
 static void scratch_clear(Scratch *self)
 {
 	lode_dependence_search_free(self->search);
-	lode_loop_dependences_free(self->loops);
+	lode_loop_dependences_free(self->in_loop);
 	lode_register_use_cache_free(self->uses);
 	g_array_unref(self->nodes);
 	g_array_unref(self->firsts);
@@ -313,6 +313,7 @@ static void scratch_clear(Scratch *self)
 	g_array_unref(self->repeats);
 	g_array_unref(self->found);
 	g_array_unref(self->in_loops);
+	g_array_unref(self->loops);
 }
 
 /* Misses of the first level, by whatever name they were counted or sampled; at their causes. */
@@ -334,20 +335,43 @@ static GArray *find_miss_events(const LodeProfile *profile)
 	return events;
 }
 
-void lode_join_dependences(LodeProfile *profile, unsigned n_workers, LodeJoinCode *codes)
+LODE_ORDER(compare_heads, LodeLoop, LODE_ASCENDING(head))
+
+static void add_loops(LodeProfile *profile, const GArray *loops)
 {
+	for (guint i = 0; i < loops->len; i++) {
+		LodeLoop loop = LODE_AT(loops, LodeLoop, i);
+		loop.recurrence = lode_profile_intern(profile, loop.recurrence);
+		loop.other_recurrence = lode_profile_intern(profile, loop.other_recurrence);
+		g_array_append_val(profile->loops, loop);
+	}
+}
+
+void lode_join_dependences(
+	LodeProfile *profile, unsigned n_workers, const char *processor, LodeJoinCode *codes)
+{
+	g_autoptr(LodeCore) core = lode_core_new(processor);
+	uint32_t weight = profile->weight_event;
 	Finding finding = {
 		.profile = profile,
 		.codes = codes,
 		.miss_events = find_miss_events(profile),
+		.core = core,
+		.least_weight = weight != LODE_NONE
+	                                ? LEAST_SHARE * lode_profile_event(profile, weight)->total
+	                                : 0,
 		.scratch = g_new0(Scratch, n_workers),
 	};
 
 	for (unsigned i = 0; i < n_workers; i++)
 		scratch_init(&finding.scratch[i]);
 	lode_worker_pool_run(profile->functions->len, n_workers, find_in_function, &finding);
-	for (unsigned i = 0; i < n_workers; i++)
+	for (unsigned i = 0; i < n_workers; i++) {
+		add_loops(profile, finding.scratch[i].loops);
 		scratch_clear(&finding.scratch[i]);
+	}
+	g_array_sort(profile->loops, compare_heads);
+	profile->core = profile->loops->len > 0 ? lode_profile_intern(profile, core->name) : NULL;
 	g_free(finding.scratch);
 	g_array_unref(finding.miss_events);
 }

@@ -2,6 +2,7 @@
 #include "ingest/join/attributes/loop_dependences.h"
 
 #include "ingest/join/attributes/early_addresses.h"
+#include "ingest/join/attributes/loop_bounds.h"
 #include "ingest/join/attributes/natural_loops.h"
 #include "model/index.h"
 
@@ -21,30 +22,6 @@ enum {
 /* Less is no difference between sums of latencies. */
 static const double ROUNDING = 1e-9;
 
-static const char *const names[LODE_N_STEPS_OF] = {
-	[LODE_STEP_OF_ALU] = "alu",
-	[LODE_STEP_OF_CMOV] = "cmov",
-	[LODE_STEP_OF_MUL] = "mul",
-	[LODE_STEP_OF_FP] = "fp",
-	[LODE_STEP_OF_CONVERT] = "convert",
-	[LODE_STEP_OF_LOAD] = "load",
-	[LODE_STEP_OF_STORE] = "store",
-	[LODE_STEP_OF_DIV] = "div",
-	[LODE_STEP_OF_MERGE] = "merge",
-};
-
-static const double latencies[LODE_N_STEPS_OF] = {
-	[LODE_STEP_OF_ALU] = 1,
-	[LODE_STEP_OF_CMOV] = 1,
-	[LODE_STEP_OF_MUL] = 3,
-	[LODE_STEP_OF_FP] = 4,
-	[LODE_STEP_OF_CONVERT] = 5,
-	[LODE_STEP_OF_LOAD] = 5,
-	[LODE_STEP_OF_STORE] = 5,
-	[LODE_STEP_OF_DIV] = 15,
-	/* of a merge: that of its work */
-};
-
 /* From one instruction of the iteration to another, by their places in it. */
 typedef struct {
 	uint32_t source, target;
@@ -52,6 +29,11 @@ typedef struct {
 	uint8_t step;     /* LodeStepOf of what takes most of the latency */
 	bool is_crossing; /* the target is in the next iteration */
 } Edge;
+
+typedef struct {
+	LodeStepOf step; /* the longest */
+	double cycles;   /* for each iteration */
+} Recurrence;
 
 struct LodeLoopDependences {
 	const LodeDependenceGraph *graph;
@@ -67,17 +49,14 @@ struct LodeLoopDependences {
 	LodeEarlyAddresses early;
 	GArray *forwarders; /* uint32_t × places: that of the store whose value is loaded */
 	GArray *are_early;  /* bool × places */
+	GArray *recurrences;                 /* Recurrence, of the loop at hand */
+	LodeLoopBounds *bounds;
 };
 
 /* A vertex whose edges are being looked at. */
 typedef struct {
 	uint32_t vertex, edge;
 } Call;
-
-const char *lode_step_of_name(LodeStepOf step)
-{
-	return (unsigned)step < LODE_N_STEPS_OF ? names[step] : NULL;
-}
 
 LodeLoopDependences *lode_loop_dependences_new(void)
 {
@@ -99,6 +78,8 @@ LodeLoopDependences *lode_loop_dependences_new(void)
 	lode_early_addresses_init(&self->early);
 	self->forwarders = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	self->are_early = g_array_new(FALSE, FALSE, sizeof(bool));
+	self->recurrences = g_array_new(FALSE, FALSE, sizeof(Recurrence));
+	self->bounds = lode_loop_bounds_new();
 	return self;
 }
 
@@ -108,11 +89,13 @@ void lode_loop_dependences_free(LodeLoopDependences *self)
 		return;
 	GArray *const all[] = {self->inner_sizes, self->iteration, self->places, self->edges,
 		self->first_edges, self->indices, self->lows, self->components, self->stack,
-		self->calls, self->reached, self->parents, self->forwarders, self->are_early};
+		self->calls, self->reached, self->parents, self->recurrences,
+		self->forwarders, self->are_early};
 	for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
 		g_array_unref(all[i]);
 	lode_early_addresses_clear(&self->early);
 	lode_natural_loop_clear(&self->loop);
+	lode_loop_bounds_free(self->bounds);
 	g_free(self);
 }
 
@@ -200,24 +183,28 @@ static const LodeDependenceNode *node_at(const LodeLoopDependences *self, uint32
 	return &self->graph->nodes[g_array_index(self->iteration, uint32_t, place)];
 }
 
+/* `first`: what the value goes through before the work: LODE_STEP_OF_ALU, nothing. */
 static void add_edge(LodeLoopDependences *self, uint32_t source, uint32_t target, bool is_crossing,
 	LodeStepOf first)
 {
-	LodeStepOf work = (LodeStepOf)node_at(self, target)->work;
-	bool is_memory = first == LODE_STEP_OF_LOAD || first == LODE_STEP_OF_STORE;
-	Edge edge = {
+	const LodeDependenceNode *node = node_at(self, target);
+	double access = first == LODE_STEP_OF_LOAD    ? node->load_latency
+	                : first == LODE_STEP_OF_STORE ? node->forward_latency
+	                                              : 0;
+	bool is_chained = first == LODE_STEP_OF_ALU &&
+	                  node_at(self, source)->use.work.work == node->use.work.work;
+	double work = first == LODE_STEP_OF_MERGE ? node->merge_latency
+	              : is_chained                ? node->chained_latency
+	                                          : node->latency;
+	bool is_first = first == LODE_STEP_OF_MERGE ||
+	                (first != LODE_STEP_OF_ALU && access >= work);
+	const Edge edge = {
 		.source = source,
 		.target = target,
-		.latency = latencies[work],
-		.step = (uint8_t)(first == LODE_STEP_OF_MERGE ? first : work),
+		.latency = access + work,
+		.step = (uint8_t)(is_first ? first : node->work),
 		.is_crossing = is_crossing,
 	};
-
-	/* A plain move from memory is the load alone. */
-	if (is_memory)
-		edge.latency = latencies[first] + (work == LODE_STEP_OF_ALU ? 0 : latencies[work]);
-	if (is_memory && latencies[first] >= latencies[work])
-		edge.step = (uint8_t)first;
 
 	g_array_append_val(self->edges, edge);
 }
@@ -387,19 +374,18 @@ static uint32_t find_longer_cycle(
 	return parents[improved] != NULL ? improved : LODE_NONE;
 }
 
-/* The longest step of the cycle with the most latency for each iteration. */
-static LodeStepOf longest_step(LodeLoopDependences *self, const Component *component)
+/* The cycle with the most latency for each iteration. */
+static Recurrence longest_cycle(LodeLoopDependences *self, const Component *component)
 {
 	const Edge **parents = (const Edge **)(void *)self->parents->data;
-	LodeStepOf step = LODE_STEP_OF_ALU;
-	double ratio = 0;
+	Recurrence most = {LODE_STEP_OF_ALU, 0};
 
 	for (int tries = 0; tries < MAX_CYCLES; tries++) {
-		uint32_t start = find_longer_cycle(self, component, ratio), at = start;
+		uint32_t start = find_longer_cycle(self, component, most.cycles), at = start;
 		double latency = 0, crossings = 0;
 		const Edge *longest = NULL;
 		if (start == LODE_NONE)
-			return step;
+			return most;
 		do {
 			const Edge *edge = parents[at];
 			latency += edge->latency;
@@ -408,12 +394,11 @@ static LodeStepOf longest_step(LodeLoopDependences *self, const Component *compo
 				longest = edge;
 			at = edge->source;
 		} while (at != start && parents[at] != NULL);
-		if (at != start || latency / crossings <= ratio + ROUNDING)
-			return step;
-		ratio = latency / crossings;
-		step = (LodeStepOf)longest->step;
+		if (at != start || latency / crossings <= most.cycles + ROUNDING)
+			return most;
+		most = (Recurrence){(LodeStepOf)longest->step, latency / crossings};
 	}
-	return step;
+	return most;
 }
 
 static gint compare_places(gconstpointer a, gconstpointer b)
@@ -442,10 +427,11 @@ static void end_component(LodeLoopDependences *self, uint32_t vertex, LodeLoopDe
 		is_cycle |= g_array_index(self->edges, Edge, e).target == vertex;
 	if (is_cycle) {
 		qsort(members, n, sizeof(uint32_t), compare_places);
-		LodeStepOf step = longest_step(self, &(Component){members, n});
+		Recurrence found = longest_cycle(self, &(Component){members, n});
+		g_array_append_val(self->recurrences, found);
 		for (guint i = 0; i < n; i++)
 			out[g_array_index(self->iteration, uint32_t, members[i])].carried =
-				(uint8_t)(1 + step);
+				(uint8_t)(1 + found.step);
 	}
 	g_array_set_size(self->stack, first);
 }
@@ -502,6 +488,7 @@ static void find_recurrences(LodeLoopDependences *self, LodeLoopDependence *out)
 	g_array_set_size(self->forwarders, self->iteration->len);
 	for (uint32_t i = 0; i < self->iteration->len; i++)
 		numbers(self->forwarders)[i] = LODE_NONE;
+	g_array_set_size(self->recurrences, 0);
 	add_register_edges(self);
 	for (uint32_t i = 0; i < self->iteration->len; i++)
 		add_memory_edge(self, i);
@@ -521,8 +508,34 @@ static void find_early(LodeLoopDependences *self, LodeLoopDependence *out)
 		out[iteration[i]].is_early = g_array_index(self->are_early, bool, i);
 }
 
-void lode_loop_dependences_run(
-	LodeLoopDependences *self, const LodeDependenceGraph *graph, LodeLoopDependence *out)
+static gint compare_recurrences(gconstpointer a, gconstpointer b)
+{
+	const Recurrence *first = a, *second = b;
+
+	if (first->cycles != second->cycles)
+		return first->cycles > second->cycles ? -1 : 1;
+	return (first->step > second->step) - (first->step < second->step);
+}
+
+/* The two longest that share no instruction. */
+static void name_recurrences(LodeLoopDependences *self, LodeLoop *loop)
+{
+	char **const names[] = {&loop->recurrence, &loop->other_recurrence};
+	double *const cycles[] = {&loop->recurrence_cycles, &loop->other_cycles};
+
+	g_array_sort(self->recurrences, compare_recurrences);
+	for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
+		const Recurrence *found = i < self->recurrences->len
+		                                  ? &g_array_index(self->recurrences, Recurrence, i)
+		                                  : NULL;
+		*cycles[i] = found != NULL ? found->cycles : 0;
+		if (*cycles[i] > 0)
+			*names[i] = (char *)lode_step_of_name(found->step);
+	}
+}
+
+void lode_loop_dependences_run(LodeLoopDependences *self, const LodeDependenceGraph *graph,
+	LodeLoopDependence *out, double least_weight, GArray *loops)
 {
 	self->graph = graph;
 	lode_natural_loop_begin(&self->loop, graph);
@@ -530,12 +543,23 @@ void lode_loop_dependences_run(
 	for (uint32_t i = 0; i < graph->n; i++)
 		out[i] = (LodeLoopDependence){0};
 	for (uint32_t i = 0; i < graph->n; i++) {
+		LodeLoop loop;
 		if (!graph->nodes[i].is_loop_head || !lode_natural_loop_find(&self->loop, i))
 			continue;
 		find_invariants(self, out);
-		if (lode_natural_loop_has_inner(&self->loop) || !find_iteration(self, i))
+		bool has_iteration = !lode_natural_loop_has_inner(&self->loop) &&
+		                     find_iteration(self, i);
+		if (has_iteration) {
+			find_recurrences(self, out);
+			find_early(self, out);
+		}
+		if (loops == NULL)
 			continue;
-		find_recurrences(self, out);
-		find_early(self, out);
+		lode_loop_bounds_find(self->bounds, &self->loop, &loop);
+		loop.head = i;
+		if (has_iteration)
+			name_recurrences(self, &loop);
+		if (loop.iterations > 0 && loop.weight >= least_weight)
+			g_array_append_val(loops, loop);
 	}
 }

@@ -178,7 +178,7 @@ static void search(const Program *program, LodeDependence *out)
 		firsts[to + 1] = n;
 	}
 	lode_dependence_search_run(
-		search, &(LodeDependenceGraph){program->nodes, program->n, firsts, ways}, out);
+		search, &(LodeDependenceGraph){NULL, program->nodes, program->n, firsts, ways}, out);
 	lode_dependence_search_free(search);
 }
 

@@ -17,8 +17,10 @@ typedef struct {
 	double passed[MAX_NODES][MAX_NODES]; /* share of the target's executions */
 } Loop;
 
-static void search(const Loop *loop, LodeLoopDependence *out)
+/* The loops too, where they are wanted. */
+static void search(const Loop *loop, LodeLoopDependence *out, GArray *loops)
 {
+	g_autoptr(LodeCore) core = lode_core_new(NULL);
 	LodeLoopDependences *search = lode_loop_dependences_new();
 	LodeDependenceWay ways[MAX_NODES * MAX_NODES];
 	uint32_t firsts[MAX_NODES + 1] = {0}, n = 0;
@@ -29,8 +31,8 @@ static void search(const Loop *loop, LodeLoopDependence *out)
 				ways[n++] = (LodeDependenceWay){from, loop->passed[from][to]};
 		firsts[to + 1] = n;
 	}
-	lode_loop_dependences_run(
-		search, &(LodeDependenceGraph){loop->nodes, loop->n, firsts, ways}, out);
+	lode_loop_dependences_run(search,
+		&(LodeDependenceGraph){core, loop->nodes, loop->n, firsts, ways}, out, 0, loops);
 	lode_loop_dependences_free(search);
 }
 
@@ -42,6 +44,7 @@ static void make_loop(Loop *loop, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		loop->nodes[i].is_known = true;
 		loop->nodes[i].loop_depth = 1;
+		loop->nodes[i].count = 10;
 		loop->passed[i][(i + 1) % n] = i + 1 == n ? 0.9 : 1;
 	}
 	loop->nodes[0].is_loop_head = true;
@@ -59,6 +62,12 @@ static void draw(GRand *random, Loop *loop)
 		loop->nodes[i].work = (uint8_t)g_rand_int_range(random, 0, LODE_STEP_OF_LOAD + 1);
 		if (loop->nodes[i].work == LODE_STEP_OF_LOAD)
 			loop->nodes[i].work = LODE_STEP_OF_DIV;
+		loop->nodes[i].latency = g_rand_int_range(random, 1, 16);
+		loop->nodes[i].chained_latency = g_rand_int_range(random, 1, 16);
+		use->work.work = (uint8_t)g_rand_int_range(random, 0, 3);
+		loop->nodes[i].merge_latency = g_rand_int_range(random, 1, 16);
+		loop->nodes[i].load_latency = g_rand_int_range(random, 4, 8);
+		loop->nodes[i].forward_latency = g_rand_int_range(random, 0, 9);
 		for (int k = g_rand_int_range(random, 0, 3); k > 0; k--)
 			use->reads |= lode_register_bit(
 				(unsigned)g_rand_int_range(random, 0, REGISTERS));
@@ -96,20 +105,23 @@ typedef struct {
 	bool is_crossing;
 } Dependence;
 
-static const double cycles[LODE_N_STEPS_OF] = {1, 1, 3, 4, 5, 5, 5, 15, 0};
-
 static void put(GArray *all, const Loop *loop, uint32_t at, uint32_t maker, LodeStepOf first)
 {
-	LodeStepOf work = (LodeStepOf)loop->nodes[at % loop->n].work;
-	Dependence found = {
-		maker % loop->n, at % loop->n, cycles[work], work, maker / loop->n != at / loop->n};
+	const LodeDependenceNode *node = &loop->nodes[at % loop->n];
+	const LodeDependenceNode *before = &loop->nodes[maker % loop->n];
+	bool is_chained = before->use.work.work == node->use.work.work;
+	Dependence found = {maker % loop->n, at % loop->n,
+		first == LODE_STEP_OF_ALU && is_chained ? node->chained_latency : node->latency,
+		(LodeStepOf)node->work, maker / loop->n != at / loop->n};
+	double access = first == LODE_STEP_OF_LOAD ? node->load_latency : node->forward_latency;
 
-	if (first == LODE_STEP_OF_MERGE)
+	if (first == LODE_STEP_OF_MERGE) {
 		found.step = first;
+		found.latency = node->merge_latency;
+	}
 	if (first == LODE_STEP_OF_LOAD || first == LODE_STEP_OF_STORE) {
-		found.step = cycles[first] >= cycles[work] ? first : work;
-		found.latency = work == LODE_STEP_OF_ALU ? cycles[first]
-		                                         : cycles[first] + cycles[work];
+		found.step = access >= node->latency ? first : found.step;
+		found.latency += access;
 	}
 	g_array_append_val(all, found);
 }
@@ -159,6 +171,7 @@ static void unroll_memory(GArray *all, const Loop *loop, uint32_t at)
 typedef struct {
 	const GArray *all;
 	bool is_visited[MAX_NODES];
+	bool is_member[MAX_NODES]; /* of the component */
 	const Dependence *way[MAX_NODES];
 	guint n_way;
 	double best;                 /* latency for each iteration */
@@ -227,11 +240,35 @@ static bool expect(const GArray *all, uint32_t node, uint32_t n, Cycles *out)
 	for (uint32_t i = 0; i < n; i++) {
 		if (!reaches[node][i] || !reaches[i][node])
 			continue;
+		out->is_member[i] = true;
 		memset(out->is_visited, 0, sizeof(out->is_visited));
 		out->is_visited[i] = true;
 		try_cycles(out, i, i);
 	}
 	return reaches[node][node];
+}
+
+/* The two longest recurrences of the loop, of different components. */
+static void assert_longest(const GArray *all, const Loop *loop, const GArray *loops)
+{
+	double most = 0, other = 0;
+	bool is_done[MAX_NODES] = {false};
+	const LodeLoop *found = &g_array_index(loops, LodeLoop, 0);
+
+	g_assert_cmpuint(loops->len, ==, 1);
+	for (uint32_t i = 0; i < loop->n; i++) {
+		Cycles expected;
+		if (is_done[i] || !expect(all, i, loop->n, &expected))
+			continue;
+		for (uint32_t k = 0; k < loop->n; k++)
+			is_done[k] |= expected.is_member[k];
+		other = MAX(other, MIN(most, expected.best));
+		most = MAX(most, expected.best);
+	}
+	g_assert_cmpfloat_with_epsilon(found->recurrence_cycles, most, 1e-6);
+	g_assert_cmpfloat_with_epsilon(found->other_cycles, other, 1e-6);
+	g_assert_true((found->recurrence == NULL) == (most <= 0));
+	g_assert_true((found->other_recurrence == NULL) == (other <= 0));
 }
 
 static void test_random(void)
@@ -241,17 +278,19 @@ static void test_random(void)
 	for (guint32 seed = 1; seed <= CASES; seed++) {
 		GRand *random = g_rand_new_with_seed(soak_seed(seed));
 		g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(Dependence));
+		g_autoptr(GArray) loops = g_array_new(FALSE, FALSE, sizeof(LodeLoop));
 		LodeLoopDependence found[MAX_NODES];
 		Loop loop;
 		draw(random, &loop);
 		g_rand_free(random);
-		search(&loop, found);
+		search(&loop, found, loops);
 		for (uint32_t at = 2 * loop.n; at < 3 * loop.n; at++) {
 			for (LodeRegisterMask left = loop.nodes[at % loop.n].use.reads; left != 0;
 				left &= left - 1)
 				unroll_register(all, &loop, at, left & -left);
 			unroll_memory(all, &loop, at);
 		}
+		assert_longest(all, &loop, loops);
 		for (uint32_t i = 0; i < loop.n; i++) {
 			Cycles expected;
 			bool is_member = expect(all, i, loop.n, &expected);
@@ -273,12 +312,19 @@ static void test_random(void)
 
 /* --- by hand --- */
 
-static void assert_carried(const Loop *loop, const char *expected)
+static void assert_carried(Loop *loop, const char *expected)
 {
+	static const double cycles[LODE_N_STEPS_OF] = {1, 1, 3, 4, 5, 5, 5, 15, 0};
 	LodeLoopDependence found[MAX_NODES];
 	g_autoptr(GString) text = g_string_new(NULL);
 
-	search(loop, found);
+	for (uint32_t i = 0; i < loop->n; i++) {
+		LodeDependenceNode *node = &loop->nodes[i];
+		node->latency = node->merge_latency = cycles[node->work];
+		node->chained_latency = node->latency;
+		node->load_latency = node->forward_latency = 5;
+	}
+	search(loop, found, NULL);
 	for (uint32_t i = 0; i < loop->n; i++)
 		g_string_append_printf(text, "%s%s", i > 0 ? " " : "",
 			found[i].carried != 0
@@ -379,7 +425,7 @@ static void test_invariants(void)
 	set_memory(&loop.nodes[1], 16, true);
 	set_memory(&loop.nodes[2], 8, false);
 	set_memory(&loop.nodes[3], 8, true);
-	search(&loop, found);
+	search(&loop, found, NULL);
 	for (uint32_t i = 0; i < loop.n; i++)
 		g_assert_cmpint(found[i].is_invariant, ==, expected[i]);
 	/* Two loops one after the other: the first is not a part of the second. */
@@ -391,7 +437,7 @@ static void test_invariants(void)
 	loop.nodes[2].is_loop_head = true;
 	set_registers(&loop.nodes[1], 8, 8);
 	set_memory(&loop.nodes[3], 8, true);
-	search(&loop, found);
+	search(&loop, found, NULL);
 	g_assert_true(found[3].is_invariant);
 }
 

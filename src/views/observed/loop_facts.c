@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "views/observed/loop_facts.h"
+
+#include "views/profile/profile_figures.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A bound of less does not show. */
+#define LEAST_CYCLES 0.005
+
+static void append_cycles(GString *out, const char *name, double cycles, const char *before)
+{
+	/* Three digits, and no exponent. */
+	int decimals = cycles < 9.995 ? 2 : cycles < 99.95 ? 1 : 0;
+	g_autofree char *text = g_strdup_printf("%.*f", decimals, cycles);
+	gsize length = strlen(text);
+
+	while (decimals > 0 && text[length - 1] == '0')
+		text[--length] = '\0';
+	if (text[length - 1] == '.')
+		text[length - 1] = '\0';
+	g_string_append_printf(out, "%s%s %s", before, name, text);
+}
+
+/* What shares ports says more than its parts only where it is longer than each. */
+static bool is_shown(const LodeLoop *loop, LodeUnit unit)
+{
+	double most = 0;
+
+	for (unsigned i = 0; i < LODE_UNIT_PORTS; i++)
+		most = MAX(most, loop->cycles[i]);
+	return loop->cycles[unit] >= LEAST_CYCLES &&
+	       (unit != LODE_UNIT_PORTS || loop->cycles[unit] > most + LEAST_CYCLES);
+}
+
+void lode_loop_facts_append(const LodeProfile *profile, const LodeLoop *loop, GString *out)
+{
+	const char *before = "; ";
+
+	g_string_append_printf(out,
+		"%s, cycles on %s: ", loop->is_innermost ? "loop" : "outer loop",
+		profile->core != NULL ? profile->core : "?");
+	if (loop->recurrence_cycles < 0) {
+		g_string_append(out, loop->is_innermost ? "no usual way" : "");
+		before = loop->is_innermost ? "; " : "";
+	} else if (loop->recurrence == NULL) {
+		g_string_append(out, "no recurrence");
+	} else {
+		g_string_append(out, "recurrence ");
+		append_cycles(out, loop->recurrence, loop->recurrence_cycles, "");
+		if (loop->other_recurrence != NULL)
+			append_cycles(out, loop->other_recurrence, loop->other_cycles, ", next ");
+	}
+	for (unsigned i = 0; i < LODE_N_UNITS; i++)
+		if (is_shown(loop, (LodeUnit)i)) {
+			append_cycles(out, lode_unit_name((LodeUnit)i), loop->cycles[i], before);
+			before = ", ";
+		}
+	if (loop->unmodelled >= LEAST_CYCLES)
+		append_cycles(out, "not known of", loop->unmodelled, "; ");
+	if (loop->calls >= LEAST_CYCLES)
+		append_cycles(out, "calls", loop->calls, "; ");
+	if (loop->iteration_ns >= 0)
+		g_string_append_printf(out, "; measured %.3g ns", loop->iteration_ns);
+}
+
+static double known(double value)
+{
+	return value >= 0 ? value : (double)NAN;
+}
+
+void lode_loop_facts_json(const LodeProfile *profile, uint32_t instruction, LodeJsonStream *json)
+{
+	const LodeLoop *loop = instruction != LODE_NONE ? lode_loops_find(profile, instruction)
+	                                                : NULL;
+
+	if (loop == NULL)
+		return;
+	lode_json_key(json, "loop");
+	lode_json_begin(json, '{');
+	lode_json_member_string(json, "core", profile->core);
+	lode_json_member_bool(json, "is_innermost", loop->is_innermost);
+	lode_json_member_number(json, "iterations", loop->iterations);
+	lode_json_member_number(json, "instructions", loop->instructions);
+	lode_json_member_number(json, "weight", known(loop->weight));
+	lode_json_member_number(json, "calls", loop->calls);
+	lode_json_member_number(json, "unmodelled", loop->unmodelled);
+	lode_json_member_string(json, "recurrence", loop->recurrence);
+	lode_json_member_number(json, "recurrence_cycles", known(loop->recurrence_cycles));
+	lode_json_member_string(json, "other_recurrence", loop->other_recurrence);
+	lode_json_member_number(json, "other_cycles", known(loop->other_cycles));
+	lode_json_key(json, "cycles");
+	lode_json_begin(json, '{');
+	for (unsigned i = 0; i < LODE_N_UNITS; i++)
+		lode_json_member_number(json, lode_unit_name((LodeUnit)i), loop->cycles[i]);
+	lode_json_end(json, '}');
+	lode_json_member_number(json, "iteration_ns", known(loop->iteration_ns));
+	lode_json_member_number(json, "iteration_error_ns", known(loop->iteration_error_ns));
+	lode_json_member_string(json, "iteration_source", loop->iteration_source);
+	lode_json_member_number(json, "load_bytes", known(loop->load_bytes));
+	lode_json_member_number(json, "store_bytes", known(loop->store_bytes));
+	lode_json_end(json, '}');
+}
+
+LodeLoopSums lode_loop_facts_sum(const LodeProfile *profile)
+{
+	LodeLoopSums sums = {0};
+	double weight = 0;
+
+	for (guint i = 0; i < profile->loops->len; i++) {
+		const LodeLoop *loop = &LODE_AT(profile->loops, LodeLoop, i);
+		LodeUnit unit;
+		sums.n_outer += !loop->is_innermost;
+		if (!loop->is_innermost)
+			continue;
+		sums.n_innermost++;
+		sums.n_carried += loop->recurrence_cycles > lode_loop_busiest(loop, &unit);
+		weight = loop->weight < 0 ? (double)NAN : weight + loop->weight;
+	}
+	sums.weight_share = lode_share_of(
+		weight, lode_profile_event_total(profile, profile->weight_event));
+	return sums;
+}
+
+void lode_loop_facts_sum_json(const LodeProfile *profile, LodeJsonStream *json)
+{
+	LodeLoopSums sums = lode_loop_facts_sum(profile);
+
+	lode_json_key(json, "loops");
+	lode_json_begin(json, '{');
+	lode_json_member_string(json, "core", profile->core);
+	lode_json_member_number(json, "innermost", sums.n_innermost);
+	lode_json_member_number(json, "share", sums.weight_share);
+	lode_json_member_number(json, "by_recurrence", sums.n_carried);
+	lode_json_member_number(json, "outer", sums.n_outer);
+	lode_json_end(json, '}');
+}

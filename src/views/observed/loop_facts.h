@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Bounds of a loop, at its head. Private to views/. */
+#pragma once
+
+#include "base/text/json_stream.h"
+#include "model/observed/loops.h"
+#include "model/profile.h"
+
+/* Appends "loop, cycles on Zen 3: recurrence fp 12, next alu 1; load 2, branch 1, width 3": units
+ * that it does not use are left out. */
+void lode_loop_facts_append(const LodeProfile *profile, const LodeLoop *loop, GString *out);
+
+/* "loop": an object; nothing where no loop begins. `instruction` may be LODE_NONE. */
+void lode_loop_facts_json(const LodeProfile *profile, uint32_t instruction, LodeJsonStream *json);
+
+/* Sums of all loops. */
+typedef struct {
+	uint32_t n_innermost, n_outer;
+	double weight_share; /* of the innermost ones, of all weight; NAN: not known */
+	uint32_t n_carried;  /* innermost ones whose longest bound is a recurrence */
+} LodeLoopSums;
+
+LodeLoopSums lode_loop_facts_sum(const LodeProfile *profile);
+
+/* "loops": an object of them. */
+void lode_loop_facts_sum_json(const LodeProfile *profile, LodeJsonStream *json);
