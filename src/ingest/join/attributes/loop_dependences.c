@@ -297,14 +297,17 @@ static gint compare_sources(gconstpointer a, gconstpointer b)
 	return (first->source > second->source) - (first->source < second->source);
 }
 
-/* A merge is named whatever else is in the cycle: without it there would be none. */
+/* A merge is named whatever else is in the cycle: without it there would be none. Of steps that
+ * take the same, alu says least. */
 static bool is_longer(const Edge *edge, const Edge *other)
 {
 	bool is_merge = edge->step == LODE_STEP_OF_MERGE;
 
 	if (is_merge != (other->step == LODE_STEP_OF_MERGE))
 		return is_merge;
-	return edge->latency > other->latency;
+	if (edge->latency != other->latency)
+		return edge->latency > other->latency;
+	return other->step == LODE_STEP_OF_ALU && edge->step != LODE_STEP_OF_ALU;
 }
 
 static void sort_edges(LodeLoopDependences *self)
