@@ -3,6 +3,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
+#include "model/lines/own_lines.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,6 +19,8 @@ enum { MAX_MEMBERS = G_N_ELEMENTS(((LodeFamilyCost *)0)->members) };
 typedef struct {
 	char *group;
 	uint32_t family;
+	bool is_common;                /* programs have functions of these names */
+	GHashTable *names;             /* functions without wildcards */
 	GPtrArray *functions, *images; /* GPatternSpec; no images: all */
 } Rule;
 
@@ -31,6 +34,7 @@ static void rule_free(void *data)
 {
 	Rule *self = data;
 
+	g_hash_table_unref(self->names);
 	g_ptr_array_unref(self->functions);
 	g_ptr_array_unref(self->images);
 	g_free(self->group);
@@ -58,8 +62,9 @@ static uint32_t family_named(const LodeFamilies *self, const char *name)
 	return LODE_NONE;
 }
 
-static bool add_patterns(
-	GPtrArray *patterns, GKeyFile *file, const Rule *rule, const char *key, GError **error)
+/* `names` gets those without wildcards; NULL: all are patterns. */
+static bool add_patterns(GPtrArray *patterns, GHashTable *names, GKeyFile *file, const Rule *rule,
+	const char *key, GError **error)
 {
 	g_auto(GStrv) globs = g_key_file_get_string_list(file, rule->group, key, NULL, NULL);
 
@@ -67,7 +72,10 @@ static bool add_patterns(
 		g_strstrip(*glob);
 		if (**glob == '\0')
 			return fail(error, rule, "an empty pattern in", key);
-		g_ptr_array_add(patterns, g_pattern_spec_new(*glob));
+		if (names != NULL && strpbrk(*glob, "*?") == NULL)
+			g_hash_table_add(names, g_strdup(*glob));
+		else
+			g_ptr_array_add(patterns, g_pattern_spec_new(*glob));
 	}
 	return true;
 }
@@ -79,6 +87,11 @@ static bool take_family(LodeFamilies *self, Rule *rule, GKeyFile *file, GError *
 	g_autofree char *text = g_key_file_get_string(file, rule->group, "description", NULL);
 	g_autofree char *time = g_key_file_get_string(file, rule->group, "time", NULL);
 
+	g_autofree char *names = g_key_file_get_string(file, rule->group, "names", NULL);
+
+	if (names != NULL && strcmp(names, "common") != 0)
+		return fail(error, rule, "the only word for 'names' is 'common', not", names);
+	rule->is_common = names != NULL;
 	if (time != NULL && strcmp(time, "self") != 0)
 		return fail(error, rule, "the only word for 'time' is 'self', not", time);
 	rule->family = family_named(self, name != NULL ? name : rule->group);
@@ -102,17 +115,18 @@ static bool take_family(LodeFamilies *self, Rule *rule, GKeyFile *file, GError *
 static bool parse_rule(LodeFamilies *self, Rule *rule, GKeyFile *file, GError **error)
 {
 	static const char *const known[] = {
-		"family", "description", "time", "functions", "images", NULL};
+		"family", "description", "time", "names", "functions", "images", NULL};
 	g_auto(GStrv) keys = g_key_file_get_keys(file, rule->group, NULL, NULL);
 
 	for (char **key = keys; *key != NULL; key++)
 		if (!g_strv_contains(known, *key))
 			return fail(error, rule, "unknown key", *key);
 	if (!take_family(self, rule, file, error) ||
-		!add_patterns(rule->functions, file, rule, "functions", error) ||
-		!add_patterns(rule->images, file, rule, "images", error))
+		!add_patterns(rule->functions, rule->names, file, rule, "functions", error) ||
+		!add_patterns(rule->images, NULL, file, rule, "images", error))
 		return false;
-	return rule->functions->len > 0 || fail(error, rule, "nothing is given for", "functions");
+	return rule->functions->len + g_hash_table_size(rule->names) > 0 ||
+	       fail(error, rule, "nothing is given for", "functions");
 }
 
 LodeFamilies *lode_families_parse(const char *text, GError **error)
@@ -132,6 +146,7 @@ LodeFamilies *lode_families_parse(const char *text, GError **error)
 	for (char **group = groups; *group != NULL; group++) {
 		Rule *rule = g_new0(Rule, 1);
 		rule->group = g_strdup(*group);
+		rule->names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 		rule->functions = pattern_list();
 		rule->images = pattern_list();
 		g_ptr_array_add(self->rules, rule);
@@ -178,19 +193,57 @@ static bool matches_one(const GPtrArray *patterns, const char *text, size_t leng
 	return false;
 }
 
-uint32_t lode_families_find(const LodeFamilies *self, const char *function, const char *image)
+/* The length of a name without "@plt", a version, and what compilers append to parts and copies of
+ * a function. */
+static size_t length_of(const char *name)
 {
-	size_t length = strlen(function), image_length = strlen(image);
-	bool is_stub = g_str_has_suffix(function, "@plt");
-	g_autofree char *called = is_stub ? g_strndup(function, length - strlen("@plt")) : NULL;
+	static const char *const appended[] = {
+		".constprop.", ".part.", ".isra.", ".cold", ".lto_priv.", ".llvm."};
+	const char *at = strchr(name, '@');
+	size_t length = strlen(name);
 
-	if (is_stub) {
-		function = called;
-		length -= strlen("@plt");
+	if (at != NULL && at > name && strpbrk(at, "/ ") == NULL)
+		length = (size_t)(at - name);
+	for (size_t i = 0; i < G_N_ELEMENTS(appended); i++) {
+		const char *found = g_strstr_len(name, (gssize)length, appended[i]);
+		if (found != NULL && found > name)
+			length = (size_t)(found - name);
 	}
+	return length;
+}
+
+/* Where the name of a C++ function begins, after what it returns: "bool std::has_facet<…>(…)". */
+static const char *after_result(const char *name)
+{
+	const char *begin = name;
+	int depth = 0;
+
+	for (const char *at = name; *at != '\0' && (*at != '(' || depth > 0); at++) {
+		depth += *at == '<' || *at == '(';
+		depth -= *at == '>' || *at == ')';
+		if (*at == ' ' && depth == 0 && !g_str_has_prefix(begin, "operator"))
+			begin = at + 1;
+	}
+	return strstr(begin, "::") != NULL ? begin : name;
+}
+
+static bool matches_name(const Rule *rule, const char *name, const char *begin)
+{
+	return g_hash_table_contains(rule->names, name) ||
+	       matches_one(rule->functions, name, strlen(name)) ||
+	       (begin > name && matches_one(rule->functions, begin, strlen(begin)));
+}
+
+uint32_t lode_families_find(
+	const LodeFamilies *self, const char *function, const char *image, bool is_own)
+{
+	size_t image_length = strlen(image);
+	g_autofree char *name = g_strndup(function, length_of(function));
+	const char *begin = after_result(name);
+
 	for (guint i = 0; i < self->rules->len; i++) {
 		const Rule *rule = g_ptr_array_index(self->rules, i);
-		if (matches_one(rule->functions, function, length) &&
+		if (!(rule->is_common && is_own) && matches_name(rule, name, begin) &&
 			(rule->images->len == 0 || matches_one(rule->images, image, image_length)))
 			return rule->family;
 	}
@@ -224,6 +277,42 @@ static void add_member(LodeFamilyCost *self, const LodeFunctionCosts *costs, uin
 	}
 }
 
+/* Whether a C library was loaded; where none was, it is part of the program. */
+static bool has_loaded_library(const LodeProfile *profile)
+{
+	for (guint i = 0; i < profile->images->len; i++) {
+		const char *path = lode_profile_image(profile, i)->path;
+		if (strstr(path, "/libc.so") != NULL || strstr(path, "/libc-2.") != NULL ||
+			strstr(path, "/ld-") != NULL)
+			return true;
+	}
+	return false;
+}
+
+/* Whether code is the user's own, by its image, and where that has the C library by its lines. */
+static bool is_own(const LodeFunctionCosts *costs, uint32_t function, bool has_library)
+{
+	const LodeProfile *profile = costs->profile;
+	const LodeFunctionCost *one = lode_function_cost_at(costs, function);
+
+	if (one->is_stub || lode_is_system_library(one->image))
+		return false;
+	if (has_library || function >= profile->functions->len)
+		return has_library;
+	const LodeFunction *row = lode_profile_function(profile, function);
+	for (uint32_t i = 0; i < row->n_instructions; i++) {
+		uint32_t location =
+			lode_profile_instruction(profile, row->first_instruction + i)->location;
+		const char *file =
+			location != LODE_NONE
+				? LODE_AT(profile->locations, LodeLocation, location).file
+				: NULL;
+		if (file != NULL && !lode_is_toolchain_file(file))
+			return true;
+	}
+	return false;
+}
+
 GArray *lode_families_costs(
 	const LodeFamilies *self, const LodeFunctionCosts *costs, uint32_t **out_of)
 {
@@ -231,6 +320,7 @@ GArray *lode_families_costs(
 	GArray *all = g_array_sized_new(FALSE, FALSE, sizeof(LodeFamilyCost), n);
 	uint32_t *of = g_new(uint32_t, MAX(costs->functions->len, 1));
 	g_autofree double *inclusive = g_new(double, MAX(n, 1));
+	bool has_library = has_loaded_library(costs->profile);
 
 	for (uint32_t i = 0; i < n; i++) {
 		const LodeFamilyCost none = {.family = i,
@@ -241,7 +331,9 @@ GArray *lode_families_costs(
 	for (uint32_t i = 0; i < costs->functions->len; i++) {
 		const LodeFunctionCost *one = lode_function_cost_at(costs, i);
 		bool has_cost = !one->is_inlined && (one->self > 0 || one->inclusive > 0);
-		of[i] = has_cost ? lode_families_find(self, one->name, one->image) : LODE_NONE;
+		of[i] = has_cost ? lode_families_find(self, one->name, one->image,
+					   is_own(costs, i, has_library))
+		                 : LODE_NONE;
 		if (of[i] != LODE_NONE && one->self > 0)
 			add_member(&g_array_index(all, LodeFamilyCost, of[i]), costs, i);
 	}

@@ -27,8 +27,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeFamilies, lode_families_free)
 uint32_t lode_families_n(const LodeFamilies *self);
 const LodeFamily *lode_families_at(const LodeFamilies *self, uint32_t family);
 
-/* The family of a function, by the first pattern that matches; LODE_NONE: it has none. */
-uint32_t lode_families_find(const LodeFamilies *self, const char *function, const char *image);
+/* The family of a function, by the first pattern that matches; LODE_NONE: it has none. For the
+ * user's own code names are not tried that programs have in common with libraries. */
+uint32_t lode_families_find(
+	const LodeFamilies *self, const char *function, const char *image, bool is_own);
 
 typedef struct {
 	uint32_t family;

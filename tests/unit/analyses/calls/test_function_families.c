@@ -22,6 +22,11 @@ static const struct {
 	{"allocator", "fn_1230", "/usr/lib/libmimalloc.so.2"},
 	{"allocator", "_PyObject_Malloc", "/usr/bin/python3.11"},
 	{NULL, "mallocate", "/usr/bin/program"},
+	{NULL, "malloc_table", "/usr/bin/program"},
+	{NULL, "free_list", "/usr/bin/program"},
+	{"allocator", "operator delete[](void*, unsigned long)", "/usr/lib/libstdc++.so.6"},
+	{"allocator", "_int_free.part.0", "/usr/lib/libc.so.6"},
+	{"allocator", "__rustc::__rust_alloc", "/usr/bin/program"},
 	{"strings and memory", "memcpy", "/usr/lib/libc.so.6"},
 	{"strings and memory", "__memcpy_avx512_unaligned_erms", "/usr/lib/libc.so.6"},
 	{"strings and memory", "__strlen_evex", "/usr/lib/libc.so.6"},
@@ -29,7 +34,14 @@ static const struct {
 		"std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> "
 		">::_M_append(char const*, unsigned long)",
 		"/usr/lib/libstdc++.so.6"},
+	{"strings and memory", "memcpy@@GLIBC_2.14", "/usr/lib/libc.so.6"},
+	{"strings and memory", "strlen", "/usr/bin/static"},
+	{"strings and memory", "__memcpy_chk", "/usr/lib/libc.so.6"},
 	{NULL, "memory_of", "/usr/bin/program"},
+	{NULL, "strlen_often", "/usr/bin/program"},
+	{NULL, "memcpy_rows(int)", "/usr/bin/program"},
+	{NULL, "strcmp_by_name", "/usr/bin/program"},
+	{NULL, "read /home/me/@strlen/x.js:1", "/tmp/jit-7.dump"},
 	{NULL, "main", "/usr/bin/program"},
 	{"locale and iconv", "__strcoll_l", "/usr/lib/libc.so.6"},
 	{"locale and iconv", "__gconv_transform_utf8_internal", "/usr/lib/libc.so.6"},
@@ -37,10 +49,30 @@ static const struct {
 	{"stdio", "_IO_file_xsputn", "/usr/lib/libc.so.6"},
 	{"stdio", "____strtol_l_internal", "/usr/lib/libc.so.6"},
 	{NULL, "getcwd", "/usr/lib/libc.so.6"},
+	{"stdio", "getc", "/usr/lib/libc.so.6"},
+	{NULL, "getline_of", "/usr/bin/program"},
+	{NULL, "rewind", "/usr/bin/program"},
+	{NULL, "freadable", "/usr/bin/program"},
+	{"locale and iconv", "fn_1230", "/usr/lib/x86_64-linux-gnu/gconv/UTF-16.so"},
+	{NULL, "iconv_state_free", "/usr/bin/program"},
+	{NULL, "gettext_lines", "/usr/bin/program"},
+	{"locale and iconv", "bool std::has_facet<std::ctype<char> >(std::locale const&)",
+		"/usr/lib/libstdc++.so.6"},
+	{"locale and iconv", "strftime", "/usr/lib/libc.so.6"},
+	{"stdio", "__fprintf_chk", "/usr/lib/libc.so.6"},
+	{"stdio", "vwprintf", "/usr/lib/libc.so.6"},
+	{NULL, "my_printf", "/usr/bin/program"},
+	{"strings and memory", "__memcmpeq", "/usr/lib/libc.so.6"},
+	{NULL, "index", "/usr/bin/program"},
+	{NULL, "bool (*table)(int)", "/usr/bin/program"},
 	{"locks", "pthread_mutex_lock", "/usr/lib/libc.so.6"},
 	{"locks", "__lll_lock_wait", "/usr/lib/libc.so.6"},
 	{"locks", "do_wait", "/usr/lib/libgomp.so.1"},
 	{NULL, "do_wait", "/usr/bin/program"},
+	{NULL, "mtx_multiply", "/usr/bin/program"},
+	{NULL, "sem_wait_all", "/usr/bin/program"},
+	{"locks", "futex_wait", "/usr/lib/libc.so.6"},
+	{NULL, "futex_wait", "/usr/bin/program"},
 	{"exceptions", "_Unwind_RaiseException", "/usr/lib/libgcc_s.so.1"},
 	{"exceptions", "uw_update_context", "/usr/lib/libgcc_s.so.1"},
 	{NULL, "search_object", "/usr/bin/program"},
@@ -49,7 +81,14 @@ static const struct {
 		"/usr/lib/libstdc++.so.6"},
 	{"hashing", "g_hash_table_lookup", "/usr/lib/libglib-2.0.so.0"},
 	{"mathematics", "__ieee754_pow_fma", "/usr/lib/libm.so.6"},
-	{"mathematics", "sin", "/usr/bin/program"},
+	{"mathematics", "sin", "/usr/lib/libm.so.6"},
+	{"mathematics", "sin@plt", "/usr/bin/program"},
+	{"mathematics", "__udivti3", "/usr/bin/program"},
+	{"mathematics", "__popcountdi2", "/usr/lib/libgcc_s.so.1"},
+	{NULL, "log", "/usr/bin/program"},
+	{NULL, "round", "/usr/bin/program"},
+	{NULL, "logger", "/usr/lib/libm_of_mine.so"},
+	{NULL, "sinus_wave", "/usr/bin/program"},
 	{"mathematics", "fn_12", "/usr/lib/libm.so.6"},
 	{"garbage collector", "gc_collect_main", "/usr/lib/libpython3.so"},
 	{"garbage collector", "visit_decref", "/usr/bin/python3.11"},
@@ -61,7 +100,13 @@ static const struct {
 	{NULL, "atomic", "/usr/bin/program"},
 	{"garbage collector", "OtherRegionsTable::add_reference(void*, unsigned int)",
 		"/usr/lib/jvm/lib/server/libjvm.so"},
-	{"JS and Java builtins", "Builtins_LoadIC", "/usr/bin/node"},
+	{"look-ups", "Builtins_LoadIC", "/usr/bin/node"},
+	{"look-ups", "Builtins_KeyedLoadIC_Megamorphic", "/usr/bin/node"},
+	{"look-ups", "Builtin:KeyedStoreIC", "/tmp/perf-7.map"},
+	{"look-ups", "PyObject_GetAttr", "/usr/bin/python3.11"},
+	{"look-ups", "Perl_hv_common", "/usr/bin/perl"},
+	{"look-ups", "luaH_getshortstr", "/usr/bin/lua5.4"},
+	{"JS and Java builtins", "Builtins_ArrayMap", "/usr/bin/node"},
 	{"JS and Java builtins", "call_stub", "/tmp/jit-7.dump"},
 	{"JS and Java builtins", "v8::internal::JsonStringifier::SerializeString()",
 		"/usr/bin/node"},
@@ -107,7 +152,8 @@ static const struct {
 
 static const char *family_of(const LodeFamilies *families, const char *function, const char *image)
 {
-	uint32_t found = lode_families_find(families, function, image);
+	uint32_t found = lode_families_find(families, function, image,
+		!g_str_has_prefix(image, "/usr/lib") && !g_str_has_suffix(function, "@plt"));
 
 	return found != LODE_NONE ? lode_families_at(families, found)->name : NULL;
 }
@@ -131,6 +177,7 @@ static void test_builtin(void)
 		g_assert_cmpint(family->is_kernel, ==, g_str_has_prefix(family->name, "kernel"));
 		g_assert_cmpint(family->is_self_only, ==,
 			g_strcmp0(family->name, "interpreter") == 0 ||
+				g_strcmp0(family->name, "look-ups") == 0 ||
 				g_strcmp0(family->name, "JS and Java builtins") == 0);
 	}
 }
@@ -153,6 +200,8 @@ static void test_errors(void)
 			"group 'b': an earlier group describes the family 'a'"},
 		{"[a]\ndescription = d\ntime = all\nfunctions = x\n",
 			"group 'a': the only word for 'time' is 'self', not 'all'"},
+		{"[a]\ndescription = d\nnames = rare\nfunctions = x\n",
+			"group 'a': the only word for 'names' is 'common', not 'rare'"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
