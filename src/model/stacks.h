@@ -56,7 +56,9 @@ typedef struct LodeStacks {
 	GArray *threads;      /* LodeStackThread */
 	GArray *samples;      /* LodeStackSample; those with calls, then those without, each in the
 	                         order of the recording */
-	bool has_chains;      /* calls were recorded; else each stack is the sampled code alone */
+	bool has_chains; /* calls were recorded; else each stack is the sampled code alone, … */
+	bool has_tops;   /* …or with a few callers, as far as the recorded top of the thread's
+	                    stack reaches, to the first that is not in a system library */
 } LodeStacks;
 
 /* The instruction at which samples of a stack, which may be LODE_NONE, were taken; LODE_NONE: none

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "process/call_chain.h"
 
+#include "model/lines/own_lines.h"
+
 #include <linux/perf_event.h>
 
 bool lode_call_chain_is_recorded(const LodePerfEvent *event)
@@ -8,23 +10,41 @@ bool lode_call_chain_is_recorded(const LodePerfEvent *event)
 	return (event->sample_type & PERF_SAMPLE_CALLCHAIN) != 0;
 }
 
+bool lode_call_chain_has_top(const LodePerfEvent *event)
+{
+	return (event->sample_type & PERF_SAMPLE_CALLCHAIN) == 0 &&
+	       (event->sample_type & PERF_SAMPLE_STACK_USER) != 0 && event->user_registers != 0;
+}
+
+/* Makes the registers of a function those of its caller. */
+static LodeFrameStep step_out(LodePlaces *places, const LodePlace *at, const LodeStackDump *dump,
+	LodeUserRegisters *registers, uint64_t *out_return)
+{
+	LodeStackFrames *frames = lode_code_image_frames(
+		lode_code_images_at(lode_places_images(places), at->image));
+
+	return frames != NULL
+	               ? lode_stack_frames_step(frames, at->address, dump, registers, out_return)
+	               : LODE_FRAME_LOST;
+}
+
+static LodeStackDump dump_of(const LodePerfSample *sample, const LodeUserRegisters *registers)
+{
+	return (LodeStackDump){
+		sample->stack, sample->stack_size, registers->values[LODE_REGISTER_RSP]};
+}
+
 /* Return addresses by the unwind tables; whether they reach the thread's first function. */
 static bool unwind(LodePlaces *places, const LodeSampledCode *sampled,
 	const LodeUserRegisters *sampled_registers, GArray *out_returns)
 {
-	const LodePerfSample *sample = &sampled->record->sample;
 	LodeUserRegisters registers = *sampled_registers;
-	const LodeStackDump dump = {
-		sample->stack, sample->stack_size, registers.values[LODE_REGISTER_RSP]};
+	const LodeStackDump dump = dump_of(&sampled->record->sample, &registers);
 	LodePlace at = sampled->place;
 
 	while (at.image != LODE_NONE && out_returns->len < LODE_MAX_CALLERS) {
-		LodeStackFrames *frames = lode_code_image_frames(
-			lode_code_images_at(lode_places_images(places), at.image));
 		uint64_t back;
-		LodeFrameStep step = frames != NULL ? lode_stack_frames_step(frames, at.address,
-							      &dump, &registers, &back)
-		                                    : LODE_FRAME_LOST;
+		LodeFrameStep step = step_out(places, &at, &dump, &registers, &back);
 		if (step != LODE_FRAME_CALLED)
 			return step == LODE_FRAME_OUTERMOST;
 		if (lode_places_find(places, sampled->record->pid, sampled->time_ns, back - 1,
@@ -114,5 +134,31 @@ void lode_call_chain_find(LodePlaces *places, const LodeSampledCode *sampled,
 			    return_at(returns, i) - 1, &caller) == LODE_PLACE_UNMAPPED)
 			return;
 		g_array_append_val(out_callers, caller);
+	}
+}
+
+static bool is_in_library(const LodePlaces *places, const LodePlace *place)
+{
+	return lode_is_system_library(
+		lode_code_images_peek(lode_places_images(places), place->image)->path);
+}
+
+void lode_call_chain_find_top(LodePlaces *places, const LodeSampledCode *sampled,
+	const LodeUserRegisters *sampled_registers, GArray *out_callers)
+{
+	LodeUserRegisters registers = *sampled_registers;
+	const LodeStackDump dump = dump_of(&sampled->record->sample, &registers);
+	LodePlace at = sampled->place;
+	bool is_done = dump.size == 0 || (registers.known >> LODE_REGISTER_RSP & 1) == 0;
+
+	while (!is_done && at.image != LODE_NONE && out_callers->len < LODE_MAX_TOP_CALLERS) {
+		bool was_in_library = is_in_library(places, &at);
+		uint64_t back;
+		if (step_out(places, &at, &dump, &registers, &back) != LODE_FRAME_CALLED ||
+			lode_places_find(places, sampled->record->pid, sampled->time_ns, back - 1,
+				&at) != LODE_PLACE_FOUND)
+			return;
+		g_array_append_val(out_callers, at);
+		is_done = at.image != LODE_NONE && was_in_library && !is_in_library(places, &at);
 	}
 }

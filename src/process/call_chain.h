@@ -20,9 +20,13 @@
 enum { LODE_CALLER_IN_KERNEL = LODE_NONE - 1 };
 
 enum { LODE_MAX_CALLERS = 1024 }; /* of a chain; what leads there is left out */
+enum { LODE_MAX_TOP_CALLERS = 32 };
 
 /* Whether samples of an event have their callers. */
 bool lode_call_chain_is_recorded(const LodePerfEvent *event);
+
+/* Whether samples of an event have registers and the top of the stack, but no call chain. */
+bool lode_call_chain_has_top(const LodePerfEvent *event);
 
 /*
  * Appends the return addresses (uint64_t) of a recorded chain that lie in one context
@@ -36,4 +40,9 @@ void lode_call_chain_find_returns(
  * calling instruction; none where nothing is known. `registers` are those of the sample; known 0:
  * none. */
 void lode_call_chain_find(LodePlaces *places, const LodeSampledCode *sampled,
+	const LodeUserRegisters *registers, GArray *out_callers);
+
+/* The same where lode_call_chain_has_top(): at most LODE_MAX_TOP_CALLERS, as far as the recorded
+ * bytes reach, and no further than the first caller of a system library that is in none. */
+void lode_call_chain_find_top(LodePlaces *places, const LodeSampledCode *sampled,
 	const LodeUserRegisters *registers, GArray *out_callers);

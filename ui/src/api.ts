@@ -339,7 +339,7 @@ export interface FunctionRow {
 	events: Record<string, number>;
 }
 export interface Functions extends Head {
-	inclusive_from: "stacks" | "calls" | null;
+	inclusive_from: "stacks" | "calls" | "tops" | null;
 	passed: number;
 	offset: number;
 	functions: FunctionRow[];
@@ -405,7 +405,7 @@ export interface Graph extends Head {
 }
 export interface Calls {
 	function: { number: number | null; name: string; image: string | null };
-	from: "stacks" | "calls" | null;
+	from: "stacks" | "calls" | "tops" | null;
 	stacks_are_short: boolean; /* most are of one function */
 	weight: number;
 	inclusive: number | null;

@@ -86,8 +86,8 @@ export function CallsOf({ route }: { route: Route }) {
 				{data.stacks_are_short && " Most stacks end in the function itself: the program has no frame pointers, and ‘--call-graph dwarf’ would record more."}
 			</p>
 			<div class="neighbours">
-				<Costs title="Callers" what="the share of all weight that came through it" rows={data.callers} hasSamples={data.from === "stacks"} link={link} />
-				<Costs title="Callees" what="the share of all weight that went into it from here" rows={data.callees} hasSamples={data.from === "stacks"} link={link} />
+				<Costs title="Callers" what="the share of all weight that came through it" rows={data.callers} hasSamples={data.from !== "calls"} link={link} />
+				<Costs title="Callees" what="the share of all weight that went into it from here" rows={data.callees} hasSamples={data.from !== "calls"} link={link} />
 			</div>
 		</>
 	);

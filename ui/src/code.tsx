@@ -55,7 +55,7 @@ function FunctionList({ route }: { route: Route }) {
 	const isNarrow = useNarrow();
 	/* Only recordings of calls have it. */
 	const hasInclusive = rows.first !== null && rows.first.inclusive_from != null;
-	const inclusiveText = `its share with all that it calls, ${rows.first?.inclusive_from === "calls" ? "estimated from the number of calls" : "from the recorded call stacks"}`;
+	const inclusiveText = `its share with all that it calls, ${{ calls: "estimated from the number of calls", tops: "from the recorded tops of stacks, of libraries alone", stacks: "from the recorded call stacks" }[rows.first?.inclusive_from ?? "stacks"]}`;
 	return (
 		<div class="function-list">
 			<Filters set={["text", "image"].filter((name) => get(name)).length}>

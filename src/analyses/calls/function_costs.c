@@ -36,13 +36,11 @@ typedef struct LodeStackSums {
 	uint32_t first;          /* root */
 } Sums;
 
-typedef struct {
-	double cost, samples;
-} Total;
+typedef LodeStackTotal Total;
 
 const char *lode_call_source_to_text(LodeCallSource source)
 {
-	static const char *const words[] = {NULL, "stacks", "calls"};
+	static const char *const words[] = {NULL, "stacks", "calls", "tops", "inferred"};
 
 	return words[source];
 }
@@ -89,10 +87,12 @@ static uint32_t function_at(const Naming *self, const char *image, uint64_t addr
 	return LODE_NONE;
 }
 
-static bool is_own(const LodeFrame *frame)
+/* A function has no file where it is not known, or where all of its code is inlined. */
+static bool is_own(const LodeFrame *frame, bool has_file)
 {
 	return frame->image != NULL && !lode_is_system_library(frame->image) &&
-	       (frame->file == NULL || !lode_is_toolchain_file(frame->file));
+	       g_strcmp0(frame->function, "_start") != 0 &&
+	       (frame->file == NULL ? !has_file : !lode_is_toolchain_file(frame->file));
 }
 
 static uint32_t function_of(Naming *self, const LodeFrame *frame)
@@ -141,8 +141,13 @@ static uint32_t *name_frames(LodeFunctionCosts *costs, const LodeStacks *stacks)
 	for (guint i = 0; i < stacks->frames->len; i++) {
 		const LodeFrame *frame = &LODE_AT(stacks->frames, LodeFrame, i);
 		functions[i] = function_of(&self, frame);
-		cost_at(costs, functions[i])->is_own |= is_own(frame);
 	}
+	g_autofree bool *has_file = g_new0(bool, MAX(costs->functions->len, 1));
+	for (guint i = 0; i < stacks->frames->len; i++)
+		has_file[functions[i]] |= LODE_AT(stacks->frames, LodeFrame, i).file != NULL;
+	for (guint i = 0; i < stacks->frames->len; i++)
+		cost_at(costs, functions[i])->is_own |= is_own(
+			&LODE_AT(stacks->frames, LodeFrame, i), has_file[functions[i]]);
 	lode_id_cache_clear(&self.known);
 	g_hash_table_unref(self.images);
 	return functions;
@@ -281,17 +286,18 @@ static void take_stacks(LodeFunctionCosts *self, const LodeStacks *stacks, uint3
 	count_samples(self, sums);
 	for (guint i = 0; i < self->functions->len && !(self->samples > 0); i++)
 		cost_at(self, i)->samples = (double)NAN;
-	if (!stacks->has_chains || !(self->samples > 0)) {
+	if (!(stacks->has_chains || stacks->has_tops) || !(self->samples > 0)) {
 		sums_free(sums);
 		return;
 	}
 	g_autofree Total *totals = sum_labels(sums, sums->functions, self->functions->len);
 	for (guint i = 0; i < self->functions->len; i++) {
 		LodeFunctionCost *one = cost_at(self, i);
-		one->inclusive = MAX(totals[i].cost, one->self);
+		if (stacks->has_chains || !one->is_own)
+			one->inclusive = MAX(totals[i].cost, one->self);
 	}
 	self->stacks = sums;
-	self->source = LODE_CALLS_FROM_STACKS;
+	self->source = stacks->has_chains ? LODE_CALLS_FROM_STACKS : LODE_CALLS_FROM_TOPS;
 }
 
 /* Where no stacks are known samples have one weight each, as of a timer. */
@@ -325,6 +331,7 @@ LodeFunctionCosts *lode_function_costs_new(const LodeProfile *profile, uint32_t 
 	LodeFunctionCosts *self = g_new0(LodeFunctionCosts, 1);
 
 	self->profile = profile;
+	self->event = LODE_NONE;
 	self->functions = g_array_new(FALSE, TRUE, sizeof(LodeFunctionCost));
 	for (uint32_t i = 0; i < profile->functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
@@ -342,12 +349,13 @@ LodeFunctionCosts *lode_function_costs_new(const LodeProfile *profile, uint32_t 
 		return self;
 	uint32_t sampled = lode_profile_event_as_sampled(profile, event);
 	sampled = sampled != LODE_NONE ? sampled : event;
+	self->event = sampled;
 	if (profile->stacks != NULL)
 		take_stacks(self, profile->stacks, sampled);
 	else if (lode_profile_event(profile, sampled)->kind == LODE_EVENT_SAMPLED &&
 		 lode_profile_event(profile, sampled)->total > 0 && profile->n_samples > 0)
 		estimate_samples(self, sampled);
-	if (self->source == LODE_CALLS_UNKNOWN && profile->frequency == LODE_FREQUENCY_EXACT)
+	if (self->source != LODE_CALLS_FROM_STACKS && profile->frequency == LODE_FREQUENCY_EXACT)
 		take_counts(self, event);
 	return self;
 }
@@ -365,6 +373,17 @@ void lode_function_costs_free(LodeFunctionCosts *self)
 bool lode_function_costs_are_short(const LodeFunctionCosts *self)
 {
 	return self->source == LODE_CALLS_FROM_STACKS && self->alone > self->samples / 2;
+}
+
+LodeStackTotal *lode_function_costs_of_labels(
+	const LodeFunctionCosts *self, const uint32_t *labels, size_t n)
+{
+	return self->stacks != NULL ? sum_labels(self->stacks, labels, n) : NULL;
+}
+
+uint32_t lode_function_costs_at_stack(const LodeFunctionCosts *self, uint32_t stack)
+{
+	return self->stacks->functions[stack];
 }
 
 bool lode_function_costs_of_groups(
@@ -446,7 +465,10 @@ static void find_on_stacks(LodeNeighbours *self, const LodeFunctionCosts *costs,
 	self->callers = sum_shares(costs, callers);
 	self->callees = sum_shares(costs, callees);
 	g_autofree Total *total = sum_labels(sums, marked, 1);
-	self->inclusive = MAX(total->cost, self->self);
+	bool is_known = costs->source != LODE_CALLS_FROM_TOPS;
+	for (guint i = 0; i < costs->functions->len && !is_known; i++)
+		is_known = is_marked[i] && !isnan(lode_function_cost_at(costs, i)->inclusive);
+	self->inclusive = is_known ? MAX(total->cost, self->self) : (double)NAN;
 }
 
 static void add_share(GArray *shares, uint32_t function, double cost, double count)
@@ -549,10 +571,10 @@ void lode_neighbours_init(LodeNeighbours *self, const LodeFunctionCosts *costs,
 		self->self += one->self;
 		self->samples += one->samples;
 	}
-	if (costs->source == LODE_CALLS_FROM_STACKS) {
-		find_on_stacks(self, costs, is_marked, has_own_callers);
-	} else if (costs->source == LODE_CALLS_FROM_COUNTS) {
+	if (costs->source == LODE_CALLS_FROM_COUNTS) {
 		find_in_counts(self, costs, is_marked);
+	} else if (costs->stacks != NULL) {
+		find_on_stacks(self, costs, is_marked, has_own_callers);
 	} else {
 		self->inclusive = (double)NAN;
 		self->callers = g_array_new(FALSE, FALSE, sizeof(LodeCallShare));

@@ -6,7 +6,8 @@
  *   main ──▶ seldom             sample    self of seldom; inclusive of seldom and main
  *
  * Inclusive costs come from recorded stacks, where a sample counts once for each function on its
- * stack, however often that is there. Without stacks they are estimated from calls, if these were
+ * stack, however often that is there. Where only the top of the stack was recorded, they are known
+ * of what is not the user's own. Without stacks they are estimated from calls, if these were
  * counted (call_costs.h). Inferred or sampled calls do not do: functions that have no sample of
  * their own, such as main(), are not among them.
  */
@@ -19,9 +20,11 @@ typedef enum {
 	LODE_CALLS_UNKNOWN, /* none were recorded */
 	LODE_CALLS_FROM_STACKS,
 	LODE_CALLS_FROM_COUNTS,
+	LODE_CALLS_FROM_TOPS, /* of stacks: the nearest callers */
+	LODE_CALLS_INFERRED,  /* of services (services.h) alone */
 } LodeCallSource;
 
-/* "stacks", "calls"; NULL: unknown. */
+/* "stacks", "calls", "tops", "inferred"; NULL: unknown. */
 const char *lode_call_source_to_text(LodeCallSource source);
 
 typedef struct {
@@ -35,6 +38,7 @@ typedef struct {
 
 typedef struct {
 	const LodeProfile *profile; /* borrowed */
+	uint32_t event; /* of inclusive costs: as it was sampled, where it was; LODE_NONE: none */
 	LodeCallSource source;
 	GArray *functions; /* LodeFunctionCost: those of the profile, by their numbers, then those
 	                      that are only on stacks */
@@ -66,6 +70,22 @@ bool lode_function_costs_are_short(const LodeFunctionCosts *self);
  */
 bool lode_function_costs_of_groups(
 	const LodeFunctionCosts *self, const uint32_t *group_of, size_t n, double *out_costs);
+
+/* The samples that have something on their stack. */
+typedef struct {
+	double cost, samples;
+} LodeStackTotal;
+
+/*
+ * For labels below n, which each of the profile's stacks has one of, or LODE_NONE: the samples with
+ * that label on their stack or on one around it, each once. The caller frees the result; NULL
+ * without stacks.
+ */
+LodeStackTotal *lode_function_costs_of_labels(
+	const LodeFunctionCosts *self, const uint32_t *labels, size_t n);
+
+/* The function (of self->functions) of one of the profile's stacks; only with stacks. */
+uint32_t lode_function_costs_at_stack(const LodeFunctionCosts *self, uint32_t stack);
 
 /* A function that calls another directly, or is called. */
 typedef struct {

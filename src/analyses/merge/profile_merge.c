@@ -844,12 +844,13 @@ bool lode_profile_merge_has_stacks(const LodeProfile *profile)
 static void take_stacks(Merge *self)
 {
 	g_auto(LodeStackRows) rows = {0};
-	bool has_all = true, has_any = false, has_chains = true;
+	bool has_all = true, has_any = false, has_chains = true, has_tops = false;
 
 	for (uint32_t i = 0; i < self->n_sources; i++) {
 		const Source *source = &self->sources[i];
 		bool has_samples = source->profile->stacks != NULL;
 		has_any |= has_samples;
+		has_tops |= has_samples && source->profile->stacks->has_tops;
 		has_all &= source->is_whole && (has_samples || !(source->profile->n_samples > 0));
 		has_chains &= lode_profile_merge_has_stacks(source->profile);
 	}
@@ -861,6 +862,7 @@ static void take_stacks(Merge *self)
 			lode_stack_rows_add(&rows, self->sources[i].profile->stacks,
 				self->sources[i].events, self->sources[i].instructions);
 	self->merged->stacks->has_chains = has_chains;
+	self->merged->stacks->has_tops = has_tops && !has_chains;
 }
 
 static void take_windows(Merge *self)

@@ -14,18 +14,21 @@
  * and the least. */
 enum { MAX_ROWS = 200000, MOST_SLICES = 4096, LEAST_SLICES = 64, RECENT_BITS = 14 };
 
+#define OF_TREE (UINT32_C(1) << 31)
+
 struct LodeSampledStacks {
 	LodePlaces *places;   /* borrowed */
 	LodeThreads *threads; /* likewise */
 	LodeCallTree tree;    /* of callers, and of sampled code */
 	GArray *samples;      /* LodeStackSample with calls: a stack is a call of the tree */
-	GArray *alone;        /* LodeStackSample without: a stack is one of `rows` */
+	GArray *alone;        /* LodeStackSample without: a stack is one of `rows`, or OF_TREE plus
+	                         a call of the tree, which has what the top of a stack says */
 	GArray *rows;         /* LodePlace of what has weight */
 	GArray *chain;        /* LodePlace, of the sample at hand */
 	LodeNameTable kernel_functions, events;
 	const char *event_name; /* of the last sample, and its number */
 	uint32_t event;
-	bool has_chains;
+	bool has_chains, has_tops;
 	uint32_t recent[1 << RECENT_BITS]; /* rows of `alone`, by a hash of thread and place */
 	uint64_t first_ns, last_ns; /* of the recording at hand; first 0: no sample with a time */
 	uint64_t before_ns;         /* how long the recordings before it were together */
@@ -184,14 +187,16 @@ static void lengthen_slices(LodeSampledStacks *self)
 	self->max_rows = MAX(MAX_ROWS, 2 * self->alone->len);
 }
 
-static void add_alone(
-	LodeSampledStacks *self, LodeStackSample *sample, uint32_t row, const LodePlace *charged)
+/* `call` is of the tree; LODE_NONE: none is known. */
+static void add_alone(LodeSampledStacks *self, LodeStackSample *sample, uint32_t call, uint32_t row,
+	const LodePlace *charged)
 {
-	sample->stack = row;
-	if (row != LODE_NONE && row >= self->rows->len)
-		g_array_set_size(self->rows, row + 1);
-	if (row != LODE_NONE)
+	sample->stack = call != LODE_NONE ? OF_TREE + call : row;
+	if (call == LODE_NONE && row != LODE_NONE) {
+		if (row >= self->rows->len)
+			g_array_set_size(self->rows, row + 1);
 		g_array_index(self->rows, LodePlace, row) = *charged;
+	}
 	append_alone(self, self->alone, sample);
 	if (self->alone->len > self->max_rows)
 		lengthen_slices(self);
@@ -211,18 +216,49 @@ void lode_sampled_stacks_begin(LodeSampledStacks *self)
 	self->first_ns = self->last_ns = 0;
 }
 
+static void read_registers(const LodeSampledAccess *sampled, LodeUserRegisters *out_registers)
+{
+	const LodePerfSample *sample = &sampled->record->sample;
+
+	*out_registers = (LodeUserRegisters){0};
+	if (sample->user_registers != NULL)
+		lode_user_registers_from_perf(out_registers, sampled->event->user_registers,
+			sample->user_abi, sample->user_registers);
+}
+
+/* The call where the sample was taken, by the top of the stack; LODE_NONE: nobody is known to have
+ * called its code, which has the weight alone. */
+static uint32_t add_top(
+	LodeSampledStacks *self, const LodeSampledAccess *sampled, const LodePlace *charged)
+{
+	LodeUserRegisters registers;
+	LodePlace code;
+
+	if (charged == NULL || !find_code(self, sampled, &code) || code.image == LODE_NONE)
+		return LODE_NONE;
+	const LodeSampledCode from = {sampled->record, sampled->event, sampled->time_ns, code};
+	bool is_in_kernel = sampled->record->mode == LODE_PERF_MODE_KERNEL;
+	read_registers(sampled, &registers);
+	g_array_set_size(self->chain, 0);
+	lode_call_chain_find_top(self->places, &from, &registers, self->chain);
+	if (self->chain->len == 0 && !is_in_kernel)
+		return LODE_NONE;
+	uint32_t caller = add_chain(&self->tree, self->chain);
+	if (is_in_kernel)
+		caller = add_to_tree(&self->tree, caller, &code);
+	return add_to_tree(&self->tree, caller, charged);
+}
+
 /* The call where the sample was taken; *out_caller is the caller of its user code. */
 static uint32_t add_calls(LodeSampledStacks *self, const LodeSampledAccess *sampled,
 	const LodePlace *charged, const GPtrArray *kernel_functions, uint32_t *out_caller)
 {
 	const LodePerfRecord *record = sampled->record;
-	LodeUserRegisters registers = {0};
+	LodeUserRegisters registers;
 	LodePlace code;
 	uint32_t innermost = LODE_NONE;
 
-	if (record->sample.user_registers != NULL)
-		lode_user_registers_from_perf(&registers, sampled->event->user_registers,
-			record->sample.user_abi, record->sample.user_registers);
+	read_registers(sampled, &registers);
 	if (find_code(self, sampled, &code)) {
 		const LodeSampledCode from = {record, sampled->event, sampled->time_ns, code};
 		g_array_set_size(self->chain, 0);
@@ -264,7 +300,10 @@ uint32_t lode_sampled_stacks_add(LodeSampledStacks *self, const LodeSampledAcces
 		sample.stack = add_calls(self, sampled, charged, kernel_functions, &caller);
 		g_array_append_val(self->samples, sample);
 	} else {
-		add_alone(self, &sample, row, charged);
+		bool has_top = lode_call_chain_has_top(sampled->event);
+		self->has_tops |= has_top;
+		add_alone(self, &sample, has_top ? add_top(self, sampled, charged) : LODE_NONE, row,
+			charged);
 	}
 	self->last = sample;
 	self->last_has_chain = has_chain;
@@ -354,10 +393,10 @@ static uint32_t add_stack(Naming *self, uint32_t frame, uint32_t outer)
 
 /* A place, as far as its instruction in the profile names it: what is inlined there is a frame in
  * that of its function. */
-static uint32_t add_place(Naming *self, const LodePlace *code, uint32_t instruction)
+static uint32_t add_place(Naming *self, const LodePlace *code, uint32_t instruction, uint32_t outer)
 {
 	LodeFrame frame = {.address = code->address};
-	uint32_t outer = LODE_NONE, location = LODE_NONE;
+	uint32_t location = LODE_NONE;
 
 	if (code->image != LODE_NONE)
 		frame.image = lode_code_images_peek(
@@ -472,27 +511,41 @@ static void set_instruction(Naming *self, uint32_t stack, uint32_t instruction)
 	g_array_index(instructions, uint32_t, stack) = instruction;
 }
 
-/* The samples with calls. */
-static void name_calls(Naming *self, const LodeInstructionFinder *finder)
+/* Adds the calls of the tree: of each, the stack and the instruction. Without call chains, what
+ * calls nothing is sampled code, which its instruction names. */
+static void name_tree(Naming *self, const LodeInstructionFinder *finder, uint32_t *out_rows,
+	uint32_t *out_instructions)
 {
 	const GArray *calls = self->stacks->tree.calls;
-	g_autofree uint32_t *rows = g_new(uint32_t, MAX(calls->len, 1));
-	g_autofree uint32_t *instructions = g_new(uint32_t, MAX(calls->len, 1));
+	g_autofree bool *has_name = g_new0(bool, MAX(calls->len, 1));
 
 	for (guint i = 0; i < calls->len; i++) {
 		const LodeCall *call = &g_array_index(calls, LodeCall, i);
-		instructions[i] = call->code.image != LODE_CALLER_IN_KERNEL
-		                          ? finder->find(finder->data, &call->code)
-		                          : LODE_NONE;
-		if (!is_in_kernel(self, call))
+		out_instructions[i] = call->code.image != LODE_CALLER_IN_KERNEL
+		                              ? finder->find(finder->data, &call->code)
+		                              : LODE_NONE;
+		has_name[i] = !self->stacks->has_chains && !is_in_kernel(self, call) &&
+		              out_instructions[i] != LODE_NONE;
+		if (call->outer != LODE_NONE)
+			has_name[call->outer] = false;
+	}
+	for (guint i = 0; i < calls->len; i++) {
+		const LodeCall *call = &g_array_index(calls, LodeCall, i);
+		if (!has_name[i] && !is_in_kernel(self, call))
 			lode_code_names_add(self->names, &call->code);
 	}
 	lode_code_names_find(self->names);
 	for (guint i = 0; i < calls->len; i++) {
 		const LodeCall *call = &g_array_index(calls, LodeCall, i);
-		rows[i] = add_call(self, call, instructions[i],
-			call->outer != LODE_NONE ? rows[call->outer] : LODE_NONE);
+		uint32_t outer = call->outer != LODE_NONE ? out_rows[call->outer] : LODE_NONE;
+		out_rows[i] = has_name[i] ? add_place(self, &call->code, out_instructions[i], outer)
+		                          : add_call(self, call, out_instructions[i], outer);
 	}
+}
+
+/* The samples with calls. */
+static void name_calls(Naming *self, const uint32_t *rows, const uint32_t *instructions)
+{
 	for (guint i = 0; i < self->stacks->samples->len; i++) {
 		LodeStackSample sample = g_array_index(self->stacks->samples, LodeStackSample, i);
 		uint32_t call = sample.stack;
@@ -504,8 +557,9 @@ static void name_calls(Naming *self, const LodeInstructionFinder *finder)
 	}
 }
 
-/* Those without. */
-static void name_alone(Naming *self, const LodeInstructionFinder *finder)
+/* Those without, or with the top of a stack. */
+static void name_alone(Naming *self, const LodeInstructionFinder *finder, const uint32_t *tree_rows,
+	const uint32_t *tree_instructions)
 {
 	const GArray *places = self->stacks->rows;
 	g_autofree uint32_t *rows = g_new(uint32_t, MAX(places->len, 1));
@@ -514,10 +568,17 @@ static void name_alone(Naming *self, const LodeInstructionFinder *finder)
 		rows[i] = LODE_NONE;
 	for (guint i = 0; i < self->stacks->alone->len; i++) {
 		LodeStackSample sample = g_array_index(self->stacks->alone, LodeStackSample, i);
+		if (sample.stack != LODE_NONE && sample.stack >= OF_TREE) {
+			uint32_t call = sample.stack - OF_TREE;
+			sample.stack = tree_rows[call];
+			set_instruction(self, sample.stack, tree_instructions[call]);
+			g_array_append_val(self->out->samples, sample);
+			continue;
+		}
 		if (sample.stack != LODE_NONE && rows[sample.stack] == LODE_NONE) {
 			const LodePlace *code = &g_array_index(places, LodePlace, sample.stack);
 			uint32_t instruction = finder->find(finder->data, code);
-			rows[sample.stack] = add_place(self, code, instruction);
+			rows[sample.stack] = add_place(self, code, instruction, LODE_NONE);
 			set_instruction(self, rows[sample.stack], instruction);
 		}
 		if (sample.stack != LODE_NONE)
@@ -538,11 +599,16 @@ LodeStacks *lode_sampled_stacks_name(
 		.names = lode_code_names_new(lode_places_images(self->places)),
 		.depths = g_array_new(FALSE, FALSE, sizeof(uint16_t)),
 	};
+	guint n_calls = self->tree.calls->len;
+	g_autofree uint32_t *rows = g_new(uint32_t, MAX(n_calls, 1));
+	g_autofree uint32_t *instructions = g_new(uint32_t, MAX(n_calls, 1));
 	naming.out->has_chains = self->has_chains;
+	naming.out->has_tops = self->has_tops && !self->has_chains;
 	lode_id_cache_init(&naming.frame_ids);
 	lode_id_cache_init(&naming.stack_ids);
-	name_calls(&naming, finder);
-	name_alone(&naming, finder);
+	name_tree(&naming, finder, rows, instructions);
+	name_calls(&naming, rows, instructions);
+	name_alone(&naming, finder, rows, instructions);
 	add_threads(&naming);
 	lode_id_cache_clear(&naming.frame_ids);
 	lode_id_cache_clear(&naming.stack_ids);

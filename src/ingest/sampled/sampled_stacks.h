@@ -9,9 +9,10 @@
  *                                                      ▼
  *                                                   frames, stacks
  *
- * A sample without calls is at its code alone. Many such samples are kept as fewer rows: those of
- * one thread, event and place in one slice of time are one row, and the slices become longer until
- * the rows are few.
+ * Where the top of the thread's stack was recorded in place of calls, a sample has the callers that
+ * this shows. A sample without calls is at its code alone. Many such samples are kept as fewer
+ * rows: those of one thread, event and place in one slice of time are one row, and the slices
+ * become longer until the rows are few.
  *
  * Private to ingest/.
  */

@@ -125,6 +125,9 @@ bool lode_stack_tables_insert(const LodeStacks *stacks, LodeDatabase *database, 
 	}
 	return insert_instructions(stacks, database, error) &&
 	       insert_more(stacks, database, error) &&
+	       (!stacks->has_tops ||
+		       lode_database_execute(
+			       database, "INSERT INTO meta VALUES('has_stack_tops', 1)", error)) &&
 	       lode_database_execute(database,
 		       stacks->has_chains ? "INSERT INTO meta VALUES('has_call_chains', 1)"
 					  : "INSERT INTO meta VALUES('has_call_chains', 0)",
@@ -168,17 +171,21 @@ static bool read_more(
 static bool read_additions(
 	LodeProfile *profile, LodeStacks *stacks, LodeDatabase *database, GError **error)
 {
-	int64_t n_tables, n_without;
+	int64_t n_tables, n_without, n_tops;
 
 	if (!lode_database_query_integer(database,
 		    "SELECT count(*) FROM meta WHERE key = 'has_call_chains' AND value = 0",
 		    &n_without, error) ||
+		!lode_database_query_integer(database,
+			"SELECT count(*) FROM meta WHERE key = 'has_stack_tops' AND value = 1",
+			&n_tops, error) ||
 		!lode_database_query_integer(database,
 			"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN "
 			"('stack_instruction', 'stack_sample_more')",
 			&n_tables, error))
 		return false;
 	stacks->has_chains = n_without == 0;
+	stacks->has_tops = n_without > 0 && n_tops > 0;
 	return n_tables < 2 || read_more(profile, stacks, database, error);
 }
 

@@ -145,6 +145,10 @@ void lode_call_lines_note(const LodeFunctionCosts *costs, const LodeTerminal *te
 		lode_profile_lines_print(terminal, out,
 			"Inclusive is estimated from counted calls: each call of a function is "
 			"taken to cost the same.");
+	else if (costs->source == LODE_CALLS_FROM_TOPS)
+		lode_profile_lines_print(terminal, out,
+			"Callers are known as far as the recorded top of the stack reaches, "
+			"inclusive of libraries alone: -g or --call-graph dwarf records all.");
 	else
 		lode_call_lines_short(costs, terminal, out);
 }

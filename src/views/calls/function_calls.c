@@ -419,8 +419,10 @@ static void write_text(const Calls *self)
 	lode_profile_lines_print(terminal, self->out, "%s in %s: self %s, inclusive %s", name->str,
 		image->str,
 		lode_number_format_share(lode_share_of(self->found.self, self->total), own),
-		lode_number_format_share(
-			lode_share_of(self->found.inclusive, self->total), inclusive));
+		isnan(self->found.inclusive)
+			? "not known"
+			: lode_number_format_share(
+				  lode_share_of(self->found.inclusive, self->total), inclusive));
 	if (self->profile->part != NULL)
 		lode_profile_lines_print(terminal, self->out, "part: %s", self->profile->part);
 	lode_call_lines_note(self->costs, terminal, self->out);

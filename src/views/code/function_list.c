@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/code/function_list.h"
 
-#include "analyses/calls/function_families.h"
 #include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
 #include "base/text/words.h"
 #include "views/calls/call_lines.h"
+#include "views/calls/service_lines.h"
 #include "views/code/function_name.h"
 #include "views/form/row_stream.h"
 #include "views/form/table.h"
@@ -31,8 +31,9 @@ typedef struct {
 	LodeFunctionCosts *costs;
 	LodeFamilies *families;
 	GArray *family_costs; /* LodeFamilyCost */
-	GArray *rows;         /* Row: all that pass */
-	guint first, end;     /* those to be shown */
+	LodeServices *services;
+	GArray *rows;     /* Row: all that pass */
+	guint first, end; /* those to be shown */
 	double total;
 	FILE *out;
 } List;
@@ -45,6 +46,12 @@ int lode_function_order_from_text(const char *text)
 	return lode_word_find(order_words, G_N_ELEMENTS(order_words), text);
 }
 
+/* Where it is not known it is self at least. */
+static double known_inclusive(const Row *row)
+{
+	return isnan(row->cost->inclusive) ? row->cost->self : row->cost->inclusive;
+}
+
 static int compare_rows(const void *a, const void *b, void *user_data)
 {
 	const Row *left = a, *right = b;
@@ -53,7 +60,8 @@ static int compare_rows(const void *a, const void *b, void *user_data)
 
 	switch (options->order) {
 	case LODE_FUNCTION_BY_INCLUSIVE:
-		order = isnan(left->cost->inclusive) ? 0 : LODE_DESCENDING(cost->inclusive);
+		order = lode_compare_doubles_descending(
+			&(double){known_inclusive(left)}, &(double){known_inclusive(right)});
 		break;
 	case LODE_FUNCTION_BY_EXECUTIONS:
 		order = LODE_DESCENDING(executions);
@@ -220,6 +228,8 @@ static void write_json(const List *self)
 	for (guint i = 0; i < self->family_costs->len; i++)
 		put_family(self, &g_array_index(self->family_costs, LodeFamilyCost, i), &json);
 	lode_json_end(&json, ']');
+	const LodeServiceLines lines = {self->costs, self->families, self->services, self->total};
+	lode_service_lines_json(&lines, &json);
 	lode_row_stream_init_json(&rows, &json);
 	lode_json_key(&json, "functions");
 	lode_json_begin(&json, '[');
@@ -285,13 +295,20 @@ static LodeStyle family_cell(size_t row, unsigned column, GString *out, const vo
 	}
 }
 
+static bool has_family_inclusive(const List *self)
+{
+	for (guint i = 0; i < self->family_costs->len; i++)
+		if (!isnan(g_array_index(self->family_costs, LodeFamilyCost, i).inclusive))
+			return true;
+	return false;
+}
+
 static void put_table(const List *self, size_t n_rows, bool are_families)
 {
 	const bool is_known[N_COLUMNS] = {
 		[COLUMN_SELF] = true,
-		[COLUMN_INCLUSIVE] = self->costs->source == LODE_CALLS_FROM_STACKS ||
-	                             (!are_families &&
-					     self->costs->source == LODE_CALLS_FROM_COUNTS),
+		[COLUMN_INCLUSIVE] = are_families ? has_family_inclusive(self)
+	                                          : self->costs->source != LODE_CALLS_UNKNOWN,
 		[COLUMN_SAMPLES] = !are_families && n_rows > 0 &&
 	                           !isnan(row_at(self, self->first)->cost->samples),
 		[COLUMN_IMAGE] = !are_families,
@@ -335,11 +352,14 @@ static void write_text(const List *self)
 		lode_profile_lines_print(terminal, self->out,
 			"and %u more function%s; --limit %u shows all", self->rows->len - self->end,
 			self->rows->len - self->end == 1 ? "" : "s", self->rows->len);
-	if (self->family_costs->len == 0 || self->options->text != NULL ||
-		self->options->image != NULL)
+	if (self->options->text != NULL || self->options->image != NULL)
 		return;
-	fputc('\n', self->out);
-	put_table(self, self->family_costs->len, true);
+	if (self->family_costs->len > 0) {
+		fputc('\n', self->out);
+		put_table(self, self->family_costs->len, true);
+	}
+	const LodeServiceLines lines = {self->costs, self->families, self->services, self->total};
+	lode_service_lines_write(&lines, terminal, self->out);
 }
 
 bool lode_function_list_write(const LodeProfile *profile, uint32_t weight_event,
@@ -356,6 +376,8 @@ bool lode_function_list_write(const LodeProfile *profile, uint32_t weight_event,
 		.total = lode_profile_event_total(profile, weight_event),
 		.out = out};
 
+	g_autoptr(LodeServices) services = lode_services_new(costs, families, family_of, NULL);
+	self.services = services;
 	choose_rows(&self);
 	switch (options->format) {
 	case LODE_VIEW_TEXT:

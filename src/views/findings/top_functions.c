@@ -28,7 +28,9 @@ typedef struct {
 	const LodeFamilyCost *family; /* NULL: a function */
 	uint32_t function;
 	uint32_t caller;
-	double time; /* by which it is chosen */
+	const LodeServiceCaller *line; /* of the caller; NULL: not known */
+	guint n_more;                  /* callers besides */
+	double time;                   /* by which it is chosen */
 } Row;
 
 LODE_ORDER(compare_rows, Row, LODE_DESCENDING(time), LODE_ASCENDING(function))
@@ -83,6 +85,27 @@ static uint32_t find_caller(const LodeTopFunctions *self, const Row *row)
 	return own != LODE_NONE || is_own ? own : find_first_caller(self, row, is_marked, false);
 }
 
+/* The callers of a service, of which most must be known. Inferred calls do not say which of several
+ * has more of it. */
+static bool take_service_caller(const LodeTopFunctions *self, Row *row)
+{
+	const LodeServices *services = self->services;
+	const LodeService *service =
+		row->family != NULL ? lode_services_find(services, LODE_NONE, row->family->family)
+				    : lode_services_find(services, row->function, LODE_NONE);
+
+	if (service == NULL || service->n_callers == 0 ||
+		service->inclusive - service->unknown < LEAST_KNOWN * row->time)
+		return false;
+	row->line = lode_service_caller(services, service, 0);
+	row->caller = row->line->function;
+	for (guint i = 1; i < service->n_callers; i++)
+		row->n_more += lode_service_caller(services, service, i)->function != row->caller;
+	if (services->source == LODE_CALLS_INFERRED && row->n_more > 0)
+		row->caller = LODE_NONE;
+	return true;
+}
+
 static void choose_rows(LodeTopFunctions *self)
 {
 	g_autofree bool *is_shown = g_new0(bool, lode_families_n(self->families) + 1);
@@ -90,7 +113,10 @@ static void choose_rows(LodeTopFunctions *self)
 
 	for (guint i = 0; i < self->family_costs->len; i++) {
 		const LodeFamilyCost *cost = &g_array_index(self->family_costs, LodeFamilyCost, i);
-		const Row row = {cost, LODE_NONE, LODE_NONE, lode_family_cost_time(cost)};
+		const Row row = {.family = cost,
+			.function = LODE_NONE,
+			.caller = LODE_NONE,
+			.time = lode_family_cost_time(cost)};
 		if (!is_shown_as_family(self, cost))
 			continue;
 		is_shown[cost->family] = true;
@@ -98,7 +124,9 @@ static void choose_rows(LodeTopFunctions *self)
 		g_array_append_val(self->rows, row);
 	}
 	for (uint32_t i = 0; i < self->costs->profile->functions->len; i++) {
-		const Row row = {NULL, i, LODE_NONE, lode_function_cost_at(self->costs, i)->self};
+		const Row row = {.function = i,
+			.caller = LODE_NONE,
+			.time = lode_function_cost_at(self->costs, i)->self};
 		uint32_t family = self->family_of[i];
 		bool is_member =
 			family != LODE_NONE &&
@@ -112,7 +140,8 @@ static void choose_rows(LodeTopFunctions *self)
 	g_array_set_size(self->rows, MIN(self->rows->len, MOST_ROWS));
 	for (guint i = 0; i < self->rows->len; i++) {
 		Row *row = &g_array_index(self->rows, Row, i);
-		row->caller = find_caller(self, row);
+		if (!take_service_caller(self, row))
+			row->caller = find_caller(self, row);
 	}
 }
 
@@ -125,6 +154,7 @@ void lode_top_functions_init(LodeTopFunctions *self, const LodeProfile *profile,
 		.total = lode_profile_event_total(profile, event),
 	};
 	self->family_costs = lode_families_costs(self->families, self->costs, &self->family_of);
+	self->services = lode_services_new(self->costs, self->families, self->family_of, NULL);
 	choose_rows(self);
 }
 
@@ -132,6 +162,7 @@ void lode_top_functions_clear(LodeTopFunctions *self)
 {
 	lode_function_costs_free(self->costs);
 	lode_families_free(self->families);
+	lode_services_free(self->services);
 	if (self->rows != NULL) {
 		g_array_unref(self->rows);
 		g_array_unref(self->family_costs);
@@ -161,17 +192,31 @@ static void put_caller(const char *name, const LodeTerminal *terminal, GString *
 	g_string_prepend(out, ", from ");
 }
 
+/* " at words.c:12", if it is known; the caller frees it. */
+static char *line_text(const Row *row, bool is_ascii)
+{
+	if (row->caller == LODE_NONE || row->line == NULL || row->line->file == NULL)
+		return g_strdup("");
+	g_autofree char *base = g_path_get_basename(row->line->file);
+	g_autofree char *file = lode_display_text(base, is_ascii);
+	return g_strdup_printf(" at %s:%u", file, row->line->line);
+}
+
 static void put_name(const Body *self, const Row *row, GString *out)
 {
 	const LodeFunctionCosts *costs = self->top->costs;
 	bool is_ascii = self->terminal->is_ascii;
 	g_autoptr(GString) name = g_string_new(NULL), caller = g_string_new(NULL);
+	g_autofree char *line = line_text(row, is_ascii);
+	char more[16] = "";
 	size_t width = self->terminal->width > SHARES_WIDTH ? self->terminal->width - SHARES_WIDTH
 	                                                    : 0;
 
 	if (row->caller != LODE_NONE)
 		put_caller(lode_function_cost_at(costs, row->caller)->name, self->terminal, caller);
-	size_t used = lode_display_width(caller->str);
+	if (row->n_more > 0 && row->caller != LODE_NONE)
+		g_snprintf(more, sizeof more, " +%u", row->n_more);
+	size_t used = lode_display_width(caller->str) + strlen(more);
 	width = width > used + LEAST_WIDTH ? width - used : LEAST_WIDTH;
 	if (row->family != NULL) {
 		lode_call_lines_family(
@@ -185,7 +230,8 @@ static void put_name(const Body *self, const Row *row, GString *out)
 		lode_display_append(name, library != NULL ? library : "", is_ascii);
 	}
 	lode_display_shorten(name, width, is_ascii);
-	g_string_append_printf(out, "%s%s", name->str, caller->str);
+	bool has_room = lode_display_width(name->str) + lode_display_width(line) <= width;
+	g_string_append_printf(out, "%s%s%s%s", name->str, caller->str, has_room ? line : "", more);
 }
 
 static LodeStyle cell(size_t index, unsigned column, GString *out, const void *user_data)

@@ -12,15 +12,16 @@
  */
 #pragma once
 
-#include "analyses/calls/function_families.h"
+#include "analyses/calls/services.h"
 #include "views/form/format.h"
 
 typedef struct {
 	LodeFunctionCosts *costs;
 	LodeFamilies *families;
 	GArray *family_costs; /* LodeFamilyCost */
-	uint32_t *family_of;  /* of each function */
-	GArray *rows;         /* private; as many as there will be lines */
+	LodeServices *services;
+	uint32_t *family_of; /* of each function */
+	GArray *rows;        /* private; as many as there will be lines */
 	double total;
 } LodeTopFunctions;
 

@@ -57,6 +57,7 @@ static LodeProfile *random_stacks(guint32 seed)
 		g_array_append_val(stacks->samples, sample);
 	}
 	stacks->has_chains = g_rand_boolean(rand);
+	stacks->has_tops = !stacks->has_chains && g_rand_boolean(rand);
 	for (guint i = 0; i < stacks->stacks->len; i++) {
 		uint32_t instruction = maybe_index(rand, profile->instructions->len);
 		g_array_append_val(stacks->instructions, instruction);
@@ -119,7 +120,7 @@ static void assert_equal_stacks(const LodeStacks *a, const LodeStacks *b)
 		g_assert_cmpuint(left->outer, ==, right->outer);
 		g_assert_cmpuint(lode_stacks_instruction(a, i), ==, lode_stacks_instruction(b, i));
 	}
-	g_assert_true(a->has_chains == b->has_chains);
+	g_assert_true(a->has_chains == b->has_chains && a->has_tops == b->has_tops);
 	g_assert_cmpuint(a->threads->len, ==, b->threads->len);
 	for (guint i = 0; i < a->threads->len; i++) {
 		const LodeStackThread *left = &g_array_index(a->threads, LodeStackThread, i);

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Services: functions of the system's libraries, of a run-time environment, or of a family
+ * (families.ini) that the user's own code calls, each with all that it calls there:
+ *
+ *   count_words  words.c:12 ──▶ strlen            service strlen, called from words.c:12
+ *   main  main.c:40 ──▶ qsort ──▶ msort_with_tmp  service qsort, called from main.c:40, with…
+ *                         └──▶ by_name  list.c:8  …what its call back costs: inclusive in qsort,
+ *                                └──▶ strcmp      but a service of its own, called from list.c:8
+ *
+ * A sample belongs to the outermost function of each such run on its stack. So malloc that
+ * operator new calls is operator new's; the family has both. A family is a service, too.
+ *
+ * Who calls is known, in this order, from stacks, from the recorded top of the stack, from counted
+ * calls, or from calls that were inferred: then shares are estimates, unless there is one caller.
+ */
+#pragma once
+
+#include "analyses/calls/function_families.h"
+
+/* An own function and line that calls. */
+typedef struct {
+	uint32_t function; /* of LodeFunctionCosts */
+	const char *file;  /* the profile's; NULL: no own line is known */
+	uint32_t line;     /* 0 likewise */
+	double cost;       /* of the event, that came from there */
+	double samples;    /* likewise; NaN: from calls */
+	double calls;      /* NaN: from stacks */
+} LodeServiceCaller;
+
+typedef struct {
+	uint32_t function; /* of LodeFunctionCosts; LODE_NONE: all functions of the family */
+	uint32_t family;   /* LODE_NONE: none */
+	double self;
+	double inclusive; /* at least self of it; that alone where the rest is not known */
+	double error;   /* of inclusive: one standard deviation, by the samples; NaN: no samples */
+	double unknown; /* of inclusive, what has no known caller */
+	guint first_caller, n_callers; /* of LodeServices.callers */
+} LodeService;
+
+typedef struct {
+	LodeCallSource source;
+	GArray *services; /* LodeService, by falling inclusive cost */
+	GArray *callers;  /* LodeServiceCaller, of each service by falling cost */
+} LodeServices;
+
+/* `family_of` is that of lode_families_costs(). `own`: see lode_own_lines_new(). Borrows strings of
+ * the profile. Never NULL. */
+LodeServices *lode_services_new(const LodeFunctionCosts *costs, const LodeFamilies *families,
+	const uint32_t *family_of, const char *const *own);
+void lode_services_free(LodeServices *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeServices, lode_services_free)
+
+/* A function's, or with function LODE_NONE a family's; NULL: it is none, or has no cost. */
+const LodeService *lode_services_find(const LodeServices *self, uint32_t function, uint32_t family);
+
+static inline const LodeServiceCaller *lode_service_caller(
+	const LodeServices *self, const LodeService *service, guint i)
+{
+	return &g_array_index(self->callers, LodeServiceCaller, service->first_caller + i);
+}
+
+/* The name by which a variant of a function of the C library is called: "strlen" of
+ * "__strlen_avx2"; else the name itself. The caller frees it. */
+char *lode_service_called_name(const char *name);

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Services: examples by hand, random stacks against a naive walk of each sample's stack, counted
+ * and inferred calls, names of variants.
+ */
+#include "analyses/calls/services.h"
+#include "model/stacks.h"
+#include "seeds.h"
+
+#include <math.h>
+#include <string.h>
+
+#define OWN "/home/me/program"
+#define LIBC "/usr/lib/x86_64-linux-gnu/libc.so.6"
+#define LIBSTDCXX "/usr/lib/x86_64-linux-gnu/libstdc++.so.6"
+
+typedef enum { THROUGH, IS_OWN, SERVICE } Kind;
+
+enum { MAIN, WORK, STRLEN, MALLOC, NEW, QSORT, START, KERNEL, STUB, N_FUNCTIONS, N_OWN = STRLEN };
+
+/* Families: STRLEN "strings and memory", MALLOC and NEW "allocator". */
+static const struct {
+	const char *name, *image, *file;
+	Kind kind;
+	const char *family;
+} known[N_FUNCTIONS] = {
+	[MAIN] = {"main", OWN, "main.c", IS_OWN, NULL},
+	[WORK] = {"work", OWN, "work.c", IS_OWN, NULL},
+	[STRLEN] = {"__strlen_avx2", LIBC, NULL, SERVICE, "strings and memory"},
+	[MALLOC] = {"malloc", LIBC, NULL, SERVICE, "allocator"},
+	[NEW] = {"operator new(unsigned long)", LIBSTDCXX, NULL, SERVICE, "allocator"},
+	[QSORT] = {"qsort", LIBC, NULL, SERVICE, NULL},
+	[START] = {"start_thread", LIBC, NULL, SERVICE, NULL},
+	[KERNEL] = {"do_user_addr_fault", "[kernel]", NULL, THROUGH, NULL},
+	[STUB] = {"strlen@plt", OWN, NULL, THROUGH, NULL},
+};
+
+typedef struct {
+	LodeProfile *profile;
+	LodeFunctionCosts *costs;
+	LodeFamilies *families;
+	GArray *family_costs;
+	uint32_t *family_of;
+	LodeServices *services;
+} Scene;
+
+static LodeProfile *profile_new(void)
+{
+	LodeProfile *profile = lode_profile_new();
+	uint32_t start = 0;
+
+	profile->weight_event = lode_profile_add_event(
+		profile, "clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
+	for (guint i = 0; i < N_FUNCTIONS; i++) {
+		const LodeImage image = {.path = lode_profile_intern(profile, known[i].image)};
+		const LodeFunction function = {.name = lode_profile_intern(profile, known[i].name),
+			.image = i,
+			.address = 16,
+			.size = 16,
+			.first_instruction = i,
+			.n_instructions = 1};
+		const LodeInstruction instruction = {.address = 16,
+			.next_count = -1,
+			.function = i,
+			.block = LODE_NONE,
+			.location = known[i].file != NULL ? lode_profile_location(profile,
+								    known[i].file, 10 + i, NULL)
+		                                          : LODE_NONE};
+		g_array_append_val(profile->images, image);
+		g_array_append_val(profile->functions, function);
+		g_array_append_val(profile->instructions, instruction);
+		g_array_append_val(profile->cost_starts, start);
+	}
+	return profile;
+}
+
+/* A stack in a function, at a line that says which of its lines. */
+static uint32_t add_stack(LodeProfile *profile, uint32_t function, uint32_t line, uint32_t outer)
+{
+	const LodeFrame frame = {.function = lode_profile_function(profile, function)->name,
+		.image = lode_profile_image(profile, function)->path,
+		.file = lode_profile_intern(profile, known[function].file),
+		.line = known[function].file != NULL ? line : 0};
+	const LodeStack stack = {profile->stacks->frames->len, outer};
+
+	g_array_append_val(profile->stacks->frames, frame);
+	g_array_append_val(profile->stacks->stacks, stack);
+	return profile->stacks->stacks->len - 1;
+}
+
+static void add_samples(LodeProfile *profile, uint32_t stack, guint n)
+{
+	const LodeStackSample sample = {.weight = 10, .stack = stack};
+
+	for (guint i = 0; i < n; i++)
+		g_array_append_val(profile->stacks->samples, sample);
+	lode_profile_event(profile, 0)->total += 10 * n;
+	profile->n_samples += n;
+}
+
+static void scene_init(Scene *self, LodeProfile *profile)
+{
+	self->profile = profile;
+	self->costs = lode_function_costs_new(profile, 0);
+	self->families = lode_families_new();
+	self->family_costs = lode_families_costs(self->families, self->costs, &self->family_of);
+	/* Families of functions without cost, too. */
+	for (guint i = 0; i < self->costs->functions->len; i++) {
+		const LodeFunctionCost *one = lode_function_cost_at(self->costs, i);
+		self->family_of[i] = lode_families_find(
+			self->families, one->name, one->image, false);
+	}
+	self->services = lode_services_new(self->costs, self->families, self->family_of, NULL);
+}
+
+static void scene_clear(Scene *self)
+{
+	lode_services_free(self->services);
+	g_free(self->family_of);
+	g_array_unref(self->family_costs);
+	lode_families_free(self->families);
+	lode_function_costs_free(self->costs);
+	lode_profile_free(self->profile);
+}
+
+static uint32_t family_named(const Scene *self, const char *name)
+{
+	for (uint32_t i = 0; i < lode_families_n(self->families); i++)
+		if (g_strcmp0(lode_families_at(self->families, i)->name, name) == 0)
+			return i;
+	return LODE_NONE;
+}
+
+/* "70: work.c:5 40, main.c:7 30, nobody 0" */
+static char *service_text(const Scene *self, const LodeService *service)
+{
+	GString *text = g_string_new(NULL);
+
+	if (service == NULL)
+		return g_string_free(text, FALSE);
+	g_string_append_printf(text, "%g:", service->inclusive);
+	for (guint i = 0; i < service->n_callers; i++) {
+		const LodeServiceCaller *one = lode_service_caller(self->services, service, i);
+		g_string_append_printf(text, " %s %s:%u %g,",
+			lode_function_cost_at(self->costs, one->function)->name,
+			one->file != NULL ? one->file : "?", one->line, one->cost);
+	}
+	g_string_append_printf(text, " nobody %g", service->unknown);
+	return g_string_free(text, FALSE);
+}
+
+static void check_service(const Scene *self, uint32_t function, const char *expected)
+{
+	g_autofree char *found = service_text(
+		self, lode_services_find(self->services, function, LODE_NONE));
+
+	g_assert_cmpstr(found, ==, expected);
+}
+
+static void check_family(const Scene *self, const char *family, const char *expected)
+{
+	g_autofree char *found = service_text(
+		self, lode_services_find(self->services, LODE_NONE, family_named(self, family)));
+
+	g_assert_cmpstr(found, ==, expected);
+}
+
+/* The drawing of services.h, an allocation through operator new, and a lost caller. */
+static void test_example(void)
+{
+	LodeProfile *profile = profile_new();
+	Scene self;
+
+	profile->stacks = lode_stacks_new();
+	uint32_t thread = add_stack(profile, START, 0, LODE_NONE);
+	uint32_t in_main = add_stack(profile, MAIN, 40, thread);
+	uint32_t sort = add_stack(profile, QSORT, 0, in_main);
+	uint32_t compare = add_stack(profile, WORK, 8, sort);
+	add_samples(profile, add_stack(profile, STRLEN, 0, compare), 3);
+	add_samples(profile, compare, 5);
+	add_samples(profile, sort, 1);
+	uint32_t allocation = add_stack(profile, NEW, 0, in_main);
+	add_samples(profile, add_stack(profile, MALLOC, 0, allocation), 4);
+	add_samples(profile, add_stack(profile, MALLOC, 0, LODE_NONE), 2);
+	scene_init(&self, profile);
+	g_assert_cmpint(self.services->source, ==, LODE_CALLS_FROM_STACKS);
+	check_service(&self, STRLEN, "30: work work.c:8 30, nobody 0");
+	check_service(&self, QSORT, "90: main main.c:40 90, nobody 0");
+	check_service(&self, NEW, "40: main main.c:40 40, nobody 0");
+	check_service(&self, MALLOC, "20: nobody 20");
+	check_service(&self, START, "");
+	check_family(&self, "allocator", "60: main main.c:40 40, nobody 20");
+	const LodeService *sorted = lode_services_find(self.services, QSORT, LODE_NONE);
+	g_assert_cmpfloat_with_epsilon(sorted->error, 150 * sqrt(.6 * .4 / 15), 1e-9);
+	scene_clear(&self);
+}
+
+/* In an image with lines, what has none was linked with it. */
+static void test_static(void)
+{
+	LodeProfile *profile = profile_new();
+	Scene self;
+
+	profile->stacks = lode_stacks_new();
+	uint32_t in_main = add_stack(profile, MAIN, 40, LODE_NONE);
+	const LodeFrame helper = {.function = lode_profile_intern(profile, "uw_frame_state_for"),
+		.image = lode_profile_image(profile, MAIN)->path};
+	uint32_t thrown = add_stack(profile, NEW, 0, in_main);
+	const LodeStack between = {profile->stacks->frames->len, thrown};
+	g_array_append_val(profile->stacks->frames, helper);
+	g_array_append_val(profile->stacks->stacks, between);
+	add_samples(profile, add_stack(profile, STRLEN, 0, profile->stacks->stacks->len - 1), 4);
+	profile->stacks->has_chains = false;
+	profile->stacks->has_tops = true;
+	scene_init(&self, profile);
+	g_assert_cmpint(self.services->source, ==, LODE_CALLS_FROM_TOPS);
+	g_assert_true(isnan(lode_function_cost_at(self.costs, MAIN)->inclusive));
+	g_assert_cmpfloat(lode_function_cost_at(self.costs, NEW)->inclusive, ==, 40);
+	check_service(&self, NEW, "40: main main.c:40 40, nobody 0");
+	check_service(&self, STRLEN, "");
+	check_family(&self, "strings and memory", "40: main main.c:40 40, nobody 0");
+	scene_clear(&self);
+}
+
+/* --- random stacks --- */
+
+enum { MOST_STACKS = 60, N_LINES = 3, N_CALLERS = N_OWN * N_LINES, MOST_FAMILIES = 64 };
+
+typedef struct {
+	double all, of[N_CALLERS], unknown;
+} Sum;
+
+static uint32_t function_at(const Scene *self, uint32_t stack)
+{
+	return lode_function_costs_at_stack(self->costs, stack);
+}
+
+static uint32_t outer_of(const Scene *self, uint32_t stack)
+{
+	return LODE_AT(self->profile->stacks->stacks, LodeStack, stack).outer;
+}
+
+/* The nearest own stack outward; LODE_NONE. */
+static uint32_t own_around(const Scene *self, uint32_t stack)
+{
+	while (stack != LODE_NONE && known[function_at(self, stack)].kind != IS_OWN)
+		stack = outer_of(self, stack);
+	return stack;
+}
+
+static guint caller_at(const Scene *self, uint32_t own)
+{
+	uint32_t frame = LODE_AT(self->profile->stacks->stacks, LodeStack, own).frame;
+
+	return function_at(self, own) * N_LINES +
+	       LODE_AT(self->profile->stacks->frames, LodeFrame, frame).line - 1;
+}
+
+static bool is_entry(const Scene *self, uint32_t stack)
+{
+	uint32_t at = outer_of(self, stack);
+
+	while (at != LODE_NONE && known[function_at(self, at)].kind == THROUGH)
+		at = outer_of(self, at);
+	return at == LODE_NONE || known[function_at(self, at)].kind == IS_OWN;
+}
+
+static void mark(Sum *sum, bool *is_marked, guint n, double weight)
+{
+	for (guint i = 0; i < n; i++) {
+		sum->of[i] += is_marked[i] ? weight : 0;
+		is_marked[n] |= is_marked[i];
+	}
+	sum->all += is_marked[n] ? weight : 0;
+}
+
+static void add_naively(
+	const Scene *self, const LodeStackSample *sample, Sum *services, Sum *families)
+{
+	bool of_service[N_FUNCTIONS][N_CALLERS + 1] = {0};
+	bool of_family[MOST_FAMILIES][N_CALLERS + 1] = {0};
+	bool has_own = own_around(self, sample->stack) != LODE_NONE;
+	uint32_t outermost = LODE_NONE;
+
+	for (uint32_t at = sample->stack; at != LODE_NONE; at = outer_of(self, at)) {
+		uint32_t function = function_at(self, at), own = own_around(self, at);
+		if (known[function].kind != SERVICE)
+			continue;
+		outermost = function;
+		uint32_t family = family_named(self, known[function].family);
+		if (own != LODE_NONE && is_entry(self, at))
+			of_service[function][caller_at(self, own)] = true;
+		if (own != LODE_NONE && family != LODE_NONE)
+			of_family[family][caller_at(self, own)] = true;
+		if (!has_own && family != LODE_NONE && !of_family[family][N_CALLERS]) {
+			of_family[family][N_CALLERS] = true;
+			families[family].unknown += sample->weight;
+		}
+	}
+	for (guint i = 0; i < N_FUNCTIONS; i++)
+		mark(&services[i], of_service[i], N_CALLERS, sample->weight);
+	for (guint i = 0; i < MOST_FAMILIES; i++)
+		mark(&families[i], of_family[i], N_CALLERS, sample->weight);
+	if (!has_own && outermost != LODE_NONE) {
+		services[outermost].unknown += sample->weight;
+		services[outermost].all += sample->weight;
+	}
+}
+
+static void check_sum(const Scene *self, const LodeService *service, const Sum *sum)
+{
+	double of[N_CALLERS] = {0};
+
+	g_assert_true((service != NULL) == (sum->all > 0));
+	if (service == NULL)
+		return;
+	g_assert_cmpfloat(service->inclusive, ==, sum->all);
+	g_assert_cmpfloat(service->unknown, ==, sum->unknown);
+	g_assert_true(service->error >= 0);
+	for (guint i = 0; i < service->n_callers; i++) {
+		const LodeServiceCaller *one = lode_service_caller(self->services, service, i);
+		of[one->function * N_LINES + one->line - 1] += one->cost;
+		g_assert_cmpfloat(one->samples, ==, one->cost / 10);
+		g_assert_true(isnan(one->calls));
+		if (i > 0)
+			g_assert_cmpfloat(one->cost, <=,
+				lode_service_caller(self->services, service, i - 1)->cost);
+	}
+	for (guint i = 0; i < N_CALLERS; i++)
+		g_assert_cmpfloat(of[i], ==, sum->of[i]);
+}
+
+static void check_random(void)
+{
+	LodeProfile *profile = profile_new();
+	guint n = (guint)random_int_range(1, MOST_STACKS);
+	Sum services[N_FUNCTIONS] = {0}, families[MOST_FAMILIES] = {0};
+	Scene self;
+
+	profile->stacks = lode_stacks_new();
+	for (guint i = 0; i < n; i++)
+		add_stack(profile, (uint32_t)random_int_range(0, N_FUNCTIONS),
+			(uint32_t)random_int_range(1, N_LINES + 1),
+			i > 0 && random_int_range(0, 5) > 0
+				? (uint32_t)random_int_range(0, (gint32)i)
+				: LODE_NONE);
+	for (guint i = 0; i < 2 * n; i++)
+		add_samples(profile, (uint32_t)random_int_range(0, (gint32)n), 1);
+	profile->stacks->has_chains = random_int_range(0, 2) > 0;
+	profile->stacks->has_tops = !profile->stacks->has_chains;
+	scene_init(&self, profile);
+	for (guint i = 0; i < profile->stacks->samples->len; i++)
+		add_naively(&self, &LODE_AT(profile->stacks->samples, LodeStackSample, i), services,
+			families);
+	for (uint32_t i = 0; i < N_FUNCTIONS; i++)
+		check_sum(&self, lode_services_find(self.services, i, LODE_NONE), &services[i]);
+	for (uint32_t i = 0; i < lode_families_n(self.families); i++)
+		check_sum(&self, lode_services_find(self.services, LODE_NONE, i), &families[i]);
+	scene_clear(&self);
+}
+
+static void test_random(void)
+{
+	for (unsigned i = random_rounds(200, 20000); i > 0; i--)
+		check_random();
+}
+
+/* --- calls --- */
+
+static void add_call(LodeProfile *profile, uint32_t caller, uint32_t callee, double count)
+{
+	const LodeEdge edge = {caller, callee, LODE_EDGE_CALL, count};
+
+	g_array_append_val(profile->edges, edge);
+	lode_profile_instruction(profile, callee)->count += count;
+}
+
+/* Costs of 10 for each of strlen's, through a stub, malloc's and operator new's calls. */
+static LodeProfile *profile_of_calls(bool has_bound_stub)
+{
+	static const double costs[N_FUNCTIONS] = {[MAIN] = 50, [STRLEN] = 100, [MALLOC] = 60};
+	LodeProfile *profile = profile_new();
+	uint32_t end = 0;
+
+	g_array_set_size(profile->cost_starts, 0);
+	for (guint i = 0; i <= N_FUNCTIONS; i++) {
+		g_array_append_val(profile->cost_starts, end);
+		if (i == N_FUNCTIONS || costs[i] == 0)
+			continue;
+		const LodeCost cost = {0, costs[i]};
+		g_array_append_val(profile->costs, cost);
+		lode_profile_event(profile, 0)->total += costs[i];
+		end++;
+	}
+	lode_profile_event(profile, 0)->kind = LODE_EVENT_RECORDED;
+	add_call(profile, MAIN, NEW, 6);
+	add_call(profile, MAIN, STUB, 7);
+	add_call(profile, WORK, STUB, 3);
+	add_call(profile, NEW, MALLOC, 6);
+	if (has_bound_stub) {
+		const LodeEdge jump = {STUB, STRLEN, LODE_EDGE_JUMP, 10};
+		g_array_append_val(profile->edges, jump);
+		lode_profile_instruction(profile, STRLEN)->count = 10;
+	}
+	return profile;
+}
+
+static void test_counted(void)
+{
+	LodeProfile *profile = profile_of_calls(true);
+	Scene self;
+
+	profile->frequency = LODE_FREQUENCY_EXACT;
+	scene_init(&self, profile);
+	g_assert_cmpint(self.services->source, ==, LODE_CALLS_FROM_COUNTS);
+	check_service(&self, STRLEN, "100: main main.c:10 70, work work.c:11 30, nobody 0");
+	check_service(&self, NEW, "60: main main.c:10 60, nobody 0");
+	check_service(&self, MALLOC, "");
+	check_family(&self, "allocator", "60: main main.c:10 60, nobody 0");
+	scene_clear(&self);
+}
+
+/* A stub whose jump is not known calls what it is named after; what nobody calls has no caller. */
+static void test_inferred(void)
+{
+	LodeProfile *profile = profile_of_calls(false);
+	Scene self;
+
+	profile->frequency = LODE_FREQUENCY_INFERRED;
+	scene_init(&self, profile);
+	g_assert_cmpint(self.services->source, ==, LODE_CALLS_INFERRED);
+	check_service(&self, STRLEN, "100: main main.c:10 70, work work.c:11 30, nobody 0");
+	check_service(&self, MALLOC, "60: nobody 60");
+	check_family(&self, "allocator", "60: main main.c:10 60, nobody 0");
+	scene_clear(&self);
+}
+
+static void test_nothing(void)
+{
+	Scene self;
+
+	scene_init(&self, profile_new());
+	g_assert_cmpuint(self.services->services->len, ==, 0);
+	scene_clear(&self);
+}
+
+static void test_names(void)
+{
+	static const char *const cases[][2] = {
+		{"__strlen_avx2", "strlen"},
+		{"__memmove_avx_unaligned_erms", "memmove"},
+		{"__memcpy_avx512_unaligned_erms", "memcpy"},
+		{"__strcmp_evex", "strcmp"},
+		{"__strlen_evex512", "strlen"},
+		{"__ieee754_pow_fma", "pow"},
+		{"__sin_fma4", "sin"},
+		{"__GI___strtol_l_internal", "__GI___strtol_l_internal"},
+		{"__libc_malloc", "malloc"},
+		{"_IO_fputs", "fputs"},
+		{"malloc", "malloc"},
+		{"_int_malloc", "_int_malloc"},
+		{"work_avx2", "work_avx2"},
+		{"__avx2", "__avx2"},
+		{"__", "__"},
+		{"", ""},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *found = lode_service_called_name(cases[i][0]);
+		g_assert_cmpstr(found, ==, cases[i][1]);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/services/example", test_example);
+	g_test_add_func("/services/static", test_static);
+	g_test_add_func("/services/counted", test_counted);
+	g_test_add_func("/services/inferred", test_inferred);
+	g_test_add_func("/services/nothing", test_nothing);
+	g_test_add_func("/services/names", test_names);
+	add_random_test("/services/random", test_random, "R02S00000000000000000000000000000003",
+		"R02S0000000000000000000000000000004b", NULL);
+	return g_test_run();
+}
