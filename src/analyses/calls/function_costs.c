@@ -14,6 +14,7 @@
  */
 #include "analyses/calls/function_costs.h"
 
+#include "analyses/calls/called_names.h"
 #include "base/arrays/id_cache.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
@@ -332,6 +333,7 @@ LodeFunctionCosts *lode_function_costs_new(const LodeProfile *profile, uint32_t 
 
 	self->profile = profile;
 	self->event = LODE_NONE;
+	self->strings = g_string_chunk_new(1 << 8);
 	self->functions = g_array_new(FALSE, TRUE, sizeof(LodeFunctionCost));
 	for (uint32_t i = 0; i < profile->functions->len; i++) {
 		const LodeFunction *function = lode_profile_function(profile, i);
@@ -357,6 +359,7 @@ LodeFunctionCosts *lode_function_costs_new(const LodeProfile *profile, uint32_t 
 		estimate_samples(self, sampled);
 	if (self->source != LODE_CALLS_FROM_STACKS && profile->frequency == LODE_FREQUENCY_EXACT)
 		take_counts(self, event);
+	lode_called_names_find(self);
 	return self;
 }
 
@@ -366,6 +369,7 @@ void lode_function_costs_free(LodeFunctionCosts *self)
 		return;
 	g_array_unref(self->functions);
 	sums_free(self->stacks);
+	g_string_chunk_free(self->strings);
 	lode_call_costs_clear(&self->counted);
 	g_free(self);
 }

@@ -29,10 +29,11 @@ const char *lode_call_source_to_text(LodeCallSource source);
 
 typedef struct {
 	const char *name, *image; /* the profile's; "[unknown]" where nothing is known */
-	double self, inclusive;   /* of the event; NaN: not known */
-	double samples;           /* in itself; NaN: not known */
-	bool is_inlined;          /* its cost is part of the function around it */
-	bool is_stub;             /* lode_function_is_stub() */
+	const char *called; /* of a library without symbols: the name by which it is called; NULL */
+	double self, inclusive; /* of the event; NaN: not known */
+	double samples;         /* in itself; NaN: not known */
+	bool is_inlined;        /* its cost is part of the function around it */
+	bool is_stub;           /* lode_function_is_stub() */
 	bool is_own; /* on stacks: of the user's own code, not of a library of the system */
 } LodeFunctionCost;
 
@@ -46,6 +47,7 @@ typedef struct {
 	double alone;      /* of them, those whose stack is one function that ran in user mode */
 	/* private */
 	struct LodeStackSums *stacks; /* NULL: not from stacks */
+	GStringChunk *strings;        /* `called` of functions */
 	LodeCallCosts counted;
 } LodeFunctionCosts;
 

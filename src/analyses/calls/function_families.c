@@ -331,8 +331,9 @@ GArray *lode_families_costs(
 	for (uint32_t i = 0; i < costs->functions->len; i++) {
 		const LodeFunctionCost *one = lode_function_cost_at(costs, i);
 		bool has_cost = !one->is_inlined && (one->self > 0 || one->inclusive > 0);
-		of[i] = has_cost ? lode_families_find(self, one->name, one->image,
-					   is_own(costs, i, has_library))
+		of[i] = has_cost ? lode_families_find(self,
+					   one->called != NULL ? one->called : one->name,
+					   one->image, is_own(costs, i, has_library))
 		                 : LODE_NONE;
 		if (of[i] != LODE_NONE && one->self > 0)
 			add_member(&g_array_index(all, LodeFamilyCost, of[i]), costs, i);

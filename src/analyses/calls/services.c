@@ -288,8 +288,9 @@ static void take_stacks(Search *self, const Role *roles, uint32_t event)
 
 /* --- by calls --- */
 
-char *lode_service_called_name(const char *name)
+char *lode_service_called_name(const LodeFunctionCost *function)
 {
+	const char *name = function->called != NULL ? function->called : function->name;
 	static const char *const variants[] = {"_sse2", "_sse3", "_sse4", "_ssse3", "_avx", "_evex",
 		"_erms", "_fma", "_movbe", "_rtm", "_generic", "_unaligned"};
 	const char *begin = name + strspn(name, "_"), *end = NULL;
@@ -418,7 +419,7 @@ static void name_services(Calls *self, guint n)
 		double cost = function_at(self->search, i)->self;
 		if (!is_service(self, i) || !(cost > 0))
 			continue;
-		char *name = lode_service_called_name(function_at(self->search, i)->name);
+		char *name = lode_service_called_name(function_at(self->search, i));
 		uint32_t known = GPOINTER_TO_UINT(g_hash_table_lookup(self->called, name));
 		if (known == 0 || function_at(self->search, known - 1)->self < cost)
 			g_hash_table_insert(self->called, name, GUINT_TO_POINTER(i + 1));

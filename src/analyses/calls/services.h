@@ -60,6 +60,6 @@ static inline const LodeServiceCaller *lode_service_caller(
 	return &g_array_index(self->callers, LodeServiceCaller, service->first_caller + i);
 }
 
-/* The name by which a variant of a function of the C library is called: "strlen" of
- * "__strlen_avx2"; else the name itself. The caller frees it. */
-char *lode_service_called_name(const char *name);
+/* The name by which a function is called: "strlen" of "__strlen_avx2", a variant in the C library,
+ * and of "fn_167ac0" where its callers say so; else its own. The caller frees it. */
+char *lode_service_called_name(const LodeFunctionCost *function);

@@ -43,6 +43,18 @@ void lode_call_lines_image(
 	g_string_append(out, text->str);
 }
 
+void lode_call_lines_name(
+	GString *out, const LodeFunctionCost *function, const LodeTerminal *terminal)
+{
+	if (function->called != NULL) {
+		lode_display_append(out, function->called, terminal->is_ascii);
+		g_string_append(out, " (");
+	}
+	lode_function_name_append(out, function->name, terminal);
+	if (function->called != NULL)
+		g_string_append_c(out, ')');
+}
+
 void lode_call_lines_family(GString *out, const LodeFunctionCosts *costs,
 	const LodeFamilies *families, const LodeFamilyCost *cost, size_t width,
 	const LodeTerminal *terminal)

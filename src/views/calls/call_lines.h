@@ -12,6 +12,10 @@ void lode_call_lines_count(GString *out, double count);
 void lode_call_lines_image(
 	GString *out, const LodeFunctionCost *function, const LodeTerminal *terminal);
 
+/* "strlen (fn_167ac0)", where it is called by a name that it does not have. */
+void lode_call_lines_name(
+	GString *out, const LodeFunctionCost *function, const LodeTerminal *terminal);
+
 /* "allocator (malloc, _int_malloc, free +3)", with as many functions as fit the width, by their
  * bare names; 0: all three.
  */

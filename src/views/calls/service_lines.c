@@ -31,7 +31,7 @@ void lode_service_lines_name(const LodeServiceLines *self, const LodeService *se
 		return;
 	}
 	g_autofree char *called = lode_service_called_name(
-		lode_function_cost_at(self->costs, service->function)->name);
+		lode_function_cost_at(self->costs, service->function));
 	g_autoptr(GString) name = g_string_new(NULL);
 	lode_function_name_append(name, called, terminal);
 	if (!terminal->has_full_names)
@@ -137,7 +137,7 @@ static void put_json(const LodeServiceLines *self, const LodeService *service, L
 	lode_json_begin(json, '{');
 	if (service->function != LODE_NONE) {
 		const LodeFunctionCost *one = lode_function_cost_at(self->costs, service->function);
-		g_autofree char *called = lode_service_called_name(one->name);
+		g_autofree char *called = lode_service_called_name(one);
 		lode_json_member_string(json, "function", one->name);
 		lode_json_member_string(json, "called", called);
 		lode_json_member_string(json, "image", one->image);

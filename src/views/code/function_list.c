@@ -270,7 +270,7 @@ static LodeStyle function_cell(size_t row, unsigned column, GString *out, const 
 		lode_call_lines_image(out, cost, &self->options->terminal);
 		return LODE_STYLE_FAINT;
 	default:
-		lode_function_name_append(out, cost->name, &self->options->terminal);
+		lode_call_lines_name(out, cost, &self->options->terminal);
 		return LODE_STYLE_STRONG;
 	}
 }

@@ -224,7 +224,8 @@ static void put_name(const Body *self, const Row *row, GString *out)
 	} else {
 		const LodeFunction *function = lode_profile_function(costs->profile, row->function);
 		g_autofree char *library = lode_function_library(costs->profile, function);
-		lode_function_name_append(name, function->name, self->terminal);
+		lode_call_lines_name(
+			name, lode_function_cost_at(costs, row->function), self->terminal);
 		if (library != NULL)
 			g_string_append(name, " in ");
 		lode_display_append(name, library != NULL ? library : "", is_ascii);

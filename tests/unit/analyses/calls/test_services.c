@@ -222,6 +222,33 @@ static void test_static(void)
 	scene_clear(&self);
 }
 
+/* Without symbols, a function has the name of the stub by which most call it. */
+static void test_nameless(void)
+{
+	LodeProfile *profile = profile_new();
+	const LodeEdge call = {MAIN, STUB, LODE_EDGE_CALL, 9};
+	Scene self;
+
+	profile->stacks = lode_stacks_new();
+	lode_profile_function(profile, STRLEN)->source = LODE_FUNCTION_UNWIND;
+	lode_profile_function(profile, STRLEN)->name = lode_profile_intern(profile, "fn_167ac0");
+	lode_profile_function(profile, QSORT)->source = LODE_FUNCTION_UNWIND;
+	lode_profile_function(profile, QSORT)->name = lode_profile_intern(profile, "fn_99");
+	lode_profile_instruction(profile, MAIN)->size = 5;
+	g_array_append_val(profile->edges, call);
+	uint32_t in_main = add_stack(profile, MAIN, 40, LODE_NONE);
+	LODE_AT(profile->stacks->frames, LodeFrame, 0).address = 20;
+	uint32_t beyond = add_stack(profile, MAIN, 41, LODE_NONE);
+	LODE_AT(profile->stacks->frames, LodeFrame, 1).address = 21;
+	add_samples(profile, add_stack(profile, STRLEN, 0, in_main), 4);
+	add_samples(profile, add_stack(profile, QSORT, 0, beyond), 3);
+	scene_init(&self, profile);
+	g_assert_cmpstr(lode_function_cost_at(self.costs, STRLEN)->called, ==, "strlen");
+	g_assert_null(lode_function_cost_at(self.costs, QSORT)->called);
+	check_service(&self, STRLEN, "40: main main.c:40 40, nobody 0");
+	scene_clear(&self);
+}
+
 /* --- random stacks --- */
 
 enum { MOST_STACKS = 60, N_LINES = 3, N_CALLERS = N_OWN * N_LINES, MOST_FAMILIES = 64 };
@@ -466,7 +493,8 @@ static void test_names(void)
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-		g_autofree char *found = lode_service_called_name(cases[i][0]);
+		const LodeFunctionCost function = {.name = cases[i][0]};
+		g_autofree char *found = lode_service_called_name(&function);
 		g_assert_cmpstr(found, ==, cases[i][1]);
 	}
 }
@@ -476,6 +504,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/services/example", test_example);
 	g_test_add_func("/services/static", test_static);
+	g_test_add_func("/services/nameless", test_nameless);
 	g_test_add_func("/services/counted", test_counted);
 	g_test_add_func("/services/inferred", test_inferred);
 	g_test_add_func("/services/nothing", test_nothing);

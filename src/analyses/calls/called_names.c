@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/calls/called_names.h"
+
+#include "base/arrays/partition_point.h"
+#include "model/lines/own_lines.h"
+#include "model/stacks.h"
+
+#include <string.h>
+
+typedef struct {
+	LodeFunctionCosts *costs;
+	GHashTable *votes; /* "function name" → double *, for it */
+	double *most;      /* of each function of the profile */
+} Search;
+
+/* A function of a library without a name of its own. */
+static bool is_nameless(const LodeFunctionCosts *costs, uint32_t function)
+{
+	return function < costs->profile->functions->len &&
+	       lode_profile_function(costs->profile, function)->source == LODE_FUNCTION_UNWIND &&
+	       !lode_function_cost_at(costs, function)->is_stub &&
+	       lode_is_system_library(lode_function_cost_at(costs, function)->image);
+}
+
+static void vote(Search *self, uint32_t function, const char *stub, double weight)
+{
+	if (!g_str_has_suffix(stub, "@plt"))
+		return;
+	g_autofree char *name = g_strndup(stub, strlen(stub) - strlen("@plt"));
+	g_autofree char *key = g_strdup_printf("%u %s", function, name);
+	double *sum = g_hash_table_lookup(self->votes, key);
+
+	if (sum == NULL) {
+		sum = g_new0(double, 1);
+		g_hash_table_insert(self->votes, g_steal_pointer(&key), sum);
+	}
+	*sum += weight;
+	if (*sum <= self->most[function])
+		return;
+	self->most[function] = *sum;
+	LodeFunctionCost *one = &g_array_index(self->costs->functions, LodeFunctionCost, function);
+	one->called = g_string_chunk_insert_const(self->costs->strings, name);
+}
+
+/* The stub that the instruction around an address of a function calls; NULL: none is known. */
+static const char *stub_called_at(const LodeProfile *profile, uint32_t function, uint64_t address)
+{
+	const LodeFunction *caller = lode_profile_function(profile, function);
+	const LodeInstruction *rows = (const LodeInstruction *)(void *)profile->instructions->data;
+	const LodeEdge *edges = (const LodeEdge *)(void *)profile->edges->data;
+	uint32_t first = caller->first_instruction;
+	size_t n = LODE_PARTITION_POINT(
+		caller->n_instructions, i, rows[first + i].address <= address);
+
+	if (n == 0 || address - rows[first + n - 1].address >= rows[first + n - 1].size)
+		return NULL;
+	uint32_t source = first + (uint32_t)n - 1;
+	size_t at = LODE_PARTITION_POINT(profile->edges->len, i, edges[i].source < source);
+	for (; at < profile->edges->len && edges[at].source == source; at++)
+		if (edges[at].kind == LODE_EDGE_CALL)
+			return lode_profile_function(profile, rows[edges[at].target].function)
+			        ->name;
+	return NULL;
+}
+
+static void ask_stacks(Search *self)
+{
+	const LodeProfile *profile = self->costs->profile;
+	const GArray *stacks = profile->stacks->stacks;
+
+	for (uint32_t i = 0; i < stacks->len; i++) {
+		uint32_t called = lode_function_costs_at_stack(self->costs, i);
+		uint32_t outer = LODE_AT(stacks, LodeStack, i).outer, frame;
+		if (outer == LODE_NONE || outer >= i || !is_nameless(self->costs, called))
+			continue;
+		frame = LODE_AT(stacks, LodeStack, outer).frame;
+		uint64_t address = LODE_AT(profile->stacks->frames, LodeFrame, frame).address;
+		uint32_t caller = lode_function_costs_at_stack(self->costs, outer);
+		while (lode_function_cost_at(self->costs, caller)->is_inlined &&
+			LODE_AT(stacks, LodeStack, outer).outer < outer) {
+			outer = LODE_AT(stacks, LodeStack, outer).outer;
+			caller = lode_function_costs_at_stack(self->costs, outer);
+		}
+		const char *stub = caller < profile->functions->len
+		                           ? stub_called_at(profile, caller, address)
+		                           : NULL;
+		if (stub != NULL)
+			vote(self, called, stub, 1);
+	}
+}
+
+static void ask_calls(Search *self)
+{
+	for (guint i = 0; i < self->costs->counted.calls->len; i++) {
+		const LodeCountedCall *call = &g_array_index(
+			self->costs->counted.calls, LodeCountedCall, i);
+		if (is_nameless(self->costs, call->callee))
+			vote(self, call->callee,
+				lode_function_cost_at(self->costs, call->caller)->name,
+				call->count);
+	}
+}
+
+void lode_called_names_find(LodeFunctionCosts *self)
+{
+	Search search = {self, g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
+		g_new0(double, self->profile->functions->len + 1)};
+
+	if (self->stacks != NULL)
+		ask_stacks(&search);
+	if (self->counted.calls != NULL)
+		ask_calls(&search);
+	g_hash_table_unref(search.votes);
+	g_free(search.most);
+}
