@@ -4,6 +4,7 @@
 #include "model/lines/own_lines.h"
 
 #include <linux/perf_event.h>
+#include <string.h>
 
 bool lode_call_chain_is_recorded(const LodePerfEvent *event)
 {
@@ -25,7 +26,7 @@ static LodeFrameStep step_out(LodePlaces *places, const LodePlace *at, const Lod
 
 	return frames != NULL
 	               ? lode_stack_frames_step(frames, at->address, dump, registers, out_return)
-	               : LODE_FRAME_LOST;
+	               : LODE_FRAME_NO_RULE;
 }
 
 static LodeStackDump dump_of(const LodePerfSample *sample, const LodeUserRegisters *registers)
@@ -137,6 +138,80 @@ void lode_call_chain_find(LodePlaces *places, const LodeSampledCode *sampled,
 	}
 }
 
+/* Whether the code before a return address is a call: e8 with four bytes, or ff /2. `inside` is the
+ * last byte of it. */
+static bool is_after_call(const LodePlaces *places, const LodePlace *inside)
+{
+	enum { LONGEST = 8, NEAR = 5 };
+	const LodeCodeImage *image = lode_code_images_peek(
+		lode_places_images(places), inside->image);
+
+	for (unsigned length = 2; length <= LONGEST && length <= inside->address + 1; length++) {
+		size_t n = 0;
+		const uint8_t *bytes = lode_code_image_bytes(
+			image, inside->address + 1 - length, &n);
+		if (bytes == NULL || n < length)
+			continue;
+		if (length == NEAR && bytes[0] == 0xe8)
+			return true;
+		unsigned at = (bytes[0] & 0xf0) == 0x40 ? 1 : 0; /* a REX prefix */
+		if (at + 2 > length || bytes[at] != 0xff || (bytes[at + 1] >> 3 & 7) != 2)
+			continue;
+		unsigned mode = bytes[at + 1] >> 6, base = bytes[at + 1] & 7;
+		bool has_index = mode != 3 && base == 4;
+		if (has_index && at + 3 > length)
+			continue;
+		base = has_index ? bytes[at + 2] & 7 : base;
+		unsigned offset = mode == 1 ? 1 : mode == 2 || (mode == 0 && base == 5) ? 4 : 0;
+		if (at + 2 + has_index + offset == length)
+			return true;
+	}
+	return false;
+}
+
+/* What a word of the stack returns to; false: it is no return address. */
+static bool read_return(LodePlaces *places, const LodeSampledCode *sampled,
+	const LodeStackDump *dump, uint64_t address, LodePlace *out_caller)
+{
+	uint64_t back, offset = address - dump->start;
+
+	if (dump->size < sizeof back || offset > dump->size - sizeof back)
+		return false;
+	memcpy(&back, dump->bytes + offset, sizeof back);
+	return back != 0 &&
+	       lode_places_find(places, sampled->record->pid, sampled->time_ns, back - 1,
+		       out_caller) == LODE_PLACE_FOUND &&
+	       out_caller->image != LODE_NONE && is_after_call(places, out_caller);
+}
+
+/*
+ * Code without unwind tables, as V8's builtins and what it compiles, either has no frame, so that a
+ * return address lies at the stack pointer, or one with a frame pointer:
+ *
+ *   rsp ─▶ return address        rsp ─▶ locals   rbp ─▶ caller's rbp, return address
+ */
+static bool step_without_table(LodePlaces *places, const LodeSampledCode *sampled,
+	const LodeStackDump *dump, LodeUserRegisters *registers, LodePlace *out_caller)
+{
+	const uint32_t needed = 1u << LODE_REGISTER_RSP | 1u << LODE_REGISTER_RBP;
+	uint64_t *values = registers->values;
+	uint64_t frame = values[LODE_REGISTER_RBP], offset = frame - dump->start;
+
+	if ((registers->known & needed) != needed)
+		return false;
+	if (read_return(places, sampled, dump, values[LODE_REGISTER_RSP], out_caller)) {
+		values[LODE_REGISTER_RSP] += sizeof(uint64_t);
+		return true;
+	}
+	if (frame < values[LODE_REGISTER_RSP] ||
+		!read_return(places, sampled, dump, frame + sizeof(uint64_t), out_caller))
+		return false;
+	memcpy(&values[LODE_REGISTER_RBP], dump->bytes + offset, sizeof(uint64_t));
+	values[LODE_REGISTER_RSP] = frame + 2 * sizeof(uint64_t);
+	registers->known = needed;
+	return true;
+}
+
 static bool is_in_library(const LodePlaces *places, const LodePlace *place)
 {
 	return lode_is_system_library(
@@ -154,9 +229,15 @@ void lode_call_chain_find_top(LodePlaces *places, const LodeSampledCode *sampled
 	while (!is_done && at.image != LODE_NONE && out_callers->len < LODE_MAX_TOP_CALLERS) {
 		bool was_in_library = is_in_library(places, &at);
 		uint64_t back;
-		if (step_out(places, &at, &dump, &registers, &back) != LODE_FRAME_CALLED ||
-			lode_places_find(places, sampled->record->pid, sampled->time_ns, back - 1,
-				&at) != LODE_PLACE_FOUND)
+		LodeFrameStep step = step_out(places, &at, &dump, &registers, &back);
+		bool is_found = step == LODE_FRAME_CALLED
+		                        ? lode_places_find(places, sampled->record->pid,
+						  sampled->time_ns, back - 1,
+						  &at) == LODE_PLACE_FOUND
+		                        : step == LODE_FRAME_NO_RULE &&
+		                                  step_without_table(
+							  places, sampled, &dump, &registers, &at);
+		if (!is_found)
 			return;
 		g_array_append_val(out_callers, at);
 		is_done = at.image != LODE_NONE && was_in_library && !is_in_library(places, &at);

@@ -181,7 +181,9 @@ LodeFrameStep lode_stack_frames_step(LodeStackFrames *self, uint64_t pc, const L
 	LodeStackMemory stack;
 	uint64_t cfa;
 
-	if (row->is_known && row->rules[RETURN_ADDRESS] != RULE_SAVED)
+	if (!row->is_known)
+		return LODE_FRAME_NO_RULE;
+	if (row->rules[RETURN_ADDRESS] != RULE_SAVED)
 		return LODE_FRAME_OUTERMOST;
 	/* frames lie above each other */
 	if (!frame_address(registers, row, &cfa) ||

@@ -34,7 +34,8 @@ typedef struct {
 typedef enum {
 	LODE_FRAME_CALLED, /* from where *out_return says */
 	LODE_FRAME_OUTERMOST,
-	LODE_FRAME_LOST, /* no unwind table has it, or the dump does not reach so far */
+	LODE_FRAME_LOST,    /* the dump does not reach so far, or the registers are not known */
+	LODE_FRAME_NO_RULE, /* no unwind table has it */
 } LodeFrameStep;
 
 /* Makes the registers of a function at `pc`, in the image, those of its caller; *out_return is
