@@ -85,8 +85,8 @@ static uint32_t find_caller(const LodeTopFunctions *self, const Row *row)
 	return own != LODE_NONE || is_own ? own : find_first_caller(self, row, is_marked, false);
 }
 
-/* The callers of a service, of which most must be known. Inferred calls do not say which of several
- * has more of it. */
+/* The callers of a service, of which most must be known; false: others may be asked. Inferred calls
+ * do not say which of several has more of it. */
 static bool take_service_caller(const LodeTopFunctions *self, Row *row)
 {
 	const LodeServices *services = self->services;
@@ -96,7 +96,7 @@ static bool take_service_caller(const LodeTopFunctions *self, Row *row)
 
 	if (service == NULL || service->n_callers == 0 ||
 		service->inclusive - service->unknown < LEAST_KNOWN * row->time)
-		return false;
+		return service != NULL && services->source == LODE_CALLS_FROM_TOPS;
 	row->line = lode_service_caller(services, service, 0);
 	row->caller = row->line->function;
 	for (guint i = 1; i < service->n_callers; i++)
