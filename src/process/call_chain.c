@@ -13,7 +13,7 @@ bool lode_call_chain_is_recorded(const LodePerfEvent *event)
 
 bool lode_call_chain_has_top(const LodePerfEvent *event)
 {
-	return (event->sample_type & PERF_SAMPLE_CALLCHAIN) == 0 &&
+	return !lode_call_chain_is_recorded(event) &&
 	       (event->sample_type & PERF_SAMPLE_STACK_USER) != 0 && event->user_registers != 0;
 }
 
