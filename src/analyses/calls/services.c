@@ -54,7 +54,8 @@ static Role role_of(const Search *self, uint32_t function)
 	uint32_t family = self->family_of[function];
 
 	/* The start of a program calls the library that calls main(). */
-	if (one->is_stub || strcmp(one->image, "[kernel]") == 0 || strcmp(one->name, "_start") == 0)
+	if (one->is_stub || strcmp(one->image, "[kernel]") == 0 ||
+		strcmp(one->name, "_start") == 0 || g_str_has_prefix(one->name, "__libc_start_"))
 		return ROLE_THROUGH;
 	if (family != LODE_NONE)
 		return lode_families_at(self->families, family)->is_self_only ? ROLE_SELF

@@ -77,9 +77,11 @@ static bool write_stacks(const Export *self, InitStacks init, WriteStacks write,
 	if (!init(&stacks, self->profile, self->weight, error))
 		return false;
 	if (stacks.made != NULL || !stacks.stacks->has_chains)
-		g_printerr("lode export: no call stacks were recorded: each %s stands alone; "
-			   "'lode run -g' records them\n",
-			stacks.made != NULL ? "instruction" : "sample");
+		g_printerr("lode export: no call stacks were recorded: each %s; 'lode run -g' "
+			   "records them\n",
+			stacks.made != NULL       ? "instruction stands alone"
+			: stacks.stacks->has_tops ? "sample has its nearest callers only"
+						  : "sample stands alone");
 	return write(&stacks, self->out, error);
 }
 

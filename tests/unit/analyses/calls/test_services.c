@@ -172,7 +172,10 @@ static void test_example(void)
 	Scene self;
 
 	profile->stacks = lode_stacks_new();
-	uint32_t thread = add_stack(profile, START, 0, LODE_NONE);
+	/* The start of a stripped program has no name. */
+	lode_profile_function(profile, START)->name = lode_profile_intern(
+		profile, "__libc_start_main");
+	uint32_t thread = add_stack(profile, START, 0, add_stack(profile, WORK, 1, LODE_NONE));
 	uint32_t in_main = add_stack(profile, MAIN, 40, thread);
 	uint32_t sort = add_stack(profile, QSORT, 0, in_main);
 	uint32_t compare = add_stack(profile, WORK, 8, sort);
