@@ -61,7 +61,7 @@ top() {
 }
 
 cases=(strlen malloc pow sort)
-echo 1..11
+echo 1..12
 for mode in "${cases[@]}"; do
 	top dynamic "$mode" "$([ "$mode" = sort ] && echo 4000 || echo 30000)"
 	case $mode in
@@ -82,6 +82,26 @@ for mode in "${cases[@]}"; do
 		;;
 	esac
 done
+
+# called_by NAME: the callers of a function, of which one has 70 %.
+called_by() {
+	"$lode" report x.lode --callers "$1" --format json 2>>err >out
+	python3 - 2>&1 <<-'END'
+		import json
+		of = {row["name"]: row["weight"] for row in json.load(open("out"))["callers"]}
+		known = of.get("bare_often", 0) + of.get("bare_seldom", 0)
+		if known < 0.97 * sum(of.values()) or not 0.62 < of.get("bare_often", 0) / known < 0.78:
+		    print(of)
+	END
+}
+
+if [ "$(uname -m)" = x86_64 ]; then
+	top dynamic bare 10000
+	check "by the top of the stack: code without unwind tables" "$(status_is 0)" \
+		"$(called_by bare_leaf)" "$(called_by bare_framed)"
+else
+	check "by the top of the stack: code without unwind tables # SKIP another machine"
+fi
 
 if [ -x static ]; then
 	top static malloc 30000

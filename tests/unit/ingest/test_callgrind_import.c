@@ -498,9 +498,9 @@ static void test_dependences(void)
 	assert_dependences(profile, "halves", "; ; needs:part-store; needs:store; needs:store; ; ");
 	assert_dependences(profile, "scale",
 		"; ; ; chain:2; chain:2 needs:convert needs:fp; address:early chain:4 needs:fp "
-	        "needs:mul; "
+		"needs:mul; "
 		"address:early chain:4 needs:fp needs:load needs:load-indexed; carried:alu; "
-	        "chain:2; chain:2; ");
+		"chain:2; chain:2; ");
 	assert_dependences(profile, "twice", "; ; ; needs:call; ; ");
 }
 
