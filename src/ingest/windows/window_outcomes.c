@@ -97,8 +97,9 @@ void lode_window_outcomes_free(LodeWindowOutcomes *self)
 }
 
 /* Outcomes [from, to) of one branch have the same history: decides those that it can. */
-static void decide(LodeWindowOutcomes *self, size_t from, size_t to, Table table, bool is_last)
+static void decide(LodeWindowOutcomes *self, size_t from, size_t to, Table table, int k)
 {
+	const bool is_last = k == 0;
 	Outcome *outcomes = (Outcome *)self->outcomes->data;
 	Branch *branch = &LODE_AT(self->branches, Branch, outcomes[from].branch);
 	uint32_t *counts = (uint32_t *)self->counts->data;
@@ -112,13 +113,16 @@ static void decide(LodeWindowOutcomes *self, size_t from, size_t to, Table table
 		if (outcomes[i].way != most)
 			second = MAX(second, counts[outcomes[i].way]);
 	/* Without history, of few outcomes: only where one way prevails. */
-	bool speaks = !is_last || branch->n >= MANY || counts[most] * 20 >= (to - from) * 19;
+	bool prevails = is_last && counts[most] * 20 >= (to - from) * 19;
+	bool speaks = !is_last || branch->n >= MANY || prevails;
 	for (size_t i = from; i < to && speaks; i++) {
 		Outcome *outcome = &outcomes[i];
 		uint32_t own = counts[outcome->way] - 1;
 		uint32_t other = outcome->way == most ? second : counts[most];
 
-		if (outcome->is_decided || (own == other && !is_last))
+		/* A processor knows more than the window does at its begin. */
+		bool is_begin = k <= 1 && outcome->n_histories <= 1 && !prevails;
+		if (outcome->is_decided || is_begin || (own == other && !is_last))
 			continue;
 		outcome->is_decided = true;
 		branch->judged[table].outcomes++;
@@ -223,7 +227,7 @@ static void judge_by(LodeWindowOutcomes *self, Table table)
 				to < n && has_same_history(&outcomes[from], &outcomes[to], k); to++)
 				;
 			if (may_decide(self, from, to, k))
-				decide(self, from, to, table, k == 0);
+				decide(self, from, to, table, k);
 		}
 }
 

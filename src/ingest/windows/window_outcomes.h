@@ -21,8 +21,9 @@
  *
  * Where windows are few, most histories are met once: then those of 4 and 0 outcomes would say of
  * every branch that it is hard to predict. So they are used only for a branch with 1024 outcomes
- * or more; that of 0 also where one way has 95 % of them. Other outcomes without a history of 8
- * that recurs are not judged.
+ * or more, and of it for those with at least 8 outcomes before them in their window, as a
+ * processor's history does not begin there; that of 0 for all outcomes of a branch of which one way
+ * has 95 %. Other outcomes without a history of 8 that recurs are not judged.
  *
  * A processor keeps only so much. So the outcomes of a branch are judged in as many parts of equal
  * size, one after the other, that none has more than 4096: what repeats only after thousands of

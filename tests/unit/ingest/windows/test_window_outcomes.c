@@ -213,11 +213,12 @@ static int naive_foretold(const GArray *outcomes, guint which, int table)
 		for (uint32_t way = 0; way < MAX_CODES; way++)
 			if (way != own->way)
 				other = MAX(other, counts[way]);
-		if (lengths[k] == 4 && own->n < MANY)
+		if (lengths[k] == 4 && (own->n < MANY || own->history[table][7] == 0))
 			continue;
 		if (lengths[k] == 0) {
 			uint32_t most = MAX(other, counts[own->way] + 1);
-			bool speaks = own->n >= MANY || most * 20 >= (n + 1) * 19;
+			bool speaks = (own->n >= MANY && own->history[table][7] != 0) ||
+			              most * 20 >= (n + 1) * 19;
 
 			return n == 0 || !speaks ? -1 : counts[own->way] > other;
 		}
