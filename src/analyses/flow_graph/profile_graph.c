@@ -33,7 +33,7 @@ static const char default_excludes[] =
 	"needs:load-*,address:load-*,address:invariant,address:early,chain:2";
 static const char *const own_namespaces[] = {"op", "kind", "mem", "ev", "at", "loop", "inl", "obj",
 	"needs", "address", "behind", "chain", "carried", "stride", "spread", "lines", "conflict",
-	"site", "user", NULL};
+	"site", "denormal", "split", "repeats", "outcomes", "after", "user", NULL};
 
 /* Adds a comma-separated list of globs. */
 static void add_excludes(AttributeFilter *self, const char *list)
@@ -61,7 +61,8 @@ static bool check_namespace(const LodeProfile *profile, const char *name, GError
 			return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 		"no attribute of this profile has the namespace '%s' (lode's own are %s, inl, "
-		"behind, carried, stride, spread, lines, conflict, site)",
+		"behind, carried, stride, spread, lines, conflict, site, denormal, split, repeats, "
+		"outcomes, after)",
 		name, default_namespaces);
 	return false;
 }

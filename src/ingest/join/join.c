@@ -203,6 +203,7 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 	if (!begin(&steps, "following registers", error))
 		return NULL;
 	lode_join_dependences(profile, images.n_workers, context->processor, codes);
+	lode_join_facts(profile, codes);
 
 	if (!begin(&steps, "naming data objects", error))
 		return NULL;

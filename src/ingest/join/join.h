@@ -15,6 +15,7 @@
  *             ─windows─────▶ profile.windows
  *             ─causes──────▶ the weight that was sampled late, at what waited; likewise
  *             ─dependences─▶ in the codes: what each instruction waits for
+ *             ─facts───────▶ likewise: what windows say of it, whether it follows a fork
  *             ─objects─────▶ LodeJoinObjects, where data addresses were recorded
  *             ─attributes──▶ attribute sets, locations
  *             ─memory──────▶ profile.memory
@@ -177,7 +178,24 @@ typedef struct {
 	uint8_t chain;
 	uint8_t carried; /* as LodeLoopDependence */
 	bool is_invariant, is_early;
+	uint32_t facts; /* bits of LodeJoinFact */
 } LodeJoinCode;
+
+/* Facts that become attributes; join_facts.c defines them. */
+typedef enum {
+	LODE_JOIN_FACT_DENORMAL_OPERAND,
+	LODE_JOIN_FACT_DENORMAL_RESULT,
+	LODE_JOIN_FACT_SPLIT_LINE,
+	LODE_JOIN_FACT_SPLIT_PAGE,
+	LODE_JOIN_FACT_REPEATS_ADDRESS,
+	LODE_JOIN_FACT_REPEATS_ARGUMENTS,
+	LODE_JOIN_FACT_REPEATS_RESULT,
+	LODE_JOIN_FACT_REPEATS_UNCHANGED,
+	LODE_JOIN_FACT_OUTCOMES_FORETOLD,
+	LODE_JOIN_FACT_OUTCOMES_HARD,
+	LODE_JOIN_FACT_AFTER_FORK,
+	LODE_N_JOIN_FACTS,
+} LodeJoinFact;
 
 /* One for each instruction; the caller frees them. Adds the blocks that executed, and the
  * functions' bytes. Takes existing code from `known` (LodeJoinFunctionCode, by image and address).
@@ -200,6 +218,12 @@ void lode_join_causes(
  * profile->loops, with their bounds on the recorded `processor`. */
 void lode_join_dependences(
 	LodeProfile *profile, unsigned n_workers, const char *processor, LodeJoinCode *codes);
+
+/* Finds what windows say of instructions, and those after a branch that goes both ways. */
+void lode_join_facts(const LodeProfile *profile, LodeJoinCode *codes);
+
+/* "denormal", "operand". */
+void lode_join_fact_name(LodeJoinFact fact, const char **out_name_space, const char **out_value);
 
 /* The objects that the operands of an instruction access: numbers of LodeMemoryObjects; 0: unknown.
  */

@@ -64,7 +64,9 @@ static void append_judged(
 	bool is_mixed = lode_branch_shares_are_observed(shares) && shares->taken > 0 &&
 	                shares->taken < shares->outcomes;
 
-	if (facts->outcomes >= LEAST_OUTCOMES)
+	if (is_mixed && lode_window_foretold(facts) == LODE_FORETOLD_ALL)
+		g_string_append(out, ", foretold");
+	else if (facts->outcomes >= LEAST_OUTCOMES)
 		append_share(out, "not foretold", facts->unforetold, facts->outcomes);
 	else if (is_mixed)
 		g_string_append(out, ", not judged");

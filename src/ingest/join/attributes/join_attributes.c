@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The attributes and the source location of each executed instruction: op, kind, mem, at, loop,
- * needs, address, behind, chain, carried and inl. Then the account of unresolved executions.
+ * needs, address, behind, chain, carried, inl and the facts. Then the account of unresolved
+ * executions.
  */
 #include "base/arrays/id_cache.h"
 #include "ingest/join/attributes/dependence_search.h"
@@ -11,14 +12,14 @@
 #include <string.h>
 
 enum {
-	MAX_ATTRIBUTES = 80,
+	MAX_ATTRIBUTES = 96,
 	MAX_BEHIND = 6,  /* kinds that are slow */
 	MAX_OTHERS = 13, /* op, three of at, loop, chain, carried, invariant or early, inl, and four
 	                    of obj */
 };
-G_STATIC_ASSERT(
-	LODE_N_KINDS + LODE_N_MEMORY_KINDS + 2 * LODE_N_NEEDS - 2 + MAX_BEHIND + MAX_OTHERS <=
-	MAX_ATTRIBUTES);
+G_STATIC_ASSERT(LODE_N_KINDS + LODE_N_MEMORY_KINDS + 2 * LODE_N_NEEDS - 2 + MAX_BEHIND +
+			MAX_OTHERS + LODE_N_JOIN_FACTS <=
+		MAX_ATTRIBUTES);
 
 /* Bits of a set's key; see set_key(). */
 enum { N_KEY_FLAGS = 6, N_NEED_BITS = 14, CHAIN_SHIFT = 56 };
@@ -110,6 +111,12 @@ static void add_dependence_attributes(Naming *self, const LodeJoinCode *code)
 		add_attribute(self, "address", "early");
 	if (code->carried != 0)
 		add_attribute(self, "carried", lode_step_of_name((LodeStepOf)(code->carried - 1)));
+	for (unsigned i = 0; i < LODE_N_JOIN_FACTS; i++) {
+		const char *name_space, *value;
+		lode_join_fact_name((LodeJoinFact)i, &name_space, &value);
+		if (code->facts >> i & 1)
+			add_attribute(self, name_space, value);
+	}
 	if (code->chain == 0)
 		return;
 	g_snprintf(length, sizeof(length), "%" G_GUINT64_FORMAT, UINT64_C(1) << code->chain);
@@ -125,8 +132,9 @@ static LodeIdKey set_key(const LodeJoinCode *code, const char *inlined, uint32_t
 	                 (uint64_t)code->address_needs << (N_KEY_FLAGS + N_NEED_BITS) |
 	                 (uint64_t)objects << 32;
 
-	uint64_t loops = (uint64_t)code->behind << 8 | (uint64_t)code->is_invariant << 7 |
-	                 (uint64_t)code->is_early << 6 | code->carried;
+	uint64_t loops = (uint64_t)code->facts << 24 | (uint64_t)code->behind << 8 |
+	                 (uint64_t)code->is_invariant << 7 | (uint64_t)code->is_early << 6 |
+	                 code->carried;
 
 	return (LodeIdKey){{(uint64_t)code->chain << CHAIN_SHIFT | (uint64_t)code->kinds << 32 |
 				    (uint64_t)code->mnemonic << 16 | (uint64_t)code->prefix << 8 |

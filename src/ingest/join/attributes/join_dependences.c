@@ -283,6 +283,8 @@ static void find_in_function(size_t index, unsigned worker, void *user_data)
 		codes[i].carried = in_loops[i].carried;
 		codes[i].is_invariant = in_loops[i].is_invariant;
 		codes[i].is_early = in_loops[i].is_early && !in_loops[i].is_invariant;
+		if (in_loops[i].is_repeated)
+			codes[i].facts |= 1u << LODE_JOIN_FACT_REPEATS_UNCHANGED;
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/join/attributes/loop_dependences.h"
 
+#include "ingest/join/attributes/call_arguments.h"
 #include "ingest/join/attributes/early_addresses.h"
 #include "ingest/join/attributes/loop_bounds.h"
 #include "ingest/join/attributes/natural_loops.h"
@@ -136,6 +137,9 @@ static void find_invariants(LodeLoopDependences *self, LodeLoopDependence *out)
 		out[number].is_invariant = is_known && memory->size > 0 &&
 		                           (memory->is_load || memory->is_store) &&
 		                           (memory->registers & changes) == 0;
+		out[number].is_repeated = is_known && graph->nodes[number].is_call &&
+		                          lode_call_arguments_are_unchanged(
+						  &self->loop, changes, number);
 	}
 }
 

@@ -17,6 +17,8 @@ typedef struct {
 	uint8_t carried;   /* 1 + LodeStepOf of the recurrence that it is a member of; 0: none */
 	bool is_early;     /* a load or store whose address is known early (early_addresses.h) */
 	bool is_invariant; /* a load or store in a loop that does not change its base and index */
+	bool is_repeated;  /* a call in a loop that gets the same arguments in each iteration
+	                      (call_arguments.h) */
 } LodeLoopDependence;
 
 /* Working memory, kept from one function to the next. */

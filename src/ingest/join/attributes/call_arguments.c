@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/join/attributes/call_arguments.h"
+
+enum { MAX_WAY = 64, MAX_LOOP = 4096 };
+enum { RCX = 1, RDX = 2, RSP = 4, RSI = 6, RDI = 7, R8 = 8, R9 = 9 };
+
+static const double HALF = 0.5 - 1e-4;
+
+#define BIT(number) ((LodeRegisterMask)1 << (number))
+#define ARGUMENTS                                                                                  \
+	(BIT(RDI) | BIT(RSI) | BIT(RDX) | BIT(RCX) | BIT(R8) | BIT(R9) |                           \
+		(LodeRegisterMask)0xff << LODE_BIT_VECTOR)
+
+static uint32_t node_at(const LodeNaturalLoop *loop, uint32_t i)
+{
+	return g_array_index(loop->body, uint32_t, i);
+}
+
+/* Backward, without the call; 0: there is no such way. */
+static uint32_t find_way(const LodeNaturalLoop *loop, uint32_t call, uint32_t way[MAX_WAY])
+{
+	const LodeDependenceGraph *graph = loop->graph;
+	uint32_t at = call, n = 0;
+	double share = 1;
+
+	while (at != node_at(loop, 0)) {
+		LodeDependenceWay most = {at, 0};
+		for (uint32_t w = graph->first_ways[at]; w < graph->first_ways[at + 1]; w++)
+			if (lode_natural_loop_has(loop, graph->ways[w].source) &&
+				graph->ways[w].share > most.share)
+				most = graph->ways[w];
+		share *= most.share;
+		if (share < HALF || n == MAX_WAY)
+			return 0;
+		at = most.source;
+		if (graph->nodes[at].is_call)
+			break;
+		way[n++] = at;
+	}
+	return n;
+}
+
+/* Push, pop and calls change rsp by themselves, and are back where they were in the end. */
+static LodeRegisterMask without_stack(const LodeNaturalLoop *loop, LodeRegisterMask changes)
+{
+	changes &= ~BIT(RSP);
+
+	for (uint32_t i = 0; i < loop->body->len; i++)
+		changes |= loop->graph->nodes[node_at(loop, i)].use.writes & BIT(RSP);
+	return changes;
+}
+
+/* A load from the stack by an expression by which the loop does not store. */
+static bool is_kept_slot(const LodeNaturalLoop *loop, const LodeDependenceNode *node)
+{
+	const LodeMemoryUse *load = &node->use.memory;
+
+	if ((node->makes >> LODE_NEED_LOAD_STACK & 1) == 0 || load->size == 0)
+		return false;
+	for (uint32_t i = 0; i < loop->body->len; i++) {
+		const LodeMemoryUse *store = &loop->graph->nodes[node_at(loop, i)].use.memory;
+		uint64_t after = (uint64_t)load->displacement - (uint64_t)store->displacement;
+		if (store->is_store && store->registers == load->registers &&
+			(after < store->size || -after < load->size))
+			return false;
+	}
+	return true;
+}
+
+bool lode_call_arguments_are_unchanged(
+	const LodeNaturalLoop *loop, LodeRegisterMask changes, uint32_t call)
+{
+	const LodeDependenceNode *nodes = loop->graph->nodes;
+	LodeRegisterMask changing = without_stack(loop, changes), written = 0;
+	uint32_t way[MAX_WAY];
+	uint32_t n = loop->body->len <= MAX_LOOP ? find_way(loop, call, way) : 0;
+
+	while (n-- > 0) {
+		const LodeDependenceNode *node = &nodes[way[n]];
+		const LodeRegisterUse *use = &node->use;
+		bool is_pop = (use->changes & ~use->writes & BIT(RSP)) != 0;
+		bool is_load = (node->makes >> LODE_NEED_LOAD & 1) != 0;
+		bool is_same = node->is_known && !is_pop && (use->reads & changing) == 0 &&
+		               (!is_load || is_kept_slot(loop, node));
+		written |= use->writes;
+		changing = is_same ? changing & ~use->writes
+		                   : changing | (use->changes & ~BIT(RSP));
+	}
+	written &= ARGUMENTS;
+	return written != 0 && (written & changing) == 0 && (nodes[call].use.reads & changing) == 0;
+}
