@@ -12,6 +12,7 @@
 #include "views/form/table.h"
 #include "views/memory/memory_names.h"
 #include "views/observed/loop_facts.h"
+#include "views/observed/address_words.h"
 #include "views/observed/observed_facts.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_lines.h"
@@ -390,9 +391,18 @@ static LodeStyle put_datum(const PlaceTable *self, const Row *row, unsigned colu
 		append_data(self->annotation, datum, data);
 		lode_display_append(shown, data->str, is_ascii);
 		lode_display_shorten_middle(shown, DATA_WIDTH, is_ascii);
+		if (self->observed_column == 0)
+			lode_address_words_append(
+				self->annotation->profile, instruction_id(self, row), shown);
 		g_string_append(out, shown->str);
 	}
 	return column == 2 ? LODE_STYLE_NAME : LODE_STYLE_PLAIN;
+}
+
+static void append_facts(const PlaceTable *self, uint32_t instruction, GString *out)
+{
+	lode_observed_facts_append(self->annotation->profile, instruction, out);
+	lode_address_words_append(self->annotation->profile, instruction, out);
 }
 
 static LodeStyle place_cell(size_t index, unsigned column, GString *out, const void *user_data)
@@ -422,7 +432,7 @@ static LodeStyle place_cell(size_t index, unsigned column, GString *out, const v
 	if (self->observed_column != 0 && column == self->observed_column) {
 		uint32_t instruction = instruction_id(self, row);
 		if (instruction != LODE_NONE)
-			lode_observed_facts_append(self->annotation->profile, instruction, out);
+			append_facts(self, instruction, out);
 		return LODE_STYLE_NAME;
 	}
 	if (column > 0) {

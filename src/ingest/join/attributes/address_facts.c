@@ -117,6 +117,24 @@ static void add_lines(Texts *self, const LodeAddressEvidence *evidence)
 		add(self, "lines:used");
 }
 
+/* How many equally likely pages must be in use so that `n` accesses go to `distinct` of them. */
+static double pages_of_accesses(double n, double distinct)
+{
+	/* n ÷ pages: that at which (1 − e^−x) ÷ x is the share of accesses to a new page */
+	double low = 0, high = 64;
+
+	if (!(n > 0) || distinct >= n)
+		return 0; /* no bound */
+	for (int i = 0; i < 50; i++) {
+		double x = (low + high) / 2;
+		if (-expm1(-x) / x > distinct / n)
+			low = x;
+		else
+			high = x;
+	}
+	return n / high;
+}
+
 /* Whether so many draws of `pages` equally likely pages may well coincide so often. */
 static bool may_be_of(double pages, uint64_t n, uint64_t n_pairs)
 {
@@ -135,8 +153,10 @@ static bool is_beyond(const LodeAddressEvidence *evidence, bool has_windows)
 	for (uint32_t i = 0; i < evidence->n; i++)
 		is_timed |= evidence->draws[i].is_of_time;
 	/* of 4 KiB, where draws know of larger ones */
-	double seen = has_windows && !is_timed ? (1 - 2 * PAGES_ERROR) * evidence->windows->pages
-	                                       : 0;
+	double seen = has_windows && !is_timed
+	                      ? pages_of_accesses(evidence->windows->accesses,
+					(1 - 2 * PAGES_ERROR) * evidence->windows->pages)
+	                      : 0;
 	return seen > evidence->reach ||
 	       lode_address_facts_least_pages(n, n_pairs) > evidence->reach ||
 	       (pool != NULL &&

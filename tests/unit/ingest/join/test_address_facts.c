@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* Facts of addresses against naive counts, and of draws from a known number of pages. */
+#include "ingest/join/attributes/address_facts.h"
+
+#include "machine/tlb_sizes.h"
+#include "seeds.h"
+
+#include <string.h>
+
+enum { MOST = 4000 };
+
+/* --- counts --- */
+
+static void draw(LodeAddressDraw *draws, uint32_t n, uint32_t n_pages)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t page = (uint64_t)random_int_range(0, (gint32)n_pages);
+		draws[i] = (LodeAddressDraw){
+			.page = page,
+			.address = page * 4096 + 8 * (uint64_t)random_int_range(0, 3),
+			.time_ns = (uint64_t)random_int_range(0, 1000000),
+			.thread = (uint32_t)random_int_range(0, 3),
+			.is_of_time = random_int_range(0, 4) > 0,
+		};
+	}
+}
+
+static void test_pairs(void)
+{
+	for (unsigned k = random_rounds(300, 10000); k > 0; k--) {
+		LodeAddressDraw draws[60];
+		uint32_t n = (uint32_t)random_int_range(0, 60);
+		uint64_t n_pairs = 0;
+		draw(draws, n, 20);
+		for (uint32_t i = 0; i < n; i++)
+			for (uint32_t j = 0; j < i; j++)
+				n_pairs += draws[i].page == draws[j].page;
+		g_assert_cmpuint(lode_address_facts_count_pairs(draws, n), ==, n_pairs);
+	}
+}
+
+/* The sample of time before another one in its thread; NULL: none. Times differ. */
+static const LodeAddressDraw *find_before(
+	const LodeAddressDraw *draws, uint32_t n, const LodeAddressDraw *of)
+{
+	const LodeAddressDraw *found = NULL;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (draws[i].is_of_time && draws[i].thread == of->thread &&
+			draws[i].time_ns < of->time_ns &&
+			(found == NULL || found->time_ns < draws[i].time_ns))
+			found = &draws[i];
+	return found;
+}
+
+static void test_moves(void)
+{
+	for (unsigned k = random_rounds(300, 10000); k > 0; k--) {
+		LodeAddressDraw draws[40];
+		uint32_t n = (uint32_t)random_int_range(0, 40), n_up = 0, n_down = 0;
+		draw(draws, n, 3);
+		for (uint32_t i = 0; i < n; i++)
+			draws[i].time_ns = draws[i].time_ns * 64 + i;
+		for (uint32_t i = 0; i < n; i++) {
+			const LodeAddressDraw *before = draws[i].is_of_time
+			                                        ? find_before(draws, n, &draws[i])
+			                                        : NULL;
+			if (before == NULL)
+				continue;
+			n_up += draws[i].address > before->address;
+			n_down += draws[i].address < before->address;
+		}
+		LodeAddressMoves moves = lode_address_facts_moves(draws, n);
+		g_assert_cmpuint(moves.n_up, ==, n_up);
+		g_assert_cmpuint(moves.n_down, ==, n_down);
+	}
+}
+
+/* Of 1,000 rounds with equally likely pages the bound is above the truth in at most 25, and some
+ * more by chance (five standard errors); from many draws it is near to it. */
+static void test_least_pages(void)
+{
+	g_autofree LodeAddressDraw *draws = g_new(LodeAddressDraw, MOST);
+	unsigned n_above = 0;
+
+	for (unsigned k = 0; k < 1000; k++) {
+		uint32_t n_pages = (uint32_t)random_int_range(8, 4096);
+		uint32_t n = (uint32_t)random_int_range(2, 300);
+		draw(draws, n, n_pages);
+		uint64_t n_pairs = lode_address_facts_count_pairs(draws, n);
+		n_above += lode_address_facts_least_pages(n, n_pairs) > n_pages;
+	}
+	g_assert_cmpuint(n_above, <=, 25 + 25);
+	draw(draws, MOST, 16384);
+	uint64_t n_pairs = lode_address_facts_count_pairs(draws, MOST);
+	double least = lode_address_facts_least_pages(MOST, n_pairs);
+	g_assert_cmpfloat(least, >, 0.7 * 16384);
+	g_assert_cmpfloat(least, <, 1.2 * 16384);
+	g_assert_cmpfloat(lode_address_facts_least_pages(0, 0), ==, 0);
+	g_assert_cmpfloat(lode_address_facts_least_pages(1, 0), ==, 0);
+}
+
+/* --- attributes --- */
+
+static bool has(const LodeAddressEvidence *evidence, const char *wanted)
+{
+	char texts[LODE_ADDRESS_FACTS_MOST][LODE_ADDRESS_FACT_SIZE];
+	unsigned n = lode_address_facts_make(evidence, texts);
+
+	for (unsigned i = 0; i < n; i++)
+		if (strcmp(texts[i], wanted) == 0)
+			return true;
+	return false;
+}
+
+static bool has_any(const LodeAddressEvidence *evidence, const char *name_space)
+{
+	char texts[LODE_ADDRESS_FACTS_MOST][LODE_ADDRESS_FACT_SIZE];
+	unsigned n = lode_address_facts_make(evidence, texts);
+
+	for (unsigned i = 0; i < n; i++)
+		if (g_str_has_prefix(texts[i], name_space))
+			return true;
+	return false;
+}
+
+static void test_strides(void)
+{
+	LodeObservedInstruction windows = {.accesses = 100, .strided = 50, .stride = -4096};
+	const LodeAddressEvidence evidence = {.windows = &windows, .reach = 2048};
+
+	g_assert_true(has(&evidence, "stride:-4096"));
+	windows.strided = 49;
+	g_assert_false(has_any(&evidence, "stride:"));
+	windows.strided = 24;
+	g_assert_true(has(&evidence, "stride:none"));
+	windows.repeated = 50;
+	g_assert_true(has(&evidence, "stride:0"));
+	windows = (LodeObservedInstruction){.accesses = 7, .strided = 6, .stride = 8};
+	g_assert_false(has_any(&evidence, "stride:"));
+	windows = (LodeObservedInstruction){.accesses = 8, .strided = 4, .stride = 8};
+	g_assert_true(has(&evidence, "stride:8"));
+	windows = (LodeObservedInstruction){.accesses = 15};
+	g_assert_false(has_any(&evidence, "stride:"));
+	windows.accesses = 16;
+	g_assert_true(has(&evidence, "stride:none"));
+}
+
+static void test_lines(void)
+{
+	LodeObservedInstruction windows = {
+		.accesses = 100, .line_visits = 16, .line_used_bytes = 16 * 32};
+	LodeAddressPool pool = {.line_visits = 16, .line_used_bytes = 16 * 64};
+	LodeAddressEvidence evidence = {.windows = &windows, .pool = &pool, .reach = 2048};
+
+	g_assert_true(has(&evidence, "lines:partly-used"));
+	windows.line_used_bytes = 16 * 33;
+	g_assert_false(has_any(&evidence, "lines:"));
+	windows.line_used_bytes = 16 * 48;
+	g_assert_true(has(&evidence, "lines:used"));
+	windows.line_visits = 15; /* too few of its own: those of the object */
+	windows.line_used_bytes = 0;
+	g_assert_true(has(&evidence, "lines:used"));
+	evidence.pool = NULL;
+	g_assert_false(has_any(&evidence, "lines:"));
+}
+
+static void test_conflicts(void)
+{
+	LodeObservedInstruction windows = {.accesses = 80, .conflicting = 10};
+	const LodeAddressEvidence evidence = {.windows = &windows, .reach = 2048};
+
+	g_assert_true(has(&evidence, "conflict:first-level"));
+	windows.conflicting = 9;
+	g_assert_false(has_any(&evidence, "conflict:"));
+	windows = (LodeObservedInstruction){.accesses = 29, .conflicting = 29};
+	g_assert_false(has_any(&evidence, "conflict:"));
+}
+
+/* Each draw on a page of its own. */
+static void draw_apart(LodeAddressDraw *draws, uint32_t n, bool is_walk)
+{
+	for (uint32_t i = 0; i < n; i++)
+		draws[i] = (LodeAddressDraw){
+			.page = i,
+			.address = 4096 * (uint64_t)(is_walk ? i : i * 197 % n),
+			.time_ns = i,
+			.is_of_time = true,
+		};
+}
+
+static void test_spread(void)
+{
+	LodeAddressDraw draws[400], few[10];
+	LodeObservedInstruction windows = {.accesses = 100, .page_changes = 25};
+	LodeAddressEvidence evidence = {.draws = draws, .n = 400, .reach = 2048};
+
+	draw_apart(draws, 400, false);
+	g_assert_true(has(&evidence, "spread:tlb"));
+	evidence.reach = 20000; /* 400 × 399 / 2 / 4 = 19950 */
+	g_assert_false(has(&evidence, "spread:tlb"));
+	evidence.reach = 2048;
+	draw_apart(draws, 400, true); /* from one end to the other */
+	g_assert_false(has(&evidence, "spread:tlb"));
+	evidence.windows = &windows; /* which know better */
+	g_assert_true(has(&evidence, "spread:tlb"));
+	windows.page_changes = 24;
+	g_assert_false(has(&evidence, "spread:tlb"));
+	for (uint32_t i = 0; i < 400; i++)
+		draws[i].page = i % 64;
+	windows.page_changes = 100;
+	g_assert_false(has(&evidence, "spread:tlb"));
+
+	/* an instruction of few samples, whose object has many */
+	const LodeAddressPool pool = {.n_draws = 400, .moves = {200, 190}};
+	draw_apart(few, 10, false);
+	evidence = (LodeAddressEvidence){.draws = few, .n = 10, .reach = 2048};
+	g_assert_false(has(&evidence, "spread:tlb"));
+	evidence.pool = &pool;
+	g_assert_true(has(&evidence, "spread:tlb"));
+	for (uint32_t i = 0; i < 10; i++)
+		few[i].page = 1; /* it uses one page of the object */
+	g_assert_false(has(&evidence, "spread:tlb"));
+
+	/* windows alone */
+	windows = (LodeObservedInstruction){.accesses = 9000, .page_changes = 9000};
+	evidence = (LodeAddressEvidence){.windows = &windows, .reach = 4096};
+	/* at least 74 % of the pages were really seen; of 4096, 3641 would have been */
+	windows.pages = 3641 * 100 / 74 - 10;
+	g_assert_false(has(&evidence, "spread:tlb"));
+	windows.pages = 3641 * 100 / 74 + 10;
+	g_assert_true(has(&evidence, "spread:tlb"));
+	windows.pages = 9000;
+	g_assert_true(has(&evidence, "spread:tlb"));
+	windows.pages = UINT32_MAX;
+	g_assert_false(has(&evidence, "spread:tlb"));
+}
+
+static void test_nothing(void)
+{
+	const LodeObservedInstruction windows = {.steps = 1000};
+	LodeAddressEvidence evidence = {.reach = 2048};
+	char texts[LODE_ADDRESS_FACTS_MOST][LODE_ADDRESS_FACT_SIZE];
+
+	g_assert_cmpuint(lode_address_facts_make(&evidence, texts), ==, 0);
+	evidence.windows = &windows;
+	g_assert_cmpuint(lode_address_facts_make(&evidence, texts), ==, 0);
+}
+
+static void test_tlb_sizes(void)
+{
+	static const struct {
+		const char *processor, *family;
+		uint32_t second;
+	} cases[] = {
+		{"AuthenticAMD,23,49,0", "Zen 2", 2048},
+		{"AuthenticAMD,25,1,1", "Zen 3", 2048},
+		{"AuthenticAMD,25,17,1", "Zen 4", 3072},
+		{"AuthenticAMD,26,2,1", "Zen 5", 4096},
+		{"GenuineIntel,6,85,7", "Skylake", 1536},
+		{"GenuineIntel,6,106,6", "Ice Lake", 2048},
+		{"GenuineIntel,6,143,8", "Sapphire Rapids", 2048},
+		{"GenuineIntel,6,1,8", "any", 4096},
+		{"CentaurHauls,6,143,8", "any", 4096},
+		{"AuthenticAMD,25", "any", 4096},
+		{"", "any", 4096},
+		{NULL, "any", 4096},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		const LodeTlbSizes *sizes = lode_tlb_sizes_of(cases[i].processor);
+		g_assert_cmpstr(sizes->family, ==, cases[i].family);
+		g_assert_cmpuint(sizes->second, ==, cases[i].second);
+		g_assert_cmpuint(sizes->first, <, sizes->second);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/address-facts/pairs", test_pairs);
+	g_test_add_func("/address-facts/moves", test_moves);
+	g_test_add_func("/address-facts/least-pages", test_least_pages);
+	g_test_add_func("/address-facts/strides", test_strides);
+	g_test_add_func("/address-facts/lines", test_lines);
+	g_test_add_func("/address-facts/conflicts", test_conflicts);
+	g_test_add_func("/address-facts/spread", test_spread);
+	g_test_add_func("/address-facts/nothing", test_nothing);
+	g_test_add_func("/address-facts/tlb-sizes", test_tlb_sizes);
+	return g_test_run();
+}
