@@ -267,7 +267,8 @@ void lode_join_waiting(const LodeProfile *profile, const LodeJoinAccesses *acces
 
 /* Adds the attributes that data addresses give, once samples and windows are in the profile.
  * `processor`: that was recorded, as perf writes it; NULL: unknown. */
-void lode_join_addresses(LodeProfile *profile, const char *processor);
+void lode_join_addresses(LodeProfile *profile, const LodeJoinCode *codes,
+	const LodeJoinObjects *objects, const char *processor);
 
 /* Adds threads, mappings and samples to profile->memory. Errors: _LIMIT, _CANCELLED. */
 bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GError **error);

@@ -13,6 +13,7 @@ enum {
 	LEAST_STRIDED = 8, /* of which four have the same difference */
 	LEAST_WITHOUT_STRIDE = 16,
 	LEAST_VISITS = 16, /* of lines */
+	LEAST_DRAWS = 8,   /* whose line is known to be used so far */
 	LEAST_MOVES = 30,  /* from one sample of time to the next */
 	LINE = 64,
 };
@@ -97,16 +98,29 @@ static void add_stride(Texts *self, const LodeObservedInstruction *windows)
 		add(self, "stride:none");
 }
 
-/* Of the instruction, or else of all that access the object. */
+/* Of the instruction by windows or, if these are few, of all that access the object; or else by the
+ * members that are used. */
 static void add_lines(Texts *self, const LodeAddressEvidence *evidence)
 {
 	const LodeObservedInstruction *windows = evidence->windows;
 	uint64_t visits = windows != NULL ? windows->line_visits : 0;
 	uint64_t bytes = windows != NULL ? windows->line_used_bytes : 0;
+	uint64_t by_members = 0, bytes_by_members = 0;
 
 	if (visits < LEAST_VISITS && evidence->pool != NULL) {
 		visits = evidence->pool->line_visits;
 		bytes = evidence->pool->line_used_bytes;
+	}
+	for (uint32_t i = 0; visits < LEAST_VISITS && i < evidence->n; i++)
+		if (evidence->draws[i].used_bytes >= 0) {
+			by_members++;
+			bytes_by_members += (uint64_t)evidence->draws[i].used_bytes;
+		}
+	if (by_members >= LEAST_DRAWS) {
+		/* an upper bound, which cannot say that they are used */
+		if ((double)bytes_by_members <= MOST * LINE * (double)by_members)
+			add(self, "lines:partly-used");
+		return;
 	}
 	if (visits < LEAST_VISITS)
 		return;

@@ -13,6 +13,7 @@ typedef struct {
 	uint64_t page; /* of which process and address; equal only for the same page */
 	uint64_t address, time_ns;
 	uint32_t instruction, thread;
+	int used_bytes;  /* of its line, by the members that the function uses; −1: not known */
 	uint32_t pool;   /* the object, of all instructions that access it */
 	bool is_of_time; /* a sample of time, not one of a window */
 } LodeAddressDraw;

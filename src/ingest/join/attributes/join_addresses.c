@@ -6,6 +6,7 @@
 #include "base/arrays/hash.h"
 #include "base/arrays/sort_order.h"
 #include "ingest/join/attributes/address_facts.h"
+#include "ingest/join/attributes/used_members.h"
 #include "ingest/join/join.h"
 #include "machine/tlb_sizes.h"
 #include "model/memory.h"
@@ -24,9 +25,10 @@ typedef struct {
 
 typedef struct {
 	LodeProfile *profile;
-	GArray *draws;        /* LodeAddressDraw, by instruction */
-	GArray *sites;        /* SiteWeight, by instruction and site */
-	GArray *pools;        /* LodeAddressPool, by number */
+	GArray *draws; /* LodeAddressDraw, by instruction */
+	GArray *sites; /* SiteWeight, by instruction and site */
+	GArray *pools; /* LodeAddressPool, by number */
+	LodeUsedMembers *used;
 	GHashTable *faulted;  /* pages with a page fault */
 	GHashTable *n_faults; /* page of 2 MiB → pages in it with a page fault */
 	GHashTable *numbers;  /* site or object → number of the pool + 1 */
@@ -95,6 +97,7 @@ static void add_draw(Joining *self, const LodeMemorySample *sample, bool is_of_w
 		.instruction = sample->access_instruction,
 		.thread = sample->thread,
 		.pool = sample->object != LODE_NONE ? pool_of(self, sample->object) : LODE_NONE,
+		.used_bytes = lode_used_members_of_line(self->used, sample),
 		.is_of_time = !is_of_window,
 	};
 
@@ -280,13 +283,15 @@ static void extend_set(Joining *self, uint32_t number)
 		profile, (const uint32_t *)(const void *)self->ids->data, self->ids->len);
 }
 
-void lode_join_addresses(LodeProfile *profile, const char *processor)
+void lode_join_addresses(LodeProfile *profile, const LodeJoinCode *codes,
+	const LodeJoinObjects *objects, const char *processor)
 {
 	Joining joining = {
 		.profile = profile,
 		.draws = g_array_new(FALSE, FALSE, sizeof(LodeAddressDraw)),
 		.sites = g_array_new(FALSE, FALSE, sizeof(SiteWeight)),
 		.pools = g_array_new(FALSE, FALSE, sizeof(LodeAddressPool)),
+		.used = lode_used_members_new(profile, codes, objects),
 		.faulted = g_hash_table_new(g_direct_hash, NULL),
 		.n_faults = g_hash_table_new(g_direct_hash, NULL),
 		.numbers = g_hash_table_new(g_direct_hash, NULL),
@@ -308,6 +313,7 @@ void lode_join_addresses(LodeProfile *profile, const char *processor)
 	g_array_unref(joining.draws);
 	g_array_unref(joining.sites);
 	g_array_unref(joining.pools);
+	lode_used_members_free(joining.used);
 	g_hash_table_unref(joining.faulted);
 	g_hash_table_unref(joining.n_faults);
 	g_hash_table_unref(joining.numbers);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Facts of addresses against naive counts, and of draws from a known number of pages. */
 #include "ingest/join/attributes/address_facts.h"
+#include "ingest/join/attributes/used_members.h"
 
 #include "machine/tlb_sizes.h"
 #include "seeds.h"
@@ -165,6 +166,47 @@ static void test_lines(void)
 	g_assert_false(has_any(&evidence, "lines:"));
 }
 
+/* Byte by byte, of structures that lie one after the other from an address on. */
+static void test_used_bytes(void)
+{
+	bool are_used[200];
+
+	for (unsigned k = random_rounds(2000, 100000); k > 0; k--) {
+		uint32_t size = (uint32_t)random_int_range(1, 200);
+		uint64_t start = 100000 + (uint64_t)random_int_range(0, 1000);
+		uint64_t offset = (uint64_t)random_int_range(0, (gint32)size);
+		uint64_t address = start + size * (uint64_t)random_int_range(3, 9) + offset;
+		int n = 0;
+		for (uint32_t i = 0; i < size; i++)
+			are_used[i] = random_int_range(0, 4) == 0;
+		for (uint64_t at = start; at < address + 400; at++)
+			n += at / 64 == address / 64 && are_used[(at - start) % size];
+		for (uint64_t at = start - 1; at / 64 == address / 64; at--)
+			n += are_used[size - 1 - (start - 1 - at) % size];
+		g_assert_cmpint(lode_used_bytes_of_line(are_used, size, offset, address), ==, n);
+	}
+}
+
+/* By the members that the function uses: never that all is used. */
+static void test_lines_by_members(void)
+{
+	LodeAddressDraw draws[8];
+	LodeObservedInstruction windows = {.line_visits = 16, .line_used_bytes = 16 * 64};
+	LodeAddressEvidence evidence = {.draws = draws, .n = 8, .reach = 2048};
+
+	draw(draws, 8, 100);
+	for (unsigned i = 0; i < 8; i++)
+		draws[i].used_bytes = i < 4 ? 0 : 64;
+	g_assert_true(has(&evidence, "lines:partly-used"));
+	draws[0].used_bytes = 1;
+	g_assert_false(has_any(&evidence, "lines:"));
+	draws[0].used_bytes = -1; /* too few */
+	g_assert_false(has_any(&evidence, "lines:"));
+	draws[0].used_bytes = 0;
+	evidence.windows = &windows; /* which know better */
+	g_assert_true(has(&evidence, "lines:used"));
+}
+
 static void test_conflicts(void)
 {
 	LodeObservedInstruction windows = {.accesses = 80, .conflicting = 10};
@@ -283,6 +325,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/address-facts/least-pages", test_least_pages);
 	g_test_add_func("/address-facts/strides", test_strides);
 	g_test_add_func("/address-facts/lines", test_lines);
+	g_test_add_func("/address-facts/used-bytes", test_used_bytes);
+	g_test_add_func("/address-facts/lines-by-members", test_lines_by_members);
 	g_test_add_func("/address-facts/conflicts", test_conflicts);
 	g_test_add_func("/address-facts/spread", test_spread);
 	g_test_add_func("/address-facts/nothing", test_nothing);
