@@ -207,6 +207,28 @@ static void add_memory(LodeRegisterUse *self, const LodeFullInstruction *full)
 	self->merges &= ~self->address;
 }
 
+static bool is_linear(
+	const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands)
+{
+	switch (instruction->mnemonic) {
+	case ZYDIS_MNEMONIC_ADD:
+	case ZYDIS_MNEMONIC_CDQE:
+	case ZYDIS_MNEMONIC_DEC:
+	case ZYDIS_MNEMONIC_INC:
+	case ZYDIS_MNEMONIC_LEA:
+	case ZYDIS_MNEMONIC_MOV:
+	case ZYDIS_MNEMONIC_MOVSXD:
+	case ZYDIS_MNEMONIC_SUB:
+		return true;
+	case ZYDIS_MNEMONIC_SHL:
+		return operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+	case ZYDIS_MNEMONIC_IMUL:
+		return instruction->operand_count_visible == 3;
+	default:
+		return false;
+	}
+}
+
 bool lode_register_use_decode(
 	LodeRegisterUse *self, const uint8_t *code, size_t size, uint64_t address)
 {
@@ -237,6 +259,7 @@ bool lode_register_use_decode(
 	if (has_constant_result(&full) || is_nop(instruction))
 		self->reads = self->merges = 0;
 	self->work = lode_work_of_instruction(&full, has_constant_result(&full));
+	self->is_linear = is_linear(instruction, full.operands);
 	if (is_string(instruction)) /* the direction */
 		self->reads &= ~flags;
 	add_memory(self, &full);

@@ -56,6 +56,8 @@ typedef struct {
 	LodeRegisterMask changes; /* whatever may be different afterwards */
 	LodeMemoryUse memory;
 	LodeInstructionWork work;
+	bool is_linear; /* its results are sums of what it reads, times constants: mov, lea, add …
+	                 */
 } LodeRegisterUse;
 
 /* Decodes the instruction at `address` of an image. False: not an instruction, or cut short. */

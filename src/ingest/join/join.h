@@ -176,8 +176,8 @@ typedef struct {
 	bool is_repeat, is_entry, is_loop_head, is_return_point;
 	uint16_t needs, address_needs, behind; /* as LodeDependence; once dependences are known */
 	uint8_t chain;
-	uint8_t carried; /* as LodeLoopDependence */
-	bool is_invariant, is_early;
+	uint8_t carried;                                   /* as LodeLoopDependence */
+	bool is_invariant, is_early, is_linear, is_on_way; /* the address: as LodeLoopDependence */
 	uint32_t facts; /* bits of LodeJoinFact */
 } LodeJoinCode;
 

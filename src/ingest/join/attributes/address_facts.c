@@ -13,9 +13,10 @@ enum {
 	LEAST_STRIDED = 8, /* of which four have the same difference */
 	LEAST_WITHOUT_STRIDE = 16,
 	LEAST_VISITS = 16, /* of lines */
-	LEAST_DRAWS = 8,   /* whose line is known to be used so far */
+	LEAST_DRAWS = 8,   /* whose line is known to be used so far, or which lie so far apart */
 	LEAST_MOVES = 30,  /* from one sample of time to the next */
 	LINE = 64,
+	PAGE = 4096,
 };
 
 /* Shares of accesses, moves, or bytes. */
@@ -179,6 +180,22 @@ static bool is_beyond(const LodeAddressEvidence *evidence, bool has_windows)
 		       may_be_of(evidence->reach, n, n_pairs));
 }
 
+/* That all addresses differ by multiples of it: a lower bound of the steps. */
+static uint64_t common_step(const LodeAddressDraw *draws, uint32_t n)
+{
+	uint64_t step = 0;
+
+	for (uint32_t i = 1; i < n; i++) {
+		uint64_t a = draws[i].address - draws[0].address;
+		for (a = MIN(a, -a); a != 0;) {
+			uint64_t rest = step % a;
+			step = a;
+			a = rest;
+		}
+	}
+	return step;
+}
+
 static bool is_known(LodeAddressMoves moves)
 {
 	return moves.n_up + moves.n_down >= LEAST_MOVES;
@@ -201,6 +218,11 @@ static bool is_jumping(const LodeAddressEvidence *evidence, bool has_windows)
 		return evidence->windows->page_changes >= FEW * evidence->windows->accesses;
 	if (pool != NULL && pool->accesses >= LEAST_ACCESSES)
 		return (double)pool->page_changes >= FEW * (double)pool->accesses;
+	if (!evidence->is_step_known)
+		return false;
+	if (evidence->is_linear)
+		return evidence->n >= LEAST_DRAWS &&
+		       (double)common_step(evidence->draws, evidence->n) >= FEW * PAGE;
 	moves = lode_address_facts_moves(evidence->draws, evidence->n);
 	if (!is_known(moves) && pool != NULL)
 		moves = pool->moves;

@@ -52,7 +52,9 @@ typedef struct {
 	LodeAddressDraw *draws;                 /* its own; they are reordered */
 	uint32_t n;
 	const LodeAddressPool *pool; /* of the object that it accesses most; NULL: not known */
-	uint32_t reach;              /* pages of which the processor keeps translations */
+	bool is_step_known;          /* it is in no loop, or known is: */
+	bool is_linear; /* the loop adds to its address, so that it goes on by equal steps */
+	uint32_t reach; /* pages of which the processor keeps translations */
 } LodeAddressEvidence;
 
 /* Their texts, "stride:4096" …; returns how many. */

@@ -7,7 +7,11 @@
 
 /* Iterations until nothing more is added; dependences through more registers and stores than these
  * are not followed. */
-enum { MAX_ROUNDS = 24, BITS = 64, UNKNOWN = 0 /* the bit of what a call has made */ };
+enum { MAX_ROUNDS = 24, BITS = 64 };
+
+/* Bits beside those of the loads, which are from FIRST_LOAD on: of what a call has made, and of
+ * what is no sum. */
+enum { UNKNOWN, NOT_LINEAR, FIRST_LOAD };
 
 typedef struct {
 	LodeEarlyAddresses *memory;
@@ -87,18 +91,22 @@ static void make_value(const Search *self, uint32_t place, uint32_t load, uint64
 		unite(self, value, set_at(self, self->memory->stored, forwarder));
 	if (node->is_call)
 		add_bit(value, UNKNOWN);
-	if (is_from_memory(self, place))
+	if (!node->use.is_linear && (node->use.reads != 0 || is_from_memory(self, place)))
+		add_bit(value, NOT_LINEAR);
+	if (is_from_memory(self, place)) {
+		add_bit(value, NOT_LINEAR);
 		add_bit(value, load);
+	}
 }
 
-/* One iteration. Loads from memory have the bits from 1 on. Whether what the registers or the
+/* One iteration. Whether what the registers or the
  * stored values depend on has become more. */
 static bool do_iteration(const Search *self, uint64_t *value)
 {
 	LodeEarlyAddresses *memory = self->memory;
 	size_t size = (size_t)self->n_words * LODE_N_REGISTER_BITS * sizeof(*value);
 	g_autofree void *before = g_memdup2(memory->registers->data, size);
-	uint32_t load = UNKNOWN;
+	uint32_t load = FIRST_LOAD - 1;
 	bool is_changed = false;
 
 	for (uint32_t i = 0; i < self->n; i++) {
@@ -123,7 +131,7 @@ static bool do_iteration(const Search *self, uint64_t *value)
 /* The loads whose addresses depend on themselves, and what is not known. */
 static void find_recurrent(const Search *self, uint64_t *out_set)
 {
-	uint32_t load = UNKNOWN;
+	uint32_t load = FIRST_LOAD - 1;
 
 	memset(out_set, 0, self->n_words * sizeof(*out_set));
 	add_bit(out_set, UNKNOWN);
@@ -151,14 +159,15 @@ static void resize(GArray *sets, size_t n)
 }
 
 void lode_early_addresses_find(LodeEarlyAddresses *self, const LodeDependenceGraph *graph,
-	const uint32_t *iteration, uint32_t n, const uint32_t *forwarders, bool *out_are_early)
+	const uint32_t *iteration, uint32_t n, const uint32_t *forwarders, bool *out_are_early,
+	bool *out_are_linear)
 {
 	Search search = {.memory = self,
 		.graph = graph,
 		.iteration = iteration,
 		.forwarders = forwarders,
 		.n = n};
-	uint32_t n_loads = 1;
+	uint32_t n_loads = FIRST_LOAD;
 	bool is_changed = true;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -171,7 +180,11 @@ void lode_early_addresses_find(LodeEarlyAddresses *self, const LodeDependenceGra
 	for (int round = 0; round < MAX_ROUNDS && is_changed; round++)
 		is_changed = do_iteration(&search, set);
 	find_recurrent(&search, set);
-	for (uint32_t i = 0; i < n; i++)
-		out_are_early[i] = !is_changed && node_at(&search, i)->use.memory.size > 0 &&
-		                   is_apart(&search, set_at(&search, self->addresses, i), set);
+	for (uint32_t i = 0; i < n; i++) {
+		const uint64_t *address = set_at(&search, self->addresses, i);
+		bool is_known = !is_changed && node_at(&search, i)->use.memory.size > 0;
+		out_are_early[i] = is_known && is_apart(&search, address, set);
+		out_are_linear[i] = is_known &&
+		                    (address[0] & (1u << UNKNOWN | 1u << NOT_LINEAR)) == 0;
+	}
 }

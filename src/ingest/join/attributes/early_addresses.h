@@ -26,7 +26,9 @@ void lode_early_addresses_clear(LodeEarlyAddresses *self);
  * places that of the store whose value is loaded there; LODE_NONE: none such, so that it is a load
  * from memory. Gives a bool for each place, in `out_are_early`: it accesses memory by an operand,
  * and no load is among what its address is made of whose own address is made of its earlier
- * results. Results of calls are not known, and never early.
+ * results. Results of calls are not known, and never early. `out_are_linear` likewise: the address
+ * is made by sums alone, of what the loop does not change and of what it adds up.
  */
 void lode_early_addresses_find(LodeEarlyAddresses *self, const LodeDependenceGraph *graph,
-	const uint32_t *iteration, uint32_t n, const uint32_t *forwarders, bool *out_are_early);
+	const uint32_t *iteration, uint32_t n, const uint32_t *forwarders, bool *out_are_early,
+	bool *out_are_linear);

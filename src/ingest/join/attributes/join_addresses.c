@@ -28,6 +28,7 @@ typedef struct {
 	GArray *draws; /* LodeAddressDraw, by instruction */
 	GArray *sites; /* SiteWeight, by instruction and site */
 	GArray *pools; /* LodeAddressPool, by number */
+	const LodeJoinCode *codes;
 	LodeUsedMembers *used;
 	GHashTable *faulted;  /* pages with a page fault */
 	GHashTable *n_faults; /* page of 2 MiB → pages in it with a page fault */
@@ -261,6 +262,9 @@ static void add_facts(Joining *self, uint32_t instruction, guint *next)
 		.n = own.n,
 		.pool = own.pool != LODE_NONE ? &LODE_AT(self->pools, LodeAddressPool, own.pool)
 	                                      : NULL,
+		.is_step_known = self->codes[instruction].loop_depth == 0 ||
+	                         self->codes[instruction].is_on_way,
+		.is_linear = self->codes[instruction].is_linear,
 		.reach = self->reach,
 	};
 
@@ -291,6 +295,7 @@ void lode_join_addresses(LodeProfile *profile, const LodeJoinCode *codes,
 		.draws = g_array_new(FALSE, FALSE, sizeof(LodeAddressDraw)),
 		.sites = g_array_new(FALSE, FALSE, sizeof(SiteWeight)),
 		.pools = g_array_new(FALSE, FALSE, sizeof(LodeAddressPool)),
+		.codes = codes,
 		.used = lode_used_members_new(profile, codes, objects),
 		.faulted = g_hash_table_new(g_direct_hash, NULL),
 		.n_faults = g_hash_table_new(g_direct_hash, NULL),

@@ -282,6 +282,8 @@ static void find_in_function(size_t index, unsigned worker, void *user_data)
 		codes[i].chain = found[i].chain;
 		codes[i].carried = in_loops[i].carried;
 		codes[i].is_invariant = in_loops[i].is_invariant;
+		codes[i].is_on_way = in_loops[i].is_on_way;
+		codes[i].is_linear = in_loops[i].is_linear;
 		codes[i].is_early = in_loops[i].is_early && !in_loops[i].is_invariant;
 		if (in_loops[i].is_repeated)
 			codes[i].facts |= 1u << LODE_JOIN_FACT_REPEATS_UNCHANGED;

@@ -49,7 +49,7 @@ struct LodeLoopDependences {
 	GArray *reached, *parents;           /* × places: double, Edge * */
 	LodeEarlyAddresses early;
 	GArray *forwarders; /* uint32_t × places: that of the store whose value is loaded */
-	GArray *are_early;  /* bool × places */
+	GArray *are_early;  /* bool × places, and likewise of linear ones */
 	GArray *recurrences;                 /* Recurrence, of the loop at hand */
 	LodeLoopBounds *bounds;
 };
@@ -508,11 +508,15 @@ static void find_early(LodeLoopDependences *self, LodeLoopDependence *out)
 	const uint32_t *iteration = numbers(self->iteration);
 	uint32_t n = self->iteration->len;
 
-	g_array_set_size(self->are_early, n);
+	g_array_set_size(self->are_early, 2 * n);
 	lode_early_addresses_find(&self->early, self->graph, iteration, n,
-		numbers(self->forwarders), (bool *)self->are_early->data);
-	for (uint32_t i = 0; i < n; i++)
+		numbers(self->forwarders), (bool *)self->are_early->data,
+		(bool *)self->are_early->data + n);
+	for (uint32_t i = 0; i < n; i++) {
+		out[iteration[i]].is_on_way = true;
 		out[iteration[i]].is_early = g_array_index(self->are_early, bool, i);
+		out[iteration[i]].is_linear = g_array_index(self->are_early, bool, n + i);
+	}
 }
 
 static gint compare_recurrences(gconstpointer a, gconstpointer b)

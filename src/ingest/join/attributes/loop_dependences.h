@@ -15,6 +15,8 @@
 
 typedef struct {
 	uint8_t carried;   /* 1 + LodeStepOf of the recurrence that it is a member of; 0: none */
+	bool is_on_way;    /* in the usual iteration of an innermost loop; else not known: */
+	bool is_linear;    /* a load or store whose address is made by sums alone */
 	bool is_early;     /* a load or store whose address is known early (early_addresses.h) */
 	bool is_invariant; /* a load or store in a loop that does not change its base and index */
 	bool is_repeated;  /* a call in a loop that gets the same arguments in each iteration

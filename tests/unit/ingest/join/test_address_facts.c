@@ -235,7 +235,8 @@ static void test_spread(void)
 {
 	LodeAddressDraw draws[400], few[10];
 	LodeObservedInstruction windows = {.accesses = 100, .page_changes = 25};
-	LodeAddressEvidence evidence = {.draws = draws, .n = 400, .reach = 2048};
+	LodeAddressEvidence evidence = {
+		.draws = draws, .n = 400, .is_step_known = true, .reach = 2048};
 
 	draw_apart(draws, 400, false);
 	g_assert_true(has(&evidence, "spread:tlb"));
@@ -253,10 +254,23 @@ static void test_spread(void)
 	windows.page_changes = 100;
 	g_assert_false(has(&evidence, "spread:tlb"));
 
+	/* by equal steps: of 4096 bytes, and of 8 */
+	draw_apart(draws, 400, false);
+	evidence = (LodeAddressEvidence){
+		.draws = draws, .n = 400, .is_step_known = true, .is_linear = true, .reach = 2048};
+	g_assert_true(has(&evidence, "spread:tlb"));
+	draws[7].address += 8;
+	g_assert_false(has(&evidence, "spread:tlb"));
+	evidence.is_linear = false;
+	g_assert_true(has(&evidence, "spread:tlb"));
+	evidence.is_step_known = false;
+	g_assert_false(has(&evidence, "spread:tlb"));
+
 	/* an instruction of few samples, whose object has many */
 	const LodeAddressPool pool = {.n_draws = 400, .moves = {200, 190}};
 	draw_apart(few, 10, false);
-	evidence = (LodeAddressEvidence){.draws = few, .n = 10, .reach = 2048};
+	evidence = (LodeAddressEvidence){
+		.draws = few, .n = 10, .is_step_known = true, .reach = 2048};
 	g_assert_false(has(&evidence, "spread:tlb"));
 	evidence.pool = &pool;
 	g_assert_true(has(&evidence, "spread:tlb"));

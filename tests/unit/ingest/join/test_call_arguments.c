@@ -140,7 +140,7 @@ static bool ask(Loop *loop, uint32_t call)
 			(i + loop->n - 1) % loop->n, i == 0 ? 0.9 : 1};
 	}
 	loop->firsts[loop->n] = loop->n_ways;
-	const LodeDependenceGraph graph = {loop->nodes, loop->n, loop->firsts, loop->ways};
+	const LodeDependenceGraph graph = {NULL, loop->nodes, loop->n, loop->firsts, loop->ways};
 	lode_natural_loop_init(&natural);
 	lode_natural_loop_begin(&natural, &graph);
 	g_assert_true(lode_natural_loop_find(&natural, 0));

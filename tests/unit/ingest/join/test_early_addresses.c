@@ -15,7 +15,7 @@ typedef struct {
 	uint32_t n;
 } Iteration;
 
-static void search(const Iteration *it, bool *out_are_early)
+static void search_both(const Iteration *it, bool *out_are_early, bool *out_are_linear)
 {
 	LodeEarlyAddresses search;
 	const LodeDependenceGraph graph = {.nodes = it->nodes, .n = it->n};
@@ -24,8 +24,16 @@ static void search(const Iteration *it, bool *out_are_early)
 	for (uint32_t i = 0; i < it->n; i++)
 		iteration[i] = i;
 	lode_early_addresses_init(&search);
-	lode_early_addresses_find(&search, &graph, iteration, it->n, it->forwarders, out_are_early);
+	lode_early_addresses_find(
+		&search, &graph, iteration, it->n, it->forwarders, out_are_early, out_are_linear);
 	lode_early_addresses_clear(&search);
+}
+
+static void search(const Iteration *it, bool *out_are_early)
+{
+	bool are_linear[MAX_NODES];
+
+	search_both(it, out_are_early, are_linear);
 }
 
 /* --- random iterations --- */
@@ -49,6 +57,7 @@ static void draw(GRand *random, Iteration *it)
 		node->use.reads = draw_registers(random, 2);
 		node->use.writes = draw_registers(random, 1);
 		node->use.kills = node->use.writes;
+		node->use.is_linear = g_rand_int_range(random, 0, 4) > 0;
 		node->is_call = kind == 5 && g_rand_int_range(random, 0, 4) == 0;
 		if (kind < 4) {
 			node->use.memory.size = 8;
@@ -136,6 +145,21 @@ static bool is_early(const Origins *origins, const Iteration *it, uint32_t place
 	return it->nodes[place].use.memory.size > 0 && !is_recurrent(origins, it, place);
 }
 
+/* Of what a sum, and nothing else, is made. */
+static bool is_linear(const Origins *origins, const Iteration *it, uint32_t place)
+{
+	for (uint32_t at = place; at < it->n * ROUNDS; at += it->n)
+		for (uint32_t i = 0; i < at; i++) {
+			const LodeDependenceNode *node = &it->nodes[i % it->n];
+			bool is_load = node->makes != 0 && it->forwarders[i % it->n] == LODE_NONE;
+			if (origins->address[at][i] &&
+				(node->is_call || is_load ||
+					(!node->use.is_linear && node->use.reads != 0)))
+				return false;
+		}
+	return it->nodes[place].use.memory.size > 0;
+}
+
 static void test_random(void)
 {
 	g_autoptr(GRand) random = g_rand_new_with_seed(soak_seed(33));
@@ -144,13 +168,14 @@ static void test_random(void)
 
 	for (unsigned k = 0; k < random_rounds(CASES, 10 * CASES); k++) {
 		Iteration it;
-		bool found[MAX_NODES];
+		bool found[MAX_NODES], are_linear[MAX_NODES];
 		draw(random, &it);
-		search(&it, found);
+		search_both(&it, found, are_linear);
 		unroll(origins, &it);
 		for (uint32_t i = 0; i < it.n; i++) {
 			bool expected = is_early(origins, &it, i);
 			g_assert_cmpint(found[i], ==, expected);
+			g_assert_cmpint(are_linear[i], ==, is_linear(origins, &it, i));
 			n_early += expected;
 			n_late += !expected && it.nodes[i].use.memory.size > 0;
 		}
