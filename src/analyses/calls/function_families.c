@@ -15,13 +15,20 @@ static const char builtin_families[] =
 
 enum { MAX_MEMBERS = G_N_ELEMENTS(((LodeFamilyCost *)0)->members) };
 
+/* Most are told apart by what stands before the first wildcard. */
+typedef struct {
+	char *begin;
+	size_t length;
+	GPatternSpec *spec;
+} Pattern;
+
 /* A group of the file. Several may be of one family. */
 typedef struct {
 	char *group;
 	uint32_t family;
 	bool is_common;                /* programs have functions of these names */
 	GHashTable *names;             /* functions without wildcards */
-	GPtrArray *functions, *images; /* GPatternSpec; no images: all */
+	GPtrArray *functions, *images; /* Pattern; no images: all */
 } Rule;
 
 struct LodeFamilies {
@@ -41,9 +48,28 @@ static void rule_free(void *data)
 	g_free(self);
 }
 
+static void pattern_free(void *data)
+{
+	Pattern *self = data;
+
+	g_pattern_spec_free(self->spec);
+	g_free(self->begin);
+	g_free(self);
+}
+
 static GPtrArray *pattern_list(void)
 {
-	return g_ptr_array_new_with_free_func((GDestroyNotify)g_pattern_spec_free);
+	return g_ptr_array_new_with_free_func(pattern_free);
+}
+
+static Pattern *pattern_new(const char *glob)
+{
+	Pattern *self = g_new0(Pattern, 1);
+
+	self->length = strcspn(glob, "*?");
+	self->begin = g_strndup(glob, self->length);
+	self->spec = g_pattern_spec_new(glob);
+	return self;
 }
 
 static bool fail(GError **error, const Rule *rule, const char *what, const char *key)
@@ -75,7 +101,7 @@ static bool add_patterns(GPtrArray *patterns, GHashTable *names, GKeyFile *file,
 		if (names != NULL && strpbrk(*glob, "*?") == NULL)
 			g_hash_table_add(names, g_strdup(*glob));
 		else
-			g_ptr_array_add(patterns, g_pattern_spec_new(*glob));
+			g_ptr_array_add(patterns, pattern_new(*glob));
 	}
 	return true;
 }
@@ -187,9 +213,12 @@ const LodeFamily *lode_families_at(const LodeFamilies *self, uint32_t family)
 
 static bool matches_one(const GPtrArray *patterns, const char *text, size_t length)
 {
-	for (guint i = 0; i < patterns->len; i++)
-		if (g_pattern_spec_match(g_ptr_array_index(patterns, i), length, text, NULL))
+	for (guint i = 0; i < patterns->len; i++) {
+		const Pattern *one = g_ptr_array_index(patterns, i);
+		if (strncmp(text, one->begin, one->length) == 0 &&
+			g_pattern_spec_match(one->spec, length, text, NULL))
 			return true;
+	}
 	return false;
 }
 

@@ -316,11 +316,47 @@ static void test_costs(void)
 			     "strings and memory 10/10 +1 memcpy");
 }
 
+/* A function log() of a program is no mathematics where a C library is loaded, or where its source
+ * is the user's. */
+static void test_common_names(void)
+{
+	static const struct {
+		const char *library, *file, *family;
+	} all[] = {
+		{"/usr/lib/libc.so.6", NULL, NULL},
+		{"/elsewhere/x.so", "logging.c", NULL},
+		{"/elsewhere/x.so", "/usr/include/math.h", "mathematics"},
+		{"/elsewhere/x.so", NULL, "mathematics"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+		g_autoptr(LodeProfile) profile = profile_new();
+		g_autoptr(LodeFamilies) families = lode_families_new();
+		g_autofree uint32_t *of = NULL;
+
+		for (uint32_t k = 0; k < N; k++)
+			lode_profile_image(profile, k)->path = lode_profile_intern(
+				profile, k == MAIN ? "/home/me/program" : all[i].library);
+		lode_profile_function(profile, MAIN)->name = lode_profile_intern(profile, "log");
+		if (all[i].file != NULL)
+			lode_profile_instruction(profile, MAIN)->location = lode_profile_location(
+				profile, all[i].file, 7, NULL);
+		g_autoptr(LodeFunctionCosts) costs = lode_function_costs_new(profile, 0);
+		g_autoptr(GArray) found = lode_families_costs(families, costs, &of);
+		g_assert_cmpuint(found->len, >, 0);
+		const char *family = of[MAIN] != LODE_NONE
+		                             ? lode_families_at(families, of[MAIN])->name
+		                             : NULL;
+		g_assert_cmpstr(family, ==, all[i].family);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/function_families/builtin", test_builtin);
 	g_test_add_func("/function_families/errors", test_errors);
 	g_test_add_func("/function_families/costs", test_costs);
+	g_test_add_func("/function_families/common_names", test_common_names);
 	return g_test_run();
 }
