@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Tests `lode memory` on garbage-collected heaps: programs that spend 70 % of the time on objects of
-# one class and 30 % on those of a second one, in dependent loads that wait alike. Prints TAP; skips
+# one class or allocation site and 30 % on those of a second one, in dependent loads that wait alike. Prints TAP; skips
 # where sampling is not allowed, and runtimes that are not installed.
 #
 #   tests/e2e/managed_heaps.sh LODE
@@ -120,6 +120,50 @@ public class Ring {
 }
 JAVA
 
+# Objects of one class: two sites have 70 and 30 % of the accesses, but 35 and 50 % of the objects.
+cat >Sites.java <<'JAVA'
+class Link { Link next; long value, a, b, c, d, e, f, g, h, i, j, k, l, m; }
+public class Sites {
+	static Link at;
+	static Object kept, garbage;
+	static Link first() { return new Link(); }
+	static Link second() { return new Link(); }
+	static Link third() { return new Link(); }
+	static long walk(int n) {
+		long sum = 0;
+		Link x = at;
+		for (int i = 0; i < n; i++) {
+			sum += x.value;
+			x = x.next;
+			if ((i & 15) == 0) garbage = new byte[64];
+		}
+		at = x;
+		return sum;
+	}
+	public static void main(String[] arguments) {
+		int n = 300000, rounds = Integer.parseInt(arguments[0]);
+		Link[] all = new Link[n], rest = new Link[n];
+		java.util.Random random = new java.util.Random(7);
+		for (int i = 0; i < n; i++) {
+			all[i] = i % 10 < 7 ? first() : second();
+			all[i].value = i;
+			rest[i] = i % 10 < 7 ? second() : third();
+		}
+		for (int i = n - 1; i > 0; i--) {
+			int k = random.nextInt(i + 1);
+			Link t = all[i]; all[i] = all[k]; all[k] = t;
+		}
+		for (int i = 0; i < n; i++) all[i].next = all[(i + 1) % n];
+		at = all[0];
+		all = null;
+		kept = rest;
+		long sum = 0;
+		for (int i = 0; i < rounds; i++) sum += walk(1000000);
+		System.out.println(sum);
+	}
+}
+JAVA
+
 cat >arrays.js <<'JS'
 const a = new Float64Array(1 << 23), b = new Int32Array(1 << 24);
 let seed = 12345;
@@ -188,6 +232,9 @@ java_cases() {
 	record java Arrays 10
 	check "java: two arrays" "$(status_is 0)" "$(same_output)" \
 		"$(ratio object 'long[]' 'int[]')"
+	record java Sites "$([ -z "${LODE_LONG_TESTS:-}" ] && echo 120 || echo 400)"
+	check "java: objects of two sites" "$(status_is 0)" "$(same_output)" \
+		"$(ratio allocation 'new@Sites.java:5 (estimated)' 'new@Sites.java:6 (estimated)')"
 	for collector in "${collectors[@]}"; do
 		record java "-XX:+Use${collector}GC" Ring 12
 		check "java, $collector: objects of two classes" "$(status_is 3)" \
@@ -200,7 +247,7 @@ java_cases() {
 	fi
 }
 
-if command -v javac >/dev/null && [ -r "${LODE_JVM_AGENT:-}" ] && javac Arrays.java Ring.java 2>err; then
+if command -v javac >/dev/null && [ -r "${LODE_JVM_AGENT:-}" ] && javac Arrays.java Ring.java Sites.java 2>err; then
 	java_cases
 else
 	leave_out "java" "no java, or lode was built without its agent"

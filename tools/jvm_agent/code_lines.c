@@ -97,18 +97,16 @@ static const CodeMethod *find_method(CodeLines *self, jvmtiEnv *jvmti, jmethodID
 	return &methods[self->n_methods++];
 }
 
-/* The line that a bytecode belongs to: that of the greatest start at or before it; 0: none. */
-static uint32_t line_of(const CodeMethod *method, jlong location)
+uint32_t code_line_find(const jvmtiLineNumberEntry *table, jint n, jlong location)
 {
 	jlong best_start = -1;
 	jint line = 0;
 
-	for (jint i = 0; i < method->n; i++) {
-		if (method->table[i].start_location > location ||
-			method->table[i].start_location < best_start)
+	for (jint i = 0; i < n; i++) {
+		if (table[i].start_location > location || table[i].start_location < best_start)
 			continue;
-		best_start = method->table[i].start_location;
-		line = method->table[i].line_number;
+		best_start = table[i].start_location;
+		line = table[i].line_number;
 	}
 	return line > 0 ? (uint32_t)line : 0;
 }
@@ -131,7 +129,8 @@ static uint64_t add_piece(CodeLines *self, jvmtiEnv *jvmti, const Piece *piece, 
 	if (end <= start)
 		return start;
 	if (method != NULL && method->file != NULL)
-		add_line(self, start, line_of(method, piece->location), method->file);
+		add_line(self, start, code_line_find(method->table, method->n, piece->location),
+			method->file);
 	else
 		add_line(self, start, 0, NULL);
 	return end;

@@ -39,3 +39,6 @@ typedef struct {
 
 bool method_texts_init(MethodTexts *self, jvmtiEnv *jvmti, jmethodID method);
 void method_texts_clear(MethodTexts *self, jvmtiEnv *jvmti);
+
+/* The line that a bytecode belongs to: that of the greatest start at or before it; 0: none. */
+uint32_t code_line_find(const jvmtiLineNumberEntry *table, jint n, jlong location);

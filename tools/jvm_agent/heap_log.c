@@ -136,6 +136,31 @@ void heap_log_add_walk(uint64_t time_ns)
 	add(LODE_HEAP_RECORD_WALK, &time_ns, sizeof time_ns, NULL, 0);
 }
 
+void heap_log_add_site(uint32_t id, uint32_t interval, const char *name, const char *stack)
+{
+	const uint32_t fields[] = {id, interval};
+	char text[8192];
+	int n = snprintf(text, sizeof text, "%s%c%s", name, '\0', stack);
+
+	add(LODE_HEAP_RECORD_SITE, fields, sizeof fields, text,
+		n < (int)sizeof text ? (size_t)n : sizeof text - 1);
+}
+
+void heap_log_add_samples(const uint8_t *samples, size_t size)
+{
+	add(LODE_HEAP_RECORD_SAMPLES, NULL, 0, samples, size);
+}
+
+size_t heap_log_put_number(uint8_t *at, uint64_t value)
+{
+	size_t n = 0;
+
+	for (; value >= 0x80; value >>= 7)
+		at[n++] = (uint8_t)(value | 0x80);
+	at[n++] = (uint8_t)value;
+	return n;
+}
+
 void heap_log_add_block(uint64_t address, uint64_t first, const uint8_t *runs, size_t size)
 {
 	const uint64_t fields[] = {address, first};

@@ -30,6 +30,17 @@ void heap_log_add_walk(uint64_t time_ns);
  * life, or 0; `runs` are bytes as in the file. */
 void heap_log_add_block(uint64_t address, uint64_t first, const uint8_t *runs, size_t size);
 
+/* Where objects were allocated: its number, how many bytes apart its samples were taken on average,
+ * its name, and the calls that led to the allocation, innermost first. */
+void heap_log_add_site(uint32_t id, uint32_t interval, const char *name, const char *stack);
+
+/* Of the last walk: the objects whose site is known. `samples` are bytes as in the file. */
+void heap_log_add_samples(const uint8_t *samples, size_t size);
+
+/* A number in LEB128; gives its size. */
+enum { HEAP_LOG_NUMBER_BYTES = 10 };
+size_t heap_log_put_number(uint8_t *at, uint64_t value);
+
 /* Whether there is room for a walk of this size. */
 bool heap_log_has_room(size_t size);
 

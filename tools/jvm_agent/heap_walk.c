@@ -2,6 +2,7 @@
 #include "heap_walk.h"
 
 #include "heap_log.h"
+#include "heap_samples.h"
 #include "method_name.h"
 
 #include <stdatomic.h>
@@ -14,7 +15,7 @@ enum {
 	MIN_BYTES = 1 << 16,
 	WANTED_ANCHORS = 2048,
 	MAX_ANCHORS = 8192, /* finding them takes quadratic time */
-	MAX_RUN_BYTES = 32, /* as it is written */
+	MAX_RUN_BYTES = 3 * HEAP_LOG_NUMBER_BYTES,
 	MAX_NAME = 1024,
 	UNIT = 8, /* of sizes and addresses */
 };
@@ -53,7 +54,7 @@ static struct {
 	uint64_t objects_between, bytes_between;
 	uint64_t first_ns;
 	uint64_t start, end; /* addresses seen so far */
-	bool is_over;
+	bool has_samples, is_over;
 } heap = {.objects_between = MIN_OBJECTS, .bytes_between = MIN_BYTES};
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -69,23 +70,13 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-static size_t put_number(uint8_t *at, uint64_t value)
-{
-	size_t n = 0;
-
-	for (; value >= 0x80; value >>= 7)
-		at[n++] = (uint8_t)(value | 0x80);
-	at[n++] = (uint8_t)value;
-	return n;
-}
-
 static void end_run(Walk *self)
 {
 	if (self->count == 0)
 		return;
-	self->n_runs += put_number(self->runs + self->n_runs, self->name);
-	self->n_runs += put_number(self->runs + self->n_runs, self->size);
-	self->n_runs += put_number(self->runs + self->n_runs, self->count);
+	self->n_runs += heap_log_put_number(self->runs + self->n_runs, self->name);
+	self->n_runs += heap_log_put_number(self->runs + self->n_runs, self->size);
+	self->n_runs += heap_log_put_number(self->runs + self->n_runs, self->count);
 	self->count = 0;
 }
 
@@ -263,10 +254,12 @@ static void write_range(const Walk *self)
 	heap.end = end;
 }
 
-static void write_walk(const Walk *self, uint64_t time_ns)
+static void write_walk(const Walk *self, const HeapSamples *samples, uint64_t time_ns)
 {
 	write_range(self);
 	heap_log_add_walk(time_ns);
+	if (samples->n > 0)
+		heap_log_add_samples(samples->bytes, samples->n);
 	for (size_t i = 0; i < self->n_stretches; i++) {
 		const Stretch *at = &self->stretches[i];
 		const uint8_t *runs = self->runs + at->runs;
@@ -292,6 +285,7 @@ static void write_walk(const Walk *self, uint64_t time_ns)
 static void walk(jvmtiEnv *jvmti, JNIEnv *jni)
 {
 	const jvmtiHeapCallbacks callbacks = {.heap_iteration_callback = on_object};
+	HeapSamples samples = {0};
 	Walk self = {0};
 	unsigned n_moves;
 
@@ -302,15 +296,19 @@ static void walk(jvmtiEnv *jvmti, JNIEnv *jni)
 	(*jvmti)->IterateThroughHeap(jvmti, 0, NULL, &callbacks, &self);
 	end_run(&self);
 	find_addresses(&self, jvmti, jni);
+	if (heap.has_samples)
+		heap_samples_init(&samples, jni);
 	uint64_t time_ns = heap_log_now_ns();
 	if (atomic_load(&heap.n_moves) == n_moves && is_by_address(&self) &&
-		heap_log_has_room(self.n_runs + self.n_stretches * sizeof(Stretch)))
-		write_walk(&self, time_ns);
+		heap_log_has_room(self.n_runs + self.n_stretches * sizeof(Stretch) + samples.n))
+		write_walk(&self, &samples, time_ns);
+	heap_samples_set_heap_bytes(self.n_bytes);
 	heap.objects_between = larger(MIN_OBJECTS, self.n_visited / WANTED_ANCHORS);
 	heap.bytes_between = larger(MIN_BYTES, self.n_bytes / WANTED_ANCHORS);
 	if (self.n_stretches == MAX_ANCHORS)
 		heap.bytes_between *= 4;
 out:
+	heap_samples_clear(&samples);
 	free(self.stretches);
 	free(self.runs);
 }
@@ -345,16 +343,19 @@ static void JNICALL run(jvmtiEnv *jvmti, JNIEnv *jni, void *data)
 	(*jvmti)->RawMonitorExit(jvmti, heap.monitor);
 }
 
-bool heap_walk_prepare(jvmtiEnv *jvmti, const char *directory)
+bool heap_walk_prepare(JavaVM *vm, jvmtiEnv *jvmti, const char *directory)
 {
 	jvmtiCapabilities capabilities;
 
 	memset(&capabilities, 0, sizeof capabilities);
 	capabilities.can_tag_objects = 1;
 	capabilities.can_generate_garbage_collection_events = 1;
-	return (*jvmti)->AddCapabilities(jvmti, &capabilities) == JVMTI_ERROR_NONE &&
-	       (*jvmti)->CreateRawMonitor(jvmti, "lode heap", &heap.monitor) == JVMTI_ERROR_NONE &&
-	       heap_log_open(directory, "[Java heap]");
+	if ((*jvmti)->AddCapabilities(jvmti, &capabilities) != JVMTI_ERROR_NONE ||
+		(*jvmti)->CreateRawMonitor(jvmti, "lode heap", &heap.monitor) != JVMTI_ERROR_NONE ||
+		!heap_log_open(directory, "[Java heap]"))
+		return false;
+	heap.has_samples = heap_samples_prepare(vm);
+	return true;
 }
 
 void heap_walk_set_callbacks(jvmtiEventCallbacks *callbacks)

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 
 /* Opens the log; false: the heap cannot be read. */
-bool heap_walk_prepare(jvmtiEnv *jvmti, const char *directory);
+bool heap_walk_prepare(JavaVM *vm, jvmtiEnv *jvmti, const char *directory);
 
 void heap_walk_set_callbacks(jvmtiEventCallbacks *callbacks);
 

@@ -134,7 +134,7 @@ static jvmtiEnv *start(JavaVM *vm, const char *options)
 		directory += strlen(heap_option);
 	if (!set_capabilities(jvmti) || !jitdump_writer_open(directory))
 		return NULL;
-	walks_heap = is_heap_wanted && heap_walk_prepare(jvmti, directory);
+	walks_heap = is_heap_wanted && heap_walk_prepare(vm, jvmti, directory);
 	return set_events(jvmti) ? jvmti : NULL;
 }
 

@@ -12,6 +12,7 @@
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "ingest/join/join.h"
+#include "ingest/memory/managed_objects.h"
 #include "ingest/memory/memory_loads.h"
 #include "ingest/memory/memory_reading.h"
 #include "ingest/memory/object_layers.h"
@@ -160,10 +161,10 @@ typedef struct {
 	LodeMemorySites *sites;
 	MemoryCallers *callers; /* NULL: no chains were recorded */
 	LodeObjectLayers *layers;
-	uint32_t *mapping_ids;  /* of the reading's; LODE_NONE: no sample is in it */
-	uint64_t *mapping_ends; /* likewise: when another was put over it; 0: not looked for */
-	uint32_t *thread_ids;   /* likewise */
-	GArray *event_ids;      /* of the reading's names: the profile's events */
+	uint32_t *mapping_ids; /* of the reading's; LODE_NONE: no sample is in it */
+	LodeManagedObjects *managed;
+	uint32_t *thread_ids; /* likewise */
+	GArray *event_ids;    /* of the reading's names: the profile's events */
 } Building;
 
 /* In the order of process and number, as the reading's are in that of discovery. */
@@ -245,7 +246,6 @@ static void add_mappings(Building *self)
 	g_autoptr(GArray) used = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
 	self->mapping_ids = g_new(uint32_t, MAX(rows->len, 1));
-	self->mapping_ends = g_new0(uint64_t, MAX(rows->len, 1));
 	memset(self->mapping_ids, 0xff, MAX(rows->len, 1) * sizeof(uint32_t));
 	for (guint i = 0; i < accesses->len; i++) {
 		uint32_t mapping = LODE_AT(accesses, LodeReadAccess, i).sample.mapping;
@@ -353,73 +353,12 @@ static uint32_t site_of(const Building *self, uint32_t allocation)
 	               : LODE_AT(self->memory->allocations, LodeAllocation, allocation).site;
 }
 
-/* The last log of the process that had begun by then, or its first; NULL: none. */
-static const LodeHeapLog *find_heap(const Building *self, uint32_t pid, uint64_t time_ns)
+/* What a garbage collector has there, by the log of its heap. */
+static LodeManagedObject find_managed(const Building *self, const LodeReadAccess *access)
 {
-	const GPtrArray *heaps = self->reading->heaps;
-	guint n = LODE_PARTITION_POINT(heaps->len, i,
-		lode_heap_log_pid(heaps->pdata[i]) < pid ||
-			(lode_heap_log_pid(heaps->pdata[i]) == pid &&
-				lode_heap_log_begin_ns(heaps->pdata[i]) <= time_ns));
+	const LodeReadAccess *first = &LODE_AT(self->reading->accesses, LodeReadAccess, 0);
 
-	if (n > 0 && lode_heap_log_pid(heaps->pdata[n - 1]) == pid)
-		return heaps->pdata[n - 1];
-	return n < heaps->len && lode_heap_log_pid(heaps->pdata[n]) == pid ? heaps->pdata[n] : NULL;
-}
-
-/* When another mapping was put over a mapping, or over a part of it. */
-static uint64_t end_of_mapping(Building *self, uint32_t index)
-{
-	const GArray *all = lode_places_mappings(self->reading->options.places);
-	const LodeMemoryMapping *own = &LODE_AT(all, LodePlacedMapping, index).mapping;
-	uint64_t *end_ns = &self->mapping_ends[index];
-
-	if (*end_ns != 0)
-		return *end_ns;
-	*end_ns = UINT64_MAX;
-	for (guint i = 0; i < all->len; i++) {
-		const LodeMemoryMapping *other = &LODE_AT(all, LodePlacedMapping, i).mapping;
-		if (other->pid == own->pid && other->begin_ns > own->begin_ns &&
-			other->start < own->end && own->start < other->end)
-			*end_ns = MIN(*end_ns, other->begin_ns);
-	}
-	return *end_ns;
-}
-
-/* Memory that is mapped for one object has it as long as it is mapped. */
-static bool find_alone(Building *self, const LodeHeapLog *heap, uint32_t mapping, uint64_t address,
-	LodeHeapObject *out_object)
-{
-	const LodeMemoryMapping *at = &LODE_AT(
-		lode_places_mappings(self->reading->options.places), LodePlacedMapping, mapping)
-	                                       .mapping;
-	const LodeHeapMemory memory = {
-		at->start, at->end, at->begin_ns, end_of_mapping(self, mapping)};
-
-	return lode_heap_log_find_alone(heap, &memory, address, out_object);
-}
-
-/* The number of the class of the object there, by the heap's log; 0: not known. `mapping` is of the
- * reading. */
-static uint32_t find_managed(
-	Building *self, const LodeMemorySample *sample, uint32_t mapping, uint64_t address)
-{
-	const LodeHeapLog *heap = find_heap(self,
-		LODE_AT(self->memory->threads, LodeThread, sample->thread).pid, sample->time_ns);
-	LodeHeapObject object;
-
-	/* a mapping newer than the walk is of a different program or heap */
-	if (heap == NULL || mapping == LODE_NONE)
-		return 0;
-	if ((!lode_heap_log_find(heap, address, sample->time_ns, &object) ||
-		    object.seen_ns < LODE_AT(lode_places_mappings(self->reading->options.places),
-					     LodePlacedMapping, mapping)
-					     .mapping.begin_ns) &&
-		!find_alone(self, heap, mapping, address, &object))
-		return 0;
-	/* arrays have many sizes */
-	return lode_memory_objects_add_class(self->accesses->objects->known, object.name,
-		g_str_has_suffix(object.name, "[]") ? 0 : object.size);
+	return lode_managed_objects_at(self->managed, (guint)(access - first));
 }
 
 /* The names by the address itself, which must be that of the charged access. */
@@ -446,9 +385,11 @@ static void find_layers(Building *self, const LodeReadAccess *access,
 			self->memory->allocations, LodeAllocation, sample->allocation);
 		place.call = lode_memory_sites_call(self->sites, sample->allocation);
 	}
-	place.managed = find_managed(self, sample, access->sample.mapping, place.address);
+	place.managed = find_managed(self, access).object;
 	lode_object_layers_find(self->layers, &place, layers);
 	layers->site = site_of(self, sample->allocation);
+	if (layers->site == LODE_NONE)
+		layers->site = find_managed(self, access).site;
 	if (layers->site == LODE_NONE)
 		layers->site = find_ongoing_site(self, access, sample);
 }
@@ -492,9 +433,10 @@ static void find_layers_of_base(Building *self, const LodeReadAccess *access,
 			address, &symbol);
 	}
 	if (layers->place_object == 0)
-		layers->place_object = find_managed(
-			self, sample, access->base_mapping, access->base);
+		layers->place_object = find_managed(self, access).object;
 	layers->site = site_of(self, allocation);
+	if (layers->site == LODE_NONE)
+		layers->site = find_managed(self, access).site;
 	if (sample->rule == LODE_RULE_NONE)
 		add_lost_range(
 			self, allocation, access->base - (address - symbol.address), symbol.size);
@@ -612,11 +554,11 @@ static void sort_allocations(Building *self)
 static void clear(Building *self)
 {
 	lode_object_layers_free(self->layers);
+	lode_managed_objects_free(self->managed);
 	memory_callers_free(self->callers);
 	lode_memory_sites_free(self->sites);
 	lode_memory_loads_free(self->loads);
 	g_free(self->mapping_ids);
-	g_free(self->mapping_ends);
 	g_free(self->thread_ids);
 	g_array_unref(self->event_ids);
 }
@@ -676,6 +618,8 @@ bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GE
 	add_mappings(&building);
 	find_events(&building);
 	building.sites = lode_memory_sites_new(profile, reading, building.loads);
+	building.managed = lode_managed_objects_new(
+		reading, accesses->objects->known, building.sites);
 	building.callers = memory_callers_new(profile, reading);
 	if (!add_samples(&building, error)) {
 		clear(&building);

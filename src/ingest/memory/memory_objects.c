@@ -224,7 +224,8 @@ static bool find_reference(LodeMemoryObjects *self, LodeDataTypes *types, const 
 static uint32_t number_of(LodeMemoryObjects *self, const LodeOperandObject *object)
 {
 	const LodeIdKey key = {{(uint64_t)(uintptr_t)object->name,
-		(uint64_t)(uintptr_t)object->variable << 1 | object->is_whole,
+		(uint64_t)(uintptr_t)object->variable << 2 | (uint64_t)object->is_class << 1 |
+			object->is_whole,
 		(uint64_t)object->type << 32 | object->member}};
 	bool is_new;
 	LodeIdSlot *slot = lode_id_cache_find(&self->numbers, &key, &is_new);
@@ -396,8 +397,10 @@ uint32_t lode_memory_objects_add_class(LodeMemoryObjects *self, const char *name
 {
 	char *text = lode_profile_intern(self->profile, name);
 	const LodeDataType type = {.name = text, .size = size};
-	const LodeOperandObject object = {
-		.name = text, .type = intern_type(self, &type, NULL), .member = LODE_NONE};
+	const LodeOperandObject object = {.name = text,
+		.type = intern_type(self, &type, NULL),
+		.member = LODE_NONE,
+		.is_class = true};
 
 	return number_of(self, &object);
 }

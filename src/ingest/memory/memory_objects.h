@@ -18,6 +18,7 @@ typedef struct {
 	char *variable;
 	uint32_t type, member; /* of the profile's memory, or of the one to be; LODE_NONE */
 	bool is_whole;         /* the access is to a whole member */
+	bool is_class;         /* the type is the class of a managed heap, which names an object */
 } LodeOperandObject;
 
 /* Borrows both; types go to `memory`. */

@@ -674,22 +674,27 @@ static char *stack_text(LodeMemorySites *self, uint32_t outermost)
 	return g_string_free(text, FALSE);
 }
 
-static uint32_t add_site(LodeMemorySites *self, const char *name, uint32_t outermost)
+uint32_t lode_memory_sites_add(LodeMemorySites *self, const char *name, const char *stack)
 {
 	LodeMemory *memory = self->profile->memory;
 	void *found = g_hash_table_lookup(self->site_ids, name);
-	LodeAllocationSite site = {.name = NULL};
 
 	if (found != NULL)
 		return GPOINTER_TO_UINT(found) - 1;
-	site.name = lode_profile_intern(self->profile, name);
-	if (outermost != LODE_NONE) {
-		g_autofree char *stack = stack_text(self, outermost);
-		site.stack = lode_profile_intern(self->profile, stack);
-	}
+	const LodeAllocationSite site = {.name = lode_profile_intern(self->profile, name),
+		.stack = stack != NULL ? lode_profile_intern(self->profile, stack) : NULL};
 	g_array_append_val(memory->sites, site);
 	g_hash_table_insert(self->site_ids, site.name, GUINT_TO_POINTER(memory->sites->len));
 	return memory->sites->len - 1;
+}
+
+static uint32_t add_site(LodeMemorySites *self, const char *name, uint32_t outermost)
+{
+	bool is_known = g_hash_table_contains(self->site_ids, name);
+	g_autofree char *stack = outermost != LODE_NONE && !is_known ? stack_text(self, outermost)
+	                                                             : NULL;
+
+	return lode_memory_sites_add(self, name, stack);
 }
 
 /* Whether a function that was skipped gives its caller what the allocator gave it; one of a C++

@@ -36,6 +36,10 @@ uint32_t lode_memory_sites_find(
 uint32_t lode_memory_sites_find_ongoing(LodeMemorySites *self, const LodeMemoryPlace *place,
 	uint32_t tid, uint32_t image, uint64_t address);
 
+/* The number of a site in profile->memory, which is added where its name is new; `stack` may be
+ * NULL. */
+uint32_t lode_memory_sites_add(LodeMemorySites *self, const char *name, const char *stack);
+
 /* Where a call returns to that allocates. */
 typedef struct {
 	uint32_t image;          /* of the reading's images */

@@ -72,7 +72,7 @@ static bool has_members(const LodeObjectLayers *self, const LodeOperandObject *o
 /* "char" alone says less than what the address is of. */
 static bool is_plain(const LodeObjectLayers *self, const LodeOperandObject *object)
 {
-	return object->member == LODE_NONE && object->variable == NULL &&
+	return object->member == LODE_NONE && object->variable == NULL && !object->is_class &&
 	       object->type != LODE_NONE && !has_members(self, object);
 }
 

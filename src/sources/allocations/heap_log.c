@@ -17,7 +17,14 @@
 
 static const char magic[] = "lodeheap";
 
-enum { VERSION = 1, HEAP_NAME = 16, HEAD_BYTES = 8, UNIT = 8, MAX_NAME = 1 << 12 };
+enum {
+	VERSION = 1,
+	HEAP_NAME = 16,
+	HEAD_BYTES = 8,
+	UNIT = 8,
+	MAX_NAME = 1 << 12,
+	MAX_STACK = 1 << 14
+};
 #define MAX_LOG_BYTES ((uint64_t)1 << 29)
 
 typedef struct {
@@ -31,7 +38,14 @@ typedef struct {
 typedef struct {
 	uint64_t time_ns;
 	uint32_t first_block, n_blocks;
+	uint32_t first_sample, n_samples;
 } HeapWalk;
+
+/* An object whose allocation was sampled. */
+typedef struct {
+	uint64_t address;
+	uint32_t site;
+} SampledObject;
 
 typedef struct {
 	uint64_t address, size; /* from its first object to the end of its last one */
@@ -51,11 +65,13 @@ struct LodeHeapLog {
 	uint64_t begin_ns, end_ns; /* nothing is known after */
 	char heap[HEAP_NAME + 1];
 	bool is_cut;
-	GArray *moves;  /* Move, by begin */
-	GArray *walks;  /* HeapWalk, by time */
-	GArray *blocks; /* Block, those of a walk by address */
-	GArray *ranges; /* Range */
+	GArray *moves;   /* Move, by begin */
+	GArray *walks;   /* HeapWalk, by time */
+	GArray *blocks;  /* Block, those of a walk by address */
+	GArray *ranges;  /* Range */
+	GArray *samples; /* SampledObject, those of a walk by address */
 	GHashTable *names;
+	GHashTable *sites; /* number → LodeHeapSite */
 };
 
 bool lode_heap_log_is_format(const char *data, size_t size)
@@ -99,7 +115,9 @@ void lode_heap_log_free(LodeHeapLog *self)
 	g_array_unref(self->walks);
 	g_array_unref(self->blocks);
 	g_array_unref(self->ranges);
+	g_array_unref(self->samples);
 	g_hash_table_unref(self->names);
+	g_hash_table_unref(self->sites);
 	g_free(self);
 }
 
@@ -165,9 +183,56 @@ static bool read_block(LodeHeapLog *self, LodeByteCursor *record)
 	return true;
 }
 
+static void free_site(void *data)
+{
+	LodeHeapSite *self = data;
+
+	g_free((char *)self->name);
+	g_free((char *)self->stack);
+	g_free(self);
+}
+
+/* Name and stack are texts with a NUL between them. */
+static bool read_site(LodeHeapLog *self, LodeByteCursor *record)
+{
+	uint32_t id = lode_byte_cursor_u32(record);
+	LodeHeapSite site = {.interval = lode_byte_cursor_u32(record)};
+	const char *text = (const char *)record->at;
+	size_t size = lode_byte_cursor_left(record), n = strnlen(text, size);
+
+	if (record->is_overrun || site.interval == 0 || size == 0)
+		return false;
+	site.name = g_strndup(text, MIN(n, MAX_NAME));
+	if (n + 1 < size)
+		site.stack = g_strndup(text + n + 1, MIN(size - n - 1, MAX_STACK));
+	g_hash_table_replace(self->sites, GUINT_TO_POINTER(id), g_memdup2(&site, sizeof(site)));
+	return true;
+}
+
+static bool read_samples(LodeHeapLog *self, LodeByteCursor *record)
+{
+	SampledObject object = {0};
+
+	if (self->walks->len == 0 ||
+		g_array_index(self->walks, HeapWalk, self->walks->len - 1).n_samples > 0)
+		return false;
+	HeapWalk *walk = &g_array_index(self->walks, HeapWalk, self->walks->len - 1);
+	while (lode_byte_cursor_left(record) > 0) {
+		uint64_t step = read_number(record), site = read_number(record);
+		if (record->is_overrun || step == 0 || site > UINT32_MAX ||
+			step > (UINT64_MAX - object.address) / UNIT)
+			return false;
+		object.address += step * UNIT;
+		object.site = (uint32_t)site;
+		g_array_append_val(self->samples, object);
+	}
+	walk->n_samples = self->samples->len - walk->first_sample;
+	return true;
+}
+
 static bool read_record(LodeHeapLog *self, uint32_t type, LodeByteCursor *record)
 {
-	HeapWalk walk = {.first_block = self->blocks->len};
+	HeapWalk walk = {.first_block = self->blocks->len, .first_sample = self->samples->len};
 	Range range;
 	Move move;
 	uint32_t id;
@@ -195,6 +260,10 @@ static bool read_record(LodeHeapLog *self, uint32_t type, LodeByteCursor *record
 		range.end = lode_byte_cursor_u64(record);
 		g_array_append_val(self->ranges, range);
 		return !record->is_overrun;
+	case LODE_HEAP_RECORD_SITE:
+		return read_site(self, record);
+	case LODE_HEAP_RECORD_SAMPLES:
+		return read_samples(self, record);
 	default:
 		return false;
 	}
@@ -285,10 +354,10 @@ static bool parse(LodeHeapLog *self, GError **error)
 	return true;
 }
 
-/* A block in the file has at least as many bytes as half of its row, a name as its entry. */
+/* A byte of a sampled object has 8 of its row, one of a block 2, one of a name 1 of its entry. */
 static bool read_bytes(LodeHeapLog *self, const char *path, GError **error)
 {
-	enum { BYTES_FOR_BYTE = 6 };
+	enum { BYTES_FOR_BYTE = 10 };
 	g_autoptr(LodeInputFile) file = lode_input_file_open(path, error);
 
 	if (file == NULL)
@@ -318,7 +387,9 @@ LodeHeapLog *lode_heap_log_read(const char *path, GError **error)
 	self->walks = g_array_new(FALSE, FALSE, sizeof(HeapWalk));
 	self->ranges = g_array_new(FALSE, FALSE, sizeof(Range));
 	self->blocks = g_array_new(FALSE, FALSE, sizeof(Block));
+	self->samples = g_array_new(FALSE, FALSE, sizeof(SampledObject));
 	self->names = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	self->sites = g_hash_table_new_full(NULL, NULL, NULL, free_site);
 	if (!read_bytes(self, path, error))
 		return NULL;
 	if (!parse(self, error)) {
@@ -349,6 +420,22 @@ static const Block *find_block(const LodeHeapLog *self, guint index, uint64_t ad
 	return address - block->address < block->size ? block : NULL;
 }
 
+/* Where the object at an address was allocated; NULL: its allocation was not sampled. */
+static const LodeHeapSite *find_site(const LodeHeapLog *self, guint index, uint64_t address)
+{
+	const HeapWalk *walk = &g_array_index(self->walks, HeapWalk, index);
+	guint n = LODE_PARTITION_POINT(walk->n_samples, i,
+		g_array_index(self->samples, SampledObject, walk->first_sample + i).address <
+			address);
+
+	if (n == walk->n_samples)
+		return NULL;
+	const SampledObject *at = &g_array_index(
+		self->samples, SampledObject, walk->first_sample + n);
+	return at->address == address ? g_hash_table_lookup(self->sites, GUINT_TO_POINTER(at->site))
+	                              : NULL;
+}
+
 static bool find_object(const LodeHeapLog *self, guint walk, const Block *block, uint64_t address,
 	LodeHeapObject *out)
 {
@@ -364,7 +451,8 @@ static bool find_object(const LodeHeapLog *self, guint walk, const Block *block,
 			                           : NULL;
 			uint64_t before = (address - start) / run.size * run.size;
 			*out = (LodeHeapObject){name, start + before, run.size,
-				g_array_index(self->walks, HeapWalk, walk).time_ns};
+				g_array_index(self->walks, HeapWalk, walk).time_ns,
+				find_site(self, walk, start + before)};
 			return name != NULL;
 		}
 		start += run.size * run.count;

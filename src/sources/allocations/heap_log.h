@@ -35,10 +35,18 @@ uint64_t lode_heap_log_begin_ns(const LodeHeapLog *self);
 const char *lode_heap_log_name(const LodeHeapLog *self); /* of the heap: "[Java heap]" */
 bool lode_heap_log_is_cut(const LodeHeapLog *self);
 
+/* Where objects were allocated of which about one in so many bytes was sampled. */
+typedef struct {
+	const char *name;  /* "new@Ring.java:21" */
+	const char *stack; /* from the allocation out to there, " < " between; NULL: not known */
+	uint32_t interval; /* bytes, on average; not 0 */
+} LodeHeapSite;
+
 typedef struct {
 	const char *name; /* of the class; borrowed */
 	uint64_t address, size;
-	uint64_t seen_ns; /* time of the walk that saw it there, before or after */
+	uint64_t seen_ns;         /* time of the walk that saw it there, before or after */
+	const LodeHeapSite *site; /* borrowed; NULL: its allocation was not sampled */
 } LodeHeapObject;
 
 /* The object that held an address at that time; false: it is not known for certain. */

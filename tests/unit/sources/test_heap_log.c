@@ -11,7 +11,19 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NAME = 1, MOVE, WALK, BLOCK, RANGE, PID = 7, BASE = 0x10000, BEGIN = 1000, CLASSES = 3 };
+enum {
+	NAME = 1,
+	MOVE,
+	WALK,
+	BLOCK,
+	RANGE,
+	SITE,
+	SAMPLES,
+	PID = 7,
+	BASE = 0x10000,
+	BEGIN = 1000,
+	CLASSES = 3
+};
 
 static void put(GByteArray *self, const void *bytes, size_t size)
 {
@@ -75,6 +87,17 @@ static GByteArray *begin_log(void)
 		put_record(log, NAME, name);
 	}
 	return log;
+}
+
+static void put_site(
+	GByteArray *log, uint32_t number, uint32_t interval, const char *text, size_t size)
+{
+	g_autoptr(GByteArray) payload = g_byte_array_new();
+
+	put_u32(payload, number);
+	put_u32(payload, interval);
+	put(payload, text, size);
+	put_record(log, SITE, payload);
 }
 
 static LodeHeapLog *read_bytes(const void *bytes, size_t size, GError **error)
@@ -171,10 +194,33 @@ static void write_block(Simulation *self, guint from, guint to)
 	put_record(self->log, BLOCK, payload);
 }
 
+/* Objects of odd numbers are sampled, at one of two sites. */
+static bool is_sampled(const Object *object)
+{
+	return object->id % 2 == 1;
+}
+
+static void write_samples(Simulation *self)
+{
+	g_autoptr(GByteArray) payload = g_byte_array_new();
+	uint64_t last = 0;
+
+	for (guint i = 0; i < self->objects->len; i++) {
+		const Object *at = &g_array_index(self->objects, Object, i);
+		if (!is_sampled(at))
+			continue;
+		put_number(payload, (at->address - last) / 8);
+		put_number(payload, 1 + at->id / 2 % 2);
+		last = at->address;
+	}
+	put_record(self->log, SAMPLES, payload);
+}
+
 /* Blocks of some objects; a few are left out. */
 static void walk(Simulation *self, guint time)
 {
 	put_times(self->log, WALK, BEGIN + 10 * time, 0, 1);
+	write_samples(self);
 	for (guint from = 0, to; from < self->objects->len; from = to) {
 		to = from + (guint)g_rand_int_range(self->random, 1, 9);
 		to = MIN(to, self->objects->len);
@@ -214,6 +260,13 @@ static bool check_address(
 	g_assert_cmpint(found.name[6], ==, '0' + (int)truth->class);
 	g_assert_cmpuint(found.address, ==, truth->address);
 	g_assert_cmpuint(found.size, ==, truth->size);
+	g_assert_true((found.site != NULL) == is_sampled(truth));
+	if (found.site == NULL)
+		return true;
+	g_assert_cmpuint(found.site->interval, ==, 1024U << truth->id / 2 % 2);
+	g_assert_cmpstr(
+		found.site->name, ==, truth->id / 2 % 2 == 0 ? "new@A.java:1" : "new@B.java:2");
+	g_assert_cmpstr(found.site->stack, ==, truth->id / 2 % 2 == 0 ? NULL : "B.make() B.java:2");
 	return true;
 }
 
@@ -226,6 +279,8 @@ static GByteArray *simulate(Simulation *self, guint32 seed)
 	g_array_set_size(self->covered, STEPS * UNITS);
 	self->top = BASE;
 	self->log = begin_log();
+	put_site(self->log, 1, 1024, "new@A.java:1", 12);
+	put_site(self->log, 2, 2048, "new@B.java:2\0B.make() B.java:2", 30);
 	for (guint time = 0; time < STEPS; time++) {
 		int kind = g_rand_int_range(self->random, 0, 10);
 		if (kind == 0)
