@@ -4,11 +4,13 @@
 #include "base/error.h"
 #include "base/text/byte_size.h"
 
-static const LodeCache *find(const LodeHierarchy *hierarchy, uint8_t level, unsigned holds)
+static const LodeCache *find(
+	const LodeHierarchy *hierarchy, bool is_tlb, uint8_t level, unsigned holds)
 {
 	for (guint i = 0; i < hierarchy->caches->len; i++) {
 		const LodeCache *cache = &g_array_index(hierarchy->caches, LodeCache, i);
-		if (!cache->is_tlb && cache->level == level && (cache->holds & holds) == holds)
+		if (cache->is_tlb == is_tlb && cache->level == level &&
+			(cache->holds & holds) == holds)
 			return cache;
 	}
 	return NULL;
@@ -49,13 +51,25 @@ static bool read_shape(
 	return false;
 }
 
+/* Of no sets where there is none. */
+static bool read_optional(LodeLruShape *out_shape, const LodeCache *cache, GError **error)
+{
+	*out_shape = (LodeLruShape){0};
+	return cache == NULL || read_shape(out_shape, cache, cache->name, error);
+}
+
 bool lode_counted_caches_init(
 	LodeCountedCaches *self, const LodeHierarchy *hierarchy, GError **error)
 {
 	uint8_t last = last_level(hierarchy);
-	const LodeCache *instructions = find(hierarchy, 1, LODE_CACHE_INSTRUCTIONS);
-	const LodeCache *data = find(hierarchy, 1, LODE_CACHE_DATA);
-	const LodeCache *both = find(hierarchy, last, LODE_CACHE_INSTRUCTIONS | LODE_CACHE_DATA);
+	const LodeCache *instructions = find(hierarchy, false, 1, LODE_CACHE_INSTRUCTIONS);
+	const LodeCache *data = find(hierarchy, false, 1, LODE_CACHE_DATA);
+	const LodeCache *both = find(
+		hierarchy, false, last, LODE_CACHE_INSTRUCTIONS | LODE_CACHE_DATA);
+
+	const LodeCache *second = last > 2 ? find(hierarchy, false, 2,
+						     LODE_CACHE_INSTRUCTIONS | LODE_CACHE_DATA)
+	                                   : NULL;
 
 	if (instructions == data)
 		instructions = data = NULL; /* one for both, or none */
@@ -63,36 +77,54 @@ bool lode_counted_caches_init(
 		       "first-level cache for instructions alone", error) &&
 	       read_shape(&self->first_data, data, "first-level cache for data alone", error) &&
 	       read_shape(&self->last, last > 1 ? both : NULL,
-		       "last level for instructions and data", error);
-}
-
-static char *text_of(const LodeLruShape *shape)
-{
-	return g_strdup_printf("%" G_GUINT64_FORMAT ":%u:%u", shape->n_sets,
-		(unsigned)shape->n_ways, (unsigned)shape->line_bytes);
+		       "last level for instructions and data", error) &&
+	       read_optional(&self->second, second, error) &&
+	       read_optional(&self->pages, find(hierarchy, true, 1, LODE_CACHE_DATA), error) &&
+	       read_optional(&self->second_pages, find(hierarchy, true, 2, LODE_CACHE_DATA), error);
 }
 
 char *lode_counted_caches_argument(const LodeCountedCaches *self)
 {
-	g_autofree char *instructions = text_of(&self->first_instructions);
-	g_autofree char *data = text_of(&self->first_data);
-	g_autofree char *last = text_of(&self->last);
+	const LodeLruShape *shapes[] = {&self->first_instructions, &self->first_data, &self->last,
+		&self->second, &self->pages, &self->second_pages};
+	bool has_more = self->second.n_sets + self->pages.n_sets + self->second_pages.n_sets > 0;
+	GString *out = g_string_new("caches=");
 
-	return g_strdup_printf("caches=%s+%s+%s", instructions, data, last);
+	for (size_t i = 0; i < (has_more ? G_N_ELEMENTS(shapes) : 3); i++)
+		g_string_append_printf(out, "%s%" G_GUINT64_FORMAT ":%u:%u", i > 0 ? "+" : "",
+			shapes[i]->n_sets, (unsigned)shapes[i]->n_ways,
+			(unsigned)shapes[i]->line_bytes);
+	return g_string_free(out, FALSE);
 }
 
 bool lode_counted_caches_parse(LodeCountedCaches *self, const char *text)
 {
+	*self = (LodeCountedCaches){0};
 	return lode_lru_shape_parse(&text, &self->first_instructions) &&
 	       lode_lru_shape_parse(&text, &self->first_data) &&
-	       lode_lru_shape_parse(&text, &self->last) && *text == '\0';
+	       lode_lru_shape_parse(&text, &self->last) &&
+	       (*text == '\0' ||
+		       (lode_lru_shape_parse(&text, &self->second) &&
+			       lode_lru_shape_parse(&text, &self->pages) &&
+			       lode_lru_shape_parse(&text, &self->second_pages) && *text == '\0'));
 }
 
 static void append_cache(GString *out, const char *name, const LodeLruShape *shape)
 {
+	if (shape->n_sets == 0)
+		return;
 	g_string_append_printf(out, "%s%s=", out->len > 0 ? "," : "", name);
 	lode_byte_size_append(out, shape->n_sets * shape->n_ways * shape->line_bytes);
 	g_string_append_printf(out, ":%u:%u", (unsigned)shape->n_ways, (unsigned)shape->line_bytes);
+}
+
+static void append_tlb(GString *out, const char *name, const LodeLruShape *shape)
+{
+	if (shape->n_sets == 0)
+		return;
+	g_string_append_printf(out, ",%s=%" G_GUINT64_FORMAT ":%u:", name,
+		shape->n_sets * shape->n_ways, (unsigned)shape->n_ways);
+	lode_byte_size_append(out, shape->line_bytes);
 }
 
 char *lode_counted_caches_to_text(const LodeCountedCaches *self)
@@ -101,6 +133,9 @@ char *lode_counted_caches_to_text(const LodeCountedCaches *self)
 
 	append_cache(out, "i1", &self->first_instructions);
 	append_cache(out, "d1", &self->first_data);
-	append_cache(out, "l2", &self->last);
+	append_cache(out, "l2", &self->second);
+	append_cache(out, self->second.n_sets != 0 ? "l3" : "l2", &self->last);
+	append_tlb(out, "dtlb", &self->pages);
+	append_tlb(out, "dtlb2", &self->second_pages);
 	return g_string_free(out, FALSE);
 }

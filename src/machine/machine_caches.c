@@ -7,6 +7,7 @@
 #include "machine/machine_caches.h"
 
 #include "base/error.h"
+#include "machine/machine_tlbs.h"
 
 #include <hwloc.h>
 #include <stdbool.h>
@@ -165,12 +166,8 @@ static bool ask_amd(Found out[3])
 }
 #endif
 
-static bool choose_three(const char *xml, Found out[3], GError **error)
+static bool choose_three(const char *xml, const GArray *all, Found out[3], GError **error)
 {
-	g_autoptr(GArray) all = read_caches(xml, error);
-
-	if (all == NULL)
-		return false;
 	memset(out, 0, 3 * sizeof(*out));
 	for (guint i = 0; i < all->len; i++) {
 		const Found *found = &g_array_index(all, Found, i);
@@ -217,9 +214,45 @@ static char *text_of_three(Found found[3])
 
 char *lode_machine_caches_first_and_last(const char *xml, GError **error)
 {
+	g_autoptr(GArray) all = read_caches(xml, error);
 	Found found[3];
 
-	return choose_three(xml, found, error) ? text_of_three(found) : NULL;
+	return all != NULL && choose_three(xml, all, found, error) ? text_of_three(found) : NULL;
+}
+
+static void append_tlb(GString *out, const char *name, const LodeTlb *tlb)
+{
+	if (tlb->n_entries > 0)
+		g_string_append_printf(
+			out, ",%s=%u:%u:4K", name, (unsigned)tlb->n_entries, (unsigned)tlb->n_ways);
+}
+
+char *lode_machine_caches_counted(const char *xml, GError **error)
+{
+	g_autoptr(GArray) all = read_caches(xml, error);
+	LodeMachineTlbs tlbs;
+	Found found[3];
+
+	if (all == NULL || !choose_three(xml, all, found, error))
+		return NULL;
+	g_autofree char *three = text_of_three(found);
+	g_autoptr(GString) out = g_string_new(three);
+	for (guint i = 0; i < all->len; i++) {
+		Found second = g_array_index(all, Found, i);
+		if (second.level != 2 || second.type != 'u' || found[2].level <= 2)
+			continue;
+		/* the last one is then the third */
+		*strstr(out->str, ",l2=") = '\0';
+		g_string_set_size(out, strlen(out->str));
+		round_as_cachegrind(&second);
+		append_cache(out, "l2", &second);
+		append_cache(out, "l3", &found[2]);
+	}
+	if (xml == NULL && lode_machine_tlbs_init(&tlbs)) {
+		append_tlb(out, "dtlb", &tlbs.first);
+		append_tlb(out, "dtlb2", &tlbs.second);
+	}
+	return g_string_free(g_steal_pointer(&out), FALSE);
 }
 
 char *lode_machine_caches_as_cachegrind(const char *xml, GError **error)

@@ -19,6 +19,10 @@ char *lode_machine_caches_text(const char *xml, GError **error);
  * above. */
 char *lode_machine_caches_first_and_last(const char *xml, GError **error);
 
+/* The same, between them the second level where the last one is the third or later, and this
+ * machine's TLBs of data where they are known: what counting simulates. Errors as above. */
+char *lode_machine_caches_counted(const char *xml, GError **error);
+
 /*
  * The three caches that cachegrind 3.19 would choose. They differ only on AMD's processors: there
  * it uses CPUID functions that have no codes for modern associativities and ignore that cores share

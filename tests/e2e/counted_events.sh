@@ -89,8 +89,33 @@ status=$?
 check "caches that cannot be counted are refused before the program runs" "$(status_is 1)" \
 	"$(holds test ! -e fifo.lode)"
 
+# A second level and TLBs: the caches have the misses that a trace has of data, and those of code but
+# for the last block. The TLB's are fewer or more by the order of pages between two misses.
+levels=i1=1K:2:32,d1=1K:2:32,l2=2K:4:32,l3=8K:4:64,dtlb=4:full:256,dtlb2=16:4:256
+"$lode" run --exact --simulate "$levels" -o levels.lode -- "$program" >out 2>err
+status=$?
+"$lode" trace record -o levels.rps -- "$program" >out 2>>err
+"$lode" import levels.rps --simulate "$levels" -o levels.traced.lode >out 2>>err
+misses() {
+	"$lode" info "$1" --format csv | awk -F, '
+		$1 == "event" && $2 ~ /^(l1d|l2|ll|dtlb|stlb)-miss$/ { print $2, $3 }' | sort
+}
+misses levels.lode >levels.counted
+misses levels.traced.lode >levels.traced
+has_levels() {
+	paste -d ' ' levels.counted levels.traced | tee -a err | awk '
+		{ most = $1 ~ /tlb/ ? $4 / 100 : $1 == "l1d-miss" ? 0 : 1 }
+		$1 == $3 && $4 > 1000 && $2 - $4 <= most && $4 - $2 <= most { n++ }
+		END { exit !(n == 5 && NR == 5) }'
+}
+check "further levels and TLBs have the misses that they have of a trace" "$(status_is 0)" \
+	"$(holds has_levels)"
+no_further_levels() { ! "$lode" info given.lode --format csv | grep -Eq '^event,(l2|dtlb|stlb)-miss,'; }
+check "what is not simulated is no event" "$(holds no_further_levels)"
+
 is_refused() { ! qemu-x86_64 -plugin "$plugin,counts=$work,$1" "$program" >out 2>err; }
 check "wrong caches and predictors are refused" "$(holds is_refused caches=63:8:64+64:8:64+64:8:64)" \
 	"$(holds is_refused caches=64:8:64)" \
+	"$(holds is_refused caches=64:8:64+64:8:64+64:8:64+64:8:64)" \
 	"$(holds is_refused caches=64:8:64+64:8:64+64:8:64,branches=oracle)"
 echo "1..$number"

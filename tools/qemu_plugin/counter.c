@@ -598,7 +598,10 @@ static void write_simulated(void)
 
 	n += (size_t)append_shape(text + n, sizeof(text) - n, &events->first_instructions, '+');
 	n += (size_t)append_shape(text + n, sizeof(text) - n, &events->first_data, '+');
-	n += (size_t)append_shape(text + n, sizeof(text) - n, &events->last, '\0');
+	n += (size_t)append_shape(text + n, sizeof(text) - n, &events->last, '+');
+	n += (size_t)append_shape(text + n, sizeof(text) - n, &events->second, '+');
+	n += (size_t)append_shape(text + n, sizeof(text) - n, &events->pages, '+');
+	n += (size_t)append_shape(text + n, sizeof(text) - n, &events->second_pages, '\0');
 	n += (size_t)snprintf(text + n, sizeof(text) - n, "%s",
 		     lode_branch_model_to_text(events->branches)) +
 	     1;
@@ -848,7 +851,9 @@ static bool begin_events(void)
 	if (event_blocks == NULL || !event_counter_init(&options.events))
 		return false;
 	for (unsigned i = 0; i < N_EVENTS; i++)
-		strcpy(header->event_names[i], event_counter_names[i]);
+		snprintf(header->event_names[i], sizeof(header->event_names[i]), "%s%s",
+			event_counter_has(&options.events, (EventColumn)i) ? "" : COUNT_NO_EVENT,
+			event_counter_names[i]);
 	header->n_events = N_EVENTS;
 	return true;
 }

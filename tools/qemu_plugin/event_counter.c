@@ -20,25 +20,34 @@ enum {
 	MAX_REFERENCE = 64, /* bytes that are looked up, as callgrind does */
 	MAX_LOCKED = 1 << 16,
 	USUAL_LINE = 64,
+	NO_PAGES = 63, /* the program's addresses have fewer bits */
 };
 
-const char *const event_counter_names[N_EVENTS] = {
-	"Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw", "Bc", "Bcm", "Bi", "Bim"};
+const char *const event_counter_names[N_EVENTS] = {"Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr",
+	"DLmr", "DLmw", "Bc", "Bcm", "Bi", "Bim", "L2im", "L2dm", "DTm", "DT2m"};
 
 static EventCounterOptions options;
 static LodeLruCache last_level;
 static pthread_mutex_t last_level_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool has_threads;
-static uint32_t fetch_shift;
+static uint32_t fetch_shift, page_shift;
 static const EventBlock no_block;
 
 static __thread EventThread *current __attribute__((tls_model("initial-exec")));
 
-/* Of `current`: of each set of its data cache the line used last + 1. */
+/*
+ * Of `current`: of each set of its data cache the line used last + 1; and the pages that were used
+ * since the last miss of the first TLB, each at the place of its low bits with the epoch, the
+ * number of misses, in its high bits. Using such a page again can only change the order among them;
+ * this is left out, as most uses are of that kind: they count as used in the order of their first
+ * use in the epoch. Without a TLB all addresses are on page 0, which is always recent.
+ */
 typedef struct {
-	const uint64_t *lines;
-	uint64_t set_mask;
+	const uint64_t *lines, *pages;
+	uint64_t set_mask, epoch;
 } Recent;
+
+#define FIRST_EPOCH (UINT64_C(1) << 40) /* above the numbers of pages */
 
 static __thread Recent recent __attribute__((tls_model("initial-exec")));
 
@@ -69,7 +78,46 @@ bool event_counter_parse_caches(const char *text, EventCounterOptions *wanted)
 {
 	return lode_lru_shape_parse(&text, &wanted->first_instructions) &&
 	       lode_lru_shape_parse(&text, &wanted->first_data) &&
-	       lode_lru_shape_parse(&text, &wanted->last) && *text == '\0';
+	       lode_lru_shape_parse(&text, &wanted->last) &&
+	       (*text == '\0' || (lode_lru_shape_parse(&text, &wanted->second) &&
+					 lode_lru_shape_parse(&text, &wanted->pages) &&
+					 lode_lru_shape_parse(&text, &wanted->second_pages) &&
+					 *text == '\0'));
+}
+
+bool event_counter_has(const EventCounterOptions *wanted, EventColumn column)
+{
+	switch (column) {
+	case EVENT_SECOND_FETCH_MISSES:
+	case EVENT_SECOND_DATA_MISSES:
+		return wanted->second.n_sets != 0;
+	case EVENT_PAGE_MISSES:
+		return wanted->pages.n_sets != 0;
+	case EVENT_SECOND_PAGE_MISSES:
+		return wanted->pages.n_sets != 0 && wanted->second_pages.n_sets != 0;
+	default:
+		return true;
+	}
+}
+
+static bool init_second(LodeLruCache *self, const LodeLruShape *shape)
+{
+	*self = (LodeLruCache){0};
+	return shape->n_sets == 0 || lode_lru_cache_init(self, shape);
+}
+
+static bool init_tlb(EventTlb *self, const LodeLruShape *shape)
+{
+	*self = (EventTlb){0};
+	if (shape->n_sets == 1)
+		return lode_full_lru_init(&self->full, shape->n_ways);
+	return shape->n_sets == 0 || lode_lru_cache_init(&self->sets, shape);
+}
+
+static void clear_tlb(EventTlb *self)
+{
+	lode_full_lru_clear(&self->full);
+	lode_lru_cache_clear(&self->sets);
 }
 
 static void unlock_in_child(void)
@@ -85,6 +133,9 @@ bool event_counter_init(const EventCounterOptions *wanted)
 	if (!lode_lru_cache_init(&fetches, &options.first_instructions))
 		return false;
 	fetch_shift = fetches.line_shift;
+	page_shift = NO_PAGES;
+	if (options.pages.n_sets != 0)
+		page_shift = (uint32_t)__builtin_ctz(options.pages.line_bytes);
 	is_layout_known = access_word_is_known();
 	lode_lru_cache_clear(&fetches);
 	return lode_lru_cache_init(&last_level, &options.last) &&
@@ -98,22 +149,32 @@ bool event_thread_init(EventThread *self)
 		self->callgrind = lode_branch_predictor_callgrind(self->predictor);
 	if (self->predictor != NULL &&
 		lode_lru_cache_init(&self->instructions, &options.first_instructions) &&
-		lode_lru_cache_init(&self->data, &options.first_data))
+		lode_lru_cache_init(&self->data, &options.first_data) &&
+		init_second(&self->second, &options.second) &&
+		init_tlb(&self->pages, &options.pages) &&
+		init_tlb(&self->second_pages, &options.second_pages))
 		return true;
 	lode_branch_predictor_free(self->predictor);
 	lode_lru_cache_clear(&self->instructions);
+	lode_lru_cache_clear(&self->data);
+	lode_lru_cache_clear(&self->second);
+	clear_tlb(&self->pages);
 	return false;
 }
 
 void event_thread_enter(EventThread *self)
 {
-	static const uint64_t nothing;
+	static const uint64_t nothing, only_page[1] = {FIRST_EPOCH};
 
 	current = self;
-	recent = (Recent){&nothing, 0};
+	recent = (Recent){&nothing, only_page, 0, FIRST_EPOCH};
 	if (self == NULL)
 		return;
-	recent = (Recent){self->data.recent, self->data.set_mask};
+	recent.lines = self->data.recent;
+	recent.set_mask = self->data.set_mask;
+	if (page_shift != NO_PAGES)
+		recent.pages = self->recent_pages;
+	memset(self->recent_pages, 0, sizeof(self->recent_pages));
 	self->block = &no_block;
 	self->row = NULL;
 }
@@ -142,11 +203,20 @@ static bool refer_last(uint64_t address, uint64_t size)
 	return is_held;
 }
 
+/* Whether the thread's second level held it; where there is none, nothing is. */
+static bool refer_second(EventThread *self, uint64_t address, uint64_t size)
+{
+	return self->second.recent != NULL && lode_lru_cache_refer(&self->second, address, size);
+}
+
 static void miss_fetch(EventThread *self, uint32_t instruction, uint64_t address, uint64_t size)
 {
 	uint64_t *row = row_of(self, instruction);
 
 	row[EVENT_FETCH_MISSES]++;
+	if (refer_second(self, address, size))
+		return;
+	row[EVENT_SECOND_FETCH_MISSES]++;
 	row[EVENT_LAST_FETCH_MISSES] += !refer_last(address, size);
 }
 
@@ -196,13 +266,96 @@ void event_thread_predict(EventThread *self, uint64_t next)
 
 /* ---- accesses ---- */
 
+static inline bool is_recent_page(uint64_t page)
+{
+	return recent.pages[page % EVENT_RECENT_PAGES] == (page ^ recent.epoch);
+}
+
+static inline bool is_on_recent_page(uint64_t address)
+{
+	return is_recent_page(address >> page_shift);
+}
+
+/* Sets of the further levels are many, and waiting for them one after the other took longer than
+ * all else. What has not been used lately is likely to be in none of them. */
+static void prefetch_further(const EventThread *self, uint64_t address)
+{
+	if (is_on_recent_page(address))
+		return;
+	lode_lru_cache_prefetch(&last_level, address);
+	if (self->second.recent != NULL)
+		lode_lru_cache_prefetch(&self->second, address);
+	if (self->second_pages.sets.recent != NULL)
+		lode_lru_cache_prefetch(&self->second_pages.sets, address);
+}
+
+static bool use_page(EventTlb *self, uint64_t page)
+{
+	return self->full.entries != NULL ? lode_full_lru_use(&self->full, page)
+	                                  : lode_lru_cache_use(&self->sets, page);
+}
+
+/* Whether all were held. */
+static bool use_all_pages(EventTlb *self, uint64_t page, uint64_t last)
+{
+	bool is_held = use_page(self, page);
+
+	while (page < last)
+		is_held &= use_page(self, ++page);
+	return is_held;
+}
+
+static void begin_epoch(EventThread *self)
+{
+	recent.epoch += FIRST_EPOCH;
+	if (recent.epoch != 0)
+		return;
+	recent.epoch = FIRST_EPOCH;
+	memset(self->recent_pages, 0, sizeof(self->recent_pages));
+}
+
+/* The pages of a piece of the reference that begins at `start`. The second TLB gets all of what the
+ * first one missed. */
+static void use_pages(
+	EventThread *self, uint64_t *row, uint64_t start, uint64_t address, uint64_t size)
+{
+	uint64_t page = address >> page_shift, last = (address + size - 1) >> page_shift;
+	bool was_missed = self->is_page_missed;
+
+	if (page_shift == NO_PAGES || (is_recent_page(page) && is_recent_page(last)))
+		return;
+	bool is_held = use_all_pages(&self->pages, page, last);
+	if (!is_held)
+		begin_epoch(self);
+	self->recent_pages[page % EVENT_RECENT_PAGES] = page ^ recent.epoch;
+	self->recent_pages[last % EVENT_RECENT_PAGES] = last ^ recent.epoch;
+	if (is_held && !was_missed)
+		return;
+	self->is_page_missed = true;
+	row[EVENT_PAGE_MISSES] += !was_missed;
+	if (!was_missed)
+		page = start >> page_shift;
+	if (options.second_pages.n_sets == 0 || use_all_pages(&self->second_pages, page, last))
+		return;
+	row[EVENT_SECOND_PAGE_MISSES] += !self->is_second_page_missed;
+	self->is_second_page_missed = true;
+}
+
 __attribute__((noinline)) static void look_up(
 	EventThread *self, uint64_t *row, uint64_t address, uint64_t size)
 {
-	if (lode_lru_cache_refer(&self->data, address, size))
+	bool is_held = lode_lru_cache_refer(&self->data, address, size);
+	if (!is_held)
+		prefetch_further(self, address);
+	use_pages(self, row, address, address, size);
+	if (is_held)
 		return;
 	self->is_missed = true;
 	row[EVENT_READ_MISSES + self->is_store]++;
+	self->is_second_missed = !refer_second(self, address, size);
+	if (!self->is_second_missed)
+		return;
+	row[EVENT_SECOND_DATA_MISSES]++;
 	self->is_last_missed = !refer_last(address, size);
 	row[EVENT_LAST_READ_MISSES + self->is_store] += self->is_last_missed;
 }
@@ -216,8 +369,10 @@ static void refer(EventThread *self, uint64_t *row, uint64_t address, Access acc
 	self->start = address;
 	self->end = address + access.size;
 	self->is_store = access.is_store;
-	self->is_modified = self->is_missed = self->is_last_missed = false;
+	self->is_modified = self->is_missed = self->is_second_missed = self->is_last_missed = false;
+	self->is_page_missed = self->is_second_page_missed = false;
 	if (__builtin_expect(!lode_lru_cache_is_last(&self->data, line) ||
+				     !is_on_recent_page(address) ||
 				     (self->end - 1) >> self->data.line_shift != line,
 		    0))
 		look_up(self, row, address, access.size);
@@ -229,13 +384,21 @@ static void extend_to_line(EventThread *self, uint64_t *row, uint64_t address)
 	bool is_held = lode_lru_cache_use(&self->data, address >> self->data.line_shift);
 	bool was_missed = self->is_missed;
 
+	use_pages(self, row, self->start, address, 1);
 	if (is_held && !was_missed)
 		return;
 	row[EVENT_READ_MISSES + self->is_store] += !was_missed;
 	self->is_missed = true;
-	/* The last level looks up all of it, and has done so with the first line if that missed. */
-	bool is_last_held = was_missed ? refer_last(address, 1)
-	                               : refer_last(self->start, address - self->start + 1);
+	/* A further level looks up all of it, and has done so with the first line if that missed.
+	 */
+	uint64_t from = was_missed ? address : self->start;
+	bool was_second_missed = self->is_second_missed;
+	if (refer_second(self, from, address - from + 1) && !was_second_missed)
+		return;
+	row[EVENT_SECOND_DATA_MISSES] += !was_second_missed;
+	self->is_second_missed = true;
+	from = was_second_missed ? address : self->start;
+	bool is_last_held = refer_last(from, address - from + 1);
 	row[EVENT_LAST_READ_MISSES + self->is_store] += !is_last_held && !self->is_last_missed;
 	self->is_last_missed |= !is_last_held;
 }
@@ -310,6 +473,7 @@ static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addres
 		return;
 	}
 	if (__builtin_expect(self->row == row || !lode_lru_cache_is_last(&self->data, line) ||
+				     !is_on_recent_page(address) ||
 				     (end - 1) >> self->data.line_shift != line || !is_layout_known,
 		    0)) {
 		access_slowly(self, row, address, info);
@@ -320,7 +484,8 @@ static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addres
 	self->start = address;
 	self->end = end;
 	self->is_store = access.is_store;
-	self->is_modified = self->is_missed = self->is_last_missed = false;
+	self->is_modified = self->is_missed = self->is_second_missed = self->is_last_missed = false;
+	self->is_page_missed = self->is_second_page_missed = false;
 }
 
 /* ---- the one reference of an instruction ---- */
@@ -331,10 +496,20 @@ __attribute__((noinline)) static void look_up_only(
 	EventThread *self = current;
 	Access access = access_of(info);
 
-	if (self == NULL || lode_lru_cache_refer(&self->data, address, access.size))
+	if (self == NULL)
 		return;
 	uint64_t *row = self->rows + (uintptr_t)user_data;
+	bool is_held = lode_lru_cache_refer(&self->data, address, access.size);
+	if (!is_held)
+		prefetch_further(self, address);
+	self->is_page_missed = self->is_second_page_missed = false;
+	use_pages(self, row, address, address, access.size);
+	if (is_held)
+		return;
 	row[EVENT_READ_MISSES + access.is_store]++;
+	if (refer_second(self, address, access.size))
+		return;
+	row[EVENT_SECOND_DATA_MISSES]++;
 	row[EVENT_LAST_READ_MISSES + access.is_store] += !refer_last(address, access.size);
 }
 
@@ -358,8 +533,8 @@ static inline void check_only_64(uint64_t address, qemu_plugin_meminfo_t info, v
 {
 	uint64_t line = address / USUAL_LINE, last = address + layout_of(info).size - 1;
 
-	if (__builtin_expect(
-		    recent.lines[line & recent.set_mask] != line + 1 || last / USUAL_LINE != line,
+	if (__builtin_expect(recent.lines[line & recent.set_mask] != line + 1 ||
+				     !is_on_recent_page(address) || last / USUAL_LINE != line,
 		    0))
 		look_up_only(address, info, user_data);
 }

@@ -4,7 +4,8 @@
  *
  *   block begins ─┬─ the branch that ended the last one ─▶ predictor
  *                 └─ the lines of its code ─▶ I1 ──misses─┐
- *   access        ──── its lines           ─▶ D1 ──misses─┴─▶ LL
+ *   access      ┬───── its lines           ─▶ D1 ──misses─┴─▶ (L2 ──misses─▶) LL
+ *               └───── its pages ─▶ first TLB ──misses─▶ second TLB
  *
  * What each execution of an instruction brings about, such as the one reference of most that have
  * one, is not counted here but stands with the block: executions are. Thus the most frequent cases,
@@ -14,11 +15,12 @@
  * crosses a line is one reference and at most one miss, whatever looks it up looks up all of it, a
  * modification counts as a write, an atomic one as a read and a write, returns are not predicted.
  *
- * Each thread has first-level caches and predictors of its own; they share the last level.
+ * Each thread has caches and predictors of its own; they share the last level.
  */
 #pragma once
 
 #include "caches/branch_predictor.h"
+#include "caches/sets/full_lru.h"
 #include "caches/sets/lru_cache.h"
 #include "qemu_plugin_interface.h"
 #include "sources/counts/count_file_format.h"
@@ -41,18 +43,27 @@ typedef enum {
 	EVENT_CONDITIONAL_WRONG,
 	EVENT_INDIRECT,
 	EVENT_INDIRECT_WRONG,
-	N_EVENTS,
+	EVENT_SECOND_FETCH_MISSES,
+	EVENT_SECOND_DATA_MISSES,
+	EVENT_PAGE_MISSES,
+	EVENT_SECOND_PAGE_MISSES,
+	N_EVENTS, /* a row is as long as two lines of a cache */
 } EventColumn;
 
 extern const char *const event_counter_names[N_EVENTS];
 
 typedef struct {
 	LodeLruShape first_instructions, first_data, last;
+	LodeLruShape second, pages, second_pages; /* of no sets: there is none */
 	LodeBranchModel branches;
 } EventCounterOptions;
 
-/* "I1+D1+LL", each SETS:WAYS:LINE. */
+/* "I1+D1+LL", each SETS:WAYS:LINE; or "I1+D1+LL+L2+DTLB+DTLB2", of which the last three may be
+ * 0:0:0. */
 bool event_counter_parse_caches(const char *text, EventCounterOptions *options);
+
+/* Whether it is counted with these caches. */
+bool event_counter_has(const EventCounterOptions *options, EventColumn column);
 
 typedef enum {
 	EVENT_BRANCH_NONE,
@@ -77,6 +88,14 @@ typedef struct {
 	uint8_t last_size; /* of that */
 } EventBlock;
 
+/* A TLB, of one set or of several; neither: there is none. */
+typedef struct {
+	LodeFullLru full;
+	LodeLruCache sets;
+} EventTlb;
+
+enum { EVENT_RECENT_PAGES = 256 };
+
 /* Of a thread; made once for each owner of the file's arrays. */
 typedef struct {
 	uint64_t *rows;          /* N_EVENTS for each instruction */
@@ -88,7 +107,12 @@ typedef struct {
 	/* The reference that the instruction `row` has made last, in this execution of it. */
 	uint64_t *row;
 	uint64_t start, end;
-	bool is_store, is_modified, is_missed, is_last_missed;
+	bool is_store, is_modified, is_missed, is_second_missed, is_last_missed;
+	bool is_page_missed, is_second_page_missed;
+
+	LodeLruCache second; /* without lines: there is none */
+	EventTlb pages, second_pages;
+	uint64_t recent_pages[EVENT_RECENT_PAGES]; /* see Recent in event_counter.c */
 } EventThread;
 
 /* Once; borrows nothing. False: no memory, or no such caches. */

@@ -40,6 +40,17 @@ static inline bool lode_lru_cache_is_last(const LodeLruCache *self, uint64_t lin
 	return self->recent[line & self->set_mask] == line + 1;
 }
 
+/* Has the processor fetch the set of an address, for its use soon. */
+static inline void lode_lru_cache_prefetch(const LodeLruCache *self, uint64_t address)
+{
+	enum { ENTRIES_OF_LINE = 8 };
+	uint64_t set = address >> self->line_shift & self->set_mask;
+
+	__builtin_prefetch(&self->recent[set], 1);
+	for (uint32_t i = 0; i < self->n_others; i += ENTRIES_OF_LINE)
+		__builtin_prefetch(&self->lines[set * self->n_others + i], 1);
+}
+
 /* Uses a line, which is brought in when it is not held; whether it was. */
 static inline bool lode_lru_cache_use(LodeLruCache *self, uint64_t line)
 {

@@ -29,6 +29,10 @@ static const EventText texts[] = {
 	{"Bcm", "conditional branches mispredicted"},
 	{"Bi", "indirect branches executed"},
 	{"Bim", "indirect branches mispredicted"},
+	{"L2im", "second-level instruction misses"},
+	{"L2dm", "second-level data misses"},
+	{"DTm", "first-level data TLB misses"},
+	{"DT2m", "second-level data TLB misses"},
 };
 
 enum { MAX_PARTS = 3 };
@@ -44,6 +48,10 @@ static const ClearEvent clear_events[] = {
 	{"l1d-miss", "first-level data cache misses", 10, {"D1mr", "D1mw"}},
 	{"ll-miss", "last-level cache misses", 100, {"ILmr", "DLmr", "DLmw"}},
 	{"branch-miss", "mispredicted branches", 10, {"Bcm", "Bim"}},
+	/* callgrind's estimate has no such levels */
+	{"l2-miss", "second-level cache misses", 0, {"L2im", "L2dm"}},
+	{"dtlb-miss", "first-level data TLB misses", 0, {"DTm"}},
+	{"stlb-miss", "second-level data TLB misses", 0, {"DT2m"}},
 };
 
 typedef struct {
@@ -189,7 +197,8 @@ static void add_clear_event(Naming *self, const ClearEvent *clear, GArray *cycle
 		if (term.event == LODE_NONE)
 			continue;
 		g_array_append_val(terms, term);
-		g_array_append_val(cycles, price);
+		if (clear->cycles > 0)
+			g_array_append_val(cycles, price);
 	}
 	if (terms->len == 0 || lode_profile_find_event(self->profile, clear->name) != LODE_NONE)
 		return;

@@ -185,7 +185,8 @@ static void count_fixed_events(
 
 	for (uint32_t i = 0; i < code->n_fixed; i++) {
 		memcpy(&event, code->fixed + i * sizeof(event), sizeof(event));
-		if (event.instruction >= n && event.instruction < code_at(self, block)->n)
+		if (self->columns[event.event] != LODE_NONE && event.instruction >= n &&
+			event.instruction < code_at(self, block)->n)
 			add(&self->rows, place_at(self, block, event.instruction),
 				self->columns[event.event], count * event.count);
 	}
@@ -325,7 +326,7 @@ static uint32_t column_of(const Reading *self, const char *event)
 	for (guint i = 0; i < self->recording->events->len; i++)
 		if (strcmp(self->recording->events->pdata[i], event) == 0)
 			return i;
-	return COLUMN_EXECUTIONS;
+	return LODE_NONE; /* it was not counted */
 }
 
 static void add_events(Reading *self, uint32_t block)
@@ -336,7 +337,7 @@ static void add_events(Reading *self, uint32_t block)
 	count_fixed_events(self, block, 0, block_at(self, block)->count, lode_traced_rows_add);
 	for (guint j = 0; j < n; j++) {
 		uint32_t column = self->columns[j];
-		for (unsigned i = 0; i < code_at(self, block)->n; i++) {
+		for (unsigned i = 0; column != LODE_NONE && i < code_at(self, block)->n; i++) {
 			uint64_t row = block_at(self, block)->first_instruction + i;
 			uint64_t value = file->events[row * n + j];
 			if (value > 0)
@@ -388,6 +389,8 @@ static bool add_process(Reading *self, GError **error)
 
 static void add_event(LodeRecording *recording, const char *name)
 {
+	if (g_str_has_prefix(name, COUNT_NO_EVENT))
+		return;
 	for (guint i = 0; i < recording->events->len; i++)
 		if (strcmp(recording->events->pdata[i], name) == 0)
 			return;

@@ -203,11 +203,11 @@ char *lode_count_run_obstacle(const char *const *argv)
 	return program != NULL ? lode_qemu_program_obstacle(program) : NULL;
 }
 
-/* This machine's first and last level; where they are not known those of most. */
+/* This machine's; where they are not known those of most. */
 static LodeHierarchy *usual_caches(void)
 {
 	static const char usual[] = "i1=32K:8:64,d1=32K:8:64,l2=8M:16:64";
-	g_autofree char *found = lode_machine_caches_first_and_last(NULL, NULL);
+	g_autofree char *found = lode_machine_caches_counted(NULL, NULL);
 
 	return lode_hierarchy_parse(found != NULL ? found : usual, NULL);
 }

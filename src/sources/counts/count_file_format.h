@@ -26,6 +26,8 @@
 
 #define COUNT_FILE_MAGIC UINT64_C(0x31304e554f43444c) /* "LDCOUN01" */
 
+#define COUNT_NO_EVENT "-"
+
 enum {
 	COUNT_FILE_MAX_SEGMENTS = 1 << 15,
 	COUNT_SEGMENT_BYTES = 1 << 17, /* of 4 GiB in all */
@@ -67,7 +69,8 @@ typedef struct {
 	uint32_t is_forked; /* the log begins with that of the process that it was forked from */
 
 	/* The events counted for each instruction besides its executions: the columns of a row of
-	 * the events, in this order. An event may be 0 in all rows. */
+	 * the events, in this order. An event may be 0 in all rows. One whose name begins with
+	 * COUNT_NO_EVENT was not counted. */
 	uint32_t n_events;
 	char event_names[COUNT_FILE_MAX_EVENTS][COUNT_EVENT_NAME_BYTES];
 
@@ -117,7 +120,8 @@ typedef enum {
 	COUNT_RECORD_FORK,        /* a process was made */
 	COUNT_RECORD_EVENTS,      /* CountFixedEvents of the block before it */
 	COUNT_RECORD_SIMULATED,   /* texts, each with its NUL: caches (SETS:WAYS:LINE of I1, D1 and
-	                             LL, with '+' between them), predictor of branches */
+	                             LL, or L2, DTLB and DTLB2 too, with '+' between them), predictor
+	                             of branches */
 } CountRecordKind;
 
 /* Records begin at multiples of 8. */

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "caches/cache_simulation.h"
 #include "caches/counted_caches.h"
+#include "caches/sets/full_lru.h"
 #include "caches/sets/lru_cache.h"
 #include "seeds.h"
 #include "traces/blocks/block_splitter.h"
@@ -106,6 +107,27 @@ static void test_same_misses(void)
 	lode_lru_cache_clear(&own.last);
 }
 
+/* A cache of one set by lists is one by moving entries. */
+static void test_full(void)
+{
+	uint32_t n_ways = (uint32_t)random_int_range(1, 100);
+	int n_numbers = random_int_range(1, 200);
+	const LodeLruShape shape = {1, n_ways, 64};
+	LodeFullLru full;
+	LodeLruCache cache;
+
+	g_assert_false(lode_full_lru_init(&full, 0));
+	g_assert_true(lode_full_lru_init(&full, n_ways));
+	g_assert_true(lode_lru_cache_init(&cache, &shape));
+	for (int i = 0; i < N_REFERENCES; i++) {
+		uint64_t number = (uint64_t)random_int_range(0, n_numbers) << 7;
+		g_assert_true(
+			lode_full_lru_use(&full, number) == lode_lru_cache_use(&cache, number));
+	}
+	lode_full_lru_clear(&full);
+	lode_lru_cache_clear(&cache);
+}
+
 static void test_shapes(void)
 {
 	static const char *const wrong[] = {
@@ -128,14 +150,19 @@ static void test_argument(void)
 	static const char *const refused[] = {"u1=32K:8:64,l2=1M:16:64", "i1=32K:8:64,d1=32K:8:64",
 		"d1=32K:8:64,l2=1M:16:64", "i1=32K:8:64,d1=32K:8:64:plru,l2=1M:16:64",
 		"i1=32K:8:64,d1=32K:8:64:stride,l2=1M:16:64",
-		"i1=32K:8:64,d1=32K:8:64,i2=1M:16:64,d2=1M:16:64"};
+		"i1=32K:8:64,d1=32K:8:64,i2=1M:16:64,d2=1M:16:64",
+		"i1=32K:8:64,d1=32K:8:64,l2=1M:16:64:plru,l3=8M:16:64",
+		"i1=32K:8:64,d1=32K:8:64,l2=1M:16:64,dtlb=64:4:4K:fifo"};
 	g_autoptr(LodeHierarchy) hierarchy = lode_hierarchy_parse(
 		"i1=32K:8:64,d1=48K:12:64,l2=2M:16:64,l3=32M:16:64,dtlb=64:4:4K", NULL);
 	LodeCountedCaches caches;
 
 	g_assert_true(lode_counted_caches_init(&caches, hierarchy, NULL));
 	g_autofree char *argument = lode_counted_caches_argument(&caches);
-	g_assert_cmpstr(argument, ==, "caches=64:8:64+64:12:64+32768:16:64");
+	g_assert_cmpstr(
+		argument, ==, "caches=64:8:64+64:12:64+32768:16:64+2048:16:64+16:4:4096+0:0:0");
+	g_autofree char *text = lode_counted_caches_to_text(&caches);
+	g_assert_cmpstr(text, ==, "i1=32K:8:64,d1=48K:12:64,l2=2M:16:64,l3=32M:16:64,dtlb=64:4:4K");
 	for (size_t i = 0; i < G_N_ELEMENTS(refused); i++) {
 		g_autoptr(LodeHierarchy) other = lode_hierarchy_parse(refused[i], NULL);
 		g_autoptr(GError) error = NULL;
@@ -151,6 +178,8 @@ int main(int argc, char **argv)
 	add_random_test("/lru_cache/same_misses", test_same_misses,
 		"R02S5b1d3c4e2f60718293a4b5c6d7e8f901", "R02S000102030405060708090a0b0c0d0e0f",
 		"R02S0123456789abcdef0123456789abcdef", NULL);
+	add_random_test("/lru_cache/full", test_full, "R02S5b1d3c4e2f60718293a4b5c6d7e8f901",
+		"R02S000102030405060708090a0b0c0d0e0f", NULL);
 	g_test_add_func("/lru_cache/shapes", test_shapes);
 	g_test_add_func("/lru_cache/argument", test_argument);
 	return g_test_run();
