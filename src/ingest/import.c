@@ -486,6 +486,7 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 		.places = places,
 		.charges_next_access = options->charges_next_access,
 		.skipped_frames = options->skipped_frames,
+		.max_accesses = options->max_accesses,
 	};
 	g_autoptr(LodeMemoryReading) memory = lode_memory_reading_new(&reading);
 	g_autoptr(LodeSampledStacks) stacks = lode_sampled_stacks_new(places, &memory->threads);

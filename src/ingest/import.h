@@ -56,7 +56,10 @@ typedef struct {
 	bool is_recorded_so;      /* counts and traces have no others */
 	bool charges_next_access; /* in place of the access that a timer waited for */
 	bool skips_damaged_logs;  /* of allocations: they are unresolved, and no error */
-	unsigned threads;         /* 0: all processors */
+	/* Looks at the data of one sample in so many that about this number is looked at; 0: of
+	 * all. */
+	uint64_t max_accesses;
+	unsigned threads; /* 0: all processors */
 } LodeImportOptions;
 
 /* Errors name the file; nothing is written anywhere. */

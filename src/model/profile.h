@@ -173,6 +173,11 @@ typedef struct LodeUnresolved {
  * the recording that ran then. */
 #define LODE_LATENCY_EVENT "latency"
 
+/* Begins the names of the events of time in the kernel at the user instruction that entered it, by
+ * what entered, and of their attributes: "kernel:page-fault", "kernel:syscall:write",
+ * "kernel:interrupt". The same time is at the kernel's functions, by the event that was sampled. */
+#define LODE_KERNEL_EVENTS "kernel:"
+
 /* The reason of samples that a counting run has nothing for. */
 #define LODE_UNRESOLVED_UNCOUNTED "sampled where the counting run executed nothing"
 

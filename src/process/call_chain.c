@@ -8,7 +8,7 @@
 
 bool lode_call_chain_is_recorded(const LodePerfEvent *event)
 {
-	return (event->sample_type & PERF_SAMPLE_CALLCHAIN) != 0;
+	return (event->sample_type & PERF_SAMPLE_CALLCHAIN) != 0 && !event->has_no_user_chains;
 }
 
 bool lode_call_chain_has_top(const LodePerfEvent *event)

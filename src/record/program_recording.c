@@ -2,6 +2,7 @@
 #include "record/program_recording.h"
 
 #include "base/error.h"
+#include "record/events/sample_cost.h"
 #include "record/perf/perf_sampler.h"
 #include "record/programs/jit_runtime.h"
 #include "record/qemu/count_run.h"
@@ -17,7 +18,16 @@
 
 enum {
 	FEWEST_SAMPLES = 100, /* from which a share is known to some percent */
-	FREQUENCY = 10000,    /* sequences need more samples than functions do */
+	FREQUENCY = 10000,    /* sequences need more samples than functions do… */
+	FREQUENCY_STEP = 500, /* …but a program must not become slow by them */
+	COST_SHARE = 33,      /* of the program's time, the divisor: 3 % */
+	REGISTERS_NS = 1500,  /* that a sample takes longer with registers and stack */
+	/* Of each sample, for data addresses and callers: as many as printf() uses, but not more
+	 * than 4 MiB a second. */
+	FEWEST_STACK_BYTES = 256,
+	MOST_STACK_BYTES = 2048,
+	STACK_BYTES_A_SECOND = 4 << 20,
+	PAGE_FAULTS = 61, /* to a sample of them: a prime, as loops touch pages by powers */
 };
 
 typedef struct {
@@ -77,10 +87,40 @@ static double children_seconds(void)
 	return (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / G_USEC_PER_SEC;
 }
 
-/* As many as the kernel allows, where that is less. */
-static uint64_t default_frequency(void)
+/* As many as the kernel allows, where that is less, and as cost little; a program that runs once
+ * more in qemu is not in a hurry. */
+static uint64_t default_frequency(bool is_alone, bool has_registers)
 {
-	return CLAMP(allowed_frequency(), 1, FREQUENCY);
+	uint64_t cost_ns = is_alone ? lode_sample_cost_ns(&lode_perf_kernel) : 0;
+	uint64_t frequency = FREQUENCY;
+
+	if (cost_ns > 0) {
+		/* Half as much is lost again in the caches, as ten programs have shown. */
+		cost_ns = (cost_ns + (has_registers ? REGISTERS_NS : 0)) * 3 / 2;
+		uint64_t affordable = G_USEC_PER_SEC * 1000 / COST_SHARE / cost_ns;
+		frequency = CLAMP(affordable / FREQUENCY_STEP, 1, FREQUENCY / FREQUENCY_STEP) *
+		            FREQUENCY_STEP;
+	}
+	return CLAMP(allowed_frequency(), 1, frequency);
+}
+
+static uint16_t stack_bytes(const LodeProgramRecordingOptions *options, uint64_t frequency)
+{
+	uint64_t affordable = STACK_BYTES_A_SECOND / frequency;
+	uint16_t some = (uint16_t)CLAMP(affordable, FEWEST_STACK_BYTES, MOST_STACK_BYTES);
+
+	return options->has_no_registers || options->user_stack_bytes > some
+	               ? options->user_stack_bytes
+	               : some;
+}
+
+/* Those that the user asks for are sampled as asked. */
+static bool samples_page_faults(const LodeProgramRecordingOptions *options)
+{
+	for (const char *const *at = options->events; at != NULL && *at != NULL; at++)
+		if (strstr(*at, "faults") != NULL)
+			return true;
+	return false;
 }
 
 static bool is_ended_by_signal(const Session *self)
@@ -96,6 +136,11 @@ static bool sample(Session *self, GError **error)
 	g_auto(GStrv) native = lode_library_variants_native(NULL);
 	bool is_alone = self->kind == LODE_RECORDING_SAMPLES;
 	bool has_stacks = options->has_call_chains || options->user_stack_bytes > 0;
+	bool has_registers = !options->has_no_registers || options->user_stack_bytes > 0;
+	uint64_t frequency = options->frequency > 0 ? options->frequency
+	                                            : default_frequency(is_alone, has_registers);
+	const char *const page_faults[] = {
+		options->has_kernel ? "page-faults" : "page-faults:u", NULL};
 	g_autoptr(LodeJitRuntime)
 		runtime = options->pid == 0
 	                          ? lode_jit_runtime_prepare(options->argv, options->directory,
@@ -107,11 +152,16 @@ static bool sample(Session *self, GError **error)
 		.has_kernel = options->has_kernel,
 		.has_no_switches = options->has_no_switches,
 		.has_call_chains = options->has_call_chains,
-		.has_user_registers = options->user_stack_bytes > 0,
-		.user_stack_bytes = options->user_stack_bytes,
+		.has_user_registers = has_registers,
+		.user_stack_bytes = stack_bytes(options, frequency),
+		.has_data_mappings = has_registers,
+		.aside_events = options->has_no_registers || samples_page_faults(options)
+	                                ? NULL
+	                                : page_faults,
+		.aside_period = PAGE_FAULTS,
 		.windows = options->windows,
 		.events = options->events,
-		.frequency = options->frequency > 0 ? options->frequency : default_frequency(),
+		.frequency = frequency,
 		.argv = runtime != NULL ? (const char *const *)runtime->argv->pdata : options->argv,
 		.environment = is_alone ? NULL : (const char *const *)native,
 		.output = output,

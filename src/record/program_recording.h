@@ -41,6 +41,7 @@ typedef struct {
 	                              all: the import leaves them out */
 	bool has_kernel;           /* sample the kernel's code too */
 	bool has_no_switches;      /* record no context switches */
+	bool has_no_registers;     /* no registers, top of the stack and page faults with samples */
 	bool has_call_chains;      /* with samples the calls that lead there… */
 	uint16_t user_stack_bytes; /* …by a copy of the stack, with registers; 0: without */
 	bool is_fast;              /* count without cache and branch simulation */
@@ -48,7 +49,9 @@ typedef struct {
 	LodeBranchModel branches;
 	LodeWindowOptions windows; /* of the sampled run */
 	const char *const *events; /* to be sampled; see LodePerfSamplerOptions */
-	uint64_t frequency;        /* samples a second; 0: 10,000, or what the kernel allows */
+	/* Samples a second; 0: 10,000, or what the kernel allows, or, by 500s, what takes 3 %
+	 * of the program's time here. */
+	uint64_t frequency;
 	LodeNotes notes;
 	const LodeProgress *progress; /* of the second run; may be NULL */
 	bool has_allocations;         /* of a trace: record what the program allocates, too */

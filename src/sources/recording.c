@@ -192,6 +192,7 @@ void lode_recording_add_samples(LodeRecording *self, const LodeRecording *sample
 	self->user_seconds = samples->user_seconds;
 	self->system_seconds = samples->system_seconds;
 	self->is_kernel_sampled = samples->is_kernel_sampled;
+	self->has_faults_aside = samples->has_faults_aside;
 	if (self->commands->len == 0)
 		for (guint i = 0; i < samples->commands->len; i++) {
 			const char *command = samples->commands->pdata[i];

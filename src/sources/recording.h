@@ -95,6 +95,7 @@ typedef struct {
 	/* Processor time that they took, as far as it is known. */
 	double user_seconds, system_seconds;
 	bool is_kernel_sampled;  /* samples of the event that weighs are of the kernel's code too */
+	bool has_faults_aside;   /* page faults are sampled, but are not what it was recorded for */
 	GPtrArray *events;       /* char *: columns of `values`; the union over all files */
 	GPtrArray *descriptions; /* char *, of the columns; NULL where there is none, or shorter */
 	GArray *sums;            /* LodeRecordedSum, of exact columns; empty: callgrind's */

@@ -99,7 +99,7 @@ check "a command that cannot be executed leaves no file" "$(status_is 1)" "$(say
 	"$(is_alive)" "$([ ! -e no.data ] || echo 'there is one')"
 
 set -m
-"$lode" run -p "$target" -o z.lode -- sleep 60 >out 2>err &
+"$lode" run -F 10000 -p "$target" -o z.lode -- sleep 60 >out 2>err &
 pid=$!
 set +m
 # Not before it records: then there is nothing to be mined.
@@ -114,7 +114,7 @@ status=$?
 check "Ctrl-C ends the recording, and it is mined" "$(status_is 0)" "$(is_alive)" \
 	"$([ -s z.lode ] || echo 'no profile')" "$(left_nothing)"
 
-"$lode" run -p "$target" -o w.lode -- sleep 60 >out 2>err &
+"$lode" run -F 10000 -p "$target" -o w.lode -- sleep 60 >out 2>err &
 pid=$!
 sleep 1
 end_target

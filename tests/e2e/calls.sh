@@ -66,20 +66,20 @@ tells_tree() {
 
 echo 1..6
 
-run frames -g -- ./frames
+run frames -F 10000 -g -- ./frames
 check "by frame pointers" "$(status_is 0)" "$(tells_tree 8 inlined)" \
 	"$(is_about "caller of inlined" "$(share samples main --callers inlined | awk '{ print ($1 > 20) }')" 1 0)" \
 	"$(grep -E '^ *[0-9.]+ % +[0-9.]+ %  work, from often$' screen >/dev/null || cat screen)"
 
-run plain --call-graph dwarf -- ./plain
+run plain -F 10000 --call-graph dwarf -- ./plain
 check "by dumps of the stack" "$(status_is 0)" "$(tells_tree 8 inlined)"
 
-run plain -g -- ./plain
+run plain -F 10000 -g -- ./plain
 check "without frame pointers it says that dwarf would do better" "$(status_is 0)" \
 	"$(grep "one function only.*--call-graph dwarf would do better" screen >/dev/null || cat screen)" \
 	"$("$lode" report x.lode --functions | grep "dwarf would do better" >/dev/null || echo "not in --functions")"
 
-run plain -- ./plain
+run plain -F 10000 -- ./plain
 "$lode" report x.lode --callers work >out 2>said
 refused=$?
 check "without call chains it says how to get them" "$(status_is 0)" \

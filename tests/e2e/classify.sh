@@ -113,7 +113,7 @@ check "a signature that was cut short" "$(status_is 1)" \
 
 # From samples: the kinds one after the other, in one recording.
 rm known/cut.sig
-run() { "$lode" run --once --report /dev/null -o "$1.lode" -- ./work "${@:2}" >out 2>err; }
+run() { "$lode" run -F 10000 --once --report /dev/null -o "$1.lode" -- ./work "${@:2}" >out 2>err; }
 record_kinds() {
 	run a 3000 0 0 && run b 0 3000 0 &&
 		"$lode" signature a.lode --name sorts --units 3000 -o known/sorts.sig 2>err &&

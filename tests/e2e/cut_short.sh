@@ -160,7 +160,7 @@ if $can_sample; then
 
 	status=0
 	# shellcheck disable=SC2016
-	"$lode" run -o x.lode --report /dev/null -- sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; kill -BUS $$' \
+	"$lode" run -F 10000 -o x.lode --report /dev/null -- sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; kill -BUS $$' \
 		>out 2>err || status=$?
 	check "run: a program that crashes later" "$(status_is 135)" "$(has x.lode)" \
 		"$(says 'ended by signal 7 .*; mining what it did until then')" "$(left_nothing)"

@@ -100,8 +100,8 @@ check "a division in place of a shift: each costs more" "$(status_is 0)" \
 compared shift.lode divide.lode --by functions --fail-above 50
 check "slower by more than half: status 3" "$(status_is 3)" "$(grep -q 'slower: function dearly' err || cat err)"
 
-"$lode" run -o sampled.lode -- ./same 100000 >out 2>err
-"$lode" run -o often_sampled.lode -- ./often 100000 >out 2>err
+"$lode" run -F 10000 -o sampled.lode -- ./same 100000 >out 2>err
+"$lode" run -F 10000 -o often_sampled.lode -- ./often 100000 >out 2>err
 compared sampled.lode often_sampled.lode --format json --by functions
 check "by samples alone" "$(status_is 0)" "$(of 'row("functions", "often")["is_told"]')" \
 	"$(of 'row("functions", "often")["change"] > 0.4 * row("functions", "often")["base"]["time"]')" \

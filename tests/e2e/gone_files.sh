@@ -223,7 +223,7 @@ record -- sh -c './temporary 1 & sleep 0.3; rm temporary; wait'
 check_import "a program that is removed while it is recorded"
 
 cp work temporary
-"$lode" run -o x.lode -- sh -c './temporary 1 & sleep 0.3; rm temporary; wait' >/dev/null 2>err
+"$lode" run -F 10000 -o x.lode -- sh -c './temporary 1 & sleep 0.3; rm temporary; wait' >/dev/null 2>err
 status=$?
 check "lode run: likewise" "$(status_is 0)" "$(has_work)"
 

@@ -112,7 +112,7 @@ fi
 if ! command -v node >/dev/null; then
 	skip "node" "node is not there"
 else
-	if can_sample; then run "node, sampled" -- node w.js 2000; else skip "node, sampled" "no sampling"; fi
+	if can_sample; then run "node, sampled" -F 10000 -- node w.js 2000; else skip "node, sampled" "no sampling"; fi
 	[ -z "${LODE_LONG_TESTS:-}" ] || run "node, counted" --exact --fast -- node w.js 100
 fi
 if ! command -v javac >/dev/null || [ ! -e "${LODE_JVM_AGENT:-/nonexistent}" ]; then
@@ -120,8 +120,8 @@ if ! command -v javac >/dev/null || [ ! -e "${LODE_JVM_AGENT:-/nonexistent}" ]; 
 else
 	javac W.java || exit 1
 	if can_sample; then
-		run "java, sampled" -- java -cp . W 2000
-		run "java, its callers" -g -- java -cp . W 2000
+		run "java, sampled" -F 10000 -- java -cp . W 2000
+		run "java, its callers" -F 10000 -g -- java -cp . W 2000
 	else
 		skip "java, sampled" "no sampling"
 	fi

@@ -26,7 +26,7 @@ temporary_is_empty() { [ -z "$(ls -A "$TMPDIR")" ] || echo "left $(ls -A "$TMPDI
 # run WORD…: sets $status; x.lode is the profile.
 run() {
 	rm -rf x.lode wrote.* go
-	"$lode" run -o x.lode -- node "$@" >out 2>err
+	"$lode" run -F 10000 -o x.lode -- node "$@" >out 2>err
 	status=$?
 }
 
@@ -61,9 +61,9 @@ for place in "${places[@]}"; do
 	rm -f jit-77777.dump
 
 	rm -f go wrote.*
-	"$lode" run -o first.lode -- node waits >out 2>err &
+	"$lode" run -F 10000 -o first.lode -- node waits >out 2>err &
 	first=$!
-	"$lode" run -o second.lode -- node waits >out.second 2>err.second &
+	"$lode" run -F 10000 -o second.lode -- node waits >out.second 2>err.second &
 	second=$!
 	until_has_written 2
 	touch go
@@ -74,7 +74,7 @@ for place in "${places[@]}"; do
 		"$(knows_code first.lode)" "$(knows_code second.lode)" "$(left_none)"
 
 	rm -f go wrote.*
-	"$lode" run -o x.lode -- node waits >out 2>err &
+	"$lode" run -F 10000 -o x.lode -- node waits >out 2>err &
 	killed=$!
 	until_has_written 1
 	for ((i = 0; i < 6000; i++)); do

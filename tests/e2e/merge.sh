@@ -128,7 +128,7 @@ folded() {
 		awk '{ all += $NF } /;shared / { own += $NF } END { printf "%.0f %.0f\n", all, own }'
 }
 for i in 1 2; do
-	"$lode" run -g -o "sampled$i.lode" -- ./work 50000000 >out 2>err || sampled=no
+	"$lode" run -F 10000 -g -o "sampled$i.lode" -- ./work 50000000 >out 2>err || sampled=no
 done
 if [ "${sampled:-}" = no ]; then
 	echo "ok 9 # SKIP $(tail -n 1 err)"

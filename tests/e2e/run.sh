@@ -91,7 +91,7 @@ if "$lode" record -o trial -e cpu-clock:u -- true >/dev/null 2>&1; then
 	busy='echo run >>runs; i=0; [ ! -e ran ] || i=59000; : >ran
 		while [ $i -lt 60000 ]; do i=$((i + 1)); done; exit 3'
 	rm -f x.lode runs ran
-	"$lode" run -o x.lode -- sh -c "$busy" >out 2>err
+	"$lode" run -F 10000 -o x.lode -- sh -c "$busy" >out 2>err
 	status=$?
 	check "a program runs once, sampled" "$(status_is 3)" "$(ran 1)" "$(has_profile)" \
 		"$("$lode" info x.lode | grep -q 'inferred' || echo 'its counts are not inferred')" \
@@ -114,7 +114,7 @@ if "$lode" record -o trial -e cpu-clock:u -- true >/dev/null 2>&1; then
 		"$(diff <(grep F1 first | head -n 1) <(grep F1 again | head -n 1) || echo 'findings differ')"
 
 	rm -f x.lode ran
-	"$lode" run -o x.lode --gap 1 --min-support 20% -- sh -c "$busy" >out 2>err
+	"$lode" run -F 10000 -o x.lode --gap 1 --min-support 20% -- sh -c "$busy" >out 2>err
 	status=$?
 	check "an option of sequences mines them at once" "$(status_is 3)" \
 		"$([ "$(n_sequences)" != '"sequences":0' ] || echo 'there are none')"

@@ -36,7 +36,7 @@ calculate() { awk "BEGIN { printf \"%.4f\", $1 }"; }
 
 echo 1..6
 
-"$lode" run --keep-recording=kept -o x.lode -- ./serial_part 4 300 150 >out 2>err
+"$lode" run -F 10000 --keep-recording=kept -o x.lode -- ./serial_part 4 300 150 >out 2>err
 status=$?
 read -r _ serial _ _ parallel clock <<<"$(grep '^serial ' out)"
 cpus=$(nproc)

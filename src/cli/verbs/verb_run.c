@@ -65,6 +65,9 @@ static bool report(const Options *given, const LodeProfile *profile, const LodeM
 	       lode_output_file_commit(output, error);
 }
 
+/* So many take a second; those of a recording of minutes would take longer than all else. */
+enum { MAX_ACCESSES = 100 * 1000 };
+
 static LodeImportOptions import_options(const Options *given, const LodeRecordedProfile *recorded)
 {
 	const LodeProgramRecordingOptions *recording = &given->recording.recording;
@@ -78,6 +81,7 @@ static LodeImportOptions import_options(const Options *given, const LodeRecorded
 		.predicts_branches = is_trace,
 		.branches = recording->branches,
 		.program = recorded->program,
+		.max_accesses = MAX_ACCESSES,
 		.allow_debuginfod = given->recording.allow_debuginfod,
 		.threads = given->mining.parameters.threads,
 	};

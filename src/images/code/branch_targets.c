@@ -356,7 +356,7 @@ bool lode_branch_targets_read(LodeBranchTargets *self, const char *path, GError 
 		if (range->bytes != NULL)
 			sweep(self, range->bytes, (size_t)range->size, range->address);
 	}
-	sort_all(self);
+	sort(self->named, sizeof(LodeBranchTarget), compare_targets);
 	add_jump_tables(self, file);
 	self->has_tables = true;
 	sort_all(self);

@@ -212,6 +212,7 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 	if (!begin(&steps, "naming attributes", error))
 		return NULL;
 	lode_join_attributes(profile, &images, &rows, codes, &objects);
+	lode_join_kernel_entries(profile);
 	lode_join_account(profile, recorded, &images, codes);
 
 	const LodeJoinAccesses accesses = {

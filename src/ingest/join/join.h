@@ -247,6 +247,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeJoinObjects, lode_join_objects_clear)
 void lode_join_attributes(LodeProfile *profile, const LodeJoinImages *images,
 	const LodeJoinRows *rows, const LodeJoinCode *codes, const LodeJoinObjects *objects);
 
+/* Adds the attribute kernel: to instructions at which the program entered the kernel. */
+void lode_join_kernel_entries(LodeProfile *profile);
+
 /* Counts what could not be resolved, under its reason. */
 void lode_join_account(LodeProfile *profile, const LodeRecording *recorded,
 	const LodeJoinImages *images, const LodeJoinCode *codes);

@@ -8,6 +8,7 @@
 #include "base/text/words.h"
 #include "ingest/join/join.h"
 #include "model/causes.h"
+#include "model/memory.h"
 
 #include <string.h>
 
@@ -114,7 +115,8 @@ static bool is_time(const char *name)
 		"ref-cycles", "instructions-sampled", LODE_LATENCY_EVENT};
 
 	return lode_word_find(times, G_N_ELEMENTS(times), name) >= 0 ||
-	       strstr(name, "cycles") != NULL || strstr(name, "CYCLES") != NULL;
+	       g_str_has_prefix(name, LODE_KERNEL_EVENTS) || strstr(name, "cycles") != NULL ||
+	       strstr(name, "CYCLES") != NULL;
 }
 
 /* The same weight at the instructions that waited, which get the attribute. An event of the
@@ -164,7 +166,8 @@ static void add_recorded_events(Naming *self)
 			continue;
 		LodeEvent *added = lode_profile_event(self->profile, event);
 		added->total = g_array_index(recording->totals, double, i);
-		added->is_attribute = is_sampled && !is_time(name);
+		bool is_aside = recording->has_faults_aside && lode_is_page_fault_event(name);
+		added->is_attribute = is_sampled && !is_time(name) && !is_aside;
 		if (is_sampled && lode_recording_is_late(recording, i))
 			add_cause(self, event);
 	}

@@ -393,10 +393,23 @@ static void add_resolved(LodeMemoryReading *self, const LodeSampledAccess *sampl
 	}
 }
 
+void lode_memory_reading_expect(LodeMemoryReading *self, uint64_t n_samples)
+{
+	uint64_t max = self->options.max_accesses;
+
+	self->stride = max > 0 && n_samples > max ? (n_samples + max - 1) / max : 1;
+}
+
 void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *sampled)
 {
 	const LodePerfRecord *record = sampled->record;
+
+	if (self->stride > 1 && self->n_seen++ % self->stride != 0) {
+		self->n_left_out++;
+		return;
+	}
 	LodeReadAccess row = new_row(self, sampled);
+	row.sample.weight *= (double)MAX(self->stride, 1);
 	const LodeAccessResolver resolver = {
 		.places = self->options.places,
 		.allocations = self->logs,
@@ -407,9 +420,7 @@ void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *s
 	LodeResolvedAccess resolved;
 
 	/* Also of a program that nothing can be said of: its samples have their reason. */
-	self->names_operands |= record->sample.user_registers != NULL ||
-	                        record->sample.address != 0;
-	self->has_addresses |= self->names_operands;
+	self->has_addresses |= record->sample.user_registers != NULL || record->sample.address != 0;
 	self->is_stall_weighted |= lode_perf_event_is_time(
 		sampled->event->type, sampled->event->config);
 	lode_access_resolver_find(&resolver, &code, &resolved);

@@ -62,6 +62,7 @@ typedef struct {
 	/* Functions and libraries, as globs, that are not the site of an allocation;
 	 * NULL-terminated, borrowed, or NULL. */
 	const char *const *skipped_frames;
+	uint64_t max_accesses; /* see LodeImportOptions; 0: all */
 } LodeMemoryReadingOptions;
 
 /* Others read it; only this module writes it, except where noted. */
@@ -76,9 +77,10 @@ typedef struct LodeMemoryReading {
 	GArray *line_stores;      /* LodeReadLineStore, by row */
 	const LodeCallTree *tree; /* for the caller to set: what the callers of samples are of,
 	                             borrowed; NULL: no call chains were recorded */
-	bool has_addresses;  /* a sample had registers or an address: otherwise nothing is stored */
-	bool names_operands; /* and not only windows had: instructions get attributes of their data
-	                      */
+	bool has_addresses; /* a sample had registers or an address: otherwise nothing is stored */
+	/* For the caller to set too: the recording was made for its data, so that instructions get
+	 * attributes of it. */
+	bool names_operands;
 	bool is_stall_weighted;
 	/* For the caller to set too: the program's memory was laid out without anything random. */
 	bool has_fixed_addresses;
@@ -89,6 +91,8 @@ typedef struct LodeMemoryReading {
 	GArray *ways;     /* LodeReadWay, of those that are ambiguous */
 	GArray *way_rows; /* LodeReadAccess */
 	uint32_t input;
+	uint64_t stride;             /* one sample in so many is looked at… */
+	uint64_t n_seen, n_left_out; /* …of these; and not at these */
 } LodeMemoryReading;
 
 LodeMemoryReading *lode_memory_reading_new(const LodeMemoryReadingOptions *options);
@@ -120,6 +124,10 @@ typedef struct LodeSampledAccess {
 } LodeSampledAccess;
 
 void lode_memory_reading_add(LodeMemoryReading *self, const LodeSampledAccess *access);
+
+/* Before the samples of a recording: how many come, so that as many are left out as the options
+ * say. The others weigh more. */
+void lode_memory_reading_expect(LodeMemoryReading *self, uint64_t n_samples);
 
 /* An access of an instruction that was executed step by step, in a window. */
 typedef struct {

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/files/own_library.h"
 #include "ingest/memory/memory_reading.h"
+#include "ingest/sampled/kernel_entries.h"
 #include "ingest/sampled/sampled_counts.h"
 #include "ingest/sampled/sampled_kernel.h"
 #include "ingest/sampled/sampled_programs.h"
@@ -274,17 +275,23 @@ enum { MAX_EVENTS = 1000 };
 
 static bool add_events(Reading *self, Input *input, GError **error)
 {
-	enum { SAMPLE_ADDRESS = 1 << 3 }; /* PERF_SAMPLE_ADDR */
 	const LodePerfEvent *events = lode_perf_data_events(input->data, &input->n_events);
 
 	input->columns = g_new(uint32_t, MAX(input->n_events, 1));
 	input->periods = g_new(double, MAX(input->n_events, 1));
+	bool is_for_data = input->n_events > 0 && (events[0].sample_type & PERF_SAMPLE_ADDR) != 0;
+	self->memory->names_operands |= is_for_data;
 	for (size_t i = 0; i < input->n_events; i++) {
 		input->columns[i] = add_column(self->recording, &events[i],
 			&events[lode_sampled_counts_leader(events, i)]);
 		input->periods[i] = fixed_period(&events[i]);
+		self->recording->has_faults_aside |= !is_for_data &&
+		                                     (events[i].sample_type & PERF_SAMPLE_ADDR) !=
+		                                             0 &&
+		                                     events[i].type == PERF_TYPE_SOFTWARE &&
+		                                     events[i].config == PERF_COUNT_SW_PAGE_FAULTS;
 		input->has_data |= events[i].user_registers != 0 ||
-		                   (events[i].sample_type & SAMPLE_ADDRESS) != 0;
+		                   (events[i].sample_type & PERF_SAMPLE_ADDR) != 0;
 		if (self->recording->n_sampled <= MAX_EVENTS)
 			continue;
 		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT, "%s: more than %d events",
@@ -408,9 +415,9 @@ static const char *path_of(const Reading *self, const LodePlace *place)
 /* Most samples repeat an address, so that the search is skipped as long as its mapping lasts. Code
  * made at run time comes and goes without the mapping changing: it is searched each time. */
 static LodePlaceOutcome find_row(
-	Reading *self, Input *input, const LodePerfRecord *record, uint32_t *out_row)
+	Reading *self, Input *input, const LodePerfRecord *record, uint64_t ip, uint32_t *out_row)
 {
-	uint64_t ip = record->sample.ip, time_ns = sample_time(input, record);
+	uint64_t time_ns = sample_time(input, record);
 	KnownRow *known = &self->known[(ip ^ ip >> 14 ^ record->pid) % KNOWN_ROWS];
 	LodePlace place;
 
@@ -513,6 +520,53 @@ static void add_value(Reading *self, LodePlaceOutcome outcome, uint32_t row, con
 		self->weights[outcome][weight->column] += weight->value;
 }
 
+/* The column of an event that is seen the first time while samples are read; LODE_NONE: there are
+ * too many. */
+static uint32_t find_later_column(Reading *self, const char *name, uint32_t sampled)
+{
+	LodeRecording *recording = self->recording;
+	uint32_t known = find_column(recording, name);
+	double zero = 0;
+
+	if (known != LODE_NONE || recording->events->len > MAX_EVENTS)
+		return known;
+	g_autofree char *description = g_strdup_printf(
+		"%s in the kernel, at the instruction that entered it",
+		(const char *)recording->events->pdata[sampled]);
+	g_ptr_array_set_size(recording->descriptions, (gint)recording->events->len);
+	g_ptr_array_add(
+		recording->descriptions, g_string_chunk_insert(recording->strings, description));
+	g_ptr_array_add(recording->events, g_string_chunk_insert(recording->strings, name));
+	g_array_append_val(recording->totals, zero);
+	recording->n_sampled++;
+	return recording->events->len - 1;
+}
+
+/* Charges a sample in the kernel to the user instruction that entered it, too. */
+static void add_entry(
+	Reading *self, Input *input, const LodePerfRecord *record, const Weight *weight)
+{
+	size_t n_events;
+	const LodePerfEvent *event = &lode_perf_data_events(input->data, &n_events)[record->event];
+	LodeKernelEntry entry;
+	uint32_t row;
+
+	/* Events that do not weigh have no part in the time there. */
+	if (!lode_perf_event_is_time(event->type, event->config))
+		return;
+	lode_sampled_kernel_functions(&self->kernel, &record->sample, self->kernel_functions);
+	if (!lode_kernel_entry_find(self->places, record, event, sample_time(input, record),
+		    self->kernel_functions, &entry))
+		return;
+	uint32_t column = find_later_column(self, entry.event, weight->column);
+	if (column == LODE_NONE)
+		return;
+	LodePlaceOutcome outcome = find_row(self, input, record, entry.address, &row);
+	g_array_index(self->recording->totals, double, column) += weight->value;
+	if (outcome == LODE_PLACE_FOUND && row != ROW_OF_RECORDER)
+		lode_sampled_rows_add(&self->rows, row, column, weight->value);
+}
+
 static void add_weight(
 	Reading *self, Input *input, const LodePerfRecord *record, const Weight *weight)
 {
@@ -520,13 +574,15 @@ static void add_weight(
 	LodePlaceOutcome outcome = outcome_of_mode(record->mode);
 
 	if (outcome == LODE_PLACE_FOUND) {
-		outcome = find_row(self, input, record, &user_row);
+		outcome = find_row(self, input, record, record->sample.ip, &user_row);
 		row = user_row;
 	} else if (outcome == LODE_PLACE_KERNEL) {
 		outcome = find_kernel_row(self, record->sample.ip, &row);
 	}
 	self->n_samples[weight->column]++;
 	add_value(self, outcome, row, weight);
+	if (record->mode == LODE_PERF_MODE_KERNEL)
+		add_entry(self, input, record, weight);
 	if (outcome != LODE_PLACE_FOUND) {
 		self->counts[outcome]++;
 		if (self->examples[outcome] == NULL)
@@ -590,7 +646,7 @@ static bool is_of_recorder(Reading *self, Input *input, const LodePerfRecord *re
 	uint32_t row;
 
 	if (outcome_of_mode(record->mode) != LODE_PLACE_FOUND ||
-		find_row(self, input, record, &row) != LODE_PLACE_FOUND)
+		find_row(self, input, record, record->sample.ip, &row) != LODE_PLACE_FOUND)
 		return false;
 	if (row == ROW_OF_RECORDER)
 		return true;
@@ -698,6 +754,7 @@ static bool read_samples(Reading *self, GError **error)
 		Input *input = &g_array_index(self->inputs, Input, i);
 		lode_memory_reading_select(self->memory, i);
 		lode_sampled_stacks_begin(self->options->stacks);
+		lode_memory_reading_expect(self->memory, lode_perf_data_n_samples(input->data));
 		lode_perf_data_rewind(input->data);
 		lode_perf_data_skip_samples(input->data, false);
 		memset(self->known, 0, KNOWN_ROWS * sizeof(KnownRow));
@@ -765,6 +822,10 @@ static void account(Reading *self)
 		if (counts[i] > 0)
 			lode_recording_add_unresolved(
 				self->recording, losses[i], NULL, counts[i], 0);
+	if (self->memory->n_left_out > 0)
+		lode_recording_add_unresolved(self->recording,
+			"samples whose data is not looked at, for which others stand", NULL,
+			(double)self->memory->n_left_out, 0);
 	if (self->n_recorder > 0)
 		lode_recording_add_unresolved(self->recording,
 			"samples of lode's own libraries in the program: left out of all shares",
@@ -785,6 +846,23 @@ static void describe_program(LodeRecording *recording, const Input *input)
 	recording->system_seconds += (double)info->system_ns / 1e9;
 	for (size_t i = 0; i < n_events; i++)
 		recording->is_kernel_sampled |= events[i].has_kernel && input->columns[i] == weight;
+}
+
+/* Samples of page faults stand for those up to them; the kernel has counted all. */
+static void complete_page_faults(Reading *self)
+{
+	uint32_t column = find_column(self->recording, "page-faults");
+	double counted = 0;
+
+	for (guint i = 0; i < self->inputs->len; i++) {
+		const Input *input = &g_array_index(self->inputs, Input, i);
+		if (input->programs == NULL && self->options->end_ns == 0)
+			counted += (double)lode_perf_data_info(input->data)->n_page_faults;
+	}
+	if (column == LODE_NONE)
+		return;
+	double *total = &g_array_index(self->recording->totals, double, column);
+	*total = MAX(*total, counted);
 }
 
 static void describe(Reading *self)
@@ -892,6 +970,7 @@ static bool read_all(Reading *self, const char *const *paths, size_t n_paths, GE
 	list_threads(self);
 	account(self);
 	account_files(self);
+	complete_page_faults(self);
 	describe(self);
 	lode_window_reading_finish(self->options->windows, self->recording);
 	return true;

@@ -45,6 +45,7 @@ void lode_sampled_rows_init(
 	lode_id_cache_init(&self->newest);
 	self->places = g_array_new(FALSE, FALSE, sizeof(LodePlace));
 	self->values = g_array_new(FALSE, TRUE, sizeof(double));
+	self->later = g_array_new(FALSE, FALSE, sizeof(LodeSampledLaterValue));
 	self->newest_ranges = g_array_new(FALSE, FALSE, sizeof(NewestRange));
 	recording->jumps = g_array_new(FALSE, FALSE, sizeof(LodeRecordedJump));
 	recording->calls = g_array_new(FALSE, FALSE, sizeof(LodeRecordedCall));
@@ -58,6 +59,7 @@ void lode_sampled_rows_clear(LodeSampledRows *self)
 	lode_id_cache_clear(&self->newest);
 	g_clear_pointer(&self->places, g_array_unref);
 	g_clear_pointer(&self->values, g_array_unref);
+	g_clear_pointer(&self->later, g_array_unref);
 	g_clear_pointer(&self->newest_ranges, g_array_unref);
 }
 
@@ -208,7 +210,9 @@ static void sort_rows(LodeSampledRows *self)
 {
 	LodeRecording *recording = self->recording;
 	guint n = self->places->len;
+	uint32_t n_columns = recording->events->len;
 	g_autofree SortedRow *order = g_new(SortedRow, MAX(n, 1));
+	g_autofree uint32_t *sorted = g_new(uint32_t, MAX(n, 1)); /* of each row */
 
 	for (guint i = 0; i < n; i++) {
 		const LodePlace *place = &g_array_index(self->places, LodePlace, i);
@@ -217,7 +221,7 @@ static void sort_rows(LodeSampledRows *self)
 	qsort(order, n, sizeof(SortedRow), compare_rows);
 	recording->instructions = g_array_sized_new(
 		FALSE, FALSE, sizeof(LodeRecordedInstruction), n);
-	recording->values = g_new(double, MAX((size_t)n * self->n_columns, 1));
+	recording->values = g_new0(double, MAX((size_t)n * n_columns, 1));
 	for (guint i = 0; i < n; i++) {
 		size_t from = (size_t)order[i].row * self->n_columns;
 		const LodeRecordedInstruction instruction = {
@@ -225,20 +229,27 @@ static void sort_rows(LodeSampledRows *self)
 			.object = order[i].object,
 			.function = LODE_NONE,
 			.file = LODE_NONE,
-			.first_value = i * self->n_columns,
-			.n_values = self->n_columns,
+			.first_value = i * n_columns,
+			.n_values = n_columns,
 		};
+		sorted[order[i].row] = i;
 		g_array_append_val(recording->instructions, instruction);
 		memcpy(recording->values + instruction.first_value,
 			&g_array_index(self->values, double, from),
 			self->n_columns * sizeof(double));
+	}
+	for (guint i = 0; i < self->later->len; i++) {
+		const LodeSampledLaterValue *later = &LODE_AT(
+			self->later, LodeSampledLaterValue, i);
+		recording->values[(size_t)sorted[later->row] * n_columns + later->column] +=
+			later->value;
 	}
 }
 
 bool lode_sampled_rows_finish(LodeSampledRows *self, GError **error)
 {
 	size_t row_size = sizeof(SortedRow) + sizeof(LodeRecordedInstruction) +
-	                  self->n_columns * sizeof(double);
+	                  self->recording->events->len * sizeof(double);
 
 	if (self->is_full) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_LIMIT,

@@ -5,12 +5,19 @@
 #include "base/arrays/id_cache.h"
 #include "process/places.h"
 
+/* Of a column that was added while samples were read. */
+typedef struct {
+	uint32_t row, column;
+	double value;
+} LodeSampledLaterValue;
+
 typedef struct {
 	LodeRecording *recording; /* borrowed, as the images */
 	const LodeCodeImages *images;
 	LodeIdCache rows, branches, ranges, newest;
 	GArray *places;        /* LodePlace of each row */
 	GArray *values;        /* double × rows × columns */
+	GArray *later;         /* LodeSampledLaterValue */
 	GArray *newest_ranges; /* NewestRange: branch targets whose range the sample cut off */
 	uint32_t n_columns;
 	uint32_t max_spans; /* distinct branches, and ranges; 2²⁴ unless a test says less */
@@ -18,7 +25,7 @@ typedef struct {
 	uint64_t n_broken;  /* ranges of branch stacks */
 } LodeSampledRows;
 
-/* The recording's events must be complete. */
+/* For the recording's present events; values of those that are added later are few. */
 void lode_sampled_rows_init(
 	LodeSampledRows *self, LodeRecording *recording, const LodeCodeImages *images);
 void lode_sampled_rows_clear(LodeSampledRows *self);
@@ -29,7 +36,11 @@ uint32_t lode_sampled_rows_find(LodeSampledRows *self, const LodePlace *place);
 static inline void lode_sampled_rows_add(
 	LodeSampledRows *self, uint32_t row, uint32_t column, double value)
 {
-	if (row != LODE_NONE)
+	const LodeSampledLaterValue later = {row, column, value};
+
+	if (row != LODE_NONE && column >= self->n_columns)
+		g_array_append_val(self->later, later);
+	else if (row != LODE_NONE)
 		g_array_index(
 			self->values, double, (size_t)row * self->n_columns + column) += value;
 }

@@ -225,6 +225,13 @@ static void set_each(struct perf_event_attr *attr, const LodePerfSamplerOptions 
 		attr->sample_type |= PERF_SAMPLE_PERIOD;
 }
 
+/* By a fixed period: to a frequency the kernel adapts too late for what comes in bursts. */
+static void set_aside(struct perf_event_attr *attr, const LodePerfSamplerOptions *options)
+{
+	attr->sample_period = options->aside_period;
+	attr->sample_type |= PERF_SAMPLE_ADDR;
+}
+
 static void set_rate(struct perf_event_attr *attr, const LodePerfKernel *kernel,
 	const LodePerfSamplerOptions *options)
 {
@@ -258,6 +265,12 @@ static void set_wishes(struct perf_event_attr *attr, const LodePerfSamplerOption
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
 		attr->exclude_callchain_kernel = attr->exclude_kernel;
 	}
+	/* What of the kernel ran says what entered it; the registers say where. */
+	if (options->has_kernel && options->has_user_registers && !options->has_call_chains &&
+		!attr->exclude_kernel) {
+		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+		attr->exclude_callchain_user = 1;
+	}
 	if (options->has_user_registers) {
 		attr->sample_type |= PERF_SAMPLE_REGS_USER;
 		attr->sample_regs_user = USER_REGISTERS;
@@ -283,6 +296,7 @@ static void leave_out_registers(struct perf_event_attr *attr)
 {
 	attr->sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_CALLCHAIN);
 	attr->exclude_callchain_kernel = 0;
+	attr->exclude_callchain_user = 0;
 	attr->sample_regs_user = 0;
 	leave_out_stack(attr);
 }
@@ -292,7 +306,7 @@ static void set_tracking(struct perf_event_attr *attr, const LodePerfSamplerOpti
 {
 	attr->mmap = 1;
 	attr->mmap2 = 1;
-	attr->mmap_data = options->has_data_addresses ||
+	attr->mmap_data = options->has_data_addresses || options->has_data_mappings ||
 	                  lode_window_options_has_addresses(&options->windows);
 	attr->comm = 1;
 	attr->comm_exec = 1;
@@ -408,6 +422,7 @@ typedef struct {
 	const LodePerfSamplerOptions *options;
 	GString *note;
 	bool is_exact; /* each event is a sample */
+	bool is_aside;
 } Chooser;
 
 /* Whether the kernel's own code is what is forbidden: then user code is sampled alone. */
@@ -437,11 +452,14 @@ static LodePerfChoice *choose(const Chooser *self, const char *name, int *out_co
 	if (!lode_perf_choice_read_name(self->kernel, name, &attr, &max_precise, &stem, error))
 		return NULL;
 	set_basics(&attr);
-	if (self->is_exact)
+	if (self->is_aside)
+		set_aside(&attr, self->options);
+	else if (self->is_exact)
 		set_each(&attr, self->options);
 	else
 		set_rate(&attr, self->kernel, self->options);
-	set_wishes(&attr, self->options);
+	if (!self->is_aside)
+		set_wishes(&attr, self->options);
 	if (self->is_exact && self->options->has_data_addresses)
 		leave_out_registers(&attr);
 	int code = settle_with_stack(self->kernel, &attr, max_precise);
@@ -573,6 +591,22 @@ static bool add_choices(
 	return true;
 }
 
+static void add_aside(const Chooser *chooser, const GPtrArray *names, GPtrArray *choices)
+{
+	int code;
+
+	for (guint i = 0; i < names->len; i++) {
+		g_autoptr(GError) refused = NULL;
+		LodePerfChoice *choice = choose(chooser, names->pdata[i], &code, &refused);
+		if (choice == NULL) {
+			lode_perf_note(chooser->note, "not sampled: %s", refused->message);
+			continue;
+		}
+		choice->is_aside = true;
+		g_ptr_array_add(choices, choice);
+	}
+}
+
 static bool add_default(const Chooser *chooser, GPtrArray *choices, GError **error)
 {
 	LodePerfChoice *choice = choose_default(chooser, error);
@@ -585,11 +619,13 @@ static bool add_default(const Chooser *chooser, GPtrArray *choices, GError **err
 GPtrArray *lode_perf_choices_make(const LodePerfKernel *kernel,
 	const LodePerfSamplerOptions *options, GString *note, GError **error)
 {
-	const Chooser chooser = {kernel, options, note, false},
-		      exact = {kernel, options, note, true};
+	const Chooser chooser = {kernel, options, note, false, false},
+		      exact = {kernel, options, note, true, false},
+		      aside = {kernel, options, note, false, true};
 	g_autoptr(GPtrArray) choices = g_ptr_array_new_with_free_func(choice_free);
 	g_autoptr(GPtrArray) names = names_in(options->events);
 	g_autoptr(GPtrArray) exact_names = names_in(options->exact_events);
+	g_autoptr(GPtrArray) aside_names = names_in(options->aside_events);
 
 	if (!check_frequency(kernel, options, error))
 		return NULL;
@@ -598,6 +634,7 @@ GPtrArray *lode_perf_choices_make(const LodePerfKernel *kernel,
 	if (!add_choices(&chooser, names, choices, error) ||
 		!add_choices(&exact, exact_names, choices, error))
 		return NULL;
+	add_aside(&aside, aside_names, choices);
 	LodePerfChoice *first = choices->pdata[0];
 	if (is_stoppable(options))
 		g_ptr_array_add(choices, tracking_choice(&chooser));

@@ -16,6 +16,7 @@ typedef struct {
 	struct perf_event_attr attr;
 	char *name;        /* as it was accepted: "cycles:upp" */
 	GArray *ids;       /* uint64_t, of each descriptor */
+	bool is_aside;     /* of LodePerfSamplerOptions.aside_events */
 	bool is_tracking;  /* has no samples */
 	bool is_switching; /* likewise: reports when threads begin and stop to run */
 } LodePerfChoice;

@@ -336,20 +336,29 @@ void lode_perf_event_set_begin(LodePerfEventSet *self)
 		command(self, has_samples, PERF_EVENT_IOC_ENABLE);
 }
 
-uint64_t lode_perf_event_set_lost(const LodePerfEventSet *self, unsigned event)
+/* What is read of an event's descriptors, in all: 0 its value, 1 an id, 2 what was lost. */
+static uint64_t sum_read(const LodePerfEventSet *self, unsigned event, unsigned which)
 {
-	const LodePerfChoice *choice = self->choices->pdata[event];
-	uint64_t lost = 0;
+	uint64_t sum = 0;
 
-	if ((choice->attr.read_format & PERF_FORMAT_LOST) == 0)
-		return 0;
 	for (guint i = 0; i < self->descriptors->len; i++) {
 		const LodePerfDescriptor *at = &g_array_index(
 			self->descriptors, LodePerfDescriptor, i);
-		uint64_t values[3]; /* value, id, lost */
-		if (at->event == event &&
-			read(at->descriptor, values, sizeof(values)) == sizeof(values))
-			lost += values[2];
+		uint64_t values[3] = {0};
+		if (at->event == event && read(at->descriptor, values, sizeof(values)) > 0)
+			sum += values[which];
 	}
-	return lost;
+	return sum;
+}
+
+uint64_t lode_perf_event_set_count(const LodePerfEventSet *self, unsigned event)
+{
+	return sum_read(self, event, 0);
+}
+
+uint64_t lode_perf_event_set_lost(const LodePerfEventSet *self, unsigned event)
+{
+	const LodePerfChoice *choice = self->choices->pdata[event];
+
+	return (choice->attr.read_format & PERF_FORMAT_LOST) != 0 ? sum_read(self, event, 2) : 0;
 }

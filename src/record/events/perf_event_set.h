@@ -63,5 +63,8 @@ void lode_perf_event_set_enable(LodePerfEventSet *self, bool is_on);
 /* Starts or stops the reports of context switches. */
 void lode_perf_event_set_enable_switches(LodePerfEventSet *self, bool is_on);
 
+/* How often an event has happened, in all threads, those that have ended too. */
+uint64_t lode_perf_event_set_count(const LodePerfEventSet *self, unsigned event);
+
 /* The records that the kernel lost, by event; 0 where it does not report them. */
 uint64_t lode_perf_event_set_lost(const LodePerfEventSet *self, unsigned event);

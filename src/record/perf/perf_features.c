@@ -324,9 +324,9 @@ static GByteArray *command_line(const char *const *words)
 	return section;
 }
 
-static void add_time(GPtrArray *texts, const char *name, uint64_t time_ns)
+static void add_number(GPtrArray *texts, const char *name, uint64_t number)
 {
-	g_ptr_array_add(texts, g_strdup_printf("%s=%" G_GUINT64_FORMAT, name, time_ns));
+	g_ptr_array_add(texts, g_strdup_printf("%s=%" G_GUINT64_FORMAT, name, number));
 }
 
 static GByteArray *describe_program(const LodePerfFeatureInput *input)
@@ -335,9 +335,11 @@ static GByteArray *describe_program(const LodePerfFeatureInput *input)
 	GByteArray *section = g_byte_array_new();
 
 	if (input->cpu_time != NULL) {
-		add_time(texts, "user-ns", input->cpu_time->user_ns);
-		add_time(texts, "system-ns", input->cpu_time->system_ns);
+		add_number(texts, "user-ns", input->cpu_time->user_ns);
+		add_number(texts, "system-ns", input->cpu_time->system_ns);
 	}
+	if (input->n_page_faults > 0)
+		add_number(texts, "page-faults", input->n_page_faults);
 	if (input->program != NULL)
 		g_ptr_array_add(texts, g_strdup("--"));
 	for (size_t i = 0; input->program != NULL && input->program[i] != NULL; i++)

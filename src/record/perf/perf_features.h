@@ -19,6 +19,7 @@ typedef struct {
 	const char *const *command;  /* lode's, NULL-terminated; may be NULL */
 	const char *const *program;  /* the recorded program, likewise */
 	const LodeCpuTime *cpu_time; /* of the program; NULL: not known */
+	uint64_t n_page_faults;      /* of the program; 0: not counted */
 	bool has_branch_stacks;
 } LodePerfFeatureInput;
 

@@ -156,6 +156,12 @@ static void show_events(const LodePerfRecording *self)
 
 bool lode_perf_recording_begin(LodePerfRecording *self, GError **error)
 {
+	for (guint i = 0; i < self->choices->len; i++) {
+		const LodePerfChoice *choice = self->choices->pdata[i];
+		for (guint k = 0; choice->is_aside && k < choice->ids->len; k++)
+			g_hash_table_add(
+				self->tally.aside, &g_array_index(choice->ids, uint64_t, k));
+	}
 	if (!lode_perf_writer_publish(self->writer, self->choices, error))
 		return false;
 	if (self->page_output != NULL && self->mappings != NULL &&
@@ -311,6 +317,18 @@ static void write_lost(LodePerfRecording *self)
 	write_records(self, &record, sizeof(record));
 }
 
+/* As the kernel counted them, of user code alone unless its own is sampled. */
+static uint64_t count_page_faults(const LodePerfRecording *self)
+{
+	for (unsigned event = 0; event < self->choices->len; event++) {
+		const struct perf_event_attr *attr =
+			&((const LodePerfChoice *)self->choices->pdata[event])->attr;
+		if (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_PAGE_FAULTS)
+			return lode_perf_event_set_count(self->events, event);
+	}
+	return 0;
+}
+
 bool lode_perf_recording_finish(
 	LodePerfRecording *self, const LodePerfRecordedProgram *program, GError **error)
 {
@@ -320,6 +338,7 @@ bool lode_perf_recording_finish(
 		.command = program->options->command,
 		.program = program->program,
 		.cpu_time = program->cpu_time,
+		.n_page_faults = count_page_faults(self),
 		.has_branch_stacks = program->options->has_branch_stacks,
 	};
 

@@ -398,15 +398,19 @@ static LodePerfEventSet *open_set(Session *self, const LodePerfKernel *kernel,
 		kernel, choices, self->options->pid, pages, self->note, out_has_doubles, error);
 }
 
-/* Context switches are not worth an error: descriptors may suffice without those for them. */
-static bool leave_out_switches(Session *self, GError **cause)
+/* Context switches and events aside are not worth an error: descriptors may suffice without those
+ * for them. */
+static bool leave_out_least(Session *self, GError **cause)
 {
 	GPtrArray *choices = self->recording.choices;
-	const LodePerfChoice *last = choices->pdata[choices->len - 1];
+	guint least = choices->len - 1;
 
-	if (!last->is_switching)
+	while (least > 0 && !((const LodePerfChoice *)choices->pdata[least])->is_switching &&
+		!((const LodePerfChoice *)choices->pdata[least])->is_aside)
+		least--;
+	if (least == 0)
 		return false;
-	g_ptr_array_set_size(choices, (gint)choices->len - 1);
+	g_ptr_array_remove_index(choices, least);
 	for (guint i = 0; i < choices->len; i++)
 		g_array_set_size(((LodePerfChoice *)choices->pdata[i])->ids, 0);
 	g_clear_error(cause);
@@ -421,7 +425,7 @@ static bool open_events(
 	bool has_doubles = false;
 
 	self->recording.events = open_set(self, kernel, threads, &has_doubles, &cause);
-	if (self->recording.events == NULL && leave_out_switches(self, &cause))
+	while (self->recording.events == NULL && leave_out_least(self, &cause))
 		self->recording.events = open_set(self, kernel, threads, &has_doubles, &cause);
 	if (has_doubles && self->recording.events != NULL)
 		self->recording.sources = lode_perf_sources_new(self->recording.events);
@@ -532,8 +536,8 @@ static bool attach(Session *self, const LodePerfKernel *kernel, GError **error)
 	self->process = (int)syscall(SYS_pidfd_open, self->options->pid, 0);
 	if (!starts_stopped(self))
 		switch_sampling(self, true);
-	lode_perf_recording_add_process(
-		&self->recording, self->options->pid, self->options->has_data_addresses);
+	lode_perf_recording_add_process(&self->recording, self->options->pid,
+		self->options->has_data_addresses || self->options->has_data_mappings);
 	return true;
 }
 
@@ -598,7 +602,7 @@ static char *event_names(const GPtrArray *choices)
 
 	for (guint i = 0; i < choices->len; i++) {
 		const LodePerfChoice *choice = choices->pdata[i];
-		if (!choice->is_tracking)
+		if (!choice->is_tracking && !choice->is_aside)
 			g_string_append_printf(names, "%s%s", i > 0 ? " and " : "", choice->name);
 	}
 	return g_string_free(names, FALSE);
@@ -718,6 +722,7 @@ LodePerfSampling *lode_perf_sampler_run(
 	session.recording.observer = options->observer;
 	session.recording.tally.runtime = options->runtime;
 	session.recording.follows_mappings = options->follows_mappings ||
+	                                     options->has_data_mappings ||
 	                                     lode_window_options_has_addresses(&options->windows);
 	session.recording.page_output = options->page_output;
 	session.recording.heaps = options->heaps;

@@ -29,6 +29,11 @@ typedef struct {
 	/* Further events, of which each one is a sample, whatever the rate is: "page-faults";
 	 * NULL-terminated, or NULL. */
 	const char *const *exact_events;
+	/* Further events that are not what the recording is for: of so many one is a sample, with
+	 * its address and nothing else. Left out with a note where the kernel refuses them.
+	 * NULL-terminated, or NULL. */
+	const char *const *aside_events;
+	uint64_t aside_period;
 	bool has_kernel;        /* the kernel's code too, or else an error; events that have
 	                           modifiers are sampled as these say */
 	bool has_no_switches;   /* context switches are not recorded */
@@ -39,6 +44,8 @@ typedef struct {
 	 * multiple of 8, and left out where the kernel has no dumps. */
 	uint16_t user_stack_bytes;
 	bool has_data_addresses; /* addr, data source, weight; and data mappings */
+	bool has_data_mappings;  /* also without those addresses, and now and then those that the
+	                            kernel does not announce */
 	pid_t pid;               /* sample this process; 0: run argv */
 	/* NULL-terminated; argv[0] is looked for in PATH. With `pid` it is not sampled: the
 	 * recording goes on for as long as it runs; NULL or empty: none. */

@@ -42,6 +42,7 @@ void lode_perf_tally_init(LodePerfTally *self)
 	*self = (LodePerfTally){
 		.files = lode_kept_files_new(),
 		.processes = g_hash_table_new(NULL, NULL),
+		.aside = g_hash_table_new(g_int64_hash, g_int64_equal),
 	};
 }
 
@@ -49,18 +50,18 @@ void lode_perf_tally_clear(LodePerfTally *self)
 {
 	g_clear_pointer(&self->files, lode_kept_files_free);
 	g_clear_pointer(&self->processes, g_hash_table_unref);
+	g_clear_pointer(&self->aside, g_hash_table_unref);
 }
 
 static void add_sample(LodePerfTally *self, const LodePerfRing *ring, uint64_t position)
 {
-	uint64_t time_ns;
+	SampleStart sample;
 
-	lode_perf_ring_copy(
-		ring, position + offsetof(SampleStart, time), &time_ns, sizeof(time_ns));
-	self->n_samples++;
-	if (self->first_time_ns == 0 || time_ns < self->first_time_ns)
-		self->first_time_ns = time_ns;
-	self->last_time_ns = MAX(self->last_time_ns, time_ns);
+	lode_perf_ring_copy(ring, position, &sample, sizeof(sample));
+	self->n_samples += !g_hash_table_contains(self->aside, &sample.identifier);
+	if (self->first_time_ns == 0 || sample.time < self->first_time_ns)
+		self->first_time_ns = sample.time;
+	self->last_time_ns = MAX(self->last_time_ns, sample.time);
 }
 
 static void add_mapping(

@@ -14,7 +14,9 @@ typedef struct {
 	uint64_t first_time_ns, last_time_ns; /* of samples; 0: none */
 	LodeKeptFiles *files;                 /* that were mapped to be executed */
 	GHashTable *processes;                /* started, not ended, as a set of their ids */
-	LodeJitRuntime *runtime;              /* gets processes and mappings; may be NULL */
+	GHashTable *aside; /* set of uint64_t, borrowed: the ids of events whose samples do not
+	                      count */
+	LodeJitRuntime *runtime; /* gets processes and mappings; may be NULL */
 } LodePerfTally;
 
 void lode_perf_tally_init(LodePerfTally *self);

@@ -653,6 +653,7 @@ void lode_perf_data_rewind(LodePerfData *self)
 		begin_header_part(self);
 	self->at = self->data_start;
 	self->n_read = 0;
+	self->n_samples = 0;
 	/* An earlier reading may have skipped samples without checking them. */
 	self->info.n_unknown_ids = 0;
 	rewind_decompressor(self);
@@ -787,6 +788,11 @@ static LodePerfNext take_record(LodePerfData *self, LodePerfRawRecord *out_raw, 
 	return next;
 }
 
+uint64_t lode_perf_data_n_samples(const LodePerfData *self)
+{
+	return self->n_samples;
+}
+
 void lode_perf_data_skip_samples(LodePerfData *self, bool is_wanted)
 {
 	self->skips_samples = is_wanted;
@@ -811,6 +817,7 @@ LodePerfNext lode_perf_data_next(LodePerfData *self, LodePerfRecord *out_record,
 		LodePerfNext next = take_record(self, &raw, error);
 		if (next != LODE_PERF_NEXT_RECORD)
 			return next;
+		self->n_samples += raw.type == PERF_RECORD_SAMPLE;
 		if (raw.type == PERF_RECORD_SAMPLE && self->skips_samples)
 			continue;
 		parse = parse_record(self, &raw, out_record, error);

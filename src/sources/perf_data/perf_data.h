@@ -38,6 +38,7 @@ typedef struct {
 	uint8_t precise;
 	bool has_time, has_period, has_kernel; /* kernel: its code is sampled too */
 	bool has_switches;                     /* context switches are recorded with it */
+	bool has_no_user_chains; /* the call chains of its samples are of the kernel alone */
 	bool is_inherited; /* each thread that was started meanwhile has a counter of its own */
 } LodePerfEvent;
 
@@ -151,6 +152,7 @@ typedef struct {
 	const char *command; /* of the recorder; quoted as a shell would */
 	const char *program; /* what was recorded, likewise; of lode's and perf's command lines */
 	uint64_t user_ns, system_ns; /* processor time of the program; 0 both: unknown */
+	uint64_t n_page_faults;      /* of the program, as counted; 0: unknown */
 	uint32_t n_cpus_online, n_cpus_available;
 	uint64_t total_memory_kib;
 	int32_t clock_id; /* CLOCK_…; −1: not recorded (perf's own clock) */
@@ -250,6 +252,9 @@ LodePerfNext lode_perf_data_next(LodePerfData *self, LodePerfRecord *out_record,
  */
 void lode_perf_data_read_counts(
 	LodePerfData *self, const LodePerfRecord *record, GArray *out_counts);
+
+/* The samples that were read or skipped since the beginning or the last rewind. */
+uint64_t lode_perf_data_n_samples(const LodePerfData *self);
 
 /* Whether samples are skipped, which is much faster than to read them. */
 void lode_perf_data_skip_samples(LodePerfData *self, bool is_wanted);

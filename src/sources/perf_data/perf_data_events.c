@@ -343,6 +343,8 @@ void lode_perf_data_add_event(LodePerfData *self, const LodePerfAttribute *attri
 		.has_time = (attribute->sample_type & PERF_SAMPLE_TIME) != 0,
 		.has_period = (attribute->sample_type & PERF_SAMPLE_PERIOD) != 0,
 		.has_kernel = (attribute->flags & LODE_PERF_FLAG_EXCLUDE_KERNEL) == 0,
+		.has_no_user_chains = (attribute->flags & LODE_PERF_FLAG_EXCLUDE_CALLCHAIN_USER) !=
+	                              0,
 		.has_switches = (attribute->flags & LODE_PERF_FLAG_CONTEXT_SWITCH) != 0,
 		.is_inherited = (attribute->flags & LODE_PERF_FLAG_INHERIT) != 0,
 	};

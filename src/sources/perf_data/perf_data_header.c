@@ -164,18 +164,18 @@ static void read_command_line(LodePerfData *self, LodeByteCursor *cursor)
 	self->info.program = g_string_chunk_insert(self->strings, program);
 }
 
-static bool read_time(const char *text, const char *name, uint64_t *out_time_ns)
+static bool read_number(const char *text, const char *name, uint64_t *out_number)
 {
 	guint64 value;
 
 	if (!g_str_has_prefix(text, name) ||
 		!g_ascii_string_to_unsigned(text + strlen(name), 10, 0, INT64_MAX, &value, NULL))
 		return false;
-	*out_time_ns = value;
+	*out_number = value;
 	return true;
 }
 
-/* "user-ns=1200000", "system-ns=…", then "--" and the words of the program. */
+/* "user-ns=1200000", "system-ns=…", "page-faults=…", then "--" and the words of the program. */
 static void read_program(LodePerfData *self, LodeByteCursor *cursor)
 {
 	g_autoptr(GString) program = g_string_new(NULL);
@@ -189,8 +189,9 @@ static void read_program(LodePerfData *self, LodeByteCursor *cursor)
 			append_word(program, text);
 		else if (strcmp(text, "--") == 0)
 			is_program = true;
-		else if (!read_time(text, "user-ns=", &self->info.user_ns))
-			read_time(text, "system-ns=", &self->info.system_ns);
+		else if (!read_number(text, "user-ns=", &self->info.user_ns) &&
+			 !read_number(text, "system-ns=", &self->info.system_ns))
+			read_number(text, "page-faults=", &self->info.n_page_faults);
 	}
 	if (!cursor->is_overrun && program->len > 0)
 		self->info.program = g_string_chunk_insert(self->strings, program->str);

@@ -82,6 +82,7 @@ struct LodePerfData {
 	uint64_t n_read, n_seen; /* records since the start, and done in the longest reading */
 	bool is_swapped;
 	bool skips_samples;
+	uint64_t n_samples; /* read or skipped */
 	bool is_big_endian; /* bit fields count from the other end */
 
 	GArray *events;     /* LodePerfEvent */

@@ -21,7 +21,7 @@ static bool is_clock(const char *event)
 	return event != NULL && strstr(event, "-clock") != NULL;
 }
 
-/* The event that latency is made of: the first that weighs time. */
+/* The event that latency and the time in the kernel are made of: the first that weighs time. */
 static const char *clocked_event(const LodeProfile *profile)
 {
 	for (uint32_t i = 0; i < profile->events->len; i++) {
@@ -39,7 +39,8 @@ const char *lode_finding_unit(const LodeProfile *profile, uint32_t weight_event)
 	if (name == NULL)
 		return "";
 	if (strcmp(name, LODE_LATENCY_EVENT) == 0 ||
-		strcmp(name, LODE_LATENCY_EVENT LODE_CAUSE_SUFFIX) == 0)
+		strcmp(name, LODE_LATENCY_EVENT LODE_CAUSE_SUFFIX) == 0 ||
+		g_str_has_prefix(name, LODE_KERNEL_EVENTS))
 		name = clocked_event(profile);
 	return is_clock(name) ? "ns" : name;
 }

@@ -3,6 +3,7 @@
 #include "views/memory/first_touch.h"
 
 #include "analyses/memory/cells/address_histogram.h"
+#include "analyses/memory/page_faults.h"
 #include "analyses/memory/placement/first_touch.h"
 #include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
@@ -314,6 +315,27 @@ static uint64_t find_begin(const LodeMemory *memory)
 	return begin_ns != UINT64_MAX ? begin_ns : 0;
 }
 
+/* Where faults were sampled, one stands for several: of most pages nothing is seen. */
+static void print_sampled(const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
+{
+	g_autofree bool *are_faults = lode_page_faults_events(profile);
+	const GArray *samples = profile->memory->samples;
+	char n[LODE_NUMBER_SIZE], of[LODE_NUMBER_SIZE];
+	double n_samples = 0, n_faults = 0;
+
+	for (guint i = 0; i < samples->len; i++) {
+		const LodeMemorySample *sample = &LODE_AT(samples, LodeMemorySample, i);
+		n_samples += are_faults[sample->event];
+		n_faults += are_faults[sample->event] ? sample->weight : 0;
+	}
+	if (n_faults > n_samples)
+		lode_profile_lines_print(terminal, out,
+			"Page faults were sampled: %s stand for %s ('lode memory record' records "
+			"each).",
+			lode_number_format_count(n_samples, n),
+			lode_number_format_count(n_faults, of));
+}
+
 static void put_sums(const View *self, FILE *out)
 {
 	const LodeFirstTouch *touch = self->touch;
@@ -336,6 +358,7 @@ static void put_sums(const View *self, FILE *out)
 		lode_number_format_share(lode_share_of(touch->weight, weight), share),
 		lode_number_format_share(
 			lode_share_of(touch->weight_by_others, touch->weight), others));
+	print_sampled(self->profile, terminal, out);
 	if (touch->n_untouched > 0)
 		lode_profile_lines_print(terminal, out,
 			"Without a page fault: %s, with %s of weight (mapped along with a "

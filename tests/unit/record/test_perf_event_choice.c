@@ -181,6 +181,65 @@ static void test_stack(void)
 	check_stack(judge_no_dumps, 0);
 }
 
+/* Refuses page faults. */
+static int judge_no_faults(const struct perf_event_attr *attr, int cpu)
+{
+	return attr->config == PERF_COUNT_SW_PAGE_FAULTS && attr->type == PERF_TYPE_SOFTWARE
+	               ? ENOENT
+	               : judge_no_pmu(attr, cpu);
+}
+
+/* Beside the others: by its own period, with addresses and nothing else; or not at all. */
+static void test_aside(void)
+{
+	static const char *const faults[] = {"page-faults:u", NULL};
+	const LodePerfSamplerOptions options = {.has_user_registers = true,
+		.has_data_mappings = true,
+		.has_no_switches = true,
+		.user_stack_bytes = 512,
+		.aside_events = faults,
+		.aside_period = 61};
+	g_autoptr(GError) error = NULL;
+	g_autofree char *note = NULL, *refused_note = NULL;
+	g_autoptr(GPtrArray) choices = choose(judge_no_pmu, &options, &note, &error, NULL);
+	g_autoptr(GPtrArray)
+		refused = choose(judge_no_faults, &options, &refused_note, &error, NULL);
+
+	g_assert_no_error(error);
+	g_assert_cmpuint(choices->len, ==, 2);
+	const struct perf_event_attr *attr = first_of(choices);
+	const LodePerfChoice *aside = choices->pdata[1];
+	g_assert_true(attr->mmap_data && (attr->sample_type & PERF_SAMPLE_ADDR) == 0);
+	g_assert_true(aside->is_aside && !aside->is_tracking && !aside->attr.freq);
+	g_assert_cmpuint(aside->attr.sample_period, ==, 61);
+	g_assert_cmpuint(aside->attr.sample_type, ==,
+		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			PERF_SAMPLE_CPU | PERF_SAMPLE_ADDR);
+	g_assert_cmpuint(refused->len, ==, 1);
+	g_assert_nonnull(strstr(refused_note, "not sampled: "));
+}
+
+/* The kernel's own calls say what entered it, unless calls are recorded anyway. */
+static void test_kernel_entries(void)
+{
+	static const char *const both[] = {"cpu-clock", "task-clock:u", NULL};
+	LodePerfSamplerOptions options = {
+		.events = both, .has_kernel = true, .has_user_registers = true};
+	g_autoptr(GError) error = NULL;
+
+	for (int i = 0; i < 2; i++) {
+		g_autofree char *note = NULL;
+		g_autoptr(GPtrArray) choices = choose(judge_no_pmu, &options, &note, &error, NULL);
+		g_assert_no_error(error);
+		const struct perf_event_attr *attr = first_of(choices);
+		const LodePerfChoice *user = choices->pdata[1];
+		g_assert_true((attr->sample_type & PERF_SAMPLE_CALLCHAIN) != 0);
+		g_assert_cmpint(attr->exclude_callchain_user, ==, i == 0);
+		g_assert_cmpint((user->attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0, ==, i == 1);
+		options.has_call_chains = true;
+	}
+}
+
 static void test_kernel_code(void)
 {
 	const char *const events[] = {"instructions,cycles:p", "branch-misses:u", NULL};
@@ -376,6 +435,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/record/perf-event-choice/kernel-chains", test_kernel_chains);
 	g_test_add_func("/record/perf-event-choice/tracking", test_tracking);
 	g_test_add_func("/record/perf-event-choice/switching", test_switching);
+	g_test_add_func("/record/perf-event-choice/aside", test_aside);
+	g_test_add_func("/record/perf-event-choice/kernel_entries", test_kernel_entries);
 	g_test_add_func("/record/perf-event-choice/refusals", test_refusals);
 	g_test_add_func("/record/perf-event-choice/paranoid", test_paranoid);
 	g_test_add_func("/record/perf-event-choice/names", test_names);

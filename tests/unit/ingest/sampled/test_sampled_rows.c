@@ -199,9 +199,10 @@ static void check_case(GRand *rand)
 	LodeSampledRows rows;
 	Naive naive = {0};
 
-	for (unsigned i = 0; i < COLUMNS; i++)
+	for (unsigned i = 0; i < COLUMNS - 1; i++)
 		g_ptr_array_add(recording->events, (char *)"event");
 	lode_sampled_rows_init(&rows, recording, images);
+	g_ptr_array_add(recording->events, (char *)"event that comes later");
 	for (uint32_t i = 0; i < OBJECTS; i++)
 		g_assert_cmpuint(lode_code_images_object_of(images, recording, i), ==, i);
 	for (int n = g_rand_int_range(rand, 0, 60); n > 0; n--) {

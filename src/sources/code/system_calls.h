@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* The names of the system calls of x86-64 by their numbers, from the headers of the machine that
+ * lode was built on. */
+#pragma once
+
+#include <stdint.h>
+
+/* "write" of 1; NULL: none has the number. */
+const char *lode_system_call_name(uint64_t number);
