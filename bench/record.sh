@@ -1,63 +1,76 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What sampling costs: a CPU-bound program alone, under 'lode record' and under 'perf record', in turn.
-#   bench/record.sh [REPETITIONS]        default: 7
-# Prints medians. "program" is the user and system time of the program, as it sees it itself; "recorder"
-# that of the process that records. perf is told to leave its cache of binaries alone (-N), as lode has none.
+# What sampling costs: ten programs alone, under 'lode run' with and without registers, and under
+# 'perf record' with registers at the same rate, in turn.
+#   bench/record.sh [PAIRS [PROGRAM…]]        default: 15, all
+# Prints for each program its processor time alone, and the median of the pairs' ratios to it, of the
+# program's user and system time as the kernel accounts it. "answer" is the processor time of lode
+# itself, from the recording to the report. LODE names the lode to use (default:
+# build/src/cli/lode), SCALE how long programs run (default: 7, about as many seconds), RATE the
+# samples a second (default: lode's own).
 set -euo pipefail
 cd "$(dirname "$0")/.."
-repetitions=${1:-7}
-[ -d build-bench ] || meson setup build-bench --buildtype=release -Db_ndebug=true >/dev/null
-ninja -C build-bench src/cli/lode >/dev/null
-lode=$PWD/build-bench/src/cli/lode
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch"
-# Real code to compress, of which there is enough everywhere.
-cat /usr/bin/* 2>/dev/null | head -c 6000000 >input || true
-cat >times.sh <<'EOF'
-# Runs a command; leaves what it used with all it started, and the wall seconds.
-start=$(date +%s%N)
-"$@" >/dev/null 2>errors || { cat errors >&2; exit 1; }
-end=$(date +%s%N)
-times >all
-awk -v ns=$((end - start)) 'BEGIN { print ns / 1e9 }' >wall
-EOF
-# The program says itself what it used, so that the recorder's time is the difference.
-cat >program.sh <<'EOF'
-xz -6 -c -T1 input
-times >own
-EOF
+lode=$(realpath "${LODE:-build/src/cli/lode}")
+scale=${SCALE:-7}
+pairs=${1:-15}
+shift $(($# > 0))
+wanted=("$@")
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+# shellcheck source=bench/ten_programs.sh
+. bench/ten_programs.sh
 
-# The user and system seconds of a shell's children, from what its "times" printed.
-cpu_seconds() { tail -n 1 "$1" | sed 's/[ms]/ /g' | awk '{ print $1 * 60 + $2 + $3 * 60 + $4 }'; }
+rate=()
+[ -z "${RATE:-}" ] || rate=(-F "$RATE")
+options=(-o "$directory/x.lode" --report /dev/null "${rate[@]}")
+registers=--user-regs=ax,bx,cx,dx,si,di,bp,sp,ip,flags,r8,r9,r10,r11,r12,r13,r14,r15
 
-# measure NAME COMMAND…: appends wall, the program's and the recorder's CPU seconds.
-measure() {
-	local name=$1
+# The user and system time of a shell's children, in milliseconds, from what its "times" printed.
+milliseconds() { tail -n 1 "$1" | tr 'ms' '  ' | awk '{ printf "%.0f", ($1 * 60 + $2 + $3 * 60 + $4) * 1000 }'; }
+
+# cpu_times RECORDER… -- PROGRAM…: milliseconds of the program, as it sees them itself, and of the
+# recorder.
+cpu_times() {
+	local recorder=()
+	while [ "$1" != -- ]; do
+		recorder+=("$1")
+		shift
+	done
 	shift
-	bash times.sh "$@" bash program.sh
-	awk -v wall="$(cat wall)" -v all="$(cpu_seconds all)" -v own="$(cpu_seconds own)" \
-		'BEGIN { print wall, own, all - own }' >>"$name.figures"
+	# shellcheck disable=SC2016 # for the shells
+	bash -c '"$@" >/dev/null 2>&1; times >"$0"' "$directory/all" "${recorder[@]}" \
+		bash -c '"$@" >/dev/null 2>&1; times >"$0"' "$directory/own" "$@"
+	echo "$(milliseconds "$directory/own") $(($(milliseconds "$directory/all") - $(milliseconds "$directory/own")))"
 }
 
-median() { sort -g | awk '{ v[NR] = $1 } END { print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'; }
-column() { awk -v n="$2" '{ print $n }' "$1.figures" | median; }
+# measure NAME PROGRAM [ARGUMENT…]
+measure() {
+	local name=$1 i hz=${RATE:-}
+	shift
+	[ ${#wanted[@]} = 0 ] || [[ " ${wanted[*]} " = *" $name "* ]] || return 0
+	command -v "$1" >/dev/null || { echo "$name: no $1" >&2 && return 0; }
+	for ((i = 0; i < pairs; i++)); do
+		local alone with without other
+		alone=$(cpu_times env -- "$@")
+		with=$(cpu_times "$lode" run "${options[@]}" -- "$@")
+		[ -n "$hz" ] || hz=$("$lode" info "$directory/x.lode" |
+			sed -n 's/.*sampled \([0-9]*\) times a second.*/\1/p' | head -n 1)
+		without=$(cpu_times "$lode" run --no-registers "${options[@]}" -- "$@")
+		other=$(cpu_times perf record -q -N -e cpu-clock:u -F "$hz" "$registers" \
+			-o "$directory/perf.data" -- "$@")
+		echo "$alone $with $without $other"
+	done >"$directory/figures"
+	awk -v name="$name" -v hz="$hz" '
+		{ base[NR] = $1; with[NR] = $3 / $1; without[NR] = $5 / $1; other[NR] = $7 / $1; answer[NR] = $4 }
+		function median(v,   i, j, t) {
+			for (i = 2; i <= NR; i++)
+				for (j = i; j > 1 && v[j - 1] > v[j]; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
+			return (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2
+		}
+		function percent(v) { return (median(v) - 1) * 100 }
+		END { printf "%-8s %7.2f s %6d Hz %9.1f %% %12.1f %% %9.1f %% %8.2f s\n", name, median(base) / 1000,
+			hz, percent(with), percent(without), percent(other), median(answer) / 1000 }' "$directory/figures"
+}
 
-for _ in $(seq "$repetitions"); do
-	measure alone env
-	for hz in 1000 10000; do
-		measure "lode-$hz" "$lode" record -e cpu-clock:u -F $hz -o lode.data --
-		measure "perf-$hz" perf record -q -N -e cpu-clock:u -F $hz -k mono -o perf.data --
-	done
-done
-nothing=$(column alone 3)
-base_wall=$(column alone 1)
-base_program=$(column alone 2)
-printf '%-22s %8s %10s %12s %12s %10s\n' "xz -6, medians of $repetitions" "wall s" "program s" "wall ratio" "CPU ratio" "recorder s"
-for name in alone lode-1000 perf-1000 lode-10000 perf-10000; do
-	awk -v name="$name" -v wall="$(column $name 1)" -v program="$(column $name 2)" -v recorder="$(column $name 3)" \
-		-v base_wall="$base_wall" -v base_program="$base_program" -v nothing="$nothing" 'BEGIN {
-		printf "%-22s %8.3f %10.3f %12.4f %12.4f %10.3f\n", name, wall, program, wall / base_wall, program / base_program, recorder - nothing
-	}'
-done
+printf '%-8s %9s %9s %11s %14s %11s %10s\n' program alone rate "lode run" "no registers" perf answer
+measure_ten_programs

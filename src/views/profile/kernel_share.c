@@ -56,7 +56,8 @@ static void name_functions(const LodeProfile *profile, GString *text)
 	Heavy heavy[N_NAMED];
 	size_t n = heaviest(profile, heavy);
 
-	for (size_t i = 0; i < n; i++)
+	/* By another event, such as page faults, they may have nothing. */
+	for (size_t i = 0; i < n && heavy[i].weight > 0; i++)
 		g_string_append_printf(text, "%s%s (%s)", i > 0 ? ", " : ": most in ",
 			heavy[i].function->name,
 			lode_number_format_share(lode_share_of(heavy[i].weight, total), share));
