@@ -220,7 +220,7 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 	if (!begin(&steps, "joining data addresses", error) ||
 		!lode_join_memory(profile, &accesses, error))
 		return NULL;
-	lode_join_addresses(profile, codes, &objects, NULL);
+	lode_join_addresses(profile, codes, &objects, context->processor);
 
 	if (!begin(&steps, "naming call stacks", error))
 		return NULL;

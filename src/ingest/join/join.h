@@ -178,7 +178,7 @@ typedef struct {
 	uint8_t chain;
 	uint8_t carried;                                   /* as LodeLoopDependence */
 	bool is_invariant, is_early, is_linear, is_on_way; /* the address: as LodeLoopDependence */
-	uint32_t facts; /* bits of LodeJoinFact */
+	uint32_t facts;                                    /* bits of LodeJoinFact */
 } LodeJoinCode;
 
 /* Facts that become attributes; join_facts.c defines them. */

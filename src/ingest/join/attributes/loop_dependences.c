@@ -48,9 +48,9 @@ struct LodeLoopDependences {
 	GArray *stack, *calls;               /* likewise: uint32_t, Call */
 	GArray *reached, *parents;           /* × places: double, Edge * */
 	LodeEarlyAddresses early;
-	GArray *forwarders; /* uint32_t × places: that of the store whose value is loaded */
-	GArray *are_early;  /* bool × places, and likewise of linear ones */
-	GArray *recurrences;                 /* Recurrence, of the loop at hand */
+	GArray *forwarders;  /* uint32_t × places: that of the store whose value is loaded */
+	GArray *are_early;   /* bool × places, and likewise of linear ones */
+	GArray *recurrences; /* Recurrence, of the loop at hand */
 	LodeLoopBounds *bounds;
 };
 
@@ -90,8 +90,8 @@ void lode_loop_dependences_free(LodeLoopDependences *self)
 		return;
 	GArray *const all[] = {self->inner_sizes, self->iteration, self->places, self->edges,
 		self->first_edges, self->indices, self->lows, self->components, self->stack,
-		self->calls, self->reached, self->parents, self->recurrences,
-		self->forwarders, self->are_early};
+		self->calls, self->reached, self->parents, self->recurrences, self->forwarders,
+		self->are_early};
 	for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
 		g_array_unref(all[i]);
 	lode_early_addresses_clear(&self->early);
