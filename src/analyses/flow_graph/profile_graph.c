@@ -33,7 +33,8 @@ static const char default_excludes[] =
 	"needs:load-*,address:load-*,address:invariant,address:early,chain:2";
 static const char *const own_namespaces[] = {"op", "kind", "mem", "ev", "at", "loop", "inl", "obj",
 	"needs", "address", "behind", "chain", "carried", "stride", "spread", "lines", "conflict",
-	"site", "denormal", "split", "repeats", "outcomes", "after", "user", NULL};
+	"site", "denormal", "split", "repeats", "outcomes", "after", "check", "spill", "frame",
+	"call", "user", NULL};
 
 /* Adds a comma-separated list of globs. */
 static void add_excludes(AttributeFilter *self, const char *list)
@@ -62,7 +63,7 @@ static bool check_namespace(const LodeProfile *profile, const char *name, GError
 	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 		"no attribute of this profile has the namespace '%s' (lode's own are %s, inl, "
 		"behind, carried, stride, spread, lines, conflict, site, denormal, split, repeats, "
-		"outcomes, after)",
+		"outcomes, after, check, spill, frame, call)",
 		name, default_namespaces);
 	return false;
 }

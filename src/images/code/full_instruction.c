@@ -51,6 +51,11 @@ uint64_t lode_full_instruction_stack_bytes(const LodeFullInstruction *self)
 
 int lode_general_register(ZydisRegister name)
 {
+	/* nearly all of them are one of these; a search in tables takes long */
+	if (name >= ZYDIS_REGISTER_RAX && name <= ZYDIS_REGISTER_R15)
+		return (int)(name - ZYDIS_REGISTER_RAX);
+	if (name >= ZYDIS_REGISTER_EAX && name <= ZYDIS_REGISTER_R15D)
+		return (int)(name - ZYDIS_REGISTER_EAX);
 	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, name);
 
 	return whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/join/function_code.h"
 
+#include "images/registers/frame_use.h"
+
 static void set_code(LodeJoinCode *code, const LodeDecodedInstruction *decoded)
 {
 	code->target = decoded->has_target ? decoded->target : 0;
@@ -35,8 +37,10 @@ static void match_instructions(
 {
 	const GArray *decoded = flow->instructions;
 	LodeInstructionDecoder decoder;
+	g_autofree uint8_t *uses = g_new(uint8_t, decoded->len + 1);
 	uint32_t found = 0;
 
+	lode_frame_use_find(flow, bytes->code, bytes->size, bytes->address, uses);
 	lode_instruction_decoder_init(&decoder);
 	lode_instruction_decoder_begin(&decoder, bytes->code, bytes->size, bytes->address);
 	for (uint32_t i = 0; i < self->n; i++) {
@@ -47,12 +51,14 @@ static void match_instructions(
 			g_array_index(decoded, LodeStaticInstruction, found).address < address)
 			found++;
 		if (found < decoded->len &&
-			g_array_index(decoded, LodeStaticInstruction, found).address == address)
+			g_array_index(decoded, LodeStaticInstruction, found).address == address) {
 			set_static(self, i, flow, found);
-		else if (offset < bytes->size &&
-			 lode_instruction_decoder_decode(&decoder, bytes->code + offset,
-				 bytes->size - offset, address, &alone))
+			self->codes[i].frame_use = uses[found];
+		} else if (offset < bytes->size &&
+			   lode_instruction_decoder_decode(&decoder, bytes->code + offset,
+				   bytes->size - offset, address, &alone)) {
 			set_code(&self->codes[i], &alone);
+		}
 	}
 }
 

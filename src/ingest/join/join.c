@@ -188,6 +188,7 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 	if (!begin(&steps, "decoding", error))
 		return NULL;
 	codes = lode_join_decode(profile, &images, transfers, known);
+	lode_join_callees(profile, &images, codes);
 
 	if (!begin(&steps, "computing the flow", error))
 		return NULL;

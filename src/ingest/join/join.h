@@ -10,6 +10,7 @@
  *   sites     ─functions───▶ LodeJoinRows; profile.functions, .instructions
  *   jumps     ─transfers───▶ between instructions
  *             ─decode──────▶ LodeJoinCode of each instruction; profile.blocks
+ *             ─callees─────▶ in the codes: checks, calls of small functions
  *             ─flow────────▶ profile.edges, next_count, inflow
  *             ─costs───────▶ profile.costs
  *             ─windows─────▶ profile.windows
@@ -179,6 +180,9 @@ typedef struct {
 	uint8_t carried;                                   /* as LodeLoopDependence */
 	bool is_invariant, is_early, is_linear, is_on_way; /* the address: as LodeLoopDependence */
 	uint32_t facts;                                    /* bits of LodeJoinFact */
+	uint8_t frame_use; /* LodeFrameUse */
+	uint8_t check;     /* kind of LodeCodeChecks, and LodeCallee: once callees are known */
+	uint8_t callee;
 } LodeJoinCode;
 
 /* Facts that become attributes; join_facts.c defines them. */
@@ -202,6 +206,9 @@ typedef enum {
  */
 LodeJoinCode *lode_join_decode(
 	LodeProfile *profile, const LodeJoinImages *images, const GArray *transfers, GArray *known);
+
+/* Finds what is called: functions that do not return, where a check fails, and small ones. */
+void lode_join_callees(LodeProfile *profile, const LodeJoinImages *images, LodeJoinCode *codes);
 
 /* Adds edges, and how much of the flow is explained. May reorder the transfers. */
 void lode_join_flow(LodeProfile *profile, const LodeRecording *recording, GArray *transfers,

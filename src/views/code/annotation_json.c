@@ -125,6 +125,22 @@ static void put_json_datum(const LodeAnnotation *self, LodeJsonStream *json, uin
 	lode_json_end(json, '}');
 }
 
+static void put_attributes(
+	LodeJsonStream *json, const LodeProfile *profile, const LodeInstruction *instruction)
+{
+	lode_json_key(json, "attributes");
+	lode_json_begin(json, '[');
+	if (instruction != NULL) {
+		const LodeAttributeSet *set = &LODE_AT(
+			profile->attribute_sets, LodeAttributeSet, instruction->attribute_set);
+
+		for (uint32_t i = set->first; i < set->first + set->n; i++)
+			lode_json_string(json, g_ptr_array_index(profile->attributes,
+						       LODE_AT(profile->set_members, uint32_t, i)));
+	}
+	lode_json_end(json, ']');
+}
+
 static void put_json_line(const LodeAnnotation *self, LodeJsonStream *json,
 	const LodeCodeLines *code, const LodeAnnotationLine *line)
 {
@@ -148,6 +164,7 @@ static void put_json_line(const LodeAnnotation *self, LodeJsonStream *json,
 	lode_json_member_number(json, "matched", line->count);
 	lode_json_member_number(json, "executions", row != NULL ? row->count : 0);
 	put_location(self, json, instruction);
+	put_attributes(json, profile, row);
 	put_events(json, profile, instruction);
 	put_json_datum(self, json, instruction);
 	if (instruction != LODE_NONE)

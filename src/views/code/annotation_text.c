@@ -338,11 +338,34 @@ static void put_margin(const PlaceTable *self, const Row *row, GString *out)
 		g_string_insert_c(out, (gssize)length, ' ');
 }
 
+/* "  ; check:bounds": what the code alone says of the instruction. A vertex has all its attributes
+ * as its text. */
+static void append_code_facts(const PlaceTable *self, const Row *row, GString *out)
+{
+	const LodeProfile *profile = self->annotation->profile;
+	const char *separator = "  ; ";
+
+	if (self->is_graph || row->instruction == NULL)
+		return;
+	const LodeAttributeSet *set = &LODE_AT(
+		profile->attribute_sets, LodeAttributeSet, row->instruction->attribute_set);
+	for (uint32_t i = set->first; i < set->first + set->n; i++) {
+		const char *name = g_ptr_array_index(
+			profile->attributes, LODE_AT(profile->set_members, uint32_t, i));
+
+		if (!lode_profile_is_code_fact(name))
+			continue;
+		g_string_append_printf(out, "%s%s", separator, name);
+		separator = " ";
+	}
+}
+
 static LodeStyle put_code(const PlaceTable *self, const Row *row, GString *out)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 
 	lode_code_lines_text(self->code, row->line->line, text);
+	append_code_facts(self, row, text);
 	lode_display_append(out, text->str, self->annotation->options->terminal.is_ascii);
 	return is_marked(self, row) ? LODE_STYLE_STRONG : LODE_STYLE_PLAIN;
 }

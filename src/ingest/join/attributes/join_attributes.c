@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The attributes and the source location of each executed instruction: op, kind, mem, at, loop,
- * needs, address, behind, chain, carried, inl and the facts. Then the account of unresolved
- * executions.
+ * needs, address, behind, chain, carried, check, frame, spill, call, inl and the facts. Then the
+ * account of unresolved executions.
  */
 #include "base/arrays/id_cache.h"
+#include "images/registers/frame_use.h"
+#include "ingest/join/attributes/code_checks.h"
 #include "ingest/join/attributes/dependence_search.h"
 #include "ingest/join/attributes/loop_dependences.h"
 #include "ingest/join/join.h"
@@ -14,15 +16,24 @@
 enum {
 	MAX_ATTRIBUTES = 96,
 	MAX_BEHIND = 6,  /* kinds that are slow */
-	MAX_OTHERS = 13, /* op, three of at, loop, chain, carried, invariant or early, inl, and four
-	                    of obj */
+	MAX_OTHERS = 16, /* op, three of at, loop, chain, carried, invariant or early, inl, four of
+	                    obj, check, frame or spill, call */
 };
 G_STATIC_ASSERT(LODE_N_KINDS + LODE_N_MEMORY_KINDS + 2 * LODE_N_NEEDS - 2 + MAX_BEHIND +
 			MAX_OTHERS + LODE_N_JOIN_FACTS <=
 		MAX_ATTRIBUTES);
 
 /* Bits of a set's key; see set_key(). */
-enum { N_KEY_FLAGS = 6, N_NEED_BITS = 14, CHAIN_SHIFT = 56 };
+enum {
+	N_KEY_FLAGS = 6,
+	N_NEED_BITS = 14,
+	CHAIN_SHIFT = 56,
+	FACTS_SHIFT = 24,
+	CHECK_SHIFT = 40,
+	FRAME_SHIFT = 48,
+	CALLEE_SHIFT = 56,
+};
+G_STATIC_ASSERT(FACTS_SHIFT + LODE_N_JOIN_FACTS <= CHECK_SHIFT);
 G_STATIC_ASSERT((int)LODE_N_NEEDS == (int)N_NEED_BITS);
 G_STATIC_ASSERT((int)LODE_NEED_STORE == N_NEED_BITS - 2); /* the last two have no address: */
 G_STATIC_ASSERT(N_KEY_FLAGS + 2 * N_NEED_BITS - 2 <= 32 && 32 + LODE_N_KINDS <= CHAIN_SHIFT);
@@ -33,6 +44,7 @@ typedef struct {
 	const LodeJoinRows *rows;
 	const LodeJoinCode *codes;
 	const LodeJoinObjects *objects;
+	LodeCodeChecks *checks;
 	LodeIdCache sets, locations, pairs;
 	uint32_t n_pairs;             /* of data objects */
 	uint32_t ids[MAX_ATTRIBUTES]; /* of the set being made */
@@ -123,6 +135,23 @@ static void add_dependence_attributes(Naming *self, const LodeJoinCode *code)
 	add_attribute(self, "chain", length);
 }
 
+static void add_code_attributes(Naming *self, const LodeJoinCode *code)
+{
+	static const struct {
+		const char *name_space, *value;
+	} uses[] = {{NULL, NULL}, {"frame", "enter"}, {"frame", "leave"}, {"spill", "save"},
+		{"spill", "reload"}};
+	static const char *const callees[] = {NULL, "small", "plt"};
+	G_STATIC_ASSERT(G_N_ELEMENTS(uses) == LODE_N_FRAME_USES);
+
+	if (code->check != 0)
+		add_attribute(self, "check", lode_code_checks_name(self->checks, code->check));
+	if (code->frame_use != LODE_FRAME_USE_NONE)
+		add_attribute(self, uses[code->frame_use].name_space, uses[code->frame_use].value);
+	if (code->callee != LODE_CALLEE_ANY)
+		add_attribute(self, "call", callees[code->callee]);
+}
+
 /* All that decides the attribute set of an instruction. */
 static LodeIdKey set_key(const LodeJoinCode *code, const char *inlined, uint32_t objects)
 {
@@ -132,7 +161,9 @@ static LodeIdKey set_key(const LodeJoinCode *code, const char *inlined, uint32_t
 	                 (uint64_t)code->address_needs << (N_KEY_FLAGS + N_NEED_BITS) |
 	                 (uint64_t)objects << 32;
 
-	uint64_t loops = (uint64_t)code->facts << 24 | (uint64_t)code->behind << 8 |
+	uint64_t loops = (uint64_t)code->facts << FACTS_SHIFT | (uint64_t)code->check << CHECK_SHIFT |
+	                 (uint64_t)code->frame_use << FRAME_SHIFT |
+	                 (uint64_t)code->callee << CALLEE_SHIFT | (uint64_t)code->behind << 8 |
 	                 (uint64_t)code->is_invariant << 7 | (uint64_t)code->is_early << 6 |
 	                 code->carried;
 
@@ -189,6 +220,7 @@ static uint32_t attribute_set(Naming *self, uint32_t instruction, const char *in
 			add_decoded_attributes(self, code);
 		add_position_attributes(self, code);
 		add_dependence_attributes(self, code);
+		add_code_attributes(self, code);
 		if (inlined != NULL)
 			add_attribute(self, "inl", inlined);
 		add_objects(self, operands);
@@ -437,6 +469,8 @@ void lode_join_attributes(LodeProfile *profile, const LodeJoinImages *images,
 		.codes = codes,
 		.objects = objects};
 
+	g_autoptr(LodeCodeChecks) checks = lode_code_checks_new();
+	naming.checks = checks;
 	lode_id_cache_init(&naming.sets);
 	lode_id_cache_init(&naming.locations);
 	lode_id_cache_init(&naming.pairs);

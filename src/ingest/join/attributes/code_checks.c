@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/join/attributes/code_checks.h"
+
+#include "base/arrays/partition_point.h"
+#include "base/error.h"
+#include "images/code/register_use.h"
+
+#include <string.h>
+
+static const char builtin_checks[] =
+#include "ingest/join/attributes/checks_ini.h"
+	;
+
+enum {
+	MAX_KINDS = 14,        /* of the file; the attribute has four bits */
+	MAX_INSTRUCTIONS = 40, /* of a way */
+	MAX_JUMPS = 4,
+};
+
+typedef struct {
+	char *name;
+	GPtrArray *functions; /* GPatternSpec */
+} Kind;
+
+struct LodeCodeChecks {
+	GArray *kinds; /* Kind */
+	LodeInstructionDecoder decoder;
+	LodeBinaryImage *image; /* that the answers are of */
+	const LodeImportSlots *slots;
+	GHashTable *ways; /* address → kind + 1 of the way from there */
+};
+
+static void clear_kind(void *data)
+{
+	Kind *self = data;
+
+	g_free(self->name);
+	g_ptr_array_unref(self->functions);
+}
+
+static bool fail(GError **error, const char *group, const char *what)
+{
+	g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "group '%s': %s", group, what);
+	return false;
+}
+
+static bool parse_kind(LodeCodeChecks *self, GKeyFile *file, const char *group, GError **error)
+{
+	g_auto(GStrv) keys = g_key_file_get_keys(file, group, NULL, NULL);
+	g_auto(GStrv) globs = g_key_file_get_string_list(file, group, "functions", NULL, NULL);
+	const Kind kind = {g_strdup(group),
+		g_ptr_array_new_with_free_func((GDestroyNotify)g_pattern_spec_free)};
+
+	g_array_append_val(self->kinds, kind);
+	if (self->kinds->len > MAX_KINDS)
+		return fail(error, group, "too many groups");
+	if (globs == NULL || g_strv_length(keys) != 1)
+		return fail(error, group, "it has one key, 'functions'");
+	for (char **glob = globs; *glob != NULL; glob++) {
+		g_strstrip(*glob);
+		if (**glob == '\0')
+			return fail(error, group, "an empty pattern");
+		g_ptr_array_add(kind.functions, g_pattern_spec_new(*glob));
+	}
+	return true;
+}
+
+LodeCodeChecks *lode_code_checks_parse(const char *text, GError **error)
+{
+	g_autoptr(GKeyFile) file = g_key_file_new();
+	g_autoptr(GError) reason = NULL;
+	g_autoptr(LodeCodeChecks) self = g_new0(LodeCodeChecks, 1);
+
+	self->kinds = g_array_new(FALSE, FALSE, sizeof(Kind));
+	g_array_set_clear_func(self->kinds, clear_kind);
+	self->ways = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	lode_instruction_decoder_init(&self->decoder);
+	if (!g_key_file_load_from_data(file, text, (gsize)-1, G_KEY_FILE_NONE, &reason)) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_CORRUPT, "%s", reason->message);
+		return NULL;
+	}
+	g_auto(GStrv) groups = g_key_file_get_groups(file, NULL);
+	for (char **group = groups; *group != NULL; group++)
+		if (!parse_kind(self, file, *group, error))
+			return NULL;
+	return g_steal_pointer(&self);
+}
+
+LodeCodeChecks *lode_code_checks_new(void)
+{
+	g_autoptr(GError) error = NULL;
+	LodeCodeChecks *self = lode_code_checks_parse(builtin_checks, &error);
+
+	g_assert_no_error(error);
+	return self;
+}
+
+void lode_code_checks_free(LodeCodeChecks *self)
+{
+	if (self == NULL)
+		return;
+	g_array_unref(self->kinds);
+	g_hash_table_unref(self->ways);
+	g_free(self);
+}
+
+static uint8_t kind_trap(const LodeCodeChecks *self)
+{
+	return (uint8_t)(self->kinds->len + 1);
+}
+
+static uint8_t kind_other(const LodeCodeChecks *self)
+{
+	return (uint8_t)(self->kinds->len + 2);
+}
+
+const char *lode_code_checks_name(const LodeCodeChecks *self, uint8_t kind)
+{
+	if (kind == kind_trap(self))
+		return "trap";
+	return kind == kind_other(self) ? "other" : g_array_index(self->kinds, Kind, kind - 1).name;
+}
+
+/* The function that begins at or before an address, and has it; NULL: none. */
+static const LodeBinaryFunction *function_at(const LodeBinaryImage *image, uint64_t address)
+{
+	size_t n;
+	const LodeBinaryFunction *functions = lode_binary_image_functions(image, &n);
+	size_t low = LODE_PARTITION_POINT(n, i, functions[i].address <= address);
+
+	return low > 0 && address - functions[low - 1].address < functions[low - 1].size
+	               ? &functions[low - 1]
+	               : NULL;
+}
+
+/* By the name of a function; 0: it may return. */
+static uint8_t kind_of_name(const LodeCodeChecks *self, const char *full_name)
+{
+	size_t length = strlen(full_name);
+
+	if (g_str_has_suffix(full_name, "@plt"))
+		length -= strlen("@plt");
+	g_autofree char *name = g_strndup(full_name, length);
+	for (guint i = 0; i < self->kinds->len; i++) {
+		const GPtrArray *globs = g_array_index(self->kinds, Kind, i).functions;
+
+		for (guint k = 0; k < globs->len; k++)
+			if (g_pattern_spec_match(g_ptr_array_index(globs, k), length, name, NULL))
+				return (uint8_t)(i + 1);
+	}
+	return 0;
+}
+
+static uint8_t kind_of_function(const LodeCodeChecks *self, uint64_t address)
+{
+	const LodeBinaryFunction *function = function_at(self->image, address);
+
+	return function != NULL && function->address == address ? kind_of_name(self, function->name)
+	                                                        : 0;
+}
+
+/* Of the function that a call or jump finds in memory. */
+static uint8_t kind_of_slot(const LodeCodeChecks *self, uint64_t address)
+{
+	size_t size;
+	const uint8_t *code = lode_binary_image_bytes(self->image, address, &size);
+	LodeRegisterUse use;
+	const char *name = NULL;
+
+	if (self->slots != NULL && code != NULL &&
+		lode_register_use_decode(&use, code, size, address) && use.memory.is_relative &&
+		use.memory.registers == 0)
+		name = lode_import_slots_find(self->slots, (uint64_t)use.memory.displacement);
+	return name != NULL ? kind_of_name(self, name) : 0;
+}
+
+static bool decode(LodeCodeChecks *self, uint64_t address, LodeDecodedInstruction *out)
+{
+	size_t size;
+	const uint8_t *code = lode_binary_image_bytes(self->image, address, &size);
+
+	return code != NULL &&
+	       lode_instruction_decoder_decode(&self->decoder, code, size, address, out);
+}
+
+/* Whether nothing comes after a call that returns to an address: its function ends, or there is an
+ * instruction that stops the program. */
+static bool is_end(LodeCodeChecks *self, uint64_t call, uint64_t address)
+{
+	const LodeBinaryFunction *function = function_at(self->image, call);
+	LodeDecodedInstruction next;
+
+	return function == NULL || address - function->address >= function->size ||
+	       !decode(self, address, &next) || next.branch == LODE_BRANCH_STOP;
+}
+
+/* Follows a way from an address to where it ends; 0: not at a failed check. */
+static uint8_t follow(LodeCodeChecks *self, uint64_t address)
+{
+	LodeDecodedInstruction decoded;
+	int n_jumps = 0;
+	uint8_t kind = 0;
+
+	for (int i = 0; i < MAX_INSTRUCTIONS && decode(self, address, &decoded); i++) {
+		const uint64_t next = address + decoded.length;
+
+		switch (decoded.branch) {
+		case LODE_BRANCH_CALL:
+			kind = kind_of_function(self, decoded.target);
+			if (kind != 0)
+				return kind;
+			if (is_end(self, address, next))
+				return kind_other(self);
+			break;
+		case LODE_BRANCH_INDIRECT_CALL:
+			kind = kind_of_slot(self, address);
+			if (kind != 0)
+				return kind;
+			if (is_end(self, address, next))
+				return kind_other(self);
+			break;
+		case LODE_BRANCH_JUMP:
+			kind = kind_of_function(self, decoded.target);
+			if (kind != 0 || ++n_jumps > MAX_JUMPS || !decoded.has_target)
+				return kind;
+			address = decoded.target;
+			continue;
+		case LODE_BRANCH_STOP:
+			return kind_trap(self);
+		case LODE_BRANCH_NONE:
+			break;
+		default:
+			return 0;
+		}
+		address = next;
+	}
+	return 0;
+}
+
+static uint8_t kind_of_way(LodeCodeChecks *self, uint64_t address)
+{
+	void *found = g_hash_table_lookup(self->ways, &address);
+	uint8_t kind;
+
+	if (found != NULL)
+		return (uint8_t)(GPOINTER_TO_UINT(found) - 1);
+	kind = follow(self, address);
+	if (kind != 0 && strcmp(lode_code_checks_name(self, kind), "none") == 0)
+		kind = 0;
+	g_hash_table_insert(
+		self->ways, g_memdup2(&address, sizeof address), GUINT_TO_POINTER((guint)kind + 1));
+	return kind;
+}
+
+void lode_code_checks_select(
+	LodeCodeChecks *self, LodeBinaryImage *image, const LodeImportSlots *slots)
+{
+	if (self->image != image)
+		g_hash_table_remove_all(self->ways);
+	self->image = image;
+	self->slots = slots;
+}
+
+uint8_t lode_code_checks_find(LodeCodeChecks *self, uint64_t target, uint64_t next)
+{
+	const uint8_t taken = kind_of_way(self, target), not_taken = kind_of_way(self, next);
+	/* where both fail, the check came before */
+	return taken != 0 && not_taken != 0 ? 0 : taken | not_taken;
+}
+
+LodeCallee lode_code_callee(const LodeBinaryImage *image, uint64_t target)
+{
+	const LodeBinaryFunction *function = function_at(image, target);
+
+	if (function == NULL || function->address != target)
+		return LODE_CALLEE_ANY;
+	if (g_str_has_suffix(function->name, "@plt"))
+		return LODE_CALLEE_PLT;
+	return function->size <= LODE_SMALL_FUNCTION ? LODE_CALLEE_SMALL : LODE_CALLEE_ANY;
+}
