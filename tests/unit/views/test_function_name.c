@@ -46,6 +46,8 @@ static void test_names(void)
 	check("JS:~get x file:///srv/read.mjs:1:1", "JS:~get x read.mjs:1:1");
 	check("JS:^emit node:internal/events:4:2", "JS:^emit node:internal/events:4:2");
 	check("JS:*f", "JS:*f");
+	check("struct bucket<string,*cmd/internal/obj.LSym>.keys[].len",
+		"struct bucket<string,*cmd/internal/obj.LSym>.keys[].len");
 	check("parse /srv/read.js:3:15", "parse /srv/read.js:3:15");
 }
 
