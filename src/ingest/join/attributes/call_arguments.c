@@ -16,28 +16,35 @@ static uint32_t node_at(const LodeNaturalLoop *loop, uint32_t i)
 	return g_array_index(loop->body, uint32_t, i);
 }
 
-/* Backward, without the call; 0: there is no such way. */
+/* Backward to the call before it, which may be itself; 0: there is no such way. */
 static uint32_t find_way(const LodeNaturalLoop *loop, uint32_t call, uint32_t way[MAX_WAY])
 {
 	const LodeDependenceGraph *graph = loop->graph;
 	uint32_t at = call, n = 0;
 	double share = 1;
 
-	while (at != node_at(loop, 0)) {
+	for (;;) {
 		LodeDependenceWay most = {at, 0};
-		for (uint32_t w = graph->first_ways[at]; w < graph->first_ways[at + 1]; w++)
-			if (lode_natural_loop_has(loop, graph->ways[w].source) &&
-				graph->ways[w].share > most.share)
-				most = graph->ways[w];
-		share *= most.share;
-		if (share < HALF || n == MAX_WAY)
+		double inside = 0;
+		for (uint32_t w = graph->first_ways[at]; w < graph->first_ways[at + 1]; w++) {
+			const LodeDependenceWay *it = &graph->ways[w];
+			if (!lode_natural_loop_has(loop, it->source))
+				continue;
+			inside += it->share;
+			if (it->share > most.share)
+				most = *it;
+		}
+		/* Where the loop is entered is no matter to the other iterations. */
+		share *= at == node_at(loop, 0) ? most.share / inside : most.share;
+		if (!(share >= HALF))
 			return 0;
 		at = most.source;
 		if (graph->nodes[at].is_call)
-			break;
+			return n;
+		if (n == MAX_WAY)
+			return 0;
 		way[n++] = at;
 	}
-	return n;
 }
 
 /* Push, pop and calls change rsp by themselves, and are back where they were in the end. */

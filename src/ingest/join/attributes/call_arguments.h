@@ -2,7 +2,7 @@
 /*
  * Calls in a loop that pass the same arguments in each iteration, by the code alone:
  *
- *   head ─▶ … ─▶ call g ─▶ mov rdi, rbp ─▶ xor esi, esi ─▶ call f     rbp: not changed in the loop
+ *   … ─▶ call g ─▶ … ─▶ mov rdi, rbp ─▶ xor esi, esi ─▶ call f     rbp: not changed in the loop
  *                           └────── what f gets was set here ──────┘
  *
  * Private to ingest/join/.
@@ -12,12 +12,13 @@
 #include "ingest/join/attributes/natural_loops.h"
 
 /*
- * Whether a call of the loop gets the same arguments each time. Its arguments are those of rdi,
- * rsi, rdx, rcx, r8, r9 and xmm0 to xmm7 that are written between the call before it in the
- * iteration, or the loop's head, and it, along the way that at least half of its executions took,
- * of at most 64 instructions. Each must be a constant or computed from registers that the loop does
- * not change, or loaded from the stack, from where no store of the loop by the same expression
- * writes. False also where it has none, and in loops of more than 4096 instructions.
+ * Whether a call of the loop gets the same arguments each time, but for the first iteration. Its
+ * arguments are those of rdi, rsi, rdx, rcx, r8, r9 and xmm0 to xmm7 that are written between the
+ * call before it, which may be itself in the iteration before, and it, along the way that at least
+ * half of its executions took, of at most 64 instructions. Each must be a constant or computed from
+ * registers that the loop does not change, or loaded from the stack, from where no store of the
+ * loop by the same expression writes. False also where it has none, and in loops of more than 4096
+ * instructions.
  * `changes`: by all instructions of the loop.
  */
 bool lode_call_arguments_are_unchanged(

@@ -101,6 +101,9 @@ static const struct {
 	{"a load from elsewhere", {LOAD_HEAP, CALL, JNZ}, false},
 	{"popped", {POP_RDI, CALL, JNZ}, false},
 	{"no arguments", {CALL, JNZ}, false},
+	{"the result of the iteration before", {XOR_ESI, CALL, MOV_RSI_RAX, JNZ}, true},
+	{"the result, around the loop", {MOV_RDI_RBP, CALL, MOV_RSI_RAX, JNZ}, false},
+	{"set after the call", {CALL, MOV_RDI_RBP, JNZ}, true},
 	{"through a pointer", {MOV_RDI_RBP, CALL_RBX, JNZ}, true},
 	{"through a changing pointer", {MOV_RDI_RBP, CALL_RAX, JNZ}, false},
 	{"a number that changes", {INC_RBP, CVT, CALL, JNZ}, false},
@@ -140,7 +143,8 @@ static bool ask(Loop *loop, uint32_t call)
 			(i + loop->n - 1) % loop->n, i == 0 ? 0.9 : 1};
 	}
 	loop->firsts[loop->n] = loop->n_ways;
-	const LodeDependenceGraph graph = {NULL, loop->nodes, loop->n, loop->firsts, loop->ways};
+	const LodeDependenceGraph graph = {
+		.nodes = loop->nodes, .n = loop->n, .first_ways = loop->firsts, .ways = loop->ways};
 	lode_natural_loop_init(&natural);
 	lode_natural_loop_begin(&natural, &graph);
 	g_assert_true(lode_natural_loop_find(&natural, 0));
@@ -204,7 +208,7 @@ static void add_step(Loop *loop, const Step *step)
 	add_code(loop, &code);
 }
 
-/* Whether the call gets the same in all rounds. */
+/* Whether the call gets the same in all rounds but the first. */
 static bool is_same_in_each(const Step *steps, uint32_t n, uint32_t call, unsigned written)
 {
 	uint64_t values[N_REGISTERS] = {1000, 2000, 3000, 4000}, seen[2] = {0};
@@ -214,7 +218,7 @@ static bool is_same_in_each(const Step *steps, uint32_t n, uint32_t call, unsign
 		for (uint32_t i = 0; i < n; i++) {
 			const Step *step = &steps[i];
 			uint64_t *to = &values[step->to];
-			if (i == call && round > 0)
+			if (i == call && round > 1)
 				for (unsigned k = 0; k < 2; k++)
 					if ((written >> k & 1) != 0 && values[2 + k] != seen[k])
 						return false;
@@ -262,7 +266,8 @@ static void test_random(void)
 		}
 		if (call == n)
 			continue;
-		for (uint32_t i = call; i-- > 0 && steps[i].operation != A_CALL;)
+		for (uint32_t i = (call + n - 1) % n; steps[i].operation != A_CALL;
+			i = (i + n - 1) % n)
 			written |= steps[i].to >= 2 ? 1u << (steps[i].to - 2) : 0;
 		bool is_same = written != 0 && is_same_in_each(steps, n, call, written);
 		bool is_found = ask(&loop, call);
