@@ -7,9 +7,23 @@ enum { RCX = 1, RDX = 2, RSP = 4, RSI = 6, RDI = 7, R8 = 8, R9 = 9 };
 static const double HALF = 0.5 - 1e-4;
 
 #define BIT(number) ((LodeRegisterMask)1 << (number))
-#define ARGUMENTS                                                                                  \
-	(BIT(RDI) | BIT(RSI) | BIT(RDX) | BIT(RCX) | BIT(R8) | BIT(R9) |                           \
-		(LodeRegisterMask)0xff << LODE_BIT_VECTOR)
+
+/* In the order in which arguments get them. */
+static const uint8_t general[] = {RDI, RSI, RDX, RCX, R8, R9};
+enum { N_VECTORS = 8 };
+
+/* Those of the written registers that can be arguments: before one that was not written there are
+ * no more, as the call before has left it undefined. */
+static LodeRegisterMask argument_registers(LodeRegisterMask written)
+{
+	LodeRegisterMask arguments = 0;
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(general) && (written & BIT(general[i])) != 0; i++)
+		arguments |= BIT(general[i]);
+	for (unsigned i = 0; i < N_VECTORS && (written & BIT(LODE_BIT_VECTOR + i)) != 0; i++)
+		arguments |= BIT(LODE_BIT_VECTOR + i);
+	return arguments;
+}
 
 static uint32_t node_at(const LodeNaturalLoop *loop, uint32_t i)
 {
@@ -93,6 +107,6 @@ bool lode_call_arguments_are_unchanged(
 		changing = is_same ? changing & ~use->writes
 		                   : changing | (use->changes & ~BIT(RSP));
 	}
-	written &= ARGUMENTS;
+	written = argument_registers(written);
 	return written != 0 && (written & changing) == 0 && (nodes[call].use.reads & changing) == 0;
 }
