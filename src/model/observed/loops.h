@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Natural loops that executed, each with what an iteration of it cannot be shorter than: the
- * recurrence with the most latency (of innermost loops), and the work of each unit of the core
+ * recurrence with the most latency, and the work of each unit of the core
  * (docs/loops.md).
  */
 #pragma once
@@ -40,8 +40,8 @@ typedef struct {
 	double unmodelled; /* instructions whose cost is not known (cpuid, rep movsb …): no bound
 	                      has it */
 	/* The recurrence with the most latency, and the longest one that shares no instruction
-	 * with it: their kinds as in carried:KIND; NULL: none. Cycles: 0: none; −1: not known: of
-	 * loops around others, and where half of the iterations take no one way */
+	 * with it: their kinds as in carried:KIND; NULL: none. Cycles: 0: none; −1: not known, as
+	 * half of the iterations take no one way, or one through a loop inside */
 	char *recurrence, *other_recurrence;
 	double recurrence_cycles, other_cycles;
 	double cycles[LODE_N_UNITS];

@@ -131,7 +131,7 @@ static void gather_rows(PlaceTable *self, const GArray *lines)
 		const LodeLoop *loop = row.instruction != NULL ? lode_loops_find(profile,
 									 instruction_id(self, &row))
 		                                               : NULL;
-		if (loop != NULL && loop->is_innermost) {
+		if (loop != NULL && (loop->is_innermost || loop->recurrence != NULL)) {
 			row.kind = ROW_LOOP;
 			g_array_append_val(self->rows, row);
 		}

@@ -32,13 +32,13 @@ void lode_loop_bounds_free(LodeLoopBounds *self)
 	g_free(self);
 }
 
-static double latency_of(
-	const LodeCore *core, const LodeInstructionWork *work, LodeInstructionClass of)
+static double latency_of(const LodeCore *core, uint8_t of)
 {
-	LodeClassCost cost;
+	const LodeClassCost *cost = &core->costs[of];
+	bool is_known = of == LODE_CLASS_NONE || cost->slots > 0 || cost->n_uses > 0;
 
 	/* What is not known takes a cycle at least. */
-	return lode_core_cost(core, work, of, &cost) ? cost.latency : 1;
+	return is_known ? cost->latency : 1;
 }
 
 void lode_loop_bounds_set_latencies(const LodeCore *core, LodeDependenceNode *node)
@@ -46,12 +46,12 @@ void lode_loop_bounds_set_latencies(const LodeCore *core, LodeDependenceNode *no
 	const LodeInstructionWork *work = &node->use.work;
 
 	node->work = (uint8_t)lode_instruction_class_step((LodeInstructionClass)work->work);
-	node->latency = latency_of(core, work, (LodeInstructionClass)work->work);
+	node->latency = latency_of(core, work->work);
 	node->chained_latency = work->work == LODE_CLASS_FP_ADD && core->add_after_add > 0
 	                                ? core->add_after_add
 	                                : node->latency;
-	node->merge_latency = latency_of(core, work, (LodeInstructionClass)work->merge);
-	node->load_latency = latency_of(core, work, (LodeInstructionClass)work->load);
+	node->merge_latency = latency_of(core, work->merge);
+	node->load_latency = latency_of(core, work->load);
 	node->forward_latency = work->load == LODE_CLASS_LOAD_VECTOR ? core->forward_vector
 	                                                             : core->forward;
 }
@@ -160,7 +160,8 @@ static void find_units(LodeLoopBounds *self, LodeLoop *out)
 	}
 }
 
-void lode_loop_bounds_find(LodeLoopBounds *self, const LodeNaturalLoop *loop, LodeLoop *out)
+bool lode_loop_bounds_find(
+	LodeLoopBounds *self, const LodeNaturalLoop *loop, double least_weight, LodeLoop *out)
 {
 	const LodeDependenceGraph *graph = loop->graph;
 	const LodeCore *core = graph->core;
@@ -176,19 +177,23 @@ void lode_loop_bounds_find(LodeLoopBounds *self, const LodeNaturalLoop *loop, Lo
 		.load_bytes = -1,
 		.store_bytes = -1,
 	};
+	for (guint i = 0; i < loop->body->len; i++)
+		out->weight += graph->nodes[g_array_index(loop->body, uint32_t, i)].weight;
+	if (!(iterations > 0) || out->weight < least_weight)
+		return false;
 	g_array_set_size(self->demands, 0);
-	for (guint i = 0; i < loop->body->len && iterations > 0; i++) {
+	for (guint i = 0; i < loop->body->len; i++) {
 		uint32_t number = g_array_index(loop->body, uint32_t, i);
 		const LodeDependenceNode *node = &graph->nodes[number];
 		double executions = node->count / iterations;
 		/* No instruction of an innermost loop is executed twice in an iteration. */
 		if (out->is_innermost)
 			executions = MIN(executions, 1);
-		out->weight += node->weight;
 		add_instruction(self, core, node, executions, is_fused(core, graph, number), out);
 	}
 	find_units(self, out);
 	out->cycles[LODE_UNIT_WIDTH] /= core->width;
 	/* The back edge is a branch that is taken. */
 	out->cycles[LODE_UNIT_BRANCH] = MAX(out->cycles[LODE_UNIT_BRANCH], 1 / core->taken);
+	return true;
 }

@@ -22,4 +22,5 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeLoopBounds, lode_loop_bounds_free)
  * of the work that only ports of a set do ÷ the ports of the set, over the unions of the ports that
  * its instructions use.
  */
-void lode_loop_bounds_find(LodeLoopBounds *self, const LodeNaturalLoop *loop, LodeLoop *out);
+bool lode_loop_bounds_find(
+	LodeLoopBounds *self, const LodeNaturalLoop *loop, double least_weight, LodeLoop *out);

@@ -146,7 +146,7 @@ static void find_invariants(LodeLoopDependences *self, LodeLoopDependence *out)
 /* --- the iteration --- */
 
 /* The instructions that most iterations execute, found backward from the head. False: no way is
- * taken by half of them. */
+ * taken by half of them, or it goes through a loop inside. */
 static bool find_iteration(LodeLoopDependences *self, uint32_t head)
 {
 	const LodeDependenceGraph *graph = self->graph;
@@ -168,7 +168,8 @@ static bool find_iteration(LodeLoopDependences *self, uint32_t head)
 		/* Where the loop is entered is no matter to an iteration. */
 		share *= at == head ? most.share / inside : most.share;
 		at = most.source;
-		if (!(share >= HALF) || !graph->nodes[at].is_known ||
+		bool is_inner = graph->nodes[at].is_loop_head && at != head;
+		if (!(share >= HALF) || !graph->nodes[at].is_known || is_inner ||
 			self->iteration->len == MAX_ITERATION)
 			return false;
 		g_array_append_val(self->iteration, at);
@@ -558,19 +559,17 @@ void lode_loop_dependences_run(LodeLoopDependences *self, const LodeDependenceGr
 		if (!graph->nodes[i].is_loop_head || !lode_natural_loop_find(&self->loop, i))
 			continue;
 		find_invariants(self, out);
-		bool has_iteration = !lode_natural_loop_has_inner(&self->loop) &&
-		                     find_iteration(self, i);
+		bool has_iteration = find_iteration(self, i);
 		if (has_iteration) {
 			find_recurrences(self, out);
 			find_early(self, out);
 		}
-		if (loops == NULL)
+		if (loops == NULL ||
+			!lode_loop_bounds_find(self->bounds, &self->loop, least_weight, &loop))
 			continue;
-		lode_loop_bounds_find(self->bounds, &self->loop, &loop);
 		loop.head = i;
 		if (has_iteration)
 			name_recurrences(self, &loop);
-		if (loop.iterations > 0 && loop.weight >= least_weight)
-			g_array_append_val(loops, loop);
+		g_array_append_val(loops, loop);
 	}
 }

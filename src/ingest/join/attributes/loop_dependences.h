@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dependences from one iteration of a loop to the next, of innermost natural loops:
+ * Dependences from one iteration of a natural loop to the next, where most iterations go through no
+ * loop inside:
  *
  *   head ─▶ … ─▶ back edge          the way that at least half of the iterations take
  *    ▲               │

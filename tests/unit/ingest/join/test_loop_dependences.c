@@ -406,6 +406,18 @@ static void test_ways(void)
 	make_list(&loop);
 	loop.nodes[0].is_loop_head = false;
 	assert_carried(&loop, "- - - -");
+	/* A loop inside, of node 1 alone: most iterations go by, or through it. */
+	make_list(&loop);
+	loop.nodes[1].is_loop_head = true;
+	loop.nodes[1].loop_depth = 2;
+	loop.passed[1][1] = 0.5;
+	loop.passed[0][1] = 0.5;
+	loop.passed[0][2] = 0.8;
+	loop.passed[1][2] = 0.2;
+	assert_carried(&loop, "load alu fp -");
+	loop.passed[0][2] = 0.2;
+	loop.passed[1][2] = 0.8;
+	assert_carried(&loop, "- alu - -");
 }
 
 /* 0: outer head; 1, 2: inner loop; 3: outer loop's end. Address 16 changes in 3, 8 nowhere. */
