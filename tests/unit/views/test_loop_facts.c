@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* Bounds of loops in words, in JSON, and in all. */
+#include "views/observed/loop_facts.h"
+
+#include <math.h>
+
+static LodeProfile *make_profile(void)
+{
+	LodeProfile *profile = lode_profile_new();
+
+	profile->core = lode_profile_intern(profile, "Zen 3");
+	profile->weight_event = lode_profile_add_event(
+		profile, "cycles", NULL, LODE_EVENT_SAMPLED, NULL, 0);
+	lode_profile_event(profile, profile->weight_event)->total = 200;
+	return profile;
+}
+
+static LodeLoop loop_of(uint32_t head)
+{
+	return (LodeLoop){
+		.head = head,
+		.iterations = 1000,
+		.instructions = 6,
+		.weight = 50,
+		.is_innermost = true,
+		.recurrence = (char *)"fp",
+		.recurrence_cycles = 12,
+		.other_recurrence = (char *)"alu",
+		.other_cycles = 1,
+		.cycles = {[LODE_UNIT_LOAD] = 1 / 3.0,
+			[LODE_UNIT_BRANCH] = 1,
+			[LODE_UNIT_FLOAT] = 2,
+			[LODE_UNIT_PORTS] = 2,
+			[LODE_UNIT_WIDTH] = 0.835},
+		.iteration_ns = -1,
+		.iteration_error_ns = -1,
+		.load_bytes = -1,
+		.store_bytes = -1,
+	};
+}
+
+static void assert_text(LodeProfile *profile, const LodeLoop *loop, const char *expected)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	lode_loop_facts_append(profile, loop, text);
+	g_assert_cmpstr(text->str, ==, expected);
+}
+
+static void test_text(void)
+{
+	g_autoptr(LodeProfile) profile = make_profile();
+	LodeLoop loop = loop_of(0);
+
+	assert_text(profile, &loop,
+		"loop, cycles on Zen 3: recurrence fp 12, next alu 1; load 0.33, branch 1, float "
+	        "2, "
+		"width 0.83");
+	loop.other_recurrence = NULL;
+	loop.other_cycles = 0;
+	loop.cycles[LODE_UNIT_PORTS] = 2.5;
+	loop.unmodelled = 1;
+	loop.calls = 0.25;
+	assert_text(profile, &loop,
+		"loop, cycles on Zen 3: recurrence fp 12; load 0.33, branch 1, float 2, ports 2.5, "
+		"width 0.83; not known of 1; calls 0.25");
+	loop = loop_of(0);
+	loop.recurrence = loop.other_recurrence = NULL;
+	loop.recurrence_cycles = loop.other_cycles = 0;
+	loop.cycles[LODE_UNIT_LOAD] = 123.4;
+	loop.iteration_ns = 5.312;
+	assert_text(profile, &loop,
+		"loop, cycles on Zen 3: no recurrence; load 123, branch 1, float 2, width 0.83; "
+		"measured 5.31 ns");
+	loop.recurrence_cycles = -1;
+	loop.cycles[LODE_UNIT_LOAD] = 99.96;
+	loop.iteration_ns = -1;
+	assert_text(profile, &loop,
+		"loop, cycles on Zen 3: no usual way; load 100, branch 1, float 2, width 0.83");
+	loop.is_innermost = false;
+	profile->core = NULL;
+	assert_text(
+		profile, &loop, "outer loop, cycles on ?: load 100, branch 1, float 2, width 0.83");
+}
+
+static void test_sums(void)
+{
+	g_autoptr(LodeProfile) profile = make_profile();
+	const LodeLoop first = loop_of(3), second = loop_of(5), outer = loop_of(8);
+
+	g_array_append_val(profile->loops, first);
+	g_array_append_val(profile->loops, second);
+	g_array_append_val(profile->loops, outer);
+	LODE_AT(profile->loops, LodeLoop, 1).recurrence_cycles = 1.5;
+	LODE_AT(profile->loops, LodeLoop, 2).is_innermost = false;
+	LodeLoopSums sums = lode_loop_facts_sum(profile);
+	g_assert_cmpuint(sums.n_innermost, ==, 2);
+	g_assert_cmpuint(sums.n_outer, ==, 1);
+	g_assert_cmpuint(sums.n_carried, ==, 1);
+	g_assert_cmpfloat(sums.weight_share, ==, 0.5);
+	LODE_AT(profile->loops, LodeLoop, 1).weight = -1; /* of a part */
+	g_assert_true(isnan(lode_loop_facts_sum(profile).weight_share));
+	g_assert_nonnull(lode_loops_find(profile, 5));
+	g_assert_null(lode_loops_find(profile, 4));
+	g_assert_null(lode_loops_find(profile, UINT32_MAX));
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/loop_facts/text", test_text);
+	g_test_add_func("/loop_facts/sums", test_sums);
+	return g_test_run();
+}
