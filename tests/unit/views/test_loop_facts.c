@@ -54,7 +54,7 @@ static void test_text(void)
 
 	assert_text(profile, &loop,
 		"loop, cycles on Zen 3: recurrence fp 12, next alu 1; load 0.33, branch 1, float "
-	        "2, "
+		"2, "
 		"width 0.83");
 	loop.other_recurrence = NULL;
 	loop.other_cycles = 0;

@@ -375,7 +375,7 @@ void lode_join_dependences(
 		scratch_clear(&finding.scratch[i]);
 	}
 	g_array_sort(profile->loops, compare_heads);
-	profile->core = profile->loops->len > 0 ? lode_profile_intern(profile, core->name) : NULL;
+	profile->core = lode_profile_intern(profile, core->name);
 	g_free(finding.scratch);
 	g_array_unref(finding.miss_events);
 }

@@ -156,17 +156,19 @@ static bool find_iteration(LodeLoopDependences *self, uint32_t head)
 	g_array_set_size(self->iteration, 0);
 	do {
 		LodeDependenceWay most = {head, 0};
-		double inside = 0;
+		double inside = 0, outside = 0;
 		for (uint32_t w = graph->first_ways[at]; w < graph->first_ways[at + 1]; w++) {
 			const LodeDependenceWay *way = &graph->ways[w];
-			if (!lode_natural_loop_has(&self->loop, way->source))
+			if (!lode_natural_loop_has(&self->loop, way->source)) {
+				outside += way->share;
 				continue;
+			}
 			inside += way->share;
 			if (way->share > most.share)
 				most = *way;
 		}
-		/* Where the loop is entered is no matter to an iteration. */
-		share *= at == head ? most.share / inside : most.share;
+		/* Where the loop is entered is no matter to an iteration; elsewhere it is not. */
+		share *= most.share / (at == head ? inside : 1 - outside);
 		at = most.source;
 		bool is_inner = graph->nodes[at].is_loop_head && at != head;
 		if (!(share >= HALF) || !graph->nodes[at].is_known || is_inner ||
