@@ -64,11 +64,11 @@ typedef struct {
 
 /* The instructions of a function; borrowed. */
 typedef struct {
-	const LodeCore *core; /* that executes them; for bounds of loops alone */
 	const LodeDependenceNode *nodes;
 	uint32_t n;
 	const uint32_t *first_ways; /* × (n + 1): range of `ways` of each node */
 	const LodeDependenceWay *ways;
+	const LodeCore *core; /* that executes them; for bounds of loops alone */
 } LodeDependenceGraph;
 
 /* The result for one instruction. */

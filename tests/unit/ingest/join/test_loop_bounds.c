@@ -248,7 +248,7 @@ static LodeLoop bounds_of(const LodeCore *core, LodeDependenceNode *nodes, uint3
 	firsts[n] = n;
 	nodes[0].is_loop_head = true;
 	lode_loop_dependences_run(
-		search, &(LodeDependenceGraph){core, nodes, n, firsts, ways}, found, 0, loops);
+		search, &(LodeDependenceGraph){nodes, n, firsts, ways, core}, found, 0, loops);
 	lode_loop_dependences_free(search);
 	g_assert_cmpuint(loops->len, ==, 1);
 	return g_array_index(loops, LodeLoop, 0);

@@ -32,7 +32,7 @@ static void search(const Loop *loop, LodeLoopDependence *out, GArray *loops)
 		firsts[to + 1] = n;
 	}
 	lode_loop_dependences_run(search,
-		&(LodeDependenceGraph){core, loop->nodes, loop->n, firsts, ways}, out, 0, loops);
+		&(LodeDependenceGraph){loop->nodes, loop->n, firsts, ways, core}, out, 0, loops);
 	lode_loop_dependences_free(search);
 }
 
