@@ -198,8 +198,8 @@ typedef struct LodeProfile {
 
 	char *program; /* the command line; NULL when unknown */
 	char *creator; /* "callgrind-3.19.0", "flow file" … */
-	char *core; /* the family of processors whose bounds the loops have: "Zen 3"; NULL: of a
-	               flow file, or an earlier lode */
+	char *core;    /* the family of processors whose bounds the loops have: "Zen 3"; NULL: of a
+	                  flow file, or an earlier lode */
 	/* Of a part (analyses/parts/): "thread worker: 31 % of the weight", and the options that
 	 * choose it; NULL: the whole. Not stored. */
 	char *part, *part_options;

@@ -177,8 +177,8 @@ static void search(const Program *program, LodeDependence *out)
 					from, program->passed[from][to] / program->count[to]};
 		firsts[to + 1] = n;
 	}
-	lode_dependence_search_run(search,
-		&(LodeDependenceGraph){NULL, program->nodes, program->n, firsts, ways}, out);
+	lode_dependence_search_run(
+		search, &(LodeDependenceGraph){program->nodes, program->n, firsts, ways}, out);
 	lode_dependence_search_free(search);
 }
 
