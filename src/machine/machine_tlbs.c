@@ -141,6 +141,7 @@ static void read_family(const Processor *self, const char *maker, LodeMachineTlb
 
 bool lode_machine_tlbs_of(LodeMachineTlbs *self, LodeCpuidFunc cpuid, void *data)
 {
+	enum { LEAST_SECOND = 256 };
 	const Processor processor = {cpuid, data};
 	LodeMachineTlbs found = {0};
 	uint32_t words[4];
@@ -157,11 +158,12 @@ bool lode_machine_tlbs_of(LodeMachineTlbs *self, LodeCpuidFunc cpuid, void *data
 		read_intel(&processor, &found);
 	if (is_intel && found.first.n_entries == 0)
 		read_descriptors(&processor, &found);
-	if (!is_usable(&found.first))
+	/* a hypervisor may hide the unit of AMD's numbers: no second TLB is so small */
+	if (!is_usable(&found.first) || found.second.n_entries < LEAST_SECOND)
 		read_family(&processor, maker, &found);
 	if (!is_usable(&found.first))
 		return false;
-	if (!is_usable(&found.second))
+	if (!is_usable(&found.second) || found.second.n_entries < LEAST_SECOND)
 		found.second = (LodeTlb){0};
 	*self = found;
 	return true;

@@ -47,12 +47,17 @@ static void test_amd(void)
 		{0x80000005, 0, {0xff60ff40, 0xff60ff40, 0, 0}},
 		{0x80000006, 0, {0x40802040, 0x60804040, 0, 0}},
 		{0x80000021, 0, {1 << 14, 0, 0, 0}}};
-	/* without them: the family */
+	/* the unit is hidden: the family */
+	static const Answer unit[] = {{0, 0, {0x1c, AMD}}, {1, 0, {0xb00f21, 0, 0, 0}},
+		{0x80000005, 0, {0xff60ff40, 0xff60ff40, 0, 0}},
+		{0x80000006, 0, {0x40802040, 0x60804040, 0, 0}}};
+	/* all are hidden */
 	static const Answer hidden[] = {{0, 0, {0x10, AMD}}, {1, 0, {0xa00f11, 0, 0, 0}}};
 	static const Answer zen2[] = {{0, 0, {0x10, AMD}}, {1, 0, {0x830f10, 0, 0, 0}},
 		{0x80000005, 0, {0, 0xff40ff40, 0, 0}}, {0x80000006, 0, {0, 0x68006400, 0, 0}}};
 
 	check(zen5, G_N_ELEMENTS(zen5), "96/96 4096/8");
+	check(unit, G_N_ELEMENTS(unit), "96/96 4096/16");
 	check(hidden, G_N_ELEMENTS(hidden), "64/64 2048/16");
 	check(zen2, G_N_ELEMENTS(zen2), "64/64 2048/8");
 }
