@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine/machine_tlbs.h"
 
+#include "machine/tlb_sizes.h"
+
+#include <glib.h>
 #include <stddef.h>
 #include <string.h>
 #if defined(__x86_64__) || defined(__i386__)
@@ -14,28 +17,6 @@ typedef struct {
 	LodeCpuidFunc cpuid;
 	void *data;
 } Processor;
-
-/* Those of CPUID that hypervisors leave out. */
-static const struct {
-	char maker[13];
-	uint16_t family;
-	uint8_t first_model, last_model;
-	LodeMachineTlbs tlbs;
-} families[] = {
-	{"AuthenticAMD", 0x17, 0x00, 0x2f, {{64, 64}, {1536, 12}}}, /* Zen, Zen+ */
-	{"AuthenticAMD", 0x17, 0x30, 0xff, {{64, 64}, {2048, 16}}}, /* Zen 2 */
-	{"AuthenticAMD", 0x19, 0x10, 0x1f, {{72, 72}, {3072, 24}}}, /* Zen 4 */
-	{"AuthenticAMD", 0x19, 0x60, 0xff, {{72, 72}, {3072, 24}}}, /* Zen 4 */
-	{"AuthenticAMD", 0x19, 0x00, 0xff, {{64, 64}, {2048, 16}}}, /* Zen 3 */
-	{"AuthenticAMD", 0x1a, 0x00, 0xff, {{96, 96}, {4096, 16}}}, /* Zen 5 */
-	{"GenuineIntel", 0x06, 0x3c, 0x3f, {{64, 4}, {1024, 8}}},   /* Haswell */
-	{"GenuineIntel", 0x06, 0x4e, 0x5e, {{64, 4}, {1536, 12}}},  /* Skylake, Cascade Lake */
-	{"GenuineIntel", 0x06, 0x8e, 0x8e, {{64, 4}, {1536, 12}}},  /* Kaby Lake */
-	{"GenuineIntel", 0x06, 0x9e, 0x9e, {{64, 4}, {1536, 12}}},  /* Coffee Lake */
-	{"GenuineIntel", 0x06, 0x6a, 0x6c, {{64, 4}, {2048, 16}}},  /* Ice Lake, servers */
-	{"GenuineIntel", 0x06, 0x7d, 0x8d, {{64, 4}, {2048, 16}}},  /* Ice Lake, Tiger Lake */
-	{"GenuineIntel", 0x06, 0x8f, 0xcf, {{96, 6}, {2048, 16}}},  /* Golden Cove and later */
-};
 
 static void ask(const Processor *self, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 {
@@ -131,12 +112,14 @@ static void read_family(const Processor *self, const char *maker, LodeMachineTlb
 		model += (words[EAX] >> 16 & 15) << 4;
 	if (family == EXTENDED)
 		family += words[EAX] >> 20 & 0xff;
-	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
-		if (strcmp(families[i].maker, maker) == 0 && families[i].family == family &&
-			model >= families[i].first_model && model <= families[i].last_model) {
-			*out = families[i].tlbs;
-			return;
-		}
+	g_autofree char *processor = g_strdup_printf("%s,%u,%u,0", maker, family, model);
+	const LodeTlbSizes *sizes = lode_tlb_sizes_of(processor);
+	if (strcmp(sizes->family, "any") == 0)
+		return;
+	/* AMD's first ones are fully associative, Intel's have 16 sets */
+	out->first = (LodeTlb){sizes->first,
+		strcmp(maker, "AuthenticAMD") == 0 ? sizes->first : sizes->first / 16};
+	out->second = (LodeTlb){sizes->second, sizes->second / (sizes->second < 4096 ? 128 : 256)};
 }
 
 bool lode_machine_tlbs_of(LodeMachineTlbs *self, LodeCpuidFunc cpuid, void *data)

@@ -7,7 +7,7 @@
  *   Intel    leaf 18h; leaf 2 up to Skylake
  *
  * Sources: AMD64 Architecture Programmer's Manual volume 3; Intel 64 and IA-32 Architectures
- * Software Developer's Manual, volume 2A. Those of families: the makers' optimisation guides.
+ * Software Developer's Manual, volume 2A. Those of families: tlb_sizes.h.
  */
 #pragma once
 
