@@ -7,6 +7,7 @@
 #include "base/files/stream_decoder.h"
 #include "ingest/join/join.h"
 #include "ingest/memory/memory_reading.h"
+#include "ingest/sampled/sample_pairs.h"
 #include "ingest/sampled/sampled_recording.h"
 #include "ingest/traced/counted_recording.h"
 #include "ingest/traced/traced_recording.h"
@@ -394,8 +395,8 @@ static void account_memory(const LodeMemoryReading *self, LodeRecording *recordi
 }
 
 static LodeRecording *read_samples(const Inputs *inputs, const LodeImportOptions *options,
-	LodeMemoryReading *memory, LodeSampledStacks *stacks, LodeWindowReading *windows,
-	const LodeProgress *progress, GError **error)
+	LodeMemoryReading *memory, LodeSampledStacks *stacks, LodeSamplePairs *pairs,
+	LodeWindowReading *windows, const LodeProgress *progress, GError **error)
 {
 	if (!read_allocations(inputs, memory, error) || !read_heaps(inputs, memory, error) ||
 		!read_pages(inputs, memory, error))
@@ -405,6 +406,7 @@ static LodeRecording *read_samples(const Inputs *inputs, const LodeImportOptions
 		.n_paths = inputs->perf->len,
 		.memory = memory,
 		.stacks = stacks,
+		.pairs = pairs,
 		.windows = windows,
 		.only = options->only,
 		.is_alone = options->is_alone,
@@ -490,13 +492,14 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 	};
 	g_autoptr(LodeMemoryReading) memory = lode_memory_reading_new(&reading);
 	g_autoptr(LodeSampledStacks) stacks = lode_sampled_stacks_new(places, &memory->threads);
+	g_autoptr(LodeSamplePairs) pairs = lode_sample_pairs_new();
 	g_autoptr(LodeWindowReading) windows = lode_window_reading_new(places);
 	g_autoptr(LodeRecording) samples = NULL;
 	g_autoptr(LodeRecording) counts = NULL;
 
 	if (files == NULL)
 		return NULL;
-	if (inputs->perf->len > 0 && (samples = read_samples(inputs, options, memory, stacks,
+	if (inputs->perf->len > 0 && (samples = read_samples(inputs, options, memory, stacks, pairs,
 					      windows, progress, error)) == NULL)
 		return NULL;
 	if (inputs->callgrind->len > 0 &&
@@ -535,6 +538,7 @@ static LodeProfile *import_recordings(const Inputs *inputs, const LodeImportOpti
 		.memory_reading = memory->has_addresses ? memory : NULL,
 		.stacks = samples != NULL ? stacks : NULL,
 		.windows = windows->processes->len > 0 ? windows : NULL,
+		.pairs = samples != NULL ? pairs : NULL,
 		.program = options->program,
 		.processor = samples != NULL && samples->processor != NULL ? samples->processor
 	                                                                   : options->processor,

@@ -20,7 +20,8 @@ enum {
 	FEWEST_SAMPLES = 100, /* from which a share is known to some percent */
 	FREQUENCY = 10000,    /* sequences need more samples than functions do… */
 	FREQUENCY_STEP = 500, /* …but a program must not become slow by them */
-	COST_SHARE = 33,      /* of the program's time, the divisor: 3 % */
+	COST_SHARE = 25,      /* of the program's time, the divisor: 4 % */
+	LEAST_FREQUENCY = 2000, /* fewer tell little of a program of half a second */
 	REGISTERS_NS = 1500,  /* that a sample takes longer with registers and stack */
 	/* Of each sample, for data addresses and callers: as many as printf() uses, but not more
 	 * than 4 MiB a second. */
@@ -87,19 +88,35 @@ static double children_seconds(void)
 	return (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / G_USEC_PER_SEC;
 }
 
+static uint64_t plain_sample_cost_ns(void)
+{
+	const struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.freq = 1,
+		.sample_freq = FREQUENCY,
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+
+	return (uint64_t)lode_sample_cost_measure(&lode_perf_kernel, &attr).sample_ns;
+}
+
 /* As many as the kernel allows, where that is less, and as cost little; a program that runs once
  * more in qemu is not in a hurry. */
 static uint64_t default_frequency(bool is_alone, bool has_registers)
 {
-	uint64_t cost_ns = is_alone ? lode_sample_cost_ns(&lode_perf_kernel) : 0;
+	uint64_t cost_ns = is_alone ? plain_sample_cost_ns() : 0;
 	uint64_t frequency = FREQUENCY;
 
 	if (cost_ns > 0) {
 		/* Half as much is lost again in the caches, as ten programs have shown. */
 		cost_ns = (cost_ns + (has_registers ? REGISTERS_NS : 0)) * 3 / 2;
 		uint64_t affordable = G_USEC_PER_SEC * 1000 / COST_SHARE / cost_ns;
-		frequency = CLAMP(affordable / FREQUENCY_STEP, 1, FREQUENCY / FREQUENCY_STEP) *
-		            FREQUENCY_STEP;
+		frequency = CLAMP(affordable / FREQUENCY_STEP * FREQUENCY_STEP, LEAST_FREQUENCY,
+			FREQUENCY);
 	}
 	return CLAMP(allowed_frequency(), 1, frequency);
 }

@@ -94,6 +94,7 @@ typedef struct {
 	GPtrArray *commands;   /* char *: command lines of the programs, no two equal */
 	/* Processor time that they took, as far as it is known. */
 	double user_seconds, system_seconds;
+	double cycles_per_ns;    /* likewise of the processor's clock */
 	bool is_kernel_sampled;  /* samples of the event that weighs are of the kernel's code too */
 	bool has_faults_aside;   /* page faults are sampled, but are not what it was recorded for */
 	GPtrArray *events;       /* char *: columns of `values`; the union over all files */

@@ -45,6 +45,7 @@ static LodeProfile *begin_profile(const LodeRecording *recording, const LodeJoin
 		profile, context->program != NULL ? context->program : program);
 	profile->user_seconds = recording->user_seconds;
 	profile->system_seconds = recording->system_seconds;
+	profile->cycles_per_ns = recording->cycles_per_ns;
 	profile->is_kernel_sampled = recording->is_kernel_sampled;
 	profile->creator = lode_profile_intern(
 		profile, recording->creator != NULL ? recording->creator : "callgrind");
@@ -203,7 +204,7 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 
 	if (!begin(&steps, "following registers", error))
 		return NULL;
-	lode_join_dependences(profile, images.n_workers, context->processor, codes);
+	lode_join_dependences(profile, &images, codes);
 	lode_join_facts(profile, codes);
 
 	if (!begin(&steps, "naming data objects", error))

@@ -37,6 +37,7 @@
 #include "sources/code/load_map_set.h"
 #include "sources/recording.h"
 
+typedef struct LodeSamplePairs LodeSamplePairs;
 typedef struct LodeMemoryReading LodeMemoryReading;
 typedef struct LodeWindowReading LodeWindowReading;
 
@@ -47,6 +48,7 @@ typedef struct {
 	LodeMemoryReading *memory_reading; /* NULL: no data addresses were recorded */
 	LodeSampledStacks *stacks;         /* NULL: there are no samples */
 	const LodeWindowReading *windows;  /* NULL: no windows were recorded */
+	const LodeSamplePairs *pairs;      /* NULL: there are no samples */
 	const char *program;   /* the command line, when the caller knows it better; may be NULL */
 	const char *processor; /* that was recorded, as perf writes it; NULL: unknown */
 	LodeCodeImages *code_images; /* where all that ran are added and opened */
@@ -222,15 +224,9 @@ void lode_join_causes(
 	LodeProfile *profile, const LodeJoinCode *codes, const LodeJoinEvents *events);
 
 /* Finds what each instruction's operands come from, by the edges and costs, and fills
- * profile->loops, with their bounds on the recorded `processor`. */
-void lode_join_dependences(
-	LodeProfile *profile, unsigned n_workers, const char *processor, LodeJoinCode *codes);
-
-/* Finds what windows say of instructions, and those after a branch that goes both ways. */
-void lode_join_facts(const LodeProfile *profile, LodeJoinCode *codes);
-
-/* "denormal", "operand". */
-void lode_join_fact_name(LodeJoinFact fact, const char **out_name_space, const char **out_value);
+ * profile->loops, with their bounds on the recorded processor, and the time of an iteration by pairs
+ * of samples. */
+void lode_join_dependences(LodeProfile *profile, const LodeJoinImages *images, LodeJoinCode *codes);
 
 /* The objects that the operands of an instruction access: numbers of LodeMemoryObjects; 0: unknown.
  */

@@ -14,6 +14,7 @@
 #include "base/files/own_library.h"
 #include "ingest/memory/memory_reading.h"
 #include "ingest/sampled/kernel_entries.h"
+#include "ingest/sampled/sample_pairs.h"
 #include "ingest/sampled/sampled_counts.h"
 #include "ingest/sampled/sampled_kernel.h"
 #include "ingest/sampled/sampled_programs.h"
@@ -52,6 +53,8 @@ typedef struct {
 
 enum {
 	KNOWN_ROWS = 1 << 14,
+	UNKNOWN_COST_NS =
+		10000, /* that a sample may take: in virtual machines, where it takes most */
 	ROW_OF_RECORDER = LODE_NONE - 1, /* of a library that lode put into the program */
 };
 
@@ -78,6 +81,7 @@ typedef struct {
 	/* The event that is weighed by the clock, and its column then; LODE_NONE: that is not known
 	 */
 	uint32_t clocked_column, latency_column;
+	uint32_t timed_column; /* of the event that weighs time, or else the first one */
 	bool has_branches;
 	uint64_t n_records;
 	GPtrArray *kernel_functions; /* const char *, of the sample at hand */
@@ -469,6 +473,55 @@ typedef struct {
 	double value;
 } Weight;
 
+/* Of a timer; 0: of another event, or not known. */
+static double timer_period(const LodePerfEvent *event)
+{
+	bool is_timer = event->type == PERF_TYPE_SOFTWARE &&
+	                (event->config == PERF_COUNT_SW_CPU_CLOCK ||
+				event->config == PERF_COUNT_SW_TASK_CLOCK);
+	double value = (double)MAX(event->period_or_frequency, 1);
+
+	if (!is_timer)
+		return 0;
+	return event->is_frequency ? 1e9 / value : value;
+}
+
+/* Adds a sample with all registers, by which iterations between samples are known. */
+static void add_to_pairs(Reading *self, Input *input, const LodePerfRecord *record,
+	const LodePerfEvent *event, uint32_t row)
+{
+	const uint32_t all = (1u << LODE_N_GENERAL_REGISTERS) - 1;
+	const LodePlace *place = &g_array_index(self->rows.places, LodePlace, row);
+	LodeUserRegisters registers = {0};
+
+	if (record->sample.user_registers == NULL || !input->has_times ||
+		!lode_user_registers_from_perf(&registers, event->user_registers,
+			record->sample.user_abi, record->sample.user_registers) ||
+		(registers.known & all) != all)
+		return;
+	const LodeCodeImage *image = lode_code_images_at(
+		lode_places_images(self->places), place->image);
+	const LodeBinaryFunction *function = lode_code_image_function(image, place->address);
+	if (function == NULL)
+		return;
+	const LodePairSample sample = {
+		.record = record,
+		.registers = &registers,
+		.place = *place,
+		.function = (uint64_t)place->image << 32 | (uint32_t)(function - image->functions),
+	};
+	const LodePerfInfo *info = lode_perf_data_info(input->data);
+	const LodePairClock clock = {
+		.threads = input->threads,
+		.windows = &input->windows,
+		.period_ns = timer_period(event),
+		.cost_ns = info->sample_ns > 0 ? (double)info->sample_ns : 0,
+		.cost_error_ns = info->sample_ns > 0 ? (double)info->sample_error_ns
+	                                             : UNKNOWN_COST_NS,
+	};
+	lode_sample_pairs_add(self->options->pairs, &sample, &clock);
+}
+
 /* Adds a sample with its thread and time, the calls that led there, and the data it accessed.
  * `row` has its weight, `user_row` is of user code; LODE_NONE: there is none. */
 static void add_context(Reading *self, Input *input, const LodePerfRecord *record,
@@ -499,6 +552,9 @@ static void add_context(Reading *self, Input *input, const LodePerfRecord *recor
 		self->options->stacks, &access, row, charged, self->kernel_functions);
 	if (input->has_data)
 		lode_memory_reading_add(self->memory, &access);
+	if (user_row != LODE_NONE && weight->column == self->timed_column &&
+		input->columns[record->event] == self->timed_column)
+		add_to_pairs(self, input, record, event, user_row);
 }
 
 static LodePlaceOutcome find_kernel_row(Reading *self, uint64_t ip, uint32_t *out_row)
@@ -755,6 +811,7 @@ static bool read_samples(Reading *self, GError **error)
 		lode_memory_reading_select(self->memory, i);
 		lode_sampled_stacks_begin(self->options->stacks);
 		lode_memory_reading_expect(self->memory, lode_perf_data_n_samples(input->data));
+		lode_sample_pairs_begin(self->options->pairs);
 		lode_perf_data_rewind(input->data);
 		lode_perf_data_skip_samples(input->data, false);
 		memset(self->known, 0, KNOWN_ROWS * sizeof(KnownRow));
@@ -875,6 +932,8 @@ static void describe(Reading *self)
 		g_strconcat("perf.data of ", is_number ? "perf " : "", version, NULL));
 
 	recording->creator = g_string_chunk_insert(recording->strings, creator);
+	if (self->inputs->len == 1)
+		recording->cycles_per_ns = (double)info->clock_khz / 1e6;
 	if (info->host != NULL)
 		recording->host = g_string_chunk_insert(recording->strings, info->host);
 	if (info->cpu_id != NULL)
@@ -964,6 +1023,7 @@ static bool read_all(Reading *self, const char *const *paths, size_t n_paths, GE
 			paths[0]);
 		return false;
 	}
+	self->timed_column = column_to_clock(self);
 	add_latency(self);
 	if (!read_windows(self, error) || !read_samples(self, error) || !has_wanted(self, error))
 		return false;

@@ -53,6 +53,13 @@ typedef struct {
 	int64_t n; /* until all are sorted: by how many more */
 } Step;
 
+/* A thread ran then. */
+typedef struct {
+	uint64_t begin_ns, end_ns;
+	uint64_t before_ns; /* for which it had run in its window until then */
+	uint32_t thread, window;
+} Slice;
+
 struct LodeSampledThreads {
 	guint limit;
 	LodeIdCache ids;
@@ -60,6 +67,7 @@ struct LodeSampledThreads {
 	GArray *notes;   /* Note */
 	GArray *windows; /* Window, one after the other */
 	GArray *steps;   /* Step */
+	GArray *slices;  /* Slice, by thread and time */
 	GArray *times;   /* LodeThreadTime, without names */
 	uint64_t begin_ns, end_ns;
 	uint64_t full_ns; /* notes from here on are missing */
@@ -79,6 +87,7 @@ LodeSampledThreads *lode_sampled_threads_new(guint limit)
 	self->notes = g_array_new(FALSE, FALSE, sizeof(Note));
 	self->windows = g_array_new(FALSE, FALSE, sizeof(Window));
 	self->steps = g_array_new(FALSE, FALSE, sizeof(Step));
+	self->slices = g_array_new(FALSE, FALSE, sizeof(Slice));
 	self->times = g_array_new(FALSE, FALSE, sizeof(LodeThreadTime));
 	self->begin_ns = self->full_ns = UINT64_MAX;
 	g_array_append_val(self->windows, all);
@@ -94,6 +103,7 @@ void lode_sampled_threads_free(LodeSampledThreads *self)
 	g_array_unref(self->notes);
 	g_array_unref(self->windows);
 	g_array_unref(self->steps);
+	g_array_unref(self->slices);
 	g_array_unref(self->times);
 	g_free(self);
 }
@@ -253,6 +263,7 @@ typedef struct {
 	LodeSampledThreads *all;
 	const LodeSampledPrograms *programs;
 	LodeThreadTime time;
+	uint32_t thread;
 	guint first_step; /* of this life */
 	bool is_alive, has_ended;
 	State state;
@@ -262,6 +273,22 @@ typedef struct {
 	uint64_t first_seen_ns, last_seen_ns; /* of its samples in the window; last 0: none */
 } Following;
 
+/* Slices that contradict each other, as records were lost, are not both kept. */
+static void add_to_slices(Following *self, uint64_t begin_ns, uint64_t end_ns)
+{
+	GArray *slices = self->all->slices;
+	const Slice *last = slices->len > 0 ? &LODE_AT(slices, Slice, slices->len - 1) : NULL;
+	Slice slice = {begin_ns, end_ns, 0, self->thread, self->window};
+
+	if (last != NULL && last->thread == slice.thread) {
+		if (begin_ns < last->end_ns)
+			return;
+		if (last->window == slice.window)
+			slice.before_ns = last->before_ns + (last->end_ns - last->begin_ns);
+	}
+	g_array_append_val(slices, slice);
+}
+
 static void add_slice(Following *self, uint64_t begin_ns, uint64_t end_ns)
 {
 	const Window *window = &LODE_AT(self->all->windows, Window, self->window);
@@ -270,6 +297,7 @@ static void add_slice(Following *self, uint64_t begin_ns, uint64_t end_ns)
 	if (steps[1].time_ns <= steps[0].time_ns)
 		return;
 	g_array_append_vals(self->all->steps, steps, 2);
+	add_to_slices(self, steps[0].time_ns, steps[1].time_ns);
 	self->time.running_ns += (double)(steps[1].time_ns - steps[0].time_ns) * window->scale;
 }
 
@@ -393,6 +421,7 @@ static void follow(
 		.all = self,
 		.programs = programs,
 		.time = {.pid = thread->pid, .tid = thread->tid},
+		.thread = number,
 		.window = LODE_NONE,
 	};
 
@@ -486,6 +515,34 @@ double lode_sampled_threads_recorded(const LodeSampledThreads *self)
 		recorded += (double)(window->off_ns - window->on_ns);
 	}
 	return MIN(recorded / all, 1);
+}
+
+/* NULL: it did not run then, as far as is known. */
+static const Slice *slice_at(const LodeSampledThreads *self, uint32_t thread, uint64_t time_ns)
+{
+	const Slice *slices = (const Slice *)(const void *)self->slices->data;
+	guint after = LODE_PARTITION_POINT(self->slices->len, i,
+		slices[i].thread < thread ||
+			(slices[i].thread == thread && slices[i].begin_ns <= time_ns));
+
+	return after > 0 && slices[after - 1].thread == thread &&
+	                       time_ns <= slices[after - 1].end_ns
+	               ? &slices[after - 1]
+	               : NULL;
+}
+
+bool lode_sampled_threads_running(LodeSampledThreads *self, const LodePerfRecord *record,
+	uint64_t begin_ns, uint64_t end_ns, double *out_ns)
+{
+	uint32_t thread = find_thread(self, record);
+	const Slice *first = slice_at(self, thread, begin_ns);
+	const Slice *last = slice_at(self, thread, end_ns);
+
+	if (first == NULL || last == NULL || first->window != last->window || end_ns < begin_ns)
+		return false;
+	*out_ns = (double)(last->before_ns - first->before_ns) +
+	          ((double)(end_ns - last->begin_ns) - (double)(begin_ns - first->begin_ns));
+	return true;
 }
 
 uint64_t lode_sampled_threads_n_incomplete(const LodeSampledThreads *self)

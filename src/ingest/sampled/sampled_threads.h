@@ -42,6 +42,11 @@ double lode_sampled_threads_share(LodeSampledThreads *self, uint64_t time_ns);
 /* The share of the recording's time in which switches were recorded. */
 double lode_sampled_threads_recorded(const LodeSampledThreads *self);
 
+/* For how long the thread of a record ran from one time to the other. False: that is not known,
+ * as it did not run at both, or switches were not recorded all the time in between. */
+bool lode_sampled_threads_running(LodeSampledThreads *self, const LodePerfRecord *record,
+	uint64_t begin_ns, uint64_t end_ns, double *out_ns);
+
 /* Switches without the one before or after. */
 uint64_t lode_sampled_threads_n_incomplete(const LodeSampledThreads *self);
 

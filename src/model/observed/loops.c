@@ -12,12 +12,42 @@ const char *lode_unit_name(LodeUnit unit)
 	return (unsigned)unit < LODE_N_UNITS ? names[unit] : NULL;
 }
 
+static guint place_of(const LodeProfile *profile, uint32_t head)
+{
+	const LodeLoop *loops = (const LodeLoop *)(const void *)profile->loops->data;
+
+	return LODE_PARTITION_POINT(profile->loops->len, i, loops[i].head < head);
+}
+
 LodeLoop *lode_loops_find(const LodeProfile *profile, uint32_t head)
 {
-	LodeLoop *loops = (LodeLoop *)(void *)profile->loops->data;
-	guint at = LODE_PARTITION_POINT(profile->loops->len, i, loops[i].head < head);
+	guint at = place_of(profile, head);
 
-	return at < profile->loops->len && loops[at].head == head ? &loops[at] : NULL;
+	return at < profile->loops->len && LODE_AT(profile->loops, LodeLoop, at).head == head
+	               ? &LODE_AT(profile->loops, LodeLoop, at)
+	               : NULL;
+}
+
+LodeLoop *lode_loops_add(LodeProfile *profile, uint32_t head)
+{
+	LodeLoop *known = lode_loops_find(profile, head);
+	guint at = place_of(profile, head);
+	const LodeLoop added = {
+		.head = head,
+		.iterations = lode_profile_instruction(profile, head)->count,
+		.weight = -1,
+		.recurrence_cycles = -1,
+		.other_cycles = -1,
+		.iteration_ns = -1,
+		.iteration_error_ns = -1,
+		.load_bytes = -1,
+		.store_bytes = -1,
+	};
+
+	if (known != NULL)
+		return known;
+	g_array_insert_val(profile->loops, at, added);
+	return &LODE_AT(profile->loops, LodeLoop, at);
 }
 
 double lode_loop_busiest(const LodeLoop *self, LodeUnit *out_unit)

@@ -54,6 +54,10 @@ typedef struct {
 /* The loop with this head, or NULL. */
 LodeLoop *lode_loops_find(const LodeProfile *profile, uint32_t head);
 
+/* Likewise, added when there is none, as of a loop whose back edge the inferred executions leave
+ * out: nothing is known of it. Valid until the next one is added. */
+LodeLoop *lode_loops_add(LodeProfile *profile, uint32_t head);
+
 /* The highest of the unit bounds, and which one; 0 where there is no work at all. */
 double lode_loop_busiest(const LodeLoop *self, LodeUnit *out_unit);
 

@@ -2,52 +2,131 @@
 #include "record/events/sample_cost.h"
 
 #include "base/arrays/sort_order.h"
+#include "record/perf/perf_ring.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-	PERIOD_NS = 100 * 1000,
-	ENOUGH = 31, /* samples */
-	FEWEST = 7,
-	LONGEST_NS = 20 * 1000 * 1000, /* to wait for them, where other programs run too */
-	SHORTEST_GAP_NS = 500,         /* an interrupt takes longer, a cache miss does not */
-	LONGEST_GAP_NS = PERIOD_NS,    /* another program ran */
+	RUNS = 1200,
+	PAGES = 64,
+	ADDITIONS = 1 << 16,     /* of a run: some 15 µs */
+	ADDITIONS_IN_ROUND = 16, /* of the chain's loop */
+	FREQUENCY = 10000,       /* so that there are enough samples */
+	FEWEST_SAMPLES = 20,     /* else the cost is not known */
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
+/* Programs differ in what an interrupt costs them, by what it takes from their caches. */
+static const double OTHER_PROGRAM = 0.05;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+/* Register to register: additions of a constant may be computed before they are executed (Intel,
+ * from the twelfth generation on). */
+static void add_up(void)
+{
+	uint64_t sum = 0, addend = 3;
+
+	for (unsigned i = 0; i < ADDITIONS / ADDITIONS_IN_ROUND; i++) {
+#if defined(__x86_64__)
+		__asm__ volatile(".rept 16\n\tadd %1, %0\n\t.endr"
+				 : "+r"(sum)
+				 : "r"(addend)
+				 : "cc");
+#elif defined(__aarch64__)
+		__asm__ volatile(".rept 16\n\tadd %0, %0, %1\n\t.endr" : "+r"(sum) : "r"(addend));
+#else
+		for (unsigned k = 0; k < ADDITIONS_IN_ROUND; k++)
+			__asm__ volatile("" : "+r"(sum) : "r"(addend));
+#endif
+	}
 }
 
-uint64_t lode_sample_cost_ns(const LodePerfKernel *kernel)
+static double clock_ns(void)
 {
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = PERIOD_NS,
-		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-	};
-	int descriptor = kernel->open(&attr, 0, -1, kernel->user_data);
-	uint64_t gaps[ENOUGH];
-	size_t n = 0;
+	struct timespec time;
 
-	if (descriptor < 0)
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+static double median(double *numbers, size_t n)
+{
+	qsort(numbers, n, sizeof(double), lode_compare_doubles);
+	return (numbers[(n - 1) / 2] + numbers[n / 2]) / 2;
+}
+
+static unsigned take_samples(LodePerfRing *ring)
+{
+	struct perf_event_header header;
+	unsigned n = 0;
+
+	if (!lode_perf_ring_update(ring))
 		return 0;
-	uint64_t start_ns = now_ns(), last_ns = start_ns;
-	while (n < ENOUGH && last_ns - start_ns < LONGEST_NS) {
-		uint64_t at_ns = now_ns();
-		if (at_ns - last_ns > SHORTEST_GAP_NS && at_ns - last_ns < LONGEST_GAP_NS)
-			gaps[n++] = at_ns - last_ns;
-		last_ns = at_ns;
+	for (uint64_t at = ring->tail; at + sizeof(header) <= ring->head; at += header.size) {
+		lode_perf_ring_copy(ring, at, &header, sizeof(header));
+		n += header.type == PERF_RECORD_SAMPLE;
+		if (header.size == 0)
+			break;
 	}
-	close(descriptor);
-	qsort(gaps, n, sizeof(gaps[0]), lode_compare_u64);
-	return n >= FEWEST ? gaps[n / 2] : 0;
+	lode_perf_ring_release(ring);
+	return n;
+}
+
+static int open_event(const LodePerfKernel *kernel, const struct perf_event_attr *attr)
+{
+	struct perf_event_attr own = *attr;
+
+	own.inherit = own.enable_on_exec = own.mmap = own.mmap2 = own.mmap_data = 0;
+	own.comm = own.comm_exec = own.task = own.context_switch = own.bpf_event = own.ksymbol = 0;
+	own.disabled = 1;
+	if (own.freq)
+		own.sample_freq = (uint64_t)CLAMP(
+			lode_perf_kernel_setting(kernel, "perf_event_max_sample_rate", 1), 1,
+			FREQUENCY);
+	return kernel->open(&own, 0, -1, kernel->user_data);
+}
+
+LodeSampleCost lode_sample_cost_measure(
+	const LodePerfKernel *kernel, const struct perf_event_attr *attr)
+{
+	const double sigma_of_mad = 1.4826, error_of_median = 1.2533;
+	int descriptor = open_event(kernel, attr);
+	LodeSampleCost found = {0};
+	LodePerfRing ring = {0};
+	double plain_ns[RUNS], sampled_ns[RUNS];
+	size_t n_plain = 0, n_sampled = 0;
+
+	if (descriptor >= 0 && lode_perf_ring_map(&ring, descriptor, PAGES))
+		ioctl(descriptor, PERF_EVENT_IOC_ENABLE, 0);
+	for (unsigned i = 0; i < RUNS; i++) {
+		double begin_ns = clock_ns();
+		add_up();
+		double time_ns = clock_ns() - begin_ns;
+		if (take_samples(&ring) > 0)
+			sampled_ns[n_sampled++] = time_ns;
+		else
+			plain_ns[n_plain++] = time_ns;
+	}
+	lode_perf_ring_unmap(&ring);
+	if (descriptor >= 0)
+		close(descriptor);
+	double run_ns = n_plain > 0 ? median(plain_ns, n_plain) : 0;
+	if (run_ns <= 0)
+		return found;
+#if defined(__x86_64__) || defined(__aarch64__)
+	found.cycles_per_ns = ADDITIONS / run_ns;
+#endif
+	double cost_ns = n_sampled >= FEWEST_SAMPLES ? median(sampled_ns, n_sampled) - run_ns : 0;
+	if (cost_ns <= 0)
+		return found;
+	for (size_t i = 0; i < n_sampled; i++)
+		sampled_ns[i] = fabs(sampled_ns[i] - run_ns - cost_ns);
+	found.sample_ns = cost_ns;
+	found.sample_error_ns = hypot(error_of_median * sigma_of_mad *
+					      median(sampled_ns, n_sampled) /
+					      sqrt((double)n_sampled),
+		OTHER_PROGRAM * cost_ns);
+	return found;
 }

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to record/: the time that a sample takes from the program that is sampled, mostly that of
- * the timer's interrupt: some 2 µs on a processor, 12 µs where a hypervisor is called three times
- * for it.
+ * What a sample costs the sampled program, and how fast the processor's clock is, measured in this
+ * process once the program has ended: many short runs of additions, each of which needs the one
+ * before and so takes one cycle, while an event samples them.
  *
- *   the clock, read again and again:  ││││││││          ││││││││          ││││
- *                                             └─ a sample ─┘       └─ …
+ *   runs   ▂▂▂▂▂▇▂▂▂▂▂▂▇▂▂▂▂▂▂▇▂▂     by their time, high where there was a sample
+ *
+ * The cost is the median of these less the median of the others. Takes some 20 ms.
  */
 #pragma once
 
 #include "record/events/perf_kernel.h"
 
-/* Of a timer's sample, the median of some milliseconds on the processor that we run on; 0: it
- * cannot be measured, as where sampling is forbidden. */
-uint64_t lode_sample_cost_ns(const LodePerfKernel *kernel);
+typedef struct {
+	double sample_ns, sample_error_ns; /* 0 both: not known */
+	double cycles_per_ns;              /* 0: not known */
+} LodeSampleCost;
+
+/* `attr`: of the event, which is opened for the calling thread. */
+LodeSampleCost lode_sample_cost_measure(
+	const LodePerfKernel *kernel, const struct perf_event_attr *attr);

@@ -333,6 +333,7 @@ static GByteArray *describe_program(const LodePerfFeatureInput *input)
 {
 	g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
 	GByteArray *section = g_byte_array_new();
+	const LodeSampleCost *cost = &input->sample_cost;
 
 	if (input->cpu_time != NULL) {
 		add_number(texts, "user-ns", input->cpu_time->user_ns);
@@ -340,6 +341,12 @@ static GByteArray *describe_program(const LodePerfFeatureInput *input)
 	}
 	if (input->n_page_faults > 0)
 		add_number(texts, "page-faults", input->n_page_faults);
+	if (cost->sample_ns > 0) {
+		add_number(texts, "sample-ns", (uint64_t)cost->sample_ns);
+		add_number(texts, "sample-error-ns", (uint64_t)cost->sample_error_ns);
+	}
+	if (cost->cycles_per_ns > 0)
+		add_number(texts, "clock-khz", (uint64_t)(cost->cycles_per_ns * 1e6));
 	if (input->program != NULL)
 		g_ptr_array_add(texts, g_strdup("--"));
 	for (size_t i = 0; input->program != NULL && input->program[i] != NULL; i++)

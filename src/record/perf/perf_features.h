@@ -11,6 +11,7 @@
 #pragma once
 
 #include "machine/cpu_meter.h"
+#include "record/events/sample_cost.h"
 #include "record/perf/perf_tally.h"
 
 typedef struct {
@@ -20,6 +21,7 @@ typedef struct {
 	const char *const *program;  /* the recorded program, likewise */
 	const LodeCpuTime *cpu_time; /* of the program; NULL: not known */
 	uint64_t n_page_faults;      /* of the program; 0: not counted */
+	LodeSampleCost sample_cost;
 	bool has_branch_stacks;
 } LodePerfFeatureInput;
 

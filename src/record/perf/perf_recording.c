@@ -332,7 +332,7 @@ static uint64_t count_page_faults(const LodePerfRecording *self)
 bool lode_perf_recording_finish(
 	LodePerfRecording *self, const LodePerfRecordedProgram *program, GError **error)
 {
-	const LodePerfFeatureInput input = {
+	LodePerfFeatureInput input = {
 		.choices = self->choices,
 		.tally = &self->tally,
 		.command = program->options->command,
@@ -347,6 +347,8 @@ bool lode_perf_recording_finish(
 		lode_window_recorder_end(self->windows);
 	lode_perf_recording_drain(self);
 	write_lost(self);
+	const LodePerfChoice *first = self->choices->pdata[0];
+	input.sample_cost = lode_sample_cost_measure(program->kernel, &first->attr);
 	g_autoptr(GPtrArray) features = lode_perf_features_make(&input);
 	lode_perf_writer_finish(self->writer, features, self->tally.files, self->windows,
 		self->write_error == NULL ? &self->write_error : NULL);

@@ -64,6 +64,7 @@ void lode_perf_recording_add_process(LodePerfRecording *self, pid_t pid, bool ha
 /* The inputs for the description at the end of the file; all borrowed. */
 typedef struct {
 	const LodePerfSamplerOptions *options;
+	const LodePerfKernel *kernel;
 	const char *const *program;  /* its command line, NULL-terminated */
 	const LodeCpuTime *cpu_time; /* that it took; NULL: not known */
 } LodePerfRecordedProgram;

@@ -574,7 +574,7 @@ static void add_left_processes(Session *self)
 			n_running, first);
 }
 
-static bool finish(Session *self, GError **error)
+static bool finish(Session *self, const LodePerfKernel *kernel, GError **error)
 {
 	LodeCpuTime cpu_time;
 	bool has_usage = is_program(self) && self->has_program_ended;
@@ -585,6 +585,7 @@ static bool finish(Session *self, GError **error)
 		&self->meter, has_usage ? &self->usage : NULL, &cpu_time);
 	const LodePerfRecordedProgram program = {
 		.options = self->options,
+		.kernel = kernel,
 		.program = is_program(self) ? self->options->argv
 	                                    : (const char *const *)self->running.command,
 		.cpu_time = has_time ? &cpu_time : NULL,
@@ -684,7 +685,7 @@ static LodePerfSampling *record(Session *self, const LodePerfKernel *kernel, GEr
 	self->short_rounds_end_us = now_us() + SHORT_ROUNDS_US;
 	while (!self->is_over)
 		wait_once(self);
-	return finish(self, error) ? result_of(self) : NULL;
+	return finish(self, kernel, error) ? result_of(self) : NULL;
 }
 
 static void session_clear(Session *self)

@@ -164,20 +164,29 @@ static void read_command_line(LodePerfData *self, LodeByteCursor *cursor)
 	self->info.program = g_string_chunk_insert(self->strings, program);
 }
 
-static bool read_number(const char *text, const char *name, uint64_t *out_number)
+static void read_number(const char *text, const char *name, uint64_t *out_number)
 {
 	guint64 value;
 
-	if (!g_str_has_prefix(text, name) ||
-		!g_ascii_string_to_unsigned(text + strlen(name), 10, 0, INT64_MAX, &value, NULL))
-		return false;
-	*out_number = value;
-	return true;
+	if (g_str_has_prefix(text, name) &&
+		g_ascii_string_to_unsigned(text + strlen(name), 10, 0, INT64_MAX, &value, NULL))
+		*out_number = value;
 }
 
-/* "user-ns=1200000", "system-ns=…", "page-faults=…", then "--" and the words of the program. */
+/* Numbers, as "user-ns=1200000", then "--" and the words of the program. */
 static void read_program(LodePerfData *self, LodeByteCursor *cursor)
 {
+	const struct {
+		const char *name;
+		uint64_t *value;
+	} numbers[] = {
+		{"user-ns=", &self->info.user_ns},
+		{"system-ns=", &self->info.system_ns},
+		{"page-faults=", &self->info.n_page_faults},
+		{"sample-ns=", &self->info.sample_ns},
+		{"sample-error-ns=", &self->info.sample_error_ns},
+		{"clock-khz=", &self->info.clock_khz},
+	};
 	g_autoptr(GString) program = g_string_new(NULL);
 	bool is_program = false;
 
@@ -189,9 +198,8 @@ static void read_program(LodePerfData *self, LodeByteCursor *cursor)
 			append_word(program, text);
 		else if (strcmp(text, "--") == 0)
 			is_program = true;
-		else if (!read_number(text, "user-ns=", &self->info.user_ns) &&
-			 !read_number(text, "system-ns=", &self->info.system_ns))
-			read_number(text, "page-faults=", &self->info.n_page_faults);
+		for (size_t i = 0; !is_program && i < G_N_ELEMENTS(numbers); i++)
+			read_number(text, numbers[i].name, numbers[i].value);
 	}
 	if (!cursor->is_overrun && program->len > 0)
 		self->info.program = g_string_chunk_insert(self->strings, program->str);

@@ -50,6 +50,7 @@ typedef struct {
 static const LodeColumn facts[] = {
 	{"core", AT(LodeProfile, core), LODE_COLUMN_MAYBE_TEXT, 0},
 	{"creator", AT(LodeProfile, creator), LODE_COLUMN_MAYBE_TEXT, 0},
+	{"cycles_per_ns", AT(LodeProfile, cycles_per_ns), LODE_COLUMN_AMOUNT, 0},
 	{"frequency", AT(LodeProfile, frequency), LODE_COLUMN_WORD, LODE_WORDS_FREQUENCY},
 	{"inflow_checked", AT(LodeProfile, inflow_checked), LODE_COLUMN_AMOUNT, 0},
 	{"inflow_equal", AT(LodeProfile, inflow_equal), LODE_COLUMN_AMOUNT, 0},
@@ -388,8 +389,8 @@ static void take_fact(LodeProfile *profile, LodeRowReader *rows, bool *seen)
 /* A fact that was added to the schema since: a profile without it does not say. */
 static bool is_optional(const char *key)
 {
-	static const char *const keys[] = {
-		"core", "is_kernel_sampled", "system_seconds", "user_seconds", NULL};
+	static const char *const keys[] = {"core", "cycles_per_ns", "is_kernel_sampled",
+		"system_seconds", "user_seconds", NULL};
 
 	return g_strv_contains(keys, key);
 }

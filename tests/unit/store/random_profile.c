@@ -230,6 +230,7 @@ static double maybe_amount(GRand *rand)
 
 static void add_loops(LodeProfile *profile, GRand *rand)
 {
+	profile->cycles_per_ns = g_rand_double(rand);
 	profile->core = g_rand_boolean(rand) ? lode_profile_intern(profile, "Zen 3") : NULL;
 	for (uint32_t i = 0; i < profile->instructions->len; i++) {
 		LodeLoop loop = {

@@ -11,8 +11,10 @@
 #include "ingest/join/attributes/dependence_search.h"
 #include "ingest/join/attributes/loop_bounds.h"
 #include "ingest/join/attributes/loop_dependences.h"
+#include "ingest/join/attributes/loop_times.h"
 #include "ingest/join/join.h"
 #include "model/causes.h"
+#include "model/observed/loops.h"
 
 #include <string.h>
 
@@ -25,21 +27,25 @@ static const double MISS_RATE = 0.01;
 typedef struct {
 	LodeDependenceSearch *search;
 	LodeLoopDependences *in_loop;
+	LodeLoopTimes *times;
 	LodeRegisterUseCache *uses;
-	GArray *nodes;    /* LodeDependenceNode */
-	GArray *firsts;   /* uint32_t × (nodes + 1) */
-	GArray *ways;     /* LodeDependenceWay */
-	GArray *inflow;   /* double × nodes: executions that came from another instruction */
-	GArray *repeats;  /* double × nodes: and from itself, by a repeat prefix */
-	GArray *found;    /* LodeDependence × nodes */
-	GArray *in_loops; /* LodeLoopDependence × nodes */
-	GArray *loops;    /* LodeLoop, of all functions that this worker took */
+	GArray *nodes;       /* LodeDependenceNode */
+	GArray *firsts;      /* uint32_t × (nodes + 1) */
+	GArray *ways;        /* LodeDependenceWay */
+	GArray *inflow;      /* double × nodes: executions that came from another instruction */
+	GArray *repeats;     /* double × nodes: and from itself, by a repeat prefix */
+	GArray *found;       /* LodeDependence × nodes */
+	GArray *in_loops;    /* LodeLoopDependence × nodes */
+	GArray *code_edges;  /* CodeEdge */
+	GArray *loops;       /* LodeLoop, of all functions that this worker took */
+	GArray *found_times; /* LodeLoopTime, likewise; head: the instruction */
 } Scratch;
 
 typedef struct {
 	LodeProfile *profile;
 	LodeJoinCode *codes;
 	GArray *miss_events; /* uint32_t */
+	GArray *pairs;       /* LodeLoopPair, by function */
 	const LodeCore *core;
 	double least_weight; /* of a loop that is kept */
 	Scratch *scratch;    /* of each worker */
@@ -247,6 +253,161 @@ static void add_ways(const Finding *self, const LodeFunction *function, Scratch 
 	firsts[0] = 0;
 }
 
+/* --- times of loops --- */
+
+typedef struct {
+	uint32_t target, source; /* nodes */
+} CodeEdge;
+
+LODE_ORDER(compare_code_edges, CodeEdge, LODE_ASCENDING(target), LODE_ASCENDING(source))
+
+LODE_ORDER(compare_pairs, LodeLoopPair, LODE_ASCENDING(function), LODE_ASCENDING(nodes[0]),
+	LODE_ASCENDING(nodes[1]), LODE_ASCENDING(pair->time_ns))
+
+static GArray *find_pairs(const LodeProfile *profile, const LodeJoinImages *images)
+{
+	GArray *pairs = g_array_new(FALSE, FALSE, sizeof(LodeLoopPair));
+	const GArray *list = images->context->pairs != NULL
+	                             ? lode_sample_pairs_list(images->context->pairs)
+	                             : NULL;
+
+	for (guint i = 0; list != NULL && i < list->len; i++) {
+		const LodeSamplePair *pair = &LODE_AT(list, LodeSamplePair, i);
+		LodeLoopPair added = {.pair = pair};
+		uint32_t function = LODE_NONE;
+		bool is_found = true;
+		for (unsigned k = 0; k < 2 && is_found; k++) {
+			uint32_t found = lode_join_find(profile,
+				lode_join_image_of(images, pair->places[k].image),
+				pair->places[k].address);
+			is_found = found != LODE_NONE;
+			if (!is_found)
+				continue;
+			function = lode_profile_instruction(profile, found)->function;
+			is_found = k == 0 || function == added.function;
+			added.function = function;
+			added.nodes[k] =
+				found - lode_profile_function(profile, function)->first_instruction;
+		}
+		if (is_found)
+			g_array_append_val(pairs, added);
+	}
+	g_array_sort(pairs, compare_pairs);
+	return pairs;
+}
+
+/* Executions that are inferred leave out ways that no sample shows, such as those of the loop
+ * around a long one. A loop's registers are followed over all ways that the code has. */
+static void add_code_ways(const Finding *self, const LodeFunction *function, Scratch *scratch)
+{
+	const LodeDependenceNode *nodes =
+		(const LodeDependenceNode *)(const void *)scratch->nodes->data;
+	GArray *edges = scratch->code_edges, *ways = scratch->ways;
+	const LodeInstruction *own = lode_profile_instruction(
+		self->profile, function->first_instruction);
+	uint32_t n = function->n_instructions;
+	EdgeWalk walk = edge_walk(self->profile, function);
+	LodeEdge edge;
+
+	g_array_set_size(edges, 0);
+	while (next_edge(&walk, &edge))
+		if (edge.kind != LODE_EDGE_REPEAT)
+			g_array_append_val(edges, ((CodeEdge){edge.target, edge.source}));
+	for (uint32_t i = 0; i < n; i++) {
+		const LodeJoinCode *code = &self->codes[function->first_instruction + i];
+		bool is_jump = code->branch == LODE_BRANCH_CONDITIONAL ||
+		               code->branch == LODE_BRANCH_JUMP;
+		uint32_t to = LODE_PARTITION_POINT(n, k, own[k].address < code->target);
+		if (is_jump && to < n && own[to].address == code->target)
+			g_array_append_val(edges, ((CodeEdge){to, i}));
+		bool goes_on = code->branch != LODE_BRANCH_JUMP &&
+		               code->branch != LODE_BRANCH_INDIRECT_JUMP &&
+		               code->branch != LODE_BRANCH_RETURN &&
+		               code->branch != LODE_BRANCH_STOP;
+		if (goes_on && i + 1 < n && own[i].address + code->length == own[i + 1].address)
+			g_array_append_val(edges, ((CodeEdge){i + 1, i}));
+	}
+	g_array_sort(edges, compare_code_edges);
+	g_array_set_size(scratch->firsts, 0);
+	g_array_set_size(scratch->firsts, n + 1);
+	g_array_set_size(ways, 0);
+	uint32_t *firsts = (uint32_t *)(void *)scratch->firsts->data;
+	for (guint i = 0; i < edges->len; i++) {
+		const CodeEdge *at = &LODE_AT(edges, CodeEdge, i);
+		const LodeDependenceWay way = {.source = at->source};
+		bool is_known = i > 0 && compare_code_edges(at, at - 1) == 0;
+		/* A loop is entered at its head; what does not is never executed, such as a nop
+		 * that fills the space before it. */
+		bool is_entered = nodes[at->source].loop_depth < nodes[at->target].loop_depth &&
+		                  !nodes[at->target].is_loop_head;
+		if (is_known || is_entered)
+			continue;
+		g_array_append_val(ways, way);
+		firsts[at->target + 1]++;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		firsts[i + 1] += firsts[i];
+}
+
+typedef struct {
+	const Finding *finding;
+	const LodeFunction *function;
+} Advancing;
+
+static bool advance_of(const void *data, uint32_t node, LodeRegisterAdvance *out)
+{
+	const Advancing *self = data;
+	const LodeFunction *function = self->function;
+	uint32_t index = function->first_instruction + node;
+	gsize size;
+	const uint8_t *code = g_bytes_get_data(function->code, &size);
+	uint64_t offset = lode_profile_instruction(self->finding->profile, index)->address -
+	                  function->address;
+	uint8_t length = self->finding->codes[index].length;
+
+	return offset < size && length <= size - offset &&
+	       lode_register_advance_decode(out, code + offset, length);
+}
+
+static void find_times(const Finding *self, uint32_t index, Scratch *scratch)
+{
+	const LodeFunction *function = lode_profile_function(self->profile, index);
+	const LodeLoopPair *pairs = (const LodeLoopPair *)(const void *)self->pairs->data;
+	guint n = self->pairs->len;
+	guint first = LODE_PARTITION_POINT(n, i, pairs[i].function < index);
+	guint end = LODE_PARTITION_POINT(n, i, pairs[i].function <= index);
+	const Advancing advancing = {self, function};
+	guint n_before = scratch->found_times->len;
+
+	if (end - first < LODE_PACE_FEWEST)
+		return;
+	add_code_ways(self, function, scratch);
+	const LodeDependenceGraph graph = {
+		.nodes = (const LodeDependenceNode *)(const void *)scratch->nodes->data,
+		.n = function->n_instructions,
+		.first_ways = (const uint32_t *)(const void *)scratch->firsts->data,
+		.ways = (const LodeDependenceWay *)(const void *)scratch->ways->data,
+	};
+	const LodeLoopCode code = {&graph, advance_of, &advancing};
+	lode_loop_times_find(
+		scratch->times, &code, pairs + first, end - first, scratch->found_times);
+	for (guint i = n_before; i < scratch->found_times->len; i++)
+		LODE_AT(scratch->found_times, LodeLoopTime, i).head += function->first_instruction;
+}
+
+static void add_times(LodeProfile *profile, const GArray *times)
+{
+	char *source = lode_profile_intern(profile, "native");
+
+	for (guint i = 0; i < times->len; i++) {
+		const LodeLoopTime *time = &LODE_AT(times, LodeLoopTime, i);
+		LodeLoop *loop = lode_loops_add(profile, time->head);
+		loop->iteration_ns = time->time.ns;
+		loop->iteration_error_ns = time->time.error_ns;
+		loop->iteration_source = source;
+	}
+}
+
 static void find_in_function(size_t index, unsigned worker, void *user_data)
 {
 	Finding *self = user_data;
@@ -288,10 +449,14 @@ static void find_in_function(size_t index, unsigned worker, void *user_data)
 		if (in_loops[i].is_repeated)
 			codes[i].facts |= 1u << LODE_JOIN_FACT_REPEATS_UNCHANGED;
 	}
+	find_times(self, (uint32_t)index, scratch);
 }
 
 static void scratch_init(Scratch *self)
 {
+	self->times = lode_loop_times_new();
+	self->code_edges = g_array_new(FALSE, FALSE, sizeof(CodeEdge));
+	self->found_times = g_array_new(FALSE, FALSE, sizeof(LodeLoopTime));
 	self->search = lode_dependence_search_new();
 	self->in_loop = lode_loop_dependences_new();
 	self->uses = lode_register_use_cache_new();
@@ -309,6 +474,9 @@ static void scratch_clear(Scratch *self)
 {
 	lode_dependence_search_free(self->search);
 	lode_loop_dependences_free(self->in_loop);
+	lode_loop_times_free(self->times);
+	g_array_unref(self->code_edges);
+	g_array_unref(self->found_times);
 	lode_register_use_cache_free(self->uses);
 	g_array_unref(self->nodes);
 	g_array_unref(self->firsts);
@@ -351,15 +519,16 @@ static void add_loops(LodeProfile *profile, const GArray *loops)
 	}
 }
 
-void lode_join_dependences(
-	LodeProfile *profile, unsigned n_workers, const char *processor, LodeJoinCode *codes)
+void lode_join_dependences(LodeProfile *profile, const LodeJoinImages *images, LodeJoinCode *codes)
 {
-	g_autoptr(LodeCore) core = lode_core_new(processor);
+	g_autoptr(LodeCore) core = lode_core_new(images->context->processor);
 	uint32_t weight = profile->weight_event;
+	unsigned n_workers = images->n_workers;
 	Finding finding = {
 		.profile = profile,
 		.codes = codes,
 		.miss_events = find_miss_events(profile),
+		.pairs = find_pairs(profile, images),
 		.core = core,
 		.least_weight = weight != LODE_NONE
 	                                ? LEAST_SHARE * lode_profile_event(profile, weight)->total
@@ -370,12 +539,15 @@ void lode_join_dependences(
 	for (unsigned i = 0; i < n_workers; i++)
 		scratch_init(&finding.scratch[i]);
 	lode_worker_pool_run(profile->functions->len, n_workers, find_in_function, &finding);
-	for (unsigned i = 0; i < n_workers; i++) {
+	for (unsigned i = 0; i < n_workers; i++)
 		add_loops(profile, finding.scratch[i].loops);
-		scratch_clear(&finding.scratch[i]);
-	}
 	g_array_sort(profile->loops, compare_heads);
 	profile->core = lode_profile_intern(profile, core->name);
+	for (unsigned i = 0; i < n_workers; i++) {
+		add_times(profile, finding.scratch[i].found_times);
+		scratch_clear(&finding.scratch[i]);
+	}
 	g_free(finding.scratch);
 	g_array_unref(finding.miss_events);
+	g_array_unref(finding.pairs);
 }

@@ -287,6 +287,31 @@ static double naive_share(const Truth *self, uint64_t time_ns, uint64_t last_ns)
 	return window != NULL ? scale / MAX(n, 1) : 0;
 }
 
+/* Between times at which the thread runs that is known, unless not all switches were recorded. */
+static void check_running(LodeSampledThreads *threads, const Truth *truth, GRand *random,
+	uint64_t last_ns, bool has_windows)
+{
+	for (unsigned i = 0; i < 300; i++) {
+		unsigned t = (unsigned)g_rand_int_range(random, 0, N_THREADS);
+		uint64_t begin = (uint64_t)g_rand_int_range(random, 0, (gint32)last_ns);
+		uint64_t end = (uint64_t)g_rand_int_range(
+			random, (gint32)begin, (gint32)MIN(last_ns + 1, begin + 9000));
+		const LodePerfRecord sample = record_of(LODE_PERF_SAMPLE, t + 1, begin);
+		double running = -1, expected = 0;
+		bool is_known = lode_sampled_threads_running(
+			threads, &sample, begin, end, &running);
+		for (unsigned k = 0; k < truth->n_slices[t]; k++) {
+			uint64_t from = MAX(truth->slices[t][k].begin, begin);
+			uint64_t to = MIN(truth->slices[t][k].end, end);
+			expected += to > from ? (double)(to - from) : 0;
+		}
+		if (runs(truth, t, begin) && runs(truth, t, end) && !has_windows)
+			g_assert_true(is_known);
+		if (is_known)
+			g_assert_cmpfloat(running, ==, expected);
+	}
+}
+
 static void check_random(guint32 seed, bool has_windows)
 {
 	g_autoptr(GRand) random = g_rand_new_with_seed(seed);
@@ -317,6 +342,7 @@ static void check_random(guint32 seed, bool has_windows)
 			g_error("seed %u, time %u: %g, not %g", seed, (unsigned)at, share,
 				expected);
 	}
+	check_running(threads, &truth, random, last_ns, has_windows);
 	if (has_windows)
 		return;
 	g_autoptr(GArray) times = list(threads);

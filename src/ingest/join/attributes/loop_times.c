@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/join/attributes/loop_times.h"
+
+#include "model/index.h"
+
+struct LodeLoopTimes {
+	LodeNaturalLoop loop;
+	LodeLoopInductions inductions;
+	GArray *paces; /* LodePace */
+};
+
+LodeLoopTimes *lode_loop_times_new(void)
+{
+	LodeLoopTimes *self = g_new0(LodeLoopTimes, 1);
+
+	lode_natural_loop_init(&self->loop);
+	lode_loop_inductions_init(&self->inductions);
+	self->paces = g_array_new(FALSE, FALSE, sizeof(LodePace));
+	return self;
+}
+
+void lode_loop_times_free(LodeLoopTimes *self)
+{
+	if (self == NULL)
+		return;
+	lode_natural_loop_clear(&self->loop);
+	lode_loop_inductions_clear(&self->inductions);
+	g_array_unref(self->paces);
+	g_free(self);
+}
+
+static size_t count_inside(const LodeLoopTimes *self, const LodeLoopPair *pairs, size_t n_pairs)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_pairs; i++)
+		n += lode_natural_loop_has(&self->loop, pairs[i].nodes[0]) &&
+		     lode_natural_loop_has(&self->loop, pairs[i].nodes[1]);
+	return n;
+}
+
+static void add_pace(LodeLoopTimes *self, const LodeLoopPair *pair)
+{
+	const LodeSamplePair *samples = pair->pair;
+	const LodeLoopSample first = {pair->nodes[0], samples->registers[0]};
+	const LodeLoopSample second = {pair->nodes[1], samples->registers[1]};
+	int64_t n = 0;
+	LodePace pace = {.time_ns = samples->time_ns, .error_ns = samples->error_ns};
+
+	if (!lode_natural_loop_has(&self->loop, pair->nodes[0]) ||
+		!lode_natural_loop_has(&self->loop, pair->nodes[1]))
+		return;
+	switch (lode_loop_inductions_between(&self->inductions, &first, &second, &n)) {
+	case LODE_ITERATIONS_KNOWN:
+		pace.iterations = (double)n;
+		break;
+	case LODE_ITERATIONS_CONTRADICTORY:
+		pace.iterations = -1;
+		break;
+	default:
+		return;
+	}
+	g_array_append_val(self->paces, pace);
+}
+
+void lode_loop_times_find(LodeLoopTimes *self, const LodeLoopCode *code, const LodeLoopPair *pairs,
+	size_t n_pairs, GArray *out)
+{
+	const LodeDependenceGraph *graph = code->graph;
+
+	if (n_pairs < LODE_PACE_FEWEST)
+		return;
+	lode_natural_loop_begin(&self->loop, graph);
+	for (uint32_t i = 0; i < graph->n; i++) {
+		LodeLoopTime found = {.head = i};
+		if (!graph->nodes[i].is_loop_head || !lode_natural_loop_find(&self->loop, i) ||
+			count_inside(self, pairs, n_pairs) < LODE_PACE_FEWEST ||
+			!lode_loop_inductions_find(
+				&self->inductions, &self->loop, code->advance, code->data))
+			continue;
+		g_array_set_size(self->paces, 0);
+		for (size_t k = 0; k < n_pairs; k++)
+			add_pace(self, &pairs[k]);
+		if (lode_pace_time(
+			    (LodePace *)(void *)self->paces->data, self->paces->len, &found.time))
+			g_array_append_val(out, found);
+	}
+}

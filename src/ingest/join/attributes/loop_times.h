@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How long an iteration of each loop takes, by pairs of samples in it: an inner loop whose calls
+ * are shorter than the distance of samples has no time, and the loop around it has one.
+ * Private to ingest/join/.
+ */
+#pragma once
+
+#include "ingest/join/attributes/loop_inductions.h"
+#include "ingest/join/attributes/loop_pace.h"
+#include "ingest/sampled/sample_pairs.h"
+
+/* A pair by its nodes, and the function that both are of. */
+typedef struct {
+	uint32_t function, nodes[2];
+	const LodeSamplePair *pair; /* borrowed */
+} LodeLoopPair;
+
+typedef struct {
+	uint32_t head; /* node */
+	LodePaceTime time;
+} LodeLoopTime;
+
+/* A function's executed code. */
+typedef struct {
+	const LodeDependenceGraph *graph;
+	LodeAdvanceFunc advance;
+	const void *data;
+} LodeLoopCode;
+
+/* Working memory, kept from one function to the next. */
+typedef struct LodeLoopTimes LodeLoopTimes;
+LodeLoopTimes *lode_loop_times_new(void);
+void lode_loop_times_free(LodeLoopTimes *self);
+
+/* Appends a LodeLoopTime for each loop of which it is known. */
+void lode_loop_times_find(LodeLoopTimes *self, const LodeLoopCode *code, const LodeLoopPair *pairs,
+	size_t n_pairs, GArray *out);

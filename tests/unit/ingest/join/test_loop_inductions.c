@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Random loops, with ways that part and meet, an inner loop and calls, that are executed with
+ * random registers: the iterations between two moments against those that were executed.
+ */
+#include "ingest/join/attributes/loop_inductions.h"
+
+#include "images/data/data_access.h"
+
+#include <string.h>
+
+enum {
+	MAX_NODES = 14,
+	MAX_WAYS = 3 * MAX_NODES,
+	CASES = 3000,
+	USED = 5,
+	STEPS = 400,
+	MOMENTS = 24
+};
+
+typedef enum { OP_NONE, OP_ADVANCE, OP_CLOBBER, OP_CALL } OpKind;
+
+typedef struct {
+	OpKind kind;
+	LodeRegisterAdvance advance;
+	uint8_t target; /* of a clobber */
+} Op;
+
+/* Node 0 is outside, before the loop; 1 is the head. */
+typedef struct {
+	LodeDependenceNode nodes[MAX_NODES];
+	Op ops[MAX_NODES];
+	uint32_t next[MAX_NODES][2]; /* the same twice: one way */
+	uint32_t n;
+} Program;
+
+static const uint8_t used[USED] = {0, 1, 3, 6, 12}; /* rax, rcx, rbx, rsi, r12 */
+
+static void draw_op(GRand *random, Program *program, uint32_t node)
+{
+	LodeDependenceNode *at = &program->nodes[node];
+	Op *op = &program->ops[node];
+	int kind = g_rand_int_range(random, 0, 12);
+
+	if (kind < 6) {
+		*op = (Op){.kind = OP_ADVANCE,
+			.advance = {
+				.target = used[g_rand_int_range(random, 0, USED)],
+				.width = g_rand_int_range(random, 0, 4) == 0 ? 32 : 64,
+				.constant = g_rand_int_range(random, -3, 4),
+			}};
+		op->advance.source = g_rand_int_range(random, 0, 4) == 0
+		                             ? used[g_rand_int_range(random, 0, USED)]
+		                             : op->advance.target;
+		at->use.changes = lode_register_bit(op->advance.target);
+	} else if (kind == 6) {
+		*op = (Op){.kind = OP_CLOBBER, .target = used[g_rand_int_range(random, 0, USED)]};
+		at->use.changes = lode_register_bit(op->target);
+	} else if (kind == 7) {
+		*op = (Op){.kind = OP_CALL};
+		at->is_call = true;
+		at->use.changes = 0x0fc7 | lode_register_bit(LODE_REGISTER_RSP);
+	}
+}
+
+/* A chain of nodes; some skip ahead, one may go back to an inner head. */
+static void draw(GRand *random, Program *program)
+{
+	*program = (Program){.n = (uint32_t)g_rand_int_range(random, 3, MAX_NODES + 1)};
+	uint32_t n = program->n, inner = 0, inner_end = 0;
+
+	if (n > 6 && g_rand_boolean(random)) {
+		inner = (uint32_t)g_rand_int_range(random, 2, (gint32)n - 3);
+		inner_end = (uint32_t)g_rand_int_range(random, (gint32)inner, (gint32)n - 2);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		bool is_inner = inner > 0 && i >= inner && i <= inner_end;
+		uint32_t after = i + 1 < n ? i + 1 : 1, end = is_inner ? inner_end : n - 1;
+		program->nodes[i].is_known = true;
+		program->nodes[i].loop_depth = (uint8_t)((i > 0) + is_inner);
+		program->next[i][0] = program->next[i][1] = after;
+		/* not into an inner loop but at its head */
+		uint32_t skipped = i + 2;
+		if (i > 0 && skipped <= end && g_rand_int_range(random, 0, 4) == 0 &&
+			(is_inner || skipped <= inner || skipped > inner_end))
+			program->next[i][1] = skipped;
+		if (i > 0)
+			draw_op(random, program, i);
+	}
+	program->nodes[1].is_loop_head = true;
+	if (inner > 0) {
+		program->nodes[inner].is_loop_head = true;
+		program->next[inner_end][1] = inner;
+	}
+}
+
+static bool advance_of(const void *data, uint32_t node, LodeRegisterAdvance *out)
+{
+	const Program *program = data;
+
+	if (program->ops[node].kind != OP_ADVANCE)
+		return false;
+	*out = program->ops[node].advance;
+	return true;
+}
+
+static uint32_t list_ways(const Program *program, uint32_t *firsts, LodeDependenceWay *ways)
+{
+	uint32_t n = 0;
+
+	for (uint32_t to = 0; to < program->n; to++) {
+		firsts[to] = n;
+		for (uint32_t from = 0; from < program->n; from++)
+			if (program->next[from][0] == to || program->next[from][1] == to)
+				ways[n++] = (LodeDependenceWay){from, 0.5};
+	}
+	firsts[program->n] = n;
+	return n;
+}
+
+static void execute(GRand *random, const Op *op, uint64_t *registers)
+{
+	if (op->kind == OP_ADVANCE) {
+		uint64_t value = registers[op->advance.source] + (uint64_t)op->advance.constant;
+		registers[op->advance.target] = op->advance.width == 32 ? (uint32_t)value : value;
+	} else if (op->kind == OP_CLOBBER) {
+		registers[op->target] = g_rand_int(random);
+	} else if (op->kind == OP_CALL) {
+		/* what no compiler uses over a call */
+		registers[0] = g_rand_int(random);
+		registers[2] = g_rand_int(random);
+	}
+}
+
+typedef struct {
+	uint64_t registers[LODE_LOOP_REGISTERS];
+	uint32_t node;
+	int64_t iteration;
+} Moment;
+
+/* Gives moments before nodes of the loop. */
+static unsigned run(GRand *random, const Program *program, Moment *moments)
+{
+	Moment now = {.node = 1};
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < LODE_LOOP_REGISTERS; i++)
+		now.registers[i] = (uint64_t)g_rand_int(random) << 32 | g_rand_int(random);
+	for (unsigned step = 0; step < STEPS && n < MOMENTS; step++) {
+		if (g_rand_int_range(random, 0, STEPS / MOMENTS) == 0)
+			moments[n++] = now;
+		execute(random, &program->ops[now.node], now.registers);
+		now.node = program->next[now.node][g_rand_boolean(random)];
+		now.iteration += now.node == 1;
+	}
+	return n;
+}
+
+static void test_random(void)
+{
+	unsigned n_known = 0, n_advancing = 0;
+
+	for (unsigned seed = 0; seed < CASES; seed++) {
+		g_autoptr(GRand) random = g_rand_new_with_seed(seed);
+		g_auto(LodeNaturalLoop) loop = {0};
+		g_auto(LodeLoopInductions) inductions = {0};
+		uint32_t firsts[MAX_NODES + 1];
+		LodeDependenceWay ways[MAX_WAYS];
+		Moment moments[MOMENTS];
+		Program program;
+		draw(random, &program);
+		list_ways(&program, firsts, ways);
+		const LodeDependenceGraph graph = {program.nodes, program.n, firsts, ways};
+		lode_natural_loop_init(&loop);
+		lode_loop_inductions_init(&inductions);
+		lode_natural_loop_begin(&loop, &graph);
+		g_assert_true(lode_natural_loop_find(&loop, 1));
+		g_assert_cmpuint(loop.body->len, ==, program.n - 1);
+		g_assert_true(lode_loop_inductions_find(&inductions, &loop, advance_of, &program));
+		for (unsigned i = 0; i < LODE_LOOP_REGISTERS; i++)
+			n_advancing += inductions.steps[i] != 0;
+		unsigned n = run(random, &program, moments);
+		for (unsigned i = 1; i < n; i++) {
+			const Moment *a = &moments[i - 1], *b = &moments[i];
+			const LodeLoopSample first = {a->node, a->registers},
+					     second = {b->node, b->registers};
+			int64_t iterations = INT64_MIN;
+			LodeIterations found = lode_loop_inductions_between(
+				&inductions, &first, &second, &iterations);
+			if (found != LODE_ITERATIONS_KNOWN) {
+				g_assert_cmpint(found, ==, LODE_ITERATIONS_UNKNOWN);
+				continue;
+			}
+			n_known++;
+			if (iterations != b->iteration - a->iteration)
+				g_error("case %u: %" G_GINT64_FORMAT ", not %" G_GINT64_FORMAT,
+					seed, iterations, b->iteration - a->iteration);
+		}
+	}
+	g_test_message("%u registers advance, %u pairs known", n_advancing, n_known);
+	g_assert_cmpuint(n_advancing, >, CASES / 4);
+	g_assert_cmpuint(n_known, >, CASES);
+}
+
+/* --- by hand: head: add rax, 4; dec ecx; jump to the head --- */
+
+static bool two_advances(const void *data, uint32_t node, LodeRegisterAdvance *out)
+{
+	static const LodeRegisterAdvance advances[] = {{0, 0, 64, 4}, {1, 1, 32, -1}};
+
+	(void)data;
+	*out = advances[node];
+	return true;
+}
+
+typedef struct {
+	uint64_t rax, rcx, rbx, rsp;
+} Four;
+
+static LodeIterations between(Four a, Four b, int64_t *out_n)
+{
+	const LodeDependenceNode nodes[] = {
+		{.is_known = true, .loop_depth = 1, .is_loop_head = true, .use = {.changes = 1}},
+		{.is_known = true, .loop_depth = 1, .use = {.changes = 2}}};
+	const uint32_t firsts[] = {0, 1, 2};
+	const LodeDependenceWay ways[] = {{1, 1}, {0, 1}};
+	const LodeDependenceGraph graph = {nodes, 2, firsts, ways};
+	const uint64_t first[LODE_LOOP_REGISTERS] = {a.rax, a.rcx, 0, a.rbx, a.rsp};
+	const uint64_t second[LODE_LOOP_REGISTERS] = {b.rax, b.rcx, 0, b.rbx, b.rsp};
+	g_auto(LodeNaturalLoop) loop = {0};
+	g_auto(LodeLoopInductions) inductions = {0};
+
+	lode_natural_loop_init(&loop);
+	lode_loop_inductions_init(&inductions);
+	lode_natural_loop_begin(&loop, &graph);
+	g_assert_true(lode_natural_loop_find(&loop, 0));
+	g_assert_true(lode_loop_inductions_find(&inductions, &loop, two_advances, NULL));
+	return lode_loop_inductions_between(
+		&inductions, &(LodeLoopSample){0, first}, &(LodeLoopSample){0, second}, out_n);
+}
+
+static void test_by_hand(void)
+{
+	int64_t n = 0;
+
+	g_assert_cmpint(
+		between((Four){0, 100, 5, 9}, (Four){40, 90, 5, 9}, &n), ==, LODE_ITERATIONS_KNOWN);
+	g_assert_cmpint(n, ==, 10);
+	/* backward: it began again */
+	g_assert_cmpint(
+		between((Four){40, 90, 5, 9}, (Four){0, 100, 5, 9}, &n), ==, LODE_ITERATIONS_KNOWN);
+	g_assert_cmpint(n, ==, -10);
+	/* the narrow one has wrapped */
+	g_assert_cmpint(between((Four){0, 3, 5, 9}, (Four){UINT64_C(0x400000000), 3, 5, 9}, &n), ==,
+		LODE_ITERATIONS_KNOWN);
+	g_assert_cmpint(n, ==, INT64_C(0x100000000));
+	/* they disagree; no whole number; another call by rbx, by rsp */
+	g_assert_cmpint(between((Four){0, 100, 5, 9}, (Four){40, 91, 5, 9}, &n), ==,
+		LODE_ITERATIONS_CONTRADICTORY);
+	g_assert_cmpint(between((Four){0, 100, 5, 9}, (Four){41, 90, 5, 9}, &n), ==,
+		LODE_ITERATIONS_CONTRADICTORY);
+	g_assert_cmpint(between((Four){0, 100, 5, 9}, (Four){40, 90, 6, 9}, &n), ==,
+		LODE_ITERATIONS_OF_OTHER_CALL);
+	g_assert_cmpint(between((Four){0, 100, 5, 9}, (Four){40, 90, 5, 8}, &n), ==,
+		LODE_ITERATIONS_OF_OTHER_CALL);
+	/* garbage */
+	between((Four){UINT64_C(1) << 63, 0, 0, 0}, (Four){0, UINT64_MAX, 0, 0}, &n);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/ingest/loop-inductions/random", test_random);
+	g_test_add_func("/ingest/loop-inductions/by-hand", test_by_hand);
+	return g_test_run();
+}
