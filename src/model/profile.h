@@ -16,6 +16,7 @@
  */
 #pragma once
 
+#include "machine/memory_rates.h"
 #include "model/index.h"
 
 #include <glib.h>
@@ -201,6 +202,7 @@ typedef struct LodeProfile {
 	char *core;    /* the family of processors whose bounds the loops have: "Zen 3"; NULL: of a
 	                  flow file, or an earlier lode */
 	double cycles_per_ns; /* of the processor when the program had ended; 0: unknown */
+	LodeMemoryRates rates; /* of the machine, by one thread; 0: not known */
 	/* Of a part (analyses/parts/): "thread worker: 31 % of the weight", and the options that
 	 * choose it; NULL: the whole. Not stored. */
 	char *part, *part_options;

@@ -192,6 +192,9 @@ void lode_recording_add_samples(LodeRecording *self, const LodeRecording *sample
 	self->user_seconds = samples->user_seconds;
 	self->system_seconds = samples->system_seconds;
 	self->cycles_per_ns = samples->cycles_per_ns;
+	self->sampling_share = samples->sampling_share;
+	self->sampling_error = samples->sampling_error;
+	self->rates = samples->rates;
 	self->is_kernel_sampled = samples->is_kernel_sampled;
 	self->has_faults_aside = samples->has_faults_aside;
 	if (self->commands->len == 0)

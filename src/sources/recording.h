@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "machine/memory_rates.h"
 #include "model/profile.h"
 
 typedef struct {
@@ -94,7 +95,11 @@ typedef struct {
 	GPtrArray *commands;   /* char *: command lines of the programs, no two equal */
 	/* Processor time that they took, as far as it is known. */
 	double user_seconds, system_seconds;
-	double cycles_per_ns;    /* likewise of the processor's clock */
+	double cycles_per_ns; /* of the processor's clock; 0: not known */
+	/* Of the sampled time, what the timer's interrupts took, and the error of that; 0 both: not
+	 * known. */
+	double sampling_share, sampling_error;
+	LodeMemoryRates rates;   /* of the machine */
 	bool is_kernel_sampled;  /* samples of the event that weighs are of the kernel's code too */
 	bool has_faults_aside;   /* page faults are sampled, but are not what it was recorded for */
 	GPtrArray *events;       /* char *: columns of `values`; the union over all files */

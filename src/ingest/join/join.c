@@ -46,6 +46,7 @@ static LodeProfile *begin_profile(const LodeRecording *recording, const LodeJoin
 	profile->user_seconds = recording->user_seconds;
 	profile->system_seconds = recording->system_seconds;
 	profile->cycles_per_ns = recording->cycles_per_ns;
+	profile->rates = recording->rates;
 	profile->is_kernel_sampled = recording->is_kernel_sampled;
 	profile->creator = lode_profile_intern(
 		profile, recording->creator != NULL ? recording->creator : "callgrind");
@@ -206,6 +207,7 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 		return NULL;
 	lode_join_dependences(profile, &images, codes);
 	lode_join_facts(profile, codes);
+	lode_join_counted_times(profile, recorded);
 
 	if (!begin(&steps, "naming data objects", error))
 		return NULL;

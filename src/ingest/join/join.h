@@ -15,7 +15,7 @@
  *             ─costs───────▶ profile.costs
  *             ─windows─────▶ profile.windows
  *             ─causes──────▶ the weight that was sampled late, at what waited; likewise
- *             ─dependences─▶ in the codes: what each instruction waits for
+ *             ─dependences─▶ in the codes: what each instruction waits for; profile.loops
  *             ─facts───────▶ likewise: what windows say of it, whether it follows a fork
  *             ─objects─────▶ LodeJoinObjects, where data addresses were recorded
  *             ─attributes──▶ attribute sets, locations
@@ -227,6 +227,11 @@ void lode_join_causes(
  * profile->loops, with their bounds on the recorded processor, and the time of an iteration by pairs
  * of samples. */
 void lode_join_dependences(LodeProfile *profile, const LodeJoinImages *images, LodeJoinCode *codes);
+
+/* Gives loops whose executions were counted the time of an iteration, where samples in pairs gave
+ * none: the sampled time of the loop, less what samples took of it, ÷ its iterations. Not known of
+ * loops that call, as the time of the called is not the loop's own. */
+void lode_join_counted_times(LodeProfile *profile, const LodeRecording *recording);
 
 /* The objects that the operands of an instruction access: numbers of LodeMemoryObjects; 0: unknown.
  */

@@ -922,6 +922,22 @@ static void complete_page_faults(Reading *self)
 	*total = MAX(*total, counted);
 }
 
+static void describe_machine(const Reading *self, const LodePerfInfo *info)
+{
+	LodeRecording *recording = self->recording;
+	size_t n;
+	const LodePerfEvent *events = lode_perf_data_events(
+		g_array_index(self->inputs, Input, 0).data, &n);
+	double period_ns = n > 0 ? timer_period(&events[0]) : 0;
+
+	recording->cycles_per_ns = (double)info->clock_khz / 1e6;
+	recording->rates = info->rates;
+	if (period_ns <= 0 || (double)info->sample_ns > period_ns / 2)
+		return;
+	recording->sampling_share = (double)info->sample_ns / period_ns;
+	recording->sampling_error = (double)info->sample_error_ns / period_ns;
+}
+
 static void describe(Reading *self)
 {
 	LodeRecording *recording = self->recording;
@@ -933,7 +949,7 @@ static void describe(Reading *self)
 
 	recording->creator = g_string_chunk_insert(recording->strings, creator);
 	if (self->inputs->len == 1)
-		recording->cycles_per_ns = (double)info->clock_khz / 1e6;
+		describe_machine(self, info);
 	if (info->host != NULL)
 		recording->host = g_string_chunk_insert(recording->strings, info->host);
 	if (info->cpu_id != NULL)

@@ -347,6 +347,16 @@ static GByteArray *describe_program(const LodePerfFeatureInput *input)
 	}
 	if (cost->cycles_per_ns > 0)
 		add_number(texts, "clock-khz", (uint64_t)(cost->cycles_per_ns * 1e6));
+	for (LodeRateLevel i = LODE_RATE_L1; i < LODE_N_RATES; i++) {
+		const double rates[] = {input->rates.read[i], input->rates.write[i]};
+		static const char *const names[] = {"read-", "write-"};
+		for (unsigned k = 0; k < 2; k++) {
+			g_autofree char *name = g_strconcat(
+				names[k], lode_rate_level_name(i), "-mb", NULL);
+			if (rates[k] > 0)
+				add_number(texts, name, (uint64_t)(rates[k] * 1e3));
+		}
+	}
 	if (input->program != NULL)
 		g_ptr_array_add(texts, g_strdup("--"));
 	for (size_t i = 0; input->program != NULL && input->program[i] != NULL; i++)

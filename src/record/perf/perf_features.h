@@ -11,6 +11,7 @@
 #pragma once
 
 #include "machine/cpu_meter.h"
+#include "machine/memory_rates.h"
 #include "record/events/sample_cost.h"
 #include "record/perf/perf_tally.h"
 
@@ -22,6 +23,7 @@ typedef struct {
 	const LodeCpuTime *cpu_time; /* of the program; NULL: not known */
 	uint64_t n_page_faults;      /* of the program; 0: not counted */
 	LodeSampleCost sample_cost;
+	LodeMemoryRates rates;
 	bool has_branch_stacks;
 } LodePerfFeatureInput;
 

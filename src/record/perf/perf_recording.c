@@ -348,6 +348,7 @@ bool lode_perf_recording_finish(
 	lode_perf_recording_drain(self);
 	write_lost(self);
 	const LodePerfChoice *first = self->choices->pdata[0];
+	input.rates = lode_memory_rates_of_machine(NULL);
 	input.sample_cost = lode_sample_cost_measure(program->kernel, &first->attr);
 	g_autoptr(GPtrArray) features = lode_perf_features_make(&input);
 	lode_perf_writer_finish(self->writer, features, self->tally.files, self->windows,

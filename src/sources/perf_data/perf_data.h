@@ -17,6 +17,8 @@
  */
 #pragma once
 
+#include "machine/memory_rates.h"
+
 #include <glib.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -156,6 +158,7 @@ typedef struct {
 	/* What a sample cost the program, and the error of that; 0: unknown. The processor's clock
 	 * at the end; likewise */
 	uint64_t sample_ns, sample_error_ns, clock_khz;
+	LodeMemoryRates rates; /* of the machine */
 	uint32_t n_cpus_online, n_cpus_available;
 	uint64_t total_memory_kib;
 	int32_t clock_id; /* CLOCK_…; −1: not recorded (perf's own clock) */

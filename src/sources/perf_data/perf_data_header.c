@@ -173,6 +173,23 @@ static void read_number(const char *text, const char *name, uint64_t *out_number
 		*out_number = value;
 }
 
+/* "read-l1-mb=130000": millions of bytes a second. */
+static void read_rate(const char *text, LodeMemoryRates *rates)
+{
+	for (LodeRateLevel i = LODE_RATE_L1; i < LODE_N_RATES; i++) {
+		const char *name = lode_rate_level_name(i);
+		g_autofree char *read = g_strconcat("read-", name, "-mb=", NULL);
+		g_autofree char *write = g_strconcat("write-", name, "-mb=", NULL);
+		uint64_t read_mb = 0, write_mb = 0;
+		read_number(text, read, &read_mb);
+		read_number(text, write, &write_mb);
+		if (read_mb > 0)
+			rates->read[i] = (double)read_mb / 1e3;
+		if (write_mb > 0)
+			rates->write[i] = (double)write_mb / 1e3;
+	}
+}
+
 /* Numbers, as "user-ns=1200000", then "--" and the words of the program. */
 static void read_program(LodePerfData *self, LodeByteCursor *cursor)
 {
@@ -200,6 +217,8 @@ static void read_program(LodePerfData *self, LodeByteCursor *cursor)
 			is_program = true;
 		for (size_t i = 0; !is_program && i < G_N_ELEMENTS(numbers); i++)
 			read_number(text, numbers[i].name, numbers[i].value);
+		if (!is_program)
+			read_rate(text, &self->info.rates);
 	}
 	if (!cursor->is_overrun && program->len > 0)
 		self->info.program = g_string_chunk_insert(self->strings, program->str);

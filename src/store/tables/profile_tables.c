@@ -44,6 +44,7 @@ typedef struct {
 } CostRow;
 
 #define AT(type, field) offsetof(type, field)
+#define RATE(kind, level) offsetof(LodeProfile, rates.kind) + level * sizeof(double)
 
 /* The keys of table `meta`, as columns of the profile, by bytes. Keys that profiles of lode 0.1.0
  * need not have are 0 there. */
@@ -56,12 +57,20 @@ static const LodeColumn facts[] = {
 	{"inflow_equal", AT(LodeProfile, inflow_equal), LODE_COLUMN_AMOUNT, 0},
 	{"is_kernel_sampled", AT(LodeProfile, is_kernel_sampled), LODE_COLUMN_FLAG, 0},
 	{"program", AT(LodeProfile, program), LODE_COLUMN_MAYBE_TEXT, 0},
+	{"read_rate_l1", RATE(read, LODE_RATE_L1), LODE_COLUMN_AMOUNT, 0},
+	{"read_rate_l2", RATE(read, LODE_RATE_L2), LODE_COLUMN_AMOUNT, 0},
+	{"read_rate_l3", RATE(read, LODE_RATE_L3), LODE_COLUMN_AMOUNT, 0},
+	{"read_rate_memory", RATE(read, LODE_RATE_MEMORY), LODE_COLUMN_AMOUNT, 0},
 	{"samples", AT(LodeProfile, n_samples), LODE_COLUMN_AMOUNT, 0},
 	{"system_seconds", AT(LodeProfile, system_seconds), LODE_COLUMN_AMOUNT, 0},
 	{"total_count", AT(LodeProfile, total_count), LODE_COLUMN_AMOUNT, 0},
 	{"user_seconds", AT(LodeProfile, user_seconds), LODE_COLUMN_AMOUNT, 0},
 	{"weight_event", AT(LodeProfile, weight_event), LODE_COLUMN_MAYBE_REFERENCE,
 		LODE_TARGET_EVENTS},
+	{"write_rate_l1", RATE(write, LODE_RATE_L1), LODE_COLUMN_AMOUNT, 0},
+	{"write_rate_l2", RATE(write, LODE_RATE_L2), LODE_COLUMN_AMOUNT, 0},
+	{"write_rate_l3", RATE(write, LODE_RATE_L3), LODE_COLUMN_AMOUNT, 0},
+	{"write_rate_memory", RATE(write, LODE_RATE_MEMORY), LODE_COLUMN_AMOUNT, 0},
 };
 
 static const LodeColumn event_columns[] = {
@@ -392,7 +401,8 @@ static bool is_optional(const char *key)
 	static const char *const keys[] = {"core", "cycles_per_ns", "is_kernel_sampled",
 		"system_seconds", "user_seconds", NULL};
 
-	return g_strv_contains(keys, key);
+	return g_strv_contains(keys, key) || g_str_has_prefix(key, "read_rate_") ||
+	       g_str_has_prefix(key, "write_rate_");
 }
 
 /* Other keys are passed over, up to a limit: a file made to harm may have any number. */

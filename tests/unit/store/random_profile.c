@@ -231,6 +231,10 @@ static double maybe_amount(GRand *rand)
 static void add_loops(LodeProfile *profile, GRand *rand)
 {
 	profile->cycles_per_ns = g_rand_double(rand);
+	for (unsigned i = 0; i < LODE_N_RATES; i++) {
+		profile->rates.read[i] = g_rand_double(rand);
+		profile->rates.write[i] = g_rand_double(rand);
+	}
 	profile->core = g_rand_boolean(rand) ? lode_profile_intern(profile, "Zen 3") : NULL;
 	for (uint32_t i = 0; i < profile->instructions->len; i++) {
 		LodeLoop loop = {
