@@ -34,6 +34,29 @@ static bool is_shown(const LodeLoop *loop, LodeUnit unit)
 	       (unit != LODE_UNIT_PORTS || loop->cycles[unit] > most + LEAST_CYCLES);
 }
 
+static void append_bytes(GString *out, const char *name, double bytes, const LodeLoop *loop)
+{
+	if (bytes > 0)
+		g_string_append_printf(out, ", %s %.3g bytes/ns", name, bytes / loop->iteration_ns);
+}
+
+static void append_time(const LodeProfile *profile, const LodeLoop *loop, GString *out)
+{
+	bool is_counted = g_strcmp0(loop->iteration_source, "counted") == 0;
+
+	g_string_append_printf(
+		out, "; %s %.4g ns", is_counted ? "by counts" : "measured", loop->iteration_ns);
+	if (loop->iteration_error_ns >= 0)
+		g_string_append_printf(out, " (error %.2g)", loop->iteration_error_ns);
+	if (profile->cycles_per_ns > 0)
+		g_string_append_printf(
+			out, ", %.4g cycles", loop->iteration_ns * profile->cycles_per_ns);
+	if (loop->iteration_ns > 0) {
+		append_bytes(out, "loads", loop->load_bytes, loop);
+		append_bytes(out, "stores", loop->store_bytes, loop);
+	}
+}
+
 void lode_loop_facts_append(const LodeProfile *profile, const LodeLoop *loop, GString *out)
 {
 	const char *before = "; ";
@@ -62,7 +85,7 @@ void lode_loop_facts_append(const LodeProfile *profile, const LodeLoop *loop, GS
 	if (loop->calls >= LEAST_CYCLES)
 		append_cycles(out, "calls", loop->calls, "; ");
 	if (loop->iteration_ns >= 0)
-		g_string_append_printf(out, "; measured %.3g ns", loop->iteration_ns);
+		append_time(profile, loop, out);
 }
 
 static double known(double value)
@@ -106,20 +129,25 @@ void lode_loop_facts_json(const LodeProfile *profile, uint32_t instruction, Lode
 LodeLoopSums lode_loop_facts_sum(const LodeProfile *profile)
 {
 	LodeLoopSums sums = {0};
-	double weight = 0;
+	double weight = 0, timed = 0;
 
 	for (guint i = 0; i < profile->loops->len; i++) {
 		const LodeLoop *loop = &LODE_AT(profile->loops, LodeLoop, i);
 		LodeUnit unit;
+		sums.n_timed += loop->iteration_ns >= 0;
 		sums.n_outer += !loop->is_innermost;
 		if (!loop->is_innermost)
 			continue;
 		sums.n_innermost++;
 		sums.n_carried += loop->recurrence_cycles > lode_loop_busiest(loop, &unit);
 		weight = loop->weight < 0 ? (double)NAN : weight + loop->weight;
+		if (loop->iteration_ns >= 0)
+			timed = loop->weight < 0 ? (double)NAN : timed + loop->weight;
 	}
 	sums.weight_share = lode_share_of(
 		weight, lode_profile_event_total(profile, profile->weight_event));
+	sums.timed_share = lode_share_of(
+		timed, lode_profile_event_total(profile, profile->weight_event));
 	return sums;
 }
 
@@ -134,5 +162,27 @@ void lode_loop_facts_sum_json(const LodeProfile *profile, LodeJsonStream *json)
 	lode_json_member_number(json, "share", sums.weight_share);
 	lode_json_member_number(json, "by_recurrence", sums.n_carried);
 	lode_json_member_number(json, "outer", sums.n_outer);
+	lode_json_member_number(json, "timed", sums.n_timed);
+	lode_json_member_number(json, "timed_share", sums.timed_share);
+	lode_json_end(json, '}');
+}
+
+void lode_loop_facts_machine_json(const LodeProfile *profile, LodeJsonStream *json)
+{
+	const double *const rates[] = {profile->rates.read, profile->rates.write};
+	static const char *const names[] = {"read_rates", "write_rates"};
+
+	lode_json_key(json, "machine");
+	lode_json_begin(json, '{');
+	lode_json_member_number(json, "cycles_per_ns",
+		profile->cycles_per_ns > 0 ? profile->cycles_per_ns : (double)NAN);
+	for (unsigned k = 0; k < 2; k++) {
+		lode_json_key(json, names[k]);
+		lode_json_begin(json, '{');
+		for (LodeRateLevel i = LODE_RATE_L1; i < LODE_N_RATES; i++)
+			lode_json_member_number(json, lode_rate_level_name(i),
+				rates[k][i] > 0 ? rates[k][i] : (double)NAN);
+		lode_json_end(json, '}');
+	}
 	lode_json_end(json, '}');
 }

@@ -18,9 +18,14 @@ typedef struct {
 	uint32_t n_innermost, n_outer;
 	double weight_share; /* of the innermost ones, of all weight; NAN: not known */
 	uint32_t n_carried;  /* innermost ones whose longest bound is a recurrence */
+	uint32_t n_timed;    /* of which the time of an iteration is known */
+	double timed_share;  /* of the innermost ones of these, as weight_share */
 } LodeLoopSums;
 
 LodeLoopSums lode_loop_facts_sum(const LodeProfile *profile);
+
+/* "machine": an object of its clock and what its memory moves, in bytes per nanosecond. */
+void lode_loop_facts_machine_json(const LodeProfile *profile, LodeJsonStream *json);
 
 /* "loops": an object of them. */
 void lode_loop_facts_sum_json(const LodeProfile *profile, LodeJsonStream *json);

@@ -403,6 +403,37 @@ static void add_loops(GArray *rows, const LodeProfile *profile)
 	row->detail = g_strdup_printf(
 		"of the weight; bounds in cycles of %s; the longest is a recurrence in %u",
 		profile->core != NULL ? profile->core : "?", sums.n_carried);
+	if (sums.n_timed == 0)
+		return;
+	row = lode_fact_rows_add_number(rows, "contents", "loops with a time", sums.n_timed);
+	row->share = sums.timed_share;
+	row->detail = profile->cycles_per_ns > 0
+	                      ? g_strdup_printf("of the weight in innermost ones; %.3g cycles/ns",
+					profile->cycles_per_ns)
+	                      : g_strdup("of the weight in innermost ones");
+}
+
+static bool has_machine(const LodeProfile *profile)
+{
+	return profile->cycles_per_ns > 0 || profile->rates.read[LODE_RATE_MEMORY] > 0;
+}
+
+/* What one thread of the recording's machine moves. */
+static void add_rates(GArray *rows, const LodeProfile *profile)
+{
+	const LodeMemoryRates *rates = &profile->rates;
+	const double *const all[] = {rates->read, rates->write};
+	static const char *const names[] = {"bytes/ns read", "bytes/ns written"};
+
+	for (unsigned k = 0; k < 2; k++) {
+		if (all[k][LODE_RATE_MEMORY] <= 0)
+			continue;
+		LodeFactRow *row = lode_fact_rows_add_number(
+			rows, "machine", names[k], round(all[k][LODE_RATE_MEMORY]));
+		row->detail = g_strdup_printf(
+			"by one thread in memory; %.0f, %.0f, %.0f in the caches' levels",
+			all[k][LODE_RATE_L1], all[k][LODE_RATE_L2], all[k][LODE_RATE_L3]);
+	}
 }
 
 /* How much was executed step by step, the cost of that, and the processes. */
@@ -507,6 +538,7 @@ static GArray *info_rows(const LodeProfile *profile, const GPtrArray *runs)
 	add_loops(rows, profile);
 	add_threads(rows, profile);
 	add_origins(rows, profile);
+	add_rates(rows, profile);
 	add_quality(rows, profile);
 	add_windows(rows, profile);
 	add_events(rows, profile);
@@ -525,6 +557,7 @@ static const LodeFactTitle titles[] = {
 	{"contents", "Contents"},
 	{"thread", "Threads, by how long they waited of their time"},
 	{"origin", "Origins"},
+	{"machine", "Machine of the recording"},
 	{"quality", "Quality"},
 	{"windows", "Windows, executed step by step"},
 	{"stepped process", "Processes, by their windows"},
@@ -664,6 +697,10 @@ static void write_json(
 	}
 	if (profile->loops->len > 0) {
 		lode_loop_facts_sum_json(profile, &json);
+		lode_json_line(&json);
+	}
+	if (has_machine(profile)) {
+		lode_loop_facts_machine_json(profile, &json);
 		lode_json_line(&json);
 	}
 	if (profile->windows != NULL) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/join/attributes/loop_bounds.h"
 
+#include <math.h>
+
 enum { MAX_SETS = 256 /* unions of ports that are tried */ };
 
 /* Work of an iteration that any of some ports does. */
@@ -91,12 +93,17 @@ static void add_instruction(LodeLoopBounds *self, const LodeCore *core,
 	const LodeInstructionWork *work = &node->use.work;
 	double *slots = &out->cycles[LODE_UNIT_WIDTH], of_access = 0;
 
+	const LodeMemoryUse *memory = &node->use.memory;
+
 	out->instructions += executions;
 	out->calls += node->is_call ? executions : 0;
 	if (!node->is_known) {
 		out->unmodelled += executions;
+		out->load_bytes = out->store_bytes = NAN;
 		return;
 	}
+	out->load_bytes += memory->is_load ? executions * memory->size : 0;
+	out->store_bytes += memory->is_store ? executions * memory->size : 0;
 	add_class(self, core, work, (LodeInstructionClass)work->load, executions, &of_access);
 	add_class(self, core, work, (LodeInstructionClass)work->store, executions, &of_access);
 	if (is_fused)
@@ -174,8 +181,6 @@ bool lode_loop_bounds_find(
 		.other_cycles = -1,
 		.iteration_ns = -1,
 		.iteration_error_ns = -1,
-		.load_bytes = -1,
-		.store_bytes = -1,
 	};
 	for (guint i = 0; i < loop->body->len; i++)
 		out->weight += graph->nodes[g_array_index(loop->body, uint32_t, i)].weight;
@@ -191,6 +196,8 @@ bool lode_loop_bounds_find(
 			executions = MIN(executions, 1);
 		add_instruction(self, core, node, executions, is_fused(core, graph, number), out);
 	}
+	if (isnan(out->load_bytes))
+		out->load_bytes = out->store_bytes = -1;
 	find_units(self, out);
 	out->cycles[LODE_UNIT_WIDTH] /= core->width;
 	/* The back edge is a branch that is taken. */

@@ -695,6 +695,32 @@ static void test_against_mca(const void *data)
 		g_test_fail();
 }
 
+/* Of operands in memory: both ways of one that is changed, none of lea and nop. */
+static void test_bytes(void)
+{
+	g_autoptr(GPtrArray) texts = g_ptr_array_new();
+	g_autoptr(LodeCore) core = lode_core_new("AuthenticAMD,25,33,0");
+	LodeDependenceNode nodes[MAX_LENGTH];
+	Assembled assembled;
+
+	g_ptr_array_add(texts, (char *)"movups 16(%rsi), %xmm0\nmovl %eax, (%rdi)\n"
+				       "addq $1, 8(%rdi)\nvmovups %ymm0, 64(%rdi)\n"
+				       "leaq 8(%rsi), %rsi\nmovzbl (%rsi), %ecx\n");
+	if (!assemble(&assembled, texts)) {
+		g_test_skip("no assembler (binutils)");
+		return;
+	}
+	uint32_t n = decode(&assembled, 0, nodes);
+	LodeLoop loop = bounds_of(core, nodes, n);
+	g_assert_cmpfloat(loop.load_bytes, ==, 16 + 8 + 1);
+	g_assert_cmpfloat(loop.store_bytes, ==, 4 + 8 + 32);
+	nodes[0].is_known = false;
+	loop = bounds_of(core, nodes, n);
+	g_assert_cmpfloat(loop.load_bytes, ==, -1);
+	g_assert_cmpfloat(loop.store_bytes, ==, -1);
+	g_bytes_unref(assembled.code);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -704,6 +730,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/loop_bounds/units", test_units);
 	g_test_add_func("/loop_bounds/classes", test_classes);
 	g_test_add_func("/loop_bounds/known", test_known);
+	g_test_add_func("/loop_bounds/bytes", test_bytes);
 	for (size_t i = 0; i < G_N_ELEMENTS(models); i++) {
 		g_autofree char *name = g_strconcat("/loop_bounds/mca/", models[i].cpu, NULL);
 		g_test_add_data_func(name, &models[i], test_against_mca);

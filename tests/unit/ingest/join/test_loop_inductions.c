@@ -170,7 +170,8 @@ static void test_random(void)
 		Program program;
 		draw(random, &program);
 		list_ways(&program, firsts, ways);
-		const LodeDependenceGraph graph = {program.nodes, program.n, firsts, ways};
+		const LodeDependenceGraph graph = {
+			.nodes = program.nodes, .n = program.n, .first_ways = firsts, .ways = ways};
 		lode_natural_loop_init(&loop);
 		lode_loop_inductions_init(&inductions);
 		lode_natural_loop_begin(&loop, &graph);
@@ -224,7 +225,8 @@ static LodeIterations between(Four a, Four b, int64_t *out_n)
 		{.is_known = true, .loop_depth = 1, .use = {.changes = 2}}};
 	const uint32_t firsts[] = {0, 1, 2};
 	const LodeDependenceWay ways[] = {{1, 1}, {0, 1}};
-	const LodeDependenceGraph graph = {nodes, 2, firsts, ways};
+	const LodeDependenceGraph graph = {
+		.nodes = nodes, .n = 2, .first_ways = firsts, .ways = ways};
 	const uint64_t first[LODE_LOOP_REGISTERS] = {a.rax, a.rcx, 0, a.rbx, a.rsp};
 	const uint64_t second[LODE_LOOP_REGISTERS] = {b.rax, b.rcx, 0, b.rbx, b.rsp};
 	g_auto(LodeNaturalLoop) loop = {0};
