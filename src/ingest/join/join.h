@@ -228,6 +228,12 @@ void lode_join_causes(
  * of samples. */
 void lode_join_dependences(LodeProfile *profile, const LodeJoinImages *images, LodeJoinCode *codes);
 
+/* Finds what windows say of instructions, and those after a branch that goes both ways. */
+void lode_join_facts(const LodeProfile *profile, LodeJoinCode *codes);
+
+/* "denormal", "operand". */
+void lode_join_fact_name(LodeJoinFact fact, const char **out_name_space, const char **out_value);
+
 /* Gives loops whose executions were counted the time of an iteration, where samples in pairs gave
  * none: the sampled time of the loop, less what samples took of it, ÷ its iterations. Not known of
  * loops that call, as the time of the called is not the loop's own. */

@@ -131,7 +131,8 @@ static void gather_rows(PlaceTable *self, const GArray *lines)
 		const LodeLoop *loop = row.instruction != NULL ? lode_loops_find(profile,
 									 instruction_id(self, &row))
 		                                               : NULL;
-		if (loop != NULL && (loop->is_innermost || loop->recurrence != NULL)) {
+		if (loop != NULL && (loop->is_innermost || loop->recurrence != NULL ||
+					    loop->iteration_ns >= 0)) {
 			row.kind = ROW_LOOP;
 			g_array_append_val(self->rows, row);
 		}

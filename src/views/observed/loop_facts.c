@@ -45,7 +45,7 @@ static void append_time(const LodeProfile *profile, const LodeLoop *loop, GStrin
 	bool is_counted = g_strcmp0(loop->iteration_source, "counted") == 0;
 
 	g_string_append_printf(
-		out, "; %s %.4g ns", is_counted ? "by counts" : "measured", loop->iteration_ns);
+		out, "%s %.4g ns", is_counted ? "by counts" : "measured", loop->iteration_ns);
 	if (loop->iteration_error_ns >= 0)
 		g_string_append_printf(out, " (error %.2g)", loop->iteration_error_ns);
 	if (profile->cycles_per_ns > 0)
@@ -60,7 +60,17 @@ static void append_time(const LodeProfile *profile, const LodeLoop *loop, GStrin
 void lode_loop_facts_append(const LodeProfile *profile, const LodeLoop *loop, GString *out)
 {
 	const char *before = "; ";
+	LodeUnit unit;
 
+	/* As of a loop around others of which no sample shows that it came round. */
+	if (loop->recurrence_cycles < 0 && lode_loop_busiest(loop, &unit) <= 0) {
+		g_string_append(out, loop->is_innermost ? "loop: " : "outer loop: ");
+		if (loop->iteration_ns >= 0)
+			append_time(profile, loop, out);
+		else
+			g_string_append(out, "bounds not known");
+		return;
+	}
 	g_string_append_printf(out,
 		"%s, cycles on %s: ", loop->is_innermost ? "loop" : "outer loop",
 		profile->core != NULL ? profile->core : "?");
@@ -84,8 +94,10 @@ void lode_loop_facts_append(const LodeProfile *profile, const LodeLoop *loop, GS
 		append_cycles(out, "not known of", loop->unmodelled, "; ");
 	if (loop->calls >= LEAST_CYCLES)
 		append_cycles(out, "calls", loop->calls, "; ");
-	if (loop->iteration_ns >= 0)
+	if (loop->iteration_ns >= 0) {
+		g_string_append(out, "; ");
 		append_time(profile, loop, out);
+	}
 }
 
 static double known(double value)
