@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Times of loops, of a recorded program that measures its own. Prints TAP; skips where the kernel
+# lets nobody sample, and where there is no compiler.
+#
+#   tests/e2e/loop_times.sh LODE
+set -uo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tests/e2e/cases.sh
+. "$here/cases.sh"
+
+begin "$1"
+export HOME=$work XDG_CACHE_HOME=$work
+needs gcc sqlite3
+# Each function by itself.
+gcc -O2 -g -fno-ipa-icf -fno-ipa-cp "$here/known_paces.c" -o paces
+"$lode" record -F 2000 --user-regs -o x.data -- ./paces >truth 2>err ||
+	skip "nothing can be sampled here: $(head -1 err)"
+"$lode" import x.data -o x.lode >out 2>err
+status=$?
+
+# times FUNCTION INNERMOST: of its loops that have one
+times() {
+	sqlite3 x.lode "SELECT b.iteration_ns FROM loop_bound b WHERE b.function = '$1'
+		AND b.is_innermost = $2 AND b.iteration_ns IS NOT NULL"
+}
+
+# The program's own time includes what samples cost, and other programs take caches from both.
+is_near() {
+	found=$(times "$1" "$2")
+	expected=$(sed -n "s/^$1 //p" truth)
+	awk -v a="${found:-0}" -v b="$expected" 'BEGIN { exit !(a > b / 2 && a < b * 2) }' ||
+		echo "$1: '$found' ns, not $expected"
+}
+is_unknown() {
+	found=$(times "$1" "$2")
+	[ -z "$found" ] || echo "$1: $found ns, which cannot be known"
+}
+
+check 'the recording is imported' "$(status_is 0)"
+check 'a loop in one long call has its time' "$(is_near long_call 1)"
+check 'so has a loop around short ones' "$(is_near nested 0)"
+check 'short ones, calls that begin again, and walks over lists have none' \
+	"$(is_unknown nested 1)" "$(is_unknown short_call 1)" "$(is_unknown walk 1)"
+check 'the machine is described' \
+	"$(holds test "$(sqlite3 x.lode "SELECT count(*) FROM meta WHERE key IN
+		('cycles_per_ns', 'read_rate_memory', 'write_rate_memory') AND value > 0")" = 3)"
+echo "1..$number"
