@@ -224,8 +224,8 @@ void lode_join_causes(
 	LodeProfile *profile, const LodeJoinCode *codes, const LodeJoinEvents *events);
 
 /* Finds what each instruction's operands come from, by the edges and costs, and fills
- * profile->loops, with their bounds on the recorded processor, and the time of an iteration by pairs
- * of samples. */
+ * profile->loops, with their bounds on the recorded processor, and the time of an iteration by
+ * pairs of samples. */
 void lode_join_dependences(LodeProfile *profile, const LodeJoinImages *images, LodeJoinCode *codes);
 
 /* Finds what windows say of instructions, and those after a branch that goes both ways. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Pairs of samples of one thread in one function with the same stack pointer, one after the other
- * there: by them the time of an iteration is measured (join/attributes/loop_pace.h).
+ * there: by them the time of an iteration is measured (join/loops/loop_pace.h).
  *
  *   samples of a thread   f  f  g  f  f      pairs   f─f   f─f  f─f  (over g)
  *

@@ -11,8 +11,8 @@
 #include "ingest/join/attributes/dependence_search.h"
 #include "ingest/join/attributes/loop_bounds.h"
 #include "ingest/join/attributes/loop_dependences.h"
-#include "ingest/join/attributes/loop_times.h"
 #include "ingest/join/join.h"
+#include "ingest/join/loops/loop_times.h"
 #include "model/causes.h"
 #include "model/observed/loops.h"
 

@@ -3,7 +3,7 @@
  * Random loops, with ways that part and meet, an inner loop and calls, that are executed with
  * random registers: the iterations between two moments against those that were executed.
  */
-#include "ingest/join/attributes/loop_inductions.h"
+#include "ingest/join/loops/loop_inductions.h"
 
 #include "images/data/data_access.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ingest/join/attributes/loop_times.h"
+#include "ingest/join/loops/loop_times.h"
 
 #include "model/index.h"
 

@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "ingest/join/attributes/loop_inductions.h"
-#include "ingest/join/attributes/loop_pace.h"
+#include "ingest/join/loops/loop_inductions.h"
+#include "ingest/join/loops/loop_pace.h"
 #include "ingest/sampled/sample_pairs.h"
 
 /* A pair by its nodes, and the function that both are of. */

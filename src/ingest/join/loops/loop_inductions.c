@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ingest/join/attributes/loop_inductions.h"
+#include "ingest/join/loops/loop_inductions.h"
 
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
