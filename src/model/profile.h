@@ -201,7 +201,7 @@ typedef struct LodeProfile {
 	char *creator; /* "callgrind-3.19.0", "flow file" … */
 	char *core;    /* the family of processors whose bounds the loops have: "Zen 3"; NULL: of a
 	                  flow file, or an earlier lode */
-	double cycles_per_ns; /* of the processor when the program had ended; 0: unknown */
+	double cycles_per_ns;  /* of the processor when the program had ended; 0: unknown */
 	LodeMemoryRates rates; /* of the machine, by one thread; 0: not known */
 	/* Of a part (analyses/parts/): "thread worker: 31 % of the weight", and the options that
 	 * choose it; NULL: the whole. Not stored. */

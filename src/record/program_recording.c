@@ -17,12 +17,12 @@
 #include <unistd.h>
 
 enum {
-	FEWEST_SAMPLES = 100, /* from which a share is known to some percent */
-	FREQUENCY = 10000,    /* sequences need more samples than functions do… */
-	FREQUENCY_STEP = 500, /* …but a program must not become slow by them */
-	COST_SHARE = 25,      /* of the program's time, the divisor: 4 % */
+	FEWEST_SAMPLES = 100,   /* from which a share is known to some percent */
+	FREQUENCY = 10000,      /* sequences need more samples than functions do… */
+	FREQUENCY_STEP = 500,   /* …but a program must not become slow by them */
+	COST_SHARE = 25,        /* of the program's time, the divisor: 4 % */
 	LEAST_FREQUENCY = 2000, /* fewer tell little of a program of half a second */
-	REGISTERS_NS = 1500,  /* that a sample takes longer with registers and stack */
+	REGISTERS_NS = 1500,    /* that a sample takes longer with registers and stack */
 	/* Of each sample, for data addresses and callers: as many as printf() uses, but not more
 	 * than 4 MiB a second. */
 	FEWEST_STACK_BYTES = 256,
@@ -115,8 +115,8 @@ static uint64_t default_frequency(bool is_alone, bool has_registers)
 		/* Half as much is lost again in the caches, as ten programs have shown. */
 		cost_ns = (cost_ns + (has_registers ? REGISTERS_NS : 0)) * 3 / 2;
 		uint64_t affordable = G_USEC_PER_SEC * 1000 / COST_SHARE / cost_ns;
-		frequency = CLAMP(affordable / FREQUENCY_STEP * FREQUENCY_STEP, LEAST_FREQUENCY,
-			FREQUENCY);
+		frequency = CLAMP(
+			affordable / FREQUENCY_STEP * FREQUENCY_STEP, LEAST_FREQUENCY, FREQUENCY);
 	}
 	return CLAMP(allowed_frequency(), 1, frequency);
 }

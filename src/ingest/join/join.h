@@ -182,8 +182,8 @@ typedef struct {
 	uint8_t carried;                                   /* as LodeLoopDependence */
 	bool is_invariant, is_early, is_linear, is_on_way; /* the address: as LodeLoopDependence */
 	uint32_t facts;                                    /* bits of LodeJoinFact */
-	uint8_t frame_use; /* LodeFrameUse */
-	uint8_t check;     /* kind of LodeCodeChecks, and LodeCallee: once callees are known */
+	uint8_t frame_use;                                 /* LodeFrameUse */
+	uint8_t check; /* kind of LodeCodeChecks, and LodeCallee: once callees are known */
 	uint8_t callee;
 } LodeJoinCode;
 

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "ingest/join/attributes/natural_loops.h"
+#include "ingest/join/loops/natural_loops.h"
 
 /*
  * Whether a call of the loop gets the same arguments each time, but for the first iteration. Its

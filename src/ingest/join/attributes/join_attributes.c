@@ -8,8 +8,8 @@
 #include "images/registers/frame_use.h"
 #include "ingest/join/attributes/code_checks.h"
 #include "ingest/join/attributes/dependence_search.h"
-#include "ingest/join/attributes/loop_dependences.h"
 #include "ingest/join/join.h"
+#include "ingest/join/loops/loop_dependences.h"
 
 #include <string.h>
 
@@ -161,7 +161,8 @@ static LodeIdKey set_key(const LodeJoinCode *code, const char *inlined, uint32_t
 	                 (uint64_t)code->address_needs << (N_KEY_FLAGS + N_NEED_BITS) |
 	                 (uint64_t)objects << 32;
 
-	uint64_t loops = (uint64_t)code->facts << FACTS_SHIFT | (uint64_t)code->check << CHECK_SHIFT |
+	uint64_t loops = (uint64_t)code->facts << FACTS_SHIFT |
+	                 (uint64_t)code->check << CHECK_SHIFT |
 	                 (uint64_t)code->frame_use << FRAME_SHIFT |
 	                 (uint64_t)code->callee << CALLEE_SHIFT | (uint64_t)code->behind << 8 |
 	                 (uint64_t)code->is_invariant << 7 | (uint64_t)code->is_early << 6 |

@@ -16,7 +16,7 @@
 #pragma once
 
 #include "images/registers/register_advance.h"
-#include "ingest/join/attributes/natural_loops.h"
+#include "ingest/join/loops/natural_loops.h"
 
 enum { LODE_LOOP_REGISTERS = 16, LODE_LOOP_UNKNOWN = LODE_LOOP_REGISTERS };
 

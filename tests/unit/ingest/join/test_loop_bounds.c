@@ -6,8 +6,8 @@
  */
 #include "base/error.h"
 #include "images/code/instruction_decoder.h"
-#include "ingest/join/attributes/loop_bounds.h"
-#include "ingest/join/attributes/loop_dependences.h"
+#include "ingest/join/loops/loop_bounds.h"
+#include "ingest/join/loops/loop_dependences.h"
 
 #include "seeds.h"
 

@@ -3,7 +3,7 @@
  * Recurrences of random loops against a search that unrolls them and tries every cycle; and loops
  * by hand: what belongs to them, and which addresses do not change.
  */
-#include "ingest/join/attributes/loop_dependences.h"
+#include "ingest/join/loops/loop_dependences.h"
 
 #include "seeds.h"
 

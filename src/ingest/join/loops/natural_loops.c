@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ingest/join/attributes/natural_loops.h"
+#include "ingest/join/loops/natural_loops.h"
 
 /* A way of fewer executions from outside is not followed. */
 static const double LEAST_ENTRY = 1.0 / LODE_NEED_SMALLEST_WAY;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ingest/join/attributes/loop_bounds.h"
+#include "ingest/join/loops/loop_bounds.h"
 
 #include <math.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "ingest/join/attributes/loop_dependences.h"
+#include "ingest/join/loops/loop_dependences.h"
 
 #include "ingest/join/attributes/call_arguments.h"
 #include "ingest/join/attributes/early_addresses.h"
-#include "ingest/join/attributes/loop_bounds.h"
-#include "ingest/join/attributes/natural_loops.h"
+#include "ingest/join/loops/loop_bounds.h"
+#include "ingest/join/loops/natural_loops.h"
 #include "model/index.h"
 
 #include <glib.h>

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "images/cores/core.h"
-#include "ingest/join/attributes/natural_loops.h"
+#include "ingest/join/loops/natural_loops.h"
 
 /* Sets kind and latencies of a node whose use is known. */
 void lode_loop_bounds_set_latencies(const LodeCore *core, LodeDependenceNode *node);
