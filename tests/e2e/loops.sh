@@ -62,11 +62,11 @@ check 'what is not known is said' \
 check 'a recording that does not say its processor has the core for all' "$(holds [ $? -eq 0 ])"
 
 "$lode" annotate x.lode function sum >annotated 2>errors
-"$lode" info x.lode >info
+"$lode" info x.lode >summary
 "$lode" annotate x.lode function sum --format json >json
 check 'annotate and info show them' \
 	"$(holds grep -q 'loop, cycles on other: recurrence fp 16, next alu 1; branch 1, float 2, width 1.25$' annotated)" \
-	"$(holds grep -q 'innermost loops .* cycles of other; the longest is a recurrence in' info)" \
+	"$(holds grep -q 'innermost loops .* cycles of other; the longest is a recurrence in' summary)" \
 	"$(holds grep -q '"loop":{"core":"other","is_innermost":true,"iterations":1000' json)"
 
 echo "1..$number"
