@@ -63,10 +63,10 @@ check 'a recording that does not say its processor has the core for all' "$(hold
 
 "$lode" annotate x.lode function sum >annotated 2>errors
 "$lode" info x.lode >summary
-"$lode" annotate x.lode function sum --format json >json
+"$lode" annotate x.lode function sum --format json >sum.json
 check 'annotate and info show them' \
 	"$(holds grep -q 'loop, cycles on other: recurrence fp 16, next alu 1; branch 1, float 2, width 1.25$' annotated)" \
 	"$(holds grep -q 'innermost loops .* cycles of other; the longest is a recurrence in' summary)" \
-	"$(holds grep -q '"loop":{"core":"other","is_innermost":true,"iterations":1000' json)"
+	"$(holds grep -q '"loop":{"core":"other","is_innermost":true,"iterations":1000' sum.json)"
 
 echo "1..$number"

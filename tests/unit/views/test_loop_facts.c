@@ -71,7 +71,26 @@ static void test_text(void)
 	loop.iteration_ns = 5.312;
 	assert_text(profile, &loop,
 		"loop, cycles on Zen 3: no recurrence; load 123, branch 1, float 2, width 0.83; "
-		"measured 5.31 ns");
+		"measured 5.312 ns");
+	profile->cycles_per_ns = 4;
+	loop.iteration_error_ns = 0.0512;
+	loop.load_bytes = 16;
+	loop.store_bytes = 8;
+	loop.iteration_source = (char *)"native";
+	assert_text(profile, &loop,
+		"loop, cycles on Zen 3: no recurrence; load 123, branch 1, float 2, width 0.83; "
+		"measured 5.312 ns (error 0.051), 21.25 cycles, loads 3.01 bytes/ns, stores 1.51 "
+		"bytes/ns");
+	const LodeLoop unbounded = {
+		.recurrence_cycles = -1,
+		.iteration_ns = 940,
+		.iteration_error_ns = -1,
+		.iteration_source = (char *)"counted",
+		.load_bytes = -1,
+		.store_bytes = -1,
+	};
+	assert_text(profile, &unbounded, "outer loop: by counts 940 ns, 3760 cycles");
+	profile->cycles_per_ns = 0;
 	loop.recurrence_cycles = -1;
 	loop.cycles[LODE_UNIT_LOAD] = 99.96;
 	loop.iteration_ns = -1;
@@ -98,6 +117,12 @@ static void test_sums(void)
 	g_assert_cmpuint(sums.n_outer, ==, 1);
 	g_assert_cmpuint(sums.n_carried, ==, 1);
 	g_assert_cmpfloat(sums.weight_share, ==, 0.5);
+	g_assert_cmpuint(sums.n_timed, ==, 0);
+	LODE_AT(profile->loops, LodeLoop, 1).iteration_ns = 3;
+	LODE_AT(profile->loops, LodeLoop, 2).iteration_ns = 30;
+	sums = lode_loop_facts_sum(profile);
+	g_assert_cmpuint(sums.n_timed, ==, 2);
+	g_assert_cmpfloat(sums.timed_share, ==, 0.25);
 	LODE_AT(profile->loops, LodeLoop, 1).weight = -1; /* of a part */
 	g_assert_true(isnan(lode_loop_facts_sum(profile).weight_share));
 	g_assert_nonnull(lode_loops_find(profile, 5));
