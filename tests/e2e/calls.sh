@@ -79,7 +79,7 @@ check "without frame pointers it says that dwarf would do better" "$(status_is 0
 	"$(grep "one function only.*--call-graph dwarf would do better" screen >/dev/null || cat screen)" \
 	"$("$lode" report x.lode --functions | grep "dwarf would do better" >/dev/null || echo "not in --functions")"
 
-run plain -F 10000 -- ./plain
+run plain -F 10000 --no-registers -- ./plain
 "$lode" report x.lode --callers work >out 2>said
 refused=$?
 check "without call chains it says how to get them" "$(status_is 0)" \

@@ -194,7 +194,7 @@ int main(void)
 `,
 );
 run(...cc, "-g", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-o", "calls", "calls.c");
-run(lode, "run", "-g", "-o", "calls.lode", "--", "./calls");
+run(lode, "run", "-F", "10000", "-g", "-o", "calls.lode", "--", "./calls");
 run("cp", "calls.lode", "wicked.lode");
 run("sqlite3", "wicked.lode", `UPDATE frame SET function = ${quoted} || function, image = ${quoted} || image; UPDATE function SET name = ${quoted} || name; UPDATE stack_thread SET name = ${quoted};
 	UPDATE frame SET function = function || hex(zeroblob(5000000)) WHERE function LIKE '%inner';`);
@@ -231,7 +231,7 @@ int main(void)
 `,
 );
 run(...cc, "-g", "-O1", "-fno-omit-frame-pointer", "-o", "workers", "workers.c", "-lpthread");
-run(lode, "run", "-g", "-o", "workers.lode", "--", "./workers");
+run(lode, "run", "-F", "10000", "-g", "-o", "workers.lode", "--", "./workers");
 
 /* Names of templates and inlined code; two threads that run at the same time. */
 writeFileSync(
@@ -263,7 +263,7 @@ int main()
 `,
 );
 run(...cc, "-g", "-O2", "-fno-omit-frame-pointer", "-o", "names", "names.cpp", "-lstdc++", "-lpthread");
-run(lode, "run", "-g", "-o", "names.lode", "--", "./names");
+run(lode, "run", "-F", "10000", "-g", "-o", "names.lode", "--", "./names");
 
 /* Three threads in turn, of which two store to bytes of their own, and one loads those of one. */
 const turns = Array.from({ length: 300 }, (_, i) => i % 3).map((one) => `fetch,${0x1000 + 16 * one},4,${one}\n${one === 2 ? "load" : "store"},${0x8000 + (one === 1 ? 8 : 0)},8,${one}\n`);
@@ -735,9 +735,9 @@ await check("light or dark is chosen, and kept; tables are copied as text", asyn
 	await other.click('button:text("Copy as text")');
 	await other.waitForFunction(() => /\d+ lines copied/.test(document.querySelector(".export [role=status]").innerText));
 	const lines = (await other.evaluate(() => navigator.clipboard.readText())).split("\n").map((one) => one.split("\t"));
-	expect("titles", lines[0].map((one) => one.replace(" ▼", "")), ["weight", "executions", "calls", "function", "image"]);
+	expect("titles", lines[0].map((one) => one.replace(" ▼", "")), ["weight", "inclusive", "executions", "calls", "function", "image"]);
 	const { functions } = await other.evaluate(async () => (await fetch("/api/functions?limit=1")).json());
-	expect("first line", [lines[1][0], lines[1][3]], [`${(100 * functions[0].share).toFixed(1)} %`, functions[0].name]);
+	expect("first line", [lines[1][0], lines[1][4]], [`${(100 * functions[0].share).toFixed(1)} %`, functions[0].name]);
 	await other.close();
 });
 

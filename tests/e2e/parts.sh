@@ -69,7 +69,7 @@ check "so does its stretch of time" \
 ask report x.lode --thread cruncher
 check "a report says which part it is" "$(status_is 0)" \
 	"$(holds grep -Eq '^part: thread cruncher: [0-9.]+ % of the weight$' out)" \
-	"$(holds grep -Eq '^ *[0-9.]+ %  crunch$' out)" \
+	"$(holds grep -Eq '^ *[0-9.]+ % .* crunch(,|$)' out)" \
 	"$(holds grep -q 'is estimated' err)"
 
 ask annotate x.lode function divide --thread divider --format json

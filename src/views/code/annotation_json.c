@@ -7,7 +7,6 @@
 #include "views/code/source_text.h"
 #include "views/findings/finding_figures.h"
 #include "views/memory/memory_names.h"
-#include "views/observed/address_words.h"
 #include "views/observed/loop_facts.h"
 #include "views/observed/observed_facts.h"
 #include "views/profile/profile_figures.h"
@@ -167,8 +166,6 @@ static void put_json_line(const LodeAnnotation *self, LodeJsonStream *json,
 	put_attributes(json, profile, row);
 	put_events(json, profile, instruction);
 	put_json_datum(self, json, instruction);
-	if (instruction != LODE_NONE)
-		lode_address_words_json(profile, instruction, json);
 	if (profile->windows != NULL)
 		lode_observed_facts_json(profile, instruction, json);
 	lode_loop_facts_json(profile, instruction, json);

@@ -11,7 +11,7 @@
 #include "views/form/shell_word.h"
 #include "views/form/table.h"
 #include "views/memory/memory_names.h"
-#include "views/observed/address_words.h"
+#include "views/observed/fact_attributes.h"
 #include "views/observed/loop_facts.h"
 #include "views/observed/observed_facts.h"
 #include "views/profile/profile_figures.h"
@@ -339,34 +339,15 @@ static void put_margin(const PlaceTable *self, const Row *row, GString *out)
 		g_string_insert_c(out, (gssize)length, ' ');
 }
 
-/* "  ; check:bounds": what the code alone says of the instruction. A vertex has all its attributes
- * as its text. */
-static void append_code_facts(const PlaceTable *self, const Row *row, GString *out)
-{
-	const LodeProfile *profile = self->annotation->profile;
-	const char *separator = "  ; ";
-
-	if (self->is_graph || row->instruction == NULL)
-		return;
-	const LodeAttributeSet *set = &LODE_AT(
-		profile->attribute_sets, LodeAttributeSet, row->instruction->attribute_set);
-	for (uint32_t i = set->first; i < set->first + set->n; i++) {
-		const char *name = g_ptr_array_index(
-			profile->attributes, LODE_AT(profile->set_members, uint32_t, i));
-
-		if (!lode_profile_is_code_fact(name))
-			continue;
-		g_string_append_printf(out, "%s%s", separator, name);
-		separator = " ";
-	}
-}
-
 static LodeStyle put_code(const PlaceTable *self, const Row *row, GString *out)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 
 	lode_code_lines_text(self->code, row->line->line, text);
-	append_code_facts(self, row, text);
+	/* a vertex of a graph has all its attributes as its text */
+	if (!self->is_graph && row->instruction != NULL)
+		lode_fact_attributes_append(
+			self->annotation->profile, instruction_id(self, row), "  ; ", text);
 	lode_display_append(out, text->str, self->annotation->options->terminal.is_ascii);
 	return is_marked(self, row) ? LODE_STYLE_STRONG : LODE_STYLE_PLAIN;
 }
@@ -415,18 +396,9 @@ static LodeStyle put_datum(const PlaceTable *self, const Row *row, unsigned colu
 		append_data(self->annotation, datum, data);
 		lode_display_append(shown, data->str, is_ascii);
 		lode_display_shorten_middle(shown, DATA_WIDTH, is_ascii);
-		if (self->observed_column == 0)
-			lode_address_words_append(
-				self->annotation->profile, instruction_id(self, row), shown);
 		g_string_append(out, shown->str);
 	}
 	return column == 2 ? LODE_STYLE_NAME : LODE_STYLE_PLAIN;
-}
-
-static void append_facts(const PlaceTable *self, uint32_t instruction, GString *out)
-{
-	lode_observed_facts_append(self->annotation->profile, instruction, out);
-	lode_address_words_append(self->annotation->profile, instruction, out);
 }
 
 static LodeStyle place_cell(size_t index, unsigned column, GString *out, const void *user_data)
@@ -456,7 +428,7 @@ static LodeStyle place_cell(size_t index, unsigned column, GString *out, const v
 	if (self->observed_column != 0 && column == self->observed_column) {
 		uint32_t instruction = instruction_id(self, row);
 		if (instruction != LODE_NONE)
-			append_facts(self, instruction, out);
+			lode_observed_facts_append(self->annotation->profile, instruction, out);
 		return LODE_STYLE_NAME;
 	}
 	if (column > 0) {

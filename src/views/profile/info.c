@@ -14,6 +14,7 @@
 #include "store/run_parameters.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/fact_rows.h"
+#include "views/observed/fact_attributes.h"
 #include "views/observed/loop_facts.h"
 #include "views/observed/observed_summary.h"
 #include "views/profile/kernel_share.h"
@@ -181,75 +182,27 @@ static void add_images(GArray *rows, const LodeProfile *profile)
 	}
 }
 
-/* What instructions with something in common have in all. */
-typedef struct {
-	uint32_t attribute;
-	double weight, executions;
-	uint32_t n;
-} CodeFact;
+/* Facts of less weight are left out, but for a profile without weight. */
+static const double LEAST_FACT = 0.001;
 
-static void count_instruction(CodeFact *fact, const LodeProfile *profile, uint32_t instruction)
+static void add_facts(GArray *rows, const LodeProfile *profile)
 {
-	fact->weight += lode_profile_event_value(profile, profile->weight_event, instruction);
-	fact->executions += lode_profile_instruction(profile, instruction)->count;
-	fact->n++;
-}
-
-static void add_code_fact(
-	GArray *rows, const LodeProfile *profile, const char *name, const CodeFact *fact)
-{
-	LodeFactRow *row = lode_fact_rows_add(rows, "code", name);
+	g_autoptr(GArray) shares = lode_fact_attributes_shares(profile);
+	double whole = lode_profile_event_total(profile, profile->weight_event);
 	char number[LODE_NUMBER_SIZE];
 
-	set_value(row, profile, profile->weight_event, fact->weight);
-	row->share = lode_share_of(
-		fact->weight, lode_profile_event_total(profile, profile->weight_event));
-	row->detail = g_strdup_printf("%s %s, %.1f %% of executions",
-		lode_number_format_count(fact->n, number),
-		fact->n == 1 ? "instruction" : "instructions",
-		100 * lode_share_of(fact->executions, profile->total_count));
-}
-
-LODE_ORDER(compare_code_facts, CodeFact, LODE_DESCENDING(weight), LODE_ASCENDING(attribute))
-
-/* The weight of instructions by such attributes, and of all that calls are made of. */
-static void add_code_facts(GArray *rows, const LodeProfile *profile)
-{
-	const guint n = profile->attributes->len;
-	g_autofree CodeFact *facts = g_new0(CodeFact, n + 1);
-	CodeFact calling = {0};
-
-	for (guint i = 0; i < n; i++)
-		facts[i].attribute = i;
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
-		const LodeAttributeSet *set = &LODE_AT(profile->attribute_sets, LodeAttributeSet,
-			lode_profile_instruction(profile, i)->attribute_set);
-		bool is_calling = false;
-
-		for (uint32_t k = set->first; k < set->first + set->n; k++) {
-			const uint32_t id = LODE_AT(profile->set_members, uint32_t, k);
-			const char *name = g_ptr_array_index(profile->attributes, id);
-
-			is_calling |= g_str_has_prefix(name, "frame:") ||
-			              strcmp(name, "kind:call") == 0 ||
-			              strcmp(name, "kind:ret") == 0;
-			if (lode_profile_is_code_fact(name))
-				count_instruction(&facts[id], profile, i);
-		}
-		if (is_calling)
-			count_instruction(&calling, profile, i);
+	for (guint i = 0; i < shares->len; i++) {
+		const LodeFactShare *fact = &g_array_index(shares, LodeFactShare, i);
+		if (fact->weight < LEAST_FACT * whole)
+			continue;
+		LodeFactRow *row = lode_fact_rows_add(rows, "fact", fact->name);
+		set_value(row, profile, profile->weight_event, fact->weight);
+		row->share = lode_share_of(fact->weight, whole);
+		row->detail = g_strdup_printf("%s %s, %.1f %% of executions",
+			lode_number_format_count(fact->n_instructions, number),
+			fact->n_instructions == 1 ? "instruction" : "instructions",
+			100 * lode_share_of(fact->executions, profile->total_count));
 	}
-	qsort(facts, n, sizeof(*facts), compare_code_facts);
-	bool is_any = false;
-	for (guint i = 0; i < n; i++) {
-		if (facts[i].n > 0)
-			add_code_fact(rows, profile,
-				g_ptr_array_index(profile->attributes, facts[i].attribute),
-				&facts[i]);
-		is_any |= facts[i].n > 0;
-	}
-	if (is_any)
-		add_code_fact(rows, profile, "frames, calls and returns", &calling);
 }
 
 /* Each with what it must be to be found. */
@@ -544,7 +497,7 @@ static GArray *info_rows(const LodeProfile *profile, const GPtrArray *runs)
 	add_events(rows, profile);
 	add_images(rows, profile);
 	add_missing_files(rows, profile);
-	add_code_facts(rows, profile);
+	add_facts(rows, profile);
 	add_data_addresses(rows, profile);
 	add_wrappers(rows, profile);
 	add_unresolved(rows, profile);
@@ -563,7 +516,7 @@ static const LodeFactTitle titles[] = {
 	{"stepped process", "Processes, by their windows"},
 	{"event", "Events"},
 	{"image", "Images, by share of weight"},
-	{"code", "Code, by attribute and share of weight"},
+	{"fact", "Facts, by attribute and share of weight"},
 	{"missing file", "Files not found, by share of weight"},
 	{"data address", "Data addresses, samples with share of weight"},
 	{"wrapper", "Wrappers around allocators, by blocks allocated through them"},
@@ -674,8 +627,8 @@ static void write_json(
 	lode_json_key(&json, "images");
 	put_json_rows(&json, rows, "image");
 	lode_json_line(&json);
-	lode_json_key(&json, "code");
-	put_json_rows(&json, rows, "code");
+	lode_json_key(&json, "facts");
+	put_json_rows(&json, rows, "fact");
 	lode_json_line(&json);
 	lode_json_key(&json, "missing_files");
 	put_json_rows(&json, rows, "missing file");

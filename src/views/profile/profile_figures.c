@@ -46,16 +46,6 @@ static GArray *function_values(const LodeProfile *profile, uint32_t event)
 	return values;
 }
 
-bool lode_profile_is_code_fact(const char *attribute)
-{
-	static const char *const namespaces[] = {"check:", "spill:", "frame:", "call:"};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(namespaces); i++)
-		if (g_str_has_prefix(attribute, namespaces[i]))
-			return true;
-	return false;
-}
-
 GArray *lode_profile_image_values(const LodeProfile *profile, uint32_t event)
 {
 	g_autoptr(GArray) functions = function_values(profile, event);

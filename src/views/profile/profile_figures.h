@@ -16,10 +16,6 @@ double lode_profile_event_total(const LodeProfile *profile, uint32_t event);    
 /* part / whole; 0 when there is no whole. */
 double lode_share_of(double part, double whole);
 
-/* Whether an attribute says what the code alone tells of an instruction, for people to read beside
- * it: check, spill, frame and call (docs/attributes.md). */
-bool lode_profile_is_code_fact(const char *attribute);
-
 /* An event's value on each image. The caller unrefs the GArray of double. */
 GArray *lode_profile_image_values(const LodeProfile *profile, uint32_t event);
 
