@@ -13,6 +13,7 @@
 #include "views/memory/memory_names.h"
 #include "views/observed/fact_attributes.h"
 #include "views/observed/loop_facts.h"
+#include "views/observed/mispredictions.h"
 #include "views/observed/observed_facts.h"
 #include "views/profile/profile_figures.h"
 #include "views/profile/profile_lines.h"
@@ -80,6 +81,7 @@ typedef struct {
 	LodeSourceText *sources;
 	GArray *rows; /* Row */
 	bool is_graph;
+	LodeMispredictions mispredictions;
 	uint32_t events[MAX_EVENT_COLUMNS];
 	uint32_t n_events;
 	unsigned data_column;     /* the first of three; 0: none, no data is known here */
@@ -344,10 +346,14 @@ static LodeStyle put_code(const PlaceTable *self, const Row *row, GString *out)
 	g_autoptr(GString) text = g_string_new(NULL);
 
 	lode_code_lines_text(self->code, row->line->line, text);
+	gsize length = text->len;
 	/* a vertex of a graph has all its attributes as its text */
-	if (!self->is_graph && row->instruction != NULL)
+	if (!self->is_graph && row->instruction != NULL) {
 		lode_fact_attributes_append(
 			self->annotation->profile, instruction_id(self, row), "  ; ", text);
+		lode_mispredictions_append(&self->mispredictions, self->annotation->profile,
+			instruction_id(self, row), text->len > length ? ", " : "  ; ", text);
+	}
 	lode_display_append(out, text->str, self->annotation->options->terminal.is_ascii);
 	return is_marked(self, row) ? LODE_STYLE_STRONG : LODE_STYLE_PLAIN;
 }
@@ -582,6 +588,7 @@ static void put_place(LodeAnnotation *self, LodeSourceText *sources, guint index
 		.sources = sources,
 		.rows = rows,
 		.titles = titles,
+		.mispredictions = lode_mispredictions_of(self->profile),
 		.is_graph = lode_profile_image(self->profile, function->image)->kind ==
 	                    LODE_IMAGE_GRAPHS,
 	};
