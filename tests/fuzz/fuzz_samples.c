@@ -98,7 +98,9 @@ static void check_memory(const LodeProfile *profile)
 		const LodeEvent *event = lode_profile_event(profile, i);
 		/* The same samples once more, at what they waited for. */
 		bool is_charged = lode_profile_event_as_sampled(profile, i) != LODE_NONE;
-		bool is_sampled = event->kind == LODE_EVENT_SAMPLED && i != stepped;
+		/* Likewise the kernel's, at what entered it. */
+		bool is_sampled = event->kind == LODE_EVENT_SAMPLED && i != stepped &&
+		                  !g_str_has_prefix(event->name, LODE_KERNEL_EVENTS);
 		total += is_sampled && !is_charged ? event->total : 0;
 	}
 	if (stepped != LODE_NONE &&
