@@ -56,9 +56,12 @@ static bool names_register(const LodeFullInstruction *full, ZydisRegister whole)
 	return false;
 }
 
-/* Whether the instruction leaves a part of the loaded register in it, and nothing else. */
+/* Whether the instruction leaves a part of the loaded register in it, and nothing else. An
+ * instruction of one operand (not) does no such thing, and has nothing decoded in the second. */
 static bool narrow(Loaded *self, const LodeFullInstruction *full, ZydisRegister whole)
 {
+	if (full->instruction.operand_count < 2)
+		return false;
 	const ZydisDecodedOperand *target = &full->operands[0], *source = &full->operands[1];
 	const bool is_constant = source->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
 	const int size = target->size;
@@ -201,7 +204,7 @@ static uint64_t own_bits(const LodeFullInstruction *full, uint64_t all)
 {
 	const ZydisDecodedOperand *source = &full->operands[1];
 
-	if (source->type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
+	if (full->instruction.operand_count < 2 || source->type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
 		return 0;
 	switch (full->instruction.mnemonic) {
 	case ZYDIS_MNEMONIC_AND:
