@@ -92,16 +92,26 @@ static bool is_after_syscall(LodePlaces *places, const LodePlace *place)
 	return bytes != NULL && bytes[0] == 0x0f && bytes[1] == 0x05;
 }
 
+/* Whether the byte before may be a prefix by which the instruction has a different register: 45 31
+ * c0 is xor r8d, r8d, 41 b8 mov r8d, NUMBER. */
+static bool may_be_extended(LodePlaces *places, const LodePlace *place, size_t size)
+{
+	const uint8_t *prefix = code_before(places, place, size + 1);
+
+	return prefix != NULL && (prefix[0] & 0xf0) == 0x40 && (prefix[0] & 5) != 0;
+}
+
 /* By mov eax, NUMBER or xor eax, eax right before the system call. */
 static const char *find_constant(LodePlaces *places, const LodePlace *place)
 {
-	const uint8_t *move = code_before(places, place, MOVE_SIZE + SYSCALL_SIZE);
-	const uint8_t *clear = code_before(places, place, CLEAR_SIZE + SYSCALL_SIZE);
+	const size_t move_size = MOVE_SIZE + SYSCALL_SIZE, clear_size = CLEAR_SIZE + SYSCALL_SIZE;
+	const uint8_t *move = code_before(places, place, move_size);
+	const uint8_t *clear = code_before(places, place, clear_size);
 	uint32_t number;
 
 	if (clear != NULL && clear[0] == 0x31 && clear[1] == 0xc0)
-		return lode_system_call_name(0);
-	if (move == NULL || move[0] != 0xb8)
+		return may_be_extended(places, place, clear_size) ? NULL : lode_system_call_name(0);
+	if (move == NULL || move[0] != 0xb8 || may_be_extended(places, place, move_size))
 		return NULL;
 	memcpy(&number, move + 1, sizeof(number));
 	return lode_system_call_name(number);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What entered the kernel where a sample found it, and at which instruction of the program:
+ * The reason why the kernel was entered where a sample found it, and the program's instruction:
  *
  *   user registers ─▶ where the program goes on ─▶ the instruction
  *   kernel stack   ─▶ its outermost function    ─▶ page fault, interrupt, or system call…
@@ -21,9 +21,9 @@ typedef struct {
 } LodeKernelEntry;
 
 /*
- * Of a sample in the kernel; `functions` (const char *) are those of the kernel that it was in, the
- * innermost first, none: not known. Reads the program's code from the places. False: the sample has
- * no registers of a program.
+ * For a sample in the kernel; `functions` (const char *) are those of the kernel that it was in,
+ * the innermost first, none: not known. Reads the program's code from the places. False: the sample
+ * has no registers of a program.
  */
 bool lode_kernel_entry_find(LodePlaces *places, const LodePerfRecord *record,
 	const LodePerfEvent *event, uint64_t time_ns, const GPtrArray *functions,

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What entered the kernel, by stacks and registers as they are and as they cannot be. */
+/* The entries into the kernel, by stacks and registers as they are and as they cannot be. */
 #include "ingest/sampled/kernel_entries.h"
 #include "sources/code/system_calls.h"
 
+#include "sampled_program.h"
+
 #include <asm/perf_regs.h>
+#include <sys/mman.h>
 
 /* Functions separated by blanks, the innermost first; `event` NULL: nothing is to be said. */
 typedef struct {
@@ -88,6 +91,72 @@ static void test_registers(void)
 	check(&some, PERF_SAMPLE_REGS_ABI_64, ALL_REGISTERS, registers);
 }
 
+/* Code right before a system call; never executed. */
+#define BEFORE_SYSCALL(name, code)                                                                 \
+	__asm__(".pushsection .text\n.type " name ", @function\n" name ":\n" code                  \
+		"\nsyscall\n.size " name ", . - " name "\n.popsection")
+BEFORE_SYSCALL("a_number", "mov $1, %eax");
+BEFORE_SYSCALL("nothing", "xor %eax, %eax");
+BEFORE_SYSCALL("a_whole_nothing", "xor %rax, %rax");
+BEFORE_SYSCALL("other_number", "mov $1, %eax\nmov $0, %r8d");
+BEFORE_SYSCALL("other_nothing", "mov $1, %eax\nxor %r8d, %r8d");
+BEFORE_SYSCALL("other_source", "xor %r8d, %eax");
+
+/* Without the names of the kernel's functions. */
+static void test_constants(void)
+{
+	static const struct {
+		const char *function, *event;
+	} cases[] = {
+		{"a_number", "kernel:syscall:write"},
+		{"nothing", "kernel:syscall:read"},
+		{"a_whole_nothing", "kernel:syscall:read"},
+		{"other_number", "kernel:syscall"},
+		{"other_nothing", "kernel:syscall"},
+		{"other_source", "kernel:syscall"},
+	};
+	const LodePlacesOptions options = {.images = lode_code_images_new(NULL, false)};
+	LodePlaces *places = lode_places_new(&options);
+	g_autoptr(GPtrArray) functions = g_ptr_array_new();
+	const LodePerfEvent event = {.user_registers = ALL_REGISTERS};
+	g_auto(SampledProgram) program;
+	g_autofree char *path = g_file_read_link("/proc/self/exe", NULL);
+
+	sampled_program_open(&program, path);
+	LodePerfRecord map = {.kind = LODE_PERF_MAPPING,
+		.mode = LODE_PERF_MODE_USER,
+		.pid = 7,
+		.tid = 7,
+		.mapping = program.mapping};
+	map.mapping.protection = PROT_READ | PROT_EXEC;
+	lode_places_begin(places);
+	lode_places_note(places, &map, 1);
+	lode_places_freeze(places, NULL, NULL, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		const LodeBinaryFunction *code = sampled_program_function(
+			&program, cases[i].function);
+		uint64_t address = code->address + code->size + program.bias;
+		const uint64_t registers[20] = {
+			[PERF_REG_X86_IP] = address, [PERF_REG_X86_CX] = address};
+		const LodePerfRecord record = {
+			.kind = LODE_PERF_SAMPLE,
+			.mode = LODE_PERF_MODE_KERNEL,
+			.pid = 7,
+			.tid = 7,
+			.sample = {.user_abi = PERF_SAMPLE_REGS_ABI_64,
+				.user_registers = registers},
+		};
+		LodeKernelEntry entry;
+		g_test_message("%s", cases[i].function);
+		g_assert_true(
+			lode_kernel_entry_find(places, &record, &event, 2, functions, &entry));
+		g_assert_cmpstr(entry.event, ==, cases[i].event);
+		g_assert_cmphex(entry.address, ==, address - 2);
+	}
+	lode_places_free(places);
+	lode_code_images_free(options.images);
+}
+
 static void test_system_calls(void)
 {
 	g_assert_cmpstr(lode_system_call_name(0), ==, "read");
@@ -102,6 +171,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/ingest/kernel_entries/stacks", test_stacks);
 	g_test_add_func("/ingest/kernel_entries/registers", test_registers);
+	g_test_add_func("/ingest/kernel_entries/constants", test_constants);
 	g_test_add_func("/ingest/kernel_entries/system_calls", test_system_calls);
 	return g_test_run();
 }
