@@ -2,7 +2,7 @@
 #include "ingest/join/attributes/call_arguments.h"
 
 enum { MAX_WAY = 64, MAX_LOOP = 4096 };
-enum { RCX = 1, RDX = 2, RSP = 4, RSI = 6, RDI = 7, R8 = 8, R9 = 9 };
+enum { RCX = 1, RDX = 2, RSP = 4, RBP = 5, RSI = 6, RDI = 7, R8 = 8, R9 = 9 };
 
 static const double HALF = 0.5 - 1e-4;
 
@@ -71,12 +71,27 @@ static LodeRegisterMask without_stack(const LodeNaturalLoop *loop, LodeRegisterM
 	return changes;
 }
 
-/* A load from the stack by an expression by which the loop does not store. */
-static bool is_kept_slot(const LodeNaturalLoop *loop, const LodeDependenceNode *node)
+LodeRegisterMask lode_call_arguments_addressed(const LodeDependenceGraph *graph)
+{
+	LodeRegisterMask addressed = 0;
+
+	for (uint32_t i = 0; i < graph->n; i++) {
+		const LodeRegisterUse *use = &graph->nodes[i].use;
+		bool is_copy = use->is_linear && use->memory.size == 0;
+		if (is_copy && (use->results & ~(BIT(RSP) | BIT(RBP) | BIT(LODE_BIT_FLAGS))) != 0)
+			addressed |= use->reads & (BIT(RSP) | BIT(RBP));
+	}
+	return addressed;
+}
+
+/* A load from the stack, where neither the loop stores by the same expression nor others can. */
+static bool is_kept_slot(
+	const LodeNaturalLoop *loop, LodeRegisterMask addressed, const LodeDependenceNode *node)
 {
 	const LodeMemoryUse *load = &node->use.memory;
 
-	if ((node->makes >> LODE_NEED_LOAD_STACK & 1) == 0 || load->size == 0)
+	if ((node->makes >> LODE_NEED_LOAD_STACK & 1) == 0 || load->size == 0 ||
+		(load->registers & addressed) != 0)
 		return false;
 	for (uint32_t i = 0; i < loop->body->len; i++) {
 		const LodeMemoryUse *store = &loop->graph->nodes[node_at(loop, i)].use.memory;
@@ -88,8 +103,8 @@ static bool is_kept_slot(const LodeNaturalLoop *loop, const LodeDependenceNode *
 	return true;
 }
 
-bool lode_call_arguments_are_unchanged(
-	const LodeNaturalLoop *loop, LodeRegisterMask changes, uint32_t call)
+bool lode_call_arguments_are_unchanged(const LodeNaturalLoop *loop, LodeRegisterMask changes,
+	LodeRegisterMask addressed, uint32_t call)
 {
 	const LodeDependenceNode *nodes = loop->graph->nodes;
 	LodeRegisterMask changing = without_stack(loop, changes), written = 0;
@@ -102,7 +117,7 @@ bool lode_call_arguments_are_unchanged(
 		bool is_pop = (use->changes & ~use->writes & BIT(RSP)) != 0;
 		bool is_load = (node->makes >> LODE_NEED_LOAD & 1) != 0;
 		bool is_same = node->is_known && !is_pop && (use->reads & changing) == 0 &&
-		               (!is_load || is_kept_slot(loop, node));
+		               (!is_load || is_kept_slot(loop, addressed, node));
 		written |= use->writes;
 		changing = is_same ? changing & ~use->writes
 		                   : changing | (use->changes & ~BIT(RSP));

@@ -12,7 +12,7 @@ static const char builtin_checks[] =
 	;
 
 enum {
-	MAX_KINDS = 14,        /* of the file; the attribute has four bits */
+	MAX_KINDS = 14,        /* of the file; two more follow */
 	MAX_INSTRUCTIONS = 40, /* of a way */
 	MAX_JUMPS = 4,
 };
@@ -159,7 +159,7 @@ static uint8_t kind_of_function(const LodeCodeChecks *self, uint64_t address)
 	                                                        : 0;
 }
 
-/* Of the function that a call or jump finds in memory. */
+/* Kind of the function that a call or jump finds in memory. */
 static uint8_t kind_of_slot(const LodeCodeChecks *self, uint64_t address)
 {
 	size_t size;

@@ -39,7 +39,7 @@ void lode_code_checks_select(
 /* The kind of check of a conditional branch of the image, between `target` and `next`. */
 uint8_t lode_code_checks_find(LodeCodeChecks *self, uint64_t target, uint64_t next);
 
-/* What is called is small enough to have been inlined, or of another image. */
+/* The called function is small enough to have been inlined, or of a different image. */
 typedef enum {
 	LODE_CALLEE_ANY,
 	LODE_CALLEE_SMALL, /* at most LODE_SMALL_FUNCTION bytes, of this image */

@@ -38,6 +38,7 @@ typedef struct {
 
 struct LodeLoopDependences {
 	const LodeDependenceGraph *graph;
+	LodeRegisterMask addressed; /* as lode_call_arguments_addressed() */
 	LodeNaturalLoop loop;
 	GArray *inner_sizes; /* uint32_t × nodes: of the smallest loop that holds it; 0: none */
 	GArray *iteration;   /* uint32_t: nodes, from the head to the back edge */
@@ -139,7 +140,7 @@ static void find_invariants(LodeLoopDependences *self, LodeLoopDependence *out)
 		                           (memory->registers & changes) == 0;
 		out[number].is_repeated = is_known && graph->nodes[number].is_call &&
 		                          lode_call_arguments_are_unchanged(
-						  &self->loop, changes, number);
+						  &self->loop, changes, self->addressed, number);
 	}
 }
 
@@ -552,6 +553,7 @@ void lode_loop_dependences_run(LodeLoopDependences *self, const LodeDependenceGr
 	LodeLoopDependence *out, double least_weight, GArray *loops)
 {
 	self->graph = graph;
+	self->addressed = lode_call_arguments_addressed(graph);
 	lode_natural_loop_begin(&self->loop, graph);
 	clear(self->inner_sizes, graph->n);
 	for (uint32_t i = 0; i < graph->n; i++)
