@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What sampling costs: ten programs alone, under 'lode run' with and without registers, and under
+# The cost of sampling: ten programs alone, under 'lode run' with and without registers, and under
 # 'perf record' with registers at the same rate, in turn.
 #   bench/record.sh [PAIRS [PROGRAM…]]        default: 15, all
 # Prints for each program its processor time alone, and the median of the pairs' ratios to it, of the

@@ -51,7 +51,7 @@ static bool read_shape(
 	return false;
 }
 
-/* Of no sets where there is none. */
+/* It has no sets where there is none. */
 static bool read_optional(LodeLruShape *out_shape, const LodeCache *cache, GError **error)
 {
 	*out_shape = (LodeLruShape){0};

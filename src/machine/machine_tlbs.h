@@ -28,5 +28,5 @@ typedef void (*LodeCpuidFunc)(uint32_t leaf, uint32_t subleaf, uint32_t out[4], 
 /* False: not known. */
 bool lode_machine_tlbs_of(LodeMachineTlbs *self, LodeCpuidFunc cpuid, void *data);
 
-/* Of this machine. */
+/* Those of this machine. */
 bool lode_machine_tlbs_init(LodeMachineTlbs *self);

@@ -10,6 +10,6 @@ typedef struct {
 	uint32_t first, second;
 } LodeTlbSizes;
 
-/* Of a processor as perf writes it, "GenuineIntel,6,143,8": vendor, family, model and stepping of
+/* For a processor as perf writes it, "GenuineIntel,6,143,8": vendor, family, model and stepping of
  * CPUID; NULL or unknown: "any". Static. */
 const LodeTlbSizes *lode_tlb_sizes_of(const char *processor);

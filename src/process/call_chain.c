@@ -169,7 +169,7 @@ static bool is_after_call(const LodePlaces *places, const LodePlace *inside)
 	return false;
 }
 
-/* What a word of the stack returns to; false: it is no return address. */
+/* The place that a word of the stack returns to; false: it is not a return address. */
 static bool read_return(LodePlaces *places, const LodeSampledCode *sampled,
 	const LodeStackDump *dump, uint64_t address, LodePlace *out_caller)
 {

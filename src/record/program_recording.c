@@ -23,7 +23,7 @@ enum {
 	COST_SHARE = 25,        /* of the program's time, the divisor: 4 % */
 	LEAST_FREQUENCY = 2000, /* fewer tell little of a program of half a second */
 	REGISTERS_NS = 1500,    /* that a sample takes longer with registers and stack */
-	/* Of each sample, for data addresses and callers: as many as printf() uses, but not more
+	/* With each sample, for data addresses and callers: as many as printf() uses, but not more
 	 * than 4 MiB a second. */
 	FEWEST_STACK_BYTES = 256,
 	MOST_STACK_BYTES = 2048,

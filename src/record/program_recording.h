@@ -49,8 +49,8 @@ typedef struct {
 	LodeBranchModel branches;
 	LodeWindowOptions windows; /* of the sampled run */
 	const char *const *events; /* to be sampled; see LodePerfSamplerOptions */
-	/* Samples a second; 0: 10,000, or what the kernel allows, or, by 500s, what takes 3 %
-	 * of the program's time here. */
+	/* Samples a second; 0: 10,000, or what the kernel allows, or, by 500s but at least
+	 * 2,000, what takes 4 % of the program's time here. */
 	uint64_t frequency;
 	LodeNotes notes;
 	const LodeProgress *progress; /* of the second run; may be NULL */

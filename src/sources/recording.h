@@ -96,7 +96,7 @@ typedef struct {
 	/* Processor time that they took, as far as it is known. */
 	double user_seconds, system_seconds;
 	double cycles_per_ns; /* of the processor's clock; 0: not known */
-	/* Of the sampled time, what the timer's interrupts took, and the error of that; 0 both: not
+	/* The part of the sampled time that the timer's interrupts took, and its error; 0 both: not
 	 * known. */
 	double sampling_share, sampling_error;
 	LodeMemoryRates rates;   /* of the machine */

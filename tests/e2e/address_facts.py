@@ -36,7 +36,7 @@ FACTS = '''SELECT name FROM instruction_attribute WHERE instruction = ? AND (nam
     name GLOB 'spread:*' OR name GLOB 'conflict:*' OR name = 'address:early')'''
 # Without optimisation its samples have no address (docs/data-addresses.md: the loop may be left), and windows alone are too few.
 NOT_KNOWN = {('-O0', 'chase'): {'spread:tlb'}}
-# What the load has: accesses in windows, visits of lines, samples with an address; and how many of each a fact needs.
+# The load's accesses in windows, visits of lines, samples with an address; and how many of each a fact needs.
 COUNTS = '''SELECT (SELECT accesses FROM window_instruction WHERE instruction = :load),
     (SELECT n FROM window_fact WHERE instruction = :load AND fact = 'line_visits'),
     (SELECT count(*) FROM memory_sample WHERE access_instruction = :load AND rule <> 'none')'''

@@ -21,7 +21,7 @@
 #endif
 /* A number whose value is not known, so that loops stay as they are written. */
 #define HIDE(number) __asm__ volatile("" : "+r"(number))
-/* What follows cannot be known from what was before, so that no call is hoisted or left out. */
+/* The next value cannot be known from those before, so that no call is hoisted or left out. */
 #define FORGET() __asm__ volatile("" : : : "memory")
 
 enum { ROUNDS = 4096, SIZE = 4096, TEXT = 12, PERIOD = 48 };

@@ -111,7 +111,7 @@ else
 	check "by the top of the stack, static # SKIP there is no static C library"
 fi
 
-# V8's builtins have no unwind tables. What is called in the first tenths of a second is its start.
+# V8's builtins have no unwind tables. Calls in the first tenths of a second are its start.
 cat >properties.js <<'END'
 "use strict";
 const all = {};

@@ -34,7 +34,7 @@ void heap_log_add_block(uint64_t address, uint64_t first, const uint8_t *runs, s
  * its name, and the calls that led to the allocation, innermost first. */
 void heap_log_add_site(uint32_t id, uint32_t interval, const char *name, const char *stack);
 
-/* Of the last walk: the objects whose site is known. `samples` are bytes as in the file. */
+/* For the last walk: the objects whose site is known. `samples` are bytes as in the file. */
 void heap_log_add_samples(const uint8_t *samples, size_t size);
 
 /* A number in LEB128; gives its size. */

@@ -29,8 +29,9 @@ enum {
 #define BUDGET_NS 40000000u
 #define BUDGET_SHARE 150
 
-/* What a sample takes, in the virtual machine and in collections too, and each frame of its stack.
- * Measured with JDK 17: a clock would measure the other threads of a busy machine as well. */
+/* The time that a sample takes, in the virtual machine and in collections too, and each frame of
+ * its stack. Measured with JDK 17: a clock would measure the other threads of a busy machine as
+ * well. */
 #define SAMPLE_NS 1800u
 #define FRAME_NS 80u
 

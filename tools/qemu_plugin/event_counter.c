@@ -20,7 +20,7 @@ enum {
 	MAX_REFERENCE = 64, /* bytes that are looked up, as callgrind does */
 	MAX_LOCKED = 1 << 16,
 	USUAL_LINE = 64,
-	NO_PAGES = 63, /* the program's addresses have fewer bits */
+	NO_PAGES = 63, /* all addresses are on page 0 or 1, which count as used last */
 };
 
 const char *const event_counter_names[N_EVENTS] = {"Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr",
@@ -164,10 +164,10 @@ bool event_thread_init(EventThread *self)
 
 void event_thread_enter(EventThread *self)
 {
-	static const uint64_t nothing, only_page[1] = {FIRST_EPOCH};
+	static const uint64_t nothing, only_pages[2] = {FIRST_EPOCH, 1 ^ FIRST_EPOCH};
 
 	current = self;
-	recent = (Recent){&nothing, only_page, 0, FIRST_EPOCH};
+	recent = (Recent){&nothing, only_pages, 0, FIRST_EPOCH};
 	if (self == NULL)
 		return;
 	recent.lines = self->data.recent;
@@ -277,7 +277,7 @@ static inline bool is_on_recent_page(uint64_t address)
 }
 
 /* Sets of the further levels are many, and waiting for them one after the other took longer than
- * all else. What has not been used lately is likely to be in none of them. */
+ * all else. Data not used lately is likely to be in none of them. */
 static void prefetch_further(const EventThread *self, uint64_t address)
 {
 	if (is_on_recent_page(address))

@@ -155,7 +155,7 @@ __attribute__((noinline)) static void end_early(Recorder *recorder, bool is_rest
 	recorder->piece = NULL;
 }
 
-/* What was executed of the piece is over, as it is to its end unless an instruction failed. */
+/* The executed part of the piece is over, as it is to its end unless an instruction failed. */
 static inline void leave_piece(Recorder *recorder, bool is_restarted)
 {
 	if (__builtin_expect(is_restarted || recorder->last != recorder->piece->end, 0))

@@ -26,7 +26,7 @@
 
 typedef enum { ROLE_THROUGH, ROLE_OWN, ROLE_SERVICE, ROLE_SELF } Role;
 
-/* What one caller has of one service. */
+/* One caller's part of one service. */
 typedef struct {
 	uint32_t function, family; /* of the service: one of them is LODE_NONE */
 	LodeServiceCaller caller;  /* its function LODE_NONE: unknown */
@@ -219,7 +219,7 @@ static void add_families(Search *self, const Walk *walk, const Role *roles, uint
 	}
 }
 
-/* What functions cost that have no known caller, and those that are services without what they
+/* The cost of functions that have no known caller, and those that are services without what they
  * call. */
 static void add_alone(Search *self, const Walk *walk, const Role *roles)
 {
@@ -355,7 +355,7 @@ static bool is_service(const Calls *self, uint32_t function)
 	return self->roles[function] >= ROLE_SERVICE;
 }
 
-/* What is neither a service nor a stub nor the kernel. */
+/* Neither a service nor a stub nor the kernel. */
 static bool is_caller(const Calls *self, uint32_t function)
 {
 	const LodeFunctionCost *one = function_at(self->search, function);

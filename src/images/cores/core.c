@@ -149,7 +149,7 @@ static bool read_group(LodeCore *self, GKeyFile *file, const char *group, int de
 	g_autofree char *like = g_key_file_get_string(file, group, "like", NULL);
 
 	if (like != NULL && (depth == 0 || !g_key_file_has_group(file, like)))
-		return fail(error, group, "like", "is no earlier group");
+		return fail(error, group, "like", "is not an earlier group");
 	if (like != NULL && !read_group(self, file, like, depth - 1, error))
 		return false;
 	for (char **key = keys; *key != NULL; key++) {

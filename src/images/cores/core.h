@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What instructions cost on the cores of a family of processors, by their classes: latencies, ports
- * and slots, from cores.ini.
+ * The cost of instructions on the cores of a family of processors, by their classes: latencies,
+ * ports and slots, from cores.ini.
  */
 #pragma once
 

@@ -114,7 +114,7 @@ typedef enum {
 	LODE_FUSES_ARITHMETIC, /* add, sub, and, inc, dec: on some */
 } LodeFusing;
 
-/* What an instruction does, each as LodeInstructionClass. */
+/* The work of an instruction, each as LodeInstructionClass. */
 typedef struct {
 	uint8_t work;        /* besides its access to memory */
 	uint8_t load, store; /* LODE_CLASS_NONE: it does neither */

@@ -370,7 +370,7 @@ static LodeInstructionClass vector_class(const LodeFullInstruction *full)
 		return LODE_CLASS_BLEND;
 	if (strncmp(name, "cvt", 3) == 0)
 		return class_of_conversion(full, name);
-	/* What spreads an element in memory is done by the load. */
+	/* The load itself spreads an element in memory. */
 	if (full->operands[1].type == ZYDIS_OPERAND_TYPE_MEMORY &&
 		(strstr(name, "broadcast") != NULL || strcmp(name, "movddup") == 0))
 		return LODE_CLASS_NONE;

@@ -114,7 +114,7 @@ typedef enum {
 	LODE_GO_MAP_INNER, /* called by the others */
 } LodeGoMapRole;
 
-/* What the function of this name, as linked, is to maps; NULL: it has none. */
+/* The part that the function of this name, as linked, has in maps; NULL: none. */
 LodeGoMapRole lode_go_map_role(const char *function);
 
 /* An access in such a function, as its own types have it: none of them is of a map's type. */

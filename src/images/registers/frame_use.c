@@ -26,7 +26,7 @@ enum {
 
 #define UNKNOWN INT64_MIN
 
-/* What is looked at of an instruction, of which there may be many. */
+/* The part of an instruction that is looked at; there may be many. */
 typedef struct {
 	uint16_t mnemonic;                                  /* ZydisMnemonic */
 	uint8_t n_visible;                                  /* operands; of `operands` at most */
@@ -245,7 +245,7 @@ static bool pop(GArray *due, Due *out)
 	return true;
 }
 
-/* What comes after a call is followed last: it may not return, and then the next instruction is
+/* The way on after a call is followed last: it may not return, and then the next instruction is
  * reached from elsewhere, if at all; as that after a return, which only fills up, is. */
 static void follow(Frame *self, uint32_t first, Pointers *inout_indirect)
 {
@@ -343,7 +343,7 @@ static bool is_go_frame(const Instruction *store, const Instruction *lea)
 	       store->operands[0].mem.disp.value == lea->operands[1].mem.disp.value;
 }
 
-/* What an instruction does by itself. */
+/* The use that an instruction has by itself. */
 static LodeFrameUse own_use(const Frame *self, const Pointers *at, const Instruction *full)
 {
 	const ZydisDecodedOperand *operands = full->operands;
@@ -402,7 +402,7 @@ static bool is_go_check(const Instruction *full)
 	       (is_register(&full->operands[0], RSP) || is_register(&full->operands[0], R12));
 }
 
-/* What two neighbours do together: the stack protector's value on its way between a register and
+/* The use of two neighbours together: the stack protector's value on its way between a register and
  * the frame, and Go's frame pointer. */
 static void add_pairs(Frame *self)
 {

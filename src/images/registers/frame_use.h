@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the instructions of a function do for its frame alone, by the code alone:
+ * Instructions of a function that serve its frame alone, by the code alone:
  *
  *   push rbx; sub rsp, 32     enter      makes the frame, saves registers that the caller keeps
  *   mov [rsp+8], rax          save       a register had to be given up: spilled (Chaitin 1982) …
@@ -9,12 +9,12 @@
  *   add rsp, 32; pop rbx      leave
  *
  * Saves and reloads are of a slot that is always accessed alone, by its address in the frame, with
- * one width, and to or above which no pointer is ever made: an array or structure begins where a
- * pointer is made to it, and nothing says how long it is. Compilers put spilled registers below
- * these. Code without optimisation has its variables in such slots, too. It has no saves and
- * reloads here: it is a function in which at least an eighth of the reads of slots are of what a
- * register still holds, or less than a quarter of the blocks use a register that an earlier block
- * has made.
+ * one width, and no pointer is ever made to it nor to any place below it: an array or structure
+ * begins where a pointer is made to it, and nothing says how long it is. Compilers put spilled
+ * registers below these. Code without optimisation has its variables in such slots, too. It has no
+ * saves and reloads here: it is a function in which at least an eighth of the reads of slots are of
+ * what a register still holds, or less than a quarter of the blocks use a register that an earlier
+ * block has made.
  */
 #pragma once
 

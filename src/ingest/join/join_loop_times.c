@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What samples may have taken where it is not known. */
+/* The time that samples may have taken where it is not known. */
 static const double UNKNOWN_SHARE = 0.1;
 
 static bool is_time(const LodeProfile *profile)

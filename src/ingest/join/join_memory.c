@@ -353,7 +353,7 @@ static uint32_t site_of(const Building *self, uint32_t allocation)
 	               : LODE_AT(self->memory->allocations, LodeAllocation, allocation).site;
 }
 
-/* What a garbage collector has there, by the log of its heap. */
+/* The object of a garbage collector there, by the log of its heap. */
 static LodeManagedObject find_managed(const Building *self, const LodeReadAccess *access)
 {
 	const LodeReadAccess *first = &LODE_AT(self->reading->accesses, LodeReadAccess, 0);

@@ -473,7 +473,7 @@ typedef struct {
 	double value;
 } Weight;
 
-/* Of a timer; 0: of another event, or not known. */
+/* The period of a timer; 0: a different event, or not known. */
 static double timer_period(const LodePerfEvent *event)
 {
 	bool is_timer = event->type == PERF_TYPE_SOFTWARE &&

@@ -5,7 +5,7 @@
 #include "base/arrays/id_cache.h"
 #include "process/places.h"
 
-/* Of a column that was added while samples were read. */
+/* A column that was added while samples were read. */
 typedef struct {
 	uint32_t row, column;
 	double value;

@@ -9,7 +9,7 @@ typedef struct {
 	uint32_t number, mask;
 } Visit;
 
-/* Of a code, in a stretch. */
+/* The visits of one instruction, in a stretch. */
 typedef struct {
 	uint64_t line;
 	uint32_t stretch; /* 0: none */

@@ -54,7 +54,7 @@ double lode_loop_busiest(const LodeLoop *self, LodeUnit *out_unit)
 {
 	LodeUnit most = LODE_UNIT_DIVIDER;
 
-	/* Of equal ones the first: a unit rather than the ports that it shares, or the width. */
+	/* The first of equal ones: a unit rather than the ports that it shares, or the width. */
 	for (unsigned i = 1; i < LODE_N_UNITS; i++)
 		if (self->cycles[i] > self->cycles[most] + 1e-9)
 			most = (LodeUnit)i;

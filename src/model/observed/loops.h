@@ -12,7 +12,7 @@
 
 typedef struct LodeProfile LodeProfile;
 
-/* What bounds an iteration besides recurrences. */
+/* The bounds of an iteration besides recurrences. */
 typedef enum {
 	LODE_UNIT_DIVIDER, /* of integers or floating point, whichever is longer */
 	LODE_UNIT_LOAD,

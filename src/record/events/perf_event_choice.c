@@ -265,7 +265,7 @@ static void set_wishes(struct perf_event_attr *attr, const LodePerfSamplerOption
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
 		attr->exclude_callchain_kernel = attr->exclude_kernel;
 	}
-	/* What of the kernel ran says what entered it; the registers say where. */
+	/* The kernel's functions say what entered it, the registers where. */
 	if (options->has_kernel && options->has_user_registers && !options->has_call_chains &&
 		!attr->exclude_kernel) {
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;

@@ -336,7 +336,7 @@ void lode_perf_event_set_begin(LodePerfEventSet *self)
 		command(self, has_samples, PERF_EVENT_IOC_ENABLE);
 }
 
-/* What is read of an event's descriptors, in all: 0 its value, 1 an id, 2 what was lost. */
+/* The numbers read from an event's descriptors, in all: 0 its value, 1 an id, 2 what was lost. */
 static uint64_t sum_read(const LodePerfEventSet *self, unsigned event, unsigned which)
 {
 	uint64_t sum = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a sample costs the sampled program, and how fast the processor's clock is, measured in this
- * process once the program has ended: many short runs of additions, each of which needs the one
- * before and so takes one cycle, while an event samples them.
+ * The cost of a sample to the sampled program, and how fast the processor's clock is, measured in
+ * this process once the program has ended: many short runs of additions, each of which needs the
+ * one before and so takes one cycle, while an event samples them.
  *
  *   runs   ▂▂▂▂▂▇▂▂▂▂▂▂▇▂▂▂▂▂▂▇▂▂     by their time, high where there was a sample
  *

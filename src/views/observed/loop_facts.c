@@ -23,7 +23,7 @@ static void append_cycles(GString *out, const char *name, double cycles, const c
 	g_string_append_printf(out, "%s%s %s", before, name, text);
 }
 
-/* What shares ports says more than its parts only where it is longer than each. */
+/* Units that share ports say more than each of them only where they are longer. */
 static bool is_shown(const LodeLoop *loop, LodeUnit unit)
 {
 	double most = 0;

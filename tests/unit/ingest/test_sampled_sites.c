@@ -69,7 +69,8 @@ static void add(Heap *self, const Object *objects, guint object, uint64_t code)
 	g_array_append_val(self->accesses, access);
 }
 
-/* What each instruction accesses differs: the first mostly site 0, and so on; the last is rare. */
+/* Each instruction accesses different sites: the first mostly site 0, and so on; the last is rare.
+ */
 static void access_all(Heap *self, const Object *objects, guint n_objects, guint n)
 {
 	for (guint i = 0; i < n; i++) {

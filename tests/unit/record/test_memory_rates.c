@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What this machine's memory gives, and what is kept of it between recordings. */
+/* The rates of this machine's memory, and how they are kept between recordings. */
 #include "machine/memory_rates.h"
 
 #include <glib/gstdio.h>

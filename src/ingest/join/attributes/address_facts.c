@@ -99,7 +99,7 @@ static void add_stride(Texts *self, const LodeObservedInstruction *windows)
 		add(self, "stride:none");
 }
 
-/* Of the instruction by windows or, if these are few, of all that access the object; or else by the
+/* The instruction's, by windows or, if these are few, of all that access the object; or else by the
  * members that are used. */
 static void add_lines(Texts *self, const LodeAddressEvidence *evidence)
 {

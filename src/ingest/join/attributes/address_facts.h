@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the addresses of one instruction say, as attributes: where it goes next (stride), how many
+ * The addresses of one instruction as attributes: where it goes next (stride), how many
  * pages are in use (spread), how much of its lines (lines), and conflicts of one set (conflict).
  * docs/attributes.md defines them. Private to ingest/join/.
  */
@@ -23,7 +23,7 @@ typedef struct {
 	uint32_t n_up, n_down; /* to higher addresses, to lower ones */
 } LodeAddressMoves;
 
-/* What all instructions that access one object say together. All 0 at first. */
+/* All instructions that access one object, together. All 0 at first. */
 typedef struct {
 	uint64_t n_draws, n_pairs; /* n_pairs of draws are of one page */
 	LodeAddressMoves moves;
@@ -41,7 +41,7 @@ double lode_address_facts_least_pages(uint64_t n, uint64_t n_pairs);
 /* Pairs of draws of one page. Orders the draws by page. */
 uint64_t lode_address_facts_count_pairs(LodeAddressDraw *draws, uint32_t n);
 
-/* Of the draws of one instruction, which it orders by thread and time. */
+/* From the draws of one instruction, which it orders by thread and time. */
 LodeAddressMoves lode_address_facts_moves(LodeAddressDraw *draws, uint32_t n);
 
 enum { LODE_ADDRESS_FACTS_MOST = 5, LODE_ADDRESS_FACT_SIZE = 32 };

@@ -78,7 +78,7 @@ static void add_registers(const Search *self, uint64_t *set, LodeRegisterMask re
 				(uint32_t)__builtin_ctzll(registers)));
 }
 
-/* What an instruction makes depends on: `value` is cleared first. */
+/* The values that an instruction's result is made of: `value` is cleared first. */
 static void make_value(const Search *self, uint32_t place, uint32_t load, uint64_t *value)
 {
 	const LodeDependenceNode *node = node_at(self, place);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the functions that are called say of the code that calls them: where they do not return, the
+ * Facts of code by the functions that it calls: where they do not return, the
  * branch before is a check; where they are small, the call costs as much as what they do. Functions
  * are taken one by one, on all workers; each task writes only its own function's codes.
  */

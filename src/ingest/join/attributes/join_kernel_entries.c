@@ -4,7 +4,7 @@
 #include "ingest/join/join.h"
 #include "model/memory.h"
 
-/* What an event says of the instructions where it is; LODE_NONE: nothing. */
+/* The attribute of the instructions that have an event; LODE_NONE: none. */
 static uint32_t attribute_of(LodeProfile *profile, uint32_t event)
 {
 	const char *name = lode_profile_event(profile, event)->name;

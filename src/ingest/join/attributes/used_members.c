@@ -3,7 +3,7 @@
 
 enum { LINE = 64 };
 
-/* Of a structure in a function. */
+/* The bytes of a structure that a function accesses. */
 typedef struct {
 	bool is_known;
 	bool are_used[LODE_USED_MEMBERS_MAX_SIZE];

@@ -7,7 +7,7 @@
  *   the function uses       ████████████│
  *   line of the sample      ├──── 8 of 64 bytes ────┤
  *
- * What lies beside the structure is taken for more of its kind, used in the same way: an upper
+ * Memory beside the structure is taken for more of its kind, used in the same way: an upper
  * bound where it is none. Private to ingest/join/.
  */
 #pragma once

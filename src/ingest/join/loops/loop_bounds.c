@@ -39,7 +39,7 @@ static double latency_of(const LodeCore *core, uint8_t of)
 	const LodeClassCost *cost = &core->costs[of];
 	bool is_known = of == LODE_CLASS_NONE || cost->slots > 0 || cost->n_uses > 0;
 
-	/* What is not known takes a cycle at least. */
+	/* An unknown instruction takes a cycle at least. */
 	return is_known ? cost->latency : 1;
 }
 

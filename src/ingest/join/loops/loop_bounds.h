@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the units of a core need at least for an iteration of a loop (resource bound: B. R. Rau,
- * "Iterative modulo scheduling", 1994). Private to ingest/join/.
+ * The cycles that the units of a core need at least for an iteration of a loop (resource bound: B.
+ * R. Rau, "Iterative modulo scheduling", 1994). Private to ingest/join/.
  */
 #pragma once
 

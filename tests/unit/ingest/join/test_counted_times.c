@@ -56,7 +56,7 @@ static void test_unknown(void)
 	}
 }
 
-/* What pairs of samples gave stays. */
+/* Times from pairs of samples stay. */
 static void test_native(void)
 {
 	const LodeRecording recording = {0};

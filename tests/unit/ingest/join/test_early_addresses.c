@@ -78,7 +78,7 @@ static void draw(GRand *random, Iteration *it)
 	}
 }
 
-/* What an executed instruction's value, or address, comes from: any earlier executed one. */
+/* The sources of an executed instruction's value, or address: any earlier executed one. */
 typedef struct {
 	bool value[N][N], address[N][N];
 } Origins;
@@ -145,7 +145,7 @@ static bool is_early(const Origins *origins, const Iteration *it, uint32_t place
 	return it->nodes[place].use.memory.size > 0 && !is_recurrent(origins, it, place);
 }
 
-/* Of what a sum, and nothing else, is made. */
+/* The sources of a sum, and of nothing else. */
 static bool is_linear(const Origins *origins, const Iteration *it, uint32_t place)
 {
 	for (uint32_t at = place; at < it->n * ROUNDS; at += it->n)

@@ -353,8 +353,8 @@ static void test_broken_file(void)
 		{"[other]\nname = x\nwidth = 4\nfp-add = 4 1 0+0+0+0+0\n", "'fp-add'"},
 		{"[other]\nname = x\nwidth = 4\nfp-add = inf 1 0\n", "'fp-add'"},
 		{"[other]\nname = x\nwidth = 4\nfp-added = 4 1 0\n", "'fp-added' is not known"},
-		{"[other]\nname = x\nlike = other\n", "'like' is no earlier group"},
-		{"[other]\nname = x\nlike = none\n", "'like' is no earlier group"},
+		{"[other]\nname = x\nlike = other\n", "'like' is not an earlier group"},
+		{"[other]\nname = x\nlike = none\n", "'like' is not an earlier group"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -695,7 +695,7 @@ static void test_against_mca(const void *data)
 		g_test_fail();
 }
 
-/* Of operands in memory: both ways of one that is changed, none of lea and nop. */
+/* For operands in memory: both ways of one that is changed, none of lea and nop. */
 static void test_bytes(void)
 {
 	g_autoptr(GPtrArray) texts = g_ptr_array_new();
