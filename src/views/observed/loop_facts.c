@@ -3,6 +3,7 @@
 
 #include "views/profile/profile_figures.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -34,23 +35,38 @@ static bool is_shown(const LodeLoop *loop, LodeUnit unit)
 	       (unit != LODE_UNIT_PORTS || loop->cycles[unit] > most + LEAST_CYCLES);
 }
 
+/* Digits that count, and no exponent. */
+static void append_number(GString *out, const char *before, double value, int digits)
+{
+	bool is_long = value >= pow(10, digits) - 0.5;
+
+	g_string_append_printf(
+		out, "%s%.*g", before, is_long ? DBL_DIG : digits, is_long ? round(value) : value);
+}
+
 static void append_bytes(GString *out, const char *name, double bytes, const LodeLoop *loop)
 {
-	if (bytes > 0)
-		g_string_append_printf(out, ", %s %.3g bytes/ns", name, bytes / loop->iteration_ns);
+	if (bytes > 0) {
+		g_string_append_printf(out, ", %s", name);
+		append_number(out, " ", bytes / loop->iteration_ns, 3);
+		g_string_append(out, " bytes/ns");
+	}
 }
 
 static void append_time(const LodeProfile *profile, const LodeLoop *loop, GString *out)
 {
 	bool is_counted = g_strcmp0(loop->iteration_source, "counted") == 0;
 
-	g_string_append_printf(
-		out, "%s %.4g ns", is_counted ? "by counts" : "measured", loop->iteration_ns);
-	if (loop->iteration_error_ns >= 0)
-		g_string_append_printf(out, " (error %.2g)", loop->iteration_error_ns);
-	if (profile->cycles_per_ns > 0)
-		g_string_append_printf(
-			out, ", %.4g cycles", loop->iteration_ns * profile->cycles_per_ns);
+	append_number(out, is_counted ? "by counts " : "measured ", loop->iteration_ns, 4);
+	g_string_append(out, " ns");
+	if (loop->iteration_error_ns >= 0) {
+		append_number(out, " (error ", loop->iteration_error_ns, 2);
+		g_string_append_c(out, ')');
+	}
+	if (profile->cycles_per_ns > 0) {
+		append_number(out, ", ", loop->iteration_ns * profile->cycles_per_ns, 4);
+		g_string_append(out, " cycles");
+	}
 	if (loop->iteration_ns > 0) {
 		append_bytes(out, "loads", loop->load_bytes, loop);
 		append_bytes(out, "stores", loop->store_bytes, loop);

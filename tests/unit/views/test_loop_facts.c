@@ -90,6 +90,10 @@ static void test_text(void)
 		.store_bytes = -1,
 	};
 	assert_text(profile, &unbounded, "outer loop: by counts 940 ns, 3760 cycles");
+	LodeLoop slow = unbounded;
+	slow.iteration_ns = 380123.4;
+	slow.iteration_error_ns = 152.3;
+	assert_text(profile, &slow, "outer loop: by counts 380123 ns (error 152), 1520494 cycles");
 	profile->cycles_per_ns = 0;
 	loop.recurrence_cycles = -1;
 	loop.cycles[LODE_UNIT_LOAD] = 99.96;
