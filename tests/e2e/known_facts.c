@@ -129,6 +129,28 @@ APART void other_call(void)
 	sink = sum;
 }
 
+APART void add_to(uint64_t by, uint64_t *to)
+{
+	*to += by;
+}
+
+APART uint64_t twice(uint64_t n)
+{
+	return 2 * n;
+}
+
+/* The first call changes the argument of the second one, through a pointer to the stack. */
+APART void filled_call(void)
+{
+	uint64_t sum = 0, n = 0;
+
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		add_to(i, &n);
+		sum += twice(n);
+	}
+	sink = sum;
+}
+
 /* The same argument, and another result each time. */
 APART void same_argument(void)
 {
@@ -173,8 +195,8 @@ static double now(void)
 int main(int n, char **words)
 {
 	static void (*const parts[])(void) = {denormal_operand, denormal_result, denormal_x87,
-		split_lines, split_pages, same_call, other_call, same_argument, fork_turns,
-		fork_random, fork_tenth, fork_period, fork_rare};
+		split_lines, split_pages, same_call, other_call, filled_call, same_argument,
+		fork_turns, fork_random, fork_tenth, fork_period, fork_rare};
 	enum { N_PARTS = sizeof(parts) / sizeof(parts[0]) };
 	double milliseconds = n > 1 ? atof(words[1]) : 1000, begin = now();
 	uint64_t state = 7;

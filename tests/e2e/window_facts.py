@@ -165,7 +165,7 @@ def forks(facts):
 
 def counted(facts):
     """By the code and exact executions."""
-    for function, is_so in (("same_call", True), ("same_argument", True), ("other_call", False)):
+    for function, is_so in (("same_call", True), ("same_argument", True), ("other_call", False), ("filled_call", False)):
         facts.expect(
             ("repeats:unchanged" in facts.attributes(function)) == is_so,
             f"{function}: repeats:unchanged is {not is_so}",
