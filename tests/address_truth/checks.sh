@@ -58,6 +58,7 @@ demand() {
 rounds() {
 	local n
 	case $1 in
+	arguments) n=60000 ;;
 	copying) n=4000 ;;
 	hash_table) n=500 ;;
 	interpreter) n=1500 ;;

@@ -59,6 +59,7 @@ function Costs(props: { title: string; what: string; rows: Calls["callers"]; has
 
 const sources = {
 	stacks: "From the recorded call stacks.",
+	tops: "From the recorded tops of stacks: what functions of libraries cost, and who calls them.",
 	calls: "Estimated: the cost of a function is divided among its callers by how often they call it.",
 };
 
