@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as an ELF file, whose code and data are searched for what is jumped to. */
 #include "fuzz_target.h"
-#include "images/code/branch_targets.h"
+#include "images/targets/branch_targets.h"
 
 static void check_order(const LodeBranchTargets *targets)
 {

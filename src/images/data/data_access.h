@@ -38,8 +38,8 @@
  */
 #pragma once
 
-#include "images/code/branch_targets.h"
 #include "images/code/control_flow.h"
+#include "images/targets/branch_targets.h"
 #include "model/address_rule.h"
 
 /* In the order of their encoding; rflags last. */

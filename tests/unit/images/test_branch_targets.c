@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The targets of this very program, which knows some of its labels. */
-#include "images/code/branch_targets.h"
+#include "images/targets/branch_targets.h"
 
 #include "base/error.h"
 
 #include <glib/gstdio.h>
 #include <link.h>
+#include <string.h>
 
 enum { N_CASES = 8, N_LABELS = 5 };
 
@@ -170,11 +171,45 @@ static void test_no_file(void)
 	g_assert_false(targets.has_tables);
 }
 
+/* So many calls that they are not sorted by comparing; in two parts, the upper one first. */
+static void test_many_calls(void)
+{
+	enum { N_CALLS = 40000, SIZE = 5 };
+	g_autofree uint8_t *code = g_malloc(N_CALLS * SIZE);
+	g_autoptr(GRand) rand = g_rand_new_with_seed(1);
+	g_auto(LodeBranchTargets) targets;
+	uint64_t sum = 0;
+
+	lode_branch_targets_init(&targets);
+	for (int part = 0; part < 2; part++) {
+		const uint64_t address = part == 0 ? UINT64_C(0x7f0000000000) : 0x400000;
+
+		for (guint i = 0; i < N_CALLS; i++) {
+			const int32_t distance = g_rand_int_range(rand, -300000, 300000);
+
+			code[i * SIZE] = 0xe8;
+			memcpy(code + i * SIZE + 1, &distance, sizeof distance);
+			sum += address + (i + 1) * SIZE + (uint64_t)(int64_t)distance;
+		}
+		lode_branch_targets_add(&targets, code, N_CALLS * SIZE, address);
+	}
+	g_assert_cmpuint(targets.targets->len, ==, 2 * N_CALLS);
+	for (guint i = 0; i < targets.targets->len; i++) {
+		const LodeBranchTarget *own = &g_array_index(targets.targets, LodeBranchTarget, i);
+
+		sum -= own->target;
+		g_assert_true(i == 0 || own[-1].target < own->target ||
+			      (own[-1].target == own->target && own[-1].source < own->source));
+	}
+	g_assert_cmpuint(sum, ==, 0);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/images/branch_targets/tables", test_tables);
 	g_test_add_func("/images/branch_targets/code", test_code);
 	g_test_add_func("/images/branch_targets/no_file", test_no_file);
+	g_test_add_func("/images/branch_targets/many_calls", test_many_calls);
 	return g_test_run();
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "images/code/branch_targets.h"
+#include "images/targets/branch_targets.h"
 
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "images/elf/elf_file.h"
+#include "images/targets/plain_length.h"
 
 #include <Zydis/Zydis.h>
 #include <stdlib.h>
@@ -288,6 +289,40 @@ static void add_instruction(
 	}
 }
 
+/* The most frequent jumps and calls, without prefixes: by themselves, as decoding them takes long.
+ */
+static bool add_near_jump(LodeBranchTargets *self, const uint8_t *code, size_t size,
+	uint64_t address, size_t *inout_at)
+{
+	enum {
+		NEAR_JCC = 0x0f80,
+		SHORT_JCC = 0x70,
+		CALL = 0xe8,
+		NEAR_JUMP = 0xe9,
+		SHORT_JUMP = 0xeb
+	};
+	const uint8_t *own = code + *inout_at;
+	size_t n_opcode = 1, n_distance = 4;
+	int32_t distance;
+
+	if (size - *inout_at < LODE_PLAIN_BYTES)
+		return false;
+	if (own[0] == NEAR_JCC >> 8 && (own[1] & 0xf0) == (NEAR_JCC & 0xff))
+		n_opcode = 2;
+	else if ((own[0] & 0xf0) == SHORT_JCC || own[0] == SHORT_JUMP)
+		n_distance = 1;
+	else if (own[0] != CALL && own[0] != NEAR_JUMP)
+		return false;
+	memcpy(&distance, own + n_opcode, sizeof distance);
+	if (n_distance == 1)
+		distance = (int8_t)own[n_opcode];
+	const uint64_t source = address + *inout_at;
+	*inout_at += n_opcode + n_distance;
+	const LodeBranchTarget named = {address + *inout_at + (uint64_t)(int64_t)distance, source};
+	g_array_append_val(self->targets, named);
+	return true;
+}
+
 static void sweep(LodeBranchTargets *self, const uint8_t *code, size_t size, uint64_t address)
 {
 	ZydisDecoder decoder;
@@ -295,6 +330,12 @@ static void sweep(LodeBranchTargets *self, const uint8_t *code, size_t size, uin
 
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	for (size_t at = 0; at < size;) {
+		const unsigned plain = size - at >= LODE_PLAIN_BYTES ? lode_plain_length(code + at)
+		                                                     : 0;
+
+		at += plain;
+		if (plain > 0 || add_near_jump(self, code, size, address, &at))
+			continue;
 		if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
 			    &decoder, NULL, code + at, size - at, &instruction))) {
 			at++;
@@ -311,10 +352,61 @@ static void sort(GArray *array, size_t size, int (*compare)(const void *, const 
 		qsort(array->data, array->len, size, compare);
 }
 
+/* A stable pass of a radix sort by 16 bits of the target or of the source; false: all have the
+ * same.
+ */
+static bool sort_by_digit(
+	const LodeBranchTarget *in, guint n, bool is_by_target, int shift, LodeBranchTarget *out)
+{
+	enum { N_DIGITS = 1 << 16 };
+	g_autofree guint *begins = g_new0(guint, N_DIGITS);
+	guint sum = 0;
+
+#define DIGIT(i) ((is_by_target ? in[i].target : in[i].source) >> shift & (N_DIGITS - 1))
+	for (guint i = 0; i < n; i++)
+		begins[DIGIT(i)]++;
+	if (begins[DIGIT(0)] == n)
+		return false;
+	for (guint digit = 0; digit < N_DIGITS; digit++) {
+		const guint own = begins[digit];
+
+		begins[digit] = sum;
+		sum += own;
+	}
+	for (guint i = 0; i < n; i++)
+		out[begins[DIGIT(i)]++] = in[i];
+#undef DIGIT
+	return true;
+}
+
+/* By target and source. There are a million of large programs. */
+static void sort_targets(GArray *array)
+{
+	enum { FEW = 1 << 15, KEY_BITS = 64, DIGIT_BITS = 16 };
+	const guint n = array->len;
+	LodeBranchTarget *in = (LodeBranchTarget *)(void *)array->data;
+
+	if (n < FEW) {
+		sort(array, sizeof(LodeBranchTarget), compare_targets);
+		return;
+	}
+	g_autofree LodeBranchTarget *room = g_new(LodeBranchTarget, n);
+	LodeBranchTarget *out = room;
+	for (int bit = 0; bit < 2 * KEY_BITS; bit += DIGIT_BITS)
+		if (sort_by_digit(in, n, bit >= KEY_BITS, bit % KEY_BITS, out)) {
+			LodeBranchTarget *sorted = out;
+
+			out = in;
+			in = sorted;
+		}
+	if (in == room)
+		memcpy(array->data, room, n * sizeof *room);
+}
+
 static void sort_all(LodeBranchTargets *self)
 {
-	sort(self->targets, sizeof(LodeBranchTarget), compare_targets);
-	sort(self->named, sizeof(LodeBranchTarget), compare_targets);
+	sort_targets(self->targets);
+	sort_targets(self->named);
 	sort(self->indirect_jumps, sizeof(uint64_t), lode_compare_u64);
 	sort(self->memory_jumps, sizeof(uint64_t), lode_compare_u64);
 }
@@ -356,7 +448,7 @@ bool lode_branch_targets_read(LodeBranchTargets *self, const char *path, GError 
 		if (range->bytes != NULL)
 			sweep(self, range->bytes, (size_t)range->size, range->address);
 	}
-	sort(self->named, sizeof(LodeBranchTarget), compare_targets);
+	sort_targets(self->named);
 	add_jump_tables(self, file);
 	self->has_tables = true;
 	sort_all(self);
