@@ -14,9 +14,20 @@
 #include "base/arrays/sort_order.h"
 #include "images/code/loop_nest.h"
 
+#include <Zydis/Zydis.h>
 #include <string.h>
 
-enum { NO_BLOCK = UINT32_MAX };
+enum {
+	NO_BLOCK = UINT32_MAX,
+	PADDING_ALIGNMENT = 8, /* bytes: the least that compilers align loops and labels to */
+};
+
+/* Why an instruction begins a block. */
+enum {
+	HEAD_AFTER = 1 << 0,   /* the one before it ends a block */
+	HEAD_REACHED = 1 << 1, /* a known way leads to it */
+	HEAD_PADDING = 1 << 2,
+};
 
 /* The state of one build. */
 typedef struct {
@@ -25,8 +36,8 @@ typedef struct {
 	const uint8_t *code;
 	uint64_t start, size;
 	LodeSeenFlow seen;
-	GArray *starts;   /* uint64_t, ascending, distinct, inside the function */
-	uint8_t *is_head; /* of each instruction: begins a block */
+	GArray *starts; /* uint64_t, ascending, distinct, inside the function */
+	uint8_t *heads; /* of each instruction: HEAD_*, 0: begins no block */
 } Build;
 
 void lode_control_flow_init(LodeControlFlow *self)
@@ -224,13 +235,13 @@ static void mark_head(Build *build, uint64_t address)
 	uint32_t i = lode_control_flow_find(build->flow, address);
 
 	if (i != UINT32_MAX)
-		build->is_head[i] = 1;
+		build->heads[i] |= HEAD_REACHED;
 }
 
 static void mark_after(Build *build, uint32_t i)
 {
 	if (i + 1 < build->flow->instructions->len)
-		build->is_head[i + 1] = 1;
+		build->heads[i + 1] |= HEAD_AFTER;
 }
 
 static void mark_instruction(Build *build, uint32_t i)
@@ -244,17 +255,46 @@ static void mark_instruction(Build *build, uint32_t i)
 	if ((decoded->branch != LODE_BRANCH_NONE && !is_call(decoded->branch)) || next != i + 1)
 		mark_after(build, i);
 	if (falls_through(decoded->branch) && next != UINT32_MAX && next != i + 1)
-		build->is_head[next] = 1;
+		build->heads[next] |= HEAD_REACHED;
 	if (is_call(decoded->branch) && next != UINT32_MAX)
 		instruction_at(build->flow, next)->is_return_point = true;
+}
+
+static bool is_filling(const LodeDecodedInstruction *decoded)
+{
+	return (decoded->kinds & 1U << LODE_KIND_NOP) != 0 &&
+	       decoded->mnemonic != ZYDIS_MNEMONIC_ENDBR64 &&
+	       decoded->mnemonic != ZYDIS_MNEMONIC_ENDBR32;
+}
+
+/*
+ * Padding is apart from what follows it, which an indirect jump may reach that was not seen:
+ *
+ *   jmp, ret … │ nop … │ ▶ aligned
+ */
+static void mark_padding(Build *build, uint32_t i)
+{
+	uint32_t n = build->flow->instructions->len, next = i + 1;
+
+	if (falls_through(instruction_at(build->flow, i)->decoded.branch) ||
+		find_next(build, i) != next)
+		return;
+	while (next < n && (build->heads[next] & HEAD_REACHED) == 0 &&
+		is_filling(&instruction_at(build->flow, next)->decoded) &&
+		find_next(build, next) == next + 1)
+		next++;
+	if (next == i + 1 || instruction_at(build->flow, next)->address % PADDING_ALIGNMENT != 0)
+		return;
+	build->heads[i + 1] |= HEAD_PADDING;
+	build->heads[next] |= HEAD_AFTER;
 }
 
 static void mark_heads(Build *build)
 {
 	uint32_t n = build->flow->instructions->len;
 
-	build->is_head = g_new0(uint8_t, (size_t)n + 1);
-	build->is_head[0] = 1;
+	build->heads = g_new0(uint8_t, (size_t)n + 1);
+	build->heads[0] = HEAD_REACHED;
 	for (uint32_t i = 0; i < n; i++)
 		mark_instruction(build, i);
 	for (size_t i = 0; i < build->seen.n_hints; i++) {
@@ -265,6 +305,8 @@ static void mark_heads(Build *build)
 		if (source != UINT32_MAX && is_inside(build, build->seen.hints[i].target))
 			mark_after(build, source);
 	}
+	for (uint32_t i = 0; i < n; i++)
+		mark_padding(build, i);
 }
 
 static void make_blocks(Build *build)
@@ -272,8 +314,10 @@ static void make_blocks(Build *build)
 	LodeControlFlow *flow = build->flow;
 
 	for (uint32_t i = 0; i < flow->instructions->len; i++) {
-		if (build->is_head[i]) {
-			LodeStaticBlock block = {.first = i, .successors = {NO_BLOCK, NO_BLOCK}};
+		if (build->heads[i] != 0) {
+			LodeStaticBlock block = {.first = i,
+				.successors = {NO_BLOCK, NO_BLOCK},
+				.is_padding = (build->heads[i] & HEAD_PADDING) != 0};
 
 			g_array_append_val(flow->blocks, block);
 		}
@@ -416,6 +460,6 @@ void lode_control_flow_build(LodeControlFlow *self, const uint8_t *code, size_t 
 		keep_hints(&build);
 		find_loops(&build);
 	}
-	g_free(build.is_head);
+	g_free(build.heads);
 	g_array_unref(build.starts);
 }

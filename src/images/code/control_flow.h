@@ -35,6 +35,7 @@ typedef struct {
 	uint8_t loop_depth;     /* natural loops around it; at most 255 */
 	bool is_loop_head;
 	bool is_reachable; /* from the entry or a hint */
+	bool is_padding;   /* filling after a jump or a return, to align what follows */
 } LodeStaticBlock;
 
 typedef struct {
@@ -53,9 +54,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeControlFlow, lode_control_flow_clear)
 
 /*
  * Decodes [address, address + size) linearly and builds blocks, edges and loops. `seen` may be
- * NULL: nothing. Each hint's target inside the function begins a block; where linear decoding does
- * not hit a target or a leader on an instruction boundary (data in code), decoding starts afresh
- * there. Bytes that do not decode are skipped and counted.
+ * NULL: nothing. Each hint's target inside the function begins a block, as does what follows
+ * padding; where linear decoding does not hit a target or a leader on an instruction boundary (data
+ * in code), decoding starts afresh there. Bytes that do not decode are skipped and counted.
  */
 void lode_control_flow_build(LodeControlFlow *self, const uint8_t *code, size_t size,
 	uint64_t address, const LodeSeenFlow *seen);

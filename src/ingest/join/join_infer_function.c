@@ -337,13 +337,23 @@ static void describe_blocks(Scratch *self, const Evidence *evidence)
 	for (guint i = 0; i < self->flow.blocks->len; i++) {
 		const LodeStaticBlock *block = block_at(self, i);
 		const LodeInferenceBlock described = {
-			/* Only an unseen indirect jump can reach it: entered from outside. */
-			.is_entry = i == 0 || !block->is_reachable,
+			/* Only an unseen indirect jump can reach it: entered from outside. No jump
+		         * leads to padding. */
+			.is_entry = i == 0 || (!block->is_reachable && !block->is_padding),
 			.is_exit = can_leave(evidence, last_of(self, block)),
 		};
 		g_array_append_val(self->blocks, described);
 	}
 	mark_entries(self, evidence);
+}
+
+/* What looks like padding and was sampled, or ran by a recorded range, was jumped to. */
+static void enter_executed_padding(Scratch *self)
+{
+	for (guint i = 0; i < self->blocks->len; i++) {
+		LodeInferenceBlock *block = &g_array_index(self->blocks, LodeInferenceBlock, i);
+		block->is_entry |= block_at(self, i)->is_padding && block->count > 0;
+	}
 }
 
 /* The count of all spans from one instruction to another; they are sorted by their first. */
@@ -623,6 +633,7 @@ void lode_join_infer_function(Scratch *self, const Evidence *evidence, const uin
 		measure_by_ranges(self);
 	else
 		measure_by_samples(self, evidence);
+	enter_executed_padding(self);
 	describe_edges(self, evidence);
 	/* Too large a graph: only the measured counts are known, which do not conserve flow. */
 	if (self->blocks->len == 0 || !infer(self)) {

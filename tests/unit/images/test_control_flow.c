@@ -90,6 +90,39 @@ static void test_jump_table(void)
 	g_assert_true(block_at(&flow, 0)->is_reachable);
 }
 
+/* What no known way leads to, up to a place that is aligned; not what a branch goes to, and not
+ * endbr64, which an indirect jump goes to. */
+static void test_padding(void)
+{
+	static const uint8_t CODE[] = {
+		0xff, 0xe0,                         /* 0 jmp rax */
+		0x0f, 0x1f, 0x44, 0x00, 0x00,       /* 2 nop */
+		0x90,                               /* 7 nop */
+		0x31, 0xc0,                         /* 8 xor eax, eax */
+		0xeb, 0x01,                         /* a jmp d */
+		0x90,                               /* c nop: not aligned after it */
+		0x31, 0xc0,                         /* d xor eax, eax */
+		0xc3,                               /* f ret */
+		0xeb, 0x00,                         /* 10 jmp 12 */
+		0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00, /* 12 nop: a target */
+		0xc3,                               /* 18 ret */
+		0x0f, 0x1f, 0x00,                   /* 19 nop */
+		0xf3, 0x0f, 0x1e, 0xfa,             /* 1c endbr64 */
+		0xc3,                               /* 20 ret */
+	};
+	g_auto(LodeControlFlow) flow = {0};
+
+	lode_control_flow_init(&flow);
+	lode_control_flow_build(&flow, CODE, sizeof CODE, 0, NULL);
+	g_assert_true(block_at(&flow, 2)->is_padding);
+	g_assert_cmphex(first_address(&flow, instruction_at(&flow, 7)->block), ==, 2);
+	g_assert_cmphex(first_address(&flow, instruction_at(&flow, 8)->block), ==, 8);
+	g_assert_cmphex(first_address(&flow, block_at(&flow, 2)->successors[0]), ==, 8);
+	for (guint i = 0; i < flow.blocks->len; i++)
+		g_assert_cmpint(g_array_index(flow.blocks, LodeStaticBlock, i).is_padding, ==,
+			first_address(&flow, i) == 2);
+}
+
 /* Data whose decoding would swallow the instruction that is known to follow it. */
 static void test_data_in_code(void)
 {
@@ -280,6 +313,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/images/control_flow/loop", test_loop);
 	g_test_add_func("/images/control_flow/jump_table", test_jump_table);
+	g_test_add_func("/images/control_flow/padding", test_padding);
 	g_test_add_func("/images/control_flow/data_in_code", test_data_in_code);
 	g_test_add_func("/images/control_flow/skipped_prefix", test_skipped_prefix);
 	g_test_add_func("/images/control_flow/cut_short", test_cut_short);
