@@ -300,8 +300,6 @@ static GArray *find_pairs(const LodeProfile *profile, const LodeJoinImages *imag
  * around a long one. A loop's registers are followed over all ways that the code has. */
 static void add_code_ways(const Finding *self, const LodeFunction *function, Scratch *scratch)
 {
-	const LodeDependenceNode *nodes =
-		(const LodeDependenceNode *)(const void *)scratch->nodes->data;
 	GArray *edges = scratch->code_edges, *ways = scratch->ways;
 	const LodeInstruction *own = lode_profile_instruction(
 		self->profile, function->first_instruction);
@@ -336,11 +334,7 @@ static void add_code_ways(const Finding *self, const LodeFunction *function, Scr
 		const CodeEdge *at = &LODE_AT(edges, CodeEdge, i);
 		const LodeDependenceWay way = {.source = at->source};
 		bool is_known = i > 0 && compare_code_edges(at, at - 1) == 0;
-		/* A loop is entered at its head; what does not is never executed, such as a nop
-		 * that fills the space before it. */
-		bool is_entered = nodes[at->source].loop_depth < nodes[at->target].loop_depth &&
-		                  !nodes[at->target].is_loop_head;
-		if (is_known || is_entered)
+		if (is_known)
 			continue;
 		g_array_append_val(ways, way);
 		firsts[at->target + 1]++;

@@ -1,27 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/join/loops/natural_loops.h"
 
-/* A way of fewer executions from outside is not followed. */
-static const double LEAST_ENTRY = 1.0 / LODE_NEED_SMALLEST_WAY;
-
-enum { LONGEST_PADDING = 8 };
-
-/* Whether nothing leads to a node, or to the few before it: estimated executions may begin in the
- * padding before a loop, from which they fall into it. */
-static bool comes_from_nowhere(const LodeDependenceGraph *graph, uint32_t node)
-{
-	const uint32_t *first = graph->first_ways;
-
-	for (unsigned i = 0; i < LONGEST_PADDING; i++) {
-		if (first[node] == first[node + 1])
-			return true;
-		if (first[node] + 1 != first[node + 1])
-			return false;
-		node = graph->ways[first[node]].source;
-	}
-	return false;
-}
-
 void lode_natural_loop_init(LodeNaturalLoop *self)
 {
 	*self = (LodeNaturalLoop){
@@ -71,10 +50,7 @@ static bool add_body(LodeNaturalLoop *self, uint32_t head, uint32_t latch)
 					  graph->nodes[node].loop_depth == depth);
 		for (; way < end && !is_outside; way++) {
 			uint32_t source = graph->ways[way].source;
-			bool is_entry = graph->nodes[source].loop_depth < depth &&
-			                (graph->ways[way].share < LEAST_ENTRY ||
-						comes_from_nowhere(graph, source));
-			if (marks[source] == self->n_loops || is_entry)
+			if (marks[source] == self->n_loops)
 				continue;
 			marks[source] = self->n_loops;
 			g_array_append_val(self->body, source);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The natural loops of a function's executed code, one at a time: the head, and all that leads to a
- * back edge without it (Aho et al., "Compilers", 2nd edition, section 9.6). Not followed are ways
- * from code that is not so deep in loops, by which less than 1/64 of the executions came, or to
- * which nothing leads: executions that are estimated may begin in the padding before a loop.
+ * back edge without it (Aho et al., "Compilers", 2nd edition, section 9.6).
  * Private to ingest/join/.
  */
 #pragma once
