@@ -63,11 +63,16 @@ static void read_column(Dwarf_Frame *frame, int dwarf_number, Row *row, int colu
 	Dwarf_Op memory[3], *ops;
 	size_t n;
 
+	/* Where a table says nothing of them: libdw (0.188) takes rax for rbx, by its number. */
+	const int rax = 0, rbx = 3;
+
 	row->rules[column] = RULE_LOST;
 	if (dwarf_frame_register(frame, dwarf_number, memory, &ops, &n) != 0)
 		return;
 	if (n == 0)
-		row->rules[column] = ops == NULL ? RULE_SAME : RULE_LOST;
+		row->rules[column] = (ops == NULL && dwarf_number != rax) || dwarf_number == rbx
+		                             ? RULE_SAME
+		                             : RULE_LOST;
 	if (n < 1 || ops[0].atom != DW_OP_call_frame_cfa)
 		return;
 	if (n == 1) {
