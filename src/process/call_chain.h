@@ -48,3 +48,15 @@ void lode_call_chain_find(LodePlaces *places, const LodeSampledCode *sampled,
  * a return address if a call stands before what it points to. */
 void lode_call_chain_find_top(LodePlaces *places, const LodeSampledCode *sampled,
 	const LodeUserRegisters *registers, GArray *out_callers);
+
+/* A caller as it was before the call: of its registers, those are known that a called function
+ * leaves as they are (rbx, rbp, r12 to r15), and the stack pointer. */
+typedef struct {
+	LodePlace code; /* inside the calling instruction */
+	LodeUserRegisters registers;
+} LodeCallerFrame;
+
+/* Appends the nearest callers of a sample of user code, by the unwind tables and its stack, as far
+ * as both reach and `most` of them. */
+void lode_call_chain_find_frames(LodePlaces *places, const LodeSampledCode *sampled,
+	const LodeUserRegisters *registers, guint most, GArray *out_frames);

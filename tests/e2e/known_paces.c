@@ -6,6 +6,8 @@
 
 #define NOINLINE __attribute__((noinline))
 
+static double begin_ns; /* of a loop */
+
 static double processor_ns(void)
 {
 	struct timespec time;
@@ -67,12 +69,89 @@ static NOINLINE uint64_t short_call(uint64_t n)
 	return x;
 }
 
-int main(void)
+/* Calls of a microsecond. */
+static __attribute__((noipa)) uint64_t turn(uint64_t x)
+{
+	for (int i = 0; i < 1000; i++)
+		x = x * 6364136223846793005u + 1;
+	return x;
+}
+static __attribute__((noipa)) uint64_t other_turn(uint64_t x)
+{
+	for (int i = 0; i < 1500; i++)
+		x = x * 6364136223846793005u + 3;
+	return x;
+}
+
+/* By these samples the caller is in the profile; its loop around the calls has none. */
+static inline uint64_t own_work(uint64_t x, int n)
+{
+	for (int i = 0; i < n; i++)
+		x = x * 6364136223846793005u + 5;
+	return x;
+}
+
+static NOINLINE uint64_t caller(uint64_t n)
+{
+	uint64_t x = own_work(1, 30000000);
+
+	begin_ns = processor_ns();
+	do
+		x = other_turn(turn(x));
+	while (--n > 0);
+	return x;
+}
+
+/* The same, but no register counts. */
+static NOINLINE uint64_t walking_caller(const struct node *node)
+{
+	uint64_t x = own_work(1, 100000);
+
+	do
+		x = other_turn(turn(x));
+	while ((node = node->next) != NULL);
+	return x;
+}
+
+/* Begins again before the timer's next interrupt. */
+static NOINLINE uint64_t short_caller(uint64_t x)
+{
+	uint64_t n = 20;
+
+	x = own_work(x, 10000);
+	do
+		x = other_turn(turn(x));
+	while (--n > 0);
+	return x;
+}
+
+static void call_in_loops(void)
+{
+	enum { TURNS = 150000, WALKS = 60, CALLS = 3000 };
+	static volatile uint64_t sink;
+
+	sink += caller(TURNS);
+	printf("caller %g\n", (processor_ns() - begin_ns) / TURNS);
+	for (int i = 0; i < 1023; i++)
+		nodes[i].next = &nodes[i + 1];
+	for (int i = 0; i < WALKS; i++)
+		sink += walking_caller(nodes);
+	for (int i = 0; i < CALLS; i++)
+		sink += short_caller(sink);
+}
+
+/* With an argument: loops around calls. */
+int main(int n, char **arguments)
 {
 	enum { LONG = 300000000, ROUNDS = 60000, WALKS = 300000, CALLS = 60000 };
 	static volatile uint64_t sink, calls;
 	double begin = processor_ns();
 
+	(void)arguments;
+	if (n > 1) {
+		call_in_loops();
+		return 0;
+	}
 	sink += long_call(LONG);
 	printf("long_call %g\n", (processor_ns() - begin) / LONG);
 	begin = processor_ns();

@@ -20,10 +20,10 @@ gcc -O2 -g -fno-ipa-icf -fno-ipa-cp "$here/known_paces.c" -o paces
 "$lode" import x.data -o x.lode >out 2>err
 status=$?
 
-# times FUNCTION INNERMOST: of its loops that have one
+# times FUNCTION CONDITION: of its loops that have one
 times() {
 	sqlite3 x.lode "SELECT b.iteration_ns FROM loop_bound b WHERE b.function = '$1'
-		AND b.is_innermost = $2 AND b.iteration_ns IS NOT NULL"
+		AND b.iteration_ns IS NOT NULL AND $2"
 }
 
 # The program's own time includes what samples cost, and other programs take caches from both.
@@ -39,11 +39,19 @@ is_unknown() {
 }
 
 check 'the recording is imported' "$(status_is 0)"
-check 'a loop in one long call has its time' "$(is_near long_call 1)"
-check 'so has a loop around short ones' "$(is_near nested 0)"
+check 'a loop in one long call has its time' "$(is_near long_call is_innermost=1)"
+check 'so has a loop around short ones' "$(is_near nested is_innermost=0)"
 check 'short ones, calls that begin again, and walks over lists have none' \
-	"$(is_unknown nested 1)" "$(is_unknown short_call 1)" "$(is_unknown walk 1)"
+	"$(is_unknown nested is_innermost=1)" "$(is_unknown short_call is_innermost=1)" "$(is_unknown walk is_innermost=1)"
 check 'the machine is described' \
 	"$(holds test "$(sqlite3 x.lode "SELECT count(*) FROM meta WHERE key IN
 		('cycles_per_ns', 'read_rate_memory', 'write_rate_memory') AND value > 0")" = 3)"
+
+# Registers and the top of the stack, by which callers are known.
+"$lode" run -F 2000 -o x.lode -- ./paces callers >truth 2>err
+status=$?
+check 'a program whose loops call is recorded' "$(status_is 0)"
+check 'a loop around short calls has its time' "$(is_near caller 'iteration_ns > 100')"
+check 'one that no register counts has none, nor one that begins again' \
+	"$(is_unknown walking_caller 'iteration_ns > 100')" "$(is_unknown short_caller 'iteration_ns > 100')"
 echo "1..$number"

@@ -11,8 +11,8 @@
 
 enum {
 	PAIRS_OF_FUNCTION = 1024,
-	MAX_PAIRS = 1 << 17, /* 40 MB */
-	MAX_LASTS = 1 << 16, /* functions in each thread */
+	MAX_PAIRS = 1 << 17, /* 40 MB; and of callers a quarter */
+	MAX_LASTS = 1 << 16, /* functions in each thread; half of it may be callers */
 };
 
 /* Samples of a timer that are further apart were delayed, or the thread did not run all the time.
@@ -22,12 +22,16 @@ static const double MOST_PERIODS = 1.2;
 /* Stands for all functions of a thread. */
 static const uint64_t ALL_FUNCTIONS = UINT64_MAX;
 
+/* A function as a caller is another one. */
+static const uint64_t AS_CALLER = (uint64_t)1 << 63;
+
 /* The last sample of a thread in a function. */
 typedef struct {
 	uint64_t time_ns;
 	uint64_t n_samples; /* of the thread until then */
 	LodePlace place;
 	uint64_t registers[LODE_N_GENERAL_REGISTERS];
+	uint32_t known;
 } Last;
 
 /* The pairs in a function. */
@@ -47,6 +51,7 @@ struct LodeSamplePairs {
 	GArray *lasts;            /* Last */
 	GArray *functions;        /* Function */
 	GArray *pairs;            /* LodeSamplePair */
+	uint32_t n_of_callers;    /* of them */
 	uint32_t n_begun;
 };
 
@@ -105,8 +110,11 @@ static void keep(LodeSamplePairs *self, uint64_t number, const LodeSamplePair *p
 {
 	Function *function = find_function(self, number);
 	uint32_t chosen = function->n++;
+	bool has_room = pair->is_of_caller ? self->n_of_callers < MAX_PAIRS / 4
+	                                   : self->pairs->len - self->n_of_callers < MAX_PAIRS;
 
-	if (chosen < PAIRS_OF_FUNCTION && self->pairs->len < MAX_PAIRS) {
+	if (chosen < PAIRS_OF_FUNCTION && has_room) {
+		self->n_of_callers += pair->is_of_caller;
 		g_array_append_val(function->kept, self->pairs->len);
 		g_array_append_val(self->pairs, *pair);
 		return;
@@ -143,10 +151,12 @@ static bool measure(const LodePairClock *clock, const LodePerfRecord *record, co
 /* That of a new one is all zeros. NULL: there are too many. */
 static Last *find_last(LodeSamplePairs *self, const LodePerfRecord *record, uint64_t function)
 {
+	bool is_of_caller = function != ALL_FUNCTIONS && function >= AS_CALLER;
 	const LodeIdKey key = {
 		{(uint64_t)record->pid << 32 | record->tid, self->n_begun, function}};
 	bool is_new;
-	LodeIdSlot *slot = lode_id_cache_find_limited(&self->ids, &key, MAX_LASTS, &is_new);
+	LodeIdSlot *slot = lode_id_cache_find_limited(
+		&self->ids, &key, is_of_caller ? MAX_LASTS / 2 : MAX_LASTS, &is_new);
 
 	if (slot == NULL)
 		return NULL;
@@ -162,10 +172,11 @@ void lode_sample_pairs_add(
 {
 	const LodePerfRecord *record = sample->record;
 	const uint64_t *registers = sample->registers->values;
+	uint64_t function = sample->function | (sample->is_of_caller ? AS_CALLER : 0);
 	Last *all = find_last(self, record, ALL_FUNCTIONS);
-	uint64_t n_samples = all != NULL ? ++all->n_samples : 0;
-	Last *last = all != NULL ? find_last(self, record, sample->function) : NULL;
-	LodeSamplePair pair;
+	uint64_t n_samples = all != NULL ? all->n_samples += !sample->is_of_caller : 0;
+	Last *last = all != NULL ? find_last(self, record, function) : NULL;
+	LodeSamplePair pair = {.is_of_caller = sample->is_of_caller};
 
 	if (last == NULL)
 		return;
@@ -173,12 +184,14 @@ void lode_sample_pairs_add(
 	pair.places[1] = sample->place;
 	memcpy(pair.registers[0], last->registers, sizeof(pair.registers[0]));
 	memcpy(pair.registers[1], registers, sizeof(pair.registers[1]));
+	pair.known = last->known & sample->registers->known;
 	if (last->n_samples > 0 &&
 		last->registers[LODE_REGISTER_RSP] == registers[LODE_REGISTER_RSP] &&
 		measure(clock, record, last, n_samples, &pair))
-		keep(self, sample->function, &pair);
+		keep(self, function, &pair);
 	last->time_ns = record->time_ns;
 	last->n_samples = n_samples;
 	last->place = sample->place;
+	last->known = sample->registers->known;
 	memcpy(last->registers, registers, sizeof(last->registers));
 }

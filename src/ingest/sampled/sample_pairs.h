@@ -9,6 +9,8 @@
  * where switches were not recorded and the two are more than a period of a timer apart, or a window
  * was executed step by step in between. From each function a thousand pairs are kept, chosen at
  * random.
+ *
+ * Callers are in the function that the sample's code was called from, and make pairs of their own.
  * Private to ingest/.
  */
 #pragma once
@@ -24,6 +26,8 @@ typedef struct {
 	double time_ns;  /* that the thread ran from one to the other, without what samples cost */
 	double error_ns; /* of it, by the cost of samples */
 	uint64_t registers[2][LODE_N_GENERAL_REGISTERS];
+	uint32_t known; /* 1 << register: of both */
+	bool is_of_caller;
 } LodeSamplePair;
 
 typedef struct LodeSamplePairs LodeSamplePairs;
@@ -46,12 +50,13 @@ typedef struct {
 	double cost_ns, cost_error_ns; /* what a sample costs */
 } LodePairClock;
 
-/* A sample whose registers are all known, in user code. */
+/* A sample in user code; all of its registers are known, or it is one of a caller. */
 typedef struct {
 	const LodePerfRecord *record;
 	const LodeUserRegisters *registers;
 	LodePlace place;
-	uint64_t function; /* equal for places of one function */
+	uint64_t function; /* equal for places of one function; below 2^63 */
+	bool is_of_caller; /* of the code of the sample that was added before */
 } LodePairSample;
 
 void lode_sample_pairs_add(

@@ -56,7 +56,10 @@ enum {
 	UNKNOWN_COST_NS =
 		10000, /* that a sample may take: in virtual machines, where it takes most */
 	ROW_OF_RECORDER = LODE_NONE - 1, /* of a library that lode put into the program */
+	MAX_FRAMES = 4,                  /* callers in whose loops time is looked for */
 };
+
+static const uint64_t NO_FUNCTION = UINT64_MAX;
 
 typedef struct {
 	const LodeSampledRecordingOptions *options;
@@ -85,6 +88,7 @@ typedef struct {
 	bool has_branches;
 	uint64_t n_records;
 	GPtrArray *kernel_functions; /* const char *, of the sample at hand */
+	GArray *frames;              /* LodeCallerFrame, likewise */
 } Reading;
 
 static void input_clear(void *data)
@@ -486,6 +490,45 @@ static double timer_period(const LodePerfEvent *event)
 	return event->is_frequency ? 1e9 / value : value;
 }
 
+/* Equal for places of one function; NO_FUNCTION: there is none. */
+static uint64_t function_number(Reading *self, const LodePlace *place)
+{
+	const LodeCodeImage *image = lode_code_images_at(
+		lode_places_images(self->places), place->image);
+	const LodeBinaryFunction *function = lode_code_image_function(image, place->address);
+
+	return function != NULL
+	               ? (uint64_t)place->image << 32 | (uint32_t)(function - image->functions)
+	               : NO_FUNCTION;
+}
+
+/* Adds the callers of a sample's code, by which iterations of the loops around its call are known.
+ */
+static void add_callers(Reading *self, Input *input, const LodePairSample *sample,
+	const LodePerfEvent *event, const LodePairClock *clock)
+{
+	const LodeSampledCode from = {
+		sample->record, event, sample_time(input, sample->record), sample->place};
+
+	g_array_set_size(self->frames, 0);
+	lode_call_chain_find_frames(
+		self->places, &from, sample->registers, MAX_FRAMES, self->frames);
+	for (guint i = 0; i < self->frames->len; i++) {
+		const LodeCallerFrame *frame = &LODE_AT(self->frames, LodeCallerFrame, i);
+		LodePairSample caller = {
+			.record = sample->record,
+			.registers = &frame->registers,
+			.place = frame->code,
+			.is_of_caller = true,
+		};
+		if (frame->code.image == LODE_NONE)
+			return;
+		caller.function = function_number(self, &frame->code);
+		if (caller.function != NO_FUNCTION)
+			lode_sample_pairs_add(self->options->pairs, &caller, clock);
+	}
+}
+
 /* Adds a sample with all registers, by which iterations between samples are known. */
 static void add_to_pairs(Reading *self, Input *input, const LodePerfRecord *record,
 	const LodePerfEvent *event, uint32_t row)
@@ -499,16 +542,14 @@ static void add_to_pairs(Reading *self, Input *input, const LodePerfRecord *reco
 			record->sample.user_abi, record->sample.user_registers) ||
 		(registers.known & all) != all)
 		return;
-	const LodeCodeImage *image = lode_code_images_at(
-		lode_places_images(self->places), place->image);
-	const LodeBinaryFunction *function = lode_code_image_function(image, place->address);
-	if (function == NULL)
+	uint64_t function = function_number(self, place);
+	if (function == NO_FUNCTION)
 		return;
 	const LodePairSample sample = {
 		.record = record,
 		.registers = &registers,
 		.place = *place,
-		.function = (uint64_t)place->image << 32 | (uint32_t)(function - image->functions),
+		.function = function,
 	};
 	const LodePerfInfo *info = lode_perf_data_info(input->data);
 	const LodePairClock clock = {
@@ -520,6 +561,8 @@ static void add_to_pairs(Reading *self, Input *input, const LodePerfRecord *reco
 	                                             : UNKNOWN_COST_NS,
 	};
 	lode_sample_pairs_add(self->options->pairs, &sample, &clock);
+	if (record->sample.stack_size > 0)
+		add_callers(self, input, &sample, event, &clock);
 }
 
 /* Adds a sample with its thread and time, the calls that led there, and the data it accessed.
@@ -1068,6 +1111,7 @@ LodeRecording *lode_sampled_recording_read(
 	g_array_append_val(recording->totals, zero);
 	reading.known = g_new(KnownRow, KNOWN_ROWS);
 	reading.kernel_functions = g_ptr_array_new();
+	reading.frames = g_array_new(FALSE, FALSE, sizeof(LodeCallerFrame));
 	reading.inputs = g_array_new(FALSE, FALSE, sizeof(Input));
 	g_array_set_clear_func(reading.inputs, input_clear);
 	lode_sampled_kernel_init(&reading.kernel, recording, lode_places_images(reading.places));
@@ -1076,6 +1120,7 @@ LodeRecording *lode_sampled_recording_read(
 	lode_sampled_kernel_clear(&reading.kernel);
 	g_array_unref(reading.inputs);
 	g_ptr_array_unref(reading.kernel_functions);
+	g_array_unref(reading.frames);
 	g_free(reading.known);
 	g_free(reading.n_samples);
 	g_free(reading.dropped);

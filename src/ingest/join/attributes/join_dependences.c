@@ -264,6 +264,21 @@ LODE_ORDER(compare_code_edges, CodeEdge, LODE_ASCENDING(target), LODE_ASCENDING(
 LODE_ORDER(compare_pairs, LodeLoopPair, LODE_ASCENDING(function), LODE_ASCENDING(nodes[0]),
 	LODE_ASCENDING(nodes[1]), LODE_ASCENDING(pair->time_ns))
 
+/* The call that ends with a place; LODE_NONE: it is not in the profile. */
+static uint32_t find_call(const LodeProfile *profile, uint32_t image, uint64_t address)
+{
+	uint32_t function = lode_join_find_function(profile, image, address);
+
+	if (function == LODE_NONE)
+		return LODE_NONE;
+	const LodeFunction *found = lode_profile_function(profile, function);
+	const LodeInstruction *own = lode_profile_instruction(profile, found->first_instruction);
+	uint32_t at = LODE_PARTITION_POINT(found->n_instructions, i, own[i].address <= address);
+	return at > 0 && own[at - 1].address + own[at - 1].size == address + 1
+	               ? found->first_instruction + at - 1
+	               : LODE_NONE;
+}
+
 static GArray *find_pairs(const LodeProfile *profile, const LodeJoinImages *images)
 {
 	GArray *pairs = g_array_new(FALSE, FALSE, sizeof(LodeLoopPair));
@@ -277,9 +292,11 @@ static GArray *find_pairs(const LodeProfile *profile, const LodeJoinImages *imag
 		uint32_t function = LODE_NONE;
 		bool is_found = true;
 		for (unsigned k = 0; k < 2 && is_found; k++) {
-			uint32_t found = lode_join_find(profile,
-				lode_join_image_of(images, pair->places[k].image),
-				pair->places[k].address);
+			const LodePlace *place = &pair->places[k];
+			uint32_t image = lode_join_image_of(images, place->image);
+			uint32_t found = pair->is_of_caller
+			                         ? find_call(profile, image, place->address)
+			                         : lode_join_find(profile, image, place->address);
 			is_found = found != LODE_NONE;
 			if (!is_found)
 				continue;

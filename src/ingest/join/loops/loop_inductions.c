@@ -180,7 +180,7 @@ static bool value_at_head(const LodeLoopInductions *self, const LodeLoopSample *
 
 	for (unsigned i = 0; state != NULL && state->is_reached && i < LODE_LOOP_REGISTERS; i++) {
 		const LodeLoopValue *value = &state->values[i];
-		if (value->origin != origin)
+		if (value->origin != origin || (sample->known >> i & 1) == 0)
 			continue;
 		*out_value = sample->registers[i] - value->constant;
 		*inout_width = MIN(*inout_width, value->width);
@@ -220,7 +220,7 @@ LodeIterations lode_loop_inductions_between(const LodeLoopInductions *self,
 	const LodeLoopSample *first, const LodeLoopSample *second, int64_t *out_n)
 {
 	LodeIterations known = LODE_ITERATIONS_UNKNOWN;
-	uint32_t same = self->unchanged | 1u << LODE_REGISTER_RSP;
+	uint32_t same = (self->unchanged | 1u << LODE_REGISTER_RSP) & first->known & second->known;
 	int64_t n = 0;
 
 	for (unsigned i = 0; i < LODE_LOOP_REGISTERS; i++)

@@ -55,6 +55,7 @@ bool lode_loop_inductions_find(LodeLoopInductions *self, const LodeNaturalLoop *
 /* Registers before a node of the loop, in the order of their encoding. */
 typedef struct {
 	uint32_t node;
+	uint32_t known; /* 1 << register */
 	const uint64_t *registers;
 } LodeLoopSample;
 

@@ -183,8 +183,8 @@ static void test_random(void)
 		unsigned n = run(random, &program, moments);
 		for (unsigned i = 1; i < n; i++) {
 			const Moment *a = &moments[i - 1], *b = &moments[i];
-			const LodeLoopSample first = {a->node, a->registers},
-					     second = {b->node, b->registers};
+			const LodeLoopSample first = {a->node, UINT32_MAX, a->registers},
+					     second = {b->node, UINT32_MAX, b->registers};
 			int64_t iterations = INT64_MIN;
 			LodeIterations found = lode_loop_inductions_between(
 				&inductions, &first, &second, &iterations);
@@ -218,7 +218,7 @@ typedef struct {
 	uint64_t rax, rcx, rbx, rsp;
 } Four;
 
-static LodeIterations between(Four a, Four b, int64_t *out_n)
+static LodeIterations between_known(Four a, Four b, uint32_t known, int64_t *out_n)
 {
 	const LodeDependenceNode nodes[] = {
 		{.is_known = true, .loop_depth = 1, .is_loop_head = true, .use = {.changes = 1}},
@@ -237,8 +237,29 @@ static LodeIterations between(Four a, Four b, int64_t *out_n)
 	lode_natural_loop_begin(&loop, &graph);
 	g_assert_true(lode_natural_loop_find(&loop, 0));
 	g_assert_true(lode_loop_inductions_find(&inductions, &loop, two_advances, NULL));
-	return lode_loop_inductions_between(
-		&inductions, &(LodeLoopSample){0, first}, &(LodeLoopSample){0, second}, out_n);
+	const LodeLoopSample samples[] = {{0, known, first}, {0, known, second}};
+	return lode_loop_inductions_between(&inductions, &samples[0], &samples[1], out_n);
+}
+
+static LodeIterations between(Four a, Four b, int64_t *out_n)
+{
+	return between_known(a, b, UINT32_MAX, out_n);
+}
+
+/* In a caller, where a value that is not known is anything. */
+static void test_known(void)
+{
+	const uint32_t rcx = 1u << 1, rbx = 1u << 3;
+	const Four first = {0, 100, 5, 9}, second = {7, 90, 6, 9};
+	int64_t n = 0;
+
+	g_assert_cmpint(between_known(first, second, 0, &n), ==, LODE_ITERATIONS_UNKNOWN);
+	g_assert_cmpint(between_known(first, second, rcx, &n), ==, LODE_ITERATIONS_KNOWN);
+	g_assert_cmpint(n, ==, 10);
+	g_assert_cmpint(
+		between_known(first, second, rcx | rbx, &n), ==, LODE_ITERATIONS_OF_OTHER_CALL);
+	g_assert_cmpint(
+		between_known(first, second, rcx | 1, &n), ==, LODE_ITERATIONS_CONTRADICTORY);
 }
 
 static void test_by_hand(void)
@@ -273,6 +294,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/ingest/loop-inductions/random", test_random);
+	g_test_add_func("/ingest/loop-inductions/known", test_known);
 	g_test_add_func("/ingest/loop-inductions/by-hand", test_by_hand);
 	return g_test_run();
 }

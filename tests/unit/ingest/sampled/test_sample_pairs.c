@@ -35,20 +35,26 @@ typedef struct {
 	uint64_t time_ns, function, rsp, rax;
 } Sample;
 
-static void add(Fixture *self, Sample at)
+static void add_some(Fixture *self, Sample at, uint32_t known, bool is_of_caller)
 {
 	const LodePerfRecord record = {
 		.kind = LODE_PERF_SAMPLE, .pid = PID, .tid = at.tid, .time_ns = at.time_ns};
 	const LodeUserRegisters registers = {
-		.values = {[0] = at.rax, [LODE_REGISTER_RSP] = at.rsp}};
+		.known = known, .values = {[0] = at.rax, [LODE_REGISTER_RSP] = at.rsp}};
 	const LodePairSample sample = {
 		.record = &record,
 		.registers = &registers,
 		.place = {0, at.rax},
 		.function = at.function,
+		.is_of_caller = is_of_caller,
 	};
 
 	lode_sample_pairs_add(self->pairs, &sample, &self->clock);
+}
+
+static void add(Fixture *self, Sample at)
+{
+	add_some(self, at, UINT32_MAX, false);
 }
 
 static const LodeSamplePair *pair_at(const Fixture *self, guint i)
@@ -110,6 +116,28 @@ static void test_cost(Fixture *self, const void *data)
 	self->clock.cost_ns = 1e18;
 	add(self, (Sample){1, 8000, 7, 500, 1});
 	g_assert_cmpuint(count(self), ==, 2);
+}
+
+/* A caller makes pairs with itself as a caller only, and is no further interrupt. */
+static void test_callers(Fixture *self, const void *data)
+{
+	(void)data;
+	self->clock.period_ns = 0;
+	self->clock.cost_ns = 10;
+	add_some(self, (Sample){1, 1000, 7, 500, 1}, 3, false);
+	add_some(self, (Sample){1, 1000, 8, 600, 2}, 5, true);
+	add_some(self, (Sample){1, 2000, 8, 600, 3}, 3, false);
+	g_assert_cmpuint(count(self), ==, 0);
+	add_some(self, (Sample){1, 3000, 7, 500, 4}, 3, false);
+	add_some(self, (Sample){1, 3000, 8, 600, 5}, 6, true);
+	g_assert_cmpuint(count(self), ==, 2);
+	g_assert_false(pair_at(self, 0)->is_of_caller);
+	g_assert_cmpuint(pair_at(self, 0)->known, ==, 3);
+	g_assert_cmpfloat(pair_at(self, 0)->time_ns, ==, 2000 - 2 * 10);
+	g_assert_true(pair_at(self, 1)->is_of_caller);
+	g_assert_cmpuint(pair_at(self, 1)->known, ==, 4);
+	g_assert_cmpuint(pair_at(self, 1)->places[0].address, ==, 2);
+	g_assert_cmpfloat(pair_at(self, 1)->time_ns, ==, 2000 - 2 * 10);
 }
 
 /* Preempted from 1,500 to 5,500, and not seen after 9,000. */
@@ -177,6 +205,7 @@ int main(int argc, char **argv)
 	g_test_add(
 		"/ingest/sample-pairs/switches", Fixture, NULL, set_up, test_switches, tear_down);
 	g_test_add("/ingest/sample-pairs/windows", Fixture, NULL, set_up, test_windows, tear_down);
+	g_test_add("/ingest/sample-pairs/callers", Fixture, NULL, set_up, test_callers, tear_down);
 	g_test_add("/ingest/sample-pairs/many", Fixture, NULL, set_up, test_many, tear_down);
 	return g_test_run();
 }
