@@ -48,6 +48,8 @@ static const char SOURCE[] =
 	"PART(part_copied, \"movl (%2), %0; movl %0, %1; shrl $8, %0\")\n"
 	"PART(part_stored, \"movl (%2), %0; andl $7, %0; movl %0, (%2)\")\n"
 	"PART(part_combined, \"movl (%2), %0; andl $7, %0; orl %1, %0\")\n"
+	"PART(part_inverted, \"movl (%2), %0; notl %0; andl $7, %0\")\n"
+	"PART(part_toggled, \"movl $0, %0; notl (%2)\")\n"
 	"int get_slot(struct body *b, long i) { return b->slots[i]; }\n"
 	"double get_trail(struct body *b, long i) { return b->trail[i].y; }\n"
 	"char get_data(struct body *b, long i) { return b->data[i]; }\n"
@@ -116,6 +118,9 @@ static const Case CASES[] = {
 	/* either what the mask keeps or what it clears */
 	{"part_stored", "struct bits.a/b/c/d", ANY_LEVEL},
 	{"part_combined", "struct bits.a/b/c/d", ANY_LEVEL},
+	/* instructions of one operand: under valgrind, the second is not looked at */
+	{"part_inverted", "struct bits.a/b/c/d", ANY_LEVEL},
+	{"part_toggled", "struct bits.a/b/c/d", ANY_LEVEL},
 	{"get_slot", "struct body.slots[]", ANY_LEVEL},
 	{"get_trail", "struct body.trail[].y", OPTIMIZED},
 	{"get_data", "struct body.data[]", ANY_LEVEL},
