@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lengths of plain instructions, by tables of opcodes: some ten times as fast as decoding them.
- * For sweeps over whole images. Private to images/targets/.
+ * The lengths of plain instructions, by tables of opcodes: faster than decoding them. For sweeps
+ * over whole images. Private to images/targets/.
  */
 #pragma once
 
