@@ -250,14 +250,19 @@ void lode_call_chain_find_frames(LodePlaces *places, const LodeSampledCode *samp
 	const uint32_t preserved = 0xf038; /* rbx, rsp, rbp, r12 to r15 */
 	LodeCallerFrame frame = {sampled->place, *registers};
 	const LodeStackDump dump = dump_of(&sampled->record->sample, registers);
+	bool was_in_library = sampled->place.image != LODE_NONE &&
+	                      is_in_library(places, &sampled->place);
 	uint64_t back;
 
 	while (most-- > 0 && dump.size > 0 && frame.code.image != LODE_NONE &&
 		step_out(places, &frame.code, &dump, &frame.registers, &back) ==
 			LODE_FRAME_CALLED &&
 		lode_places_find(places, sampled->record->pid, sampled->time_ns, back - 1,
-			&frame.code) == LODE_PLACE_FOUND) {
+			&frame.code) == LODE_PLACE_FOUND &&
+		frame.code.image != LODE_NONE &&
+		(was_in_library || !is_in_library(places, &frame.code))) {
 		frame.registers.known &= preserved;
 		g_array_append_val(out_frames, frame);
+		was_in_library = is_in_library(places, &frame.code);
 	}
 }

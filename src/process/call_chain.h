@@ -57,6 +57,7 @@ typedef struct {
 } LodeCallerFrame;
 
 /* Appends the nearest callers of a sample of user code, by the unwind tables and its stack, as far
- * as both reach and `most` of them. */
+ * as both reach, at most `most`, and none from a library of the system on that calls other code:
+ * what starts a program, or calls back. */
 void lode_call_chain_find_frames(LodePlaces *places, const LodeSampledCode *sampled,
 	const LodeUserRegisters *registers, guint most, GArray *out_frames);

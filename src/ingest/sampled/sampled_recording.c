@@ -521,8 +521,6 @@ static void add_callers(Reading *self, Input *input, const LodePairSample *sampl
 			.place = frame->code,
 			.is_of_caller = true,
 		};
-		if (frame->code.image == LODE_NONE)
-			return;
 		caller.function = function_number(self, &frame->code);
 		if (caller.function != NO_FUNCTION)
 			lode_sample_pairs_add(self->options->pairs, &caller, clock);
