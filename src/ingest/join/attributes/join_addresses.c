@@ -17,6 +17,12 @@ enum {
 	MOST_HUGE_FAULTS = 8, /* with more of its pages faulted, a range of 2 MiB is no huge page */
 };
 
+/* Where one of some page faults was sampled: those of a mapping, and what was accessed of it. */
+typedef struct {
+	double faults;
+	uint32_t n_ranges; /* of 2 MiB */
+} MappedRange;
+
 /* The weight of an instruction's samples in the allocations of a site; LODE_NONE: in others. */
 typedef struct {
 	uint32_t instruction, site;
@@ -30,10 +36,13 @@ typedef struct {
 	GArray *pools; /* LodeAddressPool, by number */
 	const LodeJoinCode *codes;
 	LodeUsedMembers *used;
-	GHashTable *faulted;  /* pages with a page fault */
-	GHashTable *n_faults; /* page of 2 MiB → pages in it with a page fault */
-	GHashTable *numbers;  /* site or object → number of the pool + 1 */
-	GArray *ids;          /* uint32_t: attributes of the instruction at hand */
+	GHashTable *faulted;     /* pages with a page fault */
+	GHashTable *n_faults;    /* page of 2 MiB → pages in it with a page fault */
+	GHashTable *ranges;      /* pages of 2 MiB that were accessed */
+	MappedRange *mapped;     /* × mappings */
+	bool has_sampled_faults; /* one of some stands for all */
+	GHashTable *numbers;     /* site or object → number of the pool + 1 */
+	GArray *ids;             /* uint32_t: attributes of the instruction at hand */
 	uint32_t reach;
 } Joining;
 
@@ -58,10 +67,28 @@ static void add_fault(Joining *self, const LodeMemorySample *sample)
 		g_hash_table_insert(self->n_faults, huge,
 			GUINT_TO_POINTER(
 				GPOINTER_TO_UINT(g_hash_table_lookup(self->n_faults, huge)) + 1));
+	self->has_sampled_faults = self->has_sampled_faults || sample->weight > 1;
+	if (sample->mapping != LODE_NONE)
+		self->mapped[sample->mapping].faults += sample->weight;
+}
+
+static void add_range(Joining *self, const LodeMemorySample *sample)
+{
+	gpointer huge = GSIZE_TO_POINTER(page_number(self, sample, HUGE_PAGE));
+
+	if (sample->mapping != LODE_NONE && g_hash_table_add(self->ranges, huge))
+		self->mapped[sample->mapping].n_ranges++;
+}
+
+/* Whether a mapping had too few page faults for its pages to be of 4 KiB. */
+static bool is_of_huge_pages(const Joining *self, uint32_t mapping)
+{
+	return mapping != LODE_NONE &&
+	       self->mapped[mapping].faults <= MOST_HUGE_FAULTS * self->mapped[mapping].n_ranges;
 }
 
 /* The page of an address. Where page faults were recorded, a page of 4 KiB that had none, among
- * some that had, is a part of a huge page. */
+ * some that had, is a part of a huge page; where some of them were, a mapping is taken as one. */
 static uint64_t find_page(const Joining *self, const LodeMemorySample *sample)
 {
 	uint64_t page = page_number(self, sample, PAGE);
@@ -70,6 +97,8 @@ static uint64_t find_page(const Joining *self, const LodeMemorySample *sample)
 	bool is_huge = n > 0 && n <= MOST_HUGE_FAULTS &&
 	               !g_hash_table_contains(self->faulted, GSIZE_TO_POINTER(page));
 
+	if (self->has_sampled_faults)
+		is_huge = is_of_huge_pages(self, sample->mapping);
 	return is_huge ? huge : page;
 }
 
@@ -130,6 +159,8 @@ static void add_samples(Joining *self)
 	for (guint i = 0; i < samples->len; i++)
 		if (is_fault(self, &LODE_AT(samples, LodeMemorySample, i)))
 			add_fault(self, &LODE_AT(samples, LodeMemorySample, i));
+		else if (LODE_AT(samples, LodeMemorySample, i).rule != LODE_RULE_NONE)
+			add_range(self, &LODE_AT(samples, LodeMemorySample, i));
 	for (guint i = 0; i < samples->len; i++) {
 		const LodeMemorySample *sample = &LODE_AT(samples, LodeMemorySample, i);
 		bool is_of_window = sample->event == windows;
@@ -299,6 +330,9 @@ void lode_join_addresses(LodeProfile *profile, const LodeJoinCode *codes,
 		.used = lode_used_members_new(profile, codes, objects),
 		.faulted = g_hash_table_new(g_direct_hash, NULL),
 		.n_faults = g_hash_table_new(g_direct_hash, NULL),
+		.ranges = g_hash_table_new(g_direct_hash, NULL),
+		.mapped = g_new0(MappedRange,
+			profile->memory != NULL ? MAX(profile->memory->mappings->len, 1) : 1),
 		.numbers = g_hash_table_new(g_direct_hash, NULL),
 		.ids = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.reach = lode_tlb_sizes_of(processor)->second,
@@ -321,6 +355,8 @@ void lode_join_addresses(LodeProfile *profile, const LodeJoinCode *codes,
 	lode_used_members_free(joining.used);
 	g_hash_table_unref(joining.faulted);
 	g_hash_table_unref(joining.n_faults);
+	g_hash_table_unref(joining.ranges);
+	g_free(joining.mapped);
 	g_hash_table_unref(joining.numbers);
 	g_array_unref(joining.ids);
 }
