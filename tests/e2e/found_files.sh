@@ -67,7 +67,7 @@ share() {
 names() { [ "$(share "$1")" -ge 90 ] || echo "$(share "$1") % in functions of $1, not 90"; }
 names_none() { [ "$(share "$1")" -eq 0 ] || echo "$(share "$1") % in functions of $1"; }
 says() { grep -qe "$1" out err || echo "'$1' is not said: $(cat out)"; }
-info_says() { "$lode" info x.lode | grep -qe "$1" || echo "lode info does not say '$1'"; }
+info_says() { "$lode" info x.lode | grep -e "$1" >/dev/null || echo "lode info does not say '$1'"; }
 id_of() { readelf -n "$1" | awk '/Build ID/ { print $3 }'; }
 
 program bin/work right

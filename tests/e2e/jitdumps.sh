@@ -17,7 +17,7 @@ cp "$node" bin/node
 PATH=$work/bin:$PATH
 needs_sampling
 
-knows_code() { "$lode" info "$1" --format csv | grep -q '^image.*jit' || echo "$1 has no code made at run time"; }
+knows_code() { "$lode" info "$1" --format csv | grep '^image.*jit' >/dev/null || echo "$1 has no code made at run time"; }
 left_none() { ! compgen -G '*jit-*.dump*' >/dev/null || echo "left $(echo ./*jit-*)"; }
 says() { grep -qE -e "$1" err || echo "stderr does not say '$1'"; }
 is_still() { [ "$(cat "$1" 2>/dev/null)" = "$2" ] || echo "$1 is not as it was"; }
