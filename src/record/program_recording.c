@@ -121,12 +121,15 @@ static uint64_t default_frequency(bool is_alone, bool has_registers)
 	return CLAMP(allowed_frequency(), 1, frequency);
 }
 
+/* Chains by frame pointers have the callers already; completed by the top of the stack as far as
+ * that reaches, they would begin at different functions. */
 static uint16_t stack_bytes(const LodeProgramRecordingOptions *options, uint64_t frequency)
 {
 	uint64_t affordable = STACK_BYTES_A_SECOND / frequency;
 	uint16_t some = (uint16_t)CLAMP(affordable, FEWEST_STACK_BYTES, MOST_STACK_BYTES);
 
-	return options->has_no_registers || options->user_stack_bytes > some
+	return options->has_no_registers || options->has_call_chains ||
+	                       options->user_stack_bytes > some
 	               ? options->user_stack_bytes
 	               : some;
 }

@@ -74,7 +74,7 @@ check "by frame pointers" "$(status_is 0)" "$(tells_tree 8 inlined)" \
 run plain -F 10000 --call-graph dwarf -- ./plain
 check "by dumps of the stack" "$(status_is 0)" "$(tells_tree 8 inlined)"
 
-run plain -F 10000 --no-registers -g -- ./plain
+run plain -F 10000 -g -- ./plain
 check "without frame pointers it says that dwarf would do better" "$(status_is 0)" \
 	"$(grep "one function only.*--call-graph dwarf would do better" screen >/dev/null || cat screen)" \
 	"$("$lode" report x.lode --functions | grep "dwarf would do better" >/dev/null || echo "not in --functions")"
