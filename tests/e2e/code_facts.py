@@ -151,8 +151,8 @@ def cxx_faults(compiler, level, *options, without=()):
     yield from check_faults(facts, {function: set() if function in without else kinds for function, kinds in CXX.items()})
     yield from call_faults(facts, 'with_calls')
     frames = [name for names in facts['with_array'].values() for name in names if name.startswith('frame:')]
-    # a small array lies below the stack pointer otherwise
-    if 'with_array' not in without and not {'frame:enter', 'frame:leave'} <= set(frames):
+    # a small array lies below the stack pointer otherwise; inferred executions may leave out an end
+    if 'with_array' not in without and not {'frame:enter', 'frame:leave'} & set(frames):
         yield f'with_array has only {frames}'
 
 

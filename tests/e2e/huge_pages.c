@@ -51,9 +51,12 @@ int main(int argc, char **argv)
 
 	if (argc != 3)
 		return 2;
-	uint64_t *items = aligned_alloc(HUGE_PAGE, BYTES);
-	if (items == NULL)
+	/* not by an allocator, which may touch it before */
+	char *memory = mmap(NULL, BYTES + HUGE_PAGE, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
 		return 1;
+	uint64_t *items = (uint64_t *)(void *)(memory + (-(uintptr_t)memory & (HUGE_PAGE - 1)));
 	madvise(items, BYTES, strcmp(argv[2], "huge") == 0 ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 	memset(items, 1, BYTES);
 	double end = processor_seconds() + atof(argv[1]);
