@@ -190,7 +190,7 @@ static uint32_t skip_beginning(LodeAccessSearch *search, const LodeControlFlow *
 	return 0;
 }
 
-/* Whether a jump from elsewhere leads behind the beginning. */
+/* Whether a jump from elsewhere leads past the beginning. */
 static bool is_entered_elsewhere(const Scan *self)
 {
 	const LodeBranchTargets *targets = self->search->question->targets;

@@ -22,7 +22,7 @@ static const double MOST_PERIODS = 1.2;
 /* Stands for all functions of a thread. */
 static const uint64_t ALL_FUNCTIONS = UINT64_MAX;
 
-/* A function as a caller is another one. */
+/* In keys: the function as a caller, whose samples are kept apart. */
 static const uint64_t AS_CALLER = (uint64_t)1 << 63;
 
 /* The last sample of a thread in a function. */

@@ -45,7 +45,8 @@ typedef struct {
 		known_state; /* in which all of its lines were used last; threads share it */
 } LodeWordFilterPiece;
 
-/* `state` is lower than any of another filter that has used the same pieces, or higher than all. */
+/* The states that follow `state` must be of this filter alone, among those that use the same
+ * pieces. */
 static inline void lode_word_filter_init(
 	LodeWordFilter *self, const LodeWordFilterGeometry *caches, uint64_t state)
 {

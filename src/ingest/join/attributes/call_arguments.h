@@ -20,10 +20,10 @@ LodeRegisterMask lode_call_arguments_addressed(const LodeDependenceGraph *graph)
  * arguments are those of rdi, rsi, rdx, rcx, r8, r9 and xmm0 to xmm7 that are written between the
  * call before it, which may be itself in the iteration before, and it, along the way that at least
  * half of its executions took, of at most 64 instructions; without those that come after one, in
- * this order, that is not written: it is no argument, so neither are they. Each must be a constant
- * or computed from registers that the loop does not change, or loaded from the stack by a register
- * that is not `addressed`, from where no store of the loop by the same expression writes. False
- * also where it has none, and in loops of more than 4096 instructions. `changes`: by all
+ * this order, that is not written: it is not an argument, so neither are they. Each must be a
+ * constant or computed from registers that the loop does not change, or loaded from the stack by a
+ * register that is not `addressed`, from where no store of the loop by the same expression writes.
+ * False also where it has none, and in loops of more than 4096 instructions. `changes`: by all
  * instructions of the loop.
  */
 bool lode_call_arguments_are_unchanged(const LodeNaturalLoop *loop, LodeRegisterMask changes,

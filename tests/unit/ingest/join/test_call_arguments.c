@@ -286,7 +286,7 @@ static void test_random(void)
 		for (uint32_t i = (call + n - 1) % n; steps[i].operation != A_CALL;
 			i = (i + n - 1) % n)
 			written |= steps[i].to >= 2 ? 1u << (steps[i].to - 2) : 0;
-		/* rsi is no argument without rdi */
+		/* rsi is not an argument without rdi */
 		written = (written & 1) != 0 ? written : 0;
 		bool is_same = written != 0 && is_same_in_each(steps, n, call, written);
 		bool is_found = ask(&loop, call);
