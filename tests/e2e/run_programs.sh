@@ -61,7 +61,7 @@ if command -v qemu-x86_64 >/dev/null; then
 		# As make, which builds in the first run only.
 		cat >once <<-'END'
 			#!/bin/sh
-			[ -e done ] || { : >done; ./first burn 60; }
+			[ -e done ] || { : >done; ./first burn 1000; }
 		END
 		chmod +x once
 		"$lode" run --count --fast -o x.lode --report report -- ./once >out 2>err
