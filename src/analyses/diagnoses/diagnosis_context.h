@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What diagnoses are made of: a profile, its findings, and the costs of its functions and services.
+ * Private to analyses/diagnoses/.
+ */
+#pragma once
+
+#include "analyses/calls/services.h"
+#include "model/diagnoses.h"
+#include "model/lines/own_lines.h"
+#include "model/profile.h"
+
+/* Everything is borrowed. */
+typedef struct {
+	const LodeProfile *profile;
+	const LodeFindings *findings; /* NULL: none */
+	uint32_t event;               /* that weighs */
+	double total;                 /* of it */
+	double user;                  /* as LodeDiagnoses.user */
+	const LodeOwnLines *own;
+	const LodeFunctionCosts *costs;
+	const LodeFamilies *families;
+	const uint32_t *family_of; /* of each of the costs' functions, or LODE_NONE */
+	const LodeServices *services;
+} LodeDiagnosisContext;

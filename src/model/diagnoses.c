@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/diagnoses.h"
+
+#include "model/index.h"
+
+#include <math.h>
+
+LodeDiagnoses *lode_diagnoses_new(void)
+{
+	LodeDiagnoses *self = g_new0(LodeDiagnoses, 1);
+
+	self->diagnoses = g_ptr_array_new_with_free_func(
+		(GDestroyNotify)(void (*)(void))lode_diagnosis_free);
+	self->user = 1;
+	return self;
+}
+
+void lode_diagnoses_free(LodeDiagnoses *self)
+{
+	if (self == NULL)
+		return;
+	g_ptr_array_unref(self->diagnoses);
+	g_free(self);
+}
+
+static void clear_evidence(void *data)
+{
+	LodeEvidence *self = data;
+
+	g_free(self->text);
+	g_free(self->unit);
+}
+
+LodeDiagnosis *lode_diagnosis_new(const char *cause, LodeScopeKind scope)
+{
+	LodeDiagnosis *self = g_new0(LodeDiagnosis, 1);
+
+	self->cause = g_strdup(cause);
+	self->scope = scope;
+	self->instruction = LODE_NONE;
+	self->low = NAN;
+	self->evidence = g_array_new(FALSE, FALSE, sizeof(LodeEvidence));
+	g_array_set_clear_func(self->evidence, clear_evidence);
+	self->ruled_out = g_ptr_array_new_with_free_func(g_free);
+	self->at = g_array_new(FALSE, FALSE, sizeof(LodeFindingPlace));
+	self->findings = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	return self;
+}
+
+void lode_diagnosis_free(LodeDiagnosis *self)
+{
+	if (self == NULL)
+		return;
+	char *texts[] = {self->cause, self->title, self->name, self->function, self->file,
+		self->service, self->object, self->explanation, self->remedy, self->source};
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+		g_free(texts[i]);
+	g_array_unref(self->evidence);
+	g_ptr_array_unref(self->ruled_out);
+	g_array_unref(self->at);
+	g_array_unref(self->findings);
+	g_free(self);
+}
+
+void lode_diagnosis_add_evidence(
+	LodeDiagnosis *self, double value, const char *unit, const char *format, ...)
+{
+	LodeEvidence evidence = {.value = value, .unit = g_strdup(unit)};
+	va_list arguments;
+
+	va_start(arguments, format);
+	evidence.text = g_strdup_vprintf(format, arguments);
+	va_end(arguments);
+	g_array_append_val(self->evidence, evidence);
+}
+
+void lode_diagnosis_rule_out(LodeDiagnosis *self, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	g_ptr_array_add(self->ruled_out, g_strdup_vprintf(format, arguments));
+	va_end(arguments);
+}
+
+const char *lode_scope_kind_to_text(LodeScopeKind value)
+{
+	static const char *const words[LODE_N_SCOPES] = {
+		[LODE_SCOPE_FUNCTIONS] = "functions",
+		[LODE_SCOPE_FUNCTION] = "function",
+		[LODE_SCOPE_LOOP] = "loop",
+		[LODE_SCOPE_SERVICE] = "service",
+		[LODE_SCOPE_KERNEL] = "kernel",
+		[LODE_SCOPE_OBJECT] = "object",
+	};
+
+	return words[value];
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Diagnoses: the causes of a program's cost in an engineer's words, each with its scope, what
+ * supports it, what removing it would save, and the remedy. Made by analyses/diagnoses from a
+ * profile and its findings, shown by the views; docs/diagnosis.md has the definitions.
+ *
+ *   diagnosis ── cause         a word of the catalogue, "division"
+ *             ├─ scope         where: functions, one function, a loop, a service, the kernel, data
+ *             ├─ time          share of the processor time at its places
+ *             ├─ saves         low … high
+ *             ├─ evidence      texts with a figure that was measured or computed for this program
+ *             └─ places        instructions, by time, falling
+ *
+ * All shares are of the program's processor time, in its own code and in the kernel, 0 … 1.
+ */
+#pragma once
+
+#include "model/findings.h"
+
+typedef enum {
+	LODE_SCOPE_FUNCTIONS, /* a pattern over several functions */
+	LODE_SCOPE_FUNCTION,
+	LODE_SCOPE_LOOP,
+	LODE_SCOPE_SERVICE, /* a function of a library or run-time, or a family of them */
+	LODE_SCOPE_KERNEL,  /* what entered it */
+	LODE_SCOPE_OBJECT,  /* data */
+	LODE_N_SCOPES,
+} LodeScopeKind;
+
+/* A line of evidence. */
+typedef struct {
+	char *text;   /* "49 % of the outcomes are not foretold by history (windows)" */
+	double value; /* the figure in it */
+	char *unit;   /* "%", "cycles", "calls" … */
+} LodeEvidence;
+
+typedef struct {
+	char *cause; /* the catalogue's word */
+	char *title; /* in words: "loads of what stores of another width wrote" */
+	char *name;  /* stable, to compare and mute: "division@hash_step" */
+	LodeScopeKind scope;
+	uint32_t instruction; /* the costliest place, whose own line names the diagnosis; LODE_NONE
+	                       */
+	char *function;       /* of the line: of the profile, or of stacks; NULL */
+	char *file;           /* of the user's own line; NULL: not known */
+	uint32_t line;        /* 0 likewise */
+	char *service;        /* "strlen", "allocator", "write"; NULL */
+	char *object;         /* "struct node"; NULL */
+	double time, time_error; /* at its places, and the standard error */
+	double low, high;        /* what removing it saves; low NAN: only "up to high" is known */
+	GArray *evidence;        /* LodeEvidence, the most telling first */
+	GPtrArray *ruled_out;    /* char *: what speaks against other causes, or against this one */
+	char *explanation, *remedy, *source;
+	uint32_t places, functions; /* instructions and functions that have some of its time */
+	GArray *at;       /* LodeFindingPlace, by time, falling; at most LODE_FINDING_PLACES */
+	GArray *findings; /* uint32_t: numbers of findings, from 0, that have half of their time in
+	                     it */
+} LodeDiagnosis;
+
+typedef struct {
+	GPtrArray *diagnoses; /* LodeDiagnosis, by what they may save, falling */
+	double covered;       /* share of the processor time at the places of any */
+	double user;          /* share of the processor time in the program's own code: a share of
+	                         the weight of the samples times this is one of the processor time */
+	double seconds;       /* the processor time; 0: not known */
+} LodeDiagnoses;
+
+/* None yet; never NULL. */
+LodeDiagnoses *lode_diagnoses_new(void);
+void lode_diagnoses_free(LodeDiagnoses *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeDiagnoses, lode_diagnoses_free)
+
+/* One without places and texts, whose low is NAN; never NULL. Takes a copy of `cause`. */
+LodeDiagnosis *lode_diagnosis_new(const char *cause, LodeScopeKind scope);
+void lode_diagnosis_free(LodeDiagnosis *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeDiagnosis, lode_diagnosis_free)
+
+/* Adds a line of evidence. */
+void lode_diagnosis_add_evidence(LodeDiagnosis *self, double value, const char *unit,
+	const char *format, ...) G_GNUC_PRINTF(4, 5);
+
+/* Adds a line on what speaks against it or against other causes. */
+void lode_diagnosis_rule_out(LodeDiagnosis *self, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static inline LodeDiagnosis *lode_diagnoses_at(const LodeDiagnoses *self, size_t index)
+{
+	return g_ptr_array_index(self->diagnoses, index);
+}
+
+/* "functions", "loop", "service" … */
+const char *lode_scope_kind_to_text(LodeScopeKind value);
