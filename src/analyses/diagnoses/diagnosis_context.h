@@ -6,7 +6,7 @@
 #pragma once
 
 #include "analyses/calls/services.h"
-#include "model/diagnoses.h"
+#include "analyses/diagnoses/diagnoses.h"
 #include "model/lines/own_lines.h"
 #include "model/profile.h"
 

@@ -11,10 +11,12 @@
  */
 #include "views/findings/finding_report.h"
 
+#include "analyses/diagnoses/cause_rules.h"
+#include "analyses/diagnoses/diagnose.h"
 #include "base/text/number_format.h"
 #include "views/code/function_name.h"
 #include "views/code/inlined_lines.h"
-#include "views/findings/explanations.h"
+#include "views/findings/diagnosis_lines.h"
 #include "views/findings/finding_figures.h"
 #include "views/findings/top_functions.h"
 #include "views/form/display_text.h"
@@ -49,18 +51,19 @@ typedef struct {
 	const LodeReportOptions *options;
 	FILE *out;
 	uint32_t weight_event;
-	const char *unit;                     /* of `each`: "ns", "cycles" … */
-	const LodeExplanations *explanations; /* NULL: not requested */
+	const char *unit;                   /* of `each`: "ns", "cycles" … */
+	const LodeCauseRules *explanations; /* NULL: not requested */
 	const LodeOwnLines *own;
+	const LodeDiagnoses *diagnoses;
 	GHashTable *told; /* explanation written → the finding's number: not written twice */
 } View;
 
 /* NULL: not requested, or no explanation is known. */
-static const LodeExplanation *explanation_of(const View *self, const LodeFinding *finding)
+static const LodeCauseRule *explanation_of(const View *self, const LodeFinding *finding)
 {
 	if (self->explanations == NULL)
 		return NULL;
-	return lode_explanations_find(self->explanations, self->profile, self->findings, finding);
+	return lode_cause_rules_find(self->explanations, self->profile, self->findings, finding);
 }
 
 static void put_each(const View *self, const LodeFinding *finding, GString *out)
@@ -197,7 +200,7 @@ static LodeStyle finding_cell(size_t row, unsigned column, GString *out, const v
 }
 
 /* The texts, or below which finding they are already. */
-static void put_texts(const View *self, const LodeExplanation *known, uint32_t finding,
+static void put_texts(const View *self, const LodeCauseRule *known, uint32_t finding,
 	const LodeTerminal *terminal, FILE *out)
 {
 	guint told = GPOINTER_TO_UINT(g_hash_table_lookup(self->told, known->explanation));
@@ -221,7 +224,7 @@ static void put_explanation(
 {
 	const Body *self = user_data;
 	const Line *line = &g_array_index(self->lines, Line, row);
-	const LodeExplanation *known = explanation_of(
+	const LodeCauseRule *known = explanation_of(
 		self->view, lode_findings_at(self->view->findings, line->finding));
 
 	/* A pattern's places stand right below it. */
@@ -482,6 +485,10 @@ static void write_text(const View *self)
 	lode_top_functions_write(&functions, &self->options->terminal, self->out);
 	if (functions.rows->len > 0)
 		fputc('\n', self->out);
+	if (self->diagnoses->diagnoses->len > 0) {
+		lode_diagnosis_lines_write(self->diagnoses, 4, &self->options->terminal, self->out);
+		fputc('\n', self->out);
+	}
 	put_model(self, n_shown);
 	put_not_executed(self);
 	/* The costliest finding is on top, whatever its kind. */
@@ -582,7 +589,7 @@ static void put_json_finding(const View *self, LodeJsonStream *json, uint32_t in
 		put_json_place(self, json, place_at(self, finding, i));
 	lode_json_end(json, ']');
 	if (self->explanations != NULL) {
-		const LodeExplanation *known = explanation_of(self, finding);
+		const LodeCauseRule *known = explanation_of(self, finding);
 		lode_json_member_string(
 			json, "explanation", known != NULL ? known->explanation : NULL);
 		lode_json_member_string(json, "remedy", known != NULL ? known->remedy : NULL);
@@ -605,6 +612,7 @@ static void write_json(const View *self, uint32_t n)
 	lode_json_member_number(&json, "explained", findings->explained);
 	lode_json_member_number(&json, "in_single_blocks", findings->single);
 	lode_json_member_number(&json, "samples", findings->samples);
+	lode_diagnosis_lines_json(self->diagnoses, self->own, &json);
 	lode_json_key(&json, "findings");
 	lode_json_begin(&json, '[');
 	for (uint32_t i = 0; i < n; i++)
@@ -640,8 +648,8 @@ static void put_csv_row(const View *self, LodeRowStream *rows, uint32_t index)
 	lode_row_text(rows, "pattern", text);
 	lode_row_text(rows, "top_place", place->str);
 	if (self->explanations != NULL) {
-		const LodeExplanation *known = index != LODE_NONE ? explanation_of(self, finding)
-		                                                  : NULL;
+		const LodeCauseRule *known = index != LODE_NONE ? explanation_of(self, finding)
+		                                                : NULL;
 		lode_row_text(rows, "explanation", known != NULL ? known->explanation : "");
 		lode_row_text(rows, "remedy", known != NULL ? known->remedy : "");
 		lode_row_text(rows, "source", known != NULL ? known->source : "");
@@ -663,12 +671,14 @@ void lode_finding_report_write(const LodeProfile *profile, const LodeMiningRun *
 	const LodeReportOptions *options, FILE *out)
 {
 	uint32_t event = lode_profile_weight_of(profile, run);
-	g_autoptr(LodeExplanations) explanations = options->is_explained ? lode_explanations_new()
-	                                                                 : NULL;
+	g_autoptr(LodeCauseRules) explanations = options->is_explained ? lode_cause_rules_new()
+	                                                               : NULL;
 	g_autoptr(GHashTable) told = g_hash_table_new(g_str_hash, g_str_equal);
 	g_autoptr(LodeOwnLines) own = lode_own_lines_new(profile, options->own);
+	g_autoptr(LodeDiagnoses)
+		diagnoses = lode_diagnose(profile, run->findings, event, options->own);
 	const View view = {profile, run, run->findings, options, out, event,
-		lode_finding_unit(profile, event), explanations, own, told};
+		lode_finding_unit(profile, event), explanations, own, diagnoses, told};
 	uint32_t n = run->findings->findings->len;
 
 	if (options->limit != 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "analyses/diagnoses/cause_rules.h"
 #include "base/error.h"
-#include "views/findings/explanations.h"
 
 #include <string.h>
 
@@ -45,7 +45,33 @@ static const struct {
 	{"division", "! op:div"},
 	{"division", "! kind:div needs:load ev:l1d-miss"},
 	{"division", "! op:vdivps"},
-	{"division", "! op:sqrtsd"},
+	{"square root", "! op:sqrtsd kind:div"},
+	{"behind a division", "! op:mov kind:load behind:div"},
+	{"recurrence of divisions", "! op:add carried:div"},
+	{"denormal numbers in windows", "! op:mulsd kind:fp denormal:operand"},
+	{"access across lines in windows", "! kind:load split:line"},
+	{"keeps a part of its old destination", "! op:cvtsi2sd carried:merge limit:merge"},
+	{NULL, "! op:cvtsi2sd carried:merge"},
+	{"fork hard to foretell", "! op:lea fork:hard"},
+	{"fork that may be mispredicted", "! op:lea fork:open"},
+	{"target hard to foretell", "! op:push target:hard"},
+	{"target that may be mispredicted", "! op:push target:open at:entry"},
+	{"recurrence of loads by pointers", "! kind:load mem:pointer address:load carried:load"},
+	{"recurrence of loads by an index", "! kind:load mem:indexed carried:load"},
+	{"one set of the first level", "! kind:load conflict:first-level"},
+	{"more pages than the TLB reaches",
+		"! kind:load spread:tlb lines:partly-used address:early"},
+	{"lines of which little is used", "! kind:load lines:partly-used address:early"},
+	{"load", "! kind:load lines:partly-used"},
+	{"address known early", "! kind:load address:early stride:none"},
+	{"value kept in memory", "! op:add carried:store limit:store address:invariant"},
+	{"recurrence through memory", "! op:add carried:store limit:store"},
+	{"recurrence of floating-point operations", "! op:mulsd carried:fp limit:fp"},
+	{NULL, "! op:mulsd carried:fp"},
+	{"recurrence of conditional moves", "! op:cmovl carried:cmov limit:cmov"},
+	{"recurrence of multiplications", "! op:imul carried:mul limit:mul"},
+	{"bounds check", "! op:cmp check:bounds"},
+	{"spilled register", "! op:mov kind:load spill:reload"},
 	{NULL, "! op:rsqrtps kind:fp kind:simd"},
 	{"indirect call mispredicted", "! kind:call kind:indirect ev:branch-miss:10"},
 	{"indirect call", "! kind:call kind:indirect"},
@@ -81,7 +107,7 @@ static const struct {
 	{"access that misses the first cache", "! kind:store ev:l1d-miss:10"},
 	{"waits for a load that misses", "! op:add needs:load needs:miss"},
 	{NULL, "! op:add needs:load"},
-	{"waits for a division", "! op:add needs:div"},
+	{"behind a division", "! op:add needs:div"},
 	{"after a division", "op:div > ! op:mov"},
 	{"after a division", "kind:div > ! > op:add"},
 	{NULL, "! op:mov > op:div"},
@@ -142,25 +168,25 @@ static LodeFindings *finding_of(const char *text)
 
 static void test_cases(void)
 {
-	g_autoptr(LodeExplanations) rules = lode_explanations_new();
+	g_autoptr(LodeCauseRules) rules = lode_cause_rules_new();
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		g_autoptr(LodeFindings) findings = finding_of(cases[i].finding);
-		const LodeExplanation *found = lode_explanations_find(
+		const LodeCauseRule *found = lode_cause_rules_find(
 			rules, NULL, findings, lode_findings_at(findings, 0));
 		g_test_message("%s", cases[i].finding);
-		g_assert_cmpstr(found != NULL ? found->rule : NULL, ==, cases[i].rule);
+		g_assert_cmpstr(found != NULL ? found->name : NULL, ==, cases[i].rule);
 	}
 }
 
 /* Every rule is the first that matches some case: none is hidden by an earlier one. */
 static void test_no_rule_is_shadowed(void)
 {
-	g_autoptr(LodeExplanations) rules = lode_explanations_new();
+	g_autoptr(LodeCauseRules) rules = lode_cause_rules_new();
 
-	g_assert_cmpuint(lode_explanations_n(rules), >=, 20);
-	for (size_t i = 0; i < lode_explanations_n(rules); i++) {
-		const char *name = lode_explanations_at(rules, i)->rule;
+	g_assert_cmpuint(lode_cause_rules_n(rules), >=, 20);
+	for (size_t i = 0; i < lode_cause_rules_n(rules); i++) {
+		const char *name = lode_cause_rules_at(rules, i)->name;
 		bool is_reached = false;
 		for (size_t j = 0; j < G_N_ELEMENTS(cases); j++)
 			is_reached |= g_strcmp0(cases[j].rule, name) == 0;
@@ -172,11 +198,11 @@ static void test_no_rule_is_shadowed(void)
 /* Three lines of a terminal at most, and sentences. */
 static void test_texts_are_short(void)
 {
-	g_autoptr(LodeExplanations) rules = lode_explanations_new();
+	g_autoptr(LodeCauseRules) rules = lode_cause_rules_new();
 
-	for (size_t i = 0; i < lode_explanations_n(rules); i++) {
-		const LodeExplanation *one = lode_explanations_at(rules, i);
-		g_test_message("%s", one->rule);
+	for (size_t i = 0; i < lode_cause_rules_n(rules); i++) {
+		const LodeCauseRule *one = lode_cause_rules_at(rules, i);
+		g_test_message("%s", one->name);
 		g_assert_cmpuint(strlen(one->explanation), <=, 280);
 		g_assert_cmpuint(strlen(one->remedy), <=, 280);
 		g_assert_true(g_str_has_suffix(one->explanation, "."));
@@ -189,7 +215,7 @@ static void test_texts_are_short(void)
 /* What another attribute implies is not shown, but all places have it. Events do not count so. */
 static void test_what_places_have_in_common(void)
 {
-	g_autoptr(LodeExplanations) rules = lode_explanations_new();
+	g_autoptr(LodeCauseRules) rules = lode_cause_rules_new();
 	g_autoptr(LodeProfile) profile = lode_profile_new();
 	g_autoptr(LodeFindings) findings = finding_of("! user:lookup");
 	LodeFinding *finding = lode_findings_at(findings, 0);
@@ -206,14 +232,13 @@ static void test_what_places_have_in_common(void)
 		LodeFindingPlace place = {i, 0.1};
 		g_array_append_val(findings->places, place);
 	}
-	g_assert_null(lode_explanations_find(rules, profile, findings, finding));
+	g_assert_null(lode_cause_rules_find(rules, profile, findings, finding));
 	finding->n_places = 1;
 	g_assert_cmpstr(
-		lode_explanations_find(rules, profile, findings, finding)->rule, ==, "division");
+		lode_cause_rules_find(rules, profile, findings, finding)->name, ==, "division");
 	finding->n_places = 2;
-	g_assert_cmpstr(
-		lode_explanations_find(rules, profile, findings, finding)->rule, ==, "load");
-	g_assert_null(lode_explanations_find(rules, NULL, findings, finding));
+	g_assert_cmpstr(lode_cause_rules_find(rules, profile, findings, finding)->name, ==, "load");
+	g_assert_null(lode_cause_rules_find(rules, NULL, findings, finding));
 }
 
 static void test_bad_files(void)
@@ -234,7 +259,7 @@ static void test_bad_files(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
 		g_autoptr(GError) error = NULL;
-		g_assert_null(lode_explanations_parse(bad[i].text, &error));
+		g_assert_null(lode_cause_rules_parse(bad[i].text, &error));
 		g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
 		g_test_message("%s", error->message);
 		g_assert_true(g_pattern_match_simple(bad[i].message, error->message));
@@ -244,29 +269,29 @@ static void test_bad_files(void)
 static void test_same_as(void)
 {
 	g_autoptr(GError) error = NULL;
-	g_autoptr(LodeExplanations) rules = lode_explanations_parse(
+	g_autoptr(LodeCauseRules) rules = lode_cause_rules_parse(
 		"[a]\nfocus = op:div\nexplanation = 1\nremedy = 2\nsource = 3\n"
 		"[b]\nafter = op:div\nexplanation = 4\nsame-as = a\n",
 		&error);
 
 	g_assert_no_error(error);
-	g_assert_cmpstr(lode_explanations_at(rules, 1)->explanation, ==, "4");
-	g_assert_cmpstr(lode_explanations_at(rules, 1)->remedy, ==, "2");
-	g_assert_cmpstr(lode_explanations_at(rules, 1)->source, ==, "3");
+	g_assert_cmpstr(lode_cause_rules_at(rules, 1)->explanation, ==, "4");
+	g_assert_cmpstr(lode_cause_rules_at(rules, 1)->remedy, ==, "2");
+	g_assert_cmpstr(lode_cause_rules_at(rules, 1)->source, ==, "3");
 	g_autoptr(LodeFindings) findings = finding_of("op:div > ! op:mov > op:div");
 	g_assert_cmpstr(
-		lode_explanations_find(rules, NULL, findings, lode_findings_at(findings, 0))->rule,
+		lode_cause_rules_find(rules, NULL, findings, lode_findings_at(findings, 0))->name,
 		==, "b");
 }
 
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
-	g_test_add_func("/explanations/cases", test_cases);
-	g_test_add_func("/explanations/no-rule-is-shadowed", test_no_rule_is_shadowed);
-	g_test_add_func("/explanations/texts-are-short", test_texts_are_short);
-	g_test_add_func("/explanations/common-to-places", test_what_places_have_in_common);
-	g_test_add_func("/explanations/bad-files", test_bad_files);
-	g_test_add_func("/explanations/same-as", test_same_as);
+	g_test_add_func("/cause-rules/cases", test_cases);
+	g_test_add_func("/cause-rules/no-rule-is-shadowed", test_no_rule_is_shadowed);
+	g_test_add_func("/cause-rules/texts-are-short", test_texts_are_short);
+	g_test_add_func("/cause-rules/common-to-places", test_what_places_have_in_common);
+	g_test_add_func("/cause-rules/bad-files", test_bad_files);
+	g_test_add_func("/cause-rules/same-as", test_same_as);
 	return g_test_run();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/diagnoses.h"
+#include "analyses/diagnoses/diagnoses.h"
 
 #include "model/index.h"
 

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/diagnoses/costed_code.h"
+
+#include "model/observed/fused_branch.h"
+#include "model/observed/windows.h"
+
+#include <math.h>
+#include <string.h>
+
+_Static_assert(LODE_N_CODE_FACTS <= 32, "facts have bits of a number");
+
+char *lode_code_fact_name(unsigned fact)
+{
+	static const char *const names[LODE_CODE_LIMIT_STEP] = {
+		[LODE_CODE_FORK_HARD] = "fork:hard",
+		[LODE_CODE_FORK_OPEN] = "fork:open",
+		[LODE_CODE_TARGET_HARD] = "target:hard",
+		[LODE_CODE_TARGET_OPEN] = "target:open",
+	};
+
+	if (fact < LODE_CODE_LIMIT_STEP)
+		return g_strdup(names[fact]);
+	return g_strdup_printf("limit:%s", fact < LODE_CODE_LIMIT_UNIT
+						   ? lode_step_of_name(fact - LODE_CODE_LIMIT_STEP)
+						   : lode_unit_name(fact - LODE_CODE_LIMIT_UNIT));
+}
+
+/* Attributes that are asked for here, as bits of a set. */
+enum { AFTER_FORK = 1, BRANCH = 2, INDIRECT = 4, ENTRY = 8, JUMP = 16, GLOBAL = 32 };
+
+static const struct {
+	const char *name;
+	uint8_t bit;
+} marked[] = {{"after:fork", AFTER_FORK}, {"kind:branch", BRANCH}, {"kind:indirect", INDIRECT},
+	{"at:entry", ENTRY}, {"kind:jump", JUMP}, {"mem:global", GLOBAL}};
+
+static void mark_sets(LodeCostedCode *self)
+{
+	const LodeProfile *profile = self->context->profile;
+	g_autofree uint8_t *bits = g_new0(uint8_t, MAX(profile->attributes->len, 1));
+
+	self->set_marks = g_new0(uint8_t, MAX(profile->attribute_sets->len, 1));
+	for (guint i = 0; i < profile->attributes->len; i++)
+		for (size_t k = 0; k < G_N_ELEMENTS(marked); k++)
+			if (strcmp(g_ptr_array_index(profile->attributes, i), marked[k].name) == 0)
+				bits[i] |= marked[k].bit;
+	for (guint i = 0; i < profile->attribute_sets->len; i++) {
+		const LodeAttributeSet *set = &LODE_AT(
+			profile->attribute_sets, LodeAttributeSet, i);
+		for (uint32_t k = set->first; k < set->first + set->n; k++)
+			self->set_marks[i] |= bits[LODE_AT(profile->set_members, uint32_t, k)];
+	}
+}
+
+/* Whether it has all of the marks. */
+static bool has(const LodeCostedCode *self, uint32_t instruction, uint8_t mark)
+{
+	const LodeInstruction *one = lode_profile_instruction(self->context->profile, instruction);
+
+	return (self->set_marks[one->attribute_set] & mark) == mark;
+}
+
+/* --- ways --- */
+
+static void find_ways(LodeCostedCode *self)
+{
+	const LodeProfile *profile = self->context->profile;
+	uint32_t n = profile->instructions->len;
+
+	self->way_starts = g_new0(uint32_t, (size_t)n + 2);
+	uint32_t *ends = self->way_starts + 1;
+	for (uint32_t i = 0; i + 1 < n; i++)
+		ends[i + 1] += lode_profile_instruction(profile, i)->next_count >= 0;
+	for (guint e = 0; e < profile->edges->len; e++)
+		ends[LODE_AT(profile->edges, LodeEdge, e).target]++;
+	for (uint32_t i = 1; i <= n; i++)
+		self->way_starts[i] += self->way_starts[i - 1];
+	self->ways = g_new(LodeCodeWay, MAX(self->way_starts[n], 1));
+	g_autofree uint32_t *next = g_memdup2(self->way_starts, (n + 1) * sizeof(uint32_t));
+	for (uint32_t i = 0; i + 1 < n; i++) {
+		double count = lode_profile_instruction(profile, i)->next_count;
+		if (count >= 0)
+			self->ways[next[i + 1]++] = (LodeCodeWay){i, LODE_EDGE_FALL_THROUGH, count};
+	}
+	for (guint e = 0; e < profile->edges->len; e++) {
+		const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, e);
+		self->ways[next[edge->target]++] = (LodeCodeWay){
+			edge->source, edge->kind, edge->count};
+	}
+}
+
+/* --- loops --- */
+
+static uint32_t depth_at(const LodeProfile *profile, uint32_t instruction)
+{
+	uint32_t block = lode_profile_instruction(profile, instruction)->block;
+
+	return block != LODE_NONE ? lode_profile_block(profile, block)->loop_depth : 0;
+}
+
+/* What leads to the head from inside: of its own depth or deeper, without the heads of other loops
+ * of this depth. */
+static void mark_body(LodeCostedCode *self, uint32_t loop, GArray *body)
+{
+	const LodeProfile *profile = self->context->profile;
+	uint32_t head = LODE_AT(profile->loops, LodeLoop, loop).head;
+	uint32_t depth = depth_at(profile, head);
+
+	g_array_set_size(body, 0);
+	g_array_append_val(body, head);
+	self->loops[head] = loop;
+	for (guint i = 0; i < body->len; i++) {
+		uint32_t at = g_array_index(body, uint32_t, i);
+		for (uint32_t w = self->way_starts[at]; w < self->way_starts[at + 1]; w++) {
+			uint32_t source = self->ways[w].source;
+			LodeEdgeKind kind = self->ways[w].kind;
+			if (kind == LODE_EDGE_CALL || kind == LODE_EDGE_RETURN ||
+				self->loops[source] == loop ||
+				lode_profile_instruction(profile, source)->function !=
+					lode_profile_instruction(profile, head)->function ||
+				depth_at(profile, source) < depth)
+				continue;
+			self->loops[source] = loop;
+			g_array_append_val(body, source);
+		}
+	}
+	for (guint i = 0; i < body->len; i++)
+		self->loop_weights[loop] += self->weights[g_array_index(body, uint32_t, i)];
+}
+
+/* Outer loops first, so that the innermost stays. */
+static void find_loops(LodeCostedCode *self)
+{
+	const LodeProfile *profile = self->context->profile;
+	g_autoptr(GArray) body = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	uint32_t deepest = 0;
+
+	self->loops = g_new(uint32_t, MAX(profile->instructions->len, 1));
+	self->loop_weights = g_new0(double, MAX(profile->loops->len, 1));
+	for (uint32_t i = 0; i < profile->instructions->len; i++)
+		self->loops[i] = LODE_NONE;
+	for (uint32_t i = 0; i < profile->loops->len; i++)
+		deepest = MAX(
+			deepest, depth_at(profile, LODE_AT(profile->loops, LodeLoop, i).head));
+	for (uint32_t depth = 1; depth <= deepest; depth++)
+		for (uint32_t i = 0; i < profile->loops->len; i++)
+			if (depth_at(profile, LODE_AT(profile->loops, LodeLoop, i).head) == depth)
+				mark_body(self, i, body);
+}
+
+double lode_costed_code_cycles(const LodeCostedCode *self, const LodeLoop *loop)
+{
+	double rate = self->context->profile->cycles_per_ns;
+
+	return loop->iteration_ns > 0 && rate > 0 ? loop->iteration_ns * rate : NAN;
+}
+
+/* A bound is near a time of which it is at least this share. */
+static const double NEAR = 0.85;
+
+/* Where the time is not known: a recurrence this much longer than any other bound, of at least so
+ * many cycles. */
+static const double FAR_ABOVE = 1.5, LEAST_CYCLES = 3;
+
+/* The bits of what limits a loop. */
+static uint32_t limits_of(const LodeCostedCode *self, const LodeLoop *loop)
+{
+	LodeUnit unit;
+	double units = lode_loop_busiest(loop, &unit), chain = loop->recurrence_cycles;
+	double cycles = lode_costed_code_cycles(self, loop), other = loop->other_cycles;
+	uint32_t step = LODE_N_STEPS_OF, limits = 0;
+
+	for (uint32_t i = 0; i < LODE_N_STEPS_OF && loop->recurrence != NULL; i++)
+		if (strcmp(loop->recurrence, lode_step_of_name(i)) == 0)
+			step = i;
+	if (isnan(cycles)) {
+		if (step < LODE_N_STEPS_OF && chain >= LEAST_CYCLES &&
+			chain >= FAR_ABOVE * MAX(units, other) && loop->unmodelled == 0)
+			limits |= UINT32_C(1) << (LODE_CODE_LIMIT_STEP + step);
+		return limits;
+	}
+	if (step < LODE_N_STEPS_OF && chain >= NEAR * cycles && NEAR * chain <= cycles)
+		limits |= UINT32_C(1) << (LODE_CODE_LIMIT_STEP + step);
+	if (units >= NEAR * cycles && NEAR * units <= cycles)
+		limits |= UINT32_C(1) << (LODE_CODE_LIMIT_UNIT + unit);
+	return limits;
+}
+
+static void find_limits(LodeCostedCode *self)
+{
+	const LodeProfile *profile = self->context->profile;
+	g_autofree uint32_t *limits = g_new0(uint32_t, MAX(profile->loops->len, 1));
+
+	for (uint32_t i = 0; i < profile->loops->len; i++)
+		limits[i] = limits_of(self, &LODE_AT(profile->loops, LodeLoop, i));
+	for (uint32_t i = 0; i < profile->instructions->len; i++)
+		if (self->loops[i] != LODE_NONE)
+			self->facts[i] |= limits[self->loops[i]];
+}
+
+/* --- mispredictions --- */
+
+/* A branch is hard to foretell where so many of its outcomes are not. */
+static const double HARD = 0.04;
+
+/* Outcomes that all branches together count for, and the least that judge one. */
+static const double PRIOR_OUTCOMES = 30, LEAST_OUTCOMES = 100;
+
+typedef struct {
+	LodeCostedCode *code;
+	uint32_t misses; /* event; LODE_NONE: not counted */
+	double shared;   /* of all judged outcomes, those that were not foretold; NAN: too few */
+} Judge;
+
+static void judge_all(Judge *self)
+{
+	const LodeWindows *windows = self->code->context->profile->windows;
+	double outcomes = 0, unforetold = 0;
+
+	for (guint i = 0; windows != NULL && i < windows->instructions->len; i++) {
+		const LodeObservedInstruction *one = &LODE_AT(
+			windows->instructions, LodeObservedInstruction, i);
+		outcomes += one->outcomes;
+		unforetold += one->unforetold;
+	}
+	self->shared = outcomes >= LODE_JUDGED_OUTCOMES ? unforetold / outcomes : NAN;
+}
+
+/* Bit of the fact: `hard`, the one after it where nothing is known, or 0. */
+static uint32_t judge(const Judge *self, uint32_t branch, unsigned hard)
+{
+	const LodeProfile *profile = self->code->context->profile;
+	const LodeObservedInstruction *seen = profile->windows != NULL
+	                                              ? lode_windows_find(profile->windows, branch)
+	                                              : NULL;
+	double executions = lode_profile_instruction(profile, branch)->count;
+	double outcomes = seen != NULL ? seen->outcomes : 0;
+
+	if (self->misses != LODE_NONE)
+		return executions > 0 && lode_fused_event_value(profile, self->misses, branch) >=
+		                                 HARD * executions
+		               ? UINT32_C(1) << hard
+		               : 0;
+	if (isnan(self->shared) || outcomes + PRIOR_OUTCOMES < LEAST_OUTCOMES)
+		return UINT32_C(1) << (hard + 1);
+	return (seen->unforetold + self->shared * PRIOR_OUTCOMES) / (outcomes + PRIOR_OUTCOMES) >=
+	                       HARD
+	               ? UINT32_C(1) << hard
+	               : 0;
+}
+
+/* The bit goes to an instruction and the next one, if they have the mark (0: any). */
+static void mark_head(LodeCostedCode *self, uint32_t head, uint8_t mark, uint32_t bit)
+{
+	const LodeProfile *profile = self->context->profile;
+
+	for (uint32_t i = head; i < MIN(head + 2, profile->instructions->len); i++) {
+		if (mark != 0 && !has(self, i, mark))
+			return;
+		self->facts[i] |= bit;
+		if (lode_profile_instruction(profile, i)->next_count < 0)
+			return;
+	}
+}
+
+static void mark_fork(LodeCostedCode *self, uint32_t branch, uint32_t bit)
+{
+	const LodeProfile *profile = self->context->profile;
+	uint32_t fused = lode_fused_with(profile, branch);
+
+	self->facts[branch] |= bit;
+	if (fused != LODE_NONE)
+		self->facts[fused] |= bit;
+}
+
+/* Both ways of a fork have the attribute at their heads. */
+static void find_forks(LodeCostedCode *self, const Judge *judging)
+{
+	const LodeProfile *profile = self->context->profile;
+
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		if (!has(self, i, AFTER_FORK))
+			continue;
+		for (uint32_t w = self->way_starts[i]; w < self->way_starts[i + 1]; w++) {
+			uint32_t source = self->ways[w].source;
+			LodeEdgeKind kind = self->ways[w].kind;
+			if ((kind != LODE_EDGE_TAKEN && kind != LODE_EDGE_FALL_THROUGH) ||
+				!has(self, source, BRANCH))
+				continue;
+			uint32_t bit = judge(judging, source, LODE_CODE_FORK_HARD);
+			if (bit == 0)
+				continue;
+			mark_fork(self, source, bit);
+			mark_head(self, i, AFTER_FORK, bit);
+		}
+	}
+}
+
+/* An entry is reached through a pointer where at least half of its known calls are, or none is
+ * known. */
+static void find_targets(LodeCostedCode *self, const Judge *judging)
+{
+	const LodeProfile *profile = self->context->profile;
+
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		double indirect = 0, all = 0;
+		uint32_t bits = 0;
+		bool is_entry = has(self, i, ENTRY);
+		for (uint32_t w = self->way_starts[i]; w < self->way_starts[i + 1]; w++) {
+			const LodeCodeWay *way = &self->ways[w];
+			if (way->kind != LODE_EDGE_CALL && way->kind != LODE_EDGE_JUMP)
+				continue;
+			all += way->count;
+			/* A stub of a linkage table always leads to the same function. */
+			if (!has(self, way->source, INDIRECT) ||
+				has(self, way->source, JUMP | GLOBAL))
+				continue;
+			indirect += way->count;
+			uint32_t bit = judge(judging, way->source, LODE_CODE_TARGET_HARD);
+			self->facts[way->source] |= bit;
+			bits |= bit;
+		}
+		if (all == 0 && is_entry)
+			bits = UINT32_C(1) << LODE_CODE_TARGET_OPEN;
+		if (bits != 0 && 2 * indirect >= all)
+			mark_head(self, i, 0, bits);
+	}
+}
+
+LodeCostedCode *lode_costed_code_new(const LodeDiagnosisContext *context)
+{
+	const LodeProfile *profile = context->profile;
+	uint32_t n = profile->instructions->len;
+	LodeCostedCode *self = g_new0(LodeCostedCode, 1);
+
+	self->context = context;
+	self->weights = g_new0(double, MAX(n, 1));
+	self->facts = g_new0(uint32_t, MAX(n, 1));
+	for (uint32_t i = 0; i < n && context->event != LODE_NONE; i++)
+		self->weights[i] = lode_profile_event_value(profile, context->event, i);
+	mark_sets(self);
+	find_ways(self);
+	find_loops(self);
+	find_limits(self);
+	Judge judging = {self,
+		profile->frequency == LODE_FREQUENCY_EXACT
+			? lode_profile_find_event(profile, "branch-miss")
+			: LODE_NONE,
+		NAN};
+	judge_all(&judging);
+	find_forks(self, &judging);
+	find_targets(self, &judging);
+	return self;
+}
+
+void lode_costed_code_free(LodeCostedCode *self)
+{
+	if (self == NULL)
+		return;
+	g_free(self->weights);
+	g_free(self->way_starts);
+	g_free(self->ways);
+	g_free(self->loops);
+	g_free(self->facts);
+	g_free(self->loop_weights);
+	g_free(self->set_marks);
+	g_free(self);
+}

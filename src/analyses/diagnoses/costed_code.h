@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sampled code with what rules ask for beside the attributes: where control comes from, the
+ * innermost loop of each instruction, and facts that need more than the instruction itself.
+ * Private to analyses/diagnoses/.
+ */
+#pragma once
+
+#include "analyses/diagnoses/diagnosis_context.h"
+#include "images/cores/instruction_class.h"
+#include "model/observed/loops.h"
+
+/* Facts of an instruction; rules have them as attributes. */
+enum {
+	/* One of a branch, the compare that it is fused with, and the first two instructions of
+	 * each of its ways, of which both were taken: its outcomes are hard to foretell, as counted
+	 * or observed; or nothing is known of them. */
+	LODE_CODE_FORK_HARD,
+	LODE_CODE_FORK_OPEN,
+	/* Likewise, of an indirect jump or call, and the first two instructions of its targets. */
+	LODE_CODE_TARGET_HARD,
+	LODE_CODE_TARGET_OPEN,
+	/* In a loop whose iterations take as long as its recurrence of this kind, or as its work
+	 * for this unit. Where the time of an iteration is not known: no other bound is near. */
+	LODE_CODE_LIMIT_STEP,
+	LODE_CODE_LIMIT_UNIT = LODE_CODE_LIMIT_STEP + LODE_N_STEPS_OF,
+	LODE_N_CODE_FACTS = LODE_CODE_LIMIT_UNIT + LODE_N_UNITS,
+};
+
+/* "fork:hard", "limit:fp", "limit:divider"; the caller frees it. */
+char *lode_code_fact_name(unsigned fact);
+
+/* A way of control to an instruction, within its function or by a call. */
+typedef struct {
+	uint32_t source;
+	LodeEdgeKind kind;
+	double count;
+} LodeCodeWay;
+
+typedef struct {
+	const LodeDiagnosisContext *context;
+	double *weights;      /* of each instruction */
+	uint32_t *way_starts; /* [instructions + 1]: ranges of `ways` */
+	LodeCodeWay *ways;    /* by target */
+	uint32_t *loops;      /* of profile->loops, the innermost of each instruction; LODE_NONE */
+	uint32_t *facts;      /* bits */
+	double *loop_weights; /* of each loop, with those inside */
+	uint8_t *set_marks;   /* private */
+} LodeCostedCode;
+
+/* Never NULL; borrows the context. */
+LodeCostedCode *lode_costed_code_new(const LodeDiagnosisContext *context);
+void lode_costed_code_free(LodeCostedCode *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCostedCode, lode_costed_code_free)
+
+/* The time of an iteration in cycles; NAN: not known. */
+double lode_costed_code_cycles(const LodeCostedCode *self, const LodeLoop *loop);

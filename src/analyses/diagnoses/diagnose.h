@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* From a profile to its diagnoses (analyses/diagnoses/diagnoses.h). */
+#pragma once
+
+#include "analyses/diagnoses/diagnoses.h"
+#include "model/profile.h"
+
+/*
+ * The diagnoses of a profile, by what they may save. `findings` are those that they name; NULL:
+ * none. `event` weighs, or LODE_NONE. `own`: see lode_own_lines_new(). Everything is borrowed for
+ * the call; the caller frees the result, which is never NULL.
+ */
+LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *findings,
+	uint32_t event, const char *const *own);

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/diagnoses/diagnosis_evidence.h"
+
+#include "model/observed/windows.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- loops --- */
+
+/* Whether a cause is the recurrence of a loop. */
+static bool is_recurrence(const char *cause)
+{
+	return g_str_has_prefix(cause, "recurrence") || strcmp(cause, "false-dependence") == 0 ||
+	       strcmp(cause, "pointer-chase") == 0;
+}
+
+double lode_rest_of_loop(const LodeCostedCode *code, const LodeLoop *loop, const char *cause)
+{
+	LodeUnit unit;
+	double rest = lode_loop_busiest(loop, &unit);
+	double cycles = lode_costed_code_cycles(code, loop);
+
+	if (is_recurrence(cause)) {
+		rest = MAX(rest, loop->other_cycles);
+		if (isnan(cycles))
+			cycles = loop->recurrence_cycles;
+	} else {
+		if (strcmp(cause, "division") == 0)
+			rest = MAX(loop->cycles[LODE_UNIT_LOAD], loop->cycles[LODE_UNIT_WIDTH]);
+		else
+			rest = MAX(rest, loop->recurrence_cycles);
+	}
+	return cycles > 0 ? CLAMP(rest / cycles, 0, 1) : 0;
+}
+
+/* The loop with most of the places, NULL: none. */
+static const LodeLoop *main_loop(const LodeDiagnosis *self, const LodeCostedCode *code)
+{
+	const LodeProfile *profile = code->context->profile;
+
+	for (guint i = 0; i < self->at->len; i++) {
+		uint32_t at = g_array_index(self->at, LodeFindingPlace, i).instruction;
+		if (code->loops[at] != LODE_NONE)
+			return &LODE_AT(profile->loops, LodeLoop, code->loops[at]);
+	}
+	return NULL;
+}
+
+static void add_loop(LodeDiagnosis *self, const LodeCostedCode *code)
+{
+	const LodeLoop *loop = main_loop(self, code);
+	LodeUnit unit;
+
+	if (loop == NULL || !(loop->recurrence_cycles > 0) || !is_recurrence(self->cause))
+		return;
+	double cycles = lode_costed_code_cycles(code, loop);
+	double other = MAX(lode_loop_busiest(loop, &unit), loop->other_cycles);
+	if (isnan(cycles))
+		lode_diagnosis_add_evidence(self, loop->recurrence_cycles, "cycles",
+			"an iteration needs the result of the one before: at least %.3g cycles; "
+			"without that it needs %.3g",
+			loop->recurrence_cycles, other);
+	else
+		lode_diagnosis_add_evidence(self, cycles, "cycles",
+			"an iteration takes %.3g cycles and needs the result of the one before: at "
+			"least %.3g; without that it needs %.3g",
+			cycles, loop->recurrence_cycles, other);
+}
+
+/* --- windows --- */
+
+typedef struct {
+	double outcomes, unforetold, steps, denormals;
+} Seen;
+
+static Seen seen_at(const LodeDiagnosis *self, const LodeCostedCode *code)
+{
+	const LodeWindows *windows = code->context->profile->windows;
+	Seen seen = {0};
+
+	for (guint i = 0; windows != NULL && i < self->at->len; i++) {
+		const LodeObservedInstruction *one = lode_windows_find(
+			windows, g_array_index(self->at, LodeFindingPlace, i).instruction);
+		if (one == NULL)
+			continue;
+		seen.outcomes += one->outcomes;
+		seen.unforetold += one->unforetold;
+		seen.steps += one->steps;
+		seen.denormals += one->denormals + one->underflows;
+	}
+	return seen;
+}
+
+enum { LEAST_SEEN = 100 };
+
+static void add_windows(LodeDiagnosis *self, const LodeCostedCode *code)
+{
+	Seen seen = seen_at(self, code);
+
+	if (g_str_has_suffix(self->cause, "-mispredict") && seen.outcomes >= LEAST_SEEN)
+		lode_diagnosis_add_evidence(self, 100 * seen.unforetold / seen.outcomes, "%",
+			"%.0f %% of %.0f outcomes are not foretold by those before (windows)",
+			100 * seen.unforetold / seen.outcomes, seen.outcomes);
+	if (strcmp(self->cause, "denormal") == 0 && seen.steps >= LEAST_SEEN)
+		lode_diagnosis_add_evidence(self, 100 * seen.denormals / seen.steps, "%",
+			"%.0f %% of %.0f operations have a denormal operand or result (windows)",
+			100 * seen.denormals / seen.steps, seen.steps);
+}
+
+/* --- all --- */
+
+void lode_place_evidence_add(
+	LodeDiagnosis *self, const LodeCostedCode *code, double weight, double base)
+{
+	const LodeDiagnosisContext *context = code->context;
+	double share = 100 * weight / context->total * context->user;
+
+	add_windows(self, code);
+	add_loop(self, code);
+	if (base > 0)
+		lode_diagnosis_add_evidence(self, share, "%",
+			"%.1f %% of the time is at %u such instruction%s, %.3g times what others "
+			"around take",
+			share, self->places, self->places == 1 ? "" : "s", weight / base);
+	else
+		lode_diagnosis_add_evidence(self, share, "%",
+			"%.1f %% of the time is at %u such instruction%s, none at others around",
+			share, self->places, self->places == 1 ? "" : "s");
+}

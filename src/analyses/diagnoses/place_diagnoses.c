@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ *   instructions ──▶ rules ──▶ causes ──▶ time by function ──┬─▶ one over functions
+ *                                                            └─▶ one for each function
+ */
+#include "analyses/diagnoses/place_diagnoses.h"
+
+#include "analyses/diagnoses/diagnosis_evidence.h"
+#include "base/arrays/sort_order.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The least that a diagnosis has: of the processor time, in its errors, and of what as many other
+ * instructions around take. */
+static const double LEAST_TIME = 0.02, LEAST_ERRORS = 3, LEAST_RATIO = 2;
+
+/* A processor retires several instructions at once, so that equal instructions have unequal
+ * samples: the variance is so many times that of independent samples. */
+static const double DISPERSION = 2;
+
+/* A loop or function that has this much of a cause is its scope. */
+static const double MOST_OF_IT = 0.8;
+
+/* A cause's instructions in one function. */
+typedef struct {
+	uint32_t function;
+	double weight, base; /* base: what as many others around take */
+	uint32_t n;
+} Part;
+
+LODE_ORDER(compare_parts, Part, LODE_DESCENDING(weight), LODE_ASCENDING(function))
+LODE_ORDER(compare_places, LodeFindingPlace, LODE_DESCENDING(time), LODE_ASCENDING(instruction))
+
+typedef struct {
+	LodeDiagnoses *out;
+	const LodeCostedCode *code;
+	const LodeCauseRules *rules;
+	const LodeCauseRule **found; /* of each instruction, NULL: none */
+	double *others;              /* of each block, the mean weight of its instructions without
+	                                a cause */
+} Search;
+
+/* --- rules --- */
+
+/* Whether a function is diagnosed by what is called. */
+static bool *find_services(const LodeDiagnosisContext *context)
+{
+	const LodeProfile *profile = context->profile;
+	bool *is_service = g_new0(bool, MAX(profile->functions->len, 1));
+
+	for (uint32_t i = 0; i < profile->functions->len; i++) {
+		uint32_t family = context->family_of[i];
+		const LodeFunction *function = lode_profile_function(profile, i);
+		is_service[i] =
+			(family != LODE_NONE &&
+				!lode_families_at(context->families, family)->is_self_only) ||
+			lode_profile_image(profile, function->image)->kind == LODE_IMAGE_KERNEL;
+	}
+	return is_service;
+}
+
+/* The words of each set of attributes, and of each fact. */
+static LodeCauseWords *words_of_sets(const LodeProfile *profile, const LodeCauseRules *rules)
+{
+	guint n_attributes = profile->attributes->len, n = profile->attribute_sets->len;
+	LodeCauseWords *sets = g_new0(LodeCauseWords, n + 1);
+	g_autofree LodeCauseWords *words = g_new0(LodeCauseWords, n_attributes + 1);
+
+	for (guint i = 0; i < n_attributes; i++)
+		lode_cause_rules_add_words(
+			rules, g_ptr_array_index(profile->attributes, i), &words[i]);
+	for (guint i = 0; i < n; i++) {
+		const LodeAttributeSet *set = &LODE_AT(
+			profile->attribute_sets, LodeAttributeSet, i);
+		for (uint32_t k = set->first; k < set->first + set->n; k++)
+			lode_cause_words_join(
+				&sets[i], &words[LODE_AT(profile->set_members, uint32_t, k)]);
+	}
+	return sets;
+}
+
+typedef struct {
+	const LodeCostedCode *code;
+	LodeCauseWords *sets;
+	LodeCauseWords facts[LODE_N_CODE_FACTS];
+} Words;
+
+static LodeCauseWords words_at(const Words *self, uint32_t instruction)
+{
+	uint32_t facts = self->code->facts[instruction];
+	LodeCauseWords words =
+		self->sets[lode_profile_instruction(self->code->context->profile, instruction)
+				   ->attribute_set];
+
+	for (unsigned i = 0; i < LODE_N_CODE_FACTS; i++)
+		if ((facts >> i & 1) != 0)
+			lode_cause_words_join(&words, &self->facts[i]);
+	return words;
+}
+
+/* Ways that are less often taken than this say nothing of what was waited for. */
+static const double LEAST_WAY = 0.25;
+enum { MOST_WAYS = 8 };
+
+static size_t words_before(const Words *self, uint32_t instruction, LodeCauseWords *out)
+{
+	const LodeCostedCode *code = self->code;
+	size_t n = 0;
+	double all = 0;
+
+	for (uint32_t w = code->way_starts[instruction]; w < code->way_starts[instruction + 1]; w++)
+		all += code->ways[w].count;
+	for (uint32_t w = code->way_starts[instruction];
+		w < code->way_starts[instruction + 1] && n < MOST_WAYS; w++)
+		if (code->ways[w].count >= LEAST_WAY * all && code->ways[w].count > 0)
+			out[n++] = words_at(self, code->ways[w].source);
+	return n;
+}
+
+static void find_rules(Search *self)
+{
+	const LodeProfile *profile = self->code->context->profile;
+	g_autofree bool *is_service = find_services(self->code->context);
+	g_autofree LodeCauseWords *sets = words_of_sets(profile, self->rules);
+	Words words = {self->code, sets, {{{0}}}};
+	LodeCauseWords before[MOST_WAYS];
+
+	for (unsigned i = 0; i < LODE_N_CODE_FACTS; i++) {
+		g_autofree char *name = lode_code_fact_name(i);
+		lode_cause_rules_add_words(self->rules, name, &words.facts[i]);
+	}
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		if (is_service[lode_profile_instruction(profile, i)->function])
+			continue;
+		LodeCauseWords focus = words_at(&words, i);
+		size_t n = words_before(&words, i, before);
+		const LodeCauseRule *rule = lode_cause_rules_match(
+			self->rules, &focus, before, n, NULL, 0);
+		self->found[i] = rule != NULL && rule->cause != NULL ? rule : NULL;
+	}
+}
+
+/* --- time --- */
+
+/* A call ends a run of instructions that execute equally often, but blocks are what is known. */
+static void find_others(Search *self)
+{
+	const LodeProfile *profile = self->code->context->profile;
+	g_autofree uint32_t *n = g_new0(uint32_t, MAX(profile->blocks->len, 1));
+
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		uint32_t block = lode_profile_instruction(profile, i)->block;
+		if (block == LODE_NONE || self->found[i] != NULL)
+			continue;
+		self->others[block] += self->code->weights[i];
+		n[block]++;
+	}
+	for (guint i = 0; i < profile->blocks->len; i++)
+		if (n[i] > 0)
+			self->others[i] /= n[i];
+}
+
+/* The cause's instructions by function; the caller unrefs it. */
+static GArray *parts_of(const Search *self, const char *cause)
+{
+	const LodeProfile *profile = self->code->context->profile;
+	GArray *parts = g_array_new(FALSE, FALSE, sizeof(Part));
+
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		const LodeInstruction *one = lode_profile_instruction(profile, i);
+		if (self->found[i] == NULL || strcmp(self->found[i]->cause, cause) != 0)
+			continue;
+		Part *last = parts->len > 0 ? &g_array_index(parts, Part, parts->len - 1) : NULL;
+		if (last == NULL || last->function != one->function) {
+			Part part = {.function = one->function};
+			g_array_append_val(parts, part);
+			last = &g_array_index(parts, Part, parts->len - 1);
+		}
+		last->weight += self->code->weights[i];
+		last->base += one->block != LODE_NONE ? self->others[one->block] : 0;
+		last->n++;
+	}
+	g_array_sort(parts, compare_parts);
+	return parts;
+}
+
+static double error_of(const LodeDiagnosisContext *context, double weight)
+{
+	double samples = context->profile->n_samples;
+	double unit = samples > 0 ? context->total / samples : 0;
+
+	return sqrt(weight * unit * DISPERSION);
+}
+
+/* Whether the parts from first to end are worth a diagnosis together. */
+static bool is_enough(const Search *self, const GArray *parts, guint first, guint end)
+{
+	const LodeDiagnosisContext *context = self->code->context;
+	double weight = 0, base = 0;
+
+	for (guint i = first; i < end; i++) {
+		weight += g_array_index(parts, Part, i).weight;
+		base += g_array_index(parts, Part, i).base;
+	}
+	double time = weight - base;
+	return time >= LEAST_TIME / context->user * context->total &&
+	       time >= LEAST_ERRORS * error_of(context, weight) && weight >= LEAST_RATIO * base;
+}
+
+/* --- diagnoses --- */
+
+/* The rule with most of the weight gives the words. */
+static const LodeCauseRule *main_rule(const Search *self, const LodeDiagnosis *diagnosis)
+{
+	g_autoptr(GHashTable) times = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	const LodeCauseRule *best = NULL;
+	double most = -1;
+
+	for (guint i = 0; i < diagnosis->at->len; i++) {
+		const LodeFindingPlace *place = &g_array_index(diagnosis->at, LodeFindingPlace, i);
+		const LodeCauseRule *rule = self->found[place->instruction];
+		double *time = g_hash_table_lookup(times, rule);
+		if (time == NULL) {
+			time = g_new0(double, 1);
+			g_hash_table_insert(times, (void *)rule, time);
+		}
+		*time += place->time;
+		if (*time > most) {
+			most = *time;
+			best = rule;
+		}
+	}
+	return best;
+}
+
+static void take_places(const Search *self, LodeDiagnosis *diagnosis, const bool *is_of)
+{
+	const LodeDiagnosisContext *context = self->code->context;
+	const LodeProfile *profile = context->profile;
+
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		uint32_t function = lode_profile_instruction(profile, i)->function;
+		if (self->found[i] == NULL || !is_of[function] || self->code->weights[i] <= 0 ||
+			strcmp(self->found[i]->cause, diagnosis->cause) != 0)
+			continue;
+		LodeFindingPlace place = {
+			i, self->code->weights[i] / context->total * context->user};
+		g_array_append_val(diagnosis->at, place);
+	}
+	diagnosis->places = diagnosis->at->len;
+	g_array_sort(diagnosis->at, compare_places);
+}
+
+/* The loop that has most of the places; LODE_NONE: no one has. */
+static uint32_t loop_of(const Search *self, const LodeDiagnosis *diagnosis)
+{
+	double all = 0, in = 0;
+	uint32_t loop = LODE_NONE;
+
+	for (guint i = 0; i < diagnosis->at->len; i++) {
+		const LodeFindingPlace *place = &g_array_index(diagnosis->at, LodeFindingPlace, i);
+		uint32_t its = self->code->loops[place->instruction];
+		if (i == 0)
+			loop = its;
+		all += place->time;
+		in += its == loop ? place->time : 0;
+	}
+	return in >= MOST_OF_IT * all ? loop : LODE_NONE;
+}
+
+/*
+ * All time of the loops that the places are in, and of the blocks of the others, and what is left
+ * of it when the cause is gone, as far as the other bounds of each loop tell.
+ */
+static double most_saved(const Search *self, const LodeDiagnosis *diagnosis)
+{
+	const LodeCostedCode *code = self->code;
+	const LodeProfile *profile = code->context->profile;
+	g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+	double saved = 0;
+
+	for (guint i = 0; i < diagnosis->at->len; i++) {
+		uint32_t at = g_array_index(diagnosis->at, LodeFindingPlace, i).instruction;
+		uint32_t loop = code->loops[at];
+		if (loop == LODE_NONE) {
+			saved += code->weights[at];
+			continue;
+		}
+		if (!g_hash_table_add(seen, GUINT_TO_POINTER(loop + 1)))
+			continue;
+		saved += code->loop_weights[loop] *
+		         (1 - lode_rest_of_loop(code, &LODE_AT(profile->loops, LodeLoop, loop),
+				      diagnosis->cause));
+	}
+	return MIN(saved / code->context->total, 1) * code->context->user;
+}
+
+static void link_findings(const Search *self, LodeDiagnosis *diagnosis, const bool *is_of)
+{
+	const LodeDiagnosisContext *context = self->code->context;
+	const LodeFindings *findings = context->findings;
+
+	for (uint32_t i = 0; findings != NULL && i < findings->findings->len; i++) {
+		const LodeFinding *finding = lode_findings_at(findings, i);
+		double all = 0, its = 0;
+		for (uint32_t k = 0; k < finding->n_places; k++) {
+			const LodeFindingPlace *place = &g_array_index(
+				findings->places, LodeFindingPlace, finding->first_place + k);
+			const LodeCauseRule *rule = self->found[place->instruction];
+			uint32_t function = lode_profile_instruction(
+				context->profile, place->instruction)
+			                            ->function;
+			all += place->time;
+			if (rule != NULL && is_of[function] &&
+				strcmp(rule->cause, diagnosis->cause) == 0)
+				its += place->time;
+		}
+		if (all > 0 && 2 * its >= all)
+			g_array_append_val(diagnosis->findings, i);
+	}
+}
+
+/* Of the parts from first to end. */
+static void add_diagnosis(
+	Search *self, const char *cause, const GArray *parts, guint first, guint end)
+{
+	const LodeDiagnosisContext *context = self->code->context;
+	g_autofree bool *is_of = g_new0(bool, context->profile->functions->len + 1);
+	g_autoptr(LodeDiagnosis) diagnosis = lode_diagnosis_new(
+		cause, end - first == 1 ? LODE_SCOPE_FUNCTION : LODE_SCOPE_FUNCTIONS);
+	double weight = 0, base = 0;
+
+	for (guint i = first; i < end; i++) {
+		const Part *part = &g_array_index(parts, Part, i);
+		is_of[part->function] = true;
+		weight += part->weight;
+		base += part->base;
+		diagnosis->functions += part->weight > 0;
+	}
+	take_places(self, diagnosis, is_of);
+	const LodeCauseRule *rule = main_rule(self, diagnosis);
+	diagnosis->title = g_strdup(rule->title);
+	diagnosis->explanation = g_strdup(rule->explanation);
+	diagnosis->remedy = g_strdup(rule->remedy);
+	diagnosis->source = g_strdup(rule->source);
+	diagnosis->time = (weight - base) / context->total * context->user;
+	diagnosis->time_error = error_of(context, weight) / context->total * context->user;
+	diagnosis->high = MIN(most_saved(self, diagnosis), diagnosis->time * rule->most);
+	diagnosis->low = diagnosis->time * rule->least;
+	if (diagnosis->scope == LODE_SCOPE_FUNCTION && loop_of(self, diagnosis) != LODE_NONE)
+		diagnosis->scope = LODE_SCOPE_LOOP;
+	link_findings(self, diagnosis, is_of);
+	lode_place_evidence_add(diagnosis, self->code, weight, base);
+	if (diagnosis->evidence->len > 0)
+		g_ptr_array_add(self->out->diagnoses, g_steal_pointer(&diagnosis));
+}
+
+static double spread_of(const GArray *parts)
+{
+	double sum = 0, squares = 0;
+
+	for (guint i = 0; i < parts->len; i++) {
+		const Part *part = &g_array_index(parts, Part, i);
+		double time = MAX(part->weight - part->base, 0);
+		sum += time;
+		squares += time * time;
+	}
+	return squares > 0 ? sum * sum / squares : 0;
+}
+
+static void diagnose_cause(Search *self, const char *cause)
+{
+	g_autoptr(GArray) parts = parts_of(self, cause);
+
+	if (spread_of(parts) >= LODE_FINDING_MIN_SPREAD) {
+		if (is_enough(self, parts, 0, parts->len))
+			add_diagnosis(self, cause, parts, 0, parts->len);
+		return;
+	}
+	for (guint i = 0; i < parts->len; i++)
+		if (is_enough(self, parts, i, i + 1))
+			add_diagnosis(self, cause, parts, i, i + 1);
+}
+
+void lode_place_diagnoses_add(
+	LodeDiagnoses *out, const LodeCostedCode *code, const LodeCauseRules *rules)
+{
+	const LodeProfile *profile = code->context->profile;
+	g_autoptr(GHashTable) done = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autofree const LodeCauseRule **found = g_new0(
+		const LodeCauseRule *, MAX(profile->instructions->len, 1));
+	g_autofree double *others = g_new0(double, MAX(profile->blocks->len, 1));
+	Search self = {out, code, rules, found, others};
+
+	if (!(code->context->total > 0))
+		return;
+	find_rules(&self);
+	find_others(&self);
+	for (size_t i = 0; i < lode_cause_rules_n(rules); i++) {
+		const char *cause = lode_cause_rules_at(rules, i)->cause;
+		if (cause != NULL && g_hash_table_add(done, (void *)cause))
+			diagnose_cause(&self, cause);
+	}
+}

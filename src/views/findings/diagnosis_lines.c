@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "views/findings/diagnosis_lines.h"
+
+#include "base/text/number_format.h"
+#include "views/code/function_name.h"
+#include "views/code/inlined_lines.h"
+#include "views/form/display_text.h"
+#include "views/profile/profile_lines.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { INDENT = 4, SCREEN_WIDTH = 80 };
+
+/* --- text --- */
+
+/* "saves 20–35 %", "saves ≤ 35 %". */
+static void append_saves(GString *out, const LodeDiagnosis *self)
+{
+	if (isnan(self->low))
+		g_string_append_printf(out, "saves ≤ %.0f %%", 100 * self->high);
+	else
+		g_string_append_printf(
+			out, "saves %.0f–%.0f %%", 100 * self->low, 100 * self->high);
+}
+
+static void append_place(GString *out, const LodeDiagnosis *self, const LodeTerminal *terminal)
+{
+	g_autofree char *base = self->file != NULL ? g_path_get_basename(self->file) : NULL;
+
+	if (self->function != NULL)
+		lode_function_name_append(out, self->function, terminal);
+	if (base != NULL && self->line > 0)
+		g_string_append_printf(out, "%s%s:%u%s", self->function != NULL ? " (" : "", base,
+			self->line, self->function != NULL ? ")" : "");
+	if (self->functions > 1)
+		g_string_append_printf(out, " and %u more function%s", self->functions - 1,
+			self->functions == 2 ? "" : "s");
+}
+
+static size_t width_of(const LodeTerminal *terminal)
+{
+	return terminal->width != 0 ? terminal->width : SCREEN_WIDTH;
+}
+
+/* One line, cut to the screen. */
+static void put_line(const LodeTerminal *terminal, const char *begin, const char *text, FILE *out)
+{
+	g_autofree char *raw = g_strdup_printf("%s%s", begin, text);
+	g_autoptr(GString) line = g_string_new(NULL);
+
+	lode_display_append(line, raw, terminal->is_ascii);
+	lode_display_shorten(line, width_of(terminal), terminal->is_ascii);
+	fprintf(out, "%s\n", line->str);
+}
+
+static void put_title(
+	const LodeDiagnosis *self, guint number, const LodeTerminal *terminal, FILE *out)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	g_autofree char *begin = g_strdup_printf("D%-3u", number);
+
+	append_saves(text, self);
+	g_string_append_printf(text, "  %s", self->title);
+	put_line(terminal, begin, text->str, out);
+}
+
+static void put_brief(
+	const LodeDiagnosis *self, guint number, const LodeTerminal *terminal, FILE *out)
+{
+	g_autoptr(GString) place = g_string_new(NULL);
+
+	put_title(self, number, terminal, out);
+	append_place(place, self, terminal);
+	if (place->len > 0)
+		put_line(terminal, "    ", place->str, out);
+	if (self->evidence->len > 0)
+		put_line(
+			terminal, "    ", g_array_index(self->evidence, LodeEvidence, 0).text, out);
+	if (self->remedy != NULL)
+		put_line(terminal, "  → ", self->remedy, out);
+}
+
+void lode_diagnosis_lines_write(
+	const LodeDiagnoses *self, guint n, const LodeTerminal *terminal, FILE *out)
+{
+	for (guint i = 0; i < MIN(n, self->diagnoses->len); i++)
+		put_brief(lode_diagnoses_at(self, i), i + 1, terminal, out);
+}
+
+void lode_diagnosis_lines_explain(
+	const LodeDiagnoses *self, guint index, const LodeTerminal *terminal, FILE *out)
+{
+	const LodeDiagnosis *one = lode_diagnoses_at(self, index);
+	g_autoptr(GString) place = g_string_new(NULL);
+
+	put_title(one, index + 1, terminal, out);
+	append_place(place, one, terminal);
+	if (place->len > 0)
+		lode_profile_lines_print_indented(terminal, INDENT, out, "%s", place->str);
+	lode_profile_lines_print_indented(terminal, INDENT, out, "%s", one->explanation);
+	for (guint i = 0; i < one->evidence->len; i++)
+		lode_profile_lines_print_indented(terminal, INDENT, out, "%s: %s.",
+			i == 0 ? "Evidence" : "And",
+			g_array_index(one->evidence, LodeEvidence, i).text);
+	for (guint i = 0; i < one->ruled_out->len; i++)
+		lode_profile_lines_print_indented(terminal, INDENT, out, "Ruled out: %s.",
+			(const char *)g_ptr_array_index(one->ruled_out, i));
+	lode_profile_lines_print_indented(terminal, INDENT, out, "What people do: %s", one->remedy);
+	lode_profile_lines_print_indented(terminal, INDENT, out, "Source: %s.", one->source);
+	lode_profile_lines_print_indented(terminal, INDENT, out, "Name: %s", one->name);
+}
+
+/* --- JSON --- */
+
+static void put_scope(const LodeDiagnosis *self, const LodeOwnLines *own, LodeJsonStream *json)
+{
+	g_autoptr(GArray) chain = self->instruction != LODE_NONE
+	                                  ? lode_own_lines_chain(own, self->instruction)
+	                                  : g_array_new(FALSE, FALSE, sizeof(LodeInlinedLine));
+
+	lode_json_key(json, "scope");
+	lode_json_begin(json, '{');
+	lode_json_member_string(json, "kind", lode_scope_kind_to_text(self->scope));
+	lode_function_name_json(json, "function", self->function);
+	lode_json_member_string(json, "file", self->file);
+	lode_json_member_number(json, "line", self->line);
+	lode_inlined_lines_json(json, "inlined", chain, false);
+	lode_json_member_string(json, "object", self->object);
+	lode_json_member_string(json, "service", self->service);
+	lode_json_end(json, '}');
+}
+
+static void put_json(
+	const LodeDiagnosis *self, guint number, const LodeOwnLines *own, LodeJsonStream *json)
+{
+	g_autofree char *id = g_strdup_printf("D%u", number);
+
+	lode_json_line(json);
+	lode_json_begin(json, '{');
+	lode_json_member_string(json, "id", id);
+	lode_json_member_string(json, "cause", self->cause);
+	lode_json_member_string(json, "name", self->name);
+	lode_json_member_string(json, "title", self->title);
+	put_scope(self, own, json);
+	lode_json_member_number(json, "time", self->time);
+	lode_json_member_number(json, "time_error", self->time_error);
+	lode_json_key(json, "saves");
+	lode_json_begin(json, '{');
+	lode_json_member_number(json, "low", self->low);
+	lode_json_member_number(json, "high", self->high);
+	lode_json_end(json, '}');
+	lode_json_key(json, "evidence");
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < self->evidence->len; i++) {
+		const LodeEvidence *one = &g_array_index(self->evidence, LodeEvidence, i);
+		lode_json_begin(json, '{');
+		lode_json_member_string(json, "text", one->text);
+		lode_json_member_number(json, "value", one->value);
+		lode_json_member_string(json, "unit", one->unit);
+		lode_json_end(json, '}');
+	}
+	lode_json_end(json, ']');
+	lode_json_key(json, "ruled_out");
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < self->ruled_out->len; i++)
+		lode_json_string(json, g_ptr_array_index(self->ruled_out, i));
+	lode_json_end(json, ']');
+	lode_json_member_string(json, "explanation", self->explanation);
+	lode_json_member_string(json, "remedy", self->remedy);
+	lode_json_member_string(json, "source", self->source);
+	lode_json_key(json, "findings");
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < self->findings->len; i++) {
+		g_autofree char *finding = g_strdup_printf(
+			"F%u", g_array_index(self->findings, uint32_t, i) + 1);
+		lode_json_string(json, finding);
+	}
+	lode_json_end(json, ']');
+	lode_json_member_number(json, "places", self->places);
+	lode_json_member_number(json, "functions", self->functions);
+	lode_json_end(json, '}');
+}
+
+void lode_diagnosis_lines_json(
+	const LodeDiagnoses *self, const LodeOwnLines *own, LodeJsonStream *json)
+{
+	lode_json_key(json, "diagnoses");
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < self->diagnoses->len; i++)
+		put_json(lode_diagnoses_at(self, i), i + 1, own, json);
+	lode_json_end(json, ']');
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Diagnoses as text and JSON:
+ *
+ *   D1  saves 20–35 %  divisions
+ *       hash_step (table.c:41) and 39 more functions
+ *       36.1 % of the time is at 40 such instructions, 12 times what others around take
+ *     → Divide by constants (the compiler multiplies instead); …
+ *
+ * Private to views/.
+ */
+#pragma once
+
+#include "analyses/diagnoses/diagnoses.h"
+#include "base/text/json_stream.h"
+#include "model/lines/own_lines.h"
+#include "views/form/format.h"
+
+enum { LODE_DIAGNOSIS_LINES = 4 }; /* of a diagnosis in brief */
+
+/* The first `n`, in brief. */
+void lode_diagnosis_lines_write(
+	const LodeDiagnoses *self, guint n, const LodeTerminal *terminal, FILE *out);
+
+/* One with all that is known of it. */
+void lode_diagnosis_lines_explain(
+	const LodeDiagnoses *self, guint index, const LodeTerminal *terminal, FILE *out);
+
+/* The member "diagnoses" of an object. */
+void lode_diagnosis_lines_json(
+	const LodeDiagnoses *self, const LodeOwnLines *own, LodeJsonStream *json);
