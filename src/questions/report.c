@@ -16,7 +16,8 @@ typedef LodeReportQuestion Options;
 
 /* What concerns findings and sequences only. */
 #define OF_SEQUENCES                                                                               \
-	"explain all with without size min-weight max-weight min-frequency max-frequency "         \
+	"explain findings all with without size min-weight max-weight min-frequency "              \
+	"max-frequency "                                                                           \
 	"min-maximal max-maximal min-differential max-differential min-functions baseline "        \
 	"percent-limit run sequences places own"
 
@@ -34,8 +35,13 @@ static const LodeParameter rows[] = {
 		.audience = LODE_PARAMETER_FOR_TERMINAL,
 		.summary = "list the functions that this one calls"},
 	{"explain", LODE_FLAG(Options, report.is_explained),
-		.summary = "say below each finding what the pattern usually means, what people do "
-			   "about it, and where that is written"},
+		.summary = "say of each diagnosis all evidence, what was ruled out, what people do "
+			   "about it, and where that is written; with --findings, of each finding "
+			   "what the pattern usually means"},
+	{"findings", LODE_FLAG(Options, report.shows_findings),
+		.audience = LODE_PARAMETER_FOR_TERMINAL,
+		.summary = "list findings in place of diagnoses: the patterns that explain the "
+			   "cost, and what an execution of each costs"},
 	{"sort", LODE_TEXT(Options, report.sort), .value = "KEY",
 		.summary = "sort by excess (the default), weight, frequency, maximal, "
 			   "differential, places, functions, executions, event:NAME or sequence; "
@@ -289,8 +295,10 @@ const LodeVerb lode_question_report = {
 	.arguments = "PROFILE.lode [RUN]",
 	.summary = "show the patterns that cost most",
 	.description =
-		"Without options, shows the findings of the run: the patterns that explain the "
-		"cost, what an execution of each costs, and the hottest places. With --all, "
+		"Without options, shows the diagnoses: what costs time, why, where, what removing "
+		"it would save, and what to do. With --findings, or where there is no diagnosis, "
+		"shows the patterns that explain the cost, what an execution of each costs, and "
+		"the hottest places. With --all, "
 		"--sort, --reverse, --baseline or a filter, lists the mined sequences. After "
 		"'lode run' the first list takes longer: it mines them.\n"
 		"\n"

@@ -296,11 +296,24 @@ static void find_forks(LodeCostedCode *self, const Judge *judging)
 	}
 }
 
+/* Whether functions are called through pointers of which not all are known. */
+static bool has_unknown_calls(const LodeCostedCode *self)
+{
+	const LodeProfile *profile = self->context->profile;
+
+	for (uint32_t i = 0; i < profile->instructions->len; i++)
+		if (has(self, i, INDIRECT) && !has(self, i, JUMP) &&
+			lode_profile_instruction(profile, i)->count > 0)
+			return profile->frequency == LODE_FREQUENCY_INFERRED;
+	return false;
+}
+
 /* An entry is reached through a pointer where at least half of its known calls are, or none is
  * known. */
 static void find_targets(LodeCostedCode *self, const Judge *judging)
 {
 	const LodeProfile *profile = self->context->profile;
+	bool is_incomplete = has_unknown_calls(self);
 
 	for (uint32_t i = 0; i < profile->instructions->len; i++) {
 		double indirect = 0, all = 0;
@@ -320,7 +333,7 @@ static void find_targets(LodeCostedCode *self, const Judge *judging)
 			self->facts[way->source] |= bit;
 			bits |= bit;
 		}
-		if (all == 0 && is_entry)
+		if (all == 0 && is_entry && is_incomplete)
 			bits = UINT32_C(1) << LODE_CODE_TARGET_OPEN;
 		if (bits != 0 && 2 * indirect >= all)
 			mark_head(self, i, 0, bits);

@@ -58,13 +58,11 @@ static void add_loop(LodeDiagnosis *self, const LodeCostedCode *code)
 	double other = MAX(lode_loop_busiest(loop, &unit), loop->other_cycles);
 	if (isnan(cycles))
 		lode_diagnosis_add_evidence(self, loop->recurrence_cycles, "cycles",
-			"an iteration needs the result of the one before: at least %.3g cycles; "
-			"without that it needs %.3g",
+			"an iteration waits %.3g cycles for the one before; else it needs %.3g",
 			loop->recurrence_cycles, other);
 	else
 		lode_diagnosis_add_evidence(self, cycles, "cycles",
-			"an iteration takes %.3g cycles and needs the result of the one before: at "
-			"least %.3g; without that it needs %.3g",
+			"an iteration takes %.3g cycles, waits %.3g for the one before; else %.3g",
 			cycles, loop->recurrence_cycles, other);
 }
 
@@ -87,7 +85,7 @@ static Seen seen_at(const LodeDiagnosis *self, const LodeCostedCode *code)
 		seen.outcomes += one->outcomes;
 		seen.unforetold += one->unforetold;
 		seen.steps += one->steps;
-		seen.denormals += one->denormals + one->underflows;
+		seen.denormals += MAX(one->denormals, one->underflows);
 	}
 	return seen;
 }
@@ -120,11 +118,10 @@ void lode_place_evidence_add(
 	add_loop(self, code);
 	if (base > 0)
 		lode_diagnosis_add_evidence(self, share, "%",
-			"%.1f %% of the time is at %u such instruction%s, %.3g times what others "
-			"around take",
-			share, self->places, self->places == 1 ? "" : "s", weight / base);
+			"%.1f %% of the time at %u such instruction%s, %.3g × those around", share,
+			self->places, self->places == 1 ? "" : "s", weight / base);
 	else
 		lode_diagnosis_add_evidence(self, share, "%",
-			"%.1f %% of the time is at %u such instruction%s, none at others around",
-			share, self->places, self->places == 1 ? "" : "s");
+			"%.1f %% of the time at %u such instruction%s, none at those around", share,
+			self->places, self->places == 1 ? "" : "s");
 }

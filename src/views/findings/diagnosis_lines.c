@@ -10,15 +10,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { INDENT = 4, SCREEN_WIDTH = 80 };
+enum { INDENT = 4, SCREEN_WIDTH = 80, LEAST_CLAUSE = 24 };
 
 /* --- text --- */
 
-/* "saves 20–35 %", "saves ≤ 35 %". */
+/* "saves 20–35 %", "saves up to 35 %". */
 static void append_saves(GString *out, const LodeDiagnosis *self)
 {
 	if (isnan(self->low))
-		g_string_append_printf(out, "saves ≤ %.0f %%", 100 * self->high);
+		g_string_append_printf(out, "saves up to %.0f %%", 100 * self->high);
 	else
 		g_string_append_printf(
 			out, "saves %.0f–%.0f %%", 100 * self->low, 100 * self->high);
@@ -43,15 +43,21 @@ static size_t width_of(const LodeTerminal *terminal)
 	return terminal->width != 0 ? terminal->width : SCREEN_WIDTH;
 }
 
-/* One line, cut to the screen. */
-static void put_line(const LodeTerminal *terminal, const char *begin, const char *text, FILE *out)
+void lode_diagnosis_lines_put(const LodeTerminal *terminal, const char *text, FILE *out)
 {
-	g_autofree char *raw = g_strdup_printf("%s%s", begin, text);
 	g_autoptr(GString) line = g_string_new(NULL);
 
-	lode_display_append(line, raw, terminal->is_ascii);
-	lode_display_shorten(line, width_of(terminal), terminal->is_ascii);
+	lode_display_append(line, text, terminal->is_ascii);
+	if (!terminal->has_full_names)
+		lode_display_shorten(line, width_of(terminal), terminal->is_ascii);
 	fprintf(out, "%s\n", line->str);
+}
+
+static void put_line(const LodeTerminal *terminal, const char *begin, const char *text, FILE *out)
+{
+	g_autofree char *line = g_strdup_printf("%s%s", begin, text);
+
+	lode_diagnosis_lines_put(terminal, line, out);
 }
 
 static void put_title(
@@ -65,27 +71,34 @@ static void put_title(
 	put_line(terminal, begin, text->str, out);
 }
 
-static void put_brief(
-	const LodeDiagnosis *self, guint number, const LodeTerminal *terminal, FILE *out)
+/* The clauses of it that have room on a line. */
+static void put_remedy(const char *remedy, const LodeTerminal *terminal, FILE *out)
 {
-	g_autoptr(GString) place = g_string_new(NULL);
+	static const char begin[] = "  → ";
+	size_t width = width_of(terminal) - lode_display_width(begin), n = 0;
 
-	put_title(self, number, terminal, out);
-	append_place(place, self, terminal);
-	if (place->len > 0)
-		put_line(terminal, "    ", place->str, out);
-	if (self->evidence->len > 0)
-		put_line(
-			terminal, "    ", g_array_index(self->evidence, LodeEvidence, 0).text, out);
-	if (self->remedy != NULL)
-		put_line(terminal, "  → ", self->remedy, out);
+	for (size_t i = 0; remedy[i] != '\0' && i < width && !terminal->has_full_names; i++)
+		if (strchr(";:.", remedy[i]) != NULL &&
+			(remedy[i + 1] == ' ' || remedy[i + 1] == '\0'))
+			n = i;
+	g_autofree char *brief = n >= LEAST_CLAUSE ? g_strndup(remedy, n) : g_strdup(remedy);
+	put_line(terminal, begin, brief, out);
 }
 
 void lode_diagnosis_lines_write(
-	const LodeDiagnoses *self, guint n, const LodeTerminal *terminal, FILE *out)
+	const LodeDiagnoses *self, guint index, const LodeTerminal *terminal, FILE *out)
 {
-	for (guint i = 0; i < MIN(n, self->diagnoses->len); i++)
-		put_brief(lode_diagnoses_at(self, i), i + 1, terminal, out);
+	const LodeDiagnosis *one = lode_diagnoses_at(self, index);
+	g_autoptr(GString) place = g_string_new(NULL);
+
+	put_title(one, index + 1, terminal, out);
+	append_place(place, one, terminal);
+	if (place->len > 0)
+		put_line(terminal, "    ", place->str, out);
+	if (one->evidence->len > 0)
+		put_line(terminal, "    ", g_array_index(one->evidence, LodeEvidence, 0).text, out);
+	if (one->remedy != NULL)
+		put_remedy(one->remedy, terminal, out);
 }
 
 void lode_diagnosis_lines_explain(

@@ -26,6 +26,9 @@ void lode_diagnosis_lines_write(
 void lode_diagnosis_lines_explain(
 	const LodeDiagnoses *self, guint index, const LodeTerminal *terminal, FILE *out);
 
+/* A line, cut to the screen; in a pipe to 80 columns, unless full names are wanted. */
+void lode_diagnosis_lines_put(const LodeTerminal *terminal, const char *text, FILE *out);
+
 /* The member "diagnoses" of an object. */
 void lode_diagnosis_lines_json(
 	const LodeDiagnoses *self, const LodeOwnLines *own, LodeJsonStream *json);

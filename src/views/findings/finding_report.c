@@ -471,6 +471,113 @@ static void put_next(const View *self, uint32_t n_shown)
 			"       lode report %s --weight latency   %s", path, by_clock);
 }
 
+/* --- the first screen --- */
+
+/* Lines of the screen, of the head, and of what is below the diagnoses; and what it has of
+ * functions above them, and of findings below. */
+enum {
+	SCREEN_LINES = 25,
+	HEAD_LINES = 3,
+	TAIL_LINES = 5,
+	SCREEN_FUNCTIONS = 3,
+	SCREEN_FINDINGS = 2
+};
+
+/* Whether a diagnosis names a finding. */
+static bool is_diagnosed(const View *self, uint32_t finding)
+{
+	for (guint i = 0; i < self->diagnoses->diagnoses->len; i++) {
+		const GArray *its = lode_diagnoses_at(self->diagnoses, i)->findings;
+		for (guint k = 0; k < its->len; k++)
+			if (g_array_index(its, uint32_t, k) == finding)
+				return true;
+	}
+	return false;
+}
+
+static void put_uncovered_finding(const View *self, uint32_t index)
+{
+	const LodeFinding *finding = lode_findings_at(self->findings, index);
+	const LodeTerminal *terminal = &self->options->terminal;
+	g_autoptr(GString) line = g_string_new(NULL);
+	g_autofree char *text = lode_finding_text(self->findings, finding);
+	g_autofree char *shown = lode_function_name_text(text, terminal);
+
+	g_string_append_printf(line, "F%u  %.1f %%  %s", index + 1, 100 * finding->time, shown);
+	if (finding->n_places > 0) {
+		g_string_append(line, "  ");
+		put_place(self, place_at(self, finding, 0)->instruction, line);
+	}
+	lode_diagnosis_lines_put(terminal, line->str, self->out);
+}
+
+static void put_uncovered(const View *self)
+{
+	const LodeFindings *findings = self->findings;
+	double rest = self->diagnoses->user - self->diagnoses->covered;
+	uint32_t n = 0;
+
+	if (rest < 0.02)
+		return;
+	lode_profile_lines_print(&self->options->terminal, self->out,
+		"No diagnosis covers %.0f %% of the time.", 100 * rest);
+	for (uint32_t i = 0; i < findings->findings->len && n < SCREEN_FINDINGS; i++) {
+		if (is_diagnosed(self, i))
+			continue;
+		put_uncovered_finding(self, i);
+		n++;
+	}
+}
+
+static void put_diagnoses_next(const View *self)
+{
+	g_autofree char *path = lode_shell_profile(
+		self->options->profile_path, self->options->origins, self->profile->part_options);
+	const LodeTerminal *terminal = &self->options->terminal;
+
+	put_unresolved(self);
+	put_left_handlers(self);
+	lode_profile_lines_print(terminal, self->out,
+		"Next:  lode report %s --explain   evidence and sources; --findings   patterns",
+		path);
+	g_autofree char *by_clock = lode_latency_hint(self->profile, self->weight_event, terminal);
+	if (by_clock != NULL)
+		lode_profile_lines_print(terminal, self->out,
+			"       lode report %s --weight latency   %s", path, by_clock);
+}
+
+static void write_diagnoses(const View *self)
+{
+	g_auto(LodeTopFunctions) functions = {0};
+	const LodeDiagnoses *diagnoses = self->diagnoses;
+	const LodeTerminal *terminal = &self->options->terminal;
+	guint n = diagnoses->diagnoses->len;
+
+	lode_top_functions_init(&functions, self->profile, self->weight_event);
+	if (n > 1)
+		lode_top_functions_keep(&functions, SCREEN_FUNCTIONS);
+	guint used = HEAD_LINES + TAIL_LINES + functions.rows->len + 1;
+	guint room = (SCREEN_LINES - MIN(used, SCREEN_LINES)) / LODE_DIAGNOSIS_LINES;
+	guint limit = self->options->limit != 0     ? self->options->limit
+	              : self->options->is_explained ? n
+	                                            : MAX(room, 1);
+
+	lode_profile_lines_head_of_diagnoses(
+		self->profile, self->weight_event, terminal, self->out);
+	lode_top_functions_write(&functions, terminal, self->out);
+	fputc('\n', self->out);
+	for (guint i = 0; i < MIN(limit, n); i++)
+		(self->options->is_explained
+				? lode_diagnosis_lines_explain
+				: lode_diagnosis_lines_write)(diagnoses, i, terminal, self->out);
+	if (limit < n)
+		lode_profile_lines_print(
+			terminal, self->out, "%u more: --limit %u lists them.", n - limit, n);
+	fputc('\n', self->out);
+	put_uncovered(self);
+	put_diagnoses_next(self);
+}
+
 static void write_text(const View *self)
 {
 	g_autoptr(GArray) patterns = g_array_new(FALSE, FALSE, sizeof(Line));
@@ -687,6 +794,8 @@ void lode_finding_report_write(const LodeProfile *profile, const LodeMiningRun *
 		write_json(&view, n);
 	else if (options->format == LODE_VIEW_CSV)
 		write_csv(&view, n);
+	else if (diagnoses->diagnoses->len > 0 && !options->shows_findings)
+		write_diagnoses(&view);
 	else
 		write_text(&view);
 }

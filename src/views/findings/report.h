@@ -20,8 +20,10 @@ typedef struct {
 	bool names_run;             /* the hints name the run: it is not the one made last */
 	const char *sort;           /* excess weight … event:NAME sequence; NULL: excess */
 	bool is_reversed;
-	bool show_all;     /* every sequence instead of the findings */
-	bool is_explained; /* findings with what their patterns usually mean */
+	bool show_all;       /* every sequence instead of the findings */
+	bool is_explained;   /* diagnoses with all their evidence, findings with what their patterns
+	                        usually mean */
+	bool shows_findings; /* in place of diagnoses */
 	uint32_t limit; /* findings or sequences; 0: the view's default (findings as text: what fits
 	                 * a screen, closed list as text 50, else all) */
 	LodeReportRange weight, frequency, maximal, differential;

@@ -158,6 +158,11 @@ void lode_top_functions_init(LodeTopFunctions *self, const LodeProfile *profile,
 	choose_rows(self);
 }
 
+void lode_top_functions_keep(LodeTopFunctions *self, guint n)
+{
+	g_array_set_size(self->rows, MIN(self->rows->len, n));
+}
+
 void lode_top_functions_clear(LodeTopFunctions *self)
 {
 	lode_function_costs_free(self->costs);

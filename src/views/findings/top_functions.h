@@ -30,6 +30,9 @@ void lode_top_functions_init(LodeTopFunctions *self, const LodeProfile *profile,
 void lode_top_functions_clear(LodeTopFunctions *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeTopFunctions, lode_top_functions_clear)
 
+/* Keeps the first `n` rows. */
+void lode_top_functions_keep(LodeTopFunctions *self, guint n);
+
 /* Writes a blank line and a table of at most 80 columns, neither without rows, and whether stacks
  * are short. */
 void lode_top_functions_write(

@@ -173,6 +173,16 @@ static void put_kernel_line(const LodeProfile *profile, const LodeTerminal *term
 		lode_profile_lines_print(terminal, out, "%s", text);
 }
 
+static void put_below_figures(const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
+{
+	g_autofree char *threads = lode_threads_text(profile, terminal);
+	if (threads != NULL)
+		lode_profile_lines_print(terminal, out, "%s", threads);
+	g_autofree char *programs = lode_program_list_text(profile);
+	if (programs != NULL)
+		lode_profile_lines_print(terminal, out, "programs: %s", programs);
+}
+
 static void put_head(const LodeProfile *profile, uint32_t weight_event, bool names_hottest,
 	const LodeTerminal *terminal, FILE *out)
 {
@@ -181,12 +191,23 @@ static void put_head(const LodeProfile *profile, uint32_t weight_event, bool nam
 		lode_profile_lines_print(terminal, out, "part: %s", profile->part);
 	put_figures_line(profile, weight_event, names_hottest, terminal, out);
 	put_kernel_line(profile, terminal, out);
-	g_autofree char *threads = lode_threads_text(profile, terminal);
-	if (threads != NULL)
-		lode_profile_lines_print(terminal, out, "%s", threads);
-	g_autofree char *programs = lode_program_list_text(profile);
-	if (programs != NULL)
-		lode_profile_lines_print(terminal, out, "programs: %s", programs);
+	put_below_figures(profile, terminal, out);
+}
+
+void lode_profile_lines_head_of_diagnoses(
+	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out)
+{
+	double seconds = profile->user_seconds + profile->system_seconds;
+
+	if (profile->part != NULL || seconds < LEAST_SECONDS || profile->is_kernel_sampled) {
+		put_head(profile, weight_event, false, terminal, out);
+		return;
+	}
+	put_program_line(profile, terminal, out);
+	lode_profile_lines_print(terminal, out,
+		"%.3g s of processor time, %.1f %% of it in the kernel (not sampled: --kernel)",
+		seconds, 100 * profile->system_seconds / seconds);
+	put_below_figures(profile, terminal, out);
 }
 
 void lode_profile_lines_head(

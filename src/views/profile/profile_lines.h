@@ -17,6 +17,11 @@ void lode_profile_lines_head(
 void lode_profile_lines_head_of_functions(
 	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out);
 
+/* The same above diagnoses: of a sampled program, processor time in its own code and in the kernel
+ * in place of the figures. */
+void lode_profile_lines_head_of_diagnoses(
+	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out);
+
 /* Says that executions are estimates, where they are: for views that show some. */
 void lode_profile_lines_inferred(
 	const LodeProfile *profile, const LodeTerminal *terminal, FILE *out);
