@@ -259,6 +259,7 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	const LodeRunChoice choice = {.profile = {.origins = origins,
 					      .part = self->part,
 					      .event = self->weight,
+					      .has_memory = true,
 					      .has_stacks = true},
 		.run = self->run,
 		.wants_sequences = wants_sequences,

@@ -2,6 +2,7 @@
 #include "analyses/diagnoses/diagnose.h"
 
 #include "analyses/diagnoses/place_diagnoses.h"
+#include "analyses/diagnoses/sharing_diagnoses.h"
 
 #include <string.h>
 
@@ -46,11 +47,78 @@ static void name_place(LodeDiagnosis *self, const LodeDiagnosisContext *context)
 						  ->name);
 }
 
+/* The instructions of its places, as keys with 1 added; the caller unrefs it. */
+static GHashTable *instructions_of(const LodeDiagnosis *self)
+{
+	GHashTable *set = g_hash_table_new(NULL, NULL);
+
+	for (guint i = 0; i < self->at->len; i++)
+		g_hash_table_add(
+			set, GUINT_TO_POINTER(
+				     g_array_index(self->at, LodeFindingPlace, i).instruction + 1));
+	return set;
+}
+
+/* The share of the time of places that is at some instructions. */
+static double share_at(const LodeFindingPlace *places, size_t n, GHashTable *instructions)
+{
+	double all = 0, there = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		all += places[i].time;
+		if (g_hash_table_contains(
+			    instructions, GUINT_TO_POINTER(places[i].instruction + 1)))
+			there += places[i].time;
+	}
+	return all > 0 ? there / all : 0;
+}
+
+static double overlap(const LodeDiagnosis *self, const LodeDiagnosis *other)
+{
+	g_autoptr(GHashTable) its = instructions_of(other);
+
+	return share_at((const LodeFindingPlace *)(const void *)self->at->data, self->at->len, its);
+}
+
+static void link_findings(LodeDiagnosis *self, const LodeFindings *findings)
+{
+	g_autoptr(GHashTable) its = instructions_of(self);
+
+	for (uint32_t i = 0; findings != NULL && i < findings->findings->len; i++) {
+		const LodeFinding *finding = lode_findings_at(findings, i);
+		if (finding->n_places > 0 &&
+			2 * share_at(&g_array_index(findings->places, LodeFindingPlace,
+					     finding->first_place),
+				    finding->n_places, its) >=
+				1)
+			g_array_append_val(self->findings, i);
+	}
+}
+
+/* A line that threads take away from each other is why its instructions wait. */
+static void drop_explained(LodeDiagnoses *self)
+{
+	for (guint i = self->diagnoses->len; i > 0; i--) {
+		const LodeDiagnosis *one = lode_diagnoses_at(self, i - 1);
+		bool is_explained = false;
+		for (guint k = 0; k < self->diagnoses->len; k++) {
+			const LodeDiagnosis *other = lode_diagnoses_at(self, k);
+			is_explained |= other != one && strcmp(other->cause, "shared-line") == 0 &&
+			                strcmp(one->cause, "shared-line") != 0 &&
+			                2 * overlap(one, other) >= 1;
+		}
+		if (is_explained)
+			g_ptr_array_remove_index(self->diagnoses, i - 1);
+	}
+}
+
 static void finish(LodeDiagnoses *self, const LodeDiagnosisContext *context)
 {
+	drop_explained(self);
 	for (guint i = 0; i < self->diagnoses->len; i++) {
 		LodeDiagnosis *one = lode_diagnoses_at(self, i);
 		name_place(one, context);
+		link_findings(one, context->findings);
 		if (one->name == NULL)
 			one->name = g_strdup_printf("%s@%s", one->cause,
 				one->service != NULL  ? one->service
@@ -85,6 +153,7 @@ LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *fin
 		lines, costs, families, family_of, services};
 	g_autoptr(LodeCostedCode) code = lode_costed_code_new(&context);
 	lode_place_diagnoses_add(self, code, rules);
+	lode_sharing_diagnoses_add(self, &context);
 	finish(self, &context);
 	return self;
 }

@@ -296,31 +296,6 @@ static double most_saved(const Search *self, const LodeDiagnosis *diagnosis)
 	return MIN(saved / code->context->total, 1) * code->context->user;
 }
 
-static void link_findings(const Search *self, LodeDiagnosis *diagnosis, const bool *is_of)
-{
-	const LodeDiagnosisContext *context = self->code->context;
-	const LodeFindings *findings = context->findings;
-
-	for (uint32_t i = 0; findings != NULL && i < findings->findings->len; i++) {
-		const LodeFinding *finding = lode_findings_at(findings, i);
-		double all = 0, its = 0;
-		for (uint32_t k = 0; k < finding->n_places; k++) {
-			const LodeFindingPlace *place = &g_array_index(
-				findings->places, LodeFindingPlace, finding->first_place + k);
-			const LodeCauseRule *rule = self->found[place->instruction];
-			uint32_t function = lode_profile_instruction(
-				context->profile, place->instruction)
-			                            ->function;
-			all += place->time;
-			if (rule != NULL && is_of[function] &&
-				strcmp(rule->cause, diagnosis->cause) == 0)
-				its += place->time;
-		}
-		if (all > 0 && 2 * its >= all)
-			g_array_append_val(diagnosis->findings, i);
-	}
-}
-
 /* Of the parts from first to end. */
 static void add_diagnosis(
 	Search *self, const char *cause, const GArray *parts, guint first, guint end)
@@ -350,7 +325,6 @@ static void add_diagnosis(
 	diagnosis->low = diagnosis->time * rule->least;
 	if (diagnosis->scope == LODE_SCOPE_FUNCTION && loop_of(self, diagnosis) != LODE_NONE)
 		diagnosis->scope = LODE_SCOPE_LOOP;
-	link_findings(self, diagnosis, is_of);
 	lode_place_evidence_add(diagnosis, self->code, weight, base);
 	if (diagnosis->evidence->len > 0)
 		g_ptr_array_add(self->out->diagnoses, g_steal_pointer(&diagnosis));

@@ -33,6 +33,8 @@ static void append_place(GString *out, const LodeDiagnosis *self, const LodeTerm
 	if (base != NULL && self->line > 0)
 		g_string_append_printf(out, "%s%s:%u%s", self->function != NULL ? " (" : "", base,
 			self->line, self->function != NULL ? ")" : "");
+	if (self->object != NULL)
+		g_string_append_printf(out, "%s%s", out->len > 0 ? ": " : "", self->object);
 	if (self->functions > 1)
 		g_string_append_printf(out, " and %u more function%s", self->functions - 1,
 			self->functions == 2 ? "" : "s");
