@@ -20,6 +20,9 @@ char *lode_code_fact_name(unsigned fact)
 
 	if (fact < LODE_CODE_LIMIT_STEP)
 		return g_strdup(names[fact]);
+	if (fact >= LODE_CODE_LIMIT_READING)
+		return g_strdup(
+			fact == LODE_CODE_LIMIT_READING ? "limit:reading" : "limit:writing");
 	return g_strdup_printf("limit:%s", fact < LODE_CODE_LIMIT_UNIT
 						   ? lode_step_of_name(fact - LODE_CODE_LIMIT_STEP)
 						   : lode_unit_name(fact - LODE_CODE_LIMIT_UNIT));
@@ -162,6 +165,28 @@ static const double NEAR = 0.85;
  * many cycles. */
 static const double FAR_ABOVE = 1.5, LEAST_CYCLES = 3;
 
+/* A loop moves as much as memory can where its bytes are such shares of what was measured, and its
+ * time is so many times its bounds. */
+static const double LEAST_RATE = 0.5, MOST_RATE = 3, WAITS = 1.5;
+
+/* The bit of what memory limits; 0: it does not, or is not known. */
+static uint32_t memory_limit_of(const LodeCostedCode *self, const LodeLoop *loop)
+{
+	const LodeMemoryRates *rates = &self->context->profile->rates;
+	double read = rates->read[LODE_RATE_MEMORY], write = rates->write[LODE_RATE_MEMORY];
+	LodeUnit unit;
+	double bound = MAX(lode_loop_busiest(loop, &unit), loop->recurrence_cycles);
+
+	if (!(read > 0) || !(write > 0) || !(lode_costed_code_cycles(self, loop) >= WAITS * bound))
+		return 0;
+	double reading = loop->load_bytes / loop->iteration_ns / read;
+	double writing = loop->store_bytes / loop->iteration_ns / write;
+	if (reading + writing < LEAST_RATE || reading + writing > MOST_RATE)
+		return 0;
+	return UINT32_C(1) << (writing > reading ? LODE_CODE_LIMIT_WRITING
+						 : LODE_CODE_LIMIT_READING);
+}
+
 /* The bits of what limits a loop. */
 static uint32_t limits_of(const LodeCostedCode *self, const LodeLoop *loop)
 {
@@ -183,7 +208,7 @@ static uint32_t limits_of(const LodeCostedCode *self, const LodeLoop *loop)
 		limits |= UINT32_C(1) << (LODE_CODE_LIMIT_STEP + step);
 	if (units >= NEAR * cycles && NEAR * units <= cycles)
 		limits |= UINT32_C(1) << (LODE_CODE_LIMIT_UNIT + unit);
-	return limits;
+	return limits | memory_limit_of(self, loop);
 }
 
 static void find_limits(LodeCostedCode *self)

@@ -24,7 +24,11 @@ enum {
 	 * for this unit. Where the time of an iteration is not known: no other bound is near. */
 	LODE_CODE_LIMIT_STEP,
 	LODE_CODE_LIMIT_UNIT = LODE_CODE_LIMIT_STEP + LODE_N_STEPS_OF,
-	LODE_N_CODE_FACTS = LODE_CODE_LIMIT_UNIT + LODE_N_UNITS,
+	/* In a loop that takes far longer than its bounds, and moves about as many bytes in that
+	 * time as memory can: mostly loaded ones, or mostly stored ones. */
+	LODE_CODE_LIMIT_READING = LODE_CODE_LIMIT_UNIT + LODE_N_UNITS,
+	LODE_CODE_LIMIT_WRITING,
+	LODE_N_CODE_FACTS,
 };
 
 /* "fork:hard", "limit:fp", "limit:divider"; the caller frees it. */

@@ -47,23 +47,45 @@ static const LodeLoop *main_loop(const LodeDiagnosis *self, const LodeCostedCode
 	return NULL;
 }
 
+/* Loops of several functions are alike in what limits them, so that the costliest one stands for
+ * all. */
 static void add_loop(LodeDiagnosis *self, const LodeCostedCode *code)
 {
 	const LodeLoop *loop = main_loop(self, code);
 	LodeUnit unit;
 
-	if (loop == NULL || !(loop->recurrence_cycles > 0) || !is_recurrence(self->cause))
+	if (loop == NULL || !is_recurrence(self->cause))
 		return;
 	double cycles = lode_costed_code_cycles(code, loop);
 	double other = MAX(lode_loop_busiest(loop, &unit), loop->other_cycles);
+	if (!(loop->recurrence_cycles > other))
+		return;
 	if (isnan(cycles))
 		lode_diagnosis_add_evidence(self, loop->recurrence_cycles, "cycles",
-			"an iteration waits %.3g cycles for the one before; else it needs %.3g",
+			"an iteration waits %.3g cycles or more for the one before; else it needs "
+			"%.3g",
 			loop->recurrence_cycles, other);
 	else
 		lode_diagnosis_add_evidence(self, cycles, "cycles",
 			"an iteration takes %.3g cycles, waits %.3g for the one before; else %.3g",
 			cycles, loop->recurrence_cycles, other);
+}
+
+static void add_bytes(LodeDiagnosis *self, const LodeCostedCode *code)
+{
+	const LodeLoop *loop = main_loop(self, code);
+	const LodeMemoryRates *rates = &code->context->profile->rates;
+	bool is_store = strcmp(self->cause, "store-bound") == 0;
+
+	if (loop == NULL || !(loop->iteration_ns > 0) ||
+		(!is_store && strcmp(self->cause, "memory-bandwidth") != 0))
+		return;
+	double bytes = is_store ? loop->store_bytes : loop->load_bytes + loop->store_bytes;
+	lode_diagnosis_add_evidence(self, bytes / loop->iteration_ns, "bytes per ns",
+		"it %s %.3g bytes per ns; memory %s one thread %.3g as measured",
+		is_store ? "stores" : "moves", bytes / loop->iteration_ns,
+		is_store ? "takes" : "gives",
+		is_store ? rates->write[LODE_RATE_MEMORY] : rates->read[LODE_RATE_MEMORY]);
 }
 
 /* --- windows --- */
@@ -116,6 +138,7 @@ void lode_place_evidence_add(
 
 	add_windows(self, code);
 	add_loop(self, code);
+	add_bytes(self, code);
 	if (base > 0)
 		lode_diagnosis_add_evidence(self, share, "%",
 			"%.1f %% of the time at %u such instruction%s, %.3g × those around", share,

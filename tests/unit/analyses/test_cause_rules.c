@@ -70,6 +70,8 @@ static const struct {
 	{NULL, "! op:mulsd carried:fp"},
 	{"recurrence of conditional moves", "! op:cmovl carried:cmov limit:cmov"},
 	{"recurrence of multiplications", "! op:imul carried:mul limit:mul"},
+	{"as many bytes as memory takes", "! kind:store limit:writing"},
+	{"as many bytes as memory gives", "! kind:load limit:reading"},
 	{"bounds check", "! op:cmp check:bounds"},
 	{"spilled register", "! op:mov kind:load spill:reload"},
 	{NULL, "! op:rsqrtps kind:fp kind:simd"},
