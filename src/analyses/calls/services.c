@@ -189,7 +189,7 @@ static void add_totals(Search *self, const uint32_t *labels)
 	}
 }
 
-static void add_cost(Search *self, uint32_t function, uint32_t family,
+static Share *add_cost(Search *self, uint32_t function, uint32_t family,
 	const LodeServiceCaller *caller, double cost, double samples)
 {
 	uint32_t number;
@@ -197,6 +197,7 @@ static void add_cost(Search *self, uint32_t function, uint32_t family,
 
 	share->caller.cost += cost;
 	share->caller.samples += samples;
+	return share;
 }
 
 enum { MOST_OUTWARD = 64 };
@@ -220,7 +221,7 @@ static void add_families(Search *self, const Walk *walk, const Role *roles, uint
 }
 
 /* The cost of functions that have no known caller, and those that are services without what they
- * call. */
+ * call; and which service is the nearest. */
 static void add_alone(Search *self, const Walk *walk, const Role *roles)
 {
 	g_autofree uint32_t *around = g_new(uint32_t, MAX(walk->n, 1)); /* not inlined */
@@ -229,6 +230,8 @@ static void add_alone(Search *self, const Walk *walk, const Role *roles)
 		uint32_t outer = stack_at(walk, i)->outer;
 		uint32_t function = lode_function_costs_at_stack(self->costs, i);
 		bool is_part = function_at(self, function)->is_inlined && outer != LODE_NONE;
+		bool is_kernel = strcmp(function_at(self, function)->image, "[kernel]") == 0;
+		double nearest = is_kernel ? 0 : walk->costs[i];
 
 		around[i] = is_part ? around[outer] : i;
 		if (walk->samples[i] == 0)
@@ -239,14 +242,20 @@ static void add_alone(Search *self, const Walk *walk, const Role *roles)
 			LodeServiceCaller caller = caller_at(
 				self, walk, beyond != LODE_NONE ? walk->owners[beyond] : LODE_NONE);
 			add_cost(self, function, LODE_NONE, &caller, walk->costs[i],
-				walk->samples[i]);
+				walk->samples[i])
+				->caller.nearest += nearest;
 			add_cost(self, LODE_NONE, self->family_of[function], &caller,
 				walk->costs[i], walk->samples[i]);
 		} else if (walk->owners[i] == LODE_NONE) {
 			add_families(self, walk, roles, i);
 			if (walk->entries[i] != LODE_NONE)
 				add_cost(self, walk->entries[i], LODE_NONE, &nobody, walk->costs[i],
-					walk->samples[i]);
+					walk->samples[i])
+					->caller.nearest += nearest;
+		} else if (walk->entries[i] != LODE_NONE) {
+			const LodeServiceCaller caller = caller_at(self, walk, walk->owners[i]);
+			add_cost(self, walk->entries[i], LODE_NONE, &caller, 0, 0)
+				->caller.nearest += nearest;
 		}
 	}
 }
@@ -462,6 +471,7 @@ static void take_calls(Search *self, const Role *roles, const GArray *counted)
 		                       : call->cost;
 		Share *share = share_of(self, call->service, LODE_NONE, &call->caller, &number);
 		share->caller.cost += cost;
+		share->caller.nearest += cost;
 		share->caller.calls += call->count;
 		if (family == LODE_NONE)
 			continue;
@@ -472,7 +482,8 @@ static void take_calls(Search *self, const Role *roles, const GArray *counted)
 	}
 	for (uint32_t i = 0; i < n; i++)
 		if (calls.roles[i] >= ROLE_SERVICE && of_function[i] == 0 && !has_costs)
-			add_cost(self, i, LODE_NONE, &nobody, function_at(self, i)->self, 0);
+			add_cost(self, i, LODE_NONE, &nobody, function_at(self, i)->self, 0)
+				->caller.nearest += function_at(self, i)->self;
 	for (uint32_t i = 0; i < n_families; i++)
 		if (of_family[i] == 0)
 			add_cost(self, LODE_NONE, i, &nobody, family_self[i], 0);
@@ -546,6 +557,7 @@ static void group_shares(Search *self, LodeServices *out, double total)
 				break;
 			bool is_whole = one->caller.function == everybody.function;
 			*(is_whole ? &whole : &sum) += one->caller.cost;
+			service.nearest += one->caller.nearest;
 			*(is_whole ? &n_whole : &samples) += one->caller.samples;
 			if (one->caller.cost > 0)
 				add_caller(self, out, &service, &one->caller);

@@ -26,6 +26,7 @@ typedef struct {
 	double cost;       /* of the event, that came from there */
 	double samples;    /* likewise; NaN: from calls */
 	double calls;      /* NaN: from stacks */
+	double nearest;    /* of the cost, what has no service nearer: see LodeService */
 } LodeServiceCaller;
 
 typedef struct {
@@ -35,6 +36,10 @@ typedef struct {
 	double inclusive; /* at least self of it; that alone where the rest is not known */
 	double error;   /* of inclusive: one standard deviation, by the samples; NaN: no samples */
 	double unknown; /* of inclusive, what has no known caller */
+	double nearest; /* of inclusive, the samples in user mode whose innermost run of services
+	                   begins with it: a sample has one such service. In the drawing all of
+	                   strlen's and strcmp's, and qsort's without what it calls back. Only of
+	                   functions; from calls it is the cost */
 	guint first_caller, n_callers; /* of LodeServices.callers */
 } LodeService;
 

@@ -195,6 +195,8 @@ static void test_example(void)
 	check_family(&self, "allocator", "60: main main.c:40 40, nobody 20");
 	const LodeService *sorted = lode_services_find(self.services, QSORT, LODE_NONE);
 	g_assert_cmpfloat_with_epsilon(sorted->error, 150 * sqrt(.6 * .4 / 15), 1e-9);
+	g_assert_cmpfloat(sorted->nearest, ==, 10);
+	g_assert_cmpfloat(lode_service_caller(self.services, sorted, 0)->nearest, ==, 10);
 	scene_clear(&self);
 }
 
@@ -258,6 +260,7 @@ enum { MOST_STACKS = 60, N_LINES = 3, N_CALLERS = N_OWN * N_LINES, MOST_FAMILIES
 
 typedef struct {
 	double all, of[N_CALLERS], unknown;
+	double nearest, nearest_of[N_CALLERS];
 } Sum;
 
 static uint32_t function_at(const Scene *self, uint32_t stack)
@@ -310,8 +313,20 @@ static void add_naively(
 	bool of_service[N_FUNCTIONS][N_CALLERS + 1] = {0};
 	bool of_family[MOST_FAMILIES][N_CALLERS + 1] = {0};
 	bool has_own = own_around(self, sample->stack) != LODE_NONE;
-	uint32_t outermost = LODE_NONE;
+	uint32_t outermost = LODE_NONE, nearest = LODE_NONE;
 
+	/* The nearest service: the outermost before the first that is own. */
+	for (uint32_t at = sample->stack;
+		at != LODE_NONE && known[function_at(self, at)].kind != IS_OWN;
+		at = outer_of(self, at))
+		nearest = known[function_at(self, at)].kind == SERVICE ? function_at(self, at)
+		                                                       : nearest;
+	if (nearest != LODE_NONE && function_at(self, sample->stack) != KERNEL) {
+		services[nearest].nearest += sample->weight;
+		if (has_own)
+			services[nearest].nearest_of[caller_at(
+				self, own_around(self, sample->stack))] += sample->weight;
+	}
 	for (uint32_t at = sample->stack; at != LODE_NONE; at = outer_of(self, at)) {
 		uint32_t function = function_at(self, at), own = own_around(self, at);
 		if (known[function].kind != SERVICE)
@@ -339,7 +354,7 @@ static void add_naively(
 
 static void check_sum(const Scene *self, const LodeService *service, const Sum *sum)
 {
-	double of[N_CALLERS] = {0};
+	double of[N_CALLERS] = {0}, nearest_of[N_CALLERS] = {0};
 
 	g_assert_true((service != NULL) == (sum->all > 0));
 	if (service == NULL)
@@ -350,6 +365,7 @@ static void check_sum(const Scene *self, const LodeService *service, const Sum *
 	for (guint i = 0; i < service->n_callers; i++) {
 		const LodeServiceCaller *one = lode_service_caller(self->services, service, i);
 		of[one->function * N_LINES + one->line - 1] += one->cost;
+		nearest_of[one->function * N_LINES + one->line - 1] += one->nearest;
 		g_assert_cmpfloat(one->samples, ==, one->cost / 10);
 		g_assert_true(isnan(one->calls));
 		if (i > 0)
@@ -358,6 +374,9 @@ static void check_sum(const Scene *self, const LodeService *service, const Sum *
 	}
 	for (guint i = 0; i < N_CALLERS; i++)
 		g_assert_cmpfloat(of[i], ==, sum->of[i]);
+	g_assert_cmpfloat(service->nearest, ==, sum->nearest);
+	for (guint i = 0; i < N_CALLERS; i++)
+		g_assert_cmpfloat(nearest_of[i], ==, sum->nearest_of[i]);
 }
 
 static void check_random(void)
