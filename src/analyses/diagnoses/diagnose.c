@@ -2,6 +2,7 @@
 #include "analyses/diagnoses/diagnose.h"
 
 #include "analyses/diagnoses/place_diagnoses.h"
+#include "analyses/diagnoses/service_diagnoses.h"
 #include "analyses/diagnoses/sharing_diagnoses.h"
 
 #include <string.h>
@@ -154,6 +155,7 @@ LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *fin
 	g_autoptr(LodeCostedCode) code = lode_costed_code_new(&context);
 	lode_place_diagnoses_add(self, code, rules);
 	lode_sharing_diagnoses_add(self, &context);
+	lode_service_diagnoses_add(self, &context);
 	finish(self, &context);
 	return self;
 }

@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/diagnoses/service_diagnoses.h"
+
+#include "analyses/diagnoses/service_rules.h"
+#include "base/arrays/partition_point.h"
+#include "base/arrays/sort_order.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a service has less than is left out. */
+#define LEAST_PART 0.0002
+/* The part of a diagnosis's time that a rule needs for its texts, and a fact to be said. */
+#define MUCH 0.2
+#define MOST 0.5
+/* The part that a function needs for its name to be said. */
+#define NAMED 0.1
+enum { MOST_NAMES = 3, MOST_CALLERS = 200 };
+
+/* Facts of calls, by attributes. */
+enum { IS_CALL = 1, IN_LOOP = 2, UNCHANGED = 4, SAME_ARGUMENTS = 8, SAME_RESULT = 16 };
+
+/* The time of one service that one caller has. */
+typedef struct {
+	const LodeServiceRule *rule, *whole;
+	uint32_t service;         /* of LodeFunctionCosts */
+	const char *called;       /* interned */
+	LodeServiceCaller caller; /* its function LODE_NONE: not known */
+} Part;
+
+/* A name, a line, or a rule with its time. */
+typedef struct {
+	const void *key;
+	uint32_t line;     /* 0: of a function */
+	uint32_t first, n; /* of the parts, the costliest, and how many */
+	double cost;
+} Sum;
+
+typedef struct {
+	LodeDiagnoses *out;
+	const LodeDiagnosisContext *context;
+	LodeServiceRules *rules;
+	GStringChunk *strings;
+	GArray *parts;     /* Part */
+	uint8_t *facts_of; /* of each attribute set */
+	double total;      /* of the costs' event */
+	double samples;
+} Diagnosing;
+
+static const Part *part_at(const Diagnosing *self, guint i)
+{
+	return &g_array_index(self->parts, Part, i);
+}
+
+static double share_of(const Diagnosing *self, double cost)
+{
+	return self->total > 0 ? cost / self->total * self->context->user : 0;
+}
+
+/* --- parts --- */
+
+static void add_part(Diagnosing *self, uint32_t function, const char *called, const char *family,
+	const LodeServiceCaller *caller, double cost)
+{
+	const LodeFunctionCost *one = lode_function_cost_at(self->context->costs, function);
+	const LodeServiceRule *rule = lode_service_rules_find(
+		self->rules, called, one->image, family, caller->file);
+	Part part = {rule, rule != NULL ? rule->whole : NULL, function, called, *caller};
+
+	if (rule == NULL || rule->cause == NULL)
+		return;
+	part.caller.cost = cost;
+	g_array_append_val(self->parts, part);
+}
+
+static void take_service(Diagnosing *self, const LodeService *service)
+{
+	const LodeDiagnosisContext *context = self->context;
+	const LodeServiceCaller nobody = {.function = LODE_NONE};
+	const LodeFunctionCost *one = lode_function_cost_at(context->costs, service->function);
+	g_autofree char *name = lode_service_called_name(one);
+	const char *called = g_string_chunk_insert_const(self->strings, name);
+	const char *family = service->family != LODE_NONE
+	                             ? lode_families_at(context->families, service->family)->name
+	                             : NULL;
+	double rest = service->nearest;
+
+	for (guint i = 0; i < service->n_callers; i++) {
+		const LodeServiceCaller *caller = lode_service_caller(
+			context->services, service, i);
+		rest -= caller->nearest;
+		if (caller->nearest > 0)
+			add_part(self, service->function, called, family, caller, caller->nearest);
+	}
+	if (rest > 1e-9 * self->total)
+		add_part(self, service->function, called, family, &nobody, rest);
+}
+
+LODE_ORDER(compare_parts, Part, strcmp(left->whole->name, right->whole->name),
+	LODE_DESCENDING(caller.cost), LODE_ASCENDING(service), LODE_ASCENDING(caller.function),
+	LODE_ASCENDING(caller.line))
+
+static guint end_of_whole(const Diagnosing *self, guint begin, double *out_cost)
+{
+	const LodeServiceRule *whole = part_at(self, begin)->whole;
+	guint end = begin;
+
+	*out_cost = 0;
+	for (; end < self->parts->len && part_at(self, end)->whole == whole; end++)
+		*out_cost += part_at(self, end)->caller.cost;
+	return end;
+}
+
+/* Gives to the rest of a family what has too little time of its own. */
+static void join_small(Diagnosing *self)
+{
+	double cost;
+
+	g_array_sort(self->parts, compare_parts);
+	for (guint i = 0, end; i < self->parts->len; i = end) {
+		const LodeServiceRule *whole = part_at(self, i)->whole;
+		end = end_of_whole(self, i, &cost);
+		for (guint k = i; k < end; k++)
+			if (share_of(self, cost) < whole->least && whole->rest != NULL)
+				g_array_index(self->parts, Part, k).whole = whole->rest;
+	}
+	g_array_sort(self->parts, compare_parts);
+}
+
+/* --- what is known of their calls --- */
+
+static void find_facts(Diagnosing *self)
+{
+	const LodeProfile *profile = self->context->profile;
+	g_autofree uint8_t *of = g_new0(uint8_t, MAX(profile->attributes->len, 1));
+
+	for (guint i = 0; i < profile->attributes->len; i++) {
+		const char *name = g_ptr_array_index(profile->attributes, i);
+		of[i] = strcmp(name, "kind:call") == 0           ? IS_CALL
+		        : g_str_has_prefix(name, "loop:")        ? IN_LOOP
+		        : strcmp(name, "repeats:unchanged") == 0 ? UNCHANGED
+		        : strcmp(name, "repeats:arguments") == 0 ? SAME_ARGUMENTS
+		        : strcmp(name, "repeats:result") == 0    ? SAME_RESULT
+		                                                 : 0;
+	}
+	self->facts_of = g_new0(uint8_t, MAX(profile->attribute_sets->len, 1));
+	for (guint i = 0; i < profile->attribute_sets->len; i++) {
+		const LodeAttributeSet *set = &LODE_AT(
+			profile->attribute_sets, LodeAttributeSet, i);
+		for (uint32_t k = 0; k < set->n; k++)
+			self->facts_of[i] |=
+				of[LODE_AT(profile->set_members, uint32_t, set->first + k)];
+	}
+}
+
+/* Whether an instruction calls a function of this name, directly or through its stub. Where it is
+ * not known what it calls, it may. */
+static bool may_call(const Diagnosing *self, uint32_t instruction, const char *called)
+{
+	const LodeProfile *profile = self->context->profile;
+	const GArray *edges = profile->edges;
+	guint at = LODE_PARTITION_POINT(
+		edges->len, i, LODE_AT(edges, LodeEdge, i).source < instruction);
+	bool is_known = false;
+
+	for (; at < edges->len && LODE_AT(edges, LodeEdge, at).source == instruction; at++) {
+		const LodeEdge *edge = &LODE_AT(edges, LodeEdge, at);
+		if (edge->kind != LODE_EDGE_CALL)
+			continue;
+		const LodeFunctionCost *target = lode_function_cost_at(self->context->costs,
+			lode_profile_instruction(profile, edge->target)->function);
+		g_autofree char *name = lode_service_called_name(target);
+		if (strcmp(name, called) == 0 ||
+			(g_str_has_prefix(name, called) && name[strlen(called)] == '@'))
+			return true;
+		is_known = true;
+	}
+	return !is_known;
+}
+
+/* The call of a part in its caller's line, and its facts; LODE_NONE: none is known. */
+static uint32_t find_call(const Diagnosing *self, const Part *part, uint8_t *out_facts)
+{
+	const LodeProfile *profile = self->context->profile;
+	const LodeServiceCaller *caller = &part->caller;
+
+	*out_facts = 0;
+	if (caller->function >= profile->functions->len || caller->file == NULL)
+		return LODE_NONE;
+	const LodeFunction *function = lode_profile_function(profile, caller->function);
+	uint32_t found = LODE_NONE;
+	for (uint32_t i = 0; i < function->n_instructions; i++) {
+		uint32_t instruction = function->first_instruction + i;
+		uint32_t set = lode_profile_instruction(profile, instruction)->attribute_set;
+		if ((self->facts_of[set] & IS_CALL) == 0)
+			continue;
+		uint32_t location = lode_own_lines_find(self->context->own, instruction);
+		const LodeLocation *line = location != LODE_NONE ? &LODE_AT(profile->locations,
+									   LodeLocation, location)
+		                                                 : NULL;
+		if (line == NULL || line->line != caller->line ||
+			g_strcmp0(line->file, caller->file) != 0 ||
+			!may_call(self, instruction, part->called))
+			continue;
+		found = found != LODE_NONE ? found : instruction;
+		*out_facts |= self->facts_of[set];
+	}
+	return found;
+}
+
+/* --- one diagnosis --- */
+
+LODE_ORDER(compare_sums, Sum, LODE_DESCENDING(cost), LODE_ASCENDING(first))
+
+static void add_to_sums(GArray *sums, const void *key, uint32_t line, guint part, double cost)
+{
+	for (guint i = 0; i < sums->len; i++) {
+		Sum *sum = &g_array_index(sums, Sum, i);
+		if (sum->key == key && sum->line == line) {
+			sum->cost += cost;
+			sum->n++;
+			return;
+		}
+	}
+	const Sum added = {key, line, part, 1, cost};
+	if (sums->len < MOST_CALLERS)
+		g_array_append_val(sums, added);
+}
+
+/* "std::_Hashtable::find" of its whole name: without what it returns, parameters and template
+ * arguments. The caller frees it. */
+static char *short_name(const char *name)
+{
+	GString *out = g_string_new(NULL);
+	int depth = 0;
+
+	for (const char *at = name; *at != '\0'; at++) {
+		bool is_operator = g_str_has_suffix(out->str, "operator") ||
+		                   g_str_has_suffix(out->str, "operator<");
+		bool is_local = g_str_has_prefix(at, "(anonymous ") || g_str_has_prefix(at, "(*");
+		if (depth == 0 && *at == '(' && !is_operator && !is_local && out->len > 0)
+			break;
+		if (!is_operator && (*at == '<' || *at == '>') && at[1] != '=' && out->len > 0)
+			depth += *at == '<' ? 1 : -1;
+		else if (depth <= 0 && *at == ' ' && !g_str_has_suffix(out->str, "operator"))
+			g_string_truncate(out, 0);
+		else if (depth <= 0)
+			g_string_append_c(out, *at);
+	}
+	if (out->len == 0)
+		g_string_assign(out, name);
+	return g_string_free(out, FALSE);
+}
+
+/* How many of the names have much enough of the time to be said. */
+static guint n_said(const GArray *names, double all)
+{
+	guint n = 0;
+
+	while (n < names->len && n < MOST_NAMES &&
+		(n == 0 || g_array_index(names, Sum, n).cost >= NAMED * all))
+		n++;
+	return n;
+}
+
+/* "malloc, free and others" */
+static char *names_text(const GArray *names, double all)
+{
+	GString *text = g_string_new(NULL);
+	guint n = n_said(names, all);
+	double rest = all;
+
+	for (guint i = 0; i < n; i++) {
+		const Sum *one = &g_array_index(names, Sum, i);
+		g_autofree char *name = short_name(one->key);
+		rest -= one->cost;
+		bool has_more = i + 1 < n || rest >= NAMED * all;
+		g_string_append_printf(text, "%s%s", i == 0 ? "" : has_more ? ", " : " and ", name);
+	}
+	if (rest >= NAMED * all)
+		g_string_append(text, " and others");
+	return g_string_free(text, FALSE);
+}
+
+static const char *function_name(const Diagnosing *self, uint32_t function)
+{
+	return lode_function_cost_at(self->context->costs, function)->name;
+}
+
+/* "words.c:12 in count_words and 2 other functions" */
+static char *line_text(const Diagnosing *self, const Sum *line)
+{
+	const LodeServiceCaller *caller = &part_at(self, line->first)->caller;
+	g_autofree char *name = short_name(function_name(self, caller->function));
+
+	if (caller->file == NULL || caller->file[0] == '<')
+		return g_steal_pointer(&name);
+	g_autofree char *base = g_path_get_basename(caller->file);
+	return g_strdup_printf("%s:%u in %s", base, caller->line, name);
+}
+
+/* The first in the file that has much of the time. */
+static const LodeServiceRule *choose_rule(
+	const Diagnosing *self, guint begin, guint end, double all)
+{
+	for (guint i = 0; i < lode_service_rules_n(self->rules); i++) {
+		const LodeServiceRule *rule = lode_service_rules_at(self->rules, i);
+		double cost = 0;
+		for (guint k = begin; k < end; k++)
+			cost += part_at(self, k)->rule == rule ? part_at(self, k)->caller.cost : 0;
+		if (rule->whole == part_at(self, begin)->whole && cost >= MUCH * all)
+			return rule;
+	}
+	return part_at(self, begin)->whole;
+}
+
+typedef struct {
+	GArray *names, *lines, *functions; /* Sum */
+	double all, unknown;
+	double saves;
+	double in_loop, unchanged, observed; /* time from calls of which it is known */
+	double repeated;                     /* of them, by functions that do nothing new then */
+} Summary;
+
+static void summarise(
+	const Diagnosing *self, guint begin, guint end, LodeDiagnosis *diagnosis, Summary *out)
+{
+	out->names = g_array_new(FALSE, FALSE, sizeof(Sum));
+	out->lines = g_array_new(FALSE, FALSE, sizeof(Sum));
+	out->functions = g_array_new(FALSE, FALSE, sizeof(Sum));
+	for (guint i = begin; i < end; i++) {
+		const Part *part = part_at(self, i);
+		const LodeServiceCaller *caller = &part->caller;
+		uint8_t facts = 0;
+		out->all += caller->cost;
+		out->saves += caller->cost * part->rule->factor;
+		add_to_sums(out->names, part->called, 0, i, caller->cost);
+		if (caller->function == LODE_NONE) {
+			out->unknown += caller->cost;
+			continue;
+		}
+		const void *function = function_name(self, caller->function);
+		add_to_sums(out->functions, function, 0, i, caller->cost);
+		add_to_sums(out->lines, caller->file != NULL ? caller->file : function,
+			caller->line, i, caller->cost);
+		uint32_t call = i - begin < MOST_CALLERS ? find_call(self, part, &facts)
+		                                         : LODE_NONE;
+		if (call != LODE_NONE) {
+			const LodeFindingPlace place = {call, share_of(self, caller->cost)};
+			g_array_append_val(diagnosis->at, place);
+		}
+		out->in_loop += (facts & IN_LOOP) != 0 ? caller->cost : 0;
+		out->unchanged += (facts & UNCHANGED) != 0 ? caller->cost : 0;
+		out->observed += (facts & SAME_ARGUMENTS) != 0 ? caller->cost : 0;
+		if (part->rule->repeated != NULL && (facts & (UNCHANGED | SAME_ARGUMENTS)) != 0)
+			out->repeated += caller->cost;
+	}
+	g_array_sort(out->names, compare_sums);
+	g_array_sort(out->lines, compare_sums);
+	g_array_sort(out->functions, compare_sums);
+}
+
+static void summary_clear(Summary *self)
+{
+	g_array_unref(self->names);
+	g_array_unref(self->lines);
+	g_array_unref(self->functions);
+}
+
+static void add_evidence(const Diagnosing *self, LodeDiagnosis *diagnosis, const Summary *sums)
+{
+	double percent = 100 * share_of(self, sums->all);
+	g_autofree char *names = names_text(sums->names, sums->all);
+	bool is_one = n_said(sums->names, sums->all) == 1;
+	guint n = sums->functions->len;
+	g_autofree char *callers = n > 1 ? g_strdup_printf("; %u functions call %s", n,
+						   is_one ? "it" : "them")
+	                                 : g_strdup("");
+
+	if (sums->lines->len == 0) {
+		lode_diagnosis_add_evidence(diagnosis, percent, "%",
+			"%s %s %.1f %% with all that %s; the callers are not known", names,
+			is_one ? "takes" : "take", percent, is_one ? "it calls" : "they call");
+		return;
+	}
+	const Sum *line = &g_array_index(sums->lines, Sum, 0);
+	g_autofree char *place = line_text(self, line);
+	lode_diagnosis_add_evidence(diagnosis, percent, "%",
+		"%s %s %.1f %% with all that %s; %.0f %% of it from %s%s", names,
+		is_one ? "takes" : "take", percent, is_one ? "it calls" : "they call",
+		100 * line->cost / sums->all, place, callers);
+	if (self->context->services->source == LODE_CALLS_INFERRED && sums->functions->len > 1)
+		lode_diagnosis_add_evidence(diagnosis, sums->functions->len, "functions",
+			"how the time is divided among the %u functions that call is an estimate",
+			sums->functions->len);
+	if (sums->unchanged >= MOST * sums->all)
+		lode_diagnosis_add_evidence(diagnosis, 100 * sums->unchanged / sums->all, "%",
+			"%.0f %% of it is called in loops that do not change the arguments",
+			100 * sums->unchanged / sums->all);
+	else if (sums->in_loop >= MOST * sums->all)
+		lode_diagnosis_add_evidence(diagnosis, 100 * sums->in_loop / sums->all, "%",
+			"%.0f %% of it is called in loops", 100 * sums->in_loop / sums->all);
+	if (sums->observed >= MOST * sums->all)
+		lode_diagnosis_add_evidence(diagnosis, 100 * sums->observed / sums->all, "%",
+			"%.0f %% of it is called with the arguments of the call before (windows)",
+			100 * sums->observed / sums->all);
+	if (sums->unknown >= MUCH * sums->all)
+		lode_diagnosis_add_evidence(diagnosis, 100 * sums->unknown / sums->all, "%",
+			"of %.0f %% of it the caller is not known",
+			100 * sums->unknown / sums->all);
+}
+
+/* The user's own line that calls most, and how many there are. */
+static void set_scope(const Diagnosing *self, LodeDiagnosis *diagnosis, const Summary *sums)
+{
+	diagnosis->places = sums->lines->len;
+	diagnosis->functions = sums->functions->len;
+	if (sums->lines->len == 0)
+		return;
+	const Part *part = part_at(self, g_array_index(sums->lines, Sum, 0).first);
+	uint8_t facts;
+	diagnosis->instruction = find_call(self, part, &facts);
+	diagnosis->function = g_strdup(function_name(self, part->caller.function));
+	diagnosis->file = g_strdup(part->caller.file);
+	diagnosis->line = part->caller.line;
+}
+
+static bool is_of(const Diagnosing *self, guint begin, guint end, uint32_t function)
+{
+	uint32_t family = self->context->family_of[function];
+
+	for (guint i = begin; i < end; i++)
+		if (part_at(self, i)->service == function)
+			return true;
+	return family != LODE_NONE &&
+	       family == self->context->family_of[part_at(self, begin)->service] &&
+	       lode_services_find(self->context->services, function, family) == NULL;
+}
+
+/* Findings that have half of their time in the services' functions. */
+static void add_findings(const Diagnosing *self, guint begin, guint end, LodeDiagnosis *diagnosis)
+{
+	const LodeFindings *findings = self->context->findings;
+
+	for (uint32_t i = 0; findings != NULL && i < findings->findings->len; i++) {
+		const LodeFinding *finding = lode_findings_at(findings, i);
+		double time = 0;
+		for (uint32_t k = 0; k < finding->n_places; k++) {
+			const LodeFindingPlace *place = &g_array_index(
+				findings->places, LodeFindingPlace, finding->first_place + k);
+			uint32_t function = lode_profile_instruction(
+				self->context->profile, place->instruction)
+			                            ->function;
+			time += is_of(self, begin, end, function) ? place->time : 0;
+		}
+		if (time >= MOST * finding->time)
+			g_array_append_val(diagnosis->findings, i);
+	}
+}
+
+LODE_ORDER(compare_places, LodeFindingPlace, LODE_DESCENDING(time), LODE_ASCENDING(instruction))
+
+static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
+{
+	const LodeServiceRule *rule = choose_rule(self, begin, end, cost);
+	double share = share_of(self, cost), part = self->total > 0 ? cost / self->total : 0;
+	double error = self->samples > 0 ? sqrt(CLAMP(part * (1 - part), 0, 1) / self->samples) *
+	                                           self->context->user
+	                                 : 0;
+	Summary sums = {0};
+
+	if (share < rule->least || share < 2 * error)
+		return;
+	LodeDiagnosis *diagnosis = lode_diagnosis_new(rule->cause, LODE_SCOPE_SERVICE);
+	summarise(self, begin, end, diagnosis, &sums);
+	const char *title = rule->title;
+	if (rule->repeated != NULL && sums.repeated >= MOST * sums.all) {
+		rule = rule->repeated;
+		g_free(diagnosis->cause);
+		diagnosis->cause = g_strdup(rule->cause);
+	}
+	g_autofree char *names = names_text(sums.names, sums.all);
+	const char *loop = sums.in_loop < MOST * sums.all      ? ""
+	                   : n_said(sums.names, sums.all) == 1 ? ", called in a loop"
+	                                                       : ", called in loops";
+	diagnosis->title = g_strdup_printf(
+		"%s%s%s%s", title != NULL ? title : "", title != NULL ? ": " : "", names, loop);
+	diagnosis->service = sums.names->len > 1 && rule->service != NULL
+	                             ? g_strdup(rule->service)
+	                             : short_name(g_array_index(sums.names, Sum, 0).key);
+	diagnosis->name = g_strdup_printf("%s@%s", diagnosis->cause, diagnosis->service);
+	diagnosis->time = share;
+	diagnosis->time_error = error;
+	diagnosis->high = share_of(self, sums.saves);
+	diagnosis->explanation = g_strdup(rule->explanation);
+	diagnosis->remedy = g_strdup(rule->remedy);
+	diagnosis->source = g_strdup(rule->source);
+	add_evidence(self, diagnosis, &sums);
+	set_scope(self, diagnosis, &sums);
+	add_findings(self, begin, end, diagnosis);
+	g_array_sort(diagnosis->at, compare_places);
+	g_array_set_size(diagnosis->at, MIN(diagnosis->at->len, LODE_FINDING_PLACES));
+	g_ptr_array_add(self->out->diagnoses, diagnosis);
+	summary_clear(&sums);
+}
+
+LODE_ORDER_OF_POINTERS(
+	compare_diagnoses, LodeDiagnosis, LODE_DESCENDING(time), strcmp(left->name, right->name))
+
+void lode_service_diagnoses_add(LodeDiagnoses *out, const LodeDiagnosisContext *context)
+{
+	const LodeFunctionCosts *costs = context->costs;
+	Diagnosing self = {.out = out,
+		.context = context,
+		.rules = lode_service_rules_new(),
+		.strings = g_string_chunk_new(1 << 10),
+		.parts = g_array_new(FALSE, FALSE, sizeof(Part)),
+		.total = costs->event != LODE_NONE
+	                         ? lode_profile_event(costs->profile, costs->event)->total
+	                         : 0,
+		.samples = costs->samples > 0 ? costs->samples : costs->profile->n_samples};
+
+	find_facts(&self);
+	for (guint i = 0; i < context->services->services->len; i++) {
+		const LodeService *service = &g_array_index(
+			context->services->services, LodeService, i);
+		if (service->function != LODE_NONE && service->nearest > LEAST_PART * self.total)
+			take_service(&self, service);
+	}
+	join_small(&self);
+	double cost;
+	guint first = out->diagnoses->len;
+	for (guint i = 0, end; i < self.parts->len; i = end) {
+		end = end_of_whole(&self, i, &cost);
+		add_diagnosis(&self, i, end, cost);
+	}
+	if (out->diagnoses->len > first)
+		qsort(out->diagnoses->pdata + first, out->diagnoses->len - first, sizeof(void *),
+			compare_diagnoses);
+	lode_service_rules_free(self.rules);
+	g_string_chunk_free(self.strings);
+	g_array_unref(self.parts);
+	g_free(self.facts_of);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Diagnoses of services: functions of libraries and run-time environments that the user's code
+ * calls. A sample belongs to one of them, that of the service nearest to it:
+ *
+ *   services of one rule of services.ini ─┐
+ *     malloc  parse.c:12 30 %             ├─▶ service-allocator, 52 %, of malloc and free, called
+ *     free    parse.c:19 22 %             │   from parse.c:12 in parse and 1 other line
+ *     strlen  words.c:7  60 %, in a loop ─┴─▶ service-string, or repeated-work where the loop does
+ *                                             not change the arguments
+ *
+ * Time in the kernel is in none of them: see kernel_diagnoses.h.
+ */
+#pragma once
+
+#include "analyses/diagnoses/diagnosis_context.h"
+
+/* Adds them, by falling time. */
+void lode_service_diagnoses_add(LodeDiagnoses *out, const LodeDiagnosisContext *context);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rules from functions to causes: which service a function is, what usually makes it cost, and what
+ * people do about it. Rules and texts are in services.ini, which says how a rule is written.
+ * Private to analyses/diagnoses/.
+ */
+#pragma once
+
+#include <glib.h>
+
+typedef struct LodeServiceRules LodeServiceRules;
+
+typedef struct LodeServiceRule {
+	const char *name;
+	const char *cause;   /* the catalogue's word; NULL: it is no diagnosis */
+	const char *title;   /* NULL: the names of the functions alone */
+	const char *service; /* of several functions: "allocator" */
+	const char *explanation, *remedy, *source; /* source NULL: none is given */
+	double factor;                       /* the part of the time that a remedy saves at most */
+	double least;                        /* share of the time below which it is no diagnosis */
+	const struct LodeServiceRule *whole; /* whose diagnosis it is a part of; itself */
+	const struct LodeServiceRule *rest;  /* takes it where it has too little alone; NULL */
+	/* Takes its place where a loop does not change the arguments of the calls, which then give
+	 * what the call before gave; NULL: they may give something else. */
+	const struct LodeServiceRule *repeated;
+} LodeServiceRule;
+
+/* The rules that are compiled in; never NULL. */
+LodeServiceRules *lode_service_rules_new(void);
+
+/* From text in the form of services.ini. Errors: _CORRUPT, which names the group. */
+LodeServiceRules *lode_service_rules_parse(const char *text, GError **error);
+
+void lode_service_rules_free(LodeServiceRules *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeServiceRules, lode_service_rules_free)
+
+guint lode_service_rules_n(const LodeServiceRules *self);
+const LodeServiceRule *lode_service_rules_at(const LodeServiceRules *self, guint index);
+
+/* The first rule of a function, by the name it is called by. `family` and `file`, of the line that
+ * calls, may be NULL. NULL: there is none. */
+const LodeServiceRule *lode_service_rules_find(const LodeServiceRules *self, const char *function,
+	const char *image, const char *family, const char *file);

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* Diagnoses of services, on profiles made by hand. */
+#include "analyses/diagnoses/service_diagnoses.h"
+#include "model/stacks.h"
+
+#include <math.h>
+#include <string.h>
+
+#define OWN "/home/me/program"
+#define LIBC "/usr/lib/x86_64-linux-gnu/libc.so.6"
+
+enum { MAIN, WORK, STRLEN, STRCMP, MALLOC, FREE, QSORT, MEMSET, KERNEL, N_FUNCTIONS };
+
+static const struct {
+	const char *name, *image, *file;
+} known[N_FUNCTIONS] = {
+	[MAIN] = {"main", OWN, "main.c"},
+	[WORK] = {"work(int)", OWN, "work.c"},
+	[STRLEN] = {"__strlen_avx2", LIBC, NULL},
+	[STRCMP] = {"__strcmp_avx2", LIBC, NULL},
+	[MALLOC] = {"malloc", LIBC, NULL},
+	[FREE] = {"free", LIBC, NULL},
+	[QSORT] = {"qsort", LIBC, NULL},
+	[MEMSET] = {"__memset_avx2_unaligned", LIBC, NULL},
+	[KERNEL] = {"do_user_addr_fault", "[kernel]", NULL},
+};
+
+/* One instruction for each function; that of work is at line 12. */
+static LodeProfile *profile_new(const char *const *attributes, size_t n_attributes)
+{
+	LodeProfile *profile = lode_profile_new();
+	uint32_t start = 0, ids[8];
+
+	profile->weight_event = lode_profile_add_event(
+		profile, "clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
+	profile->stacks = lode_stacks_new();
+	profile->stacks->has_chains = true;
+	for (size_t i = 0; i < n_attributes; i++)
+		ids[i] = lode_profile_attribute(profile, attributes[i]);
+	for (guint i = 0; i < N_FUNCTIONS; i++) {
+		const LodeImage image = {.path = lode_profile_intern(profile, known[i].image)};
+		const LodeFunction function = {.name = lode_profile_intern(profile, known[i].name),
+			.image = i,
+			.address = 16,
+			.size = 16,
+			.first_instruction = i,
+			.n_instructions = 1};
+		const LodeInstruction instruction = {.address = 16,
+			.next_count = -1,
+			.function = i,
+			.block = LODE_NONE,
+			.attribute_set = lode_profile_attribute_set(
+				profile, ids, i == WORK ? n_attributes : 0),
+			.location = known[i].file != NULL
+		                            ? lode_profile_location(profile, known[i].file,
+						      i == WORK ? 12 : 40, NULL)
+		                            : LODE_NONE};
+		g_array_append_val(profile->images, image);
+		g_array_append_val(profile->functions, function);
+		g_array_append_val(profile->instructions, instruction);
+		g_array_append_val(profile->cost_starts, start);
+	}
+	g_array_append_val(profile->cost_starts, start);
+	return profile;
+}
+
+static uint32_t add_stack(LodeProfile *profile, uint32_t function, uint32_t line, uint32_t outer)
+{
+	const LodeFrame frame = {.function = lode_profile_function(profile, function)->name,
+		.image = lode_profile_image(profile, function)->path,
+		.file = lode_profile_intern(profile, known[function].file),
+		.line = known[function].file != NULL ? line : 0};
+	const LodeStack stack = {profile->stacks->frames->len, outer};
+
+	g_array_append_val(profile->stacks->frames, frame);
+	g_array_append_val(profile->stacks->stacks, stack);
+	return profile->stacks->stacks->len - 1;
+}
+
+static void add_samples(LodeProfile *profile, uint32_t stack, guint n)
+{
+	const LodeStackSample sample = {.weight = 10 * n, .stack = stack, .n_more = n - 1};
+
+	g_array_append_val(profile->stacks->samples, sample);
+	lode_profile_event(profile, 0)->total += 10 * n;
+	profile->n_samples += n;
+}
+
+static LodeDiagnoses *diagnose(
+	const LodeProfile *profile, const LodeFindings *findings, double user)
+{
+	g_autoptr(LodeFunctionCosts) costs = lode_function_costs_new(profile, 0);
+	g_autoptr(LodeFamilies) families = lode_families_new();
+	g_autoptr(LodeOwnLines) own = lode_own_lines_new(profile, NULL);
+	g_autofree uint32_t *family_of = NULL;
+	g_autoptr(GArray) of_families = lode_families_costs(families, costs, &family_of);
+	g_autoptr(LodeServices) services = lode_services_new(costs, families, family_of, NULL);
+	const LodeDiagnosisContext context = {.profile = profile,
+		.findings = findings,
+		.total = lode_profile_event(profile, 0)->total,
+		.user = user,
+		.own = own,
+		.costs = costs,
+		.families = families,
+		.family_of = family_of,
+		.services = services};
+	LodeDiagnoses *out = lode_diagnoses_new();
+
+	lode_service_diagnoses_add(out, &context);
+	return out;
+}
+
+static const char *evidence_at(const LodeDiagnosis *diagnosis, guint i)
+{
+	return i < diagnosis->evidence->len
+	               ? g_array_index(diagnosis->evidence, LodeEvidence, i).text
+	               : NULL;
+}
+
+/* malloc and free are one; strcmp that qsort calls back is no part of qsort; the kernel none. */
+static void test_example(void)
+{
+	LodeProfile *profile = profile_new(NULL, 0);
+	uint32_t in_main = add_stack(profile, MAIN, 40, LODE_NONE);
+	uint32_t other = add_stack(profile, MAIN, 41, LODE_NONE);
+	uint32_t in_work = add_stack(profile, WORK, 12, in_main);
+	uint32_t sort = add_stack(profile, QSORT, 0, other);
+	uint32_t compare = add_stack(profile, WORK, 8, sort);
+	uint32_t taken = add_stack(profile, MALLOC, 0, in_work);
+
+	add_samples(profile, taken, 200);
+	add_samples(profile, add_stack(profile, FREE, 0, other), 100);
+	add_samples(profile, add_stack(profile, KERNEL, 0, taken), 100);
+	add_samples(profile, sort, 50);
+	add_samples(profile, add_stack(profile, STRCMP, 0, compare), 150);
+	add_samples(profile, compare, 200);
+	add_samples(profile, add_stack(profile, MEMSET, 0, in_work), 10);
+	add_samples(profile, in_main, 190);
+	g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL, 1);
+	g_assert_cmpuint(all->diagnoses->len, ==, 3);
+	const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+	g_assert_cmpstr(one->cause, ==, "service-allocator");
+	g_assert_cmpstr(one->title, ==, "memory allocation: malloc and free");
+	g_assert_cmpstr(one->name, ==, "service-allocator@allocator");
+	g_assert_cmpstr(one->service, ==, "allocator");
+	g_assert_cmpint(one->scope, ==, LODE_SCOPE_SERVICE);
+	g_assert_cmpstr(one->file, ==, "work.c");
+	g_assert_cmpuint(one->line, ==, 12);
+	g_assert_cmpstr(one->function, ==, "work(int)");
+	g_assert_cmpfloat_with_epsilon(one->time, 0.3, 1e-9);
+	g_assert_cmpfloat_with_epsilon(one->time_error, sqrt(.3 * .7 / 1000), 1e-9);
+	g_assert_true(isnan(one->low));
+	g_assert_cmpfloat_with_epsilon(one->high, 0.95 * 0.3, 1e-9);
+	g_assert_cmpuint(one->places, ==, 2);
+	g_assert_cmpuint(one->functions, ==, 2);
+	g_assert_cmpstr(evidence_at(one, 0), ==,
+		"malloc and free take 30.0 % with all that they call; 67 % of it from work.c:12 in "
+		"work; 2 functions call them");
+	g_assert_null(evidence_at(one, 1));
+	one = lode_diagnoses_at(all, 1);
+	g_assert_cmpstr(one->cause, ==, "service-string");
+	g_assert_cmpstr(one->service, ==, "strcmp");
+	g_assert_cmpfloat_with_epsilon(one->time, 0.15, 1e-9);
+	one = lode_diagnoses_at(all, 2);
+	g_assert_cmpstr(one->cause, ==, "service-sort");
+	g_assert_cmpfloat_with_epsilon(one->time, 0.05, 1e-9);
+	lode_profile_free(profile);
+}
+
+static LodeProfile *strlen_profile(const char *const *attributes, size_t n)
+{
+	LodeProfile *profile = profile_new(attributes, n);
+	uint32_t in_work = add_stack(profile, WORK, 12, LODE_NONE);
+
+	add_samples(profile, add_stack(profile, STRLEN, 0, in_work), 60);
+	add_samples(profile, in_work, 40);
+	return profile;
+}
+
+/* Called in a loop; with arguments that the loop does not change. */
+static void test_loops(void)
+{
+	static const char *const call[] = {"kind:call", "loop:1", "repeats:unchanged"};
+	LodeProfile *profile = strlen_profile(call, 1);
+
+	g_autoptr(LodeDiagnoses) outside = diagnose(profile, NULL, 1);
+	const LodeDiagnosis *one = lode_diagnoses_at(outside, 0);
+	g_assert_cmpstr(one->title, ==, "strlen");
+	g_assert_cmpuint(one->instruction, ==, WORK);
+	g_assert_cmpuint(one->at->len, ==, 1);
+	lode_profile_free(profile);
+
+	profile = strlen_profile(call, 2);
+	g_autoptr(LodeDiagnoses) inside = diagnose(profile, NULL, 1);
+	one = lode_diagnoses_at(inside, 0);
+	g_assert_cmpstr(one->cause, ==, "service-string");
+	g_assert_cmpstr(one->title, ==, "strlen, called in a loop");
+	g_assert_cmpstr(evidence_at(one, 1), ==, "100 % of it is called in loops");
+	lode_profile_free(profile);
+
+	profile = strlen_profile(call, 3);
+	g_autoptr(LodeDiagnoses) unchanged = diagnose(profile, NULL, 0.5);
+	one = lode_diagnoses_at(unchanged, 0);
+	g_assert_cmpstr(one->cause, ==, "repeated-work");
+	g_assert_cmpstr(one->name, ==, "repeated-work@strlen");
+	g_assert_cmpstr(evidence_at(one, 1), ==,
+		"100 % of it is called in loops that do not change the arguments");
+	g_assert_cmpfloat_with_epsilon(one->time, 0.3, 1e-9);
+	g_assert_cmpfloat_with_epsilon(one->high, 0.3, 1e-9);
+	lode_profile_free(profile);
+
+	/* The call at the line is of another function. */
+	profile = strlen_profile(call, 3);
+	const LodeEdge edge = {WORK, MALLOC, LODE_EDGE_CALL, 1};
+	g_array_append_val(profile->edges, edge);
+	g_autoptr(LodeDiagnoses) other = diagnose(profile, NULL, 1);
+	one = lode_diagnoses_at(other, 0);
+	g_assert_cmpstr(one->title, ==, "strlen");
+	g_assert_cmpuint(one->instruction, ==, LODE_NONE);
+	lode_profile_free(profile);
+}
+
+/* Findings that lie in the service. */
+static void test_findings(void)
+{
+	static const LodeFindingPlace places[] = {{STRLEN, 0.5}, {WORK, 0.1}, {WORK, 0.2}};
+	const LodeFinding in = {.time = 0.6, .n_places = 2},
+			  out = {.time = 0.2, .first_place = 2, .n_places = 1};
+	LodeProfile *profile = strlen_profile(NULL, 0);
+	g_autoptr(LodeFindings) findings = lode_findings_new();
+
+	g_array_append_vals(findings->places, places, G_N_ELEMENTS(places));
+	g_array_append_val(findings->findings, out);
+	g_array_append_val(findings->findings, in);
+	g_autoptr(LodeDiagnoses) all = diagnose(profile, findings, 1);
+	const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+	g_assert_cmpuint(one->findings->len, ==, 1);
+	g_assert_cmpuint(g_array_index(one->findings, uint32_t, 0), ==, 1);
+	lode_profile_free(profile);
+}
+
+/* Too little, too few samples, no stacks, nothing at all. */
+static void test_none(void)
+{
+	LodeProfile *profile = profile_new(NULL, 0);
+	uint32_t in_work = add_stack(profile, WORK, 12, LODE_NONE);
+
+	g_autoptr(LodeDiagnoses) nothing = diagnose(profile, NULL, 1);
+	g_assert_cmpuint(nothing->diagnoses->len, ==, 0);
+	add_samples(profile, add_stack(profile, MALLOC, 0, in_work), 3);
+	add_samples(profile, in_work, 57);
+	g_autoptr(LodeDiagnoses) uncertain = diagnose(profile, NULL, 1);
+	g_assert_cmpuint(uncertain->diagnoses->len, ==, 0);
+	add_samples(profile, in_work, 10000);
+	g_autoptr(LodeDiagnoses) little = diagnose(profile, NULL, 1);
+	g_assert_cmpuint(little->diagnoses->len, ==, 0);
+	lode_profile_free(profile);
+
+	profile = profile_new(NULL, 0);
+	lode_stacks_free(profile->stacks);
+	profile->stacks = NULL;
+	g_autoptr(LodeDiagnoses) unknown = diagnose(profile, NULL, 1);
+	g_assert_cmpuint(unknown->diagnoses->len, ==, 0);
+	lode_profile_free(profile);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/service_diagnoses/example", test_example);
+	g_test_add_func("/service_diagnoses/loops", test_loops);
+	g_test_add_func("/service_diagnoses/findings", test_findings);
+	g_test_add_func("/service_diagnoses/none", test_none);
+	return g_test_run();
+}

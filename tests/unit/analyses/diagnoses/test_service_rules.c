@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules of services: those that are compiled in, by functions of each, and the form of their file.
+ */
+#include "analyses/calls/function_families.h"
+#include "analyses/diagnoses/service_rules.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define LIBC "/usr/lib/x86_64-linux-gnu/libc.so.6"
+#define LIBM "/usr/lib/x86_64-linux-gnu/libm.so.6"
+#define LIBSTDCXX "/usr/lib/x86_64-linux-gnu/libstdc++.so.6"
+#define LIBJVM "/usr/lib/jvm/lib/server/libjvm.so"
+#define OWN "/home/me/program"
+#define NODE "/usr/bin/node"
+#define PYTHON "/usr/bin/python3.11"
+
+/* Functions by the name that they are called by; of each rule at least one. */
+static const struct {
+	const char *rule; /* NULL: none, or one without a cause */
+	const char *function, *image, *file;
+} cases[] = {
+	{"growth by realloc", "realloc", LIBC, "/home/me/a.c"},
+	{"Go's append", "runtime.growslice", OWN, "/home/me/a.go"},
+	{"Go's allocation", "runtime.mallocgc", OWN, "/home/me/a.go"},
+	{"Go's allocation", "runtime.newobject", OWN, NULL},
+	{"Rust's allocation", "__rust_alloc", OWN, NULL},
+	{"Rust's allocation, by the file", "malloc", LIBC, "/home/me/src/main.rs"},
+	{"Python's objects", "_PyObject_Malloc", PYTHON, NULL},
+	{"C++ allocation", "operator new(unsigned long)", LIBSTDCXX, NULL},
+	{"C++ allocation, by the file", "free", LIBC, "/home/me/a.cpp"},
+	{"allocation", "malloc", LIBC, "/home/me/a.c"},
+	{"allocation", "free", LIBC, NULL},
+	{"allocation", "je_malloc", OWN, NULL},
+	{NULL, "mallocate", OWN, NULL},
+	{"length of strings", "strlen", LIBC, NULL},
+	{"appending to strings", "__strcat_chk", LIBC, NULL},
+	{"copying strings", "strncpy", LIBC, NULL},
+	{"comparing", "strcmp", LIBC, NULL},
+	{"comparing", "runtime.memequal", OWN, NULL},
+	{"copying", "memcpy", LIBC, NULL},
+	{"filling", "memset", LIBC, NULL},
+	{"searching", "strstr", LIBC, NULL},
+	{"Go's strings", "runtime.concatstrings", OWN, NULL},
+	{"C++ strings", "std::__cxx11::basic_string<char>::_M_append(char const*, unsigned long)",
+		LIBSTDCXX, NULL},
+	{"strings", "strverscmp", LIBC, NULL},
+	{NULL, "strlen_often", OWN, NULL},
+	{"collation", "strcoll", LIBC, NULL},
+	{"characters to wide characters", "mbrtowc", LIBC, NULL},
+	{"classes of characters", "towupper", LIBC, NULL},
+	{"iconv", "iconv", LIBC, NULL},
+	{"dates as text", "strftime", LIBC, NULL},
+	{"locale", "std::locale::locale()", LIBSTDCXX, NULL},
+	{"single characters", "getc", LIBC, NULL},
+	{"flushing", "fflush", LIBC, NULL},
+	{"flushing",
+		"std::basic_ostream<char, std::char_traits<char> >& std::endl<char, "
+		"std::char_traits<char> >(std::basic_ostream<char, std::char_traits<char> >&)",
+		LIBSTDCXX, NULL},
+	{"formatting", "snprintf", LIBC, NULL},
+	{"formatting", "__fprintf_chk", LIBC, NULL},
+	{"parsing by format", "__isoc99_sscanf", LIBC, NULL},
+	{"numbers from text", "strtol", LIBC, NULL},
+	{"Go's fmt", "fmt.Sprintf", OWN, NULL},
+	{"Rust's standard streams", "std::io::stdio::_print", OWN, NULL},
+	{"C++ streams", "std::ostream::operator<<(int)", LIBSTDCXX, NULL},
+	{"seeking", "fseek", LIBC, NULL},
+	{"stdio", "fwrite", LIBC, NULL},
+	{"mutexes", "pthread_mutex_lock", LIBC, NULL},
+	{"mutexes", "sync.(*Mutex).Lock", OWN, NULL},
+	{"waiting at barriers", "GOMP_barrier", "/usr/lib/libgomp.so.1", NULL},
+	{"locks", "sem_post", LIBC, NULL},
+	{"Rust's panics", "rust_begin_unwind", OWN, NULL},
+	{"exceptions", "__cxa_throw", LIBSTDCXX, NULL},
+	{"casts", "__dynamic_cast", LIBSTDCXX, NULL},
+	{"Go's maps", "runtime.mapaccess2_faststr", OWN, NULL},
+	{"Rust's hash tables", "hashbrown::map::HashMap<K,V,S,A>::insert", OWN, NULL},
+	{"C++ unordered containers",
+		"std::_Hashtable<int, std::pair<int const, int> >::find(int const&)", OWN, NULL},
+	{"hashing", "g_hash_table_lookup", "/usr/lib/libglib-2.0.so.0", NULL},
+	{"search trees", "std::_Rb_tree<int, int>::_M_get_insert_unique_pos(int const&)", OWN,
+		NULL},
+	{"search trees", "std::_Rb_tree_increment(std::_Rb_tree_node_base*)", LIBSTDCXX, NULL},
+	{"powers", "pow", LIBM, NULL},
+	{"exponentials and logarithms", "exp", LIBM, NULL},
+	{"exponentials and logarithms", "logf", LIBM, NULL},
+	{"trigonometry", "sincos", LIBM, NULL},
+	{"remainders", "fmod", LIBM, NULL},
+	{"rounding", "floor", LIBM, NULL},
+	{"products of complex numbers", "__muldc3", OWN, NULL},
+	{"wide integers", "__udivti3", OWN, NULL},
+	{"quadruple precision", "__multf3", OWN, NULL},
+	{"mathematics", "erf", LIBM, NULL},
+	{"Go's collector", "runtime.gcDrain", OWN, NULL},
+	{"Java's collectors", "G1ParScanThreadState::trim_queue_to_threshold(unsigned int)", LIBJVM,
+		NULL},
+	{"V8's collector", "v8::internal::Scavenger::Process(v8::JobDelegate*)", NODE, NULL},
+	{"Python's collector", "gc_collect_main", PYTHON, NULL},
+	{"garbage collector", "luaC_step", "/usr/bin/lua5.4", NULL},
+	{"compiling of regular expressions", "regcomp", LIBC, NULL},
+	{"compiling of regular expressions", "regexp.MustCompile", OWN, NULL},
+	{"std::regex", "std::__detail::_Executor<char>::_M_dfs(long)", OWN, NULL},
+	{"regular expressions", "regexec", LIBC, NULL},
+	{"regular expressions", "Builtins_RegExpExecInternal", NODE, NULL},
+	{"V8 property look-ups", "Builtins_KeyedLoadIC_Megamorphic", NODE, NULL},
+	{"arrays that are shifted", "Builtins_ArrayPrototypeShift", NODE, NULL},
+	{"JSON", "v8::internal::JsonStringifier::Stringify()", NODE, NULL},
+	{"searches in arrays", "Builtins_ArrayIndexOf", NODE, NULL},
+	{"maps and sets", "Builtins_FindOrderedHashMapEntry", NODE, NULL},
+	{"strings of V8", "Builtins_StringAdd_CheckNone", NODE, NULL},
+	{"copies of objects", "Builtins_CloneObjectIC", NODE, NULL},
+	{"loops over properties", "Builtins_ForInFilter", NODE, NULL},
+	{"monitors of Java", "ObjectMonitor::enter(JavaThread*)", LIBJVM, NULL},
+	{"stack traces of Java", "java_lang_Throwable::fill_in_stack_trace(Handle)", LIBJVM, NULL},
+	{"copies of arrays in Java", "jbyte_disjoint_arraycopy", "/tmp/jit-7.dump", NULL},
+	{"slow allocation in Java", "OptoRuntime::new_array_C(Klass*, int, JavaThread*)", LIBJVM,
+		NULL},
+	{"run-time compilers", "v8::internal::compiler::GraphReducer::Reduce(Node*)", NODE, NULL},
+	{"Python look-ups", "_PyType_Lookup", PYTHON, NULL},
+	{"look-ups of other interpreters", "Perl_hv_common", "/usr/bin/perl", NULL},
+	{"thread-local storage", "__tls_get_addr", "/usr/lib/ld-linux-x86-64.so.2", NULL},
+	{"looking for symbols", "dlsym", LIBC, NULL},
+	{"sorting", "qsort", LIBC, NULL},
+	{NULL, "qsort", OWN, NULL},
+	{"random numbers", "rand", LIBC, NULL},
+	{NULL, "random", OWN, NULL},
+	{"dates", "localtime", LIBC, NULL},
+	{"clocks", "clock_gettime", LIBC, NULL},
+	{"environment", "getenv", LIBC, NULL},
+	{"compression", "deflate", "/usr/lib/x86_64-linux-gnu/libz.so.1", NULL},
+	{NULL, "_PyEval_EvalFrameDefault", PYTHON, NULL},
+	{NULL, "handle_mm_fault", "[kernel]", NULL},
+	{NULL, "main", OWN, NULL},
+	{NULL, "sqlite3_step", "/usr/lib/libsqlite3.so.0", NULL},
+};
+
+static const LodeServiceRule *find(
+	const LodeServiceRules *rules, const LodeFamilies *families, size_t i)
+{
+	uint32_t family = lode_families_find(families, cases[i].function, cases[i].image, false);
+
+	return lode_service_rules_find(rules, cases[i].function, cases[i].image,
+		family != UINT32_MAX ? lode_families_at(families, family)->name : NULL,
+		cases[i].file);
+}
+
+static void test_cases(void)
+{
+	g_autoptr(LodeServiceRules) rules = lode_service_rules_new();
+	g_autoptr(LodeFamilies) families = lode_families_new();
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		const LodeServiceRule *rule = find(rules, families, i);
+		if (g_strcmp0(rule != NULL ? rule->name : NULL, cases[i].rule) != 0)
+			g_test_fail_printf("%s: rule %s, not %s", cases[i].function,
+				rule != NULL ? rule->name : "(none)", cases[i].rule);
+	}
+}
+
+/* Each has a case, and texts of which a reader can act on. */
+static void test_all(void)
+{
+	g_autoptr(LodeServiceRules) rules = lode_service_rules_new();
+	g_autoptr(LodeFamilies) families = lode_families_new();
+
+	for (guint i = 0; i < lode_service_rules_n(rules); i++) {
+		const LodeServiceRule *rule = lode_service_rules_at(rules, i);
+		bool has_case = strcmp(rule->cause, "repeated-work") == 0;
+		for (size_t k = 0; k < G_N_ELEMENTS(cases) && !has_case; k++)
+			has_case = find(rules, families, k) == rule;
+		if (!has_case)
+			g_test_fail_printf("no case for the rule '%s'", rule->name);
+		g_assert_true(rule->factor > 0 && rule->factor <= 1);
+		g_assert_true(rule->least >= 0.02);
+		g_assert_true(g_str_has_suffix(rule->explanation, "."));
+		g_assert_true(g_str_has_suffix(rule->remedy, "."));
+		g_assert_cmpstr(rule->whole->cause, ==, rule->cause);
+		if (rule->rest != NULL)
+			g_assert_cmpstr(rule->rest->cause, ==, rule->cause);
+	}
+}
+
+/* A part has the texts of its whole; it may be before it. */
+static void test_parts(void)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeServiceRules) rules = lode_service_rules_parse(
+		"[part]\nfunctions=a*;b\npart-of=whole\nremedy=R.\nleast=0.1\nrepeated=again\n"
+		"[again]\ncause=repeated-work\nexplanation=e\nremedy=r\n"
+		"[whole]\nfunctions=*\ncause=service-x\nexplanation=E.\nremedy=W.\nfactor=0.5\n",
+		&error);
+
+	g_assert_no_error(error);
+	const LodeServiceRule *part = lode_service_rules_find(rules, "ab", "x", NULL, NULL);
+	g_assert_cmpstr(part->name, ==, "part");
+	g_assert_cmpstr(part->whole->name, ==, "whole");
+	g_assert_cmpstr(part->repeated->name, ==, "again");
+	g_assert_cmpstr(part->cause, ==, "service-x");
+	g_assert_cmpstr(part->explanation, ==, "E.");
+	g_assert_cmpstr(part->remedy, ==, "R.");
+	g_assert_cmpfloat(part->factor, ==, 0.5);
+	g_assert_cmpfloat(part->least, ==, 0.1);
+	const LodeServiceRule *whole = lode_service_rules_find(rules, "c", "x", NULL, NULL);
+	g_assert_true(whole == whole->whole && whole == part->whole);
+	g_assert_cmpfloat(whole->least, ==, 0.02);
+}
+
+static void test_wrong(void)
+{
+	static const struct {
+		const char *text, *message;
+	} wrong[] = {
+		{"[a]\nfunctions=f\nnonsense=1\n", "group 'a': unknown key 'nonsense'"},
+		{"[a]\nremedy=f\n", "group 'a': nothing is given for 'functions'"},
+		{"[a]\nfunctions=f;;g\n", "group 'a': an empty pattern in 'functions'"},
+		{"[a]\nfunctions=f\nfactor=2\n", "group 'a': not a number from 0 to 1 in 'factor'"},
+		{"[a]\nfunctions=f\nfactor=x\n", "group 'a': not a number from 0 to 1 in 'factor'"},
+		{"[a]\nfunctions=f\nleast=nan\n", "group 'a': not a number from 0 to 1 in 'least'"},
+		{"[a]\nfunctions=f\nrest=b\n", "group 'a': no other group is named in 'rest'"},
+		{"[a]\nfunctions=f\npart-of=a\n",
+			"group 'a': no other group is named in 'part-of'"},
+		{"[a]\nfunctions=f\npart-of=b\n[b]\nfunctions=g\npart-of=c\n[c]\nfunctions=h\n",
+			"group 'a': itself a part of another one: 'b'"},
+		{"[a]\nfunctions=f\ncause=x\nremedy=y\n",
+			"group 'a': nothing is given for 'explanation'"},
+		{"[a]\nfunctions=f\ncause=x\nexplanation=y\n",
+			"group 'a': nothing is given for 'remedy'"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+		g_autoptr(GError) error = NULL;
+		g_assert_null(lode_service_rules_parse(wrong[i].text, &error));
+		g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
+		g_assert_cmpstr(error->message, ==, wrong[i].message);
+	}
+	g_assert_null(lode_service_rules_parse("nonsense", NULL));
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/service_rules/cases", test_cases);
+	g_test_add_func("/service_rules/all", test_all);
+	g_test_add_func("/service_rules/parts", test_parts);
+	g_test_add_func("/service_rules/wrong", test_wrong);
+	return g_test_run();
+}
