@@ -33,6 +33,7 @@ N_FUNCTIONS = 60
 SECONDS = float(os.environ.get("TWIN_SECONDS", "1.25"))
 RUNS = 4
 TRIAL_SECONDS = 0.12
+TRIAL_RUNS = 3
 MOST_FILLER = 1 << 20
 COMPILE = ["-O2", "-g", "-pthread"]
 
@@ -182,39 +183,38 @@ class Pair:
         return [min(times) for times in zip(*([processor_time([program, str(filler), str(rounds)])
                                                for program in self.programs] for _ in range(runs)))]
 
-    def rounds_for(self, filler, seconds):
-        """Rounds of the program with the cost that take so long."""
-        rounds = 1
+    def round_times(self, filler):
+        """Seconds of a round of each side, without what comes before the rounds."""
+        rounds = max(1, round(TRIAL_SECONDS / self.round_guess(filler)))
         while True:
-            time = self.times(filler, rounds, 1)[0] - self.times(filler, 0, 1)[0]
-            if time > TRIAL_SECONDS / 2:
-                return max(1, round(rounds * seconds / time))
-            rounds *= 4 if time < TRIAL_SECONDS / 8 else 2
-
-    def saving(self, filler, runs=3):
-        rounds = self.rounds_for(filler, TRIAL_SECONDS)
-        with_it, without = self.times(filler, rounds, runs)
-        return 1 - without / with_it
+            times = [time - self.before for time in self.times(filler, rounds, TRIAL_RUNS)]
+            if times[0] > TRIAL_SECONDS / 3:
+                return [time / rounds for time in times]
+            rounds *= 4
 
     def calibrate(self, share):
-        """Filler and rounds at which the saving is the share, or near it."""
+        """Filler and rounds at which the saving is the share, or near it.
+
+        With filler f a round takes a + b·f with the cost and d less without it; where out-of-order
+        execution hides either, a and d change with f, so the solution is found again from there.
+        """
+        self.before = self.times(0, 0, 2)[0]
+        self.round_guess = lambda filler: 1e-6 * N_FUNCTIONS
         if self.kind == "none":
-            return 100, self.rounds_for(100, SECONDS)
-        low, high = 0, 16
-        if self.saving(low) > share:
-            while high < MOST_FILLER and self.saving(high) > share:
-                low, high = high, high * 4
-            for _ in range(5):
-                middle = (low + high) // 2 if low < 16 else round((low * high) ** 0.5)
-                if middle in (low, high):
-                    break
-                saving = self.saving(middle)
-                if abs(saving - share) < 0.05 * share:
-                    low = high = middle
-                    break
-                low, high = (middle, high) if saving > share else (low, middle)
-            low = (low + high) // 2
-        return low, self.rounds_for(low, SECONDS)
+            return 100, round(SECONDS / self.round_times(100)[0])
+        times = self.round_times(0)
+        slope = (self.round_times(128)[0] - times[0]) / 128
+        filler, best = 0, (abs(1 - times[1] / times[0] - share), 0, times[0])
+        for _ in range(4):
+            filler = min(MOST_FILLER, max(0, round(filler + ((times[0] - times[1]) / share - times[0]) / slope)))
+            if filler == best[1]:
+                break
+            self.round_guess = lambda _, time=max(times[0], slope * filler): time
+            times = self.round_times(filler)
+            best = min(best, (abs(1 - times[1] / times[0] - share), filler, times[0]))
+            if best[0] < 0.06 * share:
+                break
+        return best[1], max(1, round((SECONDS - self.before) / best[2]))
 
 
 def write_row(directory, row):
