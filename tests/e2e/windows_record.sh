@@ -44,7 +44,7 @@ record -- "$program" alone
 if grep -q "windows are not recorded" err; then skip "$(cat err)"; fi
 grep -q timer logs && has_timer=true || has_timer=false
 
-echo 1..14
+echo 1..23
 
 check "a program of one process" "$(status_is 0)" "$(all_have_windows)" "$(says " windows with ")"
 check "the recording is private, and nothing is left" \
@@ -117,6 +117,45 @@ else
 	check "a sanitized program runs without # SKIP gcc makes none"
 	check "one that a program starts runs, too # SKIP gcc makes none"
 fi
+# A run-time that is not stepped handles SIGTRAP by itself. Its process had announced itself before it
+# executed this program.
+cat >runtime.c <<'EOF'
+#define _GNU_SOURCE
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+/* as in Go's programs */
+__asm__(".section .note.go.buildid,\"a\",@note\n.align 4\n.long 4, 4, 4\n.asciz \"Go\"\n.byte 0\n"
+	".long 0\n.previous\n.text\nback: mov $15, %eax\nsyscall\n");
+void back(void);
+struct { void (*handler)(int); unsigned long flags; void (*restorer)(void); unsigned long mask; } action;
+static void handle(int number) { (void)number; _exit(9); }
+int main(void)
+{
+	action.handler = handle, action.flags = 0x04000000, action.restorer = back;
+	syscall(SYS_rt_sigaction, SIGTRAP, &action, 0, 8);
+	for (volatile long i = 0; i < 300000000; i++);
+	return 3;
+}
+EOF
+if gcc -O1 runtime.c -o runtime 2>/dev/null; then
+	record -- bash -c '(exec ./runtime); exit $?'
+	check "a run-time that is executed in an announced process" "$(status_is 3)"
+else
+	check "a run-time that is executed in an announced process # SKIP gcc makes none"
+fi
+# These end a program that has mapped what they have not foreseen.
+for sanitizer in "gcc thread" "clang address" "clang memory" "clang thread"; do
+	if "${sanitizer% *}" "-fsanitize=${sanitizer#* }" sanitized.c -o sanitized 2>/dev/null && ! ./sanitized 2>/dev/null; then
+		record -- ./sanitized
+		check "$sanitizer: runs without windows" "$(status_is 3)" "$(says "is built with a sanitizer")"
+		record -- sh -c './sanitized; exit $?'
+		check "$sanitizer: one that a program starts runs, too" "$(status_is 3)"
+	else
+		check "$sanitizer: runs without windows # SKIP none is made"
+		check "$sanitizer: one that a program starts runs, too # SKIP none is made"
+	fi
+done
 
 "$lode" memory record --windows 50% --keep-recording kept -o m.lode -- "$program" alone >out 2>err
 status=$?

@@ -116,13 +116,34 @@ static bool names_sanitizer(Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
 	return false;
 }
 
+/* Linked statically, as clang does, it exports its functions. */
+static bool exports_sanitizer(Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
+{
+	static const char *const names[] = {
+		"__asan_init", "__tsan_init", "__msan_init", "__lsan_init", "__hwasan_init"};
+	Elf_Data *data = elf_getdata(section, NULL);
+	GElf_Sym symbol;
+
+	for (int i = 0; data != NULL && gelf_getsym(data, i, &symbol) != NULL; i++) {
+		const char *name = symbol.st_shndx != SHN_UNDEF
+		                           ? elf_strptr(elf, header->sh_link, symbol.st_name)
+		                           : NULL;
+		for (size_t k = 0; name != NULL && k < G_N_ELEMENTS(names); k++)
+			if (strcmp(name, names[k]) == 0)
+				return true;
+	}
+	return false;
+}
+
 static bool needs_sanitizer(Elf *elf)
 {
 	GElf_Shdr header;
 
 	for (Elf_Scn *at = NULL; (at = elf_nextscn(elf, at)) != NULL;)
-		if (gelf_getshdr(at, &header) != NULL && header.sh_type == SHT_DYNAMIC &&
-			names_sanitizer(elf, at, &header))
+		if (gelf_getshdr(at, &header) != NULL &&
+			((header.sh_type == SHT_DYNAMIC && names_sanitizer(elf, at, &header)) ||
+				(header.sh_type == SHT_DYNSYM &&
+					exports_sanitizer(elf, at, &header))))
 			return true;
 	return false;
 }

@@ -31,6 +31,11 @@ uint64_t budget_used_ns(void);
 /* Maps the page, and makes it if it does not exist. `share_ppm`: of the processor time. */
 bool budget_open(const char *directory, uint32_t share_ppm);
 
+/* Unmaps the page, in a process that is not to be stepped: by the page the recorder knows those
+ * that are (LodeWindowRecorder), also where one with this process's id announced itself before it
+ * executed this program. No window can be reserved from then on, nor time be told. */
+void budget_close(void);
+
 /* To be called when the process has executed a program. */
 void budget_begin(Budget *self);
 

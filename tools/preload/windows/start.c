@@ -21,6 +21,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Of sanitizers that a program is linked with, as a library or statically. */
+extern void __asan_init(void) __attribute__((weak));
+extern void __hwasan_init(void) __attribute__((weak));
+extern void __lsan_init(void) __attribute__((weak));
+extern void __msan_init(void) __attribute__((weak));
+extern void __tsan_init(void) __attribute__((weak));
+
 #define DIRECTORY_VARIABLE "LODE_WINDOWS"
 #define SHARE_VARIABLE "LODE_WINDOWS_SHARE"
 #define PATHS_VARIABLE "LODE_WINDOWS_PATHS"
@@ -47,6 +54,14 @@ static bool is_note_of_go(const char *note, size_t size)
 		size -= whole;
 	}
 	return false;
+}
+
+/* Their run-times put off or change signals, and keep all addresses but some to themselves: nothing
+ * may be mapped. */
+static bool is_sanitized(void)
+{
+	return __asan_init != NULL || __hwasan_init != NULL || __lsan_init != NULL ||
+	       __msan_init != NULL || __tsan_init != NULL;
 }
 
 /* Go sets its handlers by system calls, which no wrapper sees. */
@@ -166,7 +181,7 @@ __attribute__((constructor)) static void begin(void)
 	int code = errno;
 
 	if (given == NULL || given[0] != '/' || strlen(given) >= sizeof(directory) ||
-		share_ppm == 0)
+		share_ppm == 0 || is_sanitized())
 		return;
 	strcpy(directory, given);
 	if (!budget_open(directory, share_ppm) || !stepping_begin(&options))
@@ -182,6 +197,8 @@ __attribute__((constructor)) static void begin(void)
 		announce();
 	}
 	budget_charge_begin(began_ns);
+	if (!stepping_is_on())
+		budget_close();
 	errno = code;
 }
 

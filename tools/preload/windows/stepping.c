@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 /* Beside the page of the budget. */
-#define STATE_PLACE ((void *)0x250000110000)
+#define STATE_PLACE ((void *)0x552000110000)
 
 enum { TRAP_FLAG = 0x100, ALIGNMENT_FLAG = 0x40000, RAISED_FLAGS = 0x3f, CODE_64_BIT = 0x33 };
 
