@@ -44,7 +44,7 @@ record -- "$program" alone
 if grep -q "windows are not recorded" err; then skip "$(cat err)"; fi
 grep -q timer logs && has_timer=true || has_timer=false
 
-echo 1..23
+echo 1..24
 
 check "a program of one process" "$(status_is 0)" "$(all_have_windows)" "$(says " windows with ")"
 check "the recording is private, and nothing is left" \
@@ -143,6 +143,15 @@ if gcc -O1 runtime.c -o runtime 2>/dev/null; then
 	check "a run-time that is executed in an announced process" "$(status_is 3)"
 else
 	check "a run-time that is executed in an announced process # SKIP gcc makes none"
+fi
+# An emulator has loaded the library only in the program that it emulates.
+if command -v valgrind >/dev/null; then
+	echo 'int main(void) { for (volatile long i = 0; i < 20000000; i++); return 3; }' >emulated.c
+	gcc -O1 emulated.c -o emulated
+	record -- valgrind -q --tool=none ./emulated
+	check "valgrind runs without windows" "$(status_is 3)" "$(holds [ "$(awk '{ print $2, $5 }' logs)" = "0 8" ])"
+else
+	check "valgrind runs without windows # SKIP it is not installed"
 fi
 # These end a program that has mapped what they have not foreseen.
 for sanitizer in "gcc thread" "clang address" "clang memory" "clang thread"; do

@@ -181,6 +181,19 @@ static const char *read_obstacle(const char *path)
 	return obstacle;
 }
 
+bool lode_preloaded_library_is_static(const char *path)
+{
+	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	elf_version(EV_CURRENT);
+	Elf *elf = descriptor >= 0 ? elf_begin(descriptor, ELF_C_READ_MMAP, NULL) : NULL;
+	bool is_static = elf_kind(elf) == ELF_K_ELF && !has_segment(elf, PT_INTERP);
+	elf_end(elf);
+	if (descriptor >= 0)
+		close(descriptor);
+	return is_static;
+}
+
 char *lode_preloaded_library_obstacle(const char *program)
 {
 	g_autofree char *path = g_find_program_in_path(program);

@@ -25,3 +25,9 @@ char **lode_preloaded_library_environment(const char *const *environment, const 
  * statically, set-user-ID, built with a sanitizer. NULL: nothing is known. The caller frees it.
  */
 char *lode_preloaded_library_obstacle(const char *program);
+
+/*
+ * Whether a file is linked statically. A process that executes such a one and has loaded a library
+ * nevertheless emulates the program that has (valgrind): signals come to the emulator.
+ */
+bool lode_preloaded_library_is_static(const char *path);

@@ -168,8 +168,13 @@ static uint64_t n_limits(const char *status)
 	return status_number(status, "\nSeccomp_filters:", 10);
 }
 
-static LodeWindowObstacle find_obstacle(const LodeWindowRecorder *self, const char *status)
+static LodeWindowObstacle find_obstacle(
+	const LodeWindowRecorder *self, pid_t pid, const char *status)
 {
+	g_autofree char *file = g_strdup_printf("/proc/%d/exe", (int)pid);
+
+	if (lode_preloaded_library_is_static(file))
+		return LODE_WINDOW_OBSTACLE_PRELOAD;
 	if (is_traced(status))
 		return LODE_WINDOW_OBSTACLE_TRACED;
 	return n_limits(status) > self->n_limits ? LODE_WINDOW_OBSTACLE_SECCOMP
@@ -271,7 +276,7 @@ static void take_process(LodeWindowRecorder *self, pid_t pid)
 	}
 	g_autofree char *status = opened->len > 0 ? read_text(pid, "status") : NULL;
 	bool is_taken = status != NULL && is_ready(self, pid, status);
-	LodeWindowObstacle obstacle = is_taken ? find_obstacle(self, status)
+	LodeWindowObstacle obstacle = is_taken ? find_obstacle(self, pid, status)
 	                                       : LODE_WINDOW_OBSTACLE_NONE;
 	if (obstacle != LODE_WINDOW_OBSTACLE_NONE) {
 		lode_window_logs_add_obstacle(self->logs, pid, obstacle);
