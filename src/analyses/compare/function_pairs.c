@@ -4,7 +4,9 @@
 #include "analyses/compare/code_fingerprint.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
+#include "images/code/code_without_addresses.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,6 +153,67 @@ static char *plain_name_key(Matching *self, unsigned side, uint32_t function)
 	return name;
 }
 
+/* The place in `name` after what has brackets or blanks of its own and is no list of types: an
+ * operator or an unnamed namespace; NULL: none begins there. */
+static const char *after_literal(const char *name, const char *at)
+{
+	static const char anonymous[] = "(anonymous namespace)", keyword[] = "operator";
+	bool begins_word = at == name || !(g_ascii_isalnum(at[-1]) || at[-1] == '_');
+
+	if (g_str_has_prefix(at, anonymous))
+		return at + strlen(anonymous);
+	if (!begins_word || !g_str_has_prefix(at, keyword))
+		return NULL;
+	at += strlen(keyword);
+	if (g_str_has_prefix(at, "()"))
+		return at + strlen("()");
+	return at + (*at != '(' ? strspn(at, "<>=-*,") : 0);
+}
+
+/* A function of C++ or Rust by its name without types of parameters, template arguments and the
+ * result, and without the hash of a build: another type makes it another symbol. */
+static char *untyped_name_key(Matching *self, unsigned side, uint32_t function)
+{
+	enum { HASH_LENGTH = 19 }; /* "::h0123456789abcdef" */
+	const char *name = function_of(self, side, function)->name;
+	g_autoptr(GString) out = g_string_new(NULL);
+	size_t depth = 0, length = strlen(name);
+	bool has_types = false, has_parameters = false;
+
+	if (!has_own_name(self, side, function))
+		return NULL;
+	if (length > HASH_LENGTH && g_str_has_prefix(name + length - HASH_LENGTH, "::h") &&
+		strspn(name + length - HASH_LENGTH + 3, "0123456789abcdef") == HASH_LENGTH - 3) {
+		length -= HASH_LENGTH;
+		has_types = true;
+	}
+	for (const char *at = name; at < name + length;) {
+		const char *literal = after_literal(name, at);
+		if (literal != NULL) {
+			if (depth == 0)
+				g_string_append_len(out, at, literal - at);
+			at = literal;
+			continue;
+		}
+		bool is_arrow = *at == '>' && at > name && at[-1] == '-';
+		if ((*at == '>' || *at == ')') && !is_arrow && depth-- == 0)
+			return NULL;
+		has_types |= *at == '<' || *at == '(';
+		has_parameters |= *at == '(' && depth == 0;
+		/* The result stands before the name. */
+		if (*at == ' ' && depth == 0 && !has_parameters)
+			g_string_truncate(out, 0);
+		else if (depth == 0 && strchr("<>()", *at) == NULL)
+			g_string_append_c(out, *at);
+		depth += *at == '<' || *at == '(';
+		at++;
+	}
+	if (!has_types || depth > 0 || out->len == 0 || g_str_has_prefix(out->str, "::"))
+		return NULL;
+	g_autofree char *image = image_name(self, side, function);
+	return g_strdup_printf("%s\n%s", image, out->str);
+}
+
 static GArray *new_numbers(void)
 {
 	return g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -177,13 +240,13 @@ static GHashTable *gather(Matching *self, unsigned side, KeyFunc key_of)
 	return by_key;
 }
 
-/* Static functions of one name: each with the one left whose code is most alike, the first of
- * equals; where there is no code, in their order. */
-static void pair_namesakes(Matching *self, const GArray *first, const GArray *second)
+/* Functions of one name: each with the one left whose code is most alike, and at least so much, the
+ * first of equals; where there is no code, in their order. */
+static void pair_namesakes(Matching *self, const GArray *first, const GArray *second, double least)
 {
 	for (guint i = 0; i < MIN(first->len, (guint)MAX_NAMESAKES); i++) {
 		uint32_t one = g_array_index(first, uint32_t, i), best = LODE_NONE;
-		double most = -1;
+		double most = least;
 		for (guint j = 0; j < MIN(second->len, (guint)MAX_NAMESAKES); j++) {
 			uint32_t other = g_array_index(second, uint32_t, j);
 			double likeness;
@@ -191,7 +254,7 @@ static void pair_namesakes(Matching *self, const GArray *first, const GArray *se
 				continue;
 			likeness = lode_code_fingerprint_likeness(
 				print_of(self, 0, one), print_of(self, 1, other));
-			if (likeness > most) {
+			if (likeness >= least && (best == LODE_NONE || likeness > most)) {
 				most = likeness;
 				best = other;
 			}
@@ -201,8 +264,9 @@ static void pair_namesakes(Matching *self, const GArray *first, const GArray *se
 	}
 }
 
-/* Pairs what has the same key; `is_unique`: only where each profile has it once. */
-static void pair_by(Matching *self, KeyFunc key_of, bool is_unique)
+/* Pairs what has the same key. Where a profile has it more than once, those whose code is so much
+ * alike; `least` NAN: none. */
+static void pair_by(Matching *self, KeyFunc key_of, double least)
 {
 	g_autoptr(GHashTable) first = gather(self, 0, key_of);
 	g_autoptr(GHashTable) others = gather(self, 1, key_of);
@@ -217,8 +281,8 @@ static void pair_by(Matching *self, KeyFunc key_of, bool is_unique)
 		if (here->len == 1 && there->len == 1)
 			pair(self, g_array_index(here, uint32_t, 0),
 				g_array_index(there, uint32_t, 0), 0);
-		else if (!is_unique)
-			pair_namesakes(self, here, there);
+		else if (!isnan(least))
+			pair_namesakes(self, here, there, least);
 	}
 }
 
@@ -630,6 +694,22 @@ static void matching_clear(Matching *self)
 	g_free(self->likeness);
 }
 
+/* Whether the linker alone made a difference. */
+static bool has_same_code(const LodeFunction *a, const LodeFunction *b)
+{
+	size_t n = 0, m = 0;
+
+	if (a->code == NULL || b->code == NULL)
+		return false;
+	const uint8_t *here = g_bytes_get_data(a->code, &n);
+	const uint8_t *there = g_bytes_get_data(b->code, &m);
+	if (n != m || n == 0)
+		return false;
+	g_autoptr(GBytes) first = lode_code_without_addresses(here, n, a->address);
+	g_autoptr(GBytes) second = lode_code_without_addresses(there, m, b->address);
+	return g_bytes_equal(first, second);
+}
+
 static LodeFunctionPairs *collect(Matching *self)
 {
 	LodeFunctionPairs *out = g_new0(LodeFunctionPairs, 1);
@@ -643,8 +723,8 @@ static LodeFunctionPairs *collect(Matching *self)
 		LodeFunctionPair one = {{f, self->partners[0][f]}, self->likeness[f], false};
 		if (one.functions[1] != LODE_NONE) {
 			align(self, f, one.functions[1], out->counterparts);
-			one.is_same_code = lode_code_fingerprint_equals(
-				print_of(self, 0, f), print_of(self, 1, one.functions[1]));
+			one.is_same_code = has_same_code(
+				function_of(self, 0, f), function_of(self, 1, one.functions[1]));
 		}
 		g_array_append_val(out->pairs, one);
 	}
@@ -664,12 +744,15 @@ LodeFunctionPairs *lode_function_pairs_new(
 
 	lode_progress_report(progress, "matching functions", 0, 0, NULL);
 	matching_init(&self, profiles);
-	pair_by(&self, address_key, true);
-	pair_by(&self, image_key, false);
-	pair_by(&self, name_key, true);
-	pair_by(&self, plain_name_key, true);
-	pair_by(&self, placed_code_key, true);
-	pair_by(&self, code_key, true);
+	pair_by(&self, address_key, NAN);
+	pair_by(&self, image_key, 0);
+	pair_by(&self, name_key, NAN);
+	pair_by(&self, plain_name_key, NAN);
+	/* Of several, the alike first; of what they leave, the only one of each. */
+	pair_by(&self, untyped_name_key, LODE_PAIR_LIKENESS);
+	pair_by(&self, untyped_name_key, NAN);
+	pair_by(&self, placed_code_key, NAN);
+	pair_by(&self, code_key, NAN);
 	if (pair_by_code(&self, progress))
 		out = collect(&self);
 	matching_clear(&self);

@@ -8,9 +8,11 @@
  *   2. same name in an image of the same file name, without the part after ".so"; 3. same name,
  * where each profile has it once: the program may be called differently;
  *   4. the same without the compilers' suffixes (".constprop.0"), likewise;
- *   5. same mnemonics at the same address, where each profile has them there once;
- *   6. same mnemonics, where each profile has them once, at least LODE_PAIR_MIN_EQUAL of them;
- *   7. alike by their code (code_fingerprint.h): at least LODE_PAIR_LIKENESS, in functions of at
+ *   5. the same without types of parameters, template arguments, the result, and the hash of a
+ * build (Rust), in an image of the same file name; of several, by LODE_PAIR_LIKENESS of their code;
+ *   6. same mnemonics at the same address, where each profile has them there once;
+ *   7. same mnemonics, where each profile has them once, at least LODE_PAIR_MIN_EQUAL of them;
+ *   8. alike by their code (code_fingerprint.h): at least LODE_PAIR_LIKENESS, in functions of at
  *      least LODE_PAIR_MIN_INSTRUCTIONS, and by LODE_PAIR_MARGIN more than to any other that is
  *      left. A function that is as near to two has no partner, as either could be wrong.
  *
@@ -28,7 +30,7 @@ enum { LODE_PAIR_MIN_INSTRUCTIONS = 12, LODE_PAIR_MIN_EQUAL = 6 };
 typedef struct {
 	uint32_t functions[2]; /* of each profile; LODE_NONE: it has none that is the same */
 	double likeness;       /* of their code, where that is what they were matched by; else 0 */
-	bool is_same_code;     /* both have the same mnemonics */
+	bool is_same_code;     /* both have the same code, but for addresses */
 } LodeFunctionPair;
 
 typedef struct {

@@ -151,6 +151,154 @@ static void test_names(void)
 	g_assert_cmpuint(pairs->pairs->len, ==, 5);
 }
 
+static uint32_t find(const LodeProfile *profile, const char *name)
+{
+	for (uint32_t f = 0; f < profile->functions->len; f++)
+		if (strcmp(lode_profile_function(profile, f)->name, name) == 0)
+			return f;
+	g_assert_not_reached();
+}
+
+/* Another type of a parameter, of the result or of a template makes another symbol of the same
+ * function; a hash of the build, too. */
+static void test_types(void)
+{
+	static const struct {
+		const char *first, *second; /* NULL: it has no partner */
+	} names[] = {
+		{"lookups(std::map<long, int> const&, int)",
+			"lookups(std::unordered_map<long, int> const&, long)"},
+		{"int visit<66>(A<int> const&)", "long visit<67>(B<(x)1> const&)"},
+		{"(anonymous namespace)::Cache<int>::find(int) const",
+			"(anonymous namespace)::Cache<long>::find(long) const"},
+		{"Cache<int>::find(int)", NULL},
+		{"A::operator()(int) const", "A::operator()(long) const"},
+		{"A::operator<(A const&)", "A::operator<(B const&)"},
+		{"operator<<(S&, A)", "operator<<(S&, B)"},
+		{"operator>>(S&, A)", NULL},
+		{"core::sort::heap::h0123456789abcdef", "core::sort::heap::hfedcba9876543210"},
+		{"core::sort::heap::h0123", NULL},
+		{"<A<T> as Clone>::clone", NULL},
+		{"plain", NULL},
+		{"open(((", NULL},
+		{"close)>", NULL},
+	};
+	static const char *const others[] = {
+		"<B<T> as Clone>::clone", "plain2", "open((((", "close)>>", "operator<=(S&, A)"};
+	g_autoptr(LodeProfile) first = new_profile("/bin/one");
+	g_autoptr(LodeProfile) second = new_profile("/bin/one");
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		Code a = draw_code(), b = draw_code();
+		add_function(first, names[i].first, &a, LODE_FUNCTION_SYMBOL);
+		if (names[i].second != NULL)
+			add_function(second, names[i].second, &b, LODE_FUNCTION_SYMBOL);
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
+		Code code = draw_code();
+		add_function(second, others[i], &code, LODE_FUNCTION_SYMBOL);
+	}
+	g_autoptr(LodeFunctionPairs) pairs = match(first, second);
+	for (uint32_t i = 0; i < G_N_ELEMENTS(names); i++)
+		g_assert_cmpuint(pair_at(pairs, i)->functions[1], ==,
+			names[i].second != NULL ? find(second, names[i].second) : LODE_NONE);
+}
+
+/* Overloads: the one left over is that whose code is alike; one that is like neither is the only
+ * one that then is left. */
+static void test_overloads(void)
+{
+	for (int round = 0; round < 20; round++) {
+		g_autoptr(LodeProfile) first = new_profile("/bin/one");
+		g_autoptr(LodeProfile) second = new_profile("/bin/one");
+		Code a = draw_code(), b = draw_code(), c = draw_code(), d = draw_code();
+		Code near_b = edit(b), near_c = edit(c);
+		add_function(first, "f(int)", &a, LODE_FUNCTION_SYMBOL);
+		add_function(first, "f(B)", &b, LODE_FUNCTION_SYMBOL);
+		add_function(first, "f(C)", &c, LODE_FUNCTION_SYMBOL);
+		add_function(first, "f(D)", &d, LODE_FUNCTION_SYMBOL);
+		d = draw_code();
+		add_function(second, "f(D2)", &d, LODE_FUNCTION_SYMBOL);
+		add_function(second, "f(C2)", &near_c, LODE_FUNCTION_SYMBOL);
+		add_function(second, "f(B2)", &near_b, LODE_FUNCTION_SYMBOL);
+		add_function(second, "f(int)", &b, LODE_FUNCTION_SYMBOL);
+		g_autoptr(LodeFunctionPairs) pairs = match(first, second);
+		for (uint32_t i = 0; i < 4; i++)
+			g_assert_cmpuint(pair_at(pairs, i)->functions[1], ==, 3 - i);
+	}
+}
+
+static LodeFunctionPairs *match_bytes(
+	uint64_t address, const uint8_t *a, uint64_t other_address, const uint8_t *b, size_t size)
+{
+	g_autoptr(LodeProfile) first = new_profile("/bin/one");
+	g_autoptr(LodeProfile) second = new_profile("/bin/one");
+	LodeFunction one = {.source = LODE_FUNCTION_SYMBOL,
+		.name = lode_profile_intern(first, "f"),
+		.address = address,
+		.size = size,
+		.code = g_bytes_new(a, size)};
+	LodeFunction other = {.source = LODE_FUNCTION_SYMBOL,
+		.name = lode_profile_intern(second, "f"),
+		.address = other_address,
+		.size = size,
+		.code = g_bytes_new(b, size)};
+
+	g_array_append_val(first->functions, one);
+	g_array_append_val(second->functions, other);
+	return match(first, second);
+}
+
+/* The linker puts what a function refers to elsewhere: its code is the same. Another constant,
+ * register, member or jump inside is another code. */
+static void test_same_code(void)
+{
+	static const struct {
+		uint8_t a[16], b[16];
+		uint64_t address, other_address;
+		bool is_same;
+	} cases[] = {
+		/* call; lea rax, [rip + x]; ret */
+		{{0xe8, 0, 1, 0, 0, 0x48, 0x8d, 0x05, 0, 2, 0, 0, 0xc3},
+			{0xe8, 0, 9, 0, 0, 0x48, 0x8d, 0x05, 0, 7, 0, 0, 0xc3}, 0x1000, 0x1040,
+			true},
+		/* lea rcx instead of rax */
+		{{0x48, 0x8d, 0x05, 0, 2, 0, 0, 0xc3}, {0x48, 0x8d, 0x0d, 0, 2, 0, 0, 0xc3}, 0x1000,
+			0x1000, false},
+		/* mov edi, 0x4a1234; ret: an address only where programs are linked to fixed ones
+	         */
+		{{0xbf, 0x34, 0x12, 0x4a, 0, 0xc3}, {0xbf, 0x50, 0x12, 0x4a, 0, 0xc3}, 0x401000,
+			0x401010, true},
+		{{0xbf, 0x34, 0x12, 0x4a, 0, 0xc3}, {0xbf, 0x50, 0x12, 0x4a, 0, 0xc3}, 0x1000,
+			0x1010, false},
+		/* mov edi, 1000: a number */
+		{{0xbf, 0xe8, 3, 0, 0, 0xc3}, {0xbf, 0xe9, 3, 0, 0, 0xc3}, 0x401000, 0x401010,
+			false},
+		/* mov eax, [rdi * 4 + 0x4a1234]; ret */
+		{{0x8b, 0x04, 0xbd, 0x34, 0x12, 0x4a, 0, 0xc3},
+			{0x8b, 0x04, 0xbd, 0x50, 0x12, 0x4a, 0, 0xc3}, 0x401000, 0x401010, true},
+		/* mov eax, [rdi + 8]; another member */
+		{{0x8b, 0x47, 8, 0xc3}, {0x8b, 0x47, 16, 0xc3}, 0x401000, 0x401010, false},
+		/* mov rax, fs:[−8] */
+		{{0x64, 0x48, 0x8b, 0x04, 0x25, 0xf8, 0xff, 0xff, 0xff, 0xc3},
+			{0x64, 0x48, 0x8b, 0x04, 0x25, 0xf0, 0xff, 0xff, 0xff, 0xc3}, 0x1000,
+			0x1000, true},
+		/* je over one nop, or two: inside */
+		{{0x74, 1, 0x90, 0x90, 0xc3}, {0x74, 2, 0x90, 0x90, 0xc3}, 0x1000, 0x1000, false},
+		/* jmp to other functions */
+		{{0xe9, 0, 1, 0, 0, 0x90}, {0xe9, 0, 2, 0, 0, 0x90}, 0x1000, 0x1000, true},
+		/* not instructions: as they are */
+		{{0x06, 0xc3}, {0x06, 0xc3}, 0x1000, 0x1000, true},
+		{{0x06, 0xc3}, {0x07, 0xc3}, 0x1000, 0x1000, false},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeFunctionPairs) pairs = match_bytes(cases[i].address, cases[i].a,
+			cases[i].other_address, cases[i].b, sizeof(cases[i].a));
+		g_assert_cmpint(pair_at(pairs, 0)->is_same_code, ==, cases[i].is_same);
+	}
+}
+
 /* The length of the longest common subsequence, by its definition. */
 static unsigned longest(const Code *a, const Code *b, unsigned i, unsigned j, int8_t *known)
 {
@@ -235,6 +383,9 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/analyses/function_pairs/renamed", test_renamed);
 	g_test_add_func("/analyses/function_pairs/names", test_names);
+	g_test_add_func("/analyses/function_pairs/types", test_types);
+	g_test_add_func("/analyses/function_pairs/overloads", test_overloads);
+	g_test_add_func("/analyses/function_pairs/same_code", test_same_code);
 	g_test_add_func("/analyses/function_pairs/instructions", test_instructions);
 	g_test_add_func("/analyses/function_pairs/moved", test_moved);
 	return g_test_run();
