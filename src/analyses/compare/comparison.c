@@ -190,7 +190,7 @@ static bool find_weight(Work *self, GError **error)
 						: "; the profiles have no event in common",
 				common);
 		double total = lode_profile_event(profile, event)->total;
-		if (!(total > 0) || !isfinite(total))
+		if (!(total >= 0) || !isfinite(total))
 			return fail(error, LODE_ERROR_UNSUPPORTED,
 				"%s has no %s: there is nothing to compare", which, name);
 		bool is_sampled = lode_profile_event(profile, event)->kind == LODE_EVENT_SAMPLED &&
@@ -278,6 +278,31 @@ static void weigh_all(Work *self)
 		out->total_error = totals[side].error;
 	}
 	self->out->change = lode_estimate_difference(totals[0], totals[1]);
+}
+
+static double weight_of(const Work *self, int side, const LodeFunction *function)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < function->n_instructions; i++)
+		sum += lode_profile_event_value(
+			self->profiles[side], self->events[side], function->first_instruction + i);
+	return sum;
+}
+
+/* Shares of nothing are not numbers. */
+static void find_common(Work *self)
+{
+	for (guint i = 0; i < self->pairs->pairs->len; i++) {
+		const uint32_t *both =
+			g_array_index(self->pairs->pairs, LodeFunctionPair, i).functions;
+		for (int side = 0; side < 2 && both[0] != LODE_NONE && both[1] != LODE_NONE; side++)
+			self->out->profiles[side].common += weight_of(self, side,
+				lode_profile_function(self->profiles[side], both[side]));
+	}
+	for (int side = 0; side < 2; side++)
+		self->out->profiles[side].common /=
+			lode_profile_event(self->profiles[side], self->events[side])->total;
 }
 
 /* --- patterns and places --- */
@@ -372,16 +397,6 @@ static double executions_of(const LodeProfile *profile, const LodeFunction *func
 
 	for (uint32_t i = 0; i < function->n_instructions; i++)
 		sum += lode_profile_instruction(profile, function->first_instruction + i)->count;
-	return sum;
-}
-
-static double weight_of(const Work *self, int side, const LodeFunction *function)
-{
-	double sum = 0;
-
-	for (uint32_t i = 0; i < function->n_instructions; i++)
-		sum += lode_profile_event_value(
-			self->profiles[side], self->events[side], function->first_instruction + i);
 	return sum;
 }
 
@@ -843,6 +858,9 @@ static bool compare(Work *self, GError **error)
 	if (!find_work(self, error))
 		return false;
 	weigh_all(self);
+	find_common(self);
+	if (!(fmin(self->out->profiles[0].total, self->out->profiles[1].total) > 0))
+		return true;
 	find_speed(self);
 	self->out->scatter = find_scatter(self);
 	for (int kind = 0; kind < LODE_N_COMPARED; kind++)

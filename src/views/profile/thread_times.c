@@ -67,6 +67,11 @@ double lode_threads_running(const LodeProfile *profile)
 	return elapsed > 0 ? running_ns(profile, &preempted) / elapsed : 0;
 }
 
+double lode_threads_elapsed_seconds(const LodeProfile *profile)
+{
+	return elapsed_ns(profile) / NS_PER_S;
+}
+
 static double life_ns(const LodeThreadTime *self)
 {
 	return (double)(self->end_ns - self->begin_ns);

@@ -11,6 +11,9 @@ typedef struct LodeThreadTime LodeThreadTime;
 /* Threads that ran on average while at least one existed; 0: not known. */
 double lode_threads_running(const LodeProfile *profile);
 
+/* Seconds by the clock in which at least one thread existed; 0: not known. */
+double lode_threads_elapsed_seconds(const LodeProfile *profile);
+
 /* Nanoseconds by the clock in which a thread existed and did not run. */
 double lode_thread_waiting_ns(const LodeThreadTime *self);
 

@@ -316,8 +316,13 @@ static void test_odd(void)
 	expect_refusal(empty, profile, LODE_ERROR_UNSUPPORTED);
 	expect_refusal(profile, empty, LODE_ERROR_NOT_FOUND);
 	lode_profile_event(other, 0)->total = 0;
+	/* Nothing of the weight: only the totals are compared. */
+	g_autoptr(LodeComparison) nothing = compared(profile, other);
+	g_assert_cmpfloat(nothing->change.value, ==, -lode_profile_event(profile, 0)->total);
+	for (int kind = 0; kind < LODE_N_COMPARED; kind++)
+		g_assert_null(nothing->kinds[kind].rows);
+	lode_profile_event(other, 0)->total = NAN;
 	expect_refusal(profile, other, LODE_ERROR_UNSUPPORTED);
-	expect_refusal(other, profile, LODE_ERROR_UNSUPPORTED);
 	lode_profile_event(other, 0)->total = lode_profile_event(profile, 0)->total;
 	/* Counts and samples that are absurd. */
 	for (guint i = 0; i < other->instructions->len; i++)
