@@ -96,17 +96,22 @@ static void link_findings(LodeDiagnosis *self, const LodeFindings *findings)
 	}
 }
 
-/* A line that threads take away from each other is why its instructions wait. */
+/* Why the instructions of others wait, or whose they are. */
+static bool stands_for_others(const LodeDiagnosis *self)
+{
+	return self->scope == LODE_SCOPE_SERVICE || strcmp(self->cause, "shared-line") == 0;
+}
+
+/* Diagnoses of code that is for the most part another one's: of a service, or of a line that
+ * threads take away from each other. */
 static void drop_explained(LodeDiagnoses *self)
 {
 	for (guint i = self->diagnoses->len; i > 0; i--) {
 		const LodeDiagnosis *one = lode_diagnoses_at(self, i - 1);
 		bool is_explained = false;
-		for (guint k = 0; k < self->diagnoses->len; k++) {
+		for (guint k = 0; k < self->diagnoses->len && !stands_for_others(one); k++) {
 			const LodeDiagnosis *other = lode_diagnoses_at(self, k);
-			is_explained |= other != one && strcmp(other->cause, "shared-line") == 0 &&
-			                strcmp(one->cause, "shared-line") != 0 &&
-			                2 * overlap(one, other) >= 1;
+			is_explained |= stands_for_others(other) && 2 * overlap(one, other) >= 1;
 		}
 		if (is_explained)
 			g_ptr_array_remove_index(self->diagnoses, i - 1);

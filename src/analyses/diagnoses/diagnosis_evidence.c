@@ -130,6 +130,9 @@ static void add_windows(LodeDiagnosis *self, const LodeCostedCode *code)
 
 /* --- all --- */
 
+/* Others have next to nothing where these have so many times as much. */
+static const double MOST_TIMES = 200;
+
 void lode_place_evidence_add(
 	LodeDiagnosis *self, const LodeCostedCode *code, double weight, double base)
 {
@@ -139,12 +142,13 @@ void lode_place_evidence_add(
 	add_windows(self, code);
 	add_loop(self, code);
 	add_bytes(self, code);
-	if (base > 0)
+	if (weight < MOST_TIMES * base)
 		lode_diagnosis_add_evidence(self, share, "%",
 			"%.1f %% of the time at %u such instruction%s, %.3g × those around", share,
 			self->places, self->places == 1 ? "" : "s", weight / base);
 	else
 		lode_diagnosis_add_evidence(self, share, "%",
-			"%.1f %% of the time at %u such instruction%s, none at those around", share,
-			self->places, self->places == 1 ? "" : "s");
+			"%.1f %% of the time at %u such instruction%s, next to none at those "
+			"around",
+			share, self->places, self->places == 1 ? "" : "s");
 }
