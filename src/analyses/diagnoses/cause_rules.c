@@ -31,6 +31,9 @@ static const char *const text_keys[] = {[EXPLANATION] = "explanation",
 enum { LEAST, MOST, N_SHARES };
 static const char *const share_keys[] = {[LEAST] = "least", [MOST] = "most"};
 
+/* Of most causes: bench/README.md has the pairs. */
+static const double USUAL_LEAST = 0.6, USUAL_MOST = 1.5;
+
 static const char same_as_key[] = "same-as";
 
 typedef struct {
@@ -180,7 +183,8 @@ static bool parse_rule(LodeCauseRules *self, Rule *rule, GKeyFile *file, GError 
 		return fail(error, rule, "nothing is given for", position_keys[FOCUS]);
 	rule->public = (LodeCauseRule){rule->name, rule->texts[CAUSE], rule->texts[TITLE],
 		rule->texts[EXPLANATION], rule->texts[REMEDY], rule->texts[SOURCE],
-		rule->shares[LEAST], isnan(rule->shares[MOST]) ? 1 : rule->shares[MOST]};
+		isnan(rule->shares[LEAST]) ? USUAL_LEAST : rule->shares[LEAST],
+		isnan(rule->shares[MOST]) ? USUAL_MOST : rule->shares[MOST]};
 	return true;
 }
 

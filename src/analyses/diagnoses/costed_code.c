@@ -163,7 +163,7 @@ static const double NEAR = 0.85;
 
 /* Where the time is not known: a recurrence this much longer than any other bound, of at least so
  * many cycles. */
-static const double FAR_ABOVE = 1.5, LEAST_CYCLES = 3;
+static const double FAR_ABOVE = 1.5, LEAST_CYCLES = 2;
 
 /* A loop moves as much as memory can where its bytes are such shares of what was measured, and its
  * time is so many times its bounds. */

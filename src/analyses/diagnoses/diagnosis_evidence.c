@@ -15,6 +15,9 @@ static bool is_recurrence(const char *cause)
 	       strcmp(cause, "pointer-chase") == 0;
 }
 
+/* What replaces the cause is other code, which may need less than what the loop needs beside it. */
+static const double SURE = 0.75;
+
 double lode_rest_of_loop(const LodeCostedCode *code, const LodeLoop *loop, const char *cause)
 {
 	LodeUnit unit;
@@ -31,7 +34,7 @@ double lode_rest_of_loop(const LodeCostedCode *code, const LodeLoop *loop, const
 		else
 			rest = MAX(rest, loop->recurrence_cycles);
 	}
-	return cycles > 0 ? CLAMP(rest / cycles, 0, 1) : 0;
+	return cycles > 0 ? CLAMP(SURE * rest / cycles, 0, 1) : 0;
 }
 
 /* The loop with most of the places, NULL: none. */

@@ -322,7 +322,7 @@ static void add_diagnosis(
 	diagnosis->time = (weight - base) / context->total * context->user;
 	diagnosis->time_error = error_of(context, weight) / context->total * context->user;
 	diagnosis->high = MIN(most_saved(self, diagnosis), diagnosis->time * rule->most);
-	diagnosis->low = diagnosis->time * rule->least;
+	diagnosis->low = MIN(diagnosis->time * rule->least, diagnosis->high);
 	if (diagnosis->scope == LODE_SCOPE_FUNCTION && loop_of(self, diagnosis) != LODE_NONE)
 		diagnosis->scope = LODE_SCOPE_LOOP;
 	lode_place_evidence_add(diagnosis, self->code, weight, base);
