@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/diagnoses/diagnose.h"
 
+#include "analyses/diagnoses/kernel_diagnoses.h"
 #include "analyses/diagnoses/place_diagnoses.h"
 #include "analyses/diagnoses/service_diagnoses.h"
 #include "analyses/diagnoses/sharing_diagnoses.h"
@@ -85,6 +86,9 @@ static void link_findings(LodeDiagnosis *self, const LodeFindings *findings)
 {
 	g_autoptr(GHashTable) its = instructions_of(self);
 
+	/* The places of a service are calls of it. */
+	if (self->scope == LODE_SCOPE_SERVICE)
+		return;
 	for (uint32_t i = 0; findings != NULL && i < findings->findings->len; i++) {
 		const LodeFinding *finding = lode_findings_at(findings, i);
 		if (finding->n_places > 0 &&
@@ -161,6 +165,7 @@ LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *fin
 	lode_place_diagnoses_add(self, code, rules);
 	lode_sharing_diagnoses_add(self, &context);
 	lode_service_diagnoses_add(self, &context);
+	lode_kernel_diagnoses_add(self, &context);
 	finish(self, &context);
 	return self;
 }

@@ -43,7 +43,8 @@ typedef struct {
 
 /* --- rules --- */
 
-/* Whether a function is diagnosed by what is called. */
+/* Whether a function is diagnosed by what is called: of families, all but interpreters' main loops,
+ * which are programs themselves. */
 static bool *find_services(const LodeDiagnosisContext *context)
 {
 	const LodeProfile *profile = context->profile;
@@ -54,7 +55,8 @@ static bool *find_services(const LodeDiagnosisContext *context)
 		const LodeFunction *function = lode_profile_function(profile, i);
 		is_service[i] =
 			(family != LODE_NONE &&
-				!lode_families_at(context->families, family)->is_self_only) ||
+				strcmp(lode_families_at(context->families, family)->name,
+					"interpreter") != 0) ||
 			lode_profile_image(profile, function->image)->kind == LODE_IMAGE_KERNEL;
 	}
 	return is_service;

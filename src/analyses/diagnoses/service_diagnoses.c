@@ -374,22 +374,22 @@ static void add_evidence(const Diagnosing *self, LodeDiagnosis *diagnosis, const
 	g_autofree char *names = names_text(sums->names, sums->all);
 	bool is_one = n_said(sums->names, sums->all) == 1;
 	guint n = sums->functions->len;
-	g_autofree char *callers = n > 1 ? g_strdup_printf("; %u functions call %s", n,
-						   is_one ? "it" : "them")
-	                                 : g_strdup("");
 
+	lode_diagnosis_add_evidence(diagnosis, percent, "%", "%s %s %.1f %% with all that %s",
+		names, is_one ? "takes" : "take", percent, is_one ? "it calls" : "they call");
 	if (sums->lines->len == 0) {
-		lode_diagnosis_add_evidence(diagnosis, percent, "%",
-			"%s %s %.1f %% with all that %s; the callers are not known", names,
-			is_one ? "takes" : "take", percent, is_one ? "it calls" : "they call");
+		lode_diagnosis_add_evidence(diagnosis, 0, "functions", "the callers are not known");
 		return;
 	}
 	const Sum *line = &g_array_index(sums->lines, Sum, 0);
 	g_autofree char *place = line_text(self, line);
-	lode_diagnosis_add_evidence(diagnosis, percent, "%",
-		"%s %s %.1f %% with all that %s; %.0f %% of it from %s%s", names,
-		is_one ? "takes" : "take", percent, is_one ? "it calls" : "they call",
-		100 * line->cost / sums->all, place, callers);
+	double part = 100 * line->cost / sums->all;
+	if (n == 1)
+		lode_diagnosis_add_evidence(
+			diagnosis, part, "%", "%.0f %% of it is called from %s", part, place);
+	else
+		lode_diagnosis_add_evidence(diagnosis, part, "%",
+			"%.0f %% of it is called from %s; %u functions call", part, place, n);
 	if (self->context->services->source == LODE_CALLS_INFERRED && sums->functions->len > 1)
 		lode_diagnosis_add_evidence(diagnosis, sums->functions->len, "functions",
 			"how the time is divided among the %u functions that call is an estimate",

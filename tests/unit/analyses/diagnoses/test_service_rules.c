@@ -131,10 +131,34 @@ static const struct {
 	{"environment", "getenv", LIBC, NULL},
 	{"compression", "deflate", "/usr/lib/x86_64-linux-gnu/libz.so.1", NULL},
 	{NULL, "_PyEval_EvalFrameDefault", PYTHON, NULL},
-	{NULL, "handle_mm_fault", "[kernel]", NULL},
 	{NULL, "main", OWN, NULL},
 	{NULL, "sqlite3_step", "/usr/lib/libsqlite3.so.0", NULL},
 };
+
+/* Names of system calls, and families of entries into the kernel. */
+static const struct {
+	const char *rule, *call, *family;
+} entries[] = {
+	{"writing in small pieces", "write", "kernel: system calls"},
+	{"reading in small pieces", "pread64", "kernel: system calls"},
+	{"sleeping and waking by futex", "futex", "kernel: system calls"},
+	{"memory from the kernel and back", "munmap", "kernel: system calls"},
+	{"files by name", "openat", "kernel: system calls"},
+	{"processes and threads", "clone3", "kernel: system calls"},
+	{"waiting for files", "epoll_wait", "kernel: system calls"},
+	{"giving up the processor", "sched_yield", "kernel: system calls"},
+	{"clocks by system calls", "getpid", "kernel: system calls"},
+	{"system calls", "ioctl", "kernel: system calls"},
+	{"system calls", "", "kernel: system calls"},
+	{"page faults", "", "kernel: page faults"},
+	{"interrupts", "", "kernel: interrupts"},
+	{"time in the kernel", "", "kernel"},
+};
+
+static const LodeServiceRule *find_entry(const LodeServiceRules *rules, size_t i)
+{
+	return lode_service_rules_find(rules, entries[i].call, "[kernel]", entries[i].family, NULL);
+}
 
 static const LodeServiceRule *find(
 	const LodeServiceRules *rules, const LodeFamilies *families, size_t i)
@@ -157,6 +181,8 @@ static void test_cases(void)
 			g_test_fail_printf("%s: rule %s, not %s", cases[i].function,
 				rule != NULL ? rule->name : "(none)", cases[i].rule);
 	}
+	for (size_t i = 0; i < G_N_ELEMENTS(entries); i++)
+		g_assert_cmpstr(find_entry(rules, i)->name, ==, entries[i].rule);
 }
 
 /* Each has a case, and texts of which a reader can act on. */
@@ -170,6 +196,8 @@ static void test_all(void)
 		bool has_case = strcmp(rule->cause, "repeated-work") == 0;
 		for (size_t k = 0; k < G_N_ELEMENTS(cases) && !has_case; k++)
 			has_case = find(rules, families, k) == rule;
+		for (size_t k = 0; k < G_N_ELEMENTS(entries) && !has_case; k++)
+			has_case = find_entry(rules, k) == rule;
 		if (!has_case)
 			g_test_fail_printf("no case for the rule '%s'", rule->name);
 		g_assert_true(rule->factor > 0 && rule->factor <= 1);

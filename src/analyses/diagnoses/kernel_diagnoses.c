@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/diagnoses/kernel_diagnoses.h"
+
+#include "analyses/diagnoses/service_rules.h"
+#include "base/arrays/sort_order.h"
+#include "model/memory.h"
+#include "model/stacks.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Seconds of a page fault. */
+static const double FAULT_LEAST = 0.5e-6, FAULT_MOST = 2e-6;
+
+/* Of the processor time, where the kernel was not sampled: the start of a short program takes some.
+ */
+static const double LEAST_ACCOUNTED = 0.05;
+
+/* Ticks by which the kernel divides processor time between itself and the user's code. */
+static const double TICKS_PER_SECOND = 250;
+
+/* System calls have samples of their own: so many, and this share of the weight. */
+static const double LEAST_SAMPLES = 2, LEAST_SHARE = 0.01;
+
+#define SYSCALLS "kernel: system calls"
+#define FAULTS "kernel: page faults"
+#define INTERRUPTS "kernel: interrupts"
+#define UNKNOWN "kernel"
+
+/* Time of one kind at one instruction, or in one function. */
+typedef struct {
+	const LodeServiceRule *rule;
+	const char *name; /* of the system call; NULL: not known, or none */
+	uint32_t function, instruction;
+	double weight;
+} Part;
+
+/* A line of the user's that leads there. */
+typedef struct {
+	const char *function, *file; /* file NULL: not known */
+	uint32_t line;
+	double weight;
+} Caller;
+
+typedef struct {
+	LodeDiagnoses *out;
+	const LodeDiagnosisContext *context;
+	LodeServiceRules *rules;
+	GStringChunk *strings;
+	bool *is_syscall; /* of each attribute set */
+	GArray *parts;    /* Part */
+} Diagnosing;
+
+static const LodeServiceRule *find_rule(
+	const Diagnosing *self, const char *name, const char *family)
+{
+	return lode_service_rules_find(
+		self->rules, name != NULL ? name : "", "[kernel]", family, NULL);
+}
+
+/* --- where time is --- */
+
+static void find_syscalls(Diagnosing *self)
+{
+	const LodeProfile *profile = self->context->profile;
+
+	self->is_syscall = g_new0(bool, MAX(profile->attribute_sets->len, 1));
+	for (guint i = 0; i < profile->attribute_sets->len; i++) {
+		const LodeAttributeSet *set = &LODE_AT(
+			profile->attribute_sets, LodeAttributeSet, i);
+		for (uint32_t k = 0; k < set->n; k++)
+			self->is_syscall[i] |= strcmp(g_ptr_array_index(profile->attributes,
+							      LODE_AT(profile->set_members,
+								      uint32_t, set->first + k)),
+						       "kind:syscall") == 0;
+	}
+}
+
+static uint32_t function_of(const Diagnosing *self, uint32_t instruction)
+{
+	return lode_profile_instruction(self->context->profile, instruction)->function;
+}
+
+static void add_part(Diagnosing *self, const LodeServiceRule *rule, const char *name,
+	uint32_t instruction, double weight)
+{
+	const Part part = {rule, name, function_of(self, instruction), instruction, weight};
+
+	if (rule != NULL && weight > 0)
+		g_array_append_val(self->parts, part);
+}
+
+/* The parts of the events of the kernel's time. */
+static void take_events(Diagnosing *self)
+{
+	const LodeProfile *profile = self->context->profile;
+	guint n = profile->events->len;
+	g_autofree const LodeServiceRule **rules = g_new0(const LodeServiceRule *, MAX(n, 1));
+	g_autofree const char **names = g_new0(const char *, MAX(n, 1));
+
+	for (guint i = 0; i < n; i++) {
+		const char *name = lode_profile_event(profile, i)->name;
+		if (!g_str_has_prefix(name, LODE_KERNEL_EVENTS))
+			continue;
+		name += strlen(LODE_KERNEL_EVENTS);
+		bool is_call = g_str_has_prefix(name, "syscall");
+		names[i] = g_str_has_prefix(name, "syscall:") ? name + strlen("syscall:") : NULL;
+		rules[i] = find_rule(self, names[i],
+			is_call                           ? SYSCALLS
+			: strcmp(name, "page-fault") == 0 ? FAULTS
+			: strcmp(name, "interrupt") == 0  ? INTERRUPTS
+							  : UNKNOWN);
+	}
+	for (uint32_t i = 0; i < profile->instructions->len; i++)
+		for (uint32_t k = LODE_AT(profile->cost_starts, uint32_t, i);
+			k < LODE_AT(profile->cost_starts, uint32_t, i + 1); k++) {
+			const LodeCost *cost = &LODE_AT(profile->costs, LodeCost, k);
+			add_part(self, rules[cost->event], names[cost->event], i, cost->value);
+		}
+}
+
+/* The name of a system call, by the function that makes it; NULL: it may make any. */
+static const char *call_of(Diagnosing *self, uint32_t function)
+{
+	const LodeFunctionCost *one = lode_function_cost_at(self->context->costs, function);
+	g_autofree char *name = lode_service_called_name(one);
+
+	return lode_is_system_library(one->image) && strcmp(name, "syscall") != 0
+	               ? g_string_chunk_insert_const(self->strings, name + strspn(name, "_"))
+	               : NULL;
+}
+
+/* The weight at the instructions of system calls. out_direct: of it, what no service has, because
+ * the user's code calls the function around directly, or makes the call itself. Adds either to the
+ * parts. */
+static double take_calls(Diagnosing *self, bool is_all, double *out_direct)
+{
+	const LodeDiagnosisContext *context = self->context;
+	const LodeProfile *profile = context->profile;
+	double sum = 0;
+
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		uint32_t function = function_of(self, i);
+		double weight = lode_profile_event_value(profile, context->event, i);
+		if (!self->is_syscall[lode_profile_instruction(profile, i)->attribute_set] ||
+			!(weight > 0))
+			continue;
+		const LodeService *service = lode_services_find(
+			context->services, function, LODE_NONE);
+		const char *name = call_of(self, function);
+		bool is_direct = service == NULL ? name == NULL : service->nearest > 0;
+		sum += weight;
+		*out_direct += is_direct ? weight : 0;
+		if (is_all || is_direct)
+			add_part(self, find_rule(self, name, SYSCALLS), name, i, weight);
+	}
+	return sum;
+}
+
+/* --- who leads there --- */
+
+LODE_ORDER(compare_callers, Caller, LODE_DESCENDING(weight), LODE_ASCENDING(line),
+	strcmp(left->function, right->function))
+
+static bool is_own(const Diagnosing *self, const LodeFrame *frame)
+{
+	return frame->image != NULL && strcmp(frame->image, "[kernel]") != 0 &&
+	       !lode_is_system_library(frame->image) &&
+	       (frame->file == NULL || lode_own_lines_is_own_file(self->context->own, frame->file));
+}
+
+static void add_caller(GArray *callers, const LodeFrame *frame, double weight)
+{
+	const Caller added = {frame->function != NULL ? frame->function : "?",
+		frame->line > 0 ? frame->file : NULL, frame->line, weight};
+
+	for (guint i = 0; i < callers->len; i++) {
+		Caller *one = &g_array_index(callers, Caller, i);
+		if (one->line == added.line && one->file == added.file &&
+			strcmp(one->function, added.function) == 0) {
+			one->weight += weight;
+			return;
+		}
+	}
+	if (callers->len < LODE_FINDING_PLACES)
+		g_array_append_val(callers, added);
+}
+
+/* The innermost own lines around the samples of an event: where functions are marked, of those
+ * whose innermost function in user mode is one of them, and that are in the kernel if it was
+ * sampled. */
+static GArray *find_callers(const Diagnosing *self, uint32_t event, const bool *is_marked)
+{
+	const LodeDiagnosisContext *context = self->context;
+	const LodeStacks *stacks = context->profile->stacks;
+	GArray *callers = g_array_new(FALSE, FALSE, sizeof(Caller));
+
+	for (guint i = 0; stacks != NULL && context->costs->stacks != NULL && event != LODE_NONE &&
+			  i < stacks->samples->len;
+		i++) {
+		const LodeStackSample *sample = &LODE_AT(stacks->samples, LodeStackSample, i);
+		uint32_t at = sample->stack;
+		if (sample->event != event || at >= stacks->stacks->len)
+			continue;
+#define FRAME(at)                                                                                  \
+	(&LODE_AT(stacks->frames, LodeFrame, LODE_AT(stacks->stacks, LodeStack, at).frame))
+#define OUTER(at) (LODE_AT(stacks->stacks, LodeStack, at).outer)
+		while (at != LODE_NONE && g_strcmp0(FRAME(at)->image, "[kernel]") == 0)
+			at = OUTER(at);
+		bool is_in_kernel = at != sample->stack;
+		if (at == LODE_NONE ||
+			(is_marked != NULL &&
+				(is_in_kernel != context->profile->is_kernel_sampled ||
+					!is_marked[lode_function_costs_at_stack(
+						context->costs, at)])))
+			continue;
+		while (at != LODE_NONE && !is_own(self, FRAME(at)))
+			at = OUTER(at);
+		if (at != LODE_NONE)
+			add_caller(callers, FRAME(at), sample->weight);
+#undef FRAME
+#undef OUTER
+	}
+	g_array_sort(callers, compare_callers);
+	return callers;
+}
+
+static void set_callers(LodeDiagnosis *diagnosis, const GArray *callers, const char *unit)
+{
+	double all = 0, at_line = 0;
+
+	if (callers->len == 0)
+		return;
+	const Caller *first = &g_array_index(callers, Caller, 0);
+	for (guint i = 0; i < callers->len; i++) {
+		const Caller *one = &g_array_index(callers, Caller, i);
+		all += one->weight;
+		at_line += one->file == first->file && one->line == first->line ? one->weight : 0;
+	}
+	diagnosis->function = g_strdup(first->function);
+	diagnosis->file = g_strdup(first->file);
+	diagnosis->line = first->line;
+	diagnosis->places = diagnosis->functions = callers->len;
+	g_autofree char *base = first->file != NULL ? g_path_get_basename(first->file) : NULL;
+	g_autofree char *line = base != NULL ? g_strdup_printf("%s:%u", base, first->line)
+	                                     : g_strdup(first->function);
+	double percent = all > 0 ? 100 * at_line / all : 0;
+	lode_diagnosis_add_evidence(
+		diagnosis, percent, "%", "%.0f %% of %s from %s", percent, unit, line);
+}
+
+/* Where stacks say nothing: the callers of the library's function that has most of an event, or the
+ * own line of the instruction. */
+static void add_callers_of_most(const Diagnosing *self, uint32_t event, GArray *callers)
+{
+	const LodeDiagnosisContext *context = self->context;
+	const LodeProfile *profile = context->profile;
+	uint32_t most = LODE_NONE;
+	double value = 0;
+
+	for (uint32_t i = 0; event != LODE_NONE && i < profile->instructions->len; i++) {
+		double one = lode_profile_event_value(profile, event, i);
+		if (one > value) {
+			value = one;
+			most = i;
+		}
+	}
+	if (most == LODE_NONE || callers->len > 0)
+		return;
+	uint32_t function = function_of(self, most), own = lode_own_lines_find(context->own, most);
+	const LodeService *service = lode_services_find(context->services, function, LODE_NONE);
+	for (guint i = 0; service != NULL && i < service->n_callers; i++) {
+		const LodeServiceCaller *one = lode_service_caller(context->services, service, i);
+		const Caller added = {lode_function_cost_at(context->costs, one->function)->name,
+			one->file, one->line, one->cost};
+		g_array_append_val(callers, added);
+	}
+	if (service != NULL || own == LODE_NONE || !lode_own_lines_is_own(context->own, own))
+		return;
+	const LodeLocation *location = &LODE_AT(profile->locations, LodeLocation, own);
+	const Caller added = {lode_profile_function(profile, function)->name, location->file,
+		location->line, value};
+	g_array_append_val(callers, added);
+}
+
+/* --- diagnoses --- */
+
+LODE_ORDER(compare_parts, Part, strcmp(left->rule->whole->name, right->rule->whole->name),
+	LODE_DESCENDING(weight), LODE_ASCENDING(instruction))
+LODE_ORDER(compare_places, LodeFindingPlace, LODE_DESCENDING(time), LODE_ASCENDING(instruction))
+
+static const Part *part_at(const Diagnosing *self, guint i)
+{
+	return &g_array_index(self->parts, Part, i);
+}
+
+static guint end_of_rule(const Diagnosing *self, guint begin, double *out_weight)
+{
+	guint end = begin;
+
+	*out_weight = 0;
+	for (; end < self->parts->len &&
+		part_at(self, end)->rule->whole == part_at(self, begin)->rule->whole;
+		end++)
+		*out_weight += part_at(self, end)->weight;
+	return end;
+}
+
+/* The share of the processor time. */
+static double share_of(const Diagnosing *self, double weight)
+{
+	return self->context->total > 0 ? weight / self->context->total * self->context->user : 0;
+}
+
+static void join_small(Diagnosing *self)
+{
+	double weight;
+
+	g_array_sort(self->parts, compare_parts);
+	for (guint i = 0, end; i < self->parts->len; i = end) {
+		const LodeServiceRule *rule = part_at(self, i)->rule;
+		end = end_of_rule(self, i, &weight);
+		for (guint k = i; k < end; k++)
+			if (rule->rest != NULL && share_of(self, weight) < rule->least)
+				g_array_index(self->parts, Part, k).rule = rule->rest;
+	}
+	g_array_sort(self->parts, compare_parts);
+}
+
+static LodeDiagnosis *diagnosis_new(const LodeServiceRule *rule, const char *name)
+{
+	LodeDiagnosis *diagnosis = lode_diagnosis_new(rule->cause, LODE_SCOPE_KERNEL);
+
+	diagnosis->title = name != NULL ? g_strdup_printf("%s: %s", rule->title, name)
+	                                : g_strdup(rule->title);
+	diagnosis->service = g_strdup(name != NULL            ? name
+				      : rule->service != NULL ? rule->service
+							      : rule->title);
+	diagnosis->name = g_strdup_printf("%s@%s", rule->cause, diagnosis->service);
+	diagnosis->explanation = g_strdup(rule->explanation);
+	diagnosis->remedy = g_strdup(rule->remedy);
+	diagnosis->source = g_strdup(rule->source);
+	return diagnosis;
+}
+
+/* The time at system calls that the code's own rules found is part of what is added here. */
+static void add(Diagnosing *self, LodeDiagnosis *diagnosis)
+{
+	GPtrArray *all = self->out->diagnoses;
+
+	for (guint i = all->len; i-- > 0;) {
+		const LodeDiagnosis *other = lode_diagnoses_at(self->out, i);
+		if (other->scope != LODE_SCOPE_KERNEL && other->scope != LODE_SCOPE_SERVICE &&
+			strcmp(other->cause, diagnosis->cause) == 0)
+			g_ptr_array_remove_index(all, i);
+	}
+	g_ptr_array_add(all, diagnosis);
+}
+
+/* The name that has most of the weight; NULL: none has half. Puts its share there. */
+static const char *most_called(const Diagnosing *self, guint begin, guint end, double *out_share)
+{
+	double all = 0, most = 0;
+	const char *name = NULL;
+
+	for (guint i = begin; i < end; i++) {
+		double sum = 0;
+		const char *one = part_at(self, i)->name;
+		all += part_at(self, i)->weight;
+		for (guint k = begin; k < end && one != NULL; k++)
+			sum += g_strcmp0(part_at(self, k)->name, one) == 0
+			               ? part_at(self, k)->weight
+			               : 0;
+		if (sum > most) {
+			most = sum;
+			name = one;
+		}
+	}
+	*out_share = all > 0 ? most / all : 0;
+	return *out_share >= 0.5 ? name : NULL;
+}
+
+static bool *mark_functions(const Diagnosing *self, guint begin, guint end)
+{
+	bool *is_marked = g_new0(bool, MAX(self->context->costs->functions->len, 1));
+
+	for (guint i = begin; i < end; i++)
+		is_marked[part_at(self, i)->function] = true;
+	return is_marked;
+}
+
+static void add_places(Diagnosing *self, LodeDiagnosis *diagnosis, guint begin, guint end)
+{
+	for (guint i = begin; i < end; i++) {
+		const LodeFindingPlace place = {
+			part_at(self, i)->instruction, share_of(self, part_at(self, i)->weight)};
+		g_array_append_val(diagnosis->at, place);
+	}
+	g_array_sort(diagnosis->at, compare_places);
+	diagnosis->places = diagnosis->functions = end - begin;
+	if (diagnosis->at->len > 0)
+		diagnosis->instruction =
+			g_array_index(diagnosis->at, LodeFindingPlace, 0).instruction;
+	g_array_set_size(diagnosis->at, MIN(diagnosis->at->len, LODE_FINDING_PLACES));
+}
+
+/* The page faults that were counted; NAN: none were. */
+static double count_faults(const LodeProfile *profile)
+{
+	uint32_t event = lode_profile_find_event(profile, "page-faults");
+
+	return event != LODE_NONE ? lode_profile_event(profile, event)->total : (double)NAN;
+}
+
+static void add_sampled(Diagnosing *self, guint begin, guint end, double weight)
+{
+	const LodeServiceRule *rule = part_at(self, begin)->rule->whole;
+	double samples = self->context->profile->n_samples, called, share = share_of(self, weight),
+	       faults = count_faults(self->context->profile);
+	const char *name = most_called(self, begin, end, &called);
+	double error = samples > 0 ? sqrt(CLAMP(share * (1 - share), 0, 1) / samples) : 0;
+
+	if (share < rule->least || share < 2 * error)
+		return;
+	LodeDiagnosis *diagnosis = diagnosis_new(rule, name);
+	diagnosis->time = share;
+	diagnosis->time_error = error;
+	diagnosis->high = rule->factor * share;
+	lode_diagnosis_add_evidence(diagnosis, 100 * share, "%",
+		"%s: %.1f %% of the time, in the kernel and entering it",
+		name != NULL ? name : diagnosis->service, 100 * share);
+	add_places(self, diagnosis, begin, end);
+	g_autofree bool *is_marked = mark_functions(self, begin, end);
+	g_autoptr(GArray) callers = find_callers(self, self->context->costs->event, is_marked);
+	set_callers(diagnosis, callers, "it");
+	if (strcmp(rule->cause, "page-fault") == 0 && faults > 0)
+		lode_diagnosis_add_evidence(
+			diagnosis, faults, "page faults", "%.0f page faults", faults);
+	add(self, diagnosis);
+}
+
+static void add_all_sampled(Diagnosing *self)
+{
+	double weight, direct = 0;
+
+	take_events(self);
+	take_calls(self, false, &direct);
+	join_small(self);
+	for (guint i = 0, end; i < self->parts->len; i = end) {
+		end = end_of_rule(self, i, &weight);
+		add_sampled(self, i, end, weight);
+	}
+}
+
+/* Which of the two it mostly is, by the family; see the header. */
+static const char *judge(const Diagnosing *self, double seconds, double at_calls)
+{
+	const LodeProfile *profile = self->context->profile;
+	double faults = count_faults(profile), total = self->context->total;
+	double samples = total > 0 ? at_calls / total * profile->n_samples : 0;
+	bool has_calls = samples >= LEAST_SAMPLES && at_calls >= LEAST_SHARE * total;
+	bool may_be_faults = !(faults * FAULT_MOST < 0.5 * seconds);
+
+	if (faults * FAULT_LEAST >= 0.5 * seconds || (faults > 0 && may_be_faults && !has_calls))
+		return FAULTS;
+	return has_calls && !(faults * FAULT_MOST >= 0.5 * seconds) ? SYSCALLS : UNKNOWN;
+}
+
+static void add_accounted(Diagnosing *self)
+{
+	const LodeDiagnosisContext *context = self->context;
+	const LodeProfile *profile = context->profile;
+	double all = profile->user_seconds + profile->system_seconds,
+	       seconds = profile->system_seconds, share = seconds / all, called = 0,
+	       error = sqrt(CLAMP(share * (1 - share), 0, 1) / (TICKS_PER_SECOND * all)),
+	       faults = count_faults(profile);
+	double direct = 0, at_calls = take_calls(self, true, &direct);
+	const char *family = judge(self, seconds, at_calls), *name = NULL;
+	bool is_calls = strcmp(family, SYSCALLS) == 0, is_faults = strcmp(family, FAULTS) == 0;
+
+	if (!(share >= LEAST_ACCOUNTED) || share < 2 * error)
+		return;
+	if (is_calls)
+		name = most_called(self, 0, self->parts->len, &called);
+	const LodeServiceRule *rule = find_rule(self, name, family);
+	if (share < rule->least)
+		return;
+	LodeDiagnosis *diagnosis = diagnosis_new(rule, name);
+	diagnosis->time = share + (is_calls ? share_of(self, direct) : 0);
+	diagnosis->time_error = error;
+	diagnosis->high = rule->factor * diagnosis->time;
+	lode_diagnosis_add_evidence(diagnosis, 100 * share, "%",
+		"%.1f %% of the time is in the kernel, by its accounts", 100 * share);
+	if (is_calls && name != NULL)
+		lode_diagnosis_add_evidence(diagnosis, 100 * called, "%",
+			"%.0f %% of the samples at system calls are in %s", 100 * called, name);
+	if (faults > 0 && !is_calls)
+		lode_diagnosis_add_evidence(diagnosis, faults, "page faults",
+			"%.0f page faults, of 0.5 to 2 µs each: %.2g to %.2g s of %.2g s", faults,
+			faults * FAULT_LEAST, faults * FAULT_MOST, seconds);
+	else if (faults > 0)
+		lode_diagnosis_rule_out(diagnosis,
+			"page faults: %.0f, at 2 µs each %.2g s of %.2g s", faults,
+			faults * FAULT_MOST, seconds);
+	g_autofree bool *is_marked = is_calls ? mark_functions(self, 0, self->parts->len) : NULL;
+	g_autoptr(GArray) callers = find_callers(self,
+		is_faults  ? lode_profile_find_event(profile, "page-faults")
+		: is_calls ? context->costs->event
+			   : LODE_NONE,
+		is_marked);
+	if (is_calls)
+		add_places(self, diagnosis, 0, self->parts->len);
+	if (is_faults)
+		add_callers_of_most(self, lode_profile_find_event(profile, "page-faults"), callers);
+	set_callers(diagnosis, callers,
+		is_faults ? "the sampled page faults are" : "the samples at system calls are");
+	add(self, diagnosis);
+}
+
+void lode_kernel_diagnoses_add(LodeDiagnoses *out, const LodeDiagnosisContext *context)
+{
+	Diagnosing self = {.out = out,
+		.context = context,
+		.rules = lode_service_rules_new(),
+		.strings = g_string_chunk_new(1 << 10),
+		.parts = g_array_new(FALSE, FALSE, sizeof(Part))};
+
+	find_syscalls(&self);
+	if (context->profile->is_kernel_sampled)
+		add_all_sampled(&self);
+	else if (context->profile->user_seconds + context->profile->system_seconds > 0)
+		add_accounted(&self);
+	lode_service_rules_free(self.rules);
+	g_string_chunk_free(self.strings);
+	g_array_unref(self.parts);
+	g_free(self.is_syscall);
+}
