@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The cost of sampling: ten programs alone, under 'lode run' with and without registers, and under
-# 'perf record' with registers at the same rate, in turn.
+# The cost of 'lode run': ten programs alone, under its default, without windows, without registers,
+# and under 'perf record' with registers at the same rate, in turn.
 #   bench/record.sh [PAIRS [PROGRAM…]]        default: 15, all
 # Prints for each program its processor time alone, and the median of the pairs' ratios to it, of the
 # program's user and system time as the kernel accounts it. "answer" is the processor time of lode
@@ -50,27 +50,31 @@ measure() {
 	[ ${#wanted[@]} = 0 ] || [[ " ${wanted[*]} " = *" $name "* ]] || return 0
 	command -v "$1" >/dev/null || { echo "$name: no $1" >&2 && return 0; }
 	for ((i = 0; i < pairs; i++)); do
-		local alone with without other
+		local alone default with without other
 		alone=$(cpu_times env -- "$@")
-		with=$(cpu_times "$lode" run "${options[@]}" -- "$@")
+		default=$(cpu_times "$lode" run "${options[@]}" -- "$@")
 		[ -n "$hz" ] || hz=$("$lode" info "$directory/x.lode" |
 			sed -n 's/.*sampled \([0-9]*\) times a second.*/\1/p' | head -n 1)
+		with=$(cpu_times "$lode" run --windows off "${options[@]}" -- "$@")
 		without=$(cpu_times "$lode" run --no-registers "${options[@]}" -- "$@")
 		other=$(cpu_times perf record -q -N -e cpu-clock:u -F "$hz" "$registers" \
 			-o "$directory/perf.data" -- "$@")
-		echo "$alone $with $without $other"
+		echo "$alone $default $with $without $other"
 	done >"$directory/figures"
 	awk -v name="$name" -v hz="$hz" '
-		{ base[NR] = $1; with[NR] = $3 / $1; without[NR] = $5 / $1; other[NR] = $7 / $1; answer[NR] = $4 }
+		{ base[NR] = $1; all[NR] = $3 / $1; with[NR] = $5 / $1; without[NR] = $7 / $1; other[NR] = $9 / $1
+			answer[NR] = $4 }
 		function median(v,   i, j, t) {
 			for (i = 2; i <= NR; i++)
 				for (j = i; j > 1 && v[j - 1] > v[j]; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
 			return (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2
 		}
 		function percent(v) { return (median(v) - 1) * 100 }
-		END { printf "%-8s %7.2f s %6d Hz %9.1f %% %12.1f %% %9.1f %% %8.2f s\n", name, median(base) / 1000,
-			hz, percent(with), percent(without), percent(other), median(answer) / 1000 }' "$directory/figures"
+		END { printf "%-8s %7.2f s %6d Hz %9.1f %% %10.1f %% %12.1f %% %7.1f %% %8.2f s\n", name,
+			median(base) / 1000, hz, percent(all), percent(with), percent(without), percent(other),
+			median(answer) / 1000 }' "$directory/figures"
 }
 
-printf '%-8s %9s %9s %11s %14s %11s %10s\n' program alone rate "lode run" "no registers" perf answer
+printf '%-8s %9s %9s %11s %12s %14s %9s %10s\n' program alone rate "lode run" "no windows" "no registers" perf \
+	answer
 measure_ten_programs

@@ -68,7 +68,8 @@ const LodeParameter lode_recording_rows[] = {
 		.most = G_MAXUINT32, .value = "HZ",
 		.summary = "samples per second (default: 10000, or what takes 4 % of the program's "
 			   "time on this machine)"},
-	LODE_WINDOWS_ROW(Options, windows, LODE_WINDOWS_OF_RUN),
+	LODE_WINDOWS_ROW(
+		Options, windows, LODE_WINDOWS_OF_RUN "; with --pid or --no-registers: off"),
 	{"output", 'o', LODE_FILE(Options, output), .value = "FILE",
 		.summary = "the profile to write; an existing one is replaced (default: "
 			   "PROGRAM.lode)"},
@@ -104,7 +105,8 @@ bool lode_recording_options_complete(LodeRecordingOptions *self, char **argument
 	recording->notes = lode_wrapped_program_notes("run");
 	return lode_call_graph_read(self->call_graph, &recording->has_call_chains,
 		       &recording->user_stack_bytes, error) &&
-	       lode_window_options_read(self->windows, LODE_WINDOWS_OF_RUN, recording->pid,
+	       lode_window_options_read(self->windows,
+		       recording->has_no_registers ? "off" : LODE_WINDOWS_OF_RUN, recording->pid,
 		       &recording->windows, error);
 }
 

@@ -13,7 +13,7 @@ bool lode_window_options_read(const char *text, const char *standard, pid_t pid,
 	LodeWindowOptions options = {0};
 
 	if (strcmp(value, "paths") == 0)
-		options = (LodeWindowOptions){USUAL_SHARE, true};
+		options = (LodeWindowOptions){.share = USUAL_SHARE, .has_only_paths = true};
 	else if (strcmp(value, "off") != 0 &&
 		 (!lode_share_from_text(value, &options.share) || options.share > MOST))
 		return lode_parameter_refuse(error,
@@ -24,6 +24,7 @@ bool lode_window_options_read(const char *text, const char *standard, pid_t pid,
 		return lode_parameter_refuse(error,
 			"--windows cannot be used with --pid: the library that executes windows "
 			"is loaded when a program starts");
+	options.is_standard = text == NULL;
 	*out_options = options;
 	return true;
 }

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 /* The value where --windows is not given. */
-#define LODE_WINDOWS_OF_RUN "off"
+#define LODE_WINDOWS_OF_RUN "2%"
 #define LODE_WINDOWS_OF_RECORD "off"
 
 /* clang-format off */
@@ -21,8 +21,8 @@
 /* clang-format on */
 
 /*
- * Reads it; `text` NULL: `standard`, but not with `pid`, a process that is attached to. Errors:
- * _USAGE.
+ * Reads it; `text` NULL: `standard`, which is marked as such, but not with `pid`, a process that is
+ * attached to. Errors: _USAGE.
  */
 bool lode_window_options_read(const char *text, const char *standard, pid_t pid,
 	LodeWindowOptions *out_options, GError **error);

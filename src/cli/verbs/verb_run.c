@@ -171,9 +171,9 @@ const LodeVerb lode_verb_run = {
 	.arguments = "[-p PID] [-- PROGRAM [ARGUMENT…]]",
 	.summary = "record a program and report what costs",
 	.description =
-		"The program runs once, at full speed, while the kernel samples where time is "
-		"spent. Execution counts are inferred from the samples, and with "
-		"--windows from what these observed.\n"
+		"The program runs once, at nearly full speed, while the kernel samples where time "
+		"is spent, and short stretches of it, windows, are executed one instruction at a "
+		"time. Execution counts are inferred from both.\n"
 		"\n"
 		"With --count the program then runs a second time in qemu, where every execution "
 		"is counted, about 10 to 150 times slower (4 to 60 times with --fast) and with "

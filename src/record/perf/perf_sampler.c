@@ -456,16 +456,20 @@ static void prepare_windows(Session *self, const LodePerfKernel *kernel)
 	if (cause != NULL)
 		return;
 	if (lode_window_recorder_has_timer(self->windows) &&
-		(starts_stopped(self) || options->control_fifo != NULL)) {
-		lode_perf_note(self->note,
-			"windows are not recorded: where the kernel has no events for them (before "
-			"Linux 5.18) they cannot be switched off and on");
+		(options->windows.is_standard || starts_stopped(self) ||
+			options->control_fifo != NULL)) {
+		lode_perf_note(self->note, "windows are not recorded: %s",
+			options->windows.is_standard
+				? "the kernel has no events for them (before Linux 5.18) or Yama "
+				  "refuses them; with --windows 2%, timers are used"
+				: "where the kernel has no events for them (before Linux 5.18) "
+				  "they cannot be switched off and on");
 		g_clear_pointer(&self->windows, lode_window_recorder_free);
 		return;
 	}
 	self->recording.windows = self->windows;
 	self->windows_obstacle = lode_preloaded_library_obstacle(options->argv[0]);
-	if (self->windows_obstacle != NULL)
+	if (self->windows_obstacle != NULL && !options->windows.is_standard)
 		lode_perf_note(self->note, "the program is recorded without windows: %s",
 			self->windows_obstacle);
 }

@@ -18,6 +18,8 @@
 typedef struct {
 	double share;        /* of the processor time; 0: no windows */
 	bool has_only_paths; /* addresses of instructions, but no registers */
+	bool is_standard;    /* nobody asked for them: they are left out where they need a timer,
+	                        which may end system calls, and obstacles are only recorded */
 } LodeWindowOptions;
 
 /* Whether data addresses are known from them, which mappings of data give names to. */
