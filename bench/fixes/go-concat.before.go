@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// After ethereum/go-ethereum pull request #33112; golang/go issue #16796.
+package main
+
+import (
+	"fmt"
+)
+
+// forty {
+
+//go:noinline
+func joinNN(words []string) int {
+	line := ""
+	for _, word := range words {
+		line += word + ","
+	}
+	return len(line) + NN
+}
+
+// }
+
+func main() {
+	words := make([]string, 300)
+	for i := range words {
+		words[i] = "abcdefgh"[:1+i%7]
+	}
+	sum := 0
+	for round := 0; round < 300; round++ {
+		// forty {
+		sum += joinNN(words)
+		// }
+	}
+	fmt.Println(sum)
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// After sharkdp/hexyl pull request #33; rust-lang/rust issue #60673.
+use std::io::Write;
+
+macro_rules! forty {
+    ($f:ident($($a:expr),*), $sum:expr) => {
+        forty!(@ $f ($($a),*) $sum; 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49)
+    };
+    (@ $f:ident $a:tt $sum:expr; $($n:literal)*) => { $( $sum = $sum.wrapping_add($f::<$n> $a); )* };
+}
+
+struct Random(u64);
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545f4914f6cdd1d) >> 16
+    }
+}
+
+
+#[inline(never)]
+fn list<const N: usize>(out: &mut impl Write, size: usize) -> usize {
+    for i in 0..size {
+        writeln!(out, "item {}", i * N).unwrap();
+    }
+    size
+}
+
+fn main() {
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut random = Random(7);
+    let mut sum = random.next() as usize;
+    for _ in 0..500 {
+        forty!(list(&mut out, 200), sum);
+    }
+    eprintln!("{sum}");
+}
