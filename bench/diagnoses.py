@@ -8,7 +8,7 @@ A directory has PAIR.before.* and PAIR.after.* (.c, .cc, .js; built by gcc or g+
 fixes.tsv, whose columns are the pair, the saving, the cause, and the causes that count as right; "-"
 where there is nothing to be found. KIND is a twin of tests/twins/twins.py, made now (seed 1, 30 %).
 
-    --runs N     runs of each program, in turn, whose least processor time counts (5)
+    --runs N     runs of each program, in turn, whose least processor time counts (5); more where they differ
     --no-after   the program without the cost is measured, but not recorded
     --twice      each program is recorded twice: the first three must be the same (cause, scope)
     --json FILE  the figures, one object a line
@@ -78,8 +78,16 @@ def processor_time(command):
 
 
 def measure(commands, runs):
-    """The least time of each; they take turns, as the machine's load changes."""
-    return [min(times) for times in zip(*([processor_time(command) for command in commands] for _ in range(runs)))]
+    """The least time of each. They take turns, as the machine's load changes, until the two least of each
+    are within 2 %, or for four times as many runs."""
+    times = [[] for _ in commands]
+    for done in range(1, 4 * runs + 1):
+        for command, own in zip(commands, times):
+            own.append(processor_time(command))
+            own.sort()
+        if done >= runs and all(own[min(1, done - 1)] <= 1.02 * own[0] for own in times):
+            break
+    return [own[0] for own in times]
 
 
 def diagnose(lode, options, command, profile):

@@ -239,13 +239,15 @@ def chain(r):
 
 @kind("denormal", "numbers near zero", "windows")
 def denormal(r):
+    # On Zen 5 additions take a cycle more, divisions and roots twice as long, and multiplications as long as ever.
     code = r.choice((
-        "for (uint32_t i = 0; i < 128; i++)\n\tfading[i + $n] = faded[i + $n] * 0.375f;\nx += (uint64_t)(fading[turn & 127] * 1e9f);",
-        "float out = 0;\nfor (uint32_t i = 0; i < 128; i++) {\n\tfloat left = faded[i + $n] * 0.125f;\n"
-        "\tfading[i + $n] = left + left * 0.5f;\n}\nx += fading[turn & 127] > out;"))
+        "float left = 0;\nfor (uint32_t i = 0; i < 128; i++) {\n\tleft = left * 0.5f + faded[i + $n];\n\tfading[i + $n] = left;\n}\n"
+        "x += fading[turn & 127] > left;",
+        "float by = 3.25f + (float)(int)(turn & 1);\nfor (uint32_t i = 0; i < 64; i++)\n\tfading[i + $n] = faded[i + $n] / by;\n"
+        "x += fading[turn & 127] > by;"))
     return Cost(code, "\nfloat fading[256], faded[256];\n",
-                ("for (int i = 0; i < 256; i++)\n\tfaded[i] = 1e-38f + (float)i * 1e-40f;",
-                 "for (int i = 0; i < 256; i++)\n\tfaded[i] = 1e-38f + (float)i * 1e-40f;\n_mm_setcsr(_mm_getcsr() | 0x8040);"),
+                ("for (int i = 0; i < 256; i++)\n\tfaded[i] = 1e-39f + (float)i * 1e-42f;",
+                 "for (int i = 0; i < 256; i++)\n\tfaded[i] = 1e-39f + (float)i * 1e-42f;\n_mm_setcsr(_mm_getcsr() | 0x8040);"),
                 includes=("xmmintrin.h",), loop=True)
 
 
