@@ -16,6 +16,7 @@
  */
 #pragma once
 
+#include "machine/machine_speed.h"
 #include "machine/memory_rates.h"
 #include "model/index.h"
 
@@ -212,6 +213,8 @@ typedef struct LodeProfile {
 	/* Processor time of the sampled programs, in their own code and in the kernel; 0 both:
 	 * unknown */
 	double user_seconds, system_seconds;
+	double wall_seconds;    /* from their start to their end; 0: unknown */
+	LodeMachineSpeed speed; /* while they ran; runs 0: unknown, as of several recordings */
 	bool is_kernel_sampled; /* the time in the kernel too */
 	double total_count;     /* Σ of executions, also the unresolved */
 	double inflow_checked;  /* executions of instructions whose inflow was compared… */

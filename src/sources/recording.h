@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "machine/machine_speed.h"
 #include "machine/memory_rates.h"
 #include "model/profile.h"
 
@@ -95,7 +96,9 @@ typedef struct {
 	GPtrArray *commands;   /* char *: command lines of the programs, no two equal */
 	/* Processor time that they took, as far as it is known. */
 	double user_seconds, system_seconds;
-	double cycles_per_ns; /* of the processor's clock; 0: not known */
+	double wall_seconds;    /* of one program; 0: not known */
+	LodeMachineSpeed speed; /* likewise, while it ran */
+	double cycles_per_ns;   /* of the processor's clock; 0: not known */
 	/* The part of the sampled time that the timer's interrupts took, and its error; 0 both: not
 	 * known. */
 	double sampling_share, sampling_error;

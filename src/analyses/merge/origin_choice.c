@@ -152,7 +152,7 @@ static void take_totals(LodeProfile *profile, const bool *is_chosen)
 	if (programs->len > 0)
 		profile->program = lode_profile_intern(profile, programs->str);
 	/* These are known only as sums. */
-	profile->user_seconds = profile->system_seconds = 0;
+	profile->user_seconds = profile->system_seconds = profile->wall_seconds = 0;
 	profile->inflow_checked = profile->inflow_equal = 0;
 }
 

@@ -220,7 +220,7 @@ static void reduce_counts(const Part *self)
 		lode_profile_function(profile, i)->calls *= self->shares[i];
 	profile->total_count = sum + fmax(rest, 0) * self->share;
 	/* Known of the whole alone. */
-	profile->user_seconds = profile->system_seconds = 0;
+	profile->user_seconds = profile->system_seconds = profile->wall_seconds = 0;
 	profile->inflow_checked = profile->inflow_equal = 0;
 }
 

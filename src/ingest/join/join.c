@@ -45,6 +45,8 @@ static LodeProfile *begin_profile(const LodeRecording *recording, const LodeJoin
 		profile, context->program != NULL ? context->program : program);
 	profile->user_seconds = recording->user_seconds;
 	profile->system_seconds = recording->system_seconds;
+	profile->wall_seconds = recording->wall_seconds;
+	profile->speed = recording->speed;
 	profile->cycles_per_ns = recording->cycles_per_ns;
 	profile->rates = recording->rates;
 	profile->is_kernel_sampled = recording->is_kernel_sampled;

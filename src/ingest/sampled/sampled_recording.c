@@ -971,6 +971,8 @@ static void describe_machine(const Reading *self, const LodePerfInfo *info)
 		g_array_index(self->inputs, Input, 0).data, &n);
 	double period_ns = n > 0 ? timer_period(&events[0]) : 0;
 
+	recording->wall_seconds = (double)info->wall_ns / 1e9;
+	recording->speed = info->speed;
 	recording->cycles_per_ns = (double)info->clock_khz / 1e6;
 	recording->rates = info->rates;
 	if (period_ns <= 0 || (double)info->sample_ns > period_ns / 2)

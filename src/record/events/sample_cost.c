@@ -2,6 +2,7 @@
 #include "record/events/sample_cost.h"
 
 #include "base/arrays/sort_order.h"
+#include "machine/machine_speed.h"
 #include "record/perf/perf_ring.h"
 
 #include <math.h>
@@ -13,35 +14,12 @@
 enum {
 	RUNS = 1200,
 	PAGES = 64,
-	ADDITIONS = 1 << 16,     /* of a run: some 15 µs */
-	ADDITIONS_IN_ROUND = 16, /* of the chain's loop */
-	FREQUENCY = 10000,       /* so that there are enough samples */
-	FEWEST_SAMPLES = 20,     /* else the cost is not known */
+	FREQUENCY = 10000,   /* so that there are enough samples */
+	FEWEST_SAMPLES = 20, /* else the cost is not known */
 };
 
 /* Programs differ in what an interrupt costs them, by what it takes from their caches. */
 static const double OTHER_PROGRAM = 0.05;
-
-/* Register to register: additions of a constant may be computed before they are executed (Intel,
- * from the twelfth generation on). */
-static void add_up(void)
-{
-	uint64_t sum = 0, addend = 3;
-
-	for (unsigned i = 0; i < ADDITIONS / ADDITIONS_IN_ROUND; i++) {
-#if defined(__x86_64__)
-		__asm__ volatile(".rept 16\n\tadd %1, %0\n\t.endr"
-				 : "+r"(sum)
-				 : "r"(addend)
-				 : "cc");
-#elif defined(__aarch64__)
-		__asm__ volatile(".rept 16\n\tadd %0, %0, %1\n\t.endr" : "+r"(sum) : "r"(addend));
-#else
-		for (unsigned k = 0; k < ADDITIONS_IN_ROUND; k++)
-			__asm__ volatile("" : "+r"(sum) : "r"(addend));
-#endif
-	}
-}
 
 static double clock_ns(void)
 {
@@ -102,7 +80,7 @@ LodeSampleCost lode_sample_cost_measure(
 		ioctl(descriptor, PERF_EVENT_IOC_ENABLE, 0);
 	for (unsigned i = 0; i < RUNS; i++) {
 		double begin_ns = clock_ns();
-		add_up();
+		lode_chain_run();
 		double time_ns = clock_ns() - begin_ns;
 		if (take_samples(&ring) > 0)
 			sampled_ns[n_sampled++] = time_ns;
@@ -116,7 +94,7 @@ LodeSampleCost lode_sample_cost_measure(
 	if (run_ns <= 0)
 		return found;
 #if defined(__x86_64__) || defined(__aarch64__)
-	found.cycles_per_ns = ADDITIONS / run_ns;
+	found.cycles_per_ns = LODE_CHAIN_ADDITIONS / run_ns;
 #endif
 	double cost_ns = n_sampled >= FEWEST_SAMPLES ? median(sampled_ns, n_sampled) - run_ns : 0;
 	if (cost_ns <= 0)

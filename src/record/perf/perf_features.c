@@ -329,6 +329,19 @@ static void add_number(GPtrArray *texts, const char *name, uint64_t number)
 	g_ptr_array_add(texts, g_strdup_printf("%s=%" G_GUINT64_FORMAT, name, number));
 }
 
+static void add_speed(GPtrArray *texts, const LodeMachineSpeed *speed)
+{
+	if (speed->runs <= 0)
+		return;
+	add_number(texts, "speed-runs", (uint64_t)speed->runs);
+	add_number(texts, "chain-fs", (uint64_t)(speed->chain_ns * 1e6));
+	add_number(texts, "chain-scatter-ppm", (uint64_t)(speed->chain_scatter * 1e6));
+	add_number(texts, "walk-fs", (uint64_t)(speed->walk_ns * 1e6));
+	add_number(texts, "walk-scatter-ppm", (uint64_t)(speed->walk_scatter * 1e6));
+	add_number(texts, "steal-ppm", (uint64_t)(speed->steal * 1e6));
+	add_number(texts, "others-ppm", (uint64_t)(speed->others * 1e6));
+}
+
 static GByteArray *describe_program(const LodePerfFeatureInput *input)
 {
 	g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
@@ -347,6 +360,9 @@ static GByteArray *describe_program(const LodePerfFeatureInput *input)
 	}
 	if (cost->cycles_per_ns > 0)
 		add_number(texts, "clock-khz", (uint64_t)(cost->cycles_per_ns * 1e6));
+	if (input->wall_ns > 0)
+		add_number(texts, "wall-ns", input->wall_ns);
+	add_speed(texts, &input->speed);
 	for (LodeRateLevel i = LODE_RATE_L1; i < LODE_N_RATES; i++) {
 		const double rates[] = {input->rates.read[i], input->rates.write[i]};
 		static const char *const names[] = {"read-", "write-"};

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "machine/cpu_meter.h"
+#include "machine/machine_speed.h"
 #include "machine/memory_rates.h"
 #include "record/events/sample_cost.h"
 #include "record/perf/perf_tally.h"
@@ -24,6 +25,8 @@ typedef struct {
 	uint64_t n_page_faults;      /* of the program; 0: not counted */
 	LodeSampleCost sample_cost;
 	LodeMemoryRates rates;
+	LodeMachineSpeed speed; /* while the program ran */
+	uint64_t wall_ns;       /* that it took */
 	bool has_branch_stacks;
 } LodePerfFeatureInput;
 

@@ -169,6 +169,7 @@ bool lode_perf_recording_begin(LodePerfRecording *self, GError **error)
 		return false;
 	if (self->observer != NULL && self->observer->begin != NULL)
 		show_events(self);
+	self->speed = lode_speed_meter_new("/proc");
 	return true;
 }
 
@@ -253,6 +254,8 @@ void lode_perf_recording_drain(LodePerfRecording *self)
 		write_records(self, &round_end, sizeof(round_end));
 	bound_switches(self);
 	survey_memory(self);
+	if (self->speed != NULL)
+		lode_speed_meter_update(self->speed);
 	if (g_get_monotonic_time() - self->sealed_us > SEAL_US)
 		seal(self);
 }
@@ -341,6 +344,13 @@ bool lode_perf_recording_finish(
 		.n_page_faults = count_page_faults(self),
 		.has_branch_stacks = program->options->has_branch_stacks,
 	};
+	const LodeCpuTime *cpu_time = program->cpu_time;
+
+	if (self->speed != NULL) {
+		input.speed = lode_speed_meter_end(self->speed,
+			cpu_time != NULL ? cpu_time->user_ns + cpu_time->system_ns : 0);
+		input.wall_ns = lode_speed_meter_wall_ns(self->speed);
+	}
 
 	lode_perf_event_set_enable(self->events, false);
 	if (self->windows != NULL)
@@ -380,6 +390,7 @@ void lode_perf_recording_clear(LodePerfRecording *self)
 	lode_perf_tally_clear(&self->tally);
 	g_clear_pointer(&self->kernel, g_byte_array_unref);
 	g_clear_pointer(&self->sources, lode_perf_sources_free);
+	g_clear_pointer(&self->speed, lode_speed_meter_free);
 	g_clear_pointer(&self->pages, lode_page_survey_free);
 	g_clear_pointer(&self->mappings, lode_perf_mappings_free);
 	g_clear_pointer(&self->unwrapped, g_byte_array_unref);

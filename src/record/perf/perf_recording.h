@@ -6,6 +6,7 @@
 #pragma once
 
 #include "machine/cpu_meter.h"
+#include "machine/machine_speed.h"
 #include "record/events/perf_event_set.h"
 #include "record/page_survey.h"
 #include "record/perf/perf_mappings.h"
@@ -29,6 +30,7 @@ typedef struct {
 	struct LodeV8Survey *heaps;       /* likewise; borrowed */
 	LodeWindowRecorder *windows;      /* borrowed; NULL: not wanted */
 	LodePerfSources *sources;         /* NULL: no thread is sampled twice */
+	LodeSpeedMeter *speed;            /* NULL: not begun */
 	GByteArray *kernel;               /* records of its mappings; NULL: not sampled */
 	GByteArray *unwrapped;            /* a record of a ring's end and start, for the observer */
 	gint64 sealed_us;

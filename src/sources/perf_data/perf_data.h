@@ -17,6 +17,7 @@
  */
 #pragma once
 
+#include "machine/machine_speed.h"
 #include "machine/memory_rates.h"
 
 #include <glib.h>
@@ -158,7 +159,9 @@ typedef struct {
 	/* The cost of a sample to the program, and its error; 0: unknown. The processor's clock
 	 * at the end; likewise */
 	uint64_t sample_ns, sample_error_ns, clock_khz;
-	LodeMemoryRates rates; /* of the machine */
+	uint64_t wall_ns;       /* of the program; 0: unknown */
+	LodeMachineSpeed speed; /* while it ran */
+	LodeMemoryRates rates;  /* of the machine */
 	uint32_t n_cpus_online, n_cpus_available;
 	uint64_t total_memory_kib;
 	int32_t clock_id; /* CLOCK_…; −1: not recorded (perf's own clock) */

@@ -190,6 +190,29 @@ static void read_rate(const char *text, LodeMemoryRates *rates)
 	}
 }
 
+static void read_speed(const char *text, LodeMachineSpeed *speed)
+{
+	const struct {
+		const char *name;
+		double *value, unit;
+	} numbers[] = {
+		{"speed-runs=", &speed->runs, 1},
+		{"chain-fs=", &speed->chain_ns, 1e-6},
+		{"chain-scatter-ppm=", &speed->chain_scatter, 1e-6},
+		{"walk-fs=", &speed->walk_ns, 1e-6},
+		{"walk-scatter-ppm=", &speed->walk_scatter, 1e-6},
+		{"steal-ppm=", &speed->steal, 1e-6},
+		{"others-ppm=", &speed->others, 1e-6},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
+		uint64_t number = 0;
+		read_number(text, numbers[i].name, &number);
+		if (number > 0)
+			*numbers[i].value = (double)number * numbers[i].unit;
+	}
+}
+
 /* Numbers, as "user-ns=1200000", then "--" and the words of the program. */
 static void read_program(LodePerfData *self, LodeByteCursor *cursor)
 {
@@ -203,6 +226,7 @@ static void read_program(LodePerfData *self, LodeByteCursor *cursor)
 		{"sample-ns=", &self->info.sample_ns},
 		{"sample-error-ns=", &self->info.sample_error_ns},
 		{"clock-khz=", &self->info.clock_khz},
+		{"wall-ns=", &self->info.wall_ns},
 	};
 	g_autoptr(GString) program = g_string_new(NULL);
 	bool is_program = false;
@@ -217,8 +241,10 @@ static void read_program(LodePerfData *self, LodeByteCursor *cursor)
 			is_program = true;
 		for (size_t i = 0; !is_program && i < G_N_ELEMENTS(numbers); i++)
 			read_number(text, numbers[i].name, numbers[i].value);
-		if (!is_program)
+		if (!is_program) {
 			read_rate(text, &self->info.rates);
+			read_speed(text, &self->info.speed);
+		}
 	}
 	if (!cursor->is_overrun && program->len > 0)
 		self->info.program = g_string_chunk_insert(self->strings, program->str);

@@ -49,6 +49,8 @@ typedef struct {
 /* The keys of table `meta`, as columns of the profile, by bytes. Keys that profiles of lode 0.1.0
  * need not have are 0 there. */
 static const LodeColumn facts[] = {
+	{"chain_ns", AT(LodeProfile, speed.chain_ns), LODE_COLUMN_AMOUNT, 0},
+	{"chain_scatter", AT(LodeProfile, speed.chain_scatter), LODE_COLUMN_AMOUNT, 0},
 	{"core", AT(LodeProfile, core), LODE_COLUMN_MAYBE_TEXT, 0},
 	{"creator", AT(LodeProfile, creator), LODE_COLUMN_MAYBE_TEXT, 0},
 	{"cycles_per_ns", AT(LodeProfile, cycles_per_ns), LODE_COLUMN_AMOUNT, 0},
@@ -56,15 +58,21 @@ static const LodeColumn facts[] = {
 	{"inflow_checked", AT(LodeProfile, inflow_checked), LODE_COLUMN_AMOUNT, 0},
 	{"inflow_equal", AT(LodeProfile, inflow_equal), LODE_COLUMN_AMOUNT, 0},
 	{"is_kernel_sampled", AT(LodeProfile, is_kernel_sampled), LODE_COLUMN_FLAG, 0},
+	{"others_share", AT(LodeProfile, speed.others), LODE_COLUMN_AMOUNT, 0},
 	{"program", AT(LodeProfile, program), LODE_COLUMN_MAYBE_TEXT, 0},
 	{"read_rate_l1", RATE(read, LODE_RATE_L1), LODE_COLUMN_AMOUNT, 0},
 	{"read_rate_l2", RATE(read, LODE_RATE_L2), LODE_COLUMN_AMOUNT, 0},
 	{"read_rate_l3", RATE(read, LODE_RATE_L3), LODE_COLUMN_AMOUNT, 0},
 	{"read_rate_memory", RATE(read, LODE_RATE_MEMORY), LODE_COLUMN_AMOUNT, 0},
 	{"samples", AT(LodeProfile, n_samples), LODE_COLUMN_AMOUNT, 0},
+	{"speed_runs", AT(LodeProfile, speed.runs), LODE_COLUMN_AMOUNT, 0},
+	{"steal_share", AT(LodeProfile, speed.steal), LODE_COLUMN_AMOUNT, 0},
 	{"system_seconds", AT(LodeProfile, system_seconds), LODE_COLUMN_AMOUNT, 0},
 	{"total_count", AT(LodeProfile, total_count), LODE_COLUMN_AMOUNT, 0},
 	{"user_seconds", AT(LodeProfile, user_seconds), LODE_COLUMN_AMOUNT, 0},
+	{"walk_ns", AT(LodeProfile, speed.walk_ns), LODE_COLUMN_AMOUNT, 0},
+	{"walk_scatter", AT(LodeProfile, speed.walk_scatter), LODE_COLUMN_AMOUNT, 0},
+	{"wall_seconds", AT(LodeProfile, wall_seconds), LODE_COLUMN_AMOUNT, 0},
 	{"weight_event", AT(LodeProfile, weight_event), LODE_COLUMN_MAYBE_REFERENCE,
 		LODE_TARGET_EVENTS},
 	{"write_rate_l1", RATE(write, LODE_RATE_L1), LODE_COLUMN_AMOUNT, 0},
@@ -398,8 +406,9 @@ static void take_fact(LodeProfile *profile, LodeRowReader *rows, bool *seen)
 /* A fact that was added to the schema since: a profile without it does not say. */
 static bool is_optional(const char *key)
 {
-	static const char *const keys[] = {"core", "cycles_per_ns", "is_kernel_sampled",
-		"system_seconds", "user_seconds", NULL};
+	static const char *const keys[] = {"chain_ns", "chain_scatter", "core", "cycles_per_ns",
+		"is_kernel_sampled", "others_share", "speed_runs", "steal_share", "system_seconds",
+		"user_seconds", "walk_ns", "walk_scatter", "wall_seconds", NULL};
 
 	return g_strv_contains(keys, key) || g_str_has_prefix(key, "read_rate_") ||
 	       g_str_has_prefix(key, "write_rate_");

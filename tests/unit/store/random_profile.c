@@ -231,6 +231,10 @@ static double maybe_amount(GRand *rand)
 static void add_loops(LodeProfile *profile, GRand *rand)
 {
 	profile->cycles_per_ns = g_rand_double(rand);
+	profile->wall_seconds = g_rand_double(rand);
+	profile->speed = (LodeMachineSpeed){g_rand_int_range(rand, 0, 9), g_rand_double(rand),
+		g_rand_double(rand), g_rand_double(rand), g_rand_double(rand), g_rand_double(rand),
+		g_rand_double(rand)};
 	for (unsigned i = 0; i < LODE_N_RATES; i++) {
 		profile->rates.read[i] = g_rand_double(rand);
 		profile->rates.write[i] = g_rand_double(rand);
