@@ -66,8 +66,7 @@ static LodeEstimate weigh(const Work *self, int side, double weight)
 }
 
 enum {
-	MIN_CONTROLS = 3,
-	MIN_CONTROL_SAMPLES = 20,
+	MIN_CONTROLS = 3, /* functions with the same code that say something of all */
 	MIN_CELL_SAMPLES = 5,
 	MIN_FREEDOM = 4,
 };
@@ -130,22 +129,20 @@ static int compare_rows(const void *a, const void *b)
 
 static void finish_rows(LodeComparedRows *self, const LodeComparison *comparison, size_t n_kinds)
 {
-	const LodeSpeed *speed = &comparison->speed;
-
 	/* Each kind has the same part of the chance. */
 	self->deviations = lode_comparison_deviations(self->rows->len * n_kinds);
 	for (guint i = 0; i < self->rows->len; i++) {
 		LodeComparedRow *row = &g_array_index(self->rows, LodeComparedRow, i);
-		for (int side = 0; side < 2 && row->kind != LODE_COMPARED_FUNCTION; side++) {
+		bool is_in_both = row->match == LODE_MATCH_SAME || row->match == LODE_MATCH_RENAMED;
+		/* What one profile does not have does not depend on where samples fall. */
+		for (int side = 0; side < 2 && row->kind != LODE_COMPARED_FUNCTION && is_in_both;
+			side++) {
 			row->sides[side].time.error *= comparison->scatter;
 			row->sides[side].each.error *= comparison->scatter;
 		}
 		lode_compared_row_divide(row);
-		double scale = fmax(row->sides[0].time.value, row->sides[1].time.value);
-		LodeEstimate beside = lode_estimate_difference(
-			lode_speed_apply(speed, row->sides[0].time), row->sides[1].time);
-		row->is_told = lode_estimate_exceeds(row->change, scale, self->deviations) &&
-		               lode_estimate_exceeds(beside, scale, self->deviations);
+		row->is_told = lode_speed_is_exceeded(&comparison->speed, row->sides[0].time,
+			row->sides[1].time, self->deviations);
 	}
 	g_array_sort(self->rows, compare_rows);
 }
@@ -198,8 +195,8 @@ static bool find_weight(Work *self, GError **error)
 		self->events[side] = event;
 		self->units[side] = is_sampled ? total / profile->n_samples : 0;
 		self->out->profiles[side].samples = is_sampled ? profile->n_samples : 0;
-		self->out->profiles[side].is_counted = profile->frequency !=
-		                                       LODE_FREQUENCY_INFERRED;
+		self->out->profiles[side].is_counted = profile->frequency == LODE_FREQUENCY_EXACT ||
+		                                       profile->frequency == LODE_FREQUENCY_GIVEN;
 	}
 	self->out->weight = g_strdup(name);
 	self->out->is_counted = self->out->profiles[0].is_counted &&
@@ -319,11 +316,15 @@ static void set_finding(
 
 	out->time = (LodeEstimate){
 		finding->time * total / work, finding->time_error * total / work};
-	out->executed = (LodeEstimate){exposure->value / work, exposure->error / work};
-	out->each = (LodeEstimate){finding->each, finding->each_error};
+	if (self->out->is_counted) {
+		out->executed = (LodeEstimate){exposure->value / work, exposure->error / work};
+		out->each = (LodeEstimate){finding->each, finding->each_error};
+	}
 	/* A fit only comes near to nothing, and of that nothing is anywhere. */
 	if (finding->time * findings->samples < NO_SAMPLES) {
-		out->time.value = out->each.value = 0;
+		out->time.value = 0;
+		if (self->out->is_counted)
+			out->each.value = 0;
 		if (finding->kind == LODE_FINDING_PATTERN)
 			return;
 	}
@@ -354,13 +355,13 @@ static void complete_place(const Work *self, LodeComparedRow *row)
 			                                    ->function;
 }
 
-static LodeMatch match_of(const LodeComparedRow *row)
+/* `is_there`: it executed, whether or not that took time. */
+static LodeMatch match_of(const LodeComparedRow *row, const bool is_there[2])
 {
-	if (row->sides[0].time.value > 0 || row->sides[0].executed.value > 0)
-		return row->sides[1].time.value > 0 || row->sides[1].executed.value > 0
-		               ? LODE_MATCH_SAME
-		               : LODE_MATCH_GONE;
-	return LODE_MATCH_NEW;
+	bool has_base = is_there[0] || row->sides[0].time.value > 0;
+	bool has_other = is_there[1] || row->sides[1].time.value > 0;
+
+	return !has_base ? LODE_MATCH_NEW : has_other ? LODE_MATCH_SAME : LODE_MATCH_GONE;
 }
 
 static bool compare_findings(Work *self, GError **error)
@@ -384,7 +385,10 @@ static bool compare_findings(Work *self, GError **error)
 		if (row->kind == LODE_COMPARED_PLACE)
 			complete_place(self, row);
 		row->text = lode_finding_text(shared->sides[0], finding);
-		row->match = match_of(row);
+		const bool is_there[2] = {
+			g_array_index(shared->exposures[0], LodeExposure, i).value > 0,
+			g_array_index(shared->exposures[1], LodeExposure, i).value > 0};
+		row->match = match_of(row, is_there);
 	}
 	return true;
 }
@@ -402,43 +406,86 @@ static double executions_of(const LodeProfile *profile, const LodeFunction *func
 
 static void find_speed(Work *self)
 {
-	g_autoptr(GArray) controls = g_array_new(FALSE, FALSE, sizeof(LodeUnchangedFunction));
-	double expected = 0, found = 0;
-	unsigned n_pooled = 0;
+	const LodeMachineSpeed *const machines[2] = {
+		&self->profiles[0]->speed, &self->profiles[1]->speed};
 
-	self->out->speed = (LodeSpeed){.factor = 1};
-	for (guint i = 0; i < self->pairs->pairs->len; i++) {
-		const LodeFunctionPair *pair = &g_array_index(
-			self->pairs->pairs, LodeFunctionPair, i);
-		double weights[2], samples[2], executions[2] = {1, 1};
-		if (!pair->is_same_code || !(self->units[0] > 0) || !(self->units[1] > 0))
+	lode_speed_find(machines, self->units[0] > 0 && self->units[1] > 0, &self->out->speed);
+}
+
+/* Functions with the same code, once all rows are finished. */
+static void sum_same_code(Work *self)
+{
+	const LodeComparison *out = self->out;
+	LodeSameCode *sum = &self->out->same_code;
+	const GArray *rows = out->kinds[LODE_COMPARED_FUNCTION].rows;
+
+	for (guint i = 0; rows != NULL && i < rows->len; i++) {
+		const LodeComparedRow *row = &g_array_index(rows, LodeComparedRow, i);
+		if (!row->is_same_code ||
+			!(row->sides[0].time.value + row->sides[1].time.value > 0))
 			continue;
-		for (int side = 0; side < 2; side++) {
-			const LodeFunction *function = lode_profile_function(
-				self->profiles[side], pair->functions[side]);
-			weights[side] = weight_of(self, side, function);
-			samples[side] = weights[side] / self->units[side];
-			if (self->out->is_counted)
-				executions[side] = executions_of(self->profiles[side], function);
-		}
-		if (!(fmin(executions[0], executions[1]) > 0))
-			continue;
-		expected += samples[0] * executions[1] / executions[0];
-		found += samples[1] * self->units[1] / self->units[0];
-		n_pooled += samples[0] + samples[1] > 0;
-		if (fmin(samples[0], samples[1]) < MIN_CONTROL_SAMPLES)
-			continue;
-		LodeUnchangedFunction one = {
-			log(weights[1] / weights[0] / executions[1] * executions[0]),
-			1 / samples[0] + 1 / samples[1]};
-		if (isfinite(one.ratio))
-			g_array_append_val(controls, one);
+		sum->n_functions++;
+		sum->n_changed += row->is_told;
+		for (int side = 0; side < 2; side++)
+			sum->times[side].value += row->sides[side].time.value;
 	}
-	if (controls->len >= MIN_CONTROLS)
-		lode_speed_estimate(controls, &self->out->speed);
-	else if (fmin(expected, found) >= MIN_CONTROL_SAMPLES)
-		self->out->speed = (LodeSpeed){
-			found / expected, sqrt(1 / expected + 1 / found), 0, n_pooled};
+	for (int side = 0; side < 2; side++)
+		sum->times[side].error = weight_error(self, side,
+						 sum->times[side].value *
+							 out->profiles[side].work) /
+		                         out->profiles[side].work;
+	LodeEstimate base = sum->times[0], other = sum->times[1];
+	sum->factor = other.value / base.value;
+	sum->error = sum->factor * hypot(base.error / base.value, other.error / other.value);
+	if (!isfinite(sum->factor) || !isfinite(sum->error))
+		sum->factor = sum->error = (double)NAN;
+	sum->is_told = sum->n_functions >= MIN_CONTROLS &&
+	               lode_speed_is_exceeded(
+			       &out->speed, base, other, lode_comparison_deviations(1));
+}
+
+/* A part of the processor time is known by the timer's ticks that found the program there, and so
+ * with the error of a proportion; the sum precisely. */
+static LodeEstimate part_of_time(double seconds, double all, double work)
+{
+	const double tick_seconds = 0.004;
+	double share = seconds / all;
+
+	if (!(all > 0))
+		return lode_estimate_unknown;
+	return (LodeEstimate){
+		seconds / work, sqrt(share * (1 - share) * all * tick_seconds) / work};
+}
+
+static void compare_totals(Work *self)
+{
+	double deviations = lode_comparison_deviations(LODE_N_TOTALS);
+
+	for (int side = 0; side < 2; side++) {
+		const LodeProfile *one = self->profiles[side];
+		double work = self->out->profiles[side].work;
+		double all = one->user_seconds + one->system_seconds;
+		uint32_t faults = lode_profile_find_event(one, "page-faults");
+		LodeComparedTotal *out = self->out->totals;
+		out[LODE_TOTAL_USER].sides[side] = part_of_time(one->user_seconds, all, work);
+		out[LODE_TOTAL_KERNEL].sides[side] = part_of_time(one->system_seconds, all, work);
+		out[LODE_TOTAL_WALL].sides[side] =
+			one->wall_seconds > 0 ? (LodeEstimate){one->wall_seconds / work, 0}
+					      : lode_estimate_unknown;
+		double n = faults != LODE_NONE ? lode_profile_event(one, faults)->total : 0;
+		out[LODE_TOTAL_PAGE_FAULTS].sides[side] = faults != LODE_NONE
+		                                                  ? (LodeEstimate){n / work,
+									    sqrt(n) / work}
+		                                                  : lode_estimate_unknown;
+	}
+	for (int i = 0; i < LODE_N_TOTALS; i++) {
+		LodeComparedTotal *total = &self->out->totals[i];
+		LodeSpeed none = {.factor = 1};
+		total->change = lode_estimate_difference(total->sides[0], total->sides[1]);
+		total->is_told = lode_speed_is_exceeded(
+			i == LODE_TOTAL_PAGE_FAULTS ? &none : &self->out->speed, total->sides[0],
+			total->sides[1], deviations);
+	}
 }
 
 /* The samples of the instructions of one block in both profiles, of which each has enough. */
@@ -534,6 +581,7 @@ static void compare_function_pair(Work *self, const LodeFunctionPair *pair)
 		row->sides[side].function = f;
 	}
 	row->likeness = pair->likeness;
+	row->is_same_code = pair->is_same_code;
 	row->match = names[0] == NULL                  ? LODE_MATCH_NEW
 	             : names[1] == NULL                ? LODE_MATCH_GONE
 	             : strcmp(names[0], names[1]) != 0 ? LODE_MATCH_RENAMED
@@ -800,7 +848,8 @@ static bool compare_side_sequences(Sequences *self, int side, GError **error)
 		if (!work->out->is_counted && lode_sequence_element_end(items, n, 0) < n)
 			row.sides[0].time.error = row.sides[1].time.error = (double)NAN;
 		row.text = lode_mining_run_sequence_text(run, i);
-		row.match = match_of(&row);
+		row.match = match_of(&row, (const bool[2]){row.sides[0].executed.value > 0,
+						   row.sides[1].executed.value > 0});
 		g_array_append_val(work->out->kinds[LODE_COMPARED_SEQUENCE].rows, row);
 	}
 	return true;
@@ -882,6 +931,8 @@ static bool compare(Work *self, GError **error)
 	for (int kind = 0; kind < LODE_N_COMPARED; kind++)
 		if (self->out->kinds[kind].rows != NULL)
 			finish_rows(&self->out->kinds[kind], self->out, n_kinds);
+	sum_same_code(self);
+	compare_totals(self);
 	return true;
 }
 

@@ -47,11 +47,9 @@ typedef struct {
 
 typedef struct {
 	LodeEstimate time; /* weight, by the unit of work */
-	/* Executions of its instructions, by the unit of work; where they were not counted and for
-	 * patterns and places, the weight of so many average instructions around it. */
-	LodeEstimate executed;
-	/* Weight of one execution; where they were not counted, × the average instruction. */
-	LodeEstimate each;
+	/* Executions of its instructions, by the unit of work, and the weight of one of them; NAN
+	 * where they were not counted in both profiles. */
+	LodeEstimate executed, each;
 	/* Where it is, or most of it; LODE_NONE: unknown, or nowhere, as of a pattern that costs
 	 * nothing in this profile. */
 	uint32_t function, instruction;
@@ -65,6 +63,7 @@ typedef struct {
 	LodeEstimate change;                 /* of the time */
 	LodeEstimate more_often, costs_more; /* its parts */
 	bool is_told;                        /* the change is significant */
+	bool is_same_code;                   /* a function: its code is the same in both */
 	char *text;                          /* the pattern, the function's name, "file.c:12" */
 	char *old_text;                      /* of the base, where it differs; else NULL */
 } LodeComparedRow;
@@ -80,25 +79,49 @@ typedef struct {
 	double total_error; /* standard error, by the number of samples; 0: it was counted */
 	double work;        /* what everything was divided by */
 	double samples;     /* 0: the weight was counted */
-	bool is_counted;    /* executions are known */
-	double common;      /* share of the weight in functions that both have */
+	bool is_counted;    /* executions were counted, not inferred or observed */
 	double explained;   /* share of the weight that patterns and places explain */
 	double base_each;   /* weight of an execution to which none applies; 0: not counted */
 } LodeComparedProfile;
 
 /*
- * How much longer code takes that did not change. No two runs of a program take equally long, as
- * others use the machine; more samples do not make that less. So functions with the same code in
- * both profiles show which changes are of the code: those that differ from their common factor by
- * more than these functions do themselves. Where executions were counted it is of what each costs,
- * and so of the machine's speed; else it may be as well that all of the program has more to do.
+ * How much longer the same work takes because of the machine, as calibrations beside both programs
+ * measured it (machine/machine_speed.h). No two runs take equally long, as others use the machine;
+ * more samples do not make that less. So a change is told only if it exceeds what this leaves
+ * unknown, too.
  */
 typedef struct {
-	double factor, error; /* the error is of its logarithm */
-	double scatter;       /* of single functions about it, beyond chance: standard deviation of
-	                         the logarithm */
-	unsigned n_functions; /* 0: there were too few, or the weight was counted; factor is 1 */
+	double factor;     /* 1 where it is not measured */
+	double error;      /* standard error of its logarithm, also where it is not measured */
+	bool is_measured;  /* both profiles have a calibration */
+	bool is_different; /* the factor differs from 1 by more than its error */
+	double steal[2], others[2]; /* shares of the machine's processor time; NAN: unknown */
 } LodeSpeed;
+
+/* All functions with the same code in both profiles. Where they take another time by more than the
+ * machine's speed, what they work on changed, or how often they are called. */
+typedef struct {
+	unsigned n_functions;  /* those with samples */
+	unsigned n_changed;    /* those of which the change is told by itself */
+	LodeEstimate times[2]; /* of all of them, by the unit of work */
+	double factor, error;  /* times[1] by times[0]; NAN: nothing in one of them */
+	bool is_told;          /* it is another time by more than chance and the machine's speed */
+} LodeSameCode;
+
+/* Figures of the whole programs. */
+typedef enum {
+	LODE_TOTAL_USER,   /* seconds of processor time in their own code */
+	LODE_TOTAL_KERNEL, /* and in the kernel */
+	LODE_TOTAL_WALL,   /* seconds from start to end */
+	LODE_TOTAL_PAGE_FAULTS,
+	LODE_N_TOTALS,
+} LodeComparedTotalKind;
+
+typedef struct {
+	LodeEstimate sides[2]; /* by the unit of work; NAN: not known */
+	LodeEstimate change;
+	bool is_told; /* it exceeds chance and the machine's speed */
+} LodeComparedTotal;
 
 typedef struct {
 	const char *weight;             /* event; NULL: the base's own */
@@ -113,16 +136,16 @@ typedef struct {
 
 typedef struct {
 	char *weight;    /* event */
-	bool is_counted; /* executions are known of both */
+	bool is_counted; /* executions were counted in both */
 	LodeNormalisation normalisation;
 	char *work_function;
 	LodeComparedProfile profiles[2];
 	LodeEstimate change; /* of the total */
 	LodeSpeed speed;
+	LodeSameCode same_code;
+	LodeComparedTotal totals[LODE_N_TOTALS];
 	double scatter; /* by which errors of less than functions are multiplied, at least 1 */
-	/* Rows NULL: not wanted, or a profile has nothing of the weight, so that there is nothing
-	 * to compare. */
-	LodeComparedRows kinds[LODE_N_COMPARED];
+	LodeComparedRows kinds[LODE_N_COMPARED]; /* rows NULL: not wanted */
 	/* Attributes by which nothing was compared, as only one of the profiles has any of the
 	 * kind: char *, such as "needs:*". */
 	GPtrArray *left_out;
@@ -130,8 +153,8 @@ typedef struct {
 
 /*
  * Compares `profiles[1]` with the base `profiles[0]`. The result does not refer to them; the caller
- * frees it. Errors: _NOT_FOUND (event, function), _USAGE (what cannot be compared so: no event,
- * no attribute in common, no counted executions to divide by), _CANCELLED.
+ * frees it. Errors: _NOT_FOUND (event, function), _USAGE (what cannot be compared so: no weight, no
+ * attribute in common, no counted executions to divide by), _CANCELLED.
  */
 LodeComparison *lode_comparison_new(const LodeProfile *const profiles[2],
 	const LodeComparisonOptions *options, const LodeProgress *progress, GError **error);
@@ -144,7 +167,7 @@ static inline const LodeComparedRow *lode_compared_row(const LodeComparedRows *s
 }
 
 /* Whether a pattern, place or function costs more than 1 + `share` times what it did in the base,
- * beyond three standard errors and the speed of the code that did not change. A new row has cost
+ * beyond three standard errors and the machine's speed. A new row has cost
  * nothing there. */
 bool lode_compared_row_is_slower(
 	const LodeComparison *comparison, const LodeComparedRow *row, double share);

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/compare/comparison_figures.h"
 
-#include "base/arrays/sort_order.h"
-
 #include <math.h>
 
 /* The deviations that a single comparison may reach by chance. */
 #define ONE_ALONE 2.0
 #define SLOWER_DEVIATIONS 3.0
+
+/* How far a program's time may differ from what the calibrations say, where nothing else ran; by
+ * how much other programs may slow it down, on all processors; and what is unknown without any
+ * calibration: standard errors of the logarithm, as equal pairs have shown (docs/compare.md). */
+#define SPEED_FLOOR 0.02
+#define OTHERS_EFFECT 0.3
+#define UNKNOWN_SPEED 0.05
 
 /* Counted figures differ when they do by more than rounding. */
 #define ROUNDING 1e-9
@@ -64,90 +69,89 @@ bool lode_estimate_exceeds(LodeEstimate change, double scale, double deviations)
 	       fabs(change.value) > fmax(deviations * change.error, ROUNDING * scale);
 }
 
-LodeEstimate lode_speed_apply(const LodeSpeed *speed, LodeEstimate time)
-{
-	double spread = hypot(speed->error, speed->scatter) * time.value;
-
-	return (LodeEstimate){
-		speed->factor * time.value, speed->factor * hypot(time.error, spread)};
-}
-
 static LodeEstimate times(LodeEstimate estimate, double factor)
 {
 	return (LodeEstimate){factor * estimate.value, factor * estimate.error};
+}
+
+bool lode_speed_is_exceeded(
+	const LodeSpeed *speed, LodeEstimate before, LodeEstimate after, double deviations)
+{
+	LodeEstimate beside = lode_estimate_difference(times(before, speed->factor), after);
+	double scale = fmax(before.value, after.value);
+	double unknown = ONE_ALONE * speed->error * speed->factor * before.value;
+
+	/* Of what takes no time any more the speed explains nothing. */
+	if (!(after.value > 0))
+		unknown = 0;
+	return lode_estimate_exceeds(lode_estimate_difference(before, after), scale, deviations) &&
+	       lode_estimate_exceeds(beside, scale, deviations) &&
+	       fabs(beside.value) > hypot(deviations * beside.error, unknown);
 }
 
 bool lode_compared_row_is_slower(
 	const LodeComparison *comparison, const LodeComparedRow *row, double share)
 {
 	LodeEstimate before = row->sides[0].time, after = row->sides[1].time;
-	LodeEstimate more = lode_estimate_difference(times(before, 1 + share), after);
-	LodeEstimate beside = lode_estimate_difference(
-		times(lode_speed_apply(&comparison->speed, before), 1 + share), after);
+	LodeEstimate allowed = times(before, 1 + share);
 	double deviations = fmax(SLOWER_DEVIATIONS, comparison->kinds[row->kind].deviations);
 	bool is_kind = row->kind == LODE_COMPARED_PATTERN || row->kind == LODE_COMPARED_PLACE ||
 	               row->kind == LODE_COMPARED_FUNCTION;
 
-	return is_kind && row->is_told && more.value > 0 && beside.value > 0 &&
-	       lode_estimate_exceeds(more, after.value, deviations) &&
-	       lode_estimate_exceeds(beside, after.value, deviations);
+	return is_kind && row->is_told &&
+	       after.value > allowed.value * fmax(comparison->speed.factor, 1) &&
+	       lode_speed_is_exceeded(&comparison->speed, allowed, after, deviations);
 }
 
-/* The median of a χ² of one degree of freedom, and from where on what lies further out is left
- * out. */
-#define MEDIAN_SQUARE 0.4549
-#define OUTLIER 3.0
+/* A quantity in both machines: the logarithm of its ratio, and that one's square error. */
+typedef struct {
+	double ratio, variance;
+} Ratio;
 
-static double median_of(GArray *values)
+static Ratio compare_medians(double base, double base_scatter, double other, double other_scatter,
+	const LodeMachineSpeed *const machines[2])
 {
-	g_array_sort(values, lode_compare_doubles);
-	return (g_array_index(values, double, (values->len - 1) / 2) +
-		       g_array_index(values, double, values->len / 2)) /
-	       2;
-}
+	const double error_of_median = 1.2533;
+	double of_base = error_of_median * base_scatter, of_other = error_of_median * other_scatter;
 
-static double median_square(const GArray *controls, double middle, double scatter)
-{
-	g_autoptr(GArray) squares = g_array_new(FALSE, FALSE, sizeof(double));
-
-	for (guint i = 0; i < controls->len; i++) {
-		const LodeUnchangedFunction *one = &g_array_index(
-			controls, LodeUnchangedFunction, i);
-		double square = (one->ratio - middle) * (one->ratio - middle) /
-		                (one->variance + scatter * scatter);
-		g_array_append_val(squares, square);
-	}
-	return median_of(squares);
+	return (Ratio){log(other / base),
+		of_base * of_base / machines[0]->runs + of_other * of_other / machines[1]->runs};
 }
 
 /*
- * By medians, so that what runs more often though its code is the same does not count: at first the
- * median, then the scatter at which half of the functions are as near as half of a normal
- * distribution is, then the mean of those near enough, each by its variance.
+ * The chain and the walk agree where the clock alone differs; how far they do not says how far a
+ * program may be from both. A processor that others used more, here or on the hypervisor's side,
+ * has its caches and memory for them, too, which neither sees.
  */
-void lode_speed_estimate(const GArray *controls, LodeSpeed *out)
+void lode_speed_find(const LodeMachineSpeed *const machines[2], bool is_sampled, LodeSpeed *out)
 {
-	g_autoptr(GArray) ratios = g_array_new(FALSE, FALSE, sizeof(double));
-	double low = 0, high = 10, sum = 0, weights = 0;
+	const LodeMachineSpeed *base = machines[0], *other = machines[1];
 
-	for (guint i = 0; i < controls->len; i++)
-		g_array_append_val(ratios, g_array_index(controls, LodeUnchangedFunction, i).ratio);
-	double middle = median_of(ratios);
-	for (int i = 0; i < 60; i++) {
-		double scatter = (low + high) / 2;
-		if (median_square(controls, middle, scatter) > MEDIAN_SQUARE)
-			low = scatter;
-		else
-			high = scatter;
+	*out = (LodeSpeed){.factor = 1, .error = is_sampled ? UNKNOWN_SPEED : 0};
+	for (int side = 0; side < 2; side++) {
+		bool is_known = machines[side]->runs > 0;
+		out->steal[side] = is_known ? machines[side]->steal : (double)NAN;
+		out->others[side] = is_known ? machines[side]->others : (double)NAN;
 	}
-	for (guint i = 0; i < controls->len; i++) {
-		const LodeUnchangedFunction *one = &g_array_index(
-			controls, LodeUnchangedFunction, i);
-		double variance = one->variance + high * high;
-		if (fabs(one->ratio - middle) > OUTLIER * sqrt(variance))
-			continue;
-		sum += one->ratio / variance;
-		weights += 1 / variance;
-	}
-	*out = (LodeSpeed){exp(sum / weights), 1 / sqrt(weights), high, controls->len};
+	if (!is_sampled || !(base->runs > 0) || !(other->runs > 0))
+		return;
+	Ratio chain = compare_medians(base->chain_ns, base->chain_scatter, other->chain_ns,
+		other->chain_scatter, machines);
+	Ratio walk = compare_medians(
+		base->walk_ns, base->walk_scatter, other->walk_ns, other->walk_scatter, machines);
+	double middle = (chain.ratio + walk.ratio) / 2;
+	double apart = (chain.ratio - walk.ratio) / 2;
+	double steal = other->steal - base->steal;
+	double others = OTHERS_EFFECT * (other->others - base->others);
+	double error = sqrt(SPEED_FLOOR * SPEED_FLOOR + (chain.variance + walk.variance) / 4 +
+			    apart * apart + steal * steal + others * others);
+	if (!isfinite(middle) || !isfinite(error))
+		return;
+	out->factor = exp(middle);
+	out->error = error;
+	out->is_measured = true;
+	out->is_different = fabs(middle) > ONE_ALONE * error;
+	/* A factor that may be none is not taken out. */
+	if (!out->is_different)
+		out->factor = 1;
 }

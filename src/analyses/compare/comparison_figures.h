@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The figures of a comparison: values with their standard errors, whether a change is significant,
- * and the speed of the code that did not change.
+ * and the machine's speed.
  *
  * Private to analyses/compare/.
  */
 #pragma once
 
 #include "analyses/compare/comparison.h"
+#include "machine/machine_speed.h"
 
 #include <math.h>
 
@@ -33,14 +34,14 @@ LodeEstimate lode_estimate_difference(LodeEstimate from, LodeEstimate to);
  * figures as large as `scale`. False where the error is unknown. */
 bool lode_estimate_exceeds(LodeEstimate change, double scale, double deviations);
 
-/* A time as it would be at the speed of the other profile. */
-LodeEstimate lode_speed_apply(const LodeSpeed *speed, LodeEstimate time);
+/* The machine's speed from what both profiles know of it. `is_sampled`: their weights are; what was
+ * counted does not depend on it. */
+void lode_speed_find(const LodeMachineSpeed *const machines[2], bool is_sampled, LodeSpeed *out);
 
-/* A function with the same code in both profiles, sampled in both. */
-typedef struct {
-	double ratio;    /* logarithm of the cost in the other profile by that in the base */
-	double variance; /* its square error, of chance */
-} LodeUnchangedFunction;
-
-/* The speed from at least one LodeUnchangedFunction. */
-void lode_speed_estimate(const GArray *controls, LodeSpeed *out);
+/*
+ * Whether the change from `before` to `after` exceeds so many standard errors, and does so too when
+ * the machine's speed is taken out of it. What that leaves unknown is the same for all rows, so
+ * that it counts with two standard errors, however many are compared.
+ */
+bool lode_speed_is_exceeded(
+	const LodeSpeed *speed, LodeEstimate before, LodeEstimate after, double deviations);

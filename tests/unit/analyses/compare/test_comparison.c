@@ -72,6 +72,12 @@ static double longer(uint32_t function)
 	return 1.3;
 }
 
+static double quarter(uint32_t function)
+{
+	(void)function;
+	return 0.25;
+}
+
 static double two_longer(uint32_t function)
 {
 	return function == 3 || function == 5 ? 2 : 1;
@@ -121,7 +127,29 @@ static void give_code(LodeProfile *first, LodeProfile *second)
 	}
 }
 
-/* Two recordings of one program say nothing, nor do those of a machine that ran slower. */
+/* As the recorder measured it: each run takes `factor` times as long. */
+static void give_speed(LodeProfile *profile, double factor)
+{
+	profile->speed = (LodeMachineSpeed){
+		.runs = 20,
+		.chain_ns = 0.25 * factor,
+		.chain_scatter = 0.01,
+		.walk_ns = 3 * factor,
+		.walk_scatter = 0.01,
+	};
+}
+
+static bool is_any_told(const LodeComparison *comparison)
+{
+	bool is_told = false;
+
+	for (int kind = 0; kind < LODE_COMPARED_SEQUENCE; kind++)
+		is_told = is_told || count_told(comparison, (LodeComparedKind)kind) > 0;
+	return is_told;
+}
+
+/* Two recordings of one program say nothing, nor do those of a machine that was measured to be
+ * slower. */
 static void check_silence(double (*factor)(uint32_t function))
 {
 	unsigned n_told = 0;
@@ -132,14 +160,15 @@ static void check_silence(double (*factor)(uint32_t function))
 		g_autoptr(LodeProfile) first = record_again(&costs, same);
 		g_autoptr(LodeProfile) second = record_again(&costs, factor);
 		give_code(first, second);
+		give_speed(first, 1);
+		give_speed(second, factor(0));
 		g_autoptr(LodeComparison) comparison = compared(first, second);
-		bool is_told = false;
-		for (int kind = 0; kind < LODE_COMPARED_SEQUENCE; kind++)
-			is_told = is_told || count_told(comparison, (LodeComparedKind)kind) > 0;
-		n_told += is_told;
-		g_assert_cmpuint(comparison->speed.n_functions, >=, 30);
-		g_assert_cmpfloat(fabs(log(comparison->speed.factor / factor(0))), <,
-			5 * comparison->speed.error);
+		n_told += is_any_told(comparison) || comparison->same_code.is_told;
+		g_assert_true(comparison->speed.is_measured);
+		g_assert_cmpfloat_with_epsilon(comparison->speed.factor, factor(0), 1e-9);
+		g_assert_cmpuint(comparison->same_code.n_functions, >=, 30);
+		g_assert_cmpfloat(fabs(comparison->same_code.factor - factor(0)), <,
+			5 * comparison->same_code.error);
 	}
 	g_test_message("%u of %u", n_told, draws);
 	/* One in 20 is what is promised. */
@@ -154,6 +183,90 @@ static void test_same(void)
 static void test_slower_machine(void)
 {
 	check_silence(longer);
+}
+
+/* Code that did not change, on a machine that did not either: what it works on did. */
+static void test_other_data(void)
+{
+	for (guint32 seed = 0; seed < 20; seed++) {
+		const PlantedCosts costs = planted(seed);
+		g_autoptr(LodeProfile) first = record_again(&costs, longer);
+		g_autoptr(LodeProfile) second = record_again(&costs, quarter);
+		double sums[2] = {0};
+		give_code(first, second);
+		for (int is_measured = 0; is_measured < 2; is_measured++) {
+			give_speed(first, 1);
+			give_speed(second, 1);
+			second->speed.runs *= is_measured;
+			g_autoptr(LodeComparison) comparison = compared(first, second);
+			const LodeComparedRows *rows = &comparison->kinds[LODE_COMPARED_FUNCTION];
+			g_assert_true(comparison->speed.is_measured == is_measured);
+			g_assert_cmpfloat_with_epsilon(comparison->speed.factor, 1, 1e-9);
+			g_assert_true(comparison->same_code.is_told);
+			g_assert_cmpfloat(fabs(comparison->same_code.factor - 0.25 / 1.3), <,
+				5 * comparison->same_code.error);
+			for (guint i = 0; i < rows->rows->len; i++) {
+				const LodeComparedRow *row = lode_compared_row(rows, i);
+				g_assert_true(row->is_same_code);
+				sums[is_measured] += row->sides[1].time.value;
+				if (row->sides[0].time.value > 200 * 100000)
+					g_assert_true(row->is_told);
+			}
+			g_assert_cmpfloat_with_epsilon(
+				comparison->same_code.times[1].value, sums[is_measured], 1e-3);
+		}
+	}
+}
+
+/* Executions that were observed in branch stacks, or inferred, divide nothing. */
+static void test_counted_alone_divide(void)
+{
+	static const LodeFrequency ways[] = {LODE_FREQUENCY_EXACT, LODE_FREQUENCY_SAMPLED,
+		LODE_FREQUENCY_INFERRED, LODE_FREQUENCY_GIVEN};
+	const PlantedCosts costs = planted(2);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(ways); i++) {
+		g_autoptr(LodeProfile) first = record_again(&costs, same);
+		g_autoptr(LodeProfile) second = record_again(&costs, two_longer);
+		bool is_counted = ways[i] == LODE_FREQUENCY_EXACT ||
+		                  ways[i] == LODE_FREQUENCY_GIVEN;
+		second->frequency = ways[i];
+		g_autoptr(LodeComparison) comparison = compared(first, second);
+		g_assert_true(comparison->is_counted == is_counted);
+		for (int kind = 0; kind < LODE_COMPARED_SEQUENCE; kind++)
+			for (guint k = 0; k < comparison->kinds[kind].rows->len; k++) {
+				const LodeComparedRow *row = lode_compared_row(
+					&comparison->kinds[kind], k);
+				g_assert_true(is_counted || isnan(row->more_often.value));
+				g_assert_true(is_counted || isnan(row->costs_more.value));
+				g_assert_true(is_counted || isnan(row->sides[0].each.value));
+			}
+	}
+}
+
+/* The kernel's time fell from 9 s of 10 to 0.4 s of 1. */
+static void test_totals(void)
+{
+	const PlantedCosts costs = planted(2);
+	g_autoptr(LodeProfile) first = record_again(&costs, same);
+	g_autoptr(LodeProfile) second = record_again(&costs, same);
+
+	first->user_seconds = 1;
+	first->system_seconds = 9;
+	second->user_seconds = 0.6;
+	second->system_seconds = 0.4;
+	first->wall_seconds = 11;
+	g_autoptr(LodeComparison) comparison = compared(first, second);
+	const LodeComparedTotal *kernel = &comparison->totals[LODE_TOTAL_KERNEL];
+	const LodeComparedTotal *user = &comparison->totals[LODE_TOTAL_USER];
+	g_assert_true(kernel->is_told);
+	g_assert_cmpfloat_with_epsilon(kernel->change.value, -8.6, 1e-9);
+	g_assert_cmpfloat_with_epsilon(user->change.value, -0.4, 1e-9);
+	/* A tenth of 2,500 ticks: σ = √(0.1 · 0.9 · 10 s · 4 ms). */
+	g_assert_cmpfloat_with_epsilon(user->sides[0].error, 0.06, 1e-9);
+	g_assert_true(isnan(comparison->totals[LODE_TOTAL_WALL].change.value));
+	g_assert_false(comparison->totals[LODE_TOTAL_WALL].is_told);
+	g_assert_true(isnan(comparison->totals[LODE_TOTAL_PAGE_FAULTS].sides[0].value));
 }
 
 /* Two functions of forty that take twice as long are told, and only they. */
@@ -343,6 +456,9 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/analyses/comparison/same", test_same);
 	g_test_add_func("/analyses/comparison/slower-machine", test_slower_machine);
+	g_test_add_func("/analyses/comparison/other-data", test_other_data);
+	g_test_add_func("/analyses/comparison/counted-alone-divide", test_counted_alone_divide);
+	g_test_add_func("/analyses/comparison/totals", test_totals);
 	g_test_add_func("/analyses/comparison/two-longer", test_two_longer);
 	g_test_add_func("/analyses/comparison/moved-samples", test_moved_samples);
 	g_test_add_func("/analyses/comparison/vanished", test_vanished);
