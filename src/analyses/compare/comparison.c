@@ -3,6 +3,7 @@
 
 #include "analyses/compare/comparison_figures.h"
 #include "analyses/compare/function_pairs.h"
+#include "analyses/compare/inlined_functions.h"
 #include "analyses/compare/lone_attributes.h"
 #include "analyses/findings/findings.h"
 #include "analyses/flow_graph/function_filter.h"
@@ -22,6 +23,11 @@
 enum { MAX_SEQUENCES = 2000 }; /* of each profile, the heaviest ones */
 
 typedef struct {
+	double weight, executions;
+	uint32_t n; /* instructions */
+} FunctionSum;
+
+typedef struct {
 	const LodeProfile *const *profiles;
 	const LodeComparisonOptions *options;
 	const LodeProgress *progress;
@@ -32,6 +38,8 @@ typedef struct {
 	uint32_t events[2];
 	double units[2]; /* weight of a sample; 0: the weight was counted */
 	char *exclude;
+	/* What each profile has of its functions, and of those of the other profile, inlined. */
+	FunctionSum *own[2], *lent[2];
 } Work;
 
 static bool fail(GError **error, int code, const char *format, ...) G_GNUC_PRINTF(3, 4);
@@ -277,25 +285,48 @@ static void weigh_all(Work *self)
 	self->out->change = lode_estimate_difference(totals[0], totals[1]);
 }
 
-static double weight_of(const Work *self, int side, const LodeFunction *function)
+/* Sums up the functions. Code that is inlined from a function which the other profile has alone is
+ * that function's. */
+static void sum_functions(Work *self)
 {
-	double sum = 0;
+	for (int side = 0; side < 2; side++) {
+		const LodeProfile *profile = self->profiles[side];
+		g_autofree uint32_t *lenders = lode_inlined_functions_find(
+			self->profiles, self->pairs, side);
+		self->own[side] = g_new0(FunctionSum, profile->functions->len + 1);
+		self->lent[side] = g_new0(
+			FunctionSum, self->profiles[1 - side]->functions->len + 1);
+		for (uint32_t i = 0; i < profile->instructions->len; i++) {
+			const LodeInstruction *one = lode_profile_instruction(profile, i);
+			FunctionSum *sum = lenders[i] != LODE_NONE
+			                           ? &self->lent[side][lenders[i]]
+			                           : &self->own[side][one->function];
+			sum->weight += lode_profile_event_value(profile, self->events[side], i);
+			sum->executions += one->count;
+			sum->n++;
+		}
+	}
+}
 
-	for (uint32_t i = 0; i < function->n_instructions; i++)
-		sum += lode_profile_event_value(
-			self->profiles[side], self->events[side], function->first_instruction + i);
-	return sum;
+/* What a profile has of one of the functions of a pair; NULL: nothing. */
+static const FunctionSum *sum_of(const Work *self, int side, const LodeFunctionPair *pair)
+{
+	uint32_t f = pair->functions[side], other = pair->functions[1 - side];
+
+	if (f != LODE_NONE)
+		return &self->own[side][f];
+	return self->lent[side][other].n > 0 ? &self->lent[side][other] : NULL;
 }
 
 /* Shares of nothing are not numbers. */
 static void find_common(Work *self)
 {
 	for (guint i = 0; i < self->pairs->pairs->len; i++) {
-		const uint32_t *both =
-			g_array_index(self->pairs->pairs, LodeFunctionPair, i).functions;
-		for (int side = 0; side < 2 && both[0] != LODE_NONE && both[1] != LODE_NONE; side++)
-			self->out->profiles[side].common += weight_of(self, side,
-				lode_profile_function(self->profiles[side], both[side]));
+		const LodeFunctionPair *pair = &g_array_index(
+			self->pairs->pairs, LodeFunctionPair, i);
+		const FunctionSum *both[2] = {sum_of(self, 0, pair), sum_of(self, 1, pair)};
+		for (int side = 0; side < 2 && both[0] != NULL && both[1] != NULL; side++)
+			self->out->profiles[side].common += both[side]->weight;
 	}
 	for (int side = 0; side < 2; side++)
 		self->out->profiles[side].common /=
@@ -401,6 +432,16 @@ static double executions_of(const LodeProfile *profile, const LodeFunction *func
 
 	for (uint32_t i = 0; i < function->n_instructions; i++)
 		sum += lode_profile_instruction(profile, function->first_instruction + i)->count;
+	return sum;
+}
+
+static double weight_of(const Work *self, int side, const LodeFunction *function)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < function->n_instructions; i++)
+		sum += lode_profile_event_value(
+			self->profiles[side], self->events[side], function->first_instruction + i);
 	return sum;
 }
 
@@ -571,14 +612,17 @@ static void compare_function_pair(Work *self, const LodeFunctionPair *pair)
 	LodeComparedRow *row = add_row(self, LODE_COMPARED_FUNCTION);
 	for (int side = 0; side < 2; side++) {
 		uint32_t f = pair->functions[side];
-		set_side(self, row, side, 0, 0);
-		if (f == LODE_NONE)
-			continue;
-		const LodeFunction *function = lode_profile_function(self->profiles[side], f);
-		names[side] = function->name;
-		set_side(self, row, side, weight_of(self, side, function),
-			executions_of(self->profiles[side], function));
+		const FunctionSum *sum = sum_of(self, side, pair);
+		set_side(self, row, side, sum != NULL ? sum->weight : 0,
+			sum != NULL ? sum->executions : 0);
+		row->sides[side].is_inlined = sum != NULL && f == LODE_NONE;
 		row->sides[side].function = f;
+		if (sum != NULL)
+			names[side] = f != LODE_NONE
+			                      ? lode_profile_function(self->profiles[side], f)->name
+			                      : lode_profile_function(self->profiles[1 - side],
+							pair->functions[1 - side])
+			                                ->name;
 	}
 	row->likeness = pair->likeness;
 	row->is_same_code = pair->is_same_code;
@@ -907,6 +951,7 @@ static bool compare(Work *self, GError **error)
 	if (!find_work(self, error))
 		return false;
 	weigh_all(self);
+	sum_functions(self);
 	find_common(self);
 	if (!(fmin(self->out->profiles[0].total, self->out->profiles[1].total) > 0))
 		return true;
@@ -949,6 +994,10 @@ LodeComparison *lode_comparison_new(const LodeProfile *const profiles[2],
 	lode_function_filter_clear(&self.filter);
 	lode_function_pairs_free(self.pairs);
 	g_free(self.exclude);
+	for (int side = 0; side < 2; side++) {
+		g_free(self.own[side]);
+		g_free(self.lent[side]);
+	}
 	return out;
 }
 

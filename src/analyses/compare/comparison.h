@@ -53,6 +53,8 @@ typedef struct {
 	/* Where it is, or most of it; LODE_NONE: unknown, or nowhere, as of a pattern that costs
 	 * nothing in this profile. */
 	uint32_t function, instruction;
+	bool is_inlined; /* a function whose code is inlined in others here: the time of that code
+	                  */
 } LodeComparedSide;
 
 typedef struct {

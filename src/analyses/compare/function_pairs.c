@@ -2,6 +2,7 @@
 #include "analyses/compare/function_pairs.h"
 
 #include "analyses/compare/code_fingerprint.h"
+#include "analyses/compare/untyped_name.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "images/code/code_without_addresses.h"
@@ -153,65 +154,17 @@ static char *plain_name_key(Matching *self, unsigned side, uint32_t function)
 	return name;
 }
 
-/* The place in `name` after what has brackets or blanks of its own and is no list of types: an
- * operator or an unnamed namespace; NULL: none begins there. */
-static const char *after_literal(const char *name, const char *at)
-{
-	static const char anonymous[] = "(anonymous namespace)", keyword[] = "operator";
-	bool begins_word = at == name || !(g_ascii_isalnum(at[-1]) || at[-1] == '_');
-
-	if (g_str_has_prefix(at, anonymous))
-		return at + strlen(anonymous);
-	if (!begins_word || !g_str_has_prefix(at, keyword))
-		return NULL;
-	at += strlen(keyword);
-	if (g_str_has_prefix(at, "()"))
-		return at + strlen("()");
-	return at + (*at != '(' ? strspn(at, "<>=-*,") : 0);
-}
-
-/* A function of C++ or Rust by its name without types of parameters, template arguments and the
- * result, and without the hash of a build: another type makes it another symbol. */
+/* A function of C++ or Rust by its name without types: another type makes it another symbol. */
 static char *untyped_name_key(Matching *self, unsigned side, uint32_t function)
 {
-	enum { HASH_LENGTH = 19 }; /* "::h0123456789abcdef" */
-	const char *name = function_of(self, side, function)->name;
-	g_autoptr(GString) out = g_string_new(NULL);
-	size_t depth = 0, length = strlen(name);
-	bool has_types = false, has_parameters = false;
+	bool has_types = false;
+	g_autofree char *name = lode_untyped_name(
+		function_of(self, side, function)->name, &has_types);
 
-	if (!has_own_name(self, side, function))
-		return NULL;
-	if (length > HASH_LENGTH && g_str_has_prefix(name + length - HASH_LENGTH, "::h") &&
-		strspn(name + length - HASH_LENGTH + 3, "0123456789abcdef") == HASH_LENGTH - 3) {
-		length -= HASH_LENGTH;
-		has_types = true;
-	}
-	for (const char *at = name; at < name + length;) {
-		const char *literal = after_literal(name, at);
-		if (literal != NULL) {
-			if (depth == 0)
-				g_string_append_len(out, at, literal - at);
-			at = literal;
-			continue;
-		}
-		bool is_arrow = *at == '>' && at > name && at[-1] == '-';
-		if ((*at == '>' || *at == ')') && !is_arrow && depth-- == 0)
-			return NULL;
-		has_types |= *at == '<' || *at == '(';
-		has_parameters |= *at == '(' && depth == 0;
-		/* The result stands before the name. */
-		if (*at == ' ' && depth == 0 && !has_parameters)
-			g_string_truncate(out, 0);
-		else if (depth == 0 && strchr("<>()", *at) == NULL)
-			g_string_append_c(out, *at);
-		depth += *at == '<' || *at == '(';
-		at++;
-	}
-	if (!has_types || depth > 0 || out->len == 0 || g_str_has_prefix(out->str, "::"))
+	if (name == NULL || !has_types || !has_own_name(self, side, function))
 		return NULL;
 	g_autofree char *image = image_name(self, side, function);
-	return g_strdup_printf("%s\n%s", image, out->str);
+	return g_strdup_printf("%s\n%s", image, name);
 }
 
 static GArray *new_numbers(void)

@@ -206,6 +206,9 @@ static void append_text(GString *out, const View *self, const LodeComparedRow *r
 			row->old_text, &self->options->terminal);
 		g_string_append_printf(out, "  was %s", old);
 	}
+	if (row->sides[0].is_inlined || row->sides[1].is_inlined)
+		g_string_append(
+			out, row->sides[0].is_inlined ? "  inlined in the base" : "  inlined now");
 	if (row->likeness > 0)
 		g_string_append_printf(out, ", code %.0f %% alike", 100 * row->likeness);
 }
@@ -530,6 +533,7 @@ static void put_side(const View *self, LodeRowStream *rows, const LodeComparedRo
 
 	lode_row_begin_group(rows, side == 0 ? "base" : "new", side == 0 ? "base:" : "new:");
 	put_estimate(rows, "time", one->time);
+	put_flag(rows, "is_inlined", one->is_inlined);
 	put_estimate(rows, "executed", one->executed);
 	put_estimate(rows, "each", one->each);
 	lode_function_name_row(rows, "function", function != NULL ? function->name : NULL);

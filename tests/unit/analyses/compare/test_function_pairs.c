@@ -2,6 +2,7 @@
 /* Functions whose names changed, found again by their code; and the alignment of their instructions
  * against one made by trying. */
 #include "analyses/compare/function_pairs.h"
+#include "analyses/compare/inlined_functions.h"
 #include "seeds.h"
 
 #include <string.h>
@@ -299,6 +300,45 @@ static void test_same_code(void)
 	}
 }
 
+/* Code inlined from a function that the other profile has as a function counts for it, also where
+ * other functions are inlined in that; where it has both, or two of that name, for its own. */
+static void test_inlined(void)
+{
+	g_autoptr(LodeProfile) first = new_profile("/bin/one");
+	g_autoptr(LodeProfile) second = new_profile("/bin/one");
+	const char *const names[] = {
+		"caller", "A::callee(int)", "both(int)", "twice<int>(int)", "twice<long>(long)"};
+	Code code = {.numbers = {0, 1, 2, 3, 4, 5, 6}, .n = 7};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		Code own = draw_code();
+		add_function(first, names[i], &own, LODE_FUNCTION_SYMBOL);
+	}
+	add_function(second, "caller", &code, LODE_FUNCTION_SYMBOL);
+	add_function(second, "both(int)", &code, LODE_FUNCTION_SYMBOL);
+	uint32_t call = lode_profile_inlining(
+		second, lode_profile_location(second, "c.c", 1, NULL), LODE_NONE);
+	uint32_t inner = lode_profile_inlining(
+		second, lode_profile_location(second, "c.c", 2, "A::callee"), call);
+	const char *const inlined[] = {NULL, "A::callee", "both", "twice", "std::min"};
+	for (uint32_t i = 0; i < G_N_ELEMENTS(inlined); i++)
+		lode_profile_instruction(second, i)->location = lode_profile_location(
+			second, "c.c", 10 + i, inlined[i]);
+	lode_profile_set_inlining(second, 1, call);
+	lode_profile_set_inlining(second, 2, call);
+	lode_profile_set_inlining(second, 3, call);
+	lode_profile_set_inlining(second, 4, inner);
+	g_autoptr(LodeFunctionPairs) pairs = match(first, second);
+	const LodeProfile *const both[] = {first, second};
+	g_autofree uint32_t *found = lode_inlined_functions_find(both, pairs, 1);
+	const uint32_t expected[] = {LODE_NONE, 1, LODE_NONE, LODE_NONE, 1, LODE_NONE, LODE_NONE};
+	for (uint32_t i = 0; i < G_N_ELEMENTS(expected); i++)
+		g_assert_cmpuint(found[i], ==, expected[i]);
+	g_autofree uint32_t *none = lode_inlined_functions_find(both, pairs, 0);
+	for (guint i = 0; i < first->instructions->len; i++)
+		g_assert_cmpuint(none[i], ==, LODE_NONE);
+}
+
 /* The length of the longest common subsequence, by its definition. */
 static unsigned longest(const Code *a, const Code *b, unsigned i, unsigned j, int8_t *known)
 {
@@ -386,6 +426,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/analyses/function_pairs/types", test_types);
 	g_test_add_func("/analyses/function_pairs/overloads", test_overloads);
 	g_test_add_func("/analyses/function_pairs/same_code", test_same_code);
+	g_test_add_func("/analyses/function_pairs/inlined", test_inlined);
 	g_test_add_func("/analyses/function_pairs/instructions", test_instructions);
 	g_test_add_func("/analyses/function_pairs/moved", test_moved);
 	return g_test_run();
