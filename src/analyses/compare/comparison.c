@@ -2,6 +2,7 @@
 #include "analyses/compare/comparison.h"
 
 #include "analyses/compare/comparison_figures.h"
+#include "analyses/compare/exchanged_findings.h"
 #include "analyses/compare/function_pairs.h"
 #include "analyses/compare/inlined_functions.h"
 #include "analyses/compare/lone_attributes.h"
@@ -87,15 +88,22 @@ static void clear_row(void *data)
 	g_free(row->old_text);
 }
 
-static LodeComparedRow *add_row(Work *self, LodeComparedKind kind)
+static LodeComparedRow new_row(LodeComparedKind kind)
 {
 	LodeComparedRow row = {.kind = kind};
-	GArray *rows = self->out->kinds[kind].rows;
 
 	for (int side = 0; side < 2; side++) {
 		row.sides[side].executed = row.sides[side].each = lode_estimate_unknown;
 		row.sides[side].function = row.sides[side].instruction = LODE_NONE;
 	}
+	return row;
+}
+
+static LodeComparedRow *add_row(Work *self, LodeComparedKind kind)
+{
+	LodeComparedRow row = new_row(kind);
+	GArray *rows = self->out->kinds[kind].rows;
+
 	g_array_append_val(rows, row);
 	return &g_array_index(rows, LodeComparedRow, rows->len - 1);
 }
@@ -395,6 +403,43 @@ static LodeMatch match_of(const LodeComparedRow *row, const bool is_there[2])
 	return !has_base ? LODE_MATCH_NEW : has_other ? LODE_MATCH_SAME : LODE_MATCH_GONE;
 }
 
+/* Adds the row of a group of findings, by the one that has most of the time now; its name in the
+ * base is that of the one that had most there. What each costs is not known of several. */
+static void add_findings(Work *self, const LodeSharedFindings *shared, const LodeComparedRow *rows,
+	const uint32_t *groups, guint n, uint32_t group)
+{
+	uint32_t most[2] = {group, group};
+	double times[2] = {0, 0}, squares[2] = {0, 0};
+	guint n_members = 0;
+
+	for (uint32_t i = group; i < n; i++)
+		for (int side = 0; side < 2 && groups[i] == group; side++) {
+			const LodeEstimate *time = &rows[i].sides[side].time;
+			if (time->value > rows[most[side]].sides[side].time.value)
+				most[side] = i;
+			times[side] += time->value;
+			squares[side] += time->error * time->error;
+			n_members += side == 1;
+		}
+	uint32_t named = times[1] > 0 ? most[1] : most[0];
+	LodeComparedRow row = rows[named];
+	for (int side = 0; side < 2 && n_members > 1; side++) {
+		row.sides[side] = rows[most[side]].sides[side];
+		row.sides[side].time = (LodeEstimate){times[side], sqrt(squares[side])};
+		row.sides[side].executed = row.sides[side].each = lode_estimate_unknown;
+	}
+	if (row.kind == LODE_COMPARED_PLACE && n_members == 1)
+		complete_place(self, &row);
+	row.text = lode_finding_text(shared->sides[0], lode_findings_at(shared->sides[0], named));
+	if (n_members > 1 && times[0] > 0 && most[0] != named)
+		row.old_text = lode_finding_text(
+			shared->sides[0], lode_findings_at(shared->sides[0], most[0]));
+	/* A group of several has time in both. */
+	if (n_members > 1)
+		row.match = row.old_text != NULL ? LODE_MATCH_RENAMED : LODE_MATCH_SAME;
+	g_array_append_val(self->out->kinds[row.kind].rows, row);
+}
+
 static bool compare_findings(Work *self, GError **error)
 {
 	g_autoptr(LodeSharedFindings) shared = lode_findings_fit_shared(self->profiles,
@@ -406,21 +451,30 @@ static bool compare_findings(Work *self, GError **error)
 		self->out->profiles[side].explained = shared->sides[side]->explained;
 		self->out->profiles[side].base_each = shared->sides[side]->base;
 	}
-	for (guint i = 0; i < shared->sides[0]->findings->len; i++) {
-		const LodeFinding *finding = lode_findings_at(shared->sides[0], i);
-		LodeComparedRow *row = add_row(self, finding->kind == LODE_FINDING_PLACE
-							     ? LODE_COMPARED_PLACE
-							     : LODE_COMPARED_PATTERN);
+	guint n = shared->sides[0]->findings->len;
+	g_autofree LodeComparedRow *rows = g_new0(LodeComparedRow, n + 1);
+	g_autofree double *changes = g_new0(double, n + 1);
+	for (guint i = 0; i < n; i++) {
+		rows[i] = new_row(lode_findings_at(shared->sides[0], i)->kind == LODE_FINDING_PLACE
+					  ? LODE_COMPARED_PLACE
+					  : LODE_COMPARED_PATTERN);
 		for (int side = 0; side < 2; side++)
-			set_finding(self, row, side, shared, i);
-		if (row->kind == LODE_COMPARED_PLACE)
-			complete_place(self, row);
-		row->text = lode_finding_text(shared->sides[0], finding);
+			set_finding(self, &rows[i], side, shared, i);
 		const bool is_there[2] = {
 			g_array_index(shared->exposures[0], LodeExposure, i).value > 0,
 			g_array_index(shared->exposures[1], LodeExposure, i).value > 0};
-		row->match = match_of(row, is_there);
+		rows[i].match = match_of(&rows[i], is_there);
+		changes[i] = rows[i].sides[1].time.value - rows[i].sides[0].time.value;
 	}
+	g_autoptr(LodeOwnLines) own = lode_own_lines_new(self->profiles[0], self->options->own);
+	g_autoptr(LodeOwnLines)
+		other_own = lode_own_lines_new(self->profiles[1], self->options->own);
+	const LodeOwnLines *const both_own[2] = {own, other_own};
+	g_autofree uint32_t *groups = lode_exchanged_findings_group(
+		self->profiles, shared, both_own, changes);
+	for (guint i = 0; i < n; i++)
+		if (groups[i] == i)
+			add_findings(self, shared, rows, groups, n, i);
 	return true;
 }
 
