@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 enum { DEFAULT_LIMIT = 10 };
@@ -146,44 +147,74 @@ static char *old_of(const char *path)
 	return g_strconcat(file != NULL ? file : path, LODE_OLD_PROFILE_SUFFIX, NULL);
 }
 
+static bool is_later(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec > b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec > b->tv_nsec);
+}
+
+/* A profile of this folder, and when it was written. */
+typedef struct {
+	char *name; /* NULL: none */
+	struct timespec time;
+} Newest;
+
+/* Of two that were written at once it is the first by name. */
+static void note_profile(Newest *self, const char *name, const struct timespec *time)
+{
+	if (self->name != NULL && !is_later(time, &self->time) &&
+		(is_later(&self->time, time) || strcmp(name, self->name) > 0))
+		return;
+	g_free(self->name);
+	*self = (Newest){g_strdup(name), *time};
+}
+
 /* The profile of this folder that was written last, among those that have an old one; NULL: none.
- * The caller frees it. */
-static char *find_newest(void)
+ * `out_other`: one that was written later, but has none; else NULL. The caller frees both. */
+static char *find_newest(char **out_other)
 {
 	g_autoptr(GDir) folder = g_dir_open(".", 0, NULL);
-	char *newest = NULL;
-	struct timespec newest_time = {0, 0};
+	Newest newest = {0}, without = {0};
 	const char *name;
 
 	while (folder != NULL && (name = g_dir_read_name(folder)) != NULL) {
 		g_autofree char *old = old_of(name);
 		struct stat status;
-		if (*name == '.' || !g_str_has_suffix(name, ".lode") || stat(name, &status) != 0 ||
-			!g_file_test(old, G_FILE_TEST_EXISTS))
+		if (*name == '.' || !g_str_has_suffix(name, ".lode") || stat(name, &status) != 0)
 			continue;
-		const struct timespec *time = &status.st_mtim;
-		gint64 later = time->tv_sec != newest_time.tv_sec
-		                       ? time->tv_sec - newest_time.tv_sec
-		                       : time->tv_nsec - newest_time.tv_nsec;
-		if (newest != NULL && (later < 0 || (later == 0 && strcmp(name, newest) > 0)))
-			continue;
-		g_free(newest);
-		newest = g_strdup(name);
-		newest_time = *time;
+		note_profile(g_file_test(old, G_FILE_TEST_EXISTS) ? &newest : &without, name,
+			&status.st_mtim);
 	}
-	return newest;
+	bool is_other = without.name != NULL &&
+	                (newest.name == NULL || is_later(&without.time, &newest.time));
+	if (!is_other)
+		g_clear_pointer(&without.name, g_free);
+	*out_other = without.name;
+	return newest.name;
 }
 
 /* One profile is compared with the old one beside it; none: the newest is. The caller frees both
  * names. */
-static bool find_old_and_new(const char *only, char **out_old, char **out_new, GError **error)
+static bool find_old_and_new(
+	LodeAsking *asking, const char *only, char **out_old, char **out_new, GError **error)
 {
-	*out_new = only != NULL ? g_strdup(only) : find_newest();
+	g_autofree char *other = NULL;
+
+	*out_new = only != NULL ? g_strdup(only) : find_newest(&other);
+	if (*out_new == NULL && other != NULL)
+		return lode_parameter_refuse(error,
+			"%s is the only recording of its program in this folder: run 'lode run' "
+			"again, which keeps it as %s" LODE_OLD_PROFILE_SUFFIX
+			", or name two profiles: BASE.lode NEW.lode",
+			other, other);
 	if (*out_new == NULL)
 		return lode_parameter_refuse(error,
 			"no profile in this folder has an old one beside it: when 'lode run' "
 			"writes NAME.lode again, it keeps the one before as NAME.lode.old; any two "
 			"profiles can be named: BASE.lode NEW.lode");
+	if (other != NULL)
+		lode_asking_note(asking,
+			"%s is newer than %s, but has no old one to compare it with", other,
+			*out_new);
 	*out_old = old_of(*out_new);
 	if (g_file_test(*out_old, G_FILE_TEST_EXISTS))
 		return true;
@@ -200,7 +231,7 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	g_auto(Compared) compared = {0};
 
 	if ((asking->paths[0] == NULL || asking->paths[1] == NULL) &&
-		!find_old_and_new(asking->paths[0], &old, &new, error))
+		!find_old_and_new(asking, asking->paths[0], &old, &new, error))
 		return false;
 	const char *const both[] = {old, new, NULL};
 	if (new != NULL)

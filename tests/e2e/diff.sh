@@ -56,7 +56,7 @@ if not eval(sys.argv[1]):
 END
 }
 
-echo 1..11
+echo 1..13
 
 # What the C library does before main() depends on the length of the program's name.
 compared first.lode same.lode --images '/same$'
@@ -111,3 +111,20 @@ check "executions that were not counted cannot be divided by" "$(status_is 1)" \
 	"$(grep -q 'were not counted' err || cat err)"
 compared sampled.lode sampled.lode
 check "the error of no change has a unit" "$(status_is 0)" "$(grep -qE '^In all 0 ±[0-9.]+ (s|ms|µs|ns)\.$' out || cat out)"
+
+# What is compared is the last recording with the one that it replaced.
+mkdir again
+cd again || exit 1
+"$lode" run -F 10000 -- ../same 100000 >out 2>err
+compared
+check "a program that was recorded once has nothing to be compared with" "$(status_is 2)" \
+	"$(grep -q 'same.lode is the only recording of its program' err || cat err)"
+"$lode" run -F 10000 -- ../often 100000 >out 2>err
+"$lode" run -F 10000 -o same.lode -- ../often 100000 >out 2>err
+touch -d 2001-01-01 often.lode
+compared
+check "lode diff alone: the last recording and the one before, processor time first" "$(status_is 0)" \
+	"$(head -1 out | grep -qE '^Processor time [0-9.]+ → [0-9.]+ s, [0-9.]+ ×: user [0-9.]+ → [0-9.]+, kernel .*; wall [0-9.]+ → [0-9.]+ s, [0-9.]+ ×\.$' || head -1 out)" \
+	"$(grep -q '^base same.lode.old ' out || cat out)" "$(grep -q '^new  same.lode ' out || cat out)" \
+	"$(grep -qE '^ *\+[0-9].*  often$' out || cat out)"
+cd ..

@@ -4,6 +4,7 @@ lode diff || true
 lode import "$DATA/flow/pairs.flow" -o x.lode.old >/dev/null
 lode import new.flow -o x.lode >/dev/null
 lode diff x.lode --by functions
+lode diff --by functions | head -1
 cp x.lode newer.lode
 cp x.lode earlier.lode
 cp x.lode earlier.lode.old
