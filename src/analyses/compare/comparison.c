@@ -480,25 +480,6 @@ static bool compare_findings(Work *self, GError **error)
 
 /* --- functions --- */
 
-static double executions_of(const LodeProfile *profile, const LodeFunction *function)
-{
-	double sum = 0;
-
-	for (uint32_t i = 0; i < function->n_instructions; i++)
-		sum += lode_profile_instruction(profile, function->first_instruction + i)->count;
-	return sum;
-}
-
-static double weight_of(const Work *self, int side, const LodeFunction *function)
-{
-	double sum = 0;
-
-	for (uint32_t i = 0; i < function->n_instructions; i++)
-		sum += lode_profile_event_value(
-			self->profiles[side], self->events[side], function->first_instruction + i);
-	return sum;
-}
-
 static void find_speed(Work *self)
 {
 	const LodeMachineSpeed *const machines[2] = {

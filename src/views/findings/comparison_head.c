@@ -20,7 +20,9 @@
 
 double lode_comparison_wall_seconds(const LodeProfile *profile)
 {
-	double seconds = lode_threads_elapsed_seconds(profile);
+	/* Earlier versions of lode did not store it. */
+	double seconds = profile->wall_seconds > 0 ? profile->wall_seconds
+	                                           : lode_threads_elapsed_seconds(profile);
 
 	return seconds > 0 ? seconds : NAN;
 }
