@@ -82,6 +82,7 @@ typedef struct {
 	double work;        /* what everything was divided by */
 	double samples;     /* 0: the weight was counted */
 	bool is_counted;    /* executions were counted, not inferred or observed */
+	double common;      /* share of the weight in functions that both have */
 	double explained;   /* share of the weight that patterns and places explain */
 	double base_each;   /* weight of an execution to which none applies; 0: not counted */
 } LodeComparedProfile;
@@ -147,7 +148,9 @@ typedef struct {
 	LodeSameCode same_code;
 	LodeComparedTotal totals[LODE_N_TOTALS];
 	double scatter; /* by which errors of less than functions are multiplied, at least 1 */
-	LodeComparedRows kinds[LODE_N_COMPARED]; /* rows NULL: not wanted */
+	/* Rows NULL: not wanted, or a profile has nothing of the weight, so that there is nothing
+	 * to compare. */
+	LodeComparedRows kinds[LODE_N_COMPARED];
 	/* Attributes by which nothing was compared, as only one of the profiles has any of the
 	 * kind: char *, such as "needs:*". */
 	GPtrArray *left_out;
@@ -155,8 +158,8 @@ typedef struct {
 
 /*
  * Compares `profiles[1]` with the base `profiles[0]`. The result does not refer to them; the caller
- * frees it. Errors: _NOT_FOUND (event, function), _USAGE (what cannot be compared so: no weight, no
- * attribute in common, no counted executions to divide by), _CANCELLED.
+ * frees it. Errors: _NOT_FOUND (event, function), _USAGE (what cannot be compared so: no event,
+ * no attribute in common, no counted executions to divide by), _CANCELLED.
  */
 LodeComparison *lode_comparison_new(const LodeProfile *const profiles[2],
 	const LodeComparisonOptions *options, const LodeProgress *progress, GError **error);

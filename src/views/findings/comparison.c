@@ -2,8 +2,10 @@
 /*
  * Two profiles for people:
  *
- *   Patterns              base      new  more often  costs more          each
- *   +412 ms ±20  +35.1 %  1.17 s  1.59 s     +12 ms     +400 ms  9.70 → 12.9 ns  ⟪load pointer⟫
+ *   Processor time 4.21 → 4.62 s, 1.10 ×: user 4.20 → 4.61, kernel 0.01 → 0.01; wall …
+ *
+ *   Change                base      new  more often  costs more          each
+ *   +412 ms ±20  +35.1 %  1.17 s  1.59 s     +12 ms     +400 ms  9.70 → 12.9 ns  find(…)
  */
 #include "views/findings/comparison.h"
 
@@ -12,6 +14,7 @@
 #include "base/text/words.h"
 #include "views/code/function_name.h"
 #include "views/code/inlined_lines.h"
+#include "views/findings/comparison_head.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"
 #include "views/form/row_stream.h"
@@ -35,10 +38,11 @@ typedef struct {
 
 static const char *const kind_words[LODE_N_COMPARED] = {
 	"patterns", "places", "functions", "lines", "sequences"};
-static const char *const kind_titles[LODE_N_COMPARED] = {
-	"Patterns", "Places", "Functions", "Lines", "Sequences"};
 static const char *const kind_singles[LODE_N_COMPARED] = {
 	"pattern", "place", "function", "line", "sequence"};
+/* In which the text lists them: what a reader knows by its name first. */
+static const LodeComparedKind kind_order[LODE_N_COMPARED] = {LODE_COMPARED_FUNCTION,
+	LODE_COMPARED_LINE, LODE_COMPARED_PATTERN, LODE_COMPARED_PLACE, LODE_COMPARED_SEQUENCE};
 static const char *const match_words[] = {"same", "renamed", "new", "gone"};
 
 bool lode_comparison_options_read(
@@ -204,7 +208,10 @@ static void append_text(GString *out, const View *self, const LodeComparedRow *r
 	if (row->old_text != NULL) {
 		g_autofree char *old = lode_function_name_text(
 			row->old_text, &self->options->terminal);
-		g_string_append_printf(out, "  was %s", old);
+		/* Short names of functions that differ in a type are equal. */
+		g_string_append(out, strcmp(old, text) != 0 ? "  was " : "  other types");
+		if (strcmp(old, text) != 0)
+			g_string_append(out, old);
 	}
 	if (row->sides[0].is_inlined || row->sides[1].is_inlined)
 		g_string_append(
@@ -321,55 +328,101 @@ static LodeStyle cell(size_t index, unsigned column, GString *out, const void *u
 	return row->is_told ? LODE_STYLE_PLAIN : LODE_STYLE_FAINT;
 }
 
-static void put_folded(const View *self, const LodeComparedRows *rows, guint n_told, guint n_left)
+/* "6 patterns": so many of a kind, and `what` before a noun. */
+static void append_kind(GString *out, guint n, const char *what, LodeComparedKind kind)
 {
-	const LodeTerminal *terminal = &self->options->terminal;
-	guint n = rows->rows->len - n_told;
+	char number[LODE_NUMBER_SIZE];
 
-	if (n_left > 0)
-		lode_profile_lines_print(terminal, self->out, "%u more%s; --limit shows them.",
-			n_left, self->options->is_all ? "" : " changed");
-	if (n == 0)
-		return;
-	if (self->comparison->profiles[0].samples > 0 || self->comparison->profiles[1].samples > 0)
-		lode_profile_lines_print(terminal, self->out,
-			"%u%s: no change that the samples can tell (%.1f standard errors).", n,
-			n_told > 0 ? " more" : "", rows->deviations);
-	else
-		lode_profile_lines_print(
-			terminal, self->out, "%u%s: no change.", n, n_told > 0 ? " more" : "");
+	g_string_append_printf(out, "%s %s%s", lode_number_format_count(n, number), what,
+		n == 1 ? kind_singles[kind] : kind_words[kind]);
 }
 
-static void put_kind(const View *self, LodeComparedKind kind)
+/* The rows of a kind that the text lists, in `shown`. */
+static void choose_rows(
+	const View *self, const LodeComparedRows *rows, GArray *shown, guint *out_left)
 {
-	const LodeComparedRows *rows = &self->comparison->kinds[kind];
-	bool has_parts = self->comparison->is_counted || kind <= LODE_COMPARED_PLACE;
-	const LodeTableColumn columns[N_COLUMNS] = {
-		[COLUMN_CHANGE] = {kind_titles[kind]},
-		[COLUMN_PERCENT] = {"", .dropped = 3},
-		[COLUMN_BASE] = {"base"},
-		[COLUMN_NEW] = {"new"},
-		[COLUMN_OFTEN] = {has_parts ? "more often" : "", .dropped = 1},
-		[COLUMN_COSTS] = {has_parts ? "costs more" : "", .dropped = 1},
-		[COLUMN_EACH] = {has_parts ? "each" : "", .dropped = 2},
-		[COLUMN_TEXT] = {"", .is_text = true},
-	};
-	g_autoptr(GArray) shown = g_array_new(FALSE, FALSE, sizeof(const LodeComparedRow *));
-	uint32_t limit = self->options->limit;
-	guint n_told = 0, n_left = 0;
+	guint n = 0;
 
-	if (rows->rows == NULL || rows->rows->len == 0)
-		return;
-	for (guint i = 0; i < rows->rows->len; i++) {
+	*out_left = 0;
+	for (guint i = 0; rows->rows != NULL && i < rows->rows->len; i++) {
 		const LodeComparedRow *row = lode_compared_row(rows, i);
-		n_told += row->is_told;
 		if (!row->is_told && !self->options->is_all)
 			continue;
-		if (limit == 0 || shown->len < limit)
+		if (self->options->limit == 0 || n++ < self->options->limit)
 			g_array_append_val(shown, row);
 		else
-			n_left++;
+			++*out_left;
 	}
+}
+
+static guint count_told(const LodeComparedRows *rows)
+{
+	guint n = 0;
+
+	for (guint i = 0; rows->rows != NULL && i < rows->rows->len; i++)
+		n += lode_compared_row(rows, i)->is_told;
+	return n;
+}
+
+/* What is not in the table: changed rows beyond the limit, and rows without a change. */
+static void put_rest(const View *self, const guint left[LODE_N_COMPARED])
+{
+	const LodeTerminal *terminal = &self->options->terminal;
+	g_autoptr(GString) cut = g_string_new(NULL);
+	g_autoptr(GString) same = g_string_new(NULL);
+	bool has_samples = self->comparison->profiles[0].samples > 0 ||
+	                   self->comparison->profiles[1].samples > 0;
+
+	for (size_t i = 0; i < LODE_N_COMPARED; i++) {
+		const LodeComparedRows *rows = &self->comparison->kinds[kind_order[i]];
+		guint n_told = count_told(rows), n = rows->rows != NULL ? rows->rows->len : 0;
+		if (left[kind_order[i]] > 0) {
+			g_string_append(cut, cut->len > 0 ? ", " : "");
+			append_kind(cut, left[kind_order[i]], "more ", kind_order[i]);
+		}
+		if (n == n_told || self->options->is_all)
+			continue;
+		g_string_append(same, same->len > 0 ? ", " : "");
+		append_kind(same, n - n_told, n_told > 0 ? "more " : "", kind_order[i]);
+		if (has_samples)
+			g_string_append_printf(same, " (%.1f)", rows->deviations);
+	}
+	if (cut->len > 0)
+		lode_profile_lines_print(terminal, self->out, "%s: %s; --limit shows them.",
+			self->options->is_all ? "Not listed" : "Changed, too", cut->str);
+	if (same->len > 0 && has_samples)
+		lode_profile_lines_print(terminal, self->out,
+			"No change that the samples can tell (standard errors): %s.", same->str);
+	else if (same->len > 0)
+		lode_profile_lines_print(terminal, self->out, "No change: %s.", same->str);
+}
+
+/* One table: functions, then lines, then findings. */
+static void put_table(const View *self)
+{
+	g_autoptr(GArray) shown = g_array_new(FALSE, FALSE, sizeof(const LodeComparedRow *));
+	guint left[LODE_N_COMPARED];
+	bool has_parts = false, has_each = false;
+
+	for (size_t i = 0; i < LODE_N_COMPARED; i++)
+		choose_rows(
+			self, &self->comparison->kinds[kind_order[i]], shown, &left[kind_order[i]]);
+	for (guint i = 0; i < shown->len; i++) {
+		const LodeComparedRow *row = g_array_index(shown, const LodeComparedRow *, i);
+		has_parts |= isfinite(row->more_often.value);
+		has_each |= isfinite(row->sides[0].each.value) ||
+		            isfinite(row->sides[1].each.value);
+	}
+	const LodeTableColumn columns[N_COLUMNS] = {
+		[COLUMN_CHANGE] = {"Change"},
+		[COLUMN_PERCENT] = {"", .dropped = 1},
+		[COLUMN_BASE] = {"base"},
+		[COLUMN_NEW] = {"new"},
+		[COLUMN_OFTEN] = {has_parts ? "more often" : "", .dropped = 3},
+		[COLUMN_COSTS] = {has_parts ? "costs more" : "", .dropped = 3},
+		[COLUMN_EACH] = {has_each ? "each" : "", .dropped = 2},
+		[COLUMN_TEXT] = {"", .is_text = true},
+	};
 	Body body = {self, shown};
 	LodeTable table = {
 		.columns = columns,
@@ -377,20 +430,14 @@ static void put_kind(const View *self, LodeComparedKind kind)
 		.n_rows = shown->len,
 		.cell = cell,
 		.user_data = &body,
+		.last_width = 24,
 		.wraps = true,
 	};
-	fputc('\n', self->out);
-	if (shown->len > 0) {
-		lode_table_write(&table, &self->options->terminal, self->out);
-	} else {
-		lode_style_write(
-			self->out, &self->options->terminal, LODE_STYLE_STRONG, kind_titles[kind]);
+	if (self->comparison->profiles[0].total > 0 && self->comparison->profiles[1].total > 0)
 		fputc('\n', self->out);
-	}
-	if (!self->options->is_all)
-		put_folded(self, rows, n_told, n_left);
-	else if (n_left > 0)
-		put_folded(self, rows, rows->rows->len, n_left);
+	if (shown->len > 0)
+		lode_table_write(&table, &self->options->terminal, self->out);
+	put_rest(self, left);
 }
 
 static void put_profile(const View *self, int side, const char *name)
@@ -453,6 +500,11 @@ static void put_head(const View *self)
 	g_autoptr(GString) change = g_string_new(NULL);
 	g_autoptr(GString) percent = g_string_new(NULL);
 
+	g_autoptr(GString) first = g_string_new(NULL);
+	lode_comparison_append_differences(self->profiles, comparison, first);
+	lode_comparison_append_times(self->profiles, first);
+	if (first->len > 0)
+		lode_profile_lines_print(terminal, self->out, "%s", g_strchomp(first->str));
 	put_profile(self, 0, "base");
 	put_profile(self, 1, "new ");
 	append_change(change, self, comparison->change);
@@ -466,13 +518,6 @@ static void put_head(const View *self)
 		comparison->normalisation == LODE_NORMALISE_FUNCTION ? comparison->work_function
 								     : "");
 	put_speed(self);
-	if (!comparison->is_counted)
-		lode_profile_lines_print(terminal, self->out,
-			"Executions were not counted in both: 'each' is in multiples of the "
-			"average "
-			"instruction around it, 'more often' is by the time of the code around, "
-			"and "
-			"of functions and lines only the time is known.");
 	if (comparison->left_out->len > 0) {
 		g_autoptr(GPtrArray) words = g_ptr_array_copy(
 			comparison->left_out, (GCopyFunc)(void (*)(void))g_strdup, NULL);
@@ -488,8 +533,7 @@ static void put_head(const View *self)
 static void write_text(const View *self)
 {
 	put_head(self);
-	for (int kind = 0; kind < LODE_N_COMPARED; kind++)
-		put_kind(self, (LodeComparedKind)kind);
+	put_table(self);
 }
 
 /* --- for programs --- */
@@ -583,6 +627,8 @@ static guint n_shown(const View *self, const LodeComparedRows *rows)
 static void put_json_profile(const View *self, LodeJsonStream *json, int side)
 {
 	const LodeComparedProfile *one = &self->comparison->profiles[side];
+	const LodeProfile *profile = self->profiles[side];
+	bool has_times = profile->user_seconds + profile->system_seconds > 0;
 
 	lode_json_begin(json, '{');
 	lode_json_member_string(json, "file", self->paths[side]);
@@ -592,6 +638,9 @@ static void put_json_profile(const View *self, LodeJsonStream *json, int side)
 	lode_json_member_number(json, "total", one->total);
 	lode_json_member_number(json, "total_error", one->total_error);
 	lode_json_member_number(json, "work", one->work);
+	lode_json_member_number(json, "user_seconds", has_times ? profile->user_seconds : NAN);
+	lode_json_member_number(json, "system_seconds", has_times ? profile->system_seconds : NAN);
+	lode_json_member_number(json, "wall_seconds", lode_comparison_wall_seconds(profile));
 	lode_json_member_number(json, "samples", one->samples);
 	lode_json_member_number(json, "explained",
 		self->comparison->kinds[LODE_COMPARED_PATTERN].rows != NULL ? one->explained : NAN);
@@ -625,6 +674,9 @@ static void put_json(const View *self, LodeJsonStream *json)
 	lode_json_member_number(json, "same_code_factor",
 		comparison->same_code.n_functions > 0 ? comparison->same_code.factor : (double)NAN);
 	lode_json_member_bool(json, "same_code_told", comparison->same_code.is_told);
+	g_autoptr(GString) differences = g_string_new(NULL);
+	lode_comparison_append_differences(self->profiles, comparison, differences);
+	lode_json_member_string(json, "differences", g_strchomp(differences->str));
 	lode_json_key(json, "left_out");
 	lode_json_begin(json, '[');
 	for (guint i = 0; i < comparison->left_out->len; i++)
