@@ -333,33 +333,75 @@ static bool has_unknown_calls(const LodeCostedCode *self)
 	return false;
 }
 
-/* An entry is reached through a pointer where at least half of its known calls are, or none is
- * known. */
+/* By its line. Functions of the toolchain are called in ways that are not known: through slots, by
+ * code that was not sampled. */
+static bool is_of_toolchain(const LodeCostedCode *self, uint32_t instruction)
+{
+	const LodeOwnLines *own = self->context->own;
+	uint32_t location = lode_own_lines_find(own, instruction);
+
+	return location != LODE_NONE && !lode_own_lines_is_own(own, location);
+}
+
+/* Entries that count for so many with equal weight. */
+static const double LEAST_ENTRIES = 2;
+
+static bool has_known_call(const LodeCostedCode *self, uint32_t entry)
+{
+	for (uint32_t w = self->way_starts[entry]; w < self->way_starts[entry + 1]; w++)
+		if ((self->ways[w].kind == LODE_EDGE_CALL ||
+			    self->ways[w].kind == LODE_EDGE_JUMP) &&
+			self->ways[w].count > 0)
+			return true;
+	return false;
+}
+
+/* Entries without a known call, where there are several that matter: a pointer that always leads to
+ * the same function is foretold. */
+static void find_entries(LodeCostedCode *self)
+{
+	const LodeProfile *profile = self->context->profile;
+	g_autoptr(GArray) entries = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	double sum = 0, squares = 0;
+
+	if (!has_unknown_calls(self))
+		return;
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		if (!has(self, i, ENTRY) || has_known_call(self, i) || is_of_toolchain(self, i))
+			continue;
+		g_array_append_val(entries, i);
+		sum += self->weights[i];
+		squares += self->weights[i] * self->weights[i];
+	}
+	if (sum * sum < LEAST_ENTRIES * squares)
+		return;
+	for (guint i = 0; i < entries->len; i++)
+		mark_head(self, g_array_index(entries, uint32_t, i), 0,
+			UINT32_C(1) << LODE_CODE_TARGET_OPEN);
+}
+
+/* An entry is reached through a pointer where at least half of its known calls are. */
 static void find_targets(LodeCostedCode *self, const Judge *judging)
 {
 	const LodeProfile *profile = self->context->profile;
-	bool is_incomplete = has_unknown_calls(self);
 
 	for (uint32_t i = 0; i < profile->instructions->len; i++) {
 		double indirect = 0, all = 0;
 		uint32_t bits = 0;
-		bool is_entry = has(self, i, ENTRY);
 		for (uint32_t w = self->way_starts[i]; w < self->way_starts[i + 1]; w++) {
 			const LodeCodeWay *way = &self->ways[w];
 			if (way->kind != LODE_EDGE_CALL && way->kind != LODE_EDGE_JUMP)
 				continue;
 			all += way->count;
-			/* A stub of a linkage table always leads to the same function. */
-			if (!has(self, way->source, INDIRECT) ||
-				has(self, way->source, JUMP | GLOBAL))
+			/* A stub of a linkage table always leads to the same function, and so does
+			 * a call through its slot (Rust, -fno-plt). */
+			if (!has(self, way->source, INDIRECT) || has(self, way->source, GLOBAL))
 				continue;
 			indirect += way->count;
 			uint32_t bit = judge(judging, way->source, LODE_CODE_TARGET_HARD);
 			self->facts[way->source] |= bit;
 			bits |= bit;
 		}
-		if (all == 0 && is_entry && is_incomplete)
-			bits = UINT32_C(1) << LODE_CODE_TARGET_OPEN;
 		if (bits != 0 && 2 * indirect >= all)
 			mark_head(self, i, 0, bits);
 	}
@@ -388,6 +430,7 @@ LodeCostedCode *lode_costed_code_new(const LodeDiagnosisContext *context)
 	judge_all(&judging);
 	find_forks(self, &judging);
 	find_targets(self, &judging);
+	find_entries(self);
 	return self;
 }
 
