@@ -45,21 +45,39 @@ typedef struct {
 
 /* Whether a function is diagnosed by what is called: of families, all but interpreters' main loops,
  * which are programs themselves. */
-static bool *find_services(const LodeDiagnosisContext *context)
+static bool is_service(const LodeDiagnosisContext *context, uint32_t function)
 {
-	const LodeProfile *profile = context->profile;
-	bool *is_service = g_new0(bool, MAX(profile->functions->len, 1));
+	uint32_t family = context->family_of[function];
+	const LodeFunction *one = lode_profile_function(context->profile, function);
 
-	for (uint32_t i = 0; i < profile->functions->len; i++) {
-		uint32_t family = context->family_of[i];
-		const LodeFunction *function = lode_profile_function(profile, i);
-		is_service[i] =
-			(family != LODE_NONE &&
-				strcmp(lode_families_at(context->families, family)->name,
-					"interpreter") != 0) ||
-			lode_profile_image(profile, function->image)->kind == LODE_IMAGE_KERNEL;
-	}
-	return is_service;
+	return (family != LODE_NONE && strcmp(lode_families_at(context->families, family)->name,
+					       "interpreter") != 0) ||
+	       lode_profile_image(context->profile, one->image)->kind == LODE_IMAGE_KERNEL;
+}
+
+/* Libraries that no one changes for a program's sake, and names of functions of run-times that are
+ * linked into programs. */
+static const char *const run_time_images[] = {"*/libc.so*", "*/libc-2.*", "*/libm.so*",
+	"*/libm-2.*", "*/libpthread*.so*", "*/ld-linux*", "*/ld-2.*", "*/ld-musl*",
+	"*/libstdc++.so*", "*/libgcc_s.so*"};
+static const char *const run_time_functions[] = {"runtime.*"};
+
+static bool matches(const char *const *globs, size_t n, const char *text)
+{
+	for (size_t i = 0; i < n; i++)
+		if (g_pattern_match_simple(globs[i], text))
+			return true;
+	return false;
+}
+
+/* Whether nothing but its system calls concerns the one who wrote the program. */
+static bool is_run_time(const LodeDiagnosisContext *context, uint32_t function)
+{
+	const LodeFunction *one = lode_profile_function(context->profile, function);
+
+	return matches(run_time_images, G_N_ELEMENTS(run_time_images),
+		       lode_profile_image(context->profile, one->image)->path) ||
+	       matches(run_time_functions, G_N_ELEMENTS(run_time_functions), one->name);
 }
 
 /* The words of each set of attributes, and of each fact. */
@@ -120,10 +138,29 @@ static size_t words_before(const Words *self, uint32_t instruction, LodeCauseWor
 	return n;
 }
 
+/* What a function's code can be diagnosed by. */
+typedef enum {
+	BY_ALL_RULES,
+	BY_SYSTEM_CALLS,
+	BY_NONE,
+} Diagnosed;
+
+static Diagnosed *find_diagnosed(const LodeDiagnosisContext *context)
+{
+	guint n = context->profile->functions->len;
+	Diagnosed *diagnosed = g_new0(Diagnosed, MAX(n, 1));
+
+	for (uint32_t i = 0; i < n; i++)
+		diagnosed[i] = is_service(context, i)    ? BY_NONE
+		               : is_run_time(context, i) ? BY_SYSTEM_CALLS
+		                                         : BY_ALL_RULES;
+	return diagnosed;
+}
+
 static void find_rules(Search *self)
 {
 	const LodeProfile *profile = self->code->context->profile;
-	g_autofree bool *is_service = find_services(self->code->context);
+	g_autofree Diagnosed *diagnosed = find_diagnosed(self->code->context);
 	g_autofree LodeCauseWords *sets = words_of_sets(profile, self->rules);
 	Words words = {self->code, sets, {{{0}}}};
 	LodeCauseWords before[MOST_WAYS];
@@ -133,13 +170,16 @@ static void find_rules(Search *self)
 		lode_cause_rules_add_words(self->rules, name, &words.facts[i]);
 	}
 	for (uint32_t i = 0; i < profile->instructions->len; i++) {
-		if (is_service[lode_profile_instruction(profile, i)->function])
+		Diagnosed by = diagnosed[lode_profile_instruction(profile, i)->function];
+		if (by == BY_NONE)
 			continue;
 		LodeCauseWords focus = words_at(&words, i);
 		size_t n = words_before(&words, i, before);
 		const LodeCauseRule *rule = lode_cause_rules_match(
 			self->rules, &focus, before, n, NULL, 0);
-		self->found[i] = rule != NULL && rule->cause != NULL ? rule : NULL;
+		if (rule != NULL && rule->cause != NULL &&
+			(by == BY_ALL_RULES || strcmp(rule->cause, "system-call") == 0))
+			self->found[i] = rule;
 	}
 }
 
@@ -328,7 +368,7 @@ static void add_diagnosis(
 	if (diagnosis->scope == LODE_SCOPE_FUNCTION && loop_of(self, diagnosis) != LODE_NONE)
 		diagnosis->scope = LODE_SCOPE_LOOP;
 	lode_place_evidence_add(diagnosis, self->code, weight, base);
-	if (diagnosis->evidence->len > 0)
+	if (diagnosis->evidence->len > 0 && diagnosis->high >= LEAST_TIME)
 		g_ptr_array_add(self->out->diagnoses, g_steal_pointer(&diagnosis));
 }
 
