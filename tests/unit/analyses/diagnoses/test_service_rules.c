@@ -96,6 +96,7 @@ static const struct {
 	{"Go's collector", "runtime.gcDrain", OWN, NULL},
 	{"Java's collectors", "G1ParScanThreadState::trim_queue_to_threshold(unsigned int)", LIBJVM,
 		NULL},
+	{"moves of V8's arrays", "v8::internal::Heap::MoveRange(int)", NODE, NULL},
 	{"V8's collector", "v8::internal::Scavenger::Process(v8::JobDelegate*)", NODE, NULL},
 	{"Python's collector", "gc_collect_main", PYTHON, NULL},
 	{"garbage collector", "luaC_step", "/usr/bin/lua5.4", NULL},
