@@ -48,7 +48,7 @@ typedef struct {
 	LodeMemoryReading *memory_reading; /* NULL: no data addresses were recorded */
 	LodeSampledStacks *stacks;         /* NULL: there are no samples */
 	const LodeWindowReading *windows;  /* NULL: no windows were recorded */
-	const LodeSamplePairs *pairs;      /* NULL: there are no samples */
+	LodeSamplePairs *pairs;            /* NULL: there are no samples */
 	const char *program;   /* the command line, when the caller knows it better; may be NULL */
 	const char *processor; /* that was recorded, as perf writes it; NULL: unknown */
 	LodeCodeImages *code_images; /* where all that ran are added and opened */

@@ -10,6 +10,9 @@
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "base/worker_pool.h"
+#include "ingest/join/loops/loop_pace.h"
+#include "ingest/sampled/sample_pairs.h"
+#include "model/index.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +29,8 @@ typedef struct {
 	GArray *entries;               /* the same, by (target image, target) */
 	GArray *steps;                 /* LodeInferredSpan, by (image, source): by windows */
 	GArray *arrivals;              /* the same, by (target image, target) */
-	GArray *functions;             /* LodeInferredEvidence: with samples, branches or steps */
+	GArray *callers;               /* the same, by (image, first): calls of sampled code */
+	GArray *functions;             /* LodeInferredEvidence: of which any of these is known */
 	GArray *stray;                 /* LodeJoinSite: in no function */
 	LodeInferredFunction *results; /* of each of `functions` */
 	LodeInferenceScratch *scratch; /* of each worker */
@@ -35,7 +39,7 @@ typedef struct {
 
 /* Positions in the sorted arrays while functions are swept in the order of addresses. */
 typedef struct {
-	uint32_t site, range, branch, entry, step, arrival;
+	uint32_t site, range, branch, entry, step, arrival, caller;
 } Cursor;
 
 LODE_ORDER(compare_by_first, LodeInferredSpan, LODE_ASCENDING(image), LODE_ASCENDING(first),
@@ -94,6 +98,24 @@ static void collect_steps(Inference *self)
 	g_array_sort(self->arrivals, compare_by_last);
 }
 
+static void collect_callers(Inference *self)
+{
+	LodeSamplePairs *pairs = self->images->context->pairs;
+	const GArray *list = pairs != NULL ? lode_sample_pairs_list(pairs) : NULL;
+
+	for (guint i = 0; list != NULL && i < list->len; i++) {
+		const LodeSamplePair *pair = &LODE_AT(list, LodeSamplePair, i);
+		const LodePlace *place = &pair->places[1];
+		const LodeInferredSpan span = {
+			.image = lode_join_image_of(self->images, place->image),
+			.first = place->address,
+		};
+		if (pair->is_of_caller && span.image != LODE_NONE)
+			g_array_append_val(self->callers, span);
+	}
+	g_array_sort(self->callers, compare_by_first);
+}
+
 /* How many rows of a sorted array, from `at` on, lie before (image, end). */
 static uint32_t count_spans(
 	const GArray *spans, uint32_t at, bool by_target, uint32_t image, uint64_t end)
@@ -141,6 +163,7 @@ static void skip_to(Inference *self, Cursor *cursor, uint32_t image, uint64_t ad
 	cursor->entry += count_spans(self->entries, cursor->entry, true, image, address);
 	cursor->step += count_spans(self->steps, cursor->step, false, image, address);
 	cursor->arrival += count_spans(self->arrivals, cursor->arrival, true, image, address);
+	cursor->caller += count_spans(self->callers, cursor->caller, false, image, address);
 }
 
 static const LodeInferredSpan *spans_from(const GArray *spans, uint32_t at)
@@ -189,6 +212,7 @@ static void take_function(
 		.n_steps = count_spans(self->steps, cursor->step, false, image, end),
 		.arrivals = spans_from(self->arrivals, cursor->arrival),
 		.n_arrivals = count_spans(self->arrivals, cursor->arrival, true, image, end),
+		.n_called = count_spans(self->callers, cursor->caller, false, image, end),
 	};
 	cursor->site += evidence.n_sites;
 	cursor->range += evidence.n_ranges;
@@ -196,7 +220,9 @@ static void take_function(
 	cursor->entry += evidence.n_entries;
 	cursor->step += evidence.n_steps;
 	cursor->arrival += evidence.n_arrivals;
-	if (evidence.n_sites + evidence.n_ranges + evidence.n_branches + evidence.n_steps > 0)
+	cursor->caller += evidence.n_called;
+	if (evidence.n_sites + evidence.n_ranges + evidence.n_branches + evidence.n_steps > 0 ||
+		evidence.n_called >= LODE_PACE_FEWEST)
 		g_array_append_val(self->functions, evidence);
 }
 
@@ -520,6 +546,7 @@ static void inference_init(Inference *self)
 	self->entries = g_array_new(FALSE, FALSE, sizeof(LodeInferredSpan));
 	self->steps = g_array_new(FALSE, FALSE, sizeof(LodeInferredSpan));
 	self->arrivals = g_array_new(FALSE, FALSE, sizeof(LodeInferredSpan));
+	self->callers = g_array_new(FALSE, FALSE, sizeof(LodeInferredSpan));
 	self->functions = g_array_new(FALSE, FALSE, sizeof(LodeInferredEvidence));
 	self->stray = g_array_new(FALSE, FALSE, sizeof(LodeJoinSite));
 	self->image_objects = g_array_new(FALSE, TRUE, sizeof(uint32_t));
@@ -543,6 +570,7 @@ static void inference_clear(Inference *self)
 	g_array_unref(self->entries);
 	g_array_unref(self->steps);
 	g_array_unref(self->arrivals);
+	g_array_unref(self->callers);
 	g_array_unref(self->functions);
 	g_array_unref(self->stray);
 	g_array_unref(self->image_objects);
@@ -595,6 +623,7 @@ LodeRecording *lode_join_infer(LodeProfile *profile, const LodeJoinImages *image
 	begin_scratch(&inference);
 	collect_spans(&inference);
 	collect_steps(&inference);
+	collect_callers(&inference);
 	collect_functions(&inference);
 	find_objects(&inference);
 	inference.results = g_new0(LodeInferredFunction, MAX(inference.functions->len, 1));

@@ -34,6 +34,8 @@ typedef struct {
 	uint32_t n_steps;
 	const LodeInferredSpan *arrivals; /* the same that lead into it; by target */
 	uint32_t n_arrivals;
+	uint32_t n_called; /* samples in what it called; from LODE_PACE_FEWEST on all of its code is
+	                      in the result */
 } LodeInferredEvidence;
 
 /* One instruction of the result. */

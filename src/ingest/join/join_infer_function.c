@@ -15,6 +15,7 @@
 #include "ingest/inference/branch_outcomes.h"
 #include "ingest/inference/flow_inference.h"
 #include "ingest/join/join_infer.h"
+#include "ingest/join/loops/loop_pace.h"
 
 #include <math.h>
 
@@ -542,7 +543,9 @@ static void emit_rows(const Scratch *self, const Evidence *evidence, GArray *row
 		bool is_sampled = sampled != NULL && sampled->address == own->address;
 		const LodeInferredRow row = {own->address, is_sampled ? sampled->row : LODE_NONE,
 			self->block_counts[own->block]};
-		if (is_sampled || row.count > 0 || g_array_index(self->is_seen, bool, at))
+		if (is_sampled || row.count > 0 || g_array_index(self->is_seen, bool, at) ||
+			(evidence->n_called >= LODE_PACE_FEWEST &&
+				block_at(self, own->block)->is_reachable))
 			g_array_append_val(rows, row);
 		at++;
 		site += is_sampled;

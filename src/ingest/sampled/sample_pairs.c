@@ -11,8 +11,9 @@
 
 enum {
 	PAIRS_OF_FUNCTION = 1024,
-	MAX_PAIRS = 1 << 17, /* 40 MB; and of callers a quarter */
-	MAX_LASTS = 1 << 16, /* functions in each thread; half of it may be callers */
+	PAIRS_OF_CALLER = 4096, /* among which are those of what it calls */
+	MAX_PAIRS = 1 << 17,    /* 40 MB; and of callers a quarter */
+	MAX_LASTS = 1 << 16,    /* functions in each thread; half of it may be callers */
 };
 
 /* Samples of a timer that are further apart were delayed, or the thread did not run all the time.
@@ -80,8 +81,16 @@ void lode_sample_pairs_free(LodeSamplePairs *self)
 	g_free(self);
 }
 
-const GArray *lode_sample_pairs_list(const LodeSamplePairs *self)
+const GArray *lode_sample_pairs_list(LodeSamplePairs *self)
 {
+	for (guint i = 0; i < self->functions->len; i++) {
+		const Function *function = &LODE_AT(self->functions, Function, i);
+		for (guint k = 0; k < function->kept->len; k++) {
+			uint32_t kept = LODE_AT(function->kept, uint32_t, k);
+			LODE_AT(self->pairs, LodeSamplePair, kept).weight = (double)function->n /
+			                                                    function->kept->len;
+		}
+	}
 	return self->pairs;
 }
 
@@ -113,7 +122,7 @@ static void keep(LodeSamplePairs *self, uint64_t number, const LodeSamplePair *p
 	bool has_room = pair->is_of_caller ? self->n_of_callers < MAX_PAIRS / 4
 	                                   : self->pairs->len - self->n_of_callers < MAX_PAIRS;
 
-	if (chosen < PAIRS_OF_FUNCTION && has_room) {
+	if (chosen < (pair->is_of_caller ? PAIRS_OF_CALLER : PAIRS_OF_FUNCTION) && has_room) {
 		self->n_of_callers += pair->is_of_caller;
 		g_array_append_val(function->kept, self->pairs->len);
 		g_array_append_val(self->pairs, *pair);
@@ -143,6 +152,7 @@ static bool measure(const LodePairClock *clock, const LodePerfRecord *record, co
 		return false;
 	if (clock->period_ns > 0)
 		n_interrupts = MAX(round(ran_ns / clock->period_ns), 1);
+	out->n_samples = n_interrupts;
 	out->time_ns = ran_ns - n_interrupts * clock->cost_ns;
 	out->error_ns = n_interrupts * clock->cost_error_ns;
 	return out->time_ns > 0;
@@ -176,7 +186,7 @@ void lode_sample_pairs_add(
 	Last *all = find_last(self, record, ALL_FUNCTIONS);
 	uint64_t n_samples = all != NULL ? all->n_samples += !sample->is_of_caller : 0;
 	Last *last = all != NULL ? find_last(self, record, function) : NULL;
-	LodeSamplePair pair = {.is_of_caller = sample->is_of_caller};
+	LodeSamplePair pair = {.is_of_caller = sample->is_of_caller, .called = sample->called};
 
 	if (last == NULL)
 		return;

@@ -28,6 +28,9 @@ typedef struct {
 	uint64_t registers[2][LODE_N_GENERAL_REGISTERS];
 	uint32_t known; /* 1 << register: of both */
 	bool is_of_caller;
+	LodePlace called; /* of the second sample, as in LodePairSample */
+	double n_samples; /* that the timer took from the first one to the second one */
+	double weight;    /* how many pairs of the function it stands for */
 } LodeSamplePair;
 
 typedef struct LodeSamplePairs LodeSamplePairs;
@@ -37,7 +40,7 @@ void lode_sample_pairs_free(LodeSamplePairs *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeSamplePairs, lode_sample_pairs_free)
 
 /* LodeSamplePair, those of a function in any order. */
-const GArray *lode_sample_pairs_list(const LodeSamplePairs *self);
+const GArray *lode_sample_pairs_list(LodeSamplePairs *self);
 
 /* Begins another recording. */
 void lode_sample_pairs_begin(LodeSamplePairs *self);
@@ -57,6 +60,7 @@ typedef struct {
 	LodePlace place;
 	uint64_t function; /* equal for places of one function; below 2^63 */
 	bool is_of_caller; /* of the code of the sample that was added before */
+	LodePlace called;  /* by a caller: that code; image LODE_NONE: it called another caller */
 } LodePairSample;
 
 void lode_sample_pairs_add(

@@ -520,6 +520,7 @@ static void add_callers(Reading *self, Input *input, const LodePairSample *sampl
 			.registers = &frame->registers,
 			.place = frame->code,
 			.is_of_caller = true,
+			.called = i == 0 ? sample->place : (LodePlace){.image = LODE_NONE},
 		};
 		caller.function = function_number(self, &frame->code);
 		if (caller.function != NO_FUNCTION)

@@ -12,7 +12,7 @@
 #include "ingest/join/join.h"
 #include "ingest/join/loops/loop_bounds.h"
 #include "ingest/join/loops/loop_dependences.h"
-#include "ingest/join/loops/loop_times.h"
+#include "ingest/join/loops/loop_shares.h"
 #include "model/causes.h"
 #include "model/observed/loops.h"
 
@@ -29,16 +29,18 @@ typedef struct {
 	LodeLoopDependences *in_loop;
 	LodeLoopTimes *times;
 	LodeRegisterUseCache *uses;
-	GArray *nodes;       /* LodeDependenceNode */
-	GArray *firsts;      /* uint32_t × (nodes + 1) */
-	GArray *ways;        /* LodeDependenceWay */
-	GArray *inflow;      /* double × nodes: executions that came from another instruction */
-	GArray *repeats;     /* double × nodes: and from itself, by a repeat prefix */
-	GArray *found;       /* LodeDependence × nodes */
-	GArray *in_loops;    /* LodeLoopDependence × nodes */
-	GArray *code_edges;  /* CodeEdge */
-	GArray *loops;       /* LodeLoop, of all functions that this worker took */
-	GArray *found_times; /* LodeLoopTime, likewise; head: the instruction */
+	GArray *nodes;        /* LodeDependenceNode */
+	GArray *firsts;       /* uint32_t × (nodes + 1) */
+	GArray *ways;         /* LodeDependenceWay */
+	GArray *inflow;       /* double × nodes: executions that came from another instruction */
+	GArray *repeats;      /* double × nodes: and from itself, by a repeat prefix */
+	GArray *found;        /* LodeDependence × nodes */
+	GArray *in_loops;     /* LodeLoopDependence × nodes */
+	GArray *code_edges;   /* CodeEdge */
+	GArray *loops;        /* LodeLoop, of all functions that this worker took */
+	GArray *leaves;       /* bool × nodes: as in LodeLoopCode */
+	bool has_hidden_ways; /* between nodes, or into them other than by calls */
+	GArray *found_times;  /* LodeLoopTime, likewise; head: the instruction */
 } Scratch;
 
 typedef struct {
@@ -288,7 +290,18 @@ static GArray *find_pairs(const LodeProfile *profile, const LodeJoinImages *imag
 
 	for (guint i = 0; list != NULL && i < list->len; i++) {
 		const LodeSamplePair *pair = &LODE_AT(list, LodeSamplePair, i);
-		LodeLoopPair added = {.pair = pair};
+		LodeLoopPair added = {
+			.called = pair->is_of_caller
+		                          ? lode_join_find(profile,
+						    lode_join_image_of(images, pair->called.image),
+						    pair->called.address)
+		                          : LODE_NONE,
+			.called_function = LODE_NONE,
+			.pair = pair,
+		};
+		if (added.called != LODE_NONE)
+			added.called_function =
+				lode_profile_instruction(profile, added.called)->function;
 		uint32_t function = LODE_NONE;
 		bool is_found = true;
 		for (unsigned k = 0; k < 2 && is_found; k++) {
@@ -317,6 +330,7 @@ static GArray *find_pairs(const LodeProfile *profile, const LodeJoinImages *imag
  * around a long one. A loop's registers are followed over all ways that the code has. */
 static void add_code_ways(const Finding *self, const LodeFunction *function, Scratch *scratch)
 {
+	bool *leaves;
 	GArray *edges = scratch->code_edges, *ways = scratch->ways;
 	const LodeInstruction *own = lode_profile_instruction(
 		self->profile, function->first_instruction);
@@ -325,6 +339,10 @@ static void add_code_ways(const Finding *self, const LodeFunction *function, Scr
 	LodeEdge edge;
 
 	g_array_set_size(edges, 0);
+	g_array_set_size(scratch->leaves, 0);
+	g_array_set_size(scratch->leaves, n);
+	leaves = (bool *)(void *)scratch->leaves->data;
+	scratch->has_hidden_ways = function->address != own[0].address;
 	while (next_edge(&walk, &edge))
 		if (edge.kind != LODE_EDGE_REPEAT)
 			g_array_append_val(edges, ((CodeEdge){edge.target, edge.source}));
@@ -333,14 +351,19 @@ static void add_code_ways(const Finding *self, const LodeFunction *function, Scr
 		bool is_jump = code->branch == LODE_BRANCH_CONDITIONAL ||
 		               code->branch == LODE_BRANCH_JUMP;
 		uint32_t to = LODE_PARTITION_POINT(n, k, own[k].address < code->target);
-		if (is_jump && to < n && own[to].address == code->target)
+		bool is_inside = to < n && own[to].address == code->target;
+		if (is_jump && is_inside)
 			g_array_append_val(edges, ((CodeEdge){to, i}));
 		bool goes_on = code->branch != LODE_BRANCH_JUMP &&
 		               code->branch != LODE_BRANCH_INDIRECT_JUMP &&
 		               code->branch != LODE_BRANCH_RETURN &&
 		               code->branch != LODE_BRANCH_STOP;
-		if (goes_on && i + 1 < n && own[i].address + code->length == own[i + 1].address)
+		bool is_next = i + 1 < n && own[i].address + code->length == own[i + 1].address;
+		if (goes_on && is_next)
 			g_array_append_val(edges, ((CodeEdge){i + 1, i}));
+		leaves[i] = (is_jump && !is_inside) || (goes_on && !is_next) ||
+		            code->branch == LODE_BRANCH_RETURN || code->length == 0;
+		scratch->has_hidden_ways |= code->branch == LODE_BRANCH_INDIRECT_JUMP;
 	}
 	g_array_sort(edges, compare_code_edges);
 	g_array_set_size(scratch->firsts, 0);
@@ -365,7 +388,7 @@ typedef struct {
 	const LodeFunction *function;
 } Advancing;
 
-static bool advance_of(const void *data, uint32_t node, LodeRegisterAdvance *out)
+static LodeLoopBytes bytes_of(const void *data, uint32_t node)
 {
 	const Advancing *self = data;
 	const LodeFunction *function = self->function;
@@ -376,43 +399,97 @@ static bool advance_of(const void *data, uint32_t node, LodeRegisterAdvance *out
 	                  function->address;
 	uint8_t length = self->finding->codes[index].length;
 
-	return offset < size && length <= size - offset &&
-	       lode_register_advance_decode(out, code + offset, length);
+	return offset < size && length <= size - offset ? (LodeLoopBytes){code + offset, length}
+	                                                : (LodeLoopBytes){NULL, 0};
 }
 
-static void find_times(const Finding *self, uint32_t index, Scratch *scratch)
+static bool advance_of(const void *data, uint32_t node, LodeRegisterAdvance *out)
 {
-	const LodeFunction *function = lode_profile_function(self->profile, index);
+	LodeLoopBytes bytes = bytes_of(data, node);
+
+	return bytes.bytes != NULL && lode_register_advance_decode(out, bytes.bytes, bytes.size);
+}
+
+/* The function in the profile that a node calls directly. */
+static uint32_t called_by(const void *data, uint32_t node)
+{
+	const Advancing *self = data;
+	const LodeProfile *profile = self->finding->profile;
+	const LodeJoinCode *code = &self->finding->codes[self->function->first_instruction + node];
+	uint32_t called = code->branch == LODE_BRANCH_CALL
+	                          ? lode_join_find_function(
+					    profile, self->function->image, code->target)
+	                          : LODE_NONE;
+
+	return called != LODE_NONE &&
+	                       lode_profile_function(profile, called)->address == code->target
+	               ? called
+	               : LODE_NONE;
+}
+
+/* The pairs of a function. */
+static const LodeLoopPair *pairs_of(const Finding *self, uint32_t function, size_t *out_n)
+{
 	const LodeLoopPair *pairs = (const LodeLoopPair *)(const void *)self->pairs->data;
 	guint n = self->pairs->len;
-	guint first = LODE_PARTITION_POINT(n, i, pairs[i].function < index);
-	guint end = LODE_PARTITION_POINT(n, i, pairs[i].function <= index);
-	const Advancing advancing = {self, function};
-	guint n_before = scratch->found_times->len;
+	guint first = LODE_PARTITION_POINT(n, i, pairs[i].function < function);
+	guint end = LODE_PARTITION_POINT(n, i, pairs[i].function <= function);
 
-	if (end - first < LODE_PACE_FEWEST)
-		return;
-	add_code_ways(self, function, scratch);
-	const LodeDependenceGraph graph = {
+	*out_n = end - first;
+	return pairs + first;
+}
+
+static LodeDependenceGraph code_graph(const LodeFunction *function, const Scratch *scratch)
+{
+	return (LodeDependenceGraph){
 		.nodes = (const LodeDependenceNode *)(const void *)scratch->nodes->data,
 		.n = function->n_instructions,
 		.first_ways = (const uint32_t *)(const void *)scratch->firsts->data,
 		.ways = (const LodeDependenceWay *)(const void *)scratch->ways->data,
 	};
-	const LodeLoopCode code = {&graph, advance_of, &advancing};
-	lode_loop_times_find(
-		scratch->times, &code, pairs + first, end - first, scratch->found_times);
+}
+
+static LodeLoopCode loop_code(
+	const LodeDependenceGraph *graph, const Advancing *advancing, const Scratch *scratch)
+{
+	return (LodeLoopCode){
+		.graph = graph,
+		.advance = advance_of,
+		.bytes = bytes_of,
+		.leaves = scratch->has_hidden_ways
+	                          ? NULL
+	                          : (const bool *)(const void *)scratch->leaves->data,
+		.data = advancing,
+	};
+}
+
+static void find_times(const Finding *self, uint32_t index, Scratch *scratch)
+{
+	const LodeFunction *function = lode_profile_function(self->profile, index);
+	size_t n;
+	const LodeLoopPair *pairs = pairs_of(self, index, &n);
+	const Advancing advancing = {self, function};
+	guint n_before = scratch->found_times->len;
+
+	if (n < LODE_PACE_FEWEST)
+		return;
+	add_code_ways(self, function, scratch);
+	const LodeDependenceGraph graph = code_graph(function, scratch);
+	const LodeLoopCode code = loop_code(&graph, &advancing, scratch);
+	lode_loop_times_find(scratch->times, &code, pairs, n, scratch->found_times);
 	for (guint i = n_before; i < scratch->found_times->len; i++)
 		LODE_AT(scratch->found_times, LodeLoopTime, i).head += function->first_instruction;
 }
 
-static void add_times(LodeProfile *profile, const GArray *times)
+static void add_times(LodeProfile *profile, const GArray *times, const char *name)
 {
-	char *source = lode_profile_intern(profile, "native");
+	char *source = lode_profile_intern(profile, name);
 
 	for (guint i = 0; i < times->len; i++) {
 		const LodeLoopTime *time = &LODE_AT(times, LodeLoopTime, i);
 		LodeLoop *loop = lode_loops_add(profile, time->head);
+		if (loop->iteration_ns >= 0)
+			continue;
 		loop->iteration_ns = time->time.ns;
 		loop->iteration_error_ns = time->time.error_ns;
 		loop->iteration_source = source;
@@ -463,10 +540,67 @@ static void find_in_function(size_t index, unsigned worker, void *user_data)
 	find_times(self, (uint32_t)index, scratch);
 }
 
+/* --- times carried inward --- */
+
+/* The code of a function becomes the one at hand. */
+typedef struct {
+	Advancing advancing;
+	LodeDependenceGraph graph;
+	LodeLoopCode code;
+} AtHand;
+
+static void take_code(
+	const Finding *self, uint32_t index, Scratch *scratch, AtHand *out, LodeLoopShares *shares)
+{
+	const LodeFunction *function = lode_profile_function(self->profile, index);
+
+	out->advancing = (Advancing){self, function};
+	add_nodes(self, function, scratch);
+	add_code_ways(self, function, scratch);
+	out->graph = code_graph(function, scratch);
+	out->code = loop_code(&out->graph, &out->advancing, scratch);
+	lode_loop_shares_begin(shares, &out->code, function->first_instruction);
+}
+
+/* From the loops that have a time to those in them, and in the functions that they call. */
+static void carry_times(const Finding *self, const GArray *times)
+{
+	LodeProfile *profile = self->profile;
+	Scratch *scratch = &self->scratch[0];
+	uint32_t weight = profile->weight_event;
+	g_auto(LodeLoopShares) shares = {0};
+	g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(LodeLoopTime));
+	AtHand at_hand;
+
+	if (weight == LODE_NONE || profile->n_samples <= 0)
+		return;
+	double sample_weight = lode_profile_event(profile, weight)->total / profile->n_samples;
+	lode_loop_shares_init(&shares);
+	for (guint i = 0; i < times->len; i++) {
+		const LodeLoopTime *time = &LODE_AT(times, LodeLoopTime, i);
+		uint32_t index = lode_profile_instruction(profile, time->head)->function;
+		LodeLoopTurn turn = {.time = time->time};
+		take_code(self, index, scratch, &at_hand, &shares);
+		turn.head = time->head - shares.first_instruction;
+		turn.pairs = pairs_of(self, index, &turn.n_pairs);
+		lode_loop_shares_add_turn(&shares, &turn, called_by);
+	}
+	for (guint i = 0; i < shares.callees->len; i++) {
+		const LodeLoopCallee *callee = &LODE_AT(shares.callees, LodeLoopCallee, i);
+		if (lode_profile_function(profile, callee->function)->code == NULL)
+			continue;
+		take_code(self, callee->function, scratch, &at_hand, &shares);
+		lode_loop_shares_add_callee(&shares, callee, sample_weight);
+	}
+	lode_loop_shares_times(&shares, found);
+	add_times(profile, found, "carried");
+}
+
 static void scratch_init(Scratch *self)
 {
 	self->times = lode_loop_times_new();
 	self->code_edges = g_array_new(FALSE, FALSE, sizeof(CodeEdge));
+	self->leaves = g_array_new(FALSE, TRUE, sizeof(bool));
 	self->found_times = g_array_new(FALSE, FALSE, sizeof(LodeLoopTime));
 	self->search = lode_dependence_search_new();
 	self->in_loop = lode_loop_dependences_new();
@@ -487,6 +621,7 @@ static void scratch_clear(Scratch *self)
 	lode_loop_dependences_free(self->in_loop);
 	lode_loop_times_free(self->times);
 	g_array_unref(self->code_edges);
+	g_array_unref(self->leaves);
 	g_array_unref(self->found_times);
 	lode_register_use_cache_free(self->uses);
 	g_array_unref(self->nodes);
@@ -554,10 +689,15 @@ void lode_join_dependences(LodeProfile *profile, const LodeJoinImages *images, L
 		add_loops(profile, finding.scratch[i].loops);
 	g_array_sort(profile->loops, compare_heads);
 	profile->core = lode_profile_intern(profile, core->name);
+	g_autoptr(GArray) times = g_array_new(FALSE, FALSE, sizeof(LodeLoopTime));
 	for (unsigned i = 0; i < n_workers; i++) {
-		add_times(profile, finding.scratch[i].found_times);
-		scratch_clear(&finding.scratch[i]);
+		const GArray *found = finding.scratch[i].found_times;
+		g_array_append_vals(times, found->data, found->len);
 	}
+	add_times(profile, times, "native");
+	carry_times(&finding, times);
+	for (unsigned i = 0; i < n_workers; i++)
+		scratch_clear(&finding.scratch[i]);
 	g_free(finding.scratch);
 	g_array_unref(finding.miss_events);
 	g_array_unref(finding.pairs);

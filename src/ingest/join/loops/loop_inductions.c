@@ -172,6 +172,17 @@ bool lode_loop_inductions_find(LodeLoopInductions *self, const LodeNaturalLoop *
 	return true;
 }
 
+bool lode_loop_inductions_value(
+	const LodeLoopInductions *self, uint32_t node, unsigned number, LodeLoopValue *out)
+{
+	const LodeLoopState *state = state_of(self, node);
+
+	if (state == NULL || !state->is_reached)
+		return false;
+	*out = state->values[number];
+	return true;
+}
+
 /* The value of a register at the head of the sample's iteration. */
 static bool value_at_head(const LodeLoopInductions *self, const LodeLoopSample *sample,
 	unsigned origin, uint64_t *out_value, uint8_t *inout_width)

@@ -52,6 +52,10 @@ typedef bool (*LodeAdvanceFunc)(const void *data, uint32_t node, LodeRegisterAdv
 bool lode_loop_inductions_find(LodeLoopInductions *self, const LodeNaturalLoop *loop,
 	LodeAdvanceFunc advance, const void *data);
 
+/* What a register is before a node of the loop. False: the node is not reached. */
+bool lode_loop_inductions_value(
+	const LodeLoopInductions *self, uint32_t node, unsigned number, LodeLoopValue *out);
+
 /* Registers before a node of the loop, in the order of their encoding. */
 typedef struct {
 	uint32_t node;

@@ -6,13 +6,16 @@
  */
 #pragma once
 
-#include "ingest/join/loops/loop_inductions.h"
 #include "ingest/join/loops/loop_pace.h"
+#include "ingest/join/loops/loop_rounds.h"
 #include "ingest/sampled/sample_pairs.h"
 
 /* A pair by its nodes, and the function that both are of. */
 typedef struct {
 	uint32_t function, nodes[2];
+	uint32_t called; /* instruction: that of the second sample, which the caller called itself;
+	                    LODE_NONE: it is not known, or it did not */
+	uint32_t called_function;
 	const LodeSamplePair *pair; /* borrowed */
 } LodeLoopPair;
 
@@ -20,13 +23,6 @@ typedef struct {
 	uint32_t head; /* node */
 	LodePaceTime time;
 } LodeLoopTime;
-
-/* A function's executed code. */
-typedef struct {
-	const LodeDependenceGraph *graph;
-	LodeAdvanceFunc advance;
-	const void *data;
-} LodeLoopCode;
 
 /* Working memory, kept from one function to the next. */
 typedef struct LodeLoopTimes LodeLoopTimes;

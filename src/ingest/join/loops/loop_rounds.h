@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How often a call of a function, or a turn of a loop, executes an instruction, where the code says
+ * that it is the same each time:
+ *
+ *         xor eax, eax        rax begins with 0
+ *   head: …
+ *         add rax, 16
+ *         cmp rax, 4096       256 rounds, by a counter, a first value and a limit that are
+ * constants jne head
+ *
+ * Private to ingest/join/.
+ */
+#pragma once
+
+#include "ingest/join/loops/loop_inductions.h"
+
+/* The bytes of an instruction. */
+typedef struct {
+	const uint8_t *bytes; /* NULL: they are not known */
+	size_t size;
+} LodeLoopBytes;
+
+typedef LodeLoopBytes (*LodeLoopBytesFunc)(const void *data, uint32_t node);
+
+/* A function's code, with all ways that it has. */
+typedef struct {
+	const LodeDependenceGraph *graph;
+	LodeAdvanceFunc advance;
+	LodeLoopBytesFunc bytes;
+	const bool *leaves; /* of each node: it may lead out of these nodes, as a return does; NULL:
+	                       not known, and so are rounds */
+	const void *data;
+} LodeLoopCode;
+
+typedef struct LodeLoopRounds LodeLoopRounds;
+LodeLoopRounds *lode_loop_rounds_new(void);
+void lode_loop_rounds_free(LodeLoopRounds *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeLoopRounds, lode_loop_rounds_free)
+
+/* Begins a function; borrows the code. */
+void lode_loop_rounds_begin(LodeLoopRounds *self, const LodeLoopCode *code);
+
+/* Takes the natural loop of a head. False: no back edge leads to it. */
+bool lode_loop_rounds_find(LodeLoopRounds *self, uint32_t head);
+
+/* Whether the loop at hand has a node. */
+bool lode_loop_rounds_has(const LodeLoopRounds *self, uint32_t node);
+
+enum { LODE_LOOP_OF_CALL = UINT32_MAX };
+
+/* Executions of a node in each turn of the loop with the head `turn`; LODE_LOOP_OF_CALL: in each
+ * call of the function. 0: not known. Takes another loop at hand. */
+double lode_loop_rounds_count(LodeLoopRounds *self, uint32_t turn, uint32_t node);

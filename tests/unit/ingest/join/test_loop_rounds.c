@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rounds of loops of one counter, by their code, against loops in C of the same first value, step,
+ * limit and condition; and ways around a loop, by which its rounds are not known.
+ *
+ *   0 mov ecx, FIRST   1 add ecx, STEP   2 cmp ecx, LIMIT   3 jCC 1   4 ret
+ */
+#include "ingest/join/loops/loop_rounds.h"
+
+#include <string.h>
+
+enum { NODES = 5, MAX_WAYS = 8, MOST = 5000 };
+
+typedef struct {
+	LodeDependenceNode nodes[NODES];
+	uint32_t firsts[NODES + 1];
+	LodeDependenceWay ways[MAX_WAYS];
+	bool leaves[NODES];
+	uint8_t bytes[NODES][8];
+} Program;
+
+static void set_constant(uint8_t *bytes, int32_t value)
+{
+	memcpy(bytes, &value, sizeof(value));
+}
+
+static Program make(int32_t first, int32_t step, int32_t limit, uint8_t condition)
+{
+	Program program = {
+		.firsts = {0, 0, 2, 3, 4, 5},
+		.ways = {{0, 1}, {3, 1}, {1, 1}, {2, 1}, {3, 1}},
+		.leaves = {[4] = true},
+		.bytes = {{0xb9}, {0x81, 0xc1}, {0x81, 0xf9}, {(uint8_t)(0x70 | condition), 0},
+			{0xc3}},
+	};
+
+	set_constant(program.bytes[0] + 1, first);
+	set_constant(program.bytes[1] + 2, step);
+	set_constant(program.bytes[2] + 2, limit);
+	for (size_t i = 0; i < NODES; i++)
+		program.nodes[i].is_known = true;
+	program.nodes[0].use.changes = lode_register_bit(1);
+	program.nodes[1].use.changes = lode_register_bit(1) | lode_register_bit(LODE_BIT_FLAGS);
+	program.nodes[2].use.changes = lode_register_bit(LODE_BIT_FLAGS);
+	program.nodes[1].is_loop_head = true;
+	for (size_t i = 1; i < 4; i++)
+		program.nodes[i].loop_depth = 1;
+	return program;
+}
+
+static LodeLoopBytes bytes_of(const void *data, uint32_t node)
+{
+	const Program *program = data;
+
+	return (LodeLoopBytes){program->bytes[node], sizeof(program->bytes[node])};
+}
+
+static bool advance_of(const void *data, uint32_t node, LodeRegisterAdvance *out)
+{
+	LodeLoopBytes bytes = bytes_of(data, node);
+
+	return lode_register_advance_decode(out, bytes.bytes, bytes.size);
+}
+
+static double count(const Program *program, uint32_t turn, uint32_t node)
+{
+	const LodeDependenceGraph graph = {
+		.nodes = program->nodes,
+		.n = NODES,
+		.first_ways = program->firsts,
+		.ways = program->ways,
+	};
+	const LodeLoopCode code = {&graph, advance_of, bytes_of, program->leaves, program};
+	g_autoptr(LodeLoopRounds) rounds = lode_loop_rounds_new();
+
+	lode_loop_rounds_begin(rounds, &code);
+	return lode_loop_rounds_count(rounds, turn, node);
+}
+
+static bool goes_back(int64_t value, int64_t limit, uint8_t condition)
+{
+	uint32_t low = (uint32_t)value, low_limit = (uint32_t)limit;
+
+	switch (condition) {
+	case 0x2:
+		return low < low_limit;
+	case 0x3:
+		return low >= low_limit;
+	case 0x5:
+		return low != low_limit;
+	case 0x6:
+		return low <= low_limit;
+	case 0x7:
+		return low > low_limit;
+	case 0xc:
+		return value < limit;
+	case 0xd:
+		return value >= limit;
+	case 0xe:
+		return value <= limit;
+	default:
+		return value > limit;
+	}
+}
+
+/* 0: many, or the counter wraps. */
+static double count_naively(int32_t first, int32_t step, int32_t limit, uint8_t condition)
+{
+	bool is_signed = condition >= 0xc;
+	int64_t value = first;
+
+	for (int n = 1; n < MOST; n++) {
+		value += step;
+		if (condition != 0x5 && !is_signed && (value < 0) != (first < 0))
+			return 0;
+		if (!goes_back(value, limit, condition))
+			return n;
+	}
+	return 0;
+}
+
+static void test_counters(void)
+{
+	static const uint8_t conditions[] = {0x2, 0x3, 0x5, 0x6, 0x7, 0xc, 0xd, 0xe, 0xf};
+	g_autoptr(GRand) random = g_rand_new_with_seed(1);
+	int n_known = 0;
+
+	for (int i = 0; i < 20000; i++) {
+		uint8_t condition =
+			conditions[g_rand_int_range(random, 0, (gint32)G_N_ELEMENTS(conditions))];
+		int32_t first = g_rand_int_range(random, -40, 400);
+		int32_t limit = g_rand_int_range(random, -40, 2000);
+		int32_t step = g_rand_int_range(random, -8, 9);
+		const Program program = make(first, step, limit, condition);
+		double found = count(&program, LODE_LOOP_OF_CALL, 1);
+		double expected = count_naively(first, step, limit, condition);
+		g_test_message("%d + %d, %d, j%x: %g", first, step, limit, condition, expected);
+		if (found > 0 && found < MOST && expected > 0)
+			g_assert_cmpfloat(found, ==, expected);
+		/* Rounds without an end, and those that wrap, are not known. */
+		if (found > 0 && found < MOST)
+			g_assert_cmpfloat(expected, >, 0);
+		n_known += found > 0;
+	}
+	g_assert_cmpint(n_known, >, 5000);
+}
+
+static void test_executions(void)
+{
+	Program program = make(0, 16, 4096, 0x5);
+
+	g_assert_cmpfloat(count(&program, LODE_LOOP_OF_CALL, 1), ==, 256);
+	g_assert_cmpfloat(count(&program, 1, 2), ==, 1);
+	g_assert_cmpfloat(count(&program, LODE_LOOP_OF_CALL, 4), ==, 1);
+	/* Another way out of the loop, and one around it. */
+	program.leaves[1] = true;
+	g_assert_cmpfloat(count(&program, LODE_LOOP_OF_CALL, 1), ==, 0);
+	program.leaves[1] = false;
+	program.leaves[0] = true;
+	g_assert_cmpfloat(count(&program, LODE_LOOP_OF_CALL, 1), ==, 0);
+	program.leaves[0] = false;
+	/* The first value is an argument. */
+	memset(program.bytes[0], 0x90, sizeof(program.bytes[0]));
+	program.nodes[0].use.changes = 0;
+	g_assert_cmpfloat(count(&program, LODE_LOOP_OF_CALL, 1), ==, 0);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/ingest/loop_rounds/counters", test_counters);
+	g_test_add_func("/ingest/loop_rounds/executions", test_executions);
+	return g_test_run();
+}
