@@ -15,10 +15,11 @@ static const char builtin_rules[] =
 #include "analyses/diagnoses/causes_ini.h"
 	;
 
-/* The conditions of a rule on the charged instruction, and on one element before and after it. */
-enum { BEFORE, FOCUS, AFTER, N_POSITIONS };
+/* The conditions of a rule on the charged instruction, and on one element before and after it; and
+ * what the charged instruction must not have. */
+enum { BEFORE, FOCUS, AFTER, WITHOUT, N_POSITIONS };
 static const char *const position_keys[] = {
-	[BEFORE] = "before", [FOCUS] = "focus", [AFTER] = "after"};
+	[BEFORE] = "before", [FOCUS] = "focus", [AFTER] = "after", [WITHOUT] = "without"};
 
 /* Texts that each rule has, and those of diagnoses alone. */
 enum { EXPLANATION, REMEDY, SOURCE, N_NEEDED, CAUSE = N_NEEDED, TITLE, N_TEXTS };
@@ -177,7 +178,7 @@ static bool parse_rule(LodeCauseRules *self, Rule *rule, GKeyFile *file, GError 
 			return fail(error, rule, "nothing is given for", text_keys[i]);
 	if (rule->texts[CAUSE] != NULL && rule->texts[TITLE] == NULL)
 		return fail(error, rule, "nothing is given for", text_keys[TITLE]);
-	for (int i = 0; i < N_POSITIONS; i++)
+	for (int i = 0; i < WITHOUT; i++)
 		has_words |= !is_empty(&rule->words[i]);
 	if (!has_words)
 		return fail(error, rule, "nothing is given for", position_keys[FOCUS]);
@@ -263,6 +264,14 @@ static bool has_words(const LodeCauseWords *self, const LodeCauseWords *needed)
 	return true;
 }
 
+static bool has_any(const LodeCauseWords *self, const LodeCauseWords *unwanted)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(self->bits); i++)
+		if ((unwanted->bits[i] & self->bits[i]) != 0)
+			return true;
+	return false;
+}
+
 /* Whether one of the elements has all the words; true if there are no words. */
 static bool any_has_words(const LodeCauseWords *elements, size_t n, const LodeCauseWords *needed)
 {
@@ -278,6 +287,7 @@ const LodeCauseRule *lode_cause_rules_match(const LodeCauseRules *self, const Lo
 	for (guint i = 0; i < self->rules->len; i++) {
 		const Rule *rule = g_ptr_array_index(self->rules, i);
 		if (has_words(focus, &rule->words[FOCUS]) &&
+			!has_any(focus, &rule->words[WITHOUT]) &&
 			any_has_words(before, n_before, &rule->words[BEFORE]) &&
 			any_has_words(after, n_after, &rule->words[AFTER]))
 			return &rule->public;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/diagnoses/costed_code.h"
 
+#include "base/arrays/sort_order.h"
 #include "model/observed/fused_branch.h"
 #include "model/observed/windows.h"
 
@@ -16,6 +17,8 @@ char *lode_code_fact_name(unsigned fact)
 		[LODE_CODE_FORK_OPEN] = "fork:open",
 		[LODE_CODE_TARGET_HARD] = "target:hard",
 		[LODE_CODE_TARGET_OPEN] = "target:open",
+		[LODE_CODE_SPLIT] = "split:most",
+		[LODE_CODE_ROOTS] = "divider:roots",
 	};
 
 	if (fact < LODE_CODE_LIMIT_STEP)
@@ -29,23 +32,35 @@ char *lode_code_fact_name(unsigned fact)
 }
 
 /* Attributes that are asked for here, as bits of a set. */
-enum { AFTER_FORK = 1, BRANCH = 2, INDIRECT = 4, ENTRY = 8, JUMP = 16, GLOBAL = 32 };
+enum {
+	AFTER_FORK = 1,
+	BRANCH = 2,
+	INDIRECT = 4,
+	ENTRY = 8,
+	JUMP = 16,
+	GLOBAL = 32,
+	LOAD = 64,
+	DIVIDE = 128,
+	ROOT = 256,
+};
 
 static const struct {
 	const char *name;
-	uint8_t bit;
+	uint16_t bit;
 } marked[] = {{"after:fork", AFTER_FORK}, {"kind:branch", BRANCH}, {"kind:indirect", INDIRECT},
-	{"at:entry", ENTRY}, {"kind:jump", JUMP}, {"mem:global", GLOBAL}};
+	{"at:entry", ENTRY}, {"kind:jump", JUMP}, {"mem:global", GLOBAL}, {"kind:load", LOAD},
+	{"kind:div", DIVIDE}, {"op:*sqrt*", ROOT}};
 
 static void mark_sets(LodeCostedCode *self)
 {
 	const LodeProfile *profile = self->context->profile;
-	g_autofree uint8_t *bits = g_new0(uint8_t, MAX(profile->attributes->len, 1));
+	g_autofree uint16_t *bits = g_new0(uint16_t, MAX(profile->attributes->len, 1));
 
-	self->set_marks = g_new0(uint8_t, MAX(profile->attribute_sets->len, 1));
+	self->set_marks = g_new0(uint16_t, MAX(profile->attribute_sets->len, 1));
 	for (guint i = 0; i < profile->attributes->len; i++)
 		for (size_t k = 0; k < G_N_ELEMENTS(marked); k++)
-			if (strcmp(g_ptr_array_index(profile->attributes, i), marked[k].name) == 0)
+			if (g_pattern_match_simple(
+				    marked[k].name, g_ptr_array_index(profile->attributes, i)))
 				bits[i] |= marked[k].bit;
 	for (guint i = 0; i < profile->attribute_sets->len; i++) {
 		const LodeAttributeSet *set = &LODE_AT(
@@ -56,7 +71,7 @@ static void mark_sets(LodeCostedCode *self)
 }
 
 /* Whether it has all of the marks. */
-static bool has(const LodeCostedCode *self, uint32_t instruction, uint8_t mark)
+static bool has(const LodeCostedCode *self, uint32_t instruction, uint16_t mark)
 {
 	const LodeInstruction *one = lode_profile_instruction(self->context->profile, instruction);
 
@@ -274,50 +289,102 @@ static uint32_t judge(const Judge *self, uint32_t branch, unsigned hard)
 	               : 0;
 }
 
-/* The bit goes to an instruction and the next one, if they have the mark (0: any). */
-static void mark_head(LodeCostedCode *self, uint32_t head, uint8_t mark, uint32_t bit)
+/* The bit goes to an instruction, and to the next one, if that has more weight: samples are taken
+ * late. A load there may wait for itself. */
+static void mark_way(LodeCostedCode *self, uint32_t head, uint32_t bit)
 {
 	const LodeProfile *profile = self->context->profile;
 
-	for (uint32_t i = head; i < MIN(head + 2, profile->instructions->len); i++) {
-		if (mark != 0 && !has(self, i, mark))
-			return;
-		self->facts[i] |= bit;
-		if (lode_profile_instruction(profile, i)->next_count < 0)
-			return;
-	}
+	self->facts[head] |= bit;
+	if (lode_profile_instruction(profile, head)->next_count >= 0 &&
+		head + 1 < profile->instructions->len && !has(self, head + 1, LOAD) &&
+		self->weights[head + 1] > self->weights[head])
+		self->facts[head + 1] |= bit;
 }
 
-static void mark_fork(LodeCostedCode *self, uint32_t branch, uint32_t bit)
+/* The ways of a branch of which both were taken. */
+typedef struct {
+	uint32_t branch;
+	uint32_t heads[2]; /* the second LODE_NONE: not known */
+} Fork;
+
+LODE_ORDER(compare_forks, Fork, LODE_ASCENDING(branch), LODE_ASCENDING(heads[0]))
+
+/* Both ways of a fork have the attribute at their heads. The caller unrefs the array. */
+static GArray *list_forks(const LodeCostedCode *self)
 {
 	const LodeProfile *profile = self->context->profile;
-	uint32_t fused = lode_fused_with(profile, branch);
-
-	self->facts[branch] |= bit;
-	if (fused != LODE_NONE)
-		self->facts[fused] |= bit;
-}
-
-/* Both ways of a fork have the attribute at their heads. */
-static void find_forks(LodeCostedCode *self, const Judge *judging)
-{
-	const LodeProfile *profile = self->context->profile;
+	GArray *forks = g_array_new(FALSE, FALSE, sizeof(Fork));
+	guint n = 0;
 
 	for (uint32_t i = 0; i < profile->instructions->len; i++) {
-		if (!has(self, i, AFTER_FORK))
-			continue;
-		for (uint32_t w = self->way_starts[i]; w < self->way_starts[i + 1]; w++) {
-			uint32_t source = self->ways[w].source;
-			LodeEdgeKind kind = self->ways[w].kind;
-			if ((kind != LODE_EDGE_TAKEN && kind != LODE_EDGE_FALL_THROUGH) ||
-				!has(self, source, BRANCH))
-				continue;
-			uint32_t bit = judge(judging, source, LODE_CODE_FORK_HARD);
-			if (bit == 0)
-				continue;
-			mark_fork(self, source, bit);
-			mark_head(self, i, AFTER_FORK, bit);
+		for (uint32_t w = self->way_starts[i];
+			has(self, i, AFTER_FORK) && w < self->way_starts[i + 1]; w++) {
+			const LodeCodeWay *way = &self->ways[w];
+			Fork fork = {way->source, {i, LODE_NONE}};
+			if ((way->kind == LODE_EDGE_TAKEN || way->kind == LODE_EDGE_FALL_THROUGH) &&
+				has(self, way->source, BRANCH))
+				g_array_append_val(forks, fork);
 		}
+	}
+	g_array_sort(forks, compare_forks);
+	for (guint i = 0; i < forks->len; i++) {
+		Fork fork = g_array_index(forks, Fork, i);
+		Fork *last = n > 0 ? &g_array_index(forks, Fork, n - 1) : NULL;
+		if (last != NULL && last->branch == fork.branch)
+			last->heads[1] = fork.heads[0];
+		else
+			g_array_index(forks, Fork, n++) = fork;
+	}
+	g_array_set_size(forks, n);
+	return forks;
+}
+
+/* Each way has this much of the weight of both, where nothing else tells that outcomes change. */
+static const double LEAST_OF_BOTH = 0.2;
+
+/* A compare that has less than this in proportion to the heads does not wait. */
+static const double PART_OF_IT = 0.25;
+
+/*
+ * After a wrong guess, the first instructions of the right way are waited for, more than the
+ * compare is: where a compare with memory has most, it is the load that is slow.
+ */
+static void mark_fork(LodeCostedCode *self, const Fork *fork, uint32_t bit)
+{
+	const LodeProfile *profile = self->context->profile;
+	uint32_t fused = lode_fused_with(profile, fork->branch);
+	double compared = self->weights[fork->branch] +
+	                  (fused != LODE_NONE ? self->weights[fused] : 0);
+	double heads = 0, least = INFINITY;
+
+	for (unsigned k = 0; k < 2 && fork->heads[k] != LODE_NONE; k++) {
+		heads += self->weights[fork->heads[k]];
+		least = MIN(least, self->weights[fork->heads[k]]);
+	}
+	if ((bit & UINT32_C(1) << LODE_CODE_FORK_OPEN) != 0 &&
+		(fork->heads[1] == LODE_NONE || least < LEAST_OF_BOTH * heads))
+		return;
+	if (fused != LODE_NONE && has(self, fused, LOAD) && heads < compared)
+		return;
+	if (compared >= PART_OF_IT * heads) {
+		self->facts[fork->branch] |= bit;
+		if (fused != LODE_NONE)
+			self->facts[fused] |= bit;
+	}
+	for (unsigned k = 0; k < 2 && fork->heads[k] != LODE_NONE; k++)
+		mark_way(self, fork->heads[k], bit);
+}
+
+static void find_forks(LodeCostedCode *self, const Judge *judging)
+{
+	g_autoptr(GArray) forks = list_forks(self);
+
+	for (guint i = 0; i < forks->len; i++) {
+		const Fork *fork = &g_array_index(forks, Fork, i);
+		uint32_t bit = judge(judging, fork->branch, LODE_CODE_FORK_HARD);
+		if (bit != 0)
+			mark_fork(self, fork, bit);
 	}
 }
 
@@ -376,7 +443,7 @@ static void find_entries(LodeCostedCode *self)
 	if (sum * sum < LEAST_ENTRIES * squares)
 		return;
 	for (guint i = 0; i < entries->len; i++)
-		mark_head(self, g_array_index(entries, uint32_t, i), 0,
+		mark_way(self, g_array_index(entries, uint32_t, i),
 			UINT32_C(1) << LODE_CODE_TARGET_OPEN);
 }
 
@@ -403,8 +470,41 @@ static void find_targets(LodeCostedCode *self, const Judge *judging)
 			bits |= bit;
 		}
 		if (bits != 0 && 2 * indirect >= all)
-			mark_head(self, i, 0, bits);
+			mark_way(self, i, bits);
 	}
+}
+
+/* Accesses wait for their splits where so many of them are across a border. */
+static const double MOST_SPLIT = 0.3;
+enum { LEAST_ACCESSES = 30 };
+
+static void find_splits(LodeCostedCode *self)
+{
+	const LodeWindows *windows = self->context->profile->windows;
+
+	for (guint i = 0; windows != NULL && i < windows->instructions->len; i++) {
+		const LodeObservedInstruction *one = &LODE_AT(
+			windows->instructions, LodeObservedInstruction, i);
+		if (one->accesses >= LEAST_ACCESSES && one->split >= MOST_SPLIT * one->accesses)
+			self->facts[one->instruction] |= UINT32_C(1) << LODE_CODE_SPLIT;
+	}
+}
+
+/* In functions that take roots and divide nothing. */
+static void find_roots(LodeCostedCode *self)
+{
+	const LodeProfile *profile = self->context->profile;
+	enum { DIVIDES = 1, TAKES_ROOTS = 2 };
+	g_autofree uint8_t *does = g_new0(uint8_t, MAX(profile->functions->len, 1));
+
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		const LodeInstruction *one = lode_profile_instruction(profile, i);
+		if (has(self, i, DIVIDE))
+			does[one->function] |= has(self, i, ROOT) ? TAKES_ROOTS : DIVIDES;
+	}
+	for (uint32_t i = 0; i < profile->instructions->len; i++)
+		if (does[lode_profile_instruction(profile, i)->function] == TAKES_ROOTS)
+			self->facts[i] |= UINT32_C(1) << LODE_CODE_ROOTS;
 }
 
 LodeCostedCode *lode_costed_code_new(const LodeDiagnosisContext *context)
@@ -431,6 +531,8 @@ LodeCostedCode *lode_costed_code_new(const LodeDiagnosisContext *context)
 	find_forks(self, &judging);
 	find_targets(self, &judging);
 	find_entries(self);
+	find_splits(self);
+	find_roots(self);
 	return self;
 }
 

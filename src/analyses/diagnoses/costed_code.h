@@ -12,14 +12,18 @@
 
 /* Facts of an instruction; rules have them as attributes. */
 enum {
-	/* One of a branch, the compare that it is fused with, and the first two instructions of
-	 * each of its ways, of which both were taken: its outcomes are hard to foretell, as counted
-	 * or observed; or nothing is known of them. */
+	/* One of a branch, the compare that it is fused with, and the first instructions of its
+	 * ways, of which both were taken: its outcomes are hard to foretell, as counted or
+	 * observed; or nothing is known of them, and both ways wait. */
 	LODE_CODE_FORK_HARD,
 	LODE_CODE_FORK_OPEN,
-	/* Likewise, of an indirect jump or call, and the first two instructions of its targets. */
+	/* Likewise, of an indirect jump or call, and the first instructions of its targets. */
 	LODE_CODE_TARGET_HARD,
 	LODE_CODE_TARGET_OPEN,
+	/* Most of its accesses cross a border of cache lines (windows). */
+	LODE_CODE_SPLIT,
+	/* In a function that uses the divider for square roots alone. */
+	LODE_CODE_ROOTS,
 	/* In a loop whose iterations take as long as its recurrence of this kind, or as its work
 	 * for this unit. Where the time of an iteration is not known: no other bound is near. */
 	LODE_CODE_LIMIT_STEP,
@@ -49,7 +53,7 @@ typedef struct {
 	uint32_t *loops;      /* of profile->loops, the innermost of each instruction; LODE_NONE */
 	uint32_t *facts;      /* bits */
 	double *loop_weights; /* of each loop, with those inside */
-	uint8_t *set_marks;   /* private */
+	uint16_t *set_marks;  /* private */
 } LodeCostedCode;
 
 /* Never NULL; borrows the context. */

@@ -18,15 +18,15 @@ enum { MANY_TURNS = 8, NAMED_OBJECTS = 3 };
 typedef struct {
 	double weight, square_error, other_bytes;
 	uint32_t n_lines, n_threads; /* threads of the line with most */
+	double turns, expected_turns;
 	const LodeSharingAccess *heaviest;
 	GPtrArray *objects; /* names, borrowed */
 	GHashTable *places; /* of accesses: location + 1 */
 } Sum;
 
-static bool is_seldom(const LodeSharedLine *line)
+static bool is_seldom(double turns, double expected)
 {
-	return line->expected_turns >= MANY_TURNS &&
-	       (double)line->turns < SELDOM * line->expected_turns;
+	return expected >= MANY_TURNS && turns < SELDOM * expected;
 }
 
 static const LodeSharingAccess *access_at(
@@ -44,6 +44,8 @@ static void add_line(Sum *sum, const LodeProfile *profile, const LodeLineSharing
 	sum->square_error += line->weight_error * line->weight_error;
 	sum->other_bytes += line->false_weight;
 	sum->n_lines++;
+	sum->turns += (double)line->turns;
+	sum->expected_turns += line->expected_turns;
 	sum->n_threads = MAX(sum->n_threads, line->n_threads);
 	for (uint32_t i = 0; i < line->n_accesses; i++) {
 		const LodeSharingAccess *access = access_at(sharing, line, i);
@@ -121,7 +123,9 @@ static void add_sum(LodeDiagnoses *out, const LodeDiagnosisContext *context,
 	double scale = context->user / sharing->total.weight;
 	double time = sum->weight * scale, error = sqrt(sum->square_error) * scale;
 
-	if (time < LEAST_TIME || time < LEAST_ERRORS * error)
+	/* A task that moves between threads, as Go's do, takes its lines along. */
+	if (time < LEAST_TIME || time < LEAST_ERRORS * error || sum->expected_turns < MANY_TURNS ||
+		is_seldom(sum->turns, sum->expected_turns))
 		return;
 	LodeDiagnosis *one = lode_diagnosis_new("shared-line", LODE_SCOPE_OBJECT);
 	bool is_false = 2 * sum->other_bytes >= sum->weight;
@@ -163,7 +167,7 @@ void lode_sharing_diagnoses_add(LodeDiagnoses *out, const LodeDiagnosisContext *
 		for (guint i = 0; i < sharing->lines->len; i++) {
 			const LodeSharedLine *line = &LODE_AT(sharing->lines, LodeSharedLine, i);
 			if ((line->false_weight >= line->true_weight) == is_false &&
-				!is_seldom(line))
+				!is_seldom((double)line->turns, line->expected_turns))
 				add_line(&sum, profile, sharing, line);
 		}
 		if (sum.heaviest != NULL)
