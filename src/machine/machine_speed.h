@@ -2,8 +2,9 @@
 /*
  * How fast the machine is while a program runs, measured by another process, the recorder, which
  * otherwise sleeps: each half second, more often at first, it times a chain of additions, each of
- * which needs the one before, and a walk of an array of 64 KiB in a fixed random order. Each takes
- * some tens of microseconds. The kernel tells what else the processors did (/proc/stat, proc(5)).
+ * which needs the one before, and a walk of an array of 16 KiB in a fixed random order. Each takes
+ * some ten microseconds, three times, of which the least counts. The kernel tells what else the
+ * processors did (/proc/stat, proc(5)).
  *
  *   program    ███████████████████████████████
  *   recorder   ▏▏ ▏  ▏     ▏     ▏     ▏     ▏    chain, walk
