@@ -670,10 +670,14 @@ static void put_json(const View *self, LodeJsonStream *json)
 	lode_json_member_number(json, "speed",
 		comparison->speed.is_measured ? comparison->speed.factor : (double)NAN);
 	lode_json_member_number(json, "speed_error", comparison->speed.error);
-	lode_json_member_number(json, "same_code_functions", comparison->same_code.n_functions);
-	lode_json_member_number(json, "same_code_factor",
+	lode_json_key(json, "same_code");
+	lode_json_begin(json, '{');
+	lode_json_member_number(json, "functions", comparison->same_code.n_functions);
+	lode_json_member_number(json, "changed", comparison->same_code.n_changed);
+	lode_json_member_number(json, "factor",
 		comparison->same_code.n_functions > 0 ? comparison->same_code.factor : (double)NAN);
-	lode_json_member_bool(json, "same_code_told", comparison->same_code.is_told);
+	lode_json_member_bool(json, "is_told", comparison->same_code.is_told);
+	lode_json_end(json, '}');
 	g_autoptr(GString) differences = g_string_new(NULL);
 	lode_comparison_append_differences(self->profiles, comparison, differences);
 	lode_json_member_string(json, "differences", g_strchomp(differences->str));
