@@ -26,13 +26,12 @@ double lode_rest_of_loop(const LodeCostedCode *code, const LodeLoop *loop, const
 
 	if (is_recurrence(cause)) {
 		rest = MAX(rest, loop->other_cycles);
-		if (isnan(cycles))
+		/* A load of a recurrence may take far longer, in the caches. */
+		if (isnan(cycles) && strcmp(cause, "pointer-chase") != 0 &&
+			strcmp(cause, "recurrence-load") != 0)
 			cycles = loop->recurrence_cycles;
-	} else {
-		if (strcmp(cause, "division") == 0)
-			rest = MAX(loop->cycles[LODE_UNIT_LOAD], loop->cycles[LODE_UNIT_WIDTH]);
-		else
-			rest = MAX(rest, loop->recurrence_cycles);
+	} else if (strcmp(cause, "division") == 0 || strcmp(cause, "square-root") == 0) {
+		rest = MAX(loop->cycles[LODE_UNIT_LOAD], loop->cycles[LODE_UNIT_WIDTH]);
 	}
 	return cycles > 0 ? CLAMP(SURE * rest / cycles, 0, 1) : 0;
 }
