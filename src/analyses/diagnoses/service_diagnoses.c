@@ -376,7 +376,8 @@ static void add_evidence(const Diagnosing *self, LodeDiagnosis *diagnosis, const
 {
 	double percent = 100 * share_of(self, sums->all);
 	g_autofree char *names = names_text(sums->names, sums->all);
-	bool is_one = n_said(sums->names, sums->all) == 1;
+	bool is_one = n_said(sums->names, sums->all) == 1 &&
+	              !g_str_has_suffix(names, " and others");
 	guint n = sums->functions->len;
 
 	lode_diagnosis_add_evidence(diagnosis, percent, "%", "%s %s %.1f %% with all that %s",
