@@ -111,6 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	lode_control_flow_build(&flow, code.code, code.n, CODE, NULL);
 	lode_branch_targets_init(&targets);
 	lode_branch_targets_add(&targets, code.code, code.n, CODE);
+	lode_branch_targets_sort(&targets);
 	targets.has_tables = data[0] & 4;
 	make_stack(stack, &code);
 	question.stack = data[0] & 16 ? (const uint8_t *)stack : NULL;

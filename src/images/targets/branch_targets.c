@@ -403,7 +403,7 @@ static void sort_targets(GArray *array)
 		memcpy(array->data, room, n * sizeof *room);
 }
 
-static void sort_all(LodeBranchTargets *self)
+void lode_branch_targets_sort(LodeBranchTargets *self)
 {
 	sort_targets(self->targets);
 	sort_targets(self->named);
@@ -431,7 +431,6 @@ void lode_branch_targets_add(
 	LodeBranchTargets *self, const uint8_t *code, size_t size, uint64_t address)
 {
 	sweep(self, code, size, address);
-	sort_all(self);
 }
 
 bool lode_branch_targets_read(LodeBranchTargets *self, const char *path, GError **error)
@@ -451,7 +450,7 @@ bool lode_branch_targets_read(LodeBranchTargets *self, const char *path, GError 
 	sort_targets(self->named);
 	add_jump_tables(self, file);
 	self->has_tables = true;
-	sort_all(self);
+	lode_branch_targets_sort(self);
 	remove_repeated(self->targets);
 	return true;
 }

@@ -41,9 +41,12 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeBranchTargets, lode_branch_targets_clear)
  */
 bool lode_branch_targets_read(LodeBranchTargets *self, const char *path, GError **error);
 
-/* Adds what the code in [address, address + size) names: for code that is in no file. */
+/* Adds what the code in [address, address + size) names: for code that is in no file. When all is
+ * added, it has to be sorted. */
 void lode_branch_targets_add(
 	LodeBranchTargets *self, const uint8_t *code, size_t size, uint64_t address);
+
+void lode_branch_targets_sort(LodeBranchTargets *self);
 
 /* The targets not above an address are those before this index. */
 guint lode_branch_targets_above(const LodeBranchTargets *self, uint64_t address);

@@ -415,6 +415,7 @@ static void add_function_targets(LodeCodeImage *self)
 			lode_branch_targets_add(
 				&self->targets, code, MIN(n, function->size), function->address);
 	}
+	lode_branch_targets_sort(&self->targets);
 }
 
 static void read_targets(LodeCodeImage *self)

@@ -144,6 +144,7 @@ static void test_code(void)
 
 	lode_branch_targets_init(&targets);
 	lode_branch_targets_add(&targets, CODE, sizeof CODE, 0x1000);
+	lode_branch_targets_sort(&targets);
 	g_assert_cmpuint(targets.targets->len, ==, G_N_ELEMENTS(EXPECTED));
 	for (guint i = 0; i < G_N_ELEMENTS(EXPECTED); i++) {
 		const LodeBranchTarget *is = &g_array_index(targets.targets, LodeBranchTarget, i);
@@ -193,6 +194,7 @@ static void test_many_calls(void)
 		}
 		lode_branch_targets_add(&targets, code, N_CALLS * SIZE, address);
 	}
+	lode_branch_targets_sort(&targets);
 	g_assert_cmpuint(targets.targets->len, ==, 2 * N_CALLS);
 	for (guint i = 0; i < targets.targets->len; i++) {
 		const LodeBranchTarget *own = &g_array_index(targets.targets, LodeBranchTarget, i);

@@ -56,6 +56,7 @@ static void sample_init(Sample *self, const uint8_t *bytes, size_t n)
 	lode_control_flow_build(&self->flow, bytes, n, CODE, NULL);
 	lode_branch_targets_init(&self->targets);
 	lode_branch_targets_add(&self->targets, bytes, n, CODE);
+	lode_branch_targets_sort(&self->targets);
 	self->context = (LodeDataAccessContext){bytes_at, is_valid, self};
 	self->question = (LodeDataAccessQuestion){.pc = CODE,
 		.bias = BIAS,

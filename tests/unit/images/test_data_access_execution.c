@@ -177,6 +177,7 @@ static void check_snippet(const SnippetRun *run, const Snippet *snippet, Tally *
 	lode_control_flow_build(&flow, snippet->code, snippet->size, code.start, NULL);
 	lode_branch_targets_init(&targets);
 	lode_branch_targets_add(&targets, snippet->code, snippet->size, code.start);
+	lode_branch_targets_sort(&targets);
 	for (unsigned i = 0; i < run->n; i++) {
 		check_step(run, i, &context, &question, tally);
 		check_next_round(run, i, &context, question, tally);
