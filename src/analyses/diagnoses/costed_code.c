@@ -18,6 +18,7 @@ char *lode_code_fact_name(unsigned fact)
 		[LODE_CODE_TARGET_HARD] = "target:hard",
 		[LODE_CODE_TARGET_OPEN] = "target:open",
 		[LODE_CODE_SPLIT] = "split:most",
+		[LODE_CODE_DENSE] = "lines:dense",
 		[LODE_CODE_ROOTS] = "divider:roots",
 	};
 
@@ -476,17 +477,47 @@ static void find_targets(LodeCostedCode *self, const Judge *judging)
 
 /* Accesses wait for their splits where so many of them are across a border. */
 static const double MOST_SPLIT = 0.3;
-enum { LEAST_ACCESSES = 30 };
 
-static void find_splits(LodeCostedCode *self)
+/* Accesses, bytes of a line of 64, and accesses that tell which of these are used. */
+enum { LEAST_ACCESSES = 30, MOST_BYTES = 40, ENOUGH_ACCESSES = 16 };
+
+/* Where each instruction of a function has few accesses, those of all of them count. */
+static void find_dense(LodeCostedCode *self, const LodeObservedInstruction *first, guint n)
 {
-	const LodeWindows *windows = self->context->profile->windows;
+	uint64_t bytes = 0, accesses = 0;
+
+	for (guint i = 0; i < n; i++) {
+		bytes |= first[i].line_bytes;
+		accesses += first[i].accesses;
+	}
+	bool is_dense = accesses >= ENOUGH_ACCESSES && __builtin_popcountll(bytes) > MOST_BYTES;
+	for (guint i = 0; i < n; i++)
+		if (first[i].accesses < ENOUGH_ACCESSES
+				? is_dense
+				: __builtin_popcountll(first[i].line_bytes) > MOST_BYTES)
+			self->facts[first[i].instruction] |= UINT32_C(1) << LODE_CODE_DENSE;
+}
+
+static void find_facts_of_lines(LodeCostedCode *self)
+{
+	const LodeProfile *profile = self->context->profile;
+	const LodeWindows *windows = profile->windows;
+	guint first = 0;
 
 	for (guint i = 0; windows != NULL && i < windows->instructions->len; i++) {
 		const LodeObservedInstruction *one = &LODE_AT(
 			windows->instructions, LodeObservedInstruction, i);
+		uint32_t function = lode_profile_instruction(profile, one->instruction)->function;
+		bool is_last = i + 1 == windows->instructions->len ||
+		               lode_profile_instruction(profile, one[1].instruction)->function !=
+		                       function;
 		if (one->accesses >= LEAST_ACCESSES && one->split >= MOST_SPLIT * one->accesses)
 			self->facts[one->instruction] |= UINT32_C(1) << LODE_CODE_SPLIT;
+		if (!is_last)
+			continue;
+		find_dense(self, &LODE_AT(windows->instructions, LodeObservedInstruction, first),
+			i + 1 - first);
+		first = i + 1;
 	}
 }
 
@@ -531,7 +562,7 @@ LodeCostedCode *lode_costed_code_new(const LodeDiagnosisContext *context)
 	find_forks(self, &judging);
 	find_targets(self, &judging);
 	find_entries(self);
-	find_splits(self);
+	find_facts_of_lines(self);
 	find_roots(self);
 	return self;
 }

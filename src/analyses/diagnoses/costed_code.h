@@ -22,6 +22,9 @@ enum {
 	LODE_CODE_TARGET_OPEN,
 	/* Most of its accesses cross a border of cache lines (windows). */
 	LODE_CODE_SPLIT,
+	/* Its accesses use most bytes of a line, in one line or another (windows): what it leaves
+	 * unused of one line it uses of others. */
+	LODE_CODE_DENSE,
 	/* In a function that uses the divider for square roots alone. */
 	LODE_CODE_ROOTS,
 	/* In a loop whose iterations take as long as its recurrence of this kind, or as its work

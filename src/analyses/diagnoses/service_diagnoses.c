@@ -475,7 +475,7 @@ static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 	                                 : 0;
 	Summary sums = {0};
 
-	if (share < rule->least || share < 2 * error)
+	if (share < rule->least || share > rule->most || share < 2 * error)
 		return;
 	LodeDiagnosis *diagnosis = lode_diagnosis_new(rule->cause, LODE_SCOPE_SERVICE);
 	summarise(self, begin, end, diagnosis, &sums);

@@ -113,7 +113,7 @@ static bool take_globs(GKeyFile *file, Row *row, GError **error)
 static bool parse_row(LodeServiceRules *self, GKeyFile *file, Row *row, GError **error)
 {
 	static const char *const known[] = {"functions", "images", "family", "files", "cause",
-		"title", "service", "explanation", "remedy", "source", "factor", "least",
+		"title", "service", "explanation", "remedy", "source", "factor", "least", "most",
 		"repeated", "part-of", "rest", NULL};
 	g_auto(GStrv) keys = g_key_file_get_keys(file, row->rule.name, NULL, NULL);
 	LodeServiceRule *rule = &row->rule;
@@ -128,10 +128,11 @@ static bool parse_row(LodeServiceRules *self, GKeyFile *file, Row *row, GError *
 	rule->explanation = text_of(self, file, row, "explanation");
 	rule->remedy = text_of(self, file, row, "remedy");
 	rule->source = text_of(self, file, row, "source");
-	rule->factor = rule->least = (double)NAN;
+	rule->factor = rule->least = rule->most = (double)NAN;
 	if (!take_globs(file, row, error) ||
 		!take_part(file, row, "factor", &rule->factor, error) ||
 		!take_part(file, row, "least", &rule->least, error) ||
+		!take_part(file, row, "most", &rule->most, error) ||
 		!take_other(self, file, row, "part-of", &whole, error) ||
 		!take_other(self, file, row, "rest", &rule->rest, error) ||
 		!take_other(self, file, row, "repeated", &rule->repeated, error))
@@ -157,6 +158,7 @@ static bool complete_row(Row *row, GError **error)
 	rule->factor = !isnan(rule->factor)    ? rule->factor
 	               : !isnan(whole->factor) ? whole->factor
 	                                       : 1;
+	rule->most = !isnan(rule->most) ? rule->most : !isnan(whole->most) ? whole->most : 1;
 	rule->least = !isnan(rule->least)    ? rule->least
 	              : !isnan(whole->least) ? whole->least
 	                                     : LEAST_SHARE;

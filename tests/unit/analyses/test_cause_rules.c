@@ -49,7 +49,7 @@ static const struct {
 	{"behind a division", "! op:mov kind:load behind:div"},
 	{"behind a square root", "! op:addsd needs:div divider:roots"},
 	{"entry and exit of small functions", "! op:push frame:enter"},
-	{"address computed early", "! kind:load mem:indexed behind:mul address:early"},
+	{"address computed early", "! kind:load mem:pointer behind:mul address:early"},
 	{"load", "! kind:load lines:partly-used address:early stride:8"},
 	{"recurrence of divisions", "! op:add carried:div"},
 	{"denormal numbers in windows", "! op:mulsd kind:fp denormal:operand"},
