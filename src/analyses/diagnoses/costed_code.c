@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/diagnoses/costed_code.h"
 
+#include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "model/observed/fused_branch.h"
 #include "model/observed/windows.h"
@@ -117,54 +118,89 @@ static uint32_t depth_at(const LodeProfile *profile, uint32_t instruction)
 	return block != LODE_NONE ? lode_profile_block(profile, block)->loop_depth : 0;
 }
 
-/* What leads to the head from inside: of its own depth or deeper, without the heads of other loops
- * of this depth. */
-static void mark_body(LodeCostedCode *self, uint32_t loop, GArray *body)
-{
-	const LodeProfile *profile = self->context->profile;
-	uint32_t head = LODE_AT(profile->loops, LodeLoop, loop).head;
-	uint32_t depth = depth_at(profile, head);
+/* The instructions of one loop are being taken. */
+typedef struct {
+	LodeCostedCode *code;
+	uint32_t loop, head, depth;
+	GArray *body;   /* instructions */
+	uint8_t *taken; /* of each instruction: the depth of the deepest loop that has it */
+} Walk;
 
-	g_array_set_size(body, 0);
-	g_array_append_val(body, head);
-	self->loops[head] = loop;
-	for (guint i = 0; i < body->len; i++) {
-		uint32_t at = g_array_index(body, uint32_t, i);
-		for (uint32_t w = self->way_starts[at]; w < self->way_starts[at + 1]; w++) {
-			uint32_t source = self->ways[w].source;
-			LodeEdgeKind kind = self->ways[w].kind;
-			if (kind == LODE_EDGE_CALL || kind == LODE_EDGE_RETURN ||
-				self->loops[source] == loop ||
-				lode_profile_instruction(profile, source)->function !=
-					lode_profile_instruction(profile, head)->function ||
-				depth_at(profile, source) < depth)
-				continue;
-			self->loops[source] = loop;
-			g_array_append_val(body, source);
-		}
+static void visit(Walk *self, uint32_t at)
+{
+	const LodeProfile *profile = self->code->context->profile;
+	const LodeInstruction *one = lode_profile_instruction(profile, at);
+	uint32_t depth = depth_at(profile, at);
+
+	if (depth < self->depth || self->taken[at] == self->depth ||
+		one->function != lode_profile_instruction(profile, self->head)->function)
+		return;
+	const LodeBlock *block = lode_profile_block(profile, one->block);
+	if (at != self->head && depth == self->depth && block->is_loop_head &&
+		block->address == one->address)
+		return;
+	self->taken[at] = (uint8_t)self->depth;
+	self->code->loops[at] = self->loop;
+	g_array_append_val(self->body, at);
+}
+
+static bool is_within(LodeEdgeKind kind)
+{
+	return kind != LODE_EDGE_CALL && kind != LODE_EDGE_RETURN;
+}
+
+/* All that ways connect with the head, of its depth or deeper, in both directions, as not all ways
+ * may be known: natural loops are entered by their heads alone, so that nothing else is taken if
+ * neither ways to this head nor those to other heads of this depth are followed. */
+static void mark_body(Walk *self)
+{
+	const LodeCostedCode *code = self->code;
+	const LodeProfile *profile = code->context->profile;
+	const GArray *edges = profile->edges;
+
+	g_array_set_size(self->body, 0);
+	visit(self, self->head);
+	for (guint i = 0; i < self->body->len; i++) {
+		uint32_t at = g_array_index(self->body, uint32_t, i);
+		for (uint32_t w = code->way_starts[at];
+			at != self->head && w < code->way_starts[at + 1]; w++)
+			if (is_within(code->ways[w].kind))
+				visit(self, code->ways[w].source);
+		if (lode_profile_instruction(profile, at)->next_count >= 0 &&
+			at + 1 < profile->instructions->len)
+			visit(self, at + 1);
+		for (guint e = LODE_PARTITION_POINT(
+			     edges->len, k, LODE_AT(edges, LodeEdge, k).source < at);
+			e < edges->len && LODE_AT(edges, LodeEdge, e).source == at; e++)
+			if (is_within(LODE_AT(edges, LodeEdge, e).kind))
+				visit(self, LODE_AT(edges, LodeEdge, e).target);
+		self->code->loop_weights[self->loop] += code->weights[at];
 	}
-	for (guint i = 0; i < body->len; i++)
-		self->loop_weights[loop] += self->weights[g_array_index(body, uint32_t, i)];
 }
 
 /* Outer loops first, so that the innermost stays. */
 static void find_loops(LodeCostedCode *self)
 {
 	const LodeProfile *profile = self->context->profile;
+	guint n = profile->instructions->len;
 	g_autoptr(GArray) body = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autofree uint8_t *taken = g_new0(uint8_t, MAX(n, 1));
+	Walk walk = {.code = self, .body = body, .taken = taken};
 	uint32_t deepest = 0;
 
-	self->loops = g_new(uint32_t, MAX(profile->instructions->len, 1));
+	self->loops = g_new(uint32_t, MAX(n, 1));
 	self->loop_weights = g_new0(double, MAX(profile->loops->len, 1));
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
+	for (uint32_t i = 0; i < n; i++)
 		self->loops[i] = LODE_NONE;
 	for (uint32_t i = 0; i < profile->loops->len; i++)
 		deepest = MAX(
 			deepest, depth_at(profile, LODE_AT(profile->loops, LodeLoop, i).head));
-	for (uint32_t depth = 1; depth <= deepest; depth++)
-		for (uint32_t i = 0; i < profile->loops->len; i++)
-			if (depth_at(profile, LODE_AT(profile->loops, LodeLoop, i).head) == depth)
-				mark_body(self, i, body);
+	for (walk.depth = 1; walk.depth <= deepest; walk.depth++)
+		for (walk.loop = 0; walk.loop < profile->loops->len; walk.loop++) {
+			walk.head = LODE_AT(profile->loops, LodeLoop, walk.loop).head;
+			if (depth_at(profile, walk.head) == walk.depth)
+				mark_body(&walk);
+		}
 }
 
 double lode_costed_code_cycles(const LodeCostedCode *self, const LodeLoop *loop)

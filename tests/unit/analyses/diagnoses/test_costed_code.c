@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: MIT */
+/* What is known of code around its instructions: ways and loops against naive computations on
+ * random graphs, and facts on code made by hand. */
+#include "analyses/diagnoses/costed_code.h"
+
+#include "model/observed/windows.h"
+
+#include "code_profile.h"
+#include "seeds.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX_NODES = 24 };
+
+/* --- ways and loops --- */
+
+/* A function whose instructions are blocks of their own. */
+typedef struct {
+	uint32_t n;
+	bool has_edge[MAX_NODES][MAX_NODES];
+	bool in_loop[MAX_NODES][MAX_NODES]; /* [head]: its natural loop */
+} Graph;
+
+static void reach(const Graph *self, uint32_t from, uint32_t without, bool *out)
+{
+	uint32_t list[MAX_NODES], n = 0;
+
+	if (from == without || out[from])
+		return;
+	out[from] = true;
+	list[n++] = from;
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < self->n; k++)
+			if (self->has_edge[list[i]][k] && k != without && !out[k]) {
+				out[k] = true;
+				list[n++] = k;
+			}
+}
+
+/* By the definition: an edge to a node without which its source cannot be reached, and all from
+ * which that source can be reached without the node. */
+static void find_natural_loops(Graph *self)
+{
+	for (uint32_t head = 0; head < self->n; head++) {
+		bool is_free[MAX_NODES] = {false};
+		reach(self, 0, head, is_free);
+		for (uint32_t source = 0; source < self->n; source++) {
+			if (!self->has_edge[source][head] || is_free[source])
+				continue;
+			self->in_loop[head][head] = true;
+			for (uint32_t i = 0; i < self->n; i++) {
+				bool reached[MAX_NODES] = {false};
+				reach(self, i, head, reached);
+				self->in_loop[head][i] |= reached[source];
+			}
+		}
+	}
+}
+
+static uint32_t depth_of(const Graph *self, uint32_t node)
+{
+	uint32_t depth = 0;
+
+	for (uint32_t head = 0; head < self->n; head++)
+		depth += self->in_loop[head][node];
+	return depth;
+}
+
+/* All nodes are reached; `n_any` edges go anywhere, the others keep it reducible. */
+static void draw_graph(Graph *self, GRand *rand, uint32_t n_any)
+{
+	*self = (Graph){.n = (uint32_t)g_rand_int_range(rand, 1, MAX_NODES + 1)};
+	for (uint32_t i = 1; i < self->n; i++) {
+		self->has_edge[i - 1][i] = true;
+		if (i > 1 && g_rand_int_range(rand, 0, 3) == 0)
+			self->has_edge[g_rand_int_range(rand, 0, (gint32)i)][i] = true;
+	}
+	for (uint32_t i = 0; i < self->n; i++)
+		if (g_rand_int_range(rand, 0, 3) == 0)
+			self->has_edge[i][g_rand_int_range(rand, 0, (gint32)i + 1)] = true;
+	for (; n_any > 0; n_any--)
+		self->has_edge[g_rand_int_range(rand, 0, (gint32)self->n)]
+			      [g_rand_int_range(rand, 0, (gint32)self->n)] = true;
+}
+
+static void add_graph(LodeProfile *profile, const Graph *graph, GRand *rand)
+{
+	uint32_t first = profile->instructions->len;
+
+	code_profile_function(profile, "f");
+	for (uint32_t i = 0; i < graph->n; i++) {
+		code_profile_block(profile, (uint8_t)depth_of(graph, i), graph->in_loop[i][i]);
+		uint32_t at = code_profile_add(profile, "op:nop", g_rand_int_range(rand, 0, 9));
+		if (graph->in_loop[i][i])
+			lode_loops_add(profile, at);
+		for (uint32_t k = 0; k < graph->n; k++)
+			if (graph->has_edge[i][k] && k == i + 1 && g_rand_boolean(rand))
+				code_profile_fall(profile, at, g_rand_int_range(rand, 0, 5));
+			else if (graph->has_edge[i][k])
+				code_profile_edge(profile, at, first + k,
+					g_rand_boolean(rand) ? LODE_EDGE_TAKEN : LODE_EDGE_JUMP,
+					g_rand_int_range(rand, 0, 5));
+	}
+	for (int i = g_rand_int_range(rand, 0, 4); i > 0; i--)
+		code_profile_edge(profile,
+			(uint32_t)g_rand_int_range(rand, 0, (gint32)profile->instructions->len),
+			(uint32_t)g_rand_int_range(rand, 0, (gint32)profile->instructions->len),
+			g_rand_boolean(rand) ? LODE_EDGE_CALL : LODE_EDGE_RETURN, 1);
+}
+
+static void check_ways(const LodeProfile *profile, const LodeCostedCode *code)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		g_assert_cmpuint(code->way_starts[i], ==, at);
+		double count = i > 0 ? lode_profile_instruction(profile, i - 1)->next_count : -1;
+		if (count >= 0) {
+			g_assert_cmpuint(code->ways[at].source, ==, i - 1);
+			g_assert_cmpint(code->ways[at].kind, ==, LODE_EDGE_FALL_THROUGH);
+			g_assert_cmpfloat(code->ways[at++].count, ==, count);
+		}
+		for (guint e = 0; e < profile->edges->len; e++) {
+			const LodeEdge *edge = &LODE_AT(profile->edges, LodeEdge, e);
+			if (edge->target != i)
+				continue;
+			g_assert_cmpuint(code->ways[at].source, ==, edge->source);
+			g_assert_cmpint(code->ways[at].kind, ==, edge->kind);
+			g_assert_cmpfloat(code->ways[at++].count, ==, edge->count);
+		}
+	}
+	g_assert_cmpuint(code->way_starts[profile->instructions->len], ==, at);
+}
+
+static void check_loops(
+	const LodeProfile *profile, const LodeCostedCode *code, const Graph *graph, uint32_t first)
+{
+	for (uint32_t i = 0; i < graph->n; i++) {
+		uint32_t innermost = LODE_NONE, depth = 0;
+		for (uint32_t head = 0; head < graph->n; head++)
+			if (graph->in_loop[head][i] && depth_of(graph, head) > depth) {
+				innermost = first + head;
+				depth = depth_of(graph, head);
+			}
+		uint32_t loop = code->loops[first + i];
+		g_assert_cmpuint(loop != LODE_NONE ? LODE_AT(profile->loops, LodeLoop, loop).head
+						   : LODE_NONE,
+			==, innermost);
+	}
+	for (guint k = 0; k < profile->loops->len; k++) {
+		uint32_t head = LODE_AT(profile->loops, LodeLoop, k).head;
+		double weight = 0;
+		if (head < first || head >= first + graph->n)
+			continue;
+		for (uint32_t i = 0; i < graph->n; i++)
+			weight += graph->in_loop[head - first][i] ? code->weights[first + i] : 0;
+		g_assert_cmpfloat(code->loop_weights[k], ==, weight);
+	}
+}
+
+static void test_random(void)
+{
+	for (unsigned round = 0; round < random_rounds(400, 20000); round++) {
+		g_autoptr(GRand) rand = g_rand_new_with_seed(soak_seed(round));
+		g_autoptr(LodeProfile) profile = code_profile_new();
+		Graph graphs[2];
+		uint32_t first[2];
+		for (int i = 0; i < 2; i++) {
+			draw_graph(&graphs[i], rand, round % 3);
+			find_natural_loops(&graphs[i]);
+			first[i] = profile->instructions->len;
+			add_graph(profile, &graphs[i], rand);
+		}
+		code_profile_finish(profile);
+		g_auto(CodeContext) context;
+		code_context_init(&context, profile);
+		g_autoptr(LodeCostedCode) code = lode_costed_code_new(&context.context);
+		check_ways(profile, code);
+		for (int i = 0; i < 2; i++)
+			check_loops(profile, code, &graphs[i], first[i]);
+	}
+}
+
+/* --- facts --- */
+
+/* The facts of an instruction, separated by blanks. The caller frees it. */
+static char *facts_at(const LodeCostedCode *code, uint32_t at)
+{
+	GString *out = g_string_new(NULL);
+
+	for (unsigned i = 0; i < LODE_N_CODE_FACTS; i++) {
+		g_autofree char *name = lode_code_fact_name(i);
+		if ((code->facts[at] >> i & 1) != 0)
+			g_string_append_printf(out, "%s%s", out->len > 0 ? " " : "", name);
+	}
+	return g_string_free(out, FALSE);
+}
+
+static void check_facts(const LodeProfile *profile, const char *const *expected)
+{
+	g_auto(CodeContext) context;
+
+	code_context_init(&context, profile);
+	g_autoptr(LodeCostedCode) code = lode_costed_code_new(&context.context);
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		g_autofree char *facts = facts_at(code, i);
+		g_assert_cmpstr(facts, ==, expected[i] != NULL ? expected[i] : "");
+	}
+}
+
+/* Bounds of an iteration, and its time in cycles, of which there are 4 in a ns. */
+static void test_limits(void)
+{
+	static const struct {
+		double cycles, chain, other, divider, unmodelled, loads, stores;
+		const char *recurrence, *facts;
+	} cases[] = {
+		{10, 8.4, 0, 0, 0, 0, 0, "fp", ""},
+		{10, 8.6, 0, 0, 0, 0, 0, "fp", "limit:fp"},
+		{10, 11.7, 0, 0, 0, 0, 0, "fp", "limit:fp"},
+		{10, 11.8, 0, 0, 0, 0, 0, "fp", ""},
+		{10, 10, 0, 0, 0, 0, 0, "unknown", ""},
+		{10, 10, 0, 0, 0, 0, 0, NULL, ""},
+		{10, -1, 0, 8.4, 0, 0, 0, NULL, ""},
+		{10, -1, 0, 8.6, 0, 0, 0, NULL, "limit:divider"},
+		{10, -1, 0, 11.7, 0, 0, 0, NULL, "limit:divider"},
+		{10, -1, 0, 11.8, 0, 0, 0, NULL, ""},
+		{10, 9, 0, 9, 0, 0, 0, "load", "limit:load limit:divider"},
+		/* the time is not known */
+		{-1, 4, 0, 2.6, 0, 0, 0, "fp", "limit:fp"},
+		{-1, 4, 0, 2.7, 0, 0, 0, "fp", ""},
+		{-1, 4, 2.6, 0, 0, 0, 0, "fp", "limit:fp"},
+		{-1, 4, 2.7, 0, 0, 0, 0, "fp", ""},
+		{-1, 2, 0, 0, 0, 0, 0, "fp", "limit:fp"},
+		{-1, 1.9, 0, 0, 0, 0, 0, "fp", ""},
+		{-1, 4, 0, 0, 1, 0, 0, "fp", ""},
+		{-1, -1, -1, 9, 0, 0, 0, NULL, ""},
+		/* 10 ns; memory gives 10 bytes, and takes 5 */
+		{40, -1, 0, 20, 0, 49, 0, NULL, ""},
+		{40, -1, 0, 20, 0, 51, 0, NULL, "limit:reading"},
+		{40, -1, 0, 20, 0, 299, 0, NULL, "limit:reading"},
+		{40, -1, 0, 20, 0, 301, 0, NULL, ""},
+		{40, -1, 0, 20, 0, 0, 26, NULL, "limit:writing"},
+		{40, -1, 0, 20, 0, 60, 20, NULL, "limit:reading"},
+		{40, -1, 0, 20, 0, -1, -1, NULL, ""},
+		{40, -1, 0, 26.6, 0, 51, 0, NULL, "limit:reading"},
+		{40, -1, 0, 26.7, 0, 51, 0, NULL, ""},
+		{40, 26.7, 0, 0, 0, 51, 0, "load", ""},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = code_profile_new();
+		code_profile_function(profile, "f");
+		code_profile_block(profile, 1, true);
+		uint32_t head = code_profile_add(profile, "op:nop", 1);
+		code_profile_edge(profile, head, head, LODE_EDGE_TAKEN, 100);
+		code_profile_finish(profile);
+		profile->cycles_per_ns = 4;
+		profile->rates.read[LODE_RATE_MEMORY] = 10;
+		profile->rates.write[LODE_RATE_MEMORY] = 5;
+		LodeLoop *loop = lode_loops_add(profile, head);
+		loop->iteration_ns = cases[i].cycles / 4;
+		loop->recurrence = lode_profile_intern(profile, cases[i].recurrence);
+		loop->recurrence_cycles = cases[i].chain;
+		loop->other_cycles = cases[i].other;
+		loop->cycles[LODE_UNIT_DIVIDER] = cases[i].divider;
+		loop->unmodelled = cases[i].unmodelled;
+		loop->load_bytes = cases[i].loads;
+		loop->store_bytes = cases[i].stores;
+		check_facts(profile, &cases[i].facts);
+		profile->cycles_per_ns = 0;
+		loop->unmodelled = 1;
+		check_facts(profile, &(const char *){""});
+	}
+}
+
+/* Facts of the windows, in ascending order of the instructions. */
+static void add_seen(LodeProfile *profile, const LodeObservedInstruction *seen)
+{
+	if (profile->windows == NULL)
+		profile->windows = lode_windows_new();
+	g_array_append_val(profile->windows->instructions, *seen);
+}
+
+/*
+ *   0 entry  1 cmp  2 branch ─┬─ 3 first way   4 rest
+ *                             └─ 5 second way  6 rest
+ */
+static LodeProfile *fork_new(const double *weights, bool compares_memory)
+{
+	static const char *const attributes[] = {"at:entry", "op:cmp", "kind:branch", "after:fork",
+		"op:nop", "after:fork", "op:nop"};
+	LodeProfile *profile = code_profile_new();
+
+	code_profile_function(profile, "f");
+	for (uint32_t i = 0; i < G_N_ELEMENTS(attributes); i++) {
+		code_profile_add(profile,
+			i == 1 && compares_memory ? "op:cmp kind:load" : attributes[i], weights[i]);
+		if (i < 6)
+			code_profile_fall(profile, i, i == 4 ? -1 : 50);
+	}
+	code_profile_edge(profile, 2, 5, LODE_EDGE_TAKEN, 50);
+	code_profile_finish(profile);
+	return profile;
+}
+
+static void test_forks(void)
+{
+#define HARD "fork:hard"
+#define OPEN "fork:open"
+	static const struct {
+		double weights[7];
+		bool compares_memory;
+		int seen; /* outcomes of 1000 that were not foretold; −1: no windows */
+		const char *facts[7];
+	} cases[] = {
+		/* nothing is known: both ways must have weight */
+		{{0, 0, 0, 50, 0, 50, 0}, false, -1, {[3] = OPEN, [5] = OPEN}},
+		{{0, 0, 0, 81, 0, 19, 0}, false, -1, {NULL}},
+		{{0, 0, 0, 79, 0, 21, 0}, false, -1, {[3] = OPEN, [5] = OPEN}},
+		/* a compare that waits */
+		{{0, 24, 0, 50, 0, 50, 0}, false, -1, {[3] = OPEN, [5] = OPEN}},
+		{{0, 13, 13, 50, 0, 50, 0}, false, -1,
+			{[1] = OPEN, [2] = OPEN, [3] = OPEN, [5] = OPEN}},
+		{{0, 99, 0, 50, 0, 50, 0}, true, -1,
+			{[1] = OPEN, [2] = OPEN, [3] = OPEN, [5] = OPEN}},
+		{{0, 101, 0, 50, 0, 50, 0}, true, -1, {NULL}},
+		/* samples that are taken one late */
+		{{0, 0, 0, 50, 51, 50, 49}, false, -1, {[3] = OPEN, [4] = NULL, [5] = OPEN}},
+		{{0, 0, 0, 50, 0, 50, 51}, false, -1, {[3] = OPEN, [5] = OPEN, [6] = OPEN}},
+		/* observed: (n + shared · 30) ÷ 1030, of which 4 % or more */
+		{{0, 0, 0, 90, 0, 10, 0}, false, 41, {[3] = HARD, [5] = HARD}},
+		{{0, 0, 0, 50, 0, 50, 0}, false, 39, {NULL}},
+		{{0, 0, 0, 50, 0, 50, 0}, false, 0, {NULL}},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		LodeProfile *profile = fork_new(cases[i].weights, cases[i].compares_memory);
+		if (i == 7) /* the first way does not go on to the next instruction */
+			code_profile_fall(profile, 3, -1);
+		if (cases[i].seen >= 0)
+			add_seen(profile, &(LodeObservedInstruction){.instruction = 2,
+						  .outcomes = 1000,
+						  .unforetold = (uint32_t)cases[i].seen});
+		check_facts(profile, cases[i].facts);
+		lode_profile_free(profile);
+	}
+}
+
+/* Few outcomes say nothing, and so do windows with few in all. */
+static void test_few_outcomes(void)
+{
+	static const double weights[7] = {[3] = 50, [5] = 50};
+	static const char *const open[7] = {[3] = OPEN, [5] = OPEN},
+				 *const hard[7] = {[3] = HARD, [5] = HARD};
+
+	LodeProfile *profile = fork_new(weights, false);
+	add_seen(profile, &(LodeObservedInstruction){.instruction = 0, .outcomes = 529});
+	add_seen(profile,
+		&(LodeObservedInstruction){.instruction = 2, .outcomes = 70, .unforetold = 70});
+	check_facts(profile, open); /* 599 in all */
+	LODE_AT(profile->windows->instructions, LodeObservedInstruction, 0).outcomes = 530;
+	check_facts(profile, hard);
+	LODE_AT(profile->windows->instructions, LodeObservedInstruction, 0).outcomes = 600;
+	LODE_AT(profile->windows->instructions, LodeObservedInstruction, 1).outcomes = 69;
+	check_facts(profile, open);
+	lode_profile_free(profile);
+}
+
+/* Events of a counting run decide, not what is observed. */
+static void test_counted(void)
+{
+	static const double weights[7] = {[3] = 50, [5] = 50};
+	static const char *const none[7] = {NULL}, *const hard[7] = {[3] = HARD, [5] = HARD};
+
+	LodeProfile *profile = fork_new(weights, false);
+	uint32_t misses = lode_profile_add_event(
+		profile, "branch-miss", NULL, LODE_EVENT_RECORDED, NULL, 0);
+	profile->frequency = LODE_FREQUENCY_EXACT;
+	lode_profile_instruction(profile, 2)->count = 100;
+	check_facts(profile, none);
+	/* charged to the compare; 4 of 100 */
+	LodeCost cost = {misses, 3.9};
+	g_array_insert_val(profile->costs, 0, cost);
+	for (uint32_t i = 2; i < profile->cost_starts->len; i++)
+		LODE_AT(profile->cost_starts, uint32_t, i)++;
+	check_facts(profile, none);
+	LODE_AT(profile->costs, LodeCost, 0).value = 4;
+	check_facts(profile, hard);
+	lode_profile_instruction(profile, 2)->count = 0;
+	check_facts(profile, none);
+	lode_profile_free(profile);
+}
+
+/* A call, and the entry that it leads to, which has other calls too. */
+static void test_targets(void)
+{
+	static const struct {
+		const char *call;
+		double indirect, direct;
+		const char *facts[4];
+	} cases[] = {
+		{"kind:indirect", 50, 50, {[0] = "target:open", [3] = "target:open"}},
+		{"kind:indirect", 49, 51, {[0] = "target:open"}},
+		/* a linkage table, or a slot in it */
+		{"kind:indirect mem:global", 100, 0, {NULL}},
+		{"kind:call", 50, 50, {NULL}},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = code_profile_new();
+		code_profile_function(profile, "caller");
+		code_profile_add(profile, cases[i].call, 10);
+		code_profile_add(profile, "kind:call", 10);
+		code_profile_add(profile, "op:nop", 10);
+		code_profile_function(profile, "callee");
+		code_profile_add(profile, "at:entry", 10);
+		code_profile_edge(profile, 0, 3, LODE_EDGE_CALL, cases[i].indirect);
+		code_profile_edge(profile, 1, 3, LODE_EDGE_CALL, cases[i].direct);
+		code_profile_finish(profile);
+		check_facts(profile, cases[i].facts);
+	}
+}
+
+/* Entries to which no call is known, where pointers are called: two of about equal weight count. */
+static void test_entries(void)
+{
+	static const char *const none[5] = {NULL},
+				 *const both[5] = {[1] = "target:open", [3] = "target:open"};
+	static const struct {
+		double weight;
+		const char *call;
+		const char *const *facts;
+	} cases[] = {
+		{50, "kind:indirect", both},
+		{10, "kind:indirect", none},
+		{50, "kind:indirect kind:jump", none},
+		{50, "kind:call", none},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = code_profile_new();
+		code_profile_function(profile, "caller");
+		code_profile_add(profile, cases[i].call, 10);
+		code_profile_function(profile, "first");
+		code_profile_add(profile, "at:entry", 50);
+		code_profile_add(profile, "op:nop", 70);
+		code_profile_function(profile, "second");
+		code_profile_add(profile, "at:entry", cases[i].weight);
+		code_profile_function(profile, "called");
+		code_profile_add(profile, "at:entry", 50);
+		code_profile_edge(profile, 2, 4, LODE_EDGE_CALL, 10);
+		code_profile_finish(profile);
+		check_facts(profile, cases[i].facts);
+	}
+}
+
+static void test_splits_and_roots(void)
+{
+	static const char *const facts[6] = {
+		[0] = "split:most", [3] = "divider:roots", [4] = "divider:roots"};
+	g_autoptr(LodeProfile) profile = code_profile_new();
+
+	code_profile_function(profile, "divides");
+	code_profile_add(profile, "kind:div op:sqrtsd", 1);
+	code_profile_add(profile, "kind:div op:divsd", 1);
+	code_profile_add(profile, "op:nop", 1);
+	code_profile_function(profile, "takes_roots");
+	code_profile_add(profile, "op:nop", 1);
+	code_profile_add(profile, "kind:div op:vsqrtpd", 1);
+	code_profile_function(profile, "neither");
+	code_profile_add(profile, "op:nop", 1);
+	code_profile_finish(profile);
+	add_seen(profile, &(LodeObservedInstruction){.instruction = 0, .accesses = 30, .split = 9});
+	add_seen(
+		profile, &(LodeObservedInstruction){.instruction = 1, .accesses = 29, .split = 29});
+	add_seen(
+		profile, &(LodeObservedInstruction){.instruction = 2, .accesses = 40, .split = 11});
+	check_facts(profile, facts);
+}
+
+static void test_empty(void)
+{
+	g_autoptr(LodeProfile) profile = code_profile_new();
+
+	code_profile_finish(profile);
+	check_facts(profile, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/costed_code/random", test_random);
+	g_test_add_func("/costed_code/limits", test_limits);
+	g_test_add_func("/costed_code/forks", test_forks);
+	g_test_add_func("/costed_code/few_outcomes", test_few_outcomes);
+	g_test_add_func("/costed_code/counted", test_counted);
+	g_test_add_func("/costed_code/targets", test_targets);
+	g_test_add_func("/costed_code/entries", test_entries);
+	g_test_add_func("/costed_code/splits_and_roots", test_splits_and_roots);
+	g_test_add_func("/costed_code/empty", test_empty);
+	return g_test_run();
+}
