@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Seconds of a page fault. */
-static const double FAULT_LEAST = 0.5e-6, FAULT_MOST = 2e-6;
+static const double FAULT_LEAST = 0.5e-6, FAULT_USUAL = 1.2e-6, FAULT_MOST = 2e-6;
 
 /* Of the processor time, where the kernel was not sampled: the start of a short program takes some.
  */
@@ -452,18 +452,18 @@ static void add_all_sampled(Diagnosing *self)
 	}
 }
 
-/* Which of the two it mostly is, by the family; see the header. */
+/* Which of the two it mostly is, by the family; see the header. The evidence says how sure it is.
+ */
 static const char *judge(const Diagnosing *self, double seconds, double at_calls)
 {
 	const LodeProfile *profile = self->context->profile;
 	double faults = count_faults(profile), total = self->context->total;
 	double samples = total > 0 ? at_calls / total * profile->n_samples : 0;
 	bool has_calls = samples >= LEAST_SAMPLES && at_calls >= LEAST_SHARE * total;
-	bool may_be_faults = !(faults * FAULT_MOST < 0.5 * seconds);
 
-	if (faults * FAULT_LEAST >= 0.5 * seconds || (faults > 0 && may_be_faults && !has_calls))
+	if (faults * (has_calls ? FAULT_USUAL : FAULT_MOST) >= 0.5 * seconds)
 		return FAULTS;
-	return has_calls && !(faults * FAULT_MOST >= 0.5 * seconds) ? SYSCALLS : UNKNOWN;
+	return has_calls ? SYSCALLS : UNKNOWN;
 }
 
 static void add_accounted(Diagnosing *self)
@@ -498,10 +498,14 @@ static void add_accounted(Diagnosing *self)
 		lode_diagnosis_add_evidence(diagnosis, faults, "page faults",
 			"%.0f page faults, of 0.5 to 2 µs each: %.2g to %.2g s of %.2g s", faults,
 			faults * FAULT_LEAST, faults * FAULT_MOST, seconds);
-	else if (faults > 0)
+	else if (faults > 0 && faults * FAULT_MOST < 0.5 * seconds)
 		lode_diagnosis_rule_out(diagnosis,
 			"page faults: %.0f, at 2 µs each %.2g s of %.2g s", faults,
 			faults * FAULT_MOST, seconds);
+	else if (faults > 0)
+		lode_diagnosis_add_evidence(diagnosis, faults, "page faults",
+			"%.0f page faults take some of it, %.2g to %.2g s of %.2g s", faults,
+			faults * FAULT_LEAST, faults * FAULT_MOST, seconds);
 	g_autofree bool *is_marked = is_calls ? mark_functions(self, 0, self->parts->len) : NULL;
 	g_autoptr(GArray) callers = find_callers(self,
 		is_faults  ? lode_profile_find_event(profile, "page-faults")

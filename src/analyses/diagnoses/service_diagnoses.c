@@ -399,7 +399,8 @@ static void add_evidence(const Diagnosing *self, LodeDiagnosis *diagnosis, const
 		lode_diagnosis_add_evidence(diagnosis, sums->functions->len, "functions",
 			"how the time is divided among the %u functions that call is an estimate",
 			sums->functions->len);
-	if (sums->unchanged >= MOST * sums->all)
+	/* Of others, what the arguments lead to may change. */
+	if (sums->repeated >= MOST * sums->all && sums->unchanged >= MOST * sums->all)
 		lode_diagnosis_add_evidence(diagnosis, 100 * sums->unchanged / sums->all, "%",
 			"%.0f %% of it is called in loops that do not change the arguments",
 			100 * sums->unchanged / sums->all);
@@ -491,7 +492,7 @@ static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 	                                                       : ", called in loops";
 	diagnosis->title = g_strdup_printf(
 		"%s%s%s%s", title != NULL ? title : "", title != NULL ? ": " : "", names, loop);
-	diagnosis->service = sums.names->len > 1 && rule->service != NULL
+	diagnosis->service = rule->service != NULL
 	                             ? g_strdup(rule->service)
 	                             : short_name(g_array_index(sums.names, Sum, 0).key);
 	diagnosis->name = g_strdup_printf("%s@%s", diagnosis->cause, diagnosis->service);
