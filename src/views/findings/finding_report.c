@@ -592,10 +592,6 @@ static void write_text(const View *self)
 	lode_top_functions_write(&functions, &self->options->terminal, self->out);
 	if (functions.rows->len > 0)
 		fputc('\n', self->out);
-	if (self->diagnoses->diagnoses->len > 0) {
-		lode_diagnosis_lines_write(self->diagnoses, 4, &self->options->terminal, self->out);
-		fputc('\n', self->out);
-	}
 	put_model(self, n_shown);
 	put_not_executed(self);
 	/* The costliest finding is on top, whatever its kind. */
