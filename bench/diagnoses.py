@@ -10,6 +10,8 @@ where there is nothing to be found. KIND is a twin of tests/twins/twins.py, made
 
     --runs N     runs of each program, in turn, whose least processor time counts (5); more where they differ
     --no-after   the program without the cost is measured, but not recorded
+    --given      nothing is measured: the saving is that of fixes.tsv, and only the program with the cost is recorded
+    --built DIR  its programs, DIR/PAIR.before and DIR/PAIR.after, which bench/fixes/build.sh makes, are run
     --twice      each program is recorded twice: the first three must be the same (cause, scope)
     --json FILE  the figures, one object a line
 
@@ -55,8 +57,10 @@ def pairs_of(words, scratch):
             yield from ((made, pair) for pair in (read_rows(made) if made.exists() else ()))
 
 
-def build(directory, pair, side, scratch):
+def build(directory, pair, side, scratch, built):
     """The command that runs the program; None where there is no such side."""
+    if built and (built / f"{pair}.{side}").exists():
+        return [str(built / f"{pair}.{side}")]
     for source in directory.glob(f"{pair}.{side}.*"):
         if source.suffix == ".js":
             return ["/usr/bin/env", "node", str(source)]
@@ -127,9 +131,14 @@ class Judge:
 
     def judge(self, directory, pair):
         given, right = read_rows(directory)[pair]
-        commands = [command for side in SIDES if (command := build(directory, pair, side, self.scratch))]
+        commands = [command for side in SIDES if (command := build(directory, pair, side, self.scratch, self.options.built))]
+        if not commands:
+            print(f"{pair:24} not built", flush=True)
+            return
         row = {"pair": pair, "right": right, "given": given, "place": None, "saving": None}
-        if len(commands) == 2:
+        if self.options.given:
+            row["saving"] = float(given) / 100 if given.strip("-") else None
+        elif len(commands) == 2:
             before, after = measure(commands, self.options.runs)
             row["saving"] = 1 - after / before
         found = self.diagnoses(commands[0], "before")
@@ -148,7 +157,7 @@ class Judge:
                            score=interval_score(low or 0, high, row["saving"]),
                            score_of_time=interval_score(0, one["time"], row["saving"]),
                            over=one["time"] - row["saving"])
-        if len(commands) == 2 and not self.options.no_after and right != ["-"]:
+        if len(commands) == 2 and not (self.options.no_after or self.options.given) and right != ["-"]:
             left = self.diagnoses(commands[1], "after")
             former = row.get("time", max((one["time"] for one in found if one["cause"] in right), default=0))
             row["left"] = any(one["cause"] in right and one["time"] > former / 3 for one in left[:FIRST])
@@ -204,6 +213,8 @@ def main():
     parser.add_argument("what", nargs="+")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--no-after", action="store_true")
+    parser.add_argument("--given", action="store_true")
+    parser.add_argument("--built", type=pathlib.Path)
     parser.add_argument("--twice", action="store_true")
     parser.add_argument("--json")
     options = parser.parse_args(words[:words.index("--")] if "--" in words else words)

@@ -122,9 +122,51 @@ static void drop_explained(LodeDiagnoses *self)
 	}
 }
 
+static bool same_line(const LodeDiagnosis *self, const LodeDiagnosis *other)
+{
+	return self->file != NULL && self->line != 0 && self->line == other->line &&
+	       g_strcmp0(self->file, other->file) == 0;
+}
+
+/* The service with most time of those that are called where the kernel is entered from; NULL: none. */
+static LodeDiagnosis *service_that_enters(const LodeDiagnoses *self, const LodeDiagnosis *kernel)
+{
+	LodeDiagnosis *found = NULL;
+
+	for (guint i = 0; i < self->diagnoses->len; i++) {
+		LodeDiagnosis *one = lode_diagnoses_at(self, i);
+		if (one->scope == LODE_SCOPE_SERVICE && same_line(one, kernel) &&
+			(found == NULL || one->time > found->time))
+			found = one;
+	}
+	return found;
+}
+
+/* A line that no longer calls a service no longer enters the kernel by it, either. */
+static void join_kernel(LodeDiagnoses *self)
+{
+	for (guint i = 0; i < self->diagnoses->len; i++) {
+		LodeDiagnosis *kernel = lode_diagnoses_at(self, i);
+		LodeDiagnosis *service = kernel->scope == LODE_SCOPE_KERNEL
+		                                 ? service_that_enters(self, kernel)
+		                                 : NULL;
+		if (service == NULL)
+			continue;
+		double both = MIN(service->high + kernel->high, 0.99);
+		lode_diagnosis_add_evidence(service, 100 * both, "%",
+			"with the time in the kernel, which its line enters: up to %.0f %%",
+			100 * both);
+		lode_diagnosis_add_evidence(kernel, 100 * both, "%",
+			"with the time of %s, called in the same line: up to %.0f %%",
+			service->service, 100 * both);
+		service->high = kernel->high = both;
+	}
+}
+
 static void finish(LodeDiagnoses *self, const LodeDiagnosisContext *context)
 {
 	drop_explained(self);
+	join_kernel(self);
 	for (guint i = 0; i < self->diagnoses->len; i++) {
 		LodeDiagnosis *one = lode_diagnoses_at(self, i);
 		name_place(one, context);
