@@ -286,14 +286,15 @@ static void add_time(
 	const LodeLoopShares *self, const LodeLoopShare *share, Known known, GArray *out)
 {
 	const LodeSeenTurns *turns = &LODE_AT(self->turns, LodeSeenTurns, share->turns);
-	double missed = 1 - (turns->n_seen[0] + turns->n_seen[1]) /
-	                            (turns->n_samples[0] + turns->n_samples[1]);
-	double of_turn = hypot(turns->time.error_ns / turns->time.ns, missed);
+	double missed = 1;
 	double of_share = hypot(1 / sqrt((double)known.n), known.spread);
 	LodeLoopTime found = {.head = share->head};
 
 	if (known.n < LODE_PACE_FEWEST)
 		return;
+	for (unsigned i = 0; i < 2; i++)
+		missed -= turns->n_seen[i] > 0 ? turns->n_seen[i] / turns->n_samples[i] : 0;
+	double of_turn = hypot(turns->time.error_ns / turns->time.ns, MAX(missed, 0));
 	found.time.n = known.n;
 	found.time.ns = turns->time.ns * known.share / share->iterations;
 	found.time.error_ns = found.time.ns * hypot(of_turn, of_share);
