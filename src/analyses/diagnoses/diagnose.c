@@ -128,7 +128,8 @@ static bool same_line(const LodeDiagnosis *self, const LodeDiagnosis *other)
 	       g_strcmp0(self->file, other->file) == 0;
 }
 
-/* The service with most time of those that are called where the kernel is entered from; NULL: none. */
+/* The service with most time of those that are called where the kernel is entered from; NULL: none.
+ */
 static LodeDiagnosis *service_that_enters(const LodeDiagnoses *self, const LodeDiagnosis *kernel)
 {
 	LodeDiagnosis *found = NULL;
