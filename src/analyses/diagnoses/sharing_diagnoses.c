@@ -2,6 +2,7 @@
 #include "analyses/diagnoses/sharing_diagnoses.h"
 
 #include "analyses/memory/objects/line_sharing.h"
+#include "base/arrays/sort_order.h"
 #include "model/memory.h"
 
 #include <math.h>
@@ -80,13 +81,17 @@ static void take_place(LodeDiagnosis *self, const LodeProfile *profile, const Su
 	}
 }
 
+LODE_ORDER(compare_places, LodeFindingPlace, LODE_DESCENDING(time), LODE_ASCENDING(instruction))
+
 /* The instructions of the accesses' lines. */
 static void take_instructions(
 	LodeDiagnosis *self, const LodeDiagnosisContext *context, const Sum *sum)
 {
 	const LodeProfile *profile = context->profile;
+	uint32_t last = LODE_NONE;
 
 	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		uint32_t function = lode_profile_instruction(profile, i)->function;
 		uint32_t location = lode_profile_instruction(profile, i)->location;
 		double weight = lode_profile_event_value(profile, context->event, i);
 		LodeFindingPlace place = {i, weight / context->total * context->user};
@@ -95,7 +100,10 @@ static void take_instructions(
 			continue;
 		g_array_append_val(self->at, place);
 		self->places++;
+		self->functions += function != last;
+		last = function;
 	}
+	g_array_sort(self->at, compare_places);
 }
 
 static void take_texts(LodeDiagnosis *self, bool is_false)
@@ -148,7 +156,7 @@ void lode_sharing_diagnoses_add(LodeDiagnoses *out, const LodeDiagnosisContext *
 	const LodeProfile *profile = context->profile;
 
 	if (profile->memory == NULL || profile->memory->threads->len < 2 ||
-		!profile->memory->is_stall_weighted)
+		!profile->memory->is_stall_weighted || !(context->total > 0))
 		return;
 	guint n = profile->memory->samples->len;
 	g_autofree uint32_t *all = g_new(uint32_t, MAX(n, 1));
