@@ -12,6 +12,7 @@ where there is nothing to be found. KIND is a twin of tests/twins/twins.py, made
     --no-after   the program without the cost is measured, but not recorded
     --given      nothing is measured: the saving is that of fixes.tsv, and only the program with the cost is recorded
     --built DIR  its programs, DIR/PAIR.before and DIR/PAIR.after, which bench/fixes/build.sh makes, are run
+    --keep DIR   recordings are left there, and those that are there are read again: other rules, the same samples
     --twice      each program is recorded twice: the first three must be the same (cause, scope)
     --json FILE  the figures, one object a line
 
@@ -96,12 +97,17 @@ def measure(commands, runs):
 
 def diagnose(lode, options, command, profile):
     """The diagnoses of one recording, in their order."""
+    if not pathlib.Path(profile).exists():
+        record(lode, options, command, profile)
+    report = subprocess.run([lode, "report", "--format", "json", profile], stdout=subprocess.PIPE, check=True)
+    return json.loads(report.stdout)["diagnoses"]
+
+
+def record(lode, options, command, profile):
     recorded = subprocess.run([lode, "run", *options, "-o", profile, "--", *command], stdin=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
     if not pathlib.Path(profile).exists():
         sys.exit(f"lode run: {recorded.stderr}")
-    report = subprocess.run([lode, "report", "--format", "json", profile], stdout=subprocess.PIPE, check=True)
-    return json.loads(report.stdout)["diagnoses"]
 
 
 def scope_of(diagnosis):
@@ -127,7 +133,7 @@ class Judge:
         self.rows = []
 
     def diagnoses(self, command, name):
-        return diagnose(self.options.lode, self.options.run, command, str(self.scratch / f"{name}.lode"))
+        return diagnose(self.options.lode, self.options.run, command, str((self.options.keep or self.scratch) / f"{name}.lode"))
 
     def judge(self, directory, pair):
         given, right = read_rows(directory)[pair]
@@ -141,10 +147,10 @@ class Judge:
         elif len(commands) == 2:
             before, after = measure(commands, self.options.runs)
             row["saving"] = 1 - after / before
-        found = self.diagnoses(commands[0], "before")
+        found = self.diagnoses(commands[0], f"{pair}.before")
         row["found"] = found
         if self.options.twice:
-            again = self.diagnoses(commands[0], "again")
+            again = self.diagnoses(commands[0], f"{pair}.again")
             row["same"] = [scope_of(one) for one in found[:FIRST]] == [scope_of(one) for one in again[:FIRST]]
             row["again"] = again
         places = [i for i, one in enumerate(found) if one["cause"] in right]
@@ -158,7 +164,7 @@ class Judge:
                            score_of_time=interval_score(0, one["time"], row["saving"]),
                            over=one["time"] - row["saving"])
         if len(commands) == 2 and not (self.options.no_after or self.options.given) and right != ["-"]:
-            left = self.diagnoses(commands[1], "after")
+            left = self.diagnoses(commands[1], f"{pair}.after")
             former = row.get("time", max((one["time"] for one in found if one["cause"] in right), default=0))
             row["left"] = any(one["cause"] in right and one["time"] > former / 3 for one in left[:FIRST])
             row["after"] = left
@@ -214,6 +220,7 @@ def main():
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--no-after", action="store_true")
     parser.add_argument("--given", action="store_true")
+    parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--built", type=pathlib.Path)
     parser.add_argument("--twice", action="store_true")
     parser.add_argument("--json")
