@@ -318,6 +318,8 @@ static uint32_t judge(const Judge *self, uint32_t branch, unsigned hard)
 		                                 HARD * executions
 		               ? UINT32_C(1) << hard
 		               : 0;
+	if (profile->windows != NULL && lode_windows_stays(profile->windows, branch))
+		return 0;
 	if (isnan(self->shared) || outcomes + PRIOR_OUTCOMES < LEAST_OUTCOMES)
 		return UINT32_C(1) << (hard + 1);
 	return (seen->unforetold + self->shared * PRIOR_OUTCOMES) / (outcomes + PRIOR_OUTCOMES) >=
@@ -425,16 +427,25 @@ static void find_forks(LodeCostedCode *self, const Judge *judging)
 	}
 }
 
-/* Whether functions are called through pointers of which not all are known. */
-static bool has_unknown_calls(const LodeCostedCode *self)
+/* Calls that are judged say nothing of those that are not where these have at least this share of
+ * the executions. */
+static const double LEAST_UNJUDGED = 0.1;
+
+/* Whether functions are called through pointers of which not all are known, and that may change. */
+static bool has_unknown_calls(const LodeCostedCode *self, const Judge *judging)
 {
 	const LodeProfile *profile = self->context->profile;
+	double all = 0, unknown = 0;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
-		if (has(self, i, INDIRECT) && !has(self, i, JUMP) &&
-			lode_profile_instruction(profile, i)->count > 0)
-			return profile->frequency == LODE_FREQUENCY_INFERRED;
-	return false;
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		double count = lode_profile_instruction(profile, i)->count;
+		if (!has(self, i, INDIRECT) || has(self, i, JUMP) || !(count > 0))
+			continue;
+		all += count;
+		unknown += judge(judging, i, LODE_CODE_TARGET_HARD) != 0 ? count : 0;
+	}
+	return profile->frequency == LODE_FREQUENCY_INFERRED && all > 0 &&
+	       unknown >= LEAST_UNJUDGED * all;
 }
 
 /* By its line. Functions of the toolchain are called in ways that are not known: through slots, by
@@ -462,13 +473,13 @@ static bool has_known_call(const LodeCostedCode *self, uint32_t entry)
 
 /* Entries without a known call, where there are several that matter: a pointer that always leads to
  * the same function is foretold. */
-static void find_entries(LodeCostedCode *self)
+static void find_entries(LodeCostedCode *self, const Judge *judging)
 {
 	const LodeProfile *profile = self->context->profile;
 	g_autoptr(GArray) entries = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	double sum = 0, squares = 0;
 
-	if (!has_unknown_calls(self))
+	if (!has_unknown_calls(self, judging))
 		return;
 	for (uint32_t i = 0; i < profile->instructions->len; i++) {
 		if (!has(self, i, ENTRY) || has_known_call(self, i) || is_of_toolchain(self, i))
@@ -597,7 +608,7 @@ LodeCostedCode *lode_costed_code_new(const LodeDiagnosisContext *context)
 	judge_all(&judging);
 	find_forks(self, &judging);
 	find_targets(self, &judging);
-	find_entries(self);
+	find_entries(self, &judging);
 	find_facts_of_lines(self);
 	find_roots(self);
 	return self;

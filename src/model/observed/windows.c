@@ -91,6 +91,31 @@ uint64_t lode_windows_outcomes(const LodeWindows *self, uint32_t source)
 	return steps;
 }
 
+bool lode_windows_stays(const LodeWindows *self, uint32_t source)
+{
+	enum {
+		LEAST_WINDOWS = 5,
+		LEAST_OUTCOMES = 3,
+		MOST_WINDOWS_PART = 4,
+		MOST_OUTCOMES_PART = 25
+	};
+	const GArray *edges = self->edges;
+	const LodeObservedEdge *before = source > 0
+	                                         ? lode_windows_find_edge(self, source - 1, source)
+	                                         : NULL;
+	/* Windows that came to it; each way in a window beyond the first is a change at least. */
+	uint64_t windows = before != NULL ? before->windows : 0, ways = 0;
+	uint64_t outcomes = lode_windows_outcomes(self, source);
+
+	for (guint i = LODE_PARTITION_POINT(
+		     edges->len, k, LODE_AT(edges, LodeObservedEdge, k).source < source);
+		i < edges->len && LODE_AT(edges, LodeObservedEdge, i).source == source; i++)
+		ways += LODE_AT(edges, LodeObservedEdge, i).windows;
+	uint64_t changes = ways > windows ? ways - windows : 0;
+	return windows >= LEAST_WINDOWS && outcomes >= LEAST_OUTCOMES * windows &&
+	       changes * MOST_WINDOWS_PART <= windows && changes * MOST_OUTCOMES_PART <= outcomes;
+}
+
 const LodeObservedInstruction *lode_windows_find(const LodeWindows *self, uint32_t instruction)
 {
 	const LodeObservedInstruction *all =

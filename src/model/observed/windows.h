@@ -116,6 +116,14 @@ const LodeObservedEdge *lode_windows_find_edge(
 /* Steps from an instruction, by all edges. */
 uint64_t lode_windows_outcomes(const LodeWindows *self, uint32_t source);
 
+/*
+ * Whether an instruction went the same way all the time, or nearly, in each window, though windows
+ * may differ: such a jump or call is foretold. That holds as soon as five windows had three
+ * outcomes each, which is long before histories can be judged. Of one that goes two ways at random
+ * a quarter of such windows see only one. False: it changes, or too little was seen.
+ */
+bool lode_windows_stays(const LodeWindows *self, uint32_t source);
+
 /* The facts of an instruction, or NULL. */
 const LodeObservedInstruction *lode_windows_find(const LodeWindows *self, uint32_t instruction);
 

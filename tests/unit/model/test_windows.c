@@ -99,11 +99,74 @@ static void test_obstacles(void)
 		"the kernel gave neither event nor timer");
 }
 
+enum { CALL = 1, WAYS = 40 };
+
+/* A call in windows that see it some times each: each goes to one target, or to any of so many. */
+static LodeWindows *windows_of_a_call(
+	GRand *random, uint32_t n_windows, uint32_t outcomes, uint32_t targets, bool stays)
+{
+	LodeWindows *windows = lode_windows_new();
+	const LodeObservedEdge before = {CALL - 1, CALL, n_windows * outcomes, n_windows};
+	LodeObservedEdge edges[WAYS] = {{0}};
+
+	g_array_append_val(windows->edges, before);
+	for (uint32_t window = 0; window < n_windows; window++) {
+		bool was_here[WAYS] = {false};
+		uint32_t way = (uint32_t)g_rand_int_range(random, 0, (int)targets);
+		for (uint32_t i = 0; i < outcomes; i++) {
+			if (!stays)
+				way = (uint32_t)g_rand_int_range(random, 0, (int)targets);
+			edges[way].steps++;
+			edges[way].windows += !was_here[way];
+			was_here[way] = true;
+		}
+	}
+	for (uint32_t way = 0; way < WAYS; way++) {
+		edges[way].source = CALL;
+		edges[way].target = CALL + 1 + way;
+		if (edges[way].steps > 0)
+			g_array_append_val(windows->edges, edges[way]);
+	}
+	return windows;
+}
+
+static bool call_stays(
+	GRand *random, uint32_t n_windows, uint32_t outcomes, uint32_t targets, bool stays)
+{
+	g_autoptr(LodeWindows)
+		windows = windows_of_a_call(random, n_windows, outcomes, targets, stays);
+
+	return lode_windows_stays(windows, CALL);
+}
+
+static void test_stays(void)
+{
+	g_autoptr(GRand) random = g_rand_new_with_seed(11);
+	int wrong = 0;
+
+	for (uint32_t targets = 1; targets <= WAYS; targets++) {
+		g_assert_true(call_stays(random, 5, 3, targets, true));
+		g_assert_true(call_stays(random, 60, 40, targets, true));
+		/* too few windows, or outcomes in each */
+		g_assert_false(call_stays(random, 4, 10, targets, true));
+		g_assert_false(call_stays(random, 40, 2, targets, true));
+	}
+	/* At random, where few windows see only one target by chance: 1 of 64 with two targets. */
+	for (int round = 0; round < 1000; round++)
+		wrong += call_stays(random, 5, 3, 2, false);
+	g_assert_cmpint(wrong, <, 40);
+	for (uint32_t targets = 2; targets <= WAYS; targets++) {
+		g_assert_false(call_stays(random, 30, 5, targets, false));
+		g_assert_false(call_stays(random, 30, 100, targets, false));
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/windows/find", test_find);
 	g_test_add_func("/windows/sums", test_sums);
+	g_test_add_func("/windows/stays", test_stays);
 	g_test_add_func("/windows/obstacles", test_obstacles);
 	return g_test_run();
 }
