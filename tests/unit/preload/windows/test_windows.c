@@ -533,7 +533,7 @@ static uint64_t spent_of_all(const Run *run)
 /* Each process alone could have a tenth of its time. */
 static void test_shared_budget(void)
 {
-	const uint64_t short_ns = 16670000, one_window_ns = 60000000;
+	const uint64_t short_ns = 25000000, one_window_ns = 60000000;
 	Run run;
 
 	run_init(&run);
