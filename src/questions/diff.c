@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The changes between profiles, and their causes. */
+#include "analyses/diagnoses/diagnose.h"
 #include "base/error.h"
 #include "questions/parts/part_rows.h"
 #include "questions/parts/rows.h"
@@ -19,20 +20,20 @@ typedef struct {
 	LodeComparisonViewOptions view;
 	LodePartChoice part;
 	const char *by, *normalise;
-	bool has_limit, has_min_support, has_fail_above, has_full_names;
+	bool has_limit, has_min_support, has_fail_above, has_full_names, has_diagnoses;
 } Options;
 
 static const LodeParameter rows[] = {
 	{"by", LODE_TEXT(Options, by), .value = "LIST",
-		.summary = "what to compare, separated by commas: patterns, functions, lines, "
-			   "sequences, all (default: patterns,functions,lines)"},
+		.summary = "what to compare, separated by commas: diagnoses, patterns, functions, "
+			   "lines, sequences, all (default: all but sequences)"},
 	{"normalise", LODE_TEXT(Options, normalise), .value = "none|executions|FUNCTION",
 		.summary = "divide costs by nothing (none, the default), by executed instructions "
 			   "(executions), or by the calls of a function (its name)"},
 	{"fail-above", LODE_PERCENT(Options, view.fail_above), .value = "PERCENT",
 		.given = offsetof(Options, has_fail_above),
-		.summary = "exit with status 3 when a pattern, place or function got slower by "
-			   "more, beyond 3 standard errors"},
+		.summary = "exit with status 3 when a diagnosis, pattern, place or function got "
+			   "slower by more, beyond 3 standard errors"},
 	{"weight", LODE_TEXT(Options, comparing.weight), .value = "EVENT",
 		.summary = "the event that is compared: 'latency' is time by the clock, of "
 			   "programs of several threads (default: the base's, see 'lode info')"},
@@ -63,10 +64,14 @@ static const LodeParameterGroup groups[] = {
 
 static bool check_options(Options *self, GError **error)
 {
-	if (!lode_comparison_options_read(self->by, self->normalise, &self->comparing, error)) {
+	if (!lode_comparison_options_read(
+		    self->by, self->normalise, &self->comparing, &self->has_diagnoses, error)) {
 		g_prefix_error(error, "--by: ");
 		return false;
 	}
+	/* They are of whole programs. */
+	self->has_diagnoses &= self->comparing.normalisation == LODE_NORMALISE_NONE &&
+	                       self->comparing.images == NULL && self->comparing.functions == NULL;
 	if (self->has_min_support && !(self->comparing.min_support > 0))
 		return lode_parameter_refuse(error, "--min-support: 0 is too little");
 	if (!self->has_fail_above)
@@ -80,15 +85,37 @@ static bool check_options(Options *self, GError **error)
 typedef struct {
 	const LodeProfile *base;
 	GPtrArray *comparisons; /* LodeComparison */
+	GPtrArray *diagnoses;   /* LodeDiagnoses, the base's first; none where not wanted */
+	GPtrArray *pairs;       /* LodeComparedDiagnoses */
 	GArray *files;          /* LodeComparedFile */
 } Compared;
 
 static void compared_clear(Compared *self)
 {
 	g_clear_pointer(&self->files, g_array_unref);
+	g_clear_pointer(&self->pairs, g_ptr_array_unref);
+	g_clear_pointer(&self->diagnoses, g_ptr_array_unref);
 	g_clear_pointer(&self->comparisons, g_ptr_array_unref);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Compared, compared_clear)
+
+/* The diagnoses of the base and of `file`, side by side. */
+static void compare_diagnoses(Compared *self, const Options *options, LodeComparedFile *file)
+{
+	const LodeProfile *const both[] = {self->base, file->profile};
+	const LodeDiagnoses *diagnoses[2];
+
+	for (int side = self->diagnoses->len > 0; side < 2; side++)
+		g_ptr_array_add(self->diagnoses,
+			lode_diagnose(both[side], NULL,
+				lode_profile_find_event(both[side], file->comparison->weight),
+				options->comparing.own));
+	diagnoses[0] = g_ptr_array_index(self->diagnoses, 0);
+	diagnoses[1] = g_ptr_array_index(self->diagnoses, self->diagnoses->len - 1);
+	LodeComparedDiagnoses *pairs = lode_compared_diagnoses_new(diagnoses, file->comparison);
+	g_ptr_array_add(self->pairs, pairs);
+	file->diagnoses = pairs;
+}
 
 static bool compare_all(Compared *self, LodeAsking *asking, const Options *options, GError **error)
 {
@@ -96,6 +123,8 @@ static bool compare_all(Compared *self, LodeAsking *asking, const Options *optio
 	const LodeProfileChoice choice = {.part = options->part};
 
 	self->comparisons = g_ptr_array_new_with_free_func((GDestroyNotify)lode_comparison_free);
+	self->diagnoses = g_ptr_array_new_with_free_func((GDestroyNotify)lode_diagnoses_free);
+	self->pairs = g_ptr_array_new_with_free_func((GDestroyNotify)lode_compared_diagnoses_free);
 	self->files = g_array_new(FALSE, FALSE, sizeof(LodeComparedFile));
 	for (unsigned i = 0; asking->paths[i] != NULL; i++) {
 		const LodeProfile *profile = asking->asker->profile(asking, i, &choice, error);
@@ -112,8 +141,10 @@ static bool compare_all(Compared *self, LodeAsking *asking, const Options *optio
 			g_prefix_error(error, "%s and %s: ", asking->names[0], asking->names[i]);
 			return false;
 		}
-		LodeComparedFile file = {profile, asking->names[i], comparison};
+		LodeComparedFile file = {profile, asking->names[i], comparison, NULL};
 		g_ptr_array_add(self->comparisons, comparison);
+		if (options->has_diagnoses && self->base->part == NULL)
+			compare_diagnoses(self, options, &file);
 		g_array_append_val(self->files, file);
 	}
 	return true;
@@ -260,8 +291,9 @@ const LodeVerb lode_question_diff = {
 	.arguments = "[BASE.lode] [NEW.lode [MORE.lode…]]",
 	.summary = "compare profiles: what got slower or faster, and why",
 	.description =
-		"Shows the processor time of both, and what changed: functions, source lines, and "
-		"the\nfindings, which are fitted with the same patterns in both; with --by also "
+		"Shows the processor time of both, and what changed: diagnoses, functions, source "
+		"lines, and the\nfindings, which are fitted with the same patterns in both; with "
+                "--by also "
 		"mined sequences.\nWhere executions were counted, a change is divided into being "
 		"executed more often and\neach execution costing more. Changes that chance in the "
 		"samples explains are not listed.\n"

@@ -72,7 +72,7 @@ static void compare(const LodeProfile *base, const LodeProfile *other)
 			if (base == other && row->is_told && kind == LODE_COMPARED_LINE)
 				g_error("a line differs from itself");
 		}
-	const LodeComparedFile file = {other, "other", comparison};
+	const LodeComparedFile file = {other, "other", comparison, NULL};
 	FILE *out = open_memstream(&text, &size);
 	if (!lode_comparison_write(base, &file, 1, &view, out, &error))
 		g_error("cannot be written: %s", error->message);

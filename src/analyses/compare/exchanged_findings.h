@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Findings that take each other's place: where a compiler makes other instructions of the same
- * lines, time moves from one pattern to another, and each alone looks like a change. Private to
- * analyses/compare/.
+ * lines, time moves from one pattern to another, and each alone looks like a change.
+ *
+ * Private to analyses/compare/.
  */
 #pragma once
 

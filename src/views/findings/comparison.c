@@ -14,6 +14,7 @@
 #include "base/text/words.h"
 #include "views/code/function_name.h"
 #include "views/code/inlined_lines.h"
+#include "views/findings/comparison_diagnoses.h"
 #include "views/findings/comparison_head.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"
@@ -32,6 +33,7 @@ typedef struct {
 	const char *paths[2];
 	const LodeOwnLines *own[2];
 	const LodeComparison *comparison;
+	const LodeComparedDiagnoses *diagnoses; /* NULL: not compared */
 	const LodeComparisonViewOptions *options;
 	FILE *out;
 } View;
@@ -45,26 +47,32 @@ static const LodeComparedKind kind_order[LODE_N_COMPARED] = {LODE_COMPARED_FUNCT
 	LODE_COMPARED_LINE, LODE_COMPARED_PATTERN, LODE_COMPARED_PLACE, LODE_COMPARED_SEQUENCE};
 static const char *const match_words[] = {"same", "renamed", "new", "gone"};
 
-bool lode_comparison_options_read(
-	const char *kinds, const char *normalise, LodeComparisonOptions *out, GError **error)
+bool lode_comparison_options_read(const char *kinds, const char *normalise,
+	LodeComparisonOptions *out, bool *out_diagnoses, GError **error)
 {
-	g_auto(GStrv)
-		words = g_strsplit(kinds != NULL ? kinds : "patterns,functions,lines", ",", -1);
+	g_auto(GStrv) words = g_strsplit(
+		kinds != NULL ? kinds : "diagnoses,patterns,functions,lines", ",", -1);
+	bool wants_diagnoses = false;
 
 	for (char **word = words; *word != NULL; word++) {
 		int kind = lode_word_find(kind_words, LODE_N_COMPARED, *word);
 		if (strcmp(*word, "all") == 0) {
 			for (int i = 0; i < LODE_N_COMPARED; i++)
 				out->wants[i] = true;
+			wants_diagnoses = true;
+		} else if (strcmp(*word, "diagnoses") == 0) {
+			wants_diagnoses = true;
 		} else if (kind >= 0) {
 			out->wants[kind] = true;
 		} else {
 			g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-				"'%s' is none of patterns, functions, lines, sequences, all",
+				"'%s' is none of diagnoses, patterns, functions, lines, sequences, "
+			        "all",
 				*word);
 			return false;
 		}
 	}
+	*out_diagnoses = wants_diagnoses;
 	if (g_strcmp0(normalise, "executions") == 0) {
 		out->normalisation = LODE_NORMALISE_EXECUTIONS;
 	} else if (normalise != NULL && strcmp(normalise, "none") != 0) {
@@ -254,6 +262,9 @@ unsigned lode_comparison_write_slower(const LodeProfile *base, const LodeCompare
 			.own = {own, other_own},
 			.comparison = others[i].comparison,
 			.options = options};
+		if (others[i].diagnoses != NULL && !isnan(options->fail_above))
+			n += lode_comparison_diagnoses_write_slower(
+				others[i].diagnoses, view.comparison, options, out);
 		for (int kind = 0; kind < LODE_N_COMPARED; kind++) {
 			const LodeComparedRows *rows = &view.comparison->kinds[kind];
 			for (guint r = 0; rows->rows != NULL && r < rows->rows->len; r++) {
@@ -533,6 +544,8 @@ static void put_head(const View *self)
 static void write_text(const View *self)
 {
 	put_head(self);
+	if (self->diagnoses != NULL)
+		lode_comparison_diagnoses_write(self->diagnoses, self->options, self->out);
 	put_table(self);
 }
 
@@ -686,6 +699,8 @@ static void put_json(const View *self, LodeJsonStream *json)
 	for (guint i = 0; i < comparison->left_out->len; i++)
 		lode_json_string(json, g_ptr_array_index(comparison->left_out, i));
 	lode_json_end(json, ']');
+	if (self->diagnoses != NULL)
+		lode_comparison_diagnoses_json(self->diagnoses, comparison, self->options, json);
 	for (int kind = 0; kind < LODE_N_COMPARED; kind++) {
 		const LodeComparedRows *rows = &comparison->kinds[kind];
 		LodeRowStream stream;
@@ -740,7 +755,7 @@ bool lode_comparison_write(const LodeProfile *base, const LodeComparedFile *othe
 		g_autoptr(LodeOwnLines)
 			other_own = lode_own_lines_new(others[i].profile, options->own);
 		const View view = {{base, others[i].profile}, {options->base_path, others[i].path},
-			{own, other_own}, others[i].comparison, options, out};
+			{own, other_own}, others[i].comparison, others[i].diagnoses, options, out};
 		if (options->format == LODE_VIEW_JSON)
 			put_json(&view, &json);
 		else if (options->format == LODE_VIEW_CSV)

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/compare/compared_diagnoses.h"
+
+#include "analyses/compare/comparison_figures.h"
+#include "analyses/compare/untyped_name.h"
+
+#include <string.h>
+
+/* The share of the processor time below which there may be a diagnosis that is not made. */
+static const double UNSEEN = 0.02;
+
+static const double SLOWER_DEVIATIONS = 3;
+
+static bool is_of_code(const LodeDiagnosis *self)
+{
+	return self->scope == LODE_SCOPE_FUNCTIONS || self->scope == LODE_SCOPE_FUNCTION ||
+	       self->scope == LODE_SCOPE_LOOP;
+}
+
+static bool is_same_function(const LodeDiagnosis *a, const LodeDiagnosis *b)
+{
+	bool has_types;
+
+	if (a->function == NULL || b->function == NULL)
+		return false;
+	g_autofree char *one = lode_untyped_name(a->function, &has_types);
+	g_autofree char *other = lode_untyped_name(b->function, &has_types);
+	return strcmp(a->function, b->function) == 0 ||
+	       (one != NULL && other != NULL && strcmp(one, other) == 0);
+}
+
+static bool has_same_cause(const LodeDiagnosis *a, const LodeDiagnosis *b)
+{
+	return strcmp(a->cause, b->cause) == 0 && is_of_code(a) && is_of_code(b) &&
+	       (a->scope == LODE_SCOPE_FUNCTIONS || b->scope == LODE_SCOPE_FUNCTIONS ||
+		       is_same_function(a, b));
+}
+
+/* The first one that is left of the other side and matches; NULL: none. */
+static const LodeDiagnosis *take(GPtrArray *left, const LodeDiagnosis *wanted, bool is_by_name)
+{
+	for (guint i = 0; i < left->len; i++) {
+		const LodeDiagnosis *one = g_ptr_array_index(left, i);
+		if (is_by_name ? g_strcmp0(one->name, wanted->name) == 0
+			       : has_same_cause(wanted, one)) {
+			g_ptr_array_remove_index(left, i);
+			return one;
+		}
+	}
+	return NULL;
+}
+
+static void add(GArray *rows, const LodeDiagnosis *base, const LodeDiagnosis *other)
+{
+	LodeComparedDiagnosis row = {.sides = {base, other}, .achieved = (double)NAN};
+
+	row.match = base == NULL                              ? LODE_MATCH_NEW
+	            : other == NULL                           ? LODE_MATCH_GONE
+	            : g_strcmp0(base->name, other->name) != 0 ? LODE_MATCH_RENAMED
+	                                                      : LODE_MATCH_SAME;
+	g_array_append_val(rows, row);
+}
+
+static void match(LodeComparedDiagnoses *self, const LodeDiagnoses *const diagnoses[2])
+{
+	g_autoptr(GPtrArray) left = g_ptr_array_new();
+	g_autoptr(GPtrArray) others = g_ptr_array_new();
+
+	for (guint i = 0; i < diagnoses[1]->diagnoses->len; i++)
+		g_ptr_array_add(others, lode_diagnoses_at(diagnoses[1], i));
+	for (guint i = 0; i < diagnoses[0]->diagnoses->len; i++) {
+		LodeDiagnosis *one = lode_diagnoses_at(diagnoses[0], i);
+		const LodeDiagnosis *other = take(others, one, true);
+		if (other != NULL)
+			add(self->rows, one, other);
+		else
+			g_ptr_array_add(left, one);
+	}
+	for (guint i = 0; i < left->len; i++) {
+		const LodeDiagnosis *one = g_ptr_array_index(left, i);
+		add(self->rows, one, take(others, one, false));
+	}
+	for (guint i = 0; i < others->len; i++)
+		add(self->rows, NULL, g_ptr_array_index(others, i));
+}
+
+static bool has_change(const LodeComparison *comparison)
+{
+	const GArray *functions = comparison->kinds[LODE_COMPARED_FUNCTION].rows;
+	bool is_told = comparison->totals[LODE_TOTAL_USER].is_told ||
+	               comparison->totals[LODE_TOTAL_KERNEL].is_told;
+
+	for (guint i = 0; functions != NULL && i < functions->len && !is_told; i++)
+		is_told = g_array_index(functions, LodeComparedRow, i).is_told;
+	return is_told;
+}
+
+static LodeEstimate seconds_of(const LodeDiagnosis *self, const LodeDiagnoses *all)
+{
+	return self != NULL
+	               ? (LodeEstimate){self->time * all->seconds, self->time_error * all->seconds}
+	               : (LodeEstimate){0, 0};
+}
+
+/* One that a profile does not have may have any time there below what makes a diagnosis. */
+static bool is_told(const LodeComparedDiagnoses *self, const LodeComparedDiagnosis *row,
+	const LodeDiagnoses *const diagnoses[2], const LodeComparison *comparison)
+{
+	LodeEstimate seconds[2] = {row->seconds[0], row->seconds[1]};
+
+	for (int side = 0; side < 2; side++)
+		if (row->sides[side] == NULL)
+			seconds[side].value = fmin(
+				UNSEEN * diagnoses[side]->seconds, seconds[1 - side].value);
+	return lode_speed_is_exceeded(&comparison->speed, seconds[0], seconds[1], self->deviations);
+}
+
+static const char *name_of(const LodeComparedDiagnosis *self)
+{
+	return self->sides[self->sides[1] != NULL]->name;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const LodeComparedDiagnosis *left = a, *right = b;
+	double x = fabs(left->change.value), y = fabs(right->change.value);
+
+	if (x < y || x > y)
+		return x < y ? 1 : -1;
+	return g_strcmp0(name_of(left), name_of(right));
+}
+
+/* A cause that is gone alone, and took most of what changed, saved what was saved in all. Where
+ * time went over to another cause of the same places, it was not saved. */
+static void find_achieved(LodeComparedDiagnoses *self, double base, double other, double speed)
+{
+	guint n_gone = 0;
+
+	for (guint i = 0; i < self->rows->len; i++) {
+		const LodeComparedDiagnosis *row = lode_compared_diagnosis(self, i);
+		n_gone += row->is_told && row->match == LODE_MATCH_GONE;
+	}
+	for (guint i = 0; i < self->rows->len; i++) {
+		LodeComparedDiagnosis *row = &g_array_index(self->rows, LodeComparedDiagnosis, i);
+		double all = 1 - other / speed / base;
+		double own = (row->seconds[0].value - row->seconds[1].value / speed) / base;
+		bool is_alone = i == 0 && row->match == LODE_MATCH_GONE && n_gone == 1;
+		if (row->is_told && row->sides[0] != NULL)
+			row->achieved = is_alone ? all : fmin(own, all);
+	}
+}
+
+LodeComparedDiagnoses *lode_compared_diagnoses_new(
+	const LodeDiagnoses *const diagnoses[2], const LodeComparison *comparison)
+{
+	LodeComparedDiagnoses *self = g_new0(LodeComparedDiagnoses, 1);
+	double base = diagnoses[0]->seconds, other = diagnoses[1]->seconds;
+	bool is_changed = has_change(comparison) && base > 0 && other > 0;
+
+	self->rows = g_array_new(FALSE, FALSE, sizeof(LodeComparedDiagnosis));
+	match(self, diagnoses);
+	self->deviations = lode_comparison_deviations(MAX(self->rows->len, 1));
+	for (guint i = 0; i < self->rows->len; i++) {
+		LodeComparedDiagnosis *row = &g_array_index(self->rows, LodeComparedDiagnosis, i);
+		for (int side = 0; side < 2; side++)
+			row->seconds[side] = seconds_of(row->sides[side], diagnoses[side]);
+		row->change = lode_estimate_difference(row->seconds[0], row->seconds[1]);
+		row->is_told = is_changed && is_told(self, row, diagnoses, comparison);
+	}
+	g_array_sort(self->rows, compare_rows);
+	find_achieved(self, base, other, comparison->speed.factor);
+	return self;
+}
+
+void lode_compared_diagnoses_free(LodeComparedDiagnoses *self)
+{
+	if (self == NULL)
+		return;
+	g_array_unref(self->rows);
+	g_free(self);
+}
+
+bool lode_compared_diagnosis_is_slower(const LodeComparedDiagnoses *self, guint index,
+	const LodeComparison *comparison, double share)
+{
+	const LodeComparedDiagnosis *row = lode_compared_diagnosis(self, index);
+	const GArray *functions = comparison->kinds[LODE_COMPARED_FUNCTION].rows;
+	LodeEstimate before = row->seconds[0], after = row->seconds[1];
+	LodeEstimate allowed = {before.value * (1 + share), before.error * (1 + share)};
+
+	if (!row->is_told || row->sides[1] == NULL ||
+		!(after.value > allowed.value * fmax(comparison->speed.factor, 1)) ||
+		!lode_speed_is_exceeded(&comparison->speed, allowed, after,
+			fmax(SLOWER_DEVIATIONS, self->deviations)))
+		return false;
+	for (guint i = 0; functions != NULL && i < functions->len; i++) {
+		const LodeComparedRow *function = &g_array_index(functions, LodeComparedRow, i);
+		if (g_strcmp0(function->text, row->sides[1]->function) == 0)
+			return lode_compared_row_is_slower(comparison, function, share);
+	}
+	return comparison->change.value > share * comparison->profiles[0].total;
+}
