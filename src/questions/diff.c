@@ -293,7 +293,7 @@ const LodeVerb lode_question_diff = {
 	.description =
 		"Shows the processor time of both, and what changed: diagnoses, functions, source "
 		"lines, and the\nfindings, which are fitted with the same patterns in both; with "
-                "--by also "
+		"--by also "
 		"mined sequences.\nWhere executions were counted, a change is divided into being "
 		"executed more often and\neach execution costing more. Changes that chance in the "
 		"samples explains are not listed.\n"

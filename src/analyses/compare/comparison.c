@@ -6,6 +6,7 @@
 #include "analyses/compare/function_pairs.h"
 #include "analyses/compare/inlined_functions.h"
 #include "analyses/compare/lone_attributes.h"
+#include "analyses/compare/renamed_files.h"
 #include "analyses/findings/findings.h"
 #include "analyses/flow_graph/function_filter.h"
 #include "analyses/mine/miner.h"
@@ -674,6 +675,7 @@ static void compare_function_pair(Work *self, const LodeFunctionPair *pair)
 typedef struct {
 	double weight[2], executions[2], most[2];
 	uint32_t instructions[2]; /* the heaviest one */
+	const LodeLocation *at[2];
 } Line;
 
 /* Path → the number of files whose last part is the same. */
@@ -696,6 +698,8 @@ static GHashTable *count_files(const LodeProfile *profile, GHashTable *out_paths
  * each has one such file, as programs are built in different directories. */
 typedef struct {
 	GHashTable *paths[2], *counts[2];
+	const LodeOwnLines *own[2];
+	const LodeRenamedFiles *renamed;
 } Files;
 
 static const char *file_key(const Files *files, int side, const char *path)
@@ -709,6 +713,21 @@ static const char *file_key(const Files *files, int side, const char *path)
 	                       GPOINTER_TO_UINT(g_hash_table_lookup(files->counts[1], base)) == 1
 	               ? base
 	               : path;
+}
+
+/* The key of a line; the caller frees it. */
+static char *line_key(const Files *files, int side, const LodeLocation *location)
+{
+	const char *file = location->file;
+	uint32_t line = location->line;
+
+	if (side == 1)
+		lode_renamed_files_find(files->renamed, location, &file, &line);
+	return g_strdup_printf("%s:%u",
+		lode_renamed_files_has(files->renamed, side, location->file)
+			? file
+			: file_key(files, side, file),
+		line);
 }
 
 static bool has_lines(const LodeProfile *profile, uint32_t function)
@@ -744,18 +763,16 @@ static void add_lines(Work *self, int side, const Files *files, GHashTable *line
 {
 	const LodeProfile *profile = self->profiles[side];
 	g_autofree bool *takes_part = choose_functions(self, side);
-	g_autoptr(LodeOwnLines) own = lode_own_lines_new(profile, self->options->own);
 
 	for (uint32_t i = 0; i < profile->instructions->len; i++) {
 		const LodeInstruction *one = lode_profile_instruction(profile, i);
-		uint32_t id = lode_own_lines_find(own, i);
+		uint32_t id = lode_own_lines_find(files->own[side], i);
 		if (id == LODE_NONE || !takes_part[one->function])
 			continue;
 		const LodeLocation *location = &LODE_AT(profile->locations, LodeLocation, id);
 		if (location->file == NULL || location->line == 0)
 			continue;
-		g_autofree char *key = g_strdup_printf(
-			"%s:%u", file_key(files, side, location->file), location->line);
+		g_autofree char *key = line_key(files, side, location);
 		Line *line = g_hash_table_lookup(lines, key);
 		if (line == NULL) {
 			line = g_new0(Line, 1);
@@ -768,15 +785,29 @@ static void add_lines(Work *self, int side, const Files *files, GHashTable *line
 		if (line->instructions[side] == LODE_NONE || weight > line->most[side]) {
 			line->most[side] = weight;
 			line->instructions[side] = i;
+			line->at[side] = location;
 		}
 	}
 }
 
+static char *line_text(const LodeLocation *at)
+{
+	g_autofree char *base = g_path_get_basename(at->file);
+
+	return g_strdup_printf("%s:%u", base, at->line);
+}
+
 static void compare_lines(Work *self)
 {
+	g_autoptr(LodeOwnLines) own = lode_own_lines_new(self->profiles[0], self->options->own);
+	g_autoptr(LodeOwnLines)
+		other_own = lode_own_lines_new(self->profiles[1], self->options->own);
+	const LodeOwnLines *const both_own[2] = {own, other_own};
+	g_autoptr(LodeRenamedFiles)
+		renamed = lode_renamed_files_new(self->profiles, self->pairs, both_own);
 	g_autoptr(GHashTable)
 		lines = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-	Files files;
+	Files files = {.own = {own, other_own}, .renamed = renamed};
 	GHashTableIter all;
 	void *key, *value;
 
@@ -790,7 +821,6 @@ static void compare_lines(Work *self)
 	while (g_hash_table_iter_next(&all, &key, &value)) {
 		const Line *line = value;
 		LodeComparedRow *row = add_row(self, LODE_COMPARED_LINE);
-		const char *base = strrchr(key, '/');
 		for (int side = 0; side < 2; side++) {
 			uint32_t i = line->instructions[side];
 			set_side(self, row, side, line->weight[side], line->executions[side]);
@@ -799,15 +829,53 @@ static void compare_lines(Work *self)
 				row->sides[side].function =
 					lode_profile_instruction(self->profiles[side], i)->function;
 		}
-		row->text = g_strdup(base != NULL ? base + 1 : (const char *)key);
-		row->match = line->instructions[0] == LODE_NONE   ? LODE_MATCH_NEW
-		             : line->instructions[1] == LODE_NONE ? LODE_MATCH_GONE
-		                                                  : LODE_MATCH_SAME;
+		row->text = line_text(line->at[line->at[1] != NULL]);
+		row->match = line->at[0] == NULL   ? LODE_MATCH_NEW
+		             : line->at[1] == NULL ? LODE_MATCH_GONE
+		                                   : LODE_MATCH_SAME;
+		if (row->match == LODE_MATCH_SAME &&
+			lode_renamed_files_has(renamed, 0, line->at[0]->file)) {
+			row->match = LODE_MATCH_RENAMED;
+			row->old_text = line_text(line->at[0]);
+		}
+		/* Where the file has another name, lines are matched by their place alone. */
+		int side = line->at[1] != NULL;
+		row->is_repeated = lode_renamed_files_has(renamed, side, line->at[side]->file);
 	}
 	for (int side = 0; side < 2; side++) {
 		g_hash_table_unref(files.paths[side]);
 		g_hash_table_unref(files.counts[side]);
 	}
+}
+
+/* Lines that one profile has alone, whose function has a row that says so: as one profile has it
+ * alone, too, or where lines are matched by their place alone. */
+static void mark_repeated(Work *self)
+{
+	const GArray *functions = self->out->kinds[LODE_COMPARED_FUNCTION].rows;
+	GArray *lines = self->out->kinds[LODE_COMPARED_LINE].rows;
+	const LodeComparedRow **rows[2];
+
+	for (int side = 0; side < 2; side++) {
+		rows[side] = g_new0(
+			const LodeComparedRow *, self->profiles[side]->functions->len + 1);
+		for (guint i = 0; functions != NULL && i < functions->len; i++) {
+			const LodeComparedRow *row = &g_array_index(functions, LodeComparedRow, i);
+			if (row->is_told && row->sides[side].function != LODE_NONE)
+				rows[side][row->sides[side].function] = row;
+		}
+	}
+	for (guint i = 0; i < lines->len; i++) {
+		LodeComparedRow *line = &g_array_index(lines, LodeComparedRow, i);
+		int side = line->match == LODE_MATCH_NEW;
+		uint32_t f = line->sides[side].function;
+		const LodeComparedRow *row = f != LODE_NONE ? rows[side][f] : NULL;
+		bool is_alone = line->match == LODE_MATCH_NEW || line->match == LODE_MATCH_GONE;
+		line->is_repeated = is_alone && row != NULL &&
+		                    (line->is_repeated || row->match == line->match);
+	}
+	for (int side = 0; side < 2; side++)
+		g_free(rows[side]);
 }
 
 /* --- sequences --- */
@@ -1011,6 +1079,8 @@ static bool compare(Work *self, GError **error)
 	for (int kind = 0; kind < LODE_N_COMPARED; kind++)
 		if (self->out->kinds[kind].rows != NULL)
 			finish_rows(&self->out->kinds[kind], self->out, n_kinds);
+	if (wants[LODE_COMPARED_LINE])
+		mark_repeated(self);
 	sum_same_code(self);
 	compare_totals(self);
 	return true;

@@ -66,8 +66,9 @@ typedef struct {
 	LodeEstimate more_often, costs_more; /* its parts */
 	bool is_told;                        /* the change is significant */
 	bool is_same_code;                   /* a function: its code is the same in both */
-	char *text;                          /* the pattern, the function's name, "file.c:12" */
-	char *old_text;                      /* of the base, where it differs; else NULL */
+	bool is_repeated; /* a line that one profile has alone, whose function's row says so */
+	char *text;       /* the pattern, the function's name, "file.c:12" */
+	char *old_text;   /* of the base, where it differs; else NULL */
 } LodeComparedRow;
 
 typedef struct {

@@ -67,7 +67,7 @@ bool lode_comparison_options_read(const char *kinds, const char *normalise,
 		} else {
 			g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
 				"'%s' is none of diagnoses, patterns, functions, lines, sequences, "
-			        "all",
+				"all",
 				*word);
 			return false;
 		}
@@ -357,7 +357,7 @@ static void choose_rows(
 	*out_left = 0;
 	for (guint i = 0; rows->rows != NULL && i < rows->rows->len; i++) {
 		const LodeComparedRow *row = lode_compared_row(rows, i);
-		if (!row->is_told && !self->options->is_all)
+		if ((!row->is_told || row->is_repeated) && !self->options->is_all)
 			continue;
 		if (self->options->limit == 0 || n++ < self->options->limit)
 			g_array_append_val(shown, row);
@@ -372,6 +372,15 @@ static guint count_told(const LodeComparedRows *rows)
 
 	for (guint i = 0; rows->rows != NULL && i < rows->rows->len; i++)
 		n += lode_compared_row(rows, i)->is_told;
+	return n;
+}
+
+static guint count_repeated(const LodeComparedRows *rows)
+{
+	guint n = 0;
+
+	for (guint i = 0; rows->rows != NULL && i < rows->rows->len; i++)
+		n += lode_compared_row(rows, i)->is_told && lode_compared_row(rows, i)->is_repeated;
 	return n;
 }
 
@@ -401,6 +410,11 @@ static void put_rest(const View *self, const guint left[LODE_N_COMPARED])
 	if (cut->len > 0)
 		lode_profile_lines_print(terminal, self->out, "%s: %s; --limit shows them.",
 			self->options->is_all ? "Not listed" : "Changed, too", cut->str);
+	guint n_repeated = count_repeated(&self->comparison->kinds[LODE_COMPARED_LINE]);
+	if (n_repeated > 0 && !self->options->is_all)
+		lode_profile_lines_print(terminal, self->out,
+			"Not listed: %u line%s of functions in the table; --all lists all.",
+			n_repeated, n_repeated == 1 ? "" : "s");
 	if (same->len > 0 && has_samples)
 		lode_profile_lines_print(terminal, self->out,
 			"No change that the samples can tell (standard errors): %s.", same->str);
@@ -529,16 +543,22 @@ static void put_head(const View *self)
 		comparison->normalisation == LODE_NORMALISE_FUNCTION ? comparison->work_function
 								     : "");
 	put_speed(self);
-	if (comparison->left_out->len > 0) {
-		g_autoptr(GPtrArray) words = g_ptr_array_copy(
-			comparison->left_out, (GCopyFunc)(void (*)(void))g_strdup, NULL);
-		g_ptr_array_add(words, NULL);
-		g_autofree char *list = g_strjoinv(" ", (char **)words->pdata);
-		lode_profile_lines_print(terminal, self->out,
-			"Only one of the profiles has these attributes, by which nothing was "
-			"compared: %s",
-			list);
-	}
+}
+
+/* Attributes that say nothing of a change. */
+static void put_left_out(const View *self)
+{
+	const LodeComparison *comparison = self->comparison;
+
+	if (comparison->left_out->len == 0)
+		return;
+	g_autoptr(GPtrArray) words = g_ptr_array_copy(
+		comparison->left_out, (GCopyFunc)(void (*)(void))g_strdup, NULL);
+	g_ptr_array_add(words, NULL);
+	g_autofree char *list = g_strjoinv(" ", (char **)words->pdata);
+	lode_profile_lines_print(&self->options->terminal, self->out,
+		"Only one of the profiles has these attributes, by which nothing was compared: %s",
+		list);
 }
 
 static void write_text(const View *self)
@@ -547,6 +567,7 @@ static void write_text(const View *self)
 	if (self->diagnoses != NULL)
 		lode_comparison_diagnoses_write(self->diagnoses, self->options, self->out);
 	put_table(self);
+	put_left_out(self);
 }
 
 /* --- for programs --- */
@@ -624,6 +645,7 @@ static void put_row(const View *self, LodeRowStream *rows, const LodeComparedRow
 	put_estimate(rows, "more_often", row->more_often);
 	put_estimate(rows, "costs_more", row->costs_more);
 	put_flag(rows, "is_told", row->is_told);
+	put_flag(rows, "is_repeated", row->is_repeated);
 	put_flag(rows, "is_slower", is_slower(self, row));
 	put_side(self, rows, row, 0);
 	put_side(self, rows, row, 1);
