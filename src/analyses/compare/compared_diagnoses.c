@@ -86,12 +86,14 @@ static void match(LodeComparedDiagnoses *self, const LodeDiagnoses *const diagno
 
 static bool has_change(const LodeComparison *comparison)
 {
-	const GArray *functions = comparison->kinds[LODE_COMPARED_FUNCTION].rows;
 	bool is_told = comparison->totals[LODE_TOTAL_USER].is_told ||
 	               comparison->totals[LODE_TOTAL_KERNEL].is_told;
 
-	for (guint i = 0; functions != NULL && i < functions->len && !is_told; i++)
-		is_told = g_array_index(functions, LodeComparedRow, i).is_told;
+	for (int kind = 0; kind < LODE_N_COMPARED; kind++) {
+		const GArray *rows = comparison->kinds[kind].rows;
+		for (guint i = 0; rows != NULL && i < rows->len && !is_told; i++)
+			is_told = g_array_index(rows, LodeComparedRow, i).is_told;
+	}
 	return is_told;
 }
 

@@ -28,7 +28,7 @@ typedef struct {
 /*
  * Matches them by name, that is by cause and scope; those left by cause, where the functions' names
  * differ in types only or one has several functions. A change is told only where the comparison
- * tells one of the processor time or of a function, too: places of code that did not change may
+ * tells one of the processor time or of a row, too: places of code that did not change may
  * have another cause by chance. Borrows `diagnoses`; the caller frees the result.
  */
 LodeComparedDiagnoses *lode_compared_diagnoses_new(

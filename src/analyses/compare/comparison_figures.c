@@ -12,6 +12,10 @@
  * calibration: standard errors of the logarithm, as equal pairs have shown (docs/compare.md). */
 #define SPEED_FLOOR 0.02
 #define OTHERS_EFFECT 0.3
+/* By so much does a program's time differ from run to run while others keep all processors busy:
+ * with caches and a core that are shared, it depends on what they do. Measured on 11 pairs of equal
+ * runs, others_share 0.9, where the logarithms of the ratios have a standard deviation of 0.065. */
+#define BUSY_EFFECT 0.07
 #define UNKNOWN_SPEED 0.05
 
 /* Counted figures differ when they do by more than rounding. */
@@ -143,8 +147,9 @@ void lode_speed_find(const LodeMachineSpeed *const machines[2], bool is_sampled,
 	double apart = (chain.ratio - walk.ratio) / 2;
 	double steal = other->steal - base->steal;
 	double others = OTHERS_EFFECT * (other->others - base->others);
+	double busy = BUSY_EFFECT * fmax(other->others, base->others);
 	double error = sqrt(SPEED_FLOOR * SPEED_FLOOR + (chain.variance + walk.variance) / 4 +
-			    apart * apart + steal * steal + others * others);
+			    apart * apart + steal * steal + others * others + busy * busy);
 	if (!isfinite(middle) || !isfinite(error))
 		return;
 	out->factor = exp(middle);
