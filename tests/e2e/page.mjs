@@ -283,7 +283,15 @@ const jumps = chain.flatMap((_, i) => [1, 5].filter((by) => i + by < BLOCKS).map
 const cold = [["first", 9], ["one", 0], ["hot", 99], ...Array.from({ length: 6 }, (_, i) => [`cold${i}`, 0]), ["last", 9]];
 writeFileSync("large.flow", ["lode-flow 1", "event cycles", "graph large", ...chain, ...jumps, "graph cold", ...cold.map(([name, n]) => `v ${name} ${n} ${n} op:mov`),
 	"e first hot 9", "e hot hot 90", "e hot last 9", ""].join("\n"));
-for (const name of ["pairs", "slower", "large"]) run(lode, "import", `${name}.flow`, "-o", `${name}.lode`);
+/* Divisions in 12 functions, and one that holds on atomic operations. */
+const CAUSES = 13, EVIL_CAUSES = 14;
+const costly = (name, cost, what) => [`graph ${name}`, "v begin 1000 1000 op:mov", `v costly ${cost} 1000 ${what}`, "v add 1000 1000 op:add kind:alu", "v end 1000 1000 op:ret",
+	"e begin costly 1000", "e costly add 1000", "e add costly 900", "e add end 100"];
+writeFileSync("causes.flow", ["lode-flow 1", "event cycles", ...Array.from({ length: 12 }, (_, i) => costly(`divide${i}`, 40000, "op:idiv kind:div")).flat(),
+	...costly("count", 90000, "op:lock_add kind:atomic kind:load kind:store"), ""].join("\n"));
+for (const name of ["pairs", "slower", "large", "causes"]) run(lode, "import", `${name}.flow`, "-o", `${name}.lode`);
+run("cp", "causes.lode", "evil-causes.lode");
+run("sqlite3", "evil-causes.lode", `UPDATE function SET name = ${quoted} || name`);
 const PAIRS = 7, SLOWER = 8, LARGE = 9, NAMES = 11, WINDOWS = 12;
 
 /* A branch that windows saw 100 times, and saw go on in 60 of them. */
@@ -311,7 +319,7 @@ async function serve(...words) {
 	return { child, link, base: link.split("?")[0] };
 }
 
-const server = await serve("x.lode", "evil.lode", "again.lode", "share.lode", "turns.lode", "calls.lode", "wicked.lode", "pairs.lode", "slower.lode", "large.lode", "workers.lode", "names.lode", "windows.lode", "x.rps");
+const server = await serve("x.lode", "evil.lode", "again.lode", "share.lode", "turns.lode", "calls.lode", "wicked.lode", "pairs.lode", "slower.lode", "large.lode", "workers.lode", "names.lode", "windows.lode", "causes.lode", "evil-causes.lode", "x.rps");
 const browser = await playwright.chromium.launch({ executablePath: chromium, args: ["--no-sandbox", "--disable-gpu"] });
 const context = await browser.newContext({ viewport: { width: 1280, height: 850 } });
 context.setDefaultTimeout(60000); /* a busy machine */
@@ -408,16 +416,60 @@ await check("the first view asks each of its questions once, and others not its"
 		await other.close();
 		return asked;
 	};
-	expect("no view", await questions("", ".findings .id"), ["profiles?", "report?explain=1&places=2", "timeline?bins=200"]);
-	expect("findings of a profile", (await questions("#/findings?profile=1", ".findings .id")).sort(), ["profiles?", "report?profile=1&explain=1&places=2", "timeline?profile=1&bins=200"]);
+	expect("no view", (await questions("", ".findings .id")).sort(), ["functions?limit=5", "profiles?", "report?explain=1&places=2", "timeline?bins=200"]);
+	expect("findings of a profile", (await questions("#/findings?profile=1", ".findings .id")).sort(), ["functions?profile=1&limit=5", "profiles?", "report?profile=1&explain=1&places=2", "timeline?profile=1&bins=200"]);
 	expect("code", (await questions("#/code", ".virtual-row a")).filter((one) => /report/.test(one)), []);
+});
+
+await check("functions and diagnoses are those of lode report, and open by mouse, keys and address", async (expect) => {
+	const known = json("report", "causes.lode").diagnoses;
+	await at(`#/findings?profile=${CAUSES}`);
+	await page.waitForSelector(".diagnoses .id");
+	await settle();
+	const { functions } = await page.evaluate(async (number) => (await fetch(`/api/functions?profile=${number}&limit=3`)).json(), CAUSES);
+	expect("functions", await texts(".top-functions .what a"), functions.map((one) => one.name));
+	expect("ids", await texts(".diagnoses .id"), known.map((one) => one.id));
+	expect("causes", known.map((one) => one.cause).sort(), ["atomic", "division"]);
+	expect("titles", await texts(".diagnoses .pattern"), known.map((one) => one.title));
+	const percent = (one) => (100 * one).toFixed(0);
+	expect("saves", await texts(".diagnoses .share b"), known.map(({ saves }) => (saves.low === null ? `up to ${percent(saves.high)} %` : `${percent(saves.low)}–${percent(saves.high)} %`)));
+	const spread = known.find((one) => one.cause === "division");
+	const row = page.locator(`.diagnoses tr:has([data-diagnosis="${spread.id}"])`);
+	expect("scope", (await row.innerText()).includes("divide0 and 11 more functions"), true);
+	expect("evidence", (await row.innerText()).includes(spread.evidence[0].text), true);
+	expect("remedy", (await row.innerText()).trim().endsWith("→ Divide by constants (the compiler multiplies instead)"), true);
+	const rest = 1 - known.reduce((sum, one) => sum + one.time, 0);
+	expect("not covered", await texts(".diagnoses ~ p"), [`No diagnosis covers ${(100 * rest).toFixed(1)} % of the time.`]);
+	await page.keyboard.press("j");
+	expect("the first line", await page.evaluate(() => document.activeElement.dataset.diagnosis), "D1");
+	await page.click(`[data-diagnosis="${spread.id}"]`);
+	await page.waitForSelector(".diagnoses .detail");
+	expect("hash", await hash(), `#/findings?profile=${CAUSES}&open=${spread.id}`);
+	const detail = await page.innerText(".diagnoses .detail");
+	for (const text of [spread.explanation, spread.remedy, spread.source, spread.name, ...spread.evidence.map((one) => one.text), ...spread.ruled_out])
+		expect(text, detail.includes(text), true);
+	expect("places", (await texts(".diagnosis-places a")).length, 10);
+	expect("of", detail.includes("10 of 12 places in 12 functions"), true);
+	expect("axe", await faultsOfAxe(), []);
+	await picture("diagnoses");
+	expect("its findings", await texts(".diagnoses .detail p > a"), spread.findings);
+	await page.click(`.diagnoses .detail a:text-is("${spread.findings[0]}")`);
+	await page.waitForSelector(".findings .detail");
+	expect("open", await hash(), `#/findings?profile=${CAUSES}&open=${spread.findings[0]}`);
+	await until("in sight", () => page.evaluate((id) => document.activeElement.dataset.finding === id, spread.findings[0]));
+	await page.goBack();
+	await page.locator(".diagnosis-places a").first().click();
+	await page.waitForFunction(() => /#[/]code.*function=\d+&at=0x/.test(location.hash));
+	await page.waitForSelector("table.code");
+	await at("#/findings");
+	await page.waitForSelector(".findings .id");
 });
 
 await check("findings are those of lode report, and open by mouse and address", async (expect) => {
 	const known = json("report", "x.lode").findings;
 	expect("ids", (await texts(".findings .id")).sort(), known.map((one) => one.id).sort());
 	expect("patterns", (await texts(".findings .pattern")).sort(), known.map((one) => one.pattern).sort());
-	const report = run(lode, "report", "x.lode", "--limit", "100").toString();
+	const report = run(lode, "report", "x.lode", "--findings", "--limit", "100").toString();
 	expect("seconds", (await page.innerText(".facts")).includes(/[\d.]+ s of cpu-clock:cause/.exec(report)[0]), true);
 	const each = [...report.matchAll(/^ *[0-9.]+ % ±[0-9.]+ +((?:≥ )?\+?[0-9.,]+ [^ ]+) .*?(F[0-9]+) /gm)];
 	expect("each", (await texts(".findings tr:has(.id)")).map((row) => row.match(/((?:≥ )?\+?[0-9.,]+ [^\s%]+)[^]*?(F[0-9]+)/)?.slice(1, 3).join(" ")).sort(), each.map((one) => one.slice(1, 3).join(" ")).sort());
@@ -1072,7 +1124,7 @@ await check("the page's questions are answered", async (expect) => {
 	const asked = {
 		Served: ["profiles"],
 		Questions: ["questions"],
-		Findings: ["report?explain=1"],
+		Findings: ["report?explain=1", `report?profile=${CAUSES}&explain=1`],
 		Sequences: ["report?sequences=1&limit=20"],
 		Functions: ["functions?limit=20"],
 		Annotation: ["annotate?finding=1&limit=2", "annotate?function-number=0", "annotate?profile=3&function=hit", `annotate?profile=${WINDOWS}&function=divide_numbers`],
@@ -1116,6 +1168,7 @@ await check("the page's questions are answered", async (expect) => {
 const hottest = await page.evaluate(async () => (await (await fetch("/api/functions?limit=1")).json()).functions[0].number);
 const views = {
 	findings: "#/findings?open=F1",
+	diagnoses: `#/findings?profile=${CAUSES}&open=D1`,
 	sequences: "#/sequences",
 	code: "#/code",
 	function: `#/code?function=${hottest}`,
@@ -1131,7 +1184,7 @@ const views = {
 	curves: "#/traces",
 };
 const ready = {
-	findings: ".detail .code", sequences: ".virtual-row .pattern", code: ".virtual-row a", function: "table.code", graph: ".graph .block", flame: ".flame canvas", paths: ".flame-table tbody tr",
+	findings: ".detail .code", diagnoses: ".diagnosis-places", sequences: ".virtual-row .pattern", code: ".virtual-row a", function: "table.code", graph: ".graph .block", flame: ".flame canvas", paths: ".flame-table tbody tr",
 	memory: ".picture canvas", groups: ".pivot .key", columns: ".crossed .key", types: ".layout", placement: ".placement .chosen", sharing: ".sharing, .empty", curves: ".plot canvas",
 };
 /* Of which axe-core and a hostile profile are tried elsewhere, or that are of no profile. */
@@ -1174,8 +1227,8 @@ await check("each view fits 390 pixels", async (expect) => {
 		await hasWidth(name);
 		expect(`${name}: blank below`, await blank(), 0);
 		const top = (await page.locator(ready[name]).first().boundingBox()).y;
-		/* The code of an open finding, and the members of a type, are below what they are of. */
-		if (name !== "findings" && name !== "types") expect(`${name}: begins at ${top}`, top < 450, true);
+		/* The code of an open finding, the places of a diagnosis, and the members of a type are below what they are of. */
+		if (!["findings", "diagnoses", "types"].includes(name)) expect(`${name}: begins at ${top}`, top < 450, true);
 		await picture(`narrow-${name}`);
 	}
 	for (const name of Object.keys(others)) {
@@ -1203,6 +1256,7 @@ await check("what a profile holds is text, whatever it says", async (expect) => 
 	for (const name of Object.keys(views)) {
 		if (name === "curves" || name === "sharing") continue;
 		if (name === "flame" || name === "paths") await at(`${views[name].replace("=5", "=6")}&text=script&zoom=1`);
+		else if (name === "diagnoses") await at(views[name].replace(`=${CAUSES}`, `=${EVIL_CAUSES}`));
 		else await go(name, "profile=1");
 		await page.waitForSelector(ready[name]);
 		const found = await page.evaluate(() => ({
@@ -1224,6 +1278,16 @@ await check("one file has the page, and needs no server", async (expect) => {
 		const size = readFileSync(name).length;
 		expect(`size of ${name}: ${size}`, size > 100000 && size < 5000000, true);
 	}
+	run(lode, "report", "causes.lode", "--html", "causes.html");
+	const causes = listen(await context.newPage());
+	await causes.goto(`file://${work}/causes.html#/findings?open=D1`);
+	await causes.waitForSelector(".diagnosis-places a");
+	expect("diagnoses in the file", await causes.locator(".diagnoses .id").allInnerTexts(), json("report", "causes.lode").diagnoses.map((one) => one.id));
+	expect("functions in the file", await causes.locator(".top-functions .what a").count(), 3);
+	expect("no problem with them", await causes.locator(".problem").count(), 0);
+	await causes.locator(".diagnosis-places a").first().click();
+	await causes.waitForSelector("table.code");
+	await causes.close();
 	run(lode, "report", "calls.lode", "--html", "calls.html");
 	const flame = listen(await context.newPage());
 	await flame.goto(`file://${work}/calls.html#/flame?inverted=1&pane=table`);

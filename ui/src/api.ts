@@ -298,12 +298,44 @@ export interface Finding {
 	remedy: string | null;
 	source: string | null;
 }
+export interface Diagnosis {
+	id: string;
+	cause: string;
+	/** Stable: cause@scope. */
+	name: string;
+	title: string;
+	scope: {
+		kind: string;
+		function: string | null;
+		short_function?: string;
+		file: string | null; /* the user's own line */
+		line: number;
+		inlined: InlinedLine[];
+		object: string | null;
+		service: string | null;
+	};
+	/** Shares of all processor time. */
+	time: number;
+	time_error: number;
+	saves: { low: number | null; high: number }; /* null: only "up to high" is known */
+	evidence: { text: string; value: number | null; unit: string | null }[];
+	ruled_out: string[];
+	explanation: string | null;
+	remedy: string | null;
+	source: string | null;
+	findings: string[];
+	places: number;
+	functions: number;
+	at: Place[]; /* the costliest places */
+}
 export interface Findings extends Head {
 	each_unit: string;
 	base_each: number | null;
 	explained: number;
 	in_single_blocks: number;
 	samples: number;
+	diagnoses: Diagnosis[];
+	not_diagnosed: number;
 	findings: Finding[];
 }
 export interface Sequence {

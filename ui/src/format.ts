@@ -31,6 +31,16 @@ export function share(value: number | null | undefined): string {
 	return value === null || value === undefined ? "–" : `${(100 * value).toFixed(1)} %`;
 }
 
+/** "20–35 %", or "up to 35 %" where the lower end is not known. */
+export function percents(low: number | null, high: number): string {
+	return low === null ? `up to ${(100 * high).toFixed(0)} %` : `${(100 * low).toFixed(0)}–${(100 * high).toFixed(0)} %`;
+}
+
+/** The first clause of a text that has some words. */
+export function clause(text: string): string {
+	return /^.{24,}?(?=[;:.](\s|$))/s.exec(text)?.[0] ?? text;
+}
+
 /** A difference of shares, in percentage points. */
 export function points(value: number): string {
 	return `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(100 * value).toFixed(1)}`;

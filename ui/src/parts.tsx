@@ -44,6 +44,17 @@ export function Bar({ value, error = 0, most }: { value: number; error?: number;
 	);
 }
 
+/** A bar from `low` to `high` of `most`; a faint one from 0 where the lower end is not known. */
+export function Range({ low, high, most }: { low: number | null; high: number; most: number }) {
+	const scale = (one: number) => Math.max(0, Math.min(100, (100 * one) / (most || 1)));
+	const begin = scale(low ?? 0);
+	return (
+		<svg class="bar" viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true">
+			<rect class={low === null ? "bar-value up-to" : "bar-value"} x={begin} y="1" width={Math.max(2, scale(high) - begin)} height="10" />
+		</svg>
+	);
+}
+
 export function Problem({ failure, route }: { failure: Failure; route: Route }) {
 	const canReload = failure.code === "replaced" || failure.code === "removed";
 	/* A comparison needs two profiles. */

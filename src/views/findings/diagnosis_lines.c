@@ -4,13 +4,14 @@
 #include "base/text/number_format.h"
 #include "views/code/function_name.h"
 #include "views/code/inlined_lines.h"
+#include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"
 #include "views/profile/profile_lines.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { INDENT = 4, SCREEN_WIDTH = 80, LEAST_CLAUSE = 24 };
+enum { INDENT = 4, SCREEN_WIDTH = 80, LEAST_CLAUSE = 24, PAGE_PLACES = 10 };
 
 /* --- text --- */
 
@@ -146,8 +147,20 @@ static void put_scope(const LodeDiagnosis *self, const LodeOwnLines *own, LodeJs
 	lode_json_end(json, '}');
 }
 
-static void put_json(
-	const LodeDiagnosis *self, guint number, const LodeOwnLines *own, LodeJsonStream *json)
+/* The costliest first. */
+static void put_places(const LodeDiagnosis *self, const LodeOwnLines *own, const LodeProfile *shown,
+	LodeJsonStream *json)
+{
+	lode_json_key(json, "at");
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < MIN(self->at->len, PAGE_PLACES); i++)
+		lode_finding_place_json(
+			&g_array_index(self->at, LodeFindingPlace, i), shown, own, true, json);
+	lode_json_end(json, ']');
+}
+
+static void put_json(const LodeDiagnosis *self, guint number, const LodeOwnLines *own,
+	const LodeProfile *shown, LodeJsonStream *json)
 {
 	g_autofree char *id = g_strdup_printf("D%u", number);
 
@@ -194,15 +207,17 @@ static void put_json(
 	lode_json_end(json, ']');
 	lode_json_member_number(json, "places", self->places);
 	lode_json_member_number(json, "functions", self->functions);
+	if (shown != NULL)
+		put_places(self, own, shown, json);
 	lode_json_end(json, '}');
 }
 
-void lode_diagnosis_lines_json(
-	const LodeDiagnoses *self, const LodeOwnLines *own, LodeJsonStream *json)
+void lode_diagnosis_lines_json(const LodeDiagnoses *self, const LodeOwnLines *own,
+	const LodeProfile *shown, LodeJsonStream *json)
 {
 	lode_json_key(json, "diagnoses");
 	lode_json_begin(json, '[');
 	for (guint i = 0; i < self->diagnoses->len; i++)
-		put_json(lode_diagnoses_at(self, i), i + 1, own, json);
+		put_json(lode_diagnoses_at(self, i), i + 1, own, shown, json);
 	lode_json_end(json, ']');
 }

@@ -29,6 +29,7 @@ void lode_diagnosis_lines_explain(
 /* A line, cut to the screen; in a pipe to 80 columns, unless full names are wanted. */
 void lode_diagnosis_lines_put(const LodeTerminal *terminal, const char *text, FILE *out);
 
-/* The member "diagnoses" of an object. */
-void lode_diagnosis_lines_json(
-	const LodeDiagnoses *self, const LodeOwnLines *own, LodeJsonStream *json);
+/* The member "diagnoses" of an object. For the page, each has its costliest places, of the profile
+ * `shown`; NULL: for others. */
+void lode_diagnosis_lines_json(const LodeDiagnoses *self, const LodeOwnLines *own,
+	const LodeProfile *shown, LodeJsonStream *json);

@@ -176,3 +176,28 @@ void lode_finding_append_time(GString *out, const LodeFinding *finding)
 	g_string_append_printf(
 		out, "%.1f %% ±%.1f", 100 * finding->time, 100 * finding->time_error);
 }
+
+void lode_finding_place_json(const LodeFindingPlace *place, const LodeProfile *profile,
+	const LodeOwnLines *own, bool is_page, LodeJsonStream *json)
+{
+	const LodeInstruction *one = lode_profile_instruction(profile, place->instruction);
+	const LodeFunction *function = lode_profile_function(profile, one->function);
+	uint32_t line = lode_own_lines_find(own, place->instruction);
+	const LodeLocation *location = line != LODE_NONE
+	                                       ? &LODE_AT(profile->locations, LodeLocation, line)
+	                                       : NULL;
+	g_autoptr(GArray) chain = lode_own_lines_chain(own, place->instruction);
+	g_autofree char *address = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", one->address);
+
+	lode_json_begin(json, '{');
+	lode_function_name_json(json, "function", function->name);
+	if (is_page)
+		lode_json_member_number(json, "function_number", one->function);
+	lode_json_member_string(json, "image", lode_profile_image(profile, function->image)->path);
+	lode_json_member_string(json, "file", location != NULL ? location->file : NULL);
+	lode_json_member_number(json, "line", location != NULL ? location->line : 0);
+	lode_inlined_lines_json(json, "inlined", chain, false);
+	lode_json_member_string(json, "address", address);
+	lode_json_member_number(json, "time", place->time);
+	lode_json_end(json, '}');
+}

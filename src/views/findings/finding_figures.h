@@ -2,6 +2,7 @@
 /* The figures of a finding as all views show them. Private to views/. */
 #pragma once
 
+#include "base/text/json_stream.h"
 #include "model/lines/own_lines.h"
 #include "model/mining_run.h"
 #include "model/profile.h"
@@ -44,3 +45,7 @@ void lode_finding_append_place(GString *out, const LodeProfile *profile, const L
 
 /* "12.8 % ±0.9" */
 void lode_finding_append_time(GString *out, const LodeFinding *finding);
+
+/* An object; for the page it says which function it is in. */
+void lode_finding_place_json(const LodeFindingPlace *place, const LodeProfile *profile,
+	const LodeOwnLines *own, bool is_page, LodeJsonStream *json);

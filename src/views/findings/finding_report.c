@@ -15,7 +15,6 @@
 #include "analyses/diagnoses/diagnose.h"
 #include "base/text/number_format.h"
 #include "views/code/function_name.h"
-#include "views/code/inlined_lines.h"
 #include "views/findings/diagnosis_lines.h"
 #include "views/findings/finding_figures.h"
 #include "views/findings/top_functions.h"
@@ -614,30 +613,6 @@ static void put_elements(const View *self, LodeJsonStream *json, const LodeFindi
 	lode_finding_json(self->findings, &part, json);
 }
 
-static void put_json_place(const View *self, LodeJsonStream *json, const LodeFindingPlace *place)
-{
-	const LodeInstruction *one = lode_profile_instruction(self->profile, place->instruction);
-	const LodeFunction *function = lode_profile_function(self->profile, one->function);
-	uint32_t line = lode_own_lines_find(self->own, place->instruction);
-	const LodeLocation *location =
-		line != LODE_NONE ? &LODE_AT(self->profile->locations, LodeLocation, line) : NULL;
-	g_autoptr(GArray) chain = lode_own_lines_chain(self->own, place->instruction);
-	g_autofree char *address = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", one->address);
-
-	lode_json_begin(json, '{');
-	lode_function_name_json(json, "function", function->name);
-	if (self->options->is_page)
-		lode_json_member_number(json, "function_number", one->function);
-	lode_json_member_string(
-		json, "image", lode_profile_image(self->profile, function->image)->path);
-	lode_json_member_string(json, "file", location != NULL ? location->file : NULL);
-	lode_json_member_number(json, "line", location != NULL ? location->line : 0);
-	lode_inlined_lines_json(json, "inlined", chain, false);
-	lode_json_member_string(json, "address", address);
-	lode_json_member_number(json, "time", place->time);
-	lode_json_end(json, '}');
-}
-
 static void put_json_finding(const View *self, LodeJsonStream *json, uint32_t index)
 {
 	const LodeFinding *finding = lode_findings_at(self->findings, index);
@@ -689,7 +664,8 @@ static void put_json_finding(const View *self, LodeJsonStream *json, uint32_t in
 	lode_json_key(json, "top");
 	lode_json_begin(json, '[');
 	for (uint32_t i = 0; i < n_places; i++)
-		put_json_place(self, json, place_at(self, finding, i));
+		lode_finding_place_json(place_at(self, finding, i), self->profile, self->own,
+			self->options->is_page, json);
 	lode_json_end(json, ']');
 	if (self->explanations != NULL) {
 		const LodeCauseRule *known = explanation_of(self, finding);
@@ -715,7 +691,11 @@ static void write_json(const View *self, uint32_t n)
 	lode_json_member_number(&json, "explained", findings->explained);
 	lode_json_member_number(&json, "in_single_blocks", findings->single);
 	lode_json_member_number(&json, "samples", findings->samples);
-	lode_diagnosis_lines_json(self->diagnoses, self->own, &json);
+	lode_diagnosis_lines_json(
+		self->diagnoses, self->own, self->options->is_page ? self->profile : NULL, &json);
+	if (self->options->is_page)
+		lode_json_member_number(
+			&json, "not_diagnosed", self->diagnoses->user - self->diagnoses->covered);
 	lode_json_key(&json, "findings");
 	lode_json_begin(&json, '[');
 	for (uint32_t i = 0; i < n; i++)
