@@ -1403,11 +1403,13 @@ await check("compare: what lode diff says of two profiles", async (expect) => {
 	expect("points", await page.locator(".scatter circle").count(), Math.min(500, known.length));
 	await picture("compare");
 	expect("axe", await faultsOfAxe(), []);
+	const processor = /Processor time [\d.]+ → [\d.]+ s, [\d.]+ ×: user [^;]*/.exec(run(lode, "diff", "x.lode", "again.lode").toString());
+	expect(`times: ${processor?.[0]}`, await page.evaluate(() => /Processor time [\d.]+ → [\d.]+ s, [\d.]+ ×: user .*, kernel .*; wall [\d.]+ → /.test(document.querySelector("main").innerText)), processor !== null);
 	/* All kinds in one table, as the text has them. */
 	await at(`#/compare?profile=${SLOWER}&base=${PAIRS}`);
 	await page.waitForSelector(".compared tbody tr");
 	const told = JSON.parse(run(lode, "diff", "pairs.lode", "slower.lode", "--format", "json")).comparisons[0];
-	const rows = ["patterns", "places", "functions", "lines"].flatMap((kind) => (told[kind]?.rows ?? []).filter((row) => row.is_told).map((row) => [kind.slice(0, -1), row.text]));
+	const rows = ["functions", "lines", "patterns", "places"].flatMap((kind) => (told[kind]?.rows ?? []).filter((row) => row.is_told).map((row) => [kind.slice(0, -1), row.text]));
 	expect("changes of several kinds", new Set(rows.map((row) => row[0])).size >= 2, true);
 	expect("kinds and names", await page.$$eval(".compared tbody tr", (all) => all.map((row) => [row.cells[row.cells.length - 2].innerText, row.dataset.row])), rows);
 	expect("drawn", (await page.innerText(".scatter figcaption")).startsWith(`${rows[0][0]}s:`), true);

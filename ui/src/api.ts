@@ -697,10 +697,18 @@ export interface Compared {
 	deviations: number;
 	rows: ComparedRow[];
 }
+/** Times are null where they are not known. */
+export interface ComparedProfile {
+	total: number;
+	user_seconds: number | null;
+	system_seconds: number | null;
+	wall_seconds: number | null;
+}
 export interface Comparisons {
 	comparisons: ({
-		base: { total: number };
-		new: { total: number };
+		base: ComparedProfile;
+		new: ComparedProfile;
+		differences: string;
 		unit: string;
 		is_counted: boolean;
 		normalised_by: string;

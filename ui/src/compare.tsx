@@ -9,7 +9,8 @@ import { more, MoreOptions } from "./options";
 import { Empty, Export, Field, Filters, Loading, Name, Problem, saveDrawing, useLineKeys } from "./parts";
 import { change, linkTo, type Route } from "./state";
 
-const kinds = ["patterns", "places", "functions", "lines", "sequences"] as const;
+/* In the order of lode diff. */
+const kinds = ["functions", "lines", "patterns", "places", "sequences"] as const;
 type Kind = (typeof kinds)[number];
 
 const units: [number, string][] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
@@ -32,6 +33,30 @@ function percent(row: ComparedRow): string {
 	if (!old || now === null) return row.match === "same" ? "" : row.match;
 	const part = now / old - 1;
 	return `${part > 0 ? "+" : part < 0 ? "−" : ""}${Math.abs(100 * part).toFixed(1)} %`;
+}
+
+/** Seconds in both, and their ratio: "0.99 → 0.75 s, 0.76 ×". */
+function both(before: number, now: number): string {
+	const digits = Math.max(before, now) < 1 ? 3 : 2;
+	return `${before.toFixed(digits)} → ${now.toFixed(digits)} s${before > 0 && now > 0 ? `, ${(now / before).toFixed(2)} ×` : ""}`;
+}
+
+/** What limits the comparison, and the times as the kernel accounts them. */
+function Times({ base, new: now, differences }: Comparisons["comparisons"][number]) {
+	const [user, oldUser, system, oldSystem] = [now.user_seconds, base.user_seconds, now.system_seconds, base.system_seconds];
+	const isKnown = user !== null && oldUser !== null && system !== null && oldSystem !== null;
+	if (!isKnown && !differences) return null;
+	return (
+		<p>
+			{differences}{" "}
+			{isKnown && (
+				<>
+					Processor time <b>{both(oldUser + oldSystem, user + system)}</b>: user {both(oldUser, user)}, kernel {both(oldSystem, system)}
+					{base.wall_seconds !== null && now.wall_seconds !== null && `; wall ${both(base.wall_seconds, now.wall_seconds)}`}.
+				</>
+			)}
+		</p>
+	);
 }
 
 const SIZE = 420;
@@ -284,6 +309,7 @@ export function CompareView({ route, served }: { route: Route; served: Served })
 			{!data && isLoading && <Loading what="Comparing the profiles" />}
 			{one && (
 				<>
+					<Times {...one} />
 					<p>
 						<bdi>{nameOf(base)}</bdi>: {weight(one.base.total, one.unit)}, now <bdi>{nameOf(String(number))}</bdi>: {weight(one.new.total, one.unit)}:{" "}
 						<b>{signed(one.change, one.unit)}</b> ±{weight(one.change_error, one.unit)}
