@@ -130,7 +130,9 @@ function Detail({ one, route }: { one: Diagnosis; route: Route }) {
 						Places{" "}
 						<span class="faint">
 							{one.at.length < one.places && `${one.at.length} of `}
-							{some(one.places, "place")} in {some(one.functions, "function")}
+							{/* Of a service the lines of the calls are counted. */}
+							{one.at.length <= one.places && `${some(one.places, "place")} in `}
+							{some(one.functions, "function")}
 						</span>
 					</h3>
 					<ol class="diagnosis-places">
