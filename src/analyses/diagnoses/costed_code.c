@@ -256,9 +256,12 @@ static uint32_t limits_of(const LodeCostedCode *self, const LodeLoop *loop)
 			limits |= UINT32_C(1) << (LODE_CODE_LIMIT_STEP + step);
 		return limits;
 	}
-	if (step < LODE_N_STEPS_OF && chain >= NEAR * cycles && NEAR * chain <= cycles)
+	/* The time may be wrong by two of its errors. */
+	double wrong = 2 * MAX(loop->iteration_error_ns, 0) / loop->iteration_ns;
+	double least = NEAR * cycles * MAX(1 - wrong, 0), most = cycles * (1 + wrong) / NEAR;
+	if (step < LODE_N_STEPS_OF && chain >= least && chain <= most)
 		limits |= UINT32_C(1) << (LODE_CODE_LIMIT_STEP + step);
-	if (units >= NEAR * cycles && NEAR * units <= cycles)
+	if (units >= least && units <= most)
 		limits |= UINT32_C(1) << (LODE_CODE_LIMIT_UNIT + unit);
 	return limits | memory_limit_of(self, loop);
 }

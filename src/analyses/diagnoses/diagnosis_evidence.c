@@ -33,6 +33,9 @@ double lode_rest_of_loop(const LodeCostedCode *code, const LodeLoop *loop, const
 	} else if (strcmp(cause, "division") == 0 || strcmp(cause, "square-root") == 0) {
 		rest = MAX(loop->cycles[LODE_UNIT_LOAD], loop->cycles[LODE_UNIT_WIDTH]);
 	}
+	/* measured to be less than the bound: by an error */
+	if (is_recurrence(cause) && cycles < loop->recurrence_cycles)
+		cycles = loop->recurrence_cycles;
 	return cycles > 0 ? CLAMP(SURE * rest / cycles, 0, 1) : 0;
 }
 
@@ -62,7 +65,7 @@ static void add_loop(LodeDiagnosis *self, const LodeCostedCode *code)
 	double other = MAX(lode_loop_busiest(loop, &unit), loop->other_cycles);
 	if (!(loop->recurrence_cycles > other))
 		return;
-	if (isnan(cycles))
+	if (!(cycles >= loop->recurrence_cycles))
 		lode_diagnosis_add_evidence(self, loop->recurrence_cycles, "cycles",
 			"an iteration waits %.3g cycles or more for the one before; else it needs "
 			"%.3g",
