@@ -161,7 +161,7 @@ static void report_slower(
 
 	if (lode_comparison_write_slower(compared->base, files, compared->files->len, view, lines) >
 		0)
-		asking->status = LODE_EXIT_SLOWER;
+		asking->status = LODE_EXIT_CHECKED;
 	fclose(lines);
 	g_auto(GStrv) each = g_strsplit(text, "\n", -1);
 	for (size_t i = 0; each[i] != NULL && *each[i] != '\0'; i++)

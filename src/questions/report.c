@@ -2,6 +2,8 @@
 /* The highest costs: the findings of a mining run, the list of its sequences, or functions. */
 #include "questions/report.h"
 
+#include "analyses/diagnoses/diagnose.h"
+#include "analyses/diagnoses/muting.h"
 #include "analyses/mine/closed.h"
 #include "base/error.h"
 #include "questions/parts/part_rows.h"
@@ -11,6 +13,10 @@
 #include "views/calls/function_calls.h"
 #include "views/code/function_list.h"
 #include "views/findings/report.h"
+#include "views/profile/profile_figures.h"
+
+#include <fnmatch.h>
+#include <string.h>
 
 typedef LodeReportQuestion Options;
 
@@ -19,7 +25,7 @@ typedef LodeReportQuestion Options;
 	"explain findings all with without size min-weight max-weight min-frequency "              \
 	"max-frequency "                                                                           \
 	"min-maximal max-maximal min-differential max-differential min-functions baseline "        \
-	"percent-limit run sequences places own"
+	"percent-limit run sequences places own fail-on mute diagnosis finding"
 
 static const LodeParameter rows[] = {
 	{"functions", LODE_FLAG(Options, lists_functions), .excludes = OF_SEQUENCES,
@@ -42,6 +48,16 @@ static const LodeParameter rows[] = {
 		.audience = LODE_PARAMETER_FOR_TERMINAL,
 		.summary = "list findings in place of diagnoses: the patterns that explain the "
 			   "cost, and what an execution of each costs"},
+	{"fail-on", LODE_TEXTS(Options, fail_on), .value = "CAUSE,…",
+		.audience = LODE_PARAMETER_FOR_TERMINAL,
+		.summary = "exit with status 3, and name them, when there are diagnoses of these "
+			   "causes, words of the catalogue or globs such as 'service-*'; may be "
+			   "repeated"},
+	{"mute", LODE_FILE(Options, report.muting), .value = "FILE",
+		.audience = LODE_PARAMETER_FOR_TERMINAL,
+		.summary = "leave out diagnoses that are known and accepted: those whose names, "
+			   "CAUSE@SCOPE, are in this file, one a line, or match a glob there "
+			   "(default: " LODE_MUTING_FILE " in the current folder)"},
 	{"sort", LODE_TEXT(Options, report.sort), .value = "KEY",
 		.summary = "sort by excess (the default), weight, frequency, maximal, "
 			   "differential, places, functions, executions, event:NAME or sequence; "
@@ -113,6 +129,12 @@ static const LodeParameter rows[] = {
 static const LodeParameter others[] = {
 	{"run", LODE_TEXT(Options, run), .value = "NAME", .audience = LODE_PARAMETER_FOR_WORDS,
 		.summary = "the mining run (default: the last one)"},
+	{"diagnosis", LODE_COUNT(Options, report.diagnosis), .least = 1, .value = "N",
+		.audience = LODE_PARAMETER_FOR_WORDS, .excludes = "finding findings limit",
+		.summary = "this diagnosis alone, in full: 2 is D2"},
+	{"finding", LODE_COUNT(Options, report.finding), .least = 1, .value = "N",
+		.audience = LODE_PARAMETER_FOR_WORDS, .excludes = "limit",
+		.summary = "this finding alone, explained: 3 is F3"},
 	{"sequences", LODE_FLAG(Options, lists_sequences), .audience = LODE_PARAMETER_FOR_PAGE,
 		.summary = "list the sequences of a run that has findings"},
 	{"offset", LODE_COUNT(Options, report.offset), .value = "N",
@@ -142,13 +164,27 @@ static bool wants_sequences(const LodeMiningRun *run, const void *options)
 	       (self->lists_sequences || lode_report_lists_sequences(run, &self->report));
 }
 
+/* "D2", "F3". */
+static bool is_number(const char *word)
+{
+	return strchr("DdFf", word[0]) != NULL &&
+	       g_ascii_string_to_unsigned(word + 1, 10, 1, UINT32_MAX, NULL, NULL);
+}
+
 static bool take_words(char **words, LodeParameterPairs *pairs, GError **error)
 {
-	if (words[0] != NULL && words[1] != NULL)
-		return lode_parameter_refuse(
-			error, "report takes a profile and perhaps the name of a run");
-	if (words[0] != NULL)
+	bool has_run = words[0] != NULL && !is_number(words[0]);
+	char **rest = words + has_run;
+
+	if (rest[0] != NULL && (!is_number(rest[0]) || rest[1] != NULL))
+		return lode_parameter_refuse(error,
+			"report takes a profile, perhaps the name of a run, and perhaps the number "
+			"of a diagnosis (D2) or a finding (F3)");
+	if (has_run)
 		lode_parameter_pairs_add(pairs, "run", words[0]);
+	if (rest[0] != NULL)
+		lode_parameter_pairs_add(pairs,
+			g_ascii_toupper(rest[0][0]) == 'D' ? "diagnosis" : "finding", rest[0] + 1);
 	return true;
 }
 
@@ -181,6 +217,75 @@ static GArray *find_list(
 		asking->asker->keep(asking, &lode_kept_list, key, list);
 	report->is_closed = NULL;
 	return list;
+}
+
+/* --- diagnoses --- */
+
+/* The globs of --fail-on. NULL: one of them matches no cause. */
+static char **read_causes(const char *const *given, GError **error)
+{
+	g_auto(GStrv) causes = lode_diagnose_causes();
+	g_autofree char *joined = lode_parameter_join(given);
+	g_auto(GStrv) globs = g_strsplit(joined != NULL ? joined : "", ",", -1);
+
+	for (size_t i = 0; globs[i] != NULL; i++) {
+		bool is_known = false;
+		for (size_t k = 0; causes[k] != NULL; k++)
+			is_known |= fnmatch(globs[i], causes[k], 0) == 0;
+		if (is_known)
+			continue;
+		g_autofree char *all = g_strjoinv(" ", causes);
+		lode_parameter_refuse(
+			error, "--fail-on: no cause is '%s'; causes are: %s", globs[i], all);
+		return NULL;
+	}
+	return g_steal_pointer(&globs);
+}
+
+static bool has_cause(const LodeDiagnosis *self, char **globs)
+{
+	for (; *globs != NULL; globs++)
+		if (fnmatch(*globs, self->cause, 0) == 0)
+			return true;
+	return false;
+}
+
+/* --fail-on: one line for each diagnosis that fails. */
+static void check_causes(LodeAsking *asking, const LodeDiagnoses *diagnoses, char **globs)
+{
+	for (guint i = 0; i < diagnoses->diagnoses->len; i++) {
+		const LodeDiagnosis *one = lode_diagnoses_at(diagnoses, i);
+		if (one->is_muted || !has_cause(one, globs))
+			continue;
+		lode_asking_note(asking, "--fail-on: D%u %s, %.1f %% of the %s", i + 1, one->name,
+			100 * one->time, diagnoses->weight);
+		asking->status = LODE_EXIT_CHECKED;
+	}
+}
+
+/* The caller frees them. NULL: the file of muted ones cannot be read, or the one asked for is not
+ * there. */
+static LodeDiagnoses *diagnose(
+	const LodeAsking *asking, const Options *self, const LodeMined *mined, GError **error)
+{
+	const LodeReportOptions *report = &self->report;
+	g_autoptr(LodeDiagnoses) diagnoses = lode_diagnose(mined->profile, mined->run->findings,
+		lode_profile_weight_of(mined->profile, mined->run), report->own);
+	guint n = diagnoses->diagnoses->len;
+
+	if (!asking->is_page) {
+		g_auto(GStrv) globs = lode_muting_read(report->muting, error);
+		if (globs == NULL)
+			return NULL;
+		lode_muting_apply((const char *const *)globs, diagnoses);
+	}
+	if (report->diagnosis > n) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"D%u: the profile has %u diagnos%s", report->diagnosis, n,
+			n == 1 ? "is" : "es");
+		return NULL;
+	}
+	return g_steal_pointer(&diagnoses);
 }
 
 static bool write_report(LodeAsking *asking, const LodeMined *mined, Options *self, GError **error)
@@ -264,9 +369,18 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 		.run = self->run,
 		.wants_sequences = wants_sequences,
 		.options = self};
+	g_autoptr(LodeDiagnoses) diagnoses = NULL;
 	g_autoptr(GArray) list = NULL;
+	g_auto(GStrv) causes = read_causes(self->fail_on, error);
 	LodeMined mined;
 
+	if (causes == NULL)
+		return false;
+	if (report->diagnosis != 0 && report->format == LODE_VIEW_CSV)
+		return lode_parameter_refuse(
+			error, "CSV has findings; diagnoses are in text and JSON");
+	report->is_explained |= report->diagnosis != 0 || report->finding != 0;
+	report->shows_findings |= report->finding != 0;
 	if (self->lists_functions || self->callers != NULL || self->callees != NULL)
 		return answer_functions(asking, self, origins, error);
 	if (self->lists_programs) {
@@ -288,18 +402,34 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 			return false;
 		report->sequences = list;
 	}
-	return write_report(asking, &mined, self, error);
+	guint n = mined.run->findings != NULL ? mined.run->findings->findings->len : 0;
+	if (!lists && report->finding > n) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"F%u: the run has %u finding%s", report->finding, n, n == 1 ? "" : "s");
+		return false;
+	}
+	if (!lists || self->fail_on != NULL)
+		diagnoses = diagnose(asking, self, &mined, error);
+	if ((!lists || self->fail_on != NULL) && diagnoses == NULL)
+		return false;
+	report->diagnoses = diagnoses;
+	if (!write_report(asking, &mined, self, error))
+		return false;
+	if (self->fail_on != NULL)
+		check_causes(asking, diagnoses, causes);
+	return true;
 }
 
 const LodeVerb lode_question_report = {
 	.name = "report",
-	.arguments = "PROFILE.lode [RUN]",
+	.arguments = "PROFILE.lode [RUN] [D2 | F3]",
 	.summary = "show the patterns that cost most",
 	.description =
 		"Without options, shows the diagnoses: what costs time, why, where, what removing "
 		"it would save, and what to do. With --findings, or where there is no diagnosis, "
 		"shows the patterns that explain the cost, what an execution of each costs, and "
-		"the hottest places. With --all, "
+		"the hottest places. D2 is one diagnosis alone, in full, and F3 one finding. With "
+		"--all, "
 		"--sort, --reverse, --baseline or a filter, lists the mined sequences. After "
 		"'lode run' the first list takes longer: it mines them.\n"
 		"\n"
@@ -311,7 +441,8 @@ const LodeVerb lode_question_report = {
 		"\n"
 		"Examples:\n"
 		"  lode report x.lode\n"
-		"  lode report x.lode --explain\n"
+		"  lode report x.lode --explain D2\n"
+		"  lode report x.lode --fail-on division,part-store   status 3 for a CI job\n"
 		"  lode report x.lode --functions --sort inclusive\n"
 		"  lode report x.lode --callers malloc\n"
 		"  lode report x.lode --with 'ev:*' --size 2-\n"

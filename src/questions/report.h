@@ -18,6 +18,7 @@ typedef struct {
 	bool lists_functions;
 	const char *callers, *callees; /* the function whose ones are shown, or NULL */
 	const char *image;             /* of the list of functions */
+	const char *const *fail_on;    /* causes, or globs of them, separated by commas; NULL */
 	/* The HTML file to write instead of an answer, or NULL, and the folders of its source
 	 * files. */
 	const char *html;

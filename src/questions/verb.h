@@ -19,7 +19,7 @@ enum {
 	LODE_EXIT_OK = 0,
 	LODE_EXIT_FAILED = 1,
 	LODE_EXIT_USAGE = 2,
-	LODE_EXIT_SLOWER = 3,      /* lode diff --fail-above */
+	LODE_EXIT_CHECKED = 3,     /* lode diff --fail-above, lode report --fail-on: so it is */
 	LODE_EXIT_BY_SIGNAL = 256, /* plus a signal's number: main() ends by that signal */
 };
 

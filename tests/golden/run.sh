@@ -26,18 +26,22 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin" "$work/mined" "$work/scratch"
 ln -s "$lode" "$work/bin/lode"
-# mined OPTION…: x.lode, of pairs.flow and mined so. Cases that only look at it share it.
+# mined OPTION…: x.lode, of pairs.flow and mined so; caused: of causes.flow. Cases that only look at
+# it share it.
 cat >"$work/bin/mined" <<'END'
 #!/bin/sh -e
-made=$MINED/$(echo "$*" | tr -c 'a-z0-9.\n' _).lode
+flow=pairs
+[ "${0##*/}" = mined ] || flow=causes
+made=$MINED/$flow$(echo "$*" | tr -c 'a-z0-9.\n' _).lode
 if [ ! -e "$made" ]; then
-	lode import "$DATA/flow/pairs.flow" -o "$made.new" >/dev/null
+	lode import "$DATA/flow/$flow.flow" -o "$made.new" >/dev/null
 	lode mine "$made.new" "$@" >/dev/null
 	mv "$made.new" "$made"
 fi
 cp "$made" x.lode
 END
 chmod +x "$work/bin/mined"
+ln -s mined "$work/bin/caused"
 
 MINED=$work/mined
 # LODE_PROGRESS: how much is printed of the progress depends on the machine.

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/diagnoses/diagnose.h"
 
+#include "analyses/diagnoses/diagnosis_evidence.h"
 #include "analyses/diagnoses/kernel_diagnoses.h"
 #include "analyses/diagnoses/place_diagnoses.h"
 #include "analyses/diagnoses/service_diagnoses.h"
+#include "analyses/diagnoses/service_rules.h"
 #include "analyses/diagnoses/sharing_diagnoses.h"
+#include "base/arrays/sort_order.h"
 
 #include <string.h>
 
@@ -204,6 +207,7 @@ LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *fin
 	LodeDiagnosisContext context = {profile, findings, event,
 		event != LODE_NONE ? lode_profile_event(profile, event)->total : 0, self->user,
 		lines, costs, families, family_of, services};
+	self->weight = g_strdup(lode_diagnosis_weight(&context));
 	g_autoptr(LodeCostedCode) code = lode_costed_code_new(&context);
 	lode_place_diagnoses_add(self, code, rules);
 	lode_sharing_diagnoses_add(self, &context);
@@ -211,4 +215,26 @@ LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *fin
 	lode_kernel_diagnoses_add(self, &context);
 	finish(self, &context);
 	return self;
+}
+
+/* Explanations of findings have none. */
+static void add_cause(GPtrArray *words, const char *cause)
+{
+	if (cause != NULL && !g_ptr_array_find_with_equal_func(words, cause, g_str_equal, NULL))
+		g_ptr_array_add(words, g_strdup(cause));
+}
+
+char **lode_diagnose_causes(void)
+{
+	g_autoptr(LodeCauseRules) rules = lode_cause_rules_new();
+	g_autoptr(LodeServiceRules) services = lode_service_rules_new();
+	g_autoptr(GPtrArray) words = g_ptr_array_new();
+
+	for (size_t i = 0; i < lode_cause_rules_n(rules); i++)
+		add_cause(words, lode_cause_rules_at(rules, i)->cause);
+	for (guint i = 0; i < lode_service_rules_n(services); i++)
+		add_cause(words, lode_service_rules_at(services, i)->cause);
+	g_ptr_array_sort(words, lode_compare_texts);
+	g_ptr_array_add(words, NULL);
+	return (char **)g_ptr_array_free(g_steal_pointer(&words), FALSE);
 }

@@ -12,3 +12,6 @@
  */
 LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *findings,
 	uint32_t event, const char *const *own);
+
+/* The catalogue: the words of all causes, sorted, NULL-terminated. The caller frees them. */
+char **lode_diagnose_causes(void);

@@ -20,6 +20,7 @@ void lode_diagnoses_free(LodeDiagnoses *self)
 	if (self == NULL)
 		return;
 	g_ptr_array_unref(self->diagnoses);
+	g_free(self->weight);
 	g_free(self);
 }
 

@@ -35,9 +35,10 @@ typedef struct {
 } LodeEvidence;
 
 typedef struct {
-	char *cause; /* the catalogue's word */
-	char *title; /* in words: "loads of what stores of another width wrote" */
-	char *name;  /* stable, to compare and mute: "division@hash_step" */
+	char *cause;   /* the catalogue's word */
+	char *title;   /* in words: "loads of what stores of another width wrote" */
+	char *name;    /* stable, to compare and mute: "division@hash_step" */
+	bool is_muted; /* known and accepted by the user (muting.h) */
 	LodeScopeKind scope;
 	uint32_t instruction; /* the costliest place, whose own line names the diagnosis; LODE_NONE
 	                       */
@@ -63,6 +64,7 @@ typedef struct {
 	double user;          /* share of the processor time in the program's own code: a share of
 	                         the weight of the samples times this is one of the processor time */
 	double seconds;       /* the processor time; 0: not known */
+	char *weight;         /* the word for what the shares are of: "time", "cycles" … */
 } LodeDiagnoses;
 
 /* None yet; never NULL. */

@@ -135,6 +135,20 @@ static void add_windows(LodeDiagnosis *self, const LodeCostedCode *code)
 
 /* --- all --- */
 
+const char *lode_diagnosis_weight(const LodeDiagnosisContext *context)
+{
+	const char *name = context->event != LODE_NONE
+	                           ? lode_profile_event(context->profile, context->event)->name
+	                           : NULL;
+
+	if (name != NULL && strstr(name, "cycles") != NULL)
+		return "cycles";
+	return name == NULL || strstr(name, "-clock") != NULL ||
+	                       strcmp(name, LODE_LATENCY_EVENT) == 0
+	               ? "time"
+	               : name;
+}
+
 /* Others have next to nothing where these have so many times as much. */
 static const double MOST_TIMES = 200;
 
@@ -143,17 +157,18 @@ void lode_place_evidence_add(
 {
 	const LodeDiagnosisContext *context = code->context;
 	double share = 100 * weight / context->total * context->user;
+	const char *what = lode_diagnosis_weight(context);
 
 	add_windows(self, code);
 	add_loop(self, code);
 	add_bytes(self, code);
 	if (weight < MOST_TIMES * base)
 		lode_diagnosis_add_evidence(self, share, "%",
-			"%.1f %% of the time at %u such instruction%s, %.3g × those around", share,
-			self->places, self->places == 1 ? "" : "s", weight / base);
+			"%.1f %% of the %s at %u such instruction%s, %.3g × those around", share,
+			what, self->places, self->places == 1 ? "" : "s", weight / base);
 	else
 		lode_diagnosis_add_evidence(self, share, "%",
-			"%.1f %% of the time at %u such instruction%s, next to none at those "
+			"%.1f %% of the %s at %u such instruction%s, next to none at those "
 			"around",
-			share, self->places, self->places == 1 ? "" : "s");
+			share, what, self->places, self->places == 1 ? "" : "s");
 }

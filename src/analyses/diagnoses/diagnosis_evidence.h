@@ -17,3 +17,6 @@ double lode_rest_of_loop(const LodeCostedCode *code, const LodeLoop *loop, const
  * them have. */
 void lode_place_evidence_add(
 	LodeDiagnosis *self, const LodeCostedCode *code, double weight, double base);
+
+/* The word for what the event weighs: "time", "cycles", else the event's name, borrowed. */
+const char *lode_diagnosis_weight(const LodeDiagnosisContext *context);

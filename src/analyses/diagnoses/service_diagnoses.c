@@ -380,8 +380,8 @@ static void add_evidence(const Diagnosing *self, LodeDiagnosis *diagnosis, const
 	              !g_str_has_suffix(names, " and others");
 	guint n = sums->functions->len;
 
-	lode_diagnosis_add_evidence(diagnosis, percent, "%", "%s %s %.1f %% with all that %s",
-		names, is_one ? "takes" : "take", percent, is_one ? "it calls" : "they call");
+	lode_diagnosis_add_evidence(diagnosis, percent, "%", "%.1f %% with all that %s: %s",
+		percent, is_one ? "it calls" : "they call", names);
 	if (sums->lines->len == 0) {
 		lode_diagnosis_add_evidence(diagnosis, 0, "functions", "the callers are not known");
 		return;

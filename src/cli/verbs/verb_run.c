@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lode run: the main job in one step. Records a program or a process, imports, mines, reports. */
+#include "analyses/diagnoses/diagnose.h"
+#include "analyses/diagnoses/muting.h"
 #include "base/files/output_file.h"
 #include "cli/interrupt.h"
 #include "cli/options/mining_options.h"
@@ -14,6 +16,7 @@
 #include "store/profile_store.h"
 #include "views/findings/report.h"
 #include "views/form/display_text.h"
+#include "views/profile/profile_figures.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -51,16 +54,21 @@ static bool report(const Options *given, const LodeProfile *profile, const LodeM
 	/* Program output in a file or a pipe is data: the report must not be appended to it. */
 	bool is_data = file == NULL && isatty(STDOUT_FILENO) == 0;
 	g_autoptr(LodeOutputFile) output = lode_output_file_open(file, error);
+	g_auto(GStrv) muted = lode_muting_read(NULL, error);
 	LodeReportOptions report_options;
 
-	if (output == NULL)
+	if (output == NULL || muted == NULL)
 		return false;
+	g_autoptr(LodeDiagnoses) diagnoses = lode_diagnose(
+		profile, mined->findings, lode_profile_weight_of(profile, mined), given->own);
+	lode_muting_apply((const char *const *)muted, diagnoses);
 	FILE *stream = is_data ? stderr : lode_output_file_stream(output);
 	lode_report_options_init(&report_options);
 	report_options.terminal = lode_terminal_of(stream);
 	report_options.terminal.has_full_names = given->has_full_names;
 	report_options.own = given->own;
 	report_options.profile_path = path;
+	report_options.diagnoses = diagnoses;
 	return lode_report_write(profile, mined, &report_options, progress, stream, error) &&
 	       lode_output_file_commit(output, error);
 }

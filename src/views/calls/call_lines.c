@@ -130,8 +130,7 @@ void lode_call_lines_unnamed(
 	g_autoptr(GString) image = g_string_new(NULL);
 	lode_display_append(image, base, terminal->is_ascii);
 	lode_profile_lines_print(terminal, out,
-		"%s of the cost is in functions without symbols (fn_…), most in %s: --debuginfod, "
-		"with lode run or import, asks servers for their names.",
+		"%s is in functions without symbols, most in %s: --debuginfod",
 		lode_number_format_share(lode_share_of(unnamed, total), share), image->str);
 }
 

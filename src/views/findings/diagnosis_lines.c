@@ -25,25 +25,49 @@ static void append_saves(GString *out, const LodeDiagnosis *self)
 			out, "saves %.0f–%.0f %%", 100 * self->low, 100 * self->high);
 }
 
-static void append_place(GString *out, const LodeDiagnosis *self, const LodeTerminal *terminal)
+static size_t width_of(const LodeTerminal *terminal)
+{
+	return terminal->width != 0 ? terminal->width : SCREEN_WIDTH;
+}
+
+/* The library of a function that is only known by its address; NULL: none. The caller frees it. */
+static char *library_of(const LodeDiagnosis *self, const LodeProfile *profile)
+{
+	if (self->instruction == LODE_NONE)
+		return NULL;
+	const LodeFunction *function = lode_profile_function(
+		profile, lode_profile_instruction(profile, self->instruction)->function);
+	return g_strcmp0(function->name, self->function) == 0
+	               ? lode_function_library(profile, function)
+	               : NULL;
+}
+
+/* "hash_step (table.c:41) and 39 more functions", of which the name is shortened to fit a line. */
+static void append_place(GString *out, const LodeDiagnosis *self, const LodeProfile *profile,
+	const LodeTerminal *terminal)
 {
 	g_autofree char *base = self->file != NULL ? g_path_get_basename(self->file) : NULL;
+	g_autofree char *library = library_of(self, profile);
+	g_autoptr(GString) rest = g_string_new(NULL);
 
 	if (self->function != NULL)
 		lode_function_name_append(out, self->function, terminal);
 	if (base != NULL && self->line > 0)
-		g_string_append_printf(out, "%s%s:%u%s", self->function != NULL ? " (" : "", base,
+		g_string_append_printf(rest, "%s%s:%u%s", self->function != NULL ? " (" : "", base,
 			self->line, self->function != NULL ? ")" : "");
+	else if (library != NULL)
+		g_string_append_printf(rest, " in %s", library);
 	if (self->object != NULL)
-		g_string_append_printf(out, "%s%s", out->len > 0 ? ": " : "", self->object);
+		g_string_append_printf(
+			rest, "%s%s", out->len + rest->len > 0 ? ": " : "", self->object);
 	if (self->functions > 1)
-		g_string_append_printf(out, " and %u more function%s", self->functions - 1,
+		g_string_append_printf(rest, " and %u more function%s", self->functions - 1,
 			self->functions == 2 ? "" : "s");
-}
-
-static size_t width_of(const LodeTerminal *terminal)
-{
-	return terminal->width != 0 ? terminal->width : SCREEN_WIDTH;
+	size_t used = INDENT + lode_display_width(rest->str);
+	if (!terminal->has_full_names)
+		lode_display_shorten(out, MAX(width_of(terminal), used + LEAST_CLAUSE) - used,
+			terminal->is_ascii);
+	g_string_append(out, rest->str);
 }
 
 void lode_diagnosis_lines_put(const LodeTerminal *terminal, const char *text, FILE *out)
@@ -74,28 +98,46 @@ static void put_title(
 	put_line(terminal, begin, text->str, out);
 }
 
-/* The clauses of it that have room on a line. */
+/* The bytes of a text, of which `width` have room, up to the end of a clause. */
+static size_t whole_clauses(const char *text, size_t width)
+{
+	size_t n = 0;
+	int depth = 0;
+
+	for (size_t i = 0; text[i] != '\0' && i <= width; i++) {
+		bool is_end = text[i + 1] == ' ' || text[i + 1] == '\0';
+		if (depth == 0 && ((is_end && strchr(";:.,", text[i]) != NULL) ||
+					  g_str_has_prefix(text + i, " (")))
+			n = i;
+		depth += (text[i] == '(') - (text[i] == ')');
+	}
+	return n;
+}
+
+/* The sentences of it that have room on a line, or the clauses of the first. */
 static void put_remedy(const char *remedy, const LodeTerminal *terminal, FILE *out)
 {
 	static const char begin[] = "  → ";
 	size_t width = width_of(terminal) - lode_display_width(begin), n = 0;
 
-	for (size_t i = 0; remedy[i] != '\0' && i < width && !terminal->has_full_names; i++)
+	for (size_t i = 0; remedy[i] != '\0' && i <= width && !terminal->has_full_names; i++)
 		if (strchr(";:.", remedy[i]) != NULL &&
 			(remedy[i + 1] == ' ' || remedy[i + 1] == '\0'))
 			n = i;
+	if (n < LEAST_CLAUSE && strlen(remedy) > width && !terminal->has_full_names)
+		n = whole_clauses(remedy, width);
 	g_autofree char *brief = n >= LEAST_CLAUSE ? g_strndup(remedy, n) : g_strdup(remedy);
 	put_line(terminal, begin, brief, out);
 }
 
-void lode_diagnosis_lines_write(
-	const LodeDiagnoses *self, guint index, const LodeTerminal *terminal, FILE *out)
+void lode_diagnosis_lines_write(const LodeDiagnoses *self, const LodeProfile *profile, guint index,
+	const LodeTerminal *terminal, FILE *out)
 {
 	const LodeDiagnosis *one = lode_diagnoses_at(self, index);
 	g_autoptr(GString) place = g_string_new(NULL);
 
 	put_title(one, index + 1, terminal, out);
-	append_place(place, one, terminal);
+	append_place(place, one, profile, terminal);
 	if (place->len > 0)
 		put_line(terminal, "    ", place->str, out);
 	if (one->evidence->len > 0)
@@ -104,14 +146,14 @@ void lode_diagnosis_lines_write(
 		put_remedy(one->remedy, terminal, out);
 }
 
-void lode_diagnosis_lines_explain(
-	const LodeDiagnoses *self, guint index, const LodeTerminal *terminal, FILE *out)
+void lode_diagnosis_lines_explain(const LodeDiagnoses *self, const LodeProfile *profile,
+	guint index, const LodeTerminal *terminal, FILE *out)
 {
 	const LodeDiagnosis *one = lode_diagnoses_at(self, index);
 	g_autoptr(GString) place = g_string_new(NULL);
 
 	put_title(one, index + 1, terminal, out);
-	append_place(place, one, terminal);
+	append_place(place, one, profile, terminal);
 	if (place->len > 0)
 		lode_profile_lines_print_indented(terminal, INDENT, out, "%s", place->str);
 	lode_profile_lines_print_indented(terminal, INDENT, out, "%s", one->explanation);
@@ -124,7 +166,8 @@ void lode_diagnosis_lines_explain(
 			(const char *)g_ptr_array_index(one->ruled_out, i));
 	lode_profile_lines_print_indented(terminal, INDENT, out, "What people do: %s", one->remedy);
 	lode_profile_lines_print_indented(terminal, INDENT, out, "Source: %s.", one->source);
-	lode_profile_lines_print_indented(terminal, INDENT, out, "Name: %s", one->name);
+	lode_profile_lines_print_indented(
+		terminal, INDENT, out, "Name: %s%s", one->name, one->is_muted ? ", muted" : "");
 }
 
 /* --- JSON --- */
@@ -169,6 +212,7 @@ static void put_json(const LodeDiagnosis *self, guint number, const LodeOwnLines
 	lode_json_member_string(json, "id", id);
 	lode_json_member_string(json, "cause", self->cause);
 	lode_json_member_string(json, "name", self->name);
+	lode_json_member_bool(json, "muted", self->is_muted);
 	lode_json_member_string(json, "title", self->title);
 	put_scope(self, own, json);
 	lode_json_member_number(json, "time", self->time);
@@ -212,12 +256,13 @@ static void put_json(const LodeDiagnosis *self, guint number, const LodeOwnLines
 	lode_json_end(json, '}');
 }
 
-void lode_diagnosis_lines_json(const LodeDiagnoses *self, const LodeOwnLines *own,
+void lode_diagnosis_lines_json(const LodeDiagnoses *self, guint number, const LodeOwnLines *own,
 	const LodeProfile *shown, LodeJsonStream *json)
 {
 	lode_json_key(json, "diagnoses");
 	lode_json_begin(json, '[');
 	for (guint i = 0; i < self->diagnoses->len; i++)
-		put_json(lode_diagnoses_at(self, i), i + 1, own, shown, json);
+		if (number == 0 || number == i + 1)
+			put_json(lode_diagnoses_at(self, i), i + 1, own, shown, json);
 	lode_json_end(json, ']');
 }

@@ -16,20 +16,19 @@
 #include "model/lines/own_lines.h"
 #include "views/form/format.h"
 
-enum { LODE_DIAGNOSIS_LINES = 4 }; /* of a diagnosis in brief */
-
-/* The first `n`, in brief. */
-void lode_diagnosis_lines_write(
-	const LodeDiagnoses *self, guint n, const LodeTerminal *terminal, FILE *out);
+/* One in brief: four lines at most. */
+void lode_diagnosis_lines_write(const LodeDiagnoses *self, const LodeProfile *profile, guint index,
+	const LodeTerminal *terminal, FILE *out);
 
 /* One with all that is known of it. */
-void lode_diagnosis_lines_explain(
-	const LodeDiagnoses *self, guint index, const LodeTerminal *terminal, FILE *out);
+void lode_diagnosis_lines_explain(const LodeDiagnoses *self, const LodeProfile *profile,
+	guint index, const LodeTerminal *terminal, FILE *out);
 
 /* A line, cut to the screen; in a pipe to 80 columns, unless full names are wanted. */
 void lode_diagnosis_lines_put(const LodeTerminal *terminal, const char *text, FILE *out);
 
-/* The member "diagnoses" of an object. For the page, each has its costliest places, of the profile
- * `shown`; NULL: for others. */
-void lode_diagnosis_lines_json(const LodeDiagnoses *self, const LodeOwnLines *own,
+/* The member "diagnoses" of an object: the one with this number from 1, all for 0, none for
+ * LODE_NONE. For the page, each has its costliest places, of the profile `shown`; NULL: for others.
+ */
+void lode_diagnosis_lines_json(const LodeDiagnoses *self, guint number, const LodeOwnLines *own,
 	const LodeProfile *shown, LodeJsonStream *json);

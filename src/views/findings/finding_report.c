@@ -13,6 +13,7 @@
 
 #include "analyses/diagnoses/cause_rules.h"
 #include "analyses/diagnoses/diagnose.h"
+#include "analyses/diagnoses/muting.h"
 #include "base/text/number_format.h"
 #include "views/code/function_name.h"
 #include "views/findings/diagnosis_lines.h"
@@ -270,6 +271,8 @@ static uint32_t choose_lines(const View *self, uint32_t room, GArray *patterns, 
 	for (uint32_t i = 0; i < self->findings->findings->len; i++) {
 		bool is_spread = lode_finding_is_spread(lode_findings_at(self->findings, i));
 		Line line = {i, false}, places = {i, true};
+		if (self->options->finding != 0 && i + 1 != self->options->finding)
+			continue;
 		uint32_t needed = is_spread ? 2 : 1;
 		if (self->options->limit != 0 ? n == self->options->limit : needed > room)
 			break;
@@ -472,15 +475,8 @@ static void put_next(const View *self, uint32_t n_shown)
 
 /* --- the first screen --- */
 
-/* Lines of the screen, of the head, and of what is below the diagnoses; and what it has of
- * functions above them, and of findings below. */
-enum {
-	SCREEN_LINES = 25,
-	HEAD_LINES = 3,
-	TAIL_LINES = 5,
-	SCREEN_FUNCTIONS = 3,
-	SCREEN_FINDINGS = 2
-};
+/* Lines of the screen, and what it has of functions above the diagnoses and of findings below. */
+enum { SCREEN_LINES = 25, SCREEN_FUNCTIONS = 3, SCREEN_FINDINGS = 2 };
 
 /* Whether a diagnosis names a finding. */
 static bool is_diagnosed(const View *self, uint32_t finding)
@@ -515,12 +511,14 @@ static void put_uncovered(const View *self)
 	const LodeFindings *findings = self->findings;
 	double rest = self->diagnoses->user - self->diagnoses->covered;
 	uint32_t n = 0;
+	/* Diagnoses have the room first. */
+	uint32_t n_most = self->diagnoses->diagnoses->len > SCREEN_FINDINGS ? 1 : SCREEN_FINDINGS;
 
 	if (rest < 0.02)
 		return;
 	lode_profile_lines_print(&self->options->terminal, self->out,
-		"No diagnosis covers %.0f %% of the time.", 100 * rest);
-	for (uint32_t i = 0; i < findings->findings->len && n < SCREEN_FINDINGS; i++) {
+		"No diagnosis covers %.0f %% of the %s.", 100 * rest, self->diagnoses->weight);
+	for (uint32_t i = 0; i < findings->findings->len && n < n_most; i++) {
 		if (is_diagnosed(self, i))
 			continue;
 		put_uncovered_finding(self, i);
@@ -528,53 +526,141 @@ static void put_uncovered(const View *self)
 	}
 }
 
+/* The first that is not muted; 0: there is none. */
+static guint first_listed(const LodeDiagnoses *self)
+{
+	for (guint i = 0; i < self->diagnoses->len; i++)
+		if (!lode_diagnoses_at(self, i)->is_muted)
+			return i;
+	return 0;
+}
+
 static void put_diagnoses_next(const View *self)
 {
 	g_autofree char *path = lode_shell_profile(
 		self->options->profile_path, self->options->origins, self->profile->part_options);
 	const LodeTerminal *terminal = &self->options->terminal;
+	guint first = first_listed(self->diagnoses);
+	g_autofree char *next = g_strdup_printf(
+		"Next:  lode report %s --explain D%u; --findings", path, first + 1);
+	g_autofree char *more = g_strdup_printf("%s; lode annotate %s D%u", next, path, first + 1);
 
 	put_unresolved(self);
 	put_left_handlers(self);
-	lode_profile_lines_print(terminal, self->out,
-		"Next:  lode report %s --explain   evidence and sources; --findings   patterns",
-		path);
+	/* The second command only where it has room. */
+	bool has_room = terminal->width == 0 || lode_display_width(more) <= terminal->width;
+	lode_profile_lines_print(terminal, self->out, "%s", has_room ? more : next);
 	g_autofree char *by_clock = lode_latency_hint(self->profile, self->weight_event, terminal);
 	if (by_clock != NULL)
 		lode_profile_lines_print(terminal, self->out,
 			"       lode report %s --weight latency   %s", path, by_clock);
 }
 
-static void write_diagnoses(const View *self)
+/* A part of the screen, made before it is known how much of the others has room. */
+typedef struct {
+	View view; /* which writes into it */
+	char *text;
+	size_t size;
+} Part;
+
+static void part_begin(Part *self, const View *view)
+{
+	*self = (Part){.view = *view};
+	self->view.out = open_memstream(&self->text, &self->size);
+}
+
+/* The number of its lines. */
+static guint part_end(Part *self)
+{
+	guint n = 0;
+
+	fclose(self->view.out);
+	for (const char *at = self->text; (at = strchr(at, '\n')) != NULL; at++)
+		n++;
+	return n;
+}
+
+static void part_clear(Part *self)
+{
+	free(self->text);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Part, part_clear)
+
+/* Into the part: what is above the diagnoses. */
+static void put_screen_head(const View *self)
 {
 	g_auto(LodeTopFunctions) functions = {0};
-	const LodeDiagnoses *diagnoses = self->diagnoses;
 	const LodeTerminal *terminal = &self->options->terminal;
-	guint n = diagnoses->diagnoses->len;
 
 	lode_top_functions_init(&functions, self->profile, self->weight_event);
-	if (n > 1)
+	if (self->diagnoses->diagnoses->len > 1)
 		lode_top_functions_keep(&functions, SCREEN_FUNCTIONS);
-	guint used = HEAD_LINES + TAIL_LINES + functions.rows->len + 1;
-	guint room = (SCREEN_LINES - MIN(used, SCREEN_LINES)) / LODE_DIAGNOSIS_LINES;
-	guint limit = self->options->limit != 0     ? self->options->limit
-	              : self->options->is_explained ? n
-	                                            : MAX(room, 1);
-
 	lode_profile_lines_head_of_diagnoses(
 		self->profile, self->weight_event, terminal, self->out);
 	lode_top_functions_write(&functions, terminal, self->out);
 	fputc('\n', self->out);
-	for (guint i = 0; i < MIN(limit, n); i++)
-		(self->options->is_explained
-				? lode_diagnosis_lines_explain
-				: lode_diagnosis_lines_write)(diagnoses, i, terminal, self->out);
-	if (limit < n)
-		lode_profile_lines_print(
-			terminal, self->out, "%u more: --limit %u lists them.", n - limit, n);
-	fputc('\n', self->out);
-	put_uncovered(self);
-	put_diagnoses_next(self);
+}
+
+static void put_muted(const View *self)
+{
+	guint n = 0;
+
+	for (guint i = 0; i < self->diagnoses->diagnoses->len; i++)
+		n += lode_diagnoses_at(self->diagnoses, i)->is_muted;
+	if (n > 0)
+		lode_profile_lines_print(&self->options->terminal, self->out, "%u muted by %s.", n,
+			self->options->muting != NULL ? self->options->muting : LODE_MUTING_FILE);
+}
+
+/* Those that are not muted, as many as have room. */
+static void put_diagnoses(const View *self, guint room)
+{
+	const LodeDiagnoses *diagnoses = self->diagnoses;
+	const LodeReportOptions *options = self->options;
+	guint n_put = 0, n_left = 0, n = diagnoses->diagnoses->len;
+
+	for (guint i = 0; i < n; i++) {
+		g_auto(Part) part = {0};
+		if (lode_diagnoses_at(diagnoses, i)->is_muted)
+			continue;
+		part_begin(&part, self);
+		(options->is_explained ? lode_diagnosis_lines_explain : lode_diagnosis_lines_write)(
+			diagnoses, self->profile, i, &options->terminal, part.view.out);
+		guint lines = part_end(&part);
+		bool has_room = options->limit != 0     ? n_put < options->limit
+		                : options->is_explained ? true
+		                                        : n_put == 0 || lines <= room;
+		if (n_left > 0 || !has_room) {
+			n_left++;
+			continue;
+		}
+		fputs(part.text, self->out);
+		room -= MIN(lines, room);
+		n_put++;
+	}
+	if (n_left > 0)
+		lode_profile_lines_print(&options->terminal, self->out,
+			"%u more: --limit %u lists them.", n_left, n_put + n_left);
+	else
+		fputc('\n', self->out);
+}
+
+static void write_diagnoses(const View *self)
+{
+	g_auto(Part) head = {0}, tail = {0};
+
+	part_begin(&head, self);
+	put_screen_head(&head.view);
+	guint used = part_end(&head);
+	part_begin(&tail, self);
+	put_muted(&tail.view);
+	put_uncovered(&tail.view);
+	put_diagnoses_next(&tail.view);
+	used += part_end(&tail);
+	fputs(head.text, self->out);
+	/* One is for what is left, or blank. */
+	put_diagnoses(self, SCREEN_LINES - MIN(used + 1, SCREEN_LINES));
+	fputs(tail.text, self->out);
 }
 
 static void write_text(const View *self)
@@ -677,7 +763,20 @@ static void put_json_finding(const View *self, LodeJsonStream *json, uint32_t in
 	lode_json_end(json, '}');
 }
 
-static void write_json(const View *self, uint32_t n)
+/* Indices from the first to before the end. */
+typedef struct {
+	uint32_t first, end;
+} Range;
+
+/* None, the one with this number from 1, or all where it is 0. */
+static Range range_of(bool is_none, uint32_t number, uint32_t n)
+{
+	if (is_none)
+		return (Range){0, 0};
+	return number != 0 ? (Range){MIN(number - 1, n), MIN(number, n)} : (Range){0, n};
+}
+
+static void write_json(const View *self, Range shown)
 {
 	const LodeFindings *findings = self->findings;
 	bool is_ns = findings->is_counted && strcmp(self->unit, "ns") == 0;
@@ -691,14 +790,15 @@ static void write_json(const View *self, uint32_t n)
 	lode_json_member_number(&json, "explained", findings->explained);
 	lode_json_member_number(&json, "in_single_blocks", findings->single);
 	lode_json_member_number(&json, "samples", findings->samples);
-	lode_diagnosis_lines_json(
-		self->diagnoses, self->own, self->options->is_page ? self->profile : NULL, &json);
+	lode_diagnosis_lines_json(self->diagnoses,
+		self->options->finding != 0 ? LODE_NONE : self->options->diagnosis, self->own,
+		self->options->is_page ? self->profile : NULL, &json);
 	if (self->options->is_page)
 		lode_json_member_number(
 			&json, "not_diagnosed", self->diagnoses->user - self->diagnoses->covered);
 	lode_json_key(&json, "findings");
 	lode_json_begin(&json, '[');
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = shown.first; i < shown.end; i++)
 		put_json_finding(self, &json, i);
 	lode_json_end(&json, ']');
 	lode_json_end(&json, '}');
@@ -740,13 +840,13 @@ static void put_csv_row(const View *self, LodeRowStream *rows, uint32_t index)
 	lode_row_end(rows);
 }
 
-static void write_csv(const View *self, uint32_t n)
+static void write_csv(const View *self, Range shown)
 {
 	LodeRowStream rows;
 
 	lode_row_stream_init_csv(&rows, self->out);
 	put_csv_row(self, &rows, LODE_NONE);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = shown.first; i < shown.end; i++)
 		put_csv_row(self, &rows, i);
 }
 
@@ -758,18 +858,24 @@ void lode_finding_report_write(const LodeProfile *profile, const LodeMiningRun *
 	                                                               : NULL;
 	g_autoptr(GHashTable) told = g_hash_table_new(g_str_hash, g_str_equal);
 	g_autoptr(LodeOwnLines) own = lode_own_lines_new(profile, options->own);
-	g_autoptr(LodeDiagnoses)
-		diagnoses = lode_diagnose(profile, run->findings, event, options->own);
+	g_autoptr(LodeDiagnoses) made = NULL;
+	const LodeDiagnoses *diagnoses = options->diagnoses;
+	if (diagnoses == NULL)
+		diagnoses = made = lode_diagnose(profile, run->findings, event, options->own);
 	const View view = {profile, run, run->findings, options, out, event,
 		lode_finding_unit(profile, event), explanations, own, diagnoses, told};
 	uint32_t n = run->findings->findings->len;
 
-	if (options->limit != 0)
+	if (options->limit != 0 && options->finding == 0)
 		n = MIN(n, options->limit);
+	Range shown = range_of(options->diagnosis != 0, options->finding, n);
 	if (options->format == LODE_VIEW_JSON)
-		write_json(&view, n);
+		write_json(&view, shown);
 	else if (options->format == LODE_VIEW_CSV)
-		write_csv(&view, n);
+		write_csv(&view, shown);
+	else if (options->diagnosis != 0)
+		lode_diagnosis_lines_explain(
+			diagnoses, profile, options->diagnosis - 1, &options->terminal, out);
 	else if (diagnoses->diagnoses->len > 0 && !options->shows_findings)
 		write_diagnoses(&view);
 	else

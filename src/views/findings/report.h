@@ -2,6 +2,7 @@
 /* The report of a mining run: its findings, or the list of its sequences, as text, JSON or CSV. */
 #pragma once
 
+#include "analyses/diagnoses/diagnoses.h"
 #include "base/progress.h"
 #include "model/mining_run.h"
 #include "views/form/format.h"
@@ -24,6 +25,10 @@ typedef struct {
 	bool is_explained;   /* diagnoses with all their evidence, findings with what their patterns
 	                        usually mean */
 	bool shows_findings; /* in place of diagnoses */
+	uint32_t diagnosis, finding;    /* this one alone, from 1; 0: all */
+	const LodeDiagnoses *diagnoses; /* borrowed; NULL: made, and none is muted */
+	const char *muting;             /* the file that muted some, for people; NULL: the default
+	                                 */
 	uint32_t limit; /* findings or sequences; 0: the view's default (findings as text: what fits
 	                 * a screen, closed list as text 50, else all) */
 	LodeReportRange weight, frequency, maximal, differential;

@@ -87,7 +87,9 @@ static char *sampled_text(const LodeProfile *profile)
 		profile->n_samples == 1 ? "" : "s");
 }
 
-static void put_program_line(const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
+/* Brief: on one line of 80 columns, without what made the profile. */
+static void put_program_line(
+	const LodeProfile *profile, bool is_brief, const LodeTerminal *terminal, FILE *out)
 {
 	static const char separator[] = " · ";
 	static const char *const meanings[] = {
@@ -106,9 +108,10 @@ static void put_program_line(const LodeProfile *profile, const LodeTerminal *ter
 	lode_display_append(program,
 		profile->program != NULL ? profile->program : "(unknown program)",
 		terminal->is_ascii);
-	g_string_append_printf(rest, "%s%s%s%s%s%s", separator, tool, separator,
+	g_string_append_printf(rest, "%s%s%s%s%s%s", separator, is_brief ? "" : tool,
+		is_brief ? "" : separator,
 		profile->part != NULL ? "estimated counts"
-		: is_observed         ? "executions inferred, observed in "
+		: is_observed         ? (is_brief ? "" : "executions inferred, observed in ")
 				      : meanings[profile->frequency],
 		is_observed ? windows : "", sampled);
 	g_autofree char *rest_text = lode_display_text(rest->str, terminal->is_ascii);
@@ -186,7 +189,7 @@ static void put_below_figures(const LodeProfile *profile, const LodeTerminal *te
 static void put_head(const LodeProfile *profile, uint32_t weight_event, bool names_hottest,
 	const LodeTerminal *terminal, FILE *out)
 {
-	put_program_line(profile, terminal, out);
+	put_program_line(profile, false, terminal, out);
 	if (profile->part != NULL)
 		lode_profile_lines_print(terminal, out, "part: %s", profile->part);
 	put_figures_line(profile, weight_event, names_hottest, terminal, out);
@@ -199,14 +202,15 @@ void lode_profile_lines_head_of_diagnoses(
 {
 	double seconds = profile->user_seconds + profile->system_seconds;
 
-	if (profile->part != NULL || seconds < LEAST_SECONDS || profile->is_kernel_sampled) {
+	if (profile->part != NULL || seconds < LEAST_SECONDS) {
 		put_head(profile, weight_event, false, terminal, out);
 		return;
 	}
-	put_program_line(profile, terminal, out);
+	put_program_line(profile, true, terminal, out);
 	lode_profile_lines_print(terminal, out,
-		"%.3g s of processor time, %.1f %% of it in the kernel (not sampled: --kernel)",
-		seconds, 100 * profile->system_seconds / seconds);
+		"%.3g s of processor time, %.1f %% of it in the kernel%s", seconds,
+		100 * profile->system_seconds / seconds,
+		profile->is_kernel_sampled ? "" : " (not sampled: --kernel)");
 	put_below_figures(profile, terminal, out);
 }
 

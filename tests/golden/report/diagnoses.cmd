@@ -1,0 +1,3 @@
+# Two causes; what is left has none.
+caused
+lode report x.lode

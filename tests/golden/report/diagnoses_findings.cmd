@@ -1,0 +1,3 @@
+# In place of diagnoses, findings.
+caused
+lode report x.lode --findings

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* The first screen of many diagnoses made by hand: 25 lines of 80 columns, no figure cut. */
+#include "model/profile.h"
+#include "sample_profile.h"
+#include "views/findings/report.h"
+#include "views/form/display_text.h"
+
+#include <string.h>
+
+enum { WIDTH = 80, LINES = 25 };
+
+static LodeMiningRun *run_without_findings(void)
+{
+	LodeMiningRun *run = sample_run();
+
+	run->findings = lode_findings_new();
+	run->findings->samples = 100;
+	return run;
+}
+
+/* Long names everywhere; each saves one percent less than the one before. */
+static LodeDiagnoses *many(guint n)
+{
+	LodeDiagnoses *self = lode_diagnoses_new();
+
+	self->weight = g_strdup("time");
+	for (guint i = 0; i < n; i++) {
+		LodeDiagnosis *one = lode_diagnosis_new("division", LODE_SCOPE_FUNCTIONS);
+		one->title = g_strdup("divisions");
+		one->name = g_strdup_printf("division@f%u", i);
+		one->function = g_strdup_printf(
+			"a_namespace_of_many_words::a_class_of_even_more_words::"
+			"and_at_last_a_function_that_has_the_number_%u",
+			i);
+		one->file = g_strdup("/a/folder/that/is/long/table.c");
+		one->line = 4100 + i;
+		one->functions = 40;
+		one->low = (20 - i) / 100.0;
+		one->high = (40 - i) / 100.0;
+		lode_diagnosis_add_evidence(one, 36.1, "%", "36.1 %% of the time at 40 of them");
+		one->explanation = g_strdup("Division is slow.");
+		one->source = g_strdup("A book");
+		one->remedy = g_strdup("Divide by constants, or by a number that stays the same "
+				       "(the reciprocal is kept); mask in place of % by a power");
+		g_ptr_array_add(self->diagnoses, one);
+	}
+	return self;
+}
+
+static char **write_lines(const LodeDiagnoses *diagnoses, const LodeReportOptions *given)
+{
+	g_autoptr(LodeProfile) profile = sample_profile();
+	g_autoptr(LodeMiningRun) run = run_without_findings();
+	g_autoptr(GError) error = NULL;
+	LodeReportOptions options = *given;
+	FILE *file = sample_open();
+
+	options.diagnoses = diagnoses;
+	options.profile_path = "x.lode";
+	options.terminal.width = WIDTH;
+	g_assert_true(lode_report_write(profile, run, &options, NULL, file, &error));
+	g_assert_no_error(error);
+	g_autofree char *text = sample_close(file);
+	g_test_message("%s", text);
+	return g_strsplit(text, "\n", -1);
+}
+
+static guint count(char **lines, const char *part)
+{
+	guint n = 0;
+
+	for (; *lines != NULL; lines++)
+		n += strstr(*lines, part) != NULL;
+	return n;
+}
+
+static void test_fits(void)
+{
+	LodeReportOptions options;
+
+	lode_report_options_init(&options);
+	for (guint n = 1; n <= 12; n++) {
+		g_autoptr(LodeDiagnoses) diagnoses = many(n);
+		g_auto(GStrv) lines = write_lines(diagnoses, &options);
+		guint n_shown = count(lines, "divisions");
+		/* The text ends with a line break. */
+		g_assert_cmpuint(g_strv_length(lines) - 1, <=, LINES);
+		for (char **line = lines; *line != NULL; line++)
+			g_assert_cmpuint(lode_display_width(*line), <=, WIDTH);
+		g_assert_cmpuint(n_shown, >=, MIN(n, 3));
+		g_assert_cmpuint(count(lines, "(table.c:41"), ==, n_shown);
+		g_assert_cmpuint(count(lines, ") and 39 more functions"), ==, n_shown);
+		g_assert_cmpuint(count(lines, "  → Divide by constants, or by a number that "
+					      "stays the same"),
+			==, n_shown);
+		g_assert_cmpuint(count(lines, "saves 20–40 %"), ==, 1);
+		g_autofree char *more = g_strdup_printf("%u more: --limit %u ", n - n_shown, n);
+		g_assert_cmpuint(count(lines, more), ==, n > n_shown);
+	}
+}
+
+static void test_muted(void)
+{
+	g_autoptr(LodeDiagnoses) diagnoses = many(3);
+	LodeReportOptions options;
+
+	lode_report_options_init(&options);
+	lode_diagnoses_at(diagnoses, 0)->is_muted = true;
+	g_auto(GStrv) lines = write_lines(diagnoses, &options);
+	g_assert_cmpuint(count(lines, "divisions"), ==, 2);
+	g_assert_cmpuint(count(lines, "D1 "), ==, 0);
+	g_assert_cmpuint(count(lines, "D3  saves 18–38 %"), ==, 1);
+	g_assert_cmpuint(count(lines, "1 muted by .lode-mute."), ==, 1);
+	g_assert_cmpuint(count(lines, "--explain D2"), ==, 1);
+	for (guint i = 0; i < 3; i++)
+		lode_diagnoses_at(diagnoses, i)->is_muted = true;
+	options.muting = "known";
+	g_auto(GStrv) none = write_lines(diagnoses, &options);
+	g_assert_cmpuint(count(none, "divisions"), ==, 0);
+	g_assert_cmpuint(count(none, "3 muted by known."), ==, 1);
+	g_assert_cmpuint(count(none, "more: --limit"), ==, 0);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/views/first_screen/fits", test_fits);
+	g_test_add_func("/views/first_screen/muted", test_muted);
+	return g_test_run();
+}
