@@ -2,11 +2,13 @@
 /* Shows code: the places of a sequence or a finding, a function or a source line. */
 #include "views/code/annotate.h"
 
+#include "analyses/diagnoses/diagnose.h"
 #include "base/error.h"
 #include "base/text/suggestion.h"
 #include "questions/parts/part_rows.h"
 #include "questions/parts/rows.h"
 #include "questions/questions.h"
+#include "views/profile/profile_figures.h"
 
 #include <string.h>
 
@@ -16,9 +18,9 @@ typedef struct {
 	const char *weight;
 	const char *run, *line;
 	const char *const *source;
-	uint64_t sequence, finding;
+	uint64_t sequence, finding, diagnosis;
 	uint32_t number; /* of the function */
-	bool has_finding, has_sequence, has_number, has_no_pager, has_full_names;
+	bool has_finding, has_diagnosis, has_sequence, has_number, has_no_pager, has_full_names;
 } Options;
 
 static const LodeParameter rows[] = {
@@ -50,8 +52,12 @@ static const LodeParameter rows[] = {
 
 static const LodeParameter subjects[] = {
 	{"finding", LODE_COUNT(Options, finding), SUBJECT, .given = offsetof(Options, has_finding),
-		.excludes = "sequence function function-number line",
+		.excludes = "diagnosis sequence function function-number line",
 		.summary = "the places of this finding: 3 is F3"},
+	{"diagnosis", LODE_COUNT(Options, diagnosis), SUBJECT,
+		.given = offsetof(Options, has_diagnosis),
+		.excludes = "sequence function function-number line",
+		.summary = "the places of this diagnosis: 2 is D2"},
 	{"sequence", LODE_COUNT(Options, sequence), SUBJECT,
 		.given = offsetof(Options, has_sequence),
 		.excludes = "function function-number line",
@@ -79,7 +85,7 @@ static void init(void *options)
 	lode_annotate_options_init(&((Options *)options)->annotate);
 }
 
-/* "231", "F3", "function NAME", "line FILE:LINE", or NAME or FILE:LINE alone. */
+/* "231", "D2", "F3", "function NAME", "line FILE:LINE", or NAME or FILE:LINE alone. */
 static bool take_words(char **words, LodeParameterPairs *pairs, GError **error)
 {
 	static const char *const names[] = {"function", "line", NULL};
@@ -88,8 +94,8 @@ static bool take_words(char **words, LodeParameterPairs *pairs, GError **error)
 	if (words[0] == NULL || (words[1] == NULL && is_name) ||
 		(words[1] != NULL && words[2] != NULL))
 		return lode_parameter_refuse(error,
-			"annotate takes a profile and one of: the id of a finding (F3) or of a "
-			"sequence (231), function NAME, line FILE:LINE");
+			"annotate takes a profile and one of: the id of a diagnosis (D2), a "
+			"finding (F3) or a sequence (231), function NAME, line FILE:LINE");
 	if (words[1] != NULL) {
 		const char *nearest = lode_suggestion(words[0], names);
 		if (is_name)
@@ -101,11 +107,15 @@ static bool take_words(char **words, LodeParameterPairs *pairs, GError **error)
 		       lode_parameter_refuse(
 			       error, "'%s' and '%s': one subject at a time", words[0], words[1]);
 	}
-	bool is_finding = words[0][0] == 'F' || words[0][0] == 'f';
+	char letter = g_ascii_toupper(words[0][0]);
+	bool has_letter = letter == 'F' || letter == 'D';
 	if (g_ascii_string_to_unsigned(
-		    words[0] + is_finding, 10, is_finding ? 0 : 1, G_MAXUINT64, NULL, NULL)) {
-		lode_parameter_pairs_add(
-			pairs, is_finding ? "finding" : "sequence", words[0] + is_finding);
+		    words[0] + has_letter, 10, has_letter ? 0 : 1, G_MAXUINT64, NULL, NULL)) {
+		lode_parameter_pairs_add(pairs,
+			letter == 'F'   ? "finding"
+			: letter == 'D' ? "diagnosis"
+					: "sequence",
+			words[0] + has_letter);
 		return true;
 	}
 	const char *colon = strrchr(words[0], ':');
@@ -135,17 +145,21 @@ static bool read_subject(Options *self, char **out_file, GError **error)
 {
 	LodeAnnotateOptions *annotate = &self->annotate;
 
-	annotate->id = self->has_finding ? self->finding : self->sequence;
-	annotate->subject = self->has_finding    ? LODE_ANNOTATE_FINDING
-	                    : self->has_sequence ? LODE_ANNOTATE_SEQUENCE
-	                                         : LODE_ANNOTATE_FUNCTION;
+	annotate->id = self->has_finding     ? self->finding
+	               : self->has_diagnosis ? self->diagnosis
+	                                     : self->sequence;
+	annotate->subject = self->has_finding     ? LODE_ANNOTATE_FINDING
+	                    : self->has_diagnosis ? LODE_ANNOTATE_DIAGNOSIS
+	                    : self->has_sequence  ? LODE_ANNOTATE_SEQUENCE
+	                                          : LODE_ANNOTATE_FUNCTION;
 	if (self->has_number)
 		annotate->function = self->number;
 	if (self->line != NULL)
 		return read_line(self, out_file, error);
-	return self->has_finding || self->has_sequence || self->has_number ||
+	return self->has_finding || self->has_diagnosis || self->has_sequence || self->has_number ||
 	       annotate->name != NULL ||
-	       lode_parameter_refuse(error, "one of finding, sequence, function or line is needed");
+	       lode_parameter_refuse(
+		       error, "one of finding, diagnosis, sequence, function or line is needed");
 }
 
 static bool wants_sequences(const LodeMiningRun *run, const void *options)
@@ -198,7 +212,9 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	annotate->is_page = asking->is_page;
 	if (!read_subject(self, &file, error) || !lode_source_folders_check(self->source, error))
 		return false;
+	/* Diagnoses of services are made from stacks. */
 	const LodeRunChoice choice = {.profile = {.has_memory = true,
+					      .has_stacks = self->has_diagnosis,
 					      .origins = origins,
 					      .part = self->part,
 					      .event = self->weight},
@@ -206,8 +222,13 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 		.wants_sequences = wants_sequences,
 		.options = self,
 		.can_lack_run = annotate->subject >= LODE_ANNOTATE_FUNCTION};
+	g_autoptr(LodeDiagnoses) diagnoses = NULL;
 	if (!asking->asker->mined(asking, &choice, &mined, error))
 		return false;
+	if (self->has_diagnosis)
+		diagnoses = lode_diagnose(mined.profile, mined.run->findings,
+			lode_profile_weight_of(mined.profile, mined.run), annotate->own);
+	annotate->diagnoses = diagnoses;
 	asking->is_paged = annotate->format == LODE_VIEW_TEXT && !self->has_no_pager;
 	FILE *out = lode_asking_begin(asking, NULL, error);
 	if (out == NULL)
@@ -233,12 +254,13 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 
 const LodeVerb lode_question_annotate = {
 	.name = "annotate",
-	.arguments = "PROFILE.lode F3 | ID | [function] NAME | [line] FILE:LINE",
-	.summary = "show the code of a finding, sequence, function or line",
+	.arguments = "PROFILE.lode D2 | F3 | ID | [function] NAME | [line] FILE:LINE",
+	.summary = "show the code of a diagnosis, finding, sequence, function or line",
 	.description =
 		"Shows code with its source lines, where the source files are below the folder in "
 		"which it was compiled or one of --source, and the events of each instruction: the "
-		"places of a finding (F3) or of a sequence (231), the costliest first, a function "
+		"places of a diagnosis (D2), a finding (F3) or a sequence (231), the costliest "
+		"first, a function "
 		"without what never ran, or the instructions of a source line.\n"
 		"\n"
 		"Instructions that match have a mark; where there are several elements, the number "
@@ -255,6 +277,7 @@ const LodeVerb lode_question_annotate = {
 		"'line' are only needed for a name that reads otherwise, such as F1 or 231.\n"
 		"\n"
 		"Examples:\n"
+		"  lode annotate x.lode D1\n"
 		"  lode annotate x.lode F1\n"
 		"  lode annotate x.lode lookup\n"
 		"  lode annotate x.lode list.c:31\n"

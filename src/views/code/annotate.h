@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Code with its source lines and events: the places of a sequence or a finding by cost, a function,
- * or a source line. Where data addresses were recorded, each load and store has its data beside it.
+/* Code with its source lines and events: the places of a sequence, a finding or a diagnosis by
+ * cost, a function, or a source line. Where data addresses were recorded, each load and store has
+ * its data beside it.
  */
 #pragma once
 
+#include "analyses/diagnoses/diagnoses.h"
 #include "analyses/flow_graph/flow_graph.h"
 #include "base/progress.h"
 #include "model/mining_run.h"
@@ -14,6 +16,7 @@
 typedef enum {
 	LODE_ANNOTATE_SEQUENCE,
 	LODE_ANNOTATE_FINDING,
+	LODE_ANNOTATE_DIAGNOSIS,
 	LODE_ANNOTATE_FUNCTION, /* the whole of it, with the findings in the margin */
 	LODE_ANNOTATE_LINE,     /* the instructions of a source line, likewise */
 } LodeAnnotateSubject;
@@ -26,7 +29,8 @@ typedef struct {
 	bool names_run;             /* the hints name the run: it is not the one made last */
 	bool has_no_run;            /* the run is none that the profile has, and empty */
 	LodeAnnotateSubject subject;
-	uint64_t id;       /* of the sequence or finding, from 1 */
+	uint64_t id;                    /* of the sequence, finding or diagnosis, from 1 */
+	const LodeDiagnoses *diagnoses; /* for a diagnosis; borrowed */
 	const char *name;  /* of the function, or the path of the source file, whole or its end */
 	uint32_t function; /* instead of its name, its number in the profile; LODE_NONE */
 	uint32_t line;     /* of the source file */
@@ -45,9 +49,9 @@ typedef struct {
 /* A sequence as text, three instructions around. */
 void lode_annotate_options_init(LodeAnnotateOptions *self);
 
-/* Writes to `out`. Errors: _NOT_FOUND (no such sequence, finding, function or line; no such
- * attribute in the profile), _USAGE (a run whose occurrences cannot be found again, a name that
- * several functions have), _IO. */
+/* Writes to `out`. Errors: _NOT_FOUND (no such sequence, finding, diagnosis, function or line; no
+ * such attribute in the profile), _USAGE (a run whose occurrences cannot be found again, a name
+ * that several functions have), _IO. */
 bool lode_annotate_write(const LodeProfile *profile, const LodeMiningRun *run,
 	const LodeAnnotateOptions *options, const LodeProgress *progress, FILE *out,
 	GError **error);

@@ -256,6 +256,46 @@ static bool find_finding(LodeAnnotatedPlaces *self, GError **error)
 	return true;
 }
 
+/* --- a diagnosis --- */
+
+static bool find_diagnosis(LodeAnnotatedPlaces *self, GError **error)
+{
+	const LodeDiagnoses *diagnoses = self->options->diagnoses;
+	guint n = diagnoses->diagnoses->len;
+	double total = total_weight(self);
+
+	if (self->options->id < 1 || self->options->id > n) {
+		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
+			"D%" G_GUINT64_FORMAT ": the profile has %u diagnos%s", self->options->id,
+			n, n == 1 ? "is" : "es");
+		return false;
+	}
+	self->index = (uint32_t)(self->options->id - 1);
+	const GArray *at = lode_diagnoses_at(diagnoses, self->index)->at;
+	for (guint i = 0; i < at->len; i++) {
+		const LodeFindingPlace *one = &g_array_index(at, LodeFindingPlace, i);
+		const LodeInstruction *instruction = lode_profile_instruction(
+			self->profile, one->instruction);
+		LodeAnnotatedPlace place = {
+			.function = instruction->function,
+			.instruction = one->instruction,
+			.executions = instruction->count,
+			.share = lode_share_of(weight_of(self, one->instruction), total),
+			.time = one->time,
+			.order = i,
+		};
+		g_array_append_val(self->places, place);
+	}
+	settle_places(self);
+	for (uint32_t i = 0; i < self->n_shown; i++) {
+		LodeAnnotatedMatch match = {place_at(self, i)->instruction, 1, (double)NAN};
+		place_at(self, i)->first_match = self->matches->len;
+		place_at(self, i)->n_matches = 1;
+		g_array_append_val(self->matches, match);
+	}
+	return true;
+}
+
 /* --- a function --- */
 
 typedef struct {
@@ -786,6 +826,7 @@ bool lode_annotated_places_init(LodeAnnotatedPlaces *self, const LodeProfile *pr
 	static bool (*const find[])(LodeAnnotatedPlaces *, GError **) = {
 		[LODE_ANNOTATE_SEQUENCE] = find_sequence,
 		[LODE_ANNOTATE_FINDING] = find_finding,
+		[LODE_ANNOTATE_DIAGNOSIS] = find_diagnosis,
 		[LODE_ANNOTATE_FUNCTION] = find_function,
 		[LODE_ANNOTATE_LINE] = find_line,
 	};

@@ -6,6 +6,7 @@
  *   sequence   a place for each occurrence, the instructions of its elements match
  *   finding    a place for each instruction that it explains, which matches, and so does its
  *              context
+ *   diagnosis  a place for each of its instructions, which matches
  *   function   one place; nothing matches, all of it is shown; and a place for each function that
  *              it is inlined into, where all that is inlined by it matches
  *   line       a place for each function that has code of the line, or that is inlined by it, which
@@ -29,7 +30,7 @@ typedef struct {
 	uint32_t instruction; /* the first one matched; a finding's focus; LODE_NONE: none */
 	double executions;    /* of a function its calls */
 	double share;         /* of the profile's weight */
-	double time;          /* share of it that the finding explains here; else 0 */
+	double time;          /* share of it that the finding or diagnosis has here; else 0 */
 	uint32_t first_match, n_matches;
 	uint32_t order; /* among the places as found */
 } LodeAnnotatedPlace;
@@ -46,7 +47,7 @@ typedef struct {
 	const LodeMiningRun *run;
 	const LodeAnnotateOptions *options;
 	uint32_t weight_event;
-	uint32_t index;               /* of the sequence or finding */
+	uint32_t index;               /* of the sequence, finding or diagnosis */
 	GArray *places;               /* LodeAnnotatedPlace, by falling cost */
 	uint32_t n_shown;             /* as many of them as the options ask for */
 	GArray *matches;              /* LodeAnnotatedMatch, of the places that are shown */

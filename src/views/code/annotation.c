@@ -22,6 +22,8 @@ bool lode_annotation_init(LodeAnnotation *self, const LodeProfile *profile,
 		return false;
 	if (options->subject == LODE_ANNOTATE_FINDING)
 		self->finding = lode_findings_at(run->findings, self->found.index);
+	if (options->subject == LODE_ANNOTATE_DIAGNOSIS)
+		self->diagnosis = lode_diagnoses_at(options->diagnoses, self->found.index);
 	return true;
 }
 

@@ -17,7 +17,8 @@ typedef struct {
 	const LodeMiningRun *run;
 	const LodeAnnotateOptions *options;
 	LodeAnnotatedPlaces found;
-	const LodeFinding *finding; /* NULL: another subject */
+	const LodeFinding *finding;     /* NULL: another subject */
+	const LodeDiagnosis *diagnosis; /* likewise */
 	LodeOwnLines *own;
 	GHashTable *code_lines;    /* function → LodeCodeLines */
 	LodeInstructionData *data; /* NULL: no data addresses were recorded */

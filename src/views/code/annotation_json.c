@@ -242,8 +242,21 @@ static void put_json_finding(const LodeAnnotation *self, LodeJsonStream *json)
 	lode_json_member_number(json, "functions", finding->functions);
 }
 
-/* Writes the subject: the members of a sequence, of a finding, or the name with the findings that
- * are here. */
+static void put_json_diagnosis(const LodeAnnotation *self, LodeJsonStream *json)
+{
+	const LodeDiagnosis *diagnosis = self->diagnosis;
+	g_autofree char *id = g_strdup_printf("D%u", self->found.index + 1);
+
+	lode_json_member_string(json, "id", id);
+	lode_json_member_string(json, "cause", diagnosis->cause);
+	lode_json_member_string(json, "name", diagnosis->name);
+	lode_json_member_string(json, "title", diagnosis->title);
+	lode_json_member_number(json, "time", diagnosis->time);
+	lode_json_member_number(json, "functions", diagnosis->functions);
+}
+
+/* Writes the subject: the members of a sequence, of a finding, of a diagnosis, or the name with the
+ * findings that are here. */
 static void put_json_subject(const LodeAnnotation *self, LodeJsonStream *json)
 {
 	bool is_line = self->options->subject == LODE_ANNOTATE_LINE;
@@ -253,8 +266,8 @@ static void put_json_subject(const LodeAnnotation *self, LodeJsonStream *json)
 		put_json_sequence(self, json);
 		return;
 	}
-	if (self->finding != NULL) {
-		put_json_finding(self, json);
+	if (self->finding != NULL || self->diagnosis != NULL) {
+		(self->finding != NULL ? put_json_finding : put_json_diagnosis)(self, json);
 		return;
 	}
 	bool is_numbered = !is_line && self->options->function != LODE_NONE;

@@ -6,6 +6,7 @@
 #include "views/code/function_name.h"
 #include "views/code/inlined_lines.h"
 #include "views/code/source_text.h"
+#include "views/findings/diagnosis_lines.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"
 #include "views/form/shell_word.h"
@@ -660,6 +661,22 @@ static void put_finding_lines(const LodeAnnotation *self, FILE *out)
 		lode_number_format_count(finding->functions, functions));
 }
 
+static void put_diagnosis_lines(const LodeAnnotation *self, FILE *out)
+{
+	const LodeTerminal *terminal = &self->options->terminal;
+	guint n = self->found.places->len;
+
+	lode_diagnosis_lines_write(
+		self->options->diagnoses, self->profile, self->found.index, terminal, out);
+	if (n == 0)
+		lode_profile_lines_print(
+			terminal, out, "No instruction of this profile stands for it.");
+	else
+		lode_profile_lines_print(terminal, out,
+			"Places: %u, functions: %u; costliest first:", self->diagnosis->places,
+			self->diagnosis->functions);
+}
+
 /* What the inlined instances of a function cost together. */
 static void put_inlined_line(const LodeAnnotation *self, FILE *out)
 {
@@ -736,6 +753,8 @@ static char *subject_words(const LodeAnnotation *self)
 	switch (options->subject) {
 	case LODE_ANNOTATE_FINDING:
 		return g_strdup_printf("F%u", self->found.index + 1);
+	case LODE_ANNOTATE_DIAGNOSIS:
+		return g_strdup_printf("D%u", self->found.index + 1);
 	case LODE_ANNOTATE_FUNCTION:
 		word = lode_shell_word(options->name);
 		return g_strdup_printf("function %s", word);
@@ -807,6 +826,8 @@ void lode_annotation_write_text(LodeAnnotation *self, FILE *out)
 		put_sequence_lines(self, out);
 	else if (self->finding != NULL)
 		put_finding_lines(self, out);
+	else if (self->diagnosis != NULL)
+		put_diagnosis_lines(self, out);
 	else
 		put_margin_lines(self, out);
 	for (guint i = 0; i < self->found.n_shown; i++)

@@ -1,0 +1,3 @@
+# The places of a diagnosis, with their code.
+caused
+lode annotate x.lode D1

@@ -1,0 +1,3 @@
+# There are two.
+caused
+lode annotate x.lode D7
