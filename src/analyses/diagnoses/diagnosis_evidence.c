@@ -143,7 +143,7 @@ const char *lode_diagnosis_weight(const LodeDiagnosisContext *context)
 
 	if (name != NULL && strstr(name, "cycles") != NULL)
 		return "cycles";
-	return name == NULL || strstr(name, "-clock") != NULL ||
+	return name == NULL || strstr(name, "clock") != NULL ||
 	                       strcmp(name, LODE_LATENCY_EVENT) == 0
 	               ? "time"
 	               : name;

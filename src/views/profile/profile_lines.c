@@ -210,7 +210,7 @@ void lode_profile_lines_head_of_diagnoses(
 	lode_profile_lines_print(terminal, out,
 		"%.3g s of processor time, %.1f %% of it in the kernel%s", seconds,
 		100 * profile->system_seconds / seconds,
-		profile->is_kernel_sampled ? "" : " (not sampled: --kernel)");
+		profile->is_kernel_sampled ? ", sampled too" : " (not sampled: --kernel)");
 	put_below_figures(profile, terminal, out);
 }
 
