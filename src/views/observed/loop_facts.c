@@ -55,9 +55,13 @@ static void append_bytes(GString *out, const char *name, double bytes, const Lod
 
 static void append_time(const LodeProfile *profile, const LodeLoop *loop, GString *out)
 {
-	bool is_counted = g_strcmp0(loop->iteration_source, "counted") == 0;
+	const char *before = "measured ";
 
-	append_number(out, is_counted ? "by counts " : "measured ", loop->iteration_ns, 4);
+	if (g_strcmp0(loop->iteration_source, "counted") == 0)
+		before = "by counts ";
+	else if (g_strcmp0(loop->iteration_source, "carried") == 0)
+		before = "by the loop around ";
+	append_number(out, before, loop->iteration_ns, 4);
 	g_string_append(out, " ns");
 	if (loop->iteration_error_ns >= 0) {
 		append_number(out, " (error ", loop->iteration_error_ns, 2);

@@ -94,6 +94,10 @@ static void test_text(void)
 	slow.iteration_ns = 380123.4;
 	slow.iteration_error_ns = 152.3;
 	assert_text(profile, &slow, "outer loop: by counts 380123 ns (error 152), 1520494 cycles");
+	slow.iteration_source = (char *)"carried";
+	slow.iteration_ns = 18.5;
+	slow.iteration_error_ns = 2;
+	assert_text(profile, &slow, "outer loop: by the loop around 18.5 ns (error 2), 74 cycles");
 	profile->cycles_per_ns = 0;
 	loop.recurrence_cycles = -1;
 	loop.cycles[LODE_UNIT_LOAD] = 99.96;
