@@ -10,7 +10,6 @@
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
 #include "base/worker_pool.h"
-#include "ingest/join/loops/loop_pace.h"
 #include "ingest/sampled/sample_pairs.h"
 #include "model/index.h"
 
@@ -222,7 +221,7 @@ static void take_function(
 	cursor->arrival += evidence.n_arrivals;
 	cursor->caller += evidence.n_called;
 	if (evidence.n_sites + evidence.n_ranges + evidence.n_branches + evidence.n_steps > 0 ||
-		evidence.n_called >= LODE_PACE_FEWEST)
+		evidence.n_called >= LODE_INFERRED_CALLED)
 		g_array_append_val(self->functions, evidence);
 }
 

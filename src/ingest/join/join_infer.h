@@ -34,9 +34,11 @@ typedef struct {
 	uint32_t n_steps;
 	const LodeInferredSpan *arrivals; /* the same that lead into it; by target */
 	uint32_t n_arrivals;
-	uint32_t n_called; /* samples in what it called; from LODE_PACE_FEWEST on all of its code is
-	                      in the result */
+	uint32_t n_called; /* samples in what it called */
 } LodeInferredEvidence;
+
+/* From so many on a short function with a loop is in the result with all of its code. */
+enum { LODE_INFERRED_CALLED = 64 };
 
 /* One instruction of the result. */
 typedef struct {

@@ -15,14 +15,16 @@
 #include "ingest/inference/branch_outcomes.h"
 #include "ingest/inference/flow_inference.h"
 #include "ingest/join/join_infer.h"
-#include "ingest/join/loops/loop_pace.h"
 
 #include <math.h>
 
 typedef LodeInferenceScratch Scratch;
 typedef LodeInferredEvidence Evidence;
 
-enum { NOT_FOUND = UINT32_MAX };
+enum {
+	NOT_FOUND = UINT32_MAX,
+	MAX_WHOLE = 512, /* instructions of a caller that is in the profile with all of them */
+};
 
 /* Times the usual weight of a block: above it an instruction waited. */
 #define MIN_PEAK 8.0
@@ -524,11 +526,31 @@ static void observe(Scratch *self, const Evidence *evidence, bool *out_is_relati
 	lode_branch_outcomes_apply(&outcomes, self->unit / UNIT_PARTS, &flow);
 }
 
+/* Whether the time of a loop around calls may be known by samples in what it calls: the function is
+ * in the profile with all of its code then. Callers are many, so only short ones with a loop. */
+static bool is_whole(const Scratch *self, const Evidence *evidence)
+{
+	guint n = self->flow.instructions->len;
+
+	if (evidence->n_called < LODE_INFERRED_CALLED || n > MAX_WHOLE)
+		return false;
+	for (guint i = 0; i < n; i++) {
+		const LodeStaticInstruction *own = instruction_at(self, i);
+		bool is_jump = own->decoded.branch == LODE_BRANCH_CONDITIONAL ||
+		               own->decoded.branch == LODE_BRANCH_JUMP;
+		if (is_jump && own->decoded.has_target && own->decoded.target <= own->address &&
+			own->decoded.target >= instruction_at(self, 0)->address)
+			return true;
+	}
+	return false;
+}
+
 /* Both ascend; a sample inside an instruction, or where nothing decodes, has a row of its own. */
 static void emit_rows(const Scratch *self, const Evidence *evidence, GArray *rows)
 {
 	uint32_t at = 0, site = 0;
 	guint n = self->flow.instructions->len;
+	bool has_all = is_whole(self, evidence);
 
 	while (at < n || site < evidence->n_sites) {
 		const LodeStaticInstruction *own = at < n ? instruction_at(self, at) : NULL;
@@ -544,8 +566,7 @@ static void emit_rows(const Scratch *self, const Evidence *evidence, GArray *row
 		const LodeInferredRow row = {own->address, is_sampled ? sampled->row : LODE_NONE,
 			self->block_counts[own->block]};
 		if (is_sampled || row.count > 0 || g_array_index(self->is_seen, bool, at) ||
-			(evidence->n_called >= LODE_PACE_FEWEST &&
-				block_at(self, own->block)->is_reachable))
+			(has_all && block_at(self, own->block)->is_reachable))
 			g_array_append_val(rows, row);
 		at++;
 		site += is_sampled;
