@@ -125,6 +125,81 @@ static NOINLINE uint64_t short_caller(uint64_t x)
 	return x;
 }
 
+/* Calls of 300 to 2,000 rounds in one loop: the loop around carries its time to them. */
+#define CARRIED(rounds, text)                                                                      \
+	static __attribute__((noipa)) uint64_t carried_##rounds(uint64_t x)                        \
+	{                                                                                          \
+		for (int i = 0; i < rounds; i++) {                                                 \
+			text;                                                                      \
+			__asm__ volatile("" : "+r"(x));                                            \
+		}                                                                                  \
+		return x;                                                                          \
+	}
+CARRIED(300, x = (x * 6364136223846793005u) * 25214903917u + 3)
+CARRIED(500, x = 0xffffffffffffu / (x | 3) + (unsigned)i)
+CARRIED(2000, x = (x * 6364136223846793005u) * 25214903917u + 1)
+
+/* Whose rounds are not the same in each call. */
+static __attribute__((noipa)) uint64_t varying(uint64_t x, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		x = x * 6364136223846793005u + 1;
+	return x;
+}
+static __attribute__((noipa)) uint64_t early(uint64_t x)
+{
+	for (int i = 0; i < 1000; i++) {
+		x = x * 6364136223846793005u + 1;
+		if (x >> 55 == 0)
+			return x;
+	}
+	return x;
+}
+static __attribute__((noipa)) uint64_t sometimes(uint64_t x)
+{
+	if (x >> 62 == 0)
+		return x + 1;
+	for (int i = 0; i < 500; i++)
+		x = x * 6364136223846793005u + 1;
+	return x;
+}
+static __attribute__((noipa)) uint64_t recursive(uint64_t x, int depth)
+{
+	for (int i = 0; i < 200; i++)
+		x = x * 6364136223846793005u + 1;
+	return depth > 0 ? recursive(x, depth - 1) + 1 : x;
+}
+
+static NOINLINE uint64_t carrier(uint64_t n)
+{
+	uint64_t x = 1;
+
+	do {
+		x = carried_2000(carried_500(carried_300(x)));
+		x = recursive(sometimes(early(varying(x, x >> 54))), 3);
+	} while (--n > 0);
+	return x;
+}
+
+#define PRINT_TIME(rounds)                                                                         \
+	do {                                                                                       \
+		double begin = processor_ns();                                                     \
+		for (int i = 0; i < CALLS; i++)                                                    \
+			sink += carried_##rounds(sink);                                            \
+		printf("carried_" #rounds " %g\n", (processor_ns() - begin) / CALLS / rounds);     \
+	} while (0)
+
+static void carry_in_loops(void)
+{
+	enum { TURNS = 100000, CALLS = 4000 };
+	static volatile uint64_t sink;
+
+	sink += carrier(TURNS);
+	PRINT_TIME(300);
+	PRINT_TIME(500);
+	PRINT_TIME(2000);
+}
+
 static void call_in_loops(void)
 {
 	enum { TURNS = 150000, WALKS = 60, CALLS = 3000 };
@@ -140,7 +215,7 @@ static void call_in_loops(void)
 		sink += short_caller(sink);
 }
 
-/* With an argument: loops around calls. */
+/* With an argument: loops around calls; with two: those whose time is carried inward. */
 int main(int n, char **arguments)
 {
 	enum { LONG = 300000000, ROUNDS = 60000, WALKS = 300000, CALLS = 60000 };
@@ -149,7 +224,7 @@ int main(int n, char **arguments)
 
 	(void)arguments;
 	if (n > 1) {
-		call_in_loops();
+		(n > 2 ? carry_in_loops : call_in_loops)();
 		return 0;
 	}
 	sink += long_call(LONG);

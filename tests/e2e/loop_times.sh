@@ -38,11 +38,21 @@ is_unknown() {
 	[ -z "$found" ] || echo "$1: $found ns, which cannot be known"
 }
 
+# is_part_of FUNCTION ROUNDS: the inner loop's time is that of the loop around it ÷ its rounds
+is_part_of() {
+	found=$(times "$1" is_innermost=1)
+	around=$(times "$1" is_innermost=0)
+	awk -v a="${found:-0}" -v b="${around:-0}" -v n="$2" \
+		'BEGIN { exit !(a * n > b * 0.7 && a * n < b * 1.1) }' ||
+		echo "$1: '$found' ns, of '$around'"
+}
+
 check 'the recording is imported' "$(status_is 0)"
 check 'a loop in one long call has its time' "$(is_near long_call is_innermost=1)"
 check 'so has a loop around short ones' "$(is_near nested is_innermost=0)"
-check 'short ones, calls that begin again, and walks over lists have none' \
-	"$(is_unknown nested is_innermost=1)" "$(is_unknown short_call is_innermost=1)" "$(is_unknown walk is_innermost=1)"
+check 'which it carries to them' "$(is_part_of nested 5000)"
+check 'calls that begin again, and walks over lists have none' \
+	"$(is_unknown short_call is_innermost=1)" "$(is_unknown walk is_innermost=1)"
 check 'the machine is described' \
 	"$(holds test "$(sqlite3 x.lode "SELECT count(*) FROM meta WHERE key IN
 		('cycles_per_ns', 'read_rate_memory', 'write_rate_memory') AND value > 0")" = 3)"
@@ -54,4 +64,13 @@ check 'a program whose loops call is recorded' "$(status_is 0)"
 check 'a loop around short calls has its time' "$(is_near caller 'iteration_ns > 100')"
 check 'one that no register counts has none, nor one that begins again' \
 	"$(is_unknown walking_caller 'iteration_ns > 100')" "$(is_unknown short_caller 'iteration_ns > 100')"
+
+"$lode" run -F 2000 -o x.lode -- ./paces carried inward >truth 2>err
+status=$?
+check 'a program with short loops of known rounds is recorded' "$(status_is 0)"
+check 'their times are carried from the loop around' \
+	"$(is_near carried_300 is_innermost=1)" "$(is_near carried_500 is_innermost=1)" "$(is_near carried_2000 is_innermost=1)"
+check 'rounds that vary, ways out, ways around and recursion have none' \
+	"$(is_unknown varying is_innermost=1)" "$(is_unknown early is_innermost=1)" \
+	"$(is_unknown sometimes is_innermost=1)" "$(is_unknown recursive is_innermost=1)"
 echo "1..$number"

@@ -8,6 +8,7 @@
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "base/worker_pool.h"
+#include "images/code/instruction_decoder.h"
 #include "ingest/join/attributes/dependence_search.h"
 #include "ingest/join/join.h"
 #include "ingest/join/loops/loop_bounds.h"
@@ -29,18 +30,17 @@ typedef struct {
 	LodeLoopDependences *in_loop;
 	LodeLoopTimes *times;
 	LodeRegisterUseCache *uses;
-	GArray *nodes;        /* LodeDependenceNode */
-	GArray *firsts;       /* uint32_t × (nodes + 1) */
-	GArray *ways;         /* LodeDependenceWay */
-	GArray *inflow;       /* double × nodes: executions that came from another instruction */
-	GArray *repeats;      /* double × nodes: and from itself, by a repeat prefix */
-	GArray *found;        /* LodeDependence × nodes */
-	GArray *in_loops;     /* LodeLoopDependence × nodes */
-	GArray *code_edges;   /* CodeEdge */
-	GArray *loops;        /* LodeLoop, of all functions that this worker took */
-	GArray *leaves;       /* bool × nodes: as in LodeLoopCode */
-	bool has_hidden_ways; /* between nodes, or into them other than by calls */
-	GArray *found_times;  /* LodeLoopTime, likewise; head: the instruction */
+	GArray *nodes;       /* LodeDependenceNode */
+	GArray *firsts;      /* uint32_t × (nodes + 1) */
+	GArray *ways;        /* LodeDependenceWay */
+	GArray *inflow;      /* double × nodes: executions that came from another instruction */
+	GArray *repeats;     /* double × nodes: and from itself, by a repeat prefix */
+	GArray *found;       /* LodeDependence × nodes */
+	GArray *in_loops;    /* LodeLoopDependence × nodes */
+	GArray *code_edges;  /* CodeEdge */
+	GArray *loops;       /* LodeLoop, of all functions that this worker took */
+	GArray *leaves;      /* bool × nodes: as in LodeLoopCode */
+	GArray *found_times; /* LodeLoopTime, likewise; head: the instruction */
 } Scratch;
 
 typedef struct {
@@ -342,7 +342,6 @@ static void add_code_ways(const Finding *self, const LodeFunction *function, Scr
 	g_array_set_size(scratch->leaves, 0);
 	g_array_set_size(scratch->leaves, n);
 	leaves = (bool *)(void *)scratch->leaves->data;
-	scratch->has_hidden_ways = function->address != own[0].address;
 	while (next_edge(&walk, &edge))
 		if (edge.kind != LODE_EDGE_REPEAT)
 			g_array_append_val(edges, ((CodeEdge){edge.target, edge.source}));
@@ -363,7 +362,6 @@ static void add_code_ways(const Finding *self, const LodeFunction *function, Scr
 			g_array_append_val(edges, ((CodeEdge){i + 1, i}));
 		leaves[i] = (is_jump && !is_inside) || (goes_on && !is_next) ||
 		            code->branch == LODE_BRANCH_RETURN || code->length == 0;
-		scratch->has_hidden_ways |= code->branch == LODE_BRANCH_INDIRECT_JUMP;
 	}
 	g_array_sort(edges, compare_code_edges);
 	g_array_set_size(scratch->firsts, 0);
@@ -456,9 +454,7 @@ static LodeLoopCode loop_code(
 		.graph = graph,
 		.advance = advance_of,
 		.bytes = bytes_of,
-		.leaves = scratch->has_hidden_ways
-	                          ? NULL
-	                          : (const bool *)(const void *)scratch->leaves->data,
+		.leaves = (const bool *)(const void *)scratch->leaves->data,
 		.data = advancing,
 	};
 }
@@ -542,6 +538,79 @@ static void find_in_function(size_t index, unsigned worker, void *user_data)
 
 /* --- times carried inward --- */
 
+/* Whether code from `offset` on that is not in the profile, as it seemed not to be executed, may
+ * lead back to code that is. It may be executed all the same, in too short a time for a sample. */
+static bool leads_back(const Finding *self, const LodeFunction *function, uint64_t offset)
+{
+	enum { MAX_PENDING = 64 };
+	const LodeInstruction *own = lode_profile_instruction(
+		self->profile, function->first_instruction);
+	uint32_t n = function->n_instructions;
+	uint64_t pending[MAX_PENDING];
+	unsigned n_pending = 0;
+	gsize size;
+	const uint8_t *bytes = g_bytes_get_data(function->code, &size);
+	LodeInstructionDecoder decoder;
+
+	lode_instruction_decoder_init(&decoder);
+	lode_instruction_decoder_begin(&decoder, bytes, size, function->address);
+	pending[n_pending++] = offset;
+	for (unsigned i = 0; i < n_pending; i++) {
+		uint64_t address = function->address + pending[i];
+		uint32_t at = LODE_PARTITION_POINT(n, k, own[k].address < address);
+		LodeDecodedInstruction decoded;
+		if ((at < n && own[at].address == address) || n_pending + 2 > MAX_PENDING ||
+			!lode_instruction_decoder_decode(&decoder, bytes + pending[i],
+				size - pending[i], address, &decoded) ||
+			decoded.branch == LODE_BRANCH_INDIRECT_JUMP)
+			return true;
+		uint64_t target = decoded.target - function->address;
+		uint64_t next = pending[i] + decoded.length;
+		bool is_jump = decoded.branch == LODE_BRANCH_CONDITIONAL ||
+		               decoded.branch == LODE_BRANCH_JUMP;
+		bool goes_on = decoded.branch != LODE_BRANCH_JUMP &&
+		               decoded.branch != LODE_BRANCH_RETURN &&
+		               decoded.branch != LODE_BRANCH_STOP;
+		if (is_jump && target < size)
+			pending[n_pending++] = target;
+		if (goes_on && next < size)
+			pending[n_pending++] = next;
+	}
+	return false;
+}
+
+/* Whether control may take ways in the function that its code in the profile does not show. */
+static bool has_hidden_ways(const Finding *self, const LodeFunction *function)
+{
+	const LodeInstruction *own = lode_profile_instruction(
+		self->profile, function->first_instruction);
+	uint32_t n = function->n_instructions;
+	uint64_t size = g_bytes_get_size(function->code);
+
+	if (function->address != own[0].address)
+		return true;
+	for (uint32_t i = 0; i < n; i++) {
+		const LodeJoinCode *code = &self->codes[function->first_instruction + i];
+		bool is_jump = code->branch == LODE_BRANCH_CONDITIONAL ||
+		               code->branch == LODE_BRANCH_JUMP;
+		bool goes_on = code->branch != LODE_BRANCH_JUMP &&
+		               code->branch != LODE_BRANCH_RETURN &&
+		               code->branch != LODE_BRANCH_STOP;
+		uint64_t target = code->target - function->address;
+		uint64_t next = own[i].address + code->length - function->address;
+		uint32_t to = LODE_PARTITION_POINT(n, k, own[k].address < code->target);
+		bool is_known = to < n && own[to].address == code->target;
+		bool is_followed = i + 1 < n && own[i + 1].address == own[i].address + code->length;
+		if (code->length == 0 || code->branch == LODE_BRANCH_INDIRECT_JUMP ||
+			(is_jump && !is_known && target < size &&
+				leads_back(self, function, target)) ||
+			(goes_on && !is_followed && next < size &&
+				leads_back(self, function, next)))
+			return true;
+	}
+	return false;
+}
+
 /* The code of a function becomes the one at hand. */
 typedef struct {
 	Advancing advancing;
@@ -559,6 +628,8 @@ static void take_code(
 	add_code_ways(self, function, scratch);
 	out->graph = code_graph(function, scratch);
 	out->code = loop_code(&out->graph, &out->advancing, scratch);
+	if (has_hidden_ways(self, function))
+		out->code.leaves = NULL;
 	lode_loop_shares_begin(shares, &out->code, function->first_instruction);
 }
 

@@ -337,8 +337,11 @@ void lode_loop_shares_times(LodeLoopShares *self, GArray *out)
 			has_unseen |= shares[end].n == 0;
 		}
 		bool is_together = is_common(shares + first, end - first, all.n, &all.spread);
-		double mean = (double)all.n / (end - first);
-		all.share *= (has_unseen ? mean : mean_with_unseen(mean)) / (double)all.n;
+		double n_loops = end - first, mean = (double)all.n / n_loops, n_unseen = 0;
+		if (is_together && !has_unseen)
+			n_unseen = MAX((double)all.n / mean_with_unseen(mean) - n_loops, 0);
+		all.share /= n_loops + n_unseen;
+		all.spread = hypot(all.spread, sqrt(n_unseen) / n_loops);
 		for (guint i = first; i < end; i++) {
 			const Known own = {shares[i].share, 0, shares[i].n};
 			add_time(self, &shares[i], is_together ? all : own, out);
