@@ -340,7 +340,7 @@ check(
 
 check("Ctrl-C ends it", server.end())
 
-# What nothing weighs can be opened, and not compared.
+# What nothing weighs can be opened, and not compared: the other one lacks its event.
 pathlib.Path("nothing.flow").write_text("lode-flow 1\ngraph g\nv a 0 1 op:add\n")
 lode("import", "nothing.flow", "-o", "nothing.lode")
 lode("import", FLOW, "-o", "x.lode")
@@ -348,15 +348,15 @@ server = Server("x.lode", "nothing.lode")
 status, _, answer = server.get("/api/diff?base=1")
 check(
     "a comparison with a profile without weight says why it is refused",
-    expect("status", status, 422),
-    expect("code", json.loads(answer)["error"]["code"], "unsupported"),
-    expect("reason", "nothing to compare" in json.loads(answer)["error"]["message"], True),
+    expect("status", status, 404),
+    expect("code", json.loads(answer)["error"]["code"], "not-found"),
+    expect("reason", "no event 'weight'" in json.loads(answer)["error"]["message"], True),
     server.end(),
 )
 
 # The same question, asked in the terminal and by an address: the same options, and of wrong ones the same words.
 FOR_TERMINAL = {
-    "report": {"html", "source", "functions", "callers", "callees", "image", "programs", "by", "full-names"}, "annotate": {"source", "all", "no-pager", "full-names"}, "diff": {"full-names"},
+    "report": {"html", "source", "findings", "functions", "callers", "callees", "image", "programs", "by", "full-names"}, "annotate": {"source", "all", "no-pager", "full-names"}, "diff": {"full-names"},
     "memory": {"full-names", "output", "plot", "plot-colour"}, "place": {"output"}, "info": set(),
     "trace info": {"verify"},
     "trace simulate": {"threads", "output", "jit", "plot-objects", "plot-curve", "plot-reuse", "plot-times", "no-follow", "only", "allocations"},
