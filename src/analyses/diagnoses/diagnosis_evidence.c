@@ -39,7 +39,7 @@ double lode_rest_of_loop(const LodeCostedCode *code, const LodeLoop *loop, const
 	return cycles > 0 ? CLAMP(SURE * rest / cycles, 0, 1) : 0;
 }
 
-/* The loop with most of the places, NULL: none. */
+/* The loop of the costliest place that is in one; NULL: none is. */
 static const LodeLoop *main_loop(const LodeDiagnosis *self, const LodeCostedCode *code)
 {
 	const LodeProfile *profile = code->context->profile;

@@ -19,7 +19,7 @@ static const double LEAST_TIME = 0.02, LEAST_ERRORS = 3, LEAST_RATIO = 2;
  * samples: the variance is so many times that of independent samples. */
 static const double DISPERSION = 2;
 
-/* A loop or function that has this much of a cause is its scope. */
+/* A loop that has this much of a cause is its scope. */
 static const double MOST_OF_IT = 0.8;
 
 /* A cause's instructions in one function. */
@@ -37,8 +37,12 @@ typedef struct {
 	const LodeCostedCode *code;
 	const LodeCauseRules *rules;
 	const LodeCauseRule **found; /* of each instruction, NULL: none */
+	GHashTable *instructions_of; /* cause → GArray of uint32_t, ascending */
 	double *others;              /* of each block, the mean weight of its instructions without
 	                                a cause */
+	/* The cause at hand. */
+	const char *cause;
+	const GArray *instructions;
 } Search;
 
 /* --- rules --- */
@@ -157,6 +161,18 @@ static Diagnosed *find_diagnosed(const LodeDiagnosisContext *context)
 	return diagnosed;
 }
 
+static void take_rule(Search *self, uint32_t instruction, const LodeCauseRule *rule)
+{
+	GArray *instructions = g_hash_table_lookup(self->instructions_of, rule->cause);
+
+	if (instructions == NULL) {
+		instructions = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		g_hash_table_insert(self->instructions_of, (char *)rule->cause, instructions);
+	}
+	g_array_append_val(instructions, instruction);
+	self->found[instruction] = rule;
+}
+
 static void find_rules(Search *self)
 {
 	const LodeProfile *profile = self->code->context->profile;
@@ -179,7 +195,7 @@ static void find_rules(Search *self)
 			self->rules, &focus, before, n, NULL, 0);
 		if (rule != NULL && rule->cause != NULL &&
 			(by == BY_ALL_RULES || strcmp(rule->cause, "system-call") == 0))
-			self->found[i] = rule;
+			take_rule(self, i, rule);
 	}
 }
 
@@ -204,22 +220,21 @@ static void find_others(Search *self)
 }
 
 /* The cause's instructions by function; the caller unrefs it. */
-static GArray *parts_of(const Search *self, const char *cause)
+static GArray *parts_of(const Search *self)
 {
 	const LodeProfile *profile = self->code->context->profile;
 	GArray *parts = g_array_new(FALSE, FALSE, sizeof(Part));
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
-		const LodeInstruction *one = lode_profile_instruction(profile, i);
-		if (self->found[i] == NULL || strcmp(self->found[i]->cause, cause) != 0)
-			continue;
+	for (guint i = 0; i < self->instructions->len; i++) {
+		uint32_t at = g_array_index(self->instructions, uint32_t, i);
+		const LodeInstruction *one = lode_profile_instruction(profile, at);
 		Part *last = parts->len > 0 ? &g_array_index(parts, Part, parts->len - 1) : NULL;
 		if (last == NULL || last->function != one->function) {
 			Part part = {.function = one->function};
 			g_array_append_val(parts, part);
 			last = &g_array_index(parts, Part, parts->len - 1);
 		}
-		last->weight += self->code->weights[i];
+		last->weight += self->code->weights[at];
 		last->base += one->block != LODE_NONE ? self->others[one->block] : 0;
 		last->n++;
 	}
@@ -281,20 +296,20 @@ static void take_places(const Search *self, LodeDiagnosis *diagnosis, const bool
 	const LodeDiagnosisContext *context = self->code->context;
 	const LodeProfile *profile = context->profile;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++) {
-		uint32_t function = lode_profile_instruction(profile, i)->function;
-		if (self->found[i] == NULL || !is_of[function] || self->code->weights[i] <= 0 ||
-			strcmp(self->found[i]->cause, diagnosis->cause) != 0)
+	for (guint i = 0; i < self->instructions->len; i++) {
+		uint32_t at = g_array_index(self->instructions, uint32_t, i);
+		if (!is_of[lode_profile_instruction(profile, at)->function] ||
+			self->code->weights[at] <= 0)
 			continue;
 		LodeFindingPlace place = {
-			i, self->code->weights[i] / context->total * context->user};
+			at, self->code->weights[at] / context->total * context->user};
 		g_array_append_val(diagnosis->at, place);
 	}
 	diagnosis->places = diagnosis->at->len;
 	g_array_sort(diagnosis->at, compare_places);
 }
 
-/* The loop that has most of the places; LODE_NONE: no one has. */
+/* The loop of the costliest place, if most of the time is in it; LODE_NONE: not. */
 static uint32_t loop_of(const Search *self, const LodeDiagnosis *diagnosis)
 {
 	double all = 0, in = 0;
@@ -338,14 +353,13 @@ static double most_saved(const Search *self, const LodeDiagnosis *diagnosis)
 	return MIN(saved / code->context->total, 1) * code->context->user;
 }
 
-/* Of the parts from first to end. */
-static void add_diagnosis(
-	Search *self, const char *cause, const GArray *parts, guint first, guint end)
+/* Adds one of the parts from first to end. */
+static void add_diagnosis(Search *self, const GArray *parts, guint first, guint end)
 {
 	const LodeDiagnosisContext *context = self->code->context;
 	g_autofree bool *is_of = g_new0(bool, context->profile->functions->len + 1);
 	g_autoptr(LodeDiagnosis) diagnosis = lode_diagnosis_new(
-		cause, end - first == 1 ? LODE_SCOPE_FUNCTION : LODE_SCOPE_FUNCTIONS);
+		self->cause, end - first == 1 ? LODE_SCOPE_FUNCTION : LODE_SCOPE_FUNCTIONS);
 	double weight = 0, base = 0;
 
 	for (guint i = first; i < end; i++) {
@@ -368,7 +382,7 @@ static void add_diagnosis(
 	if (diagnosis->scope == LODE_SCOPE_FUNCTION && loop_of(self, diagnosis) != LODE_NONE)
 		diagnosis->scope = LODE_SCOPE_LOOP;
 	lode_place_evidence_add(diagnosis, self->code, weight, base);
-	if (diagnosis->evidence->len > 0 && diagnosis->high >= LEAST_TIME)
+	if (diagnosis->high >= LEAST_TIME)
 		g_ptr_array_add(self->out->diagnoses, g_steal_pointer(&diagnosis));
 }
 
@@ -385,37 +399,43 @@ static double spread_of(const GArray *parts)
 	return squares > 0 ? sum * sum / squares : 0;
 }
 
-static void diagnose_cause(Search *self, const char *cause)
+static void diagnose_cause(Search *self)
 {
-	g_autoptr(GArray) parts = parts_of(self, cause);
+	g_autoptr(GArray) parts = parts_of(self);
 
 	if (spread_of(parts) >= LODE_FINDING_MIN_SPREAD) {
 		if (is_enough(self, parts, 0, parts->len))
-			add_diagnosis(self, cause, parts, 0, parts->len);
+			add_diagnosis(self, parts, 0, parts->len);
 		return;
 	}
 	for (guint i = 0; i < parts->len; i++)
 		if (is_enough(self, parts, i, i + 1))
-			add_diagnosis(self, cause, parts, i, i + 1);
+			add_diagnosis(self, parts, i, i + 1);
 }
 
 void lode_place_diagnoses_add(
 	LodeDiagnoses *out, const LodeCostedCode *code, const LodeCauseRules *rules)
 {
 	const LodeProfile *profile = code->context->profile;
-	g_autoptr(GHashTable) done = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GHashTable) instructions_of = g_hash_table_new_full(
+		g_str_hash, g_str_equal, NULL, (GDestroyNotify)g_array_unref);
 	g_autofree const LodeCauseRule **found = g_new0(
 		const LodeCauseRule *, MAX(profile->instructions->len, 1));
 	g_autofree double *others = g_new0(double, MAX(profile->blocks->len, 1));
-	Search self = {out, code, rules, found, others};
+	Search self = {out, code, rules, found, instructions_of, others, NULL, NULL};
 
 	if (!(code->context->total > 0))
 		return;
 	find_rules(&self);
 	find_others(&self);
 	for (size_t i = 0; i < lode_cause_rules_n(rules); i++) {
-		const char *cause = lode_cause_rules_at(rules, i)->cause;
-		if (cause != NULL && g_hash_table_add(done, (void *)cause))
-			diagnose_cause(&self, cause);
+		self.cause = lode_cause_rules_at(rules, i)->cause;
+		self.instructions = self.cause != NULL
+		                            ? g_hash_table_lookup(instructions_of, self.cause)
+		                            : NULL;
+		if (self.instructions == NULL)
+			continue;
+		diagnose_cause(&self);
+		g_hash_table_remove(instructions_of, self.cause);
 	}
 }
