@@ -597,7 +597,7 @@ LodeCostedCode *lode_costed_code_new(const LodeDiagnosisContext *context)
 	self->context = context;
 	self->weights = g_new0(double, MAX(n, 1));
 	self->facts = g_new0(uint32_t, MAX(n, 1));
-	for (uint32_t i = 0; i < n && context->event != LODE_NONE; i++)
+	for (uint32_t i = 0; i < n; i++)
 		self->weights[i] = lode_profile_event_value(profile, context->event, i);
 	mark_sets(self);
 	find_ways(self);

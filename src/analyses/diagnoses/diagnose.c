@@ -193,6 +193,12 @@ LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *fin
 	uint32_t event, const char *const *own)
 {
 	LodeDiagnoses *self = lode_diagnoses_new();
+
+	self->seconds = profile->user_seconds + profile->system_seconds;
+	if (!profile->is_kernel_sampled && self->seconds > 0)
+		self->user = profile->user_seconds / self->seconds;
+	if (event == LODE_NONE)
+		return self;
 	g_autoptr(LodeCauseRules) rules = lode_cause_rules_new();
 	g_autoptr(LodeFamilies) families = lode_families_new();
 	g_autoptr(LodeFunctionCosts) costs = lode_function_costs_new(profile, event);
@@ -200,13 +206,9 @@ LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *fin
 	g_autoptr(GArray) family_costs = lode_families_costs(families, costs, &family_of);
 	g_autoptr(LodeServices) services = lode_services_new(costs, families, family_of, own);
 	g_autoptr(LodeOwnLines) lines = lode_own_lines_new(profile, own);
-
-	self->seconds = profile->user_seconds + profile->system_seconds;
-	if (!profile->is_kernel_sampled && self->seconds > 0)
-		self->user = profile->user_seconds / self->seconds;
 	LodeDiagnosisContext context = {profile, findings, event,
-		event != LODE_NONE ? lode_profile_event(profile, event)->total : 0, self->user,
-		lines, costs, families, family_of, services};
+		lode_profile_event(profile, event)->total, self->user, lines, costs, families,
+		family_of, services};
 	self->weight = g_strdup(lode_diagnosis_weight(&context));
 	g_autoptr(LodeCostedCode) code = lode_costed_code_new(&context);
 	lode_place_diagnoses_add(self, code, rules);

@@ -7,8 +7,8 @@
 
 /*
  * The diagnoses of a profile, by what they may save. `findings` are those that they name; NULL:
- * none. `event` weighs, or LODE_NONE. `own`: see lode_own_lines_new(). Everything is borrowed for
- * the call; the caller frees the result, which is never NULL.
+ * none. `event` weighs; LODE_NONE: there are no diagnoses. `own`: see lode_own_lines_new().
+ * Everything is borrowed for the call; the caller frees the result, which is never NULL.
  */
 LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *findings,
 	uint32_t event, const char *const *own);
