@@ -203,7 +203,7 @@ LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *fin
 	g_autoptr(LodeFamilies) families = lode_families_new();
 	g_autoptr(LodeFunctionCosts) costs = lode_function_costs_new(profile, event);
 	g_autofree uint32_t *family_of = NULL;
-	g_autoptr(GArray) family_costs = lode_families_costs(families, costs, &family_of);
+	g_array_unref(lode_families_costs(families, costs, &family_of));
 	g_autoptr(LodeServices) services = lode_services_new(costs, families, family_of, own);
 	g_autoptr(LodeOwnLines) lines = lode_own_lines_new(profile, own);
 	LodeDiagnosisContext context = {profile, findings, event,
