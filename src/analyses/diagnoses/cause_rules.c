@@ -32,7 +32,7 @@ static const char *const text_keys[] = {[EXPLANATION] = "explanation",
 enum { LEAST, MOST, N_SHARES };
 static const char *const share_keys[] = {[LEAST] = "least", [MOST] = "most"};
 
-/* Of most causes: bench/README.md has the pairs. */
+/* Those of most causes: bench/README.md has the pairs. */
 static const double USUAL_LEAST = 0.6, USUAL_MOST = 1.5;
 
 static const char same_as_key[] = "same-as";
@@ -144,7 +144,7 @@ static bool parse_key(
 	return true;
 }
 
-/* What the rule that `same-as` names has stands in for what the rule lacks. */
+/* The texts and shares of the rule that `same-as` names stand in for what the rule lacks. */
 static bool borrow_texts(const LodeCauseRules *self, Rule *rule, GKeyFile *file, GError **error)
 {
 	g_autofree char *name = g_key_file_get_string(file, rule->name, same_as_key, NULL);

@@ -197,8 +197,10 @@ LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *fin
 	self->seconds = profile->user_seconds + profile->system_seconds;
 	if (!profile->is_kernel_sampled && self->seconds > 0)
 		self->user = profile->user_seconds / self->seconds;
-	if (event == LODE_NONE)
+	if (event == LODE_NONE) {
+		self->weight = g_strdup("time");
 		return self;
+	}
 	g_autoptr(LodeCauseRules) rules = lode_cause_rules_new();
 	g_autoptr(LodeFamilies) families = lode_families_new();
 	g_autoptr(LodeFunctionCosts) costs = lode_function_costs_new(profile, event);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/diagnoses/diagnoses.h"
 
+#include "base/arrays/sort_order.h"
 #include "model/index.h"
 
 #include <math.h>
@@ -82,6 +83,13 @@ void lode_diagnosis_rule_out(LodeDiagnosis *self, const char *format, ...)
 	va_start(arguments, format);
 	g_ptr_array_add(self->ruled_out, g_strdup_vprintf(format, arguments));
 	va_end(arguments);
+}
+
+LODE_ORDER(compare_places, LodeFindingPlace, LODE_DESCENDING(time), LODE_ASCENDING(instruction))
+
+void lode_diagnosis_sort_places(LodeDiagnosis *self)
+{
+	g_array_sort(self->at, compare_places);
 }
 
 const char *lode_scope_kind_to_text(LodeScopeKind value)

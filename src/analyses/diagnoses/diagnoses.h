@@ -84,6 +84,9 @@ void lode_diagnosis_add_evidence(LodeDiagnosis *self, double value, const char *
 /* Adds a line on what speaks against it or against other causes. */
 void lode_diagnosis_rule_out(LodeDiagnosis *self, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
+/* Puts its places in their order. */
+void lode_diagnosis_sort_places(LodeDiagnosis *self);
+
 static inline LodeDiagnosis *lode_diagnoses_at(const LodeDiagnoses *self, size_t index)
 {
 	return g_ptr_array_index(self->diagnoses, index);

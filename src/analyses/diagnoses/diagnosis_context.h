@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What diagnoses are made of: a profile, its findings, and the costs of its functions and services.
+ * The sources of diagnoses: a profile, its findings, and the costs of its functions and services.
  * Private to analyses/diagnoses/.
  */
 #pragma once

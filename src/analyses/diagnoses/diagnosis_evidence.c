@@ -15,7 +15,7 @@ static bool is_recurrence(const char *cause)
 	       strcmp(cause, "pointer-chase") == 0;
 }
 
-/* What replaces the cause is other code, which may need less than what the loop needs beside it. */
+/* Other code replaces the cause, which may need less than what the loop needs beside it. */
 static const double SURE = 0.75;
 
 double lode_rest_of_loop(const LodeCostedCode *code, const LodeLoop *loop, const char *cause)
@@ -137,9 +137,7 @@ static void add_windows(LodeDiagnosis *self, const LodeCostedCode *code)
 
 const char *lode_diagnosis_weight(const LodeDiagnosisContext *context)
 {
-	const char *name = context->event != LODE_NONE
-	                           ? lode_profile_event(context->profile, context->event)->name
-	                           : NULL;
+	const char *name = lode_profile_event(context->profile, context->event)->name;
 
 	if (name != NULL && strstr(name, "cycles") != NULL)
 		return "cycles";

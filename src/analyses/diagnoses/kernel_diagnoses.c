@@ -12,8 +12,8 @@
 /* Seconds of a page fault. */
 static const double FAULT_LEAST = 0.5e-6, FAULT_USUAL = 1.2e-6, FAULT_MOST = 2e-6;
 
-/* Of the processor time, where the kernel was not sampled: the start of a short program takes some.
- */
+/* The least of the processor time, where the kernel was not sampled: the start of a short program
+ * takes some. */
 static const double LEAST_ACCOUNTED = 0.05;
 
 /* Ticks by which the kernel divides processor time between itself and the user's code. */
@@ -287,8 +287,6 @@ static void add_callers_of_most(const Diagnosing *self, uint32_t event, GArray *
 
 LODE_ORDER(compare_parts, Part, strcmp(left->rule->whole->name, right->rule->whole->name),
 	LODE_DESCENDING(weight), LODE_ASCENDING(instruction))
-LODE_ORDER(compare_places, LodeFindingPlace, LODE_DESCENDING(time), LODE_ASCENDING(instruction))
-
 static const Part *part_at(const Diagnosing *self, guint i)
 {
 	return &g_array_index(self->parts, Part, i);
@@ -396,7 +394,7 @@ static void add_places(Diagnosing *self, LodeDiagnosis *diagnosis, guint begin, 
 			part_at(self, i)->instruction, share_of(self, part_at(self, i)->weight)};
 		g_array_append_val(diagnosis->at, place);
 	}
-	g_array_sort(diagnosis->at, compare_places);
+	lode_diagnosis_sort_places(diagnosis);
 	diagnosis->places = diagnosis->functions = end - begin;
 	if (diagnosis->at->len > 0)
 		diagnosis->instruction =

@@ -30,8 +30,6 @@ typedef struct {
 } Part;
 
 LODE_ORDER(compare_parts, Part, LODE_DESCENDING(weight), LODE_ASCENDING(function))
-LODE_ORDER(compare_places, LodeFindingPlace, LODE_DESCENDING(time), LODE_ASCENDING(instruction))
-
 typedef struct {
 	LodeDiagnoses *out;
 	const LodeCostedCode *code;
@@ -142,7 +140,7 @@ static size_t words_before(const Words *self, uint32_t instruction, LodeCauseWor
 	return n;
 }
 
-/* What a function's code can be diagnosed by. */
+/* The rules that a function's code can be diagnosed by. */
 typedef enum {
 	BY_ALL_RULES,
 	BY_SYSTEM_CALLS,
@@ -306,7 +304,7 @@ static void take_places(const Search *self, LodeDiagnosis *diagnosis, const bool
 		g_array_append_val(diagnosis->at, place);
 	}
 	diagnosis->places = diagnosis->at->len;
-	g_array_sort(diagnosis->at, compare_places);
+	lode_diagnosis_sort_places(diagnosis);
 }
 
 /* The loop of the costliest place, if most of the time is in it; LODE_NONE: not. */

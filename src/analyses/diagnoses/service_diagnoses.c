@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A remedy saves so much in proportion to what its rule says, in 8 of 10 pairs (bench/README.md):
- * what the callers do for the service and with its results mostly goes, too. Something stays. */
-static const double LEAST_SAVED = 0.75, MOST_SAVED = 2.4, MOST_OF_ALL = 0.99;
+	/* A remedy saves so much in proportion to what its rule says, in 8 of 10 pairs
+         * (bench/README.md): what the callers do for the service and with its results mostly goes,
+         * too. Something stays. */
+	static const double LEAST_SAVED = 0.75,
+			    MOST_SAVED = 2.4, MOST_OF_ALL = 0.99;
 
 /* What a service has less than is left out. */
 #define LEAST_PART 0.0002
@@ -465,8 +467,6 @@ static void add_findings(const Diagnosing *self, guint begin, guint end, LodeDia
 	}
 }
 
-LODE_ORDER(compare_places, LodeFindingPlace, LODE_DESCENDING(time), LODE_ASCENDING(instruction))
-
 static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 {
 	const LodeServiceRule *rule = choose_rule(self, begin, end, cost);
@@ -507,7 +507,7 @@ static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 	add_evidence(self, diagnosis, &sums);
 	set_scope(self, diagnosis, &sums);
 	add_findings(self, begin, end, diagnosis);
-	g_array_sort(diagnosis->at, compare_places);
+	lode_diagnosis_sort_places(diagnosis);
 	g_array_set_size(diagnosis->at, MIN(diagnosis->at->len, LODE_FINDING_PLACES));
 	g_ptr_array_add(self->out->diagnoses, diagnosis);
 	summary_clear(&sums);

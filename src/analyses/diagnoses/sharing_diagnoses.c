@@ -2,7 +2,6 @@
 #include "analyses/diagnoses/sharing_diagnoses.h"
 
 #include "analyses/memory/objects/line_sharing.h"
-#include "base/arrays/sort_order.h"
 #include "model/memory.h"
 
 #include <math.h>
@@ -81,8 +80,6 @@ static void take_place(LodeDiagnosis *self, const LodeProfile *profile, const Su
 	}
 }
 
-LODE_ORDER(compare_places, LodeFindingPlace, LODE_DESCENDING(time), LODE_ASCENDING(instruction))
-
 /* The instructions of the accesses' lines. */
 static void take_instructions(
 	LodeDiagnosis *self, const LodeDiagnosisContext *context, const Sum *sum)
@@ -103,7 +100,7 @@ static void take_instructions(
 		self->functions += function != last;
 		last = function;
 	}
-	g_array_sort(self->at, compare_places);
+	lode_diagnosis_sort_places(self);
 }
 
 static void take_texts(LodeDiagnosis *self, bool is_false)

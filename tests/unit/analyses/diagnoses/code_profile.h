@@ -7,7 +7,7 @@
 
 #include "analyses/diagnoses/diagnosis_context.h"
 
-/* With the event "clock", which weighs; frequencies are inferred. */
+/* With the event "cpu-clock", which weighs; frequencies are inferred. */
 LodeProfile *code_profile_new(void);
 
 /* Begin a function, and a block of the last one. They give their numbers. */
