@@ -12,7 +12,7 @@ LodeProfile *code_profile_new(void)
 	const LodeImage image = {.path = lode_profile_intern(self, "/home/me/program")};
 
 	self->weight_event = lode_profile_add_event(
-		self, "clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
+		self, "cpu-clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	self->frequency = LODE_FREQUENCY_INFERRED;
 	g_array_append_val(self->images, image);
 	g_array_set_size(self->cost_starts, 0);
