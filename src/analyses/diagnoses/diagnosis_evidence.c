@@ -16,7 +16,19 @@ static bool is_recurrence(const char *cause)
 }
 
 /* Other code replaces the cause, which may need less than what the loop needs beside it. */
-static const double SURE = 0.75;
+static const double SURE = 0.5;
+
+/* Whether what a cause's instructions need of the loop's units goes with them. */
+static bool is_own_work(const char *cause)
+{
+	static const char *const causes[] = {
+		"division", "square-root", "atomic", "lock", "serialising"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(causes); i++)
+		if (strcmp(cause, causes[i]) == 0)
+			return true;
+	return false;
+}
 
 double lode_rest_of_loop(const LodeCostedCode *code, const LodeLoop *loop, const char *cause)
 {
@@ -30,7 +42,7 @@ double lode_rest_of_loop(const LodeCostedCode *code, const LodeLoop *loop, const
 		if (isnan(cycles) && strcmp(cause, "pointer-chase") != 0 &&
 			strcmp(cause, "recurrence-load") != 0)
 			cycles = loop->recurrence_cycles;
-	} else if (strcmp(cause, "division") == 0 || strcmp(cause, "square-root") == 0) {
+	} else if (is_own_work(cause)) {
 		rest = MAX(loop->cycles[LODE_UNIT_LOAD], loop->cycles[LODE_UNIT_WIDTH]);
 	}
 	/* measured to be less than the bound: by an error */

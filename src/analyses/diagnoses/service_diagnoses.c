@@ -9,11 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-	/* A remedy saves so much in proportion to what its rule says, in 8 of 10 pairs
-         * (bench/README.md): what the callers do for the service and with its results mostly goes,
-         * too. Something stays. */
-	static const double LEAST_SAVED = 0.75,
-			    MOST_SAVED = 2.4, MOST_OF_ALL = 0.99;
+/* A remedy saves so much in proportion to what its rule says, in 8 of 10 pairs (bench/README.md):
+ * what the callers do for the service and with its results mostly goes, too. Something stays. */
+static const double LEAST_SAVED = 0.75, MOST_SAVED = 2.4, MOST_OF_ALL = 0.99;
 
 /* What a service has less than is left out. */
 #define LEAST_PART 0.0002
@@ -498,8 +496,7 @@ static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 	diagnosis->name = g_strdup_printf("%s@%s", diagnosis->cause, diagnosis->service);
 	diagnosis->time = share;
 	diagnosis->time_error = error;
-	diagnosis->high = MIN(
-		MOST_SAVED * share_of(self, sums.saves), MOST_OF_ALL * self->context->user);
+	diagnosis->high = MIN(MOST_SAVED * share_of(self, sums.saves), MOST_OF_ALL);
 	diagnosis->low = LEAST_SAVED * share_of(self, sums.saves);
 	diagnosis->explanation = g_strdup(rule->explanation);
 	diagnosis->remedy = g_strdup(rule->remedy);
