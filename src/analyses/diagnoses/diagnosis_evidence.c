@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/diagnoses/diagnosis_evidence.h"
 
+#include "model/observed/pooled_windows.h"
 #include "model/observed/windows.h"
 
 #include <math.h>
@@ -107,42 +108,168 @@ static void add_bytes(LodeDiagnosis *self, const LodeCostedCode *code)
 
 /* --- windows --- */
 
-typedef struct {
-	double outcomes, unforetold, steps, denormals;
-} Seen;
+/* Fewer cases say nothing. */
+static const double LEAST_SEEN = 100;
 
-static Seen seen_at(const LodeDiagnosis *self, const LodeCostedCode *code)
+/* A share of outcomes below this does not speak for mispredictions: others were not judged. */
+static const double LEAST_HARD = 0.04;
+
+/* A share that is below this, two standard errors included, is ruled out as a cause. */
+static const double NEXT_TO_NONE = 0.02;
+
+/* Of the instructions that are marked. */
+static LodePooledWindows pool_of(const LodeCostedCode *code, const bool *is_of)
 {
-	const LodeWindows *windows = code->context->profile->windows;
-	Seen seen = {0};
+	const LodeProfile *profile = code->context->profile;
+	g_autoptr(GArray) instructions = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
-	for (guint i = 0; windows != NULL && i < self->at->len; i++) {
-		const LodeObservedInstruction *one = lode_windows_find(
-			windows, g_array_index(self->at, LodeFindingPlace, i).instruction);
-		if (one == NULL)
-			continue;
-		seen.outcomes += one->outcomes;
-		seen.unforetold += one->unforetold;
-		seen.steps += one->steps;
-		seen.denormals += MAX(one->denormals, one->underflows);
-	}
-	return seen;
+	for (uint32_t i = 0; i < profile->instructions->len; i++)
+		if (is_of[i])
+			g_array_append_val(instructions, i);
+	return lode_pooled_windows(
+		profile, (const uint32_t *)(void *)instructions->data, instructions->len);
 }
 
-enum { LEAST_SEEN = 100 };
+static LodePooledWindows pool_places(const LodeDiagnosis *self, const LodeCostedCode *code)
+{
+	g_autofree bool *is_of = g_new0(bool, code->context->profile->instructions->len + 1);
+
+	for (guint i = 0; i < self->at->len; i++)
+		is_of[g_array_index(self->at, LodeFindingPlace, i).instruction] = true;
+	return pool_of(code, is_of);
+}
+
+/* Of the branches, jumps and calls to the places: where one is mispredicted its ways wait. */
+static LodePooledWindows pool_sources(const LodeDiagnosis *self, const LodeCostedCode *code)
+{
+	g_autofree bool *is_of = g_new0(bool, code->context->profile->instructions->len + 1);
+
+	for (guint i = 0; i < self->at->len; i++) {
+		uint32_t at = g_array_index(self->at, LodeFindingPlace, i).instruction;
+		for (uint32_t w = code->way_starts[at]; w < code->way_starts[at + 1]; w++) {
+			LodeEdgeKind kind = code->ways[w].kind;
+			if (kind != LODE_EDGE_FALL_THROUGH && kind != LODE_EDGE_RETURN)
+				is_of[code->ways[w].source] = true;
+		}
+	}
+	return pool_of(code, is_of);
+}
+
+/* Of all that the functions of the places execute. */
+static LodePooledWindows pool_functions(const LodeDiagnosis *self, const LodeCostedCode *code)
+{
+	const LodeProfile *profile = code->context->profile;
+	g_autofree bool *is_of = g_new0(bool, profile->instructions->len + 1);
+	g_autofree bool *functions = g_new0(bool, profile->functions->len + 1);
+
+	for (guint i = 0; i < self->at->len; i++) {
+		uint32_t at = g_array_index(self->at, LodeFindingPlace, i).instruction;
+		functions[lode_profile_instruction(profile, at)->function] = true;
+	}
+	for (uint32_t i = 0; i < profile->instructions->len; i++)
+		is_of[i] = functions[lode_profile_instruction(profile, i)->function];
+	return pool_of(code, is_of);
+}
+
+static void add_outcomes(LodeDiagnosis *self, const LodeCostedCode *code)
+{
+	LodePooledWindows pooled = pool_sources(self, code);
+	const LodePooledShare *hard = &pooled.shares[LODE_POOLED_UNFORETOLD];
+	const LodePooledShare *differing = &pooled.shares[LODE_POOLED_DIFFERING];
+
+	if (hard->cases >= LEAST_SEEN && hard->share >= LEAST_HARD)
+		lode_diagnosis_add_evidence(self, 100 * hard->share, "%",
+			"%.0f %% ± %.0f of %.0f outcomes are not foretold by those before "
+			"(windows)",
+			100 * hard->share, 100 * hard->error, hard->cases);
+	else if (differing->cases >= LEAST_SEEN && differing->share >= LEAST_HARD)
+		lode_diagnosis_add_evidence(self, 100 * differing->share, "%",
+			"of two outcomes drawn at random, %.0f %% ± %.0f differ (windows, of %.0f)",
+			100 * differing->share, 100 * differing->error, differing->cases);
+}
+
+/* Of the whole program: places with such numbers are given to another diagnosis. */
+static bool has_no_denormals(const LodeCostedCode *code)
+{
+	LodeWindowSums sums = lode_windows_sums(code->context->profile->windows);
+
+	return sums.denormals == 0 && sums.underflows == 0;
+}
+
+static void add_denormals(LodeDiagnosis *self, const LodeCostedCode *code)
+{
+	LodePooledWindows pooled = pool_places(self, code);
+	const LodePooledShare *share = &pooled.shares[LODE_POOLED_DENORMAL];
+
+	if (share->hits < pooled.shares[LODE_POOLED_UNDERFLOW].hits)
+		share = &pooled.shares[LODE_POOLED_UNDERFLOW];
+	if (share->cases < LEAST_SEEN)
+		return;
+	if (strcmp(self->cause, "denormal") == 0)
+		lode_diagnosis_add_evidence(self, 100 * share->share, "%",
+			"%.0f %% ± %.0f of %.0f operations have a denormal operand or result "
+			"(windows)",
+			100 * share->share, 100 * share->error, share->cases);
+	else if (has_no_denormals(code))
+		lode_diagnosis_rule_out(
+			self, "denormals: none in %.0f operations (windows)", share->cases);
+}
+
+static bool is_next_to_none(const LodePooledShare *share)
+{
+	return share->cases >= LEAST_SEEN && share->share + 2 * share->error <= NEXT_TO_NONE;
+}
+
+/* Of all outcomes at what went several ways nearly all were judged, and foretold. */
+static bool are_foretold(const LodePooledWindows *pooled)
+{
+	const LodePooledShare *hard = &pooled->shares[LODE_POOLED_UNFORETOLD];
+
+	return is_next_to_none(hard) &&
+	       pooled->shares[LODE_POOLED_UNJUDGED].hits <= NEXT_TO_NONE * hard->cases;
+}
+
+/* Other causes, by what the functions did. */
+static void rule_out(LodeDiagnosis *self, const LodeCostedCode *code)
+{
+	static const struct {
+		const char *cause, *text;
+		LodePooledFact fact;
+	} others[] = {
+		{"conflict-miss", "conflicts in the first level", LODE_POOLED_CONFLICTING},
+		{"split-access", "accesses across a border of lines", LODE_POOLED_SPLIT},
+		{"part-store", "loads of parts of what was stored", LODE_POOLED_PART_STORED},
+	};
+	LodePooledWindows pooled = pool_functions(self, code);
+	const LodePooledShare *hard = &pooled.shares[LODE_POOLED_UNFORETOLD];
+
+	if (!g_str_has_suffix(self->cause, "-mispredict") && are_foretold(&pooled))
+		lode_diagnosis_rule_out(self,
+			"mispredictions: %.1f %% of %.0f outcomes foretold (windows)",
+			100 - 100 * hard->share, hard->cases);
+	for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
+		const LodePooledShare *share = &pooled.shares[others[i].fact];
+		if (strcmp(self->cause, others[i].cause) == 0 || !is_next_to_none(share))
+			continue;
+		if (share->hits == 0)
+			lode_diagnosis_rule_out(
+				self, "%s: none of %.0f (windows)", others[i].text, share->cases);
+		else
+			lode_diagnosis_rule_out(self, "%s: %.1f %% of %.0f (windows)",
+				others[i].text, 100 * share->share, share->cases);
+	}
+}
 
 static void add_windows(LodeDiagnosis *self, const LodeCostedCode *code)
 {
-	Seen seen = seen_at(self, code);
-
-	if (g_str_has_suffix(self->cause, "-mispredict") && seen.outcomes >= LEAST_SEEN)
-		lode_diagnosis_add_evidence(self, 100 * seen.unforetold / seen.outcomes, "%",
-			"%.0f %% of %.0f outcomes are not foretold by those before (windows)",
-			100 * seen.unforetold / seen.outcomes, seen.outcomes);
-	if (strcmp(self->cause, "denormal") == 0 && seen.steps >= LEAST_SEEN)
-		lode_diagnosis_add_evidence(self, 100 * seen.denormals / seen.steps, "%",
-			"%.0f %% of %.0f operations have a denormal operand or result (windows)",
-			100 * seen.denormals / seen.steps, seen.steps);
+	if (code->context->profile->windows == NULL)
+		return;
+	if (g_str_has_suffix(self->cause, "-mispredict"))
+		add_outcomes(self, code);
+	if (strcmp(self->cause, "denormal") == 0 || strcmp(self->cause, "recurrence-fp") == 0 ||
+		strcmp(self->cause, "square-root") == 0)
+		add_denormals(self, code);
+	rule_out(self, code);
 }
 
 /* --- all --- */
