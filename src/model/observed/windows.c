@@ -94,8 +94,9 @@ uint64_t lode_windows_outcomes(const LodeWindows *self, uint32_t source)
 bool lode_windows_stays(const LodeWindows *self, uint32_t source)
 {
 	enum {
-		LEAST_WINDOWS = 5,
+		LEAST_WINDOWS = 3,
 		LEAST_OUTCOMES = 3,
+		LEAST_AGAIN = 10,
 		MOST_WINDOWS_PART = 4,
 		MOST_OUTCOMES_PART = 25
 	};
@@ -113,7 +114,8 @@ bool lode_windows_stays(const LodeWindows *self, uint32_t source)
 		ways += LODE_AT(edges, LodeObservedEdge, i).windows;
 	uint64_t changes = ways > windows ? ways - windows : 0;
 	return windows >= LEAST_WINDOWS && outcomes >= LEAST_OUTCOMES * windows &&
-	       changes * MOST_WINDOWS_PART <= windows && changes * MOST_OUTCOMES_PART <= outcomes;
+	       outcomes - windows >= LEAST_AGAIN && changes * MOST_WINDOWS_PART <= windows &&
+	       changes * MOST_OUTCOMES_PART <= outcomes;
 }
 
 const LodeObservedInstruction *lode_windows_find(const LodeWindows *self, uint32_t instruction)

@@ -118,9 +118,10 @@ uint64_t lode_windows_outcomes(const LodeWindows *self, uint32_t source);
 
 /*
  * Whether an instruction went the same way all the time, or nearly, in each window, though windows
- * may differ: such a jump or call is foretold. That holds as soon as five windows had three
- * outcomes each, which is long before histories can be judged. Of one that goes two ways at random
- * a quarter of such windows see only one. False: it changes, or too little was seen.
+ * may differ: such a jump or call is foretold. That holds as soon as three windows or more had
+ * three outcomes each, ten of them after another one in the window, which is long before histories
+ * can be judged: each of the ten is as the one before by chance in half of the cases at most.
+ * False: it changes, or too little was seen.
  */
 bool lode_windows_stays(const LodeWindows *self, uint32_t source);
 

@@ -146,15 +146,18 @@ static void test_stays(void)
 
 	for (uint32_t targets = 1; targets <= WAYS; targets++) {
 		g_assert_true(call_stays(random, 5, 3, targets, true));
+		g_assert_true(call_stays(random, 3, 5, targets, true));
+		g_assert_false(call_stays(random, 3, 4, targets, true));
 		g_assert_true(call_stays(random, 60, 40, targets, true));
 		/* too few windows, or outcomes in each */
-		g_assert_false(call_stays(random, 4, 10, targets, true));
+		g_assert_false(call_stays(random, 2, 20, targets, true));
 		g_assert_false(call_stays(random, 40, 2, targets, true));
 	}
-	/* At random, where few windows see only one target by chance: 1 of 64 with two targets. */
+	/* At random, where few windows see only one target by chance: 1 of 1,024 with two targets.
+	 */
 	for (int round = 0; round < 1000; round++)
 		wrong += call_stays(random, 5, 3, 2, false);
-	g_assert_cmpint(wrong, <, 40);
+	g_assert_cmpint(wrong, <, 10);
 	for (uint32_t targets = 2; targets <= WAYS; targets++) {
 		g_assert_false(call_stays(random, 30, 5, targets, false));
 		g_assert_false(call_stays(random, 30, 100, targets, false));
