@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What a recording leaves on the disk: the old one, nothing, or what fitted. */
+/* What a recording leaves on the disk: the old one, nothing, or what fitted; and what is read of it
+ * again. */
 #include "base/error.h"
+#include "record/perf/perf_features.h"
 #include "record/perf/perf_writer.h"
+#include "sources/perf_data/perf_data.h"
 
 #include <glib/gstdio.h>
 #include <signal.h>
@@ -117,6 +120,52 @@ static void test_full_disk(Fixture *self, const void *data)
 	g_assert_cmpuint(data_size(self->path), ==, 3992);
 }
 
+/* The figures of section 255, in the units of its keys. */
+static void test_program_figures(Fixture *self, const void *data)
+{
+	const uint32_t record[] = {68, 8 << 16};
+	const LodeCpuTime cpu_time = {.user_ns = 1200000, .system_ns = 34};
+	LodePerfTally tally;
+	g_autoptr(GError) error = NULL;
+
+	(void)data;
+	lode_perf_tally_init(&tally);
+	const LodePerfFeatureInput input = {
+		.choices = self->nothing,
+		.tally = &tally,
+		.cpu_time = &cpu_time,
+		.wall_ns = 5000000001,
+		.speed = {.runs = 17,
+			.chain_ns = 0.234567,
+			.chain_scatter = 0.0101,
+			.walk_ns = 1.428571,
+			.walk_scatter = 0.0052,
+			.steal = 0.001,
+			.others = 0.906},
+	};
+	g_autoptr(GPtrArray) features = lode_perf_features_make(&input);
+	lode_perf_tally_clear(&tally);
+	g_autoptr(LodePerfWriter) writer = lode_perf_writer_open(self->path, &error);
+	g_assert_true(lode_perf_writer_publish(writer, self->nothing, &error));
+	g_assert_true(lode_perf_writer_add(writer, record, sizeof(record), &error));
+	g_assert_true(lode_perf_writer_finish(writer, features, NULL, NULL, &error));
+	g_assert_no_error(error);
+	LodePerfData *written = lode_perf_data_open(self->path, &error);
+	g_assert_no_error(error);
+	const LodePerfInfo *info = lode_perf_data_info(written);
+	g_assert_cmpuint(info->user_ns, ==, 1200000);
+	g_assert_cmpuint(info->system_ns, ==, 34);
+	g_assert_cmpuint(info->wall_ns, ==, 5000000001);
+	g_assert_cmpfloat(info->speed.runs, ==, 17);
+	g_assert_cmpfloat_with_epsilon(info->speed.chain_ns, 0.234567, 1e-6);
+	g_assert_cmpfloat_with_epsilon(info->speed.chain_scatter, 0.0101, 1e-6);
+	g_assert_cmpfloat_with_epsilon(info->speed.walk_ns, 1.428571, 1e-6);
+	g_assert_cmpfloat_with_epsilon(info->speed.walk_scatter, 0.0052, 1e-6);
+	g_assert_cmpfloat_with_epsilon(info->speed.steal, 0.001, 1e-6);
+	g_assert_cmpfloat_with_epsilon(info->speed.others, 0.906, 1e-6);
+	lode_perf_data_close(written);
+}
+
 static void add(const char *name, void (*test)(Fixture *, const void *))
 {
 	g_autofree char *path = g_strconcat("/record/perf-writer/", name, NULL);
@@ -131,5 +180,6 @@ int main(int argc, char **argv)
 	add("old-and-sealed", test_old_and_sealed);
 	add("no-file", test_no_file);
 	add("full-disk", test_full_disk);
+	add("program-figures", test_program_figures);
 	return g_test_run();
 }
