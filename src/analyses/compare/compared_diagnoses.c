@@ -11,6 +11,9 @@ static const double UNSEEN = 0.02;
 
 static const double SLOWER_DEVIATIONS = 3;
 
+/* All time in the kernel that has no closer cause; below some share there is none. */
+static const char KERNEL_TIME[] = "kernel-time";
+
 static bool is_of_code(const LodeDiagnosis *self)
 {
 	return self->scope == LODE_SCOPE_FUNCTIONS || self->scope == LODE_SCOPE_FUNCTION ||
@@ -91,6 +94,9 @@ static bool has_change(const LodeComparison *comparison)
 
 	for (int kind = 0; kind < LODE_N_COMPARED; kind++) {
 		const GArray *rows = comparison->kinds[kind].rows;
+		/* Compilers give the same code to other lines. */
+		if (kind == LODE_COMPARED_LINE)
+			continue;
 		for (guint i = 0; rows != NULL && i < rows->len && !is_told; i++)
 			is_told = g_array_index(rows, LodeComparedRow, i).is_told;
 	}
@@ -111,7 +117,7 @@ static bool is_told(const LodeComparedDiagnoses *self, const LodeComparedDiagnos
 	LodeEstimate seconds[2] = {row->seconds[0], row->seconds[1]};
 
 	for (int side = 0; side < 2; side++)
-		if (row->sides[side] == NULL)
+		if (row->sides[side] == NULL && row->match != LODE_MATCH_SAME)
 			seconds[side].value = fmin(
 				UNSEEN * diagnoses[side]->seconds, seconds[1 - side].value);
 	return lode_speed_is_exceeded(&comparison->speed, seconds[0], seconds[1], self->deviations);
@@ -166,6 +172,14 @@ LodeComparedDiagnoses *lode_compared_diagnoses_new(
 		LodeComparedDiagnosis *row = &g_array_index(self->rows, LodeComparedDiagnosis, i);
 		for (int side = 0; side < 2; side++)
 			row->seconds[side] = seconds_of(row->sides[side], diagnoses[side]);
+		for (int side = 0; side < 2; side++) {
+			LodeEstimate kernel = comparison->totals[LODE_TOTAL_KERNEL].sides[side];
+			if (row->sides[side] != NULL || !(kernel.value > 0) ||
+				strcmp(row->sides[1 - side]->cause, KERNEL_TIME) != 0)
+				continue;
+			row->seconds[side] = kernel;
+			row->match = LODE_MATCH_SAME;
+		}
 		row->change = lode_estimate_difference(row->seconds[0], row->seconds[1]);
 		row->is_told = is_changed && is_told(self, row, diagnoses, comparison);
 	}

@@ -9,10 +9,12 @@
 #include "analyses/diagnoses/diagnoses.h"
 
 typedef struct {
-	const LodeDiagnosis *sides[2]; /* NULL: not in this profile */
-	LodeMatch match;               /* RENAMED: of the same cause, with another scope */
-	LodeEstimate seconds[2];       /* processor time at its places */
-	LodeEstimate change;           /* of them */
+	/* NULL: not in this profile; the time is known all the same where all of the kernel's is
+	 * meant. */
+	const LodeDiagnosis *sides[2];
+	LodeMatch match;         /* RENAMED: of the same cause, with another scope */
+	LodeEstimate seconds[2]; /* processor time at its places */
+	LodeEstimate change;     /* of them */
 	/* Share of the base's processor time, where the base has it and the change is told; else
 	 * NAN. What was saved in all, if it is the only one gone and changed most; else of its own
 	 * time, at most what was saved in all. */
@@ -28,8 +30,8 @@ typedef struct {
 /*
  * Matches them by name, that is by cause and scope; those left by cause, where the functions' names
  * differ in types only or one has several functions. A change is told only where the comparison
- * tells one of the processor time or of a row, too: places of code that did not change may
- * have another cause by chance. Borrows `diagnoses`; the caller frees the result.
+ * tells one of the processor time, a function or a finding, too: places of code that did not change
+ * may have another cause by chance. Borrows `diagnoses`; the caller frees the result.
  */
 LodeComparedDiagnoses *lode_compared_diagnoses_new(
 	const LodeDiagnoses *const diagnoses[2], const LodeComparison *comparison);

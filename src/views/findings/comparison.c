@@ -494,17 +494,22 @@ static void put_profile(const View *self, int side, const char *name)
 }
 
 /* Where the code that did not change takes longer or shorter than chance has it. */
+static void put_same_code(const View *self)
+{
+	const LodeSameCode *same = &self->comparison->same_code;
+
+	if (same->is_told)
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"%u functions with the same code take %.2f × the time: what they work on "
+			"changed, or how often they are called, not the code.",
+			same->n_functions, same->factor);
+}
+
 static void put_speed(const View *self)
 {
 	const LodeTerminal *terminal = &self->options->terminal;
 	const LodeSpeed *speed = &self->comparison->speed;
-	const LodeSameCode *same = &self->comparison->same_code;
 
-	if (same->is_told)
-		lode_profile_lines_print(terminal, self->out,
-			"%u functions with the same code take %.2f × the time: what they work on "
-			"changed, or how often they are called, not the code.",
-			same->n_functions, same->factor);
 	if (speed->is_measured && speed->is_different)
 		lode_profile_lines_print(terminal, self->out,
 			"The machine took %.2f ±%.2f times as long for the same work, as measured "
@@ -566,6 +571,7 @@ static void write_text(const View *self)
 	put_head(self);
 	if (self->diagnoses != NULL)
 		lode_comparison_diagnoses_write(self->diagnoses, self->options, self->out);
+	put_same_code(self);
 	put_table(self);
 	put_left_out(self);
 }
