@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* What the first line of a comparison says of profiles that are not alike. */
+#include "model/origins.h"
+#include "model/profile.h"
+#include "views/findings/comparison_head.h"
+
+#include <string.h>
+
+typedef struct {
+	LodeProfile *profiles[2];
+	LodeComparison comparison;
+} Fixture;
+
+/* Two that are alike. */
+static void set_up(Fixture *self)
+{
+	*self = (Fixture){.comparison.weight = (char *)"time"};
+	for (int side = 0; side < 2; side++) {
+		LodeProfile *profile = lode_profile_new();
+		profile->user_seconds = side == 0 ? 2 : 1;
+		profile->system_seconds = 0.5;
+		profile->wall_seconds = 4;
+		self->profiles[side] = profile;
+		self->comparison.profiles[side] = (LodeComparedProfile){
+			.total = 1000, .work = 1, .samples = 100, .common = 1};
+	}
+}
+
+static void check(Fixture *self, const char *expected)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	lode_comparison_append_differences(
+		(const LodeProfile *const *)self->profiles, &self->comparison, text);
+	if (*expected == '\0')
+		g_assert_cmpstr(text->str, ==, "");
+	else if (strstr(text->str, expected) == NULL)
+		g_error("'%s' is not in '%s'", expected, text->str);
+	for (int side = 0; side < 2; side++)
+		lode_profile_free(self->profiles[side]);
+}
+
+static void test_alike(void)
+{
+	Fixture self;
+
+	set_up(&self);
+	check(&self, "");
+}
+
+static void test_differences(void)
+{
+	Fixture self;
+
+	set_up(&self);
+	self.profiles[0]->core = g_strdup("Zen 3");
+	self.profiles[1]->core = g_strdup("Zen 5");
+	check(&self, "Different machines, Zen 3 and Zen 5:");
+	set_up(&self);
+	self.comparison.profiles[1].samples = 1000;
+	check(&self, "Different rates, a sample each 10.0 → 1.0 time:");
+	set_up(&self);
+	self.profiles[1]->is_kernel_sampled = true;
+	check(&self, "The kernel is sampled in new alone:");
+	set_up(&self);
+	self.comparison.profiles[0].is_counted = true;
+	check(&self, "Executions are counted in the base alone:");
+	set_up(&self);
+	self.comparison.profiles[1].common = 0.25;
+	self.profiles[0]->program = g_strdup("/bin/one -x");
+	self.profiles[1]->program = g_strdup("/bin/other");
+	check(&self,
+		"Little in common of one and other: functions that both have take only 25.0 %");
+	set_up(&self);
+	self.comparison.profiles[1].total = 0;
+	check(&self, "Empty: new has no time,");
+}
+
+static void test_times(void)
+{
+	Fixture self;
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	set_up(&self);
+	g_assert_true(
+		lode_comparison_append_times((const LodeProfile *const *)self.profiles, text));
+	g_assert_cmpstr(text->str, ==,
+		"Processor time 2.50 → 1.50 s, 0.60 ×: user 2.00 → 1.00, kernel 0.500 → 0.500; "
+		"wall 4.00 → 4.00 s, 1.00 ×.");
+	check(&self, "");
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/comparison_head/alike", test_alike);
+	g_test_add_func("/comparison_head/differences", test_differences);
+	g_test_add_func("/comparison_head/times", test_times);
+	return g_test_run();
+}
