@@ -44,6 +44,7 @@ enum {
 	LOAD = 64,
 	DIVIDE = 128,
 	ROOT = 256,
+	PARTLY = 512,
 };
 
 static const struct {
@@ -51,7 +52,7 @@ static const struct {
 	uint16_t bit;
 } marked[] = {{"after:fork", AFTER_FORK}, {"kind:branch", BRANCH}, {"kind:indirect", INDIRECT},
 	{"at:entry", ENTRY}, {"kind:jump", JUMP}, {"mem:global", GLOBAL}, {"kind:load", LOAD},
-	{"kind:div", DIVIDE}, {"op:*sqrt*", ROOT}};
+	{"kind:div", DIVIDE}, {"op:*sqrt*", ROOT}, {"lines:partly-used", PARTLY}};
 
 static void mark_sets(LodeCostedCode *self)
 {
@@ -531,44 +532,68 @@ static const double MOST_SPLIT = 0.3;
 /* Accesses, bytes of a line of 64, and accesses that tell which of these are used. */
 enum { LEAST_ACCESSES = 30, MOST_BYTES = 40, ENOUGH_ACCESSES = 16 };
 
-/* Where each instruction of a function has few accesses, those of all of them count. */
-static void find_dense(LodeCostedCode *self, const LodeObservedInstruction *first, guint n)
-{
-	uint64_t bytes = 0, accesses = 0;
+/* What some accesses use of lines. */
+typedef struct {
+	uint64_t bytes, accesses;
+} UsedLines;
 
-	for (guint i = 0; i < n; i++) {
-		bytes |= first[i].line_bytes;
-		accesses += first[i].accesses;
+static void add_used(UsedLines *self, const LodeObservedInstruction *one)
+{
+	self->bytes |= one->line_bytes;
+	self->accesses += one->accesses;
+}
+
+static bool is_dense(const UsedLines *self)
+{
+	return __builtin_popcountll(self->bytes) > MOST_BYTES;
+}
+
+/* Where an instruction has few accesses, all of its function count that seem to use a part of their
+ * lines; where these are few, all of the program. */
+static void find_dense(LodeCostedCode *self, const GArray *seen)
+{
+	const LodeProfile *profile = self->context->profile;
+	g_autofree UsedLines *functions = g_new0(UsedLines, MAX(profile->functions->len, 1));
+	UsedLines all = {0};
+
+	for (guint i = 0; i < seen->len; i++) {
+		const LodeObservedInstruction *one = &LODE_AT(seen, LodeObservedInstruction, i);
+		if (!has(self, one->instruction, PARTLY))
+			continue;
+		add_used(&functions[lode_profile_instruction(profile, one->instruction)->function],
+			one);
+		add_used(&all, one);
 	}
-	bool is_dense = accesses >= ENOUGH_ACCESSES && __builtin_popcountll(bytes) > MOST_BYTES;
-	for (guint i = 0; i < n; i++)
-		if (first[i].accesses < ENOUGH_ACCESSES
-				? is_dense
-				: __builtin_popcountll(first[i].line_bytes) > MOST_BYTES)
-			self->facts[first[i].instruction] |= UINT32_C(1) << LODE_CODE_DENSE;
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		const LodeObservedInstruction *one =
+			has(self, i, PARTLY) ? lode_windows_find(profile->windows, i) : NULL;
+		const UsedLines *used = &functions[lode_profile_instruction(profile, i)->function];
+		UsedLines own = {0};
+		if (!has(self, i, PARTLY))
+			continue;
+		if (one != NULL)
+			add_used(&own, one);
+		used = own.accesses >= ENOUGH_ACCESSES     ? &own
+		       : used->accesses >= ENOUGH_ACCESSES ? used
+		                                           : &all;
+		if (is_dense(used))
+			self->facts[i] |= UINT32_C(1) << LODE_CODE_DENSE;
+	}
 }
 
 static void find_facts_of_lines(LodeCostedCode *self)
 {
-	const LodeProfile *profile = self->context->profile;
-	const LodeWindows *windows = profile->windows;
-	guint first = 0;
+	const LodeWindows *windows = self->context->profile->windows;
 
-	for (guint i = 0; windows != NULL && i < windows->instructions->len; i++) {
+	if (windows == NULL)
+		return;
+	for (guint i = 0; i < windows->instructions->len; i++) {
 		const LodeObservedInstruction *one = &LODE_AT(
 			windows->instructions, LodeObservedInstruction, i);
-		uint32_t function = lode_profile_instruction(profile, one->instruction)->function;
-		bool is_last = i + 1 == windows->instructions->len ||
-		               lode_profile_instruction(profile, one[1].instruction)->function !=
-		                       function;
 		if (one->accesses >= LEAST_ACCESSES && one->split >= MOST_SPLIT * one->accesses)
 			self->facts[one->instruction] |= UINT32_C(1) << LODE_CODE_SPLIT;
-		if (!is_last)
-			continue;
-		find_dense(self, &LODE_AT(windows->instructions, LodeObservedInstruction, first),
-			i + 1 - first);
-		first = i + 1;
 	}
+	find_dense(self, windows->instructions);
 }
 
 /* In functions that take roots and divide nothing. */

@@ -151,6 +151,20 @@ static bool is_fault(const Joining *self, const LodeMemorySample *sample)
 	return lode_is_page_fault_event(lode_profile_event(self->profile, sample->event)->name);
 }
 
+/* A program that was started has some faults before it touches its data, of which none may have
+ * been sampled where each stands for many. */
+static bool counted_faults(const Joining *self)
+{
+	enum { FAULTS_OF_A_START = 32 };
+
+	for (guint i = 0; i < self->profile->events->len; i++) {
+		const LodeEvent *event = lode_profile_event(self->profile, i);
+		if (lode_is_page_fault_event(event->name) && event->total >= FAULTS_OF_A_START)
+			return true;
+	}
+	return false;
+}
+
 static void add_samples(Joining *self)
 {
 	const GArray *samples = self->profile->memory->samples;
@@ -161,6 +175,8 @@ static void add_samples(Joining *self)
 			add_fault(self, &LODE_AT(samples, LodeMemorySample, i));
 		else if (LODE_AT(samples, LodeMemorySample, i).rule != LODE_RULE_NONE)
 			add_range(self, &LODE_AT(samples, LodeMemorySample, i));
+	if (g_hash_table_size(self->faulted) == 0)
+		self->has_sampled_faults = counted_faults(self);
 	for (guint i = 0; i < samples->len; i++) {
 		const LodeMemorySample *sample = &LODE_AT(samples, LodeMemorySample, i);
 		bool is_of_window = sample->event == windows;
