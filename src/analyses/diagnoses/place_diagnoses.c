@@ -325,21 +325,36 @@ static uint32_t loop_of(const Search *self, const LodeDiagnosis *diagnosis)
 }
 
 /*
- * All time of the loops that the places are in, and of the blocks of the others, and what is left
- * of it when the cause is gone, as far as the other bounds of each loop tell.
+ * All time of the loops that the places are in, or of the functions outside of loops, and what is
+ * left of it when the cause is gone, as far as the other bounds of each loop tell.
  */
+/* What a function takes outside of loops: what waits there for a cause may be any of it. */
+static double weight_outside_loops(const LodeCostedCode *code, uint32_t function)
+{
+	const LodeFunction *one = lode_profile_function(code->context->profile, function);
+	double weight = 0;
+
+	for (uint32_t i = 0; i < one->n_instructions; i++)
+		if (code->loops[one->first_instruction + i] == LODE_NONE)
+			weight += code->weights[one->first_instruction + i];
+	return weight;
+}
+
 static double most_saved(const Search *self, const LodeDiagnosis *diagnosis)
 {
 	const LodeCostedCode *code = self->code;
 	const LodeProfile *profile = code->context->profile;
 	g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+	g_autoptr(GHashTable) functions = g_hash_table_new(NULL, NULL);
 	double saved = 0;
 
 	for (guint i = 0; i < diagnosis->at->len; i++) {
 		uint32_t at = g_array_index(diagnosis->at, LodeFindingPlace, i).instruction;
 		uint32_t loop = code->loops[at];
 		if (loop == LODE_NONE) {
-			saved += code->weights[at];
+			uint32_t function = lode_profile_instruction(profile, at)->function;
+			if (g_hash_table_add(functions, GUINT_TO_POINTER(function + 1)))
+				saved += weight_outside_loops(code, function);
 			continue;
 		}
 		if (!g_hash_table_add(seen, GUINT_TO_POINTER(loop + 1)))
