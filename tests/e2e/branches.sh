@@ -40,7 +40,8 @@ if command -v qemu-x86_64 >/dev/null; then
 	"$lode" run --trace --report report.txt -o run.lode -- "$program" >out 2>err
 	status=$?
 	check "lode run --trace has mispredicted branches" "$(status_is 0)" \
-		"$(holds grep -q branch-miss report.txt)"
+		"$(holds grep -q mispredicted report.txt)" \
+		"$("$lode" report run.lode --findings >findings.txt && holds grep -q branch-miss findings.txt)"
 
 	"$lode" trace simulate x.rps --branches oracle >out 2>err
 	status=$?

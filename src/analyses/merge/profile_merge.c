@@ -12,6 +12,7 @@
 #include "analyses/merge/window_rows.h"
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
+#include "model/memory.h"
 #include "model/observed/loops.h"
 #include "model/origins.h"
 #include "model/stacks.h"
@@ -340,6 +341,34 @@ static bool is_same_event(
 	return true;
 }
 
+/* What a run may not have had: then it happened 0 times. */
+static bool may_lack(const LodeEvent *event)
+{
+	return strcmp(event->name, LODE_WINDOW_ACCESSES) == 0 ||
+	       g_str_has_prefix(event->name, LODE_KERNEL_EVENTS) ||
+	       lode_is_page_fault_event(event->name);
+}
+
+static guint count_needed(const LodeProfile *profile)
+{
+	guint n = 0;
+
+	for (guint i = 0; i < profile->events->len; i++)
+		n += !may_lack(lode_profile_event(profile, i));
+	return n;
+}
+
+static uint32_t add_event(LodeProfile *merged, const LodeEvent *event)
+{
+	uint32_t added = lode_profile_add_event(merged, event->name, event->description,
+		event->kind,
+		event->terms != NULL ? (LodeEventTerm *)(void *)event->terms->data : NULL,
+		event->terms != NULL ? event->terms->len : 0);
+
+	lode_profile_event(merged, added)->is_attribute = event->is_attribute;
+	return added;
+}
+
 /* The first source's events; the others must have the same, or rates would be of a part only. */
 static bool take_events(Merge *self, Source *source, GError **error)
 {
@@ -351,15 +380,15 @@ static bool take_events(Merge *self, Source *source, GError **error)
 	for (uint32_t i = 0; i < profile->events->len; i++) {
 		const LodeEvent *event = lode_profile_event(profile, i);
 		if (source == self->sources) {
-			source->events[i] = lode_profile_add_event(merged, event->name,
-				event->description, event->kind,
-				event->terms != NULL ? (LodeEventTerm *)(void *)event->terms->data
-						     : NULL,
-				event->terms != NULL ? event->terms->len : 0);
-			lode_profile_event(merged, i)->is_attribute = event->is_attribute;
+			source->events[i] = add_event(merged, event);
 			continue;
 		}
 		uint32_t known = lode_profile_find_event(first, event->name);
+		if (known == LODE_NONE && may_lack(event)) {
+			uint32_t other = lode_profile_find_event(merged, event->name);
+			source->events[i] = other != LODE_NONE ? other : add_event(merged, event);
+			continue;
+		}
 		if (known == LODE_NONE)
 			return refuse(source, error, "it has the event '%s', and %s has not",
 				event->name, first_path);
@@ -369,7 +398,7 @@ static bool take_events(Merge *self, Source *source, GError **error)
 				event->name, first_path);
 		source->events[i] = known;
 	}
-	if (profile->events->len != first->events->len)
+	if (count_needed(profile) != count_needed(first))
 		return refuse(source, error, "%s has events that it has not", first_path);
 	if (profile->weight_event != LODE_NONE &&
 		source->events[profile->weight_event] != first->weight_event)

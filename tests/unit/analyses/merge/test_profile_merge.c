@@ -7,6 +7,7 @@
 #include "analyses/merge/origin_choice.h"
 #include "analyses/merge/profile_merge.h"
 #include "base/error.h"
+#include "model/memory.h"
 #include "model/observed/loops.h"
 #include "model/observed/windows.h"
 #include "model/origins.h"
@@ -932,6 +933,33 @@ static void test_refusals(void)
 	}
 }
 
+/* A run without page faults or windows has none of them. */
+static void test_lacking_events(void)
+{
+	static const char *const names[] = {"page-faults", LODE_WINDOW_ACCESSES};
+
+	for (unsigned swapped = 0; swapped < 2; swapped++) {
+		g_autoptr(LodeProfile) with = random_run(0);
+		g_autoptr(LodeProfile) without = random_run(1);
+		LodeProfile *both[] = {swapped ? without : with, swapped ? with : without};
+		g_autoptr(GError) error = NULL;
+		for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+			uint32_t event = lode_profile_add_event(
+				with, names[i], NULL, LODE_EVENT_SAMPLED, NULL, 0);
+			lode_profile_event(with, event)->total = 7 + (double)i;
+		}
+		g_autoptr(LodeProfile) merged = merge(both, 2, NULL, &error);
+		g_assert_no_error(error);
+		g_assert_cmpuint(merged->events->len, ==, with->events->len);
+		for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+			uint32_t event = lode_profile_find_event(merged, names[i]);
+			g_assert_cmpuint(event, !=, LODE_NONE);
+			g_assert_cmpfloat(
+				lode_profile_event(merged, event)->total, ==, 7 + (double)i);
+		}
+	}
+}
+
 /* A profile in which nothing was executed adds nothing, one without attributes none. */
 static void test_little(void)
 {
@@ -1053,6 +1081,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/profile_merge/many_windows", test_many_windows);
 	g_test_add_func("/profile_merge/little", test_little);
 	g_test_add_func("/profile_merge/refusals", test_refusals);
+	g_test_add_func("/profile_merge/lacking_events", test_lacking_events);
 	g_test_add_func("/profile_merge/harm", test_harm);
 	g_test_add_func("/profile_merge/no_such_origin", test_no_such_origin);
 	return g_test_run();
