@@ -65,8 +65,11 @@ static void compare(const LodeProfile *base, const LodeProfile *other)
 		g_error("a result and an error");
 	if (comparison == NULL)
 		return;
+	/* A profile without weight has totals alone. */
 	for (int kind = 0; kind < LODE_COMPARED_SEQUENCE; kind++)
-		for (guint i = 0; i < comparison->kinds[kind].rows->len; i++) {
+		for (guint i = 0; comparison->kinds[kind].rows != NULL &&
+				  i < comparison->kinds[kind].rows->len;
+			i++) {
 			const LodeComparedRow *row = lode_compared_row(&comparison->kinds[kind], i);
 			check_row(row);
 			if (base == other && row->is_told && kind == LODE_COMPARED_LINE)
