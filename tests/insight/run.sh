@@ -42,7 +42,7 @@ if [ "$shown_by" = time ] && grep -q 'without samples' "$directory/log"; then
 	echo "skipped: sampling is not allowed here"
 	exit 77
 fi
-"$lode" report "$directory/x.lode" >"$directory/report" || fail "lode report gives status $?"
+"$lode" report "$directory/x.lode" --findings >"$directory/report" || fail "lode report gives status $?"
 
 hottest=$("$lode" report "$directory/x.lode" --functions --limit 1 --format csv |
 	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { print 100 * $at["share"] }')
@@ -63,7 +63,7 @@ patterns "$directory/report" >"$directory/patterns"
 grep -Eq -- "$pattern" "$directory/patterns" || fail "not among the first two patterns: $pattern"
 grep -E -m 1 -- "$pattern" "$directory/patterns"
 if [ -n "$text" ]; then
-	"$lode" report "$directory/x.lode" --explain >"$directory/explained" ||
+	"$lode" report "$directory/x.lode" --findings --explain >"$directory/explained" ||
 		fail "lode report --explain gives status $?"
 	# The finding, its places, and what explains it.
 	grep -E -m 1 -A 4 -- "$pattern" "$directory/explained" | grep -Eq -- "$text" ||
@@ -73,7 +73,7 @@ fi
 if [ "$shown_by" = time ]; then
 	"$lode" mine --weight cycles --name estimated "$directory/x.lode" >/dev/null 2>&1 ||
 		fail "the estimate cannot be mined"
-	"$lode" report "$directory/x.lode" estimated >"$directory/estimated" ||
+	"$lode" report "$directory/x.lode" estimated --findings >"$directory/estimated" ||
 		fail "the estimate cannot be reported"
 	patterns "$directory/estimated" | grep -Eq -- "$pattern" &&
 		fail "the estimate shows it as well: nothing was gained by sampling"

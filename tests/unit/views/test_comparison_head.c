@@ -53,8 +53,8 @@ static void test_differences(void)
 	Fixture self;
 
 	set_up(&self);
-	self.profiles[0]->core = g_strdup("Zen 3");
-	self.profiles[1]->core = g_strdup("Zen 5");
+	self.profiles[0]->core = lode_profile_intern(self.profiles[0], "Zen 3");
+	self.profiles[1]->core = lode_profile_intern(self.profiles[1], "Zen 5");
 	check(&self, "Different machines, Zen 3 and Zen 5:");
 	set_up(&self);
 	self.comparison.profiles[1].samples = 1000;
@@ -67,8 +67,8 @@ static void test_differences(void)
 	check(&self, "Executions are counted in the base alone:");
 	set_up(&self);
 	self.comparison.profiles[1].common = 0.25;
-	self.profiles[0]->program = g_strdup("/bin/one -x");
-	self.profiles[1]->program = g_strdup("/bin/other");
+	self.profiles[0]->program = lode_profile_intern(self.profiles[0], "/bin/one -x");
+	self.profiles[1]->program = lode_profile_intern(self.profiles[1], "/bin/other");
 	check(&self,
 		"Little in common of one and other: functions that both have take only 25.0 %");
 	set_up(&self);

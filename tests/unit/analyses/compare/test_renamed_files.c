@@ -4,7 +4,8 @@
 
 static void add_function(LodeProfile *profile, const char *file, uint32_t first, uint32_t last)
 {
-	LodeFunction function = {.name = g_strdup_printf("f%u", profile->functions->len),
+	g_autofree char *name = g_strdup_printf("f%u", profile->functions->len);
+	LodeFunction function = {.name = lode_profile_intern(profile, name),
 		.first_instruction = profile->instructions->len,
 		.n_instructions = last - first + 1};
 
