@@ -22,7 +22,7 @@ LODE, SOURCE = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2])
 SEED = sys.argv[3] if len(sys.argv) > 3 else os.environ.get('LODE_SOAK_SEED', '7')
 BUILDS = {'plain': [], 'without optimisation': ['-gcflags=-N -l'], 'pie': ['-buildmode=pie']}
 LEAST_SAMPLES = 200
-LEAST_NAMED = 0.9  # of the samples in buckets, in functions that are named
+LEAST_NAMED = 0.85  # of the samples in buckets, in functions that are named
 VARIABLES = {'int64,int64': 'main.seven', 'int64,uint64': 'main.table.rows'}
 SAMPLES = '''SELECT f.name, s.address, o.name, o.variable FROM memory_sample s
     LEFT JOIN function f ON f.id = s.access_function LEFT JOIN data_object o ON o.id = s.object WHERE s.rule <> 'none' '''

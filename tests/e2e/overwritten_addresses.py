@@ -25,6 +25,7 @@ LEAST_SAMPLES = 40
 SAMPLES = '''SELECT f.name, s.address, s.rule, s.reason, o.layer
     FROM memory_sample s LEFT JOIN function f ON f.id = s.access_function
     LEFT JOIN data_object o ON o.id = s.object'''
+TRIES = 3
 number = 0
 
 
@@ -101,7 +102,11 @@ def main():
             print('# there is no', compiler)
             continue
         built = run(compiler, '-' + level, '-g', '-pthread', SOURCE, '-o', 'program')
-        check(name, [built.stderr] if built.returncode != 0 else list(faults_of()))
+        faults = [built.stderr] if built.returncode != 0 else ['not tried']
+        # Beside other programs, one thread may have lost more of its samples than the other.
+        for _ in range(TRIES if built.returncode == 0 else 0):
+            faults = faults and list(faults_of())
+        check(name, faults)
     print(f'1..{number}')
 
 
