@@ -40,7 +40,7 @@ typedef struct {
 	uint32_t events[2];
 	double units[2]; /* weight of a sample; 0: the weight was counted */
 	char *exclude;
-	/* What each profile has of its functions, and of those of the other profile, inlined. */
+	/* The weight in each profile of its functions, and of the other's functions, inlined. */
 	FunctionSum *own[2], *lent[2];
 } Work;
 
@@ -151,7 +151,7 @@ static void finish_rows(LodeComparedRows *self, const LodeComparison *comparison
 	for (guint i = 0; i < self->rows->len; i++) {
 		LodeComparedRow *row = &g_array_index(self->rows, LodeComparedRow, i);
 		bool is_in_both = row->match == LODE_MATCH_SAME || row->match == LODE_MATCH_RENAMED;
-		/* What one profile does not have does not depend on where samples fall. */
+		/* Rows of one profile alone do not depend on where samples fall. */
 		for (int side = 0; side < 2 && row->kind != LODE_COMPARED_FUNCTION && is_in_both;
 			side++) {
 			row->sides[side].time.error *= comparison->scatter;
@@ -317,7 +317,7 @@ static void sum_functions(Work *self)
 	}
 }
 
-/* What a profile has of one of the functions of a pair; NULL: nothing. */
+/* The figures of one of the functions of a pair in a profile; NULL: none. */
 static const FunctionSum *sum_of(const Work *self, int side, const LodeFunctionPair *pair)
 {
 	uint32_t f = pair->functions[side], other = pair->functions[1 - side];

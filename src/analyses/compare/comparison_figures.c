@@ -85,7 +85,7 @@ bool lode_speed_is_exceeded(
 	double scale = fmax(before.value, after.value);
 	double unknown = ONE_ALONE * speed->error * speed->factor * before.value;
 
-	/* Of what takes no time any more the speed explains nothing. */
+	/* The speed explains nothing of code that takes no time any more. */
 	if (!(after.value > 0))
 		unknown = 0;
 	return lode_estimate_exceeds(lode_estimate_difference(before, after), scale, deviations) &&

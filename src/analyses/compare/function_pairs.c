@@ -701,7 +701,7 @@ LodeFunctionPairs *lode_function_pairs_new(
 	pair_by(&self, image_key, 0);
 	pair_by(&self, name_key, NAN);
 	pair_by(&self, plain_name_key, NAN);
-	/* Of several, the alike first; of what they leave, the only one of each. */
+	/* Where there are several, the alike come first, then the only one left of each. */
 	pair_by(&self, untyped_name_key, LODE_PAIR_LIKENESS);
 	pair_by(&self, untyped_name_key, NAN);
 	pair_by(&self, placed_code_key, NAN);

@@ -117,7 +117,7 @@ static const double LEAST_HARD = 0.04;
 /* A share that is below this, two standard errors included, is ruled out as a cause. */
 static const double NEXT_TO_NONE = 0.02;
 
-/* Of the instructions that are marked. */
+/* The pooled shares of the instructions that are marked. */
 static LodePooledWindows pool_of(const LodeCostedCode *code, const bool *is_of)
 {
 	const LodeProfile *profile = code->context->profile;
@@ -139,7 +139,7 @@ static LodePooledWindows pool_places(const LodeDiagnosis *self, const LodeCosted
 	return pool_of(code, is_of);
 }
 
-/* Of the branches, jumps and calls to the places: where one is mispredicted its ways wait. */
+/* Those of the branches, jumps and calls to the places: where one is mispredicted its ways wait. */
 static LodePooledWindows pool_sources(const LodeDiagnosis *self, const LodeCostedCode *code)
 {
 	g_autofree bool *is_of = g_new0(bool, code->context->profile->instructions->len + 1);
@@ -155,7 +155,7 @@ static LodePooledWindows pool_sources(const LodeDiagnosis *self, const LodeCoste
 	return pool_of(code, is_of);
 }
 
-/* Of all that the functions of the places execute. */
+/* Those of all that the functions of the places execute. */
 static LodePooledWindows pool_functions(const LodeDiagnosis *self, const LodeCostedCode *code)
 {
 	const LodeProfile *profile = code->context->profile;
@@ -188,7 +188,7 @@ static void add_outcomes(LodeDiagnosis *self, const LodeCostedCode *code)
 			100 * differing->share, 100 * differing->error, differing->cases);
 }
 
-/* Of the whole program: places with such numbers are given to another diagnosis. */
+/* In the whole program: places with such numbers are given to another diagnosis. */
 static bool has_no_denormals(const LodeCostedCode *code)
 {
 	LodeWindowSums sums = lode_windows_sums(code->context->profile->windows);
@@ -220,7 +220,7 @@ static bool is_next_to_none(const LodePooledShare *share)
 	return share->cases >= LEAST_SEEN && share->share + 2 * share->error <= NEXT_TO_NONE;
 }
 
-/* Of all outcomes at what went several ways nearly all were judged, and foretold. */
+/* Nearly all outcomes at branches that went several ways were judged, and foretold. */
 static bool are_foretold(const LodePooledWindows *pooled)
 {
 	const LodePooledShare *hard = &pooled->shares[LODE_POOLED_UNFORETOLD];
