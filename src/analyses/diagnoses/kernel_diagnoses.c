@@ -19,8 +19,9 @@ static const double LEAST_ACCOUNTED = 0.05;
 /* Ticks by which the kernel divides processor time between itself and the user's code. */
 static const double TICKS_PER_SECOND = 250;
 
-/* System calls have samples of their own: so many, and this share of the weight. */
-static const double LEAST_SAMPLES = 2, LEAST_SHARE = 0.01;
+/* System calls have samples of their own: so many, and this share of the weight; fewer where page
+ * faults take less than a quarter of the kernel's time. */
+static const double LEAST_SAMPLES = 2, LEAST_SHARE = 0.01, LEAST_LEFT_SHARE = 0.003, FEW = 0.25;
 
 #define SYSCALLS "kernel: system calls"
 #define FAULTS "kernel: page faults"
@@ -457,7 +458,8 @@ static const char *judge(const Diagnosing *self, double seconds, double at_calls
 	const LodeProfile *profile = self->context->profile;
 	double faults = count_faults(profile), total = self->context->total;
 	double samples = total > 0 ? at_calls / total * profile->n_samples : 0;
-	bool has_calls = samples >= LEAST_SAMPLES && at_calls >= LEAST_SHARE * total;
+	double least = faults * FAULT_MOST < FEW * seconds ? LEAST_LEFT_SHARE : LEAST_SHARE;
+	bool has_calls = samples >= LEAST_SAMPLES && at_calls >= least * total;
 
 	if (faults * (has_calls ? FAULT_USUAL : FAULT_MOST) >= 0.5 * seconds)
 		return FAULTS;

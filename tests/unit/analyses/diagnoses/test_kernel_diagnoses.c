@@ -200,13 +200,18 @@ static void test_accounted(void)
 		double at_calls, faults;
 		const char *cause;
 	} cases[] = {
-		{50, 100, "system-call"}, {50, 0, "system-call"},
+		{50, 100, "system-call"},
+		{50, 0, "system-call"},
 		{0, 100, "kernel-time"}, /* huge pages, or calls that take long */
-		{0, 0, "kernel-time"}, {0, 400000, "page-fault"},
+		{0, 0, "kernel-time"},
+		{0, 400000, "page-fault"},
 		{50, 400000,
 			"system-call"}, /* 0.5 s of 1 s, as faults mostly take: less than half */
-		{50, 450000, "page-fault"}, {50, 2000000, "page-fault"},
-		{5, 100, "kernel-time"}, /* half a percent */
+		{50, 450000, "page-fault"},
+		{50, 2000000, "page-fault"},
+		{5, 100, "system-call"}, /* half a percent, and page faults take next to nothing */
+		{5, 150000, "kernel-time"},
+		{2, 100, "kernel-time"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
