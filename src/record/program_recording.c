@@ -20,8 +20,8 @@ enum {
 	FEWEST_SAMPLES = 100,   /* from which a share is known to some percent */
 	FREQUENCY = 10000,      /* sequences need more samples than functions do… */
 	FREQUENCY_STEP = 500,   /* …but a program must not become slow by them */
-	COST_SHARE = 25,        /* of the program's time, the divisor: 4 % */
-	LEAST_FREQUENCY = 2000, /* fewer tell little of a program of half a second */
+	COST_SHARE = 33,        /* of the program's time, the divisor: 3 % */
+	LEAST_FREQUENCY = 1500, /* fewer tell little of a program of half a second */
 	REGISTERS_NS = 1500,    /* that a sample takes longer with registers and stack */
 	/* With each sample, for data addresses and callers: as many as printf() uses, but not more
 	 * than 4 MiB a second. */

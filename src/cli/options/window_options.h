@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 /* The value where --windows is not given. */
-#define LODE_WINDOWS_OF_RUN "2%"
+#define LODE_WINDOWS_OF_RUN "1.5%"
 #define LODE_WINDOWS_OF_RECORD "off"
 
 /* clang-format off */

@@ -18,7 +18,7 @@
 #define MILLION UINT64_C(1000000)
 #define FIRST_NS (10 * MILLION)
 /* A short program may have a tenth of its time, up to the share of this time. */
-#define SHORT_PROGRAM_NS (2500 * MILLION)
+#define SHORT_PROGRAM_NS (3333 * MILLION)
 /* Loading the library takes as long as starting it; see docs/stepping.md. */
 enum { LOAD_FACTOR = 2 };
 
