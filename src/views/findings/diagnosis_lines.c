@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { INDENT = 4, SCREEN_WIDTH = 80, LEAST_CLAUSE = 24, PAGE_PLACES = 10 };
+enum { INDENT = 4, LEAST_CLAUSE = 24, PAGE_PLACES = 10 };
 
 /* --- text --- */
 
@@ -27,7 +27,7 @@ static void append_saves(GString *out, const LodeDiagnosis *self)
 
 static size_t width_of(const LodeTerminal *terminal)
 {
-	return terminal->width != 0 ? terminal->width : SCREEN_WIDTH;
+	return terminal->width != 0 ? terminal->width : LODE_SCREEN_WIDTH;
 }
 
 /* The library of a function that is only known by its address; NULL: none. The caller frees it. */

@@ -672,11 +672,18 @@ static void write_text(const View *self)
 	lode_top_functions_init(&functions, self->profile, self->weight_event);
 	uint32_t n_shown = choose_lines(self, BODY_LINES - functions.rows->len, patterns, hot);
 
-	(functions.rows->len > 0 ? lode_profile_lines_head_of_functions : lode_profile_lines_head)(
+	/* Findings that nobody asked for stand where diagnoses would. */
+	bool is_screen = !self->options->shows_findings && self->profile->n_samples > 0;
+	(is_screen                        ? lode_profile_lines_head_of_diagnoses
+		: functions.rows->len > 0 ? lode_profile_lines_head_of_functions
+					  : lode_profile_lines_head)(
 		self->profile, self->weight_event, &self->options->terminal, self->out);
 	lode_top_functions_write(&functions, &self->options->terminal, self->out);
 	if (functions.rows->len > 0)
 		fputc('\n', self->out);
+	if (is_screen)
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"No diagnosis: no cause that lode knows stands out. The findings:");
 	put_model(self, n_shown);
 	put_not_executed(self);
 	/* The costliest finding is on top, whatever its kind. */

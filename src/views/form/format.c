@@ -60,6 +60,15 @@ LodeTerminal lode_terminal_of(FILE *out)
 	return terminal;
 }
 
+LodeTerminal lode_terminal_screen(const LodeTerminal *self)
+{
+	LodeTerminal screen = *self;
+
+	if (screen.width == 0 && !screen.has_full_names)
+		screen.width = LODE_SCREEN_WIDTH;
+	return screen;
+}
+
 bool lode_view_share_from_text(const char *text, double *out_share)
 {
 	char *end = NULL;

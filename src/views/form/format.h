@@ -12,6 +12,8 @@ typedef enum {
 	LODE_VIEW_CSV,
 } LodeViewFormat;
 
+enum { LODE_SCREEN_WIDTH = 80 };
+
 typedef struct LodeTerminal {
 	unsigned width; /* columns; 0: unlimited (a pipe or a file) */
 	bool has_colour;
@@ -25,6 +27,10 @@ bool lode_view_format_from_text(const char *text, LodeViewFormat *out_format);
 /* The abilities of `out`: a terminal's width, and colour unless NO_COLOR is set or TERM is dumb;
  * plain otherwise. The charset is that of the locale, so setlocale() comes first. */
 LodeTerminal lode_terminal_of(FILE *out);
+
+/* The same for what is always short, unless full names are asked for: 80 columns, also on a pipe.
+ */
+LodeTerminal lode_terminal_screen(const LodeTerminal *self);
 
 /* A share as people type it: "2%" or "2 %" is 0.02, and so is "0.02". False for anything else. */
 bool lode_view_share_from_text(const char *text, double *out_share);

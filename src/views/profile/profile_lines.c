@@ -176,9 +176,10 @@ static void put_kernel_line(const LodeProfile *profile, const LodeTerminal *term
 		lode_profile_lines_print(terminal, out, "%s", text);
 }
 
-static void put_below_figures(const LodeProfile *profile, const LodeTerminal *terminal, FILE *out)
+static void put_below_figures(
+	const LodeProfile *profile, bool is_brief, const LodeTerminal *terminal, FILE *out)
 {
-	g_autofree char *threads = lode_threads_text(profile, terminal);
+	g_autofree char *threads = lode_threads_text(profile, is_brief, terminal);
 	if (threads != NULL)
 		lode_profile_lines_print(terminal, out, "%s", threads);
 	g_autofree char *programs = lode_program_list_text(profile);
@@ -194,24 +195,30 @@ static void put_head(const LodeProfile *profile, uint32_t weight_event, bool nam
 		lode_profile_lines_print(terminal, out, "part: %s", profile->part);
 	put_figures_line(profile, weight_event, names_hottest, terminal, out);
 	put_kernel_line(profile, terminal, out);
-	put_below_figures(profile, terminal, out);
+	put_below_figures(profile, false, terminal, out);
 }
 
 void lode_profile_lines_head_of_diagnoses(
 	const LodeProfile *profile, uint32_t weight_event, const LodeTerminal *terminal, FILE *out)
 {
+	const LodeTerminal screen = lode_terminal_screen(terminal);
 	double seconds = profile->user_seconds + profile->system_seconds;
+	g_autoptr(GString) line = g_string_new(NULL);
 
 	if (profile->part != NULL || seconds < LEAST_SECONDS) {
 		put_head(profile, weight_event, false, terminal, out);
 		return;
 	}
-	put_program_line(profile, true, terminal, out);
-	lode_profile_lines_print(terminal, out,
-		"%.3g s of processor time, %.1f %% of it in the kernel%s", seconds,
+	put_program_line(profile, true, &screen, out);
+	/* Two digits of a short time, or the line would have more than 80 columns. */
+	g_string_append_printf(line, "%.*g s of processor time", seconds < 0.1 ? 2 : 3, seconds);
+	if (profile->wall_seconds > 0)
+		g_string_append_printf(line, " in %.*g s", profile->wall_seconds < 0.1 ? 2 : 3,
+			profile->wall_seconds);
+	lode_profile_lines_print(&screen, out, "%s, %.1f %% in the kernel%s", line->str,
 		100 * profile->system_seconds / seconds,
-		profile->is_kernel_sampled ? ", sampled too" : " (not sampled: --kernel)");
-	put_below_figures(profile, terminal, out);
+		profile->is_kernel_sampled ? ", sampled too" : "; --kernel samples it");
+	put_below_figures(profile, true, &screen, out);
 }
 
 void lode_profile_lines_head(

@@ -149,7 +149,7 @@ static void append_average(GString *text, double n)
 	g_string_append_printf(text, "%.*f", n >= 9.95 ? 0 : n >= 0.95 ? 1 : 2, n);
 }
 
-char *lode_threads_text(const LodeProfile *profile, const LodeTerminal *terminal)
+char *lode_threads_text(const LodeProfile *profile, bool is_brief, const LodeTerminal *terminal)
 {
 	const GArray *rows = profile->thread_times;
 	double elapsed = elapsed_ns(profile), preempted;
@@ -166,6 +166,8 @@ char *lode_threads_text(const LodeProfile *profile, const LodeTerminal *terminal
 		append_average(text, preempted / elapsed);
 		g_string_append(text, " waited for a processor");
 	}
+	if (is_brief)
+		return g_string_free(text, FALSE);
 	g_string_append(text, "; waited longest:");
 	for (guint i = 0; i < MIN(rows->len, MAX_NAMED); i++) {
 		g_autofree char *next = describe(rows, order[i], terminal);

@@ -25,10 +25,10 @@ uint32_t *lode_threads_by_waiting(const LodeProfile *profile);
  * "1.7 threads ran on average; waited longest: main 0.58 s of 0.87 s, worker 0.29 s of 0.58 s, …",
  * and how many waited for a processor on average, where there were not enough of them: at most
  * three, and not more than fit into the terminal's width, but one. A thread whose name others have
- * too is followed by its number. NULL: there are not several threads whose times are known. The
- * caller frees it.
+ * too is followed by its number; brief: without these. NULL: there are not several threads whose
+ * times are known. The caller frees it.
  */
-char *lode_threads_text(const LodeProfile *profile, const LodeTerminal *terminal);
+char *lode_threads_text(const LodeProfile *profile, bool is_brief, const LodeTerminal *terminal);
 
 /* "worker (4712)", "0.29 s of 0.58 s": the caller frees them. */
 char *lode_thread_name(const LodeThreadTime *self);

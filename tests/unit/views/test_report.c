@@ -672,6 +672,31 @@ static void test_head_of_kernel(void)
 	}
 }
 
+/* A screen is as short on a pipe, unless full names are asked for. */
+static void test_head_of_diagnoses(void)
+{
+	for (int pass = 0; pass < 2; pass++) {
+		g_autoptr(LodeProfile) profile = sample_profile();
+		g_autofree char *program = g_strnfill(300, 'x');
+		LodeTerminal terminal = {.has_full_names = pass == 1};
+		FILE *file = sample_open();
+		profile->program = program;
+		profile->user_seconds = 0.054321;
+		profile->system_seconds = 0.012345;
+		profile->wall_seconds = 12.345;
+		lode_profile_lines_head_of_diagnoses(
+			profile, profile->weight_event, &terminal, file);
+		g_autofree char *text = sample_close(file);
+		g_auto(GStrv) lines = g_strsplit(text, "\n", 0);
+		/* With two signs of more than one byte. */
+		g_assert_true((strlen(lines[0]) <= 80 + 3) == (pass == 0));
+		g_assert_cmpstr(lines[1], ==,
+			"0.067 s of processor time in 12.3 s, 18.5 % in the kernel; --kernel "
+			"samples it");
+		profile->program = NULL;
+	}
+}
+
 static void test_instruction_run(void)
 {
 	g_autoptr(LodeMiningRun) run = sample_run();
@@ -719,6 +744,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/report/findings-explained", test_findings_explained);
 	g_test_add_func("/views/report/findings-json", test_findings_json);
 	g_test_add_func("/views/report/head-of-kernel", test_head_of_kernel);
+	g_test_add_func("/views/report/head-of-diagnoses", test_head_of_diagnoses);
 	g_test_add_func("/views/report/no-findings", test_no_findings);
 	g_test_add_func("/views/report/empty-run", test_empty_run);
 	g_test_add_func("/views/report/hostile-names", test_hostile_names);

@@ -20,7 +20,7 @@ static void add(LodeProfile *profile, const char *name, uint32_t tid, const doub
 static void check(const LodeProfile *profile, unsigned width, const char *expected)
 {
 	const LodeTerminal terminal = {.width = width};
-	g_autofree char *text = lode_threads_text(profile, &terminal);
+	g_autofree char *text = lode_threads_text(profile, false, &terminal);
 
 	g_assert_cmpstr(text, ==, expected);
 }
