@@ -202,15 +202,12 @@ LodeDiagnoses *lode_diagnose(const LodeProfile *profile, const LodeFindings *fin
 		return self;
 	}
 	g_autoptr(LodeCauseRules) rules = lode_cause_rules_new();
-	g_autoptr(LodeFamilies) families = lode_families_new();
-	g_autoptr(LodeFunctionCosts) costs = lode_function_costs_new(profile, event);
-	g_autofree uint32_t *family_of = NULL;
-	g_array_unref(lode_families_costs(families, costs, &family_of));
-	g_autoptr(LodeServices) services = lode_services_new(costs, families, family_of, own);
 	g_autoptr(LodeOwnLines) lines = lode_own_lines_new(profile, own);
+	const LodeCostedFunctions *functions = self->functions = lode_costed_functions_new(
+		profile, event, own);
 	LodeDiagnosisContext context = {profile, findings, event,
-		lode_profile_event(profile, event)->total, self->user, lines, costs, families,
-		family_of, services};
+		lode_profile_event(profile, event)->total, self->user, lines, functions->costs,
+		functions->families, functions->family_of, functions->services};
 	self->weight = g_strdup(lode_diagnosis_weight(&context));
 	g_autoptr(LodeCostedCode) code = lode_costed_code_new(&context);
 	lode_place_diagnoses_add(self, code, rules);

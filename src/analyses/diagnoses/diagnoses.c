@@ -22,6 +22,7 @@ void lode_diagnoses_free(LodeDiagnoses *self)
 		return;
 	g_ptr_array_unref(self->diagnoses);
 	g_free(self->weight);
+	lode_costed_functions_free(self->functions);
 	g_free(self);
 }
 

@@ -15,6 +15,7 @@
  */
 #pragma once
 
+#include "analyses/calls/costed_functions.h"
 #include "model/findings.h"
 
 typedef enum {
@@ -65,6 +66,7 @@ typedef struct {
 	                         the weight of the samples times this is one of the processor time */
 	double seconds;       /* the processor time; 0: not known */
 	char *weight;         /* the word for what the shares are of: "time", "cycles" … */
+	LodeCostedFunctions *functions; /* that they were made with; NULL: by hand, or no event */
 } LodeDiagnoses;
 
 /* None yet; never NULL. */

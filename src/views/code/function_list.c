@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/code/function_list.h"
 
+#include "analyses/calls/costed_functions.h"
 #include "base/arrays/sort_order.h"
 #include "base/text/number_format.h"
 #include "base/text/words.h"
@@ -365,19 +366,17 @@ static void write_text(const List *self)
 bool lode_function_list_write(const LodeProfile *profile, uint32_t weight_event,
 	const LodeFunctionListOptions *options, FILE *out, GError **error)
 {
-	g_autoptr(LodeFunctionCosts) costs = lode_function_costs_new(profile, weight_event);
-	g_autoptr(LodeFamilies) families = lode_families_new();
-	g_autofree uint32_t *family_of = NULL;
+	g_autoptr(LodeCostedFunctions)
+		functions = lode_costed_functions_new(profile, weight_event, NULL);
 	List self = {.profile = profile,
 		.options = options,
-		.costs = costs,
-		.families = families,
-		.family_costs = lode_families_costs(families, costs, &family_of),
+		.costs = functions->costs,
+		.families = functions->families,
+		.family_costs = functions->family_costs,
+		.services = functions->services,
 		.total = lode_profile_event_total(profile, weight_event),
 		.out = out};
 
-	g_autoptr(LodeServices) services = lode_services_new(costs, families, family_of, NULL);
-	self.services = services;
 	choose_rows(&self);
 	switch (options->format) {
 	case LODE_VIEW_TEXT:
@@ -390,7 +389,6 @@ bool lode_function_list_write(const LodeProfile *profile, uint32_t weight_event,
 		write_csv(&self);
 		break;
 	}
-	g_array_unref(self.family_costs);
 	g_array_unref(self.rows);
 	return lode_view_flush(out, error);
 }

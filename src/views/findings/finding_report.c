@@ -55,6 +55,7 @@ typedef struct {
 	const LodeCauseRules *explanations; /* NULL: not requested */
 	const LodeOwnLines *own;
 	const LodeDiagnoses *diagnoses;
+	const LodeCostedFunctions *functions; /* NULL: not for text */
 	GHashTable *told; /* explanation written → the finding's number: not written twice */
 } View;
 
@@ -592,7 +593,7 @@ static void put_screen_head(const View *self)
 	g_auto(LodeTopFunctions) functions = {0};
 	const LodeTerminal *terminal = &self->options->terminal;
 
-	lode_top_functions_init(&functions, self->profile, self->weight_event);
+	lode_top_functions_init(&functions, self->functions, self->weight_event);
 	if (self->diagnoses->diagnoses->len > 1)
 		lode_top_functions_keep(&functions, SCREEN_FUNCTIONS);
 	lode_profile_lines_head_of_diagnoses(
@@ -669,7 +670,7 @@ static void write_text(const View *self)
 	g_autoptr(GArray) hot = g_array_new(FALSE, FALSE, sizeof(Line));
 	g_auto(LodeTopFunctions) functions = {0};
 
-	lode_top_functions_init(&functions, self->profile, self->weight_event);
+	lode_top_functions_init(&functions, self->functions, self->weight_event);
 	uint32_t n_shown = choose_lines(self, BODY_LINES - functions.rows->len, patterns, hot);
 
 	/* Findings that nobody asked for stand where diagnoses would. */
@@ -869,8 +870,12 @@ void lode_finding_report_write(const LodeProfile *profile, const LodeMiningRun *
 	const LodeDiagnoses *diagnoses = options->diagnoses;
 	if (diagnoses == NULL)
 		diagnoses = made = lode_diagnose(profile, run->findings, event, options->own);
+	g_autoptr(LodeCostedFunctions) costed = NULL;
+	const LodeCostedFunctions *functions = diagnoses->functions;
+	if (functions == NULL && options->format == LODE_VIEW_TEXT)
+		functions = costed = lode_costed_functions_new(profile, event, options->own);
 	const View view = {profile, run, run->findings, options, out, event,
-		lode_finding_unit(profile, event), explanations, own, diagnoses, told};
+		lode_finding_unit(profile, event), explanations, own, diagnoses, functions, told};
 	uint32_t n = run->findings->findings->len;
 
 	if (options->limit != 0 && options->finding == 0)

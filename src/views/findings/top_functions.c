@@ -38,7 +38,9 @@ LODE_ORDER(compare_rows, Row, LODE_DESCENDING(time), LODE_ASCENDING(function))
 static bool is_shown_as_family(const LodeTopFunctions *self, const LodeFamilyCost *cost)
 {
 	double time = lode_family_cost_time(cost);
-	double most = cost->n > 0 ? lode_function_cost_at(self->costs, cost->members[0])->self : 0;
+	double most =
+		cost->n > 0 ? lode_function_cost_at(self->functions->costs, cost->members[0])->self
+			    : 0;
 
 	return cost->n != 1 && time >= LEAST_SHARE * self->total && time > FAMILY_MATTERS * most;
 }
@@ -55,11 +57,11 @@ static uint32_t find_first_caller(
 	uint32_t caller = LODE_NONE;
 	double known = 0;
 
-	lode_neighbours_init(&found, self->costs, is_marked, has_own_callers);
+	lode_neighbours_init(&found, self->functions->costs, is_marked, has_own_callers);
 	for (guint i = 0; i < found.callers->len; i++) {
 		const LodeCallShare *share = &g_array_index(found.callers, LodeCallShare, i);
 		if (is_marked[share->function] ||
-			strcmp(lode_function_cost_at(self->costs, share->function)->name,
+			strcmp(lode_function_cost_at(self->functions->costs, share->function)->name,
 				"[unknown]") == 0)
 			continue;
 		caller = caller != LODE_NONE ? caller : share->function;
@@ -72,16 +74,16 @@ static uint32_t find_first_caller(
  * calls that code from a library, such as the start of a thread, says nothing. */
 static uint32_t find_caller(const LodeTopFunctions *self, const Row *row)
 {
-	guint n = self->costs->functions->len;
+	guint n = self->functions->costs->functions->len;
 	g_autofree bool *is_marked = g_new0(bool, n + 1);
 
 	if (row->family == NULL)
 		is_marked[row->function] = true;
 	for (guint i = 0; i < n && row->family != NULL; i++)
-		is_marked[i] = self->family_of[i] == row->family->family;
+		is_marked[i] = self->functions->family_of[i] == row->family->family;
 	uint32_t own = find_first_caller(self, row, is_marked, true);
 	bool is_own = row->family == NULL &&
-	              lode_function_cost_at(self->costs, row->function)->is_own;
+	              lode_function_cost_at(self->functions->costs, row->function)->is_own;
 	return own != LODE_NONE || is_own ? own : find_first_caller(self, row, is_marked, false);
 }
 
@@ -89,7 +91,7 @@ static uint32_t find_caller(const LodeTopFunctions *self, const Row *row)
  * do not say which of several has more of it. */
 static bool take_service_caller(const LodeTopFunctions *self, Row *row)
 {
-	const LodeServices *services = self->services;
+	const LodeServices *services = self->functions->services;
 	const LodeService *service =
 		row->family != NULL ? lode_services_find(services, LODE_NONE, row->family->family)
 				    : lode_services_find(services, row->function, LODE_NONE);
@@ -108,11 +110,12 @@ static bool take_service_caller(const LodeTopFunctions *self, Row *row)
 
 static void choose_rows(LodeTopFunctions *self)
 {
-	g_autofree bool *is_shown = g_new0(bool, lode_families_n(self->families) + 1);
+	g_autofree bool *is_shown = g_new0(bool, lode_families_n(self->functions->families) + 1);
 	bool has_entries = false; /* into the kernel, whose functions are then part of them */
 
-	for (guint i = 0; i < self->family_costs->len; i++) {
-		const LodeFamilyCost *cost = &g_array_index(self->family_costs, LodeFamilyCost, i);
+	for (guint i = 0; i < self->functions->family_costs->len; i++) {
+		const LodeFamilyCost *cost = &g_array_index(
+			self->functions->family_costs, LodeFamilyCost, i);
 		const Row row = {.family = cost,
 			.function = LODE_NONE,
 			.caller = LODE_NONE,
@@ -123,16 +126,16 @@ static void choose_rows(LodeTopFunctions *self)
 		has_entries |= cost->n == 0;
 		g_array_append_val(self->rows, row);
 	}
-	for (uint32_t i = 0; i < self->costs->profile->functions->len; i++) {
+	for (uint32_t i = 0; i < self->functions->costs->profile->functions->len; i++) {
 		const Row row = {.function = i,
 			.caller = LODE_NONE,
-			.time = lode_function_cost_at(self->costs, i)->self};
-		uint32_t family = self->family_of[i];
-		bool is_member =
-			family != LODE_NONE &&
-			(is_shown[family] ||
-				(has_entries &&
-					lode_families_at(self->families, family)->is_kernel));
+			.time = lode_function_cost_at(self->functions->costs, i)->self};
+		uint32_t family = self->functions->family_of[i];
+		bool is_member = family != LODE_NONE &&
+		                 (is_shown[family] ||
+					 (has_entries &&
+						 lode_families_at(self->functions->families, family)
+							 ->is_kernel));
 		if (!is_member && row.time > 0 && row.time >= LEAST_SHARE * self->total)
 			g_array_append_val(self->rows, row);
 	}
@@ -145,16 +148,14 @@ static void choose_rows(LodeTopFunctions *self)
 	}
 }
 
-void lode_top_functions_init(LodeTopFunctions *self, const LodeProfile *profile, uint32_t event)
+void lode_top_functions_init(
+	LodeTopFunctions *self, const LodeCostedFunctions *functions, uint32_t event)
 {
 	*self = (LodeTopFunctions){
-		.costs = lode_function_costs_new(profile, event),
-		.families = lode_families_new(),
+		.functions = functions,
 		.rows = g_array_new(FALSE, FALSE, sizeof(Row)),
-		.total = lode_profile_event_total(profile, event),
+		.total = lode_profile_event_total(functions->costs->profile, event),
 	};
-	self->family_costs = lode_families_costs(self->families, self->costs, &self->family_of);
-	self->services = lode_services_new(self->costs, self->families, self->family_of, NULL);
 	choose_rows(self);
 }
 
@@ -165,15 +166,7 @@ void lode_top_functions_keep(LodeTopFunctions *self, guint n)
 
 void lode_top_functions_clear(LodeTopFunctions *self)
 {
-	lode_function_costs_free(self->costs);
-	lode_families_free(self->families);
-	lode_services_free(self->services);
-	if (self->rows != NULL) {
-		g_array_unref(self->rows);
-		g_array_unref(self->family_costs);
-	}
-	g_free(self->family_of);
-	*self = (LodeTopFunctions){0};
+	g_clear_pointer(&self->rows, g_array_unref);
 }
 
 typedef struct {
@@ -209,7 +202,7 @@ static char *line_text(const Row *row, bool is_ascii)
 
 static void put_name(const Body *self, const Row *row, GString *out)
 {
-	const LodeFunctionCosts *costs = self->top->costs;
+	const LodeFunctionCosts *costs = self->top->functions->costs;
 	bool is_ascii = self->terminal->is_ascii;
 	g_autoptr(GString) name = g_string_new(NULL), caller = g_string_new(NULL);
 	g_autofree char *line = line_text(row, is_ascii);
@@ -224,8 +217,8 @@ static void put_name(const Body *self, const Row *row, GString *out)
 	size_t used = lode_display_width(caller->str) + strlen(more);
 	width = width > used + LEAST_WIDTH ? width - used : LEAST_WIDTH;
 	if (row->family != NULL) {
-		lode_call_lines_family(
-			name, costs, self->top->families, row->family, width, self->terminal);
+		lode_call_lines_family(name, costs, self->top->functions->families, row->family,
+			width, self->terminal);
 	} else {
 		const LodeFunction *function = lode_profile_function(costs->profile, row->function);
 		g_autofree char *library = lode_function_library(costs->profile, function);
@@ -245,7 +238,9 @@ static LodeStyle cell(size_t index, unsigned column, GString *out, const void *u
 	const Body *self = user_data;
 	const Row *row = &g_array_index(self->top->rows, Row, index);
 	const LodeFunctionCost *function =
-		row->family == NULL ? lode_function_cost_at(self->top->costs, row->function) : NULL;
+		row->family == NULL
+			? lode_function_cost_at(self->top->functions->costs, row->function)
+			: NULL;
 
 	if (column == 0) {
 		lode_call_lines_share(out, function != NULL ? function->self : row->family->self,
@@ -265,12 +260,13 @@ static LodeStyle cell(size_t index, unsigned column, GString *out, const void *u
 /* Of a costly function of a library, its name alone says little. */
 static bool lacks_callers(const LodeTopFunctions *self)
 {
-	if (lode_call_lines_advice(self->costs) == NULL || self->costs->profile->stacks == NULL)
+	if (lode_call_lines_advice(self->functions->costs) == NULL ||
+		self->functions->costs->profile->stacks == NULL)
 		return false;
 	for (guint i = 0; i < self->rows->len; i++) {
 		const Row *row = &g_array_index(self->rows, Row, i);
 		bool is_own = row->family == NULL &&
-		              lode_function_cost_at(self->costs, row->function)->is_own;
+		              lode_function_cost_at(self->functions->costs, row->function)->is_own;
 		if (!is_own && row->time >= CALLERS_MATTER * self->total)
 			return true;
 	}
@@ -279,14 +275,14 @@ static bool lacks_callers(const LodeTopFunctions *self)
 
 void lode_top_functions_write(const LodeTopFunctions *self, const LodeTerminal *terminal, FILE *out)
 {
-	const LodeProfile *profile = self->costs->profile;
+	const LodeProfile *profile = self->functions->costs->profile;
 	bool are_graphs = profile->images->len > 0 &&
 	                  lode_profile_image(profile, 0)->kind == LODE_IMAGE_GRAPHS;
 	const char *title = are_graphs ? "Graphs" : "Functions";
 	const LodeTableColumn columns[] = {{title}, {"inclusive"}, {"", .is_text = true}};
 	const LodeTableColumn own[] = {{title}, {"", .is_text = true}};
 	LodeTerminal screen = *terminal;
-	const Body body = {self, &screen, self->costs->source != LODE_CALLS_UNKNOWN};
+	const Body body = {self, &screen, self->functions->costs->source != LODE_CALLS_UNKNOWN};
 	const LodeTable table = {body.has_inclusive ? columns : own,
 		body.has_inclusive ? G_N_ELEMENTS(columns) : G_N_ELEMENTS(own), self->rows->len,
 		cell, &body, NULL};
@@ -297,9 +293,9 @@ void lode_top_functions_write(const LodeTopFunctions *self, const LodeTerminal *
 		fputc('\n', out);
 		lode_table_write(&table, &screen, out);
 	}
-	lode_call_lines_short(self->costs, terminal, out);
+	lode_call_lines_short(self->functions->costs, terminal, out);
 	if (lacks_callers(self))
 		lode_profile_lines_print(terminal, out,
 			"Who calls them was not recorded: -g or --call-graph dwarf records it.");
-	lode_call_lines_unnamed(self->costs, self->total, terminal, out);
+	lode_call_lines_unnamed(self->functions->costs, self->total, terminal, out);
 }

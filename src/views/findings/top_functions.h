@@ -12,21 +12,18 @@
  */
 #pragma once
 
-#include "analyses/calls/services.h"
+#include "analyses/calls/costed_functions.h"
 #include "views/form/format.h"
 
 typedef struct {
-	LodeFunctionCosts *costs;
-	LodeFamilies *families;
-	GArray *family_costs; /* LodeFamilyCost */
-	LodeServices *services;
-	uint32_t *family_of; /* of each function */
-	GArray *rows;        /* private; as many as there will be lines */
+	const LodeCostedFunctions *functions; /* borrowed */
+	GArray *rows;                         /* private; as many as there will be lines */
 	double total;
 } LodeTopFunctions;
 
-/* Borrows the profile. */
-void lode_top_functions_init(LodeTopFunctions *self, const LodeProfile *profile, uint32_t event);
+/* `event` is that of the costs. */
+void lode_top_functions_init(
+	LodeTopFunctions *self, const LodeCostedFunctions *functions, uint32_t event);
 void lode_top_functions_clear(LodeTopFunctions *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeTopFunctions, lode_top_functions_clear)
 

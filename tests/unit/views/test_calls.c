@@ -302,7 +302,9 @@ static void test_first_screen(void)
 	const LodeTerminal terminals[] = {{.width = 0}, {.width = 80}, {.width = 30}};
 
 	lode_profile_function(profile, 0)->name = lode_profile_intern(profile, name);
-	lode_top_functions_init(&top, profile, profile->weight_event);
+	g_autoptr(LodeCostedFunctions)
+		functions = lode_costed_functions_new(profile, profile->weight_event, NULL);
+	lode_top_functions_init(&top, functions, profile->weight_event);
 	for (size_t i = 0; i < G_N_ELEMENTS(terminals); i++) {
 		FILE *file = sample_open();
 		lode_top_functions_write(&top, &terminals[i], file);
@@ -328,7 +330,9 @@ static char *first_screen(const char *caller, double n_called, double n_alone)
 	uint32_t outer = add_stack(profile, caller, 0x9000, false, LODE_NONE, 0);
 	add_stack(profile, "hot", 0x1005, false, outer, n_called);
 	add_stack(profile, "hot", 0x1005, false, LODE_NONE, n_alone);
-	lode_top_functions_init(&top, profile, profile->weight_event);
+	g_autoptr(LodeCostedFunctions)
+		functions = lode_costed_functions_new(profile, profile->weight_event, NULL);
+	lode_top_functions_init(&top, functions, profile->weight_event);
 	FILE *file = sample_open();
 	lode_top_functions_write(&top, &terminal, file);
 	return sample_close(file);
@@ -384,7 +388,9 @@ static void test_unnamed(void)
 
 		((LodeImage *)lode_profile_image(profile, 0))->kind = cases[i].kind;
 		lode_profile_function(profile, cases[i].function)->source = LODE_FUNCTION_UNWIND;
-		lode_top_functions_init(&top, profile, profile->weight_event);
+		g_autoptr(LodeCostedFunctions)
+			functions = lode_costed_functions_new(profile, profile->weight_event, NULL);
+		lode_top_functions_init(&top, functions, profile->weight_event);
 		lode_top_functions_write(&top, &terminal, file);
 		g_autofree char *text = sample_close(file);
 		g_test_message("%s", text);
@@ -399,17 +405,18 @@ static void test_unnamed(void)
 static void test_family(void)
 {
 	g_autoptr(LodeProfile) profile = profile_with_stacks();
-	g_auto(LodeTopFunctions) top = {0};
 	g_autoptr(GString) brief = g_string_new(NULL), full = g_string_new(NULL);
 	const LodeTerminal terminals[] = {{.width = 0}, {.has_full_names = true}};
 
 	lode_profile_function(profile, 0)->name = lode_profile_intern(
 		profile, "v8::Local<int> v8::Table::find<int>(v8::Key<int>, long)");
 	lode_profile_function(profile, 1)->name = lode_profile_intern(profile, "Builtins_ArrayMap");
-	lode_top_functions_init(&top, profile, profile->weight_event);
-	const LodeFamilyCost *cost = &g_array_index(top.family_costs, LodeFamilyCost, 0);
-	lode_call_lines_family(brief, top.costs, top.families, cost, 0, &terminals[0]);
-	lode_call_lines_family(full, top.costs, top.families, cost, 0, &terminals[1]);
+	g_autoptr(LodeCostedFunctions)
+		functions = lode_costed_functions_new(profile, profile->weight_event, NULL);
+	const LodeFamilyCost *cost = &g_array_index(functions->family_costs, LodeFamilyCost, 0);
+	lode_call_lines_family(
+		brief, functions->costs, functions->families, cost, 0, &terminals[0]);
+	lode_call_lines_family(full, functions->costs, functions->families, cost, 0, &terminals[1]);
 	g_assert_cmpstr(
 		brief->str, ==, "JS and Java builtins (v8::Table::find, Builtins_ArrayMap)");
 	g_assert_cmpstr(full->str, ==,
