@@ -46,8 +46,8 @@ static const LodeParameter rows[] = {
 			   "what the pattern usually means"},
 	{"findings", LODE_FLAG(Options, report.shows_findings),
 		.audience = LODE_PARAMETER_FOR_TERMINAL,
-		.summary = "list findings in place of diagnoses: the patterns that explain the "
-			   "cost, and what an execution of each costs"},
+		.summary = "list findings in place of diagnoses, in text and CSV: the patterns "
+			   "that explain the cost, and what an execution of each costs"},
 	{"fail-on", LODE_TEXTS(Options, fail_on), .value = "CAUSE,…",
 		.audience = LODE_PARAMETER_FOR_TERMINAL,
 		.summary = "exit with status 3, and name them, when there are diagnoses of these "
@@ -376,9 +376,6 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 
 	if (causes == NULL)
 		return false;
-	if (report->diagnosis != 0 && report->format == LODE_VIEW_CSV)
-		return lode_parameter_refuse(
-			error, "CSV has findings; diagnoses are in text and JSON");
 	report->is_explained |= report->diagnosis != 0 || report->finding != 0;
 	report->shows_findings |= report->finding != 0;
 	if (self->lists_functions || self->callers != NULL || self->callees != NULL)
@@ -446,6 +443,7 @@ const LodeVerb lode_question_report = {
 		"  lode report x.lode --functions --sort inclusive\n"
 		"  lode report x.lode --callers malloc\n"
 		"  lode report x.lode --with 'ev:*' --size 2-\n"
+		"  lode report x.lode --format csv\n"
 		"  lode report x.lode --all --sort places --format csv\n"
 		"  lode report all.lode --origin web1\n"
 		"  lode report x.lode --thread worker --time 1.5..2.25\n"

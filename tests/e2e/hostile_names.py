@@ -69,6 +69,7 @@ def views(profile, forms=("text", "json", "csv")):
     for form in forms:
         lode("info", profile, "--format", form)
         lode("report", profile, "--format", form)
+        lode("report", profile, "--findings", "--format", form)
         lode("report", profile, "--format", form, "--all", "--limit", "20")
         lode("report", profile, "opcodes", "--format", form)
         lode("annotate", profile, "1", "--format", form)

@@ -586,14 +586,6 @@ static void put_estimate(LodeRowStream *rows, const char *name, LodeEstimate est
 	lode_row_number(rows, error, estimate.error);
 }
 
-static void put_flag(LodeRowStream *rows, const char *name, bool value)
-{
-	if (rows->json != NULL)
-		lode_json_member_bool(rows->json, name, value);
-	else
-		lode_row_number(rows, name, value);
-}
-
 static void put_side(const View *self, LodeRowStream *rows, const LodeComparedRow *row, int side)
 {
 	const LodeComparedSide *one = &row->sides[side];
@@ -617,7 +609,7 @@ static void put_side(const View *self, LodeRowStream *rows, const LodeComparedRo
 
 	lode_row_begin_group(rows, side == 0 ? "base" : "new", side == 0 ? "base:" : "new:");
 	put_estimate(rows, "time", one->time);
-	put_flag(rows, "is_inlined", one->is_inlined);
+	lode_row_flag(rows, "is_inlined", one->is_inlined);
 	put_estimate(rows, "executed", one->executed);
 	put_estimate(rows, "each", one->each);
 	lode_function_name_row(rows, "function", function != NULL ? function->name : NULL);
@@ -650,9 +642,9 @@ static void put_row(const View *self, LodeRowStream *rows, const LodeComparedRow
 	put_estimate(rows, "change", row->change);
 	put_estimate(rows, "more_often", row->more_often);
 	put_estimate(rows, "costs_more", row->costs_more);
-	put_flag(rows, "is_told", row->is_told);
-	put_flag(rows, "is_repeated", row->is_repeated);
-	put_flag(rows, "is_slower", is_slower(self, row));
+	lode_row_flag(rows, "is_told", row->is_told);
+	lode_row_flag(rows, "is_repeated", row->is_repeated);
+	lode_row_flag(rows, "is_slower", is_slower(self, row));
 	put_side(self, rows, row, 0);
 	put_side(self, rows, row, 1);
 	lode_row_end(rows);

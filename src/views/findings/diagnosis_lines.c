@@ -6,6 +6,7 @@
 #include "views/code/inlined_lines.h"
 #include "views/findings/finding_figures.h"
 #include "views/form/display_text.h"
+#include "views/form/row_stream.h"
 #include "views/profile/profile_lines.h"
 
 #include <math.h>
@@ -170,24 +171,25 @@ void lode_diagnosis_lines_explain(const LodeDiagnoses *self, const LodeProfile *
 		terminal, INDENT, out, "Name: %s%s", one->name, one->is_muted ? ", muted" : "");
 }
 
-/* --- JSON --- */
+/* --- for programs --- */
 
-static void put_scope(const LodeDiagnosis *self, const LodeOwnLines *own, LodeJsonStream *json)
+static void put_scope(const LodeDiagnosis *self, const LodeOwnLines *own, LodeRowStream *rows)
 {
-	g_autoptr(GArray) chain = self->instruction != LODE_NONE
-	                                  ? lode_own_lines_chain(own, self->instruction)
-	                                  : g_array_new(FALSE, FALSE, sizeof(LodeInlinedLine));
-
-	lode_json_key(json, "scope");
-	lode_json_begin(json, '{');
-	lode_json_member_string(json, "kind", lode_scope_kind_to_text(self->scope));
-	lode_function_name_json(json, "function", self->function);
-	lode_json_member_string(json, "file", self->file);
-	lode_json_member_number(json, "line", self->line);
-	lode_inlined_lines_json(json, "inlined", chain, false);
-	lode_json_member_string(json, "object", self->object);
-	lode_json_member_string(json, "service", self->service);
-	lode_json_end(json, '}');
+	lode_row_begin_group(rows, "scope", "scope:");
+	lode_row_text(rows, "kind", lode_scope_kind_to_text(self->scope));
+	lode_function_name_row(rows, "function", self->function);
+	lode_row_text(rows, "file", self->file);
+	lode_row_number(rows, "line", self->line);
+	if (rows->json != NULL) {
+		g_autoptr(GArray)
+			chain = self->instruction != LODE_NONE
+		                        ? lode_own_lines_chain(own, self->instruction)
+		                        : g_array_new(FALSE, FALSE, sizeof(LodeInlinedLine));
+		lode_inlined_lines_json(rows->json, "inlined", chain, false);
+	}
+	lode_row_text(rows, "object", self->object);
+	lode_row_text(rows, "service", self->service);
+	lode_row_end_group(rows);
 }
 
 /* The costliest first. */
@@ -202,67 +204,105 @@ static void put_places(const LodeDiagnosis *self, const LodeOwnLines *own, const
 	lode_json_end(json, ']');
 }
 
-static void put_json(const LodeDiagnosis *self, guint number, const LodeOwnLines *own,
-	const LodeProfile *shown, LodeJsonStream *json)
+/* A list in JSON, in CSV one cell. */
+static void put_texts(LodeRowStream *rows, const char *name, const GPtrArray *texts)
 {
-	g_autofree char *id = g_strdup_printf("D%u", number);
+	g_autoptr(GString) cell = g_string_new(NULL);
 
-	lode_json_line(json);
-	lode_json_begin(json, '{');
-	lode_json_member_string(json, "id", id);
-	lode_json_member_string(json, "cause", self->cause);
-	lode_json_member_string(json, "name", self->name);
-	lode_json_member_bool(json, "muted", self->is_muted);
-	lode_json_member_string(json, "title", self->title);
-	put_scope(self, own, json);
-	lode_json_member_number(json, "time", self->time);
-	lode_json_member_number(json, "time_error", self->time_error);
-	lode_json_key(json, "saves");
-	lode_json_begin(json, '{');
-	lode_json_member_number(json, "low", self->low);
-	lode_json_member_number(json, "high", self->high);
-	lode_json_end(json, '}');
-	lode_json_key(json, "evidence");
-	lode_json_begin(json, '[');
+	for (guint i = 0; i < texts->len; i++)
+		g_string_append_printf(
+			cell, "%s%s", i > 0 ? "; " : "", (const char *)texts->pdata[i]);
+	lode_row_csv_text(rows, name, cell->str);
+	if (rows->json == NULL)
+		return;
+	lode_json_key(rows->json, name);
+	lode_json_begin(rows->json, '[');
+	for (guint i = 0; i < texts->len; i++)
+		lode_json_string(rows->json, texts->pdata[i]);
+	lode_json_end(rows->json, ']');
+}
+
+static void put_evidence(const LodeDiagnosis *self, LodeRowStream *rows)
+{
+	g_autoptr(GPtrArray) texts = g_ptr_array_new();
+
+	for (guint i = 0; i < self->evidence->len; i++)
+		g_ptr_array_add(texts, g_array_index(self->evidence, LodeEvidence, i).text);
+	if (rows->json == NULL) {
+		put_texts(rows, "evidence", texts);
+		return;
+	}
+	lode_json_key(rows->json, "evidence");
+	lode_json_begin(rows->json, '[');
 	for (guint i = 0; i < self->evidence->len; i++) {
 		const LodeEvidence *one = &g_array_index(self->evidence, LodeEvidence, i);
-		lode_json_begin(json, '{');
-		lode_json_member_string(json, "text", one->text);
-		lode_json_member_number(json, "value", one->value);
-		lode_json_member_string(json, "unit", one->unit);
-		lode_json_end(json, '}');
+		lode_json_begin(rows->json, '{');
+		lode_json_member_string(rows->json, "text", one->text);
+		lode_json_member_number(rows->json, "value", one->value);
+		lode_json_member_string(rows->json, "unit", one->unit);
+		lode_json_end(rows->json, '}');
 	}
-	lode_json_end(json, ']');
-	lode_json_key(json, "ruled_out");
-	lode_json_begin(json, '[');
-	for (guint i = 0; i < self->ruled_out->len; i++)
-		lode_json_string(json, g_ptr_array_index(self->ruled_out, i));
-	lode_json_end(json, ']');
-	lode_json_member_string(json, "explanation", self->explanation);
-	lode_json_member_string(json, "remedy", self->remedy);
-	lode_json_member_string(json, "source", self->source);
-	lode_json_key(json, "findings");
-	lode_json_begin(json, '[');
-	for (guint i = 0; i < self->findings->len; i++) {
-		g_autofree char *finding = g_strdup_printf(
-			"F%u", g_array_index(self->findings, uint32_t, i) + 1);
-		lode_json_string(json, finding);
-	}
-	lode_json_end(json, ']');
-	lode_json_member_number(json, "places", self->places);
-	lode_json_member_number(json, "functions", self->functions);
+	lode_json_end(rows->json, ']');
+}
+
+static void put_row(const LodeDiagnosis *self, guint number, const LodeOwnLines *own,
+	const LodeProfile *shown, LodeRowStream *rows)
+{
+	g_autofree char *id = g_strdup_printf("D%u", number);
+	g_autoptr(GPtrArray) findings = g_ptr_array_new_with_free_func(g_free);
+
+	for (guint i = 0; i < self->findings->len; i++)
+		g_ptr_array_add(findings,
+			g_strdup_printf("F%u", g_array_index(self->findings, uint32_t, i) + 1));
+	lode_row_begin(rows);
+	lode_row_text(rows, "id", id);
+	lode_row_text(rows, "cause", self->cause);
+	lode_row_text(rows, "name", self->name);
+	lode_row_flag(rows, "muted", self->is_muted);
+	lode_row_text(rows, "title", self->title);
+	put_scope(self, own, rows);
+	lode_row_number(rows, "time", self->time);
+	lode_row_number(rows, "time_error", self->time_error);
+	lode_row_begin_group(rows, "saves", "saves:");
+	lode_row_number(rows, "low", self->low);
+	lode_row_number(rows, "high", self->high);
+	lode_row_end_group(rows);
+	put_evidence(self, rows);
+	put_texts(rows, "ruled_out", self->ruled_out);
+	lode_row_text(rows, "explanation", self->explanation);
+	lode_row_text(rows, "remedy", self->remedy);
+	lode_row_text(rows, "source", self->source);
+	put_texts(rows, "findings", findings);
+	lode_row_number(rows, "places", self->places);
+	lode_row_number(rows, "functions", self->functions);
 	if (shown != NULL)
-		put_places(self, own, shown, json);
-	lode_json_end(json, '}');
+		put_places(self, own, shown, rows->json);
+	lode_row_end(rows);
 }
 
 void lode_diagnosis_lines_json(const LodeDiagnoses *self, guint number, const LodeOwnLines *own,
 	const LodeProfile *shown, LodeJsonStream *json)
 {
+	LodeRowStream rows;
+
+	lode_row_stream_init_json(&rows, json);
 	lode_json_key(json, "diagnoses");
 	lode_json_begin(json, '[');
 	for (guint i = 0; i < self->diagnoses->len; i++)
 		if (number == 0 || number == i + 1)
-			put_json(lode_diagnoses_at(self, i), i + 1, own, shown, json);
+			put_row(lode_diagnoses_at(self, i), i + 1, own, shown, &rows);
 	lode_json_end(json, ']');
+}
+
+void lode_diagnosis_lines_csv(const LodeDiagnoses *self, guint number, uint32_t limit, FILE *out)
+{
+	g_autoptr(LodeDiagnosis) none = lode_diagnosis_new(NULL, LODE_SCOPE_FUNCTION);
+	guint n = self->diagnoses->len;
+	LodeRowStream rows;
+
+	lode_row_stream_init_csv(&rows, out);
+	put_row(none, 0, NULL, NULL, &rows);
+	for (guint i = 0; i < (limit != 0 ? MIN(limit, n) : n); i++)
+		if (number == 0 || number == i + 1)
+			put_row(lode_diagnoses_at(self, i), i + 1, NULL, NULL, &rows);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Diagnoses as text and JSON:
+ * Diagnoses as text, JSON and CSV:
  *
  *   D1  saves 20–35 %  divisions
  *       hash_step (table.c:41) and 39 more functions
@@ -32,3 +32,7 @@ void lode_diagnosis_lines_put(const LodeTerminal *terminal, const char *text, FI
  */
 void lode_diagnosis_lines_json(const LodeDiagnoses *self, guint number, const LodeOwnLines *own,
 	const LodeProfile *shown, LodeJsonStream *json);
+
+/* A line of titles, then a row for the one with this number from 1; for 0 for each of the first
+ * `limit` ones, 0: all. */
+void lode_diagnosis_lines_csv(const LodeDiagnoses *self, guint number, uint32_t limit, FILE *out);

@@ -883,8 +883,10 @@ void lode_finding_report_write(const LodeProfile *profile, const LodeMiningRun *
 	Range shown = range_of(options->diagnosis != 0, options->finding, n);
 	if (options->format == LODE_VIEW_JSON)
 		write_json(&view, shown);
-	else if (options->format == LODE_VIEW_CSV)
+	else if (options->format == LODE_VIEW_CSV && options->shows_findings)
 		write_csv(&view, shown);
+	else if (options->format == LODE_VIEW_CSV)
+		lode_diagnosis_lines_csv(diagnoses, options->diagnosis, options->limit, out);
 	else if (options->diagnosis != 0)
 		lode_diagnosis_lines_explain(
 			diagnoses, profile, options->diagnosis - 1, &options->terminal, out);

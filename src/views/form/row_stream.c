@@ -67,6 +67,14 @@ void lode_row_number(LodeRowStream *self, const char *name, double value)
 		lode_row_csv_number(self, name, value);
 }
 
+void lode_row_flag(LodeRowStream *self, const char *name, bool value)
+{
+	if (self->json != NULL)
+		lode_json_member_bool(self->json, name, value);
+	else
+		lode_row_csv_number(self, name, value);
+}
+
 void lode_row_begin_group(LodeRowStream *self, const char *name, const char *prefix)
 {
 	self->prefix = prefix;

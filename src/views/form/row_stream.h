@@ -37,6 +37,9 @@ void lode_row_end(LodeRowStream *self);
 void lode_row_text(LodeRowStream *self, const char *name, const char *value);
 void lode_row_number(LodeRowStream *self, const char *name, double value);
 
+/* 0 or 1 in CSV. */
+void lode_row_flag(LodeRowStream *self, const char *name, bool value);
+
 /* Columns that only CSV has, where JSON says the same once, before the rows. */
 void lode_row_csv_text(LodeRowStream *self, const char *name, const char *value);
 void lode_row_csv_number(LodeRowStream *self, const char *name, double value);

@@ -1,2 +1,2 @@
 mined --min-support 0.05 --iterations 3
-lode report x.lode --explain --format csv | sed 's/,[0-9].*,⟪/,…,⟪/'
+lode report x.lode --explain --findings --format csv | sed 's/,[0-9].*,⟪/,…,⟪/'

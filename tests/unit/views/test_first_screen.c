@@ -121,10 +121,42 @@ static void test_muted(void)
 	g_assert_cmpuint(count(none, "more: --limit"), ==, 0);
 }
 
+/* Names that a terminal or a spreadsheet would act upon. */
+static void test_hostile_names(void)
+{
+	static const char name[] = "=a\x1b[2Jb\x07\xc2\x9b\r\n,\"\xff";
+	g_autoptr(LodeDiagnoses) diagnoses = many(1);
+	LodeDiagnosis *one = lode_diagnoses_at(diagnoses, 0);
+	char **const names[] = {
+		&one->function, &one->file, &one->object, &one->service, &one->name};
+	LodeReportOptions options;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_free(*names[i]);
+		*names[i] = g_strdup(name);
+	}
+	lode_report_options_init(&options);
+	for (int format = LODE_VIEW_TEXT; format <= LODE_VIEW_CSV; format++) {
+		for (guint number = 0; number < 2; number++) {
+			options.format = (LodeViewFormat)format;
+			options.diagnosis = number;
+			g_auto(GStrv) lines = write_lines(diagnoses, &options);
+			g_assert_cmpuint(count(lines, "divisions"), ==, 1);
+			for (char **line = lines; *line != NULL; line++) {
+				g_assert_null(strpbrk(*line, "\x1b\x07"));
+				g_assert_null(strstr(*line, "\xc2\x9b"));
+				g_assert_true(g_utf8_validate(*line, -1, NULL));
+				g_assert_null(strstr(*line, ",=a"));
+			}
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/views/first_screen/fits", test_fits);
 	g_test_add_func("/views/first_screen/muted", test_muted);
+	g_test_add_func("/views/first_screen/hostile_names", test_hostile_names);
 	return g_test_run();
 }

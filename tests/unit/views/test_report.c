@@ -505,6 +505,7 @@ static void test_findings_json(void)
 	/* Cycles are no nanoseconds. */
 	g_assert_true(json_object_get_null_member(first, "each_ns"));
 	options.format = LODE_VIEW_CSV;
+	options.shows_findings = true;
 	g_autofree char *csv = write_report(run, &options);
 	g_autoptr(GPtrArray) rows = sample_parse_csv(csv);
 	g_assert_cmpstr(sample_cell(rows, 1, "id"), ==, "F1");
