@@ -4,6 +4,7 @@
  * at block or function it is a group of them, which executes as often as its first one (a function:
  * as often as it is called), costs the sum, and carries the union of their attributes but op:.
  */
+#include "analyses/flow_graph/attribute_namespaces.h"
 #include "analyses/flow_graph/flow_graph_builder.h"
 #include "analyses/flow_graph/function_filter.h"
 #include "base/arrays/id_cache.h"
@@ -27,14 +28,11 @@ typedef struct {
 	GPtrArray *excludes; /* GPatternSpec */
 } AttributeFilter;
 
-static const char default_namespaces[] = "op,kind,mem,ev,at,loop,obj,needs,address,chain,user";
 /* These are so many that each multiplies the number of sequences. */
 static const char default_excludes[] =
 	"needs:load-*,address:load-*,address:invariant,address:early,chain:2";
-static const char *const own_namespaces[] = {"op", "kind", "mem", "ev", "at", "loop", "inl", "obj",
-	"needs", "address", "behind", "chain", "carried", "stride", "spread", "lines", "conflict",
-	"site", "denormal", "split", "repeats", "outcomes", "after", "check", "spill", "frame",
-	"call", "user", NULL};
+static const char own_namespaces[] = LODE_NAMESPACES_MINED "," LODE_NAMESPACES_OF_FACTS
+							   "," LODE_NAMESPACES_OTHER;
 
 /* Adds a comma-separated list of globs. */
 static void add_excludes(AttributeFilter *self, const char *list)
@@ -55,16 +53,14 @@ static bool has_namespace(const char *attribute, const char *name)
 
 static bool check_namespace(const LodeProfile *profile, const char *name, GError **error)
 {
-	if (g_strv_contains(own_namespaces, name))
+	if (strchr(name, ':') == NULL && lode_namespaces_have(own_namespaces, name))
 		return true;
 	for (guint i = 0; i < profile->attributes->len; i++)
 		if (has_namespace(g_ptr_array_index(profile->attributes, i), name))
 			return true;
 	g_set_error(error, LODE_ERROR, LODE_ERROR_USAGE,
-		"no attribute of this profile has the namespace '%s' (lode's own are %s, inl, "
-		"behind, carried, stride, spread, lines, conflict, site, denormal, split, repeats, "
-		"outcomes, after, check, spill, frame, call)",
-		name, default_namespaces);
+		"no attribute of this profile has the namespace '%s' (lode's own are %s)", name,
+		own_namespaces);
 	return false;
 }
 
@@ -78,7 +74,7 @@ static bool attribute_filter_init(AttributeFilter *self, const LodeProfile *prof
 	self->excludes = g_ptr_array_new_with_free_func(
 		(GDestroyNotify)(void (*)(void))g_pattern_spec_free);
 	if (wanted == NULL && profile->frequency != LODE_FREQUENCY_GIVEN) {
-		wanted = default_namespaces;
+		wanted = LODE_NAMESPACES_MINED;
 		add_excludes(self, default_excludes);
 	}
 	if (wanted != NULL)

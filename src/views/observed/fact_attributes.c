@@ -1,36 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/observed/fact_attributes.h"
 
-#include <string.h>
+#include "analyses/flow_graph/attribute_namespaces.h"
 
-/* A namespace, or an attribute of one. */
-static const char *const facts[] = {
-	"behind:",
-	"carried:",
-	"address:early",
-	"address:invariant",
-	"stride:",
-	"lines:",
-	"spread:",
-	"conflict:",
-	"denormal:",
-	"split:",
-	"repeats:",
-	"outcomes:",
-	"after:",
-	"kernel:",
-	"check:",
-	"spill:",
-	"frame:",
-	"call:",
-};
+#include <string.h>
 
 bool lode_fact_attribute(const char *attribute)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(facts); i++)
-		if (g_str_has_prefix(attribute, facts[i]))
-			return true;
-	return false;
+	return (strchr(attribute, ':') != NULL &&
+		       lode_namespaces_have(LODE_NAMESPACES_OF_FACTS, attribute)) ||
+	       strcmp(attribute, "address:early") == 0 ||
+	       strcmp(attribute, "address:invariant") == 0;
 }
 
 static const LodeAttributeSet *set_of(const LodeProfile *profile, uint32_t instruction)
