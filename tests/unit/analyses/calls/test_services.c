@@ -4,6 +4,7 @@
  * and inferred calls, names of variants.
  */
 #include "analyses/calls/services.h"
+#include "called_profile.h"
 #include "model/stacks.h"
 #include "seeds.h"
 
@@ -19,20 +20,31 @@ typedef enum { THROUGH, IS_OWN, SERVICE } Kind;
 enum { MAIN, WORK, STRLEN, MALLOC, NEW, QSORT, START, KERNEL, STUB, N_FUNCTIONS, N_OWN = STRLEN };
 
 /* Families: STRLEN "strings and memory", MALLOC and NEW "allocator". */
+static const CalledFunction functions[N_FUNCTIONS] = {
+	[MAIN] = {"main", OWN, "main.c", 10},
+	[WORK] = {"work", OWN, "work.c", 11},
+	[STRLEN] = {"__strlen_avx2", LIBC, NULL, 0},
+	[MALLOC] = {"malloc", LIBC, NULL, 0},
+	[NEW] = {"operator new(unsigned long)", LIBSTDCXX, NULL, 0},
+	[QSORT] = {"qsort", LIBC, NULL, 0},
+	[START] = {"start_thread", LIBC, NULL, 0},
+	[KERNEL] = {"do_user_addr_fault", "[kernel]", NULL, 0},
+	[STUB] = {"strlen@plt", OWN, NULL, 0},
+};
+
 static const struct {
-	const char *name, *image, *file;
 	Kind kind;
 	const char *family;
 } known[N_FUNCTIONS] = {
-	[MAIN] = {"main", OWN, "main.c", IS_OWN, NULL},
-	[WORK] = {"work", OWN, "work.c", IS_OWN, NULL},
-	[STRLEN] = {"__strlen_avx2", LIBC, NULL, SERVICE, "strings and memory"},
-	[MALLOC] = {"malloc", LIBC, NULL, SERVICE, "allocator"},
-	[NEW] = {"operator new(unsigned long)", LIBSTDCXX, NULL, SERVICE, "allocator"},
-	[QSORT] = {"qsort", LIBC, NULL, SERVICE, NULL},
-	[START] = {"start_thread", LIBC, NULL, SERVICE, NULL},
-	[KERNEL] = {"do_user_addr_fault", "[kernel]", NULL, THROUGH, NULL},
-	[STUB] = {"strlen@plt", OWN, NULL, THROUGH, NULL},
+	[MAIN] = {IS_OWN, NULL},
+	[WORK] = {IS_OWN, NULL},
+	[STRLEN] = {SERVICE, "strings and memory"},
+	[MALLOC] = {SERVICE, "allocator"},
+	[NEW] = {SERVICE, "allocator"},
+	[QSORT] = {SERVICE, NULL},
+	[START] = {SERVICE, NULL},
+	[KERNEL] = {THROUGH, NULL},
+	[STUB] = {THROUGH, NULL},
 };
 
 typedef struct {
@@ -43,60 +55,6 @@ typedef struct {
 	uint32_t *family_of;
 	LodeServices *services;
 } Scene;
-
-static LodeProfile *profile_new(void)
-{
-	LodeProfile *profile = lode_profile_new();
-	uint32_t start = 0;
-
-	profile->weight_event = lode_profile_add_event(
-		profile, "clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
-	for (guint i = 0; i < N_FUNCTIONS; i++) {
-		const LodeImage image = {.path = lode_profile_intern(profile, known[i].image)};
-		const LodeFunction function = {.name = lode_profile_intern(profile, known[i].name),
-			.image = i,
-			.address = 16,
-			.size = 16,
-			.first_instruction = i,
-			.n_instructions = 1};
-		const LodeInstruction instruction = {.address = 16,
-			.next_count = -1,
-			.function = i,
-			.block = LODE_NONE,
-			.location = known[i].file != NULL ? lode_profile_location(profile,
-								    known[i].file, 10 + i, NULL)
-		                                          : LODE_NONE};
-		g_array_append_val(profile->images, image);
-		g_array_append_val(profile->functions, function);
-		g_array_append_val(profile->instructions, instruction);
-		g_array_append_val(profile->cost_starts, start);
-	}
-	return profile;
-}
-
-/* A stack in a function, at a line that says which of its lines. */
-static uint32_t add_stack(LodeProfile *profile, uint32_t function, uint32_t line, uint32_t outer)
-{
-	const LodeFrame frame = {.function = lode_profile_function(profile, function)->name,
-		.image = lode_profile_image(profile, function)->path,
-		.file = lode_profile_intern(profile, known[function].file),
-		.line = known[function].file != NULL ? line : 0};
-	const LodeStack stack = {profile->stacks->frames->len, outer};
-
-	g_array_append_val(profile->stacks->frames, frame);
-	g_array_append_val(profile->stacks->stacks, stack);
-	return profile->stacks->stacks->len - 1;
-}
-
-static void add_samples(LodeProfile *profile, uint32_t stack, guint n)
-{
-	const LodeStackSample sample = {.weight = 10, .stack = stack};
-
-	for (guint i = 0; i < n; i++)
-		g_array_append_val(profile->stacks->samples, sample);
-	lode_profile_event(profile, 0)->total += 10 * n;
-	profile->n_samples += n;
-}
 
 static void scene_init(Scene *self, LodeProfile *profile)
 {
@@ -168,7 +126,7 @@ static void check_family(const Scene *self, const char *family, const char *expe
 /* The drawing of services.h, an allocation through operator new, and a lost caller. */
 static void test_example(void)
 {
-	LodeProfile *profile = profile_new();
+	LodeProfile *profile = called_profile_new(functions, N_FUNCTIONS);
 	Scene self;
 
 	profile->stacks = lode_stacks_new();
@@ -203,7 +161,7 @@ static void test_example(void)
 /* In an image with lines, what has none was linked with it. */
 static void test_static(void)
 {
-	LodeProfile *profile = profile_new();
+	LodeProfile *profile = called_profile_new(functions, N_FUNCTIONS);
 	Scene self;
 
 	profile->stacks = lode_stacks_new();
@@ -230,7 +188,7 @@ static void test_static(void)
 /* Without symbols, a function has the name of the stub by which most call it. */
 static void test_nameless(void)
 {
-	LodeProfile *profile = profile_new();
+	LodeProfile *profile = called_profile_new(functions, N_FUNCTIONS);
 	const LodeEdge call = {MAIN, STUB, LODE_EDGE_CALL, 9};
 	Scene self;
 
@@ -381,7 +339,7 @@ static void check_sum(const Scene *self, const LodeService *service, const Sum *
 
 static void check_random(void)
 {
-	LodeProfile *profile = profile_new();
+	LodeProfile *profile = called_profile_new(functions, N_FUNCTIONS);
 	guint n = (guint)random_int_range(1, MOST_STACKS);
 	Sum services[N_FUNCTIONS] = {0}, families[MOST_FAMILIES] = {0};
 	Scene self;
@@ -428,7 +386,7 @@ static void add_call(LodeProfile *profile, uint32_t caller, uint32_t callee, dou
 static LodeProfile *profile_of_calls(bool has_bound_stub)
 {
 	static const double costs[N_FUNCTIONS] = {[MAIN] = 50, [STRLEN] = 100, [MALLOC] = 60};
-	LodeProfile *profile = profile_new();
+	LodeProfile *profile = called_profile_new(functions, N_FUNCTIONS);
 	uint32_t end = 0;
 
 	g_array_set_size(profile->cost_starts, 0);
@@ -488,7 +446,7 @@ static void test_nothing(void)
 {
 	Scene self;
 
-	scene_init(&self, profile_new());
+	scene_init(&self, called_profile_new(functions, N_FUNCTIONS));
 	g_assert_cmpuint(self.services->services->len, ==, 0);
 	scene_clear(&self);
 }

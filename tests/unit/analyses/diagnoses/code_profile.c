@@ -104,27 +104,22 @@ void code_profile_finish(LodeProfile *self)
 
 void code_context_init(CodeContext *self, const LodeProfile *profile)
 {
-	*self = (CodeContext){.costs = lode_function_costs_new(profile, profile->weight_event),
-		.families = lode_families_new(),
+	*self = (CodeContext){
+		.functions = lode_costed_functions_new(profile, profile->weight_event, NULL),
 		.own = lode_own_lines_new(profile, NULL)};
-	g_array_unref(lode_families_costs(self->families, self->costs, &self->family_of));
-	self->services = lode_services_new(self->costs, self->families, self->family_of, NULL);
 	self->context = (LodeDiagnosisContext){.profile = profile,
 		.event = profile->weight_event,
 		.total = lode_profile_event(profile, profile->weight_event)->total,
 		.user = 1,
 		.own = self->own,
-		.costs = self->costs,
-		.families = self->families,
-		.family_of = self->family_of,
-		.services = self->services};
+		.costs = self->functions->costs,
+		.families = self->functions->families,
+		.family_of = self->functions->family_of,
+		.services = self->functions->services};
 }
 
 void code_context_clear(CodeContext *self)
 {
-	lode_services_free(self->services);
 	lode_own_lines_free(self->own);
-	g_free(self->family_of);
-	lode_families_free(self->families);
-	lode_function_costs_free(self->costs);
+	lode_costed_functions_free(self->functions);
 }

@@ -27,10 +27,7 @@ void code_profile_edge(
 void code_profile_finish(LodeProfile *self);
 
 typedef struct {
-	LodeFunctionCosts *costs;
-	LodeFamilies *families;
-	uint32_t *family_of;
-	LodeServices *services;
+	LodeCostedFunctions *functions;
 	LodeOwnLines *own;
 	LodeDiagnosisContext context;
 } CodeContext;

@@ -3,6 +3,9 @@
 #include "analyses/diagnoses/kernel_diagnoses.h"
 #include "model/stacks.h"
 
+#include "../calls/called_profile.h"
+#include "code_profile.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -11,14 +14,12 @@
 
 enum { MAIN, WRITE, FFLUSH, VFS_WRITE, FAULT, N_FUNCTIONS };
 
-static const struct {
-	const char *name, *image, *file;
-} known[N_FUNCTIONS] = {
-	[MAIN] = {"main", OWN, "main.c"},
-	[WRITE] = {"__write", LIBC, "../sysdeps/unix/write.c"},
-	[FFLUSH] = {"fflush", LIBC, NULL},
-	[VFS_WRITE] = {"vfs_write", "[kernel]", NULL},
-	[FAULT] = {"handle_mm_fault", "[kernel]", NULL},
+static const CalledFunction known[N_FUNCTIONS] = {
+	[MAIN] = {"main", OWN, "main.c", 7},
+	[WRITE] = {"__write", LIBC, "../sysdeps/unix/write.c", 7},
+	[FFLUSH] = {"fflush", LIBC, NULL, 0},
+	[VFS_WRITE] = {"vfs_write", "[kernel]", NULL, 0},
+	[FAULT] = {"handle_mm_fault", "[kernel]", NULL, 0},
 };
 
 /* The weight of each function's one instruction by an event. */
@@ -29,93 +30,47 @@ typedef struct {
 
 static LodeProfile *profile_new(const Column *columns, guint n_columns)
 {
-	LodeProfile *profile = lode_profile_new();
+	LodeProfile *profile = called_profile_new(known, N_FUNCTIONS);
 	uint32_t syscall = lode_profile_attribute(profile, "kind:syscall");
 
-	for (guint c = 0; c < n_columns; c++)
+	for (guint c = 1; c < n_columns; c++)
 		lode_profile_add_event(
 			profile, columns[c].event, NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	profile->stacks = lode_stacks_new();
-	g_array_set_size(profile->cost_starts, 0);
+	lode_profile_instruction(profile, WRITE)->attribute_set = lode_profile_attribute_set(
+		profile, &syscall, 1);
 	for (guint i = 0; i < N_FUNCTIONS; i++) {
-		const LodeImage image = {.path = lode_profile_intern(profile, known[i].image)};
-		const LodeFunction function = {.name = lode_profile_intern(profile, known[i].name),
-			.image = i,
-			.address = 16,
-			.size = 16,
-			.first_instruction = i,
-			.n_instructions = 1};
-		const LodeInstruction instruction = {.address = 16,
-			.next_count = -1,
-			.function = i,
-			.block = LODE_NONE,
-			.attribute_set = lode_profile_attribute_set(
-				profile, &syscall, i == WRITE ? 1 : 0),
-			.location = known[i].file != NULL
-		                            ? lode_profile_location(profile, known[i].file, 7, NULL)
-		                            : LODE_NONE};
-		uint32_t start = profile->costs->len;
-		g_array_append_val(profile->images, image);
-		g_array_append_val(profile->functions, function);
-		g_array_append_val(profile->instructions, instruction);
-		g_array_append_val(profile->cost_starts, start);
 		for (guint c = 0; c < n_columns; c++) {
 			const LodeCost cost = {c, columns[c].weights[i]};
 			lode_profile_event(profile, c)->total += cost.value;
 			if (cost.value > 0)
 				g_array_append_val(profile->costs, cost);
 		}
+		LODE_AT(profile->cost_starts, uint32_t, i + 1) = profile->costs->len;
 	}
-	uint32_t end = profile->costs->len;
-	g_array_append_val(profile->cost_starts, end);
 	profile->n_samples = lode_profile_event(profile, 0)->total;
 	return profile;
 }
 
-static uint32_t add_stack(LodeProfile *profile, uint32_t function, uint32_t line, uint32_t outer)
+/* With a weight of 1 each, which the columns have. */
+static void add_weighed(LodeProfile *profile, uint32_t stack, guint n)
 {
-	const LodeFrame frame = {.function = lode_profile_function(profile, function)->name,
-		.image = lode_profile_image(profile, function)->path,
-		.file = lode_profile_intern(profile, known[function].file),
-		.line = known[function].file != NULL ? line : 0};
-	const LodeStack stack = {profile->stacks->frames->len, outer};
-
-	g_array_append_val(profile->stacks->frames, frame);
-	g_array_append_val(profile->stacks->stacks, stack);
-	return profile->stacks->stacks->len - 1;
-}
-
-static void add_samples(LodeProfile *profile, uint32_t event, uint32_t stack, guint n)
-{
-	const LodeStackSample sample = {
-		.event = event, .weight = n, .stack = stack, .n_more = n - 1};
+	const LodeStackSample sample = {.weight = n, .stack = stack, .n_more = n - 1};
 
 	g_array_append_val(profile->stacks->samples, sample);
 }
 
 static LodeDiagnoses *diagnose(const LodeProfile *profile, LodeDiagnosis *other)
 {
-	g_autoptr(LodeFunctionCosts) costs = lode_function_costs_new(profile, 0);
-	g_autoptr(LodeFamilies) families = lode_families_new();
-	g_autoptr(LodeOwnLines) own = lode_own_lines_new(profile, NULL);
-	g_autofree uint32_t *family_of = NULL;
-
-	g_array_unref(lode_families_costs(families, costs, &family_of));
-	g_autoptr(LodeServices) services = lode_services_new(costs, families, family_of, NULL);
 	double all = profile->user_seconds + profile->system_seconds;
-	const LodeDiagnosisContext context = {.profile = profile,
-		.total = lode_profile_event(profile, 0)->total,
-		.user = profile->is_kernel_sampled ? 1 : profile->user_seconds / all,
-		.own = own,
-		.costs = costs,
-		.families = families,
-		.family_of = family_of,
-		.services = services};
+	g_auto(CodeContext) context;
 	LodeDiagnoses *out = lode_diagnoses_new();
 
+	code_context_init(&context, profile);
+	context.context.user = profile->is_kernel_sampled ? 1 : profile->user_seconds / all;
 	if (other != NULL)
 		g_ptr_array_add(out->diagnoses, other);
-	lode_kernel_diagnoses_add(out, &context);
+	lode_kernel_diagnoses_add(out, &context.context);
 	return out;
 }
 
@@ -145,12 +100,12 @@ static void test_sampled(void)
 		 in_write = add_stack(profile, WRITE, 7, in_main),
 		 flush = add_stack(profile, FFLUSH, 0, add_stack(profile, MAIN, 9, LODE_NONE)),
 		 within = add_stack(profile, WRITE, 7, flush);
-	add_samples(profile, 0, in_main, 400);
-	add_samples(profile, 0, in_write, 60);
-	add_samples(profile, 0, within, 40);
-	add_samples(profile, 0, add_stack(profile, VFS_WRITE, 0, in_write), 100);
-	add_samples(profile, 0, add_stack(profile, VFS_WRITE, 0, within), 200);
-	add_samples(profile, 0, add_stack(profile, FAULT, 0, in_main), 200);
+	add_weighed(profile, in_main, 400);
+	add_weighed(profile, in_write, 60);
+	add_weighed(profile, within, 40);
+	add_weighed(profile, add_stack(profile, VFS_WRITE, 0, in_write), 100);
+	add_weighed(profile, add_stack(profile, VFS_WRITE, 0, within), 200);
+	add_weighed(profile, add_stack(profile, FAULT, 0, in_main), 200);
 	g_autoptr(LodeDiagnoses) all = diagnose(profile, code);
 	g_assert_cmpuint(all->diagnoses->len, ==, 2);
 	const LodeDiagnosis *faults = lode_diagnoses_at(all, 0), *calls = lode_diagnoses_at(all, 1);
@@ -187,9 +142,9 @@ static LodeProfile *accounted(double at_calls, double faults)
 	profile->user_seconds = 1.5;
 	profile->system_seconds = 1;
 	uint32_t in_main = add_stack(profile, MAIN, 7, LODE_NONE);
-	add_samples(profile, 0, in_main, (guint)(1000 - at_calls));
+	add_weighed(profile, in_main, (guint)(1000 - at_calls));
 	if (at_calls > 0)
-		add_samples(profile, 0, add_stack(profile, WRITE, 7, in_main), (guint)at_calls);
+		add_weighed(profile, add_stack(profile, WRITE, 7, in_main), (guint)at_calls);
 	profile->stacks->has_chains = true;
 	return profile;
 }

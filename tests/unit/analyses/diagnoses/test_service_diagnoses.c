@@ -3,6 +3,9 @@
 #include "analyses/diagnoses/service_diagnoses.h"
 #include "model/stacks.h"
 
+#include "../calls/called_profile.h"
+#include "code_profile.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -11,104 +14,43 @@
 
 enum { MAIN, WORK, STRLEN, STRCMP, MALLOC, FREE, QSORT, MEMSET, KERNEL, N_FUNCTIONS };
 
-static const struct {
-	const char *name, *image, *file;
-} known[N_FUNCTIONS] = {
-	[MAIN] = {"main", OWN, "main.c"},
-	[WORK] = {"work(int)", OWN, "work.c"},
-	[STRLEN] = {"__strlen_avx2", LIBC, NULL},
-	[STRCMP] = {"__strcmp_avx2", LIBC, NULL},
-	[MALLOC] = {"malloc", LIBC, NULL},
-	[FREE] = {"free", LIBC, NULL},
-	[QSORT] = {"qsort", LIBC, NULL},
-	[MEMSET] = {"__memset_avx2_unaligned", LIBC, NULL},
-	[KERNEL] = {"do_user_addr_fault", "[kernel]", NULL},
+static const CalledFunction known[N_FUNCTIONS] = {
+	[MAIN] = {"main", OWN, "main.c", 40},
+	[WORK] = {"work(int)", OWN, "work.c", 12},
+	[STRLEN] = {"__strlen_avx2", LIBC, NULL, 0},
+	[STRCMP] = {"__strcmp_avx2", LIBC, NULL, 0},
+	[MALLOC] = {"malloc", LIBC, NULL, 0},
+	[FREE] = {"free", LIBC, NULL, 0},
+	[QSORT] = {"qsort", LIBC, NULL, 0},
+	[MEMSET] = {"__memset_avx2_unaligned", LIBC, NULL, 0},
+	[KERNEL] = {"do_user_addr_fault", "[kernel]", NULL, 0},
 };
 
-/* One instruction for each function; that of work is at line 12. */
+/* The instruction of work has the attributes. */
 static LodeProfile *profile_new(const char *const *attributes, size_t n_attributes)
 {
-	LodeProfile *profile = lode_profile_new();
-	uint32_t start = 0, ids[8];
+	LodeProfile *profile = called_profile_new(known, N_FUNCTIONS);
+	uint32_t ids[8];
 
-	profile->weight_event = lode_profile_add_event(
-		profile, "clock", NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	profile->stacks = lode_stacks_new();
 	profile->stacks->has_chains = true;
 	for (size_t i = 0; i < n_attributes; i++)
 		ids[i] = lode_profile_attribute(profile, attributes[i]);
-	g_array_set_size(profile->cost_starts, 0);
-	for (guint i = 0; i < N_FUNCTIONS; i++) {
-		const LodeImage image = {.path = lode_profile_intern(profile, known[i].image)};
-		const LodeFunction function = {.name = lode_profile_intern(profile, known[i].name),
-			.image = i,
-			.address = 16,
-			.size = 16,
-			.first_instruction = i,
-			.n_instructions = 1};
-		const LodeInstruction instruction = {.address = 16,
-			.next_count = -1,
-			.function = i,
-			.block = LODE_NONE,
-			.attribute_set = lode_profile_attribute_set(
-				profile, ids, i == WORK ? n_attributes : 0),
-			.location = known[i].file != NULL
-		                            ? lode_profile_location(profile, known[i].file,
-						      i == WORK ? 12 : 40, NULL)
-		                            : LODE_NONE};
-		g_array_append_val(profile->images, image);
-		g_array_append_val(profile->functions, function);
-		g_array_append_val(profile->instructions, instruction);
-		g_array_append_val(profile->cost_starts, start);
-	}
-	g_array_append_val(profile->cost_starts, start);
+	lode_profile_instruction(profile, WORK)->attribute_set = lode_profile_attribute_set(
+		profile, ids, n_attributes);
 	return profile;
-}
-
-static uint32_t add_stack(LodeProfile *profile, uint32_t function, uint32_t line, uint32_t outer)
-{
-	const LodeFrame frame = {.function = lode_profile_function(profile, function)->name,
-		.image = lode_profile_image(profile, function)->path,
-		.file = lode_profile_intern(profile, known[function].file),
-		.line = known[function].file != NULL ? line : 0};
-	const LodeStack stack = {profile->stacks->frames->len, outer};
-
-	g_array_append_val(profile->stacks->frames, frame);
-	g_array_append_val(profile->stacks->stacks, stack);
-	return profile->stacks->stacks->len - 1;
-}
-
-static void add_samples(LodeProfile *profile, uint32_t stack, guint n)
-{
-	const LodeStackSample sample = {.weight = 10 * n, .stack = stack, .n_more = n - 1};
-
-	g_array_append_val(profile->stacks->samples, sample);
-	lode_profile_event(profile, 0)->total += 10 * n;
-	profile->n_samples += n;
 }
 
 static LodeDiagnoses *diagnose(
 	const LodeProfile *profile, const LodeFindings *findings, double user)
 {
-	g_autoptr(LodeFunctionCosts) costs = lode_function_costs_new(profile, 0);
-	g_autoptr(LodeFamilies) families = lode_families_new();
-	g_autoptr(LodeOwnLines) own = lode_own_lines_new(profile, NULL);
-	g_autofree uint32_t *family_of = NULL;
-
-	g_array_unref(lode_families_costs(families, costs, &family_of));
-	g_autoptr(LodeServices) services = lode_services_new(costs, families, family_of, NULL);
-	const LodeDiagnosisContext context = {.profile = profile,
-		.findings = findings,
-		.total = lode_profile_event(profile, 0)->total,
-		.user = user,
-		.own = own,
-		.costs = costs,
-		.families = families,
-		.family_of = family_of,
-		.services = services};
+	g_auto(CodeContext) context;
 	LodeDiagnoses *out = lode_diagnoses_new();
 
-	lode_service_diagnoses_add(out, &context);
+	code_context_init(&context, profile);
+	context.context.findings = findings;
+	context.context.user = user;
+	lode_service_diagnoses_add(out, &context.context);
 	return out;
 }
 
