@@ -249,6 +249,8 @@ static void test_what_places_have_in_common(void)
 	g_assert_null(lode_cause_rules_find(rules, NULL, findings, finding));
 }
 
+#define TEXTS "explanation = e\nremedy = r\nsource = s\n"
+
 static void test_bad_files(void)
 {
 	static const struct {
@@ -263,6 +265,18 @@ static void test_bad_files(void)
 			"rule 'a': nothing is given for 'focus'"},
 		{"[a]\nfocus = op:div\nmeaning = x\n", "rule 'a': unknown key 'meaning'"},
 		{"[a]\nfocus = op:div\nsame-as = b\n", "rule 'a': no earlier rule is called 'b'"},
+		{"[a]\nfocus = op:div\nsame-as = a\n", "rule 'a': no earlier rule is called 'a'"},
+		{"[a]\nwithout = op:div\n" TEXTS, "rule 'a': nothing is given for 'focus'"},
+		{"[a]\nfocus = op:div\ncause = division\n" TEXTS,
+			"rule 'a': nothing is given for 'title'"},
+		{"[a]\nfocus = op:div\nleast = much\n" TEXTS,
+			"rule 'a': a share is not from 0 to 100: 'much'"},
+		{"[a]\nfocus = op:div\nmost = -1\n" TEXTS,
+			"rule 'a': a share is not from 0 to 100: '-1'"},
+		{"[a]\nfocus = op:div\nmost = nan\n" TEXTS,
+			"rule 'a': a share is not from 0 to 100: 'nan'"},
+		{"[a\nfocus = op:div\n" TEXTS, "*"},
+		{"\xff[a]\nfocus = op:div\n" TEXTS, "*"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
@@ -271,6 +285,60 @@ static void test_bad_files(void)
 		g_assert_error(error, LODE_ERROR, LODE_ERROR_CORRUPT);
 		g_test_message("%s", error->message);
 		g_assert_true(g_pattern_match_simple(bad[i].message, error->message));
+	}
+}
+
+/* One word more than there are bits for. */
+static void test_many_words(void)
+{
+	for (guint n = LODE_CAUSE_MAX_WORDS; n <= LODE_CAUSE_MAX_WORDS + 1; n++) {
+		g_autoptr(GString) text = g_string_new("[a]\n" TEXTS "focus =");
+		g_autoptr(GError) error = NULL;
+		for (guint i = 0; i < n; i++)
+			g_string_append_printf(text, " user:%u", i);
+		g_autoptr(LodeCauseRules) rules = lode_cause_rules_parse(text->str, &error);
+		g_assert_true((rules != NULL) == (n == LODE_CAUSE_MAX_WORDS));
+		if (rules == NULL)
+			g_assert_cmpstr(error->message, ==,
+				"rule 'a': there are too many words, at 'user:512'");
+	}
+}
+
+/* The first rule that matches; none where one word is missing, or an unwanted one is there. */
+static void test_which_rule(void)
+{
+	static const struct {
+		const char *finding, *rule;
+	} findings[] = {
+		{"! kind:load mem:pointer", "narrow"},
+		{"! kind:load mem:pointer stride:8", "wide"},
+		{"! kind:load mem:pointer loop:1", "wide"},
+		{"! kind:load mem:pointer > stride:8", "narrow"}, /* not of the focus */
+		{"stride:8 > ! kind:load mem:pointer", "narrow"},
+		{"! kind:load", "wide"},
+		{"! kind:store", NULL},
+		{"op:div > ! kind:store", "before"},
+		{"op:div loop:1 > ! kind:store", "before"},
+		{"op:mov > op:div > op:mov > ! kind:store", "before"},
+		{"op:div > ! kind:store spill:store", NULL},
+		{"! kind:store > op:div", NULL},
+		{"op:div > !", NULL},
+	};
+	g_autoptr(GError) error = NULL;
+	g_autoptr(LodeCauseRules) rules = lode_cause_rules_parse(
+		"[narrow]\nfocus = kind:load mem:*\nwithout = stride:*|lines:used loop:*\n" TEXTS
+		"[wide]\nfocus = kind:load\n" TEXTS
+		"[before]\nbefore = op:div\nfocus = kind:store\nwithout = spill:*\n" TEXTS
+		"[never]\nfocus = kind:load mem:pointer\n" TEXTS,
+		&error);
+
+	g_assert_no_error(error);
+	for (size_t i = 0; i < G_N_ELEMENTS(findings); i++) {
+		g_autoptr(LodeFindings) one = finding_of(findings[i].finding);
+		const LodeCauseRule *found = lode_cause_rules_find(
+			rules, NULL, one, lode_findings_at(one, 0));
+		g_test_message("%s", findings[i].finding);
+		g_assert_cmpstr(found != NULL ? found->name : NULL, ==, findings[i].rule);
 	}
 }
 
@@ -300,6 +368,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/cause-rules/texts-are-short", test_texts_are_short);
 	g_test_add_func("/cause-rules/common-to-places", test_what_places_have_in_common);
 	g_test_add_func("/cause-rules/bad-files", test_bad_files);
+	g_test_add_func("/cause-rules/many-words", test_many_words);
+	g_test_add_func("/cause-rules/which-rule", test_which_rule);
 	g_test_add_func("/cause-rules/same-as", test_same_as);
 	return g_test_run();
 }

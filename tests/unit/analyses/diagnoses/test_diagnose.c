@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* All diagnoses of a profile: their order and names, findings, and profiles that hold anything. */
 #include "analyses/diagnoses/diagnose.h"
+#include "base/arrays/sort_order.h"
 #include "model/memory.h"
 #include "model/observed/loops.h"
 #include "model/observed/windows.h"
 #include "model/stacks.h"
 
 #include "../../store/random_profile.h"
+#include "../calls/called_profile.h"
 #include "code_profile.h"
 #include "seeds.h"
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 /* --- order, names, shares --- */
 
@@ -109,6 +112,222 @@ static void test_little(void)
 	}
 }
 
+/* --- diagnoses that explain others --- */
+
+/* The causes, sorted, with blanks between; the caller frees it. */
+static char *causes_of(const LodeDiagnoses *self)
+{
+	g_autoptr(GPtrArray) words = g_ptr_array_new();
+
+	for (guint i = 0; i < self->diagnoses->len; i++)
+		g_ptr_array_add(words, lode_diagnoses_at(self, i)->cause);
+	g_ptr_array_sort(words, lode_compare_texts);
+	g_ptr_array_add(words, NULL);
+	return g_strjoinv(" ", (char **)words->pdata);
+}
+
+/* Two threads count by atomic operations in different bytes of a line, at a line of source each
+ * with 300 samples; those at a third line have a line to themselves. */
+static LodeProfile *counting_new(double elsewhere)
+{
+	LodeProfile *profile = code_profile_new();
+	const LodeDataObject object = {.name = lode_profile_intern(profile, "struct counters")};
+
+	code_profile_function(profile, "count");
+	code_profile_block(profile, 0, false);
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t at = code_profile_add(profile, "kind:atomic", i < 2 ? 300 : elsewhere);
+		lode_profile_instruction(profile, at)->location = lode_profile_location(
+			profile, "/home/me/count.c", 10 + i, NULL);
+	}
+	code_profile_add(profile, "op:nop", 10);
+	code_profile_finish(profile);
+	profile->memory = lode_memory_new();
+	profile->memory->is_stall_weighted = true;
+	g_array_append_val(profile->memory->objects, object);
+	for (uint32_t i = 0; i < 2; i++) {
+		const LodeThread thread = {.pid = 10, .tid = 10 + i, .ordinal = i};
+		g_array_append_val(profile->memory->threads, thread);
+	}
+	for (uint32_t i = 0; i < 400; i++) {
+		const LodeMemorySample sample = {.weight = 1,
+			.time_ns = 100 * (uint64_t)i,
+			.address = 0x1000 + 8 * (i % 2),
+			.thread = i % 2,
+			.instruction = i % 2,
+			.access_instruction = i % 2,
+			.access_location = lode_profile_instruction(profile, i % 2)->location,
+			.mapping = LODE_NONE,
+			.allocation = LODE_NONE,
+			.node = UINT32_MAX,
+			.size = 8,
+			.rule = LODE_RULE_AT_PC,
+			.access = LODE_ACCESS_STORE};
+		g_array_append_val(profile->memory->samples, sample);
+	}
+	return profile;
+}
+
+/* Atomic operations are no diagnosis where half of their time or more is at the shared line. */
+static void test_shared(void)
+{
+	static const struct {
+		double elsewhere;
+		const char *causes;
+	} cases[] = {
+		{0, "shared-line"},
+		{600, "shared-line"},
+		{610, "atomic shared-line"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = counting_new(cases[i].elsewhere);
+		g_autoptr(LodeDiagnoses) all = lode_diagnose(profile, NULL, 0, NULL);
+		g_autofree char *causes = causes_of(all);
+		g_assert_cmpstr(causes, ==, cases[i].causes);
+	}
+}
+
+/* Code that waits for strlen, which it calls; code beside the call that has a cause of its own. */
+static void test_called(void)
+{
+	static const CalledFunction functions[] = {
+		{"work", "/home/me/program", "work.c", 12},
+		{"strlen", "/usr/lib/x86_64-linux-gnu/libc.so.6", NULL, 0},
+	};
+	static const struct {
+		const char *attributes[2], *causes;
+	} cases[] = {
+		{{"kind:div", "kind:call"}, "service-string"},
+		{{"kind:div", "kind:branch"}, "division service-string"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile)
+			profile = called_profile_new(functions, G_N_ELEMENTS(functions));
+		const LodeCost cost = {0, 2000};
+		uint32_t ids[2];
+		for (size_t k = 0; k < 2; k++)
+			ids[k] = lode_profile_attribute(profile, cases[i].attributes[k]);
+		lode_profile_instruction(profile, 0)->attribute_set = lode_profile_attribute_set(
+			profile, ids, 2);
+		g_array_append_val(profile->costs, cost);
+		for (guint k = 1; k <= 2; k++)
+			LODE_AT(profile->cost_starts, uint32_t, k) = 1;
+		profile->stacks = lode_stacks_new();
+		profile->stacks->has_chains = true;
+		uint32_t in_work = add_stack(profile, 0, 12, LODE_NONE);
+		add_samples(profile, in_work, 200);
+		add_samples(profile, add_stack(profile, 1, 0, in_work), 300);
+		g_autoptr(LodeDiagnoses) all = lode_diagnose(profile, NULL, 0, NULL);
+		g_autofree char *causes = causes_of(all);
+		g_assert_cmpstr(causes, ==, cases[i].causes);
+	}
+}
+
+/* A program that calls fputs in line 7, which enters the kernel by write, or calls write itself in
+ * another line; the kernel has 1 s of 2.5. */
+static LodeProfile *writing_new(bool is_within)
+{
+	enum { MAIN, FPUTS, WRITE, N_FUNCTIONS };
+	static const CalledFunction functions[N_FUNCTIONS] = {
+		[MAIN] = {"main", "/home/me/program", "main.c", 7},
+		[FPUTS] = {"fputs", "/usr/lib/x86_64-linux-gnu/libc.so.6", NULL, 0},
+		[WRITE] = {"__write", "/usr/lib/x86_64-linux-gnu/libc.so.6", NULL, 0},
+	};
+	const LodeCost costs[N_FUNCTIONS] = {{0, 6000}, {0, 3500}, {0, 500}};
+	LodeProfile *profile = called_profile_new(functions, N_FUNCTIONS);
+	uint32_t syscall = lode_profile_attribute(profile, "kind:syscall");
+
+	lode_profile_instruction(profile, WRITE)->attribute_set = lode_profile_attribute_set(
+		profile, &syscall, 1);
+	g_array_append_vals(profile->costs, costs, N_FUNCTIONS);
+	for (uint32_t i = 0; i < N_FUNCTIONS; i++)
+		LODE_AT(profile->cost_starts, uint32_t, i + 1) = i + 1;
+	profile->user_seconds = 1.5;
+	profile->system_seconds = 1;
+	profile->stacks = lode_stacks_new();
+	profile->stacks->has_chains = true;
+	uint32_t in_main = add_stack(profile, MAIN, 7, LODE_NONE);
+	uint32_t put = add_stack(profile, FPUTS, 0, in_main);
+	add_samples(profile, in_main, 600);
+	add_samples(profile, put, 350);
+	uint32_t around = is_within ? put : add_stack(profile, MAIN, 9, LODE_NONE);
+	add_samples(profile, add_stack(profile, WRITE, 0, around), 50);
+	return profile;
+}
+
+/* A line that calls a service and enters the kernel saves up to both together. */
+static void test_service_in_kernel(void)
+{
+	for (int is_within = 0; is_within < 2; is_within++) {
+		g_autoptr(LodeProfile) profile = writing_new(is_within);
+		g_autoptr(LodeDiagnoses) all = lode_diagnose(profile, NULL, 0, NULL);
+		const LodeDiagnosis *kernel = NULL, *service = NULL;
+		for (guint i = 0; i < all->diagnoses->len; i++) {
+			const LodeDiagnosis *one = lode_diagnoses_at(all, i);
+			*(one->scope == LODE_SCOPE_KERNEL ? &kernel : &service) = one;
+		}
+		g_assert_cmpuint(all->diagnoses->len, ==, 2);
+		g_assert_cmpstr(kernel->name, ==, "system-call@write");
+		g_assert_cmpstr(service->name, ==, "service-stdio@stdio");
+		g_assert_cmpuint(kernel->line, ==, is_within ? 7 : 9);
+		g_assert_cmpuint(service->line, ==, 7);
+		const LodeEvidence *said = &g_array_index(
+			service->evidence, LodeEvidence, service->evidence->len - 1);
+		g_assert_cmpint(kernel->high == service->high, ==, is_within);
+		g_assert_cmpint(
+			g_str_has_prefix(said->text, "with the time in the kernel, which its line "
+						     "enters: up to "),
+			==, is_within);
+		if (is_within)
+			g_assert_cmpfloat_with_epsilon(said->value, 100 * service->high, 1e-9);
+	}
+}
+
+/* --- large code --- */
+
+/* The processor time for a loop of so many instructions, each with samples, in blocks of two, and
+ * as many that have none; in seconds. */
+static double time_of_loop(uint32_t n)
+{
+	g_autoptr(LodeProfile) profile = code_profile_new();
+	uint32_t first = code_profile_function(profile, "f");
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (i % 2 == 0)
+			code_profile_block(profile, 1, i == 0);
+		code_profile_add(profile, i % 10 == 0 ? "kind:div" : "op:nop", i % 10 == 0 ? 9 : 1);
+		if (i > 0)
+			code_profile_fall(profile, i - 1, 10);
+		if (i > 0 && i % 2 == 1 && i + 1 < n)
+			code_profile_edge(profile, i, 0, LODE_EDGE_TAKEN, 1);
+	}
+	code_profile_edge(profile, n - 1, first, LODE_EDGE_TAKEN, 9);
+	code_profile_function(profile, "never");
+	for (uint32_t i = 0; i < n; i++)
+		code_profile_add(profile, "kind:div", 0);
+	code_profile_finish(profile);
+	lode_loops_add(profile, 0);
+	clock_t begin = clock();
+	g_autoptr(LodeDiagnoses) all = lode_diagnose(profile, NULL, 0, NULL);
+	double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+	g_autofree char *causes = causes_of(all);
+	g_assert_cmpstr(causes, ==, "division");
+	g_assert_cmpuint(lode_diagnoses_at(all, 0)->places, ==, n / 10);
+	g_assert_cmpint(lode_diagnoses_at(all, 0)->scope, ==, LODE_SCOPE_LOOP);
+	return seconds;
+}
+
+/* In proportion to the code: 64 times as much would take 4,096 times as long by pairs. */
+static void test_large(void)
+{
+	double small = time_of_loop(1000), large = time_of_loop(64000);
+
+	g_test_message("%g s, %g s", small, large);
+	g_assert_cmpfloat(large, <=, 640 * MAX(small, 0.0005));
+}
+
 /* --- anything --- */
 
 /* Gives attributes that rules ask for to a random profile, which has samples of its own. */
@@ -158,7 +377,7 @@ static void test_anything(void)
 {
 	guint n = 0;
 
-	for (unsigned round = 0; round < random_rounds(300, 5000); round++) {
+	for (unsigned round = 0; round < random_rounds(100, 5000); round++) {
 		guint32 seed = soak_seed(round);
 		g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
 		g_autoptr(LodeProfile) profile = random_profile_new(seed, 30);
@@ -184,6 +403,10 @@ int main(int argc, char **argv)
 	g_test_add_func("/diagnose/order", test_order);
 	g_test_add_func("/diagnose/no_event", test_no_event);
 	g_test_add_func("/diagnose/little", test_little);
+	g_test_add_func("/diagnose/shared", test_shared);
+	g_test_add_func("/diagnose/called", test_called);
+	g_test_add_func("/diagnose/service_in_kernel", test_service_in_kernel);
+	g_test_add_func("/diagnose/large", test_large);
 	g_test_add_func("/diagnose/anything", test_anything);
 	return g_test_run();
 }

@@ -321,7 +321,34 @@ static void test_rest_of_loop(void)
 	}
 }
 
-/* The lines, one after the other, of a diagnosis of instructions 0 and 1 of a loop. */
+/* A loop of two instructions, the second of which windows have seen so; one more follows. */
+static LodeProfile *loop_new(const LodeObservedInstruction *seen)
+{
+	LodeProfile *profile = code_profile_new();
+
+	code_profile_function(profile, "f");
+	code_profile_block(profile, 1, true);
+	code_profile_add(profile, "op:nop", 40);
+	code_profile_add(profile, "op:nop", 20);
+	code_profile_add(profile, "op:nop", 40);
+	code_profile_fall(profile, 0, 10);
+	code_profile_edge(profile, 1, 0, LODE_EDGE_TAKEN, 9);
+	code_profile_finish(profile);
+	profile->cycles_per_ns = 4;
+	profile->rates.read[LODE_RATE_MEMORY] = 10;
+	profile->rates.write[LODE_RATE_MEMORY] = 5;
+	profile->windows = lode_windows_new();
+	g_array_append_vals(profile->windows->instructions, seen, 1);
+	LodeLoop *loop = lode_loops_add(profile, 0);
+	loop->recurrence_cycles = 7;
+	loop->cycles[LODE_UNIT_ALU] = 3;
+	loop->load_bytes = 16;
+	loop->store_bytes = 8;
+	return profile;
+}
+
+/* The lines, one after the other, of a diagnosis of instructions 0 and 1 of a loop, and those of
+ * what is ruled out. */
 static char *evidence(const LodeProfile *profile, const char *cause, double weight, double base)
 {
 	g_auto(CodeContext) context;
@@ -339,6 +366,8 @@ static char *evidence(const LodeProfile *profile, const char *cause, double weig
 	for (guint i = 0; i < one->evidence->len; i++)
 		g_string_append_printf(
 			out, "%s\n", g_array_index(one->evidence, LodeEvidence, i).text);
+	for (guint i = 0; i < one->ruled_out->len; i++)
+		g_string_append_printf(out, "no %s\n", (const char *)one->ruled_out->pdata[i]);
 	return g_string_free(out, FALSE);
 }
 
@@ -375,32 +404,15 @@ static void test_evidence(void)
 			"25 % ± 2 of 400 operations have a denormal operand or result "
 			"(windows)\n" AROUND},
 	};
-	g_autoptr(LodeProfile) profile = code_profile_new();
-
-	code_profile_function(profile, "f");
-	code_profile_block(profile, 1, true);
-	code_profile_add(profile, "op:nop", 40);
-	code_profile_add(profile, "op:nop", 20);
-	code_profile_add(profile, "op:nop", 40);
-	code_profile_fall(profile, 0, 10);
-	code_profile_edge(profile, 1, 0, LODE_EDGE_TAKEN, 9);
-	code_profile_finish(profile);
-	profile->cycles_per_ns = 4;
-	profile->rates.read[LODE_RATE_MEMORY] = 10;
-	profile->rates.write[LODE_RATE_MEMORY] = 5;
-	profile->windows = lode_windows_new();
 	const LodeObservedInstruction seen = {.instruction = 1,
 		.outcomes = 200,
 		.unforetold = 24,
 		.steps = 400,
 		.denormals = 100,
 		.underflows = 3};
-	g_array_append_val(profile->windows->instructions, seen);
-	LodeLoop *loop = lode_loops_add(profile, 0);
-	loop->recurrence_cycles = 7;
-	loop->cycles[LODE_UNIT_ALU] = 3;
-	loop->load_bytes = 16;
-	loop->store_bytes = 8;
+	g_autoptr(LodeProfile) profile = loop_new(&seen);
+	LodeLoop *loop = &LODE_AT(profile->loops, LodeLoop, 0);
+
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		loop->iteration_ns = cases[i].ns;
 		g_autofree char *text = evidence(profile, cases[i].cause, 60, cases[i].base);
@@ -412,6 +424,67 @@ static void test_evidence(void)
 	loop->recurrence_cycles = 3; /* as long as its work */
 	g_autofree char *none = evidence(profile, "recurrence-fp", 60, 20);
 	g_assert_cmpstr(none, ==, AROUND);
+}
+
+/* Where few outcomes were judged, how often two of a branch differ. */
+static void test_differing_outcomes(void)
+{
+	const LodeObservedInstruction seen = {.instruction = 1, .steps = 100, .outcomes = 99};
+	const LodeObservedEdge ways[] = {{1, 0, 60, 1}, {1, 2, 40, 1}};
+	g_autoptr(LodeProfile) profile = loop_new(&seen);
+
+	g_array_append_vals(profile->windows->edges, ways, G_N_ELEMENTS(ways));
+	g_autofree char *text = evidence(profile, "branch-mispredict", 60, 20);
+	g_assert_cmpstr(text, ==,
+		"of two outcomes drawn at random, 48 % ± 5 differ (windows, of 100)\n" AROUND);
+	LODE_AT(profile->windows->edges, LodeObservedEdge, 0).steps = 59;
+	g_autofree char *few = evidence(profile, "branch-mispredict", 60, 20);
+	g_assert_cmpstr(few, ==, AROUND);
+}
+
+/* Causes that windows would have seen: each only with enough cases, next to no hits, and where it
+ * is not the diagnosis itself. */
+static void test_ruled_out(void)
+{
+#define FORETOLD "no mispredictions: 99.5 % of 1000 outcomes foretold (windows)\n"
+#define NO_CONFLICT "no conflicts in the first level: none of 500 (windows)\n"
+#define NO_SPLIT "no accesses across a border of lines: 0.4 % of 500 (windows)\n"
+	static const struct {
+		const char *cause, *text;
+	} cases[] = {
+		{"working-set", AROUND FORETOLD NO_CONFLICT NO_SPLIT},
+		{"branch-mispredict", AROUND NO_CONFLICT NO_SPLIT},
+		{"conflict-miss", AROUND FORETOLD NO_SPLIT},
+		{"split-access", AROUND FORETOLD NO_CONFLICT},
+		{"square-root", AROUND
+			"no denormals: none in 500 operations (windows)\n" FORETOLD NO_CONFLICT
+				NO_SPLIT},
+	};
+	const LodeObservedInstruction seen = {.instruction = 1,
+		.steps = 500,
+		.outcomes = 1000,
+		.unforetold = 5,
+		.accesses = 500,
+		.split = 2,
+		.stored = 500,
+		.part_stored = 10}; /* 2 %, and as likely more */
+	g_autoptr(LodeProfile) profile = loop_new(&seen);
+	LodeObservedInstruction *one = &LODE_AT(
+		profile->windows->instructions, LodeObservedInstruction, 0);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *text = evidence(profile, cases[i].cause, 60, 20);
+		g_assert_cmpstr(text, ==, cases[i].text);
+	}
+	one->accesses = 99;
+	one->denormals = 1;
+	g_autofree char *few = evidence(profile, "square-root", 60, 20);
+	g_assert_cmpstr(few, ==, AROUND FORETOLD);
+	/* As many outcomes again were not judged, and may be mispredicted. */
+	const LodeObservedEdge ways[] = {{1, 0, 1500, 1}, {1, 2, 500, 1}};
+	g_array_append_vals(profile->windows->edges, ways, G_N_ELEMENTS(ways));
+	g_autofree char *unjudged = evidence(profile, "square-root", 60, 20);
+	g_assert_cmpstr(unjudged, ==, AROUND);
 }
 
 /* In a loop: its scope, and no more saved than its other bounds leave. */
@@ -449,6 +522,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/place_diagnoses/left_out", test_left_out);
 	g_test_add_func("/place_diagnoses/rest_of_loop", test_rest_of_loop);
 	g_test_add_func("/place_diagnoses/evidence", test_evidence);
+	g_test_add_func("/place_diagnoses/differing_outcomes", test_differing_outcomes);
+	g_test_add_func("/place_diagnoses/ruled_out", test_ruled_out);
 	g_test_add_func("/place_diagnoses/loop", test_loop);
 	return g_test_run();
 }
