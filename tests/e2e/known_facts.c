@@ -2,7 +2,7 @@
 /*
  * Functions with known facts, of which each takes its share of the time: denormal operands and
  * results in a quarter of the executions, accesses across lines and pages, calls with the same
- * arguments, branches of known outcomes.
+ * arguments, branches of known outcomes, loops and string instructions of known rounds.
  *
  *   known_facts MILLISECONDS
  */
@@ -184,6 +184,53 @@ FORK(fork_tenth, tenths[i] != 0)
 FORK(fork_period, longs[i] != 0)
 FORK(fork_rare, i % 64 == 0)
 
+/* An inner loop of five rounds each time. */
+APART void five_rounds(void)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < ROUNDS / 8; i++) {
+		HIDE(i);
+		for (unsigned k = 0; k < 5; k++) {
+			HIDE(k);
+			sum += k;
+		}
+	}
+	sink = sum;
+}
+
+static void fill(size_t n)
+{
+	void *to = bytes;
+
+	__asm__ volatile("rep stosb" : "+D"(to), "+c"(n) : "a"(0) : "memory");
+}
+
+/* 8 or 24 bytes. */
+APART void string_few(void)
+{
+	for (unsigned i = 0; i < ROUNDS / 16; i++)
+		fill(8 + 16 * (random_bits[i] & 1));
+}
+
+APART void string_many(void)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		size_t n = sizeof(bytes);
+		HIDE(n);
+		fill(n);
+	}
+}
+
+/* The number of rounds stands in the code. */
+APART void string_constant(void)
+{
+	for (unsigned i = 0; i < ROUNDS / 16; i++) {
+		void *to = bytes;
+		__asm__ volatile("mov $4, %%ecx\n rep stosq" : "+D"(to) : "a"(0) : "rcx", "memory");
+	}
+}
+
 static double now(void)
 {
 	struct timespec used;
@@ -196,7 +243,8 @@ int main(int n, char **words)
 {
 	static void (*const parts[])(void) = {denormal_operand, denormal_result, denormal_x87,
 		split_lines, split_pages, same_call, other_call, filled_call, same_argument,
-		fork_turns, fork_random, fork_tenth, fork_period, fork_rare};
+		fork_turns, fork_random, fork_tenth, fork_period, fork_rare, five_rounds,
+		string_few, string_many, string_constant};
 	enum { N_PARTS = sizeof(parts) / sizeof(parts[0]) };
 	double milliseconds = n > 1 ? atof(words[1]) : 1000, begin = now();
 	uint64_t state = 7;

@@ -17,7 +17,10 @@ import tempfile
 LODE, SOURCE = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2])
 MILLISECONDS = 3000
 COLUMNS = "steps outcomes unforetold denormals accesses repeated split".split()
-FACTS = "underflows split_pages compared_calls same_arguments compared_results same_results".split()
+FACTS = (
+    "underflows split_pages compared_calls same_arguments compared_results same_results loop_rounds loop_exits "
+    "string_runs string_rounds"
+).split()
 number = 0
 
 
@@ -163,8 +166,33 @@ def forks(facts):
     facts.expect("outcomes:hard" not in facts.attributes("fork_rare"), "fork_rare: outcomes:hard")
 
 
+def rounds(facts):
+    row = facts.most("five_rounds", "loop_exits")
+    # Where the loop's test comes first, its head is executed once more.
+    n = 5 if abs(row["loop_rounds"] - 5 * row["loop_exits"]) < abs(row["loop_rounds"] - 6 * row["loop_exits"]) else 6
+    share_is(facts, "five_rounds", "loop_exits", "loop_rounds", 1 / n, 1)
+    for function, width, least, most, value in (
+        ("string_few", 1, 4, 48, "few"),
+        ("string_many", 1, 4096, 65536, "many"),
+        ("string_constant", 8, 16, 64, "few"),
+    ):
+        row = facts.most(function, "string_runs")
+        if row["string_runs"] < 10:
+            continue
+        mean = width * row["string_rounds"] / row["string_runs"]
+        # Of few windows that begin in the midst of a long one, less may be left.
+        if value == "few" or row["string_runs"] >= 100:
+            facts.expect(least <= mean <= most, f"{function}: {mean:.1f} bytes, {row}")
+            facts.expect(f"rounds:{value}" in facts.attributes(function), f"{function}: no rounds:{value}")
+        if value == "many":
+            facts.expect("rounds:few" not in facts.attributes(function), f"{function}: rounds:few, {row}")
+
+
 def counted(facts):
     """By the code and exact executions."""
+    facts.expect("rounds:few" in facts.attributes("string_constant"), "string_constant: no rounds:few")
+    for function in ("string_few", "string_many"):
+        facts.expect("rounds:few" not in facts.attributes(function), f"{function}: rounds:few")
     for function, is_so in (("same_call", True), ("same_argument", True), ("other_call", False), ("filled_call", False)):
         facts.expect(
             ("repeats:unchanged" in facts.attributes(function)) == is_so,
@@ -179,7 +207,7 @@ def try_build(directory, compiler, level):
     program, profile = os.path.join(directory, f"{compiler}{level}"), os.path.join(directory, f"{compiler}{level}.lode")
     run(compiler, level, "-g", "-o", program, SOURCE)
     run(LODE, "run", "--windows", "50%", "-o", profile, "--", program, str(MILLISECONDS))
-    for name, look in (("denormals", denormals), ("splits", splits), ("calls", calls), ("forks", forks)):
+    for name, look in (("denormals", denormals), ("splits", splits), ("calls", calls), ("forks", forks), ("rounds", rounds)):
         facts = Facts(profile)
         look(facts)
         check(f"{compiler} {level}: {name}", facts.faults)

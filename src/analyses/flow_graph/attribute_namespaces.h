@@ -11,7 +11,7 @@
 /* Facts: why an instruction may take time. */
 #define LODE_NAMESPACES_OF_FACTS                                                                   \
 	"behind,carried,stride,spread,lines,conflict,denormal,split,repeats,outcomes,after,"       \
-	"kernel,check,spill,frame,call"
+	"rounds,kernel,check,spill,frame,call"
 
 #define LODE_NAMESPACES_OTHER "inl,site"
 

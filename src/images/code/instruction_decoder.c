@@ -309,6 +309,32 @@ const char *lode_instruction_mnemonic(
 	return buffer;
 }
 
+unsigned lode_instruction_string_width(const LodeDecodedInstruction *instruction)
+{
+	if (instruction->prefix != PREFIX_REP)
+		return 0;
+	switch (instruction->mnemonic) {
+	case ZYDIS_MNEMONIC_MOVSB:
+	case ZYDIS_MNEMONIC_STOSB:
+	case ZYDIS_MNEMONIC_LODSB:
+		return 1;
+	case ZYDIS_MNEMONIC_MOVSW:
+	case ZYDIS_MNEMONIC_STOSW:
+	case ZYDIS_MNEMONIC_LODSW:
+		return 2;
+	case ZYDIS_MNEMONIC_MOVSD: /* without a prefix the move of a double */
+	case ZYDIS_MNEMONIC_STOSD:
+	case ZYDIS_MNEMONIC_LODSD:
+		return 4;
+	case ZYDIS_MNEMONIC_MOVSQ:
+	case ZYDIS_MNEMONIC_STOSQ:
+	case ZYDIS_MNEMONIC_LODSQ:
+		return 8;
+	default:
+		return 0;
+	}
+}
+
 const char *lode_instruction_kind_name(LodeInstructionKind kind)
 {
 	return (unsigned)kind < LODE_N_KINDS ? KIND_NAMES[kind] : NULL;

@@ -91,6 +91,10 @@ bool lode_instruction_decoder_decode(LodeInstructionDecoder *self, const uint8_t
 /* Lower-case mnemonic, "rep_movsb", "lock_xadd": writes to `buffer` of at least 32 bytes. */
 const char *lode_instruction_mnemonic(
 	const LodeDecodedInstruction *instruction, char *buffer, size_t size);
+/* Of movs, stos and lods with a repeat prefix, which do as many rounds as rcx says: the bytes of an
+ * element. 0: it is no such instruction. */
+unsigned lode_instruction_string_width(const LodeDecodedInstruction *instruction);
+
 const char *lode_instruction_kind_name(LodeInstructionKind kind); /* "load" */
 const char *lode_memory_kind_name(LodeMemoryKind kind);           /* "stack" */
 

@@ -3,7 +3,7 @@
  * The facts that windows give of each instruction, by the number of its code (window_steps.h),
  * until the join knows the instructions. Each visitor fills the fields that are its own:
  *
- *   window_reading    steps
+ *   window_reading    steps, string_runs, string_rounds
  *   window_outcomes   outcomes, unforetold, denormals, underflows
  *   window_accesses   accesses, repeated, strided, stride, lines, pages, line_bytes, split …
  *                     page_changes, line_visits, line_used_bytes

@@ -32,6 +32,21 @@ static void add_edge(LodeWindowReading *self, const LodeVisitedStep *step)
 	edge->last_window = step->n_window;
 }
 
+/* Windows that begin in the midst of a repeated string instruction are all that is seen of long
+ * ones: they take the time, and end the window. Half of the rounds are left then, on average. */
+static void add_string_run(const LodeVisitedStep *step, LodeObservedInstruction *facts)
+{
+	enum { RCX = 1 };
+
+	if (!step->has_registers || lode_instruction_string_width(&step->code->decoded) == 0 ||
+		(step->step->is_gap && step->index > 0))
+		return;
+	uint32_t left = (uint32_t)MIN(step->step->registers[RCX], LODE_MOST_STRING_ROUNDS / 2);
+	uint32_t rounds = step->index == 0 ? 2 * left : left;
+	facts->string_runs++;
+	facts->string_rounds += MIN(rounds, UINT32_MAX - facts->string_rounds);
+}
+
 static void visit(void *data, const LodeVisitedStep *step)
 {
 	LodeWindowReading *self = data;
@@ -39,8 +54,12 @@ static void visit(void *data, const LodeVisitedStep *step)
 	if (step->index == 0)
 		self->process->n_windows++;
 	self->process->n_steps++;
-	if (step->code != NULL && !step->is_round)
-		lode_window_facts_at(self->facts, step->code->number)->steps++;
+	if (step->code != NULL && !step->is_round) {
+		LodeObservedInstruction *facts = lode_window_facts_at(
+			self->facts, step->code->number);
+		facts->steps++;
+		add_string_run(step, facts);
+	}
 	if (step->is_frequent && step->code != NULL && step->next_code != NULL)
 		add_edge(self, step);
 }

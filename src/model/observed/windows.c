@@ -37,6 +37,10 @@ static const char *const fact_names[] = {
 	[LODE_WINDOW_FACT_PAGE_CHANGES] = "page_changes",
 	[LODE_WINDOW_FACT_LINE_VISITS] = "line_visits",
 	[LODE_WINDOW_FACT_LINE_USED_BYTES] = "line_used_bytes",
+	[LODE_WINDOW_FACT_LOOP_ROUNDS] = "loop_rounds",
+	[LODE_WINDOW_FACT_LOOP_EXITS] = "loop_exits",
+	[LODE_WINDOW_FACT_STRING_RUNS] = "string_runs",
+	[LODE_WINDOW_FACT_STRING_ROUNDS] = "string_rounds",
 };
 
 uint32_t *lode_window_fact(LodeObservedInstruction *facts, LodeWindowFact fact)
@@ -44,7 +48,8 @@ uint32_t *lode_window_fact(LodeObservedInstruction *facts, LodeWindowFact fact)
 	uint32_t *const fields[LODE_N_WINDOW_FACTS] = {&facts->underflows, &facts->split_pages,
 		&facts->compared_calls, &facts->same_arguments, &facts->compared_results,
 		&facts->same_results, &facts->page_changes, &facts->line_visits,
-		&facts->line_used_bytes};
+		&facts->line_used_bytes, &facts->loop_rounds, &facts->loop_exits,
+		&facts->string_runs, &facts->string_rounds};
 
 	return fields[fact];
 }
@@ -136,6 +141,24 @@ LodeForetold lode_window_foretold(const LodeObservedInstruction *facts)
 		return LODE_FORETOLD_ALL;
 	return (uint64_t)facts->unforetold * 20 >= facts->outcomes ? LODE_FORETOLD_HARD
 	                                                           : LODE_FORETOLD_MOST;
+}
+
+LodeObservedRounds lode_window_rounds(const LodeObservedInstruction *facts)
+{
+	enum { RULE_OF_THREE = 3 };
+	LodeObservedRounds rounds = {(double)NAN, (double)NAN, (double)NAN};
+
+	if (facts == NULL || facts->loop_rounds < LODE_OBSERVED_STEPS)
+		return rounds;
+	double n = facts->loop_rounds, exits = MIN(facts->loop_exits, facts->loop_rounds);
+	if (facts->loop_exits == 0) {
+		rounds.least = n / RULE_OF_THREE;
+		return rounds;
+	}
+	rounds.mean = n / exits;
+	/* Of 1 ÷ a share: exits of n, which are binomial. */
+	rounds.error = rounds.mean * sqrt((1 - exits / n) / exits);
+	return rounds;
 }
 
 const char *lode_window_obstacle_text(uint32_t obstacle)

@@ -62,7 +62,16 @@ typedef struct {
 	/* Lines that it came to, and left for another one, in the same window: how many times,
 	 * and how many of their bytes any instruction accessed in that window, added up. */
 	uint32_t line_visits, line_used_bytes;
+	/* For a loop's head: iterations that were seen to end, and of them those that left the
+	 * loop. */
+	uint32_t loop_rounds, loop_exits;
+	/* For movs, stos and lods with a repeat prefix: executions whose number of rounds is known,
+	 * and the rounds of all of them, of one at most LODE_MOST_STRING_ROUNDS. A window that
+	 * begins in the midst of one counts twice the rounds that are left. */
+	uint32_t string_runs, string_rounds;
 } LodeObservedInstruction;
+
+enum { LODE_MOST_STRING_ROUNDS = 1 << 16 };
 
 typedef enum {
 	LODE_WINDOW_FACT_UNDERFLOWS,
@@ -74,6 +83,10 @@ typedef enum {
 	LODE_WINDOW_FACT_PAGE_CHANGES,
 	LODE_WINDOW_FACT_LINE_VISITS,
 	LODE_WINDOW_FACT_LINE_USED_BYTES,
+	LODE_WINDOW_FACT_LOOP_ROUNDS,
+	LODE_WINDOW_FACT_LOOP_EXITS,
+	LODE_WINDOW_FACT_STRING_RUNS,
+	LODE_WINDOW_FACT_STRING_ROUNDS,
 	LODE_N_WINDOW_FACTS,
 } LodeWindowFact;
 
@@ -138,6 +151,21 @@ typedef enum {
 
 /* `facts` may be NULL. */
 LodeForetold lode_window_foretold(const LodeObservedInstruction *facts);
+
+/*
+ * How many iterations a loop has from entry to exit on average. Each iteration that windows saw end
+ * may have been the last, also where they did not see the loop begin: iterations ÷ exits. Where no
+ * exit was seen in n iterations, the chance to leave is 3 ÷ n at most, at 95 % (the rule of three:
+ * J. A. Hanley, A. Lippman-Hand, JAMA 249, 1983).
+ */
+typedef struct {
+	double mean;  /* NAN: none ended, or fewer than LODE_OBSERVED_STEPS iterations were seen */
+	double error; /* standard error of the mean, as if exits were independent; NAN likewise */
+	double least; /* NAN: the mean is known, or too few iterations were seen */
+} LodeObservedRounds;
+
+/* `facts` of the loop's head; may be NULL. */
+LodeObservedRounds lode_window_rounds(const LodeObservedInstruction *facts);
 
 /* Sums of the instructions' facts. */
 enum { LODE_JUDGED_OUTCOMES = 600 }; /* fewer say nothing of the whole program */

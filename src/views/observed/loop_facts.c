@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "views/observed/loop_facts.h"
 
+#include "model/observed/windows.h"
 #include "views/profile/profile_figures.h"
 
 #include <float.h>
@@ -77,7 +78,27 @@ static void append_time(const LodeProfile *profile, const LodeLoop *loop, GStrin
 	}
 }
 
-void lode_loop_facts_append(const LodeProfile *profile, const LodeLoop *loop, GString *out)
+static LodeObservedRounds rounds_of(const LodeProfile *profile, const LodeLoop *loop)
+{
+	return lode_window_rounds(
+		profile->windows != NULL ? lode_windows_find(profile->windows, loop->head) : NULL);
+}
+
+static void append_rounds(const LodeProfile *profile, const LodeLoop *loop, GString *out)
+{
+	const LodeObservedRounds rounds = rounds_of(profile, loop);
+
+	if (!isnan(rounds.mean)) {
+		append_number(out, "; iterations each time ", rounds.mean, 3);
+		append_number(out, " (error ", rounds.error, 2);
+		g_string_append_c(out, ')');
+	} else if (!isnan(rounds.least)) {
+		append_number(out, "; iterations each time ", rounds.least, 2);
+		g_string_append(out, " or more");
+	}
+}
+
+static void append_bounds(const LodeProfile *profile, const LodeLoop *loop, GString *out)
 {
 	const char *before = "; ";
 	LodeUnit unit;
@@ -120,6 +141,12 @@ void lode_loop_facts_append(const LodeProfile *profile, const LodeLoop *loop, GS
 	}
 }
 
+void lode_loop_facts_append(const LodeProfile *profile, const LodeLoop *loop, GString *out)
+{
+	append_bounds(profile, loop, out);
+	append_rounds(profile, loop, out);
+}
+
 static double known(double value)
 {
 	return value >= 0 ? value : (double)NAN;
@@ -155,6 +182,10 @@ void lode_loop_facts_json(const LodeProfile *profile, uint32_t instruction, Lode
 	lode_json_member_string(json, "iteration_source", loop->iteration_source);
 	lode_json_member_number(json, "load_bytes", known(loop->load_bytes));
 	lode_json_member_number(json, "store_bytes", known(loop->store_bytes));
+	const LodeObservedRounds rounds = rounds_of(profile, loop);
+	lode_json_member_number(json, "rounds", rounds.mean);
+	lode_json_member_number(json, "rounds_error", rounds.error);
+	lode_json_member_number(json, "least_rounds", rounds.least);
 	lode_json_end(json, '}');
 }
 

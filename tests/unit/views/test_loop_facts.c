@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Bounds of loops in words, in JSON, and in all. */
+#include "model/observed/windows.h"
 #include "views/observed/loop_facts.h"
 
 #include <math.h>
@@ -97,6 +98,18 @@ static void test_text(void)
 	slow.iteration_source = (char *)"carried";
 	slow.iteration_ns = 18.5;
 	slow.iteration_error_ns = 2;
+	assert_text(profile, &slow, "outer loop: by the loop around 18.5 ns (error 2), 74 cycles");
+	const LodeObservedInstruction seen = {.loop_rounds = 900, .loop_exits = 9};
+	profile->windows = lode_windows_new();
+	g_array_append_val(profile->windows->instructions, seen);
+	assert_text(profile, &slow,
+		"outer loop: by the loop around 18.5 ns (error 2), 74 cycles; iterations each time "
+		"100 (error 33)");
+	LODE_AT(profile->windows->instructions, LodeObservedInstruction, 0).loop_exits = 0;
+	assert_text(profile, &slow,
+		"outer loop: by the loop around 18.5 ns (error 2), 74 cycles; iterations each time "
+		"300 or more");
+	LODE_AT(profile->windows->instructions, LodeObservedInstruction, 0).loop_rounds = 29;
 	assert_text(profile, &slow, "outer loop: by the loop around 18.5 ns (error 2), 74 cycles");
 	profile->cycles_per_ns = 0;
 	loop.recurrence_cycles = -1;

@@ -10,10 +10,11 @@
 #include "base/worker_pool.h"
 #include "images/code/instruction_decoder.h"
 #include "ingest/join/attributes/dependence_search.h"
-#include "ingest/join/join.h"
+#include "ingest/join/attributes/string_rounds.h"
 #include "ingest/join/loops/loop_bounds.h"
 #include "ingest/join/loops/loop_dependences.h"
 #include "ingest/join/loops/loop_shares.h"
+#include "ingest/join/loops/observed_rounds.h"
 #include "model/causes.h"
 #include "model/observed/loops.h"
 
@@ -29,6 +30,7 @@ typedef struct {
 	LodeDependenceSearch *search;
 	LodeLoopDependences *in_loop;
 	LodeLoopTimes *times;
+	LodeNaturalLoop loop;
 	LodeRegisterUseCache *uses;
 	GArray *nodes;       /* LodeDependenceNode */
 	GArray *firsts;      /* uint32_t × (nodes + 1) */
@@ -492,6 +494,45 @@ static void add_times(LodeProfile *profile, const GArray *times, const char *nam
 	}
 }
 
+/* Loops begin with instructions of this function, so that no other task writes their facts. */
+static void find_rounds(
+	const Finding *self, const LodeFunction *function, guint first_loop, Scratch *scratch)
+{
+	const LodeWindows *windows = self->profile->windows;
+
+	if (windows == NULL || windows->edges->len == 0 || first_loop == scratch->loops->len)
+		return;
+	add_code_ways(self, function, scratch);
+	const LodeDependenceGraph graph = code_graph(function, scratch);
+	lode_natural_loop_begin(&scratch->loop, &graph);
+	for (guint i = first_loop; i < scratch->loops->len; i++) {
+		uint32_t head = LODE_AT(scratch->loops, LodeLoop, i).head;
+		const LodeObservedInstruction *found = lode_windows_find(windows, head);
+		if (found == NULL ||
+			!lode_natural_loop_find(&scratch->loop, head - function->first_instruction))
+			continue;
+		LodeObservedInstruction *facts = &LODE_AT(windows->instructions,
+			LodeObservedInstruction,
+			found - (const LodeObservedInstruction *)(const void *)
+					windows->instructions->data);
+		lode_observed_rounds_count(&scratch->loop, windows, function->first_instruction,
+			&facts->loop_rounds, &facts->loop_exits);
+	}
+}
+
+/* What the code says of the rounds of repeated string instructions. */
+static void find_string_rounds(const LodeLoopCode *code, LodeJoinCode *codes)
+{
+	for (uint32_t i = 0; i < code->graph->n; i++) {
+		const LodeDecodedInstruction decoded = {
+			.mnemonic = codes[i].mnemonic, .prefix = codes[i].prefix};
+		unsigned width = codes[i].is_repeat ? lode_instruction_string_width(&decoded) : 0;
+		uint64_t rounds;
+		if (width > 0 && lode_string_rounds_find(code, i, &rounds))
+			codes[i].facts |= lode_string_rounds_facts((double)rounds * width);
+	}
+}
+
 static void find_in_function(size_t index, unsigned worker, void *user_data)
 {
 	Finding *self = user_data;
@@ -533,7 +574,11 @@ static void find_in_function(size_t index, unsigned worker, void *user_data)
 		if (in_loops[i].is_repeated)
 			codes[i].facts |= 1u << LODE_JOIN_FACT_REPEATS_UNCHANGED;
 	}
+	const Advancing advancing = {self, function};
+	const LodeLoopCode code = loop_code(&graph, &advancing, scratch);
+	find_string_rounds(&code, codes);
 	find_times(self, (uint32_t)index, scratch);
+	find_rounds(self, function, first_loop, scratch);
 }
 
 /* --- times carried inward --- */
@@ -670,6 +715,7 @@ static void carry_times(const Finding *self, const GArray *times)
 static void scratch_init(Scratch *self)
 {
 	self->times = lode_loop_times_new();
+	lode_natural_loop_init(&self->loop);
 	self->code_edges = g_array_new(FALSE, FALSE, sizeof(CodeEdge));
 	self->leaves = g_array_new(FALSE, TRUE, sizeof(bool));
 	self->found_times = g_array_new(FALSE, FALSE, sizeof(LodeLoopTime));
@@ -691,6 +737,7 @@ static void scratch_clear(Scratch *self)
 	lode_dependence_search_free(self->search);
 	lode_loop_dependences_free(self->in_loop);
 	lode_loop_times_free(self->times);
+	lode_natural_loop_clear(&self->loop);
 	g_array_unref(self->code_edges);
 	g_array_unref(self->leaves);
 	g_array_unref(self->found_times);

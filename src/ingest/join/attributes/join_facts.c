@@ -6,7 +6,7 @@
  *   jcc ─┬─▶ 1 ─▶ 2       the first two instructions of each way, up to a call or return
  *        └─▶ 1 ─▶ 2
  */
-#include "ingest/join/join.h"
+#include "ingest/join/attributes/string_rounds.h"
 #include "model/observed/windows.h"
 
 /* Shares of the executions, accesses or calls. */
@@ -27,6 +27,8 @@ static const struct {
 	[LODE_JOIN_FACT_OUTCOMES_FORETOLD] = {"outcomes", "foretold"},
 	[LODE_JOIN_FACT_OUTCOMES_HARD] = {"outcomes", "hard"},
 	[LODE_JOIN_FACT_AFTER_FORK] = {"after", "fork"},
+	[LODE_JOIN_FACT_ROUNDS_FEW] = {"rounds", "few"},
+	[LODE_JOIN_FACT_ROUNDS_MANY] = {"rounds", "many"},
 };
 
 void lode_join_fact_name(LodeJoinFact fact, const char **out_name_space, const char **out_value)
@@ -37,7 +39,10 @@ void lode_join_fact_name(LodeJoinFact fact, const char **out_name_space, const c
 
 /* --- observed --- */
 
-enum { LEAST_CALLS = 20 }; /* that were compared */
+enum {
+	LEAST_CALLS = 20, /* that were compared */
+	LEAST_RUNS = 3,   /* of a repeated string instruction */
+};
 
 /* Enough were seen, and of them such a share has it. */
 static bool has_share(uint32_t part, uint32_t whole, uint32_t enough, double share)
@@ -216,6 +221,18 @@ static void find_forks(const LodeProfile *profile, LodeJoinCode *codes)
 	}
 }
 
+/* What windows saw goes before what the code says. */
+static void observe_rounds(LodeJoinCode *code, const LodeObservedInstruction *it)
+{
+	const LodeDecodedInstruction decoded = {.mnemonic = code->mnemonic, .prefix = code->prefix};
+	double width = lode_instruction_string_width(&decoded);
+
+	if (it->string_runs < LEAST_RUNS || width == 0)
+		return;
+	code->facts &= ~(1u << LODE_JOIN_FACT_ROUNDS_FEW | 1u << LODE_JOIN_FACT_ROUNDS_MANY);
+	code->facts |= lode_string_rounds_facts(width * it->string_rounds / it->string_runs);
+}
+
 void lode_join_facts(const LodeProfile *profile, LodeJoinCode *codes)
 {
 	const GArray *observed = profile->windows != NULL ? profile->windows->instructions : NULL;
@@ -223,6 +240,7 @@ void lode_join_facts(const LodeProfile *profile, LodeJoinCode *codes)
 	for (guint i = 0; observed != NULL && i < observed->len; i++) {
 		const LodeObservedInstruction *it = &LODE_AT(observed, LodeObservedInstruction, i);
 		codes[it->instruction].facts |= observed_facts(&codes[it->instruction], it);
+		observe_rounds(&codes[it->instruction], it);
 	}
 	find_forks(profile, codes);
 }

@@ -248,10 +248,58 @@ static void test_shares(void)
 	}
 }
 
+/* --- rounds --- */
+
+/* Rounds of `rep stosq` in windows, where the code says that there are few. */
+static void test_string_rounds(void)
+{
+	static const struct {
+		uint32_t runs, rounds;
+		const char *value; /* of rounds: */
+	} cases[] = {
+		{2, 2 * 512, "few"}, /* not enough: what the code says */
+		{3, 3 * 32, "few"},
+		{3, 3 * 32 + 1, NULL},
+		{3, 3 * 512 - 1, NULL},
+		{3, 3 * 512, "many"},
+	};
+	static const uint8_t rep_stosq[] = {0xf3, 0x48, 0xab};
+	LodeInstructionDecoder decoder;
+	LodeDecodedInstruction decoded;
+
+	lode_instruction_decoder_init(&decoder);
+	g_assert_true(lode_instruction_decoder_decode(
+		&decoder, rep_stosq, sizeof(rep_stosq), 0x1000, &decoded));
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = lode_profile_new();
+		const LodeInstruction instruction = {.next_count = -1};
+		const LodeObservedInstruction facts = {
+			.string_runs = cases[i].runs, .string_rounds = cases[i].rounds};
+		LodeJoinCode code = {
+			.length = decoded.length,
+			.kinds = decoded.kinds,
+			.mnemonic = decoded.mnemonic,
+			.prefix = decoded.prefix,
+			.is_repeat = decoded.is_repeat,
+			.facts = 1u << LODE_JOIN_FACT_ROUNDS_FEW,
+		};
+		g_array_append_val(profile->instructions, instruction);
+		profile->windows = lode_windows_new();
+		g_array_append_val(profile->windows->instructions, facts);
+		lode_join_facts(profile, &code);
+		bool is_few = (code.facts >> LODE_JOIN_FACT_ROUNDS_FEW & 1) != 0;
+		bool is_many = (code.facts >> LODE_JOIN_FACT_ROUNDS_MANY & 1) != 0;
+		g_test_message("case %zu", i);
+		g_assert_cmpint(is_few, ==, g_strcmp0(cases[i].value, "few") == 0);
+		g_assert_cmpint(is_many, ==, g_strcmp0(cases[i].value, "many") == 0);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/join_facts/shares", test_shares);
+	g_test_add_func("/join_facts/string_rounds", test_string_rounds);
 	add_random_test("/join_facts/forks", test_forks, "R02S3b7a90c1d2e4f5061728394a5b6c7d8e",
 		"R02S90ab12cd34ef56781a2b3c4d5e6f7081", NULL);
 	return g_test_run();

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/join/loops/observed_rounds.h"
+
+#include "base/arrays/partition_point.h"
+#include "model/index.h"
+
+void lode_observed_rounds_count(const LodeNaturalLoop *loop, const LodeWindows *windows,
+	uint32_t first, uint32_t *out_rounds, uint32_t *out_exits)
+{
+	const LodeObservedEdge *edges =
+		(const LodeObservedEdge *)(const void *)windows->edges->data;
+	guint n = windows->edges->len;
+	uint32_t head = LODE_AT(loop->body, uint32_t, 0);
+	uint64_t rounds = 0, exits = 0;
+
+	for (guint i = 0; i < loop->body->len; i++) {
+		uint32_t node = LODE_AT(loop->body, uint32_t, i);
+		if (loop->graph->nodes[node].is_call)
+			continue;
+		for (guint e = LODE_PARTITION_POINT(n, k, edges[k].source < first + node);
+			e < n && edges[e].source == first + node; e++) {
+			uint32_t target = edges[e].target - first;
+			if (target >= loop->graph->n || !lode_natural_loop_has(loop, target))
+				exits += edges[e].steps;
+			else if (target == head)
+				rounds += edges[e].steps;
+		}
+	}
+	*out_exits = (uint32_t)MIN(exits, UINT32_MAX);
+	*out_rounds = (uint32_t)MIN(rounds + exits, UINT32_MAX);
+}
