@@ -125,6 +125,19 @@ static NOINLINE uint64_t short_caller(uint64_t x)
 	return x;
 }
 
+/* A long function without a sample of its own. */
+static NOINLINE uint64_t large_caller(uint64_t n)
+{
+	uint64_t x = 1;
+
+	do {
+		x = turn(x);
+		if (x == 0)
+			__asm__ volatile(".rept 1500\n nop\n .endr");
+	} while (--n > 0);
+	return x;
+}
+
 /* Calls of 300 to 2,000 rounds in one loop: the loop around carries its time to them. */
 #define CARRIED(rounds, text)                                                                      \
 	static __attribute__((noipa)) uint64_t carried_##rounds(uint64_t x)                        \
@@ -207,6 +220,9 @@ static void call_in_loops(void)
 
 	sink += caller(TURNS);
 	printf("caller %g\n", (processor_ns() - begin_ns) / TURNS);
+	begin_ns = processor_ns();
+	sink += large_caller(TURNS);
+	printf("large_caller %g\n", (processor_ns() - begin_ns) / TURNS);
 	for (int i = 0; i < 1023; i++)
 		nodes[i].next = &nodes[i + 1];
 	for (int i = 0; i < WALKS; i++)

@@ -62,6 +62,7 @@ check 'the machine is described' \
 status=$?
 check 'a program whose loops call is recorded' "$(status_is 0)"
 check 'a loop around short calls has its time' "$(is_near caller 'iteration_ns > 100')"
+check 'so has one in a long function that has no sample' "$(is_near large_caller 'iteration_ns > 100')"
 check 'one that no register counts has none, nor one that begins again' \
 	"$(is_unknown walking_caller 'iteration_ns > 100')" "$(is_unknown short_caller 'iteration_ns > 100')"
 

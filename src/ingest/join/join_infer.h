@@ -37,7 +37,8 @@ typedef struct {
 	uint32_t n_called; /* samples in what it called */
 } LodeInferredEvidence;
 
-/* From so many on a short function with a loop is in the result with all of its code. */
+/* From so many on a function with a loop is in the result with all of its code, if it is not too
+ * long for them. */
 enum { LODE_INFERRED_CALLED = 64 };
 
 /* One instruction of the result. */

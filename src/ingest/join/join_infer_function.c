@@ -23,7 +23,10 @@ typedef LodeInferredEvidence Evidence;
 
 enum {
 	NOT_FOUND = UINT32_MAX,
-	MAX_WHOLE = 512, /* instructions of a caller that is in the profile with all of them */
+	/* Instructions of a caller that is in the profile with all of them: so many, and so many
+	 * more for each sample in what it called. */
+	MAX_WHOLE = 512,
+	MAX_WHOLE_FOR_SAMPLE = 16,
 };
 
 /* Times the usual weight of a block: above it an instruction waited. */
@@ -527,12 +530,14 @@ static void observe(Scratch *self, const Evidence *evidence, bool *out_is_relati
 }
 
 /* Whether the time of a loop around calls may be known by samples in what it calls: the function is
- * in the profile with all of its code then. Callers are many, so only short ones with a loop. */
+ * in the profile with all of its code then. Callers are many, so only those with a loop, and long
+ * ones only where many samples pay for them. */
 static bool is_whole(const Scratch *self, const Evidence *evidence)
 {
 	guint n = self->flow.instructions->len;
+	uint64_t most = MAX_WHOLE + (uint64_t)evidence->n_called * MAX_WHOLE_FOR_SAMPLE;
 
-	if (evidence->n_called < LODE_INFERRED_CALLED || n > MAX_WHOLE)
+	if (evidence->n_called < LODE_INFERRED_CALLED || n > most)
 		return false;
 	for (guint i = 0; i < n; i++) {
 		const LodeStaticInstruction *own = instruction_at(self, i);
