@@ -198,9 +198,16 @@ static bool is_only_exit(const LodeLoopRounds *self, uint32_t node)
 	return true;
 }
 
-/* The constant that a register has when the loop begins: back along the one way that leads there.
- */
-static bool find_first(const LodeLoopRounds *self, unsigned number, uint64_t *out)
+/* A constant, or what a register has at a node on the way to the loop, plus a constant. */
+typedef struct {
+	uint64_t constant;
+	uint32_t node;   /* LODE_NONE: it is a constant */
+	unsigned number; /* register */
+	bool is_before;  /* before the node, not after it */
+} First;
+
+/* The value that a register has when the loop begins: back along the one way that leads there. */
+static bool find_first(const LodeLoopRounds *self, unsigned number, First *out)
 {
 	const LodeLoopCode *code = self->code;
 	uint32_t head = LODE_AT(self->loop.body, uint32_t, 0), node = LODE_NONE;
@@ -211,29 +218,34 @@ static bool find_first(const LodeLoopRounds *self, unsigned number, uint64_t *ou
 		node = only_source(self, head, false);
 
 	for (unsigned i = 0; node != LODE_NONE && i < MAX_STEPS; i++) {
+		*out = (First){added, node, number, false};
 		const LodeDependenceNode *at = &code->graph->nodes[node];
 		LodeLoopBytes bytes = code->bytes(code->data, node);
 		LodeRegisterAdvance advance;
 		uint8_t target;
 		uint64_t value;
 		if (!at->is_known || bytes.bytes == NULL || at->is_call)
-			return false;
+			return !is_short;
 		bool is_changed = (at->use.changes >> number & 1) != 0;
 		if (is_changed &&
 			lode_register_constant_decode(&target, &value, bytes.bytes, bytes.size) &&
 			target == number) {
-			*out = is_short ? (uint32_t)(value + added) : value + added;
+			value += added;
+			*out = (First){is_short ? (uint32_t)value : value, LODE_NONE, 0, false};
 			return true;
 		}
 		if (is_changed) {
 			if (!code->advance(code->data, node, &advance) || advance.target != number)
-				return false;
+				return !is_short;
 			number = advance.source;
 			added += (uint64_t)advance.constant;
 			is_short |= advance.width == 32;
 		}
+		*out = (First){added, node, number, true};
 		/* Calls lead to the first instruction, too. */
 		node = node != 0 ? only_source(self, node, false) : LODE_NONE;
+		if (node == LODE_NONE)
+			return !is_short;
 	}
 	return false;
 }
@@ -261,7 +273,7 @@ static bool find_test(
 
 /* A register before a node of the loop at hand, as `first` + `step` × the rounds before it. */
 typedef struct {
-	uint64_t first;
+	First first;
 	int64_t step;
 	uint8_t width;
 } Line;
@@ -278,7 +290,7 @@ static bool find_line(const LodeLoopRounds *self, uint32_t node, unsigned number
 	if ((!is_unchanged && self->inductions.steps[origin] == 0) ||
 		!find_first(self, origin, &out->first))
 		return false;
-	out->first += value.constant;
+	out->first.constant += value.constant;
 	out->step = is_unchanged ? 0 : self->inductions.steps[origin];
 	out->width = is_unchanged ? value.width : MIN(value.width, self->inductions.widths[origin]);
 	return true;
@@ -294,7 +306,7 @@ static double as_number(uint64_t value, uint8_t width, bool is_signed)
 /* The round in which `counter` first is equal to the limit. 0: it passes it. */
 static double rounds_until_equal(const Line *counter, uint64_t limit, uint8_t width)
 {
-	uint64_t distance = limit - counter->first;
+	uint64_t distance = limit - counter->first.constant;
 	int64_t signed_distance = width == 32 ? (int32_t)(uint32_t)distance : (int64_t)distance;
 
 	if (counter->step == INT64_MIN || counter->step == 0 ||
@@ -312,7 +324,8 @@ static double rounds_until(
 	bool is_signed = stop->kind == LODE_TEST_LESS || stop->kind == LODE_TEST_LESS_OR_EQUAL;
 	bool has_equal = stop->kind == LODE_TEST_BELOW_OR_EQUAL ||
 	                 stop->kind == LODE_TEST_LESS_OR_EQUAL;
-	double first = as_number(counter->first, width, is_signed), step = (double)counter->step;
+	double first = as_number(counter->first.constant, width, is_signed),
+	       step = (double)counter->step;
 	double end = as_number(limit, width, is_signed);
 	/* It stops above the limit where the condition does not hold any more, else below. */
 	double direction = stop->is_negated ? 1 : -1;
@@ -338,7 +351,7 @@ static double count_rounds(LodeLoopRounds *self)
 	uint32_t jump = only_source(self, head, true);
 	LodeRegisterTest test;
 	LodeTestJump stop;
-	Line counter, limit = {.width = 64};
+	Line counter, limit = {.first.node = LODE_NONE, .width = 64};
 
 	if (jump == LODE_NONE || !is_only_exit(self, jump) ||
 		!find_test(self, jump, &test, &test_node))
@@ -350,17 +363,23 @@ static double count_rounds(LodeLoopRounds *self)
 			&self->inductions, &self->loop, code->advance, code->data) ||
 		!find_line(self, test_node, test.left, &counter))
 		return 0;
-	limit.first = (uint64_t)test.constant;
+	limit.first.constant = (uint64_t)test.constant;
 	if (test.right != LODE_TEST_CONSTANT && !find_line(self, test_node, test.right, &limit))
 		return 0;
 	if (limit.step != 0 || counter.width < test.width || limit.width < test.width)
+		return 0;
+	/* An end may be as far from its beginning each time, wherever that is. */
+	bool is_known = counter.first.node == LODE_NONE;
+	if (counter.first.node != limit.first.node || counter.first.number != limit.first.number ||
+		counter.first.is_before != limit.first.is_before)
 		return 0;
 	/* It stops where the jump back is not taken; after a jump out of the loop comes its head.
 	 */
 	stop.is_negated ^= head != jump + 1;
 	if (stop.kind != LODE_TEST_EQUAL)
-		return rounds_until(&counter, limit.first, &stop, test.width);
-	return stop.is_negated ? 0 : rounds_until_equal(&counter, limit.first, test.width);
+		return is_known ? rounds_until(&counter, limit.first.constant, &stop, test.width)
+		                : 0;
+	return stop.is_negated ? 0 : rounds_until_equal(&counter, limit.first.constant, test.width);
 }
 
 /* --- executions --- */

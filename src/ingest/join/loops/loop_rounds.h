@@ -9,6 +9,8 @@
  *         cmp rax, 4096       256 rounds, by a counter, a first value and a limit that are
  * constants jne head
  *
+ * or an end that is as far from the beginning each time: lea rcx, [rax + 4096].
+ *
  * Private to ingest/join/.
  */
 #pragma once

@@ -140,6 +140,38 @@ static void test_counters(void)
 	g_assert_cmpint(n_known, >, 5000);
 }
 
+/* lea rdx, [base + distance]; add rcx, step; cmp rcx, rdx; jne: the beginning is not known. */
+static void test_ends(void)
+{
+	static const struct {
+		uint8_t base; /* ModRM of lea */
+		int32_t step, distance;
+		double rounds;
+	} cases[] = {
+		{0x91, 4096, 819200, 200},            /* rcx */
+		{0x91, -8, -64, 8}, {0x91, 8, 60, 0}, /* never equal */
+		{0x91, 8, -64, 0},                    /* not soon */
+		{0x97, 8, 64, 0},                     /* rdi */
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		Program program = make(0, 0, 0, 0x5);
+		const uint8_t lea[] = {0x48, 0x8d, cases[i].base}, add[] = {0x48, 0x81, 0xc1};
+		const uint8_t compare[] = {0x48, 0x39, 0xd1};
+		memcpy(program.bytes[0], lea, sizeof(lea));
+		set_constant(program.bytes[0] + 3, cases[i].distance);
+		memcpy(program.bytes[1], add, sizeof(add));
+		set_constant(program.bytes[1] + 3, cases[i].step);
+		memcpy(program.bytes[2], compare, sizeof(compare));
+		program.nodes[0].use.changes = lode_register_bit(2);
+		g_test_message("case %zu", i);
+		g_assert_cmpfloat(count(&program, LODE_LOOP_OF_CALL, 1), ==, cases[i].rounds);
+		/* below: wherever it begins, it may be past the end */
+		program.bytes[3][0] = 0x72;
+		g_assert_cmpfloat(count(&program, LODE_LOOP_OF_CALL, 1), ==, 0);
+	}
+}
+
 static void test_executions(void)
 {
 	Program program = make(0, 16, 4096, 0x5);
@@ -165,5 +197,6 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/ingest/loop_rounds/counters", test_counters);
 	g_test_add_func("/ingest/loop_rounds/executions", test_executions);
+	g_test_add_func("/ingest/loop_rounds/ends", test_ends);
 	return g_test_run();
 }
