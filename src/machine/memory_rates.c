@@ -10,6 +10,7 @@
 
 enum {
 	BEST_OF = 20,
+	BEST_OF_MEMORY = 8,    /* others may use it, too */
 	LEAST_NS = 100 * 1000, /* of a run */
 	MOST_RUNS = 1 << 16,
 	MIB = 1 << 20,
@@ -165,7 +166,7 @@ LodeMemoryRates lode_memory_rates_measure(void)
 	memset(buffer, 1, size);
 	for (LodeRateLevel i = LODE_RATE_L1; i < LODE_N_RATES; i++) {
 		size_t part = i < LODE_RATE_MEMORY ? size_of_level(i) / 2 & ~(size_t)255 : size;
-		unsigned best_of = i < LODE_RATE_MEMORY ? BEST_OF : 2;
+		unsigned best_of = i < LODE_RATE_MEMORY ? BEST_OF : BEST_OF_MEMORY;
 		if (part == 0 || part > size)
 			continue;
 		rates.read[i] = rate_of(read_pass, buffer, part, best_of);

@@ -99,11 +99,13 @@ static void add_bytes(LodeDiagnosis *self, const LodeCostedCode *code)
 		(!is_store && strcmp(self->cause, "memory-bandwidth") != 0))
 		return;
 	double bytes = is_store ? loop->store_bytes : loop->load_bytes + loop->store_bytes;
-	lode_diagnosis_add_evidence(self, bytes / loop->iteration_ns, "bytes per ns",
-		"it %s %.3g bytes per ns; memory %s one thread %.3g as measured",
-		is_store ? "stores" : "moves", bytes / loop->iteration_ns,
-		is_store ? "takes" : "gives",
-		is_store ? rates->write[LODE_RATE_MEMORY] : rates->read[LODE_RATE_MEMORY]);
+	double moved = bytes / loop->iteration_ns;
+	double rate = is_store ? rates->write[LODE_RATE_MEMORY] : rates->read[LODE_RATE_MEMORY];
+	/* More: other programs used it when it was measured, or some of it is in caches. */
+	lode_diagnosis_add_evidence(self, moved, "bytes per ns",
+		"it %s %.3g bytes per ns; memory %s one thread %.3g%s as measured",
+		is_store ? "stores" : "moves", moved, is_store ? "takes" : "gives", rate,
+		moved > rate ? " or more," : "");
 }
 
 /* --- windows --- */
