@@ -28,6 +28,7 @@ PROGRAMS = {
     "division": (0, 300_000),
     "part-store": (80, 80_000),
     "chase": (4, 80_000),
+    "buckets": (2400, 800),
     "atomic": (2, 120_000),
     "strlen": (400, 16_000),
     "malloc": (180, 40_000),

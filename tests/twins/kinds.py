@@ -136,6 +136,37 @@ for (uint32_t i = N_NODES - 1; i > 0; i--) {
                  "at = at + 1 == nodes + N_NODES ? nodes : at + 1;\nv ^= at->value[0];"), head, start, dependent=False)
 
 
+@kind("pointer-chase", "lists that are searched for a key")
+def buckets(r):
+    length = r.choice((4, 8))
+    head = f"""
+enum {{ LISTS = 1 << 12, LENGTH = {length}, ENTRIES = LISTS * LENGTH }};
+struct entry {{
+	struct entry *next;
+	uint64_t value[6], key;
+}} entries[ENTRIES], *lists[LISTS];
+uint64_t rows[LISTS][LENGTH];
+uint32_t places[ENTRIES];
+"""
+    # The key is that of the last entry, so that branches are foretold; entries lie anywhere.
+    start = """for (uint32_t i = 0; i < ENTRIES; i++)
+	places[i] = i;
+for (uint32_t i = ENTRIES - 1; i > 0; i--) {
+	uint32_t other = (uint32_t)(random_word() % i), place = places[i];
+	places[i] = places[other];
+	places[other] = place;
+}
+for (uint32_t i = 0; i < ENTRIES; i++) {
+	struct entry *one = &entries[places[i]];
+	one->key = rows[i / LENGTH][LENGTH - 1 - i % LENGTH] = i % LENGTH;
+	one->next = lists[i / LENGTH];
+	lists[i / LENGTH] = one;
+}"""
+    where = "uint32_t list = (uint32_t)(v * UINT64_C(0x9e3779b97f4a7c15) >> 52);\n"
+    return Cost((where + "struct entry *at = lists[list];\nwhile (at->key != 0)\n\tat = at->next;\nv += at->value[0] + 1;",
+                 where + "uint32_t at = 0;\nwhile (rows[list][at] != 0)\n\tat++;\nv += at + 1;"), head, start, dependent=True)
+
+
 def lacks_avx2():
     with open("/proc/cpuinfo", encoding="ascii") as flags:
         return None if " avx2" in flags.read() else "the processor has no AVX2"
