@@ -179,6 +179,9 @@ static void set_memory(
 		self->displacement += (int64_t)full->address + full->instruction.length;
 	self->registers = (base >= 0 ? lode_register_bit((unsigned)base) : 0) |
 	                  (index >= 0 ? lode_register_bit((unsigned)index) : 0);
+	self->base = base >= 0 ? (uint8_t)base : LODE_NO_BIT;
+	self->index = index >= 0 ? (uint8_t)index : LODE_NO_BIT;
+	self->scale = memory->scale;
 	self->size = operand->size / 8;
 	self->is_relative = is_relative;
 	self->form = (uint16_t)((unsigned)(base + 1) | (unsigned)(index + 1) << 5 |

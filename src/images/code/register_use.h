@@ -27,6 +27,7 @@ enum {
 	LODE_BIT_VECTOR = 18, /* … 49: xmm0 to xmm31 with their ymm and zmm */
 	LODE_BIT_OPMASK = 50, /* … 57: k0 to k7 */
 	LODE_N_REGISTER_BITS = 58,
+	LODE_NO_BIT = UINT8_MAX,
 };
 
 static inline LodeRegisterMask lode_register_bit(unsigned number)
@@ -40,6 +41,8 @@ typedef struct {
 	LodeRegisterMask registers; /* base and index */
 	uint32_t size;              /* bytes; 0: no such operand, or its address is not so simple */
 	uint16_t form;              /* equal for the same base, index, scale, segment and width */
+	uint8_t base, index;        /* their bits; LODE_NO_BIT: none */
+	uint8_t scale;              /* of the index */
 	bool is_load, is_store;
 	bool is_relative; /* given as the distance from the next instruction */
 } LodeMemoryUse;

@@ -30,6 +30,7 @@
 #include "base/progress.h"
 #include "images/code/control_flow.h"
 #include "images/elf/binary_image.h"
+#include "ingest/join/loops/loop_strides.h"
 #include "ingest/memory/memory_objects.h"
 #include "ingest/sampled/sampled_stacks.h"
 #include "model/profile.h"
@@ -181,6 +182,7 @@ typedef struct {
 	uint8_t chain;
 	uint8_t carried;                                   /* as LodeLoopDependence */
 	bool is_invariant, is_early, is_linear, is_on_way; /* the address: as LodeLoopDependence */
+	LodeLoopStride walk;                               /* of its first operand in memory */
 	uint32_t facts;                                    /* bits of LodeJoinFact */
 	uint8_t frame_use;                                 /* LodeFrameUse */
 	uint8_t check; /* kind of LodeCodeChecks, and LodeCallee: once callees are known */

@@ -31,6 +31,7 @@ typedef struct {
 	LodeLoopDependences *in_loop;
 	LodeLoopTimes *times;
 	LodeNaturalLoop loop;
+	LodeLoopStrides *strides;
 	LodeRegisterUseCache *uses;
 	GArray *nodes;       /* LodeDependenceNode */
 	GArray *firsts;      /* uint32_t × (nodes + 1) */
@@ -39,6 +40,7 @@ typedef struct {
 	GArray *repeats;     /* double × nodes: and from itself, by a repeat prefix */
 	GArray *found;       /* LodeDependence × nodes */
 	GArray *in_loops;    /* LodeLoopDependence × nodes */
+	GArray *walks;       /* LodeLoopStride × nodes */
 	GArray *code_edges;  /* CodeEdge */
 	GArray *loops;       /* LodeLoop, of all functions that this worker took */
 	GArray *leaves;      /* bool × nodes: as in LodeLoopCode */
@@ -533,6 +535,36 @@ static void find_string_rounds(const LodeLoopCode *code, LodeJoinCode *codes)
 	}
 }
 
+static bool has_loops(const LodeJoinCode *codes, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (codes[i].is_loop_head)
+			return true;
+	return false;
+}
+
+static bool has_hidden_ways(const Finding *self, const LodeFunction *function);
+
+static void find_strides(const Finding *self, const LodeFunction *function, Scratch *scratch)
+{
+	const Advancing advancing = {self, function};
+	LodeJoinCode *codes = self->codes + function->first_instruction;
+	uint32_t n = function->n_instructions;
+
+	if (!has_loops(codes, n))
+		return;
+	add_code_ways(self, function, scratch);
+	const LodeDependenceGraph graph = code_graph(function, scratch);
+	LodeLoopCode code = loop_code(&graph, &advancing, scratch);
+	if (has_hidden_ways(self, function))
+		code.leaves = NULL;
+	g_array_set_size(scratch->walks, n);
+	LodeLoopStride *walks = (LodeLoopStride *)(void *)scratch->walks->data;
+	lode_loop_strides_find(scratch->strides, &code, self->least_weight, walks);
+	for (uint32_t i = 0; i < n; i++)
+		codes[i].walk = walks[i];
+}
+
 static void find_in_function(size_t index, unsigned worker, void *user_data)
 {
 	Finding *self = user_data;
@@ -579,6 +611,7 @@ static void find_in_function(size_t index, unsigned worker, void *user_data)
 	find_string_rounds(&code, codes);
 	find_times(self, (uint32_t)index, scratch);
 	find_rounds(self, function, first_loop, scratch);
+	find_strides(self, function, scratch);
 }
 
 /* --- times carried inward --- */
@@ -716,6 +749,7 @@ static void scratch_init(Scratch *self)
 {
 	self->times = lode_loop_times_new();
 	lode_natural_loop_init(&self->loop);
+	self->strides = lode_loop_strides_new();
 	self->code_edges = g_array_new(FALSE, FALSE, sizeof(CodeEdge));
 	self->leaves = g_array_new(FALSE, TRUE, sizeof(bool));
 	self->found_times = g_array_new(FALSE, FALSE, sizeof(LodeLoopTime));
@@ -729,6 +763,7 @@ static void scratch_init(Scratch *self)
 	self->repeats = g_array_new(FALSE, TRUE, sizeof(double));
 	self->found = g_array_new(FALSE, FALSE, sizeof(LodeDependence));
 	self->in_loops = g_array_new(FALSE, FALSE, sizeof(LodeLoopDependence));
+	self->walks = g_array_new(FALSE, FALSE, sizeof(LodeLoopStride));
 	self->loops = g_array_new(FALSE, FALSE, sizeof(LodeLoop));
 }
 
@@ -738,6 +773,7 @@ static void scratch_clear(Scratch *self)
 	lode_loop_dependences_free(self->in_loop);
 	lode_loop_times_free(self->times);
 	lode_natural_loop_clear(&self->loop);
+	lode_loop_strides_free(self->strides);
 	g_array_unref(self->code_edges);
 	g_array_unref(self->leaves);
 	g_array_unref(self->found_times);
@@ -749,6 +785,7 @@ static void scratch_clear(Scratch *self)
 	g_array_unref(self->repeats);
 	g_array_unref(self->found);
 	g_array_unref(self->in_loops);
+	g_array_unref(self->walks);
 	g_array_unref(self->loops);
 }
 

@@ -93,6 +93,16 @@ bool lode_loop_rounds_find(LodeLoopRounds *self, uint32_t head)
 	return lode_natural_loop_find(&self->loop, head);
 }
 
+uint32_t lode_loop_rounds_around(const LodeLoopRounds *self, uint32_t node)
+{
+	return LODE_AT(self->loops, Loop, node).around;
+}
+
+uint32_t lode_loop_rounds_parent(const LodeLoopRounds *self, uint32_t head)
+{
+	return LODE_AT(self->loops, Loop, head).parent;
+}
+
 bool lode_loop_rounds_has(const LodeLoopRounds *self, uint32_t node)
 {
 	return lode_natural_loop_has(&self->loop, node);

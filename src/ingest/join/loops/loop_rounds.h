@@ -51,6 +51,11 @@ bool lode_loop_rounds_has(const LodeLoopRounds *self, uint32_t node);
 
 enum { LODE_LOOP_OF_CALL = UINT32_MAX };
 
+/* The head of the smallest loop around a node, and that of the smallest one around the loop with a
+ * head; LODE_LOOP_OF_CALL: there is none. */
+uint32_t lode_loop_rounds_around(const LodeLoopRounds *self, uint32_t node);
+uint32_t lode_loop_rounds_parent(const LodeLoopRounds *self, uint32_t head);
+
 /* Executions of a node in each turn of the loop with the head `turn`; LODE_LOOP_OF_CALL: in each
  * call of the function. 0: not known. Takes another loop at hand. */
 double lode_loop_rounds_count(LodeLoopRounds *self, uint32_t turn, uint32_t node);
