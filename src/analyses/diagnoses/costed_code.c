@@ -45,6 +45,7 @@ enum {
 	DIVIDE = 128,
 	ROOT = 256,
 	PARTLY = 512,
+	APART = 1024,
 };
 
 static const struct {
@@ -52,7 +53,8 @@ static const struct {
 	uint16_t bit;
 } marked[] = {{"after:fork", AFTER_FORK}, {"kind:branch", BRANCH}, {"kind:indirect", INDIRECT},
 	{"at:entry", ENTRY}, {"kind:jump", JUMP}, {"mem:global", GLOBAL}, {"kind:load", LOAD},
-	{"kind:div", DIVIDE}, {"op:*sqrt*", ROOT}, {"lines:partly-used", PARTLY}};
+	{"kind:div", DIVIDE}, {"op:*sqrt*", ROOT}, {"lines:partly-used", PARTLY},
+	{"lines:apart", APART}};
 
 static void mark_sets(LodeCostedCode *self)
 {
@@ -548,8 +550,9 @@ static bool is_dense(const UsedLines *self)
 	return __builtin_popcountll(self->bytes) > MOST_BYTES;
 }
 
-/* Where an instruction has few accesses, all of its function count that seem to use a part of their
- * lines; where these are few, all of the program. */
+/* Where its accesses do not tell by themselves (lines:dense, lines:apart). Where an instruction has
+ * few, all of its function count that seem to use a part of their lines; where these are few, all
+ * of the program. */
 static void find_dense(LodeCostedCode *self, const GArray *seen)
 {
 	const LodeProfile *profile = self->context->profile;
@@ -558,7 +561,7 @@ static void find_dense(LodeCostedCode *self, const GArray *seen)
 
 	for (guint i = 0; i < seen->len; i++) {
 		const LodeObservedInstruction *one = &LODE_AT(seen, LodeObservedInstruction, i);
-		if (!has(self, one->instruction, PARTLY))
+		if (!has(self, one->instruction, PARTLY) || has(self, one->instruction, APART))
 			continue;
 		add_used(&functions[lode_profile_instruction(profile, one->instruction)->function],
 			one);
@@ -569,7 +572,7 @@ static void find_dense(LodeCostedCode *self, const GArray *seen)
 			has(self, i, PARTLY) ? lode_windows_find(profile->windows, i) : NULL;
 		const UsedLines *used = &functions[lode_profile_instruction(profile, i)->function];
 		UsedLines own = {0};
-		if (!has(self, i, PARTLY))
+		if (!has(self, i, PARTLY) || has(self, i, APART))
 			continue;
 		if (one != NULL)
 			add_used(&own, one);

@@ -190,6 +190,44 @@ static void add_outcomes(LodeDiagnosis *self, const LodeCostedCode *code)
 			100 * differing->share, 100 * differing->error, differing->cases);
 }
 
+/* "stride:4096" of an instruction; 0: none. */
+static int64_t stride_at(const LodeProfile *profile, uint32_t instruction)
+{
+	static const char prefix[] = "stride:";
+	const LodeAttributeSet *set = &LODE_AT(profile->attribute_sets, LodeAttributeSet,
+		lode_profile_instruction(profile, instruction)->attribute_set);
+
+	for (uint32_t i = set->first; i < set->first + set->n; i++) {
+		const char *name = g_ptr_array_index(
+			profile->attributes, LODE_AT(profile->set_members, uint32_t, i));
+		if (g_str_has_prefix(name, prefix))
+			return g_ascii_strtoll(name + sizeof(prefix) - 1, NULL, 10);
+	}
+	return 0;
+}
+
+static void add_conflicts(LodeDiagnosis *self, const LodeCostedCode *code)
+{
+	const LodeProfile *profile = code->context->profile;
+	int64_t stride = 0;
+
+	if (strcmp(self->cause, "conflict-miss") != 0)
+		return;
+	for (guint i = 0; i < self->at->len && stride == 0; i++)
+		stride = stride_at(
+			profile, g_array_index(self->at, LodeFindingPlace, i).instruction);
+	if (stride != 0)
+		lode_diagnosis_add_evidence(self, (double)stride, "bytes",
+			"from one access to the next it is %" G_GINT64_FORMAT " bytes", stride);
+	LodePooledWindows pooled = pool_places(self, code);
+	const LodePooledShare *share = &pooled.shares[LODE_POOLED_CONFLICTING];
+	if (share->cases >= LEAST_SEEN && share->hits > 0)
+		lode_diagnosis_add_evidence(self, 100 * share->share, "%",
+			"%.0f %% ± %.0f of %.0f accesses find that others of the set have taken "
+			"the line's place (windows)",
+			100 * share->share, 100 * share->error, share->cases);
+}
+
 /* In the whole program: places with such numbers are given to another diagnosis. */
 static bool has_no_denormals(const LodeCostedCode *code)
 {
@@ -298,6 +336,7 @@ void lode_place_evidence_add(
 	double share = 100 * weight / context->total * context->user;
 	const char *what = lode_diagnosis_weight(context);
 
+	add_conflicts(self, code);
 	add_windows(self, code);
 	add_loop(self, code);
 	add_bytes(self, code);

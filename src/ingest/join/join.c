@@ -226,7 +226,7 @@ LodeProfile *lode_join_recording(const LodeRecording *recorded, const LodeJoinCo
 	if (!begin(&steps, "joining data addresses", error) ||
 		!lode_join_memory(profile, &accesses, error))
 		return NULL;
-	lode_join_addresses(profile, codes, &objects, context->processor);
+	lode_join_addresses(profile, codes, &objects, context);
 
 	if (!begin(&steps, "naming call stacks", error))
 		return NULL;

@@ -286,10 +286,9 @@ typedef struct {
  * one way. */
 void lode_join_waiting(const LodeProfile *profile, const LodeJoinAccesses *accesses);
 
-/* Adds the attributes that data addresses give, once samples and windows are in the profile.
- * `processor`: that was recorded, as perf writes it; NULL: unknown. */
+/* Adds the attributes that data addresses give, once samples and windows are in the profile. */
 void lode_join_addresses(LodeProfile *profile, const LodeJoinCode *codes,
-	const LodeJoinObjects *objects, const char *processor);
+	const LodeJoinObjects *objects, const LodeJoinContext *context);
 
 /* Adds threads, mappings and samples to profile->memory. Errors: _LIMIT, _CANCELLED. */
 bool lode_join_memory(LodeProfile *profile, const LodeJoinAccesses *accesses, GError **error);

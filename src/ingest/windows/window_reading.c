@@ -3,6 +3,7 @@
 
 #include "base/arrays/sort_order.h"
 #include "base/error.h"
+#include "ingest/windows/recent_accesses.h"
 
 #include <string.h>
 #include <time.h>
@@ -75,12 +76,22 @@ static bool is_wanted(void *data, const LodeWindowHead *window)
 	       options->is_wanted(options->data, self->process->pid, window->begin_ns);
 }
 
+static void set_cache(LodeWindowReading *self, uint32_t n_sets, uint32_t n_ways)
+{
+	LodeRecentAccesses recent;
+
+	lode_recent_accesses_begin(&recent, n_sets, n_ways);
+	self->cache_sets = recent.n_sets;
+	self->cache_ways = recent.n_ways;
+}
+
 LodeWindowReading *lode_window_reading_new(LodePlaces *places)
 {
 	LodeWindowReading *self = g_new0(LodeWindowReading, 1);
 	const LodeWindowVisitor own = {visit, self};
 
 	self->places = places;
+	set_cache(self, 0, 0);
 	self->steps = lode_window_steps_new(places);
 	lode_window_steps_choose(self->steps, is_wanted, self);
 	self->facts = g_array_new(FALSE, TRUE, sizeof(LodeObservedInstruction));
@@ -176,6 +187,7 @@ bool lode_window_reading_add(LodeWindowReading *self, GBytes *bytes,
 	self->user_ns += header->user_ns;
 	self->system_ns += header->system_ns;
 	self->running = share_running(header);
+	set_cache(self, header->cache_sets, header->cache_ways);
 	if (!walk(self, log, progress, error))
 		return false;
 	if (lode_window_log_damaged(log) > 0)

@@ -41,8 +41,9 @@ typedef struct LodeWindowReading {
 	                      to fill in, too */
 	GArray *edges;     /* LodeReadEdge */
 	GArray *processes; /* LodeReadProcess, one for each log */
-	uint64_t user_ns, system_ns; /* that windows took */
-	double running;              /* share of the log's windows in which threads ran */
+	uint32_t cache_sets, cache_ways; /* of the first level, as its facts have it */
+	uint64_t user_ns, system_ns;     /* that windows took */
+	double running;                  /* share of the log's windows in which threads ran */
 	/* For the caller to count: samples that are left out, and their weight. */
 	uint64_t n_dropped;
 	double dropped_weight;

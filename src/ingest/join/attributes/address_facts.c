@@ -17,6 +17,7 @@ enum {
 	LEAST_MOVES = 30,  /* from one sample of time to the next */
 	LINE = 64,
 	PAGE = 4096,
+	MOST_SETS = 64, /* of a first level, whose index lies within a page */
 };
 
 /* Shares of accesses, moves, or bytes. */
@@ -24,6 +25,7 @@ enum {
 #define FEW 0.25
 #define DIRECTED 0.75
 #define OFTEN 0.125
+#define ROOMY 0.75
 
 /* The standard error of the number of pages in windows. */
 #define PAGES_ERROR 0.13
@@ -84,19 +86,67 @@ static void add(Texts *self, const char *text)
 	g_strlcpy(self->texts[self->n++], text, LODE_ADDRESS_FACT_SIZE);
 }
 
-static void add_stride(Texts *self, const LodeObservedInstruction *windows)
+/* By the code, which knows a short walk from a random place; else by windows. 0: it has none, or it
+ * is not known. */
+static int64_t stride_of(const LodeAddressEvidence *evidence)
 {
-	double accesses = windows->accesses;
+	const LodeObservedInstruction *windows = evidence->windows;
+
+	if (evidence->walk.is_known && evidence->walk.stride != 0)
+		return evidence->walk.stride;
+	return windows != NULL && windows->accesses >= LEAST_STRIDED &&
+	                       windows->strided >= MOST * windows->accesses
+	               ? windows->stride
+	               : 0;
+}
+
+static void add_stride(Texts *self, const LodeAddressEvidence *evidence)
+{
+	const LodeObservedInstruction *windows = evidence->windows;
+	int64_t stride = stride_of(evidence);
 	char text[LODE_ADDRESS_FACT_SIZE];
 
-	g_snprintf(text, sizeof(text), "stride:%" G_GINT64_FORMAT, windows->stride);
-	if (windows->stride != 0 && windows->strided >= MOST * accesses)
+	g_snprintf(text, sizeof(text), "stride:%" G_GINT64_FORMAT, stride);
+	if (stride != 0)
 		add(self, text);
-	else if (windows->repeated >= MOST * accesses)
+	else if (windows == NULL || windows->accesses < LEAST_STRIDED)
+		return;
+	else if (windows->repeated >= MOST * windows->accesses)
 		add(self, "stride:0");
-	else if (windows->accesses >= LEAST_WITHOUT_STRIDE && windows->strided < FEW * accesses &&
-		 windows->repeated < FEW * accesses)
-		add(self, "stride:none");
+	else if (windows->accesses >= LEAST_WITHOUT_STRIDE &&
+		 windows->strided < FEW * windows->accesses &&
+		 windows->repeated < FEW * windows->accesses)
+		add(self, evidence->is_linear ? "stride:equal" : "stride:none");
+}
+
+/* That all addresses differ by multiples of it: a lower bound of the steps. 0: all are equal, or
+ * there are too few. */
+static uint64_t common_step(const LodeAddressDraw *draws, uint32_t n)
+{
+	uint64_t step = 0;
+
+	for (uint32_t i = 1; n >= LEAST_DRAWS && i < n; i++) {
+		uint64_t a = draws[i].address - draws[0].address;
+		for (a = MIN(a, -a); a != 0;) {
+			uint64_t rest = step % a;
+			step = a;
+			a = rest;
+		}
+	}
+	return step;
+}
+
+/* Whether the accesses of an instruction to lines of which little is used at a time lie so close
+ * to each other that all of an array is used, or so far apart that the rest of it is not. */
+static void add_density(Texts *self, const LodeAddressEvidence *evidence, double bytes)
+{
+	uint64_t step = common_step(evidence->draws, evidence->n);
+
+	for (uint32_t i = 0; i < evidence->n; i++)
+		bytes = MAX(bytes, evidence->draws[i].size);
+	if (step > 0)
+		add(self, bytes >= (1 - FEW) * (double)MIN(step, LINE) ? "lines:dense"
+								       : "lines:apart");
 }
 
 /* The instruction's, by windows or, if these are few, of all that access the object; or else by the
@@ -126,10 +176,26 @@ static void add_lines(Texts *self, const LodeAddressEvidence *evidence)
 	if (visits < LEAST_VISITS)
 		return;
 	double used = (double)bytes / (double)visits / LINE;
-	if (used <= MOST)
+	if (used <= MOST) {
 		add(self, "lines:partly-used");
-	else if (used >= 1 - FEW)
+		add_density(self, evidence, used * LINE);
+	} else if (used >= 1 - FEW)
 		add(self, "lines:used");
+}
+
+bool lode_address_facts_are_crowded(int64_t stride, double rounds, uint32_t n_sets, uint32_t n_ways)
+{
+	uint64_t step = stride < 0 ? -(uint64_t)stride : (uint64_t)stride;
+	double most = ROOMY * n_sets * n_ways;
+	uint32_t counts[MOST_SETS] = {0}, n = 0, n_crowded = 0;
+
+	if (n_sets == 0 || n_sets > MOST_SETS || step < LINE || !(rounds >= 1) || rounds > most)
+		return false;
+	for (; n < rounds; n++)
+		counts[n * step / LINE % n_sets]++;
+	for (uint32_t i = 0; i < n_sets; i++)
+		n_crowded += counts[i] > n_ways ? counts[i] : 0;
+	return n_crowded > MOST * n;
 }
 
 /* How many equally likely pages must be in use so that `n` accesses go to `distinct` of them. */
@@ -180,22 +246,6 @@ static bool is_beyond(const LodeAddressEvidence *evidence, bool has_windows)
 		       may_be_of(evidence->reach, n, n_pairs));
 }
 
-/* That all addresses differ by multiples of it: a lower bound of the steps. */
-static uint64_t common_step(const LodeAddressDraw *draws, uint32_t n)
-{
-	uint64_t step = 0;
-
-	for (uint32_t i = 1; i < n; i++) {
-		uint64_t a = draws[i].address - draws[0].address;
-		for (a = MIN(a, -a); a != 0;) {
-			uint64_t rest = step % a;
-			step = a;
-			a = rest;
-		}
-	}
-	return step;
-}
-
 static bool is_known(LodeAddressMoves moves)
 {
 	return moves.n_up + moves.n_down >= LEAST_MOVES;
@@ -221,12 +271,38 @@ static bool is_jumping(const LodeAddressEvidence *evidence, bool has_windows)
 	if (!evidence->is_step_known)
 		return false;
 	if (evidence->is_linear)
-		return evidence->n >= LEAST_DRAWS &&
-		       (double)common_step(evidence->draws, evidence->n) >= FEW * PAGE;
+		return (double)common_step(evidence->draws, evidence->n) >= FEW * PAGE;
 	moves = lode_address_facts_moves(evidence->draws, evidence->n);
 	if (!is_known(moves) && pool != NULL)
 		moves = pool->moves;
 	return is_known(moves) && !is_directed(moves);
+}
+
+/* By the code, which tells also where walks come back that windows are too short for. Executions
+ * that tell the rounds are estimates: a walk is not longer than its accesses lie apart, and may be
+ * as long. */
+static bool is_crowded(const LodeAddressEvidence *evidence)
+{
+	const LodeLoopStride *walk = &evidence->walk;
+	int64_t stride = stride_of(evidence);
+	uint64_t least = UINT64_MAX, most = 0;
+	uint32_t n_of_time = 0; /* those of one window follow each other */
+	double rounds = walk->rounds;
+
+	if (stride == 0 || !walk->comes_back)
+		return false;
+	for (uint32_t i = 0; i < evidence->n; i++) {
+		least = MIN(least, evidence->draws[i].address);
+		most = MAX(most, evidence->draws[i].address);
+		n_of_time += evidence->draws[i].is_of_time;
+	}
+	double seen = (double)(most - least) / fabs((double)stride) + 1;
+	if (!walk->is_exact) {
+		if (n_of_time < LEAST_DRAWS || seen > ROOMY * evidence->n_sets * evidence->n_ways)
+			return false;
+		rounds = MIN(rounds, seen);
+	}
+	return lode_address_facts_are_crowded(stride, rounds, evidence->n_sets, evidence->n_ways);
 }
 
 unsigned lode_address_facts_make(const LodeAddressEvidence *evidence,
@@ -236,12 +312,13 @@ unsigned lode_address_facts_make(const LodeAddressEvidence *evidence,
 	Texts texts = {.texts = out_texts};
 	bool has_windows = windows != NULL && windows->accesses >= LEAST_ACCESSES;
 
-	if (windows != NULL && windows->accesses >= LEAST_STRIDED)
-		add_stride(&texts, windows);
+	add_stride(&texts, evidence);
 	if (evidence->n > 0 || windows != NULL)
 		add_lines(&texts, evidence);
 	if (has_windows && windows->conflicting >= OFTEN * windows->accesses)
 		add(&texts, "conflict:first-level");
+	else if (is_crowded(evidence))
+		add(&texts, "conflict:pitch");
 	if ((evidence->n > 0 || has_windows) && is_beyond(evidence, has_windows) &&
 		is_jumping(evidence, has_windows))
 		add(&texts, "spread:tlb");

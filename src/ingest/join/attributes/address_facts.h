@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "ingest/join/loops/loop_strides.h"
 #include "model/observed/windows.h"
 
 /* An access of an instruction whose address is known. */
@@ -13,6 +14,7 @@ typedef struct {
 	uint64_t page; /* of which process and address; equal only for the same page */
 	uint64_t address, time_ns;
 	uint32_t instruction, thread;
+	uint32_t size;   /* bytes; 0: not known */
 	int used_bytes;  /* of its line, by the members that the function uses; −1: not known */
 	uint32_t pool;   /* the object, of all instructions that access it */
 	bool is_of_time; /* a sample of time, not one of a window */
@@ -44,7 +46,15 @@ uint64_t lode_address_facts_count_pairs(LodeAddressDraw *draws, uint32_t n);
 /* From the draws of one instruction, which it orders by thread and time. */
 LodeAddressMoves lode_address_facts_moves(LodeAddressDraw *draws, uint32_t n);
 
-enum { LODE_ADDRESS_FACTS_MOST = 5, LODE_ADDRESS_FACT_SIZE = 32 };
+/*
+ * Whether the lines of a walk do not stay in a first level of these sets and ways until it comes
+ * back, though they are at most three quarters of its lines: most of them share sets with more
+ * lines than ways. Other lines that are used meanwhile are not asked for.
+ */
+bool lode_address_facts_are_crowded(
+	int64_t stride, double rounds, uint32_t n_sets, uint32_t n_ways);
+
+enum { LODE_ADDRESS_FACTS_MOST = 6, LODE_ADDRESS_FACT_SIZE = 32 };
 
 /* The instruction at hand. */
 typedef struct {
@@ -53,8 +63,10 @@ typedef struct {
 	uint32_t n;
 	const LodeAddressPool *pool; /* of the object that it accesses most; NULL: not known */
 	bool is_step_known;          /* it is in no loop, or known is: */
-	bool is_linear; /* the loop adds to its address, so that it goes on by equal steps */
-	uint32_t reach; /* pages of which the processor keeps translations */
+	bool is_linear;      /* the loop adds to its address, so that it goes on by equal steps */
+	LodeLoopStride walk; /* its steps by the code */
+	uint32_t n_sets, n_ways; /* of the first level's data cache */
+	uint32_t reach;          /* pages of which the processor keeps translations */
 } LodeAddressEvidence;
 
 /* Their texts, "stride:4096" …; returns how many. */

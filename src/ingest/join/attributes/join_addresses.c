@@ -8,12 +8,15 @@
 #include "ingest/join/attributes/address_facts.h"
 #include "ingest/join/attributes/used_members.h"
 #include "ingest/join/join.h"
+#include "ingest/windows/window_reading.h"
 #include "machine/tlb_sizes.h"
 #include "model/memory.h"
 
 enum {
 	PAGE = 4096,
 	HUGE_PAGE = 2 << 20,
+	UNKNOWN_SETS = 64, /* a first level of 32 KiB, as where windows do not know it */
+	UNKNOWN_WAYS = 8,
 	MOST_HUGE_FAULTS = 8, /* with more of its pages faulted, a range of 2 MiB is no huge page */
 };
 
@@ -44,6 +47,7 @@ typedef struct {
 	GHashTable *numbers;     /* site or object → number of the pool + 1 */
 	GArray *ids;             /* uint32_t: attributes of the instruction at hand */
 	uint32_t reach;
+	uint32_t n_sets, n_ways; /* of the first level */
 } Joining;
 
 LODE_ORDER(compare_draws, LodeAddressDraw, LODE_ASCENDING(instruction), LODE_ASCENDING(pool))
@@ -124,6 +128,7 @@ static void add_draw(Joining *self, const LodeMemorySample *sample, bool is_of_w
 		.page = find_page(self, sample),
 		.address = sample->address,
 		.time_ns = sample->time_ns,
+		.size = sample->size,
 		.instruction = sample->access_instruction,
 		.thread = sample->thread,
 		.pool = sample->object != LODE_NONE ? pool_of(self, sample->object) : LODE_NONE,
@@ -312,6 +317,9 @@ static void add_facts(Joining *self, uint32_t instruction, guint *next)
 		.is_step_known = self->codes[instruction].loop_depth == 0 ||
 	                         self->codes[instruction].is_on_way,
 		.is_linear = self->codes[instruction].is_linear,
+		.walk = self->codes[instruction].walk,
+		.n_sets = self->n_sets,
+		.n_ways = self->n_ways,
 		.reach = self->reach,
 	};
 
@@ -335,8 +343,9 @@ static void extend_set(Joining *self, uint32_t number)
 }
 
 void lode_join_addresses(LodeProfile *profile, const LodeJoinCode *codes,
-	const LodeJoinObjects *objects, const char *processor)
+	const LodeJoinObjects *objects, const LodeJoinContext *context)
 {
+	const LodeWindowReading *windows = context->windows;
 	Joining joining = {
 		.profile = profile,
 		.draws = g_array_new(FALSE, FALSE, sizeof(LodeAddressDraw)),
@@ -351,7 +360,9 @@ void lode_join_addresses(LodeProfile *profile, const LodeJoinCode *codes,
 			profile->memory != NULL ? MAX(profile->memory->mappings->len, 1) : 1),
 		.numbers = g_hash_table_new(g_direct_hash, NULL),
 		.ids = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-		.reach = lode_tlb_sizes_of(processor)->second,
+		.reach = lode_tlb_sizes_of(context->processor)->second,
+		.n_sets = windows != NULL ? windows->cache_sets : UNKNOWN_SETS,
+		.n_ways = windows != NULL ? windows->cache_ways : UNKNOWN_WAYS,
 	};
 	guint draw = 0, site = 0;
 

@@ -6,6 +6,7 @@
 #include "machine/tlb_sizes.h"
 #include "seeds.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { MOST = 4000 };
@@ -147,6 +148,26 @@ static void test_strides(void)
 	g_assert_true(has(&evidence, "stride:none"));
 }
 
+/* The code knows better than windows how a walk goes on, and that it goes on at all. */
+static void test_strides_of_code(void)
+{
+	LodeObservedInstruction windows = {.accesses = 100};
+	LodeAddressEvidence evidence = {.windows = &windows, .reach = 2048, .is_linear = true};
+
+	g_assert_true(has(&evidence, "stride:equal"));
+	g_assert_false(has(&evidence, "stride:none"));
+	evidence.walk = (LodeLoopStride){.is_known = true, .stride = -24};
+	g_assert_true(has(&evidence, "stride:-24"));
+	g_assert_false(has(&evidence, "stride:equal"));
+	evidence.windows = NULL;
+	g_assert_true(has(&evidence, "stride:-24"));
+	evidence.walk.stride = 0; /* address:invariant says so */
+	g_assert_false(has_any(&evidence, "stride:"));
+	windows.repeated = 50;
+	evidence.windows = &windows;
+	g_assert_true(has(&evidence, "stride:0"));
+}
+
 static void test_lines(void)
 {
 	LodeObservedInstruction windows = {
@@ -164,6 +185,40 @@ static void test_lines(void)
 	g_assert_true(has(&evidence, "lines:used"));
 	evidence.pool = NULL;
 	g_assert_false(has_any(&evidence, "lines:"));
+}
+
+/* Of lines of which four bytes are used at a time: all, where the accesses lie that close. */
+static void test_density(void)
+{
+	LodeAddressDraw draws[9];
+	LodeObservedInstruction windows = {
+		.accesses = 100, .line_visits = 16, .line_used_bytes = 16 * 6};
+	LodeAddressEvidence evidence = {.windows = &windows, .draws = draws, .n = 9, .reach = 2048};
+	static const uint64_t places[9] = {7, 2, 90, 41, 13, 58, 77, 30, 9};
+	static const struct {
+		uint64_t step;
+		bool is_dense;
+	} cases[] = {{1, true}, {4, true}, {8, true}, {9, false}, {40, false}, {128, false}};
+
+	for (size_t k = 0; k < G_N_ELEMENTS(cases); k++) {
+		draw(draws, 9, 100);
+		for (unsigned i = 0; i < 9; i++)
+			draws[i].address = 4096 + places[i] * cases[k].step;
+		g_assert_true(has(&evidence, "lines:partly-used"));
+		g_assert_true(has(&evidence, "lines:dense") == cases[k].is_dense);
+		g_assert_true(has(&evidence, "lines:apart") != cases[k].is_dense);
+	}
+	for (unsigned i = 0; i < 9; i++) {
+		draws[i].address = 4096 + places[i] * 16;
+		draws[i].size = i == 3 ? 16 : 8; /* more than is used of lines on average */
+	}
+	g_assert_true(has(&evidence, "lines:dense"));
+	evidence.n = 7; /* too few */
+	g_assert_false(has(&evidence, "lines:dense") || has(&evidence, "lines:apart"));
+	evidence.n = 9;
+	for (unsigned i = 0; i < 9; i++)
+		draws[i].address = 4096;
+	g_assert_false(has(&evidence, "lines:dense") || has(&evidence, "lines:apart"));
 }
 
 /* Byte by byte, of structures that lie one after the other from an address on. */
@@ -224,6 +279,106 @@ static void test_conflicts(void)
 	g_assert_false(has_any(&evidence, "conflict:"));
 	windows = (LodeObservedInstruction){.accesses = 29, .conflicting = 29};
 	g_assert_false(has_any(&evidence, "conflict:"));
+}
+
+/* A set keeps the lines that were used last. Misses of the third walk, after two of them. */
+static double count_misses(int64_t stride, unsigned rounds, unsigned n_sets, unsigned n_ways)
+{
+	g_autoptr(GArray) used = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	unsigned n_misses = 0;
+
+	for (unsigned i = 0; i < 3 * rounds; i++) {
+		uint64_t address = (UINT64_C(1) << 40) + (uint64_t)((int64_t)(i % rounds) * stride);
+		uint64_t line = address / 64;
+		unsigned n_since = 0;
+		guint k = used->len;
+		for (; k > 0 && g_array_index(used, uint64_t, k - 1) != line; k--)
+			n_since += g_array_index(used, uint64_t, k - 1) % n_sets == line % n_sets;
+		if (k > 0)
+			g_array_remove_index(used, k - 1);
+		g_array_append_val(used, line);
+		n_misses += i >= 2 * rounds && n_since >= n_ways;
+	}
+	return n_misses;
+}
+
+static void test_crowded(void)
+{
+	unsigned n_crowded = 0;
+
+	for (unsigned k = random_rounds(400, 20000); k > 0; k--) {
+		unsigned n_sets = 1u << random_int_range(3, 7);
+		unsigned n_ways = (unsigned)random_int_range(2, 13);
+		unsigned rounds = (unsigned)random_int_range(1, (gint32)(n_sets * n_ways));
+		int64_t stride = random_int_range(0, 2) == 0 ? INT64_C(64) << random_int_range(0, 9)
+		                                             : random_int_range(64, 9000);
+		stride *= random_int_range(0, 2) == 0 ? -1 : 1;
+		bool is_roomy = rounds <= 0.75 * n_sets * n_ways;
+		double misses = count_misses(stride, rounds, n_sets, n_ways);
+		bool is_crowded = lode_address_facts_are_crowded(stride, rounds, n_sets, n_ways);
+		/* a walk down has its borders of lines elsewhere */
+		if (stride % 64 == 0)
+			g_assert_true(is_crowded == (is_roomy && misses > rounds / 2.0));
+		else if (is_crowded)
+			g_assert_true(is_roomy && misses > 0);
+		n_crowded += is_crowded;
+	}
+	g_assert_cmpuint(n_crowded, >, 10);
+	g_assert_false(lode_address_facts_are_crowded(4096, (double)NAN, 64, 12));
+	g_assert_false(lode_address_facts_are_crowded(4096, 200, 0, 12));
+	g_assert_false(lode_address_facts_are_crowded(4096, 200, 1u << 20, 12));
+	g_assert_true(lode_address_facts_are_crowded(INT64_MIN, 200, 64, 12));
+	g_assert_true(lode_address_facts_are_crowded(4096, 13, 64, 12));
+	g_assert_false(lode_address_facts_are_crowded(4096, 12, 64, 12));
+	g_assert_false(lode_address_facts_are_crowded(4160, 200, 64, 12));
+	g_assert_false(lode_address_facts_are_crowded(4096, 577, 64, 12));
+}
+
+static void test_pitch(void)
+{
+	LodeAddressDraw draws[8] = {0};
+	const LodeObservedInstruction windows = {.accesses = 20, .strided = 19, .stride = -8192};
+	LodeAddressEvidence evidence = {
+		.walk = {.is_known = true, .stride = 4096, .comes_back = true, .rounds = 2000},
+		.draws = draws,
+		.n = 8,
+		.n_sets = 64,
+		.n_ways = 12,
+		.reach = 2048,
+	};
+
+	/* executions say too many rounds for what is accessed */
+	draws[3].address = 200 * 4096;
+	g_assert_false(has_any(&evidence, "conflict:")); /* of windows */
+	for (unsigned i = 0; i < 8; i++)
+		draws[i].is_of_time = true;
+	g_assert_true(has(&evidence, "conflict:pitch"));
+	evidence.walk.comes_back = false;
+	g_assert_false(has_any(&evidence, "conflict:"));
+	evidence.walk.comes_back = true;
+	evidence.n = 7; /* too few */
+	g_assert_false(has_any(&evidence, "conflict:"));
+	evidence.n = 8;
+	draws[3].address = 11 * 4096;
+	g_assert_false(has_any(&evidence, "conflict:"));
+	draws[3].address = 300 * 4096;
+	evidence.walk.rounds = 12;
+	g_assert_false(has_any(&evidence, "conflict:"));
+	evidence.walk.rounds = 13;
+	g_assert_true(has(&evidence, "conflict:pitch"));
+	draws[3].address = 600 * 4096; /* it may be as long */
+	g_assert_false(has_any(&evidence, "conflict:"));
+	/* the code says them */
+	evidence.n = 0;
+	evidence.walk.is_exact = true;
+	g_assert_true(has(&evidence, "conflict:pitch"));
+	evidence.walk.stride = 4096 + 64;
+	g_assert_false(has_any(&evidence, "conflict:"));
+	/* a stride that windows alone know */
+	evidence.walk.is_known = false;
+	g_assert_false(has_any(&evidence, "conflict:"));
+	evidence.windows = &windows;
+	g_assert_true(has(&evidence, "conflict:pitch"));
 }
 
 /* Each draw on a page of its own. */
@@ -345,10 +500,14 @@ int main(int argc, char **argv)
 	g_test_add_func("/address-facts/moves", test_moves);
 	g_test_add_func("/address-facts/least-pages", test_least_pages);
 	g_test_add_func("/address-facts/strides", test_strides);
+	g_test_add_func("/address-facts/strides-of-code", test_strides_of_code);
 	g_test_add_func("/address-facts/lines", test_lines);
+	g_test_add_func("/address-facts/density", test_density);
 	g_test_add_func("/address-facts/used-bytes", test_used_bytes);
 	g_test_add_func("/address-facts/lines-by-members", test_lines_by_members);
 	g_test_add_func("/address-facts/conflicts", test_conflicts);
+	g_test_add_func("/address-facts/crowded", test_crowded);
+	g_test_add_func("/address-facts/pitch", test_pitch);
 	g_test_add_func("/address-facts/spread", test_spread);
 	g_test_add_func("/address-facts/nothing", test_nothing);
 	g_test_add_func("/address-facts/tlb-sizes", test_tlb_sizes);
