@@ -198,6 +198,16 @@ bool lode_address_facts_are_crowded(int64_t stride, double rounds, uint32_t n_se
 	return n_crowded > MOST * n;
 }
 
+/* Whether all that is accessed of an object, by any instruction, lies within half of the first
+ * level: eight accesses at random places in twice as many bytes would lie farther apart in 96 %. */
+static bool fits_first_level(const LodeAddressEvidence *evidence)
+{
+	const LodeAddressPool *pool = evidence->pool;
+
+	return pool != NULL && pool->n_draws >= LEAST_DRAWS &&
+	       pool->most - pool->least <= (uint64_t)evidence->n_sets * evidence->n_ways * LINE / 2;
+}
+
 /* How many equally likely pages must be in use so that `n` accesses go to `distinct` of them. */
 static double pages_of_accesses(double n, double distinct)
 {
@@ -322,5 +332,7 @@ unsigned lode_address_facts_make(const LodeAddressEvidence *evidence,
 	if ((evidence->n > 0 || has_windows) && is_beyond(evidence, has_windows) &&
 		is_jumping(evidence, has_windows))
 		add(&texts, "spread:tlb");
+	if (evidence->n > 0 && fits_first_level(evidence))
+		add(&texts, "spread:first-level");
 	return texts.n;
 }

@@ -28,6 +28,7 @@ typedef struct {
 /* All instructions that access one object, together. All 0 at first. */
 typedef struct {
 	uint64_t n_draws, n_pairs; /* n_pairs of draws are of one page */
+	uint64_t least, most;      /* addresses of draws; of all processes */
 	LodeAddressMoves moves;
 	uint64_t accesses, page_changes, line_visits, line_used_bytes; /* in windows */
 } LodeAddressPool;
@@ -54,7 +55,7 @@ LodeAddressMoves lode_address_facts_moves(LodeAddressDraw *draws, uint32_t n);
 bool lode_address_facts_are_crowded(
 	int64_t stride, double rounds, uint32_t n_sets, uint32_t n_ways);
 
-enum { LODE_ADDRESS_FACTS_MOST = 6, LODE_ADDRESS_FACT_SIZE = 32 };
+enum { LODE_ADDRESS_FACTS_MOST = 7, LODE_ADDRESS_FACT_SIZE = 32 };
 
 /* The instruction at hand. */
 typedef struct {

@@ -296,8 +296,11 @@ static void fill_pools(Joining *self)
 	g_array_sort(self->draws, compare_pools);
 	for (guint i = 0, end; i < n && draws[i].pool != LODE_NONE; i = end) {
 		LodeAddressPool *pool = &LODE_AT(self->pools, LodeAddressPool, draws[i].pool);
-		for (end = i + 1; end < n && draws[end].pool == draws[i].pool;)
-			end++;
+		pool->least = pool->most = draws[i].address;
+		for (end = i; end < n && draws[end].pool == draws[i].pool; end++) {
+			pool->least = MIN(pool->least, draws[end].address);
+			pool->most = MAX(pool->most, draws[end].address);
+		}
 		pool->n_draws = end - i;
 		pool->n_pairs = lode_address_facts_count_pairs(&draws[i], end - i);
 	}

@@ -454,6 +454,23 @@ static void test_spread(void)
 	g_assert_false(has(&evidence, "spread:tlb"));
 }
 
+static void test_first_level(void)
+{
+	LodeAddressDraw draws[1] = {{.address = 4096}};
+	LodeAddressPool pool = {.n_draws = 8, .least = 4096, .most = 4096 + 64 * 12 * 32};
+	LodeAddressEvidence evidence = {
+		.draws = draws, .n = 1, .pool = &pool, .n_sets = 64, .n_ways = 12, .reach = 2048};
+
+	g_assert_true(has(&evidence, "spread:first-level"));
+	pool.most++;
+	g_assert_false(has_any(&evidence, "spread:"));
+	pool.most = pool.least;
+	pool.n_draws = 7; /* too few */
+	g_assert_false(has_any(&evidence, "spread:"));
+	evidence.pool = NULL;
+	g_assert_false(has_any(&evidence, "spread:"));
+}
+
 static void test_nothing(void)
 {
 	const LodeObservedInstruction windows = {.steps = 1000};
@@ -507,6 +524,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/address-facts/lines-by-members", test_lines_by_members);
 	g_test_add_func("/address-facts/conflicts", test_conflicts);
 	g_test_add_func("/address-facts/crowded", test_crowded);
+	g_test_add_func("/address-facts/first-level", test_first_level);
 	g_test_add_func("/address-facts/pitch", test_pitch);
 	g_test_add_func("/address-facts/spread", test_spread);
 	g_test_add_func("/address-facts/nothing", test_nothing);
