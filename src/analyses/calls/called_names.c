@@ -63,26 +63,33 @@ static const char *stub_called_at(const LodeProfile *profile, uint32_t function,
 	return NULL;
 }
 
+const char *lode_called_names_stub(const LodeFunctionCosts *costs, uint32_t stack)
+{
+	const LodeProfile *profile = costs->profile;
+	const GArray *stacks = profile->stacks->stacks;
+	uint32_t outer = LODE_AT(stacks, LodeStack, stack).outer;
+
+	if (outer == LODE_NONE || outer >= stack)
+		return NULL;
+	uint32_t frame = LODE_AT(stacks, LodeStack, outer).frame;
+	uint64_t address = LODE_AT(profile->stacks->frames, LodeFrame, frame).address;
+	uint32_t caller = lode_function_costs_at_stack(costs, outer);
+	while (lode_function_cost_at(costs, caller)->is_inlined &&
+		LODE_AT(stacks, LodeStack, outer).outer < outer) {
+		outer = LODE_AT(stacks, LodeStack, outer).outer;
+		caller = lode_function_costs_at_stack(costs, outer);
+	}
+	return caller < profile->functions->len ? stub_called_at(profile, caller, address) : NULL;
+}
+
 static void ask_stacks(Search *self)
 {
-	const LodeProfile *profile = self->costs->profile;
-	const GArray *stacks = profile->stacks->stacks;
+	const GArray *stacks = self->costs->profile->stacks->stacks;
 
 	for (uint32_t i = 0; i < stacks->len; i++) {
 		uint32_t called = lode_function_costs_at_stack(self->costs, i);
-		uint32_t outer = LODE_AT(stacks, LodeStack, i).outer, frame;
-		if (outer == LODE_NONE || outer >= i || !is_nameless(self->costs, called))
-			continue;
-		frame = LODE_AT(stacks, LodeStack, outer).frame;
-		uint64_t address = LODE_AT(profile->stacks->frames, LodeFrame, frame).address;
-		uint32_t caller = lode_function_costs_at_stack(self->costs, outer);
-		while (lode_function_cost_at(self->costs, caller)->is_inlined &&
-			LODE_AT(stacks, LodeStack, outer).outer < outer) {
-			outer = LODE_AT(stacks, LodeStack, outer).outer;
-			caller = lode_function_costs_at_stack(self->costs, outer);
-		}
-		const char *stub = caller < profile->functions->len
-		                           ? stub_called_at(profile, caller, address)
+		const char *stub = is_nameless(self->costs, called)
+		                           ? lode_called_names_stub(self->costs, i)
 		                           : NULL;
 		if (stub != NULL)
 			vote(self, called, stub, 1);

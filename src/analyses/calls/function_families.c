@@ -27,6 +27,7 @@ typedef struct {
 	char *group;
 	uint32_t family;
 	bool is_common;                /* programs have functions of these names */
+	bool has_inlined;              /* they count where they are inlined, too */
 	GHashTable *names;             /* functions without wildcards */
 	GPtrArray *functions, *images; /* Pattern; no images: all */
 } Rule;
@@ -114,7 +115,11 @@ static bool take_family(LodeFamilies *self, Rule *rule, GKeyFile *file, GError *
 	g_autofree char *time = g_key_file_get_string(file, rule->group, "time", NULL);
 
 	g_autofree char *names = g_key_file_get_string(file, rule->group, "names", NULL);
+	g_autofree char *inlined = g_key_file_get_string(file, rule->group, "inlined", NULL);
 
+	if (inlined != NULL && strcmp(inlined, "yes") != 0)
+		return fail(error, rule, "the only word for 'inlined' is 'yes', not", inlined);
+	rule->has_inlined = inlined != NULL;
 	if (names != NULL && strcmp(names, "common") != 0)
 		return fail(error, rule, "the only word for 'names' is 'common', not", names);
 	rule->is_common = names != NULL;
@@ -141,7 +146,7 @@ static bool take_family(LodeFamilies *self, Rule *rule, GKeyFile *file, GError *
 static bool parse_rule(LodeFamilies *self, Rule *rule, GKeyFile *file, GError **error)
 {
 	static const char *const known[] = {
-		"family", "description", "time", "names", "functions", "images", NULL};
+		"family", "description", "time", "names", "inlined", "functions", "images", NULL};
 	g_auto(GStrv) keys = g_key_file_get_keys(file, rule->group, NULL, NULL);
 
 	for (char **key = keys; *key != NULL; key++)
@@ -263,8 +268,8 @@ static bool matches_name(const Rule *rule, const char *name, const char *begin)
 	       (begin > name && matches_one(rule->functions, begin, strlen(begin)));
 }
 
-uint32_t lode_families_find(
-	const LodeFamilies *self, const char *function, const char *image, bool is_own)
+static uint32_t find_family(const LodeFamilies *self, const char *function, const char *image,
+	bool is_own, bool is_inlined)
 {
 	size_t image_length = strlen(image);
 	g_autofree char *name = g_strndup(function, length_of(function));
@@ -272,11 +277,18 @@ uint32_t lode_families_find(
 
 	for (guint i = 0; i < self->rules->len; i++) {
 		const Rule *rule = g_ptr_array_index(self->rules, i);
-		if (!(rule->is_common && is_own) && matches_name(rule, name, begin) &&
+		if (!(rule->is_common && is_own) && (rule->has_inlined || !is_inlined) &&
+			matches_name(rule, name, begin) &&
 			(rule->images->len == 0 || matches_one(rule->images, image, image_length)))
 			return rule->family;
 	}
 	return LODE_NONE;
+}
+
+uint32_t lode_families_find(
+	const LodeFamilies *self, const char *function, const char *image, bool is_own)
+{
+	return find_family(self, function, image, is_own, false);
 }
 
 double lode_family_cost_time(const LodeFamilyCost *self)
@@ -359,10 +371,10 @@ GArray *lode_families_costs(
 	}
 	for (uint32_t i = 0; i < costs->functions->len; i++) {
 		const LodeFunctionCost *one = lode_function_cost_at(costs, i);
-		bool has_cost = !one->is_inlined && (one->self > 0 || one->inclusive > 0);
-		of[i] = has_cost ? lode_families_find(self,
-					   one->called != NULL ? one->called : one->name,
-					   one->image, is_own(costs, i, has_library))
+		bool has_cost = one->self > 0 || one->inclusive > 0;
+		of[i] = has_cost ? find_family(self, one->called != NULL ? one->called : one->name,
+					   one->image, is_own(costs, i, has_library),
+					   one->is_inlined)
 		                 : LODE_NONE;
 		if (of[i] != LODE_NONE && one->self > 0)
 			add_member(&g_array_index(all, LodeFamilyCost, of[i]), costs, i);

@@ -46,7 +46,7 @@ double lode_family_cost_time(const LodeFamilyCost *self);
 /*
  * The costs of all families that have any, by falling time: GArray of LodeFamilyCost, which the
  * caller unrefs. *out_of has the family of each of the functions, or LODE_NONE; the caller frees
- * it. Inlined functions have none.
+ * it. Inlined functions have that of groups that say so.
  */
 GArray *lode_families_costs(
 	const LodeFamilies *self, const LodeFunctionCosts *costs, uint32_t **out_of);

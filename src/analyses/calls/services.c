@@ -7,13 +7,15 @@
  *   through  neither: the kernel, stubs, headers of the toolchain, inlined parts of libraries, and
  *            in an image with source lines what has none, as a library that it was linked with
  *
- * A frame is an entry if it is a service and the next outward that is not "through" is own. A pair
+ * A frame is an entry if it is a service and the next outward that is not "through" is own. Of
+ * services that are inlined in each other the innermost is the entry, too. A pair
  * (entry, own line around it) is a label of the stack, and its cost is that of the stacks with this
  * label. Runs with nothing own around, as of the start of a thread, are no services of what they
  * call; what they cost alone has no known caller.
  */
 #include "analyses/calls/services.h"
 
+#include "analyses/calls/called_names.h"
 #include "base/arrays/id_cache.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
@@ -40,6 +42,7 @@ typedef struct {
 	LodeCallSource source;
 	GArray *shares; /* Share */
 	LodeIdCache ids;
+	GStringChunk *strings; /* the result's */
 } Search;
 
 static const LodeFunctionCost *function_at(const Search *self, uint32_t function)
@@ -68,8 +71,9 @@ static Role role_of(const Search *self, uint32_t function)
 static Share *share_of(Search *self, uint32_t function, uint32_t family,
 	const LodeServiceCaller *caller, uint32_t *out_number)
 {
-	const LodeIdKey key = {{(uint64_t)function << 32 | family,
-		(uint64_t)caller->function << 32 | caller->line, GPOINTER_TO_SIZE(caller->file)}};
+	const LodeIdKey key = {
+		{(uint64_t)function << 32 | family, (uint64_t)caller->function << 32 | caller->line,
+			GPOINTER_TO_SIZE(caller->file), GPOINTER_TO_SIZE(caller->called)}};
 	bool is_new;
 	LodeIdSlot *slot = lode_id_cache_find(&self->ids, &key, &is_new);
 
@@ -92,8 +96,9 @@ static const LodeServiceCaller everybody = {.function = LODE_NONE - 1};
 typedef struct {
 	const LodeStacks *stacks;
 	guint n;
-	uint32_t *owners;  /* of each stack the innermost own one, itself or around; LODE_NONE */
-	uint32_t *entries; /* the outermost function of the run of services it is in; LODE_NONE */
+	uint32_t *owners;    /* of each stack the innermost own one, itself or around; LODE_NONE */
+	uint32_t *entries;   /* the entry of the run of services it is in; LODE_NONE */
+	const char **called; /* of it, as in LodeServiceCaller */
 	double *costs, *samples; /* of each stack alone */
 	GHashTable *with_lines;  /* images, of which some code has its source lines */
 } Walk;
@@ -144,6 +149,27 @@ static Role role_at(const Search *self, const Walk *walk, const Role *roles, uin
 	               : role;
 }
 
+/* The name by which a service that begins at a stack is called, if that is not its own. The loader
+ * is called by the stub of what it looks for. */
+static const char *called_at(const Search *self, uint32_t stack)
+{
+	uint32_t function = lode_function_costs_at_stack(self->costs, stack);
+	const LodeFunctionCost *one = function_at(self, function);
+	uint32_t family = self->family_of[function];
+
+	if (one->is_inlined || !lode_is_system_library(one->image) ||
+		(family != LODE_NONE &&
+			strcmp(lode_families_at(self->families, family)->name, "loader") == 0))
+		return NULL;
+	const char *stub = lode_called_names_stub(self->costs, stack);
+	const char *at = stub != NULL ? strchr(stub, '@') : NULL;
+	if (at == NULL || at == stub || !g_str_has_suffix(at, "@plt"))
+		return NULL;
+	g_autofree char *called = g_strndup(stub, (size_t)(at - stub));
+	g_autofree char *own = lode_service_called_name(one);
+	return strcmp(called, own) != 0 ? g_string_chunk_insert_const(self->strings, called) : NULL;
+}
+
 /* The labels of stacks in which a service begins, and of families; outer stacks come first. */
 static void label_stacks(
 	Search *self, Walk *walk, const Role *roles, uint32_t *const labels[N_LABELS])
@@ -158,16 +184,24 @@ static void label_stacks(
 
 		for (unsigned k = 0; k < N_LABELS; k++)
 			labels[k][i] = LODE_NONE;
-		walk->owners[i] = role == ROLE_OWN || role == ROLE_SELF ? i : owner;
-		walk->entries[i] = role == ROLE_OWN || role == ROLE_SELF        ? LODE_NONE
-		                   : role == ROLE_SERVICE && entry == LODE_NONE ? function
-		                                                                : entry;
+		bool begins = role == ROLE_SERVICE &&
+		              (entry == LODE_NONE ||
+				      (function_at(self, entry)->is_inlined &&
+					      function_at(self, function)->is_inlined));
+		bool ends = role == ROLE_OWN || role == ROLE_SELF;
+		walk->owners[i] = ends ? i : owner;
+		walk->entries[i] = begins ? function : ends ? LODE_NONE : entry;
+		walk->called[i] = begins                          ? called_at(self, i)
+		                  : walk->entries[i] != LODE_NONE ? walk->called[outer]
+		                                                  : NULL;
 		if (owner == LODE_NONE || role != ROLE_SERVICE)
 			continue;
 		caller = caller_at(self, walk, owner);
 		uint32_t family = self->family_of[function];
-		if (entry == LODE_NONE) {
-			share_of(self, function, LODE_NONE, &caller, &labels[SERVICE][i]);
+		if (begins) {
+			LodeServiceCaller named = caller;
+			named.called = walk->called[i];
+			share_of(self, function, LODE_NONE, &named, &labels[SERVICE][i]);
 			share_of(self, function, LODE_NONE, &everybody, &labels[ALL_SERVICE][i]);
 		}
 		if (family != LODE_NONE) {
@@ -253,7 +287,8 @@ static void add_alone(Search *self, const Walk *walk, const Role *roles)
 					walk->samples[i])
 					->caller.nearest += nearest;
 		} else if (walk->entries[i] != LODE_NONE) {
-			const LodeServiceCaller caller = caller_at(self, walk, walk->owners[i]);
+			LodeServiceCaller caller = caller_at(self, walk, walk->owners[i]);
+			caller.called = walk->called[i];
 			add_cost(self, walk->entries[i], LODE_NONE, &caller, 0, 0)
 				->caller.nearest += nearest;
 		}
@@ -265,8 +300,8 @@ static void take_stacks(Search *self, const Role *roles, uint32_t event)
 	const LodeStacks *stacks = self->costs->profile->stacks;
 	guint n = stacks->stacks->len;
 	Walk walk = {stacks, n, g_new(uint32_t, MAX(n, 1)), g_new(uint32_t, MAX(n, 1)),
-		g_new0(double, MAX(n, 1)), g_new0(double, MAX(n, 1)),
-		g_hash_table_new(g_str_hash, g_str_equal)};
+		g_new0(const char *, MAX(n, 1)), g_new0(double, MAX(n, 1)),
+		g_new0(double, MAX(n, 1)), g_hash_table_new(g_str_hash, g_str_equal)};
 	uint32_t *labels[N_LABELS];
 
 	for (unsigned k = 0; k < N_LABELS; k++)
@@ -292,6 +327,7 @@ static void take_stacks(Search *self, const Role *roles, uint32_t event)
 	g_hash_table_unref(walk.with_lines);
 	g_free(walk.owners);
 	g_free(walk.entries);
+	g_free(walk.called);
 	g_free(walk.costs);
 	g_free(walk.samples);
 }
@@ -495,7 +531,8 @@ static void take_calls(Search *self, const Role *roles, const GArray *counted)
 /* --- all --- */
 
 LODE_ORDER(compare_shares, Share, LODE_ASCENDING(function), LODE_ASCENDING(family),
-	LODE_DESCENDING(caller.cost), LODE_ASCENDING(caller.function), LODE_ASCENDING(caller.line))
+	LODE_DESCENDING(caller.cost), LODE_ASCENDING(caller.function), LODE_ASCENDING(caller.line),
+	g_strcmp0(left->caller.called, right->caller.called))
 
 LODE_ORDER(compare_services, LodeService, LODE_DESCENDING(inclusive), LODE_ASCENDING(family),
 	LODE_ASCENDING(function))
@@ -589,8 +626,9 @@ LodeServices *lode_services_new(const LodeFunctionCosts *costs, const LodeFamili
 	guint n = costs->functions->len;
 	g_autofree Role *roles = g_new0(Role, MAX(n, 1));
 	g_autoptr(LodeOwnLines) lines = lode_own_lines_new(costs->profile, own);
+	out->strings = g_string_chunk_new(1 << 8);
 	Search self = {costs, families, family_of, lines, costs->source,
-		g_array_new(FALSE, FALSE, sizeof(Share)), {0}};
+		g_array_new(FALSE, FALSE, sizeof(Share)), {0}, out->strings};
 
 	out->services = g_array_new(FALSE, FALSE, sizeof(LodeService));
 	out->callers = g_array_new(FALSE, FALSE, sizeof(LodeServiceCaller));
@@ -622,6 +660,7 @@ void lode_services_free(LodeServices *self)
 		return;
 	g_array_unref(self->services);
 	g_array_unref(self->callers);
+	g_string_chunk_free(self->strings);
 	g_free(self);
 }
 

@@ -9,7 +9,9 @@
  *                                └──▶ strcmp      but a service of its own, called from list.c:8
  *
  * A sample belongs to the outermost function of each such run on its stack. So malloc that
- * operator new calls is operator new's; the family has both. A family is a service, too.
+ * operator new calls is operator new's; the family has both. A family is a service, too. Inlined
+ * functions are services where their family says so (families.ini): of those that are inlined in
+ * each other, a sample belongs to each, and is nearest to the innermost.
  *
  * Who calls is known, in this order, from stacks, from the recorded top of the stack, from counted
  * calls, or from calls that were inferred: then shares are estimates, unless there is one caller.
@@ -23,10 +25,13 @@ typedef struct {
 	uint32_t function; /* of LodeFunctionCosts */
 	const char *file;  /* the profile's; NULL: no own line is known */
 	uint32_t line;     /* 0 likewise */
-	double cost;       /* of the event, that came from there */
-	double samples;    /* likewise; NaN: from calls */
-	double calls;      /* NaN: from stacks */
-	double nearest;    /* of the cost, what has no service nearer: see LodeService */
+	/* The name that it is called by there, where that is not its own: of strcmp "strcoll",
+	 * which jumps to it in some locales. NULL: its own, or not known. */
+	const char *called;
+	double cost;    /* of the event, that came from there */
+	double samples; /* likewise; NaN: from calls */
+	double calls;   /* NaN: from stacks */
+	double nearest; /* of the cost, what has no service nearer: see LodeService */
 } LodeServiceCaller;
 
 typedef struct {
@@ -45,8 +50,9 @@ typedef struct {
 
 typedef struct {
 	LodeCallSource source;
-	GArray *services; /* LodeService, by falling inclusive cost */
-	GArray *callers;  /* LodeServiceCaller, of each service by falling cost */
+	GArray *services;      /* LodeService, by falling inclusive cost */
+	GArray *callers;       /* LodeServiceCaller, of each service by falling cost */
+	GStringChunk *strings; /* `called` of callers */
 } LodeServices;
 
 /* `family_of` is that of lode_families_costs(). `own`: see lode_own_lines_new(). Borrows strings of

@@ -20,7 +20,7 @@ static const double LEAST_SAVED = 0.75, MOST_SAVED = 2.4, MOST_OF_ALL = 0.99;
 #define MOST 0.5
 /* The part that a function needs for its name to be said. */
 #define NAMED 0.1
-enum { MOST_NAMES = 3, MOST_CALLERS = 200 };
+enum { MOST_NAMES = 3, MOST_LETTERS = 40, MOST_CALLERS = 200 };
 
 /* Facts of calls, by attributes. */
 enum { IS_CALL = 1, IN_LOOP = 2, UNCHANGED = 4, SAME_ARGUMENTS = 8, SAME_RESULT = 16 };
@@ -64,12 +64,32 @@ static double share_of(const Diagnosing *self, double cost)
 
 /* --- parts --- */
 
-static void add_part(Diagnosing *self, uint32_t function, const char *called, const char *family,
+static const LodeServiceRule *find_rule(const Diagnosing *self, const char *called,
+	const char *image, uint32_t family, const char *file)
+{
+	const char *name = family != LODE_NONE
+	                           ? lode_families_at(self->context->families, family)->name
+	                           : NULL;
+
+	return lode_service_rules_find(self->rules, called, image, name, file);
+}
+
+static void add_part(Diagnosing *self, uint32_t function, const char *called, uint32_t family,
 	const LodeServiceCaller *caller, double cost)
 {
+	const LodeFamilies *families = self->context->families;
 	const LodeFunctionCost *one = lode_function_cost_at(self->context->costs, function);
-	const LodeServiceRule *rule = lode_service_rules_find(
-		self->rules, called, one->image, family, caller->file);
+	const LodeServiceRule *rule = NULL;
+
+	/* A program's own library may call the service last, too. */
+	if (caller->called != NULL) {
+		rule = find_rule(self, caller->called, one->image,
+			lode_families_find(families, caller->called, one->image, false),
+			caller->file);
+		called = rule != NULL ? caller->called : called;
+	}
+	if (rule == NULL)
+		rule = find_rule(self, called, one->image, family, caller->file);
 	Part part = {rule, rule != NULL ? rule->whole : NULL, function, called, *caller};
 
 	if (rule == NULL || rule->cause == NULL)
@@ -85,9 +105,6 @@ static void take_service(Diagnosing *self, const LodeService *service)
 	const LodeFunctionCost *one = lode_function_cost_at(context->costs, service->function);
 	g_autofree char *name = lode_service_called_name(one);
 	const char *called = g_string_chunk_insert_const(self->strings, name);
-	const char *family = service->family != LODE_NONE
-	                             ? lode_families_at(context->families, service->family)->name
-	                             : NULL;
 	double rest = service->nearest;
 
 	for (guint i = 0; i < service->n_callers; i++) {
@@ -95,10 +112,11 @@ static void take_service(Diagnosing *self, const LodeService *service)
 			context->services, service, i);
 		rest -= caller->nearest;
 		if (caller->nearest > 0)
-			add_part(self, service->function, called, family, caller, caller->nearest);
+			add_part(self, service->function, called, service->family, caller,
+				caller->nearest);
 	}
 	if (rest > 1e-9 * self->total)
-		add_part(self, service->function, called, family, &nobody, rest);
+		add_part(self, service->function, called, service->family, &nobody, rest);
 }
 
 LODE_ORDER(compare_parts, Part, strcmp(left->whole->name, right->whole->name),
@@ -183,11 +201,14 @@ static bool may_call(const Diagnosing *self, uint32_t instruction, const char *c
 	return !is_known;
 }
 
-/* The call of a part in its caller's line, and its facts; LODE_NONE: none is known. */
+/* The call of a part in its caller's line, and its facts; of what is inlined there, the costliest
+ * instruction. LODE_NONE: none is known. */
 static uint32_t find_call(const Diagnosing *self, const Part *part, uint8_t *out_facts)
 {
 	const LodeProfile *profile = self->context->profile;
 	const LodeServiceCaller *caller = &part->caller;
+	bool is_inlined = lode_function_cost_at(self->context->costs, part->service)->is_inlined;
+	double most = 0;
 
 	*out_facts = 0;
 	if (caller->function >= profile->functions->len || caller->file == NULL)
@@ -197,7 +218,10 @@ static uint32_t find_call(const Diagnosing *self, const Part *part, uint8_t *out
 	for (uint32_t i = 0; i < function->n_instructions; i++) {
 		uint32_t instruction = function->first_instruction + i;
 		uint32_t set = lode_profile_instruction(profile, instruction)->attribute_set;
-		if ((self->facts_of[set] & IS_CALL) == 0)
+		double cost = is_inlined ? lode_profile_event_value(profile,
+						   self->context->costs->event, instruction)
+		                         : 0;
+		if (is_inlined ? cost <= most : (self->facts_of[set] & IS_CALL) == 0)
 			continue;
 		uint32_t location = lode_own_lines_find(self->context->own, instruction);
 		const LodeLocation *line = location != LODE_NONE ? &LODE_AT(profile->locations,
@@ -205,9 +229,10 @@ static uint32_t find_call(const Diagnosing *self, const Part *part, uint8_t *out
 		                                                 : NULL;
 		if (line == NULL || line->line != caller->line ||
 			g_strcmp0(line->file, caller->file) != 0 ||
-			!may_call(self, instruction, part->called))
+			(!is_inlined && !may_call(self, instruction, part->called)))
 			continue;
-		found = found != LODE_NONE ? found : instruction;
+		found = found == LODE_NONE || is_inlined ? instruction : found;
+		most = cost;
 		*out_facts |= self->facts_of[set];
 	}
 	return found;
@@ -232,10 +257,30 @@ static void add_to_sums(GArray *sums, const void *key, uint32_t line, guint part
 		g_array_append_val(sums, added);
 }
 
+/* "T::method" of "<T as Trait>::method", as Rust has it; else a copy. The caller frees it. */
+static char *without_trait(const char *name)
+{
+	const char *trait = NULL, *at = name;
+	int depth = 0;
+
+	for (; *name == '<' && *at != '\0'; at++) {
+		depth += *at == '<';
+		depth -= *at == '>' && at[-1] != '-';
+		if (depth == 1 && trait == NULL && g_str_has_prefix(at, " as "))
+			trait = at;
+		if (depth <= 0)
+			break;
+	}
+	return trait == NULL || *at == '\0'
+	               ? g_strdup(name)
+	               : g_strdup_printf("%.*s%s", (int)(trait - name) - 1, name + 1, at + 1);
+}
+
 /* "std::_Hashtable::find" of its whole name: without what it returns, parameters and template
  * arguments. The caller frees it. */
-static char *short_name(const char *name)
+static char *short_name(const char *whole_name)
 {
+	g_autofree char *name = without_trait(whole_name);
 	GString *out = g_string_new(NULL);
 	int depth = 0;
 
@@ -257,14 +302,35 @@ static char *short_name(const char *name)
 	return g_string_free(out, FALSE);
 }
 
-/* How many of the names have much enough of the time to be said. */
+/* A name as it is said: "runtime.gcBgMarkWorker" of runtime.gcBgMarkWorker.func2, and of long ones
+ * without the outer namespaces. The caller frees it. */
+static char *said_name(const char *key)
+{
+	char *name = short_name(key);
+	const char *begin = name, *next;
+	char *closure = strstr(name, ".func");
+
+	if (closure != NULL && closure > name && g_ascii_isdigit(closure[strlen(".func")]))
+		*closure = '\0';
+	while (strlen(begin) > MOST_LETTERS && (next = strstr(begin, "::")) != NULL)
+		begin = next + strlen("::");
+	memmove(name, begin, strlen(begin) + 1);
+	return name;
+}
+
+/* How many of the names have much enough of the time to be said, and room. */
 static guint n_said(const GArray *names, double all)
 {
+	size_t letters = 0;
 	guint n = 0;
 
-	while (n < names->len && n < MOST_NAMES &&
-		(n == 0 || g_array_index(names, Sum, n).cost >= NAMED * all))
-		n++;
+	for (; n < names->len && n < MOST_NAMES; n++) {
+		const Sum *one = &g_array_index(names, Sum, n);
+		g_autofree char *name = said_name(one->key);
+		letters += strlen(name);
+		if (n > 0 && (one->cost < NAMED * all || letters > MOST_LETTERS))
+			break;
+	}
 	return n;
 }
 
@@ -277,7 +343,7 @@ static char *names_text(const GArray *names, double all)
 
 	for (guint i = 0; i < n; i++) {
 		const Sum *one = &g_array_index(names, Sum, i);
-		g_autofree char *name = short_name(one->key);
+		g_autofree char *name = said_name(one->key);
 		rest -= one->cost;
 		bool has_more = i + 1 < n || rest >= NAMED * all;
 		g_string_append_printf(text, "%s%s", i == 0 ? "" : has_more ? ", " : " and ", name);
@@ -350,7 +416,9 @@ static void summarise(
 			caller->line, i, caller->cost);
 		uint32_t call = i - begin < MOST_CALLERS ? find_call(self, part, &facts)
 		                                         : LODE_NONE;
-		if (call != LODE_NONE) {
+		/* What is inlined is the caller's code, whose own causes stay. */
+		if (call != LODE_NONE &&
+			!lode_function_cost_at(self->context->costs, part->service)->is_inlined) {
 			const LodeFindingPlace place = {call, share_of(self, caller->cost)};
 			g_array_append_val(diagnosis->at, place);
 		}
@@ -468,6 +536,7 @@ static void add_findings(const Diagnosing *self, guint begin, guint end, LodeDia
 static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 {
 	const LodeServiceRule *rule = choose_rule(self, begin, end, cost);
+	const LodeServiceRule *whole = part_at(self, begin)->whole;
 	double share = share_of(self, cost), part = self->total > 0 ? cost / self->total : 0;
 	double error = self->samples > 0 ? sqrt(CLAMP(part * (1 - part), 0, 1) / self->samples) *
 	                                           self->context->user
@@ -493,7 +562,9 @@ static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 	diagnosis->service = rule->service != NULL
 	                             ? g_strdup(rule->service)
 	                             : short_name(g_array_index(sums.names, Sum, 0).key);
-	diagnosis->name = g_strdup_printf("%s@%s", diagnosis->cause, diagnosis->service);
+	/* Which function has most may change from one recording to the next. */
+	diagnosis->name = g_strdup_printf(
+		"%s@%s", diagnosis->cause, whole->service != NULL ? whole->service : whole->name);
 	diagnosis->time = share;
 	diagnosis->time_error = error;
 	diagnosis->high = MIN(MOST_SAVED * share_of(self, sums.saves), MOST_OF_ALL);

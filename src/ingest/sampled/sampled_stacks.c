@@ -388,37 +388,51 @@ static uint32_t add_stack(Naming *self, uint32_t frame, uint32_t outer)
 	return slot->id;
 }
 
-/* The level of the frame around what is inlined; those of add_code() count from 0. */
+/* The level of the frame around what is inlined, where nothing is known of the calls; others count
+ * from the innermost, 0. */
 #define AROUND UINT32_MAX
 
-/* A place, as far as its instruction in the profile names it: what is inlined there is a frame in
- * that of its function. */
+/* A place, as far as its instruction in the profile names it: the function first, then the
+ * functions inlined into it. */
 static uint32_t add_place(Naming *self, const LodePlace *code, uint32_t instruction, uint32_t outer)
 {
+	const LodeProfile *profile = self->profile;
+	uint32_t locations[LODE_INLINING_MAX_DEPTH + 1], n = 0, inlining = LODE_NONE;
 	LodeFrame frame = {.address = code->address};
-	uint32_t location = LODE_NONE;
 
 	if (code->image != LODE_NONE)
 		frame.image = lode_code_images_peek(
 			lode_places_images(self->stacks->places), code->image)
 		                      ->path;
 	if (instruction != LODE_NONE) {
-		const LodeInstruction *row = lode_profile_instruction(self->profile, instruction);
-		frame.function = lode_profile_function(self->profile, row->function)->name;
-		location = row->location;
+		const LodeInstruction *row = lode_profile_instruction(profile, instruction);
+		frame.function = lode_profile_function(profile, row->function)->name;
+		locations[n++] = row->location;
+		inlining = lode_profile_inlining_of(profile, instruction);
 	}
-	if (location != LODE_NONE) {
+	for (; inlining != LODE_NONE && n < G_N_ELEMENTS(locations); n++) {
+		const LodeInlining *call = &LODE_AT(profile->inlinings, LodeInlining, inlining);
+		locations[n] = call->location;
+		inlining = call->outer;
+	}
+	if (n == 0 || locations[0] == LODE_NONE)
+		return add_stack(self, add_frame(self, code, 0, &frame), outer);
+	frame.is_inlined = LODE_AT(profile->locations, LodeLocation, locations[n - 1]).inlined !=
+	                   NULL;
+	if (frame.is_inlined) {
+		LodeFrame around = frame;
+		around.is_inlined = false;
+		outer = add_stack(self, add_frame(self, code, AROUND, &around), outer);
+	}
+	for (; n-- > 0; frame.is_inlined = true) {
 		const LodeLocation *named = &LODE_AT(
-			self->profile->locations, LodeLocation, location);
-		if (named->inlined != NULL) {
-			outer = add_stack(self, add_frame(self, code, AROUND, &frame), outer);
-			frame.function = named->inlined;
-			frame.is_inlined = true;
-		}
+			profile->locations, LodeLocation, locations[n]);
+		frame.function = frame.is_inlined ? named->inlined : frame.function;
 		frame.file = named->file;
 		frame.line = named->line;
+		outer = add_stack(self, add_frame(self, code, n, &frame), outer);
 	}
-	return add_stack(self, add_frame(self, code, 0, &frame), outer);
+	return outer;
 }
 
 /* The function first, then the functions inlined into it, the innermost last. */

@@ -42,7 +42,12 @@ static bool is_shown_as_family(const LodeTopFunctions *self, const LodeFamilyCos
 		cost->n > 0 ? lode_function_cost_at(self->functions->costs, cost->members[0])->self
 			    : 0;
 
-	return cost->n != 1 && time >= LEAST_SHARE * self->total && time > FAMILY_MATTERS * most;
+	/* What is inlined counts for the functions around it. */
+	if (cost->n == 1 ||
+		(cost->n == 0 &&
+			!lode_families_at(self->functions->families, cost->family)->is_kernel))
+		return false;
+	return time >= LEAST_SHARE * self->total && time > FAMILY_MATTERS * most;
 }
 
 /* So much of a row's cost must have a known caller. */

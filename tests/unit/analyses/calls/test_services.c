@@ -212,6 +212,87 @@ static void test_nameless(void)
 	scene_clear(&self);
 }
 
+/* What the program calls is named so, though the function there has another name. */
+static void test_called(void)
+{
+	LodeProfile *profile = called_profile_new(functions, N_FUNCTIONS);
+	const LodeEdge call = {MAIN, STUB, LODE_EDGE_CALL, 9};
+	Scene self;
+
+	profile->stacks = lode_stacks_new();
+	lode_profile_function(profile, STUB)->name = lode_profile_intern(profile, "strcoll@plt");
+	lode_profile_instruction(profile, MAIN)->size = 5;
+	g_array_append_val(profile->edges, call);
+	uint32_t in_main = add_stack(profile, MAIN, 40, LODE_NONE);
+	LODE_AT(profile->stacks->frames, LodeFrame, 0).address = 20;
+	uint32_t beyond = add_stack(profile, MAIN, 41, LODE_NONE);
+	LODE_AT(profile->stacks->frames, LodeFrame, 1).address = 21;
+	add_samples(profile, add_stack(profile, STRLEN, 0, in_main), 4);
+	add_samples(profile, add_stack(profile, STRLEN, 0, beyond), 3);
+	scene_init(&self, profile);
+	check_service(&self, STRLEN, "70: main main.c:40 40, main main.c:41 30, nobody 0");
+	const LodeService *service = lode_services_find(self.services, STRLEN, LODE_NONE);
+	g_assert_cmpstr(lode_service_caller(self.services, service, 0)->called, ==, "strcoll");
+	g_assert_null(lode_service_caller(self.services, service, 1)->called);
+	scene_clear(&self);
+}
+
+static uint32_t add_inlined(LodeProfile *profile, const char *name, uint32_t outer)
+{
+	const LodeFrame frame = {.function = lode_profile_intern(profile, name),
+		.image = lode_profile_image(profile, MAIN)->path,
+		.file = lode_profile_intern(profile, "/usr/include/c++/12/bits/hashtable.h"),
+		.line = 7,
+		.is_inlined = true};
+	const LodeStack stack = {profile->stacks->frames->len, outer};
+
+	g_array_append_val(profile->stacks->frames, frame);
+	g_array_append_val(profile->stacks->stacks, stack);
+	return profile->stacks->stacks->len - 1;
+}
+
+static const LodeService *service_named(const Scene *self, const char *name)
+{
+	for (guint i = 0; i < self->services->services->len; i++) {
+		const LodeService *one = &g_array_index(self->services->services, LodeService, i);
+		if (one->function != LODE_NONE &&
+			strcmp(lode_function_cost_at(self->costs, one->function)->name, name) == 0)
+			return one;
+	}
+	return NULL;
+}
+
+/* Inlined in each other, with all that they call; a sample is nearest to the innermost. */
+static void test_inlined(void)
+{
+	LodeProfile *profile = called_profile_new(functions, N_FUNCTIONS);
+	Scene self;
+
+	profile->stacks = lode_stacks_new();
+	uint32_t in_main = add_stack(profile, MAIN, 40, LODE_NONE);
+	uint32_t outer = add_inlined(
+		profile, "std::unordered_map<int, int>::at(int const&)", in_main);
+	uint32_t between = add_inlined(profile, "std::__addressof(int&)", outer);
+	uint32_t inner = add_inlined(profile, "std::_Hashtable<int, int>::find(int)", between);
+	add_samples(profile, outer, 2);
+	add_samples(profile, between, 1);
+	add_samples(profile, inner, 6);
+	add_samples(profile, add_stack(profile, MALLOC, 0, inner), 3);
+	add_samples(profile, in_main, 8);
+	scene_init(&self, profile);
+	const LodeService *service = service_named(&self, "std::_Hashtable<int, int>::find(int)");
+	g_autofree char *text = service_text(&self, service);
+	g_assert_cmpstr(text, ==, "90: main main.c:40 90, nobody 0");
+	g_assert_cmpfloat(service->nearest, ==, 90);
+	service = service_named(&self, "std::unordered_map<int, int>::at(int const&)");
+	g_assert_cmpfloat(service->inclusive, ==, 120);
+	g_assert_cmpfloat(service->nearest, ==, 30);
+	check_service(&self, MALLOC, "");
+	check_family(&self, "hashing", "120: main main.c:40 120, nobody 0");
+	check_family(&self, "allocator", "30: main main.c:40 30, nobody 0");
+	scene_clear(&self);
+}
+
 /* --- random stacks --- */
 
 enum { MOST_STACKS = 60, N_LINES = 3, N_CALLERS = N_OWN * N_LINES, MOST_FAMILIES = 64 };
@@ -485,6 +566,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/services/example", test_example);
 	g_test_add_func("/services/static", test_static);
 	g_test_add_func("/services/nameless", test_nameless);
+	g_test_add_func("/services/called", test_called);
+	g_test_add_func("/services/inlined", test_inlined);
 	g_test_add_func("/services/counted", test_counted);
 	g_test_add_func("/services/inferred", test_inferred);
 	g_test_add_func("/services/nothing", test_nothing);

@@ -105,6 +105,7 @@ static void test_example(void)
 	one = lode_diagnoses_at(all, 1);
 	g_assert_cmpstr(one->cause, ==, "service-string");
 	g_assert_cmpstr(one->service, ==, "strcmp");
+	g_assert_cmpstr(one->name, ==, "service-string@comparing");
 	g_assert_cmpfloat_with_epsilon(one->time, 0.15, 1e-9);
 	one = lode_diagnoses_at(all, 2);
 	g_assert_cmpstr(one->cause, ==, "service-sort");

@@ -76,9 +76,16 @@ static const struct {
 	{"exceptions", "__cxa_throw", LIBSTDCXX, NULL},
 	{"casts", "__dynamic_cast", LIBSTDCXX, NULL},
 	{"Go's maps", "runtime.mapaccess2_faststr", OWN, NULL},
+	{"Rust's default hash", "<core::hash::sip::Hasher<S> as core::hash::Hasher>::write", OWN,
+		NULL},
+	{"Rust's default hash", "<std::hash::random::DefaultHasher as core::hash::Hasher>::write",
+		OWN, NULL},
+	{"Rust's hash tables", "core::hash::BuildHasher::hash_one", OWN, NULL},
 	{"Rust's hash tables", "hashbrown::map::HashMap<K,V,S,A>::insert", OWN, NULL},
+	{NULL, "<my::Key as core::hash::Hash>::hash", OWN, NULL},
 	{"C++ unordered containers",
 		"std::_Hashtable<int, std::pair<int const, int> >::find(int const&)", OWN, NULL},
+	{"C++ unordered containers", "std::unordered_map<int, int>::find(int const&)", OWN, NULL},
 	{"hashing", "g_hash_table_lookup", "/usr/lib/libglib-2.0.so.0", NULL},
 	{"search trees", "std::_Rb_tree<int, int>::_M_get_insert_unique_pos(int const&)", OWN,
 		NULL},
@@ -211,6 +218,26 @@ static void test_all(void)
 	}
 }
 
+/* Users mute diagnoses by their names: no two rules make the same. */
+static void test_names(void)
+{
+	g_autoptr(LodeServiceRules) rules = lode_service_rules_new();
+	g_autoptr(GHashTable) names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+	for (guint i = 0; i < lode_service_rules_n(rules); i++) {
+		const LodeServiceRule *rule = lode_service_rules_at(rules, i);
+		char *name = g_strdup_printf(
+			"%s@%s", rule->cause, rule->service != NULL ? rule->service : rule->name);
+		/* Python's, and those of all other interpreters: in different programs. */
+		if (rule->whole == rule && strcmp(name, "service-interpreter@look-ups") != 0 &&
+			g_hash_table_contains(names, name))
+			g_test_fail_printf("two rules make '%s'", name);
+		if (rule->whole == rule)
+			g_hash_table_add(names, g_steal_pointer(&name));
+		g_free(name);
+	}
+}
+
 /* A part has the texts of its whole; it may be before it. */
 static void test_parts(void)
 {
@@ -272,6 +299,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/service_rules/cases", test_cases);
 	g_test_add_func("/service_rules/all", test_all);
+	g_test_add_func("/service_rules/names", test_names);
 	g_test_add_func("/service_rules/parts", test_parts);
 	g_test_add_func("/service_rules/wrong", test_wrong);
 	return g_test_run();
