@@ -167,6 +167,48 @@ static void join_kernel(LodeDiagnoses *self)
 	}
 }
 
+static bool has_name_of_other(const LodeDiagnoses *self, guint index, guint end)
+{
+	for (guint i = 0; i < end; i++)
+		if (i != index && strcmp(lode_diagnoses_at(self, i)->name,
+					  lode_diagnoses_at(self, index)->name) == 0)
+			return true;
+	return false;
+}
+
+static void append_to_name(LodeDiagnosis *self, const char *text)
+{
+	char *name = g_strdup_printf("%s (%s)", self->name, text);
+
+	g_free(self->name);
+	self->name = name;
+}
+
+/* Functions of one name are told apart by their files, else by numbers. */
+static void tell_apart(LodeDiagnoses *self)
+{
+	g_autofree bool *is_shared = g_new0(bool, MAX(self->diagnoses->len, 1));
+	guint n = self->diagnoses->len;
+
+	for (guint i = 0; i < n; i++)
+		is_shared[i] = has_name_of_other(self, i, n);
+	for (guint i = 0; i < n; i++) {
+		LodeDiagnosis *one = lode_diagnoses_at(self, i);
+		g_autofree char *file = is_shared[i] && one->file != NULL
+		                                ? g_path_get_basename(one->file)
+		                                : NULL;
+		if (file != NULL)
+			append_to_name(one, file);
+	}
+	for (guint i = 1, number = 2; i < n; i++) {
+		g_autofree char *text = g_strdup_printf("%u", number);
+		if (!has_name_of_other(self, i, i))
+			continue;
+		append_to_name(lode_diagnoses_at(self, i), text);
+		number++;
+	}
+}
+
 static void finish(LodeDiagnoses *self, const LodeDiagnosisContext *context)
 {
 	drop_explained(self);
@@ -186,6 +228,7 @@ static void finish(LodeDiagnoses *self, const LodeDiagnosisContext *context)
 		g_array_set_size(one->at, MIN(one->at->len, LODE_FINDING_PLACES));
 	}
 	self->covered = MIN(self->covered, 1);
+	tell_apart(self);
 	g_ptr_array_sort(self->diagnoses, compare_diagnoses);
 }
 

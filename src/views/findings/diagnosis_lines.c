@@ -166,7 +166,9 @@ void lode_diagnosis_lines_explain(const LodeDiagnoses *self, const LodeProfile *
 		lode_profile_lines_print_indented(terminal, INDENT, out, "Ruled out: %s.",
 			(const char *)g_ptr_array_index(one->ruled_out, i));
 	lode_profile_lines_print_indented(terminal, INDENT, out, "What people do: %s", one->remedy);
-	lode_profile_lines_print_indented(terminal, INDENT, out, "Source: %s.", one->source);
+	if (one->source != NULL)
+		lode_profile_lines_print_indented(
+			terminal, INDENT, out, "Source: %s.", one->source);
 	lode_profile_lines_print_indented(
 		terminal, INDENT, out, "Name: %s%s", one->name, one->is_muted ? ", muted" : "");
 }

@@ -77,6 +77,26 @@ static void test_order(void)
 	g_assert_cmpuint(g_array_index(hash->findings, uint32_t, 0), ==, 2);
 }
 
+/* Functions of one name: told apart by their files, or where they have none, by numbers. */
+static void test_same_names(void)
+{
+	static const char *const files[][2] = {{"/home/a.c", "/home/b.c"}, {NULL, NULL}};
+	static const char *const expected[][2] = {{"division@hash (b.c)", "division@hash (a.c)"},
+		{"division@hash", "division@hash (2)"}};
+
+	for (size_t k = 0; k < G_N_ELEMENTS(files); k++) {
+		g_autoptr(LodeProfile) profile = divisions_new(200, 300);
+		lode_profile_function(profile, 1)->name = lode_profile_function(profile, 0)->name;
+		for (uint32_t i = 0; i < 2; i++)
+			lode_profile_instruction(profile, 2 * i)->location = lode_profile_location(
+				profile, files[k][i], i + 1, NULL);
+		g_autoptr(LodeDiagnoses) all = lode_diagnose(profile, NULL, 0, NULL);
+		g_assert_cmpuint(all->diagnoses->len, ==, 2);
+		g_assert_cmpstr(lode_diagnoses_at(all, 0)->name, ==, expected[k][0]);
+		g_assert_cmpstr(lode_diagnoses_at(all, 1)->name, ==, expected[k][1]);
+	}
+}
+
 /* Nothing weighs. */
 static void test_no_event(void)
 {
@@ -401,6 +421,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/diagnose/order", test_order);
+	g_test_add_func("/diagnose/same_names", test_same_names);
 	g_test_add_func("/diagnose/no_event", test_no_event);
 	g_test_add_func("/diagnose/little", test_little);
 	g_test_add_func("/diagnose/shared", test_shared);
