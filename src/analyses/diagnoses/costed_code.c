@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/diagnoses/costed_code.h"
 
+#include "analyses/diagnoses/small_calls.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "model/observed/fused_branch.h"
@@ -21,6 +22,7 @@ char *lode_code_fact_name(unsigned fact)
 		[LODE_CODE_SPLIT] = "split:most",
 		[LODE_CODE_DENSE] = "lines:dense",
 		[LODE_CODE_ROOTS] = "divider:roots",
+		[LODE_CODE_SMALL] = "called:small",
 	};
 
 	if (fact < LODE_CODE_LIMIT_STEP)
@@ -642,6 +644,7 @@ LodeCostedCode *lode_costed_code_new(const LodeDiagnosisContext *context)
 	find_entries(self, &judging);
 	find_facts_of_lines(self);
 	find_roots(self);
+	lode_small_calls_mark(self);
 	return self;
 }
 
@@ -657,4 +660,26 @@ void lode_costed_code_free(LodeCostedCode *self)
 	g_free(self->loop_weights);
 	g_free(self->set_marks);
 	g_free(self);
+}
+
+static const char *const run_time_images[] = {"*/libc.so*", "*/libc-2.*", "*/libm.so*",
+	"*/libm-2.*", "*/libpthread*.so*", "*/ld-linux*", "*/ld-2.*", "*/ld-musl*",
+	"*/libstdc++.so*", "*/libgcc_s.so*"};
+static const char *const run_time_functions[] = {"runtime.*"};
+
+static bool matches(const char *const *globs, size_t n, const char *text)
+{
+	for (size_t i = 0; i < n; i++)
+		if (g_pattern_match_simple(globs[i], text))
+			return true;
+	return false;
+}
+
+bool lode_costed_code_is_run_time(const LodeDiagnosisContext *context, uint32_t function)
+{
+	const LodeFunction *one = lode_profile_function(context->profile, function);
+
+	return matches(run_time_images, G_N_ELEMENTS(run_time_images),
+		       lode_profile_image(context->profile, one->image)->path) ||
+	       matches(run_time_functions, G_N_ELEMENTS(run_time_functions), one->name);
 }

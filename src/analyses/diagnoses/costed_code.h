@@ -27,6 +27,8 @@ enum {
 	LODE_CODE_DENSE,
 	/* In a function that uses the divider for square roots alone. */
 	LODE_CODE_ROOTS,
+	/* Of a small function that loops call, or of these calls (small_calls.h). */
+	LODE_CODE_SMALL,
 	/* In a loop whose iterations take as long as its recurrence of this kind, or as its work
 	 * for this unit. Where the time of an iteration is not known: no other bound is near. */
 	LODE_CODE_LIMIT_STEP,
@@ -66,3 +68,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeCostedCode, lode_costed_code_free)
 
 /* The time of an iteration in cycles; NAN: not known. */
 double lode_costed_code_cycles(const LodeCostedCode *self, const LodeLoop *loop);
+
+/* Whether a function is of a library that no one changes for a program's sake, or of a run-time
+ * that is linked into programs: nothing but its system calls concerns the one who wrote the
+ * program. */
+bool lode_costed_code_is_run_time(const LodeDiagnosisContext *context, uint32_t function);

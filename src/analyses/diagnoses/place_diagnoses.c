@@ -57,31 +57,6 @@ static bool is_service(const LodeDiagnosisContext *context, uint32_t function)
 	       lode_profile_image(context->profile, one->image)->kind == LODE_IMAGE_KERNEL;
 }
 
-/* Libraries that no one changes for a program's sake, and names of functions of run-times that are
- * linked into programs. */
-static const char *const run_time_images[] = {"*/libc.so*", "*/libc-2.*", "*/libm.so*",
-	"*/libm-2.*", "*/libpthread*.so*", "*/ld-linux*", "*/ld-2.*", "*/ld-musl*",
-	"*/libstdc++.so*", "*/libgcc_s.so*"};
-static const char *const run_time_functions[] = {"runtime.*"};
-
-static bool matches(const char *const *globs, size_t n, const char *text)
-{
-	for (size_t i = 0; i < n; i++)
-		if (g_pattern_match_simple(globs[i], text))
-			return true;
-	return false;
-}
-
-/* Whether nothing but its system calls concerns the one who wrote the program. */
-static bool is_run_time(const LodeDiagnosisContext *context, uint32_t function)
-{
-	const LodeFunction *one = lode_profile_function(context->profile, function);
-
-	return matches(run_time_images, G_N_ELEMENTS(run_time_images),
-		       lode_profile_image(context->profile, one->image)->path) ||
-	       matches(run_time_functions, G_N_ELEMENTS(run_time_functions), one->name);
-}
-
 /* The words of each set of attributes, and of each fact. */
 static LodeCauseWords *words_of_sets(const LodeProfile *profile, const LodeCauseRules *rules)
 {
@@ -153,9 +128,9 @@ static Diagnosed *find_diagnosed(const LodeDiagnosisContext *context)
 	Diagnosed *diagnosed = g_new0(Diagnosed, MAX(n, 1));
 
 	for (uint32_t i = 0; i < n; i++)
-		diagnosed[i] = is_service(context, i)    ? BY_NONE
-		               : is_run_time(context, i) ? BY_SYSTEM_CALLS
-		                                         : BY_ALL_RULES;
+		diagnosed[i] = is_service(context, i)                     ? BY_NONE
+		               : lode_costed_code_is_run_time(context, i) ? BY_SYSTEM_CALLS
+		                                                          : BY_ALL_RULES;
 	return diagnosed;
 }
 

@@ -480,6 +480,57 @@ static void test_splits_and_roots(void)
 	check_facts(profile, facts);
 }
 
+/* A loop calls a small function through its stub, whose jump is known or not. */
+static void test_small_calls(void)
+{
+	static const char *const all[7] = {"called:small", NULL, "called:small", "called:small",
+		"called:small", "called:small"},
+				 *const but_load[7] = {"called:small", NULL, "called:small", NULL,
+					 "called:small", "called:small"},
+				 *const none[7] = {NULL};
+	static const struct {
+		bool has_loop, has_jump;
+		double load;
+		const char *last, *name;
+		const char *const *facts;
+	} cases[] = {
+		{true, true, 40, "kind:ret", "getter", all},
+		{true, false, 40, "kind:ret", "getter", all},
+		{true, true, 2000, "kind:ret", "getter", but_load},
+		{false, true, 40, "kind:ret", "getter", none},
+		{true, true, 40, "kind:call", "getter", none},
+		{true, false, 40, "kind:ret", "other", none},
+		/* A service. */
+		{true, true, 40, "kind:ret", "strlen", none},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = code_profile_new();
+		const LodeLoop loop = {.head = 0, .iteration_ns = (double)NAN};
+		code_profile_function(profile, "row");
+		code_profile_block(profile, cases[i].has_loop, cases[i].has_loop);
+		code_profile_add(profile, "kind:call", 5);
+		code_profile_add(profile, "kind:branch", 10);
+		code_profile_function(profile, i == 6 ? "strlen@plt" : "getter@plt");
+		code_profile_add(profile, "kind:jump", 10);
+		code_profile_function(profile, cases[i].name);
+		code_profile_add(profile, "kind:load", cases[i].load);
+		code_profile_add(profile, "op:add needs:mul", 30);
+		code_profile_add(profile, cases[i].last, 10);
+		code_profile_function(profile, "main");
+		code_profile_add(profile, "op:nop", 10);
+		code_profile_fall(profile, 0, 9);
+		code_profile_edge(profile, 1, 0, LODE_EDGE_TAKEN, 8);
+		code_profile_edge(profile, 0, 2, LODE_EDGE_CALL, 9);
+		if (cases[i].has_jump)
+			code_profile_edge(profile, 2, 3, LODE_EDGE_JUMP, 9);
+		code_profile_finish(profile);
+		if (cases[i].has_loop)
+			g_array_append_val(profile->loops, loop);
+		check_facts(profile, cases[i].facts);
+	}
+}
+
 static void test_empty(void)
 {
 	g_autoptr(LodeProfile) profile = code_profile_new();
@@ -498,6 +549,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/costed_code/counted", test_counted);
 	g_test_add_func("/costed_code/targets", test_targets);
 	g_test_add_func("/costed_code/entries", test_entries);
+	g_test_add_func("/costed_code/small_calls", test_small_calls);
 	g_test_add_func("/costed_code/splits_and_roots", test_splits_and_roots);
 	g_test_add_func("/costed_code/empty", test_empty);
 	return g_test_run();

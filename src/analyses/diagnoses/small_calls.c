@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/diagnoses/small_calls.h"
+
+#include <string.h>
+
+enum { MOST_BYTES = 64, MOST_INSTRUCTIONS = 16 };
+
+/* A load, or what waits for one, that has this part of the time is what costs, not the call: data
+ * come from afar. */
+static const double MOST_OF_IT = 0.9;
+
+enum { IS_SMALL = 1, IS_CALLED_IN_LOOP = 2 };
+
+typedef struct {
+	LodeCostedCode *code;
+	uint8_t *kinds;  /* of each function */
+	double *weights; /* of each small function, with its stubs and calls */
+	uint32_t *leads; /* of each function: the small one that it is, or that it leads to as a
+	                    stub; LODE_NONE */
+	GArray *calls;   /* LodeCountedCall */
+	bool *is_call;   /* of each attribute set */
+	bool *is_load;   /* likewise: it loads, or waits for a load */
+} Marking;
+
+static const LodeFunction *function_at(const Marking *self, uint32_t function)
+{
+	return lode_profile_function(self->code->context->profile, function);
+}
+
+static uint32_t set_of(const Marking *self, uint32_t instruction)
+{
+	return lode_profile_instruction(self->code->context->profile, instruction)->attribute_set;
+}
+
+static void find_sets(Marking *self)
+{
+	const LodeProfile *profile = self->code->context->profile;
+
+	self->is_call = g_new0(bool, MAX(profile->attribute_sets->len, 1));
+	self->is_load = g_new0(bool, MAX(profile->attribute_sets->len, 1));
+	for (guint i = 0; i < profile->attribute_sets->len; i++) {
+		const LodeAttributeSet *set = &LODE_AT(
+			profile->attribute_sets, LodeAttributeSet, i);
+		for (uint32_t k = set->first; k < set->first + set->n; k++) {
+			const char *name = g_ptr_array_index(
+				profile->attributes, LODE_AT(profile->set_members, uint32_t, k));
+			self->is_call[i] |= strcmp(name, "kind:call") == 0;
+			self->is_load[i] |= strcmp(name, "kind:load") == 0 ||
+			                    strcmp(name, "needs:load") == 0 ||
+			                    strcmp(name, "needs:miss") == 0;
+		}
+	}
+}
+
+static bool is_small(const Marking *self, uint32_t function)
+{
+	const LodeDiagnosisContext *context = self->code->context;
+	const LodeFunction *one = function_at(self, function);
+
+	if (one->size == 0 || one->size > MOST_BYTES || one->n_instructions > MOST_INSTRUCTIONS ||
+		context->family_of[function] != LODE_NONE ||
+		lode_profile_image(context->profile, one->image)->kind != LODE_IMAGE_FILE ||
+		lode_function_is_stub(one, one->name) ||
+		lode_costed_code_is_run_time(context, function))
+		return false;
+	for (uint32_t i = 0; i < one->n_instructions; i++) {
+		uint32_t at = one->first_instruction + i;
+		if (self->code->loops[at] != LODE_NONE || self->is_call[set_of(self, at)])
+			return false;
+	}
+	return true;
+}
+
+/* A stub of which no jump is known leads to what it is named after. */
+static void find_small(Marking *self)
+{
+	guint n = self->code->context->profile->functions->len;
+	g_autoptr(GHashTable) stubs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!is_small(self, i))
+			continue;
+		self->kinds[i] = IS_SMALL;
+		self->leads[i] = i;
+		g_hash_table_insert(stubs, g_strconcat(function_at(self, i)->name, "@plt", NULL),
+			GUINT_TO_POINTER(i + 1));
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t small = GPOINTER_TO_UINT(
+			g_hash_table_lookup(stubs, function_at(self, i)->name));
+		self->leads[i] = small > 0 ? small - 1 : self->leads[i];
+	}
+	for (guint i = 0; i < self->calls->len; i++) {
+		const LodeCountedCall *call = &g_array_index(self->calls, LodeCountedCall, i);
+		const LodeFunction *caller = function_at(self, call->caller);
+		if (lode_function_is_stub(caller, caller->name) &&
+			self->kinds[call->callee] == IS_SMALL)
+			self->leads[call->caller] = call->callee;
+	}
+}
+
+/* The instruction of a call that leads to a small function; LODE_NONE: it is none. */
+static uint32_t source_of(const Marking *self, const LodeCountedCall *call)
+{
+	uint32_t source =
+		call->edge != LODE_NONE && self->leads[call->callee] != LODE_NONE
+			? LODE_AT(self->code->context->profile->edges, LodeEdge, call->edge).source
+			: LODE_NONE;
+
+	return source != LODE_NONE && self->is_call[set_of(self, source)] ? source : LODE_NONE;
+}
+
+/* Adds the weight of a function's instructions to that of the small one that it leads to. */
+static void add_weight(Marking *self, uint32_t function)
+{
+	const LodeFunction *one = function_at(self, function);
+
+	for (uint32_t i = 0; i < one->n_instructions; i++)
+		self->weights[self->leads[function]] +=
+			self->code->weights[one->first_instruction + i];
+}
+
+static void mark_function(Marking *self, uint32_t function)
+{
+	const LodeFunction *one = function_at(self, function);
+	double all = self->weights[self->leads[function]];
+
+	for (uint32_t i = 0; i < one->n_instructions; i++) {
+		uint32_t at = one->first_instruction + i;
+		if (!self->is_load[set_of(self, at)] || self->code->weights[at] < MOST_OF_IT * all)
+			self->code->facts[at] |= UINT32_C(1) << LODE_CODE_SMALL;
+	}
+}
+
+void lode_small_calls_mark(LodeCostedCode *code)
+{
+	const LodeProfile *profile = code->context->profile;
+	guint n = profile->functions->len;
+	g_autofree uint8_t *kinds = g_new0(uint8_t, MAX(n, 1));
+	g_autofree double *weights = g_new0(double, MAX(n, 1));
+	g_autofree uint32_t *leads = g_new(uint32_t, MAX(n, 1));
+	g_auto(LodeCallCosts) costs = {0};
+
+	lode_call_costs_init(&costs, profile, code->context->event, true);
+	Marking self = {code, kinds, weights, leads, costs.calls, NULL, NULL};
+	for (guint i = 0; i < n; i++)
+		leads[i] = LODE_NONE;
+	find_sets(&self);
+	find_small(&self);
+	for (guint i = 0; i < costs.calls->len; i++) {
+		const LodeCountedCall *call = &g_array_index(costs.calls, LodeCountedCall, i);
+		uint32_t source = source_of(&self, call);
+		if (source == LODE_NONE)
+			continue;
+		weights[leads[call->callee]] += code->weights[source];
+		kinds[leads[call->callee]] |= code->loops[source] != LODE_NONE ? IS_CALLED_IN_LOOP
+		                                                               : 0;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (leads[i] != LODE_NONE)
+			add_weight(&self, i);
+	for (uint32_t i = 0; i < n; i++)
+		if (leads[i] != LODE_NONE && (kinds[leads[i]] & IS_CALLED_IN_LOOP) != 0)
+			mark_function(&self, i);
+	for (guint i = 0; i < costs.calls->len; i++) {
+		const LodeCountedCall *call = &g_array_index(costs.calls, LodeCountedCall, i);
+		uint32_t source = source_of(&self, call);
+		if (source != LODE_NONE && code->loops[source] != LODE_NONE)
+			code->facts[source] |= UINT32_C(1) << LODE_CODE_SMALL;
+	}
+	g_free(self.is_call);
+	g_free(self.is_load);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Small functions that are called in loops, and could be part of these:
+ *
+ *   row ── call grid_at@plt ─▶ jmp *slot ─▶ grid_at: some instructions, ret
+ *
+ * Private to analyses/diagnoses/.
+ */
+#pragma once
+
+#include "analyses/diagnoses/costed_code.h"
+
+/*
+ * Sets LODE_CODE_SMALL of the instructions of functions of at most 64 bytes without calls and loops
+ * of their own that loops of the program's own code call; of their stubs; and of these calls. Not
+ * of services and run-times, nor of a load that has most of the time of all this: it waits for
+ * data.
+ */
+void lode_small_calls_mark(LodeCostedCode *self);
