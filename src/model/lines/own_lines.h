@@ -44,8 +44,8 @@ typedef struct {
  * location. The caller unrefs the array of LodeInlinedLine. */
 GArray *lode_own_lines_chain(const LodeOwnLines *self, uint32_t instruction);
 
-/* Whether a source file is of the toolchain, of the system's headers, or of a package that Cargo or
- * Go downloaded, by its path as debug information has it. */
+/* Whether a source file is of the toolchain, of the system's headers, of Node.js itself, or of a
+ * package that Cargo or Go downloaded, by its path as debug information has it. */
 bool lode_is_toolchain_file(const char *path);
 
 /* Whether the image of this path is a shared library of the system. */
