@@ -289,10 +289,13 @@ const costly = (name, cost, what) => [`graph ${name}`, "v begin 1000 1000 op:mov
 	"e begin costly 1000", "e costly add 1000", "e add costly 900", "e add end 100"];
 writeFileSync("causes.flow", ["lode-flow 1", "event cycles", ...Array.from({ length: 12 }, (_, i) => costly(`divide${i}`, 40000, "op:idiv kind:div")).flat(),
 	...costly("count", 90000, "op:lock_add kind:atomic kind:load kind:store"), ""].join("\n"));
-for (const name of ["pairs", "slower", "large", "causes"]) run(lode, "import", `${name}.flow`, "-o", `${name}.lode`);
+/* The same without the divisions; of both the processor time is known. */
+writeFileSync("mended.flow", readFileSync("causes.flow", "utf8").replaceAll("costly 40000 1000 op:idiv kind:div", "costly 1000 1000 op:and kind:alu"));
+for (const name of ["pairs", "slower", "large", "causes", "mended"]) run(lode, "import", `${name}.flow`, "-o", `${name}.lode`);
+for (const [name, time] of [["causes", 6], ["mended", 1.4]]) run("sqlite3", `${name}.lode`, `INSERT OR REPLACE INTO meta VALUES ('user_seconds', '${time}'), ('system_seconds', '0')`);
 run("cp", "causes.lode", "evil-causes.lode");
 run("sqlite3", "evil-causes.lode", `UPDATE function SET name = ${quoted} || name`);
-const PAIRS = 7, SLOWER = 8, LARGE = 9, NAMES = 11, WINDOWS = 12;
+const PAIRS = 7, SLOWER = 8, LARGE = 9, NAMES = 11, WINDOWS = 12, MENDED = 15;
 
 /* A branch that windows saw 100 times, and saw go on in 60 of them. */
 run("cp", "x.lode", "windows.lode");
@@ -319,7 +322,7 @@ async function serve(...words) {
 	return { child, link, base: link.split("?")[0] };
 }
 
-const server = await serve("x.lode", "evil.lode", "again.lode", "share.lode", "turns.lode", "calls.lode", "wicked.lode", "pairs.lode", "slower.lode", "large.lode", "workers.lode", "names.lode", "windows.lode", "causes.lode", "evil-causes.lode", "x.rps");
+const server = await serve("x.lode", "evil.lode", "again.lode", "share.lode", "turns.lode", "calls.lode", "wicked.lode", "pairs.lode", "slower.lode", "large.lode", "workers.lode", "names.lode", "windows.lode", "causes.lode", "evil-causes.lode", "mended.lode", "x.rps");
 const browser = await playwright.chromium.launch({ executablePath: chromium, args: ["--no-sandbox", "--disable-gpu"] });
 const context = await browser.newContext({ viewport: { width: 1280, height: 850 } });
 context.setDefaultTimeout(60000); /* a busy machine */
@@ -1139,7 +1142,7 @@ await check("the page's questions are answered", async (expect) => {
 		Placement: ["place?profile=3&threads-per-memory=1"],
 		TraceResults: ["trace-simulate?cache=d1=1K:2:64&classify=1&over-time=5", "trace-simulate?curve=data"],
 		Misses: ["trace-simulate?cache=d1=1K:2:64&by=object"],
-		Comparisons: ["diff?base=0&profile=2&by=all"],
+		Comparisons: ["diff?base=0&profile=2&by=all", `diff?base=${CAUSES}&profile=${MENDED}`],
 	};
 	const lines = [
 		`import type * as api from ${JSON.stringify(join(ui, "src/api"))};`,
@@ -1413,6 +1416,18 @@ await check("compare: what lode diff says of two profiles", async (expect) => {
 	expect("changes of several kinds", new Set(rows.map((row) => row[0])).size >= 2, true);
 	expect("kinds and names", await page.$$eval(".compared tbody tr", (all) => all.map((row) => [row.cells[row.cells.length - 2].innerText, row.dataset.row])), rows);
 	expect("drawn", (await page.innerText(".scatter figcaption")).startsWith(`${rows[0][0]}s:`), true);
+	/* Diagnoses in the words of the text. */
+	await at(`#/compare?profile=${MENDED}&base=${CAUSES}`);
+	await page.waitForSelector(".compared-diagnoses tbody tr");
+	const said = run(lode, "diff", "causes.lode", "mended.lode").toString().split("\n\n")[1].replaceAll("\n", " ");
+	const [, title, scope, more, promised, achieved] = /^Gone: (.*) in (\w+) (and \d+ more functions), .*; promised (\S+ %), achieved (\S+ %)\./.exec(said) ?? [];
+	expect(`a diagnosis: ${said}`, title, "divisions");
+	const cells = await page.$eval(".compared-diagnoses tbody tr", (row) => [...row.cells].map((cell) => cell.innerText.trim().replace(/\s+/g, " ")));
+	expect("promised, achieved, scope", cells.slice(3), [promised, achieved, `${title} ${scope} ${more}`]);
+	expect("gone", /^−.* s gone$/.test(cells[0]), true);
+	expect("axe of diagnoses", await faultsOfAxe(), []);
+	await at(`#/compare?profile=${SLOWER}&base=${PAIRS}`);
+	await page.waitForSelector(".compared tbody tr");
 	await page.click(`.tabs button:text("functions")`);
 	await page.waitForFunction(() => /kind=functions/.test(location.hash) && !/kind/.test(document.querySelector(".compared thead").innerText));
 	expect("one kind", await page.locator(".compared tbody tr").count(), rows.filter((row) => row[0] === "function").length);

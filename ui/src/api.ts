@@ -704,11 +704,39 @@ export interface ComparedProfile {
 	system_seconds: number | null;
 	wall_seconds: number | null;
 }
+interface ComparedCause {
+	seconds: number;
+	function: string | null;
+	file: string | null;
+	line: number | null;
+	object: string | null;
+	functions: number;
+	function_number: number | null;
+	address: string | null;
+}
+export interface ComparedDiagnosis {
+	title: string;
+	match: string;
+	unit: string;
+	change_seconds: number;
+	change_error: number;
+	promised: { low: number | null; high: number | null };
+	achieved: number | null;
+	is_told: boolean;
+	base: ComparedCause;
+	new: ComparedCause;
+}
+/** Of several profiles; `speed` is null where it was not measured beside both, `diagnoses` are there of whole programs alone. */
 export interface Comparisons {
 	comparisons: ({
 		base: ComparedProfile;
 		new: ComparedProfile;
 		differences: string;
+		speed: number | null;
+		speed_error: number;
+		speed_is_different: boolean;
+		same_code: { functions: number; factor: number | null; is_told: boolean; is_most: boolean };
+		diagnoses?: ComparedDiagnosis[];
 		unit: string;
 		is_counted: boolean;
 		normalised_by: string;

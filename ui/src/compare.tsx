@@ -4,6 +4,7 @@
 // with the causes of the changes.
 import { useMemo, useRef, useState } from "preact/hooks";
 import { address, type Ask, type Compared, type ComparedRow, type Comparisons, type Served, useAnswer } from "./api";
+import { ComparedDiagnoses } from "./compared_diagnoses";
 import { amount, baseName, count, share, shortOf, some } from "./format";
 import { more, MoreOptions } from "./options";
 import { Empty, Export, Field, Filters, Loading, Name, Problem, saveDrawing, useLineKeys } from "./parts";
@@ -55,6 +56,27 @@ function Times({ base, new: now, differences }: Comparisons["comparisons"][numbe
 					{base.wall_seconds !== null && now.wall_seconds !== null && `; wall ${both(base.wall_seconds, now.wall_seconds)}`}.
 				</>
 			)}
+		</p>
+	);
+}
+
+/** How much longer the machine took for the same work, as lode diff says it. */
+function Speed({ speed, speed_error: error, speed_is_different: isDifferent }: Comparisons["comparisons"][number]) {
+	if (speed === null && error > 0)
+		return <p>The machine's speed was not measured beside both programs: changes within {(200 * error).toFixed(0)} % may be the machine's.</p>;
+	if (speed === null || !isDifferent) return null;
+	return (
+		<p>
+			The machine took {speed.toFixed(2)} ±{(speed * error).toFixed(2)} times as long for the same work, as measured beside both programs. Listed is what changed beside that.
+		</p>
+	);
+}
+
+function SameCode({ same_code: same }: Comparisons["comparisons"][number]) {
+	if (!same.is_told || same.factor === null) return null;
+	return (
+		<p>
+			{count(same.functions)} functions with the same code take <b>{same.factor.toFixed(2)} ×</b> the time: what they work on changed, or how often they are called, not the code.
 		</p>
 	);
 }
@@ -253,7 +275,7 @@ export function CompareView({ route, served }: { route: Route; served: Served })
 	const what: Ask = {
 		profile: number,
 		base,
-		by: kind === "sequences" ? "sequences" : "patterns,functions,lines",
+		by: kind === "sequences" ? "sequences" : `${kind === null ? "diagnoses," : ""}patterns,functions,lines`,
 		normalise: get("normalise"),
 		functions: get("functions"),
 		limit: 1000,
@@ -317,6 +339,10 @@ export function CompareView({ route, served }: { route: Route; served: Served })
 						{one.normalised_by !== "none" && `, divided by ${one.work_function ? `calls of ${one.work_function}` : one.normalised_by}`}.
 						{one.left_out.length > 0 && ` Not compared by ${one.left_out.join(", ")}, which only one of them has.`}
 					</p>
+					<Speed {...one} />
+					{one.same_code.is_most && <SameCode {...one} />}
+					{kind === null && <ComparedDiagnoses data={one} route={route} base={base} isAll={get("all") === "1"} />}
+					{!one.same_code.is_most && <SameCode {...one} />}
 					{known.length > 0 ? (
 						<div class="compare-grid">
 							{drawn && (

@@ -11,6 +11,8 @@ static const double UNSEEN = 0.02;
 
 static const double SLOWER_DEVIATIONS = 3;
 
+#define NS_PER_S 1e9
+
 /* All time in the kernel that has no closer cause; below some share there is none. */
 static const char KERNEL_TIME[] = "kernel-time";
 
@@ -103,23 +105,41 @@ static bool has_change(const LodeComparison *comparison)
 	return is_told;
 }
 
-static LodeEstimate seconds_of(const LodeDiagnosis *self, const LodeDiagnoses *all)
+/* Whether the program, or code where the diagnosis may be, takes less time. Where it does not,
+ * another cause took the place of one that is gone, often by chance. */
+static bool has_fallen(const LodeComparison *comparison, const LodeDiagnosis *gone)
 {
-	return self != NULL
-	               ? (LodeEstimate){self->time * all->seconds, self->time_error * all->seconds}
-	               : (LodeEstimate){0, 0};
+	const GArray *functions = comparison->kinds[LODE_COMPARED_FUNCTION].rows;
+	bool is_one = gone->scope == LODE_SCOPE_FUNCTION || gone->scope == LODE_SCOPE_LOOP;
+
+	if (comparison->change.value < 0 && (comparison->totals[LODE_TOTAL_USER].is_told ||
+						    comparison->totals[LODE_TOTAL_KERNEL].is_told))
+		return true;
+	for (guint i = 0; functions != NULL && i < functions->len; i++) {
+		const LodeComparedRow *row = &g_array_index(functions, LodeComparedRow, i);
+		const char *name = row->old_text != NULL ? row->old_text : row->text;
+		if (row->is_told && row->change.value < 0 &&
+			(!is_one || g_strcmp0(name, gone->function) == 0))
+			return true;
+	}
+	return false;
+}
+
+static LodeEstimate time_of(const LodeDiagnosis *self, double all)
+{
+	return self != NULL ? (LodeEstimate){self->time * all, self->time_error * all}
+	                    : (LodeEstimate){0, 0};
 }
 
 /* One that a profile does not have may have any time there below what makes a diagnosis. */
 static bool is_told(const LodeComparedDiagnoses *self, const LodeComparedDiagnosis *row,
-	const LodeDiagnoses *const diagnoses[2], const LodeComparison *comparison)
+	const double all[2], const LodeComparison *comparison)
 {
 	LodeEstimate seconds[2] = {row->seconds[0], row->seconds[1]};
 
 	for (int side = 0; side < 2; side++)
 		if (row->sides[side] == NULL && row->match != LODE_MATCH_SAME)
-			seconds[side].value = fmin(
-				UNSEEN * diagnoses[side]->seconds, seconds[1 - side].value);
+			seconds[side].value = fmin(UNSEEN * all[side], seconds[1 - side].value);
 	return lode_speed_is_exceeded(&comparison->speed, seconds[0], seconds[1], self->deviations);
 }
 
@@ -140,8 +160,9 @@ static int compare_rows(const void *a, const void *b)
 
 /* A cause that is gone alone, and took most of what changed, saved what was saved in all. Where
  * time went over to another cause of the same places, it was not saved. */
-static void find_achieved(LodeComparedDiagnoses *self, double base, double other, double speed)
+static void find_achieved(LodeComparedDiagnoses *self, const double times[2], double speed)
 {
+	double base = times[0], other = times[1];
 	guint n_gone = 0;
 
 	for (guint i = 0; i < self->rows->len; i++) {
@@ -162,29 +183,37 @@ LodeComparedDiagnoses *lode_compared_diagnoses_new(
 	const LodeDiagnoses *const diagnoses[2], const LodeComparison *comparison)
 {
 	LodeComparedDiagnoses *self = g_new0(LodeComparedDiagnoses, 1);
-	double base = diagnoses[0]->seconds, other = diagnoses[1]->seconds;
-	bool is_changed = has_change(comparison) && base > 0 && other > 0;
+	double all[2] = {diagnoses[0]->seconds, diagnoses[1]->seconds};
 
+	if (!(all[0] > 0 && all[1] > 0)) {
+		bool is_clock = strstr(comparison->weight, "-clock") != NULL;
+		for (int side = 0; side < 2; side++)
+			all[side] = comparison->profiles[side].total / (is_clock ? NS_PER_S : 1);
+		self->unit = is_clock ? NULL : comparison->weight;
+	}
+	bool is_changed = has_change(comparison) && all[0] > 0 && all[1] > 0;
 	self->rows = g_array_new(FALSE, FALSE, sizeof(LodeComparedDiagnosis));
 	match(self, diagnoses);
 	self->deviations = lode_comparison_deviations(MAX(self->rows->len, 1));
 	for (guint i = 0; i < self->rows->len; i++) {
 		LodeComparedDiagnosis *row = &g_array_index(self->rows, LodeComparedDiagnosis, i);
 		for (int side = 0; side < 2; side++)
-			row->seconds[side] = seconds_of(row->sides[side], diagnoses[side]);
+			row->seconds[side] = time_of(row->sides[side], all[side]);
 		for (int side = 0; side < 2; side++) {
 			LodeEstimate kernel = comparison->totals[LODE_TOTAL_KERNEL].sides[side];
-			if (row->sides[side] != NULL || !(kernel.value > 0) ||
+			if (self->unit != NULL || row->sides[side] != NULL || !(kernel.value > 0) ||
 				strcmp(row->sides[1 - side]->cause, KERNEL_TIME) != 0)
 				continue;
 			row->seconds[side] = kernel;
 			row->match = LODE_MATCH_SAME;
 		}
 		row->change = lode_estimate_difference(row->seconds[0], row->seconds[1]);
-		row->is_told = is_changed && is_told(self, row, diagnoses, comparison);
+		row->is_told = is_changed && is_told(self, row, all, comparison) &&
+		               (row->match != LODE_MATCH_GONE ||
+				       has_fallen(comparison, row->sides[0]));
 	}
 	g_array_sort(self->rows, compare_rows);
-	find_achieved(self, base, other, comparison->speed.factor);
+	find_achieved(self, all, comparison->speed.factor);
 	return self;
 }
 

@@ -13,7 +13,7 @@ typedef struct {
 	 * meant. */
 	const LodeDiagnosis *sides[2];
 	LodeMatch match;         /* RENAMED: of the same cause, with another scope */
-	LodeEstimate seconds[2]; /* processor time at its places */
+	LodeEstimate seconds[2]; /* processor time at its places; or weight, see unit */
 	LodeEstimate change;     /* of them */
 	/* Share of the base's processor time, where the base has it and the change is told; else
 	 * NAN. What was saved in all, if it is the only one gone and changed most; else of its own
@@ -25,13 +25,18 @@ typedef struct {
 typedef struct {
 	GArray *rows;      /* LodeComparedDiagnosis, by absolute change, falling */
 	double deviations; /* standard errors that a change must exceed, for so many rows */
+	/* NULL: seconds. Where the processor time of one is not known, as of perf's recordings,
+	 * times and shares are of the weight, and this is its name, if it is no clock; borrowed
+	 * from the comparison. */
+	const char *unit;
 } LodeComparedDiagnoses;
 
 /*
  * Matches them by name, that is by cause and scope; those left by cause, where the functions' names
  * differ in types only or one has several functions. A change is told only where the comparison
- * tells one of the processor time, a function or a finding, too: places of code that did not change
- * may have another cause by chance. Borrows `diagnoses`; the caller frees the result.
+ * tells one of the processor time, a function or a finding, too, and that one is gone only where
+ * the program or its function takes less time: places of code that did not change may have another
+ * cause by chance. Borrows `diagnoses`; the caller frees the result.
  */
 LodeComparedDiagnoses *lode_compared_diagnoses_new(
 	const LodeDiagnoses *const diagnoses[2], const LodeComparison *comparison);

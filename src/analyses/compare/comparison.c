@@ -519,6 +519,8 @@ static void sum_same_code(Work *self)
 	sum->is_told = sum->n_functions >= MIN_CONTROLS &&
 	               lode_speed_is_exceeded(
 			       &out->speed, base, other, lode_comparison_deviations(1));
+	sum->is_most = sum->is_told &&
+	               2 * fabs(other.value - base.value) >= fabs(out->change.value);
 }
 
 /* A part of the processor time is known by the timer's ticks that found the program there, and so

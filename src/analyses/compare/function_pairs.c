@@ -161,10 +161,15 @@ static char *untyped_name_key(Matching *self, unsigned side, uint32_t function)
 	g_autofree char *name = lode_untyped_name(
 		function_of(self, side, function)->name, &has_types);
 
-	if (name == NULL || !has_types || !has_own_name(self, side, function))
-		return NULL;
-	g_autofree char *image = image_name(self, side, function);
-	return g_strdup_printf("%s\n%s", image, name);
+	return has_types && has_own_name(self, side, function) ? g_steal_pointer(&name) : NULL;
+}
+
+static char *untyped_name_in_image_key(Matching *self, unsigned side, uint32_t function)
+{
+	g_autofree char *name = untyped_name_key(self, side, function);
+	g_autofree char *image = name != NULL ? image_name(self, side, function) : NULL;
+
+	return name != NULL ? g_strdup_printf("%s\n%s", image, name) : NULL;
 }
 
 static GArray *new_numbers(void)
@@ -702,7 +707,8 @@ LodeFunctionPairs *lode_function_pairs_new(
 	pair_by(&self, name_key, NAN);
 	pair_by(&self, plain_name_key, NAN);
 	/* Where there are several, the alike come first, then the only one left of each. */
-	pair_by(&self, untyped_name_key, LODE_PAIR_LIKENESS);
+	pair_by(&self, untyped_name_in_image_key, LODE_PAIR_LIKENESS);
+	pair_by(&self, untyped_name_in_image_key, NAN);
 	pair_by(&self, untyped_name_key, NAN);
 	pair_by(&self, placed_code_key, NAN);
 	pair_by(&self, code_key, NAN);

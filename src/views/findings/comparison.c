@@ -45,6 +45,10 @@ static const char *const kind_singles[LODE_N_COMPARED] = {
 /* In which the text lists them: what a reader knows by its name first. */
 static const LodeComparedKind kind_order[LODE_N_COMPARED] = {LODE_COMPARED_FUNCTION,
 	LODE_COMPARED_LINE, LODE_COMPARED_PATTERN, LODE_COMPARED_PLACE, LODE_COMPARED_SEQUENCE};
+static const struct {
+	const char *name, *unit;
+} totals[LODE_N_TOTALS] = {
+	{"user", "s"}, {"kernel", "s"}, {"wall", "s"}, {"page-faults", "page-faults"}};
 static const char *const match_words[] = {"same", "renamed", "new", "gone"};
 
 bool lode_comparison_options_read(const char *kinds, const char *normalise,
@@ -568,10 +572,15 @@ static void put_left_out(const View *self)
 
 static void write_text(const View *self)
 {
+	bool is_most = self->comparison->same_code.is_most;
+
 	put_head(self);
+	if (is_most)
+		put_same_code(self);
 	if (self->diagnoses != NULL)
 		lode_comparison_diagnoses_write(self->diagnoses, self->options, self->out);
-	put_same_code(self);
+	if (!is_most)
+		put_same_code(self);
 	put_table(self);
 	put_left_out(self);
 }
@@ -586,9 +595,20 @@ static void put_estimate(LodeRowStream *rows, const char *name, LodeEstimate est
 	lode_row_number(rows, error, estimate.error);
 }
 
-static void put_side(const View *self, LodeRowStream *rows, const LodeComparedRow *row, int side)
+/* A row for programs. In CSV all are of one table; JSON has diagnoses and totals in lists of their
+ * own. */
+typedef struct {
+	const char *kind, *unit;
+	const LodeComparedRow *row;
+	bool is_slower;
+	const LodeComparedDiagnosis *diagnosis; /* NULL: of another kind */
+} Line;
+
+static void put_side(const View *self, LodeRowStream *rows, const Line *line, int side)
 {
-	const LodeComparedSide *one = &row->sides[side];
+	const LodeComparedSide *one = &line->row->sides[side];
+	const LodeDiagnosis *diagnosis = line->diagnosis != NULL ? line->diagnosis->sides[side]
+	                                                         : NULL;
 	const LodeProfile *profile = self->profiles[side];
 	const LodeFunction *function = one->function != LODE_NONE
 	                                       ? lode_profile_function(profile, one->function)
@@ -597,10 +617,10 @@ static void put_side(const View *self, LodeRowStream *rows, const LodeComparedRo
 	                                             ? lode_profile_instruction(
 							       profile, one->instruction)
 	                                             : NULL;
-	uint32_t line = instruction != NULL ? lode_own_lines_find(self->own[side], one->instruction)
-	                                    : LODE_NONE;
-	const LodeLocation *location = line != LODE_NONE
-	                                       ? &LODE_AT(profile->locations, LodeLocation, line)
+	uint32_t own = instruction != NULL ? lode_own_lines_find(self->own[side], one->instruction)
+	                                   : LODE_NONE;
+	const LodeLocation *location = own != LODE_NONE
+	                                       ? &LODE_AT(profile->locations, LodeLocation, own)
 	                                       : NULL;
 	uint64_t address = instruction != NULL ? instruction->address
 	                   : function != NULL  ? function->address
@@ -612,7 +632,11 @@ static void put_side(const View *self, LodeRowStream *rows, const LodeComparedRo
 	lode_row_flag(rows, "is_inlined", one->is_inlined);
 	put_estimate(rows, "executed", one->executed);
 	put_estimate(rows, "each", one->each);
-	lode_function_name_row(rows, "function", function != NULL ? function->name : NULL);
+	/* That of a service is the caller's, which stacks may name. */
+	lode_function_name_row(rows, "function",
+		diagnosis != NULL  ? diagnosis->function
+		: function != NULL ? function->name
+				   : NULL);
 	lode_row_number(
 		rows, "function_number", function != NULL ? (double)one->function : (double)NAN);
 	lode_row_text(rows, "image",
@@ -630,11 +654,15 @@ static void put_side(const View *self, LodeRowStream *rows, const LodeComparedRo
 	lode_row_end_group(rows);
 }
 
-static void put_row(const View *self, LodeRowStream *rows, const LodeComparedRow *row)
+static void put_line(const View *self, LodeRowStream *rows, const Line *line)
 {
+	const LodeComparedRow *row = line->row;
+	const LodeComparedDiagnosis *diagnosis = line->diagnosis;
+	const LodeDiagnosis *base = diagnosis != NULL ? diagnosis->sides[0] : NULL;
+
 	lode_row_begin(rows);
 	lode_row_csv_text(rows, "file", self->paths[1]);
-	lode_row_text(rows, "kind", kind_singles[row->kind]);
+	lode_row_text(rows, "kind", line->kind);
 	lode_function_name_row(rows, "text", row->text);
 	lode_function_name_row(rows, "was", row->old_text);
 	lode_row_text(rows, "match", match_words[row->match]);
@@ -644,10 +672,27 @@ static void put_row(const View *self, LodeRowStream *rows, const LodeComparedRow
 	put_estimate(rows, "costs_more", row->costs_more);
 	lode_row_flag(rows, "is_told", row->is_told);
 	lode_row_flag(rows, "is_repeated", row->is_repeated);
-	lode_row_flag(rows, "is_slower", is_slower(self, row));
-	put_side(self, rows, row, 0);
-	put_side(self, rows, row, 1);
+	lode_row_flag(rows, "is_slower", line->is_slower);
+	put_side(self, rows, line, 0);
+	put_side(self, rows, line, 1);
+	lode_row_csv_text(rows, "unit", line->unit);
+	lode_row_csv_text(rows, "title",
+		diagnosis != NULL ? diagnosis->sides[diagnosis->sides[1] != NULL]->title : NULL);
+	lode_row_csv_number(rows, "promised_low", base != NULL ? base->low : (double)NAN);
+	lode_row_csv_number(rows, "promised_high", base != NULL ? base->high : (double)NAN);
+	lode_row_csv_number(
+		rows, "achieved", diagnosis != NULL ? diagnosis->achieved : (double)NAN);
 	lode_row_end(rows);
+}
+
+static void put_row(const View *self, LodeRowStream *rows, const LodeComparedRow *row)
+{
+	const Line line = {.kind = kind_singles[row->kind],
+		.unit = unit_of(self),
+		.row = row,
+		.is_slower = is_slower(self, row)};
+
+	put_line(self, rows, &line);
 }
 
 static guint n_shown(const View *self, const LodeComparedRows *rows)
@@ -682,6 +727,25 @@ static void put_json_profile(const View *self, LodeJsonStream *json, int side)
 	lode_json_end(json, '}');
 }
 
+static void put_json_totals(const View *self, LodeJsonStream *json)
+{
+	lode_json_key(json, "totals");
+	lode_json_begin(json, '[');
+	for (int i = 0; i < LODE_N_TOTALS; i++) {
+		const LodeComparedTotal *one = &self->comparison->totals[i];
+		lode_json_begin(json, '{');
+		lode_json_member_string(json, "name", totals[i].name);
+		lode_json_member_string(json, "unit", totals[i].unit);
+		lode_json_member_number(json, "base", one->sides[0].value);
+		lode_json_member_number(json, "new", one->sides[1].value);
+		lode_json_member_number(json, "change", one->change.value);
+		lode_json_member_number(json, "change_error", one->change.error);
+		lode_json_member_bool(json, "is_told", one->is_told);
+		lode_json_end(json, '}');
+	}
+	lode_json_end(json, ']');
+}
+
 static void put_json(const View *self, LodeJsonStream *json)
 {
 	static const char *const words[] = {"none", "executions", "function"};
@@ -703,6 +767,8 @@ static void put_json(const View *self, LodeJsonStream *json)
 	lode_json_member_number(json, "speed",
 		comparison->speed.is_measured ? comparison->speed.factor : (double)NAN);
 	lode_json_member_number(json, "speed_error", comparison->speed.error);
+	lode_json_member_bool(json, "speed_is_different", comparison->speed.is_different);
+	put_json_totals(self, json);
 	lode_json_key(json, "same_code");
 	lode_json_begin(json, '{');
 	lode_json_member_number(json, "functions", comparison->same_code.n_functions);
@@ -710,6 +776,7 @@ static void put_json(const View *self, LodeJsonStream *json)
 	lode_json_member_number(json, "factor",
 		comparison->same_code.n_functions > 0 ? comparison->same_code.factor : (double)NAN);
 	lode_json_member_bool(json, "is_told", comparison->same_code.is_told);
+	lode_json_member_bool(json, "is_most", comparison->same_code.is_most);
 	lode_json_end(json, '}');
 	g_autoptr(GString) differences = g_string_new(NULL);
 	lode_comparison_append_differences(self->profiles, comparison, differences);
@@ -720,7 +787,8 @@ static void put_json(const View *self, LodeJsonStream *json)
 		lode_json_string(json, g_ptr_array_index(comparison->left_out, i));
 	lode_json_end(json, ']');
 	if (self->diagnoses != NULL)
-		lode_comparison_diagnoses_json(self->diagnoses, comparison, self->options, json);
+		lode_comparison_diagnoses_json(
+			self->diagnoses, comparison, self->profiles, self->options, json);
 	for (int kind = 0; kind < LODE_N_COMPARED; kind++) {
 		const LodeComparedRows *rows = &comparison->kinds[kind];
 		LodeRowStream stream;
@@ -742,16 +810,89 @@ static void put_json(const View *self, LodeJsonStream *json)
 	lode_json_end(json, '}');
 }
 
-static void put_csv(const View *self, LodeRowStream *stream, bool *has_titles)
+/* A row of which only the time in both is known, or not even that. */
+static LodeComparedRow plain_row(const char *text, const LodeEstimate times[2])
 {
+	const LodeEstimate unknown = {(double)NAN, (double)NAN};
+	LodeComparedRow row = {.text = (char *)text, .more_often = unknown, .costs_more = unknown};
+
+	row.change = (LodeEstimate){
+		times[1].value - times[0].value, hypot(times[0].error, times[1].error)};
+	for (int side = 0; side < 2; side++)
+		row.sides[side] = (LodeComparedSide){.time = times[side],
+			.executed = unknown,
+			.each = unknown,
+			.function = LODE_NONE,
+			.instruction = LODE_NONE};
+	return row;
+}
+
+/* What limits the comparison, the totals, and the functions with the same code. */
+static void put_csv_head(const View *self, LodeRowStream *stream)
+{
+	const LodeEstimate none[2] = {{(double)NAN, (double)NAN}, {(double)NAN, (double)NAN}};
+	const LodeSameCode *same = &self->comparison->same_code;
+	g_autoptr(GString) differences = g_string_new(NULL);
+
+	lode_comparison_append_differences(self->profiles, self->comparison, differences);
+	LodeComparedRow row = plain_row(g_strchomp(differences->str), none);
+	Line line = {.kind = "difference", .row = &row};
+	if (stream->has_titles)
+		put_line(self, stream, &line);
+	if (*row.text != '\0')
+		put_line(self, stream, &line);
+	line.kind = "total";
+	for (int i = 0; i < LODE_N_TOTALS; i++) {
+		const LodeComparedTotal *one = &self->comparison->totals[i];
+		row = plain_row(totals[i].name, one->sides);
+		row.is_told = one->is_told;
+		line.unit = totals[i].unit;
+		if (one->sides[0].value > 0 || one->sides[1].value > 0)
+			put_line(self, stream, &line);
+	}
+	row = plain_row("same code", same->times);
+	row.is_told = same->is_told;
+	line.unit = unit_of(self);
+	if (same->n_functions > 0)
+		put_line(self, stream, &line);
+}
+
+static void put_csv_diagnosis(const View *self, LodeRowStream *stream, guint index)
+{
+	const LodeComparedDiagnosis *one = lode_compared_diagnosis(self->diagnoses, index);
+	LodeComparedRow row = plain_row(one->sides[one->sides[1] != NULL]->name, one->seconds);
+	double limit = self->options->fail_above;
+	const Line line = {.kind = "diagnosis",
+		.unit = self->diagnoses->unit != NULL ? self->diagnoses->unit : "s",
+		.row = &row,
+		.is_slower = !isnan(limit) && lode_compared_diagnosis_is_slower(self->diagnoses,
+						      index, self->comparison, limit),
+		.diagnosis = one};
+
+	row.match = one->match;
+	row.is_told = one->is_told;
+	row.old_text = one->match == LODE_MATCH_RENAMED ? one->sides[0]->name : NULL;
+	for (int side = 0; side < 2; side++) {
+		const LodeDiagnosis *diagnosis = one->sides[side];
+		if (diagnosis == NULL || diagnosis->instruction == LODE_NONE)
+			continue;
+		row.sides[side].instruction = diagnosis->instruction;
+		row.sides[side].function = lode_profile_instruction(
+			self->profiles[side], diagnosis->instruction)
+		                                   ->function;
+	}
+	put_line(self, stream, &line);
+}
+
+static void put_csv(const View *self, LodeRowStream *stream)
+{
+	put_csv_head(self, stream);
+	for (guint i = 0; self->diagnoses != NULL && i < self->diagnoses->rows->len; i++)
+		put_csv_diagnosis(self, stream, i);
 	for (int kind = 0; kind < LODE_N_COMPARED; kind++) {
 		const LodeComparedRows *rows = &self->comparison->kinds[kind];
-		for (guint i = 0; rows->rows != NULL && i < n_shown(self, rows); i++) {
-			if (!*has_titles)
-				put_row(self, stream, lode_compared_row(rows, i));
-			*has_titles = true;
+		for (guint i = 0; rows->rows != NULL && i < n_shown(self, rows); i++)
 			put_row(self, stream, lode_compared_row(rows, i));
-		}
 	}
 }
 
@@ -761,7 +902,6 @@ bool lode_comparison_write(const LodeProfile *base, const LodeComparedFile *othe
 	g_autoptr(LodeOwnLines) own = lode_own_lines_new(base, options->own);
 	LodeRowStream stream;
 	LodeJsonStream json;
-	bool has_titles = false;
 
 	if (options->format == LODE_VIEW_CSV)
 		lode_row_stream_init_csv(&stream, out);
@@ -779,7 +919,7 @@ bool lode_comparison_write(const LodeProfile *base, const LodeComparedFile *othe
 		if (options->format == LODE_VIEW_JSON)
 			put_json(&view, &json);
 		else if (options->format == LODE_VIEW_CSV)
-			put_csv(&view, &stream, &has_titles);
+			put_csv(&view, &stream);
 		else
 			write_text(&view);
 		if (options->format == LODE_VIEW_TEXT && i + 1 < n_others)

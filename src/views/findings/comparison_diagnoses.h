@@ -2,7 +2,7 @@
 /*
  * The diagnoses of two profiles side by side, of a comparison:
  *
- *   division@hash_step gone, 1.24 s: promised 44–97 %, achieved 70 %  divisions  (hash.c:41)
+ *   Gone: divisions in hash_step (hash.c:41), 1.24 s; promised 44–97 %, achieved 70 %.
  *
  * Private to views/findings/.
  */
@@ -18,8 +18,8 @@ void lode_comparison_diagnoses_write(
 
 /* The member "diagnoses" of an object, with all of them. */
 void lode_comparison_diagnoses_json(const LodeComparedDiagnoses *self,
-	const LodeComparison *comparison, const LodeComparisonViewOptions *options,
-	LodeJsonStream *json);
+	const LodeComparison *comparison, const LodeProfile *const profiles[2],
+	const LodeComparisonViewOptions *options, LodeJsonStream *json);
 
 /* Writes a line "slower: diagnosis division@f: 0 → 1.2 s" for each that is slower by more than the
  * options' `fail_above`. Gives how many there are. */

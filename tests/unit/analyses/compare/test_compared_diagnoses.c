@@ -166,6 +166,44 @@ static void test_slower(void)
 	tear_down(&self);
 }
 
+/* One that is not seen any more where nothing takes less time. */
+static void test_not_saved(void)
+{
+	Fixture self;
+
+	set_up(&self, 10, 12);
+	add(&self, 0, "division", LODE_SCOPE_FUNCTION, "hash", 0.5);
+	g_autoptr(LodeComparedDiagnoses) all = compare(&self);
+	g_assert_false(lode_compared_diagnosis(all, 0)->is_told);
+	tear_down(&self);
+}
+
+/* Where the processor time of one is not known, they are of the weight; of a clock still seconds.
+ */
+static void test_weight(void)
+{
+	static const struct {
+		const char *weight, *unit;
+		double before;
+	} cases[] = {{"cycles", "cycles", 8e9}, {"cpu-clock:u", NULL, 8}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		Fixture self;
+		set_up(&self, 10e9, 4e9);
+		self.diagnoses[0]->seconds = 0;
+		self.comparison.weight = (char *)cases[i].weight;
+		add(&self, 0, "division", LODE_SCOPE_FUNCTION, "hash", 0.8);
+		g_autoptr(LodeComparedDiagnoses) all = compare(&self);
+		const LodeComparedDiagnosis *gone = lode_compared_diagnosis(all, 0);
+		g_assert_cmpstr(all->unit, ==, cases[i].unit);
+		g_assert_cmpfloat_with_epsilon(
+			gone->seconds[0].value, cases[i].before, 1e-9 * cases[i].before);
+		g_assert_true(gone->is_told);
+		g_assert_cmpfloat_with_epsilon(gone->achieved, 0.6, 1e-9);
+		tear_down(&self);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -175,5 +213,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/compared_diagnoses/nothing_changed", test_nothing_changed);
 	g_test_add_func("/compared_diagnoses/small", test_small);
 	g_test_add_func("/compared_diagnoses/slower", test_slower);
+	g_test_add_func("/compared_diagnoses/not_saved", test_not_saved);
+	g_test_add_func("/compared_diagnoses/weight", test_weight);
 	return g_test_run();
 }

@@ -162,7 +162,7 @@ static uint32_t find(const LodeProfile *profile, const char *name)
 
 /* Another type of a parameter, of the result or of a template makes another symbol of the same
  * function; a hash of the build, too. */
-static void test_types(void)
+static void check_types(const char *first_path, const char *second_path)
 {
 	static const struct {
 		const char *first, *second; /* NULL: it has no partner */
@@ -186,8 +186,8 @@ static void test_types(void)
 	};
 	static const char *const others[] = {
 		"<B<T> as Clone>::clone", "plain2", "open((((", "close)>>", "operator<=(S&, A)"};
-	g_autoptr(LodeProfile) first = new_profile("/bin/one");
-	g_autoptr(LodeProfile) second = new_profile("/bin/one");
+	g_autoptr(LodeProfile) first = new_profile(first_path);
+	g_autoptr(LodeProfile) second = new_profile(second_path);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
 		Code a = draw_code(), b = draw_code();
@@ -203,6 +203,12 @@ static void test_types(void)
 	for (uint32_t i = 0; i < G_N_ELEMENTS(names); i++)
 		g_assert_cmpuint(pair_at(pairs, i)->functions[1], ==,
 			names[i].second != NULL ? find(second, names[i].second) : LODE_NONE);
+}
+
+static void test_types(void)
+{
+	check_types("/bin/one", "/bin/one");
+	check_types("/bin/one", "/bin/other");
 }
 
 /* Overloads: the one left over is that whose code is alike; one that is like neither is the only
