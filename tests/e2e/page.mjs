@@ -292,7 +292,7 @@ writeFileSync("causes.flow", ["lode-flow 1", "event cycles", ...Array.from({ len
 /* The same without the divisions; of both the processor time is known. */
 writeFileSync("mended.flow", readFileSync("causes.flow", "utf8").replaceAll("costly 40000 1000 op:idiv kind:div", "costly 1000 1000 op:and kind:alu"));
 for (const name of ["pairs", "slower", "large", "causes", "mended"]) run(lode, "import", `${name}.flow`, "-o", `${name}.lode`);
-for (const [name, time] of [["causes", 6], ["mended", 1.4]]) run("sqlite3", `${name}.lode`, `INSERT OR REPLACE INTO meta VALUES ('user_seconds', '${time}'), ('system_seconds', '0')`);
+for (const [name, time] of [["causes", 6], ["mended", 1.4]]) run("sqlite3", `${name}.lode`, `INSERT OR REPLACE INTO meta VALUES ('user_seconds', ${time}), ('system_seconds', 0)`);
 run("cp", "causes.lode", "evil-causes.lode");
 run("sqlite3", "evil-causes.lode", `UPDATE function SET name = ${quoted} || name`);
 const PAIRS = 7, SLOWER = 8, LARGE = 9, NAMES = 11, WINDOWS = 12, MENDED = 15;

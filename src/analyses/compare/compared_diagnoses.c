@@ -158,7 +158,7 @@ static int compare_rows(const void *a, const void *b)
 	return g_strcmp0(name_of(left), name_of(right));
 }
 
-/* A cause that is gone alone, and took most of what changed, saved what was saved in all. Where
+/* A cause that is gone alone, and took most of what was saved, saved what was saved in all. Where
  * time went over to another cause of the same places, it was not saved. */
 static void find_achieved(LodeComparedDiagnoses *self, const double times[2], double speed)
 {
@@ -173,7 +173,8 @@ static void find_achieved(LodeComparedDiagnoses *self, const double times[2], do
 		LodeComparedDiagnosis *row = &g_array_index(self->rows, LodeComparedDiagnosis, i);
 		double all = 1 - other / speed / base;
 		double own = (row->seconds[0].value - row->seconds[1].value / speed) / base;
-		bool is_alone = i == 0 && row->match == LODE_MATCH_GONE && n_gone == 1;
+		bool is_alone = i == 0 && row->match == LODE_MATCH_GONE && n_gone == 1 &&
+		                2 * own >= all;
 		if (row->is_told && row->sides[0] != NULL)
 			row->achieved = is_alone ? all : fmin(own, all);
 	}

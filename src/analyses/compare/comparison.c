@@ -495,11 +495,15 @@ static void sum_same_code(Work *self)
 	const LodeComparison *out = self->out;
 	LodeSameCode *sum = &self->out->same_code;
 	const GArray *rows = out->kinds[LODE_COMPARED_FUNCTION].rows;
+	bool is_other_code = false;
 
 	for (guint i = 0; rows != NULL && i < rows->len; i++) {
 		const LodeComparedRow *row = &g_array_index(rows, LodeComparedRow, i);
-		if (!row->is_same_code ||
-			!(row->sides[0].time.value + row->sides[1].time.value > 0))
+		if (!(row->sides[0].time.value + row->sides[1].time.value > 0))
+			continue;
+		is_other_code |= !row->is_same_code && row->sides[0].function != LODE_NONE &&
+		                 row->sides[1].function != LODE_NONE;
+		if (!row->is_same_code)
 			continue;
 		sum->n_functions++;
 		sum->n_changed += row->is_told;
@@ -519,7 +523,7 @@ static void sum_same_code(Work *self)
 	sum->is_told = sum->n_functions >= MIN_CONTROLS &&
 	               lode_speed_is_exceeded(
 			       &out->speed, base, other, lode_comparison_deviations(1));
-	sum->is_most = sum->is_told &&
+	sum->is_most = sum->is_told && !is_other_code &&
 	               2 * fabs(other.value - base.value) >= fabs(out->change.value);
 }
 

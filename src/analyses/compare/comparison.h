@@ -110,7 +110,7 @@ typedef struct {
 	LodeEstimate times[2]; /* of all of them, by the unit of work */
 	double factor, error;  /* times[1] by times[0]; NAN: nothing in one of them */
 	bool is_told;          /* it is another time by more than chance and the machine's speed */
-	bool is_most;          /* told, and at least half of the change of all */
+	bool is_most; /* told, at least half of the change of all, and no function has other code */
 } LodeSameCode;
 
 /* Figures of the whole programs. */
