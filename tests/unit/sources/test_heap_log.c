@@ -6,6 +6,7 @@
 #include "sources/allocations/heap_log.h"
 
 #include "base/error.h"
+#include "seeds.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -306,9 +307,9 @@ static void end_simulation(Simulation *self)
 
 static void test_simulated(void)
 {
-	guint n_answers = 0, n_agreeing = 0;
+	guint n_answers = 0, n_agreeing = 0, rounds = random_rounds(20, 200);
 
-	for (guint32 seed = 1; seed <= 20; seed++) {
+	for (guint32 seed = 1; seed <= rounds; seed++) {
 		Simulation simulation = {0};
 		GByteArray *bytes = simulate(&simulation, seed);
 		g_autoptr(GError) error = NULL;
@@ -327,8 +328,8 @@ static void test_simulated(void)
 			}
 		end_simulation(&simulation);
 	}
-	g_assert_cmpuint(n_answers, >, 50000);
-	g_assert_cmpuint(n_agreeing, >, 5000);
+	g_assert_cmpuint(n_answers, >, 2500 * rounds);
+	g_assert_cmpuint(n_agreeing, >, 250 * rounds);
 }
 
 /* A log that ends early is right up to its end, and has no answers after it. */
@@ -336,8 +337,9 @@ static void test_cut(void)
 {
 	Simulation simulation = {0};
 	GByteArray *bytes = simulate(&simulation, 99);
+	guint step = 29 * 100 / random_rounds(100, 100 * 29);
 
-	for (guint size = 0; size < bytes->len; size += 29) {
+	for (guint size = 0; size < bytes->len; size += step) {
 		g_autoptr(GError) error = NULL;
 		g_autoptr(LodeHeapLog) log = read_bytes(bytes->data, size, &error);
 
@@ -359,7 +361,7 @@ static void test_garbage(void)
 	GByteArray *bytes = simulate(&simulation, 5);
 	g_autoptr(GRand) random = g_rand_new_with_seed(1);
 
-	for (guint i = 0; i < 400; i++) {
+	for (guint i = random_rounds(400, 4000); i > 0; i--) {
 		g_autofree uint8_t *copy = g_memdup2(bytes->data, bytes->len);
 		g_autoptr(GError) error = NULL;
 		LodeHeapObject found;

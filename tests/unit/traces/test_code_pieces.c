@@ -371,7 +371,7 @@ static void test_unusual_caches(void)
 
 static void test_random_program(void)
 {
-	for (unsigned round = 0; round < 30; round++) {
+	for (unsigned round = random_rounds(30, 300); round > 0; round--) {
 		Program *program = program_new();
 		tell_pieces(program);
 		for (unsigned i = 0; i < 3000; i++)
@@ -414,7 +414,7 @@ static void test_pieces_are_one_block(void)
 /* A program may write anything: what comes out is what its words can mean, in frames that hold. */
 static void test_nonsense(void)
 {
-	for (unsigned round = 0; round < 30; round++) {
+	for (unsigned round = random_rounds(30, 300); round > 0; round--) {
 		Program *program = program_new();
 		LodeReference references[LODE_GROUP_MAX_REFERENCES];
 		LodeWordGroup group;

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_LENGTH = 40, REGION_SIZE = 4096, LOOPS = 200 };
+enum { MAX_LENGTH = 40, REGION_SIZE = 4096 };
 
 /* An instruction of a class. $r, $s, $t: general registers; $d: one of 32 bits; $x, $y, $z: vector
  * registers, $X, $Y, $Z of 256 bits; $o: a displacement. */
@@ -591,7 +591,7 @@ static GPtrArray *make_loops(const Model *model, guint32 seed)
 	GPtrArray *texts = g_ptr_array_new_with_free_func(g_free);
 	GRand *random = g_rand_new_with_seed(soak_seed(seed));
 
-	while (texts->len < LOOPS) {
+	while (texts->len < random_rounds(200, 2000)) {
 		GString *text = g_string_new(NULL);
 		/* Few classes each, so that one unit is full in some. */
 		gint32 n_kinds = g_rand_int_range(random, 2, 9), kinds[8];

@@ -240,7 +240,7 @@ static void add_random_window(Walk *self)
 
 static void test_random(void)
 {
-	for (int round = 0; round < 40; round++) {
+	for (unsigned round = random_rounds(40, 400); round > 0; round--) {
 		Kind program[N_CODES];
 		Walk walk;
 		unsigned n_compared = 0;
