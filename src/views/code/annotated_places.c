@@ -209,16 +209,13 @@ static bool check_finding(LodeAnnotatedPlaces *self, GError **error)
 	return true;
 }
 
-static bool find_finding(LodeAnnotatedPlaces *self, GError **error)
+/* Those of a finding or a diagnosis: LodeFindingPlace. */
+static void take_places(LodeAnnotatedPlaces *self, const GArray *places, uint32_t first, uint32_t n)
 {
 	double total = total_weight(self);
 
-	if (!check_finding(self, error))
-		return false;
-	const LodeFinding *finding = lode_findings_at(self->run->findings, self->index);
-	for (uint32_t i = 0; i < finding->n_places; i++) {
-		const LodeFindingPlace *one = &g_array_index(
-			self->run->findings->places, LodeFindingPlace, finding->first_place + i);
+	for (uint32_t i = 0; i < n; i++) {
+		const LodeFindingPlace *one = &g_array_index(places, LodeFindingPlace, first + i);
 		const LodeInstruction *instruction = lode_profile_instruction(
 			self->profile, one->instruction);
 		LodeAnnotatedPlace place = {
@@ -232,6 +229,14 @@ static bool find_finding(LodeAnnotatedPlaces *self, GError **error)
 		g_array_append_val(self->places, place);
 	}
 	settle_places(self);
+}
+
+static bool find_finding(LodeAnnotatedPlaces *self, GError **error)
+{
+	if (!check_finding(self, error))
+		return false;
+	const LodeFinding *finding = lode_findings_at(self->run->findings, self->index);
+	take_places(self, self->run->findings->places, finding->first_place, finding->n_places);
 	uint32_t n_matched = 0; /* places from the first one that holds all shown */
 	for (uint32_t i = 0; i < self->n_shown; i++)
 		n_matched = MAX(n_matched, place_at(self, i)->order + 1);
@@ -262,7 +267,6 @@ static bool find_diagnosis(LodeAnnotatedPlaces *self, GError **error)
 {
 	const LodeDiagnoses *diagnoses = self->options->diagnoses;
 	guint n = diagnoses->diagnoses->len;
-	double total = total_weight(self);
 
 	if (self->options->id < 1 || self->options->id > n) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
@@ -272,21 +276,7 @@ static bool find_diagnosis(LodeAnnotatedPlaces *self, GError **error)
 	}
 	self->index = (uint32_t)(self->options->id - 1);
 	const GArray *at = lode_diagnoses_at(diagnoses, self->index)->at;
-	for (guint i = 0; i < at->len; i++) {
-		const LodeFindingPlace *one = &g_array_index(at, LodeFindingPlace, i);
-		const LodeInstruction *instruction = lode_profile_instruction(
-			self->profile, one->instruction);
-		LodeAnnotatedPlace place = {
-			.function = instruction->function,
-			.instruction = one->instruction,
-			.executions = instruction->count,
-			.share = lode_share_of(weight_of(self, one->instruction), total),
-			.time = one->time,
-			.order = i,
-		};
-		g_array_append_val(self->places, place);
-	}
-	settle_places(self);
+	take_places(self, at, 0, at->len);
 	for (uint32_t i = 0; i < self->n_shown; i++) {
 		LodeAnnotatedMatch match = {place_at(self, i)->instruction, 1, (double)NAN};
 		place_at(self, i)->first_match = self->matches->len;
