@@ -123,3 +123,8 @@ void code_context_clear(CodeContext *self)
 	lode_own_lines_free(self->own);
 	lode_costed_functions_free(self->functions);
 }
+
+const char *evidence_at(const LodeDiagnosis *self, guint i)
+{
+	return i < self->evidence->len ? g_array_index(self->evidence, LodeEvidence, i).text : NULL;
+}

@@ -36,3 +36,6 @@ typedef struct {
 void code_context_init(CodeContext *self, const LodeProfile *profile);
 void code_context_clear(CodeContext *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(CodeContext, code_context_clear)
+
+/* The text of a line of evidence; NULL: there are fewer. */
+const char *evidence_at(const LodeDiagnosis *self, guint i);

@@ -74,13 +74,6 @@ static LodeDiagnoses *diagnose(const LodeProfile *profile, LodeDiagnosis *other)
 	return out;
 }
 
-static const char *evidence_at(const LodeDiagnosis *diagnosis, guint i)
-{
-	return i < diagnosis->evidence->len
-	               ? g_array_index(diagnosis->evidence, LodeEvidence, i).text
-	               : NULL;
-}
-
 /* write called by main and, within fflush, by main at another line; page faults in main. */
 static void test_sampled(void)
 {

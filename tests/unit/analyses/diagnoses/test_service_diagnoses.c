@@ -54,13 +54,6 @@ static LodeDiagnoses *diagnose(
 	return out;
 }
 
-static const char *evidence_at(const LodeDiagnosis *diagnosis, guint i)
-{
-	return i < diagnosis->evidence->len
-	               ? g_array_index(diagnosis->evidence, LodeEvidence, i).text
-	               : NULL;
-}
-
 /* malloc and free are one; strcmp that qsort calls back is no part of qsort; the kernel none. */
 static void test_example(void)
 {
