@@ -8,6 +8,8 @@
  *   gather    by an array of indices           small    likewise, over 64 pages
  *   chase     each address out of the last     records  8 of each 128 bytes
  *   columns   a matrix, by columns of 4096     padded   likewise, of 4096 + 64
+ *   pitch     likewise, of more rows than      even     likewise, of 4096 + 64
+ *             windows see
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -22,7 +24,14 @@
 #endif
 #define APART __attribute__((noinline))
 
-enum { PAGES = 16384, SMALL_PAGES = 64, INDICES = 1 << 20, ROWS = 24, COLUMNS = 512 };
+enum {
+	PAGES = 16384,
+	SMALL_PAGES = 64,
+	INDICES = 1 << 20,
+	ROWS = 24,
+	MANY_ROWS = 300,
+	COLUMNS = 512
+};
 
 static unsigned order[INDICES];
 static long data[PAGES * 512] __attribute__((aligned(4096)));
@@ -63,14 +72,14 @@ static APART long chase(const volatile long *at, long n)
 	return (long)at;
 }
 
-static APART long columns(const volatile long *matrix, long lead)
+static APART long columns(const volatile long *matrix, long lead, long rows)
 {
 	long sum = 0;
 
 	for (long column = 0; column < COLUMNS - 8; column++) {
 		const volatile long *at = matrix + column;
 		AS_WRITTEN
-		for (long row = 0; row < ROWS; row++, at += lead)
+		for (long row = 0; row < rows; row++, at += lead)
 			sum += *at;
 	}
 	return sum;
@@ -115,9 +124,13 @@ int main(int argc, char **argv)
 		else if (strcmp(kind, "chase") == 0)
 			sum += chase(data, INDICES);
 		else if (strcmp(kind, "columns") == 0)
-			sum += columns(data, 512);
+			sum += columns(data, 512, ROWS);
 		else if (strcmp(kind, "padded") == 0)
-			sum += columns(data, 512 + 8);
+			sum += columns(data, 512 + 8, ROWS);
+		else if (strcmp(kind, "pitch") == 0)
+			sum += columns(data, 512, MANY_ROWS);
+		else if (strcmp(kind, "even") == 0)
+			sum += columns(data, 512 + 8, MANY_ROWS);
 		else
 			sum += gather(data, INDICES);
 	}

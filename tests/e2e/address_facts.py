@@ -26,7 +26,9 @@ KINDS = {
     'small': ('gather', {'address:early', 'stride:none'}, {'conflict:first-level', 'spread:tlb'}),
     'chase': ('chase', {'lines:partly-used', 'spread:tlb'}, {'address:early', 'conflict:first-level', 'lines:used'}),
     'columns': ('columns', {'address:early', 'stride:4096', 'conflict:first-level'}, {'spread:tlb'}),
-    'padded': ('columns', {'address:early', 'stride:4160'}, {'spread:tlb', 'conflict:first-level'}),
+    'padded': ('columns', {'address:early', 'stride:4160'}, {'spread:tlb', 'conflict:first-level', 'conflict:pitch'}),
+    'pitch': ('columns', {'address:early', 'stride:4096', 'conflict:pitch'}, {'spread:tlb'}),
+    'even': ('columns', {'address:early', 'stride:4160'}, {'spread:tlb', 'conflict:first-level', 'conflict:pitch'}),
 }
 # The load of the data, not that of an index or of a local variable: it has most of the object's accesses in windows.
 LOAD = '''SELECT s.access_instruction FROM memory_sample s JOIN event e ON e.id = s.event JOIN function f ON f.id = s.access_function
@@ -35,7 +37,8 @@ LOAD = '''SELECT s.access_instruction FROM memory_sample s JOIN event e ON e.id 
 FACTS = '''SELECT name FROM instruction_attribute WHERE instruction = ? AND (name GLOB 'stride:*' OR name GLOB 'lines:*' OR
     name GLOB 'spread:*' OR name GLOB 'conflict:*' OR name = 'address:early')'''
 # Without optimisation its samples have no address (docs/data-addresses.md: the loop may be left), and windows alone are too few.
-NOT_KNOWN = {('-O0', 'chase'): {'spread:tlb'}}
+# Its counters are in memory, so that the code does not tell that a walk comes back.
+NOT_KNOWN = {('-O0', 'chase'): {'spread:tlb'}, ('-O0', 'pitch'): {'conflict:pitch'}}
 # The load's accesses in windows, visits of lines, samples with an address; and how many of each a fact needs.
 COUNTS = '''SELECT (SELECT accesses FROM window_instruction WHERE instruction = :load),
     (SELECT n FROM window_fact WHERE instruction = :load AND fact = 'line_visits'),

@@ -327,7 +327,7 @@ unsigned lode_address_facts_make(const LodeAddressEvidence *evidence,
 		add_lines(&texts, evidence);
 	if (has_windows && windows->conflicting >= OFTEN * windows->accesses)
 		add(&texts, "conflict:first-level");
-	else if (is_crowded(evidence))
+	if (is_crowded(evidence))
 		add(&texts, "conflict:pitch");
 	if ((evidence->n > 0 || has_windows) && is_beyond(evidence, has_windows) &&
 		is_jumping(evidence, has_windows))
