@@ -21,6 +21,7 @@ char *lode_code_fact_name(unsigned fact)
 		[LODE_CODE_TARGET_OPEN] = "target:open",
 		[LODE_CODE_SPLIT] = "split:most",
 		[LODE_CODE_DENSE] = "lines:dense",
+		[LODE_CODE_CROWDED] = "conflict:beside",
 		[LODE_CODE_ROOTS] = "divider:roots",
 		[LODE_CODE_SMALL] = "called:small",
 	};
@@ -48,6 +49,7 @@ enum {
 	ROOT = 256,
 	PARTLY = 512,
 	APART = 1024,
+	PITCH = 2048,
 };
 
 static const struct {
@@ -56,7 +58,7 @@ static const struct {
 } marked[] = {{"after:fork", AFTER_FORK}, {"kind:branch", BRANCH}, {"kind:indirect", INDIRECT},
 	{"at:entry", ENTRY}, {"kind:jump", JUMP}, {"mem:global", GLOBAL}, {"kind:load", LOAD},
 	{"kind:div", DIVIDE}, {"op:*sqrt*", ROOT}, {"lines:partly-used", PARTLY},
-	{"lines:apart", APART}};
+	{"lines:apart", APART}, {"conflict:pitch", PITCH}};
 
 static void mark_sets(LodeCostedCode *self)
 {
@@ -601,6 +603,21 @@ static void find_facts_of_lines(LodeCostedCode *self)
 	find_dense(self, windows->instructions);
 }
 
+/* Stores are waited for where a later instruction finds no room for another one: any of the loop
+ * may wait for a walk that misses each time. */
+static void find_crowded(LodeCostedCode *self)
+{
+	const LodeProfile *profile = self->context->profile;
+	g_autofree bool *are_crowded = g_new0(bool, MAX(profile->loops->len, 1));
+
+	for (uint32_t i = 0; i < profile->instructions->len; i++)
+		if (self->loops[i] != LODE_NONE && has(self, i, PITCH))
+			are_crowded[self->loops[i]] = true;
+	for (uint32_t i = 0; i < profile->instructions->len; i++)
+		if (self->loops[i] != LODE_NONE && are_crowded[self->loops[i]])
+			self->facts[i] |= UINT32_C(1) << LODE_CODE_CROWDED;
+}
+
 /* In functions that take roots and divide nothing. */
 static void find_roots(LodeCostedCode *self)
 {
@@ -643,6 +660,7 @@ LodeCostedCode *lode_costed_code_new(const LodeDiagnosisContext *context)
 	find_targets(self, &judging);
 	find_entries(self, &judging);
 	find_facts_of_lines(self);
+	find_crowded(self);
 	find_roots(self);
 	lode_small_calls_mark(self);
 	return self;

@@ -25,6 +25,8 @@ enum {
 	/* Its accesses use most bytes of a line, in one line or another (windows): what it leaves
 	 * unused of one line it uses of others. */
 	LODE_CODE_DENSE,
+	/* In the innermost loop around an access that has conflict:pitch. */
+	LODE_CODE_CROWDED,
 	/* In a function that uses the divider for square roots alone. */
 	LODE_CODE_ROOTS,
 	/* Of a small function that loops call, or of these calls (small_calls.h). */

@@ -190,20 +190,23 @@ static void add_outcomes(LodeDiagnosis *self, const LodeCostedCode *code)
 			100 * differing->share, 100 * differing->error, differing->cases);
 }
 
-/* "stride:4096" of an instruction; 0: none. */
-static int64_t stride_at(const LodeProfile *profile, uint32_t instruction)
+/* "stride:4096" of an instruction that has conflict:…; 0: none. */
+static int64_t crowded_stride_at(const LodeProfile *profile, uint32_t instruction)
 {
 	static const char prefix[] = "stride:";
 	const LodeAttributeSet *set = &LODE_AT(profile->attribute_sets, LodeAttributeSet,
 		lode_profile_instruction(profile, instruction)->attribute_set);
+	bool has_conflicts = false;
+	int64_t stride = 0;
 
 	for (uint32_t i = set->first; i < set->first + set->n; i++) {
 		const char *name = g_ptr_array_index(
 			profile->attributes, LODE_AT(profile->set_members, uint32_t, i));
+		has_conflicts |= g_str_has_prefix(name, "conflict:");
 		if (g_str_has_prefix(name, prefix))
-			return g_ascii_strtoll(name + sizeof(prefix) - 1, NULL, 10);
+			stride = g_ascii_strtoll(name + sizeof(prefix) - 1, NULL, 10);
 	}
-	return 0;
+	return has_conflicts ? stride : 0;
 }
 
 static void add_conflicts(LodeDiagnosis *self, const LodeCostedCode *code)
@@ -214,7 +217,7 @@ static void add_conflicts(LodeDiagnosis *self, const LodeCostedCode *code)
 	if (strcmp(self->cause, "conflict-miss") != 0)
 		return;
 	for (guint i = 0; i < self->at->len && stride == 0; i++)
-		stride = stride_at(
+		stride = crowded_stride_at(
 			profile, g_array_index(self->at, LodeFindingPlace, i).instruction);
 	if (stride != 0)
 		lode_diagnosis_add_evidence(self, (double)stride, "bytes",

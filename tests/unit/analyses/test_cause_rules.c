@@ -78,6 +78,8 @@ static const struct {
 	{"recurrence of loads by an index", "! kind:load mem:indexed carried:load"},
 	{"one set of the first level", "! kind:load conflict:first-level"},
 	{"one set of the first level", "! kind:store conflict:pitch stride:4096"},
+	{"beside a walk that crowds into few sets", "! kind:load stride:8 conflict:beside"},
+	{NULL, "! op:add conflict:beside"},
 	{"more pages than the TLB reaches",
 		"! kind:load spread:tlb lines:partly-used address:early"},
 	{"lines of which little is used", "! kind:load lines:partly-used address:early"},

@@ -82,7 +82,7 @@ static const struct {
 	{"sorting in JavaScript", "Builtins_ArrayTimSort", NODE, NULL},
 	{"code that is compiled again",
 		"v8::internal::Compiler::GetFunctionFromString(v8::internal::Handle<v8::internal::"
-                "Context>)",
+		"Context>)",
 		NODE, NULL},
 	{"promises and await", "Builtins_AsyncFunctionAwaitUncaught", NODE, NULL},
 	{"generators and iterators", "Builtins_GeneratorPrototypeNext", NODE, NULL},
