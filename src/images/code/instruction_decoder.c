@@ -296,6 +296,23 @@ bool lode_instruction_decoder_decode(LodeInstructionDecoder *self, const uint8_t
 	return true;
 }
 
+bool lode_instruction_constant(
+	const LodeInstructionDecoder *self, const uint8_t *code, size_t size, int64_t *out_constant)
+{
+	ZydisDecodedInstruction instruction;
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+
+	if (!ZYAN_SUCCESS(
+		    ZydisDecoderDecodeFull(zydis_of(self), code, size, &instruction, operands)) ||
+		instruction.operand_count_visible == 0)
+		return false;
+	const ZydisDecodedOperand *last = &operands[instruction.operand_count_visible - 1];
+	if (last->type != ZYDIS_OPERAND_TYPE_IMMEDIATE || last->imm.is_relative)
+		return false;
+	*out_constant = last->imm.value.s;
+	return true;
+}
+
 const char *lode_instruction_mnemonic(
 	const LodeDecodedInstruction *instruction, char *buffer, size_t size)
 {

@@ -88,6 +88,11 @@ void lode_instruction_decoder_begin(
 bool lode_instruction_decoder_decode(LodeInstructionDecoder *self, const uint8_t *code, size_t size,
 	uint64_t address, LodeDecodedInstruction *out_instruction);
 
+/* The constant that an instruction has as its last operand: 1 of `shr eax, 1`, 750 of `mov ecx,
+ * 750`; jumps and calls have none. False: it has none, or does not decode. */
+bool lode_instruction_constant(const LodeInstructionDecoder *self, const uint8_t *code, size_t size,
+	int64_t *out_constant);
+
 /* Lower-case mnemonic, "rep_movsb", "lock_xadd": writes to `buffer` of at least 32 bytes. */
 const char *lode_instruction_mnemonic(
 	const LodeDecodedInstruction *instruction, char *buffer, size_t size);

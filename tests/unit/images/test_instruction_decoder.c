@@ -255,6 +255,41 @@ static void test_text(void)
 	g_assert_false(lode_instruction_disassemble(&decoder, JUMP, sizeof JUMP, 0, buffer, 4));
 }
 
+static void test_constants(void)
+{
+	static const struct {
+		const char *bytes;
+		int64_t constant; /* 0: none */
+	} cases[] = {
+		{"d1e8", 1},             /* shr eax, 1 */
+		{"c1e805", 5},           /* shr eax, 5 */
+		{"d3e8", 0},             /* shr eax, cl */
+		{"83e001", 1},           /* and eax, 1 */
+		{"83e0ff", -1},          /* and eax, -1 */
+		{"b9ee020000", 750},     /* mov ecx, 750 */
+		{"48c7c1ee020000", 750}, /* mov rcx, 750 */
+		{"6bc00a", 10},          /* imul eax, eax, 10 */
+		{"c7042403000000", 3},   /* mov dword [rsp], 3 */
+		{"8b4c2408", 0},         /* mov ecx, [rsp+8] */
+		{"74fe", 0},
+		{"e8fb0f0000", 0},
+		{"90", 0},
+		{"06", 0},
+	};
+	LodeInstructionDecoder decoder;
+
+	lode_instruction_decoder_init(&decoder);
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		uint8_t bytes[16];
+		size_t n = parse_hex(cases[i].bytes, bytes);
+		int64_t constant = 0;
+		g_test_message("%s", cases[i].bytes);
+		g_assert_cmpint(lode_instruction_constant(&decoder, bytes, n, &constant), ==,
+			cases[i].constant != 0);
+		g_assert_cmpint(constant, ==, cases[i].constant);
+	}
+}
+
 static void test_random_bytes(void)
 {
 	LodeInstructionDecoder decoder;
@@ -387,6 +422,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/images/instruction_decoder/branches", test_branches);
 	g_test_add_func("/images/instruction_decoder/frame_base", test_frame_base);
 	g_test_add_func("/images/instruction_decoder/text", test_text);
+	g_test_add_func("/images/instruction_decoder/constants", test_constants);
 	add_random_test("/images/instruction_decoder/random_bytes", test_random_bytes,
 		"R02S00000000000000000000000000000001", "R02S00000000000000000000000000000002",
 		NULL);
