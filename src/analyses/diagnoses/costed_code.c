@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/diagnoses/costed_code.h"
 
+#include "analyses/diagnoses/code_shapes.h"
 #include "analyses/diagnoses/small_calls.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
@@ -10,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-_Static_assert(LODE_N_CODE_FACTS <= 32, "facts have bits of a number");
+_Static_assert(LODE_N_CODE_FACTS <= 64, "facts have bits of a number");
 
 char *lode_code_fact_name(unsigned fact)
 {
@@ -24,6 +25,10 @@ char *lode_code_fact_name(unsigned fact)
 		[LODE_CODE_CROWDED] = "conflict:beside",
 		[LODE_CODE_ROOTS] = "divider:roots",
 		[LODE_CODE_SMALL] = "called:small",
+		[LODE_CODE_STORED] = "stored:before",
+		[LODE_CODE_COUNTER] = "counter:spread",
+		[LODE_CODE_BITS] = "work:bits",
+		[LODE_CODE_CHASE] = "loop:chase",
 	};
 
 	if (fact < LODE_CODE_LIMIT_STEP)
@@ -31,9 +36,9 @@ char *lode_code_fact_name(unsigned fact)
 	if (fact >= LODE_CODE_LIMIT_READING)
 		return g_strdup(
 			fact == LODE_CODE_LIMIT_READING ? "limit:reading" : "limit:writing");
-	return g_strdup_printf("limit:%s", fact < LODE_CODE_LIMIT_UNIT
-						   ? lode_step_of_name(fact - LODE_CODE_LIMIT_STEP)
-						   : lode_unit_name(fact - LODE_CODE_LIMIT_UNIT));
+	return fact < LODE_CODE_LIMIT_UNIT
+	               ? g_strdup_printf("limit:%s", lode_step_of_name(fact - LODE_CODE_LIMIT_STEP))
+	               : g_strdup_printf("busy:%s", lode_unit_name(fact - LODE_CODE_LIMIT_UNIT));
 }
 
 /* Attributes that are asked for here, as bits of a set. */
@@ -50,6 +55,8 @@ enum {
 	PARTLY = 512,
 	APART = 1024,
 	PITCH = 2048,
+	CHASED = 4096,
+	MOVE = 8192,
 };
 
 static const struct {
@@ -58,7 +65,8 @@ static const struct {
 } marked[] = {{"after:fork", AFTER_FORK}, {"kind:branch", BRANCH}, {"kind:indirect", INDIRECT},
 	{"at:entry", ENTRY}, {"kind:jump", JUMP}, {"mem:global", GLOBAL}, {"kind:load", LOAD},
 	{"kind:div", DIVIDE}, {"op:*sqrt*", ROOT}, {"lines:partly-used", PARTLY},
-	{"lines:apart", APART}, {"conflict:pitch", PITCH}};
+	{"lines:apart", APART}, {"conflict:pitch", PITCH}, {"carried:load", CHASED},
+	{"op:mov", MOVE}};
 
 static void mark_sets(LodeCostedCode *self)
 {
@@ -221,7 +229,7 @@ double lode_costed_code_cycles(const LodeCostedCode *self, const LodeLoop *loop)
 static const double NEAR = 0.85;
 
 /* Where the time is not known: a recurrence this much longer than any other bound, of at least so
- * many cycles. */
+ * many cycles. What called functions need is in no bound; loads may take far longer than theirs. */
 static const double FAR_ABOVE = 1.5, LEAST_CYCLES = 2;
 
 /* A loop moves as much as memory can where its bytes are such shares of what was measured, and its
@@ -229,7 +237,7 @@ static const double FAR_ABOVE = 1.5, LEAST_CYCLES = 2;
 static const double LEAST_RATE = 0.5, MOST_RATE = 3, WAITS = 1.5;
 
 /* The bit of what memory limits; 0: it does not, or is not known. */
-static uint32_t memory_limit_of(const LodeCostedCode *self, const LodeLoop *loop)
+static uint64_t memory_limit_of(const LodeCostedCode *self, const LodeLoop *loop)
 {
 	const LodeMemoryRates *rates = &self->context->profile->rates;
 	double read = rates->read[LODE_RATE_MEMORY], write = rates->write[LODE_RATE_MEMORY];
@@ -242,44 +250,53 @@ static uint32_t memory_limit_of(const LodeCostedCode *self, const LodeLoop *loop
 	double writing = loop->store_bytes / loop->iteration_ns / write;
 	if (reading + writing < LEAST_RATE || reading + writing > MOST_RATE)
 		return 0;
-	return UINT32_C(1) << (writing > reading ? LODE_CODE_LIMIT_WRITING
+	return UINT64_C(1) << (writing > reading ? LODE_CODE_LIMIT_WRITING
 						 : LODE_CODE_LIMIT_READING);
 }
 
 /* The bits of what limits a loop. */
-static uint32_t limits_of(const LodeCostedCode *self, const LodeLoop *loop)
+static uint64_t limits_of(const LodeCostedCode *self, const LodeLoop *loop)
 {
 	LodeUnit unit;
 	double units = lode_loop_busiest(loop, &unit), chain = loop->recurrence_cycles;
 	double cycles = lode_costed_code_cycles(self, loop), other = loop->other_cycles;
-	uint32_t step = LODE_N_STEPS_OF, limits = 0;
+	uint32_t step = LODE_N_STEPS_OF;
+	uint64_t limits = 0;
 
 	for (uint32_t i = 0; i < LODE_N_STEPS_OF && loop->recurrence != NULL; i++)
 		if (strcmp(loop->recurrence, lode_step_of_name(i)) == 0)
 			step = i;
 	if (isnan(cycles)) {
 		if (step < LODE_N_STEPS_OF && chain >= LEAST_CYCLES &&
-			chain >= FAR_ABOVE * MAX(units, other) && loop->unmodelled == 0)
-			limits |= UINT32_C(1) << (LODE_CODE_LIMIT_STEP + step);
+			chain >= FAR_ABOVE * MAX(units, other) && loop->unmodelled == 0 &&
+			(!(loop->calls > 0) || step == LODE_STEP_OF_LOAD))
+			limits |= UINT64_C(1) << (LODE_CODE_LIMIT_STEP + step);
 		return limits;
 	}
 	/* The time may be wrong by two of its errors. */
 	double wrong = 2 * MAX(loop->iteration_error_ns, 0) / loop->iteration_ns;
 	double least = NEAR * cycles * MAX(1 - wrong, 0), most = cycles * (1 + wrong) / NEAR;
 	if (step < LODE_N_STEPS_OF && chain >= least && chain <= most)
-		limits |= UINT32_C(1) << (LODE_CODE_LIMIT_STEP + step);
+		limits |= UINT64_C(1) << (LODE_CODE_LIMIT_STEP + step);
 	if (units >= least && units <= most)
-		limits |= UINT32_C(1) << (LODE_CODE_LIMIT_UNIT + unit);
+		limits |= UINT64_C(1) << (LODE_CODE_LIMIT_UNIT + unit);
 	return limits | memory_limit_of(self, loop);
 }
 
 static void find_limits(LodeCostedCode *self)
 {
 	const LodeProfile *profile = self->context->profile;
-	g_autofree uint32_t *limits = g_new0(uint32_t, MAX(profile->loops->len, 1));
+	g_autofree uint64_t *limits = g_new0(uint64_t, MAX(profile->loops->len, 1));
 
-	for (uint32_t i = 0; i < profile->loops->len; i++)
+	for (uint32_t i = 0; i < profile->loops->len; i++) {
 		limits[i] = limits_of(self, &LODE_AT(profile->loops, LodeLoop, i));
+		if ((limits[i] >> (LODE_CODE_LIMIT_STEP + LODE_STEP_OF_LOAD) & 1) != 0)
+			limits[i] |= UINT64_C(1) << LODE_CODE_CHASE;
+	}
+	for (uint32_t i = 0; i < profile->instructions->len; i++)
+		if (self->loops[i] != LODE_NONE && has(self, i, CHASED) && !has(self, i, LOAD) &&
+			!has(self, i, MOVE))
+			limits[self->loops[i]] &= ~(UINT64_C(1) << LODE_CODE_CHASE);
 	for (uint32_t i = 0; i < profile->instructions->len; i++)
 		if (self->loops[i] != LODE_NONE)
 			self->facts[i] |= limits[self->loops[i]];
@@ -359,6 +376,27 @@ typedef struct {
 
 LODE_ORDER(compare_forks, Fork, LODE_ASCENDING(branch), LODE_ASCENDING(heads[0]))
 
+/* A branch around a few instructions may be taken though inferred executions have no such way, as
+ * all that is there executes as often without it. It is a fork if both heads have weight, and no
+ * load that they may have it for. */
+static void add_hidden_fork(const LodeCostedCode *self, uint32_t branch, GArray *forks)
+{
+	const LodeProfile *profile = self->context->profile;
+	uint32_t heads[2] = {branch + 1, lode_code_shapes_hidden_target(self, branch)};
+
+	if (heads[1] == LODE_NONE ||
+		(profile->windows != NULL &&
+			lode_windows_outcomes(profile->windows, branch) >= LODE_OBSERVED_STEPS))
+		return;
+	for (unsigned k = 0; k < 2; k++)
+		if (has(self, heads[k], LOAD) || !(self->weights[heads[k]] > 0))
+			return;
+	for (unsigned k = 0; k < 2; k++) {
+		Fork fork = {branch, {heads[k], LODE_NONE}};
+		g_array_append_val(forks, fork);
+	}
+}
+
 /* Both ways of a fork have the attribute at their heads. The caller unrefs the array. */
 static GArray *list_forks(const LodeCostedCode *self)
 {
@@ -375,15 +413,19 @@ static GArray *list_forks(const LodeCostedCode *self)
 				has(self, way->source, BRANCH))
 				g_array_append_val(forks, fork);
 		}
+		if (profile->frequency == LODE_FREQUENCY_INFERRED && has(self, i, BRANCH))
+			add_hidden_fork(self, i, forks);
 	}
 	g_array_sort(forks, compare_forks);
 	for (guint i = 0; i < forks->len; i++) {
 		Fork fork = g_array_index(forks, Fork, i);
 		Fork *last = n > 0 ? &g_array_index(forks, Fork, n - 1) : NULL;
-		if (last != NULL && last->branch == fork.branch)
-			last->heads[1] = fork.heads[0];
-		else
+		if (last != NULL && last->branch == fork.branch) {
+			if (last->heads[0] != fork.heads[0])
+				last->heads[1] = fork.heads[0];
+		} else {
 			g_array_index(forks, Fork, n++) = fork;
+		}
 	}
 	g_array_set_size(forks, n);
 	return forks;
@@ -482,7 +524,7 @@ static bool has_known_call(const LodeCostedCode *self, uint32_t entry)
 }
 
 /* Entries without a known call, where there are several that matter: a pointer that always leads to
- * the same function is foretold. */
+ * the same function is foretold. One that begins with a load may wait for that. */
 static void find_entries(LodeCostedCode *self, const Judge *judging)
 {
 	const LodeProfile *profile = self->context->profile;
@@ -492,7 +534,8 @@ static void find_entries(LodeCostedCode *self, const Judge *judging)
 	if (!has_unknown_calls(self, judging))
 		return;
 	for (uint32_t i = 0; i < profile->instructions->len; i++) {
-		if (!has(self, i, ENTRY) || has_known_call(self, i) || is_of_toolchain(self, i))
+		if (!has(self, i, ENTRY) || has(self, i, LOAD) || has_known_call(self, i) ||
+			is_of_toolchain(self, i))
 			continue;
 		g_array_append_val(entries, i);
 		sum += self->weights[i];
@@ -643,7 +686,7 @@ LodeCostedCode *lode_costed_code_new(const LodeDiagnosisContext *context)
 
 	self->context = context;
 	self->weights = g_new0(double, MAX(n, 1));
-	self->facts = g_new0(uint32_t, MAX(n, 1));
+	self->facts = g_new0(uint64_t, MAX(n, 1));
 	for (uint32_t i = 0; i < n; i++)
 		self->weights[i] = lode_profile_event_value(profile, context->event, i);
 	mark_sets(self);
@@ -663,6 +706,7 @@ LodeCostedCode *lode_costed_code_new(const LodeDiagnosisContext *context)
 	find_crowded(self);
 	find_roots(self);
 	lode_small_calls_mark(self);
+	lode_code_shapes_find(self);
 	return self;
 }
 

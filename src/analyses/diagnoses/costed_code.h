@@ -31,6 +31,16 @@ enum {
 	LODE_CODE_ROOTS,
 	/* Of a small function that loops call, or of these calls (small_calls.h). */
 	LODE_CODE_SMALL,
+	/* Between a load and a store of one word in a loop, at an address that the data give,
+	 * mostly the one that was stored to just before (windows). */
+	LODE_CODE_STORED,
+	/* Adds 1 to a number in an object, or subtracts it; these lie on many pages (samples). */
+	LODE_CODE_COUNTER,
+	/* In a loop that handles one bit at a time. */
+	LODE_CODE_BITS,
+	/* In a loop that takes as long as its recurrence of loads, which computes nothing between
+	 * them: it follows pointers. */
+	LODE_CODE_CHASE,
 	/* In a loop whose iterations take as long as its recurrence of this kind, or as its work
 	 * for this unit. Where the time of an iteration is not known: no other bound is near. */
 	LODE_CODE_LIMIT_STEP,
@@ -42,7 +52,7 @@ enum {
 	LODE_N_CODE_FACTS,
 };
 
-/* "fork:hard", "limit:fp", "limit:divider"; the caller frees it. */
+/* "fork:hard", "limit:fp", "busy:divider"; the caller frees it. */
 char *lode_code_fact_name(unsigned fact);
 
 /* A way of control to an instruction, within its function or by a call. */
@@ -58,7 +68,7 @@ typedef struct {
 	uint32_t *way_starts; /* [instructions + 1]: ranges of `ways` */
 	LodeCodeWay *ways;    /* by target */
 	uint32_t *loops;      /* of profile->loops, the innermost of each instruction; LODE_NONE */
-	uint32_t *facts;      /* bits */
+	uint64_t *facts;      /* bits */
 	double *loop_weights; /* of each loop, with those inside */
 	uint16_t *set_marks;  /* private */
 } LodeCostedCode;

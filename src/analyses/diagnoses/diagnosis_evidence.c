@@ -39,10 +39,14 @@ double lode_rest_of_loop(const LodeCostedCode *code, const LodeLoop *loop, const
 
 	if (is_recurrence(cause)) {
 		rest = MAX(rest, loop->other_cycles);
-		/* A load of a recurrence may take far longer, in the caches. */
+		/* A load of a recurrence may take far longer, in the caches; one through memory at
+		 * an address that the data give is not in the bounds. */
 		if (isnan(cycles) && strcmp(cause, "pointer-chase") != 0 &&
-			strcmp(cause, "recurrence-load") != 0)
+			strcmp(cause, "recurrence-load") != 0 && loop->recurrence_cycles > rest)
 			cycles = loop->recurrence_cycles;
+	} else if (strcmp(cause, "throughput") == 0) {
+		/* all but what is loaded is the cause's own work */
+		rest = loop->cycles[LODE_UNIT_LOAD];
 	} else if (is_own_work(cause)) {
 		rest = MAX(loop->cycles[LODE_UNIT_LOAD], loop->cycles[LODE_UNIT_WIDTH]);
 	}
@@ -89,6 +93,24 @@ static void add_loop(LodeDiagnosis *self, const LodeCostedCode *code)
 			cycles, loop->recurrence_cycles, other);
 }
 
+static void add_throughput(LodeDiagnosis *self, const LodeCostedCode *code)
+{
+	const LodeLoop *loop = main_loop(self, code);
+	LodeUnit unit;
+
+	if (loop == NULL || strcmp(self->cause, "throughput") != 0)
+		return;
+	double cycles = lode_costed_code_cycles(code, loop), bound = lode_loop_busiest(loop, &unit);
+	if (cycles >= bound)
+		lode_diagnosis_add_evidence(self, cycles, "cycles",
+			"an iteration of %.3g instructions takes %.3g cycles; its work for %s %.3g",
+			loop->instructions, cycles, lode_unit_name(unit), bound);
+	else
+		lode_diagnosis_add_evidence(self, bound, "cycles",
+			"an iteration of %.3g instructions needs %.3g cycles or more (%s)",
+			loop->instructions, bound, lode_unit_name(unit));
+}
+
 static void add_bytes(LodeDiagnosis *self, const LodeCostedCode *code)
 {
 	const LodeLoop *loop = main_loop(self, code);
@@ -97,6 +119,9 @@ static void add_bytes(LodeDiagnosis *self, const LodeCostedCode *code)
 
 	if (loop == NULL || !(loop->iteration_ns > 0) ||
 		(!is_store && strcmp(self->cause, "memory-bandwidth") != 0))
+		return;
+	/* Of repeated string instructions they are not known. */
+	if (loop->store_bytes < 0)
 		return;
 	double bytes = is_store ? loop->store_bytes : loop->load_bytes + loop->store_bytes;
 	double moved = bytes / loop->iteration_ns;
@@ -232,6 +257,28 @@ static void add_conflicts(LodeDiagnosis *self, const LodeCostedCode *code)
 }
 
 /* In the whole program: places with such numbers are given to another diagnosis. */
+/* A word that is stored and loaded again at an address that the data give. */
+static void add_stored(LodeDiagnosis *self, const LodeCostedCode *code)
+{
+	const LodeWindows *windows = code->context->profile->windows;
+	double accesses = 0, stored = 0;
+
+	for (guint i = 0; i < self->at->len; i++) {
+		uint32_t at = g_array_index(self->at, LodeFindingPlace, i).instruction;
+		const LodeObservedInstruction *seen = lode_windows_find(windows, at);
+		if (seen == NULL || seen->stored == 0 ||
+			(code->facts[at] >> LODE_CODE_STORED & 1) == 0)
+			continue;
+		accesses += seen->accesses;
+		stored += seen->stored;
+	}
+	if (accesses > 0)
+		lode_diagnosis_add_evidence(self, 100 * stored / accesses, "%",
+			"%.0f %% of %.0f loads were of what a store less than 100 instructions "
+			"before had written (windows)",
+			100 * stored / accesses, accesses);
+}
+
 static bool has_no_denormals(const LodeCostedCode *code)
 {
 	LodeWindowSums sums = lode_windows_sums(code->context->profile->windows);
@@ -312,6 +359,8 @@ static void add_windows(LodeDiagnosis *self, const LodeCostedCode *code)
 	if (strcmp(self->cause, "denormal") == 0 || strcmp(self->cause, "recurrence-fp") == 0 ||
 		strcmp(self->cause, "square-root") == 0)
 		add_denormals(self, code);
+	if (strcmp(self->cause, "recurrence-memory") == 0)
+		add_stored(self, code);
 	rule_out(self, code);
 }
 
@@ -343,6 +392,7 @@ void lode_place_evidence_add(
 	add_windows(self, code);
 	add_loop(self, code);
 	add_bytes(self, code);
+	add_throughput(self, code);
 	if (weight < MOST_TIMES * base)
 		lode_diagnosis_add_evidence(self, share, "%",
 			"%.1f %% of the %s at %u such instruction%s, %.3g × those around", share,

@@ -85,7 +85,7 @@ typedef struct {
 
 static LodeCauseWords words_at(const Words *self, uint32_t instruction)
 {
-	uint32_t facts = self->code->facts[instruction];
+	uint64_t facts = self->code->facts[instruction];
 	LodeCauseWords words =
 		self->sets[lode_profile_instruction(self->code->context->profile, instruction)
 				   ->attribute_set];

@@ -215,6 +215,7 @@ static void test_limits(void)
 	static const struct {
 		double cycles, chain, other, divider, unmodelled, loads, stores;
 		const char *recurrence, *facts;
+		double calls;
 	} cases[] = {
 		{10, 8.4, 0, 0, 0, 0, 0, "fp", ""},
 		{10, 8.6, 0, 0, 0, 0, 0, "fp", "limit:fp"},
@@ -223,10 +224,10 @@ static void test_limits(void)
 		{10, 10, 0, 0, 0, 0, 0, "unknown", ""},
 		{10, 10, 0, 0, 0, 0, 0, NULL, ""},
 		{10, -1, 0, 8.4, 0, 0, 0, NULL, ""},
-		{10, -1, 0, 8.6, 0, 0, 0, NULL, "limit:divider"},
-		{10, -1, 0, 11.7, 0, 0, 0, NULL, "limit:divider"},
+		{10, -1, 0, 8.6, 0, 0, 0, NULL, "busy:divider"},
+		{10, -1, 0, 11.7, 0, 0, 0, NULL, "busy:divider"},
 		{10, -1, 0, 11.8, 0, 0, 0, NULL, ""},
-		{10, 9, 0, 9, 0, 0, 0, "load", "limit:load limit:divider"},
+		{10, 9, 0, 9, 0, 0, 0, "load", "loop:chase limit:load busy:divider"},
 		/* the time is not known */
 		{-1, 4, 0, 2.6, 0, 0, 0, "fp", "limit:fp"},
 		{-1, 4, 0, 2.7, 0, 0, 0, "fp", ""},
@@ -235,6 +236,8 @@ static void test_limits(void)
 		{-1, 2, 0, 0, 0, 0, 0, "fp", "limit:fp"},
 		{-1, 1.9, 0, 0, 0, 0, 0, "fp", ""},
 		{-1, 4, 0, 0, 1, 0, 0, "fp", ""},
+		{-1, 4, 0, 0, 0, 0, 0, "fp", "", 1},
+		{-1, 4, 0, 0, 0, 0, 0, "load", "loop:chase limit:load", 1},
 		{-1, -1, -1, 9, 0, 0, 0, NULL, ""},
 		/* 10 ns; memory gives 10 bytes, and takes 5 */
 		{40, -1, 0, 20, 0, 49, 0, NULL, ""},
@@ -266,12 +269,40 @@ static void test_limits(void)
 		loop->other_cycles = cases[i].other;
 		loop->cycles[LODE_UNIT_DIVIDER] = cases[i].divider;
 		loop->unmodelled = cases[i].unmodelled;
+		loop->calls = cases[i].calls;
 		loop->load_bytes = cases[i].loads;
 		loop->store_bytes = cases[i].stores;
 		check_facts(profile, &cases[i].facts);
 		profile->cycles_per_ns = 0;
 		loop->unmodelled = 1;
 		check_facts(profile, &(const char *){""});
+	}
+}
+
+/* A recurrence of loads computes nothing, or something, between them. */
+static void test_chases(void)
+{
+	static const struct {
+		const char *step, *facts;
+	} cases[] = {
+		{"op:mov carried:load", "loop:chase limit:load"},
+		{"op:lea carried:load", "limit:load"},
+		{"op:lea carried:alu", "loop:chase limit:load"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = code_profile_new();
+		code_profile_function(profile, "f");
+		code_profile_block(profile, 1, true);
+		uint32_t head = code_profile_add(profile, "op:mov kind:load carried:load", 1);
+		code_profile_fall(profile, head, 100);
+		code_profile_add(profile, cases[i].step, 1);
+		code_profile_edge(profile, head + 1, head, LODE_EDGE_TAKEN, 100);
+		code_profile_finish(profile);
+		LodeLoop *loop = lode_loops_add(profile, head);
+		loop->recurrence = lode_profile_intern(profile, "load");
+		loop->recurrence_cycles = 4;
+		check_facts(profile, (const char *const[]){cases[i].facts, cases[i].facts});
 	}
 }
 
@@ -430,13 +461,15 @@ static void test_entries(void)
 				 *const both[5] = {[1] = "target:open", [3] = "target:open"};
 	static const struct {
 		double weight;
-		const char *call;
+		const char *call, *second;
 		const char *const *facts;
 	} cases[] = {
-		{50, "kind:indirect", both},
-		{10, "kind:indirect", none},
-		{50, "kind:indirect kind:jump", none},
-		{50, "kind:call", none},
+		{50, "kind:indirect", "at:entry", both},
+		{10, "kind:indirect", "at:entry", none},
+		{50, "kind:indirect kind:jump", "at:entry", none},
+		{50, "kind:call", "at:entry", none},
+		/* may wait for what it loads */
+		{50, "kind:indirect", "at:entry kind:load", none},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -447,7 +480,7 @@ static void test_entries(void)
 		code_profile_add(profile, "at:entry", 50);
 		code_profile_add(profile, "op:nop", 70);
 		code_profile_function(profile, "second");
-		code_profile_add(profile, "at:entry", cases[i].weight);
+		code_profile_add(profile, cases[i].second, cases[i].weight);
 		code_profile_function(profile, "called");
 		code_profile_add(profile, "at:entry", 50);
 		code_profile_edge(profile, 2, 4, LODE_EDGE_CALL, 10);
@@ -544,6 +577,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/costed_code/random", test_random);
 	g_test_add_func("/costed_code/limits", test_limits);
+	g_test_add_func("/costed_code/chases", test_chases);
 	g_test_add_func("/costed_code/forks", test_forks);
 	g_test_add_func("/costed_code/few_outcomes", test_few_outcomes);
 	g_test_add_func("/costed_code/counted", test_counted);

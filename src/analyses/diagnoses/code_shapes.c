@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/diagnoses/code_shapes.h"
+
+#include "base/arrays/partition_point.h"
+#include "base/arrays/sort_order.h"
+#include "images/code/instruction_decoder.h"
+#include "images/code/register_use.h"
+#include "model/memory.h"
+#include "model/observed/windows.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+	LodeDecodedInstruction instruction;
+	char name[32]; /* "shr", "rep_stosq" */
+	bool has_constant;
+	int64_t constant;
+} Decoded;
+
+/* The bytes of an instruction; NULL: not known. */
+static const uint8_t *bytes_of(const LodeProfile *profile, uint32_t at, size_t *out_size)
+{
+	const LodeInstruction *one = lode_profile_instruction(profile, at);
+	const LodeFunction *function = lode_profile_function(profile, one->function);
+	gsize size = 0;
+	const uint8_t *code = function->code != NULL ? g_bytes_get_data(function->code, &size)
+	                                             : NULL;
+	uint64_t offset = one->address - function->address;
+
+	if (offset >= size || one->size > size - offset)
+		return NULL;
+	*out_size = one->size;
+	return code + offset;
+}
+
+static bool decode(
+	LodeInstructionDecoder *decoder, const LodeProfile *profile, uint32_t at, Decoded *out)
+{
+	size_t size;
+	const uint8_t *bytes = bytes_of(profile, at, &size);
+
+	if (bytes == NULL ||
+		!lode_instruction_decoder_decode(decoder, bytes, size,
+			lode_profile_instruction(profile, at)->address, &out->instruction))
+		return false;
+	lode_instruction_mnemonic(&out->instruction, out->name, sizeof(out->name));
+	out->has_constant = lode_instruction_constant(decoder, bytes, size, &out->constant);
+	return true;
+}
+
+/* --- bits --- */
+
+/* What the instructions of a loop do. */
+typedef struct {
+	double n, tests, loads;
+	double shifts;  /* by one place, or by as many as a register says */
+	double strides; /* by any other number */
+	bool is_other;  /* has work that no bits are handled with */
+} Shape;
+
+enum {
+	/* A step for a bit has at most so many instructions. */
+	STEP_INSTRUCTIONS = 10,
+	/* From so many steps in an iteration on the loop was unrolled: it shifts by constants. */
+	UNROLLED_STEPS = 4,
+	/* And loads at most once for so many bits. */
+	BITS_OF_LOAD = 4,
+};
+
+static bool is_named(const char *name, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool is_bit_test(const Decoded *one)
+{
+	return strcmp(one->name, "bt") == 0 ||
+	       ((strcmp(one->name, "and") == 0 || strcmp(one->name, "test") == 0) &&
+		       one->has_constant && one->constant == 1);
+}
+
+static void add_to_shape(Shape *shape, const Decoded *one)
+{
+	static const char *const shifts[] = {
+		"shr", "sar", "shl", "shrx", "sarx", "shlx", "rcr", "bt"};
+	const uint32_t others = 1u << LODE_KIND_CALL | 1u << LODE_KIND_MUL | 1u << LODE_KIND_DIV |
+	                        1u << LODE_KIND_FP | 1u << LODE_KIND_SIMD | 1u << LODE_KIND_ATOMIC |
+	                        1u << LODE_KIND_STRING | 1u << LODE_KIND_SYSCALL;
+	uint32_t kinds = one->instruction.kinds;
+	bool is_frame = one->instruction.memory == 1u << LODE_MEMORY_STACK;
+
+	shape->n++;
+	shape->is_other |= (kinds & others) != 0;
+	if ((kinds >> LODE_KIND_STORE & 1) != 0 && !is_frame)
+		shape->is_other = true;
+	if ((kinds >> LODE_KIND_LOAD & 1) != 0 && !is_frame)
+		shape->loads++;
+	shape->tests += is_bit_test(one);
+	if (!is_named(one->name, shifts, G_N_ELEMENTS(shifts)))
+		return;
+	if (one->has_constant && one->constant != 1)
+		shape->strides++;
+	else
+		shape->shifts++;
+}
+
+static bool is_by_bits(const Shape *shape)
+{
+	double shifts = shape->shifts + (shape->tests >= UNROLLED_STEPS ? shape->strides : 0);
+
+	return !shape->is_other && shape->tests >= 1 && shifts >= 1 && 2 * shifts >= shape->tests &&
+	       shape->n <= STEP_INSTRUCTIONS * shape->tests &&
+	       BITS_OF_LOAD * shape->loads <= shape->tests;
+}
+
+static void find_bits(LodeCostedCode *code, LodeInstructionDecoder *decoder)
+{
+	const LodeProfile *profile = code->context->profile;
+	g_autofree Shape *shapes = g_new0(Shape, MAX(profile->loops->len, 1));
+
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		Decoded one;
+		uint32_t loop = code->loops[i];
+		if (loop == LODE_NONE || !(code->loop_weights[loop] > 0))
+			continue;
+		if (LODE_AT(profile->loops, LodeLoop, loop).is_innermost &&
+			decode(decoder, profile, i, &one))
+			add_to_shape(&shapes[loop], &one);
+		else
+			shapes[loop].is_other = true;
+	}
+	for (uint32_t i = 0; i < profile->instructions->len; i++)
+		if (code->loops[i] != LODE_NONE && is_by_bits(&shapes[code->loops[i]]))
+			code->facts[i] |= UINT64_C(1) << LODE_CODE_BITS;
+}
+
+/* --- changes in place --- */
+
+static bool has_attribute(const LodeProfile *profile, uint32_t at, const char *name)
+{
+	const LodeAttributeSet *set = &LODE_AT(profile->attribute_sets, LodeAttributeSet,
+		lode_profile_instruction(profile, at)->attribute_set);
+
+	for (uint32_t i = set->first; i < set->first + set->n; i++)
+		if (strcmp(g_ptr_array_index(
+				   profile->attributes, LODE_AT(profile->set_members, uint32_t, i)),
+			    name) == 0)
+			return true;
+	return false;
+}
+
+static bool use_at(const LodeProfile *profile, uint32_t at, LodeRegisterUse *out)
+{
+	size_t size;
+	const uint8_t *bytes = bytes_of(profile, at, &size);
+
+	return bytes != NULL && lode_register_use_decode(out, bytes, size,
+					lode_profile_instruction(profile, at)->address);
+}
+
+enum { MOST_STEPS_ON = 12 };
+
+/* The instruction of the same block that stores what one loads from there, or that itself;
+ * LODE_NONE: none is near. */
+static uint32_t store_back(const LodeProfile *profile, uint32_t load)
+{
+	LodeRegisterUse use, next;
+	uint32_t block = lode_profile_instruction(profile, load)->block;
+
+	if (block == LODE_NONE || !use_at(profile, load, &use) || !use.memory.is_load ||
+		use.memory.size == 0 || use.memory.is_relative)
+		return LODE_NONE;
+	if (use.memory.is_store)
+		return load;
+	LodeRegisterMask changed = use.changes;
+	for (uint32_t at = load + 1; at <= load + MOST_STEPS_ON; at++) {
+		if (at >= profile->instructions->len ||
+			lode_profile_instruction(profile, at)->block != block ||
+			(changed & use.memory.registers) != 0 || !use_at(profile, at, &next))
+			return LODE_NONE;
+		if (next.memory.is_store && next.memory.form == use.memory.form &&
+			next.memory.registers == use.memory.registers &&
+			next.memory.displacement == use.memory.displacement)
+			return at;
+		changed |= next.changes;
+	}
+	return LODE_NONE;
+}
+
+/* A word that is changed in memory. */
+typedef struct {
+	uint32_t load, store;
+} Change;
+
+/* Those whose address may change in their loop. The caller unrefs it. */
+static GArray *list_changes(const LodeCostedCode *code)
+{
+	const LodeProfile *profile = code->context->profile;
+	GArray *changes = g_array_new(FALSE, FALSE, sizeof(Change));
+
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		if (!has_attribute(profile, i, "kind:load") ||
+			has_attribute(profile, i, "mem:stack") ||
+			has_attribute(profile, i, "kind:atomic") ||
+			has_attribute(profile, i, "address:invariant"))
+			continue;
+		Change change = {i, store_back(profile, i)};
+		if (change.store != LODE_NONE)
+			g_array_append_val(changes, change);
+	}
+	return changes;
+}
+
+/* Words are changed again where so many of the accesses load what was stored at most so many steps
+ * before, at the address of the access before; so many accesses tell. */
+static const double MOST_STORED = 0.6;
+enum { NEAR_STEPS = 20, ENOUGH_ACCESSES = 16 };
+
+typedef struct {
+	double accesses, stored, repeated;
+} Stored;
+
+static bool is_enough(const Stored *self)
+{
+	return self->accesses >= ENOUGH_ACCESSES;
+}
+
+static void add_seen(Stored *self, const LodeObservedInstruction *seen)
+{
+	self->accesses += seen->accesses;
+	self->repeated += seen->repeated;
+	self->stored += seen->store_steps <= NEAR_STEPS ? seen->stored : 0;
+}
+
+/* Each by its own accesses; where these are few, by all of its function, else of the program. */
+static void find_stored(LodeCostedCode *code, const GArray *changes)
+{
+	const LodeProfile *profile = code->context->profile;
+	g_autofree Stored *functions = g_new0(Stored, MAX(profile->functions->len, 1));
+	g_autofree Stored *own = g_new0(Stored, MAX(changes->len, 1));
+	Stored all = {0};
+
+	for (guint i = 0; profile->windows != NULL && i < changes->len; i++) {
+		uint32_t load = LODE_AT(changes, Change, i).load;
+		const LodeObservedInstruction *seen = lode_windows_find(profile->windows, load);
+		if (seen == NULL || code->loops[load] == LODE_NONE)
+			continue;
+		add_seen(&own[i], seen);
+		add_seen(&functions[lode_profile_instruction(profile, load)->function], seen);
+		add_seen(&all, seen);
+	}
+	for (guint i = 0; i < changes->len; i++) {
+		const Change *change = &LODE_AT(changes, Change, i);
+		const Stored *of_function =
+			&functions[lode_profile_instruction(profile, change->load)->function];
+		const Stored *stored = is_enough(&own[i])       ? &own[i]
+		                       : is_enough(of_function) ? of_function
+		                                                : &all;
+		if (code->loops[change->load] == LODE_NONE || !is_enough(stored) ||
+			stored->stored < MOST_STORED * stored->accesses ||
+			stored->repeated < MOST_STORED * stored->accesses)
+			continue;
+		for (uint32_t at = change->load; at <= change->store; at++)
+			code->facts[at] |= UINT64_C(1) << LODE_CODE_STORED;
+	}
+}
+
+/* --- counters in objects --- */
+
+/* They are not in the first-level cache if they lie on so many pages. */
+static const double MANY_PAGES = 64;
+enum { PAGE_BITS = 12 };
+
+static bool is_counter(LodeInstructionDecoder *decoder, const LodeProfile *profile, uint32_t at)
+{
+	Decoded one;
+
+	if (!has_attribute(profile, at, "mem:pointer") || !decode(decoder, profile, at, &one))
+		return false;
+	if (strcmp(one.name, "inc") == 0 || strcmp(one.name, "dec") == 0)
+		return true;
+	return (strcmp(one.name, "add") == 0 || strcmp(one.name, "sub") == 0) && one.has_constant &&
+	       (one.constant == 1 || one.constant == -1);
+}
+
+/* A lower bound, as of spread:tlb (docs/attributes.md). */
+static double least_pages(GArray *pages)
+{
+	double n = pages->len, pairs = 0, equal = 0;
+
+	g_array_sort(pages, lode_compare_u64);
+	for (guint i = 1; i < pages->len; i++) {
+		equal = LODE_AT(pages, uint64_t, i) == LODE_AT(pages, uint64_t, i - 1) ? equal + 1
+		                                                                       : 0;
+		pairs += equal;
+	}
+	double most = sqrt(pairs + 1) + 1;
+	return n * (n - 1) / 2 / (most * most);
+}
+
+static void find_counters(
+	LodeCostedCode *code, LodeInstructionDecoder *decoder, const GArray *changes)
+{
+	const LodeProfile *profile = code->context->profile;
+	g_autofree bool *is_one = g_new0(bool, profile->instructions->len + 1);
+	g_autoptr(GArray) pages = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+
+	if (profile->memory == NULL)
+		return;
+	for (guint i = 0; i < changes->len; i++) {
+		const Change *change = &LODE_AT(changes, Change, i);
+		is_one[change->load] = change->store == change->load &&
+		                       is_counter(decoder, profile, change->load);
+	}
+	for (guint i = 0; i < profile->memory->samples->len; i++) {
+		const LodeMemorySample *sample = &LODE_AT(
+			profile->memory->samples, LodeMemorySample, i);
+		uint64_t page = sample->address >> PAGE_BITS;
+		if (sample->address != 0 && sample->access_instruction != LODE_NONE &&
+			is_one[sample->access_instruction])
+			g_array_append_val(pages, page);
+	}
+	if (least_pages(pages) < MANY_PAGES)
+		return;
+	for (uint32_t i = 0; i < profile->instructions->len; i++)
+		if (is_one[i])
+			code->facts[i] |= UINT64_C(1) << LODE_CODE_COUNTER;
+}
+
+/* --- hidden ways --- */
+
+uint32_t lode_code_shapes_hidden_target(const LodeCostedCode *code, uint32_t branch)
+{
+	const LodeProfile *profile = code->context->profile;
+	const LodeInstruction *own = lode_profile_instruction(profile, branch);
+	const LodeFunction *function = lode_profile_function(profile, own->function);
+	uint32_t end = function->first_instruction + function->n_instructions;
+	LodeInstructionDecoder decoder;
+	Decoded one;
+
+	lode_instruction_decoder_init(&decoder);
+	if (branch + 1 >= end || own->next_count < 0 ||
+		own[1].address != own->address + own->size ||
+		!decode(&decoder, profile, branch, &one) ||
+		one.instruction.branch != LODE_BRANCH_CONDITIONAL || !one.instruction.has_target)
+		return LODE_NONE;
+	uint32_t first = function->first_instruction;
+	const LodeInstruction *all = lode_profile_instruction(profile, first);
+	uint32_t to = first + (uint32_t)LODE_PARTITION_POINT(function->n_instructions, i,
+				      all[i].address < one.instruction.target);
+	if (to >= end || to == branch + 1 ||
+		lode_profile_instruction(profile, to)->address != one.instruction.target)
+		return LODE_NONE;
+	for (uint32_t w = code->way_starts[to]; w < code->way_starts[to + 1]; w++)
+		if (code->ways[w].source == branch)
+			return LODE_NONE;
+	return to;
+}
+
+/* --- all --- */
+
+void lode_code_shapes_find(LodeCostedCode *code)
+{
+	LodeInstructionDecoder decoder;
+	g_autoptr(GArray) changes = list_changes(code);
+
+	lode_instruction_decoder_init(&decoder);
+	find_stored(code, changes);
+	find_counters(code, &decoder, changes);
+	find_bits(code, &decoder);
+}

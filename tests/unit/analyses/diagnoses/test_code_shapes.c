@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* Facts by the bytes of code: each case is code as gcc makes it, or a neighbour that lacks one
+ * thing. */
+#include "analyses/diagnoses/code_shapes.h"
+
+#include "images/code/instruction_decoder.h"
+#include "model/memory.h"
+#include "model/observed/windows.h"
+
+#include "code_profile.h"
+
+/* "kind:load mem:indexed op:any"; the caller frees it. */
+static char *attributes_of(const uint8_t *bytes, size_t n)
+{
+	GString *out = g_string_new("op:any");
+	LodeInstructionDecoder decoder;
+	LodeDecodedInstruction decoded;
+
+	lode_instruction_decoder_init(&decoder);
+	g_assert_true(lode_instruction_decoder_decode(&decoder, bytes, n, 0, &decoded));
+	for (unsigned i = 0; i < LODE_N_KINDS; i++)
+		if ((decoded.kinds >> i & 1) != 0)
+			g_string_append_printf(out, " kind:%s",
+				lode_instruction_kind_name((LodeInstructionKind)i));
+	for (unsigned i = 0; i < LODE_N_MEMORY_KINDS; i++)
+		if ((decoded.memory >> i & 1) != 0)
+			g_string_append_printf(
+				out, " mem:%s", lode_memory_kind_name((LodeMemoryKind)i));
+	return g_string_free(out, FALSE);
+}
+
+/* One function of a loop, or of a block outside of any; instructions in hex, separated by blanks.
+ * Each goes on to the next one; the last one back to the first. */
+static LodeProfile *code_new(const char *text, bool is_loop)
+{
+	LodeProfile *profile = code_profile_new();
+	g_auto(GStrv) parts = g_strsplit(text, " ", -1);
+	g_autoptr(GByteArray) code = g_byte_array_new();
+
+	code_profile_function(profile, "f");
+	code_profile_block(profile, is_loop, is_loop);
+	for (char **part = parts; *part != NULL; part++) {
+		guint first = code->len;
+		for (const char *at = *part; *at != '\0'; at += 2) {
+			const char digits[] = {at[0], at[1], '\0'};
+			uint8_t byte = (uint8_t)g_ascii_strtoull(digits, NULL, 16);
+			g_byte_array_append(code, &byte, 1);
+		}
+		g_autofree char *attributes = attributes_of(code->data + first, code->len - first);
+		uint32_t at = code_profile_add(profile, attributes, 10);
+		LodeInstruction *one = lode_profile_instruction(profile, at);
+		one->address = 0x1000 + first;
+		one->size = code->len - first;
+		one->next_count = part[1] != NULL ? 100 : -1;
+	}
+	lode_profile_block(profile, 0)->end = 0x1000 + code->len;
+	lode_profile_function(profile, 0)->code = g_bytes_new(code->data, code->len);
+	if (is_loop) {
+		code_profile_edge(profile, profile->instructions->len - 1, 0, LODE_EDGE_TAKEN, 90);
+		lode_loops_add(profile, 0)->is_innermost = true;
+	}
+	code_profile_finish(profile);
+	return profile;
+}
+
+static bool has_fact(const LodeProfile *profile, uint32_t at, unsigned fact)
+{
+	g_auto(CodeContext) context;
+
+	code_context_init(&context, profile);
+	g_autoptr(LodeCostedCode) code = lode_costed_code_new(&context.context);
+	return (code->facts[at] >> fact & 1) != 0;
+}
+
+static void test_bits(void)
+{
+	static const struct {
+		const char *code;
+		bool is_by_bits;
+	} cases[] = {
+		/* mov eax, edi; sar eax, cl; and eax, 1; add edx, eax; inc ecx; cmp ecx, 32; jne */
+		{"89f8 d3f8 83e001 01c2 ffc1 83f920 75f0", true},
+		/* a test of another bit, a shift by another number */
+		{"89f8 d3f8 83e003 01c2 ffc1 83f920 75f0", false},
+		{"89f8 c1f804 83e001 01c2 ffc1 83f920 75f0", false},
+		/* test dil, 1; shr edi, 1; jne: to the next set bit */
+		{"40f6c701 d1ef 75f8", true},
+		/* bt edi, ecx; adc eax, 0; inc ecx; cmp ecx, 32; jne */
+		{"0fa3cf 83d000 ffc1 83f920 75f0", true},
+		/* with a multiplication, as in exponentiation by squaring */
+		{"40f6c701 0fafc0 d1ef 75f8", false},
+		/* with a load; a store; a call */
+		{"8b06 d3f8 83e001 01c2 ffc1 83f920 75f0", false},
+		{"89f8 d3f8 83e001 8906 ffc1 83f920 75f0", false},
+		{"89f8 d3f8 83e001 e800000000 ffc1 83f920 75f0", false},
+		/* as without optimisation: variables in the frame */
+		{"8b4424f8 d3f8 83e001 014424f4 ffc1 83f920 75f0", true},
+		/* unrolled four times: shr eax, k; and eax, 1; add edx, eax, and a load */
+		{"8b06 c1e803 83e001 01c2 c1e804 83e001 01c2 c1e805 83e001 01c2 c1e806 83e001 01c2 "
+		 "75f0",
+			true},
+		/* too much else for each bit */
+		{"89f8 d3f8 83e001 01c2 01c3 01c6 01c7 01c2 01c3 ffc1 83f920 75f0", false},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = code_new(cases[i].code, true);
+		g_test_message("%s", cases[i].code);
+		for (uint32_t k = 0; k < profile->instructions->len; k++)
+			g_assert_cmpint(
+				has_fact(profile, k, LODE_CODE_BITS), ==, cases[i].is_by_bits);
+		LODE_AT(profile->loops, LodeLoop, 0).is_innermost = false;
+		g_assert_false(has_fact(profile, 0, LODE_CODE_BITS));
+	}
+}
+
+/* By the windows' accesses of the first instruction, which loads. */
+static void test_stored(void)
+{
+	static const struct {
+		const char *code;
+		uint32_t n, accesses, stored, repeated, steps; /* n: of the first have the fact */
+		bool is_loop;
+	} cases[] = {
+		/* add dword [rdi+rax*4], 1; jne */
+		{"83048701 75fa", 1, 100, 60, 60, 20, true},
+		{"83048701 75fa", 0, 100, 59, 60, 20, true},
+		{"83048701 75fa", 0, 100, 60, 59, 20, true},
+		{"83048701 75fa", 0, 100, 60, 60, 21, true},
+		{"83048701 75fa", 1, 16, 16, 16, 5, true},
+		{"83048701 75fa", 0, 15, 15, 15, 5, true},
+		{"83048701 75fa", 0, 100, 60, 60, 20, false},
+		/* on the stack; an atomic operation */
+		{"83042401 75fa", 0, 100, 60, 60, 20, true},
+		{"f083048701 75fa", 0, 100, 60, 60, 20, true},
+		/* movsd xmm0, [rax+rdx*8]; addsd xmm0, xmm4; movsd [rax+rdx*8], xmm0 */
+		{"f20f1004d0 f20f58c4 f20f1104d0 75f0", 3, 100, 60, 60, 20, true},
+		/* the index changes; the store is elsewhere; there is none */
+		{"f20f1004d0 ffc2 f20f1104d0 75f0", 0, 100, 60, 60, 20, true},
+		{"f20f1004d0 f20f1144d008 75f0", 0, 100, 60, 60, 20, true},
+		{"f20f1004d0 f20f58c4 75f0", 0, 100, 60, 60, 20, true},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = code_new(cases[i].code, cases[i].is_loop);
+		const LodeObservedInstruction seen = {.accesses = cases[i].accesses,
+			.stored = cases[i].stored,
+			.repeated = cases[i].repeated,
+			.store_steps = cases[i].steps};
+		g_assert_false(has_fact(profile, 0, LODE_CODE_STORED));
+		profile->windows = lode_windows_new();
+		g_array_append_val(profile->windows->instructions, seen);
+		g_test_message("%zu: %s", i, cases[i].code);
+		for (uint32_t k = 0; k < profile->instructions->len; k++)
+			g_assert_cmpint(has_fact(profile, k, LODE_CODE_STORED), ==, k < cases[i].n);
+	}
+}
+
+/* Where an instruction was seldom seen, others of the program decide. */
+static void test_stored_together(void)
+{
+	g_autoptr(LodeProfile) profile = code_new("83048701 83048601 75f6", true);
+	LodeObservedInstruction seen = {
+		.accesses = 8, .stored = 6, .repeated = 6, .store_steps = 4};
+
+	profile->windows = lode_windows_new();
+	g_array_append_val(profile->windows->instructions, seen);
+	g_assert_false(has_fact(profile, 0, LODE_CODE_STORED));
+	seen.instruction = 1;
+	g_array_append_val(profile->windows->instructions, seen);
+	g_assert_true(has_fact(profile, 0, LODE_CODE_STORED));
+	g_assert_true(has_fact(profile, 1, LODE_CODE_STORED));
+	/* one that was seen often enough is judged by itself */
+	LODE_AT(profile->windows->instructions, LodeObservedInstruction, 1).accesses = 16;
+	g_assert_false(has_fact(profile, 1, LODE_CODE_STORED));
+}
+
+/* Samples of the first instruction, each on a page of its own but for some. */
+static void test_counters(void)
+{
+	static const struct {
+		const char *code;
+		unsigned samples, pages;
+		bool is_spread;
+	} cases[] = {
+		/* add dword [rbx], 1; sub qword [rdi+8], 1; inc dword [rbx]; add dword [rbx], -1 */
+		{"830301", 100, 100, true},
+		{"48836f0801", 100, 100, true},
+		{"ff03", 100, 100, true},
+		{"8303ff", 100, 100, true},
+		/* 2; at an index; in the frame; no store; an atomic operation */
+		{"830302", 100, 100, false},
+		{"83048701", 100, 100, false},
+		{"83042401", 100, 100, false},
+		{"833b01", 100, 100, false},
+		{"f0830301", 100, 100, false},
+		/* few samples: n(n - 1)/8 of different pages */
+		{"830301", 24, 24, true},
+		{"830301", 23, 23, false},
+		{"830301", 100, 10, false},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = code_new(cases[i].code, false);
+		g_assert_false(has_fact(profile, 0, LODE_CODE_COUNTER));
+		profile->memory = lode_memory_new();
+		for (unsigned k = 0; k < cases[i].samples; k++) {
+			const LodeMemorySample sample = {
+				.address = 0x100000 + (uint64_t)(k % cases[i].pages) * 4096 + k,
+				.access_instruction = 0};
+			g_array_append_val(profile->memory->samples, sample);
+		}
+		g_test_message("%zu: %s", i, cases[i].code);
+		g_assert_cmpint(has_fact(profile, 0, LODE_CODE_COUNTER), ==, cases[i].is_spread);
+	}
+}
+
+/* cmp; jne over the next instruction, of which inferred executions know nothing; two more. */
+static void test_hidden_forks(void)
+{
+	static const struct {
+		const char *code;
+		bool is_fork;
+	} cases[] = {
+		{"83f800 7503 83c00a 890e ffc1", true},
+		{"83f800 7502 ffc0 890e ffc1", true},
+		/* to the middle of an instruction; out of the function; to the next one */
+		{"83f800 7501 83c00a 890e ffc1", false},
+		{"83f800 7540 83c00a 890e ffc1", false},
+		{"83f800 7500 83c00a 890e ffc1", false},
+		/* a load that may be waited for */
+		{"83f800 7503 83c00a 8b0e ffc1", false},
+		{"83f800 7502 8b06 890e ffc1", false},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = code_new(cases[i].code, false);
+		g_test_message("%s", cases[i].code);
+		g_assert_cmpint(has_fact(profile, 2, LODE_CODE_FORK_OPEN), ==, cases[i].is_fork);
+		g_assert_cmpint(has_fact(profile, 3, LODE_CODE_FORK_OPEN), ==, cases[i].is_fork);
+		g_assert_false(has_fact(profile, 4, LODE_CODE_FORK_OPEN));
+		/* Counted executions have all ways. */
+		profile->frequency = LODE_FREQUENCY_EXACT;
+		g_assert_false(has_fact(profile, 2, LODE_CODE_FORK_OPEN));
+		/* It was seen going one way. */
+		profile->frequency = LODE_FREQUENCY_INFERRED;
+		const LodeObservedEdge edge = {1, 2, LODE_OBSERVED_STEPS, 1};
+		profile->windows = lode_windows_new();
+		g_array_append_val(profile->windows->edges, edge);
+		g_assert_false(has_fact(profile, 2, LODE_CODE_FORK_OPEN));
+	}
+}
+
+/* Code that is not kept, is shorter than its instructions, or does not decode. */
+static void test_odd_code(void)
+{
+	g_autoptr(LodeProfile) profile = code_new("40f6c701 d1ef 75f8", true);
+	LodeFunction *function = lode_profile_function(profile, 0);
+	LodeInstruction *one = lode_profile_instruction(profile, 1);
+
+	g_assert_true(has_fact(profile, 0, LODE_CODE_BITS));
+	one->address = 0xfff;
+	g_assert_false(has_fact(profile, 0, LODE_CODE_BITS));
+	one->address = 0x1007;
+	g_assert_false(has_fact(profile, 0, LODE_CODE_BITS));
+	one->address = 0x1004;
+	one->size = UINT32_MAX;
+	g_assert_false(has_fact(profile, 0, LODE_CODE_BITS));
+	one->size = 1;
+	g_assert_false(has_fact(profile, 0, LODE_CODE_BITS));
+	one->size = 2;
+	g_assert_true(has_fact(profile, 0, LODE_CODE_BITS));
+	g_bytes_unref(g_steal_pointer(&function->code));
+	g_assert_false(has_fact(profile, 0, LODE_CODE_BITS));
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/code_shapes/bits", test_bits);
+	g_test_add_func("/code_shapes/stored", test_stored);
+	g_test_add_func("/code_shapes/stored_together", test_stored_together);
+	g_test_add_func("/code_shapes/counters", test_counters);
+	g_test_add_func("/code_shapes/hidden_forks", test_hidden_forks);
+	g_test_add_func("/code_shapes/odd_code", test_odd_code);
+	return g_test_run();
+}
