@@ -42,44 +42,21 @@ static void vote(Search *self, uint32_t function, const char *stub, double weigh
 	one->called = g_string_chunk_insert_const(self->costs->strings, name);
 }
 
-/* The stub that the instruction around an address of a function calls; NULL: none is known. */
-static const char *stub_called_at(const LodeProfile *profile, uint32_t function, uint64_t address)
-{
-	const LodeFunction *caller = lode_profile_function(profile, function);
-	const LodeInstruction *rows = (const LodeInstruction *)(void *)profile->instructions->data;
-	const LodeEdge *edges = (const LodeEdge *)(void *)profile->edges->data;
-	uint32_t first = caller->first_instruction;
-	size_t n = LODE_PARTITION_POINT(
-		caller->n_instructions, i, rows[first + i].address <= address);
-
-	if (n == 0 || address - rows[first + n - 1].address >= rows[first + n - 1].size)
-		return NULL;
-	uint32_t source = first + (uint32_t)n - 1;
-	size_t at = LODE_PARTITION_POINT(profile->edges->len, i, edges[i].source < source);
-	for (; at < profile->edges->len && edges[at].source == source; at++)
-		if (edges[at].kind == LODE_EDGE_CALL)
-			return lode_profile_function(profile, rows[edges[at].target].function)
-			        ->name;
-	return NULL;
-}
-
 const char *lode_called_names_stub(const LodeFunctionCosts *costs, uint32_t stack)
 {
 	const LodeProfile *profile = costs->profile;
-	const GArray *stacks = profile->stacks->stacks;
-	uint32_t outer = LODE_AT(stacks, LodeStack, stack).outer;
+	const LodeEdge *edges = (const LodeEdge *)(void *)profile->edges->data;
+	uint32_t source = lode_function_costs_call_around(costs, stack);
 
-	if (outer == LODE_NONE || outer >= stack)
+	if (source == LODE_NONE)
 		return NULL;
-	uint32_t frame = LODE_AT(stacks, LodeStack, outer).frame;
-	uint64_t address = LODE_AT(profile->stacks->frames, LodeFrame, frame).address;
-	uint32_t caller = lode_function_costs_at_stack(costs, outer);
-	while (lode_function_cost_at(costs, caller)->is_inlined &&
-		LODE_AT(stacks, LodeStack, outer).outer < outer) {
-		outer = LODE_AT(stacks, LodeStack, outer).outer;
-		caller = lode_function_costs_at_stack(costs, outer);
-	}
-	return caller < profile->functions->len ? stub_called_at(profile, caller, address) : NULL;
+	size_t at = LODE_PARTITION_POINT(profile->edges->len, i, edges[i].source < source);
+	for (; at < profile->edges->len && edges[at].source == source; at++)
+		if (edges[at].kind == LODE_EDGE_CALL)
+			return lode_profile_function(profile,
+				lode_profile_instruction(profile, edges[at].target)->function)
+			        ->name;
+	return NULL;
 }
 
 static void ask_stacks(Search *self)

@@ -390,6 +390,30 @@ uint32_t lode_function_costs_at_stack(const LodeFunctionCosts *self, uint32_t st
 	return self->stacks->functions[stack];
 }
 
+uint32_t lode_function_costs_call_around(const LodeFunctionCosts *self, uint32_t stack)
+{
+	const LodeProfile *profile = self->profile;
+	const LodeInstruction *rows = (const LodeInstruction *)(void *)profile->instructions->data;
+	uint32_t outer = self->stacks->parents[stack];
+
+	if (outer == LODE_NONE)
+		return LODE_NONE;
+	uint32_t frame = LODE_AT(profile->stacks->stacks, LodeStack, outer).frame;
+	uint64_t address = LODE_AT(profile->stacks->frames, LodeFrame, frame).address;
+	while (lode_function_cost_at(self, self->stacks->functions[outer])->is_inlined &&
+		self->stacks->parents[outer] != LODE_NONE)
+		outer = self->stacks->parents[outer];
+	if (self->stacks->functions[outer] >= profile->functions->len)
+		return LODE_NONE;
+	const LodeFunction *caller = lode_profile_function(profile, self->stacks->functions[outer]);
+	uint32_t first = caller->first_instruction;
+	size_t n = LODE_PARTITION_POINT(
+		caller->n_instructions, i, rows[first + i].address <= address);
+	return n > 0 && address - rows[first + n - 1].address < rows[first + n - 1].size
+	               ? first + (uint32_t)n - 1
+	               : LODE_NONE;
+}
+
 bool lode_function_costs_of_groups(
 	const LodeFunctionCosts *self, const uint32_t *group_of, size_t n, double *out_costs)
 {

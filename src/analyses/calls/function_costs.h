@@ -89,6 +89,10 @@ LodeStackTotal *lode_function_costs_of_labels(
 /* The function (of self->functions) of one of the profile's stacks; only with stacks. */
 uint32_t lode_function_costs_at_stack(const LodeFunctionCosts *self, uint32_t stack);
 
+/* The instruction by which the function around one of the profile's stacks, and what is inlined
+ * there, called the stack's own; LODE_NONE: not known. Only with stacks. */
+uint32_t lode_function_costs_call_around(const LodeFunctionCosts *self, uint32_t stack);
+
 /* A function that calls another directly, or is called. */
 typedef struct {
 	uint32_t function; /* of self->functions */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/diagnoses/small_calls.h"
 
+#include "base/arrays/sort_order.h"
+
 #include <string.h>
 
 enum { MOST_BYTES = 64, MOST_INSTRUCTIONS = 16 };
@@ -11,6 +13,11 @@ static const double MOST_OF_IT = 0.9;
 
 enum { IS_SMALL = 1, IS_CALLED_IN_LOOP = 2 };
 
+/* A call that leads to a small function. */
+typedef struct {
+	uint32_t instruction, small;
+} Source;
+
 typedef struct {
 	LodeCostedCode *code;
 	uint8_t *kinds;  /* of each function */
@@ -18,6 +25,7 @@ typedef struct {
 	uint32_t *leads; /* of each function: the small one that it is, or that it leads to as a
 	                    stub; LODE_NONE */
 	GArray *calls;   /* LodeCountedCall */
+	GArray *sources; /* Source, no two equal */
 	bool *is_call;   /* of each attribute set */
 	bool *is_load;   /* likewise: it loads, or waits for a load */
 } Marking;
@@ -99,15 +107,49 @@ static void find_small(Marking *self)
 	}
 }
 
-/* The instruction of a call that leads to a small function; LODE_NONE: it is none. */
-static uint32_t source_of(const Marking *self, const LodeCountedCall *call)
-{
-	uint32_t source =
-		call->edge != LODE_NONE && self->leads[call->callee] != LODE_NONE
-			? LODE_AT(self->code->context->profile->edges, LodeEdge, call->edge).source
-			: LODE_NONE;
+LODE_ORDER(compare_sources, Source, LODE_ASCENDING(instruction), LODE_ASCENDING(small))
 
-	return source != LODE_NONE && self->is_call[set_of(self, source)] ? source : LODE_NONE;
+static void add_source(Marking *self, uint32_t instruction, uint32_t called)
+{
+	const LodeDiagnosisContext *context = self->code->context;
+	const Source added = {instruction, self->leads[called]};
+
+	if (instruction == LODE_NONE || added.small == LODE_NONE ||
+		!self->is_call[set_of(self, instruction)])
+		return;
+	uint32_t caller = lode_profile_instruction(context->profile, instruction)->function;
+	if (context->family_of[caller] == LODE_NONE &&
+		!lode_costed_code_is_run_time(context, caller))
+		g_array_append_val(self->sources, added);
+}
+
+/* By edges, and by stacks, which know calls through pointers. */
+static void find_sources(Marking *self)
+{
+	const LodeProfile *profile = self->code->context->profile;
+	const LodeFunctionCosts *costs = self->code->context->costs;
+	guint n_stacks = costs->stacks != NULL ? profile->stacks->stacks->len : 0, n = 0;
+
+	for (guint i = 0; i < self->calls->len; i++) {
+		const LodeCountedCall *call = &g_array_index(self->calls, LodeCountedCall, i);
+		if (call->edge != LODE_NONE)
+			add_source(self, LODE_AT(profile->edges, LodeEdge, call->edge).source,
+				call->callee);
+	}
+	for (guint i = 0; i < n_stacks; i++) {
+		uint32_t function = lode_function_costs_at_stack(costs, i);
+		if (function < profile->functions->len)
+			add_source(self, lode_function_costs_call_around(costs, i), function);
+	}
+	g_array_sort(self->sources, compare_sources);
+	for (guint i = 0; i < self->sources->len; i++) {
+		const Source one = g_array_index(self->sources, Source, i);
+		if (n > 0 &&
+			compare_sources(&g_array_index(self->sources, Source, n - 1), &one) == 0)
+			continue;
+		g_array_index(self->sources, Source, n++) = one;
+	}
+	g_array_set_size(self->sources, n);
 }
 
 /* Adds the weight of a function's instructions to that of the small one that it leads to. */
@@ -142,19 +184,19 @@ void lode_small_calls_mark(LodeCostedCode *code)
 	g_auto(LodeCallCosts) costs = {0};
 
 	lode_call_costs_init(&costs, profile, code->context->event, true);
-	Marking self = {code, kinds, weights, leads, costs.calls, NULL, NULL};
+	g_autoptr(GArray) sources = g_array_new(FALSE, FALSE, sizeof(Source));
+	Marking self = {code, kinds, weights, leads, costs.calls, sources, NULL, NULL};
 	for (guint i = 0; i < n; i++)
 		leads[i] = LODE_NONE;
 	find_sets(&self);
 	find_small(&self);
-	for (guint i = 0; i < costs.calls->len; i++) {
-		const LodeCountedCall *call = &g_array_index(costs.calls, LodeCountedCall, i);
-		uint32_t source = source_of(&self, call);
-		if (source == LODE_NONE)
-			continue;
-		weights[leads[call->callee]] += code->weights[source];
-		kinds[leads[call->callee]] |= code->loops[source] != LODE_NONE ? IS_CALLED_IN_LOOP
-		                                                               : 0;
+	find_sources(&self);
+	for (guint i = 0; i < sources->len; i++) {
+		const Source *one = &g_array_index(sources, Source, i);
+		bool is_in_loop = code->loops[one->instruction] != LODE_NONE;
+		weights[one->small] += code->weights[one->instruction];
+		kinds[one->small] |= is_in_loop ? IS_CALLED_IN_LOOP : 0;
+		code->facts[one->instruction] |= (uint32_t)is_in_loop << LODE_CODE_SMALL;
 	}
 	for (uint32_t i = 0; i < n; i++)
 		if (leads[i] != LODE_NONE)
@@ -162,12 +204,6 @@ void lode_small_calls_mark(LodeCostedCode *code)
 	for (uint32_t i = 0; i < n; i++)
 		if (leads[i] != LODE_NONE && (kinds[leads[i]] & IS_CALLED_IN_LOOP) != 0)
 			mark_function(&self, i);
-	for (guint i = 0; i < costs.calls->len; i++) {
-		const LodeCountedCall *call = &g_array_index(costs.calls, LodeCountedCall, i);
-		uint32_t source = source_of(&self, call);
-		if (source != LODE_NONE && code->loops[source] != LODE_NONE)
-			code->facts[source] |= UINT32_C(1) << LODE_CODE_SMALL;
-	}
 	g_free(self.is_call);
 	g_free(self.is_load);
 }
