@@ -20,7 +20,7 @@ static const double LEAST_SAVED = 0.75, MOST_SAVED = 2.4, MOST_OF_ALL = 0.99;
 #define MOST 0.5
 /* The part that a function needs for its name to be said. */
 #define NAMED 0.1
-enum { MOST_NAMES = 3, MOST_LETTERS = 40, MOST_CALLERS = 200 };
+enum { MOST_NAMES = 3, MOST_LETTERS = 34, TITLE_LETTERS = 60, MOST_CALLERS = 200 };
 
 /* Facts of calls, by attributes. */
 enum { IS_CALL = 1, IN_LOOP = 2, UNCHANGED = 4, SAME_ARGUMENTS = 8, SAME_RESULT = 16 };
@@ -318,8 +318,9 @@ static char *said_name(const char *key)
 	return name;
 }
 
-/* How many of the names have much enough of the time to be said, and room. */
-static guint n_said(const GArray *names, double all)
+/* How many of the names have much enough of the time to be said, and room in so many letters; the
+ * first always. */
+static guint n_said(const GArray *names, double all, size_t room)
 {
 	size_t letters = 0;
 	guint n = 0;
@@ -328,17 +329,17 @@ static guint n_said(const GArray *names, double all)
 		const Sum *one = &g_array_index(names, Sum, n);
 		g_autofree char *name = said_name(one->key);
 		letters += strlen(name);
-		if (n > 0 && (one->cost < NAMED * all || letters > MOST_LETTERS))
+		if (n > 0 && (one->cost < NAMED * all || letters > room))
 			break;
 	}
 	return n;
 }
 
 /* "malloc, free and others" */
-static char *names_text(const GArray *names, double all)
+static char *names_text(const GArray *names, double all, size_t room)
 {
 	GString *text = g_string_new(NULL);
-	guint n = n_said(names, all);
+	guint n = n_said(names, all, room);
 	double rest = all;
 
 	for (guint i = 0; i < n; i++) {
@@ -443,8 +444,8 @@ static void summary_clear(Summary *self)
 static void add_evidence(const Diagnosing *self, LodeDiagnosis *diagnosis, const Summary *sums)
 {
 	double percent = 100 * share_of(self, sums->all);
-	g_autofree char *names = names_text(sums->names, sums->all);
-	bool is_one = n_said(sums->names, sums->all) == 1 &&
+	g_autofree char *names = names_text(sums->names, sums->all, MOST_LETTERS);
+	bool is_one = n_said(sums->names, sums->all, MOST_LETTERS) == 1 &&
 	              !g_str_has_suffix(names, " and others");
 	guint n = sums->functions->len;
 
@@ -533,6 +534,26 @@ static void add_findings(const Diagnosing *self, guint begin, guint end, LodeDia
 	}
 }
 
+/* "memory allocation: malloc and free, called in loops", without what has no room in a line. The
+ * caller frees it. */
+static char *title_text(const char *title, const Summary *sums)
+{
+	static const char others[] = " and others";
+	size_t used = title != NULL ? strlen(title) + strlen(": ") : 0;
+	size_t room = used + strlen(others) < TITLE_LETTERS ? TITLE_LETTERS - strlen(others) - used
+	                                                    : 0;
+	g_autofree char *names = names_text(sums->names, sums->all, room);
+	const char *loop = sums->in_loop < MOST * sums->all            ? ""
+	                   : n_said(sums->names, sums->all, room) == 1 ? ", called in a loop"
+	                                                               : ", called in loops";
+
+	if (title == NULL)
+		return g_strconcat(names, loop, NULL);
+	if (used + strlen(names) > TITLE_LETTERS)
+		return g_strdup(title);
+	return g_strconcat(title, ": ", names, loop, NULL);
+}
+
 static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 {
 	const LodeServiceRule *rule = choose_rule(self, begin, end, cost);
@@ -553,12 +574,7 @@ static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 		g_free(diagnosis->cause);
 		diagnosis->cause = g_strdup(rule->cause);
 	}
-	g_autofree char *names = names_text(sums.names, sums.all);
-	const char *loop = sums.in_loop < MOST * sums.all      ? ""
-	                   : n_said(sums.names, sums.all) == 1 ? ", called in a loop"
-	                                                       : ", called in loops";
-	diagnosis->title = g_strdup_printf(
-		"%s%s%s%s", title != NULL ? title : "", title != NULL ? ": " : "", names, loop);
+	diagnosis->title = title_text(title, &sums);
 	diagnosis->service = rule->service != NULL
 	                             ? g_strdup(rule->service)
 	                             : short_name(g_array_index(sums.names, Sum, 0).key);
