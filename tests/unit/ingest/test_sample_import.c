@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "ingest/import.h"
 #include "model/causes.h"
+#include "model/lines/own_lines.h"
 #include "model/stacks.h"
 #include "profile_sums.h"
 #include "sample_file.h"
@@ -599,6 +600,53 @@ static void test_kernel_chain(void)
 	check_stack(profile, 1, kernel_thread);
 	check_stack(profile, 2, "");
 	check_stack(profile, 3, "wander");
+}
+
+/* Without calls, a stack has all functions that are inlined where its samples are. */
+static void test_inlined(void)
+{
+	g_auto(SampledProgram) program;
+	g_auto(SampleFile) file;
+	guint deepest = 0;
+
+	sampled_program_open(&program, PROGRAM_EXCEPTIONS);
+	const LodeBinaryFunction *function = sampled_program_function(&program, "main");
+	sample_file_init(&file);
+	file.has_branches = false;
+	add_cpu_clock(&file);
+	begin(&file, &program);
+	for (uint64_t i = 0; i < function->size; i++) {
+		const Sample sample = {.mode = PERF_RECORD_MISC_USER,
+			.pid = PID,
+			.tid = PID,
+			.time_ns = 1000 + i,
+			.ip = function->address + program.bias + i,
+			.period = 1000};
+		sample_file_add(&file, &sample);
+	}
+	g_autoptr(LodeProfile) profile = import(&file);
+	g_autoptr(LodeOwnLines) own = lode_own_lines_new(profile, NULL);
+	const LodeStacks *stacks = profile->stacks;
+	for (guint i = 0; i < stacks->samples->len; i++) {
+		uint32_t at = LODE_AT(stacks->samples, LodeStackSample, i).stack;
+		uint32_t instruction = lode_stacks_instruction(stacks, at);
+		if (instruction == LODE_NONE)
+			continue;
+		g_autoptr(GArray) lines = lode_own_lines_chain(own, instruction);
+		deepest = MAX(deepest, lines->len);
+		for (guint k = lines->len; k-- > 0;) {
+			const LodeInlinedLine *line = &g_array_index(lines, LodeInlinedLine, k);
+			const LodeStack *stack = &LODE_AT(stacks->stacks, LodeStack, at);
+			const LodeFrame *frame = &LODE_AT(stacks->frames, LodeFrame, stack->frame);
+			g_assert_cmpstr(frame->function, ==, line->function);
+			g_assert_cmpstr(frame->file, ==, line->location->file);
+			g_assert_cmpuint(frame->line, ==, line->location->line);
+			g_assert_cmpint(frame->is_inlined, ==, k > 0);
+			at = stack->outer;
+			g_assert_true((at == LODE_NONE) == (k == 0));
+		}
+	}
+	g_assert_cmpuint(deepest, >=, 3);
 }
 
 /* Beyond some number, samples that are alike in all but a little time are one row; with times out
@@ -1269,6 +1317,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/sample-import/no-times", test_no_times);
 	g_test_add_func("/sample-import/build-id", test_build_id);
 	g_test_add_func("/sample-import/missing-file", test_missing_file);
+	g_test_add_func("/sample-import/inlined", test_inlined);
 	g_test_add_func("/sample-import/many-samples", test_many_samples);
 	g_test_add_func("/sample-import/many-samples-apart", test_many_samples_apart);
 	g_test_add_func("/sample-import/names-of-threads", test_names_of_threads);
