@@ -233,6 +233,8 @@ static void test_errors(void)
 			"group 'a': the only word for 'time' is 'self', not 'all'"},
 		{"[a]\ndescription = d\nnames = rare\nfunctions = x\n",
 			"group 'a': the only word for 'names' is 'common', not 'rare'"},
+		{"[a]\ndescription = d\ninlined = no\nfunctions = x\n",
+			"group 'a': the only word for 'inlined' is 'yes', not 'no'"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
@@ -347,6 +349,41 @@ static void test_costs(void)
 			     "strings and memory 10/10 +1 memcpy");
 }
 
+/* Inlined functions have the families of groups that say so. */
+static void test_inlined(void)
+{
+	static const struct {
+		const char *function, *family;
+	} inlined[] = {
+		{"std::_Hashtable<int, int>::find(int const&)", "hashing"},
+		{"core::hash::BuildHasher::hash_one", "hashing"},
+		{"std::map<int, int>::find(int const&)", "search trees"},
+		{"std::sync::mutex::Mutex<T>::lock", "locks"},
+		{"sync.(*Mutex).Unlock", "locks"},
+		{"std::__cxx11::basic_string<char>::size() const", NULL},
+		{"snprintf", NULL},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(inlined); i++) {
+		g_autoptr(LodeProfile) profile = profile_new();
+		g_autoptr(LodeFamilies) families = lode_families_new();
+		g_autofree uint32_t *of = NULL;
+		profile->stacks = lode_stacks_new();
+		profile->stacks->has_chains = true;
+		add_stack(profile, COPY, add_stack(profile, MAIN, LODE_NONE, 0), 5);
+		LodeFrame *frame = &LODE_AT(profile->stacks->frames, LodeFrame, 1);
+		frame->function = lode_profile_intern(profile, inlined[i].function);
+		frame->image = LODE_AT(profile->stacks->frames, LodeFrame, 0).image;
+		frame->is_inlined = true;
+		g_autoptr(LodeFunctionCosts) costs = lode_function_costs_new(profile, 0);
+		g_array_unref(lode_families_costs(families, costs, &of));
+		uint32_t family = of[costs->functions->len - 1];
+		g_assert_cmpstr(
+			family != LODE_NONE ? lode_families_at(families, family)->name : NULL, ==,
+			inlined[i].family);
+	}
+}
+
 /* A function log() of a program is no mathematics where a C library is loaded, or where its source
  * is the user's. */
 static void test_common_names(void)
@@ -388,6 +425,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/function_families/builtin", test_builtin);
 	g_test_add_func("/function_families/errors", test_errors);
 	g_test_add_func("/function_families/costs", test_costs);
+	g_test_add_func("/function_families/inlined", test_inlined);
 	g_test_add_func("/function_families/common_names", test_common_names);
 	return g_test_run();
 }
