@@ -225,6 +225,14 @@ double lode_costed_code_cycles(const LodeCostedCode *self, const LodeLoop *loop)
 	return loop->iteration_ns > 0 && rate > 0 ? loop->iteration_ns * rate : NAN;
 }
 
+double lode_other_recurrence(const LodeLoop *loop)
+{
+	bool is_same = loop->recurrence != NULL &&
+	               g_strcmp0(loop->recurrence, loop->other_recurrence) == 0;
+
+	return is_same ? 0 : loop->other_cycles;
+}
+
 /* A bound is near a time of which it is at least this share. */
 static const double NEAR = 0.85;
 
@@ -259,7 +267,7 @@ static uint64_t limits_of(const LodeCostedCode *self, const LodeLoop *loop)
 {
 	LodeUnit unit;
 	double units = lode_loop_busiest(loop, &unit), chain = loop->recurrence_cycles;
-	double cycles = lode_costed_code_cycles(self, loop), other = loop->other_cycles;
+	double cycles = lode_costed_code_cycles(self, loop), other = lode_other_recurrence(loop);
 	uint32_t step = LODE_N_STEPS_OF;
 	uint64_t limits = 0;
 

@@ -85,3 +85,7 @@ double lode_costed_code_cycles(const LodeCostedCode *self, const LodeLoop *loop)
  * that is linked into programs: nothing but its system calls concerns the one who wrote the
  * program. */
 bool lode_costed_code_is_run_time(const LodeDiagnosisContext *context, uint32_t function);
+
+/* Cycles of a loop's longest recurrence but one; 0 where both are of one kind, and so of one cause,
+ * as of two sums or remainders that are kept side by side. */
+double lode_other_recurrence(const LodeLoop *loop);

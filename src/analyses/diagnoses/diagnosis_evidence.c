@@ -38,7 +38,7 @@ double lode_rest_of_loop(const LodeCostedCode *code, const LodeLoop *loop, const
 	double cycles = lode_costed_code_cycles(code, loop);
 
 	if (is_recurrence(cause)) {
-		rest = MAX(rest, loop->other_cycles);
+		rest = MAX(rest, lode_other_recurrence(loop));
 		/* A load of a recurrence may take far longer, in the caches; one through memory at
 		 * an address that the data give is not in the bounds. */
 		if (isnan(cycles) && strcmp(cause, "pointer-chase") != 0 &&
@@ -79,7 +79,7 @@ static void add_loop(LodeDiagnosis *self, const LodeCostedCode *code)
 	if (loop == NULL || !is_recurrence(self->cause))
 		return;
 	double cycles = lode_costed_code_cycles(code, loop);
-	double other = MAX(lode_loop_busiest(loop, &unit), loop->other_cycles);
+	double other = MAX(lode_loop_busiest(loop, &unit), lode_other_recurrence(loop));
 	if (!(loop->recurrence_cycles > other))
 		return;
 	if (!(cycles >= loop->recurrence_cycles))

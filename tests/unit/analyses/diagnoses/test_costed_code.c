@@ -273,6 +273,11 @@ static void test_limits(void)
 		loop->load_bytes = cases[i].loads;
 		loop->store_bytes = cases[i].stores;
 		check_facts(profile, &cases[i].facts);
+		/* another recurrence of the same kind is no other limit */
+		if (cases[i].recurrence != NULL && cases[i].other > 0) {
+			loop->other_recurrence = loop->recurrence;
+			check_facts(profile, &(const char *){"limit:fp"});
+		}
 		profile->cycles_per_ns = 0;
 		loop->unmodelled = 1;
 		check_facts(profile, &(const char *){""});
