@@ -171,7 +171,7 @@ static guint check_cause(const LodeProfile *profile, const LodeDiagnoses *all, c
 		sum += time;
 		squares += time * time;
 	}
-	bool is_spread = squares > 0 && sum * sum / squares >= 3;
+	bool is_spread = squares > 0 && sum * sum / squares >= 1.8;
 	for (uint32_t f = 0; f < (is_spread ? 1 : n_functions); f++) {
 		Part part = part_of(profile, cause, is_spread ? LODE_NONE : f);
 		const LodeDiagnosis *found = NULL;
