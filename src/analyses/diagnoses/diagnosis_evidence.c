@@ -56,6 +56,26 @@ double lode_rest_of_loop(const LodeCostedCode *code, const LodeLoop *loop, const
 	return cycles > 0 ? CLAMP(SURE * rest / cycles, 0, 1) : 0;
 }
 
+/* A cause's own bound is so many times the others, and this share of a time that is known. */
+static const double FAR_ABOVE = 1.5, NEAR = 0.85;
+
+bool lode_is_limit_of_loop(const LodeCostedCode *code, const LodeLoop *loop, const char *cause)
+{
+	bool is_division = strcmp(cause, "division") == 0 || strcmp(cause, "square-root") == 0;
+	LodeUnit unit;
+	double rest = lode_loop_busiest(loop, &unit), cycles = lode_costed_code_cycles(code, loop),
+	       bound = loop->recurrence_cycles;
+
+	if (is_division) {
+		bound = loop->cycles[LODE_UNIT_DIVIDER];
+		rest = MAX(loop->cycles[LODE_UNIT_LOAD], loop->cycles[LODE_UNIT_WIDTH]);
+	} else if (!is_recurrence(cause)) {
+		return false;
+	}
+	return bound >= FAR_ABOVE * MAX(rest, is_division ? 0 : lode_other_recurrence(loop)) &&
+	       bound > 0 && !(bound < NEAR * cycles);
+}
+
 /* The loop of the costliest place that is in one; NULL: none is. */
 static const LodeLoop *main_loop(const LodeDiagnosis *self, const LodeCostedCode *code)
 {

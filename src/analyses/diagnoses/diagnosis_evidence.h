@@ -13,6 +13,10 @@
  */
 double lode_rest_of_loop(const LodeCostedCode *code, const LodeLoop *loop, const char *cause);
 
+/* Whether a recurrence or the divider alone makes the iterations of a loop as long as they are, so
+ * that all of the loop's time goes with it, wherever samples show it. */
+bool lode_is_limit_of_loop(const LodeCostedCode *code, const LodeLoop *loop, const char *cause);
+
 /* Adds what is known: `weight` of its places, and `base`, what as many other instructions around
  * them have. */
 void lode_place_evidence_add(

@@ -26,6 +26,9 @@ static const double LEAST_SPREAD = 1.8;
 /* A loop that has this much of a cause is its scope. */
 static const double MOST_OF_IT = 0.8;
 
+/* Where a cause limits the loop, samples show a part of its time at other instructions. */
+static const double MOST_OF_LIMIT = 3;
+
 /* So many functions are named in evidence, each with this much. */
 enum { MOST_NAMED = 3 };
 static const double LEAST_NAMED = 0.1;
@@ -349,6 +352,23 @@ static double most_saved(const Search *self, const LodeDiagnosis *diagnosis)
 	return MIN(saved / code->context->total, 1) * code->context->user;
 }
 
+/* Whether most of it is in loops that take as long as they do for this cause alone. */
+static bool is_limit(const Search *self, const LodeDiagnosis *diagnosis)
+{
+	const GArray *loops = self->code->context->profile->loops;
+	double all = 0, limited = 0;
+
+	for (guint i = 0; i < diagnosis->at->len; i++) {
+		const LodeFindingPlace *place = &g_array_index(diagnosis->at, LodeFindingPlace, i);
+		uint32_t loop = self->code->loops[place->instruction];
+		all += place->time;
+		if (loop != LODE_NONE && lode_is_limit_of_loop(self->code,
+						 &LODE_AT(loops, LodeLoop, loop), diagnosis->cause))
+			limited += place->time;
+	}
+	return limited >= MOST_OF_IT * all;
+}
+
 /* "57 % of it in sum, 43 % in count": where few functions have most of it. */
 static void add_functions(const Search *self, LodeDiagnosis *diagnosis, const GArray *parts,
 	guint first, guint end, double weight)
@@ -393,7 +413,8 @@ static void add_diagnosis(Search *self, const GArray *parts, guint first, guint 
 	diagnosis->source = g_strdup(rule->source);
 	diagnosis->time = (weight - base) / context->total * context->user;
 	diagnosis->time_error = error_of(context, weight) / context->total * context->user;
-	diagnosis->high = MIN(most_saved(self, diagnosis), diagnosis->time * rule->most);
+	double most = is_limit(self, diagnosis) ? MAX(rule->most, MOST_OF_LIMIT) : rule->most;
+	diagnosis->high = MIN(most_saved(self, diagnosis), diagnosis->time * most);
 	diagnosis->low = MIN(diagnosis->time * rule->least, diagnosis->high);
 	if (diagnosis->scope == LODE_SCOPE_FUNCTION && loop_of(self, diagnosis) != LODE_NONE)
 		diagnosis->scope = LODE_SCOPE_LOOP;

@@ -371,6 +371,46 @@ static char *evidence(const LodeProfile *profile, const char *cause, double weig
 	return g_string_free(out, FALSE);
 }
 
+/* The limit has 1.5 times the other bounds, and 85 % of the time where that is known. */
+static void test_limit_of_loop(void)
+{
+	static const struct {
+		double ns, recurrence, other, divider, width;
+		const char *other_kind, *cause;
+		bool is_limit;
+	} cases[] = {
+		{-1, 6, 0, 0, 4, NULL, "recurrence-fp", true},
+		{-1, 5.9, 0, 0, 4, NULL, "recurrence-fp", false},
+		{-1, 6, 4.1, 0, 1, "load", "recurrence-fp", false},
+		{-1, 6, 6, 0, 1, "fp", "recurrence-fp", true},
+		{1, 3.5, 0, 0, 1, NULL, "pointer-chase", true},
+		{1, 3.3, 0, 0, 1, NULL, "pointer-chase", false},
+		{-1, 6, 0, 0, 1, NULL, "cache-miss", false},
+		{-1, 9, 9, 6, 4, NULL, "division", true},
+		{-1, 9, 9, 5.9, 4, NULL, "square-root", false},
+		{2, 9, 9, 6.7, 4, NULL, "division", false},
+		{-1, 9, 0, 0, 0, NULL, "division", false},
+	};
+	g_autoptr(LodeProfile) profile = code_profile_new();
+	g_auto(CodeContext) context;
+
+	profile->cycles_per_ns = 4;
+	code_profile_finish(profile);
+	code_context_init(&context, profile);
+	g_autoptr(LodeCostedCode) code = lode_costed_code_new(&context.context);
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		const LodeLoop loop = {.recurrence = (char *)"fp",
+			.recurrence_cycles = cases[i].recurrence,
+			.other_recurrence = (char *)cases[i].other_kind,
+			.other_cycles = cases[i].other,
+			.iteration_ns = cases[i].ns,
+			.cycles = {[LODE_UNIT_DIVIDER] = cases[i].divider,
+				[LODE_UNIT_WIDTH] = cases[i].width}};
+		g_assert_true(
+			lode_is_limit_of_loop(code, &loop, cases[i].cause) == cases[i].is_limit);
+	}
+}
+
 static void test_evidence(void)
 {
 #define AROUND "60.0 % of the time at 2 such instructions, 3 × those around\n"
@@ -521,6 +561,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/place_diagnoses/uniform", test_uniform);
 	g_test_add_func("/place_diagnoses/left_out", test_left_out);
 	g_test_add_func("/place_diagnoses/rest_of_loop", test_rest_of_loop);
+	g_test_add_func("/place_diagnoses/limit_of_loop", test_limit_of_loop);
 	g_test_add_func("/place_diagnoses/evidence", test_evidence);
 	g_test_add_func("/place_diagnoses/differing_outcomes", test_differing_outcomes);
 	g_test_add_func("/place_diagnoses/ruled_out", test_ruled_out);
