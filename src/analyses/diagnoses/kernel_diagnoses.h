@@ -4,7 +4,8 @@
  *
  *   kernel sampled     its events (kernel:syscall:write …), grouped by rules of services.ini
  *   not sampled        one: its share of the processor time by the kernel's accounts. System calls,
- *                      if samples lie at them and the page faults cannot take half of it; page
+ *                      if samples lie at them and the page faults cannot take half of it, or if
+ *                      half of it went into the start of so many threads; page
  *                      faults, if they can, and none lie there or they do at their least; else not
  *                      known which
  *

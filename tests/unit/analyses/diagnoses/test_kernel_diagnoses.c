@@ -181,6 +181,30 @@ static void test_accounted(void)
 	}
 }
 
+/* Threads that are started take 20 µs each; page faults may take more. */
+static void test_threads(void)
+{
+	static const struct {
+		guint threads;
+		double at_calls, faults;
+		const char *name;
+	} cases[] = {
+		{24999, 0, 100, "kernel-time@kernel"},
+		{25001, 0, 100, "system-call@clone"},
+		{25001, 50, 100, "system-call@clone"},
+		{25001, 0, 400000, "page-fault@page faults"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		LodeProfile *profile = accounted(cases[i].at_calls, cases[i].faults);
+		g_array_set_size(profile->thread_times, cases[i].threads);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL);
+		g_assert_cmpuint(all->diagnoses->len, ==, 1);
+		g_assert_cmpstr(lode_diagnoses_at(all, 0)->name, ==, cases[i].name);
+		lode_profile_free(profile);
+	}
+}
+
 static void test_none(void)
 {
 	LodeProfile *profile = accounted(50, 100);
@@ -203,6 +227,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/kernel_diagnoses/sampled", test_sampled);
 	g_test_add_func("/kernel_diagnoses/accounted", test_accounted);
+	g_test_add_func("/kernel_diagnoses/threads", test_threads);
 	g_test_add_func("/kernel_diagnoses/none", test_none);
 	return g_test_run();
 }
