@@ -93,7 +93,8 @@ static bool is_own(const LodeFrame *frame, bool has_file)
 {
 	return frame->image != NULL && !lode_is_system_library(frame->image) &&
 	       g_strcmp0(frame->function, "_start") != 0 &&
-	       (frame->file == NULL ? !has_file : !lode_is_toolchain_file(frame->file));
+	       (frame->file == NULL ? !has_file && !lode_is_run_time_program(frame->image)
+				    : !lode_is_toolchain_file(frame->file));
 }
 
 static uint32_t function_of(Naming *self, const LodeFrame *frame)

@@ -10,7 +10,9 @@
  * A frame is an entry if it is a service and the next outward that is not "through" is own. Of
  * services that are inlined in each other the innermost is the entry, too. A pair
  * (entry, own line around it) is a label of the stack, and its cost is that of the stacks with this
- * label. Runs with nothing own around, as of the start of a thread, are no services of what they
+ * label. A builtin of V8 or HotSpot in a run is a part of it. One that no service calls is a
+ * service without what it calls, and what it does by a library is called by its name. Runs with
+ * nothing own around, as of the start of a thread, are no services of what they
  * call; what they cost alone has no known caller.
  */
 #include "analyses/calls/services.h"
@@ -68,6 +70,19 @@ static Role role_of(const Search *self, uint32_t function)
 	return one->is_own ? ROLE_OWN : ROLE_THROUGH;
 }
 
+/* Whether a function is a builtin of V8 or HotSpot, or of what they consist of. */
+static bool is_builtin(const Search *self, uint32_t function)
+{
+	const char *name = function_at(self, function)->name;
+	uint32_t family = self->family_of[function];
+
+	if (family == LODE_NONE || !lode_families_at(self->families, family)->is_self_only)
+		return false;
+	return strcmp(lode_families_at(self->families, family)->name, "JS and Java builtins") ==
+	               0 ||
+	       g_str_has_prefix(name, "Builtins_") || g_str_has_prefix(name, "v8::");
+}
+
 static Share *share_of(Search *self, uint32_t function, uint32_t family,
 	const LodeServiceCaller *caller, uint32_t *out_number)
 {
@@ -96,9 +111,10 @@ static const LodeServiceCaller everybody = {.function = LODE_NONE - 1};
 typedef struct {
 	const LodeStacks *stacks;
 	guint n;
-	uint32_t *owners;    /* of each stack the innermost own one, itself or around; LODE_NONE */
-	uint32_t *entries;   /* the entry of the run of services it is in; LODE_NONE */
-	const char **called; /* of it, as in LodeServiceCaller */
+	uint32_t *owners;  /* of each stack the innermost own one, itself or around; LODE_NONE */
+	uint32_t *entries; /* the entry of the run of services it is in; LODE_NONE */
+	uint32_t *hosts;   /* the builtin around, with no own code or service between; LODE_NONE */
+	const char **called;     /* of it, as in LodeServiceCaller */
 	double *costs, *samples; /* of each stack alone */
 	GHashTable *with_lines;  /* images, of which some code has its source lines */
 } Walk;
@@ -128,7 +144,13 @@ static LodeServiceCaller caller_at(const Search *self, const Walk *walk, uint32_
 	if (owner == LODE_NONE)
 		return caller;
 	const LodeFrame *frame = frame_at(walk, owner);
-	caller.function = lode_function_costs_at_stack(self->costs, owner);
+	uint32_t function = lode_function_costs_at_stack(self->costs, owner);
+	/* What the virtual machine's library calls is compiled code, whose callers are not known.
+	 */
+	if (is_builtin(self, function) &&
+		lode_is_system_library(function_at(self, function)->image))
+		return caller;
+	caller.function = function;
 	if (frame->line > 0 && has_own_file(self, frame)) {
 		caller.file = frame->file;
 		caller.line = frame->line;
@@ -150,8 +172,9 @@ static Role role_at(const Search *self, const Walk *walk, const Role *roles, uin
 }
 
 /* The name by which a service that begins at a stack is called, if that is not its own. The loader
- * is called by the stub of what it looks for. */
-static const char *called_at(const Search *self, uint32_t stack)
+ * is called by the stub of what it looks for. What a builtin (`host`) does by a library is a part
+ * of it. */
+static const char *called_at(const Search *self, uint32_t stack, uint32_t host)
 {
 	uint32_t function = lode_function_costs_at_stack(self->costs, stack);
 	const LodeFunctionCost *one = function_at(self, function);
@@ -161,6 +184,10 @@ static const char *called_at(const Search *self, uint32_t stack)
 		(family != LODE_NONE &&
 			strcmp(lode_families_at(self->families, family)->name, "loader") == 0))
 		return NULL;
+	if (host != LODE_NONE)
+		return strcmp(function_at(self, host)->image, one->image) != 0
+		               ? function_at(self, host)->name
+		               : NULL;
 	const char *stub = lode_called_names_stub(self->costs, stack);
 	const char *at = stub != NULL ? strchr(stub, '@') : NULL;
 	if (at == NULL || at == stub || !g_str_has_suffix(at, "@plt"))
@@ -188,10 +215,18 @@ static void label_stacks(
 		              (entry == LODE_NONE ||
 				      (function_at(self, entry)->is_inlined &&
 					      function_at(self, function)->is_inlined));
-		bool ends = role == ROLE_OWN || role == ROLE_SELF;
-		walk->owners[i] = ends ? i : owner;
+		/* A builtin in a run is a part of it, and not the one that calls what it calls. */
+		bool is_host = role == ROLE_SELF && is_builtin(self, function);
+		bool is_known = owner != LODE_NONE && role_at(self, walk, roles, owner) == ROLE_OWN;
+		bool ends = role == ROLE_OWN ||
+		            (role == ROLE_SELF && !(is_host && entry != LODE_NONE));
+		uint32_t host = outer != LODE_NONE ? walk->hosts[outer] : LODE_NONE;
+		walk->owners[i] = ends && !(is_host && is_known) ? i : owner;
 		walk->entries[i] = begins ? function : ends ? LODE_NONE : entry;
-		walk->called[i] = begins                          ? called_at(self, i)
+		walk->hosts[i] = is_host                                 ? function
+		                 : ends || walk->entries[i] != LODE_NONE ? LODE_NONE
+		                                                         : host;
+		walk->called[i] = begins                          ? called_at(self, i, host)
 		                  : walk->entries[i] != LODE_NONE ? walk->called[outer]
 		                                                  : NULL;
 		if (owner == LODE_NONE || role != ROLE_SERVICE)
@@ -271,16 +306,21 @@ static void add_alone(Search *self, const Walk *walk, const Role *roles)
 		if (walk->samples[i] == 0)
 			continue;
 		function = lode_function_costs_at_stack(self->costs, around[i]);
-		if (roles[function] == ROLE_SELF) {
+		bool is_self = roles[function] == ROLE_SELF;
+		bool is_in_run = walk->entries[around[i]] != LODE_NONE;
+		if (is_self) {
 			uint32_t beyond = stack_at(walk, around[i])->outer;
 			LodeServiceCaller caller = caller_at(
 				self, walk, beyond != LODE_NONE ? walk->owners[beyond] : LODE_NONE);
 			add_cost(self, function, LODE_NONE, &caller, walk->costs[i],
 				walk->samples[i])
-				->caller.nearest += nearest;
+				->caller.nearest += is_in_run ? 0 : nearest;
 			add_cost(self, LODE_NONE, self->family_of[function], &caller,
 				walk->costs[i], walk->samples[i]);
-		} else if (walk->owners[i] == LODE_NONE) {
+		}
+		if (is_self && !is_in_run)
+			continue;
+		if (walk->owners[i] == LODE_NONE) {
 			add_families(self, walk, roles, i);
 			if (walk->entries[i] != LODE_NONE)
 				add_cost(self, walk->entries[i], LODE_NONE, &nobody, walk->costs[i],
@@ -300,8 +340,9 @@ static void take_stacks(Search *self, const Role *roles, uint32_t event)
 	const LodeStacks *stacks = self->costs->profile->stacks;
 	guint n = stacks->stacks->len;
 	Walk walk = {stacks, n, g_new(uint32_t, MAX(n, 1)), g_new(uint32_t, MAX(n, 1)),
-		g_new0(const char *, MAX(n, 1)), g_new0(double, MAX(n, 1)),
-		g_new0(double, MAX(n, 1)), g_hash_table_new(g_str_hash, g_str_equal)};
+		g_new(uint32_t, MAX(n, 1)), g_new0(const char *, MAX(n, 1)),
+		g_new0(double, MAX(n, 1)), g_new0(double, MAX(n, 1)),
+		g_hash_table_new(g_str_hash, g_str_equal)};
 	uint32_t *labels[N_LABELS];
 
 	for (unsigned k = 0; k < N_LABELS; k++)
@@ -327,6 +368,7 @@ static void take_stacks(Search *self, const Role *roles, uint32_t event)
 	g_hash_table_unref(walk.with_lines);
 	g_free(walk.owners);
 	g_free(walk.entries);
+	g_free(walk.hosts);
 	g_free(walk.called);
 	g_free(walk.costs);
 	g_free(walk.samples);

@@ -441,6 +441,17 @@ static void summary_clear(Summary *self)
 	g_array_unref(self->functions);
 }
 
+/* The user's own line that calls most; where none is known, the function. */
+static const Sum *main_line(const Diagnosing *self, const Summary *sums)
+{
+	for (guint i = 0; i < sums->lines->len; i++) {
+		const Sum *line = &g_array_index(sums->lines, Sum, i);
+		if (part_at(self, line->first)->caller.file != NULL)
+			return line;
+	}
+	return &g_array_index(sums->lines, Sum, 0);
+}
+
 static void add_evidence(const Diagnosing *self, LodeDiagnosis *diagnosis, const Summary *sums)
 {
 	double percent = 100 * share_of(self, sums->all);
@@ -455,7 +466,7 @@ static void add_evidence(const Diagnosing *self, LodeDiagnosis *diagnosis, const
 		lode_diagnosis_add_evidence(diagnosis, 0, "functions", "the callers are not known");
 		return;
 	}
-	const Sum *line = &g_array_index(sums->lines, Sum, 0);
+	const Sum *line = main_line(self, sums);
 	g_autofree char *place = line_text(self, line);
 	double part = 100 * line->cost / sums->all;
 	if (n == 1)
@@ -493,7 +504,7 @@ static void set_scope(const Diagnosing *self, LodeDiagnosis *diagnosis, const Su
 	diagnosis->functions = sums->functions->len;
 	if (sums->lines->len == 0)
 		return;
-	const Part *part = part_at(self, g_array_index(sums->lines, Sum, 0).first);
+	const Part *part = part_at(self, main_line(self, sums)->first);
 	uint8_t facts;
 	diagnosis->instruction = find_call(self, part, &facts);
 	diagnosis->function = g_strdup(function_name(self, part->caller.function));

@@ -82,6 +82,11 @@ bool lode_is_system_library(const char *path)
 	return strcmp(path, "[vdso]") == 0;
 }
 
+bool lode_is_run_time_program(const char *path)
+{
+	return g_str_has_suffix(path, "/node") || g_str_has_suffix(path, "/nodejs");
+}
+
 bool lode_own_lines_is_own_file(const LodeOwnLines *self, const char *path)
 {
 	for (guint i = 0; i < self->globs->len; i++)

@@ -51,5 +51,9 @@ bool lode_is_toolchain_file(const char *path);
 /* Whether the image of this path is a shared library of the system. */
 bool lode_is_system_library(const char *path);
 
+/* Whether an image is the program of a run-time environment, whose code without lines is not the
+ * user's: Node.js. */
+bool lode_is_run_time_program(const char *path);
+
 /* Whether a path is in one of the toolchain's folders, which are root's on any machine. */
 bool lode_is_toolchain_folder(const char *path);

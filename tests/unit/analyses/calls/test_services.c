@@ -523,6 +523,42 @@ static void test_inferred(void)
 	scene_clear(&self);
 }
 
+/* Builtins of V8 in a run of a service are a part of it; a library that a builtin calls is called
+ * by the builtin's name; the line is the user's beyond it. Node.js itself is looked through. */
+static void test_builtins(void)
+{
+	enum { PAGE, DATE, PARSER, FLATTEN, COPY, INNER };
+	static const CalledFunction of_node[] = {
+		[PAGE] = {"JS:*work /home/me/x.js:1:1", "/tmp/jit-7.dump", "/home/me/x.js", 4},
+		[DATE] = {"v8::internal::Builtin_DateConstructor(int)", "/usr/bin/node", NULL, 0},
+		[PARSER] = {"v8::internal::Factory::New(int)", "/usr/bin/node", NULL, 0},
+		[FLATTEN] = {"v8::internal::String::WriteToFlat(int)", "/usr/bin/node", NULL, 0},
+		[COPY] = {"memcpy", LIBC, NULL, 0},
+		[INNER] = {"node::Environment::Tick()", "/usr/bin/node", NULL, 0},
+	};
+	LodeProfile *profile = called_profile_new(of_node, G_N_ELEMENTS(of_node));
+	Scene self;
+
+	profile->stacks = lode_stacks_new();
+	uint32_t page = add_stack(profile, PAGE, 4, LODE_NONE);
+	uint32_t date = add_stack(profile, DATE, 0, page);
+	add_samples(profile, add_stack(profile, PARSER, 0, date), 5);
+	uint32_t inner = add_stack(profile, INNER, 0, page);
+	uint32_t flatten = add_stack(profile, FLATTEN, 0, inner);
+	add_samples(profile, add_stack(profile, COPY, 0, flatten), 3);
+	scene_init(&self, profile);
+	const LodeService *dates = lode_services_find(self.services, DATE, LODE_NONE);
+	const LodeService *copy = lode_services_find(self.services, COPY, LODE_NONE);
+	g_assert_cmpfloat(dates->nearest, ==, 50); /* a sample weighs 10 */
+	g_assert_cmpfloat(lode_services_find(self.services, PARSER, LODE_NONE)->nearest, ==, 0);
+	g_assert_cmpuint(copy->n_callers, ==, 1);
+	const LodeServiceCaller *caller = lode_service_caller(self.services, copy, 0);
+	g_assert_cmpuint(caller->function, ==, PAGE);
+	g_assert_cmpuint(caller->line, ==, 4);
+	g_assert_cmpstr(caller->called, ==, of_node[FLATTEN].name);
+	scene_clear(&self);
+}
+
 static void test_nothing(void)
 {
 	Scene self;
@@ -570,6 +606,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/services/inlined", test_inlined);
 	g_test_add_func("/services/counted", test_counted);
 	g_test_add_func("/services/inferred", test_inferred);
+	g_test_add_func("/services/builtins", test_builtins);
 	g_test_add_func("/services/nothing", test_nothing);
 	g_test_add_func("/services/names", test_names);
 	add_random_test("/services/random", test_random, "R02S00000000000000000000000000000003",
