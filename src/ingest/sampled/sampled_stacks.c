@@ -3,6 +3,7 @@
 
 #include "base/arrays/name_table.h"
 #include "ingest/memory/memory_reading.h"
+#include "model/lines/java_class.h"
 #include "model/stacks.h"
 #include "process/images/code_names.h"
 
@@ -392,6 +393,22 @@ static uint32_t add_stack(Naming *self, uint32_t frame, uint32_t outer)
  * from the innermost, 0. */
 #define AROUND UINT32_MAX
 
+/* A line of a class of Java's library in a method of another one: a frame in that of the method. */
+static uint32_t add_inlined_class(Naming *self, const LodePlace *code, const LodeFrame *method,
+	const LodeLocation *location, char *class, uint32_t outer)
+{
+	g_autofree char *file = lode_java_file_of(method->function);
+	LodeFrame around = *method, inlined = *method;
+
+	around.file = file;
+	outer = add_stack(self, add_frame(self, code, AROUND, &around), outer);
+	inlined.function = class;
+	inlined.file = location->file;
+	inlined.line = location->line;
+	inlined.is_inlined = true;
+	return add_stack(self, add_frame(self, code, 0, &inlined), outer);
+}
+
 /* A place, as far as its instruction in the profile names it: the function first, then the
  * functions inlined into it. */
 static uint32_t add_place(Naming *self, const LodePlace *code, uint32_t instruction, uint32_t outer)
@@ -417,6 +434,12 @@ static uint32_t add_place(Naming *self, const LodePlace *code, uint32_t instruct
 	}
 	if (n == 0 || locations[0] == LODE_NONE)
 		return add_stack(self, add_frame(self, code, 0, &frame), outer);
+	const LodeLocation *only = &LODE_AT(profile->locations, LodeLocation, locations[0]);
+	g_autofree char *class = n == 1 && only->inlined == NULL && only->file != NULL
+	                                 ? lode_java_inlined_class(frame.function, only->file)
+	                                 : NULL;
+	if (class != NULL)
+		return add_inlined_class(self, code, &frame, only, class, outer);
 	frame.is_inlined = LODE_AT(profile->locations, LodeLocation, locations[n - 1]).inlined !=
 	                   NULL;
 	if (frame.is_inlined) {

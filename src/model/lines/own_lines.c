@@ -2,6 +2,7 @@
 /* All locations and inlinings are judged once, outer ones before inner ones. */
 #include "model/lines/own_lines.h"
 
+#include "base/files/own_library.h"
 #include "model/memory.h"
 
 #include <string.h>
@@ -79,7 +80,7 @@ bool lode_is_system_library(const char *path)
 		if (g_str_has_prefix(path, folders[i]) && rest[strspn(rest, "x0123456789")] == '/')
 			return strstr(path, ".so") != NULL;
 	}
-	return strcmp(path, "[vdso]") == 0;
+	return strcmp(path, "[vdso]") == 0 || lode_is_own_library(path);
 }
 
 bool lode_is_run_time_program(const char *path)

@@ -48,7 +48,8 @@ GArray *lode_own_lines_chain(const LodeOwnLines *self, uint32_t instruction);
  * package that Cargo or Go downloaded, by its path as debug information has it. */
 bool lode_is_toolchain_file(const char *path);
 
-/* Whether the image of this path is a shared library of the system. */
+/* Whether the image of this path is a shared library of the system, or one of ours that programs
+ * are recorded with. */
 bool lode_is_system_library(const char *path);
 
 /* Whether an image is the program of a run-time environment, whose code without lines is not the

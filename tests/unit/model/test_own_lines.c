@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The user's own lines against a walk outward, on random inlinings. */
+#include "model/lines/java_class.h"
 #include "model/lines/own_lines.h"
 
 #include <string.h>
@@ -119,6 +120,7 @@ static void test_libraries(void)
 	g_assert_true(lode_is_system_library("/lib64/ld-linux-x86-64.so.2"));
 	g_assert_true(lode_is_system_library("/usr/libx32/libm.so"));
 	g_assert_true(lode_is_system_library("[vdso]"));
+	g_assert_true(lode_is_system_library("/home/me/lode/liblode-jvm-agent.so"));
 	g_assert_false(lode_is_system_library("/library/libmine.so"));
 	g_assert_false(lode_is_system_library("/usr/lib/firefox/firefox"));
 	g_assert_false(lode_is_system_library("/home/me/lib/libmine.so"));
@@ -137,7 +139,7 @@ static void test_files(void)
 		"/rust/deps/hashbrown-0.16.1/src/raw/alloc.rs", "library/alloc/src/alloc.rs",
 		"library/compiler-builtins/compiler-builtins/src/int/udiv.rs",
 		"github.com/a/b@v1.2.3/c.go", "java/util/Random.java",
-		"jdk/internal/misc/Unsafe.java"};
+		"jdk/internal/misc/Unsafe.java", "node:internal/fs/utils"};
 	static const char *const own[] = {"/home/me/main.cpp", "src/java/native.c", "java/native.c",
 		"Svc.java", "org/example/java/util/Random.java", "/usr/includes/a.h",
 		"/home/me/../you/a.c", "", "/", "/home/me/cargo/src/registry.rs",
@@ -150,11 +152,39 @@ static void test_files(void)
 		g_assert_false(lode_is_toolchain_file(own[i]));
 }
 
+static void test_java(void)
+{
+	static const struct {
+		const char *function, *file, *class, *file_of;
+	} cases[] = {
+		{"Main.total(int) [tier 4]", "java/math/BigDecimal.java", "java.math.BigDecimal",
+			"Main.java"},
+		{"Main.total(int)", "Main.java", NULL, "Main.java"},
+		{"shop.Cart$Item.price(java.lang.String)", "java/lang/String.java",
+			"java.lang.String", "shop/Cart.java"},
+		{"java.lang.String.trim()", "java/lang/String.java", NULL, "java/lang/String.java"},
+		{"java.util.HashMap$Node.find()", "java/util/HashMap.java", NULL,
+			"java/util/HashMap.java"},
+		{"java.lang.StringBuilder.append(char)", "java/lang/String.java",
+			"java.lang.String", "java/lang/StringBuilder.java"},
+		{"main", "/usr/include/string.h", NULL, "main.java"},
+		{"", ".java", NULL, ".java"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *class = lode_java_inlined_class(cases[i].function, cases[i].file);
+		g_autofree char *file = lode_java_file_of(cases[i].function);
+		g_assert_cmpstr(class, ==, cases[i].class);
+		g_assert_cmpstr(file, ==, cases[i].file_of);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/own-lines/random", test_random);
 	g_test_add_func("/own-lines/files", test_files);
+	g_test_add_func("/own-lines/java", test_java);
 	g_test_add_func("/own-lines/libraries", test_libraries);
 	return g_test_run();
 }
