@@ -21,6 +21,7 @@
 #include "base/arrays/id_cache.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
+#include "base/files/own_library.h"
 #include "model/lines/own_lines.h"
 #include "model/stacks.h"
 
@@ -59,8 +60,11 @@ static Role role_of(const Search *self, uint32_t function)
 	uint32_t family = self->family_of[function];
 
 	/* The start of a program calls the library that calls main(). */
+	static const char *const starts[] = {
+		"_start", "start_thread", "clone", "clone3", "__clone", "__clone3", NULL};
 	if (one->is_stub || strcmp(one->image, "[kernel]") == 0 ||
-		strcmp(one->name, "_start") == 0 || g_str_has_prefix(one->name, "__libc_start_"))
+		g_strv_contains(starts, one->name) ||
+		g_str_has_prefix(one->name, "__libc_start_") || lode_is_own_library(one->image))
 		return ROLE_THROUGH;
 	if (family != LODE_NONE)
 		return lode_families_at(self->families, family)->is_self_only ? ROLE_SELF
@@ -117,6 +121,7 @@ typedef struct {
 	const char **called;     /* of it, as in LodeServiceCaller */
 	double *costs, *samples; /* of each stack alone */
 	GHashTable *with_lines;  /* images, of which some code has its source lines */
+	bool *is_in_run_time; /* it is of the program of a run-time environment, or one around is */
 } Walk;
 
 /* Labels of stacks: LODE_NONE where they have none. */
@@ -211,7 +216,12 @@ static void label_stacks(
 
 		for (unsigned k = 0; k < N_LABELS; k++)
 			labels[k][i] = LODE_NONE;
-		bool begins = role == ROLE_SERVICE &&
+		bool is_around = outer != LODE_NONE && walk->is_in_run_time[outer];
+		const char *image = function_at(self, function)->image;
+		walk->is_in_run_time[i] = is_around || lode_is_run_time_program(image);
+		/* What a run-time environment does for itself is not the user's to change. */
+		bool is_its_own = owner == LODE_NONE && is_around && lode_is_system_library(image);
+		bool begins = role == ROLE_SERVICE && !is_its_own &&
 		              (entry == LODE_NONE ||
 				      (function_at(self, entry)->is_inlined &&
 					      function_at(self, function)->is_inlined));
@@ -342,7 +352,7 @@ static void take_stacks(Search *self, const Role *roles, uint32_t event)
 	Walk walk = {stacks, n, g_new(uint32_t, MAX(n, 1)), g_new(uint32_t, MAX(n, 1)),
 		g_new(uint32_t, MAX(n, 1)), g_new0(const char *, MAX(n, 1)),
 		g_new0(double, MAX(n, 1)), g_new0(double, MAX(n, 1)),
-		g_hash_table_new(g_str_hash, g_str_equal)};
+		g_hash_table_new(g_str_hash, g_str_equal), g_new0(bool, MAX(n, 1))};
 	uint32_t *labels[N_LABELS];
 
 	for (unsigned k = 0; k < N_LABELS; k++)
@@ -369,6 +379,7 @@ static void take_stacks(Search *self, const Role *roles, uint32_t event)
 	g_free(walk.owners);
 	g_free(walk.entries);
 	g_free(walk.hosts);
+	g_free(walk.is_in_run_time);
 	g_free(walk.called);
 	g_free(walk.costs);
 	g_free(walk.samples);

@@ -42,7 +42,7 @@ static const struct {
 	[MALLOC] = {SERVICE, "allocator"},
 	[NEW] = {SERVICE, "allocator"},
 	[QSORT] = {SERVICE, NULL},
-	[START] = {SERVICE, NULL},
+	[START] = {THROUGH, NULL},
 	[KERNEL] = {THROUGH, NULL},
 	[STUB] = {THROUGH, NULL},
 };

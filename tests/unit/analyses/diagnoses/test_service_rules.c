@@ -90,6 +90,8 @@ static const struct {
 	{"proxies", "Builtins_ProxyGetProperty", NODE, NULL},
 	{"arguments as arrays", "Builtins_FastNewSloppyArguments", NODE, NULL},
 	{"functions of arrays", "Builtins_ArrayForEach", NODE, NULL},
+	{"copies of buffers", "Builtins_TypedArrayPrototypeSet", NODE, NULL},
+	{NULL, "node::crypto::UseExtraCaCerts(int)", NODE, NULL},
 	{"buffers and strings of Node.js",
 		"void node::Buffer::(anonymous namespace)::StringSlice<(node::encoding)1>(int)",
 		NODE, NULL},
