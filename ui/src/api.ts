@@ -735,6 +735,7 @@ export interface Comparisons {
 		speed: number | null;
 		speed_error: number;
 		speed_is_different: boolean;
+		totals: { name: string; base: number | null; new: number | null; is_told: boolean }[];
 		same_code: { functions: number; factor: number | null; is_told: boolean; is_most: boolean };
 		diagnoses?: ComparedDiagnosis[];
 		unit: string;

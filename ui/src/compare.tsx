@@ -43,9 +43,10 @@ function both(before: number, now: number): string {
 }
 
 /** What limits the comparison, and the times as the kernel accounts them. */
-function Times({ base, new: now, differences }: Comparisons["comparisons"][number]) {
+function Times({ base, new: now, differences, totals }: Comparisons["comparisons"][number]) {
 	const [user, oldUser, system, oldSystem] = [now.user_seconds, base.user_seconds, now.system_seconds, base.system_seconds];
 	const isKnown = user !== null && oldUser !== null && system !== null && oldSystem !== null;
+	const faults = totals.find((one) => one.name === "page-faults" && one.is_told);
 	if (!isKnown && !differences) return null;
 	return (
 		<p>
@@ -53,7 +54,8 @@ function Times({ base, new: now, differences }: Comparisons["comparisons"][numbe
 			{isKnown && (
 				<>
 					Processor time <b>{both(oldUser + oldSystem, user + system)}</b>: user {both(oldUser, user)}, kernel {both(oldSystem, system)}
-					{base.wall_seconds !== null && now.wall_seconds !== null && `; wall ${both(base.wall_seconds, now.wall_seconds)}`}.
+					{base.wall_seconds !== null && now.wall_seconds !== null && `; wall ${both(base.wall_seconds, now.wall_seconds)}`}
+					{faults && `; page faults ${count(faults.base)} → ${count(faults.new)}`}.
 				</>
 			)}
 		</p>

@@ -89,10 +89,21 @@ static void match(LodeComparedDiagnoses *self, const LodeDiagnoses *const diagno
 		add(self->rows, NULL, g_ptr_array_index(others, i));
 }
 
+/* Whether there are so many more page faults (`sign` 1), or fewer (−1), that pages are used in
+ * another way. */
+static bool has_other_pages(const LodeComparison *comparison, double sign)
+{
+	const LodeComparedTotal *faults = &comparison->totals[LODE_TOTAL_PAGE_FAULTS];
+
+	return faults->is_told &&
+	       sign * log(faults->sides[1].value / faults->sides[0].value) > G_LN2;
+}
+
 static bool has_change(const LodeComparison *comparison)
 {
 	bool is_told = comparison->totals[LODE_TOTAL_USER].is_told ||
-	               comparison->totals[LODE_TOTAL_KERNEL].is_told;
+	               comparison->totals[LODE_TOTAL_KERNEL].is_told ||
+	               has_other_pages(comparison, 1) || has_other_pages(comparison, -1);
 
 	for (int kind = 0; kind < LODE_N_COMPARED; kind++) {
 		const GArray *rows = comparison->kinds[kind].rows;
@@ -105,22 +116,32 @@ static bool has_change(const LodeComparison *comparison)
 	return is_told;
 }
 
-/* Whether the program, or code where the diagnosis may be, takes less time. Where it does not,
- * another cause took the place of one that is gone, often by chance. */
-static bool has_fallen(const LodeComparison *comparison, const LodeDiagnosis *gone)
+/* Whether the program, or code where a diagnosis of one profile alone may be, takes less time
+ * without it, or more with it. Where it does not, another cause was named there, often by chance.
+ */
+static bool has_moved(const LodeComparison *comparison, const LodeComparedDiagnosis *self)
 {
-	const GArray *functions = comparison->kinds[LODE_COMPARED_FUNCTION].rows;
-	bool is_one = gone->scope == LODE_SCOPE_FUNCTION || gone->scope == LODE_SCOPE_LOOP;
+	int side = self->match == LODE_MATCH_NEW;
+	const LodeDiagnosis *alone = self->sides[side];
+	double sign = side == 0 ? -1 : 1;
+	bool is_one = alone->scope == LODE_SCOPE_FUNCTION || alone->scope == LODE_SCOPE_LOOP;
 
-	if (comparison->change.value < 0 && (comparison->totals[LODE_TOTAL_USER].is_told ||
-						    comparison->totals[LODE_TOTAL_KERNEL].is_told))
+	if (has_other_pages(comparison, sign) ||
+		(sign * comparison->change.value > 0 &&
+			(comparison->totals[LODE_TOTAL_USER].is_told ||
+				comparison->totals[LODE_TOTAL_KERNEL].is_told)))
 		return true;
-	for (guint i = 0; functions != NULL && i < functions->len; i++) {
-		const LodeComparedRow *row = &g_array_index(functions, LodeComparedRow, i);
-		const char *name = row->old_text != NULL ? row->old_text : row->text;
-		if (row->is_told && row->change.value < 0 &&
-			(!is_one || g_strcmp0(name, gone->function) == 0))
-			return true;
+	for (int kind = 0; kind <= LODE_COMPARED_FUNCTION; kind++) {
+		const GArray *rows = comparison->kinds[kind].rows;
+		for (guint i = 0; rows != NULL && i < rows->len; i++) {
+			const LodeComparedRow *row = &g_array_index(rows, LodeComparedRow, i);
+			const char *name = side == 0 && row->old_text != NULL ? row->old_text
+			                                                      : row->text;
+			if (row->is_told && sign * row->change.value > 0 &&
+				(!is_one || kind != LODE_COMPARED_FUNCTION ||
+					g_strcmp0(name, alone->function) == 0))
+				return true;
+		}
 	}
 	return false;
 }
@@ -210,8 +231,8 @@ LodeComparedDiagnoses *lode_compared_diagnoses_new(
 		}
 		row->change = lode_estimate_difference(row->seconds[0], row->seconds[1]);
 		row->is_told = is_changed && is_told(self, row, all, comparison) &&
-		               (row->match != LODE_MATCH_GONE ||
-				       has_fallen(comparison, row->sides[0]));
+		               ((row->match != LODE_MATCH_GONE && row->match != LODE_MATCH_NEW) ||
+				       has_moved(comparison, row));
 	}
 	g_array_sort(self->rows, compare_rows);
 	find_achieved(self, all, comparison->speed.factor);

@@ -143,13 +143,19 @@ void lode_speed_find(const LodeMachineSpeed *const machines[2], bool is_sampled,
 		other->chain_scatter, machines);
 	Ratio walk = compare_medians(
 		base->walk_ns, base->walk_scatter, other->walk_ns, other->walk_scatter, machines);
-	double middle = (chain.ratio + walk.ratio) / 2;
-	double apart = (chain.ratio - walk.ratio) / 2;
+	/* Each counts by its precision: few runs, of which some were disturbed, say little. */
+	double of_chain = 1 / (chain.variance + SPEED_FLOOR * SPEED_FLOOR);
+	double of_walk = 1 / (walk.variance + SPEED_FLOOR * SPEED_FLOOR);
+	double share = of_chain / (of_chain + of_walk);
+	double middle = share * chain.ratio + (1 - share) * walk.ratio;
+	double variance = share * share * chain.variance +
+	                  (1 - share) * (1 - share) * walk.variance;
+	double apart = sqrt(share * (1 - share)) * (chain.ratio - walk.ratio);
 	double steal = other->steal - base->steal;
 	double others = OTHERS_EFFECT * (other->others - base->others);
 	double busy = BUSY_EFFECT * fmax(other->others, base->others);
-	double error = sqrt(SPEED_FLOOR * SPEED_FLOOR + (chain.variance + walk.variance) / 4 +
-			    apart * apart + steal * steal + others * others + busy * busy);
+	double error = sqrt(SPEED_FLOOR * SPEED_FLOOR + variance + apart * apart + steal * steal +
+			    others * others + busy * busy);
 	if (!isfinite(middle) || !isfinite(error))
 		return;
 	out->factor = exp(middle);

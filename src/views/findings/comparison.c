@@ -536,7 +536,7 @@ static void put_head(const View *self)
 
 	g_autoptr(GString) first = g_string_new(NULL);
 	lode_comparison_append_differences(self->profiles, comparison, first);
-	lode_comparison_append_times(self->profiles, first);
+	lode_comparison_append_times(self->profiles, comparison, first);
 	if (first->len > 0)
 		lode_profile_lines_print(terminal, self->out, "%s", g_strchomp(first->str));
 	put_profile(self, 0, "base");

@@ -44,9 +44,13 @@ static void append_ratio(GString *out, double before, double after)
 			out, ", %.*f ×", after < 10 * before ? 2 : 0, after / before);
 }
 
-bool lode_comparison_append_times(const LodeProfile *const profiles[2], GString *out)
+bool lode_comparison_append_times(
+	const LodeProfile *const profiles[2], const LodeComparison *comparison, GString *out)
 {
+	const LodeComparedTotal *faults = &comparison->totals[LODE_TOTAL_PAGE_FAULTS];
+
 	double user[2], kernel[2], all[2], wall[2];
+	char numbers[2][LODE_NUMBER_SIZE];
 
 	for (int side = 0; side < 2; side++) {
 		user[side] = profiles[side]->user_seconds;
@@ -70,6 +74,10 @@ bool lode_comparison_append_times(const LodeProfile *const profiles[2], GString 
 		g_string_append(out, " s");
 		append_ratio(out, wall[0], wall[1]);
 	}
+	if (faults->is_told)
+		g_string_append_printf(out, "; page faults %s → %s",
+			lode_number_format_count(faults->sides[0].value, numbers[0]),
+			lode_number_format_count(faults->sides[1].value, numbers[1]));
 	g_string_append_c(out, '.');
 	return true;
 }

@@ -14,5 +14,7 @@ void lode_comparison_append_differences(
 	const LodeProfile *const profiles[2], const LodeComparison *comparison, GString *out);
 
 /* "Processor time 0.99 → 0.75 s, 0.76 ×: user 0.98 → 0.74, kernel 0.01 → 0.01; wall 1.02 → 0.77 s,
- * 0.75 ×."; false: the profiles do not have them, or are parts. */
-bool lode_comparison_append_times(const LodeProfile *const profiles[2], GString *out);
+ * 0.75 ×; page faults 16,459 → 105."; page faults where their change is told; false: the profiles
+ * do not have them, or are parts. */
+bool lode_comparison_append_times(
+	const LodeProfile *const profiles[2], const LodeComparison *comparison, GString *out);

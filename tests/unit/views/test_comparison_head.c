@@ -82,11 +82,17 @@ static void test_times(void)
 	g_autoptr(GString) text = g_string_new(NULL);
 
 	set_up(&self);
-	g_assert_true(
-		lode_comparison_append_times((const LodeProfile *const *)self.profiles, text));
+	g_assert_true(lode_comparison_append_times(
+		(const LodeProfile *const *)self.profiles, &self.comparison, text));
 	g_assert_cmpstr(text->str, ==,
 		"Processor time 2.50 → 1.50 s, 0.60 ×: user 2.00 → 1.00, kernel 0.500 → 0.500; "
 		"wall 4.00 → 4.00 s, 1.00 ×.");
+	self.comparison.totals[LODE_TOTAL_PAGE_FAULTS] = (LodeComparedTotal){
+		.sides = {{16459, 128}, {105, 10}}, .is_told = true};
+	g_string_truncate(text, 0);
+	lode_comparison_append_times(
+		(const LodeProfile *const *)self.profiles, &self.comparison, text);
+	g_assert_true(g_str_has_suffix(text->str, "1.00 ×; page faults 16,459 → 105."));
 	check(&self, "");
 }
 

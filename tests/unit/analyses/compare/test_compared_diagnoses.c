@@ -176,6 +176,16 @@ static void test_not_saved(void)
 	g_autoptr(LodeComparedDiagnoses) all = compare(&self);
 	g_assert_false(lode_compared_diagnosis(all, 0)->is_told);
 	tear_down(&self);
+	/* It is, if pages are used in another way. */
+	set_up(&self, 10, 12);
+	self.comparison.totals[LODE_TOTAL_USER].is_told = false;
+	self.comparison.totals[LODE_TOTAL_PAGE_FAULTS] = (LodeComparedTotal){
+		.sides = {{900, 30}, {100, 10}}, .is_told = true};
+	add(&self, 0, "division", LODE_SCOPE_FUNCTION, "hash", 0.5);
+	g_autoptr(LodeComparedDiagnoses) others = compare(&self);
+	g_assert_true(lode_compared_diagnosis(others, 0)->is_told);
+	g_assert_cmpfloat(lode_compared_diagnosis(others, 0)->achieved, <, 0);
+	tear_down(&self);
 }
 
 /* Where the processor time of one is not known, they are of the weight; of a clock still seconds.

@@ -71,6 +71,11 @@ static void test_speed(void)
 	other = machine(0.25, 3.6);
 	lode_speed_find((const LodeMachineSpeed *const[]){&base, &other}, true, &speed);
 	g_assert_cmpfloat(speed.error, >=, log(1.2) / 2);
+	/* The one that scatters counts for little. */
+	other.walk_scatter = 2;
+	lode_speed_find((const LodeMachineSpeed *const[]){&base, &other}, true, &speed);
+	g_assert_cmpfloat(speed.error, <, 0.03);
+	g_assert_false(speed.is_different);
 	other = machine(0.25, 3);
 	other.others = 0.9;
 	lode_speed_find((const LodeMachineSpeed *const[]){&base, &other}, true, &speed);
