@@ -689,6 +689,7 @@ export interface ComparedRow {
 	more_often: number | null;
 	costs_more: number | null;
 	is_told: boolean;
+	is_repeated: boolean; // the function's row says it
 	base: ComparedSide;
 	new: ComparedSide;
 }

@@ -46,7 +46,7 @@ function both(before: number, now: number): string {
 function Times({ base, new: now, differences, totals }: Comparisons["comparisons"][number]) {
 	const [user, oldUser, system, oldSystem] = [now.user_seconds, base.user_seconds, now.system_seconds, base.system_seconds];
 	const isKnown = user !== null && oldUser !== null && system !== null && oldSystem !== null;
-	const faults = totals.find((one) => one.name === "page-faults" && one.is_told);
+	const faults = totals.find((one) => one.name === "page-faults" && one.is_told && Math.abs(Math.log((one.new ?? 0) / (one.base ?? 0))) > 0.2);
 	if (!isKnown && !differences) return null;
 	return (
 		<p>
@@ -215,7 +215,7 @@ function Row({ row, one, kind, data, route, base, isOpen, hasParts, hasEach }: {
 /** The rows of all kinds, or of one, in the order of lode diff. */
 function Rows({ kinds: known, kind, data, route, base, chosen }: { kinds: KindRows[]; kind: Kind | null; data: Comparisons["comparisons"][number]; route: Route; base: string; chosen: string | null }) {
 	const isAll = route.params.get("all") === "1";
-	const shown = known.map((one) => ({ ...one, rows: one.costly.filter((row) => isAll || row.is_told || row.text === chosen).slice(0, MOST_ROWS) }));
+	const shown = known.map((one) => ({ ...one, rows: one.costly.filter((row) => isAll || (row.is_told && !row.is_repeated) || row.text === chosen).slice(0, MOST_ROWS) }));
 	const rows = shown.flatMap((one) => one.rows);
 	const hasParts = rows.some((one) => one.more_often !== null);
 	const hasEach = rows.some((one) => one.base.each !== null || one.new.each !== null);

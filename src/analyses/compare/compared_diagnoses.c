@@ -99,37 +99,23 @@ static bool has_other_pages(const LodeComparison *comparison, double sign)
 	       sign * log(faults->sides[1].value / faults->sides[0].value) > G_LN2;
 }
 
-static bool has_change(const LodeComparison *comparison)
-{
-	bool is_told = comparison->totals[LODE_TOTAL_USER].is_told ||
-	               comparison->totals[LODE_TOTAL_KERNEL].is_told ||
-	               has_other_pages(comparison, 1) || has_other_pages(comparison, -1);
-
-	for (int kind = 0; kind < LODE_N_COMPARED; kind++) {
-		const GArray *rows = comparison->kinds[kind].rows;
-		/* Compilers give the same code to other lines. */
-		if (kind == LODE_COMPARED_LINE)
-			continue;
-		for (guint i = 0; rows != NULL && i < rows->len && !is_told; i++)
-			is_told = g_array_index(rows, LodeComparedRow, i).is_told;
-	}
-	return is_told;
-}
-
-/* Whether the program, or code where a diagnosis of one profile alone may be, takes less time
- * without it, or more with it. Where it does not, another cause was named there, often by chance.
- */
+/* Whether what the time of a diagnosis is part of moved as it did: the program's time in its own
+ * code or in the kernel, its function, or a finding. Where nothing did, samples of the same code
+ * were given to another cause by chance. */
 static bool has_moved(const LodeComparison *comparison, const LodeComparedDiagnosis *self)
 {
-	int side = self->match == LODE_MATCH_NEW;
-	const LodeDiagnosis *alone = self->sides[side];
-	double sign = side == 0 ? -1 : 1;
-	bool is_one = alone->scope == LODE_SCOPE_FUNCTION || alone->scope == LODE_SCOPE_LOOP;
+	int side = self->sides[1] != NULL;
+	const LodeDiagnosis *named = self->sides[side];
+	double sign = self->change.value < 0 ? -1 : 1;
+	bool is_alone = self->sides[1 - side] == NULL;
+	bool is_kernel = named->scope == LODE_SCOPE_KERNEL;
+	bool is_one = named->scope == LODE_SCOPE_FUNCTION || named->scope == LODE_SCOPE_LOOP;
+	const LodeComparedTotal *kernel = &comparison->totals[LODE_TOTAL_KERNEL];
+	const LodeComparedTotal *user = &comparison->totals[LODE_TOTAL_USER];
 
-	if (has_other_pages(comparison, sign) ||
-		(sign * comparison->change.value > 0 &&
-			(comparison->totals[LODE_TOTAL_USER].is_told ||
-				comparison->totals[LODE_TOTAL_KERNEL].is_told)))
+	if ((is_alone && has_other_pages(comparison, sign)) ||
+		(is_kernel ? kernel->is_told && sign * kernel->change.value > 0
+			   : user->is_told && sign * comparison->change.value > 0))
 		return true;
 	for (int kind = 0; kind <= LODE_COMPARED_FUNCTION; kind++) {
 		const GArray *rows = comparison->kinds[kind].rows;
@@ -139,7 +125,7 @@ static bool has_moved(const LodeComparison *comparison, const LodeComparedDiagno
 			                                                      : row->text;
 			if (row->is_told && sign * row->change.value > 0 &&
 				(!is_one || kind != LODE_COMPARED_FUNCTION ||
-					g_strcmp0(name, alone->function) == 0))
+					g_strcmp0(name, named->function) == 0))
 				return true;
 		}
 	}
@@ -213,7 +199,6 @@ LodeComparedDiagnoses *lode_compared_diagnoses_new(
 			all[side] = comparison->profiles[side].total / (is_clock ? NS_PER_S : 1);
 		self->unit = is_clock ? NULL : comparison->weight;
 	}
-	bool is_changed = has_change(comparison) && all[0] > 0 && all[1] > 0;
 	self->rows = g_array_new(FALSE, FALSE, sizeof(LodeComparedDiagnosis));
 	match(self, diagnoses);
 	self->deviations = lode_comparison_deviations(MAX(self->rows->len, 1));
@@ -230,9 +215,7 @@ LodeComparedDiagnoses *lode_compared_diagnoses_new(
 			row->match = LODE_MATCH_SAME;
 		}
 		row->change = lode_estimate_difference(row->seconds[0], row->seconds[1]);
-		row->is_told = is_changed && is_told(self, row, all, comparison) &&
-		               ((row->match != LODE_MATCH_GONE && row->match != LODE_MATCH_NEW) ||
-				       has_moved(comparison, row));
+		row->is_told = has_moved(comparison, row) && is_told(self, row, all, comparison);
 	}
 	g_array_sort(self->rows, compare_rows);
 	find_achieved(self, all, comparison->speed.factor);

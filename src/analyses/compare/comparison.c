@@ -79,6 +79,7 @@ enum {
 	MIN_CONTROLS = 3, /* functions with the same code that say something of all */
 	MIN_CELL_SAMPLES = 5,
 	MIN_FREEDOM = 4,
+	MOVED_DEVIATIONS = 2, /* of lines that took what others of a function lost */
 };
 
 static void clear_row(void *data)
@@ -294,6 +295,35 @@ static void weigh_all(Work *self)
 	self->out->change = lode_estimate_difference(totals[0], totals[1]);
 }
 
+/* For each function, itself, or the one of its name that stands for all versions: a run-time
+ * compiler makes some functions several times, in each recording another number. Those that stand
+ * for them are partners. The caller frees the array. */
+static uint32_t *find_versions(const Work *self, int side)
+{
+	const LodeProfile *profile = self->profiles[side];
+	uint32_t *out = g_new(uint32_t, profile->functions->len + 1);
+	g_autoptr(GHashTable) by_name = g_hash_table_new(g_str_hash, g_str_equal);
+
+	for (guint i = 0; i < self->pairs->pairs->len; i++) {
+		const uint32_t *both =
+			g_array_index(self->pairs->pairs, LodeFunctionPair, i).functions;
+		if (both[0] != LODE_NONE && both[1] != LODE_NONE &&
+			strcmp(lode_profile_function(self->profiles[0], both[0])->name,
+				lode_profile_function(self->profiles[1], both[1])->name) == 0)
+			g_hash_table_insert(by_name,
+				lode_profile_function(profile, both[side])->name,
+				GUINT_TO_POINTER(both[side] + 1));
+	}
+	for (guint f = 0; f < profile->functions->len; f++) {
+		const LodeFunction *one = lode_profile_function(profile, f);
+		bool is_made = lode_profile_image(profile, one->image)->kind == LODE_IMAGE_JIT;
+		guint other = is_made ? GPOINTER_TO_UINT(g_hash_table_lookup(by_name, one->name))
+		                      : 0;
+		out[f] = other > 0 ? other - 1 : f;
+	}
+	return out;
+}
+
 /* Sums up the functions. Code that is inlined from a function which the other profile has alone is
  * that function's. */
 static void sum_functions(Work *self)
@@ -302,6 +332,7 @@ static void sum_functions(Work *self)
 		const LodeProfile *profile = self->profiles[side];
 		g_autofree uint32_t *lenders = lode_inlined_functions_find(
 			self->profiles, self->pairs, side);
+		g_autofree uint32_t *versions = find_versions(self, side);
 		self->own[side] = g_new0(FunctionSum, profile->functions->len + 1);
 		self->lent[side] = g_new0(
 			FunctionSum, self->profiles[1 - side]->functions->len + 1);
@@ -309,7 +340,7 @@ static void sum_functions(Work *self)
 			const LodeInstruction *one = lode_profile_instruction(profile, i);
 			FunctionSum *sum = lenders[i] != LODE_NONE
 			                           ? &self->lent[side][lenders[i]]
-			                           : &self->own[side][one->function];
+			                           : &self->own[side][versions[one->function]];
 			sum->weight += lode_profile_event_value(profile, self->events[side], i);
 			sum->executions += one->count;
 			sum->n++;
@@ -327,7 +358,7 @@ static const FunctionSum *sum_of(const Work *self, int side, const LodeFunctionP
 	return self->lent[side][other].n > 0 ? &self->lent[side][other] : NULL;
 }
 
-/* Shares of nothing are not numbers. */
+/* Of the weight in functions; shares of nothing are not numbers. */
 static void find_common(Work *self)
 {
 	for (guint i = 0; i < self->pairs->pairs->len; i++) {
@@ -337,9 +368,14 @@ static void find_common(Work *self)
 		for (int side = 0; side < 2 && both[0] != NULL && both[1] != NULL; side++)
 			self->out->profiles[side].common += both[side]->weight;
 	}
-	for (int side = 0; side < 2; side++)
-		self->out->profiles[side].common /=
-			lode_profile_event(self->profiles[side], self->events[side])->total;
+	for (int side = 0; side < 2; side++) {
+		double all = 0;
+		for (guint f = 0; f < self->profiles[side]->functions->len; f++)
+			all += self->own[side][f].weight;
+		for (guint f = 0; f < self->profiles[1 - side]->functions->len; f++)
+			all += self->lent[side][f].weight;
+		self->out->profiles[side].common /= all;
+	}
 }
 
 /* --- patterns and places --- */
@@ -854,6 +890,33 @@ static void compare_lines(Work *self)
 	}
 }
 
+/* Lines among which time moved inside a function, as compilers give the same code to other lines:
+ * what they lost and gained is more than three times its change. `rows`: of functions whose change
+ * is told, of the second profile. */
+static void mark_moved(Work *self, const LodeComparedRow *const *rows)
+{
+	GArray *lines = self->out->kinds[LODE_COMPARED_LINE].rows;
+	guint n = self->profiles[1]->functions->len;
+	g_autofree double *sums = g_new0(double, n + 1);
+	g_autofree double *sizes = g_new0(double, n + 1);
+
+	for (int pass = 0; pass < 2; pass++)
+		for (guint i = 0; i < lines->len; i++) {
+			LodeComparedRow *line = &g_array_index(lines, LodeComparedRow, i);
+			uint32_t f = line->sides[1].function;
+			double change = line->change.value;
+			if (f == LODE_NONE || rows[f] != NULL ||
+				!(fabs(change) > MOVED_DEVIATIONS * line->change.error))
+				continue;
+			if (pass == 1) {
+				line->is_repeated |= line->is_told && sizes[f] > 3 * fabs(sums[f]);
+				continue;
+			}
+			sums[f] += change;
+			sizes[f] += fabs(change);
+		}
+}
+
 /* Lines that one profile has alone, whose function has a row that says so: as one profile has it
  * alone, too, or where lines are matched by their place alone. */
 static void mark_repeated(Work *self)
@@ -880,6 +943,8 @@ static void mark_repeated(Work *self)
 		line->is_repeated = is_alone && row != NULL &&
 		                    (line->is_repeated || row->match == line->match);
 	}
+	if (functions != NULL)
+		mark_moved(self, rows[1]);
 	for (int side = 0; side < 2; side++)
 		g_free(rows[side]);
 }

@@ -66,9 +66,11 @@ typedef struct {
 	LodeEstimate more_often, costs_more; /* its parts */
 	bool is_told;                        /* the change is significant */
 	bool is_same_code;                   /* a function: its code is the same in both */
-	bool is_repeated; /* a line that one profile has alone, whose function's row says so */
-	char *text;       /* the pattern, the function's name, "file.c:12" */
-	char *old_text;   /* of the base, where it differs; else NULL */
+	/* A line that one profile has alone, whose function's row says so, or one of those among
+	 * which time moved while their function's did not change. */
+	bool is_repeated;
+	char *text;     /* the pattern, the function's name, "file.c:12" */
+	char *old_text; /* of the base, where it differs; else NULL */
 } LodeComparedRow;
 
 typedef struct {
@@ -83,9 +85,9 @@ typedef struct {
 	double work;        /* what everything was divided by */
 	double samples;     /* 0: the weight was counted */
 	bool is_counted;    /* executions were counted, not inferred or observed */
-	double common;      /* share of the weight in functions that both have */
-	double explained;   /* share of the weight that patterns and places explain */
-	double base_each;   /* weight of an execution to which none applies; 0: not counted */
+	double common;    /* share of the weight in any function that is in those that both have */
+	double explained; /* share of the weight that patterns and places explain */
+	double base_each; /* weight of an execution to which none applies; 0: not counted */
 } LodeComparedProfile;
 
 /*

@@ -16,7 +16,7 @@
  * with caches and a core that are shared, it depends on what they do. Measured on 11 pairs of equal
  * runs, others_share 0.9, where the logarithms of the ratios have a standard deviation of 0.065. */
 #define BUSY_EFFECT 0.07
-#define UNKNOWN_SPEED 0.05
+#define UNKNOWN_SPEED 0.085
 
 /* Counted figures differ when they do by more than rounding. */
 #define ROUNDING 1e-9

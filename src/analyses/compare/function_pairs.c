@@ -172,6 +172,14 @@ static char *untyped_name_in_image_key(Matching *self, unsigned side, uint32_t f
 	return name != NULL ? g_strdup_printf("%s\n%s", image, name) : NULL;
 }
 
+/* Of code made at run time, whose file is another one in each recording. */
+static char *made_name_key(Matching *self, unsigned side, uint32_t function)
+{
+	return image_of(self, side, function)->kind == LODE_IMAGE_JIT
+	               ? g_strdup(function_of(self, side, function)->name)
+	               : NULL;
+}
+
 static GArray *new_numbers(void)
 {
 	return g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -705,6 +713,7 @@ LodeFunctionPairs *lode_function_pairs_new(
 	pair_by(&self, address_key, NAN);
 	pair_by(&self, image_key, 0);
 	pair_by(&self, name_key, NAN);
+	pair_by(&self, made_name_key, 0);
 	pair_by(&self, plain_name_key, NAN);
 	/* Where there are several, the alike come first, then the only one left of each. */
 	pair_by(&self, untyped_name_in_image_key, LODE_PAIR_LIKENESS);

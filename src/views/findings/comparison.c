@@ -417,7 +417,8 @@ static void put_rest(const View *self, const guint left[LODE_N_COMPARED])
 	guint n_repeated = count_repeated(&self->comparison->kinds[LODE_COMPARED_LINE]);
 	if (n_repeated > 0 && !self->options->is_all)
 		lode_profile_lines_print(terminal, self->out,
-			"Not listed: %u line%s of functions in the table; --all lists all.",
+			"Not listed: %u line%s of functions in the table, or among which the time "
+			"of a function only moved; --all lists all.",
 			n_repeated, n_repeated == 1 ? "" : "s");
 	if (same->len > 0 && has_samples)
 		lode_profile_lines_print(terminal, self->out,

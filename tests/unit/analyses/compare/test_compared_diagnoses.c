@@ -188,6 +188,25 @@ static void test_not_saved(void)
 	tear_down(&self);
 }
 
+/* Time in the kernel moves what is of the kernel alone. */
+static void test_kernel(void)
+{
+	Fixture self;
+
+	set_up(&self, 10, 5);
+	self.comparison.totals[LODE_TOTAL_USER].is_told = false;
+	self.comparison.totals[LODE_TOTAL_KERNEL] = (LodeComparedTotal){
+		.sides = {{5, 0.1}, {1, 0.1}}, .change = {-4, 0.2}, .is_told = true};
+	add(&self, 0, "division", LODE_SCOPE_FUNCTION, "hash", 0.4);
+	add(&self, 0, "system-call", LODE_SCOPE_KERNEL, "write", 0.4);
+	g_autoptr(LodeComparedDiagnoses) all = compare(&self);
+	for (guint i = 0; i < 2; i++) {
+		const LodeComparedDiagnosis *row = lode_compared_diagnosis(all, i);
+		g_assert_true(row->is_told == (row->sides[0]->scope == LODE_SCOPE_KERNEL));
+	}
+	tear_down(&self);
+}
+
 /* Where the processor time of one is not known, they are of the weight; of a clock still seconds.
  */
 static void test_weight(void)
@@ -224,6 +243,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/compared_diagnoses/small", test_small);
 	g_test_add_func("/compared_diagnoses/slower", test_slower);
 	g_test_add_func("/compared_diagnoses/not_saved", test_not_saved);
+	g_test_add_func("/compared_diagnoses/kernel", test_kernel);
 	g_test_add_func("/compared_diagnoses/weight", test_weight);
 	return g_test_run();
 }

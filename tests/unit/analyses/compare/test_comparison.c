@@ -393,6 +393,89 @@ static void give_lines(LodeProfile *profile)
 	}
 }
 
+/* The two lines of each function; `is_swapped`: with each other's code. */
+static void give_two_lines(LodeProfile *profile, bool is_swapped)
+{
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		LodeInstruction *one = lode_profile_instruction(profile, i);
+		bool is_second = (i % 4 == 0) != is_swapped;
+		one->location = lode_profile_location(
+			profile, "/home/me/a.c", 100 * (one->function + 1) + is_second, NULL);
+	}
+}
+
+/* A compiler gave the same code to other lines: time only moved. */
+static void test_moved_lines(void)
+{
+	unsigned n_told = 0, n_listed = 0;
+
+	for (guint32 seed = 0; seed < 10; seed++) {
+		const PlantedCosts costs = planted(seed);
+		g_autoptr(LodeProfile) first = record_again(&costs, same);
+		g_autoptr(LodeProfile) second = record_again(&costs, same);
+		give_two_lines(first, false);
+		give_two_lines(second, true);
+		g_autoptr(LodeComparison) comparison = compared(first, second);
+		const LodeComparedRows *rows = &comparison->kinds[LODE_COMPARED_LINE];
+		for (guint i = 0; i < rows->rows->len; i++) {
+			const LodeComparedRow *row = lode_compared_row(rows, i);
+			const char *name =
+				lode_profile_function(second, row->sides[1].function)->name;
+			const LodeComparedRow *function = find_row(
+				comparison, LODE_COMPARED_FUNCTION, name);
+			n_told += row->is_told;
+			n_listed += row->is_told && !function->is_told && !row->is_repeated;
+		}
+	}
+	/* Here and there chance took some of the time in the meantime. */
+	g_assert_cmpuint(n_told, >, 20);
+	g_assert_cmpuint(10 * n_listed, <, n_told);
+}
+
+static double weight_of_function(const LodeProfile *profile, uint32_t function)
+{
+	double weight = 0;
+
+	for (uint32_t i = 0; i < profile->instructions->len; i++)
+		if (lode_profile_instruction(profile, i)->function == function)
+			weight += lode_profile_event_value(profile, profile->weight_event, i);
+	return weight;
+}
+
+/* A run-time compiler made one function twice, and three times in the other recording. */
+static void test_versions(void)
+{
+	const PlantedCosts costs = planted(1);
+	g_autoptr(LodeProfile) first = record_again(&costs, same);
+	g_autoptr(LodeProfile) second = record_again(&costs, same);
+	LodeProfile *const profiles[] = {first, second};
+	const uint32_t n_versions[] = {2, 3};
+	double weights[2] = {0}, found[2] = {0};
+	unsigned n_rows = 0;
+
+	for (int side = 0; side < 2; side++) {
+		LODE_AT(profiles[side]->images, LodeImage, 0).kind = LODE_IMAGE_JIT;
+		for (uint32_t f = 0; f < n_versions[side]; f++) {
+			lode_profile_function(profiles[side], f)->name = lode_profile_intern(
+				profiles[side], "made");
+			weights[side] += weight_of_function(profiles[side], f);
+		}
+	}
+	g_autoptr(LodeComparison) comparison = compared(first, second);
+	const LodeComparedRows *rows = &comparison->kinds[LODE_COMPARED_FUNCTION];
+	for (guint i = 0; i < rows->rows->len; i++) {
+		const LodeComparedRow *row = lode_compared_row(rows, i);
+		if (strcmp(row->text, "made") != 0 || !(row->sides[1].time.value > 0))
+			continue;
+		n_rows++;
+		for (int side = 0; side < 2; side++)
+			found[side] = row->sides[side].time.value;
+	}
+	g_assert_cmpuint(n_rows, ==, 1);
+	for (int side = 0; side < 2; side++)
+		g_assert_cmpfloat_with_epsilon(found[side], weights[side], 1e-3);
+}
+
 static double weight_of_thirds(const LodeProfile *profile)
 {
 	double weight = 0;
@@ -463,6 +546,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/analyses/comparison/moved-samples", test_moved_samples);
 	g_test_add_func("/analyses/comparison/vanished", test_vanished);
 	g_test_add_func("/analyses/comparison/own-lines", test_own_lines);
+	g_test_add_func("/analyses/comparison/moved-lines", test_moved_lines);
+	g_test_add_func("/analyses/comparison/versions", test_versions);
 	g_test_add_func("/analyses/comparison/odd", test_odd);
 	return g_test_run();
 }
