@@ -113,6 +113,22 @@ static void test_no_event(void)
 	g_assert_cmpfloat(sampled->user, ==, 1);
 }
 
+/* Code that has weight and, by its counts, never ran is diagnosed as if it had. */
+static void test_no_executions(void)
+{
+	g_autoptr(LodeProfile) profile = divisions_new(200, 300);
+
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		lode_profile_instruction(profile, i)->count = 0;
+		lode_profile_instruction(profile, i)->next_count = i % 2 == 0 ? 0 : -1;
+	}
+	g_autoptr(LodeDiagnoses) all = lode_diagnose(profile, NULL, 0, NULL);
+	g_assert_cmpuint(all->diagnoses->len, ==, 2);
+	g_assert_cmpstr(lode_diagnoses_at(all, 0)->name, ==, "division@scale");
+	g_assert_cmpfloat_with_epsilon(lode_diagnoses_at(all, 0)->time, 0.3, 1e-9);
+	g_assert_true(isfinite(lode_diagnoses_at(all, 0)->high));
+}
+
 /* No samples, no instructions, the kernel alone. */
 static void test_little(void)
 {
@@ -423,6 +439,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/diagnose/order", test_order);
 	g_test_add_func("/diagnose/same_names", test_same_names);
 	g_test_add_func("/diagnose/no_event", test_no_event);
+	g_test_add_func("/diagnose/no_executions", test_no_executions);
 	g_test_add_func("/diagnose/little", test_little);
 	g_test_add_func("/diagnose/shared", test_shared);
 	g_test_add_func("/diagnose/called", test_called);
