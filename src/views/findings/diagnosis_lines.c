@@ -206,22 +206,23 @@ static void put_places(const LodeDiagnosis *self, const LodeOwnLines *own, const
 	lode_json_end(json, ']');
 }
 
-/* A list in JSON, in CSV one cell. */
+/* A list in JSON, its text in CSV. */
 static void put_texts(LodeRowStream *rows, const char *name, const GPtrArray *texts)
 {
 	g_autoptr(GString) cell = g_string_new(NULL);
+	LodeJsonStream of_cell, *json = rows->json;
 
+	if (json != NULL) {
+		lode_json_key(json, name);
+	} else {
+		lode_json_stream_init_text(&of_cell, cell);
+		json = &of_cell;
+	}
+	lode_json_begin(json, '[');
 	for (guint i = 0; i < texts->len; i++)
-		g_string_append_printf(
-			cell, "%s%s", i > 0 ? "; " : "", (const char *)texts->pdata[i]);
+		lode_json_string(json, texts->pdata[i]);
+	lode_json_end(json, ']');
 	lode_row_csv_text(rows, name, cell->str);
-	if (rows->json == NULL)
-		return;
-	lode_json_key(rows->json, name);
-	lode_json_begin(rows->json, '[');
-	for (guint i = 0; i < texts->len; i++)
-		lode_json_string(rows->json, texts->pdata[i]);
-	lode_json_end(rows->json, ']');
 }
 
 static void put_evidence(const LodeDiagnosis *self, LodeRowStream *rows)
