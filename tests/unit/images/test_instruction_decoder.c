@@ -415,6 +415,36 @@ static void test_objdump(void)
 	g_assert_cmpuint(n, >, 10000);
 }
 
+static void test_string_width(void)
+{
+	static const struct {
+		const char *bytes;
+		unsigned width;
+	} widths[] = {
+		{"f3a4", 1},
+		{"f366a5", 2},
+		{"f3a5", 4},
+		{"f348a5", 8},
+		{"f3aa", 1},
+		{"f3ab", 4},
+		{"f348ab", 8},
+		{"f3ac", 1},
+		{"f348ad", 8},
+		{"a4", 0},       /* no prefix */
+		{"f3a6", 0},     /* cmps, which may end early */
+		{"f2ae", 0},     /* scas */
+		{"f20f1007", 0}, /* movsd xmm0, [rdi] */
+		{"f30f1007", 0}, /* movss */
+		{"90", 0},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(widths); i++) {
+		LodeDecodedInstruction decoded = decode(widths[i].bytes, 0x1000);
+		g_test_message("%s", widths[i].bytes);
+		g_assert_cmpuint(lode_instruction_string_width(&decoded), ==, widths[i].width);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -423,6 +453,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/images/instruction_decoder/frame_base", test_frame_base);
 	g_test_add_func("/images/instruction_decoder/text", test_text);
 	g_test_add_func("/images/instruction_decoder/constants", test_constants);
+	g_test_add_func("/images/instruction_decoder/string_width", test_string_width);
 	add_random_test("/images/instruction_decoder/random_bytes", test_random_bytes,
 		"R02S00000000000000000000000000000001", "R02S00000000000000000000000000000002",
 		NULL);

@@ -164,12 +164,49 @@ static void test_stays(void)
 	}
 }
 
+/* The mean is within two errors as often as it should be, where exits come by chance. */
+static void test_rounds(void)
+{
+	enum { LOOPS = 4000, SEEN = 400 };
+	static const double leaves[] = {0.5, 0.1, 0.02};
+	g_autoptr(GRand) random = g_rand_new_with_seed(7);
+	const LodeObservedInstruction few = {.loop_rounds = LODE_OBSERVED_STEPS - 1};
+	const LodeObservedInstruction endless = {.loop_rounds = 300};
+	const LodeObservedInstruction once = {.loop_rounds = 50, .loop_exits = 50};
+
+	g_assert_true(isnan(lode_window_rounds(NULL).mean));
+	g_assert_true(isnan(lode_window_rounds(&few).mean));
+	g_assert_true(isnan(lode_window_rounds(&few).least));
+	g_assert_true(isnan(lode_window_rounds(&endless).mean));
+	g_assert_cmpfloat(lode_window_rounds(&endless).least, ==, 100);
+	g_assert_cmpfloat(lode_window_rounds(&once).mean, ==, 1);
+	g_assert_cmpfloat(lode_window_rounds(&once).error, ==, 0);
+	for (size_t k = 0; k < G_N_ELEMENTS(leaves); k++) {
+		unsigned n_within = 0, n_known = 0;
+		for (int i = 0; i < LOOPS; i++) {
+			LodeObservedInstruction facts = {.loop_rounds = SEEN};
+			for (int r = 0; r < SEEN; r++)
+				facts.loop_exits += g_rand_double(random) < leaves[k];
+			const LodeObservedRounds rounds = lode_window_rounds(&facts);
+			if (isnan(rounds.mean))
+				continue;
+			n_known++;
+			n_within += fabs(rounds.mean - 1 / leaves[k]) <= 2 * rounds.error;
+		}
+		g_test_message("%g: %u of %u", leaves[k], n_within, n_known);
+		g_assert_cmpuint(n_known, >, LOOPS * 9 / 10);
+		/* 95.4 % of a normal distribution; few exits are not normal */
+		g_assert_cmpuint(n_within, >, n_known * 90 / 100);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/windows/find", test_find);
 	g_test_add_func("/windows/sums", test_sums);
 	g_test_add_func("/windows/stays", test_stays);
+	g_test_add_func("/windows/rounds", test_rounds);
 	g_test_add_func("/windows/obstacles", test_obstacles);
 	return g_test_run();
 }
