@@ -12,6 +12,10 @@ Facts are those of 'lode info' (docs/attributes.md), and these:
 
   needs:part-store, kind:atomic and others of ATTRIBUTES below
   not-foretold:…  outcomes of branches, or targets of indirect jumps and calls, of 1,000 instructions in windows
+  pooled:…        of all accesses in windows: split, conflicting, part_stored; of all steps: denormals;
+                  of calls that were compared: same_arguments
+  gather          gather instructions
+  after-fence     instructions right after a fence
   shared-lines    accesses to lines that several threads use, of which one stores
   limit:WHAT      innermost loops whose time of an iteration is within 15 % of this bound
   service:FAMILY  functions of the family, with all that they call
@@ -33,7 +37,8 @@ ROUNDS = 3
 SHOWN = 4
 LEAST_DIFFERENCE = 5  # points
 NEAR = 0.85  # of the measured time
-ATTRIBUTES = ("needs:part-store", "address:load", "kind:atomic", "kind:div", "kind:string", "at:entry")
+ATTRIBUTES = ("needs:part-store", "address:load", "kind:atomic", "kind:div", "kind:string", "kind:fence", "kind:syscall", "at:entry")
+POOLED = (("split", "accesses"), ("conflicting", "accesses"), ("part_stored", "accesses"), ("denormals", "steps"))
 SIDES = ("before", "after")
 UNITS = ("divider", "load", "store", "branch", "alu", "float", "vector", "ports", "width")
 
@@ -86,7 +91,31 @@ def attributes_of(base, event, total):
         f"WHERE c.event = ? AND a.name IN ({', '.join('?' * len(ATTRIBUTES))}) GROUP BY a.name",
         (event, *ATTRIBUTES),
     )
-    return {name: 100 * value / total for name, value in rows}
+    shares = {name: 100 * value / total for name, value in rows}
+    (gathers,) = base.execute(
+        "SELECT sum(c.value) FROM cost c JOIN instruction_attribute a ON a.instruction = c.instruction "
+        "WHERE c.event = ? AND a.name LIKE 'op:%gather%'",
+        (event,),
+    ).fetchone()
+    (fenced,) = base.execute(
+        "SELECT sum(c.value) FROM cost c JOIN instruction_attribute a ON a.instruction = c.instruction - 1 "
+        "WHERE c.event = ? AND a.name = 'kind:fence'",
+        (event,),
+    ).fetchone()
+    shares["gather"] = 100 * (gathers or 0) / total
+    shares["after-fence"] = 100 * (fenced or 0) / total
+    return shares
+
+
+def pooled_of(base):
+    """Many instructions with few observations each; docs/windows.md."""
+    shares = {}
+    for part, whole in POOLED:
+        parts, wholes = base.execute(f"SELECT sum({part}), sum({whole}) FROM window_instruction").fetchone()
+        shares["pooled:" + part] = 100 * (parts or 0) / (wholes or 1)
+    counts = dict(base.execute("SELECT fact, sum(n) FROM window_fact GROUP BY fact"))
+    shares["pooled:same_arguments"] = 100 * counts.get("same_arguments", 0) / (counts.get("compared_calls") or 1)
+    return shares
 
 
 def unforetold_of(base):
@@ -117,6 +146,7 @@ def facts_of(lode, profile):
     shares.update(attributes_of(base, meta["weight_event"], total))
     shares.update(limits_of(base, total))
     shares.update(unforetold_of(base))
+    shares.update(pooled_of(base))
     shares["shared-lines"] = shared_of(lode, profile)
     for family in answer(lode, "report", profile, "--functions").get("families") or []:
         weight = family["inclusive"] if family["inclusive"] is not None else family["weight"]
