@@ -28,6 +28,7 @@ static const struct {
 	[LODE_JOIN_FACT_OUTCOMES_HARD] = {"outcomes", "hard"},
 	[LODE_JOIN_FACT_AFTER_FORK] = {"after", "fork"},
 	[LODE_JOIN_FACT_ROUNDS_FEW] = {"rounds", "few"},
+	[LODE_JOIN_FACT_ROUNDS_SOME] = {"rounds", "some"},
 	[LODE_JOIN_FACT_ROUNDS_MANY] = {"rounds", "many"},
 };
 
@@ -229,7 +230,8 @@ static void observe_rounds(LodeJoinCode *code, const LodeObservedInstruction *it
 
 	if (it->string_runs < LEAST_RUNS || width == 0)
 		return;
-	code->facts &= ~(1u << LODE_JOIN_FACT_ROUNDS_FEW | 1u << LODE_JOIN_FACT_ROUNDS_MANY);
+	code->facts &= ~(1u << LODE_JOIN_FACT_ROUNDS_FEW | 1u << LODE_JOIN_FACT_ROUNDS_SOME |
+			 1u << LODE_JOIN_FACT_ROUNDS_MANY);
 	code->facts |= lode_string_rounds_facts(width * it->string_rounds / it->string_runs);
 }
 

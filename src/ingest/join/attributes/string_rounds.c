@@ -10,9 +10,9 @@ static const double FEW = 256, MANY = 4096;
 
 uint32_t lode_string_rounds_facts(double bytes)
 {
-	if (bytes <= FEW)
-		return 1u << LODE_JOIN_FACT_ROUNDS_FEW;
-	return bytes >= MANY ? 1u << LODE_JOIN_FACT_ROUNDS_MANY : 0;
+	return 1u << (bytes <= FEW     ? LODE_JOIN_FACT_ROUNDS_FEW
+		       : bytes >= MANY ? LODE_JOIN_FACT_ROUNDS_MANY
+				       : LODE_JOIN_FACT_ROUNDS_SOME);
 }
 
 bool lode_string_rounds_find(const LodeLoopCode *code, uint32_t node, uint64_t *out)

@@ -13,7 +13,7 @@
 #include "ingest/join/join.h"
 #include "ingest/join/loops/loop_rounds.h"
 
-/* The bits of LODE_JOIN_FACT_ROUNDS_… for so many bytes in an execution, on average; 0: neither. */
+/* The bits of LODE_JOIN_FACT_ROUNDS_… for so many bytes in an execution, on average. */
 uint32_t lode_string_rounds_facts(double bytes);
 
 /* The constant that rcx has before a node, by the only way that leads there, of at most 16
