@@ -56,7 +56,8 @@ enum {
 	APART = 1024,
 	PITCH = 2048,
 	CHASED = 4096,
-	MOVE = 8192,
+	ADDRESSING = 8192,
+	INDEXED = 16384,
 };
 
 static const struct {
@@ -66,7 +67,8 @@ static const struct {
 	{"at:entry", ENTRY}, {"kind:jump", JUMP}, {"mem:global", GLOBAL}, {"kind:load", LOAD},
 	{"kind:div", DIVIDE}, {"op:*sqrt*", ROOT}, {"lines:partly-used", PARTLY},
 	{"lines:apart", APART}, {"conflict:pitch", PITCH}, {"carried:load", CHASED},
-	{"op:mov", MOVE}};
+	{"mem:indexed", INDEXED}, {"op:mov*", ADDRESSING}, {"op:lea", ADDRESSING},
+	{"op:add", ADDRESSING}, {"op:sub", ADDRESSING}, {"op:shl", ADDRESSING}};
 
 static void mark_sets(LodeCostedCode *self)
 {
@@ -302,8 +304,8 @@ static void find_limits(LodeCostedCode *self)
 			limits[i] |= UINT64_C(1) << LODE_CODE_CHASE;
 	}
 	for (uint32_t i = 0; i < profile->instructions->len; i++)
-		if (self->loops[i] != LODE_NONE && has(self, i, CHASED) && !has(self, i, LOAD) &&
-			!has(self, i, MOVE))
+		if (self->loops[i] != LODE_NONE && has(self, i, CHASED) &&
+			(!has(self, i, ADDRESSING) || has(self, i, INDEXED)))
 			limits[self->loops[i]] &= ~(UINT64_C(1) << LODE_CODE_CHASE);
 	for (uint32_t i = 0; i < profile->instructions->len; i++)
 		if (self->loops[i] != LODE_NONE)

@@ -38,8 +38,8 @@ enum {
 	LODE_CODE_COUNTER,
 	/* In a loop that handles one bit at a time. */
 	LODE_CODE_BITS,
-	/* In a loop that takes as long as its recurrence of loads, which computes nothing between
-	 * them: it follows pointers. */
+	/* In a loop that takes as long as its recurrence of loads, between which it computes
+	 * sums alone: it follows pointers, or distances between nodes. */
 	LODE_CODE_CHASE,
 	/* In a loop whose iterations take as long as its recurrence of this kind, or as its work
 	 * for this unit. Where the time of an iteration is not known: no other bound is near. */

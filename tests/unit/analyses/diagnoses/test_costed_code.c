@@ -284,15 +284,17 @@ static void test_limits(void)
 	}
 }
 
-/* A recurrence of loads computes nothing, or something, between them. */
+/* A recurrence of loads that follows pointers, or looks something up. */
 static void test_chases(void)
 {
 	static const struct {
 		const char *step, *facts;
 	} cases[] = {
 		{"op:mov carried:load", "loop:chase limit:load"},
-		{"op:lea carried:load", "limit:load"},
-		{"op:lea carried:alu", "loop:chase limit:load"},
+		{"op:lea carried:load", "loop:chase limit:load"},
+		{"op:and carried:load", "limit:load"},
+		{"op:mov kind:load mem:indexed carried:load", "limit:load"},
+		{"op:and carried:alu", "loop:chase limit:load"},
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
