@@ -9,8 +9,9 @@
  *         |        |              labels that are families: their costs
  *       work      work
  *
- * A walk over the forest sums the costs below each stack whose label is not on the way to it
- * already. It takes time in proportion to the number of stacks, whatever their depth.
+ * The stacks are numbered in preorder, so that those below one are the next ones after it. One pass
+ * sums the costs below each stack whose label is not on the way to it already. It takes time in
+ * proportion to the number of stacks, whatever their depth.
  */
 #include "analyses/calls/function_costs.h"
 
@@ -30,11 +31,12 @@ static const char unknown[] = "[unknown]";
 
 typedef struct LodeStackSums {
 	guint n;
-	uint32_t *parents, *children, *siblings; /* stacks; LODE_NONE: none */
+	uint32_t *parents;       /* of each stack; LODE_NONE: none */
+	uint32_t *order;         /* the stacks in preorder */
+	uint32_t *ends;          /* at each place in it, that after all below the stack there */
 	uint32_t *functions;     /* of each stack: what is in the frame, of LodeFunctionCosts */
 	double *costs, *samples; /* of each stack with those that it called */
 	double *own;             /* of each stack alone: samples */
-	uint32_t first;          /* root */
 } Sums;
 
 typedef LodeStackTotal Total;
@@ -161,12 +163,14 @@ static Sums *sums_new(const LodeStacks *stacks, const uint32_t *of_frames)
 {
 	Sums *self = g_new0(Sums, 1);
 	guint n = stacks->stacks->len;
+	g_autofree uint32_t *sizes = g_new0(uint32_t, MAX(n, 1)); /* with those below */
+	g_autofree uint32_t *nexts = g_new(uint32_t, MAX(n, 1));  /* place of the next one below */
+	uint32_t next = 0;
 
 	self->n = n;
-	self->first = LODE_NONE;
 	self->parents = g_new(uint32_t, MAX(n, 1));
-	self->children = g_new(uint32_t, MAX(n, 1));
-	self->siblings = g_new(uint32_t, MAX(n, 1));
+	self->order = g_new(uint32_t, MAX(n, 1));
+	self->ends = g_new(uint32_t, MAX(n, 1));
 	self->functions = g_new(uint32_t, MAX(n, 1));
 	self->costs = g_new0(double, MAX(n, 1));
 	self->samples = g_new0(double, MAX(n, 1));
@@ -176,13 +180,19 @@ static Sums *sums_new(const LodeStacks *stacks, const uint32_t *of_frames)
 		/* The store has checked it. */
 		self->parents[i] = stack->outer < i ? stack->outer : LODE_NONE;
 		self->functions[i] = of_frames[stack->frame];
-		self->children[i] = LODE_NONE;
 	}
 	for (uint32_t i = n; i-- > 0;) {
-		uint32_t *first = self->parents[i] != LODE_NONE ? &self->children[self->parents[i]]
-		                                                : &self->first;
-		self->siblings[i] = *first;
-		*first = i;
+		sizes[i]++;
+		if (self->parents[i] != LODE_NONE)
+			sizes[self->parents[i]] += sizes[i];
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t parent = self->parents[i];
+		uint32_t *at = parent != LODE_NONE ? &nexts[parent] : &next;
+		self->order[*at] = i;
+		self->ends[*at] = *at + sizes[i];
+		nexts[i] = *at + 1;
+		*at += sizes[i];
 	}
 	return self;
 }
@@ -192,8 +202,8 @@ static void sums_free(Sums *self)
 	if (self == NULL)
 		return;
 	g_free(self->parents);
-	g_free(self->children);
-	g_free(self->siblings);
+	g_free(self->order);
+	g_free(self->ends);
 	g_free(self->functions);
 	g_free(self->costs);
 	g_free(self->samples);
@@ -219,33 +229,20 @@ static void add_samples(Sums *self, const LodeStacks *stacks, uint32_t event)
 	}
 }
 
-/* The next stack of a walk that visits outer stacks first; `depths` counts labels on the way. */
-static uint32_t next_stack(const Sums *self, uint32_t at, const uint32_t *labels, uint32_t *depths)
-{
-	if (self->children[at] != LODE_NONE)
-		return self->children[at];
-	for (; at != LODE_NONE; at = self->parents[at]) {
-		if (labels[at] != LODE_NONE)
-			depths[labels[at]]--;
-		if (self->siblings[at] != LODE_NONE)
-			return self->siblings[at];
-	}
-	return LODE_NONE;
-}
-
 /* The costs of labels, each a number below n or LODE_NONE. The caller frees the result. */
 static Total *sum_labels(const Sums *self, const uint32_t *labels, size_t n)
 {
 	Total *totals = g_new0(Total, MAX(n, 1));
-	g_autofree uint32_t *depths = g_new0(uint32_t, MAX(n, 1));
+	g_autofree uint32_t *untils = g_new0(
+		uint32_t, MAX(n, 1)); /* it is on the way until there */
 
-	for (uint32_t at = self->first; at != LODE_NONE;
-		at = next_stack(self, at, labels, depths)) {
-		uint32_t label = labels[at];
-		if (label == LODE_NONE || depths[label]++ > 0)
+	for (uint32_t at = 0; at < self->n; at++) {
+		uint32_t label = labels[self->order[at]];
+		if (label == LODE_NONE || at < untils[label])
 			continue;
-		totals[label].cost += self->costs[at];
-		totals[label].samples += self->samples[at];
+		untils[label] = self->ends[at];
+		totals[label].cost += self->costs[self->order[at]];
+		totals[label].samples += self->samples[self->order[at]];
 	}
 	return totals;
 }
