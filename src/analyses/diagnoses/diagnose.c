@@ -4,8 +4,8 @@
 #include "analyses/diagnoses/diagnosis_evidence.h"
 #include "analyses/diagnoses/kernel_diagnoses.h"
 #include "analyses/diagnoses/place_diagnoses.h"
+#include "analyses/diagnoses/rules/service_rules.h"
 #include "analyses/diagnoses/service_diagnoses.h"
-#include "analyses/diagnoses/service_rules.h"
 #include "analyses/diagnoses/sharing_diagnoses.h"
 #include "base/arrays/sort_order.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/diagnoses/kernel_diagnoses.h"
 
-#include "analyses/diagnoses/service_rules.h"
+#include "analyses/diagnoses/rules/service_rules.h"
 #include "base/arrays/sort_order.h"
 #include "model/memory.h"
 #include "model/stacks.h"

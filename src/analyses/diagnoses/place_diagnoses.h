@@ -13,8 +13,8 @@
  */
 #pragma once
 
-#include "analyses/diagnoses/cause_rules.h"
 #include "analyses/diagnoses/costed_code.h"
+#include "analyses/diagnoses/rules/cause_rules.h"
 
 /* Adds them, in any order. */
 void lode_place_diagnoses_add(

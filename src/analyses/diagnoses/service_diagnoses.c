@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/diagnoses/service_diagnoses.h"
 
-#include "analyses/diagnoses/service_rules.h"
+#include "analyses/diagnoses/rules/service_rules.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 

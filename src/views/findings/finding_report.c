@@ -11,9 +11,9 @@
  */
 #include "views/findings/finding_report.h"
 
-#include "analyses/diagnoses/cause_rules.h"
 #include "analyses/diagnoses/diagnose.h"
 #include "analyses/diagnoses/muting.h"
+#include "analyses/diagnoses/rules/cause_rules.h"
 #include "base/text/number_format.h"
 #include "views/code/function_name.h"
 #include "views/findings/diagnosis_lines.h"

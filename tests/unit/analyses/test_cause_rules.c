@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyses/diagnoses/cause_rules.h"
+#include "analyses/diagnoses/rules/cause_rules.h"
 #include "base/error.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Rules of services: those that are compiled in, by functions of each, and the form of their file.
  */
 #include "analyses/calls/function_families.h"
-#include "analyses/diagnoses/service_rules.h"
+#include "analyses/diagnoses/rules/service_rules.h"
 #include "base/error.h"
 
 #include <stdbool.h>

@@ -3,7 +3,7 @@
  *   causes.ini ──▶ rules ── words ── globs        first rule of which all words match
  *                                  all      any         an attribute of the element
  */
-#include "analyses/diagnoses/cause_rules.h"
+#include "analyses/diagnoses/rules/cause_rules.h"
 
 #include "base/error.h"
 #include "base/text/words.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyses/diagnoses/service_rules.h"
+#include "analyses/diagnoses/rules/service_rules.h"
 
 #include "base/error.h"
 
