@@ -730,6 +730,7 @@ void lode_costed_code_free(LodeCostedCode *self)
 	g_free(self->loops);
 	g_free(self->facts);
 	g_free(self->loop_weights);
+	g_array_unref(self->small_calls);
 	g_free(self->set_marks);
 	g_free(self);
 }

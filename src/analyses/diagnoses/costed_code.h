@@ -62,6 +62,11 @@ typedef struct {
 	double count;
 } LodeCodeWay;
 
+/* A call in a loop of a small function (small_calls.h). */
+typedef struct {
+	uint32_t instruction, function;
+} LodeSmallCall;
+
 typedef struct {
 	const LodeDiagnosisContext *context;
 	double *weights;      /* of each instruction */
@@ -70,6 +75,7 @@ typedef struct {
 	uint32_t *loops;      /* of profile->loops, the innermost of each instruction; LODE_NONE */
 	uint64_t *facts;      /* bits */
 	double *loop_weights; /* of each loop, with those inside */
+	GArray *small_calls;  /* LodeSmallCall */
 	uint16_t *set_marks;  /* private */
 } LodeCostedCode;
 

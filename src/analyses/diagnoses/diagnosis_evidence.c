@@ -401,6 +401,37 @@ const char *lode_diagnosis_weight(const LodeDiagnosisContext *context)
 /* Others have next to nothing where these have so many times as much. */
 static const double MOST_TIMES = 200;
 
+/* Who calls the small functions that it is about. */
+static void add_small_calls(LodeDiagnosis *self, const LodeCostedCode *code)
+{
+	const LodeProfile *profile = code->context->profile;
+	g_autoptr(GHashTable) called = g_hash_table_new(NULL, NULL);
+	g_autoptr(GHashTable) callers = g_hash_table_new(NULL, NULL);
+	g_autoptr(GHashTable) calls = g_hash_table_new(NULL, NULL);
+	uint32_t bytes = 0;
+
+	for (guint i = 0; i < self->at->len; i++) {
+		uint32_t at = g_array_index(self->at, LodeFindingPlace, i).instruction;
+		g_hash_table_add(called,
+			GUINT_TO_POINTER(lode_profile_instruction(profile, at)->function + 1));
+	}
+	for (guint i = 0; i < code->small_calls->len; i++) {
+		const LodeSmallCall *call = &g_array_index(code->small_calls, LodeSmallCall, i);
+		uint32_t caller = lode_profile_instruction(profile, call->instruction)->function;
+		if (strcmp(self->cause, "call-overhead") != 0 ||
+			!g_hash_table_contains(called, GUINT_TO_POINTER(call->function + 1)))
+			continue;
+		g_hash_table_add(callers, GUINT_TO_POINTER(caller + 1));
+		g_hash_table_add(calls, GUINT_TO_POINTER(call->instruction + 1));
+		bytes = MAX(bytes, (uint32_t)lode_profile_function(profile, call->function)->size);
+	}
+	guint n = g_hash_table_size(calls), n_callers = g_hash_table_size(callers);
+	if (n > 0)
+		lode_diagnosis_add_evidence(self, n, "calls",
+			"%u call%s of functions of at most %u bytes, in loops of %u function%s", n,
+			n == 1 ? "" : "s", bytes, n_callers, n_callers == 1 ? "" : "s");
+}
+
 void lode_place_evidence_add(
 	LodeDiagnosis *self, const LodeCostedCode *code, double weight, double base)
 {
@@ -422,4 +453,5 @@ void lode_place_evidence_add(
 			"%.1f %% of the %s at %u such instruction%s, next to none at those "
 			"around",
 			share, what, self->places, self->places == 1 ? "" : "s");
+	add_small_calls(self, code);
 }

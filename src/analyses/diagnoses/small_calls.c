@@ -183,6 +183,7 @@ void lode_small_calls_mark(LodeCostedCode *code)
 	g_autofree uint32_t *leads = g_new(uint32_t, MAX(n, 1));
 	g_auto(LodeCallCosts) costs = {0};
 
+	code->small_calls = g_array_new(FALSE, FALSE, sizeof(LodeSmallCall));
 	lode_call_costs_init(&costs, profile, code->context->event, true);
 	g_autoptr(GArray) sources = g_array_new(FALSE, FALSE, sizeof(Source));
 	Marking self = {code, kinds, weights, leads, costs.calls, sources, NULL, NULL};
@@ -196,7 +197,11 @@ void lode_small_calls_mark(LodeCostedCode *code)
 		bool is_in_loop = code->loops[one->instruction] != LODE_NONE;
 		weights[one->small] += code->weights[one->instruction];
 		kinds[one->small] |= is_in_loop ? IS_CALLED_IN_LOOP : 0;
-		code->facts[one->instruction] |= (uint32_t)is_in_loop << LODE_CODE_SMALL;
+		if (!is_in_loop)
+			continue;
+		const LodeSmallCall call = {one->instruction, one->small};
+		code->facts[one->instruction] |= UINT32_C(1) << LODE_CODE_SMALL;
+		g_array_append_val(code->small_calls, call);
 	}
 	for (uint32_t i = 0; i < n; i++)
 		if (leads[i] != LODE_NONE)

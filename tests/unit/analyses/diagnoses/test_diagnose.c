@@ -97,6 +97,39 @@ static void test_same_names(void)
 	}
 }
 
+/* Two loops call one small function, whose whole time is of the cause. */
+static void test_small_calls(void)
+{
+	g_autoptr(LodeProfile) profile = code_profile_new();
+
+	for (uint32_t i = 0; i < 2; i++) {
+		const LodeLoop loop = {.head = 2 * i, .iteration_ns = (double)NAN};
+		code_profile_function(profile, i == 0 ? "first" : "second");
+		code_profile_block(profile, 1, true);
+		code_profile_add(profile, "kind:call", 5);
+		code_profile_add(profile, "kind:branch", 95);
+		code_profile_fall(profile, 2 * i, 9);
+		code_profile_edge(profile, 2 * i, 4, LODE_EDGE_CALL, 9);
+		code_profile_edge(profile, 2 * i + 1, 2 * i, LODE_EDGE_TAKEN, 8);
+		g_array_append_val(profile->loops, loop);
+	}
+	code_profile_function(profile, "getter");
+	code_profile_add(profile, "op:add needs:mul", 500);
+	code_profile_add(profile, "kind:ret", 100);
+	code_profile_function(profile, "main");
+	code_profile_add(profile, "op:nop", 200);
+	code_profile_finish(profile);
+	g_autoptr(LodeDiagnoses) all = lode_diagnose(profile, NULL, 0, NULL);
+	g_assert_cmpuint(all->diagnoses->len, ==, 1);
+	const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+	g_assert_cmpstr(one->cause, ==, "call-overhead");
+	g_assert_cmpfloat_with_epsilon(one->time, 0.6, 1e-9);
+	g_assert_cmpfloat_with_epsilon(one->low, 0.06, 1e-9);
+	g_assert_cmpfloat_with_epsilon(one->high, 0.6, 1e-9);
+	g_assert_cmpstr(g_array_index(one->evidence, LodeEvidence, 1).text, ==,
+		"2 calls of functions of at most 8 bytes, in loops of 2 functions");
+}
+
 /* Nothing weighs. */
 static void test_no_event(void)
 {
@@ -438,6 +471,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/diagnose/order", test_order);
 	g_test_add_func("/diagnose/same_names", test_same_names);
+	g_test_add_func("/diagnose/small_calls", test_small_calls);
 	g_test_add_func("/diagnose/no_event", test_no_event);
 	g_test_add_func("/diagnose/no_executions", test_no_executions);
 	g_test_add_func("/diagnose/little", test_little);
