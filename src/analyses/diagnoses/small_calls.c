@@ -40,6 +40,15 @@ static uint32_t set_of(const Marking *self, uint32_t instruction)
 	return lode_profile_instruction(self->code->context->profile, instruction)->attribute_set;
 }
 
+/* By its block: not all loops have bounds. */
+static bool is_in_loop(const Marking *self, uint32_t instruction)
+{
+	const LodeProfile *profile = self->code->context->profile;
+	uint32_t block = lode_profile_instruction(profile, instruction)->block;
+
+	return block != LODE_NONE && lode_profile_block(profile, block)->loop_depth > 0;
+}
+
 static void find_sets(Marking *self)
 {
 	const LodeProfile *profile = self->code->context->profile;
@@ -73,7 +82,7 @@ static bool is_small(const Marking *self, uint32_t function)
 		return false;
 	for (uint32_t i = 0; i < one->n_instructions; i++) {
 		uint32_t at = one->first_instruction + i;
-		if (self->code->loops[at] != LODE_NONE || self->is_call[set_of(self, at)])
+		if (is_in_loop(self, at) || self->is_call[set_of(self, at)])
 			return false;
 	}
 	return true;
@@ -194,10 +203,10 @@ void lode_small_calls_mark(LodeCostedCode *code)
 	find_sources(&self);
 	for (guint i = 0; i < sources->len; i++) {
 		const Source *one = &g_array_index(sources, Source, i);
-		bool is_in_loop = code->loops[one->instruction] != LODE_NONE;
+		bool is_repeated = is_in_loop(&self, one->instruction);
 		weights[one->small] += code->weights[one->instruction];
-		kinds[one->small] |= is_in_loop ? IS_CALLED_IN_LOOP : 0;
-		if (!is_in_loop)
+		kinds[one->small] |= is_repeated ? IS_CALLED_IN_LOOP : 0;
+		if (!is_repeated)
 			continue;
 		const LodeSmallCall call = {one->instruction, one->small};
 		code->facts[one->instruction] |= UINT32_C(1) << LODE_CODE_SMALL;
