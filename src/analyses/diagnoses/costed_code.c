@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyses/diagnoses/costed_code.h"
 
-#include "analyses/diagnoses/code_shapes.h"
-#include "analyses/diagnoses/small_calls.h"
+#include "analyses/diagnoses/code/code_shapes.h"
+#include "analyses/diagnoses/code/small_calls.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
 #include "model/observed/fused_branch.h"

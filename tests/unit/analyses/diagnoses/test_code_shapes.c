@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Facts by the bytes of code: each case is code as gcc makes it, or a neighbour that lacks one
  * thing. */
-#include "analyses/diagnoses/code_shapes.h"
+#include "analyses/diagnoses/code/code_shapes.h"
 
 #include "images/code/instruction_decoder.h"
 #include "model/memory.h"

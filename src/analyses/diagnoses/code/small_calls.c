@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyses/diagnoses/small_calls.h"
+#include "analyses/diagnoses/code/small_calls.h"
 
 #include "base/arrays/sort_order.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyses/diagnoses/code_shapes.h"
+#include "analyses/diagnoses/code/code_shapes.h"
 
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
