@@ -28,6 +28,7 @@ char *lode_code_fact_name(unsigned fact)
 		[LODE_CODE_STORED] = "stored:before",
 		[LODE_CODE_COUNTER] = "counter:spread",
 		[LODE_CODE_BITS] = "work:bits",
+		[LODE_CODE_BLOCK] = "rep:block",
 		[LODE_CODE_CHASE] = "loop:chase",
 	};
 

@@ -38,6 +38,9 @@ enum {
 	LODE_CODE_COUNTER,
 	/* In a loop that handles one bit at a time. */
 	LODE_CODE_BITS,
+	/* A repeated string instruction like others of its function or program, which have more
+	 * than 256 bytes each time (windows). */
+	LODE_CODE_BLOCK,
 	/* In a loop that takes as long as its recurrence of loads, between which it computes
 	 * sums alone: it follows pointers, or distances between nodes. */
 	LODE_CODE_CHASE,

@@ -30,6 +30,7 @@ static const struct {
 	{"rep movs and rep stos", "! op:rep_movsb kind:string kind:load kind:store"},
 	{"rep movs and rep stos", "! op:rep_stosq kind:string kind:store"},
 	{"rep movs and rep stos", "! op:rep_stosq kind:string kind:store rounds:few"},
+	{"rep stos of many bytes", "! op:rep_stosq kind:string kind:store rep:block"},
 	{"rep stos of many bytes", "! op:rep_stosq kind:string kind:store rounds:many"},
 	{"rep movs of many bytes", "! op:rep_movsq kind:string kind:load kind:store rounds:some"},
 	{"rep cmps and rep scas", "! op:repne_scasb kind:string kind:load"},

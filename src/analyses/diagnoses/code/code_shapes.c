@@ -331,6 +331,51 @@ static void find_counters(
 			code->facts[i] |= UINT64_C(1) << LODE_CODE_COUNTER;
 }
 
+/* --- string instructions --- */
+
+/* Where more bytes are moved, beginning is not most of it (docs/attributes.md). */
+static const double BLOCK_BYTES = 256;
+enum { ENOUGH_RUNS = 3 };
+
+typedef struct {
+	double runs, bytes;
+} Moved;
+
+/* Those of which windows saw too few executions for an attribute are judged by all of their
+ * function, or else of the program. */
+static void find_blocks(LodeCostedCode *code, LodeInstructionDecoder *decoder)
+{
+	const LodeProfile *profile = code->context->profile;
+	g_autofree Moved *functions = g_new0(Moved, MAX(profile->functions->len, 1));
+	g_autoptr(GArray) unknown = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	Moved all = {0};
+
+	for (uint32_t i = 0; profile->windows != NULL && i < profile->instructions->len; i++) {
+		Decoded one;
+		if (!has_attribute(profile, i, "kind:string") || !decode(decoder, profile, i, &one))
+			continue;
+		double width = lode_instruction_string_width(&one.instruction);
+		const LodeObservedInstruction *seen = lode_windows_find(profile->windows, i);
+		Moved *moved = &functions[lode_profile_instruction(profile, i)->function];
+		if (width > 0 && !has_attribute(profile, i, "rounds:few"))
+			g_array_append_val(unknown, i);
+		if (width == 0 || seen == NULL)
+			continue;
+		moved->runs += seen->string_runs;
+		moved->bytes += width * seen->string_rounds;
+		all.runs += seen->string_runs;
+		all.bytes += width * seen->string_rounds;
+	}
+	for (guint i = 0; i < unknown->len; i++) {
+		uint32_t at = LODE_AT(unknown, uint32_t, i);
+		const Moved *moved = &functions[lode_profile_instruction(profile, at)->function];
+		if (moved->runs < ENOUGH_RUNS)
+			moved = &all;
+		if (moved->runs >= ENOUGH_RUNS && moved->bytes > BLOCK_BYTES * moved->runs)
+			code->facts[at] |= UINT64_C(1) << LODE_CODE_BLOCK;
+	}
+}
+
 /* --- hidden ways --- */
 
 uint32_t lode_code_shapes_hidden_target(const LodeCostedCode *code, uint32_t branch)
@@ -372,4 +417,5 @@ void lode_code_shapes_find(LodeCostedCode *code)
 	find_stored(code, changes);
 	find_counters(code, &decoder, changes);
 	find_bits(code, &decoder);
+	find_blocks(code, &decoder);
 }

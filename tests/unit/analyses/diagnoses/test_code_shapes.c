@@ -215,6 +215,36 @@ static void test_counters(void)
 	}
 }
 
+/* Two string instructions; of the first so many executions and rounds were seen. */
+static void test_blocks(void)
+{
+	static const struct {
+		const char *code;
+		uint32_t runs, rounds;
+		bool is_block;
+	} cases[] = {
+		/* rep movsq, rep stosq: 8 bytes a round; rep movsb */
+		{"f348a5 f348ab", 3, 97, true},
+		{"f348a5 f348ab", 3, 96, false},
+		{"f348a5 f348ab", 2, 1000, false},
+		{"f3a4 f348ab", 3, 769, true},
+		{"f3a4 f348ab", 3, 768, false},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = code_new(cases[i].code, false);
+		const LodeObservedInstruction seen = {
+			.string_runs = cases[i].runs, .string_rounds = cases[i].rounds};
+		g_assert_false(has_fact(profile, 1, LODE_CODE_BLOCK));
+		profile->windows = lode_windows_new();
+		g_array_append_val(profile->windows->instructions, seen);
+		g_test_message("%zu: %s", i, cases[i].code);
+		for (uint32_t k = 0; k < 2; k++)
+			g_assert_cmpint(
+				has_fact(profile, k, LODE_CODE_BLOCK), ==, cases[i].is_block);
+	}
+}
+
 /* cmp; jne over the next instruction, of which inferred executions know nothing; two more. */
 static void test_hidden_forks(void)
 {
@@ -281,6 +311,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/code_shapes/stored", test_stored);
 	g_test_add_func("/code_shapes/stored_together", test_stored_together);
 	g_test_add_func("/code_shapes/counters", test_counters);
+	g_test_add_func("/code_shapes/blocks", test_blocks);
 	g_test_add_func("/code_shapes/hidden_forks", test_hidden_forks);
 	g_test_add_func("/code_shapes/odd_code", test_odd_code);
 	return g_test_run();
