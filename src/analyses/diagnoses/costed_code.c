@@ -29,6 +29,7 @@ char *lode_code_fact_name(unsigned fact)
 		[LODE_CODE_COUNTER] = "counter:spread",
 		[LODE_CODE_BITS] = "work:bits",
 		[LODE_CODE_BLOCK] = "rep:block",
+		[LODE_CODE_PORT] = "busy:one",
 		[LODE_CODE_CHASE] = "loop:chase",
 	};
 
@@ -265,6 +266,25 @@ static uint64_t memory_limit_of(const LodeCostedCode *self, const LodeLoop *loop
 						 : LODE_CODE_LIMIT_READING);
 }
 
+/* One unit is busy nearly all the time, and nothing else near as long. */
+static const double BUSY = 0.9, BELOW = 0.75;
+
+static bool has_one_busy_unit(const LodeLoop *loop, double cycles)
+{
+	static const LodeUnit units[] = {
+		LODE_UNIT_LOAD, LODE_UNIT_STORE, LODE_UNIT_ALU, LODE_UNIT_FLOAT, LODE_UNIT_VECTOR};
+	double other = MAX(MAX(loop->recurrence_cycles, loop->cycles[LODE_UNIT_WIDTH]),
+		MAX(loop->cycles[LODE_UNIT_DIVIDER], loop->cycles[LODE_UNIT_BRANCH]));
+	double most = 0;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(units); i++) {
+		other = MAX(other, MIN(most, loop->cycles[units[i]]));
+		most = MAX(most, loop->cycles[units[i]]);
+	}
+	return loop->recurrence_cycles >= 0 && loop->unmodelled == 0 && !(loop->calls > 0) &&
+	       most >= BUSY * cycles && cycles >= BUSY * most && other < BELOW * cycles;
+}
+
 /* The bits of what limits a loop. */
 static uint64_t limits_of(const LodeCostedCode *self, const LodeLoop *loop)
 {
@@ -291,6 +311,8 @@ static uint64_t limits_of(const LodeCostedCode *self, const LodeLoop *loop)
 		limits |= UINT64_C(1) << (LODE_CODE_LIMIT_STEP + step);
 	if (units >= least && units <= most)
 		limits |= UINT64_C(1) << (LODE_CODE_LIMIT_UNIT + unit);
+	if (has_one_busy_unit(loop, cycles))
+		limits |= UINT64_C(1) << LODE_CODE_PORT;
 	return limits | memory_limit_of(self, loop);
 }
 

@@ -41,6 +41,8 @@ enum {
 	/* A repeated string instruction like others of its function or program, which have more
 	 * than 256 bytes each time (windows). */
 	LODE_CODE_BLOCK,
+	/* In a loop that takes as long as its work for one unit, and much longer than all else. */
+	LODE_CODE_PORT,
 	/* In a loop that takes as long as its recurrence of loads, between which it computes
 	 * sums alone: it follows pointers, or distances between nodes. */
 	LODE_CODE_CHASE,

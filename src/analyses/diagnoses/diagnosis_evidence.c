@@ -44,6 +44,8 @@ double lode_rest_of_loop(const LodeCostedCode *code, const LodeLoop *loop, const
 		if (isnan(cycles) && strcmp(cause, "pointer-chase") != 0 &&
 			strcmp(cause, "recurrence-load") != 0 && loop->recurrence_cycles > rest)
 			cycles = loop->recurrence_cycles;
+	} else if (strcmp(cause, "port-contention") == 0) {
+		rest = MAX(loop->cycles[LODE_UNIT_WIDTH], loop->recurrence_cycles);
 	} else if (strcmp(cause, "throughput") == 0) {
 		/* all but what is loaded is the cause's own work */
 		rest = loop->cycles[LODE_UNIT_LOAD];
@@ -118,7 +120,8 @@ static void add_throughput(LodeDiagnosis *self, const LodeCostedCode *code)
 	const LodeLoop *loop = main_loop(self, code);
 	LodeUnit unit;
 
-	if (loop == NULL || strcmp(self->cause, "throughput") != 0)
+	if (loop == NULL || (strcmp(self->cause, "throughput") != 0 &&
+				    strcmp(self->cause, "port-contention") != 0))
 		return;
 	double cycles = lode_costed_code_cycles(code, loop), bound = lode_loop_busiest(loop, &unit);
 	if (cycles >= bound)

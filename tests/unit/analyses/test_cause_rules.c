@@ -116,6 +116,8 @@ static const struct {
 		"! op:cmp kind:load mem:pointer behind:load address:invariant limit:load"},
 	{"recurrence of bits", "! op:sar work:bits limit:alu"},
 	{"bits one at a time", "! op:sar work:bits"},
+	{"one unit is busy", "! op:pshufb kind:simd busy:one busy:vector"},
+	{NULL, "! op:pshufb kind:simd busy:vector"},
 	{"recurrence of arithmetic", "! op:lea carried:alu limit:alu"},
 	{NULL, "! op:lea carried:alu busy:alu"},
 	{"recurrence of multiplications", "! op:imul carried:mul limit:mul"},

@@ -284,6 +284,44 @@ static void test_limits(void)
 	}
 }
 
+/* A loop of 10 cycles, with 9.1 of one unit unless stated otherwise. */
+static void test_busy_units(void)
+{
+	static const struct {
+		double recurrence, width, vector, load, calls;
+		const char *facts;
+	} cases[] = {
+		{2, 7.4, 9.1, 7.4, 0, "busy:one busy:vector"},
+		{2, 7.4, 8.9, 7.4, 0, "busy:vector"},
+		{2, 7.4, 11.2, 7.4, 0, "busy:vector"},
+		{2, 7.6, 9.1, 7.4, 0, "busy:vector"},
+		{2, 7.4, 9.1, 7.6, 0, "busy:vector"},
+		{2, 7.4, 7.4, 9.1, 0, "busy:one busy:load"},
+		{7.6, 7.4, 9.1, 7.4, 0, "busy:vector"},
+		{-1, 7.4, 9.1, 7.4, 0, "busy:vector"},
+		{2, 7.4, 9.1, 7.4, 1, "busy:vector"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = code_profile_new();
+		code_profile_function(profile, "f");
+		code_profile_block(profile, 1, true);
+		uint32_t head = code_profile_add(profile, "op:nop", 1);
+		code_profile_edge(profile, head, head, LODE_EDGE_TAKEN, 100);
+		code_profile_finish(profile);
+		profile->cycles_per_ns = 4;
+		LodeLoop *loop = lode_loops_add(profile, head);
+		loop->iteration_ns = 2.5;
+		loop->recurrence_cycles = cases[i].recurrence;
+		loop->cycles[LODE_UNIT_WIDTH] = cases[i].width;
+		loop->cycles[LODE_UNIT_VECTOR] = cases[i].vector;
+		loop->cycles[LODE_UNIT_LOAD] = cases[i].load;
+		loop->calls = cases[i].calls;
+		g_test_message("%zu", i);
+		check_facts(profile, &cases[i].facts);
+	}
+}
+
 /* A recurrence of loads that follows pointers, or looks something up. */
 static void test_chases(void)
 {
@@ -584,6 +622,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/costed_code/random", test_random);
 	g_test_add_func("/costed_code/limits", test_limits);
+	g_test_add_func("/costed_code/busy_units", test_busy_units);
 	g_test_add_func("/costed_code/chases", test_chases);
 	g_test_add_func("/costed_code/forks", test_forks);
 	g_test_add_func("/costed_code/few_outcomes", test_few_outcomes);
