@@ -449,6 +449,32 @@ def kept_in_memory(r):
                 f"\n{value} *totals[64];\n", f"for (int i = 0; i < 64; i++)\n\ttotals[i] = ({value} *)calloc(8, 8);", loop=True)
 
 
+@kind("throughput recurrence-alu", "bits handled one at a time")
+def bits(r):
+    one, whole = r.choice((
+        ("for (int k = 0; k < 32; k++)\n\t\tx += word >> k & 1;",
+         "word -= word >> 1 & 0x55555555;\n\tword = (word & 0x33333333) + (word >> 2 & 0x33333333);\n"
+         "\tx += (word + (word >> 4) & 0x0f0f0f0f) * 0x01010101 >> 24;"),
+        ("for (int k = 0; k < 32; k++)\n\t\tword = word >> 1 ^ (0xedb88320u & (0 - (word & 1)));\n\tx += word;",
+         "for (int k = 0; k < 4; k++)\n\t\tword = word >> 8 ^ by_byte[word & 255];\n\tx += word;")))
+    loop = "for (uint32_t i = turn; i < turn + 8; i++) {\n\tuint32_t word = table[i & 255] ^ $n;\n\tWORK\n}"
+    return Cost((loop.replace("WORK", one), loop.replace("WORK", whole)), "\nuint32_t by_byte[256];\n",
+                "for (uint32_t i = 0; i < 256; i++) {\n\tby_byte[i] = i;\n\tfor (int k = 0; k < 8; k++)\n"
+                "\t\tby_byte[i] = by_byte[i] >> 1 ^ (0xedb88320u & (0 - (by_byte[i] & 1)));\n}", loop=True)
+
+
+@kind("pointer-chase early-address working-set", "counts of references of scattered objects", "registers")
+def references(r):
+    size = r.choice((96, 160))
+    head = ("\nenum { SHARED = (1 << 15) - 1 };\nstruct shared {\n\tint uses, kind;\n\tchar name[%d];\n} *shared[SHARED + 1];\n"
+            "\nNOINLINE void keep(struct shared *one)\n{\n\tone->uses++;\n}\n" % (size - 8))
+    start = ("for (uint32_t i = 0; i <= SHARED; i++)\n\tshared[i] = (struct shared *)calloc(1, sizeof *shared[i]);\n"
+             "for (uint32_t i = SHARED; i > 0; i--) {\n\tuint32_t other = (uint32_t)(random_word() % i);\n"
+             "\tstruct shared *one = shared[i];\n\tshared[i] = shared[other];\n\tshared[other] = one;\n}")
+    loop = "for (uint32_t i = 0; i < 16; i++) {\n\tstruct shared *one = shared[(turn + i) & SHARED];\nCOUNT\tx += (uintptr_t)one >> 4;\n}"
+    return Cost((loop.replace("COUNT", "\tkeep(one);\n"), loop.replace("COUNT", "")), head, start, loop=True, step=16)
+
+
 @kind("split-access", "accesses across the end of a line", "windows")
 def split_access(r):
     size, at = r.choice(((8, "i * 64"), (16, "i * 64"), (8, "(i & 7) * 4096")))
