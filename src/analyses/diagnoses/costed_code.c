@@ -285,6 +285,13 @@ static bool has_one_busy_unit(const LodeLoop *loop, double cycles)
 	       most >= BUSY * cycles && cycles >= BUSY * most && other < BELOW * cycles;
 }
 
+/* Arithmetic takes so many cycles to be named, as counters are recurrences of one; and no unit may
+ * be near. */
+static bool is_counter(uint32_t step, double chain, double units)
+{
+	return step == LODE_STEP_OF_ALU && (chain < LEAST_CYCLES || units >= NEAR * chain);
+}
+
 /* The bits of what limits a loop. */
 static uint64_t limits_of(const LodeCostedCode *self, const LodeLoop *loop)
 {
@@ -307,7 +314,8 @@ static uint64_t limits_of(const LodeCostedCode *self, const LodeLoop *loop)
 	/* The time may be wrong by two of its errors. */
 	double wrong = 2 * MAX(loop->iteration_error_ns, 0) / loop->iteration_ns;
 	double least = NEAR * cycles * MAX(1 - wrong, 0), most = cycles * (1 + wrong) / NEAR;
-	if (step < LODE_N_STEPS_OF && chain >= least && chain <= most)
+	if (step < LODE_N_STEPS_OF && chain >= least && chain <= most &&
+		!is_counter(step, chain, units))
 		limits |= UINT64_C(1) << (LODE_CODE_LIMIT_STEP + step);
 	if (units >= least && units <= most)
 		limits |= UINT64_C(1) << (LODE_CODE_LIMIT_UNIT + unit);

@@ -228,6 +228,10 @@ static void test_limits(void)
 		{10, -1, 0, 11.7, 0, 0, 0, NULL, "busy:divider"},
 		{10, -1, 0, 11.8, 0, 0, 0, NULL, ""},
 		{10, 9, 0, 9, 0, 0, 0, "load", "loop:chase limit:load busy:divider"},
+		/* arithmetic: counters, and what a unit takes as long for */
+		{1, 1, 0, 0, 0, 0, 0, "alu", ""},
+		{2, 2, 0, 1.6, 0, 0, 0, "alu", "limit:alu"},
+		{2, 2, 0, 1.7, 0, 0, 0, "alu", "busy:divider"},
 		/* the time is not known */
 		{-1, 4, 0, 2.6, 0, 0, 0, "fp", "limit:fp"},
 		{-1, 4, 0, 2.7, 0, 0, 0, "fp", ""},
