@@ -17,3 +17,24 @@ typedef struct {
 
 /* False: the instruction in these bytes is no such. */
 bool lode_register_advance_decode(LodeRegisterAdvance *out, const uint8_t *code, size_t size);
+
+/*
+ * A sum of registers times factors, and a constant: mov, movsxd, cdqe, lea, add, sub, inc, dec,
+ * neg, shl, imul by a constant, xor and sub of a register with itself; or the product of two
+ * registers. So addresses are computed.
+ */
+typedef struct {
+	uint8_t number; /* general register, as it is encoded */
+	int64_t factor;
+} LodeRegisterTerm;
+
+typedef struct {
+	uint8_t target;
+	uint8_t n;       /* terms; 0: a constant */
+	bool is_copy;    /* the one term alone */
+	bool is_product; /* of two terms */
+	LodeRegisterTerm terms[2];
+} LodeRegisterTerms;
+
+/* False: the instruction in these bytes is no such. */
+bool lode_register_terms_decode(LodeRegisterTerms *out, const uint8_t *code, size_t size);

@@ -109,6 +109,8 @@ static void add_stride(Texts *self, const LodeAddressEvidence *evidence)
 	g_snprintf(text, sizeof(text), "stride:%" G_GINT64_FORMAT, stride);
 	if (stride != 0)
 		add(self, text);
+	else if (evidence->walk.is_equal)
+		add(self, "stride:equal");
 	else if (windows == NULL || windows->accesses < LEAST_STRIDED)
 		return;
 	else if (windows->repeated >= MOST * windows->accesses)
@@ -116,7 +118,7 @@ static void add_stride(Texts *self, const LodeAddressEvidence *evidence)
 	else if (windows->accesses >= LEAST_WITHOUT_STRIDE &&
 		 windows->strided < FEW * windows->accesses &&
 		 windows->repeated < FEW * windows->accesses)
-		add(self, evidence->is_linear ? "stride:equal" : "stride:none");
+		add(self, "stride:none");
 }
 
 /* That all addresses differ by multiples of it: a lower bound of the steps. 0: all are equal, or

@@ -52,9 +52,7 @@ static void step(
 	LodeLoopValue value = {.origin = LODE_LOOP_UNKNOWN};
 
 	if (advance != NULL) {
-		value = advance->source == LODE_LOOP_CONSTANT
-		                ? (LodeLoopValue){0, LODE_LOOP_CONSTANT, 64}
-		                : state->values[advance->source];
+		value = state->values[advance->source];
 		value.constant += (uint64_t)advance->constant;
 		value.width = MIN(value.width, advance->width);
 	}

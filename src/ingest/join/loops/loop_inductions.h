@@ -18,14 +18,12 @@
 #include "images/registers/register_advance.h"
 #include "ingest/join/loops/natural_loops.h"
 
-/* LODE_LOOP_CONSTANT stands for a register that is always 0: what is set to it and a constant has
- * that constant. */
-enum { LODE_LOOP_REGISTERS = 16, LODE_LOOP_UNKNOWN = LODE_LOOP_REGISTERS, LODE_LOOP_CONSTANT };
+enum { LODE_LOOP_REGISTERS = 16, LODE_LOOP_UNKNOWN = LODE_LOOP_REGISTERS };
 
 /* A general register before an instruction. */
 typedef struct {
 	uint64_t constant; /* modulo 2 to the width */
-	uint8_t origin;    /* LODE_LOOP_CONSTANT; LODE_LOOP_UNKNOWN: neither */
+	uint8_t origin;    /* LODE_LOOP_UNKNOWN: neither */
 	uint8_t width;     /* bits that hold */
 } LodeLoopValue;
 
@@ -47,7 +45,7 @@ void lode_loop_inductions_init(LodeLoopInductions *self);
 void lode_loop_inductions_clear(LodeLoopInductions *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LodeLoopInductions, lode_loop_inductions_clear)
 
-/* Says what a node sets to a register, or LODE_LOOP_CONSTANT, and a constant; false: nothing. */
+/* Says what a node sets to a register and a constant; false: nothing. */
 typedef bool (*LodeAdvanceFunc)(const void *data, uint32_t node, LodeRegisterAdvance *out);
 
 /* False: the loop is too large. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/join/loops/loop_strides.h"
 
-#include "images/registers/register_test.h"
+#include "ingest/join/loops/register_forms.h"
 #include "model/index.h"
 
 #include <string.h>
@@ -12,25 +12,39 @@ enum { LINE = 64 };
 typedef struct {
 	LodeNaturalLoop loop;
 	LodeLoopInductions inductions;
+	LodeRegisterForms forms;
 	uint32_t head; /* LODE_LOOP_OF_CALL: none, or it could not be followed */
 } Followed;
 
 struct LodeLoopStrides {
 	const LodeLoopCode *code;
 	LodeLoopRounds *rounds;
+	GArray *terms; /* LodeNodeTerms × nodes */
 	Followed inner, outer;
 };
+
+/* By how much something is more the next time. */
+typedef struct {
+	enum {
+		STEP_UNKNOWN,
+		STEP_KNOWN,
+		STEP_EQUAL
+	} kind; /* equal: not known, but always the same */
+	uint64_t step;
+} Step;
 
 static void init(Followed *self)
 {
 	lode_natural_loop_init(&self->loop);
 	lode_loop_inductions_init(&self->inductions);
+	lode_register_forms_init(&self->forms);
 }
 
 static void clear(Followed *self)
 {
 	lode_natural_loop_clear(&self->loop);
 	lode_loop_inductions_clear(&self->inductions);
+	lode_register_forms_clear(&self->forms);
 }
 
 LodeLoopStrides *lode_loop_strides_new(void)
@@ -38,6 +52,7 @@ LodeLoopStrides *lode_loop_strides_new(void)
 	LodeLoopStrides *self = g_new0(LodeLoopStrides, 1);
 
 	self->rounds = lode_loop_rounds_new();
+	self->terms = g_array_new(FALSE, FALSE, sizeof(LodeNodeTerms));
 	init(&self->inner);
 	init(&self->outer);
 	return self;
@@ -48,125 +63,79 @@ void lode_loop_strides_free(LodeLoopStrides *self)
 	if (self == NULL)
 		return;
 	lode_loop_rounds_free(self->rounds);
+	g_array_unref(self->terms);
 	clear(&self->inner);
 	clear(&self->outer);
 	g_free(self);
 }
 
-/* As the code's, and constants. */
-static bool advance_of(const void *data, uint32_t node, LodeRegisterAdvance *out)
+static void decode_terms(LodeLoopStrides *self)
 {
-	const LodeLoopCode *code = data;
-	LodeLoopBytes bytes = code->bytes(code->data, node);
-	uint64_t value;
+	const LodeLoopCode *code = self->code;
 
-	if (code->advance(code->data, node, out))
-		return true;
-	*out = (LodeRegisterAdvance){.source = LODE_LOOP_CONSTANT, .width = 64};
-	if (bytes.bytes == NULL ||
-		!lode_register_constant_decode(&out->target, &value, bytes.bytes, bytes.size))
-		return false;
-	out->constant = (int64_t)value;
-	return true;
+	g_array_set_size(self->terms, 0);
+	for (uint32_t i = 0; i < code->graph->n; i++) {
+		LodeLoopBytes bytes = code->bytes(code->data, i);
+		LodeNodeTerms terms = {.is_known = false};
+		if (bytes.bytes != NULL && code->graph->nodes[i].loop_depth > 0)
+			terms.is_known = lode_register_terms_decode(
+				&terms.terms, bytes.bytes, bytes.size);
+		g_array_append_val(self->terms, terms);
+	}
 }
 
-static bool follow(Followed *self, const LodeLoopCode *code, uint32_t head)
+/* `inner`: whose first iteration alone is asked for; NULL: none. */
+static bool follow(
+	const LodeLoopStrides *self, Followed *loop, uint32_t head, const LodeNaturalLoop *inner)
 {
-	bool is_followed = lode_natural_loop_find(&self->loop, head) &&
+	const LodeLoopCode *code = self->code;
+	bool is_followed = lode_natural_loop_find(&loop->loop, head) &&
 	                   lode_loop_inductions_find(
-				   &self->inductions, &self->loop, advance_of, code);
+				   &loop->inductions, &loop->loop, code->advance, code->data) &&
+	                   lode_register_forms_find(&loop->forms, &loop->loop,
+				   (const LodeNodeTerms *)(const void *)self->terms->data,
+				   loop->inductions.unchanged, inner);
 
-	self->head = is_followed ? head : LODE_LOOP_OF_CALL;
+	loop->head = is_followed ? head : LODE_LOOP_OF_CALL;
 	return is_followed;
 }
 
-/* By how much a register that was `origin` at the head of a loop is more in the next iteration.
- * False: by no constant. */
-static bool step_of(const LodeLoopInductions *self, unsigned origin, int64_t *out_step)
+/* Of a register that is the loop's own at its head. */
+static Step step_of(const Followed *loop, unsigned number)
 {
-	bool is_register = origin < LODE_LOOP_REGISTERS;
-	bool is_same = origin == LODE_LOOP_CONSTANT ||
-	               (is_register && (self->unchanged >> origin & 1) != 0);
+	const LodeRegisterForm *end = &loop->forms.end[number];
 
-	*out_step = is_register && !is_same ? self->steps[origin] : 0;
-	return is_same || *out_step != 0;
+	if (loop->inductions.steps[number] != 0)
+		return (Step){STEP_KNOWN, (uint64_t)loop->inductions.steps[number]};
+	return (Step){end->origin == number && end->factor == 1 && !end->is_scaled ? STEP_EQUAL
+										   : STEP_UNKNOWN,
+		0};
 }
 
-static unsigned origin_at(const Followed *self, uint32_t node, unsigned number)
-{
-	LodeLoopValue value;
-
-	if (number >= LODE_LOOP_REGISTERS ||
-		!lode_loop_inductions_value(&self->inductions, node, number, &value))
-		return LODE_LOOP_UNKNOWN;
-	return value.origin;
-}
-
-/* After the node. */
-static unsigned origin_after(
-	const LodeLoopStrides *self, const Followed *loop, uint32_t node, unsigned number)
-{
-	const LodeDependenceNode *at = &self->code->graph->nodes[node];
-	LodeRegisterAdvance advance;
-
-	if (at->is_known && (at->use.changes >> number & 1) == 0)
-		return origin_at(loop, node, number);
-	if (!at->is_known || !advance_of(self->code, node, &advance) || advance.target != number)
-		return LODE_LOOP_UNKNOWN;
-	return advance.source == LODE_LOOP_CONSTANT ? LODE_LOOP_CONSTANT
-	                                            : origin_at(loop, node, advance.source);
-}
-
-/* By how much a register is more when the inner loop begins again in the next turn of the outer
- * one. */
-static bool turn_step_of(const LodeLoopStrides *self, unsigned number, int64_t *out_step)
-{
-	const LodeDependenceGraph *graph = self->code->graph;
-	uint32_t head = self->inner.head;
-	bool is_known = false;
-
-	for (uint32_t w = graph->first_ways[head]; w < graph->first_ways[head + 1]; w++) {
-		uint32_t source = graph->ways[w].source;
-		int64_t step;
-		if (lode_natural_loop_has(&self->inner.loop, source))
-			continue;
-		if (!lode_natural_loop_has(&self->outer.loop, source) ||
-			!step_of(&self->outer.inductions,
-				origin_after(self, &self->outer, source, number), &step) ||
-			(is_known && step != *out_step))
-			return false;
-		*out_step = step;
-		is_known = true;
-	}
-	return is_known;
-}
-
-/* The step of base + index × scale, from one iteration to the next, or from one turn of the outer
- * loop to the next. */
-static bool address_step(
-	const LodeLoopStrides *self, uint32_t node, bool is_of_turn, int64_t *out_step)
+/* Of base + index × scale, from one iteration of the loop to the next. */
+static Step address_step(const LodeLoopStrides *self, const Followed *loop, uint32_t node)
 {
 	const LodeMemoryUse *memory = &self->code->graph->nodes[node].use.memory;
 	const struct {
 		uint8_t number, scale;
 	} parts[] = {{memory->base, 1}, {memory->index, memory->scale}};
-	uint64_t sum = 0;
+	Step sum = {STEP_KNOWN, 0};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
-		int64_t step = 0;
-		unsigned origin;
 		if (parts[i].number == LODE_NO_BIT)
 			continue;
-		origin = origin_at(&self->inner, node, parts[i].number);
-		bool is_known = is_of_turn && origin < LODE_LOOP_REGISTERS
-		                        ? turn_step_of(self, origin, &step)
-		                        : step_of(&self->inner.inductions, origin, &step);
-		if (!is_known)
-			return false;
-		sum += (uint64_t)step * parts[i].scale;
+		LodeRegisterForm form = lode_register_forms_at(&loop->forms, node, parts[i].number);
+		if (form.origin == LODE_FORM_SAME)
+			continue;
+		Step step = form.origin < LODE_FORM_REGISTERS ? step_of(loop, form.origin)
+		                                              : (Step){STEP_UNKNOWN, 0};
+		if (step.kind == STEP_UNKNOWN)
+			return step;
+		if (step.kind == STEP_EQUAL || form.is_scaled)
+			sum.kind = STEP_EQUAL;
+		sum.step += step.step * (uint64_t)form.factor * parts[i].scale;
 	}
-	*out_step = (int64_t)sum;
-	return true;
+	return sum;
 }
 
 static bool is_within_line(int64_t distance)
@@ -180,16 +149,18 @@ static void find_turns(LodeLoopStrides *self, uint32_t node, LodeLoopStride *out
 	const LodeDependenceNode *nodes = self->code->graph->nodes;
 	uint32_t around = lode_loop_rounds_parent(self->rounds, self->inner.head);
 	double turns = nodes[around == LODE_LOOP_OF_CALL ? 0 : around].count;
-	int64_t step;
 
 	out->rounds = lode_loop_rounds_count(self->rounds, around, node);
 	out->is_exact = out->rounds > 0;
 	/* a lower bound, where not every turn comes to the inner loop */
 	if (!out->is_exact && turns > 0)
 		out->rounds = nodes[self->inner.head].count / turns;
-	if (around != LODE_LOOP_OF_CALL &&
-		(self->outer.head == around || follow(&self->outer, self->code, around)))
-		out->comes_back = address_step(self, node, true, &step) && is_within_line(step);
+	if (around == LODE_LOOP_OF_CALL ||
+		(self->outer.head != around &&
+			!follow(self, &self->outer, around, &self->inner.loop)))
+		return;
+	Step step = address_step(self, &self->outer, node);
+	out->comes_back = step.kind == STEP_KNOWN && is_within_line((int64_t)step.step);
 }
 
 void lode_loop_strides_find(
@@ -199,7 +170,7 @@ void lode_loop_strides_find(
 
 	memset(out, 0, graph->n * sizeof(*out));
 	self->code = code;
-	self->outer.head = LODE_LOOP_OF_CALL;
+	decode_terms(self);
 	lode_loop_rounds_begin(self->rounds, code);
 	lode_natural_loop_begin(&self->inner.loop, graph);
 	lode_natural_loop_begin(&self->outer.loop, graph);
@@ -210,8 +181,9 @@ void lode_loop_strides_find(
 		const GArray *body = self->inner.loop.body;
 		for (guint k = 0; k < body->len; k++)
 			weight += graph->nodes[LODE_AT(body, uint32_t, k)].weight;
-		if (!(weight > 0) || weight < least_weight || !follow(&self->inner, code, i))
+		if (!(weight > 0) || weight < least_weight || !follow(self, &self->inner, i, NULL))
 			continue;
+		self->outer.head = LODE_LOOP_OF_CALL;
 		for (guint k = 0; k < body->len; k++) {
 			uint32_t node = LODE_AT(body, uint32_t, k);
 			LodeLoopStride *it = &out[node];
@@ -219,7 +191,10 @@ void lode_loop_strides_find(
 				!graph->nodes[node].is_known ||
 				lode_loop_rounds_around(self->rounds, node) != i)
 				continue;
-			it->is_known = address_step(self, node, false, &it->stride);
+			Step step = address_step(self, &self->inner, node);
+			it->is_known = step.kind == STEP_KNOWN;
+			it->is_equal = step.kind == STEP_EQUAL;
+			it->stride = it->is_known ? (int64_t)step.step : 0;
 			if (!it->is_known || !is_within_line(it->stride))
 				find_turns(self, node, it);
 		}

@@ -19,7 +19,8 @@
 
 /* Of an access, in the smallest loop around it. */
 typedef struct {
-	bool is_known;   /* the stride: it may be in a register */
+	bool is_known;   /* the stride */
+	bool is_equal;   /* the stride is not known, but the same each time, as in a register */
 	int64_t stride;  /* bytes from one iteration to the next; those from the last one not */
 	bool comes_back; /* each turn of the loop around it begins less than a line from where the
 	                    one before began */

@@ -152,10 +152,15 @@ static void test_strides(void)
 static void test_strides_of_code(void)
 {
 	LodeObservedInstruction windows = {.accesses = 100};
-	LodeAddressEvidence evidence = {.windows = &windows, .reach = 2048, .is_linear = true};
+	LodeAddressEvidence evidence = {
+		.windows = &windows, .reach = 2048, .walk = {.is_equal = true}};
 
 	g_assert_true(has(&evidence, "stride:equal"));
 	g_assert_false(has(&evidence, "stride:none"));
+	windows.strided = 50;
+	windows.stride = 24;
+	g_assert_true(has(&evidence, "stride:24"));
+	windows.strided = 0;
 	evidence.walk = (LodeLoopStride){.is_known = true, .stride = -24};
 	g_assert_true(has(&evidence, "stride:-24"));
 	g_assert_false(has(&evidence, "stride:equal"));
