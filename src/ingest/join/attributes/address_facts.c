@@ -23,6 +23,7 @@ enum {
 /* Shares of accesses, moves, or bytes. */
 #define MOST 0.5
 #define FEW 0.25
+#define THIRD (1.0 / 3)
 #define DIRECTED 0.75
 #define OFTEN 0.125
 #define ROOMY 0.75
@@ -152,7 +153,7 @@ static void add_density(Texts *self, const LodeAddressEvidence *evidence, double
 }
 
 /* The instruction's, by windows or, if these are few, of all that access the object; or else by the
- * members that are used. */
+ * members that are used, or by what the code tells. */
 static void add_lines(Texts *self, const LodeAddressEvidence *evidence)
 {
 	const LodeObservedInstruction *windows = evidence->windows;
@@ -175,8 +176,15 @@ static void add_lines(Texts *self, const LodeAddressEvidence *evidence)
 			add(self, "lines:partly-used");
 		return;
 	}
-	if (visits < LEAST_VISITS)
+	if (visits < LEAST_VISITS) {
+		const LodeLoopStride *walk = &evidence->walk;
+		if (walk->used > 0 && walk->used <= THIRD) {
+			add(self, "lines:partly-used");
+			add_density(
+				self, evidence, walk->used * MIN(fabs((double)walk->stride), LINE));
+		}
 		return;
+	}
 	double used = (double)bytes / (double)visits / LINE;
 	if (used <= MOST) {
 		add(self, "lines:partly-used");
@@ -325,8 +333,7 @@ unsigned lode_address_facts_make(const LodeAddressEvidence *evidence,
 	bool has_windows = windows != NULL && windows->accesses >= LEAST_ACCESSES;
 
 	add_stride(&texts, evidence);
-	if (evidence->n > 0 || windows != NULL)
-		add_lines(&texts, evidence);
+	add_lines(&texts, evidence);
 	if (has_windows && windows->conflicting >= OFTEN * windows->accesses)
 		add(&texts, "conflict:first-level");
 	if (is_crowded(evidence))

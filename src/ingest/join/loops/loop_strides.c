@@ -6,7 +6,11 @@
 
 #include <string.h>
 
-enum { LINE = 64 };
+enum {
+	LINE = 64,
+	LEAST_APART = 16,   /* bytes */
+	MOST_ACCESSES = 32, /* of a loop whose bytes are counted */
+};
 
 /* A loop at hand. */
 typedef struct {
@@ -163,6 +167,70 @@ static void find_turns(LodeLoopStrides *self, uint32_t node, LodeLoopStride *out
 	out->comes_back = step.kind == STEP_KNOWN && is_within_line((int64_t)step.step);
 }
 
+/* The accesses of the inner loop by known strides; 0: there are others, or too many. */
+static unsigned list_accesses(const LodeLoopStrides *self, const LodeLoopStride *strides,
+	uint32_t out_nodes[MOST_ACCESSES])
+{
+	const GArray *body = self->inner.loop.body;
+	unsigned n = 0;
+
+	if (lode_natural_loop_has_inner(&self->inner.loop))
+		return 0;
+	for (guint k = 0; k < body->len; k++) {
+		uint32_t at = LODE_AT(body, uint32_t, k);
+		const LodeDependenceNode *node = &self->code->graph->nodes[at];
+		bool is_other = node->use.address != 0 && node->use.memory.size == 0;
+		if (!node->is_known || node->is_call || is_other || n == MOST_ACCESSES)
+			return 0;
+		if (node->use.memory.size > 0 && strides[at].is_known)
+			out_nodes[n++] = at;
+	}
+	return n;
+}
+
+static int64_t line_of(int64_t displacement)
+{
+	return displacement >= 0 ? displacement / LINE : -1 - (-1 - displacement) / LINE;
+}
+
+/* Those of the inner loop that go by the same stride, together. */
+static double used_by_stride(const LodeLoopStrides *self, const LodeLoopStride *strides,
+	const uint32_t *nodes, unsigned n, int64_t stride)
+{
+	const LodeDependenceNode *graph = self->code->graph->nodes;
+	uint64_t distance = stride < 0 ? -(uint64_t)stride : (uint64_t)stride;
+	double bytes = 0, lines = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		const LodeMemoryUse *own = &graph[nodes[i]].use.memory;
+		bool is_new = true, is_new_line = true;
+		if (strides[nodes[i]].stride != stride)
+			continue;
+		for (unsigned k = 0; k < i; k++) {
+			const LodeMemoryUse *other = &graph[nodes[k]].use.memory;
+			if (strides[nodes[k]].stride != stride || other->form != own->form)
+				continue;
+			is_new &= other->displacement != own->displacement;
+			is_new_line &= line_of(other->displacement) != line_of(own->displacement);
+		}
+		bytes += is_new ? own->size : 0;
+		lines += is_new_line;
+	}
+	return MIN(bytes / (distance < LINE ? (double)distance : LINE * lines), 1);
+}
+
+static void find_used(const LodeLoopStrides *self, LodeLoopStride *strides)
+{
+	uint32_t nodes[MOST_ACCESSES];
+	unsigned n = list_accesses(self, strides, nodes);
+
+	for (unsigned i = 0; i < n; i++) {
+		int64_t stride = strides[nodes[i]].stride;
+		if (stride >= LEAST_APART || stride <= -LEAST_APART)
+			strides[nodes[i]].used = used_by_stride(self, strides, nodes, n, stride);
+	}
+}
+
 void lode_loop_strides_find(
 	LodeLoopStrides *self, const LodeLoopCode *code, double least_weight, LodeLoopStride *out)
 {
@@ -198,5 +266,6 @@ void lode_loop_strides_find(
 			if (!it->is_known || !is_within_line(it->stride))
 				find_turns(self, node, it);
 		}
+		find_used(self, out);
 	}
 }

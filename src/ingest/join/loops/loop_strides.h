@@ -25,7 +25,11 @@ typedef struct {
 	bool comes_back; /* each turn of the loop around it begins less than a line from where the
 	                    one before began */
 	bool is_exact;   /* the code says the rounds */
-	double rounds;   /* iterations in each such turn, or in each call; 0: not known */
+	/* Of the bytes that an innermost loop without calls goes over by this stride, or of the
+	 * lines that it does not pass over, those that it accesses; 0: not known, or less than 16
+	 * bytes lie between its accesses. */
+	double used;
+	double rounds; /* iterations in each such turn, or in each call; 0: not known */
 } LodeLoopStride;
 
 typedef struct LodeLoopStrides LodeLoopStrides;

@@ -226,6 +226,28 @@ static void test_density(void)
 	g_assert_false(has(&evidence, "lines:dense") || has(&evidence, "lines:apart"));
 }
 
+/* What the code tells of the used bytes counts where windows tell nothing. */
+static void test_lines_of_code(void)
+{
+	LodeObservedInstruction windows = {.line_visits = 15};
+	LodeAddressEvidence evidence = {.windows = &windows,
+		.reach = 2048,
+		.walk = {.is_known = true, .stride = 112, .used = 0.125}};
+
+	g_assert_true(has(&evidence, "lines:partly-used"));
+	evidence.windows = NULL;
+	g_assert_true(has(&evidence, "lines:partly-used"));
+	evidence.walk.used = 0.34;
+	g_assert_false(has_any(&evidence, "lines:"));
+	evidence.walk.used = 0;
+	g_assert_false(has_any(&evidence, "lines:"));
+	evidence.walk.used = 0.125;
+	windows.line_visits = 16; /* which know better */
+	windows.line_used_bytes = 16 * 60;
+	evidence.windows = &windows;
+	g_assert_true(has(&evidence, "lines:used"));
+}
+
 /* Byte by byte, of structures that lie one after the other from an address on. */
 static void test_used_bytes(void)
 {
@@ -525,6 +547,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/address-facts/strides-of-code", test_strides_of_code);
 	g_test_add_func("/address-facts/lines", test_lines);
 	g_test_add_func("/address-facts/density", test_density);
+	g_test_add_func("/address-facts/lines-of-code", test_lines_of_code);
 	g_test_add_func("/address-facts/used-bytes", test_used_bytes);
 	g_test_add_func("/address-facts/lines-by-members", test_lines_by_members);
 	g_test_add_func("/address-facts/conflicts", test_conflicts);

@@ -330,7 +330,8 @@ static LodeLoopBytes bytes_by_hand(const void *data, uint32_t node)
 	                                 : (LodeLoopBytes){NULL, 0};
 }
 
-static LodeLoopStride stride_by_hand(int64_t row, int64_t column, double n_rows)
+/* `second`: the displacement of another access in the inner loop; 0: there is none. */
+static LodeLoopStride walk_by_hand(int64_t row, int64_t column, double n_rows, int64_t second)
 {
 	/* mov rax, rdi; add rax, imm32; add rdi, imm32 */
 	ByHand by_hand = {row, column,
@@ -358,11 +359,32 @@ static LodeLoopStride stride_by_hand(int64_t row, int64_t column, double n_rows)
 	nodes[MOVE].use.changes = lode_register_bit(7);
 	nodes[INNER].use.memory = (LodeMemoryUse){
 		.base = 0, .index = LODE_NO_BIT, .size = 4, .is_load = true};
+	if (second != 0) {
+		nodes[COMPARE].use.memory = nodes[INNER].use.memory;
+		nodes[COMPARE].use.memory.displacement = second;
+	}
 	const LodeDependenceGraph graph = {
 		.nodes = nodes, .n = N_BY_HAND, .first_ways = firsts, .ways = ways};
 	const LodeLoopCode code = {&graph, advance_by_hand, bytes_by_hand, NULL, &by_hand};
 	lode_loop_strides_find(search, &code, 0, strides);
 	return strides[INNER];
+}
+
+static LodeLoopStride stride_by_hand(int64_t row, int64_t column, double n_rows)
+{
+	return walk_by_hand(row, column, n_rows, 0);
+}
+
+/* Four bytes at a time, of lines of 64 or of what the loop passes over. */
+static void test_used(void)
+{
+	g_assert_cmpfloat(walk_by_hand(4096, 4, 200, 0).used, ==, 4.0 / 64);
+	g_assert_cmpfloat(walk_by_hand(4096, 4, 200, 60).used, ==, 8.0 / 64);
+	g_assert_cmpfloat(walk_by_hand(4096, 4, 200, 64).used, ==, 8.0 / 128);
+	g_assert_cmpfloat(walk_by_hand(4096, 4, 200, -1).used, ==, 8.0 / 128);
+	g_assert_cmpfloat(walk_by_hand(-40, 4, 200, 0).used, ==, 4.0 / 40);
+	g_assert_cmpfloat(walk_by_hand(16, 4, 200, 8).used, ==, 0.5);
+	g_assert_cmpfloat(walk_by_hand(12, 4, 200, 0).used, ==, 0);
 }
 
 static void test_columns(void)
@@ -389,5 +411,6 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/ingest/loop-strides/random", test_random);
 	g_test_add_func("/ingest/loop-strides/columns", test_columns);
+	g_test_add_func("/ingest/loop-strides/used", test_used);
 	return g_test_run();
 }
