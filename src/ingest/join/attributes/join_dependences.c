@@ -561,8 +561,11 @@ static void find_strides(const Finding *self, const LodeFunction *function, Scra
 	g_array_set_size(scratch->walks, n);
 	LodeLoopStride *walks = (LodeLoopStride *)(void *)scratch->walks->data;
 	lode_loop_strides_find(scratch->strides, &code, self->least_weight, walks);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
+		bool is_walk = walks[i].is_equal || (walks[i].is_known && walks[i].stride != 0);
 		codes[i].walk = walks[i];
+		codes[i].is_early |= is_walk; /* it is made of what the loop adds up */
+	}
 }
 
 static void find_in_function(size_t index, unsigned worker, void *user_data)
