@@ -140,7 +140,7 @@ static const struct {
 	{"look-ups", "luaH_getshortstr", "/usr/bin/lua5.4"},
 	{"JS and Java builtins", "Builtins_ArrayMap", "/usr/bin/node"},
 	{"JS and Java builtins", "call_stub", "/tmp/jit-7.dump"},
-	{"JS and Java builtins", "v8::internal::JsonStringifier::SerializeString()",
+	{"copies and lists of V8", "v8::internal::JsonStringifier::SerializeString()",
 		"/usr/bin/node"},
 	{"regular expressions", "Builtins_RegExpReplace", "/usr/bin/node"},
 	{"regular expressions", "sre_ucs1_match", "/usr/bin/python3.11"},
