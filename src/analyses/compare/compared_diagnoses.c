@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-/* The share of the processor time below which there may be a diagnosis that is not made. */
-static const double UNSEEN = 0.02;
+/* The share of the processor time, and the samples, below which there may be a diagnosis that is
+ * not made: 2 %, and three errors of √(2 samples). */
+static const double UNSEEN = 0.02, UNSEEN_SAMPLES = 18;
 
 static const double SLOWER_DEVIATIONS = 3;
 
@@ -144,9 +145,12 @@ static bool is_told(const LodeComparedDiagnoses *self, const LodeComparedDiagnos
 {
 	LodeEstimate seconds[2] = {row->seconds[0], row->seconds[1]};
 
-	for (int side = 0; side < 2; side++)
+	for (int side = 0; side < 2; side++) {
+		double samples = comparison->profiles[side].samples;
+		double unseen = fmax(UNSEEN, samples > 0 ? UNSEEN_SAMPLES / samples : 0);
 		if (row->sides[side] == NULL && row->match != LODE_MATCH_SAME)
-			seconds[side].value = fmin(UNSEEN * all[side], seconds[1 - side].value);
+			seconds[side].value = fmin(unseen * all[side], seconds[1 - side].value);
+	}
 	return lode_speed_is_exceeded(&comparison->speed, seconds[0], seconds[1], self->deviations);
 }
 
@@ -218,7 +222,9 @@ LodeComparedDiagnoses *lode_compared_diagnoses_new(
 		row->is_told = has_moved(comparison, row) && is_told(self, row, all, comparison);
 	}
 	g_array_sort(self->rows, compare_rows);
-	find_achieved(self, all, comparison->speed.factor);
+	if (fmax(comparison->profiles[0].common, comparison->profiles[1].common) >=
+		LODE_LITTLE_COMMON)
+		find_achieved(self, all, comparison->speed.factor);
 	return self;
 }
 

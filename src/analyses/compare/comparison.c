@@ -182,6 +182,26 @@ static char *list_common_events(const LodeProfile *const profiles[2])
 	return g_string_free(list, FALSE);
 }
 
+/* Where the other profile's weight is different, as one of them has hardly a sample: that of the
+ * one with more samples, where it was sampled, if both have it; else NULL. */
+static const char *find_common_weight(const LodeProfile *const profiles[2])
+{
+	const LodeProfile *most = profiles[profiles[1]->n_samples > profiles[0]->n_samples];
+	for (int side = 0; side < 2; side++)
+		if (profiles[side]->weight_event >= profiles[side]->events->len)
+			return NULL;
+	uint32_t sampled = lode_profile_event_as_sampled(most, most->weight_event);
+	if (sampled == LODE_NONE ||
+		strcmp(lode_profile_event(profiles[0], profiles[0]->weight_event)->name,
+			lode_profile_event(profiles[1], profiles[1]->weight_event)->name) == 0)
+		return NULL;
+	const char *name = lode_profile_event(most, sampled)->name;
+	return lode_profile_find_event(profiles[0], name) != LODE_NONE &&
+	                       lode_profile_find_event(profiles[1], name) != LODE_NONE
+	               ? name
+	               : NULL;
+}
+
 static bool find_weight(Work *self, GError **error)
 {
 	const LodeProfile *base = self->profiles[0];
@@ -189,8 +209,11 @@ static bool find_weight(Work *self, GError **error)
 	g_autofree char *common = list_common_events(self->profiles);
 
 	uint32_t chosen = name != NULL ? lode_profile_find_weight(base, name) : base->weight_event;
+	const char *both = name == NULL ? find_common_weight(self->profiles) : NULL;
 
-	if (chosen < base->events->len)
+	if (both != NULL)
+		name = both;
+	else if (chosen < base->events->len)
 		name = lode_profile_event(base, chosen)->name;
 	if (name == NULL)
 		return fail(error, LODE_ERROR_UNSUPPORTED, "the base has no weight to compare");
@@ -390,8 +413,9 @@ static void set_finding(
 	double work = self->out->profiles[side].work;
 	double total = lode_profile_event(self->profiles[side], self->events[side])->total;
 
-	out->time = (LodeEstimate){
-		finding->time * total / work, finding->time_error * total / work};
+	/* That it has no sample is not more certain than one. */
+	out->time = (LodeEstimate){finding->time * total / work,
+		fmax(finding->time_error * total, self->units[side]) / work};
 	if (self->out->is_counted) {
 		out->executed = (LodeEstimate){exposure->value / work, exposure->error / work};
 		out->each = (LodeEstimate){finding->each, finding->each_error};

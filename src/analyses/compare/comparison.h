@@ -78,6 +78,10 @@ typedef struct {
 	double deviations; /* standard errors that a change must exceed, for so many rows */
 } LodeComparedRows;
 
+/* Where functions that both have take less of the time in both profiles, they may be of different
+ * programs. */
+#define LODE_LITTLE_COMMON 0.5
+
 /* One profile as it is compared. */
 typedef struct {
 	double total;       /* weight, by the unit of work */

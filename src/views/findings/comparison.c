@@ -560,7 +560,8 @@ static void put_left_out(const View *self)
 {
 	const LodeComparison *comparison = self->comparison;
 
-	if (comparison->left_out->len == 0)
+	if (comparison->left_out->len == 0 || !(comparison->profiles[0].total > 0) ||
+		!(comparison->profiles[1].total > 0))
 		return;
 	g_autoptr(GPtrArray) words = g_ptr_array_copy(
 		comparison->left_out, (GCopyFunc)(void (*)(void))g_strdup, NULL);

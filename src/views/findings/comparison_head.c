@@ -10,9 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-/* The share of the time in functions that both have below which they may be two programs. */
-#define MIN_COMMON 0.5
-
 /* Periods that differ by less are one. */
 #define SAME_PERIOD 0.1
 
@@ -99,11 +96,12 @@ static char *program_name(const LodeProfile *profile)
 static void append_programs(
 	const LodeProfile *const profiles[2], const LodeComparison *comparison, GString *out)
 {
-	double common = fmin(comparison->profiles[0].common, comparison->profiles[1].common);
+	/* A fix may take all time from functions that the other profile has not. */
+	double common = fmax(comparison->profiles[0].common, comparison->profiles[1].common);
 	g_autofree char *before = program_name(profiles[0]), *after = program_name(profiles[1]);
 	char share[LODE_NUMBER_SIZE];
 
-	if (!(common < MIN_COMMON))
+	if (!(common < LODE_LITTLE_COMMON))
 		return;
 	g_string_append(out, "Little in common");
 	if (before != NULL && after != NULL && strcmp(before, after) != 0)
@@ -159,12 +157,17 @@ void lode_comparison_append_differences(
 	const char *unit = lode_finding_unit(
 		profiles[0], lode_profile_find_event(profiles[0], comparison->weight));
 
-	for (int side = 0; side < 2; side++)
-		if (!(comparison->profiles[side].total > 0))
-			g_string_append_printf(out,
-				"Empty: %s has no %s, so that nothing is known of where its time "
-				"is. ",
-				names[side], comparison->weight);
+	bool is_empty = false;
+	for (int side = 0; side < 2; side++) {
+		if (comparison->profiles[side].total > 0)
+			continue;
+		is_empty = true;
+		g_string_append_printf(out,
+			"Empty: %s has no %s, so that nothing is known of where its time is. ",
+			names[side], comparison->weight);
+	}
+	if (is_empty)
+		return;
 	append_programs(profiles, comparison, out);
 	append_machines(profiles, out);
 	append_rates(profiles, comparison, strcmp(unit, "ns") == 0, out);

@@ -66,6 +66,7 @@ static void test_differences(void)
 	self.comparison.profiles[0].is_counted = true;
 	check(&self, "Executions are counted in the base alone:");
 	set_up(&self);
+	self.comparison.profiles[0].common = 0.125;
 	self.comparison.profiles[1].common = 0.25;
 	self.profiles[0]->program = lode_profile_intern(self.profiles[0], "/bin/one -x");
 	self.profiles[1]->program = lode_profile_intern(self.profiles[1], "/bin/other");

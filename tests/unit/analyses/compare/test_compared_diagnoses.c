@@ -17,6 +17,7 @@ static void set_up(Fixture *self, double base, double other)
 		self->diagnoses[side] = lode_diagnoses_new();
 		self->diagnoses[side]->seconds = side == 0 ? base : other;
 		self->comparison.profiles[side].total = self->diagnoses[side]->seconds;
+		self->comparison.profiles[side].common = 1;
 	}
 	self->comparison.change.value = other - base;
 	self->comparison.totals[LODE_TOTAL_USER].is_told = true;
@@ -140,6 +141,21 @@ static void test_small(void)
 	add(&self, 0, "division", LODE_SCOPE_FUNCTION, "hash", 0.03);
 	g_autoptr(LodeComparedDiagnoses) all = compare(&self);
 	g_assert_false(lode_compared_diagnosis(all, 0)->is_told);
+	tear_down(&self);
+	/* Twenty samples hide nearly all. */
+	set_up(&self, 10, 5);
+	self.comparison.profiles[1].samples = 20;
+	add(&self, 0, "division", LODE_SCOPE_FUNCTION, "hash", 0.4);
+	g_autoptr(LodeComparedDiagnoses) few = compare(&self);
+	g_assert_false(lode_compared_diagnosis(few, 0)->is_told);
+	tear_down(&self);
+	/* Of another program nothing was promised. */
+	set_up(&self, 10, 5);
+	self.comparison.profiles[0].common = self.comparison.profiles[1].common = 0.1;
+	add(&self, 0, "division", LODE_SCOPE_FUNCTION, "hash", 0.4);
+	g_autoptr(LodeComparedDiagnoses) others = compare(&self);
+	g_assert_true(lode_compared_diagnosis(others, 0)->is_told);
+	g_assert_true(isnan(lode_compared_diagnosis(others, 0)->achieved));
 	tear_down(&self);
 }
 
