@@ -690,6 +690,7 @@ export interface ComparedRow {
 	costs_more: number | null;
 	is_told: boolean;
 	is_repeated: boolean; // the function's row says it
+	is_unused: boolean; // new or gone, but its file is in both
 	base: ComparedSide;
 	new: ComparedSide;
 }

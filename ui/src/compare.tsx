@@ -29,9 +29,14 @@ function signed(value: number | null, unit: string): string {
 	return value === null ? "–" : `${value > 0 ? "+" : ""}${weight(value, unit)}`;
 }
 
+/** "gone"; of a function whose file is in both: "unused now". */
+function matchWords(row: ComparedRow): string {
+	return !row.is_unused ? row.match : row.match === "gone" ? "unused now" : "unused before";
+}
+
 function percent(row: ComparedRow): string {
 	const [old, now] = [row.base.time, row.new.time];
-	if (!old || now === null) return row.match === "same" ? "" : row.match;
+	if (!old || now === null) return row.match === "same" ? "" : matchWords(row);
 	const part = now / old - 1;
 	return `${part > 0 ? "+" : part < 0 ? "−" : ""}${Math.abs(100 * part).toFixed(1)} %`;
 }
@@ -201,7 +206,7 @@ function Row({ row, one, kind, data, route, base, isOpen, hasParts, hasEach }: {
 				) : (
 					<Name of={row} as="text" />
 				)}{" "}
-				{row.was && <span class="faint">was <Name of={row} as="was" /></span>} {row.match !== "same" && !row.was && <span class="faint">{row.match}</span>}{" "}
+				{row.was && <span class="faint">was <Name of={row} as="was" /></span>} {row.match !== "same" && !row.was && <span class="faint">{matchWords(row)}</span>}{" "}
 				{row.new.file && one.kind !== "lines" && (
 					<bdi class="faint">
 						{baseName(row.new.file)}:{row.new.line}

@@ -42,6 +42,7 @@ typedef struct {
 	char *exclude;
 	/* The weight in each profile of its functions, and of the other's functions, inlined. */
 	FunctionSum *own[2], *lent[2];
+	GHashTable *files[2]; /* build-ids */
 } Work;
 
 static bool fail(GError **error, int code, const char *format, ...) G_GNUC_PRINTF(3, 4);
@@ -381,6 +382,31 @@ static const FunctionSum *sum_of(const Work *self, int side, const LodeFunctionP
 	return self->lent[side][other].n > 0 ? &self->lent[side][other] : NULL;
 }
 
+/* The files of a profile, by their build-ids. */
+static GHashTable *find_files(const LodeProfile *profile)
+{
+	GHashTable *files = g_hash_table_new(g_str_hash, g_str_equal);
+
+	for (guint i = 0; i < profile->images->len; i++) {
+		const LodeImage *image = lode_profile_image(profile, i);
+		if (image->kind == LODE_IMAGE_FILE && image->build_id != NULL)
+			g_hash_table_add(files, image->build_id);
+	}
+	return files;
+}
+
+/* Whether a function that one profile has alone is in a file that the other has, too. */
+static bool is_in_both(const Work *self, const LodeFunctionPair *pair)
+{
+	int side = pair->functions[0] == LODE_NONE;
+	const LodeFunction *function = lode_profile_function(
+		self->profiles[side], pair->functions[side]);
+	const LodeImage *image = lode_profile_image(self->profiles[side], function->image);
+
+	return pair->functions[1 - side] == LODE_NONE && image->build_id != NULL &&
+	       g_hash_table_contains(self->files[1 - side], image->build_id);
+}
+
 /* Of the weight in functions; shares of nothing are not numbers. */
 static void find_common(Work *self)
 {
@@ -388,8 +414,10 @@ static void find_common(Work *self)
 		const LodeFunctionPair *pair = &g_array_index(
 			self->pairs->pairs, LodeFunctionPair, i);
 		const FunctionSum *both[2] = {sum_of(self, 0, pair), sum_of(self, 1, pair)};
-		for (int side = 0; side < 2 && both[0] != NULL && both[1] != NULL; side++)
-			self->out->profiles[side].common += both[side]->weight;
+		bool is_common = (both[0] != NULL && both[1] != NULL) || is_in_both(self, pair);
+		for (int side = 0; side < 2 && is_common; side++)
+			self->out->profiles[side].common += both[side] != NULL ? both[side]->weight
+			                                                       : 0;
 	}
 	for (int side = 0; side < 2; side++) {
 		double all = 0;
@@ -732,6 +760,7 @@ static void compare_function_pair(Work *self, const LodeFunctionPair *pair)
 	             : names[1] == NULL                ? LODE_MATCH_GONE
 	             : strcmp(names[0], names[1]) != 0 ? LODE_MATCH_RENAMED
 	                                               : LODE_MATCH_SAME;
+	row->is_unused = (names[0] == NULL || names[1] == NULL) && is_in_both(self, pair);
 	row->text = g_strdup(names[1] != NULL ? names[1] : names[0]);
 	row->old_text = row->match == LODE_MATCH_RENAMED ? g_strdup(names[0]) : NULL;
 }
@@ -1150,6 +1179,8 @@ static bool compare(Work *self, GError **error)
 		return false;
 	weigh_all(self);
 	sum_functions(self);
+	for (int side = 0; side < 2; side++)
+		self->files[side] = find_files(self->profiles[side]);
 	find_common(self);
 	if (!(fmin(self->out->profiles[0].total, self->out->profiles[1].total) > 0))
 		return true;
@@ -1197,6 +1228,7 @@ LodeComparison *lode_comparison_new(const LodeProfile *const profiles[2],
 	for (int side = 0; side < 2; side++) {
 		g_free(self.own[side]);
 		g_free(self.lent[side]);
+		g_clear_pointer(&self.files[side], g_hash_table_unref);
 	}
 	return out;
 }

@@ -66,6 +66,7 @@ typedef struct {
 	LodeEstimate more_often, costs_more; /* its parts */
 	bool is_told;                        /* the change is significant */
 	bool is_same_code;                   /* a function: its code is the same in both */
+	bool is_unused; /* a function of one profile alone: its file is in both */
 	/* A line that one profile has alone, whose function's row says so, or one of those among
 	 * which time moved while their function's did not change. */
 	bool is_repeated;
@@ -89,7 +90,8 @@ typedef struct {
 	double work;        /* what everything was divided by */
 	double samples;     /* 0: the weight was counted */
 	bool is_counted;    /* executions were counted, not inferred or observed */
-	double common;    /* share of the weight in any function that is in those that both have */
+	double common;    /* share of the weight in any function that is in those that both programs
+	                     have */
 	double explained; /* share of the weight that patterns and places explain */
 	double base_each; /* weight of an execution to which none applies; 0: not counted */
 } LodeComparedProfile;

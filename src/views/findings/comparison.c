@@ -214,9 +214,9 @@ static void append_text(GString *out, const View *self, const LodeComparedRow *r
 		g_string_append_printf(out, "  %s", name);
 	}
 	if (row->match == LODE_MATCH_NEW)
-		g_string_append(out, "  new");
+		g_string_append(out, row->is_unused ? "  unused in the base" : "  new");
 	if (row->match == LODE_MATCH_GONE)
-		g_string_append(out, "  gone");
+		g_string_append(out, row->is_unused ? "  unused now" : "  gone");
 	if (row->old_text != NULL) {
 		g_autofree char *old = lode_function_name_text(
 			row->old_text, &self->options->terminal);
@@ -677,6 +677,7 @@ static void put_line(const View *self, LodeRowStream *rows, const Line *line)
 	lode_row_flag(rows, "is_slower", line->is_slower);
 	put_side(self, rows, line, 0);
 	put_side(self, rows, line, 1);
+	lode_row_flag(rows, "is_unused", row->is_unused);
 	lode_row_csv_text(rows, "unit", line->unit);
 	lode_row_csv_text(rows, "title",
 		diagnosis != NULL ? diagnosis->sides[diagnosis->sides[1] != NULL]->title : NULL);

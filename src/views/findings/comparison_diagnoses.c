@@ -80,12 +80,14 @@ static void put_row(const LodeComparedDiagnosis *row, const char *unit,
 {
 	const LodeTerminal *terminal = &options->terminal;
 	bool is_alone = row->match == LODE_MATCH_GONE || row->match == LODE_MATCH_NEW;
-	g_autoptr(GString) text = g_string_new(row->match == LODE_MATCH_GONE  ? "Gone: "
-					       : row->match == LODE_MATCH_NEW ? "New: "
-					       : !row->is_told                ? "Same: "
-					       : row->change.value < 0        ? "Less: "
-									      : "More: ");
+	const char *word = row->match == LODE_MATCH_GONE  ? row->is_told ? "Gone" : "Perhaps gone"
+	                   : row->match == LODE_MATCH_NEW ? row->is_told ? "New" : "Perhaps new"
+	                   : !row->is_told                ? "Same"
+	                   : row->change.value < 0        ? "Less"
+	                                                  : "More";
+	g_autoptr(GString) text = g_string_new(word);
 
+	g_string_append(text, ": ");
 	append_name(text, subject_of(row), terminal);
 	g_string_append(text, ", ");
 	if (is_alone)

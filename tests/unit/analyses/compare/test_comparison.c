@@ -432,6 +432,39 @@ static void test_moved_lines(void)
 	g_assert_cmpuint(10 * n_listed, <, n_told);
 }
 
+/* A function that has samples in one recording alone: of one file it is unused in the other, of two
+ * it is gone. */
+static void test_unused(void)
+{
+	static const char *const build_ids[] = {"ab", "cd"};
+	const PlantedCosts costs = planted(1);
+
+	for (int is_other = 0; is_other < 2; is_other++) {
+		g_autoptr(LodeProfile) first = record_again(&costs, same);
+		g_autoptr(LodeProfile) second = record_again(&costs, same);
+		LodeProfile *const profiles[] = {first, second};
+		for (int side = 0; side < 2; side++) {
+			LodeImage *image = &LODE_AT(profiles[side]->images, LodeImage, 0);
+			image->kind = LODE_IMAGE_FILE;
+			image->build_id = lode_profile_intern(
+				profiles[side], build_ids[side == 1 && is_other]);
+		}
+		LodeFunction *moved = lode_profile_function(second, 0);
+		moved->name = lode_profile_intern(second, "another");
+		moved->address += 0x100000;
+		g_autoptr(LodeComparison) comparison = compared(first, second);
+		const LodeComparedRow *gone = find_row(
+			comparison, LODE_COMPARED_FUNCTION, lode_profile_function(first, 0)->name);
+		const LodeComparedRow *new = find_row(
+			comparison, LODE_COMPARED_FUNCTION, "another");
+		g_assert_cmpint(gone->match, ==, LODE_MATCH_GONE);
+		g_assert_cmpint(new->match, ==, LODE_MATCH_NEW);
+		g_assert_true(gone->is_unused == !is_other && new->is_unused == !is_other);
+		for (int side = 0; side < 2; side++)
+			g_assert_true((comparison->profiles[side].common > 1 - 1e-9) == !is_other);
+	}
+}
+
 static double weight_of_function(const LodeProfile *profile, uint32_t function)
 {
 	double weight = 0;
@@ -548,6 +581,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/analyses/comparison/own-lines", test_own_lines);
 	g_test_add_func("/analyses/comparison/moved-lines", test_moved_lines);
 	g_test_add_func("/analyses/comparison/versions", test_versions);
+	g_test_add_func("/analyses/comparison/unused", test_unused);
 	g_test_add_func("/analyses/comparison/odd", test_odd);
 	return g_test_run();
 }
