@@ -3,6 +3,7 @@
  * by the analyses of lines, calls and parts. */
 #include "analyses/calls/flame_tree.h"
 #include "analyses/calls/function_families.h"
+#include "analyses/diagnoses/diagnose.h"
 #include "analyses/parts/part_choice.h"
 #include "analyses/parts/program_shares.h"
 #include "fuzz_target.h"
@@ -108,6 +109,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		walk_lines(profile);
 		walk_calls(profile);
 		walk_windows(profile);
+		lode_diagnoses_free(lode_diagnose(
+			profile, run != NULL ? run->findings : NULL, profile->weight_event, NULL));
 		walk_samples(profile);
 	}
 	return 0;
