@@ -118,7 +118,8 @@ static void drop_explained(LodeDiagnoses *self)
 		bool is_explained = false;
 		for (guint k = 0; k < self->diagnoses->len && !stands_for_others(one); k++) {
 			const LodeDiagnosis *other = lode_diagnoses_at(self, k);
-			is_explained |= stands_for_others(other) && 2 * overlap(one, other) >= 1;
+			is_explained |= stands_for_others(other) && !other->is_inlined &&
+			                2 * overlap(one, other) >= 1;
 		}
 		if (is_explained)
 			g_ptr_array_remove_index(self->diagnoses, i - 1);

@@ -41,6 +41,7 @@ typedef struct {
 	char *name;    /* stable, to compare and mute: "division@hash_step" */
 	bool is_muted; /* known and accepted by the user (muting.h) */
 	LodeScopeKind scope;
+	bool is_inlined; /* of a service: its code is in its callers, where it has other causes */
 	uint32_t instruction; /* the costliest place, whose own line names the diagnosis; LODE_NONE
 	                       */
 	char *function;       /* of the line: of the profile, or of stacks; NULL */

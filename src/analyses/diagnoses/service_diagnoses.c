@@ -218,8 +218,8 @@ static uint32_t find_call(const Diagnosing *self, const Part *part, uint8_t *out
 	for (uint32_t i = 0; i < function->n_instructions; i++) {
 		uint32_t instruction = function->first_instruction + i;
 		uint32_t set = lode_profile_instruction(profile, instruction)->attribute_set;
-		double cost = is_inlined ? lode_profile_event_value(profile,
-						   self->context->costs->event, instruction)
+		double cost = is_inlined ? lode_profile_event_value(
+						   profile, self->context->event, instruction)
 		                         : 0;
 		if (is_inlined ? cost <= most : (self->facts_of[set] & IS_CALL) == 0)
 			continue;
@@ -394,12 +394,46 @@ typedef struct {
 	double repeated;                     /* of them, by functions that do nothing new then */
 } Summary;
 
+static bool has_inlined(const Diagnosing *self, uint32_t instruction, const char *function)
+{
+	g_autoptr(GArray) chain = lode_own_lines_chain(self->context->own, instruction);
+
+	for (guint i = 0; i < chain->len; i++)
+		if (strcmp(g_array_index(chain, LodeInlinedLine, i).function, function) == 0)
+			return true;
+	return false;
+}
+
+/* The code of a service that is inlined into a caller; `seen` are those that have been added. */
+static void add_inlined(
+	const Diagnosing *self, const Part *part, GHashTable *seen, LodeDiagnosis *diagnosis)
+{
+	const LodeProfile *profile = self->context->profile;
+	const char *name = lode_function_cost_at(self->context->costs, part->service)->name;
+
+	diagnosis->is_inlined = true;
+	if (part->caller.function >= profile->functions->len)
+		return;
+	const LodeFunction *function = lode_profile_function(profile, part->caller.function);
+	for (uint32_t i = 0; i < function->n_instructions; i++) {
+		uint32_t at = function->first_instruction + i;
+		double cost = lode_profile_event_value(profile, self->context->event, at);
+		const LodeFindingPlace place = {at, share_of(self, cost)};
+		if (cost > 0 && !g_hash_table_contains(seen, GUINT_TO_POINTER(at + 1)) &&
+			has_inlined(self, at, name)) {
+			g_hash_table_add(seen, GUINT_TO_POINTER(at + 1));
+			g_array_append_val(diagnosis->at, place);
+		}
+	}
+}
+
 static void summarise(
 	const Diagnosing *self, guint begin, guint end, LodeDiagnosis *diagnosis, Summary *out)
 {
 	out->names = g_array_new(FALSE, FALSE, sizeof(Sum));
 	out->lines = g_array_new(FALSE, FALSE, sizeof(Sum));
 	out->functions = g_array_new(FALSE, FALSE, sizeof(Sum));
+	g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
 	for (guint i = begin; i < end; i++) {
 		const Part *part = part_at(self, i);
 		const LodeServiceCaller *caller = &part->caller;
@@ -417,9 +451,9 @@ static void summarise(
 			caller->line, i, caller->cost);
 		uint32_t call = i - begin < MOST_CALLERS ? find_call(self, part, &facts)
 		                                         : LODE_NONE;
-		/* What is inlined is the caller's code, whose own causes stay. */
-		if (call != LODE_NONE &&
-			!lode_function_cost_at(self->context->costs, part->service)->is_inlined) {
+		if (lode_function_cost_at(self->context->costs, part->service)->is_inlined) {
+			add_inlined(self, part, seen, diagnosis);
+		} else if (call != LODE_NONE) {
 			const LodeFindingPlace place = {call, share_of(self, caller->cost)};
 			g_array_append_val(diagnosis->at, place);
 		}

@@ -159,6 +159,42 @@ static void test_loops(void)
 	lode_profile_free(profile);
 }
 
+/* A service that is inlined has its code in the caller. */
+static void test_inlined(void)
+{
+	static const char function[] = "std::_Hashtable<int, int>::find(int const&)";
+	static const char file[] = "/usr/include/c++/12/bits/hashtable.h";
+	LodeProfile *profile = profile_new(NULL, 0);
+	LodeInstruction *work = lode_profile_instruction(profile, WORK);
+	const LodeCost cost = {0, 600};
+	uint32_t in_work = add_stack(profile, WORK, 12, LODE_NONE);
+	uint32_t inside = add_stack(profile, WORK, 7, in_work);
+
+	lode_profile_set_inlining(
+		profile, WORK, lode_profile_inlining(profile, work->location, LODE_NONE));
+	work->location = lode_profile_location(profile, file, 7, function);
+	for (guint i = WORK + 1; i < profile->cost_starts->len; i++)
+		LODE_AT(profile->cost_starts, uint32_t, i) = 1;
+	g_array_append_val(profile->costs, cost);
+	LodeFrame *frame = &LODE_AT(profile->stacks->frames, LodeFrame, inside);
+	frame->function = lode_profile_intern(profile, function);
+	frame->file = lode_profile_intern(profile, file);
+	frame->is_inlined = true;
+	add_samples(profile, inside, 60);
+	add_samples(profile, in_work, 40);
+	g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL, 1);
+	g_assert_cmpuint(all->diagnoses->len, ==, 1);
+	const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+	g_assert_cmpstr(one->name, ==, "service-hash@hashing");
+	g_assert_cmpstr(one->title, ==, "hash tables: std::_Hashtable::find");
+	g_assert_true(one->is_inlined);
+	g_assert_cmpfloat_with_epsilon(one->time, 0.6, 1e-9);
+	g_assert_cmpuint(one->instruction, ==, WORK);
+	g_assert_cmpuint(one->at->len, ==, 1);
+	g_assert_cmpfloat_with_epsilon(g_array_index(one->at, LodeFindingPlace, 0).time, 0.6, 1e-9);
+	lode_profile_free(profile);
+}
+
 /* Findings that lie in the service. */
 static void test_findings(void)
 {
@@ -208,6 +244,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/service_diagnoses/example", test_example);
 	g_test_add_func("/service_diagnoses/loops", test_loops);
+	g_test_add_func("/service_diagnoses/inlined", test_inlined);
 	g_test_add_func("/service_diagnoses/findings", test_findings);
 	g_test_add_func("/service_diagnoses/none", test_none);
 	return g_test_run();
