@@ -120,6 +120,8 @@ static const struct {
 	{NULL, "! op:pshufb kind:simd busy:vector"},
 	{"recurrence of arithmetic", "! op:lea carried:alu limit:alu"},
 	{NULL, "! op:lea carried:alu busy:alu"},
+	{"load beside a recurrence of arithmetic", "! op:movsx kind:load limit:alu stride:1"},
+	{"load", "! op:movsx kind:load limit:alu stride:16"},
 	{"recurrence of multiplications", "! op:imul carried:mul limit:mul"},
 	{"as many bytes as memory takes", "! kind:store limit:writing"},
 	{"as many bytes as memory gives", "! kind:load limit:reading"},
