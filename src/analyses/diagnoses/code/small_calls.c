@@ -16,18 +16,23 @@ enum { IS_SMALL = 1, IS_CALLED_IN_LOOP = 2 };
 /* A call that leads to a small function. */
 typedef struct {
 	uint32_t instruction, small;
+	bool is_kept_apart; /* through a pointer or a stub, or to another image, so that the
+	                       compiler cannot inline it by itself; or to a function that looks
+	                       something up, of another file probably */
 } Source;
 
 typedef struct {
 	LodeCostedCode *code;
-	uint8_t *kinds;  /* of each function */
-	double *weights; /* of each small function, with its stubs and calls */
-	uint32_t *leads; /* of each function: the small one that it is, or that it leads to as a
-	                    stub; LODE_NONE */
-	GArray *calls;   /* LodeCountedCall */
-	GArray *sources; /* Source, no two equal */
-	bool *is_call;   /* of each attribute set */
-	bool *is_load;   /* likewise: it loads, or waits for a load */
+	uint8_t *kinds;   /* of each function */
+	double *weights;  /* of each small function, with its stubs and calls */
+	uint32_t *leads;  /* of each function: the small one that it is, or that it leads to as a
+	                     stub; LODE_NONE */
+	GArray *calls;    /* LodeCountedCall */
+	GArray *sources;  /* Source, no two equal */
+	bool *is_call;    /* of each attribute set */
+	bool *is_load;    /* likewise: it loads, or waits for a load */
+	bool *is_pointer; /* likewise: a call through one */
+	bool *is_lookup;  /* likewise: it loads, and not from the stack */
 } Marking;
 
 static const LodeFunction *function_at(const Marking *self, uint32_t function)
@@ -55,18 +60,35 @@ static void find_sets(Marking *self)
 
 	self->is_call = g_new0(bool, MAX(profile->attribute_sets->len, 1));
 	self->is_load = g_new0(bool, MAX(profile->attribute_sets->len, 1));
+	self->is_pointer = g_new0(bool, MAX(profile->attribute_sets->len, 1));
+	self->is_lookup = g_new0(bool, MAX(profile->attribute_sets->len, 1));
 	for (guint i = 0; i < profile->attribute_sets->len; i++) {
 		const LodeAttributeSet *set = &LODE_AT(
 			profile->attribute_sets, LodeAttributeSet, i);
+		bool is_of_stack = false;
 		for (uint32_t k = set->first; k < set->first + set->n; k++) {
 			const char *name = g_ptr_array_index(
 				profile->attributes, LODE_AT(profile->set_members, uint32_t, k));
 			self->is_call[i] |= strcmp(name, "kind:call") == 0;
+			self->is_pointer[i] |= strcmp(name, "kind:indirect") == 0;
+			self->is_lookup[i] |= strcmp(name, "kind:load") == 0;
+			is_of_stack |= strcmp(name, "mem:stack") == 0;
 			self->is_load[i] |= strcmp(name, "kind:load") == 0 ||
 			                    strcmp(name, "needs:load") == 0 ||
 			                    strcmp(name, "needs:miss") == 0;
 		}
+		self->is_lookup[i] &= !is_of_stack;
 	}
+}
+
+static bool looks_up(const Marking *self, uint32_t function)
+{
+	const LodeFunction *one = function_at(self, function);
+
+	for (uint32_t i = 0; i < one->n_instructions; i++)
+		if (self->is_lookup[set_of(self, one->first_instruction + i)])
+			return true;
+	return false;
 }
 
 static bool is_small(const Marking *self, uint32_t function)
@@ -121,12 +143,17 @@ LODE_ORDER(compare_sources, Source, LODE_ASCENDING(instruction), LODE_ASCENDING(
 static void add_source(Marking *self, uint32_t instruction, uint32_t called)
 {
 	const LodeDiagnosisContext *context = self->code->context;
-	const Source added = {instruction, self->leads[called]};
+	Source added = {instruction, self->leads[called], false};
 
 	if (instruction == LODE_NONE || added.small == LODE_NONE ||
 		!self->is_call[set_of(self, instruction)])
 		return;
 	uint32_t caller = lode_profile_instruction(context->profile, instruction)->function;
+	added.is_kept_apart = called != added.small ||
+	                      self->is_pointer[set_of(self, instruction)] ||
+	                      function_at(self, caller)->image !=
+	                              function_at(self, called)->image ||
+	                      looks_up(self, called);
 	if (context->family_of[caller] == LODE_NONE &&
 		!lode_costed_code_is_run_time(context, caller))
 		g_array_append_val(self->sources, added);
@@ -154,8 +181,11 @@ static void find_sources(Marking *self)
 	for (guint i = 0; i < self->sources->len; i++) {
 		const Source one = g_array_index(self->sources, Source, i);
 		if (n > 0 &&
-			compare_sources(&g_array_index(self->sources, Source, n - 1), &one) == 0)
+			compare_sources(&g_array_index(self->sources, Source, n - 1), &one) == 0) {
+			g_array_index(self->sources, Source, n - 1).is_kept_apart |=
+				one.is_kept_apart;
 			continue;
+		}
 		g_array_index(self->sources, Source, n++) = one;
 	}
 	g_array_set_size(self->sources, n);
@@ -195,7 +225,7 @@ void lode_small_calls_mark(LodeCostedCode *code)
 	code->small_calls = g_array_new(FALSE, FALSE, sizeof(LodeSmallCall));
 	lode_call_costs_init(&costs, profile, code->context->event, true);
 	g_autoptr(GArray) sources = g_array_new(FALSE, FALSE, sizeof(Source));
-	Marking self = {code, kinds, weights, leads, costs.calls, sources, NULL, NULL};
+	Marking self = {code, kinds, weights, leads, costs.calls, sources, NULL, NULL, NULL, NULL};
 	for (guint i = 0; i < n; i++)
 		leads[i] = LODE_NONE;
 	find_sets(&self);
@@ -203,7 +233,7 @@ void lode_small_calls_mark(LodeCostedCode *code)
 	find_sources(&self);
 	for (guint i = 0; i < sources->len; i++) {
 		const Source *one = &g_array_index(sources, Source, i);
-		bool is_repeated = is_in_loop(&self, one->instruction);
+		bool is_repeated = one->is_kept_apart && is_in_loop(&self, one->instruction);
 		weights[one->small] += code->weights[one->instruction];
 		kinds[one->small] |= is_repeated ? IS_CALLED_IN_LOOP : 0;
 		if (!is_repeated)
@@ -220,4 +250,6 @@ void lode_small_calls_mark(LodeCostedCode *code)
 			mark_function(&self, i);
 	g_free(self.is_call);
 	g_free(self.is_load);
+	g_free(self.is_pointer);
+	g_free(self.is_lookup);
 }
