@@ -141,9 +141,27 @@ static const char *call_of(Diagnosing *self, uint32_t function)
 	               : NULL;
 }
 
+/* The share of the processor time. */
+static double share_of(const Diagnosing *self, double weight)
+{
+	return self->context->total > 0 ? weight / self->context->total * self->context->user : 0;
+}
+
+/* Whether a diagnosis of a service has as much time, so that a library's function that makes system
+ * calls for another one may be in it, as write is for fflush. */
+static bool may_be_in_service(const Diagnosing *self, double weight)
+{
+	for (guint i = 0; i < self->out->diagnoses->len; i++) {
+		const LodeDiagnosis *one = lode_diagnoses_at(self->out, i);
+		if (one->scope == LODE_SCOPE_SERVICE && one->time >= share_of(self, weight))
+			return true;
+	}
+	return false;
+}
+
 /* The weight at the instructions of system calls. out_direct: of it, what no service has, because
- * the user's code calls the function around directly, or makes the call itself. Adds either to the
- * parts. */
+ * the user's code calls the function around directly, makes the call itself, or calls a library's
+ * function that no rule names (sigsetjmp). Adds either to the parts. */
 static double take_calls(Diagnosing *self, bool is_all, double *out_direct)
 {
 	const LodeDiagnosisContext *context = self->context;
@@ -159,7 +177,8 @@ static double take_calls(Diagnosing *self, bool is_all, double *out_direct)
 		const LodeService *service = lode_services_find(
 			context->services, function, LODE_NONE);
 		const char *name = call_of(self, function);
-		bool is_direct = service == NULL ? name == NULL : service->nearest > 0;
+		bool is_direct = service != NULL ? service->nearest > 0
+		                                 : name == NULL || !may_be_in_service(self, weight);
 		sum += weight;
 		*out_direct += is_direct ? weight : 0;
 		if (is_all || is_direct)
@@ -313,12 +332,6 @@ static guint end_of_rule(const Diagnosing *self, guint begin, double *out_weight
 		end++)
 		*out_weight += part_at(self, end)->weight;
 	return end;
-}
-
-/* The share of the processor time. */
-static double share_of(const Diagnosing *self, double weight)
-{
-	return self->context->total > 0 ? weight / self->context->total * self->context->user : 0;
 }
 
 static void join_small(Diagnosing *self)
