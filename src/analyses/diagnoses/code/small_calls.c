@@ -30,7 +30,8 @@ typedef struct {
 	GArray *calls;    /* LodeCountedCall */
 	GArray *sources;  /* Source, no two equal */
 	bool *is_call;    /* of each attribute set */
-	bool *is_load;    /* likewise: it loads, or waits for a load */
+	bool *is_load;    /* likewise: it loads, or waits for a load, of data not known to
+	                     be near */
 	bool *is_pointer; /* likewise: a call through one */
 	bool *is_lookup;  /* likewise: it loads, and not from the stack */
 } Marking;
@@ -66,6 +67,7 @@ static void find_sets(Marking *self)
 		const LodeAttributeSet *set = &LODE_AT(
 			profile->attribute_sets, LodeAttributeSet, i);
 		bool is_of_stack = false;
+		bool is_near = false;
 		for (uint32_t k = set->first; k < set->first + set->n; k++) {
 			const char *name = g_ptr_array_index(
 				profile->attributes, LODE_AT(profile->set_members, uint32_t, k));
@@ -76,8 +78,10 @@ static void find_sets(Marking *self)
 			self->is_load[i] |= strcmp(name, "kind:load") == 0 ||
 			                    strcmp(name, "needs:load") == 0 ||
 			                    strcmp(name, "needs:miss") == 0;
+			is_near |= strcmp(name, "spread:first-level") == 0;
 		}
 		self->is_lookup[i] &= !is_of_stack;
+		self->is_load[i] &= !is_near;
 	}
 }
 

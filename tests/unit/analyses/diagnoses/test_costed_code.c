@@ -575,10 +575,12 @@ static void test_small_calls(void)
 		double load;
 		const char *last, *name;
 		const char *const *facts;
+		bool is_near;
 	} cases[] = {
 		{true, true, 40, "kind:ret", "getter", all},
 		{true, false, 40, "kind:ret", "getter", all},
 		{true, true, 2000, "kind:ret", "getter", but_load},
+		{true, true, 2000, "kind:ret", "getter", all, true},
 		{false, true, 40, "kind:ret", "getter", none},
 		{true, true, 40, "kind:call", "getter", none},
 		{true, false, 40, "kind:ret", "other", none},
@@ -593,10 +595,13 @@ static void test_small_calls(void)
 		code_profile_block(profile, cases[i].has_loop, cases[i].has_loop);
 		code_profile_add(profile, "kind:call", 5);
 		code_profile_add(profile, "kind:branch", 10);
-		code_profile_function(profile, i == 6 ? "strlen@plt" : "getter@plt");
+		code_profile_function(profile,
+			strcmp(cases[i].name, "strlen") == 0 ? "strlen@plt" : "getter@plt");
 		code_profile_add(profile, "kind:jump", 10);
 		code_profile_function(profile, cases[i].name);
-		code_profile_add(profile, "kind:load", cases[i].load);
+		code_profile_add(profile,
+			cases[i].is_near ? "kind:load spread:first-level" : "kind:load",
+			cases[i].load);
 		code_profile_add(profile, "op:add needs:mul", 30);
 		code_profile_add(profile, cases[i].last, 10);
 		code_profile_function(profile, "main");
