@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * X
+ */
+#include "forty.h"
+#include <fnmatch.h>
+static const char *const ignored[] = {
+	"*.o", "*.a", "*.so", "*.pyc", "*.class", "*.tmp", "*.swp", "*.log"};
+static size_t sizes[8];
+static APART int is_ignored(const char *name, size_t size)
+{
+	for (int i = 0; i < 8; i++) {
+		size_t n = sizes[i] - 1;
+		if (size >= n && memcmp(name + size - n, ignored[i] + 1, n) == 0)
+			return 1;
+	}
+	return 0;
+}
+int main(void)
+{
+	static char names[1000][40];
+	static size_t lengths[1000];
+	for (int i = 0; i < 1000; i++)
+		lengths[i] = (size_t)sprintf(names[i], "src/module%u/part_%d%s",
+			(unsigned)next_random() % 100, i, i % 3 ? ".c" : ".o");
+	for (int i = 0; i < 8; i++)
+		sizes[i] = strlen(ignored[i]);
+	uint64_t sum = 0;
+	for (int round = 0; round < 10000; round++)
+		for (int i = 0; i < 1000; i++) {
+			uint64_t hash = 0;
+			for (size_t k = 0; k < lengths[i]; k++)
+				hash = hash * 33 + (unsigned char)names[i][k];
+			if (!is_ignored(names[i], lengths[i]))
+				sum ^= hash;
+		}
+	printf("%llu\n", (unsigned long long)sum);
+	return 0;
+}
