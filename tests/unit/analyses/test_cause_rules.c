@@ -63,6 +63,7 @@ static const struct {
 	{"ends of small functions that loops call", "! op:call kind:call call:plt called:small"},
 	{"ends of small functions that loops call",
 		"! kind:load at:entry called:small spread:first-level lines:used"},
+	{"x87", "! op:fmulp kind:fp kind:mul needs:fp"},
 	{"ends of small functions whose data are near",
 		"! kind:load at:entry called:small spread:first-level lines:partly-used"},
 	{"ends of small functions that loops call", "! kind:load at:entry called:small"},
