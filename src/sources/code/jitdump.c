@@ -158,6 +158,34 @@ static const char *file_of(
 	return file_in_name(self, unit, name, length);
 }
 
+/* A dump may name any files. */
+#define MOST_OF_SCRIPT (UINT64_C(1) << 24)
+#define MOST_SCRIPTS 256
+
+/* How many lines a script has; UINT32_MAX: not known. Counted once. */
+static uint32_t lines_of_script(LodeJitdump *self, const char *file)
+{
+	static const char url[] = "file://";
+	const char *path = g_str_has_prefix(file, url) ? file + strlen(url) : file;
+	void *known = g_hash_table_lookup(self->script_lines, file);
+	uint32_t n = UINT32_MAX;
+
+	if (known != NULL)
+		return GPOINTER_TO_UINT(known);
+	bool is_counted = path[0] == '/' && g_hash_table_size(self->script_lines) < MOST_SCRIPTS;
+	g_autoptr(LodeInputFile) script = is_counted ? lode_input_file_open(path, NULL) : NULL;
+	g_autofree char *text = script != NULL && script->size <= MOST_OF_SCRIPT
+	                                ? lode_input_file_load(script, 0, script->size, NULL)
+	                                : NULL;
+	if (text != NULL) {
+		n = 1;
+		for (uint64_t i = 0; i < script->size; i++)
+			n += text[i] == '\n';
+	}
+	g_hash_table_insert(self->script_lines, (char *)file, GUINT_TO_POINTER(n));
+	return n;
+}
+
 /* The name that stands for the one before. */
 static bool is_repeated(const char *name, size_t length)
 {
@@ -182,8 +210,11 @@ static bool append_lines(
 			return false;
 		if (!is_repeated(name, length))
 			file = file_of(self, unit, name, length);
-		line.file = file;
-		if (file == NULL)
+		/* V8 gives what is inlined from other scripts the file of the function around. */
+		bool is_of_other = file != NULL && is_of_v8(unit) &&
+		                   line.line > lines_of_script(self, file);
+		line.file = is_of_other ? NULL : file;
+		if (line.file == NULL)
 			line.line = 0;
 		g_array_append_val(self->lines, line);
 	}
@@ -623,6 +654,7 @@ static LodeJitdump *dump_new(const char *path)
 
 	self->path = g_strdup(path);
 	self->strings = g_string_chunk_new(1 << 14);
+	self->script_lines = g_hash_table_new(g_str_hash, g_str_equal);
 	self->units = g_array_new(FALSE, FALSE, sizeof(LodeJitUnit));
 	self->lines = g_array_new(FALSE, FALSE, sizeof(LodeJitLine));
 	self->placements = g_array_new(FALSE, FALSE, sizeof(LodeJitPlacement));
@@ -681,6 +713,7 @@ void lode_jitdump_close(LodeJitdump *self)
 	g_array_unref(self->lines);
 	g_array_unref(self->placements);
 	g_array_unref(self->reaches);
+	g_hash_table_unref(self->script_lines);
 	g_string_chunk_free(self->strings);
 	g_free(self->data);
 	g_free(self->path);

@@ -68,9 +68,10 @@ typedef struct {
 	GArray *lines;      /* LodeJitLine, by address inside a unit */
 	GArray *placements; /* LodeJitPlacement, by (address, start_ns) */
 	uint64_t n_unknown_records;
-	uint64_t n_broken_lines; /* records of source lines that make no sense and are left out */
-	uint64_t n_ignored;      /* code of no bytes, moves of code that the dump does not know */
-	GArray *reaches;         /* private: uint64_t, for look-ups in `placements` */
+	uint64_t n_broken_lines;  /* records of source lines that make no sense and are left out */
+	uint64_t n_ignored;       /* code of no bytes, moves of code that the dump does not know */
+	GArray *reaches;          /* private: uint64_t, for look-ups in `placements` */
+	GHashTable *script_lines; /* private: file → how many lines it has */
 } LodeJitdump;
 
 /*

@@ -259,6 +259,28 @@ static void test_freed_names(void)
 	}
 }
 
+/* V8 names the function's own file for what is inlined from others: lines that it does not have. */
+static void test_lines_of_other_scripts(void)
+{
+	g_autofree char *script = g_strdup_printf("%s/jitdump-%d.js", g_get_tmp_dir(), getpid());
+	g_autofree char *name = g_strdup_printf("JS:*f %s:1:1", script);
+	JitdumpBytes bytes = jitdump_begin(false, 1, 0);
+	g_autoptr(LodeJitdump) dump = NULL;
+	guint size = 16 + (guint)strlen(script) + 1;
+
+	g_assert_true(g_file_set_contents(script, "a\nb\nc", -1, NULL));
+	put_debug_info(&bytes, 0x1000, 2, 2 * size);
+	put_line(&bytes, 0x1040, 3, script);
+	put_line(&bytes, 0x1048, 4, script);
+	put_load(&bytes, &(JitdumpLoad){1, 0x1000, 16, 0, name, 0});
+	dump = open_good(&bytes);
+	g_assert_cmpuint(line_of(dump, unit_at(dump, 0), 0)->line, ==, 3);
+	g_assert_cmpstr(line_of(dump, unit_at(dump, 0), 0)->file, ==, script);
+	g_assert_cmpuint(line_of(dump, unit_at(dump, 0), 1)->line, ==, 0);
+	g_assert_cmpstr(line_of(dump, unit_at(dump, 0), 1)->file, ==, NULL);
+	g_remove(script);
+}
+
 /* Lines that make no sense cost the lines, not the code. */
 static void test_broken_lines(void)
 {
@@ -481,6 +503,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/jitdump/random_places", test_random_places);
 	g_test_add_func("/jitdump/stale_moves", test_stale_moves);
 	g_test_add_func("/jitdump/v8_lines", test_v8_lines);
+	g_test_add_func("/jitdump/other-scripts", test_lines_of_other_scripts);
 	g_test_add_func("/jitdump/freed_names", test_freed_names);
 	g_test_add_func("/jitdump/broken_lines", test_broken_lines);
 	g_test_add_func("/jitdump/truncated", test_truncated);
