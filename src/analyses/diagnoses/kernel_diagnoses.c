@@ -196,7 +196,8 @@ static bool is_own(const Diagnosing *self, const LodeFrame *frame)
 {
 	return frame->image != NULL && strcmp(frame->image, "[kernel]") != 0 &&
 	       !lode_is_system_library(frame->image) &&
-	       (frame->file == NULL || lode_own_lines_is_own_file(self->context->own, frame->file));
+	       (frame->file == NULL ? !lode_is_run_time_program(frame->image)
+				    : lode_own_lines_is_own_file(self->context->own, frame->file));
 }
 
 static void add_caller(GArray *callers, const LodeFrame *frame, double weight)

@@ -475,12 +475,13 @@ static void summary_clear(Summary *self)
 	g_array_unref(self->functions);
 }
 
-/* The user's own line that calls most; where none is known, the function. */
+/* The user's own line that calls most, if that is much; else what calls most. */
 static const Sum *main_line(const Diagnosing *self, const Summary *sums)
 {
 	for (guint i = 0; i < sums->lines->len; i++) {
 		const Sum *line = &g_array_index(sums->lines, Sum, i);
-		if (part_at(self, line->first)->caller.file != NULL)
+		if (part_at(self, line->first)->caller.file != NULL &&
+			line->cost >= NAMED * sums->all)
 			return line;
 	}
 	return &g_array_index(sums->lines, Sum, 0);
@@ -496,7 +497,7 @@ static void add_evidence(const Diagnosing *self, LodeDiagnosis *diagnosis, const
 
 	lode_diagnosis_add_evidence(diagnosis, percent, "%", "%.1f %% with all that %s: %s",
 		percent, is_one ? "it calls" : "they call", names);
-	if (sums->lines->len == 0) {
+	if (sums->lines->len == 0 || sums->all - sums->unknown < NAMED * sums->all) {
 		lode_diagnosis_add_evidence(diagnosis, 0, "functions", "the callers are not known");
 		return;
 	}

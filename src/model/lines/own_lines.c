@@ -47,8 +47,8 @@ bool lode_is_toolchain_file(const char *path)
 	for (size_t i = 0; i < G_N_ELEMENTS(packages) && g_str_has_suffix(path, ".java"); i++)
 		if (g_str_has_prefix(path, packages[i]))
 			return true;
-	/* Node.js has its own modules compiled in. */
-	if (g_str_has_prefix(path, "node:"))
+	/* Node.js has its own modules compiled in, and its libraries' paths are relative. */
+	if (g_str_has_prefix(path, "node:") || g_str_has_prefix(path, "../deps/uv/"))
 		return true;
 	if (g_str_has_prefix(path, "/rustc/") || strstr(path, "/rustlib/src/rust/") != NULL)
 		return true;

@@ -139,7 +139,8 @@ static void test_files(void)
 		"/rust/deps/hashbrown-0.16.1/src/raw/alloc.rs", "library/alloc/src/alloc.rs",
 		"library/compiler-builtins/compiler-builtins/src/int/udiv.rs",
 		"github.com/a/b@v1.2.3/c.go", "java/util/Random.java",
-		"jdk/internal/misc/Unsafe.java", "node:internal/fs/utils"};
+		"jdk/internal/misc/Unsafe.java", "node:internal/fs/utils",
+		"../deps/uv/src/unix/fs.c"};
 	static const char *const own[] = {"/home/me/main.cpp", "src/java/native.c", "java/native.c",
 		"Svc.java", "org/example/java/util/Random.java", "/usr/includes/a.h",
 		"/home/me/../you/a.c", "", "/", "/home/me/cargo/src/registry.rs",
