@@ -12,6 +12,8 @@
 /* A remedy saves so much in proportion to what its rule says, in 8 of 10 pairs (bench/README.md):
  * what the callers do for the service and with its results mostly goes, too. Something stays. */
 static const double LEAST_SAVED = 0.75, MOST_SAVED = 2.4, MOST_OF_ALL = 0.99;
+/* In virtual machines what a function calls, makes and has compiled is less well known as its. */
+static const double MOST_SAVED_IN_MACHINES = 4.5;
 
 /* What a service has less than is left out. */
 #define LEAST_PART 0.0002
@@ -600,6 +602,28 @@ static char *title_text(const char *title, const Summary *sums)
 	return g_strconcat(title, ": ", names, loop, NULL);
 }
 
+/* Whether most of the services' time is in code of Java or Node.js. Their collectors and compilers
+ * call nothing of others. */
+static bool is_in_machine(const Diagnosing *self, guint begin, guint end, double all)
+{
+	const LodeProfile *profile = self->context->profile;
+	double cost = 0;
+
+	for (guint i = begin; i < end; i++) {
+		const Part *part = part_at(self, i);
+		const char *image =
+			lode_function_cost_at(self->context->costs, part->service)->image;
+		bool is_compiled = part->service < profile->functions->len &&
+		                   lode_profile_image(profile,
+					   lode_profile_function(profile, part->service)->image)
+		                                   ->kind == LODE_IMAGE_JIT;
+		if (is_compiled || lode_is_run_time_program(image))
+			cost += part->caller.cost;
+	}
+	return cost >= MOST * all && strcmp(part_at(self, begin)->rule->cause, "service-gc") != 0 &&
+	       strcmp(part_at(self, begin)->rule->cause, "service-compiler") != 0;
+}
+
 static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 {
 	const LodeServiceRule *rule = choose_rule(self, begin, end, cost);
@@ -629,7 +653,10 @@ static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 		"%s@%s", diagnosis->cause, whole->service != NULL ? whole->service : whole->name);
 	diagnosis->time = share;
 	diagnosis->time_error = error;
-	diagnosis->high = MIN(MOST_SAVED * share_of(self, sums.saves), MOST_OF_ALL);
+	diagnosis->high = MIN(
+		(is_in_machine(self, begin, end, cost) ? MOST_SAVED_IN_MACHINES : MOST_SAVED) *
+			share_of(self, sums.saves),
+		MOST_OF_ALL);
 	diagnosis->low = LEAST_SAVED * share_of(self, sums.saves);
 	diagnosis->explanation = g_strdup(rule->explanation);
 	diagnosis->remedy = g_strdup(rule->remedy);
