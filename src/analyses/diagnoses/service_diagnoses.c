@@ -543,6 +543,11 @@ static void set_scope(const Diagnosing *self, LodeDiagnosis *diagnosis, const Su
 		return;
 	const Part *part = part_at(self, main_line(self, sums)->first);
 	uint8_t facts;
+	/* A builtin without the user's code around says nothing of who calls. */
+	if (part->caller.file == NULL &&
+		lode_is_run_time_program(
+			lode_function_cost_at(self->context->costs, part->caller.function)->image))
+		return;
 	diagnosis->instruction = find_call(self, part, &facts);
 	diagnosis->function = g_strdup(function_name(self, part->caller.function));
 	diagnosis->file = g_strdup(part->caller.file);

@@ -68,6 +68,7 @@ static const struct {
 	{"exceptions in Java", "java.lang.Throwable.<init>(java.lang.String)", JIT, NULL},
 	{"sorting in Java", "java.util.TimSort.binarySort(java.lang.Object[])", JIT, NULL},
 	{"streams of Java", "java.util.stream.ReferencePipeline.map()", JIT, NULL},
+	{"Intl of V8", "v8::internal::Builtin_NumberPrototypeToLocaleString(int)", NODE, NULL},
 	{"Intl of V8", "icu_74::RuleBasedCollator::doCompare(char16_t const*)", NODE, NULL},
 	{"Intl of V8", "v8::internal::JSNumberFormat::New(v8::internal::Isolate*)", NODE, NULL},
 	{"order by the rules of a language in Java",
