@@ -1423,7 +1423,7 @@ await check("compare: what lode diff says of two profiles", async (expect) => {
 	const [, title, scope, more, promised, achieved] = /^Gone: (.*) in (\w+) (and \d+ more functions), .*; promised (\S+ %), achieved (\S+ %)\./.exec(said) ?? [];
 	expect(`a diagnosis: ${said}`, title, "divisions");
 	const cells = await page.$eval(".compared-diagnoses tbody tr", (row) => [...row.cells].map((cell) => cell.innerText.trim().replace(/\s+/g, " ")));
-	expect("promised, achieved, scope", cells.slice(3), [promised, achieved, `${title} ${scope} ${more}`]);
+	expect("promised, achieved, scope", cells.slice(3), [promised, achieved, `${title} in ${scope} ${more}`]);
 	expect("gone", /^−.* s gone$/.test(cells[0]), true);
 	expect("axe of diagnoses", await faultsOfAxe(), []);
 	await at(`#/compare?profile=${SLOWER}&base=${PAIRS}`);

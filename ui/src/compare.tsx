@@ -322,7 +322,7 @@ export function CompareView({ route, served }: { route: Route; served: Served })
 			<MoreOptions question="diff" route={route} except={["by", "normalise", "functions", "limit"]} />
 			<p class="tabs">
 				{[null, ...kinds].map((each) => {
-					const told = each && one?.[each] ? one[each]!.rows.filter((row) => row.is_told).length : 0;
+					const told = each && one?.[each] ? one[each]!.rows.filter((row) => row.is_told && !row.is_repeated).length : 0;
 					return (
 						<>
 							<button aria-pressed={each === kind} onClick={() => change(route, { kind: each })}>

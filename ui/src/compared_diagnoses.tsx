@@ -13,7 +13,7 @@ function time(value: number, unit: string): string {
 	return value === 0 ? "0" : value >= 1 ? `${amount(value)} s` : `${amount(1000 * value)} ms`;
 }
 
-/** "hash_step (table.c:41) and 39 more functions"; leads to the code of its costliest place. */
+/** "in hash_step (table.c:41) and 39 more functions"; leads to the code of its costliest place. */
 function Scope({ one, route, base }: { one: ComparedDiagnosis; route: Route; base: string }) {
 	const isGone = one.match === "gone";
 	const at = isGone ? one.base : one.new;
@@ -27,6 +27,7 @@ function Scope({ one, route, base }: { one: ComparedDiagnosis; route: Route; bas
 	const link = at.function_number === null ? null : linkTo("code", route, { function: String(at.function_number), ...(at.address && { at: at.address }), ...(isGone && { profile: base }) });
 	return (
 		<>
+			{at.function !== null && "in "}
 			{link ? <a href={link}>{where}</a> : where}
 			{at.object !== null && (
 				<>
@@ -74,7 +75,10 @@ export function ComparedDiagnoses({ data, route, base, isAll }: { data: Comparis
 								<td class="number">{one.promised.high !== null && one.is_told && one.change_seconds < 0 ? percents(one.promised.low, one.promised.high) : ""}</td>
 								<td class="number">{achieved(one)}</td>
 								<td>
-									{one.title} <span class="faint"><Scope one={one} route={route} base={base} /></span>
+									{one.title}{" "}
+									<span class="faint">
+										<Scope one={one} route={route} base={base} />
+									</span>
 								</td>
 							</tr>
 						))}

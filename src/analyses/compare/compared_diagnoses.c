@@ -100,9 +100,26 @@ static bool has_other_pages(const LodeComparison *comparison, double sign)
 	       sign * log(faults->sides[1].value / faults->sides[0].value) > G_LN2;
 }
 
-/* Whether what the time of a diagnosis is part of moved as it did: the program's time in its own
- * code or in the kernel, its function, or a finding. Where nothing did, samples of the same code
- * were given to another cause by chance. */
+/* The function of a diagnosis of one function; NULL: of several, or not compared. */
+static const LodeComparedRow *find_function(
+	const LodeComparison *comparison, int side, const LodeDiagnosis *diagnosis)
+{
+	const GArray *rows = comparison->kinds[LODE_COMPARED_FUNCTION].rows;
+	bool is_one = diagnosis->scope == LODE_SCOPE_FUNCTION ||
+	              diagnosis->scope == LODE_SCOPE_LOOP;
+
+	for (guint i = 0; is_one && rows != NULL && i < rows->len; i++) {
+		const LodeComparedRow *row = &g_array_index(rows, LodeComparedRow, i);
+		const char *name = side == 0 && row->old_text != NULL ? row->old_text : row->text;
+		if (g_strcmp0(name, diagnosis->function) == 0)
+			return row;
+	}
+	return NULL;
+}
+
+/* Whether what the time of a diagnosis is part of moved as it did: its function; or else the
+ * program's time in its own code or in the kernel, a function or a finding. Where nothing did,
+ * samples of the same code were given to another cause by chance. */
 static bool has_moved(const LodeComparison *comparison, const LodeComparedDiagnosis *self)
 {
 	int side = self->sides[1] != NULL;
@@ -110,23 +127,22 @@ static bool has_moved(const LodeComparison *comparison, const LodeComparedDiagno
 	double sign = self->change.value < 0 ? -1 : 1;
 	bool is_alone = self->sides[1 - side] == NULL;
 	bool is_kernel = named->scope == LODE_SCOPE_KERNEL;
-	bool is_one = named->scope == LODE_SCOPE_FUNCTION || named->scope == LODE_SCOPE_LOOP;
 	const LodeComparedTotal *kernel = &comparison->totals[LODE_TOTAL_KERNEL];
 	const LodeComparedTotal *user = &comparison->totals[LODE_TOTAL_USER];
+	const LodeComparedRow *function = find_function(comparison, side, named);
 
-	if ((is_alone && has_other_pages(comparison, sign)) ||
-		(is_kernel ? kernel->is_told && sign * kernel->change.value > 0
-			   : user->is_told && sign * comparison->change.value > 0))
+	if (is_alone && has_other_pages(comparison, sign))
+		return true;
+	if (function != NULL)
+		return function->is_told && sign * function->change.value > 0;
+	if (is_kernel ? kernel->is_told && sign * kernel->change.value > 0
+		      : user->is_told && sign * comparison->change.value > 0)
 		return true;
 	for (int kind = 0; kind <= LODE_COMPARED_FUNCTION; kind++) {
 		const GArray *rows = comparison->kinds[kind].rows;
 		for (guint i = 0; rows != NULL && i < rows->len; i++) {
 			const LodeComparedRow *row = &g_array_index(rows, LodeComparedRow, i);
-			const char *name = side == 0 && row->old_text != NULL ? row->old_text
-			                                                      : row->text;
-			if (row->is_told && sign * row->change.value > 0 &&
-				(!is_one || kind != LODE_COMPARED_FUNCTION ||
-					g_strcmp0(name, named->function) == 0))
+			if (row->is_told && sign * row->change.value > 0)
 				return true;
 		}
 	}

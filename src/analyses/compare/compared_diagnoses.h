@@ -34,8 +34,9 @@ typedef struct {
 /*
  * Matches them by name, that is by cause and scope; those left by cause, where the functions' names
  * differ in types only or one has several functions. A change is told only where the comparison
- * tells one of the processor time, its function or a finding in the same direction, or where pages
- * are used in another way: places of code that did not change may have another cause by chance.
+ * tells one of its function, or for one of several functions of the processor time, a function or a
+ * finding, in the same direction, or where pages are used in another way: places of code that did
+ * not change may have another cause by chance.
  * Borrows `diagnoses`; the caller frees the result.
  */
 LodeComparedDiagnoses *lode_compared_diagnoses_new(

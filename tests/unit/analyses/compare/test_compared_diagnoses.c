@@ -204,6 +204,26 @@ static void test_not_saved(void)
 	tear_down(&self);
 }
 
+/* The program takes longer, but not the function that another cause is named in. */
+static void test_other_function(void)
+{
+	Fixture self;
+
+	set_up(&self, 5, 10);
+	LodeComparedRow rows[] = {{.text = (char *)"find", .change = {0.1, 0.2}},
+		{.text = (char *)"hash", .change = {5, 0.2}, .is_told = true}};
+	g_autoptr(GArray) functions = g_array_new(FALSE, FALSE, sizeof(LodeComparedRow));
+	g_array_append_vals(functions, rows, G_N_ELEMENTS(rows));
+	self.comparison.kinds[LODE_COMPARED_FUNCTION].rows = functions;
+	add(&self, 1, "latency", LODE_SCOPE_FUNCTION, "find", 0.3);
+	add(&self, 1, "division", LODE_SCOPE_FUNCTION, "hash", 0.5);
+	g_autoptr(LodeComparedDiagnoses) all = compare(&self);
+	g_assert_cmpstr(lode_compared_diagnosis(all, 0)->sides[1]->function, ==, "hash");
+	g_assert_true(lode_compared_diagnosis(all, 0)->is_told);
+	g_assert_false(lode_compared_diagnosis(all, 1)->is_told);
+	tear_down(&self);
+}
+
 /* Time in the kernel moves what is of the kernel alone. */
 static void test_kernel(void)
 {
@@ -259,6 +279,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/compared_diagnoses/small", test_small);
 	g_test_add_func("/compared_diagnoses/slower", test_slower);
 	g_test_add_func("/compared_diagnoses/not_saved", test_not_saved);
+	g_test_add_func("/compared_diagnoses/other_function", test_other_function);
 	g_test_add_func("/compared_diagnoses/kernel", test_kernel);
 	g_test_add_func("/compared_diagnoses/weight", test_weight);
 	return g_test_run();
