@@ -211,7 +211,7 @@ def main():
     parser.add_argument("--equal", type=int, default=10)
     parser.add_argument("--built", type=pathlib.Path)
     parser.add_argument("--keep", type=pathlib.Path)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if unknown := set(options.only.split(",")) - set(PARTS):
         sys.exit(f"--only: not known: {', '.join(unknown)}")
     options.kinds = options.kinds or list(read_rows(options.directory))
