@@ -10,6 +10,7 @@ enum {
 	LINE = 64,
 	LEAST_APART = 16,   /* bytes */
 	MOST_ACCESSES = 32, /* of a loop whose bytes are counted */
+	MOST_NESTED = 32,   /* loops are followed whose nodes are so many times the function's */
 };
 
 /* A loop at hand. */
@@ -22,6 +23,7 @@ typedef struct {
 
 struct LodeLoopStrides {
 	const LodeLoopCode *code;
+	uint64_t n_followed; /* nodes of loops of the function, added up */
 	LodeLoopRounds *rounds;
 	GArray *terms; /* LodeNodeTerms × nodes */
 	Followed inner, outer;
@@ -90,10 +92,13 @@ static void decode_terms(LodeLoopStrides *self)
 
 /* `inner`: whose first iteration alone is asked for; NULL: none. */
 static bool follow(
-	const LodeLoopStrides *self, Followed *loop, uint32_t head, const LodeNaturalLoop *inner)
+	LodeLoopStrides *self, Followed *loop, uint32_t head, const LodeNaturalLoop *inner)
 {
 	const LodeLoopCode *code = self->code;
-	bool is_followed = lode_natural_loop_find(&loop->loop, head) &&
+	bool is_found = lode_natural_loop_find(&loop->loop, head);
+
+	self->n_followed += loop->loop.body->len;
+	bool is_followed = is_found && self->n_followed <= (uint64_t)MOST_NESTED * code->graph->n &&
 	                   lode_loop_inductions_find(
 				   &loop->inductions, &loop->loop, code->advance, code->data) &&
 	                   lode_register_forms_find(&loop->forms, &loop->loop,
@@ -238,6 +243,7 @@ void lode_loop_strides_find(
 
 	memset(out, 0, graph->n * sizeof(*out));
 	self->code = code;
+	self->n_followed = 0;
 	decode_terms(self);
 	lode_loop_rounds_begin(self->rounds, code);
 	lode_natural_loop_begin(&self->inner.loop, graph);
