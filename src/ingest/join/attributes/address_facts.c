@@ -298,6 +298,18 @@ static bool is_jumping(const LodeAddressEvidence *evidence, bool has_windows)
 	return is_known(moves) && !is_directed(moves);
 }
 
+/* In windows; where the instruction has few accesses, of all that access the object. */
+static bool has_conflicts(const LodeAddressEvidence *evidence, bool has_windows)
+{
+	const LodeObservedInstruction *windows = evidence->windows;
+	const LodeAddressPool *pool = evidence->pool;
+
+	if (has_windows)
+		return windows->conflicting >= OFTEN * windows->accesses;
+	return pool != NULL && pool->accesses >= LEAST_ACCESSES &&
+	       (double)pool->conflicting >= OFTEN * (double)pool->accesses;
+}
+
 /* By the code, which tells also where walks come back that windows are too short for. Executions
  * that tell the rounds are estimates: a walk is not longer than its accesses lie apart, and may be
  * as long. */
@@ -305,20 +317,30 @@ static bool is_crowded(const LodeAddressEvidence *evidence)
 {
 	const LodeLoopStride *walk = &evidence->walk;
 	int64_t stride = stride_of(evidence);
-	uint64_t least = UINT64_MAX, most = 0;
+	double distance = fabs((double)stride), rounds = walk->rounds;
+	uint64_t least = UINT64_MAX, most = 0, least_rest = UINT64_MAX, most_rest = 0;
 	uint32_t n_of_time = 0; /* those of one window follow each other */
-	double rounds = walk->rounds;
 
-	if (stride == 0 || !walk->comes_back)
+	if (stride == 0)
 		return false;
 	for (uint32_t i = 0; i < evidence->n; i++) {
-		least = MIN(least, evidence->draws[i].address);
-		most = MAX(most, evidence->draws[i].address);
+		uint64_t address = evidence->draws[i].address;
+		uint64_t rest = address % (stride < 0 ? -(uint64_t)stride : (uint64_t)stride);
+		least = MIN(least, address);
+		most = MAX(most, address);
+		least_rest = MIN(least_rest, rest);
+		most_rest = MAX(most_rest, rest);
 		n_of_time += evidence->draws[i].is_of_time;
 	}
-	double seen = (double)(most - least) / fabs((double)stride) + 1;
+	double seen = (double)(most - least) / distance + 1;
+	bool is_seen = n_of_time >= LEAST_DRAWS;
+	/* each call may walk over the same lines */
+	bool comes_back = walk->comes_back ||
+	                  (is_seen && most_rest - least_rest < LINE && seen <= 2 * rounds);
+	if (!comes_back)
+		return false;
 	if (!walk->is_exact) {
-		if (n_of_time < LEAST_DRAWS || seen > ROOMY * evidence->n_sets * evidence->n_ways)
+		if (!is_seen || seen > ROOMY * evidence->n_sets * evidence->n_ways)
 			return false;
 		rounds = MIN(rounds, seen);
 	}
@@ -334,7 +356,7 @@ unsigned lode_address_facts_make(const LodeAddressEvidence *evidence,
 
 	add_stride(&texts, evidence);
 	add_lines(&texts, evidence);
-	if (has_windows && windows->conflicting >= OFTEN * windows->accesses)
+	if (has_conflicts(evidence, has_windows))
 		add(&texts, "conflict:first-level");
 	if (is_crowded(evidence))
 		add(&texts, "conflict:pitch");

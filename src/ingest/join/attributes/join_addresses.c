@@ -278,6 +278,7 @@ static void add_to_pool(Joining *self, uint32_t instruction, const Own *own)
 		return;
 	pool->accesses += windows->accesses;
 	pool->page_changes += windows->page_changes;
+	pool->conflicting += windows->conflicting;
 	pool->line_visits += windows->line_visits;
 	pool->line_used_bytes += windows->line_used_bytes;
 }

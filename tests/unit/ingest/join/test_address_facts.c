@@ -306,6 +306,18 @@ static void test_conflicts(void)
 	g_assert_false(has_any(&evidence, "conflict:"));
 	windows = (LodeObservedInstruction){.accesses = 29, .conflicting = 29};
 	g_assert_false(has_any(&evidence, "conflict:"));
+
+	/* those of the object */
+	LodeAddressPool pool = {.accesses = 80, .conflicting = 10};
+	const LodeAddressEvidence of_pool = {.windows = &windows, .pool = &pool, .reach = 2048};
+	g_assert_true(has(&of_pool, "conflict:first-level"));
+	pool.conflicting = 9;
+	g_assert_false(has_any(&of_pool, "conflict:"));
+	pool = (LodeAddressPool){.accesses = 29, .conflicting = 29};
+	g_assert_false(has_any(&of_pool, "conflict:"));
+	pool = (LodeAddressPool){.accesses = 80, .conflicting = 80};
+	windows = (LodeObservedInstruction){.accesses = 30}; /* which knows better */
+	g_assert_false(has_any(&of_pool, "conflict:"));
 }
 
 /* A set keeps the lines that were used last. Misses of the third walk, after two of them. */
@@ -380,8 +392,15 @@ static void test_pitch(void)
 	for (unsigned i = 0; i < 8; i++)
 		draws[i].is_of_time = true;
 	g_assert_true(has(&evidence, "conflict:pitch"));
+	/* the code does not tell that it comes back, but it always accesses these lines */
 	evidence.walk.comes_back = false;
+	g_assert_true(has(&evidence, "conflict:pitch"));
+	draws[3].address += 64;
 	g_assert_false(has_any(&evidence, "conflict:"));
+	draws[3].address -= 64;
+	evidence.walk.rounds = 100; /* or parts of them, one after the other */
+	g_assert_false(has_any(&evidence, "conflict:"));
+	evidence.walk.rounds = 2000;
 	evidence.walk.comes_back = true;
 	evidence.n = 7; /* too few */
 	g_assert_false(has_any(&evidence, "conflict:"));
