@@ -2,6 +2,7 @@
 #include "analyses/diagnoses/costed_code.h"
 
 #include "analyses/diagnoses/code/code_shapes.h"
+#include "analyses/diagnoses/code/loop_footprints.h"
 #include "analyses/diagnoses/code/small_calls.h"
 #include "base/arrays/partition_point.h"
 #include "base/arrays/sort_order.h"
@@ -748,6 +749,7 @@ LodeCostedCode *lode_costed_code_new(const LodeDiagnosisContext *context)
 	find_roots(self);
 	lode_small_calls_mark(self);
 	lode_code_shapes_find(self);
+	lode_loop_footprints_apply(self);
 	return self;
 }
 

@@ -3,6 +3,7 @@
  * random graphs, and facts on code made by hand. */
 #include "analyses/diagnoses/costed_code.h"
 
+#include "model/memory.h"
 #include "model/observed/windows.h"
 
 #include "code_profile.h"
@@ -285,6 +286,50 @@ static void test_limits(void)
 		profile->cycles_per_ns = 0;
 		loop->unmodelled = 1;
 		check_facts(profile, &(const char *){""});
+	}
+}
+
+/* A loop that moves as much as memory can, by its rate, over blocks of 64 KiB. */
+static void test_footprints(void)
+{
+	static const struct {
+		uint32_t samples, blocks;
+		const char *facts;
+	} cases[] = {
+		{0, 1, "limit:reading"},
+		{39, 1, "limit:reading"},
+		{40, 1, ""},
+		{40, 31, ""},
+		{40, 32, "limit:reading"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = code_profile_new();
+		code_profile_function(profile, "f");
+		code_profile_block(profile, 1, true);
+		uint32_t head = code_profile_add(profile, "op:nop", 1);
+		code_profile_edge(profile, head, head, LODE_EDGE_TAKEN, 100);
+		code_profile_finish(profile);
+		profile->cycles_per_ns = 4;
+		profile->rates.read[LODE_RATE_MEMORY] = 10;
+		profile->rates.write[LODE_RATE_MEMORY] = 5;
+		LodeLoop *loop = lode_loops_add(profile, head);
+		loop->iteration_ns = 10;
+		loop->load_bytes = 100;
+		profile->memory = lode_memory_new();
+		for (uint32_t k = 0; k < cases[i].samples + 2; k++) {
+			/* Two have no address, or are of no known instruction. */
+			const LodeMemorySample sample = {
+				.address = k == 0 ? 0
+			                          : (1 << 20) +
+			                                    (uint64_t)(k % cases[i].blocks << 16) +
+			                                    k,
+				.access_instruction = k == 1 ? LODE_NONE : head,
+			};
+			g_array_append_val(profile->memory->samples, sample);
+		}
+		g_test_message("%zu", i);
+		check_facts(profile, &cases[i].facts);
 	}
 }
 
@@ -631,6 +676,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/costed_code/random", test_random);
 	g_test_add_func("/costed_code/limits", test_limits);
+	g_test_add_func("/costed_code/footprints", test_footprints);
 	g_test_add_func("/costed_code/busy_units", test_busy_units);
 	g_test_add_func("/costed_code/chases", test_chases);
 	g_test_add_func("/costed_code/forks", test_forks);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyses/diagnoses/code/loop_footprints.h"
+
+#include "base/arrays/sort_order.h"
+#include "model/memory.h"
+
+enum { BLOCK_SHIFT = 16, NEAR_BLOCKS = (2 << 20) >> BLOCK_SHIFT, LEAST_SAMPLES = 40 };
+
+typedef struct {
+	uint32_t loop;
+	uint64_t block;
+} Touched;
+
+LODE_ORDER(compare_touched, Touched, LODE_ASCENDING(loop), LODE_ASCENDING(block))
+
+/* Touched, of each access in a loop whose address is known. The caller unrefs it. */
+static GArray *find_touched(const LodeCostedCode *code)
+{
+	const LodeMemory *memory = code->context->profile->memory;
+	GArray *touched = g_array_new(FALSE, FALSE, sizeof(Touched));
+
+	for (guint i = 0; memory != NULL && i < memory->samples->len; i++) {
+		const LodeMemorySample *sample = &LODE_AT(memory->samples, LodeMemorySample, i);
+		if (sample->address == 0 || sample->access_instruction == LODE_NONE ||
+			code->loops[sample->access_instruction] == LODE_NONE)
+			continue;
+		const Touched one = {
+			code->loops[sample->access_instruction], sample->address >> BLOCK_SHIFT};
+		g_array_append_val(touched, one);
+	}
+	g_array_sort(touched, compare_touched);
+	return touched;
+}
+
+void lode_loop_footprints_apply(LodeCostedCode *self)
+{
+	const uint64_t limits = UINT64_C(1) << LODE_CODE_LIMIT_READING |
+	                        UINT64_C(1) << LODE_CODE_LIMIT_WRITING;
+	const LodeProfile *profile = self->context->profile;
+	g_autofree bool *is_near = g_new0(bool, MAX(profile->loops->len, 1));
+	g_autoptr(GArray) touched = find_touched(self);
+
+	for (guint i = 0, end; i < touched->len; i = end) {
+		uint32_t loop = g_array_index(touched, Touched, i).loop;
+		guint n_blocks = 0;
+		for (end = i;
+			end < touched->len && g_array_index(touched, Touched, end).loop == loop;
+			end++)
+			n_blocks += end == i ||
+			            g_array_index(touched, Touched, end).block !=
+			                    g_array_index(touched, Touched, end - 1).block;
+		is_near[loop] = end - i >= LEAST_SAMPLES && n_blocks < NEAR_BLOCKS;
+	}
+	for (uint32_t i = 0; i < profile->instructions->len; i++)
+		if (self->loops[i] != LODE_NONE && is_near[self->loops[i]])
+			self->facts[i] &= ~limits;
+}
