@@ -72,7 +72,7 @@ share=$(awk -v user="$(fact attached_program.lode user_seconds)" \
 check "a process is recorded for as long as a command runs" "$(status_is 0)" "$(is_alive)" \
 	"$(has_program attached_program.lode "$attached kernel 'an argument'")" "$(left_nothing)"
 check "the report says what share was in the kernel" \
-	"$(says '% of (it|[0-9.]+ s of processor time were) in the kernel[, (]+not sampled')" \
+	"$(says '% (of [0-9.]+ s of processor time were )?in the kernel(, not sampled|; --kernel samples it)')" \
 	"$(is_between "$share" 0.3 1 'share of the kernel')" \
 	"$(is_between "$share" "$(awk "BEGIN { print $truth - 0.25 }")" "$(awk "BEGIN { print $truth + 0.25 }")" \
 		'share of the kernel')"

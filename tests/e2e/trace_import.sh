@@ -85,7 +85,8 @@ check "misses are those of the simulation alone" "$(holds is_simulated)"
 "$lode" run --trace --simulate d1=4K:4:64 --report report.txt -o run.lode -- "$fixed" >out 2>err
 status=$?
 in_one_step() {
-	[ $status = 0 ] && all_flow_is_known run.lode && grep -q 'l1d-miss' report.txt
+	[ $status = 0 ] && all_flow_is_known run.lode && grep -q D1 report.txt &&
+		"$lode" report run.lode --findings | grep -q 'l1d-miss'
 }
 check "lode run --trace reports sequences that miss" "$(holds in_one_step)"
 

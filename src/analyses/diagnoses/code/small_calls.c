@@ -11,6 +11,10 @@ enum { MOST_BYTES = 64, MOST_INSTRUCTIONS = 16 };
  * come from afar. */
 static const double MOST_OF_IT = 0.9;
 
+/* A function that is called directly counts from this share of the time on: many a program has some
+ * that are kept apart with reason. */
+static const double LEAST_DIRECT = 0.05;
+
 enum { IS_SMALL = 1, IS_CALLED_IN_LOOP = 2 };
 
 /* A call that leads to a small function. */
@@ -88,11 +92,14 @@ static void find_sets(Marking *self)
 static bool looks_up(const Marking *self, uint32_t function)
 {
 	const LodeFunction *one = function_at(self, function);
+	double weight = 0;
+	bool loads = false;
 
-	for (uint32_t i = 0; i < one->n_instructions; i++)
-		if (self->is_lookup[set_of(self, one->first_instruction + i)])
-			return true;
-	return false;
+	for (uint32_t i = 0; i < one->n_instructions; i++) {
+		loads |= self->is_lookup[set_of(self, one->first_instruction + i)];
+		weight += self->code->weights[one->first_instruction + i];
+	}
+	return loads && weight >= LEAST_DIRECT * self->code->context->total;
 }
 
 static bool is_small(const Marking *self, uint32_t function)
