@@ -56,7 +56,7 @@ SIXTY(REJOIN)
 SIXTY(STEP)
 SIXTY(DISPATCH)
 
-enum { N_RECORDS = 1 << 13 };
+enum { N_RECORDS = 1 << 14 };
 
 static void link_records(void)
 {
