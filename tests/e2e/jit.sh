@@ -122,6 +122,9 @@ else
 	if can_sample; then
 		run "java, sampled" -F 10000 -- java -cp . W 2000
 		run "java, its callers" -F 10000 -g -- java -cp . W 2000
+		printf '#!/bin/sh\njava -cp . W "$@"\necho after\n' >start
+		chmod +x start
+		run "java, that a script starts" -F 10000 -- ./start 2000
 	else
 		skip "java, sampled" "no sampling"
 	fi

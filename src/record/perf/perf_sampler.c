@@ -477,16 +477,23 @@ static void prepare_windows(Session *self, const LodePerfKernel *kernel)
 /* Forks, but does not execute it; gives its path, or NULL. */
 static char *hold_command(Session *self, GError **error)
 {
-	g_autofree char *path = lode_program_find(self->options->argv[0], error);
+	const LodePerfSamplerOptions *options = self->options;
+	g_autofree char *path = lode_program_find(options->argv[0], error);
+	g_auto(GStrv)
+		own = options->runtime != NULL
+	                      ? lode_jit_runtime_environment(options->runtime, options->environment)
+	                      : NULL;
+	const char *const *environment = own != NULL ? (const char *const *)own
+	                                             : options->environment;
 	const LodePerfCommand command = {
 		.path = path,
-		.argv = self->options->argv,
+		.argv = options->argv,
 		.environment = self->windows != NULL && self->windows_obstacle == NULL
 	                               ? lode_window_recorder_environment(
-						 self->windows, self->options->environment)
-	                               : self->options->environment,
+						 self->windows, environment)
+	                               : environment,
 		.mask = &self->old_mask,
-		.has_fixed_addresses = self->options->has_fixed_addresses,
+		.has_fixed_addresses = options->has_fixed_addresses,
 	};
 
 	if (path == NULL || !lode_perf_program_hold(&self->program, &command, error))

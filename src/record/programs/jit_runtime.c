@@ -9,6 +9,7 @@
 #include <gio/gio.h>
 #include <glib/gstdio.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,11 +17,14 @@
 
 #define AGENT LODE_OWN_LIBRARY("jvm-agent")
 #define V8_LOG "v8.log"
+#define KEPT_FRAMES "-XX:+PreserveFramePointer"
+#define JAVA_VARIABLE "JDK_JAVA_OPTIONS"
 
 enum {
 	PROBE_S = 10,
 	HEADER_PID_OFFSET = 20,
 	DUMP_MODE = 0600, /* as of the recordings beside it */
+	SCRIPT_BYTES = 64 * 1024,
 };
 
 /* A kind of program; a new one is a new row. */
@@ -101,18 +105,27 @@ static char *find_agent(void)
 	return access(given, R_OK) == 0 ? g_canonicalize_filename(given, NULL) : NULL;
 }
 
-/* Arguments, since the virtual machine reports options from the environment on standard error. */
-static void add_java_arguments(LodeJitRuntime *self, const char *const *argv)
+/* NULL: it is not installed. */
+static char *agent_option(const LodeJitRuntime *self)
 {
 	g_autofree char *agent = find_agent();
 
+	return agent != NULL
+	               ? g_strdup_printf("-agentpath:%s=%s%s", agent,
+				 (self->wants & LODE_JIT_HEAP) != 0 ? "heap:" : "", self->directory)
+	               : NULL;
+}
+
+/* Arguments, since the virtual machine reports options from the environment on standard error. */
+static void add_java_arguments(LodeJitRuntime *self, const char *const *argv)
+{
+	g_autofree char *option = agent_option(self);
+
 	(void)argv;
 	if ((self->wants & LODE_JIT_CALLS) != 0)
-		add(self, "-XX:+PreserveFramePointer");
-	if (agent != NULL) {
-		g_autofree char *argument = g_strdup_printf("-agentpath:%s=%s%s", agent,
-			(self->wants & LODE_JIT_HEAP) != 0 ? "heap:" : "", self->directory);
-		add(self, argument);
+		add(self, KEPT_FRAMES);
+	if (option != NULL) {
+		add(self, option);
 	} else {
 		self->warning = g_strdup(
 			"the agent that writes down what Java compiles, " AGENT
@@ -135,6 +148,24 @@ static const Runtime *find_runtime(const char *program)
 		if (g_strv_contains(runtimes[i].programs, name))
 			return &runtimes[i];
 	return NULL;
+}
+
+/* Whether it is a script of a shell that has this word near its beginning. */
+static bool is_script_with(const char *program, const char *word)
+{
+	g_autofree char *path = g_find_program_in_path(program);
+	g_autofree char *text = g_malloc0(SCRIPT_BYTES + 1);
+	FILE *file = path != NULL && g_file_test(path, G_FILE_TEST_IS_REGULAR) ? fopen(path, "re")
+	                                                                       : NULL;
+
+	if (file == NULL)
+		return false;
+	size_t size = fread(text, 1, SCRIPT_BYTES, file);
+	fclose(file);
+	text[size] = '\0';
+	size_t line = strcspn(text, "\n");
+	return g_str_has_prefix(text, "#!") && g_strstr_len(text, (gssize)line, "sh") != NULL &&
+	       strstr(text + line, word) != NULL;
 }
 
 static bool is_dump_name(const char *name, uint32_t *out_pid)
@@ -173,6 +204,20 @@ static void list_old_dumps(LodeJitRuntime *self)
 				time_of(self->start_directory, name));
 }
 
+/* What a path has in the variable's own quotes cannot have one itself. */
+static void prepare_script(LodeJitRuntime *self, const char *program)
+{
+	g_autofree char *option = agent_option(self);
+	const char *given = g_getenv(JAVA_VARIABLE);
+
+	if (option == NULL || strchr(option, '"') != NULL || !is_script_with(program, "java"))
+		return;
+	self->java_options = g_strdup_printf("%s%s%s\"%s\"", given != NULL ? given : "",
+		given != NULL ? " " : "",
+		(self->wants & LODE_JIT_CALLS) != 0 ? KEPT_FRAMES " " : "", option);
+	list_old_dumps(self);
+}
+
 static void close_descriptor(gpointer descriptor)
 {
 	close(GPOINTER_TO_INT(descriptor));
@@ -196,6 +241,8 @@ LodeJitRuntime *lode_jit_runtime_prepare(
 		self->name = runtime->name;
 		runtime->add_arguments(self, argv);
 		list_old_dumps(self);
+	} else {
+		prepare_script(self, argv[0]);
 	}
 	for (size_t i = 1; argv[i] != NULL; i++)
 		add(self, argv[i]);
@@ -214,7 +261,17 @@ void lode_jit_runtime_free(LodeJitRuntime *self)
 	g_free(self->directory);
 	g_free(self->start_directory);
 	g_free(self->warning);
+	g_free(self->java_options);
 	g_free(self);
+}
+
+char **lode_jit_runtime_environment(const LodeJitRuntime *self, const char *const *environment)
+{
+	if (self->java_options == NULL)
+		return NULL;
+	return g_environ_setenv(
+		environment != NULL ? g_strdupv((char **)environment) : g_get_environ(),
+		JAVA_VARIABLE, self->java_options, TRUE);
 }
 
 void lode_jit_runtime_add_process(LodeJitRuntime *self, uint32_t pid)
@@ -396,7 +453,7 @@ static void collect_left(LodeJitRuntime *self, GPtrArray *out_files)
 
 void lode_jit_runtime_collect(LodeJitRuntime *self, GPtrArray *out_files)
 {
-	if (self->name == NULL)
+	if (self->name == NULL && self->java_options == NULL)
 		return;
 	write_held(self);
 	collect_in_place(self, out_files);

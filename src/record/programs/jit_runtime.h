@@ -7,8 +7,10 @@
  *   java     has an agent of ours write it, into the directory that we name; for stacks it is told
  *            to keep frame pointers (-XX:+PreserveFramePointer), which node has always
  *
- * They are known by the program's name after all symbolic links; a script that starts one of them
- * is not looked into.
+ * They are known by the program's name after all symbolic links. A script of a shell that mentions
+ * java has the agent in JDK_JAVA_OPTIONS, of which Java says a line on standard error. A script
+ * that starts node has nothing: in NODE_OPTIONS files could not be kept out of the current
+ * directory.
  *
  * In its current directory a dump lies beside files of others, such as the dumps of another run. So
  * only those of processes that were recorded are taken, and from there at once: no name is left
@@ -27,9 +29,10 @@ typedef enum {
 } LodeJitWants;
 
 typedef struct {
-	const char *name; /* "Node.js"; NULL: none is known, the arguments are as they were */
-	GPtrArray *argv;  /* char *, with a NULL at the end */
-	char *warning;    /* what of its code will stay unknown, and why; NULL: nothing */
+	const char *name;   /* "Node.js"; NULL: none is known, the arguments are as they were */
+	GPtrArray *argv;    /* char *, with a NULL at the end */
+	char *warning;      /* what of its code will stay unknown, and why; NULL: nothing */
+	char *java_options; /* JDK_JAVA_OPTIONS in its environment; NULL: as they are */
 
 	char *directory, *start_directory; /* private: where dumps go, where the program starts */
 	GHashTable *old_dumps;             /* private: name → its time, before the program ran */
@@ -48,6 +51,10 @@ LodeJitRuntime *lode_jit_runtime_prepare(
 	const char *const *argv, const char *directory, unsigned wants);
 void lode_jit_runtime_free(LodeJitRuntime *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeJitRuntime, lode_jit_runtime_free)
+
+/* The program's environment (NULL: ours) with what it needs besides; NULL: nothing. The caller
+ * frees it by g_strfreev(). */
+char **lode_jit_runtime_environment(const LodeJitRuntime *self, const char *const *environment);
 
 /* A process that is recorded. */
 void lode_jit_runtime_add_process(LodeJitRuntime *self, uint32_t pid);

@@ -117,6 +117,50 @@ static void test_node_arguments(Fixture *self, const void *data)
 	g_assert_true(g_file_test("jit-12.dump", G_FILE_TEST_EXISTS));
 }
 
+/* A script that starts java has the agent in the environment. */
+static void test_scripts(Fixture *self, const void *data)
+{
+	static const struct {
+		const char *text;
+		bool is_java;
+	} cases[] = {
+		{"#!/bin/sh\nexec java -cp . Main\n", true},
+		{"#!/usr/bin/env bash\n\"$JAVA_HOME/bin/java\" Main\n", true},
+		{"#!/bin/sh\nexec javelin\n", false},
+		{"#!/usr/bin/env python3\njava\n", false},
+		{"exec java\n", false},
+		{"#!/bin/sh java", false},
+		{"", false},
+	};
+	g_autofree char *agent = g_build_filename(self->directory, "agent.so", NULL);
+	g_autofree char *expected = g_strdup_printf(
+		"-Xmx1g \"-agentpath:%s=%s\"", agent, self->recording);
+	const char *const given[] = {"A=b", "JDK_JAVA_OPTIONS=-Xss1m", NULL};
+
+	(void)data;
+	write_file("agent.so", "");
+	g_setenv("LODE_JVM_AGENT", agent, TRUE);
+	g_setenv("JDK_JAVA_OPTIONS", "-Xmx1g", TRUE);
+	make_program(self, "start", "other");
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		write_file("start", cases[i].text);
+		g_assert_cmpint(g_chmod("start", 0755), ==, 0);
+		g_autoptr(LodeJitRuntime) runtime = prepare(self, "start x");
+		g_auto(GStrv) environment = lode_jit_runtime_environment(runtime, given);
+		g_assert_null(runtime->name);
+		check_argv(runtime, "start x");
+		g_assert_true((environment != NULL) == cases[i].is_java);
+		g_assert_cmpstr(environment != NULL
+					? g_environ_getenv(environment, "JDK_JAVA_OPTIONS")
+					: expected,
+			==, expected);
+		g_assert_cmpstr(
+			environment != NULL ? g_environ_getenv(environment, "A") : "b", ==, "b");
+	}
+	g_unsetenv("JDK_JAVA_OPTIONS");
+	g_unsetenv("LODE_JVM_AGENT");
+}
+
 static void test_java_arguments(Fixture *self, const void *data)
 {
 	g_autofree char *agent = g_build_filename(self->directory, "agent.so", NULL);
@@ -375,6 +419,7 @@ int main(int argc, char **argv)
 	g_unsetenv("JDK_JAVA_OPTIONS");
 	ADD("other_program", test_other_program);
 	ADD("node_arguments", test_node_arguments);
+	ADD("scripts", test_scripts);
 	ADD("java_arguments", test_java_arguments);
 	ADD("node-directory", test_node_directory);
 	ADD("collect", test_collect);
