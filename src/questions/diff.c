@@ -120,7 +120,8 @@ static void compare_diagnoses(Compared *self, const Options *options, LodeCompar
 static bool compare_all(Compared *self, LodeAsking *asking, const Options *options, GError **error)
 {
 	const LodeComparisonOptions *comparing = &options->comparing;
-	const LodeProfileChoice choice = {.part = options->part};
+	const LodeProfileChoice choice = {
+		.part = options->part, .has_memory = true, .has_stacks = true};
 
 	self->comparisons = g_ptr_array_new_with_free_func((GDestroyNotify)lode_comparison_free);
 	self->diagnoses = g_ptr_array_new_with_free_func((GDestroyNotify)lode_diagnoses_free);

@@ -32,6 +32,23 @@ static GArray *find_touched(const LodeCostedCode *code)
 	return touched;
 }
 
+/* Whether so many accesses lie in so few blocks. */
+static bool are_near(uint32_t n, uint32_t n_blocks)
+{
+	return n >= LEAST_SAMPLES && n_blocks < NEAR_BLOCKS;
+}
+
+/* Of all loops together: the work of a program may be spread over many. */
+static bool are_all_near(const GArray *touched)
+{
+	g_autoptr(GHashTable) blocks = g_hash_table_new(NULL, NULL);
+
+	for (guint i = 0; i < touched->len; i++)
+		g_hash_table_add(
+			blocks, GSIZE_TO_POINTER(g_array_index(touched, Touched, i).block));
+	return are_near(touched->len, g_hash_table_size(blocks));
+}
+
 void lode_loop_footprints_apply(LodeCostedCode *self)
 {
 	const uint64_t limits = UINT64_C(1) << LODE_CODE_LIMIT_READING |
@@ -39,19 +56,19 @@ void lode_loop_footprints_apply(LodeCostedCode *self)
 	const LodeProfile *profile = self->context->profile;
 	g_autofree bool *is_near = g_new0(bool, MAX(profile->loops->len, 1));
 	g_autoptr(GArray) touched = find_touched(self);
+	bool is_all_near = are_all_near(touched);
 
 	for (guint i = 0, end; i < touched->len; i = end) {
-		uint32_t loop = g_array_index(touched, Touched, i).loop;
-		guint n_blocks = 0;
+		uint32_t loop = g_array_index(touched, Touched, i).loop, n_blocks = 0;
 		for (end = i;
 			end < touched->len && g_array_index(touched, Touched, end).loop == loop;
 			end++)
 			n_blocks += end == i ||
 			            g_array_index(touched, Touched, end).block !=
 			                    g_array_index(touched, Touched, end - 1).block;
-		is_near[loop] = end - i >= LEAST_SAMPLES && n_blocks < NEAR_BLOCKS;
+		is_near[loop] = are_near(end - i, n_blocks);
 	}
 	for (uint32_t i = 0; i < profile->instructions->len; i++)
-		if (self->loops[i] != LODE_NONE && is_near[self->loops[i]])
+		if (self->loops[i] != LODE_NONE && (is_all_near || is_near[self->loops[i]]))
 			self->facts[i] &= ~limits;
 }
