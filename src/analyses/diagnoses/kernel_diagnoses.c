@@ -492,7 +492,9 @@ static const char *judge(const Diagnosing *self, double seconds, double at_calls
 	double least = faults * FAULT_MOST < FEW * seconds ? LEAST_LEFT_SHARE : LEAST_SHARE;
 	bool has_calls = samples >= LEAST_SAMPLES && at_calls >= least * total;
 
-	if (faults * (has_calls ? FAULT_USUAL : FAULT_MOST) >= 0.5 * seconds)
+	/* Where there are no samples at system calls, not much else enters the kernel. */
+	if (has_calls ? faults * FAULT_USUAL >= 0.5 * seconds
+		      : faults * FAULT_MOST >= FEW * seconds)
 		return FAULTS;
 	return has_calls ? SYSCALLS : UNKNOWN;
 }

@@ -4,10 +4,10 @@
  *
  *   kernel sampled     its events (kernel:syscall:write …), grouped by rules of services.ini
  *   not sampled        one: its share of the processor time by the kernel's accounts. System calls,
- *                      if samples lie at them and the page faults cannot take half of it, or if
- *                      half of it went into the start of so many threads; page
- *                      faults, if they can, and none lie there or they do at their least; else not
- *                      known which
+ *                      if samples lie at them and the page faults do not take half of it, or if
+ *                      half of it went into the start of so many threads; page faults, if they do
+ *                      take half, or where no samples lie there can take a quarter; else not known
+ *                      which
  *
  * A page fault is taken to cost 0.5 to 2 µs: 1.6 µs on a virtual machine of Zen 5 (Linux 6.1, pages
  * of 4 KiB, 524,288 faults). One of a huge page costs hundreds.

@@ -158,7 +158,8 @@ static void test_accounted(void)
 		{50, 450000, "page-fault"},
 		{50, 2000000, "page-fault"},
 		{5, 100, "system-call"}, /* half a percent, and page faults take next to nothing */
-		{5, 150000, "kernel-time"},
+		{5, 150000, "page-fault"},
+		{0, 120000, "kernel-time"},
 		{2, 100, "kernel-time"},
 	};
 
