@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# What lode diff says of a program that was built with a planted cost and without, of the same
+# lode diff on a program that was built with a planted cost and without, of the same
 # program with other data, and with a function whose parameter has another type. The costs are large
 # enough to be told on a busy machine. Prints TAP; skips where there is no compiler, or the kernel
 # lets nobody sample.
@@ -46,7 +46,7 @@ told = [row for row in one["diagnoses"] if row["is_told"]]
 first = told[0] if told else {}
 def seconds(side): return one[side]["user_seconds"] + one[side]["system_seconds"]
 saved = 1 - seconds("new") / one["speed"] / seconds("base") if one["speed"] else None
-# Of the text, the line of diagnoses that is first.
+# The first line of diagnoses of the text.
 words = next((line for line in lines if line.startswith(("Gone: ", "New: ", "Less: ", "More: "))), "")
 if not eval(sys.argv[1]):
 	print("not so:", sys.argv[1], "of", text)

@@ -103,7 +103,7 @@ static void compute(void)
 	length = value;
 }
 
-/* What the turn took. */
+/* Time of the turn. */
 static int64_t take_turn(void (*work)(void))
 {
 	int64_t begin = now(), end;

@@ -180,7 +180,7 @@ def rounds(facts):
         if row["string_runs"] < 10:
             continue
         mean = width * row["string_rounds"] / row["string_runs"]
-        # Of few windows that begin in the midst of a long one, less may be left.
+        # In few windows that begin in the midst of a long one, less may be left.
         if value == "few" or row["string_runs"] >= 100:
             facts.expect(least <= mean <= most, f"{function}: {mean:.1f} bytes, {row}")
             facts.expect(f"rounds:{value}" in facts.attributes(function), f"{function}: no rounds:{value}")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the functions of a profile cost by one event: alone, by families, and as services. */
+/* The costs of a profile's functions by one event: alone, by families, and as services. */
 #pragma once
 
 #include "analyses/calls/services.h"

@@ -150,7 +150,7 @@ static LodeServiceCaller caller_at(const Search *self, const Walk *walk, uint32_
 		return caller;
 	const LodeFrame *frame = frame_at(walk, owner);
 	uint32_t function = lode_function_costs_at_stack(self->costs, owner);
-	/* What the virtual machine's library calls is compiled code, whose callers are not known.
+	/* The virtual machine's library calls compiled code, whose callers are not known.
 	 */
 	if (is_builtin(self, function) &&
 		lode_is_system_library(function_at(self, function)->image))
@@ -177,7 +177,7 @@ static Role role_at(const Search *self, const Walk *walk, const Role *roles, uin
 }
 
 /* The name by which a service that begins at a stack is called, if that is not its own. The loader
- * is called by the stub of what it looks for. What a builtin (`host`) does by a library is a part
+ * is called by the stub of what it looks for. A library's work for a builtin (`host`) is a part
  * of it. */
 static const char *called_at(const Search *self, uint32_t stack, uint32_t host)
 {
@@ -219,7 +219,7 @@ static void label_stacks(
 		bool is_around = outer != LODE_NONE && walk->is_in_run_time[outer];
 		const char *image = function_at(self, function)->image;
 		walk->is_in_run_time[i] = is_around || lode_is_run_time_program(image);
-		/* What a run-time environment does for itself is not the user's to change. */
+		/* A run-time environment's own work is not the user's to change. */
 		bool is_its_own = owner == LODE_NONE && is_around && lode_is_system_library(image);
 		bool begins = role == ROLE_SERVICE && !is_its_own &&
 		              (entry == LODE_NONE ||

@@ -16,7 +16,7 @@ typedef struct {
 	LodeEstimate seconds[2]; /* processor time at its places; or weight, see unit */
 	LodeEstimate change;     /* of them */
 	/* Share of the base's processor time, where the base has it and the change is told; else
-	 * NAN. What was saved in all, if it is the only one gone and had most of it; else of its
+	 * NAN. All that was saved, if it is the only one gone and had most of it; else of its
 	 * own time, at most what was saved in all. */
 	double achieved;
 	bool is_told; /* the change is significant */

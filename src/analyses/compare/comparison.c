@@ -407,7 +407,7 @@ static bool is_in_both(const Work *self, const LodeFunctionPair *pair)
 	       g_hash_table_contains(self->files[1 - side], image->build_id);
 }
 
-/* Of the weight in functions; shares of nothing are not numbers. */
+/* Shares of the weight in functions; those of nothing are not numbers. */
 static void find_common(Work *self)
 {
 	for (guint i = 0; i < self->pairs->pairs->len; i++) {

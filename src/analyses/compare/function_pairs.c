@@ -172,7 +172,7 @@ static char *untyped_name_in_image_key(Matching *self, unsigned side, uint32_t f
 	return name != NULL ? g_strdup_printf("%s\n%s", image, name) : NULL;
 }
 
-/* Of code made at run time, whose file is another one in each recording. */
+/* For code made at run time, whose file is another one in each recording. */
 static char *made_name_key(Matching *self, unsigned side, uint32_t function)
 {
 	return image_of(self, side, function)->kind == LODE_IMAGE_JIT

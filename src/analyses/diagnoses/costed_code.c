@@ -242,7 +242,8 @@ double lode_other_recurrence(const LodeLoop *loop)
 static const double NEAR = 0.85;
 
 /* Where the time is not known: a recurrence this much longer than any other bound, of at least so
- * many cycles. What called functions need is in no bound; loads may take far longer than theirs. */
+ * many cycles. No bound has the needs of called functions; loads may take far longer than theirs.
+ */
 static const double FAR_ABOVE = 1.5, LEAST_CYCLES = 2;
 
 /* A loop moves as much as memory can where its bytes are such shares of what was measured, and its

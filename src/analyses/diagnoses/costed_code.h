@@ -29,7 +29,7 @@ enum {
 	LODE_CODE_CROWDED,
 	/* In a function that uses the divider for square roots alone. */
 	LODE_CODE_ROOTS,
-	/* Of a small function that loops call, or of these calls (small_calls.h). */
+	/* Part of a small function that loops call, or of these calls (small_calls.h). */
 	LODE_CODE_SMALL,
 	/* Between a load and a store of one word in a loop, at an address that the data give,
 	 * mostly the one that was stored to just before (windows). */

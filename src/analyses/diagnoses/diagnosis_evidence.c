@@ -143,7 +143,7 @@ static void add_bytes(LodeDiagnosis *self, const LodeCostedCode *code)
 	if (loop == NULL || !(loop->iteration_ns > 0) ||
 		(!is_store && strcmp(self->cause, "memory-bandwidth") != 0))
 		return;
-	/* Of repeated string instructions they are not known. */
+	/* They are not known of repeated string instructions. */
 	if (loop->store_bytes < 0)
 		return;
 	double bytes = is_store ? loop->store_bytes : loop->load_bytes + loop->store_bytes;

@@ -96,8 +96,8 @@ bool lode_instruction_constant(const LodeInstructionDecoder *self, const uint8_t
 /* Lower-case mnemonic, "rep_movsb", "lock_xadd": writes to `buffer` of at least 32 bytes. */
 const char *lode_instruction_mnemonic(
 	const LodeDecodedInstruction *instruction, char *buffer, size_t size);
-/* Of movs, stos and lods with a repeat prefix, which do as many rounds as rcx says: the bytes of an
- * element. 0: it is no such instruction. */
+/* For movs, stos and lods with a repeat prefix, which do as many rounds as rcx says: the bytes of
+ * an element. 0: it is no such instruction. */
 unsigned lode_instruction_string_width(const LodeDecodedInstruction *instruction);
 
 const char *lode_instruction_kind_name(LodeInstructionKind kind); /* "load" */

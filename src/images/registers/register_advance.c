@@ -94,7 +94,7 @@ static bool read_address_terms(LodeRegisterTerms *out, const ZydisDecodedOperand
 	return true;
 }
 
-/* Of a register and the second operand, a register or a constant. */
+/* The sum of a register and the second operand, a register or a constant. */
 static bool read_sum(
 	LodeRegisterTerms *out, const ZydisDecodedOperand *second, int64_t factor, bool is_same)
 {

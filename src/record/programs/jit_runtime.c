@@ -204,7 +204,7 @@ static void list_old_dumps(LodeJitRuntime *self)
 				time_of(self->start_directory, name));
 }
 
-/* What a path has in the variable's own quotes cannot have one itself. */
+/* A path in the variable's quotes cannot have one itself. */
 static void prepare_script(LodeJitRuntime *self, const char *program)
 {
 	g_autofree char *option = agent_option(self);

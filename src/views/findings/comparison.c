@@ -830,7 +830,7 @@ static LodeComparedRow plain_row(const char *text, const LodeEstimate times[2])
 	return row;
 }
 
-/* What limits the comparison, the totals, and the functions with the same code. */
+/* The limits of the comparison, the totals, and the functions with the same code. */
 static void put_csv_head(const View *self, LodeRowStream *stream)
 {
 	const LodeEstimate none[2] = {{(double)NAN, (double)NAN}, {(double)NAN, (double)NAN}};

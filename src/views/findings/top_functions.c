@@ -42,7 +42,7 @@ static bool is_shown_as_family(const LodeTopFunctions *self, const LodeFamilyCos
 		cost->n > 0 ? lode_function_cost_at(self->functions->costs, cost->members[0])->self
 			    : 0;
 
-	/* What is inlined counts for the functions around it. */
+	/* Inlined code counts for the functions around it. */
 	if (cost->n == 1 ||
 		(cost->n == 0 &&
 			!lode_families_at(self->functions->families, cost->family)->is_kernel))

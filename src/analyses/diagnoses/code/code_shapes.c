@@ -51,7 +51,7 @@ static bool decode(
 
 /* --- bits --- */
 
-/* What the instructions of a loop do. */
+/* Kinds of work of a loop's instructions. */
 typedef struct {
 	double n, tests, loads;
 	double shifts;  /* by one place, or by as many as a register says */

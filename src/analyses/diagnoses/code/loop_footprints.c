@@ -38,7 +38,7 @@ static bool are_near(uint32_t n, uint32_t n_blocks)
 	return n >= LEAST_SAMPLES && n_blocks < NEAR_BLOCKS;
 }
 
-/* Of all loops together: the work of a program may be spread over many. */
+/* The same for all loops together: the work of a program may be spread over many. */
 static bool are_all_near(const GArray *touched)
 {
 	g_autoptr(GHashTable) blocks = g_hash_table_new(NULL, NULL);

@@ -522,7 +522,7 @@ static void find_rounds(
 	}
 }
 
-/* What the code says of the rounds of repeated string instructions. */
+/* Rounds of repeated string instructions, by the code. */
 static void find_string_rounds(const LodeLoopCode *code, LodeJoinCode *codes)
 {
 	for (uint32_t i = 0; i < code->graph->n; i++) {

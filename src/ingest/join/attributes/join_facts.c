@@ -222,7 +222,7 @@ static void find_forks(const LodeProfile *profile, LodeJoinCode *codes)
 	}
 }
 
-/* What windows saw goes before what the code says. */
+/* Windows go before the code. */
 static void observe_rounds(LodeJoinCode *code, const LodeObservedInstruction *it)
 {
 	const LodeDecodedInstruction decoded = {.mnemonic = code->mnemonic, .prefix = code->prefix};

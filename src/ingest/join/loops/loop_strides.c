@@ -109,7 +109,7 @@ static bool follow(
 	return is_followed;
 }
 
-/* Of a register that is the loop's own at its head. */
+/* For a register that is the loop's own at its head. */
 static Step step_of(const Followed *loop, unsigned number)
 {
 	const LodeRegisterForm *end = &loop->forms.end[number];
@@ -121,7 +121,7 @@ static Step step_of(const Followed *loop, unsigned number)
 		0};
 }
 
-/* Of base + index × scale, from one iteration of the loop to the next. */
+/* For base + index × scale, from one iteration of the loop to the next. */
 static Step address_step(const LodeLoopStrides *self, const Followed *loop, uint32_t node)
 {
 	const LodeMemoryUse *memory = &self->code->graph->nodes[node].use.memory;
@@ -152,7 +152,7 @@ static bool is_within_line(int64_t distance)
 	return distance > -LINE && distance < LINE;
 }
 
-/* Of an access, and the inner loop around it. */
+/* For an access, and the inner loop around it. */
 static void find_turns(LodeLoopStrides *self, uint32_t node, LodeLoopStride *out)
 {
 	const LodeDependenceNode *nodes = self->code->graph->nodes;

@@ -17,7 +17,7 @@
 
 #include "ingest/join/loops/loop_rounds.h"
 
-/* Of an access, in the smallest loop around it. */
+/* For an access, in the smallest loop around it. */
 typedef struct {
 	bool is_known;   /* the stride */
 	bool is_equal;   /* the stride is not known, but the same each time, as in a register */
@@ -25,8 +25,8 @@ typedef struct {
 	bool comes_back; /* each turn of the loop around it begins less than a line from where the
 	                    one before began */
 	bool is_exact;   /* the code says the rounds */
-	/* Of the bytes that an innermost loop without calls goes over by this stride, or of the
-	 * lines that it does not pass over, those that it accesses; 0: not known, or less than 16
+	/* The share that is accessed of the bytes that an innermost loop without calls goes over by
+	 * this stride, or of the lines that it does not pass over; 0: not known, or less than 16
 	 * bytes lie between its accesses. */
 	double used;
 	double rounds; /* iterations in each such turn, or in each call; 0: not known */
@@ -37,8 +37,8 @@ LodeLoopStrides *lode_loop_strides_new(void);
 void lode_loop_strides_free(LodeLoopStrides *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LodeLoopStrides, lode_loop_strides_free)
 
-/* One for each node, in `out`; known in loops of at least `least_weight`. What depends on turns is
- * not asked where the stride is less than a line. Where the code does not say how many rounds there
- * are, their number is taken from the executions of the nodes. */
+/* One for each node, in `out`; known in loops of at least `least_weight`. Turns are not asked for
+ * where the stride is less than a line. Where the code does not say how many rounds there are,
+ * their number is taken from the executions of the nodes. */
 void lode_loop_strides_find(
 	LodeLoopStrides *self, const LodeLoopCode *code, double least_weight, LodeLoopStride *out);

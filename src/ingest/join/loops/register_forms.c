@@ -46,7 +46,7 @@ static bool are_equal(const LodeRegisterForm *a, const LodeRegisterForm *b)
 	       a->identity == b->identity;
 }
 
-/* What an instruction makes of forms. */
+/* The forms after an instruction. */
 static LodeRegisterForm make(const LodeRegisterTerms *terms, const Forms forms, uint32_t node)
 {
 	LodeRegisterForm made = {.identity = lode_hash_append(LODE_HASH_MULTIPLIER, node + 1),

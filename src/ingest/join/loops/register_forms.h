@@ -50,6 +50,6 @@ void lode_register_forms_clear(LodeRegisterForms *self);
 bool lode_register_forms_find(LodeRegisterForms *self, const LodeNaturalLoop *loop,
 	const LodeNodeTerms *terms, uint32_t unchanged, const LodeNaturalLoop *inner);
 
-/* Of a register before a node; `number` may be no general register: unknown. */
+/* For a register before a node; `number` may be no general register: unknown. */
 LodeRegisterForm lode_register_forms_at(
 	const LodeRegisterForms *self, uint32_t node, unsigned number);

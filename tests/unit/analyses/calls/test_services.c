@@ -212,7 +212,7 @@ static void test_nameless(void)
 	scene_clear(&self);
 }
 
-/* What the program calls is named so, though the function there has another name. */
+/* The name that the program calls counts, though the function there has another name. */
 static void test_called(void)
 {
 	LodeProfile *profile = called_profile_new(functions, N_FUNCTIONS);

@@ -149,7 +149,7 @@ static void test_small(void)
 	g_autoptr(LodeComparedDiagnoses) few = compare(&self);
 	g_assert_false(lode_compared_diagnosis(few, 0)->is_told);
 	tear_down(&self);
-	/* Of another program nothing was promised. */
+	/* Nothing was promised of another program. */
 	set_up(&self, 10, 5);
 	self.comparison.profiles[0].common = self.comparison.profiles[1].common = 0.1;
 	add(&self, 0, "division", LODE_SCOPE_FUNCTION, "hash", 0.4);

@@ -192,7 +192,7 @@ static void test_lines(void)
 	g_assert_false(has_any(&evidence, "lines:"));
 }
 
-/* Of lines of which four bytes are used at a time: all, where the accesses lie that close. */
+/* Lines of which four bytes are used at a time: all of them, where the accesses lie that close. */
 static void test_density(void)
 {
 	LodeAddressDraw draws[9];
@@ -226,7 +226,7 @@ static void test_density(void)
 	g_assert_false(has(&evidence, "lines:dense") || has(&evidence, "lines:apart"));
 }
 
-/* What the code tells of the used bytes counts where windows tell nothing. */
+/* Used bytes by the code count where windows tell nothing. */
 static void test_lines_of_code(void)
 {
 	LodeObservedInstruction windows = {.line_visits = 15};

@@ -82,7 +82,7 @@ static void make(Program *self)
 	}
 }
 
-/* What the walk counts, for a loop from `begin` to `end`. */
+/* The walk's counts, for a loop from `begin` to `end`. */
 typedef struct {
 	int begin, end;
 	uint32_t rounds, exits;
