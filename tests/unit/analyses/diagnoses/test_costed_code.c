@@ -210,7 +210,22 @@ static void check_facts(const LodeProfile *profile, const char *const *expected)
 	}
 }
 
-/* Bounds of an iteration, and its time in cycles, of which there are 4 in a ns. */
+/* One of one instruction, on a machine of 4 cycles a ns, whose memory gives 10 bytes in it and
+ * takes 5. */
+static LodeLoop *add_loop(LodeProfile *profile)
+{
+	code_profile_function(profile, "f");
+	code_profile_block(profile, 1, true);
+	uint32_t head = code_profile_add(profile, "op:nop", 1);
+	code_profile_edge(profile, head, head, LODE_EDGE_TAKEN, 100);
+	code_profile_finish(profile);
+	profile->cycles_per_ns = 4;
+	profile->rates.read[LODE_RATE_MEMORY] = 10;
+	profile->rates.write[LODE_RATE_MEMORY] = 5;
+	return lode_loops_add(profile, head);
+}
+
+/* Bounds of an iteration, and its time in cycles. */
 static void test_limits(void)
 {
 	static const struct {
@@ -259,15 +274,7 @@ static void test_limits(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		g_autoptr(LodeProfile) profile = code_profile_new();
-		code_profile_function(profile, "f");
-		code_profile_block(profile, 1, true);
-		uint32_t head = code_profile_add(profile, "op:nop", 1);
-		code_profile_edge(profile, head, head, LODE_EDGE_TAKEN, 100);
-		code_profile_finish(profile);
-		profile->cycles_per_ns = 4;
-		profile->rates.read[LODE_RATE_MEMORY] = 10;
-		profile->rates.write[LODE_RATE_MEMORY] = 5;
-		LodeLoop *loop = lode_loops_add(profile, head);
+		LodeLoop *loop = add_loop(profile);
 		loop->iteration_ns = cases[i].cycles / 4;
 		loop->recurrence = lode_profile_intern(profile, cases[i].recurrence);
 		loop->recurrence_cycles = cases[i].chain;
@@ -305,15 +312,7 @@ static void test_footprints(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		g_autoptr(LodeProfile) profile = code_profile_new();
-		code_profile_function(profile, "f");
-		code_profile_block(profile, 1, true);
-		uint32_t head = code_profile_add(profile, "op:nop", 1);
-		code_profile_edge(profile, head, head, LODE_EDGE_TAKEN, 100);
-		code_profile_finish(profile);
-		profile->cycles_per_ns = 4;
-		profile->rates.read[LODE_RATE_MEMORY] = 10;
-		profile->rates.write[LODE_RATE_MEMORY] = 5;
-		LodeLoop *loop = lode_loops_add(profile, head);
+		LodeLoop *loop = add_loop(profile);
 		loop->iteration_ns = 10;
 		loop->load_bytes = 100;
 		profile->memory = lode_memory_new();
@@ -324,7 +323,7 @@ static void test_footprints(void)
 			                          : (1 << 20) +
 			                                    (uint64_t)(k % cases[i].blocks << 16) +
 			                                    k,
-				.access_instruction = k == 1 ? LODE_NONE : head,
+				.access_instruction = k == 1 ? LODE_NONE : loop->head,
 			};
 			g_array_append_val(profile->memory->samples, sample);
 		}
@@ -353,13 +352,7 @@ static void test_busy_units(void)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		g_autoptr(LodeProfile) profile = code_profile_new();
-		code_profile_function(profile, "f");
-		code_profile_block(profile, 1, true);
-		uint32_t head = code_profile_add(profile, "op:nop", 1);
-		code_profile_edge(profile, head, head, LODE_EDGE_TAKEN, 100);
-		code_profile_finish(profile);
-		profile->cycles_per_ns = 4;
-		LodeLoop *loop = lode_loops_add(profile, head);
+		LodeLoop *loop = add_loop(profile);
 		loop->iteration_ns = 2.5;
 		loop->recurrence_cycles = cases[i].recurrence;
 		loop->cycles[LODE_UNIT_WIDTH] = cases[i].width;
