@@ -66,7 +66,7 @@ const LodeParameter lode_recording_rows[] = {
 		"'lode export' has formats that show them"),
 	{"frequency", 'F', LODE_COUNT(Options, recording.frequency), .least = 1,
 		.most = G_MAXUINT32, .value = "HZ",
-		.summary = "samples per second (default: 10000, or what takes 4 % of the program's "
+		.summary = "samples per second (default: 10000, or what takes 3 % of the program's "
 			   "time on this machine)"},
 	LODE_WINDOWS_ROW(
 		Options, windows, LODE_WINDOWS_OF_RUN "; with --pid or --no-registers: off"),
