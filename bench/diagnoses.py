@@ -13,7 +13,7 @@ where there is nothing to be found. KIND is a twin of tests/twins/twins.py, made
     --given      nothing is measured: the saving is that of fixes.tsv, and only the program with the cost is recorded
     --built DIR  its programs, DIR/PAIR.before and DIR/PAIR.after, which bench/fixes/build.sh makes, are run
     --keep DIR   recordings are left there, and those that are there are read again: other rules, the same samples
-    --twice      each program is recorded twice: the first three must be the same (cause, scope)
+    --twice      each program is recorded twice: the first three must be the same (names: cause, scope), in any order
     --json FILE  the figures, one object a line
 
 For each pair: what the fix saves (user and kernel time), the place of the first right cause among the
@@ -110,11 +110,6 @@ def record(lode, options, command, profile):
         sys.exit(f"lode run: {recorded.stderr}")
 
 
-def scope_of(diagnosis):
-    scope = diagnosis["scope"]
-    return diagnosis["cause"], *(scope.get(key) for key in ("kind", "function", "service", "object"))
-
-
 def interval_score(low, high, value):
     return high - low + 10 * max(0, low - value, value - high)
 
@@ -151,7 +146,7 @@ class Judge:
         row["found"] = found
         if self.options.twice:
             again = self.diagnoses(commands[0], f"{pair}.again")
-            row["same"] = [scope_of(one) for one in found[:FIRST]] == [scope_of(one) for one in again[:FIRST]]
+            row["same"] = {one["name"] for one in found[:FIRST]} == {one["name"] for one in again[:FIRST]}
             row["again"] = again
         places = [i for i, one in enumerate(found) if one["cause"] in right]
         if places:
