@@ -176,6 +176,9 @@ static bool is_fork(const Forks *self, uint32_t branch, const Ways *ways)
 {
 	double steps = 0, passed = 0;
 
+	/* Windows have some of what was counted, or of another run. */
+	if (self->profile->frequency == LODE_FREQUENCY_EXACT)
+		return are_both(ways->taken, ways->passed);
 	if (self->profile->windows != NULL)
 		observe(self, branch, &steps, &passed);
 	if (steps >= LODE_OBSERVED_STEPS)

@@ -139,7 +139,7 @@ static bool is_fork(const Case *self, uint32_t branch)
 		if (edge->target == branch + 1 && (branch + 1) % OF_FUNCTION != 0)
 			steps_passed += edge->steps;
 	}
-	if (steps >= 30)
+	if (steps >= 30 && profile->frequency != LODE_FREQUENCY_EXACT)
 		return MIN(steps_passed, steps - steps_passed) >= 0.1 * steps;
 	passed = MAX(lode_profile_instruction(profile, branch)->next_count, 0);
 	for (guint i = 0; i < profile->edges->len; i++)
