@@ -17,6 +17,23 @@ static const double LEAST_DIRECT = 0.05;
 
 enum { IS_SMALL = 1, IS_CALLED_IN_LOOP = 2 };
 
+/* Marks of attribute sets. */
+enum {
+	CALLS = 1,
+	INDIRECT = 2,
+	LOADS = 4,
+	WAITS = 8, /* for a load */
+	OF_STACK = 16,
+	NEAR = 32, /* its data are in the first level */
+};
+
+static const struct {
+	const char *name;
+	uint8_t mark;
+} marked[] = {{"kind:call", CALLS}, {"kind:indirect", INDIRECT}, {"kind:load", LOADS},
+	{"needs:load", WAITS}, {"needs:miss", WAITS}, {"mem:stack", OF_STACK},
+	{"spread:first-level", NEAR}};
+
 /* A call that leads to a small function. */
 typedef struct {
 	uint32_t instruction, small;
@@ -27,17 +44,13 @@ typedef struct {
 
 typedef struct {
 	LodeCostedCode *code;
-	uint8_t *kinds;   /* of each function */
-	double *weights;  /* of each small function, with its stubs and calls */
-	uint32_t *leads;  /* of each function: the small one that it is, or that it leads to as a
-	                     stub; LODE_NONE */
-	GArray *calls;    /* LodeCountedCall */
-	GArray *sources;  /* Source, no two equal */
-	bool *is_call;    /* of each attribute set */
-	bool *is_load;    /* likewise: it loads, or waits for a load, of data not known to
-	                     be near */
-	bool *is_pointer; /* likewise: a call through one */
-	bool *is_lookup;  /* likewise: it loads, and not from the stack */
+	uint8_t *kinds;  /* of each function */
+	double *weights; /* of each small function, with its stubs and calls */
+	uint32_t *leads; /* of each function: the small one that it is, or that it leads to as a
+	                    stub; LODE_NONE */
+	GArray *calls;   /* LodeCountedCall */
+	GArray *sources; /* Source, no two equal */
+	uint8_t *sets;   /* marks of each attribute set */
 } Marking;
 
 static const LodeFunction *function_at(const Marking *self, uint32_t function)
@@ -63,30 +76,31 @@ static void find_sets(Marking *self)
 {
 	const LodeProfile *profile = self->code->context->profile;
 
-	self->is_call = g_new0(bool, MAX(profile->attribute_sets->len, 1));
-	self->is_load = g_new0(bool, MAX(profile->attribute_sets->len, 1));
-	self->is_pointer = g_new0(bool, MAX(profile->attribute_sets->len, 1));
-	self->is_lookup = g_new0(bool, MAX(profile->attribute_sets->len, 1));
+	self->sets = g_new0(uint8_t, MAX(profile->attribute_sets->len, 1));
 	for (guint i = 0; i < profile->attribute_sets->len; i++) {
 		const LodeAttributeSet *set = &LODE_AT(
 			profile->attribute_sets, LodeAttributeSet, i);
-		bool is_of_stack = false;
-		bool is_near = false;
 		for (uint32_t k = set->first; k < set->first + set->n; k++) {
 			const char *name = g_ptr_array_index(
 				profile->attributes, LODE_AT(profile->set_members, uint32_t, k));
-			self->is_call[i] |= strcmp(name, "kind:call") == 0;
-			self->is_pointer[i] |= strcmp(name, "kind:indirect") == 0;
-			self->is_lookup[i] |= strcmp(name, "kind:load") == 0;
-			is_of_stack |= strcmp(name, "mem:stack") == 0;
-			self->is_load[i] |= strcmp(name, "kind:load") == 0 ||
-			                    strcmp(name, "needs:load") == 0 ||
-			                    strcmp(name, "needs:miss") == 0;
-			is_near |= strcmp(name, "spread:first-level") == 0;
+			for (size_t m = 0; m < G_N_ELEMENTS(marked); m++)
+				if (strcmp(name, marked[m].name) == 0)
+					self->sets[i] |= marked[m].mark;
 		}
-		self->is_lookup[i] &= !is_of_stack;
-		self->is_load[i] &= !is_near;
 	}
+}
+
+static uint8_t marks_of(const Marking *self, uint32_t instruction)
+{
+	return self->sets[set_of(self, instruction)];
+}
+
+/* Whether it loads, or waits for a load, of data not known to be near. */
+static bool may_wait(const Marking *self, uint32_t instruction)
+{
+	uint8_t marks = marks_of(self, instruction);
+
+	return (marks & (LOADS | WAITS)) != 0 && (marks & NEAR) == 0;
 }
 
 static bool looks_up(const Marking *self, uint32_t function)
@@ -96,7 +110,7 @@ static bool looks_up(const Marking *self, uint32_t function)
 	bool loads = false;
 
 	for (uint32_t i = 0; i < one->n_instructions; i++) {
-		loads |= self->is_lookup[set_of(self, one->first_instruction + i)];
+		loads |= (marks_of(self, one->first_instruction + i) & (LOADS | OF_STACK)) == LOADS;
 		weight += self->code->weights[one->first_instruction + i];
 	}
 	return loads && weight >= LEAST_DIRECT * self->code->context->total;
@@ -115,7 +129,7 @@ static bool is_small(const Marking *self, uint32_t function)
 		return false;
 	for (uint32_t i = 0; i < one->n_instructions; i++) {
 		uint32_t at = one->first_instruction + i;
-		if (is_in_loop(self, at) || self->is_call[set_of(self, at)])
+		if (is_in_loop(self, at) || (marks_of(self, at) & CALLS) != 0)
 			return false;
 	}
 	return true;
@@ -157,11 +171,11 @@ static void add_source(Marking *self, uint32_t instruction, uint32_t called)
 	Source added = {instruction, self->leads[called], false};
 
 	if (instruction == LODE_NONE || added.small == LODE_NONE ||
-		!self->is_call[set_of(self, instruction)])
+		(marks_of(self, instruction) & CALLS) == 0)
 		return;
 	uint32_t caller = lode_profile_instruction(context->profile, instruction)->function;
 	added.is_kept_apart = called != added.small ||
-	                      self->is_pointer[set_of(self, instruction)] ||
+	                      (marks_of(self, instruction) & INDIRECT) != 0 ||
 	                      function_at(self, caller)->image !=
 	                              function_at(self, called)->image ||
 	                      looks_up(self, called);
@@ -219,7 +233,7 @@ static void mark_function(Marking *self, uint32_t function)
 
 	for (uint32_t i = 0; i < one->n_instructions; i++) {
 		uint32_t at = one->first_instruction + i;
-		if (!self->is_load[set_of(self, at)] || self->code->weights[at] < MOST_OF_IT * all)
+		if (!may_wait(self, at) || self->code->weights[at] < MOST_OF_IT * all)
 			self->code->facts[at] |= UINT32_C(1) << LODE_CODE_SMALL;
 	}
 }
@@ -236,7 +250,7 @@ void lode_small_calls_mark(LodeCostedCode *code)
 	code->small_calls = g_array_new(FALSE, FALSE, sizeof(LodeSmallCall));
 	lode_call_costs_init(&costs, profile, code->context->event, true);
 	g_autoptr(GArray) sources = g_array_new(FALSE, FALSE, sizeof(Source));
-	Marking self = {code, kinds, weights, leads, costs.calls, sources, NULL, NULL, NULL, NULL};
+	Marking self = {code, kinds, weights, leads, costs.calls, sources, NULL};
 	for (guint i = 0; i < n; i++)
 		leads[i] = LODE_NONE;
 	find_sets(&self);
@@ -259,8 +273,5 @@ void lode_small_calls_mark(LodeCostedCode *code)
 	for (uint32_t i = 0; i < n; i++)
 		if (leads[i] != LODE_NONE && (kinds[leads[i]] & IS_CALLED_IN_LOOP) != 0)
 			mark_function(&self, i);
-	g_free(self.is_call);
-	g_free(self.is_load);
-	g_free(self.is_pointer);
-	g_free(self.is_lookup);
+	g_free(self.sets);
 }
