@@ -17,8 +17,8 @@ shift $(($# > 0))
 wanted=("$@")
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
-# shellcheck source=bench/ten_programs.sh
-. bench/ten_programs.sh
+# shellcheck source=bench/real_programs.sh
+. bench/real_programs.sh
 
 rate=()
 [ -z "${RATE:-}" ] || rate=(-F "$RATE")

@@ -22,8 +22,8 @@ else
 	directory=$(mktemp -d)
 	trap 'rm -rf "$directory"' EXIT
 fi
-# shellcheck source=bench/ten_programs.sh
-. bench/ten_programs.sh
+# shellcheck source=bench/real_programs.sh
+. bench/real_programs.sh
 # The library must choose the same variants of memcpy and the like as in qemu.
 export GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512CD,-AVX512DQ
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # of whoever sources it
-# Ten programs to record, of several languages. To be sourced, in the root of the sources; expects
-# $directory, where their inputs are written unless they are there, and $scale, how long they run.
+# Programs to record, of several languages: ten, and more that not every machine has. To be sourced, in
+# the root of the sources; expects $directory, where their inputs are written unless they are there, and
+# $scale, how long they run.
 
 write_inputs() {
 	local i
@@ -50,4 +51,34 @@ print(sum(1 for f in sys.argv[1:] for t in tokenize.generate_tokens(open(f).read
 	measure mawk mawk -f bench/programs/words.awk "${some[@]}"
 	measure c++ "$directory/containers-cc" $((scale * 140))
 	measure rust "$directory/containers-rs" $((scale * 350))
+}
+
+# Likewise, of some other programs; those that are not installed are for the caller to leave out.
+measure_more_programs() {
+	local text=$directory/text some java
+	[ -e "$directory/containers.ii" ] || write_inputs
+	! command -v go >/dev/null || go build -o "$directory/containers-go" bench/programs/containers.go
+	! command -v javac >/dev/null || javac -d "$directory" bench/programs/Containers.java
+	[ -e "$directory/lines" ] || tr -cs 'A-Za-z_' '\n' <"$text" | sed 500000q >"$directory/lines"
+	[ -e "$directory/some.json" ] || node -e 'let items = []
+for (let i = 0; i < 60000; i++) items.push({ name: `k${i * 7919 % 3000}`, value: i % 1000, tags: ["a", `t${i % 17}`] })
+console.log(JSON.stringify(items))' >"$directory/some.json"
+	mapfile -t some < <(repeat 1 "$directory/lines")
+	measure go "$directory/containers-go" $((scale * 120))
+	measure node "$(command -v node)" bench/programs/containers.js $((scale * 100))
+	java=$(command -v java) || java=java
+	measure java "$java" -cp "$directory" Containers $((scale * 80))
+	measure sort-C env LC_ALL=C.utf8 sort --parallel=1 "${some[@]}"
+	measure sort-en env LC_ALL=en_US.UTF-8 sort --parallel=1 "${some[@]}"
+	measure git git log -p --no-color -n $((scale * 600))
+	measure grep env LC_ALL=C grep -acP '(\w+)\s+\1\b|[a-z]{3,}ing\b' "$text"
+	mapfile -t some < <(repeat 1 "$directory/some.json")
+	measure jq jq 'group_by(.name) | map({name: .[0].name, total: (map(.value) | add)}) | length' "${some[@]}"
+	mapfile -t some < <(repeat 2 "$directory/programs")
+	measure zstd zstd -q -13 -c "${some[@]}"
+	mapfile -t some < <(repeat 12 "$text")
+	measure openssl openssl dgst -sha3-256 "${some[@]}"
+	measure bc bash -c 'echo "scale=1500; for (i = 0; i < $0 * 2; i++) s = e(1) + sqrt(i); s" | bc -l' "$scale"
+	mapfile -t some < <(repeat 3 "$directory/programs")
+	measure bzip2 bzip2 -9 -c "${some[@]}"
 }
