@@ -15,6 +15,7 @@
 #include "model/process.h"
 #include "model/stacks.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -242,6 +243,16 @@ uint32_t lode_profile_add_event(LodeProfile *self, const char *name, const char 
 }
 
 /* Events are few: a search by name costs less than a table. */
+double lode_profile_system_error(const LodeProfile *self)
+{
+	static const double tick_seconds = 0.004;
+	double all = self->user_seconds + self->system_seconds;
+
+	if (self->system_error > 0 || !(all > 0))
+		return self->system_error;
+	return sqrt(self->user_seconds * self->system_seconds / all * tick_seconds);
+}
+
 uint32_t lode_profile_find_event(const LodeProfile *self, const char *name)
 {
 	for (guint i = 0; i < self->events->len; i++)

@@ -213,6 +213,7 @@ typedef struct LodeProfile {
 	/* Processor time of the sampled programs, in their own code and in the kernel; 0 both:
 	 * unknown */
 	double user_seconds, system_seconds;
+	double system_error;    /* lode_profile_system_error(); 0: not known */
 	double wall_seconds;    /* from their start to their end; 0: unknown */
 	LodeMachineSpeed speed; /* while they ran; runs 0: unknown, as of several recordings */
 	bool is_kernel_sampled; /* the time in the kernel too */
@@ -324,6 +325,10 @@ uint32_t lode_profile_find_event(const LodeProfile *self, const char *name);
 
 /* The value of any event, also derived and count, on an instruction. */
 double lode_profile_event_value(const LodeProfile *self, uint32_t event, uint32_t instruction);
+
+/* The standard error of system_seconds, and of user_seconds; of a profile that does not say it,
+ * that of a proportion of the kernel's ticks of 4 ms. */
+double lode_profile_system_error(const LodeProfile *self);
 
 /* Adds to the count, weight and places (by 1) of a reason; `example` is kept from the first time.
  */

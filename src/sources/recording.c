@@ -191,6 +191,7 @@ void lode_recording_add_samples(LodeRecording *self, const LodeRecording *sample
 	self->n_samples = samples->n_samples;
 	self->user_seconds = samples->user_seconds;
 	self->system_seconds = samples->system_seconds;
+	self->system_error = samples->system_error;
 	self->wall_seconds = samples->wall_seconds;
 	self->speed = samples->speed;
 	self->cycles_per_ns = samples->cycles_per_ns;

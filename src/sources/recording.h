@@ -96,6 +96,7 @@ typedef struct {
 	GPtrArray *commands;   /* char *: command lines of the programs, no two equal */
 	/* Processor time that they took, as far as it is known. */
 	double user_seconds, system_seconds;
+	double system_error;    /* standard error of system_seconds; 0: not known */
 	double wall_seconds;    /* of one program; 0: not known */
 	LodeMachineSpeed speed; /* likewise, while it ran */
 	double cycles_per_ns;   /* of the processor's clock; 0: not known */

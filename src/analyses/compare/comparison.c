@@ -615,19 +615,6 @@ static void sum_same_code(Work *self)
 	               2 * fabs(other.value - base.value) >= fabs(out->change.value);
 }
 
-/* A part of the processor time is known by the timer's ticks that found the program there, and so
- * with the error of a proportion; the sum precisely. */
-static LodeEstimate part_of_time(double seconds, double all, double work)
-{
-	const double tick_seconds = 0.004;
-	double share = seconds / all;
-
-	if (!(all > 0))
-		return lode_estimate_unknown;
-	return (LodeEstimate){
-		seconds / work, sqrt(share * (1 - share) * all * tick_seconds) / work};
-}
-
 static void compare_totals(Work *self)
 {
 	double deviations = lode_comparison_deviations(LODE_N_TOTALS);
@@ -635,11 +622,17 @@ static void compare_totals(Work *self)
 	for (int side = 0; side < 2; side++) {
 		const LodeProfile *one = self->profiles[side];
 		double work = self->out->profiles[side].work;
-		double all = one->user_seconds + one->system_seconds;
+		double error = lode_profile_system_error(one) / work;
+		bool is_known = one->user_seconds + one->system_seconds > 0;
 		uint32_t faults = lode_profile_find_event(one, "page-faults");
 		LodeComparedTotal *out = self->out->totals;
-		out[LODE_TOTAL_USER].sides[side] = part_of_time(one->user_seconds, all, work);
-		out[LODE_TOTAL_KERNEL].sides[side] = part_of_time(one->system_seconds, all, work);
+		/* The sum is precise; of the one is missing what the other has too much. */
+		out[LODE_TOTAL_USER].sides[side] =
+			is_known ? (LodeEstimate){one->user_seconds / work, error}
+				 : lode_estimate_unknown;
+		out[LODE_TOTAL_KERNEL].sides[side] =
+			is_known ? (LodeEstimate){one->system_seconds / work, error}
+				 : lode_estimate_unknown;
 		out[LODE_TOTAL_WALL].sides[side] =
 			one->wall_seconds > 0 ? (LodeEstimate){one->wall_seconds / work, 0}
 					      : lode_estimate_unknown;

@@ -26,9 +26,6 @@ static const double LEAST_ACCOUNTED = 0.05;
  * keeping its temporary files in memory. Pages must be touched somewhere: no least is known. */
 static const double LEAST_OF_CALLS = 0.3, WITH_CALLER = 1.2, MOST_SAVED = 0.99;
 
-/* Ticks by which the kernel divides processor time between itself and the user's code. */
-static const double TICKS_PER_SECOND = 250;
-
 /* System calls have samples of their own: so many, and this share of the weight; fewer where page
  * faults take less than a quarter of the kernel's time. */
 static const double LEAST_SAMPLES = 2, LEAST_SHARE = 0.01, LEAST_LEFT_SHARE = 0.003, FEW = 0.25;
@@ -511,8 +508,7 @@ static void add_accounted(Diagnosing *self)
 	const LodeProfile *profile = context->profile;
 	double all = profile->user_seconds + profile->system_seconds,
 	       seconds = profile->system_seconds, share = seconds / all, called = 0,
-	       error = sqrt(CLAMP(share * (1 - share), 0, 1) / (TICKS_PER_SECOND * all)),
-	       faults = count_faults(profile);
+	       error = lode_profile_system_error(profile) / all, faults = count_faults(profile);
 	double direct = 0, at_calls = take_calls(self, true, &direct);
 	const char *family = judge(self, seconds, at_calls), *name = NULL;
 	bool is_faults = strcmp(family, FAULTS) == 0;
@@ -532,8 +528,8 @@ static void add_accounted(Diagnosing *self)
 	diagnosis->time = share + (is_calls ? share_of(self, direct) : 0);
 	diagnosis->time_error = error;
 	set_saves(diagnosis, rule);
-	lode_diagnosis_add_evidence(diagnosis, 100 * share, "%",
-		"%.1f %% of the time is in the kernel, by its accounts", 100 * share);
+	lode_diagnosis_add_evidence(
+		diagnosis, 100 * share, "%", "%.1f %% of the time is in the kernel", 100 * share);
 	if (is_started)
 		lode_diagnosis_add_evidence(diagnosis, profile->thread_times->len, "threads",
 			"%u threads and processes were started, at 36 µs each %.2g s of %.2g s",

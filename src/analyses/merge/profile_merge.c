@@ -17,6 +17,7 @@
 #include "model/origins.h"
 #include "model/stacks.h"
 
+#include <math.h>
 #include <string.h>
 
 /* A profile to be added, by what its origins gave. The arrays have the number in the merged profile
@@ -468,6 +469,7 @@ static bool take_facts(Merge *self, GError **error)
 			continue;
 		merged->user_seconds += profile->user_seconds;
 		merged->system_seconds += profile->system_seconds;
+		merged->system_error = hypot(merged->system_error, profile->system_error);
 		merged->inflow_checked += profile->inflow_checked;
 		merged->inflow_equal += profile->inflow_equal;
 	}

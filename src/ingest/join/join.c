@@ -45,6 +45,7 @@ static LodeProfile *begin_profile(const LodeRecording *recording, const LodeJoin
 		profile, context->program != NULL ? context->program : program);
 	profile->user_seconds = recording->user_seconds;
 	profile->system_seconds = recording->system_seconds;
+	profile->system_error = recording->system_error;
 	profile->wall_seconds = recording->wall_seconds;
 	profile->speed = recording->speed;
 	profile->cycles_per_ns = recording->cycles_per_ns;

@@ -14,6 +14,7 @@
 #include "base/files/own_library.h"
 #include "ingest/memory/memory_reading.h"
 #include "ingest/sampled/kernel_entries.h"
+#include "ingest/sampled/processor_time.h"
 #include "ingest/sampled/sample_pairs.h"
 #include "ingest/sampled/sampled_counts.h"
 #include "ingest/sampled/sampled_kernel.h"
@@ -75,12 +76,13 @@ typedef struct {
 	double *weights[LODE_PLACE_N_OUTCOMES]; /* of each column */
 	char *examples[LODE_PLACE_N_OUTCOMES];
 	double n_lost, n_lost_samples, n_throttled;
-	double *n_samples;   /* of each column */
-	double *dropped;     /* likewise: the weight of samples that windows caused */
-	uint64_t n_left_out; /* samples of programs that were not chosen */
-	double n_recorder;   /* samples of lode's own libraries */
-	double *recorder;    /* of each column: their weight */
-	double n_in_gaps;    /* samples for which others stand by the clock */
+	double *n_samples;      /* of each column */
+	double *dropped;        /* likewise: the weight of samples that windows caused */
+	uint64_t n_left_out;    /* samples of programs that were not chosen */
+	double n_recorder;      /* samples of lode's own libraries */
+	double *recorder;       /* of each column: their weight */
+	LodeTimerSamples timer; /* those of the weight, outside of windows */
+	double n_in_gaps;       /* samples for which others stand by the clock */
 	/* The event that is weighed by the clock, and its column then; LODE_NONE: that is not known
 	 */
 	uint32_t clocked_column, latency_column;
@@ -760,6 +762,19 @@ static bool is_stepped(const Input *input, const LodePerfRecord *record)
 	       lode_window_times_has(&input->windows, record->tid, record->time_ns);
 }
 
+static void add_timer_sample(
+	Reading *self, const Input *input, const LodePerfEvent *event, const LodePerfRecord *record)
+{
+	double period = timer_period(event);
+
+	if (!(period > 0) ||
+		input->columns[record->event] != lode_recording_weight_column(self->recording))
+		return;
+	self->timer.period_ns = MAX(self->timer.period_ns, period);
+	*(record->mode == LODE_PERF_MODE_KERNEL ? &self->timer.kernel_ns
+						: &self->timer.user_ns) += period;
+}
+
 static void add_sample(Reading *self, Input *input, const LodePerfRecord *record)
 {
 	size_t n_events;
@@ -800,8 +815,10 @@ static void add_sample(Reading *self, Input *input, const LodePerfRecord *record
 		else
 			add_weight(self, input, record, &weight);
 	}
-	if (!is_in_window && !is_of_ours)
+	if (!is_in_window && !is_of_ours) {
 		add_branches(self, input, record);
+		add_timer_sample(self, input, &events[record->event], record);
+	}
 }
 
 typedef struct {
@@ -1008,6 +1025,26 @@ static void describe(Reading *self)
 	                                          : LODE_FREQUENCY_INFERRED;
 }
 
+/* Once the time of windows is taken off. */
+static void divide_time(Reading *self)
+{
+	LodeRecording *recording = self->recording;
+	const LodeWindowReading *windows = self->options->windows;
+	LodeProcessorTime time = {recording->user_seconds, recording->system_seconds, 0};
+
+	if (self->n_lost > 0 || self->n_lost_samples > 0 || self->n_throttled > 0 ||
+		self->n_left_out > 0 || self->options->end_ns > 0)
+		self->timer.period_ns = 0;
+	self->timer.has_kernel = recording->is_kernel_sampled;
+	self->timer.n_threads = recording->thread_times->len;
+	self->timer.steal = recording->speed.runs > 0 ? recording->speed.steal : 0;
+	self->timer.windows_seconds = (double)(windows->user_ns + windows->system_ns) / 1e9;
+	lode_processor_time_divide(&time, &self->timer);
+	recording->user_seconds = time.user_seconds;
+	recording->system_seconds = time.system_seconds;
+	recording->system_error = time.system_error;
+}
+
 /* A trace that the processor made is no recording that lode reads, and without it there must be
  * samples. */
 static bool is_more_than_trace(const Input *input, GError **error)
@@ -1093,6 +1130,7 @@ static bool read_all(Reading *self, const char *const *paths, size_t n_paths, GE
 	complete_page_faults(self);
 	describe(self);
 	lode_window_reading_finish(self->options->windows, self->recording);
+	divide_time(self);
 	return true;
 }
 

@@ -67,6 +67,7 @@ static const LodeColumn facts[] = {
 	{"samples", AT(LodeProfile, n_samples), LODE_COLUMN_AMOUNT, 0},
 	{"speed_runs", AT(LodeProfile, speed.runs), LODE_COLUMN_AMOUNT, 0},
 	{"steal_share", AT(LodeProfile, speed.steal), LODE_COLUMN_AMOUNT, 0},
+	{"system_error", AT(LodeProfile, system_error), LODE_COLUMN_AMOUNT, 0},
 	{"system_seconds", AT(LodeProfile, system_seconds), LODE_COLUMN_AMOUNT, 0},
 	{"total_count", AT(LodeProfile, total_count), LODE_COLUMN_AMOUNT, 0},
 	{"user_seconds", AT(LodeProfile, user_seconds), LODE_COLUMN_AMOUNT, 0},
@@ -407,8 +408,8 @@ static void take_fact(LodeProfile *profile, LodeRowReader *rows, bool *seen)
 static bool is_optional(const char *key)
 {
 	static const char *const keys[] = {"chain_ns", "chain_scatter", "core", "cycles_per_ns",
-		"is_kernel_sampled", "others_share", "speed_runs", "steal_share", "system_seconds",
-		"user_seconds", "walk_ns", "walk_scatter", "wall_seconds", NULL};
+		"is_kernel_sampled", "others_share", "speed_runs", "steal_share", "system_error",
+		"system_seconds", "user_seconds", "walk_ns", "walk_scatter", "wall_seconds", NULL};
 
 	return g_strv_contains(keys, key) || g_str_has_prefix(key, "read_rate_") ||
 	       g_str_has_prefix(key, "write_rate_");
