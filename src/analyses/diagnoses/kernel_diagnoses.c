@@ -377,27 +377,68 @@ static void add(Diagnosing *self, LodeDiagnosis *diagnosis)
 	g_ptr_array_add(all, diagnosis);
 }
 
-/* The name that has most of the weight; NULL: none has half. Puts its share there. */
+typedef struct {
+	const char *name;
+	double weight;
+} Called;
+
+LODE_ORDER(compare_called, Called, LODE_DESCENDING(weight), strcmp(left->name, right->name))
+
+/* The names of the calls of some parts with their weights, heaviest first; in out_all that of all.
+ */
+static GArray *names_called(const Diagnosing *self, guint begin, guint end, double *out_all)
+{
+	GArray *called = g_array_new(FALSE, FALSE, sizeof(Called));
+
+	*out_all = 0;
+	for (guint i = begin; i < end; i++) {
+		const Part *part = part_at(self, i);
+		const Called added = {part->name, part->weight};
+		guint k = 0;
+		*out_all += part->weight;
+		while (part->name != NULL && k < called->len &&
+			strcmp(g_array_index(called, Called, k).name, part->name) != 0)
+			k++;
+		if (part->name != NULL && k == called->len)
+			g_array_append_val(called, added);
+		else if (part->name != NULL)
+			g_array_index(called, Called, k).weight += part->weight;
+	}
+	g_array_sort(called, compare_called);
+	return called;
+}
+
+/* The name that has half of the weight or more, as far as so few samples can tell (Wilson's lower
+ * bound of a proportion, at one standard error); else NULL. */
 static const char *most_called(const Diagnosing *self, guint begin, guint end, double *out_share)
 {
-	double all = 0, most = 0;
-	const char *name = NULL;
+	double all, total = self->context->total;
+	g_autoptr(GArray) called = names_called(self, begin, end, &all);
 
-	for (guint i = begin; i < end; i++) {
-		double sum = 0;
-		const char *one = part_at(self, i)->name;
-		all += part_at(self, i)->weight;
-		for (guint k = begin; k < end && one != NULL; k++)
-			sum += g_strcmp0(part_at(self, k)->name, one) == 0
-			               ? part_at(self, k)->weight
-			               : 0;
-		if (sum > most) {
-			most = sum;
-			name = one;
-		}
+	*out_share = 0;
+	if (called->len == 0 || !(all > 0) || !(total > 0))
+		return NULL;
+	const Called *first = &g_array_index(called, Called, 0);
+	double p = first->weight / all, n = all / total * self->context->profile->n_samples;
+	double least = (p + 0.5 / n - sqrt(p * (1 - p) / n + 0.25 / (n * n))) / (1 + 1 / n);
+	*out_share = p;
+	return least >= 0.5 ? first->name : NULL;
+}
+
+/* "read 57 %, write 29 %"; NULL: no names are known. */
+static char *describe_called(const Diagnosing *self)
+{
+	enum { N_NAMED = 3 };
+	double all;
+	g_autoptr(GArray) called = names_called(self, 0, self->parts->len, &all);
+	GString *text = g_string_new(NULL);
+
+	for (guint i = 0; i < MIN(called->len, N_NAMED); i++) {
+		const Called *one = &g_array_index(called, Called, i);
+		g_string_append_printf(text, "%s%s %.0f %%", i > 0 ? ", " : "", one->name,
+			100 * one->weight / all);
 	}
-	*out_share = all > 0 ? most / all : 0;
-	return *out_share >= 0.5 ? name : NULL;
+	return g_string_free(text, called->len == 0);
 }
 
 static bool *mark_functions(const Diagnosing *self, guint begin, guint end)
@@ -522,6 +563,7 @@ static void add_accounted(Diagnosing *self)
 	else if (is_calls)
 		name = most_called(self, 0, self->parts->len, &called);
 	const LodeServiceRule *rule = find_rule(self, name, is_calls ? SYSCALLS : family);
+	g_autofree char *names = is_calls ? describe_called(self) : NULL;
 	if (share < rule->least)
 		return;
 	LodeDiagnosis *diagnosis = diagnosis_new(rule, name);
@@ -538,6 +580,10 @@ static void add_accounted(Diagnosing *self)
 	else if (is_calls && name != NULL)
 		lode_diagnosis_add_evidence(diagnosis, 100 * called, "%",
 			"%.0f %% of the samples at system calls are in %s", 100 * called, name);
+	else if (is_calls && names != NULL)
+		lode_diagnosis_add_evidence(diagnosis, 100 * called, "%",
+			"samples at system calls are in %s; --kernel says how long each takes",
+			names);
 	if (faults > 0 && !is_calls)
 		lode_diagnosis_add_evidence(diagnosis, faults, "page faults",
 			"%.0f page faults, of 0.5 to 2 µs each: %.2g to %.2g s of %.2g s", faults,

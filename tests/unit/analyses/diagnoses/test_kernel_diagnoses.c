@@ -12,7 +12,7 @@
 #define OWN "/home/me/program"
 #define LIBC "/usr/lib/x86_64-linux-gnu/libc.so.6"
 
-enum { MAIN, WRITE, FFLUSH, VFS_WRITE, FAULT, N_FUNCTIONS };
+enum { MAIN, WRITE, FFLUSH, VFS_WRITE, FAULT, READ, N_FUNCTIONS };
 
 static const CalledFunction known[N_FUNCTIONS] = {
 	[MAIN] = {"main", OWN, "main.c", 7},
@@ -20,6 +20,7 @@ static const CalledFunction known[N_FUNCTIONS] = {
 	[FFLUSH] = {"fflush", LIBC, NULL, 0},
 	[VFS_WRITE] = {"vfs_write", "[kernel]", NULL, 0},
 	[FAULT] = {"handle_mm_fault", "[kernel]", NULL, 0},
+	[READ] = {"read", LIBC, "../sysdeps/unix/read.c", 7},
 };
 
 /* The weight of each function's one instruction by an event. */
@@ -37,8 +38,9 @@ static LodeProfile *profile_new(const Column *columns, guint n_columns)
 		lode_profile_add_event(
 			profile, columns[c].event, NULL, LODE_EVENT_SAMPLED, NULL, 0);
 	profile->stacks = lode_stacks_new();
-	lode_profile_instruction(profile, WRITE)->attribute_set = lode_profile_attribute_set(
-		profile, &syscall, 1);
+	lode_profile_instruction(profile, WRITE)->attribute_set =
+		lode_profile_instruction(profile, READ)->attribute_set = lode_profile_attribute_set(
+			profile, &syscall, 1);
 	for (guint i = 0; i < N_FUNCTIONS; i++) {
 		for (guint c = 0; c < n_columns; c++) {
 			const LodeCost cost = {c, columns[c].weights[i]};
@@ -206,6 +208,41 @@ static void test_threads(void)
 	}
 }
 
+/* A name is said if it has half of the samples at system calls, as far as so few can tell. */
+static void test_names(void)
+{
+	static const struct {
+		double writes, reads;
+		const char *service;
+	} cases[] = {
+		{4, 3, "system calls"},
+		{1, 1, "system calls"},
+		{7, 2, "write"},
+		{2, 0, "write"},
+		{2, 7, "read"},
+		{60, 40, "write"},
+		{51, 49, "system calls"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		const Column columns[] = {{"clock",
+			{[MAIN] = 100, [WRITE] = cases[i].writes, [READ] = cases[i].reads}}};
+		LodeProfile *profile = profile_new(columns, 1);
+		profile->user_seconds = 1.5;
+		profile->system_seconds = 1;
+		g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL);
+		g_assert_cmpuint(all->diagnoses->len, ==, 1);
+		const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+		g_assert_cmpstr(one->cause, ==, "system-call");
+		g_assert_cmpstr(one->service, ==, cases[i].service);
+		if (i == 0)
+			g_assert_cmpstr(evidence_at(one, 1), ==,
+				"samples at system calls are in write 57 %, read 43 %; --kernel "
+				"says how long each takes");
+		lode_profile_free(profile);
+	}
+}
+
 static void test_none(void)
 {
 	LodeProfile *profile = accounted(50, 100);
@@ -229,6 +266,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/kernel_diagnoses/sampled", test_sampled);
 	g_test_add_func("/kernel_diagnoses/accounted", test_accounted);
 	g_test_add_func("/kernel_diagnoses/threads", test_threads);
+	g_test_add_func("/kernel_diagnoses/names", test_names);
 	g_test_add_func("/kernel_diagnoses/none", test_none);
 	return g_test_run();
 }
