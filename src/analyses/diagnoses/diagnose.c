@@ -168,6 +168,48 @@ static void join_kernel(LodeDiagnoses *self)
 	}
 }
 
+/* Whether objects are made by a run-time environment that collects them: Java, Node.js, Go. */
+static bool collects_garbage(const LodeProfile *profile)
+{
+	for (guint i = 0; i < profile->functions->len; i++) {
+		const LodeFunction *function = lode_profile_function(profile, i);
+		if (lode_profile_image(profile, function->image)->kind == LODE_IMAGE_JIT ||
+			strcmp(function->name, "runtime.mallocgc") == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool makes_pages(const LodeDiagnosis *self)
+{
+	return self->scope == LODE_SCOPE_KERNEL &&
+	       (strcmp(self->cause, "page-fault") == 0 || strcmp(self->cause, "kernel-time") == 0);
+}
+
+/* New objects need new pages, which the kernel makes when they are touched first: by whoever asks
+ * for memory, and with garbage collection by most of what is called. */
+static void join_new_pages(LodeDiagnoses *self, const LodeProfile *profile)
+{
+	bool is_collected = collects_garbage(profile);
+	const LodeDiagnosis *kernel = NULL;
+
+	for (guint i = 0; i < self->diagnoses->len && kernel == NULL; i++)
+		kernel = makes_pages(lode_diagnoses_at(self, i)) ? lode_diagnoses_at(self, i)
+		                                                 : NULL;
+	for (guint i = 0; i < self->diagnoses->len && kernel != NULL; i++) {
+		LodeDiagnosis *one = lode_diagnoses_at(self, i);
+		double both = MIN(one->high + kernel->high, 0.99);
+		if (one->scope != LODE_SCOPE_SERVICE || both < one->high + 0.01 ||
+			!(is_collected || strcmp(one->cause, "service-allocator") == 0))
+			continue;
+		lode_diagnosis_add_evidence(one, 100 * both, "%",
+			"with the time in the kernel, which makes pages for new objects: up to "
+			"%.0f %%",
+			100 * both);
+		one->high = both;
+	}
+}
+
 static bool has_name_of_other(const LodeDiagnoses *self, guint index, guint end)
 {
 	for (guint i = 0; i < end; i++)
@@ -214,6 +256,7 @@ static void finish(LodeDiagnoses *self, const LodeDiagnosisContext *context)
 {
 	drop_explained(self);
 	join_kernel(self);
+	join_new_pages(self, context->profile);
 	for (guint i = 0; i < self->diagnoses->len; i++) {
 		LodeDiagnosis *one = lode_diagnoses_at(self, i);
 		name_place(one, context);

@@ -364,6 +364,63 @@ static void test_service_in_kernel(void)
 	}
 }
 
+/* Page faults take the kernel's time, which goes with a service that makes objects: with malloc,
+ * and with most of what a program calls whose objects are collected. */
+static void test_service_and_pages(void)
+{
+	enum { MAIN, SERVICE, OTHER, N_FUNCTIONS };
+	static const struct {
+		const char *service, *cause, *other;
+		bool is_joined;
+	} cases[] = {
+		{"malloc", "service-allocator", "helper", true},
+		{"fputs", "service-stdio", "helper", false},
+		{"fputs", "service-stdio", "runtime.mallocgc", true},
+	};
+	static const char libc[] = "/usr/lib/x86_64-linux-gnu/libc.so.6";
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		const CalledFunction functions[N_FUNCTIONS] = {
+			[MAIN] = {"main", "/home/me/program", "main.c", 7},
+			[SERVICE] = {cases[i].service, libc, NULL, 0},
+			[OTHER] = {cases[i].other, "/home/me/program", NULL, 0},
+		};
+		g_autoptr(LodeProfile) profile = called_profile_new(functions, N_FUNCTIONS);
+		const LodeCost costs[] = {{0, 6000}, {0, 3500}, {0, 500}, {1, 600000}};
+		lode_profile_add_event(profile, "page-faults", NULL, LODE_EVENT_SAMPLED, NULL, 0);
+		lode_profile_event(profile, 1)->total = 600000;
+		g_array_append_vals(profile->costs, costs, G_N_ELEMENTS(costs));
+		for (uint32_t k = 0; k < N_FUNCTIONS; k++)
+			LODE_AT(profile->cost_starts, uint32_t, k + 1) = k + 1 + (k == OTHER);
+		profile->user_seconds = 1.5;
+		profile->system_seconds = 1;
+		profile->stacks = lode_stacks_new();
+		profile->stacks->has_chains = true;
+		uint32_t in_main = add_stack(profile, MAIN, 7, LODE_NONE);
+		add_samples(profile, in_main, 600);
+		uint32_t at_call = add_stack(profile, MAIN, 9, LODE_NONE);
+		add_samples(profile, add_stack(profile, SERVICE, 0, at_call), 350);
+		add_samples(profile, add_stack(profile, OTHER, 0, in_main), 50);
+		g_autoptr(LodeDiagnoses) all = lode_diagnose(profile, NULL, 0, NULL);
+		const LodeDiagnosis *kernel = NULL, *service = NULL;
+		for (guint k = 0; k < all->diagnoses->len; k++) {
+			const LodeDiagnosis *one = lode_diagnoses_at(all, k);
+			if (strcmp(one->cause, "page-fault") == 0)
+				kernel = one;
+			else if (strcmp(one->cause, cases[i].cause) == 0)
+				service = one;
+		}
+		g_assert_nonnull(kernel);
+		g_assert_nonnull(service);
+		double own = MIN(2.4 * service->time, 0.99);
+		g_assert_cmpfloat(kernel->high, <, 0.6);
+		if (cases[i].is_joined)
+			g_assert_cmpfloat(service->high, >, own);
+		else
+			g_assert_cmpfloat(service->high, <=, own);
+	}
+}
+
 /* --- large code --- */
 
 /* The processor time for a loop of so many instructions, each with samples, in blocks of two, and
@@ -488,6 +545,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/diagnose/shared", test_shared);
 	g_test_add_func("/diagnose/called", test_called);
 	g_test_add_func("/diagnose/service_in_kernel", test_service_in_kernel);
+	g_test_add_func("/diagnose/service_and_pages", test_service_and_pages);
 	g_test_add_func("/diagnose/large", test_large);
 	g_test_add_func("/diagnose/anything", test_anything);
 	return g_test_run();
