@@ -87,6 +87,13 @@ void lode_diagnosis_add_evidence(LodeDiagnosis *self, double value, const char *
 /* Adds a line on what speaks against it or against other causes. */
 void lode_diagnosis_rule_out(LodeDiagnosis *self, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
+/*
+ * Says that removing the cause saves `least` to `most` times its time, which is known with its
+ * error: the ends of an interval for 8 of 10 cases go by 1.28 errors less and more. No more than
+ * `limit`. `least` NAN: not known.
+ */
+void lode_diagnosis_set_saves(LodeDiagnosis *self, double least, double most, double limit);
+
 /* Puts its places in their order. */
 void lode_diagnosis_sort_places(LodeDiagnosis *self);
 

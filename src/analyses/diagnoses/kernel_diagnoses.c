@@ -479,10 +479,8 @@ static void set_saves(LodeDiagnosis *self, const LodeServiceRule *rule)
 {
 	bool is_calls = strcmp(rule->cause, "system-call") == 0;
 
-	if (is_calls)
-		self->low = LEAST_OF_CALLS * self->time;
-	self->high = MIN((is_calls ? MOST_OF_CALLS : MOST_OF_FAULTS) * rule->factor * self->time,
-		MOST_SAVED);
+	lode_diagnosis_set_saves(self, is_calls ? LEAST_OF_CALLS : (double)NAN,
+		(is_calls ? MOST_OF_CALLS : MOST_OF_FAULTS) * rule->factor, MOST_SAVED);
 }
 
 static void add_sampled(Diagnosing *self, guint begin, guint end, double weight)

@@ -414,13 +414,13 @@ static void add_diagnosis(Search *self, const GArray *parts, guint first, guint 
 	diagnosis->time = (weight - base) / context->total * context->user;
 	diagnosis->time_error = error_of(context, weight) / context->total * context->user;
 	double most = is_limit(self, diagnosis) ? MAX(rule->most, MOST_OF_LIMIT) : rule->most;
-	diagnosis->high = MIN(most_saved(self, diagnosis), diagnosis->time * most);
-	diagnosis->low = MIN(diagnosis->time * rule->least, diagnosis->high);
+	double limit = most_saved(self, diagnosis);
+	lode_diagnosis_set_saves(diagnosis, rule->least, most, limit);
 	if (diagnosis->scope == LODE_SCOPE_FUNCTION && loop_of(self, diagnosis) != LODE_NONE)
 		diagnosis->scope = LODE_SCOPE_LOOP;
 	lode_place_evidence_add(diagnosis, self->code, weight, base);
 	add_functions(self, diagnosis, parts, first, end, weight);
-	if (diagnosis->high >= LEAST_TIME)
+	if (MIN(limit, most * diagnosis->time) >= LEAST_TIME)
 		g_ptr_array_add(self->out->diagnoses, g_steal_pointer(&diagnosis));
 }
 

@@ -658,11 +658,9 @@ static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 		"%s@%s", diagnosis->cause, whole->service != NULL ? whole->service : whole->name);
 	diagnosis->time = share;
 	diagnosis->time_error = error;
-	diagnosis->high = MIN(
-		(is_in_machine(self, begin, end, cost) ? MOST_SAVED_IN_MACHINES : MOST_SAVED) *
-			share_of(self, sums.saves),
-		MOST_OF_ALL);
-	diagnosis->low = LEAST_SAVED * share_of(self, sums.saves);
+	double most = is_in_machine(self, begin, end, cost) ? MOST_SAVED_IN_MACHINES : MOST_SAVED;
+	double factor = share_of(self, sums.saves) / share; /* the rules' */
+	lode_diagnosis_set_saves(diagnosis, LEAST_SAVED * factor, most * factor, MOST_OF_ALL);
 	diagnosis->explanation = g_strdup(rule->explanation);
 	diagnosis->remedy = g_strdup(rule->remedy);
 	diagnosis->source = g_strdup(rule->source);

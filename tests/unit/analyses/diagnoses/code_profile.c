@@ -128,3 +128,16 @@ const char *evidence_at(const LodeDiagnosis *self, guint i)
 {
 	return i < self->evidence->len ? g_array_index(self->evidence, LodeEvidence, i).text : NULL;
 }
+
+/* The 90 % quantile of a normal distribution. */
+static const double ERRORS = 1.2816;
+
+double least_time(const LodeDiagnosis *self)
+{
+	return MAX(self->time - ERRORS * self->time_error, 0);
+}
+
+double most_time(const LodeDiagnosis *self)
+{
+	return self->time + ERRORS * self->time_error;
+}
