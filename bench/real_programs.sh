@@ -59,7 +59,7 @@ measure_more_programs() {
 	[ -e "$directory/containers.ii" ] || write_inputs
 	! command -v go >/dev/null || go build -o "$directory/containers-go" bench/programs/containers.go
 	! command -v javac >/dev/null || javac -d "$directory" bench/programs/Containers.java
-	[ -e "$directory/lines" ] || tr -cs 'A-Za-z_' '\n' <"$text" | sed 500000q >"$directory/lines"
+	[ -e "$directory/lines" ] || tr -cs 'A-Za-z_' '\n' <"$text" | awk 'NR <= 500000' >"$directory/lines"
 	[ -e "$directory/some.json" ] || node -e 'let items = []
 for (let i = 0; i < 60000; i++) items.push({ name: `k${i * 7919 % 3000}`, value: i % 1000, tags: ["a", `t${i % 17}`] })
 console.log(JSON.stringify(items))' >"$directory/some.json"

@@ -243,6 +243,12 @@ uint32_t lode_profile_add_event(LodeProfile *self, const char *name, const char 
 }
 
 /* Events are few: a search by name costs less than a table. */
+double lode_profile_equal_samples(const LodeProfile *self)
+{
+	return self->n_equal_samples > 0 ? MIN(self->n_equal_samples, self->n_samples)
+	                                 : self->n_samples;
+}
+
 double lode_profile_system_error(const LodeProfile *self)
 {
 	static const double tick_seconds = 0.004;

@@ -208,8 +208,9 @@ typedef struct LodeProfile {
 	 * choose it; NULL: the whole. Not stored. */
 	char *part, *part_options;
 	LodeFrequency frequency;
-	uint32_t weight_event; /* default weight */
-	double n_samples;      /* of that event, also the unresolved; 0: there were none */
+	uint32_t weight_event;  /* default weight */
+	double n_samples;       /* of that event, also the unresolved; 0: there were none */
+	double n_equal_samples; /* lode_profile_equal_samples(); 0: not known */
 	/* Processor time of the sampled programs, in their own code and in the kernel; 0 both:
 	 * unknown */
 	double user_seconds, system_seconds;
@@ -325,6 +326,10 @@ uint32_t lode_profile_find_event(const LodeProfile *self, const char *name);
 
 /* The value of any event, also derived and count, on an instruction. */
 double lode_profile_event_value(const LodeProfile *self, uint32_t event, uint32_t instruction);
+
+/* So many samples of equal weight would say as much as those that there are: (Σw)² / Σw², Kish's
+ * effective sample size (Survey Sampling, 1965). Where that is not known, their number. */
+double lode_profile_equal_samples(const LodeProfile *self);
 
 /* The standard error of system_seconds, and of user_seconds; of a profile that does not say it,
  * that of a proportion of the kernel's ticks of 4 ms. */

@@ -22,7 +22,11 @@ enum {
 	FREQUENCY_STEP = 500,   /* …but a program must not become slow by them */
 	COST_SHARE = 33,        /* of the program's time, the divisor: 3 % */
 	LEAST_FREQUENCY = 1500, /* fewer tell little of a program of half a second */
-	REGISTERS_NS = 1500,    /* that a sample takes longer with registers and stack */
+	/* Short programs have few samples. At first there are more, which take a long one half a
+	 * percent of 10 s. */
+	FIRST_FREQUENCY = 6000,
+	FIRST_MS = 500,
+	REGISTERS_NS = 1500, /* that a sample takes longer with registers and stack */
 	/* With each sample, for data addresses and callers: as many as printf() uses, but not more
 	 * than 4 MiB a second. */
 	FEWEST_STACK_BYTES = 256,
@@ -182,6 +186,8 @@ static bool sample(Session *self, GError **error)
 		.windows = options->windows,
 		.events = options->events,
 		.frequency = frequency,
+		.first_frequency = is_alone && options->frequency == 0 ? FIRST_FREQUENCY : 0,
+		.first_ms = is_alone && options->frequency == 0 ? FIRST_MS : 0,
 		.argv = runtime != NULL ? (const char *const *)runtime->argv->pdata : options->argv,
 		.environment = is_alone ? NULL : (const char *const *)native,
 		.output = output,

@@ -189,6 +189,7 @@ void lode_recording_add_samples(LodeRecording *self, const LodeRecording *sample
 	self->creator = g_string_chunk_insert(self->strings, creator);
 	self->n_sampled = samples->n_sampled;
 	self->n_samples = samples->n_samples;
+	self->n_equal_samples = samples->n_equal_samples;
 	self->user_seconds = samples->user_seconds;
 	self->system_seconds = samples->system_seconds;
 	self->system_error = samples->system_error;

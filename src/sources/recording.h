@@ -127,11 +127,12 @@ typedef struct {
 	GArray *instructions;
 	GArray *jumps;
 	GArray *calls;
-	GArray *ranges;       /* LodeRecordedRange, by (object, first, last); of branch stacks */
-	GArray *steps;        /* LodeRecordedStep; empty: no windows were recorded */
-	GArray *unresolved;   /* LodeUnresolved: what came to no instruction */
-	GArray *thread_times; /* LodeThreadTime; names are borrowed */
-	double n_samples;     /* of the column that weighs by default, also the unresolved */
+	GArray *ranges;         /* LodeRecordedRange, by (object, first, last); of branch stacks */
+	GArray *steps;          /* LodeRecordedStep; empty: no windows were recorded */
+	GArray *unresolved;     /* LodeUnresolved: what came to no instruction */
+	GArray *thread_times;   /* LodeThreadTime; names are borrowed */
+	double n_samples;       /* of the column that weighs by default, also the unresolved */
+	double n_equal_samples; /* lode_profile_equal_samples(); 0: not known */
 	uint64_t bytes_read;
 } LodeRecording;
 

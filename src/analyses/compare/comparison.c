@@ -235,7 +235,7 @@ static bool find_weight(Work *self, GError **error)
 		bool is_sampled = lode_profile_event(profile, event)->kind == LODE_EVENT_SAMPLED &&
 		                  profile->n_samples > 0;
 		self->events[side] = event;
-		self->units[side] = is_sampled ? total / profile->n_samples : 0;
+		self->units[side] = is_sampled ? total / lode_profile_equal_samples(profile) : 0;
 		self->out->profiles[side].samples = is_sampled ? profile->n_samples : 0;
 		self->out->profiles[side].is_counted = profile->frequency == LODE_FREQUENCY_EXACT ||
 		                                       profile->frequency == LODE_FREQUENCY_GIVEN;

@@ -421,7 +421,8 @@ static const char *most_called(const Diagnosing *self, guint begin, guint end, d
 	if (called->len == 0 || !(all > 0) || !(total > 0))
 		return NULL;
 	const Called *first = &g_array_index(called, Called, 0);
-	double p = first->weight / all, n = all / total * self->context->profile->n_samples;
+	double p = first->weight / all,
+	       n = all / total * lode_profile_equal_samples(self->context->profile);
 	double least = (p + 0.5 / n - sqrt(p * (1 - p) / n + 0.25 / (n * n))) / (1 + 1 / n);
 	*out_share = p;
 	return least >= 0.5 ? first->name : NULL;
@@ -486,8 +487,8 @@ static void set_saves(LodeDiagnosis *self, const LodeServiceRule *rule)
 static void add_sampled(Diagnosing *self, guint begin, guint end, double weight)
 {
 	const LodeServiceRule *rule = part_at(self, begin)->rule->whole;
-	double samples = self->context->profile->n_samples, called, share = share_of(self, weight),
-	       faults = count_faults(self->context->profile);
+	double samples = lode_profile_equal_samples(self->context->profile), called,
+	       share = share_of(self, weight), faults = count_faults(self->context->profile);
 	const char *name = most_called(self, begin, end, &called);
 	double error = samples > 0 ? sqrt(CLAMP(share * (1 - share), 0, 1) / samples) : 0;
 

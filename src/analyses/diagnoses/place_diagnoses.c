@@ -228,7 +228,7 @@ static GArray *parts_of(const Search *self)
 
 static double error_of(const LodeDiagnosisContext *context, double weight)
 {
-	double samples = context->profile->n_samples;
+	double samples = lode_profile_equal_samples(context->profile);
 	double unit = samples > 0 ? context->total / samples : 0;
 
 	return sqrt(weight * unit * DISPERSION);

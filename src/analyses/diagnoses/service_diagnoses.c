@@ -676,6 +676,16 @@ static void add_diagnosis(Diagnosing *self, guint begin, guint end, double cost)
 LODE_ORDER_OF_POINTERS(
 	compare_diagnoses, LodeDiagnosis, LODE_DESCENDING(time), strcmp(left->name, right->name))
 
+/* As samples of equal weight. */
+static double equal_samples(const LodeFunctionCosts *costs)
+{
+	const LodeProfile *profile = costs->profile;
+	double n = costs->samples > 0 ? costs->samples : profile->n_samples;
+
+	return profile->n_samples > 0 ? n * lode_profile_equal_samples(profile) / profile->n_samples
+	                              : n;
+}
+
 void lode_service_diagnoses_add(LodeDiagnoses *out, const LodeDiagnosisContext *context)
 {
 	const LodeFunctionCosts *costs = context->costs;
@@ -687,7 +697,7 @@ void lode_service_diagnoses_add(LodeDiagnoses *out, const LodeDiagnosisContext *
 		.total = costs->event != LODE_NONE
 	                         ? lode_profile_event(costs->profile, costs->event)->total
 	                         : 0,
-		.samples = costs->samples > 0 ? costs->samples : costs->profile->n_samples};
+		.samples = equal_samples(costs)};
 
 	find_facts(&self);
 	for (guint i = 0; i < context->services->services->len; i++) {

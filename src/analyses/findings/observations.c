@@ -21,7 +21,7 @@ static double weight_of_a_sample(
 	                  lode_profile_event(profile, event)->kind == LODE_EVENT_SAMPLED;
 
 	if (is_sampled && profile->n_samples > 0)
-		return graph->total_weight / profile->n_samples;
+		return graph->total_weight / lode_profile_equal_samples(profile);
 	return graph->total_weight / SAMPLES_OF_COUNTED_WEIGHT;
 }
 

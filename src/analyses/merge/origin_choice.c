@@ -138,7 +138,7 @@ static void take_totals(LodeProfile *profile, const bool *is_chosen)
 		if (is_chosen[row->origin])
 			lode_profile_event(profile, row->event)->total += row->value;
 	}
-	profile->n_samples = profile->total_count = 0;
+	profile->n_samples = profile->n_equal_samples = profile->total_count = 0;
 	for (uint32_t i = 0; i < profile->origins->len; i++) {
 		const LodeOrigin *origin = &LODE_AT(profile->origins, LodeOrigin, i);
 		if (!is_chosen[i])

@@ -469,6 +469,7 @@ static bool take_facts(Merge *self, GError **error)
 			continue;
 		merged->user_seconds += profile->user_seconds;
 		merged->system_seconds += profile->system_seconds;
+		merged->n_equal_samples += lode_profile_equal_samples(profile);
 		merged->system_error = hypot(merged->system_error, profile->system_error);
 		merged->inflow_checked += profile->inflow_checked;
 		merged->inflow_equal += profile->inflow_equal;

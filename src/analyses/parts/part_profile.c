@@ -263,6 +263,7 @@ static void account(const Part *self, const Sums *sums)
 
 	g_array_set_size(profile->unresolved, 0);
 	profile->n_samples = sums->n;
+	profile->n_equal_samples = 0;
 	if (sums->n_unplaced == 0)
 		return;
 	lode_profile_add_unresolved(

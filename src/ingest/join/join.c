@@ -55,6 +55,7 @@ static LodeProfile *begin_profile(const LodeRecording *recording, const LodeJoin
 		profile, recording->creator != NULL ? recording->creator : "callgrind");
 	profile->frequency = recording->frequency;
 	profile->n_samples = recording->n_samples;
+	profile->n_equal_samples = recording->n_equal_samples;
 	return profile;
 }
 

@@ -12,7 +12,7 @@
 
 /* Samples of a timer that runs with the threads, those of windows left out; of all programs. */
 typedef struct {
-	double period_ns;          /* 0: there is none, or samples were lost */
+	double period_ns;          /* mean; 0: there is none, or samples were lost */
 	double user_ns, kernel_ns; /* the samples' weight */
 	bool has_kernel;           /* it also samples there */
 	double n_threads;          /* each may end just before its next sample */

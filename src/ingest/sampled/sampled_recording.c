@@ -77,11 +77,13 @@ typedef struct {
 	char *examples[LODE_PLACE_N_OUTCOMES];
 	double n_lost, n_lost_samples, n_throttled;
 	double *n_samples;      /* of each column */
+	double *sums, *squares; /* likewise: of the weights of these */
 	double *dropped;        /* likewise: the weight of samples that windows caused */
 	uint64_t n_left_out;    /* samples of programs that were not chosen */
 	double n_recorder;      /* samples of lode's own libraries */
 	double *recorder;       /* of each column: their weight */
-	LodeTimerSamples timer; /* those of the weight, outside of windows */
+	LodeTimerSamples timer; /* those of the weight, outside of windows… */
+	double n_timed;         /* …and their number */
 	double n_in_gaps;       /* samples for which others stand by the clock */
 	/* The event that is weighed by the clock, and its column then; LODE_NONE: that is not known
 	 */
@@ -272,6 +274,19 @@ static bool for_each_record(
 	}
 }
 
+/* The period of a timer; 0: a different event, or not known. */
+static double timer_period(const LodePerfEvent *event)
+{
+	bool is_timer = event->type == PERF_TYPE_SOFTWARE &&
+	                (event->config == PERF_COUNT_SW_CPU_CLOCK ||
+				event->config == PERF_COUNT_SW_TASK_CLOCK);
+	double value = (double)MAX(event->period_or_frequency, 1);
+
+	if (!is_timer)
+		return 0;
+	return event->is_frequency ? 1e9 / value : value;
+}
+
 /* A fixed period need not be in the samples; of a frequency nothing is known without it. */
 static double fixed_period(const LodePerfEvent *event)
 {
@@ -282,6 +297,18 @@ static double fixed_period(const LodePerfEvent *event)
 
 /* Each is a column of the profile's store. */
 enum { MAX_EVENTS = 1000 };
+
+/* A timer that lode samples by more often at first is two events, one after the other. */
+static void describe_first(LodeRecording *recording, uint32_t column, const LodePerfEvent *later,
+	const LodePerfEvent *first)
+{
+	g_autofree char *text = g_strdup_printf("sampled %" G_GUINT64_FORMAT
+						" times a second, %" G_GUINT64_FORMAT
+						" at first; in nanoseconds",
+		later->period_or_frequency, first->period_or_frequency);
+
+	recording->descriptions->pdata[column] = g_string_chunk_insert(recording->strings, text);
+}
 
 static bool add_events(Reading *self, Input *input, GError **error)
 {
@@ -295,6 +322,10 @@ static bool add_events(Reading *self, Input *input, GError **error)
 		input->columns[i] = add_column(self->recording, &events[i],
 			&events[lode_sampled_counts_leader(events, i)]);
 		input->periods[i] = fixed_period(&events[i]);
+		if (i == 1 && input->columns[0] == input->columns[1] && events[0].is_frequency &&
+			events[1].is_frequency && timer_period(&events[1]) > 0 &&
+			timer_period(&events[1]) < timer_period(&events[0]))
+			describe_first(self->recording, input->columns[0], &events[0], &events[1]);
 		self->recording->has_faults_aside |= !is_for_data &&
 		                                     (events[i].sample_type & PERF_SAMPLE_ADDR) !=
 		                                             0 &&
@@ -478,19 +509,6 @@ typedef struct {
 	uint32_t column;
 	double value;
 } Weight;
-
-/* The period of a timer; 0: a different event, or not known. */
-static double timer_period(const LodePerfEvent *event)
-{
-	bool is_timer = event->type == PERF_TYPE_SOFTWARE &&
-	                (event->config == PERF_COUNT_SW_CPU_CLOCK ||
-				event->config == PERF_COUNT_SW_TASK_CLOCK);
-	double value = (double)MAX(event->period_or_frequency, 1);
-
-	if (!is_timer)
-		return 0;
-	return event->is_frequency ? 1e9 / value : value;
-}
 
 /* Equal for places of one function; NO_FUNCTION: there is none. */
 static uint64_t function_number(Reading *self, const LodePlace *place)
@@ -680,6 +698,8 @@ static void add_weight(
 		outcome = find_kernel_row(self, record->sample.ip, &row);
 	}
 	self->n_samples[weight->column]++;
+	self->sums[weight->column] += weight->value;
+	self->squares[weight->column] += weight->value * weight->value;
 	add_value(self, outcome, row, weight);
 	if (record->mode == LODE_PERF_MODE_KERNEL)
 		add_entry(self, input, record, weight);
@@ -770,7 +790,7 @@ static void add_timer_sample(
 	if (!(period > 0) ||
 		input->columns[record->event] != lode_recording_weight_column(self->recording))
 		return;
-	self->timer.period_ns = MAX(self->timer.period_ns, period);
+	self->n_timed++;
 	*(record->mode == LODE_PERF_MODE_KERNEL ? &self->timer.kernel_ns
 						: &self->timer.user_ns) += period;
 }
@@ -863,6 +883,8 @@ static bool read_samples(Reading *self, GError **error)
 	for (int i = 0; i < LODE_PLACE_N_OUTCOMES; i++)
 		self->weights[i] = g_new0(double, self->recording->events->len);
 	self->n_samples = g_new0(double, self->recording->events->len);
+	self->sums = g_new0(double, self->recording->events->len);
+	self->squares = g_new0(double, self->recording->events->len);
 	self->dropped = g_new0(double, self->recording->events->len);
 	self->recorder = g_new0(double, self->recording->events->len);
 	for (guint i = 0; i < self->inputs->len; i++) {
@@ -884,6 +906,10 @@ static bool read_samples(Reading *self, GError **error)
 		return false;
 	uint32_t weight_column = lode_recording_weight_column(self->recording);
 	self->recording->n_samples = self->n_samples[weight_column];
+	if (self->squares[weight_column] > 0)
+		self->recording->n_equal_samples = self->sums[weight_column] *
+		                                   self->sums[weight_column] /
+		                                   self->squares[weight_column];
 	self->options->windows->dropped_weight = self->dropped[weight_column];
 	lode_sampled_kernel_name_rows(&self->kernel);
 	return true;
@@ -981,13 +1007,17 @@ static void complete_page_faults(Reading *self)
 	*total = MAX(*total, counted);
 }
 
+/* From one of the timer's samples to the next; 0: there are none. */
+static double mean_period(const Reading *self)
+{
+	return self->n_timed > 0 ? (self->timer.user_ns + self->timer.kernel_ns) / self->n_timed
+	                         : 0;
+}
+
 static void describe_machine(const Reading *self, const LodePerfInfo *info)
 {
 	LodeRecording *recording = self->recording;
-	size_t n;
-	const LodePerfEvent *events = lode_perf_data_events(
-		g_array_index(self->inputs, Input, 0).data, &n);
-	double period_ns = n > 0 ? timer_period(&events[0]) : 0;
+	double period_ns = mean_period(self);
 
 	recording->wall_seconds = (double)info->wall_ns / 1e9;
 	recording->speed = info->speed;
@@ -1032,9 +1062,9 @@ static void divide_time(Reading *self)
 	const LodeWindowReading *windows = self->options->windows;
 	LodeProcessorTime time = {recording->user_seconds, recording->system_seconds, 0};
 
-	if (self->n_lost > 0 || self->n_lost_samples > 0 || self->n_throttled > 0 ||
-		self->n_left_out > 0 || self->options->end_ns > 0)
-		self->timer.period_ns = 0;
+	if (self->n_lost == 0 && self->n_lost_samples == 0 && self->n_throttled == 0 &&
+		self->n_left_out == 0 && self->options->end_ns == 0)
+		self->timer.period_ns = mean_period(self);
 	self->timer.has_kernel = recording->is_kernel_sampled;
 	self->timer.n_threads = recording->thread_times->len;
 	self->timer.steal = recording->speed.runs > 0 ? recording->speed.steal : 0;
@@ -1162,6 +1192,8 @@ LodeRecording *lode_sampled_recording_read(
 	g_array_unref(reading.frames);
 	g_free(reading.known);
 	g_free(reading.n_samples);
+	g_free(reading.sums);
+	g_free(reading.squares);
 	g_free(reading.dropped);
 	g_free(reading.recorder);
 	for (int i = 0; i < LODE_PLACE_N_OUTCOMES; i++) {

@@ -551,6 +551,13 @@ static bool check_frequency(
 	return false;
 }
 
+static bool is_timer(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+		       attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
 static bool is_stoppable(const LodePerfSamplerOptions *options)
 {
 	return options->start_stopped || options->control_fifo != NULL || options->delay_ms > 0 ||
@@ -607,6 +614,28 @@ static void add_aside(const Chooser *chooser, const GPtrArray *names, GPtrArray 
 	}
 }
 
+/* Samples more often at first: by an event of its own, in place of the first one, as the period of
+ * one that was inherited does not change. */
+static bool divide_first(const Chooser *self, GPtrArray *choices)
+{
+	LodePerfChoice *first = choices->pdata[0];
+	int64_t bound = lode_perf_kernel_setting(
+		self->kernel, "perf_event_max_sample_rate", G_MAXINT64);
+	uint64_t frequency = MIN(self->options->first_frequency, (uint64_t)MAX(bound, 0));
+
+	if (self->options->first_ms == 0 || is_stoppable(self->options) || !first->attr.freq ||
+		!is_timer(&first->attr) || frequency <= first->attr.sample_freq)
+		return false;
+	LodePerfChoice *other = choice_new("", &first->attr);
+	g_free(other->name);
+	other->name = g_strdup(first->name);
+	other->attr.sample_freq = frequency;
+	other->stretch = LODE_PERF_AT_FIRST;
+	first->stretch = LODE_PERF_LATER;
+	g_ptr_array_insert(choices, 1, other);
+	return true;
+}
+
 static bool add_default(const Chooser *chooser, GPtrArray *choices, GError **error)
 {
 	LodePerfChoice *choice = choose_default(chooser, error);
@@ -636,7 +665,7 @@ GPtrArray *lode_perf_choices_make(const LodePerfKernel *kernel,
 		return NULL;
 	add_aside(&aside, aside_names, choices);
 	LodePerfChoice *first = choices->pdata[0];
-	if (is_stoppable(options))
+	if (is_stoppable(options) || divide_first(&chooser, choices))
 		g_ptr_array_add(choices, tracking_choice(&chooser));
 	else
 		set_tracking(&first->attr, options);

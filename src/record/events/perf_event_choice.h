@@ -12,10 +12,14 @@
 #include "record/events/perf_kernel.h"
 #include "record/perf/perf_sampler.h"
 
+/* When it samples: a timer more often at first, so that short programs have samples enough, too. */
+typedef enum { LODE_PERF_ALWAYS, LODE_PERF_AT_FIRST, LODE_PERF_LATER } LodePerfStretch;
+
 typedef struct {
 	struct perf_event_attr attr;
-	char *name;        /* as it was accepted: "cycles:upp" */
-	GArray *ids;       /* uint64_t, of each descriptor */
+	char *name;  /* as it was accepted: "cycles:upp" */
+	GArray *ids; /* uint64_t, of each descriptor */
+	LodePerfStretch stretch;
 	bool is_aside;     /* of LodePerfSamplerOptions.aside_events */
 	bool is_tracking;  /* has no samples */
 	bool is_switching; /* likewise: reports when threads begin and stop to run */

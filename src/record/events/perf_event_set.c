@@ -319,7 +319,23 @@ static void command(LodePerfEventSet *self, bool (*is_meant)(const LodePerfChoic
 
 void lode_perf_event_set_enable(LodePerfEventSet *self, bool is_on)
 {
-	command(self, has_samples, is_on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
+	LodePerfStretch other = self->is_later ? LODE_PERF_AT_FIRST : LODE_PERF_LATER;
+
+	for (guint i = 0; i < self->descriptors->len; i++) {
+		const LodePerfDescriptor *at = &g_array_index(
+			self->descriptors, LodePerfDescriptor, i);
+		const LodePerfChoice *choice = self->choices->pdata[at->event];
+		bool is_wanted = is_on && choice->stretch != other;
+		if (!choice->is_tracking)
+			ioctl(at->descriptor,
+				is_wanted ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+	}
+}
+
+void lode_perf_event_set_end_first(LodePerfEventSet *self, bool is_on)
+{
+	self->is_later = true;
+	lode_perf_event_set_enable(self, is_on);
 }
 
 void lode_perf_event_set_enable_switches(LodePerfEventSet *self, bool is_on)

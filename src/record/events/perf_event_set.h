@@ -36,6 +36,7 @@ typedef struct {
 	size_t pages;        /* of each ring */
 	struct rlimit limit; /* of descriptors, as it was */
 	size_t n_wanted;     /* descriptors, those of threads that ended included */
+	bool is_later;       /* the first stretch is over */
 } LodePerfEventSet;
 
 /*
@@ -57,8 +58,11 @@ bool lode_perf_event_set_add(LodePerfEventSet *self, const GArray *threads, GErr
  * Where an event with samples reports the mappings it begins all events, and with them sampling. */
 void lode_perf_event_set_begin(LodePerfEventSet *self);
 
-/* Starts or stops sampling; the tracking event goes on. */
+/* Starts or stops sampling, by the events of this stretch; the tracking event goes on. */
 void lode_perf_event_set_enable(LodePerfEventSet *self, bool is_on);
+
+/* Ends the first stretch: its events give way to those of later. `is_on`: sampling goes on. */
+void lode_perf_event_set_end_first(LodePerfEventSet *self, bool is_on);
 
 /* Starts or stops the reports of context switches. */
 void lode_perf_event_set_enable_switches(LodePerfEventSet *self, bool is_on);

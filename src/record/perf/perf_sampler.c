@@ -55,7 +55,7 @@ typedef struct {
 	GArray *waits; /* struct pollfd */
 	sigset_t signals, old_mask;
 	struct sigaction child_action;
-	gint64 enable_at_us, end_at_us; /* 0: never */
+	gint64 enable_at_us, end_at_us, later_at_us; /* 0: never */
 	gint64 short_rounds_end_us;
 	LodeStopRequests requests;
 	LodeWindowRecorder *windows; /* NULL: none */
@@ -252,6 +252,8 @@ static int timeout_ms(const Session *self)
 
 	if (self->enable_at_us != 0)
 		until_us = MIN(until_us, self->enable_at_us);
+	if (self->later_at_us != 0)
+		until_us = MIN(until_us, self->later_at_us);
 	if (self->end_at_us != 0)
 		until_us = MIN(until_us, self->end_at_us);
 	if (self->windows != NULL && lode_window_recorder_due_us(self->windows) != 0)
@@ -266,6 +268,10 @@ static void take_deadlines(Session *self)
 	if (self->enable_at_us != 0 && now >= self->enable_at_us) {
 		self->enable_at_us = 0;
 		switch_sampling(self, true);
+	}
+	if (self->later_at_us != 0 && now >= self->later_at_us) {
+		self->later_at_us = 0;
+		lode_perf_event_set_end_first(self->recording.events, self->is_enabled);
 	}
 	self->is_time_up = self->end_at_us != 0 && now >= self->end_at_us;
 	self->is_over |= self->is_time_up;
@@ -363,6 +369,7 @@ static void set_start(const LodePerfSamplerOptions *options, GPtrArray *choices)
 	for (guint i = 0; i < choices->len; i++) {
 		LodePerfChoice *choice = choices->pdata[i];
 		choice->attr.enable_on_exec = options->pid == 0 &&
+		                              choice->stretch != LODE_PERF_LATER &&
 		                              (choice->is_tracking || !is_later);
 	}
 }
@@ -558,6 +565,8 @@ static void set_deadlines(Session *self)
 
 	if (options->delay_ms > 0 && !options->start_stopped)
 		self->enable_at_us = now_us() + (gint64)options->delay_ms * 1000;
+	if (options->first_ms > 0)
+		self->later_at_us = now_us() + (gint64)options->first_ms * 1000;
 	if (self->is_enabled && options->duration_ms > 0)
 		self->end_at_us = now_us() + (gint64)options->duration_ms * 1000;
 }
@@ -614,7 +623,8 @@ static char *event_names(const GPtrArray *choices)
 
 	for (guint i = 0; i < choices->len; i++) {
 		const LodePerfChoice *choice = choices->pdata[i];
-		if (!choice->is_tracking && !choice->is_aside)
+		if (!choice->is_tracking && !choice->is_aside &&
+			choice->stretch != LODE_PERF_AT_FIRST)
 			g_string_append_printf(names, "%s%s", i > 0 ? " and " : "", choice->name);
 	}
 	return g_string_free(names, FALSE);

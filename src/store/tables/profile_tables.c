@@ -54,6 +54,7 @@ static const LodeColumn facts[] = {
 	{"core", AT(LodeProfile, core), LODE_COLUMN_MAYBE_TEXT, 0},
 	{"creator", AT(LodeProfile, creator), LODE_COLUMN_MAYBE_TEXT, 0},
 	{"cycles_per_ns", AT(LodeProfile, cycles_per_ns), LODE_COLUMN_AMOUNT, 0},
+	{"equal_samples", AT(LodeProfile, n_equal_samples), LODE_COLUMN_AMOUNT, 0},
 	{"frequency", AT(LodeProfile, frequency), LODE_COLUMN_WORD, LODE_WORDS_FREQUENCY},
 	{"inflow_checked", AT(LodeProfile, inflow_checked), LODE_COLUMN_AMOUNT, 0},
 	{"inflow_equal", AT(LodeProfile, inflow_equal), LODE_COLUMN_AMOUNT, 0},
@@ -408,8 +409,9 @@ static void take_fact(LodeProfile *profile, LodeRowReader *rows, bool *seen)
 static bool is_optional(const char *key)
 {
 	static const char *const keys[] = {"chain_ns", "chain_scatter", "core", "cycles_per_ns",
-		"is_kernel_sampled", "others_share", "speed_runs", "steal_share", "system_error",
-		"system_seconds", "user_seconds", "walk_ns", "walk_scatter", "wall_seconds", NULL};
+		"equal_samples", "is_kernel_sampled", "others_share", "speed_runs", "steal_share",
+		"system_error", "system_seconds", "user_seconds", "walk_ns", "walk_scatter",
+		"wall_seconds", NULL};
 
 	return g_strv_contains(keys, key) || g_str_has_prefix(key, "read_rate_") ||
 	       g_str_has_prefix(key, "write_rate_");

@@ -297,6 +297,57 @@ static void test_tracking(void)
 	g_assert_cmpuint(last->attr.sample_type & PERF_SAMPLE_IDENTIFIER, !=, 0);
 }
 
+/* A timer samples more often at first, by an event of its own, unless it can be stopped, the rate
+ * is not higher or the kernel allows no more, or the event is none. */
+static void test_first(void)
+{
+	const char *const clock[] = {"cpu-clock:u", NULL}, *const faults[] = {
+								   "page-faults:u", NULL};
+	const struct {
+		LodePerfSamplerOptions options;
+		uint64_t first; /* 0: none */
+	} cases[] = {
+		{{.events = clock, .frequency = 1500, .first_frequency = 6000, .first_ms = 500},
+			6000},
+		{{.events = clock, .frequency = 1500, .first_frequency = 6000000, .first_ms = 500},
+			100000},
+		{{.events = clock, .frequency = 7000, .first_frequency = 6000, .first_ms = 500}, 0},
+		{{.events = clock, .frequency = 1500}, 0},
+		{{.events = clock, .period = 50000, .first_frequency = 90000, .first_ms = 500}, 0},
+		{{.events = faults, .frequency = 1500, .first_frequency = 6000, .first_ms = 500},
+			0},
+		{{.events = clock,
+			 .frequency = 1500,
+			 .first_frequency = 6000,
+			 .first_ms = 500,
+			 .delay_ms = 10},
+			0},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(GError) error = NULL;
+		g_autofree char *note = NULL;
+		g_autoptr(GPtrArray)
+			choices = choose(judge_no_pmu, &cases[i].options, &note, &error, NULL);
+		g_assert_no_error(error);
+		const LodePerfChoice *later = choices->pdata[0], *first = choices->pdata[1];
+		if (cases[i].first == 0) {
+			g_assert_cmpint(later->stretch, ==, LODE_PERF_ALWAYS);
+			g_assert_true(first->is_tracking);
+			continue;
+		}
+		g_assert_cmpint(later->stretch, ==, LODE_PERF_LATER);
+		g_assert_cmpint(first->stretch, ==, LODE_PERF_AT_FIRST);
+		g_assert_cmpstr(first->name, ==, later->name);
+		g_assert_cmpuint(later->attr.sample_freq, ==, cases[i].options.frequency);
+		g_assert_cmpuint(first->attr.sample_freq, ==, cases[i].first);
+		/* Mappings are told in both stretches. */
+		const LodePerfChoice *tracking = choices->pdata[2];
+		g_assert_true(tracking->is_tracking && tracking->attr.mmap2);
+		g_assert_true(!first->attr.mmap2 && !later->attr.mmap2);
+	}
+}
+
 /* Linux 4.2. */
 static int judge_no_switches(const struct perf_event_attr *attr, int cpu)
 {
@@ -434,6 +485,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/record/perf-event-choice/kernel-code", test_kernel_code);
 	g_test_add_func("/record/perf-event-choice/kernel-chains", test_kernel_chains);
 	g_test_add_func("/record/perf-event-choice/tracking", test_tracking);
+	g_test_add_func("/record/perf-event-choice/first", test_first);
 	g_test_add_func("/record/perf-event-choice/switching", test_switching);
 	g_test_add_func("/record/perf-event-choice/aside", test_aside);
 	g_test_add_func("/record/perf-event-choice/kernel_entries", test_kernel_entries);

@@ -267,6 +267,7 @@ void assert_equal_profiles(const LodeProfile *a, const LodeProfile *b)
 	g_assert_cmpfloat(a->cycles_per_ns, ==, b->cycles_per_ns);
 	g_assert_cmpfloat(a->wall_seconds, ==, b->wall_seconds);
 	g_assert_cmpfloat(a->system_error, ==, b->system_error);
+	g_assert_cmpfloat(a->n_equal_samples, ==, b->n_equal_samples);
 	g_assert_true(memcmp(&a->speed, &b->speed, sizeof(a->speed)) == 0);
 	g_assert_true(memcmp(&a->rates, &b->rates, sizeof(a->rates)) == 0);
 	compare_loops(a->loops, b->loops);

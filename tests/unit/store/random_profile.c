@@ -233,6 +233,7 @@ static void add_loops(LodeProfile *profile, GRand *rand)
 	profile->cycles_per_ns = g_rand_double(rand);
 	profile->wall_seconds = g_rand_double(rand);
 	profile->system_error = g_rand_double(rand);
+	profile->n_equal_samples = g_rand_double(rand);
 	profile->speed = (LodeMachineSpeed){g_rand_int_range(rand, 0, 9), g_rand_double(rand),
 		g_rand_double(rand), g_rand_double(rand), g_rand_double(rand), g_rand_double(rand),
 		g_rand_double(rand)};
