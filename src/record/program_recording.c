@@ -163,6 +163,9 @@ static bool sample(Session *self, GError **error)
 	bool has_registers = !options->has_no_registers || options->user_stack_bytes > 0;
 	uint64_t frequency = options->frequency > 0 ? options->frequency
 	                                            : default_frequency(is_alone, has_registers);
+	/* A process that is attached to has run already, and may have threads that take all
+	 * descriptors. */
+	bool has_first = is_alone && options->frequency == 0 && options->pid == 0;
 	const char *const page_faults[] = {
 		options->has_kernel ? "page-faults" : "page-faults:u", NULL};
 	g_autoptr(LodeJitRuntime)
@@ -186,8 +189,8 @@ static bool sample(Session *self, GError **error)
 		.windows = options->windows,
 		.events = options->events,
 		.frequency = frequency,
-		.first_frequency = is_alone && options->frequency == 0 ? FIRST_FREQUENCY : 0,
-		.first_ms = is_alone && options->frequency == 0 ? FIRST_MS : 0,
+		.first_frequency = FIRST_FREQUENCY,
+		.first_ms = has_first ? FIRST_MS : 0,
 		.argv = runtime != NULL ? (const char *const *)runtime->argv->pdata : options->argv,
 		.environment = is_alone ? NULL : (const char *const *)native,
 		.output = output,
