@@ -771,7 +771,7 @@ void lode_costed_code_free(LodeCostedCode *self)
 
 static const char *const run_time_images[] = {"*/libc.so*", "*/libc-2.*", "*/libm.so*",
 	"*/libm-2.*", "*/libpthread*.so*", "*/ld-linux*", "*/ld-2.*", "*/ld-musl*",
-	"*/libstdc++.so*", "*/libgcc_s.so*"};
+	"*/libstdc++.so*", "*/libgcc_s.so*", "*[vdso]*"};
 static const char *const run_time_functions[] = {"runtime.*"};
 
 static bool matches(const char *const *globs, size_t n, const char *text)

@@ -129,9 +129,12 @@ static size_t words_before(const Words *self, uint32_t instruction, LodeCauseWor
 /* The rules that a function's code can be diagnosed by. */
 typedef enum {
 	BY_ALL_RULES,
-	BY_SYSTEM_CALLS,
+	BY_INSTRUCTIONS, /* code of the run-time environment: by those below */
 	BY_NONE,
 } Diagnosed;
+
+/* Causes that are one instruction's, whoever has written the code around. */
+static const char *const causes_of_instructions[] = {"system-call", "service-random", NULL};
 
 static Diagnosed *find_diagnosed(const LodeDiagnosisContext *context)
 {
@@ -140,7 +143,7 @@ static Diagnosed *find_diagnosed(const LodeDiagnosisContext *context)
 
 	for (uint32_t i = 0; i < n; i++)
 		diagnosed[i] = is_service(context, i)                     ? BY_NONE
-		               : lode_costed_code_is_run_time(context, i) ? BY_SYSTEM_CALLS
+		               : lode_costed_code_is_run_time(context, i) ? BY_INSTRUCTIONS
 		                                                          : BY_ALL_RULES;
 	return diagnosed;
 }
@@ -178,7 +181,8 @@ static void find_rules(Search *self)
 		const LodeCauseRule *rule = lode_cause_rules_match(
 			self->rules, &focus, before, n, NULL, 0);
 		if (rule != NULL && rule->cause != NULL &&
-			(by == BY_ALL_RULES || strcmp(rule->cause, "system-call") == 0))
+			(by == BY_ALL_RULES ||
+				g_strv_contains(causes_of_instructions, rule->cause)))
 			take_rule(self, i, rule);
 	}
 }

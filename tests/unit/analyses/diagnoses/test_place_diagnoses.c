@@ -16,6 +16,7 @@
 static const char rules_text[] =
 	"[slow]\nfocus = kind:div\ncause = division\n" TEXTS
 	"[call]\nfocus = kind:syscall\ncause = system-call\n" TEXTS
+	"[random]\nfocus = op:rdseed\ncause = service-random\n" TEXTS
 	"[chain]\nfocus = kind:load\nbefore = kind:store\ncause = "
 	"forwarding\nleast = 0.5\nmost = 1.2\n" TEXTS
 	"[told]\nfocus = kind:mul\nexplanation = e\nremedy = r\nsource = s\n";
@@ -250,18 +251,21 @@ static void test_uniform(void)
 	g_assert_cmpuint(all->diagnoses->len, ==, 0);
 }
 
-/* Code of libraries and run-times has no causes but its system calls; that of families, and of the
- * kernel, none. */
+/* Code of libraries and run-times has no causes but its system calls and random numbers of the
+ * processor; that of families, and of the kernel, none. */
 static void test_left_out(void)
 {
 	static const struct {
 		const char *path, *function, *causes;
 		LodeImageKind kind;
 	} cases[] = {
-		{"/home/me/program", "f", "division system-call", LODE_IMAGE_FILE},
-		{"/lib/x86_64-linux-gnu/libc.so.6", "f", "system-call", LODE_IMAGE_FILE},
+		{"/home/me/program", "f", "division system-call service-random", LODE_IMAGE_FILE},
+		{"/lib/x86_64-linux-gnu/libc.so.6", "f", "system-call service-random",
+			LODE_IMAGE_FILE},
+		{"[vdso]", "f", "system-call service-random", LODE_IMAGE_FILE},
 		{"/lib/x86_64-linux-gnu/libm.so.6", "f", "", LODE_IMAGE_FILE},
-		{"/home/me/program", "runtime.other", "system-call", LODE_IMAGE_FILE},
+		{"/home/me/program", "runtime.other", "system-call service-random",
+			LODE_IMAGE_FILE},
 		{"/home/me/program", "malloc", "", LODE_IMAGE_FILE},
 		{"[kernel]", "f", "", LODE_IMAGE_KERNEL},
 	};
@@ -274,6 +278,7 @@ static void test_left_out(void)
 		code_profile_function(profile, cases[i].function);
 		code_profile_add(profile, "kind:div", 1000);
 		code_profile_add(profile, "kind:syscall", 500);
+		code_profile_add(profile, "op:rdseed", 400);
 		code_profile_add(profile, "op:nop", 10);
 		code_profile_finish(profile);
 		g_autoptr(LodeDiagnoses) all = diagnose(profile, 1);
