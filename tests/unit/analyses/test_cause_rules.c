@@ -117,6 +117,8 @@ static const struct {
 	{"counts of references", "! op:add kind:load kind:store mem:pointer counter:spread"},
 	{"fields of the node that a list leads to",
 		"! op:cmp kind:load mem:pointer behind:load loop:chase"},
+	{"fields at the index that a list leads to",
+		"! op:cmp kind:load mem:indexed address:load limit:load"},
 	{"first load of what a recurrence of loads leads to",
 		"! op:cmp kind:load mem:pointer behind:load limit:load"},
 	{"compare with memory",
