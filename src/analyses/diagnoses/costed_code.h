@@ -41,6 +41,9 @@ enum {
 	/* A repeated string instruction like others of its function or program, which have more
 	 * than 256 bytes each time (windows). */
 	LODE_CODE_BLOCK,
+	/* A load or store of a block that copies a structure by vector registers, without a change.
+	 */
+	LODE_CODE_COPY,
 	/* In a loop that takes as long as its work for one unit, and much longer than all else. */
 	LODE_CODE_PORT,
 	/* In a loop that takes as long as its recurrence of loads, between which it computes

@@ -47,6 +47,7 @@ static const struct {
 	{"after a memory fence", "op:mfence kind:fence > ! kind:load mem:pointer"},
 	{"atomic operation", "kind:fence > ! op:lock_xadd kind:atomic"},
 	{"time stamp counter", "! op:rdtsc > op:lfence kind:fence"},
+	{"structure copied by vectors", "! kind:store kind:simd copy:structure"},
 	{"waiting in a loop", "! op:pause"},
 	{"random numbers of the processor", "! op:rdseed"},
 	{"cpuid", "! op:cpuid"},

@@ -408,6 +408,85 @@ uint32_t lode_code_shapes_hidden_target(const LodeCostedCode *code, uint32_t bra
 
 /* --- all --- */
 
+/* --- copies --- */
+
+enum {
+	N_VECTORS = LODE_BIT_OPMASK - LODE_BIT_VECTOR,
+	VECTOR_BYTES = 16,
+	/* A block that copies so many bytes unchanged copies a structure. */
+	LEAST_COPIED = 128,
+};
+
+/* A move of a vector register from or to memory, and nothing else. */
+static bool is_vector_move(LodeInstructionDecoder *decoder, const LodeProfile *profile, uint32_t at,
+	const LodeRegisterUse *use)
+{
+	Decoded one;
+
+	return use->memory.size >= VECTOR_BYTES && use->memory.is_load != use->memory.is_store &&
+	       decode(decoder, profile, at, &one) &&
+	       (g_str_has_prefix(one.name, "mov") || g_str_has_prefix(one.name, "vmov"));
+}
+
+/* The vector register that is the only one of a mask; N_VECTORS: there is none. */
+static unsigned vector_of(LodeRegisterMask mask)
+{
+	LodeRegisterMask vectors = mask >> LODE_BIT_VECTOR &
+	                           (((LodeRegisterMask)1 << N_VECTORS) - 1);
+
+	return vectors != 0 && (vectors & (vectors - 1)) == 0 ? (unsigned)g_bit_nth_lsf(vectors, -1)
+	                                                      : N_VECTORS;
+}
+
+/* Marks what copies a structure in the block that begins at an instruction; gives its end. */
+static uint32_t mark_copies(
+	LodeCostedCode *code, LodeInstructionDecoder *decoder, uint32_t first, GArray *copies)
+{
+	const LodeProfile *profile = code->context->profile;
+	uint32_t block = lode_profile_instruction(profile, first)->block, at = first;
+	uint32_t loads[N_VECTORS]; /* what each register was loaded by, unchanged since */
+	uint64_t bytes = 0;
+
+	memset(loads, 0xff, sizeof(loads));
+	g_array_set_size(copies, 0);
+	for (; at < profile->instructions->len &&
+		lode_profile_instruction(profile, at)->block == block;
+		at++) {
+		LodeRegisterUse use;
+		if (!use_at(profile, at, &use)) {
+			memset(loads, 0xff, sizeof(loads));
+			continue;
+		}
+		bool is_move = is_vector_move(decoder, profile, at, &use);
+		unsigned from = is_move && use.memory.is_store ? vector_of(use.reads) : N_VECTORS;
+		if (from < N_VECTORS && loads[from] != LODE_NONE) {
+			bytes += use.memory.size;
+			g_array_append_val(copies, loads[from]);
+			g_array_append_val(copies, at);
+		}
+		for (unsigned i = 0; i < N_VECTORS; i++)
+			if ((use.changes >> (LODE_BIT_VECTOR + i) & 1) != 0)
+				loads[i] = LODE_NONE;
+		unsigned to = is_move && use.memory.is_load ? vector_of(use.writes) : N_VECTORS;
+		if (to < N_VECTORS)
+			loads[to] = at;
+	}
+	for (guint i = 0; i < copies->len && bytes >= LEAST_COPIED; i++)
+		code->facts[g_array_index(copies, uint32_t, i)] |= UINT64_C(1) << LODE_CODE_COPY;
+	return at;
+}
+
+static void find_copies(LodeCostedCode *code, LodeInstructionDecoder *decoder)
+{
+	const LodeProfile *profile = code->context->profile;
+	g_autoptr(GArray) copies = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (uint32_t i = 0; i < profile->instructions->len;)
+		i = lode_profile_instruction(profile, i)->block != LODE_NONE
+		            ? mark_copies(code, decoder, i, copies)
+		            : i + 1;
+}
+
 void lode_code_shapes_find(LodeCostedCode *code)
 {
 	LodeInstructionDecoder decoder;
@@ -418,4 +497,5 @@ void lode_code_shapes_find(LodeCostedCode *code)
 	find_counters(code, &decoder, changes);
 	find_bits(code, &decoder);
 	find_blocks(code, &decoder);
+	find_copies(code, &decoder);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Facts of code that its bytes tell: loops that handle one bit at a time, numbers in memory that
- * are changed in place, and branches whose way is not in the profile.
+ * are changed in place, copies of structures, and branches whose way is not in the profile.
  * Private to analyses/diagnoses/.
  */
 #pragma once
 
 #include "analyses/diagnoses/costed_code.h"
 
-/* Adds LODE_CODE_STORED, _COUNTER, _BITS and _BLOCK to the facts. */
+/* Adds LODE_CODE_STORED, _COUNTER, _BITS, _BLOCK and _COPY to the facts. */
 void lode_code_shapes_find(LodeCostedCode *code);
 
 /* The instruction of the same function that a conditional branch leads to, where the profile has

@@ -246,6 +246,46 @@ static void test_blocks(void)
 }
 
 /* cmp; jne over the next instruction, of which inferred executions know nothing; two more. */
+/* Eight vectors that are copied from rsi to rdi, two at a time, are a structure. */
+static void test_copies(void)
+{
+	static const char two[] = "0f1006 0f104e10 0f1107 0f114f10";
+	static const struct {
+		const char *between; /* after each two vectors */
+		unsigned twos;
+		bool is_copy;
+	} cases[] = {
+		{"", 4, true},
+		{"", 3, false},
+		/* add eax, 1 */
+		{"83c001", 4, true},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(GString) text = g_string_new("01c2");
+		for (unsigned k = 0; k < cases[i].twos; k++)
+			g_string_append_printf(text, " %s%s%s", two,
+				cases[i].between[0] != '\0' ? " " : "", cases[i].between);
+		g_autoptr(LodeProfile) profile = code_new(text->str, false);
+		g_assert_false(has_fact(profile, 0, LODE_CODE_COPY));
+		for (uint32_t k = 1; k <= 4; k++)
+			g_assert_cmpint(has_fact(profile, k, LODE_CODE_COPY), ==, cases[i].is_copy);
+	}
+	/* With a sum in between (addps xmm0, xmm1) the first vector is not copied; nor are what a
+	 * register is loaded with last (movups xmm0, [rsi]), and what is never stored. */
+	g_autoptr(GString) sums = g_string_new(NULL);
+	for (unsigned k = 0; k < 10; k++)
+		g_string_append(sums, "0f1006 0f104e10 0f58c1 0f1107 0f114f10 ");
+	g_string_append(sums, "0f1006");
+	g_autoptr(LodeProfile) summing = code_new(sums->str, false);
+	g_assert_false(has_fact(summing, 0, LODE_CODE_COPY));
+	g_assert_true(has_fact(summing, 1, LODE_CODE_COPY));
+	g_assert_false(has_fact(summing, 2, LODE_CODE_COPY));
+	g_assert_false(has_fact(summing, 3, LODE_CODE_COPY));
+	g_assert_true(has_fact(summing, 4, LODE_CODE_COPY));
+	g_assert_false(has_fact(summing, 50, LODE_CODE_COPY));
+}
+
 static void test_hidden_forks(void)
 {
 	static const struct {
@@ -312,6 +352,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/code_shapes/stored_together", test_stored_together);
 	g_test_add_func("/code_shapes/counters", test_counters);
 	g_test_add_func("/code_shapes/blocks", test_blocks);
+	g_test_add_func("/code_shapes/copies", test_copies);
 	g_test_add_func("/code_shapes/hidden_forks", test_hidden_forks);
 	g_test_add_func("/code_shapes/odd_code", test_odd_code);
 	return g_test_run();
