@@ -28,4 +28,20 @@ static inline uint64_t next_random(void)
 	return (random_state * 0x2545f4914f6cdd1du) >> 16;
 }
 
+/* Work beside the habit: so many turns, of which nothing waits for the one before by more than an
+ * addition. */
+static inline uint64_t other_work(uint64_t x, int turns)
+{
+	static uint32_t table[256];
+	uint64_t a = x, b = x + 1, c = x + 2, d = x + 3;
+
+	for (int i = 0; i < turns; i++) {
+		a += table[i & 255] ^ x;
+		b += table[(i + 64) & 255] | x;
+		c ^= table[(i + 128) & 255] + x;
+		d -= table[(i + 192) & 255] & x;
+	}
+	return a ^ b ^ c ^ d;
+}
+
 #endif
