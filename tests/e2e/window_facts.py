@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Facts of windows, of a program whose facts are known, by each compiler at -O0 and -O2.
+"""Facts of windows, of a program whose facts are known, by gcc at -O2 and clang at -O0; with LODE_LONG_TESTS in the
+environment by each at both.
 
   tests/e2e/window_facts.py LODE SOURCE      SOURCE: known_facts.c
 
@@ -16,6 +17,9 @@ import tempfile
 
 LODE, SOURCE = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2])
 MILLISECONDS = 3000
+BUILDS = [("gcc", "-O2"), ("clang", "-O0")]
+if "LODE_LONG_TESTS" in os.environ:
+    BUILDS += [("gcc", "-O0"), ("clang", "-O2")]
 COLUMNS = "steps outcomes unforetold denormals accesses repeated split".split()
 FACTS = (
     "underflows split_pages compared_calls same_arguments compared_results same_results loop_rounds loop_exits "
@@ -228,13 +232,12 @@ def main():
         if tried.returncode != 0:
             print("1..0 # SKIP", tried.stderr.strip().replace("\n", " "))
             return
-        compilers = [name for name in ("gcc", "clang") if shutil.which(name)]
-        if not compilers:
+        builds = [build for build in BUILDS if shutil.which(build[0])]
+        if not builds:
             print("1..0 # SKIP there is no compiler")
             return
-        for compiler in compilers:
-            for level in ("-O0", "-O2"):
-                print(f"# {compiler} {level}: %d windows, %d steps" % try_build(directory, compiler, level))
+        for compiler, level in builds:
+            print(f"# {compiler} {level}: %d windows, %d steps" % try_build(directory, compiler, level))
         print(f"1..{number}")
 
 
