@@ -3,7 +3,7 @@
 #
 # What the preloaded library writes down of programs with known allocations, and that no program
 # does anything else with it than without. Prints TAP; what needs a compiler or a program that is
-# not there is skipped.
+# not there is skipped. With LODE_LONG_TESTS in the environment, ways through calls of two more builds.
 #
 #   tests/unit/preload/allocations.sh LIBRARY DUMP PLACEMENT
 #       DUMP: dump_allocations.c   PLACEMENT: the library of tools/preload/placement
@@ -104,10 +104,13 @@ ways() {
 		END { if (n != 60000 || wrong > 0) print wrong + 0, "of", n + 0, "ways are wrong" }
 	' "$here/ways.c" paths.txt)"
 }
+# With frame pointers and without.
 ways gcc -O0
-ways gcc -O2
-ways gcc -O2 -fno-omit-frame-pointer
 ways clang -O2
+if [ -n "${LODE_LONG_TESTS:-}" ]; then
+	ways gcc -O2
+	ways gcc -O2 -fno-omit-frame-pointer
+fi
 known "C++, g++ -O0" known_cpp.cpp '^new .*known_cpp.cpp:(3[1-4]|47) ' g++ -O0
 known "C++, g++ -O2" known_cpp.cpp '^new .*known_cpp.cpp:(3[1-4]|47) ' g++ -O2
 
