@@ -35,6 +35,13 @@ typedef struct {
 	bool stores, shares;
 } Span;
 
+/* A thread was sampled without a longer gap than GAPS times the usual one. */
+typedef struct {
+	uint64_t first_ns, last_ns;
+} Run;
+
+enum { GAPS = 4 };
+
 /* Weights by where accesses begin and end: at [b], of all that begin at byte b or before, and of
  * all that end before it. */
 typedef struct {
@@ -51,6 +58,7 @@ typedef struct {
 	GArray *order;   /* uint32_t: spans by their first time; of those with a property */
 	GArray *longest; /* uint32_t × 2: of order[0 … i], the two spans that last longest */
 	GHashTable *cpus;
+	GPtrArray *runs;                  /* of each thread: GArray of Run, by time; NULL: none */
 	double squares;                   /* Σ of squared weights, of all samples */
 	uint32_t false_event, true_event; /* of classified misses; LODE_NONE */
 	const LodeProgress *progress;
@@ -506,6 +514,82 @@ static int compare_times(const void *a, const void *b, void *user_data)
 	return by_time != 0 ? by_time : lode_number_order(left->row, right->row);
 }
 
+/* --- when threads ran --- */
+
+/* The times of the thread's samples, as many runs of one sample. */
+static void collect_times(Search *self, const uint32_t *samples, size_t n_samples)
+{
+	g_ptr_array_set_size(self->runs, (gint)self->memory->threads->len);
+	for (size_t i = 0; i < n_samples; i++) {
+		const LodeMemorySample *sample = sample_at(self, samples[i]);
+		if (sample->thread >= self->runs->len)
+			continue;
+		gpointer *runs = &self->runs->pdata[sample->thread];
+		if (*runs == NULL)
+			*runs = g_array_new(FALSE, FALSE, sizeof(Run));
+		Run run = {sample->time_ns, sample->time_ns};
+		g_array_append_val((GArray *)*runs, run);
+	}
+}
+
+LODE_ORDER(compare_runs, Run, LODE_ASCENDING(first_ns))
+
+/* The median of the times between successive samples of a thread; 0: there are none. */
+static uint64_t usual_gap(const Search *self)
+{
+	g_autoptr(GArray) gaps = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+
+	for (guint i = 0; i < self->runs->len; i++) {
+		const GArray *runs = self->runs->pdata[i];
+		for (guint k = 1; runs != NULL && k < runs->len; k++) {
+			uint64_t gap = LODE_AT(runs, Run, k).first_ns -
+			               LODE_AT(runs, Run, k - 1).first_ns;
+			g_array_append_val(gaps, gap);
+		}
+	}
+	g_array_sort(gaps, lode_compare_u64);
+	return gaps->len > 0 ? LODE_AT(gaps, uint64_t, gaps->len / 2) : 0;
+}
+
+static void find_runs(Search *self, const uint32_t *samples, size_t n_samples)
+{
+	collect_times(self, samples, n_samples);
+	for (guint i = 0; i < self->runs->len; i++)
+		if (self->runs->pdata[i] != NULL)
+			g_array_sort(self->runs->pdata[i], compare_runs);
+	uint64_t most = GAPS * usual_gap(self);
+	for (guint i = 0; i < self->runs->len; i++) {
+		GArray *runs = self->runs->pdata[i];
+		guint n = 0;
+		for (guint k = 1; runs != NULL && k < runs->len; k++) {
+			Run *last = &LODE_AT(runs, Run, n), run = LODE_AT(runs, Run, k);
+			if (run.first_ns - last->last_ns <= most)
+				last->last_ns = run.last_ns;
+			else
+				LODE_AT(runs, Run, ++n) = run;
+		}
+		if (runs != NULL)
+			g_array_set_size(runs, n + 1);
+	}
+}
+
+static bool is_running(const Search *self, uint32_t thread, uint64_t time_ns)
+{
+	const GArray *runs = self->runs->pdata[thread];
+	guint n = LODE_PARTITION_POINT(runs->len, i, LODE_AT(runs, Run, i).first_ns <= time_ns);
+
+	return n > 0 && LODE_AT(runs, Run, n - 1).last_ns >= time_ns;
+}
+
+/* Whether the threads of two uses ran at the same time. A task that goes to another thread, as
+ * those of Go do, takes its lines along, and nobody is left to take them back. */
+static bool ran_together(const Search *self, const Use *first, const Use *second)
+{
+	return first->thread != second->thread &&
+	       (is_running(self, first->thread, sample_at(self, second->row)->time_ns) ||
+		       is_running(self, second->thread, sample_at(self, first->row)->time_ns));
+}
+
 /* Among n samples, n_t of each thread t, two neighbours are of different threads with the
  * probability 1 - Σ n_t (n_t - 1) / (n (n - 1)) in a random order. */
 static void count_turns(Search *self, LodeSharedLine *line)
@@ -525,7 +609,8 @@ static void count_turns(Search *self, LodeSharedLine *line)
 	if (uses->len < 2 || sample_at(self, LODE_AT(uses, Use, uses->len - 1).row)->time_ns == 0)
 		return;
 	for (guint i = 1; i < uses->len; i++)
-		line->turns += LODE_AT(uses, Use, i).thread != LODE_AT(uses, Use, i - 1).thread;
+		line->turns += ran_together(
+			self, &LODE_AT(uses, Use, i - 1), &LODE_AT(uses, Use, i));
 	double n = uses->len;
 	line->expected_turns = (n - 1) * (1 - same / (n * (n - 1)));
 }
@@ -626,6 +711,7 @@ LodeLineSharing *lode_line_sharing_new(const LodeProfile *profile, const uint32_
 		.order = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.longest = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.cpus = g_hash_table_new(NULL, NULL),
+		.runs = g_ptr_array_new(),
 		.progress = options->progress,
 	};
 
@@ -637,6 +723,7 @@ LodeLineSharing *lode_line_sharing_new(const LodeProfile *profile, const uint32_
 	result->accesses = g_array_new(FALSE, FALSE, sizeof(LodeSharingAccess));
 	result->stores = g_array_new(FALSE, FALSE, sizeof(LodeSharingStore));
 	collect_uses(&self, profile, samples, n_samples);
+	find_runs(&self, samples, n_samples);
 	find_lines(&self);
 	g_array_sort(result->lines, compare_lines);
 	g_array_unref(self.uses);
@@ -644,6 +731,10 @@ LodeLineSharing *lode_line_sharing_new(const LodeProfile *profile, const uint32_
 	g_array_unref(self.order);
 	g_array_unref(self.longest);
 	g_hash_table_unref(self.cpus);
+	for (guint i = 0; i < self.runs->len; i++)
+		if (self.runs->pdata[i] != NULL)
+			g_array_unref(self.runs->pdata[i]);
+	g_ptr_array_unref(self.runs);
 	if (!lode_progress_is_cancelled(options->progress))
 		return result;
 	lode_line_sharing_free(result);

@@ -74,9 +74,9 @@ typedef struct {
 	double true_weight, false_weight;  /* Σ of its accesses */
 	double weight_error;               /* standard error of the weight, from the samples */
 	uint64_t n_modified;
-	/* How often successive samples are of another thread, and how often they would be on
-	 * average if the same samples came in any order: far fewer where threads hand the line
-	 * over. Both 0 where times were not recorded. */
+	/* How often successive samples are of different threads that both ran then, and how often
+	 * they would be of different ones on average if the same samples came in any order: far
+	 * fewer where threads hand the line over. Both 0 where times were not recorded. */
 	uint64_t turns;
 	double expected_turns;
 } LodeSharedLine;

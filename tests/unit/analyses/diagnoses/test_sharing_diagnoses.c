@@ -69,8 +69,8 @@ static LodeDiagnoses *diagnose(
 
 	g_array_set_size(profile->memory->samples, 0);
 	for (uint32_t i = 0, n = 0; i < N_SAMPLES; i++) {
-		uint32_t thread = n / turn % N_THREADS;
 		bool is_shared = i % every == 0;
+		uint32_t thread = (is_shared ? n / turn : i) % N_THREADS;
 		n += is_shared;
 		add(profile, thread, is_shared ? LINE + thread * distance : 0x100000 + 64 * i,
 			100 * (uint64_t)i);
@@ -139,10 +139,27 @@ static void test_none(void)
 	g_assert_cmpuint(counted->diagnoses->len, ==, 0);
 }
 
+/* A task that moves between threads, none of which does anything else, uses the line twice on each:
+ * as often as in a random order. */
+static void test_moved_task(void)
+{
+	g_autoptr(LodeProfile) profile = profile_new();
+	g_autoptr(LodeDiagnoses) all = lode_diagnoses_new();
+	g_auto(CodeContext) context;
+
+	for (uint32_t i = 0; i < N_SAMPLES; i++)
+		add(profile, i / 20 % N_THREADS, i % 10 == 0 ? LINE : 0x100000 + 64 * i,
+			100 * (uint64_t)i);
+	code_context_init(&context, profile);
+	lode_sharing_diagnoses_add(all, &context.context);
+	g_assert_cmpuint(all->diagnoses->len, ==, 0);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/sharing_diagnoses/kinds", test_kinds);
 	g_test_add_func("/sharing_diagnoses/none", test_none);
+	g_test_add_func("/sharing_diagnoses/moved_task", test_moved_task);
 	return g_test_run();
 }

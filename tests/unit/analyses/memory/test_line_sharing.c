@@ -238,17 +238,23 @@ static void test_not_shared(void)
 	g_assert_cmpuint(sharing->unresolved.n_samples, ==, 1);
 }
 
-/* In turns of ten samples each, at times that overlap all the same. */
+/* In turns of ten samples each, at times that overlap all the same; with other samples of the
+ * thread whose turn it is not, or with none, as of a task that moves between threads. */
 static void test_turns(void)
 {
-	g_autoptr(LodeProfile) profile = new_profile();
-
-	for (uint64_t i = 0; i < 40; i++)
-		add(profile, (uint32_t)(i / 10 % 2), 0x1000, 8, STORE, 1 + i);
-	g_autoptr(LodeLineSharing) sharing = find(profile);
-	g_assert_cmpuint(sharing->lines->len, ==, 1);
-	g_assert_cmpuint(line_at(sharing, 0)->turns, ==, 3);
-	g_assert_cmpfloat(fabs(line_at(sharing, 0)->expected_turns - 20), <, 1e-9);
+	for (unsigned moves = 0; moves < 2; moves++) {
+		g_autoptr(LodeProfile) profile = new_profile();
+		for (uint64_t i = 0; i < 40; i++) {
+			uint32_t thread = (uint32_t)(i / 10 % 2);
+			add(profile, thread, 0x1000, 8, STORE, 1 + 2 * i);
+			if (moves == 0)
+				add(profile, 1 - thread, 0x2000 + 64 * thread, 8, STORE, 2 + 2 * i);
+		}
+		g_autoptr(LodeLineSharing) sharing = find(profile);
+		g_assert_cmpuint(sharing->lines->len, ==, 1);
+		g_assert_cmpuint(line_at(sharing, 0)->turns, ==, moves == 0 ? 3 : 0);
+		g_assert_cmpfloat(fabs(line_at(sharing, 0)->expected_turns - 20), <, 1e-9);
+	}
 }
 
 /* --- against all pairs --- */
