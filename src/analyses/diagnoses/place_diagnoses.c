@@ -189,22 +189,51 @@ static void find_rules(Search *self)
 
 /* --- time --- */
 
-/* A call ends a run of instructions that execute equally often, but blocks are what is known. */
+/* Sums over the instructions of a block or function that have no cause, and the number of those
+ * that have one. */
+typedef struct {
+	double weight, executions;
+	uint32_t n, n_causes;
+} Around;
+
+static void add_around(Around *around, const Search *self, uint32_t instruction)
+{
+	if (self->found[instruction] != NULL) {
+		around->n_causes++;
+		return;
+	}
+	around->n++;
+	around->weight += self->code->weights[instruction];
+	around->executions +=
+		lode_profile_instruction(self->code->context->profile, instruction)->count;
+}
+
+/* A call ends a run of instructions that execute equally often, but blocks are what is known. Where
+ * a block has fewer instructions without a cause than with one, they tell little, and may wait for
+ * these: others of the function count instead, by their executions, if they take less. */
 static void find_others(Search *self)
 {
 	const LodeProfile *profile = self->code->context->profile;
-	g_autofree uint32_t *n = g_new0(uint32_t, MAX(profile->blocks->len, 1));
+	g_autofree Around *blocks = g_new0(Around, MAX(profile->blocks->len, 1));
+	g_autofree Around *functions = g_new0(Around, MAX(profile->functions->len, 1));
 
 	for (uint32_t i = 0; i < profile->instructions->len; i++) {
-		uint32_t block = lode_profile_instruction(profile, i)->block;
-		if (block == LODE_NONE || self->found[i] != NULL)
+		const LodeInstruction *one = lode_profile_instruction(profile, i);
+		if (one->block == LODE_NONE)
 			continue;
-		self->others[block] += self->code->weights[i];
-		n[block]++;
+		add_around(&blocks[one->block], self, i);
+		add_around(&functions[one->function], self, i);
 	}
-	for (guint i = 0; i < profile->blocks->len; i++)
-		if (n[i] > 0)
-			self->others[i] /= n[i];
+	for (guint i = 0; i < profile->blocks->len; i++) {
+		const LodeBlock *block = &LODE_AT(profile->blocks, LodeBlock, i);
+		const Around *around = &blocks[i], *function = &functions[block->function];
+		if (around->n == 0)
+			continue;
+		self->others[i] = around->weight / around->n;
+		if (around->n < around->n_causes && function->executions > 0)
+			self->others[i] = MIN(self->others[i],
+				function->weight / function->executions * block->count);
+	}
 }
 
 /* The cause's instructions by function; the caller unrefs it. */

@@ -42,6 +42,7 @@ uint32_t code_profile_block(LodeProfile *self, uint8_t depth, bool is_head)
 {
 	const LodeBlock block = {.function = self->functions->len - 1,
 		.address = 0x1000 + 4 * self->instructions->len,
+		.count = 1,
 		.loop_depth = depth,
 		.is_loop_head = is_head};
 

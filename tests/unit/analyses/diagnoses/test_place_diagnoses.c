@@ -68,19 +68,31 @@ static double weight_at(const LodeProfile *profile, uint32_t at)
 	return lode_profile_event_value(profile, profile->weight_event, at);
 }
 
-/* The mean weight of the instructions of the same block that have no cause. */
+/* The mean weight of the instructions of the same block that have no cause; where those that have
+ * one are more, no more than that of the function's others, which are executed as often in all. */
 static double around(const LodeProfile *profile, uint32_t at)
 {
-	double sum = 0, n = 0;
+	const LodeInstruction *own = lode_profile_instruction(profile, at);
+	double sum = 0, n = 0, causes = 0, all = 0, executions = 0;
 
-	for (uint32_t i = 0; i < profile->instructions->len; i++)
-		if (lode_profile_instruction(profile, i)->block ==
-				lode_profile_instruction(profile, at)->block &&
-			cause_at(profile, i) == NULL) {
-			sum += weight_at(profile, i);
-			n++;
+	for (uint32_t i = 0; i < profile->instructions->len; i++) {
+		const LodeInstruction *one = lode_profile_instruction(profile, i);
+		bool has_cause = cause_at(profile, i) != NULL;
+		if (one->function == own->function && !has_cause) {
+			all += weight_at(profile, i);
+			executions += one->count;
 		}
-	return n > 0 ? sum / n : 0;
+		if (one->block != own->block)
+			continue;
+		causes += has_cause;
+		n += !has_cause;
+		sum += has_cause ? 0 : weight_at(profile, i);
+	}
+	double usual = LODE_AT(profile->blocks, LodeBlock, own->block).count * all /
+	               MAX(executions, 1);
+	if (n == 0)
+		return 0;
+	return n < causes && executions > 0 ? MIN(sum / n, usual) : sum / n;
 }
 
 enum { MAX_FUNCTIONS = 12 };
@@ -249,6 +261,27 @@ static void test_uniform(void)
 	code_profile_finish(profile);
 	g_autoptr(LodeDiagnoses) all = diagnose(profile, 1);
 	g_assert_cmpuint(all->diagnoses->len, ==, 0);
+}
+
+/* The one other instruction of a block waits for those with a cause, as a poll after a loop's
+ * branch does: the function's others say what is usual. */
+static void test_few_others(void)
+{
+	g_autoptr(LodeProfile) profile = code_profile_new();
+
+	code_profile_function(profile, "f");
+	code_profile_block(profile, 0, false);
+	for (uint32_t i = 0; i < 20; i++)
+		code_profile_add(profile, "op:nop", 10);
+	code_profile_block(profile, 0, false);
+	for (uint32_t i = 0; i < 5; i++)
+		code_profile_add(profile, "kind:div", 100);
+	code_profile_add(profile, "op:nop", 220);
+	code_profile_finish(profile);
+	g_autoptr(LodeDiagnoses) all = diagnose(profile, 1);
+	g_assert_cmpuint(all->diagnoses->len, ==, 1);
+	g_assert_cmpfloat_with_epsilon(
+		lode_diagnoses_at(all, 0)->time, (500 - 5 * 20) / 920.0, 1e-9);
 }
 
 /* Code of libraries and run-times has no causes but its system calls and random numbers of the
@@ -564,6 +597,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/place_diagnoses/random", test_random);
 	g_test_add_func("/place_diagnoses/uniform", test_uniform);
+	g_test_add_func("/place_diagnoses/few_others", test_few_others);
 	g_test_add_func("/place_diagnoses/left_out", test_left_out);
 	g_test_add_func("/place_diagnoses/rest_of_loop", test_rest_of_loop);
 	g_test_add_func("/place_diagnoses/limit_of_loop", test_limit_of_loop);
