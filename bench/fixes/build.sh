@@ -52,7 +52,11 @@ build() {
 		javac -g -d "$out/$name.classes" "$out/$name.classes/Main.java"
 		starter "$out/$name" "java -cp '$out/$name.classes' Main"
 		;;
-	*.js) starter "$out/$name" "node '$source'" ;;
+	*.js)
+		# its first line names node, so that lode run has it write down what it compiles
+		{ echo '#!/usr/bin/env node' && cat "$source"; } >"$out/$name"
+		chmod +x "$out/$name"
+		;;
 	esac
 }
 

@@ -25,6 +25,7 @@ enum {
 	HEADER_PID_OFFSET = 20,
 	DUMP_MODE = 0600, /* as of the recordings beside it */
 	SCRIPT_BYTES = 64 * 1024,
+	INTERPRETER_BYTES = 256, /* of a script's first line, as the kernel reads it */
 };
 
 /* A kind of program; a new one is a new row. */
@@ -150,22 +151,89 @@ static const Runtime *find_runtime(const char *program)
 	return NULL;
 }
 
-/* Whether it is a script of a shell that has this word near its beginning. */
-static bool is_script_with(const char *program, const char *word)
+/* The beginning of a program's file; the caller frees it. Empty where there is none. */
+static char *beginning_of(const char *program, size_t n_bytes)
 {
 	g_autofree char *path = g_find_program_in_path(program);
-	g_autofree char *text = g_malloc0(SCRIPT_BYTES + 1);
+	char *text = g_malloc0(n_bytes + 1);
 	FILE *file = path != NULL && g_file_test(path, G_FILE_TEST_IS_REGULAR) ? fopen(path, "re")
 	                                                                       : NULL;
 
 	if (file == NULL)
-		return false;
-	size_t size = fread(text, 1, SCRIPT_BYTES, file);
+		return text;
+	text[fread(text, 1, n_bytes, file)] = '\0';
 	fclose(file);
-	text[size] = '\0';
+	return text;
+}
+
+/* Whether it is a script of a shell that has this word near its beginning. */
+static bool is_script_with(const char *program, const char *word)
+{
+	g_autofree char *text = beginning_of(program, SCRIPT_BYTES);
 	size_t line = strcspn(text, "\n");
+
 	return g_str_has_prefix(text, "#!") && g_strstr_len(text, (gssize)line, "sh") != NULL &&
 	       strstr(text + line, word) != NULL;
+}
+
+static bool is_env(const char *program)
+{
+	g_autofree char *name = g_path_get_basename(program);
+
+	return strcmp(name, "env") == 0;
+}
+
+/* Where a command begins that env starts; the options of env are not known here. */
+static size_t skip_env(const char *const *argv)
+{
+	size_t at = 0;
+
+	if (argv[0] == NULL || !is_env(argv[0]))
+		return 0;
+	for (at = 1; argv[at] != NULL && argv[at][0] != '-' && strchr(argv[at], '=') != NULL;)
+		at++;
+	return argv[at] != NULL && argv[at][0] != '-' ? at : 0;
+}
+
+/* Appends the command that a script's first line names: "#!/usr/bin/env node" is node. */
+static bool add_interpreter(GPtrArray *command, const char *program)
+{
+	g_autofree char *text = beginning_of(program, INTERPRETER_BYTES);
+	guint n = command->len;
+
+	if (!g_str_has_prefix(text, "#!"))
+		return false;
+	text[strcspn(text, "\n")] = '\0';
+	g_auto(GStrv) words = g_strsplit_set(text + 2, " \t\r", -1);
+	for (size_t i = 0; words[i] != NULL; i++)
+		if (words[i][0] != '\0' && (command->len > n || !is_env(words[i])) &&
+			(command->len > n || strcmp(words[i], "-S") != 0))
+			g_ptr_array_add(command, g_strdup(words[i]));
+	return command->len > n;
+}
+
+/* The command with the runtime in it, by way of env and of a script's first line: NULL-terminated.
+ * NULL: it starts none that is known. */
+static GPtrArray *find_command(const char *const *argv, size_t *out_at, const Runtime **out_runtime)
+{
+	g_autoptr(GPtrArray) command = g_ptr_array_new_with_free_func(g_free);
+	size_t at = *out_at = skip_env(argv);
+
+	for (size_t i = 0; i < at; i++)
+		g_ptr_array_add(command, g_strdup(argv[i]));
+	*out_runtime = find_runtime(argv[at]);
+	if (*out_runtime != NULL) {
+		g_ptr_array_add(command, g_strdup(argv[at]));
+	} else {
+		if (!add_interpreter(command, argv[at]))
+			return NULL;
+		*out_runtime = find_runtime(command->pdata[at]);
+		g_ptr_array_add(command, g_find_program_in_path(argv[at]));
+	}
+	for (size_t i = at + 1; argv[i] != NULL; i++)
+		g_ptr_array_add(command, g_strdup(argv[i]));
+	g_ptr_array_add(command, NULL);
+	return *out_runtime != NULL ? g_steal_pointer(&command) : NULL;
 }
 
 static bool is_dump_name(const char *name, uint32_t *out_pid)
@@ -226,7 +294,10 @@ static void close_descriptor(gpointer descriptor)
 LodeJitRuntime *lode_jit_runtime_prepare(
 	const char *const *argv, const char *directory, unsigned wants)
 {
-	const Runtime *runtime = find_runtime(argv[0]);
+	const Runtime *runtime;
+	size_t at;
+	g_autoptr(GPtrArray) command = find_command(argv, &at, &runtime);
+	const char *const *words = command != NULL ? (const char *const *)command->pdata : argv;
 	LodeJitRuntime *self = g_new0(LodeJitRuntime, 1);
 
 	self->argv = g_ptr_array_new_with_free_func(g_free);
@@ -236,16 +307,17 @@ LodeJitRuntime *lode_jit_runtime_prepare(
 	self->processes = g_hash_table_new(NULL, NULL);
 	self->held = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, close_descriptor);
 	self->wants = wants;
-	add(self, argv[0]);
-	if (runtime != NULL) {
+	for (size_t i = 0; i <= at; i++)
+		add(self, words[i]);
+	if (command != NULL) {
 		self->name = runtime->name;
-		runtime->add_arguments(self, argv);
+		runtime->add_arguments(self, words + at);
 		list_old_dumps(self);
 	} else {
-		prepare_script(self, argv[0]);
+		prepare_script(self, argv[at]);
 	}
-	for (size_t i = 1; argv[i] != NULL; i++)
-		add(self, argv[i]);
+	for (size_t i = at + 1; words[i] != NULL; i++)
+		add(self, words[i]);
 	g_ptr_array_add(self->argv, NULL);
 	return self;
 }

@@ -7,10 +7,11 @@
  *   java     has an agent of ours write it, into the directory that we name; for stacks it is told
  *            to keep frame pointers (-XX:+PreserveFramePointer), which node has always
  *
- * They are known by the program's name after all symbolic links. A script of a shell that mentions
- * java has the agent in JDK_JAVA_OPTIONS, of which Java says a line on standard error. A script
- * that starts node has nothing: in NODE_OPTIONS files could not be kept out of the current
- * directory.
+ * They are known by the program's name after all symbolic links, also where env starts them, or the
+ * first line of a script names them: then the interpreter is run with the script, as the kernel
+ * would. A script of a shell that mentions java has the agent in JDK_JAVA_OPTIONS, of which Java
+ * says a line on standard error. A script of a shell that starts node has nothing: in NODE_OPTIONS
+ * files could not be kept out of the current directory.
  *
  * In its current directory a dump lies beside files of others, such as the dumps of another run. So
  * only those of processes that were recorded are taken, and from there at once: no name is left

@@ -117,6 +117,49 @@ static void test_node_arguments(Fixture *self, const void *data)
 	g_assert_true(g_file_test("jit-12.dump", G_FILE_TEST_EXISTS));
 }
 
+/* What the first line of a script names is run with the script, and what env starts is known. */
+static void test_interpreters(Fixture *self, const void *data)
+{
+	static const struct {
+		const char *text, *command;
+		const char *prefix, *options, *suffix; /* NULL: the command stays as it is */
+	} cases[] = {
+		{"#!/usr/bin/env node\nx", "tool -x", "node", "", " -x"},
+		{"#! /usr/bin/env -S node --no-warnings\n", "tool", "node", " --no-warnings", ""},
+		{"#!/usr/bin/env node\n", "env A=b B= tool y", "env A=b B= node", "", " y"},
+		{"#!/usr/bin/env nodes\n", "tool -x", NULL, NULL, NULL},
+		{"#!/bin/sh\nnode\n", "tool -x", NULL, NULL, NULL},
+		{"#!\n", "tool -x", NULL, NULL, NULL},
+		{"", "env -i tool", NULL, NULL, NULL},
+		{"", "env", NULL, NULL, NULL},
+		{"", "env A=b", NULL, NULL, NULL},
+	};
+	g_auto(GStrv) parts = g_strsplit(self->recording, "%", -1);
+	g_autofree char *escaped = g_strjoinv("%%", parts);
+	g_autofree char *script = g_build_filename(self->directory, "tool", NULL);
+	g_autofree char *direct = g_strdup_printf(
+		"env A=b node --perf-prof --logfile=%s/v8.log a.js", escaped);
+
+	(void)data;
+	make_program(self, "node", "runner");
+	g_autoptr(LodeJitRuntime) by_env = prepare(self, "env A=b node a.js");
+	check_argv(by_env, direct);
+	make_program(self, "tool", "other");
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		write_file("tool", cases[i].text);
+		g_assert_cmpint(g_chmod("tool", 0755), ==, 0);
+		g_autoptr(LodeJitRuntime) runtime = prepare(self, cases[i].command);
+		g_autofree char *expected =
+			cases[i].prefix == NULL
+				? g_strdup(cases[i].command)
+				: g_strdup_printf("%s --perf-prof --logfile=%s/v8.log%s %s%s",
+					  cases[i].prefix, escaped, cases[i].options, script,
+					  cases[i].suffix);
+		g_assert_cmpstr(runtime->name, ==, cases[i].prefix != NULL ? "Node.js" : NULL);
+		check_argv(runtime, expected);
+	}
+}
+
 /* A script that starts java has the agent in the environment. */
 static void test_scripts(Fixture *self, const void *data)
 {
@@ -419,6 +462,7 @@ int main(int argc, char **argv)
 	g_unsetenv("JDK_JAVA_OPTIONS");
 	ADD("other_program", test_other_program);
 	ADD("node_arguments", test_node_arguments);
+	ADD("interpreters", test_interpreters);
 	ADD("scripts", test_scripts);
 	ADD("java_arguments", test_java_arguments);
 	ADD("node-directory", test_node_directory);
