@@ -11,6 +11,12 @@
 
 #include <string.h>
 
+/* Pages are touched by what allocates or copies: where both may save the same, that comes first. */
+static bool is_fault(const LodeDiagnosis *self)
+{
+	return strcmp(self->cause, "page-fault") == 0;
+}
+
 /* By what they may save, then by their time. */
 static int compare_diagnoses(const void *a, const void *b)
 {
@@ -19,6 +25,8 @@ static int compare_diagnoses(const void *a, const void *b)
 
 	if (first->high != second->high)
 		return first->high > second->high ? -1 : 1;
+	if (is_fault(first) != is_fault(second))
+		return is_fault(first) ? 1 : -1;
 	if (first->time != second->time)
 		return first->time > second->time ? -1 : 1;
 	return strcmp(first->cause, second->cause);
@@ -126,10 +134,14 @@ static void drop_explained(LodeDiagnoses *self)
 	}
 }
 
-static bool same_line(const LodeDiagnosis *self, const LodeDiagnosis *other)
+/* Whether the kernel is entered where the service is called. Inlined code of a library has no line
+ * of the user's: then it is the function alone. */
+static bool is_at_call(const LodeDiagnosis *kernel, const LodeDiagnosis *service)
 {
-	return self->file != NULL && self->line != 0 && self->line == other->line &&
-	       g_strcmp0(self->file, other->file) == 0;
+	if (kernel->file == NULL || kernel->line == 0)
+		return kernel->function != NULL &&
+		       g_strcmp0(kernel->function, service->function) == 0;
+	return kernel->line == service->line && g_strcmp0(kernel->file, service->file) == 0;
 }
 
 /* The service with most time of those that are called where the kernel is entered from; NULL: none.
@@ -140,7 +152,7 @@ static LodeDiagnosis *service_that_enters(const LodeDiagnoses *self, const LodeD
 
 	for (guint i = 0; i < self->diagnoses->len; i++) {
 		LodeDiagnosis *one = lode_diagnoses_at(self, i);
-		if (one->scope == LODE_SCOPE_SERVICE && same_line(one, kernel) &&
+		if (one->scope == LODE_SCOPE_SERVICE && is_at_call(kernel, one) &&
 			(found == NULL || one->time > found->time))
 			found = one;
 	}

@@ -216,6 +216,15 @@ static void add_caller(GArray *callers, const LodeFrame *frame, double weight)
 		g_array_append_val(callers, added);
 }
 
+/* Whether it is of a family: HotSpot's stubs and what the class library compiled to are in code
+ * made at run time, as the user's own functions are. */
+static bool is_of_family(const Diagnosing *self, uint32_t stack)
+{
+	uint32_t function = lode_function_costs_at_stack(self->context->costs, stack);
+
+	return function != LODE_NONE && self->context->family_of[function] != LODE_NONE;
+}
+
 /* The innermost own lines around the samples of an event: where functions are marked, of those
  * whose innermost function in user mode is one of them, and that are in the kernel if it was
  * sampled. */
@@ -244,7 +253,7 @@ static GArray *find_callers(const Diagnosing *self, uint32_t event, const bool *
 					!is_marked[lode_function_costs_at_stack(
 						context->costs, at)])))
 			continue;
-		while (at != LODE_NONE && !is_own(self, FRAME(at)))
+		while (at != LODE_NONE && (!is_own(self, FRAME(at)) || is_of_family(self, at)))
 			at = OUTER(at);
 		if (at != LODE_NONE)
 			add_caller(callers, FRAME(at), sample->weight);

@@ -305,12 +305,13 @@ static void test_called(void)
 }
 
 /* A program that calls fputs in line 7, which enters the kernel by write, or calls write itself in
- * another line; the kernel has 1 s of 2.5. */
-static LodeProfile *writing_new(bool is_within)
+ * another line; the kernel has 1 s of 2.5. Lines may be unknown. */
+static LodeProfile *writing_new(bool is_within, bool has_lines)
 {
 	enum { MAIN, FPUTS, WRITE, N_FUNCTIONS };
-	static const CalledFunction functions[N_FUNCTIONS] = {
-		[MAIN] = {"main", "/home/me/program", "main.c", 7},
+	const CalledFunction functions[N_FUNCTIONS] = {
+		[MAIN] = {"main", "/home/me/program", has_lines ? "main.c" : NULL,
+			has_lines ? 7 : 0},
 		[FPUTS] = {"fputs", "/usr/lib/x86_64-linux-gnu/libc.so.6", NULL, 0},
 		[WRITE] = {"__write", "/usr/lib/x86_64-linux-gnu/libc.so.6", NULL, 0},
 	};
@@ -327,7 +328,7 @@ static LodeProfile *writing_new(bool is_within)
 	profile->system_seconds = 1;
 	profile->stacks = lode_stacks_new();
 	profile->stacks->has_chains = true;
-	uint32_t in_main = add_stack(profile, MAIN, 7, LODE_NONE);
+	uint32_t in_main = add_stack(profile, MAIN, has_lines ? 7 : 0, LODE_NONE);
 	uint32_t put = add_stack(profile, FPUTS, 0, in_main);
 	add_samples(profile, in_main, 600);
 	add_samples(profile, put, 350);
@@ -336,22 +337,29 @@ static LodeProfile *writing_new(bool is_within)
 	return profile;
 }
 
-/* A line that calls a service and enters the kernel saves up to both together. */
+/* A line that calls a service and enters the kernel saves up to both together; a function, where
+ * lines are not known. */
 static void test_service_in_kernel(void)
 {
-	for (int is_within = 0; is_within < 2; is_within++) {
-		g_autoptr(LodeProfile) profile = writing_new(is_within);
+	static const struct {
+		bool is_within, has_lines;
+		uint32_t line;
+	} cases[] = {{false, true, 9}, {true, true, 7}, {true, false, 0}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		bool is_within = cases[i].is_within;
+		g_autoptr(LodeProfile) profile = writing_new(is_within, cases[i].has_lines);
 		g_autoptr(LodeDiagnoses) all = lode_diagnose(profile, NULL, 0, NULL);
 		const LodeDiagnosis *kernel = NULL, *service = NULL;
-		for (guint i = 0; i < all->diagnoses->len; i++) {
-			const LodeDiagnosis *one = lode_diagnoses_at(all, i);
+		for (guint k = 0; k < all->diagnoses->len; k++) {
+			const LodeDiagnosis *one = lode_diagnoses_at(all, k);
 			*(one->scope == LODE_SCOPE_KERNEL ? &kernel : &service) = one;
 		}
 		g_assert_cmpuint(all->diagnoses->len, ==, 2);
 		g_assert_cmpstr(kernel->name, ==, "system-call@write");
 		g_assert_cmpstr(service->name, ==, "service-stdio@stdio");
-		g_assert_cmpuint(kernel->line, ==, is_within ? 7 : 9);
-		g_assert_cmpuint(service->line, ==, 7);
+		g_assert_cmpuint(kernel->line, ==, cases[i].line);
+		g_assert_cmpuint(service->line, ==, cases[i].has_lines ? 7 : 0);
 		const LodeEvidence *said = &g_array_index(
 			service->evidence, LodeEvidence, service->evidence->len - 1);
 		g_assert_cmpint(kernel->high == service->high, ==, is_within);

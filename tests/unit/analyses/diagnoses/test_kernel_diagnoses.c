@@ -12,7 +12,7 @@
 #define OWN "/home/me/program"
 #define LIBC "/usr/lib/x86_64-linux-gnu/libc.so.6"
 
-enum { MAIN, WRITE, FFLUSH, VFS_WRITE, FAULT, READ, N_FUNCTIONS };
+enum { MAIN, WRITE, FFLUSH, VFS_WRITE, FAULT, READ, COPY, N_FUNCTIONS };
 
 static const CalledFunction known[N_FUNCTIONS] = {
 	[MAIN] = {"main", OWN, "main.c", 7},
@@ -21,6 +21,7 @@ static const CalledFunction known[N_FUNCTIONS] = {
 	[VFS_WRITE] = {"vfs_write", "[kernel]", NULL, 0},
 	[FAULT] = {"handle_mm_fault", "[kernel]", NULL, 0},
 	[READ] = {"read", LIBC, "../sysdeps/unix/read.c", 7},
+	[COPY] = {"jlong_disjoint_arraycopy", "jit-7.dump", NULL, 0},
 };
 
 /* The weight of each function's one instruction by an event. */
@@ -184,6 +185,36 @@ static void test_accounted(void)
 	}
 }
 
+/* Pages are touched in a stub of the virtual machine, whose callers are known from the stack, or
+ * from samples by time alone. */
+static void test_faults_in_stub(void)
+{
+	const Column columns[] = {
+		{"clock", {[MAIN] = 900, [COPY] = 100}}, {"page-faults", {[COPY] = 400000}}};
+
+	for (int has_stack = 0; has_stack < 2; has_stack++) {
+		LodeProfile *profile = profile_new(columns, G_N_ELEMENTS(columns));
+		uint32_t in_main = add_stack(profile, MAIN, 9, LODE_NONE);
+		uint32_t copy = add_stack(profile, COPY, 0, in_main);
+		const LodeStackSample fault = {.event = 1,
+			.weight = 400000,
+			.stack = has_stack != 0 ? copy : add_stack(profile, COPY, 0, LODE_NONE)};
+		profile->user_seconds = 1.5;
+		profile->system_seconds = 1;
+		profile->stacks->has_chains = true;
+		add_weighed(profile, in_main, 900);
+		add_weighed(profile, copy, 100);
+		g_array_append_val(profile->stacks->samples, fault);
+		g_autoptr(LodeDiagnoses) all = diagnose(profile, NULL);
+		g_assert_cmpuint(all->diagnoses->len, ==, 1);
+		const LodeDiagnosis *one = lode_diagnoses_at(all, 0);
+		g_assert_cmpstr(one->cause, ==, "page-fault");
+		g_assert_cmpstr(one->function, ==, "main");
+		g_assert_cmpuint(one->line, ==, 9);
+		lode_profile_free(profile);
+	}
+}
+
 /* Threads that are started take 36 µs each; page faults may take more. */
 static void test_threads(void)
 {
@@ -265,6 +296,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/kernel_diagnoses/sampled", test_sampled);
 	g_test_add_func("/kernel_diagnoses/accounted", test_accounted);
+	g_test_add_func("/kernel_diagnoses/faults_in_stub", test_faults_in_stub);
 	g_test_add_func("/kernel_diagnoses/threads", test_threads);
 	g_test_add_func("/kernel_diagnoses/names", test_names);
 	g_test_add_func("/kernel_diagnoses/none", test_none);
