@@ -169,6 +169,8 @@ static const struct {
 	{NULL, "! > kind:jump kind:indirect"},
 	{"pointer chase", "! kind:load mem:pointer address:load-pointer"},
 	{"pointer chase", "! kind:load mem:pointer address:load ev:ll-miss:50"},
+	/* the same object each time, such as a shape in JavaScript */
+	{"address from a load", "! kind:load mem:pointer address:load stride:0"},
 	{"table at a loaded index", "! kind:load mem:indexed address:load"},
 	{"address from a load", "! kind:load address:load"},
 	{"load", "! kind:load mem:pointer address:mul"},

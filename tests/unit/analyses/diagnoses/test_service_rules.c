@@ -224,6 +224,8 @@ static const struct {
 	{"JSON", "v8::internal::JsonStringifier::Stringify()", NODE, NULL},
 	{"searches in arrays", "Builtins_ArrayIndexOf", NODE, NULL},
 	{"maps and sets", "Builtins_FindOrderedHashMapEntry", NODE, NULL},
+	{"split and join", "Builtins_ArrayPrototypeJoin", NODE, NULL},
+	{"split and join", "Builtins_StringPrototypeSplit", NODE, NULL},
 	{"strings of V8", "Builtins_StringAdd_CheckNone", NODE, NULL},
 	{"copies of objects", "Builtins_CloneObjectIC", NODE, NULL},
 	{"loops over properties", "Builtins_ForInFilter", NODE, NULL},
