@@ -199,19 +199,23 @@ static bool makes_pages(const LodeDiagnosis *self)
 }
 
 /* New objects need new pages, which the kernel makes when they are touched first: by whoever asks
- * for memory, and with garbage collection by most of what is called. */
+ * for memory, and with garbage collection by most of what is called. What is called where the
+ * kernel is entered from is joined with it anyway. */
 static void join_new_pages(LodeDiagnoses *self, const LodeProfile *profile)
 {
 	bool is_collected = collects_garbage(profile);
-	const LodeDiagnosis *kernel = NULL;
+	const LodeDiagnosis *kernel = NULL, *entering = NULL;
 
 	for (guint i = 0; i < self->diagnoses->len && kernel == NULL; i++)
 		kernel = makes_pages(lode_diagnoses_at(self, i)) ? lode_diagnoses_at(self, i)
 		                                                 : NULL;
+	if (kernel != NULL)
+		entering = service_that_enters(self, kernel);
 	for (guint i = 0; i < self->diagnoses->len && kernel != NULL; i++) {
 		LodeDiagnosis *one = lode_diagnoses_at(self, i);
 		double both = MIN(one->high + kernel->high, 0.99);
-		if (one->scope != LODE_SCOPE_SERVICE || both < one->high + 0.01 ||
+		if (one->scope != LODE_SCOPE_SERVICE || one == entering ||
+			both < one->high + 0.01 ||
 			!(is_collected || strcmp(one->cause, "service-allocator") == 0))
 			continue;
 		lode_diagnosis_add_evidence(one, 100 * both, "%",
@@ -267,8 +271,8 @@ static void tell_apart(LodeDiagnoses *self)
 static void finish(LodeDiagnoses *self, const LodeDiagnosisContext *context)
 {
 	drop_explained(self);
-	join_kernel(self);
 	join_new_pages(self, context->profile);
+	join_kernel(self);
 	for (guint i = 0; i < self->diagnoses->len; i++) {
 		LodeDiagnosis *one = lode_diagnoses_at(self, i);
 		name_place(one, context);
