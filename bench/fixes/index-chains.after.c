@@ -11,6 +11,13 @@ static uint32_t hash(uint32_t key)
 {
 	return key * 2654435761u;
 }
+/* Different for each i. */
+static uint32_t key_of(uint32_t i)
+{
+	i *= 0x85ebca6bu;
+	i ^= i >> 13;
+	return i * 0xc2b2ae35u;
+}
 APART uint32_t look_up(uint32_t key)
 {
 	for (uint32_t at = hash(key) >> (31 - BITS); buckets[at & ((2 << BITS) - 1)].key; at++)
@@ -22,7 +29,7 @@ int main(void)
 {
 	static uint32_t made[ITEMS + 1];
 	for (uint32_t i = 1; i <= ITEMS; i++) {
-		uint32_t key = made[i] = next_random() | 1;
+		uint32_t key = made[i] = key_of(i);
 		uint32_t at = hash(key) >> (31 - BITS);
 		while (buckets[at & ((2 << BITS) - 1)].key)
 			at++;

@@ -9,6 +9,13 @@ static uint32_t hash(uint32_t key)
 {
 	return key * 2654435761u;
 }
+/* Different for each i. */
+static uint32_t key_of(uint32_t i)
+{
+	i *= 0x85ebca6bu;
+	i ^= i >> 13;
+	return i * 0xc2b2ae35u;
+}
 APART uint32_t look_up(uint32_t key)
 {
 	for (uint32_t i = heads[hash(key) >> (32 - BITS)]; i; i = next[i])
@@ -20,7 +27,7 @@ int main(void)
 {
 	static uint32_t made[ITEMS + 1];
 	for (uint32_t i = 1; i <= ITEMS; i++) {
-		uint32_t key = made[i] = keys[i] = next_random() | 1, h = hash(key) >> (32 - BITS);
+		uint32_t key = made[i] = keys[i] = key_of(i), h = hash(key) >> (32 - BITS);
 		next[i] = heads[h], heads[h] = i, values[i] = i;
 	}
 	uint64_t sum = 0;
