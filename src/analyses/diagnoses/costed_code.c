@@ -30,6 +30,7 @@ char *lode_code_fact_name(unsigned fact)
 		[LODE_CODE_COUNTER] = "counter:spread",
 		[LODE_CODE_BITS] = "work:bits",
 		[LODE_CODE_BLOCK] = "rep:block",
+		[LODE_CODE_GLOBAL] = "base:global",
 		[LODE_CODE_COPY] = "copy:structure",
 		[LODE_CODE_PORT] = "busy:one",
 		[LODE_CODE_CHASE] = "loop:chase",

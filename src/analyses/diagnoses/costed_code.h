@@ -41,6 +41,9 @@ enum {
 	/* A repeated string instruction like others of its function or program, which have more
 	 * than 256 bytes each time (windows). */
 	LODE_CODE_BLOCK,
+	/* A load whose address is that in a variable of the program (at a fixed address, where the
+	 * function stores nothing), perhaps with a sum of arguments: it waits for no other load. */
+	LODE_CODE_GLOBAL,
 	/* A load or store of a block that copies a structure by vector registers, without a change.
 	 */
 	LODE_CODE_COPY,

@@ -487,6 +487,86 @@ static void find_copies(LodeCostedCode *code, LodeInstructionDecoder *decoder)
 		            : i + 1;
 }
 
+/* --- bases in variables --- */
+
+/* What a general register comes from, of the worse where it comes from several. */
+typedef enum {
+	FROM_NOTHING,  /* constants and arguments of the function */
+	FROM_VARIABLE, /* those, and a load from a fixed address */
+	FROM_OTHERS,   /* another load, or not known */
+} Origin;
+
+enum { N_GENERAL = LODE_BIT_FLAGS };
+
+static Origin origin_of(const Origin *origins, LodeRegisterMask registers)
+{
+	Origin worst = FROM_NOTHING;
+
+	for (unsigned i = 0; i < N_GENERAL; i++)
+		if ((registers >> i & 1) != 0)
+			worst = MAX(worst, origins[i]);
+	return worst;
+}
+
+static bool is_fixed(const LodeMemoryUse *memory)
+{
+	return memory->size > 0 && memory->registers == 0;
+}
+
+/* The fixed addresses that a function stores to. The caller unrefs it. */
+static GHashTable *variables_stored(const LodeProfile *profile, const LodeFunction *function)
+{
+	GHashTable *stored = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	LodeRegisterUse use;
+
+	for (uint32_t i = 0; i < function->n_instructions; i++)
+		if (use_at(profile, function->first_instruction + i, &use) && use.memory.is_store &&
+			is_fixed(&use.memory))
+			g_hash_table_add(stored, g_memdup2(&use.memory.displacement,
+							 sizeof(use.memory.displacement)));
+	return stored;
+}
+
+static void mark_globals(LodeCostedCode *code, const LodeFunction *function)
+{
+	const LodeProfile *profile = code->context->profile;
+	g_autoptr(GHashTable) stored = variables_stored(profile, function);
+	Origin origins[N_GENERAL] = {FROM_NOTHING};
+	uint32_t first = function->first_instruction, block = LODE_NONE;
+
+	for (uint32_t at = first; at < first + function->n_instructions; at++) {
+		LodeRegisterUse use;
+		uint32_t its = lode_profile_instruction(profile, at)->block;
+		bool is_known = use_at(profile, at, &use);
+		if (at > first && (its != block || !is_known))
+			for (unsigned i = 0; i < N_GENERAL; i++)
+				origins[i] = FROM_OTHERS;
+		block = its;
+		if (!is_known)
+			continue;
+		if (use.memory.is_load && use.memory.registers != 0 &&
+			origin_of(origins, use.memory.registers) == FROM_VARIABLE)
+			code->facts[at] |= UINT64_C(1) << LODE_CODE_GLOBAL;
+		Origin from = origin_of(origins, use.reads);
+		if (use.memory.is_load)
+			from = is_fixed(&use.memory) && !g_hash_table_contains(
+								stored, &use.memory.displacement)
+			               ? MAX(from, FROM_VARIABLE)
+			               : FROM_OTHERS;
+		for (unsigned i = 0; i < N_GENERAL; i++)
+			if ((use.changes >> i & 1) != 0)
+				origins[i] = (use.writes >> i & 1) != 0 ? from : FROM_OTHERS;
+	}
+}
+
+static void find_globals(LodeCostedCode *code)
+{
+	const LodeProfile *profile = code->context->profile;
+
+	for (uint32_t i = 0; i < profile->functions->len; i++)
+		mark_globals(code, lode_profile_function(profile, i));
+}
+
 void lode_code_shapes_find(LodeCostedCode *code)
 {
 	LodeInstructionDecoder decoder;
@@ -498,4 +578,5 @@ void lode_code_shapes_find(LodeCostedCode *code)
 	find_bits(code, &decoder);
 	find_blocks(code, &decoder);
 	find_copies(code, &decoder);
+	find_globals(code);
 }

@@ -8,7 +8,7 @@
 
 #include "analyses/diagnoses/costed_code.h"
 
-/* Adds LODE_CODE_STORED, _COUNTER, _BITS, _BLOCK and _COPY to the facts. */
+/* Adds LODE_CODE_STORED, _COUNTER, _BITS, _BLOCK, _COPY and _GLOBAL to the facts. */
 void lode_code_shapes_find(LodeCostedCode *code);
 
 /* The instruction of the same function that a conditional branch leads to, where the profile has

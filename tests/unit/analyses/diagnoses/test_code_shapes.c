@@ -286,6 +286,38 @@ static void test_copies(void)
 	g_assert_false(has_fact(summing, 50, LODE_CODE_COPY));
 }
 
+static void test_globals(void)
+{
+	static const struct {
+		const char *code;
+		uint32_t at;
+		bool is_global;
+	} cases[] = {
+		/* shl rdi, 6; add rdi, [rip + 0x100]; mov rax, [rdi + 8]; mov rdx, [rax] */
+		{"48c1e706 48033d00010000 488b4708 488b10", 2, true},
+		{"48c1e706 48033d00010000 488b4708 488b10", 1, false},
+		{"48c1e706 48033d00010000 488b4708 488b10", 3, false},
+		/* mov rax, [rip + 0x100]; mov rdx, [rax] */
+		{"488b0500010000 488b10", 1, true},
+		/* and mov rdx, [rax]; mov [rip + 0xf6], rdx, the same variable: as from a list */
+		{"488b0500010000 488b10 488915f6000000", 1, false},
+		/* and another one */
+		{"488b0500010000 488b10 488915f6010000", 1, true},
+		/* with an index that was loaded: mov rcx, [rsi]; add rcx, [rip + 0x100]; mov rax,
+	         * [rcx] */
+		{"488b0e 48030d00010000 488b01", 2, false},
+		/* call; add rdi, [rip + 0x100]; mov rax, [rdi]: an index that is not known */
+		{"e800000000 48033d00010000 488b07", 2, false},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = code_new(cases[i].code, false);
+		g_test_message("%zu", i);
+		g_assert_cmpint(
+			has_fact(profile, cases[i].at, LODE_CODE_GLOBAL), ==, cases[i].is_global);
+	}
+}
+
 static void test_hidden_forks(void)
 {
 	static const struct {
@@ -353,6 +385,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/code_shapes/counters", test_counters);
 	g_test_add_func("/code_shapes/blocks", test_blocks);
 	g_test_add_func("/code_shapes/copies", test_copies);
+	g_test_add_func("/code_shapes/globals", test_globals);
 	g_test_add_func("/code_shapes/hidden_forks", test_hidden_forks);
 	g_test_add_func("/code_shapes/odd_code", test_odd_code);
 	return g_test_run();
