@@ -101,15 +101,19 @@ is_refusal() {
 		[ "$(grep -vc '^#' "$golden/$1.cmd")" -eq 1 ]
 }
 
-# Without the cases that refuse options, but for the first of each verb: one parser reads them all.
-without_refusals() {
+# is_long CASE: it says so.
+is_long() { [[ "$(<"$golden/$1.cmd")" == *"# Long:"* ]]; }
+
+# Without long cases, and those that refuse options, but for the first of each verb: one parser reads
+# them all.
+without_long() {
 	local name last=
 	for name; do
 		if is_refusal "$name"; then
 			[ "${name%/*}" != "$last" ] || continue
 			last=${name%/*}
 		fi
-		echo "$name"
+		is_long "$name" || echo "$name"
 	done
 }
 
@@ -143,7 +147,7 @@ for stray in "$golden"/*/*.{out,err,status}; do
 done
 
 # Under a sanitizer, where tests are short.
-[ -z "${LODE_SHORT_TESTS:-}" ] || mapfile -t cases < <(without_refusals "${cases[@]}")
+[ -z "${LODE_SHORT_TESTS:-}" ] || mapfile -t cases < <(without_long "${cases[@]}")
 
 echo "1..${#cases[@]}"
 number=0
