@@ -406,8 +406,6 @@ uint32_t lode_code_shapes_hidden_target(const LodeCostedCode *code, uint32_t bra
 	return to;
 }
 
-/* --- all --- */
-
 /* --- copies --- */
 
 enum {
@@ -566,6 +564,8 @@ static void find_globals(LodeCostedCode *code)
 	for (uint32_t i = 0; i < profile->functions->len; i++)
 		mark_globals(code, lode_profile_function(profile, i));
 }
+
+/* --- all --- */
 
 void lode_code_shapes_find(LodeCostedCode *code)
 {
