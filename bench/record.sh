@@ -7,7 +7,7 @@
 # program's user and system time as the kernel accounts it. "answer" is the processor time of lode
 # itself, from the recording to the report. LODE names the lode to use (default:
 # build/src/cli/lode), SCALE how long programs run (default: 7, about as many seconds), RATE the
-# samples a second (default: lode's own).
+# samples a second (default: lode's own). ONLY=default leaves out what is compared with the default.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 lode=$(realpath "${LODE:-build/src/cli/lode}")
@@ -55,6 +55,7 @@ measure() {
 		default=$(cpu_times "$lode" run "${options[@]}" -- "$@")
 		[ -n "$hz" ] || hz=$("$lode" info "$directory/x.lode" |
 			sed -n 's/.*sampled \([0-9]*\) times a second.*/\1/p' | head -n 1)
+		[ "${ONLY:-}" != default ] || { echo "$alone $default" && continue; }
 		with=$(cpu_times "$lode" run --windows off "${options[@]}" -- "$@")
 		without=$(cpu_times "$lode" run --no-registers "${options[@]}" -- "$@")
 		other=$(cpu_times perf record -q -N -e cpu-clock:u -F "$hz" "$registers" \
@@ -62,7 +63,7 @@ measure() {
 		echo "$alone $default $with $without $other"
 	done >"$directory/figures"
 	awk -v name="$name" -v hz="$hz" '
-		{ base[NR] = $1; all[NR] = $3 / $1; with[NR] = $5 / $1; without[NR] = $7 / $1; other[NR] = $9 / $1
+		{ base[NR] = $1; all[NR] = $3 / $1; has_others = NF > 4; with[NR] = $5 / $1; without[NR] = $7 / $1; other[NR] = $9 / $1
 			answer[NR] = $4 }
 		function median(v,   i, j, t) {
 			for (i = 2; i <= NR; i++)
@@ -70,9 +71,14 @@ measure() {
 			return (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2
 		}
 		function percent(v) { return (median(v) - 1) * 100 }
-		END { printf "%-8s %7.2f s %6d Hz %9.1f %% %10.1f %% %12.1f %% %7.1f %% %8.2f s\n", name,
-			median(base) / 1000, hz, percent(all), percent(with), percent(without), percent(other),
-			median(answer) / 1000 }' "$directory/figures"
+		END {
+			printf "%-8s %7.2f s %6d Hz %9.1f %% ", name, median(base) / 1000, hz, percent(all)
+			if (has_others)
+				printf "%10.1f %% %12.1f %% %7.1f %% ", percent(with), percent(without), percent(other)
+			else
+				printf "%12s %14s %9s ", "", "", ""
+			printf "%8.2f s\n", median(answer) / 1000
+		}' "$directory/figures"
 }
 
 printf '%-8s %9s %9s %11s %12s %14s %9s %10s\n' program alone rate "lode run" "no windows" "no registers" perf \
