@@ -258,10 +258,12 @@ int main(int n, char **words)
 	}
 	for (unsigned i = 0; i < SIZE / 16; i++)
 		memset(texts[i], 'a', i % 15);
-	/* As long in each. */
-	for (double end = begin; end < begin + milliseconds;)
+	/* As long in each, and not always at the same distance, which may be that of windows. */
+	for (double end = begin; end < begin + milliseconds;) {
+		unsigned first = (unsigned)(draw(&state) % N_PARTS);
 		for (unsigned i = 0; i < N_PARTS; i++)
 			for (end += milliseconds / 50 / N_PARTS; now() < end;)
-				parts[i]();
+				parts[(first + i) % N_PARTS]();
+	}
 	return 0;
 }
