@@ -59,6 +59,13 @@ static void test_differences(void)
 	set_up(&self);
 	self.comparison.profiles[1].samples = 1000;
 	check(&self, "Different rates, a sample each 10.0 → 1.0 time:");
+	/* The same, of which one was shorter. */
+	set_up(&self);
+	self.comparison.profiles[1].samples = 1000;
+	for (int side = 0; side < 2; side++)
+		lode_profile_add_event(self.profiles[side], "cpu-clock",
+			"sampled 1500 times a second, 6000 at first", LODE_EVENT_SAMPLED, NULL, 0);
+	check(&self, "");
 	set_up(&self);
 	self.profiles[1]->is_kernel_sampled = true;
 	check(&self, "The kernel is sampled in new alone:");
