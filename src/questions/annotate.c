@@ -225,9 +225,11 @@ static bool answer(LodeAsking *asking, void *options, GError **error)
 	g_autoptr(LodeDiagnoses) diagnoses = NULL;
 	if (!asking->asker->mined(asking, &choice, &mined, error))
 		return false;
-	if (self->has_diagnosis)
+	if (self->has_diagnosis) {
 		diagnoses = lode_diagnose(mined.profile, mined.run->findings,
 			lode_profile_weight_of(mined.profile, mined.run), annotate->own);
+		lode_diagnoses_join(diagnoses);
+	}
 	annotate->diagnoses = diagnoses;
 	asking->is_paged = annotate->format == LODE_VIEW_TEXT && !self->has_no_pager;
 	FILE *out = lode_asking_begin(asking, NULL, error);

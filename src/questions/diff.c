@@ -105,11 +105,14 @@ static void compare_diagnoses(Compared *self, const Options *options, LodeCompar
 	const LodeProfile *const both[] = {self->base, file->profile};
 	const LodeDiagnoses *diagnoses[2];
 
-	for (int side = self->diagnoses->len > 0; side < 2; side++)
-		g_ptr_array_add(self->diagnoses,
-			lode_diagnose(both[side], NULL,
-				lode_profile_find_event(both[side], file->comparison->weight),
-				options->comparing.own));
+	/* With the smaller ones: what is small on one side is not gone. */
+	for (int side = self->diagnoses->len > 0; side < 2; side++) {
+		LodeDiagnoses *made = lode_diagnose(both[side], NULL,
+			lode_profile_find_event(both[side], file->comparison->weight),
+			options->comparing.own);
+		lode_diagnoses_join(made);
+		g_ptr_array_add(self->diagnoses, made);
+	}
 	diagnoses[0] = g_ptr_array_index(self->diagnoses, 0);
 	diagnoses[1] = g_ptr_array_index(self->diagnoses, self->diagnoses->len - 1);
 	LodeComparedDiagnoses *pairs = lode_compared_diagnoses_new(diagnoses, file->comparison);

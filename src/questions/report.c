@@ -255,7 +255,7 @@ static void check_causes(LodeAsking *asking, const LodeDiagnoses *diagnoses, cha
 {
 	for (guint i = 0; i < diagnoses->diagnoses->len; i++) {
 		const LodeDiagnosis *one = lode_diagnoses_at(diagnoses, i);
-		if (one->is_muted || !has_cause(one, globs))
+		if (one->is_muted || one->is_smaller || !has_cause(one, globs))
 			continue;
 		lode_asking_note(asking, "--fail-on: D%u %s, %.1f %% of the %s", i + 1, one->name,
 			100 * one->time, diagnoses->weight);
@@ -271,7 +271,7 @@ static LodeDiagnoses *diagnose(
 	const LodeReportOptions *report = &self->report;
 	g_autoptr(LodeDiagnoses) diagnoses = lode_diagnose(mined->profile, mined->run->findings,
 		lode_profile_weight_of(mined->profile, mined->run), report->own);
-	guint n = diagnoses->diagnoses->len;
+	bool is_list = report->is_explained || report->limit > 0;
 
 	if (!asking->is_page) {
 		g_auto(GStrv) globs = lode_muting_read(report->muting, error);
@@ -279,6 +279,12 @@ static LodeDiagnoses *diagnose(
 			return NULL;
 		lode_muting_apply((const char *const *)globs, diagnoses);
 	}
+	/* The smaller ones have the numbers after the others, and are listed where more is wanted.
+	 */
+	if (report->diagnosis > diagnoses->diagnoses->len ||
+		(is_list && report->format != LODE_VIEW_JSON))
+		lode_diagnoses_join(diagnoses);
+	guint n = diagnoses->diagnoses->len;
 	if (report->diagnosis > n) {
 		g_set_error(error, LODE_ERROR, LODE_ERROR_NOT_FOUND,
 			"D%u: the profile has %u diagnos%s", report->diagnosis, n,

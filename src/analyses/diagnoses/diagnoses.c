@@ -12,6 +12,8 @@ LodeDiagnoses *lode_diagnoses_new(void)
 
 	self->diagnoses = g_ptr_array_new_with_free_func(
 		(GDestroyNotify)(void (*)(void))lode_diagnosis_free);
+	self->smaller = g_ptr_array_new_with_free_func(
+		(GDestroyNotify)(void (*)(void))lode_diagnosis_free);
 	self->user = 1;
 	return self;
 }
@@ -21,9 +23,25 @@ void lode_diagnoses_free(LodeDiagnoses *self)
 	if (self == NULL)
 		return;
 	g_ptr_array_unref(self->diagnoses);
+	g_ptr_array_unref(self->smaller);
 	g_free(self->weight);
 	lode_costed_functions_free(self->functions);
 	g_free(self);
+}
+
+void lode_diagnoses_set_aside(LodeDiagnoses *self, guint index)
+{
+	LodeDiagnosis *one = g_ptr_array_steal_index(self->diagnoses, index);
+
+	one->is_smaller = true;
+	g_ptr_array_add(self->smaller, one);
+}
+
+void lode_diagnoses_join(LodeDiagnoses *self)
+{
+	g_ptr_array_extend_and_steal(self->diagnoses, self->smaller);
+	self->smaller = g_ptr_array_new_with_free_func(
+		(GDestroyNotify)(void (*)(void))lode_diagnosis_free);
 }
 
 static void clear_evidence(void *data)

@@ -36,10 +36,11 @@ typedef struct {
 } LodeEvidence;
 
 typedef struct {
-	char *cause;   /* the catalogue's word */
-	char *title;   /* in words: "loads of what stores of another width wrote" */
-	char *name;    /* stable, to compare and mute: "division@hash_step" */
-	bool is_muted; /* known and accepted by the user (muting.h) */
+	char *cause;     /* the catalogue's word */
+	char *title;     /* in words: "loads of what stores of another width wrote" */
+	char *name;      /* stable, to compare and mute: "division@hash_step" */
+	bool is_muted;   /* known and accepted by the user (muting.h) */
+	bool is_smaller; /* was set aside (lode_diagnoses_set_aside()) */
 	LodeScopeKind scope;
 	bool is_inlined; /* of a service: its code is in its callers, where it has other causes */
 	uint32_t instruction; /* the costliest place, whose own line names the diagnosis; LODE_NONE
@@ -62,11 +63,13 @@ typedef struct {
 
 typedef struct {
 	GPtrArray *diagnoses; /* LodeDiagnosis, by what they may save, falling */
-	double covered;       /* share of the processor time at the places of any */
-	double user;          /* share of the processor time in the program's own code: a share of
-	                         the weight of the samples times this is one of the processor time */
-	double seconds;       /* the processor time; 0: not known */
-	char *weight;         /* the word for what the shares are of: "time", "cycles" … */
+	/* Likewise: those that take little, and may be others in the next recording. */
+	GPtrArray *smaller;
+	double covered; /* share of the processor time at the places of any */
+	double user;    /* share of the processor time in the program's own code: a share of
+	                   the weight of the samples times this is one of the processor time */
+	double seconds; /* the processor time; 0: not known */
+	char *weight;   /* the word for what the shares are of: "time", "cycles" … */
 	LodeCostedFunctions *functions; /* that they were made with; NULL: by hand, or no event */
 } LodeDiagnoses;
 
@@ -96,6 +99,12 @@ void lode_diagnosis_set_saves(LodeDiagnosis *self, double least, double most, do
 
 /* Puts its places in their order. */
 void lode_diagnosis_sort_places(LodeDiagnosis *self);
+
+/* Moves one to the smaller ones; they keep their order. */
+void lode_diagnoses_set_aside(LodeDiagnoses *self, guint index);
+
+/* Puts the smaller ones after the others. */
+void lode_diagnoses_join(LodeDiagnoses *self);
 
 static inline LodeDiagnosis *lode_diagnoses_at(const LodeDiagnoses *self, size_t index)
 {

@@ -62,11 +62,17 @@ static bool does_match(const char *glob, const char *name)
 	return strcmp(glob, name) == 0 || fnmatch(glob, name, 0) == 0;
 }
 
-void lode_muting_apply(const char *const *globs, LodeDiagnoses *diagnoses)
+static void apply(const char *const *globs, GPtrArray *diagnoses)
 {
-	for (guint i = 0; i < diagnoses->diagnoses->len; i++) {
-		LodeDiagnosis *one = lode_diagnoses_at(diagnoses, i);
+	for (guint i = 0; i < diagnoses->len; i++) {
+		LodeDiagnosis *one = g_ptr_array_index(diagnoses, i);
 		for (size_t k = 0; globs[k] != NULL && !one->is_muted; k++)
 			one->is_muted = does_match(globs[k], one->name);
 	}
+}
+
+void lode_muting_apply(const char *const *globs, LodeDiagnoses *diagnoses)
+{
+	apply(globs, diagnoses->diagnoses);
+	apply(globs, diagnoses->smaller);
 }

@@ -295,6 +295,30 @@ void lode_diagnosis_lines_json(const LodeDiagnoses *self, guint number, const Lo
 		if (number == 0 || number == i + 1)
 			put_row(lode_diagnoses_at(self, i), i + 1, own, shown, &rows);
 	lode_json_end(json, ']');
+	/* Their numbers follow. */
+	guint n = self->diagnoses->len;
+	lode_json_key(json, "smaller_diagnoses");
+	lode_json_begin(json, '[');
+	for (guint i = 0; i < self->smaller->len && number == 0; i++)
+		put_row(g_ptr_array_index(self->smaller, i), n + i + 1, own, shown, &rows);
+	lode_json_end(json, ']');
+}
+
+char *lode_diagnosis_lines_smaller(const LodeDiagnoses *self)
+{
+	enum { N_NAMED = 4 };
+	GString *text = g_string_new(NULL);
+	guint n = 0;
+
+	for (guint i = 0; i < self->smaller->len; i++) {
+		const LodeDiagnosis *one = g_ptr_array_index(self->smaller, i);
+		if (!one->is_muted && n++ < N_NAMED)
+			g_string_append_printf(text, "%s%s %.0f %%", n > 1 ? ", " : "", one->cause,
+				100 * one->time);
+	}
+	if (n > N_NAMED)
+		g_string_append_printf(text, " and %u more", n - N_NAMED);
+	return g_string_free(text, n == 0);
 }
 
 void lode_diagnosis_lines_csv(const LodeDiagnoses *self, guint number, uint32_t limit, FILE *out)

@@ -527,6 +527,15 @@ static void put_uncovered(const View *self)
 	}
 }
 
+static void put_smaller(const View *self)
+{
+	g_autofree char *smaller = lode_diagnosis_lines_smaller(self->diagnoses);
+
+	if (smaller != NULL)
+		lode_profile_lines_print(&self->options->terminal, self->out,
+			"Smaller: %s; --explain has them, too.", smaller);
+}
+
 /* The first that is not muted; 0: there is none. */
 static guint first_listed(const LodeDiagnoses *self)
 {
@@ -655,6 +664,7 @@ static void write_diagnoses(const View *self)
 	guint used = part_end(&head);
 	part_begin(&tail, self);
 	put_muted(&tail.view);
+	put_smaller(&tail.view);
 	put_uncovered(&tail.view);
 	put_diagnoses_next(&tail.view);
 	used += part_end(&tail);
@@ -685,6 +695,8 @@ static void write_text(const View *self)
 	if (is_screen)
 		lode_profile_lines_print(&self->options->terminal, self->out,
 			"No diagnosis: no cause that lode knows stands out. The findings:");
+	if (is_screen)
+		put_smaller(self);
 	put_model(self, n_shown);
 	put_not_executed(self);
 	/* The costliest finding is on top, whatever its kind. */

@@ -77,6 +77,31 @@ static void test_order(void)
 	g_assert_cmpuint(g_array_index(hash->findings, uint32_t, 0), ==, 2);
 }
 
+/* What takes less than 4 %, or may do so by chance, is set aside; joined, it follows the others. */
+static void test_smaller(void)
+{
+	static const struct {
+		double first, second; /* of 1,000 samples; two errors are √(8 × samples) */
+		guint n, n_smaller;
+	} cases[] = {{370, 130, 2, 0}, {370, 80, 2, 0}, {370, 60, 1, 1}, {60, 5, 0, 1}};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(LodeProfile) profile = divisions_new(cases[i].first, cases[i].second);
+		g_autoptr(LodeDiagnoses) all = lode_diagnose(profile, NULL, 0, NULL);
+		double covered = 0;
+		g_assert_cmpuint(all->diagnoses->len, ==, cases[i].n);
+		g_assert_cmpuint(all->smaller->len, ==, cases[i].n_smaller);
+		for (guint k = 0; k < all->diagnoses->len; k++)
+			covered += lode_diagnoses_at(all, k)->time;
+		g_assert_cmpfloat_with_epsilon(all->covered, covered, 1e-9);
+		lode_diagnoses_join(all);
+		g_assert_cmpuint(all->smaller->len, ==, 0);
+		g_assert_cmpuint(all->diagnoses->len, ==, cases[i].n + cases[i].n_smaller);
+		for (guint k = 0; k < all->diagnoses->len; k++)
+			g_assert_cmpint(lode_diagnoses_at(all, k)->is_smaller, ==, k >= cases[i].n);
+	}
+}
+
 /* Functions of one name: told apart by their files, or where they have none, by numbers. */
 static void test_same_names(void)
 {
@@ -545,6 +570,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/diagnose/order", test_order);
+	g_test_add_func("/diagnose/smaller", test_smaller);
 	g_test_add_func("/diagnose/same_names", test_same_names);
 	g_test_add_func("/diagnose/small_calls", test_small_calls);
 	g_test_add_func("/diagnose/no_event", test_no_event);

@@ -169,7 +169,8 @@ static void check_shares(const Shares *live, const Shares *imported)
 	void *name;
 
 	g_assert_cmpfloat(imported->total, >, 0);
-	g_assert_cmpfloat_with_epsilon(live->total, imported->total, imported->total / 1000);
+	/* A sample more or less of some five hundred. */
+	g_assert_cmpfloat_with_epsilon(live->total, imported->total, imported->total / 100);
 	g_hash_table_iter_init(&iterator, imported->weights);
 	while (g_hash_table_iter_next(&iterator, &name, NULL)) {
 		double recorded = weight_of(imported, name) / imported->total;
