@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# shellcheck shell=bash disable=SC2154 # of whoever sources it
+# shellcheck shell=bash disable=SC2154,SC2016 # of whoever sources it; scripts of programs
 # Programs to record, of several languages: ten, and more that not every machine has. To be sourced, in
 # the root of the sources; expects $directory, where their inputs are written unless they are there, and
 # $scale, how long they run.
@@ -73,7 +73,6 @@ console.log(JSON.stringify(items))' >"$directory/some.json"
 	measure git git log -p --no-color -n $((scale * 600))
 	# Into a file: to /dev/null it ends at the first match.
 	mapfile -t some < <(repeat 5 "$text")
-	# shellcheck disable=SC2016 # for that shell
 	measure grep bash -c 'LC_ALL=C exec grep -acP "$1" "${@:2}" >"$0"' "$directory/matches" \
 		'(\w+)\s+\1\b|[a-z]{3,}ing\b' "${some[@]}"
 	mapfile -t some < <(repeat 1 "$directory/some.json")
