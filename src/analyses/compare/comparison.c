@@ -626,7 +626,7 @@ static void compare_totals(Work *self)
 		bool is_known = one->user_seconds + one->system_seconds > 0;
 		uint32_t faults = lode_profile_find_event(one, "page-faults");
 		LodeComparedTotal *out = self->out->totals;
-		/* The sum is precise; of the one is missing what the other has too much. */
+		/* The sum is precise: one lacks what the other has too much. */
 		out[LODE_TOTAL_USER].sides[side] =
 			is_known ? (LodeEstimate){one->user_seconds / work, error}
 				 : lode_estimate_unknown;

@@ -104,17 +104,17 @@ void lode_diagnosis_rule_out(LodeDiagnosis *self, const char *format, ...)
 	va_end(arguments);
 }
 
-LODE_ORDER(compare_places, LodeFindingPlace, LODE_DESCENDING(time), LODE_ASCENDING(instruction))
-
 void lode_diagnosis_set_saves(LodeDiagnosis *self, double least, double most, double limit)
 {
-	static const double errors =
-		1.2816; /* of a normal distribution, its 10 and 90 % quantiles */
+	/* The 10 and 90 % quantiles of a normal distribution. */
+	static const double errors = 1.2816;
 
 	self->high = MIN(most * (self->time + errors * self->time_error), limit);
 	double low = least * MAX(self->time - errors * self->time_error, 0);
 	self->low = low > self->high ? self->high : low;
 }
+
+LODE_ORDER(compare_places, LodeFindingPlace, LODE_DESCENDING(time), LODE_ASCENDING(instruction))
 
 void lode_diagnosis_sort_places(LodeDiagnosis *self)
 {

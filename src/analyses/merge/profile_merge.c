@@ -470,7 +470,8 @@ static bool take_facts(Merge *self, GError **error)
 		merged->user_seconds += profile->user_seconds;
 		merged->system_seconds += profile->system_seconds;
 		merged->n_equal_samples += lode_profile_equal_samples(profile);
-		merged->system_error = hypot(merged->system_error, profile->system_error);
+		merged->system_error = hypot(
+			merged->system_error, lode_profile_system_error(profile));
 		merged->inflow_checked += profile->inflow_checked;
 		merged->inflow_equal += profile->inflow_equal;
 	}

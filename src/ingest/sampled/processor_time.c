@@ -14,11 +14,6 @@ static double variance(double share, double n)
 	return p * (1 - p) / (n + 2);
 }
 
-static double sum_of_squares(double a, double b)
-{
-	return a * a + b * b;
-}
-
 void lode_processor_time_divide(LodeProcessorTime *self, const LodeTimerSamples *samples)
 {
 	double all = self->user_seconds + self->system_seconds;
@@ -27,7 +22,7 @@ void lode_processor_time_divide(LodeProcessorTime *self, const LodeTimerSamples 
 	if (!(all > 0))
 		return;
 	double share = self->system_seconds / all, windows = samples->windows_seconds / all;
-	double error = sqrt(variance(share, TICKS_PER_SECOND * all) + windows * windows);
+	double error = hypot(sqrt(variance(share, TICKS_PER_SECOND * all)), windows);
 	double period = samples->period_ns / 1e9, sampled = samples->user_ns + samples->kernel_ns;
 	if (period > 0 && sampled > 0) {
 		/* On average, half of a period is not seen of each thread. */
@@ -35,9 +30,8 @@ void lode_processor_time_divide(LodeProcessorTime *self, const LodeTimerSamples 
 		double user = samples->user_ns / 1e9 + unseen;
 		double by_samples = samples->has_kernel ? samples->kernel_ns / sampled
 		                                        : 1 - CLAMP(user / all, 0, 1);
-		double others = samples->has_kernel ? 0
-		                                    : sum_of_squares(samples->steal, unseen / all);
-		double its_error = sqrt(variance(by_samples, all / period) + others);
+		double others = samples->has_kernel ? 0 : hypot(samples->steal, unseen / all);
+		double its_error = hypot(sqrt(variance(by_samples, all / period)), others);
 		if (its_error < error) {
 			share = by_samples;
 			error = its_error;

@@ -26,8 +26,8 @@ typedef struct {
 	const char *const *events;
 	uint64_t frequency; /* samples a second; 0: by period */
 	uint64_t period;    /* events a sample (cpu-clock: nanoseconds); 0: by frequency */
-	/* A timer samples so often in the first milliseconds, if that is more often; 0 both: not.
-	 */
+	/* A timer samples so often in the first milliseconds, if that is more often; first_ms
+	 * 0: not. */
 	uint64_t first_frequency;
 	unsigned first_ms;
 	/* Further events, of which each one is a sample, whatever the rate is: "page-faults";

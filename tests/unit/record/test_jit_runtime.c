@@ -117,7 +117,8 @@ static void test_node_arguments(Fixture *self, const void *data)
 	g_assert_true(g_file_test("jit-12.dump", G_FILE_TEST_EXISTS));
 }
 
-/* What the first line of a script names is run with the script, and what env starts is known. */
+/* An interpreter that the first line of a script names is run with the script; a program that env
+ * starts is known. */
 static void test_interpreters(Fixture *self, const void *data)
 {
 	static const struct {

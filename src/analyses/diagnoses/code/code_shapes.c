@@ -487,7 +487,7 @@ static void find_copies(LodeCostedCode *code, LodeInstructionDecoder *decoder)
 
 /* --- bases in variables --- */
 
-/* What a general register comes from, of the worse where it comes from several. */
+/* Where the value of a general register comes from; from several, the last of them here. */
 typedef enum {
 	FROM_NOTHING,  /* constants and arguments of the function */
 	FROM_VARIABLE, /* those, and a load from a fixed address */

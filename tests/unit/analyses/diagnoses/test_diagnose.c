@@ -77,7 +77,8 @@ static void test_order(void)
 	g_assert_cmpuint(g_array_index(hash->findings, uint32_t, 0), ==, 2);
 }
 
-/* What takes less than 4 %, or may do so by chance, is set aside; joined, it follows the others. */
+/* Those of less than 4 %, or that may have less by chance, are set aside; joined, they follow the
+ * others. */
 static void test_smaller(void)
 {
 	static const struct {
