@@ -603,19 +603,30 @@ await check("code: functions, source beside disassembly, control flow, callers",
 		const [own, box] = [row.getBoundingClientRect(), row.closest(".scroll").getBoundingClientRect()];
 		return own.top >= box.top && own.bottom <= Math.min(box.bottom, innerHeight) && scrollY === 0;
 	}), true);
-	for (const [key, rank] of [["n", 1], ["n", 2], ["p", 1], ["p", 0], ["p", 0]]) {
+	/* How many of its instructions have samples depends on the processor. */
+	for (const [key, rank] of [["n", 1], ["n", 2], ["p", 1], ["p", 0], ["p", 0]].slice(hot.length > 2 ? 0 : 3)) {
 		await page.keyboard.press(key);
 		await until(`${key} goes to ${rank}`, async () => (await target()) === hot[rank].address);
 	}
 	expect("said", await page.innerText(".steps [role=status]"), `hottest of ${hot.length}: ${((100 * weightOf(hot[0])) / divide.profile.weight).toFixed(1)} %`);
-	expect("findings", await texts(".explained a"), divide.findings.filter((one) => one.time >= 0.005).map((one) => one.id));
-	expect("in one line", await page.$$eval(".explained > *", (all) => new Set(all.map((one) => one.offsetTop)).size), 1);
+	/* Those that explain something of it, which depends on the processor, too: there may be none. */
+	const explaining = divide.findings.filter((one) => one.time >= 0.005).map((one) => one.id);
+	expect("findings", await texts(".explained a"), explaining);
+	expect("in one line", await page.$$eval(".explained > *", (all) => new Set(all.map((one) => one.offsetTop)).size), Math.min(1, explaining.length));
 	/* One scale: what is darker costs more, in lines and instructions. */
 	const shades = await page.$$eval("td[class*=heat-]", (all) => all.map((one) => [parseFloat(one.innerText), Number(/heat-(\d)/.exec(one.className)[1])]));
-	expect("lines and instructions", shades.length >= 4, true);
+	expect("lines and instructions", shades.length >= 2, true);
 	shades.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
 	expect("shades", shades.every((one, i) => i === 0 || one[1] >= shades[i - 1][1]), true);
 	expect("unfolded", await page.locator(".unrun").count(), 0);
+	/* The same of a profile whose costs are given. */
+	const given = json("annotate", "causes.lode", "function", "divide0");
+	const costs = given.places[0].instructions.map((one) => [one.address, one.events[given.profile.weight_event] ?? 0]);
+	await at(`#/code?profile=${CAUSES}&text=divide0`);
+	await page.waitForFunction(() => document.querySelectorAll(".virtual-body .virtual-row").length === 1);
+	await page.click(".virtual-body a");
+	await page.waitForSelector("tr.target");
+	expect("costliest of a given profile", [await target(), costs.length], [costs.reduce((most, one) => (one[1] > most[1] ? one : most))[0], 4]);
 	await page.goBack();
 	await page.waitForSelector(".virtual-body a");
 	await at("#/code?text=walk_");
