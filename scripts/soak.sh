@@ -10,6 +10,11 @@
 #   scripts/soak.sh --timing [ROUNDS]  instead of all that, the tests that depend on time, processes,
 #                                      threads or sockets (suite "timing"), round after round (20),
 #                                      while four times as many busy loops run as there are processors
+#   scripts/soak.sh --processors [ROUNDS]
+#                                      instead, the same tests, each round (10) as if on another
+#                                      machine: lode takes the processor for one of another family,
+#                                      in turn; every second round runs on one processor, every third
+#                                      beside eight busy loops
 #   scripts/soak.sh --windows [ROUNDS] instead, programs of odd kinds with windows and without
 #                                      (1,000), each round with another seed, while as many busy loops
 #                                      run as there are processors; then a table of the kinds
@@ -31,9 +36,15 @@ case $minutes in
 	[ "$mode" = --timing ] || rounds=${2:-1000}
 	shift
 	;;
+--processors)
+	mode=$minutes
+	minutes=
+	rounds=${2:-10}
+	shift
+	;;
 esac
 if [[ ! $minutes =~ ^[0-9]*$ || ! $rounds =~ ^[0-9]+$ || $# -gt 1 ]]; then
-	echo "usage: scripts/soak.sh [MINUTES | --timing [ROUNDS] | --windows [ROUNDS]]" >&2
+	echo "usage: scripts/soak.sh [MINUTES | --timing [ROUNDS] | --processors [ROUNDS] | --windows [ROUNDS]]" >&2
 	exit 2
 fi
 scripts/setup.sh --test && scripts/build.sh build || exit 1
@@ -44,9 +55,13 @@ log=$(mktemp)
 export LODE_ODD_TABLE
 LODE_ODD_TABLE=$(mktemp)
 loops=()
+end_loops() {
+	[ ${#loops[@]} -eq 0 ] || kill "${loops[@]}"
+	loops=()
+}
 # shellcheck disable=SC2317 # called by the trap
 leave() {
-	[ ${#loops[@]} -eq 0 ] || kill "${loops[@]}"
+	end_loops
 	rm -f "$log" "$LODE_ODD_TABLE"
 }
 trap leave EXIT
@@ -96,13 +111,46 @@ odd_kinds() {
 		tests/e2e/windows_odd/exceptions.cpp
 }
 
-if [ -n "$mode" ]; then
-	n_loops=$(nproc)
-	[ "$mode" = --windows ] || n_loops=$((4 * n_loops))
-	for ((i = 0; i < n_loops; i++)); do
+# begin_loops N: busy ones.
+begin_loops() {
+	local i
+	for ((i = 0; i < $1; i++)); do
 		while :; do :; done &
 		loops+=($!)
 	done
+}
+
+# One of each family whose figures lode has (src/images/cores/cores.ini), or has not: the last, and
+# this machine's own, which is "".
+families=("" "AuthenticAMD,23,49,0" "AuthenticAMD,25,1,1" "AuthenticAMD,25,17,1" "AuthenticAMD,26,2,1"
+	"GenuineIntel,6,85,4" "GenuineIntel,6,106,6" "GenuineIntel,6,143,8" "GenuineIntel,6,151,2" "GenuineIntel,6,63,2")
+
+# as_elsewhere ROUND: the tests of time as on another machine.
+as_elsewhere() {
+	local n=${#families[@]} where="all processors" on=()
+	local family=${families[$(($1 % n))]}
+	# Another half of the families the next time.
+	if ((($1 + $1 / n) % 2 == 0)); then
+		where="one processor"
+		on=(taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')")
+	fi
+	if (($1 % 3 == 0)); then
+		where+=" beside eight busy loops"
+		begin_loops 8
+	fi
+	soak "tests of time, round $1 of $rounds, as on ${family:-this processor}, $where" \
+		env LODE_PROCESSOR="$family" "${on[@]}" scripts/run_tests.sh "$build" --suite timing
+	end_loops
+}
+
+if [ "$mode" = --processors ]; then
+	for ((round = 1; round <= rounds; round++)); do as_elsewhere "$round"; done
+	finish
+fi
+if [ -n "$mode" ]; then
+	n_loops=$(nproc)
+	[ "$mode" = --windows ] || n_loops=$((4 * n_loops))
+	begin_loops "$n_loops"
 	for ((round = 1; round <= rounds; round++)); do
 		if [ "$mode" = --windows ]; then
 			odd_kinds 1

@@ -3,7 +3,7 @@
 #pragma once
 
 /* As perf writes it: "GenuineIntel,6,143,8", vendor, family, model and stepping of CPUID; NULL:
- * unknown. */
+ * unknown. Tests put another one into LODE_PROCESSOR, whose figures are taken then. */
 char *lode_processor_id(void);
 
 /* Its maker's name for it, likewise. */
