@@ -11,7 +11,7 @@
  * their order: sorted or shuffled. SIZE: so many times as many numbers.
  *
  * Prints the processor time of each function, a line "NAME NANOSECONDS": how much longer one takes
- * with a division or with shuffled numbers depends on the processor. Each is called some times in a
+ * with a division or with shuffled numbers depends on the processor. Each is called 50 times in a
  * row, so that the system calls that measure cost little.
  */
 #include <cstdint>
@@ -70,7 +70,7 @@ APART static void count_above(int n)
 			above = i;
 }
 
-enum { CALLS = 8 };
+enum { CALLS = 50 };
 
 static double processor_ns(void)
 {
