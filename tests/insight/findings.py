@@ -11,6 +11,9 @@ have one; EXPLANATION is a part of what --explain says of it, or several with "|
 which is true on some processor. No place may have over 2 % of the time: a list of hot functions would
 show nothing. With COUNTED=1 in the environment executions are counted.
 
+Where the program prints "costs ATTRIBUTE MULTIPLE", it has measured what that instruction costs here, in
+multiples of a multiplication of a number in memory: what costs less than that is not asked for.
+
 A virtual machine that its host stops, or takes memory from, is not sampled where its programs wait:
 where the first recording does not show what was planted, the next two both have to.
 Exit status: 0 found, 1 not found or wrong, 77 skipped.
@@ -20,6 +23,8 @@ import os
 import subprocess
 import sys
 import tempfile
+
+LEAST_MULTIPLE = 1
 
 
 def run(*command):
@@ -63,10 +68,12 @@ def record(lode, program, profile):
             print("skipped: sampling is not allowed here")
             sys.exit(77)
         fail(f"lode run gives status {recorded.returncode}")
+    words = [line.split() for line in recorded.stdout.splitlines() if line.startswith("costs ")]
+    return {attribute for _, attribute, multiple in words if float(multiple) < LEAST_MULTIPLE}
 
 
 def look(lode, program, profile, n_first, n_functions, planted):
-    record(lode, program, profile)
+    cheap = record(lode, program, profile)
     report = run(lode, "report", profile, "--explain", "--format", "json")
     if report.returncode != 0:
         fail(report.stderr)
@@ -80,6 +87,9 @@ def look(lode, program, profile, n_first, n_functions, planted):
               f"functions {one['functions']} {one['context']} {one['focus']}")
     for i in range(0, len(planted), 3):
         places, attributes, explanation = planted[i:i + 3]
+        if cheap & set(attributes.split(",")):
+            print(f"not asked for, as it costs little here: {attributes}")
+            continue
         look_for(patterns[:n_first], n_functions, int(places), attributes.split(","), explanation)
 
 

@@ -2,10 +2,12 @@
 /* Planted side by side, each in sixty-four functions of its own: a load that misses, through an
  * array of indices and after a branch that is always predicted; bytes filled by a string
  * instruction; a division of real numbers; a full fence; a call through a pointer that goes to one
- * of eight functions at random. */
+ * of eight functions at random. In the end it says what some of them cost on this processor: lines
+ * "costs ATTRIBUTE MULTIPLE", in multiples of a multiplication of a number in memory. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "planted_calls.h"
 
@@ -62,6 +64,67 @@ SIXTY_FOUR(SCALE)
 SIXTY_FOUR(PUBLISH)
 SIXTY_FOUR(DISPATCH)
 
+enum { TRIALS = 100000, TIMES = 5 };
+
+static double processor_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+static void multiply(void)
+{
+	static uint64_t x = 3;
+
+	__asm__ volatile("imul %0, %0" : "+r"(x));
+}
+static void blank(void)
+{
+	uint8_t *at = text;
+	uint64_t size = 24;
+
+	__asm__ volatile("rep stosb" : "+D"(at), "+c"(size) : "a"(0) : "memory");
+}
+static void divide(void)
+{
+	static double value = 3;
+
+	__asm__ volatile("divsd %1, %0" : "+x"(value) : "x"(1.0000001));
+}
+static void publish(void)
+{
+	__asm__ volatile("mfence" ::: "memory");
+}
+
+/* The least of some times. */
+static double cost_of(void (*work)(void))
+{
+	double least = 1e18;
+
+	for (int time = 0; time < TIMES; time++) {
+		double begin = processor_ns();
+		for (int i = 0; i < TRIALS; i++)
+			work();
+		double took = processor_ns() - begin;
+		least = took < least ? took : least;
+	}
+	return least;
+}
+
+static void say_costs(void)
+{
+	static const struct {
+		const char *attribute;
+		void (*work)(void);
+	} costs[] = {{"op:rep_stosb", blank}, {"op:divsd", divide}, {"op:mfence", publish}};
+	double unit = cost_of(multiply);
+
+	for (int i = 0; i < 3; i++)
+		printf("costs %s %.2f\n", costs[i].attribute, cost_of(costs[i].work) / unit);
+}
+
 #define REPEAT(call, count)                                                                        \
 	for (int i = 0; i < (count); i++)                                                          \
 		x += call(x);
@@ -86,5 +149,6 @@ int main(void)
 		SIXTY_FOUR(CALLS)
 	}
 	printf("%u\n", (unsigned)(x >> 32));
+	say_costs();
 	return 0;
 }

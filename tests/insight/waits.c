@@ -19,9 +19,9 @@ enum {
 	DIVISIONS = 20000000,
 	ADDITIONS = 25000000,
 	CALLS = 12000000,
-	FILLS = 2000000,
+	FILLS = 1000000,
 	PROBES = 5000000,
-	WORDS = 100
+	WORDS = 400 /* the instruction takes long, whatever it takes to begin */
 };
 
 typedef struct Node {
