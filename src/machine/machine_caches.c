@@ -17,6 +17,8 @@
 #include <cpuid.h>
 #endif
 
+enum { USUAL_WAYS = 16 };
+
 typedef struct {
 	uint64_t level, size, ways, line;
 	char type; /* 'i', 'd', 'u' */
@@ -51,9 +53,10 @@ static GArray *find_caches(hwloc_topology_t machine)
 
 		if (found.line == 0 || found.size < found.line)
 			continue;
-		/* hwloc: −1 is fully associative, 0 unknown. */
+		/* hwloc: −1 is fully associative, 0 unknown, as where a hypervisor hides it. */
+		uint64_t lines = found.size / found.line;
 		if (found.ways == 0)
-			found.ways = found.size / found.line;
+			found.ways = cache->associativity < 0 ? lines : MIN(lines, USUAL_WAYS);
 		if (found.size >= found.line * found.ways)
 			g_array_append_val(all, found);
 	}

@@ -53,7 +53,7 @@ static char *plugin_text(const LodeQemuProgram *self, const char *plugin, const 
 	append_value(text, plugin);
 	g_string_append_printf(text, ",%s", self->plugin_option);
 	append_value(text, self->plugin_value);
-	if (self->more_options != NULL)
+	if (self->more_options != NULL && *self->more_options != '\0')
 		g_string_append_printf(text, ",%s", self->more_options);
 	if (!self->is_alone)
 		g_string_append(text, ",follow=on");

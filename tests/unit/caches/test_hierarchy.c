@@ -265,6 +265,11 @@ static void test_machine(void)
 		"i1=32768:512:64,d1=32768:8:64,l2=23068672:11:64");
 	check_machine(lode_machine_caches_counted, path,
 		"i1=32768:512:64,d1=32768:8:64,l2=1048576:16:64,l3=23068672:11:64");
+	/* A hypervisor hides how many ways the last level has. */
+	write_machine(path, skylake, (int[]){8, 8, 16, 0});
+	check_machine(lode_machine_caches_text, path,
+		"d1=32768:8:64:private,i1=32768:8:64:private,l2=1048576:16:64:private,"
+		"l3=25165824:24:64:shared");
 	write_machine(path, one_level, (int[]){0, 8, 8, 0});
 	check_machine(
 		lode_machine_caches_text, path, "d1=32768:8:64:private,l2=1572864:12:64:private");
