@@ -158,6 +158,13 @@ has_share() {
 	found=$(share "$1")
 	[ "${found:-0}" -ge "$2" ] || echo "$1 has $found %, not $2: $("$lode" info x.lode 2>&1 | grep -o 'such as.*')"
 }
+# Of what else the vDSO calls, such as the clock of a virtual machine, there may be no name.
+has_vdso() {
+	local found
+	found=$(sqlite3 x.lode "SELECT cast(round(100 * coalesce(sum(share), 0)) AS int) FROM hot_function WHERE image = '[vdso]'" 2>>err)
+	[ "${found:-0}" -ge 50 ] || echo "the vDSO has $found %, not 50"
+	has_share clock_gettime 3
+}
 has_work() { has_share first_work 20 && has_share second_work 20; }
 check_import() {
 	import
@@ -247,10 +254,10 @@ case $(cat /sys/devices/system/clocksource/clocksource0/current_clocksource 2>/d
 tsc | kvm-clock | hyperv_clocksource_tsc_page)
 	record -- ./clock
 	import
-	check "the vDSO" "$(status_is 0)" "$(has_share clock_gettime 50)"
+	check "the vDSO" "$(status_is 0)" "$(has_vdso)"
 	if command -v perf >/dev/null && perf record -q -e cpu-clock:u -F 1000 -o x.data ./clock >/dev/null 2>&1; then
 		import
-		check "the vDSO in a recording of perf" "$(has_share clock_gettime 50)"
+		check "the vDSO in a recording of perf" "$(has_vdso)"
 	fi
 	;;
 esac
